@@ -104,7 +104,7 @@ static void out_finding(struct json_out *o, const struct contract *c, const stru
 {
 	json_obj(o);
 	json_member_str(o, "what", slice_str(check_what_name(f->what)));
-	if (f->input != CONTRACT_NONE) {
+	if (f->input != NONE) {
 		json_member_u64(o, "input", f->input);
 		json_member_some(o, "name", c->input[f->input].name);
 		json_member_some(o, "path", c->input[f->input].path);
@@ -152,7 +152,7 @@ static void refuse(struct model *m, const struct check *k, void **inputs, size_t
 	while (f->advice)
 		f++;
 	char where[256] = "";
-	if (f->input != CONTRACT_NONE) {
+	if (f->input != NONE) {
 		struct slice name = m->contract.input[f->input].name;
 		snprintf(where, sizeof(where), "input %u (%.*s): ", f->input, SLN(name, 200));
 	}

@@ -65,7 +65,7 @@ static bool ask_params(struct cuda_function *f, int (*info)(void *, size_t, size
 
 static void find_params(struct cuda_function *f, const void *module, const struct cuda_params_by *by)
 {
-	f->n_params = UINT32_MAX;
+	f->n_params = NONE;
 	if (ask_params(f, cuda.param_info, by->function) || ask_params(f, cuda.kernel_param_info, by->kernel))
 		return;
 	if (!module || module != last.module)

@@ -119,7 +119,7 @@ struct cuda_function {
 	bool passes;           /* the filters, by its name */
 	_Atomic uint32_t site; /* OPS_SITES: not launched yet */
 	_Atomic bool gone;     /* its library was unloaded */
-	uint32_t n_params;     /* UINT32_MAX: not known */
+	uint32_t n_params;     /* NONE: not known */
 	uint16_t size[CUDA_PARAMS];
 };
 

@@ -190,7 +190,7 @@ void cuda_words(struct ops_thread *t, const struct ops_open *o, struct cuda_word
 	memset(w->size, 0, sizeof(w->size));
 	if (!l->kernel || !l->params)
 		return;
-	if (!l->function || l->function->n_params == UINT32_MAX) {
+	if (!l->function || l->function->n_params == NONE) {
 		words_on_stack(t, o, w);
 		return;
 	}

@@ -184,7 +184,7 @@ static struct ops_open *begin(struct ops_thread *t, struct ops_run *run, const s
 
 static uint64_t words_of(struct ops_thread *t, const struct ops_site *s, const uint64_t *stack)
 {
-	if (LIKELY(s->stack_words != UINT32_MAX))
+	if (LIKELY(s->stack_words != NONE))
 		return s->stack_words;
 	/* Up to the end of the stack, at most; there are frames of the model above. */
 	uintptr_t top = t ? ops_stack_top(t) : 0, at = (uintptr_t)stack;

@@ -69,7 +69,7 @@ struct ops_site {
 	const struct cuda_form *form; /* of SITE_LAUNCH */
 	enum site_kind kind;
 	uint32_t name_id;
-	uint32_t stack_words; /* of arguments, at most; UINT32_MAX: not known */
+	uint32_t stack_words; /* of arguments, at most; NONE: not known */
 	bool passes;          /* the filters, by its name */
 };
 extern struct ops_site ops_site[OPS_SITES];
@@ -198,7 +198,7 @@ struct ops_value {
 	bool fresh;     /* OPS_FRESH */
 	bool told;      /* as it was before */
 	bool has_before, has_after;
-	uint32_t value; /* of the contract, CONTRACT_NONE */
+	uint32_t value; /* of the contract, NONE */
 	uint32_t name;
 	int64_t at; /* the element that is told (call_record.v.at); 0: none */
 	struct tensor_stats before, after;

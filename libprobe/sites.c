@@ -179,7 +179,7 @@ static uint32_t kernel_words(const struct model *m, const char *name)
 	uint32_t words = 0;
 	bool known = false;
 	if (!m->has_contract || m->contract.source != CONTRACT_FROM_TEXT)
-		return UINT32_MAX;
+		return NONE;
 	for (uint32_t i = 0; i < m->contract.n_calls; i++) {
 		const struct contract_call *c = &m->contract.call[i];
 		if (c->kind != CALL_KERNEL || !slice_is(c->name, name))
@@ -187,7 +187,7 @@ static uint32_t kernel_words(const struct model *m, const char *name)
 		known = true;
 		words = c->n_args > words ? c->n_args : words;
 	}
-	return known ? words + MARGIN : UINT32_MAX;
+	return known ? words + MARGIN : NONE;
 }
 
 static uint32_t op_words(const char *sig)
@@ -294,7 +294,7 @@ static bool find_roles(struct model *m)
 	for (uint32_t i = 0; value && storage && ops->arg_role && m->has_contract && i < c->n_calls; i++) {
 		const struct contract_call *k = &c->call[i];
 		for (uint32_t a = k->arg; a < k->arg + k->n_args; a++) {
-			uint32_t v = c->arg[a].value, s = v < n ? c->value[v].storage : CONTRACT_NONE;
+			uint32_t v = c->arg[a].value, s = v < n ? c->value[v].storage : NONE;
 			enum call_role role = plain_role(c, &c->arg[a]);
 			bool buffer = v < n && c->value[v].kind == VALUE_BUFFER;
 			bool before = !buffer || value[v] || (s < n_storages && storage[s]);

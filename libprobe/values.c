@@ -17,7 +17,7 @@ static struct ops_value *add(struct ops_thread *t, enum call_role role, size_t a
 	ops_clear(x, offsetof(struct ops_value, before));
 	x->role = (uint8_t)role;
 	x->arg = arg < 255 ? (uint8_t)arg : 255;
-	x->value = CONTRACT_NONE;
+	x->value = NONE;
 	x->passes = true;
 	return x;
 }
@@ -485,7 +485,7 @@ bool ops_model_values(struct ops_thread *t, struct ops_run *run, void **handle, 
 	for (size_t i = 0; handle && i < n; i++) {
 		struct ops_value x = {.role = output ? CALL_ROLE_MODEL_OUTPUT : CALL_ROLE_MODEL_INPUT,
 				      .arg = i < 255 ? (uint8_t)i : 255,
-				      .value = CONTRACT_NONE,
+				      .value = NONE,
 				      .passes = true};
 		struct tensor_stats s = {.first_bad = -1};
 		if (!handle[i] || !ops_view_of(m, handle[i], &x.view))

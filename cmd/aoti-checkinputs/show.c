@@ -263,7 +263,7 @@ static void show_calls(struct screen *s, const struct contract *c, bool all)
 				bool takes =
 				    out ? arg->role == ARG_OUT || arg->role == ARG_INOUT : arg->role == ARG_IN || arg->role == ARG_INOUT;
 				bool unknown = arg->role == ARG_UNKNOWN && !out;
-				if (arg->value == CONTRACT_NONE || !(takes || unknown))
+				if (arg->value == NONE || !(takes || unknown))
 					continue;
 				buf_adds(&b, first ? "" : ", ");
 				buf_add_clean(&b, c->value[arg->value].name);
@@ -394,12 +394,12 @@ void show_check(struct screen *s, const struct loaded *l, const struct given *g,
 {
 	const struct contract *c = &l->contract;
 	for (uint32_t i = 0; i <= c->n_inputs; i++) { /* the last turn: what is about no input */
-		uint32_t input = i < c->n_inputs ? i : CONTRACT_NONE;
+		uint32_t input = i < c->n_inputs ? i : NONE;
 		bool first = true;
 		for (size_t f = 0; f < k->n; f++) {
 			if (k->v[f].input != input)
 				continue;
-			if (first && input != CONTRACT_NONE) {
+			if (first && input != NONE) {
 				struct buf b = {0};
 				add_input_name(&b, c, input);
 				put_bold(s, buf_str(&b));

@@ -39,7 +39,7 @@ static int64_t find_bad(const struct session *s, const struct nan_finding *f, co
 static void take_elements(const struct session *s, struct nan_finding *f, const struct opened *t)
 {
 	struct nan_call *c = &f->call;
-	if (f->bad == CONTRACT_NONE || !t[f->bad].data)
+	if (f->bad == NONE || !t[f->bad].data)
 		return;
 	int64_t at = find_bad(s, f, &t[f->bad]);
 	for (uint32_t i = 0; i < c->n_values && at >= 0; i++) {
@@ -104,7 +104,7 @@ void closer_by_running(struct session *s, const struct watch_options *as_before,
 	struct watch w;
 	struct watch_call c;
 	const size_t room = sizeof(o.calls.filter[0]);
-	if (f->bad == CONTRACT_NONE || f->call.c.run == CALLS_NO_RUN || f->call.c.name.n >= room)
+	if (f->bad == NONE || f->call.c.run == CALLS_NO_RUN || f->call.c.name.n >= room)
 		return;
 	char *folder = temp_folder(TEMP_NANASSERT, NULL);
 	if (!folder)

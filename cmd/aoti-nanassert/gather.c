@@ -10,9 +10,9 @@ static bool unwritten(const struct contract *c, uint32_t call, uint32_t value)
 	for (uint32_t k = 0; k < call; k++)
 		for (uint32_t a = c->call[k].arg; a < c->call[k].arg + c->call[k].n_args; a++) {
 			const struct contract_arg *arg = &c->arg[a];
-			if ((arg->role != ARG_OUT && arg->role != ARG_INOUT) || arg->value == CONTRACT_NONE)
+			if ((arg->role != ARG_OUT && arg->role != ARG_INOUT) || arg->value == NONE)
 				continue;
-			if (arg->value == value || (v->storage != CONTRACT_NONE && c->value[arg->value].storage == v->storage))
+			if (arg->value == value || (v->storage != NONE && c->value[arg->value].storage == v->storage))
 				return false;
 		}
 	return true;
@@ -20,8 +20,7 @@ static bool unwritten(const struct contract *c, uint32_t call, uint32_t value)
 
 static bool same_memory(const struct contract *c, uint32_t a, uint32_t b)
 {
-	return a == b ||
-	       (a < c->n_values && b < c->n_values && c->value[a].storage != CONTRACT_NONE && c->value[a].storage == c->value[b].storage);
+	return a == b || (a < c->n_values && b < c->n_values && c->value[a].storage != NONE && c->value[a].storage == c->value[b].storage);
 }
 
 /* Does nobody but the call itself read it? An output whose value is not known may be any, and so may what a call takes in a
@@ -31,7 +30,7 @@ static bool unread(const struct contract *c, uint32_t call, uint32_t value)
 	if (c->value[value].kind != VALUE_BUFFER || c->n_notes)
 		return false;
 	for (uint32_t i = 0; i < c->n_outputs; i++)
-		if (c->output[i].value == CONTRACT_NONE || same_memory(c, c->output[i].value, value))
+		if (c->output[i].value == NONE || same_memory(c, c->output[i].value, value))
 			return false;
 	for (uint32_t k = 0; k < c->n_calls; k++)
 		for (uint32_t a = c->call[k].arg; a < c->call[k].arg + c->call[k].n_args && k != call; a++)
@@ -50,7 +49,7 @@ static void name_by_contract(struct nan_value *to, const struct contract *c, con
 		to->v.path = c->input[v->index].path;
 	else if (v->kind == VALUE_CONSTANT && v->index < c->n_constants)
 		to->v.path = c->constant[v->index].fqn;
-	if (v->kind == VALUE_BUFFER && v->storage != CONTRACT_NONE)
+	if (v->kind == VALUE_BUFFER && v->storage != NONE)
 		to->storage = v->storage;
 	to->unread = !to->v.before && to->v.role == CALL_ROLE_OUT && call < c->n_calls && unread(c, call, (uint32_t)(v - c->value));
 	to->unwritten = to->v.before && call < c->n_calls && unwritten(c, call, (uint32_t)(v - c->value));
@@ -59,7 +58,7 @@ static void name_by_contract(struct nan_value *to, const struct contract *c, con
 static void take_value(struct nan_value *to, const struct watch_call *c, const struct watch_value *v)
 {
 	const struct call_record *r = &v->rec;
-	*to = (struct nan_value){.storage = CONTRACT_NONE, .bad_value = r->v.bad_value, .has_bad_value = r->v.bad_value != 0};
+	*to = (struct nan_value){.storage = NONE, .bad_value = r->v.bad_value, .has_bad_value = r->v.bad_value != 0};
 	to->v = (struct dump_value){
 	    .buffer = slice_str(v->name),
 	    .file = slice_str(v->saved),
@@ -81,7 +80,7 @@ static void take_value(struct nan_value *to, const struct watch_call *c, const s
 static uint32_t nth_of(const struct watch_call *c)
 {
 	if (!c->contract)
-		return CONTRACT_NONE;
+		return NONE;
 	const struct contract *k = &c->model->contract;
 	uint32_t n = 0;
 	for (const struct contract_call *p = k->call; p < c->contract; p++)
@@ -140,11 +139,11 @@ void gather_saved(struct gathered *g, const struct dump_call *c)
 	room(g, c->n_values);
 	for (uint32_t i = 0; i < c->n_values; i++) {
 		const struct dump_value *v = &c->value[i];
-		g->v[i] = (struct nan_value){.v = *v, .storage = CONTRACT_NONE};
+		g->v[i] = (struct nan_value){.v = *v, .storage = NONE};
 		/* The graph's inputs have names of their own: arg4_1. */
 		g->v[i].is_input = v->role == CALL_ROLE_MODEL_INPUT || (v->role == CALL_ROLE_IN && slice_starts(v->buffer, "arg"));
 	}
-	g->call = (struct nan_call){.c = *c, .value = g->v, .n_values = c->n_values, .nth = CONTRACT_NONE};
+	g->call = (struct nan_call){.c = *c, .value = g->v, .n_values = c->n_values, .nth = NONE};
 	g->call.crashed = !c->returned && !c->took && c->kind != DUMP_RUN;
 }
 

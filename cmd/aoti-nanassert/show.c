@@ -181,7 +181,7 @@ static void add_title(struct screen *s, const struct session *x, const struct na
 {
 	const struct dump_call *c = &f->call.c;
 	struct buf b = {0};
-	const struct nan_value *cause = f->cause != CONTRACT_NONE ? &f->call.value[f->cause] : NULL;
+	const struct nan_value *cause = f->cause != NONE ? &f->call.value[f->cause] : NULL;
 	switch (f->kind) {
 	case NAN_PRODUCED: buf_addf(&b, "%s made by %.*s", what_text(f->what), SL(c->name)); break;
 	case NAN_CRASHED:
@@ -225,7 +225,7 @@ void show_finding(struct screen *s, const struct session *x, const struct nan_fi
 	show_guesses(s, f);
 	if (f->call.c.kind != DUMP_RUN)
 		show_values(s, f);
-	else if (f->cause != CONTRACT_NONE) {
+	else if (f->cause != NONE) {
 		row(s, "given");
 		show_value(s, &f->call.value[f->cause], true);
 	}

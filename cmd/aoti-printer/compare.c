@@ -202,8 +202,8 @@ static void match_group(struct diff *d, struct linediff *l, struct side *a, size
 	linediff_keys(l, ka, (uint32_t)na, kb, (uint32_t)nb);
 	for (uint32_t i = 0; i < l->n; i++) {
 		const struct linediff_row *r = &l->row[i];
-		const struct dump_call *x = r->a == LINEDIFF_NONE ? NULL : a->v[a->at + r->a].c;
-		const struct dump_call *y = r->b == LINEDIFF_NONE ? NULL : b->v[b->at + r->b].c;
+		const struct dump_call *x = r->a == NONE ? NULL : a->v[a->at + r->a].c;
+		const struct dump_call *y = r->b == NONE ? NULL : b->v[b->at + r->b].c;
 		if (r->same) {
 			add_row(d, x, y);
 			continue;

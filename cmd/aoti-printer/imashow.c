@@ -132,7 +132,7 @@ static void show_call(struct screen *s, const struct hunt_case *c)
 	const struct ima_event *e = c->e;
 	label(s, "in");
 	buf_addf(&s->b, "process %u, call %u", e->pid, e->call);
-	if (e->run != CONTRACT_NONE)
+	if (e->run != NONE)
 		buf_addf(&s->b, " of run %u", e->run);
 	if (c->contract && c->contract->model.n) {
 		buf_adds(&s->b, " of ");

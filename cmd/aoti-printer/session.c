@@ -162,7 +162,7 @@ static void set_wants(struct session *s, struct watch_options *w, uint32_t want)
 	if (s->folder)
 		snprintf(c->save_dir, sizeof(c->save_dir), "%s", s->folder);
 	if (s->filter.n_runs) {
-		c->first_run = UINT32_MAX;
+		c->first_run = NONE;
 		c->last_run = 0;
 		for (size_t i = 0; i < s->filter.n_runs; i++) {
 			c->first_run = s->filter.runs[i].first < c->first_run ? s->filter.runs[i].first : c->first_run;

@@ -40,7 +40,7 @@ static struct sort_of_finding *sort_of(struct baseline *old, struct slice id)
 	uint32_t row = intern_add(&old->id, id);
 	GROW(old->f, old->n, old->cap, 1);
 	if (row == old->n)
-		old->f[old->n++] = (struct sort_of_finding){.first = FACT_NONE};
+		old->f[old->n++] = (struct sort_of_finding){.first = NONE};
 	return &old->f[row];
 }
 
@@ -100,7 +100,7 @@ static void add_new_findings(struct baseline *old, const struct explanation *x)
 static void name_finding(struct buf *b, const struct explanation *x, const struct finding *g)
 {
 	buf_add_slice(b, g->title);
-	if (g->loc.file != INTERN_NONE) {
+	if (g->loc.file != NONE) {
 		buf_adds(b, " at ");
 		explain_add_place(b, x, &g->loc);
 	}
@@ -113,7 +113,7 @@ static unsigned compare_findings(const struct baseline *old, const struct explan
 	for (uint32_t i = 0; i < old->n; i++) {
 		const struct sort_of_finding *s = &old->f[i];
 		buf_reset(&b);
-		if (s->first != FACT_NONE)
+		if (s->first != NONE)
 			name_finding(&b, x, &x->finding[s->first]);
 		if (!s->old_n) {
 			if (s->new_n > 1)

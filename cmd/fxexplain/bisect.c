@@ -107,7 +107,7 @@ static void read_failure(struct bisect *b, struct trial *t, const char *text, co
 	(void)facts_add_textlog(&f, text, &o, &err); /* nothing known in it: then there is none */
 	for (uint32_t i = f.n_failure; i-- > 0;) {
 		const struct fact_failure *e = &f.failure[i];
-		if (e->restart || e->caught || e->type == INTERN_NONE)
+		if (e->restart || e->caught || e->type == NONE)
 			continue;
 		struct slice inner = inner_line(facts_text(&f, e->type), facts_text(&f, e->reason), &line);
 		t->error = keep(b, inner);
@@ -161,7 +161,7 @@ static void read_report(struct bisect *b, struct trial *t, const char *path)
 			t->torch = keep(b, torch);
 		else if (*replaced && (!asked.len || !strstr(buf_str(&asked), replaced)))
 			add_name(&asked, replaced);
-		else if (json_get(&tape, root, "unknown") != JSON_NONE)
+		else if (json_get(&tape, root, "unknown") != NONE)
 			t->no_setting = true;
 		free(replaced);
 	}

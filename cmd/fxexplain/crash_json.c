@@ -26,7 +26,7 @@ static void arguments(struct json_out *o, const struct contract *c, const struct
 	json_member_arr(o, "arguments");
 	for (uint32_t i = 0; i < call->n_args; i++) {
 		const struct contract_arg *a = &c->arg[call->arg + i];
-		if (a->value == CONTRACT_NONE || a->value >= c->n_values)
+		if (a->value == NONE || a->value >= c->n_values)
 			continue;
 		const struct contract_value *v = &c->value[a->value];
 		json_obj(o);
@@ -146,7 +146,7 @@ void crash_json(struct buf *b, const struct crash_answer *a)
 	json_member(&o, "operand", a->operand);
 	json_member(&o, "unwinding", a->unwinding);
 	json_member(&o, "missing", a->missing);
-	call(&o, v->call_frame == CRASH_NONE ? NULL : &a->map.place[v->call_frame]);
+	call(&o, v->call_frame == NONE ? NULL : &a->map.place[v->call_frame]);
 	registers(&o, &c->reg);
 	stacks(&o, a);
 	json_close(&o);

@@ -149,7 +149,7 @@ static void show_arguments(struct screen *s, const struct contract *c, const str
 	uint32_t shown = 0;
 	for (uint32_t i = 0; i < call->n_args; i++) {
 		const struct contract_arg *a = &c->arg[call->arg + i];
-		if (a->value == CONTRACT_NONE || a->value >= c->n_values)
+		if (a->value == NONE || a->value >= c->n_values)
 			continue;
 		const struct contract_value *v = &c->value[a->value];
 		buf_addf(&b, "%u\t%.*s\t", i, SL(v->name));
@@ -183,7 +183,7 @@ static const struct crash_place *place_in(const struct crash_answer *a, bool ker
 
 static void show_place(struct screen *s, const struct crash_answer *a)
 {
-	const struct crash_place *p = a->verdict.call_frame == CRASH_NONE ? NULL : &a->map.place[a->verdict.call_frame];
+	const struct crash_place *p = a->verdict.call_frame == NONE ? NULL : &a->map.place[a->verdict.call_frame];
 	const struct crash_place *kernel = place_in(a, true), *wrapper = place_in(a, false);
 	if (!p && !kernel && !wrapper)
 		return;
@@ -223,7 +223,7 @@ static void frame_row(struct buf *b, const struct crash_answer *a, uint32_t at, 
 {
 	const struct crash_frame *f = &a->crash.frame[at];
 	const struct crash_place *p = &a->map.place[at];
-	buf_addf(b, "%u\t", f->number == CRASH_NONE ? i : f->number);
+	buf_addf(b, "%u\t", f->number == NONE ? i : f->number);
 	add_file(b, f->module, a, all);
 	if (p->has_address)
 		buf_addf(b, "+0x%llx", (unsigned long long)p->address);

@@ -136,7 +136,7 @@ void emit_details(const struct finding *g, struct buf *b)
 uint32_t emit_torch_version(const struct explanation *x)
 {
 	for (uint32_t i = 0; i < x->facts->n_input; i++)
-		if (x->facts->input[i].torch_version != INTERN_NONE)
+		if (x->facts->input[i].torch_version != NONE)
 			return x->facts->input[i].torch_version;
-	return INTERN_NONE;
+	return NONE;
 }

@@ -29,11 +29,11 @@ void finding_fingerprint(const struct explanation *x, const struct finding *g, c
  * nothing for what is no file (<eval_with_key>.3) or leads out of here (../m.py). */
 bool emit_source(const struct explanation *x, uint32_t file, struct buf *b);
 
-/* "0/1" of a row of facts.compile; empty for FACT_NONE. */
+/* "0/1" of a row of facts.compile; empty for NONE. */
 struct slice emit_compile_id(const struct explanation *x, uint32_t compile);
 /* Cost, cause and fix of a finding, a line each: the body of an annotation. */
 void emit_details(const struct finding *g, struct buf *b);
-/* The torch that the inputs name first, INTERN_NONE. */
+/* The torch that the inputs name first, NONE. */
 uint32_t emit_torch_version(const struct explanation *x);
 /* The document of --json. html: to stand in a page. */
 void explain_document(struct buf *b, const struct explanation *x, const struct explain_options *opt, bool html);

@@ -45,7 +45,7 @@ static void annotation(struct buf *b, const struct explanation *x, const struct 
 	escape(b, buf_slice(&title), true);
 	buf_adds(b, "::");
 	buf_add_slice(&text, g->title);
-	if (!path.len && g->loc.file != INTERN_NONE) {
+	if (!path.len && g->loc.file != NONE) {
 		buf_adds(&text, " at ");
 		explain_add_place(&text, x, &g->loc);
 	}

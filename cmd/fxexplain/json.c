@@ -9,7 +9,7 @@ static void put_id(struct json_out *o, const struct explanation *x, const char *
 static void put_loc(struct json_out *o, const struct explanation *x, const char *key, const struct fact_loc *loc)
 {
 	json_key(o, key);
-	if (loc->file == INTERN_NONE) {
+	if (loc->file == NONE) {
 		json_out_null(o);
 		return;
 	}
@@ -252,17 +252,17 @@ static void put_groups(struct json_out *o, const struct explanation *x)
 
 static void put_step(struct json_out *o, const struct explanation *x, const struct frame_step *s)
 {
-	const struct fact_recompile *r = s->recompile == FACT_NONE ? NULL : &x->facts->recompile[s->recompile];
+	const struct fact_recompile *r = s->recompile == NONE ? NULL : &x->facts->recompile[s->recompile];
 	json_obj(o);
 	json_member_index(o, "compile", s->compile);
 	json_member(o, "id", emit_compile_id(x, s->compile));
-	json_member_seconds(o, "seconds", s->compile == FACT_NONE ? -1 : x->facts->compile[s->compile].seconds);
+	json_member_seconds(o, "seconds", s->compile == NONE ? -1 : x->facts->compile[s->compile].seconds);
 	json_member(o, "change", s->change);
 	json_member(o, "fix", s->fix);
 	json_member_index(o, "recompile", s->recompile);
-	put_id(o, x, "guard", r ? r->guard : INTERN_NONE);
-	put_id(o, x, "old", r ? r->old : INTERN_NONE);
-	put_id(o, x, "new", r ? r->new : INTERN_NONE);
+	put_id(o, x, "guard", r ? r->guard : NONE);
+	put_id(o, x, "old", r ? r->old : NONE);
+	put_id(o, x, "new", r ? r->new : NONE);
 	json_close(o);
 }
 
@@ -398,15 +398,15 @@ static void put_symbols(struct json_out *o, const struct explanation *x)
 	json_member_arr(o, "symbols");
 	for (uint32_t i = 0; i < x->n_symbol; i++) {
 		const struct symbol_view *v = &x->symbol[i];
-		const struct fact_symbol *s = v->row == FACT_NONE ? NULL : &x->facts->symbol[v->row];
+		const struct fact_symbol *s = v->row == NONE ? NULL : &x->facts->symbol[v->row];
 		struct fact_loc none = facts_no_loc();
 		json_obj(o);
 		json_member(o, "symbol", v->name);
-		json_member_index(o, "compile", s ? s->compile : FACT_NONE);
-		put_id(o, x, "value", s ? s->value : INTERN_NONE);
+		json_member_index(o, "compile", s ? s->compile : NONE);
+		put_id(o, x, "value", s ? s->value : NONE);
 		json_member(o, "range", v->range);
-		put_id(o, x, "range_at_first", s ? s->range : INTERN_NONE);
-		put_id(o, x, "source", s ? s->source : INTERN_NONE);
+		put_id(o, x, "range_at_first", s ? s->range : NONE);
+		put_id(o, x, "source", s ? s->source : NONE);
 		put_loc(o, x, "location", s ? &s->loc : &none);
 		json_member_bool(o, "unbacked", s && s->unbacked);
 		json_member_bool(o, "specialized", v->specialized);
@@ -486,7 +486,7 @@ static void put_compile(struct json_out *o, const struct explanation *x, const s
 	json_member(o, "status", slice_str(status[c->status]));
 	put_loc(o, x, "location", &c->loc);
 	put_id(o, x, "resume_of", c->resume_of);
-	json_member_count(o, "resume_line", c->resume_of == INTERN_NONE ? -1 : (int64_t)c->resume_line);
+	json_member_count(o, "resume_line", c->resume_of == NONE ? -1 : (int64_t)c->resume_line);
 	put_id(o, x, "backend", c->backend);
 	json_member_seconds(o, "start", c->start);
 	json_member_seconds(o, "seconds", c->seconds);

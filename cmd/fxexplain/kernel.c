@@ -91,7 +91,7 @@ static uint32_t distance(struct slice a, struct slice b)
 {
 	uint32_t row[128];
 	if (a.n >= ARRAY_LEN(row) || b.n >= ARRAY_LEN(row))
-		return UINT32_MAX;
+		return NONE;
 	for (uint32_t i = 0; i <= a.n; i++)
 		row[i] = i;
 	for (uint32_t k = 1; k <= b.n; k++) {
@@ -113,7 +113,7 @@ static uint32_t rank(struct slice want, struct slice name)
 	for (size_t i = 0; i + want.n <= name.n && want.n; i++)
 		within |= !memcmp(name.p + i, want.p, want.n);
 	uint32_t d = distance(want, name);
-	return within ? 0 : d == UINT32_MAX ? 1000 : d;
+	return within ? 0 : d == NONE ? 1000 : d;
 }
 
 static int by_rank(const void *a, const void *b, void *want)

@@ -3,7 +3,7 @@
 
 static void write_place(struct json_out *o, const struct kernelmap *m, uint32_t source)
 {
-	if (source == KM_NONE) {
+	if (source == NONE) {
 		json_out_null(o);
 		return;
 	}
@@ -35,11 +35,11 @@ static void write_lines(struct json_out *o, const struct kernelmap *m, const str
 		json_member_str(o, "text", line);
 		if (l && l->value.n)
 			json_member(o, "value", l->value);
-		if (l && l->node != KM_NONE && l->how != MATCH_NONE) {
+		if (l && l->node != NONE && l->how != MATCH_NONE) {
 			json_member(o, "fx", m->node[l->node].name);
 			json_member(o, "how", slice_str(how[l->how]));
 		}
-		if (l && l->ir_node != IR_NONE) {
+		if (l && l->ir_node != NONE) {
 			json_member(o, "ir", m->ir->node[l->ir_node].name);
 			json_member_u64(o, "ir_line", l->ir_line);
 		}
@@ -75,7 +75,7 @@ static void write_use(struct json_out *o, struct kernelmap *m, uint32_t use)
 	json_member(o, "language", slice_str(language_of(m, u)));
 	json_member(o, "handle", c->notes.handle);
 	json_member_u64(o, "call_line", c->line);
-	if (u->kernel == OUT_NONE)
+	if (u->kernel == NONE)
 		json_member_null(o, "defined_line");
 	else
 		json_member_u64(o, "defined_line", m->code.kernel[u->kernel].line);
@@ -134,7 +134,7 @@ static void write_map(struct json_out *o, struct kernelmap *m, uint32_t map, con
 		json_member(o, "name", x->name);
 		json_member(o, "kind", x->kind);
 		json_member(o, "loops", x->group);
-		json_member(o, "fused_in", x->parent == IR_NONE ? SLICE("") : m->ir->node[x->parent].name);
+		json_member(o, "fused_in", x->parent == NONE ? SLICE("") : m->ir->node[x->parent].name);
 		json_key(o, "fx");
 		write_nodes(o, m, m->ir_fx[i]);
 		json_close(o);
@@ -151,7 +151,7 @@ static void write_error(struct json_out *o, const struct kernelmaps *k, const st
 	json_member_u64(o, "column", at->error.col);
 	json_member(o, "message", at->error.message);
 	json_member(o, "code", at->quoted);
-	if (at->line != KM_NONE) {
+	if (at->line != NONE) {
 		const struct kernelmap *m = k->map[at->map];
 		const struct kmuse *u = &m->use[at->use];
 		const struct kmline *l = &m->line[u->line + at->line - 1];
@@ -159,10 +159,10 @@ static void write_error(struct json_out *o, const struct kernelmaps *k, const st
 		json_member(o, "kernel", u->name);
 		json_member_u64(o, "kernel_line", at->line);
 		json_member(o, "value", l->value);
-		json_member(o, "ir", l->ir_node == IR_NONE ? SLICE("") : m->ir->node[l->ir_node].name);
-		json_member(o, "fx", l->node == KM_NONE ? SLICE("") : m->node[l->node].name);
+		json_member(o, "ir", l->ir_node == NONE ? SLICE("") : m->ir->node[l->ir_node].name);
+		json_member(o, "fx", l->node == NONE ? SLICE("") : m->node[l->node].name);
 		json_key(o, "python");
-		write_place(o, m, l->node == KM_NONE ? KM_NONE : m->node[l->node].source);
+		write_place(o, m, l->node == NONE ? NONE : m->node[l->node].source);
 	}
 	json_close(o);
 }

@@ -3,7 +3,7 @@
 
 const char *language_of(const struct kernelmap *m, const struct kmuse *u)
 {
-	if (u->kernel == OUT_NONE)
+	if (u->kernel == NONE)
 		return "torch";
 	switch (m->code.kernel[u->kernel].lang) {
 	case OUT_CPP: return "C++";
@@ -15,7 +15,7 @@ const char *language_of(const struct kernelmap *m, const struct kmuse *u)
 void place_of(struct buf *b, const struct kernelmap *m, uint32_t source)
 {
 	struct buf at = {0};
-	if (source != KM_NONE)
+	if (source != NONE)
 		srcloc_format(&at, &m->source[source], SRCLOC_AT, true);
 	buf_add_clean(b, buf_slice(&at));
 	buf_release(&at);
@@ -105,7 +105,7 @@ static size_t indent_of(struct slice line)
 }
 
 /* Does the line say what it computes, not only where it reads it from? */
-static bool says(const struct kmline *l) { return l->node != KM_NONE && l->how != MATCH_NONE && l->kind != OP_LOAD && l->kind != OP_ALIAS; }
+static bool says(const struct kmline *l) { return l->node != NONE && l->how != MATCH_NONE && l->kind != OP_LOAD && l->kind != OP_ALIAS; }
 
 static void comment(struct buf *b, const struct kernelmap *m, const struct kmuse *u, const struct kmline *l, struct slice line)
 {
@@ -115,7 +115,7 @@ static void comment(struct buf *b, const struct kernelmap *m, const struct kmuse
 	if (l->how == MATCH_PART)
 		buf_adds(b, "part of ");
 	node_line(b, n);
-	if (n->source != KM_NONE) {
+	if (n->source != NONE) {
 		buf_adds(b, "   ");
 		place_of(b, m, n->source);
 	}
@@ -126,12 +126,12 @@ static void comment(struct buf *b, const struct kernelmap *m, const struct kmuse
 static void annotate(struct buf *b, const struct kernelmap *m, const struct kmuse *u)
 {
 	struct slice rest = kernelmap_text(m, u), line;
-	uint32_t last = KM_NONE;
+	uint32_t last = NONE;
 	for (uint32_t n = 0; slice_line(&rest, &line); n++) {
 		const struct kmline *l = n < u->n_lines ? &m->line[u->line + n] : NULL;
 		struct slice s = slice_trim(line);
 		if (!s.n || *s.p == '}' || *s.p == '{')
-			last = KM_NONE; /* another copy of the body */
+			last = NONE; /* another copy of the body */
 		if (l && says(l) && l->node != last) {
 			comment(b, m, u, l, line);
 			last = l->node;
@@ -196,7 +196,7 @@ static void show_nodes(struct screen *s, const struct kernelmap *m, const struct
 	head(s, "FX nodes");
 	for (uint32_t i = 0; i < u->fx.n && !more; i++) {
 		const struct kmnode *n = &m->node[m->item[u->fx.first + i]];
-		more = n->shape.n || n->text.n || n->source != KM_NONE;
+		more = n->shape.n || n->text.n || n->source != NONE;
 	}
 	if (more) {
 		buf_adds(&b, "node\tshape\tcall\tPython\n");
@@ -262,8 +262,8 @@ static void show_fusion(struct screen *s, struct kernelmap *m, uint32_t use)
 	struct kmfusion row[24];
 	uint32_t n = kernelmap_fusion(m, use, row, ARRAY_LEN(row));
 	const struct kmuse *u = &m->use[use];
-	uint32_t outer = u->ir.n ? irtext_outermost(m->ir, m->item[u->ir.first]) : IR_NONE;
-	bool fused = outer != IR_NONE && m->ir->node[outer].members;
+	uint32_t outer = u->ir.n ? irtext_outermost(m->ir, m->item[u->ir.first]) : NONE;
+	bool fused = outer != NONE && m->ir->node[outer].members;
 	if (!n && !fused)
 		return;
 	head(s, "Fusion");
@@ -296,10 +296,10 @@ static void show_kernel(struct screen *s, struct kernelmap *m, uint32_t use)
 	struct buf b = {0};
 	buf_add_clean(&b, u->name);
 	put_bold(s, buf_str(&b));
-	buf_addf(&s->b, "   %s, ", u->kernel == OUT_NONE ? "an operator of torch" : language_of(m, u));
+	buf_addf(&s->b, "   %s, ", u->kernel == NONE ? "an operator of torch" : language_of(m, u));
 	buf_add_clean(&s->b, m->in.name);
 	buf_addf(&s->b, ", called in line %u", c->line);
-	if (u->kernel != OUT_NONE)
+	if (u->kernel != NONE)
 		buf_addf(&s->b, ", defined in line %u%s", m->code.kernel[u->kernel].line,
 			 m->code.kernel[u->kernel].in_kernel_file && m->in.kernels.p != m->in.wrapper.p ? " of kernel.cpp" : "");
 	buf_addc(&s->b, '\n');
@@ -313,7 +313,7 @@ static void show_kernel(struct screen *s, struct kernelmap *m, uint32_t use)
 	show_nodes(s, m, u);
 	show_ir(s, m, u);
 	show_fusion(s, m, use);
-	if (u->kernel != OUT_NONE) {
+	if (u->kernel != NONE) {
 		head(s, language_of(m, u));
 		annotate(&s->b, m, u);
 	}
@@ -357,7 +357,7 @@ static void show_uses(struct screen *s, const struct kernelmap *m, struct kmhit 
 		buf_adds(&s->b, "  ");
 		buf_add_clean(&s->b, m->use[u].name);
 		buf_addf(&s->b, "   called in line %u\n", m->code.call[m->use[u].call].line);
-		if (m->use[u].kernel != OUT_NONE)
+		if (m->use[u].kernel != NONE)
 			show_lines(s, m, &m->use[u], hit);
 	}
 	if (!any)
@@ -423,7 +423,7 @@ void show_error(struct screen *s, const struct kernelmaps *k, const struct kmloc
 	buf_adds(&s->b, "   ");
 	buf_add_clean(&s->b, at->error.message);
 	buf_addc(&s->b, '\n');
-	if (at->line == KM_NONE) {
+	if (at->line == NONE) {
 		buf_adds(&s->b, "  ");
 		buf_add_clean(&s->b, at->error.file);
 		buf_addf(&s->b, ":%u: ", at->error.line);
@@ -442,7 +442,7 @@ void show_error(struct screen *s, const struct kernelmaps *k, const struct kmloc
 	buf_adds(&s->b, "  line      ");
 	buf_add_clean(&s->b, at->quoted);
 	buf_addc(&s->b, '\n');
-	if (l->ir_node != IR_NONE) {
+	if (l->ir_node != NONE) {
 		struct slice rest = m->ir->text, line;
 		buf_adds(&s->b, "  IR        ");
 		buf_add_clean(&s->b, m->ir->node[l->ir_node].name);
@@ -453,12 +453,12 @@ void show_error(struct screen *s, const struct kernelmaps *k, const struct kmloc
 			}
 		buf_addc(&s->b, '\n');
 	}
-	if (l->node != KM_NONE) {
+	if (l->node != NONE) {
 		const struct kmnode *n = &m->node[l->node];
 		buf_addf(&s->b, "  FX        %s", l->how == MATCH_GUESS ? "perhaps " : l->how == MATCH_PART ? "part of " : "");
 		node_line(&s->b, n);
 		buf_addc(&s->b, '\n');
-		if (n->source != KM_NONE) {
+		if (n->source != NONE) {
 			buf_adds(&s->b, "  Python    ");
 			place_of(&s->b, m, n->source);
 			if (m->source[n->source].code.n) {

@@ -11,7 +11,7 @@
 static void put_place(struct limit_places *p, const struct explanation *x, const struct fact_loc *loc, uint32_t compile)
 {
 	const struct facts *f = x->facts;
-	if (loc->file == INTERN_NONE && compile < f->n_compile)
+	if (loc->file == NONE && compile < f->n_compile)
 		loc = &f->compile[compile].loc;
 	explain_add_place(&p->tmp, x, loc);
 	if (!p->tmp.len && compile < f->n_compile) {
@@ -84,12 +84,12 @@ static void at_slow(struct limit_places *p, const struct explanation *x)
 	const struct facts *f = x->facts;
 	double below = INFINITY;
 	for (unsigned k = 0; k < LIMIT_PLACES; k++) {
-		uint32_t best = FACT_NONE;
+		uint32_t best = NONE;
 		for (uint32_t i = 0; i < f->n_compile; i++)
 			if (f->compile[i].seconds > 0 && f->compile[i].seconds < below &&
-			    (best == FACT_NONE || f->compile[i].seconds > f->compile[best].seconds))
+			    (best == NONE || f->compile[i].seconds > f->compile[best].seconds))
 				best = i;
-		if (best == FACT_NONE)
+		if (best == NONE)
 			return;
 		below = f->compile[best].seconds;
 		put_place(p, x, &f->compile[best].loc, best);
@@ -105,7 +105,7 @@ static void at_findings_of(struct limit_places *p, const struct explanation *x, 
 		if (level >= 0 && (int)g->level != level)
 			continue;
 		buf_add_slice(&p->tmp, g->title);
-		if (g->loc.file != INTERN_NONE) {
+		if (g->loc.file != NONE) {
 			buf_adds(&p->tmp, " at ");
 			explain_add_place(&p->tmp, x, &g->loc);
 		}

@@ -29,13 +29,13 @@ static void add_location(struct buf *b, const struct kernelmaps *k, const struct
 	const struct kmline *l = &m->line[u->line + at->line - 1];
 	buf_addf(b, "\nkernel %.*s of %.*s, line %u%s", SL(u->name), SL(m->in.name), m->code.kernel[u->kernel].line + at->line - 1,
 		 at->several ? " (the nearest of several that are alike)" : "");
-	if (l->ir_node != IR_NONE)
+	if (l->ir_node != NONE)
 		buf_addf(b, "\nIR node %.*s", SL(m->ir->node[l->ir_node].name));
-	if (l->node == KM_NONE)
+	if (l->node == NONE)
 		return;
 	buf_addf(b, "\nFX node %s", l->how == MATCH_GUESS ? "perhaps " : "");
 	node_line(b, &m->node[l->node]);
-	if (m->node[l->node].source != KM_NONE) {
+	if (m->node[l->node].source != NONE) {
 		buf_adds(b, "\nPython ");
 		place_of(b, m, m->node[l->node].source);
 		struct slice code = m->source[m->node[l->node].source].code;
@@ -60,12 +60,12 @@ void locate_errors(struct explanation *x, const struct kernelmaps *k)
 	const struct facts *f = x->facts;
 	for (uint32_t c = 0, n = 0; k->n && c < x->n_component && n < LOCATED; c++) {
 		struct component_view *v = &x->component[c];
-		const struct fact_failure *r = v->failure == FACT_NONE ? NULL : &f->failure[v->failure];
+		const struct fact_failure *r = v->failure == NONE ? NULL : &f->failure[v->failure];
 		struct kmlocation at;
 		if (!r || !slice_find(facts_text(f, r->reason), "error:"))
 			continue;
 		n++;
-		if (!kernelmap_locate(k->map, k->n, facts_text(f, r->reason), &at) || at.line == KM_NONE)
+		if (!kernelmap_locate(k->map, k->n, facts_text(f, r->reason), &at) || at.line == NONE)
 			continue;
 		struct buf b = {0};
 		add_location(&b, k, &at);

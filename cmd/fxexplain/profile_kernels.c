@@ -4,7 +4,7 @@
 /* Once each: several graphs may have a kernel of one name. */
 static void add_once(struct intern *seen, struct buf *b, struct slice s)
 {
-	if (!s.n || intern_find(seen, s) != INTERN_NONE)
+	if (!s.n || intern_find(seen, s) != NONE)
 		return;
 	intern_add(seen, s);
 	if (b->len)

@@ -174,7 +174,7 @@ static void put_ops(struct show *w, const struct profile_op *op, uint32_t n, con
 			add_pair(w, o);
 		}
 		add_name(&w->table, o->name);
-		const struct profile_row *r = o->row[1] != PROFILE_NONE ? &c->side[1]->row[o->row[1]] : NULL;
+		const struct profile_row *r = o->row[1] != NONE ? &c->side[1]->row[o->row[1]] : NULL;
 		if (w->all && r && r->shape)
 			buf_addf(&w->table, "  slowest %s", r->shape);
 		buf_addc(&w->table, '\n');
@@ -221,7 +221,7 @@ static void put_compiles(struct show *w)
 		const struct slice id = intern_get(&p->names, k->id);
 		buf_addf(&w->table, "%.3f\t%.3f\t", (double)(k->ts - p->first) / 1e9, (double)k->dur / 1e9);
 		add_name(&w->table, id.n ? id : SLICE("-"));
-		if (k->step == PROFILE_NONE)
+		if (k->step == NONE)
 			buf_adds(&w->table, "\t-\t");
 		else
 			buf_addf(&w->table, "\t%" PRIu64 "\t", p->step[k->step].number);
@@ -282,9 +282,9 @@ static void put_gaps(struct show *w)
 	buf_adds(&w->table, "us\tafter\tbefore\tPython function\n");
 	for (uint32_t i = 0; i < p->n_gap && i < 10; i++) {
 		buf_addf(&w->table, "%.1f\t", (double)p->gap[i].dur / 1e3);
-		add_name(&w->table, p->gap[i].before == PROFILE_NONE ? SLICE("(begin)") : profile_name(p, p->gap[i].before));
+		add_name(&w->table, p->gap[i].before == NONE ? SLICE("(begin)") : profile_name(p, p->gap[i].before));
 		buf_addc(&w->table, '\t');
-		add_name(&w->table, p->gap[i].after == PROFILE_NONE ? SLICE("(end)") : profile_name(p, p->gap[i].after));
+		add_name(&w->table, p->gap[i].after == NONE ? SLICE("(end)") : profile_name(p, p->gap[i].after));
 		buf_addc(&w->table, '\t');
 		add_name(&w->table, profile_name(p, p->gap[i].python));
 		buf_addc(&w->table, '\n');
@@ -304,7 +304,7 @@ static void put_breaks(struct show *w)
 		const struct slice file = facts_text(f, b->loc.file), why = facts_text(f, b->reason);
 		struct slice rest = why, first = why;
 		slice_line(&rest, &first);
-		add_name(&w->table, b->compile == FACT_NONE ? SLICE("-") : facts_text(f, f->compile[b->compile].id));
+		add_name(&w->table, b->compile == NONE ? SLICE("-") : facts_text(f, f->compile[b->compile].id));
 		buf_addc(&w->table, '\t');
 		if (file.n) {
 			add_name(&w->table, file);
@@ -328,7 +328,7 @@ static void put_recompiles(struct show *w)
 	for (uint32_t i = 0; i < f->n_recompile && (w->all || i < w->shown); i++) {
 		const struct fact_recompile *r = &f->recompile[i];
 		const struct slice file = facts_text(f, r->loc.file);
-		add_name(&w->table, r->compile == FACT_NONE ? SLICE("-") : facts_text(f, f->compile[r->compile].id));
+		add_name(&w->table, r->compile == NONE ? SLICE("-") : facts_text(f, f->compile[r->compile].id));
 		buf_addc(&w->table, '\t');
 		if (file.n) {
 			add_name(&w->table, file);

@@ -307,11 +307,11 @@ static size_t put_word(struct redact *r, struct buf *b, struct slice s, char bef
 		put(b, "secret", &r->secret, slice_of(s.p, n));
 		return n;
 	}
-	if (intern_find(&r->user, whole) != INTERN_NONE) {
+	if (intern_find(&r->user, whole) != NONE) {
 		put(b, "user", &r->user, whole);
 		return word;
 	}
-	if (intern_find(&r->host, slice_of(s.p, name)) != INTERN_NONE || is_host(slice_of(s.p, name))) {
+	if (intern_find(&r->host, slice_of(s.p, name)) != NONE || is_host(slice_of(s.p, name))) {
 		if (is_public(slice_of(s.p, name)))
 			buf_add(b, s.p, name);
 		else

@@ -73,7 +73,7 @@ static void put_verdict(struct report_text *t)
 	buf_addf(t->b, "It fails, %sin **", sure[c->sure]);
 	md_text(t->b, slice_str(component_title[c->component]), 0);
 	buf_adds(t->b, "**");
-	if (c->compile != FACT_NONE) {
+	if (c->compile != NONE) {
 		buf_adds(t->b, ", in compile id ");
 		report_add_code(t, emit_compile_id(x, c->compile));
 		put_place(t, &x->facts->compile[c->compile].loc);
@@ -91,7 +91,7 @@ static void put_command(struct report_text *t)
 {
 	const struct facts *f = t->x->facts;
 	for (uint32_t i = 0; i < f->n_input; i++)
-		if (f->input[i].command != INTERN_NONE) {
+		if (f->input[i].command != NONE) {
 			buf_adds(t->b, "Command: ");
 			report_add_code(t, facts_text(f, f->input[i].command));
 			buf_adds(t->b, "\n\n");
@@ -178,11 +178,11 @@ static void put_recompiles(struct report_text *t)
 		put_place(t, &r->loc);
 		buf_adds(t->b, ": ");
 		report_add_code(t, facts_text(f, r->guard));
-		if (r->old != INTERN_NONE || r->new != INTERN_NONE) {
+		if (r->old != NONE || r->new != NONE) {
 			buf_adds(t->b, ", ");
-			report_add_code(t, r->old == INTERN_NONE ? SLICE("?") : facts_text(f, r->old));
+			report_add_code(t, r->old == NONE ? SLICE("?") : facts_text(f, r->old));
 			buf_adds(t->b, " became ");
-			report_add_code(t, r->new == INTERN_NONE ? SLICE("?") : facts_text(f, r->new));
+			report_add_code(t, r->new == NONE ? SLICE("?") : facts_text(f, r->new));
 		}
 		buf_addc(t->b, '\n');
 	}
@@ -202,7 +202,7 @@ static void put_times(struct report_text *t)
 	const struct explanation *x = t->x;
 	for (uint32_t i = 0; i < x->n_time; i++) {
 		const struct time_view *v = &x->time[i];
-		if (v->compile != FACT_NONE || !v->n)
+		if (v->compile != NONE || !v->n)
 			continue;
 		buf_adds(t->b, "#### Compile time\n\n| part | seconds | calls |\n|---|---:|---:|\n");
 		for (uint32_t k = 0; k < v->n && k < PHASES; k++) {
@@ -220,11 +220,11 @@ static void put_times(struct report_text *t)
 static uint32_t the_failure(const struct explanation *x)
 {
 	const struct facts *f = x->facts;
-	uint32_t any = FACT_NONE;
+	uint32_t any = NONE;
 	if (x->n_component && x->component[0].failure < f->n_failure)
 		return x->component[0].failure;
 	for (uint32_t i = f->n_failure; i-- > 0;)
-		if (!f->failure[i].restart && (!f->failure[i].caught || any == FACT_NONE))
+		if (!f->failure[i].restart && (!f->failure[i].caught || any == NONE))
 			any = i;
 	return any;
 }
@@ -239,7 +239,7 @@ static void put_findings(struct report_text *t)
 		const struct finding *g = &x->finding[i];
 		if (g->kind == FINDING_BREAK || g->kind == FINDING_RECOMPILE || g->kind == FINDING_LIMIT || g->kind == FINDING_TIME)
 			continue;
-		if (g->kind == FINDING_FAILURE && told != FACT_NONE && x->facts->failure[told].src.line == g->src.line &&
+		if (g->kind == FINDING_FAILURE && told != NONE && x->facts->failure[told].src.line == g->src.line &&
 		    x->facts->failure[told].src.input == g->src.input)
 			continue;
 		if (!n++)
@@ -269,12 +269,12 @@ static void put_errors(struct report_text *t)
 	const struct facts *f = t->x->facts;
 	uint32_t row = the_failure(t->x);
 	struct buf b = {0}, shorter = {0};
-	if (row == FACT_NONE && t->repro.error.len) { /* that of the program below */
+	if (row == NONE && t->repro.error.len) { /* that of the program below */
 		report_add_block(t, "", buf_slice(&t->repro.error), MAX_TRACEBACK);
 		buf_addc(t->b, '\n');
 		return;
 	}
-	if (row == FACT_NONE) {
+	if (row == NONE) {
 		buf_adds(t->b, "No exception is in the log.\n\n");
 		return;
 	}

@@ -230,7 +230,7 @@ static void put_settings_of(struct report_text *t, struct settings *s, const cha
 			buf_addf(&name, "%s.", module);
 			buf_add_slice(&name, json_slice(&tape, k));
 			uint32_t i = intern_find(&s->name, buf_slice(&name));
-			if (i == INTERN_NONE || slice_eq(s->value[i], json_raw(&tape, k + 1)))
+			if (i == NONE || slice_eq(s->value[i], json_raw(&tape, k + 1)))
 				continue;
 			buf_adds(&name, " = ");
 			buf_add_slice(&name, json_raw(&tape, k + 1));
@@ -248,7 +248,7 @@ static void put_settings(struct report_text *t)
 	const struct facts *f = t->x->facts;
 	struct settings s = {0};
 	uint32_t torch = emit_torch_version(t->x);
-	read_defaults(&s, torch == INTERN_NONE ? SLICE("") : facts_text(f, torch));
+	read_defaults(&s, torch == NONE ? SLICE("") : facts_text(f, torch));
 	for (uint32_t i = 0; i < f->n_input; i++)
 		for (unsigned k = 0; k < CONFIG_TEXTS; k++)
 			put_settings_of(t, &s, module[k], facts_text(f, f->input[i].config.text[k]));

@@ -84,8 +84,8 @@ static void put_rules(struct json_out *o, const struct explanation *x, struct in
 static void put_locations(struct json_out *o, const struct explanation *x, const struct finding *g)
 {
 	struct buf path = {0}, uri = {0};
-	bool user = g->loc.file != INTERN_NONE && slice_trim(explain_text(x, g->loc.file)).n && explain_text(x, g->loc.file).p[0] != '<';
-	uint32_t file = user ? g->loc.file : g->src.input < x->facts->n_input ? x->facts->input[g->src.input].path : INTERN_NONE;
+	bool user = g->loc.file != NONE && slice_trim(explain_text(x, g->loc.file)).n && explain_text(x, g->loc.file).p[0] != '<';
+	uint32_t file = user ? g->loc.file : g->src.input < x->facts->n_input ? x->facts->input[g->src.input].path : NONE;
 	uint64_t line = user ? g->loc.line : g->src.line;
 	bool here = emit_source(x, file, &path);
 	json_member_arr(o, "locations");
@@ -108,7 +108,7 @@ static void put_locations(struct json_out *o, const struct explanation *x, const
 			json_close(o);
 		}
 		json_close(o);
-		if (user && g->loc.function != INTERN_NONE) {
+		if (user && g->loc.function != NONE) {
 			json_member_arr(o, "logicalLocations");
 			json_obj(o);
 			json_member(o, "name", explain_text(x, g->loc.function));

@@ -80,7 +80,7 @@ static void head(struct page *p)
 		size_t line = b->len;
 		put_text(p->s, facts_text(f, in->path));
 		buf_adds(b, in->kind == FACT_TRACE ? ": a trace" : in->kind == FACT_DEBUGDIR ? ": a debug folder" : ": a text");
-		if (in->torch_version != INTERN_NONE) {
+		if (in->torch_version != NONE) {
 			buf_adds(b, " of torch ");
 			put_text(p->s, facts_text(f, in->torch_version));
 		}
@@ -124,7 +124,7 @@ static void verdict(struct page *p)
 	if (!x->n_component || x->component[0].component == COMPONENT_NONE)
 		return;
 	const struct component_view *v = &x->component[0];
-	bool caught = v->failure != FACT_NONE && x->facts->failure[v->failure].caught;
+	bool caught = v->failure != NONE && x->facts->failure[v->failure].caught;
 	buf_addc(&p->s->b, '\n');
 	put_bold(p->s, "Failed: ");
 	if (p->s->color)
@@ -135,7 +135,7 @@ static void verdict(struct page *p)
 		 caught ? " (torch went on in eager)" : "");
 	labelled(p, "because", v->evidence, p->opt->all ? 20 : p->small ? 6 : 7);
 	labelled(p, "to prove", v->experiment, p->small ? 1 : 3);
-	if (v->failure != FACT_NONE && !p->small)
+	if (v->failure != NONE && !p->small)
 		labelled(p, "", SLICE("fxexplain run --bisect -- python app.py    # runs them in turn"), 1);
 	labelled(p, "next", v->minify, 2);
 }
@@ -283,7 +283,7 @@ static void times(struct page *p, bool whole)
 	put_seconds(b, x->time[0].seconds);
 	/* Metrics count the frames alone; torch's events have the caches, the collector and the backward around them, too. */
 	buf_adds(b, x->seconds >= 0 && x->time[0].seconds > x->seconds * 1.01 ? ", what is around the frames included\n" : "\n");
-	time_bars(p, &x->time[0], whole ? UINT32_MAX : p->small ? 2 : 5);
+	time_bars(p, &x->time[0], whole ? NONE : p->small ? 2 : 5);
 	if (!whole)
 		return;
 	struct buf t = {0};
@@ -321,7 +321,7 @@ static void cell(struct buf *b, struct slice s, bool last)
 
 static struct slice compile_text(const struct page *p, uint32_t compile)
 {
-	return compile == FACT_NONE ? SLICE("-") : facts_text(p->x->facts, p->x->facts->compile[compile].id);
+	return compile == NONE ? SLICE("-") : facts_text(p->x->facts, p->x->facts->compile[compile].id);
 }
 
 static void table(struct page *p, const char *title, struct buf *t, uint32_t rows)
@@ -368,7 +368,7 @@ static void show_recompiles(struct page *p)
 			const struct frame_step *s = &x->step[k];
 			size_t from = p->s->b.len;
 			buf_addf(&p->s->b, "  %-*.*s", LABEL - 2, SL(compile_text(p, s->compile)));
-			if (s->compile != FACT_NONE && x->facts->compile[s->compile].seconds >= 0) {
+			if (s->compile != NONE && x->facts->compile[s->compile].seconds >= 0) {
 				put_seconds(&p->s->b, x->facts->compile[s->compile].seconds);
 				buf_adds(&p->s->b, "  ");
 			}
@@ -387,8 +387,8 @@ static void show_shapes(struct page *p)
 	buf_adds(&t, "compile id\tsymbol\tsource\tvalue\trange\tline\twhat became of it\n");
 	for (uint32_t i = 0; i < x->n_symbol; i++) {
 		const struct symbol_view *v = &x->symbol[i];
-		const struct fact_symbol *r = v->row == FACT_NONE ? NULL : &f->symbol[v->row];
-		uint32_t compile = r ? r->compile : v->n_bound ? f->bound[x->bound_row[v->first_bound]].compile : FACT_NONE;
+		const struct fact_symbol *r = v->row == NONE ? NULL : &f->symbol[v->row];
+		uint32_t compile = r ? r->compile : v->n_bound ? f->bound[x->bound_row[v->first_bound]].compile : NONE;
 		cell(&t, compile_text(p, compile), false);
 		cell(&t, v->name, false);
 		cell(&t, r ? facts_text(f, r->source) : SLICE("-"), false);
@@ -472,7 +472,7 @@ static void show_graphs(struct page *p, bool guards)
 			continue;
 		n++;
 		cell(&t, compile_text(p, g->compile), false);
-		cell(&t, g->compile == FACT_NONE ? SLICE("-") : place(p, &f->compile[g->compile].loc), false);
+		cell(&t, g->compile == NONE ? SLICE("-") : place(p, &f->compile[g->compile].loc), false);
 		cell(&t, facts_text(f, g->name), false);
 		buf_addf(&t, g->ops >= 0 ? "%lld" : "-", (long long)g->ops);
 		buf_addf(&t, "\t%llu\n", (unsigned long long)g->bytes);

@@ -43,7 +43,7 @@ static size_t count_unknown(const struct graph *g)
 	const struct gmodule *root = &g->module[0];
 	size_t n = 0;
 	for (uint32_t i = root->first; i < root->first + root->n; i++)
-		n += graph_computes(&g->node[i]) && g->node[i].meta == GRAPH_NONE;
+		n += graph_computes(&g->node[i]) && g->node[i].meta == NONE;
 	return n;
 }
 

@@ -32,7 +32,7 @@ static uint32_t find(const struct extract *x, const char *name)
 {
 	const struct graph *g = &x->s.in.repro.graph;
 	const uint32_t node = graph_find(g, 0, slice_str(name));
-	if (node == GRAPH_NONE || g->node[node].op == GRAPH_OUTPUT)
+	if (node == NONE || g->node[node].op == GRAPH_OUTPUT)
 		die_unknown(x, name);
 	return node;
 }
@@ -64,7 +64,7 @@ static void reach_forth(struct extract *x, uint32_t node)
 
 static void add_unit(struct extract *x, uint32_t node)
 {
-	if (x->units.of[node] != GRAPH_NONE)
+	if (x->units.of[node] != NONE)
 		bit_add(x->keep, x->units.of[node]);
 }
 
@@ -73,15 +73,15 @@ static void take_between(struct extract *x)
 {
 	const struct fxminify_options *o = x->s.o;
 	const struct gmodule *root = &x->s.in.repro.graph.module[0];
-	const uint32_t from = o->from ? find(x, o->from) : GRAPH_NONE, to = o->to ? find(x, o->to) : GRAPH_NONE;
-	if (from != GRAPH_NONE)
+	const uint32_t from = o->from ? find(x, o->from) : NONE, to = o->to ? find(x, o->to) : NONE;
+	if (from != NONE)
 		reach_forth(x, from);
-	if (to != GRAPH_NONE)
+	if (to != NONE)
 		reach_back(x, to);
 	for (uint32_t i = root->first; i < root->first + root->n; i++)
-		if ((from == GRAPH_NONE || x->forth[i]) && (to == GRAPH_NONE || x->back[i]) && i != from)
+		if ((from == NONE || x->forth[i]) && (to == NONE || x->back[i]) && i != from)
 			add_unit(x, i);
-	if (from != GRAPH_NONE && to != GRAPH_NONE && (!x->forth[to] || from == to))
+	if (from != NONE && to != NONE && (!x->forth[to] || from == to))
 		die(EXIT_USAGE, "'%s' does not rest on '%s': nothing lies between them", o->to, o->from);
 }
 

@@ -270,9 +270,9 @@ static int show_located(struct session *s)
 	for (size_t i = 0; i < (s->n_likely ? s->n_likely : s->suspects.n); i++) {
 		uint32_t node = graph_find(g, 0, s->suspects.name[i]);
 		put_text(&out, s->suspects.name[i]);
-		if (node != GRAPH_NONE) {
+		if (node != NONE) {
 			struct slice op = graph_op_text(g, node),
-				     stack = g->node[node].stack == GRAPH_NONE ? SLICE("") : graph_text(g, g->node[node].stack);
+				     stack = g->node[node].stack == NONE ? SLICE("") : graph_text(g, g->node[node].stack);
 			buf_addc(&out.b, '\t');
 			put_text(&out, op);
 			buf_addf(&out.b, "\tline %u\t", g->node[node].line);

@@ -391,7 +391,7 @@ static size_t value_bytes(const struct candidate *c)
 {
 	size_t sum = 0;
 	for (size_t i = 0; i < c->n_feeds; i++) {
-		const struct gmeta *m = c->feed[i].meta == GRAPH_NONE ? NULL : &c->graph.meta[c->feed[i].meta];
+		const struct gmeta *m = c->feed[i].meta == NONE ? NULL : &c->graph.meta[c->feed[i].meta];
 		const struct dtype_info *info = m && m->kind == GMETA_TENSOR ? dtype_info(m->dtype) : NULL;
 		size_t n = info ? (size_t)info->bytes : 0;
 		for (size_t d = 0; info && d < m->n_dim; d++)

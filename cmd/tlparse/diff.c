@@ -9,8 +9,6 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#define NIL UINT32_MAX
-
 static bool diff_differs(const struct diff_set *d)
 {
 	for (unsigned i = 0; i < d->n; i++)
@@ -70,8 +68,8 @@ static void pair_logs(struct diff_set *d)
 	uint32_t *match = xcalloc(a->n + 1u, sizeof(*match));
 	bool *taken = xcalloc(b->n + 1u, sizeof(*taken));
 	for (unsigned i = 0; i < a->n; i++) {
-		match[i] = NIL;
-		for (unsigned j = 0; match[i] == NIL && j < b->n; j++)
+		match[i] = NONE;
+		for (unsigned j = 0; match[i] == NONE && j < b->n; j++)
 			if (!taken[j] && a->log[i].t.rank == b->log[j].t.rank) {
 				match[i] = j;
 				taken[j] = true;
@@ -80,14 +78,14 @@ static void pair_logs(struct diff_set *d)
 	for (unsigned i = 0, j = 0; i < a->n; i++) {
 		while (j < b->n && taken[j])
 			j++;
-		if (match[i] == NIL && j < b->n) {
+		if (match[i] == NONE && j < b->n) {
 			match[i] = j;
 			taken[j] = true;
 		}
 	}
 	d->pair = xcalloc((size_t)a->n + b->n, sizeof(*d->pair));
 	for (unsigned i = 0; i < a->n; i++)
-		add_pair(d, &a->log[i], match[i] == NIL ? NULL : &b->log[match[i]]);
+		add_pair(d, &a->log[i], match[i] == NONE ? NULL : &b->log[match[i]]);
 	for (unsigned j = 0; j < b->n; j++)
 		if (!taken[j])
 			add_pair(d, NULL, &b->log[j]);
@@ -162,8 +160,8 @@ static void put_compiles(struct json_out *o, const struct compare *c)
 	for (uint32_t i = 0; i < c->n_pair; i++) {
 		const struct compare_pair *p = &c->pair[i];
 		json_obj(o);
-		json_member(o, "before", p->a == NIL ? slice_of("", 0) : slice_str(unit_text(c->a, p->a, text)));
-		json_member(o, "after", p->b == NIL ? slice_of("", 0) : slice_str(unit_text(c->b, p->b, text)));
+		json_member(o, "before", p->a == NONE ? slice_of("", 0) : slice_str(unit_text(c->a, p->a, text)));
+		json_member(o, "after", p->b == NONE ? slice_of("", 0) : slice_str(unit_text(c->b, p->b, text)));
 		put_place(o, &p->at);
 		put_seconds(o, "before_seconds", p->seconds[0], p->seconds[0] >= 0);
 		put_seconds(o, "after_seconds", p->seconds[1], p->seconds[1] >= 0);
@@ -317,9 +315,9 @@ static void add_row(struct buf *b, const struct compare *c, const struct compare
 	char text[COMPILE_ID_TEXT];
 	static const char sign[] = {'+', '-', '~', '~', '~'};
 	buf_addf(b, "    %c ", sign[x->how]);
-	if (x->pair != NIL) {
+	if (x->pair != NONE) {
 		const struct compare_pair *p = &c->pair[x->pair];
-		buf_addf(b, "[%s] ", p->b != NIL ? unit_text(c->b, p->b, text) : unit_text(c->a, p->a, text));
+		buf_addf(b, "[%s] ", p->b != NONE ? unit_text(c->b, p->b, text) : unit_text(c->a, p->a, text));
 	}
 	size_t at = b->len;
 	struct buf place = {0};

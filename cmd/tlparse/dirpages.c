@@ -3,9 +3,7 @@
 
 #include "base/srcloc.h"
 
-#define NIL UINT32_MAX
-
-static struct slice name(const struct trace *t, uint32_t n) { return n == INTERN_NONE ? slice_of("", 0) : intern_get(&t->names, n); }
+static struct slice name(const struct trace *t, uint32_t n) { return n == NONE ? slice_of("", 0) : intern_get(&t->names, n); }
 
 /* depth: folders between the page and the report's top. */
 static void head_of(struct buf *b, struct slice title, unsigned depth, bool policy)
@@ -121,9 +119,9 @@ static void trie_frame(struct buf *b, const struct trace *t, const struct trace_
 	const struct trace_stack *node = &trie->node[k];
 	const struct trace_frame *f = &t->frame[node->frame];
 	char id[COMPILE_ID_TEXT];
-	for (uint32_t i = node->first_start; i != NIL; i = trie->start[i].next) {
+	for (uint32_t i = node->first_start; i != NONE; i = trie->start[i].next) {
 		uint32_t compile = trie->start[i].compile;
-		if (compile == NIL)
+		if (compile == NONE)
 			continue;
 		const struct trace_compile *c = &t->compile[compile];
 		compile_id_text(&c->id, id);
@@ -137,38 +135,38 @@ static void trie_frame(struct buf *b, const struct trace *t, const struct trace_
 static bool indents(const struct trace_trie *trie, uint32_t k, bool one_top)
 {
 	const struct trace_stack *n = &trie->node[k];
-	bool siblings = n->parent == NIL ? !one_top : trie->node[trie->node[n->parent].child].sibling != NIL;
-	return n->child != NIL && (siblings || trie->node[n->child].sibling != NIL);
+	bool siblings = n->parent == NONE ? !one_top : trie->node[trie->node[n->parent].child].sibling != NONE;
+	return n->child != NONE && (siblings || trie->node[n->child].sibling != NONE);
 }
 
 /* Depth first without recursion: a stack is as deep as the log says. */
 static void trie_html(struct buf *b, const struct trace *t, const struct trace_trie *trie)
 {
-	uint32_t first = NIL, last = NIL;
+	uint32_t first = NONE, last = NONE;
 	uint32_t *next_top = xcalloc(trie->n + 1u, sizeof(*next_top));
 	/* Nodes without a parent, in order of appearance, are siblings. */
 	for (uint32_t i = 0; i < trie->n; i++)
-		if (trie->node[i].parent == NIL) {
-			if (first == NIL)
+		if (trie->node[i].parent == NONE) {
+			if (first == NONE)
 				first = i;
 			else
 				next_top[last] = i;
 			last = i;
 		}
 	html_raw(b, "<div class=\"trie\"><ul>\n");
-	for (uint32_t k = first; k != NIL;) {
+	for (uint32_t k = first; k != NONE;) {
 		const struct trace_stack *n = &trie->node[k];
 		html_raw(b, "<li>");
 		trie_frame(b, t, trie, k);
 		html_raw(b, indents(trie, k, first == last) ? "<ul>\n" : "</li>\n");
-		if (n->child != NIL) {
+		if (n->child != NONE) {
 			k = n->child;
 			continue;
 		}
 		for (;;) { /* up until there is a sibling */
 			uint32_t up = trie->node[k].parent;
-			uint32_t next = up == NIL ? (next_top[k] ? next_top[k] : NIL) : trie->node[k].sibling;
-			if (next != NIL || up == NIL) {
+			uint32_t next = up == NONE ? (next_top[k] ? next_top[k] : NONE) : trie->node[k].sibling;
+			if (next != NONE || up == NONE) {
 				k = next;
 				break;
 			}
@@ -218,7 +216,7 @@ void page_guards(struct buf *b, const char *id, struct slice payload, struct jso
 	if (json_parse(tape, 0, payload.n, &root) == 0)
 		json_each(tape, root, i) {
 			uint32_t code = json_get(tape, i, "code");
-			if (code == JSON_NONE)
+			if (code == NONE)
 				continue;
 			buf_reset(&tmp);
 			json_unescape(tape, code, &tmp);
@@ -373,12 +371,12 @@ void page_metrics(struct buf *b, const struct trace *t, const struct trace_scan 
 	char id[COMPILE_ID_TEXT];
 	head(b, SLICE("Compilation metrics"), 1);
 	heading(b, "Compilation info for ", slice_str(compile_id_text(&c->id, id)));
-	if (c->loc.file != INTERN_NONE) {
+	if (c->loc.file != NONE) {
 		html_raw(b, "<p>");
 		frame_html(b, name(t, c->loc.file), c->loc.line, name(t, c->loc.function), slice_of("", 0), 1);
 		html_raw(b, "</p>\n");
 	}
-	if (c->fail_type != INTERN_NONE) {
+	if (c->fail_type != NONE) {
 		html_raw(b, "<h2>Failure</h2>\n<p class=\"status-error\">");
 		html_text(b, name(t, c->fail_type));
 		html_raw(b, "</p>\n<pre>");
@@ -391,12 +389,12 @@ void page_metrics(struct buf *b, const struct trace *t, const struct trace_scan 
 	struct compile_id attempt = c->id;
 	for (unsigned tries = 0; tries < 32 && attempt.attempt >= -1; tries++, attempt.attempt--) {
 		uint32_t k = intern_find(&t->ids, slice_of((const char *)&attempt, sizeof(attempt)));
-		const struct trace_compile *x = k == INTERN_NONE ? NULL : &t->compile[k];
-		if (!x || x->stack == NIL)
+		const struct trace_compile *x = k == NONE ? NULL : &t->compile[k];
+		if (!x || x->stack == NONE)
 			continue;
 		html_raw(b, "<details><summary>Stack</summary><ul class=\"stack\">");
 		uint32_t n = 0, chain[512];
-		for (uint32_t up = x->stack; up != NIL && n < ARRAY_LEN(chain); up = t->starts.node[up].parent)
+		for (uint32_t up = x->stack; up != NONE && n < ARRAY_LEN(chain); up = t->starts.node[up].parent)
 			chain[n++] = up;
 		while (n--) {
 			const struct trace_frame *f = &t->frame[t->starts.node[chain[n]].frame];
@@ -408,7 +406,7 @@ void page_metrics(struct buf *b, const struct trace *t, const struct trace_scan 
 		break;
 	}
 	html_raw(b, "<h2>Artifacts so far</h2>\n<ul>\n");
-	for (uint32_t k = c->first_artifact; k != NIL && &t->artifact[k] != a; k = t->artifact[k].next)
+	for (uint32_t k = c->first_artifact; k != NONE && &t->artifact[k] != a; k = t->artifact[k].next)
 		artifact_item(b, t, &t->artifact[k], true);
 	html_raw(b, "</ul>\n<h2>Symbolic shape specializations</h2>\n");
 	if (p->rows.len) {
@@ -460,10 +458,10 @@ void page_damage(struct buf *b, const struct trace *t) { damage_banner(b, t); }
 
 static uint32_t metrics_page(const struct trace *t, uint32_t compile, uint32_t number)
 {
-	for (uint32_t k = t->compile[compile].first_artifact; k != NIL; k = t->artifact[k].next)
+	for (uint32_t k = t->compile[compile].first_artifact; k != NONE; k = t->artifact[k].next)
 		if (t->artifact[k].number == number)
 			return k;
-	return NIL;
+	return NONE;
 }
 
 void page_failures(struct buf *b, const struct trace *t)
@@ -479,18 +477,18 @@ void page_failures(struct buf *b, const struct trace *t)
 		compile_id_text(&t->compile[f->compile].id, id);
 		html_raw(b, "<tr><td>");
 		buf_reset(&path);
-		if (k != NIL) {
+		if (k != NONE) {
 			trace_artifact_path(t, &t->artifact[k], false, &path);
 			html_link(b, buf_slice(&path), slice_str(id));
 		} else {
 			html_text(b, slice_str(id));
 		}
 		html_raw(b, "</td><td>");
-		html_text(b, f->type == INTERN_NONE ? SLICE("RestartAnalysis") : name(t, f->type));
+		html_text(b, f->type == NONE ? SLICE("RestartAnalysis") : name(t, f->type));
 		html_raw(b, "</td><td><pre>");
 		html_text(b, name(t, f->reason));
 		html_raw(b, "</pre></td><td>");
-		if (f->loc.file != INTERN_NONE) {
+		if (f->loc.file != NONE) {
 			html_text(b, name(t, f->loc.file));
 			buf_addf(b, ":%u", f->loc.line);
 		}
@@ -498,7 +496,7 @@ void page_failures(struct buf *b, const struct trace *t)
 	}
 	for (uint32_t i = 0; i < t->n_brk; i++) {
 		const struct trace_break *x = &t->brk[i];
-		if (x->artifact == NIL)
+		if (x->artifact == NONE)
 			continue; /* its restart reason stands above */
 		compile_id_text(&t->compile[x->compile].id, id);
 		buf_reset(&path);
@@ -506,7 +504,7 @@ void page_failures(struct buf *b, const struct trace *t)
 		html_raw(b, "<tr><td>");
 		html_link(b, buf_slice(&path), slice_str(id));
 		html_raw(b, "</td><td>graph break");
-		if (x->url != INTERN_NONE) {
+		if (x->url != NONE) {
 			html_raw(b, " ");
 			char gb[16];
 			snprintf(gb, sizeof(gb), "GB%04d", x->gb);
@@ -522,10 +520,10 @@ void page_failures(struct buf *b, const struct trace *t)
 			html_raw(b, "</p>");
 		}
 		html_raw(b, "</td><td>");
-		if (x->loc.file != INTERN_NONE) {
+		if (x->loc.file != NONE) {
 			html_text(b, name(t, x->loc.file));
 			buf_addf(b, ":%u", x->loc.line);
-			if (x->loc.function != INTERN_NONE) {
+			if (x->loc.function != NONE) {
 				html_raw(b, " in ");
 				html_text(b, name(t, x->loc.function));
 			}
@@ -573,7 +571,7 @@ void page_index(struct buf *b, const struct trace *t, const struct tlparse_optio
 			html_link(b, buf_slice(&path), SLICE("graphs and code side by side"));
 		}
 		html_raw(b, "\n<ul>\n");
-		for (uint32_t k = c->first_artifact; k != NIL; k = t->artifact[k].next)
+		for (uint32_t k = c->first_artifact; k != NONE; k = t->artifact[k].next)
 			artifact_item(b, t, &t->artifact[k], false);
 		html_raw(b, "</ul></li>\n");
 	}

@@ -4,7 +4,7 @@
 static void put_loc(struct json_out *o, const struct trace *t, const struct trace_loc *loc)
 {
 	json_key(o, "location");
-	if (loc->file == INTERN_NONE) {
+	if (loc->file == NONE) {
 		json_out_null(o);
 		return;
 	}
@@ -18,12 +18,12 @@ static void put_loc(struct json_out *o, const struct trace *t, const struct trac
 
 static void put_lines(struct json_out *o, const struct trace *t, const char *key, uint32_t name)
 {
-	json_member_lines(o, key, name == INTERN_NONE ? slice_of("", 0) : intern_get(&t->names, name));
+	json_member_lines(o, key, name == NONE ? slice_of("", 0) : intern_get(&t->names, name));
 }
 
 static void put_artifact(struct json_out *o, const struct trace *t, const char *key, uint32_t index, bool page)
 {
-	if (index == UINT32_MAX)
+	if (index == NONE)
 		json_member_null(o, key);
 	else
 		json_member_u64(o, key, page ? index : t->artifact[index].number);
@@ -68,7 +68,7 @@ void report_add(const struct trace *t, struct report_sums *s)
 	s->skips += t->n_skip;
 	s->seconds += t->compile_seconds;
 	for (uint32_t i = 0; i < t->n_failure; i++)
-		s->failures += t->failure[i].type != INTERN_NONE;
+		s->failures += t->failure[i].type != NONE;
 	for (uint32_t i = 0; i < t->n_unknown; i++)
 		s->unknown += t->unknown[i].count;
 	for (unsigned i = 0; i < DAMAGE_COUNT; i++)
@@ -132,7 +132,7 @@ static void put_summary(struct json_out *o, const struct trace *log, unsigned n)
 	for (unsigned i = 0; i < n; i++) {
 		report_add(&log[i], &s);
 		rank[i] = log[i].rank;
-		if (!version && log[i].torch_version != INTERN_NONE)
+		if (!version && log[i].torch_version != NONE)
 			version = &log[i];
 	}
 	qsort(rank, n, sizeof(*rank), by_value);
@@ -183,7 +183,7 @@ void report_summary(struct json_out *o, const struct trace *log, unsigned n) { p
 
 /* Rows of t->failure that are restarts, as a list for each compile id. */
 struct restart_lists {
-	uint32_t *first, *next; /* by compile id, by row; UINT32_MAX ends */
+	uint32_t *first, *next; /* by compile id, by row; NONE ends */
 };
 
 static struct restart_lists restart_lists(const struct trace *t)
@@ -191,7 +191,7 @@ static struct restart_lists restart_lists(const struct trace *t)
 	struct restart_lists l = {xcalloc(t->n_compile, sizeof(*l.first)), xcalloc(t->n_failure, sizeof(*l.next))};
 	memset(l.first, 255, t->n_compile * sizeof(*l.first));
 	for (uint32_t i = t->n_failure; i-- > 0;)
-		if (t->failure[i].type == INTERN_NONE) {
+		if (t->failure[i].type == NONE) {
 			l.next[i] = l.first[t->failure[i].compile];
 			l.first[t->failure[i].compile] = i;
 		}
@@ -230,7 +230,7 @@ static void put_compiles(struct json_out *o, const struct trace *t)
 		json_member_count(o, "cache_size", c->cache_size);
 		json_member_u64(o, "artifacts", c->artifacts);
 		json_member_arr(o, "restarts");
-		for (uint32_t k = l.first[i]; k != UINT32_MAX; k = l.next[k])
+		for (uint32_t k = l.first[i]; k != NONE; k = l.next[k])
 			json_out_str(o, intern_get(&t->names, t->failure[k].reason));
 		json_close(o);
 		json_member_name(o, "fail_type", &t->names, c->fail_type);
@@ -264,7 +264,7 @@ static void put_breaks(struct json_out *o, const struct trace *t, bool page)
 			json_out_str(o, slice_str(gb));
 		}
 		json_member_name(o, "url", &t->names, b->url);
-		json_member_str(o, "source", slice_str(b->artifact == UINT32_MAX ? "restart" : "artifact"));
+		json_member_str(o, "source", slice_str(b->artifact == NONE ? "restart" : "artifact"));
 		put_artifact(o, t, "artifact", b->artifact, page);
 		json_close(o);
 	}
@@ -296,7 +296,7 @@ static void put_failures(struct json_out *o, const struct trace *t, const char *
 	json_member_arr(o, key);
 	for (uint32_t i = 0; i < t->n_failure; i++) {
 		const struct trace_failure *f = &t->failure[i];
-		if ((f->type == INTERN_NONE) != restarts)
+		if ((f->type == NONE) != restarts)
 			continue;
 		json_obj(o);
 		json_member_u64(o, "compile_id", f->compile);
@@ -352,13 +352,13 @@ static uint32_t *expressions_told(const struct trace *t)
 {
 	uint32_t *number = xcalloc(t->n_expr + 1u, sizeof(*number)), n = 0;
 	for (uint32_t i = 0; i < t->n_export; i++)
-		if (t->export[i].node != UINT32_MAX)
+		if (t->export[i].node != NONE)
 			number[t->export[i].node] = 1;
 	for (uint32_t i = t->n_expr; i-- > 0;)
 		for (uint32_t k = 0; number[i] && k < t->expr[i].n_arg; k++)
 			number[t->expr_arg[t->expr[i].first_arg + k]] = 1;
 	for (uint32_t i = 0; i < t->n_expr; i++)
-		number[i] = number[i] ? n++ : UINT32_MAX;
+		number[i] = number[i] ? n++ : NONE;
 	return number;
 }
 
@@ -367,7 +367,7 @@ static void put_expressions(struct json_out *o, const struct trace *t, const uin
 	json_member_arr(o, "expressions");
 	for (uint32_t i = 0; i < t->n_expr; i++) {
 		const struct trace_expr *e = &t->expr[i];
-		if (number[i] == UINT32_MAX)
+		if (number[i] == NONE)
 			continue;
 		json_obj(o);
 		json_member_u64(o, "compile_id", e->compile);
@@ -403,20 +403,20 @@ static void put_export(struct json_out *o, const struct trace *t, bool page)
 		json_member_u64(o, "compile_id", x->compile);
 		json_member_u64(o, "line", x->line);
 		json_member_str(o, "kind", slice_str(kind[x->kind]));
-		json_member_name(o, "expr", &t->names, kernel ? INTERN_NONE : x->expr);
-		json_member_name(o, "op", &t->names, kernel ? x->expr : INTERN_NONE);
+		json_member_name(o, "expr", &t->names, kernel ? NONE : x->expr);
+		json_member_name(o, "op", &t->names, kernel ? x->expr : NONE);
 		json_member_name(o, "result", &t->names, x->result);
 		json_member_name(o, "reason", &t->names, x->reason);
 		put_loc(o, t, &x->loc);
 		put_lines(o, t, "locals", x->locals);
 		put_lines(o, t, "symbols", x->sources);
-		json_member_count(o, "expression", x->node == UINT32_MAX ? -1 : (int64_t)number[x->node]);
+		json_member_count(o, "expression", x->node == NONE ? -1 : (int64_t)number[x->node]);
 		json_close(o);
 	}
 	json_close(o);
 	put_expressions(o, t, number);
 	json_member_u64(o, "expressions_lost", t->expr_lost);
-	put_artifact(o, t, "exported_program", page ? t->exported : UINT32_MAX, page);
+	put_artifact(o, t, "exported_program", page ? t->exported : NONE, page);
 	json_member_count(o, "exported_program_line", t->exported_line ? (int64_t)t->exported_line : -1);
 	json_close(o);
 	free(number);
@@ -485,7 +485,7 @@ static void put_artifacts(struct json_out *o, const struct trace *t)
 	COLUMN(o, t, "size", json_out_u64(o, a->size));
 	COLUMN(o, t, "nodes", json_out_i64(o, a->nodes));
 	COLUMN(o, t, "t", json_out_double(o, (double)a->seconds, 3));
-	COLUMN(o, t, "block", json_out_i64(o, a->block == UINT32_MAX ? -1 : (int64_t)a->block));
+	COLUMN(o, t, "block", json_out_i64(o, a->block == NONE ? -1 : (int64_t)a->block));
 	COLUMN(o, t, "offset", json_out_u64(o, a->offset));
 	COLUMN(o, t, "number", json_out_i64(o, a->flags & ART_UNLISTED ? -1 : (int64_t)a->number));
 	COLUMN(o, t, "lang", json_out_u64(o, a->lang));
@@ -503,7 +503,7 @@ static void put_artifacts(struct json_out *o, const struct trace *t)
 	for (uint32_t i = 0; i < t->n_frame; i++) {
 		const uint32_t n[] = {t->frame[i].file, t->frame[i].name, t->frame[i].code};
 		for (unsigned j = 0; j < 3; j++)
-			if (n[j] != INTERN_NONE)
+			if (n[j] != NONE)
 				used[n[j]] = 1;
 	}
 	json_member_arr(o, "names");
@@ -519,10 +519,10 @@ static void put_stacks(struct json_out *o, const struct trace *t)
 	for (uint32_t i = 0; i < t->n_frame; i++) {
 		const struct trace_frame *f = &t->frame[i];
 		json_arr(o);
-		json_out_i64(o, f->file == INTERN_NONE ? -1 : (int64_t)f->file);
+		json_out_i64(o, f->file == NONE ? -1 : (int64_t)f->file);
 		json_out_i64(o, f->line);
-		json_out_str(o, f->name == INTERN_NONE ? slice_of("", 0) : intern_get(&t->names, f->name));
-		json_out_str(o, f->code == INTERN_NONE ? slice_of("", 0) : intern_get(&t->names, f->code));
+		json_out_str(o, f->name == NONE ? slice_of("", 0) : intern_get(&t->names, f->name));
+		json_out_str(o, f->code == NONE ? slice_of("", 0) : intern_get(&t->names, f->code));
 		json_close(o);
 	}
 	json_close(o);
@@ -530,10 +530,10 @@ static void put_stacks(struct json_out *o, const struct trace *t)
 	for (uint32_t i = 0; i < t->starts.n; i++) {
 		const struct trace_stack *s = &t->starts.node[i];
 		json_arr(o);
-		json_out_i64(o, s->parent == UINT32_MAX ? -1 : (int64_t)s->parent);
+		json_out_i64(o, s->parent == NONE ? -1 : (int64_t)s->parent);
 		json_out_u64(o, s->frame);
 		json_arr(o);
-		for (uint32_t k = s->first_start; k != UINT32_MAX; k = t->starts.start[k].next)
+		for (uint32_t k = s->first_start; k != NONE; k = t->starts.start[k].next)
 			json_out_u64(o, t->starts.start[k].compile);
 		json_close(o);
 		json_close(o);
@@ -541,7 +541,7 @@ static void put_stacks(struct json_out *o, const struct trace *t)
 	json_close(o);
 	json_member_arr(o, "compile_stacks");
 	for (uint32_t i = 0; i < t->n_compile; i++)
-		json_out_i64(o, t->compile[i].stack == UINT32_MAX ? -1 : (int64_t)t->compile[i].stack);
+		json_out_i64(o, t->compile[i].stack == NONE ? -1 : (int64_t)t->compile[i].stack);
 	json_close(o);
 }
 
@@ -582,7 +582,7 @@ static void put_log(struct json_out *o, const struct trace *t, const struct rank
 	if (page) {
 		json_member_arr(o, "strings");
 		for (uint32_t i = 0; i < t->n_string; i++) {
-			if (t->string[i] == INTERN_NONE)
+			if (t->string[i] == NONE)
 				json_out_null(o);
 			else
 				json_out_str(o, intern_get(&t->names, t->string[i]));

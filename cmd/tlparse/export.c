@@ -2,20 +2,18 @@
 #include "outdir.h"
 #include "base/text.h"
 
-#define NIL UINT32_MAX
-
 enum {
 	HISTORY_MAX = 500, /* expressions of one page */
 	FRAMES_MAX = 512,  /* frames of one stack */
 	INDENT_MAX = 20,   /* of the style sheet */
 };
 
-static struct slice name(const struct trace *t, uint32_t n) { return n == INTERN_NONE ? slice_of("", 0) : intern_get(&t->names, n); }
+static struct slice name(const struct trace *t, uint32_t n) { return n == NONE ? slice_of("", 0) : intern_get(&t->names, n); }
 
 /* For texts that the log may not have. */
 static void code_or(struct buf *b, const struct trace *t, uint32_t n, const char *otherwise)
 {
-	if (n == INTERN_NONE) {
+	if (n == NONE) {
 		html_raw(b, otherwise);
 		return;
 	}
@@ -27,7 +25,7 @@ static void code_or(struct buf *b, const struct trace *t, uint32_t n, const char
 static void stack(struct buf *b, const struct trace *t, uint32_t node, const char *caption, bool open)
 {
 	uint32_t n = 0, chain[FRAMES_MAX], all = 0;
-	for (uint32_t up = node; up != NIL; up = t->export_stacks.node[up].parent, all++)
+	for (uint32_t up = node; up != NONE; up = t->export_stacks.node[up].parent, all++)
 		if (n < FRAMES_MAX)
 			chain[n++] = up;
 	if (!n)
@@ -48,7 +46,7 @@ static void stack(struct buf *b, const struct trace *t, uint32_t node, const cha
 
 static void lines(struct buf *b, const struct trace *t, const char *caption, uint32_t text)
 {
-	if (text == INTERN_NONE)
+	if (text == NONE)
 		return;
 	html_raw(b, "<h2>");
 	html_raw(b, caption);
@@ -59,7 +57,7 @@ static void lines(struct buf *b, const struct trace *t, const char *caption, uin
 
 static void place(struct buf *b, const struct trace *t, const struct trace_loc *loc, unsigned depth)
 {
-	if (loc->file != INTERN_NONE)
+	if (loc->file != NONE)
 		page_frame(b, name(t, loc->file), loc->line, name(t, loc->function), name(t, loc->code), depth);
 }
 
@@ -75,7 +73,7 @@ static void history(struct buf *b, const struct trace *t, uint32_t row)
 		const struct trace_expr *e = &t->expr[step[i].row];
 		buf_addf(b, "<div class=\"step d%u\"><p>", step[i].depth < INDENT_MAX ? step[i].depth : INDENT_MAX);
 		code_or(b, t, e->result, "(no result)");
-		if (e->method == INTERN_NONE) {
+		if (e->method == NONE) {
 			html_raw(b, " <span class=\"note\">a size or value that is known only when the program runs</span>");
 		} else {
 			html_raw(b, " <span class=\"note\">by</span> <code>");
@@ -89,7 +87,7 @@ static void history(struct buf *b, const struct trace *t, uint32_t row)
 			html_raw(b, ")</code>");
 		}
 		html_raw(b, "</p>\n");
-		if (e->loc.file != INTERN_NONE) {
+		if (e->loc.file != NONE) {
 			html_raw(b, "<p>");
 			place(b, t, &e->loc, 1);
 			html_raw(b, "</p>\n");
@@ -158,7 +156,7 @@ void page_guard(struct buf *b, const struct trace *t, const struct trace_export 
 	what_happened(b, t, x);
 	html_raw(b, "</p>\n<h2>Where</h2>\n<p>");
 	place(b, t, &x->loc, 1);
-	if (x->loc.file == INTERN_NONE)
+	if (x->loc.file == NONE)
 		html_raw(b, "The log does not say.");
 	html_raw(b, "</p>\n");
 	stack(b, t, x->user_stack, "User stack", true);
@@ -200,7 +198,7 @@ void page_export(struct buf *b, const struct trace *t, const struct tlparse_opti
 		place(b, t, &x->loc, 0);
 		html_raw(b, "</td><td>");
 		buf_reset(&path);
-		if (x->artifact != NIL) {
+		if (x->artifact != NONE) {
 			trace_artifact_path(t, &t->artifact[x->artifact], false, &path);
 			html_link(b, buf_slice(&path), SLICE("stacks and history"));
 		} else {

@@ -12,9 +12,9 @@ static void name_place(struct limit_places *p, const struct trace *t, const stru
 	struct buf *b = &p->tmp;
 	char text[COMPILE_ID_TEXT];
 	buf_reset(b);
-	if (loc->file == INTERN_NONE && compile < t->n_compile)
+	if (loc->file == NONE && compile < t->n_compile)
 		loc = &t->compile[compile].loc;
-	if (loc->file == INTERN_NONE) {
+	if (loc->file == NONE) {
 		if (compile < t->n_compile)
 			buf_addf(b, "compile id %s", compile_id_text(&t->compile[compile].id, text));
 		else
@@ -23,7 +23,7 @@ static void name_place(struct limit_places *p, const struct trace *t, const stru
 	}
 	buf_add_slice(b, intern_get(&t->names, loc->file));
 	buf_addf(b, ":%u", loc->line);
-	if (loc->function != INTERN_NONE) {
+	if (loc->function != NONE) {
 		buf_adds(b, " in ");
 		buf_add_slice(b, intern_get(&t->names, loc->function));
 	}
@@ -50,7 +50,7 @@ static void at_recompiles(struct limit_places *p, const struct trace *t)
 static void at_failures_of(struct limit_places *p, const struct trace *t, bool restarts)
 {
 	for (uint32_t i = 0; i < t->n_failure; i++)
-		if ((t->failure[i].type == INTERN_NONE) == restarts)
+		if ((t->failure[i].type == NONE) == restarts)
 			add_place(p, t, &t->failure[i].loc, t->failure[i].compile);
 }
 static void at_failures(struct limit_places *p, const struct trace *t) { at_failures_of(p, t, false); }
@@ -60,7 +60,7 @@ static void at_restarts(struct limit_places *p, const struct trace *t) { at_fail
 static void at_compiles(struct limit_places *p, const struct trace *t)
 {
 	for (uint32_t i = 0; i < t->n_compile; i++)
-		if (t->compile[i].id.frame >= 0 && t->compile[i].loc.file != INTERN_NONE)
+		if (t->compile[i].id.frame >= 0 && t->compile[i].loc.file != NONE)
 			add_place(p, t, &t->compile[i].loc, i);
 }
 
@@ -69,12 +69,12 @@ static void at_slow(struct limit_places *p, const struct trace *t)
 {
 	double below = INFINITY;
 	for (unsigned k = 0; k < LIMIT_PLACES; k++) {
-		uint32_t best = UINT32_MAX;
+		uint32_t best = NONE;
 		for (uint32_t i = 0; i < t->n_compile; i++)
 			if (t->compile[i].seconds > 0 && t->compile[i].seconds < below &&
-			    (best == UINT32_MAX || t->compile[i].seconds > t->compile[best].seconds))
+			    (best == NONE || t->compile[i].seconds > t->compile[best].seconds))
 				best = i;
-		if (best == UINT32_MAX)
+		if (best == NONE)
 			return;
 		below = t->compile[best].seconds;
 		name_place(p, t, &t->compile[best].loc, best);

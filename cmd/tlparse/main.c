@@ -270,7 +270,7 @@ static void print_summary(const struct report *r, const char *where)
 		const struct trace *t = &r->log[i];
 		struct report_sums c = {0};
 		report_add(t, &c);
-		struct slice version = t->torch_version == INTERN_NONE ? SLICE("unknown") : intern_get(&t->names, t->torch_version);
+		struct slice version = t->torch_version == NONE ? SLICE("unknown") : intern_get(&t->names, t->torch_version);
 		note("%s: torch %.*s, %u compiles, %u graph breaks, %u recompiles, %u failures, %u artifacts, %.1f s compiling", t->path,
 		     SLN(version, 100), (unsigned)c.compiles, t->n_brk, (unsigned)c.recompiles, (unsigned)c.failures, t->n_artifact,
 		     t->compile_seconds);

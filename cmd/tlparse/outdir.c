@@ -233,7 +233,7 @@ static int plan_record(void *ctx, struct trace_scan *s, struct trace_record *r)
 		return 0;
 	/* No file has this payload yet: payloads/MD5.txt, by the name that the record gives. */
 	uint32_t path = (uint32_t)x->path.len;
-	struct slice md5 = r->has_payload == JSON_NONE ? SLICE("") : json_slice(&s->tape, r->has_payload);
+	struct slice md5 = r->has_payload == NONE ? SLICE("") : json_slice(&s->tape, r->has_payload);
 	buf_adds(&x->path, "payloads/");
 	if (!taken)
 		buf_addf(&x->path, "unlisted_%llu_", (unsigned long long)(s->first_line + r->line));
@@ -431,7 +431,7 @@ static void compile_directory(struct buf *b, const struct trace *t)
 		snprintf(key, sizeof(key), c->id.bad_line ? "%s" : "[%s]", id);
 		json_member_obj(&o, key);
 		json_member_arr(&o, "artifacts");
-		for (uint32_t k = c->first_artifact; k != UINT32_MAX; k = t->artifact[k].next) {
+		for (uint32_t k = c->first_artifact; k != NONE; k = t->artifact[k].next) {
 			const struct trace_artifact *a = &t->artifact[k];
 			unsigned m = a->flags & ART_HIT ? 1 : a->flags & ART_MISS ? 2 : a->flags & ART_BYPASS ? 3 : 0;
 			struct slice name, url;
@@ -479,7 +479,7 @@ static int finish_jsonl(struct outdir *d, struct err *err)
 	if (!t->n_string)
 		json_out_null(&o);
 	for (uint32_t i = 0; i < t->n_string; i++) {
-		if (t->string[i] == INTERN_NONE)
+		if (t->string[i] == NONE)
 			json_out_null(&o);
 		else
 			json_out_str(&o, intern_get(&t->names, t->string[i]));

@@ -168,7 +168,7 @@ static void add_compile(struct buf *b, unsigned log, uint32_t compile)
 {
 	buf_add_u64(b, log);
 	buf_addc(b, ',');
-	if (compile == UINT32_MAX)
+	if (compile == NONE)
 		buf_adds(b, "-1");
 	else
 		buf_add_u64(b, compile);
@@ -210,10 +210,10 @@ static void add_metrics(struct page *p, struct trace_scan *s, struct trace_recor
 	struct buf *b = &x->lines[STREAM_M];
 	for (unsigned i = 0; i < ARRAY_LEN(kinds); i++) {
 		uint32_t v = trace_value(s, r, kinds[i]);
-		if (v == JSON_NONE)
+		if (v == NONE)
 			continue;
 		buf_addf(b, "{\"log\":%u,\"compile_id\":%lld,\"line\":%llu,\"key\":\"%s\",\"m\":", p->log,
-			 r->compile == UINT32_MAX ? -1ll : (long long)r->compile, (unsigned long long)(s->first_line + r->line),
+			 r->compile == NONE ? -1ll : (long long)r->compile, (unsigned long long)(s->first_line + r->line),
 			 trace_kind[kinds[i]].name);
 		add_flat(b, json_raw(&s->tape, v));
 		buf_adds(b, "}\n");
@@ -231,7 +231,7 @@ static void add_other(struct page *p, struct trace_scan *s, struct trace_record 
 	const char *key = r->flags & REC_NO_PREFIX ? (n = 12, "not a record")
 			  : r->flags & REC_NO_JSON ? (n = 8, "bad JSON")
 						   : main_key(s, r, &n);
-	add_compile(b, p->log, r->flags & REC_NO_PREFIX ? UINT32_MAX : r->compile);
+	add_compile(b, p->log, r->flags & REC_NO_PREFIX ? NONE : r->compile);
 	buf_addc(b, ',');
 	buf_add_u64(b, s->first_line + r->line);
 	buf_addc(b, ',');

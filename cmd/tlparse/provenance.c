@@ -11,8 +11,6 @@
 #include <errno.h>
 #include <unistd.h>
 
-#define NIL UINT32_MAX
-
 struct prov_text_at {
 	uint32_t artifact, len;
 	uint64_t at;
@@ -94,7 +92,7 @@ static int load(struct prov_pages *p, uint32_t artifact, struct buf *b, struct e
 /* The key of one part of a set: an index into texts. */
 static void put_part(struct prov_pages *p, struct json_out *o, const char *key, uint32_t artifact)
 {
-	if (artifact == NIL || !find(p, artifact))
+	if (artifact == NONE || !find(p, artifact))
 		json_member_null(o, key);
 	else
 		json_member_u64(o, key, intern_add(&p->used, slice_of((const char *)&artifact, sizeof(artifact))));
@@ -122,7 +120,7 @@ static int put_unmapped(struct prov_pages *p, struct json_out *o, const uint32_t
 	struct json_out lo = {.b = &links, .html = true};
 	int r = 0;
 	for (unsigned i = 0; !r && i < PROV_TEXTS; i++) {
-		if (artifact[i] != NIL)
+		if (artifact[i] != NONE)
 			r = load(p, artifact[i], &text[i], err);
 		in[i] = buf_slice(&text[i]);
 	}
@@ -144,20 +142,20 @@ static int put_all_unmapped(struct prov_pages *p, struct json_out *o, const stru
 	uint32_t artifact[PROV_TEXTS];
 	bool shown = false;
 	memset(artifact, 0xff, sizeof(artifact));
-	for (uint32_t k = t->compile[compile].first_artifact; k != NIL; k = t->artifact[k].next) {
+	for (uint32_t k = t->compile[compile].first_artifact; k != NONE; k = t->artifact[k].next) {
 		enum prov_text part = trace_provenance_part(t, &t->artifact[k]);
 		if (part == PROV_PRE || part == PROV_POST) {
 			artifact[part] = k;
 			shown = false;
 		} else if (part == PROV_CODE || part == PROV_AOT) {
 			artifact[part] = k;
-			artifact[part == PROV_CODE ? PROV_AOT : PROV_CODE] = NIL;
+			artifact[part == PROV_CODE ? PROV_AOT : PROV_CODE] = NONE;
 			if (put_unmapped(p, o, artifact, err) < 0)
 				return -1;
 			shown = true;
 		}
 	}
-	artifact[PROV_CODE] = artifact[PROV_AOT] = NIL;
+	artifact[PROV_CODE] = artifact[PROV_AOT] = NONE;
 	return shown ? 0 : put_unmapped(p, o, artifact, err);
 }
 

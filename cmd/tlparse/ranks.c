@@ -202,7 +202,7 @@ static int take_item(void *ctx, void *slot)
 			     (unsigned long long)damaged, plural(damaged));
 		j->res->damaged += damaged != 0;
 		j->res->bad_ids += bad;
-		it->facts[i].tag = it->document ? UINT32_MAX : it->index;
+		it->facts[i].tag = it->document ? NONE : it->index;
 		if (j->all.n_process < RANK_PROCESSES)
 			ranks_add(&j->all, &it->facts[i]);
 		else
@@ -291,7 +291,7 @@ static int put_events(struct job *j, bool *any)
 	*any = false;
 	for (uint32_t i = 0; i < j->all.n_process && !r; i++) {
 		const struct rank_facts *f = &j->all.process[i];
-		if (f->tag == UINT32_MAX)
+		if (f->tag == NONE)
 			continue;
 		char *path = events_of(f->tag), pid[24];
 		int from = openat(j->fd, path, O_RDONLY | O_CLOEXEC);
@@ -638,7 +638,7 @@ static void put_process(struct json_out *o, const struct ranks *all, const struc
 		buf_addc(&b, '[');
 		buf_add_slice(&b, id);
 		buf_addc(&b, ']');
-		if (f->compile[i].loc != INTERN_NONE) {
+		if (f->compile[i].loc != NONE) {
 			buf_addc(&b, ' ');
 			buf_add_slice(&b, intern_get(&all->names, f->compile[i].loc));
 		}
@@ -665,7 +665,7 @@ static void put_spans(struct json_out *o, const struct ranks *all, const struct 
 		buf_add_slice(&b, id);
 		if (s->kind == RANK_SPAN_BACKWARD)
 			buf_adds(&b, " backward");
-		if (c->loc != INTERN_NONE) {
+		if (c->loc != NONE) {
 			buf_addc(&b, ' ');
 			buf_add_slice(&b, intern_get(&all->names, c->loc));
 		}
@@ -698,7 +698,7 @@ static void put_spans(struct json_out *o, const struct ranks *all, const struct 
 		json_member_u64(o, "tid", intern_add(tracks, track_of(intern_get(&all->names, f->compile[m->compile].id))) + 1u);
 		json_member_str(o, "cat", slice_str(what[m->kind]));
 		json_member_obj(o, "args");
-		json_member_str(o, "reason", m->text == INTERN_NONE ? SLICE("") : intern_get(&all->names, m->text));
+		json_member_str(o, "reason", m->text == NONE ? SLICE("") : intern_get(&all->names, m->text));
 		json_close(o);
 		json_close(o);
 	}
@@ -749,7 +749,7 @@ static int name_folders(struct job *j, bool *folder)
 {
 	for (uint32_t i = 0; i < j->all.n_process; i++) {
 		const struct rank_facts *f = &j->all.process[i];
-		if (f->tag == UINT32_MAX)
+		if (f->tag == NONE)
 			continue;
 		char *from = folder_of(f->tag);
 		int r = renameat(j->fd, from, j->fd, f->name);

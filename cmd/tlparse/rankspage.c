@@ -3,7 +3,7 @@
 
 void ranks_put_id(struct page *g, const struct rank_facts *f, uint32_t compile)
 {
-	if (compile == NIL || compile >= f->n_compile)
+	if (compile == NONE || compile >= f->n_compile)
 		return;
 	raw(g, "<code class=\"id\">");
 	text(g, name(g, f->compile[compile].id));
@@ -166,7 +166,7 @@ static void put_processes(struct page *g)
 		for (unsigned k = 0; k < DAMAGE_COUNT; k++)
 			damaged |= f->damage[k].count != 0;
 		buf_addf(g->b, "<tr><td data-v=\"%u\">", p);
-		bool link = g->p->folder ? g->p->folder[p] : f->tag != UINT32_MAX;
+		bool link = g->p->folder ? g->p->folder[p] : f->tag != NONE;
 		if (link) {
 			if (g->p->folder)
 				buf_addf(g->b, "<a href=\"%s/index.html\">", f->name);

@@ -65,7 +65,7 @@ static bool place_values(const struct ranks *all, const struct rank_items *it, u
 	for (uint32_t p = 0; p < all->n_process; p++) {
 		const struct rank_facts *f = &all->process[p];
 		value[p] = 0;
-		if (i >= it[p].n_item || it[p].item[i].compile == NIL)
+		if (i >= it[p].n_item || it[p].item[i].compile == NONE)
 			continue;
 		uint32_t c = it[p].item[i].compile;
 		if (what == PLACE_CACHE)

@@ -16,7 +16,7 @@ static uint64_t line_key(void *ctx, struct slice line)
 
 static void diff_cell(struct page *g, const struct linediff *d, unsigned side, uint32_t n, const char *class)
 {
-	if (n == LINEDIFF_NONE) {
+	if (n == NONE) {
 		raw(g, "<td class=\"n\"></td><td class=\"gap\"></td>");
 		return;
 	}
@@ -93,7 +93,7 @@ static void side_head(struct page *g, const struct side *s, const char *role)
 	raw(g, role);
 	raw(g, "</small> ");
 	ranks_put_id(g, s->f, s->compile);
-	if (s->compile != NIL && s->compile < s->f->n_compile && s->f->compile[s->compile].loc != INTERN_NONE) {
+	if (s->compile != NONE && s->compile < s->f->n_compile && s->f->compile[s->compile].loc != NONE) {
 		raw(g, " <span class=\"loc\">");
 		text(g, name(g, s->f->compile[s->compile].loc));
 		raw(g, "</span>");
@@ -103,7 +103,7 @@ static void side_head(struct page *g, const struct side *s, const char *role)
 
 static void put_graphs(struct page *g, const struct side *l, const struct side *r)
 {
-	uint32_t a = l->fp ? rank_graph_by_fp(g->all, l->fp) : NIL, b = r->fp ? rank_graph_by_fp(g->all, r->fp) : NIL;
+	uint32_t a = l->fp ? rank_graph_by_fp(g->all, l->fp) : NONE, b = r->fp ? rank_graph_by_fp(g->all, r->fp) : NONE;
 	raw(g, "<div class=\"pair\"><div class=\"heads\">");
 	side_head(g, l, "reference");
 	side_head(g, r, "");
@@ -116,9 +116,9 @@ static void put_graphs(struct page *g, const struct side *l, const struct side *
 		raw(g, "<p class=\"dim\">Both have the same graph here: what differs is not what was captured.</p>\n");
 	} else if (seen < before) {
 		buf_addf(g->b, "<p class=\"dim\">These two graphs are <a href=\"#pair%u\">side by side above</a>.</p>\n", seen);
-	} else if ((l->fp && a == NIL) || (r->fp && b == NIL)) {
+	} else if ((l->fp && a == NONE) || (r->fp && b == NONE)) {
 		raw(g, "<p class=\"dim\">The graphs differ; the text of ");
-		raw(g, a == NIL && b == NIL ? "both" : a == NIL ? "the left one" : "the right one");
+		raw(g, a == NONE && b == NONE ? "both" : a == NONE ? "the left one" : "the right one");
 		raw(g, " was too large to be kept. It is in the rank's own report.</p>\n");
 	} else {
 		bool one = !l->fp || !r->fp;
@@ -137,7 +137,7 @@ static void put_graphs(struct page *g, const struct side *l, const struct side *
 static struct side side_of(struct page *g, uint32_t process, const struct rank_item *it)
 {
 	struct side s = {&g->all->process[process], process, it->compile, it->graph};
-	if (!s.fp && s.compile != NIL)
+	if (!s.fp && s.compile != NONE)
 		rank_graph_of(g->all, s.f, s.compile, &s.fp);
 	return s;
 }
@@ -149,7 +149,7 @@ static void put_item(struct page *g, enum rank_check check, const struct rank_fa
 		raw(g, "<code class=\"id\">");
 		text(g, name(g, it->text));
 		raw(g, "</code> ");
-		if (it->compile != NIL)
+		if (it->compile != NONE)
 			text(g, name(g, f->compile[it->compile].loc));
 		return;
 	}

@@ -84,7 +84,7 @@ void ranks_put_time(struct page *g)
 {
 	const struct ranks *all = g->all;
 	struct intern seen = {0};
-	struct slow *row = NULL, total = {.id = INTERN_NONE, .loc = INTERN_NONE};
+	struct slow *row = NULL, total = {.id = NONE, .loc = NONE};
 	size_t n = 0, cap = 0;
 	for (uint32_t p = 0; p < all->n_process; p++) {
 		const struct rank_facts *f = &all->process[p];

@@ -69,7 +69,7 @@ static int constant_at(const struct giving *g, size_t i, struct constant *k)
 static uint32_t find_given(const struct giving *g, const struct constant *k)
 {
 	uint32_t at = intern_find(&g->names, slice_str(k->name));
-	return at == INTERN_NONE && k->fqn && *k->fqn ? intern_find(&g->names, slice_str(k->fqn)) : at;
+	return at == NONE && k->fqn && *k->fqn ? intern_find(&g->names, slice_str(k->fqn)) : at;
 }
 
 static void add_missing(struct giving *g, const struct constant *k)
@@ -83,7 +83,7 @@ static int give_one(struct giving *g, const struct constant *k, const char *mode
 {
 	const uint32_t at = find_given(g, k);
 	int64_t bytes = 0;
-	if (at == INTERN_NONE) {
+	if (at == NONE) {
 		if (g->k->none && k->bytes)
 			add_missing(g, k);
 		return 0;

@@ -23,7 +23,7 @@ static void check(struct kernelmap *m)
 			abort();
 		for (uint32_t i = 0; i < x->n_lines; i++) {
 			const struct kmline *l = &m->line[x->line + i];
-			if ((l->node != KM_NONE && l->node >= m->n_node) || (l->ir_node != IR_NONE && l->ir_node >= m->ir->n_node))
+			if ((l->node != NONE && l->node >= m->n_node) || (l->ir_node != NONE && l->ir_node >= m->ir->n_node))
 				abort();
 		}
 		kernelmap_fusion(m, u, row, 16);
@@ -48,7 +48,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	in.fusion = &f;
 	kernelmap_build(&m, &in);
 	check(&m);
-	if (kernelmap_locate(&one, 1, log, &at) && at.line != KM_NONE && (at.use >= m.n_use || at.line > m.use[at.use].n_lines))
+	if (kernelmap_locate(&one, 1, log, &at) && at.line != NONE && (at.use >= m.n_use || at.line > m.use[at.use].n_lines))
 		abort();
 	kernelmap_release(&m);
 	fusionlog_release(&f);

@@ -13,13 +13,13 @@ static void require(bool ok)
 		abort();
 }
 
-static bool is_text(const struct facts *f, uint32_t id) { return id == INTERN_NONE || id < f->names.n; }
+static bool is_text(const struct facts *f, uint32_t id) { return id == NONE || id < f->names.n; }
 
 static void check_facts(const struct facts *f)
 {
 #define X(table, type) \
 	for (uint32_t i = 0; i < f->n_##table; i++) \
-		require(f->table[i].src.input < f->n_input && (f->table[i].compile == FACT_NONE || f->table[i].compile < f->n_compile));
+		require(f->table[i].src.input < f->n_input && (f->table[i].compile == NONE || f->table[i].compile < f->n_compile));
 	FACT_TABLES(X)
 #undef X
 	for (uint32_t i = 0; i < f->n_compile; i++) {
@@ -34,7 +34,7 @@ static void check_facts(const struct facts *f)
 	for (uint32_t i = 0; i < f->n_phase; i++)
 		require(is_text(f, f->phase[i].name) && f->phase[i].seconds >= 0 && f->phase[i].self <= f->phase[i].seconds + 1e-3);
 	for (uint32_t i = 0; i < f->n_failure; i++)
-		require(is_text(f, f->failure[i].stack) && (f->failure[i].cause == FACT_NONE || f->failure[i].cause < f->n_failure));
+		require(is_text(f, f->failure[i].stack) && (f->failure[i].cause == NONE || f->failure[i].cause < f->n_failure));
 }
 
 static void check_explained(const struct explanation *x)
@@ -42,8 +42,8 @@ static void check_explained(const struct explanation *x)
 	const struct facts *f = x->facts;
 	for (uint32_t i = 0; i < x->n_symbol; i++) {
 		require((uint64_t)x->symbol[i].first_bound + x->symbol[i].n_bound <= x->n_bound_row);
-		require(x->symbol[i].row == FACT_NONE || x->symbol[i].row < f->n_symbol);
-		require(x->symbol[i].finding == FACT_NONE || x->symbol[i].finding < x->n_finding);
+		require(x->symbol[i].row == NONE || x->symbol[i].row < f->n_symbol);
+		require(x->symbol[i].finding == NONE || x->symbol[i].finding < x->n_finding);
 	}
 	for (uint32_t i = 0; i < x->n_bound_row; i++)
 		require(x->bound_row[i] < f->n_bound);

@@ -19,8 +19,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	uint32_t i = 0, j = 0;
 	for (uint32_t k = 0; k < d.n; k++) {
 		const struct linediff_row *r = &d.row[k];
-		require(r->a == LINEDIFF_NONE || r->a == i++);
-		require(r->b == LINEDIFF_NONE || r->b == j++);
+		require(r->a == NONE || r->a == i++);
+		require(r->b == NONE || r->b == j++);
 		require(!r->same || slice_eq(linediff_line(&d, 0, r->a), linediff_line(&d, 1, r->b)));
 	}
 	require(i == d.lines[0] && j == d.lines[1]);

@@ -22,8 +22,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	normal_diff(&x, a, b);
 	uint32_t i = 0, j = 0;
 	for (uint32_t k = 0; k < x.diff.n; k++) {
-		i += x.diff.row[k].a != LINEDIFF_NONE;
-		j += x.diff.row[k].b != LINEDIFF_NONE;
+		i += x.diff.row[k].a != NONE;
+		j += x.diff.row[k].b != NONE;
 	}
 	require(i == x.side[0].n && j == x.side[1].n);
 	normal_guards(a);

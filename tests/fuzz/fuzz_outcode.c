@@ -18,7 +18,7 @@ static void check(const struct outcode *o, struct slice text)
 		check_list(o, o->call[i].made);
 		check_list(o, o->call[i].notes.node);
 		check_list(o, o->call[i].notes.source);
-		if (o->call[i].kernel != OUT_NONE && o->call[i].kernel >= o->n_kernel)
+		if (o->call[i].kernel != NONE && o->call[i].kernel >= o->n_kernel)
 			abort();
 	}
 	for (uint32_t i = 0; i < o->n_kernel; i++) {

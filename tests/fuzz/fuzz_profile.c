@@ -17,7 +17,7 @@ static void require(bool ok)
 /* The parts, on the bytes as they lie: in two pieces, and whole. */
 static void parts(const char *text, size_t size)
 {
-	struct cutter whole = {.from = PROFILE_NONE}, pieces = {.from = PROFILE_NONE};
+	struct cutter whole = {.from = NONE}, pieces = {.from = NONE};
 	cut_scan(&whole, text, 0, size);
 	cut_scan(&pieces, text, 0, size / 3);
 	cut_scan(&pieces, text, size / 3, size);
@@ -48,7 +48,7 @@ static void sums(const struct profile *p)
 	require(p->n_gap <= PROFILE_GAPS && gaps <= p->gaps);
 	for (uint32_t i = 0; i < p->n_region; i++)
 		require(p->region[i].nested <= p->region[i].calls && (!p->region[i].nested || p->region[i].after < p->n_region));
-	require(p->main_thread == PROFILE_NONE || p->main_thread < p->n_thread);
+	require(p->main_thread == NONE || p->main_thread < p->n_thread);
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)

@@ -40,7 +40,7 @@ static uint64_t check(const struct textlog *t)
 #define X(name, type) \
 	for (uint32_t i = 0; i < t->name.n; i++) { \
 		const struct textlog_at *at = &t->name.row[i].at; \
-		if (!at->line || at->line > t->lines || (at->compile != INTERN_NONE && at->compile >= t->names.n)) \
+		if (!at->line || at->line > t->lines || (at->compile != NONE && at->compile >= t->names.n)) \
 			abort(); \
 		sum = sum * 31 + at->line; \
 	} \

@@ -6,7 +6,7 @@
 static inline void model_name(struct buf *b, const struct trace *t, uint32_t name)
 {
 	struct slice s = intern_get(&t->names, name);
-	if (name == INTERN_NONE)
+	if (name == NONE)
 		buf_adds(b, " -");
 	else
 		buf_addf(b, " '%.*s'", SL(s));

@@ -252,7 +252,7 @@ static void after_aot(void)
 	is(buf_slice(&meta), "f32[4][1]cpu", "a node's metadata");
 	buf_reset(&meta);
 	uint32_t var = r.graph.node[graph_find(&r.graph, 0, SLICE("var_mean"))].meta;
-	ok(var != GRAPH_NONE && r.graph.meta[var].kind == GMETA_TUPLE && r.graph.meta[var].n_parts == 2, "a tuple's metadata", NULL);
+	ok(var != NONE && r.graph.meta[var].kind == GMETA_TUPLE && r.graph.meta[var].n_parts == 2, "a tuple's metadata", NULL);
 	buf_release(&meta);
 
 	struct candidate whole, relu, cosine, bad;

@@ -93,7 +93,7 @@ static struct contract_input *unused(struct contract *k, const char *name, int d
 static struct contract_output *output(struct contract *k, int dtype, const char *shape)
 {
 	struct contract_output *o = &k->output[k->n_outputs++];
-	*o = (struct contract_output){.name = SLICE("out"), .dtype = dtype, .device = DEVICE_CPU, .value = CONTRACT_NONE};
+	*o = (struct contract_output){.name = SLICE("out"), .dtype = dtype, .device = DEVICE_CPU, .value = NONE};
 	o->n_dim = dims(k, shape, &o->dim);
 	return o;
 }

@@ -182,13 +182,13 @@ static void same_checks(const char *name, const struct contract *a, const struct
 		fail_msg("%s: %u symbols in the text, %u in the binary", name, a->n_symbols, b->n_symbols);
 	for (uint32_t i = 0; i < a->n_symbols; i++)
 		if (!symrange_eq(a->symbol[i].range, b->symbol[i].range) || a->symbol[i].input != b->symbol[i].input ||
-		    (a->symbol[i].input != CONTRACT_NONE && a->symbol[i].dim != b->symbol[i].dim))
+		    (a->symbol[i].input != NONE && a->symbol[i].dim != b->symbol[i].dim))
 			fail_msg("%s: symbol %u: from input %u, dim %u, %lld to %lld in the text; %u, %u, %lld to %lld", name, i,
 				 a->symbol[i].input, a->symbol[i].dim, (long long)a->symbol[i].range.lo, (long long)a->symbol[i].range.hi,
 				 b->symbol[i].input, b->symbol[i].dim, (long long)b->symbol[i].range.lo, (long long)b->symbol[i].range.hi);
 }
 
-static bool is_pointer_arg(const struct contract_arg *a) { return a->value != CONTRACT_NONE; }
+static bool is_pointer_arg(const struct contract_arg *a) { return a->value != NONE; }
 
 /* The tensors of each call, in order: as far as they are inputs and constants, the very ones. */
 static void same_calls(const char *name, const struct contract *a, const struct contract *b)

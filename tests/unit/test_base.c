@@ -335,16 +335,16 @@ static void intern_indices(void **state)
 {
 	(void)state;
 	struct intern t = {0};
-	assert_int_equal(intern_find(&t, SLICE("x")), INTERN_NONE);
+	assert_int_equal(intern_find(&t, SLICE("x")), NONE);
 	assert_int_equal(intern_add(&t, SLICE("x")), 0);
 	assert_int_equal(intern_add(&t, SLICE("")), 1);
 	assert_int_equal(intern_add(&t, slice_of("x\0", 2)), 2);
 	assert_int_equal(intern_add(&t, SLICE("x")), 0);
 	assert_int_equal(intern_add(&t, slice_of(NULL, 0)), 1);
 	assert_int_equal(intern_find(&t, SLICE("x")), 0);
-	assert_int_equal(intern_find(&t, SLICE("y")), INTERN_NONE);
+	assert_int_equal(intern_find(&t, SLICE("y")), NONE);
 	assert_text(intern_get(&t, 0), "x");
-	assert_int_equal(intern_get(&t, INTERN_NONE).n, 0);
+	assert_int_equal(intern_get(&t, NONE).n, 0);
 	assert_int_equal(intern_get(&t, 3).n, 0);
 	intern_release(&t);
 }

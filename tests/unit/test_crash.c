@@ -29,10 +29,10 @@ static const struct {
 	const char *module, *symbol, *file;
 	uint32_t line;
 } forms[] = {
-    {"/p/x.so(+0x1234) [0x7f12]", FORM_GLIBC, CRASH_NONE, HAS_ADDRESS | HAS_OFFSET, 0x7f12, 0x1234, 0, "/p/x.so", "", "", 0},
-    {"x.so(cpp_fused_relu_0+0x22b)[0x7f12]", FORM_GLIBC, CRASH_NONE, HAS_ADDRESS | HAS_IN_SYMBOL, 0x7f12, 0, 0x22b, "x.so",
-     "cpp_fused_relu_0", "", 0},
-    {"/usr/bin/python3() [0x4f12]", FORM_GLIBC, CRASH_NONE, HAS_ADDRESS, 0x4f12, 0, 0, "/usr/bin/python3", "", "", 0},
+    {"/p/x.so(+0x1234) [0x7f12]", FORM_GLIBC, NONE, HAS_ADDRESS | HAS_OFFSET, 0x7f12, 0x1234, 0, "/p/x.so", "", "", 0},
+    {"x.so(cpp_fused_relu_0+0x22b)[0x7f12]", FORM_GLIBC, NONE, HAS_ADDRESS | HAS_IN_SYMBOL, 0x7f12, 0, 0x22b, "x.so", "cpp_fused_relu_0",
+     "", 0},
+    {"/usr/bin/python3() [0x4f12]", FORM_GLIBC, NONE, HAS_ADDRESS, 0x4f12, 0, 0, "/usr/bin/python3", "", "", 0},
     {" 3  /lib/libc.so.6(cfree+0x3d) [0x7f3fec77294d]", FORM_GLIBC, 3, HAS_ADDRESS | HAS_IN_SYMBOL, 0x7f3fec77294d, 0, 0x3d,
      "/lib/libc.so.6", "cfree", "", 0},
     {"[19] PyObject_Call+0x414(0x5642) in /opt/bin/python", FORM_GLIBC, 19, HAS_ADDRESS | HAS_IN_SYMBOL, 0x5642, 0, 0x414,
@@ -58,13 +58,13 @@ static const struct {
     {"    #5 0x7f12  (/p/x.so+0x1234)", FORM_ASAN, 5, HAS_ADDRESS | HAS_OFFSET, 0x7f12, 0x1234, 0, "/p/x.so", "", "", 0},
     {"#6  0x00007f12 n/a (x.wrapper.so + 0x3ca10)", FORM_JOURNAL, 6, HAS_ADDRESS | HAS_OFFSET, 0x7f12, 0x3ca10, 0, "x.wrapper.so", "", "",
      0},
-    {"python3[12]: segfault at 8 ip 00007f12 sp 00007ffe error 4 in x.so[7f10+5000]", FORM_KERNEL, CRASH_NONE, HAS_ADDRESS | HAS_MAP_OFFSET,
+    {"python3[12]: segfault at 8 ip 00007f12 sp 00007ffe error 4 in x.so[7f10+5000]", FORM_KERNEL, NONE, HAS_ADDRESS | HAS_MAP_OFFSET,
      0x7f12, 2, 0, "x.so", "", "", 0},
-    {"python3[12]: segfault at 8 ip 00007f12 sp 00007ffe error 6 in x.so[1f12,7f10+5000] likely on CPU 1", FORM_KERNEL, CRASH_NONE,
+    {"python3[12]: segfault at 8 ip 00007f12 sp 00007ffe error 6 in x.so[1f12,7f10+5000] likely on CPU 1", FORM_KERNEL, NONE,
      HAS_ADDRESS | HAS_FILE_OFFSET, 0x7f12, 0x1f12, 0, "x.so", "", "", 0},
-    {"traps: python3[12] trap invalid opcode ip:7f12 sp:7ffe error:0 in x.so[7f00+5000]", FORM_KERNEL, CRASH_NONE,
-     HAS_ADDRESS | HAS_MAP_OFFSET, 0x7f12, 0x12, 0, "x.so", "", "", 0},
-    {"  File \"/a/b.py\", line 5 in f", FORM_PYTHON, CRASH_NONE, 0, 0, 0, 0, "", "f", "/a/b.py", 5},
+    {"traps: python3[12] trap invalid opcode ip:7f12 sp:7ffe error:0 in x.so[7f00+5000]", FORM_KERNEL, NONE, HAS_ADDRESS | HAS_MAP_OFFSET,
+     0x7f12, 0x12, 0, "x.so", "", "", 0},
+    {"  File \"/a/b.py\", line 5 in f", FORM_PYTHON, NONE, 0, 0, 0, 0, "", "f", "/a/b.py", 5},
 };
 
 static void every_form(void **state)

@@ -103,19 +103,19 @@ static void fill(struct facts *f, struct explanation *x)
 	x->group[x->n_group++] =
 	    (struct break_group){.loc = f->brk[0].loc, .gb = 124, .count = 2, .ops_after = -1, .seconds = -1, .finding = 1};
 	GROW(x->step, x->n_step, x->cap_step, 2);
-	x->step[x->n_step++] = (struct frame_step){.compile = c0, .recompile = FACT_NONE};
+	x->step[x->n_step++] = (struct frame_step){.compile = c0, .recompile = NONE};
 	x->step[x->n_step++] = (struct frame_step){.compile = c1, .recompile = 0, .change = SLICE("size of x at dim 0: 3 -> 5")};
 	GROW(x->frame, x->n_frame, x->cap_frame, 1);
 	x->frame[x->n_frame++] =
-	    (struct frame_view){.loc = f->compile[c0].loc, .compiles = 2, .recompiles = 1, .n = 2, .seconds = 3.5, .finding = FACT_NONE};
+	    (struct frame_view){.loc = f->compile[c0].loc, .compiles = 2, .recompiles = 1, .n = 2, .seconds = 3.5, .finding = NONE};
 	GROW(x->bound_row, x->n_bound_row, x->cap_bound_row, 1);
 	x->bound_row[x->n_bound_row++] = 0;
 	GROW(x->symbol, x->n_symbol, x->cap_symbol, 1);
-	x->symbol[x->n_symbol++] = (struct symbol_view){.name = SLICE("s77"), .n_bound = 1, .specialized = true, .finding = FACT_NONE};
+	x->symbol[x->n_symbol++] = (struct symbol_view){.name = SLICE("s77"), .n_bound = 1, .specialized = true, .finding = NONE};
 	GROW(x->part, x->n_part, x->cap_part, 1);
 	x->part[x->n_part++] = (struct time_part){SLICE("lowering"), 2, 3};
 	GROW(x->time, x->n_time, x->cap_time, 1);
-	x->time[x->n_time++] = (struct time_view){.compile = FACT_NONE, .seconds = 3.5, .n = 1};
+	x->time[x->n_time++] = (struct time_view){.compile = NONE, .seconds = 3.5, .n = 1};
 	x->breaks = 2;
 	x->recompiles = x->failures = x->skips = x->misses = 1;
 }
@@ -142,7 +142,7 @@ static node parse(struct buf *b)
 }
 
 static node get(node j, const char *key) { return json_get(&tape, j, key); }
-static bool is(node j, enum json_type type) { return j != JSON_NONE && json_is(&tape, j, type); }
+static bool is(node j, enum json_type type) { return j != NONE && json_is(&tape, j, type); }
 static size_t size_of(node j)
 {
 	size_t n = 0;
@@ -175,7 +175,7 @@ static int number(node j, const char *key)
 {
 	uint64_t v = 0;
 	node k = get(j, key);
-	assert_true(k != JSON_NONE && json_u64(&tape, k, &v));
+	assert_true(k != NONE && json_u64(&tape, k, &v));
 	return (int)v;
 }
 
@@ -209,7 +209,7 @@ static void test_json(void **state)
 	assert_string_equal(string(at(at(j, "frames", 0), "steps", 1), "id"), "0/1");
 	assert_string_equal(string(at(at(j, "symbols", 0), "bounds", 0), "kind"), "specialized");
 	assert_string_equal(string(at(at(j, "times", 0), "parts", 0), "name"), "lowering");
-	assert_int_equal(get(j, "metrics"), JSON_NONE);
+	assert_int_equal(get(j, "metrics"), NONE);
 	/* Metrics as they stand; what is no JSON as a text. */
 	struct explain_options all = {.show = (1ull << PARTS) - 1};
 	GROW(f.metric, f.n_metric, f.cap_metric, 2);

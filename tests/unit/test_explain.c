@@ -77,14 +77,14 @@ static void parts_add_up(void **state)
 	compile("0/0", 4);
 	compile("1/0", 6);
 	compile("2/0", 0);
-	phase(FACT_NONE, "bytecode_tracing", 1);
-	phase(FACT_NONE, "GraphLowering.run", 2);
-	phase(FACT_NONE, "GraphLowering.run", 1); /* of another log */
-	phase(FACT_NONE, "never heard of", 1);
+	phase(NONE, "bytecode_tracing", 1);
+	phase(NONE, "GraphLowering.run", 2);
+	phase(NONE, "GraphLowering.run", 1); /* of another log */
+	phase(NONE, "never heard of", 1);
 	phase(1, "Scheduler.codegen", 7); /* more than the metrics say */
 	explain_times(&x);
 	assert_int_equal(x.n_time, 3);
-	assert_int_equal(x.time[0].compile, FACT_NONE);
+	assert_int_equal(x.time[0].compile, NONE);
 	assert_true(near(x.time[0].seconds, 10));
 	assert_int_equal(x.time[0].n, 3);
 	assert_text(x.part[x.time[0].first].name, "lowering");
@@ -158,7 +158,7 @@ static void what_dominates(void **state)
 			teardown(NULL);
 			setup(NULL);
 			compile("0/0", enough == 1 ? 11 : 8);
-			phase(FACT_NONE, parts[i].phase, enough == 2 ? 4.9 : 5.2); /* half of it and five seconds */
+			phase(NONE, parts[i].phase, enough == 2 ? 4.9 : 5.2); /* half of it and five seconds */
 			explain_times(&x);
 			assert_int_equal(find(parts[i].id) != NULL, enough == 0);
 			if (enough == 0) {
@@ -174,7 +174,7 @@ static void overheads(void **state)
 {
 	(void)state;
 	compile("0/0", 20)->restarts = 3;
-	phase(FACT_NONE, "gc", 2.5);
+	phase(NONE, "gc", 2.5);
 	explain_times(&x);
 	assert_int_equal(x.n_finding, 2);
 	holds(need("time-gc")->fix, "run_gc_after_compile");
@@ -224,7 +224,7 @@ static void cache(uint32_t row, enum fact_cache_kind kind, enum fact_cache_what 
 	c->compile = row;
 	c->kind = kind;
 	c->what = what;
-	c->reason = reason ? text(reason) : INTERN_NONE;
+	c->reason = reason ? text(reason) : NONE;
 }
 
 static void bypasses(void **state)
@@ -279,7 +279,7 @@ static void caches_off(void **state)
 {
 	(void)state;
 	compile("0/0", 12)->codegen = 6;
-	phase(FACT_NONE, "fx_graph_cache_disabled", 0);
+	phase(NONE, "fx_graph_cache_disabled", 0);
 	explain_times(&x);
 	assert_int_equal(need("cache-off")->count, 2);
 	holds(need("cache-off")->fix, "TORCHINDUCTOR_FORCE_DISABLE_CACHES");
@@ -390,7 +390,7 @@ static void symbols_once(void **state)
 	assert_int_equal(x.symbol[0].n_bound, 2);
 	assert_int_equal(x.symbol[1].row, 2);
 	assert_int_equal(x.symbol[1].n_bound, 0);
-	assert_int_equal(x.symbol[2].row, FACT_NONE);
+	assert_int_equal(x.symbol[2].row, NONE);
 	assert_text(x.symbol[2].name, "s2");
 	assert_text(x.symbol[2].range, "= s1");
 	assert_int_equal(x.n_finding, 0); /* guards that hold are none */
@@ -458,7 +458,7 @@ static void data(void **state)
 {
 	(void)state;
 	compile("0/0", 1);
-	symbol(0, "u0", "[0, 1]")->loc = (struct fact_loc){text("app/m.py"), 2, text("f"), INTERN_NONE};
+	symbol(0, "u0", "[0, 1]")->loc = (struct fact_loc){text("app/m.py"), 2, text("f"), NONE};
 	bound(0, BOUND_DATA, "Eq(u0, 1)", "u0", "", 3);
 	bound(0, BOUND_DATA, "u1 > 2", "u1", "True", 5);
 	explain_shapes(&x);
@@ -477,8 +477,8 @@ static void constraints_together(void **state)
 {
 	(void)state;
 	for (unsigned i = 0; i < 3; i++)
-		bound(FACT_NONE, BOUND_CONSTRAINT, i == 1 ? "You marked b as dynamic" : "Not all values", "a, b", "", i < 2 ? 7 : 9)
-		    ->reason = i < 2 ? text("a = 6") : INTERN_NONE;
+		bound(NONE, BOUND_CONSTRAINT, i == 1 ? "You marked b as dynamic" : "Not all values", "a, b", "", i < 2 ? 7 : 9)->reason =
+		    i < 2 ? text("a = 6") : NONE;
 	explain_shapes(&x);
 	assert_int_equal(x.n_finding, 2); /* one a message */
 	assert_text(x.finding[0].evidence, "Not all values\nYou marked b as dynamic");

@@ -10,7 +10,7 @@ static void feed(struct buf *b)
 	buf_release(b);
 }
 
-static struct slice text(uint32_t n) { return n == INTERN_NONE ? SLICE("(none)") : intern_get(&r.t.names, n); }
+static struct slice text(uint32_t n) { return n == NONE ? SLICE("(none)") : intern_get(&r.t.names, n); }
 
 static void expression(struct buf *b, unsigned long long id, const char *result, const char *ids)
 {

@@ -285,9 +285,9 @@ static void test_symbols_from_data(void **state)
 	for (uint32_t i = 0; i < c.n_symbols; i++) {
 		struct slice name = symtab_name(&c.tab, c.symbol[i].symbol);
 		if (slice_is(name, "s7"))
-			s7 = c.symbol[i].input == CONTRACT_NONE;
+			s7 = c.symbol[i].input == NONE;
 		if (slice_is(name, "u9"))
-			u9 = c.symbol[i].input == CONTRACT_NONE && c.symbol[i].range.lo == 1 && c.symbol[i].range.hi == 7;
+			u9 = c.symbol[i].input == NONE && c.symbol[i].range.lo == 1 && c.symbol[i].range.hi == 7;
 	}
 	assert_true(s7 && u9);
 }

@@ -160,7 +160,7 @@ static void test_conv(void **state)
 	struct slice stack = graph_text(&g, g.node[graph_find(&g, 0, SLICE("conv2d"))].stack);
 	assert_true(slice_ends(stack, "torch/nn/modules/conv.py:565 in forward, code: return self._conv_forward(input,"
 				      " self.weight, self.bias)"));
-	g.node[graph_find(&g, 0, SLICE("batch_norm"))].stack = GRAPH_NONE;
+	g.node[graph_find(&g, 0, SLICE("batch_norm"))].stack = NONE;
 	assert_node("batch_norm", "{'name': 'batch_norm', 'op': 'call_function', 'target': 'torch.ops.aten.batch_norm.default',"
 				  " 'args': ['conv2d', "
 				  "'p_norm_weight', 'p_norm_bias', 'b_norm_running_mean', 'b_norm_running_var', false, 0.1, 1e-05, false],"
@@ -173,14 +173,14 @@ static void test_mixed(void **state)
 	(void)state;
 	read_program("mixed");
 	uint32_t i = graph_find(&g, 0, SLICE("_assert_tensor_metadata_default"));
-	g.node[i].stack = GRAPH_NONE;
+	g.node[i].stack = NONE;
 	assert_node("_assert_tensor_metadata_default",
 		    "{'name': '_assert_tensor_metadata_default', 'op': 'call_function',"
 		    " 'target': 'torch.ops.aten._assert_tensor_metadata."
 		    "default', 'args': ['y'], 'kwargs': {'dtype': {'name': 'torch.bfloat16'}, 'device': {'device': 'cpu'},"
 		    " 'layout': "
 		    "{'name': 'torch.strided'}}}");
-	assert_int_equal(g.node[i].meta, GRAPH_NONE);
+	assert_int_equal(g.node[i].meta, NONE);
 }
 
 /* ---- every form ---- */

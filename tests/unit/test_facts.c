@@ -70,7 +70,7 @@ static void event(const char *name, char phase, double ts, int tid, const char *
 static void is(uint32_t id, const char *want)
 {
 	struct slice s = facts_text(&f, id);
-	if (id == INTERN_NONE ? want != NULL : !want || !slice_is(s, want))
+	if (id == NONE ? want != NULL : !want || !slice_is(s, want))
 		fail_msg("'%.*s', not '%s'", SL(s), want ? want : "(none)");
 }
 
@@ -380,18 +380,18 @@ static void phases(void **state)
 	add("\"chromium_event\": {}" AT00, "{\"name\": \"broken\", \"ph\": \"X\", \"ts\": 1}");
 	add("\"chromium_event\": {}" AT00, "no JSON");
 	assert_int_equal(read_it(), 0);
-	const struct fact_phase *p = phase(FACT_NONE, "dynamo");
+	const struct fact_phase *p = phase(NONE, "dynamo");
 	assert_true(near(p->seconds, 10) && near(p->self, 7) && p->calls == 1);
 	p = phase(0, "pass.post"); /* of one compile id the group */
 	assert_true(near(p->seconds, 3) && p->calls == 2);
-	assert_true(near(phase(FACT_NONE, "pass.post.b")->seconds, 2));
-	assert_true(near(phase(FACT_NONE, "other")->seconds, 8));
-	assert_int_equal(phase(FACT_NONE, "mark")->calls, 1);
+	assert_true(near(phase(NONE, "pass.post.b")->seconds, 2));
+	assert_true(near(phase(NONE, "other")->seconds, 8));
+	assert_int_equal(phase(NONE, "mark")->calls, 1);
 	assert_true(near(phase(0, "whole")->seconds, 3));
 	assert_int_equal(f.n_marker, 0);
 	double sum = 0;
 	for (uint32_t i = 0; i < f.n_phase; i++)
-		sum += f.phase[i].compile == FACT_NONE ? f.phase[i].self : 0;
+		sum += f.phase[i].compile == NONE ? f.phase[i].self : 0;
 	assert_true(near(sum, 7 + 1 + 2 + 8 + 3));
 }
 
@@ -449,7 +449,7 @@ static void caches(void **state)
 		assert_int_equal(f.cache[i].what, what[i]);
 		is(f.cache[i].reason, reason[i]);
 	}
-	assert_int_equal(f.cache[4].compile, FACT_NONE);
+	assert_int_equal(f.cache[4].compile, NONE);
 	assert_int_equal(f.n_cudagraph, 1);
 	assert_int_equal(f.cudagraph[0].loc.line, 7);
 	is(f.cudagraph[0].loc.code, "x.add_(1)");
@@ -548,14 +548,14 @@ static void constraints(void **state)
 	struct guard g = {0};
 	const struct fact_src src = {0, 3};
 	const struct fact_loc none = facts_no_loc();
-	facts_add_constraints(&f, src, FACT_NONE, &none, SLICE(text));
+	facts_add_constraints(&f, src, NONE, &none, SLICE(text));
 	assert_int_equal(f.n_bound, 2);
 	is(f.bound[0].symbol, "batch, width");
 	is(f.bound[1].expr, "You marked width as dynamic but your code specialized it to be a constant (6).");
 	is(f.bound[0].reason, "batch = Dim('batch', max=10)\n  width = 6");
 	for (size_t n = 0; n < sizeof(text); n++) {
 		const char *p = guard_put(&g, text, n);
-		facts_add_constraints(&f, src, FACT_NONE, &none, slice_of(p, n));
+		facts_add_constraints(&f, src, NONE, &none, slice_of(p, n));
 	}
 	guard_release(&g);
 }

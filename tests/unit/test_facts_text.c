@@ -98,10 +98,10 @@ static void failures(void **state)
 	assert_int_equal(f.failure[0].user.line, 104);
 	unsigned caused = 0, caught = 0;
 	for (uint32_t i = 0; i < f.n_failure; i++) {
-		caused += f.failure[i].cause != FACT_NONE;
+		caused += f.failure[i].cause != NONE;
 		caught += f.failure[i].caught;
 		assert_false(f.failure[i].restart);
-		assert_true(f.failure[i].cause == FACT_NONE || f.failure[i].cause < i);
+		assert_true(f.failure[i].cause == NONE || f.failure[i].cause < i);
 	}
 	assert_int_equal(caused, 5);
 	assert_int_equal(caught, 2);

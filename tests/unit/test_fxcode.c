@@ -375,14 +375,14 @@ static void test_metadata(void **state)
 	assert_true(m->is_param);
 	assert_false(m->has_stride);
 	assert_text(graph_text(&g, m->device), "cuda:1");
-	assert_int_equal(n[3].meta, GRAPH_NONE);
+	assert_int_equal(n[3].meta, NONE);
 	assert_text(graph_text(&g, n[3].type), "torch.Tensor");
 	assert_text(graph_text(&g, g.meta[n[4].meta].subclass), "DTensor(S(0))");
 	assert_text(graph_text(&g, n[5].stack), "model.py:3 in forward, code: return x.relu()");
 	assert_int_equal(n[5].line, 4);
 	assert_int_not_equal(n[0].meta, n[5].meta); /* each its own, though the text is one */
 	assert_int_not_equal(g.meta[n[0].meta].dim, g.meta[n[5].meta].dim);
-	assert_int_equal(n[7].meta == GRAPH_NONE ? 0 : g.meta[n[7].meta].n_dim, 0);
+	assert_int_equal(n[7].meta == NONE ? 0 : g.meta[n[7].meta].n_dim, 0);
 	graph_release(&g);
 }
 
@@ -567,7 +567,7 @@ static void test_names(void **state)
 	(void)state;
 	struct graph g = {0}, again;
 	struct buf out = {0};
-	uint32_t m = graph_add_module(&g, GRAPH_NONE, SLICE(""), SLICE("")), last = 0;
+	uint32_t m = graph_add_module(&g, NONE, SLICE(""), SLICE("")), last = 0;
 	static const char *const names[] = {"lambda", "torch", "a.b", "", "3x", "sum", "lambda_1", "_a_b_1"};
 	for (unsigned i = 0; i < ARRAY_LEN(names); i++) {
 		last = graph_add_node(&g, m, i ? GRAPH_CALL_FUNCTION : GRAPH_PLACEHOLDER, slice_str(names[i]),

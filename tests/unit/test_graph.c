@@ -49,7 +49,7 @@ static void refused(const char *why)
 /* x, y; a = add(x, [y, x], alpha=y); b = add(a, slice(a, None, 2)); return (b,) */
 static void build_small(void)
 {
-	uint32_t m = graph_add_module(&g, GRAPH_NONE, SLICE(""), SLICE("Repro"));
+	uint32_t m = graph_add_module(&g, NONE, SLICE(""), SLICE("Repro"));
 	uint32_t x = placeholder(&g, m, "x"), y = placeholder(&g, m, "y");
 	struct gvalue list[] = {graph_node_value(y), graph_node_value(x)};
 	struct gvalue args[] = {graph_node_value(x), graph_sequence(&g, GV_LIST, list, 2)};
@@ -105,9 +105,9 @@ static void test_look_ups(void **state)
 	graph_add_attr(&g, 0, GATTR_OTHER, SLICE("w"), (struct slice){0});
 	finish(&g);
 	assert_int_equal(graph_find(&g, 0, SLICE("b")), 3);
-	assert_int_equal(graph_find(&g, 0, SLICE("nothing")), GRAPH_NONE);
-	assert_int_equal(graph_find(&g, 0, SLICE("alpha")), GRAPH_NONE);
-	assert_int_equal(graph_find(&g, 7, SLICE("b")), GRAPH_NONE);
+	assert_int_equal(graph_find(&g, 0, SLICE("nothing")), NONE);
+	assert_int_equal(graph_find(&g, 0, SLICE("alpha")), NONE);
+	assert_int_equal(graph_find(&g, 7, SLICE("b")), NONE);
 	assert_int_equal(graph_attr(&g, 0, SLICE("w"))->kind, GATTR_OTHER);
 	assert_null(graph_attr(&g, 0, SLICE("b")));
 	assert_int_equal(graph_kwarg(&g, 2, "alpha")->node, 1);
@@ -120,7 +120,7 @@ static void test_look_ups(void **state)
 static void test_getitem(void **state)
 {
 	(void)state;
-	uint32_t m = graph_add_module(&g, GRAPH_NONE, SLICE(""), SLICE("Repro"));
+	uint32_t m = graph_add_module(&g, NONE, SLICE(""), SLICE("Repro"));
 	uint32_t x = placeholder(&g, m, "x");
 	uint32_t i = graph_add_node(&g, m, GRAPH_CALL_FUNCTION, SLICE("i"), SLICE("_operator.getitem"));
 	struct gvalue args[] = {graph_node_value(x), graph_int_value(0)};
@@ -136,7 +136,7 @@ static void test_getitem(void **state)
 static void test_order(void **state)
 {
 	(void)state;
-	uint32_t m = graph_add_module(&g, GRAPH_NONE, SLICE(""), SLICE("Repro"));
+	uint32_t m = graph_add_module(&g, NONE, SLICE(""), SLICE("Repro"));
 	struct gvalue later = graph_node_value(1), self = graph_node_value(0), none = graph_node_value(99);
 	call(&g, m, "add", &later, 1);
 	call(&g, m, "mul", NULL, 0);
@@ -152,7 +152,7 @@ static void test_order(void **state)
 static void test_two_of_a_name(void **state)
 {
 	(void)state;
-	uint32_t m = graph_add_module(&g, GRAPH_NONE, SLICE(""), SLICE("Repro"));
+	uint32_t m = graph_add_module(&g, NONE, SLICE(""), SLICE("Repro"));
 	placeholder(&g, m, "x");
 	returns(&g, m, placeholder(&g, m, "x"));
 	refused("node 'x' has the name of an earlier node");
@@ -162,7 +162,7 @@ static void test_output(void **state)
 {
 	(void)state;
 	refused("the graph has no module");
-	uint32_t m = graph_add_module(&g, GRAPH_NONE, SLICE(""), SLICE("Repro"));
+	uint32_t m = graph_add_module(&g, NONE, SLICE(""), SLICE("Repro"));
 	refused("module 'the root' returns nothing (it has no output)");
 	uint32_t x = placeholder(&g, m, "x");
 	returns(&g, m, x);
@@ -173,7 +173,7 @@ static void test_output(void **state)
 static void test_modules(void **state)
 {
 	(void)state;
-	uint32_t m = graph_add_module(&g, GRAPH_NONE, SLICE(""), SLICE("Repro"));
+	uint32_t m = graph_add_module(&g, NONE, SLICE(""), SLICE("Repro"));
 	uint32_t x = placeholder(&g, m, "x");
 	returns(&g, m, x);
 	uint32_t child = graph_add_module(&g, m, SLICE("true_graph_0"), SLICE("true_graph_0"));
@@ -183,7 +183,7 @@ static void test_modules(void **state)
 	graph_set_args(&g, g.module[child].output, &v, 1);
 	finish(&g);
 	assert_int_equal(graph_child(&g, 0, SLICE("true_graph_0")), child);
-	assert_int_equal(graph_child(&g, 0, SLICE("x")), GRAPH_NONE);
+	assert_int_equal(graph_child(&g, 0, SLICE("x")), NONE);
 	placeholder(&g, m, "late");
 	refused("node 'output' stands among those of another module");
 }
@@ -191,7 +191,7 @@ static void test_modules(void **state)
 static void test_deep_operand(void **state)
 {
 	(void)state;
-	uint32_t m = graph_add_module(&g, GRAPH_NONE, SLICE(""), SLICE("Repro"));
+	uint32_t m = graph_add_module(&g, NONE, SLICE(""), SLICE("Repro"));
 	struct gvalue v = graph_int_value(1);
 	for (int i = 0; i < GRAPH_MAX_DEPTH; i++)
 		v = graph_sequence(&g, GV_LIST, &v, 1);
@@ -211,7 +211,7 @@ static void test_deep_operand(void **state)
 static void test_attributes_stay_together(void **state)
 {
 	(void)state;
-	uint32_t m = graph_add_module(&g, GRAPH_NONE, SLICE(""), SLICE("Repro"));
+	uint32_t m = graph_add_module(&g, NONE, SLICE(""), SLICE("Repro"));
 	returns(&g, m, placeholder(&g, m, "x"));
 	uint32_t c = graph_add_module(&g, m, SLICE("c"), SLICE("C"));
 	returns(&g, c, placeholder(&g, c, "x"));
@@ -270,7 +270,7 @@ static void test_copy_of_a_module(void **state)
 	returns(&g, c, placeholder(&g, c, "x"));
 	finish(&g);
 	graph_intern(&h, SLICE("another order of texts"));
-	graph_copy_module(&h, GRAPH_NONE, &g, 0);
+	graph_copy_module(&h, NONE, &g, 0);
 	finish(&h);
 	assert_copy(&h);
 	assert_text(graph_text(&h, graph_attr(&h, 0, SLICE("w"))->expr), "tensor(1)");
@@ -286,7 +286,7 @@ static void test_borrow(void **state)
 	build_small();
 	finish(&g);
 	graph_borrow(&h, &g);
-	graph_copy_module(&h, GRAPH_NONE, &g, 0);
+	graph_copy_module(&h, NONE, &g, 0);
 	graph_intern(&g, SLICE("only the lender"));
 	assert_int_equal(graph_intern(&h, SLICE("only the borrower")), h.lent_texts);
 	finish(&h);

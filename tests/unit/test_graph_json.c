@@ -179,7 +179,7 @@ static void test_modules_and_attributes(void **state)
 	assert_int_equal(g->n_modules, 3);
 	assert_int_equal(graph_child(g, graph_child(g, 0, SLICE("true_graph_0")), SLICE("inner")), 2);
 	assert_text(graph_text(g, graph_attr(g, 0, SLICE("w"))->expr), "tensor(1)");
-	assert_int_equal(graph_attr(g, 0, SLICE("p"))->expr, GRAPH_NONE);
+	assert_int_equal(graph_attr(g, 0, SLICE("p"))->expr, NONE);
 	assert_text(graph_text(g, g->node[2].target), "w");
 	round_trip();
 }

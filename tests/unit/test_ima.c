@@ -56,10 +56,8 @@ static const char *judged(struct ima *r, struct ima_event *e, struct buf *b)
 static void judges(void **state)
 {
 	(void)state;
-	struct contract_arg arg[] = {{ARG_IN, 0, SLICE("buf1")},
-				     {ARG_IN, 1, SLICE("buf2")},
-				     {ARG_OUT, 2, SLICE("buf3")},
-				     {ARG_SCALAR, CONTRACT_NONE, SLICE("k_xnumel")}};
+	struct contract_arg arg[] = {
+	    {ARG_IN, 0, SLICE("buf1")}, {ARG_IN, 1, SLICE("buf2")}, {ARG_OUT, 2, SLICE("buf3")}, {ARG_SCALAR, NONE, SLICE("k_xnumel")}};
 	struct contract_call call = {.kind = CALL_KERNEL, .n_args = 4};
 	struct contract c = {.call = &call, .n_calls = 1, .arg = arg, .n_args = 4};
 	struct buf text = corpus("fault.jsonl"), b = {0};

@@ -59,7 +59,7 @@ static void test_old(void **state)
 	assert_text(n->kernel, "extern_kernels.mm");
 	assert_names(&t, n->unmet, n->n_unmet, "buf1");
 	assert_int_equal(irtext_writer(&t, SLICE("buf1")), 1);
-	assert_int_equal(irtext_node(&t, SLICE("buf9")), IR_NONE);
+	assert_int_equal(irtext_node(&t, SLICE("buf9")), NONE);
 	irtext_release(&t);
 }
 
@@ -106,7 +106,7 @@ static void test_today(void **state)
 	assert_int_equal(t.node[0].members, 2);
 	assert_int_equal(t.node[1].parent, 0);
 	assert_int_equal(t.node[2].parent, 0);
-	assert_int_equal(t.node[3].parent, IR_NONE);
+	assert_int_equal(t.node[3].parent, NONE);
 	assert_int_equal(irtext_outermost(&t, 2), 0);
 	assert_int_equal(t.node[0].last, 31);
 	assert_int_equal(t.node[0].n_outs, 2);

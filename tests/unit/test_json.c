@@ -279,7 +279,7 @@ static void number_types(void **state)
 	assert_false(json_u64(&tape, yes("1.0"), &u));
 	assert_false(json_u64(&tape, yes("1e2"), &u));
 	assert_false(json_u64(&tape, yes("\"1\""), &u));
-	assert_false(json_u64(&tape, JSON_NONE, &u));
+	assert_false(json_u64(&tape, NONE, &u));
 	assert_true(json_i64(&tape, yes("-9223372036854775808"), &i) && i == INT64_MIN);
 	assert_true(json_i64(&tape, yes("9223372036854775807"), &i) && i == INT64_MAX);
 	assert_true(json_i64(&tape, yes("-0"), &i) && i == 0);
@@ -291,7 +291,7 @@ static void number_types(void **state)
 	assert_true(json_double(&tape, yes("NaN"), &d) && isnan(d));
 	assert_true(json_double(&tape, yes("0.1000000000000000055511151231257827021181583404541015625000000000000000"), &d) && d == 0.1);
 	assert_false(json_double(&tape, yes("null"), &d));
-	assert_false(json_double(&tape, JSON_NONE, &d));
+	assert_false(json_double(&tape, NONE, &d));
 }
 
 static void nested(int depth, char open, int more, unsigned want_loose, bool ok)
@@ -431,10 +431,10 @@ static void members(void **state)
 	uint32_t k = yes("{\"a\":1,\"b\":{\"a\":2},\"a\":[3,4],\"\":5,\"ab\":6}");
 	assert_text(json_raw(&tape, json_get(&tape, k, "a")), "[3,4]"); /* the last one */
 	assert_text(json_raw(&tape, json_get(&tape, k, "")), "5");
-	assert_int_equal(json_get(&tape, k, "c"), JSON_NONE);
-	assert_int_equal(json_get(&tape, JSON_NONE, "a"), JSON_NONE);
-	assert_int_equal(json_get(&tape, yes("[\"a\",1]"), "a"), JSON_NONE);
-	assert_int_equal(json_get(&tape, yes("{}"), "a"), JSON_NONE);
+	assert_int_equal(json_get(&tape, k, "c"), NONE);
+	assert_int_equal(json_get(&tape, NONE, "a"), NONE);
+	assert_int_equal(json_get(&tape, yes("[\"a\",1]"), "a"), NONE);
+	assert_int_equal(json_get(&tape, yes("{}"), "a"), NONE);
 	int n = 0;
 	k = yes("{\"x\":[1,2],\"y\":{\"z\":{}},\"w\":0}");
 	for (uint32_t i = json_first(&tape, k); i < json_end(&tape, k); i = json_next_pair(&tape, i))
@@ -701,7 +701,7 @@ static void reads_text(void **state)
 	assert_ptr_equal(json_text(&tape, root, "plain", &tmp).p, json_slice(&tape, json_get(&tape, root, "plain")).p);
 	assert_null(json_text(&tape, json_get(&tape, root, "absent"), "x", &tmp).p);
 	assert_null(json_word(&tape, json_get(&tape, root, "n"), "x").p);
-	assert_string_equal(json_dup_at(&tape, JSON_NONE, &arena).p, "");
+	assert_string_equal(json_dup_at(&tape, NONE, &arena).p, "");
 	buf_release(&added);
 	buf_release(&tmp);
 	arena_release(&arena);
@@ -735,12 +735,12 @@ static void reads_numbers(void **state)
 		assert_true(json_number(&tape, root, v[i].key, 0.25) == v[i].number);
 		assert_int_equal(json_flag(&tape, root, v[i].key), v[i].flag);
 		assert_int_equal(json_index(&tape, root, v[i].key, 99), v[i].count == UINT64_MAX ? 99 : v[i].count);
-		assert_int_equal(json_count(&tape, JSON_NONE, v[i].key, 5), 5);
+		assert_int_equal(json_count(&tape, NONE, v[i].key, 5), 5);
 	}
 	assert_int_equal(json_get_as(&tape, root, "o", JSON_OBJECT), json_get(&tape, root, "o"));
-	assert_int_equal(json_get_as(&tape, root, "o", JSON_ARRAY), JSON_NONE);
+	assert_int_equal(json_get_as(&tape, root, "o", JSON_ARRAY), NONE);
 	assert_int_equal(json_find(&tape, root, slice_of("nullify", 4)), json_get(&tape, root, "null"));
-	assert_false(json_is(&tape, JSON_NONE, JSON_NULL));
+	assert_false(json_is(&tape, NONE, JSON_NULL));
 }
 
 static void reads_lists(void **state)
@@ -756,7 +756,7 @@ static void reads_lists(void **state)
 	assert_int_equal(json_ints(&tape, root, "none", NULL, 0), 0);
 	assert_int_equal(json_ints(&tape, root, "mixed", v, 4), -1);
 	assert_int_equal(json_ints(&tape, root, "o", v, 4), -1);
-	assert_int_equal(json_ints(&tape, JSON_NONE, "sizes", v, 4), -1);
+	assert_int_equal(json_ints(&tape, NONE, "sizes", v, 4), -1);
 	assert_int_equal(json_length(&tape, mixed), 4);
 	assert_int_equal(json_length(&tape, root), 0);
 	const struct slice *s = json_dup_list(&tape, mixed, 3, &n, &arena);
@@ -860,7 +860,7 @@ static void emitter_members(void **state)
 	json_member_some(&o, "some", SLICE("t"));
 	json_member_some(&o, "none", SLICE(""));
 	json_member_name(&o, "name", &names, intern_add(&names, SLICE("")));
-	json_member_name(&o, "no name", &names, INTERN_NONE);
+	json_member_name(&o, "no name", &names, NONE);
 	json_member_count(&o, "count", 0);
 	json_member_count(&o, "no count", -1);
 	json_member_seconds(&o, "seconds", 0.5);

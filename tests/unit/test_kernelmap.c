@@ -44,8 +44,8 @@ static void lines_of(struct kernelmap *m, uint32_t use, const char *begin, struc
 		const struct kmline *l = &m->line[m->use[use].line + n];
 		if (!slice_starts(slice_trim(line), begin))
 			continue;
-		struct slice s = l->node == KM_NONE ? SLICE("") : m->node[l->node].name;
-		buf_addf(b, "%s%s%.*s", b->len ? " " : "", l->node == KM_NONE ? "-" : mark[l->how], SL(s));
+		struct slice s = l->node == NONE ? SLICE("") : m->node[l->node].name;
+		buf_addf(b, "%s%s%.*s", b->len ? " " : "", l->node == NONE ? "-" : mark[l->how], SL(s));
 	}
 }
 
@@ -240,7 +240,7 @@ static void test_compile_error(void **state)
 	assert_true(kernelmap_locate(k.map, k.n, SLICE("x/k.cpp:4:1: error: no\n4 | auto tmp1 = tmp0.sin();\n | ^\n"), &at));
 	assert_int_equal(at.line, 14);
 	assert_true(kernelmap_locate(k.map, k.n, SLICE("x/k.cpp:4:1: error: no\n4 | int main;\n"), &at));
-	assert_int_equal(at.line, KM_NONE);
+	assert_int_equal(at.line, NONE);
 	assert_false(kernelmap_locate(k.map, k.n, SLICE("all is well\n"), &at));
 	kernelmaps_release(&k);
 	buf_release(&text);
@@ -358,7 +358,7 @@ static void check_all(struct kernelmaps *k, const char *what, uint32_t *uses, ui
 		struct kernelmap *m = k->map[i];
 		for (uint32_t u = 0; u < m->n_use; u++) {
 			const struct kmuse *x = &m->use[u];
-			bool generated = x->kernel != OUT_NONE;
+			bool generated = x->kernel != NONE;
 			(*uses)++;
 			*joined += x->fx.n || x->ir.n;
 			if (generated && (m->in.mappings.n > 64 || m->in.stacks.n > 64) && m->has_graph && !x->fx.n && !x->ir.n)
@@ -368,8 +368,8 @@ static void check_all(struct kernelmaps *k, const char *what, uint32_t *uses, ui
 			for (uint32_t n = 0; n < x->n_lines; n++) {
 				const struct kmline *l = &m->line[x->line + n];
 				*lines += l->kind == OP_CALC || l->kind == OP_REDUCE || l->kind == OP_STORE;
-				*known += (l->kind == OP_CALC || l->kind == OP_REDUCE || l->kind == OP_STORE) && l->node != KM_NONE;
-				if (l->node != KM_NONE)
+				*known += (l->kind == OP_CALC || l->kind == OP_REDUCE || l->kind == OP_STORE) && l->node != NONE;
+				if (l->node != NONE)
 					assert_true(l->how != MATCH_NONE && l->node < m->n_node);
 			}
 		}

@@ -22,19 +22,19 @@ static uint32_t check(const struct linediff *d, const uint64_t *a, uint32_t n, c
 	uint32_t i = 0, j = 0, same = 0, added = 0, removed = 0, changed = 0;
 	for (uint32_t k = 0; k < d->n; k++) {
 		const struct linediff_row *r = &d->row[k];
-		if (r->a != LINEDIFF_NONE)
+		if (r->a != NONE)
 			assert_int_equal(r->a, i++);
-		if (r->b != LINEDIFF_NONE)
+		if (r->b != NONE)
 			assert_int_equal(r->b, j++);
-		assert_false(r->a == LINEDIFF_NONE && r->b == LINEDIFF_NONE);
+		assert_false(r->a == NONE && r->b == NONE);
 		if (r->same) {
-			assert_true(r->a != LINEDIFF_NONE && r->b != LINEDIFF_NONE);
+			assert_true(r->a != NONE && r->b != NONE);
 			assert_true(a[r->a] == b[r->b]);
 			same++;
 		} else {
-			added += r->a == LINEDIFF_NONE;
-			removed += r->b == LINEDIFF_NONE;
-			changed += r->a != LINEDIFF_NONE && r->b != LINEDIFF_NONE;
+			added += r->a == NONE;
+			removed += r->b == NONE;
+			changed += r->a != NONE && r->b != NONE;
 		}
 	}
 	assert_int_equal(i, n);

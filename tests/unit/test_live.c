@@ -118,7 +118,7 @@ static void take_event(void *user, const struct live_event *ev)
 	struct seen *s = user;
 	buf_addf(&s->events, "%s %d", live_kind_name(ev->kind), (int)ev->model);
 	uint32_t list = json_get(ev->tape, ev->root, "findings");
-	if (list != JSON_NONE)
+	if (list != NONE)
 		for (uint32_t k = json_first(ev->tape, list); k < json_end(ev->tape, list); k = json_next(ev->tape, k)) {
 			uint32_t what = json_get(ev->tape, k, "what");
 			buf_addc(&s->events, ' ');

@@ -15,7 +15,7 @@ static struct nan n;
 static void begin_call(const char *kernel)
 {
 	uint32_t next = call.c.call;
-	call = (struct nan_call){.value = values, .nth = CONTRACT_NONE};
+	call = (struct nan_call){.value = values, .nth = NONE};
 	call.c = (struct dump_call){.name = slice_str(kernel), .returned = true, .call = next + 1};
 }
 
@@ -23,7 +23,7 @@ static void begin_call(const char *kernel)
 static struct nan_value *tensor(const char *buffer, enum call_role role, bool before, const char *what)
 {
 	struct nan_value *v = &values[call.n_values++];
-	*v = (struct nan_value){.storage = CONTRACT_NONE};
+	*v = (struct nan_value){.storage = NONE};
 	v->v = (struct dump_value){.buffer = slice_str(buffer),
 				   .role = role,
 				   .before = before,
@@ -326,7 +326,7 @@ static void test_sources(void **state)
 	nan_sources_apply(&s, &f);
 	assert_text(f.node[0], "exp");
 	/* Which of two it is, is not known; of one it is clear. */
-	f = (struct nan_finding){.call = {.c = {.name = SLICE("k")}, .nth = CONTRACT_NONE}};
+	f = (struct nan_finding){.call = {.c = {.name = SLICE("k")}, .nth = NONE}};
 	nan_sources_apply(&s, &f);
 	assert_int_equal(f.n_nodes, 0);
 	nan_sources_release(&s);

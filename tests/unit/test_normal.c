@@ -58,8 +58,8 @@ static void counts(const char *a, const char *b, unsigned removed, unsigned adde
 	bool differs = normal_diff(&n, slice_str(a), slice_str(b));
 	for (uint32_t i = 0; i < n.diff.n; i++)
 		if (!n.diff.row[i].same) {
-			r += n.diff.row[i].a != LINEDIFF_NONE;
-			p += n.diff.row[i].b != LINEDIFF_NONE;
+			r += n.diff.row[i].a != NONE;
+			p += n.diff.row[i].b != NONE;
 		}
 	assert_int_equal(differs, removed || added);
 	assert_int_equal(r, removed);

@@ -46,7 +46,7 @@ static void test_triton(void **state)
 	assert_list(&o, o.call[0].arg, "arg0_1|buf0|");
 	assert_list(&o, o.call[0].notes.source, "y|z");
 	assert_text(o.call[2].name, "extern_kernels.mm");
-	assert_int_equal(o.call[2].kernel, OUT_NONE);
+	assert_int_equal(o.call[2].kernel, NONE);
 	assert_int_equal(o.call[2].last, o.call[2].line + 1);
 	assert_list(&o, o.call[2].arg, "buf0|arg1_1");
 	assert_list(&o, o.call[2].made, "buf2");

@@ -230,7 +230,7 @@ static void test_stack(void **state)
 	assert_true(p.has_stacks);
 	assert_true(p.class_events[CLASS_PYTHON] > 100 && p.memory_events > 50 && p.flows > 10);
 	assert_int_equal(row_named(&p, "nn.Module: Net_0")->class, CLASS_PYTHON);
-	assert_int_not_equal(p.gap[0].python, PROFILE_NONE);
+	assert_int_not_equal(p.gap[0].python, NONE);
 	profile_release(&p);
 }
 
@@ -476,12 +476,12 @@ static void test_cutter_in_pieces(void **state)
 	(void)state;
 	assert_true(data_load("profiles/gpu_eager.json", &b));
 	buf_adds(&b, "garbage \\ \"");
-	struct cutter whole = {.from = PROFILE_NONE};
+	struct cutter whole = {.from = NONE};
 	cut_scan(&whole, guard_put(&g, b.p, b.len), 0, b.len);
 	assert_int_equal(whole.where, CUT_END);
 	assert_true(whole.n > 100);
 	for (unsigned round = 0; round < 20; round++) {
-		struct cutter c = {.from = PROFILE_NONE};
+		struct cutter c = {.from = NONE};
 		const char *text = guard_put(&g, b.p, b.len);
 		for (size_t at = 0; at < b.len;) {
 			size_t to = at + 1 + pick(&seed, round ? 300 : 1);

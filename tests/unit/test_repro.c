@@ -130,7 +130,7 @@ static void test_subgraphs(void **state)
 		open_sample(&r, all[i].name);
 		assert_int_equal(r.graph.n_modules, 3);
 		assert_int_equal(r.graph.n_attrs, 0);
-		assert_int_not_equal(graph_child(&r.graph, 0, slice_str(all[i].child)), GRAPH_NONE);
+		assert_int_not_equal(graph_child(&r.graph, 0, slice_str(all[i].child)), NONE);
 		assert_null(repro_lost_module(&r));
 		assert_text(r.is_inference, "True");
 		buf_reset(&text);

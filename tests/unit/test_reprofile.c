@@ -113,7 +113,7 @@ static void test_candidate(void **state)
 	struct buf text = {0};
 	open_sample(&r, "minifier/aot_dynamic/minifier_launcher.py");
 	struct symsize s77 = symsize_symbol(&g.tab, SLICE("s77")), size[2] = {s77, symsize_int(3)};
-	uint32_t m = graph_add_module(&g, GRAPH_NONE, SLICE(""), SLICE("Repro")), node[4];
+	uint32_t m = graph_add_module(&g, NONE, SLICE(""), SLICE("Repro")), node[4];
 	static const char *const names[] = {"arg3_1", "mul_4", "sym", "data"};
 	struct gvalue out[4];
 	for (int i = 0; i < 4; i++) {
@@ -149,7 +149,7 @@ static void test_candidate(void **state)
 	how.n_given = 3;
 	assert_int_equal(repro_text(&r, &how, &text, &err), -1);
 	how.n_given = 4;
-	g.node[node[1]].meta = GRAPH_NONE;
+	g.node[node[1]].meta = NONE;
 	assert_int_equal(repro_text(&r, &how, &text, &err), -1);
 	assert_string_equal(err.text, "input 'mul_4' cannot be made: nothing is known of its shape");
 	size[0] = symsize_symbol(&g.tab, SLICE("s99"));

@@ -208,7 +208,7 @@ static int ask_closed(void *user, size_t n, search_set_fn *set, void *ctx, bool 
 		assert_true(bits_count(s, x->n) < x->n);
 		if (bits_count(s, x->n) < least_asked)
 			least_asked = bits_count(s, x->n);
-		x->asked += intern_find(&x->seen, slice_of((char *)s, words * 8)) == INTERN_NONE;
+		x->asked += intern_find(&x->seen, slice_of((char *)s, words * 8)) == NONE;
 		intern_add(&x->seen, slice_of((char *)s, words * 8));
 		if (fails(x, s))
 			*winner = i;

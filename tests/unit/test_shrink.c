@@ -183,7 +183,7 @@ static bool connected(const struct test *t)
 	/* tanh is computed from relu. */
 	const struct graph *g = t->graph;
 	uint32_t relu = graph_find(g, 0, SLICE("relu")), tanh = graph_find(g, 0, SLICE("tanh"));
-	if (relu == GRAPH_NONE || tanh == GRAPH_NONE || g->node[relu].op != GRAPH_CALL_FUNCTION || g->node[tanh].op != GRAPH_CALL_FUNCTION)
+	if (relu == NONE || tanh == NONE || g->node[relu].op != GRAPH_CALL_FUNCTION || g->node[tanh].op != GRAPH_CALL_FUNCTION)
 		return false;
 	bool reach[64] = {false};
 	assert_true(g->n_nodes < 64);
@@ -240,7 +240,7 @@ static bool used_and_returned(const struct test *t)
 	const struct graph *g = t->graph;
 	uint32_t relu = graph_find(g, 0, SLICE("relu")), tanh = graph_find(g, 0, SLICE("tanh"));
 	bool used = false, returned = false;
-	if (relu == GRAPH_NONE || tanh == GRAPH_NONE)
+	if (relu == NONE || tanh == NONE)
 		return false;
 	for (uint32_t k = g->user_of[relu]; k < g->user_of[relu + 1]; k++) {
 		used |= g->user[k] == tanh;
@@ -253,7 +253,7 @@ static bool input_returned(const struct test *t)
 {
 	const struct graph *g = t->graph;
 	uint32_t y = graph_find(g, 0, SLICE("y"));
-	return y != GRAPH_NONE && g->user_of[y + 1] > g->user_of[y] && g->user[g->user_of[y + 1] - 1] == g->module[0].output;
+	return y != NONE && g->user_of[y + 1] > g->user_of[y] && g->user[g->user_of[y + 1] - 1] == g->module[0].output;
 }
 
 /* The original's outputs stay while operations go, and then go in a pass of their own. */

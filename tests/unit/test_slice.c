@@ -43,7 +43,7 @@ static uint32_t add(const char *line)
 	struct gvalue v[16];
 	for (size_t i = 2; i < n; i++) {
 		uint32_t node = graph_find(&g, m, word[i]);
-		v[i - 2] = node == GRAPH_NONE ? graph_int_value(word[i].p[0] - '0') : graph_node_value(node);
+		v[i - 2] = node == NONE ? graph_int_value(word[i].p[0] - '0') : graph_node_value(node);
 	}
 	if (op == GRAPH_OUTPUT) {
 		v[0] = graph_sequence(&g, GV_TUPLE, v, n - 2);
@@ -55,7 +55,7 @@ static uint32_t add(const char *line)
 
 static void make(const char *const *line, size_t n)
 {
-	graph_add_module(&g, GRAPH_NONE, SLICE(""), SLICE("Repro"));
+	graph_add_module(&g, NONE, SLICE(""), SLICE("Repro"));
 	for (size_t i = 0; i < n; i++)
 		add(line[i]);
 }
@@ -121,7 +121,7 @@ static void test_any_subset(void **state)
 	assert_int_equal(cut.n_outputs, 2);
 	assert_int_equal(cut.output[1], 4);
 	assert_int_equal(cut.from[2], 3);
-	assert_int_equal(cut.from[cut.n_nodes - 1], GRAPH_NONE);
+	assert_int_equal(cut.from[cut.n_nodes - 1], NONE);
 	const struct gmeta *m = &out.meta[out.node[2].meta];
 	assert_int_equal(m->dtype, DTYPE_F32);
 	assert_true(symsize_eq(out.dim[m->dim], n));
@@ -308,7 +308,7 @@ static void test_outputs_stay(void **state)
 	assert_built("x;y;a = x x;return y a 7");
 	assert_int_equal(cut.n_outputs, 3);
 	assert_int_equal(cut.output[0], 1);
-	assert_int_equal(cut.output[2], GRAPH_NONE);
+	assert_int_equal(cut.output[2], NONE);
 	keep_node("b");
 	assert_built("x;y;a = x x;b = a a;return b y a 7 b");
 	memset(keep, 0, sizeof(keep));
@@ -343,7 +343,7 @@ static void test_effects(void **state)
 	    {"torch.ops.higher_order.triton_kernel_wrapper_mutation", true, false},
 	    {"torch._C._set_grad_enabled", true, false},
 	};
-	graph_add_module(&g, GRAPH_NONE, SLICE(""), SLICE("Repro"));
+	graph_add_module(&g, NONE, SLICE(""), SLICE("Repro"));
 	add("x input");
 	for (size_t i = 0; i < ARRAY_LEN(want); i++) {
 		char *line = xasprintf("n%zu %s x x", i, want[i].target);
@@ -461,7 +461,7 @@ static void random_graph(uint64_t *seed, uint32_t n)
 					     "torch.ops.aten.view.default"};
 	char *line, tensors[256][16];
 	uint32_t n_tensors = 0, inputs = 1 + pick(seed, 4);
-	graph_add_module(&g, GRAPH_NONE, SLICE(""), SLICE("Repro"));
+	graph_add_module(&g, NONE, SLICE(""), SLICE("Repro"));
 	for (uint32_t i = 0; i < inputs; i++) {
 		snprintf(tensors[n_tensors++], 16, "x%u", i);
 		line = xasprintf("x%u input", i);
@@ -489,7 +489,7 @@ static void random_graph(uint64_t *seed, uint32_t n)
 	finish();
 }
 
-static bool kept(uint32_t node) { return u.of[node] != GRAPH_NONE && bit_in(keep, u.of[node]); }
+static bool kept(uint32_t node) { return u.of[node] != NONE && bit_in(keep, u.of[node]); }
 
 /* Does anybody in K use a node of this unit, besides the unit itself? */
 static bool unit_used(uint32_t unit)

@@ -606,7 +606,7 @@ static void old_shapes(void **state)
 	    "I0401 10:00:00.000000 12 torch/fx/experimental/symbolic_shapes.py:6] [0/0] constrain_symbol_range u0 [2, 63]\n");
 	assert_int_equal(t.symbol.n, 3);
 	assert_text(TEXT(t.symbol.row[0].source), "L['x'].size()[0]");
-	assert_int_equal(t.symbol.row[0].range, INTERN_NONE);
+	assert_int_equal(t.symbol.row[0].range, NONE);
 	assert_text(TEXT(t.symbol.row[1].source), "L['d']['k v'].size()[0]");
 	assert_text(TEXT(t.symbol.row[1].range), "[2, 9223372036854775806]");
 	assert_text(TEXT(t.symbol.row[1].loc.function), "f");

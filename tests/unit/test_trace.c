@@ -781,11 +781,11 @@ static void strings(void **state)
 	    NULL);
 	read_it();
 	assert_int_equal(rd.t.n_string, 4);
-	assert_int_equal(rd.t.string[1], INTERN_NONE);
+	assert_int_equal(rd.t.string[1], NONE);
 	assert_text(name_at(rd.t.frame[0].file), "zero.py");
-	assert_int_equal(rd.t.frame[1].file, INTERN_NONE);
+	assert_int_equal(rd.t.frame[1].file, NONE);
 	assert_text(name_at(rd.t.frame[2].file), "three.py");
-	assert_int_equal(rd.t.frame[3].file, INTERN_NONE);
+	assert_int_equal(rd.t.frame[3].file, NONE);
 	assert_text(name_at(rd.t.frame[4].file), "un.py");
 	assert_text(name_at(rd.t.string[3]), "three again.py");
 	only_damage(DAMAGE_STRINGS, 1, 5);
@@ -924,7 +924,7 @@ static void metrics(void **state)
 	assert_text(name_at(rd.t.failure[0].reason), "why");
 	assert_int_equal(rd.t.failure[0].loc.line, 12);
 	assert_int_equal(rd.t.failure[0].metrics, 2);
-	assert_int_equal(rd.t.failure[1].type, INTERN_NONE);
+	assert_int_equal(rd.t.failure[1].type, NONE);
 	assert_int_equal(rd.t.n_phase, 1);
 	assert_true(rd.t.phase[0].seconds == 0.5);
 	assert_int_equal(rd.t.n_skip, 1);

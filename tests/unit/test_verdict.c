@@ -182,7 +182,7 @@ static void test_frames(void **state)
 		uint32_t c = facts_compile(&f, in, slice_str(id[i]), i + 1);
 		if (i == 5)
 			assert_int_equal(c, 2); /* an attempt is no compile id of its own */
-		f.compile[c].loc = (struct fact_loc){text(&f, "app/m.py"), 3, text(&f, id[i][0] == '0' ? "step" : "other"), INTERN_NONE};
+		f.compile[c].loc = (struct fact_loc){text(&f, "app/m.py"), 3, text(&f, id[i][0] == '0' ? "step" : "other"), NONE};
 		f.compile[c].seconds = 1;
 		if (id[i][2] != '0' && i < 5) {
 			struct fact_recompile *r = facts_new_recompile(&f, (struct fact_src){in, i + 1});

@@ -72,7 +72,7 @@ static const char *outputs(void)
 	buf_reset(&text);
 	for (uint32_t i = 0; i < c.n_outputs; i++) {
 		const struct contract_output *o = &c.output[i];
-		struct slice v = o->value == CONTRACT_NONE ? SLICE("nothing") : c.value[o->value].name;
+		struct slice v = o->value == NONE ? SLICE("nothing") : c.value[o->value].name;
 		if (o->none) {
 			put("%.*s = None\n", SL(o->name));
 			continue;
@@ -127,7 +127,7 @@ static const char *symbols(void)
 		struct slice name = symtab_name(&c.tab, s->symbol);
 		put("%.*s ", SL(name));
 		symrange_print(s->range, &text);
-		put(s->input == CONTRACT_NONE ? " data\n" : " %u.%u\n", s->input, s->dim);
+		put(s->input == NONE ? " data\n" : " %u.%u\n", s->input, s->dim);
 	}
 	return buf_str(&text);
 }

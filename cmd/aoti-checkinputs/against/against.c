@@ -68,7 +68,7 @@ static struct slice subject(struct compare *k, enum against_part part, uint32_t 
 {
 	struct slice name = {0};
 	const char *what = part == AGAINST_INPUT ? "input" : part == AGAINST_OUTPUT ? "output" : "weight";
-	if (part == AGAINST_WHOLE || index == CONTRACT_NONE)
+	if (part == AGAINST_WHOLE || index == NONE)
 		return part == AGAINST_WHOLE ? SLICE("the model") : SLICE("the weights");
 	if (part == AGAINST_INPUT)
 		name = against_label(k, index);
@@ -352,7 +352,7 @@ static void compare_count(struct compare *k)
 {
 	if (k->e->n_inputs == k->c->n_inputs)
 		return;
-	struct against_finding *f = against_found(k, AGAINST_COUNT, AGAINST_WHOLE, CONTRACT_NONE, -1, false);
+	struct against_finding *f = against_found(k, AGAINST_COUNT, AGAINST_WHOLE, NONE, -1, false);
 	f->exported = against_text(k, "%u inputs", k->e->n_inputs);
 	f->compiled = against_text(k, "%u inputs", k->c->n_inputs);
 	f->why = SLICE("no call that fits the export fits the compiled code");

@@ -51,7 +51,7 @@ enum against_part { AGAINST_WHOLE, AGAINST_INPUT, AGAINST_OUTPUT, AGAINST_WEIGHT
 struct against_finding {
 	enum against_what what;
 	enum against_part part;
-	uint32_t index; /* of the input, output or compiled constant; CONTRACT_NONE for all of them */
+	uint32_t index; /* of the input, output or compiled constant; NONE for all of them */
 	int dim;        /* -1 when it is about all of it */
 	bool advice;
 	struct slice subject;  /* "input 0 (x), dim 0" */

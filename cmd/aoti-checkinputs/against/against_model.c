@@ -63,7 +63,7 @@ void against_outputs(struct compare *k)
 	for (uint32_t i = 0; i < e->n_outputs; i++)
 		tensors += !plain(&e->output[i]);
 	if (c->n_outputs != e->n_outputs && c->n_outputs != tensors) {
-		struct against_finding *f = against_found(k, AGAINST_COUNT, AGAINST_WHOLE, CONTRACT_NONE, -1, false);
+		struct against_finding *f = against_found(k, AGAINST_COUNT, AGAINST_WHOLE, NONE, -1, false);
 		f->exported = against_text(k, "%u outputs", e->n_outputs);
 		f->compiled = against_text(k, "%u outputs", c->n_outputs);
 		f->why = SLICE("results stand in other places than the export says");
@@ -175,7 +175,7 @@ static uint32_t copy_of(const struct intern *known, struct slice fqn)
 		if (c == name.n && c == of.n)
 			return i;
 	}
-	return INTERN_NONE;
+	return NONE;
 }
 
 /* How many numbers; -1: not known. */
@@ -206,9 +206,9 @@ static void match(struct compare *k, const struct intern *known, uint32_t *which
 		if (!c->fqn.n || c->from_folded || c->type == CONSTANT_FOLDED)
 			continue;
 		uint32_t at = intern_find(known, c->fqn);
-		if (at == INTERN_NONE)
+		if (at == NONE)
 			at = copy_of(known, c->fqn);
-		if (at != INTERN_NONE) {
+		if (at != NONE) {
 			k->shared_weights++;
 			taken[at] = true;
 			compare_constant(k, &k->e->constant[which[at]], i);
@@ -225,7 +225,7 @@ static void match(struct compare *k, const struct intern *known, uint32_t *which
 
 static void weights_found(struct compare *k, struct slice exported, struct slice compiled, bool advice, const char *why, const char *fix)
 {
-	struct against_finding *f = against_found(k, AGAINST_CONSTANT, AGAINST_WEIGHT, CONTRACT_NONE, -1, advice);
+	struct against_finding *f = against_found(k, AGAINST_CONSTANT, AGAINST_WEIGHT, NONE, -1, advice);
 	f->exported = exported;
 	f->compiled = compiled;
 	f->why = slice_str(why);
@@ -303,7 +303,7 @@ static bool all_small(const struct contract *e)
 /* The binary has no weights whose names one could go by: what says that it is this model, then? */
 static void unnamed(struct compare *k)
 {
-	struct against_finding *f = against_found(k, AGAINST_MODEL, AGAINST_WHOLE, CONTRACT_NONE, -1, true);
+	struct against_finding *f = against_found(k, AGAINST_MODEL, AGAINST_WHOLE, NONE, -1, true);
 	f->exported = outline(k, k->e);
 	f->compiled = outline(k, k->c);
 	k->out->unproved = !k->made_alike;
@@ -332,7 +332,7 @@ void against_model(struct compare *k)
 		return;
 	}
 	k->out->same_model = false;
-	struct against_finding *f = against_found(k, AGAINST_MODEL, AGAINST_WHOLE, CONTRACT_NONE, -1, false);
+	struct against_finding *f = against_found(k, AGAINST_MODEL, AGAINST_WHOLE, NONE, -1, false);
 	f->exported = outline(k, e);
 	f->compiled = outline(k, c);
 	f->why = SLICE("these look like two different models, and what follows may mean little");

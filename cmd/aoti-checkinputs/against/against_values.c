@@ -130,7 +130,7 @@ void against_bind(struct compare *k)
 	back(k);
 	for (uint32_t i = 0; i < k->c->n_symbols; i++) {
 		const struct contract_symbol *s = &k->c->symbol[i];
-		if (s->input != CONTRACT_NONE)
+		if (s->input != NONE)
 			symbind_set(&k->compiled_source, s->symbol, (int64_t)s->input * 256 + s->dim);
 	}
 }

@@ -186,20 +186,20 @@ static uint32_t follow(struct cut *k, uint32_t input, bool *whole, struct place 
 		const struct contract_arg *a = &c->arg[c->call[i].arg];
 		bool reads = false;
 		for (uint32_t j = 0; j < c->call[i].n_args && c->call[i].kind == CALL_KERNEL; j++) {
-			const struct contract_value *v = a[j].value == CONTRACT_NONE || a[j].role == ARG_OUT ? NULL : &c->value[a[j].value];
-			reads |= v && ((v->kind == VALUE_INPUT && v->index == input) || (v->storage != CONTRACT_NONE && whole[v->storage]));
+			const struct contract_value *v = a[j].value == NONE || a[j].role == ARG_OUT ? NULL : &c->value[a[j].value];
+			reads |= v && ((v->kind == VALUE_INPUT && v->index == input) || (v->storage != NONE && whole[v->storage]));
 		}
 		for (uint32_t j = 0; j < c->call[i].n_args; j++) {
-			if (a[j].value == CONTRACT_NONE || (a[j].role != ARG_OUT && a[j].role != ARG_INOUT))
+			if (a[j].value == NONE || (a[j].role != ARG_OUT && a[j].role != ARG_INOUT))
 				continue;
 			uint32_t at = k->divided_at[a[j].value], storage = c->value[a[j].value].storage;
 			if (reads && at && !drops_on_purpose(c->call[i].name) && is_cut(k, input, &k->v[at - 1], p))
 				return a[j].value;
-			if (storage != CONTRACT_NONE)
+			if (storage != NONE)
 				whole[storage] = reads && same_count(c, input, a[j].value);
 		}
 	}
-	return CONTRACT_NONE;
+	return NONE;
 }
 
 /* ---- in words ---- */
@@ -270,8 +270,8 @@ void check_cuts(struct check *k, const struct contract *c, const struct tensor_m
 	uint64_t work = (uint64_t)c->n_args + c->n_calls + cut.n + 1;
 	for (uint32_t i = 0; cut.n && i < both && i * work < MAX_WORK; i++) {
 		struct place p;
-		uint32_t value = in[i].n_dim > 0 && in[i].n_dim == c->input[i].n_dim ? follow(&cut, i, whole, &p) : CONTRACT_NONE;
-		if (value != CONTRACT_NONE)
+		uint32_t value = in[i].n_dim > 0 && in[i].n_dim == c->input[i].n_dim ? follow(&cut, i, whole, &p) : NONE;
+		if (value != NONE)
 			say(k, &cut, i, value, &p, &in[i]);
 	}
 	free(whole);

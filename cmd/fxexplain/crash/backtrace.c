@@ -15,7 +15,7 @@ struct reading {
 	enum crash_form last_form;
 	bool open;           /* frames may go on in the last stack */
 	bool innermost_last; /* "most recent call last" */
-	uint32_t last_frame; /* whose line may be continued: gdb; CRASH_NONE */
+	uint32_t last_frame; /* whose line may be continued: gdb; NONE */
 };
 
 /* ---- small parts ---- */
@@ -132,7 +132,7 @@ static void begin_stack(struct reading *r, bool python)
 	struct crash_stack *s = crash_add_stack(r->c, r->named ? r->name : (struct slice){0});
 	r->open = s != NULL;
 	r->named = false;
-	r->last_number = CRASH_NONE;
+	r->last_number = NONE;
 	if (!s)
 		return;
 	s->python = python;
@@ -146,7 +146,7 @@ static void take(struct reading *r, struct crash_frame *f)
 	bool python = f->form == FORM_PYTHON;
 	struct crash *c = r->c;
 	bool other = !r->open || r->named || f->form != r->last_form || c->stack[c->n_stacks - 1].python != python;
-	if (!other && f->number != CRASH_NONE && (f->number == 0 || (r->last_number != CRASH_NONE && f->number < r->last_number)))
+	if (!other && f->number != NONE && (f->number == 0 || (r->last_number != NONE && f->number < r->last_number)))
 		other = true;
 	if (other)
 		begin_stack(r, python);
@@ -350,7 +350,7 @@ static bool read_glibc(struct reading *r, struct slice s)
 		f.number = number;
 		s = slice_trim(after(s, n));
 	} else {
-		f.number = CRASH_NONE;
+		f.number = NONE;
 	}
 	const char *open = s.n && s.p[s.n - 1] == ')' ? find_last(s, "(") : NULL;
 	f.module = open ? slice_trim(before(s, open)) : s;
@@ -395,7 +395,7 @@ static bool read_caffe2(struct reading *r, struct slice s)
 
 static bool read_python(struct reading *r, struct slice s)
 {
-	struct crash_frame f = {.form = FORM_PYTHON, .number = CRASH_NONE, .exact = true};
+	struct crash_frame f = {.form = FORM_PYTHON, .number = NONE, .exact = true};
 	struct srcloc at;
 	if (!slice_starts(s, "File \"") || !srcloc_parse(s, &at))
 		return false;
@@ -480,7 +480,7 @@ static bool kernel_place(struct slice s, struct crash_frame *f)
 
 static bool read_kernel(struct reading *r, struct slice s)
 {
-	struct crash_frame f = {.form = FORM_KERNEL, .number = CRASH_NONE, .exact = true};
+	struct crash_frame f = {.form = FORM_KERNEL, .number = NONE, .exact = true};
 	struct crash *c = r->c;
 	uint64_t error;
 	bool fault = slice_find(s, "segfault at ") != NULL;
@@ -499,7 +499,7 @@ static bool read_kernel(struct reading *r, struct slice s)
 	}
 	kernel_place(s, &f);
 	r->named = false;
-	r->last_frame = CRASH_NONE;
+	r->last_frame = NONE;
 	r->open = false;
 	take(r, &f);
 	r->open = false;
@@ -509,7 +509,7 @@ static bool read_kernel(struct reading *r, struct slice s)
 /* "RuntimeError: aoti_torch_cpu_f(...) API call failed at /p/x.wrapper.cpp, line 12" */
 static bool read_check(struct reading *r, struct slice s)
 {
-	struct crash_frame f = {.form = FORM_CHECK, .number = CRASH_NONE, .exact = true};
+	struct crash_frame f = {.form = FORM_CHECK, .number = NONE, .exact = true};
 	const char *at = find_last(s, " API call failed at "), *line = at ? find_last(s, ", line ") : NULL, *name;
 	uint64_t number;
 	size_t n = 0;
@@ -589,25 +589,24 @@ static bool handler_symbol(const struct crash_frame *f)
 /* A stack that a signal handler wrote begins with the handler and the C library's frame that called it. */
 static void mark_handler(struct crash *c, const struct crash_stack *s)
 {
-	uint32_t last = CRASH_NONE;
+	uint32_t last = NONE;
 	for (uint32_t i = 0; i < s->n && i < 16; i++) {
 		const struct crash_frame *f = &c->frame[s->first + i];
 		if (f->handler || handler_symbol(f))
 			last = i;
-		else if (last != CRASH_NONE && i == last + 1 && slice_starts(slice_base(f->module), "libucs"))
+		else if (last != NONE && i == last + 1 && slice_starts(slice_base(f->module), "libucs"))
 			last = i;
-		else if (last != CRASH_NONE && i == last + 1 && slice_starts(slice_base(f->module), "libc.so") && !f->symbol.n)
+		else if (last != NONE && i == last + 1 && slice_starts(slice_base(f->module), "libc.so") && !f->symbol.n)
 			last = i; /* the frame that the kernel made; it has a name only in libraries with symbols */
-		else if (last == CRASH_NONE &&
-			 (slice_starts(slice_base(f->module), "libasan") || slice_starts(slice_base(f->module), "libucs")))
+		else if (last == NONE && (slice_starts(slice_base(f->module), "libasan") || slice_starts(slice_base(f->module), "libucs")))
 			last = i;
 	}
-	for (uint32_t i = 0; last != CRASH_NONE && i <= last; i++)
+	for (uint32_t i = 0; last != NONE && i <= last; i++)
 		c->frame[s->first + i].handler = true;
 	/* What was interrupted was not called: its address is exact. So is that of a debugger's first frame. */
-	uint32_t first = last == CRASH_NONE ? 0 : last + 1;
+	uint32_t first = last == NONE ? 0 : last + 1;
 	if (first < s->n && !s->python &&
-	    (last != CRASH_NONE || c->frame[s->first].form == FORM_GDB || c->frame[s->first].form == FORM_LLDB ||
+	    (last != NONE || c->frame[s->first].form == FORM_GDB || c->frame[s->first].form == FORM_LLDB ||
 	     c->frame[s->first].form == FORM_JOURNAL))
 		c->frame[s->first + first].exact = true;
 }
@@ -625,7 +624,7 @@ static void read_line(struct reading *r)
 			r->c->stack[stacks].tid = 1; /* to be turned round at the end */
 		return;
 	}
-	r->last_frame = CRASH_NONE;
+	r->last_frame = NONE;
 	if (read_kernel(r, s)) {
 		crash_read_sign(r->c, s);
 		return;
@@ -638,7 +637,7 @@ static void read_line(struct reading *r)
 
 void crash_read_text(struct crash *c, struct slice text)
 {
-	struct reading r = {.c = c, .last_number = CRASH_NONE, .last_frame = CRASH_NONE};
+	struct reading r = {.c = c, .last_number = NONE, .last_frame = NONE};
 	uint32_t first = c->n_stacks;
 	c->from_text = true;
 	while (slice_line(&text, &r.line))

@@ -31,7 +31,7 @@ struct crash_frame *crash_add_frame(struct crash *c)
 		return NULL;
 	}
 	GROW(c->frame, c->n_frames, c->cap_frames, 1);
-	c->frame[c->n_frames] = (struct crash_frame){.number = CRASH_NONE};
+	c->frame[c->n_frames] = (struct crash_frame){.number = NONE};
 	c->stack[c->n_stacks - 1].n++;
 	return &c->frame[c->n_frames++];
 }

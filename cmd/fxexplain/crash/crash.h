@@ -19,7 +19,6 @@
 #define PT2_CRASH_H
 #include "base/arena.h"
 
-#define CRASH_NONE UINT32_MAX
 #define CRASH_MAX_FRAMES 8192
 #define CRASH_MAX_STACKS 1024
 #define CRASH_MAX_MAPS 65536
@@ -49,7 +48,7 @@ enum crash_has {
 
 struct crash_frame {
 	enum crash_form form;
-	uint32_t number; /* as written; CRASH_NONE */
+	uint32_t number; /* as written; NONE */
 	unsigned has;
 	bool exact;   /* the address is that of the instruction itself, not what a call returns to */
 	bool guessed; /* a core: found by the frame pointer, for the library of the frame inside of it is not there */

@@ -176,22 +176,22 @@ static bool raises(const struct crash_frame *f)
 static void find_culprit(struct crash_verdict *v, const struct crash *c, const struct crashmap *map)
 {
 	const struct crash_stack *s = crash_main_stack(c);
-	v->frame = v->call_frame = CRASH_NONE;
+	v->frame = v->call_frame = NONE;
 	for (uint32_t i = s ? s->first : 0; s && i < s->first + s->n; i++) {
 		const struct crash_place *p = &map->place[i];
 		const struct crash_frame *f = &c->frame[i];
 		if (f->handler)
 			continue;
-		if (v->frame == CRASH_NONE && p->owner != OWNER_SYSTEM && p->owner != OWNER_UNKNOWN && !raises(f)) {
+		if (v->frame == NONE && p->owner != OWNER_SYSTEM && p->owner != OWNER_UNKNOWN && !raises(f)) {
 			v->frame = i;
 			v->owner = p->owner;
 		}
-		if (v->call_frame == CRASH_NONE && p->library && (p->call || p->candidates || p->text.n))
+		if (v->call_frame == NONE && p->library && (p->call || p->candidates || p->text.n))
 			v->call_frame = i;
 		v->loading = v->loading || slice_find(f->symbol, "ContainerCreate") || slice_find(p->symbol, "ContainerCreate") ||
 			     slice_find(f->symbol, "load_constants") || slice_find(f->symbol, "UpdateConstantsFromBlob");
 	}
-	const struct crash_place *call = v->call_frame == CRASH_NONE ? NULL : &map->place[v->call_frame];
+	const struct crash_place *call = v->call_frame == NONE ? NULL : &map->place[v->call_frame];
 	/* Other people's code that the model has called by the proxy executor is a custom op; a library that is nobody's
 	 * else is one, too. */
 	if (v->owner == OWNER_TORCH && call && call->call && call->call->kind == CALL_PROXY)
@@ -243,9 +243,9 @@ static const char *what_of(const struct crash *c, enum crash_kind k)
 /* "in the kernel cpp_fused_relu_0", "in libtorch_cpu.so, called by the model"; empty */
 static void add_where(const struct crash_verdict *v, const struct crash *c, const struct crashmap *map, struct buf *b)
 {
-	const struct crash_place *p = v->frame == CRASH_NONE ? NULL : &map->place[v->frame];
-	const struct crash_frame *f = v->frame == CRASH_NONE ? NULL : &c->frame[v->frame];
-	bool model = v->call_frame != CRASH_NONE || model_involved(v, c, map);
+	const struct crash_place *p = v->frame == NONE ? NULL : &map->place[v->frame];
+	const struct crash_frame *f = v->frame == NONE ? NULL : &c->frame[v->frame];
+	bool model = v->call_frame != NONE || model_involved(v, c, map);
 	if (!f || v->kind == KIND_OPERATOR)
 		return;
 	struct slice base = slice_base(f->module);
@@ -296,14 +296,14 @@ static void why_address(struct crash_verdict *v, const struct crash *c)
 
 static void why_generated(struct crash_verdict *v, const struct crash *c, const struct crashmap *map)
 {
-	const struct crash_place *p = v->call_frame == CRASH_NONE ? NULL : &map->place[v->call_frame];
+	const struct crash_place *p = v->call_frame == NONE ? NULL : &map->place[v->call_frame];
 	if (v->owner != OWNER_KERNEL || !(v->kind >= KIND_BEHIND && v->kind <= KIND_SEGV))
 		return;
 	uint32_t inputs = 0;
 	const struct contract *k = p && p->library ? &p->library->loaded.contract : NULL;
 	for (uint32_t i = 0; p && p->call && i < p->call->n_args; i++) {
 		const struct contract_arg *a = &k->arg[p->call->arg + i];
-		inputs += a->value != CONTRACT_NONE && k->value[a->value].kind == VALUE_INPUT;
+		inputs += a->value != NONE && k->value[a->value].kind == VALUE_INPUT;
 	}
 	(void)c;
 	why(v, "a generated kernel trusts sizes and strides: it reads what it was compiled for, whatever the tensor that it was given%s",
@@ -315,9 +315,9 @@ static void why_ill(struct crash_verdict *v, const struct crashmap *map)
 	struct doctor d = {0};
 	struct doctor_options o = {.no_torch = true};
 	struct err err;
-	struct crash_library *l = v->frame != CRASH_NONE && map->place[v->frame].library ? map->place[v->frame].library
-				  : map->n                                               ? map->library[0]
-											 : NULL;
+	struct crash_library *l = v->frame != NONE && map->place[v->frame].library ? map->place[v->frame].library
+				  : map->n                                         ? map->library[0]
+										   : NULL;
 	if (!l || doctor_examine(&d, &l->loaded.pkg, l->loaded.model, &o, &err) < 0)
 		return;
 	for (size_t i = 0; i < d.n; i++)
@@ -347,7 +347,7 @@ static void add_why(struct crash_verdict *v, struct crash *c, const struct crash
 
 static const char *package_of(const struct crash_verdict *v, const struct crashmap *map)
 {
-	if (v->call_frame != CRASH_NONE)
+	if (v->call_frame != NONE)
 		return map->place[v->call_frame].library->loaded.pkg.path;
 	return map->n ? map->library[0]->loaded.pkg.path : "model.pt2";
 }
@@ -388,7 +388,7 @@ static void steps_lines(struct crash_verdict *v, const struct crashmap *map)
 	bool without = false;
 	for (size_t i = 0; i < map->n; i++)
 		without |= map->library[i]->has_so && !map->library[i]->has_lines;
-	if (without && v->frame != CRASH_NONE)
+	if (without && v->frame != NONE)
 		step(v, "AOT_INDUCTOR_DEBUG_SYMBOLS=1 when compiling brings the lines (AOT_INDUCTOR_DEBUG_COMPILE=1: also without "
 			"optimization)");
 }

@@ -50,8 +50,8 @@ const char *crash_kind_name(enum crash_kind k); /* "null", ...: for JSON */
 struct crash_verdict {
 	enum crash_kind kind;
 	enum crash_owner owner; /* whose code */
-	uint32_t frame;         /* the culprit's, CRASH_NONE */
-	uint32_t call_frame;    /* innermost frame with a place in the program of a model, CRASH_NONE */
+	uint32_t frame;         /* the culprit's, NONE */
+	uint32_t call_frame;    /* innermost frame with a place in the program of a model, NONE */
 	bool loading;           /* the model was being loaded, not run */
 	struct slice title;
 	struct slice why[VERDICT_LINES], step[VERDICT_LINES];

@@ -79,7 +79,7 @@ struct slice break_fix(struct explanation *x, int gb, const struct slice *text, 
 /* ---- groups ---- */
 
 /* The function of a compile id without the resume prefix. */
-static uint32_t function_of(const struct fact_compile *c) { return c->resume_of == INTERN_NONE ? c->loc.function : c->resume_of; }
+static uint32_t function_of(const struct fact_compile *c) { return c->resume_of == NONE ? c->loc.function : c->resume_of; }
 
 /* What is being joined: resume functions by the function whose rest they are, and by its line. */
 struct joining {
@@ -108,7 +108,7 @@ static void add_rests(struct joining *j)
 	j->rest = xreallocarray(NULL, f->n_compile + 1, sizeof(*j->rest));
 	for (uint32_t i = 0; i < f->n_compile; i++) {
 		const struct fact_compile *c = &f->compile[i];
-		if (c->resume_of == INTERN_NONE)
+		if (c->resume_of == NONE)
 			continue;
 		uint32_t function = intern_add(&j->functions, CHAIN_KEY(c->src.input, c->loc.file, c->resume_of));
 		j->rest[j->n_rest++] = (struct rest){.function = function, .compile = i};
@@ -140,10 +140,10 @@ static uint32_t rest_line(struct joining *j, const struct fact_break *b)
 {
 	const struct facts *f = j->x->facts;
 	const struct fact_compile *c = &f->compile[b->compile];
-	if (b->loc.function != INTERN_NONE && b->loc.function == function_of(c))
+	if (b->loc.function != NONE && b->loc.function == function_of(c))
 		return b->loc.line;
 	uint32_t function = intern_find(&j->functions, CHAIN_KEY(c->src.input, c->loc.file, function_of(c)));
-	uint32_t low = 0, high = function == INTERN_NONE ? 0 : j->n_rest;
+	uint32_t low = 0, high = function == NONE ? 0 : j->n_rest;
 	while (low < high) { /* the first behind this compilation */
 		uint32_t mid = low + (high - low) / 2;
 		const struct rest *r = &j->rest[mid];
@@ -152,7 +152,7 @@ static uint32_t rest_line(struct joining *j, const struct fact_break *b)
 		else
 			high = mid;
 	}
-	if (function == INTERN_NONE || (low = unclaimed(j, low)) == j->n_rest || j->rest[low].function != function)
+	if (function == NONE || (low = unclaimed(j, low)) == j->n_rest || j->rest[low].function != function)
 		return 0;
 	return f->compile[j->rest[low].compile].resume_line;
 }
@@ -160,16 +160,16 @@ static uint32_t rest_line(struct joining *j, const struct fact_break *b)
 static void claim(struct joining *j, struct break_group *g, const struct fact_break *b)
 {
 	const struct facts *f = j->x->facts;
-	if (b->compile == FACT_NONE)
+	if (b->compile == NONE)
 		return;
 	const struct fact_compile *c = &f->compile[b->compile];
 	if (c->restarts > 0)
 		g->seconds = (g->seconds < 0 ? 0 : g->seconds) + c->restarts;
 	g->eager += b->kind == BREAK_SKIPPED;
 	uint32_t line = b->inferred ? b->loc.line : rest_line(j, b);
-	uint32_t i = line ? chain_first(&j->line, CHAIN_KEY(c->src.input, c->loc.file, function_of(c), line)) : CHAIN_END;
+	uint32_t i = line ? chain_first(&j->line, CHAIN_KEY(c->src.input, c->loc.file, function_of(c), line)) : NONE;
 	/* All of them at once: the next break of this line finds the first claimed, and nothing more to do. */
-	for (; i != CHAIN_END && !j->claimed[i]; i = j->line.next[i]) {
+	for (; i != NONE && !j->claimed[i]; i = j->line.next[i]) {
 		const struct fact_compile *r = &f->compile[i];
 		j->claimed[i] = true;
 		g->graphs += r->ops > 0;
@@ -202,8 +202,8 @@ static struct slice group_compiles(struct explanation *x, const struct chain *of
 	const struct facts *f = x->facts;
 	struct buf b = {0};
 	unsigned n = 0;
-	for (uint32_t i = chain_first(of, CHAIN_KEY(k)); i != CHAIN_END && n < IDS_SHOWN; i = of->next[i])
-		if (f->brk[i].compile != FACT_NONE) {
+	for (uint32_t i = chain_first(of, CHAIN_KEY(k)); i != NONE && n < IDS_SHOWN; i = of->next[i])
+		if (f->brk[i].compile != NONE) {
 			buf_addf(&b, "%s", n++ ? " " : "");
 			buf_add_slice(&b, facts_text(f, f->compile[f->brk[i].compile].id));
 		}
@@ -242,7 +242,7 @@ static uint32_t new_group(struct explanation *x, uint32_t first)
 	const struct fact_break *b = &x->facts->brk[first];
 	GROW(x->group, x->n_group, x->cap_group, 1);
 	x->group[x->n_group] =
-	    (struct break_group){.first = first, .loc = b->loc, .kind = b->kind, .gb = b->gb, .seconds = -1, .finding = FACT_NONE};
+	    (struct break_group){.first = first, .loc = b->loc, .kind = b->kind, .gb = b->gb, .seconds = -1, .finding = NONE};
 	return x->n_group++;
 }
 
@@ -258,10 +258,10 @@ static uint32_t smaller(uint32_t a, uint32_t b) { return a < b ? a : b; }
 static uint32_t group_of(struct explanation *x, struct grouping *g, uint32_t row)
 {
 	const struct fact_break *b = &x->facts->brk[row];
-	bool placed = b->loc.file != INTERN_NONE, numbered = b->gb >= 0;
+	bool placed = b->loc.file != NONE, numbered = b->gb >= 0;
 	uint32_t file = b->loc.file, line = b->loc.line, gb = (uint32_t)b->gb, k;
 	if (!placed || b->inferred) {
-		struct slice key = placed ? CHAIN_KEY(file, line, 0) : CHAIN_KEY(INTERN_NONE, b->reason, b->context);
+		struct slice key = placed ? CHAIN_KEY(file, line, 0) : CHAIN_KEY(NONE, b->reason, b->context);
 		k = chain_first(&g->place, key);
 	} else {
 		k = chain_first(&g->reason, CHAIN_KEY(file, line, b->reason, 0));
@@ -269,10 +269,10 @@ static uint32_t group_of(struct explanation *x, struct grouping *g, uint32_t row
 					  : chain_first(&g->reason, CHAIN_KEY(file, line, b->reason, 1));
 		k = smaller(k, other);
 	}
-	if (k != CHAIN_END)
+	if (k != NONE)
 		return k;
 	k = new_group(x, row);
-	chain_add(&g->place, k, placed ? CHAIN_KEY(file, line, 0) : CHAIN_KEY(INTERN_NONE, b->reason, b->context));
+	chain_add(&g->place, k, placed ? CHAIN_KEY(file, line, 0) : CHAIN_KEY(NONE, b->reason, b->context));
 	if (placed && numbered)
 		chain_add(&g->number, k, CHAIN_KEY(file, line, gb));
 	if (placed && !b->inferred)

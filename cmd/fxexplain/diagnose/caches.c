@@ -77,7 +77,7 @@ static double saved_by(const struct fact_compile *c, enum fact_cache_kind kind)
  * facts.compile, the FX graph cache was bypassed. */
 static bool told_by_fx(const bool *fx, const struct fact_cache *c)
 {
-	return c->kind == FACT_CACHE_AOT && c->compile != FACT_NONE && fx[c->compile];
+	return c->kind == FACT_CACHE_AOT && c->compile != NONE && fx[c->compile];
 }
 
 static void bypass(struct explanation *x, uint32_t first, const bool *fx, bool *done)
@@ -85,7 +85,7 @@ static void bypass(struct explanation *x, uint32_t first, const bool *fx, bool *
 	const struct facts *f = x->facts;
 	const struct fact_cache *c = &f->cache[first];
 	struct slice reason = facts_text(f, c->reason);
-	struct id_list ids = {.last = FACT_NONE};
+	struct id_list ids = {.last = NONE};
 	double seconds = 0;
 	uint64_t n = 0;
 	for (uint32_t i = first; i < f->n_cache; i++) {
@@ -94,7 +94,7 @@ static void bypass(struct explanation *x, uint32_t first, const bool *fx, bool *
 			continue;
 		done[i] = true;
 		n++;
-		if (o->compile != FACT_NONE && o->compile != ids.last)
+		if (o->compile != NONE && o->compile != ids.last)
 			seconds += saved_by(&f->compile[o->compile], o->kind);
 		times_ids(&ids, f, o->compile);
 	}
@@ -103,7 +103,7 @@ static void bypass(struct explanation *x, uint32_t first, const bool *fx, bool *
 	struct slice why = reason.n ? reason : SLICE("it does not say why");
 	g->title = explain_textf(x, "%s bypassed: %.*s", cache_title[c->kind], SLN(why, 160));
 	g->src = c->src;
-	if (c->compile != FACT_NONE)
+	if (c->compile != NONE)
 		g->loc = f->compile[c->compile].loc;
 	g->count = n;
 	g->seconds = seconds > 0 ? seconds : -1;
@@ -119,10 +119,10 @@ static void bypass(struct explanation *x, uint32_t first, const bool *fx, bool *
 static void cold(struct explanation *x)
 {
 	const struct facts *f = x->facts;
-	struct id_list ids = {.last = FACT_NONE};
+	struct id_list ids = {.last = NONE};
 	double seconds = 0;
 	uint64_t n = 0;
-	uint32_t first = FACT_NONE;
+	uint32_t first = NONE;
 	bool hit = false;
 	for (uint32_t i = 0; i < f->n_cache; i++) {
 		const struct fact_cache *c = &f->cache[i];
@@ -134,10 +134,10 @@ static void cold(struct explanation *x)
 			times_ids_end(x, &ids);
 			return;
 		}
-		if (first == FACT_NONE)
+		if (first == NONE)
 			first = i;
 		n++;
-		if (c->compile != FACT_NONE && c->compile != ids.last)
+		if (c->compile != NONE && c->compile != ids.last)
 			seconds += saved_by(&f->compile[c->compile], c->kind);
 		times_ids(&ids, f, c->compile);
 	}
@@ -166,7 +166,7 @@ static void off(struct explanation *x)
 	double seconds = 0;
 	struct fact_src src = {0};
 	for (uint32_t i = 0; i < f->n_phase; i++)
-		if (f->phase[i].compile == FACT_NONE && slice_is(facts_text(f, f->phase[i].name), "fx_graph_cache_disabled")) {
+		if (f->phase[i].compile == NONE && slice_is(facts_text(f, f->phase[i].name), "fx_graph_cache_disabled")) {
 			if (!n)
 				src = f->phase[i].src;
 			n += f->phase[i].calls;
@@ -193,7 +193,7 @@ void explain_caches(struct explanation *x)
 	bool *done = xcalloc(f->n_cache + 1u, sizeof(*done)), *fx = xcalloc(f->n_compile + 1u, sizeof(*fx));
 	uint32_t from = x->n_finding;
 	for (uint32_t i = 0; i < f->n_cache; i++)
-		if (f->cache[i].kind == FACT_CACHE_FX && f->cache[i].what == FACT_BYPASS && f->cache[i].compile != FACT_NONE)
+		if (f->cache[i].kind == FACT_CACHE_FX && f->cache[i].what == FACT_BYPASS && f->cache[i].compile != NONE)
 			fx[f->cache[i].compile] = true;
 	for (uint32_t i = 0; i < f->n_cache && x->n_finding - from < FINDINGS_MAX; i++)
 		if (f->cache[i].what == FACT_BYPASS && !done[i] && !told_by_fx(fx, &f->cache[i]))
@@ -212,7 +212,7 @@ static void skip(struct explanation *x, uint32_t first, bool *done)
 	const struct fact_cudagraph *c = &f->cudagraph[first];
 	static const char prefix[] = "skipping cudagraphs due to ";
 	struct slice reason = facts_text(f, c->reason), line, rest = reason, what;
-	struct id_list ids = {.last = FACT_NONE};
+	struct id_list ids = {.last = NONE};
 	uint64_t n = 0;
 	for (uint32_t i = first; i < f->n_cudagraph; i++) {
 		const struct fact_cudagraph *o = &f->cudagraph[i];

@@ -3,7 +3,7 @@
  *     struct chain c = {0};
  *     for (uint32_t i = 0; i < n; i++)
  *         chain_add(&c, i, CHAIN_KEY(row[i].input, row[i].function));
- *     for (uint32_t i = chain_first(&c, CHAIN_KEY(input, function)); i != CHAIN_END; i = c.next[i])
+ *     for (uint32_t i = chain_first(&c, CHAIN_KEY(input, function)); i != NONE; i = c.next[i])
  *         ... the rows with that key, in the order in which they were added
  *     chain_release(&c);
  *
@@ -13,7 +13,6 @@
 #define PT2_CHAIN_H
 #include "base/hash.h"
 
-#define CHAIN_END UINT32_MAX
 #define CHAIN_KEY(...) slice_of((const char *)(const uint32_t[]){__VA_ARGS__}, sizeof((const uint32_t[]){__VA_ARGS__}))
 
 struct chain {
@@ -28,7 +27,7 @@ static inline void chain_add(struct chain *c, uint32_t row, struct slice key)
 {
 	uint32_t n = c->keys.n, k = intern_add(&c->keys, key);
 	GROW(c->next, 0, c->cap_next, (size_t)row + 1);
-	c->next[row] = CHAIN_END;
+	c->next[row] = NONE;
 	if (k < n) {
 		c->next[c->last[k]] = row;
 		c->last[k] = row;
@@ -42,7 +41,7 @@ static inline void chain_add(struct chain *c, uint32_t row, struct slice key)
 static inline uint32_t chain_first(const struct chain *c, struct slice key)
 {
 	uint32_t k = intern_find(&c->keys, key);
-	return k == INTERN_NONE ? CHAIN_END : c->first[k];
+	return k == NONE ? NONE : c->first[k];
 }
 
 static inline void chain_release(struct chain *c)

@@ -147,7 +147,7 @@ struct witnesses {
 	uint32_t *known_line;                       /* rows of known by input and line */
 	bool *resolved;                             /* by compile id: a break or a limit tells of it */
 	uint32_t loose_errors[16], n_loose;         /* compilers' errors without a compile id, the first */
-	uint32_t launcher;                          /* row of path, FACT_NONE */
+	uint32_t launcher;                          /* row of path, NONE */
 };
 
 static int by_line(const void *a, const void *b, void *facts)
@@ -164,14 +164,14 @@ static int by_line(const void *a, const void *b, void *facts)
 static void call_witnesses(struct explanation *x, struct witnesses *w)
 {
 	const struct facts *f = x->facts;
-	*w = (struct witnesses){.x = x, .resolved = xcalloc(f->n_compile + 1, sizeof(bool)), .launcher = FACT_NONE};
+	*w = (struct witnesses){.x = x, .resolved = xcalloc(f->n_compile + 1, sizeof(bool)), .launcher = NONE};
 	for (uint32_t i = 0; i < f->n_graph; i++)
-		if (f->graph[i].compile != FACT_NONE)
+		if (f->graph[i].compile != NONE)
 			chain_add(&w->graph, i, CHAIN_KEY(f->graph[i].compile));
 	for (uint32_t i = 0; i < f->n_known; i++) {
 		chain_add(&w->known_at, i,
 			  CHAIN_KEY(f->known[i].src.input, (uint32_t)f->known[i].src.line, (uint32_t)(f->known[i].src.line >> 32)));
-		if (f->known[i].compile != FACT_NONE)
+		if (f->known[i].compile != NONE)
 			chain_add(&w->known, i, CHAIN_KEY(f->known[i].compile));
 	}
 	w->known_line = xreallocarray(NULL, f->n_known + 1, sizeof(*w->known_line));
@@ -182,18 +182,18 @@ static void call_witnesses(struct explanation *x, struct witnesses *w)
 	for (uint32_t i = 0; i < f->n_compiler_error; i++) {
 		if (!slice_find(facts_text(f, f->compiler_error[i].severity), "error"))
 			continue;
-		if (f->compiler_error[i].compile != FACT_NONE)
+		if (f->compiler_error[i].compile != NONE)
 			chain_add(&w->error, i, CHAIN_KEY(f->compiler_error[i].compile));
 		else if (w->n_loose < ARRAY_LEN(w->loose_errors))
 			w->loose_errors[w->n_loose++] = i;
 	}
 	for (uint32_t i = 0; i < f->n_brk; i++)
-		if (f->brk[i].compile != FACT_NONE)
+		if (f->brk[i].compile != NONE)
 			w->resolved[f->brk[i].compile] = true;
 	for (uint32_t i = 0; i < f->n_limit; i++)
-		if (f->limit[i].compile != FACT_NONE)
+		if (f->limit[i].compile != NONE)
 			w->resolved[f->limit[i].compile] = true;
-	for (uint32_t i = 0; i < f->n_path && w->launcher == FACT_NONE; i++)
+	for (uint32_t i = 0; i < f->n_path && w->launcher == NONE; i++)
 		if (slice_find(facts_text(f, f->path[i].path), "minifier_launcher.py"))
 			w->launcher = i;
 }
@@ -227,7 +227,7 @@ static void records_of(const struct witnesses *w, uint32_t compile, struct buf *
 	const struct facts *f = w->x->facts;
 	*last = -1;
 	for (size_t s = 0; s < ARRAY_LEN(stages); s++)
-		for (uint32_t i = chain_first(&w->graph, CHAIN_KEY(compile)); i != CHAIN_END; i = w->graph.next[i])
+		for (uint32_t i = chain_first(&w->graph, CHAIN_KEY(compile)); i != NONE; i = w->graph.next[i])
 			if (slice_is(facts_text(f, f->graph[i].name), stages[s].graph)) {
 				buf_addf(b, "%s%s", b->len ? ", " : "", stages[s].says);
 				*last = (int)s;
@@ -265,8 +265,8 @@ static void add_line(struct buf *b, struct slice s)
 static const struct fact_compiler_error *compiler_error_of(const struct witnesses *w, const struct fact_failure *r)
 {
 	const struct facts *f = w->x->facts;
-	uint32_t i = r->compile == FACT_NONE ? CHAIN_END : chain_first(&w->error, CHAIN_KEY(r->compile));
-	if (i != CHAIN_END)
+	uint32_t i = r->compile == NONE ? NONE : chain_first(&w->error, CHAIN_KEY(r->compile));
+	if (i != NONE)
 		return &f->compiler_error[i];
 	struct slice reason = facts_text(f, r->reason);
 	for (i = 0; i < w->n_loose; i++) {
@@ -301,7 +301,7 @@ static void witness(const struct witnesses *w, const struct fact_failure *r, str
 		struct slice path = srcloc_short_file(at);
 		buf_addf(&b, "raised below %.*s\n", SLN(path, CLIP));
 	}
-	if (r->compile != FACT_NONE) {
+	if (r->compile != NONE) {
 		struct slice id = facts_text(f, f->compile[r->compile].id);
 		records_of(w, r->compile, &records, &stage);
 		if (records.len)
@@ -339,10 +339,10 @@ static struct slice minify(const struct witnesses *w, const struct component_vie
 		   v->component == COMPONENT_RUNTIME;
 	if (!aot && v->component != COMPONENT_AOTAUTOGRAD && v->component != COMPONENT_BACKEND)
 		return slice_of(NULL, 0);
-	if (w->launcher != FACT_NONE)
+	if (w->launcher != NONE)
 		return explain_textf(x, "fxminify %.*s", SLN(facts_text(f, f->path[w->launcher].path), CLIP));
-	if (aot && v->compile != FACT_NONE && f->input[f->compile[v->compile].src.input].kind == FACT_TRACE)
-		for (uint32_t i = chain_first(&w->graph, CHAIN_KEY(v->compile)); i != CHAIN_END; i = w->graph.next[i]) {
+	if (aot && v->compile != NONE && f->input[f->compile[v->compile].src.input].kind == FACT_TRACE)
+		for (uint32_t i = chain_first(&w->graph, CHAIN_KEY(v->compile)); i != NONE; i = w->graph.next[i]) {
 			struct slice name = facts_text(f, f->graph[i].name);
 			if (slice_starts(name, "aot_") || slice_is(name, "fx_graph_runnable"))
 				return explain_textf(x, "fxminify --graph %.*s %.*s", SLN(facts_text(f, f->compile[v->compile].id), CLIP),
@@ -374,7 +374,7 @@ static struct component_view judge(const struct witnesses *w, uint32_t row)
 		v.sure = wraps ? SURE_PROVEN : SURE_LIKELY;
 		if (path == COMPONENT_DYNAMO && user)
 			v.component = COMPONENT_EAGER;
-	} else if (r->compile != FACT_NONE && !user && r->user.file == INTERN_NONE) {
+	} else if (r->compile != NONE && !user && r->user.file == NONE) {
 		struct buf records = {0};
 		int stage;
 		records_of(w, r->compile, &records, &stage);
@@ -385,7 +385,7 @@ static struct component_view judge(const struct witnesses *w, uint32_t row)
 		v.component = COMPONENT_RUNTIME;
 		v.sure = SURE_LIKELY;
 	} else {
-		v.component = user || r->user.file != INTERN_NONE ? COMPONENT_EAGER : COMPONENT_NONE;
+		v.component = user || r->user.file != NONE ? COMPONENT_EAGER : COMPONENT_NONE;
 		v.sure = v.component == COMPONENT_NONE ? SURE_NOT : SURE_LIKELY;
 	}
 	witness(w, r, at, &v);
@@ -442,7 +442,7 @@ static struct fact_known *known_in(const struct witnesses *w, const struct fact_
 	struct slice reason = facts_text(f, r->reason);
 	uint64_t from = r->src.line;
 	uint32_t cause = r->cause, low = 0, high = f->n_known;
-	for (int n = 0; cause != FACT_NONE && n < 8; n++, cause = f->failure[cause].cause)
+	for (int n = 0; cause != NONE && n < 8; n++, cause = f->failure[cause].cause)
 		if (f->failure[cause].src.input == r->src.input && f->failure[cause].src.line < from)
 			from = f->failure[cause].src.line;
 	while (low < high) {
@@ -472,9 +472,9 @@ static struct fact_known *known_of(const struct witnesses *w, const struct fact_
 	struct facts *f = w->x->facts;
 	struct fact_known *best = NULL;
 	uint32_t i = chain_first(&w->known_at, CHAIN_KEY(r->src.input, (uint32_t)r->src.line, (uint32_t)(r->src.line >> 32)));
-	for (; i != CHAIN_END; i = w->known_at.next[i])
+	for (; i != NONE; i = w->known_at.next[i])
 		better(&best, &f->known[i]);
-	for (i = r->compile == FACT_NONE ? CHAIN_END : chain_first(&w->known, CHAIN_KEY(r->compile)); i != CHAIN_END; i = w->known.next[i])
+	for (i = r->compile == NONE ? NONE : chain_first(&w->known, CHAIN_KEY(r->compile)); i != NONE; i = w->known.next[i])
 		better(&best, &f->known[i]);
 	return best ? best : known_in(w, r, NULL);
 }
@@ -489,10 +489,10 @@ static void tell_failure(const struct witnesses *w, const struct component_view 
 	const char *dot = slice_rchr(type, '.');
 	struct slice word = dot ? slice_of(dot + 1, type.n - (size_t)(dot + 1 - type.p)) : type;
 	g->id = v->component == COMPONENT_NONE ? SLICE("failure") : explain_textf(x, "failure-%s", component_name[v->component]);
-	g->loc = r->user.file != INTERN_NONE || r->compile == FACT_NONE ? r->user : f->compile[r->compile].loc;
+	g->loc = r->user.file != NONE || r->compile == NONE ? r->user : f->compile[r->compile].loc;
 	g->src = r->src;
 	g->count = count;
-	if (r->compile != FACT_NONE)
+	if (r->compile != NONE)
 		g->compiles = facts_text(f, f->compile[r->compile].id);
 	g->title =
 	    word.n ? explain_textf(x, "%.*s%s%.*s", SLN(word, CLIP), reason.n ? ": " : "", SLN(reason, CLIP)) : explain_keep(x, reason);
@@ -541,7 +541,7 @@ static void tell_unfinished(const struct witnesses *w, uint32_t input)
 	if (!m)
 		return;
 	struct slice what = facts_text(f, m->what);
-	struct component_view v = {.component = m->component, .sure = SURE_LIKELY, .failure = FACT_NONE, .compile = m->compile};
+	struct component_view v = {.component = m->component, .sure = SURE_LIKELY, .failure = NONE, .compile = m->compile};
 	v.evidence = m->src.line ? explain_textf(x, "'%.*s' has begun in line %llu and has not ended: the log ends inside of it",
 						 SLN(what, CLIP), (unsigned long long)m->src.line)
 				 : explain_textf(x, "'%.*s' has begun and left nothing of what comes behind it", SLN(what, CLIP));
@@ -554,7 +554,7 @@ static void tell_unfinished(const struct witnesses *w, uint32_t input)
 	g->title = explain_textf(x, "it ends inside %s: an error, killed, crashed, or still running", component_title[v.component]);
 	g->evidence = v.evidence;
 	g->next = v.minify;
-	if (m->compile != FACT_NONE) {
+	if (m->compile != NONE) {
 		g->loc = f->compile[m->compile].loc;
 		g->compiles = facts_text(f, f->compile[m->compile].id);
 	}
@@ -565,8 +565,8 @@ static int worst_verdict(const void *a, const void *b, void *facts)
 {
 	const struct component_view *p = a, *q = b;
 	const struct facts *f = facts;
-	bool p_caught = p->failure == FACT_NONE || f->failure[p->failure].caught;
-	bool q_caught = q->failure == FACT_NONE || f->failure[q->failure].caught;
+	bool p_caught = p->failure == NONE || f->failure[p->failure].caught;
+	bool q_caught = q->failure == NONE || f->failure[q->failure].caught;
 	if (p_caught != q_caught)
 		return p_caught ? 1 : -1;
 	if (p->sure != q->sure)
@@ -583,18 +583,18 @@ void explain_component(struct explanation *x)
 	bool *cause = xcalloc(f->n_failure + 1, sizeof(*cause)), *failed = xcalloc(f->n_input + 1, sizeof(*failed));
 	call_witnesses(x, &w);
 	for (uint32_t i = 0; i < f->n_failure; i++)
-		if (f->failure[i].cause != FACT_NONE)
+		if (f->failure[i].cause != NONE)
 			cause[f->failure[i].cause] = true;
 	for (uint32_t i = 0; i < f->n_failure; i++) {
 		const struct fact_failure *r = &f->failure[i];
 		failed[r->src.input] = true;
 		/* An attempt that was given up for a break or for the recompile limit is told with those. */
-		if (!r->restart && !cause[i] && !(r->caught && r->compile != FACT_NONE && w.resolved[r->compile]))
+		if (!r->restart && !cause[i] && !(r->caught && r->compile != NONE && w.resolved[r->compile]))
 			chain_add(&same, i, sameness(x, r, &key));
 	}
 	for (uint32_t k = 0; k < same.keys.n; k++) {
 		uint64_t count = 0;
-		for (uint32_t i = same.first[k]; i != CHAIN_END; i = same.next[i])
+		for (uint32_t i = same.first[k]; i != NONE; i = same.next[i])
 			count++;
 		struct component_view v = judge(&w, same.first[k]);
 		tell_failure(&w, &v, count);

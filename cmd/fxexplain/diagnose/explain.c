@@ -31,7 +31,7 @@ struct slice explain_textf(struct explanation *x, const char *fmt, ...)
 
 void explain_add_place(struct buf *b, const struct explanation *x, const struct fact_loc *loc)
 {
-	if (loc->file == INTERN_NONE)
+	if (loc->file == NONE)
 		return;
 	struct slice function = explain_text(x, loc->function);
 	buf_add_slice(b, srcloc_short_file(explain_text(x, loc->file)));
@@ -80,11 +80,11 @@ static void renumber(struct explanation *x)
 		x->finding[i].rank = i;
 	}
 	for (uint32_t i = 0; i < x->n_group; i++)
-		x->group[i].finding = x->group[i].finding == FACT_NONE ? FACT_NONE : row[x->group[i].finding];
+		x->group[i].finding = x->group[i].finding == NONE ? NONE : row[x->group[i].finding];
 	for (uint32_t i = 0; i < x->n_frame; i++)
-		x->frame[i].finding = x->frame[i].finding == FACT_NONE ? FACT_NONE : row[x->frame[i].finding];
+		x->frame[i].finding = x->frame[i].finding == NONE ? NONE : row[x->frame[i].finding];
 	for (uint32_t i = 0; i < x->n_symbol; i++)
-		x->symbol[i].finding = x->symbol[i].finding == FACT_NONE ? FACT_NONE : row[x->symbol[i].finding];
+		x->symbol[i].finding = x->symbol[i].finding == NONE ? NONE : row[x->symbol[i].finding];
 	free(row);
 }
 

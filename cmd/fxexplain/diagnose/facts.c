@@ -42,7 +42,7 @@ void facts_release(struct facts *f)
 	*f = (struct facts){0};
 }
 
-uint32_t facts_intern(struct facts *f, struct slice s) { return s.n ? intern_add(&f->names, s) : INTERN_NONE; }
+uint32_t facts_intern(struct facts *f, struct slice s) { return s.n ? intern_add(&f->names, s) : NONE; }
 
 struct fact_loc facts_loc(struct facts *f, const struct srcloc *at)
 {
@@ -55,10 +55,10 @@ uint32_t facts_input(struct facts *f, enum fact_input_kind kind, const char *pat
 	f->input[f->n_input] = (struct fact_input){
 	    .kind = kind,
 	    .path = facts_intern(f, slice_str(path)),
-	    .torch_version = INTERN_NONE,
-	    .python_version = INTERN_NONE,
-	    .cuda_version = INTERN_NONE,
-	    .command = INTERN_NONE,
+	    .torch_version = NONE,
+	    .python_version = NONE,
+	    .cuda_version = NONE,
+	    .command = NONE,
 	    .rank = -1,
 	    .seconds = -1,
 	};
@@ -103,7 +103,7 @@ uint32_t facts_compile(struct facts *f, uint32_t input, struct slice id, uint64_
 	    .src = {input, line},
 	    .attempts = 1,
 	    .loc = facts_no_loc(),
-	    .resume_of = INTERN_NONE,
+	    .resume_of = NONE,
 	    .start = -1,
 	    .seconds = -1,
 	    .dynamo = -1,
@@ -118,10 +118,10 @@ uint32_t facts_compile(struct facts *f, uint32_t input, struct slice id, uint64_
 	    .guards = -1,
 	    .cache_size = -1,
 	    .graphs = -1,
-	    .fail_type = INTERN_NONE,
-	    .fail_reason = INTERN_NONE,
-	    .backend = INTERN_NONE,
-	    .stack = INTERN_NONE,
+	    .fail_type = NONE,
+	    .fail_reason = NONE,
+	    .backend = NONE,
+	    .stack = NONE,
 	};
 	parse_id(&id, &c);
 	c.id = facts_intern(f, id);
@@ -155,7 +155,7 @@ bool facts_resume_name(struct slice name, struct slice *function, uint32_t *line
 
 /* ---- new rows: zero but for ids ---- */
 
-#define NONE facts_no_loc()
+#define NO_LOC facts_no_loc()
 #define NEW(table, type, ...) \
 	struct type *facts_new_##table(struct facts *f, struct fact_src src) \
 	{ \
@@ -163,43 +163,41 @@ bool facts_resume_name(struct slice name, struct slice *function, uint32_t *line
 		f->table[f->n_##table] = (struct type){.src = src, __VA_ARGS__}; \
 		return &f->table[f->n_##table++]; \
 	}
-NEW(brk, fact_break, .compile = FACT_NONE, .loc = NONE, .reason = INTERN_NONE, .explanation = INTERN_NONE, .hints = INTERN_NONE,
-    .context = INTERN_NONE, .url = INTERN_NONE, .gb = -1)
-NEW(recompile, fact_recompile, .compile = FACT_NONE, .against = INTERN_NONE, .loc = NONE, .guard = INTERN_NONE, .old = INTERN_NONE,
-    .new = INTERN_NONE, .type_old = INTERN_NONE, .type_new = INTERN_NONE, .all = INTERN_NONE)
-NEW(limit, fact_limit, .compile = FACT_NONE, .loc = NONE, .reason = INTERN_NONE)
-NEW(failure, fact_failure, .compile = FACT_NONE, .type = INTERN_NONE, .reason = INTERN_NONE, .user = NONE, .torch = NONE,
-    .frames = INTERN_NONE, .cause = FACT_NONE, .stack = INTERN_NONE)
-NEW(marker, fact_marker, .compile = FACT_NONE, .what = INTERN_NONE)
-NEW(symbol, fact_symbol, .compile = FACT_NONE, .loc = NONE, .symbol = INTERN_NONE, .value = INTERN_NONE, .range = INTERN_NONE,
-    .source = INTERN_NONE)
-NEW(bound, fact_bound, .compile = FACT_NONE, .loc = NONE, .torch = NONE, .expr = INTERN_NONE, .symbol = INTERN_NONE, .value = INTERN_NONE,
-    .sources = INTERN_NONE, .reason = INTERN_NONE)
-NEW(fake_kernel, fact_fake_kernel, .compile = FACT_NONE, .loc = NONE, .op = INTERN_NONE, .reason = INTERN_NONE)
-NEW(cache, fact_cache, .compile = FACT_NONE, .name = INTERN_NONE, .reason = INTERN_NONE)
-NEW(cudagraph, fact_cudagraph, .compile = FACT_NONE, .loc = NONE, .reason = INTERN_NONE)
-NEW(phase, fact_phase, .compile = FACT_NONE, .name = INTERN_NONE)
-NEW(graph, fact_graph, .compile = FACT_NONE, .name = INTERN_NONE, .ops = -1, .text = INTERN_NONE)
-NEW(known, fact_known, .compile = FACT_NONE, .pattern = INTERN_NONE, .quote = INTERN_NONE, .title = INTERN_NONE, .cause = INTERN_NONE,
-    .check = INTERN_NONE, .fix = INTERN_NONE, .see = INTERN_NONE)
-NEW(path, fact_path, .compile = FACT_NONE, .what = INTERN_NONE, .path = INTERN_NONE)
-NEW(compiler_error, fact_compiler_error, .compile = FACT_NONE, .at = NONE, .severity = INTERN_NONE, .message = INTERN_NONE,
-    .command = INTERN_NONE)
+NEW(brk, fact_break, .compile = NONE, .loc = NO_LOC, .reason = NONE, .explanation = NONE, .hints = NONE, .context = NONE, .url = NONE,
+    .gb = -1)
+NEW(recompile, fact_recompile, .compile = NONE, .against = NONE, .loc = NO_LOC, .guard = NONE, .old = NONE, .new = NONE, .type_old = NONE,
+    .type_new = NONE, .all = NONE)
+NEW(limit, fact_limit, .compile = NONE, .loc = NO_LOC, .reason = NONE)
+NEW(failure, fact_failure, .compile = NONE, .type = NONE, .reason = NONE, .user = NO_LOC, .torch = NO_LOC, .frames = NONE, .cause = NONE,
+    .stack = NONE)
+NEW(marker, fact_marker, .compile = NONE, .what = NONE)
+NEW(symbol, fact_symbol, .compile = NONE, .loc = NO_LOC, .symbol = NONE, .value = NONE, .range = NONE, .source = NONE)
+NEW(bound, fact_bound, .compile = NONE, .loc = NO_LOC, .torch = NO_LOC, .expr = NONE, .symbol = NONE, .value = NONE, .sources = NONE,
+    .reason = NONE)
+NEW(fake_kernel, fact_fake_kernel, .compile = NONE, .loc = NO_LOC, .op = NONE, .reason = NONE)
+NEW(cache, fact_cache, .compile = NONE, .name = NONE, .reason = NONE)
+NEW(cudagraph, fact_cudagraph, .compile = NONE, .loc = NO_LOC, .reason = NONE)
+NEW(phase, fact_phase, .compile = NONE, .name = NONE)
+NEW(graph, fact_graph, .compile = NONE, .name = NONE, .ops = -1, .text = NONE)
+NEW(known, fact_known, .compile = NONE, .pattern = NONE, .quote = NONE, .title = NONE, .cause = NONE, .check = NONE, .fix = NONE,
+    .see = NONE)
+NEW(path, fact_path, .compile = NONE, .what = NONE, .path = NONE)
+NEW(compiler_error, fact_compiler_error, .compile = NONE, .at = NO_LOC, .severity = NONE, .message = NONE, .command = NONE)
 
 /* ---- one function only ---- */
 
-/* Rows of compile ids that stay; moved[old] is the new row, FACT_NONE where it goes. */
+/* Rows of compile ids that stay; moved[old] is the new row, NONE where it goes. */
 static void keep_rows(struct facts *f, const uint32_t *moved)
 {
 	uint32_t *failure = xreallocarray(NULL, f->n_failure + 1, sizeof(*failure)), kept = 0;
 	for (uint32_t i = 0; i < f->n_failure; i++)
-		failure[i] = f->failure[i].compile != FACT_NONE && moved[f->failure[i].compile] != FACT_NONE ? kept++ : FACT_NONE;
+		failure[i] = f->failure[i].compile != NONE && moved[f->failure[i].compile] != NONE ? kept++ : NONE;
 #define X(table, type) \
 	{ \
 		uint32_t n = 0; \
 		for (uint32_t i = 0; i < f->n_##table; i++) { \
 			uint32_t c = f->table[i].compile; \
-			if (c == FACT_NONE || moved[c] == FACT_NONE) \
+			if (c == NONE || moved[c] == NONE) \
 				continue; \
 			f->table[n] = f->table[i]; \
 			f->table[n++].compile = moved[c]; \
@@ -209,7 +207,7 @@ static void keep_rows(struct facts *f, const uint32_t *moved)
 	FACT_TABLES(X)
 #undef X
 	for (uint32_t i = 0; i < f->n_failure; i++)
-		if (f->failure[i].cause != FACT_NONE)
+		if (f->failure[i].cause != NONE)
 			f->failure[i].cause = failure[f->failure[i].cause];
 	free(failure);
 }
@@ -219,13 +217,13 @@ uint32_t facts_only_function(struct facts *f, const char *function)
 	uint32_t *moved = xreallocarray(NULL, f->n_compile + 1, sizeof(*moved)), kept = 0;
 	for (uint32_t i = 0; i < f->n_compile; i++) {
 		const struct fact_compile *c = &f->compile[i];
-		struct slice name = facts_text(f, c->resume_of == INTERN_NONE ? c->loc.function : c->resume_of);
-		moved[i] = slice_is(name, function) ? kept++ : FACT_NONE;
+		struct slice name = facts_text(f, c->resume_of == NONE ? c->loc.function : c->resume_of);
+		moved[i] = slice_is(name, function) ? kept++ : NONE;
 	}
 	if (kept) {
 		keep_rows(f, moved);
 		for (uint32_t i = 0; i < f->n_compile; i++)
-			if (moved[i] != FACT_NONE)
+			if (moved[i] != NONE)
 				f->compile[moved[i]] = f->compile[i];
 		f->n_compile = kept;
 	}
@@ -242,19 +240,19 @@ static void infer_breaks(struct facts *f)
 	for (uint32_t i = 0; i < f->n_brk; i++) {
 		const struct fact_break *b = &f->brk[i];
 		chain_add(&place, i, CHAIN_KEY(b->src.input, b->loc.file, b->loc.line));
-		if (b->compile != FACT_NONE)
+		if (b->compile != NONE)
 			chain_add(&function, i,
 				  CHAIN_KEY(b->src.input, f->compile[b->compile].loc.file, f->compile[b->compile].loc.function));
 	}
 	for (uint32_t i = 0, n = f->n_compile; i < n; i++) {
 		const struct fact_compile *c = &f->compile[i];
-		if (c->resume_of == INTERN_NONE || c->loc.file == INTERN_NONE ||
-		    chain_first(&place, CHAIN_KEY(c->src.input, c->loc.file, c->resume_line)) != CHAIN_END ||
-		    chain_first(&function, CHAIN_KEY(c->src.input, c->loc.file, c->resume_of)) != CHAIN_END)
+		if (c->resume_of == NONE || c->loc.file == NONE ||
+		    chain_first(&place, CHAIN_KEY(c->src.input, c->loc.file, c->resume_line)) != NONE ||
+		    chain_first(&function, CHAIN_KEY(c->src.input, c->loc.file, c->resume_of)) != NONE)
 			continue;
 		struct fact_break *b = facts_new_brk(f, c->src);
 		b->compile = i;
-		b->loc = (struct fact_loc){c->loc.file, c->resume_line, c->resume_of, INTERN_NONE};
+		b->loc = (struct fact_loc){c->loc.file, c->resume_line, c->resume_of, NONE};
 		b->kind = BREAK_INFERRED;
 		b->inferred = true;
 		chain_add(&place, f->n_brk - 1, CHAIN_KEY(c->src.input, c->loc.file, c->resume_line));
@@ -271,7 +269,7 @@ static void join_constraints(struct facts *f)
 	struct intern said = {0};
 	uint32_t before = f->n_bound, n = 0;
 	for (uint32_t i = 0; i < f->n_failure; i++)
-		if (f->failure[i].cause != FACT_NONE && facts_constraints(facts_text(f, f->failure[i].reason)))
+		if (f->failure[i].cause != NONE && facts_constraints(facts_text(f, f->failure[i].reason)))
 			cause[f->failure[i].cause] = true;
 	for (uint32_t i = 0; i < f->n_failure; i++)
 		if (!f->failure[i].restart && !cause[i])
@@ -281,7 +279,7 @@ static void join_constraints(struct facts *f)
 		intern_add(&said, CHAIN_KEY(f->bound[i].src.input, f->bound[i].expr));
 	for (uint32_t i = 0; i < f->n_bound; i++) {
 		const struct fact_bound *b = &f->bound[i];
-		if (i < before && b->kind == BOUND_CONSTRAINT && intern_find(&said, CHAIN_KEY(b->src.input, b->expr)) != INTERN_NONE)
+		if (i < before && b->kind == BOUND_CONSTRAINT && intern_find(&said, CHAIN_KEY(b->src.input, b->expr)) != NONE)
 			continue;
 		f->bound[n++] = *b;
 	}

@@ -11,7 +11,7 @@
  *     facts_release(&f);
  *
  * Rows say what a log says, once, in the log's order. Counting, grouping, ranking and advice are the analyses' (finding.h).
- * A text is an id of f.names, INTERN_NONE where the log does not say. `src` is where it stands, so that it can be quoted.
+ * A text is an id of f.names, NONE where the log does not say. `src` is where it stands, so that it can be quoted.
  * Compile ids are rows of compile[]; the same text "0/0" in two logs (two ranks, two runs) is two rows.
  *
  * What is counted here equals what tlparse counts: breaks, recompiles, failures and restarts of a trace are the rows of struct
@@ -23,8 +23,6 @@
 #define PT2_FACTS_H
 #include "base/hash.h"
 #include "base/srcloc.h"
-
-#define FACT_NONE UINT32_MAX
 
 /* Where a fact stands: input[] and its line, from 1 (0: the input as a whole). */
 struct fact_src {
@@ -43,12 +41,12 @@ struct fact_config {
 	int64_t recompile_limit, accumulated_recompile_limit, suppress_errors, fail_on_recompile_limit_hit, automatic_dynamic_shapes,
 	    assume_static_by_default, capture_scalar_outputs, specialize_float; /* torch._dynamo.config */
 	int64_t fx_graph_cache, force_disable_caches, compile_threads, max_autotune, cudagraphs, cpp_precompile_headers; /* _inductor */
-	uint32_t text[CONFIG_TEXTS]; /* all settings as JSON objects; INTERN_NONE */
+	uint32_t text[CONFIG_TEXTS]; /* all settings as JSON objects; NONE */
 };
 enum fact_input_kind { FACT_TRACE, FACT_TEXTLOG, FACT_DEBUGDIR };
 struct fact_input {
 	enum fact_input_kind kind;
-	uint32_t path, torch_version, python_version, cuda_version; /* versions: INTERN_NONE where it does not say */
+	uint32_t path, torch_version, python_version, cuda_version; /* versions: NONE where it does not say */
 	uint32_t command;                                           /* argv, where known */
 	uint64_t bytes, lines, records;
 	int64_t rank;       /* -1: none */
@@ -84,7 +82,7 @@ struct fact_compile {
 	uint32_t attempts;                /* attempts seen, at least 1 */
 	bool started;                     /* a dynamo_start tells when; false: refused, or known from elsewhere */
 	struct fact_loc loc;              /* the frame: file, first line, function */
-	uint32_t resume_of;               /* the function whose rest this is ("f" of torch_dynamo_resume_in_f_at_5), INTERN_NONE */
+	uint32_t resume_of;               /* the function whose rest this is ("f" of torch_dynamo_resume_in_f_at_5), NONE */
 	uint32_t resume_line;             /* 5 */
 	enum fact_status status;
 	double start;   /* seconds since the input's first record, < 0 */
@@ -95,7 +93,7 @@ struct fact_compile {
 	int64_t ops, nodes, inputs, guards, cache_size, graphs; /* -1: not known */
 	uint32_t breaks, restarted;
 	uint32_t fail_type, fail_reason;
-	uint32_t backend;                /* what was asked for, INTERN_NONE */
+	uint32_t backend;                /* what was asked for, NONE */
 	uint32_t stack;                  /* the user's frames that led here, outermost first, one a line: "app/m.py:7 in f: code" */
 	uint32_t first_metric, n_metric; /* of metric[]; several metrics records of one id follow one another */
 };
@@ -116,7 +114,7 @@ enum fact_break_kind {
 };
 struct fact_break {
 	struct fact_src src;
-	uint32_t compile; /* FACT_NONE */
+	uint32_t compile; /* NONE */
 	struct fact_loc loc;
 	enum fact_break_kind kind;
 	bool inferred;                                     /* not counted as a break by tlparse */
@@ -127,7 +125,7 @@ struct fact_break {
 
 struct fact_recompile {
 	struct fact_src src;
-	uint32_t compile;            /* the new one; FACT_NONE */
+	uint32_t compile;            /* the new one; NONE */
 	uint32_t against;            /* "0/0": whose guard failed */
 	struct fact_loc loc;         /* the user's line that the guard stands for; else the frame's */
 	uint32_t guard, old, new;    /* guard: without the source comment */
@@ -137,23 +135,23 @@ struct fact_recompile {
 
 struct fact_limit {
 	struct fact_src src;
-	uint32_t compile;    /* FACT_NONE */
+	uint32_t compile;    /* NONE */
 	struct fact_loc loc; /* the function */
 	uint64_t limit;
 	bool accumulated;
 	uint32_t reason; /* the last recompile's */
 };
 
-/* An exception, or an end by a signal. Also restarts (type INTERN_NONE), which are no failures. */
+/* An exception, or an end by a signal. Also restarts (type NONE), which are no failures. */
 struct fact_failure {
 	struct fact_src src;
-	uint32_t compile;      /* FACT_NONE */
+	uint32_t compile;      /* NONE */
 	uint32_t type, reason; /* "torch._inductor.exc.InductorError"; the whole message */
 	struct fact_loc user;  /* the user's innermost line */
 	struct fact_loc torch; /* the innermost line of torch */
 	uint32_t frames;       /* innermost 16, outermost first, one a line: "FILE:LINE in f: code" */
-	uint32_t cause;        /* row that it was raised from, FACT_NONE */
-	uint32_t stack;        /* the traceback as it stands, bounded; INTERN_NONE */
+	uint32_t cause;        /* row that it was raised from, NONE */
+	uint32_t stack;        /* the traceback as it stands, bounded; NONE */
 	bool restart, caught;  /* caught: an attempt that was given up (suppress_errors, a restart's cause) */
 	bool inferred;         /* not counted by tlparse: no compilation_metrics tell of it (the job ended, a backward) */
 	int signal;            /* 0: an exception */
@@ -217,7 +215,7 @@ struct fact_cudagraph { /* a skip */
 	uint32_t reason;
 };
 
-/* compile_times(): seconds by the name of dynamo_timed, of a compile id or (FACT_NONE) of the run. self: without what is nested. */
+/* compile_times(): seconds by the name of dynamo_timed, of a compile id or (NONE) of the run. self: without what is nested. */
 struct fact_phase {
 	struct fact_src src;
 	uint32_t compile, name;
@@ -231,7 +229,7 @@ struct fact_graph {
 	uint32_t compile, name; /* dynamo_output_graph, aot_forward_graph, ... */
 	int64_t ops;
 	uint64_t bytes;
-	uint32_t text; /* INTERN_NONE unless kept */
+	uint32_t text; /* NONE unless kept */
 };
 
 /* A known message (patterns.h): which, where, with what. */
@@ -325,12 +323,12 @@ uint32_t facts_only_function(struct facts *f, const char *function);
 
 static inline struct slice facts_text(const struct facts *f, uint32_t id)
 {
-	return id == INTERN_NONE ? (struct slice){0} : intern_get(&f->names, id);
+	return id == NONE ? (struct slice){0} : intern_get(&f->names, id);
 }
-/* For the readers: a text as an id, empty as INTERN_NONE; a place. */
+/* For the readers: a text as an id, empty as NONE; a place. */
 uint32_t facts_intern(struct facts *f, struct slice s);
 struct fact_loc facts_loc(struct facts *f, const struct srcloc *at);
-static inline struct fact_loc facts_no_loc(void) { return (struct fact_loc){INTERN_NONE, 0, INTERN_NONE, INTERN_NONE}; }
+static inline struct fact_loc facts_no_loc(void) { return (struct fact_loc){NONE, 0, NONE, NONE}; }
 /* A new input, a new or known compile id of it. */
 uint32_t facts_input(struct facts *f, enum fact_input_kind kind, const char *path);
 uint32_t facts_compile(struct facts *f, uint32_t input, struct slice id, uint64_t line);

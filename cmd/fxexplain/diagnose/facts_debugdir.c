@@ -95,7 +95,7 @@ static bool stopped(const struct debugdir *d, uint32_t i)
 /* Runs call their compilations alike: with several, the process id stands before. Until the next one. */
 static struct slice id_of(struct facts *f, const struct debugdir *d, const struct debug_comp *c)
 {
-	if (d->n_run < 2 || c->run == UINT32_MAX)
+	if (d->n_run < 2 || c->run == NONE)
 		return c->name;
 	buf_reset(&f->tmp);
 	buf_addf(&f->tmp, "pid %llu %.*s", (unsigned long long)d->run[c->run].pid, SL(c->name));

@@ -54,7 +54,7 @@ static void take_traces(struct joining *j)
 			intern_add(&j->said, key(k, KEY_COMPILER, f->compiler_error[i].at.line, f->compiler_error[i].message, 0));
 }
 
-static bool has(const struct joining *j, struct slice k) { return intern_find(&j->said, k) != INTERN_NONE; }
+static bool has(const struct joining *j, struct slice k) { return intern_find(&j->said, k) != NONE; }
 
 /* Compile ids that a trace has, too, go over to it. */
 static void join_compiles(struct joining *j)
@@ -63,13 +63,13 @@ static void join_compiles(struct joining *j)
 	size_t n = f->names.n;
 	uint32_t *row = xreallocarray(NULL, n + 1, sizeof(*row)), kept = 0; /* by id: a trace's */
 	for (size_t i = 0; i <= n; i++)
-		row[i] = FACT_NONE;
+		row[i] = NONE;
 	for (uint32_t i = f->n_compile; i-- > 0;)
 		if (!is_text(f, f->compile[i].src.input) && f->compile[i].id < n)
 			row[f->compile[i].id] = i;
 	for (uint32_t i = 0; i < f->n_compile; i++) {
-		j->twin[i] = is_text(f, f->compile[i].src.input) && f->compile[i].id < n && row[f->compile[i].id] != FACT_NONE;
-		j->moved[i] = j->twin[i] ? FACT_NONE : kept++;
+		j->twin[i] = is_text(f, f->compile[i].src.input) && f->compile[i].id < n && row[f->compile[i].id] != NONE;
+		j->moved[i] = j->twin[i] ? NONE : kept++;
 	}
 	for (uint32_t i = 0; i < f->n_compile; i++)
 		if (j->twin[i])
@@ -86,9 +86,9 @@ static void mark_failures(struct joining *j)
 		const struct fact_failure *e = &f->failure[i];
 		if (!is_text(f, e->src.input))
 			continue;
-		if ((e->compile != FACT_NONE && j->twin[e->compile]) || (e->type != INTERN_NONE && has(j, failure_key(f, k, e))))
+		if ((e->compile != NONE && j->twin[e->compile]) || (e->type != NONE && has(j, failure_key(f, k, e))))
 			j->gone[i] = true;
-		if (j->gone[i] && e->cause != FACT_NONE && e->cause < i)
+		if (j->gone[i] && e->cause != NONE && e->cause < i)
 			j->gone[e->cause] = true;
 	}
 }
@@ -98,12 +98,12 @@ static void drop_failures(struct joining *j)
 	struct facts *f = j->f;
 	uint32_t *moved = xreallocarray(NULL, f->n_failure + 1, sizeof(*moved)), n = 0;
 	for (uint32_t i = 0; i < f->n_failure; i++)
-		moved[i] = j->gone[i] ? FACT_NONE : n++;
+		moved[i] = j->gone[i] ? NONE : n++;
 	for (uint32_t i = 0; i < f->n_failure; i++) {
 		if (j->gone[i])
 			continue;
 		struct fact_failure e = f->failure[i];
-		e.cause = e.cause == FACT_NONE ? FACT_NONE : moved[e.cause];
+		e.cause = e.cause == NONE ? NONE : moved[e.cause];
 		f->failure[moved[i]] = e;
 	}
 	f->n_failure = n;
@@ -115,7 +115,7 @@ static void drop_failures(struct joining *j)
 		uint32_t n = 0; \
 		for (uint32_t i = 0; i < f->n_##table; i++) { \
 			bool text = is_text(f, f->table[i].src.input); \
-			bool twin __attribute__((unused)) = text && f->table[i].compile != FACT_NONE && j->twin[f->table[i].compile]; \
+			bool twin __attribute__((unused)) = text && f->table[i].compile != NONE && j->twin[f->table[i].compile]; \
 			if (text && (condition)) \
 				continue; \
 			f->table[n++] = f->table[i]; \
@@ -151,11 +151,11 @@ static bool agree(const struct facts *f)
 			chain_add(&trace, i, CHAIN_KEY(f->compile[i].id));
 	for (uint32_t i = 0; yes && i < f->n_compile; i++) {
 		const struct fact_compile *c = &f->compile[i];
-		uint32_t k = is_text(f, c->src.input) && c->loc.function != INTERN_NONE ? chain_first(&trace, CHAIN_KEY(c->id)) : CHAIN_END;
+		uint32_t k = is_text(f, c->src.input) && c->loc.function != NONE ? chain_first(&trace, CHAIN_KEY(c->id)) : NONE;
 		/* Of several ranks any will do; where none is known by name nothing speaks against it. */
-		bool same = k == CHAIN_END;
-		for (; k != CHAIN_END && !same; k = trace.next[k])
-			same = f->compile[k].loc.function == INTERN_NONE || f->compile[k].loc.function == c->loc.function ||
+		bool same = k == NONE;
+		for (; k != NONE && !same; k = trace.next[k])
+			same = f->compile[k].loc.function == NONE || f->compile[k].loc.function == c->loc.function ||
 			       f->compile[k].resume_of == c->loc.function;
 		yes = same;
 	}
@@ -183,7 +183,7 @@ void facts_one_run(struct facts *f)
 	drop_rows(&j);
 #define X(table, type) \
 	for (uint32_t i = 0; i < f->n_##table; i++) \
-		if (f->table[i].compile != FACT_NONE) \
+		if (f->table[i].compile != NONE) \
 			f->table[i].compile = j.moved[f->table[i].compile];
 	FACT_TABLES(X)
 #undef X

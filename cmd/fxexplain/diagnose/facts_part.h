@@ -16,13 +16,13 @@ struct trace_error {
 	uint64_t line;
 	uint32_t type, message, frames, stack;
 	struct fact_loc user, torch;
-	uint32_t before; /* the one before it of the same compile id, FACT_NONE */
+	uint32_t before; /* the one before it of the same compile id, NONE */
 	bool used;
 };
 /* What is known of a row of facts.compile while a trace is taken over, so that nothing is searched for. */
 struct compile_notes {
-	uint32_t error;     /* its last error, FACT_NONE */
-	uint32_t recompile; /* its last recompile, FACT_NONE */
+	uint32_t error;     /* its last error, NONE */
+	uint32_t recompile; /* its last recompile, NONE */
 	bool skipped;       /* a break of it left the frame to Python */
 };
 
@@ -32,7 +32,7 @@ struct trace_metric {
 	struct fact_metric value;
 };
 
-/* Sums by compile id (row of trace.compile, FACT_NONE: the run) and name; what is open now. Belongs to `commit`. */
+/* Sums by compile id (row of trace.compile, NONE: the run) and name; what is open now. Belongs to `commit`. */
 struct phase_sum {
 	uint32_t compile, name;
 	uint64_t line;
@@ -57,7 +57,7 @@ struct trace_reading {
 	const struct facts_options *o;
 	struct trace t;
 	uint32_t input, first_compile, first_bound; /* rows from there on are this input's */
-	uint32_t *row;                              /* row of t.compile -> row of facts.compile, FACT_NONE: it names no frame */
+	uint32_t *row;                              /* row of t.compile -> row of facts.compile, NONE: it names no frame */
 	uint32_t n_row, cap_row;
 	struct trace_error *error;
 	uint32_t n_error, cap_error;
@@ -65,14 +65,14 @@ struct trace_reading {
 	struct trace_metric *metric;
 	uint32_t n_metric, cap_metric;
 	bool have_config;
-	uint32_t *new_type; /* by row of t.recompile: the type that a type guard stands for now, INTERN_NONE */
+	uint32_t *new_type; /* by row of t.recompile: the type that a type guard stands for now, NONE */
 	uint32_t n_new_type, cap_new_type;
 	struct trace_phases phases;
 	struct json_tape tape;
 	struct buf tmp;
 };
 
-/* Whose record this is: a row of facts.compile, FACT_NONE. */
+/* Whose record this is: a row of facts.compile, NONE. */
 uint32_t reading_compile(struct trace_reading *r, uint32_t compile, uint64_t line);
 /* A text, a place of the trace in the facts' names. */
 uint32_t reading_text(struct trace_reading *r, uint32_t name);
@@ -96,7 +96,7 @@ void reading_shapes(struct trace_reading *r);
 
 static inline struct compile_notes *reading_note(struct trace_reading *r, uint32_t compile)
 {
-	return &r->note[compile == FACT_NONE ? r->f->n_compile - r->first_compile : compile - r->first_compile];
+	return &r->note[compile == NONE ? r->f->n_compile - r->first_compile : compile - r->first_compile];
 }
 
 /* facts_trace_error.c: a payload of dynamo_error; the failures and restarts of the trace. */

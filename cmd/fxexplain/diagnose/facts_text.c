@@ -20,14 +20,11 @@ struct text_reading {
 
 static struct fact_src src_of(const struct text_reading *r, const struct textlog_at *at) { return (struct fact_src){r->input, at->line}; }
 
-static uint32_t text_of(struct text_reading *r, uint32_t id)
-{
-	return id == INTERN_NONE ? INTERN_NONE : facts_intern(r->f, textlog_text(&r->t, id));
-}
+static uint32_t text_of(struct text_reading *r, uint32_t id) { return id == NONE ? NONE : facts_intern(r->f, textlog_text(&r->t, id)); }
 
 static struct fact_loc loc_of(struct text_reading *r, const struct trace_loc *loc)
 {
-	if (loc->file == INTERN_NONE)
+	if (loc->file == NONE)
 		return facts_no_loc();
 	return (struct fact_loc){text_of(r, loc->file), loc->line, text_of(r, loc->function), text_of(r, loc->code)};
 }
@@ -36,8 +33,8 @@ static struct fact_loc loc_of(struct text_reading *r, const struct trace_loc *lo
 static uint32_t compile_of(struct text_reading *r, const struct textlog_at *at)
 {
 	struct slice id = textlog_text(&r->t, at->compile);
-	if (at->compile == INTERN_NONE || !id.n)
-		return FACT_NONE;
+	if (at->compile == NONE || !id.n)
+		return NONE;
 	uint32_t row = facts_compile(r->f, r->input, id, at->line);
 	struct fact_compile *c = &r->f->compile[row];
 	const char *attempt = slice_chr(id, '_');
@@ -59,7 +56,7 @@ static struct fact_loc full_loc(struct text_reading *r, const struct trace_loc *
 	struct slice file = facts_text(r->f, to.file);
 	if (!file.n || file.p[0] == '/' || file.p[0] == '<')
 		return to;
-	uint32_t first = compile == FACT_NONE ? 0 : compile;
+	uint32_t first = compile == NONE ? 0 : compile;
 	for (uint32_t k = 0; k < r->f->n_compile && k < 256; k++) {
 		const struct fact_compile *c = &r->f->compile[(first + k) % r->f->n_compile];
 		struct slice whole = facts_text(r->f, c->loc.file);
@@ -79,7 +76,7 @@ static void take_phases(struct text_reading *r)
 	for (uint32_t i = 0; i < r->t.phase.n; i++) {
 		const struct textlog_phase *p = &r->t.phase.row[i];
 		uint32_t row = compile_of(r, &p->at);
-		if (row == FACT_NONE)
+		if (row == NONE)
 			continue;
 		struct fact_compile *c = &r->f->compile[row];
 		if (p->component == TEXTLOG_DYNAMO && p->step == STEP_BEGIN && p->loc.line) {
@@ -107,7 +104,7 @@ static void take_phases(struct text_reading *r)
 static void take_open(struct text_reading *r)
 {
 	uint32_t row = textlog_open_phase(&r->t, 0);
-	if (row == UINT32_MAX)
+	if (row == NONE)
 		return;
 	const struct textlog_phase *p = &r->t.phase.row[row];
 	struct slice name = textlog_text(&r->t, p->name);
@@ -152,7 +149,7 @@ static void take_breaks(struct text_reading *r)
 		to->context = text_of(r, b->context);
 		to->url = text_of(r, b->url);
 		to->gb = b->gb;
-		if (compile == FACT_NONE)
+		if (compile == NONE)
 			continue;
 		r->f->compile[compile].breaks++;
 		if (r->f->compile[compile].status != COMPILE_FAILED)
@@ -173,7 +170,7 @@ static void take_recompiles(struct text_reading *r)
 		to->old = text_of(r, x->old);
 		to->new = text_of(r, x->new);
 		to->all = text_of(r, x->all);
-		if (compile != FACT_NONE && !r->f->compile[compile].loc.line)
+		if (compile != NONE && !r->f->compile[compile].loc.line)
 			r->f->compile[compile].loc = loc_of(r, &x->loc);
 	}
 	for (uint32_t i = 0; i < r->t.limit.n; i++) {
@@ -185,7 +182,7 @@ static void take_recompiles(struct text_reading *r)
 		to->limit = x->limit < 0 ? 0 : (uint64_t)x->limit;
 		to->accumulated = slice_starts(textlog_text(&r->t, x->config), "accumulated");
 		to->reason = text_of(r, x->reason);
-		if (compile != FACT_NONE && !r->f->compile[compile].loc.line)
+		if (compile != NONE && !r->f->compile[compile].loc.line)
 			r->f->compile[compile].loc = to->loc;
 	}
 }
@@ -234,13 +231,13 @@ static void take_tracebacks(struct text_reading *r)
 	memset(seen, 255, sizeof(seen));
 	for (uint32_t i = 0; i < t->traceback.n; i++) {
 		const struct textlog_traceback *x = &t->traceback.row[i];
-		row[i] = FACT_NONE;
-		if (x->type == INTERN_NONE) { /* the text ends, or was cut, before the exception */
+		row[i] = NONE;
+		if (x->type == NONE) { /* the text ends, or was cut, before the exception */
 			cut_line = cut++ ? cut_line : x->at.line;
 			continue;
 		}
 		uint32_t compile = compile_of(r, &x->at), slot = x->stack % ARRAY_LEN(seen);
-		if (seen[slot].stack != x->stack || x->stack == INTERN_NONE) {
+		if (seen[slot].stack != x->stack || x->stack == NONE) {
 			seen[slot].stack = x->stack;
 			seen[slot].frames = frames_of(r, x);
 		}
@@ -253,7 +250,7 @@ static void take_tracebacks(struct text_reading *r)
 		to->torch = loc_of(r, &x->torch);
 		to->frames = seen[slot].frames;
 		to->stack = text_of(r, x->stack);
-		to->cause = x->cause == UINT32_MAX ? FACT_NONE : row[x->cause];
+		to->cause = x->cause == NONE ? NONE : row[x->cause];
 		to->caught = x->logged;
 	}
 	damage(r, cut, cut_line, "a traceback without its exception: the text ends or was cut inside it");
@@ -274,7 +271,7 @@ static void take_signals(struct text_reading *r)
 		struct fact_failure *to = facts_new_failure(r->f, src_of(r, &x->at));
 		to->compile = compile;
 		to->type = text_of(r, x->name);
-		to->reason = x->core_dumped ? facts_intern(r->f, SLICE("core dumped")) : INTERN_NONE;
+		to->reason = x->core_dumped ? facts_intern(r->f, SLICE("core dumped")) : NONE;
 		to->frames = text_of(r, x->frames);
 		to->user = loc_of(r, &x->user);
 		to->signal = x->number;
@@ -287,7 +284,7 @@ static void take_signals(struct text_reading *r)
 			srcloc_format(&r->tmp, &at, SRCLOC_AT, true);
 			to->reason = facts_intern(r->f, buf_slice(&r->tmp));
 		}
-		if (x->inner.file != INTERN_NONE && srcloc_is_framework(textlog_text(&r->t, x->inner.file)))
+		if (x->inner.file != NONE && srcloc_is_framework(textlog_text(&r->t, x->inner.file)))
 			to->torch = loc_of(r, &x->inner);
 	}
 }
@@ -418,7 +415,7 @@ static void self_times(struct facts *f, uint32_t first)
 {
 	uint32_t row[ARRAY_LEN(nested)];
 	for (unsigned i = 0; i < ARRAY_LEN(nested); i++)
-		row[i] = FACT_NONE;
+		row[i] = NONE;
 	for (uint32_t i = first; i < f->n_phase; i++) {
 		int32_t k = place_of(facts_text(f, f->phase[i].name));
 		if (k >= 0) {
@@ -427,11 +424,11 @@ static void self_times(struct facts *f, uint32_t first)
 		}
 	}
 	for (unsigned i = 0; i < ARRAY_LEN(nested); i++) {
-		if (row[i] == FACT_NONE || !nested[i].in)
+		if (row[i] == NONE || !nested[i].in)
 			continue;
 		/* The nearest one around it that is there. */
 		int32_t up = place_of(slice_str(nested[i].in));
-		while (up >= 0 && row[up] == FACT_NONE)
+		while (up >= 0 && row[up] == NONE)
 			up = nested[up].in ? place_of(slice_str(nested[up].in)) : -1;
 		if (up >= 0)
 			f->phase[row[up]].self -= f->phase[row[i]].seconds;
@@ -477,7 +474,7 @@ static void take_caches(struct text_reading *r)
 		to->kind = slice_is(textlog_text(&r->t, x->cache), "AOTAutograd") ? FACT_CACHE_AOT : FACT_CACHE_FX;
 		to->what = x->kind == TEXTLOG_CACHE_HIT ? FACT_HIT : x->kind == TEXTLOG_CACHE_MISS ? FACT_MISS : FACT_BYPASS;
 		to->name = text_of(r, x->cache);
-		to->reason = x->kind == TEXTLOG_CACHE_BYPASS ? text_of(r, x->reason) : INTERN_NONE;
+		to->reason = x->kind == TEXTLOG_CACHE_BYPASS ? text_of(r, x->reason) : NONE;
 	}
 	for (uint32_t i = 0; i < r->t.skip.n; i++) {
 		const struct textlog_skip *x = &r->t.skip.row[i];
@@ -530,7 +527,7 @@ static void take_input(struct text_reading *r)
 			       : slice_is(what, "python") ? &in->python_version
 			       : slice_is(what, "cuda")   ? &in->cuda_version
 							  : NULL;
-		if (to && *to == INTERN_NONE)
+		if (to && *to == NONE)
 			*to = text_of(r, t->version.row[i].version);
 	}
 	uint64_t left = 0;
@@ -564,7 +561,7 @@ static void take_rank(struct text_reading *r)
 static void on_match(void *ctx, const struct pattern_match *m)
 {
 	struct text_reading *r = ctx;
-	facts_take_known(r->f, (struct fact_src){r->input, m->line}, FACT_NONE, m);
+	facts_take_known(r->f, (struct fact_src){r->input, m->line}, NONE, m);
 }
 
 /* Whole lines where there are any: what ends at a line's end is not copied. */

@@ -7,7 +7,7 @@
 
 uint32_t reading_text(struct trace_reading *r, uint32_t name)
 {
-	return name == INTERN_NONE ? INTERN_NONE : facts_intern(r->f, intern_get(&r->t.names, name));
+	return name == NONE ? NONE : facts_intern(r->f, intern_get(&r->t.names, name));
 }
 
 struct fact_loc reading_loc(struct trace_reading *r, const struct trace_loc *loc)
@@ -18,12 +18,12 @@ struct fact_loc reading_loc(struct trace_reading *r, const struct trace_loc *loc
 uint32_t reading_compile(struct trace_reading *r, uint32_t compile, uint64_t line)
 {
 	char text[COMPILE_ID_TEXT];
-	if (compile == FACT_NONE)
-		return FACT_NONE;
+	if (compile == NONE)
+		return NONE;
 	while (r->n_row <= compile) {
 		const struct compile_id *id = &r->t.compile[r->n_row].id;
 		GROW(r->row, r->n_row, r->cap_row, 1);
-		r->row[r->n_row] = FACT_NONE;
+		r->row[r->n_row] = NONE;
 		if (id->frame >= 0 && id->compile >= 0 && !id->bad_line) {
 			uint32_t before = r->f->n_compile;
 			uint32_t row = facts_compile(r->f, r->input, slice_str(compile_id_text(id, text)), line);
@@ -43,7 +43,7 @@ static uint32_t stack_text(struct trace_reading *r, uint32_t node)
 {
 	const struct trace *t = &r->t;
 	uint32_t path[64], n = 0;
-	for (; node != UINT32_MAX && n < ARRAY_LEN(path); node = t->starts.node[node].parent)
+	for (; node != NONE && n < ARRAY_LEN(path); node = t->starts.node[node].parent)
 		path[n++] = node;
 	buf_reset(&r->tmp);
 	while (n--) {
@@ -71,10 +71,10 @@ static uint32_t stack_text(struct trace_reading *r, uint32_t node)
 /* Without metrics only the stack tells which frame it was. */
 static struct fact_loc loc_of_start(struct trace_reading *r, uint32_t node)
 {
-	if (node == UINT32_MAX)
+	if (node == NONE)
 		return facts_no_loc();
 	const struct trace_frame *f = &r->t.frame[r->t.starts.node[node].frame];
-	return (struct fact_loc){reading_text(r, f->file), f->line > 0 ? (uint32_t)f->line : 0, reading_text(r, f->name), INTERN_NONE};
+	return (struct fact_loc){reading_text(r, f->file), f->line > 0 ? (uint32_t)f->line : 0, reading_text(r, f->name), NONE};
 }
 
 static enum fact_status status_of(const struct trace_compile *c)
@@ -93,17 +93,17 @@ static void join_attempt(struct trace_reading *r, const struct trace_compile *c,
 {
 	struct slice function;
 	to->breaks += c->breaks;
-	uint32_t stack = c->stack == UINT32_MAX ? INTERN_NONE : stack_text(r, c->stack);
-	if (stack != INTERN_NONE)
+	uint32_t stack = c->stack == NONE ? NONE : stack_text(r, c->stack);
+	if (stack != NONE)
 		to->stack = stack; /* with the code; metrics have only places */
 	enum fact_status status = status_of(c);
 	if (status != COMPILE_UNKNOWN)
 		to->status = status;
-	if (c->loc.file != INTERN_NONE)
+	if (c->loc.file != NONE)
 		to->loc = reading_loc(r, &c->loc);
-	else if (to->loc.file == INTERN_NONE)
+	else if (to->loc.file == NONE)
 		to->loc = loc_of_start(r, c->stack);
-	if (to->resume_of == INTERN_NONE && facts_resume_name(facts_text(r->f, to->loc.function), &function, &to->resume_line))
+	if (to->resume_of == NONE && facts_resume_name(facts_text(r->f, to->loc.function), &function, &to->resume_line))
 		to->resume_of = facts_intern(r->f, function);
 	if (c->ops >= 0)
 		to->ops = c->ops;
@@ -115,7 +115,7 @@ static void join_attempt(struct trace_reading *r, const struct trace_compile *c,
 		to->guards = c->guards;
 	if (c->cache_size >= 0)
 		to->cache_size = c->cache_size;
-	if (c->fail_type != INTERN_NONE) {
+	if (c->fail_type != NONE) {
 		to->fail_type = reading_text(r, c->fail_type);
 		to->fail_reason = reading_text(r, c->fail_reason);
 	}
@@ -134,7 +134,7 @@ static void place_by_frame(struct trace_reading *r, uint32_t from)
 		uint32_t before = frames.n, k = intern_add(&frames, slice_of((const char *)key, sizeof(key)));
 		if (k == before)
 			first[k] = i;
-		if (c->loc.file == INTERN_NONE) {
+		if (c->loc.file == NONE) {
 			const struct fact_compile *known = &r->f->compile[first[k]];
 			c->loc = known->loc;
 			c->resume_of = known->resume_of;
@@ -150,7 +150,7 @@ static void take_compiles(struct trace_reading *r)
 	for (uint32_t i = 0; i < r->t.n_compile; i++) {
 		const struct trace_compile *c = &r->t.compile[i];
 		uint32_t row = reading_compile(r, i, c->line);
-		if (row == FACT_NONE)
+		if (row == NONE)
 			continue;
 		join_attempt(r, c, &r->f->compile[row]);
 	}
@@ -158,7 +158,7 @@ static void take_compiles(struct trace_reading *r)
 	uint32_t n = r->f->n_compile - r->first_compile + 1;
 	r->note = xcalloc(n, sizeof(*r->note));
 	for (uint32_t i = 0; i < n; i++)
-		r->note[i].error = r->note[i].recompile = FACT_NONE;
+		r->note[i].error = r->note[i].recompile = NONE;
 }
 
 /* ---- breaks ---- */
@@ -181,7 +181,7 @@ static enum fact_break_kind break_kind(struct slice reason)
 /* A frame that was given up because of a break in it (a loop, a with block) has that break's text as its failure, too. */
 static bool gave_up_frame(const struct facts *f, const struct fact_break *b)
 {
-	if (b->compile == FACT_NONE || f->compile[b->compile].status != COMPILE_FAILED)
+	if (b->compile == NONE || f->compile[b->compile].status != COMPILE_FAILED)
 		return false;
 	struct slice reason = facts_text(f, b->reason), fail = facts_text(f, f->compile[b->compile].fail_reason);
 	return reason.n && fail.n >= reason.n && !memcmp(reason.p, fail.p, reason.n);
@@ -230,8 +230,7 @@ static void find_new_type(struct trace_reading *r, uint32_t compile, struct slic
 		return;
 	struct slice guard = intern_get(&r->t.names, r->t.recompile[last].guard);
 	const char *from = slice_find(guard, "___check_type_id("), *comma;
-	if (r->t.recompile[last].guard == INTERN_NONE || !from ||
-	    !(comma = slice_find(slice_of(from, (size_t)(guard.p + guard.n - from)), ", ")))
+	if (r->t.recompile[last].guard == NONE || !from || !(comma = slice_find(slice_of(from, (size_t)(guard.p + guard.n - from)), ", ")))
 		return;
 	struct slice name = slice_of(from + 17, (size_t)(comma - from - 17)), line;
 	size_t word = 0;
@@ -246,7 +245,7 @@ static void find_new_type(struct trace_reading *r, uint32_t compile, struct slic
 			continue;
 		GROW(r->new_type, r->n_new_type, r->cap_new_type, last + 1 > r->n_new_type ? last + 1 - r->n_new_type : 0);
 		while (r->n_new_type <= last)
-			r->new_type[r->n_new_type++] = INTERN_NONE;
+			r->new_type[r->n_new_type++] = NONE;
 		r->new_type[last] = facts_intern(r->f, slice_of(type + 13, (size_t)(end - type - 13)));
 		return;
 	}
@@ -263,7 +262,7 @@ static void take_recompiles(struct trace_reading *r)
 		to->compile = reading_compile(r, x->compile, x->line);
 		to->against = facts_intern(r->f, text.rejected_by);
 		to->loc = reading_loc(r, &x->loc);
-		if (to->loc.file == INTERN_NONE && to->compile != FACT_NONE)
+		if (to->loc.file == NONE && to->compile != NONE)
 			to->loc = r->f->compile[to->compile].loc;
 		to->guard = reading_text(r, x->guard);
 		to->old = reading_text(r, x->old);
@@ -271,8 +270,8 @@ static void take_recompiles(struct trace_reading *r)
 		to->all = reading_text(r, x->all);
 		if (slice_find(text.guard, "___check_type_id(")) {
 			struct slice hint = hint_type(reason);
-			to->type_old = x->old != INTERN_NONE ? to->old : facts_intern(r->f, hint);
-			to->type_new = i < r->n_new_type ? r->new_type[i] : INTERN_NONE;
+			to->type_old = x->old != NONE ? to->old : facts_intern(r->f, hint);
+			to->type_new = i < r->n_new_type ? r->new_type[i] : NONE;
 		}
 		reading_note(r, to->compile)->recompile = (uint32_t)(to - r->f->recompile);
 	}
@@ -314,13 +313,13 @@ static uint32_t cache_reason(struct trace_reading *r, struct slice payload, unsi
 	struct json_skim skim;
 	uint32_t root;
 	if (flags & ART_HIT || json_skim_members(&skim, payload, keys, value, ARRAY_LEN(keys)) < 0)
-		return INTERN_NONE;
+		return NONE;
 	struct slice reason = value[flags & ART_BYPASS ? 0 : 1];
 	if (!reason.p || reason.p[0] != '"' || slice_is(reason, "\"full_miss\""))
-		return INTERN_NONE;
+		return NONE;
 	json_tape_text(&r->tape, reason.p, reason.n);
 	if (json_parse(&r->tape, 0, reason.n, &root) < 0)
-		return INTERN_NONE;
+		return NONE;
 	buf_reset(&r->tmp);
 	json_unescape(&r->tape, root, &r->tmp);
 	for (size_t i = 0; i < r->tmp.len; i++)
@@ -366,7 +365,7 @@ static void take_skips(struct trace_reading *r)
 		struct fact_cudagraph *to = facts_new_cudagraph(r->f, reading_src(r, r->t.compile[x->compile].line));
 		to->compile = reading_compile(r, x->compile, r->t.compile[x->compile].line);
 		to->reason = reading_text(r, x->reason);
-		if (to->compile != FACT_NONE)
+		if (to->compile != NONE)
 			to->loc = r->f->compile[to->compile].loc;
 		/* "... due to mutated inputs (1 instances). Found from : \n   File "app/m.py", line 5, in f" */
 		while (srcloc_next(&rest, &at))
@@ -421,7 +420,7 @@ static double since_start(const struct trace *t, const struct trace_record *rec)
 static int on_record(void *ctx, struct trace_scan *s, struct trace_record *rec)
 {
 	struct trace_reading *r = ctx;
-	if (rec->compile == UINT32_MAX || rec->flags & (REC_MALFORMED | REC_LOOSE | REC_OTHER_RANK))
+	if (rec->compile == NONE || rec->flags & (REC_MALFORMED | REC_LOOSE | REC_OTHER_RANK))
 		return 0;
 	uint64_t line = s->first_line + rec->line, kinds = rec->kinds;
 	uint32_t known = r->f->n_compile, compile = reading_compile(r, rec->compile, line);
@@ -429,11 +428,11 @@ static int on_record(void *ctx, struct trace_scan *s, struct trace_record *rec)
 		r->f->compile[compile].start = since_start(&r->t, rec);
 	if (kinds & ~(1ull << KIND_chromium_event))
 		take_artifacts(r, compile, s, rec);
-	if (compile != FACT_NONE && kinds >> KIND_dynamo_output_graph & 1) {
+	if (compile != NONE && kinds >> KIND_dynamo_output_graph & 1) {
 		int64_t *graphs = &r->f->compile[compile].graphs;
 		*graphs = *graphs < 0 ? 1 : *graphs + 1;
 	}
-	if (compile != FACT_NONE && kinds >> KIND_dynamo_start & 1)
+	if (compile != NONE && kinds >> KIND_dynamo_start & 1)
 		r->f->compile[compile].started = true;
 	static const enum trace_kind metrics[] = {KIND_compilation_metrics, KIND_bwd_compilation_metrics, KIND_compilation_metrics_runtime,
 						  KIND_bwd_compilation_metrics_runtime, KIND_aot_autograd_backward_compilation_metrics};

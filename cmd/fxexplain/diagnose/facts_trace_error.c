@@ -38,7 +38,7 @@ static void take_compiler_errors(struct trace_reading *r, uint32_t compile, uint
 {
 	const char *output = slice_find(text, "\nOutput:\n"), *command = slice_find(text, "\nCommand:\n");
 	struct slice rest = output ? slice_of(output + 9, (size_t)(text.p + text.n - output - 9)) : slice_of(NULL, 0), one;
-	uint32_t ran = INTERN_NONE, n = 0;
+	uint32_t ran = NONE, n = 0;
 	if (command && output > command) {
 		struct slice s = slice_of(command + 10, (size_t)(output - command - 10));
 		if (slice_line(&s, &one))
@@ -66,8 +66,7 @@ static void take_compiler_errors(struct trace_reading *r, uint32_t compile, uint
 void reading_error(struct trace_reading *r, uint32_t compile, uint64_t line, struct slice text)
 {
 	struct traceback tb;
-	struct trace_error e = {compile,     line,           INTERN_NONE,    INTERN_NONE, INTERN_NONE,
-				INTERN_NONE, facts_no_loc(), facts_no_loc(), FACT_NONE,   false};
+	struct trace_error e = {compile, line, NONE, NONE, NONE, NONE, facts_no_loc(), facts_no_loc(), NONE, false};
 	e.stack = facts_intern(r->f, slice_of(text.p, text.n < STACK_MAX ? text.n : STACK_MAX));
 	if (traceback_last(text, &tb)) {
 		e.type = facts_intern(r->f, tb.type);
@@ -90,7 +89,7 @@ void reading_error(struct trace_reading *r, uint32_t compile, uint64_t line, str
 /* The last dynamo_error of this compile id before the metrics that tell of its failure. */
 static struct trace_error *error_of(struct trace_reading *r, uint32_t compile, uint64_t line)
 {
-	for (uint32_t i = reading_note(r, compile)->error, n = 0; i != FACT_NONE && n < 64; i = r->error[i].before, n++)
+	for (uint32_t i = reading_note(r, compile)->error, n = 0; i != NONE && n < 64; i = r->error[i].before, n++)
 		if (r->error[i].line < line && !r->error[i].used)
 			return &r->error[i];
 	return NULL;
@@ -108,9 +107,9 @@ static void take_error(struct trace_reading *r, struct fact_failure *to, struct 
 	if (!e)
 		return;
 	e->used = true;
-	if (to->type == INTERN_NONE || same_type(facts_text(r->f, e->type), facts_text(r->f, to->type)))
+	if (to->type == NONE || same_type(facts_text(r->f, e->type), facts_text(r->f, to->type)))
 		to->type = e->type;
-	if (to->reason == INTERN_NONE)
+	if (to->reason == NONE)
 		to->reason = e->message;
 	if (!to->user.line)
 		to->user = e->user;
@@ -154,11 +153,11 @@ static void take_limit(struct trace_reading *r, const struct fact_failure *x)
 	uint32_t compile = x->compile, last = reading_note(r, compile)->recompile;
 	struct fact_limit *to = facts_new_limit(r->f, x->src);
 	to->compile = compile;
-	if (compile != FACT_NONE)
+	if (compile != NONE)
 		to->loc = r->f->compile[compile].loc;
 	to->limit = limit_of(reason);
 	to->accumulated = slice_find(reason, "accumulated_recompile_limit") || slice_find(reason, "accumulated_cache_size_limit");
-	to->reason = last == FACT_NONE ? INTERN_NONE : r->f->recompile[last].guard;
+	to->reason = last == NONE ? NONE : r->f->recompile[last].guard;
 }
 
 static void take_failure(struct trace_reading *r, const struct trace_failure *x)
@@ -170,7 +169,7 @@ static void take_failure(struct trace_reading *r, const struct trace_failure *x)
 	to->type = reading_text(r, x->type);
 	to->reason = reading_text(r, x->reason);
 	to->user = reading_loc(r, &x->loc);
-	to->restart = x->type == INTERN_NONE;
+	to->restart = x->type == NONE;
 	if (to->restart) {
 		struct break_text b;
 		break_text_parse(facts_text(f, to->reason), &b);
@@ -184,7 +183,7 @@ static void take_failure(struct trace_reading *r, const struct trace_failure *x)
 	if (!error) /* else the message was looked at with its traceback */
 		facts_add_known(f, r->o, to->src, to->compile, facts_text(f, to->reason));
 	struct slice reason = facts_text(f, to->reason);
-	if (to->compile != FACT_NONE) {
+	if (to->compile != NONE) {
 		struct fact_compile *c = &f->compile[to->compile];
 		if (!to->user.line)
 			to->user = c->loc;
@@ -222,7 +221,7 @@ void reading_failures(struct trace_reading *r)
 	}
 	for (uint32_t i = 0; i < r->f->n_failure; i++) {
 		const struct fact_failure *x = &r->f->failure[i];
-		if (x->src.input == r->input && x->restart && x->compile != FACT_NONE)
+		if (x->src.input == r->input && x->restart && x->compile != NONE)
 			r->f->compile[x->compile].restarted++;
 	}
 }

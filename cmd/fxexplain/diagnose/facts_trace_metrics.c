@@ -43,7 +43,7 @@ static void take_config(struct trace_reading *r, const struct json_tape *tape, u
 	static const char *const compiler[] = {"force_disable_caches"};
 	static const char *const text[CONFIG_TEXTS] = {"dynamo_config", "inductor_config", "functorch_config", "compiler_config"};
 	for (unsigned i = 0; i < CONFIG_TEXTS; i++)
-		if (json_get_as(tape, v, text[i], JSON_STRING) != JSON_NONE)
+		if (json_get_as(tape, v, text[i], JSON_STRING) != NONE)
 			c->text[i] = facts_intern(r->f, json_text(tape, v, text[i], &r->tmp));
 	take_settings(json_text(tape, v, "dynamo_config", &r->tmp), dynamo, of_dynamo, ARRAY_LEN(dynamo));
 	take_settings(json_text(tape, v, "inductor_config", &r->tmp), inductor, of_inductor, ARRAY_LEN(inductor));
@@ -134,11 +134,11 @@ static uint32_t stack_of(struct trace_reading *r, const struct json_tape *tape, 
 static void take_versions(struct trace_reading *r, const struct json_tape *tape, uint32_t v)
 {
 	struct fact_input *in = &r->f->input[r->input];
-	if (in->python_version == INTERN_NONE)
+	if (in->python_version == NONE)
 		in->python_version = facts_intern(r->f, json_text(tape, v, "python_version", &r->tmp));
-	if (in->cuda_version == INTERN_NONE)
+	if (in->cuda_version == NONE)
 		in->cuda_version = facts_intern(r->f, json_text(tape, v, "cuda_version", &r->tmp));
-	if (!r->have_config && json_get(tape, v, "dynamo_config") != JSON_NONE) {
+	if (!r->have_config && json_get(tape, v, "dynamo_config") != NONE) {
 		take_config(r, tape, v);
 		r->have_config = true;
 	}
@@ -164,13 +164,13 @@ void reading_metrics(struct trace_reading *r, uint32_t compile, const struct jso
 			add_metric(r, compile, name, value, known, backward, runtime);
 	}
 	take_versions(r, tape, v);
-	if (compile == FACT_NONE)
+	if (compile == NONE)
 		return;
 	struct fact_compile *c = &r->f->compile[compile];
 	if (!runtime)
 		take_parts(c, number, backward);
 	uint32_t stack = json_get(tape, v, "stack_trace");
-	if (c->stack == INTERN_NONE && json_is(tape, stack, JSON_ARRAY))
+	if (c->stack == NONE && json_is(tape, stack, JSON_ARRAY))
 		r->f->compile[compile].stack = stack_of(r, tape, stack);
 }
 
@@ -181,7 +181,7 @@ void reading_metrics_end(struct trace_reading *r)
 	uint32_t ids = f->n_compile - r->first_compile + 1, *next = xcalloc(ids + 1u, sizeof(*next));
 	for (uint32_t i = 0; i < r->n_metric; i++) {
 		uint32_t c = r->metric[i].compile;
-		next[(c == FACT_NONE ? ids - 1 : c - r->first_compile) + 1]++;
+		next[(c == NONE ? ids - 1 : c - r->first_compile) + 1]++;
 	}
 	for (uint32_t i = 1; i <= ids; i++)
 		next[i] += next[i - 1];
@@ -193,7 +193,7 @@ void reading_metrics_end(struct trace_reading *r)
 	GROW(f->metric, f->n_metric, f->cap_metric, r->n_metric);
 	for (uint32_t i = 0; i < r->n_metric; i++) {
 		uint32_t c = r->metric[i].compile;
-		f->metric[from + next[c == FACT_NONE ? ids - 1 : c - r->first_compile]++] = r->metric[i].value;
+		f->metric[from + next[c == NONE ? ids - 1 : c - r->first_compile]++] = r->metric[i].value;
 	}
 	f->n_metric += r->n_metric;
 	free(next);

@@ -117,11 +117,11 @@ static struct phase_sum *sum_of(struct trace_phases *p, uint32_t compile, struct
 
 static void add_call(struct trace_phases *p, uint32_t compile, struct slice name, uint64_t line, double us, double self)
 {
-	struct phase_sum *to[2] = {sum_of(p, FACT_NONE, name, line), NULL};
+	struct phase_sum *to[2] = {sum_of(p, NONE, name, line), NULL};
 	to[0]->us += us;
 	to[0]->self += self;
 	to[0]->calls++;
-	if (compile == FACT_NONE)
+	if (compile == NONE)
 		return;
 	to[1] = sum_of(p, compile, group_of(name), line); /* may move the first */
 	to[1]->us += us;
@@ -145,7 +145,7 @@ static void end(struct trace_phases *p, const struct chromium_event *e)
 	while (i-- > 0)
 		if (p->open[i].thread == e->thread && slice_eq(intern_get(&p->names, p->open[i].name), e->name))
 			break;
-	if (i == UINT32_MAX)
+	if (i == NONE)
 		return; /* its begin is lost */
 	struct open_phase o = p->open[i];
 	memmove(&p->open[i], &p->open[i + 1], (p->n_open - i - 1) * sizeof(*p->open));
@@ -190,7 +190,7 @@ void phases_end(struct trace_reading *r)
 	for (uint32_t i = 0; i < p->n_sum; i++) {
 		const struct phase_sum *x = &p->sum[i];
 		uint32_t compile = reading_compile(r, x->compile, x->line);
-		if (x->compile != FACT_NONE && compile == FACT_NONE)
+		if (x->compile != NONE && compile == NONE)
 			continue; /* the run has it */
 		uint32_t key[2] = {compile, x->name};
 		uint32_t k = intern_add(&rows, slice_of((const char *)key, sizeof(key))) + from;

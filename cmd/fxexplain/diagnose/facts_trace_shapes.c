@@ -17,7 +17,7 @@ struct frame {
 
 static struct frame frame_of(const struct trace *t, const struct json_tape *tape, uint32_t k)
 {
-	struct frame f = {.code_token = JSON_NONE};
+	struct frame f = {.code_token = NONE};
 	uint64_t i;
 	f.file = json_word(tape, k, "uninterned_filename");
 	if (!f.file.p && json_u64(tape, json_get(tape, k, "filename"), &i) && i < t->n_string)
@@ -128,7 +128,7 @@ static void set_expr(struct facts *f, struct fact_bound *b, struct slice expr)
 void reading_bound(struct trace_reading *r, uint32_t compile, uint64_t line, const struct json_tape *tape, uint32_t v, enum trace_kind kind)
 {
 	uint32_t expr = json_get_as(tape, v, "expr", JSON_STRING), result = json_get(tape, v, "result");
-	if (expr == JSON_NONE)
+	if (expr == NONE)
 		return;
 	struct fact_loc user = facts_no_loc(), torch = facts_no_loc();
 	places(r, tape, json_get(tape, v, "stack"), &user, &torch);
@@ -188,7 +188,7 @@ static uint32_t add_key(struct intern *have, uint32_t compile, uint32_t expr)
 
 static struct fact_loc torch_of(struct trace_reading *r, uint32_t node)
 {
-	for (; node != UINT32_MAX; node = r->t.export_stacks.node[node].parent) {
+	for (; node != NONE; node = r->t.export_stacks.node[node].parent) {
 		const struct trace_frame *x = &r->t.frame[r->t.export_stacks.node[node].frame];
 		struct slice file = intern_get(&r->t.names, x->file);
 		if (srcloc_origin(file) == SRCLOC_TORCH && !is_shape_env(file)) {

@@ -82,17 +82,17 @@ struct frame_view {
 	uint32_t n;
 	bool limited; /* a limit was reached */
 	double seconds;
-	uint32_t finding; /* FACT_NONE */
+	uint32_t finding; /* NONE */
 };
 struct frame_step {
-	uint32_t compile;    /* row of facts.compile, FACT_NONE */
-	uint32_t recompile;  /* row of facts.recompile that led to it, FACT_NONE for the first */
+	uint32_t compile;    /* row of facts.compile, NONE */
+	uint32_t recompile;  /* row of facts.recompile that led to it, NONE for the first */
 	struct slice change; /* "size of x at dim 0: 3 -> 5"; empty for the first */
 	struct slice fix;
 };
 /* shapes.c */
 struct symbol_view {
-	uint32_t row; /* of facts.symbol; FACT_NONE: only bounds name it */
+	uint32_t row; /* of facts.symbol; NONE: only bounds name it */
 	struct slice name;
 	struct slice range;            /* after all that was learned, where the log tells */
 	uint32_t first_bound, n_bound; /* of x.bound_row: rows of facts.bound */
@@ -101,7 +101,7 @@ struct symbol_view {
 };
 /* times.c: parts of the compile time, the run's or one compile id's. */
 struct time_view {
-	uint32_t compile; /* FACT_NONE: the run */
+	uint32_t compile; /* NONE: the run */
 	double seconds;
 	uint32_t first, n; /* of x.part */
 };
@@ -114,7 +114,7 @@ struct time_part {
 struct component_view {
 	enum component component; /* COMPONENT_NONE: nothing failed */
 	enum { SURE_NOT, SURE_LIKELY, SURE_PROVEN } sure;
-	uint32_t failure; /* row of facts.failure, FACT_NONE */
+	uint32_t failure; /* row of facts.failure, NONE */
 	uint32_t compile;
 	struct slice evidence;   /* one a line */
 	struct slice experiment; /* what would prove it, one a line: commands and settings */

@@ -82,7 +82,7 @@ void explain_known(struct explanation *x)
 	for (uint32_t i = 0; i < f->n_known; i++) {
 		const struct fact_known *k = &f->known[i];
 		/* A limit that was reached has a finding of its own (recompiles.c). */
-		bool limit = slice_find(facts_text(f, k->pattern), "limit") && chain_first(&limits, LINE_KEY(k->src)) != CHAIN_END;
+		bool limit = slice_find(facts_text(f, k->pattern), "limit") && chain_first(&limits, LINE_KEY(k->src)) != NONE;
 		if (k->told || limit)
 			continue;
 		struct finding *g = explain_finding(x, FINDING_KNOWN, (enum finding_level)k->level);
@@ -97,7 +97,7 @@ void explain_known(struct explanation *x)
 		struct slice see = facts_text(f, k->see), line = {0};
 		slice_line(&see, &line);
 		g->url = line;
-		if (k->compile != FACT_NONE) {
+		if (k->compile != NONE) {
 			g->loc = f->compile[k->compile].loc;
 			g->compiles = facts_text(f, f->compile[k->compile].id);
 		}

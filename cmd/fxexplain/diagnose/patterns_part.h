@@ -15,13 +15,13 @@ enum atom_role { ATOM_MATCH, ATOM_AND, ATOM_NOT };
 /* text[0] wild[0] text[1] ... text[texts - 1], which may be empty when a wildcard ends the line. */
 struct atom {
 	uint64_t key;           /* 8 bytes of text[anchor], from byte `at` */
-	uint32_t pattern, next; /* rows; next: of the same bucket, UINT32_MAX */
+	uint32_t pattern, next; /* rows; next: of the same bucket, NONE */
 	uint32_t weight;        /* bytes of text: how much it says */
 	uint16_t at;
 	uint8_t role, bit; /* bit: which of the pattern's `and` lines */
 	uint8_t anchor, texts;
 	struct slice text[ATOM_WILDS + 1];
-	uint32_t name[ATOM_WILDS]; /* of patterns.names; INTERN_NONE for * */
+	uint32_t name[ATOM_WILDS]; /* of patterns.names; NONE for * */
 };
 
 struct pattern_private {
@@ -44,7 +44,7 @@ struct patterns {
 	struct atom *atom; /* all of them, after patterns_compile */
 	uint32_t atoms;
 	uint8_t shift[1 << SHIFT_BITS];
-	uint32_t bucket[1 << SHIFT_BITS]; /* by the key's last 3 bytes: first row of atom[], UINT32_MAX */
+	uint32_t bucket[1 << SHIFT_BITS]; /* by the key's last 3 bytes: first row of atom[], NONE */
 };
 
 static inline uint64_t load64(const char *p)

@@ -59,7 +59,7 @@ static const char *parse_pieces(struct patterns *k, struct atom *a, struct slice
 		} else if (a->texts == ATOM_WILDS) {
 			return "has too many wildcards; 6 are allowed";
 		} else {
-			a->name[a->texts] = name.n ? intern_add(&k->names, name) : INTERN_NONE;
+			a->name[a->texts] = name.n ? intern_add(&k->names, name) : NONE;
 			take_text(k, a, b);
 		}
 	}
@@ -318,7 +318,7 @@ static bool is_captured(const struct reader *r, struct slice name)
 	uint32_t id = intern_find(&r->k->names, name);
 	bool every = true;
 	for (uint32_t i = 0; i < own->n; i++) {
-		bool has = id != INTERN_NONE && has_name(&own->atom[i], id);
+		bool has = id != NONE && has_name(&own->atom[i], id);
 		if (has && own->atom[i].role == ATOM_AND)
 			return true;
 		every &= has || own->atom[i].role != ATOM_MATCH;
@@ -344,7 +344,7 @@ static int check_captures(struct reader *r)
 	for (uint32_t i = 0; i < own->n; i++) {
 		uint32_t n = 0;
 		for (uint32_t j = 0; j + 1 < own->atom[i].texts; j++)
-			n += own->atom[i].name[j] != INTERN_NONE;
+			n += own->atom[i].name[j] != NONE;
 		if (own->atom[i].role == ATOM_AND)
 			ands += n;
 		else if (own->atom[i].role == ATOM_MATCH && n > most)

@@ -74,7 +74,7 @@ static const char *find_back(const char *lo, const char *end, struct slice t)
 static bool go_left(const struct atom *a, struct hit *h)
 {
 	for (uint32_t i = a->anchor; i-- > 0;) {
-		size_t least = a->name[i] != INTERN_NONE, reach = PATTERN_WILD + a->text[i].n;
+		size_t least = a->name[i] != NONE, reach = PATTERN_WILD + a->text[i].n;
 		const char *lo = (size_t)(h->begin - h->lo) > reach ? h->begin - reach : h->lo, *at;
 		if ((size_t)(h->begin - lo) < least || !(at = find_back(lo, h->begin - least, a->text[i])))
 			return false;
@@ -89,7 +89,7 @@ static bool go_right(const struct atom *a, struct hit *h)
 {
 	for (uint32_t i = a->anchor; i + 1u < a->texts; i++) {
 		struct slice t = a->text[i + 1];
-		size_t least = a->name[i] != INTERN_NONE, room = (size_t)(h->hi - h->end);
+		size_t least = a->name[i] != NONE, room = (size_t)(h->hi - h->end);
 		if (room > PATTERN_WILD + t.n)
 			room = PATTERN_WILD + t.n;
 		if (room < least + t.n)
@@ -233,7 +233,7 @@ static void keep_value(struct caught *c, uint32_t name, struct slice value)
 static void keep_values(struct caught *c, const struct atom *a, const struct hit *h)
 {
 	for (uint32_t i = 0; i + 1u < a->texts; i++)
-		if (a->name[i] != INTERN_NONE)
+		if (a->name[i] != NONE)
 			keep_value(c, a->name[i], h->value[i]);
 }
 
@@ -321,7 +321,7 @@ static void count_lines(struct pattern_scan *s, const char *from, const char *to
 static void look(struct pattern_scan *s, struct slice text, uint64_t base, const char *at, uint32_t row)
 {
 	uint64_t key = load64(at);
-	for (; row != UINT32_MAX; row = s->patterns->atom[row].next) {
+	for (; row != NONE; row = s->patterns->atom[row].next) {
 		const struct atom *a = &s->patterns->atom[row];
 		struct hit h;
 		if (a->key != key || !verify(a, text, at, &h))

@@ -229,7 +229,7 @@ static int by_frame(const void *a, const void *b, void *facts)
 static void add_step(struct explanation *x, struct frame_view *v, uint32_t compile, uint32_t recompile)
 {
 	struct frame_step s = {.compile = compile, .recompile = recompile};
-	if (recompile != FACT_NONE) {
+	if (recompile != NONE) {
 		struct guard_words w = guard_words(x, &x->facts->recompile[recompile]);
 		s.change = w.change;
 		s.fix = w.fix;
@@ -265,7 +265,7 @@ static struct slice frame_changes(struct explanation *x, const struct frame_view
 	unsigned n = 0;
 	for (uint32_t i = v->first; i < v->first + v->n && n < 6; i++)
 		if (x->step[i].change.n) {
-			if (x->step[i].compile != FACT_NONE) {
+			if (x->step[i].compile != NONE) {
 				buf_add_slice(&b, facts_text(x->facts, x->facts->compile[x->step[i].compile].id));
 				buf_adds(&b, "  ");
 			}
@@ -302,7 +302,7 @@ static void describe(struct explanation *x, struct frame_view *v, const struct f
 	r->evidence = changes;
 	r->fix = fixes;
 	for (uint32_t i = v->first; i < v->first + v->n && !r->src.line; i++)
-		if (x->step[i].recompile != FACT_NONE)
+		if (x->step[i].recompile != NONE)
 			r->src = x->facts->recompile[x->step[i].recompile].src;
 	if (limit) {
 		r->level = FINDING_ERROR;
@@ -329,9 +329,9 @@ static void limits_find(const struct facts *f, struct limits *l)
 {
 	for (uint32_t i = 0; i < f->n_limit; i++) {
 		const struct fact_limit *r = &f->limit[i];
-		if (r->compile != FACT_NONE)
+		if (r->compile != NONE)
 			chain_add(&l->compile, i, CHAIN_KEY(r->compile));
-		else if (r->loc.function != INTERN_NONE)
+		else if (r->loc.function != NONE)
 			chain_add(&l->function, i, CHAIN_KEY(r->src.input, r->loc.function));
 	}
 }
@@ -341,11 +341,11 @@ static const struct fact_limit *limit_of(const struct facts *f, const struct lim
 {
 	for (uint32_t k = 0; k < n; k++) {
 		uint32_t i = chain_first(&l->compile, CHAIN_KEY(row[k]));
-		if (i != CHAIN_END)
+		if (i != NONE)
 			return &f->limit[i];
 	}
-	uint32_t i = v->loc.function == INTERN_NONE ? CHAIN_END : chain_first(&l->function, CHAIN_KEY(v->input, v->loc.function));
-	return i == CHAIN_END ? NULL : &f->limit[i];
+	uint32_t i = v->loc.function == NONE ? NONE : chain_first(&l->function, CHAIN_KEY(v->input, v->loc.function));
+	return i == NONE ? NULL : &f->limit[i];
 }
 
 /* One frame: its compilations in order, each with the recompile that led to it. Recompiles are sorted by compile id. */
@@ -353,18 +353,13 @@ static void add_frame(struct explanation *x, const struct limits *l, const uint3
 {
 	const struct facts *f = x->facts;
 	const struct fact_compile *c = &f->compile[row[0]];
-	struct frame_view v = {.loc = c->loc,
-			       .input = c->src.input,
-			       .frame = c->frame,
-			       .compiles = n,
-			       .first = x->n_step,
-			       .seconds = -1,
-			       .finding = FACT_NONE};
+	struct frame_view v = {
+	    .loc = c->loc, .input = c->src.input, .frame = c->frame, .compiles = n, .first = x->n_step, .seconds = -1, .finding = NONE};
 	for (uint32_t i = 0; i < n; i++) {
 		const struct fact_compile *r = &f->compile[row[i]];
-		if (v.loc.file == INTERN_NONE && r->loc.file != INTERN_NONE)
+		if (v.loc.file == NONE && r->loc.file != NONE)
 			v.loc = r->loc;
-		if (r->seconds >= 0 && of[row[i]] != FACT_NONE)
+		if (r->seconds >= 0 && of[row[i]] != NONE)
 			v.seconds = (v.seconds < 0 ? 0 : v.seconds) + r->seconds;
 		add_step(x, &v, row[i], of[row[i]]);
 	}
@@ -381,14 +376,14 @@ static void add_loose(struct explanation *x, const struct limits *l)
 	const struct facts *f = x->facts;
 	struct chain place = {0};
 	for (uint32_t i = 0; i < f->n_recompile; i++)
-		if (f->recompile[i].compile == FACT_NONE)
+		if (f->recompile[i].compile == NONE)
 			chain_add(&place, i, CHAIN_KEY(f->recompile[i].src.input, f->recompile[i].loc.file, f->recompile[i].loc.function));
 	for (uint32_t k = 0; k < place.keys.n; k++) {
 		const struct fact_recompile *r = &f->recompile[place.first[k]];
 		struct frame_view v = {
-		    .loc = r->loc, .input = r->src.input, .frame = -1, .first = x->n_step, .seconds = -1, .finding = FACT_NONE};
-		for (uint32_t i = place.first[k]; i != CHAIN_END; i = place.next[i])
-			add_step(x, &v, FACT_NONE, i);
+		    .loc = r->loc, .input = r->src.input, .frame = -1, .first = x->n_step, .seconds = -1, .finding = NONE};
+		for (uint32_t i = place.first[k]; i != NONE; i = place.next[i])
+			add_step(x, &v, NONE, i);
 		v.compiles = v.recompiles + 1;
 		const struct fact_limit *limit = limit_of(f, l, &v, NULL, 0);
 		v.limited = limit != NULL;
@@ -407,12 +402,12 @@ void explain_recompiles(struct explanation *x)
 	uint32_t *row = xreallocarray(NULL, f->n_compile + 1, sizeof(*row)), *of = xreallocarray(NULL, f->n_compile + 1, sizeof(*of)),
 		 n = 0;
 	for (uint32_t i = 0; i < f->n_compile; i++) {
-		of[i] = FACT_NONE;
+		of[i] = NONE;
 		if (f->compile[i].frame >= 0)
 			row[n++] = i;
 	}
 	for (uint32_t i = f->n_recompile; i-- > 0;)
-		if (f->recompile[i].compile != FACT_NONE)
+		if (f->recompile[i].compile != NONE)
 			of[f->recompile[i].compile] = i;
 	qsort_r(row, n, sizeof(*row), by_frame, x->facts);
 	for (uint32_t i = 0, k; i < n; i = k) {

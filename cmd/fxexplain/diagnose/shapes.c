@@ -27,7 +27,7 @@ static uint32_t view_of(struct explanation *x, struct join *j, uint32_t input, u
 	uint32_t k = intern_add(&j->keys, slice_of((const char *)key, sizeof(key)));
 	if (k == x->n_symbol) {
 		GROW(x->symbol, x->n_symbol, x->cap_symbol, 1);
-		x->symbol[x->n_symbol++] = (struct symbol_view){.row = row, .name = explain_text(x, key[2]), .finding = FACT_NONE};
+		x->symbol[x->n_symbol++] = (struct symbol_view){.row = row, .name = explain_text(x, key[2]), .finding = NONE};
 	}
 	return k;
 }
@@ -42,7 +42,7 @@ static void join_bound(struct explanation *x, struct join *j, uint32_t i)
 	if (!rest.n)
 		rest = explain_text(x, b->symbol);
 	while (symbol_next(&rest, &symbol) && j->n_pair - from < 64) {
-		uint32_t view = view_of(x, j, b->src.input, b->compile, symbol, FACT_NONE), k = from;
+		uint32_t view = view_of(x, j, b->src.input, b->compile, symbol, NONE), k = from;
 		while (k < j->n_pair && j->pair[k].view != view)
 			k++;
 		if (k < j->n_pair)
@@ -118,7 +118,7 @@ static bool range_of(struct slice expr, struct slice name, struct symrange *out)
 static void learn(struct explanation *x, struct symbol_view *v)
 {
 	struct symrange r = SYMRANGE_ALL, only, both;
-	struct slice first = v->row == FACT_NONE ? slice_of(NULL, 0) : explain_text(x, x->facts->symbol[v->row].range);
+	struct slice first = v->row == NONE ? slice_of(NULL, 0) : explain_text(x, x->facts->symbol[v->row].range);
 	struct slice other = slice_of(NULL, 0);
 	bool known = first.n && symrange_parse(first, &r, NULL) == 0, changed = false;
 	if (!known)
@@ -159,7 +159,7 @@ static void add_views(struct explanation *x)
 	const struct facts *f = x->facts;
 	struct join j = {0};
 	for (uint32_t i = 0; i < f->n_symbol; i++)
-		if (f->symbol[i].symbol != INTERN_NONE)
+		if (f->symbol[i].symbol != NONE)
 			view_of(x, &j, f->symbol[i].src.input, f->symbol[i].compile, explain_text(x, f->symbol[i].symbol), i);
 	for (uint32_t i = 0; i < f->n_bound; i++)
 		join_bound(x, &j, i);
@@ -196,7 +196,7 @@ static bool size_source(struct slice source, struct slice *name, struct slice *d
 
 static struct slice compile_name(struct explanation *x, uint32_t compile)
 {
-	return compile == FACT_NONE ? slice_of(NULL, 0) : explain_text(x, x->facts->compile[compile].id);
+	return compile == NONE ? slice_of(NULL, 0) : explain_text(x, x->facts->compile[compile].id);
 }
 
 enum { FINDINGS_MAX = 500 }; /* a hostile log has a rule broken at a million lines */
@@ -321,7 +321,7 @@ static void zero_ones(struct explanation *x, uint32_t from)
 		struct slice name, dim;
 		if (!zero_one(x, r, &name, &dim))
 			continue;
-		struct fact_loc at = r->compile != FACT_NONE ? x->facts->compile[r->compile].loc : r->loc;
+		struct fact_loc at = r->compile != NONE ? x->facts->compile[r->compile].loc : r->loc;
 		struct finding *g =
 		    shape_finding(x, from, "shape-zero-one", FINDING_NOTE, &at, r->src, r->compile,
 				  explain_textf(x, "size of %.*s at dim %.*s is 0 or 1 in some calls", SLN(name, CLIP), SLN(dim, CLIP)));
@@ -359,7 +359,7 @@ static void data_dependent(struct explanation *x, uint32_t from, const struct fa
 		return;
 	const struct fact_symbol *s = symbol_row(x->facts, b);
 	bool yes_no = s && slice_is(explain_text(x, s->range), "[0, 1]");
-	bool in_program = s && s->loc.file != INTERN_NONE && srcloc_is_user(explain_text(x, s->loc.file));
+	bool in_program = s && s->loc.file != NONE && srcloc_is_user(explain_text(x, s->loc.file));
 	struct slice made = in_program ? explain_place(x, &s->loc) : slice_of(NULL, 0);
 	g->why = value.n ? SLICE("the compiled program always goes this way, whatever the data is")
 			 : SLICE("an unbacked symbol (from .item(), nonzero, a mask) has no value while tracing");
@@ -442,11 +442,11 @@ static void fake_kernel(struct explanation *x, const struct fact_fake_kernel *k)
 static uint32_t finding_of(const struct explanation *x, uint32_t from, const struct fact_bound *b)
 {
 	if (b->kind != BOUND_SPECIALIZED && b->kind != BOUND_DATA)
-		return FACT_NONE;
+		return NONE;
 	for (uint32_t g = from; g < x->n_finding; g++)
 		if (x->finding[g].src.input == b->src.input && x->finding[g].src.line == b->src.line)
 			return g;
-	return FACT_NONE;
+	return NONE;
 }
 
 void explain_shapes(struct explanation *x)
@@ -465,6 +465,6 @@ void explain_shapes(struct explanation *x)
 	for (uint32_t i = 0; i < f->n_fake_kernel && x->n_finding - from < FINDINGS_MAX; i++)
 		fake_kernel(x, &f->fake_kernel[i]);
 	for (uint32_t i = 0; i < x->n_symbol; i++)
-		for (uint32_t k = 0; k < x->symbol[i].n_bound && x->symbol[i].finding == FACT_NONE; k++)
+		for (uint32_t k = 0; k < x->symbol[i].n_bound && x->symbol[i].finding == NONE; k++)
 			x->symbol[i].finding = finding_of(x, from, &f->bound[x->bound_row[x->symbol[i].first_bound + k]]);
 }

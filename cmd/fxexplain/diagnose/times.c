@@ -59,7 +59,7 @@ static void add_up(const struct explanation *x, struct sums *s)
 	for (uint32_t i = 0; i < f->n_phase; i++) {
 		const struct fact_phase *p = &f->phase[i];
 		enum time_part_kind part = phase_part(facts_text(f, p->name));
-		uint32_t row = p->compile == FACT_NONE ? s->n : p->compile;
+		uint32_t row = p->compile == NONE ? s->n : p->compile;
 		s->part[row][part] += p->self;
 		s->calls[row][part] += p->calls;
 	}
@@ -95,7 +95,7 @@ static void add_coarse(struct explanation *x, const struct fact_compile *c)
 
 static void add_view(struct explanation *x, const struct sums *s, uint32_t compile, double seconds)
 {
-	uint32_t row = compile == FACT_NONE ? s->n : compile, first = x->n_part;
+	uint32_t row = compile == NONE ? s->n : compile, first = x->n_part;
 	double known = whole(s->part[row]);
 	if (seconds < known)
 		seconds = known;
@@ -104,7 +104,7 @@ static void add_view(struct explanation *x, const struct sums *s, uint32_t compi
 	if (known > 0) {
 		for (unsigned i = 0; i < PART_OTHER_TIME; i++)
 			add_part(x, slice_str(time_part_name[i]), s->part[row][i], s->calls[row][i]);
-	} else if (compile != FACT_NONE) {
+	} else if (compile != NONE) {
 		add_coarse(x, &x->facts->compile[compile]);
 	} else {
 		struct fact_compile all = {0};
@@ -140,7 +140,7 @@ static int slowest_view(const void *a, const void *b)
 static void add_views(struct explanation *x, const struct sums *s)
 {
 	const struct facts *f = x->facts;
-	add_view(x, s, FACT_NONE, s->seconds);
+	add_view(x, s, NONE, s->seconds);
 	uint32_t from = x->n_time;
 	for (uint32_t i = 0; i < f->n_compile; i++)
 		add_view(x, s, i, f->compile[i].seconds);
@@ -152,7 +152,7 @@ static void add_views(struct explanation *x, const struct sums *s)
 
 void times_ids(struct id_list *l, const struct facts *f, uint32_t compile)
 {
-	if (compile == FACT_NONE || compile == l->last)
+	if (compile == NONE || compile == l->last)
 		return;
 	l->last = compile;
 	if (l->n++ < IDS_SHOWN) {
@@ -200,16 +200,16 @@ static struct slice blocks_of(struct explanation *x, enum time_part_kind part)
 	struct buf b = {0};
 	uint32_t used[3], n = 0;
 	while (n < ARRAY_LEN(used)) {
-		uint32_t best = FACT_NONE;
+		uint32_t best = NONE;
 		for (uint32_t i = 0; i < f->n_phase; i++) {
 			const struct fact_phase *p = &f->phase[i];
-			bool taken = p->compile != FACT_NONE || p->self <= 0 || phase_part(facts_text(f, p->name)) != part;
+			bool taken = p->compile != NONE || p->self <= 0 || phase_part(facts_text(f, p->name)) != part;
 			for (uint32_t k = 0; k < n; k++)
 				taken |= used[k] == i;
-			if (!taken && (best == FACT_NONE || p->self > f->phase[best].self))
+			if (!taken && (best == NONE || p->self > f->phase[best].self))
 				best = i;
 		}
-		if (best == FACT_NONE)
+		if (best == NONE)
 			break;
 		used[n++] = best;
 		struct slice name = facts_text(f, f->phase[best].name);
@@ -373,7 +373,7 @@ static void overheads(struct explanation *x, const struct run_time *t)
 static void recompile_time(struct explanation *x, const struct run_time *t)
 {
 	const struct facts *f = x->facts;
-	struct id_list ids = {.last = FACT_NONE};
+	struct id_list ids = {.last = NONE};
 	double seconds = 0;
 	uint64_t n = 0;
 	for (uint32_t i = 0; i < f->n_compile; i++)
@@ -399,8 +399,8 @@ static void recompile_time(struct explanation *x, const struct run_time *t)
 static void guard_latency(struct explanation *x)
 {
 	const struct facts *f = x->facts;
-	struct id_list ids = {.last = FACT_NONE};
-	uint32_t worst = FACT_NONE, n = 0;
+	struct id_list ids = {.last = NONE};
+	uint32_t worst = NONE, n = 0;
 	double most = 0;
 	for (uint32_t i = 0; i < f->n_compile; i++)
 		for (uint32_t k = 0; k < f->compile[i].n_metric; k++) {
@@ -424,7 +424,7 @@ static void guard_latency(struct explanation *x)
 	if (!n)
 		return;
 	const struct fact_compile *c = &f->compile[worst];
-	struct slice name = c->loc.function != INTERN_NONE ? facts_text(f, c->loc.function) : SLICE("a compiled frame");
+	struct slice name = c->loc.function != NONE ? facts_text(f, c->loc.function) : SLICE("a compiled frame");
 	struct finding *g = explain_finding(x, FINDING_TIME, FINDING_WARNING);
 	g->id = SLICE("guard-latency");
 	g->title = explain_textf(x, "the guards of %.*s take %.1f ms on every call", SL(name), most / 1000);
@@ -446,7 +446,7 @@ void explain_times(struct explanation *x)
 	struct sums s;
 	add_up(x, &s);
 	add_views(x, &s);
-	if (x->n_time && x->time[0].compile == FACT_NONE) {
+	if (x->n_time && x->time[0].compile == NONE) {
 		const struct run_time t = {x->time[0].seconds, s.part[s.n], s.calls[s.n]};
 		compiler_time(x, &t);
 		part_time(x, &t);

@@ -109,7 +109,7 @@ static struct slice joined(struct debugdir *d, struct slice path, const char *na
 static uint32_t run_of(struct debugdir *d, struct slice path, uint32_t run)
 {
 	struct debug_run r;
-	if (run != UINT32_MAX || !name_run(d, &r, slice_base(path)))
+	if (run != NONE || !name_run(d, &r, slice_base(path)))
 		return run;
 	GROW(d->run, d->n_run, d->cap_run, 1);
 	d->run[d->n_run] = r;

@@ -65,7 +65,7 @@ struct debug_run {
 struct debug_comp {
 	struct slice name; /* of its folder: "model__0_forward_1.0" */
 	struct slice path;
-	uint32_t run; /* UINT32_MAX: in none */
+	uint32_t run; /* NONE: in none */
 	enum debug_kind kind;
 	uint64_t graph; /* 0 of model__0_; UINT64_MAX: not said */
 	uint64_t nth;   /* 0 of _1.0: it is the run's nth compilation; UINT64_MAX */

@@ -55,7 +55,7 @@ static void operands(struct fragment *f, struct slice s, bool keywords)
 		char c = s.p[i];
 		if (c == '%' && i + 1 < s.n && name_char(s.p[i + 1])) {
 			struct slice rest = after(s, i + 1), name = take_word(&rest);
-			if (intern_find(&f->made, name) == INTERN_NONE)
+			if (intern_find(&f->made, name) == NONE)
 				intern_add(&f->used, name);
 			continue;
 		}
@@ -80,7 +80,7 @@ static void node(struct fragment *f, struct slice s)
 	struct slice name, target, rest = behind(s, " = call_function[target=");
 	s = after(s, 1);
 	name = take_word(&s);
-	if (!name.n || !rest.p || f->made.n >= FRAGMENT_MAX || intern_find(&f->made, name) != INTERN_NONE)
+	if (!name.n || !rest.p || f->made.n >= FRAGMENT_MAX || intern_find(&f->made, name) != NONE)
 		return;
 	const char *close = slice_chr(rest, ']');
 	struct slice args = behind(rest, "](args = "), kwargs = behind(rest, "kwargs = ");
@@ -137,7 +137,7 @@ bool fragment_graph(struct slice code, struct buf *b)
 	if (any) {
 		buf_adds(b, "class GraphModule(torch.nn.Module):\n    def forward(self");
 		for (uint32_t i = 0; i < f.used.n; i++)
-			if (intern_find(&f.made, intern_get(&f.used, i)) == INTERN_NONE)
+			if (intern_find(&f.made, intern_get(&f.used, i)) == NONE)
 				buf_addf(b, ", %.*s", SL(intern_get(&f.used, i)));
 		buf_adds(b, "):\n");
 		buf_add(b, f.body.p, f.body.len);

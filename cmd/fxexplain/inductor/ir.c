@@ -142,7 +142,7 @@ static void add_node(struct reader *r, struct slice name, struct slice kind, str
 	GROW(t->by_name, row, t->cap_by_name, 1);
 	t->by_name[row] = r->node = t->n_node;
 	t->node[t->n_node++] = (struct irnode){
-	    .name = name, .kind = kind, .ir = ir, .line = r->line, .last = r->line, .parent = r->has_parent ? r->parent : IR_NONE};
+	    .name = name, .kind = kind, .ir = ir, .line = r->line, .last = r->line, .parent = r->has_parent ? r->parent : NONE};
 	if (r->has_parent)
 		t->node[r->parent].members++;
 	r->has_parent = false;
@@ -173,12 +173,12 @@ static bool field(struct reader *r, struct slice line)
 	struct slice value = slice_trim(slice_of(eq + 2, (size_t)(s.p + s.n - eq - 2)));
 	if (slice_starts(key, "snodes[")) {
 		uint32_t at = irtext_node(t, name);
-		r->has_parent = at != IR_NONE;
+		r->has_parent = at != NONE;
 		r->parent = at;
 		r->in_body = r->in_outputs = false;
 		return true;
 	}
-	if (r->node == IR_NONE)
+	if (r->node == NONE)
 		return true;
 	if (slice_is(key, "outputs")) {
 		r->in_outputs = true;
@@ -278,7 +278,7 @@ static void body_line(struct reader *r, struct slice line)
 
 void irtext_read(struct irtext *t, struct slice text)
 {
-	struct reader r = {.t = t, .rest = text, .node = IR_NONE};
+	struct reader r = {.t = t, .rest = text, .node = NONE};
 	struct slice line, name, kind, ir;
 	*t = (struct irtext){.text = text};
 	while (next_line(&r, &line)) {
@@ -290,7 +290,7 @@ void irtext_read(struct irtext *t, struct slice text)
 			add_node(&r, name, kind, ir);
 			continue;
 		}
-		if (r.node != IR_NONE && slice_starts(line, "class ") && slice_ends(line, "_loop_body:")) {
+		if (r.node != NONE && slice_starts(line, "class ") && slice_ends(line, "_loop_body:")) {
 			r.in_body = true;
 			r.block = 0;
 			t->node[r.node].body = t->node[r.node].body_last = r.line;
@@ -300,7 +300,7 @@ void irtext_read(struct irtext *t, struct slice text)
 			continue;
 		} else if (r.in_body) {
 			body_line(&r, line);
-		} else if (r.in_outputs && r.node != IR_NONE && !slice_find(line, " = ")) {
+		} else if (r.in_outputs && r.node != NONE && !slice_find(line, " = ")) {
 			struct slice s = line;
 			name = take_name(&s);
 			if (name.n && slice_starts(s, ": "))
@@ -308,13 +308,13 @@ void irtext_read(struct irtext *t, struct slice text)
 		} else {
 			field(&r, line);
 		}
-		if (r.node != IR_NONE)
+		if (r.node != NONE)
 			t->node[r.node].last = r.line;
 	}
 	/* The text of a fused node holds that of its members, which come after it. */
 	for (uint32_t i = t->n_node; i-- > 0;) {
 		uint32_t p = t->node[i].parent;
-		if (p != IR_NONE && t->node[p].last < t->node[i].last)
+		if (p != NONE && t->node[p].last < t->node[i].last)
 			t->node[p].last = t->node[i].last;
 	}
 }
@@ -334,7 +334,7 @@ void irtext_release(struct irtext *t)
 uint32_t irtext_node(const struct irtext *t, struct slice name)
 {
 	uint32_t i = intern_find(&t->names, name);
-	return i == INTERN_NONE ? IR_NONE : t->by_name[i];
+	return i == NONE ? NONE : t->by_name[i];
 }
 
 uint32_t irtext_writer(const struct irtext *t, struct slice buffer)
@@ -350,13 +350,13 @@ uint32_t irtext_writer(const struct irtext *t, struct slice buffer)
 			if (slice_eq(t->name[n->write + k], buffer))
 				return i;
 	}
-	return IR_NONE;
+	return NONE;
 }
 
 /* Parents come before their members, so that this ends. */
 uint32_t irtext_outermost(const struct irtext *t, uint32_t node)
 {
-	while (t->node[node].parent != IR_NONE)
+	while (t->node[node].parent != NONE)
 		node = t->node[node].parent;
 	return node;
 }

@@ -42,7 +42,6 @@
 #define PT2_INDUCTOR_IR_H
 #include "base/hash.h"
 
-#define IR_NONE UINT32_MAX
 #define IR_MAX (1u << 22)
 
 struct irop {
@@ -71,7 +70,7 @@ struct irnode {
 	struct slice kernel;                       /* of an extern one: "extern_kernels.addmm" */
 	uint32_t line, last;                       /* of its text, members included */
 	uint32_t body, body_last;                  /* lines of the loop body; 0: none */
-	uint32_t parent;                           /* the fused node that it is a member of, IR_NONE */
+	uint32_t parent;                           /* the fused node that it is a member of, NONE */
 	uint32_t members;                          /* how many it has itself */
 	uint32_t write, n_writes;                  /* texts in irtext.name */
 	uint32_t unmet, n_unmet;
@@ -96,9 +95,9 @@ struct irtext {
 
 void irtext_read(struct irtext *t, struct slice text);
 void irtext_release(struct irtext *t);
-/* A node by its name; IR_NONE. Of several of a name the last. */
+/* A node by its name; NONE. Of several of a name the last. */
 uint32_t irtext_node(const struct irtext *t, struct slice name);
-/* The node (no fused one) that writes the buffer; IR_NONE. */
+/* The node (no fused one) that writes the buffer; NONE. */
 uint32_t irtext_writer(const struct irtext *t, struct slice buffer);
 /* The outermost fused node that it is in, itself if in none. */
 uint32_t irtext_outermost(const struct irtext *t, uint32_t node);

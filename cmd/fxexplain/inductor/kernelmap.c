@@ -28,8 +28,7 @@ uint32_t km_add_node(struct kernelmap *m, struct slice name)
 	if (row < m->n_node)
 		return row;
 	GROW(m->node, m->n_node, m->cap_node, 1);
-	m->node[m->n_node++] =
-	    (struct kmnode){.name = intern_get(&m->node_names, row), .fx = GRAPH_NONE, .source = KM_NONE, .compute = true};
+	m->node[m->n_node++] = (struct kmnode){.name = intern_get(&m->node_names, row), .fx = NONE, .source = NONE, .compute = true};
 	return row;
 }
 
@@ -83,7 +82,7 @@ static void node_text(struct kernelmap *m, uint32_t fx, struct kmnode *to)
 	}
 	to->text = arena_slice(&m->arena, buf_slice(&b));
 	buf_reset(&b);
-	if (n->meta != GRAPH_NONE)
+	if (n->meta != NONE)
 		fxcode_meta(g, n->meta, &b);
 	to->shape = arena_slice(&m->arena, buf_slice(&b));
 	buf_release(&b);
@@ -118,7 +117,7 @@ static void read_graph(struct kernelmap *m)
 		to->fx = i;
 		to->compute = n->op != GRAPH_PLACEHOLDER && n->op != GRAPH_GET_ATTR;
 		node_text(m, i, to);
-		if (n->stack == GRAPH_NONE)
+		if (n->stack == NONE)
 			continue;
 		buf_reset(&b);
 		struct slice stack = graph_text(g, n->stack);
@@ -175,10 +174,10 @@ static uint32_t parse(struct json_tape *t, struct slice text)
 {
 	uint32_t root;
 	if (!text.n || text.n > UINT32_MAX / 2)
-		return JSON_NONE;
+		return NONE;
 	json_tape_text(t, text.p, text.n);
 	if (json_parse(t, 0, text.n, &root) < 0 || !json_is(t, root, JSON_OBJECT))
-		return JSON_NONE;
+		return NONE;
 	return root;
 }
 
@@ -187,7 +186,7 @@ static void index_keys(struct km_rows *keys, const struct json_tape *t, uint32_t
 {
 	struct uses uses = {0};
 	struct buf b = {0};
-	if (root == JSON_NONE)
+	if (root == NONE)
 		return;
 	json_each_pair(t, root, k) {
 		const struct slice key = json_slice(t, k);
@@ -206,10 +205,10 @@ static uint32_t member(const struct km_rows *keys, struct slice key, struct slic
 {
 	struct buf b = {0};
 	uint32_t at = km_rows_first(keys, key.n ? key : name);
-	if (at == KM_NONE && !key.n)
+	if (at == NONE && !key.n)
 		at = km_rows_first(keys, nth_key(&b, name, nth));
 	buf_release(&b);
-	return at == KM_NONE ? JSON_NONE : keys->entry[at].row;
+	return at == NONE ? NONE : keys->entry[at].row;
 }
 
 static void take_names(struct kernelmap *m, struct kmlist *l, const struct json_tape *t, uint32_t list)
@@ -261,7 +260,7 @@ static struct slice take_types(struct kernelmap *m, const struct json_tape *t, u
 			buf_adds(&b, n++ ? ", " : "");
 			add_type(&b, t, s, d);
 		}
-	if (json_is(t, shape, JSON_ARRAY) && dtype != JSON_NONE) {
+	if (json_is(t, shape, JSON_ARRAY) && dtype != NONE) {
 		buf_adds(&b, n ? " -> " : "-> ");
 		add_type(&b, t, shape, dtype);
 	}
@@ -295,7 +294,7 @@ static void add_use(struct kernelmap *m, const struct said *said, struct uses *u
 	u->from |= u->fx.n ? KM_FROM_MAP : 0;
 	uint32_t before = u->fx.n;
 	list_names(m, &u->fx, c->notes.node);
-	if (c->kernel != OUT_NONE)
+	if (c->kernel != NONE)
 		list_names(m, &u->fx, m->code.kernel[c->kernel].notes.node);
 	u->from |= u->fx.n > before ? KM_FROM_COMMENT : 0;
 	if (!u->fx.n && !m->has_graph) {
@@ -314,7 +313,7 @@ static const uint8_t *km_allowed(struct kernelmap *m, const struct kmuse *u)
 		return NULL;
 	for (uint32_t i = 0; i < u->fx.n; i++) {
 		uint32_t fx = m->node[m->item[u->fx.first + i]].fx;
-		if (fx != GRAPH_NONE)
+		if (fx != NONE)
 			m->index->allowed[fx / 8] |= (uint8_t)(1u << (fx % 8));
 	}
 	return m->index->allowed;
@@ -325,12 +324,12 @@ static void km_allowed_end(struct kernelmap *m, const struct kmuse *u)
 {
 	for (uint32_t i = 0; i < u->fx.n; i++) {
 		uint32_t fx = m->node[m->item[u->fx.first + i]].fx;
-		if (fx != GRAPH_NONE)
+		if (fx != NONE)
 			m->index->allowed[fx / 8] = 0;
 	}
 }
 
-uint32_t km_row(struct kernelmap *m, uint32_t fx) { return fx == GRAPH_NONE ? KM_NONE : km_add_node(m, graph_name(&m->graph, fx)); }
+uint32_t km_row(struct kernelmap *m, uint32_t fx) { return fx == NONE ? NONE : km_add_node(m, graph_name(&m->graph, fx)); }
 
 /* What the parameters of a kernel hold at this call. */
 static struct opseq_param *params_of(const struct kernelmap *m, const struct kmuse *u, const struct fxindex *x, uint32_t *n)
@@ -346,9 +345,9 @@ static struct opseq_param *params_of(const struct kernelmap *m, const struct kmu
 		p[i].stored = p[i].loaded = m->code.name[c->arg.first + i];
 		/* In place: what it held was made under another name, of which there may have been several. */
 		bool found = !slice_starts(p[i].name, "in_out_ptr");
-		for (uint32_t a = m->code.n_alias; !found && (a = outcode_alias(&m->code, p[i].loaded, a)) != OUT_NONE;) {
+		for (uint32_t a = m->code.n_alias; !found && (a = outcode_alias(&m->code, p[i].loaded, a)) != NONE;) {
 			p[i].loaded = m->code.alias[a].of;
-			found = m->has_graph && fxindex_bound(x, p[i].loaded) != GRAPH_NONE;
+			found = m->has_graph && fxindex_bound(x, p[i].loaded) != NONE;
 		}
 	}
 	return p;
@@ -363,7 +362,7 @@ static void take_ir(struct kernelmap *m, const struct kmuse *u, const struct ops
 			if (s->op[k].node == node && match[k].how != MATCH_NONE && s->op[k].kind != OP_LOAD && s->op[k].kind != OP_NOTE &&
 			    s->op[k].kind != OP_ALIAS) {
 				uint32_t row = km_row(m, match[k].fx);
-				if (row != KM_NONE && m->node[row].compute)
+				if (row != NONE && m->node[row].compute)
 					km_list_add(m, l, row);
 			}
 	}
@@ -380,7 +379,7 @@ static void take_lines(struct kernelmap *m, struct kmuse *u, const struct opseq 
 	u->line = m->n_line;
 	u->n_lines = n;
 	for (uint32_t i = 0; i < n; i++)
-		m->line[m->n_line++] = (struct kmline){.node = KM_NONE, .ir_node = IR_NONE, .kind = OP_NOTE};
+		m->line[m->n_line++] = (struct kmline){.node = NONE, .ir_node = NONE, .kind = OP_NOTE};
 	for (uint32_t i = 0; i < s->n_op; i++) {
 		const struct seqop *o = &s->op[i];
 		if (!o->line || o->line > n)
@@ -392,7 +391,7 @@ static void take_lines(struct kernelmap *m, struct kmuse *u, const struct opseq 
 		l->value = o->result;
 		l->node = km_row(m, match[i].fx);
 		l->how = match[i].how;
-		if (match[i].ir != OP_NONE) {
+		if (match[i].ir != NONE) {
 			l->ir_node = ir->op[match[i].ir].node;
 			l->ir_line = ir->op[match[i].ir].line;
 		}
@@ -402,9 +401,9 @@ static void take_lines(struct kernelmap *m, struct kmuse *u, const struct opseq 
 /* Without a graph there are only names: an operation that one node of the kernel is called after ("sub_1" for a sub) is perhaps it. */
 static uint32_t by_name(const struct kernelmap *m, const struct kmuse *u, const struct seqop *o)
 {
-	uint32_t found = KM_NONE;
+	uint32_t found = NONE;
 	if ((o->kind != OP_CALC && o->kind != OP_REDUCE) || slice_is(o->name, "?"))
-		return KM_NONE;
+		return NONE;
 	for (uint32_t i = 0; i < u->fx.n; i++) {
 		struct slice name = m->node[m->item[u->fx.first + i]].name;
 		while (name.n && name.p[name.n - 1] >= '0' && name.p[name.n - 1] <= '9')
@@ -413,8 +412,8 @@ static uint32_t by_name(const struct kernelmap *m, const struct kmuse *u, const 
 			name.n--;
 		if (!slice_eq(op_canonical(name), o->name))
 			continue;
-		if (found != KM_NONE)
-			return KM_NONE;
+		if (found != NONE)
+			return NONE;
 		found = m->item[u->fx.first + i];
 	}
 	return found;
@@ -425,7 +424,7 @@ static void guess_lines(struct kernelmap *m, const struct kmuse *u, const struct
 	for (uint32_t i = 0; i < s->n_op; i++) {
 		uint32_t row = by_name(m, u, &s->op[i]);
 		struct kmline *l = s->op[i].line && s->op[i].line <= u->n_lines ? &m->line[u->line + s->op[i].line - 1] : NULL;
-		if (!l || row == KM_NONE || !s->op[i].result.n)
+		if (!l || row == NONE || !s->op[i].result.n)
 			continue;
 		l->node = row;
 		l->how = MATCH_GUESS;
@@ -474,7 +473,7 @@ static void from_name(struct kernelmap *m, struct kmuse *u)
 	for (uint32_t i = 0; i < ops->name.n; i++) {
 		const struct slice op = intern_get(&ops->name, i);
 		const uint32_t at = km_rows_first(ops, op);
-		if (ops->entry[at].next == KM_NONE && names(u->name, op))
+		if (ops->entry[at].next == NONE && names(u->name, op))
 			km_list_add(m, &u->fx, km_row(m, ops->entry[at].row));
 	}
 	u->from |= u->fx.n ? KM_FROM_NAME : 0;
@@ -483,12 +482,12 @@ static void from_name(struct kernelmap *m, struct kmuse *u)
 /* A statement of no known form, the only one, is perhaps the node that no other line is of. */
 static void guess_rest(struct kernelmap *m, const struct kmuse *u, const struct opseq *s)
 {
-	uint32_t row = KM_NONE, line = 0;
+	uint32_t row = NONE, line = 0;
 	for (uint32_t i = 0; i < u->fx.n; i++) {
 		bool taken = false;
 		for (uint32_t k = 0; k < u->n_lines; k++)
 			taken |= m->line[u->line + k].node == m->item[u->fx.first + i];
-		if (!taken && row != KM_NONE)
+		if (!taken && row != NONE)
 			return;
 		row = taken ? row : m->item[u->fx.first + i];
 	}
@@ -500,7 +499,7 @@ static void guess_rest(struct kernelmap *m, const struct kmuse *u, const struct 
 			return;
 		line = o->line;
 	}
-	if (row == KM_NONE || !line || m->line[u->line + line - 1].node != KM_NONE)
+	if (row == NONE || !line || m->line[u->line + line - 1].node != NONE)
 		return;
 	m->line[u->line + line - 1].node = row;
 	m->line[u->line + line - 1].how = MATCH_GUESS;
@@ -520,7 +519,7 @@ static void flow(struct kernelmap *m, struct kmuse *u, struct fxindex *x)
 	opseq_add_kernel(&body, k->text, k->lang, p, n_params);
 	struct opmatch *im = xcalloc(ir.n_op + 1, sizeof(*im)), *bm = xcalloc(body.n_op + 1, sizeof(*bm));
 	for (uint32_t i = 0; i < body.n_op; i++)
-		bm[i] = (struct opmatch){GRAPH_NONE, MATCH_NONE, OP_NONE};
+		bm[i] = (struct opmatch){NONE, MATCH_NONE, NONE};
 	if (m->has_graph) {
 		opmatch_fx(im, &ir, x, allowed);
 		opmatch_fx(bm, &body, x, allowed);
@@ -529,7 +528,7 @@ static void flow(struct kernelmap *m, struct kmuse *u, struct fxindex *x)
 		km_allowed_end(m, u);
 	opmatch_ir(bm, &body, &ir, &m->code);
 	for (uint32_t i = 0; i < body.n_op && m->has_graph; i++) { /* the IR knows better what a step is of */
-		const struct opmatch *of = bm[i].ir == OP_NONE ? NULL : &im[bm[i].ir];
+		const struct opmatch *of = bm[i].ir == NONE ? NULL : &im[bm[i].ir];
 		if (of && of->how != MATCH_NONE && bm[i].how != MATCH_SAME && body.op[i].kind != OP_CONST) {
 			bm[i].fx = of->fx;
 			bm[i].how = of->how;
@@ -574,12 +573,12 @@ static void sources_of_nodes(struct kernelmap *m, struct kmuse *u)
 		user |= srcloc_is_user(m->source[m->item[u->source.first + i]].file);
 	for (uint32_t i = 0; i < u->fx.n; i++) {
 		uint32_t at = m->node[m->item[u->fx.first + i]].source;
-		user |= at != KM_NONE && srcloc_is_user(m->source[at].file);
+		user |= at != NONE && srcloc_is_user(m->source[at].file);
 	}
 	/* Lines of torch's own modules only where there is none of the user's. */
 	for (uint32_t i = 0; i < u->fx.n; i++) {
 		const struct kmnode *n = &m->node[m->item[u->fx.first + i]];
-		if (n->source != KM_NONE && n->compute && (!user || srcloc_is_user(m->source[n->source].file)))
+		if (n->source != NONE && n->compute && (!user || srcloc_is_user(m->source[n->source].file)))
 			km_list_add(m, &u->source, n->source);
 	}
 }
@@ -623,7 +622,7 @@ void kernelmap_build(struct kernelmap *m, const struct kernelmap_input *in)
 	m->ir_fx = xcalloc((m->ir ? m->ir->n_node : 0) + 1, sizeof(*m->ir_fx));
 	m->taken = xcalloc((m->ir ? m->ir->n_node : 0) + 1, sizeof(*m->taken));
 	uint32_t codes = json_get_as(&said.map, parse(&said.map, in->mappings), "cppCodeToPost", JSON_OBJECT);
-	if (codes != JSON_NONE)
+	if (codes != NONE)
 		index_keys(&said.codes, &said.map, codes);
 	index_keys(&said.stack, &said.stacks, parse(&said.stacks, in->stacks));
 	index.allowed = xcalloc((m->has_graph ? m->graph.n_nodes : 0) / 8 + 1, 1);
@@ -641,7 +640,7 @@ void kernelmap_build(struct kernelmap *m, const struct kernelmap_input *in)
 		struct kmuse *u = &m->use[i];
 		km_join_ir(m, u);
 		km_from_log(m, u);
-		if (u->kernel != OUT_NONE)
+		if (u->kernel != NONE)
 			flow(m, u, &x);
 		else if (m->has_graph)
 			km_operator(m, u, &x);
@@ -662,7 +661,7 @@ void kernelmap_build(struct kernelmap *m, const struct kernelmap_input *in)
 
 struct slice kernelmap_text(const struct kernelmap *m, const struct kmuse *u)
 {
-	return u->kernel == OUT_NONE ? SLICE("") : m->code.kernel[u->kernel].text;
+	return u->kernel == NONE ? SLICE("") : m->code.kernel[u->kernel].text;
 }
 
 void kernelmap_release(struct kernelmap *m)

@@ -29,7 +29,6 @@
 #include "inductor/fusionlog.h"
 #include "inductor/opmatch.h"
 
-#define KM_NONE UINT32_MAX
 #define KERNELMAP_LINES (1u << 21) /* of kernels, per call; uses beyond have no lines */
 
 struct kernelmap_input {
@@ -51,8 +50,8 @@ struct kmlist { /* item[first .. first + n) of struct kernelmap */
 
 struct kmnode {
 	struct slice name;  /* of the FX node */
-	uint32_t fx;        /* in graph, GRAPH_NONE: only its name is known */
-	uint32_t source;    /* row of source, KM_NONE */
+	uint32_t fx;        /* in graph, NONE: only its name is known */
+	uint32_t source;    /* row of source, NONE */
 	struct slice text;  /* "torch.ops.aten.neg.default(arg0_1)"; empty */
 	struct slice shape; /* "u8[1, 8]"; empty */
 	bool compute;       /* neither an argument nor the output */
@@ -62,16 +61,16 @@ enum km_from { KM_FROM_MAP = 1, KM_FROM_COMMENT = 2, KM_FROM_LOG = 4, KM_FROM_FL
 
 /* A line of a kernel's text. */
 struct kmline {
-	uint32_t node;             /* row of node, KM_NONE */
+	uint32_t node;             /* row of node, NONE */
 	uint8_t how;               /* enum match_how */
 	uint8_t kind;              /* enum op_kind */
 	struct slice value;        /* "tmp2"; empty: none */
-	uint32_t ir_node, ir_line; /* IR_NONE; line of the IR text */
+	uint32_t ir_node, ir_line; /* NONE; line of the IR text */
 };
 
 struct kmuse {
 	struct slice name;
-	uint32_t call, kernel; /* of code; kernel OUT_NONE: an operator of torch */
+	uint32_t call, kernel; /* of code; kernel NONE: an operator of torch */
 	uint32_t nth;          /* how many calls of the name come before */
 	unsigned from;         /* enum km_from */
 	struct slice
@@ -134,7 +133,7 @@ uint32_t kernelmap_fusion(struct kernelmap *m, uint32_t use, struct kmfusion *ro
 struct kmlocation {
 	struct srcloc error;     /* file, line, column, severity, message of the compiler's line */
 	struct slice quoted;     /* the line of source that it shows */
-	uint32_t map, use, line; /* the kernel's line, from 1; KM_NONE when none is like it */
+	uint32_t map, use, line; /* the kernel's line, from 1; NONE when none is like it */
 	bool several;            /* more than one line is like it: this is the nearest */
 };
 /* The first error in a text (a CppCompileError, a compiler's output) that shows a line of one of these kernels; without one the first

@@ -17,7 +17,7 @@ bool kernelmap_use_has(const struct kernelmap *m, uint32_t use, struct kmhit hit
 	case KM_FX: return has(m, u->fx, hit.row);
 	case KM_IR:
 		for (uint32_t i = 0; i < u->ir.n; i++) /* a fused node by its members */
-			for (uint32_t at = m->item[u->ir.first + i]; at != IR_NONE; at = m->ir->node[at].parent)
+			for (uint32_t at = m->item[u->ir.first + i]; at != NONE; at = m->ir->node[at].parent)
 				if (at == hit.row)
 					return true;
 		return false;
@@ -45,7 +45,7 @@ uint32_t kernelmap_find(const struct kernelmap *m, struct slice name, struct kmh
 		if (slice_eq(m->use[i].name, name) || (place && slice_eq(m->code.call[m->use[i].call].notes.handle, name)))
 			hit[n++] = (struct kmhit){KM_KERNEL, i};
 	uint32_t row = intern_find(&m->node_names, name);
-	if (row != INTERN_NONE && n < max)
+	if (row != NONE && n < max)
 		hit[n++] = (struct kmhit){KM_FX, row};
 	for (uint32_t i = 0; m->ir && i < m->ir->n_node && n < max; i++) {
 		const struct irnode *x = &m->ir->node[i];
@@ -142,7 +142,7 @@ uint32_t kernelmap_fusion(struct kernelmap *m, uint32_t use, struct kmfusion *ro
 	for (uint32_t i = 0; i < f.u->ir.n && !said; i++) {
 		uint32_t a = irtext_outermost(m->ir, m->item[f.u->ir.first + i]);
 		for (uint32_t b = 0; b < m->ir->n_node && !seen[a]; b++)
-			if (b != a && m->ir->node[b].parent == IR_NONE) {
+			if (b != a && m->ir->node[b].parent == NONE) {
 				if (reads(m->ir, &m->ir->node[b], &m->ir->node[a]))
 					derive(&f, a, b);
 				else if (reads(m->ir, &m->ir->node[a], &m->ir->node[b]))

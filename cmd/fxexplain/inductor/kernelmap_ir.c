@@ -8,7 +8,7 @@ void km_rows_add(struct km_rows *r, struct slice name, uint32_t row)
 	uint32_t i = intern_add(&r->name, name);
 	GROW(r->entry, r->n, r->cap, 1);
 	r->entry[r->n].row = row;
-	r->entry[r->n].next = KM_NONE;
+	r->entry[r->n].next = NONE;
 	if (i == r->n_name) {
 		GROW(r->first, r->n_name, r->cap_first, 1);
 		GROW(r->last, r->n_name, r->cap_last, 1);
@@ -22,7 +22,7 @@ void km_rows_add(struct km_rows *r, struct slice name, uint32_t row)
 uint32_t km_rows_first(const struct km_rows *r, struct slice name)
 {
 	uint32_t i = intern_find(&r->name, name);
-	return i == INTERN_NONE ? KM_NONE : r->first[i];
+	return i == NONE ? NONE : r->first[i];
 }
 
 void km_rows_release(struct km_rows *r)
@@ -53,7 +53,7 @@ static void index_nodes(struct km_index *x, const struct irtext *ir)
 	x->leaf = xcalloc(ir->n_node + 1, sizeof(*x->leaf));
 	x->leaf_next = xcalloc(ir->n_node + 1, sizeof(*x->leaf_next));
 	for (uint32_t i = 0; i < ir->n_node; i++)
-		x->leaf[i] = KM_NONE;
+		x->leaf[i] = NONE;
 	for (uint32_t i = ir->n_node; i-- > 0;)
 		if (!ir->node[i].members) {
 			uint32_t top = irtext_outermost(ir, i);
@@ -62,9 +62,9 @@ static void index_nodes(struct km_index *x, const struct irtext *ir)
 		}
 	for (uint32_t i = 0; i < ir->n_node; i++) {
 		const struct irnode *n = &ir->node[i];
-		for (uint32_t k = 0; n->parent == IR_NONE && k < n->n_outs; k++)
+		for (uint32_t k = 0; n->parent == NONE && k < n->n_outs; k++)
 			km_rows_add(&x->writers, ir->out[n->out + k].name, i);
-		for (uint32_t k = 0; n->parent == IR_NONE && k < n->n_writes; k++)
+		for (uint32_t k = 0; n->parent == NONE && k < n->n_writes; k++)
 			km_rows_add(&x->writers, ir->name[n->write + k], i);
 	}
 }
@@ -107,7 +107,7 @@ static void mark(struct km_index *x, uint32_t node)
 /* Mark the outermost node that writes a buffer, or the one it was made of (buf3 = buf2  # reuse). */
 static void mark_writer(struct km_index *x, struct slice buffer)
 {
-	for (uint32_t e = km_rows_first(&x->writers, buffer); e != KM_NONE; e = x->writers.entry[e].next)
+	for (uint32_t e = km_rows_first(&x->writers, buffer); e != NONE; e = x->writers.entry[e].next)
 		mark(x, x->writers.entry[e].row);
 }
 
@@ -125,8 +125,7 @@ static void mark_call(struct kernelmap *m, const struct outcall *c, const struct
 		mark_writer(m->index, name);
 		if (!slice_starts(param, "in_out_ptr"))
 			continue;
-		for (uint32_t a = m->code.n_alias;
-		     (a = outcode_alias(&m->code, name, a)) != OUT_NONE;) { /* written several times in place */
+		for (uint32_t a = m->code.n_alias; (a = outcode_alias(&m->code, name, a)) != NONE;) { /* written several times in place */
 			name = m->code.alias[a].of;
 			mark_writer(m->index, name);
 		}
@@ -147,7 +146,7 @@ void km_join_ir(struct kernelmap *m, struct kmuse *u)
 {
 	const struct irtext *ir = m->ir;
 	const struct outcall *c = &m->code.call[u->call];
-	const struct outkernel *k = c->kernel == OUT_NONE ? NULL : &m->code.kernel[c->kernel];
+	const struct outkernel *k = c->kernel == NONE ? NULL : &m->code.kernel[c->kernel];
 	struct km_index *x = m->index;
 	km_list_begin(m, &u->ir);
 	if (!ir || !ir->n_node)
@@ -157,7 +156,7 @@ void km_join_ir(struct kernelmap *m, struct kmuse *u)
 	for (uint32_t i = 0; i < tops; i++) {
 		if (slice_starts(ir->node[x->mark[i]].kind, "Extern") == (k != NULL))
 			continue;
-		for (uint32_t leaf = x->leaf[x->mark[i]]; leaf != KM_NONE; leaf = x->leaf_next[leaf])
+		for (uint32_t leaf = x->leaf[x->mark[i]]; leaf != NONE; leaf = x->leaf_next[leaf])
 			if (!m->taken[leaf]) {
 				m->taken[leaf] = true;
 				mark(x, leaf);
@@ -175,10 +174,10 @@ void km_from_log(struct kernelmap *m, struct kmuse *u)
 	const struct km_rows *origins = &m->index->origins;
 	for (uint32_t k = 0; origins->n && k < u->ir.n; k++) {
 		uint32_t e = km_rows_first(origins, m->ir->node[m->item[u->ir.first + k]].name);
-		for (; e != KM_NONE; e = origins->entry[e].next) {
+		for (; e != NONE; e = origins->entry[e].next) {
 			struct slice rest = m->in.fusion->row[origins->entry[e].row].reason, one;
 			while (irop_arg(&rest, &one))
-				if (m->has_graph ? graph_find(&m->graph, 0, one) != GRAPH_NONE : one.n > 0) {
+				if (m->has_graph ? graph_find(&m->graph, 0, one) != NONE : one.n > 0) {
 					km_list_add(m, &u->fx, km_add_node(m, one));
 					u->from |= KM_FROM_LOG;
 				}

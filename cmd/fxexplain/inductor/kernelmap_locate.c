@@ -32,11 +32,11 @@ static void look(struct search *f, const struct kernelmap *m, uint32_t map)
 			if (!slice_eq(slice_trim(line), f->out->quoted))
 				continue;
 			/* The file that is compiled has a line more in front (2.13), AOTInductor's all kernels. */
-			uint32_t base = m->in.wrapper.n && m->use[u].kernel != OUT_NONE ? m->code.kernel[m->use[u].kernel].line - 1 : 1;
+			uint32_t base = m->in.wrapper.n && m->use[u].kernel != NONE ? m->code.kernel[m->use[u].kernel].line - 1 : 1;
 			uint64_t at = (uint64_t)n + base, want = f->out->error.line;
 			uint64_t away = at > want ? at - want : want - at;
-			f->out->several |= f->out->line != KM_NONE;
-			if (f->out->line != KM_NONE && away >= f->best)
+			f->out->several |= f->out->line != NONE;
+			if (f->out->line != NONE && away >= f->best)
 				continue;
 			f->best = away;
 			f->out->map = map;
@@ -58,12 +58,12 @@ bool kernelmap_locate(struct kernelmap *const *map, uint32_t n, struct slice tex
 		if (!slice_find(line, "error:") || !srcloc_parse(line, &out->error) || !is_error(&out->error))
 			continue;
 		struct slice behind = rest, next;
-		out->map = out->use = out->line = KM_NONE;
+		out->map = out->use = out->line = NONE;
 		out->several = false;
 		out->quoted = slice_line(&behind, &next) ? quoted(next) : SLICE("");
 		for (uint32_t i = 0; i < n && out->quoted.n; i++)
 			look(&f, map[i], i);
-		if (out->line != KM_NONE)
+		if (out->line != NONE)
 			return true;
 		if (!any)
 			first = *out;

@@ -28,11 +28,11 @@ static bool names_op(struct slice call, struct slice op)
 	return false;
 }
 
-/* The node whose values a name holds; GRAPH_NONE. */
+/* The node whose values a name holds; NONE. */
 static uint32_t bound_as(const struct kernelmap *m, const struct fxindex *x, struct slice name)
 {
-	uint32_t bound = name.n ? fxindex_bound(x, name) : GRAPH_NONE;
-	return bound == GRAPH_NONE && name.n ? fxindex_bound(x, outcode_storage(&m->code, name)) : bound;
+	uint32_t bound = name.n ? fxindex_bound(x, name) : NONE;
+	return bound == NONE && name.n ? fxindex_bound(x, outcode_storage(&m->code, name)) : bound;
 }
 
 /* Could node i be the call? What the call is given and is known must be among the node's operands; and the other way around, unless
@@ -46,7 +46,7 @@ static bool given_to(const struct kernelmap *m, const struct outcall *c, const s
 	for (uint32_t a = 0; a < c->arg.n; a++) {
 		struct slice name = m->code.name[c->arg.first + a];
 		uint32_t bound = bound_as(m, x, name), k = 0;
-		if (bound == GRAPH_NONE) {
+		if (bound == NONE) {
 			unknown += name.n > 0;
 			continue;
 		}
@@ -73,7 +73,7 @@ static void bind_items(const struct kernelmap *m, struct fxindex *x, struct slic
 	const struct graph *g = &m->graph;
 	fxindex_bind(x, buffer, node);
 	const struct km_rows *items = &m->index->items;
-	for (uint32_t e = km_rows_first(items, buffer); e != KM_NONE; e = items->entry[e].next) {
+	for (uint32_t e = km_rows_first(items, buffer); e != NONE; e = items->entry[e].next) {
 		const struct outalias *al = &m->code.alias[items->entry[e].row];
 		for (uint32_t u = x->use_of[node]; u < x->use_of[node + 1]; u++) {
 			const struct gnode *n = &g->node[x->use[u]];
@@ -97,8 +97,8 @@ static const uint32_t *users_of_given(const struct kernelmap *m, const struct ou
 	*n = 0;
 	for (uint32_t a = 0; a < c->arg.n; a++) {
 		uint32_t bound = bound_as(m, x, m->code.name[c->arg.first + a]);
-		uint32_t count = bound == GRAPH_NONE ? 0 : x->use_of[bound + 1] - x->use_of[bound];
-		if (bound == GRAPH_NONE || (users && count >= *n))
+		uint32_t count = bound == NONE ? 0 : x->use_of[bound + 1] - x->use_of[bound];
+		if (bound == NONE || (users && count >= *n))
 			continue;
 		users = &x->use[x->use_of[bound]];
 		*n = count;
@@ -106,16 +106,16 @@ static const uint32_t *users_of_given(const struct kernelmap *m, const struct ou
 	return users;
 }
 
-/* The one of its name whose operands it is given; GRAPH_NONE, too, where there are several. */
+/* The one of its name whose operands it is given; NONE, too, where there are several. */
 static uint32_t find_by_operands(const struct kernelmap *m, const struct outcall *c, const struct fxindex *x)
 {
-	uint32_t n, found = GRAPH_NONE;
+	uint32_t n, found = NONE;
 	const uint32_t *users = users_of_given(m, c, x, &n);
 	for (uint32_t i = 0; i < n; i++) {
 		if (users[i] == found || !is_operator(m, c, users[i]) || !given_to(m, c, x, users[i]))
 			continue;
-		if (found != GRAPH_NONE)
-			return GRAPH_NONE;
+		if (found != NONE)
+			return NONE;
 		found = users[i];
 	}
 	return found;
@@ -124,13 +124,13 @@ static uint32_t find_by_operands(const struct kernelmap *m, const struct outcall
 /* The one of its name of the nodes that it is known to come from. */
 static uint32_t find_among(const struct kernelmap *m, const struct outcall *c, const struct kmlist *l)
 {
-	uint32_t found = GRAPH_NONE;
+	uint32_t found = NONE;
 	for (uint32_t i = 0; i < l->n; i++) {
 		uint32_t fx = m->node[m->item[l->first + i]].fx;
-		if (fx == GRAPH_NONE || !is_operator(m, c, fx))
+		if (fx == NONE || !is_operator(m, c, fx))
 			continue;
-		if (found != GRAPH_NONE)
-			return GRAPH_NONE;
+		if (found != NONE)
+			return NONE;
 		found = fx;
 	}
 	return found;
@@ -141,7 +141,7 @@ void km_operator(struct kernelmap *m, struct kmuse *u, struct fxindex *x)
 {
 	const struct outcall *c = &m->code.call[u->call];
 	const uint32_t found = u->from ? find_among(m, c, &u->fx) : find_by_operands(m, c, x), had = u->fx.n;
-	if (found == GRAPH_NONE)
+	if (found == NONE)
 		return;
 	km_list_add(m, &u->fx, km_row(m, found));
 	u->from |= u->fx.n > had ? KM_FROM_FLOW : 0;
@@ -154,7 +154,7 @@ void km_bind_results(struct kernelmap *m, struct fxindex *x)
 {
 	const struct graph *g = &m->graph;
 	uint32_t out = g->module[0].output;
-	if (m->fragment || out == GRAPH_NONE || !g->node[out].n_args)
+	if (m->fragment || out == NONE || !g->node[out].n_args)
 		return;
 	struct gvalue v = g->value[g->node[out].args];
 	if ((v.kind != GV_TUPLE && v.kind != GV_LIST) || v.n != m->code.result.n)
@@ -162,7 +162,7 @@ void km_bind_results(struct kernelmap *m, struct fxindex *x)
 	for (uint32_t i = 0; i < v.n; i++) {
 		struct gvalue r = g->value[v.first + i];
 		struct slice name = m->code.name[m->code.result.first + i];
-		if (r.kind == GV_NODE && name.n && fxindex_bound(x, name) == GRAPH_NONE)
+		if (r.kind == GV_NODE && name.n && fxindex_bound(x, name) == NONE)
 			fxindex_bind(x, name, r.node);
 	}
 }
@@ -176,7 +176,7 @@ void km_bind_inputs(struct kernelmap *m, struct fxindex *x)
 	for (uint32_t i = g->module[0].first, end = i + g->module[0].n; i < end; i++)
 		if (g->node[i].op == GRAPH_PLACEHOLDER && k < m->code.input.n) {
 			struct slice name = m->code.name[m->code.input.first + k++];
-			if (graph_find(g, 0, name) == GRAPH_NONE)
+			if (graph_find(g, 0, name) == NONE)
 				fxindex_bind(x, name, i);
 		}
 }

@@ -3,7 +3,7 @@
 #define PT2_INDUCTOR_KERNELMAP_PART_H
 #include "inductor/kernelmap.h"
 
-/* Rows of each name, in the order in which they were added: for (e = km_rows_first(r, name); e != KM_NONE; e = r->entry[e].next). */
+/* Rows of each name, in the order in which they were added: for (e = km_rows_first(r, name); e != NONE; e = r->entry[e].next). */
 struct km_rows {
 	struct intern name;
 	struct {
@@ -36,7 +36,7 @@ void km_from_log(struct kernelmap *m, struct kmuse *u);
 
 /* Rows, each once. */
 uint32_t km_add_node(struct kernelmap *m, struct slice name);
-uint32_t km_row(struct kernelmap *m, uint32_t fx); /* of node, for one of the graph; KM_NONE for GRAPH_NONE */
+uint32_t km_row(struct kernelmap *m, uint32_t fx); /* of node, for one of the graph; NONE for NONE */
 /* A list grows at the end of item[], where it is moved to when another one is there. No row twice. */
 void km_list_begin(struct kernelmap *m, struct kmlist *l);
 void km_list_add(struct kernelmap *m, struct kmlist *l, uint32_t row);

@@ -100,7 +100,7 @@ struct reading {
 	struct pending {
 		uint32_t compile;
 		struct slice graph, kernels;
-		uint32_t last; /* input of this compile id that waits for its mappings; KM_NONE */
+		uint32_t last; /* input of this compile id that waits for its mappings; NONE */
 	} * pending;
 	uint32_t n, cap;
 	struct intern ids; /* compile -> row of pending, the same index */
@@ -112,7 +112,7 @@ static struct pending *pending_of(struct reading *r, uint32_t compile)
 	if (row < r->n)
 		return &r->pending[row];
 	GROW(r->pending, r->n, r->cap, 1);
-	r->pending[r->n] = (struct pending){.compile = compile, .last = KM_NONE};
+	r->pending[r->n] = (struct pending){.compile = compile, .last = NONE};
 	return &r->pending[r->n++];
 }
 
@@ -149,7 +149,7 @@ static int on_record(void *ctx, struct trace_scan *scan, struct trace_record *re
 		if (!text.n)
 			continue;
 		struct pending *p = pending_of(r, rec->compile);
-		struct kernelmap_input *last = p->last == KM_NONE ? NULL : &r->k->input[p->last];
+		struct kernelmap_input *last = p->last == NONE ? NULL : &r->k->input[p->last];
 		enum prov_text part = trace_provenance_part(t, a);
 		if (part == PROV_POST)
 			p->graph = kernelmaps_keep(r->k, text);

@@ -95,11 +95,11 @@ static bool first_operand(void *user, uint32_t operand)
 static bool is_piece(const struct graph *g, uint32_t node)
 {
 	static const char *const pieces[] = {"split", "split_with_sizes", "unbind", "chunk", "tensor_split"};
-	uint32_t of = GRAPH_NONE;
+	uint32_t of = NONE;
 	if (!graph_is_getitem(g, node))
 		return false;
 	graph_operands(g, node, first_operand, &of);
-	return of != GRAPH_NONE && g->node[of].op == GRAPH_CALL_FUNCTION && one_of(fx_op_name(g, of), pieces, ARRAY_LEN(pieces));
+	return of != NONE && g->node[of].op == GRAPH_CALL_FUNCTION && one_of(fx_op_name(g, of), pieces, ARRAY_LEN(pieces));
 }
 
 struct uses {
@@ -127,16 +127,16 @@ void fxindex_init(struct fxindex *x, const struct graph *g)
 	x->used = xcalloc(x->n + 1, sizeof(*x->used));
 	x->use_of = xcalloc((size_t)x->n + 2, sizeof(*x->use_of));
 	for (uint32_t i = 0; i < x->n; i++) {
-		uint32_t from = GRAPH_NONE;
+		uint32_t from = NONE;
 		x->rep[i] = i;
 		if (fx_is_view(g, i))
 			graph_operands(g, i, first_operand, &from);
 		if (is_piece(g, i)) {
-			uint32_t split = GRAPH_NONE;
+			uint32_t split = NONE;
 			graph_operands(g, i, first_operand, &split);
 			graph_operands(g, split, first_operand, &from);
 		}
-		if (from != GRAPH_NONE && from < i)
+		if (from != NONE && from < i)
 			x->rep[i] = x->rep[from];
 	}
 	for (int pass = 0; pass < 2; pass++) {
@@ -172,7 +172,7 @@ void fxindex_bind(struct fxindex *x, struct slice buffer, uint32_t node)
 	uint32_t row = intern_add(&x->buffers, buffer), had = x->cap_bound;
 	GROW(x->bound, row, x->cap_bound, 1);
 	for (uint32_t i = had; i < x->cap_bound; i++)
-		x->bound[i] = GRAPH_NONE;
+		x->bound[i] = NONE;
 	if (node < x->n)
 		x->bound[row] = x->rep[node];
 }
@@ -180,11 +180,11 @@ void fxindex_bind(struct fxindex *x, struct slice buffer, uint32_t node)
 uint32_t fxindex_bound(const struct fxindex *x, struct slice buffer)
 {
 	uint32_t i = intern_find(&x->buffers, buffer);
-	if (i != INTERN_NONE)
+	if (i != NONE)
 		return x->bound[i];
-	uint32_t node = x->g->n_modules ? graph_find(x->g, 0, buffer) : GRAPH_NONE;
-	if (node == GRAPH_NONE || (x->g->node[node].op != GRAPH_PLACEHOLDER && x->g->node[node].op != GRAPH_GET_ATTR))
-		return GRAPH_NONE;
+	uint32_t node = x->g->n_modules ? graph_find(x->g, 0, buffer) : NONE;
+	if (node == NONE || (x->g->node[node].op != GRAPH_PLACEHOLDER && x->g->node[node].op != GRAPH_GET_ATTR))
+		return NONE;
 	return node;
 }
 
@@ -241,7 +241,7 @@ static void inputs_of(const struct matcher *w, uint32_t node, struct inputs *in)
 		struct gvalue v = g->value[n->args + i];
 		if (v.kind == GV_FLOAT || v.kind == GV_INT || v.kind == GV_BOOL) {
 			in->at[in->n].tensor = false;
-			in->at[in->n].fx = GRAPH_NONE;
+			in->at[in->n].fx = NONE;
 			in->at[in->n++].number = v.kind == GV_FLOAT ? v.f : (double)v.i;
 		} else {
 			graph_value_nodes(g, v, add_input, in);
@@ -265,26 +265,26 @@ static bool ordered(struct slice name)
 static uint32_t known(const struct matcher *w, uint32_t op)
 {
 	uint32_t v = opseq_value(w->s, op);
-	uint8_t how = v == OP_NONE ? MATCH_NONE : w->m[v].how;
-	return how == MATCH_SAME || how == MATCH_GUESS ? w->m[v].fx : GRAPH_NONE;
+	uint8_t how = v == NONE ? MATCH_NONE : w->m[v].how;
+	return how == MATCH_SAME || how == MATCH_GUESS ? w->m[v].fx : NONE;
 }
 
 /* What an index was made of, when that is one value: code adds sizes and compares before it uses one. */
 static uint32_t leaf(const struct matcher *w, uint32_t op)
 {
 	for (int hops = 0; hops < 16; hops++) {
-		uint32_t only = OP_NONE, v = opseq_value(w->s, op);
-		if (v == OP_NONE || known(w, v) != GRAPH_NONE)
+		uint32_t only = NONE, v = opseq_value(w->s, op);
+		if (v == NONE || known(w, v) != NONE)
 			return v;
 		const struct seqop *o = &w->s->op[v];
 		for (uint32_t i = 0; i < o->n_args; i++) {
 			uint32_t a = opseq_value(w->s, w->s->arg[o->arg + i]);
-			if (a == OP_NONE || w->s->op[a].kind == OP_CONST)
+			if (a == NONE || w->s->op[a].kind == OP_CONST)
 				continue;
-			if (only == OP_NONE || a < only)
+			if (only == NONE || a < only)
 				only = a; /* the earliest: the others are made of it */
 		}
-		if (only == OP_NONE)
+		if (only == NONE)
 			return v;
 		op = only;
 	}
@@ -312,8 +312,8 @@ static bool fits(const struct matcher *w, uint32_t op, uint32_t u, uint32_t *ope
 	uint32_t value[OPSEQ_ARGS], n = operands(w, op, value), left = 0;
 	bool taken[OPSEQ_ARGS] = {false};
 	struct inputs in;
-	*open = OP_NONE;
-	*is = GRAPH_NONE;
+	*open = NONE;
+	*is = NONE;
 	inputs_of(w, u, &in);
 	bool relu = slice_is(name, "relu") && slice_is(fx, "maximum"), square = slice_is(name, "mul") && slice_is(fx, "pow");
 	if (!slice_eq(name, fx) && !relu && !square)
@@ -324,7 +324,7 @@ static bool fits(const struct matcher *w, uint32_t op, uint32_t u, uint32_t *ope
 		return false;
 	if (o->kind == OP_LOAD) { /* gather: the buffer is the first operand */
 		uint32_t buffer = fxindex_bound(w->x, o->buffer);
-		if (buffer == GRAPH_NONE)
+		if (buffer == NONE)
 			return false;
 		uint32_t k = 0;
 		while (k < in.n && !(in.at[k].tensor && in.at[k].fx == buffer))
@@ -335,17 +335,17 @@ static bool fits(const struct matcher *w, uint32_t op, uint32_t u, uint32_t *ope
 	}
 	bool strict = ordered(name) && o->kind == OP_CALC && n <= in.n;
 	for (uint32_t i = 0; i < n; i++) {
-		if (value[i] == OP_NONE)
+		if (value[i] == NONE)
 			return false;
 		const struct seqop *a = &w->s->op[value[i]];
 		uint32_t node = known(w, value[i]), k;
-		if (a->kind != OP_CONST && node == GRAPH_NONE) {
-			if (*open != OP_NONE && *open != value[i])
+		if (a->kind != OP_CONST && node == NONE) {
+			if (*open != NONE && *open != value[i])
 				return false;
 			*open = value[i];
 			left++;
 			if (strict && in.at[i].tensor) {
-				if (*is != GRAPH_NONE && *is != in.at[i].fx)
+				if (*is != NONE && *is != in.at[i].fx)
 					return false;
 				*is = in.at[i].fx;
 				taken[i] = true;
@@ -375,11 +375,11 @@ static bool fits(const struct matcher *w, uint32_t op, uint32_t u, uint32_t *ope
 			again |= j != k && taken[j] && in.at[j].tensor && in.at[j].fx == in.at[k].fx;
 		if (again)
 			continue;
-		if (!left || *is != GRAPH_NONE)
+		if (!left || *is != NONE)
 			return false;
 		*is = in.at[k].fx;
 	}
-	return left ? *is != GRAPH_NONE : true;
+	return left ? *is != NONE : true;
 }
 
 /* Two calls alike but for the names of their results. */
@@ -403,7 +403,7 @@ static bool alike(const struct graph *g, uint32_t a, uint32_t b)
 /* getitem of node? */
 static bool is_result(const struct matcher *w, uint32_t item, uint32_t node)
 {
-	uint32_t of = GRAPH_NONE;
+	uint32_t of = NONE;
 	if (graph_is_getitem(w->x->g, item))
 		graph_operands(w->x->g, item, first_operand, &of);
 	return of == node;
@@ -419,7 +419,7 @@ static void mark_steps(struct matcher *w, uint32_t v, uint32_t node)
 		const struct seqop *o = &w->s->op[at];
 		for (uint32_t i = 0; i < o->n_args; i++) {
 			uint32_t a = opseq_value(w->s, w->s->arg[o->arg + i]);
-			if (a == OP_NONE || w->s->op[a].kind == OP_CONST)
+			if (a == NONE || w->s->op[a].kind == OP_CONST)
 				continue;
 			/* Nodes come in the order of their operands: what is said to be a later one is none that this is made of. */
 			if (w->m[a].how != MATCH_NONE && (w->m[a].how != MATCH_PART || w->m[a].fx != node) &&
@@ -451,7 +451,7 @@ static bool guessed(const struct matcher *w, uint32_t op)
 	const struct seqop *o = &w->s->op[op];
 	for (uint32_t i = 0; i < o->n_args; i++) {
 		uint32_t a = opseq_value(w->s, w->s->arg[o->arg + i]);
-		if (a != OP_NONE && w->m[a].how == MATCH_GUESS)
+		if (a != NONE && w->m[a].how == MATCH_GUESS)
 			return true;
 	}
 	return false;
@@ -461,7 +461,7 @@ static bool guessed(const struct matcher *w, uint32_t op)
 static bool match_users(struct matcher *w, uint32_t op, uint32_t f)
 {
 	const struct fxindex *x = w->x;
-	uint32_t best = GRAPH_NONE, open, is, best_open = OP_NONE, best_is = GRAPH_NONE, fitting = 0, end = x->use_of[f + 1];
+	uint32_t best = NONE, open, is, best_open = NONE, best_is = NONE, fitting = 0, end = x->use_of[f + 1];
 	bool doubt = false;
 	if (end - x->use_of[f] > USES_MAX)
 		end = x->use_of[f] + USES_MAX;
@@ -473,7 +473,7 @@ static bool match_users(struct matcher *w, uint32_t op, uint32_t f)
 		if (!fits(w, op, u, &open, &is))
 			continue;
 		fitting++;
-		if (best == GRAPH_NONE) {
+		if (best == NONE) {
 			best = u;
 			best_open = open;
 			best_is = is;
@@ -489,12 +489,12 @@ static bool match_users(struct matcher *w, uint32_t op, uint32_t f)
 	}
 	if (!fitting)
 		return false;
-	if (best_open != OP_NONE) {
+	if (best_open != NONE) {
 		/* What was open is the result of another node: only if that could be. */
 		bool could = false;
 		uint32_t maker = best_is;
 		if (graph_is_getitem(x->g, maker)) {
-			uint32_t from = GRAPH_NONE;
+			uint32_t from = NONE;
 			graph_operands(x->g, maker, first_operand, &from);
 			maker = from;
 		}
@@ -569,15 +569,15 @@ static void candidates(struct matcher *w, uint32_t op)
 		w->n_cand[op] = 0;
 		if (o->kind == OP_LOAD) {
 			uint32_t f = fxindex_bound(w->x, o->buffer);
-			if (f != GRAPH_NONE)
+			if (f != NONE)
 				add_candidates(w, op, list, users(w, op, f, list, simple), &any);
 		}
 		for (uint32_t i = 0; i < n; i++) {
 			uint32_t v = value[i], f;
-			if (v == OP_NONE || w->s->op[v].kind == OP_CONST)
+			if (v == NONE || w->s->op[v].kind == OP_CONST)
 				continue;
 			f = known(w, v);
-			if (f != GRAPH_NONE) {
+			if (f != NONE) {
 				uint32_t k = users(w, op, f, list, simple);
 				for (uint32_t j = 0; way == 2 && j < w->n_cand[v] && k < ARRAY_LEN(list); j++)
 					list[k++] = w->cand[v][j];
@@ -602,18 +602,18 @@ static void match_calc(struct matcher *w, uint32_t op)
 	n = operands(w, op, value);
 	if (w->s->op[op].kind == OP_LOAD) {
 		uint32_t f = fxindex_bound(w->x, w->s->op[op].buffer);
-		if (f != GRAPH_NONE && match_users(w, op, f))
+		if (f != NONE && match_users(w, op, f))
 			return;
 	}
 	for (uint32_t i = 0; i < n; i++) {
-		uint32_t f = value[i] == OP_NONE ? GRAPH_NONE : known(w, value[i]);
-		if (f != GRAPH_NONE) {
+		uint32_t f = value[i] == NONE ? NONE : known(w, value[i]);
+		if (f != NONE) {
 			if (match_users(w, op, f))
 				return;
 			continue;
 		}
 		/* An operand that may be the result of one of these: then the operation may be one of its users. */
-		for (uint32_t k = 0; value[i] != OP_NONE && k < w->n_cand[value[i]]; k++) {
+		for (uint32_t k = 0; value[i] != NONE && k < w->n_cand[value[i]]; k++) {
 			uint32_t maker = w->cand[value[i]][k];
 			if (match_users(w, op, maker))
 				return;
@@ -627,10 +627,10 @@ static void match_calc(struct matcher *w, uint32_t op)
 static void match_store(struct matcher *w, uint32_t op)
 {
 	const struct seqop *o = &w->s->op[op];
-	uint32_t v = o->n_args ? opseq_value(w->s, w->s->arg[o->arg]) : OP_NONE, known_as = fxindex_bound(w->x, o->buffer);
-	if (v == OP_NONE)
+	uint32_t v = o->n_args ? opseq_value(w->s, w->s->arg[o->arg]) : NONE, known_as = fxindex_bound(w->x, o->buffer);
+	if (v == NONE)
 		return;
-	if (known(w, v) == GRAPH_NONE && known_as != GRAPH_NONE && w->s->op[v].kind != OP_CONST && w->s->op[v].kind != OP_LOAD) {
+	if (known(w, v) == NONE && known_as != NONE && w->s->op[v].kind != OP_CONST && w->s->op[v].kind != OP_LOAD) {
 		uint32_t maker = known_as;
 		if (graph_is_getitem(w->x->g, maker))
 			graph_operands(w->x->g, known_as, first_operand, &maker);
@@ -644,13 +644,13 @@ static void match_store(struct matcher *w, uint32_t op)
 		}
 	}
 	/* Nothing says otherwise: the value that is stored is the result of the one node that it can be a step of. */
-	if (known(w, v) == GRAPH_NONE && w->n_cand[v] == 1 && known_as == GRAPH_NONE && w->m[v].how == MATCH_NONE) {
+	if (known(w, v) == NONE && w->n_cand[v] == 1 && known_as == NONE && w->m[v].how == MATCH_NONE) {
 		w->m[v].how = MATCH_PART;
 		w->m[v].fx = w->cand[v][0];
 		w->changed = true;
 	}
-	w->m[op] = (struct opmatch){w->m[v].fx, w->m[v].how, OP_NONE};
-	if (known(w, v) != GRAPH_NONE)
+	w->m[op] = (struct opmatch){w->m[v].fx, w->m[v].how, NONE};
+	if (known(w, v) != NONE)
 		fxindex_bind(w->x, o->buffer, w->m[v].fx);
 }
 
@@ -664,7 +664,7 @@ static void match_op(struct matcher *w, uint32_t op)
 			match_calc(w, op);
 		} else {
 			uint32_t f = fxindex_bound(w->x, o->buffer);
-			if (f != GRAPH_NONE && w->m[op].how == MATCH_NONE)
+			if (f != NONE && w->m[op].how == MATCH_NONE)
 				settle(w, op, f, MATCH_SAME);
 		}
 		break;
@@ -673,8 +673,8 @@ static void match_op(struct matcher *w, uint32_t op)
 	case OP_STORE: match_store(w, op); break;
 	case OP_ALIAS:
 	case OP_NOTE:
-		v = o->n_args ? opseq_value(w->s, w->s->arg[o->arg]) : OP_NONE;
-		if (v != OP_NONE)
+		v = o->n_args ? opseq_value(w->s, w->s->arg[o->arg]) : NONE;
+		if (v != NONE)
 			w->m[op] = w->m[v];
 		break;
 	default: break;
@@ -687,18 +687,18 @@ static void give_numbers(struct matcher *w)
 	for (uint32_t i = 0; i < w->s->n_op; i++)
 		for (uint32_t k = 0; k < w->s->op[i].n_args && w->m[i].how != MATCH_NONE && w->s->op[i].kind <= OP_REDUCE; k++) {
 			uint32_t a = opseq_value(w->s, w->s->arg[w->s->op[i].arg + k]);
-			if (a == OP_NONE || w->s->op[a].kind != OP_CONST)
+			if (a == NONE || w->s->op[a].kind != OP_CONST)
 				continue;
 			if (w->m[a].how == MATCH_NONE)
-				w->m[a] = (struct opmatch){w->m[i].fx, MATCH_PART, OP_NONE};
+				w->m[a] = (struct opmatch){w->m[i].fx, MATCH_PART, NONE};
 			else if (w->m[a].fx != w->m[i].fx)
-				w->m[a] = (struct opmatch){GRAPH_NONE, MATCH_GUESS, OP_NONE}; /* of several */
+				w->m[a] = (struct opmatch){NONE, MATCH_GUESS, NONE}; /* of several */
 		}
 	for (uint32_t i = 0; i < w->s->n_op; i++) {
-		if (w->m[i].fx == GRAPH_NONE)
+		if (w->m[i].fx == NONE)
 			w->m[i].how = MATCH_NONE;
-		uint32_t v = w->s->op[i].kind == OP_ALIAS ? opseq_value(w->s, i) : OP_NONE;
-		if (v != OP_NONE && w->m[v].fx != GRAPH_NONE)
+		uint32_t v = w->s->op[i].kind == OP_ALIAS ? opseq_value(w->s, i) : NONE;
+		if (v != NONE && w->m[v].fx != NONE)
 			w->m[i] = w->m[v];
 	}
 }
@@ -710,7 +710,7 @@ void opmatch_fx(struct opmatch *m, const struct opseq *s, struct fxindex *x, con
 	w.n_cand = xcalloc(s->n_op + 1, sizeof(*w.n_cand));
 	w.fixed = xcalloc(s->n_op + 1, sizeof(*w.fixed));
 	for (uint32_t i = 0; i < s->n_op; i++)
-		m[i] = (struct opmatch){GRAPH_NONE, MATCH_NONE, OP_NONE};
+		m[i] = (struct opmatch){NONE, MATCH_NONE, NONE};
 	w.changed = true;
 	for (int round = 0; round < ROUNDS && w.changed; round++) {
 		w.changed = false;

@@ -30,9 +30,9 @@
 enum match_how { MATCH_NONE, MATCH_SAME, MATCH_PART, MATCH_GUESS };
 
 struct opmatch {
-	uint32_t fx; /* node, GRAPH_NONE */
+	uint32_t fx; /* node, NONE */
 	uint8_t how; /* enum match_how */
-	uint32_t ir; /* operation of the IR's opseq, OP_NONE */
+	uint32_t ir; /* operation of the IR's opseq, NONE */
 };
 
 struct fxindex {
@@ -48,7 +48,7 @@ struct fxindex {
 void fxindex_init(struct fxindex *x, const struct graph *g);
 void fxindex_release(struct fxindex *x);
 void fxindex_bind(struct fxindex *x, struct slice buffer, uint32_t node);
-uint32_t fxindex_bound(const struct fxindex *x, struct slice buffer); /* GRAPH_NONE */
+uint32_t fxindex_bound(const struct fxindex *x, struct slice buffer); /* NONE */
 /* Does the node only show its operand in another form: permute, view, clone, convert_element_type, ...? */
 bool fx_is_view(const struct graph *g, uint32_t node);
 /* "add" of torch.ops.aten.add.Tensor. */

@@ -3,7 +3,7 @@
 
 struct numbering {
 	struct intern keys;
-	uint32_t *number; /* per operation: INTERN_NONE, or the number of its value */
+	uint32_t *number; /* per operation: NONE, or the number of its value */
 	struct buf key;
 };
 
@@ -21,7 +21,7 @@ static uint32_t gap_number(const struct gap *gap)
 	for (uint32_t i = gap->at; i < gap->ir->n_op && i < gap->at + 8; i++)
 		if (gap->ir->op[i].kind == OP_CALC || gap->ir->op[i].kind == OP_REDUCE)
 			return gap->number[i];
-	return INTERN_NONE;
+	return NONE;
 }
 
 static uint32_t number_of(struct numbering *v, const struct opseq *s, uint32_t i, const struct outcode *storage)
@@ -34,9 +34,9 @@ static uint32_t number_of(struct numbering *v, const struct opseq *s, uint32_t i
 	if (o->kind == OP_CONST)
 		buf_addf(&v->key, " %.9g", o->number);
 	for (uint32_t k = 0; k < o->n_args && o->kind != OP_LOAD; k++) {
-		uint32_t a = opseq_value(s, s->arg[o->arg + k]), n = a == OP_NONE || a >= i ? INTERN_NONE : v->number[a];
-		if (n == INTERN_NONE)
-			return INTERN_NONE;
+		uint32_t a = opseq_value(s, s->arg[o->arg + k]), n = a == NONE || a >= i ? NONE : v->number[a];
+		if (n == NONE)
+			return NONE;
 		buf_addf(&v->key, " %u", n);
 	}
 	return intern_add(&v->keys, buf_slice(&v->key));
@@ -47,10 +47,10 @@ static void number_ops(struct numbering *v, const struct opseq *s, const struct 
 	v->number = xcalloc(s->n_op + 1, sizeof(*v->number));
 	for (uint32_t i = 0; i < s->n_op; i++) {
 		const struct seqop *o = &s->op[i];
-		v->number[i] = INTERN_NONE;
+		v->number[i] = NONE;
 		if (o->kind == OP_ALIAS) {
 			uint32_t of = opseq_value(s, i);
-			v->number[i] = of == OP_NONE || of >= i ? INTERN_NONE : v->number[of];
+			v->number[i] = of == NONE || of >= i ? NONE : v->number[of];
 		} else if (gap && o->kind == OP_CALC && slice_is(o->name, "?") && o->result.n) {
 			v->number[i] = gap_number(gap);
 		} else if (o->kind != OP_NOTE) {
@@ -69,7 +69,7 @@ static void number_ops(struct numbering *v, const struct opseq *s, const struct 
 			for (uint32_t k = 0; k < s->op[j].n_args && s->op[j].kind != OP_ALIAS && s->op[j].kind != OP_NOTE; k++)
 				used |= opseq_value(s, s->arg[s->op[j].arg + k]) == i && v->number[j] < gap->n_numbers;
 		if (!used)
-			v->number[i] = INTERN_NONE;
+			v->number[i] = NONE;
 	}
 }
 
@@ -84,7 +84,7 @@ void opmatch_ir(struct opmatch *m, const struct opseq *kernel, const struct opse
 	first = xcalloc(n_numbers + 1, sizeof(*first));
 	uint32_t *next = xcalloc(ir->n_op + 1, sizeof(*next));
 	for (uint32_t i = ir->n_op; i-- > 0;)
-		if (ir_number[i] != INTERN_NONE && ir->op[i].kind != OP_ALIAS) {
+		if (ir_number[i] != NONE && ir->op[i].kind != OP_ALIAS) {
 			next[i] = first[ir_number[i]];
 			first[ir_number[i]] = i + 1;
 		}
@@ -92,15 +92,15 @@ void opmatch_ir(struct opmatch *m, const struct opseq *kernel, const struct opse
 	number_ops(&v, kernel, storage, &gap);
 	uint32_t at_node = 0;
 	for (uint32_t i = 0; i < kernel->n_op; i++) {
-		m[i].ir = OP_NONE;
+		m[i].ir = NONE;
 		if (v.number[i] >= n_numbers)
 			continue;
-		uint32_t best = OP_NONE, hops = 64;
+		uint32_t best = NONE, hops = 64;
 		for (uint32_t k = first[v.number[i]]; k && hops--; k = next[k - 1])
-			if (best == OP_NONE || (ir->op[best].node < at_node && ir->op[k - 1].node >= at_node))
+			if (best == NONE || (ir->op[best].node < at_node && ir->op[k - 1].node >= at_node))
 				best = k - 1;
 		m[i].ir = best;
-		if (best != OP_NONE && kernel->op[i].kind == OP_STORE)
+		if (best != NONE && kernel->op[i].kind == OP_STORE)
 			at_node = ir->op[best].node;
 	}
 	free(first);

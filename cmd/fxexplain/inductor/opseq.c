@@ -17,7 +17,7 @@ static uint32_t normal(const struct opseq *s, struct seqop *op, const uint32_t *
 	if (n == 2 && slice_is(op->name, "maximum"))
 		for (int i = 0; i < 2; i++) {
 			uint32_t at = opseq_value(s, args[i]);
-			if (at == OP_NONE || s->op[at].kind != OP_CONST || !s->op[at].has_number || s->op[at].number != 0)
+			if (at == NONE || s->op[at].kind != OP_CONST || !s->op[at].has_number || s->op[at].number != 0)
 				continue;
 			op->name = SLICE("relu");
 			out[0] = args[!i];
@@ -34,12 +34,12 @@ uint32_t opseq_add(struct opseq *s, struct seqop op, const uint32_t *args, uint3
 		n = k;
 	}
 	if (s->n_op >= OPSEQ_MAX)
-		return OP_NONE;
+		return NONE;
 	GROW(s->op, s->n_op, s->cap_op, 1);
 	GROW(s->arg, s->n_arg, s->cap_arg, n);
 	op.arg = s->n_arg;
 	for (uint32_t i = 0; i < n; i++)
-		if (args[i] != OP_NONE) {
+		if (args[i] != NONE) {
 			s->arg[s->n_arg++] = args[i];
 			op.n_args++;
 		}
@@ -49,7 +49,7 @@ uint32_t opseq_add(struct opseq *s, struct seqop op, const uint32_t *args, uint3
 
 void opseq_name(struct opseq *s, struct slice name, uint32_t op, uint32_t depth)
 {
-	if (!name.n || op == OP_NONE)
+	if (!name.n || op == NONE)
 		return;
 	GROW(s->scope, s->n_scope, s->cap_scope, 1);
 	s->scope[s->n_scope].name = name;
@@ -63,7 +63,7 @@ uint32_t opseq_find(const struct opseq *s, struct slice name)
 	for (uint32_t i = s->n_scope; i-- > 0 && look--;)
 		if (slice_eq(s->scope[i].name, name))
 			return s->scope[i].op;
-	return OP_NONE;
+	return NONE;
 }
 
 void opseq_put(struct opseq *s, struct slice buffer, uint32_t op)
@@ -76,7 +76,7 @@ void opseq_put(struct opseq *s, struct slice buffer, uint32_t op)
 			return;
 		GROW(s->memory, s->n_memory, s->cap_memory, 1);
 		s->memory[s->n_memory].name = buffer;
-		s->memory[s->n_memory].op = OP_NONE;
+		s->memory[s->n_memory].op = NONE;
 		s->memory[s->n_memory++].of = SLICE("");
 	}
 	GROW(s->undo, s->n_undo, s->cap_undo, 1);
@@ -91,12 +91,12 @@ uint32_t opseq_get(const struct opseq *s, struct slice buffer)
 	for (uint32_t i = 0; i < s->n_memory; i++)
 		if (slice_eq(s->memory[i].name, buffer))
 			return s->memory[i].op;
-	return OP_NONE;
+	return NONE;
 }
 
 uint32_t opseq_value(const struct opseq *s, uint32_t op)
 {
-	while (op != OP_NONE && s->op[op].kind == OP_ALIAS && s->op[op].n_args)
+	while (op != NONE && s->op[op].kind == OP_ALIAS && s->op[op].n_args)
 		op = s->arg[s->op[op].arg];
 	return op;
 }
@@ -211,7 +211,7 @@ static uint32_t indirect(struct ir_part *p, struct slice get_index, uint32_t *ar
 			while (len < rest.n && rest.p[len] >= '0' && rest.p[len] <= '9')
 				len++;
 			uint32_t op = opseq_find(p->s, slice_of(rest.p, len));
-			if (op != OP_NONE)
+			if (op != NONE)
 				args[n++] = op;
 			rest = slice_of(rest.p + len, rest.n - len);
 		}
@@ -227,7 +227,7 @@ static uint32_t operands(struct ir_part *p, const struct irop *op, uint32_t *arg
 	while (n < OPSEQ_ARGS && irop_arg(&rest, &arg)) {
 		double v;
 		uint32_t at = opseq_find(p->s, arg);
-		if (at != OP_NONE) {
+		if (at != NONE) {
 			args[n++] = at;
 		} else if (op_number(arg, &v)) {
 			if (!*is_number)
@@ -243,7 +243,7 @@ static uint32_t operands(struct ir_part *p, const struct irop *op, uint32_t *arg
 						      .line = op->line,
 						      .node = p->node},
 				       NULL, 0);
-			if (at != OP_NONE)
+			if (at != NONE)
 				args[n++] = at;
 		}
 	}
@@ -259,7 +259,7 @@ static void load(struct ir_part *p, const struct irop *op, struct seqop made)
 	irop_arg(&rest, &index);
 	made.buffer = ir_unquote(name);
 	at = opseq_get(p->s, made.buffer);
-	if (at != OP_NONE) {
+	if (at != NONE) {
 		made.kind = OP_ALIAS;
 		args[n++] = at;
 	} else {
@@ -283,7 +283,7 @@ static void store(struct ir_part *p, const struct irop *op, struct seqop made)
 	made.name = SLICE("store");
 	made.buffer = ir_unquote(name);
 	opseq_add(p->s, made, &of, 1);
-	if (of != OP_NONE)
+	if (of != NONE)
 		opseq_put(p->s, made.buffer, of);
 }
 
@@ -296,7 +296,7 @@ static void reduction(struct ir_part *p, const struct irop *op, struct seqop mad
 		uint32_t at = opseq_find(p->s, arg);
 		if (arg.n && (*arg.p == '\'' || *arg.p == '"'))
 			made.name = op_canonical(ir_unquote(arg));
-		else if (at != OP_NONE)
+		else if (at != NONE)
 			args[n++] = at;
 	}
 	if (slice_starts(made.name, "welford"))

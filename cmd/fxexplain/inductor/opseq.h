@@ -32,7 +32,6 @@
 #include "inductor/ir.h"
 #include "inductor/outcode.h"
 
-#define OP_NONE UINT32_MAX
 #define OPSEQ_MAX (1u << 16)
 #define OPSEQ_SCOPE 4096
 #define OPSEQ_ARGS 16
@@ -56,7 +55,7 @@ struct seqop {
 	double number;
 	uint32_t arg, n_args; /* indices of operations, in opseq.arg */
 	uint32_t line;        /* of the text that it was read from */
-	uint32_t node;        /* of the IR; IR_NONE for kernels */
+	uint32_t node;        /* of the IR; NONE for kernels */
 };
 
 struct opseq {
@@ -102,6 +101,6 @@ uint32_t opseq_add(struct opseq *s, struct seqop op, const uint32_t *args, uint3
 void opseq_name(struct opseq *s, struct slice name, uint32_t op, uint32_t depth);
 uint32_t opseq_find(const struct opseq *s, struct slice name);
 void opseq_put(struct opseq *s, struct slice buffer, uint32_t op);
-uint32_t opseq_get(const struct opseq *s, struct slice buffer); /* what was stored there, OP_NONE */
+uint32_t opseq_get(const struct opseq *s, struct slice buffer); /* what was stored there, NONE */
 
 #endif

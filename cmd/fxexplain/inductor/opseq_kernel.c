@@ -55,10 +55,10 @@ static struct slice accumulator(const struct body *b, struct slice name)
 static uint32_t value_named(const struct body *b, struct slice name)
 {
 	uint32_t at = opseq_find(b->s, name);
-	if (at != OP_NONE)
+	if (at != NONE)
 		return at;
 	struct slice acc = accumulator(b, name);
-	return acc.n ? opseq_get(b->s, acc) : OP_NONE;
+	return acc.n ? opseq_get(b->s, acc) : NONE;
 }
 
 static bool is_variable(struct slice name) { return slice_starts(name, "tmp") || slice_starts(name, "_tmp"); }
@@ -76,10 +76,10 @@ static uint32_t values_in(const struct body *b, struct slice s, uint32_t *args, 
 			continue;
 		}
 		struct slice name = take_name(&s);
-		uint32_t at = is_variable(name) ? value_named(b, name) : OP_NONE, i = 0;
+		uint32_t at = is_variable(name) ? value_named(b, name) : NONE, i = 0;
 		while (i < n && args[i] != at)
 			i++;
-		if (at != OP_NONE && i == n)
+		if (at != NONE && i == n)
 			args[n++] = at;
 	}
 	return n;
@@ -217,7 +217,7 @@ static bool of_value(const struct body *b, struct slice before, struct slice *va
 		return false;
 	*value = slice_of(before.p, before.n - (slice_ends(before, ".") ? 1 : 10));
 	struct slice s = *value, name = take_name(&s);
-	return (name.n && !s.n) ? value_named(b, name) != OP_NONE : slice_ends(*value, ")");
+	return (name.n && !s.n) ? value_named(b, name) != NONE : slice_ends(*value, ")");
 }
 
 /* Without brackets, casts and broadcasts around it. */
@@ -266,14 +266,14 @@ static struct slice bare(const struct body *b, struct slice e)
 static uint32_t add(struct body *b, struct seqop op, const uint32_t *args, uint32_t n)
 {
 	op.line = b->line;
-	op.node = IR_NONE;
+	op.node = NONE;
 	return opseq_add(b->s, op, args, n);
 }
 
 static uint32_t unknown(struct body *b, struct slice e)
 {
 	uint32_t args[OPSEQ_ARGS], n = values_in(b, e, args, OPSEQ_ARGS);
-	return n ? add(b, (struct seqop){.kind = OP_CALC, .name = SLICE("?")}, args, n) : OP_NONE;
+	return n ? add(b, (struct seqop){.kind = OP_CALC, .name = SLICE("?")}, args, n) : NONE;
 }
 
 /* An operand: a name, a number, or what is not looked into. */
@@ -282,11 +282,11 @@ static uint32_t operand(struct body *b, struct slice e)
 	double v;
 	e = bare(b, e);
 	struct slice s = e, name = take_name(&s);
-	if (name.n && (!s.n || slice_is(s, "()")) && value_named(b, name) != OP_NONE) /* tmp8(): a block's result */
+	if (name.n && (!s.n || slice_is(s, "()")) && value_named(b, name) != NONE) /* tmp8(): a block's result */
 		return value_named(b, name);
 	if (op_number(e, &v))
 		return add(b, (struct seqop){.kind = OP_CONST, .name = SLICE("constant"), .number = v, .has_number = true}, NULL, 0);
-	if (name.n && s.n && *s.p == '[' && group(s, 0) == s.n && opseq_get(b->s, name) != OP_NONE) /* tmpbuf[x1_inner] */
+	if (name.n && s.n && *s.p == '[' && group(s, 0) == s.n && opseq_get(b->s, name) != NONE) /* tmpbuf[x1_inner] */
 		return opseq_get(b->s, name);
 	return unknown(b, e);
 }
@@ -299,9 +299,9 @@ static uint32_t load_of(struct body *b, struct slice pointer, struct slice index
 	struct slice name = pointer_of(b, pointer);
 	const struct opseq_param *p = param_of(b, name);
 	uint32_t held = opseq_get(b->s, name);
-	for (uint32_t i = 0; i < b->s->n_memory && held != OP_NONE; i++)
+	for (uint32_t i = 0; i < b->s->n_memory && held != NONE; i++)
 		b->s->memory[i].read |= slice_eq(b->s->memory[i].name, name);
-	if (held != OP_NONE)
+	if (held != NONE)
 		return add(b, (struct seqop){.kind = OP_ALIAS, .name = SLICE("load"), .buffer = name, .result = result}, &held, 1);
 	n = values_in(b, index, args, OPSEQ_ARGS);
 	return add(b,
@@ -315,7 +315,7 @@ static bool is_load(const struct body *b, struct slice e, struct slice *pointer,
 	struct call c;
 	struct slice s = e, rest, arg;
 	*pointer = take_name(&s);
-	if (pointer->n && s.n && *s.p == '[' && group(s, 0) == s.n && value_named(b, *pointer) == OP_NONE) {
+	if (pointer->n && s.n && *s.p == '[' && group(s, 0) == s.n && value_named(b, *pointer) == NONE) {
 		*index = s;
 		return true;
 	}
@@ -463,8 +463,7 @@ static uint32_t expression(struct body *b, struct slice e, struct slice result)
 	name = take_name(&s);
 	if (name.n && !s.n) {
 		args[0] = value_named(b, name);
-		return args[0] == OP_NONE ? OP_NONE
-					  : add(b, (struct seqop){.kind = OP_ALIAS, .name = SLICE("cast"), .result = result}, args, 1);
+		return args[0] == NONE ? NONE : add(b, (struct seqop){.kind = OP_ALIAS, .name = SLICE("cast"), .result = result}, args, 1);
 	}
 	if (op_number(e, &v))
 		return add(b,
@@ -498,7 +497,7 @@ static void store(struct body *b, struct slice pointer, struct slice value)
 	uint32_t of = operand(b, value);
 	struct slice name = pointer_of(b, pointer);
 	const struct opseq_param *p = param_of(b, name);
-	if (of == OP_NONE || !name.n)
+	if (of == NONE || !name.n)
 		return;
 	/* What was stored there before and read again was only on its way. */
 	uint32_t first = b->s->n_op > OPSEQ_SCOPE ? b->s->n_op - OPSEQ_SCOPE : 0;
@@ -526,7 +525,7 @@ static void accumulate(struct body *b, struct slice acc, struct slice e)
 		if (args[i] != held)
 			args[kept++] = args[i];
 	if (!kept) {
-		if (held != OP_NONE)
+		if (held != NONE)
 			add(b, (struct seqop){.kind = OP_NOTE, .name = SLICE("reduced")}, &held, 1);
 		return;
 	}
@@ -544,13 +543,13 @@ static void assign(struct body *b, struct slice name, struct slice e, bool decla
 	struct slice s = e, word = take_name(&s);
 	if (acc.n) {
 		if (declared || (b->lang == OUT_TRITON && slice_starts(e, "tl.full(")))
-			opseq_put(b->s, acc, OP_NONE);
+			opseq_put(b->s, acc, NONE);
 		else
 			accumulate(b, acc, e);
 		return;
 	}
 	if (word.n && !s.n && param_of(b, pointer_of(b, word))) { /* auto out_ptr1 = in_out_ptr0; */
-		opseq_put(b->s, name, OP_NONE);
+		opseq_put(b->s, name, NONE);
 		for (uint32_t i = 0; i < b->s->n_memory; i++)
 			if (slice_eq(b->s->memory[i].name, name) && !slice_eq(name, word))
 				b->s->memory[i].of = word;
@@ -573,7 +572,7 @@ static void transpose(struct body *b, struct slice line)
 	struct slice source = take_name(&from), target = take_name(&to);
 	if (param_of(b, pointer_of(b, target))) {
 		uint32_t held = opseq_get(b->s, source);
-		if (held != OP_NONE)
+		if (held != NONE)
 			store(b, target, source);
 	} else if (target.n) {
 		opseq_put(b->s, target, load_of(b, source, from, target));
@@ -649,7 +648,7 @@ static void statement(struct body *b, struct slice line)
 	} else if (name.n && s.n && *s.p == '[') { /* out_ptr0[...] = tmp3; += too */
 		size_t g = group(s, 0);
 		struct slice rest = after(s, g);
-		if (g && (slice_starts(rest, " = ") || slice_starts(rest, " += ")) && value_named(b, name) == OP_NONE)
+		if (g && (slice_starts(rest, " = ") || slice_starts(rest, " += ")) && value_named(b, name) == NONE)
 			store(b, name, after(rest, rest.p[1] == '+' ? 4 : 3));
 	}
 }

@@ -34,7 +34,7 @@ static void index_add(struct outindex *x, struct slice name, uint32_t row)
 static uint32_t index_find(const struct outindex *x, struct slice name)
 {
 	uint32_t i = intern_find(&x->name, name);
-	return i == INTERN_NONE ? OUT_NONE : x->row[i];
+	return i == NONE ? NONE : x->row[i];
 }
 
 void outcode_add_alias(struct outcode *o, struct outalias a)
@@ -137,7 +137,7 @@ static void comment(struct outcode *o, struct comments *c, struct slice line)
 uint32_t outcode_add_kernel(struct outcode *o, struct slice name, enum outlang lang, struct slice text, uint32_t line)
 {
 	if (o->n_kernel >= OUTCODE_MAX)
-		return OUT_NONE;
+		return NONE;
 	GROW(o->kernel, o->n_kernel, o->cap_kernel, 1);
 	struct outkernel *k = &o->kernel[o->n_kernel];
 	*k = (struct outkernel){.name = name, .lang = lang, .text = text, .line = line, .param = {o->n_name, 0}};
@@ -205,7 +205,7 @@ static bool kernel(struct outcode *o, struct lines *l, struct slice line, const 
 	}
 	text = slice_of(from, (size_t)(to - from));
 	uint32_t k = outcode_add_kernel(o, name, lang, text, first);
-	if (k != OUT_NONE)
+	if (k != NONE)
 		o->kernel[k].notes = c->notes;
 	return true;
 }
@@ -314,7 +314,7 @@ static void wrapped(struct outcode *o, struct slice name, struct slice line)
 static struct slice unwrapped(const struct outcode *o, struct slice name)
 {
 	uint32_t i = index_find(&o->wrapped_index, name);
-	return i == OUT_NONE ? name : o->wrapped[i].of;
+	return i == NONE ? name : o->wrapped[i].of;
 }
 
 static int depth_of(struct slice s)
@@ -348,7 +348,7 @@ static void statement(struct outcode *o, struct lines *l, struct slice line, str
 		const char *close = slice_chr(s, ']');
 		uint64_t index;
 		if (close && slice_u64(slice_of(s.p + 1, (size_t)(close - s.p - 1)), &index) && index < 4096)
-			outcode_add_alias(o, (struct outalias){made, chain, true, (uint32_t)index, OUT_NONE});
+			outcode_add_alias(o, (struct outalias){made, chain, true, (uint32_t)index, NONE});
 		return;
 	}
 	bool plain = made.n && chain.n && !slice_chr(chain, '.') && (!s.n || *s.p == ';' || *s.p == ' ');
@@ -364,7 +364,7 @@ static void statement(struct outcode *o, struct lines *l, struct slice line, str
 	if (slice_ends(name, ".run"))
 		name.n -= 4;
 	uint32_t k = outcode_kernel(o, name);
-	if ((k == OUT_NONE && !is_operator(name)) || o->n_call >= OUTCODE_MAX)
+	if ((k == NONE && !is_operator(name)) || o->n_call >= OUTCODE_MAX)
 		return;
 	const char *from = s.p + 1, *end = s.p + s.n;
 	for (int depth = depth_of(s); depth > 0 && l->n - first < OUTCODE_CALL_LINES && next(l, &line); end = line.p + line.n)
@@ -440,14 +440,14 @@ void outcode_read(struct outcode *o, struct slice text)
 uint32_t outcode_alias(const struct outcode *o, struct slice name, uint32_t end)
 {
 	uint32_t a = index_find(&o->alias_index, name);
-	while (a != OUT_NONE && a >= end)
+	while (a != NONE && a >= end)
 		a = o->alias[a].before;
 	return a;
 }
 
 struct slice outcode_storage(const struct outcode *o, struct slice name)
 {
-	for (uint32_t a = o->n_alias; (a = outcode_alias(o, name, a)) != OUT_NONE;)
+	for (uint32_t a = o->n_alias; (a = outcode_alias(o, name, a)) != NONE;)
 		name = o->alias[a].of;
 	return name;
 }

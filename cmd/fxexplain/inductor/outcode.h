@@ -41,7 +41,6 @@
 #define PT2_INDUCTOR_OUTCODE_H
 #include "base/hash.h"
 
-#define OUT_NONE UINT32_MAX
 #define OUTCODE_MAX (1u << 20)
 #define OUTCODE_CALL_LINES 400
 
@@ -72,7 +71,7 @@ struct outkernel {
 
 struct outcall {
 	struct slice name; /* "cpp_fused_relu_sin_0", "extern_kernels.mm", "aoti_torch_cpu_mm_out" */
-	uint32_t kernel;   /* OUT_NONE: no kernel of this code */
+	uint32_t kernel;   /* NONE: no kernel of this code */
 	uint32_t line, last;
 	struct outnotes notes;
 	struct outlist arg;  /* the buffer that each argument names; empty: none (a number) */
@@ -83,7 +82,7 @@ struct outalias { /* buf1 = buf0  # reuse; buf8 = buf7[0] */
 	struct slice name, of;
 	bool item;       /* of a tuple: the same storage as nothing else */
 	uint32_t index;  /* which */
-	uint32_t before; /* the alias of the same name before it, no item; OUT_NONE */
+	uint32_t before; /* the alias of the same name before it, no item; NONE */
 };
 
 /* A row of each name: the first, of aliases the last. */
@@ -109,8 +108,8 @@ void outcode_read(struct outcode *o, struct slice text);
 /* -1 and EXIT_INPUT: the wrapper is none (wrapper/wrapper.h). kernels may be empty. */
 int outcode_read_cpp(struct outcode *o, struct slice wrapper, struct slice kernels, struct err *err);
 void outcode_release(struct outcode *o);
-uint32_t outcode_kernel(const struct outcode *o, struct slice name); /* OUT_NONE */
-/* The last alias of this name before row `end` that is no item: walked backwards, as a name is made of one that came before. OUT_NONE */
+uint32_t outcode_kernel(const struct outcode *o, struct slice name); /* NONE */
+/* The last alias of this name before row `end` that is no item: walked backwards, as a name is made of one that came before. NONE */
 uint32_t outcode_alias(const struct outcode *o, struct slice name, uint32_t end);
 /* The buffer that a name stands for when what it was made of is followed ("buf1" -> "buf0"). */
 struct slice outcode_storage(const struct outcode *o, struct slice name);

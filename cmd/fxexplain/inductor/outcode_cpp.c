@@ -35,7 +35,7 @@ static void find_kernels(struct outcode *o, struct slice text, bool kernel_file)
 			continue;
 		uint32_t k =
 		    outcode_add_kernel(o, slice_of(word, (size_t)(open - word)), OUT_CPP, slice_of(from, (size_t)(end - from)), first);
-		if (k != OUT_NONE)
+		if (k != NONE)
 			o->kernel[k].in_kernel_file = kernel_file;
 	}
 }
@@ -129,14 +129,14 @@ static void add_call(struct outcode *o, const struct contract *c, const struct c
 	call->arg = (struct outlist){o->n_name, 0};
 	for (uint32_t i = 0; i < from->n_args; i++) {
 		const struct contract_arg *a = &c->arg[from->arg + i];
-		struct slice name = a->value == CONTRACT_NONE ? SLICE("") : arena_slice(&o->arena, c->value[a->value].name);
+		struct slice name = a->value == NONE ? SLICE("") : arena_slice(&o->arena, c->value[a->value].name);
 		if (outcode_add_name(o, name))
 			call->arg.n++;
 	}
 	call->made = (struct outlist){o->n_name, 0};
-	for (uint32_t i = 0; i < from->n_args && call->kernel == OUT_NONE; i++) {
+	for (uint32_t i = 0; i < from->n_args && call->kernel == NONE; i++) {
 		const struct contract_arg *a = &c->arg[from->arg + i];
-		if (a->value != CONTRACT_NONE && (a->role == ARG_OUT || a->role == ARG_INOUT) &&
+		if (a->value != NONE && (a->role == ARG_OUT || a->role == ARG_INOUT) &&
 		    outcode_add_name(o, arena_slice(&o->arena, c->value[a->value].name)))
 			call->made.n++;
 	}
@@ -201,7 +201,7 @@ int outcode_read_cpp(struct outcode *o, struct slice wrapper, struct slice kerne
 	o->result = (struct outlist){o->n_name, 0};
 	for (uint32_t i = 0; i < c.n_outputs; i++) {
 		uint32_t v = c.output[i].value;
-		if (outcode_add_name(o, v == CONTRACT_NONE ? SLICE("") : arena_slice(&o->arena, c.value[v].name)))
+		if (outcode_add_name(o, v == NONE ? SLICE("") : arena_slice(&o->arena, c.value[v].name)))
 			o->result.n++;
 	}
 	contract_release(&c);

@@ -41,7 +41,7 @@ static struct profile_advice *add(struct advise *a, enum profile_advice_kind kin
 				     .title = "",
 				     .evidence = "",
 				     .next = "",
-				     .row = PROFILE_NONE};
+				     .row = NONE};
 	return v;
 }
 
@@ -60,8 +60,8 @@ static void compiling(struct advise *a, bool again)
 		if (c->again != again)
 			continue;
 		n++;
-		in_steps += c->step != PROFILE_NONE;
-		if (!p->n_step || c->step != PROFILE_NONE)
+		in_steps += c->step != NONE;
+		if (!p->n_step || c->step != NONE)
 			ns += (double)c->dur;
 		const struct slice id = intern_get(&p->names, c->id);
 		if (id.n && n <= 6)
@@ -133,11 +133,11 @@ static void guards(struct advise *a)
 /* The op or kernel with most self time in steps, of those that pass. */
 static uint32_t top(const struct profile *p, bool (*pass)(const struct profile_row *r), double *ns)
 {
-	uint32_t best = PROFILE_NONE;
+	uint32_t best = NONE;
 	for (uint32_t i = 0; i < p->n_row; i++)
-		if (pass(&p->row[i]) && p->row[i].step_self && (best == PROFILE_NONE || p->row[i].step_self > p->row[best].step_self))
+		if (pass(&p->row[i]) && p->row[i].step_self && (best == NONE || p->row[i].step_self > p->row[best].step_self))
 			best = i;
-	*ns = best == PROFILE_NONE ? 0 : (double)p->row[best].step_self;
+	*ns = best == NONE ? 0 : (double)p->row[best].step_self;
 	return best;
 }
 
@@ -199,7 +199,7 @@ static void extern_op(struct advise *a)
 	const struct profile *p = a->p;
 	double ns;
 	const uint32_t row = top(p, cpu_extern, &ns);
-	if (row == PROFILE_NONE || a->device || !p->compiled || share(a, ns) < 0.2)
+	if (row == NONE || a->device || !p->compiled || share(a, ns) < 0.2)
 		return;
 	struct profile_advice *v = add(a, ADVICE_EXTERN, ns);
 	const struct slice name = profile_name(p, row);
@@ -217,7 +217,7 @@ static void kernel(struct advise *a)
 	const struct profile *p = a->p;
 	double ns;
 	const uint32_t row = top(p, cpu_kernel, &ns);
-	if (row == PROFILE_NONE || a->device || share(a, ns) < 0.1)
+	if (row == NONE || a->device || share(a, ns) < 0.1)
 		return;
 	struct profile_advice *v = add(a, ADVICE_KERNEL, ns);
 	const struct slice name = profile_kernel_name(profile_name(p, row));
@@ -284,7 +284,7 @@ static void copies(struct advise *a)
 {
 	const struct profile *p = a->p;
 	double ns = 0, most = 0;
-	uint32_t row = PROFILE_NONE;
+	uint32_t row = NONE;
 	for (uint32_t i = 0; i < p->n_row; i++) {
 		const struct profile_row *r = &p->row[i];
 		const struct slice name = profile_name(p, i);
@@ -297,7 +297,7 @@ static void copies(struct advise *a)
 			row = i;
 		}
 	}
-	if (row == PROFILE_NONE || share(a, ns) < 0.05)
+	if (row == NONE || share(a, ns) < 0.05)
 		return;
 	struct profile_advice *v = add(a, ADVICE_COPIES, ns);
 	const struct slice name = profile_name(p, row);
@@ -315,7 +315,7 @@ static void eager_op(struct advise *a)
 	const struct profile *p = a->p;
 	double ns;
 	const uint32_t row = top(p, cpu_eager, &ns);
-	if (row == PROFILE_NONE || a->device || share(a, ns) < 0.1)
+	if (row == NONE || a->device || share(a, ns) < 0.1)
 		return;
 	struct profile_advice *v = add(a, ADVICE_EAGER, ns);
 	const struct slice name = profile_name(p, row);

@@ -41,7 +41,7 @@ struct profile_advice {
 	double ns;    /* per step (of the whole profile where it has no steps); what could at most be gained */
 	double share; /* of the wall time */
 	const char *title, *evidence, *next;
-	uint32_t row; /* the op or kernel meant; PROFILE_NONE */
+	uint32_t row; /* the op or kernel meant; NONE */
 };
 struct profile_advices {
 	struct arena arena;

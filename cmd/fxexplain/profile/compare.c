@@ -122,12 +122,12 @@ struct joined {
 static struct profile_op *op_of(struct joined *j, struct slice name)
 {
 	const uint32_t i = intern_find(&j->names, name);
-	if (i != INTERN_NONE)
+	if (i != NONE)
 		return &(*j->list)[i];
 	intern_add(&j->names, name);
 	GROW(*j->list, *j->n, *j->cap, 1);
 	struct profile_op *o = &(*j->list)[(*j->n)++];
-	*o = (struct profile_op){.name = name, .row = {PROFILE_NONE, PROFILE_NONE}};
+	*o = (struct profile_op){.name = name, .row = {NONE, NONE}};
 	return o;
 }
 
@@ -144,7 +144,7 @@ static void add_row(struct joined *j, const struct profile_compare *c, unsigned 
 	o->self[side] += (double)r->step_self / c->unit[side];
 	if (side)
 		o->in_graph += (double)r->graph_self / c->unit[side];
-	if (o->row[side] == PROFILE_NONE || p->row[o->row[side]].step_self < r->step_self)
+	if (o->row[side] == NONE || p->row[o->row[side]].step_self < r->step_self)
 		o->row[side] = i;
 }
 

@@ -58,7 +58,7 @@ struct profile_op {
 	enum profile_fate fate;
 	double count[2], self[2]; /* per step, ns; [0] eager, [1] compiled */
 	double in_graph;          /* of self[1]: called by compiled code; the rest runs in eager */
-	uint32_t row[2];          /* the slowest row of this name; PROFILE_NONE */
+	uint32_t row[2];          /* the slowest row of this name; NONE */
 };
 
 struct profile_compare {

@@ -11,7 +11,7 @@ enum { SHORTEST = 16 }; /* bytes that an event has at least, less one: shorter o
 static void opened(struct cutter *c, char what, uint32_t at)
 {
 	if (c->depth == c->base)
-		c->from = what == '{' ? at : PROFILE_NONE;
+		c->from = what == '{' ? at : NONE;
 	c->depth++;
 }
 
@@ -21,14 +21,14 @@ static void closed(struct cutter *c, uint32_t at)
 		c->where = CUT_END;
 		return;
 	}
-	if (c->depth == c->base && c->from != PROFILE_NONE) {
+	if (c->depth == c->base && c->from != NONE) {
 		if (at - c->from < SHORTEST) {
-			c->from = PROFILE_NONE;
+			c->from = NONE;
 			return;
 		}
 		GROW(c->span, c->n, c->cap, 1);
 		c->span[c->n++] = (struct event_span){c->from, at + 1};
-		c->from = PROFILE_NONE;
+		c->from = NONE;
 	}
 }
 
@@ -43,7 +43,7 @@ static void head_byte(struct cutter *c, const char *text, uint32_t at)
 		if (here) {
 			c->where = CUT_EVENTS;
 			c->base = 2;
-			c->from = PROFILE_NONE;
+			c->from = NONE;
 		}
 	} else if ((b == '}' || b == ']') && !--c->depth) {
 		c->where = CUT_END;

@@ -17,21 +17,21 @@ static void keep(struct profile *p, struct profile_gap g)
 static void gap(struct profile *p, uint64_t from, uint64_t to, uint32_t before, uint32_t after, uint32_t *at)
 {
 	if (!p->n_step && to > from)
-		keep(p, (struct profile_gap){from, to - from, before, after, PROFILE_NONE, PROFILE_NONE});
+		keep(p, (struct profile_gap){from, to - from, before, after, NONE, NONE});
 	while (*at < p->n_step && p->step[*at].ts + p->step[*at].dur <= from)
 		++*at;
 	for (uint32_t i = *at; i < p->n_step && p->step[i].ts < to; i++) {
 		const uint64_t end = p->step[i].ts + p->step[i].dur;
 		const uint64_t a = from > p->step[i].ts ? from : p->step[i].ts, b = to < end ? to : end;
 		if (b > a)
-			keep(p, (struct profile_gap){a, b - a, before, after, i, PROFILE_NONE});
+			keep(p, (struct profile_gap){a, b - a, before, after, i, NONE});
 	}
 }
 
 void profile_gaps(struct profile *p, struct lane *busy)
 {
 	uint64_t end = p->n_step ? 0 : p->first;
-	uint32_t last = PROFILE_NONE, at = 0;
+	uint32_t last = NONE, at = 0;
 	for (size_t i = 0; i < busy->n; i++) {
 		const struct mark *m = &busy->v[i];
 		if (m->ts > end)
@@ -41,7 +41,7 @@ void profile_gaps(struct profile *p, struct lane *busy)
 			last = mark_row(m);
 		}
 	}
-	gap(p, end, p->n_step ? UINT64_MAX : p->last, last, PROFILE_NONE, &at);
+	gap(p, end, p->n_step ? UINT64_MAX : p->last, last, NONE, &at);
 }
 
 void profile_gap_python(struct profile *p, const struct lane *python)

@@ -7,7 +7,7 @@ struct frame {
 	uint64_t ts, end, row_dur;
 	uint64_t child, only_dur; /* ns of direct children; of the first one, when it has the same name */
 	uint32_t row, children;
-	uint32_t region; /* index on the stack of the innermost region, itself included; PROFILE_NONE */
+	uint32_t region; /* index on the stack of the innermost region, itself included; NONE */
 	uint32_t step;
 	uint8_t kind;
 	bool compiling, in_graph, idle, only_same;
@@ -31,12 +31,12 @@ struct nest {
 
 static uint64_t less(uint64_t a, uint64_t b) { return a > b ? a - b : 0; }
 
-/* The step at this time, from *at on; PROFILE_NONE between steps. Times of one lane come in order. */
+/* The step at this time, from *at on; NONE between steps. Times of one lane come in order. */
 static uint32_t profile_step_at(const struct profile *p, uint64_t ts, uint32_t *at)
 {
 	while (*at < p->n_step && p->step[*at].ts + p->step[*at].dur <= ts)
 		++*at;
-	return *at < p->n_step && p->step[*at].ts <= ts ? *at : PROFILE_NONE;
+	return *at < p->n_step && p->step[*at].ts <= ts ? *at : NONE;
 }
 
 /* ---- compiled regions ---- */
@@ -46,11 +46,11 @@ static uint32_t region_row(struct nest *s, struct slice name)
 	struct profile *p = s->p;
 	const struct slice id = profile_region_id(name);
 	uint32_t i = intern_find(s->regions, id);
-	if (i != INTERN_NONE)
+	if (i != NONE)
 		return i;
 	i = intern_add(s->regions, id);
 	GROW(p->region, p->n_region, p->cap_region, 1);
-	p->region[p->n_region++] = (struct profile_region){.id = intern_add(&p->names, id), .after = PROFILE_NONE};
+	p->region[p->n_region++] = (struct profile_region){.id = intern_add(&p->names, id), .after = NONE};
 	return i;
 }
 
@@ -79,8 +79,8 @@ static void enter_region(struct nest *s, struct frame *f, struct frame *outer, b
 /* A graph, or a nested region, is done: the next one of the outer region waits from here on. */
 static void graph_done(struct nest *s, const struct frame *f)
 {
-	const uint32_t at = f->kind == KIND_REGION ? (f > s->v ? f[-1].region : PROFILE_NONE) : f->region;
-	if (at == PROFILE_NONE)
+	const uint32_t at = f->kind == KIND_REGION ? (f > s->v ? f[-1].region : NONE) : f->region;
+	if (at == NONE)
 		return;
 	s->v[at].graph_end = f->end;
 	s->v[at].compiled = 0;
@@ -102,28 +102,28 @@ static void enter_compile(struct nest *s, const struct frame *f)
 {
 	struct profile *p = s->p;
 	if (p->n_compile >= PROFILE_LIST_MAX) {
-		s->compile = PROFILE_NONE;
+		s->compile = NONE;
 		return;
 	}
 	s->compile = p->n_compile;
 	GROW(p->compile, p->n_compile, p->cap_compile, 1);
 	p->compile[p->n_compile++] =
-	    (struct profile_compile){.ts = f->ts, .dur = f->row_dur, .id = INTERN_NONE, .step = f->step, .what = p->row[f->row].name};
-	if (f->step != PROFILE_NONE)
+	    (struct profile_compile){.ts = f->ts, .dur = f->row_dur, .id = NONE, .step = f->step, .what = p->row[f->row].name};
+	if (f->step != NONE)
 		p->step[f->step].compile += f->row_dur;
-	if (f->region != PROFILE_NONE)
+	if (f->region != NONE)
 		s->v[f->region].compiled += f->row_dur;
 }
 
 static void compile_says(struct nest *s, const struct frame *f)
 {
 	struct profile *p = s->p;
-	if (s->compile == PROFILE_NONE)
+	if (s->compile == NONE)
 		return;
 	struct profile_compile *c = &p->compile[s->compile];
 	const struct slice name = profile_name(p, f->row), id = profile_compile_id(name);
 	c->backward |= slice_starts(name, "entire_backward_compile") || slice_starts(name, "backward._backward_impl");
-	if (c->id == INTERN_NONE) {
+	if (c->id == NONE) {
 		c->again = is_again(id);
 		c->id = intern_add(&p->names, id);
 	}
@@ -187,7 +187,7 @@ static void leave(struct nest *s)
 		r->compile_count++;
 		r->compile_self += self;
 	}
-	if (!p->n_step || f->step != PROFILE_NONE)
+	if (!p->n_step || f->step != NONE)
 		count_in_step(s, f, r, self);
 	if (!s->python && (f->kind == KIND_GRAPH || f->kind == KIND_REGION))
 		graph_done(s, f);
@@ -205,7 +205,7 @@ static void enter(struct nest *s, const struct mark *m)
 			    .row_dur = mark_dur(m),
 			    .row = row,
 			    .kind = p->row[row].kind,
-			    .region = up ? up->region : PROFILE_NONE,
+			    .region = up ? up->region : NONE,
 			    .compiling = up && up->compiling,
 			    .in_graph = up && up->in_graph,
 			    .step = profile_step_at(p, m->ts, &s->step_at)};
@@ -218,7 +218,7 @@ static void enter(struct nest *s, const struct mark *m)
 	}
 	if (s->python)
 		return;
-	const bool was_compiling = f->compiling, counted = !p->n_step || f->step != PROFILE_NONE;
+	const bool was_compiling = f->compiling, counted = !p->n_step || f->step != NONE;
 	const bool outside = f->kind == KIND_STEP || f->kind == KIND_USER;
 	f->idle = outside && (!up || up->idle);
 	if (!outside && (!up || up->idle))
@@ -226,7 +226,7 @@ static void enter(struct nest *s, const struct mark *m)
 	f->in_graph |= f->kind == KIND_GRAPH;
 	f->compiling |= f->kind == KIND_COMPILE;
 	if (f->kind == KIND_REGION && !was_compiling) {
-		enter_region(s, f, f->region == PROFILE_NONE ? NULL : &s->v[f->region], counted);
+		enter_region(s, f, f->region == NONE ? NULL : &s->v[f->region], counted);
 		f->region = (uint32_t)(s->n - 1);
 	} else if (f->kind == KIND_LOOKUP) {
 		s->lookup += f->row_dur;
@@ -242,7 +242,7 @@ static void enter(struct nest *s, const struct mark *m)
 static void nest(struct nest *s, const struct lane *l)
 {
 	s->step_at = 0;
-	s->compile = PROFILE_NONE;
+	s->compile = NONE;
 	for (size_t i = 0; i < l->n; i++) {
 		const struct mark *m = &l->v[i];
 		while (s->n && (m->ts >= s->v[s->n - 1].end || mark_end(m) > s->v[s->n - 1].end))

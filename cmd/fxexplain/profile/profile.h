@@ -52,7 +52,6 @@ enum {
 	PROFILE_LIST_MAX = 1 << 16,
 	PROFILE_SHAPE_MAX = 160,
 };
-#define PROFILE_NONE UINT32_MAX
 
 /* What an event's category says. */
 enum profile_class {
@@ -121,23 +120,23 @@ struct profile_region {
 	uint64_t calls, total, nested; /* nested: calls out of another region, after a graph break */
 	uint64_t lookup;               /* ns of the lookups before */
 	uint64_t wait;                 /* nested calls: ns since the graph before ended, without compiling */
-	uint32_t after;                /* the region they come out of; PROFILE_NONE */
+	uint32_t after;                /* the region they come out of; NONE */
 };
 struct profile_compile {
 	uint64_t ts, dur;
-	uint32_t id;          /* INTERN_NONE where the profile does not say */
+	uint32_t id;          /* NONE where the profile does not say */
 	uint32_t what;        /* name of the outermost event */
-	uint32_t step;        /* PROFILE_NONE: outside */
+	uint32_t step;        /* NONE: outside */
 	bool backward, again; /* again: not the frame's first compilation */
 };
 /* Nothing ran on any thread. */
 struct profile_gap {
 	uint64_t ts, dur;
-	uint32_t before, after; /* rows that ran before and after; PROFILE_NONE */
+	uint32_t before, after; /* rows that ran before and after; NONE */
 	uint32_t step, python;  /* the Python function (a row) in the middle of it, where the profile has them */
 };
 struct profile_thread {
-	uint32_t pid, tid, name; /* of p.names; name INTERN_NONE */
+	uint32_t pid, tid, name; /* of p.names; name NONE */
 	bool device;
 	uint64_t events, busy; /* of ops or kernels; busy: ns in which at least one ran */
 };
@@ -156,7 +155,7 @@ struct profile {
 	uint32_t n_gap;
 	struct profile_thread *thread;
 	uint32_t n_thread, cap_thread, n_busy_thread; /* busy: with ops, on the CPU */
-	uint32_t main_thread;                         /* the steps', or the one with most ops; PROFILE_NONE */
+	uint32_t main_thread;                         /* the steps', or the one with most ops; NONE */
 
 	uint64_t events; /* X, or B with E */
 	uint64_t class_events[PROFILE_CLASSES], memory_events, flows;

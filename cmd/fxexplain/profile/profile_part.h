@@ -14,7 +14,7 @@ struct cutter {
 	uint32_t depth, base;  /* base: of what stands in the array of events */
 	uint64_t in_string;    /* all ones inside of a string */
 	bool escape;           /* the byte before was a backslash */
-	uint32_t from;         /* where the open event or string of the head begins; PROFILE_NONE */
+	uint32_t from;         /* where the open event or string of the head begins; NONE */
 	uint32_t key, key_end; /* the head's last string */
 	struct event_span *span;
 	uint32_t n, cap;

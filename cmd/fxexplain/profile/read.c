@@ -61,12 +61,12 @@ static size_t whole(const char *data, size_t len)
 static void carry(struct reader *r, const struct slot *s)
 {
 	size_t from = r->cut.where == CUT_HEAD || r->cut.where == CUT_START ? 0 : s->text.len;
-	if (r->cut.where == CUT_EVENTS && r->cut.from != PROFILE_NONE)
+	if (r->cut.where == CUT_EVENTS && r->cut.from != NONE)
 		from = r->cut.from;
 	buf_reset(&r->carry);
 	if (from < s->text.len)
 		buf_add(&r->carry, s->text.p + from, s->text.len - from);
-	if (r->cut.where == CUT_EVENTS && r->cut.from != PROFILE_NONE)
+	if (r->cut.where == CUT_EVENTS && r->cut.from != NONE)
 		r->cut.from = 0;
 }
 
@@ -89,7 +89,7 @@ static int stage_read(void *ctx, void *slot)
 		cut_scan(c, s->text.p, at, s->text.len);
 		if (c->where == CUT_END || c->where == CUT_NOT_JSON) {
 			r->ended = true;
-		} else if (c->where == CUT_EVENTS && !c->n && c->from == PROFILE_NONE) {
+		} else if (c->where == CUT_EVENTS && !c->n && c->from == NONE) {
 			buf_reset(&s->text); /* nothing is open: blanks, or what is no event */
 		} else if (!c->n && s->text.len > PROFILE_EVENT_BYTES) {
 			damage(r->p, "no event ends in %zu MB from byte %" PRIu64 " on: what follows is not read", s->text.len >> 20,
@@ -154,7 +154,7 @@ static uint32_t new_row(struct reader *r, uint32_t name, enum profile_class clas
 
 static uint32_t other_names(struct reader *r, enum profile_class class)
 {
-	if (r->other_row[class] == PROFILE_NONE)
+	if (r->other_row[class] == NONE)
 		r->other_row[class] = new_row(r, intern_add(&r->p->names, SLICE("(other names)")), class);
 	return r->other_row[class];
 }
@@ -167,7 +167,7 @@ static uint32_t row_of(struct reader *r, struct slice name, enum profile_class c
 	const bool full = p->n_row >= PROFILE_ROWS_MAX;
 	const uint32_t id = full ? intern_find(&p->names, name) : intern_add(&p->names, name);
 	if (id < r->cap_first)
-		for (uint32_t i = r->first_row[id]; i != PROFILE_NONE; i = r->next_row[i])
+		for (uint32_t i = r->first_row[id]; i != NONE; i = r->next_row[i])
 			if (p->row[i].class == class)
 				return i;
 	if (!full)
@@ -186,16 +186,16 @@ static uint32_t track_of(struct reader *r, const struct event *e)
 	buf_addc(&r->tmp, 0);
 	buf_add_slice(&r->tmp, e->tid);
 	uint32_t i = intern_find(&r->track_key, buf_slice(&r->tmp));
-	if (i == INTERN_NONE && p->n_thread >= TRACKS_MAX) {
+	if (i == NONE && p->n_thread >= TRACKS_MAX) {
 		r->tracks_full = true;
 		return TRACKS_MAX - 1;
 	}
-	if (i == INTERN_NONE) {
+	if (i == NONE) {
 		i = intern_add(&r->track_key, buf_slice(&r->tmp));
 		GROW(p->thread, p->n_thread, p->cap_thread, 1);
 		GROW(r->track, i, r->cap_track, 1);
-		p->thread[p->n_thread++] = (struct profile_thread){
-		    .pid = intern_add(&p->names, e->pid), .tid = intern_add(&p->names, e->tid), .name = INTERN_NONE};
+		p->thread[p->n_thread++] =
+		    (struct profile_thread){.pid = intern_add(&p->names, e->pid), .tid = intern_add(&p->names, e->tid), .name = NONE};
 		r->track[i] = (struct track){0};
 	}
 	r->last_pid = e->pid;
@@ -323,7 +323,7 @@ static void name_thread(struct reader *r, const struct event *e)
 	const char *to = v.n && *v.p == '"' ? memchr(v.p + 1, '"', v.n - 1) : NULL;
 	const uint32_t track = track_of(r, e); /* may move the array */
 	struct profile_thread *t = &r->p->thread[track];
-	if (to && to - v.p < 200 && t->name == INTERN_NONE)
+	if (to && to - v.p < 200 && t->name == NONE)
 		t->name = intern_add(&r->p->names, slice_of(v.p + 1, (size_t)(to - v.p - 1)));
 }
 
@@ -428,9 +428,9 @@ static void reader_release(struct reader *r)
 
 int profile_read(struct profile *p, const char *path, struct err *err)
 {
-	struct reader r = {.p = p, .cut = {.from = PROFILE_NONE}};
+	struct reader r = {.p = p, .cut = {.from = NONE}};
 	static const struct pipeline stages = {.read = stage_read, .scan = stage_scan, .reduce = stage_reduce};
-	*p = (struct profile){.main_thread = PROFILE_NONE};
+	*p = (struct profile){.main_thread = NONE};
 	memset(r.other_row, 0xff, sizeof(r.other_row));
 	if (input_open(&r.in, path, err) < 0)
 		return -1;
@@ -470,5 +470,5 @@ void profile_release(struct profile *p)
 	free(p->thread);
 	buf_release(&p->damage);
 	intern_release(&p->names);
-	*p = (struct profile){.main_thread = PROFILE_NONE};
+	*p = (struct profile){.main_thread = NONE};
 }

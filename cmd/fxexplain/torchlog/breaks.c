@@ -45,7 +45,7 @@ static struct textlog_break *find_break(struct textlog *t, const struct textlog_
 		bool same = b->at.compile == at->compile ||
 			    slice_eq(frame_of(textlog_text(t, b->at.compile)), frame_of(textlog_text(t, at->compile)));
 		/* explain and exceptions do not say which compilation it was */
-		if (same || at->compile == INTERN_NONE || b->at.compile == INTERN_NONE)
+		if (same || at->compile == NONE || b->at.compile == NONE)
 			return b;
 	}
 	return NULL;
@@ -67,23 +67,23 @@ static uint32_t hints_text(struct textlog *t, const struct break_text *b)
 
 static void fill(struct textlog *t, struct textlog_break *row, const struct break_text *b)
 {
-	if (row->reason == INTERN_NONE)
+	if (row->reason == NONE)
 		row->reason = log_text(t, b->reason);
-	if (row->explanation == INTERN_NONE)
+	if (row->explanation == NONE)
 		row->explanation = log_text(t, b->explanation);
-	if (row->hints == INTERN_NONE)
+	if (row->hints == NONE)
 		row->hints = hints_text(t, b);
-	if (row->context == INTERN_NONE)
+	if (row->context == NONE)
 		row->context = log_text(t, b->context);
-	if (row->url == INTERN_NONE)
+	if (row->url == NONE)
 		row->url = log_text(t, b->url);
 	if (row->gb < 0)
 		row->gb = b->gb;
 	if (row->kind == TEXTLOG_BREAK_OTHER)
 		row->kind = kind_of(b);
-	if (row->loc.function == INTERN_NONE)
+	if (row->loc.function == NONE)
 		row->loc.function = log_text(t, b->at.func);
-	if (row->loc.code == INTERN_NONE)
+	if (row->loc.code == NONE)
 		row->loc.code = log_text(t, b->at.code);
 }
 
@@ -98,9 +98,9 @@ void log_break(struct textlog *t, struct textlog_at at, const struct break_text 
 		row->at = at;
 		row->loc = loc;
 		row->gb = -1;
-		row->reason = row->explanation = row->hints = row->context = row->url = INTERN_NONE;
+		row->reason = row->explanation = row->hints = row->context = row->url = NONE;
 		row->kind = TEXTLOG_BREAK_OTHER;
-		row->explain = UINT32_MAX;
+		row->explain = NONE;
 		row->again = again;
 	}
 	row->said |= said;
@@ -325,13 +325,13 @@ static void explain_break(struct block *b, uint32_t i, struct break_text *text, 
 {
 	struct textlog *t = b->t;
 	log_break(t, block_at(b, i), text, SAID_EXPLAIN, false);
-	if (!t->brk.n || explain == UINT32_MAX)
+	if (!t->brk.n || explain == NONE)
 		return;
 	t->explain.row[explain].listed++;
 	/* the row it went into: with this place, and from explain */
 	for (uint32_t k = t->brk.n; k > 0 && t->brk.n - k < 4096; k--) {
 		struct textlog_break *row = &t->brk.row[k - 1];
-		if (row->said & SAID_EXPLAIN && row->loc.line == text->at.line && row->explain == UINT32_MAX) {
+		if (row->said & SAID_EXPLAIN && row->loc.line == text->at.line && row->explain == NONE) {
 			row->explain = explain;
 			return;
 		}
@@ -427,7 +427,7 @@ uint32_t parse_explain(struct block *b, uint32_t i)
 			break;
 	}
 	struct textlog_explain *to = explain_row(b, from);
-	uint32_t at = to ? b->t->explain.n - 1 : UINT32_MAX;
+	uint32_t at = to ? b->t->explain.n - 1 : NONE;
 	if (to) {
 		to->graphs = row.graphs;
 		to->breaks = row.breaks;
@@ -450,7 +450,7 @@ uint32_t parse_dynamo_produced(struct block *b, uint32_t i)
 	if (!b->final && i + 400 > b->n)
 		return BLOCK_MORE;
 	struct textlog_explain *row = explain_row(b, i);
-	uint32_t at = row ? b->t->explain.n - 1 : UINT32_MAX, k = i + 1;
+	uint32_t at = row ? b->t->explain.n - 1 : NONE, k = i + 1;
 	size_t head = strlen("Dynamo produced ");
 	if (row) {
 		row->graphs = graphs > line.p + head ? slice_int(slice_of(line.p + head, (size_t)(graphs - line.p) - head)) : -1;

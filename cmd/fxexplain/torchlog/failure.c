@@ -57,7 +57,7 @@ uint32_t parse_compiler_line(struct block *b, uint32_t i)
 		return 0;
 	if (!b->final && i + 2 >= b->n)
 		return BLOCK_MORE;
-	return compiler_line(b, i, b->n, INTERN_NONE, INTERN_NONE);
+	return compiler_line(b, i, b->n, NONE, NONE);
 }
 
 /* The file of a compiler's command that it compiles. */
@@ -79,7 +79,7 @@ static struct slice source_of(struct slice command)
 /* Command: and Output: of a CppCompileError, lines [i, end). */
 static void cpp_error(struct block *b, uint32_t i, uint32_t end)
 {
-	uint32_t command = INTERN_NONE, source = INTERN_NONE;
+	uint32_t command = NONE, source = NONE;
 	struct slice rest = block_lines(b, i, end);
 	const char *p = slice_find(rest, "Command:\n");
 	if (p) {
@@ -159,7 +159,7 @@ static uint32_t traceback_row(struct block *b, uint32_t i, const struct tracebac
 	}
 	struct textlog_traceback *row = LOG_ADD(t, traceback);
 	if (!row)
-		return UINT32_MAX;
+		return NONE;
 	uint32_t at = t->traceback.n - 1;
 	row->at = block_at(b, i);
 	row->type = log_text(t, tb->type);
@@ -170,7 +170,7 @@ static uint32_t traceback_row(struct block *b, uint32_t i, const struct tracebac
 	row->inner = log_loc(t, &tb->inner);
 	row->cpp = log_loc(t, &tb->cpp_at);
 	row->frames = tb->frames;
-	row->cause = row->parent = UINT32_MAX;
+	row->cause = row->parent = NONE;
 	row->group = tb->group;
 	row->logged = b->head != NULL;
 	row->last = true;
@@ -205,7 +205,7 @@ uint32_t parse_traceback(struct block *b, uint32_t i)
 		next = tb.next;
 	}
 	i = from;
-	uint32_t cause = UINT32_MAX;
+	uint32_t cause = NONE;
 	bool direct = false;
 	for (enum traceback_next next = TRACEBACK_CAUSE; next != TRACEBACK_LAST && i < b->n; next = tb.next) {
 		size_t used = first_used;
@@ -216,13 +216,13 @@ uint32_t parse_traceback(struct block *b, uint32_t i)
 		if (!used)
 			break;
 		uint32_t n = block_lines_to(b, i, b->text + b->line[i].off + used), row = traceback_row(b, i, &tb);
-		while (groups && group[groups - 1].depth >= tb.depth && !(cause != UINT32_MAX))
+		while (groups && group[groups - 1].depth >= tb.depth && !(cause != NONE))
 			groups--;
-		if (row != UINT32_MAX) {
+		if (row != NONE) {
 			struct textlog_traceback *r = &t->traceback.row[row];
 			r->cause = cause;
 			r->direct = direct;
-			if (cause != UINT32_MAX)
+			if (cause != NONE)
 				t->traceback.row[cause].last = false;
 			if (groups) {
 				r->member = true;
@@ -236,7 +236,7 @@ uint32_t parse_traceback(struct block *b, uint32_t i)
 		unsupported(b, i, &tb);
 		if (tb.message.n)
 			log_message(b, i, n);
-		cause = tb.next == TRACEBACK_CAUSE || tb.next == TRACEBACK_CONTEXT ? row : UINT32_MAX;
+		cause = tb.next == TRACEBACK_CAUSE || tb.next == TRACEBACK_CONTEXT ? row : NONE;
 		direct = tb.next == TRACEBACK_CAUSE;
 		i += n;
 	}
@@ -264,7 +264,7 @@ static struct textlog_signal *signal_row(struct block *b, uint32_t i, struct sli
 	row->at = block_at(b, i);
 	row->name = log_text(b->t, name);
 	row->inner = row->user = LOG_NO_LOC;
-	row->frames = INTERN_NONE;
+	row->frames = NONE;
 	for (unsigned k = 0; k < ARRAY_LEN(signals); k++)
 		if (slice_is(name, signals[k].name))
 			row->number = signals[k].number;

@@ -75,7 +75,7 @@ static void path_row(struct block *b, uint32_t i, enum textlog_path_kind kind, s
 	uint32_t text = log_text(t, slice_trim(path));
 	/* Two levels of the same logger say it one after the other. */
 	const struct textlog_path *last = t->path.n ? &t->path.row[t->path.n - 1] : NULL;
-	if (text == INTERN_NONE || (last && last->path == text && last->kind == kind && last->at.compile == b->at.compile))
+	if (text == NONE || (last && last->path == text && last->kind == kind && last->at.compile == b->at.compile))
 		return;
 	struct textlog_path *row = LOG_ADD(t, path);
 	if (!row)

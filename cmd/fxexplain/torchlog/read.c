@@ -29,7 +29,7 @@ void *log_grow(void *row, uint32_t n, uint32_t *cap, size_t size)
 uint32_t log_text(struct textlog *t, struct slice s)
 {
 	if (!s.n)
-		return INTERN_NONE;
+		return NONE;
 	if (s.n > TEXTLOG_TEXT_MAX) {
 		s.n = TEXTLOG_TEXT_MAX;
 		while (s.n > TEXTLOG_TEXT_MAX - 3 && ((unsigned char)s.p[s.n] & 0xc0) == 0x80)
@@ -38,7 +38,7 @@ uint32_t log_text(struct textlog *t, struct slice s)
 	}
 	if (t->names.arena.total > TEXTLOG_NAMES_MAX) {
 		uint32_t i = intern_find(&t->names, s);
-		t->texts_left += i == INTERN_NONE;
+		t->texts_left += i == NONE;
 		return i;
 	}
 	return intern_add(&t->names, s);
@@ -91,7 +91,7 @@ static void scan(struct textlog *t, struct channel *c, bool final)
 	struct block b = {.t = t, .text = c->text.p ? c->text.p : "", .line = c->line, .n = c->n, .final = final};
 	b.record = c->headed && c->head.strict;
 	b.head = c->headed ? &c->head : NULL;
-	b.at.compile = c->headed ? log_text(t, c->head.compile) : INTERN_NONE;
+	b.at.compile = c->headed ? log_text(t, c->head.compile) : NONE;
 	b.at.pid = c->headed ? c->head.pid : 0;
 	b.at.rank = c->headed && c->head.rank >= 0 ? c->head.rank : c->rank;
 	uint32_t done = log_scan(&b);

@@ -211,7 +211,7 @@ static struct textlog_phase *phase_row(struct block *b, uint32_t i, enum textlog
 	row->step = step;
 	row->name = log_text(b->t, name);
 	row->loc = at && at->line ? log_loc(b->t, at) : LOG_NO_LOC;
-	row->reason = INTERN_NONE;
+	row->reason = NONE;
 	return row;
 }
 
@@ -382,6 +382,6 @@ uint32_t textlog_open_phase(const struct textlog *t, uint32_t pid)
 		}
 	}
 	if (!n || (t->phase.row[open[n - 1]].component == TEXTLOG_DYNAMO && ended_in_break(t, open[n - 1])))
-		return UINT32_MAX;
+		return NONE;
 	return open[n - 1];
 }

@@ -39,7 +39,7 @@ static struct textlog_symbol *symbol_row(struct block *b, uint32_t i, struct sli
 		return NULL;
 	row->at = block_at(b, i);
 	row->symbol = log_text(b->t, symbol);
-	row->value = row->source = row->range = INTERN_NONE;
+	row->value = row->source = row->range = NONE;
 	row->loc = LOG_NO_LOC;
 	return row;
 }
@@ -108,7 +108,7 @@ static struct textlog_guard *guard_row(struct block *b, uint32_t i, enum textlog
 	row->at = block_at(b, i);
 	row->kind = kind;
 	row->expr = log_text(b->t, slice_trim(expr));
-	row->symbol = row->value = row->reason = INTERN_NONE;
+	row->symbol = row->value = row->reason = NONE;
 	row->loc = LOG_NO_LOC;
 	return row;
 }
@@ -126,7 +126,7 @@ uint32_t parse_guard(struct block *b, uint32_t i)
 	bool forced = slice_take(&spec, "(forcing_spec) ");
 	struct textlog_guard *row = guard_row(b, i, eval ? GUARD_EVAL : GUARD_RUNTIME_ASSERT, spec);
 	if (row) {
-		row->reason = forced ? log_text(b->t, SLICE("forcing_spec")) : INTERN_NONE;
+		row->reason = forced ? log_text(b->t, SLICE("forcing_spec")) : NONE;
 		row->loc = place_of(b->t, slice_from(line, added + strlen(" [guard added]")));
 	}
 	return 1;

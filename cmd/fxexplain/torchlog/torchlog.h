@@ -40,7 +40,7 @@
  *     tracebacks                                               traceback.h
  *     compiler errors                                          torch/_inductor/exc.py CppCompileError
  *
- * Ownership: all is the textlog's until textlog_release. Texts are indices into t.names; INTERN_NONE: not known. Rows
+ * Ownership: all is the textlog's until textlog_release. Texts are indices into t.names; NONE: not known. Rows
  * stand in the order in which they end in the log (with one label: the order of their lines).
  * Errors: textlog_read fails only when the input cannot be opened; t.lost says why it ended early.
  */
@@ -52,13 +52,13 @@ enum {
 	TEXTLOG_ROWS_MAX = 1 << 16,
 	TEXTLOG_TEXT_MAX = 1 << 16,
 	TEXTLOG_LINE_MAX = 1 << 16,
-	TEXTLOG_NAMES_MAX = 64 << 20, /* bytes of all texts; then new texts are INTERN_NONE (t.texts_left counts) */
+	TEXTLOG_NAMES_MAX = 64 << 20, /* bytes of all texts; then new texts are NONE (t.texts_left counts) */
 };
 
 /* Where in the log, and whose. */
 struct textlog_at {
 	uint64_t line;    /* from 1 */
-	uint32_t compile; /* "0/0_1", as the log has it; INTERN_NONE */
+	uint32_t compile; /* "0/0_1", as the log has it; NONE */
 	int32_t rank;     /* -1: not said */
 	uint32_t pid;     /* 0: not said */
 };
@@ -87,11 +87,11 @@ struct textlog_traceback {
 	uint32_t type, message, stack;            /* stack: the whole text, as it stands */
 	struct trace_loc user, torch, inner, cpp; /* user: below "from user code:" where that is, else in the stack */
 	uint32_t frames;
-	uint32_t cause;             /* the row of the exception before it in its chain, UINT32_MAX */
+	uint32_t cause;             /* the row of the exception before it in its chain, NONE */
 	bool direct;                /* "the direct cause"; else "during handling" */
 	bool last;                  /* nothing comes after it in its chain: what the program saw */
 	bool group, member, logged; /* logged: in a log record, so it may have been caught */
-	uint32_t parent;            /* member: the row of its group, UINT32_MAX */
+	uint32_t parent;            /* member: the row of its group, NONE */
 };
 
 enum textlog_break_kind {
@@ -111,7 +111,7 @@ struct textlog_break {
 	enum textlog_break_kind kind;
 	unsigned said;    /* enum textlog_said, or-ed: all that said it, in one row */
 	bool again;       /* "user stack suppressed due to duplicate": the place broke before, in another frame */
-	uint32_t explain; /* the row of textlog.explain it is listed in, UINT32_MAX */
+	uint32_t explain; /* the row of textlog.explain it is listed in, NONE */
 };
 struct textlog_explain { /* -1: not said */
 	struct textlog_at at;
@@ -153,7 +153,7 @@ struct textlog_guard {
 struct textlog_violation { /* one line of a "Constraints violated (batch)!" */
 	struct textlog_at at;
 	uint32_t dims;        /* "batch, other" */
-	uint32_t dim, source; /* batch, L['x'].size()[0]; INTERN_NONE */
+	uint32_t dim, source; /* batch, L['x'].size()[0]; NONE */
 	uint32_t what;        /* the line */
 	uint32_t fixes;       /* "other = batch", one a line: of the whole block */
 	bool specialized;     /* "Specializations unexpectedly required", or a constant was found */
@@ -258,7 +258,7 @@ void textlog_release(struct textlog *t);
 static inline struct slice textlog_text(const struct textlog *t, uint32_t i) { return intern_get(&t->names, i); }
 /* Nothing at all was understood: no row in any table. */
 bool textlog_is_empty(const struct textlog *t);
-/* The most recent step that began and whose end is not logged: row of t.phase, or UINT32_MAX. A tracing that is begun anew
+/* The most recent step that began and whose end is not logged: row of t.phase, or NONE. A tracing that is begun anew
  * (after a break) or followed by another frame's is over, and so is one whose graph was compiled, or that came to a break
  * which the log tells of. pid 0: of any process. */
 uint32_t textlog_open_phase(const struct textlog *t, uint32_t pid);

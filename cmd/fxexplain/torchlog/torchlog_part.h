@@ -84,7 +84,7 @@ void *log_grow(void *row, uint32_t n, uint32_t *cap, size_t size);
 		&(t)->table.row[(t)->table.n++]))
 uint32_t log_text(struct textlog *t, struct slice s);
 struct trace_loc log_loc(struct textlog *t, const struct srcloc *at);
-#define LOG_NO_LOC ((struct trace_loc){INTERN_NONE, 0, INTERN_NONE, INTERN_NONE})
+#define LOG_NO_LOC ((struct trace_loc){NONE, 0, NONE, NONE})
 
 /* Slices. */
 static inline struct slice slice_skip(struct slice s, size_t n) { return n < s.n ? slice_of(s.p + n, s.n - n) : slice_of(s.p + s.n, 0); }

@@ -27,7 +27,7 @@ static void feeds_kind(struct candidate *c, const struct repro *original)
 {
 	for (size_t i = 0; i < c->n_feeds; i++) {
 		const uint32_t k = repro_find_input(original, c->feed[i].name);
-		if (k == GRAPH_NONE)
+		if (k == NONE)
 			continue;
 		const struct repro_input *in = &original->input[k];
 		c->feed[i].memory = repro_is_view(original, k) ? in : NULL;
@@ -59,7 +59,7 @@ static void feeds_meta(struct candidate *c)
 static void copy_graph(struct graph *to, const struct graph *from)
 {
 	*to = (struct graph){0};
-	graph_copy_module(to, GRAPH_NONE, from, 0);
+	graph_copy_module(to, NONE, from, 0);
 	struct err err;
 	graph_finish(to, &err);
 }
@@ -134,7 +134,7 @@ static uint64_t mix_text(uint64_t h, struct slice s) { return mix(h, s.n ? hash_
 
 static uint64_t mix_meta(uint64_t h, const struct graph *g, uint32_t meta, struct buf *b)
 {
-	if (meta == GRAPH_NONE)
+	if (meta == NONE)
 		return mix(h, 1);
 	const struct gmeta *m = &g->meta[meta];
 	h = mix(mix(mix(h, m->kind), (uint64_t)m->dtype), m->n_dim);
@@ -143,7 +143,7 @@ static uint64_t mix_meta(uint64_t h, const struct graph *g, uint32_t meta, struc
 		symsize_print(&g->tab, g->dim[m->dim + i], b);
 		h = mix_text(h, buf_slice(b));
 	}
-	return m->device == GRAPH_NONE ? h : mix_text(h, graph_text(g, m->device));
+	return m->device == NONE ? h : mix_text(h, graph_text(g, m->device));
 }
 
 uint64_t candidate_hash(const struct candidate *c)
@@ -171,10 +171,10 @@ struct test candidate_test(const struct candidate *c, const struct repro *head)
 
 /* ---- as a program ---- */
 
-/* The original's input that the feed is, unchanged; GRAPH_NONE. */
+/* The original's input that the feed is, unchanged; NONE. */
 static uint32_t original_input(const struct repro *original, const struct feed *f)
 {
-	return f->kind == FEED_RECORDED ? repro_find_input(original, f->name) : GRAPH_NONE;
+	return f->kind == FEED_RECORDED ? repro_find_input(original, f->name) : NONE;
 }
 
 /* A number, if the placeholder is one whose value is known. */
@@ -184,7 +184,7 @@ static bool given_int(const struct candidate *c, const struct feed *f, const str
 	*value = f->value;
 	if (f->kind == FEED_INT)
 		return true;
-	if (f->meta == GRAPH_NONE || c->graph.meta[f->meta].kind != GMETA_SYM)
+	if (f->meta == NONE || c->graph.meta[f->meta].kind != GMETA_SYM)
 		return false;
 	return symsize_eval(&c->graph.tab, c->graph.meta[f->meta].expr, env, value, &err) == 0;
 }
@@ -197,7 +197,7 @@ void candidate_bind(const struct candidate *c, const struct repro *original, str
 	for (uint32_t i = 0; i < c->graph.tab.names.n; i++) {
 		uint32_t id = intern_find(&tab->names, intern_get(&c->graph.tab.names, i));
 		int64_t value;
-		if (id != INTERN_NONE && symbind_get(&theirs, id, &value))
+		if (id != NONE && symbind_get(&theirs, id, &value))
 			symbind_set(env, i, value);
 	}
 	symbind_release(&theirs);
@@ -211,7 +211,7 @@ struct repro_given *candidate_given(const struct candidate *c, const struct repr
 	for (size_t i = 0; i < c->n_feeds; i++) {
 		const struct feed *f = &c->feed[i];
 		uint32_t input = original_input(original, f);
-		if (input != GRAPH_NONE)
+		if (input != NONE)
 			given[i] = (struct repro_given){.how = REPRO_GIVE_INPUT,
 							.input = input,
 							.own_memory = !f->memory && repro_is_view(original, input),
@@ -219,9 +219,8 @@ struct repro_given *candidate_given(const struct candidate *c, const struct repr
 		else if (given_int(c, f, &env, &given[i].value))
 			given[i].how = REPRO_GIVE_INT;
 		else
-			given[i] = (struct repro_given){.how = f->meta == GRAPH_NONE ? REPRO_GIVE_GUESS : REPRO_GIVE_RANDOM,
-							.memory = f->memory,
-							.non_leaf = f->non_leaf};
+			given[i] = (struct repro_given){
+			    .how = f->meta == NONE ? REPRO_GIVE_GUESS : REPRO_GIVE_RANDOM, .memory = f->memory, .non_leaf = f->non_leaf};
 	}
 	symbind_release(&env);
 	return given;
@@ -235,7 +234,7 @@ static uint32_t add_storage(const struct candidate *c, const struct gmeta *m, co
 	struct repro_storage s = {.nbytes = symsize_int(0)};
 	if (repro_tensor_bytes(&c->graph, m, env, &bytes, &err) == 0)
 		s.nbytes = symsize_int(bytes);
-	if (m->device != GRAPH_NONE && !slice_is(graph_text(&c->graph, m->device), "cpu"))
+	if (m->device != NONE && !slice_is(graph_text(&c->graph, m->device), "cpu"))
 		s.device = graph_text(&c->graph, m->device);
 	if (m->dtype != DTYPE_F32)
 		s.dtype_hint = slice_str(dtype_info(m->dtype)->name);
@@ -247,15 +246,14 @@ static struct repro_input made_input(const struct candidate *c, size_t i, const 
 				     struct repro *out)
 {
 	const struct feed *f = &c->feed[i];
-	struct repro_input in = {
-	    .kind = REPRO_TENSOR, .name = f->name, .meta = f->meta, .storage = REPRO_NO_STORAGE, .is_leaf = !g->non_leaf};
+	struct repro_input in = {.kind = REPRO_TENSOR, .name = f->name, .meta = f->meta, .storage = NONE, .is_leaf = !g->non_leaf};
 	if (g->how == REPRO_GIVE_INT) {
 		in.kind = REPRO_SYMINT;
 		in.value = symsize_int(g->value);
 	} else if (g->how == REPRO_GIVE_GUESS) {
 		in.kind = REPRO_UNSUPPORTED; /* a document has no place for a guess */
 		in.expr = SLICE("'a tensor of unknown shape'");
-	} else if (f->meta != GRAPH_NONE && c->graph.meta[f->meta].kind == GMETA_TENSOR && dtype_info(c->graph.meta[f->meta].dtype)) {
+	} else if (f->meta != NONE && c->graph.meta[f->meta].kind == GMETA_TENSOR && dtype_info(c->graph.meta[f->meta].dtype)) {
 		in.requires_grad = c->graph.meta[f->meta].requires_grad;
 		if (g->memory)
 			in.storage = g->memory->storage, in.offset = g->memory->offset;
@@ -270,7 +268,7 @@ static void take_storage(const struct repro *original, struct repro *out, uint32
 {
 	if (*at >= original->n_storages)
 		return;
-	if (moved[*at] == REPRO_NO_STORAGE) {
+	if (moved[*at] == NONE) {
 		moved[*at] = (uint32_t)out->n_storages;
 		out->storage[out->n_storages++] = original->storage[*at];
 	}
@@ -298,7 +296,7 @@ void candidate_repro(const struct candidate *c, const struct repro *original, st
 			out->input[i] = original->input[given[i].input];
 			out->input[i].is_leaf |= given[i].leaf && out->input[i].kind == REPRO_TENSOR;
 			if (given[i].own_memory)
-				moved[out->input[i].storage] = REPRO_NO_STORAGE;
+				moved[out->input[i].storage] = NONE;
 			take_storage(original, out, &out->input[i].storage, moved);
 		} else {
 			out->input[i] = made_input(c, i, &given[i], &env, out);

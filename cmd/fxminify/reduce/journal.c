@@ -267,19 +267,19 @@ static bool read_line(struct reading *d, struct slice line)
 	json_tape_text(&d->tape, line.p, line.n);
 	if (json_parse(&d->tape, 0, line.n, &o) < 0 || !json_is(&d->tape, o, JSON_OBJECT))
 		return false;
-	if (json_get(&d->tape, o, "test") != JSON_NONE)
+	if (json_get(&d->tape, o, "test") != NONE)
 		return read_test(d, o);
-	if (json_get(&d->tape, o, "best") != JSON_NONE) {
+	if (json_get(&d->tape, o, "best") != NONE) {
 		GROW(r->best, r->n_best, r->cap_best, 1);
 		r->best[r->n_best++] = (struct journal_best){json_count(&d->tape, o, "best", 0), json_number(&d->tape, o, "at", 0),
 							     json_dup(&d->tape, o, "file", &d->r->arena)};
 		return true;
 	}
-	if (json_get(&d->tape, o, "end") != JSON_NONE) {
+	if (json_get(&d->tape, o, "end") != NONE) {
 		r->end = json_dup(&d->tape, o, "end", &d->r->arena);
 		return true;
 	}
-	if (json_get(&d->tape, o, "resume") != JSON_NONE) {
+	if (json_get(&d->tape, o, "resume") != NONE) {
 		r->resumed++;
 		r->end = SLICE("");
 		return true;

@@ -5,7 +5,7 @@ struct nodes {
 	struct reduction *red;
 	const struct repro *original;
 	struct units units;
-	uint32_t *replace; /* node -> what is used instead; GRAPH_NONE */
+	uint32_t *replace; /* node -> what is used instead; NONE */
 	/* While what is left out is bypassed: the units that were there when that began (else NULL), which way each goes round, and both
 	 * together as what a candidate replaces. */
 	const uint64_t *base;
@@ -37,7 +37,7 @@ static void bypassed(const struct nodes *n, const uint64_t *keep, uint32_t *repl
 		memcpy(replace, n->replace, n->original->graph.n_nodes * sizeof(*replace));
 	for (size_t u = 0; n->base && u < n->units.n; u++) {
 		uint32_t node = n->units.node[n->units.first[u]];
-		if (bit_in(n->base, u) && !bit_in(keep, u) && n->way[node] != GRAPH_NONE)
+		if (bit_in(n->base, u) && !bit_in(keep, u) && n->way[node] != NONE)
 			replace[node] = n->way[node];
 	}
 }
@@ -116,7 +116,7 @@ static void phase(void *user, const char *name, size_t granularity, size_t left)
 struct guess {
 	struct nodes *n;
 	const struct suspects *s;
-	uint32_t *unit; /* of each suspect; GRAPH_NONE */
+	uint32_t *unit; /* of each suspect; NONE */
 	size_t prefixes;
 };
 
@@ -128,9 +128,9 @@ static void guess_set(void *ctx, size_t i, uint64_t *set)
 	if (i < prefixes) {
 		size_t k = i + 1 == prefixes ? n : 1ull << i;
 		for (size_t j = 0; j < k && j < n; j++)
-			if (g->unit[j] != GRAPH_NONE)
+			if (g->unit[j] != NONE)
 				bit_add(set, g->unit[j]);
-	} else if (i - prefixes + 1 < n && g->unit[i - prefixes + 1] != GRAPH_NONE) {
+	} else if (i - prefixes + 1 < n && g->unit[i - prefixes + 1] != NONE) {
 		bit_add(set, g->unit[i - prefixes + 1]);
 	}
 }
@@ -142,7 +142,7 @@ static int try_suspects(struct nodes *n, const struct suspects *s)
 	struct guess g = {n, s, xreallocarray(NULL, s->n, sizeof(*g.unit)), 1};
 	for (size_t i = 0; i < s->n; i++) {
 		uint32_t node = graph_find(&n->original->graph, 0, s->name[i]);
-		g.unit[i] = node == GRAPH_NONE ? GRAPH_NONE : n->units.of[node];
+		g.unit[i] = node == NONE ? NONE : n->units.of[node];
 	}
 	while ((1ull << (g.prefixes - 1)) < s->n)
 		g.prefixes++;
@@ -156,7 +156,7 @@ static int try_suspects(struct nodes *n, const struct suspects *s)
 
 static bool same_value_type(const struct graph *g, uint32_t a, uint32_t b)
 {
-	if (g->node[a].meta == GRAPH_NONE || g->node[b].meta == GRAPH_NONE)
+	if (g->node[a].meta == NONE || g->node[b].meta == NONE)
 		return false;
 	const struct gmeta *x = &g->meta[g->node[a].meta], *y = &g->meta[g->node[b].meta];
 	return x->kind != GMETA_NONE && x->kind != GMETA_TUPLE && graph_same_meta(g, x, y);
@@ -174,7 +174,7 @@ struct bypass {
 
 static uint32_t resolved(const uint32_t *replace, uint32_t node)
 {
-	while (replace[node] != GRAPH_NONE)
+	while (replace[node] != NONE)
 		node = replace[node];
 	return node;
 }
@@ -215,8 +215,8 @@ static void choose_ways(struct nodes *n, const struct bypass *b)
 	for (size_t i = 0; i < b->n_ways; i++) {
 		const struct way *w = &b->way[i];
 		uint32_t *to = &n->way[w->node], unit = n->units.of[w->by];
-		bool left = unit != GRAPH_NONE && bit_in(n->search.keep, unit);
-		if (*to == GRAPH_NONE || (left && w->by > *to))
+		bool left = unit != NONE && bit_in(n->search.keep, unit);
+		if (*to == NONE || (left && w->by > *to))
 			*to = w->by;
 	}
 }
@@ -302,7 +302,7 @@ static int bypass_make(void *ctx, size_t i, struct candidate *c, struct err *err
 	size_t left = bits_count(n->scratch, n->units.n);
 	if (left && left < n->search.left)
 		status = candidate_cut(c, n->original, &n->units, n->scratch, n->replace, err) < 0 ? -1 : 1;
-	n->replace[w->node] = GRAPH_NONE;
+	n->replace[w->node] = NONE;
 	return status;
 }
 

@@ -27,9 +27,9 @@ static uint32_t tensor_meta(const struct json_tape *t, uint32_t k, struct graph 
 	int n = sizes_of(t, k, "size", size), m = sizes_of(t, k, "stride", stride);
 	enum dtype d = dtype_by_name(json_word(t, k, "dtype"));
 	if (n < 0 || d == DTYPE_NONE)
-		return GRAPH_NONE;
+		return NONE;
 	uint32_t meta = graph_add_tensor(g, d, (size_t)n, size, m == n ? stride : NULL, json_word(t, k, "device"));
-	g->meta[meta].requires_grad = json_get(t, k, "requires_grad") != JSON_NONE;
+	g->meta[meta].requires_grad = json_get(t, k, "requires_grad") != NONE;
 	return meta;
 }
 
@@ -42,9 +42,9 @@ static uint32_t tuple_meta(const struct json_tape *t, uint32_t k, struct graph *
 	struct gmeta *part = NULL;
 	size_t n = 0, cap = 0;
 	json_each(t, parts, i) {
-		uint32_t m = slice_is(json_word(t, i, "kind"), "tuple") ? GRAPH_NONE : meta_of(t, i, g);
+		uint32_t m = slice_is(json_word(t, i, "kind"), "tuple") ? NONE : meta_of(t, i, g);
 		GROW(part, n, cap, 1);
-		part[n++] = m == GRAPH_NONE ? (struct gmeta){.kind = GMETA_NONE} : g->meta[m];
+		part[n++] = m == NONE ? (struct gmeta){.kind = GMETA_NONE} : g->meta[m];
 	}
 	uint32_t meta = graph_add_tuple_meta(g, part, n);
 	free(part);
@@ -61,13 +61,13 @@ static uint32_t meta_of(const struct json_tape *t, uint32_t k, struct graph *g)
 		return tuple_meta(t, k, g);
 	if (slice_is(kind, "int") && json_i64(t, json_get(t, k, "value"), &v))
 		return graph_add_sym(g, symsize_int(v));
-	return GRAPH_NONE;
+	return NONE;
 }
 
 static uint32_t nodes_of(const struct json_tape *t, uint32_t root, struct err *err)
 {
 	uint32_t nodes = json_get_as(t, root, "nodes", JSON_OBJECT);
-	if (nodes == JSON_NONE)
+	if (nodes == NONE)
 		err_set(err, EXIT_ENVIRON, "nothing was recorded of the original: it does not run in eager");
 	return nodes;
 }
@@ -75,24 +75,24 @@ static uint32_t nodes_of(const struct json_tape *t, uint32_t root, struct err *e
 int oracle_torch_annotate(const struct oracle *o, struct graph *g, struct err *err)
 {
 	struct json_tape t = {0};
-	uint32_t root, nodes = JSON_NONE;
+	uint32_t root, nodes = NONE;
 	if (parse(&t, oracle_torch_record(o), &root, err) == 0)
 		nodes = nodes_of(&t, root, err);
 	json_each_pair(&t, nodes, k) {
 		uint32_t node = graph_find(g, 0, json_slice(&t, k));
-		if (node != GRAPH_NONE && g->node[node].meta == GRAPH_NONE) {
+		if (node != NONE && g->node[node].meta == NONE) {
 			uint32_t meta = meta_of(&t, k + 1, g);
 			g->node[node].meta = meta;
 		}
 	}
 	json_tape_release(&t);
-	return nodes == JSON_NONE ? -1 : 0;
+	return nodes == NONE ? -1 : 0;
 }
 
 void oracle_torch_mark_idle(const struct oracle *o, struct repro *r)
 {
 	struct json_tape t = {0};
-	uint32_t root, idle = JSON_NONE;
+	uint32_t root, idle = NONE;
 	struct err err;
 	if (parse(&t, oracle_torch_record(o), &root, &err) == 0)
 		idle = json_get(&t, root, "idle");
@@ -105,14 +105,14 @@ void oracle_torch_mark_idle(const struct oracle *o, struct repro *r)
 size_t oracle_torch_nan_makers(const struct oracle *o, const struct graph *g, uint32_t *node, size_t n)
 {
 	struct json_tape t = {0};
-	uint32_t root, nodes = JSON_NONE;
+	uint32_t root, nodes = NONE;
 	size_t found = 0;
 	struct err err;
 	if (parse(&t, oracle_torch_record(o), &root, &err) == 0)
 		nodes = nodes_of(&t, root, &err);
 	json_each_pair(&t, nodes, k) {
 		uint32_t at = graph_find(g, 0, json_slice(&t, k));
-		if (!json_flag(&t, k + 1, "makes") || at == GRAPH_NONE || g->node[at].op == GRAPH_PLACEHOLDER)
+		if (!json_flag(&t, k + 1, "makes") || at == NONE || g->node[at].op == GRAPH_PLACEHOLDER)
 			continue;
 		if (found < n)
 			node[found] = at;
@@ -137,10 +137,10 @@ static int value_of(const struct json_tape *t, uint32_t k, struct arena *arena, 
 			return err_set(err, EXIT_ENVIRON, "an input is no 64-bit integer");
 	} else if (slice_is(kind, "tensor")) {
 		v->kind = ORACLE_TENSOR;
-		v->requires_grad = json_get(t, k, "requires_grad") != JSON_NONE;
+		v->requires_grad = json_get(t, k, "requires_grad") != NONE;
 		const uint64_t same = json_count(t, k, "same", UINT64_MAX);
 		const uint32_t offset = json_get(t, k, "offset");
-		if (offset != JSON_NONE && !json_i64(t, offset, &v->offset))
+		if (offset != NONE && !json_i64(t, offset, &v->offset))
 			return err_set(err, EXIT_ENVIRON, "an input's offset is no 64-bit integer");
 		if (same < n) {
 			v->bytes = done[same].bytes;
@@ -168,7 +168,7 @@ int oracle_torch_values(struct oracle *o, const struct test *t, struct arena *ar
 		return -1;
 	uint32_t values = json_get(&tape, root, "values");
 	size_t n = 0;
-	if (values == JSON_NONE) {
+	if (values == NONE) {
 		struct outcome out;
 		struct arena a = {0};
 		talk_outcome(&tape, root, &a, &out);

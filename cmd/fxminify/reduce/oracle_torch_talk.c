@@ -36,7 +36,7 @@ static void out_size(struct json_out *o, const struct symtab *tab, struct symsiz
 
 static void out_meta(struct json_out *o, const struct graph *g, uint32_t meta)
 {
-	const struct gmeta *m = meta == GRAPH_NONE ? NULL : &g->meta[meta];
+	const struct gmeta *m = meta == NONE ? NULL : &g->meta[meta];
 	if (!m || m->kind != GMETA_TENSOR || m->dtype < 0) {
 		json_out_null(o);
 		return;
@@ -53,7 +53,7 @@ static void out_meta(struct json_out *o, const struct graph *g, uint32_t meta)
 			out_size(o, &g->tab, g->dim[m->dim + m->n_dim + i]);
 		json_close(o);
 	}
-	if (m->device != GRAPH_NONE)
+	if (m->device != NONE)
 		json_member_str(o, "device", graph_text(g, m->device));
 	if (m->requires_grad)
 		json_member_bool(o, "requires_grad", true);
@@ -491,7 +491,7 @@ void talk_outcome(const struct json_tape *t, uint32_t k, struct arena *arena, st
 	uint32_t extra = json_get_as(t, k, "extra", JSON_OBJECT);
 	out->id = json_count(t, k, "id", 0);
 	out->seconds = json_number(t, k, "seconds", 0);
-	if (extra != JSON_NONE && json_first(t, extra) != json_end(t, extra))
+	if (extra != NONE && json_first(t, extra) != json_end(t, extra))
 		out->extra = arena_slice(arena, json_raw(t, extra));
 	out->kind = out->signature.kind = kind_of(json_word(t, k, "kind"));
 	out->signature.type = json_dup(t, k, "type", arena);

@@ -133,7 +133,7 @@ static void copy_rewired(struct graph *to, const struct graph *from, uint32_t mo
 	uint32_t t = graph_add_module(to, parent, graph_text(from, m->name), graph_text(from, m->class_name));
 	graph_copy_attrs(to, t, from, module);
 	for (uint32_t i = m->first; i < m->first + m->n; i++)
-		map[i] = replace[i] == GRAPH_NONE ? graph_copy_node(to, t, from, i, map) : map[resolved(replace, i)];
+		map[i] = replace[i] == NONE ? graph_copy_node(to, t, from, i, map) : map[resolved(replace, i)];
 	for (uint32_t k = 0; k < from->n_modules; k++)
 		if (from->module[k].parent == module)
 			copy_rewired(to, from, k, t, replace, map);
@@ -149,14 +149,14 @@ bool candidate_rewire(struct candidate *c, const uint32_t *replace)
 	size_t feed = 0;
 	for (uint32_t i = root->first; i < root->first + root->n && feed < c->n_feeds; i++)
 		if (from->node[i].op == GRAPH_PLACEHOLDER) {
-			if (replace[i] != GRAPH_NONE)
+			if (replace[i] != NONE)
 				drop_feed(c, feed);
 			else
 				feed++;
 		}
 	struct graph to = {0};
 	uint32_t *map = xcalloc(from->n_nodes ? from->n_nodes : 1, sizeof(*map));
-	copy_rewired(&to, from, 0, GRAPH_NONE, replace, map);
+	copy_rewired(&to, from, 0, NONE, replace, map);
 	free(map);
 	struct err err;
 	graph_release(&c->graph);
@@ -175,5 +175,5 @@ void candidate_forget_meta(struct candidate *c)
 {
 	for (size_t i = 0; i < c->graph.n_nodes; i++)
 		if (c->graph.node[i].op != GRAPH_PLACEHOLDER || c->graph.node[i].module != 0)
-			c->graph.node[i].meta = GRAPH_NONE;
+			c->graph.node[i].meta = NONE;
 }

@@ -77,10 +77,10 @@ struct shrinker {
 extern const struct shrinker shrink_outputs, shrink_memory, shrink_leaves, shrink_strides, shrink_values, shrink_inputs, shrink_subgraphs,
     shrink_symbols, shrink_sizes, shrink_dtypes, shrink_arguments, shrink_constants, shrink_head;
 
-/* A copy without the nodes that have a replacement (replace[node], GRAPH_NONE: it stays); users take that instead, chains are followed.
+/* A copy without the nodes that have a replacement (replace[node], NONE: it stays); users take that instead, chains are followed.
  * Only operands that come before the node may replace it; one that nobody uses may go without (REWIRE_DROP). Feeds of placeholders
  * that go are taken out. False: the result is no graph. */
-#define REWIRE_DROP (GRAPH_NONE - 1)
+#define REWIRE_DROP (NONE - 1)
 bool candidate_rewire(struct candidate *c, const uint32_t *replace);
 /* What is known of values between the inputs does not hold any more. */
 void candidate_forget_meta(struct candidate *c);

@@ -57,7 +57,7 @@ const struct shrinker shrink_leaves = {"leaves", "Make inputs leaves", list_leav
 static bool has_strides(const struct candidate *c, size_t feed)
 {
 	const struct graph *g = &c->graph;
-	const struct gmeta *m = c->feed[feed].meta == GRAPH_NONE ? NULL : &g->meta[c->feed[feed].meta];
+	const struct gmeta *m = c->feed[feed].meta == NONE ? NULL : &g->meta[c->feed[feed].meta];
 	int64_t at = 1;
 	bool other = false;
 	if (!m || m->kind != GMETA_TENSOR || !m->has_stride)
@@ -102,7 +102,7 @@ const struct shrinker shrink_strides = {"strides", "Make inputs contiguous", lis
 static bool can_be_random(const struct candidate *c, size_t feed)
 {
 	const struct feed *f = &c->feed[feed];
-	return (f->kind == FEED_RECORDED || (f->kind == FEED_RANDOM && f->name.n)) && f->meta != GRAPH_NONE &&
+	return (f->kind == FEED_RECORDED || (f->kind == FEED_RANDOM && f->name.n)) && f->meta != NONE &&
 	       c->graph.meta[f->meta].kind == GMETA_TENSOR;
 }
 
@@ -129,7 +129,7 @@ const struct shrinker shrink_values = {"values", "Forget values", list_values, a
 
 static bool alike(const struct graph *g, const struct feed *a, const struct feed *b)
 {
-	if (a->meta == GRAPH_NONE || b->meta == GRAPH_NONE)
+	if (a->meta == NONE || b->meta == NONE)
 		return false;
 	const struct gmeta *x = &g->meta[a->meta], *y = &g->meta[b->meta];
 	return x->kind == GMETA_TENSOR && graph_same_meta(g, x, y) && x->requires_grad == y->requires_grad;
@@ -152,14 +152,14 @@ static uint32_t placeholder(const struct graph *g, size_t k)
 	for (uint32_t i = root->first; i < root->first + root->n; i++)
 		if (g->node[i].op == GRAPH_PLACEHOLDER && k-- == 0)
 			return i;
-	return GRAPH_NONE;
+	return NONE;
 }
 
 static bool apply_inputs(struct candidate *c, const struct repro *original, const struct edit *e)
 {
 	(void)original;
 	uint32_t a = placeholder(&c->graph, e->a), b = placeholder(&c->graph, e->b);
-	if (a == GRAPH_NONE || b == GRAPH_NONE)
+	if (a == NONE || b == NONE)
 		return false;
 	uint32_t *replace = xreallocarray(NULL, c->graph.n_nodes, sizeof(*replace));
 	memset(replace, 0xff, c->graph.n_nodes * sizeof(*replace));

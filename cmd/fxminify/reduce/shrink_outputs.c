@@ -6,7 +6,7 @@
 static struct gvalue returned(const struct graph *g)
 {
 	const struct gmodule *root = &g->module[0];
-	if (root->output == GRAPH_NONE || g->node[root->output].n_args != 1)
+	if (root->output == NONE || g->node[root->output].n_args != 1)
 		return (struct gvalue){0};
 	struct gvalue v = g->value[g->node[root->output].args];
 	for (uint32_t k = 0; gvalue_has_children(v) && k < v.n; k++)
@@ -50,7 +50,7 @@ static bool drop_unused_inputs(struct candidate *c, const bool *was_returned)
 	bool any = false;
 	for (uint32_t i = 0; i < c->graph.n_nodes; i++) {
 		bool goes = was_returned[i] && !graph_computes(&c->graph.node[i]) && c->graph.user_of[i + 1] == c->graph.user_of[i];
-		replace[i] = goes ? REWIRE_DROP : GRAPH_NONE;
+		replace[i] = goes ? REWIRE_DROP : NONE;
 		any |= goes;
 	}
 	bool ok = !any || candidate_rewire(c, replace);

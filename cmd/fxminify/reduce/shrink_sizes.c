@@ -72,7 +72,7 @@ static void changed_shape(struct candidate *c, size_t feed)
 
 static bool is_tensor_feed(const struct candidate *c, size_t i)
 {
-	return c->feed[i].meta != GRAPH_NONE && c->graph.meta[c->feed[i].meta].kind == GMETA_TENSOR;
+	return c->feed[i].meta != NONE && c->graph.meta[c->feed[i].meta].kind == GMETA_TENSOR;
 }
 
 static int descending(const void *a, const void *b)
@@ -214,7 +214,7 @@ static bool number(const struct candidate *c, const struct symbind *env, struct 
 static bool has_symbols(const struct candidate *c)
 {
 	for (size_t i = 0; i < c->n_feeds; i++) {
-		if (c->feed[i].meta == GRAPH_NONE)
+		if (c->feed[i].meta == NONE)
 			continue;
 		const struct gmeta *m = &c->graph.meta[c->feed[i].meta];
 		if (m->kind == GMETA_SYM && !symsize_is_int(m->expr))
@@ -239,7 +239,7 @@ static bool apply_symbols(struct candidate *c, const struct repro *original, con
 	bool ok = true;
 	candidate_bind(c, original, &env);
 	for (size_t i = 0; ok && i < c->n_feeds; i++) {
-		if (c->feed[i].meta == GRAPH_NONE)
+		if (c->feed[i].meta == NONE)
 			continue;
 		struct gmeta *m = &c->graph.meta[c->feed[i].meta];
 		if (m->kind == GMETA_SYM)

@@ -10,7 +10,7 @@ struct ways {
 /* Where both are known to be unlike it is no way; where nothing is known, the oracle says. */
 static bool unlike(const struct graph *g, uint32_t a, uint32_t b)
 {
-	if (g->node[a].meta == GRAPH_NONE || g->node[b].meta == GRAPH_NONE)
+	if (g->node[a].meta == NONE || g->node[b].meta == NONE)
 		return false;
 	return !graph_same_meta(g, &g->meta[g->node[a].meta], &g->meta[g->node[b].meta]);
 }
@@ -43,7 +43,7 @@ static void drop_unused(const struct graph *g, uint32_t *replace)
 	for (uint32_t i = (uint32_t)g->n_nodes; i-- > 0;) {
 		uint32_t mutates;
 		const struct gnode *n = &g->node[i];
-		if (n->module != 0 && graph_computes(n) && !uses[i] && replace[i] == GRAPH_NONE && !node_has_effect(g, i, &mutates))
+		if (n->module != 0 && graph_computes(n) && !uses[i] && replace[i] == NONE && !node_has_effect(g, i, &mutates))
 			replace[i] = REWIRE_DROP;
 	}
 	free(uses);

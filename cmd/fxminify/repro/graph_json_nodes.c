@@ -11,7 +11,7 @@ static void push(struct gjson *rd, struct gvalue v)
 static uint32_t find_node(const struct gjson *rd, struct slice name)
 {
 	uint32_t id = intern_find(&rd->g->text, name);
-	return id < rd->cap_node_of && rd->node_of[id] ? rd->node_of[id] - 1 : GRAPH_NONE;
+	return id < rd->cap_node_of && rd->node_of[id] ? rd->node_of[id] - 1 : NONE;
 }
 
 static int read_reference(struct gjson *rd, uint32_t k, struct gvalue *v)
@@ -20,7 +20,7 @@ static int read_reference(struct gjson *rd, uint32_t k, struct gvalue *v)
 	if (gj_text(rd, k, "an operand", &s) < 0)
 		return -1;
 	uint32_t node = find_node(rd, s);
-	if (node == GRAPH_NONE)
+	if (node == NONE)
 		return gj_bad(rd, k, "there is no node '%.*s' before it (a string as such is {\"str\": ...})", SLN(s, 100));
 	*v = graph_node_value(node);
 	return 0;
@@ -162,7 +162,7 @@ static int read_dtype(struct gjson *rd, uint32_t k, enum dtype *dtype)
 {
 	struct slice s;
 	*dtype = DTYPE_NONE;
-	if (k == JSON_NONE)
+	if (k == NONE)
 		return 0;
 	if (gj_text(rd, k, "dtype", &s) < 0)
 		return -1;
@@ -182,16 +182,16 @@ static int read_one_meta(struct gjson *rd, uint32_t obj, uint32_t *meta)
 	struct slice device, subclass;
 	enum dtype dtype;
 	bool grad, param;
-	*meta = GRAPH_NONE;
+	*meta = NONE;
 	if (gj_members(rd, obj, "\"meta\"", key, at, META_MEMBERS) < 0)
 		return -1;
-	if (at[META_SYM] != JSON_NONE) {
+	if (at[META_SYM] != NONE) {
 		if (gj_size(rd, at[META_SYM], "\"sym\"", &expr) < 0)
 			return -1;
 		*meta = graph_add_sym(rd->g, expr);
 		return 0;
 	}
-	if (at[META_SIZE] == JSON_NONE) {
+	if (at[META_SIZE] == NONE) {
 		*meta = graph_add_sym(rd->g, symsize_int(0));
 		rd->g->meta[*meta].kind = GMETA_NONE;
 		return json_first(&rd->t, obj) < json_end(&rd->t, obj) ? gj_bad(rd, obj, "a tensor's \"size\" is missing") : 0;
@@ -199,18 +199,18 @@ static int read_one_meta(struct gjson *rd, uint32_t obj, uint32_t *meta)
 	if (read_dims(rd, at[META_SIZE], "\"size\"", size, &n) < 0 || read_dtype(rd, at[META_DTYPE], &dtype) < 0 ||
 	    gj_bool(rd, at[META_GRAD], "\"requires_grad\"", &grad) < 0 || gj_bool(rd, at[META_PARAM], "\"param\"", &param) < 0)
 		return -1;
-	if (at[META_STRIDE] != JSON_NONE && read_dims(rd, at[META_STRIDE], "\"stride\"", stride, &n_stride) < 0)
+	if (at[META_STRIDE] != NONE && read_dims(rd, at[META_STRIDE], "\"stride\"", stride, &n_stride) < 0)
 		return -1;
-	if (at[META_STRIDE] != JSON_NONE && n_stride != n)
+	if (at[META_STRIDE] != NONE && n_stride != n)
 		return gj_bad(rd, at[META_STRIDE], "a tensor of %zu dims has %zu strides", n, n_stride);
 	if (gj_text(rd, at[META_DEVICE], "\"device\"", &device) < 0)
 		return -1;
-	*meta = graph_add_tensor(rd->g, dtype, n, size, at[META_STRIDE] == JSON_NONE ? NULL : stride, device);
+	*meta = graph_add_tensor(rd->g, dtype, n, size, at[META_STRIDE] == NONE ? NULL : stride, device);
 	if (gj_text(rd, at[META_SUBCLASS], "\"subclass\"", &subclass) < 0)
 		return -1;
 	rd->g->meta[*meta].requires_grad = grad;
 	rd->g->meta[*meta].is_param = param;
-	if (at[META_SUBCLASS] != JSON_NONE)
+	if (at[META_SUBCLASS] != NONE)
 		rd->g->meta[*meta].subclass = graph_intern(rd->g, subclass);
 	return 0;
 }
@@ -220,17 +220,17 @@ int gj_meta(struct gjson *rd, uint32_t k, uint32_t *meta)
 	struct gmeta *part = NULL;
 	size_t n = 0, cap = 0;
 	int rc = 0;
-	*meta = GRAPH_NONE;
-	if (k == JSON_NONE || json_is(&rd->t, k, JSON_NULL))
+	*meta = NONE;
+	if (k == NONE || json_is(&rd->t, k, JSON_NULL))
 		return 0;
 	if (!json_is(&rd->t, k, JSON_ARRAY))
 		return read_one_meta(rd, k, meta);
 	for (uint32_t i = json_first(&rd->t, k); i < json_end(&rd->t, k) && rc == 0; i = json_next(&rd->t, i)) {
-		uint32_t one = GRAPH_NONE;
+		uint32_t one = NONE;
 		if (!json_is(&rd->t, i, JSON_NULL))
 			rc = read_one_meta(rd, i, &one);
 		GROW(part, n, cap, 1);
-		part[n++] = one == GRAPH_NONE ? (struct gmeta){.device = GRAPH_NONE, .subclass = GRAPH_NONE} : rd->g->meta[one];
+		part[n++] = one == NONE ? (struct gmeta){.device = NONE, .subclass = NONE} : rd->g->meta[one];
 	}
 	if (rc == 0)
 		*meta = graph_add_tuple_meta(rd->g, part, n);
@@ -256,7 +256,7 @@ static int read_args(struct gjson *rd, uint32_t node, uint32_t args, uint32_t kw
 	}
 	graph_set_args(rd->g, node, rd->stack + base, rd->n_stack - base);
 	rd->n_stack = base;
-	if (kwargs == JSON_NONE)
+	if (kwargs == NONE)
 		return 0;
 	if (!json_is(t, kwargs, JSON_OBJECT))
 		return gj_bad(rd, kwargs, "\"kwargs\" is to be an object");
@@ -274,12 +274,12 @@ static int read_args(struct gjson *rd, uint32_t node, uint32_t args, uint32_t kw
 	return 0;
 }
 
-/* An optional text of the graph; GRAPH_NONE when it is not given. */
+/* An optional text of the graph; NONE when it is not given. */
 static int intern_text(struct gjson *rd, uint32_t k, const char *what, uint32_t *id)
 {
 	struct slice s;
-	*id = GRAPH_NONE;
-	if (k == JSON_NONE)
+	*id = NONE;
+	if (k == NONE)
 		return 0;
 	if (gj_text(rd, k, what, &s) < 0)
 		return -1;
@@ -309,20 +309,20 @@ static int read_node(struct gjson *rd, uint32_t obj)
 	rd->in = NULL;
 	if (gj_members(rd, obj, "a node", key, at, NODE_MEMBERS) < 0 || intern_text(rd, at[NODE_NAME], "\"name\"", &name) < 0)
 		return -1;
-	if (name != GRAPH_NONE) {
+	if (name != NONE) {
 		rd->in = "node";
 		rd->in_name = graph_text(rd->g, name);
 	}
 	if (gj_word(rd, at[NODE_OP], "\"op\"", op_name, ARRAY_LEN(op_name), &op) < 0 ||
 	    intern_text(rd, at[NODE_TARGET], "\"target\"", &target) < 0)
 		return -1;
-	if (name == GRAPH_NONE && op != GRAPH_OUTPUT)
+	if (name == NONE && op != GRAPH_OUTPUT)
 		return gj_bad(rd, obj, "a node without a name");
-	if (name == GRAPH_NONE)
+	if (name == NONE)
 		name = graph_intern(rd->g, SLICE("output"));
-	if (target == GRAPH_NONE && op != GRAPH_PLACEHOLDER && op != GRAPH_OUTPUT && op != GRAPH_GET_ATTR)
+	if (target == NONE && op != GRAPH_PLACEHOLDER && op != GRAPH_OUTPUT && op != GRAPH_GET_ATTR)
 		return gj_bad(rd, obj, "its target is missing");
-	node = graph_add_node_ids(rd->g, rd->module, op, name, target == GRAPH_NONE ? name : target);
+	node = graph_add_node_ids(rd->g, rd->module, op, name, target == NONE ? name : target);
 	/* Its own name is known only to those after it. */
 	if (read_args(rd, node, at[NODE_ARGS], at[NODE_KWARGS]) < 0 || name_node(rd, obj, name, node) < 0 ||
 	    gj_meta(rd, at[NODE_META], &meta) < 0 || intern_text(rd, at[NODE_TYPE], "\"type\"", &type) < 0 ||
@@ -343,7 +343,7 @@ static int read_attr(struct gjson *rd, uint32_t obj)
 	    gj_word(rd, at[1], "\"kind\"", kinds, ARRAY_LEN(kinds), &kind) < 0 || intern_text(rd, at[2], "\"expr\"", &expr) < 0 ||
 	    gj_meta(rd, at[3], &meta) < 0)
 		return -1;
-	if (name == GRAPH_NONE)
+	if (name == NONE)
 		return gj_bad(rd, obj, "an attribute without a name");
 	uint32_t id = graph_add_attr(rd->g, rd->module, kind, graph_text(rd->g, name), (struct slice){0});
 	rd->g->attr[id].expr = expr;
@@ -374,7 +374,7 @@ int gj_module(struct gjson *rd, uint32_t parent, uint32_t name, uint32_t class_n
 	struct slice s, class_text;
 	if (gj_keep(rd, class_name, "\"class\"", &class_text) < 0 || gj_text(rd, name, "\"name\"", &s) < 0)
 		return -1;
-	rd->module = graph_add_module(rd->g, parent, s, class_name == JSON_NONE ? SLICE("GraphModule") : class_text);
+	rd->module = graph_add_module(rd->g, parent, s, class_name == NONE ? SLICE("GraphModule") : class_text);
 	return 0;
 }
 
@@ -390,7 +390,7 @@ int gj_modules(struct gjson *rd, uint32_t array)
 			return -1;
 		if (parent >= rd->g->n_modules)
 			return gj_bad(rd, k, "parent %u is not there (0 is the root, 1 the first of \"modules\")", parent);
-		if (at[0] == JSON_NONE)
+		if (at[0] == NONE)
 			return gj_bad(rd, k, "a module without a name");
 		if (gj_module(rd, parent, at[0], at[2]) < 0 || gj_body(rd, at[3], at[4]) < 0)
 			return -1;

@@ -40,9 +40,9 @@ struct gjson {
 
 /* Says where in the document; -1. */
 int gj_bad(struct gjson *rd, uint32_t tok, const char *fmt, ...) PRINTF_LIKE(3, 4);
-/* The value of each key, JSON_NONE when it is not there; another key than these is a mistake. */
+/* The value of each key, NONE when it is not there; another key than these is a mistake. */
 int gj_members(struct gjson *rd, uint32_t obj, const char *what, const char *const *key, uint32_t *value, size_t n);
-/* A string's characters, valid until the next call. JSON_NONE: "". */
+/* A string's characters, valid until the next call. NONE: "". */
 int gj_text(struct gjson *rd, uint32_t k, const char *what, struct slice *s);
 /* The same, as long as the repro lives. */
 int gj_keep(struct gjson *rd, uint32_t k, const char *what, struct slice *s);

@@ -25,14 +25,14 @@ int gj_bad(struct gjson *rd, uint32_t tok, const char *fmt, ...)
 	return err_set(rd->err, EXIT_INPUT, "'%s', line %zu: %s%s", rd->name, line, where, what);
 }
 
-/* The value of each key, JSON_NONE when it is not there; another key than these is a mistake. */
+/* The value of each key, NONE when it is not there; another key than these is a mistake. */
 int gj_members(struct gjson *rd, uint32_t obj, const char *what, const char *const *key, uint32_t *value, size_t n)
 {
 	const struct json_tape *t = &rd->t;
 	if (!json_is(t, obj, JSON_OBJECT))
 		return gj_bad(rd, obj, "%s is to be an object", what);
 	for (size_t i = 0; i < n; i++)
-		value[i] = JSON_NONE;
+		value[i] = NONE;
 	json_each_pair(t, obj, k) {
 		size_t i = 0;
 		while (i < n && !slice_is(json_slice(t, k), key[i]))
@@ -44,11 +44,11 @@ int gj_members(struct gjson *rd, uint32_t obj, const char *what, const char *con
 	return 0;
 }
 
-/* A string's characters, valid until the next call. JSON_NONE: "". */
+/* A string's characters, valid until the next call. NONE: "". */
 int gj_text(struct gjson *rd, uint32_t k, const char *what, struct slice *s)
 {
 	*s = SLICE("");
-	if (k == JSON_NONE)
+	if (k == NONE)
 		return 0;
 	if (!json_is(&rd->t, k, JSON_STRING))
 		return gj_bad(rd, k, "%s is to be a string", what);
@@ -68,13 +68,13 @@ int gj_keep(struct gjson *rd, uint32_t k, const char *what, struct slice *s)
 int gj_bool(struct gjson *rd, uint32_t k, const char *what, bool *v)
 {
 	*v = json_is(&rd->t, k, JSON_TRUE);
-	return k == JSON_NONE || *v || json_is(&rd->t, k, JSON_FALSE) ? 0 : gj_bad(rd, k, "%s is to be true or false", what);
+	return k == NONE || *v || json_is(&rd->t, k, JSON_FALSE) ? 0 : gj_bad(rd, k, "%s is to be true or false", what);
 }
 
 int gj_u32(struct gjson *rd, uint32_t k, const char *what, uint32_t none, uint32_t *v)
 {
 	uint64_t wide = none;
-	if (k != JSON_NONE && (!json_u64(&rd->t, k, &wide) || wide >= UINT32_MAX))
+	if (k != NONE && (!json_u64(&rd->t, k, &wide) || wide >= UINT32_MAX))
 		return gj_bad(rd, k, "%s is to be a number from 0 on", what);
 	*v = (uint32_t)wide;
 	return 0;
@@ -83,7 +83,7 @@ int gj_u32(struct gjson *rd, uint32_t k, const char *what, uint32_t none, uint32
 int gj_word(struct gjson *rd, uint32_t k, const char *what, const char *const *word, size_t n, unsigned *v)
 {
 	struct slice s;
-	if (k == JSON_NONE)
+	if (k == NONE)
 		return 0;
 	if (gj_text(rd, k, what, &s) < 0)
 		return -1;
@@ -97,7 +97,7 @@ int gj_word(struct gjson *rd, uint32_t k, const char *what, const char *const *w
 
 int gj_array(struct gjson *rd, uint32_t k, const char *what)
 {
-	return k == JSON_NONE || json_is(&rd->t, k, JSON_ARRAY) ? 0 : gj_bad(rd, k, "%s is to be an array", what);
+	return k == NONE || json_is(&rd->t, k, JSON_ARRAY) ? 0 : gj_bad(rd, k, "%s is to be an array", what);
 }
 
 /* 8, "s77", "2*s0 + 1". */
@@ -105,8 +105,8 @@ int gj_size(struct gjson *rd, uint32_t k, const char *what, struct symsize *out)
 {
 	struct slice s;
 	int64_t v = 0;
-	if (k == JSON_NONE || json_is(&rd->t, k, JSON_NUMBER)) {
-		if (k != JSON_NONE && !json_i64(&rd->t, k, &v))
+	if (k == NONE || json_is(&rd->t, k, JSON_NUMBER)) {
+		if (k != NONE && !json_i64(&rd->t, k, &v))
 			return gj_bad(rd, k, "%s is no 64-bit integer", what);
 		*out = symsize_int(v);
 		return 0;
@@ -157,9 +157,9 @@ static int read_line(struct gjson *rd, uint32_t obj)
 		return -1;
 	if (by_parts && !l->name.n)
 		return gj_bad(rd, obj, "a line of this kind needs a name");
-	if (at[3] == JSON_NONE && !by_parts && kind != REPRO_COMMENT)
+	if (at[3] == NONE && !by_parts && kind != REPRO_COMMENT)
 		return gj_bad(rd, obj, "a line of this kind needs its text");
-	if (at[3] == JSON_NONE)
+	if (at[3] == NONE)
 		make_line(rd, l);
 	return 0;
 }
@@ -189,7 +189,7 @@ static int python_value(struct gjson *rd, uint32_t k, struct slice *out)
 static int read_settings(struct gjson *rd, uint32_t obj, enum repro_line_kind kind, const char *what)
 {
 	const struct json_tape *t = &rd->t;
-	if (obj == JSON_NONE)
+	if (obj == NONE)
 		return 0;
 	if (!json_is(t, obj, JSON_OBJECT))
 		return gj_bad(rd, obj, "%s is to be an object", what);
@@ -237,7 +237,7 @@ static int read_input(struct gjson *rd, uint32_t obj)
 		return -1;
 	struct repro_input *in = repro_add_input(rd->r, kind);
 	if (gj_keep(rd, at[INPUT_NAME], "\"name\"", &in->name) < 0 || gj_meta(rd, at[INPUT_META], &in->meta) < 0 ||
-	    gj_u32(rd, at[INPUT_STORAGE], "\"storage\"", REPRO_NO_STORAGE, &in->storage) < 0 ||
+	    gj_u32(rd, at[INPUT_STORAGE], "\"storage\"", NONE, &in->storage) < 0 ||
 	    gj_size(rd, at[INPUT_OFFSET], "\"offset\"", &in->offset) < 0 || gj_bool(rd, at[INPUT_LEAF], "\"is_leaf\"", &in->is_leaf) < 0 ||
 	    gj_bool(rd, at[INPUT_GRAD], "\"requires_grad\"", &in->requires_grad) < 0 ||
 	    gj_size(rd, at[INPUT_VALUE], "\"value\"", &in->value) < 0 || gj_keep(rd, at[INPUT_EXPR], "\"expr\"", &in->expr) < 0 ||
@@ -246,9 +246,9 @@ static int read_input(struct gjson *rd, uint32_t obj)
 		return -1;
 	if (kind != REPRO_TENSOR)
 		return 0;
-	if (in->meta == GRAPH_NONE || rd->g->meta[in->meta].kind != GMETA_TENSOR || rd->g->meta[in->meta].dtype == DTYPE_NONE)
+	if (in->meta == NONE || rd->g->meta[in->meta].kind != GMETA_TENSOR || rd->g->meta[in->meta].dtype == DTYPE_NONE)
 		return gj_bad(rd, obj, "a tensor needs its \"meta\" with dtype and size");
-	return in->storage == REPRO_NO_STORAGE ? gj_bad(rd, obj, "a tensor needs its \"storage\"") : 0;
+	return in->storage == NONE ? gj_bad(rd, obj, "a tensor needs its \"storage\"") : 0;
 }
 
 static int read_storage(struct gjson *rd, uint32_t obj)
@@ -262,9 +262,9 @@ static int read_storage(struct gjson *rd, uint32_t obj)
 	    gj_size(rd, at[1], "\"nbytes\"", &s.nbytes) < 0 || gj_keep(rd, at[2], "\"device\"", &s.device) < 0 ||
 	    gj_keep(rd, at[3], "\"dtype_hint\"", &s.dtype_hint) < 0 || gj_text(rd, at[4], "\"base64\"", &text) < 0)
 		return -1;
-	if (at[1] == JSON_NONE)
+	if (at[1] == NONE)
 		return gj_bad(rd, obj, "a storage needs its \"nbytes\"");
-	if (at[4] != JSON_NONE) {
+	if (at[4] != NONE) {
 		bool ok = base64_decode(&b, text.p, text.n);
 		s.bytes = ok ? arena_slice(&rd->r->arena, buf_slice(&b)) : (struct slice){0};
 		buf_release(&b);
@@ -281,8 +281,8 @@ static int read_fixup(struct gjson *rd, uint32_t obj)
 	uint32_t at[ARRAY_LEN(key)];
 	struct repro *r = rd->r;
 	struct repro_fixup f;
-	if (gj_members(rd, obj, "a fixup", key, at, ARRAY_LEN(key)) < 0 || gj_u32(rd, at[0], "\"repeats\"", GRAPH_NONE, &f.repeats) < 0 ||
-	    gj_u32(rd, at[1], "\"output_size\"", GRAPH_NONE, &f.output_size) < 0)
+	if (gj_members(rd, obj, "a fixup", key, at, ARRAY_LEN(key)) < 0 || gj_u32(rd, at[0], "\"repeats\"", NONE, &f.repeats) < 0 ||
+	    gj_u32(rd, at[1], "\"output_size\"", NONE, &f.output_size) < 0)
 		return -1;
 	if (f.repeats >= r->n_inputs || f.output_size >= r->n_inputs)
 		return gj_bad(rd, obj, "a fixup names two inputs by their numbers");
@@ -293,7 +293,7 @@ static int read_fixup(struct gjson *rd, uint32_t obj)
 static int read_list(struct gjson *rd, uint32_t array, const char *what, int (*read)(struct gjson *, uint32_t))
 {
 	const struct json_tape *t = &rd->t;
-	if (array == JSON_NONE)
+	if (array == NONE)
 		return 0;
 	if (gj_array(rd, array, what) < 0)
 		return -1;
@@ -305,8 +305,8 @@ static int read_list(struct gjson *rd, uint32_t array, const char *what, int (*r
 
 static int read_fixups(struct gjson *rd, uint32_t array)
 {
-	if (array == JSON_NONE || gj_array(rd, array, "\"fixups\"") < 0)
-		return array == JSON_NONE ? 0 : -1;
+	if (array == NONE || gj_array(rd, array, "\"fixups\"") < 0)
+		return array == NONE ? 0 : -1;
 	rd->r->fixup = arena_alloc(&rd->r->arena, ((size_t)json_length(&rd->t, array) + 1) * sizeof(*rd->r->fixup));
 	return read_list(rd, array, "\"fixups\"", read_fixup);
 }
@@ -322,7 +322,7 @@ static int read_run(struct gjson *rd, uint32_t obj)
 		*text[i].at = SLICE("");
 	}
 	key[GRAPH_JSON_RUN] = "backend_is_text";
-	if (obj == JSON_NONE)
+	if (obj == NONE)
 		return 0;
 	if (gj_members(rd, obj, "\"run\"", key, at, ARRAY_LEN(key)) < 0)
 		return -1;
@@ -365,10 +365,10 @@ static int read_top(struct gjson *rd, uint32_t root, uint32_t *at)
 	    gj_keep(rd, at[TOP_TORCH], "\"torch_version\"", &r->torch_version) < 0)
 		return -1;
 	r->form = form;
-	r->has_seed = at[TOP_SEED] != JSON_NONE;
+	r->has_seed = at[TOP_SEED] != NONE;
 	if (r->has_seed && !json_u64(&rd->t, at[TOP_SEED], &r->seed))
 		return gj_bad(rd, at[TOP_SEED], "\"seed\" is to be a number from 0 on");
-	if (at[TOP_NODES] == JSON_NONE && !(form == REPRO_AOTI && at[TOP_RUN] != JSON_NONE))
+	if (at[TOP_NODES] == NONE && !(form == REPRO_AOTI && at[TOP_RUN] != NONE))
 		return gj_bad(rd, root, "\"nodes\" is missing");
 	return 0;
 }
@@ -398,13 +398,13 @@ static int read_document(struct gjson *rd, uint32_t root)
 	    read_settings(rd, at[TOP_CONFIG], REPRO_CONFIG, "\"config\"") < 0 ||
 	    read_settings(rd, at[TOP_SYMBOLS], REPRO_SYMBOL, "\"symbols\"") < 0 || read_run(rd, at[TOP_RUN]) < 0)
 		return -1;
-	if (at[TOP_NODES] != JSON_NONE && (gj_module(rd, GRAPH_NONE, JSON_NONE, at[TOP_CLASS]) < 0 ||
-					   gj_body(rd, at[TOP_ATTRIBUTES], at[TOP_NODES]) < 0 || gj_modules(rd, at[TOP_MODULES]) < 0))
+	if (at[TOP_NODES] != NONE && (gj_module(rd, NONE, NONE, at[TOP_CLASS]) < 0 || gj_body(rd, at[TOP_ATTRIBUTES], at[TOP_NODES]) < 0 ||
+				      gj_modules(rd, at[TOP_MODULES]) < 0))
 		return -1;
 	if (read_list(rd, at[TOP_STORAGES], "\"storages\"", read_storage) < 0 ||
 	    read_list(rd, at[TOP_INPUTS], "\"inputs\"", read_input) < 0 || read_fixups(rd, at[TOP_FIXUPS]) < 0)
 		return -1;
-	return finish(rd, at[TOP_INPUTS] != JSON_NONE);
+	return finish(rd, at[TOP_INPUTS] != NONE);
 }
 
 int graph_json_read(struct repro *r, struct slice text, const char *name, struct err *err)

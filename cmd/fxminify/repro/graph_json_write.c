@@ -168,7 +168,7 @@ static void put_one_meta(struct writer *w, const struct gmeta *m)
 
 static void put_meta(struct writer *w, uint32_t meta)
 {
-	if (meta == GRAPH_NONE)
+	if (meta == NONE)
 		return;
 	const struct gmeta *m = &w->g->meta[meta];
 	put_key(w, "meta");
@@ -214,9 +214,9 @@ static void put_node(struct writer *w, const struct gnode *n)
 		w->more = true;
 	}
 	put_meta(w, n->meta);
-	if (n->type != GRAPH_NONE)
+	if (n->type != NONE)
 		member(w, "type", graph_text(g, n->type));
-	if (n->stack != GRAPH_NONE)
+	if (n->stack != NONE)
 		member(w, "stack", graph_text(g, n->stack));
 	if (n->line)
 		number(w, "line", n->line);
@@ -228,7 +228,7 @@ static void put_attr(struct writer *w, const struct gattr *a)
 	w->more = false;
 	member(w, "name", graph_text(w->g, a->name));
 	member(w, "kind", slice_str(kind[a->kind]));
-	if (a->expr != GRAPH_NONE)
+	if (a->expr != NONE)
 		member(w, "expr", graph_text(w->g, a->expr));
 	put_meta(w, a->meta);
 }
@@ -292,7 +292,7 @@ static void put_input(struct writer *w, const struct repro_input *in)
 	member(w, "kind", slice_str(graph_json_input_kind[in->kind]));
 	member(w, "name", in->name);
 	put_meta(w, in->meta);
-	if (in->storage != REPRO_NO_STORAGE)
+	if (in->storage != NONE)
 		number(w, "storage", in->storage);
 	if (!symsize_eq(in->offset, symsize_int(0))) {
 		put_key(w, "offset");

@@ -247,7 +247,7 @@ static bool as_conversion(struct respelling *w, uint32_t node, bool keyword)
 		return false;
 	const struct gvalue x = *arg(g, n, 0), to = keyword ? g->value[n->kwargs + 1] : *arg(g, n, 1);
 	const uint32_t meta = g->node[x.node].meta;
-	if (to.kind != GV_NAME || meta == GRAPH_NONE || g->meta[meta].kind != GMETA_TENSOR || g->meta[meta].dtype == DTYPE_NONE ||
+	if (to.kind != GV_NAME || meta == NONE || g->meta[meta].kind != GMETA_TENSOR || g->meta[meta].dtype == DTYPE_NONE ||
 	    dtype_by_name(graph_text(g, to.text)) == (enum dtype)g->meta[meta].dtype)
 		return false;
 	call(w, node, GRAPH_CALL_METHOD, "to");
@@ -352,16 +352,16 @@ static void copy_root(const struct graph *g, const struct plain_how *how, struct
 	uint32_t *map = xreallocarray(NULL, g->n_nodes + 1, sizeof(*map)),
 		 *place = xreallocarray(NULL, (size_t)root->n + 1, sizeof(*place));
 	uint32_t n = 0;
-	graph_add_module(out, GRAPH_NONE, SLICE(""), graph_text(g, root->class_name));
+	graph_add_module(out, NONE, SLICE(""), graph_text(g, root->class_name));
 	for (uint32_t i = root->first; i < root->first + root->n; i++)
 		if (g->node[i].op == GRAPH_PLACEHOLDER) {
 			place[n] = i;
-			if (!how->size || how->size[n].of == GRAPH_NONE)
+			if (!how->size || how->size[n].of == NONE)
 				map[i] = graph_copy_node(out, 0, g, i, map);
 			n++;
 		}
 	for (uint32_t k = 0; how->size && k < n; k++)
-		if (how->size[k].of != GRAPH_NONE) {
+		if (how->size[k].of != NONE) {
 			const uint32_t id = graph_add_node(out, 0, GRAPH_CALL_METHOD, graph_name(g, place[k]), SLICE("size"));
 			const struct gvalue v[2] = {graph_node_value(map[place[how->size[k].of]]), graph_int_value(how->size[k].dim)};
 			graph_set_args(out, id, v, 2);

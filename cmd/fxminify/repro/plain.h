@@ -21,7 +21,7 @@
 
 /* An input that is the size of another: "x.size(1)" takes its place in the function. */
 struct plain_size {
-	uint32_t of; /* the other, counted among the placeholders; GRAPH_NONE: it stays an input */
+	uint32_t of; /* the other, counted among the placeholders; NONE: it stays an input */
 	uint32_t dim;
 };
 struct plain_how {

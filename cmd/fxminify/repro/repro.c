@@ -35,7 +35,7 @@ struct repro_input *repro_add_input(struct repro *r, enum repro_input_kind kind)
 {
 	r->input = one_more(r->input, r->n_inputs, sizeof(*r->input));
 	struct repro_input *in = &r->input[r->n_inputs++];
-	*in = (struct repro_input){.kind = kind, .meta = GRAPH_NONE, .storage = REPRO_NO_STORAGE, .name = SLICE(""), .expr = SLICE("")};
+	*in = (struct repro_input){.kind = kind, .meta = NONE, .storage = NONE, .name = SLICE(""), .expr = SLICE("")};
 	return in;
 }
 
@@ -50,7 +50,7 @@ const struct gattr *repro_lost_module(const struct repro *r)
 {
 	for (size_t i = 0; i < r->graph.n_attrs; i++) {
 		const struct gattr *a = &r->graph.attr[i];
-		if (a->kind == GATTR_MODULE && a->expr != GRAPH_NONE && slice_starts(graph_text(&r->graph, a->expr), "<lambda>("))
+		if (a->kind == GATTR_MODULE && a->expr != NONE && slice_starts(graph_text(&r->graph, a->expr), "<lambda>("))
 			return a;
 	}
 	return NULL;
@@ -59,14 +59,14 @@ const struct gattr *repro_lost_module(const struct repro *r)
 uint32_t repro_find_input(const struct repro *r, struct slice name)
 {
 	/* Placeholders are nearly always the first nodes. */
-	const uint32_t node = r->graph.n_modules && r->graph.by_name ? graph_find(&r->graph, 0, name) : GRAPH_NONE;
-	const uint32_t guess = node == GRAPH_NONE ? GRAPH_NONE : node - r->graph.module[0].first;
+	const uint32_t node = r->graph.n_modules && r->graph.by_name ? graph_find(&r->graph, 0, name) : NONE;
+	const uint32_t guess = node == NONE ? NONE : node - r->graph.module[0].first;
 	if (guess < r->n_inputs && slice_eq(r->input[guess].name, name))
 		return guess;
 	for (size_t i = 0; i < r->n_inputs; i++)
 		if (slice_eq(r->input[i].name, name))
 			return (uint32_t)i;
-	return GRAPH_NONE;
+	return NONE;
 }
 
 bool repro_is_view(const struct repro *r, uint32_t i)
@@ -198,7 +198,7 @@ int repro_join(struct repro *r, struct err *err)
 			continue;
 		struct repro_input *in = &r->input[k++];
 		in->name = graph_text(g, node->name);
-		if (node->meta == GRAPH_NONE || g->meta[node->meta].kind == GMETA_NONE)
+		if (node->meta == NONE || g->meta[node->meta].kind == GMETA_NONE)
 			node->meta = in->meta;
 	}
 	return 0;
@@ -210,14 +210,14 @@ void repro_bind(const struct repro *r, struct symbind *env)
 	for (size_t i = 0; i < r->n_lines; i++) {
 		uint64_t v;
 		if (r->line[i].kind == REPRO_SYMBOL && slice_u64(r->line[i].value, &v) && v <= INT64_MAX &&
-		    intern_find(&tab->names, r->line[i].name) != INTERN_NONE)
+		    intern_find(&tab->names, r->line[i].name) != NONE)
 			symbind_set(env, symtab_symbol(tab, r->line[i].name), (int64_t)v);
 	}
 	for (size_t i = 0; i < r->n_inputs; i++) {
 		const struct repro_input *in = &r->input[i];
 		uint32_t symbol;
 		int64_t mul, add, v;
-		if (in->kind == REPRO_SYMINT && symsize_is_int(in->value) && in->meta != GRAPH_NONE &&
+		if (in->kind == REPRO_SYMINT && symsize_is_int(in->value) && in->meta != NONE &&
 		    symsize_linear(tab, r->graph.meta[in->meta].expr, &symbol, &mul, &add) && mul == 1 && add == 0 &&
 		    !symbind_get(env, symbol, &v))
 			symbind_set(env, symbol, in->value.k);
@@ -281,7 +281,7 @@ static int input_of_tensor(struct repro *r, uint32_t node, struct symbind *env, 
 			give_values(r, stride[i], env, next);
 		}
 	}
-	struct slice device = m.device == GRAPH_NONE ? SLICE("cpu") : graph_text(&r->graph, m.device);
+	struct slice device = m.device == NONE ? SLICE("cpu") : graph_text(&r->graph, m.device);
 	const uint32_t meta = take_tensor(r, m.dtype, m.n_dim, size, m.has_stride ? stride : NULL, repro_keep(r, device));
 	int64_t bytes;
 	if (repro_tensor_bytes(&r->graph, &r->graph.meta[meta], env, &bytes, err) < 0)
@@ -321,7 +321,7 @@ static int input_of_symint(struct repro *r, uint32_t node, struct symbind *env, 
 static int input_of(struct repro *r, uint32_t node, struct symbind *env, int64_t *next, struct err *err)
 {
 	const struct gnode *n = &r->graph.node[node];
-	const struct gmeta *m = n->meta == GRAPH_NONE ? NULL : &r->graph.meta[n->meta];
+	const struct gmeta *m = n->meta == NONE ? NULL : &r->graph.meta[n->meta];
 	struct err why = {0};
 	int rc = -1;
 	if (m && m->kind == GMETA_TENSOR && dtype_info(m->dtype))

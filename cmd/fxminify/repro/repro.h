@@ -76,13 +76,12 @@ struct repro_line {
 };
 
 enum repro_input_kind { REPRO_TENSOR, REPRO_SYMINT, REPRO_CONST, REPRO_UNSUPPORTED, REPRO_GENERATOR, REPRO_OPAQUE };
-#define REPRO_NO_STORAGE UINT32_MAX
 /* One statement of load_args, in order: a placeholder each. */
 struct repro_input {
 	enum repro_input_kind kind;
 	struct slice name;     /* the placeholder node's, by position; what the comment says is not believed */
 	uint32_t meta;         /* in graph.meta: dtype, sizes, strides, device, requires_grad; REPRO_SYMINT: the expression, or the integer.
-	                         * GRAPH_NONE for the others */
+	                         * NONE for the others */
 	uint32_t storage;      /* REPRO_TENSOR: index in storage[] */
 	struct symsize offset; /* in elements */
 	bool is_leaf, requires_grad;
@@ -154,7 +153,7 @@ int repro_tensor_bytes(const struct graph *g, const struct gmeta *m, const struc
 /* An attribute of the graph whose class was not written, for its name cannot be: torch 2.13 makes "self.true_graph_0 = <lambda>()" of a
  * subgraph. NULL: there is none. */
 const struct gattr *repro_lost_module(const struct repro *r);
-/* The input of this name; GRAPH_NONE. */
+/* The input of this name; NONE. */
 uint32_t repro_find_input(const struct repro *r, struct slice name);
 /* Does input i share its storage with another, or is it a part of it (an offset, a larger storage)? */
 bool repro_is_view(const struct repro *r, uint32_t i);

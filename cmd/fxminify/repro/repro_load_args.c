@@ -9,12 +9,12 @@ struct loading {
 	struct repro *r;
 	struct slice reader; /* the parameter's name */
 	struct intern var;   /* names of storages */
-	uint32_t *storage;   /* by variable; REPRO_NO_STORAGE */
+	uint32_t *storage;   /* by variable; NONE */
 	uint32_t cap_storage;
 	struct pyarg arg[ARGS_MAX];
 	int n_args;
 	const struct pyline *l;
-	uint32_t repeats; /* of a fixup whose second line is to come; GRAPH_NONE */
+	uint32_t repeats; /* of a fixup whose second line is to come; NONE */
 };
 
 #define FAIL(d, ...) bad_line((d)->s, (d)->l->line, __VA_ARGS__)
@@ -152,7 +152,7 @@ static void take_extra(struct loading *d, struct repro_input *in)
 static int find_storage(struct loading *d, struct slice var, uint32_t *storage)
 {
 	uint32_t id = intern_find(&d->var, var);
-	if (id == INTERN_NONE)
+	if (id == NONE)
 		return FAIL(d, "'%.*s' is not defined: a tensor's storage is made before it", SLN(var, CLIP));
 	*storage = d->storage[id];
 	return 0;
@@ -209,7 +209,7 @@ static int read_tensor(struct loading *d)
 static int read_symint(struct loading *d)
 {
 	struct repro *r = d->r;
-	struct repro_input in = {.kind = REPRO_SYMINT, .storage = REPRO_NO_STORAGE, .line = d->l->line};
+	struct repro_input in = {.kind = REPRO_SYMINT, .storage = NONE, .line = d->l->line};
 	const struct pyarg *a = named(d, "expr");
 	if (positional(d) != 1 || take_size(r, d->arg[0].value, &in.value) < 0)
 		return FAIL(d, "a symint has an integer");
@@ -279,7 +279,7 @@ static int read_fixup(struct loading *d)
 		return FAIL(d, "there is no input %u", i);
 	if (slice_is(name, "_repeats")) {
 		d->repeats = i;
-	} else if (slice_is(name, "_output_size") && d->repeats != GRAPH_NONE) {
+	} else if (slice_is(name, "_output_size") && d->repeats != NONE) {
 		struct repro *r = d->r;
 		struct repro_fixup *v = arena_alloc(&r->arena, (r->n_fixups + 1) * sizeof(*v));
 		if (r->n_fixups == 1024)
@@ -288,7 +288,7 @@ static int read_fixup(struct loading *d)
 			memcpy(v, r->fixup, r->n_fixups * sizeof(*v));
 		v[r->n_fixups++] = (struct repro_fixup){d->repeats, i};
 		r->fixup = v;
-		d->repeats = GRAPH_NONE;
+		d->repeats = NONE;
 	}
 	return 0;
 }
@@ -355,7 +355,7 @@ static int read_body(struct loading *d)
 
 int read_load_args(struct reading *s)
 {
-	struct loading d = {.s = s, .r = s->r, .repeats = GRAPH_NONE, .l = &s->args_item.first};
+	struct loading d = {.s = s, .r = s->r, .repeats = NONE, .l = &s->args_item.first};
 	struct slice code = s->args_item.first.code, callee, inside;
 	struct pyarg param;
 	code.n -= slice_ends(code, ":") ? 1 : 0;

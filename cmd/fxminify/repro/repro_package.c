@@ -65,9 +65,9 @@ static uint32_t read_config(struct packaged *p, struct json_tape *t, const char 
 	struct slice data;
 	uint32_t root;
 	if (!get_member(p, folder, p->name, tail, &data))
-		return JSON_NONE;
+		return NONE;
 	json_tape_text(t, data.p, data.n);
-	return json_parse(t, 0, data.n, &root) < 0 ? JSON_NONE : json_get(t, root, "config");
+	return json_parse(t, 0, data.n, &root) < 0 ? NONE : json_get(t, root, "config");
 }
 
 /* The raw values of what the program calls `key`: "fc.weight". */
@@ -103,9 +103,9 @@ static struct given read_spec(struct packaged *p, uint32_t spec)
 	const struct json_tape *t = &p->t;
 	struct given g = {0};
 	const uint32_t user = json_get(t, spec, "user_input");
-	if (user != JSON_NONE) {
+	if (user != NONE) {
 		g.user = true;
-		g.tensor = json_get(t, json_get(t, user, "arg"), "as_tensor") != JSON_NONE;
+		g.tensor = json_get(t, json_get(t, user, "arg"), "as_tensor") != NONE;
 	}
 	for (size_t i = 0; i < ARRAY_LEN(kinds) && !g.user; i++) {
 		const struct slice name = json_word(t, json_get(t, spec, kinds[i][0]), kinds[i][1]);
@@ -120,7 +120,7 @@ static uint32_t find_specs(struct packaged *p)
 	uint32_t root;
 	json_tape_text(&p->t, p->model.p, p->model.n);
 	if (json_parse(&p->t, 0, p->model.n, &root) < 0)
-		return JSON_NONE;
+		return NONE;
 	return json_get_as(&p->t, json_get(&p->t, json_get(&p->t, root, "graph_module"), "signature"), "input_specs", JSON_ARRAY);
 }
 
@@ -139,7 +139,7 @@ static void each_placeholder(struct packaged *p,
 	const uint32_t specs = find_specs(p);
 	uint32_t i = next_placeholder(g, 0), n = 0;
 	size_t used = 0;
-	if (specs == JSON_NONE || !g->n_modules)
+	if (specs == NONE || !g->n_modules)
 		return;
 	for (uint32_t k = json_first(&p->t, specs); k < json_end(&p->t, specs) && i < g->module[0].n; k = json_next(&p->t, k)) {
 		const struct given v = read_spec(p, k);
@@ -156,7 +156,7 @@ static void take_symbols(struct packaged *p, uint32_t k, uint32_t node, struct s
 	const uint32_t meta = r->graph.node[node].meta;
 	(void)k;
 	(void)value;
-	if (!sample || meta == GRAPH_NONE || r->graph.meta[meta].kind != GMETA_TENSOR || r->graph.meta[meta].n_dim != sample->meta.n_dim)
+	if (!sample || meta == NONE || r->graph.meta[meta].kind != GMETA_TENSOR || r->graph.meta[meta].n_dim != sample->meta.n_dim)
 		return;
 	for (int i = 0; i < sample->meta.n_dim; i++) {
 		uint32_t id;

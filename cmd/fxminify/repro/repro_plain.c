@@ -38,14 +38,13 @@ static void find_size(const struct plain_writer *w, const struct graph *g, struc
 	const struct gmodule *root = &g->module[0];
 	struct buf b = {0};
 	uint32_t k = 0;
-	for (uint32_t i = root->first; i < root->first + root->n && to->of == GRAPH_NONE; i++) {
+	for (uint32_t i = root->first; i < root->first + root->n && to->of == NONE; i++) {
 		if (g->node[i].op != GRAPH_PLACEHOLDER)
 			continue;
 		const struct plan_input *in = &w->p->input[k];
-		const struct graph *from = in->original == GRAPH_NONE ? g : &w->r->graph;
-		const uint32_t meta = in->original == GRAPH_NONE ? g->node[i].meta : w->r->input[in->original].meta;
-		for (unsigned d = 0; in->kind == REPRO_TENSOR && meta != GRAPH_NONE && d < from->meta[meta].n_dim && to->of == GRAPH_NONE;
-		     d++) {
+		const struct graph *from = in->original == NONE ? g : &w->r->graph;
+		const uint32_t meta = in->original == NONE ? g->node[i].meta : w->r->input[in->original].meta;
+		for (unsigned d = 0; in->kind == REPRO_TENSOR && meta != NONE && d < from->meta[meta].n_dim && to->of == NONE; d++) {
 			buf_reset(&b);
 			symsize_print(&from->tab, from->dim[from->meta[meta].dim + d], &b);
 			if (slice_eq(buf_slice(&b), symbol))
@@ -68,7 +67,7 @@ static int make_graph(struct plain_writer *w)
 	w->size = xcalloc(w->p->n_inputs + 1, sizeof(*w->size));
 	w->name = xcalloc(w->p->n_inputs + 1, sizeof(*w->name));
 	for (size_t i = 0; i < w->p->n_inputs; i++) {
-		w->size[i].of = GRAPH_NONE;
+		w->size[i].of = NONE;
 		if (w->dynamic && w->p->input[i].kind == REPRO_SYMINT && is_symbol(w->p->input[i].expr))
 			find_size(w, g, w->p->input[i].expr, &w->size[i]);
 	}
@@ -78,7 +77,7 @@ static int make_graph(struct plain_writer *w)
 	uint32_t node = root->first;
 	for (size_t i = 0; i < w->p->n_inputs; i++) {
 		w->name[i] = SLICE("");
-		if (w->size[i].of != GRAPH_NONE)
+		if (w->size[i].of != NONE)
 			continue;
 		w->name[i] = graph_name(&w->g, node++);
 	}
@@ -148,7 +147,7 @@ static bool mutates(const struct plain_writer *w)
 {
 	uint32_t operand;
 	for (uint32_t i = 0; i < w->g.n_nodes; i++)
-		if (node_has_effect(&w->g, i, &operand) && operand != GRAPH_NONE)
+		if (node_has_effect(&w->g, i, &operand) && operand != NONE)
 			return true;
 	return false;
 }

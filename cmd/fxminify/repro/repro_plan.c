@@ -330,8 +330,8 @@ static uint32_t made_storage(struct planning *w, const struct plan_storage *s)
 
 static int make_tensor(struct planning *w, const struct repro_given *v, const struct gmeta *m, struct plan_input *to)
 {
-	struct plan_storage s = {.how = PLAN_RANDOM, .original = GRAPH_NONE, .hash = SLICE("")};
-	const struct slice device = m->device == GRAPH_NONE ? SLICE("cpu") : graph_text(w->g, m->device);
+	struct plan_storage s = {.how = PLAN_RANDOM, .original = NONE, .hash = SLICE("")};
+	const struct slice device = m->device == NONE ? SLICE("cpu") : graph_text(w->g, m->device);
 	const bool data = v->how == REPRO_GIVE_DATA;
 	struct buf b = {0};
 	struct err why = {0};
@@ -391,8 +391,8 @@ static int make_symint(struct planning *w, const struct repro_given *v, const st
 static int plan_one(struct planning *w, uint32_t node, const struct repro_given *v, struct plan_input *to)
 {
 	const struct gnode *n = &w->g->node[node];
-	const struct gmeta *m = n->meta == GRAPH_NONE ? NULL : &w->g->meta[n->meta];
-	*to = (struct plan_input){.name = graph_name(w->g, node), .original = GRAPH_NONE, .storage = GRAPH_NONE};
+	const struct gmeta *m = n->meta == NONE ? NULL : &w->g->meta[n->meta];
+	*to = (struct plan_input){.name = graph_name(w->g, node), .original = NONE, .storage = NONE};
 	if (v->how == REPRO_GIVE_INPUT && v->input < w->r->n_inputs)
 		return given_input(w, v, to);
 	if (v->how == REPRO_GIVE_INT || (m && m->kind == GMETA_SYM))
@@ -400,7 +400,7 @@ static int plan_one(struct planning *w, uint32_t node, const struct repro_given 
 	if (m && m->kind == GMETA_TENSOR && dtype_info(m->dtype) && v->how != REPRO_GIVE_INPUT)
 		return make_tensor(w, v, m, to);
 	if (v->how == REPRO_GIVE_GUESS) {
-		const struct gmeta number = {.kind = GMETA_TENSOR, .dtype = DTYPE_F32, .device = GRAPH_NONE};
+		const struct gmeta number = {.kind = GMETA_TENSOR, .dtype = DTYPE_F32, .device = NONE};
 		to->guess = true;
 		return make_tensor(w, &(struct repro_given){.how = REPRO_GIVE_RANDOM}, &number, to);
 	}
@@ -469,8 +469,8 @@ static void bind_own(struct planning *w)
 	const struct symtab *from = &w->r->graph.tab, *to = &w->g->tab;
 	for (uint32_t i = 0; i < w->env.n; i++) {
 		int64_t v;
-		uint32_t id = symbind_get(&w->env, i, &v) ? intern_find(&to->names, symtab_name(from, i)) : INTERN_NONE;
-		if (id != INTERN_NONE)
+		uint32_t id = symbind_get(&w->env, i, &v) ? intern_find(&to->names, symtab_name(from, i)) : NONE;
+		if (id != NONE)
 			symbind_set(&w->own, id, v);
 	}
 }

@@ -13,7 +13,7 @@ enum plan_how {
 };
 struct plan_storage {
 	enum plan_how how;
-	uint32_t original;   /* in r->storage; GRAPH_NONE: made of metadata, or of bytes */
+	uint32_t original;   /* in r->storage; NONE: made of metadata, or of bytes */
 	struct slice nbytes; /* Python text */
 	struct slice device, dtype_hint;
 	struct slice hash;
@@ -29,7 +29,7 @@ struct plan_input {
 	struct slice value; /* the text in the brackets: of a symint "6, expr='s77'", of others what was there; of a tensor what
 	                            * follows the storage: "(8, 8), dtype=torch.bool, is_leaf=True" */
 	struct slice block;
-	uint32_t original;  /* in r->input; GRAPH_NONE */
+	uint32_t original;  /* in r->input; NONE */
 	bool random, guess; /* guess: its shape, too */
 	/* REPRO_PLAIN, of a tensor: in numbers. */
 	struct tensor_meta *layout;

@@ -376,13 +376,13 @@ static uint32_t place_of(const struct plan *p, uint32_t original)
 	for (uint32_t i = 0; i < p->n_inputs; i++)
 		if (p->input[i].original == original)
 			return i;
-	return GRAPH_NONE;
+	return NONE;
 }
 
 static void write_fixup(struct writer *w, const struct repro_fixup *f)
 {
 	const uint32_t repeats = place_of(w->p, f->repeats), size = place_of(w->p, f->output_size);
-	if (repeats == GRAPH_NONE || size == GRAPH_NONE)
+	if (repeats == NONE || size == NONE)
 		return;
 	buf_addf(w->b,
 		 "    # Fixup: ensure sum(repeats) == output_size for repeat_interleave\n"

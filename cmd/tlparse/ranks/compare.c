@@ -17,7 +17,7 @@ const char *const compare_how_name[5] = {"new", "gone", "changed", "slower", "fa
 
 struct compare_change *compare_add(struct compare *c, enum compare_kind kind, enum compare_how how, uint32_t pair, struct slice subject)
 {
-	if (pair != NIL)
+	if (pair != NONE)
 		c->pair[pair].changes++;
 	if (c->rows[kind] >= COMPARE_ROWS) {
 		c->more[kind]++;
@@ -27,7 +27,7 @@ struct compare_change *compare_add(struct compare *c, enum compare_kind kind, en
 	GROW(c->change, c->n_change, c->cap_change, 1);
 	struct compare_change *x = &c->change[c->n_change++];
 	*x = (struct compare_change){.kind = kind, .how = how, .pair = pair, .count = 1, .subject = subject};
-	if (pair != NIL)
+	if (pair != NONE)
 		x->at = c->pair[pair].at;
 	return x;
 }

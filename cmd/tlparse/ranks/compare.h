@@ -38,14 +38,14 @@ struct compare_unit { /* a compile id, all attempts together */
 	uint32_t frame, order;
 	uint32_t first, last; /* attempts: rows of unit_attempt, sorted by attempt */
 	int64_t compile;
-	uint32_t recompile; /* row of trace.recompile, UINT32_MAX */
+	uint32_t recompile; /* row of trace.recompile, NONE */
 	uint32_t pair;
 	double seconds; /* < 0: not known */
 };
 struct compare_frame {
 	struct trace_loc loc;
 	uint32_t first, last; /* units */
-	uint32_t match;       /* of the other log, UINT32_MAX */
+	uint32_t match;       /* of the other log, NONE */
 	uint64_t signature;
 	bool none; /* what happened outside of any frame */
 };
@@ -101,13 +101,13 @@ struct compare_loc {
 struct compare_change {
 	enum compare_kind kind;
 	enum compare_how how;
-	uint32_t pair, count;                /* pair: UINT32_MAX when it concerns no compilation or several */
+	uint32_t pair, count;                /* pair: NONE when it concerns no compilation or several */
 	struct slice subject, before, after; /* n == 0: nothing to say */
 	struct compare_loc at;
 	double seconds; /* what it costs (or saves, < 0); 0: not known */
 };
 struct compare_pair {
-	uint32_t a, b; /* units, UINT32_MAX: not there */
+	uint32_t a, b; /* units, NONE: not there */
 	struct compare_loc at;
 	double seconds[2];
 	uint32_t changes, texts;
@@ -115,7 +115,7 @@ struct compare_pair {
 };
 struct compare_text {
 	uint32_t pair, a, b; /* a, b: artifacts of the two traces */
-	uint32_t same_as;    /* an earlier row with the same two texts, UINT32_MAX */
+	uint32_t same_as;    /* an earlier row with the same two texts, NONE */
 	uint32_t added, removed;
 	bool shown;        /* diff holds it; else it is only known to differ */
 	bool coarse;       /* too different for the shortest diff */

@@ -42,7 +42,7 @@ static uint32_t list_items(const struct compare_log *l, uint32_t unit, bool guar
 	const struct compare_unit *u = &l->unit[unit];
 	uint32_t n = 0;
 	for (uint32_t i = u->first; i < u->last; i++)
-		for (uint32_t k = l->t.compile[l->attempt[i]].first_artifact; k != NIL; k = l->t.artifact[k].next) {
+		for (uint32_t k = l->t.compile[l->attempt[i]].first_artifact; k != NONE; k = l->t.artifact[k].next) {
 			const struct trace_artifact *a = &l->t.artifact[k];
 			struct slice name = compare_name(l, a->name);
 			if (a->flags & (ART_LINK | ART_NO_PAYLOAD) || !l->artifact[k].lines || is_guards(a->kind) != guards ||
@@ -81,12 +81,12 @@ static void match_items(struct compare *c, uint32_t pair, const struct item *a, 
 		const struct linediff_row *r = &d->row[i];
 		if (r->same)
 			continue;
-		if (r->a == LINEDIFF_NONE || r->b == LINEDIFF_NONE) {
-			artifact_row(c, r->a == LINEDIFF_NONE, pair, r->a == LINEDIFF_NONE ? b[r->b].artifact : a[r->a].artifact);
+		if (r->a == NONE || r->b == NONE) {
+			artifact_row(c, r->a == NONE, pair, r->a == NONE ? b[r->b].artifact : a[r->a].artifact);
 			continue;
 		}
 		GROW(c->text, c->n_text, c->cap_text, 1);
-		c->text[c->n_text++] = (struct compare_text){.pair = pair, .a = a[r->a].artifact, .b = b[r->b].artifact, .same_as = NIL};
+		c->text[c->n_text++] = (struct compare_text){.pair = pair, .a = a[r->a].artifact, .b = b[r->b].artifact, .same_as = NONE};
 	}
 }
 

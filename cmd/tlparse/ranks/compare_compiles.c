@@ -5,7 +5,7 @@ void compare_compiles(struct compare *c, bool recompiles)
 {
 	for (uint32_t i = 0; i < c->n_pair; i++) {
 		const struct compare_pair p = c->pair[i];
-		const struct compare_unit *a = p.a == NIL ? NULL : &c->a->unit[p.a], *b = p.b == NIL ? NULL : &c->b->unit[p.b];
+		const struct compare_unit *a = p.a == NONE ? NULL : &c->a->unit[p.a], *b = p.b == NONE ? NULL : &c->b->unit[p.b];
 		struct slice ra = a ? compare_reason(c->a, a) : slice_of("", 0), rb = b ? compare_reason(c->b, b) : slice_of("", 0);
 		if (a && b) {
 			if (recompiles && compare_unit_key(c->a, a) != compare_unit_key(c->b, b)) {
@@ -35,7 +35,7 @@ void compare_times(struct compare *c)
 	for (uint32_t i = 0; i < c->n_pair; i++) {
 		struct compare_pair *p = &c->pair[i];
 		double a = p->seconds[0], b = p->seconds[1], d = b - a;
-		if (p->a == NIL || p->b == NIL || a < 0 || b < 0 || (d < 0 ? -d : d) < COMPARE_SECONDS ||
+		if (p->a == NONE || p->b == NONE || a < 0 || b < 0 || (d < 0 ? -d : d) < COMPARE_SECONDS ||
 		    (b > a ? b < a * COMPARE_RATIO : a < b * COMPARE_RATIO))
 			continue;
 		p->timed = true;
@@ -56,7 +56,7 @@ static void cache_results(const struct compare_log *l, uint32_t unit, struct buf
 {
 	const struct compare_unit *u = &l->unit[unit];
 	for (uint32_t i = u->first; i < u->last; i++)
-		for (uint32_t k = l->t.compile[l->attempt[i]].first_artifact; k != NIL; k = l->t.artifact[k].next) {
+		for (uint32_t k = l->t.compile[l->attempt[i]].first_artifact; k != NONE; k = l->t.artifact[k].next) {
 			const struct trace_artifact *a = &l->t.artifact[k];
 			struct slice name = compare_name(l, a->name);
 			const char *cache = slice_find(name, "_cache_");

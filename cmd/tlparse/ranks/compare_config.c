@@ -21,7 +21,7 @@ void compare_versions(struct compare *c)
 		}
 		/* Known on one side only: said by one version of torch and not by the other, or a cut log. */
 		if (text[0].len && text[1].len && !slice_eq(buf_slice(&text[0]), buf_slice(&text[1]))) {
-			struct compare_change *x = compare_add(c, COMPARE_VERSION, HOW_CHANGED, NIL, slice_str(compare_version_name[i]));
+			struct compare_change *x = compare_add(c, COMPARE_VERSION, HOW_CHANGED, NONE, slice_str(compare_version_name[i]));
 			x->before = arena_slice(&c->arena, buf_slice(&text[0]));
 			x->after = arena_slice(&c->arena, buf_slice(&text[1]));
 		}
@@ -64,7 +64,7 @@ static void config_row(struct compare *c, unsigned kind, struct slice key, struc
 					       !before.n  ? HOW_NEW
 					       : !after.n ? HOW_GONE
 							  : HOW_CHANGED,
-					       NIL, arena_slice(&c->arena, buf_slice(&b)));
+					       NONE, arena_slice(&c->arena, buf_slice(&b)));
 	x->before = arena_slice(&c->arena, compare_cut(before));
 	x->after = arena_slice(&c->arena, compare_cut(after));
 	x->count = count;
@@ -91,14 +91,14 @@ static void compare_config(struct compare *c, unsigned kind, struct slice a, str
 		json_each_pair(&tape[0], root[0], k) {
 			uint32_t i = intern_find(&keys, json_slice(&tape[0], k));
 			struct slice before = json_raw(&tape[0], k + 1),
-				     after = i == INTERN_NONE || at[i] == NIL ? slice_of("", 0) : json_raw(&tape[1], at[i]);
+				     after = i == NONE || at[i] == NONE ? slice_of("", 0) : json_raw(&tape[1], at[i]);
 			if (!slice_eq(before, after) && normal_plain(before) != normal_plain(after))
 				config_row(c, kind, json_slice(&tape[0], k), before, after, count);
-			if (i != INTERN_NONE)
-				at[i] = NIL;
+			if (i != NONE)
+				at[i] = NONE;
 		}
 		for (uint32_t i = 0; i < n_at; i++)
-			if (at[i] != NIL)
+			if (at[i] != NONE)
 				config_row(c, kind, intern_get(&keys, i), slice_of("", 0), json_raw(&tape[1], at[i]), count);
 	}
 	for (unsigned s = 0; s < 2; s++) {
@@ -120,15 +120,14 @@ void compare_configs(struct compare *c)
 	unsigned n = 0;
 	for (uint32_t i = 0; i < c->n_pair; i++) {
 		const struct compare_pair *p = &c->pair[i];
-		if (p->a == NIL || p->b == NIL)
+		if (p->a == NONE || p->b == NONE)
 			continue;
 		const struct compare_facts *a = &c->a->facts[compare_last(c->a, p->a) - c->a->t.compile];
 		const struct compare_facts *b = &c->b->facts[compare_last(c->b, p->b) - c->b->t.compile];
 		for (unsigned kind = 0; kind < COMPARE_CONFIGS; kind++) {
-			if (a->config[kind] == INTERN_NONE || b->config[kind] == INTERN_NONE)
+			if (a->config[kind] == NONE || b->config[kind] == NONE)
 				continue;
-			if (kind == CONFIG_ARTIFACT && a->config[CONFIG_FUNCTORCH] != INTERN_NONE &&
-			    b->config[CONFIG_FUNCTORCH] != INTERN_NONE)
+			if (kind == CONFIG_ARTIFACT && a->config[CONFIG_FUNCTORCH] != NONE && b->config[CONFIG_FUNCTORCH] != NONE)
 				continue;
 			unsigned k = 0;
 			while (k < n && (seen[k].kind != kind || seen[k].a != a->config[kind] || seen[k].b != b->config[kind]))

@@ -59,7 +59,7 @@ void compare_failures(struct compare *c)
 		const struct compare_log *l = compare_side(c, s);
 		for (uint32_t i = 0; i < l->t.n_failure; i++) {
 			const struct trace_failure *x = &l->t.failure[i];
-			if (x->type == INTERN_NONE)
+			if (x->type == NONE)
 				continue;
 			/* The reason counts, the line does not: it moves with the program. */
 			uint64_t frame = compare_loc_key(l, &l->frame[l->unit[l->unit_of[x->compile]].frame].loc, false);
@@ -76,7 +76,7 @@ void compare_failures(struct compare *c)
 			struct compare_change *y =
 			    compare_add(c, COMPARE_FAILURE, compare_side_how(s), compare_pair_of(l, x->compile), compare_name(l, x->type));
 			*(s ? &y->after : &y->before) = compare_cut(compare_name(l, x->reason));
-			if (x->loc.file != INTERN_NONE)
+			if (x->loc.file != NONE)
 				y->at = compare_loc_text(l, &x->loc);
 		}
 	}
@@ -109,9 +109,9 @@ static struct slice symbol_text(struct compare *c, const struct compare_log *l, 
 {
 	struct buf b = {0};
 	buf_add_slice(&b, compare_name(l, x->symbol));
-	if (x->value != INTERN_NONE)
+	if (x->value != NONE)
 		buf_addf(&b, " = %.*s", SL(compare_cut(compare_name(l, x->value))));
-	if (x->range != INTERN_NONE)
+	if (x->range != NONE)
 		buf_addf(&b, " in %.*s", SL(compare_cut(compare_name(l, x->range))));
 	struct slice s = arena_slice(&c->arena, buf_slice(&b));
 	buf_release(&b);
@@ -123,10 +123,10 @@ static void symbol_changed(struct compare *c, void *ctx, uint32_t a, uint32_t b)
 	(void)ctx;
 	const struct trace_symbol *x = &c->a->t.symbol[a], *y = &c->b->t.symbol[b];
 	struct compare_change *z = compare_add(c, COMPARE_SYMBOL, HOW_CHANGED, compare_pair_of(c->b, y->compile),
-					       compare_name(c->b, y->source != INTERN_NONE ? y->source : y->symbol));
+					       compare_name(c->b, y->source != NONE ? y->source : y->symbol));
 	z->before = symbol_text(c, c->a, x);
 	z->after = symbol_text(c, c->b, y);
-	if (y->loc.file != INTERN_NONE)
+	if (y->loc.file != NONE)
 		z->at = compare_loc_text(c->b, &y->loc);
 }
 
@@ -138,7 +138,7 @@ static void special_changed(struct compare *c, void *ctx, uint32_t a, uint32_t b
 	    compare_add(c, COMPARE_SPECIAL, HOW_CHANGED, compare_pair_of(c->b, y->compile), compare_cut(compare_name(c->b, y->sources)));
 	z->before = compare_name(c->a, x->value);
 	z->after = compare_name(c->b, y->value);
-	if (y->loc.file != INTERN_NONE)
+	if (y->loc.file != NONE)
 		z->at = compare_loc_text(c->b, &y->loc);
 }
 
@@ -152,8 +152,8 @@ void compare_symbols(struct compare *c)
 			uint32_t pair = compare_pair_of(l, x->compile);
 			if (!compare_is_matched(c, pair)) /* a compilation of its own tells that already */
 				continue;
-			uint64_t source = x->source != INTERN_NONE ? hash_slice(compare_name(l, x->source))
-								   : hash_join(compare_loc_key(l, &x->loc, false), x->unbacked);
+			uint64_t source = x->source != NONE ? hash_slice(compare_name(l, x->source))
+							    : hash_join(compare_loc_key(l, &x->loc, false), x->unbacked);
 			uint64_t alt = hash_join(hash_join(pair, source), 1);
 			bag_add(&sym[s],
 				hash_join(alt, hash_join(normal_plain(compare_name(l, x->value)), hash_slice(compare_name(l, x->range)))),
@@ -174,9 +174,9 @@ void compare_symbols(struct compare *c)
 			const struct compare_log *l = compare_side(c, s);
 			const struct trace_symbol *x = &l->t.symbol[sym[s].v[i].row];
 			struct compare_change *y = compare_add(c, COMPARE_SYMBOL, compare_side_how(s), compare_pair_of(l, x->compile),
-							       compare_name(l, x->source != INTERN_NONE ? x->source : x->symbol));
+							       compare_name(l, x->source != NONE ? x->source : x->symbol));
 			*(s ? &y->after : &y->before) = symbol_text(c, l, x);
-			if (x->loc.file != INTERN_NONE)
+			if (x->loc.file != NONE)
 				y->at = compare_loc_text(l, &x->loc);
 		}
 	bag_match(c, &spec[0], &spec[1], special_changed, NULL);
@@ -187,7 +187,7 @@ void compare_symbols(struct compare *c)
 			struct compare_change *y = compare_add(c, COMPARE_SPECIAL, compare_side_how(s), compare_pair_of(l, x->compile),
 							       compare_cut(compare_name(l, x->sources)));
 			*(s ? &y->after : &y->before) = compare_name(l, x->value);
-			if (x->loc.file != INTERN_NONE)
+			if (x->loc.file != NONE)
 				y->at = compare_loc_text(l, &x->loc);
 		}
 	bag_free(sym);

@@ -34,7 +34,7 @@ static void align_frames(struct compare *c, const struct thing *a, uint32_t na, 
 	const struct linediff *d = compare_align(c, key, na, nb);
 	for (uint32_t i = 0; i < d->n; i++) {
 		const struct linediff_row *r = &d->row[i];
-		if (r->a == LINEDIFF_NONE || r->b == LINEDIFF_NONE)
+		if (r->a == NONE || r->b == NONE)
 			continue;
 		c->a->frame[a[r->a].row].match = b[r->b].row;
 		c->b->frame[b[r->b].row].match = a[r->a].row;
@@ -48,7 +48,7 @@ void compare_match_frames(struct compare *c)
 		for (unsigned s = 0; s < 2; s++) {
 			const struct compare_log *l = compare_side(c, s);
 			for (uint32_t i = 0; i < l->n_frame; i++)
-				if (l->frame[i].match == NIL)
+				if (l->frame[i].match == NONE)
 					bag_add(&bag[s], frame_key(l, &l->frame[i], tier), 0, i);
 			bag_sort(&bag[s]);
 		}
@@ -73,7 +73,7 @@ void compare_match_frames(struct compare *c)
 
 struct slice compare_reason(const struct compare_log *l, const struct compare_unit *u)
 {
-	return u->recompile == NIL ? slice_of("", 0) : compare_name(l, l->t.recompile[u->recompile].guard);
+	return u->recompile == NONE ? slice_of("", 0) : compare_name(l, l->t.recompile[u->recompile].guard);
 }
 
 uint64_t compare_unit_key(const struct compare_log *l, const struct compare_unit *u)
@@ -90,7 +90,7 @@ static void add_pair(struct compare *c, uint32_t a, uint32_t b)
 	for (unsigned s = 0; s < 2; s++) {
 		struct compare_log *l = compare_side(c, s);
 		uint32_t u = s ? b : a;
-		if (u == NIL)
+		if (u == NONE)
 			continue;
 		l->unit[u].pair = c->n_pair;
 		p->seconds[s] = l->unit[u].seconds;
@@ -103,7 +103,7 @@ static void add_pair(struct compare *c, uint32_t a, uint32_t b)
 void compare_match_units(struct compare *c)
 {
 	for (uint32_t fb = 0; fb < c->b->n_frame; fb++) {
-		const struct compare_frame *b = &c->b->frame[fb], *a = b->match == NIL ? NULL : &c->a->frame[b->match];
+		const struct compare_frame *b = &c->b->frame[fb], *a = b->match == NONE ? NULL : &c->a->frame[b->match];
 		c->frames[a ? 0 : 2] += !b->none;
 		uint32_t na = a ? a->last - a->first : 0, nb = b->last - b->first;
 		uint64_t *key[2];
@@ -115,15 +115,15 @@ void compare_match_units(struct compare *c)
 		const struct linediff *d = compare_align(c, key, na, nb);
 		for (uint32_t i = 0; i < d->n; i++) {
 			const struct linediff_row *r = &d->row[i];
-			add_pair(c, r->a == LINEDIFF_NONE ? NIL : a->first + r->a, r->b == LINEDIFF_NONE ? NIL : b->first + r->b);
+			add_pair(c, r->a == NONE ? NONE : a->first + r->a, r->b == NONE ? NONE : b->first + r->b);
 		}
 	}
 	for (uint32_t fa = 0; fa < c->a->n_frame; fa++) {
-		if (c->a->frame[fa].match != NIL)
+		if (c->a->frame[fa].match != NONE)
 			continue;
 		c->frames[1] += !c->a->frame[fa].none;
 		for (uint32_t u = c->a->frame[fa].first; u < c->a->frame[fa].last; u++)
-			add_pair(c, u, NIL);
+			add_pair(c, u, NONE);
 	}
 }
 

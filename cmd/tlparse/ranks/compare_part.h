@@ -18,8 +18,6 @@
 #define PT2_COMPARE_PART_H
 #include "ranks/compare.h"
 
-#define NIL UINT32_MAX
-
 /* ---- what is read of records: members of compilation_metrics ---- */
 
 /* Configuration: JSON in a string; the last is an artifact. */
@@ -38,7 +36,7 @@ static inline uint64_t hash_join(uint64_t a, uint64_t b)
 static inline uint64_t hash_slice(struct slice s) { return hash_bytes(s.p, s.n); }
 static inline struct slice compare_name(const struct compare_log *l, uint32_t name)
 {
-	return name == INTERN_NONE ? slice_of("", 0) : intern_get(&l->t.names, name);
+	return name == NONE ? slice_of("", 0) : intern_get(&l->t.names, name);
 }
 
 /* ---- compare.c: rows, and bags ---- */
@@ -53,12 +51,12 @@ static inline struct compare_log *compare_side(struct compare *c, unsigned side)
 static inline enum compare_how compare_side_how(unsigned side) { return side ? HOW_NEW : HOW_GONE; }
 static inline uint32_t compare_pair_of(const struct compare_log *l, uint32_t compile)
 {
-	return compile < l->t.n_compile ? l->unit[l->unit_of[compile]].pair : NIL;
+	return compile < l->t.n_compile ? l->unit[l->unit_of[compile]].pair : NONE;
 }
 /* Is it in both logs? */
 static inline bool compare_is_matched(const struct compare *c, uint32_t pair)
 {
-	return pair != NIL && c->pair[pair].a != NIL && c->pair[pair].b != NIL;
+	return pair != NONE && c->pair[pair].a != NONE && c->pair[pair].b != NONE;
 }
 
 /* Things of both logs with two keys: equal in key, they are the same; in alt, one became the other (0: in nothing).

@@ -112,10 +112,10 @@ static int take_record(void *ctx, struct trace_scan *s, struct trace_record *r)
 	struct reading *x = ctx;
 	struct compare_log *l = x->l;
 	const struct json_tape *tape = &s->tape;
-	if (r->flags & (REC_NO_PREFIX | REC_NO_JSON | REC_MALFORMED | REC_LOOSE | REC_OTHER_RANK) || r->compile == NIL)
+	if (r->flags & (REC_NO_PREFIX | REC_NO_JSON | REC_MALFORMED | REC_LOOSE | REC_OTHER_RANK) || r->compile == NONE)
 		return 0;
 	uint32_t v = trace_value(s, r, KIND_compilation_metrics);
-	if (v != JSON_NONE) {
+	if (v != NONE) {
 		struct compare_facts *f = facts_of(l, r->compile);
 		for (unsigned i = 0; i < CONFIG_ARTIFACT; i++) {
 			uint32_t k = json_get(tape, v, compare_config_name[i]);
@@ -124,21 +124,21 @@ static int take_record(void *ctx, struct trace_scan *s, struct trace_record *r)
 		}
 		for (unsigned i = 0; i < COMPARE_METRICS; i++) {
 			uint32_t k = json_get(tape, v, compare_metric_name[i]);
-			if (k != JSON_NONE && tape->tok[k].len < 4096)
+			if (k != NONE && tape->tok[k].len < 4096)
 				f->metric[i] = intern_add(&l->texts, json_raw(tape, k));
 		}
 		take_versions(l, tape, v);
 	}
 	v = trace_value(s, r, KIND_bwd_compilation_metrics);
-	if (v != JSON_NONE) {
+	if (v != NONE) {
 		double d;
 		if (json_double(tape, json_get(tape, v, "inductor_compile_time_s"), &d) && d > 0)
 			facts_of(l, r->compile)->backward += d;
 	}
 	v = trace_value(s, r, KIND_artifact);
-	if (v != JSON_NONE && r->payload_len < 1 << 20) {
+	if (v != NONE && r->payload_len < 1 << 20) {
 		uint32_t name = json_get(tape, v, "name");
-		struct slice n = name == JSON_NONE ? slice_of("", 0) : json_slice(tape, name), payload = trace_payload(s, r);
+		struct slice n = name == NONE ? slice_of("", 0) : json_slice(tape, name), payload = trace_payload(s, r);
 		if (slice_is(n, compare_config_name[CONFIG_ARTIFACT]) && l->texts.n < CONFIG_TEXTS) {
 			facts_of(l, r->compile)->config[CONFIG_ARTIFACT] = intern_add(&l->texts, payload);
 		} else if (slice_is(n, "torch_version")) {
@@ -363,7 +363,7 @@ const struct trace_compile *compare_last(const struct compare_log *l, uint32_t u
 
 static struct trace_loc place_of(const struct compare_log *l, const struct trace_compile *c)
 {
-	if (c->loc.file != INTERN_NONE || c->stack == NIL)
+	if (c->loc.file != NONE || c->stack == NONE)
 		return c->loc;
 	const struct trace_frame *f = &l->t.frame[l->t.starts.node[c->stack].frame];
 	return (struct trace_loc){f->file, f->line > 0 ? (uint32_t)f->line : 0, f->name, f->code};
@@ -403,12 +403,12 @@ static void build_units(struct compare_log *l)
 		if (!same_frame) {
 			GROW(l->frame, l->n_frame, l->cap_frame, 1);
 			l->frame[l->n_frame++] =
-			    (struct compare_frame){{INTERN_NONE, 0, INTERN_NONE, INTERN_NONE}, l->n_unit, l->n_unit, NIL, 0, id->frame < 0};
+			    (struct compare_frame){{NONE, 0, NONE, NONE}, l->n_unit, l->n_unit, NONE, 0, id->frame < 0};
 		}
 		struct compare_frame *f = &l->frame[l->n_frame - 1];
 		if (!same_frame || last->compile != id->compile) {
 			GROW(l->unit, l->n_unit, l->cap_unit, 1);
-			l->unit[l->n_unit++] = (struct compare_unit){l->n_frame - 1, l->n_unit, i, i, id->compile, NIL, NIL, -1};
+			l->unit[l->n_unit++] = (struct compare_unit){l->n_frame - 1, l->n_unit, i, i, id->compile, NONE, NONE, -1};
 			f->last = l->n_unit;
 		}
 		struct compare_unit *u = &l->unit[l->n_unit - 1];
@@ -417,9 +417,9 @@ static void build_units(struct compare_log *l)
 		u->last = i + 1;
 		if (c->seconds >= 0 || l->facts[row[i].row].backward > 0)
 			u->seconds = (u->seconds < 0 ? 0 : u->seconds) + (c->seconds > 0 ? c->seconds : 0) + l->facts[row[i].row].backward;
-		if (f->loc.file == INTERN_NONE)
+		if (f->loc.file == NONE)
 			f->loc = place_of(l, c);
-		for (uint32_t a = c->first_artifact; a != NIL && !f->signature; a = t->artifact[a].next)
+		for (uint32_t a = c->first_artifact; a != NONE && !f->signature; a = t->artifact[a].next)
 			if (t->artifact[a].kind == KIND_dynamo_output_graph)
 				f->signature = l->artifact[a].hash;
 		last = id;
@@ -428,7 +428,7 @@ static void build_units(struct compare_log *l)
 	for (uint32_t i = 0; i < t->n_recompile; i++)
 		if (t->recompile[i].compile < t->n_compile) {
 			struct compare_unit *u = &l->unit[l->unit_of[t->recompile[i].compile]];
-			if (u->recompile == NIL)
+			if (u->recompile == NONE)
 				u->recompile = i;
 		}
 }

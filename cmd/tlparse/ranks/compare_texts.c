@@ -18,7 +18,7 @@ static int diff_next(void *ctx, void *slot)
 	struct diffing *d = ctx;
 	struct diff_slot *x = slot;
 	struct compare *c = d->c;
-	while (d->next < c->n_text && (c->text[d->next].same_as != NIL || !c->text[d->next].shown))
+	while (d->next < c->n_text && (c->text[d->next].same_as != NONE || !c->text[d->next].shown))
 		d->next++;
 	if (d->next == c->n_text)
 		return 0;
@@ -32,7 +32,7 @@ static void put_changed(const struct normal *n, struct buf *out, struct compare_
 	for (unsigned s = 0; s < 2; s++)
 		for (uint32_t q = k; q < e; q++) {
 			uint32_t l = s ? n->diff.row[q].b : n->diff.row[q].a;
-			if (l == LINEDIFF_NONE)
+			if (l == NONE)
 				continue;
 			if (out->len > 2 * COMPARE_TEXT_BYTES) {
 				t->left_out++;
@@ -88,8 +88,8 @@ static void put_hunks(const struct normal *n, struct buf *out, struct compare_te
 		at[1] += first - from;
 		uint32_t na = 0, nb = 0;
 		for (uint32_t k = first; k < stop; k++) {
-			na += d->row[k].a != LINEDIFF_NONE;
-			nb += d->row[k].b != LINEDIFF_NONE;
+			na += d->row[k].a != NONE;
+			nb += d->row[k].b != NONE;
 		}
 		if (out->len < COMPARE_TEXT_BYTES) {
 			buf_addf(out, "@@ -%u,%u +%u,%u @@\n", at[0] + 1, na, at[1] + 1, nb);
@@ -103,8 +103,8 @@ static void put_hunks(const struct normal *n, struct buf *out, struct compare_te
 	}
 	for (uint32_t i = 0; i < d->n; i++)
 		if (!d->row[i].same) {
-			t->removed += d->row[i].a != LINEDIFF_NONE;
-			t->added += d->row[i].b != LINEDIFF_NONE;
+			t->removed += d->row[i].a != NONE;
+			t->added += d->row[i].b != NONE;
 		}
 	t->coarse = d->coarse;
 }
@@ -149,7 +149,7 @@ static int diff_keep(void *ctx, void *slot)
 	c->shown += x->out.len;
 	t->shown = t->diff.n > 0;
 	if (x->same)
-		t->pair = NIL; /* dropped below */
+		t->pair = NONE; /* dropped below */
 	return 0;
 }
 
@@ -199,15 +199,15 @@ void compare_texts(struct compare *c)
 	uint32_t *to = xcalloc(c->n_text + 1u, sizeof(*to)), n = 0;
 	for (uint32_t i = 0; i < c->n_text; i++) {
 		struct compare_text t = c->text[i];
-		to[i] = NIL;
-		if (t.same_as != NIL) {
+		to[i] = NONE;
+		if (t.same_as != NONE) {
 			t.same_as = to[t.same_as];
-			if (t.same_as == NIL)
+			if (t.same_as == NONE)
 				continue;
 			t.added = c->text[t.same_as].added;
 			t.removed = c->text[t.same_as].removed;
 			t.shown = c->text[t.same_as].shown;
-		} else if (t.pair == NIL) {
+		} else if (t.pair == NONE) {
 			continue;
 		}
 		to[i] = n;

@@ -46,7 +46,7 @@ static void forget(struct normal *n)
 	}
 }
 
-/* The name's number in order of appearance. add: or UINT32_MAX when it has not appeared. */
+/* The name's number in order of appearance. add: or NONE when it has not appeared. */
 static uint32_t number_of(struct normal *n, uint64_t hash, bool add)
 {
 	uint32_t k = (uint32_t)hash & n->mask;
@@ -54,7 +54,7 @@ static uint32_t number_of(struct normal *n, uint64_t hash, bool add)
 		if (n->slot[k].hash == hash)
 			return n->slot[k].index;
 	if (!add)
-		return UINT32_MAX;
+		return NONE;
 	if (n->used >= n->mask - n->mask / 4) {
 		grow(n);
 		return number_of(n, hash, add);
@@ -281,7 +281,7 @@ static bool take_word(struct pass *s, const char *start, const char *end, const 
 				c--;
 			defined = c == line;
 		}
-		if (!defined && number_of(s->n, whole, false) == UINT32_MAX)
+		if (!defined && number_of(s->n, whole, false) == NONE)
 			return false;
 	}
 	take_name(s, stem, whole);

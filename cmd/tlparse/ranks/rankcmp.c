@@ -2,8 +2,6 @@
 #include "ranks/ranks.h"
 #include "base/text.h"
 
-#define NIL UINT32_MAX
-
 /* ---- collecting ---- */
 
 /* A name of the log's own table in the table of all; most are needed, graphs and operators in their own way. */
@@ -15,9 +13,9 @@ struct renaming {
 
 static uint32_t rename_one(struct renaming *r, uint32_t name)
 {
-	if (name == INTERN_NONE)
+	if (name == NONE)
 		return name;
-	if (r->map[name] == INTERN_NONE)
+	if (r->map[name] == NONE)
 		r->map[name] = intern_add(&r->all->names, intern_get(&r->f->names, name));
 	return r->map[name];
 }
@@ -60,7 +58,7 @@ void ranks_add(struct ranks *all, struct rank_facts *f)
 	for (uint32_t i = 0; i < f->n_graph; i++) {
 		struct rank_graph *g = &f->graph[i];
 		size_t size = intern_get(&f->names, g->text).n;
-		if (intern_find(&all->graphs, slice_of((const char *)&g->fp, sizeof(g->fp))) != INTERN_NONE)
+		if (intern_find(&all->graphs, slice_of((const char *)&g->fp, sizeof(g->fp))) != NONE)
 			continue;
 		if (all->text_bytes + size > RANK_TEXT_ALL) {
 			f->cut_graphs++;
@@ -116,12 +114,12 @@ void ranks_release(struct ranks *all)
 uint32_t rank_graph_by_fp(const struct ranks *all, uint64_t fp)
 {
 	uint32_t k = intern_find(&all->graphs, slice_of((const char *)&fp, sizeof(fp)));
-	return k == INTERN_NONE ? NIL : k;
+	return k == NONE ? NONE : k;
 }
 
 uint32_t rank_graph_of(const struct ranks *all, const struct rank_facts *f, uint32_t compile, uint64_t *fp)
 {
-	uint32_t found = NIL;
+	uint32_t found = NONE;
 	*fp = 0;
 	for (uint32_t i = 0; i < f->n_event; i++) {
 		const struct rank_event *e = &f->event[i];
@@ -147,7 +145,7 @@ static uint64_t mix2(uint64_t a, uint64_t b)
 
 static uint64_t name_fp(const struct ranks *all, uint32_t name)
 {
-	struct slice s = name == INTERN_NONE ? slice_of("", 0) : intern_get(&all->names, name);
+	struct slice s = name == NONE ? slice_of("", 0) : intern_get(&all->names, name);
 	return hash_bytes(s.p, s.n);
 }
 
@@ -224,20 +222,20 @@ void rank_items_of(const struct ranks *all, const struct rank_facts *f, enum ran
 	}
 	case RANK_CHECK_ORDER:
 		for (uint32_t i = 0; i < f->n_order; i++) {
-			uint32_t compile = NIL;
-			for (uint32_t k = 0; k < f->n_compile && compile == NIL; k++)
+			uint32_t compile = NONE;
+			for (uint32_t k = 0; k < f->n_compile && compile == NONE; k++)
 				if (f->compile[k].id == f->order[i])
 					compile = k;
 			/* The same id of another function is another graph. */
 			uint64_t fp = name_fp(all, f->order[i]);
-			if (compile != NIL)
+			if (compile != NONE)
 				fp = mix2(fp, name_fp(all, f->compile[compile].loc));
 			add_item(out, fp, compile, f->order[i], RANK_EVENT_COUNT);
 		}
 		return;
 	case RANK_CHECK_VERSION:
-		if (f->torch_version != INTERN_NONE)
-			add_item(out, name_fp(all, f->torch_version), NIL, f->torch_version, RANK_EVENT_COUNT);
+		if (f->torch_version != NONE)
+			add_item(out, name_fp(all, f->torch_version), NONE, f->torch_version, RANK_EVENT_COUNT);
 		return;
 	case RANK_CHECK_COUNT: return;
 	}
@@ -372,7 +370,7 @@ static void split(struct ranks *all, enum rank_check check)
 		struct split_key key = {at, ends ? 0 : own.item[at].fp, ends};
 		uint32_t k = v->first_split + intern_add(&seen, slice_of((const char *)&key, sizeof(key)));
 		if (k == all->n_split) {
-			const struct rank_item none = {0, 0, NIL, INTERN_NONE, RANK_EVENT_COUNT};
+			const struct rank_item none = {0, 0, NONE, NONE, RANK_EVENT_COUNT};
 			GROW(all->split, all->n_split, all->cap_split, 1);
 			all->split[all->n_split++] = (struct rank_split){
 			    .check = check,

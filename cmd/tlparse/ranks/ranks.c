@@ -3,8 +3,6 @@
 #include "base/srcloc.h"
 #include "base/text.h"
 
-#define NIL UINT32_MAX
-
 const char *const rank_event_name[RANK_EVENT_COUNT] = {
 #define X(id, name, text) name,
     RANK_EVENT_KINDS(X)
@@ -34,7 +32,7 @@ int64_t rank_of_path(const char *path)
 
 void rank_facts_init(struct rank_facts *f, const char *path)
 {
-	*f = (struct rank_facts){.path = xstrdup(path), .rank = rank_of_path(path), .record_rank = -1, .torch_version = INTERN_NONE};
+	*f = (struct rank_facts){.path = xstrdup(path), .rank = rank_of_path(path), .record_rank = -1, .torch_version = NONE};
 	f->work = xcalloc(1, sizeof(*f->work));
 }
 
@@ -140,7 +138,7 @@ static uint64_t reason_fp(struct slice s, struct buf *tmp)
 	return hash_bytes(tmp->p, tmp->len);
 }
 
-static struct slice text_of(const struct trace *t, uint32_t name) { return name == INTERN_NONE ? SLICE("") : intern_get(&t->names, name); }
+static struct slice text_of(const struct trace *t, uint32_t name) { return name == NONE ? SLICE("") : intern_get(&t->names, name); }
 
 void rank_add_flat(struct buf *b, struct slice s, size_t most)
 {
@@ -298,7 +296,7 @@ static void take_rows(struct rank_facts *f, const struct trace *t, int64_t at)
 		const struct trace_break *b = &t->brk[w->seen_brk];
 		struct slice reason = text_of(t, b->reason);
 		buf_reset(&w->tmp);
-		if (b->loc.file != INTERN_NONE) {
+		if (b->loc.file != NONE) {
 			rank_add_flat(&w->tmp, srcloc_short_file(text_of(t, b->loc.file)), 300);
 			buf_addf(&w->tmp, ":%u: ", b->loc.line);
 		}
@@ -320,7 +318,7 @@ static void take_rows(struct rank_facts *f, const struct trace *t, int64_t at)
 	}
 	for (; w->seen_failure < t->n_failure; w->seen_failure++) {
 		const struct trace_failure *x = &t->failure[w->seen_failure];
-		if (x->type == INTERN_NONE)
+		if (x->type == NONE)
 			continue;
 		buf_reset(&w->tmp);
 		rank_add_flat(&w->tmp, text_of(t, x->type), 200);
@@ -336,9 +334,9 @@ static void take_rows(struct rank_facts *f, const struct trace *t, int64_t at)
 static void take_start(struct rank_facts *f, const struct trace *t, uint32_t compile, uint64_t line)
 {
 	struct rank_work *w = f->work;
-	uint32_t node = t->compile[compile].stack, text = INTERN_NONE;
+	uint32_t node = t->compile[compile].stack, text = NONE;
 	buf_reset(&w->tmp);
-	if (node != NIL) {
+	if (node != NONE) {
 		const struct trace_frame *x = &t->frame[t->starts.node[node].frame];
 		add_loc(&w->tmp, text_of(t, x->file), x->line, text_of(t, x->name));
 		text = rank_name(f, buf_slice(&w->tmp));
@@ -356,7 +354,7 @@ void rank_facts_take(struct rank_facts *f, const struct trace *t, const struct t
 	at = since_start(f, at);
 	if (at > f->end)
 		f->end = at;
-	if (r->compile == NIL || r->compile >= t->n_compile)
+	if (r->compile == NONE || r->compile >= t->n_compile)
 		return;
 	struct work_compile *w = rank_work_of(f, r->compile);
 	if (!w->seen) {
@@ -404,7 +402,7 @@ static struct rank_compile compile_row(struct rank_facts *f, const struct trace 
 	struct rank_work *w = f->work;
 	char text[COMPILE_ID_TEXT];
 	struct compile_id id = c->id;
-	struct rank_compile row = {.loc = INTERN_NONE, .us = -1, .breaks = c->breaks, .status = (uint8_t)c->status};
+	struct rank_compile row = {.loc = NONE, .us = -1, .breaks = c->breaks, .status = (uint8_t)c->status};
 	row.unknown = id.bad_line != 0;
 	row.id = rank_name(f, slice_str(compile_id_text(&id, text)));
 	if (id.bad_line)
@@ -415,10 +413,10 @@ static struct rank_compile compile_row(struct rank_facts *f, const struct trace 
 	if (c->seconds >= 0 && c->seconds < 1e9)
 		row.us = (int64_t)(c->seconds * 1e6 + 0.5);
 	buf_reset(&w->tmp);
-	if (c->loc.file != INTERN_NONE) {
+	if (c->loc.file != NONE) {
 		add_loc(&w->tmp, text_of(t, c->loc.file), c->loc.line, text_of(t, c->loc.function));
 		row.loc = rank_name(f, buf_slice(&w->tmp));
-	} else if (c->stack != NIL) {
+	} else if (c->stack != NONE) {
 		const struct trace_frame *fr = &t->frame[t->starts.node[c->stack].frame];
 		add_loc(&w->tmp, text_of(t, fr->file), fr->line, text_of(t, fr->name));
 		row.loc = rank_name(f, buf_slice(&w->tmp));
@@ -462,7 +460,7 @@ void rank_facts_finish(struct rank_facts *f, const struct trace *t)
 	if (f->rank < 0)
 		f->rank = t->rank;
 	f->pid = t->pid;
-	if (t->torch_version != INTERN_NONE)
+	if (t->torch_version != NONE)
 		f->torch_version = rank_name(f, intern_get(&t->names, t->torch_version));
 	memcpy(f->damage, t->damage, sizeof(f->damage));
 	for (uint32_t i = 0; i < t->n_compile && i < RANK_EVENTS; i++) {

@@ -74,7 +74,7 @@ struct rank_event {
 	uint8_t kind, cache;    /* cache: enum rank_cache, of RANK_CACHE */
 };
 struct rank_compile {
-	uint32_t id, dir, loc; /* "0/1", "-_0_1_0", "step (app.py:12)" or INTERN_NONE */
+	uint32_t id, dir, loc; /* "0/1", "-_0_1_0", "step (app.py:12)" or NONE */
 	int64_t us;            /* -1: not known */
 	uint32_t breaks;
 	uint8_t status, cache; /* enum compile_status; the worst of its cache events */
@@ -94,7 +94,7 @@ struct rank_mark {
 /* What an artifact of a compile id lists. schedule, estimate: text is the bytes of struct rank_op[ops]; tensors: a text with a
  * line per operator. */
 struct rank_op {
-	uint32_t name, ns; /* ns: the text of a number, INTERN_NONE in a schedule */
+	uint32_t name, ns; /* ns: the text of a number, NONE in a schedule */
 };
 struct rank_list {
 	uint64_t number; /* of the artifact */
@@ -170,7 +170,7 @@ enum rank_check {
 struct rank_item {
 	uint64_t fp;
 	uint64_t graph;         /* fingerprint of the graph that the event is about; 0: none */
-	uint32_t compile, text; /* UINT32_MAX: none */
+	uint32_t compile, text; /* NONE: none */
 	uint8_t kind;           /* enum rank_event_kind; RANK_EVENT_COUNT where it is no event */
 };
 /* Processes that leave the reference at the same place in the same way. */
@@ -220,7 +220,7 @@ struct rank_items {
 	ROWS(struct rank_item, item);
 };
 void rank_items_of(const struct ranks *all, const struct rank_facts *f, enum rank_check check, struct rank_items *out);
-/* The graph captured (or else made) at this compile id of a process: index into all->graph, UINT32_MAX when there is none or its
+/* The graph captured (or else made) at this compile id of a process: index into all->graph, NONE when there is none or its
  * text was not kept; *fp is its fingerprint, 0 for none. */
 uint32_t rank_graph_of(const struct ranks *all, const struct rank_facts *f, uint32_t compile, uint64_t *fp);
 uint32_t rank_graph_by_fp(const struct ranks *all, uint64_t fp);

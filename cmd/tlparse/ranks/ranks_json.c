@@ -3,7 +3,7 @@
 
 static void put_name(struct json_out *o, uint32_t name)
 {
-	if (name == INTERN_NONE)
+	if (name == NONE)
 		json_out_i64(o, -1);
 	else
 		json_out_u64(o, name);
@@ -27,7 +27,7 @@ static void put_ops(struct json_out *o, const struct rank_facts *f, const char *
 		json_arr(o);
 		for (uint32_t k = 0; k < row[i].ops; k++) {
 			json_out_u64(o, op[k].name);
-			if (op[k].ns != INTERN_NONE)
+			if (op[k].ns != NONE)
 				json_out_raw(o, intern_get(&f->names, op[k].ns));
 		}
 		json_close(o);

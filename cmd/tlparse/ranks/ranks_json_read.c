@@ -33,7 +33,7 @@ static uint32_t take_name(struct reader *r, uint32_t k, bool none)
 	int64_t v;
 	if (json_i64(r->tape, k, &v)) {
 		if (v == -1 && none)
-			return INTERN_NONE;
+			return NONE;
 		if (v >= 0 && v < (int64_t)r->n_name)
 			return r->name[v];
 	}
@@ -67,7 +67,7 @@ static unsigned take_kind(struct reader *r, uint32_t k)
 /* The rows of a list: each an array of `width` values, whose tokens go to cell. 0: no more. */
 static bool next_row(struct reader *r, uint32_t *at, uint32_t end, uint32_t *cell, unsigned width)
 {
-	if (*at == JSON_NONE || *at >= end || r->bad)
+	if (*at == NONE || *at >= end || r->bad)
 		return false;
 	unsigned n = 0;
 	if (json_is(r->tape, *at, JSON_ARRAY))
@@ -84,7 +84,7 @@ static uint32_t list_of(struct reader *r, uint32_t obj, const char *key, uint32_
 	if (!json_is(r->tape, k, JSON_ARRAY)) {
 		r->bad = true;
 		*end = 0;
-		return JSON_NONE;
+		return NONE;
 	}
 	*end = json_end(r->tape, k);
 	return json_first(r->tape, k);
@@ -100,7 +100,7 @@ static void read_names(struct reader *r, uint32_t obj)
 {
 	uint32_t end, k = list_of(r, obj, "names", &end), cap = 0;
 	struct buf b = {0};
-	for (; k != JSON_NONE && k < end; k = json_next(r->tape, k)) {
+	for (; k != NONE && k < end; k = json_next(r->tape, k)) {
 		buf_reset(&b);
 		if (json_is(r->tape, k, JSON_STRING))
 			json_unescape(r->tape, k, &b);
@@ -127,7 +127,7 @@ static void read_ops(struct reader *r, uint32_t obj, const char *key, bool ns, s
 			break;
 		}
 		for (uint32_t k = json_first(r->tape, cell[2]); k < json_end(r->tape, cell[2]) && !r->bad; k = json_next(r->tape, k)) {
-			struct rank_op op = {take_name(r, k, false), INTERN_NONE};
+			struct rank_op op = {take_name(r, k, false), NONE};
 			if (ns) {
 				double d;
 				k = json_next(r->tape, k);
@@ -296,7 +296,7 @@ static void read_cut(struct reader *r, uint32_t obj)
 	uint32_t end, at;
 	uint64_t *cut[] = {&f->cut_events, &f->cut_graphs, &f->cut_ops};
 	unsigned n = 0;
-	for (at = list_of(r, obj, "cut", &end); at != JSON_NONE && at < end && n < 3 && !r->bad; at = json_next(r->tape, at))
+	for (at = list_of(r, obj, "cut", &end); at != NONE && at < end && n < 3 && !r->bad; at = json_next(r->tape, at))
 		take_u64(r, at, UINT64_MAX >> 1, cut[n++]);
 	r->bad |= n != 3;
 }
@@ -356,9 +356,9 @@ int rank_facts_in(struct rank_facts *f, const struct json_tape *tape, uint32_t l
 		return err_set(err, EXIT_INPUT, "facts for a comparison of ranks of another version: write them again with this one");
 	}
 	int64_t rank;
-	if ((k = json_get(tape, obj, "rank")) != JSON_NONE && json_i64(tape, k, &rank) && rank >= 0)
+	if ((k = json_get(tape, obj, "rank")) != NONE && json_i64(tape, k, &rank) && rank >= 0)
 		f->rank = rank;
-	if ((k = json_get(tape, log, "rank")) != JSON_NONE && json_i64(tape, k, &rank) && rank >= 0)
+	if ((k = json_get(tape, log, "rank")) != NONE && json_i64(tape, k, &rank) && rank >= 0)
 		f->record_rank = rank;
 	json_u64(tape, json_get(tape, log, "pid"), &f->pid);
 	read_names(&r, obj);

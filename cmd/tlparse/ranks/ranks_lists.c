@@ -6,13 +6,13 @@ static uint32_t token_name(struct rank_facts *f, const struct json_tape *tape, u
 	return rank_name(f, json_text_at(tape, k, &f->work->tmp));
 }
 
-/* A payload that is strict JSON, or JSON_NONE. */
+/* A payload that is strict JSON, or NONE. */
 static uint32_t parse_payload(struct rank_facts *f, struct slice payload)
 {
 	struct json_tape *tape = &f->work->tape;
 	uint32_t root;
 	json_tape_text(tape, payload.p, payload.n);
-	return utf8_valid(payload) && !json_parse(tape, 0, payload.n, &root) && !tape->loose ? root : JSON_NONE;
+	return utf8_valid(payload) && !json_parse(tape, 0, payload.n, &root) && !tape->loose ? root : NONE;
 }
 
 /* The kind of a collective, by any name it goes by: all_gather_into_tensor is an all_gather. */
@@ -50,7 +50,7 @@ void rank_take_schedule(struct rank_facts *f, const struct trace *t, uint32_t ar
 		return;
 	buf_reset(&f->work->tmp2);
 	for (k = json_first(tape, root); k < json_end(tape, root); k = json_next(tape, k)) {
-		struct rank_op op = {token_name(f, tape, k), INTERN_NONE};
+		struct rank_op op = {token_name(f, tape, k), NONE};
 		int kind = collective_kind(intern_get(&f->names, op.name));
 		if (kind >= 0)
 			w->in_schedule[kind]++;
@@ -84,10 +84,10 @@ static void add_tensors(struct buf *b, const struct json_tape *tape, uint32_t op
 	json_each(tape, out, k) {
 		uint32_t type = json_get(tape, k, "dtype"), shape = json_get(tape, k, "shape"), stride = json_get(tape, k, "stride");
 		buf_addc(b, ' ');
-		add_dense(b, type != JSON_NONE ? json_slice(tape, type) : SLICE("?"));
-		add_dense(b, shape != JSON_NONE ? json_raw(tape, shape) : SLICE("[?]"));
+		add_dense(b, type != NONE ? json_slice(tape, type) : SLICE("?"));
+		add_dense(b, shape != NONE ? json_raw(tape, shape) : SLICE("[?]"));
 		buf_addc(b, '/');
-		add_dense(b, stride != JSON_NONE ? json_raw(tape, stride) : SLICE("[?]"));
+		add_dense(b, stride != NONE ? json_raw(tape, stride) : SLICE("[?]"));
 	}
 	buf_addc(b, '\n');
 }
@@ -96,7 +96,7 @@ void rank_take_tensors(struct rank_facts *f, const struct trace *t, uint32_t art
 {
 	const struct json_tape *tape = &f->work->tape;
 	uint32_t root = parse_payload(f, payload), n = 0, k;
-	uint32_t ops = root == JSON_NONE ? JSON_NONE : json_get(tape, root, "ops");
+	uint32_t ops = root == NONE ? NONE : json_get(tape, root, "ops");
 	if (!json_is(tape, ops, JSON_ARRAY)) {
 		f->cut_ops++;
 		return;
@@ -133,7 +133,7 @@ void rank_take_order(struct rank_facts *f, struct slice payload)
 {
 	const struct json_tape *tape = &f->work->tape;
 	uint32_t root = parse_payload(f, payload);
-	uint32_t list = root == JSON_NONE ? JSON_NONE : json_get(tape, root, "graph_execution_order");
+	uint32_t list = root == NONE ? NONE : json_get(tape, root, "graph_execution_order");
 	if (!json_is(tape, list, JSON_ARRAY))
 		return;
 	f->has_order = true;

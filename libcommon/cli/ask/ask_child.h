@@ -172,7 +172,7 @@ struct fake {
 struct run_value {
 	enum value_kind kind;
 	uint32_t index, storage;
-	uint32_t base; /* the value this is a view of, or CONTRACT_NONE */
+	uint32_t base; /* the value this is a view of, or NONE */
 	const struct fake *fake;
 	bool dtype_sure, referenced, written;
 };
@@ -272,7 +272,7 @@ void fake_settle_kept(void);
 struct fake *fake_of(const void *handle); /* NULL if it is none of ours */
 /* Of what an op made, or a view of it: what assertions tell of it. NULL of everything else. */
 struct shape *fake_made_shape(const struct fake *f);
-/* The value that a tensor is in this run, or CONTRACT_NONE. */
+/* The value that a tensor is in this run, or NONE. */
 uint32_t fake_value(struct fake *f);
 void run_reset(void);
 /* Bytes from the first to behind the last element, UNKNOWN if a size is not known. */

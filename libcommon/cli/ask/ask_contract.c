@@ -99,10 +99,8 @@ static void data_symbols(struct filler *f)
 			continue;
 		struct buf name = {0};
 		symsize_print(&c->tab, f->symbol[j], &name);
-		c->symbol[c->n_symbols++] = (struct contract_symbol){.symbol = symtab_symbol(&c->tab, buf_slice(&name)),
-								     .range = range_of(*source_bounds(s)),
-								     .input = CONTRACT_NONE,
-								     .dim = CONTRACT_NONE};
+		c->symbol[c->n_symbols++] = (struct contract_symbol){
+		    .symbol = symtab_symbol(&c->tab, buf_slice(&name)), .range = range_of(*source_bounds(s)), .input = NONE, .dim = NONE};
 		buf_release(&name);
 	}
 }
@@ -254,7 +252,7 @@ static void fill_outputs(struct filler *f)
 					      .dtype = DTYPE_NONE,
 					      .device = DEVICE_NONE,
 					      .n_dim = -1,
-					      .value = CONTRACT_NONE,
+					      .value = NONE,
 					      .none = f->w->complete && !world->run.output[i]};
 		if (!fake || fake->value >= world->run.n_values)
 			continue;
@@ -285,7 +283,7 @@ static void fill_fixed_values(struct filler *f)
 			  (struct contract_value){.name = c->input[i].name,
 						  .kind = VALUE_INPUT,
 						  .index = i,
-						  .storage = CONTRACT_NONE,
+						  .storage = NONE,
 						  .dtype = c->input[i].dtype,
 						  .device = c->input[i].device,
 						  .n_dim = c->input[i].rank_known ? c->input[i].n_dim : -1,
@@ -295,7 +293,7 @@ static void fill_fixed_values(struct filler *f)
 			  (struct contract_value){.name = c->constant[i].name,
 						  .kind = VALUE_CONSTANT,
 						  .index = i,
-						  .storage = CONTRACT_NONE,
+						  .storage = NONE,
 						  .dtype = c->constant[i].dtype,
 						  .device = c->constant[i].device,
 						  .n_dim = c->constant[i].n_dim,
@@ -325,7 +323,7 @@ static void fill_buffers(struct filler *f, const struct symsize *formula, uint32
 		uint32_t first = *q;
 		*q += n > 0 ? 2 * (uint32_t)n : 0;
 		/* Views that only stood in a call were told as what they are views of. */
-		if (rv->base != CONTRACT_NONE && !rv->referenced && !is_output(i)) {
+		if (rv->base != NONE && !rv->referenced && !is_output(i)) {
 			f->value_of[i] = f->value_of[rv->base];
 			continue;
 		}

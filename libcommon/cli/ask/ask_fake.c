@@ -38,7 +38,7 @@ void fake_settle_kept(void)
 {
 	for (uint32_t i = 0; i < world->n_kept; i++) {
 		struct fake *f = world->kept[i];
-		f->value = f->constant ? world->n_inputs + f->constant - 1 : CONTRACT_NONE;
+		f->value = f->constant ? world->n_inputs + f->constant - 1 : NONE;
 		if (!f->shape)
 			continue;
 		/* What an op of constant folding made: its shape's place goes to an op of the program. */
@@ -67,7 +67,7 @@ static uint32_t new_storage(void)
 	struct run *r = &world->run;
 	GROW(r->storage, r->n_storages, r->cap_storages, 1);
 	r->storage[r->n_storages] =
-	    (struct run_storage){.owner = r->n_values, .born = r->in_call ? r->n_calls - 1 : r->n_calls, .dies = CONTRACT_NONE, .refs = 1};
+	    (struct run_storage){.owner = r->n_values, .born = r->in_call ? r->n_calls - 1 : r->n_calls, .dies = NONE, .refs = 1};
 	return r->n_storages++;
 }
 
@@ -76,7 +76,7 @@ static struct fake *new_fake(int n_dim, const int64_t *size, const int64_t *stri
 	struct arena *a = arena();
 	struct fake *f = alloc_fake();
 	*f = (struct fake){.magic = FAKE_MAGIC,
-			   .value = CONTRACT_NONE,
+			   .value = NONE,
 			   .n_dim = n_dim,
 			   .dtype = dtype,
 			   .device = device,
@@ -135,7 +135,7 @@ int64_t fake_extent(const struct fake *f)
 static struct fake *new_buffer(struct fake *f)
 {
 	f->address = new_address();
-	f->value = new_value(VALUE_BUFFER, 0, new_storage(), CONTRACT_NONE);
+	f->value = new_value(VALUE_BUFFER, 0, new_storage(), NONE);
 	world->run.value[f->value].fake = f;
 	return f;
 }
@@ -143,7 +143,7 @@ static struct fake *new_buffer(struct fake *f)
 /* The value a handle stands for in this run. Tensors that folding made are told apart by type and size only. */
 uint32_t fake_value(struct fake *f)
 {
-	for (uint32_t i = 0; f->value == CONTRACT_NONE && i < world->n_constants; i++) {
+	for (uint32_t i = 0; f->value == NONE && i < world->n_constants; i++) {
 		struct constant *k = &world->constant[i];
 		if (k->from_folded && !k->fake && k->dtype == f->dtype && (int64_t)k->bytes == fake_extent(f)) {
 			k->fake = f;
@@ -165,9 +165,9 @@ void run_reset(void)
 	world->asked = NULL;
 	world->next_address = 0;
 	for (uint32_t i = 0; i < world->n_inputs; i++)
-		new_value(VALUE_INPUT, i, CONTRACT_NONE, CONTRACT_NONE);
+		new_value(VALUE_INPUT, i, NONE, NONE);
 	for (uint32_t i = 0; i < world->n_constants; i++) {
-		new_value(VALUE_CONSTANT, i, CONTRACT_NONE, CONTRACT_NONE);
+		new_value(VALUE_CONSTANT, i, NONE, NONE);
 		r->value[world->n_inputs + i].fake = world->constant[i].fake;
 	}
 }
@@ -222,7 +222,7 @@ void fake_become_made(struct fake *f, uint32_t op, int ret, bool sure)
 	}
 	f->defined = true;
 	f->address = new_address();
-	f->value = new_value(VALUE_BUFFER, 0, new_storage(), CONTRACT_NONE);
+	f->value = new_value(VALUE_BUFFER, 0, new_storage(), NONE);
 	world->run.value[f->value].fake = f;
 	world->run.value[f->value].dtype_sure = sure;
 	world->run.value[f->value].written = true;
@@ -293,7 +293,7 @@ static int32_t get_data_ptr(handle *h, void **out)
 	struct run *r = &world->run;
 	uint64_t p = f->address + (uint64_t)f->offset * (uint64_t)bytes_of(f->dtype);
 	*out = (void *)(uintptr_t)p;
-	if (fake_value(f) != CONTRACT_NONE && r->n_fetched < 1u << 20) {
+	if (fake_value(f) != NONE && r->n_fetched < 1u << 20) {
 		GROW(r->fetched, r->n_fetched, r->cap_fetched, 1);
 		r->fetched[r->n_fetched++] = (struct fetched){p, f->value};
 	}
@@ -420,14 +420,14 @@ static struct fake *new_view(struct fake *of, int64_t n_dim, const int64_t *size
 	struct fake *f = new_fake((int)n_dim, size, stride, dtype, of->device, of->device_index);
 	uint32_t base = fake_value(of);
 	f->address = of->address;
-	if (base == CONTRACT_NONE || base >= r->n_values)
+	if (base == NONE || base >= r->n_values)
 		return f;
 	struct run_value v = r->value[base];
-	f->value = new_value(v.kind, v.index, v.storage, v.base == CONTRACT_NONE ? base : v.base);
+	f->value = new_value(v.kind, v.index, v.storage, v.base == NONE ? base : v.base);
 	r->value[f->value].fake = f;
 	r->value[f->value].dtype_sure = v.dtype_sure;
 	r->value[f->value].written = v.written;
-	if (v.storage != CONTRACT_NONE)
+	if (v.storage != NONE)
 		r->storage[v.storage].refs++;
 	return f;
 }
@@ -452,8 +452,8 @@ static int32_t alloc_from_pool(handle *h, int64_t offset, int32_t dtype, int64_t
 	struct fake *view = new_view(f, n_dim, size, stride, dtype);
 	view->address += (uint64_t)offset;
 	/* Not a view of the pool but a buffer of its own in its memory. */
-	if (view->value != CONTRACT_NONE) {
-		world->run.value[view->value].base = CONTRACT_NONE;
+	if (view->value != NONE) {
+		world->run.value[view->value].base = NONE;
 		world->run.value[view->value].dtype_sure = true;
 		world->run.value[view->value].written = false;
 	}
@@ -473,7 +473,7 @@ static int32_t create_from_blob(void *data, int64_t n_dim, const int64_t *size, 
 		GROW(world->blob, world->n_blobs, world->cap_blobs, 1);
 		world->blob[world->n_blobs++] = f;
 	} else if (!world->folding) {
-		f->value = new_value(VALUE_BUFFER, 0, new_storage(), CONTRACT_NONE);
+		f->value = new_value(VALUE_BUFFER, 0, new_storage(), NONE);
 		world->run.value[f->value].fake = f;
 	}
 	*out = f;
@@ -495,7 +495,7 @@ static int32_t new_tensor_handle(handle *h, handle **out)
 {
 	FAKE(f, h);
 	struct run *r = &world->run;
-	if (f->value < r->n_values && r->value[f->value].storage != CONTRACT_NONE)
+	if (f->value < r->n_values && r->value[f->value].storage != NONE)
 		r->storage[r->value[f->value].storage].refs++;
 	*out = copy_fake(f);
 	return OK;
@@ -537,7 +537,7 @@ static int32_t delete_tensor(handle *h)
 	FAKE(f, h);
 	struct run *r = &world->run;
 	f->magic = 0;
-	if (f->value >= r->n_values || r->value[f->value].storage == CONTRACT_NONE)
+	if (f->value >= r->n_values || r->value[f->value].storage == NONE)
 		return OK;
 	struct run_storage *s = &r->storage[r->value[f->value].storage];
 	if (s->refs && !--s->refs)

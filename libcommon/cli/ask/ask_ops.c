@@ -58,7 +58,7 @@ void call_arg(enum arg_role role, struct fake *f)
 		return;
 	/* reinterpret_tensor_wrapper(buf0, ...) in a call is buf0, seen in another way; it has no name of its own. */
 	uint32_t v = f->value;
-	if (r->value[v].base != CONTRACT_NONE && !r->value[v].referenced)
+	if (r->value[v].base != NONE && !r->value[v].referenced)
 		v = r->value[v].base;
 	arg_value(role, v);
 }
@@ -218,7 +218,7 @@ uint64_t op_called(const struct stub *s, const struct stub_call *c)
 
 /* ---- kernels ---- */
 
-/* The tensor that a word of a kernel's arguments is, or CONTRACT_NONE. *fetched: it was asked for since the last call. */
+/* The tensor that a word of a kernel's arguments is, or NONE. *fetched: it was asked for since the last call. */
 static uint32_t value_at(uint64_t word, bool *fetched)
 {
 	const struct run *r = &world->run;
@@ -233,7 +233,7 @@ static uint32_t value_at(uint64_t word, bool *fetched)
 		if (d && f->address + (uint64_t)f->offset * (uint64_t)d->bytes == word)
 			return world->n_inputs + i;
 	}
-	return CONTRACT_NONE;
+	return NONE;
 }
 
 /* A new buffer is written, inputs and constants are read; what is done with a buffer that was written before, ask_roles.c tells. */
@@ -256,8 +256,8 @@ static void kernel_from_words(const char *name, const struct stub_call *c)
 	for (uint32_t i = 0; i < MAX_WORDS && left && missed < 6; i++) {
 		bool fetched;
 		uint32_t v = value_at(i < 6 ? c->ints[i] : c->stack[i - 6], &fetched);
-		missed = v == CONTRACT_NONE ? missed + 1 : 0;
-		if (v == CONTRACT_NONE)
+		missed = v == NONE ? missed + 1 : 0;
+		if (v == NONE)
 			continue;
 		found[n++] = v;
 		if (fetched) {
@@ -331,9 +331,9 @@ static void kernel_launched(const char *name, void *const *arguments, const void
 			break;
 		memcpy(&word, arguments[i], sizeof(word));
 		uint32_t v = value_at(word, &fetched);
-		if (v != CONTRACT_NONE)
+		if (v != NONE)
 			found[n++] = v;
-		any |= v != CONTRACT_NONE && fetched;
+		any |= v != NONE && fetched;
 	}
 	if (!any)
 		for (n = 0; n < r->n_fetched && n < MAX_WORDS; n++)

@@ -53,23 +53,23 @@ static bool old(const struct roles *r, uint32_t a) { return r->c->arg[a].role ==
 
 static bool same_memory(const struct contract *c, uint32_t a, uint32_t b)
 {
-	return a == b || (c->value[a].storage != CONTRACT_NONE && c->value[a].storage == c->value[b].storage);
+	return a == b || (c->value[a].storage != NONE && c->value[a].storage == c->value[b].storage);
 }
 
 /* Whoever touches the memory of argument a next (step 1) or did last (step -1): a call, and in *arg which of its arguments, the
- * first of the same value, else any. CONTRACT_NONE: nobody. */
+ * first of the same value, else any. NONE: nobody. */
 static uint32_t neighbour(const struct contract *c, uint32_t call, uint32_t a, int step, uint32_t *arg)
 {
 	for (uint32_t k = call + (uint32_t)step; k < c->n_calls; k += (uint32_t)step) {
-		*arg = CONTRACT_NONE;
+		*arg = NONE;
 		for (uint32_t b = c->call[k].arg; b < c->call[k].arg + c->call[k].n_args; b++)
-			if (c->arg[b].value != CONTRACT_NONE && same_memory(c, c->arg[b].value, c->arg[a].value))
-				if (*arg == CONTRACT_NONE || (c->arg[b].value == c->arg[a].value && c->arg[*arg].value != c->arg[a].value))
+			if (c->arg[b].value != NONE && same_memory(c, c->arg[b].value, c->arg[a].value))
+				if (*arg == NONE || (c->arg[b].value == c->arg[a].value && c->arg[*arg].value != c->arg[a].value))
 					*arg = b;
-		if (*arg != CONTRACT_NONE)
+		if (*arg != NONE)
 			return k;
 	}
-	return CONTRACT_NONE;
+	return NONE;
 }
 
 /* Is the whole buffer written by this call, and only that? One argument of the same value, no other of its memory. */
@@ -78,7 +78,7 @@ static bool overwrites(const struct roles *r, uint32_t call, uint32_t b, uint32_
 	const struct contract *c = r->c;
 	const struct contract_call *k = &c->call[call];
 	for (uint32_t i = k->arg; i < k->arg + k->n_args; i++)
-		if (i != b && c->arg[i].value != CONTRACT_NONE && same_memory(c, c->arg[i].value, value))
+		if (i != b && c->arg[i].value != NONE && same_memory(c, c->arg[i].value, value))
 			return false;
 	if (c->arg[b].value != value)
 		return false;
@@ -96,13 +96,13 @@ static bool is_output(const struct contract *c, uint32_t value)
 static bool used_later(const struct roles *r, uint32_t call, uint32_t a)
 {
 	uint32_t b, k = neighbour(r->c, call, a, 1, &b);
-	return k == CONTRACT_NONE ? is_output(r->c, r->c->arg[a].value) : !overwrites(r, k, b, r->c->arg[a].value);
+	return k == NONE ? is_output(r->c, r->c->arg[a].value) : !overwrites(r, k, b, r->c->arg[a].value);
 }
 
 static bool read_since(const struct roles *r, uint32_t call, uint32_t a)
 {
 	uint32_t b, k = neighbour(r->c, call, a, -1, &b);
-	if (k == CONTRACT_NONE || r->c->arg[b].value != r->c->arg[a].value)
+	if (k == NONE || r->c->arg[b].value != r->c->arg[a].value)
 		return true;
 	return old(r, b) ? r->mask[b] & IN : r->c->arg[b].role != ARG_OUT && r->c->arg[b].role != ARG_INOUT;
 }

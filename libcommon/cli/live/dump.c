@@ -63,7 +63,7 @@ static void take_meta(struct reading *r, uint32_t v, struct tensor_meta *m)
 static void take_stats(const struct json_tape *t, uint32_t v, struct tensor_stats *s)
 {
 	*s = (struct tensor_stats){.first_bad = json_int(t, v, "first_bad", -1)};
-	s->known = json_get(t, v, "elements") != JSON_NONE;
+	s->known = json_get(t, v, "elements") != NONE;
 	s->n = json_count(t, v, "elements", 0);
 	s->nan = json_count(t, v, "nan", 0);
 	s->pos_inf = json_count(t, v, "inf", 0);

@@ -23,7 +23,7 @@ bool live_event_parse(struct live_event *ev, struct json_tape *t, struct slice l
 	ev->tid = (pid_t)json_int(t, ev->root, "tid", 0);
 	uint32_t model = json_index(t, ev->root, "model", LIVE_NO_MODEL);
 	ev->model = model < LIVE_MODELS ? model : LIVE_NO_MODEL;
-	return json_get(t, ev->root, "ev") != JSON_NONE;
+	return json_get(t, ev->root, "ev") != NONE;
 }
 
 uint64_t live_event_number(const struct live_event *ev, const char *key) { return json_count(ev->tape, ev->root, key, 0); }

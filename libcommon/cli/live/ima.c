@@ -49,14 +49,14 @@ static void three_of(const struct reader *r, uint32_t k, const char *key, uint64
 static void read_param(struct reader *r, uint32_t k, struct ima_param *p)
 {
 	int64_t strides[IMA_DIMS];
-	*p = (struct ima_param){.arg = CONTRACT_NONE, .n_dim = -1};
+	*p = (struct ima_param){.arg = NONE, .n_dim = -1};
 	uint64_t size = json_count(&r->t, k, "size", 0);
 	p->size = size < 4096 ? (uint32_t)size : 0;
 	p->value = hex_of(r, k, "value");
 	p->role = json_dup(&r->t, k, "role", r->a);
 	p->tensor = p->role.n != 0;
 	p->buffer = json_dup(&r->t, k, "buffer", r->a);
-	p->arg = json_index(&r->t, k, "arg", CONTRACT_NONE);
+	p->arg = json_index(&r->t, k, "arg", NONE);
 	p->dtype = json_dup(&r->t, k, "dtype", r->a);
 	p->on = json_dup(&r->t, k, "on", r->a);
 	p->on_index = index_of(r, k, "on_index");
@@ -98,12 +98,12 @@ static void read_event(struct ima *to, struct reader *r, const struct live_event
 	e->code = json_count(&r->t, root, "code", 0);
 	e->seq = json_count(&r->t, root, "seq", 0);
 	e->stream = hex_of(r, root, "stream");
-	e->run = json_index(&r->t, root, "run", CONTRACT_NONE);
-	e->call = json_index(&r->t, root, "call", CONTRACT_NONE);
-	e->contract_call = json_index(&r->t, root, "contract_call", CONTRACT_NONE);
-	e->param = json_index(&r->t, root, "param", CONTRACT_NONE);
+	e->run = json_index(&r->t, root, "run", NONE);
+	e->call = json_index(&r->t, root, "call", NONE);
+	e->contract_call = json_index(&r->t, root, "contract_call", NONE);
+	e->param = json_index(&r->t, root, "param", NONE);
 	e->device = index_of(r, root, "device");
-	e->launch = json_get(&r->t, root, "grid") != JSON_NONE;
+	e->launch = json_get(&r->t, root, "grid") != NONE;
 	three_of(r, root, "grid", e->grid);
 	three_of(r, root, "block", e->block);
 	e->shared = json_count(&r->t, root, "shared", 0);
@@ -343,7 +343,7 @@ static void add_fault(struct buf *b, const struct ima_event *e)
 	}
 	buf_adds(b, refused ? ", when " : ", seen at ");
 	buf_add_clean(b, e->kernel);
-	if (e->call != CONTRACT_NONE)
+	if (e->call != NONE)
 		buf_addf(b, " (call %u)", e->call);
 	buf_adds(b, refused ? " was launched" : "; that kernel or one before it made it");
 	buf_adds(b,
@@ -355,7 +355,7 @@ static void add_finding(struct buf *b, const struct ima_event *e)
 {
 	struct buf name = {0};
 	buf_add_clean(b, e->kernel);
-	if (e->call != CONTRACT_NONE)
+	if (e->call != NONE)
 		buf_addf(b, " (call %u)", e->call);
 	buf_adds(b, ": ");
 	ima_param_name(e, 0, &name);

@@ -34,7 +34,7 @@ struct ima_param {
 	uint64_t value;      /* of what is no tensor */
 	struct slice buffer; /* "buf3"; empty */
 	struct slice role;   /* "in", "out", "inout", "constant" */
-	uint32_t arg;        /* of the contract's call; CONTRACT_NONE */
+	uint32_t arg;        /* of the contract's call; NONE */
 	struct slice dtype, on;
 	int on_index, n_dim; /* -1: not known */
 	int64_t dim[IMA_DIMS], stride[IMA_DIMS];
@@ -73,7 +73,7 @@ struct ima_event {
 	    captured;           /* of the replay of a CUDA graph: which, how many with this one, calls in it; graph 0: it is none */
 	struct slice *in_graph; /* names of the first of them */
 	uint32_t n_in_graph;
-	uint32_t model, run, call, contract_call, pid, tid, param; /* CONTRACT_NONE: not known */
+	uint32_t model, run, call, contract_call, pid, tid, param; /* NONE: not known */
 	int device;
 	bool launch;         /* grid, block and shared are known */
 	struct ima_param *p; /* of a finding one */

@@ -187,7 +187,7 @@ static struct slice path_of(const struct live *l, uint32_t model)
 
 static void learn_path(struct live *l, const struct live_event *ev)
 {
-	if (ev->model >= LIVE_MODELS || json_get_as(ev->tape, ev->root, "path", JSON_STRING) == JSON_NONE)
+	if (ev->model >= LIVE_MODELS || json_get_as(ev->tape, ev->root, "path", JSON_STRING) == NONE)
 		return;
 	while (l->n_path <= ev->model) {
 		GROW(l->path, l->n_path, l->cap_path, 1);

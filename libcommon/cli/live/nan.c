@@ -6,7 +6,7 @@
 
 /* Where a place's last bad content came from. */
 struct nan_place {
-	uint32_t finding; /* CONTRACT_NONE: of one that is not kept, or that is ignored */
+	uint32_t finding; /* NONE: of one that is not kept, or that is ignored */
 	bool ignored, inf;
 	struct slice inf_kernel, inf_buffer; /* the call that made infinities there */
 	uint32_t inf_call;
@@ -69,7 +69,7 @@ static struct nan_place *place_of(struct nan *n, const struct nan_call *c, const
 		uint32_t pid, model, run, storage;
 		char name[48];
 	} key = {c->c.pid, c->c.model_id, c->c.run, v->storage, ""};
-	if (v->storage == CONTRACT_NONE)
+	if (v->storage == NONE)
 		memcpy(key.name, v->v.buffer.p, v->v.buffer.n < sizeof(key.name) ? v->v.buffer.n : sizeof(key.name));
 	struct slice k = slice_of((const char *)&key, sizeof(key));
 	if (make && n->places.n >= MAX_PLACES) { /* long ago: nobody will read them */
@@ -77,15 +77,15 @@ static struct nan_place *place_of(struct nan *n, const struct nan_call *c, const
 		n->places = (struct intern){0};
 	}
 	uint32_t had = n->places.n, i = make ? intern_add(&n->places, k) : intern_find(&n->places, k);
-	if (i == INTERN_NONE)
+	if (i == NONE)
 		return NULL;
 	GROW(n->place, had, n->cap_place, 1);
 	if (i == had)
-		n->place[i] = (struct nan_place){.finding = CONTRACT_NONE};
+		n->place[i] = (struct nan_place){.finding = NONE};
 	return &n->place[i];
 }
 
-static bool known_place(const struct nan_value *v) { return v->storage != CONTRACT_NONE || v->v.buffer.n; }
+static bool known_place(const struct nan_value *v) { return v->storage != NONE || v->v.buffer.n; }
 
 /* ---- findings ---- */
 
@@ -110,20 +110,20 @@ static void copy_call(struct nan *n, struct nan_call *to, const struct nan_call 
 	}
 }
 
-static struct slice name_of(const struct nan_finding *f, uint32_t i) { return i == CONTRACT_NONE ? SLICE("") : f->call.value[i].v.buffer; }
+static struct slice name_of(const struct nan_finding *f, uint32_t i) { return i == NONE ? SLICE("") : f->call.value[i].v.buffer; }
 
 static bool alike(const struct nan_finding *a, const struct nan_finding *b)
 {
 	if (a->kind != b->kind || a->call.c.model_id != b->call.c.model_id)
 		return false;
 	/* What was there before is one finding, whoever reads it. */
-	if ((a->kind == NAN_INPUT || a->kind == NAN_CONSTANT) && a->cause != CONTRACT_NONE && b->cause != CONTRACT_NONE)
+	if ((a->kind == NAN_INPUT || a->kind == NAN_CONSTANT) && a->cause != NONE && b->cause != NONE)
 		return slice_eq(name_of(a, a->cause), name_of(b, b->cause));
 	return a->call.c.call == b->call.c.call && slice_eq(a->call.c.name, b->call.c.name) &&
 	       slice_eq(name_of(a, a->bad), name_of(b, b->bad));
 }
 
-/* Its index; CONTRACT_NONE when there are too many. */
+/* Its index; NONE when there are too many. */
 static uint32_t add(struct nan *n, const struct nan_finding *f)
 {
 	for (size_t i = 0; i < n->n; i++)
@@ -133,7 +133,7 @@ static uint32_t add(struct nan *n, const struct nan_finding *f)
 		}
 	if (n->n == NAN_FINDINGS) {
 		n->more++;
-		return CONTRACT_NONE;
+		return NONE;
 	}
 	GROW(n->finding, n->n, n->cap, 1);
 	struct nan_finding *to = &n->finding[n->n];
@@ -141,7 +141,7 @@ static uint32_t add(struct nan *n, const struct nan_finding *f)
 	to->times = 1;
 	copy_call(n, &to->call, &f->call);
 	/* Elements are those at one place of this output. */
-	bool placed = to->bad != CONTRACT_NONE && to->call.value[to->bad].has_element;
+	bool placed = to->bad != NONE && to->call.value[to->bad].has_element;
 	for (uint32_t i = 0; i < to->call.n_values && !placed; i++)
 		to->call.value[i].has_element = false;
 	copy_text(&n->arena, &to->inf_kernel);
@@ -164,7 +164,7 @@ static bool as_bad(const struct nan_options *o, enum nan_what out, const struct 
 /* The input that the output's badness came with: a constant, a model's input, or a buffer. */
 static uint32_t cause_of(const struct nan *n, const struct nan_call *c, enum nan_what out)
 {
-	uint32_t best = CONTRACT_NONE;
+	uint32_t best = NONE;
 	int best_rank = 3;
 	for (uint32_t i = 0; i < c->n_values; i++) {
 		const struct nan_value *v = &c->value[i];
@@ -229,9 +229,9 @@ static void mark_inf(struct nan *n, const struct nan_call *c)
 
 static void take_bad(struct nan *n, const struct nan_call *c, uint32_t out, enum nan_what what)
 {
-	struct nan_finding f = {.what = what, .call = *c, .bad = out, .inf_call = CONTRACT_NONE};
+	struct nan_finding f = {.what = what, .call = *c, .bad = out, .inf_call = NONE};
 	f.cause = cause_of(n, c, what);
-	const struct nan_value *in = f.cause != CONTRACT_NONE ? &c->value[f.cause] : NULL;
+	const struct nan_value *in = f.cause != NONE ? &c->value[f.cause] : NULL;
 	if (!in) {
 		f.kind = NAN_PRODUCED;
 		if (what == NAN_NAN)
@@ -243,7 +243,7 @@ static void take_bad(struct nan *n, const struct nan_call *c, uint32_t out, enum
 	} else {
 		const struct nan_place *p = known_place(in) ? place_of(n, c, in, false) : NULL;
 		if (p) {
-			if (p->finding != CONTRACT_NONE)
+			if (p->finding != NONE)
 				n->finding[p->finding].passed_on++;
 			mark(n, c, p->finding, p->ignored);
 			return;
@@ -253,7 +253,7 @@ static void take_bad(struct nan *n, const struct nan_call *c, uint32_t out, enum
 	bool quiet = nan_ignored(&n->o, c->c.name) || nan_ignored(&n->o, c->value[out].v.buffer);
 	if (in)
 		quiet |= nan_ignored(&n->o, in->v.buffer) || nan_ignored(&n->o, in->v.path);
-	mark(n, c, quiet ? CONTRACT_NONE : add(n, &f), quiet);
+	mark(n, c, quiet ? NONE : add(n, &f), quiet);
 }
 
 /* Constants by themselves: each is told once. */
@@ -264,7 +264,7 @@ static void take_constants(struct nan *n, const struct nan_call *c)
 		enum nan_what what = v->v.before && v->v.role == CALL_ROLE_CONSTANT ? nan_bad(&n->o, &v->v) : NAN_NONE;
 		if (what == NAN_NONE || nan_ignored(&n->o, v->v.buffer) || nan_ignored(&n->o, v->v.path))
 			continue;
-		struct nan_finding f = {.kind = NAN_CONSTANT, .what = what, .call = *c, .bad = CONTRACT_NONE, .cause = i};
+		struct nan_finding f = {.kind = NAN_CONSTANT, .what = what, .call = *c, .bad = NONE, .cause = i};
 		add(n, &f);
 	}
 }
@@ -277,7 +277,7 @@ static void take_run(struct nan *n, const struct nan_call *c)
 		enum nan_what what = v->v.role == CALL_ROLE_MODEL_INPUT ? nan_bad(&n->o, &v->v) : NAN_NONE;
 		if (what == NAN_NONE || nan_ignored(&n->o, v->v.buffer))
 			continue;
-		struct nan_finding f = {.kind = NAN_INPUT, .what = what, .call = *c, .bad = CONTRACT_NONE, .cause = i};
+		struct nan_finding f = {.kind = NAN_INPUT, .what = what, .call = *c, .bad = NONE, .cause = i};
 		add(n, &f);
 	}
 }
@@ -292,23 +292,23 @@ void nan_take(struct nan *n, const struct nan_call *c)
 	if (n->o.constants)
 		take_constants(n, c);
 	if (c->crashed) {
-		struct nan_finding f = {.kind = NAN_CRASHED, .call = *c, .bad = CONTRACT_NONE, .cause = CONTRACT_NONE};
+		struct nan_finding f = {.kind = NAN_CRASHED, .call = *c, .bad = NONE, .cause = NONE};
 		add(n, &f);
 		return;
 	}
-	uint32_t out = CONTRACT_NONE;
+	uint32_t out = NONE;
 	enum nan_what what = NAN_NONE;
 	for (uint32_t i = 0; i < c->n_values; i++) {
 		enum nan_what w = nan_writes(&c->value[i].v) && !c->value[i].unread ? nan_bad(&n->o, &c->value[i].v) : NAN_NONE;
 		/* NaN before infinities before the rest; an ignored buffer does not hide another. */
 		bool quiet = w != NAN_NONE && nan_ignored(&n->o, c->value[i].v.buffer);
-		bool old_quiet = out != CONTRACT_NONE && nan_ignored(&n->o, c->value[out].v.buffer);
-		if (w != NAN_NONE && (out == CONTRACT_NONE || (old_quiet && !quiet) || (old_quiet == quiet && w < what))) {
+		bool old_quiet = out != NONE && nan_ignored(&n->o, c->value[out].v.buffer);
+		if (w != NAN_NONE && (out == NONE || (old_quiet && !quiet) || (old_quiet == quiet && w < what))) {
 			out = i;
 			what = w;
 		}
 	}
-	if (out != CONTRACT_NONE)
+	if (out != NONE)
 		take_bad(n, c, out, what);
 	mark_inf(n, c);
 }

@@ -51,7 +51,7 @@ struct nan_value {
 	bool is_input;    /* of the model */
 	bool unwritten;   /* no call before this one writes it */
 	bool unread;      /* written for the kernel's own use: no other call reads it, and it is no output of the model */
-	uint32_t storage; /* buffers of one storage share memory; CONTRACT_NONE: only its name is known */
+	uint32_t storage; /* buffers of one storage share memory; NONE: only its name is known */
 	/* The element where the output is first bad; of inputs the one at the same place. */
 	double element;
 	bool has_element;
@@ -64,15 +64,15 @@ struct nan_call {
 	uint32_t n_values;
 	bool crashed;
 	struct slice ended; /* of a crash: "killed by SIGILL (Illegal instruction)"; empty: not known */
-	uint32_t nth;       /* of the program's calls of this kernel, which? From 0; CONTRACT_NONE: not known */
+	uint32_t nth;       /* of the program's calls of this kernel, which? From 0; NONE: not known */
 };
 
 struct nan_finding {
 	enum nan_kind kind;
 	enum nan_what what;
 	struct nan_call call;
-	uint32_t bad;   /* value[bad] is the output that is bad, or of NAN_CRASHED and constants by themselves CONTRACT_NONE */
-	uint32_t cause; /* value[cause] was bad before; CONTRACT_NONE */
+	uint32_t bad;   /* value[bad] is the output that is bad, or of NAN_CRASHED and constants by themselves NONE */
+	uint32_t cause; /* value[cause] was bad before; NONE */
 	/* Of NaN made from infinities: which call made those. */
 	struct slice inf_kernel, inf_buffer;
 	uint32_t inf_call;

@@ -63,7 +63,7 @@ static unsigned facts_of_tensor(const struct dump_value *v, int written)
 static unsigned facts_of(const struct nan_finding *f, unsigned *at)
 {
 	const struct nan_call *c = &f->call;
-	int written = f->bad != CONTRACT_NONE ? c->value[f->bad].v.meta.dtype : DTYPE_F32;
+	int written = f->bad != NONE ? c->value[f->bad].v.meta.dtype : DTYPE_F32;
 	unsigned all = written == DTYPE_F16 ? TO_HALF : 0;
 	*at = 0;
 	for (uint32_t i = 0; i < c->n_values; i++) {
@@ -368,7 +368,7 @@ static size_t guess_by_rules(const struct nan_finding *f, struct nan_guess *gues
 
 size_t nan_guess(const struct nan_finding *f, struct nan_guess *guess, size_t max)
 {
-	const struct nan_value *cause = f->cause != CONTRACT_NONE ? &f->call.value[f->cause] : NULL;
+	const struct nan_value *cause = f->cause != NONE ? &f->call.value[f->cause] : NULL;
 	struct slice name = !cause ? SLICE("") : cause->v.path.n ? cause->v.path : cause->v.buffer;
 	const char *what = f->what == NAN_INF ? "infinite" : f->what == NAN_RANGE ? "out of range" : "NaN";
 	if (!max)

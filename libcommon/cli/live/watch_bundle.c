@@ -94,7 +94,7 @@ static int take_index(struct watch_bundle *b, struct index *x, struct slice text
 		return bad(x, "\"library\" lies outside of it");
 	b->library = xasprintf("%s/%.*s", b->folder, SL(library));
 	uint32_t list = json_get_as(&x->t, root, "inputs", JSON_ARRAY), n = json_length(&x->t, list);
-	if (list == JSON_NONE)
+	if (list == NONE)
 		return bad(x, "no \"inputs\"");
 	if (n > CONTRACT_MAX_INPUTS)
 		return bad(x, "too many inputs");

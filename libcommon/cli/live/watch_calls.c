@@ -207,8 +207,8 @@ static const struct watch_model *model_of(const struct watch *w, uint32_t id)
 static const struct contract_value *value_of(const struct watch_model *m, const struct watch_value *v)
 {
 	const struct contract *c = &m->contract;
-	uint32_t name = *v->name ? intern_find(&m->names, slice_str(v->name)) : INTERN_NONE;
-	if (name != INTERN_NONE)
+	uint32_t name = *v->name ? intern_find(&m->names, slice_str(v->name)) : NONE;
+	if (name != NONE)
 		return &c->value[m->value[name]];
 	if (v->rec.v.role == CALL_ROLE_MODEL_OUTPUT && v->rec.v.arg < c->n_outputs && c->output[v->rec.v.arg].value < c->n_values)
 		return &c->value[c->output[v->rec.v.arg].value];

@@ -83,7 +83,7 @@ int watch_inputs_check(const struct contract *c, const struct tensor_meta *meta,
 		if (f->advice || f->what == CHECK_SMALL || f->what == CHECK_LARGE)
 			continue;
 		struct buf b = {0};
-		if (f->input != CONTRACT_NONE) {
+		if (f->input != NONE) {
 			add_input_name(&b, c, f->input);
 			buf_adds(&b, ": ");
 		}

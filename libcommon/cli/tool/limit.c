@@ -58,11 +58,11 @@ void limit_place(struct limit_places *p)
 	struct slice text = buf_slice(&p->tmp);
 	uint32_t k = intern_find(&p->text, text);
 	p->n++;
-	if (k == INTERN_NONE && p->text.n < LIMIT_PLACES) {
+	if (k == NONE && p->text.n < LIMIT_PLACES) {
 		k = intern_add(&p->text, text);
 		p->times[k] = 0;
 	}
-	if (k != INTERN_NONE) {
+	if (k != NONE) {
 		p->times[k]++;
 		p->shown++;
 	}

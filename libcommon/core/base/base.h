@@ -67,6 +67,8 @@ char *xasprintf(const char *fmt, ...) PRINTF_LIKE(1, 2);
 	} while (0)
 size_t grow_cap(size_t cap, size_t need);
 
+#define NONE UINT32_MAX /* an index, a row or an id (base/hash.h) that is none */
+
 /* A slice of text that somebody else owns. Not NUL-terminated. */
 struct slice {
 	const char *p;

@@ -39,7 +39,7 @@ static void rehash(struct intern *t)
 		t->slot[find_slot(t, t->item[k])] = k + 1;
 }
 
-uint32_t intern_find(const struct intern *t, struct slice s) { return t->slot ? t->slot[find_slot(t, s)] - 1 : INTERN_NONE; }
+uint32_t intern_find(const struct intern *t, struct slice s) { return t->slot ? t->slot[find_slot(t, s)] - 1 : NONE; }
 
 uint32_t intern_add(struct intern *t, struct slice s)
 {

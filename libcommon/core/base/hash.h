@@ -18,11 +18,10 @@ struct intern {
 	uint32_t *slot; /* index + 1, 0 when empty; size is a power of two */
 	uint32_t mask;
 };
-#define INTERN_NONE UINT32_MAX
 
 uint64_t hash_bytes(const void *p, size_t n);
 uint32_t intern_add(struct intern *t, struct slice s);
-/* Like intern_add, but INTERN_NONE when the text is not there yet. */
+/* Like intern_add, but NONE when the text is not there yet. */
 uint32_t intern_find(const struct intern *t, struct slice s);
 void intern_release(struct intern *t);
 /* *t (empty, or what is no longer wanted) becomes a table with from's texts under their indices; both may grow. The bytes of

@@ -165,7 +165,7 @@ int json_parse(struct json_tape *t, size_t off, size_t len, uint32_t *root)
 {
 	const char *text = t->text, *p = text + off, *end = p + len, *why = "value expected", *at, *close;
 	const uint32_t first = t->n;
-	uint32_t open = JSON_NONE;
+	uint32_t open = NONE;
 	unsigned depth = 0, loose = 0;
 	struct json_tok *k;
 
@@ -277,7 +277,7 @@ key:
 	p++;
 	goto value;
 after_value:
-	if (open == JSON_NONE)
+	if (open == NONE)
 		goto done;
 	while (p < end && is_space(*p))
 		p++;

@@ -75,8 +75,7 @@ static inline uint32_t json_end(const struct json_tape *t, uint32_t k) { return 
 static inline uint32_t json_next(const struct json_tape *t, uint32_t k) { return t->tok[k].next; }
 static inline uint32_t json_next_pair(const struct json_tape *t, uint32_t key) { return t->tok[key + 1].next; }
 /* No token: "there is none", in answer and as a question. */
-#define JSON_NONE UINT32_MAX
-static inline bool json_is(const struct json_tape *t, uint32_t k, enum json_type type) { return k != JSON_NONE && t->tok[k].type == type; }
+static inline bool json_is(const struct json_tape *t, uint32_t k, enum json_type type) { return k != NONE && t->tok[k].type == type; }
 
 /* ---- typed reads ----
  *
@@ -85,13 +84,13 @@ static inline bool json_is(const struct json_tape *t, uint32_t k, enum json_type
  *     json_each(&t, json_get(&t, root, "kernels"), k)
  *         use(json_text_at(&t, k, &tmp));                           // unescaped, good until tmp's next use
  *
- * None of them fails: a member that is absent, null or of another type reads as "none", and so does every member of JSON_NONE or of
+ * None of them fails: a member that is absent, null or of another type reads as "none", and so does every member of NONE or of
  * what is no object; so reads nest without a check in between. Who must tell these apart looks with json_get() and json_is().
  */
-/* Member `key` of object k (the last one where it stands twice), or JSON_NONE. Keys are compared as they are written, escapes and all. */
+/* Member `key` of object k (the last one where it stands twice), or NONE. Keys are compared as they are written, escapes and all. */
 uint32_t json_find(const struct json_tape *t, uint32_t k, struct slice key);
 static inline uint32_t json_get(const struct json_tape *t, uint32_t k, const char *key) { return json_find(t, k, slice_str(key)); }
-/* The same, JSON_NONE unless it is of that type. */
+/* The same, NONE unless it is of that type. */
 uint32_t json_get_as(const struct json_tape *t, uint32_t k, const char *key, enum json_type type);
 
 /* A string's text as it is written, escapes and all: for words of a closed set (kinds, dtypes) and what is parsed further. p is NULL
@@ -123,7 +122,7 @@ double json_number(const struct json_tape *t, uint32_t object, const char *key, 
 bool json_flag(const struct json_tape *t, uint32_t object, const char *key);
 /* A list of up to `most` integers into v: how many, or -1 where there is none, it is longer or holds something else. */
 int json_ints(const struct json_tape *t, uint32_t object, const char *key, int64_t *v, int most);
-/* The number of token k (may be JSON_NONE): false, and *out as before, where there is none or it does not fit. */
+/* The number of token k (may be NONE): false, and *out as before, where there is none or it does not fit. */
 bool json_u64(const struct json_tape *t, uint32_t k, uint64_t *out);
 bool json_i64(const struct json_tape *t, uint32_t k, int64_t *out);
 bool json_double(const struct json_tape *t, uint32_t k, double *out);
@@ -185,7 +184,7 @@ void json_member_double(struct json_out *o, const char *key, double v, int decim
 void json_member_bool(struct json_out *o, const char *key, bool v);
 void json_member_null(struct json_out *o, const char *key);
 void json_member_raw(struct json_out *o, const char *key, struct slice json);
-/* What may be missing. A text: null when it is empty, and as _some: no member at all. A name of a table: null for INTERN_NONE. A count,
+/* What may be missing. A text: null when it is empty, and as _some: no member at all. A name of a table: null for NONE. A count,
  * and seconds with 6 decimals: null below 0. An index: null for UINT32_MAX. */
 void json_member(struct json_out *o, const char *key, struct slice text);
 void json_member_some(struct json_out *o, const char *key, struct slice text);

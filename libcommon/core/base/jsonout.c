@@ -215,7 +215,7 @@ void json_member_some(struct json_out *o, const char *key, struct slice text)
 
 void json_member_name(struct json_out *o, const char *key, const struct intern *names, uint32_t name)
 {
-	if (name == INTERN_NONE)
+	if (name == NONE)
 		json_member_null(o, key);
 	else
 		json_member_str(o, key, intern_get(names, name));
@@ -239,7 +239,7 @@ void json_member_seconds(struct json_out *o, const char *key, double v)
 
 void json_member_index(struct json_out *o, const char *key, uint32_t v)
 {
-	if (v == UINT32_MAX)
+	if (v == NONE)
 		json_member_null(o, key);
 	else
 		json_member_u64(o, key, v);

@@ -2,9 +2,9 @@
 
 uint32_t json_find(const struct json_tape *t, uint32_t k, struct slice key)
 {
-	uint32_t found = JSON_NONE;
+	uint32_t found = NONE;
 	if (!json_is(t, k, JSON_OBJECT))
-		return JSON_NONE;
+		return NONE;
 	for (uint32_t i = json_first(t, k); i < json_end(t, k); i = json_next_pair(t, i))
 		if (slice_eq(json_slice(t, i), key))
 			found = i + 1;
@@ -14,13 +14,13 @@ uint32_t json_find(const struct json_tape *t, uint32_t k, struct slice key)
 uint32_t json_get_as(const struct json_tape *t, uint32_t k, const char *key, enum json_type type)
 {
 	uint32_t v = json_get(t, k, key);
-	return json_is(t, v, type) ? v : JSON_NONE;
+	return json_is(t, v, type) ? v : NONE;
 }
 
 struct slice json_word(const struct json_tape *t, uint32_t object, const char *key)
 {
 	uint32_t k = json_get_as(t, object, key, JSON_STRING);
-	return k == JSON_NONE ? (struct slice){0} : json_slice(t, k);
+	return k == NONE ? (struct slice){0} : json_slice(t, k);
 }
 
 struct slice json_text_at(const struct json_tape *t, uint32_t k, struct buf *tmp)
@@ -42,7 +42,7 @@ struct slice json_text(const struct json_tape *t, uint32_t object, const char *k
 void json_add_text(const struct json_tape *t, uint32_t object, const char *key, struct buf *b)
 {
 	uint32_t k = json_get_as(t, object, key, JSON_STRING);
-	if (k != JSON_NONE)
+	if (k != NONE)
 		json_unescape(t, k, b);
 }
 

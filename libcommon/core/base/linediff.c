@@ -16,14 +16,14 @@ static void put(struct linediff *d, uint32_t a, uint32_t b, bool same)
 	GROW(d->row, d->n, d->cap, 1);
 	d->row[d->n++] = (struct linediff_row){a, b, same};
 	if (!same)
-		*(a == LINEDIFF_NONE ? &d->added : b == LINEDIFF_NONE ? &d->removed : &d->changed) += 1;
+		*(a == NONE ? &d->added : b == NONE ? &d->removed : &d->changed) += 1;
 }
 
 /* Lines [a0, a1) gave way to [b0, b1): side by side as far as they go. */
 static void put_gap(struct linediff *d, uint32_t a0, uint32_t a1, uint32_t b0, uint32_t b1)
 {
 	while (a0 < a1 || b0 < b1) {
-		put(d, a0 < a1 ? a0 : LINEDIFF_NONE, b0 < b1 ? b0 : LINEDIFF_NONE, false);
+		put(d, a0 < a1 ? a0 : NONE, b0 < b1 ? b0 : NONE, false);
 		a0 += a0 < a1;
 		b0 += b0 < b1;
 	}

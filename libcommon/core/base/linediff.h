@@ -2,7 +2,7 @@
  *
  *     struct linediff d = {0};
  *     linediff_run(&d, before, after, NULL, NULL);
- *     for (uint32_t i = 0; i < d.n; i++)          // rows from top to bottom; a side without a line is LINEDIFF_NONE
+ *     for (uint32_t i = 0; i < d.n; i++)          // rows from top to bottom; a side without a line is NONE
  *         d.row[i].a, d.row[i].b                  // numbers of lines, from 0; linediff_line(&d, 0, a) is the text
  *     linediff_release(&d);
  *
@@ -21,7 +21,6 @@
 #include "base/base.h"
 
 enum { LINEDIFF_STEPS = 1 << 25 };
-#define LINEDIFF_NONE UINT32_MAX
 
 struct linediff_row {
 	uint32_t a, b;

@@ -255,7 +255,7 @@ static void unpack(struct calls_reader *r, const struct calls_slot *s, struct ca
 	    .name = s->name,
 	    .result = s->result,
 	};
-	if (rec->model == UINT32_MAX >> 8)
+	if (rec->model == NONE >> 8)
 		rec->model = LIVE_NO_MODEL;
 	if (what < CALL_VALUE)
 		rec->took = s->more;

@@ -156,7 +156,7 @@ struct call_record {
 	uint64_t time;          /* nanoseconds, CLOCK_MONOTONIC; given with .ticks: calls_ticks() */
 	uint32_t run;           /* which Run of this model, from 0 */
 	uint32_t call;          /* which call of that Run, from 0 */
-	uint32_t contract_call; /* index into the contract's calls, UINT32_MAX when it could not be matched */
+	uint32_t contract_call; /* index into the contract's calls, NONE when it could not be matched */
 	uint32_t pid, tid;
 	uint32_t name; /* of the kernel or op; of VALUE: the buffer's ("buf3"), from the contract or 0 */
 	int32_t result;

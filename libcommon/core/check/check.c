@@ -364,7 +364,7 @@ static struct slice why(struct look *l, struct symsize s, const struct symbind *
 			continue;
 		buf_addf(&b, "%s%.*s = %" PRId64, b.len ? ", " : "", SL(name), v);
 		for (uint32_t k = 0; k < l->c->n_symbols; k++)
-			if (l->c->symbol[k].symbol == ids[i] && l->c->symbol[k].input != CONTRACT_NONE) {
+			if (l->c->symbol[k].symbol == ids[i] && l->c->symbol[k].input != NONE) {
 				const struct contract_input *src = &l->c->input[l->c->symbol[k].input];
 				struct slice shown = src->path.n ? src->path : src->name;
 				buf_addf(&b, ", from dim %u of %.*s", l->c->symbol[k].dim, SL(shown));
@@ -451,7 +451,7 @@ static void look_count(struct check *k, const struct contract *c, const struct t
 		given += is_given(&in[i]);
 	if (given == c->n_inputs)
 		return;
-	struct check_finding *f = check_found(k, CHECK_COUNT, CONTRACT_NONE, -1);
+	struct check_finding *f = check_found(k, CHECK_COUNT, NONE, -1);
 	f->aoti = check_keep(k, "expected inputs vector size to be %u, but got %zu", c->n_inputs, given);
 	f->expected = check_keep(k, "%u input%s", c->n_inputs, plural(c->n_inputs));
 	f->given = check_keep(k, "%zu", given);

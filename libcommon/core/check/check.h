@@ -36,7 +36,7 @@ const char *check_what_name(enum check_what w); /* "dtype", ...: for JSON */
 
 struct check_finding {
 	enum check_what what;
-	uint32_t input; /* CONTRACT_NONE for CHECK_COUNT */
+	uint32_t input; /* NONE for CHECK_COUNT */
 	int dim;        /* -1 when it is about the whole */
 	bool advice, aoti_loose;
 	struct slice aoti;     /* torch's message, without its newline; empty if it has none for this */

@@ -174,7 +174,7 @@ static void take_symbols(struct contract *c)
 					symbind_set(&at, id, k);
 				}
 				struct contract_symbol *s = &c->symbol[k];
-				if (s->input == CONTRACT_NONE) {
+				if (s->input == NONE) {
 					s->input = i;
 					s->dim = (uint32_t)d;
 				}
@@ -200,12 +200,12 @@ static void take_uses(struct contract *c)
 		c->input[i].used = c->input[i].asserted > 0;
 	for (uint32_t i = 0; i < c->n_args; i++) {
 		uint32_t v = c->arg[i].value;
-		if (v != CONTRACT_NONE && c->value[v].kind == VALUE_INPUT)
+		if (v != NONE && c->value[v].kind == VALUE_INPUT)
 			c->input[c->value[v].index].used = true;
 	}
 	for (uint32_t i = 0; i < c->n_outputs; i++) {
 		uint32_t v = c->output[i].value;
-		if (v != CONTRACT_NONE && c->value[v].kind == VALUE_INPUT)
+		if (v != NONE && c->value[v].kind == VALUE_INPUT)
 			c->input[c->value[v].index].used = true;
 	}
 }
@@ -237,13 +237,13 @@ int contract_validate(const struct contract *c, struct err *err)
 	for (uint32_t i = 0; i < c->n_outputs; i++) {
 		const struct contract_output *o = &c->output[i];
 		MUST(rank_fine(o->n_dim, o->dim), "output %u has %d dims", i, o->n_dim);
-		MUST(o->value == CONTRACT_NONE || o->value < c->n_values, "output %u names value %u of %u", i, o->value, c->n_values);
+		MUST(o->value == NONE || o->value < c->n_values, "output %u names value %u of %u", i, o->value, c->n_values);
 	}
 	for (uint32_t i = 0; i < c->n_constants; i++)
 		MUST(rank_fine(c->constant[i].n_dim, c->constant[i].dim), "constant %u has %d dims", i, c->constant[i].n_dim);
 	for (uint32_t i = 0; i < c->n_symbols; i++) {
 		const struct contract_symbol *s = &c->symbol[i];
-		MUST(s->input == CONTRACT_NONE || (s->input < c->n_inputs && (int64_t)s->dim < c->input[s->input].n_dim),
+		MUST(s->input == NONE || (s->input < c->n_inputs && (int64_t)s->dim < c->input[s->input].n_dim),
 		     "symbol %u names a dim that no input has", i);
 	}
 	for (uint32_t i = 0; i < c->n_values; i++) {
@@ -253,8 +253,7 @@ int contract_validate(const struct contract *c, struct err *err)
 		     : v->kind == VALUE_CONSTANT ? v->index < c->n_constants
 						 : v->kind == VALUE_BUFFER,
 		     "value %u names no input and no constant", i);
-		MUST(v->storage == CONTRACT_NONE || v->storage < c->n_storages, "value %u names storage %u of %u", i, v->storage,
-		     c->n_storages);
+		MUST(v->storage == NONE || v->storage < c->n_storages, "value %u names storage %u of %u", i, v->storage, c->n_storages);
 	}
 	for (uint32_t i = 0; i < c->n_storages; i++)
 		MUST(c->storage[i].born <= c->n_calls && c->storage[i].dies <= c->n_calls, "storage %u lives at call %u of %u", i,
@@ -263,8 +262,8 @@ int contract_validate(const struct contract *c, struct err *err)
 		MUST(c->call[i].arg <= c->n_args && c->call[i].n_args <= c->n_args - c->call[i].arg,
 		     "call %u names arguments that are not there", i);
 	for (uint32_t i = 0; i < c->n_args; i++)
-		MUST(c->arg[i].value == CONTRACT_NONE || c->arg[i].value < c->n_values, "argument %u names value %u of %u", i,
-		     c->arg[i].value, c->n_values);
+		MUST(c->arg[i].value == NONE || c->arg[i].value < c->n_values, "argument %u names value %u of %u", i, c->arg[i].value,
+		     c->n_values);
 #undef MUST
 	return 0;
 }
@@ -276,7 +275,7 @@ bool contract_bind(const struct contract *c, const struct tensor_meta *in, size_
 	bool all = true;
 	for (uint32_t i = 0; i < c->n_symbols; i++) {
 		const struct contract_symbol *s = &c->symbol[i];
-		if (s->input == CONTRACT_NONE)
+		if (s->input == NONE)
 			continue;
 		uint32_t id;
 		int64_t mul, add, rest;
@@ -317,7 +316,7 @@ static void bind_data(const struct contract *c, const struct symbind *env, struc
 	for (uint32_t i = 0; i < c->n_symbols; i++) {
 		const struct contract_symbol *s = &c->symbol[i];
 		int64_t v;
-		if (s->input == CONTRACT_NONE && !symbind_get(full, s->symbol, &v) && has_largest(s->range))
+		if (s->input == NONE && !symbind_get(full, s->symbol, &v) && has_largest(s->range))
 			symbind_set(full, s->symbol, s->range.hi);
 	}
 	/* The bound of a data-dependent size may be an expression that a symbol of its own stands for; it stays unknown. */

@@ -32,7 +32,6 @@
 
 #define CONTRACT_MAX_INPUTS 65536
 #define CONTRACT_MAX_WAYS 64
-#define CONTRACT_NONE UINT32_MAX
 
 enum contract_source { CONTRACT_FROM_TEXT, CONTRACT_FROM_PROBE, CONTRACT_FROM_EXPORT };
 
@@ -61,7 +60,7 @@ struct contract_output {
 	struct slice name, path;
 	int dtype, device, n_dim;
 	struct contract_dim *dim; /* size and stride only */
-	uint32_t value;           /* index into values, CONTRACT_NONE */
+	uint32_t value;           /* index into values, NONE */
 	bool none;                /* Python's None: the model leaves its handle empty; the rest is not known then */
 };
 
@@ -82,7 +81,7 @@ struct contract_constant {
 struct contract_symbol {
 	uint32_t symbol; /* id in tab */
 	struct symrange range;
-	uint32_t input, dim; /* the size that gives it; CONTRACT_NONE: from data (u0) */
+	uint32_t input, dim; /* the size that gives it; NONE: from data (u0) */
 };
 
 /* A tensor in the program: an input, a constant, or a buffer. Values that share memory have the same storage. */
@@ -91,7 +90,7 @@ struct contract_value {
 	struct slice name; /* "buf3" */
 	enum value_kind kind;
 	uint32_t index;   /* of the input or constant */
-	uint32_t storage; /* of a buffer: index into storages; CONTRACT_NONE else */
+	uint32_t storage; /* of a buffer: index into storages; NONE else */
 	int dtype, device, n_dim;
 	struct contract_dim *dim; /* sizes and strides; n_dim -1: not known */
 	/* assert_alignment (torch 2.15): its offset in its storage is a multiple of so many bytes. 0: not asserted. */
@@ -113,7 +112,7 @@ enum call_kind {
 enum arg_role { ARG_IN, ARG_OUT, ARG_INOUT, ARG_SCALAR, ARG_UNKNOWN };
 struct contract_arg {
 	enum arg_role role;
-	uint32_t value;    /* index into values, CONTRACT_NONE for scalars */
+	uint32_t value;    /* index into values, NONE for scalars */
 	struct slice text; /* as it stands in the call */
 };
 struct contract_call {

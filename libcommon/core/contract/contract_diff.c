@@ -173,7 +173,7 @@ static bool calls_it(const struct contract_call *text, struct slice name)
 /* The tensors of a call, in order: the next one's index among the arguments, from *a on. */
 static bool next_tensor(const struct contract *c, const struct contract_call *k, uint32_t *a)
 {
-	while (*a < k->arg + k->n_args && c->arg[*a].value == CONTRACT_NONE)
+	while (*a < k->arg + k->n_args && c->arg[*a].value == NONE)
 		++*a;
 	return *a < k->arg + k->n_args;
 }
@@ -188,7 +188,7 @@ static uint32_t count_tensors(const struct contract *c, const struct contract_ca
 
 /* What is known of a storage in one of the two contracts. */
 struct memory {
-	uint32_t is;  /* of the text: the binary's storage; CONTRACT_NONE: not met yet */
+	uint32_t is;  /* of the text: the binary's storage; NONE: not met yet */
 	bool foreign; /* an operator made it: it may be memory that another storage stands for */
 	bool mixed;   /* values of several shapes are in it, views and what is reused: which of them a call takes is told differently */
 	uint32_t value;
@@ -212,15 +212,15 @@ static struct memory *look_at_memory(const struct contract *c)
 {
 	struct memory *m = xcalloc((size_t)c->n_storages + 1, sizeof(*m));
 	for (uint32_t i = 0; i < c->n_storages; i++)
-		m[i] = (struct memory){.is = CONTRACT_NONE, .value = CONTRACT_NONE};
+		m[i] = (struct memory){.is = NONE, .value = NONE};
 	for (uint32_t i = 0; i < c->n_values; i++) {
 		struct memory *at = &m[c->value[i].storage < c->n_storages ? c->value[i].storage : c->n_storages];
-		at->mixed |= at->value != CONTRACT_NONE && !same_dims(&c->value[at->value], &c->value[i]);
+		at->mixed |= at->value != NONE && !same_dims(&c->value[at->value], &c->value[i]);
 		at->value = i;
 	}
 	for (uint32_t i = 0; i < c->n_calls; i++)
 		for (uint32_t a = c->call[i].arg; a < c->call[i].arg + c->call[i].n_args; a++) {
-			uint32_t storage = c->arg[a].value == CONTRACT_NONE ? CONTRACT_NONE : c->value[c->arg[a].value].storage;
+			uint32_t storage = c->arg[a].value == NONE ? NONE : c->value[c->arg[a].value].storage;
 			if (storage < c->n_storages && is_made(c, &c->call[i], a))
 				m[storage].foreign = true;
 		}
@@ -248,8 +248,8 @@ static void tensors(struct diff *d, uint32_t i, struct memory *text, const struc
 		if (!other && u->storage < a->n_storages && v->storage < b->n_storages) {
 			struct memory *m = &text[u->storage];
 			const struct memory *o = &binary[v->storage];
-			again = m->is != CONTRACT_NONE || m->mixed || o->mixed;
-			other = m->is != CONTRACT_NONE && m->is != v->storage && !foreign;
+			again = m->is != NONE || m->mixed || o->mixed;
+			other = m->is != NONE && m->is != v->storage && !foreign;
 			m->is = v->storage;
 		}
 		if (other) {

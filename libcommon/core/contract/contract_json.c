@@ -100,7 +100,7 @@ static void out_program(const struct contract *c, struct json_out *o)
 		json_obj(o);
 		json_member_str(o, "name", v->name);
 		json_member_str(o, "kind", slice_str(value_kinds[v->kind]));
-		json_member_index(o, "index", v->kind == VALUE_BUFFER ? CONTRACT_NONE : v->index);
+		json_member_index(o, "index", v->kind == VALUE_BUFFER ? NONE : v->index);
 		json_member_index(o, "storage", v->storage);
 		out_type(o, v->dtype, v->device);
 		out_shape(c, o, v->n_dim, v->dim);
@@ -186,7 +186,7 @@ void contract_members(const struct contract *c, struct json_out *o)
 		json_member_str(o, "name", symtab_name(&c->tab, c->symbol[i].symbol));
 		out_range(o, c->symbol[i].range);
 		json_member_index(o, "input", c->symbol[i].input);
-		json_member_index(o, "dim", c->symbol[i].input == CONTRACT_NONE ? CONTRACT_NONE : c->symbol[i].dim);
+		json_member_index(o, "dim", c->symbol[i].input == NONE ? NONE : c->symbol[i].dim);
 		json_close(o);
 	}
 	json_close(o);
@@ -251,9 +251,9 @@ struct reader {
 static uint32_t get(struct reader *r, uint32_t obj, const char *key, bool null_ok)
 {
 	uint32_t k = json_get(&r->tape, obj, key);
-	if (k == JSON_NONE || (!null_ok && json_is(&r->tape, k, JSON_NULL)))
+	if (k == NONE || (!null_ok && json_is(&r->tape, k, JSON_NULL)))
 		r->bad = r->bad ? r->bad : key;
-	return json_is(&r->tape, k, JSON_NULL) ? JSON_NONE : k;
+	return json_is(&r->tape, k, JSON_NULL) ? NONE : k;
 }
 
 static struct slice in_text_at(struct reader *r, uint32_t k, const char *key)
@@ -268,7 +268,7 @@ static struct slice in_text_at(struct reader *r, uint32_t k, const char *key)
 static struct slice in_text(struct reader *r, uint32_t obj, const char *key)
 {
 	uint32_t k = get(r, obj, key, true);
-	return k == JSON_NONE ? (struct slice){0} : in_text_at(r, k, key);
+	return k == NONE ? (struct slice){0} : in_text_at(r, k, key);
 }
 
 static uint64_t in_u64(struct reader *r, uint32_t obj, const char *key)
@@ -284,11 +284,11 @@ static uint32_t in_index(struct reader *r, uint32_t obj, const char *key)
 {
 	uint64_t v;
 	uint32_t k = get(r, obj, key, true);
-	if (k == JSON_NONE)
-		return CONTRACT_NONE;
-	if (!json_u64(&r->tape, k, &v) || v >= CONTRACT_NONE) {
+	if (k == NONE)
+		return NONE;
+	if (!json_u64(&r->tape, k, &v) || v >= NONE) {
 		r->bad = key;
-		return CONTRACT_NONE;
+		return NONE;
 	}
 	return (uint32_t)v;
 }
@@ -296,8 +296,8 @@ static uint32_t in_index(struct reader *r, uint32_t obj, const char *key)
 /* 0 where an older document has none. */
 static uint32_t in_count(struct reader *r, uint32_t obj, const char *key)
 {
-	uint32_t n = json_get(&r->tape, obj, key) == JSON_NONE ? 0 : in_index(r, obj, key);
-	return n == CONTRACT_NONE ? 0 : n;
+	uint32_t n = json_get(&r->tape, obj, key) == NONE ? 0 : in_index(r, obj, key);
+	return n == NONE ? 0 : n;
 }
 
 static bool in_bool(struct reader *r, uint32_t obj, const char *key)
@@ -335,7 +335,7 @@ static struct symsize in_size_at(struct reader *r, uint32_t k)
 static struct symsize in_size(struct reader *r, uint32_t obj, const char *key)
 {
 	uint32_t k = json_get(&r->tape, obj, key);
-	if (k != JSON_NONE)
+	if (k != NONE)
 		return in_size_at(r, k);
 	r->bad = key;
 	return contract_unknown(r->c);
@@ -345,7 +345,7 @@ static int in_dtype(struct reader *r, uint32_t obj)
 {
 	int64_t v;
 	uint32_t k = get(r, obj, "dtype", true);
-	if (k == JSON_NONE)
+	if (k == NONE)
 		return DTYPE_NONE;
 	if (json_i64(&r->tape, k, &v) && v >= 0 && v < 256)
 		return (int)v;
@@ -373,12 +373,12 @@ static struct symrange in_range(struct reader *r, uint32_t obj)
 {
 	struct symrange range = SYMRANGE_ALL;
 	uint32_t lo = get(r, obj, "min", true), hi = get(r, obj, "max", true);
-	if (lo != JSON_NONE) {
+	if (lo != NONE) {
 		range.lo_inf = false;
 		if (!json_i64(&r->tape, lo, &range.lo))
 			r->bad = "min";
 	}
-	if (hi != JSON_NONE) {
+	if (hi != NONE) {
 		range.hi_inf = false;
 		if (!json_i64(&r->tape, hi, &range.hi))
 			r->bad = "max";
@@ -414,7 +414,7 @@ static uint32_t *in_array(struct reader *r, uint32_t obj, const char *key, uint3
 static struct contract_dim *in_shape(struct reader *r, uint32_t obj, int *n_dim)
 {
 	uint32_t n, m;
-	if (get(r, obj, "sizes", true) == JSON_NONE) {
+	if (get(r, obj, "sizes", true) == NONE) {
 		*n_dim = -1;
 		return NULL;
 	}
@@ -446,7 +446,7 @@ static void in_input(struct reader *r, uint32_t k, struct contract_input *in)
 	in->path = in_text(r, k, "path");
 	in->dtype = in_dtype(r, k);
 	in->device = in_device(r, k);
-	in->rank_known = get(r, k, "rank", true) != JSON_NONE;
+	in->rank_known = get(r, k, "rank", true) != NONE;
 	uint32_t *dims = in_array(r, k, "dims", TENSOR_MAX_DIMS, &n);
 	if (in->rank_known && in_index(r, k, "rank") != n)
 		r->bad = "rank";
@@ -464,7 +464,7 @@ static void in_input(struct reader *r, uint32_t k, struct contract_input *in)
 	}
 	free(dims);
 	uint32_t asserted = in_index(r, k, "asserted");
-	in->asserted = asserted == CONTRACT_NONE ? 0 : asserted;
+	in->asserted = asserted == NONE ? 0 : asserted;
 	in->alignment = in_alignment(r, k);
 	in->used = in_bool(r, k, "used");
 }
@@ -491,13 +491,13 @@ static void in_value(struct reader *r, uint32_t k, struct contract_value *v)
 	v->dtype = in_dtype(r, k);
 	v->device = in_device(r, k);
 	v->dim = in_shape(r, k, &v->n_dim);
-	if (json_get(&r->tape, k, "alignment") != JSON_NONE)
+	if (json_get(&r->tape, k, "alignment") != NONE)
 		v->alignment = in_alignment(r, k);
 }
 
 static enum arg_role in_role(struct reader *r, uint32_t k)
 {
-	if (json_get_as(&r->tape, k, "role", JSON_NULL) != JSON_NONE)
+	if (json_get_as(&r->tape, k, "role", JSON_NULL) != NONE)
 		return ARG_UNKNOWN;
 	return (enum arg_role)in_choice(r, k, "role", arg_roles, ARRAY_LEN(arg_roles));
 }
@@ -508,14 +508,14 @@ static void in_call(struct reader *r, uint32_t k, struct contract_call *call)
 	uint32_t n;
 	call->kind = (enum call_kind)in_choice(r, k, "kind", call_kinds, ARRAY_LEN(call_kinds));
 	call->name = in_text(r, k, "name");
-	if (json_get(&r->tape, k, "function") != JSON_NONE)
+	if (json_get(&r->tape, k, "function") != NONE)
 		call->function = in_text(r, k, "function");
 	call->line = in_index(r, k, "line");
-	if (call->line == CONTRACT_NONE)
+	if (call->line == NONE)
 		call->line = 0;
-	if (json_get(&r->tape, k, "stream") != JSON_NONE)
+	if (json_get(&r->tape, k, "stream") != NONE)
 		call->stream = in_index(r, k, "stream");
-	if (json_get(&r->tape, k, "race") != JSON_NONE) {
+	if (json_get(&r->tape, k, "race") != NONE) {
 		call->race = in_index(r, k, "race") + 1;
 		call->race_value = in_index(r, k, "race_value");
 	}
@@ -597,7 +597,7 @@ static void in_way(struct reader *r, uint32_t k, struct contract_way *way)
 static void in_followed(struct reader *r, uint32_t root)
 {
 	struct contract *c = r->c;
-	if (root == JSON_NONE)
+	if (root == NONE)
 		return;
 	c->stopped = in_text(r, root, "stopped");
 	c->rigid = in_bool(r, root, "rigid");

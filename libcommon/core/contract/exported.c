@@ -12,7 +12,7 @@ enum arg_kind { ARG_TENSOR, ARG_SYM_INT, ARG_CONSTANT, ARG_OTHER };
 /* One entry of the signature that the contract takes, and the value it names. */
 struct entry {
 	enum arg_kind kind;
-	uint32_t name; /* index into reader.names, INTERN_NONE for constants */
+	uint32_t name; /* index into reader.names, NONE for constants */
 	uint32_t leaf; /* which one among the call's values */
 	struct slice fqn;
 	enum constant_type type;
@@ -72,24 +72,23 @@ static int parse(struct reader *r, struct slice part, uint32_t *root)
 static enum arg_kind argument(const struct reader *r, uint32_t arg, struct slice *name)
 {
 	uint32_t tensor = json_get_as(&r->t, arg, "as_tensor", JSON_OBJECT), sym = json_get_as(&r->t, arg, "as_sym_int", JSON_OBJECT);
-	uint32_t k =
-	    tensor != JSON_NONE ? json_get_as(&r->t, tensor, "name", JSON_STRING) : json_get_as(&r->t, sym, "as_name", JSON_STRING);
-	if (k != JSON_NONE) {
+	uint32_t k = tensor != NONE ? json_get_as(&r->t, tensor, "name", JSON_STRING) : json_get_as(&r->t, sym, "as_name", JSON_STRING);
+	if (k != NONE) {
 		*name = json_slice(&r->t, k);
-		return tensor != JSON_NONE ? ARG_TENSOR : ARG_SYM_INT;
+		return tensor != NONE ? ARG_TENSOR : ARG_SYM_INT;
 	}
 	static const char *const constants[] = {"as_none", "as_int", "as_float", "as_bool", "as_string"};
 	for (size_t i = 0; i < ARRAY_LEN(constants); i++)
-		if (json_is(&r->t, arg, JSON_OBJECT) && json_get(&r->t, arg, constants[i]) != JSON_NONE)
+		if (json_is(&r->t, arg, JSON_OBJECT) && json_get(&r->t, arg, constants[i]) != NONE)
 			return ARG_CONSTANT;
-	return sym != JSON_NONE ? ARG_CONSTANT : ARG_OTHER;
+	return sym != NONE ? ARG_CONSTANT : ARG_OTHER;
 }
 
 static int add(struct reader *r, struct list *l, uint32_t max, struct entry e, struct slice name)
 {
 	if (l->n == max)
 		return err_set(r->err, EXIT_INPUT, "no exported program: more than %u inputs, outputs or weights", max);
-	e.name = name.p ? intern_add(&r->names, name) : INTERN_NONE;
+	e.name = name.p ? intern_add(&r->names, name) : NONE;
 	GROW(l->v, l->n, l->cap, 1);
 	l->v[l->n++] = e;
 	return 0;
@@ -99,7 +98,7 @@ static int take_weight(struct reader *r, uint32_t spec, const char *fqn_key, enu
 {
 	uint32_t name = json_get_as(&r->t, json_get_as(&r->t, spec, "arg", JSON_OBJECT), "name", JSON_STRING);
 	uint32_t fqn = json_get_as(&r->t, spec, fqn_key, JSON_STRING);
-	if (name == JSON_NONE || fqn == JSON_NONE)
+	if (name == NONE || fqn == NONE)
 		return missing(r, fqn_key);
 	struct entry e = {.kind = ARG_TENSOR, .type = type, .fqn = json_dup_at(&r->t, fqn, &r->c->arena)};
 	return add(r, &r->constant, MAX_CONSTANTS, e, json_slice(&r->t, name));
@@ -108,17 +107,17 @@ static int take_weight(struct reader *r, uint32_t spec, const char *fqn_key, enu
 static int take_input(struct reader *r, uint32_t spec)
 {
 	uint32_t k;
-	if ((k = json_get_as(&r->t, spec, "parameter", JSON_OBJECT)) != JSON_NONE)
+	if ((k = json_get_as(&r->t, spec, "parameter", JSON_OBJECT)) != NONE)
 		return take_weight(r, k, "parameter_name", CONSTANT_PARAMETER);
-	if ((k = json_get_as(&r->t, spec, "buffer", JSON_OBJECT)) != JSON_NONE)
+	if ((k = json_get_as(&r->t, spec, "buffer", JSON_OBJECT)) != NONE)
 		return take_weight(r, k, "buffer_name", CONSTANT_BUFFER);
-	if ((k = json_get_as(&r->t, spec, "tensor_constant", JSON_OBJECT)) != JSON_NONE)
+	if ((k = json_get_as(&r->t, spec, "tensor_constant", JSON_OBJECT)) != NONE)
 		return take_weight(r, k, "tensor_constant_name", CONSTANT_TENSOR);
-	if (json_get_as(&r->t, spec, "constant_input", JSON_OBJECT) != JSON_NONE) {
+	if (json_get_as(&r->t, spec, "constant_input", JSON_OBJECT) != NONE) {
 		r->input.leaves++;
 		return 0;
 	}
-	if ((k = json_get_as(&r->t, spec, "user_input", JSON_OBJECT)) == JSON_NONE)
+	if ((k = json_get_as(&r->t, spec, "user_input", JSON_OBJECT)) == NONE)
 		return 0; /* script objects and tokens are not for the caller to give */
 	struct slice name = {0};
 	struct entry e = {.kind = argument(r, json_get_as(&r->t, k, "arg", JSON_OBJECT), &name), .leaf = r->input.leaves++};
@@ -132,11 +131,11 @@ static int take_output(struct reader *r, uint32_t spec)
 	struct slice name = {0};
 	struct entry e = {.kind = ARG_TENSOR, .leaf = r->output.leaves};
 	uint32_t k = json_get_as(&r->t, spec, "user_output", JSON_OBJECT), loss = json_get_as(&r->t, spec, "loss_output", JSON_OBJECT);
-	if (k != JSON_NONE) {
+	if (k != NONE) {
 		e.kind = argument(r, json_get_as(&r->t, k, "arg", JSON_OBJECT), &name);
-	} else if (loss != JSON_NONE) {
+	} else if (loss != NONE) {
 		uint32_t n = json_get_as(&r->t, json_get_as(&r->t, loss, "arg", JSON_OBJECT), "name", JSON_STRING);
-		if (n == JSON_NONE)
+		if (n == NONE)
 			return missing(r, "loss_output");
 		name = json_slice(&r->t, n);
 	} else {
@@ -152,7 +151,7 @@ static int take_signature(struct reader *r, struct slice part)
 	if (parse(r, part, &root) < 0)
 		return -1;
 	uint32_t in = json_get_as(&r->t, root, "input_specs", JSON_ARRAY), out = json_get_as(&r->t, root, "output_specs", JSON_ARRAY);
-	if (in == JSON_NONE || out == JSON_NONE)
+	if (in == NONE || out == NONE)
 		return missing(r, "input_specs");
 	json_each(&r->t, in, k)
 		if (take_input(r, k) < 0)
@@ -174,7 +173,7 @@ static int find_facts(struct reader *r, struct slice values, bool tensor)
 	int rc = json_skim_open(&s, values);
 	while (rc >= 0 && (rc = json_skim_next(&s, &key, &value)) > 0) {
 		uint32_t i = intern_find(&r->names, key);
-		if (i == INTERN_NONE)
+		if (i == NONE)
 			continue;
 		if (tensor)
 			r->facts[i].tensor = value;
@@ -212,7 +211,7 @@ static struct symsize sym_int(struct reader *r, uint32_t k)
 	uint32_t expr = json_get_as(&r->t, json_get_as(&r->t, k, "as_expr", JSON_OBJECT), "expr_str", JSON_STRING);
 	if (json_i64(&r->t, json_get(&r->t, k, "as_int"), &v))
 		return symsize_int(v);
-	if (expr != JSON_NONE)
+	if (expr != NONE)
 		return expression(r, expr);
 	contract_unread(r->c, "the size at byte %zu is no integer and no expression", (size_t)(json_slice(&r->t, k).p - r->text.p));
 	return contract_unknown(r->c);
@@ -256,7 +255,7 @@ static int tensor_meta(struct reader *r, struct slice part, struct meta *m)
 		return -1;
 	uint32_t sizes = json_get_as(&r->t, root, "sizes", JSON_ARRAY), strides = json_get_as(&r->t, root, "strides", JSON_ARRAY);
 	uint32_t dtype = json_get_as(&r->t, root, "dtype", JSON_NUMBER), device = json_get_as(&r->t, root, "device", JSON_OBJECT);
-	if (sizes == JSON_NONE)
+	if (sizes == NONE)
 		return no_program(r, part.p, "a tensor without sizes");
 	uint32_t n = json_length(&r->t, sizes);
 	if (n > TENSOR_MAX_DIMS)
@@ -264,7 +263,7 @@ static int tensor_meta(struct reader *r, struct slice part, struct meta *m)
 	m->n_dim = (int)n;
 	m->dim = contract_dims(r->c, (int)n);
 	take_dims(r, sizes, m->dim, n, false);
-	if (strides != JSON_NONE && json_length(&r->t, strides) == n)
+	if (strides != NONE && json_length(&r->t, strides) == n)
 		take_dims(r, strides, m->dim, n, true);
 	if (!json_i64(&r->t, dtype, &number))
 		number = 0;
@@ -281,14 +280,14 @@ static int meta_of(struct reader *r, const struct entry *e, struct meta *m)
 	*m = (struct meta){DTYPE_NONE, DEVICE_NONE, -1, NULL};
 	if (e->kind == ARG_SYM_INT)
 		*m = (struct meta){DTYPE_I64, DEVICE_NONE, 0, NULL};
-	else if (e->name != INTERN_NONE && r->facts[e->name].tensor.p)
+	else if (e->name != NONE && r->facts[e->name].tensor.p)
 		return tensor_meta(r, r->facts[e->name].tensor, m);
 	return 0;
 }
 
 static struct slice name_of(struct reader *r, const struct entry *e)
 {
-	return e->name == INTERN_NONE ? (struct slice){0} : arena_slice(&r->c->arena, intern_get(&r->names, e->name));
+	return e->name == NONE ? (struct slice){0} : arena_slice(&r->c->arena, intern_get(&r->names, e->name));
 }
 
 static void *room(struct reader *r, size_t n, size_t size)
@@ -335,7 +334,7 @@ static int fill_outputs(struct reader *r)
 							.device = m.device,
 							.n_dim = m.n_dim,
 							.dim = m.dim,
-							.value = CONTRACT_NONE};
+							.value = NONE};
 	}
 	return 0;
 }
@@ -430,7 +429,7 @@ static void take_symbols_of(const struct reader *r, struct symsize s, struct sym
 			continue;
 		symbind_set(&all->seen, ids[i], 1);
 		GROW(all->v, all->n, all->cap, 1);
-		all->v[all->n++] = (struct contract_symbol){ids[i], bounds_symbol(&r->bounds, ids[i]), CONTRACT_NONE, CONTRACT_NONE};
+		all->v[all->n++] = (struct contract_symbol){ids[i], bounds_symbol(&r->bounds, ids[i]), NONE, NONE};
 	}
 }
 
@@ -579,7 +578,7 @@ static int check_version(struct reader *r, struct slice part)
 	uint32_t m = json_get_as(&r->t, root, "minor", JSON_NUMBER);
 	if (!json_u64(&r->t, k, &major))
 		return missing(r, "schema_version");
-	if (m != JSON_NONE)
+	if (m != NONE)
 		(void)json_u64(&r->t, m, &minor);
 	if (major < MIN_MAJOR || major > MAX_MAJOR)
 		return err_set(r->err, EXIT_INPUT,

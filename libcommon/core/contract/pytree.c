@@ -45,7 +45,7 @@ static void add_key(struct buf *b, const struct json_tape *t, uint32_t k)
 	buf_addc(b, ']');
 }
 
-static uint32_t count(const struct json_tape *t, uint32_t list) { return json_is(t, list, JSON_ARRAY) ? json_length(t, list) : UINT32_MAX; }
+static uint32_t count(const struct json_tape *t, uint32_t list) { return json_is(t, list, JSON_ARRAY) ? json_length(t, list) : NONE; }
 
 static bool all_strings(const struct json_tape *t, uint32_t list)
 {
@@ -59,8 +59,8 @@ static bool all_strings(const struct json_tape *t, uint32_t list)
 static uint32_t context_root(struct walk *w, uint32_t context, const struct json_tape **t)
 {
 	uint32_t root;
-	if (context == JSON_NONE)
-		return JSON_NONE;
+	if (context == NONE)
+		return NONE;
 	if (!json_is(&w->tape, context, JSON_STRING)) {
 		*t = &w->tape;
 		return context;
@@ -68,7 +68,7 @@ static uint32_t context_root(struct walk *w, uint32_t context, const struct json
 	struct slice text = json_text_at(&w->tape, context, &w->text);
 	json_tape_text(&w->context, text.p, text.n);
 	*t = &w->context;
-	return json_parse(&w->context, 0, text.n, &root) < 0 ? JSON_NONE : root;
+	return json_parse(&w->context, 0, text.n, &root) < 0 ? NONE : root;
 }
 
 /* torch/utils/_pytree.py: keys of a dict, an OrderedDict, a defaultdict ({"dict_context": keys}) and of
@@ -86,7 +86,7 @@ static bool child_names(struct walk *w, uint32_t obj, uint32_t n)
 			return false;
 	uint32_t keys = context_root(w, json_get(&w->tape, obj, "context"), &t);
 	bool dict = slice_is(name, "collections.defaultdict"), fields = false;
-	if (keys == JSON_NONE)
+	if (keys == NONE)
 		return false;
 	if (dict)
 		keys = json_get(t, keys, "dict_context");
@@ -94,8 +94,8 @@ static bool child_names(struct walk *w, uint32_t obj, uint32_t n)
 		dict |= slice_is(name, dicts[i]);
 	if (!dict) {
 		uint32_t names = json_first(t, keys);
-		fields = count(t, keys) == 2 && count(t, names) == n && all_strings(t, names) &&
-			 count(t, json_next(t, names)) != UINT32_MAX && all_strings(t, json_next(t, names));
+		fields = count(t, keys) == 2 && count(t, names) == n && all_strings(t, names) && count(t, json_next(t, names)) != NONE &&
+			 all_strings(t, json_next(t, names));
 		keys = names;
 	}
 	if ((!dict && !fields) || count(t, keys) != n)
@@ -135,7 +135,7 @@ static int add_leaf(struct walk *w)
 static int visit(struct walk *w, uint32_t obj)
 {
 	uint32_t type = json_get(&w->tape, obj, "type"), children = json_get(&w->tape, obj, "children_spec");
-	if (type == JSON_NONE || !json_is(&w->tape, children, JSON_ARRAY))
+	if (type == NONE || !json_is(&w->tape, children, JSON_ARRAY))
 		return bad(w, "a node lacks its type or its children_spec");
 	if (w->path.len > MAX_PATH_BYTES)
 		return bad(w, "its keys are too long");

@@ -186,7 +186,7 @@ static void open_library(struct exam *x, struct library *l)
 
 static bool has_version(const struct library *l, struct slice version)
 {
-	return l->described ? described_has(l->described, version) : intern_find(&l->versions, version) != INTERN_NONE;
+	return l->described ? described_has(l->described, version) : intern_find(&l->versions, version) != NONE;
 }
 
 /* The newest of a library's versions with this prefix, for the message. */

@@ -175,7 +175,7 @@ static void exported(void *arg, struct slice name)
 {
 	struct found *f = arg;
 	uint32_t i = intern_find(&f->want, name);
-	if (i != INTERN_NONE)
+	if (i != NONE)
 		f->have[i] = true;
 	if (slice_starts(name, "aoti_torch_") || slice_starts(name, "torch_")) {
 		const struct shim_version *v = lookup(shim_versions, ARRAY_LEN(shim_versions), name);

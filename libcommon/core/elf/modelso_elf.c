@@ -36,7 +36,7 @@ static int count_sections(struct elf_view *v, const char *name, struct err *err)
 			       "'%s': the section table should have %llu entries, but the file has 0x%zx "
 			       "bytes: it was cut off or damaged",
 			       name, (unsigned long long)n, v->bytes.n);
-	v->n = n > UINT32_MAX ? UINT32_MAX : (uint32_t)n;
+	v->n = n > UINT32_MAX ? NONE : (uint32_t)n;
 	return 0;
 }
 

@@ -23,10 +23,9 @@ static int parse_all(struct fxparse *p, struct fxscan *s)
 	for (uint32_t i = 0; i < s->n_cls; i++) {
 		struct fxclass *c = &s->cls[i];
 		const bool root = i == 0;
-		if (!c->fwd || (!root && (c->parent == GRAPH_NONE || s->cls[c->parent].module == GRAPH_NONE)))
+		if (!c->fwd || (!root && (c->parent == NONE || s->cls[c->parent].module == NONE)))
 			continue;
-		c->module = p->module =
-		    graph_add_module(p->g, root ? GRAPH_NONE : s->cls[c->parent].module, root ? SLICE("") : c->attr, c->name);
+		c->module = p->module = graph_add_module(p->g, root ? NONE : s->cls[c->parent].module, root ? SLICE("") : c->attr, c->name);
 		fxscan_attrs(s, &next, i, p->g, p->module);
 		if (fx_parse_forward(p, i) < 0)
 			return -1;

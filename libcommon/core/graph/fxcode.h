@@ -45,7 +45,7 @@
  * What is written is accepted by torch and read back as the same graph: graph_same(a, read(write(a))). A node has its name
  * unless that is no identifier, a keyword, or one of Python's functions; then it gets a number. The text uses the names
  * torch, device, inf, nan, and tensor and torch.nn's where attributes do; _operator and math where nodes call these: the program
- * around it imports them. Attributes whose values are elsewhere (expr GRAPH_NONE) get random values or zeros of their shape.
+ * around it imports them. Attributes whose values are elsewhere (expr NONE) get random values or zeros of their shape.
  *
  * Failure: -1 and err (EXIT_INPUT), "NAME:LINE:COLUMN: a lambda is no part of a graph"; g is then empty. Bounds: brackets and
  * operators nest GRAPH_MAX_DEPTH deep, classes twice that (and modules as graph.h says), a constant expression has 65,536

@@ -37,7 +37,7 @@ static void add_holders(struct fxwriter *w, uint32_t module, struct slice name, 
 {
 	for (size_t i = 0; i < name.n; i++) {
 		struct slice path = slice_of(name.p, i), leaf = path;
-		if (name.p[i] != '.' || graph_attr(w->g, module, path) || graph_child(w->g, module, path) != GRAPH_NONE)
+		if (name.p[i] != '.' || graph_attr(w->g, module, path) || graph_child(w->g, module, path) != NONE)
 			continue;
 		const uint32_t known = held->n;
 		if (intern_add(held, path) < known)
@@ -70,7 +70,7 @@ static void add_stand_in(struct fxwriter *w, uint32_t meta)
 		symsize_print(&g->tab, g->dim[m->dim + i], w->b);
 	}
 	buf_addf(w->b, "], dtype=torch.%s", d->name);
-	if (m->device != GRAPH_NONE && !slice_is(graph_text(g, m->device), "cpu")) {
+	if (m->device != NONE && !slice_is(graph_text(g, m->device), "cpu")) {
 		buf_adds(w->b, ", device=");
 		pytext_quote(w->b, graph_text(g, m->device));
 	}
@@ -97,7 +97,7 @@ static void add_attr(struct fxwriter *w, const struct gattr *a, struct intern *h
 	}
 	if (a->kind == GATTR_PARAMETER)
 		buf_adds(w->b, "torch.nn.Parameter(");
-	if (a->expr == GRAPH_NONE)
+	if (a->expr == NONE)
 		add_stand_in(w, a->meta);
 	else
 		buf_add_slice(w->b, graph_text(w->g, a->expr));
@@ -111,7 +111,7 @@ static void add_class_name(struct fxwriter *w, uint32_t module)
 {
 	const struct gmodule *m = &w->g->module[module];
 	struct slice s = graph_text(w->g, m->name);
-	if (m->parent == GRAPH_NONE) {
+	if (m->parent == NONE) {
 		buf_adds(w->b, "Repro");
 	} else if (fx_good_name(s) && !w->g->module[m->parent].n_attr) {
 		buf_add_slice(w->b, s);
@@ -143,7 +143,7 @@ static void end_runnable(struct fxwriter *w, uint32_t module, unsigned columns)
 	const char *close;
 	buf_addc(w->b, '\n');
 	fx_write_forward(w, m, columns + 4);
-	if (m->parent == GRAPH_NONE)
+	if (m->parent == NONE)
 		return;
 	begin_assign(w, SLICE(""), graph_text(w->g, m->name), columns, &close);
 	add_class_name(w, module);
@@ -156,7 +156,7 @@ static void end_runnable(struct fxwriter *w, uint32_t module, unsigned columns)
 static void readable(struct fxwriter *w, uint32_t module, unsigned columns)
 {
 	const struct gmodule *m = &w->g->module[module];
-	struct slice name = graph_text(w->g, m->parent == GRAPH_NONE ? m->class_name : m->name);
+	struct slice name = graph_text(w->g, m->parent == NONE ? m->class_name : m->name);
 	fx_indent(w, columns);
 	buf_adds(w->b, "class ");
 	buf_add_slice(w->b, name.n ? name : SLICE("GraphModule"));
@@ -189,7 +189,7 @@ void fx_write_modules(struct fxwriter *w)
 	for (bool enter = true;;) {
 		if (enter) {
 			run ? begin_runnable(w, m, columns) : readable(w, m, columns);
-			if (w->child[m] != GRAPH_NONE) {
+			if (w->child[m] != NONE) {
 				m = w->child[m];
 				columns += step;
 				continue;
@@ -199,7 +199,7 @@ void fx_write_modules(struct fxwriter *w)
 			end_runnable(w, m, columns);
 		if (!m)
 			return;
-		enter = w->next[m] != GRAPH_NONE;
+		enter = w->next[m] != NONE;
 		if (enter) {
 			m = w->next[m];
 		} else {

@@ -38,13 +38,9 @@ static bool push_frame(struct fxparse *p, enum fxframe_kind kind, const struct f
 		return false;
 	GROW(p->frame, p->n_frame, p->cap_frame, 1);
 	struct fxframe *f = &p->frame[p->n_frame++];
-	*f = (struct fxframe){.kind = (uint8_t)kind,
-			      .kw = GRAPH_NONE,
-			      .vals = (uint32_t)p->n_val,
-			      .kws = (uint32_t)p->n_kw,
-			      .ops = (uint32_t)p->n_ops,
-			      .at = at};
-	f->first.path = GRAPH_NONE;
+	*f = (struct fxframe){
+	    .kind = (uint8_t)kind, .kw = NONE, .vals = (uint32_t)p->n_val, .kws = (uint32_t)p->n_kw, .ops = (uint32_t)p->n_ops, .at = at};
+	f->first.path = NONE;
 	if (callee)
 		f->callee = *callee;
 	return true;
@@ -148,7 +144,7 @@ static enum state name_operand(struct fxparse *p, struct fxitem *i)
 	struct slice s = p->lex.text;
 	struct fxframe *f = top(p);
 	/* also random(x, from = 1), which torch writes and Python does not read */
-	if (f->kind == FXF_CALL && f->kw == GRAPH_NONE && p->n_ops == f->ops && fxlex_peek(&p->lex) == '=' &&
+	if (f->kind == FXF_CALL && f->kw == NONE && p->n_ops == f->ops && fxlex_peek(&p->lex) == '=' &&
 	    !(p->lex.end - p->lex.p >= 2 && p->lex.p[1] == '=')) {
 		f->kw = graph_intern(p->g, s);
 		fxlex_next(&p->lex);
@@ -222,7 +218,7 @@ static enum state operand(struct fxparse *p, struct fxitem *i)
 	case FXOP3('.', '.', '.'): return atom(p, i, (struct gvalue){.kind = GV_ELLIPSIS});
 	case '<': return object_repr(p, i);
 	case FXOP2('*', '*'):
-		if (top(p)->kind == FXF_CALL && top(p)->kw == GRAPH_NONE) {
+		if (top(p)->kind == FXF_CALL && top(p)->kw == NONE) {
 			top(p)->star2 = true;
 			fxlex_next(x);
 			return OPERAND;
@@ -375,11 +371,11 @@ static enum state end_element(struct fxparse *p)
 	} else if (f->kind == FXF_CALL && f->star2) {
 		if (!spread(p, f))
 			return fail(p, f->at, "a starred argument is no part of a graph");
-	} else if (f->kind == FXF_CALL && f->kw != GRAPH_NONE) {
+	} else if (f->kind == FXF_CALL && f->kw != NONE) {
 		GROW(p->kw, p->n_kw, p->cap_kw, 2);
 		p->kw[p->n_kw++] = (struct gvalue){.kind = GV_STR, .text = f->kw};
 		p->kw[p->n_kw++] = p->val[--p->n_val];
-		f->kw = GRAPH_NONE;
+		f->kw = NONE;
 	}
 	return OPERAND;
 }
@@ -559,7 +555,7 @@ static enum state close_frame(struct fxparse *p, struct fxitem *i)
 		return unexpected(p, "another closing bracket");
 	if (!reduce(p, 0, false))
 		return FAILED;
-	if ((top(p)->kw != GRAPH_NONE || top(p)->star2) && !p->element)
+	if ((top(p)->kw != NONE || top(p)->star2) && !p->element)
 		return unexpected(p, "a value");
 	if (p->element && end_element(p) == FAILED)
 		return FAILED;

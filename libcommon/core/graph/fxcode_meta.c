@@ -68,27 +68,27 @@ static bool is_device(struct slice s)
 	return true;
 }
 
-/* "f32[8, s77][s77, 1]cuda:0". The metadata's place, or GRAPH_NONE. */
+/* "f32[8, s77][s77, 1]cuda:0". The metadata's place, or NONE. */
 static uint32_t tensor(struct fxparse *p, struct slice s)
 {
 	struct symsize size[GRAPH_MAX_DIMS], stride[GRAPH_MAX_DIMS];
 	const char *open = slice_chr(s, '['), *end = s.p + s.n, *close = open ? behind(open, end) : NULL;
 	enum dtype dtype = close ? dtype_by_short(slice_of(s.p, (size_t)(open - s.p))) : DTYPE_NONE;
 	if (dtype == DTYPE_NONE)
-		return GRAPH_NONE;
+		return NONE;
 	const int n = sizes(p, slice_of(open, (size_t)(close - open)), size);
 	const bool strided = close < end && *close == '[';
 	if (n < 0)
-		return GRAPH_NONE;
+		return NONE;
 	if (strided) {
 		const char *from = close;
 		close = behind(from, end);
 		if (!close || sizes(p, slice_of(from, (size_t)(close - from)), stride) != n)
-			return GRAPH_NONE;
+			return NONE;
 	}
 	struct slice device = slice_of(close, (size_t)(end - close));
 	if (!is_device(device))
-		return GRAPH_NONE;
+		return NONE;
 	return graph_add_tensor(p->g, dtype, (size_t)n, size, strided ? stride : NULL, device);
 }
 
@@ -99,13 +99,13 @@ static uint32_t wrapped(struct fxparse *p, struct slice s)
 	const char *open = slice_chr(s, '(');
 	struct slice rest, core;
 	if (!open || open == s.p || s.p[s.n - 1] != ')' || behind(open, s.p + s.n) != s.p + s.n)
-		return GRAPH_NONE;
+		return NONE;
 	struct slice cls = slice_of(s.p, (size_t)(open - s.p));
 	rest = slice_of(open + 1, s.n - cls.n - 2);
 	if (!fx_identifier(cls) || !part(&rest, &core))
-		return GRAPH_NONE;
+		return NONE;
 	uint32_t m = tensor(p, core);
-	if (m == GRAPH_NONE)
+	if (m == NONE)
 		return m;
 	rest = slice_trim(rest);
 	buf_reset(&p->tmp);
@@ -125,7 +125,7 @@ static uint32_t read_meta(struct fxparse *p, struct slice s)
 	if (slice_starts(s, "Sym(") && s.p[s.n - 1] == ')')
 		return graph_add_sym(p->g, size_of(p, slice_trim(slice_of(s.p + 4, s.n - 5))));
 	uint32_t m = tensor(p, s);
-	return m == GRAPH_NONE ? wrapped(p, s) : m;
+	return m == NONE ? wrapped(p, s) : m;
 }
 
 /* The same text gives the same metadata: a copy of what was read the first time, as every node has its own. */
@@ -136,8 +136,8 @@ static uint32_t meta_of(struct fxparse *p, struct slice s)
 	GROW(p->meta_of, known, p->cap_meta_of, 1);
 	if (id == known)
 		return p->meta_of[id] = read_meta(p, s);
-	if (p->meta_of[id] == GRAPH_NONE)
-		return GRAPH_NONE;
+	if (p->meta_of[id] == NONE)
+		return NONE;
 	struct gmeta m = g->meta[p->meta_of[id]];
 	if (m.kind == GMETA_TENSOR) {
 		const size_t n = (size_t)m.n_dim << m.has_stride;
@@ -160,7 +160,7 @@ void fx_annotate(struct fxparse *p, uint32_t node, struct slice a)
 	if (a.n > 2 && (*a.p == '"' || *a.p == '\'') && a.p[a.n - 1] == *a.p) {
 		uint32_t m = meta_of(p, slice_of(a.p + 1, a.n - 2));
 		p->g->node[node].meta = m;
-		if (m != GRAPH_NONE)
+		if (m != NONE)
 			return;
 	}
 	p->g->node[node].type = graph_intern(p->g, a);
@@ -198,7 +198,7 @@ static void add_tensor(const struct graph *g, const struct gmeta *m, struct buf 
 	add_sizes(g, g->dim + m->dim, m->n_dim, b);
 	if (m->has_stride)
 		add_sizes(g, g->dim + m->dim + m->n_dim, m->n_dim, b);
-	if (m->device != GRAPH_NONE)
+	if (m->device != NONE)
 		buf_add_slice(b, graph_text(g, m->device));
 }
 
@@ -212,7 +212,7 @@ void fxcode_meta(const struct graph *g, uint32_t meta, struct buf *b)
 	}
 	if (!m || m->kind != GMETA_TENSOR)
 		return;
-	if (m->subclass == GRAPH_NONE) {
+	if (m->subclass == NONE) {
 		add_tensor(g, m, b);
 		return;
 	}

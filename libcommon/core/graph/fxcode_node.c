@@ -9,7 +9,7 @@ static struct slice path_text(const struct fxparse *p, uint32_t id) { return gra
 uint32_t fx_new_node(struct fxparse *p, enum graph_op op, uint32_t target, const struct gvalue *args, size_t n)
 {
 	uint32_t i = graph_add_node_ids(p->g, p->module, op, target, target);
-	p->g->node[i].stack = op == GRAPH_OUTPUT ? GRAPH_NONE : p->stack;
+	p->g->node[i].stack = op == GRAPH_OUTPUT ? NONE : p->stack;
 	p->g->node[i].line = p->lex.tok_line;
 	graph_set_args(p->g, i, args, n);
 	return i;
@@ -235,7 +235,7 @@ int fx_name(struct fxparse *p, struct slice s, bool called, struct fxitem *out)
 	if (slice_is(root, "torch"))
 		return outside(p, s, root, called, out);
 	const uint32_t id = intern_find(&p->g->text, root);
-	struct fxenv *e = id == INTERN_NONE ? NULL : fx_env(p, id);
+	struct fxenv *e = id == NONE ? NULL : fx_env(p, id);
 	if (e && e->state == FXENV_FREED)
 		return fx_error_at(p, s.p, "'%.*s' was freed in line %u (%.*s = None)", SLN(root, 100), e->line, SLN(root, 100));
 	if (!e || e->state != FXENV_VALUE) {
@@ -429,7 +429,7 @@ static int constant_call(struct fxparse *p, struct slice fn, const struct args *
 static int getattr_call(struct fxparse *p, const struct fxframe *f, struct args *a, struct fxitem *out)
 {
 	struct fxitem first = f->first;
-	const bool two = a->n == 2 && !a->n_kw && a->v[1].kind == GV_STR, has_first = first.path != GRAPH_NONE;
+	const bool two = a->n == 2 && !a->n_kw && a->v[1].kind == GV_STR, has_first = first.path != NONE;
 	if (two && has_first) {
 		first.path = join(p, first.path, graph_text(p->g, a->v[1].text));
 		*out = first;

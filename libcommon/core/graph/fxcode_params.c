@@ -87,7 +87,7 @@ int fx_signature(struct fxparse *p, uint32_t *returns)
 	if (fx_op_is(p, FXOP2('-', '>'))) {
 		fxlex_next(x);
 		struct slice t = fx_raw_until(p, ":");
-		*returns = t.n ? graph_intern(p->g, t) : GRAPH_NONE;
+		*returns = t.n ? graph_intern(p->g, t) : NONE;
 	}
 	return fx_op_is(p, ':') ? 0 : fx_unexpected(p, "a colon");
 }

@@ -43,7 +43,7 @@ static void take_comment(void *user, struct slice s)
 	if (slice_starts(s, "File: "))
 		p->stack = graph_intern(p->g, slice_of(s.p + 6, s.n - 6));
 	else if (slice_starts(s, "No stacktrace found"))
-		p->stack = GRAPH_NONE;
+		p->stack = NONE;
 	else if (slice_find(s, "File: ") || slice_find(s, "No stacktrace found"))
 		p->stack = graph_intern(p->g, s);
 }
@@ -131,7 +131,7 @@ static int finish_assign(struct fxparse *p, struct gvalue v, struct slice annota
 	const bool made = v.kind == GV_NODE && v.node >= p->first_node;
 	if (made && !annotation.n)
 		annotation = fx_env(p, p->names[0])->annotation;
-	fx_name_nodes(p, made ? v.node : GRAPH_NONE, p->names[0]);
+	fx_name_nodes(p, made ? v.node : NONE, p->names[0]);
 	if (made)
 		fx_annotate(p, v.node, annotation);
 	for (size_t i = 0; i < p->n_names; i++)
@@ -151,7 +151,7 @@ static int unpack(struct fxparse *p, const char *at)
 	if (v.kind == GV_TUPLE || v.kind == GV_LIST) {
 		if (v.n != n)
 			return fx_error_at(p, at, "%zu names for %u values", n, v.n);
-		fx_name_nodes(p, GRAPH_NONE, 0);
+		fx_name_nodes(p, NONE, 0);
 		for (uint32_t i = 0; i < v.n; i++)
 			if (assign(p, p->names[i], g->value[v.first + i]) < 0)
 				return -1;
@@ -159,7 +159,7 @@ static int unpack(struct fxparse *p, const char *at)
 	}
 	if (v.kind != GV_NODE)
 		return fx_error_at(p, at, "the value has no parts");
-	fx_name_nodes(p, GRAPH_NONE, 0);
+	fx_name_nodes(p, NONE, 0);
 	for (size_t i = 0; i < n; i++) {
 		struct gvalue args[2] = {v, graph_int_value((int64_t)i)};
 		p->first_node = (uint32_t)g->n_nodes;
@@ -298,7 +298,7 @@ static int setitem(struct fxparse *p, struct slice target)
 {
 	struct gvalue args[3];
 	struct slice annotation;
-	uint32_t name = GRAPH_NONE;
+	uint32_t name = NONE;
 	args[0] = p->val[p->n_val - 2];
 	args[1] = p->val[p->n_val - 1];
 	p->n_val -= 2;
@@ -314,7 +314,7 @@ static int setitem(struct fxparse *p, struct slice target)
 		if (assign(p, name, graph_node_value(node)) < 0)
 			return -1;
 	} else {
-		fx_name_nodes(p, GRAPH_NONE, 0);
+		fx_name_nodes(p, NONE, 0);
 	}
 	fx_annotate(p, node, annotation);
 	return 0;
@@ -326,7 +326,7 @@ static int returns(struct fxparse *p)
 	fxlex_next(&p->lex);
 	if (!at_end(p) && fx_expr(p, true, false, &v) < 0)
 		return -1;
-	fx_name_nodes(p, GRAPH_NONE, 0);
+	fx_name_nodes(p, NONE, 0);
 	p->first_node = (uint32_t)p->g->n_nodes;
 	uint32_t out = fx_new_node(p, GRAPH_OUTPUT, graph_intern(p->g, SLICE("output")), &v, 1);
 	fx_name_nodes(p, out, graph_intern(p->g, SLICE("output")));
@@ -467,7 +467,7 @@ static int effect(struct fxparse *p)
 		return setitem(p, slice_trim(slice_of(at, (size_t)(p->target.at - at))));
 	if (fx_op_is(p, '='))
 		return fx_error_at(p, at, "nothing in a graph can be assigned to this");
-	fx_name_nodes(p, GRAPH_NONE, 0);
+	fx_name_nodes(p, NONE, 0);
 	return 0;
 }
 
@@ -539,7 +539,7 @@ static int body(struct fxparse *p, int def_indent)
 int fx_parse_forward(struct fxparse *p, uint32_t cls)
 {
 	const struct fxclass *c = &p->scan->cls[cls];
-	uint32_t type = GRAPH_NONE;
+	uint32_t type = NONE;
 	p->cls = cls;
 	p->lex.p = c->fwd;
 	p->lex.line = c->fwd_line;
@@ -548,7 +548,7 @@ int fx_parse_forward(struct fxparse *p, uint32_t cls)
 	p->prologue = true;
 	p->boxed = false;
 	p->done = false;
-	p->stack = GRAPH_NONE;
+	p->stack = NONE;
 	if (fx_signature(p, &type) < 0)
 		return -1;
 	fxlex_next(&p->lex);

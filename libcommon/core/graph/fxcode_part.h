@@ -58,7 +58,7 @@ struct fxclass {
 	struct slice attr; /* what its parent calls it */
 	bool bound;        /* attr was said by an assignment in __init__ */
 	bool top;          /* stands in no other class */
-	uint32_t parent;   /* GRAPH_NONE */
+	uint32_t parent;   /* NONE */
 	uint32_t line, fwd_line;
 	int fwd_indent;
 	const char *fwd; /* at "def forward("; NULL: it has none */
@@ -119,9 +119,9 @@ struct fxframe {
 	uint8_t kind;
 	bool comma, dict, node, star2;
 	uint8_t colons;              /* FXF_INDEX: of the element that is being read */
-	uint32_t kw;                 /* text: keyword whose value is being read, GRAPH_NONE */
+	uint32_t kw;                 /* text: keyword whose value is being read, NONE */
 	uint32_t vals, kws, ops;     /* the stacks' heights when it was opened */
-	struct fxitem callee, first; /* first: getattr's first argument, unresolved (path GRAPH_NONE: none) */
+	struct fxitem callee, first; /* first: getattr's first argument, unresolved (path NONE: none) */
 	const char *at;
 };
 struct fxoperator {
@@ -150,7 +150,7 @@ struct fxparse {
 	struct fxitem target;  /* FXI_TARGET: x[i] before "=": n_val - 2 and n_val - 1 */
 	uint32_t first_node;   /* of the statement */
 	const char *statement; /* where it begins */
-	uint32_t stack;        /* text of the last "# File:" comment, GRAPH_NONE */
+	uint32_t stack;        /* text of the last "# File:" comment, NONE */
 	struct buf tmp;
 	uint32_t *names; /* assignment targets */
 	size_t n_names, cap_names;
@@ -184,7 +184,7 @@ int fx_error_at(struct fxparse *p, const char *at, const char *fmt, ...) PRINTF_
 int fx_unexpected(struct fxparse *p, const char *wanted);
 static inline bool fx_op_is(const struct fxparse *p, unsigned op) { return p->lex.kind == FXT_OP && p->lex.op == op; }
 
-/* fxcode_params.c: "def forward(self, x, ...) -> T:", the lexer in front of it; *returns: text of T, or GRAPH_NONE. */
+/* fxcode_params.c: "def forward(self, x, ...) -> T:", the lexer in front of it; *returns: text of T, or NONE. */
 int fx_signature(struct fxparse *p, uint32_t *returns);
 void fx_add_param(struct fxparse *p, struct slice name, struct slice target, const char *at);
 /* The prologue is over: the parameters become nodes. */
@@ -207,7 +207,7 @@ int fx_unary(struct fxparse *p, const struct fxoperator *op);
 uint32_t fx_new_node(struct fxparse *p, enum graph_op op, uint32_t target, const struct gvalue *args, size_t n);
 /* One of Python's operators: "add". */
 uint32_t fx_function(struct fxparse *p, const char *name, const struct gvalue *args, size_t n);
-/* Names the nodes from first_node on; result (or GRAPH_NONE) gets `name`. */
+/* Names the nodes from first_node on; result (or NONE) gets `name`. */
 void fx_name_nodes(struct fxparse *p, uint32_t result, uint32_t name);
 /* A name that no node of the module has yet: "x", "x_1"; it is then taken. */
 uint32_t fx_unique(struct fxparse *p, uint32_t name);
@@ -246,7 +246,7 @@ struct fxwriter {
 	struct slice *names;    /* by node; NULL: every node has a name that can be written */
 	struct intern made;     /* for those */
 	uint32_t *freed;        /* by node: the node after which it was freed, + 1 */
-	uint32_t *child, *next; /* modules: first child, next sibling; GRAPH_NONE */
+	uint32_t *child, *next; /* modules: first child, next sibling; NONE */
 	uint32_t said;          /* text of the last "# File:" comment */
 	bool any_said;
 	struct {

@@ -56,7 +56,7 @@ enum { MAX_CONTEXTS = 2 * GRAPH_MAX_DEPTH };
 static uint32_t add_class(struct fxscan *s, struct slice name, uint32_t parent, uint32_t line)
 {
 	GROW(s->cls, s->n_cls, s->cap_cls, 1);
-	s->cls[s->n_cls] = (struct fxclass){.name = name, .attr = name, .parent = parent, .line = line, .module = GRAPH_NONE};
+	s->cls[s->n_cls] = (struct fxclass){.name = name, .attr = name, .parent = parent, .line = line, .module = NONE};
 	return (uint32_t)s->n_cls++;
 }
 
@@ -102,7 +102,7 @@ static const char *scan_class(struct fxscan *s, const char *p, const char *end, 
 	struct context stack[MAX_CONTEXTS];
 	size_t depth = 1;
 	const char *stop = fxlex_skip_line(p, end, &s->open), *text;
-	stack[0] = (struct context){CONTEXT_CLASS, column, add_class(s, class_name(p, end), GRAPH_NONE, *line)};
+	stack[0] = (struct context){CONTEXT_CLASS, column, add_class(s, class_name(p, end), NONE, *line)};
 	for (; p < stop; p++)
 		*line += *p == '\n';
 	for (; p < end; p = stop) {
@@ -141,8 +141,7 @@ static bool settle(struct fxscan *s, size_t first, size_t init, size_t bytes)
 	}
 	/* What is below it keeps its order; all else loses its parent and is dropped. */
 	for (size_t i = first; i < s->n_cls; i++)
-		s->cls[i].parent =
-		    s->cls[i].parent == GRAPH_NONE || s->cls[i].parent < root || i <= root ? GRAPH_NONE : s->cls[i].parent - gone;
+		s->cls[i].parent = s->cls[i].parent == NONE || s->cls[i].parent < root || i <= root ? NONE : s->cls[i].parent - gone;
 	memmove(s->cls + first, s->cls + root, (s->n_cls - root) * sizeof(*s->cls));
 	s->n_cls -= gone;
 	for (size_t i = init; i < s->n_init; i++)
@@ -161,7 +160,7 @@ static bool forward_alone(struct fxscan *s, const char *at, int column, uint32_t
 {
 	if (s->n_cls)
 		return false;
-	const uint32_t c = add_class(s, slice_of(at, 0), GRAPH_NONE, line);
+	const uint32_t c = add_class(s, slice_of(at, 0), NONE, line);
 	s->cls[c].top = true;
 	s->cls[c].fwd = at;
 	s->cls[c].fwd_line = line;
@@ -373,13 +372,13 @@ static struct slice child_key(struct buf *b, uint32_t parent, struct slice name)
 	return buf_slice(b);
 }
 
-/* The class that "NAME()" makes: of those directly below c, or of those that stand alone (c: GRAPH_NONE). */
+/* The class that "NAME()" makes: of those directly below c, or of those that stand alone (c: NONE). */
 static uint32_t made_class(const struct intern *t, const uint32_t *of, uint32_t c, const struct init_line *l, struct buf *key)
 {
 	if (l->expr.n < 3 || l->prefix.n || !slice_ends(l->expr, "()"))
-		return GRAPH_NONE;
+		return NONE;
 	const uint32_t id = intern_find(t, child_key(key, c, slice_of(l->expr.p, l->expr.n - 2)));
-	return id == INTERN_NONE ? GRAPH_NONE : of[id];
+	return id == NONE ? NONE : of[id];
 }
 
 /* What __init__ lines make: the class in the class, once, gets its name; the class beside it is noted, for it must stand before. */
@@ -390,20 +389,20 @@ static void bind_lines(struct fxscan *s, uint32_t *beside)
 	struct buf key = {0};
 	uint32_t *of = xcalloc(s->n_cls + 1, sizeof(*of)), top = 0;
 	for (uint32_t i = 0; i < s->n_cls; i++)
-		if (s->cls[i].fwd && (s->cls[i].top || s->cls[i].parent != GRAPH_NONE))
+		if (s->cls[i].fwd && (s->cls[i].top || s->cls[i].parent != NONE))
 			of[intern_add(&t, child_key(&key, s->cls[i].parent, s->cls[i].name))] = i;
 	for (size_t i = 0; i < s->n_init; i++) {
 		const uint32_t c = s->init[i].cls;
-		beside[i] = GRAPH_NONE;
+		beside[i] = NONE;
 		for (uint32_t k = top + 1; k <= c; k++)
 			top = s->cls[k].top ? k : top;
 		if (!init_line(s->init[i].text, &l, &s->arena))
 			continue;
-		const uint32_t in = made_class(&t, of, c, &l, &key), out = made_class(&t, of, GRAPH_NONE, &l, &key);
-		if (in != GRAPH_NONE && !s->cls[in].bound) {
+		const uint32_t in = made_class(&t, of, c, &l, &key), out = made_class(&t, of, NONE, &l, &key);
+		if (in != NONE && !s->cls[in].bound) {
 			s->cls[in].attr = l.name;
 			s->cls[in].bound = true;
-		} else if (in == GRAPH_NONE && out != GRAPH_NONE && out < top) {
+		} else if (in == NONE && out != NONE && out < top) {
 			beside[i] = out;
 		}
 	}
@@ -416,7 +415,7 @@ static void bind_lines(struct fxscan *s, uint32_t *beside)
 struct family {
 	struct fxscan *from, to;
 	const uint32_t *beside; /* for each line of __init__ */
-	uint32_t *child, *next; /* by class of `from`: classes in it; GRAPH_NONE ends */
+	uint32_t *child, *next; /* by class of `from`: classes in it; NONE ends */
 	uint32_t *line;         /* its first line of __init__ */
 	uint32_t *of;           /* by class of `to`: that of `from` */
 	size_t cap_of, bytes;
@@ -438,13 +437,13 @@ static void family_of(struct family *f, uint32_t i)
 	struct init_line l = {0};
 	const struct fxscan *s = f->from;
 	const uint32_t c = f->of[i];
-	for (uint32_t k = f->child[c]; k != GRAPH_NONE; k = f->next[k])
+	for (uint32_t k = f->child[c]; k != NONE; k = f->next[k])
 		family_add(f, k, i);
 	for (uint32_t k = f->line[c]; k < s->n_init && s->init[k].cls == c; k++) {
 		GROW(f->to.init, f->to.n_init, f->to.cap_init, 1);
 		f->to.init[f->to.n_init] = s->init[k];
 		f->to.init[f->to.n_init++].cls = i;
-		if (f->beside[k] == GRAPH_NONE || !init_line(s->init[k].text, &l, &f->from->arena))
+		if (f->beside[k] == NONE || !init_line(s->init[k].text, &l, &f->from->arena))
 			continue;
 		family_add(f, f->beside[k], i);
 		f->to.cls[f->to.n_cls - 1].attr = l.name;
@@ -458,7 +457,7 @@ static void family_links(struct family *f)
 	for (uint32_t i = (uint32_t)s->n_cls; i-- > 0;) {
 		const uint32_t parent = s->cls[i].parent;
 		f->line[i] = (uint32_t)s->n_init;
-		if (parent == GRAPH_NONE)
+		if (parent == NONE)
 			continue;
 		f->next[i] = f->child[parent];
 		f->child[parent] = i;
@@ -474,7 +473,7 @@ static uint32_t root_class(const struct fxscan *s, const uint32_t *beside)
 	uint32_t root = 0;
 	bool *made = xcalloc(s->n_cls + 1, sizeof(*made));
 	for (size_t i = 0; i < s->n_init; i++)
-		if (beside[i] != GRAPH_NONE)
+		if (beside[i] != NONE)
 			made[beside[i]] = true;
 	while (!s->cls[root].top || made[root])
 		root++;
@@ -489,7 +488,7 @@ static bool gather(struct fxscan *s, const uint32_t *beside)
 	f.next = f.child + s->n_cls;
 	f.line = f.next + s->n_cls;
 	family_links(&f);
-	family_add(&f, root_class(s, beside), GRAPH_NONE);
+	family_add(&f, root_class(s, beside), NONE);
 	for (uint32_t i = 0; i < f.to.n_cls && f.bytes <= s->budget; i++)
 		family_of(&f, i);
 	free(s->cls);
@@ -510,7 +509,7 @@ bool fxscan_bind(struct fxscan *s)
 	bind_lines(s, beside);
 	const bool ok = gather(s, beside);
 	for (uint32_t i = 1; i < s->n_cls; i++)
-		if (s->cls[i].fwd && s->cls[i].parent != GRAPH_NONE)
+		if (s->cls[i].fwd && s->cls[i].parent != NONE)
 			intern_add(&s->children, child_key(&key, s->cls[i].parent, s->cls[i].attr));
 	buf_release(&key);
 	free(beside);
@@ -531,7 +530,7 @@ void fxscan_attrs(struct fxscan *s, size_t *next, uint32_t c, struct graph *g, u
 			buf_addc(&key, '.');
 			buf_add_slice(&key, l.name);
 			graph_add_attr(g, m, l.kind, buf_slice(&key), l.expr);
-		} else if (intern_find(&s->children, child_key(&key, c, l.name)) == INTERN_NONE) {
+		} else if (intern_find(&s->children, child_key(&key, c, l.name)) == NONE) {
 			graph_add_attr(g, m, l.kind, l.name, l.expr);
 		}
 	}

@@ -260,7 +260,7 @@ static void annotation(struct fxwriter *w, const struct gnode *n)
 		return;
 	}
 	w->b->len = from;
-	if (n->type != GRAPH_NONE) {
+	if (n->type != NONE) {
 		struct slice t = graph_text(w->g, n->type);
 		const bool quoted = t.n && (*t.p == '"' || *t.p == '\'');
 		buf_adds(w->b, quoted ? ": " : " : ");
@@ -469,7 +469,7 @@ static void comment(struct fxwriter *w, uint32_t stack, unsigned columns, bool f
 	if (!first)
 		buf_addc(w->b, '\n');
 	fx_indent(w, columns);
-	if (stack == GRAPH_NONE) {
+	if (stack == NONE) {
 		buf_adds(w->b, "# No stacktrace found for following nodes\n");
 		return;
 	}
@@ -494,12 +494,12 @@ static void expression(struct fxwriter *w, const struct gnode *n)
 	}
 }
 
-/* The node whose expression stands behind "return": the last one, when nothing but the output uses it. GRAPH_NONE. */
+/* The node whose expression stands behind "return": the last one, when nothing but the output uses it. NONE. */
 static uint32_t returned_at_once(const struct fxwriter *w, const struct gmodule *m)
 {
 	const struct graph *g = w->g;
 	if (w->form != FXCODE_PLAIN || m->n < 2 || !g->user_of || !g->node[m->output].n_args)
-		return GRAPH_NONE;
+		return NONE;
 	const struct gvalue v = g->value[g->node[m->output].args], *one = gvalue_has_children(v) && v.n == 1 ? values(w, v.first) : &v;
 	const uint32_t last = m->first + m->n - 2;
 	const struct fxop *op = g->node[last].op == GRAPH_CALL_FUNCTION ? operator_of(w, &g->node[last]) : NULL;
@@ -507,7 +507,7 @@ static uint32_t returned_at_once(const struct fxwriter *w, const struct gmodule 
 	return one->kind == GV_NODE && one->node == last && graph_computes(&g->node[last]) && !statement &&
 		       g->user_of[last + 1] - g->user_of[last] == 1
 		   ? last
-		   : GRAPH_NONE;
+		   : NONE;
 }
 
 /* What is returned; a person returns one value alone, several without brackets. */
@@ -517,7 +517,7 @@ static void add_return(struct fxwriter *w, const struct gnode *n)
 			    *part = gvalue_has_children(v) ? values(w, v.first) : NULL;
 	const uint32_t inlined = returned_at_once(w, &w->g->module[n->module]);
 	buf_adds(w->b, "return ");
-	if (inlined != GRAPH_NONE)
+	if (inlined != NONE)
 		expression(w, &w->g->node[inlined]);
 	else if (w->form != FXCODE_PLAIN || (v.kind != GV_TUPLE && v.kind != GV_LIST) || !v.n)
 		value(w, v);
@@ -555,7 +555,7 @@ static struct slice parameter(const struct fxwriter *w, uint32_t node, struct sl
 	if (slice_eq(t, graph_name(w->g, node)))
 		return name_of(w, node);
 	uint32_t other = graph_find(w->g, w->g->node[node].module, t);
-	return fx_identifier(t) && !fx_hides(t) && other == GRAPH_NONE ? t : name_of(w, node);
+	return fx_identifier(t) && !fx_hides(t) && other == NONE ? t : name_of(w, node);
 }
 
 static void signature(struct fxwriter *w, const struct gmodule *m, unsigned columns)
@@ -580,8 +580,8 @@ static void signature(struct fxwriter *w, const struct gmodule *m, unsigned colu
 		}
 	}
 	buf_addc(w->b, ')');
-	const struct gnode *out = m->output == GRAPH_NONE ? NULL : &w->g->node[m->output];
-	if (out && out->type != GRAPH_NONE && w->form == FXCODE_READABLE) {
+	const struct gnode *out = m->output == NONE ? NULL : &w->g->node[m->output];
+	if (out && out->type != NONE && w->form == FXCODE_READABLE) {
 		buf_adds(w->b, " -> ");
 		buf_add_slice(w->b, graph_text(w->g, out->type));
 	}

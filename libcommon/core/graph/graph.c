@@ -82,7 +82,7 @@ uint32_t graph_add_module(struct graph *g, uint32_t parent, struct slice name, s
 						   .class_name = graph_intern(g, class_name),
 						   .parent = parent,
 						   .first = (uint32_t)g->n_nodes,
-						   .output = GRAPH_NONE,
+						   .output = NONE,
 						   .first_attr = (uint32_t)g->n_attrs};
 	return (uint32_t)g->n_modules++;
 }
@@ -99,16 +99,11 @@ uint32_t graph_add_node_ids(struct graph *g, uint32_t module, enum graph_op op, 
 	drop_index(g);
 	GROW(g->node, g->n_nodes, g->cap_nodes, 1);
 	uint32_t id = (uint32_t)g->n_nodes++;
-	g->node[id] = (struct gnode){.name = name,
-				     .target = target,
-				     .op = (uint8_t)op,
-				     .module = module,
-				     .meta = GRAPH_NONE,
-				     .type = GRAPH_NONE,
-				     .stack = GRAPH_NONE};
+	g->node[id] =
+	    (struct gnode){.name = name, .target = target, .op = (uint8_t)op, .module = module, .meta = NONE, .type = NONE, .stack = NONE};
 	if (!m->n++)
 		m->first = id;
-	if (op == GRAPH_OUTPUT && m->output == GRAPH_NONE)
+	if (op == GRAPH_OUTPUT && m->output == NONE)
 		m->output = id;
 	return id;
 }
@@ -154,8 +149,8 @@ uint32_t graph_add_attr(struct graph *g, uint32_t module, enum gattr_kind kind, 
 	}
 	g->attr[at] = (struct gattr){.name = graph_intern(g, name),
 				     .kind = (uint8_t)kind,
-				     .expr = expr.p ? graph_intern(g, expr) : GRAPH_NONE,
-				     .meta = GRAPH_NONE,
+				     .expr = expr.p ? graph_intern(g, expr) : NONE,
+				     .meta = NONE,
 				     .module = module};
 	if (!m->n_attr++)
 		m->first_attr = at;
@@ -195,8 +190,8 @@ uint32_t graph_add_tensor(struct graph *g, int dtype, size_t n_dim, const struct
 			  .dtype = (int8_t)dtype,
 			  .n_dim = (uint8_t)(n_dim < GRAPH_MAX_DIMS ? n_dim : GRAPH_MAX_DIMS),
 			  .dim = (uint32_t)g->n_dims,
-			  .device = device.n ? graph_intern(g, device) : GRAPH_NONE,
-			  .subclass = GRAPH_NONE};
+			  .device = device.n ? graph_intern(g, device) : NONE,
+			  .subclass = NONE};
 	GROW(g->dim, g->n_dims, g->cap_dims, 2u * m.n_dim + 1);
 	for (unsigned i = 0; i < m.n_dim; i++)
 		g->dim[g->n_dims++] = size[i];
@@ -207,8 +202,7 @@ uint32_t graph_add_tensor(struct graph *g, int dtype, size_t n_dim, const struct
 
 uint32_t graph_add_sym(struct graph *g, struct symsize expr)
 {
-	return put_meta(g,
-			(struct gmeta){.kind = GMETA_SYM, .dtype = DTYPE_NONE, .device = GRAPH_NONE, .subclass = GRAPH_NONE, .expr = expr});
+	return put_meta(g, (struct gmeta){.kind = GMETA_SYM, .dtype = DTYPE_NONE, .device = NONE, .subclass = NONE, .expr = expr});
 }
 
 uint32_t graph_add_tuple_meta(struct graph *g, const struct gmeta *part, size_t n)
@@ -216,12 +210,9 @@ uint32_t graph_add_tuple_meta(struct graph *g, const struct gmeta *part, size_t 
 	uint32_t first = (uint32_t)g->n_meta;
 	for (size_t i = 0; i < n; i++)
 		put_meta(g, part[i].kind == GMETA_TUPLE ? (struct gmeta){.kind = GMETA_NONE} : part[i]);
-	return put_meta(g, (struct gmeta){.kind = GMETA_TUPLE,
-					  .dtype = DTYPE_NONE,
-					  .device = GRAPH_NONE,
-					  .subclass = GRAPH_NONE,
-					  .first = first,
-					  .n_parts = (uint32_t)n});
+	return put_meta(
+	    g, (struct gmeta){
+		   .kind = GMETA_TUPLE, .dtype = DTYPE_NONE, .device = NONE, .subclass = NONE, .first = first, .n_parts = (uint32_t)n});
 }
 
 /* ---- look ---- */
@@ -260,12 +251,12 @@ static uint32_t index_slot(const struct graph *g, enum index_kind kind, uint32_t
 static uint32_t look_up(const struct graph *g, enum index_kind kind, uint32_t module, struct slice name)
 {
 	uint32_t id = intern_find(&g->text, name), base;
-	if (id == INTERN_NONE || module >= g->n_modules)
-		return GRAPH_NONE;
+	if (id == NONE || module >= g->n_modules)
+		return NONE;
 	base = kind == INDEX_NODE ? 0 : (uint32_t)(g->n_nodes + (kind == INDEX_ATTR ? g->n_modules : 0));
 	if (g->by_name) {
 		uint32_t at = g->by_name[index_slot(g, kind, module, id)];
-		return at ? at - 1 - base : GRAPH_NONE;
+		return at ? at - 1 - base : NONE;
 	}
 	/* While it is built. */
 	const struct gmodule *m = &g->module[module];
@@ -282,7 +273,7 @@ static uint32_t look_up(const struct graph *g, enum index_kind kind, uint32_t mo
 			if (g->attr[i].name == id)
 				return i;
 	}
-	return GRAPH_NONE;
+	return NONE;
 }
 
 uint32_t graph_find(const struct graph *g, uint32_t module, struct slice name) { return look_up(g, INDEX_NODE, module, name); }
@@ -292,7 +283,7 @@ uint32_t graph_child(const struct graph *g, uint32_t module, struct slice name) 
 const struct gattr *graph_attr(const struct graph *g, uint32_t module, struct slice name)
 {
 	uint32_t i = look_up(g, INDEX_ATTR, module, name);
-	return i == GRAPH_NONE ? NULL : &g->attr[i];
+	return i == NONE ? NULL : &g->attr[i];
 }
 
 const struct gvalue *graph_kwarg(const struct graph *g, uint32_t node, const char *name)
@@ -394,7 +385,7 @@ static int bad_node(const struct graph *g, uint32_t node, struct err *err, const
 }
 
 static bool text_ok(const struct graph *g, uint32_t id) { return id < g->text.n; }
-static bool text_or_none(const struct graph *g, uint32_t id) { return id == GRAPH_NONE || id < g->text.n; }
+static bool text_or_none(const struct graph *g, uint32_t id) { return id == NONE || id < g->text.n; }
 
 /* The tree of one operand: every index lies before the one that names it, so that walks end. */
 static const char *bad_value(const struct graph *g, struct gvalue v)
@@ -446,7 +437,7 @@ static int check_node(const struct graph *g, uint32_t i, struct err *err)
 {
 	const struct gnode *n = &g->node[i];
 	if (!text_ok(g, n->name) || !text_ok(g, n->target) || !text_or_none(g, n->type) || !text_or_none(g, n->stack) ||
-	    (n->meta != GRAPH_NONE && n->meta >= g->n_meta) || n->op > GRAPH_OUTPUT)
+	    (n->meta != NONE && n->meta >= g->n_meta) || n->op > GRAPH_OUTPUT)
 		return bad_node(g, i, err, "is not whole");
 	return check_operands(g, i, err);
 }
@@ -466,12 +457,12 @@ static int check_module(const struct graph *g, uint32_t i, uint16_t *depth, stru
 {
 	const struct gmodule *m = &g->module[i];
 	struct slice name = i ? graph_text(g, m->name) : SLICE("the root");
-	if (i ? m->parent >= i : m->parent != GRAPH_NONE)
+	if (i ? m->parent >= i : m->parent != NONE)
 		return err_set(err, EXIT_INPUT, "module '%.*s' comes before its parent, or has none", SLN(name, 200));
 	depth[i] = i ? (uint16_t)(depth[m->parent] + 1) : 0;
 	if (depth[i] >= GRAPH_MAX_DEPTH)
 		return err_set(err, EXIT_INPUT, "modules are nested deeper than %d", GRAPH_MAX_DEPTH);
-	if (!m->n || m->output == GRAPH_NONE)
+	if (!m->n || m->output == NONE)
 		return err_set(err, EXIT_INPUT, "module '%.*s' returns nothing (it has no output)", SLN(name, 200));
 	if (!text_ok(g, m->name) || !text_ok(g, m->class_name) || m->first > g->n_nodes || m->n > g->n_nodes - m->first ||
 	    m->first_attr > g->n_attrs || m->n_attr > g->n_attrs - m->first_attr)
@@ -598,8 +589,8 @@ int graph_finish(struct graph *g, struct err *err)
 {
 	int rc = 0;
 	drop_index(g);
-	if (g->n_nodes > GRAPH_MAX_NODES || g->n_modules > GRAPH_MAX_NODES || g->n_attrs > GRAPH_MAX_NODES || g->n_values >= GRAPH_NONE ||
-	    g->n_meta >= GRAPH_NONE || g->n_dims >= GRAPH_NONE)
+	if (g->n_nodes > GRAPH_MAX_NODES || g->n_modules > GRAPH_MAX_NODES || g->n_attrs > GRAPH_MAX_NODES || g->n_values >= NONE ||
+	    g->n_meta >= NONE || g->n_dims >= NONE)
 		return err_set(err, EXIT_INPUT, "the graph has more than %u nodes", GRAPH_MAX_NODES);
 	if (check_modules(g, err) < 0)
 		return -1;
@@ -609,7 +600,7 @@ int graph_finish(struct graph *g, struct err *err)
 		rc = check_meta(g, i, err);
 	for (uint32_t i = 0; i < g->n_attrs && rc == 0; i++)
 		if (!text_ok(g, g->attr[i].name) || !text_or_none(g, g->attr[i].expr) ||
-		    (g->attr[i].meta != GRAPH_NONE && g->attr[i].meta >= g->n_meta))
+		    (g->attr[i].meta != NONE && g->attr[i].meta >= g->n_meta))
 			rc = err_set(err, EXIT_INPUT, "attribute %u is out of place", i);
 	if (rc == 0)
 		rc = find_users(g, err);

@@ -9,7 +9,7 @@
  *
  * Build one (readers, and graphs made out of graphs):
  *
- *     uint32_t m = graph_add_module(&g, GRAPH_NONE, SLICE(""), SLICE("Repro"));
+ *     uint32_t m = graph_add_module(&g, NONE, SLICE(""), SLICE("Repro"));
  *     uint32_t x = graph_add_node(&g, m, GRAPH_PLACEHOLDER, SLICE("x"), SLICE("x"));
  *     uint32_t y = graph_add_node(&g, m, GRAPH_CALL_FUNCTION, SLICE("relu"), SLICE("torch.ops.aten.relu.default"));
  *     graph_set_args(&g, y, (struct gvalue[]){graph_node_value(x)}, 1);
@@ -50,7 +50,6 @@
 #include "sym/symsize.h"
 #include "tensor/dtype.h"
 
-#define GRAPH_NONE UINT32_MAX
 #define GRAPH_MAX_NODES (1u << 26)
 #define GRAPH_MAX_DEPTH 256 /* of operand trees and of modules */
 #define GRAPH_MAX_DIMS 64   /* of a tensor: torch's own limit */
@@ -109,8 +108,8 @@ struct gmeta {
 	int8_t dtype;                 /* enum dtype */
 	uint8_t n_dim;
 	uint32_t dim;        /* first of n_dim sizes, then n_dim strides if has_stride, in graph.dim */
-	uint32_t device;     /* text: "cpu", "cuda:0"; GRAPH_NONE when not written (then it is the cpu for most readers' purposes) */
-	uint32_t subclass;   /* text: "Parameter", "DTensor(...)" as written around the tensor, else GRAPH_NONE */
+	uint32_t device;     /* text: "cpu", "cuda:0"; NONE when not written (then it is the cpu for most readers' purposes) */
+	uint32_t subclass;   /* text: "Parameter", "DTensor(...)" as written around the tensor, else NONE */
 	struct symsize expr; /* GMETA_SYM */
 	uint32_t first, n_parts;
 };
@@ -122,9 +121,9 @@ struct gnode {
 	uint32_t module;
 	uint32_t args, n_args;     /* value[args ..] */
 	uint32_t kwargs, n_kwargs; /* value[kwargs ..]: name (GV_STR), value, name, value; n_kwargs counts pairs */
-	uint32_t meta;             /* GRAPH_NONE: nothing is known */
-	uint32_t type; /* text of its annotation when it is no tensor or Sym: torch.SymInt, torch.nn.parameter.Parameter; else GRAPH_NONE */
-	uint32_t stack; /* text of where it comes from: "model.py:12 in forward, code: x = self.a(x)"; GRAPH_NONE */
+	uint32_t meta;             /* NONE: nothing is known */
+	uint32_t type;  /* text of its annotation when it is no tensor or Sym: torch.SymInt, torch.nn.parameter.Parameter; else NONE */
+	uint32_t stack; /* text of where it comes from: "model.py:12 in forward, code: x = self.a(x)"; NONE */
 	uint32_t line;  /* of the file it was read from, 1 is the first; 0: none */
 };
 
@@ -138,7 +137,7 @@ enum gattr_kind {
 struct gattr {
 	uint32_t name; /* text; with dots for "layers.0" */
 	uint8_t kind;  /* enum gattr_kind */
-	uint32_t expr; /* text, a Python expression: "tensor([1, 2, 3])"; GRAPH_NONE: the value is elsewhere (weights of a package) */
+	uint32_t expr; /* text, a Python expression: "tensor([1, 2, 3])"; NONE: the value is elsewhere (weights of a package) */
 	uint32_t meta;
 	uint32_t module;
 };
@@ -146,9 +145,9 @@ struct gattr {
 struct gmodule {
 	uint32_t name;       /* text: the attribute in its parent; "" for the root */
 	uint32_t class_name; /* text: "Repro", "GraphModule", "<lambda>" */
-	uint32_t parent;     /* GRAPH_NONE for the root */
+	uint32_t parent;     /* NONE for the root */
 	uint32_t first, n;   /* nodes */
-	uint32_t output;     /* node; GRAPH_NONE until there is one */
+	uint32_t output;     /* node; NONE until there is one */
 	uint32_t first_attr, n_attr;
 };
 
@@ -207,11 +206,11 @@ uint32_t graph_add_tuple_meta(struct graph *g, const struct gmeta *part, size_t 
 /* Users and the name table, and all the invariants above are checked. May be called again after more was built. */
 int graph_finish(struct graph *g, struct err *err);
 
-/* A node of `from` into module m of g, its operands through map (from's node -> g's node; GRAPH_NONE may not occur among
+/* A node of `from` into module m of g, its operands through map (from's node -> g's node; NONE may not occur among
  * those it uses). Metadata and texts are copied. Keeps the name. */
 uint32_t graph_copy_node(struct graph *g, uint32_t m, const struct graph *from, uint32_t node, const uint32_t *map);
-/* The same for one operand, a text, a size, a meta (returns its index; GRAPH_NONE stays), a module's attributes, and a child
- * module with all below it (under parent GRAPH_NONE: a module as the root of g). */
+/* The same for one operand, a text, a size, a meta (returns its index; NONE stays), a module's attributes, and a child
+ * module with all below it (under parent NONE: a module as the root of g). */
 uint32_t graph_copy_text(struct graph *g, const struct graph *from, uint32_t text);
 void graph_copy_attrs(struct graph *g, uint32_t m, const struct graph *from, uint32_t module);
 struct gvalue graph_copy_value(struct graph *g, const struct graph *from, struct gvalue v, const uint32_t *map);
@@ -221,7 +220,7 @@ uint32_t graph_copy_module(struct graph *g, uint32_t parent, const struct graph 
 /* ---- look ---- */
 static inline struct slice graph_text(const struct graph *g, uint32_t id) { return intern_get(&g->text, id); }
 static inline struct slice graph_name(const struct graph *g, uint32_t node) { return graph_text(g, g->node[node].name); }
-/* A node of a module by name; GRAPH_NONE. After graph_finish. */
+/* A node of a module by name; NONE. After graph_finish. */
 uint32_t graph_find(const struct graph *g, uint32_t module, struct slice name);
 uint32_t graph_child(const struct graph *g, uint32_t module, struct slice name);           /* a child module, by name */
 const struct gattr *graph_attr(const struct graph *g, uint32_t module, struct slice name); /* NULL */

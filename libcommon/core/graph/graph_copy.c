@@ -3,7 +3,7 @@
 /* Ids that mean the same in both graphs need no look-up: those that g has borrowed. */
 uint32_t graph_copy_text(struct graph *g, const struct graph *from, uint32_t text)
 {
-	if (text == GRAPH_NONE || (g->lender == from && text < g->lent_texts))
+	if (text == NONE || (g->lender == from && text < g->lent_texts))
 		return text;
 	return graph_intern(g, graph_text(from, text));
 }
@@ -90,7 +90,7 @@ static struct gmeta copy_one(struct graph *g, const struct graph *from, struct g
 
 uint32_t graph_copy_meta(struct graph *g, const struct graph *from, uint32_t meta)
 {
-	if (meta == GRAPH_NONE)
+	if (meta == NONE)
 		return meta;
 	struct gmeta m = from->meta[meta];
 	uint32_t first = (uint32_t)g->n_meta;
@@ -136,8 +136,7 @@ void graph_copy_attrs(struct graph *g, uint32_t m, const struct graph *from, uin
 	for (uint32_t i = o->first_attr; i < o->first_attr + o->n_attr; i++) {
 		const struct gattr *a = &from->attr[i];
 		struct slice none = {0};
-		uint32_t id =
-		    graph_add_attr(g, m, a->kind, graph_text(from, a->name), a->expr == GRAPH_NONE ? none : graph_text(from, a->expr));
+		uint32_t id = graph_add_attr(g, m, a->kind, graph_text(from, a->name), a->expr == NONE ? none : graph_text(from, a->expr));
 		g->attr[id].meta = graph_copy_meta(g, from, a->meta);
 	}
 }
@@ -145,8 +144,7 @@ void graph_copy_attrs(struct graph *g, uint32_t m, const struct graph *from, uin
 static uint32_t copy_one_module(struct graph *g, uint32_t parent, const struct graph *from, uint32_t module, uint32_t *map)
 {
 	const struct gmodule *o = &from->module[module];
-	uint32_t m =
-	    graph_add_module(g, parent, parent == GRAPH_NONE ? SLICE("") : graph_text(from, o->name), graph_text(from, o->class_name));
+	uint32_t m = graph_add_module(g, parent, parent == NONE ? SLICE("") : graph_text(from, o->name), graph_text(from, o->class_name));
 	graph_copy_attrs(g, m, from, module);
 	for (uint32_t i = o->first; i < o->first + o->n; i++)
 		map[i] = graph_copy_node(g, m, from, i, map);
@@ -161,8 +159,8 @@ uint32_t graph_copy_module(struct graph *g, uint32_t parent, const struct graph 
 	copy[module] = copy_one_module(g, parent, from, module, map);
 	for (uint32_t i = module + 1; i < from->n_modules; i++) {
 		uint32_t up = from->module[i].parent;
-		bool below = up >= module && up < i && copy[up] != GRAPH_NONE;
-		copy[i] = below ? copy_one_module(g, copy[up], from, i, map) : GRAPH_NONE;
+		bool below = up >= module && up < i && copy[up] != NONE;
+		copy[i] = below ? copy_one_module(g, copy[up], from, i, map) : NONE;
 	}
 	uint32_t id = copy[module];
 	free(copy);

@@ -45,7 +45,7 @@ static void dot_node(const struct graph *g, uint32_t i, struct buf *b)
 		buf_adds(b, "\\n");
 		dot_text(b, graph_op_text(g, i), 60);
 	}
-	if (n->meta != GRAPH_NONE) {
+	if (n->meta != NONE) {
 		buf_adds(b, "\\n");
 		dot_meta(g, &g->meta[n->meta], b);
 	}
@@ -62,9 +62,9 @@ static bool dot_edge(void *user, uint32_t from)
 {
 	struct edge *e = user;
 	const struct gnode *n = &e->g->node[from];
-	uint32_t child = n->op == GRAPH_GET_ATTR ? graph_child(e->g, n->module, graph_text(e->g, n->target)) : GRAPH_NONE;
+	uint32_t child = n->op == GRAPH_GET_ATTR ? graph_child(e->g, n->module, graph_text(e->g, n->target)) : NONE;
 	buf_addf(e->b, "n%u -> n%u;\n", from, e->to);
-	if (child != GRAPH_NONE)
+	if (child != NONE)
 		buf_addf(e->b, "n%u -> n%u [style=dashed, lhead=cluster%u];\n", from, e->g->module[child].first, child);
 	return true;
 }

@@ -15,7 +15,7 @@ static bool positional(struct exported *x, uint32_t input, bool first, bool name
 {
 	int64_t kind = KIND_NONE;
 	uint32_t k = json_get_as(&x->t, input, "kind", JSON_NUMBER);
-	if (k != JSON_NONE)
+	if (k != NONE)
 		json_i64(&x->t, k, &kind);
 	if (kind == KIND_NONE)
 		return first || nameless || !json_text(&x->t, input, "name", &x->b).n;
@@ -32,7 +32,7 @@ static int read_inputs(struct exported *x, uint32_t inputs, bool nameless, struc
 	json_each(&x->t, inputs, k) {
 		struct gvalue v;
 		uint32_t arg = json_get_as(&x->t, k, "arg", JSON_OBJECT), name = json_get_as(&x->t, k, "name", JSON_STRING);
-		if (arg == JSON_NONE)
+		if (arg == NONE)
 			return gx_bad(x, k, "an input without an argument");
 		if (gx_argument(x, arg, 0, &v) < 0)
 			return -1;
@@ -67,7 +67,7 @@ static uint32_t add_getitem(struct exported *x, uint32_t source, uint32_t index,
 static struct slice result_name(struct exported *x, uint32_t k)
 {
 	uint32_t name = json_get_as(&x->t, k, "name", JSON_STRING);
-	return json_text_at(&x->t, name != JSON_NONE ? name : json_get_as(&x->t, k, "as_name", JSON_STRING), &x->b);
+	return json_text_at(&x->t, name != NONE ? name : json_get_as(&x->t, k, "as_name", JSON_STRING), &x->b);
 }
 
 /* The parts of a result, as getitems on it: the file does not have them. */
@@ -78,8 +78,8 @@ static int add_parts(struct exported *x, uint32_t source, uint32_t array, unsign
 	GROW(x->parts, x->n_parts, x->cap_parts, 1);
 	x->parts[x->n_parts++].node = source;
 	json_each(&x->t, array, k) {
-		uint32_t key = gx_union(x, k), value = key == JSON_NONE ? k : key + 1;
-		bool none = key != JSON_NONE && slice_is(json_slice(&x->t, key), "as_none");
+		uint32_t key = gx_union(x, k), value = key == NONE ? k : key + 1;
+		bool none = key != NONE && slice_is(json_slice(&x->t, key), "as_none");
 		/* In "as_tensors" an item is {"name": ...}, among outputs {"as_tensor": {"name": ...}}. */
 		struct slice name = result_name(x, k);
 		if (!name.n && json_is(&x->t, value, JSON_OBJECT))
@@ -91,7 +91,7 @@ static int add_parts(struct exported *x, uint32_t source, uint32_t array, unsign
 				return -1;
 		} else if (name.n) {
 			add_getitem(x, source, i, name);
-		} else if (!none && json_is(&x->t, value, JSON_OBJECT) && gx_union(x, value) == JSON_NONE) {
+		} else if (!none && json_is(&x->t, value, JSON_OBJECT) && gx_union(x, value) == NONE) {
 			return gx_bad(x, k, "a result without a name");
 		}
 		i++;
@@ -101,33 +101,33 @@ static int add_parts(struct exported *x, uint32_t source, uint32_t array, unsign
 	return 0;
 }
 
-/* The value that the node itself is, when it is one: its key in the file; JSON_NONE for none or several. */
+/* The value that the node itself is, when it is one: its key in the file; NONE for none or several. */
 static uint32_t single_result(struct exported *x, uint32_t obj, uint32_t outputs)
 {
 	uint32_t target = json_get_as(&x->t, obj, "target", JSON_STRING);
-	if (outputs == JSON_NONE || json_length(&x->t, outputs) != 1)
-		return JSON_NONE;
+	if (outputs == NONE || json_length(&x->t, outputs) != 1)
+		return NONE;
 	uint32_t key = gx_union(x, json_first(&x->t, outputs));
-	if (key == JSON_NONE || !json_is(&x->t, key + 1, JSON_OBJECT) ||
+	if (key == NONE || !json_is(&x->t, key + 1, JSON_OBJECT) ||
 	    (slice_starts(json_text_at(&x->t, target, &x->b), "torch.ops.higher_order.") &&
-	     json_get_as(&x->t, obj, "is_hop_single_tensor_return", JSON_FALSE) != JSON_NONE))
-		return JSON_NONE;
+	     json_get_as(&x->t, obj, "is_hop_single_tensor_return", JSON_FALSE) != NONE))
+		return NONE;
 	return key;
 }
 
 static int take_results(struct exported *x, uint32_t node, uint32_t obj)
 {
 	uint32_t outputs = json_get_as(&x->t, obj, "outputs", JSON_ARRAY), key = single_result(x, obj, outputs);
-	if (outputs == JSON_NONE || !json_length(&x->t, outputs))
+	if (outputs == NONE || !json_length(&x->t, outputs))
 		return 0;
-	if (key != JSON_NONE) {
+	if (key != NONE) {
 		struct slice name = result_name(x, key + 1);
 		if (name.n)
 			gx_name_value(x, graph_intern(x->g, name), node);
 		return 0;
 	}
-	uint32_t only = json_length(&x->t, outputs) == 1 ? gx_union(x, json_first(&x->t, outputs)) : JSON_NONE;
-	if (only != JSON_NONE && json_is(&x->t, only + 1, JSON_ARRAY))
+	uint32_t only = json_length(&x->t, outputs) == 1 ? gx_union(x, json_first(&x->t, outputs)) : NONE;
+	if (only != NONE && json_is(&x->t, only + 1, JSON_ARRAY))
 		return add_parts(x, node, only + 1, 1);
 	return add_parts(x, node, outputs, 0);
 }
@@ -150,7 +150,7 @@ static uint32_t read_stack(struct exported *x, uint32_t metadata)
 	}
 	const char *end = frame.p ? slice_find(frame, "\", line ") : NULL;
 	if (!end)
-		return GRAPH_NONE;
+		return NONE;
 	struct slice file = slice_of(frame.p + 6, (size_t)(end - frame.p - 6));
 	struct slice rest = slice_of(end + 8, (size_t)(frame.p + frame.n - end - 8));
 	const char *in = slice_find(rest, ", in ");
@@ -173,7 +173,7 @@ static struct slice node_name(struct exported *x, uint32_t obj, struct slice tar
 	struct slice name = json_text(&x->t, obj, "name", &x->b);
 	if (name.n)
 		return name;
-	name = key == JSON_NONE ? SLICE("") : result_name(x, key + 1);
+	name = key == NONE ? SLICE("") : result_name(x, key + 1);
 	if (name.n)
 		return name;
 	/* "torch.ops.aten.split.Tensor" -> "split": torch.fx would say split_tensor or the like. */
@@ -188,7 +188,7 @@ static int read_node(struct exported *x, uint32_t obj)
 {
 	uint32_t target_tok = json_get_as(&x->t, obj, "target", JSON_STRING), inputs = json_get_as(&x->t, obj, "inputs", JSON_ARRAY);
 	struct operands o = {0};
-	if (target_tok == JSON_NONE || inputs == JSON_NONE)
+	if (target_tok == NONE || inputs == NONE)
 		return gx_bad(x, obj, "a node without target or inputs");
 	struct slice target = graph_text(x->g, graph_intern(x->g, json_text_at(&x->t, target_tok, &x->b)));
 	bool nameless = slice_starts(target, "_operator.") || slice_starts(target, "math.") || slice_starts(target, "torch.sym_");
@@ -205,7 +205,7 @@ static int read_node(struct exported *x, uint32_t obj)
 	}
 	free(o.arg);
 	free(o.kwarg);
-	x->node = GRAPH_NONE;
+	x->node = NONE;
 	return rc;
 }
 
@@ -213,15 +213,15 @@ static int read_node(struct exported *x, uint32_t obj)
 static int read_input(struct exported *x, uint32_t obj, uint32_t spec)
 {
 	uint32_t key = gx_union(x, obj), constant = json_get(&x->t, spec, "constant_input");
-	struct slice name = key == JSON_NONE ? SLICE("") : result_name(x, key + 1);
-	if (!name.n && constant != JSON_NONE)
+	struct slice name = key == NONE ? SLICE("") : result_name(x, key + 1);
+	if (!name.n && constant != NONE)
 		name = json_text(&x->t, constant, "name", &x->b);
 	uint32_t id = graph_intern(x->g, name.n ? name : SLICE("arg"));
 	uint32_t node = gx_add_node(x, GRAPH_PLACEHOLDER, graph_text(x->g, id), graph_text(x->g, id));
 	x->g->node[node].target = x->g->node[node].name;
 	gx_name_value(x, id, node);
 	int64_t v;
-	if (key != JSON_NONE && slice_is(json_slice(&x->t, key), "as_int") && json_i64(&x->t, key + 1, &v))
+	if (key != NONE && slice_is(json_slice(&x->t, key), "as_int") && json_i64(&x->t, key + 1, &v))
 		x->g->node[node].meta = graph_add_sym(x->g, symsize_int(v));
 	return 0;
 }
@@ -235,7 +235,7 @@ static int read_outputs(struct exported *x, uint32_t graph, uint32_t outputs)
 			return -1;
 		gx_push(x, v);
 	}
-	bool single = json_get_as(&x->t, graph, "is_single_tensor_return", JSON_TRUE) != JSON_NONE && x->n_stack - base == 1;
+	bool single = json_get_as(&x->t, graph, "is_single_tensor_return", JSON_TRUE) != NONE && x->n_stack - base == 1;
 	if (!single)
 		v = graph_sequence(x->g, GV_TUPLE, x->stack + base, x->n_stack - base);
 	x->n_stack = base;
@@ -262,17 +262,17 @@ static struct symsize expression(struct exported *x, uint32_t k)
 /* {"as_int": 8}, {"as_expr": {"expr_str": "Symbol('s77', ...)"}}, {"as_float": 0.5}, {"as_bool": true} */
 static struct symsize read_size(struct exported *x, uint32_t obj)
 {
-	uint32_t key = gx_union(x, obj), expr = key == JSON_NONE ? JSON_NONE : json_get_as(&x->t, key + 1, "expr_str", JSON_STRING);
+	uint32_t key = gx_union(x, obj), expr = key == NONE ? NONE : json_get_as(&x->t, key + 1, "expr_str", JSON_STRING);
 	int64_t v;
-	if (expr != JSON_NONE)
+	if (expr != NONE)
 		return expression(x, expr);
-	if (key != JSON_NONE && json_i64(&x->t, key + 1, &v))
+	if (key != NONE && json_i64(&x->t, key + 1, &v))
 		return symsize_int(v);
-	if (key != JSON_NONE && json_is(&x->t, key + 1, JSON_TRUE))
+	if (key != NONE && json_is(&x->t, key + 1, JSON_TRUE))
 		return symsize_int(1);
-	if (key != JSON_NONE && json_is(&x->t, key + 1, JSON_FALSE))
+	if (key != NONE && json_is(&x->t, key + 1, JSON_FALSE))
 		return symsize_int(0);
-	return symsize_opaque(&x->g->tab, key == JSON_NONE ? SLICE("?") : json_raw(&x->t, key + 1));
+	return symsize_opaque(&x->g->tab, key == NONE ? SLICE("?") : json_raw(&x->t, key + 1));
 }
 
 static int read_sizes(struct exported *x, uint32_t array, struct symsize *dim, size_t *n)
@@ -294,16 +294,16 @@ static int tensor_meta(struct exported *x, uint32_t obj, uint32_t *meta)
 	uint32_t sizes = json_get_as(&x->t, obj, "sizes", JSON_ARRAY), strides = json_get_as(&x->t, obj, "strides", JSON_ARRAY);
 	uint32_t dtype = json_get_as(&x->t, obj, "dtype", JSON_NUMBER);
 	struct buf device = {0};
-	if (sizes == JSON_NONE)
+	if (sizes == NONE)
 		return gx_bad(x, obj, "a tensor without sizes");
-	if (read_sizes(x, sizes, size, &n) < 0 || (strides != JSON_NONE && read_sizes(x, strides, stride, &n_stride) < 0))
+	if (read_sizes(x, sizes, size, &n) < 0 || (strides != NONE && read_sizes(x, strides, stride, &n_stride) < 0))
 		return -1;
-	if (dtype != JSON_NONE)
+	if (dtype != NONE)
 		json_i64(&x->t, dtype, &number);
 	gx_device(x, json_get_as(&x->t, obj, "device", JSON_OBJECT), &device);
-	*meta = graph_add_tensor(x->g, exported_dtype(number), n, size, strides != JSON_NONE && n_stride == n ? stride : NULL,
-				 buf_slice(&device));
-	x->g->meta[*meta].requires_grad = json_get_as(&x->t, obj, "requires_grad", JSON_TRUE) != JSON_NONE;
+	*meta =
+	    graph_add_tensor(x->g, exported_dtype(number), n, size, strides != NONE && n_stride == n ? stride : NULL, buf_slice(&device));
+	x->g->meta[*meta].requires_grad = json_get_as(&x->t, obj, "requires_grad", JSON_TRUE) != NONE;
 	buf_release(&device);
 	return 0;
 }
@@ -313,11 +313,11 @@ static int give_metas(struct exported *x, uint32_t graph)
 	static const char *const values[] = {"tensor_values", "sym_int_values", "sym_float_values", "sym_bool_values"};
 	for (size_t i = 0; i < ARRAY_LEN(values); i++) {
 		uint32_t all = json_get_as(&x->t, graph, values[i], JSON_OBJECT);
-		if (all == JSON_NONE)
+		if (all == NONE)
 			continue;
 		json_each_pair(&x->t, all, k) {
 			uint32_t meta, node = gx_value_named(x, json_text_at(&x->t, k, &x->b));
-			if (node == GRAPH_NONE)
+			if (node == NONE)
 				continue;
 			if (i == 0 && tensor_meta(x, k + 1, &meta) < 0)
 				return -1;
@@ -337,10 +337,10 @@ static void give_tuples(struct exported *x)
 		const struct parts *p = &x->parts[x->n_parts - 1];
 		struct gmeta *part = xcalloc((size_t)p->n + 1, sizeof(*part));
 		for (uint32_t k = 0; k < p->n; k++)
-			part[k] = (struct gmeta){.dtype = DTYPE_NONE, .device = GRAPH_NONE, .subclass = GRAPH_NONE};
+			part[k] = (struct gmeta){.dtype = DTYPE_NONE, .device = NONE, .subclass = NONE};
 		for (uint32_t k = p->node + 1; k < p->end; k++) {
 			const struct gvalue *v = g->value + g->node[k].args;
-			if (v[0].node == p->node && g->node[k].meta != GRAPH_NONE)
+			if (v[0].node == p->node && g->node[k].meta != NONE)
 				part[v[1].i] = g->meta[g->node[k].meta];
 		}
 		g->node[p->node].meta = graph_add_tuple_meta(g, part, p->n);
@@ -354,12 +354,12 @@ static int read_graph(struct exported *x, uint32_t graph, uint32_t specs)
 {
 	uint32_t inputs = json_get_as(&x->t, graph, "inputs", JSON_ARRAY), nodes = json_get_as(&x->t, graph, "nodes", JSON_ARRAY);
 	uint32_t outputs = json_get_as(&x->t, graph, "outputs", JSON_ARRAY);
-	uint32_t spec = specs == JSON_NONE ? JSON_NONE : json_first(&x->t, specs);
-	if (inputs == JSON_NONE || nodes == JSON_NONE || outputs == JSON_NONE)
+	uint32_t spec = specs == NONE ? NONE : json_first(&x->t, specs);
+	if (inputs == NONE || nodes == NONE || outputs == NONE)
 		return gx_bad(x, graph, "a graph without inputs, nodes or outputs");
 	json_each(&x->t, inputs, k) {
-		bool more = spec != JSON_NONE && spec < json_end(&x->t, specs);
-		if (read_input(x, k, more ? spec : JSON_NONE) < 0)
+		bool more = spec != NONE && spec < json_end(&x->t, specs);
+		if (read_input(x, k, more ? spec : NONE) < 0)
 			return -1;
 		spec = more ? json_next(&x->t, spec) : spec;
 	}
@@ -378,8 +378,8 @@ static void mark_parameters(struct exported *x, uint32_t specs)
 	json_each(&x->t, specs, k) {
 		uint32_t parameter = json_get(&x->t, k, "parameter");
 		uint32_t name = json_get_as(&x->t, json_get(&x->t, parameter, "arg"), "name", JSON_STRING);
-		uint32_t node = name == JSON_NONE ? GRAPH_NONE : gx_value_named(x, json_text_at(&x->t, name, &x->b));
-		if (node != GRAPH_NONE && x->g->node[node].meta != GRAPH_NONE)
+		uint32_t node = name == NONE ? NONE : gx_value_named(x, json_text_at(&x->t, name, &x->b));
+		if (node != NONE && x->g->node[node].meta != NONE)
 			x->g->meta[x->g->node[node].meta].is_param = true;
 	}
 }
@@ -402,18 +402,18 @@ static int read_all(struct exported *x, uint32_t root)
 		return -1;
 	uint32_t module = json_get_as(&x->t, root, "graph_module", JSON_OBJECT), graph = json_get_as(&x->t, module, "graph", JSON_OBJECT);
 	uint32_t specs = json_get_as(&x->t, json_get(&x->t, module, "signature"), "input_specs", JSON_ARRAY);
-	if (graph == JSON_NONE)
+	if (graph == NONE)
 		return gx_bad(x, root, "'graph_module' is missing");
-	x->module = graph_add_module(x->g, GRAPH_NONE, SLICE(""), SLICE("GraphModule"));
+	x->module = graph_add_module(x->g, NONE, SLICE(""), SLICE("GraphModule"));
 	if (read_graph(x, graph, specs) < 0)
 		return -1;
-	if (specs != JSON_NONE)
+	if (specs != NONE)
 		mark_parameters(x, specs);
 	for (size_t i = 0; i < x->n_waiting; i++) {
 		struct waiting w = x->waiting[i];
 		struct slice name = graph_text(x->g, w.name);
 		x->module = graph_add_module(x->g, w.parent, name, name);
-		if (read_graph(x, w.graph, JSON_NONE) < 0)
+		if (read_graph(x, w.graph, NONE) < 0)
 			return -1;
 	}
 	return 0;
@@ -421,7 +421,7 @@ static int read_all(struct exported *x, uint32_t root)
 
 int graph_exported_read(struct graph *g, struct slice model_json, const char *name, struct err *err)
 {
-	struct exported x = {.g = g, .name = name, .err = err, .node = GRAPH_NONE};
+	struct exported x = {.g = g, .name = name, .err = err, .node = NONE};
 	uint32_t root;
 	int rc;
 	if (model_json.n >= UINT32_MAX)

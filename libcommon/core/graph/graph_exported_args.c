@@ -4,7 +4,7 @@
 int gx_bad(struct exported *x, uint32_t tok, const char *fmt, ...)
 {
 	char what[400], where[256] = "";
-	struct slice name = x->node == GRAPH_NONE ? SLICE("") : graph_text(x->g, x->node);
+	struct slice name = x->node == NONE ? SLICE("") : graph_text(x->g, x->node);
 	va_list ap;
 	va_start(ap, fmt);
 	vsnprintf(what, sizeof(what), fmt, ap);
@@ -29,12 +29,12 @@ static struct known *known(struct exported *x, uint32_t text)
 uint32_t gx_value_named(const struct exported *x, struct slice name)
 {
 	uint32_t id = intern_find(&x->g->text, name);
-	return id < x->cap_known && x->known[id].value_of == x->module + 1 ? x->known[id].value : GRAPH_NONE;
+	return id < x->cap_known && x->known[id].value_of == x->module + 1 ? x->known[id].value : NONE;
 }
 
 static uint32_t node_named(const struct exported *x, uint32_t id)
 {
-	return id < x->cap_known && x->known[id].node_of == x->module + 1 ? x->known[id].node : GRAPH_NONE;
+	return id < x->cap_known && x->known[id].node_of == x->module + 1 ? x->known[id].node : NONE;
 }
 
 void gx_name_value(struct exported *x, uint32_t id, uint32_t node)
@@ -49,7 +49,7 @@ static uint32_t free_name(struct exported *x, struct slice wanted)
 {
 	uint32_t id = graph_intern(x->g, wanted);
 	wanted = graph_text(x->g, id);
-	for (unsigned n = 1; node_named(x, id) != GRAPH_NONE; n++) {
+	for (unsigned n = 1; node_named(x, id) != NONE; n++) {
 		char *name = xasprintf("%.*s_%u", SL(wanted), n);
 		id = graph_intern(x->g, slice_str(name));
 		free(name);
@@ -78,9 +78,9 @@ void gx_push(struct exported *x, struct gvalue v)
 static int named_node(struct exported *x, uint32_t tok, struct gvalue *v)
 {
 	struct slice name = json_text_at(&x->t, tok, &x->b);
-	uint32_t node = tok == JSON_NONE ? GRAPH_NONE : gx_value_named(x, name);
-	if (node == GRAPH_NONE)
-		return gx_bad(x, tok == JSON_NONE ? 0 : tok, "there is no value '%.*s' before it", SLN(name, 100));
+	uint32_t node = tok == NONE ? NONE : gx_value_named(x, name);
+	if (node == NONE)
+		return gx_bad(x, tok == NONE ? 0 : tok, "there is no value '%.*s' before it", SLN(name, 100));
 	*v = graph_node_value(node);
 	return 0;
 }
@@ -149,13 +149,13 @@ static int read_dtype_value(struct exported *x, uint32_t k, struct gvalue *v)
 static int read_sym(struct exported *x, uint32_t obj, struct gvalue *v)
 {
 	uint32_t k;
-	if ((k = json_get(&x->t, obj, "as_name")) != JSON_NONE)
+	if ((k = json_get(&x->t, obj, "as_name")) != NONE)
 		return named_node(x, k, v);
-	if ((k = json_get(&x->t, obj, "as_int")) != JSON_NONE)
+	if ((k = json_get(&x->t, obj, "as_int")) != NONE)
 		return read_number(x, k, false, v);
-	if ((k = json_get(&x->t, obj, "as_float")) != JSON_NONE)
+	if ((k = json_get(&x->t, obj, "as_float")) != NONE)
 		return read_number(x, k, true, v);
-	if ((k = json_get(&x->t, obj, "as_bool")) == JSON_NONE)
+	if ((k = json_get(&x->t, obj, "as_bool")) == NONE)
 		return gx_bad(x, obj, "a symbol without a name");
 	*v = graph_bool_value(json_is(&x->t, k, JSON_TRUE));
 	return 0;
@@ -171,7 +171,7 @@ static int read_optional(struct exported *x, uint32_t obj, struct gvalue *v)
 {
 	uint32_t k = json_get(&x->t, obj, "as_tensor");
 	*v = graph_none_value();
-	return k == JSON_NONE ? 0 : read_tensor(x, k, v);
+	return k == NONE ? 0 : read_tensor(x, k, v);
 }
 
 static int read_int(struct exported *x, uint32_t k, struct gvalue *v) { return read_number(x, k, false, v); }
@@ -236,7 +236,7 @@ static int read_complex(struct exported *x, uint32_t k, struct gvalue *v)
 	double re = 0, im = 0;
 	uint32_t r = json_get(&x->t, k, "real"), i = json_get(&x->t, k, "imag");
 	char text[80];
-	if (r == JSON_NONE || i == JSON_NONE || gx_float(x, r, &re) < 0 || gx_float(x, i, &im) < 0)
+	if (r == NONE || i == NONE || gx_float(x, r, &re) < 0 || gx_float(x, i, &im) < 0)
 		return gx_bad(x, k, "a complex number has real and imag");
 	snprintf(text, sizeof(text), "(%.17g%+.17gj)", re, im);
 	*v = graph_text_value(x->g, GV_COMPLEX, slice_str(text));
@@ -247,7 +247,7 @@ static int read_complex(struct exported *x, uint32_t k, struct gvalue *v)
 static struct gvalue attribute(struct exported *x, struct slice name, bool *made)
 {
 	uint32_t id = graph_intern(x->g, name), node = node_named(x, id);
-	*made = node == GRAPH_NONE || x->g->node[node].op != GRAPH_GET_ATTR;
+	*made = node == NONE || x->g->node[node].op != GRAPH_GET_ATTR;
 	if (*made)
 		node = gx_add_node(x, GRAPH_GET_ATTR, graph_text(x->g, id), graph_text(x->g, id));
 	return graph_node_value(node);
@@ -257,7 +257,7 @@ static int read_graph(struct exported *x, uint32_t k, struct gvalue *v)
 {
 	uint32_t graph = json_get_as(&x->t, k, "graph", JSON_OBJECT), name = json_get_as(&x->t, k, "name", JSON_STRING);
 	bool made;
-	if (graph == JSON_NONE || name == JSON_NONE)
+	if (graph == NONE || name == NONE)
 		return gx_bad(x, k, "a subgraph without name or graph");
 	*v = attribute(x, json_text_at(&x->t, name, &x->b), &made);
 	if (made) {
@@ -273,8 +273,8 @@ static int read_custom_obj(struct exported *x, uint32_t k, struct gvalue *v)
 	struct slice name = json_text(&x->t, k, "name", &x->b);
 	uint32_t node = gx_value_named(x, name);
 	bool made;
-	*v = node == GRAPH_NONE ? attribute(x, name, &made) : graph_node_value(node);
-	if (node == GRAPH_NONE && made)
+	*v = node == NONE ? attribute(x, name, &made) : graph_node_value(node);
+	if (node == NONE && made)
 		graph_add_attr(x->g, x->module, GATTR_OTHER, graph_text(x->g, x->g->node[v->node].target), (struct slice){0});
 	return 0;
 }
@@ -359,9 +359,9 @@ static const struct form {
 /* An object with one member, whose key says what it is. Members that are null, as older files have them, do not count. */
 uint32_t gx_union(const struct exported *x, uint32_t obj)
 {
-	uint32_t found = JSON_NONE;
+	uint32_t found = NONE;
 	if (!json_is(&x->t, obj, JSON_OBJECT))
-		return JSON_NONE;
+		return NONE;
 	json_each_pair(&x->t, obj, k)
 		if (!json_is(&x->t, k + 1, JSON_NULL))
 			found = k;
@@ -371,7 +371,7 @@ uint32_t gx_union(const struct exported *x, uint32_t obj)
 int gx_argument(struct exported *x, uint32_t arg, unsigned depth, struct gvalue *v)
 {
 	uint32_t k = gx_union(x, arg);
-	if (k == JSON_NONE)
+	if (k == NONE)
 		return gx_bad(x, arg, "an argument that says nothing");
 	struct slice key = json_slice(&x->t, k);
 	if (slice_is(key, "as_string_to_argument"))

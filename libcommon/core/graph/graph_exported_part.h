@@ -28,7 +28,7 @@ struct exported {
 	const char *name;
 	struct err *err;
 	uint32_t module;
-	uint32_t node; /* for messages: text of its name, GRAPH_NONE outside of any */
+	uint32_t node; /* for messages: text of its name, NONE outside of any */
 	struct known *known;
 	uint32_t cap_known;
 	struct waiting *waiting;
@@ -40,11 +40,11 @@ struct exported {
 
 /* Says which byte and node; -1. */
 int gx_bad(struct exported *x, uint32_t tok, const char *fmt, ...) PRINTF_LIKE(3, 4);
-/* The key of the one member that says what an object is; JSON_NONE. */
+/* The key of the one member that says what an object is; NONE. */
 uint32_t gx_union(const struct exported *x, uint32_t obj);
 void gx_device(struct exported *x, uint32_t obj, struct buf *b); /* "cuda:0" */
 void gx_push(struct exported *x, struct gvalue v);
-/* The node whose value has this name in the file; GRAPH_NONE. */
+/* The node whose value has this name in the file; NONE. */
 uint32_t gx_value_named(const struct exported *x, struct slice name);
 void gx_name_value(struct exported *x, uint32_t text, uint32_t node);
 /* Into the module that is being read; a name that is taken gets a number. */

@@ -17,11 +17,11 @@ static bool differ(struct same *s, const char *fmt, ...)
 	va_list ap;
 	if (!s->why)
 		return false;
-	if (s->node_a != GRAPH_NONE) {
+	if (s->node_a != NONE) {
 		struct slice name = graph_name(s->a, s->node_a);
 		const struct gmodule *m = &s->a->module[s->a->node[s->node_a].module];
 		buf_addf(s->why, "node %u '%.*s'", s->node_a - m->first, SLN(name, 200));
-		if (m->parent != GRAPH_NONE)
+		if (m->parent != NONE)
 			buf_addf(s->why, " of '%.*s'", SLN(graph_text(s->a, m->name), 200));
 		buf_adds(s->why, ": ");
 	}
@@ -152,8 +152,8 @@ static bool same_attrs(struct same *s, uint32_t module)
 		const struct gattr *y = graph_attr(s->b, s->to[module], name);
 		if (!y)
 			return differ(s, "attribute '%.*s' is missing", SLN(name, 200));
-		if (x->kind != y->kind || (x->expr == GRAPH_NONE) != (y->expr == GRAPH_NONE) ||
-		    (x->expr != GRAPH_NONE && !slice_eq(graph_text(s->a, x->expr), graph_text(s->b, y->expr))))
+		if (x->kind != y->kind || (x->expr == NONE) != (y->expr == NONE) ||
+		    (x->expr != NONE && !slice_eq(graph_text(s->a, x->expr), graph_text(s->b, y->expr))))
 			return differ(s, "attribute '%.*s' is another", SLN(name, 200));
 	}
 	return true;
@@ -170,19 +170,19 @@ static bool same_module(struct same *s, uint32_t module)
 		if (!same_node(s))
 			return false;
 	}
-	s->node_a = GRAPH_NONE;
+	s->node_a = NONE;
 	return x->n == y->n || differ(s, "'%.*s' has %u nodes, not %u", SLN(graph_text(s->a, x->class_name), 200), x->n, y->n);
 }
 
 bool graph_same(const struct graph *a, const struct graph *b, struct buf *why)
 {
 	uint32_t *to = xcalloc(a->n_modules + 1, sizeof(*to));
-	struct same s = {a, b, to, GRAPH_NONE, GRAPH_NONE, why};
+	struct same s = {a, b, to, NONE, NONE, why};
 	bool ok = a->n_modules == b->n_modules || differ(&s, "there are %zu modules, not %zu", a->n_modules, b->n_modules);
 	for (uint32_t i = 1; i < a->n_modules && ok; i++) {
 		struct slice name = graph_text(a, a->module[i].name);
 		to[i] = graph_child(b, to[a->module[i].parent], name);
-		if (to[i] == GRAPH_NONE)
+		if (to[i] == NONE)
 			ok = differ(&s, "module '%.*s' is missing", SLN(name, 200));
 	}
 	for (uint32_t i = 0; i < a->n_modules && ok; i++)
@@ -248,7 +248,7 @@ static uint64_t hash_module(const struct graph *g, uint32_t module)
 	for (uint32_t i = m->first_attr; i < m->first_attr + m->n_attr; i++) {
 		/* Of several of a name the one that counts stands for all. */
 		const struct gattr *a = graph_attr(g, module, graph_text(g, g->attr[i].name));
-		uint64_t expr = a->expr == GRAPH_NONE ? 0 : text_hash(graph_text(g, a->expr));
+		uint64_t expr = a->expr == NONE ? 0 : text_hash(graph_text(g, a->expr));
 		attrs += mix(text_hash(graph_text(g, a->name)), mix(a->kind, expr));
 	}
 	return mix(h, attrs);

@@ -20,7 +20,7 @@ struct build {
 static uint32_t resolve(const struct graph *g, const uint32_t *replace, uint32_t node)
 {
 	uint32_t at = node;
-	for (size_t steps = 0; replace && replace[at] != GRAPH_NONE; steps++) {
+	for (size_t steps = 0; replace && replace[at] != NONE; steps++) {
 		if (steps > g->n_nodes)
 			return node;
 		at = replace[at];
@@ -51,7 +51,7 @@ static bool mark_operand(void *user, uint32_t operand)
 	}
 	if (r >= b->user)
 		b->bad = r;
-	return b->bad == GRAPH_NONE;
+	return b->bad == NONE;
 }
 
 /* What g returns and the candidate has: an input always, as its being returned may be what fails; not what stands for it. */
@@ -171,7 +171,7 @@ static void add_returned(struct returns *r, struct gvalue v)
 		for (uint32_t k = 0; k < v.n; k++)
 			add_returned(r, b->g->value[v.first + k]);
 	} else {
-		add_return(r, GRAPH_NONE, graph_copy_value(b->out, b->g, v, b->map));
+		add_return(r, NONE, graph_copy_value(b->out, b->g, v, b->map));
 	}
 }
 
@@ -194,7 +194,7 @@ static void add_output(struct build *b, const struct gmodule *root)
 	    graph_add_node_ids(b->out, 0, GRAPH_OUTPUT, graph_copy_text(b->out, g, old->name), graph_copy_text(b->out, g, old->target));
 	struct gvalue all = graph_sequence(b->out, list ? GV_LIST : GV_TUPLE, r.v, r.n);
 	graph_set_args(b->out, id, &all, 1);
-	b->cut->from[b->cut->n_nodes++] = GRAPH_NONE;
+	b->cut->from[b->cut->n_nodes++] = NONE;
 	free(r.v);
 }
 
@@ -209,7 +209,7 @@ static void add_attr(struct build *b, struct slice target)
 	}
 	if (!a || graph_attr(b->out, 0, target))
 		return;
-	uint32_t id = graph_add_attr(b->out, 0, a->kind, target, a->expr == GRAPH_NONE ? (struct slice){0} : graph_text(b->g, a->expr));
+	uint32_t id = graph_add_attr(b->out, 0, a->kind, target, a->expr == NONE ? (struct slice){0} : graph_text(b->g, a->expr));
 	b->out->attr[id].meta = graph_copy_meta(b->out, b->g, a->meta);
 }
 
@@ -225,7 +225,7 @@ static void add_parts(struct build *b)
 		struct slice target = graph_text(b->g, n->target);
 		uint32_t child = graph_child(b->g, 0, target);
 		add_attr(b, target);
-		if (child != GRAPH_NONE && graph_child(b->out, 0, target) == GRAPH_NONE)
+		if (child != NONE && graph_child(b->out, 0, target) == NONE)
 			graph_copy_module(b->out, 0, b->g, child);
 	}
 }
@@ -255,7 +255,7 @@ static int build(struct build *b, const uint64_t *keep)
 	n = room(b);
 	b->cut->input = xreallocarray(NULL, n, sizeof(*b->cut->input));
 	b->cut->from = xreallocarray(NULL, n, sizeof(*b->cut->from));
-	graph_add_module(b->out, GRAPH_NONE, SLICE(""), graph_text(b->g, root->class_name));
+	graph_add_module(b->out, NONE, SLICE(""), graph_text(b->g, root->class_name));
 	add_inputs(b, root);
 	add_nodes(b, root);
 	add_output(b, root);
@@ -266,7 +266,7 @@ static int build(struct build *b, const uint64_t *keep)
 int slice_build(const struct graph *g, const struct units *u, const uint64_t *keep, const uint32_t *replace, struct graph *out,
 		struct cut *cut, struct err *err)
 {
-	struct build b = {.g = g, .u = u, .replace = replace, .out = out, .cut = cut, .bad = GRAPH_NONE, .err = err};
+	struct build b = {.g = g, .u = u, .replace = replace, .out = out, .cut = cut, .bad = NONE, .err = err};
 	b.is = xcalloc(g->n_nodes + 1, 1);
 	b.used = xcalloc(u->n + 1, sizeof(*b.used));
 	b.map = xreallocarray(NULL, g->n_nodes + 1, sizeof(*b.map));
@@ -307,7 +307,7 @@ static bool can_be_made(const struct closing *c, uint32_t node)
 	const struct gnode *n = &c->g->node[node];
 	if (n->op == GRAPH_PLACEHOLDER || n->op == GRAPH_GET_ATTR)
 		return true;
-	if (n->meta == GRAPH_NONE)
+	if (n->meta == NONE)
 		return c->guess && !(c->u->is[node] & (NODE_TUPLE | NODE_NO_VALUE | NODE_NO_TENSOR));
 	const struct gmeta *m = &c->g->meta[n->meta];
 	return m->kind == GMETA_SYM || (m->kind == GMETA_TENSOR && m->dtype != DTYPE_NONE);
@@ -317,7 +317,7 @@ static bool close_operand(void *user, uint32_t operand)
 {
 	struct closing *c = user;
 	uint32_t node = resolve(c->g, c->replace, operand), unit = c->u->of[node];
-	if (unit == GRAPH_NONE || bit_in(c->keep, unit) || can_be_made(c, node))
+	if (unit == NONE || bit_in(c->keep, unit) || can_be_made(c, node))
 		return true;
 	bit_add(c->keep, unit);
 	if (unit >= c->next)

@@ -50,7 +50,7 @@ enum {
 
 struct units {
 	size_t n;
-	uint32_t *of;    /* node -> unit; GRAPH_NONE: placeholder, output, get_attr, a node of a submodule */
+	uint32_t *of;    /* node -> unit; NONE: placeholder, output, get_attr, a node of a submodule */
 	uint32_t *first; /* unit u's nodes are node[first[u] .. first[u + 1]), in order */
 	uint32_t *node;
 	size_t n_nodes;  /* of all units */
@@ -66,17 +66,17 @@ void units_release(struct units *u);
 
 /* Does it do something besides its value (writes to an operand, asserts, draws random numbers; a subgraph of it does)? *mutates
  * (may be NULL): the operand it writes to: the first one of what ends in "_", of setitem and of inplace=True, or out=;
- * GRAPH_NONE when none. The names are those of torch 2.13 (torch/fx/node.py, _side_effectful_functions; native_functions.yaml). */
+ * NONE when none. The names are those of torch 2.13 (torch/fx/node.py, _side_effectful_functions; native_functions.yaml). */
 bool node_has_effect(const struct graph *g, uint32_t node, uint32_t *mutates);
 
 struct cut {
 	uint32_t *input;  /* for each placeholder of the new graph, in order: the node of g */
-	uint32_t *output; /* for each output: the node of g; GRAPH_NONE: None, or another constant of the original's return */
-	uint32_t *from;   /* for each node of the new graph's root: the node of g, GRAPH_NONE for the output node */
+	uint32_t *output; /* for each output: the node of g; NONE: None, or another constant of the original's return */
+	uint32_t *from;   /* for each node of the new graph's root: the node of g, NONE for the output node */
 	size_t n_inputs, n_outputs, n_nodes;
 };
 /* keep: bit set of units. replace: NULL, or for each node of g another one that is used instead of it wherever it is an
- * operand (GRAPH_NONE: itself); chains are followed; it must come before the users. Placeholders of g that K uses, or g returns, keep
+ * operand (NONE: itself); chains are followed; it must come before the users. Placeholders of g that K uses, or g returns, keep
  * their order and come first, then the other inputs in the order of g. Getitems that nobody in K uses are left out, but for those of
  * a unit that is an output. *out borrows from g (graph_borrow). Failure: -1 and err (EXIT_INPUT) when a tuple or a
  * context would have to be an input ("node 'sum' needs 'split', whose value is a tuple"): *out and *cut are then empty.

@@ -31,7 +31,7 @@ static uint32_t last_writer(const struct flow *f, uint32_t node)
 		else
 			hi = mid;
 	}
-	return lo && u->written[lo - 1] == alias ? u->writer[lo - 1] : GRAPH_NONE;
+	return lo && u->written[lo - 1] == alias ? u->writer[lo - 1] : NONE;
 }
 
 static bool flow_operand(void *user, uint32_t operand)
@@ -40,7 +40,7 @@ static bool flow_operand(void *user, uint32_t operand)
 	flow_add(f, operand);
 	if (f->u->n_writers) {
 		uint32_t w = last_writer(f, operand);
-		if (w != GRAPH_NONE)
+		if (w != NONE)
 			flow_add(f, w);
 	}
 	return true;
@@ -60,7 +60,7 @@ static void flow_run(struct flow *f)
 		uint32_t unit;
 		f->user = f->todo[--f->n_todo];
 		graph_operands(f->g, f->user, flow_operand, f);
-		if ((unit = u->of[f->user]) != GRAPH_NONE && u->first[unit + 1] - u->first[unit] > 1)
+		if ((unit = u->of[f->user]) != NONE && u->first[unit + 1] - u->first[unit] > 1)
 			for (uint32_t k = u->first[unit]; k < u->first[unit + 1]; k++)
 				flow_add(f, u->node[k]);
 	}
@@ -115,7 +115,7 @@ static bool meta_symbolic(const struct graph *g, const struct gmeta *m)
 void slice_symbolic(const struct graph *g, uint64_t *nodes)
 {
 	for (uint32_t i = 0; i < g->n_nodes; i++) {
-		if (g->node[i].meta == GRAPH_NONE)
+		if (g->node[i].meta == NONE)
 			continue;
 		const struct gmeta *m = &g->meta[g->node[i].meta];
 		bool is = meta_symbolic(g, m);

@@ -202,7 +202,7 @@ static bool take_first(void *user, uint32_t operand)
 
 static uint32_t first_operand(const struct graph *g, uint32_t node)
 {
-	uint32_t first = GRAPH_NONE;
+	uint32_t first = NONE;
 	graph_operands(g, node, take_first, &first);
 	return first;
 }
@@ -238,7 +238,7 @@ static bool own_effect(const struct graph *g, uint32_t node, uint16_t target, ui
 {
 	const struct gnode *n = &g->node[node];
 	const struct gvalue *kw;
-	*mutates = GRAPH_NONE;
+	*mutates = NONE;
 	if (n->op != GRAPH_CALL_FUNCTION && n->op != GRAPH_CALL_METHOD)
 		return false;
 	if (target & IN_PLACE || ((kw = graph_kwarg(g, node, "inplace")) && kw->kind == GV_BOOL && kw->i))
@@ -262,7 +262,7 @@ static bool look_into(void *user, uint32_t operand)
 	const struct graph *g = s->g;
 	const struct gnode *n = &g->node[operand];
 	uint32_t mutates, child;
-	if (n->op != GRAPH_GET_ATTR || (child = graph_child(g, n->module, graph_text(g, n->target))) == GRAPH_NONE)
+	if (n->op != GRAPH_GET_ATTR || (child = graph_child(g, n->module, graph_text(g, n->target))) == NONE)
 		return true;
 	bool *below = xcalloc(g->n_modules, sizeof(*below));
 	below[child] = true;
@@ -301,7 +301,7 @@ static bool takes_part(const struct graph *g, uint32_t node, uint32_t *source)
 		return false;
 	*source = g->value[n->args].node;
 	uint32_t meta = g->node[*source].meta;
-	if (meta != GRAPH_NONE && g->meta[meta].kind != GMETA_NONE)
+	if (meta != NONE && g->meta[meta].kind != GMETA_NONE)
 		return g->meta[meta].kind == GMETA_TUPLE;
 	return g->value[n->args + 1].kind == GV_INT;
 }
@@ -316,14 +316,14 @@ static bool of_numbers(void *user, uint32_t operand)
 {
 	const struct finding *f = user;
 	uint32_t meta = f->g->node[operand].meta;
-	return meta == GRAPH_NONE ? f->u->is[operand] & NODE_NO_TENSOR : f->g->meta[meta].kind == GMETA_SYM;
+	return meta == NONE ? f->u->is[operand] & NODE_NO_TENSOR : f->g->meta[meta].kind == GMETA_SYM;
 }
 
 static void look_at(struct finding *f, uint32_t i)
 {
 	const struct graph *g = f->g;
 	struct units *u = f->u;
-	uint32_t source, mutates = GRAPH_NONE, meta = g->node[i].meta;
+	uint32_t source, mutates = NONE, meta = g->node[i].meta;
 	uint16_t *target = &f->target[g->node[i].target];
 	if (!*target)
 		*target = look_at_target(g, i);
@@ -331,28 +331,28 @@ static void look_at(struct finding *f, uint32_t i)
 		u->is[i] |= NODE_EFFECT;
 	if (*target & NO_VALUE)
 		u->is[i] |= NODE_NO_VALUE;
-	if (meta == GRAPH_NONE ? *target & SEQUENCE : g->meta[meta].kind == GMETA_TUPLE)
+	if (meta == NONE ? *target & SEQUENCE : g->meta[meta].kind == GMETA_TUPLE)
 		u->is[i] |= NODE_TUPLE;
-	if (meta == GRAPH_NONE && (*target & NO_TENSOR || (*target & OF_PYTHON && graph_operands(g, i, of_numbers, f))))
+	if (meta == NONE && (*target & NO_TENSOR || (*target & OF_PYTHON && graph_operands(g, i, of_numbers, f))))
 		u->is[i] |= NODE_NO_TENSOR;
 	bool part = takes_part(g, i, &source);
 	if (part) {
 		u->is[source] |= NODE_TUPLE;
-		if (u->of[source] != GRAPH_NONE) {
+		if (u->of[source] != NONE) {
 			u->is[i] |= NODE_GETITEM;
 			u->of[i] = u->of[source];
 		}
-	} else if (*target & ENDS_CONTEXT && (source = first_operand(g, i)) != GRAPH_NONE) {
+	} else if (*target & ENDS_CONTEXT && (source = first_operand(g, i)) != NONE) {
 		u->of[i] = u->of[source];
 	}
-	if (u->of[i] == GRAPH_NONE)
+	if (u->of[i] == NONE)
 		u->of[i] = (uint32_t)u->n++;
-	if (mutates != GRAPH_NONE) {
+	if (mutates != NONE) {
 		u->alias[i] = u->alias[mutates];
 		u->writer[u->n_writers++] = i;
 	} else if (part || *target & VIEW) {
 		source = first_operand(g, i);
-		u->alias[i] = source == GRAPH_NONE ? i : u->alias[source];
+		u->alias[i] = source == NONE ? i : u->alias[source];
 	}
 }
 
@@ -360,14 +360,14 @@ static void list_nodes(struct units *u, const struct gmodule *root)
 {
 	u->first = xcalloc(u->n + 2, sizeof(*u->first));
 	for (uint32_t i = root->first; i < root->first + root->n; i++)
-		if (u->of[i] != GRAPH_NONE)
+		if (u->of[i] != NONE)
 			u->first[u->of[i] + 2]++;
 	for (size_t k = 2; k < u->n + 2; k++)
 		u->first[k] += u->first[k - 1];
 	u->n_nodes = u->first[u->n + 1];
 	u->node = xreallocarray(NULL, u->n_nodes + 1, sizeof(*u->node));
 	for (uint32_t i = root->first; i < root->first + root->n; i++)
-		if (u->of[i] != GRAPH_NONE)
+		if (u->of[i] != NONE)
 			u->node[u->first[u->of[i] + 1]++] = i;
 }
 
@@ -388,7 +388,7 @@ void units_find(const struct graph *g, struct units *u)
 	u->writer = xreallocarray(NULL, (size_t)root->n + 1, sizeof(*u->writer));
 	u->is = xcalloc(g->n_nodes + 1, 1);
 	for (uint32_t i = 0; i < g->n_nodes; i++) {
-		u->of[i] = GRAPH_NONE;
+		u->of[i] = NONE;
 		u->alias[i] = i;
 	}
 	for (uint32_t i = root->first; i < root->first + root->n; i++)

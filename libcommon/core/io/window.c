@@ -110,7 +110,7 @@ static size_t inflate_some(struct input *in, char *to, size_t n)
 {
 	z_stream *z = in->gz;
 	z->next_out = (Bytef *)to;
-	z->avail_out = n > UINT32_MAX ? UINT32_MAX : (uInt)n;
+	z->avail_out = n > UINT32_MAX ? NONE : (uInt)n;
 	const uInt want = z->avail_out;
 	while (z->avail_out == want) {
 		if (!z->avail_in) {

@@ -162,7 +162,7 @@ static bool read_extra64(const char *p, size_t n, const struct extra64 *want)
 
 static void want64(struct extra64 *x, uint64_t *field)
 {
-	if (*field == UINT32_MAX)
+	if (*field == NONE)
 		x->field[x->n++] = field;
 }
 

@@ -70,7 +70,7 @@ static bool symbol(struct reader *r, uint32_t k, struct extern_item *i)
 	if (!json_is(r->t, k, JSON_OBJECT))
 		return false;
 	uint32_t v = json_get(r->t, k, "as_int");
-	return v != JSON_NONE ? json_i64(r->t, v, &i->i) : json_is(r->t, json_get(r->t, k, "as_name"), JSON_STRING);
+	return v != NONE ? json_i64(r->t, v, &i->i) : json_is(r->t, json_get(r->t, k, "as_name"), JSON_STRING);
 }
 
 static bool device(struct reader *r, uint32_t k, struct extern_item *i)
@@ -86,8 +86,8 @@ static bool device(struct reader *r, uint32_t k, struct extern_item *i)
 /* {"as_tensor": {...}} or {"as_none": true} */
 static bool optional_tensor(struct reader *r, uint32_t k, struct extern_item *i)
 {
-	i->given = json_get(r->t, k, "as_tensor") != JSON_NONE;
-	return i->given || json_get(r->t, k, "as_none") != JSON_NONE;
+	i->given = json_get(r->t, k, "as_tensor") != NONE;
+	return i->given || json_get(r->t, k, "as_none") != NONE;
 }
 
 enum form { PLAIN, SYMBOL, MAYBE };
@@ -229,7 +229,7 @@ static void add_node(struct reader *r, uint32_t k)
 int extern_nodes_read(struct extern_nodes *x, struct slice json, struct err *err)
 {
 	struct json_tape t = {0};
-	uint32_t root, nodes = JSON_NONE;
+	uint32_t root, nodes = NONE;
 	int rc = 0;
 	*x = (struct extern_nodes){0};
 	if (json.n > UINT32_MAX / 2)
@@ -237,7 +237,7 @@ int extern_nodes_read(struct extern_nodes *x, struct slice json, struct err *err
 	json_tape_text(&t, json.p, json.n);
 	if (json_parse(&t, 0, json.n, &root) < 0)
 		rc = err_set(err, EXIT_INPUT, "extern nodes: %s at offset %zu", t.error, t.error_at);
-	else if ((nodes = json_get_as(&t, root, "nodes", JSON_ARRAY)) == JSON_NONE)
+	else if ((nodes = json_get_as(&t, root, "nodes", JSON_ARRAY)) == NONE)
 		rc = err_set(err, EXIT_INPUT, "extern nodes: there is no list of nodes");
 	struct reader r = {.x = x, .t = &t};
 	if (!rc)

@@ -62,7 +62,7 @@ struct tensor *tensor_add(struct tensor_file *f, struct slice name, const struct
 	GROW(f->v, f->n, s->cap, 1);
 	GROW(s->at, f->n, s->cap_at, 1);
 	s->at[f->n] = 0;
-	f->v[f->n] = (struct tensor){.name = arena_slice(&f->arena, name), .meta = *m, .member = TENSOR_NO_MEMBER};
+	f->v[f->n] = (struct tensor){.name = arena_slice(&f->arena, name), .meta = *m, .member = NONE};
 	return &f->v[f->n++];
 }
 
@@ -121,11 +121,11 @@ int tensor_data(struct tensor_file *f, size_t i, struct slice *data, struct err 
 	const struct tensor *t = &f->v[i];
 	int64_t bytes;
 	/* No archive, or a tensor without elements whose storage was left out. */
-	if (!s->zip.n || (t->member == TENSOR_NO_MEMBER && t->data.p)) {
+	if (!s->zip.n || (t->member == NONE && t->data.p)) {
 		*data = t->data;
 		return 0;
 	}
-	if (t->member == TENSOR_NO_MEMBER)
+	if (t->member == NONE)
 		return err_set(err, EXIT_INPUT, "'%s': tensor '%.*s' is on the meta device, so that it has no data: save it from the cpu",
 			       f->path, SL(t->name));
 	if (zip_data(&s->zip, &s->zip.v[t->member], data, err) < 0)

@@ -8,8 +8,6 @@
 #include "io/zip.h"
 #include "tensor/tensor.h"
 
-#define TENSOR_NO_MEMBER UINT32_MAX
-
 struct tensor_state {
 	struct mapfile map; /* path is NULL when the bytes are the caller's */
 	struct slice bytes;

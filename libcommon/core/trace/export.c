@@ -3,18 +3,16 @@
 #include "base/srcloc.h"
 #include "trace/reduce.h"
 
-#define NIL UINT32_MAX
-
 /* ---- expressions ---- */
 
-/* What an id means now: a row, or NIL. */
+/* What an id means now: a row, or NONE. */
 static uint32_t row_of(const struct trace *t, const struct json_tape *tape, uint32_t k)
 {
 	uint64_t id;
 	if (!json_u64(tape, k, &id))
-		return NIL;
+		return NONE;
 	uint32_t i = intern_find(&t->expr_ids, slice_of((const char *)&id, sizeof(id)));
-	return i == INTERN_NONE ? NIL : t->expr_row[i];
+	return i == NONE ? NONE : t->expr_row[i];
 }
 
 static struct trace_loc frame_loc(const struct trace *t, uint32_t node)
@@ -26,14 +24,14 @@ static struct trace_loc frame_loc(const struct trace *t, uint32_t node)
 /* The innermost frame of the user's stack; else the innermost of the whole stack that is no torch. */
 static struct trace_loc loc_of(const struct trace *t, uint32_t user, uint32_t stack)
 {
-	if (user != NIL)
+	if (user != NONE)
 		return frame_loc(t, user);
-	for (; stack != NIL; stack = t->export_stacks.node[stack].parent) {
+	for (; stack != NONE; stack = t->export_stacks.node[stack].parent) {
 		struct trace_loc loc = frame_loc(t, stack);
-		if (loc.file != INTERN_NONE && srcloc_is_user(intern_get(&t->names, loc.file)))
+		if (loc.file != NONE && srcloc_is_user(intern_get(&t->names, loc.file)))
 			return loc;
 	}
-	return (struct trace_loc){INTERN_NONE, 0, INTERN_NONE, INTERN_NONE};
+	return (struct trace_loc){NONE, 0, NONE, NONE};
 }
 
 static void add_expr(struct trace *t, const struct trace_scan *s, const struct trace_record *r, uint32_t v, bool unbacked)
@@ -46,7 +44,7 @@ static void add_expr(struct trace *t, const struct trace_scan *s, const struct t
 		t->expr_lost++;
 		return;
 	}
-	e.method = unbacked ? INTERN_NONE : reduce_scalar(t, tape, json_get(tape, v, "method"));
+	e.method = unbacked ? NONE : reduce_scalar(t, tape, json_get(tape, v, "method"));
 	e.result = reduce_scalar(t, tape, json_get(tape, v, unbacked ? "symbol" : "result"));
 	e.args = reduce_lines(t, tape, json_get(tape, v, "arguments"));
 	e.user_stack = reduce_stack(t, &t->export_stacks, tape, json_get(tape, v, "user_stack"));
@@ -54,8 +52,8 @@ static void add_expr(struct trace *t, const struct trace_scan *s, const struct t
 	e.loc = loc_of(t, e.user_stack, e.stack);
 	e.first_arg = t->n_expr_arg;
 	json_each(tape, json_get(tape, v, "argument_ids"), k) {
-		uint32_t arg = e.n_arg < TRACE_ARGS_MAX ? row_of(t, tape, k) : NIL;
-		if (arg == NIL)
+		uint32_t arg = e.n_arg < TRACE_ARGS_MAX ? row_of(t, tape, k) : NONE;
+		if (arg == NONE)
 			continue;
 		GROW(t->expr_arg, t->n_expr_arg, t->cap_expr_arg, 1);
 		t->expr_arg[t->n_expr_arg++] = arg;
@@ -78,7 +76,7 @@ uint32_t trace_expr_history(const struct trace *t, uint32_t row, struct trace_ex
 	struct {
 		uint32_t row, next;
 	} *up = NULL; /* the way down to where we are */
-	while (row != NIL && n < max) {
+	while (row != NONE && n < max) {
 		uint32_t before = seen.n;
 		intern_add(&seen, slice_of((const char *)&row, sizeof(row)));
 		if (seen.n > before) {
@@ -87,8 +85,8 @@ uint32_t trace_expr_history(const struct trace *t, uint32_t row, struct trace_ex
 			up[depth].row = row;
 			up[depth++].next = 0;
 		}
-		row = NIL;
-		while (depth && row == NIL) {
+		row = NONE;
+		while (depth && row == NONE) {
 			const struct trace_expr *e = &t->expr[up[depth - 1].row];
 			if (up[depth - 1].next < e->n_arg)
 				row = t->expr_arg[e->first_arg + up[depth - 1].next++];
@@ -127,7 +125,7 @@ static uint32_t add_pairs(struct trace *t, const struct json_tape *tape, uint32_
 					buf_addc(&b, '?'); /* nothing symbolic, says null */
 			}
 	}
-	uint32_t n = b.len ? intern_add(&t->names, buf_slice(&b)) : INTERN_NONE;
+	uint32_t n = b.len ? intern_add(&t->names, buf_slice(&b)) : NONE;
 	buf_release(&b);
 	return n;
 }
@@ -149,18 +147,18 @@ static struct trace_export *add_failure(struct trace *t, uint32_t compile, uint6
 	struct trace_export *x = &t->export[t->n_export++];
 	*x = (struct trace_export){
 	    .compile = compile,
-	    .artifact = NIL,
+	    .artifact = NONE,
 	    .line = line,
 	    .kind = kind,
-	    .loc = {INTERN_NONE, 0, INTERN_NONE, INTERN_NONE},
-	    .expr = INTERN_NONE,
-	    .result = INTERN_NONE,
-	    .reason = INTERN_NONE,
-	    .sources = INTERN_NONE,
-	    .locals = INTERN_NONE,
-	    .node = NIL,
-	    .user_stack = NIL,
-	    .stack = NIL,
+	    .loc = {NONE, 0, NONE, NONE},
+	    .expr = NONE,
+	    .result = NONE,
+	    .reason = NONE,
+	    .sources = NONE,
+	    .locals = NONE,
+	    .node = NONE,
+	    .user_stack = NONE,
+	    .stack = NONE,
 	};
 	return x;
 }
@@ -206,7 +204,7 @@ static void add_kernel(struct trace *t, const struct trace_scan *s, const struct
 static void add_program(struct trace *t, struct trace_scan *s, struct trace_record *r)
 {
 	uint64_t line = s->first_line + r->line;
-	uint32_t a = NIL;
+	uint32_t a = NONE;
 	if (t->export_only || t->unlisted)
 		a = (uint32_t)(reduce_artifact(t, s, r, KIND_exported_program, SLICE("exported_program"), LANG_PY,
 					       t->export_only ? 0 : ART_UNLISTED) -

@@ -1,8 +1,6 @@
 /* model.c - struct trace: its begin and end, damage, compile ids in words, and finding one. */
 #include "trace/reduce.h"
 
-#define NIL UINT32_MAX
-
 const char *const trace_damage_name[DAMAGE_COUNT] = {
 #define X(id, name, text) name,
     TRACE_DAMAGE(X)
@@ -31,7 +29,7 @@ bool trace_damaged(const struct trace *t)
 
 void trace_init(struct trace *t, const char *path)
 {
-	*t = (struct trace){.path = path, .rank = -1, .torch_version = INTERN_NONE, .exported = NIL};
+	*t = (struct trace){.path = path, .rank = -1, .torch_version = NONE, .exported = NONE};
 }
 
 static void trie_release(struct trace_trie *trie)

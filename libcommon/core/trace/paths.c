@@ -2,8 +2,6 @@
 #include "trace/text.h"
 #include "trace/trace.h"
 
-#define NIL UINT32_MAX
-
 enum { COMPONENT_MAX = 200, PATH_LIMIT = 1000 };
 
 /* A folder of such a name could be another record's file. */

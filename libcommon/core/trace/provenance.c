@@ -3,8 +3,6 @@
 
 #include "base/hash.h"
 
-#define NIL UINT32_MAX
-
 const char *const prov_way_name[PROV_WAYS] = {"preToPost", "postToPre", "codeToPost", "postToCode", "aotToPost", "postToAot"};
 
 static bool word_start(char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_' || (unsigned char)c >= 0x80; }
@@ -48,7 +46,7 @@ static void add_node(struct nodes *x, struct slice name, uint32_t line)
 static uint32_t node_line(const struct nodes *x, struct slice name)
 {
 	uint32_t i = intern_find(&x->name, name);
-	return i == INTERN_NONE ? 0 : x->line[i];
+	return i == NONE ? 0 : x->line[i];
 }
 
 static void nodes_release(struct nodes *x)
@@ -90,7 +88,7 @@ static void add_arguments(struct nodes *x, struct slice s, uint32_t line)
 static void add_origin(struct provenance *p, unsigned graph, uint32_t line, uint32_t source)
 {
 	struct prov_origin *last = p->n_origin[graph] ? &p->origin[graph][p->n_origin[graph] - 1] : NULL;
-	if (last ? last->source == source : source == NIL)
+	if (last ? last->source == source : source == NONE)
 		return;
 	GROW(p->origin[graph], p->n_origin[graph], p->cap_origin[graph], 1);
 	p->origin[graph][p->n_origin[graph]++] = (struct prov_origin){line, source};
@@ -121,7 +119,7 @@ static void read_graph(struct provenance *p, unsigned graph, struct slice text, 
 			if (file && srcloc_parse(s, &at))
 				add_origin(p, graph, n, source_of(p, seen, comment, &at));
 			else if (slice_find(s, "No stacktrace found"))
-				add_origin(p, graph, n, NIL);
+				add_origin(p, graph, n, NONE);
 			continue;
 		}
 		if (slice_starts(s, "def ")) {
@@ -129,7 +127,7 @@ static void read_graph(struct provenance *p, unsigned graph, struct slice text, 
 			continue;
 		}
 		if (slice_starts(s, "class ")) {
-			add_origin(p, graph, n, NIL);
+			add_origin(p, graph, n, NONE);
 			continue;
 		}
 		/* name: "type" = ...; name = ...; a, b, = ...; name: "type"; */
@@ -185,7 +183,7 @@ static uint32_t add_kernel(struct provenance *p, struct kernels *x, struct slice
 	uint32_t pure = intern_add(&x->pure, pure_name(name));
 	if (pure == x->n_first) {
 		GROW(x->first, x->n_first, x->cap_first, 1);
-		x->first[x->n_first++] = NIL;
+		x->first[x->n_first++] = NONE;
 	}
 	GROW(x->pure_of, k, x->cap_pure_of, 1);
 	GROW(x->next, k, x->cap_next, 1);
@@ -224,7 +222,7 @@ static size_t end_of_part(struct slice s, size_t from)
 	return from;
 }
 
-/* The next pure name in the line, or NIL. Chains of many parts are nothing Inductor writes. */
+/* The next pure name in the line, or NONE. Chains of many parts are nothing Inductor writes. */
 static uint32_t next_name(struct scanner *z)
 {
 	for (;;) {
@@ -233,9 +231,9 @@ static uint32_t next_name(struct scanner *z)
 				z->to = end_of_part(z->chain, z->to + 1);
 				struct slice s = slice_of(z->chain.p + z->from, z->to - z->from);
 				uint32_t i = intern_find(&z->x->pure, s);
-				if (i == INTERN_NONE && slice_starts(s, "call_"))
+				if (i == NONE && slice_starts(s, "call_"))
 					i = intern_find(&z->x->pure, slice_of(s.p + 5, s.n - 5));
-				if (i != INTERN_NONE)
+				if (i != NONE)
 					return i;
 			}
 			z->from = end_of_part(z->chain, z->from);
@@ -247,7 +245,7 @@ static uint32_t next_name(struct scanner *z)
 		while (s.n && !word_start(*s.p))
 			s = slice_of(s.p + 1, s.n - 1);
 		if (!s.n)
-			return NIL;
+			return NONE;
 		size_t n = 0, parts = 0;
 		while (n < s.n && (word(s.p[n]) || s.p[n] == '.' || s.p[n] == ':')) {
 			parts += !word(s.p[n]);
@@ -330,13 +328,13 @@ static bool handles(struct code *c, struct slice s)
 	struct slice rest = slice_trim(slice_of(at + sizeof(mark) - 1, (size_t)(s.p + s.n - at) - (sizeof(mark) - 1)));
 	for (bool whole = true; rest.n && c->n_pending < PENDING_MAX; whole = false) {
 		/* One handle, whose name may have commas, or a list. */
-		uint32_t k = whole ? intern_find(&c->x->name, rest) : INTERN_NONE;
-		const char *comma = k == INTERN_NONE ? slice_find(rest, ", ") : NULL;
+		uint32_t k = whole ? intern_find(&c->x->name, rest) : NONE;
+		const char *comma = k == NONE ? slice_find(rest, ", ") : NULL;
 		struct slice one = comma ? slice_trim(slice_of(rest.p, (size_t)(comma - rest.p))) : rest;
-		if (k == INTERN_NONE)
+		if (k == NONE)
 			k = intern_find(&c->x->name, one);
 		rest = comma ? slice_of(comma + 2, (size_t)(rest.p + rest.n - comma - 2)) : SLICE("");
-		if (k != INTERN_NONE) {
+		if (k != NONE) {
 			c->x->found[k] = true;
 			c->pending[c->n_pending].kernel = k;
 			c->pending[c->n_pending++].line = 0;
@@ -349,7 +347,7 @@ static bool handles(struct code *c, struct slice s)
 static void find_calls(struct code *c, struct slice s, uint32_t n, bool announced)
 {
 	struct scanner z = {.x = c->x, .rest = s};
-	for (uint32_t pure; (pure = next_name(&z)) != NIL;) {
+	for (uint32_t pure; (pure = next_name(&z)) != NONE;) {
 		if (announced) {
 			for (unsigned i = 0; i < c->n_pending; i++)
 				if (c->x->pure_of[c->pending[i].kernel] == pure) {
@@ -360,7 +358,7 @@ static void find_calls(struct code *c, struct slice s, uint32_t n, bool announce
 				}
 			continue;
 		}
-		for (uint32_t k = c->x->first[pure]; k != NIL; k = c->x->next[k])
+		for (uint32_t k = c->x->first[pure]; k != NONE; k = c->x->next[k])
 			if (!c->x->found[k] && (!c->p->n_call[c->which] || c->p->call[c->which][c->p->n_call[c->which] - 1].kernel != k ||
 						c->p->call[c->which][c->p->n_call[c->which] - 1].first != n))
 				add_call(c, k, n);
@@ -428,18 +426,18 @@ static void walk_code(struct code *c, struct slice text, bool announced)
 static void find_definitions(struct provenance *p, const struct kernels *x, struct slice text, bool cpp)
 {
 	struct slice line;
-	uint32_t open = NIL, from = 0; /* the pure name being defined */
+	uint32_t open = NONE, from = 0; /* the pure name being defined */
 	for (uint32_t n = 1; slice_line(&text, &line); n++) {
-		if (open != NIL) {
+		if (open != NONE) {
 			bool end = cpp ? slice_starts(line, "}") : slice_find(line, "'''") != NULL;
 			if (!end)
 				continue;
-			for (uint32_t k = x->first[open]; k != NIL; k = x->next[k])
+			for (uint32_t k = x->first[open]; k != NONE; k = x->next[k])
 				if (!p->kernel[k].def_first) {
 					p->kernel[k].def_first = from;
 					p->kernel[k].def_last = n;
 				}
-			open = NIL;
+			open = NONE;
 			continue;
 		}
 		struct slice s = line;
@@ -528,7 +526,7 @@ static void link_kernels(struct provenance *p, const struct json_tape *t, uint32
 		if (!json_is(t, k + 1, JSON_ARRAY))
 			continue;
 		struct slice key = json_text_at(t, k, &tmp);
-		uint32_t line = turned ? node_line(post, key) : 0, kernel = turned ? NIL : intern_find(&x->name, key);
+		uint32_t line = turned ? node_line(post, key) : 0, kernel = turned ? NONE : intern_find(&x->name, key);
 		json_each(t, k + 1, i) {
 			if (!json_is(t, i, JSON_STRING))
 				continue;
@@ -537,7 +535,7 @@ static void link_kernels(struct provenance *p, const struct json_tape *t, uint32
 				kernel = intern_find(&x->name, item);
 			else
 				line = node_line(post, item);
-			if (!line || kernel == NIL)
+			if (!line || kernel == NONE)
 				continue;
 			for (unsigned w = 0; w < 2; w++)
 				for (uint32_t c = calls[w].head[kernel]; c; c = calls[w].next[c - 1]) {
@@ -594,10 +592,10 @@ bool provenance_build(struct provenance *p, const struct slice text[PROV_TEXTS])
 
 	json_tape_text(&map, text[PROV_MAP].p, text[PROV_MAP].n);
 	if (json_parse(&map, 0, text[PROV_MAP].n, &root) < 0 || !json_is(&map, root, JSON_OBJECT))
-		root = JSON_NONE;
+		root = NONE;
 	json_tape_text(&stacks, text[PROV_STACKS].p, text[PROV_STACKS].n);
 	if (json_parse(&stacks, 0, text[PROV_STACKS].n, &other) < 0)
-		other = JSON_NONE;
+		other = NONE;
 	uint32_t kernel_map = json_get_as(&map, root, "cppCodeToPost", JSON_OBJECT);
 	uint32_t node_map = json_get_as(&map, root, "postToCppCode", JSON_OBJECT);
 	uint32_t ahead = json_get_as(&map, root, "preToPost", JSON_OBJECT), back = json_get_as(&map, root, "postToPre", JSON_OBJECT);
@@ -606,7 +604,7 @@ bool provenance_build(struct provenance *p, const struct slice text[PROV_TEXTS])
 	read_graph(p, 1, text[PROV_POST], &post, &seen);
 	json_each_pair(&map, kernel_map, k)
 		add_kernel(p, &x, json_text_at(&map, k, &tmp));
-	if (kernel_map == JSON_NONE)
+	if (kernel_map == NONE)
 		json_each_pair(&map, node_map, k)
 			json_each(&map, k + 1, i)
 				if (json_is(&map, i, JSON_STRING))
@@ -616,10 +614,10 @@ bool provenance_build(struct provenance *p, const struct slice text[PROV_TEXTS])
 	read_code(p, &x, 0, text[PROV_CODE]);
 	read_code(p, &x, 1, text[PROV_AOT]);
 
-	link_nodes(p, &map, ahead, PRE_TO_POST, back == JSON_NONE ? POST_TO_PRE : -1, &pre, &post);
-	link_nodes(p, &map, back, POST_TO_PRE, ahead == JSON_NONE ? PRE_TO_POST : -1, &post, &pre);
-	link_kernels(p, &map, kernel_map, false, true, node_map == JSON_NONE, &x, &post);
-	link_kernels(p, &map, node_map, true, kernel_map == JSON_NONE, true, &x, &post);
+	link_nodes(p, &map, ahead, PRE_TO_POST, back == NONE ? POST_TO_PRE : -1, &pre, &post);
+	link_nodes(p, &map, back, POST_TO_PRE, ahead == NONE ? PRE_TO_POST : -1, &post, &pre);
+	link_kernels(p, &map, kernel_map, false, true, node_map == NONE, &x, &post);
+	link_kernels(p, &map, node_map, true, kernel_map == NONE, true, &x, &post);
 	for (unsigned i = 0; i < PROV_WAYS; i++)
 		sort_links(p, i);
 	for (unsigned i = 0; i < 2; i++)
@@ -632,7 +630,7 @@ bool provenance_build(struct provenance *p, const struct slice text[PROV_TEXTS])
 	kernels_release(&x);
 	intern_release(&seen);
 	buf_release(&tmp);
-	return root != JSON_NONE;
+	return root != NONE;
 }
 
 void provenance_release(struct provenance *p)
@@ -674,8 +672,8 @@ const struct srcloc *provenance_source(const struct provenance *p, unsigned grap
 		else
 			hi = mid;
 	}
-	uint32_t source = lo ? p->origin[graph][lo - 1].source : NIL;
-	return source == NIL ? NULL : &p->source[source];
+	uint32_t source = lo ? p->origin[graph][lo - 1].source : NONE;
+	return source == NONE ? NULL : &p->source[source];
 }
 
 static void put_text(struct json_out *o, struct slice s)
@@ -741,7 +739,7 @@ void provenance_json(const struct provenance *p, struct json_out *o)
 		for (uint32_t i = 0; i < p->n_origin[g]; i++) {
 			json_arr(o);
 			json_out_u64(o, p->origin[g][i].line);
-			json_out_i64(o, p->origin[g][i].source == NIL ? -1 : (int64_t)p->origin[g][i].source);
+			json_out_i64(o, p->origin[g][i].source == NONE ? -1 : (int64_t)p->origin[g][i].source);
 			json_close(o);
 		}
 		json_close(o);

@@ -50,7 +50,7 @@ struct prov_kernel {
 };
 /* From this line of a graph on, until the next row, nodes come from this line of the program. */
 struct prov_origin {
-	uint32_t line, source; /* source: UINT32_MAX where torch knows none */
+	uint32_t line, source; /* source: NONE where torch knows none */
 };
 
 struct provenance {

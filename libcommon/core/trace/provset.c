@@ -1,8 +1,6 @@
 /* provset.c - phase 2: which graphs, code and mappings belong together, and their line links (trace_provenance). */
 #include "trace/reduce.h"
 
-#define NIL UINT32_MAX
-
 /* Texts of a compile id that wait for the rest of their set. */
 struct prov_set {
 	uint32_t compile;
@@ -43,14 +41,14 @@ static void drop(struct trace *t, struct prov_set *x, enum prov_text part)
 {
 	t->prov_bytes -= x->text[part].cap;
 	buf_release(&x->text[part]);
-	x->artifact[part] = NIL;
+	x->artifact[part] = NONE;
 }
 
 /* Link what is there; the graph before the passes stays, the backward's mappings refer to it, too. */
 static void complete(struct trace *t, struct prov_set *x)
 {
 	struct slice text[PROV_TEXTS];
-	if (x->artifact[PROV_MAP] != NIL) {
+	if (x->artifact[PROV_MAP] != NONE) {
 		struct provenance p = {0};
 		struct buf b = {0};
 		struct json_out o = {.b = &b, .html = true};
@@ -104,9 +102,9 @@ static void bound(struct trace *t, const struct prov_set *keep)
 {
 	uint32_t compile = keep->compile;
 	while (t->prov_bytes > TRACE_TEXTS_MAX && t->n_prov_set > 1) {
-		uint32_t oldest = NIL;
+		uint32_t oldest = NONE;
 		for (uint32_t i = 0; i < t->n_prov_set; i++)
-			if (t->prov_set[i].compile != compile && (oldest == NIL || t->prov_set[i].touched < t->prov_set[oldest].touched))
+			if (t->prov_set[i].compile != compile && (oldest == NONE || t->prov_set[i].touched < t->prov_set[oldest].touched))
 				oldest = i;
 		forget(t, oldest);
 	}
@@ -114,9 +112,9 @@ static void bound(struct trace *t, const struct prov_set *keep)
 
 static void take_part(struct trace *t, struct prov_set *x, enum prov_text part, uint32_t artifact, struct slice payload, uint64_t line)
 {
-	bool mapped = x->artifact[PROV_MAP] != NIL;
+	bool mapped = x->artifact[PROV_MAP] != NONE;
 	/* A set ends where the next one begins. */
-	if (mapped && (part == PROV_PRE || part == PROV_POST || part == PROV_MAP || x->artifact[part] != NIL))
+	if (mapped && (part == PROV_PRE || part == PROV_POST || part == PROV_MAP || x->artifact[part] != NONE))
 		complete(t, x);
 	if (part == PROV_PRE || part == PROV_POST)
 		for (unsigned i = part + 1; i < PROV_TEXTS; i++)
@@ -130,7 +128,7 @@ static void take_part(struct trace *t, struct prov_set *x, enum prov_text part, 
 	t->prov_bytes += x->text[part].cap;
 	bound(t, x);
 	x = set_of(t, t->artifact[artifact].compile, true);
-	if (part == PROV_STACKS && x->artifact[PROV_MAP] != NIL && (x->artifact[PROV_CODE] != NIL || x->artifact[PROV_AOT] != NIL))
+	if (part == PROV_STACKS && x->artifact[PROV_MAP] != NONE && (x->artifact[PROV_CODE] != NONE || x->artifact[PROV_AOT] != NONE))
 		complete(t, x);
 }
 
@@ -147,7 +145,7 @@ void provset_record(struct trace *t, const struct trace_scan *s, const struct tr
 	struct prov_set *x = forward || backward ? set_of(t, r->compile, false) : NULL;
 	if (!x)
 		return;
-	bool linked = x->artifact[PROV_MAP] != NIL;
+	bool linked = x->artifact[PROV_MAP] != NONE;
 	for (uint32_t i = t->n_provenance; !linked && i-- > 0 && t->n_provenance - i < 8;)
 		linked = t->provenance[i].compile == r->compile;
 	if (backward || !linked)

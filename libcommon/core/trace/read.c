@@ -55,7 +55,7 @@ static void finish_status(struct trace *t)
 			continue;
 		struct compile_id later = c->id;
 		later.attempt++;
-		if (intern_find(&t->ids, slice_of((const char *)&later, sizeof(later))) != INTERN_NONE)
+		if (intern_find(&t->ids, slice_of((const char *)&later, sizeof(later))) != NONE)
 			c->status = STATUS_BREAK;
 	}
 }

@@ -2,8 +2,6 @@
 #include "trace/reduce.h"
 #include "base/text.h"
 
-#define NIL UINT32_MAX
-
 static uint32_t compile_of(struct trace *t, const struct trace_record *r, uint64_t line)
 {
 	uint32_t k = intern_add(&t->ids, slice_of((const char *)&r->id, sizeof(r->id)));
@@ -13,9 +11,9 @@ static uint32_t compile_of(struct trace *t, const struct trace_record *r, uint64
 	t->compile[t->n_compile++] = (struct trace_compile){
 	    .id = r->id,
 	    .line = line,
-	    .first_artifact = NIL,
-	    .last_artifact = NIL,
-	    .loc = {INTERN_NONE, 0, INTERN_NONE, INTERN_NONE},
+	    .first_artifact = NONE,
+	    .last_artifact = NONE,
+	    .loc = {NONE, 0, NONE, NONE},
 	    .seconds = -1,
 	    .backend_seconds = -1,
 	    .inductor_seconds = -1,
@@ -25,9 +23,9 @@ static uint32_t compile_of(struct trace *t, const struct trace_record *r, uint64
 	    .inputs = -1,
 	    .guards = -1,
 	    .cache_size = -1,
-	    .stack = NIL,
-	    .fail_type = INTERN_NONE,
-	    .fail_reason = INTERN_NONE,
+	    .stack = NONE,
+	    .fail_type = NONE,
+	    .fail_reason = NONE,
 	};
 	return k;
 }
@@ -91,7 +89,7 @@ struct trace_artifact *reduce_artifact(struct trace *t, struct trace_scan *s, st
 	uint32_t k = t->n_artifact++;
 	if (!r->artifacts++)
 		r->first_artifact = k;
-	if (c->first_artifact == NIL)
+	if (c->first_artifact == NONE)
 		c->first_artifact = k;
 	else
 		t->artifact[c->last_artifact].next = k;
@@ -103,16 +101,16 @@ struct trace_artifact *reduce_artifact(struct trace *t, struct trace_scan *s, st
 	*a = (struct trace_artifact){
 	    .compile = r->compile,
 	    .name = reduce_name(t, name),
-	    .number = flags & ART_UNLISTED ? NIL : t->number++,
+	    .number = flags & ART_UNLISTED ? NONE : t->number++,
 	    .size = flags & ART_NO_PAYLOAD ? 0 : r->payload_len,
 	    .line = line,
 	    .kind = kind,
 	    .lang = lang,
 	    .nodes = r->nodes,
 	    .seconds = (float)((double)since_start(t, r) / 1e6),
-	    .next = NIL,
-	    .block = NIL,
-	    .extra = NIL,
+	    .next = NONE,
+	    .block = NONE,
+	    .extra = NONE,
 	};
 	if (!(flags & ART_LINK)) {
 		if (slice_find(name, "cache_miss"))
@@ -360,7 +358,7 @@ static void take_kind(struct trace *t, struct trace_scan *s, struct trace_record
 static void take_rankless(struct trace *t, struct trace_scan *s, struct trace_record *r)
 {
 	uint32_t name = json_get(&s->tape, trace_value(s, r, KIND_artifact), "name");
-	if (name != JSON_NONE && slice_is(json_slice(&s->tape, name), "torch_version"))
+	if (name != NONE && slice_is(json_slice(&s->tape, name), "torch_version"))
 		take_torch_version(t, trace_payload(s, r));
 }
 
@@ -368,7 +366,7 @@ static void reduce_record(struct trace *t, struct trace_scan *s, struct trace_re
 {
 	uint64_t line = s->first_line + r->line;
 	r->artifacts = 0;
-	r->compile = NIL;
+	r->compile = NONE;
 	if (r->flags & REC_NO_PREFIX) {
 		struct trace_damage *d = &t->damage[r->flags & REC_ORPHAN ? DAMAGE_ORPHAN : DAMAGE_PREFIX];
 		uint32_t n = r->payload_lines - (r->flags & REC_LAST ? 1 : 0); /* only the last line of them is cut short */
@@ -425,7 +423,7 @@ static void reduce_record(struct trace *t, struct trace_scan *s, struct trace_re
 	for (uint64_t k = r->kinds; k; k &= k - 1)
 		take_kind(t, s, r, (enum trace_kind)__builtin_ctzll(k));
 	provset_record(t, s, r);
-	if (r->stack != JSON_NONE)
+	if (r->stack != NONE)
 		reduce_stack(t, &t->stacks, &s->tape, r->stack);
 }
 

@@ -9,7 +9,7 @@
  *     model.c           struct trace itself: begin and end, compile ids in words, what is asked of it afterwards
  *     paths.c           the files that artifacts become
  *
- * Texts go into trace.names and are INTERN_NONE where the log has none; stacks go into a trie of the trace. trace.tmp and tmp2 hold
+ * Texts go into trace.names and are NONE where the log has none; stacks go into a trie of the trace. trace.tmp and tmp2 hold
  * the text at hand: who calls one of these loses what is there. Rows may move when one is added: keep indices.
  * What every record or frame needs is in this header or beside its caller: a call across files shows in the time of a large log.
  */
@@ -18,17 +18,17 @@
 #include "trace/trace.h"
 
 static inline uint32_t reduce_name(struct trace *t, struct slice s) { return intern_add(&t->names, s); }
-static inline uint32_t reduce_name_or_none(struct trace *t, struct slice s) { return s.n ? reduce_name(t, s) : INTERN_NONE; }
+static inline uint32_t reduce_name_or_none(struct trace *t, struct slice s) { return s.n ? reduce_name(t, s) : NONE; }
 
 static inline uint32_t reduce_token(struct trace *t, const struct json_tape *tape, uint32_t k)
 {
-	return json_is(tape, k, JSON_STRING) ? reduce_name(t, json_text_at(tape, k, &t->tmp)) : INTERN_NONE;
+	return json_is(tape, k, JSON_STRING) ? reduce_name(t, json_text_at(tape, k, &t->tmp)) : NONE;
 }
 /* A string, or the text of a number: values of symbols may be ints, floats or strings. */
 static inline uint32_t reduce_scalar(struct trace *t, const struct json_tape *tape, uint32_t k)
 {
-	if (k == JSON_NONE || json_is(tape, k, JSON_NULL))
-		return INTERN_NONE;
+	if (k == NONE || json_is(tape, k, JSON_NULL))
+		return NONE;
 	return json_is(tape, k, JSON_STRING) ? reduce_token(t, tape, k) : reduce_name(t, json_slice(tape, k));
 }
 
@@ -57,7 +57,7 @@ void reduce_bwd_metrics(struct trace *t, struct trace_scan *s, struct trace_reco
 /* ---- reduce_stack.c ---- */
 /* {"str": ["file.py", 3]}: file names that frames name by number. */
 void reduce_string(struct trace *t, struct trace_scan *s, struct trace_record *r, uint64_t line);
-/* The node of the stack's innermost frame, UINT32_MAX when k is no list or empty. */
+/* The node of the stack's innermost frame, NONE when k is no list or empty. */
 uint32_t reduce_stack(struct trace *t, struct trace_trie *trie, const struct json_tape *tape, uint32_t k);
 /* The same of a compile id's dynamo_start, which is noted at that node, without Dynamo's own frames. */
 uint32_t reduce_start(struct trace *t, const struct json_tape *tape, uint32_t k, uint32_t compile);

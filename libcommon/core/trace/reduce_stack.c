@@ -1,8 +1,6 @@
 /* reduce_stack.c - strings, frames and stacks of a log, each kept once. */
 #include "trace/reduce.h"
 
-#define NIL UINT32_MAX
-
 enum { STRING_MAX = 1 << 20 };
 
 void reduce_string(struct trace *t, struct trace_scan *s, struct trace_record *r, uint64_t line)
@@ -15,14 +13,14 @@ void reduce_string(struct trace *t, struct trace_scan *s, struct trace_record *r
 	}
 	GROW(t->string, t->n_string, t->cap_string, i >= t->n_string ? i - t->n_string + 1 : 0);
 	while (t->n_string <= i)
-		t->string[t->n_string++] = INTERN_NONE;
+		t->string[t->n_string++] = NONE;
 	t->string[i] = reduce_token(t, &s->tape, v + 1);
 	t->any_string = true;
 }
 
 static uint32_t frame_of(struct trace *t, const struct json_tape *tape, uint32_t k)
 {
-	struct trace_frame f = {INTERN_NONE, INTERN_NONE, INTERN_NONE, 0};
+	struct trace_frame f = {NONE, NONE, NONE, 0};
 	uint32_t file = json_get(tape, k, "uninterned_filename");
 	uint64_t i;
 	int64_t line;
@@ -60,10 +58,10 @@ static uint32_t without_convert_frame(const struct trace *t, const uint32_t *fra
 	return n;
 }
 
-/* Put a stack into a trie; the node of its last frame, or NIL. */
+/* Put a stack into a trie; the node of its last frame, or NONE. */
 static uint32_t trie_add(struct trace *t, struct trace_trie *trie, const struct json_tape *tape, uint32_t k, bool dynamo, uint32_t compile)
 {
-	uint32_t n = 0, parent = NIL;
+	uint32_t n = 0, parent = NONE;
 	buf_reset(&t->tmp2);
 	for (uint32_t i = json_first(tape, k); i < json_end(tape, k); i = json_next(tape, i), n++) {
 		uint32_t f = frame_of(t, tape, i);
@@ -77,10 +75,10 @@ static uint32_t trie_add(struct trace *t, struct trace_trie *trie, const struct 
 		uint32_t node = intern_add(&trie->edges, slice_of((const char *)edge, sizeof(edge)));
 		if (node == trie->n) {
 			GROW(trie->node, trie->n, trie->cap, 1);
-			trie->node[trie->n++] = (struct trace_stack){parent, frame[i], NIL, NIL, NIL, NIL, NIL};
-			if (parent != NIL) {
+			trie->node[trie->n++] = (struct trace_stack){parent, frame[i], NONE, NONE, NONE, NONE, NONE};
+			if (parent != NONE) {
 				struct trace_stack *up = &trie->node[parent];
-				if (up->child == NIL)
+				if (up->child == NONE)
 					up->child = node;
 				else
 					trie->node[up->last_child].sibling = node;
@@ -89,11 +87,11 @@ static uint32_t trie_add(struct trace *t, struct trace_trie *trie, const struct 
 		}
 		parent = node;
 	}
-	if (parent != NIL && compile != NIL) {
+	if (parent != NONE && compile != NONE) {
 		GROW(trie->start, trie->n_start, trie->cap_start, 1);
-		trie->start[trie->n_start] = (struct trace_start){compile, NIL};
+		trie->start[trie->n_start] = (struct trace_start){compile, NONE};
 		struct trace_stack *node = &trie->node[parent];
-		if (node->first_start == NIL)
+		if (node->first_start == NONE)
 			node->first_start = trie->n_start;
 		else
 			trie->start[node->last_start].next = trie->n_start;
@@ -105,7 +103,7 @@ static uint32_t trie_add(struct trace *t, struct trace_trie *trie, const struct 
 /* The innermost frame of a user_stack that is in a file: where in the user's program it happened. */
 struct trace_loc reduce_user_loc(struct trace *t, const struct json_tape *tape, uint32_t value)
 {
-	struct trace_loc loc = {INTERN_NONE, 0, INTERN_NONE, INTERN_NONE};
+	struct trace_loc loc = {NONE, 0, NONE, NONE};
 	uint32_t stack = json_get(tape, value, "user_stack");
 	bool in_file = false;
 	if (!json_is(tape, stack, JSON_ARRAY))
@@ -115,8 +113,7 @@ struct trace_loc reduce_user_loc(struct trace *t, const struct json_tape *tape, 
 			continue;
 		uint32_t k = frame_of(t, tape, i); /* may move t->frame */
 		const struct trace_frame *f = &t->frame[k];
-		bool made_up =
-		    f->file == INTERN_NONE || slice_starts(intern_get(&t->names, f->file), "<"); /* <string>, <eval_with_key>.0 */
+		bool made_up = f->file == NONE || slice_starts(intern_get(&t->names, f->file), "<"); /* <string>, <eval_with_key>.0 */
 		if (made_up && in_file)
 			continue;
 		in_file |= !made_up;
@@ -127,7 +124,7 @@ struct trace_loc reduce_user_loc(struct trace *t, const struct json_tape *tape, 
 
 uint32_t reduce_stack(struct trace *t, struct trace_trie *trie, const struct json_tape *tape, uint32_t k)
 {
-	return !json_is(tape, k, JSON_ARRAY) ? NIL : trie_add(t, trie, tape, k, false, NIL);
+	return !json_is(tape, k, JSON_ARRAY) ? NONE : trie_add(t, trie, tape, k, false, NONE);
 }
 
 uint32_t reduce_start(struct trace *t, const struct json_tape *tape, uint32_t k, uint32_t compile)

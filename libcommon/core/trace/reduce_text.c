@@ -2,8 +2,6 @@
 #include "trace/reduce.h"
 #include "trace/text.h"
 
-#define NIL UINT32_MAX
-
 static bool same_compile(const struct compile_id *a, const struct compile_id *b)
 {
 	return a->autograd == b->autograd && a->frame == b->frame && a->compile == b->compile && a->bad_line == b->bad_line;
@@ -96,7 +94,7 @@ static void add_phase(struct trace *t, struct slice name, double seconds)
 /* Durations: every *_us but the points in time; logs before torch 2.6 have only the *_time_s. */
 void reduce_phases(struct trace *t, const struct json_tape *tape, uint32_t v)
 {
-	bool us = json_get(tape, v, "duration_us") != JSON_NONE;
+	bool us = json_get(tape, v, "duration_us") != NONE;
 	json_each_pair(tape, v, k) {
 		struct slice key = json_slice(tape, k);
 		double d;
@@ -109,7 +107,7 @@ void reduce_phases(struct trace *t, const struct json_tape *tape, uint32_t v)
 
 void reduce_version(struct trace *t, const struct json_tape *tape, uint32_t v)
 {
-	if (t->torch_version == INTERN_NONE)
+	if (t->torch_version == NONE)
 		t->torch_version = reduce_token(t, tape, json_get(tape, v, "pytorch_version"));
 }
 
@@ -138,7 +136,7 @@ static void restart_break(struct trace *t, struct slice reason, uint32_t compile
 		if (slice_eq(intern_get(&t->names, x->reason), b.reason))
 			return;
 	}
-	add_break(t, &b, compile, NIL, line);
+	add_break(t, &b, compile, NONE, line);
 }
 
 void reduce_metrics(struct trace *t, struct trace_scan *s, struct trace_record *r)
@@ -173,16 +171,15 @@ void reduce_metrics(struct trace *t, struct trace_scan *s, struct trace_record *
 	if (json_is(tape, restarts, JSON_ARRAY))
 		for (k = json_first(tape, restarts); k < json_end(tape, restarts); k = json_next(tape, k)) {
 			uint32_t reason = reduce_token(t, tape, k);
-			add_failure(t, r->compile, number, line, (struct trace_loc){INTERN_NONE, 0, INTERN_NONE, INTERN_NONE}, INTERN_NONE,
-				    reason);
+			add_failure(t, r->compile, number, line, (struct trace_loc){NONE, 0, NONE, NONE}, NONE, reason);
 			restart_break(t, intern_get(&t->names, reason), r->compile, line);
 		}
 	c = &t->compile[r->compile];
 	uint32_t type = reduce_token(t, tape, json_get(tape, v, "fail_type"));
-	if (type != INTERN_NONE) {
+	if (type != NONE) {
 		int64_t at = json_int(tape, v, "fail_user_frame_lineno", -1);
 		struct trace_loc loc = {reduce_token(t, tape, json_get(tape, v, "fail_user_frame_filename")), at > 0 ? (uint32_t)at : 0,
-					INTERN_NONE, INTERN_NONE};
+					NONE, NONE};
 		c->fail_type = type;
 		c->fail_reason = reduce_token(t, tape, json_get(tape, v, "fail_reason"));
 		add_failure(t, r->compile, number, line, loc, type, c->fail_reason);
@@ -193,7 +190,7 @@ void reduce_metrics(struct trace *t, struct trace_scan *s, struct trace_record *
 		c->status = restarted || c->breaks ? STATUS_BREAK : STATUS_OK;
 	}
 	uint32_t skip = reduce_token(t, tape, json_get(tape, v, "cudagraph_skip_reason"));
-	if (skip != INTERN_NONE) {
+	if (skip != NONE) {
 		GROW(t->skip, t->n_skip, t->cap_skip, 1);
 		t->skip[t->n_skip++] = (struct trace_skip){r->compile, skip};
 	}

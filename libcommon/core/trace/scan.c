@@ -248,7 +248,7 @@ static void read_envelope(struct trace_scan *s, struct trace_record *r)
 {
 	struct json_tape *t = &s->tape;
 	if (json_parse(t, r->envelope, r->envelope_len, &r->root) < 0) {
-		r->root = JSON_NONE;
+		r->root = NONE;
 		r->flags |= REC_NO_JSON;
 		return;
 	}
@@ -344,7 +344,7 @@ static void read_envelope(struct trace_scan *s, struct trace_record *r)
 uint32_t trace_value(const struct trace_scan *s, const struct trace_record *r, enum trace_kind k)
 {
 	if (!(r->kinds >> k & 1))
-		return JSON_NONE;
+		return NONE;
 	return r->kinds == 1ull << k ? r->value : json_get(&s->tape, r->root, trace_kind[k].name);
 }
 
@@ -357,10 +357,10 @@ static struct trace_record *new_record(struct trace_scan *s, uint32_t line, uint
 	    .flags = flags,
 	    .envelope = (uint32_t)(p - s->window.data),
 	    .envelope_len = (uint32_t)n,
-	    .root = JSON_NONE,
-	    .value = JSON_NONE,
-	    .has_payload = JSON_NONE,
-	    .stack = JSON_NONE,
+	    .root = NONE,
+	    .value = NONE,
+	    .has_payload = NONE,
+	    .stack = NONE,
 	    .nodes = -1,
 	    .rank = -1,
 	    .id = {-1, -1, -1, -1, 0},

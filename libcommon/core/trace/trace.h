@@ -84,12 +84,12 @@ struct trace_record {
 	uint32_t flags;
 	uint64_t kinds; /* bit per enum trace_kind */
 	uint32_t envelope, envelope_len;
-	uint32_t root;                 /* token of the envelope, JSON_NONE when it is no JSON */
+	uint32_t root;                 /* token of the envelope, NONE when it is no JSON */
 	uint32_t payload, payload_len; /* tabs removed, contiguous */
 	uint32_t payload_lines;
 	uint32_t value;          /* token of the value of the one kind named; see trace_value */
-	uint32_t has_payload;    /* token of the MD5 text, or JSON_NONE */
-	uint32_t stack;          /* token of the envelope's own stack, or JSON_NONE */
+	uint32_t has_payload;    /* token of the MD5 text, or NONE */
+	uint32_t stack;          /* token of the envelope's own stack, or NONE */
 	int32_t nodes;           /* FX nodes of a graph payload, -1 when it is none */
 	uint32_t first_artifact; /* set by reduce: artifacts [first, first + n) */
 	uint16_t artifacts;
@@ -118,7 +118,7 @@ struct trace_scan {
 	void *emit; /* the emitter's own, per slot */
 };
 
-/* The value token of kind k in record r, or JSON_NONE. */
+/* The value token of kind k in record r, or NONE. */
 uint32_t trace_value(const struct trace_scan *s, const struct trace_record *r, enum trace_kind k);
 static inline struct slice trace_payload(const struct trace_scan *s, const struct trace_record *r)
 {
@@ -133,7 +133,7 @@ struct trace;
 
 /* ---- phase 2: the model --------------------------------------------------------------------------------------- */
 
-/* A struct srcloc (base/srcloc.h) as rows keep it. file, function, code: texts of trace.names; INTERN_NONE: not known. */
+/* A struct srcloc (base/srcloc.h) as rows keep it. file, function, code: texts of trace.names; NONE: not known. */
 struct trace_loc {
 	uint32_t file, line, function, code;
 };
@@ -176,12 +176,12 @@ struct trace_compile {
 	double seconds, backend_seconds, inductor_seconds, code_gen_seconds; /* < 0: not known */
 	int64_t ops, nodes, inputs, guards, cache_size;                      /* -1: not known */
 	uint32_t breaks;
-	uint32_t stack; /* node of trace.stack, UINT32_MAX */
+	uint32_t stack; /* node of trace.stack, NONE */
 	uint32_t fail_type, fail_reason;
 };
 
 struct trace_break {
-	uint32_t compile, artifact; /* artifact: UINT32_MAX when only a restart reason tells */
+	uint32_t compile, artifact; /* artifact: NONE when only a restart reason tells */
 	uint64_t line;
 	struct trace_loc loc;
 	uint32_t reason, explanation, hints, context, url; /* trace.names; hints: one a line */
@@ -198,7 +198,7 @@ struct trace_failure {             /* also restarts */
 	uint32_t compile, metrics; /* metrics: number of the compilation_metrics page */
 	uint64_t line;
 	struct trace_loc loc;
-	uint32_t type, reason; /* type INTERN_NONE: a restart */
+	uint32_t type, reason; /* type NONE: a restart */
 };
 struct trace_symbol {
 	uint32_t compile;
@@ -226,15 +226,15 @@ enum trace_export_kind {
 	EXPORT_MISMATCHED,     /* mismatched_fake_kernel */
 };
 struct trace_export {
-	uint32_t compile, artifact; /* artifact: its page in the directory of -e, UINT32_MAX */
+	uint32_t compile, artifact; /* artifact: its page in the directory of -e, NONE */
 	uint64_t line;
 	struct trace_loc loc;
 	enum trace_export_kind kind;
 	uint32_t expr; /* the expression, or the operator that has no good fake kernel */
 	uint32_t result, reason;
 	uint32_t sources, locals;   /* "s77 = L['x'].size()[0]", one a line */
-	uint32_t node;              /* row of trace.expr: how the expression came about, UINT32_MAX */
-	uint32_t user_stack, stack; /* nodes of trace.export_stacks, UINT32_MAX */
+	uint32_t node;              /* row of trace.expr: how the expression came about, NONE */
+	uint32_t user_stack, stack; /* nodes of trace.export_stacks, NONE */
 };
 /* A symbolic expression, by expression_created or create_unbacked_symbol. Its arguments are rows before it, so that the
  * rows are a DAG whatever the log says: an id means what it meant last when the record was written (ids are Python's
@@ -244,7 +244,7 @@ struct trace_expr {
 	uint64_t id, line;
 	struct trace_loc loc;
 	uint32_t compile;
-	uint32_t method, result, args; /* args: texts, one a line; method INTERN_NONE: an unbacked symbol */
+	uint32_t method, result, args; /* args: texts, one a line; method NONE: an unbacked symbol */
 	uint32_t first_arg, n_arg;     /* of trace.expr_arg: rows of trace.expr */
 	uint32_t user_stack, stack;
 };
@@ -261,7 +261,7 @@ uint32_t trace_expr_history(const struct trace *t, uint32_t row, struct trace_ex
 enum { TRACE_TEXTS_MAX = 16 << 20 };
 struct trace_provenance {
 	uint32_t compile;
-	uint32_t artifact[PROV_TEXTS]; /* UINT32_MAX: the log has none */
+	uint32_t artifact[PROV_TEXTS]; /* NONE: the log has none */
 	struct slice links;            /* JSON (provenance_json), "<" written as \u003c; in trace.links */
 };
 /* Which part of such a set an artifact is; PROV_TEXTS: none. */
@@ -316,10 +316,10 @@ struct trace_frame {
 	int32_t line;
 };
 struct trace_stack {
-	uint32_t parent, frame;  /* UINT32_MAX: top */
+	uint32_t parent, frame;  /* NONE: top */
 	uint32_t child, sibling; /* first child, next child of the same parent, in order of appearance */
 	uint32_t last_child;
-	uint32_t first_start; /* of the compile ids that started here: index into starts, UINT32_MAX */
+	uint32_t first_start; /* of the compile ids that started here: index into starts, NONE */
 	uint32_t last_start;
 };
 struct trace_start {
@@ -341,7 +341,7 @@ struct trace {
 	const char *path;
 	struct intern names; /* every text that rows refer to */
 	struct intern ids;   /* struct compile_id -> compile, the same index */
-	uint32_t *string;    /* the `str` table: number -> names, INTERN_NONE for a hole */
+	uint32_t *string;    /* the `str` table: number -> names, NONE for a hole */
 	uint32_t n_string, cap_string;
 	bool any_string;
 	ROWS(struct trace_compile, compile);
@@ -365,7 +365,7 @@ struct trace {
 	ROWS(uint32_t, expr_row);
 	struct trace_trie export_stacks;
 	uint64_t expr_lost;     /* expressions beyond TRACE_EXPR_MAX */
-	uint32_t exported;      /* artifact of the first exported_program, UINT32_MAX */
+	uint32_t exported;      /* artifact of the first exported_program, NONE */
 	uint64_t exported_line; /* and its line, 0 */
 	ROWS(struct trace_provenance, provenance);
 	struct arena links;
@@ -381,7 +381,7 @@ struct trace {
 	uint64_t first_usec, last_usec;
 	uint16_t first_day;
 	uint64_t pid;
-	uint32_t torch_version; /* names, INTERN_NONE */
+	uint32_t torch_version; /* names, NONE */
 	double compile_seconds;
 	struct buf tmp, tmp2;
 	struct json_tape tape; /* for payloads that reduce looks into */

@@ -70,7 +70,7 @@ static int64_t one_number(const struct json_tape *t, uint32_t k)
 {
 	int64_t n;
 	const uint32_t wrapped = json_get(t, k, "as_int");
-	return json_i64(t, wrapped == JSON_NONE ? k : wrapped, &n) && n >= 0 ? n : -1;
+	return json_i64(t, wrapped == NONE ? k : wrapped, &n) && n >= 0 ? n : -1;
 }
 
 static int numbers(const struct json_tape *t, uint32_t list, int64_t *v)
@@ -119,7 +119,7 @@ static int add_exported(struct shelf *s, const char *folder, uint32_t key)
 	const struct json_tape *t = &s->t;
 	const uint32_t meta = json_get_as(t, key + 1, "tensor_meta", JSON_OBJECT);
 	struct slice name = json_dup_at(&s->t, key, &s->w->arena), data;
-	if (meta == JSON_NONE)
+	if (meta == NONE)
 		return 0; /* an object of a class: no weight */
 	if (named_file(s, folder, json_get(t, key + 1, "path_name"), name, &data) < 0)
 		return -1;
@@ -144,7 +144,7 @@ static int add_packaged(struct shelf *s, const char *folder, uint32_t key)
 	if (json_is(t, key + 1, JSON_ARRAY))
 		for (uint32_t k = json_first(t, key + 1); k < json_end(t, key + 1) && n < 4; k = json_next(t, k))
 			part[n++] = k;
-	if (named_file(s, folder, n == 4 ? part[0] : JSON_NONE, name, &data) < 0)
+	if (named_file(s, folder, n == 4 ? part[0] : NONE, name, &data) < 0)
 		return -1;
 	struct tensor_file *f = shelf_tensors(s, data, name, true);
 	if (!f || tensor_data(f, 0, &data, s->err) < 0)
@@ -245,7 +245,7 @@ void weights_behind(struct weights *w, const struct weights *other)
 	for (size_t i = 0; i < w->n; i++)
 		intern_add(&names, w->v[i].name);
 	for (size_t i = 0; i < other->n; i++)
-		if (intern_find(&names, other->v[i].name) == INTERN_NONE) {
+		if (intern_find(&names, other->v[i].name) == NONE) {
 			add_view(w, other->v[i].name, &other->v[i].meta, other->v[i].data);
 			w->n_behind++;
 		}

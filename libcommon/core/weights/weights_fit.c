@@ -118,10 +118,10 @@ static bool stands_behind(const struct matching *m, size_t i) { return i >= m->w
 /* The weight of its module path or name; m->w->n: there is none. */
 static size_t named_weight(const struct matching *m, const struct contract_constant *c)
 {
-	uint32_t at = c->fqn.n ? intern_find(&m->names, c->fqn) : INTERN_NONE;
-	if (at == INTERN_NONE)
+	uint32_t at = c->fqn.n ? intern_find(&m->names, c->fqn) : NONE;
+	if (at == NONE)
 		at = intern_find(&m->names, c->name);
-	return at == INTERN_NONE ? m->w->n : m->which[at];
+	return at == NONE ? m->w->n : m->which[at];
 }
 
 /* The one weight that no constant is named after and that fits this one, which is the only one that it fits. */
@@ -227,7 +227,7 @@ int weights_fit(const struct weights *w, const struct contract *c, bool all, str
 	for (uint32_t i = 0; i < c->n_constants; i++) {
 		const struct slice name[] = {c->constant[i].fqn, c->constant[i].name};
 		for (size_t k = 0; k < 2; k++)
-			if (name[k].n && intern_find(&m.names, name[k]) != INTERN_NONE)
+			if (name[k].n && intern_find(&m.names, name[k]) != NONE)
 				m.meant[m.which[intern_find(&m.names, name[k])]] = true;
 	}
 	for (uint32_t i = 0; i < c->n_constants && !r; i++)

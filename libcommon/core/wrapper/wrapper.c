@@ -38,8 +38,7 @@ static void add_output(struct wrapper *w)
 			memcpy(v, c->output, cap * sizeof(*v));
 		c->output = v;
 	}
-	c->output[c->n_outputs++] =
-	    (struct contract_output){.dtype = DTYPE_NONE, .device = DEVICE_NONE, .n_dim = -1, .value = CONTRACT_NONE};
+	c->output[c->n_outputs++] = (struct contract_output){.dtype = DTYPE_NONE, .device = DEVICE_NONE, .n_dim = -1, .value = NONE};
 }
 
 static void add_constant(struct wrapper *w)
@@ -266,7 +265,7 @@ static void take_load(struct wrapper *w, struct slice s)
 	struct slice name = text_name(&s), arg;
 	uint32_t i = intern_find(&w->kernel_names, name);
 	s = slice_trim(s);
-	if (i == INTERN_NONE || !text_take(&s, "= loadKernel(") || !text_arg(&s, &arg) || !text_arg(&s, &arg))
+	if (i == NONE || !text_take(&s, "= loadKernel(") || !text_arg(&s, &arg) || !text_arg(&s, &arg))
 		return;
 	if (arg.n > 2 && arg.p[0] == '"' && arg.p[arg.n - 1] == '"' && !slice_eq(slice_of(arg.p + 1, arg.n - 2), name))
 		w->kernel[i].function = slice_of(arg.p + 1, arg.n - 2);
@@ -494,13 +493,13 @@ static void finish_values(struct wrapper *w, const struct scan *t)
 		struct contract_storage *s = &c->storage[i];
 		const struct contract_value *v = &c->value[w->ws[i].owner];
 		s->bytes = wrapper_extent(w, v->n_dim, v->dim, v->dtype);
-		if (w->ws[i].pinned || s->dies == UINT32_MAX)
+		if (w->ws[i].pinned || s->dies == NONE)
 			s->dies = c->n_calls;
 	}
 	for (uint32_t i = 0; i < c->n_outputs; i++) {
 		struct contract_output *o = &c->output[i];
 		o->none &= !t->arrayref; /* its outputs are not in output_handles */
-		if (o->value == CONTRACT_NONE)
+		if (o->value == NONE)
 			continue;
 		const struct contract_value *v = &c->value[o->value];
 		o->dtype = v->dtype;
@@ -553,7 +552,7 @@ static void release(struct wrapper *w)
 int wrapper_read(struct contract *c, struct slice text, struct slice kernel_text, struct err *err)
 {
 	*c = (struct contract){.source = CONTRACT_FROM_TEXT, .device = DEVICE_NONE};
-	struct wrapper w = {.c = c, .kernel_text = kernel_text, .checked = CONTRACT_NONE};
+	struct wrapper w = {.c = c, .kernel_text = kernel_text, .checked = NONE};
 	struct scan t = {.text = text, .p = text.p, .end = text.p + text.n, .line = 1};
 	w.unknown = contract_unknown(c);
 	scan(&w, &t);

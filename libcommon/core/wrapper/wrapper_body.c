@@ -19,7 +19,7 @@ static bool take_alignment(struct wrapper *w, struct slice head)
 	struct slice name = text_name(&rest);
 	int64_t n;
 	const struct wvar *v = wrapper_var(w, name);
-	if (v && v->kind == VAR_TENSOR && v->value != CONTRACT_NONE && w->wv[v->value].whole && text_take(&rest, ".data_ptr())") &&
+	if (v && v->kind == VAR_TENSOR && v->value != NONE && w->wv[v->value].whole && text_take(&rest, ".data_ptr())") &&
 	    text_take(&rest, "&") && text_take(&rest, "(")) {
 		bytes = text_name(&rest);
 		if (text_i64(bytes, &n) && n > 0 && n <= 1 << 20)
@@ -132,7 +132,7 @@ static bool give(struct wrapper *w, struct slice index, struct slice from)
 		c->output[k].value = c->output[other].value;
 		return true;
 	}
-	if (!wrapper_tensor(w, from, &t) || t.value == CONTRACT_NONE)
+	if (!wrapper_tensor(w, from, &t) || t.value == NONE)
 		return false;
 	c->output[k].value = t.value;
 	wrapper_pin(w, t.value);
@@ -242,10 +242,10 @@ static bool declare_auto(struct wrapper *w, struct slice name, struct slice init
 	} else if (slice_ends(init, ".sizes()") || slice_ends(init, ".strides()")) {
 		bool size = slice_ends(init, ".sizes()");
 		const struct wvar *v = wrapper_var(w, slice_of(init.p, init.n - (size ? 8 : 10)));
-		bool input = v && v->kind == VAR_TENSOR && v->value != CONTRACT_NONE && w->wv[v->value].whole;
+		bool input = v && v->kind == VAR_TENSOR && v->value != NONE && w->wv[v->value].whole;
 		uint32_t index = input ? w->c->value[v->value].index : 0;
 		wrapper_declare(w, name, !input ? VAR_OTHER : size ? VAR_SIZES : VAR_STRIDES)->value = index;
-	} else if (wrapper_tensor(w, init, &t) && t.value != CONTRACT_NONE) {
+	} else if (wrapper_tensor(w, init, &t) && t.value != NONE) {
 		bind_tensor(w, name, &t, !slice_starts(init, "get_data_ptr_wrapper("));
 	} else if (slice_starts(init, "steal_from_raw_handles") || slice_starts(init, "static_cast<AOTInductorModelKernels") ||
 		   slice_starts(init, "at::") || slice_starts(init, "cached_torch_")) {
@@ -274,7 +274,7 @@ static bool declare_raii(struct wrapper *w, struct slice name, struct slice init
 		wrapper_declare(w, name, VAR_TENSOR);
 		return true;
 	}
-	if (!wrapper_tensor(w, init, &t) || t.value == CONTRACT_NONE)
+	if (!wrapper_tensor(w, init, &t) || t.value == NONE)
 		return false;
 	bind_tensor(w, name, &t, true);
 	return true;
@@ -318,16 +318,16 @@ static bool assign(struct wrapper *w, struct slice name, struct slice init)
 			v->kind = VAR_OTHER;
 		return true;
 	}
-	if (v->kind != VAR_TENSOR || !wrapper_tensor(w, init, &t) || t.value == CONTRACT_NONE)
+	if (v->kind != VAR_TENSOR || !wrapper_tensor(w, init, &t) || t.value == NONE)
 		return v->kind == VAR_POINTERS;
 	uint32_t before = v->value, now = wrapper_same(w, name, t.value);
 	struct contract_value *value = &w->c->value[now];
 	/* The branches, or the first turn of the loop and the next ones, may differ. */
-	if (w->branches && before != CONTRACT_NONE && !same_dims(w, before, now)) {
+	if (w->branches && before != NONE && !same_dims(w, before, now)) {
 		w->wv[now].whole = false;
 		value->n_dim = -1;
 	}
-	if (w->branches && before != CONTRACT_NONE && w->c->value[before].dtype != value->dtype) {
+	if (w->branches && before != NONE && w->c->value[before].dtype != value->dtype) {
 		value->dtype = DTYPE_NONE;
 		w->wv[now].from = 0;
 	}
@@ -335,7 +335,7 @@ static bool assign(struct wrapper *w, struct slice name, struct slice init)
 		w->wv[now].whole = false;
 		*value = (struct contract_value){.name = value->name,
 						 .kind = VALUE_BUFFER,
-						 .storage = CONTRACT_NONE,
+						 .storage = NONE,
 						 .dtype = value->dtype,
 						 .device = value->device,
 						 .n_dim = value->n_dim,
@@ -361,7 +361,7 @@ static bool take_assert(struct wrapper *w, struct slice args)
 	struct slice name, size, stride, op, dtype = {0};
 	struct wtensor t;
 	if (!text_arg(&args, &name) || !text_arg(&args, &size) || !text_arg(&args, &stride) || !wrapper_tensor(w, name, &t) ||
-	    t.value == CONTRACT_NONE)
+	    t.value == NONE)
 		return false;
 	struct wints sizes = wrapper_ints(w, size), strides = wrapper_ints(w, stride);
 	if (sizes.n < 0 || sizes.n != strides.n)
@@ -394,7 +394,7 @@ static bool take_assert_alignment(struct wrapper *w, struct slice args)
 	struct slice name, bytes;
 	struct wtensor t;
 	int64_t n;
-	if (!text_arg(&args, &name) || !text_arg(&args, &bytes) || !wrapper_tensor(w, name, &t) || t.value == CONTRACT_NONE ||
+	if (!text_arg(&args, &name) || !text_arg(&args, &bytes) || !wrapper_tensor(w, name, &t) || t.value == NONE ||
 	    !text_i64(bytes, &n) || n < 1 || n > 1 << 20)
 		return false;
 	w->c->value[t.value].alignment = (int)n;
@@ -439,7 +439,7 @@ static bool declaration(struct wrapper *w, struct slice type, struct slice s)
 		return false;
 	if (slice_is(type, "AtenTensorHandle")) {
 		struct wtensor t;
-		uint32_t v = init.n && wrapper_tensor(w, init, &t) ? t.value : CONTRACT_NONE;
+		uint32_t v = init.n && wrapper_tensor(w, init, &t) ? t.value : NONE;
 		wrapper_declare(w, name, array ? VAR_OTHER : VAR_HANDLE)->value = v;
 	} else if (slice_is(type, "RAIIAtenTensorHandle")) {
 		return declare_raii(w, name, init);
@@ -455,7 +455,7 @@ static bool declaration(struct wrapper *w, struct slice type, struct slice s)
 		wrapper_declare(w, name, VAR_POINTERS)->text = inner;
 	} else if (slice_is(type, "CUdeviceptr") || slice_is(type, "hipDeviceptr_t")) {
 		struct wtensor t;
-		uint32_t v = wrapper_tensor(w, init, &t) ? t.value : CONTRACT_NONE;
+		uint32_t v = wrapper_tensor(w, init, &t) ? t.value : NONE;
 		wrapper_declare(w, name, VAR_TENSOR)->value = v;
 	} else if ((slice_is(type, "int64_t") || slice_is(type, "int") || slice_is(type, "int32_t")) && init.n) {
 		wrapper_declare_size(w, name, init);

@@ -29,7 +29,7 @@ static void add_arg(struct wrapper *w, enum arg_role role, uint32_t value, struc
 {
 	struct contract *c = w->c;
 	GROW(c->arg, c->n_args, c->cap_args, 1);
-	c->arg[c->n_args++] = (struct contract_arg){value == CONTRACT_NONE ? ARG_SCALAR : role, value, arena_slice(&c->arena, text)};
+	c->arg[c->n_args++] = (struct contract_arg){value == NONE ? ARG_SCALAR : role, value, arena_slice(&c->arena, text)};
 }
 
 static void add_scalar(struct wrapper *w, struct slice text)
@@ -37,7 +37,7 @@ static void add_scalar(struct wrapper *w, struct slice text)
 	struct slice rest = text, name = text_name(&rest);
 	if (!rest.n && (slice_starts(name, "buf") || slice_starts(name, "arg")) && !wrapper_var(w, name))
 		contract_unread(w->c, "line %u: the text does not say where %.*s comes from", w->line, SL(name));
-	add_arg(w, ARG_SCALAR, CONTRACT_NONE, text);
+	add_arg(w, ARG_SCALAR, NONE, text);
 }
 
 /* ---- handles ---- */
@@ -77,7 +77,7 @@ static bool share(struct wrapper *w, struct slice of, struct slice handle, uint3
 {
 	struct wtensor t;
 	struct slice name;
-	if (!wrapper_tensor(w, of, &t) || t.value == CONTRACT_NONE || !out_handle(w, handle, &name))
+	if (!wrapper_tensor(w, of, &t) || t.value == NONE || !out_handle(w, handle, &name))
 		return false;
 	*value = wrapper_same(w, name, t.value);
 	if (t.view) {
@@ -217,13 +217,13 @@ struct op {
 	const char *dtypes;
 };
 
-static int dtype_of(const struct wrapper *w, uint32_t value) { return value == CONTRACT_NONE ? DTYPE_NONE : w->c->value[value].dtype; }
+static int dtype_of(const struct wrapper *w, uint32_t value) { return value == NONE ? DTYPE_NONE : w->c->value[value].dtype; }
 
 static void op_makes(struct wrapper *w, struct op *op, struct slice name, struct slice text)
 {
 	struct contract *c = w->c;
 	uint32_t v;
-	if (op->view && op->first != CONTRACT_NONE) {
+	if (op->view && op->first != NONE) {
 		v = wrapper_same(w, name, op->first);
 		w->wv[v].whole = false;
 		c->value[v].n_dim = -1;
@@ -237,9 +237,9 @@ static void op_makes(struct wrapper *w, struct op *op, struct slice name, struct
 	op->n_made += what != 0;
 	if (what == 'i')
 		w->wv[v].like = op->made + 1;
-	if (op->in_place && op->first != CONTRACT_NONE) /* gives back what it changed */
+	if (op->in_place && op->first != NONE) /* gives back what it changed */
 		w->wv[v].like = op->first + 1;
-	if (what == 's' && op->first != CONTRACT_NONE)
+	if (what == 's' && op->first != NONE)
 		w->wv[v].from = op->first + 1;
 	op->made = v;
 	c->value[v].dtype = op_result_type(what, dtype_of(w, op->first), dtype_of(w, op->second));
@@ -256,7 +256,7 @@ static void op_arg(struct wrapper *w, struct op *op, struct slice arg)
 		add_scalar(w, arg);
 		return;
 	}
-	if (t.value == CONTRACT_NONE) { /* &buf1_handle */
+	if (t.value == NONE) { /* &buf1_handle */
 		if (out_handle(w, arg, &name))
 			op_makes(w, op, name, arg);
 		else
@@ -265,8 +265,8 @@ static void op_arg(struct wrapper *w, struct op *op, struct slice arg)
 	}
 	bool first = !op->n_tensors++;
 	enum arg_role role = first && op->out ? ARG_OUT : first && op->in_place ? ARG_INOUT : ARG_IN;
-	if (role != ARG_OUT && op->second == CONTRACT_NONE)
-		*(op->first == CONTRACT_NONE ? &op->first : &op->second) = t.value;
+	if (role != ARG_OUT && op->second == NONE)
+		*(op->first == NONE ? &op->first : &op->second) = t.value;
 	add_arg(w, role, t.value, arg);
 }
 
@@ -290,7 +290,7 @@ static bool tensor_list(struct slice arg, struct slice *inner)
 
 static void call_op(struct wrapper *w, struct slice name, struct slice args)
 {
-	struct op op = {.first = CONTRACT_NONE, .second = CONTRACT_NONE};
+	struct op op = {.first = NONE, .second = NONE};
 	op.name = op_name(name, &op.device);
 	op.out = slice_ends(op.name, "_out");
 	op.in_place = !op.out && is_in_place(op.name);
@@ -360,13 +360,13 @@ static bool call_proxy(struct wrapper *w, struct slice args)
 	if (n) {
 		inner = slice_of(ints + 2, n - (size_t)(ints - a[3].p) - 3);
 		while (text_arg(&inner, &one))
-			add_arg(w, ARG_SCALAR, CONTRACT_NONE, one);
+			add_arg(w, ARG_SCALAR, NONE, one);
 	}
 	if (!tensor_list(a[5], &inner))
 		inner = (struct slice){0};
 	while (text_arg(&inner, &one)) {
 		struct wtensor t;
-		if (!wrapper_tensor(w, one, &t) || t.value == CONTRACT_NONE) {
+		if (!wrapper_tensor(w, one, &t) || t.value == NONE) {
 			add_scalar(w, one);
 			continue;
 		}
@@ -432,18 +432,18 @@ void wrapper_kernel(struct wrapper *w, struct slice name, struct slice params, b
 static struct wkernel *find_kernel(struct wrapper *w, struct slice name)
 {
 	uint32_t i = intern_find(&w->kernel_names, name);
-	if (i == INTERN_NONE && !w->kernel_text_read) {
+	if (i == NONE && !w->kernel_text_read) {
 		w->kernel_text_read = true;
 		wrapper_declarations(w, w->kernel_text);
 		i = intern_find(&w->kernel_names, name);
 	}
-	return i == INTERN_NONE ? NULL : &w->kernel[i];
+	return i == NONE ? NULL : &w->kernel[i];
 }
 
 static void kernel_arg(struct wrapper *w, struct wkernel *k, uint32_t index, struct slice arg, struct slice name)
 {
 	struct wtensor t;
-	if (!wrapper_tensor(w, arg, &t) || t.value == CONTRACT_NONE) {
+	if (!wrapper_tensor(w, arg, &t) || t.value == NONE) {
 		add_scalar(w, arg);
 		return;
 	}
@@ -551,7 +551,7 @@ bool wrapper_call(struct wrapper *w, struct slice name, struct slice args, bool 
 	struct slice fn = name;
 	if (slice_is(name, "aoti_torch_delete_tensor_object")) {
 		struct wtensor t;
-		if (wrapper_tensor(w, args, &t) && t.value != CONTRACT_NONE) {
+		if (wrapper_tensor(w, args, &t) && t.value != NONE) {
 			struct wvar *v = wrapper_var(w, t.var);
 			if (!v->owns)
 				wrapper_own(w, v, t.value);

@@ -73,7 +73,7 @@ static bool take_compare(struct wrapper *w, struct slice cond)
 void wrapper_check_margin(struct wrapper *w, struct slice line)
 {
 	if (*line.p == '}') {
-		w->checked = CONTRACT_NONE;
+		w->checked = NONE;
 		w->in_check = w->of_output = w->goes_on = false;
 	} else if (slice_starts(line, "AOTI_NOINLINE static void ") && slice_find(line, "check_input")) {
 		w->in_check = w->checks = true;
@@ -123,7 +123,7 @@ void wrapper_check_line(struct wrapper *w, struct slice line)
 		return;
 	}
 	if (text_take(&s, "ConstantHandle ")) {
-		w->checked = CONTRACT_NONE;
+		w->checked = NONE;
 		w->of_output = slice_find(s, "ConstantHandle(output_handles[");
 		const char *at = slice_find(s, "ConstantHandle(input_handles[");
 		if (!at && w->in_check && !w->of_output)
@@ -139,7 +139,7 @@ void wrapper_check_line(struct wrapper *w, struct slice line)
 	}
 	if (w->of_output || (w->in_check && asks_nothing(line)))
 		return;
-	if (w->checked == CONTRACT_NONE) {
+	if (w->checked == NONE) {
 		if (w->in_check)
 			unclear_line(w, line);
 		return;

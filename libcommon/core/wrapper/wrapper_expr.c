@@ -170,7 +170,7 @@ static struct contract_symbol *add_symbol(struct wrapper *w, uint32_t id)
 {
 	GROW(w->sym, w->n_sym, w->cap_sym, 1);
 	symbind_set(&w->sym_at, id, w->n_sym);
-	w->sym[w->n_sym] = (struct contract_symbol){id, SYMRANGE_ALL, CONTRACT_NONE, 0};
+	w->sym[w->n_sym] = (struct contract_symbol){id, SYMRANGE_ALL, NONE, 0};
 	return &w->sym[w->n_sym++];
 }
 
@@ -182,7 +182,7 @@ static bool input_size(struct wrapper *w, struct slice init, uint32_t *input, in
 	const struct wvar *v = name.n ? wrapper_var(w, name) : NULL;
 	if (!v)
 		return false;
-	bool whole = v->kind == VAR_TENSOR && v->value != CONTRACT_NONE && w->wv[v->value].whole;
+	bool whole = v->kind == VAR_TENSOR && v->value != NONE && w->wv[v->value].whole;
 	bool strides = whole ? text_take(&rest, ".strides()") : v->kind == VAR_STRIDES;
 	if (!strides && !(whole ? text_take(&rest, ".sizes()") : v->kind == VAR_SIZES))
 		return false;

@@ -28,7 +28,7 @@ static void type_results(struct contract *c, const struct contract_call *call)
 	uint32_t n_in = 0;
 	for (uint32_t i = call->arg; i < call->arg + call->n_args; i++) {
 		const struct contract_arg *a = &c->arg[i];
-		if (a->value == CONTRACT_NONE)
+		if (a->value == NONE)
 			continue;
 		if (a->role != ARG_OUT && n_in < 2)
 			given[n_in++] = c->value[a->value].dtype;

@@ -166,8 +166,8 @@ void wrapper_stream_call(struct wrapper *w, struct contract_call *call)
 		y->lost = true;
 	for (uint32_t i = 0; y && !y->lost && i < call->n_args; i++) {
 		const struct contract_arg *a = &w->c->arg[call->arg + i];
-		uint32_t storage = a->value == CONTRACT_NONE ? CONTRACT_NONE : w->c->value[a->value].storage;
-		if (storage != CONTRACT_NONE && a->role != ARG_SCALAR)
+		uint32_t storage = a->value == NONE ? NONE : w->c->value[a->value].storage;
+		if (storage != NONE && a->role != ARG_SCALAR)
 			use(y, call, a, storage, (uint32_t)(call - w->c->call) + 1);
 	}
 }

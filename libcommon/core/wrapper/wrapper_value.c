@@ -3,7 +3,7 @@
 struct wvar *wrapper_var(struct wrapper *w, struct slice name)
 {
 	uint32_t i = intern_find(&w->names, name);
-	return i == INTERN_NONE ? NULL : &w->var[i];
+	return i == NONE ? NULL : &w->var[i];
 }
 
 struct wvar *wrapper_declare(struct wrapper *w, struct slice name, enum var_kind kind)
@@ -15,7 +15,7 @@ struct wvar *wrapper_declare(struct wrapper *w, struct slice name, enum var_kind
 	}
 	struct wvar *v = &w->var[i];
 	wrapper_drop(w, v);
-	*v = (struct wvar){.kind = kind, .value = CONTRACT_NONE, .depth = w->depth};
+	*v = (struct wvar){.kind = kind, .value = NONE, .depth = w->depth};
 	GROW(w->declared, w->n_declared, w->cap_declared, 1);
 	w->declared[w->n_declared++] = i;
 	return v;
@@ -42,12 +42,8 @@ uint32_t wrapper_value(struct wrapper *w, struct slice name, enum value_kind kin
 	GROW(c->value, c->n_values, c->cap_values, 1);
 	GROW(w->wv, i, w->cap_wv, 1);
 	w->wv[i] = (struct wvalue){0};
-	c->value[i] = (struct contract_value){.name = arena_slice(&c->arena, name),
-					      .kind = kind,
-					      .storage = CONTRACT_NONE,
-					      .dtype = DTYPE_NONE,
-					      .device = DEVICE_NONE,
-					      .n_dim = -1};
+	c->value[i] = (struct contract_value){
+	    .name = arena_slice(&c->arena, name), .kind = kind, .storage = NONE, .dtype = DTYPE_NONE, .device = DEVICE_NONE, .n_dim = -1};
 	return c->n_values++;
 }
 
@@ -77,7 +73,7 @@ void wrapper_storage(struct wrapper *w, uint32_t value, uint32_t born)
 void wrapper_pin(struct wrapper *w, uint32_t value)
 {
 	uint32_t s = w->c->value[value].storage;
-	if (s != CONTRACT_NONE)
+	if (s != NONE)
 		w->ws[s].pinned = true;
 }
 
@@ -86,9 +82,9 @@ void wrapper_own(struct wrapper *w, struct wvar *v, uint32_t value)
 	v->value = value;
 	v->owns = true;
 	uint32_t s = w->c->value[value].storage;
-	if (s != CONTRACT_NONE) {
+	if (s != NONE) {
 		w->ws[s].refs++;
-		w->c->storage[s].dies = UINT32_MAX;
+		w->c->storage[s].dies = NONE;
 	}
 }
 
@@ -98,7 +94,7 @@ void wrapper_drop(struct wrapper *w, struct wvar *v)
 		return;
 	v->owns = false;
 	uint32_t s = w->c->value[v->value].storage;
-	if (s != CONTRACT_NONE && !--w->ws[s].refs && !w->ws[s].pinned)
+	if (s != NONE && !--w->ws[s].refs && !w->ws[s].pinned)
 		w->c->storage[s].dies = w->c->n_calls ? w->c->n_calls - 1 : 0;
 }
 
@@ -285,7 +281,7 @@ static bool unwrap(struct wrapper *w, struct slice *e, struct wtensor *t)
 
 bool wrapper_tensor(struct wrapper *w, struct slice expr, struct wtensor *t)
 {
-	*t = (struct wtensor){.value = CONTRACT_NONE, .n_dim = -1, .dtype = DTYPE_NONE};
+	*t = (struct wtensor){.value = NONE, .n_dim = -1, .dtype = DTYPE_NONE};
 	struct slice e = slice_trim(expr);
 	for (int i = 0; i < 16; i++) {
 		struct slice rest = e, name = text_name(&rest);
@@ -295,7 +291,7 @@ bool wrapper_tensor(struct wrapper *w, struct slice expr, struct wtensor *t)
 				return false;
 			t->var = name;
 			t->value = v->value;
-			return v->value != CONTRACT_NONE || t->address;
+			return v->value != NONE || t->address;
 		}
 		if (!unwrap(w, &e, t))
 			return false;
