@@ -185,7 +185,7 @@ void json_member_bool(struct json_out *o, const char *key, bool v);
 void json_member_null(struct json_out *o, const char *key);
 void json_member_raw(struct json_out *o, const char *key, struct slice json);
 /* What may be missing. A text: null when it is empty, and as _some: no member at all. A name of a table: null for NONE. A count,
- * and seconds with 6 decimals: null below 0. An index: null for UINT32_MAX. */
+ * and seconds with 6 decimals: null below 0. An index: null for NONE. */
 void json_member(struct json_out *o, const char *key, struct slice text);
 void json_member_some(struct json_out *o, const char *key, struct slice text);
 void json_member_name(struct json_out *o, const char *key, const struct intern *names, uint32_t name);

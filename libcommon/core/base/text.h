@@ -3,7 +3,6 @@
  *     buf_addf(&b, "%u graph%s", n, plural(n));          "1 graph", "3 graphs"
  *     put_count(&b, n, "graph");                         the same
  *     put_seconds(&b, 0.203);                            "203 ms"
- *     fopen(xasprintf("%.*s/other", SL(folder)), "r")    struct slice folder = path_folder(path)
  *
  * put_*: to the end of b, without a blank or line end.
  */
