@@ -32,6 +32,18 @@ static const struct opt options[] = {
     OPT_END,
 };
 
+static const struct opt_rule rules[] = {
+    {.of = OPT_COMMAND,
+     .with = "doctor against probe json " OPT_OPERANDS,
+     .text = "a command is watched alone: no model, no --doctor, --against, --probe or --json"},
+    {.of = "fail log",
+     .without = OPT_COMMAND,
+     .text = "--log and --fail are for watching a command: aoti-checkinputs --log FILE -- COMMAND"},
+    {.of = "probe", .with = "no-exec", .text = "--probe runs the binary, --no-exec forbids it"},
+    {.one_of = "doctor against", .text = "--doctor and --against are two questions: ask one at a time"},
+    {0},
+};
+
 static const struct opt_spec spec = {
     .tool = "aoti-checkinputs",
     .about = "What a compiled model (AOTInductor) expects of its inputs, and every way a call is wrong.",
@@ -39,6 +51,7 @@ static const struct opt_spec spec = {
 	      "(FILE:KEY), or a spec such as f32[8,10] or 'bf16[2,3]/(1,2)@cuda:0'; NAME=INPUT says which input it is. "
 	      "With a command: every call of every such model in that process is checked.",
     .options = options,
+    .rules = rules,
     .operands = "MODEL [INPUT...]",
     .min = 1,
     .max = -1,
@@ -132,16 +145,8 @@ int main(int argc, char **argv)
 	mapfile_watch();
 	if (!in.command) /* a command that is watched must not inherit ignored signals */
 		output_fail_writes();
-	if (in.command && (in.n || opt.doctor || opt.against || opt.probe || opt.json))
-		die(EXIT_USAGE, "a command is watched alone: no model, no --doctor, --against, --probe or --json");
-	if (!in.command && (opt.fail || opt.log))
-		die(EXIT_USAGE, "--log and --fail are for watching a command: aoti-checkinputs --log FILE -- COMMAND");
-	if (opt.probe && opt.no_exec)
-		die(EXIT_USAGE, "--probe runs the binary, --no-exec forbids it");
 	if ((opt.doctor || opt.against) && in.n > 1)
 		die(EXIT_USAGE, "--doctor and --against take a model only, no inputs");
-	if (opt.doctor && opt.against)
-		die(EXIT_USAGE, "--doctor and --against are two questions: ask one at a time");
 	if (in.command)
 		status = run_live(in.command, &opt);
 	else if (opt.doctor)

@@ -60,6 +60,17 @@ static const struct opt options[] = {
     OPT_END,
 };
 
+static const struct opt_rule rules[] = {
+    {.of = OPT_COMMAND, .with = OPT_OPERANDS, .text = "a command is watched alone: no model and no inputs before '--'"},
+    {.of = OPT_COMMAND,
+     .with = "model weights torch load repeat",
+     .text = "--model, --weights, --torch, --load and --repeat are for a model that is run here, not for a command"},
+    {.of = "load", .without = "torch", .text = "--load is for an installed libtorch (--torch)"},
+    {.one_of = "inf no-inf", .text = "--inf and --no-inf contradict each other"},
+    {.of = "fail", .with = "ignore", .text = "--fail stops the model at the first it sees, and cannot leave out what --ignore names"},
+    {0},
+};
+
 static const struct opt_spec spec = {
     .tool = "aoti-nanassert",
     .about = "Which kernel of a compiled model (AOTInductor) made the first NaN, from which numbers, and why.",
@@ -67,6 +78,7 @@ static const struct opt_spec spec = {
 	      "aoti-checkinputs. It runs here, without PyTorch, or with --torch. A folder that aoti-printer -o wrote is looked "
 	      "through without running anything. With a command: every such model in that process is watched.",
     .options = options,
+    .rules = rules,
     .operands = "MODEL [INPUT...]",
     .min = 1,
     .max = -1,
@@ -84,16 +96,6 @@ static void take_environment(void)
 
 static void check_options(const struct operands *in, bool dump)
 {
-	if (in->command && in->n)
-		die(EXIT_USAGE, "a command is watched alone: no model and no inputs before '--'");
-	if (in->command && (opt.model || opt.torch || opt.repeat || opt.load.n || opt.weights))
-		die(EXIT_USAGE, "--model, --weights, --torch, --load and --repeat are for a model that is run here, not for a command");
-	if (opt.load.n && !opt.torch)
-		die(EXIT_USAGE, "--load is for an installed libtorch (--torch)");
-	if (opt.inf && opt.no_inf)
-		die(EXIT_USAGE, "--inf and --no-inf contradict each other");
-	if (opt.fail && opt.ignore.n)
-		die(EXIT_USAGE, "--fail stops the model at the first it sees, and cannot leave out what --ignore names");
 	if (dump && in->n > 1)
 		die(EXIT_USAGE, "'%s' is a folder of saved tensors, which takes no inputs", in->v[0]);
 	if (dump && (opt.model || opt.torch || opt.load.n || opt.repeat || opt.fail || opt.weights))

@@ -56,6 +56,31 @@ static const struct opt options[] = {
     OPT_END,
 };
 
+static const struct opt_rule rules[] = {
+    {.one_of = "diff profile record ima", .text = "--diff, --profile, --record and --ima are four questions: ask one at a time"},
+    {.of = "diff profile record ima",
+     .with = "level",
+     .text = "--level is for printing and saving, not for --diff, --profile, --record or --ima"},
+    {.of = "diff profile record",
+     .with = "output",
+     .text = "-o is for saving tensors: --html, --chrome-trace and --log name the other files"},
+    {.of = OPT_COMMAND, .with = OPT_OPERANDS, .text = "a command is watched alone: no model and no inputs before '--'"},
+    {.of = OPT_COMMAND,
+     .with = "model weights torch load repeat",
+     .text = "--model, --weights, --torch, --load and --repeat are for a model that is run here, not for a command"},
+    {.of = "load", .without = "torch", .text = "--load is for an installed libtorch (--torch)"},
+    {.of = "rtol atol html", .without = "diff", .text = "--rtol, --atol and --html are for --diff"},
+    {.of = "chrome-trace", .without = "profile", .text = "--chrome-trace is for --profile"},
+    {.of = "record", .without = OPT_COMMAND, .text = "--record needs a command: aoti-printer --record DIR -- COMMAND"},
+    {.of = "ima",
+     .without = "torch " OPT_COMMAND,
+     .text = "--ima needs a command (aoti-printer --ima -- COMMAND), or an installed libtorch for CUDA to run a model with (--torch)"},
+    {.of = "ima", .with = "kernels buffers calls runs", .text = "--ima looks at every call: no --kernels, --buffers, --calls or --runs"},
+    {.of = "last", .without = "ima", .text = "--last is for --ima"},
+    {.of = "json", .with = "output", .without = "ima", .text = "--json shows, -o saves: the folder's index has the same facts"},
+    {0},
+};
+
 static const struct opt_spec spec = {
     .tool = "aoti-printer",
     .about = "What the kernels of a compiled model (AOTInductor) read and write while it runs, with no recompilation.",
@@ -63,6 +88,7 @@ static const struct opt_spec spec = {
 	      "It runs here, without PyTorch, or with --torch. With a command: every such model in that process is watched. "
 	      "With --diff DUMP, MODEL may be another dump.",
     .options = options,
+    .rules = rules,
     .operands = "MODEL [INPUT...]",
     .min = 1,
     .max = -1,
@@ -86,40 +112,12 @@ static void take_level(void)
 		opt.level = LEVEL_PRINT;
 }
 
-static void check_options(const struct operands *in)
+static void check_options(void)
 {
-	int modes = (opt.diff != NULL) + opt.profile + (opt.record != NULL) + (opt.ima != NULL);
-	if (modes > 1)
-		die(EXIT_USAGE, "--diff, --profile, --record and --ima are four questions: ask one at a time");
-	if (modes && opt.level >= 0)
-		die(EXIT_USAGE, "--level is for printing and saving, not for --diff, --profile, --record or --ima");
-	if (modes && opt.output && !opt.ima)
-		die(EXIT_USAGE, "-o is for saving tensors: --html, --chrome-trace and --log name the other files");
-	if (in->command && in->n)
-		die(EXIT_USAGE, "a command is watched alone: no model and no inputs before '--'");
-	if (in->command && (opt.model || opt.torch || opt.repeat || opt.load.n || opt.weights))
-		die(EXIT_USAGE, "--model, --weights, --torch, --load and --repeat are for a model that is run here, not for a command");
-	if (opt.load.n && !opt.torch)
-		die(EXIT_USAGE, "--load is for an installed libtorch (--torch)");
-	if (!opt.diff && (opt.rtol >= 0 || opt.atol >= 0 || opt.html))
-		die(EXIT_USAGE, "--rtol, --atol and --html are for --diff");
-	if (!opt.profile && opt.chrome_trace)
-		die(EXIT_USAGE, "--chrome-trace is for --profile");
-	if (opt.record && !in->command)
-		die(EXIT_USAGE, "--record needs a command: aoti-printer --record DIR -- COMMAND");
 	if (opt.ima && *opt.ima && strcmp(opt.ima, "alloc"))
 		die(EXIT_USAGE, "--ima=%s: only --ima=alloc is known", opt.ima);
-	if (opt.ima && !in->command && !opt.torch)
-		die(EXIT_USAGE, "--ima needs a command (aoti-printer --ima -- COMMAND), or an installed libtorch for CUDA to run a model "
-				"with (--torch)");
-	if (opt.ima && (opt.kernels.n || opt.buffers.n || opt.calls || opt.runs))
-		die(EXIT_USAGE, "--ima looks at every call: no --kernels, --buffers, --calls or --runs");
 	if (opt.ima && opt.output && opt.log)
 		die(EXIT_USAGE, "with --ima, -o and --log both name the report: give one");
-	if (!opt.ima && opt.last >= 0)
-		die(EXIT_USAGE, "--last is for --ima");
-	if (opt.json && opt.output && !opt.ima)
-		die(EXIT_USAGE, "--json shows, -o saves: the folder's index has the same facts");
 }
 
 int main(int argc, char **argv)
@@ -131,7 +129,7 @@ int main(int argc, char **argv)
 	mapfile_watch();
 	if (!in.command) /* a command that is watched must not inherit ignored signals */
 		output_fail_writes();
-	check_options(&in);
+	check_options();
 	if (!opt.diff) /* before a folder is made for what is run; --diff may run nothing */
 		child_signals(CHILD_SIGNALS_FORWARD);
 	if (opt.diff)

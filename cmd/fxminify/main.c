@@ -72,10 +72,25 @@ static const struct opt extract_options[] = {
     OPT_FLAG(0, "no-values", &opt.no_values, "inputs have their shapes only: run nothing, no PyTorch is needed"),
     OPT_END,
 };
+static const struct opt_rule rules[] = {
+    {.of = "stats", .with = "resume " OPT_OPERANDS, .text = "--stats takes a journal and nothing else"},
+    {.one_of = "accuracy strict-accuracy no-accuracy", .text = "--accuracy, --strict-accuracy and --no-accuracy exclude each other"},
+    {.of = "test",
+     .with = "locate backend launcher python stall",
+     .text = "--locate, --backend, --launcher, --python and --stall are for tests with torch, not with --test"},
+    {.one_of = "locate no-locate", .text = "--locate and --no-locate contradict each other"},
+    {0},
+};
+static const struct opt_rule extract_rules[] = {
+    {.of = "test resume stats locate level", .text = "extract: --test, --resume, --stats, --locate and --level are for reducing"},
+    {0},
+};
+
 static const struct opt_command commands[] = {
     {.name = "extract",
      .summary = "a part of the graph as a program, its inputs as recorded",
      .options = extract_options,
+     .rules = extract_rules,
      .operands = "FILE",
      .min = 1,
      .max = 1},
@@ -90,6 +105,7 @@ static const struct opt_spec spec = {
 	      "test in a process of its own, unless --test says what to run instead; so is what a journal names.\n"
 	      "Exit status: 0 reduced, 1 the original does not fail.",
     .options = options,
+    .rules = rules,
     .operands = "[FILE]",
     .min = 0,
     .max = 1,
@@ -135,20 +151,10 @@ static void check_options(const struct operands *in)
 		if (!opt.node == !(opt.from || opt.to))
 			die(EXIT_USAGE,
 			    "extract: either --node NAME, or --from NAME and --to NAME (or one of them)\nTry 'fxminify extract -h'");
-		if (opt.test || opt.resume || opt.stats || opt.locate || opt.level >= 0)
-			die(EXIT_USAGE, "extract: --test, --resume, --stats, --locate and --level are for reducing");
 		return;
 	}
-	if (opt.stats && (in->n || opt.resume))
-		die(EXIT_USAGE, "--stats takes a journal and nothing else");
 	if (!opt.stats && !opt.resume && !in->n)
 		die(EXIT_USAGE, "a file with a graph is missing\nTry 'fxminify -h'");
-	if (opt.want_accuracy + opt.strict_accuracy + opt.no_accuracy > 1)
-		die(EXIT_USAGE, "--accuracy, --strict-accuracy and --no-accuracy exclude each other");
-	if (opt.test && (opt.locate || opt.backend || opt.launcher.n || opt.python || opt.stall >= 0))
-		die(EXIT_USAGE, "--locate, --backend, --launcher, --python and --stall are for tests with torch, not with --test");
-	if (opt.locate && opt.no_locate)
-		die(EXIT_USAGE, "--locate and --no-locate contradict each other");
 }
 
 /* A journal is a program: what it has run is said first, and is no less loud for a -q that it holds itself. */

@@ -37,6 +37,14 @@ static const struct opt options[] = {
     OPT_END,
 };
 
+static const struct opt_rule rules[] = {
+    {.of = "load", .without = "torch", .text = "--load is for an installed libtorch (--torch)"},
+    {.of = "format", .without = "output", .text = "--format is for -o"},
+    {.of = "quiet", .with = "json profile", .text = "--quiet shows nothing of --json or --profile"},
+    {.of = "full", .with = "json profile output", .text = "--full is for outputs that are shown: not with -o, --json or --profile"},
+    {0},
+};
+
 static const struct opt_spec spec = {
     .tool = "pt2-run",
     .about = "Run a compiled model (AOTInductor) without PyTorch, confined, and write what it gives.",
@@ -44,22 +52,11 @@ static const struct opt_spec spec = {
 	      "aoti-checkinputs: a file, one tensor of it, or a spec such as f32[8,10]. Outputs are out0, out1, ... in flattened order; "
 	      "a None leaves its number out.",
     .options = options,
+    .rules = rules,
     .operands = "MODEL [INPUT...]",
     .min = 1,
     .max = -1,
 };
-
-static void check_options(void)
-{
-	if (opt.load.n && !opt.torch)
-		die(EXIT_USAGE, "--load is for an installed libtorch (--torch)");
-	if (opt.format >= 0 && !opt.output)
-		die(EXIT_USAGE, "--format is for -o");
-	if (opt.quiet && (opt.json || opt.profile))
-		die(EXIT_USAGE, "--quiet shows nothing of --json or --profile");
-	if (opt.full && (opt.json || opt.profile || opt.output))
-		die(EXIT_USAGE, "--full is for outputs that are shown: not with -o, --json or --profile");
-}
 
 static void say_notes(const struct run_result *r)
 {
@@ -144,7 +141,6 @@ int main(int argc, char **argv)
 	mapfile_watch();
 	output_fail_writes();
 	child_signals(CHILD_SIGNALS_FORWARD); /* what was made is removed then, as after any other failure */
-	check_options();
 	int rc = run_and_write(&in, &err);
 	opt_list_release(&opt.load);
 	operands_release(&in);

@@ -41,12 +41,23 @@ static const struct opt options[] = {
     OPT_END,
 };
 
+static const struct opt_rule rules[] = {
+    {.of = "all-ranks-html", .with = "json", .text = "--all-ranks-html makes a directory of all logs: it does not go with --json"},
+    {.of = "all-ranks-html", .with = "html", .text = "--all-ranks-html makes a directory of all logs: it does not go with --html"},
+    {.of = "all-ranks-html", .with = "latest", .text = "--all-ranks-html makes a directory of all logs: it does not go with --latest"},
+    {.of = "diff", .with = "all-ranks-html", .text = "--diff does not go with --all-ranks-html"},
+    {.of = "max", .with = "diff", .text = "--max does not go with --diff"},
+    {.of = "max", .with = "all-ranks-html", .text = "--max does not go with --all-ranks-html"},
+    {0},
+};
+
 static const struct opt_spec spec = {
     .tool = "tlparse",
     .about = "Turn structured traces (TORCH_TRACE=DIR python app.py) into a report.",
     .footer = "LOG is a trace, plain or .gz, a directory of traces, or - for standard input.\n"
 	      "Without an option: one HTML file on standard output, or tl_out/ when that is a terminal.",
     .options = options,
+    .rules = rules,
     .operands = "LOG...",
     .min = 1,
     .max = -1,
@@ -362,17 +373,8 @@ int main(int argc, char **argv)
 	struct err err;
 	opt_parse_or_exit(&spec, argc, argv, &in);
 	mapfile_watch();
-	if (opt.all_ranks && (opt.json || opt.html || opt.latest))
-		die(EXIT_USAGE, "--all-ranks-html makes a directory of all logs: it does not go with --%s",
-		    opt.json   ? "json"
-		    : opt.html ? "html"
-			       : "latest");
 	if (opt.diff && in.n != 2)
 		die(EXIT_USAGE, "--diff wants two logs or directories, before and after");
-	if (opt.diff && opt.all_ranks)
-		die(EXIT_USAGE, "--diff does not go with --all-ranks-html");
-	if (opt.max.n && (opt.diff || opt.all_ranks))
-		die(EXIT_USAGE, "--max does not go with --%s", opt.diff ? "diff" : "all-ranks-html");
 	limits_check(&opt.max);
 	color = isatty(STDERR_FILENO);
 	output_watch_signals();

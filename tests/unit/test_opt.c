@@ -494,6 +494,48 @@ static void one_call(void **state)
 	run_main(2, "", "demo: unknown option '-x'\nTry 'demo kernel -h'\n", "kernel", "-x");
 }
 
+static void rules(void **state)
+{
+	(void)state;
+	static const struct opt_rule together[] = {
+	    {.one_of = "json quiet", .text = "one of two"},
+	    {.of = "jobs", .with = "mode rate", .text = "no jobs with these"},
+	    {.of = "limit", .without = "all " OPT_OPERANDS, .text = "a limit of something"},
+	    {.of = "with", .with = "max", .without = "json", .text = "only as JSON"},
+	    {0},
+	};
+	struct opt_spec spec = {.tool = "demo", .about = "x", .options = options, .operands = "[FILE...]", .max = -1, .rules = together};
+	static const struct {
+		const char *words[6], *text;
+	} cases[] = {
+	    {{"--json", "--json"}, NULL},
+	    {{"--json", "-q"}, "one of two"},
+	    {{"--json", "-q", "--no-quiet"}, NULL},
+	    {{"-j2"}, NULL},
+	    {{"-j2", "--rate=0"}, "no jobs with these"},
+	    {{"-m", "fast", "--jobs", "1"}, "no jobs with these"},
+	    {{"--limit=1"}, "a limit of something"},
+	    {{"--limit=1", "-A"}, NULL},
+	    {{"--limit=1", "file"}, NULL},
+	    {{"--with=a", "--max=b=1"}, "only as JSON"},
+	    {{"--with=a", "--max=b=1", "--json"}, NULL},
+	};
+	assert_int_equal(opt_check(&spec, &err), 0);
+	for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
+		char *argv[8] = {"demo"};
+		for (size_t k = 0; cases[i].words[k]; k++)
+			argv[k + 1] = (char *)cases[i].words[k];
+		assert_int_equal(parse_argv(&spec, argv), OPT_OK);
+		assert_int_equal(opt_rules(&spec, &in, &err), cases[i].text ? -1 : 0);
+		if (cases[i].text)
+			assert_string_equal(err.text, cases[i].text);
+	}
+	static const struct opt_rule wrong[] = {{.of = "jobs", .with = "nothing", .text = "t"}, {0}};
+	spec.rules = wrong;
+	assert_int_equal(opt_check(&spec, &err), -1);
+	assert_non_null(strstr(err.text, "names --nothing"));
+}
+
 int main(void)
 {
 	cmocka_set_message_output(CM_OUTPUT_TAP);
@@ -512,6 +554,7 @@ int main(void)
 	    cmocka_unit_test(completion),
 	    cmocka_unit_test(table_check),
 	    cmocka_unit_test(one_call),
+	    cmocka_unit_test(rules),
 	};
 	int failed = cmocka_run_group_tests(tests, NULL, NULL);
 	buf_release(&text);

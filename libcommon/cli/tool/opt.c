@@ -150,6 +150,7 @@ static enum opt_result take(struct parser *p, const struct opt *o, const char *n
 {
 	if (opt_is_reserved(o))
 		return (enum opt_result)show_reserved(p->spec, p->in->sub, o, value, p->width, p->text, p->err);
+	opt_given(p->in, o);
 	return opt_apply(o, name, value, p->err) < 0 ? OPT_BAD : OPT_OK;
 }
 
@@ -169,6 +170,7 @@ static enum opt_result long_option(struct parser *p, const char *word)
 	const struct opt *o = find_long(p->spec, p->in->sub, name), *back = o ? NULL : find_taken_back(p->spec, p->in->sub, name);
 	if (back && !eq) {
 		*(bool *)back->target = false;
+		opt_taken_back(p->in, back);
 		return OPT_OK;
 	}
 	if (back) {
@@ -284,6 +286,7 @@ enum opt_result opt_parse(const struct opt_spec *spec, int argc, char **argv, in
 void operands_release(struct operands *in)
 {
 	free(in->v);
+	free(in->given);
 	*in = (struct operands){0};
 }
 
@@ -310,6 +313,8 @@ void opt_parse_or_exit(const struct opt_spec *spec, int argc, char **argv, struc
 	enum opt_result r = opt_parse(spec, argc, argv, 0, in, &b, &err);
 	if (r == OPT_OK) {
 		buf_release(&b);
+		if (opt_rules(spec, in, &err) < 0)
+			die_err(&err);
 		return;
 	}
 	if (r == OPT_SHOW) {

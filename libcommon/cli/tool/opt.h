@@ -42,7 +42,7 @@
  * Targets keep what they held (their defaults) unless the option is given.
  *
  * Failure: opt_parse returns OPT_BAD with one line in err; opt_parse_or_exit prints it with "Try 'tool -h'" and ends
- * with status 2. This file belongs to the tools: opt_parse_or_exit prints and exits, the rest does not.
+ * with status 2; a broken rule is printed alone. This file belongs to the tools: opt_parse_or_exit prints and exits, the rest does not.
  */
 #ifndef PT2_OPT_H
 #define PT2_OPT_H
@@ -135,6 +135,26 @@ struct opt {
 #define OPT_TARGET(type, t) ((void *)(1 ? (t) : (type *)(t)))
 /* clang-format on */
 
+/* What does not go together, checked in this order when all is parsed; -h lists the texts. Names are long names without dashes,
+ * separated by blanks.
+ *
+ *     static const struct opt_rule rules[] = {
+ *         {.one_of = "json html", .text = "--json and --html are two forms: give one"},
+ *         {.of = "fail", .without = OPT_COMMAND, .text = "--fail is for a command"},
+ *         {.of = OPT_COMMAND, .with = "probe " OPT_OPERANDS, .text = "a command is watched alone: no model and no --probe"},
+ *         {0},
+ *     };
+ */
+struct opt_rule {
+	const char *one_of;  /* at most one of these is given; else */
+	const char *of;      /* any of these is given */
+	const char *with;    /* and any of these (NULL: whatever is) */
+	const char *without; /* and none of these (NULL: the same): then the rule is broken, and text is the error */
+	const char *text;    /* NULL ends */
+};
+#define OPT_COMMAND "--"   /* a command behind -- */
+#define OPT_OPERANDS "..." /* any operand */
+
 struct opt_command {
 	const char *name, *summary;
 	const struct opt *options; /* NULL for none */
@@ -142,6 +162,7 @@ struct opt_command {
 	int min, max;              /* number of operands (min counts only without a command); max -1: any */
 	bool command;              /* "-- COMMAND [ARG...]" is taken */
 	bool need_command;         /* and must be given */
+	const struct opt_rule *rules;
 };
 
 struct opt_spec {
@@ -152,6 +173,7 @@ struct opt_spec {
 	const char *operands; /* these five as in struct opt_command */
 	int min, max;
 	bool command, need_command;
+	const struct opt_rule *rules;       /* without a subcommand; NULL for none */
 	const struct opt_command *commands; /* ended by a NULL name; NULL for none */
 };
 
@@ -161,6 +183,8 @@ struct operands {
 	char **command; /* after `--`, NULL-terminated; NULL when there was no `--` */
 	int n_command;
 	const struct opt_command *sub; /* the subcommand, or NULL */
+	const struct opt **given;      /* each time an option was given: for the rules */
+	uint32_t n_given, cap_given;
 };
 
 enum opt_result {
@@ -174,6 +198,8 @@ void opt_parse_or_exit(const struct opt_spec *spec, int argc, char **argv, struc
 /* The same without printing or exiting. width: columns for -h, 0 for COLUMNS or the terminal or 80. */
 enum opt_result opt_parse(const struct opt_spec *spec, int argc, char **argv, int width, struct operands *in, struct buf *text,
 			  struct err *err);
+/* -1: what was given breaks a rule, whose text is in err. opt_parse_or_exit asks it. */
+int opt_rules(const struct opt_spec *spec, const struct operands *in, struct err *err);
 void operands_release(struct operands *in);
 void opt_list_release(struct opt_list *l);
 void opt_pairs_release(struct opt_pairs *p);
@@ -187,7 +213,7 @@ void opt_help(const struct opt_spec *spec, const struct opt_command *sub, int wi
 void opt_help_options(const struct opt_spec *spec, const struct opt_command *sub, struct buf *b);
 void opt_completion_bash(const struct opt_spec *spec, struct buf *b);
 /* Is the table itself in order: no name twice (subcommands included), none of the reserved ones, help everywhere, tabs
- * and newlines nowhere, arguments where the type wants them. Every tool's test calls it. */
+ * and newlines nowhere, arguments where the type wants them, rules of options that there are. Every tool's test calls it. */
 int opt_check(const struct opt_spec *spec, struct err *err);
 
 #endif

@@ -69,7 +69,8 @@ int opt_check(const struct opt_spec *spec, struct err *err)
 {
 	if (!spec->tool || !spec->about)
 		return err_set(err, EXIT_USAGE, "a tool without a name or a sentence about it");
-	if (check_tables(spec, NULL, err) < 0 || check_operands(spec, spec->operands, spec->min, spec->max, err) < 0)
+	if (check_tables(spec, NULL, err) < 0 || opt_check_rules(spec, NULL, err) < 0 ||
+	    check_operands(spec, spec->operands, spec->min, spec->max, err) < 0)
 		return -1;
 	for (const struct opt_command *c = spec->commands; c && c->name; c++) {
 		if (!c->summary)
@@ -77,7 +78,8 @@ int opt_check(const struct opt_spec *spec, struct err *err)
 		for (const struct opt_command *d = spec->commands; d != c; d++)
 			if (!strcmp(c->name, d->name))
 				return err_set(err, EXIT_USAGE, "%s: two commands are called %s", spec->tool, c->name);
-		if (check_tables(spec, c, err) < 0 || check_operands(spec, c->operands, c->min, c->max, err) < 0)
+		if (check_tables(spec, c, err) < 0 || opt_check_rules(spec, c, err) < 0 ||
+		    check_operands(spec, c->operands, c->min, c->max, err) < 0)
 			return -1;
 	}
 	return 0;

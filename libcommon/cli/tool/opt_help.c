@@ -207,6 +207,12 @@ void opt_help(const struct opt_spec *spec, const struct opt_command *sub, int wi
 	buf_adds(b, titled ? "\n" : "\nOptions:\n");
 	titled = true;
 	option_rows(opt_reserved, b, w, &titled);
+	const struct opt_rule *r = sub ? sub->rules : spec->rules;
+	buf_adds(b, r && r->text ? "\nWhat does not go together:\n" : "");
+	for (; r && r->text; r++) {
+		buf_adds(b, "  ");
+		wrap(b, r->text, 2, 4, w, false);
+	}
 	if (!sub && spec->commands)
 		buf_addf(b, "\nTry '%s COMMAND -h' for a command's own options.\n", spec->tool);
 	if (!sub && spec->footer) {

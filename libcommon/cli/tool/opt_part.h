@@ -4,6 +4,7 @@
  *     opt_value.c        one option's value into its target
  *     opt_help.c         -h, the synopsis, the list that the manual is held against
  *     opt_completion.c   --completion=bash
+ *     opt_rules.c        what does not go together
  *     opt_check.c        is the table itself in order
  *
  * In force are up to three tables: the subcommand's, the tool's, and opt_reserved, what every tool has; a name is looked for in this
@@ -36,5 +37,9 @@ static inline bool opt_is_reserved(const struct opt *o) { return o >= opt_reserv
 
 /* name: the option as the user wrote it. value: NULL when it has none. */
 int opt_apply(const struct opt *o, const char *name, const char *value, struct err *err);
+
+void opt_given(struct operands *in, const struct opt *o);
+void opt_taken_back(struct operands *in, const struct opt *o);
+int opt_check_rules(const struct opt_spec *spec, const struct opt_command *sub, struct err *err);
 
 #endif
