@@ -1,140 +1,6 @@
-/* bag.c - embedding_bag, segment_reduce, cdist, pdist: reductions over rows.
- *
- * embedding_bag returns three more tensors, whose sizes and values depend on the path that torch takes
- * (torch 2.13, aten/src/ATen/native/EmbeddingBag.cpp; measured):
- *   offset2bag    which bag each index is in; empty for a sum on the fast path (no padding, rows without gaps, not
- * float64) bag_size      for mean and max how many indices without padding; zeros for a sum max_indices   for max the
- * row each number came from, [bags, columns]; bag_size again for mean, zeros for a sum For the sum,
- * _embedding_bag_forward_only sizes the last two by offsets, also where its last one begins no bag.
- */
-#include "elem.h"
-
-#include <math.h>
-
-enum { BAG_SUM, BAG_MEAN, BAG_MAX };
-
-struct bags {
-	struct shim_tensor *weight, *indices, *offsets, *weights; /* weights: per sample, or NULL */
-	int mode;
-	int64_t n, bags, columns, padding;
-	int index_dtype;
-	bool last_offset, forward_only;
-};
-
-static void check_bags(struct bags *b)
-{
-	if (b->indices->n_dim != 1 || b->offsets->n_dim != 1 || b->weight->n_dim != 2)
-		shim_fail("input has to be a 1D or 2D Tensor, but got Tensor of dimension %d", b->indices->n_dim);
-	if (!elem_floating(b->weight->dtype))
-		shim_fail("expected weight of a floating dtype, got %s", dtype_name(b->weight->dtype));
-	if (b->weights && (b->mode != BAG_SUM || b->weights->n_dim != 1 || shim_numel(b->weights) != shim_numel(b->indices)))
-		shim_fail("embedding_bag: per_sample_weights come with mode='sum', one for each index");
-	if (b->mode < BAG_SUM || b->mode > BAG_MAX)
-		shim_fail("embedding_bag: no mode %d", b->mode);
-	b->n = b->indices->size[0];
-	b->bags = b->offsets->size[0] - b->last_offset;
-	b->columns = b->weight->size[1];
-	if (b->bags < 0)
-		shim_fail("include_last_offset: number of offsets should be at least 1");
-	b->index_dtype = b->indices->dtype == DTYPE_I64 || b->offsets->dtype == DTYPE_I64 ? DTYPE_I64 : DTYPE_I32;
-	if (b->padding < -1 - b->weight->size[0] || b->padding >= b->weight->size[0])
-		shim_fail("padding_idx must be within the number of embeddings");
-}
-
-static bool fast_sum(const struct bags *b)
-{
-	return b->mode == BAG_SUM && b->padding < 0 && b->weight->stride[1] == 1 && b->weight->dtype != DTYPE_F64 &&
-	       (!b->weights || b->weights->stride[0] == 1);
-}
-
-static int64_t vector_at(const struct shim_tensor *t, int64_t i) { return elem_i64(t->dtype, shim_data(t) + i * line_step(t, 0)); }
-
-static int64_t offset_of(const struct bags *b, int64_t bag)
-{
-	int64_t at = bag < b->offsets->size[0] && bag < b->bags ? vector_at(b->offsets, bag) : b->n;
-
-	if (at < 0 || at > b->n || (!bag && at))
-		shim_fail("offsets have to begin at 0 and must not be beyond the input's length, %lld", (long long)b->n);
-	return at;
-}
-
-static const char *row_of(const struct bags *b, int64_t i)
-{
-	int64_t row = vector_at(b->indices, i);
-
-	if (row < 0 || row >= b->weight->size[0])
-		shim_fail("embedding_bag: Expected idx >= 0 && idx < num_embeddings but found idx to be %lld", (long long)row);
-	return shim_data(b->weight) + row * line_step(b->weight, 0);
-}
-
-struct bag_out {
-	struct shim_tensor *sum, *where, *size, *max;
-};
-
-static void set_int(struct shim_tensor *t, int64_t i, int64_t v) { elem_set_i64(t->dtype, shim_data(t) + i * elem_bytes(t->dtype), v); }
-
-/* One row of the bag onto acc; at: the rows of the maxima. */
-static void add_row(const struct bags *b, int64_t i, bool first, double *row, double *acc, int64_t *at)
-{
-	double scale = b->weights ? elem_f64(b->weights->dtype, shim_data(b->weights) + i * line_step(b->weights, 0)) : 1;
-
-	shim_convert(DTYPE_F64, row, sizeof(*row), b->weight->dtype, row_of(b, i), line_step(b->weight, 1), b->columns);
-	for (int64_t c = 0; c < b->columns; c++) {
-		if (b->mode != BAG_MAX) {
-			acc[c] += scale * row[c];
-		} else if (first || row[c] > acc[c] || isnan(row[c])) {
-			acc[c] = row[c];
-			at[c] = vector_at(b->indices, i);
-		}
-	}
-}
-
-static void fill_bags(const struct bags *b, struct bag_out *o)
-{
-	double *acc = shim_scratch((uint64_t)b->columns, 2 * sizeof(*acc)), *row = acc + b->columns;
-	int64_t *at = shim_scratch((uint64_t)b->columns, sizeof(*at)), width = elem_bytes(o->sum->dtype);
-
-	for (int64_t bag = 0; bag < b->bags; bag++) {
-		int64_t end = offset_of(b, bag + 1), count = 0;
-		memset(acc, 0, (size_t)b->columns * sizeof(*acc));
-		memset(at, 0, (size_t)b->columns * sizeof(*at));
-		for (int64_t i = offset_of(b, bag); i < end; i++) {
-			if (shim_numel(o->where))
-				set_int(o->where, i, bag);
-			if (vector_at(b->indices, i) != b->padding || b->padding < 0)
-				add_row(b, i, !count++, row, acc, at);
-		}
-		for (int64_t c = 0; c < b->columns; c++) {
-			double v = b->mode == BAG_MEAN && count ? acc[c] / (double)count : acc[c];
-			elem_set_f64(o->sum->dtype, shim_data(o->sum) + (bag * b->columns + c) * width, v);
-			if (b->mode == BAG_MAX)
-				set_int(o->max, bag * b->columns + c, at[c]);
-		}
-		if (b->mode != BAG_SUM)
-			set_int(o->size, bag, count);
-		if (b->mode == BAG_MEAN)
-			set_int(o->max, bag, count);
-	}
-}
-
-static void embedding_bag(struct bags *b, AtenTensorHandle *ret[4])
-{
-	check_bags(b);
-	int64_t size[2] = {b->bags, b->columns}, n = fast_sum(b) ? 0 : b->n;
-	int64_t counts = b->mode == BAG_SUM && b->forward_only ? b->offsets->size[0] : b->bags;
-	struct bag_out o = {.sum = shim_new(b->weight->dtype, 2, size, NULL),
-			    .where = shim_new(b->index_dtype, 1, &n, NULL),
-			    .size = shim_new(b->index_dtype, 1, &counts, NULL)};
-	o.max = b->mode == BAG_MAX ? shim_new(b->index_dtype, 2, size, NULL) : shim_new(b->index_dtype, 1, &counts, NULL);
-	shim_fill_zero(o.where);
-	shim_fill_zero(o.size);
-	shim_fill_zero(o.max);
-	fill_bags(b, &o);
-	SHIM_GIVE(ret[0], o.sum);
-	SHIM_GIVE(ret[1], o.where);
-	SHIM_GIVE(ret[2], o.size);
-	SHIM_GIVE(ret[3], o.max);
-}
+/* bag.c of aten. */
+#include "aten/ops.h"
+#include "shim.h"
 
 #define BAG \
 	AtenTensorHandle weight, AtenTensorHandle indices, AtenTensorHandle offsets, int32_t scale_grad_by_freq, int64_t mode, \
@@ -144,17 +10,20 @@ static void embedding_bag(struct bags *b, AtenTensorHandle *ret[4])
 static AOTITorchError bag_op(const char *op, bool forward_only, BAG)
 {
 	AtenTensorHandle *ret[4] = {ret0, ret1, ret2, ret3};
-	struct bags b = {.weight = weight,
-			 .indices = indices,
-			 .offsets = offsets,
-			 .weights = per_sample_weights ? *per_sample_weights : NULL,
-			 .mode = (int)mode,
-			 .padding = padding_idx,
-			 .last_offset = include_last_offset,
-			 .forward_only = forward_only};
+	struct bag_args a = {.weight = weight,
+			     .indices = indices,
+			     .offsets = offsets,
+			     .per_sample_weights = per_sample_weights ? *per_sample_weights : NULL,
+			     .mode = mode,
+			     .padding_idx = padding_idx,
+			     .include_last_offset = include_last_offset,
+			     .forward_only = forward_only};
 	(void)scale_grad_by_freq, (void)sparse; /* of the gradient */
 	SHIM_TRY_AS(op) {
-		embedding_bag(&b, ret);
+		struct aten_tensor *out[4];
+		aten_embedding_bag(&a, out);
+		for (int i = 0; i < 4; i++)
+			SHIM_GIVE(ret[i], out[i]);
 	}
 	SHIM_END
 }
@@ -181,198 +50,14 @@ AOTITorchError aoti_torch__embedding_bag(AtenTensorHandle weight, AtenTensorHand
 		      padding_idx, ret0, ret1, ret2, ret3);
 }
 
-/* ---- segment_reduce: aten/src/ATen/native/SegmentReduce.cpp ---- */
-
-struct segments {
-	char kind; /* 's'um, 'm'ean, 'p'rod, '>' max, '<' min */
-	const double *initial;
-};
-
-static char segment_kind(const char *reduce)
-{
-	static const struct {
-		const char *name;
-		char kind;
-	} names[] = {{"sum", 's'}, {"mean", 'm'}, {"prod", 'p'}, {"max", '>'}, {"amax", '>'}, {"min", '<'}, {"amin", '<'}};
-
-	for (size_t i = 0; i < ARRAY_LEN(names); i++)
-		if (!strcmp(reduce, names[i].name))
-			return names[i].kind;
-	shim_fail("reduce argument must be either sum, prod, mean, amax or amin, got %s", reduce);
-}
-
-static double segment_value(const struct segments *s, const struct shim_tensor *data, const char *p, int64_t step, int64_t n)
-{
-	double acc = s->kind == 'p' ? 1 : s->kind == '>' ? -(double)INFINITY : s->kind == '<' ? (double)INFINITY : 0;
-
-	if (s->initial)
-		acc = *s->initial;
-	for (int64_t i = 0; i < n; i++) {
-		double v = elem_f64(data->dtype, p + i * step);
-		switch (s->kind) {
-		case 's':
-		case 'm': acc += v; break;
-		case 'p': acc *= v; break;
-		case '>': acc = isnan(v) || v > acc ? v : acc; break;
-		default: acc = isnan(v) || v < acc ? v : acc;
-		}
-	}
-	if (s->kind == 'm')
-		return n ? acc / (double)n : s->initial ? acc : (double)NAN;
-	return acc;
-}
-
-static struct shim_tensor *segment_reduce(const struct segments *s, struct shim_tensor *data, struct shim_tensor *lengths,
-					  struct shim_tensor *offsets, int64_t axis_)
-{
-	struct shim_tensor *parts = lengths ? lengths : offsets;
-	int axis = shim_dim(data, axis_);
-	int64_t size[SHIM_DIMS], cum_step = line_step(parts, parts->n_dim - 1);
-	struct walk w;
-
-	if (!elem_floating(data->dtype) || !data->n_dim)
-		shim_fail("segment_reduce(): Expected data of a floating dtype and at least one dimension");
-	if (parts->n_dim != axis + 1 || (parts->dtype != DTYPE_I64 && parts->dtype != DTYPE_I32))
-		shim_fail("segment_reduce(): Expected lengths or offsets of %d dimensions, int64 or int32", axis + 1);
-	memcpy(size, data->size, sizeof(size));
-	size[axis] = parts->size[axis] - !lengths;
-	if (size[axis] < 0 || memcmp(parts->size, data->size, (size_t)axis * sizeof(*size)))
-		shim_fail("segment_reduce(): lengths or offsets do not fit the data");
-	struct shim_tensor *out = shim_new(data->dtype, data->n_dim, size, NULL);
-	int64_t part_step[SHIM_DIMS] = {0};
-	for (int i = 0; i < axis; i++)
-		part_step[i] = line_step(parts, i);
-	walk_begin(&w, data->n_dim, size);
-	walk_lines(&w, axis);
-	walk_add(&w, shim_data(data), data);
-	walk_add(&w, shim_data(out), out);
-	walk_add_steps(&w, shim_data(parts), part_step);
-	for (bool more = walk_first(&w); more; more = walk_next(&w)) {
-		int64_t from = lengths ? 0 : elem_i64(parts->dtype, w.p[2]);
-		for (int64_t i = 0; i < size[axis]; i++) {
-			int64_t next = elem_i64(parts->dtype, w.p[2] + (i + !lengths) * cum_step), to = next;
-			if (from < 0 || (lengths && __builtin_add_overflow(from, next, &to)) || to < from || to > data->size[axis])
-				shim_fail("segment_reduce(): segment %lld is not within the data", (long long)i);
-			double v = segment_value(s, data, w.p[0] + from * line_step(data, axis), line_step(data, axis), to - from);
-			elem_set_f64(out->dtype, w.p[1] + i * line_step(out, axis), v);
-			from = to;
-		}
-	}
-	return out;
-}
-
-AOTITorchError aoti_torch_cpu_segment_reduce(AtenTensorHandle data, const char *reduce, AtenTensorHandle *lengths,
-					     AtenTensorHandle *indices, AtenTensorHandle *offsets, int64_t axis, int32_t unsafe,
-					     double *initial, AtenTensorHandle *ret0)
-{
+SHIM_OP(aoti_torch_cpu_segment_reduce(AtenTensorHandle data, const char *reduce, AtenTensorHandle *lengths, AtenTensorHandle *indices,
+				      AtenTensorHandle *offsets, int64_t axis, int32_t unsafe, double *initial, AtenTensorHandle *ret0),
 	(void)unsafe;
-	SHIM_TRY {
-		struct segments s = {segment_kind(reduce), initial};
-		if (indices)
-			shim_fail("segment_reduce(): indices based reduction is not supported yet.");
-		if (!lengths && !offsets)
-			shim_fail("segment_reduce(): Either lengths or offsets must be defined.");
-		SHIM_GIVE(ret0, segment_reduce(&s, data, lengths ? *lengths : NULL, offsets ? *offsets : NULL, axis));
-	}
-	SHIM_END
-}
+	SHIM_GIVE(ret0, aten_segment_reduce(data, reduce, lengths ? *lengths : NULL, indices ? *indices : NULL, offsets ? *offsets : NULL,
+					    axis, initial)))
 
-/* ---- distances: aten/src/ATen/native/Distance.cpp ---- */
+SHIM_OP(aoti_torch_cpu__cdist_forward(AtenTensorHandle x1, AtenTensorHandle x2, double p, int64_t *compute_mode, AtenTensorHandle *ret0),
+	(void)compute_mode;
+	SHIM_GIVE(ret0, aten_cdist(x1, x2, p)))
 
-static double distance(const double *a, const double *b, int64_t n, double p)
-{
-	double acc = 0;
-
-	if (p == 2) {
-		for (int64_t i = 0; i < n; i++)
-			acc += (a[i] - b[i]) * (a[i] - b[i]);
-		return sqrt(acc);
-	}
-	for (int64_t i = 0; i < n; i++) {
-		double d = fabs(a[i] - b[i]);
-		if (p == 0)
-			acc += d != 0;
-		else if (p == 1)
-			acc += d;
-		else if (isinf(p))
-			acc = isnan(d) || d > acc ? d : acc;
-		else
-			acc += pow(d, p);
-	}
-	return p == 0 || p == 1 || isinf(p) ? acc : pow(acc, 1 / p);
-}
-
-/* The same numbers in double, row-major. */
-static struct shim_tensor *rows_of(const struct shim_tensor *t)
-{
-	struct shim_tensor *c = shim_new(DTYPE_F64, t->n_dim, t->size, NULL);
-
-	shim_copy(c, t);
-	return c;
-}
-
-static void need_rows(const struct shim_tensor *t, double p)
-{
-	if (!elem_floating(t->dtype))
-		shim_fail("only floating dtypes are supported, got %s", dtype_name(t->dtype));
-	if (!(p >= 0))
-		shim_fail("only non-negative p values are supported");
-}
-
-static struct shim_tensor *cdist(struct shim_tensor *x1, struct shim_tensor *x2, double p)
-{
-	int64_t size[SHIM_DIMS];
-	struct walk w;
-
-	need_rows(x1, p);
-	need_rows(x2, p);
-	if (x1->n_dim < 2 || x2->n_dim < 2 || x1->dtype != x2->dtype || x1->size[x1->n_dim - 1] != x2->size[x2->n_dim - 1])
-		shim_fail("X1 and X2 must have the same dtype, number of columns, and at least two dimensions");
-	int64_t columns = x1->size[x1->n_dim - 1];
-	int dtype = x1->dtype;
-	x1 = rows_of(x1);
-	x2 = rows_of(x2);
-	/* As of [batch, rows 1, 1] and [batch, 1, rows 2]. */
-	struct shim_tensor a = *x1, b = *x2;
-	a.size[a.n_dim - 1] = 1;
-	b.size[b.n_dim - 1] = b.size[b.n_dim - 2];
-	b.stride[b.n_dim - 1] = b.stride[b.n_dim - 2];
-	b.size[b.n_dim - 2] = 1;
-	int n = shim_broadcast(&a, &b, size);
-	struct shim_tensor *out = shim_new(dtype, n, size, NULL);
-	walk_begin(&w, n, size);
-	walk_add(&w, shim_data(out), out);
-	walk_add(&w, shim_data(x1), &a);
-	walk_add(&w, shim_data(x2), &b);
-	for (bool more = walk_first(&w); more; more = walk_next(&w))
-		elem_set_f64(dtype, w.p[0], distance((double *)(void *)w.p[1], (double *)(void *)w.p[2], columns, p));
-	return out;
-}
-
-AOTITorchError aoti_torch_cpu__cdist_forward(AtenTensorHandle x1, AtenTensorHandle x2, double p, int64_t *compute_mode,
-					     AtenTensorHandle *ret0)
-{
-	(void)compute_mode; /* whether through a matrix product: it is not, here */
-	SHIM_TRY {
-		SHIM_GIVE(ret0, cdist(x1, x2, p));
-	}
-	SHIM_END
-}
-
-AOTITorchError aoti_torch_cpu__pdist_forward(AtenTensorHandle self, double p, AtenTensorHandle *ret0)
-{
-	SHIM_TRY {
-		need_rows(self, p);
-		if (self->n_dim != 2)
-			shim_fail("_pdist_forward requires a tensor of two dimensions");
-		int64_t n = self->size[0], columns = self->size[1], pairs = n > 1 ? n * (n - 1) / 2 : 0;
-		struct shim_tensor *out = shim_new(self->dtype, 1, &pairs, NULL);
-		const double *row = (double *)(void *)shim_data(rows_of(self));
-		char *to = shim_data(out);
-		for (int64_t i = 0; i < n; i++)
-			for (int64_t j = i + 1; j < n; j++, to += elem_bytes(out->dtype))
-				elem_set_f64(out->dtype, to, distance(row + i * columns, row + j * columns, columns, p));
-		SHIM_GIVE(ret0, out);
-	}
-	SHIM_END
-}
+SHIM_OP(aoti_torch_cpu__pdist_forward(AtenTensorHandle self, double p, AtenTensorHandle *ret0), SHIM_GIVE(ret0, aten_pdist(self, p)))

@@ -1,7 +1,30 @@
 /* The core of torch's C interface (torch/csrc/inductor/aoti_torch/c/shim.h): constants, what a tensor is, making
  * tensors. */
-#include "elem.h"
+#include "aten/blas.h"
+#include "aten/elem.h"
+#include "shim.h"
 #include "onednn.h"
+
+#include <errno.h>
+#include <unistd.h>
+
+/* ---- errors ---- */
+
+bool shim_starved(void) { return aten_starved(); }
+
+const char *shim_last_error(void) { return aten_last_error(); }
+
+/* "Exception in aoti_torch: ...", written at once. */
+AOTITorchError shim_leave(struct aten_frame *f, bool failed)
+{
+	char line[1200];
+	if (failed) {
+		int n = snprintf(line, sizeof(line), "Exception in aoti_torch: %s\n", aten_last_error());
+		if (write(2, line, (size_t)n) < 0)
+			errno = 0;
+	}
+	return aten_leave(f, failed);
+}
 
 /* ---- constants ---- */
 
@@ -75,13 +98,13 @@ void aoti_torch_grad_mode_set_enabled(bool enabled) { grad_mode = enabled; }
 
 /* ---- what a tensor is ---- */
 
-static void defined(const struct shim_tensor *t)
+static void defined(const struct aten_tensor *t)
 {
 	if (!t->storage)
-		shim_fail("the tensor is not defined");
+		aten_fail("the tensor is not defined");
 }
 
-static AOTITorchError undefined(const struct shim_tensor *t, const char *op)
+static AOTITorchError undefined(const struct aten_tensor *t, const char *op)
 {
 	SHIM_TRY_AS(op) {
 		defined(t);
@@ -98,12 +121,12 @@ static AOTITorchError undefined(const struct shim_tensor *t, const char *op)
 		*ret = value; \
 		return 0; \
 	}
-GET(data_ptr, void *, shim_data(t))
+GET(data_ptr, void *, aten_data(t))
 GET(storage_size, int64_t, (int64_t)t->storage->bytes)
 GET(storage_numel, int64_t, (int64_t)t->storage->bytes / dtype_info(t->dtype)->bytes)
 GET(storage_offset, int64_t, t->offset)
 GET(dim, int64_t, t->n_dim)
-GET(numel, int64_t, shim_numel(t))
+GET(numel, int64_t, aten_numel(t))
 GET(sizes, int64_t *, t->size)
 GET(strides, int64_t *, t->stride)
 GET(dtype, int32_t, t->dtype)
@@ -111,35 +134,23 @@ GET(device_type, int32_t, DEVICE_CPU)
 GET(device_index, int32_t, -1)
 GET(layout, int32_t, 0)
 
-static int own_dim(const struct shim_tensor *t, int64_t d)
+static int own_dim(const struct aten_tensor *t, int64_t d)
 {
 	defined(t);
 	if (!t->n_dim)
-		shim_fail("dimension %lld of a tensor of none", (long long)d);
-	return shim_dim(t, d);
+		aten_fail("dimension %lld of a tensor of none", (long long)d);
+	return aten_dim(t, d);
 }
 
-AOTITorchError aoti_torch_get_size(AtenTensorHandle t, int64_t d, int64_t *ret)
-{
-	SHIM_TRY {
-		*ret = t->size[own_dim(t, d)];
-	}
-	SHIM_END
-}
+SHIM_OP(aoti_torch_get_size(AtenTensorHandle t, int64_t d, int64_t *ret), *ret = t->size[own_dim(t, d)])
 
-AOTITorchError aoti_torch_get_stride(AtenTensorHandle t, int64_t d, int64_t *ret)
-{
-	SHIM_TRY {
-		*ret = t->stride[own_dim(t, d)];
-	}
-	SHIM_END
-}
+SHIM_OP(aoti_torch_get_stride(AtenTensorHandle t, int64_t d, int64_t *ret), *ret = t->stride[own_dim(t, d)])
 
 AOTITorchError aoti_torch_is_contiguous(AtenTensorHandle t, bool *ret)
 {
 	SHIM_TRY {
 		defined(t);
-		*ret = shim_is_contiguous(t);
+		*ret = aten_is_contiguous(t);
 	}
 	SHIM_END
 }
@@ -161,7 +172,7 @@ AOTITorchError aoti_torch_get_current_device_index(int32_t *ret)
 static void here(int32_t device_type)
 {
 	if (device_type != DEVICE_CPU)
-		shim_fail("a tensor on %s: only the cpu is here", device_name(device_type));
+		aten_fail("a tensor on %s: only the cpu is here", device_name(device_type));
 }
 
 AOTITorchError aoti_torch_empty_strided(int64_t ndim, const int64_t *sizes, const int64_t *strides, int32_t dtype, int32_t device_type,
@@ -170,9 +181,9 @@ AOTITorchError aoti_torch_empty_strided(int64_t ndim, const int64_t *sizes, cons
 	(void)device_index;
 	SHIM_TRY {
 		here(device_type);
-		if (ndim < 0 || ndim > SHIM_DIMS)
-			shim_fail("%lld dimensions", (long long)ndim);
-		SHIM_GIVE(ret, shim_new(dtype, (int)ndim, sizes, strides));
+		if (ndim < 0 || ndim > ATEN_DIMS)
+			aten_fail("%lld dimensions", (long long)ndim);
+		SHIM_GIVE(ret, aten_new(dtype, (int)ndim, sizes, strides));
 	}
 	SHIM_END
 }
@@ -191,15 +202,15 @@ AOTITorchError aoti_torch_create_tensor_from_blob_v2(void *data, int64_t ndim, c
 	SHIM_TRY {
 		here(device_type);
 		if (layout && layout != LAYOUT_MKLDNN)
-			shim_fail("a tensor of layout %d: only strided ones and those packed by oneDNN are here; use "
+			aten_fail("a tensor of layout %d: only strided ones and those packed by oneDNN are here; use "
 				  "libtorch",
 				  layout);
-		if (ndim < 0 || ndim > SHIM_DIMS || storage_offset < 0)
-			shim_fail("%lld dimensions, offset %lld", (long long)ndim, (long long)storage_offset);
+		if (ndim < 0 || ndim > ATEN_DIMS || storage_offset < 0)
+			aten_fail("%lld dimensions, offset %lld", (long long)ndim, (long long)storage_offset);
 		if (layout == LAYOUT_MKLDNN)
-			SHIM_GIVE(ret, shim_onednn_unpack(data, dtype, (int)ndim, sizes, opaque, opaque_size));
+			SHIM_GIVE(ret, aten_onednn_unpack(data, dtype, (int)ndim, sizes, opaque, opaque_size));
 		else
-			SHIM_GIVE(ret, shim_of_blob(data, dtype, (int)ndim, sizes, strides, storage_offset));
+			SHIM_GIVE(ret, aten_of_blob(data, dtype, (int)ndim, sizes, strides, storage_offset));
 	}
 	SHIM_END
 }
@@ -214,30 +225,24 @@ AOTITorchError aoti_torch_create_tensor_from_blob(void *data, int64_t ndim, cons
 
 AOTITorchError aoti_torch_delete_tensor_object(AtenTensorHandle t)
 {
-	shim_release(t);
+	aten_release(t);
 	return 0;
 }
 
-AOTITorchError aoti_torch_new_uninitialized_tensor(AtenTensorHandle *ret)
-{
-	SHIM_TRY {
-		SHIM_GIVE(ret, shim_none());
-	}
-	SHIM_END
-}
+SHIM_OP(aoti_torch_new_uninitialized_tensor(AtenTensorHandle *ret), SHIM_GIVE(ret, aten_none()))
 
 AOTITorchError aoti_torch_assign_tensors(AtenTensorHandle src, AtenTensorHandle dst)
 {
 	if (src != dst)
-		shim_assign(dst, src);
+		aten_assign(dst, src);
 	return 0;
 }
 
 AOTITorchError aoti_torch_assign_tensors_out(AtenTensorHandle src, AtenTensorHandle *ret)
 {
 	SHIM_TRY {
-		struct shim_tensor *t = shim_none();
-		shim_assign(t, src);
+		struct aten_tensor *t = aten_none();
+		aten_assign(t, src);
 		SHIM_GIVE(ret, t);
 	}
 	SHIM_END
@@ -255,9 +260,9 @@ AOTITorchError aoti_torch__reinterpret_tensor(AtenTensorHandle self, int64_t ndi
 					      int64_t offset, AtenTensorHandle *ret)
 {
 	SHIM_TRY {
-		if (ndim < 0 || ndim > SHIM_DIMS || __builtin_add_overflow(offset, self->offset, &offset))
-			shim_fail("%lld dimensions, offset %lld", (long long)ndim, (long long)offset);
-		SHIM_GIVE(ret, shim_view(self, (int)ndim, sizes, strides, offset));
+		if (ndim < 0 || ndim > ATEN_DIMS || __builtin_add_overflow(offset, self->offset, &offset))
+			aten_fail("%lld dimensions, offset %lld", (long long)ndim, (long long)offset);
+		SHIM_GIVE(ret, aten_view(self, (int)ndim, sizes, strides, offset));
 	}
 	SHIM_END
 }
@@ -267,20 +272,15 @@ AOTITorchError aoti_torch__alloc_from_pool(AtenTensorHandle self, int64_t offset
 {
 	SHIM_TRY {
 		const struct dtype_info *d = dtype_info(dtype);
-		if (!d || ndim < 0 || ndim > SHIM_DIMS || self->offset || offset_bytes % d->bytes)
-			shim_fail("no room for %s in a pool at byte %lld", dtype_name(dtype), (long long)offset_bytes);
-		SHIM_GIVE(ret, shim_view_dtype(self, dtype, (int)ndim, sizes, strides, offset_bytes / d->bytes));
+		if (!d || ndim < 0 || ndim > ATEN_DIMS || self->offset || offset_bytes % d->bytes)
+			aten_fail("no room for %s in a pool at byte %lld", dtype_name(dtype), (long long)offset_bytes);
+		SHIM_GIVE(ret, aten_view_dtype(self, dtype, (int)ndim, sizes, strides, offset_bytes / d->bytes));
 	}
 	SHIM_END
 }
 
-AOTITorchError aoti_torch_as_strided(AtenTensorHandle self, const int64_t *sizes, const int64_t *strides, AtenTensorHandle *ret)
-{
-	SHIM_TRY {
-		SHIM_GIVE(ret, shim_view(self, self->n_dim, sizes, strides, self->offset));
-	}
-	SHIM_END
-}
+SHIM_OP(aoti_torch_as_strided(AtenTensorHandle self, const int64_t *sizes, const int64_t *strides, AtenTensorHandle *ret),
+	SHIM_GIVE(ret, aten_view(self, self->n_dim, sizes, strides, self->offset)))
 
 /* ---- copies ---- */
 
@@ -290,7 +290,7 @@ AOTITorchError aoti_torch_copy_(AtenTensorHandle self, AtenTensorHandle src, int
 	SHIM_TRY {
 		defined(self);
 		defined(src);
-		shim_copy(self, src);
+		aten_copy(self, src);
 	}
 	SHIM_END
 }
@@ -301,8 +301,8 @@ AOTITorchError aoti_torch_clone(AtenTensorHandle self, AtenTensorHandle *ret)
 {
 	SHIM_TRY {
 		defined(self);
-		struct shim_tensor *t = shim_like(self, self->dtype);
-		shim_copy(t, self);
+		struct aten_tensor *t = aten_like(self, self->dtype);
+		aten_copy(t, self);
 		SHIM_GIVE(ret, t);
 	}
 	SHIM_END
@@ -314,9 +314,9 @@ AOTITorchError aoti_torch_clone_preserve_strides(AtenTensorHandle self, AtenTens
 {
 	SHIM_TRY {
 		defined(self);
-		struct shim_tensor *t = shim_new(self->dtype, self->n_dim, self->size, self->stride);
+		struct aten_tensor *t = aten_new(self->dtype, self->n_dim, self->size, self->stride);
 		if (t->storage->bytes)
-			memcpy(t->storage->data, shim_data(self), t->storage->bytes);
+			memcpy(t->storage->data, aten_data(self), t->storage->bytes);
 		SHIM_GIVE(ret, t);
 	}
 	SHIM_END
@@ -327,9 +327,9 @@ AOTITorchError aoti_torch_zero_(AtenTensorHandle self)
 	SHIM_TRY {
 		defined(self);
 		static const uint8_t zero;
-		struct shim_storage s = {.data = (void *)(uintptr_t)&zero};
-		struct shim_tensor none = {.storage = &s, .dtype = DTYPE_U8};
-		shim_copy(self, &none);
+		struct aten_storage s = {.data = (void *)(uintptr_t)&zero};
+		struct aten_tensor none = {.storage = &s, .dtype = DTYPE_U8};
+		aten_copy(self, &none);
 	}
 	SHIM_END
 }

@@ -1,5 +1,4 @@
-/* What a model asks of its host beside tensors: checks, warnings, printing, profiler ranges, ops that have no C
- * function. */
+/* Services that a model asks of its host beside tensors: checks, warnings, printing, profiler ranges, ops that have no C function. */
 #include "shim.h"
 
 #include "tensor/write.h"
@@ -57,7 +56,7 @@ void aoti_torch_check(bool cond, const char *func, const char *file, uint32_t li
 	if (cond)
 		return;
 	snprintf(text, sizeof(text), "%s (%s, %s:%u)", msg, func, file, line);
-	shim_note(text);
+	aten_note(text);
 	throw(text);
 }
 
@@ -72,7 +71,7 @@ AOTITorchError aoti_torch_call_dispatcher(const char *op, const char *overload, 
 {
 	(void)stack;
 	SHIM_TRY {
-		shim_fail("%s%s%s has no C function: not without libtorch", op, *overload ? "." : "", overload);
+		aten_fail("%s%s%s has no C function: not without libtorch", op, *overload ? "." : "", overload);
 	}
 	SHIM_END
 }
@@ -142,7 +141,7 @@ AOTITorchError aoti_torch_get_current_stream(int32_t index, void **ret)
 {
 	(void)index, (void)ret;
 	SHIM_TRY {
-		shim_fail("the cpu has no streams");
+		aten_fail("the cpu has no streams");
 	}
 	SHIM_END
 }
@@ -152,16 +151,16 @@ AOTITorchError aoti_torch_get_current_stream(int32_t index, void **ret)
 AOTITorchError aoti_torch_check_inf_and_nan(const char *name, AtenTensorHandle t)
 {
 	SHIM_TRY {
-		int64_t n = shim_numel(t), bad = 0;
-		if (shim_is_float(t->dtype) || shim_is_complex(t->dtype)) {
-			struct shim_tensor *c = shim_new(shim_is_complex(t->dtype) ? DTYPE_C128 : DTYPE_F64, t->n_dim, t->size, NULL);
-			shim_copy(c, t);
-			const double *v = (const double *)shim_data(c);
-			for (int64_t i = 0; i < (shim_is_complex(t->dtype) ? 2 * n : n); i++)
+		int64_t n = aten_numel(t), bad = 0;
+		if (aten_is_float(t->dtype) || aten_is_complex(t->dtype)) {
+			struct aten_tensor *c = aten_new(aten_is_complex(t->dtype) ? DTYPE_C128 : DTYPE_F64, t->n_dim, t->size, NULL);
+			aten_copy(c, t);
+			const double *v = (const double *)aten_data(c);
+			for (int64_t i = 0; i < (aten_is_complex(t->dtype) ? 2 * n : n); i++)
 				bad += !isfinite(v[i]);
 		}
 		if (bad)
-			shim_fail("At least one INF or NAN in %s", name);
+			aten_fail("At least one INF or NAN in %s", name);
 	}
 	SHIM_END
 }
@@ -174,16 +173,16 @@ static void print_list(const char *what, const int64_t *v, int n)
 	printf("]\n");
 }
 
-static void print_tensor(const struct shim_tensor *t, const char *msg)
+static void print_tensor(const struct aten_tensor *t, const char *msg)
 {
-	int64_t n = shim_numel(t);
+	int64_t n = aten_numel(t);
 	printf("[");
 	printf("  %s  ]:\n", msg);
 	printf("Number of elements: %lld\nDtype: %s\n", (long long)n, dtype_name(t->dtype));
-	if (n && !shim_is_complex(t->dtype)) {
-		struct shim_tensor *c = shim_new(DTYPE_F64, t->n_dim, t->size, NULL);
-		shim_copy(c, t);
-		const double *v = (const double *)shim_data(c);
+	if (n && !aten_is_complex(t->dtype)) {
+		struct aten_tensor *c = aten_new(DTYPE_F64, t->n_dim, t->size, NULL);
+		aten_copy(c, t);
+		const double *v = (const double *)aten_data(c);
 		double sum = 0, lo = v[0], hi = v[0];
 		for (int64_t i = 0; i < n; i++) {
 			sum += v[i];
@@ -195,27 +194,24 @@ static void print_tensor(const struct shim_tensor *t, const char *msg)
 	printf("Device: cpu\n");
 	print_list("Size", t->size, t->n_dim);
 	print_list("Stride", t->stride, t->n_dim);
-	printf("Layout: strided\nIs contiguous: %d\nRequires grad: 0\n\n", shim_is_contiguous(t));
+	printf("Layout: strided\nIs contiguous: %d\nRequires grad: 0\n\n", aten_is_contiguous(t));
 	fflush(stdout);
 }
 
-/* torch's lines (torch/csrc/inductor/aoti_torch/shim_common.cpp), without the elements themselves. */
+/* torch's lines (torch/csrc/inductor/aoti_torch/aten_common.cpp), without the elements themselves. */
 void aoti_torch_print_tensor_handle(AtenTensorHandle t, const char *msg)
 {
-	struct shim_frame f;
-	shim_enter(&f, __func__);
-	if (!_setjmp(f.jump))
-		print_tensor(t, msg);
-	shim_leave(&f, false);
+	ATEN_TRY(__func__) { print_tensor(t, msg); }
+	ATEN_END;
 }
 
-/* As libtorch does (shim_common.cpp): into tmp/aoti_torch/ of the current folder, a tensor by itself. */
+/* As libtorch does (aten_common.cpp): into tmp/aoti_torch/ of the current folder, a tensor by itself. */
 void aoti_torch_save_tensor_handle(AtenTensorHandle t, const char *tensor_name, const char *launch_prefix, const char *kernel_name)
 {
 	char path[4096];
 	struct err err = {0};
 	struct tensor_view v = {.meta = {.dtype = t->dtype, .device = DEVICE_CPU, .device_index = -1, .n_dim = t->n_dim},
-				.data = shim_data(t)};
+				.data = aten_data(t)};
 	memcpy(v.meta.size, t->size, (size_t)t->n_dim * sizeof(*t->size));
 	memcpy(v.meta.stride, t->stride, (size_t)t->n_dim * sizeof(*t->stride));
 	snprintf(path, sizeof(path), "tmp/aoti_torch/%s_%s_%s_cpu.pt", launch_prefix, kernel_name, tensor_name);

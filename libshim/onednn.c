@@ -1,13 +1,15 @@
 /* Layers with packed weights, as Inductor makes them of a frozen model. Outputs of convolutions are channels_last, those of linear
  * layers contiguous (torch/_meta_registrations.py of 2.13). All is computed in float32 and rounded once. */
 #include "onednn.h"
-#include "conv.h"
-#include "elem.h"
-#include "mat.h"
+#include "aten/conv.h"
+#include "aten/cpu.h"
+#include "aten/elem.h"
+#include "shim.h"
+#include "aten/mat.h"
 
 #include <math.h>
 
-SHIM_LOOPS
+ATEN_LOOPS
 
 /* ---- packed weights ---- */
 
@@ -23,7 +25,7 @@ static void read_packed(const uint8_t *o, int64_t n, struct packed *p)
 	int32_t kind;
 
 	if (n != MD_BYTES)
-		shim_fail("a packed weight with a description of %lld bytes; only that of torch 2.13 (%d bytes) is known; use libtorch",
+		aten_fail("a packed weight with a description of %lld bytes; only that of torch 2.13 (%d bytes) is known; use libtorch",
 			  (long long)n, MD_BYTES);
 	memcpy(&p->n_dim, o + 4, 4);
 	memcpy(p->size, o + 8, sizeof(p->size));
@@ -34,10 +36,10 @@ static void read_packed(const uint8_t *o, int64_t n, struct packed *p)
 	memcpy(p->block, o + 424, sizeof(p->block));
 	memcpy(p->block_dim, o + 520, sizeof(p->block_dim));
 	if (kind != MD_BLOCKED || p->n_dim < 1 || p->n_dim > MD_DIMS || p->n_blocks < 0 || p->n_blocks > MD_DIMS)
-		shim_fail("a weight packed in a way that is not known here (kind %d); use libtorch", kind);
+		aten_fail("a weight packed in a way that is not known here (kind %d); use libtorch", kind);
 	for (int i = 0; i < p->n_blocks; i++)
 		if (p->block[i] < 1 || p->block_dim[i] < 0 || p->block_dim[i] >= p->n_dim)
-			shim_fail("the description of a packed weight is damaged");
+			aten_fail("the description of a packed weight is damaged");
 }
 
 /* dnnl_memory_desc: blocks from the innermost one out, then the strides of whole blocks. */
@@ -79,7 +81,7 @@ static bool same_sizes(const struct packed *p, int n_dim, const int64_t *size)
 	return !memcmp(size + 1, p->size + first + 1, (size_t)(n_dim - 1) * sizeof(*size));
 }
 
-struct shim_tensor *shim_onednn_unpack(const void *data, int dtype, int n_dim, const int64_t *size, const uint8_t *opaque,
+struct aten_tensor *aten_onednn_unpack(const void *data, int dtype, int n_dim, const int64_t *size, const uint8_t *opaque,
 				       int64_t opaque_size)
 {
 	struct packed p;
@@ -87,12 +89,12 @@ struct shim_tensor *shim_onednn_unpack(const void *data, int dtype, int n_dim, c
 
 	read_packed(opaque, opaque_size, &p);
 	if (n_dim < 1 || n_dim > MD_DIMS - 1 || !same_sizes(&p, n_dim, size))
-		shim_fail("a packed weight whose description has other sizes than it");
-	struct shim_tensor *t = shim_new(dtype, n_dim, size, NULL);
+		aten_fail("a packed weight whose description has other sizes than it");
+	struct aten_tensor *t = aten_new(dtype, n_dim, size, NULL);
 	t->storage->packed = true;
-	char *to = shim_data(t);
+	char *to = aten_data(t);
 	int bytes = elem_bytes(dtype);
-	for (int64_t left = shim_numel(t); left > 0; left--, to += bytes) {
+	for (int64_t left = aten_numel(t); left > 0; left--, to += bytes) {
 		packed_index(&p, n_dim, pos, index);
 		elem_copy(to, (const char *)data + packed_at(&p, index) * bytes, bytes);
 		for (int i = n_dim - 1; i >= 0 && ++pos[i] == size[i]; i--)
@@ -102,18 +104,18 @@ struct shim_tensor *shim_onednn_unpack(const void *data, int dtype, int n_dim, c
 }
 
 /* [groups * out, in, ...] -> [groups * in, out, ...] */
-static struct shim_tensor *input_first(struct shim_tensor *w, int64_t groups)
+static struct aten_tensor *input_first(struct aten_tensor *w, int64_t groups)
 {
 	int n = w->n_dim;
-	int64_t size[SHIM_DIMS], from[SHIM_DIMS], to[SHIM_DIMS];
+	int64_t size[ATEN_DIMS], from[ATEN_DIMS], to[ATEN_DIMS];
 
 	if (n < 3 || groups < 1 || w->size[0] % groups)
-		shim_fail("a packed weight of %d dimensions for %lld groups", n, (long long)groups);
+		aten_fail("a packed weight of %d dimensions for %lld groups", n, (long long)groups);
 	int64_t out = w->size[0] / groups, in = w->size[1];
 	memcpy(to, w->size, sizeof(to));
 	to[0] = groups * in;
 	to[1] = out;
-	struct shim_tensor *t = shim_new(w->dtype, n, to, NULL);
+	struct aten_tensor *t = aten_new(w->dtype, n, to, NULL);
 	size[0] = groups;
 	size[1] = in;
 	size[2] = out;
@@ -128,7 +130,7 @@ static struct shim_tensor *input_first(struct shim_tensor *w, int64_t groups)
 		from[i + 1] = w->stride[i];
 		to[i + 1] = t->stride[i];
 	}
-	shim_copy(shim_view(t, n + 1, size, to, t->offset), shim_view(w, n + 1, size, from, w->offset));
+	aten_copy(aten_view(t, n + 1, size, to, t->offset), aten_view(w, n + 1, size, from, w->offset));
 	return t;
 }
 
@@ -145,13 +147,13 @@ static float gelu(float x) { return 0.5f * x * (1 + erff(x * (float)M_SQRT1_2));
 
 static float gelu_tanh(float x) { return 0.5f * x * (1 + tanhf(0.797884561f * (x + 0.044715f * x * x * x))); }
 
-SHIM_WIDE static void rectify(float *v, int64_t n)
+ATEN_WIDE static void rectify(float *v, int64_t n)
 {
 	for (int64_t i = 0; i < n; i++)
 		v[i] = v[i] < 0 ? 0 : v[i];
 }
 
-void shim_post_op(const struct post_op *op, float *v, int64_t n)
+void aten_post_op(const struct post_op *op, float *v, int64_t n)
 {
 	const char *name = op->name ? op->name : "none";
 	float a = (float)scalar(op, 0, 0), b = (float)scalar(op, 1, 0);
@@ -171,17 +173,17 @@ void shim_post_op(const struct post_op *op, float *v, int64_t n)
 		rectify(v, n);
 		return;
 	}
-	EACH("sigmoid", shim_sigmoid(x))
+	EACH("sigmoid", aten_sigmoid(x))
 	EACH("tanh", tanhf(x))
 	EACH("gelu", gelu(x))
 	EACH("gelu_tanh", gelu_tanh(x))
-	EACH("swish", x * shim_sigmoid(x))
+	EACH("swish", x * aten_sigmoid(x))
 	EACH("hardswish", x * clip(x / 6 + 0.5f, 0, 1))
 	EACH("hardsigmoid", clip(x / 6 + 0.5f, 0, 1))
 	EACH("leaky_relu", x < 0 ? x * a : x)
 	EACH("hardtanh", clip(x, a, b))
 #undef EACH
-	shim_fail("'%s' behind a layer is not known here; use libtorch", name);
+	aten_fail("'%s' behind a layer is not known here; use libtorch", name);
 }
 
 static void binary(const char *name, float *v, const float *other, double alpha, int64_t n)
@@ -197,49 +199,49 @@ static void binary(const char *name, float *v, const float *other, double alpha,
 		for (int64_t i = 0; i < n; i++)
 			v[i] *= other[i];
 	else
-		shim_fail("'%s' behind a layer is not known here; use libtorch", name);
+		aten_fail("'%s' behind a layer is not known here; use libtorch", name);
 }
 
 /* y (dense, float32) with other, then what follows; into a tensor of y's shape and that dtype. */
-static struct shim_tensor *finish(struct shim_tensor *y, struct shim_tensor *other, const char *how, const double *alpha,
-				  const struct post_op *op, int dtype)
+static struct aten_tensor *finish_output(struct aten_tensor *y, struct aten_tensor *other, const char *how, const double *alpha,
+					 const struct post_op *op, int dtype)
 {
-	float *v = (float *)shim_data(y);
+	float *v = (float *)aten_data(y);
 	if (other) {
-		struct shim_tensor *o = other;
+		struct aten_tensor *o = other;
 		if (o->dtype != DTYPE_F32 || o->n_dim != y->n_dim || memcmp(o->size, y->size, (size_t)y->n_dim * sizeof(*o->size)) ||
 		    memcmp(o->stride, y->stride, (size_t)y->n_dim * sizeof(*o->stride))) {
-			o = shim_new(DTYPE_F32, y->n_dim, y->size, y->stride);
-			shim_copy(o, other);
+			o = aten_new(DTYPE_F32, y->n_dim, y->size, y->stride);
+			aten_copy(o, other);
 		}
-		binary(how, v, (float *)shim_data(o), alpha ? *alpha : 1, shim_numel(y));
+		binary(how, v, (float *)aten_data(o), alpha ? *alpha : 1, aten_numel(y));
 	}
-	shim_post_op(op, v, shim_numel(y));
+	aten_post_op(op, v, aten_numel(y));
 	if (dtype == DTYPE_F32)
 		return y;
-	struct shim_tensor *out = shim_new(dtype, y->n_dim, y->size, y->stride);
-	shim_copy(out, y);
+	struct aten_tensor *out = aten_new(dtype, y->n_dim, y->size, y->stride);
+	aten_copy(out, y);
 	return out;
 }
 
-static struct shim_tensor *wide(struct shim_tensor *t)
+static struct aten_tensor *wide(struct aten_tensor *t)
 {
 	if (!t || t->dtype == DTYPE_F32)
 		return t;
 	if (t->dtype != DTYPE_BF16 && t->dtype != DTYPE_F16)
-		shim_fail("a layer of oneDNN with %s", dtype_name(t->dtype));
-	struct shim_tensor *w = shim_like(t, DTYPE_F32);
-	shim_copy(w, t);
+		aten_fail("a layer of oneDNN with %s", dtype_name(t->dtype));
+	struct aten_tensor *w = aten_like(t, DTYPE_F32);
+	aten_copy(w, t);
 	return w;
 }
 
 /* ---- convolutions ---- */
 
-static struct shim_tensor *conv(struct shim_tensor *x, struct shim_tensor *w, struct shim_tensor *const *bias, struct conv_params p,
-				struct shim_tensor *other, const char *how, const double *alpha, const struct post_op *op)
+static struct aten_tensor *conv(struct aten_tensor *x, struct aten_tensor *w, struct aten_tensor *const *bias, struct conv_params p,
+				struct aten_tensor *other, const char *how, const double *alpha, const struct post_op *op)
 {
 	p.channels_last = x->n_dim > 3;
-	return finish(shim_conv(wide(x), wide(w), wide(bias ? *bias : NULL), &p), other, how, alpha, op, x->dtype);
+	return finish_output(aten_conv(wide(x), wide(w), wide(bias ? *bias : NULL), &p), other, how, alpha, op, x->dtype);
 }
 
 AOTITorchError aoti_torch_cpu_mkldnn__convolution_pointwise(AtenTensorHandle X, AtenTensorHandle W, AtenTensorHandle *B,
@@ -282,9 +284,9 @@ static AOTITorchError conv_binary(const char *name, bool in_place, AtenTensorHan
 	SHIM_TRY_AS(name) {
 		struct conv_params p = {stride, padding, dilation, NULL, n_stride, n_padding, n_dilation, 0, groups, false, 1};
 		struct post_op op = {unary_attr ? *unary_attr : NULL, unary_algorithm ? *unary_algorithm : NULL, unary_scalars, n_scalars};
-		struct shim_tensor *y = conv(X, W, B, p, other, binary_attr, alpha, &op);
+		struct aten_tensor *y = conv(X, W, B, p, other, binary_attr, alpha, &op);
 		if (in_place)
-			shim_copy(other, y);
+			aten_copy(other, y);
 		SHIM_GIVE(ret0, in_place ? other : y);
 	}
 	SHIM_END
@@ -305,21 +307,21 @@ AOTITorchError aoti_torch_cpu_mkldnn__convolution_pointwise_binary_(AtenTensorHa
 /* ---- linear layers ---- */
 
 /* [..., K] with [N, K] -> [..., N] in float32 */
-static struct shim_tensor *linear(struct shim_tensor *x, struct shim_tensor *w, struct shim_tensor *const *bias)
+static struct aten_tensor *linear(struct aten_tensor *x, struct aten_tensor *w, struct aten_tensor *const *bias)
 {
-	int64_t size[SHIM_DIMS], rows = 1, k = x->n_dim ? x->size[x->n_dim - 1] : 1;
+	int64_t size[ATEN_DIMS], rows = 1, k = x->n_dim ? x->size[x->n_dim - 1] : 1;
 
 	if (!x->n_dim || w->n_dim != 2 || w->size[1] != k)
-		shim_fail("a linear layer of %lld features on %lld", w->n_dim == 2 ? (long long)w->size[1] : -1, (long long)k);
+		aten_fail("a linear layer of %lld features on %lld", w->n_dim == 2 ? (long long)w->size[1] : -1, (long long)k);
 	for (int i = 0; i < x->n_dim; i++)
 		size[i] = x->size[i];
 	size[x->n_dim - 1] = w->size[0];
-	struct shim_tensor *y = shim_new(DTYPE_F32, x->n_dim, size, NULL);
+	struct aten_tensor *y = aten_new(DTYPE_F32, x->n_dim, size, NULL);
 	for (int i = 0; i + 1 < x->n_dim; i++)
 		rows *= x->size[i];
-	struct mat a = mat_of(x, -1), c = {shim_data(y), DTYPE_F32, rows, w->size[0], w->size[0], 1};
+	struct mat a = mat_of(x, -1), c = {aten_data(y), DTYPE_F32, rows, w->size[0], w->size[0], 1};
 	if (x->n_dim != 2)
-		a = (struct mat){shim_data(shim_contiguous(x)), x->dtype, rows, k, k, 1};
+		a = (struct mat){aten_data(aten_contiguous(x)), x->dtype, rows, k, k, 1};
 	mat_mul(c, bias && *bias ? mat_broadcast(*bias, rows, w->size[0]) : (struct mat){0}, a, mat_t(mat_of(w, -1)), 1, 1);
 	return y;
 }
@@ -329,7 +331,7 @@ AOTITorchError aoti_torch_cpu__linear_pointwise(AtenTensorHandle X, AtenTensorHa
 {
 	SHIM_TRY {
 		struct post_op op = {attr, algorithm ? *algorithm : NULL, scalars, n_scalars};
-		SHIM_GIVE(ret0, finish(linear(X, W, B), NULL, NULL, NULL, &op, X->dtype));
+		SHIM_GIVE(ret0, finish_output(linear(X, W, B), NULL, NULL, NULL, &op, X->dtype));
 	}
 	SHIM_END
 }
@@ -339,7 +341,7 @@ AOTITorchError aoti_torch_cpu__linear_pointwise_binary(AtenTensorHandle X, AtenT
 {
 	SHIM_TRY {
 		struct post_op op = {0};
-		SHIM_GIVE(ret0, finish(linear(X, W, B), other, attr, NULL, &op, X->dtype));
+		SHIM_GIVE(ret0, finish_output(linear(X, W, B), other, attr, NULL, &op, X->dtype));
 	}
 	SHIM_END
 }
@@ -351,7 +353,7 @@ AOTITorchError aoti_torch_cpu__mkl_linear(AtenTensorHandle X, AtenTensorHandle W
 	(void)W, (void)prepack_batch_size;
 	SHIM_TRY {
 		struct post_op op = {0};
-		SHIM_GIVE(ret0, finish(linear(X, origin_W, B), NULL, NULL, NULL, &op, X->dtype));
+		SHIM_GIVE(ret0, finish_output(linear(X, origin_W, B), NULL, NULL, NULL, &op, X->dtype));
 	}
 	SHIM_END
 }

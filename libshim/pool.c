@@ -1,253 +1,6 @@
-/* pool.c - max, average and adaptive pooling in two and three dims.
- *
- * Shapes and strides of torch 2.13 (aten/src/ATen/native/Pool.h, AveragePool2d.cpp, DilatedMaxPool2d.cpp,
- * Adaptive*.cpp): results of two dims and of max_pool3d are channels_last where the input's strides say so, all others
- * contiguous. A window's NaN is its maximum; of equal maxima the first counts. Two dims are three, the first of 1.
- * Each op is there for two dims and for three: its macro has the signature, the function before it does the work.
- */
-#include "elem.h"
-
-#include <math.h>
-
-struct pool {
-	struct shim_tensor *self; /* N? C D? H W */
-	int spatial;
-	bool channels_last;
-	int64_t planes, in[3], out[3], kernel[3], stride[3], pad[3], dilation[3];
-	int64_t size[5]; /* of the output */
-};
-
-/* Parameters come as one number for all dims, or one each. */
-static void take_list(int64_t *dst, int spatial, const int64_t *v, int64_t n, const char *name)
-{
-	if (n != 1 && n != spatial)
-		shim_fail("%s must either be a single int, or a tuple of %d ints", name, spatial);
-	for (int i = 0; i < spatial; i++)
-		dst[3 - spatial + i] = v[n == 1 ? 0 : i];
-}
-
-static void pool_begin(struct pool *p, struct shim_tensor *self, int spatial)
-{
-	int first = self->n_dim - spatial;
-
-	if (first != 1 && first != 2)
-		shim_fail("expected %dD or %dD input", spatial + 1, spatial + 2);
-	*p = (struct pool){.self = self,
-			   .spatial = spatial,
-			   .channels_last = first == 2 && shim_channels_last(self),
-			   .planes = 1,
-			   .in = {1, 1, 1},
-			   .out = {1, 1, 1},
-			   .kernel = {1, 1, 1},
-			   .stride = {1, 1, 1},
-			   .dilation = {1, 1, 1}};
-	for (int i = 0; i < first; i++) {
-		p->planes *= self->size[i];
-		p->size[i] = self->size[i];
-	}
-	for (int i = 0; i < spatial; i++)
-		p->in[3 - spatial + i] = self->size[first + i];
-}
-
-static void pool_sized(struct pool *p)
-{
-	for (int i = 0; i < p->spatial; i++)
-		p->size[p->self->n_dim - p->spatial + i] = p->out[3 - p->spatial + i];
-}
-
-struct window_args {
-	const int64_t *kernel, *stride, *pad, *dilation;
-	int64_t n_kernel, n_stride, n_pad, n_dilation;
-};
-
-/* aten/src/ATen/native/Pool.h, pooling_output_shape: rounding up leaves out windows that begin in the right padding. */
-static int64_t window_count(int64_t in, int64_t kernel, int64_t stride, int64_t pad, int64_t dilation, bool ceil_mode)
-{
-	int64_t span = in + 2 * pad - dilation * (kernel - 1) - 1 + (ceil_mode ? stride - 1 : 0);
-	int64_t n = (span >= 0 ? span / stride : -((-span + stride - 1) / stride)) + 1;
-
-	if (ceil_mode && (n - 1) * stride >= in + pad)
-		n--;
-	return n;
-}
-
-static void pool_windows(struct pool *p, const struct window_args *a, bool ceil_mode)
-{
-	take_list(p->kernel, p->spatial, a->kernel, a->n_kernel, "kernel_size");
-	if (a->n_stride)
-		take_list(p->stride, p->spatial, a->stride, a->n_stride, "stride");
-	else
-		memcpy(p->stride, p->kernel, sizeof(p->stride));
-	take_list(p->pad, p->spatial, a->pad, a->n_pad, "padding");
-	if (a->n_dilation)
-		take_list(p->dilation, p->spatial, a->dilation, a->n_dilation, "dilation");
-	for (int i = 0; i < 3; i++) {
-		if (p->kernel[i] < 1 || p->stride[i] < 1 || p->dilation[i] < 1)
-			shim_fail("kernel size, stride and dilation should be greater than zero");
-		if (p->kernel[i] > INT32_MAX || p->stride[i] > INT32_MAX || p->dilation[i] > INT32_MAX)
-			shim_fail("kernel size, stride or dilation are too large");
-		if (p->pad[i] < 0 || p->pad[i] > ((p->kernel[i] - 1) * p->dilation[i] + 1) / 2)
-			shim_fail("pad should be at most half of effective kernel size");
-		if (p->spatial == 2 && !i)
-			continue;
-		p->out[i] = window_count(p->in[i], p->kernel[i], p->stride[i], p->pad[i], p->dilation[i], ceil_mode);
-		if (p->out[i] < 1)
-			shim_fail("Output size is too small");
-	}
-	pool_sized(p);
-}
-
-static struct shim_tensor *pool_output(const struct pool *p, int dtype)
-{
-	return shim_new_format(dtype, p->self->n_dim, p->size, p->channels_last);
-}
-
-/* Where plane k of t begins, and its steps in bytes by D, H, W. */
-struct plane {
-	char *p;
-	int64_t step[3];
-};
-
-static struct plane plane_of(const struct pool *p, const struct shim_tensor *t, int64_t k)
-{
-	int first = t->n_dim - p->spatial, bytes = elem_bytes(t->dtype);
-	struct plane x = {.p = shim_data(t)};
-	int64_t c = t->size[first - 1];
-
-	x.p += k % c * t->stride[first - 1] * bytes;
-	if (first == 2)
-		x.p += k / c * t->stride[0] * bytes;
-	for (int i = 0; i < p->spatial; i++)
-		x.step[3 - p->spatial + i] = t->stride[first + i] * bytes;
-	return x;
-}
-
-static char *plane_at(const struct plane *x, const int64_t *at)
-{
-	return x->p + at[0] * x->step[0] + at[1] * x->step[1] + at[2] * x->step[2];
-}
-
-/* A window: positions from, from + step, ... below to. */
-struct window {
-	int64_t from[3], to[3], step[3];
-};
-
-#define FOR_WINDOW(w, at) \
-	for (at[0] = (w)->from[0]; at[0] < (w)->to[0]; at[0] += (w)->step[0]) \
-		for (at[1] = (w)->from[1]; at[1] < (w)->to[1]; at[1] += (w)->step[1]) \
-			for (at[2] = (w)->from[2]; at[2] < (w)->to[2]; at[2] += (w)->step[2])
-#define FOR_OUTPUT(p, at) \
-	for (at[0] = 0; at[0] < (p)->out[0]; at[0]++) \
-		for (at[1] = 0; at[1] < (p)->out[1]; at[1]++) \
-			for (at[2] = 0; at[2] < (p)->out[2]; at[2]++)
-
-static int64_t flat(const struct pool *p, const int64_t *at) { return (at[0] * p->in[1] + at[1]) * p->in[2] + at[2]; }
-
-/* ---- maxima ---- */
-
-/* The plane in double, row-major. */
-static void load_plane(const struct pool *p, const struct plane *in, double *v)
-{
-	struct window rows = {.to = {p->in[0], p->in[1], 1}, .step = {1, 1, 1}};
-	int64_t at[3];
-
-	FOR_WINDOW(&rows, at)
-	shim_convert(DTYPE_F64, v + flat(p, at), sizeof(*v), p->self->dtype, plane_at(in, at), in->step[2], p->in[2]);
-}
-
-struct max_plane {
-	uint64_t *key; /* of the plane's elements, row-major */
-	double *v;     /* room for floats on their way */
-	uint64_t nan;  /* the key that is NaN; 0 where there is none */
-};
-
-static void load_keys(const struct pool *p, const struct plane *in, struct max_plane *m)
-{
-	struct window all = {.to = {p->in[0], p->in[1], p->in[2]}, .step = {1, 1, 1}};
-	int64_t at[3], n = 0, total = p->in[0] * p->in[1] * p->in[2];
-
-	if (elem_floating(p->self->dtype)) {
-		load_plane(p, in, m->v);
-		for (; n < total; n++)
-			m->key[n] = elem_key_f64(m->v[n]);
-		return;
-	}
-	FOR_WINDOW(&all, at)
-	m->key[n++] = elem_key(p->self->dtype, plane_at(in, at));
-}
-
-/* The place of the maximum: the first of equal ones, the last of NaN's. */
-static int64_t max_at(const struct pool *p, const struct max_plane *m, const struct window *w)
-{
-	int64_t best_at = -1;
-	uint64_t best = 0;
-
-	for (int64_t d = w->from[0]; d < w->to[0]; d += w->step[0])
-		for (int64_t h = w->from[1]; h < w->to[1]; h += w->step[1]) {
-			int64_t row = (d * p->in[1] + h) * p->in[2];
-			for (int64_t x = row + w->from[2]; x < row + w->to[2]; x += w->step[2])
-				if (best_at < 0 || m->key[x] > best || (m->nan && m->key[x] == m->nan)) {
-					best = m->key[x];
-					best_at = x;
-				}
-		}
-	return best_at;
-}
-
-typedef void window_fn(const struct pool *p, int64_t plane, const int64_t *at, struct window *w, void *arg);
-
-static void pool_max(const struct pool *p, window_fn *window, void *arg, AtenTensorHandle *ret0, AtenTensorHandle *ret1)
-{
-	struct shim_tensor *out = pool_output(p, p->self->dtype), *indices = pool_output(p, DTYPE_I64);
-	int64_t n = p->in[0] * p->in[1] * p->in[2], at[3];
-	struct max_plane m = {shim_scratch((uint64_t)n, sizeof(uint64_t)), shim_scratch((uint64_t)n, sizeof(double)),
-			      elem_floating(out->dtype) ? UINT64_MAX : 0};
-	struct window w;
-
-	elem_need_real(p->self);
-	for (int64_t k = 0; k < p->planes; k++) {
-		struct plane from = plane_of(p, p->self, k), to = plane_of(p, out, k), index = plane_of(p, indices, k);
-		load_keys(p, &from, &m);
-		FOR_OUTPUT(p, at)
-		{
-			window(p, k, at, &w, arg);
-			int64_t best = max_at(p, &m, &w);
-			if (best < 0)
-				shim_fail("a window without elements");
-			int64_t in[3] = {best / p->in[2] / p->in[1], best / p->in[2] % p->in[1], best % p->in[2]};
-			elem_copy(plane_at(&to, at), plane_at(&from, in), elem_bytes(out->dtype));
-			elem_copy(plane_at(&index, at), &best, 8);
-		}
-	}
-	SHIM_GIVE(ret0, out);
-	SHIM_GIVE(ret1, indices);
-}
-
-static void strided_window(const struct pool *p, int64_t plane, const int64_t *at, struct window *w, void *arg)
-{
-	(void)plane;
-	(void)arg;
-	for (int i = 0; i < 3; i++) {
-		int64_t from = at[i] * p->stride[i] - p->pad[i], to = from + (p->kernel[i] - 1) * p->dilation[i] + 1;
-		while (from < 0)
-			from += p->dilation[i];
-		w->from[i] = from;
-		w->to[i] = to < p->in[i] ? to : p->in[i];
-		w->step[i] = p->dilation[i];
-	}
-}
-
-static AOTITorchError max_pool(const char *op, AtenTensorHandle self, int spatial, const struct window_args *a, bool ceil_mode,
-			       AtenTensorHandle *ret0, AtenTensorHandle *ret1)
-{
-	SHIM_TRY_AS(op) {
-		struct pool p;
-		pool_begin(&p, self, spatial);
-		pool_windows(&p, a, ceil_mode);
-		pool_max(&p, strided_window, NULL, ret0, ret1);
-	}
-	SHIM_END
-}
+/* Pooling. Each is there for two dims and for three. */
+#include "aten/ops.h"
+#include "shim.h"
 
 #define MAX_POOL(n) \
 	AOTITorchError aoti_torch_cpu_max_pool##n##d_with_indices( \
@@ -255,214 +8,44 @@ static AOTITorchError max_pool(const char *op, AtenTensorHandle self, int spatia
 	    int64_t n_pad, const int64_t *dilation, int64_t n_dilation, int32_t ceil_mode, AtenTensorHandle *ret0, AtenTensorHandle *ret1) \
 	{ \
 		struct window_args a = {kernel, stride, pad, dilation, n_kernel, n_stride, n_pad, n_dilation}; \
-		return max_pool(__func__, self, n, &a, ceil_mode, ret0, ret1); \
+		SHIM_TRY { \
+			aten_max_pool(self, n, &a, ceil_mode, ret0, ret1); \
+			SHIM_KEEP(ret0); \
+			SHIM_KEEP(ret1); \
+		} \
+		SHIM_END \
 	}
 MAX_POOL(2)
 MAX_POOL(3)
-
-static void pool_adaptive(struct pool *p, const int64_t *size, int64_t n)
-{
-	if (n != p->spatial)
-		shim_fail("internal error: output_size.size() must be %d", p->spatial);
-	for (int i = 0; i < n; i++) {
-		if (size[i] < 0)
-			shim_fail("elements of output_size must be greater than or equal to 0");
-		p->out[3 - p->spatial + i] = size[i];
-	}
-	p->channels_last = p->channels_last && p->spatial == 2;
-	for (int i = 3 - p->spatial; i < 3; i++)
-		if (!p->in[i])
-			shim_fail("Expected input to have non-zero size for non-batch dimensions");
-	pool_sized(p);
-}
-
-static void adaptive_window(const struct pool *p, int64_t plane, const int64_t *at, struct window *w, void *arg)
-{
-	(void)plane;
-	(void)arg;
-	for (int i = 0; i < 3; i++) {
-		w->from[i] = at[i] * p->in[i] / p->out[i];
-		w->to[i] = ((at[i] + 1) * p->in[i] + p->out[i] - 1) / p->out[i];
-		w->step[i] = 1;
-	}
-}
-
-static AOTITorchError adaptive_max(const char *op, AtenTensorHandle self, int spatial, const int64_t *size, int64_t n,
-				   AtenTensorHandle *ret0, AtenTensorHandle *ret1)
-{
-	SHIM_TRY_AS(op) {
-		struct pool p;
-		pool_begin(&p, self, spatial);
-		pool_adaptive(&p, size, n);
-		pool_max(&p, adaptive_window, NULL, ret0, ret1);
-	}
-	SHIM_END
-}
 
 #define ADAPTIVE_MAX_POOL(n) \
 	AOTITorchError aoti_torch_cpu_adaptive_max_pool##n##d(AtenTensorHandle self, const int64_t *size, int64_t n_size, \
 							      AtenTensorHandle *ret0, AtenTensorHandle *ret1) \
 	{ \
-		return adaptive_max(__func__, self, n, size, n_size, ret0, ret1); \
+		SHIM_TRY { \
+			aten_adaptive_max_pool(self, n, size, n_size, ret0, ret1); \
+			SHIM_KEEP(ret0); \
+			SHIM_KEEP(ret1); \
+		} \
+		SHIM_END \
 	}
 ADAPTIVE_MAX_POOL(2)
 ADAPTIVE_MAX_POOL(3)
-
-/* ---- fractional: windows of one size at places drawn by the caller ---- */
-
-/* aten/src/ATen/native/FractionalMaxPooling.h, in the samples' dtype. */
-static int64_t fractional_start(const struct pool *p, int i, double sample, bool single, int64_t at)
-{
-	int64_t room = p->in[i] - p->kernel[i];
-
-	if (at == p->out[i] - 1)
-		return room;
-	if (single) {
-		float alpha = (float)room / (float)(p->out[i] - 1), s = (float)sample;
-		return (int64_t)(((float)at + s) * alpha) - (int64_t)(s * alpha);
-	}
-	double alpha = (double)room / (double)(p->out[i] - 1);
-	return (int64_t)(((double)at + sample) * alpha) - (int64_t)(sample * alpha);
-}
-
-static void fractional_window(const struct pool *p, int64_t plane, const int64_t *at, struct window *w, void *arg)
-{
-	const struct shim_tensor *samples = arg;
-	int64_t channels = samples->size[1];
-	const char *row = shim_data(samples) + plane / channels * line_step(samples, 0) + plane % channels * line_step(samples, 1);
-
-	for (int i = 0; i < 3; i++) {
-		w->from[i] = 0;
-		w->to[i] = 1;
-		w->step[i] = 1;
-		if (i < 3 - p->spatial)
-			continue;
-		int k = p->spatial == 2 ? 2 - i : i; /* W, H in two dims; T, H, W in three */
-		double s = elem_f64(samples->dtype, row + k * line_step(samples, 2));
-		w->from[i] = fractional_start(p, i, s, samples->dtype != DTYPE_F64, at[i]);
-		w->to[i] = w->from[i] + p->kernel[i];
-		if (w->from[i] < 0 || w->to[i] > p->in[i])
-			shim_fail("random samples are not between 0 and 1");
-	}
-}
-
-static AOTITorchError fractional(const char *op, AtenTensorHandle self, int spatial, const int64_t *kernel, int64_t n_kernel,
-				 const int64_t *size, int64_t n, AtenTensorHandle samples, AtenTensorHandle *ret0, AtenTensorHandle *ret1)
-{
-	SHIM_TRY_AS(op) {
-		struct pool p;
-		pool_begin(&p, self, spatial);
-		p.channels_last = false;
-		take_list(p.kernel, spatial, kernel, n_kernel, "kernel_size");
-		pool_adaptive(&p, size, n);
-		for (int i = 0; i < 3; i++)
-			if (i >= 3 - spatial && (p.kernel[i] < 1 || p.out[i] + p.kernel[i] - 1 > p.in[i] - (spatial == 3)))
-				shim_fail("pool size %lld too large relative to input size %lld", (long long)p.kernel[i],
-					  (long long)p.in[i]);
-		int64_t batch = self->n_dim == spatial + 2 ? self->size[0] : 1;
-		if (samples->n_dim != 3 || samples->size[0] < batch || samples->size[1] != self->size[self->n_dim - spatial - 1] ||
-		    samples->size[2] != spatial || samples->dtype != self->dtype)
-			shim_fail("Expect _random_samples of input's dtype and shape [batch, channels, %d]", spatial);
-		pool_max(&p, fractional_window, samples, ret0, ret1);
-	}
-	SHIM_END
-}
 
 #define FRACTIONAL_MAX_POOL(n) \
 	AOTITorchError aoti_torch_cpu_fractional_max_pool##n##d(AtenTensorHandle self, const int64_t *kernel, int64_t n_kernel, \
 								const int64_t *size, int64_t n_size, AtenTensorHandle samples, \
 								AtenTensorHandle *ret0, AtenTensorHandle *ret1) \
 	{ \
-		return fractional(__func__, self, n, kernel, n_kernel, size, n_size, samples, ret0, ret1); \
+		SHIM_TRY { \
+			aten_fractional_max_pool(self, n, kernel, n_kernel, size, n_size, samples, ret0, ret1); \
+			SHIM_KEEP(ret0); \
+			SHIM_KEEP(ret1); \
+		} \
+		SHIM_END \
 	}
 FRACTIONAL_MAX_POOL(2)
 FRACTIONAL_MAX_POOL(3)
-
-/* ---- averages ---- */
-
-struct average {
-	bool include_pad;
-	int64_t divisor; /* 0: the window's size */
-};
-
-/* The window within the input; what it is divided by. */
-static int64_t average_window(const struct pool *p, const struct average *a, const int64_t *at, struct window *w)
-{
-	int64_t padded = 1, inside = 1;
-
-	for (int i = 0; i < 3; i++) {
-		int64_t from = at[i] * p->stride[i] - p->pad[i], to = from + p->kernel[i];
-		to = to < p->in[i] + p->pad[i] ? to : p->in[i] + p->pad[i];
-		padded *= to - from;
-		w->from[i] = from > 0 ? from : 0;
-		w->to[i] = to < p->in[i] ? to : p->in[i];
-		w->step[i] = 1;
-		inside *= w->to[i] > w->from[i] ? w->to[i] - w->from[i] : 0;
-	}
-	return a->divisor ? a->divisor : a->include_pad ? padded : inside;
-}
-
-/* Integers divide as integers do. */
-static void average_of(const struct pool *p, const struct plane *in, const double *v, const struct window *w, int64_t divisor, char *to)
-{
-	int dtype = p->self->dtype;
-	int64_t at[3], whole = 0;
-	double sum = 0;
-
-	if (elem_integral(dtype)) {
-		FOR_WINDOW(w, at)
-		whole += elem_i64(dtype, plane_at(in, at));
-		elem_set_i64(dtype, to, divisor ? whole / divisor : 0);
-		return;
-	}
-	FOR_WINDOW(w, at)
-	sum += v[flat(p, at)];
-	elem_set_f64(dtype, to, divisor ? sum / (double)divisor : 0);
-}
-
-static struct shim_tensor *pool_average(const struct pool *p, const struct average *a)
-{
-	struct shim_tensor *out = pool_output(p, p->self->dtype);
-	double *v = shim_scratch((uint64_t)(p->in[0] * p->in[1] * p->in[2]), sizeof(*v));
-	struct window w;
-	int64_t at[3];
-
-	elem_need_real(p->self);
-	for (int64_t k = 0; k < p->planes; k++) {
-		struct plane from = plane_of(p, p->self, k), to = plane_of(p, out, k);
-		load_plane(p, &from, v);
-		FOR_OUTPUT(p, at)
-		{
-			int64_t divisor;
-			if (a) {
-				divisor = average_window(p, a, at, &w);
-			} else {
-				adaptive_window(p, k, at, &w, NULL);
-				divisor = (w.to[0] - w.from[0]) * (w.to[1] - w.from[1]) * (w.to[2] - w.from[2]);
-			}
-			average_of(p, &from, v, &w, divisor, plane_at(&to, at));
-		}
-	}
-	return out;
-}
-
-static AOTITorchError avg_pool(const char *op, AtenTensorHandle self, int spatial, const struct window_args *args, bool ceil_mode,
-			       bool include_pad, const int64_t *divisor, AtenTensorHandle *ret)
-{
-	SHIM_TRY_AS(op) {
-		struct average a = {include_pad, divisor ? *divisor : 0};
-		struct pool p;
-		if (divisor && !*divisor)
-			shim_fail("divisor must be not zero");
-		pool_begin(&p, self, spatial);
-		if (spatial == 3 && (self->dtype == DTYPE_F16 || self->dtype == DTYPE_BF16))
-			shim_fail("\"avg_pool3d_out_frame\" not implemented for '%s'", dtype_name(self->dtype));
-		p.channels_last = p.channels_last && spatial == 2;
-		pool_windows(&p, args, ceil_mode);
-		SHIM_GIVE(ret, pool_average(&p, &a));
-	}
-	SHIM_END
-}
 
 #define AVG_POOL(n) \
 	AOTITorchError aoti_torch_cpu_avg_pool##n##d( \
@@ -470,69 +53,36 @@ static AOTITorchError avg_pool(const char *op, AtenTensorHandle self, int spatia
 	    int64_t n_pad, int32_t ceil_mode, int32_t count_include_pad, int64_t *divisor_override, AtenTensorHandle *ret0) \
 	{ \
 		struct window_args a = {kernel, stride, pad, NULL, n_kernel, n_stride, n_pad, 0}; \
-		return avg_pool(__func__, self, n, &a, ceil_mode, count_include_pad, divisor_override, ret0); \
+		SHIM_TRY { \
+			aten_avg_pool(self, n, &a, ceil_mode, count_include_pad, divisor_override, ret0); \
+			SHIM_KEEP(ret0); \
+		} \
+		SHIM_END \
 	}
 AVG_POOL(2)
 AVG_POOL(3)
-
-static AOTITorchError adaptive_avg(const char *op, AtenTensorHandle self, int spatial, const int64_t *size, int64_t n,
-				   AtenTensorHandle *ret)
-{
-	SHIM_TRY_AS(op) {
-		struct pool p;
-		pool_begin(&p, self, spatial);
-		pool_adaptive(&p, size, n);
-		SHIM_GIVE(ret, pool_average(&p, NULL));
-	}
-	SHIM_END
-}
 
 #define ADAPTIVE_AVG_POOL(n) \
 	AOTITorchError aoti_torch_cpu__adaptive_avg_pool##n##d(AtenTensorHandle self, const int64_t *size, int64_t n_size, \
 							       AtenTensorHandle *ret0) \
 	{ \
-		return adaptive_avg(__func__, self, n, size, n_size, ret0); \
+		SHIM_TRY { \
+			aten_adaptive_avg_pool(self, n, size, n_size, ret0); \
+			SHIM_KEEP(ret0); \
+		} \
+		SHIM_END \
 	}
 ADAPTIVE_AVG_POOL(2)
 ADAPTIVE_AVG_POOL(3)
 
-/* ---- the way back: values to the places that max pooling took them from ---- */
-
-static AOTITorchError unpool(const char *op, AtenTensorHandle self, int spatial, AtenTensorHandle indices, const int64_t *size, int64_t n,
-			     AtenTensorHandle *ret)
-{
-	SHIM_TRY_AS(op) {
-		struct pool p;
-		int64_t at[3], total;
-		pool_begin(&p, self, spatial);
-		if (indices->dtype != DTYPE_I64 || indices->n_dim != self->n_dim ||
-		    memcmp(indices->size, self->size, (size_t)self->n_dim * sizeof(*self->size)))
-			shim_fail("indices should be int64 and of the input's shape");
-		pool_adaptive(&p, size, n);
-		struct shim_tensor *out = pool_output(&p, self->dtype);
-		shim_fill_zero(out);
-		total = p.out[0] * p.out[1] * p.out[2];
-		struct window all = {.to = {p.in[0], p.in[1], p.in[2]}, .step = {1, 1, 1}};
-		for (int64_t k = 0; k < p.planes; k++) {
-			struct plane from = plane_of(&p, self, k), index = plane_of(&p, indices, k), to = plane_of(&p, out, k);
-			FOR_WINDOW(&all, at)
-			{
-				int64_t i = elem_i64(DTYPE_I64, plane_at(&index, at));
-				if (i < 0 || i >= total)
-					shim_fail("Found an invalid max index: %lld", (long long)i);
-				int64_t o[3] = {i / p.out[2] / p.out[1], i / p.out[2] % p.out[1], i % p.out[2]};
-				elem_copy(plane_at(&to, o), plane_at(&from, at), elem_bytes(self->dtype));
-			}
-		}
-		SHIM_GIVE(ret, out);
-	}
-	SHIM_END
-}
-
 AOTITorchError aoti_torch_cpu_max_unpool2d(AtenTensorHandle self, AtenTensorHandle indices, const int64_t *output_size,
 					   int64_t output_size_len_, AtenTensorHandle *ret0)
 {
-	return unpool(__func__, self, 2, indices, output_size, output_size_len_, ret0);
+	SHIM_TRY {
+		aten_max_unpool(self, 2, indices, output_size, output_size_len_, ret0);
+		SHIM_KEEP(ret0);
+	}
+	SHIM_END
 }
 
 AOTITorchError aoti_torch_cpu_max_unpool3d(AtenTensorHandle self, AtenTensorHandle indices, const int64_t *output_size,
@@ -540,5 +90,9 @@ AOTITorchError aoti_torch_cpu_max_unpool3d(AtenTensorHandle self, AtenTensorHand
 					   int64_t padding_len_, AtenTensorHandle *ret0)
 {
 	(void)stride, (void)stride_len_, (void)padding, (void)padding_len_; /* output_size says it all */
-	return unpool(__func__, self, 3, indices, output_size, output_size_len_, ret0);
+	SHIM_TRY {
+		aten_max_unpool(self, 3, indices, output_size, output_size_len_, ret0);
+		SHIM_KEEP(ret0);
+	}
+	SHIM_END
 }

@@ -8,78 +8,79 @@
  * Weights are symmetric: zero points other than 0 are refused. A linear layer's weight is [in, out], its output contiguous; that of
  * a convolution is channels_last.
  */
-#include "conv.h"
-#include "elem.h"
-#include "mat.h"
+#include "aten/conv.h"
+#include "aten/elem.h"
+#include "shim.h"
+#include "aten/mat.h"
 #include "onednn.h"
 
 struct layer {
-	struct shim_tensor *x, *act_scale, *act_zero, *w, *w_scales, *w_zeros, *bias;
+	struct aten_tensor *x, *act_scale, *act_zero, *w, *w_scales, *w_zeros, *bias;
 	double out_scale;
 	int64_t out_zero;
 	int out_dtype;
 	struct post_op op;
 	/* of the forms with a second operand */
-	struct shim_tensor *other;
+	struct aten_tensor *other;
 	double other_scale, alpha;
 	int64_t other_zero;
 	const char *how;
 };
 
-static struct shim_tensor *as_f64(const struct shim_tensor *t)
+static struct aten_tensor *as_f64(const struct aten_tensor *t)
 {
-	struct shim_tensor *c = shim_like(t, DTYPE_F64);
-	shim_copy(c, t);
+	struct aten_tensor *c = aten_like(t, DTYPE_F64);
+	aten_copy(c, t);
 	return c;
 }
 
-static double number_of(const struct shim_tensor *t, const char *what)
+static double number_of(const struct aten_tensor *t, const char *what)
 {
-	if (shim_numel(t) != 1)
-		shim_fail("%s of %lld elements; one is expected", what, (long long)shim_numel(t));
-	return elem_f64(t->dtype, shim_data(t));
+	if (aten_numel(t) != 1)
+		aten_fail("%s of %lld elements; one is expected", what, (long long)aten_numel(t));
+	return elem_f64(t->dtype, aten_data(t));
 }
 
-/* One for all channels, or one each; *step says which. */
-static const double *numbers_of(const struct shim_tensor *t, int64_t n, int64_t *step, const char *what)
+/* There is one for all channels, or one each; *step says which. */
+static const double *numbers_of(const struct aten_tensor *t, int64_t n, int64_t *step, const char *what)
 {
-	struct shim_tensor *c = shim_new(DTYPE_F64, t->n_dim, t->size, NULL);
-	if (shim_numel(t) != 1 && shim_numel(t) != n)
-		shim_fail("%lld %s for %lld channels", (long long)shim_numel(t), what, (long long)n);
-	*step = shim_numel(t) != 1;
-	shim_copy(c, t);
-	return (double *)shim_data(c);
+	struct aten_tensor *c = aten_new(DTYPE_F64, t->n_dim, t->size, NULL);
+	if (aten_numel(t) != 1 && aten_numel(t) != n)
+		aten_fail("%lld %s for %lld channels", (long long)aten_numel(t), what, (long long)n);
+	*step = aten_numel(t) != 1;
+	aten_copy(c, t);
+	return (double *)aten_data(c);
 }
 
 /* In double, which holds every sum of products of bytes. */
-static struct shim_tensor *activations(const struct layer *l)
+static struct aten_tensor *activations(const struct layer *l)
 {
-	struct shim_tensor *x = as_f64(l->x);
-	double zero = number_of(l->act_zero, "a zero point"), *v = (double *)shim_data(x);
-	for (int64_t i = 0, n = shim_numel(x); i < n; i++)
+	struct aten_tensor *x = as_f64(l->x);
+	double zero = number_of(l->act_zero, "a zero point"), *v = (double *)aten_data(x);
+	for (int64_t i = 0, n = aten_numel(x); i < n; i++)
 		v[i] -= zero;
 	if (l->w_zeros && l->w_zeros->storage) {
-		const struct shim_tensor *z = as_f64(l->w_zeros);
-		for (int64_t i = 0; i < shim_numel(z); i++)
-			if (((double *)shim_data(z))[i] != 0)
-				shim_fail("a weight whose zero point is not 0; use libtorch");
+		const struct aten_tensor *z = as_f64(l->w_zeros);
+		for (int64_t i = 0; i < aten_numel(z); i++)
+			if (((double *)aten_data(z))[i] != 0)
+				aten_fail("a weight whose zero point is not 0; use libtorch");
 	}
 	return x;
 }
 
 /* sum: float64, dense. A float32 tensor of its layout. */
-static struct shim_tensor *scaled(const struct layer *l, const struct shim_tensor *sum, int channel_dim)
+static struct aten_tensor *scaled(const struct layer *l, const struct aten_tensor *sum, int channel_dim)
 {
 	int64_t n = sum->size[channel_dim], w_step, b_step = 0;
 	const double *w = numbers_of(l->w_scales, n, &w_step, "weight scales");
 	const double *bias = l->bias ? numbers_of(l->bias, n, &b_step, "biases") : NULL;
 	float act = (float)number_of(l->act_scale, "a scale");
-	struct shim_tensor *y = shim_new(DTYPE_F32, sum->n_dim, sum->size, sum->stride);
+	struct aten_tensor *y = aten_new(DTYPE_F32, sum->n_dim, sum->size, sum->stride);
 	struct walk at;
 
 	walk_begin(&at, sum->n_dim, sum->size);
-	walk_add(&at, shim_data(sum), sum);
-	walk_add(&at, shim_data(y), y);
+	walk_add(&at, aten_data(sum), sum);
+	walk_add(&at, aten_data(y), y);
 	for (bool more = walk_first(&at); more; more = walk_next(&at)) {
 		int64_t c = at.pos[channel_dim];
 		float v = (float)elem_f64(DTYPE_F64, at.p[0]) * (act * (float)w[c * w_step]);
@@ -88,15 +89,15 @@ static struct shim_tensor *scaled(const struct layer *l, const struct shim_tenso
 	return y;
 }
 
-static void add_other(const struct layer *l, struct shim_tensor *y)
+static void add_other(const struct layer *l, struct aten_tensor *y)
 {
-	struct shim_tensor *o = shim_new(DTYPE_F32, y->n_dim, y->size, y->stride);
-	float *v = (float *)shim_data(y), *add = (float *)shim_data(o), by = (float)(l->alpha * l->other_scale);
+	struct aten_tensor *o = aten_new(DTYPE_F32, y->n_dim, y->size, y->stride);
+	float *v = (float *)aten_data(y), *add = (float *)aten_data(o), by = (float)(l->alpha * l->other_scale);
 
 	if (!l->other)
-		shim_fail("'%s' without a second operand", l->how);
-	shim_copy(o, l->other);
-	for (int64_t i = 0, n = shim_numel(y); i < n; i++)
+		aten_fail("'%s' without a second operand", l->how);
+	aten_copy(o, l->other);
+	for (int64_t i = 0, n = aten_numel(y); i < n; i++)
 		v[i] += by * (add[i] - (float)l->other_zero);
 }
 
@@ -105,61 +106,61 @@ static void limits(int dtype, float *low, float *high)
 	*low = dtype == DTYPE_I8 ? -128 : 0;
 	*high = dtype == DTYPE_I8 ? 127 : 255;
 	if (dtype != DTYPE_I8 && dtype != DTYPE_U8)
-		shim_fail("a quantized output of %s", dtype_name(dtype));
+		aten_fail("a quantized output of %s", dtype_name(dtype));
 }
 
 /* The layer's sums as its output. */
-static struct shim_tensor *finish(const struct layer *l, const struct shim_tensor *sum, int channel_dim)
+static struct aten_tensor *quantize_output(const struct layer *l, const struct aten_tensor *sum, int channel_dim)
 {
-	struct shim_tensor *y = scaled(l, sum, channel_dim), *out;
-	float *v = (float *)shim_data(y), by = (float)(1 / l->out_scale), low, high;
+	struct aten_tensor *y = scaled(l, sum, channel_dim), *out;
+	float *v = (float *)aten_data(y), by = (float)(1 / l->out_scale), low, high;
 	bool in_place = l->how && !strcmp(l->how, "sum");
 
 	if (in_place || (l->how && !strcmp(l->how, "add")))
 		add_other(l, y);
 	else if (l->how && strcmp(l->how, "none"))
-		shim_fail("'%s' behind a layer is not known here; use libtorch", l->how);
-	shim_post_op(&l->op, v, shim_numel(y));
-	for (int64_t i = 0, n = shim_numel(y); l->out_scale != 1 && i < n; i++)
+		aten_fail("'%s' behind a layer is not known here; use libtorch", l->how);
+	aten_post_op(&l->op, v, aten_numel(y));
+	for (int64_t i = 0, n = aten_numel(y); l->out_scale != 1 && i < n; i++)
 		v[i] *= by;
 	if (elem_integral(l->out_dtype)) {
 		limits(l->out_dtype, &low, &high);
-		for (int64_t i = 0, n = shim_numel(y); i < n; i++) {
+		for (int64_t i = 0, n = aten_numel(y); i < n; i++) {
 			float q = rintf(v[i] + (float)l->out_zero);
 			v[i] = q > low ? q < high ? q : high : low; /* NaN: the lowest */
 		}
 	}
-	out = in_place ? l->other : shim_new(l->out_dtype, y->n_dim, y->size, y->stride);
+	out = in_place ? l->other : aten_new(l->out_dtype, y->n_dim, y->size, y->stride);
 	if (in_place && out->dtype != l->out_dtype)
-		shim_fail("a sum of %s in place of %s", dtype_name(l->out_dtype), dtype_name(out->dtype));
-	shim_copy(out, y);
+		aten_fail("a sum of %s in place of %s", dtype_name(l->out_dtype), dtype_name(out->dtype));
+	aten_copy(out, y);
 	return out;
 }
 
-static struct shim_tensor *linear(const struct layer *l)
+static struct aten_tensor *linear(const struct layer *l)
 {
-	struct shim_tensor *x = shim_contiguous(activations(l)), *w = as_f64(l->w);
-	int64_t size[SHIM_DIMS], rows = 1;
+	struct aten_tensor *x = aten_contiguous(activations(l)), *w = as_f64(l->w);
+	int64_t size[ATEN_DIMS], rows = 1;
 	int last = x->n_dim - 1;
 
 	if (last < 0 || w->n_dim != 2 || w->size[0] != x->size[last])
-		shim_fail("a linear layer of %lld features on %lld", w->n_dim == 2 ? (long long)w->size[0] : -1,
+		aten_fail("a linear layer of %lld features on %lld", w->n_dim == 2 ? (long long)w->size[0] : -1,
 			  last < 0 ? -1 : (long long)x->size[last]);
 	memcpy(size, x->size, sizeof(size));
 	size[last] = w->size[1];
 	for (int i = 0; i < last; i++)
 		rows *= size[i];
-	struct shim_tensor *sum = shim_new(DTYPE_F64, x->n_dim, size, NULL);
-	struct mat a = {shim_data(x), DTYPE_F64, rows, w->size[0], w->size[0], 1};
-	struct mat c = {shim_data(sum), DTYPE_F64, rows, w->size[1], w->size[1], 1};
+	struct aten_tensor *sum = aten_new(DTYPE_F64, x->n_dim, size, NULL);
+	struct mat a = {aten_data(x), DTYPE_F64, rows, w->size[0], w->size[0], 1};
+	struct mat c = {aten_data(sum), DTYPE_F64, rows, w->size[1], w->size[1], 1};
 	mat_mul(c, (struct mat){0}, a, mat_of(w, -1), 0, 1);
-	return finish(l, sum, last);
+	return quantize_output(l, sum, last);
 }
 
-static struct shim_tensor *conv(const struct layer *l, struct conv_params p)
+static struct aten_tensor *conv(const struct layer *l, struct conv_params p)
 {
 	p.channels_last = 1;
-	return finish(l, shim_conv(activations(l), as_f64(l->w), NULL, &p), 1);
+	return quantize_output(l, aten_conv(activations(l), as_f64(l->w), NULL, &p), 1);
 }
 
 /* ---- the ops ---- */

@@ -1,11 +1,11 @@
 /* Tensors of one element and numbers of C++. */
 #include "shim.h"
 
-static void item(const struct shim_tensor *t, int dtype, void *ret)
+static void item(const struct aten_tensor *t, int dtype, void *ret)
 {
-	if (!t->storage || shim_numel(t) != 1)
-		shim_fail("a tensor with %lld elements cannot be a number", t->storage ? (long long)shim_numel(t) : 0LL);
-	shim_convert(dtype, ret, 0, t->dtype, shim_data(t), 0, 1);
+	if (!t->storage || aten_numel(t) != 1)
+		aten_fail("a tensor with %lld elements cannot be a number", t->storage ? (long long)aten_numel(t) : 0LL);
+	aten_convert(dtype, ret, 0, t->dtype, aten_data(t), 0, 1);
 }
 
 struct c64 {
@@ -40,8 +40,8 @@ ITEM(complex64, C64, struct c64)
 
 static void scalar(int dtype, const void *v, AtenTensorHandle *ret)
 {
-	struct shim_tensor *t = shim_new(dtype, 0, NULL, NULL);
-	memcpy(shim_data(t), v, (size_t)dtype_info(dtype)->bytes);
+	struct aten_tensor *t = aten_new(dtype, 0, NULL, NULL);
+	memcpy(aten_data(t), v, (size_t)dtype_info(dtype)->bytes);
 	SHIM_GIVE(ret, t);
 }
 

@@ -1,4 +1,4 @@
-/* What a model's process may do: calculate, start threads, read files, write its outputs. Installed before the model's
+/* Confines a model's process, which may calculate, start threads, read files, write its outputs. Installed before the model's
  * library is loaded, whose initialisers are the first foreign code to run.
  *
  * Refused calls fail with EPERM: libraries that only ask (a NUMA policy, a socket to a log daemon) go on without. Nothing can be opened
@@ -9,17 +9,16 @@
 #include "run.h"
 
 #include "process/confine.h"
+#include "process/linux.h"
 #include "calls/keeper.h"
 
 #include <dirent.h>
 #include <dlfcn.h>
 #include <errno.h>
 #include <fcntl.h>
-#include <linux/landlock.h>
 #include <sched.h>
 #include <sys/prctl.h>
 #include <sys/stat.h>
-#include <sys/syscall.h>
 #include <unistd.h>
 
 static const int allowed[] = {
@@ -124,7 +123,7 @@ static void permit(int rules_fd, int at, const char *name)
 	close(a.parent_fd);
 }
 
-/* Of /proc what is no process, but itself; of /dev what is no terminal and no disk. */
+/* Only what is no process but itself of /proc, and what is no terminal and no disk of /dev. */
 static bool may_be_read(const char *folder, const char *name)
 {
 	static const char *const devices[] = {"null", "zero", "full", "random", "urandom", "shm"};
@@ -166,7 +165,7 @@ static bool second_wall(void)
 	return stands;
 }
 
-/* What the probe needs open. */
+/* Opens what the probe needs before the filter is there. */
 static int settle_probe(struct job *j, struct err *err)
 {
 	keeper_settle_fn *settle;

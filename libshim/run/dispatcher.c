@@ -45,7 +45,7 @@ static bool find_functions(void *so, struct functions *f)
 	       FIND(so, "_ZNK3c104impl13OperatorEntry9dumpStateB5cxx11Ev", f->dump);
 }
 
-/* Of text that stays: a string that nobody changes or frees. */
+/* A string over text that stays: one that nobody changes or frees. */
 static void cxx(struct cxx_string *s, const char *text)
 {
 	*s = (struct cxx_string){.n = strlen(text)};

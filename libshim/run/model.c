@@ -91,7 +91,7 @@ static bool defined_somewhere(const struct modelso *m, const struct torch *t, co
 	return false;
 }
 
-static int by_name(const void *a, const void *b)
+static int compare_names(const void *a, const void *b)
 {
 	const struct slice *x = a, *y = b;
 	return slice_cmp(*x, *y);
@@ -112,7 +112,7 @@ static size_t find_missing(const struct modelso *m, const struct torch *t, struc
 	return n;
 }
 
-/* One of torch's libraries that lies beside libtorch_cpu.so. */
+/* Loads one of torch's libraries that lies beside libtorch_cpu.so. */
 static void load_beside(const struct job *j, struct slice soname)
 {
 	const struct slice folder = path_folder(j->torch);
@@ -131,7 +131,7 @@ static int name_missing(const struct modelso *m, const struct job *j, const stru
 		load_beside(j, m->needed[i]);
 	if (n && !t->last_error)
 		n = find_missing(m, t, missing);
-	qsort(missing, n, sizeof(*missing), by_name);
+	qsort(missing, n, sizeof(*missing), compare_names);
 	struct buf b = {0};
 	for (size_t i = 0; i < n && b.len < 700; i++)
 		buf_addf(&b, "%s%.*s", i ? ", " : "", SLN(missing[i], 200));
@@ -144,7 +144,22 @@ static int name_missing(const struct modelso *m, const struct job *j, const stru
 	return n ? -1 : 0;
 }
 
-/* libtorch_cpu.so has Sleef inside; we take the system's, of the same interface. */
+/* A library in pt2-runner's own folder (a wheel brings it), else the system's. */
+static void *load_own(const char *soname)
+{
+	char path[4096 + 64];
+	ssize_t n = readlink("/proc/self/exe", path, 4096);
+	const struct slice folder = n > 0 ? slice_of(path, (size_t)n) : (struct slice){0};
+	const char *slash = slice_rchr(folder, '/');
+	void *so = NULL;
+	if (slash && strlen(soname) < 64) {
+		memcpy(path + (slash + 1 - path), soname, strlen(soname) + 1);
+		so = dlopen(path, RTLD_LAZY | RTLD_GLOBAL);
+	}
+	return so ? so : dlopen(soname, RTLD_LAZY | RTLD_GLOBAL);
+}
+
+/* libtorch_cpu.so has Sleef inside; another one has the same interface. */
 static int load_sleef(const struct modelso *m, const struct torch *t, struct err *err)
 {
 	for (uint32_t i = 0; i < m->n_import; i++) {
@@ -154,7 +169,7 @@ static int load_sleef(const struct modelso *m, const struct torch *t, struct err
 		snprintf(name, sizeof(name), "%.*s", SL(m->import[i].name));
 		if (dlsym(t->so, name))
 			return 0;
-		if (!dlopen("libsleef.so.3", RTLD_LAZY | RTLD_GLOBAL))
+		if (!load_own("libsleef.so.3"))
 			return err_set(err, EXIT_ENVIRON, "'%s' calls %s: libsleef.so.3 is needed (install libsleef3, or use --torch)",
 				       m->name, name);
 		return 0;
@@ -236,7 +251,7 @@ static int load_torch(struct torch *t, const char *path, struct err *err)
 	return 0;
 }
 
-/* What of an installed libtorch is for CUDA. */
+/* Loads the libraries of an installed libtorch that are for CUDA. */
 static int load_torch_cuda(struct torch *t, const char *torch, struct err *err)
 {
 	char path[4096];
@@ -325,7 +340,7 @@ static void printed_error(const struct job *j, struct buf *b)
 	buf_add_slice(b, slice_trim(found));
 }
 
-/* One line: what the model says, and why. */
+/* Makes a line of what the model says, and why. */
 static int model_error(const struct job *j, const struct model *m, const struct torch *t, const char *what, struct err *err)
 {
 	struct buf b = {0};
@@ -350,7 +365,7 @@ static int model_error(const struct job *j, const struct model *m, const struct 
 	/* c10::Error's text has the stack behind it. */
 	const char *stack = slice_find(buf_slice(&b), " (most recent call first)");
 	if (stack)
-		b.len = (size_t)(stack - b.p);
+		buf_cut(&b, (size_t)(stack - b.p));
 	for (size_t i = 0; i < b.len; i++)
 		if (b.p[i] == '\n')
 			b.p[i] = ' ';

@@ -1,6 +1,6 @@
 /* Weights from outside for a model. The entry points (torch 2.13 and 2.15, torch/csrc/inductor/aoti_runtime/interface.h):
  *     AOTInductorModelContainerGetNumConstants, GetConstantName, GetConstantOriginalFQN, GetConstantFromFolded, GetConstantDtype,
- *     GetConstantDataSize
+ *     GetConstantDataSize (2.8)
  *     AOTInductorModelContainerUpdateUserManagedConstantBufferPairs (2.10): the container uses the tensors themselves; the handles
  *     stay the caller's. (The functions without Pairs take a std::unordered_map, which only C++ can make.)
  * What is folded at run time is computed again from these when the model is called next.
@@ -96,6 +96,12 @@ static int give_one(struct giving *g, const struct constant *k, const char *mode
 	return 0;
 }
 
+static int refuse_old(const char *model, struct err *err)
+{
+	return err_set(err, EXIT_INPUT, "'%s' was compiled by torch before 2.10, whose models take weights from C++ only: compile it again",
+		       model);
+}
+
 static int give_all(struct giving *g, const char *model, struct err *err)
 {
 	size_t n;
@@ -116,8 +122,7 @@ static int give_all(struct giving *g, const char *model, struct err *err)
 		    "'%s' has no weights in it (aot_inductor.package_constants_in_so=False): give them with --weights FILE; it needs %s%s",
 		    model, buf_str(&g->missing), g->n_missing > 8 ? " and more" : "");
 	if (g->n && !g->f.update)
-		return err_set(err, EXIT_INPUT,
-			       "'%s' was compiled by torch before 2.10, whose models take weights from C++ only: compile it again", model);
+		return refuse_old(model, err);
 	if (!g->n || !g->f.update(g->c, g->pair, g->n, false, false))
 		return 0;
 	const char *why = NULL;
@@ -129,6 +134,7 @@ static int give_all(struct giving *g, const char *model, struct err *err)
 int constants_give(void *so, struct container *c, const char *model, const struct constants *k, struct err *err)
 {
 	struct giving g = {.c = c, .k = k};
+	size_t n;
 	int r = 0;
 	if (!k->n && !k->none)
 		return 0;
@@ -138,6 +144,8 @@ int constants_give(void *so, struct container *c, const char *model, const struc
 		r = err_set(err, EXIT_INPUT, "two weights for '%s' have one name", model);
 	else if (find_functions(so, &g.f))
 		r = give_all(&g, model, err);
+	else if (k->none && g.f.count && !g.f.count(c, &n) && n)
+		r = refuse_old(model, err);
 	else if (k->n)
 		r = err_set(err, EXIT_INPUT, "'%s' lacks the entry points that say which weights it takes", model);
 	free(g.pair);

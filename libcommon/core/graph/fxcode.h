@@ -38,11 +38,11 @@
  *  - "# File: a.py:3 in f, code: x" is the stack of the nodes below it, without "File: "; with "Annotation: ..." before it, all of it.
  *  - __init__: register_buffer, register_parameter, add_module, setattr and assignments become attributes, each with its text;
  *    "self.true_graph_0 = true_graph_0()" of a class in the same class makes that the child module of the name; so does a class that
- *    stands before it: torch 2.15 writes subgraphs of cond, flex_attention, while_loop so (NNModuleToString.convert). One that is made
+ *    stands before it: torch 2.14 writes subgraphs of cond, flex_attention, while_loop so (NNModuleToString.convert). One that is made
  *    several times becomes several modules.
  *  - A function without return returns None. Statements behind the return are not looked at.
  *
- * What is written is accepted by torch and read back as the same graph: graph_same(a, read(write(a))). A node has its name
+ * What is written is accepted by torch and read back as the same graph: same(a, read(write(a))). A node has its name
  * unless that is no identifier, a keyword, or one of Python's functions; then it gets a number. The text uses the names
  * torch, device, inf, nan, and tensor and torch.nn's where attributes do; _operator and math where nodes call these: the program
  * around it imports them. Attributes whose values are elsewhere (expr NONE) get random values or zeros of their shape.
@@ -67,7 +67,7 @@ bool fxcode_is_function(const struct graph *g);
 /* `name` names the text in errors. Reads the class with a forward() that is the outermost (of several the first that no other makes). */
 int fxcode_read(struct graph *g, struct slice text, const char *name, struct err *err);
 void fxcode_write(const struct graph *g, enum fxcode_form form, struct buf *b);
-/* One operand as Python text: "[1, 2]", "torch.float32", "float('nan')". */
+/* Adds an operand as Python text: "[1, 2]", "torch.float32", "float('nan')". */
 void fxcode_value(const struct graph *g, struct gvalue v, struct buf *b);
 /* "f32[s77, 8][8, 1]cpu", "Sym(s77)", "" when nothing is known. */
 void fxcode_meta(const struct graph *g, uint32_t meta, struct buf *b);

@@ -7,7 +7,7 @@
  */
 
 enum { PREC_NOT = 3, PREC_COMPARE, PREC_OR, PREC_XOR, PREC_AND, PREC_SHIFT, PREC_SUM, PREC_PRODUCT, PREC_UNARY, PREC_POWER };
-/* What comes next. */
+/* The state of reading an expression: what may come next. */
 enum state { OPERAND, TRAILER, OPERATOR, DONE, FAILED };
 
 static struct fxframe *top(struct fxparse *p) { return &p->frame[p->n_frame - 1]; }
@@ -64,7 +64,7 @@ static enum state atom(struct fxparse *p, struct fxitem *i, struct gvalue v)
 	return TRAILER;
 }
 
-static int digit(char c) { return c >= '0' && c <= '9' ? c - '0' : (c | 32) >= 'a' && (c | 32) <= 'f' ? (c | 32) - 'a' + 10 : 99; }
+static int digit(char c) { return is_digit(c) ? c - '0' : (c | 32) >= 'a' && (c | 32) <= 'f' ? (c | 32) - 'a' + 10 : 99; }
 
 /* An int; beyond int64 it stays text. */
 static struct gvalue integer(struct fxparse *p, struct slice s)
@@ -122,7 +122,7 @@ static struct slice dotted(struct fxparse *p)
 {
 	const char *from = p->lex.text.p, *q = from + p->lex.text.n, *end = p->lex.end;
 	const bool self = slice_is(p->lex.text, "self");
-	while (end - q >= 2 && *q == '.' && (fx_name_start((unsigned char)q[1]) || (self && q[1] >= '0' && q[1] <= '9')))
+	while (end - q >= 2 && *q == '.' && (fx_name_start((unsigned char)q[1]) || (self && is_digit(q[1]))))
 		for (q++; q < end && fx_name_part((unsigned char)*q); q++)
 			;
 	p->lex.p = q;
@@ -315,7 +315,7 @@ static bool reduce(struct fxparse *p, uint8_t prec, bool alone)
 }
 
 /* The item becomes a value, unless it is getattr's first argument, whose path may go on. */
-static bool settle(struct fxparse *p, struct fxitem *i)
+static bool settle_item(struct fxparse *p, struct fxitem *i)
 {
 	struct fxframe *f = top(p);
 	if (f->kind == FXF_CALL && f->callee.kind == FXI_PATH && p->n_val == f->vals && p->n_ops == f->ops && fx_op_is(p, ',') &&
@@ -582,7 +582,7 @@ int fx_expr(struct fxparse *p, bool tuple, bool target_ok, struct gvalue *out)
 			break;
 		case TRAILER:
 			s = trailer(p, &item);
-			if (s == OPERATOR && !settle(p, &item))
+			if (s == OPERATOR && !settle_item(p, &item))
 				s = FAILED;
 			break;
 		default:

@@ -168,7 +168,7 @@ static uint32_t canonical(struct fxparse *p, struct slice s)
 	return graph_intern(p->g, s);
 }
 
-/* What is not set in this function: "torch.float32", "inf", a function that is called. */
+/* A name that is not set in this function: "torch.float32", "inf", a function that is called. */
 static int outside(struct fxparse *p, struct slice s, struct slice root, bool called, struct fxitem *out)
 {
 	*out = (struct fxitem){.kind = FXI_PATH, .at = s.p};

@@ -24,7 +24,7 @@ void fx_add_param(struct fxparse *p, struct slice name, struct slice target, con
 	    (struct fxparam){.name = graph_intern(p->g, name), .target = graph_intern(p->g, target), .at = at, .line = p->lex.tok_line};
 }
 
-/* One parameter: "*args", "x: "f32[2]" = 1", "self". The current token is its first. */
+/* Reads a parameter: "*args", "x: "f32[2]" = 1", "self". The current token is its first. */
 static int parameter(struct fxparse *p)
 {
 	struct fxlex *x = &p->lex;

@@ -23,7 +23,7 @@ struct fxenv *fx_env(struct fxparse *p, uint32_t id)
 	return e;
 }
 
-/* What is here instead of what was expected. */
+/* Fails with the token that is here instead of what was expected. */
 int fx_unexpected(struct fxparse *p, const char *wanted)
 {
 	const struct fxlex *x = &p->lex;
@@ -184,9 +184,8 @@ static void skip_statement(struct fxparse *p)
 		fxlex_next(&p->lex);
 }
 
-/* What torch.export's and AOTAutograd's code generators put before the nodes (torch/fx/graph.py, _PyTreeCodeGen,
- * _ExportCodeGen, _BoxedCodeGen): the names are the placeholders. The current token is the value's first. 1: it was
- * that. */
+/* Reads the lines that torch.export's and AOTAutograd's code generators put before the nodes (torch/fx/graph.py, _PyTreeCodeGen,
+ * _ExportCodeGen, _BoxedCodeGen): the names are the placeholders. The current token is the value's first. 1: it was that. */
 static int prologue_value(struct fxparse *p, bool many)
 {
 	p->boxed |= !many && next_is(p, "iter(");

@@ -84,8 +84,7 @@ void fxscan_release(struct fxscan *s);
 /* "self.x = x_class()" gives a class its name in its parent, be it in that class or, as torch 2.15 has it, beside it. cls[] is then
  * the root and what is below it. False: more text is made than the budget. */
 bool fxscan_bind(struct fxscan *s);
-/* What __init__ of class c says, as attributes of module m. *next: 0 for the first class, then as it was left; classes
- * in order. */
+/* Reads __init__ of class c into attributes of module m. *next: 0 for the first class, then as it was left; classes in order. */
 void fxscan_attrs(struct fxscan *s, size_t *next, uint32_t c, struct graph *g, uint32_t m);
 /* Colours and the prefixes of TORCH_LOGS lines taken off, into b; false: there are none. */
 bool fxscan_plain(struct slice text, struct buf *b);
@@ -93,7 +92,7 @@ bool fxscan_plain(struct slice text, struct buf *b);
 /* ---- one forward() ---- */
 
 enum fxenv_state { FXENV_NONE, FXENV_VALUE, FXENV_FREED, FXENV_OUTSIDE };
-/* What a name stands for, by its id in graph.text; stamp: module + 1, else it is of another module. */
+/* The node or attribute that a name stands for, by the name's id in graph.text; stamp: module + 1, else it is of another module. */
 struct fxenv {
 	uint32_t stamp, line;
 	uint32_t used_stamp, counter; /* a node has this name; of generated names */
@@ -205,7 +204,7 @@ int fx_index(struct fxparse *p, struct fxitem *base, struct gvalue index, bool i
 int fx_binary(struct fxparse *p, const struct fxoperator *op, bool alone);
 int fx_unary(struct fxparse *p, const struct fxoperator *op);
 uint32_t fx_new_node(struct fxparse *p, enum graph_op op, uint32_t target, const struct gvalue *args, size_t n);
-/* One of Python's operators: "add". */
+/* Adds a call of one of Python's operators: "add". */
 uint32_t fx_function(struct fxparse *p, const char *name, const struct gvalue *args, size_t n);
 /* Names the nodes from first_node on; result (or NONE) gets `name`. */
 void fx_name_nodes(struct fxparse *p, uint32_t result, uint32_t name);

@@ -66,7 +66,7 @@ static void add_init(struct fxscan *s, uint32_t cls, const char *p, const char *
 	s->init[s->n_init++] = (struct fxinit){.cls = cls, .line = line, .text = slice_trim(slice_of(p, (size_t)(stop - p)))};
 }
 
-/* One logical line inside of a class. False when nothing more can be nested. */
+/* Takes a logical line inside of a class. False when nothing more can be nested. */
 static bool class_line(struct fxscan *s, struct context *stack, size_t *depth, const char *p, const char *end, const char *stop, int column,
 		       uint32_t line)
 {
@@ -128,7 +128,7 @@ static const char *scan_class(struct fxscan *s, const char *p, const char *end, 
 
 /* Of the classes from `first` on, whose lines of __init__ begin at `init`, that which is the outermost with a forward() becomes the first:
  * those that stand around it are forgotten. False, and all of them are: there is none. */
-static bool settle(struct fxscan *s, size_t first, size_t init, size_t bytes)
+static bool choose_root_class(struct fxscan *s, size_t first, size_t init, size_t bytes)
 {
 	size_t root = first, n = init;
 	while (root < s->n_cls && !s->cls[root].fwd)
@@ -139,7 +139,7 @@ static bool settle(struct fxscan *s, size_t first, size_t init, size_t bytes)
 		s->n_init = init;
 		return false;
 	}
-	/* What is below it keeps its order; all else loses its parent and is dropped. */
+	/* Classes below it keep their order; all else loses its parent and is dropped. */
 	for (size_t i = first; i < s->n_cls; i++)
 		s->cls[i].parent = s->cls[i].parent == NONE || s->cls[i].parent < root || i <= root ? NONE : s->cls[i].parent - gone;
 	memmove(s->cls + first, s->cls + root, (s->n_cls - root) * sizeof(*s->cls));
@@ -188,7 +188,7 @@ bool fxscan_find(struct fxscan *s, struct slice text)
 		if (at && class_name(at, end).n) {
 			const size_t first = s->n_cls, init = s->n_init;
 			nl = scan_class(s, at, end, column, &line);
-			settle(s, first, init, (size_t)(nl - at));
+			choose_root_class(s, first, init, (size_t)(nl - at));
 			continue;
 		}
 		line++;
@@ -271,7 +271,7 @@ static bool is_parameter(struct slice expr, struct slice *inside)
 	       call_of(expr, "nn.Parameter", inside) || call_of(expr, "Parameter", inside);
 }
 
-/* What an assigned expression is. */
+/* Reads the kind of an assigned expression. */
 static void classify(struct init_line *l)
 {
 	struct slice inside, callee = l->expr;
@@ -381,7 +381,7 @@ static uint32_t made_class(const struct intern *t, const uint32_t *of, uint32_t 
 	return id == NONE ? NONE : of[id];
 }
 
-/* What __init__ lines make: the class in the class, once, gets its name; the class beside it is noted, for it must stand before. */
+/* Applies what __init__ lines make: the class in the class, once, gets its name; the class beside it is noted, for it must stand before. */
 static void bind_lines(struct fxscan *s, uint32_t *beside)
 {
 	struct init_line l = {0};
@@ -411,7 +411,7 @@ static void bind_lines(struct fxscan *s, uint32_t *beside)
 	free(of);
 }
 
-/* What is below the root, as classes in classes; a class that is made twice is there twice. */
+/* The classes below the root, nested in each other; a class that is made twice is there twice. */
 struct family {
 	struct fxscan *from, to;
 	const uint32_t *beside; /* for each line of __init__ */
@@ -466,7 +466,7 @@ static void family_links(struct family *f)
 		f->line[s->init[i].cls] = (uint32_t)i;
 }
 
-/* The first class that no other makes: torch 2.15 writes subgraphs before the class whose they are (debug_utils.py,
+/* The first class that no other makes: torch 2.14 writes subgraphs before the class whose they are (debug_utils.py,
  * NNModuleToString.convert), and what people paste has one graph after another. */
 static uint32_t root_class(const struct fxscan *s, const uint32_t *beside)
 {
@@ -567,7 +567,7 @@ static void add_plain(struct buf *b, const char *p, const char *stop)
 		buf_add(b, p, (size_t)((esc ? esc : stop) - p));
 		if (!esc)
 			return;
-		for (p = esc + 1; p < stop && (*p == '[' || *p == ';' || (*p >= '0' && *p <= '9')); p++)
+		for (p = esc + 1; p < stop && (*p == '[' || *p == ';' || is_digit(*p)); p++)
 			;
 		p += p < stop;
 	}

@@ -12,7 +12,7 @@ static void add_node(struct fxwriter *w, uint32_t node) { buf_add_slice(w->b, na
 void fx_indent(struct fxwriter *w, unsigned columns)
 {
 	memset(buf_room(w->b, columns), ' ', columns);
-	w->b->len += columns;
+	buf_wrote(w->b, columns);
 }
 
 static void value(struct fxwriter *w, struct gvalue v)
@@ -35,7 +35,7 @@ bool fx_good_name(struct slice s)
 		if (!fx_name_part((unsigned char)s.p[i]))
 			return false;
 	const char last = s.p[s.n - 1];
-	return (last >= '0' && last <= '9') || !fx_reserved(s);
+	return is_digit(last) || !fx_reserved(s);
 }
 
 static struct slice better_name(struct fxwriter *w, uint32_t node, struct buf *tmp)
@@ -50,7 +50,7 @@ static struct slice better_name(struct fxwriter *w, uint32_t node, struct buf *t
 	const size_t base = tmp->len;
 	uint32_t k = 1;
 	do {
-		tmp->len = base;
+		buf_cut(tmp, base);
 		buf_addf(tmp, "_%u", k);
 		known = w->made.n;
 		k = k < 4 || k > node ? k + 1 : node + 1; /* soon one that no other node asks for */
@@ -123,7 +123,7 @@ static void add_path(struct fxwriter *w, const char *base, struct slice path)
 			buf_room(w->b, sizeof(open) - 1);
 			memmove(w->b->p + from + sizeof(open) - 1, w->b->p + from, w->b->len - from);
 			memcpy(w->b->p + from, open, sizeof(open) - 1);
-			w->b->len += sizeof(open) - 1;
+			buf_wrote(w->b, sizeof(open) - 1);
 			buf_adds(w->b, ", ");
 			pytext_quote(w->b, one);
 			buf_addc(w->b, ')');
@@ -215,7 +215,7 @@ static void add_args(struct fxwriter *w, const struct gnode *n, uint32_t skip)
 	buf_addc(w->b, ')');
 }
 
-/* What stands before "[", "." or "**": brackets around what is not a name, list or string. */
+/* Writes an operand before "[", "." or "**": with brackets around what is not a name, list or string. */
 static void receiver(struct fxwriter *w, struct gvalue v)
 {
 	const bool simple = v.kind == GV_NODE || v.kind == GV_LIST || v.kind == GV_TUPLE || v.kind == GV_DICT || v.kind == GV_STR ||
@@ -259,7 +259,7 @@ static void annotation(struct fxwriter *w, const struct gnode *n)
 		buf_addc(w->b, '"');
 		return;
 	}
-	w->b->len = from;
+	buf_cut(w->b, from);
 	if (n->type != NONE) {
 		struct slice t = graph_text(w->g, n->type);
 		const bool quoted = t.n && (*t.p == '"' || *t.p == '\'');
@@ -331,7 +331,7 @@ static void add_index(struct fxwriter *w, struct gvalue v)
 	}
 }
 
-/* One of Python's operators, as torch.fx writes them. False: it has to be written as a call. */
+/* Writes a call of one of Python's operators as torch.fx does. False: it has to be written as a call. */
 static bool by_operator(struct fxwriter *w, const struct gnode *n)
 {
 	const struct gvalue *v = values(w, n->args);
@@ -510,7 +510,7 @@ static uint32_t returned_at_once(const struct fxwriter *w, const struct gmodule 
 		   : NONE;
 }
 
-/* What is returned; a person returns one value alone, several without brackets. */
+/* Writes the return; a person returns one value alone, several without brackets. */
 static void add_return(struct fxwriter *w, const struct gnode *n)
 {
 	const struct gvalue v = n->n_args ? w->g->value[n->args] : graph_none_value(),

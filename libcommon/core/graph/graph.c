@@ -59,17 +59,6 @@ void graph_borrow(struct graph *g, const struct graph *from)
 	g->lent_exprs = from->tab.nodes.n;
 }
 
-void graph_own(struct graph *g)
-{
-	if (!g->lender)
-		return;
-	intern_own(&g->text);
-	intern_own(&g->tab.names);
-	intern_own(&g->tab.nodes);
-	g->lender = NULL;
-	g->lent_texts = g->lent_exprs = 0;
-}
-
 /* ---- build ---- */
 
 uint32_t graph_intern(struct graph *g, struct slice text) { return intern_add(&g->text, text); }
@@ -217,7 +206,7 @@ uint32_t graph_add_tuple_meta(struct graph *g, const struct gmeta *part, size_t 
 
 /* ---- look ---- */
 
-/* One table for nodes, child modules and attributes: their numbers follow each other. */
+/* There is one table for nodes, child modules and attributes: their numbers follow each other. */
 enum index_kind { INDEX_NODE, INDEX_MODULE, INDEX_ATTR };
 
 static void index_key(const struct graph *g, uint32_t at, enum index_kind *kind, uint32_t *module, uint32_t *name)

@@ -94,7 +94,7 @@ struct gvalue {
 	};
 };
 
-/* What is known of a node's value ("val" of its meta). */
+/* The kinds of metadata of a node's value ("val" of its meta). */
 enum gmeta_kind {
 	GMETA_NONE,
 	GMETA_TENSOR, /* dtype, dims, device ... */
@@ -127,7 +127,7 @@ struct gnode {
 	uint32_t line;  /* of the file it was read from, 1 is the first; 0: none */
 };
 
-/* What a module holds besides nodes. */
+/* The kinds of attributes of a module, which it holds besides nodes. */
 enum gattr_kind {
 	GATTR_BUFFER,    /* register_buffer('x', EXPR) */
 	GATTR_PARAMETER, /* self.x = torch.nn.Parameter(EXPR) */
@@ -168,15 +168,14 @@ struct graph {
 	/* graph_borrow: texts and expressions up to these counts are lender's, under the same ids. */
 	const struct graph *lender;
 	uint32_t lent_texts, lent_exprs;
+	bool functional; /* operators in place leave their operand as it is: interp/functionalize.h made it */
 };
 
 void graph_release(struct graph *g);
 
 /* *g (empty, or one that is no longer wanted, whose memory is used again) becomes an empty graph that begins with from's texts and
- * symbols under from's ids, so that copying out of it needs no hashing. The bytes stay from's: it must outlive g (it may grow), or
- * graph_own is called before it goes. A chain of graphs that borrow is owned from its end: graph_own copies everybody's bytes. */
+ * symbols under from's ids, so that copying out of it needs no hashing. The bytes stay from's: it must outlive g (it may grow). */
 void graph_borrow(struct graph *g, const struct graph *from);
-void graph_own(struct graph *g);
 
 /* ---- build ---- */
 uint32_t graph_intern(struct graph *g, struct slice text);

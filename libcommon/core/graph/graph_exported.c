@@ -246,7 +246,7 @@ static int read_outputs(struct exported *x, uint32_t graph, uint32_t outputs)
 
 /* ---- metadata ---- */
 
-/* What is not understood stays as text, equal to nothing else. */
+/* A value that is not understood stays as text, equal to nothing else. */
 static struct symsize expression(struct exported *x, uint32_t k)
 {
 	struct slice s = json_text_at(&x->t, k, &x->b);

@@ -10,7 +10,7 @@ struct waiting {
 	uint32_t graph;        /* token */
 };
 
-/* What a text is in the module that is being read. */
+/* The thing that a name stands for in the module that is being read. */
 struct known {
 	uint32_t value_of, value; /* module + 1, node: the value of that name */
 	uint32_t node_of, node;   /* the same for the names of nodes */

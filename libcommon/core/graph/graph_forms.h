@@ -1,8 +1,7 @@
-/* graph_forms.h - other forms of a graph: read from torch.export's JSON, compared, drawn.
+/* graph_forms.h - other forms of a graph: read from torch.export's JSON, hashed, drawn.
  *
  *     struct graph g = {0};
  *     if (graph_exported_read(&g, model_json, "model.pt2", &err) < 0) ...
- *     if (!graph_same(&g, &r.graph, &why)) ...                     // why: "node 12 'add': operand 1 is 'mul', not 'sub'"
  *
  * An exported program is models/NAME.json of a torch.export.save archive (torch 2.13, torch/_export/serde/schema.py, ExportedProgram,
  * schema 8.20; 5 to 8 are taken). The graph is the one that torch's GraphModuleDeserializer makes, with the same names:
@@ -21,11 +20,8 @@
 
 int graph_exported_read(struct graph *g, struct slice model_json, const char *name, struct err *err);
 
-/* Are two finished graphs the same: modules by name, their attributes in any order, nodes in order with op, target and operands
- * (keywords in any order)? Names of nodes and placeholders do not count, nor does metadata. *why (may be NULL) gets where they
- * differ: what a has, then what b has. */
-bool graph_same(const struct graph *a, const struct graph *b, struct buf *why);
-/* A hash of exactly that. */
+/* A hash of what makes a finished graph: modules by name, their attributes in any order, nodes in order with op, target and operands
+ * (keywords in any order). Names of nodes and placeholders do not count, nor does metadata. */
 uint64_t graph_hash(const struct graph *g);
 
 /* DOT (graphviz): a box per node with operator and shape, subgraphs as clusters. */

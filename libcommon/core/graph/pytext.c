@@ -1,9 +1,6 @@
 #include "graph/pytext.h"
 
-static bool is_name(char c)
-{
-	return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_' || (unsigned char)c >= 0x80;
-}
+static bool is_name(char c) { return is_name_char(c) || (unsigned char)c >= 0x80; }
 
 /* Behind the string whose first quote is at p: its end, or NULL when it has none. A one-quote string ends at its line. */
 static const char *skip_string(const char *p, const char *end)
@@ -25,7 +22,7 @@ static const char *skip_string(const char *p, const char *end)
 	return NULL;
 }
 
-/* One step through an expression. Returns where the next begins, NULL for a string without end. */
+/* Takes a step through an expression. Returns where the next begins, NULL for a string without end. */
 static const char *step(const char *p, const char *end)
 {
 	if (*p == '\'' || *p == '"')
@@ -47,7 +44,7 @@ static uint32_t count_lines(const char *p, const char *end)
 
 static char closing(char c) { return c == '(' ? ')' : c == '[' ? ']' : '}'; }
 
-static int bad(const struct pytext *t, const char *at, const char *what, struct err *err)
+static int bad_program(const struct pytext *t, const char *at, const char *what, struct err *err)
 {
 	return err_set(err, EXIT_INPUT, "'%s' line %u: %s", t->name ? t->name : "program", t->line + 1 + count_lines(t->text.p + t->at, at),
 		       what);
@@ -64,13 +61,13 @@ static const char *line_end(const struct pytext *t, const char *p, const char **
 	while (p < end && (*p != '\n' || depth)) {
 		if (*p == '(' || *p == '[' || *p == '{') {
 			if (depth == PYTEXT_MAX_DEPTH)
-				return bad(t, p, "has more than 256 brackets in one another", err), NULL;
+				return bad_program(t, p, "has more than 256 brackets in one another", err), NULL;
 			open[depth++] = p;
 		} else if (*p == ')' || *p == ']' || *p == '}') {
 			if (!depth)
-				return bad(t, p, "a bracket is closed that was not opened", err), NULL;
+				return bad_program(t, p, "a bracket is closed that was not opened", err), NULL;
 			if (closing(*open[--depth]) != *p)
-				return bad(t, p, "a bracket is closed by one of another kind", err), NULL;
+				return bad_program(t, p, "a bracket is closed by one of another kind", err), NULL;
 		} else if (*p == '#' && !depth) {
 			*code_end = p;
 		} else if (*p == '\\' && end - p >= 2 && p[1] == '\n') {
@@ -78,11 +75,11 @@ static const char *line_end(const struct pytext *t, const char *p, const char **
 		}
 		const char *next = step(p, end);
 		if (!next)
-			return bad(t, p, "a string has no end", err), NULL;
+			return bad_program(t, p, "a string has no end", err), NULL;
 		p = next;
 	}
 	if (depth)
-		return bad(t, open[depth - 1], "a bracket is never closed: the file is cut short", err), NULL;
+		return bad_program(t, open[depth - 1], "a bracket is never closed: the file is cut short", err), NULL;
 	if (!*code_end)
 		*code_end = p;
 	return p;
@@ -122,7 +119,7 @@ bool pytext_opens(const struct pyline *l) { return slice_ends(l->code, ":"); }
 
 bool pytext_dotted(struct slice s)
 {
-	if (!s.n || s.p[0] == '.' || s.p[s.n - 1] == '.' || (s.p[0] >= '0' && s.p[0] <= '9'))
+	if (!s.n || s.p[0] == '.' || s.p[s.n - 1] == '.' || is_digit(s.p[0]))
 		return false;
 	for (size_t i = 0; i < s.n; i++)
 		if (!is_name(s.p[i]) && !(s.p[i] == '.' && s.p[i - 1] != '.'))
@@ -245,7 +242,7 @@ int pytext_args(struct slice inside, struct pyarg *arg, size_t max)
 
 static int hex_digit(char c)
 {
-	return c >= '0' && c <= '9' ? c - '0' : c >= 'a' && c <= 'f' ? c - 'a' + 10 : c >= 'A' && c <= 'F' ? c - 'A' + 10 : -1;
+	return is_digit(c) ? c - '0' : c >= 'a' && c <= 'f' ? c - 'a' + 10 : c >= 'A' && c <= 'F' ? c - 'A' + 10 : -1;
 }
 
 static void add_utf8(struct buf *b, uint32_t c)

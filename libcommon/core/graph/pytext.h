@@ -50,8 +50,8 @@ bool pytext_dotted(struct slice s);
 struct pyarg {
 	struct slice name, value; /* name "": positional */
 };
-/* What stands between brackets, at its commas: arguments, or the items of a tuple or list. A comma at the end is allowed.
- * How many there are (at most max are stored), or -1: an empty one, or brackets that do not fit. */
+/* Splits what stands between brackets at its commas: arguments, or the items of a tuple or list. A comma at the end is allowed. How many
+ * there are (at most max are stored), or -1: an empty one, or brackets that do not fit. */
 int pytext_args(struct slice inside, struct pyarg *arg, size_t max);
 /* The next of them off *rest; 0 at the end, -1 as above. */
 int pytext_arg(struct slice *rest, struct pyarg *arg);

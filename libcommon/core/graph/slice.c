@@ -1,6 +1,6 @@
 #include "graph/slice.h"
 
-/* What a node of g is to the candidate. */
+/* The part that a node of g has in the candidate. */
 enum { KEPT = 1, INPUT = 2, ATTR = 4, USED = 8 /* by a kept node, or returned by g */, RETURNED = 16 };
 
 struct build {
@@ -16,7 +16,7 @@ struct build {
 	struct err *err;
 };
 
-/* What stands for a node as an operand; the node itself when a chain comes back to where it was. */
+/* The node that stands for another as an operand; the node itself when a chain comes back to where it was. */
 static uint32_t resolve(const struct graph *g, const uint32_t *replace, uint32_t node)
 {
 	uint32_t at = node;
@@ -54,7 +54,7 @@ static bool mark_operand(void *user, uint32_t operand)
 	return b->bad == NONE;
 }
 
-/* What g returns and the candidate has: an input always, as its being returned may be what fails; not what stands for it. */
+/* Lists what g returns and the candidate has: an input always, as its being returned may be what fails; not what stands for it. */
 static bool mark_returned(void *user, uint32_t r)
 {
 	struct build *b = user;
@@ -175,7 +175,7 @@ static void add_returned(struct returns *r, struct gvalue v)
 	}
 }
 
-/* What the original returns, then what nobody in K uses. */
+/* The output of the candidate: what the original returns, then what nobody in K uses. */
 static void add_output(struct build *b, const struct gmodule *root)
 {
 	const struct graph *g = b->g;

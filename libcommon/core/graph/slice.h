@@ -39,7 +39,7 @@ static inline void bit_del(uint64_t *set, size_t i) { set[i / 64] &= ~(1ull << (
 static inline size_t bits_words(size_t n) { return n ? (n + 63) / 64 : 1; } /* that an array has; never none */
 size_t bits_count(const uint64_t *set, size_t n);
 
-/* What was found out about a node of the root, once for all candidates. */
+/* Flags of a node of the root, found out once for all candidates. */
 enum {
 	NODE_TUPLE = 1,      /* its value is several values: known from its metadata, its name, or from getitems with an int on it */
 	NODE_EFFECT = 2,     /* node_has_effect */
@@ -60,7 +60,7 @@ struct units {
 	uint32_t *writer, *written; /* written[i]: the alias */
 	size_t n_writers;
 };
-/* Of the root module, in the order of their first nodes. */
+/* Finds the units of the root module, in the order of their first nodes. */
 void units_find(const struct graph *g, struct units *u);
 void units_release(struct units *u);
 
@@ -91,12 +91,5 @@ void cut_release(struct cut *cut);
 void slice_close(const struct graph *g, const struct units *u, const uint32_t *replace, bool guess, uint64_t *keep);
 /* Units whose results nobody needs, into dead (a set). Returns how many. */
 size_t slice_dead(const struct graph *g, const struct units *u, uint64_t *dead);
-/* All units that unit i depends on, itself included, added to set (its backward slice). */
-void slice_needs(const struct graph *g, const struct units *u, size_t i, uint64_t *set);
-/* Nodes whose shapes depend on symbols (any size, stride or expr that is no integer), as a set over nodes. */
-void slice_symbolic(const struct graph *g, uint64_t *nodes);
-/* For each node of a module the last node that uses it (itself when none): where torch writes "; x = None". last[i] is that of
- * the module's i-th node; node ids. */
-void slice_last_use(const struct graph *g, uint32_t module, uint32_t *last);
 
 #endif

@@ -1,6 +1,6 @@
 #include "graph/slice.h"
 
-/* What a function does is known by its name without namespace and overload: "add_" of torch.ops.aten.add_.Tensor. */
+/* A function is known by its name without namespace and overload: "add_" of torch.ops.aten.add_.Tensor. */
 static struct slice base_name(const struct graph *g, uint32_t node)
 {
 	struct slice s = graph_text(g, g->node[node].target), last = s;
@@ -207,7 +207,7 @@ static uint32_t first_operand(const struct graph *g, uint32_t node)
 	return first;
 }
 
-/* What the target's name says. */
+/* Effects that the target's name tells. */
 enum { SEEN = 1, NO_VALUE = 2, VIEW = 4, IN_PLACE = 8, EFFECT = 16, ENDS_CONTEXT = 32, NO_TENSOR = 64, OF_PYTHON = 128, SEQUENCE = 256 };
 
 static uint16_t look_at_target(const struct graph *g, uint32_t node)

@@ -1,0 +1,211 @@
+/* Matrix multiplication: OpenBLAS where it is installed, else plain C; LAPACK (lapack.h) out of the same library.
+ *
+ * It is loaded when it is first needed, for loading it takes longer than a small model runs. Sought are Debian's
+ * (libopenblas0-serial or another variant), whose integers have 32 bits, and the one that NumPy's wheels bring, whose names and
+ * integers differ (scipy_dgesdd_64_): beside the python of PATH, in a virtual environment and in ~/.local. One thread, unless the
+ * environment says otherwise: the kernels of the model have a pool of their own, and two pools on few cores fight.
+ * PT2_SHIM_BLAS=none does without (for tests); another value is the library to load. */
+#include "cpu.h"
+#include "blas.h"
+#include "lapack.h"
+#include "mat.h"
+
+#include "base/buf.h"
+
+#include <dlfcn.h>
+#include <glob.h>
+#include <pthread.h>
+#include <sys/mman.h>
+
+/* cblas.h of OpenBLAS 0.3; its enums are ints. Its blasint is an int or, in NumPy's, an int64_t, which serves both: a callee
+ * that takes an int looks at the lower half of the register or of the place on the stack. */
+enum { ROW_MAJOR = 101, NO_TRANS = 111, TRANS = 112 };
+typedef int64_t blasint;
+#define GEMM(T) void (*)(int, int, int, blasint, blasint, blasint, T, const T *, blasint, const T *, blasint, T, T *, blasint)
+#define GEMV(T) void (*)(int, int, blasint, blasint, T, const T *, blasint, const T *, blasint, T, T *, blasint)
+
+/* How the builds of OpenBLAS name what cblas.h and Fortran call %s. */
+static const struct naming {
+	const char *c, *fortran;
+	bool wide; /* integers of 64 bits */
+} namings[] = {
+    {"%s", "%s_", false},
+    {"scipy_%s64_", "scipy_%s_64_", true}, /* numpy 2: libscipy_openblas64_ */
+    {"scipy_%s", "scipy_%s_", false},      /* scipy: libscipy_openblas */
+    {"%s64_", "%s_64_", true},             /* numpy 1: libopenblas64_p; Debian's libopenblas64 */
+};
+
+static struct {
+	void (*sgemm)(int, int, int, blasint, blasint, blasint, float, const float *, blasint, const float *, blasint, float, float *,
+		      blasint);
+	void (*dgemm)(int, int, int, blasint, blasint, blasint, double, const double *, blasint, const double *, blasint, double, double *,
+		      blasint);
+	void (*sgemv)(int, int, blasint, blasint, float, const float *, blasint, const float *, blasint, float, float *, blasint);
+	void (*dgemv)(int, int, blasint, blasint, double, const double *, blasint, const double *, blasint, double, double *, blasint);
+	void *lib, *lapack; /* lapack: where LAPACK is, if that is another one */
+	const struct naming *naming;
+} blas;
+
+static void *named(void *lib, const char *form, const char *name)
+{
+	char full[64];
+	snprintf(full, sizeof(full), form, name);
+	return dlsym(lib, full);
+}
+
+static void *open_matching(const char *folder, const char *pattern)
+{
+	char path[4200];
+	glob_t found;
+	void *lib = NULL;
+	if (snprintf(path, sizeof(path), "%s/%s", folder, pattern) >= (int)sizeof(path) || glob(path, 0, NULL, &found))
+		return NULL;
+	for (size_t i = 0; i < found.gl_pathc && !lib; i++)
+		lib = dlopen(found.gl_pathv[i], RTLD_NOW | RTLD_LOCAL);
+	globfree(&found);
+	return lib;
+}
+
+/* The OpenBLAS of NumPy's wheels, for the python that would be run. */
+static void *open_numpys(void)
+{
+	static const char libs[] = "lib/python3*/site-packages/numpy.libs/lib*openblas*.so*";
+	const char *venv = getenv("VIRTUAL_ENV"), *home = getenv("HOME"), *path = getenv("PATH");
+	char folder[4096];
+	void *lib = venv && *venv ? open_matching(venv, libs) : NULL;
+	for (const char *end; path && *path && !lib; path = *end ? end + 1 : NULL) {
+		end = strchrnul(path, ':');
+		if (*path == '/' && snprintf(folder, sizeof(folder), "%.*s/..", (int)(end - path), path) < (int)sizeof(folder))
+			lib = open_matching(folder, libs);
+	}
+	if (!lib && home && *home == '/' && snprintf(folder, sizeof(folder), "%s/.local", home) < (int)sizeof(folder))
+		lib = open_matching(folder, libs);
+	return lib;
+}
+
+/* OpenBLAS packs matrices in a buffer that it maps at the first product, 128 MiB in Debian's; where there is no room for it
+ * (ulimit -v) it tries for ever (driver/others/memory.c, blas_memory_alloc). */
+#define BLAS_BUFFER (128u << 20)
+static bool starved;
+
+bool aten_starved(void) { return starved; }
+
+static bool has_room(void)
+{
+	void *p = mmap(NULL, BLAS_BUFFER, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+	return p != MAP_FAILED && munmap(p, BLAS_BUFFER) == 0;
+}
+
+static void load(void)
+{
+	const char *want = getenv("PT2_SHIM_BLAS");
+	void (*threads)(int) = NULL;
+	if (want && !strcmp(want, "none"))
+		return;
+	void *lib = dlopen(want && *want ? want : "libopenblas.so.0", RTLD_NOW | RTLD_LOCAL);
+	if (!lib && !(want && *want))
+		lib = open_numpys();
+	for (size_t i = 0; lib && i < ARRAY_LEN(namings) && !blas.naming; i++)
+		if (named(lib, namings[i].c, "cblas_sgemm"))
+			blas.naming = &namings[i];
+	if (!blas.naming)
+		return;
+	const char *c = blas.naming->c;
+	threads = (void (*)(int))named(lib, c, "openblas_set_num_threads");
+	if (threads && !getenv("OPENBLAS_NUM_THREADS") && !getenv("OMP_NUM_THREADS"))
+		threads(1);
+	starved = named(lib, c, "openblas_get_config") && !has_room();
+	blas.lib = lib;
+	blas.sgemv = (GEMV(float))named(lib, c, "cblas_sgemv");
+	blas.dgemv = (GEMV(double))named(lib, c, "cblas_dgemv");
+	blas.dgemm = (GEMM(double))named(lib, c, "cblas_dgemm");
+	blas.sgemm = (GEMM(float))named(lib, c, "cblas_sgemm");
+	if (!named(lib, blas.naming->fortran, "dgetrf") && !blas.naming->wide) /* some systems build OpenBLAS without LAPACK */
+		blas.lapack = dlopen("liblapack.so.3", RTLD_NOW | RTLD_LOCAL);
+}
+
+static void need(void)
+{
+	static pthread_once_t once = PTHREAD_ONCE_INIT;
+	pthread_once(&once, load);
+	if (UNLIKELY(starved))
+		aten_fail("too little address space for OpenBLAS, which needs %u MB more: raise the limit (ulimit -v)", BLAS_BUFFER >> 20);
+}
+
+/* ---- LAPACK ---- */
+
+void aten_lapack(const char *name, int dtype, const void *const *arg, size_t n)
+{
+	typedef const void *p;
+	typedef void routine(p, p, p, p, p, p, p, p, p, p, p, p, p, p, p, p, p, p, p, p);
+	char full[32];
+	const void *a[LAPACK_ARGS];
+	need();
+	snprintf(full, sizeof(full), "%c%s", dtype == DTYPE_F32 ? 's' : dtype == DTYPE_F64 ? 'd' : dtype == DTYPE_C64 ? 'c' : 'z', name);
+	routine *call = blas.lib ? (routine *)named(blas.lib, blas.naming->fortran, full) : NULL;
+	if (!call && blas.lapack)
+		call = (routine *)named(blas.lapack, "%s_", full);
+	if (!call)
+		aten_fail("it needs %s of LAPACK: install OpenBLAS (Debian: libopenblas0-serial) or name one in PT2_SHIM_BLAS", full);
+	for (size_t i = 0; i < LAPACK_ARGS; i++) /* behind the arguments: how long texts are, each one character */
+		a[i] = i < n ? arg[i] : (p)(uintptr_t)1;
+	call(a[0], a[1], a[2], a[3], a[4], a[5], a[6], a[7], a[8], a[9], a[10], a[11], a[12], a[13], a[14], a[15], a[16], a[17], a[18],
+	     a[19]);
+}
+
+int64_t lapack_int(const int64_t *array, int64_t i) { return blas.naming && blas.naming->wide ? array[i] : ((const int32_t *)array)[i]; }
+
+void lapack_set_int(int64_t *array, int64_t i, int64_t v)
+{
+	need();
+	if (blas.naming && blas.naming->wide)
+		array[i] = v;
+	else
+		((int32_t *)array)[i] = (int32_t)v;
+}
+
+/* ---- products ---- */
+
+enum { MR = 6, KC = 32, MC = 96 }; /* KC: short sums lose less; MC: a multiple of MR */
+
+#define T float
+#define NAME(x) x##_f32
+#include "gemm_plain.h"
+#define T double
+#define NAME(x) x##_f64
+#include "gemm_plain.h"
+
+static bool fits_int(int64_t m, int64_t n, int64_t k, int64_t lda, int64_t ldb, int64_t ldc)
+{
+	return m <= INT32_MAX && n <= INT32_MAX && k <= INT32_MAX && lda <= INT32_MAX && ldb <= INT32_MAX && ldc <= INT32_MAX;
+}
+
+/* For a row or a column, gemv reads the matrix once, where gemm would pack it first. Sums of floats are added up in parts of `most`:
+ * OpenBLAS adds in one go what MKL and oneDNN do not, and lost up to three times as much by it; it costs little. */
+#define BLAS_GEMM(T, name, gemm, gemv, plain, most) \
+	void name(bool ta, bool tb, int64_t m, int64_t n, int64_t k, T alpha, const T *a, int64_t lda, const T *b, int64_t ldb, T beta, \
+		  T *c, int64_t ldc) \
+	{ \
+		if (m <= 0 || n <= 0) \
+			return; \
+		need(); \
+		if (!blas.gemm || !blas.gemv || k <= 0 || (!blas.naming->wide && !fits_int(m, n, k, lda, ldb, ldc))) { \
+			plain(ta, tb, m, n, k, alpha, a, lda, b, ldb, beta, c, ldc); \
+			return; \
+		} \
+		if (beta == 0 && (m == 1 || n == 1)) /* not every gemv ignores what is there */ \
+			for (int64_t i = 0; i < (m == 1 ? n : m); i++) \
+				c[i * (m == 1 ? 1 : ldc)] = 0; \
+		if (m == 1) \
+			blas.gemv(ROW_MAJOR, tb ? NO_TRANS : TRANS, tb ? n : k, tb ? k : n, alpha, b, ldb, a, ta ? lda : 1, beta, c, 1); \
+		else if (n == 1) \
+			blas.gemv(ROW_MAJOR, ta ? TRANS : NO_TRANS, ta ? k : m, ta ? m : k, alpha, a, lda, b, tb ? 1 : ldb, beta, c, ldc); \
+		else \
+			for (int64_t p = 0, part; p < k; p += part, beta = 1) { \
+				part = k - p < most + most / 2 ? k - p : most; \
+				blas.gemm(ROW_MAJOR, ta ? TRANS : NO_TRANS, tb ? TRANS : NO_TRANS, m, n, part, alpha, \
+					  a + p * (ta ? lda : 1), lda, b + p * (tb ? 1 : ldb), ldb, beta, c, ldc); \
+			} \
+	}
+BLAS_GEMM(float, aten_gemm_f32, sgemm, sgemv, gemm_plain_f32, 48)
+BLAS_GEMM(double, aten_gemm_f64, dgemm, dgemv, gemm_plain_f64, INT32_MAX / 2)

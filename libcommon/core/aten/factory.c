@@ -1,0 +1,311 @@
+/* Operators that make tensors of numbers (torch 2.13, aten/src/ATen/native/TensorFactories.cpp, RangeFactories.cpp). */
+#include "call.h"
+#include "cpu.h"
+#include "elem.h"
+#include "ops.h"
+
+#include <math.h>
+
+/* Every element; no dims: of the dtype that the number is. */
+struct aten_tensor *aten_fill(struct aten_tensor *t, struct aten_tensor *value)
+{
+	aten_copy(t, value);
+	return t;
+}
+
+struct aten_tensor *aten_empty(const int64_t *size, int64_t n, int dtype)
+{
+	if (n < 0 || n > ATEN_DIMS)
+		aten_fail("%lld dimensions", (long long)n);
+	for (int64_t i = 0; i < n; i++)
+		if (size[i] < 0)
+			aten_fail("Trying to create tensor with negative dimension %lld", (long long)size[i]);
+	return aten_new(dtype, (int)n, size, NULL);
+}
+
+struct aten_tensor *aten_full(const int64_t *size, int64_t n, double value, int dtype)
+{
+	return aten_fill(aten_empty(size, n, dtype), aten_number(value));
+}
+
+/* The dtype of a number where none is asked for. */
+static int dtype_of_number(const struct aten_value *v)
+{
+	return v->kind == ATEN_BOOL      ? DTYPE_BOOL
+	       : v->kind == ATEN_INT     ? DTYPE_I64
+	       : v->kind == ATEN_COMPLEX ? aten_complex_of(aten_default_dtype())
+					 : aten_default_dtype();
+}
+
+/* entry.data of these: what is filled in */
+static const double zero = 0, one = 1;
+
+static struct aten_tensor *filled_by(const struct aten_call *c, struct aten_tensor *t)
+{
+	const double *v = c->entry->data;
+	return v ? aten_fill(t, aten_number(*v)) : t;
+}
+static void run_sized(struct aten_call *c) /* size, dtype, ... */
+{
+	int64_t n;
+	const int64_t *size = call_ints(c, 0, &n);
+	call_give(c, 0, filled_by(c, aten_empty(size, n, call_dtype_or(c, 1, aten_default_dtype()))));
+}
+static void run_full(struct aten_call *c) /* size, value, dtype, ... */
+{
+	int64_t n;
+	const int64_t *size = call_ints(c, 0, &n);
+	call_give(c, 0, aten_fill(aten_empty(size, n, call_dtype_or(c, 2, dtype_of_number(&c->arg[1]))), call_operand(c, 1)));
+}
+static void run_new_sized(struct aten_call *c) /* self, size, dtype, ... */
+{
+	int64_t n;
+	const int64_t *size = call_ints(c, 1, &n);
+	call_give(c, 0, filled_by(c, aten_empty(size, n, call_dtype_or(c, 2, call_tensor(c, 0)->dtype))));
+}
+static void run_new_full(struct aten_call *c) /* self, size, value, dtype, ... */
+{
+	int64_t n;
+	const int64_t *size = call_ints(c, 1, &n);
+	call_give(c, 0, aten_fill(aten_empty(size, n, call_dtype_or(c, 3, call_tensor(c, 0)->dtype)), call_operand(c, 2)));
+}
+/* self, [value,] dtype, layout, device, pin_memory, memory_format */
+static struct aten_tensor *like_self(const struct aten_call *c, uint32_t dtype_at)
+{
+	struct aten_tensor *self = call_tensor(c, 0);
+	const struct aten_value *format = &c->arg[dtype_at + 4];
+	int dtype = call_dtype_or(c, dtype_at, self->dtype);
+	if (format->kind == ATEN_NONE || format->i == ATEN_PRESERVE)
+		return aten_like(self, dtype);
+	return aten_new_format(dtype, self->n_dim, self->size, format->i != ATEN_CONTIGUOUS);
+}
+static void run_like(struct aten_call *c) { call_give(c, 0, filled_by(c, like_self(c, 1))); }
+static void run_full_like(struct aten_call *c) { call_give(c, 0, aten_fill(like_self(c, 2), call_operand(c, 1))); }
+static void run_scalar_tensor(struct aten_call *c)
+{
+	int dtype = call_dtype_or(c, 1, aten_default_dtype());
+	if (c->arg[0].kind == ATEN_COMPLEX && call_is_none(c, 1))
+		dtype = aten_complex_of(dtype);
+	call_give(c, 0, aten_fill(aten_new(dtype, 0, NULL, NULL), call_operand(c, 0)));
+}
+static void run_fill(struct aten_call *c)
+{
+	struct aten_tensor *self = call_tensor(c, 0), *value = call_operand(c, 1);
+	if (value->n_dim)
+		aten_fail("fill_ only supports 0-dimension value tensor but got tensor with %d dimensions.", value->n_dim);
+	call_give(c, 0, aten_fill(aten_like(self, self->dtype), value));
+}
+static void run_zero(struct aten_call *c)
+{
+	struct aten_tensor *self = call_tensor(c, 0);
+	call_give(c, 0, aten_fill(aten_like(self, self->dtype), aten_number(0)));
+}
+
+/* ---- ranges ---- */
+
+static void set_number(struct aten_tensor *t, int64_t i, double v) { elem_set_f64(t->dtype, aten_data(t) + i * elem_bytes(t->dtype), v); }
+
+/* Computed in double; half types in float (accscalar_t). */
+static void arange(struct aten_call *c, const struct aten_value *start, const struct aten_value *end, const struct aten_value *step,
+		   uint32_t dtype_at)
+{
+	const struct aten_value *given[] = {start, end, step};
+	bool whole = true;
+	double v[3];
+	for (int i = 0; i < 3; i++) {
+		whole = whole && (given[i]->kind == ATEN_INT || given[i]->kind == ATEN_BOOL);
+		v[i] = given[i]->kind == ATEN_FLOAT ? given[i]->f : (double)given[i]->i;
+	}
+	int dtype = call_dtype_or(c, dtype_at, whole ? DTYPE_I64 : aten_default_dtype());
+	if (v[2] == 0 || (v[2] > 0 ? v[1] < v[0] : v[1] > v[0]))
+		aten_fail("upper bound and lower bound inconsistent with step sign");
+	double count = ceil((v[1] - v[0]) / v[2]);
+	if (whole && elem_integral(dtype)) {
+		__int128 span = (__int128)end->i - start->i, by = step->i;
+		count = (double)((span + by - (by > 0 ? 1 : -1)) / by);
+	}
+	if (!(count < 0x1p62))
+		aten_fail("invalid size, possible overflow?");
+	int64_t n = (int64_t)count;
+	struct aten_tensor *out = aten_new(dtype, 1, &n, NULL);
+	for (int64_t i = 0; i < n && aten_computes(); i++)
+		if (elem_integral(dtype))
+			elem_set_i64(dtype, aten_data(out) + i * elem_bytes(dtype),
+				     whole ? (int64_t)((uint64_t)start->i + (uint64_t)i * (uint64_t)step->i)
+					   : (int64_t)v[0] + i * (int64_t)v[2]);
+		else
+			set_number(out, i, dtype == DTYPE_F64 ? v[0] + (double)i * v[2] : (double)(float)(v[0] + (double)i * v[2]));
+	call_give(c, 0, out);
+}
+static const struct aten_value int_zero = {.kind = ATEN_INT, .i = 0}, int_one = {.kind = ATEN_INT, .i = 1};
+static void run_arange(struct aten_call *c) { arange(c, &int_zero, &c->arg[0], &int_one, 1); }
+static void run_arange_start(struct aten_call *c) { arange(c, &c->arg[0], &c->arg[1], &int_one, 2); }
+static void run_arange_step(struct aten_call *c) { arange(c, &c->arg[0], &c->arg[1], &c->arg[2], 3); }
+
+/* From both ends to the middle (aten/src/ATen/native/cpu/RangeFactoriesKernel.cpp). Ends are cut to integers first; these are computed
+ * a register of the processor at a time, of which the first number is cut before the others are counted from it. */
+static int64_t linspace_int(const struct aten_tensor *out, double start, double end, double step, int64_t i, int64_t n)
+{
+	int64_t lanes = (cpu_has_avx512_core() ? 64 : 32) / elem_bytes(out->dtype), first = i / (2 * lanes) * 2 * lanes;
+	if (first + 2 * lanes > n) /* two registers at a time; the rest one by one */
+		first = i;
+	else if (i - first >= lanes)
+		first += lanes;
+	bool low = first < n / 2;
+	int64_t base = elem_to_i64(low ? start + step * (double)first : end - step * (double)(n - 1 - first));
+	return elem_to_i64((double)base + step * (double)(i - first));
+}
+
+static void run_linspace(struct aten_call *c)
+{
+	double start = call_float(c, 0), end = call_float(c, 1);
+	int64_t n = call_int(c, 2);
+	if (n < 0)
+		aten_fail("number of steps must be non-negative");
+	struct aten_tensor *out = aten_new(call_dtype_or(c, 3, aten_default_dtype()), 1, &n, NULL);
+	bool whole = elem_integral(out->dtype);
+	start = whole ? trunc(start) : start;
+	end = whole ? trunc(end) : end;
+	double step = n > 1 ? (end - start) / (double)(n - 1) : 0;
+	for (int64_t i = 0; i < n && aten_computes(); i++)
+		if (whole && n > 1)
+			elem_set_i64(out->dtype, aten_data(out) + i * elem_bytes(out->dtype), linspace_int(out, start, end, step, i, n));
+		else
+			set_number(out, i, i < n / 2 || n == 1 ? start + step * (double)i : end - step * (double)(n - 1 - i));
+	call_give(c, 0, out);
+}
+
+static void run_eye(struct aten_call *c) /* n, [m,] dtype */
+{
+	bool square = !strcmp(c->entry->name, "eye");
+	int64_t size[2] = {call_int(c, 0), call_int(c, square ? 0 : 1)};
+	struct aten_tensor *out = aten_empty(size, 2, call_dtype_or(c, square ? 1 : 2, aten_default_dtype()));
+	aten_fill(out, aten_number(0));
+	aten_copy(aten_diagonal(out, 0, 0, 1), aten_number(1));
+	call_give(c, 0, out);
+}
+
+/* Periodic: one more is made and the last left out. */
+struct aten_tensor *aten_hann_window(int64_t length, bool periodic, int dtype)
+{
+	struct aten_tensor *out = aten_empty(&length, 1, dtype);
+	double n = (double)(periodic ? length : length - 1);
+	for (int64_t i = 0; i < length && aten_computes(); i++)
+		set_number(out, i, length == 1 ? 1 : 0.5 - 0.5 * cos(2 * M_PI * (double)i / n));
+	return out;
+}
+static void run_hann_window(struct aten_call *c)
+{
+	call_give(c, 0,
+		  aten_hann_window(call_int(c, 0), c->entry->data || call_bool(c, 1),
+				   call_dtype_or(c, c->entry->data ? 1 : 2, aten_default_dtype())));
+}
+
+/* aten/src/ATen/native/SpectralOps.cpp; entry.data: only the halves that are not negative */
+static void run_fftfreq(struct aten_call *c)
+{
+	bool real = c->entry->data;
+	int64_t n = call_int(c, 0), half = n - n / 2, count = real ? n / 2 + 1 : n;
+	double d = call_float(c, 1);
+	if (n < 1)
+		aten_fail("a signal of %lld samples", (long long)n);
+	struct aten_tensor *out = aten_new(call_dtype_or(c, 2, aten_default_dtype()), 1, &count, NULL);
+	for (int64_t i = 0; i < count && aten_computes(); i++)
+		elem_set_c128(out->dtype, aten_data(out) + i * elem_bytes(out->dtype),
+			      (double)(real || i < half ? i : i - n) / ((double)n * d));
+	call_give(c, 0, out);
+}
+
+/* ---- parts that are kept ---- */
+
+/* entry.data: the upper triangle */
+static void run_triangle(struct aten_call *c)
+{
+	struct aten_tensor *self = call_tensor(c, 0), *out = aten_clone_contiguous(self);
+	int64_t k = call_int(c, 1);
+	int n = self->n_dim;
+	struct walk w;
+	if (n < 2)
+		aten_fail("input tensor must have at least 2 dimensions");
+	walk_begin(&w, out->n_dim, out->size);
+	walk_add(&w, aten_data(out), out);
+	for (bool more = walk_first(&w); more; more = walk_next(&w)) {
+		int64_t above = w.pos[n - 1] - w.pos[n - 2];
+		if (c->entry->data ? above < k : above > k)
+			memset(w.p[0], 0, (size_t)elem_bytes(out->dtype));
+	}
+	call_give(c, 0, out);
+}
+
+static void run_empty_strided(struct aten_call *c) /* size, stride, dtype */
+{
+	int64_t n, n2;
+	const int64_t *size = call_ints(c, 0, &n), *stride = call_ints(c, 1, &n2);
+	if (n != n2 || n > ATEN_DIMS)
+		aten_fail("mismatch in length of strides and shape");
+	call_give(c, 0, aten_fill(aten_new(call_dtype_or(c, 2, aten_default_dtype()), (int)n, size, stride), aten_number(0)));
+}
+
+static void run_one_hot(struct aten_call *c)
+{
+	struct aten_tensor *self = call_tensor(c, 0);
+	int64_t size[ATEN_DIMS], classes = call_int(c, 1), i = 0, most = -1;
+	struct walk w;
+	if (self->dtype != DTYPE_I64)
+		aten_fail("one_hot is only applicable to index tensor of type LongTensor.");
+	walk_begin(&w, self->n_dim, self->size);
+	walk_add(&w, aten_data(self), self);
+	for (bool more = walk_first(&w); more; more = walk_next(&w)) {
+		int64_t v = elem_i64(DTYPE_I64, w.p[0]);
+		if (v < 0)
+			aten_fail("Class values must be non-negative.");
+		most = v > most ? v : most;
+	}
+	if (classes == -1 && !aten_computes())
+		aten_fail("the number of classes depends on values");
+	classes = classes == -1 ? most + 1 : classes;
+	if (most >= classes)
+		aten_fail("Class values must be smaller than num_classes.");
+	memcpy(size, self->size, sizeof(size));
+	size[self->n_dim] = classes;
+	struct aten_tensor *out = aten_empty(size, self->n_dim + 1, DTYPE_I64);
+	aten_fill(out, aten_number(0));
+	for (bool more = walk_first(&w); more; more = walk_next(&w), i += classes)
+		((int64_t *)aten_data(out))[i + elem_i64(DTYPE_I64, w.p[0])] = 1;
+	call_give(c, 0, out);
+}
+
+const struct aten_entry aten_factory_entries[] = {
+    {"_efficientzerotensor", run_sized, &zero},
+    {"arange", run_arange},
+    {"arange.start", run_arange_start},
+    {"arange.start_step", run_arange_step},
+    {"empty.memory_format", run_sized, &zero}, /* so that runs are equal */
+    {"empty_like", run_like, &zero},
+    {"empty_strided", run_empty_strided}, /* zeros, too */
+    {"eye", run_eye},
+    {"eye.m", run_eye},
+    {"fft_fftfreq", run_fftfreq},
+    {"fft_rfftfreq", run_fftfreq, &one},
+    {"fill.Scalar", run_fill},
+    {"fill.Tensor", run_fill},
+    {"full", run_full},
+    {"full_like", run_full_like},
+    {"hann_window", run_hann_window, &one},
+    {"hann_window.periodic", run_hann_window},
+    {"linspace", run_linspace},
+    {"new_empty", run_new_sized, &zero},
+    {"new_full", run_new_full},
+    {"new_ones", run_new_sized, &one},
+    {"new_zeros", run_new_sized, &zero},
+    {"one_hot", run_one_hot},
+    {"ones", run_sized, &one},
+    {"ones_like", run_like, &one},
+    {"scalar_tensor", run_scalar_tensor},
+    {"tril", run_triangle},
+    {"triu", run_triangle, &one},
+    {"zero", run_zero},
+    {"zeros", run_sized, &zero},
+    {"zeros_like", run_like, &zero},
+    {0},
+};

@@ -1,0 +1,328 @@
+/* Products of matrices and vectors. Outputs that an op makes itself are contiguous, as in aten/src/ATen/native/LinearAlgebra.cpp
+ * and Blas.cpp (torch 2.13); those given to it keep their strides. */
+#include "blas.h"
+#include "call.h"
+#include "elem.h"
+#include "ops.h"
+#include "mat.h"
+
+#include <math.h>
+
+/* ---- shapes ---- */
+
+static void need_dims(const struct aten_tensor *t, int n, const char *what)
+{
+	if (t->n_dim != n)
+		aten_fail("%s must have %d dimensions, not %d", what, n, t->n_dim);
+}
+
+static void need_size(const struct aten_tensor *t, int dim, int64_t size, const char *what)
+{
+	if (t->size[dim] != size)
+		aten_fail("%s has %lld elements at dimension %d, not %lld", what, (long long)t->size[dim], dim, (long long)size);
+}
+
+static void need_same_dtype(const struct aten_tensor *a, const struct aten_tensor *b)
+{
+	if (a->dtype != b->dtype)
+		aten_fail("expected both matrices to have the same dtype, but got %s and %s", dtype_name(a->dtype), dtype_name(b->dtype));
+}
+
+static void need_matrices(const struct aten_tensor *out, const struct aten_tensor *a, const struct aten_tensor *b)
+{
+	need_dims(a, 2, "mat1");
+	need_dims(b, 2, "mat2");
+	need_dims(out, 2, "the output");
+}
+
+/* ---- two dims ---- */
+
+void aten_mm_out(struct aten_tensor *out, struct aten_tensor *self, struct aten_tensor *mat2)
+{
+	need_matrices(out, self, mat2);
+	need_same_dtype(self, mat2);
+	mat_mul(mat_of(out, -1), (struct mat){0}, mat_of(self, -1), mat_of(mat2, -1), 0, 1);
+}
+
+static void addmm(struct aten_tensor *out, const struct aten_tensor *self, const struct aten_tensor *a, const struct aten_tensor *b,
+		  double beta, double alpha)
+{
+	need_matrices(out, a, b);
+	need_same_dtype(a, b);
+	mat_mul(mat_of(out, -1), mat_broadcast(self, out->size[0], out->size[1]), mat_of(a, -1), mat_of(b, -1), beta, alpha);
+}
+
+void aten_addmm_out(struct aten_tensor *out, struct aten_tensor *self, struct aten_tensor *mat1, struct aten_tensor *mat2, double beta,
+		    double alpha)
+{
+	addmm(out, self, mat1, mat2, beta, alpha);
+}
+
+static void activate(float *v, int64_t n, bool gelu)
+{
+	for (int64_t i = 0; i < n; i++)
+		v[i] = gelu ? v[i] * 0.5f * (1 + erff(v[i] * (float)M_SQRT1_2)) : v[i] > 0 || v[i] != v[i] ? v[i] : 0;
+}
+
+void aten_addmm_activation(struct aten_tensor *self, struct aten_tensor *mat1, struct aten_tensor *mat2, double beta, double alpha,
+			   int32_t use_gelu, struct aten_tensor **ret0)
+{
+	need_dims(mat1, 2, "mat1");
+	need_dims(mat2, 2, "mat2");
+	int64_t size[2] = {mat1->size[0], mat2->size[1]}, n = size[0] * size[1];
+	struct aten_tensor *out = aten_new(mat1->dtype, 2, size, NULL);
+	addmm(out, self, mat1, mat2, beta, alpha);
+	if (out->dtype == DTYPE_F64) {
+		double *v = (double *)aten_data(out);
+		for (int64_t i = 0; i < n; i++)
+			v[i] = use_gelu ? v[i] * 0.5 * (1 + erf(v[i] * M_SQRT1_2)) : v[i] > 0 || v[i] != v[i] ? v[i] : 0;
+	} else if (n) {
+		float *v = aten_scratch((uint64_t)n, sizeof(*v));
+		struct mat flat = {aten_data(out), out->dtype, 1, n, n, 1}, wide = {(char *)v, DTYPE_F32, 1, n, n, 1};
+		mat_copy(wide, flat);
+		activate(v, n, use_gelu);
+		mat_copy(flat, wide);
+	}
+	GIVE(ret0, out);
+}
+
+void aten_addmv(struct aten_tensor *self, struct aten_tensor *mat, struct aten_tensor *vec, double beta, double alpha,
+		struct aten_tensor **ret0)
+{
+	need_dims(mat, 2, "mat");
+	need_dims(vec, 1, "vec");
+	need_same_dtype(mat, vec);
+	struct aten_tensor *out = aten_new(self->dtype, 1, mat->size, NULL);
+	if (self->n_dim > 1)
+		aten_fail("a bias of %d dimensions", self->n_dim);
+	mat_mul(mat_t(mat_of(out, -1)), mat_t(mat_broadcast(self, 1, mat->size[0])), mat_of(mat, -1), mat_t(mat_of(vec, -1)), beta, alpha);
+	GIVE(ret0, out);
+}
+
+/* ---- batches ---- */
+
+static void need_batches(const struct aten_tensor *a, const struct aten_tensor *b)
+{
+	need_dims(a, 3, "batch1");
+	need_dims(b, 3, "batch2");
+	need_size(b, 0, a->size[0], "batch2");
+	need_size(b, 1, a->size[2], "batch2");
+	need_same_dtype(a, b);
+}
+
+/* self, if any, is broadcast to out. */
+static void baddbmm(struct aten_tensor *out, struct aten_tensor *self, const struct aten_tensor *a, const struct aten_tensor *b,
+		    double beta, double alpha)
+{
+	int64_t stride[3] = {0};
+
+	need_batches(a, b);
+	need_dims(out, 3, "the output");
+	need_size(out, 0, a->size[0], "the output");
+	if (self) {
+		int64_t size[ATEN_DIMS];
+		if (aten_broadcast(out, self, size) != 3 || memcmp(size, out->size, sizeof(stride)))
+			aten_fail("the bias cannot be expanded to the output");
+		for (int i = 3 - self->n_dim; i < 3; i++)
+			stride[i] = self->size[i - 3 + self->n_dim] == 1 ? 0 : self->stride[i - 3 + self->n_dim];
+		self = aten_view(self, 3, out->size, stride, self->offset);
+	}
+	for (int64_t i = 0; i < out->size[0]; i++)
+		mat_mul(mat_of(out, i), self ? mat_of(self, i) : (struct mat){0}, mat_of(a, i), mat_of(b, i), beta, alpha);
+}
+
+void aten_bmm_out(struct aten_tensor *out, struct aten_tensor *self, struct aten_tensor *mat2) { baddbmm(out, NULL, self, mat2, 0, 1); }
+
+void aten_baddbmm_out(struct aten_tensor *out, struct aten_tensor *self, struct aten_tensor *batch1, struct aten_tensor *batch2,
+		      double beta, double alpha)
+{
+	baddbmm(out, self, batch1, batch2, beta, alpha);
+}
+
+/* beta*self plus the sum over the batch of its products; what has 16 bits is rounded once. */
+void aten_addbmm(struct aten_tensor *self, struct aten_tensor *batch1, struct aten_tensor *batch2, double beta, double alpha,
+		 struct aten_tensor **ret0)
+{
+	need_batches(batch1, batch2);
+	int64_t size[2] = {batch1->size[1], batch2->size[2]};
+	bool narrow = aten_is_float(self->dtype) && self->dtype != DTYPE_F64;
+	struct aten_tensor *out = aten_new(batch1->dtype, 2, size, NULL), *sum = out;
+	if (narrow && out->dtype != DTYPE_F32)
+		sum = aten_new(DTYPE_F32, 2, size, NULL);
+	struct mat bias = mat_broadcast(self, size[0], size[1]), c = mat_of(sum, -1);
+	if (!batch1->size[0]) {
+		struct mat none = {aten_data(self), self->dtype, size[0], 0, 0, 0};
+		mat_mul(c, bias, none, (struct mat){none.data, none.dtype, 0, size[1], 0, 0}, beta, alpha);
+	}
+	for (int64_t i = 0; i < batch1->size[0]; i++)
+		mat_mul(c, i ? c : bias, mat_of(batch1, i), mat_of(batch2, i), i ? 1 : beta, alpha);
+	if (sum != out)
+		aten_copy(out, sum);
+	GIVE(ret0, out);
+}
+
+/* ---- groups of rows, columns or both (mixtures of experts): aten/src/ATen/native/GroupedMMUtils.h ---- */
+
+static struct mat some_rows(struct mat m, int64_t from, int64_t to)
+{
+	if (m.data)
+		m.data += from * m.row_stride * elem_bytes(m.dtype);
+	m.rows = to - from;
+	return m;
+}
+
+static struct mat some_cols(struct mat m, int64_t from, int64_t to) { return mat_t(some_rows(mat_t(m), from, to)); }
+
+/* Rows are padded to 16 bytes. */
+static struct aten_tensor *new_grouped(int dtype, int n_dim, const int64_t *size)
+{
+	int64_t each = 16 / elem_bytes(dtype), row = (size[n_dim - 1] + each - 1) / each * each;
+	int64_t three[3] = {size[n_dim - 2] * row, row, 1};
+	return aten_new(dtype, n_dim, size, n_dim == 3 ? three : three + 1);
+}
+
+/* An operand of two dims is cut where the offsets end: a's rows, b's columns, or (both) the dim that is summed over. */
+static struct aten_tensor *grouped_mm(const struct aten_tensor *a, const struct aten_tensor *b, const struct aten_tensor *offs, int dtype)
+{
+	bool a2 = a->n_dim == 2, b2 = b->n_dim == 2;
+	need_same_dtype(a, b);
+	if ((!a2 && a->n_dim != 3) || (!b2 && b->n_dim != 3) || (offs != NULL) != (a2 || b2))
+		aten_fail("operands of %d and %d dimensions, with%s offsets", a->n_dim, b->n_dim, offs ? "" : "out");
+	if (offs && (offs->n_dim != 1 || offs->dtype != DTYPE_I32))
+		aten_fail("offsets must be one line of int32");
+	int64_t groups = !a2 ? a->size[0] : !b2 ? b->size[0] : offs->size[0], from = 0;
+	if ((offs && offs->size[0] != groups) || (!b2 && b->size[0] != groups))
+		aten_fail("%lld groups", (long long)groups);
+	struct mat ma = mat_of(a, -1), mb = mat_of(b, -1);
+	int64_t size[3] = {groups, ma.rows, mb.cols}, all = a2 ? b2 ? ma.cols : ma.rows : mb.cols;
+	struct aten_tensor *out = new_grouped(dtype, a2 == b2 ? 3 : 2, a2 == b2 ? size : size + 1);
+	if (a2 != b2)
+		aten_fill_zero(out); /* what no group reaches */
+	for (int64_t g = 0; g < groups; g++) {
+		int64_t to = offs ? elem_i64(DTYPE_I32, aten_data(offs) + g * line_step(offs, 0)) : 0;
+		struct mat x = mat_of(a, a2 ? -1 : g), y = mat_of(b, b2 ? -1 : g), c = mat_of(out, a2 == b2 ? g : -1);
+		if (offs && (to < from || to > all))
+			aten_fail("offset %lld behind %lld, of %lld", (long long)to, (long long)from, (long long)all);
+		if (a2 && b2) {
+			x = some_cols(x, from, to);
+			y = some_rows(y, from, to);
+		} else if (a2) {
+			x = some_rows(x, from, to);
+			c = some_rows(c, from, to);
+		} else if (b2) {
+			y = some_cols(y, from, to);
+			c = some_cols(c, from, to);
+		}
+		mat_mul(c, (struct mat){0}, x, y, 0, 1);
+		from = to;
+	}
+	return out;
+}
+
+void aten_grouped_mm(struct aten_tensor *self, struct aten_tensor *mat2, struct aten_tensor **offs, struct aten_tensor **bias,
+		     int32_t *out_dtype, struct aten_tensor **ret0)
+{
+	if (bias && *bias)
+		aten_fail("a bias is not supported yet");
+	GIVE(ret0, grouped_mm(self, mat2, offs ? *offs : NULL, out_dtype ? *out_dtype : self->dtype));
+}
+
+/* ---- their names until torch 2.4, and one that only GPUs were meant to have ---- */
+
+void aten_mm_plus_mm_out(struct aten_tensor *out, struct aten_tensor *a, struct aten_tensor *b, struct aten_tensor *c,
+			 struct aten_tensor *d)
+{
+	need_matrices(out, a, b);
+	need_matrices(out, c, d);
+	need_same_dtype(a, b);
+	need_same_dtype(c, d);
+	mat_mul(mat_of(out, -1), (struct mat){0}, mat_of(a, -1), mat_of(b, -1), 0, 1);
+	mat_mul(mat_of(out, -1), mat_of(out, -1), mat_of(c, -1), mat_of(d, -1), 1, 1);
+}
+
+/* ---- quantized ---- */
+
+void aten_int_mm_out(struct aten_tensor *out, struct aten_tensor *self, struct aten_tensor *mat2)
+{
+	need_matrices(out, self, mat2);
+	if (self->dtype != DTYPE_I8 || mat2->dtype != DTYPE_I8 || out->dtype != DTYPE_I32)
+		aten_fail("expected int8 matrices and an int32 output, got %s", dtype_name(self->dtype));
+	mat_mul(mat_of(out, -1), (struct mat){0}, mat_of(self, -1), mat_of(mat2, -1), 0, 1);
+}
+
+/* self times the transposed int8 weight, each column by its scale (aten/src/ATen/native/cpu/int8mm_kernel.cpp). */
+void aten_weight_int8pack_mm(struct aten_tensor *self, struct aten_tensor *mat2, struct aten_tensor *scales, struct aten_tensor **ret0)
+{
+	need_dims(self, 2, "self");
+	need_dims(mat2, 2, "mat2");
+	need_dims(scales, 1, "scales");
+	need_size(scales, 0, mat2->size[0], "scales");
+	int64_t size[2] = {self->size[0], mat2->size[0]}, m = size[0], n = size[1];
+	struct aten_tensor *out = aten_new(self->dtype, 2, size, NULL), *sum = aten_new(DTYPE_F32, 2, size, NULL);
+	mat_mul(mat_of(sum, -1), (struct mat){0}, mat_of(self, -1), mat_t(mat_of(mat2, -1)), 0, 1);
+	int64_t ld;
+	const float *scale = mat_f32(mat_of(scales, -1), &ld);
+	float *v = (float *)aten_data(sum);
+	for (int64_t i = 0; i < m * n; i++)
+		v[i] *= scale[i % n];
+	aten_copy(out, sum);
+	GIVE(ret0, out);
+}
+
+/* There is one scale for all, or one for each row (of a) or column (of b). */
+static const float *scales_of(struct aten_tensor *t, int64_t n, int64_t *step)
+{
+	int64_t ld, count = aten_numel(t);
+	if (count != 1 && count != n)
+		aten_fail("%lld scales for %lld rows or columns", (long long)count, (long long)n);
+	*step = count == 1 ? 0 : 1;
+	t = aten_contiguous(t);
+	return mat_f32((struct mat){aten_data(t), t->dtype, 1, count, count, 1}, &ld);
+}
+
+/* aten/src/ATen/native/Blas.cpp, _scaled_mm_out_cpu. */
+static void scaled_mm(struct aten_tensor *out, const struct aten_tensor *a, const struct aten_tensor *b, struct aten_tensor *scale_a,
+		      struct aten_tensor *scale_b, struct aten_tensor *const *bias, struct aten_tensor *const *scale_result)
+{
+	int64_t m = out->size[0], n = out->size[1], step_a, step_b, ld = 0;
+	struct aten_tensor *sum = aten_new(DTYPE_F32, 2, out->size, NULL);
+	float *v = (float *)aten_data(sum), result = 1;
+
+	mat_mul(mat_of(sum, -1), (struct mat){0}, mat_of(a, -1), mat_of(b, -1), 0, 1);
+	const float *sa = scales_of(scale_a, m, &step_a), *sb = scales_of(scale_b, n, &step_b);
+	const float *add = bias && *bias ? mat_f32(mat_broadcast(*bias, m, n), &ld) : NULL;
+	bool f8 = elem_bytes(out->dtype) == 1;
+	if (f8 && scale_result && *scale_result)
+		result = (float)elem_f64((*scale_result)->dtype, aten_data(*scale_result));
+	for (int64_t i = 0; i < m; i++)
+		for (int64_t j = 0; j < n; j++) {
+			float *p = &v[i * n + j];
+			*p *= sa[i * step_a] * sb[j * step_b];
+			if (add)
+				*p += add[i * ld + j];
+			*p *= result;
+		}
+	aten_copy(out, sum);
+}
+
+void aten_scaled_mm_out(struct aten_tensor *out, struct aten_tensor *self, struct aten_tensor *mat2, struct aten_tensor *scale_a,
+			struct aten_tensor *scale_b, struct aten_tensor **bias, struct aten_tensor **scale_result, int32_t *out_dtype,
+			int32_t use_fast_accum)
+{
+	(void)out_dtype, (void)use_fast_accum;
+	need_matrices(out, self, mat2);
+	scaled_mm(out, self, mat2, scale_a, scale_b, bias, scale_result);
+}
+
+void aten_scaled_mm(struct aten_tensor *self, struct aten_tensor *mat2, struct aten_tensor *scale_a, struct aten_tensor *scale_b,
+		    struct aten_tensor **bias, struct aten_tensor **scale_result, int32_t *out_dtype, int32_t use_fast_accum,
+		    struct aten_tensor **ret0)
+{
+	(void)use_fast_accum;
+	need_dims(self, 2, "self");
+	need_dims(mat2, 2, "mat2");
+	int64_t size[2] = {self->size[0], mat2->size[1]};
+	struct aten_tensor *out = aten_new(out_dtype ? *out_dtype : self->dtype, 2, size, NULL);
+	scaled_mm(out, self, mat2, scale_a, scale_b, bias, scale_result);
+	GIVE(ret0, out);
+}

@@ -1,0 +1,430 @@
+/* Normalizations and softmax: computed in double line by line, rounded once (torch 2.13, aten/src/ATen/native/layer_norm.cpp,
+ * group_norm.cpp, Normalization.cpp, SoftMax.cpp). */
+#include "call.h"
+#include "elem.h"
+#include "ops.h"
+
+#include <math.h>
+
+static int acc_dtype(int dtype) { return dtype == DTYPE_F64 ? DTYPE_F64 : DTYPE_F32; }
+
+/* t's values as a row-major array of double, broadcast to the sizes of shape. */
+static double *doubles(const struct aten_tensor *t, const struct aten_tensor *shape)
+{
+	struct aten_tensor *w = aten_new(DTYPE_F64, shape->n_dim, shape->size, NULL);
+	aten_copy(w, t);
+	return (double *)aten_data(w);
+}
+
+static void need_float(const struct aten_tensor *t, const char *what)
+{
+	if (!elem_floating(t->dtype))
+		aten_fail("\"%s\" not implemented for %s", what, dtype_name(t->dtype));
+}
+
+/* ---- softmax ---- */
+
+/* entry.data of these: with a logarithm */
+static const int with_log = 1;
+
+static void softmax_line(double *v, int64_t n, bool logarithm)
+{
+	double most = -(double)INFINITY, sum = 0;
+	for (int64_t i = 0; i < n; i++)
+		most = v[i] > most || v[i] != v[i] ? v[i] : most;
+	for (int64_t i = 0; i < n; i++)
+		sum += exp(v[i] - most);
+	for (int64_t i = 0; i < n; i++)
+		v[i] = logarithm ? v[i] - most - log(sum) : exp(v[i] - most) / sum;
+}
+
+struct aten_tensor *aten_softmax(struct aten_tensor *self, int64_t dim_, bool logarithm)
+{
+	int dim = aten_dim(self, dim_);
+	need_float(self, logarithm ? "log_softmax" : "softmax");
+	struct aten_tensor *out = aten_new(self->dtype, self->n_dim, self->size, NULL);
+	if (!aten_computes())
+		return out;
+	int64_t n = line_size(self, dim);
+	double *line = aten_scratch((uint64_t)n, sizeof(*line));
+	struct walk w;
+	walk_begin(&w, self->n_dim, self->size);
+	walk_lines(&w, dim);
+	walk_add(&w, aten_data(self), self);
+	walk_add(&w, aten_data(out), out);
+	for (bool more = n && walk_first(&w); more; more = walk_next(&w)) {
+		aten_convert(DTYPE_F64, line, sizeof(*line), self->dtype, w.p[0], line_step(self, dim), n);
+		softmax_line(line, n, logarithm);
+		aten_convert(out->dtype, w.p[1], line_step(out, dim), DTYPE_F64, line, sizeof(*line), n);
+	}
+	return out;
+}
+static void run_softmax(struct aten_call *c) /* self, dim, dtype */
+{
+	struct aten_tensor *self = call_tensor(c, 0);
+	int dtype = call_dtype_or(c, 2, self->dtype);
+	if (dtype != self->dtype)
+		self = aten_to_copy(self, dtype, ATEN_PRESERVE);
+	call_give(c, 0, aten_softmax(self, call_int(c, 1), c->entry->data));
+}
+static void run_softmax_half(struct aten_call *c) /* self, dim, half_to_float */
+{
+	if (call_bool(c, 2))
+		aten_fail("conversion with softmax is for CUDA only");
+	call_give(c, 0, aten_softmax(call_tensor(c, 0), call_int(c, 1), c->entry->data));
+}
+
+/* ---- over the last dims ---- */
+
+/* rms: no mean is taken off. mean and rstd may be NULL. */
+static struct aten_tensor *last_dims_norm(const struct aten_tensor *input, int64_t n_shape, const struct aten_tensor *weight,
+					  const struct aten_tensor *bias, double eps, bool rms, struct aten_tensor **mean,
+					  struct aten_tensor **rstd)
+{
+	need_float(input, rms ? "rms_norm" : "LayerNormKernelImpl");
+	if (n_shape < 1 || n_shape > input->n_dim)
+		aten_fail("%lld normalized dimensions of %d", (long long)n_shape, input->n_dim);
+	int outer = input->n_dim - (int)n_shape, acc = acc_dtype(input->dtype);
+	int64_t size[ATEN_DIMS], rows = 1, n = 1;
+	for (int i = 0; i < input->n_dim; i++) {
+		size[i] = i < outer ? input->size[i] : 1;
+		*(i < outer ? &rows : &n) *= input->size[i];
+	}
+	struct aten_tensor *out = aten_new(input->dtype, input->n_dim, input->size, NULL), row = {.n_dim = (int)n_shape};
+	memcpy(row.size, input->size + outer, (size_t)n_shape * sizeof(int64_t));
+	struct aten_tensor *m = aten_new(acc, input->n_dim, size, NULL), *r = aten_new(acc, input->n_dim, size, NULL);
+	if (mean)
+		*mean = m;
+	if (rstd)
+		*rstd = r;
+	if (!aten_computes())
+		return out;
+	double *w = weight ? doubles(weight, &row) : NULL, *b = bias ? doubles(bias, &row) : NULL,
+	       *line = aten_scratch((uint64_t)n, sizeof(*line));
+	struct aten_tensor *x = aten_contiguous((struct aten_tensor *)(uintptr_t)input);
+	for (int64_t k = 0; k < rows; k++) {
+		int64_t at = k * n * elem_bytes(x->dtype);
+		double sum = 0, squares = 0;
+		if (n)
+			aten_convert(DTYPE_F64, line, sizeof(*line), x->dtype, aten_data(x) + at, elem_bytes(x->dtype), n);
+		for (int64_t i = 0; i < n; i++)
+			sum += line[i];
+		sum = rms ? 0 : sum / (double)n;
+		for (int64_t i = 0; i < n; i++)
+			squares += (line[i] - sum) * (line[i] - sum);
+		double scale = 1 / sqrt(squares / (double)n + eps);
+		for (int64_t i = 0; i < n; i++)
+			line[i] = (line[i] - sum) * scale * (w ? w[i] : 1) + (b ? b[i] : 0);
+		if (n)
+			aten_convert(out->dtype, aten_data(out) + at, elem_bytes(out->dtype), DTYPE_F64, line, sizeof(*line), n);
+		elem_set_f64(acc, aten_data(m) + k * elem_bytes(acc), sum);
+		elem_set_f64(acc, aten_data(r) + k * elem_bytes(acc), scale);
+	}
+	return out;
+}
+
+struct aten_tensor *aten_fused_rms_norm(const struct aten_tensor *input, int64_t n_shape, const struct aten_tensor *weight,
+					const double *eps, struct aten_tensor **rstd)
+{
+	double e = eps ? *eps : acc_dtype(input->dtype) == DTYPE_F64 ? 0x1p-52 : 0x1p-23;
+	return last_dims_norm(input, n_shape, weight, NULL, e, true, NULL, rstd);
+}
+
+static void need_shape(const struct aten_tensor *t, const int64_t *shape, int64_t n, const char *what)
+{
+	bool same = !t || t->n_dim == n;
+	for (int64_t i = 0; t && same && i < n; i++)
+		same = t->size[i] == shape[i];
+	if (!same)
+		aten_fail("expected %s to be of the normalized shape", what);
+}
+/* What was computed in float has the dtype that the parameters have. */
+static void give_saved(const struct aten_call *c, uint32_t k, struct aten_tensor *t, const struct aten_tensor *weight)
+{
+	int dtype = weight ? weight->dtype : call_tensor(c, 0)->dtype;
+	call_give(c, k, dtype == t->dtype || dtype == DTYPE_F32 ? t : aten_to_copy(t, dtype, ATEN_PRESERVE));
+}
+/* input, normalized_shape, weight, bias, eps */
+static void run_layer_norm(struct aten_call *c)
+{
+	int64_t n;
+	const int64_t *shape = call_ints(c, 1, &n);
+	struct aten_tensor *self = call_tensor(c, 0), *weight = call_tensor_or_none(c, 2), *bias = call_tensor_or_none(c, 3), *mean, *rstd;
+	for (int64_t i = 0; i < n; i++)
+		if (n > self->n_dim || self->size[self->n_dim - n + i] != shape[i])
+			aten_fail("given normalized_shape does not fit the input's last dimensions");
+	need_shape(weight, shape, n, "weight");
+	need_shape(bias, shape, n, "bias");
+	call_give(c, 0, last_dims_norm(self, n, weight, bias, call_float(c, 4), false, &mean, &rstd));
+	if (!strcmp(c->entry->name, "native_layer_norm")) {
+		give_saved(c, 1, mean, weight);
+		give_saved(c, 2, rstd, weight);
+	}
+}
+static void run_rms_norm(struct aten_call *c) /* input, normalized_shape, weight, eps */
+{
+	int64_t n;
+	const int64_t *shape = call_ints(c, 1, &n);
+	struct aten_tensor *self = call_tensor(c, 0), *weight = call_tensor_or_none(c, 2), *rstd;
+	double eps = call_float_or(c, 3, 0);
+	need_shape(weight, shape, n, "weight");
+	struct aten_tensor *out = aten_fused_rms_norm(self, n, weight, call_is_none(c, 3) ? NULL : &eps, &rstd);
+	call_give(c, 0, out);
+	if (!strcmp(c->entry->name, "_fused_rms_norm"))
+		call_give(c, 1, rstd);
+}
+
+/* ---- over channels ---- */
+
+/* A value for each of dim 1, as a tensor of that many dims. */
+static struct aten_tensor *per_channel(struct aten_tensor *t, const struct aten_tensor *of)
+{
+	int64_t shape[ATEN_DIMS];
+	for (int i = 0; i < of->n_dim; i++)
+		shape[i] = i == 1 ? of->size[1] : 1;
+	return aten_reshape(t, shape, of->n_dim);
+}
+
+/* Per channel: mean and variance (of no correction) of all but dim 1. */
+static void channel_moments(const struct aten_tensor *x, double *mean, double *var)
+{
+	int64_t channels = x->size[1], n = aten_numel(x) / (channels ? channels : 1);
+	double *line = aten_scratch((uint64_t)n, sizeof(*line));
+	for (int64_t c = 0; c < channels; c++) {
+		struct aten_tensor *part = aten_select(x, 1, c);
+		double s = 0, v = 0;
+		if (n)
+			memcpy(line, doubles(part, part), (size_t)n * sizeof(*line));
+		for (int64_t i = 0; i < n; i++)
+			s += line[i];
+		mean[c] = s / (double)n;
+		for (int64_t i = 0; i < n; i++)
+			v += (line[i] - mean[c]) * (line[i] - mean[c]);
+		var[c] = v / (double)n;
+	}
+}
+
+static struct aten_tensor *format_like(const struct aten_tensor *x)
+{
+	return aten_new_format(x->dtype, x->n_dim, x->size, aten_channels_last(x));
+}
+
+/* out = (x - mean) * scale + bias, each for a channel */
+static void affine(struct aten_tensor *out, const struct aten_tensor *x, const double *mean, const double *scale, const double *bias)
+{
+	for (int64_t c = 0; c < x->size[1]; c++) {
+		struct aten_tensor *part = aten_select(x, 1, c), *to = aten_select(out, 1, c),
+				   *wide = aten_new(DTYPE_F64, part->n_dim, part->size, NULL);
+		double *v = (double *)aten_data(wide);
+		aten_copy(wide, part);
+		for (int64_t i = 0; i < aten_numel(wide); i++)
+			v[i] = (v[i] - mean[c]) * scale[c] + bias[c];
+		aten_copy(to, wide);
+	}
+}
+
+static double *channel_values(const struct aten_tensor *t, int64_t channels, double otherwise)
+{
+	double *v = aten_scratch((uint64_t)channels, sizeof(*v));
+	if (t && (t->n_dim != 1 || t->size[0] != channels))
+		aten_fail("a tensor of %d dimensions and %lld values for %lld channels", t->n_dim, (long long)aten_numel(t),
+			  (long long)channels);
+	for (int64_t i = 0; i < channels; i++)
+		v[i] = otherwise;
+	if (t)
+		aten_convert(DTYPE_F64, v, sizeof(*v), t->dtype, aten_data(t), t->n_dim ? t->stride[0] * elem_bytes(t->dtype) : 0,
+			     channels);
+	return v;
+}
+
+static void put_channels(struct aten_tensor *t, const double *v, int64_t n)
+{
+	if (t)
+		aten_convert(t->dtype, aten_data(t), t->stride[0] * elem_bytes(t->dtype), DTYPE_F64, v, sizeof(*v), n);
+}
+
+struct batch_norm {
+	struct aten_tensor *weight, *bias, *running_mean, *running_var;
+	bool training;
+	double momentum, eps;
+	struct aten_tensor *save_mean, *save_rstd; /* made */
+};
+
+static struct aten_tensor *batch_norm(struct batch_norm *b, struct aten_tensor *x)
+{
+	need_float(x, "batch_norm");
+	if (x->n_dim < 2)
+		aten_fail("expected at least 2 dimensions");
+	struct aten_tensor *out = format_like(x);
+	int64_t channels = x->size[1], none = b->training ? channels : 0;
+	int acc = acc_dtype(x->dtype);
+	b->save_mean = aten_new(acc, 1, &none, NULL);
+	b->save_rstd = aten_new(acc, 1, &none, NULL);
+	if (!b->training && (!b->running_mean || !b->running_var))
+		aten_fail("expected running_mean and running_var to be defined when not training");
+	if (!aten_computes())
+		return out;
+	double *mean = channel_values(b->running_mean, channels, 0), *var = channel_values(b->running_var, channels, 1);
+	double *scale = channel_values(b->weight, channels, 1), *shift = channel_values(b->bias, channels, 0);
+	if (b->training) {
+		double *m = aten_scratch((uint64_t)channels, sizeof(*m)), *v = aten_scratch((uint64_t)channels, sizeof(*v));
+		double n = (double)(aten_numel(x) / (channels ? channels : 1)), keep = 1 - b->momentum;
+		channel_moments(x, m, v);
+		for (int64_t c = 0; c < channels; c++) {
+			mean[c] = keep * mean[c] + b->momentum * m[c];
+			var[c] = keep * var[c] + b->momentum * v[c] * n / (n - 1);
+		}
+		put_channels(b->running_mean, mean, channels);
+		put_channels(b->running_var, var, channels);
+		mean = m;
+		var = v;
+	}
+	for (int64_t c = 0; c < channels; c++)
+		var[c] = 1 / sqrt(var[c] + b->eps);
+	if (b->training) {
+		put_channels(b->save_mean, mean, channels);
+		put_channels(b->save_rstd, var, channels);
+	}
+	for (int64_t c = 0; c < channels; c++)
+		scale[c] *= var[c];
+	affine(out, x, mean, scale, shift);
+	return out;
+}
+
+static void run_batch_norm(struct aten_call *c) /* input, weight, bias, running_mean, running_var, training, momentum, eps */
+{
+	bool no_training = strstr(c->entry->name, "no_training") != NULL, no_stats = strstr(c->entry->name, "no_stats") != NULL;
+	uint32_t at = no_stats ? 3 : 5; /* of training */
+	struct batch_norm b = {.weight = call_tensor_or_none(c, 1),
+			       .bias = call_tensor_or_none(c, 2),
+			       .running_mean = no_stats ? NULL : call_tensor_or_none(c, 3),
+			       .running_var = no_stats ? NULL : call_tensor_or_none(c, 4),
+			       .training = !no_training && call_bool(c, at),
+			       .momentum = call_float(c, at + !no_training),
+			       .eps = call_float(c, at + !no_training + 1)};
+	call_give(c, 0, batch_norm(&b, call_tensor(c, 0)));
+	if (strcmp(c->entry->name, "batch_norm") != 0) {
+		give_saved(c, 1, b.save_mean, b.weight);
+		give_saved(c, 2, b.save_rstd, b.weight);
+	}
+}
+
+/* A batch norm of N * C channels (aten/src/ATen/native/Normalization.cpp, instance_norm). */
+static void run_instance_norm(struct aten_call *c) /* input, weight, bias, running_mean, running_var, use_input_stats, momentum, eps */
+{
+	struct aten_tensor *x = call_tensor(c, 0), *weight = call_tensor_or_none(c, 1), *bias = call_tensor_or_none(c, 2);
+	int64_t shape[ATEN_DIMS];
+	if (call_tensor_or_none(c, 3) || !call_bool(c, 5))
+		aten_fail("running statistics are not here");
+	if (x->n_dim < 2)
+		aten_fail("expected batch and channels");
+	memcpy(shape, x->size, sizeof(shape));
+	shape[0] = 1;
+	if (__builtin_mul_overflow(x->size[0], x->size[1], &shape[1]))
+		aten_fail("too many channels");
+	struct batch_norm b = {.training = true, .eps = call_float(c, 7)};
+	struct aten_tensor *out = aten_reshape(batch_norm(&b, aten_reshape(aten_contiguous(x), shape, x->n_dim)), x->size, x->n_dim);
+	if (weight)
+		out = aten_mul(out, per_channel(weight, x));
+	if (bias)
+		out = aten_add(out, per_channel(bias, x), 1);
+	call_give(c, 0, out);
+}
+
+static struct aten_tensor *group_norm(struct aten_tensor *x, int64_t groups, const struct aten_tensor *weight,
+				      const struct aten_tensor *bias, double eps, struct aten_tensor **mean, struct aten_tensor **rstd)
+{
+	need_float(x, "GroupNormKernelImpl");
+	if (x->n_dim < 2 || groups < 1 || x->size[1] % groups)
+		aten_fail("expected number of channels in input to be divisible by num_groups");
+	int64_t channels = x->size[1], each = channels / groups, size[2] = {x->size[0], groups};
+	struct aten_tensor *out = format_like(x);
+	*mean = aten_new(acc_dtype(x->dtype), 2, size, NULL);
+	*rstd = aten_new(acc_dtype(x->dtype), 2, size, NULL);
+	if (!aten_computes())
+		return out;
+	double *w = channel_values(weight, channels, 1), *b = channel_values(bias, channels, 0);
+	for (int64_t k = 0; k < size[0] * groups; k++) {
+		struct aten_tensor *part = aten_narrow(aten_select(x, 0, k / groups), 0, k % groups * each, each);
+		struct aten_tensor *to = aten_narrow(aten_select(out, 0, k / groups), 0, k % groups * each, each);
+		struct aten_tensor *wide = aten_new(DTYPE_F64, part->n_dim, part->size, NULL);
+		double *v = (double *)aten_data(wide), m = 0, s = 0;
+		int64_t n = aten_numel(wide), inner = each ? n / each : 0;
+		aten_copy(wide, part);
+		for (int64_t i = 0; i < n; i++)
+			m += v[i];
+		m /= (double)n;
+		for (int64_t i = 0; i < n; i++)
+			s += (v[i] - m) * (v[i] - m);
+		double scale = 1 / sqrt(s / (double)n + eps);
+		for (int64_t i = 0; i < n; i++)
+			v[i] = (v[i] - m) * scale * w[k % groups * each + i / inner] + b[k % groups * each + i / inner];
+		aten_copy(to, wide);
+		elem_set_f64((*mean)->dtype, aten_data(*mean) + k * elem_bytes((*mean)->dtype), m);
+		elem_set_f64((*rstd)->dtype, aten_data(*rstd) + k * elem_bytes((*rstd)->dtype), scale);
+	}
+	return out;
+}
+static void run_group_norm(struct aten_call *c) /* input, num_groups, weight, bias, eps */
+{
+	struct aten_tensor *mean, *rstd;
+	call_give(c, 0,
+		  group_norm(call_tensor(c, 0), call_int(c, 1), call_tensor_or_none(c, 2), call_tensor_or_none(c, 3), call_float(c, 4),
+			     &mean, &rstd));
+}
+static void run_native_group_norm(struct aten_call *c) /* input, weight, bias, N, C, HxW, group, eps */
+{
+	struct aten_tensor *mean, *rstd;
+	call_give(c, 0,
+		  group_norm(call_tensor(c, 0), call_int(c, 6), call_tensor_or_none(c, 1), call_tensor_or_none(c, 2), call_float(c, 7),
+			     &mean, &rstd));
+	give_saved(c, 1, mean, call_tensor_or_none(c, 1));
+	give_saved(c, 2, rstd, call_tensor_or_none(c, 1));
+}
+
+/* ---- a loss ---- */
+
+/* aten/src/ATen/native/Loss.cpp */
+struct aten_tensor *aten_soft_margin_loss_backward(const struct aten_tensor *grad, const struct aten_tensor *self,
+						   const struct aten_tensor *target, int64_t reduction)
+{
+	enum { MEAN = 1 };
+	struct aten_tensor *out = aten_elementwise(self->dtype, (const struct aten_tensor *const[]){self, target}, 2);
+	struct aten_tensor *r = aten_new(DTYPE_F64, out->n_dim, out->size, NULL);
+	int64_t n = aten_computes() ? aten_numel(out) : 0;
+	double norm = reduction == MEAN && n ? 1.0 / (double)n : 1, *to = (double *)aten_data(r);
+	double *g = doubles(grad, out), *x = doubles(self, out), *y = doubles(target, out);
+	for (int64_t i = 0; i < n; i++) {
+		double z = exp(-y[i] * x[i]);
+		to[i] = -norm * y[i] * g[i] * z / (1 + z);
+	}
+	aten_copy(out, r);
+	return out;
+}
+static void run_soft_margin_loss_backward(struct aten_call *c)
+{
+	call_give(c, 0, aten_soft_margin_loss_backward(call_tensor(c, 0), call_tensor(c, 1), call_tensor(c, 2), call_int(c, 3)));
+}
+
+const struct aten_entry aten_norm_entries[] = {
+    {"_fused_rms_norm", run_rms_norm},
+    {"_log_softmax", run_softmax_half, &with_log},
+    {"_native_batch_norm_legit", run_batch_norm},
+    {"_native_batch_norm_legit.no_stats", run_batch_norm},
+    {"_native_batch_norm_legit_no_training", run_batch_norm},
+    {"_softmax", run_softmax_half},
+    {"batch_norm", run_batch_norm},
+    {"group_norm", run_group_norm},
+    {"instance_norm", run_instance_norm},
+    {"layer_norm", run_layer_norm},
+    {"log_softmax.int", run_softmax, &with_log},
+    {"native_batch_norm", run_batch_norm},
+    {"native_group_norm", run_native_group_norm},
+    {"native_layer_norm", run_layer_norm},
+    {"rms_norm", run_rms_norm},
+    {"soft_margin_loss_backward", run_soft_margin_loss_backward},
+    {"softmax.int", run_softmax},
+    {"special_log_softmax", run_softmax, &with_log},
+    {"special_softmax", run_softmax},
+    {0},
+};

@@ -1,0 +1,238 @@
+/* ops.h - operators as functions of C, which others are made of and libshim calls. Within a frame (aten.h); what they return is the
+ * frame's. Names and parameters are those of torch's schemas; a scalar that may be None is a pointer. Each stands in the file of its kind.
+ */
+#ifndef PT2_ATEN_OPS_H
+#define PT2_ATEN_OPS_H
+#include "aten.h"
+
+#define GIVE(ret, tensor) (*(ret) = (tensor))
+
+/* view.c */
+struct aten_tensor *aten_permute(const struct aten_tensor *self, const int64_t *dims, int64_t n);
+struct aten_tensor *aten_transpose(const struct aten_tensor *self, int64_t a, int64_t b);
+struct aten_tensor *aten_narrow(const struct aten_tensor *self, int64_t dim, int64_t start, int64_t length);
+struct aten_tensor *aten_slice(const struct aten_tensor *self, int64_t dim, const int64_t *start, const int64_t *end, int64_t step);
+struct aten_tensor *aten_slice_dim(const struct aten_tensor *t, int d, int64_t start, int64_t end, int64_t step); /* as they are */
+struct aten_tensor *aten_select(const struct aten_tensor *self, int64_t dim, int64_t index);
+struct aten_tensor *aten_squeeze_dim(const struct aten_tensor *self, int64_t dim);
+struct aten_tensor *aten_unsqueeze(const struct aten_tensor *self, int64_t dim);
+struct aten_tensor *aten_expand(const struct aten_tensor *self, const int64_t *size, int64_t n);
+struct aten_tensor *aten_reshape(const struct aten_tensor *self, const int64_t *shape, int64_t n); /* a view where it can be one */
+struct aten_tensor *aten_diagonal(const struct aten_tensor *self, int64_t offset, int64_t dim1, int64_t dim2);
+struct aten_tensor *aten_as_dtype(const struct aten_tensor *self, int dtype); /* view.dtype */
+struct aten_tensor *aten_view_as_real(const struct aten_tensor *self);
+struct aten_tensor *aten_view_as_complex(const struct aten_tensor *self);
+
+/* join.c */
+struct aten_tensor *aten_cat(struct aten_tensor *const *tensors, int64_t n, int64_t dim);
+struct aten_tensor *aten_pad(struct aten_tensor *self, const int64_t *pad, int64_t n_pad, const char *mode, struct aten_tensor *value);
+struct aten_tensor *aten_to_copy(const struct aten_tensor *self, int dtype, int format);
+void aten_resize(struct aten_tensor *t, const int64_t *size, int64_t n, const int32_t *format);
+void aten_resize_as(struct aten_tensor *self, const struct aten_tensor *like, const int32_t *format);
+
+/* pointwise_unary.c, pointwise_binary.c, pointwise_more.c */
+struct aten_tensor *aten_abs(struct aten_tensor *self);
+struct aten_tensor *aten_angle(struct aten_tensor *self);
+struct aten_tensor *aten_conj(struct aten_tensor *self);
+struct aten_tensor *aten_isnan(struct aten_tensor *self);
+struct aten_tensor *aten_relu(struct aten_tensor *self);
+struct aten_tensor *aten_sigmoid(struct aten_tensor *self);
+struct aten_tensor *aten_tanh(struct aten_tensor *self);
+struct aten_tensor *aten_number(double v); /* as an operand: it counts least in promotion */
+struct aten_tensor *aten_add(struct aten_tensor *a, struct aten_tensor *b, double alpha);
+struct aten_tensor *aten_sub(struct aten_tensor *a, struct aten_tensor *b, double alpha);
+struct aten_tensor *aten_mul(struct aten_tensor *a, struct aten_tensor *b);
+struct aten_tensor *aten_pow(struct aten_tensor *a, struct aten_tensor *b);
+struct aten_tensor *aten_gcd(struct aten_tensor *a, struct aten_tensor *b);
+struct aten_tensor *aten_logical_xor(struct aten_tensor *a, struct aten_tensor *b);
+struct aten_tensor *aten_polar(struct aten_tensor *abs, struct aten_tensor *angle);
+struct aten_tensor *aten_where(struct aten_tensor *condition, struct aten_tensor *a, struct aten_tensor *b);
+struct aten_tensor *aten_masked_fill(struct aten_tensor *self, struct aten_tensor *mask, struct aten_tensor *value);
+
+/* factory.c */
+struct aten_tensor *aten_fill(struct aten_tensor *t, struct aten_tensor *value); /* itself */
+struct aten_tensor *aten_empty(const int64_t *size, int64_t n, int dtype);
+struct aten_tensor *aten_full(const int64_t *size, int64_t n, double value, int dtype);
+struct aten_tensor *aten_hann_window(int64_t length, bool periodic, int dtype);
+
+/* reduce.c: n 0 is all dims */
+struct aten_tensor *aten_amax(struct aten_tensor *self, const int64_t *dim, int64_t n, bool keepdim);
+struct aten_tensor *aten_trilinear(struct aten_tensor *i1, struct aten_tensor *i2, struct aten_tensor *i3, const int64_t *expand1,
+				   int64_t n1, const int64_t *expand2, int64_t n2, const int64_t *expand3, int64_t n3,
+				   const int64_t *sumdim, int64_t n_sum);
+
+/* norm.c */
+struct aten_tensor *aten_softmax(struct aten_tensor *self, int64_t dim, bool logarithm);
+struct aten_tensor *aten_fused_rms_norm(const struct aten_tensor *input, int64_t n_shape, const struct aten_tensor *weight,
+					const double *eps, struct aten_tensor **rstd);
+struct aten_tensor *aten_soft_margin_loss_backward(const struct aten_tensor *grad, const struct aten_tensor *self,
+						   const struct aten_tensor *target, int64_t reduction);
+
+/* turn.c */
+struct aten_tensor *aten_index_select(struct aten_tensor *self, int64_t dim, struct aten_tensor *index);
+
+/* mm.c: results are put where the last parameters say. */
+void aten_mm_out(struct aten_tensor *out, struct aten_tensor *self, struct aten_tensor *mat2);
+void aten_addmm_out(struct aten_tensor *out, struct aten_tensor *self, struct aten_tensor *mat1, struct aten_tensor *mat2, double beta,
+		    double alpha);
+void aten_addmm_activation(struct aten_tensor *self, struct aten_tensor *mat1, struct aten_tensor *mat2, double beta, double alpha,
+			   int32_t use_gelu, struct aten_tensor **ret0);
+void aten_addmv(struct aten_tensor *self, struct aten_tensor *mat, struct aten_tensor *vec, double beta, double alpha,
+		struct aten_tensor **ret0);
+void aten_bmm_out(struct aten_tensor *out, struct aten_tensor *self, struct aten_tensor *mat2);
+void aten_baddbmm_out(struct aten_tensor *out, struct aten_tensor *self, struct aten_tensor *batch1, struct aten_tensor *batch2,
+		      double beta, double alpha);
+void aten_addbmm(struct aten_tensor *self, struct aten_tensor *batch1, struct aten_tensor *batch2, double beta, double alpha,
+		 struct aten_tensor **ret0);
+void aten_grouped_mm(struct aten_tensor *self, struct aten_tensor *mat2, struct aten_tensor **offs, struct aten_tensor **bias,
+		     int32_t *out_dtype, struct aten_tensor **ret0);
+void aten_mm_plus_mm_out(struct aten_tensor *out, struct aten_tensor *a, struct aten_tensor *b, struct aten_tensor *c,
+			 struct aten_tensor *d);
+void aten_int_mm_out(struct aten_tensor *out, struct aten_tensor *self, struct aten_tensor *mat2);
+void aten_weight_int8pack_mm(struct aten_tensor *self, struct aten_tensor *mat2, struct aten_tensor *scales, struct aten_tensor **ret0);
+void aten_scaled_mm_out(struct aten_tensor *out, struct aten_tensor *self, struct aten_tensor *mat2, struct aten_tensor *scale_a,
+			struct aten_tensor *scale_b, struct aten_tensor **bias, struct aten_tensor **scale_result, int32_t *out_dtype,
+			int32_t use_fast_accum);
+void aten_scaled_mm(struct aten_tensor *self, struct aten_tensor *mat2, struct aten_tensor *scale_a, struct aten_tensor *scale_b,
+		    struct aten_tensor **bias, struct aten_tensor **scale_result, int32_t *out_dtype, int32_t use_fast_accum,
+		    struct aten_tensor **ret0);
+
+/* conv.c: results are put where the last parameters say. */
+void aten_convolution(struct aten_tensor *input, struct aten_tensor *weight, struct aten_tensor **bias, const int64_t *stride,
+		      int64_t n_stride, const int64_t *padding, int64_t n_padding, const int64_t *dilation, int64_t n_dilation,
+		      int32_t transposed, const int64_t *output_padding, int64_t n_output_padding, int64_t groups,
+		      struct aten_tensor **ret0);
+
+/* sdpa.c: results are put where the last parameters say. */
+void aten_flash_attention(struct aten_tensor *query, struct aten_tensor *key, struct aten_tensor *value, double dropout_p,
+			  int32_t is_causal, struct aten_tensor **attn_mask, double *scale, struct aten_tensor **ret0,
+			  struct aten_tensor **ret1);
+
+/* index.c: results are put where the last parameters say. */
+void aten_index_Tensor(struct aten_tensor *self, struct aten_tensor *const **indices, int64_t indices_len_, struct aten_tensor **ret0);
+void aten_index_put(struct aten_tensor *self, struct aten_tensor *const **indices, int64_t indices_len_, struct aten_tensor *values,
+		    int32_t accumulate, struct aten_tensor **ret0);
+void aten_index_put_out(struct aten_tensor *out, struct aten_tensor *self, struct aten_tensor *const *indices, const uint32_t num_indices,
+			struct aten_tensor *values, bool accumulate);
+void aten_masked_select(struct aten_tensor *self, struct aten_tensor *mask, struct aten_tensor **ret0);
+void aten_masked_scatter(struct aten_tensor *self, struct aten_tensor *mask, struct aten_tensor *source, struct aten_tensor **ret0);
+void aten_masked_scatter_backward(struct aten_tensor *grad_output, struct aten_tensor *mask, const int64_t *sizes, int64_t sizes_len_,
+				  struct aten_tensor **ret0);
+
+/* scatter.c: results are put where the last parameters say. */
+void aten_scatter_src_out(struct aten_tensor *out, struct aten_tensor *self, int64_t dim, struct aten_tensor *index,
+			  struct aten_tensor *src);
+void aten_scatter_out(struct aten_tensor *out, struct aten_tensor *self, int64_t dim, struct aten_tensor *index, struct aten_tensor *src);
+void aten_scatter_value_out(struct aten_tensor *out, struct aten_tensor *self, int64_t dim, struct aten_tensor *index, double value);
+void aten_scatter_reduce_two_out(struct aten_tensor *out, struct aten_tensor *self, int64_t dim, struct aten_tensor *index,
+				 struct aten_tensor *src, const char *reduce, int32_t include_self);
+void aten_scatter_reduce_out(struct aten_tensor *out, struct aten_tensor *self, int64_t dim, struct aten_tensor *index,
+			     struct aten_tensor *src, const char *reduce, int32_t include_self);
+void aten_index_reduce(struct aten_tensor *self, int64_t dim, struct aten_tensor *index, struct aten_tensor *source, const char *reduce,
+		       int32_t include_self, struct aten_tensor **ret0);
+
+/* scan.c: results are put where the last parameters say. */
+void aten_cumsum(struct aten_tensor *self, int64_t dim, int32_t *dtype, struct aten_tensor **ret0);
+void aten_cumprod(struct aten_tensor *self, int64_t dim, int32_t *dtype, struct aten_tensor **ret0);
+void aten_cummax(struct aten_tensor *self, int64_t dim, struct aten_tensor **ret0, struct aten_tensor **ret1);
+void aten_cummin(struct aten_tensor *self, int64_t dim, struct aten_tensor **ret0, struct aten_tensor **ret1);
+void aten_logcumsumexp(struct aten_tensor *self, int64_t dim, struct aten_tensor **ret0);
+void aten_nonzero_static(struct aten_tensor *self, int64_t size, int64_t fill_value, struct aten_tensor **ret0);
+void aten_repeat_interleave_Tensor(struct aten_tensor *repeats, int64_t *output_size, struct aten_tensor **ret0);
+struct aten_tensor *aten_repeat_each(struct aten_tensor *self, int64_t dim, int64_t times); /* repeat_interleave.self_int */
+
+/* sort.c: results are put where the last parameters say. */
+void aten_sort(struct aten_tensor *self, int64_t dim, int32_t descending, struct aten_tensor **ret0, struct aten_tensor **ret1);
+void aten_sort_stable(struct aten_tensor *self, int32_t *stable, int64_t dim, int32_t descending, struct aten_tensor **ret0,
+		      struct aten_tensor **ret1);
+void aten_topk(struct aten_tensor *self, int64_t k, int64_t dim, int32_t largest, int32_t sorted, struct aten_tensor **ret0,
+	       struct aten_tensor **ret1);
+void aten_kthvalue(struct aten_tensor *self, int64_t k, int64_t dim, int32_t keepdim, struct aten_tensor **ret0, struct aten_tensor **ret1);
+void aten_median(struct aten_tensor *self, struct aten_tensor **ret0);
+void aten_nanmedian(struct aten_tensor *self, struct aten_tensor **ret0);
+void aten_mode(struct aten_tensor *self, int64_t dim, int32_t keepdim, struct aten_tensor **ret0, struct aten_tensor **ret1);
+
+/* product.c */
+struct aten_tensor *aten_linear(struct aten_tensor *input, struct aten_tensor *weight, struct aten_tensor *bias); /* bias NULL: none */
+
+/* pool.c: spatial is 2 or 3; a list has one number for all of them, or one each; no strides are the kernel. */
+struct window_args {
+	const int64_t *kernel, *stride, *pad, *dilation;
+	int64_t n_kernel, n_stride, n_pad, n_dilation;
+};
+void aten_max_pool(struct aten_tensor *self, int spatial, const struct window_args *a, bool ceil_mode, struct aten_tensor **ret0,
+		   struct aten_tensor **ret1);
+void aten_adaptive_max_pool(struct aten_tensor *self, int spatial, const int64_t *size, int64_t n, struct aten_tensor **ret0,
+			    struct aten_tensor **ret1);
+void aten_fractional_max_pool(struct aten_tensor *self, int spatial, const int64_t *kernel, int64_t n_kernel, const int64_t *size,
+			      int64_t n, struct aten_tensor *samples, struct aten_tensor **ret0, struct aten_tensor **ret1);
+void aten_avg_pool(struct aten_tensor *self, int spatial, const struct window_args *args, bool ceil_mode, bool include_pad,
+		   const int64_t *divisor, struct aten_tensor **ret);
+void aten_adaptive_avg_pool(struct aten_tensor *self, int spatial, const int64_t *size, int64_t n, struct aten_tensor **ret);
+void aten_max_unpool(struct aten_tensor *self, int spatial, struct aten_tensor *indices, const int64_t *size, int64_t n,
+		     struct aten_tensor **ret);
+
+/* random.c: into a dense tensor, in the order of memory; the numbers that torch's CPU generator draws */
+void aten_fill_uniform(const struct aten_tensor *t, double from, double to);
+void aten_fill_int(const struct aten_tensor *t, int64_t low, int64_t high);
+void aten_fill_normal(const struct aten_tensor *t, double mean, double std);
+void aten_fill_exponential(const struct aten_tensor *t, double lambda);
+void aten_fill_bernoulli(const struct aten_tensor *t, double p);
+void aten_fill_bernoulli_tensor(struct aten_tensor *t, struct aten_tensor *p);
+struct aten_tensor *aten_randperm(int64_t n, int dtype);
+void aten_native_dropout(struct aten_tensor *input, double p, bool train, struct aten_tensor **ret0, struct aten_tensor **ret1);
+
+/* search.c: side NULL: right says it; sorter, weight may be NULL */
+struct aten_range {
+	const double *v; /* NULL: that of the values */
+	int64_t n;
+};
+struct aten_tensor *aten_searchsorted(struct aten_tensor *sequence, struct aten_tensor *values, bool int32, bool right, const char *side,
+				      struct aten_tensor *sorter);
+struct aten_tensor *aten_bucketize(struct aten_tensor *values, struct aten_tensor *boundaries, bool int32, bool right);
+struct aten_tensor *aten_histc(struct aten_tensor *self, int64_t bins, double min, double max);
+void aten_histogram(struct aten_tensor *self, int64_t bins, const struct aten_range *range, const struct aten_tensor *weight, bool density,
+		    struct aten_tensor **ret0, struct aten_tensor **ret1);
+struct aten_tensor *aten_histogramdd(struct aten_tensor *self, const int64_t *bins, int64_t n_bins, const struct aten_range *range,
+				     const struct aten_tensor *weight, bool density);
+
+/* bag.c */
+struct bag_args {
+	struct aten_tensor *weight, *indices, *offsets, *per_sample_weights; /* the last may be NULL */
+	int64_t mode, padding_idx;
+	bool include_last_offset, forward_only;
+};
+void aten_embedding_bag(const struct bag_args *a, struct aten_tensor **ret); /* 4 */
+struct aten_tensor *aten_segment_reduce(struct aten_tensor *data, const char *reduce, struct aten_tensor *lengths,
+					struct aten_tensor *indices, struct aten_tensor *offsets, int64_t axis, const double *initial);
+struct aten_tensor *aten_cdist(struct aten_tensor *x1, struct aten_tensor *x2, double p);
+struct aten_tensor *aten_pdist(struct aten_tensor *self, double p);
+
+/* grid.c: spatial is 2 or 3 */
+struct aten_tensor *aten_grid_sampler(struct aten_tensor *input, struct aten_tensor *grid, int spatial, int64_t mode, int64_t padding,
+				      bool align);
+
+/* fft.c: results are put where the last parameters say. */
+void aten_fft_c2c(struct aten_tensor *self, const int64_t *dim, int64_t dim_len_, int64_t normalization, int32_t forward,
+		  struct aten_tensor **ret0);
+void aten_fft_c2c_old(struct aten_tensor *self, const int64_t *dim_ptr, int64_t dim_size, int64_t normalization, int32_t forward,
+		      struct aten_tensor **ret);
+void aten_fft_r2c(struct aten_tensor *self, const int64_t *dim, int64_t dim_len_, int64_t normalization, int32_t onesided,
+		  struct aten_tensor **ret0);
+
+/* linalg_lu.c: results are put where the last parameters say. */
+void aten_lu_unpack(struct aten_tensor *LU_data, struct aten_tensor *LU_pivots, int32_t unpack_data, int32_t unpack_pivots,
+		    struct aten_tensor **ret0, struct aten_tensor **ret1, struct aten_tensor **ret2);
+
+/* linalg_qr.c: results are put where the last parameters say. */
+void aten_geqrf(struct aten_tensor *self, struct aten_tensor **ret0, struct aten_tensor **ret1);
+void aten_ormqr(struct aten_tensor *self, struct aten_tensor *input2, struct aten_tensor *input3, int32_t left, int32_t transpose,
+		struct aten_tensor **ret0);
+
+/* linalg_solve.c: results are put where the last parameters say. */
+void aten_triangular_solve(struct aten_tensor *self, struct aten_tensor *A, int32_t upper, int32_t transpose, int32_t unitriangular,
+			   struct aten_tensor **ret0, struct aten_tensor **ret1);
+void aten_cholesky_solve(struct aten_tensor *self, struct aten_tensor *input2, int32_t upper, struct aten_tensor **ret0);
+void aten_cholesky_inverse(struct aten_tensor *self, int32_t upper, struct aten_tensor **ret0);
+
+#endif

@@ -1,0 +1,133 @@
+/* Recurrent layers, cell by cell (torch 2.13, aten/src/ATen/native/RNN.cpp): made of linear and element-wise operators, as eager's. */
+#include "call.h"
+#include "elem.h"
+#include "ops.h"
+
+/* What a layer's direction computes at one step; h and c are its state, made anew. */
+struct cell {
+	struct aten_tensor *w_ih, *w_hh, *b_ih, *b_hh, *w_hr; /* b_ih NULL: no biases; w_hr NULL: no projection */
+};
+typedef void cell_step(const struct cell *k, struct aten_tensor *input, struct aten_tensor **h, struct aten_tensor **c);
+
+static struct aten_tensor *part(struct aten_tensor *t, int which, int of)
+{
+	return aten_narrow(t, -1, which * (t->size[t->n_dim - 1] / of), t->size[t->n_dim - 1] / of);
+}
+
+static void lstm_step(const struct cell *k, struct aten_tensor *gates, struct aten_tensor **h, struct aten_tensor **c)
+{
+	gates = aten_add(gates, aten_linear(*h, k->w_hh, k->b_hh), 1);
+	struct aten_tensor *in = aten_sigmoid(part(gates, 0, 4)), *forget = aten_sigmoid(part(gates, 1, 4)),
+			   *new = aten_tanh(part(gates, 2, 4)), *out = aten_sigmoid(part(gates, 3, 4));
+	*c = aten_add(aten_mul(forget, *c), aten_mul(in, new), 1);
+	*h = aten_mul(out, aten_tanh(*c));
+	if (k->w_hr)
+		*h = aten_linear(*h, k->w_hr, NULL);
+}
+
+static void gru_step(const struct cell *k, struct aten_tensor *gates, struct aten_tensor **h, struct aten_tensor **c)
+{
+	struct aten_tensor *of_h = aten_linear(*h, k->w_hh, k->b_hh);
+	struct aten_tensor *reset = aten_sigmoid(aten_add(part(of_h, 0, 3), part(gates, 0, 3), 1));
+	struct aten_tensor *input = aten_sigmoid(aten_add(part(of_h, 1, 3), part(gates, 1, 3), 1));
+	struct aten_tensor *new = aten_tanh(aten_add(aten_mul(part(of_h, 2, 3), reset), part(gates, 2, 3), 1));
+	(void)c;
+	*h = aten_add(aten_mul(aten_sub(*h, new, 1), input), new, 1);
+}
+
+static void tanh_step(const struct cell *k, struct aten_tensor *gates, struct aten_tensor **h, struct aten_tensor **c)
+{
+	(void)c;
+	*h = aten_tanh(aten_add(gates, aten_linear(*h, k->w_hh, k->b_hh), 1));
+}
+static void relu_step(const struct cell *k, struct aten_tensor *gates, struct aten_tensor **h, struct aten_tensor **c)
+{
+	(void)c;
+	*h = aten_relu(aten_add(gates, aten_linear(*h, k->w_hh, k->b_hh), 1));
+}
+
+/* One direction over [time, batch, features]; *h and *c become the last state. What the input gives is computed for all steps at once. */
+static struct aten_tensor *direction(cell_step *step, const struct cell *k, struct aten_tensor *x, struct aten_tensor **h,
+				     struct aten_tensor **c, bool backward)
+{
+	struct aten_tensor *gates = aten_linear(x, k->w_ih, k->b_ih),
+			   **out = aten_scratch((uint64_t)x->size[0], sizeof(struct aten_tensor *));
+	for (int64_t i = 0; i < x->size[0]; i++) {
+		int64_t t = backward ? x->size[0] - 1 - i : i;
+		step(k, aten_select(gates, 0, t), h, c);
+		out[t] = aten_unsqueeze(*h, 0);
+	}
+	return aten_cat(out, x->size[0], 0);
+}
+
+struct layers {
+	cell_step *step;
+	struct aten_tensor **weight;
+	int64_t n_weights, n_layers;
+	bool biases, both_ways, cells, projected;
+	struct aten_tensor *h, *c;
+};
+
+static struct aten_tensor *run_layers(const struct layers *l, struct aten_tensor *x, struct aten_tensor **h, struct aten_tensor **c)
+{
+	int ways = l->both_ways ? 2 : 1, each = 2 + 2 * l->biases + l->projected;
+	int64_t n = l->n_layers * ways;
+	struct aten_tensor **last_h = aten_scratch((uint64_t)n, sizeof(*last_h)), **last_c = aten_scratch((uint64_t)n, sizeof(*last_c));
+	if (l->n_weights != n * each || l->h->size[0] != n)
+		aten_fail("%lld weights for %lld layers", (long long)l->n_weights, (long long)n);
+	for (int64_t i = 0; i < l->n_layers; i++) {
+		struct aten_tensor *out[2] = {NULL, NULL};
+		for (int w = 0; w < ways; w++) {
+			int64_t at = i * ways + w;
+			struct aten_tensor **p = l->weight + at * each, *ch = aten_select(l->h, 0, at),
+					   *cc = l->c ? aten_select(l->c, 0, at) : NULL;
+			struct cell k = {.w_ih = p[0], .w_hh = p[1]};
+			if (l->biases)
+				k.b_ih = p[2], k.b_hh = p[3];
+			if (l->projected)
+				k.w_hr = p[each - 1];
+			out[w] = direction(l->step, &k, x, &ch, &cc, w == 1);
+			last_h[at] = aten_unsqueeze(ch, 0);
+			last_c[at] = cc ? aten_unsqueeze(cc, 0) : NULL;
+		}
+		x = ways == 2 ? aten_cat(out, 2, -1) : out[0];
+	}
+	*h = aten_cat(last_h, n, 0);
+	*c = l->c ? aten_cat(last_c, n, 0) : NULL;
+	return x;
+}
+
+/* input, hx (lstm: a list of two), params, has_biases, num_layers, dropout, train, bidirectional, batch_first */
+static void run_recurrent(struct aten_call *c, cell_step *step, bool cells)
+{
+	int64_t n_states = 1, n;
+	struct aten_tensor *x = call_tensor(c, 0), **weight = call_tensors(c, 2, &n), *h, *cell;
+	struct aten_tensor **states = cells ? call_tensors(c, 1, &n_states) : NULL;
+	bool first = call_bool(c, 8);
+	if (call_float(c, 5) != 0 && call_bool(c, 6))
+		aten_fail("dropout is random");
+	if (x->n_dim != 3 || (cells && n_states != 2))
+		aten_fail("expected an input of [time, batch, features], and its state");
+	struct layers l = {.step = step,
+			   .weight = weight,
+			   .n_weights = n,
+			   .n_layers = call_int(c, 4),
+			   .biases = call_bool(c, 3),
+			   .both_ways = call_bool(c, 7),
+			   .h = cells ? states[0] : call_tensor(c, 1),
+			   .c = cells ? states[1] : NULL};
+	l.projected = cells && l.h->size[2] != l.c->size[2];
+	struct aten_tensor *out = run_layers(&l, first ? aten_transpose(x, 0, 1) : x, &h, &cell);
+	call_give(c, 0, first ? aten_transpose(out, 0, 1) : out);
+	call_give(c, 1, h);
+	if (cells)
+		call_give(c, 2, cell);
+}
+static void run_lstm(struct aten_call *c) { run_recurrent(c, lstm_step, true); }
+static void run_gru(struct aten_call *c) { run_recurrent(c, gru_step, false); }
+static void run_rnn_tanh(struct aten_call *c) { run_recurrent(c, tanh_step, false); }
+static void run_rnn_relu(struct aten_call *c) { run_recurrent(c, relu_step, false); }
+
+const struct aten_entry aten_recurrent_entries[] = {
+    {"gru.input", run_gru}, {"lstm.input", run_lstm}, {"rnn_relu.input", run_rnn_relu}, {"rnn_tanh.input", run_rnn_tanh}, {0},
+};
