@@ -30,7 +30,7 @@ struct reading {
 	struct err *err;
 };
 
-static int bad(struct reading *r, const char *why)
+static int bad_index(struct reading *r, const char *why)
 {
 	return err_set(r->err, EXIT_INPUT, "'%s/%s', line %llu: %s: is it an index that aoti-printer wrote?", r->d->path, DUMP_INDEX,
 		       (unsigned long long)r->line, why);
@@ -53,6 +53,7 @@ static void take_meta(struct reading *r, uint32_t v, struct tensor_meta *m)
 	if (!device.n || device_parse(device, &m->device, &m->device_index) < 0)
 		m->device = DEVICE_CPU;
 	m->n_dim = json_ints(t, v, "sizes", m->size, TENSOR_MAX_DIMS);
+	m->has_address = json_u64(t, json_get(t, v, "address"), &m->address);
 	int64_t numel;
 	if (m->n_dim >= 0 && !tensor_numel(m, &numel))
 		m->n_dim = -1;
@@ -81,11 +82,11 @@ static int take_value(struct reading *r, uint32_t v, struct dump_value *out)
 	out->path = json_dup(t, v, "path", &r->d->arena);
 	out->file = json_dup(t, v, "file", &r->d->arena);
 	if (slice_chr(out->file, '/') || slice_chr(out->file, 0) || (out->file.n && out->file.p[0] == '.'))
-		return bad(r, "\"file\" is a path, not a name in this folder");
+		return bad_index(r, "\"file\" is a path, not a name in this folder");
 	out->arg = json_index(t, v, "arg", 0);
 	int role = index_of(json_word(t, v, "role"), roles, ARRAY_LEN(roles));
 	if (role < 0)
-		return bad(r, "a value's \"role\" is not known");
+		return bad_index(r, "a value's \"role\" is not known");
 	out->role = (enum call_role)role;
 	out->before = slice_is(json_word(t, v, "when"), "before");
 	take_meta(r, v, &out->meta);
@@ -97,11 +98,11 @@ static int take_values(struct reading *r, uint32_t root, struct dump_call *c)
 {
 	uint32_t list = json_get(&r->tape, root, "values"), n = json_length(&r->tape, list);
 	if (n > UINT16_MAX)
-		return bad(r, "more values than a call can have");
+		return bad_index(r, "more values than a call can have");
 	c->value = arena_alloc(&r->d->arena, n * sizeof(*c->value));
 	json_each(&r->tape, list, k) {
 		if (!json_is(&r->tape, k, JSON_OBJECT))
-			return bad(r, "a value is no object");
+			return bad_index(r, "a value is no object");
 		if (take_value(r, k, &c->value[c->n_values]) < 0)
 			return -1;
 		c->n_values++;
@@ -116,7 +117,7 @@ static int take_call(struct reading *r, uint32_t root)
 	struct dump_call c = {.model = json_dup(t, root, "model", &r->d->arena), .name = json_dup(t, root, "kernel", &r->d->arena)};
 	int kind = index_of(json_word(t, root, "kind"), kinds, ARRAY_LEN(kinds));
 	if (kind < 0 || (!c.name.n && kind != DUMP_RUN))
-		return bad(r, "a call has no \"kernel\" or no known \"kind\"");
+		return bad_index(r, "a call has no \"kernel\" or no known \"kind\"");
 	c.kind = (enum dump_kind)kind;
 	c.nodes = json_dup(t, root, "nodes", &r->d->arena);
 	c.aten = json_dup(t, root, "aten", &r->d->arena);
@@ -145,12 +146,12 @@ static int take_line(struct reading *r, struct slice line)
 	uint32_t root;
 	json_tape_text(&r->tape, line.p, line.n);
 	if (json_parse(&r->tape, 0, line.n, &root) < 0 || !json_is(&r->tape, root, JSON_OBJECT))
-		return bad(r, "is no JSON object");
+		return bad_index(r, "is no JSON object");
 	if (r->line == 1) {
 		uint64_t version;
 		if (!json_u64(t, json_get(t, root, "dump"), &version))
-			return bad(r, "has no \"dump\"");
-		return version == DUMP_VERSION ? 0 : bad(r, "a version of the format that is not known");
+			return bad_index(r, "has no \"dump\"");
+		return version == DUMP_VERSION ? 0 : bad_index(r, "a version of the format that is not known");
 	}
 	if (json_flag(t, root, "ended")) {
 		r->d->cut = false;
@@ -176,7 +177,7 @@ int dump_read(struct dump *d, struct slice index, const char *path, struct err *
 	}
 	if (status == 0 && !r.line) {
 		r.line = 1;
-		status = bad(&r, "is empty");
+		status = bad_index(&r, "is empty");
 	}
 	json_tape_release(&r.tape);
 	if (status < 0)

@@ -24,7 +24,8 @@
  *     time_ns, took_ns  when it began (CLOCK_MONOTONIC), and how long it took
  *     returned, result  false: it never came back, it crashed; what it returned
  *     values            its tensors: buffer, path (a constant's module path), arg, role ("in", "out", "inout", "constant",
- *                       "model-input", "model-output"), when ("before", "after"), dtype, device, sizes, strides, file; and of what
+ *                       "model-input", "model-output"), when ("before", "after"), dtype, device, sizes, strides, address (of the first
+ *                       element, in that process: what shares memory has addresses within each other), file; and of what
  *                       was counted: elements, nan, inf, neg_inf, zeros, min, max, mean, first_bad
  *
  * .npy has no strides, and no bfloat16: sizes, strides and dtype of the index are those in the process, t.meta those of
@@ -78,7 +79,7 @@ struct dump {
 bool dump_like(const char *path);
 int dump_open(struct dump *d, const char *path, struct err *err);
 /* The same from an index in memory; path only for messages and for dump_tensor_open. */
-int dump_read(struct dump *d, struct slice index, const char *path, struct err *err);
+FOR_TESTS int dump_read(struct dump *d, struct slice index, const char *path, struct err *err);
 void dump_close(struct dump *d);
 
 struct tensor_file;
@@ -92,6 +93,16 @@ void dump_tensor_close(struct dump_tensor *t);
 
 /* ---- writing ---- */
 
+/* Runs a model with everything saved but constants into a folder that exists (a private one), as a dump. o->calls is filled in here.
+ * 0 also where the model ended in an error: .failed has it then. writer: "aoti-verify 0.1.0". */
+struct watch_options;
+struct dump_ran {
+	struct err failed;
+	struct buf notes; /* what was not understood, a line each */
+	uint64_t lost;
+};
+int dump_run(struct watch_options *o, const char *folder, const char *writer, struct dump_ran *ran, struct err *err);
+
 struct watch_call;
 void dump_head(struct buf *b, const char *tool);
 /* A line; `value` (may be NULL) says which values are in it and, when it changes *file, under which name. */
@@ -99,12 +110,11 @@ void dump_line(struct buf *b, const struct watch_call *c, bool (*value)(void *us
 void dump_end(struct buf *b, uint64_t calls, uint64_t lost, struct slice failed);
 /* The members of such a line into an object that is open. */
 void dump_members(struct json_out *o, const struct watch_call *c, bool (*value)(void *user, uint32_t i, const char **file), void *user);
-/* A number that may have any size; null when it is not finite. */
-void dump_number(struct json_out *o, double v);
-void dump_member(struct json_out *o, const char *key, double v);
+/* The members of what was counted; min, max and mean are null where nothing but NaN was. */
+void dump_stats(struct json_out *o, const struct tensor_stats *s);
 const char *dump_role_name(enum call_role r);
 const char *dump_kind_name(enum dump_kind k);
-/* Of a record: what it says of the tensor. Dims beyond CALL_DIMS are left out. */
+/* Copies what a record says of its tensor. Dims beyond CALL_DIMS are left out. */
 void dump_meta(const struct call_record *r, struct tensor_meta *m);
 
 #endif

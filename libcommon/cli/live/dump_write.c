@@ -15,41 +15,25 @@ void dump_meta(const struct call_record *r, struct tensor_meta *m)
 	}
 }
 
-void dump_number(struct json_out *o, double v)
-{
-	char text[32];
-	if (!isfinite(v)) {
-		json_out_null(o);
-		return;
-	}
-	for (int digits = 6; digits <= 17; digits++) { /* the shortest that reads back the same */
-		snprintf(text, sizeof(text), "%.*g", digits, v);
-		if (strtod(text, NULL) == v)
-			break;
-	}
-	json_out_raw(o, slice_str(text));
-}
-
-void dump_member(struct json_out *o, const char *key, double v)
-{
-	json_key(o, key);
-	dump_number(o, v);
-}
-
-static void out_stats(struct json_out *o, const struct tensor_stats *s)
+void dump_stats(struct json_out *o, const struct tensor_stats *s)
 {
 	if (!s->known)
 		return;
+	const struct {
+		const char *key;
+		double v;
+	} number[] = {{"min", s->min}, {"max", s->max}, {"mean", s->mean}};
 	json_member_u64(o, "elements", s->n);
 	json_member_u64(o, "nan", s->nan);
 	json_member_u64(o, "inf", s->pos_inf);
 	json_member_u64(o, "neg_inf", s->neg_inf);
 	json_member_u64(o, "zeros", s->zero);
-	dump_member(o, "min", s->min);
-	dump_member(o, "max", s->max);
-	dump_member(o, "mean", s->mean);
-	if (s->first_bad >= 0)
-		json_member_u64(o, "first_bad", (uint64_t)s->first_bad);
+	for (size_t i = 0; i < ARRAY_LEN(number); i++) {
+		if (s->n && !isnan(s->min))
+			json_member_float(o, number[i].key, number[i].v);
+		else
+			json_member_null(o, number[i].key);
+	}
 }
 
 static void out_value(struct json_out *o, const struct watch_call *c, const struct watch_value *v, const char *file)
@@ -74,7 +58,10 @@ static void out_value(struct json_out *o, const struct watch_call *c, const stru
 		json_member_i64s(o, "sizes", m.size, m.n_dim);
 		json_member_i64s(o, "strides", m.stride, m.n_dim);
 	}
-	out_stats(o, &v->rec.v.stats);
+	json_member_u64(o, "address", m.address);
+	dump_stats(o, &v->rec.v.stats);
+	if (v->rec.v.stats.known && v->rec.v.stats.first_bad >= 0)
+		json_member_u64(o, "first_bad", (uint64_t)v->rec.v.stats.first_bad);
 	json_member_some(o, "file", slice_str(file));
 	json_close(o);
 }

@@ -30,7 +30,7 @@ static uint64_t hex_of(struct reader *r, uint32_t k, const char *key)
 		return IMA_NONE;
 	for (size_t i = 2; i < s.n; i++) {
 		char c = s.p[i];
-		int d = c >= '0' && c <= '9' ? c - '0' : c >= 'a' && c <= 'f' ? c - 'a' + 10 : -1;
+		int d = is_digit(c) ? c - '0' : c >= 'a' && c <= 'f' ? c - 'a' + 10 : -1;
 		if (d < 0)
 			return IMA_NONE;
 		n = n << 4 | (unsigned)d;

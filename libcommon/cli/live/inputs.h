@@ -26,7 +26,11 @@ struct inputs {
 /* The model at `path` (one of several: `name`) and its inputs. On failure nothing needs a release. */
 int inputs_load(struct loaded *l, struct inputs *in, const char *path, const char *name, const char *const *operand, int n,
 		struct err *err);
-/* Of a contract alone. */
+/* The same for a contract that is at hand. */
+int inputs_read(struct inputs *in, const struct contract *c, const char *const *operand, int n, struct err *err);
 void inputs_release(struct inputs *in);
+/* Do tensors of these metas fit, as far as the model must have it? Bounds of sizes are let pass but for an exported program's: compiled
+ * code often runs beyond them, and whether it does is its own business. EXIT_INPUT: the first that does not. */
+int inputs_check(const struct contract *c, const struct tensor_meta *meta, size_t n, struct err *err);
 
 #endif

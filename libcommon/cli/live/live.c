@@ -2,6 +2,7 @@
 
 #include "process/confine.h"
 #include "tool/output.h"
+#include "tool/parts.h"
 #include "tool/tempfolder.h"
 
 #include <errno.h>
@@ -16,7 +17,6 @@
 #include <sys/un.h>
 #include <unistd.h>
 
-#define LIBRARY "../lib/pt2utils/libpt2probe.so"
 #define MAX_QUESTION (64u << 10)
 #define MAX_CLIENTS 64
 
@@ -103,7 +103,7 @@ static int make_socket(struct live *l, struct err *err)
 	return 0;
 }
 
-/* What a process may not ask for is there before it starts. */
+/* Contracts that a process cannot ask for are in the folder before it starts. */
 static int put_contract(struct live *l, struct err *err)
 {
 	struct stat st;
@@ -225,12 +225,12 @@ static void read_log(struct live *l)
 			continue;
 		if (n <= 0)
 			break;
-		l->tail.len += (size_t)n;
+		buf_wrote(&l->tail, (size_t)n);
 		size_t used = 0;
 		for (char *nl; (nl = memchr(l->tail.p + used, '\n', l->tail.len - used)); used = (size_t)(nl - l->tail.p) + 1)
 			take_line(l, slice_of(l->tail.p + used, (size_t)(nl - l->tail.p) - used));
 		memmove(l->tail.p, l->tail.p + used, l->tail.len - used);
-		l->tail.len -= used;
+		buf_cut(&l->tail, l->tail.len - used);
 		if (l->tail.len > 4 * LIVE_MAX_LINE) { /* nobody writes such lines: not ours */
 			l->r->bad_lines++;
 			buf_reset(&l->tail);
@@ -342,7 +342,7 @@ static void serve_client(struct live *l, size_t i)
 	if (n < 0 && (errno == EINTR || errno == EAGAIN))
 		return;
 	if (n > 0) {
-		c->question.len += (size_t)n;
+		buf_wrote(&c->question, (size_t)n);
 		if (c->question.len <= MAX_QUESTION)
 			return;
 	}
@@ -394,20 +394,9 @@ static void serve(struct live *l)
 
 static int find_library(struct live *l, char path[PATH_MAX], struct err *err)
 {
-	const char *asked = getenv("PT2_PROBE");
-	char at[PATH_MAX], link[PATH_MAX];
-	if (asked && *asked) {
-		snprintf(at, sizeof(at), "%s", asked);
-	} else {
-		ssize_t n = readlink("/proc/self/exe", at, sizeof(at) - sizeof("/" LIBRARY));
-		if (n < 0)
-			return err_errno(err, EXIT_ENVIRON, "cannot find the program's own folder");
-		at[n] = 0;
-		char *slash = strrchr(at, '/');
-		memcpy(slash ? slash + 1 : at, LIBRARY, sizeof(LIBRARY));
-	}
-	if (!realpath(at, path))
-		return err_errno(err, EXIT_ENVIRON, "cannot find the library that watches the command: '%s'", at);
+	char link[PATH_MAX];
+	if (part_find("PT2_PROBE", "libpt2probe.so", path, err) < 0)
+		return -1;
 	/* LD_PRELOAD has no way to quote these. */
 	if (strpbrk(path, ": \t\n")) {
 		in_dir(l, "libpt2probe.so", link, sizeof(link));

@@ -87,7 +87,7 @@ void live_result_release(struct live_result *r);
 /* Was a model called, and every Run seen? False: why says what is missing (nothing of it where why is NULL), without a newline. */
 bool live_watched(const struct live_result *r, struct buf *why);
 
-/* One line of the event log. False when it is no event; `path` is left empty. Uses the tape, which must live on. */
+/* Reads a line of the event log. False when it is no event; `path` is left empty. Uses the tape, which must live on. */
 bool live_event_parse(struct live_event *ev, struct json_tape *t, struct slice line);
 /* A number that is a member of the event; 0 without it. */
 uint64_t live_event_number(const struct live_event *ev, const char *key);

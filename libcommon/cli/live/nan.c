@@ -61,9 +61,9 @@ static bool nan_ignored(const struct nan_options *o, struct slice name)
 /* ---- places ---- */
 
 /* Kept once, however often it comes. */
-static struct slice text_of(struct nan *n, struct slice s) { return intern_get(&n->texts, intern_add(&n->texts, s)); }
+static struct slice keep_text(struct nan *n, struct slice s) { return intern_get(&n->texts, intern_add(&n->texts, s)); }
 
-static struct nan_place *place_of(struct nan *n, const struct nan_call *c, const struct nan_value *v, bool make)
+static struct nan_place *find_place(struct nan *n, const struct nan_call *c, const struct nan_value *v, bool make)
 {
 	struct {
 		uint32_t pid, model, run, storage;
@@ -116,7 +116,7 @@ static bool alike(const struct nan_finding *a, const struct nan_finding *b)
 {
 	if (a->kind != b->kind || a->call.c.model_id != b->call.c.model_id)
 		return false;
-	/* What was there before is one finding, whoever reads it. */
+	/* A NaN that was there before is one finding, whoever reads it. */
 	if ((a->kind == NAN_INPUT || a->kind == NAN_CONSTANT) && a->cause != NONE && b->cause != NONE)
 		return slice_eq(name_of(a, a->cause), name_of(b, b->cause));
 	return a->call.c.call == b->call.c.call && slice_eq(a->call.c.name, b->call.c.name) &&
@@ -124,7 +124,7 @@ static bool alike(const struct nan_finding *a, const struct nan_finding *b)
 }
 
 /* Its index; NONE when there are too many. */
-static uint32_t add(struct nan *n, const struct nan_finding *f)
+static uint32_t add_finding(struct nan *n, const struct nan_finding *f)
 {
 	for (size_t i = 0; i < n->n; i++)
 		if (alike(&n->finding[i], f)) {
@@ -184,7 +184,7 @@ static void trace_inf(struct nan *n, const struct nan_call *c, struct nan_findin
 {
 	for (uint32_t i = 0; i < c->n_values; i++) {
 		const struct nan_value *v = &c->value[i];
-		const struct nan_place *p = reads(&v->v) && has_inf(&v->v) && known_place(v) ? place_of(n, c, v, false) : NULL;
+		const struct nan_place *p = reads(&v->v) && has_inf(&v->v) && known_place(v) ? find_place(n, c, v, false) : NULL;
 		if (p && p->inf) {
 			f->inf_kernel = p->inf_kernel;
 			f->inf_buffer = p->inf_buffer;
@@ -194,14 +194,14 @@ static void trace_inf(struct nan *n, const struct nan_call *c, struct nan_findin
 	}
 }
 
-/* What it wrote, from now on: of this finding, or of what is ignored. */
+/* Marks what the call wrote as of this finding, or as ignored. */
 static void mark(struct nan *n, const struct nan_call *c, uint32_t finding, bool ignored)
 {
 	for (uint32_t i = 0; i < c->n_values; i++) {
 		const struct nan_value *v = &c->value[i];
 		if (!nan_writes(&v->v) || !known_place(v) || nan_bad(&n->o, &v->v) == NAN_NONE)
 			continue;
-		struct nan_place *p = place_of(n, c, v, true);
+		struct nan_place *p = find_place(n, c, v, true);
 		p->finding = finding;
 		p->ignored = ignored;
 	}
@@ -219,10 +219,10 @@ static void mark_inf(struct nan *n, const struct nan_call *c)
 		const struct nan_value *v = &c->value[i];
 		if (!nan_writes(&v->v) || !known_place(v) || !has_inf(&v->v))
 			continue;
-		struct nan_place *p = place_of(n, c, v, true);
+		struct nan_place *p = find_place(n, c, v, true);
 		p->inf = !had || from.inf_kernel.n;
-		p->inf_kernel = from.inf_kernel.n ? from.inf_kernel : text_of(n, c->c.name);
-		p->inf_buffer = from.inf_kernel.n ? from.inf_buffer : text_of(n, v->v.buffer);
+		p->inf_kernel = from.inf_kernel.n ? from.inf_kernel : keep_text(n, c->c.name);
+		p->inf_buffer = from.inf_kernel.n ? from.inf_buffer : keep_text(n, v->v.buffer);
 		p->inf_call = from.inf_kernel.n ? from.inf_call : c->c.call;
 	}
 }
@@ -241,7 +241,7 @@ static void take_bad(struct nan *n, const struct nan_call *c, uint32_t out, enum
 	} else if (in->is_input) {
 		f.kind = NAN_INPUT;
 	} else {
-		const struct nan_place *p = known_place(in) ? place_of(n, c, in, false) : NULL;
+		const struct nan_place *p = known_place(in) ? find_place(n, c, in, false) : NULL;
 		if (p) {
 			if (p->finding != NONE)
 				n->finding[p->finding].passed_on++;
@@ -253,7 +253,7 @@ static void take_bad(struct nan *n, const struct nan_call *c, uint32_t out, enum
 	bool quiet = nan_ignored(&n->o, c->c.name) || nan_ignored(&n->o, c->value[out].v.buffer);
 	if (in)
 		quiet |= nan_ignored(&n->o, in->v.buffer) || nan_ignored(&n->o, in->v.path);
-	mark(n, c, quiet ? NONE : add(n, &f), quiet);
+	mark(n, c, quiet ? NONE : add_finding(n, &f), quiet);
 }
 
 /* Constants by themselves: each is told once. */
@@ -265,7 +265,7 @@ static void take_constants(struct nan *n, const struct nan_call *c)
 		if (what == NAN_NONE || nan_ignored(&n->o, v->v.buffer) || nan_ignored(&n->o, v->v.path))
 			continue;
 		struct nan_finding f = {.kind = NAN_CONSTANT, .what = what, .call = *c, .bad = NONE, .cause = i};
-		add(n, &f);
+		add_finding(n, &f);
 	}
 }
 
@@ -278,7 +278,7 @@ static void take_run(struct nan *n, const struct nan_call *c)
 		if (what == NAN_NONE || nan_ignored(&n->o, v->v.buffer))
 			continue;
 		struct nan_finding f = {.kind = NAN_INPUT, .what = what, .call = *c, .bad = NONE, .cause = i};
-		add(n, &f);
+		add_finding(n, &f);
 	}
 }
 
@@ -293,7 +293,7 @@ void nan_take(struct nan *n, const struct nan_call *c)
 		take_constants(n, c);
 	if (c->crashed) {
 		struct nan_finding f = {.kind = NAN_CRASHED, .call = *c, .bad = NONE, .cause = NONE};
-		add(n, &f);
+		add_finding(n, &f);
 		return;
 	}
 	uint32_t out = NONE;

@@ -73,7 +73,7 @@ struct nan_finding {
 	struct nan_call call;
 	uint32_t bad;   /* value[bad] is the output that is bad, or of NAN_CRASHED and constants by themselves NONE */
 	uint32_t cause; /* value[cause] was bad before; NONE */
-	/* Of NaN made from infinities: which call made those. */
+	/* The call that made the infinities, of NaN that came from some. */
 	struct slice inf_kernel, inf_buffer;
 	uint32_t inf_call;
 	uint64_t times, passed_on; /* how often; how many later calls only handed it on */
@@ -91,7 +91,7 @@ struct nan {
 	size_t n, cap;
 	uint64_t calls, more; /* taken; findings beyond NAN_FINDINGS */
 	struct arena arena;   /* what findings point to */
-	/* Of each place in memory that was bad last: of which finding. */
+	/* For each place in memory that was bad last, the finding it belongs to. */
 	struct intern places, texts;
 	struct nan_place *place;
 	size_t cap_place;
@@ -133,7 +133,7 @@ struct nan_guess {
 	char text[256];
 	bool seen; /* the numbers that were read speak for it; else only that such an operator is in the call */
 };
-/* What may have made it, the likeliest first. Returns how many. */
+/* Lists what may have made it, the likeliest first. Returns how many. */
 size_t nan_guess(const struct nan_finding *f, struct nan_guess *guess, size_t max);
 /* The ATen operators in the name of a generated kernel: "cpp_fused__to_copy_log_1" -> "_to_copy", "log". Returns how many there
  * are; slices of the name. */

@@ -1,4 +1,4 @@
-/* What may have made a NaN: rules over operators and what was seen of the numbers. */
+/* Guesses what made a NaN, by rules over operators and what was seen of the numbers. */
 #include "live/nan.h"
 
 #include <math.h>
@@ -59,7 +59,7 @@ static unsigned facts_of_tensor(const struct dump_value *v, int written)
 	return f;
 }
 
-/* Of all that was read; *at: of the elements at the bad place. */
+/* The facts of all that was read; *at: those of the elements at the bad place. */
 static unsigned facts_of(const struct nan_finding *f, unsigned *at)
 {
 	const struct nan_call *c = &f->call;
@@ -164,12 +164,12 @@ static size_t long_op(struct slice s)
 static struct slice without_number(struct slice s)
 {
 	size_t n = s.n;
-	while (n && s.p[n - 1] >= '0' && s.p[n - 1] <= '9')
+	while (n && is_digit(s.p[n - 1]))
 		n--;
 	return n && n < s.n && s.p[n - 1] == '_' ? slice_of(s.p, n - 1) : s;
 }
 
-static bool cut(struct slice *s, const char *head)
+static bool take_text(struct slice *s, const char *head)
 {
 	if (!slice_starts(*s, head))
 		return false;
@@ -185,7 +185,7 @@ size_t nan_ops_of_name(struct slice kernel, struct slice *op, size_t max)
 	struct slice s = kernel;
 	size_t n = 0;
 	for (size_t i = 0; i < ARRAY_LEN(ops); i++)
-		if (cut(&s, ops[i])) {
+		if (take_text(&s, ops[i])) {
 			if (slice_ends(s, "_out"))
 				s.n -= 4;
 			if (max)
@@ -194,7 +194,7 @@ size_t nan_ops_of_name(struct slice kernel, struct slice *op, size_t max)
 		}
 	bool fused = false;
 	for (size_t i = 0; i < ARRAY_LEN(heads) && !fused; i++)
-		fused = cut(&s, heads[i]);
+		fused = take_text(&s, heads[i]);
 	if (!fused)
 		return 0;
 	s = without_number(s);
@@ -222,7 +222,7 @@ static void add_op(struct ops *o, struct slice s)
 {
 	s = without_number(slice_trim(s));
 	if (slice_starts(s, "aten."))
-		cut(&s, "aten.");
+		take_text(&s, "aten.");
 	const char *dot = slice_chr(s, '.'); /* overloads: div.Tensor */
 	if (dot)
 		s.n = (size_t)(dot - s.p);
@@ -244,7 +244,7 @@ static void ops_of(const struct nan_finding *f, struct ops *o)
 {
 	o->n = nan_ops_of_name(f->call.c.name, o->v, MAX_OPS);
 	o->n = o->n < MAX_OPS ? o->n : MAX_OPS;
-	/* What a comment says of an op from outside is about all that was fused away before it: only the last is the op itself. */
+	/* A comment before a call of an op from outside lists all that was fused before it, too: only the last is the op itself. */
 	if (f->call.c.kind == DUMP_KERNEL)
 		add_list(o, f->call.c.aten);
 	for (uint32_t i = 0; i < f->n_nodes; i++)

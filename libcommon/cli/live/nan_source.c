@@ -174,7 +174,7 @@ static int read_trace(struct nan_sources *s, const char *path, struct err *err)
 	struct reading r = {.s = s};
 	struct trace_hooks hooks = {.ctx = &r, .record = on_record, .threads = 1};
 	struct trace t;
-	trace_init(&t, path);
+	trace_init(&t, path, NULL);
 	int rc = trace_read(&t, &hooks, err);
 	trace_release(&t);
 	json_tape_release(&r.tape);

@@ -6,6 +6,7 @@
 #include "weights/weights.h"
 #include "process/confine.h"
 #include "tool/output.h"
+#include "tool/parts.h"
 #include "tool/tempfolder.h"
 #include "base/text.h"
 
@@ -15,37 +16,17 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#define RUNNER "../lib/pt2utils/pt2-runner"
-#define SHIM "libpt2shim.so"
-
 /* ---- the programs ---- */
 
-static char *own_file(struct arena *a, const char *variable, const char *relative, struct err *err)
+static const char *own_file(struct arena *a, const char *variable, const char *name, struct err *err)
 {
-	const char *asked = getenv(variable);
-	char at[PATH_MAX + 64], path[PATH_MAX];
-	if (asked && *asked) {
-		snprintf(at, sizeof(at), "%s", asked);
-	} else {
-		ssize_t n = readlink("/proc/self/exe", at, PATH_MAX);
-		if (n < 0) {
-			err_errno(err, EXIT_ENVIRON, "cannot find the program's own folder");
-			return NULL;
-		}
-		at[n] = 0;
-		char *slash = strrchr(at, '/');
-		snprintf(slash + 1, sizeof(at) - (size_t)(slash + 1 - at), "%s", relative);
-	}
-	if (!realpath(at, path)) {
-		err_errno(err, EXIT_ENVIRON, "cannot find '%s', a part of pt2utils", at);
-		return NULL;
-	}
-	return arena_strndup(a, path, strlen(path));
+	char path[PATH_MAX];
+	return part_find(variable, name, path, err) < 0 ? NULL : arena_strndup(a, path, strlen(path));
 }
 
 static const char *runtime(struct arena *a, const struct run_options *o, struct err *err)
 {
-	return o->torch ? run_find_torch(a, o->torch, err) : own_file(a, "PT2_SHIM", "../lib/pt2utils/" SHIM, err);
+	return o->torch ? run_find_torch(a, o->torch, err) : own_file(a, "PT2_SHIM", "libpt2shim.so", err);
 }
 
 /* ---- the folder ---- */
@@ -301,7 +282,7 @@ static int prepare(struct run_job *j, struct package *pkg, const struct tensor_v
 		return -1;
 	if (!m->so)
 		return err_set(err, EXIT_INPUT, "'%s' has no library to run, only texts", pkg->path);
-	const char *runner = own_file(&j->arena, "PT2_RUNNER", RUNNER, err), *torch = runner ? runtime(&j->arena, o, err) : NULL;
+	const char *runner = own_file(&j->arena, "PT2_RUNNER", "pt2-runner", err), *torch = runner ? runtime(&j->arena, o, err) : NULL;
 	if (find_libraries(j, o, load, err) < 0)
 		return -1;
 	if (!torch || check_processor(pkg, m, o, &j->gpu, err) < 0 || !(j->folder = temp_folder(TEMP_RUN, err)) ||

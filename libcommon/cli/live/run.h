@@ -42,14 +42,26 @@
 
 enum { RUN_MAX_LOAD = 16 };
 
+/* Rows of struct opt_rule that every tool has which runs a model, and those that one has which watches a command, too. */
+#define RUN_RULE_LOAD \
+	{ \
+		.of = "load", .without = "torch", .text = "--load is for an installed libtorch (--torch)" \
+	}
+#define RUN_RULES_COMMAND \
+	{.of = OPT_COMMAND, .with = OPT_OPERANDS, .text = "a command is watched alone: no model and no inputs before '--'"}, \
+	{ \
+		.of = OPT_COMMAND, .with = "model weights torch load repeat", \
+		.text = "--model, --weights, --torch, --load and --repeat are for a model that is run here, not for a command" \
+	}
+
 struct run_options {
 	const char *model; /* of several in a package */
 	const char *torch; /* NULL: libpt2shim.so ($PT2_SHIM, else beside pt2-runner); else as for run_find_torch */
-	const char *const
-	    *load;     /* .torch: libraries that define operators (TORCH_LIBRARY); loaded in the confined child, before the model */
+	/* .torch: libraries that define operators (TORCH_LIBRARY); loaded in the confined child, before the model */
+	const char *const *load;
 	size_t n_load; /* at most RUN_MAX_LOAD */
-	const char
-	    *weights; /* a file (weights/weights.h) that the model's weights are taken from; NULL: its own, or what its package carries */
+	/* a file (weights/weights.h) that the model's weights are taken from; NULL: its own, or what its package carries */
+	const char *weights;
 	const struct contract *contract; /* of the model: names, shapes and layout of the weights; NULL: only its own functions are asked */
 	unsigned runs;                   /* 0: 1; each with the inputs as given; the last one's outputs are returned */
 	unsigned threads;                /* OpenMP; 0: OMP_NUM_THREADS, else one for each processor */

@@ -55,7 +55,7 @@ struct runfile {
 int runfile_write(int fd, const struct tensor_view *v, size_t n, const struct run_times *times, const char *what, struct err *err);
 int runfile_write_error(int fd, const struct err *error, struct err *err);
 /* -1 and EXIT_INPUT when it is none (then nothing needs to be closed). Bytes must outlive it. */
-int runfile_read(struct runfile *f, struct slice bytes, const char *what, struct err *err);
+FOR_TESTS int runfile_read(struct runfile *f, struct slice bytes, const char *what, struct err *err);
 int runfile_open(struct runfile *f, const char *path, struct err *err);
 void runfile_close(struct runfile *f);
 

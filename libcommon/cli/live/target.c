@@ -1,4 +1,4 @@
-/* What can be said of a command before it runs: does a preload library reach it? */
+/* Looks at a command before it runs: does a preload library reach it? */
 #include "live/live.h"
 
 #include <elf.h>
@@ -105,7 +105,7 @@ bool live_unseen(const char *program, char *why, size_t room)
 			return false;
 		size_t len = read_at(fd, 0, head, sizeof(head));
 		bool is_elf = len > SELFMAG && !memcmp(head, ELFMAG, SELFMAG);
-		/* Of a script the bits do not count, and the interpreter decides. */
+		/* A script's set-uid bits do not count: its interpreter decides. */
 		bool unseen = is_elf && (privileged(fd, path, why, room) || elf_unseen(fd, path, head, len, why, room));
 		close(fd);
 		if (is_elf || !interpreter_of(head, len, path))

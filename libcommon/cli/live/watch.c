@@ -158,7 +158,7 @@ static int run(struct watch *w, char *const *command, struct err *err)
 	return 0;
 }
 
-/* What is left of a model's process: its outputs, or why there are none. Without a single call nothing was run. */
+/* Takes over what a model's process left: its outputs, or why there are none. Without a single call nothing was run. */
 static int take_outputs(struct watch *w, struct err *err)
 {
 	if (run_outputs(w->job, &w->live.command, &w->outputs, &w->failed) == 0) {

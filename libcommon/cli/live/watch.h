@@ -63,8 +63,8 @@ struct watch_value {
 	const struct contract_value *value; /* NULL when it could not be matched */
 };
 
-/* One call of a kernel or op, whole; or a Run (begin.what CALL_RUN_BEGIN) with the model's inputs and outputs, which comes when it
- * ends. Constants are told once (CALLS_INPUTS), with the call that is the first to read them. */
+/* A finished call of a kernel or op; or a Run (begin.what CALL_RUN_BEGIN) with the model's inputs and outputs, which comes when it ends.
+ * Constants are told once (CALLS_CONSTANTS), with the call that is the first to read them. */
 struct watch_call {
 	struct call_record begin, end; /* end.what CALL_NONE: it never returned (a crash, or it was still running) */
 	const char *name;
@@ -98,8 +98,8 @@ struct watch {
 	struct calls_reader calls;
 	struct watch_model *model;
 	size_t n_models, cap_models;
-	/* What the model's own process said when it failed, or why there are no outputs; text is "" when it ran. Calls up to
-	 * there can be read all the same. Never set for a command. */
+	/* The error of the model's own process, or why there are no outputs; text is "" when it ran. Calls up to there can be read all
+	 * the same. Never set for a command. */
 	struct err failed;
 	struct run_result outputs; /* of a model that ran here */
 	struct buf asides;         /* what was not understood in the process, a line each */

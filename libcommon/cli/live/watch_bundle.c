@@ -55,7 +55,7 @@ struct index {
 	struct err *err;
 };
 
-static int bad(const struct index *x, const char *why)
+static int bad_bundle(const struct index *x, const char *why)
 {
 	return err_set(x->err, EXIT_INPUT, "'%s': %s: is it a bundle that was kept whole?", x->path, why);
 }
@@ -69,35 +69,36 @@ static int take_input(struct watch_bundle *b, struct index *x, uint32_t k, struc
 	if (!file.n)
 		return err_set(err, EXIT_INPUT, "'%s': input %zu could not be kept when the model ran", x->path, b->n);
 	if (!plain(file))
-		return bad(x, "the name of an input is a path");
+		return bad_bundle(x, "the name of an input is a path");
 	in->file = xasprintf("%s/%.*s", b->folder, SL(file));
 	b->n++;
-	return tensor_spec_parse(json_text(&x->t, k, "spec", &x->text), &in->meta, NULL) < 0 ? bad(x, "an input has no \"spec\"") : 0;
+	return tensor_spec_parse(json_text(&x->t, k, "spec", &x->text), &in->meta, NULL) < 0 ? bad_bundle(x, "an input has no \"spec\"")
+											     : 0;
 }
 
 static int take_index(struct watch_bundle *b, struct index *x, struct slice text, struct err *err)
 {
 	uint32_t root;
 	if (text.n > MAX_INDEX)
-		return bad(x, "too long");
+		return bad_bundle(x, "too long");
 	json_tape_text(&x->t, text.p, text.n);
 	if (json_parse(&x->t, 0, text.n, &root) < 0 || !json_is(&x->t, root, JSON_OBJECT))
-		return bad(x, "no JSON");
+		return bad_bundle(x, "no JSON");
 	if (json_count(&x->t, root, "bundle", UINT64_MAX) != BUNDLE_VERSION)
-		return bad(x, "a version that is not known");
+		return bad_bundle(x, "a version that is not known");
 	struct slice library = json_text(&x->t, root, "library", &x->text);
 	const size_t head = sizeof(BUNDLE_MODEL "/") - 1;
 	if (!library.n)
 		return err_set(err, EXIT_INPUT,
 			       "'%s': the model's library was gone when the bundle was made: run its package on the inputs", x->path);
 	if (!slice_starts(library, BUNDLE_MODEL "/") || !plain(slice_of(library.p + head, library.n - head)))
-		return bad(x, "\"library\" lies outside of it");
+		return bad_bundle(x, "\"library\" lies outside of it");
 	b->library = xasprintf("%s/%.*s", b->folder, SL(library));
 	uint32_t list = json_get_as(&x->t, root, "inputs", JSON_ARRAY), n = json_length(&x->t, list);
 	if (list == NONE)
-		return bad(x, "no \"inputs\"");
+		return bad_bundle(x, "no \"inputs\"");
 	if (n > CONTRACT_MAX_INPUTS)
-		return bad(x, "too many inputs");
+		return bad_bundle(x, "too many inputs");
 	b->input = xcalloc(n + 1, sizeof(*b->input));
 	json_each(&x->t, list, k)
 		if (take_input(b, x, k, err) < 0)
@@ -211,7 +212,7 @@ int watch_bundle_inputs(const struct watch_bundle *b, struct inputs *in, const s
 		meta[i] = in->v[i].meta;
 	}
 	if (!r)
-		r = watch_inputs_check(c, meta, b->n, err);
+		r = inputs_check(c, meta, b->n, err);
 	free(meta);
 	if (r)
 		inputs_release(in);

@@ -29,7 +29,7 @@ static void free_open(struct watch_open *c)
 }
 
 /* open[i] is whole. */
-static void finish(struct watch *w, size_t i)
+static void move_to_ready(struct watch *w, size_t i)
 {
 	struct watch_open *c = w->open[i];
 	memmove(&w->open[i], &w->open[i + 1], (w->n_open - i - 1) * sizeof(*w->open));
@@ -42,7 +42,7 @@ static struct watch_open *add_open(struct watch *w, const struct call_record *r)
 {
 	if (w->n_open == MAX_OPEN) {
 		w->open[0]->cut = true;
-		finish(w, 0);
+		move_to_ready(w, 0);
 	}
 	struct watch_open *c = xcalloc(1, sizeof(*c));
 	c->begin = *r;
@@ -60,7 +60,7 @@ static struct watch_open *find(const struct watch *w, uint64_t seq)
 
 /* A thread goes on: its calls that have returned have all their values. One of the same Run that has not returned by now has
  * lost its end, for kernels do not call one another; so have those inside of a Run that ends. */
-static void settle(struct watch *w, const struct call_record *r)
+static void end_returned_calls(struct watch *w, const struct call_record *r)
 {
 	for (size_t i = 0; i < w->n_open;) {
 		struct watch_open *c = w->open[i];
@@ -79,7 +79,7 @@ static void settle(struct watch *w, const struct call_record *r)
 			c->end = c->begin;
 			c->end.what = is_run(c) ? CALL_RUN_END : CALL_END;
 		}
-		finish(w, i);
+		move_to_ready(w, i);
 	}
 }
 
@@ -97,7 +97,7 @@ static void take_end(struct watch *w, const struct call_record *r)
 		return;
 	for (size_t i = 0; i < w->n_open; i++)
 		if (w->open[i] == c) {
-			finish(w, i);
+			move_to_ready(w, i);
 			return;
 		}
 }
@@ -131,20 +131,20 @@ static void take_replay(struct watch *w, const struct call_record *r)
 	c->replayed = true;
 }
 
-static void take(struct watch *w, const struct call_record *r)
+static void take_record(struct watch *w, const struct call_record *r)
 {
 	watch_meet(w, r->pid);
 	switch ((enum call_what)r->what) {
 	case CALL_NONE: break;
 	case CALL_BEGIN:
 	case CALL_RUN_BEGIN:
-		settle(w, r);
+		end_returned_calls(w, r);
 		if (!find(w, r->seq))
 			add_open(w, r);
 		break;
 	case CALL_END:
 	case CALL_RUN_END:
-		settle(w, r);
+		end_returned_calls(w, r);
 		take_end(w, r);
 		break;
 	case CALL_VALUE: take_value(w, r); break;
@@ -157,7 +157,7 @@ void watch_finish_process(struct watch *w, uint32_t pid)
 {
 	for (size_t i = w->n_open; i-- > 0;)
 		if (w->open[i]->begin.pid == pid)
-			finish(w, i);
+			move_to_ready(w, i);
 }
 
 /* Nothing more will come. What has returned first, then what has not: calls before the Runs they are in. */
@@ -165,7 +165,7 @@ static void finish_all(struct watch *w)
 {
 	for (size_t i = 0; i < w->n_open;)
 		if (w->open[i]->end.what != CALL_NONE)
-			finish(w, i);
+			move_to_ready(w, i);
 		else
 			i++;
 	while (w->n_open) {
@@ -176,7 +176,7 @@ static void finish_all(struct watch *w)
 			c->end = c->begin;
 			c->end.what = is_run(c) ? CALL_RUN_END : CALL_END;
 		}
-		finish(w, w->n_open - 1);
+		move_to_ready(w, w->n_open - 1);
 	}
 }
 
@@ -252,7 +252,7 @@ bool watch_next(struct watch *w, struct watch_call *c)
 	while (w->at_ready == w->n_ready) {
 		w->at_ready = w->n_ready = 0;
 		if (calls_next(&w->calls, &r)) {
-			take(w, &r);
+			take_record(w, &r);
 			continue;
 		}
 		if (!w->ended || !w->n_open)

@@ -21,7 +21,7 @@ static struct watch_graph *graph_of(struct watch *w, uint32_t pid, uint64_t numb
 	return &w->graph[w->n_graphs++];
 }
 
-/* What comes later says more. */
+/* An event that comes later says more of the graph. */
 void watch_graph_event(struct watch *w, const struct live_event *ev)
 {
 	struct watch_graph *g = graph_of(w, (uint32_t)ev->pid, live_event_number(ev, "graph"), ev->model);

@@ -4,12 +4,6 @@
 #include "live/inputs.h"
 #include "live/watch.h"
 
-/* ---- watch_inputs.c ---- */
-
-/* Do tensors of these metas fit, as far as the model must have it? Bounds of sizes are let pass: compiled code often runs beyond
- * them, and whether it does is its own business. */
-int watch_inputs_check(const struct contract *c, const struct tensor_meta *meta, size_t n, struct err *err);
-
 /* ---- watch_fate.c, watch_calls.c: processes ---- */
 
 void watch_meet(struct watch *w, uint32_t pid);           /* something of this process was read */
@@ -38,7 +32,7 @@ struct watch_bundle {
 bool watch_bundle_like(const char *path);
 int watch_bundle_open(struct watch_bundle *b, const char *path, struct err *err);
 /* The text of an index (bundle.h), of a bundle in this folder; what: for messages. */
-int watch_bundle_read(struct watch_bundle *b, struct slice text, const char *folder, const char *what, struct err *err);
+FOR_TESTS int watch_bundle_read(struct watch_bundle *b, struct slice text, const char *folder, const char *what, struct err *err);
 int watch_bundle_inputs(const struct watch_bundle *b, struct inputs *in, const struct contract *c, struct err *err);
 void watch_bundle_close(struct watch_bundle *b);
 

@@ -1,0 +1,247 @@
+/* Inputs that nobody gave: other sizes where sizes are free, other values where values are. */
+#include "graph/graph_forms.h"
+#include "tensor/write.h"
+#include "verifier.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <math.h>
+#include <unistd.h>
+
+const char *const input_words[INPUT_KINDS] = {
+    [INPUTS_GIVEN] = "as given",
+    [INPUTS_MADE] = "made up",
+    [INPUTS_SIZES] = "other sizes",
+    [INPUTS_VALUES] = "ties, zeros and signs",
+    [INPUTS_SPECIAL] = "NaN and large numbers",
+};
+
+/* splitmix64 */
+static uint64_t next(uint64_t *state)
+{
+	uint64_t x = *state += 0x9e3779b97f4a7c15u;
+	x = (x ^ (x >> 30)) * 0xbf58476d1ce4e5b9u;
+	x = (x ^ (x >> 27)) * 0x94d049bb133111ebu;
+	return x ^ (x >> 31);
+}
+
+static double unit(uint64_t *state) { return ((double)(next(state) >> 11) + 0.5) * 0x1p-53; }
+static double normal(uint64_t *state) { return sqrt(-2 * log(unit(state))) * cos(6.283185307179586 * unit(state)); }
+
+/* ---- sizes ---- */
+
+/* Across the vector loop and its tail, whatever the width: no multiple of 8 or 16. */
+static const int64_t other_sizes[] = {19, 21, 35, 13, 11, 7, 5, 3, 6, 9, 4, 2, 1};
+
+static bool other_size(const struct contract_symbol *s, int64_t was, int64_t *out)
+{
+	for (size_t i = 0; i < ARRAY_LEN(other_sizes); i++) {
+		const int64_t n = other_sizes[i];
+		if (n != was && (s->range.lo_inf || n >= s->range.lo) && (s->range.hi_inf || n <= s->range.hi) && n > 1)
+			return *out = n, true;
+	}
+	return false;
+}
+
+/* The program's inputs with their sizes: those of `first`, or others where they are free. False: there are no others. */
+static bool find_sizes(const struct program *p, const struct trial *first, bool other, struct tensor_meta *m)
+{
+	const struct contract *c = &p->contract;
+	struct symbind env = {0};
+	bool any = false, ok = true;
+	if (first) {
+		for (uint32_t i = 0; i < c->n_inputs; i++)
+			m[i] = first->in[i].meta;
+		contract_bind(c, m, c->n_inputs, &env);
+	}
+	for (uint32_t i = 0; i < c->n_symbols; i++) {
+		int64_t was = 0, n;
+		symbind_get(&env, c->symbol[i].symbol, &was);
+		if ((other || !first) && c->symbol[i].input != NONE && other_size(&c->symbol[i], was, &n))
+			symbind_set(&env, c->symbol[i].symbol, n), any = true;
+	}
+	for (uint32_t i = 0; i < c->n_inputs && ok && (any || !first); i++) {
+		const struct contract_input *in = &c->input[i];
+		m[i] = (struct tensor_meta){.dtype = in->dtype, .device = DEVICE_CPU, .device_index = -1, .n_dim = in->n_dim};
+		for (int d = 0; d < in->n_dim && ok; d++)
+			ok = symsize_eval(&c->tab, in->dim[d].size, &env, &m[i].size[d], NULL) == 0 && m[i].size[d] >= 0;
+		tensor_contiguous(&m[i]);
+	}
+	symbind_release(&env);
+	return ok && (any || !other);
+}
+
+/* ---- what integers may be ---- */
+
+/* One past the greatest that an input of integers may hold, by the operators that take it as an index; 0: nothing indexes with it; -1: it
+ * cannot be told. Followed through what only moves or copies it. */
+static int64_t index_bound(const struct program *p, uint32_t node)
+{
+	static const struct {
+		const char *op;
+		int of, dim; /* which operand is indexed, along which dim; dim -1: an operand */
+	} takes[] = {{"aten.embedding.", 0, 0}, {"aten.index_select.", 0, -1}, {"aten.gather.", 0, -1}, {"aten.index.Tensor", 0, 0}};
+	static const char *const moves[] = {"aten.view.",    "aten.reshape.",  "aten.unsqueeze.", "aten.expand.",
+					    "aten.to.",      "aten._to_copy.", "aten.clone.",     "aten.contiguous.",
+					    "aten.slice.",   "aten.select.",   "aten.permute.",   "aten.transpose.",
+					    "aten.flatten.", "aten.squeeze.",  "aten.alias.",     "aten.detach"};
+	static const char *const safe[] = {"aten.eq.",  "aten.ne.",       "aten.gt.",          "aten.lt.",         "aten.ge.",
+					   "aten.le.",  "aten.sym_size.", "aten.cumsum.",      "aten._assert",     "aten.add.",
+					   "aten.mul.", "aten.sub.",      "aten.bitwise_and.", "aten.logical_not."};
+	const struct graph *g = &p->graph;
+	int64_t least = 0;
+	for (uint32_t u = g->user_of[node]; u < g->user_of[node + 1]; u++) {
+		const uint32_t user = g->user[u];
+		const struct slice op = graph_op_text(g, user);
+		int64_t bound = -1;
+		for (size_t i = 0; i < ARRAY_LEN(safe); i++)
+			bound = slice_starts(op, safe[i]) || g->node[user].op == GRAPH_OUTPUT ? 0 : bound;
+		for (size_t i = 0; i < ARRAY_LEN(moves); i++)
+			bound = slice_starts(op, moves[i]) ? index_bound(p, user) : bound;
+		for (size_t i = 0; i < ARRAY_LEN(takes); i++) {
+			const struct gnode *n = &g->node[user];
+			if (!slice_starts(op, takes[i].op) || n->n_args < 2 || g->value[n->args].kind != GV_NODE)
+				continue;
+			const uint32_t meta = g->node[g->value[n->args].node].meta;
+			int64_t dim = takes[i].dim < 0 && g->value[n->args + 1].kind == GV_INT ? g->value[n->args + 1].i : takes[i].dim;
+			if (meta == NONE || g->meta[meta].kind != GMETA_TENSOR)
+				continue;
+			dim += dim < 0 ? g->meta[meta].n_dim : 0;
+			if (dim < g->meta[meta].n_dim && symsize_is_int(g->dim[g->meta[meta].dim + dim]))
+				bound = g->dim[g->meta[meta].dim + dim].k;
+		}
+		if (bound < 0)
+			return -1;
+		least = bound && (!least || bound < least) ? bound : least;
+	}
+	return least;
+}
+
+/* ---- values ---- */
+
+struct making {
+	enum input_kind kind;
+	uint64_t state;
+	double *v;
+	int64_t n;
+};
+
+static double value(struct making *m)
+{
+	static const double ties[] = {0, -0.0, 1, -1, 0.5, -0.5, 2, -2, 3, 1, 0, 6};
+	static const double special[] = {(double)NAN, 1e4, -1e4, 1e10, 1e-40, 0, (double)NAN, -1e6};
+	const uint64_t r = next(&m->state);
+	if (m->kind == INPUTS_VALUES && r % 4)
+		return ties[r / 4 % ARRAY_LEN(ties)];
+	if (m->kind == INPUTS_SPECIAL && r % 8 == 0)
+		return special[r / 8 % ARRAY_LEN(special)];
+	return normal(&m->state);
+}
+
+static bool is_permutation(const double *v, int64_t n)
+{
+	bool *seen = xcalloc((size_t)n + 1, sizeof(*seen)), all = n > 1;
+	for (int64_t i = 0; i < n && all; i++) {
+		all = v[i] >= 0 && v[i] < (double)n && !seen[(int64_t)v[i]];
+		if (all)
+			seen[(int64_t)v[i]] = true;
+	}
+	free(seen);
+	return all;
+}
+
+/* Integers and masks keep to the values that were given, again and again; a permutation stays one. */
+static void repeat_given(struct making *m, const struct numbers *given)
+{
+	const bool permutation = is_permutation(given->v, given->n);
+	for (int64_t i = 0; i < m->n; i++)
+		m->v[i] = permutation ? (double)((i * 7 + 3) % m->n) : given->n ? given->v[i % given->n] : 0;
+	if (permutation && m->n % 7 == 0)
+		for (int64_t i = 0; i < m->n; i++)
+			m->v[i] = (double)(m->n - 1 - i);
+}
+
+/* 1: other values than those given; 0: the given ones again. */
+static int fill(struct making *m, const struct program *p, uint32_t input, const struct tensor_meta *meta,
+		const struct observed_tensor *given, struct err *err)
+{
+	const struct numbers *was = given && given->x.v && given->x.class != NUMBERS_COMPLEX ? &given->x : NULL;
+	if (aten_is_float(meta->dtype) || aten_is_complex(meta->dtype)) {
+		for (int64_t i = 0; i < m->n; i++)
+			m->v[i] = value(m);
+		return 1;
+	}
+	const uint32_t node = graph_find(&p->graph, 0, p->contract.input[input].name);
+	const int64_t bound = meta->dtype == DTYPE_BOOL ? 0 : node == NONE ? -1 : index_bound(p, node);
+	if (was && (bound <= 0 || m->kind == INPUTS_SPECIAL || is_permutation(was->v, was->n)))
+		return repeat_given(m, was), 0;
+	if (bound < 0)
+		return err_set(err, EXIT_USAGE,
+			       "it cannot be told what '%.*s' may hold, integers that the graph indexes with: give the inputs",
+			       SL(p->contract.input[input].name));
+	for (int64_t i = 0; i < m->n; i++)
+		m->v[i] = bound ? (double)(next(&m->state) % (uint64_t)bound) : 1;
+	return 1;
+}
+
+/* In the dtype of the input. */
+static int convert(const struct making *m, const struct tensor_meta *meta, struct aten_value *out, struct err *err)
+{
+	ATEN_TRY("input")
+	{
+		int64_t stride[ATEN_DIMS];
+		aten_contiguous_strides(meta->n_dim, meta->size, stride);
+		struct aten_tensor *t = aten_new(meta->dtype, meta->n_dim, meta->size, NULL);
+		aten_copy(t, aten_of_blob(m->v, DTYPE_F64, meta->n_dim, meta->size, stride, 0));
+		*out = aten_of(aten_keep(t));
+	}
+	return ATEN_END ? err_set(err, EXIT_INPUT, "%s", aten_last_error()) : 0;
+}
+
+static int write_file(const char *path, const struct tensor_view *v, size_t n, struct err *err)
+{
+	const int fd = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
+	if (fd < 0)
+		return err_errno(err, EXIT_ENVIRON, "cannot write '%s'", path);
+	int r = tensor_write(fd, TENSOR_PT, v, n, path, err);
+	if (close(fd) < 0 && !r)
+		r = err_errno(err, EXIT_ENVIRON, "cannot write '%s'", path);
+	return r;
+}
+
+int inputs_make(const struct program *p, const struct trial *first, enum input_kind kind, uint64_t seed, const char *path, struct err *err)
+{
+	const uint32_t n = p->contract.n_inputs;
+	struct tensor_meta *meta = xcalloc(n + 1, sizeof(*meta));
+	struct aten_value *t = xcalloc(n + 1, sizeof(*t));
+	struct tensor_view *v = xcalloc(n + 1, sizeof(*v));
+	struct making m = {.kind = kind, .state = seed * 1000003 + kind};
+	bool other = false;
+	int r = find_sizes(p, first, kind == INPUTS_SIZES, meta);
+	if (!r && !first)
+		r = err_set(err, EXIT_USAGE, "the sizes of the inputs cannot be told from the graph: give the inputs");
+	for (uint32_t i = 0; i < n && r > 0; i++) {
+		if (!dtype_info(meta[i].dtype) || !tensor_numel(&meta[i], &m.n)) {
+			r = 0;
+			break;
+		}
+		m.v = xcalloc((size_t)m.n + 1, sizeof(*m.v));
+		const int filled = fill(&m, p, i, &meta[i], first ? &first->observed.write[i] : NULL, err);
+		other |= filled > 0;
+		if (filled < 0 || convert(&m, &meta[i], &t[i], err) < 0)
+			r = -1;
+		else
+			v[i] = (struct tensor_view){.meta = meta[i], .data = aten_data(t[i].tensor)};
+		free(m.v);
+	}
+	if (r > 0 && !other && (kind == INPUTS_VALUES || kind == INPUTS_SPECIAL))
+		r = 0; /* they would be the same */
+	if (r > 0 && n && write_file(path, v, n, err) < 0)
+		r = -1;
+	for (uint32_t i = 0; i < n; i++)
+		aten_value_release(&t[i]);
+	free(t);
+	free(v);
+	free(meta);
+	return r;
+}

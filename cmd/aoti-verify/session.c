@@ -1,0 +1,279 @@
+/* From files to verdicts. */
+#include "process/child.h"
+#include "tool/diag.h"
+#include "tool/tempfolder.h"
+#include "verifier.h"
+
+/* ---- runs ---- */
+
+static int run_package(struct verifier *v, struct source *s, const char *const *operand, int n, struct err *err)
+{
+	const int runs = v->o->runs ? v->o->runs : reference_keeps_state(&v->program) ? 2 : 1;
+	struct watch_options wo = {.model = v->package,
+				   .name = v->o->model,
+				   .operand = operand,
+				   .n_operand = n,
+				   .torch = v->o->torch,
+				   .load = v->o->load.v,
+				   .n_load = v->o->load.n,
+				   .weights = v->o->weights,
+				   .runs = (unsigned)runs,
+				   .quiet = true};
+	if (dump_run(&wo, s->folder, "aoti-verify " PT2_VERSION, &s->ran, err) < 0)
+		return -1;
+	if (s->ran.failed.text[0])
+		return *err = s->ran.failed, -1;
+	return dump_open(&s->dump, s->folder, err);
+}
+
+/* ---- trials ---- */
+
+static void trial_release(struct trial *t)
+{
+	verify_release(&t->verify);
+	reference_close(&t->ref);
+	for (size_t k = 0; k < t->n_in; k++)
+		dump_tensor_close(&t->file[k]);
+	free(t->in);
+	free(t->file);
+	observed_release(&t->observed);
+	free(t);
+}
+
+static int fits(const struct verifier *v, const struct trial *t, struct err *err)
+{
+	struct tensor_meta *meta = xcalloc(t->n_in + 1, sizeof(*meta));
+	struct err why;
+	for (size_t i = 0; i < t->n_in; i++)
+		meta[i] = t->in[i].meta;
+	const int r = inputs_check(&v->program.contract, meta, t->n_in, &why);
+	free(meta);
+	return r < 0 ? err_set(err, EXIT_INPUT, "'%s' is not for these inputs, is it the graph of this package? %s", v->graph, why.text)
+		     : 0;
+}
+
+/* The graph's inputs are those that the package was called with. */
+static int take_inputs(struct verifier *v, struct trial *t, struct err *err)
+{
+	const struct observed *o = &t->observed;
+	t->in = xcalloc(o->n_inputs + 1, sizeof(*t->in));
+	t->file = xcalloc(o->n_inputs + 1, sizeof(*t->file));
+	if (o->n_inputs != v->program.contract.n_inputs)
+		return err_set(err, EXIT_INPUT, "'%s' takes %u inputs, and in the run %u are saved: is it the graph of this package?%s",
+			       v->graph, v->program.contract.n_inputs, o->n_inputs,
+			       t->source->folder ? "" : " (aoti-printer -o saves inputs with --inputs)");
+	for (uint32_t i = 0; i < o->n_inputs; i++) {
+		if (dump_tensor_open(&t->file[i], &t->source->dump, o->write[i].v, err) < 0)
+			return -1;
+		t->in[i] =
+		    (struct tensor_view){.name = v->program.contract.input[i].name, .meta = t->file[i].meta, .data = t->file[i].data};
+		t->n_in++;
+	}
+	return fits(v, t, err);
+}
+
+static int try_run(struct verifier *v, struct source *s, uint32_t run, struct err *err)
+{
+	const struct trial *before = v->n_trials ? v->trial[v->n_trials - 1] : NULL;
+	struct trial *t = xcalloc(1, sizeof(*t)); /* what it holds points to one another */
+	*t = (struct trial){.kind = s->kind, .source = s, .run = run};
+	GROW(v->trial, v->n_trials, v->cap_trials, 1);
+	v->trial[v->n_trials++] = t;
+	if (observed_read(&t->observed, &s->dump, run, err) < 0 || take_inputs(v, t, err) < 0 ||
+	    reference_open(&t->ref, &v->program, t->in, t->n_in, before && before->source == s ? &before->ref : NULL, v->o->max_bytes,
+			   err) < 0)
+		return -1;
+	verify_run(&t->verify, &t->observed, &t->ref);
+	return 0;
+}
+
+static uint32_t runs_of(const struct dump *d)
+{
+	uint32_t n = 0;
+	for (size_t i = 0; i < d->n; i++)
+		n = d->call[i].run != CALLS_NO_RUN && d->call[i].run >= n ? d->call[i].run + 1 : n;
+	return n;
+}
+
+static int try_source(struct verifier *v, struct source *s, struct err *err)
+{
+	const uint32_t n = runs_of(&s->dump);
+	for (uint32_t run = 0; run < n; run++)
+		if (try_run(v, s, run, err) < 0)
+			return -1;
+	return n ? 0 : err_set(err, EXIT_INPUT, "'%s': no call of a kernel is in it", v->package);
+}
+
+/* ---- what to try ---- */
+
+static bool verifier_found(const struct verifier *v)
+{
+	for (uint32_t i = 0; i < v->n_trials; i++)
+		if (trial_counts(v->trial[i]) && v->trial[i]->verify.n_findings)
+			return true;
+	return false;
+}
+
+static struct source *add_source(struct verifier *v, enum input_kind kind)
+{
+	struct source *s = &v->source[v->n_sources++];
+	*s = (struct source){.kind = kind};
+	return s;
+}
+
+/* 1: it was tried; 0: there are no such inputs. */
+static int try_made(struct verifier *v, enum input_kind kind, struct err *err)
+{
+	struct source *s = add_source(v, kind);
+	if (!(s->folder = temp_folder(TEMP_VERIFY, err)))
+		return -1;
+	char *path = xasprintf("%s/inputs.pt", s->folder);
+	const char *operand[] = {path};
+	int r = inputs_make(&v->program, v->n_trials ? v->trial[0] : NULL, kind, v->o->seed, path, err);
+	if (r > 0 && (run_package(v, s, operand, v->program.contract.n_inputs != 0, err) < 0 || try_source(v, s, err) < 0))
+		r = -1;
+	free(path);
+	return r;
+}
+
+/* Further inputs only add: one that cannot be tried is told. */
+static void try_more(struct verifier *v)
+{
+	for (enum input_kind kind = INPUTS_SIZES; kind < INPUT_KINDS; kind++) {
+		const uint32_t n = v->n_trials;
+		struct err err = {0};
+		if (try_made(v, kind, &err) >= 0)
+			continue;
+		if (child_signalled()) /* that is said elsewhere */
+			return;
+		buf_addf(&v->notes, "%s could not be tried: %s\n", input_words[kind], err.text);
+		while (v->n_trials > n)
+			trial_release(v->trial[--v->n_trials]);
+	}
+}
+
+static int try_given(struct verifier *v, const char *const *operand, int n, struct err *err)
+{
+	struct source *s = add_source(v, INPUTS_GIVEN);
+	if (!(s->folder = temp_folder(TEMP_VERIFY, err)))
+		return -1;
+	return run_package(v, s, operand, n, err) < 0 ? -1 : try_source(v, s, err);
+}
+
+static int try_dump(struct verifier *v, struct err *err)
+{
+	struct source *s = add_source(v, INPUTS_GIVEN);
+	return dump_open(&s->dump, v->package, err) < 0 ? -1 : try_source(v, s, err);
+}
+
+int verifier_open(struct verifier *v, const struct verifier_options *o, const struct operands *in, struct err *err)
+{
+	const bool dump = dump_like(in->v[1]);
+	*v = (struct verifier){.o = o, .graph = in->v[0], .package = in->v[1]};
+	if (dump && in->n > 2)
+		return err_set(err, EXIT_USAGE, "'%s' is a folder of saved tensors, which holds its inputs: give no others", in->v[1]);
+	if (program_open(&v->program, in->v[0], o->weights, err) < 0 || program_functionalize(&v->program, err) < 0)
+		return -1;
+	if (dump)
+		return try_dump(v, err);
+	weights_compare(v);
+	child_signals(CHILD_SIGNALS_FORWARD);
+	const bool made = in->n == 2 && v->program.contract.n_inputs;
+	const int r = made ? try_made(v, INPUTS_MADE, err) : try_given(v, in->v + 2, in->n - 2, err);
+	if (r >= 0 && !o->no_more && !verifier_found(v) && v->program.contract.n_inputs)
+		try_more(v);
+	return r < 0 ? -1 : 0;
+}
+
+void verifier_close(struct verifier *v)
+{
+	while (v->n_trials)
+		trial_release(v->trial[--v->n_trials]);
+	free(v->trial);
+	for (uint32_t i = 0; i < v->n_sources; i++) {
+		dump_close(&v->source[i].dump);
+		buf_release(&v->source[i].ran.notes);
+		temp_folder_remove(v->source[i].folder);
+	}
+	v->n_sources = 0;
+	buf_release(&v->notes);
+	free(v->weight);
+	if (v->has_package)
+		loaded_release(&v->package_of);
+	program_close(&v->program);
+}
+
+/* ---- what comes of it ---- */
+
+struct tally tally(const struct trial *t)
+{
+	struct tally n = {0};
+	for (uint32_t c = 0; c < t->observed.n_calls; c++) {
+		const struct verify_row *row = &t->verify.row[c];
+		switch (row->what) {
+		case VERIFY_EQUAL: n.equal++; break;
+		case VERIFY_ROUNDING: n.rounding++; break;
+		case VERIFY_EFFECT: n.effect++; break;
+		case VERIFY_WRONG: n.wrong++; break;
+		case VERIFY_OPEN: n.open++; break;
+		case VERIFY_OPERATOR: n.operators++; break;
+		}
+		n.compiled_ulp = row->compiled_ulp > n.compiled_ulp ? row->compiled_ulp : n.compiled_ulp;
+		n.eager_ulp = row->eager_ulp > n.eager_ulp ? row->eager_ulp : n.eager_ulp;
+	}
+	return n;
+}
+
+enum exit_status verifier_status(const struct verifier *v)
+{
+	bool open = false;
+	for (uint32_t i = 0; i < v->n_trials; i++)
+		open |= trial_counts(v->trial[i]) && tally(v->trial[i]).open > 0;
+	if (verifier_found(v) || v->n_differing)
+		return v->o->error_exitcode >= 0 ? (enum exit_status)v->o->error_exitcode : EXIT_FOUND;
+	return open && !v->o->partial ? EXIT_PARTIAL : EXIT_FINE;
+}
+
+void add_place(struct buf *b, const struct trial *t, uint32_t node, int64_t at)
+{
+	const struct aten_tensor *x = t->ref.v[node].tensor;
+	int64_t index[ATEN_DIMS];
+	for (int d = x->n_dim; d-- > 0;) {
+		index[d] = x->size[d] ? at % x->size[d] : 0;
+		at = x->size[d] ? at / x->size[d] : 0;
+	}
+	buf_addc(b, '[');
+	for (int d = 0; d < x->n_dim; d++)
+		buf_addf(b, "%s%lld", d ? ", " : "", (long long)index[d]);
+	buf_addc(b, ']');
+}
+
+struct slice node_line(const struct trial *t, uint32_t node)
+{
+	const uint32_t stack = t->ref.g->node[t->ref.first + node].stack;
+	return stack == NONE ? SLICE("") : graph_text(t->ref.g, stack);
+}
+
+/* The sizes that are not 1. */
+static int real_sizes(const struct numbers *x, int64_t *size)
+{
+	int n = 0;
+	for (int d = 0; d < x->n_dim; d++)
+		if (x->size[d] != 1)
+			size[n++] = x->size[d];
+	return n;
+}
+
+bool read_there(const struct trial *t, const struct verify_finding *f, uint32_t read, double *value)
+{
+	const struct numbers *x = observed_numbers(&t->observed, &t->observed.read[read]);
+	struct numbers node = {.n_dim = t->ref.v[f->node].tensor->n_dim};
+	int64_t a[ATEN_DIMS], b[ATEN_DIMS];
+	memcpy(node.size, t->ref.v[f->node].tensor->size, (size_t)node.n_dim * sizeof(*node.size));
+	const int n = real_sizes(&node, a);
+	if (!x->v || x->class == NUMBERS_COMPLEX || f->at < 0 || f->at >= x->n || real_sizes(x, b) != n ||
+	    memcmp(a, b, (size_t)n * sizeof(*a)))
+		return false;
+	*value = x->v[f->at];
+	return true;
+}

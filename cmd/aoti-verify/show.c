@@ -1,0 +1,241 @@
+/* The verdict for people. */
+#include "verifier.h"
+
+#include <math.h>
+
+static void add_call(struct buf *b, const struct trial *t, uint32_t call)
+{
+	const struct dump_call *d = t->observed.call[call].d;
+	buf_addf(b, "%.*s (call %u", SLN(d->name, 200), d->call);
+	if (d->line)
+		buf_addf(b, ", wrapper.cpp:%u", d->line);
+	buf_addc(b, ')');
+}
+
+static void add_node(struct buf *b, const struct trial *t, uint32_t node)
+{
+	const struct slice name = graph_name(t->ref.g, t->ref.first + node), op = graph_op_text(t->ref.g, t->ref.first + node);
+	buf_addf(b, "%.*s (%.*s)", SLN(name, 100), SLN(op, 100));
+}
+
+static void row(struct screen *s, const char *what, struct buf *text)
+{
+	const size_t from = s->b.len;
+	buf_addf(&s->b, "  %-9s ", what);
+	put_text(s, buf_slice(text));
+	buf_addc(&s->b, '\n');
+	put_wraps(s, from, 12);
+	buf_reset(text);
+}
+
+/* ---- a finding ---- */
+
+static void add_number(struct buf *b, const char *before, double v)
+{
+	buf_adds(b, before);
+	if (isnan(v)) /* its sign says nothing */
+		buf_adds(b, "nan");
+	else
+		buf_addf(b, "%.9g", v);
+}
+
+static void read_values(struct screen *s, const struct trial *t, const struct verify_finding *f)
+{
+	const struct observed_call *c = &t->observed.call[f->call];
+	struct buf b = {0};
+	double v;
+	for (uint32_t r = c->read; r < c->read + c->n_reads; r++)
+		if (read_there(t, f, r, &v)) {
+			buf_addf(&b, "%s%.*s", b.len ? ", " : "", SLN(t->observed.read[r].v->buffer, 100));
+			add_number(&b, " ", v);
+		}
+	if (b.len)
+		row(s, "reads", &b);
+	buf_release(&b);
+}
+
+static void finding(struct screen *s, const struct trial *t, const struct verify_finding *f)
+{
+	const struct slice line = node_line(t, f->node);
+	struct buf b = {0};
+	if (f->given)
+		buf_adds(&b, "wrong arguments: ");
+	add_call(&b, t, f->call);
+	buf_adds(&b, f->given ? " was given something else than " : " does not compute ");
+	add_node(&b, t, f->node);
+	clean_lines(b.p, b.len);
+	put_red(s, buf_str(&b));
+	buf_addc(&s->b, '\n');
+	buf_reset(&b);
+	if (line.n) {
+		buf_add_slice(&b, line);
+		row(s, "line", &b);
+	}
+	if (f->write != NONE) {
+		buf_addf(&b, "%.*s: %llu of %llu elements differ; at ", SLN(t->observed.write[f->write].v->buffer, 100),
+			 (unsigned long long)f->wrong, (unsigned long long)f->n);
+		add_place(&b, t, f->node, f->at);
+		add_number(&b, " it is ", f->got);
+		add_number(&b, ", and should be ", f->want);
+		row(s, "values", &b);
+		read_values(s, t, f);
+	}
+	if (f->subtle) {
+		buf_addf(&b, "%.3g ulp from what float64 gives for what it read; eager is %.3g", f->compiled_ulp, f->eager_ulp);
+		row(s, "error", &b);
+	} else if (f->right) {
+		buf_addf(&b, "held for %.*s, it makes %u more tensor%s right", SL(graph_name(t->ref.g, t->ref.first + f->node)), f->right,
+			 f->right == 1 ? "" : "s");
+		row(s, "evidence", &b);
+	}
+	if (f->others != NONE) {
+		buf_adds(&b, "or one of the kernels from ");
+		add_call(&b, t, f->others);
+		buf_adds(&b, " on: what they hand on is no value of the graph");
+		row(s, "which", &b);
+	}
+	buf_release(&b);
+}
+
+/* ---- calls ---- */
+
+static const char *const words[] = {
+    [VERIFY_EQUAL] = "equal", [VERIFY_ROUNDING] = "rounding", [VERIFY_EFFECT] = "by effect",
+    [VERIFY_WRONG] = "WRONG", [VERIFY_OPEN] = "not verified", [VERIFY_OPERATOR] = "operator",
+};
+
+static void table(struct screen *s, const struct trial *t)
+{
+	struct buf b = {0};
+	buf_adds(&b, "call\tverdict\tkernel\tnode\tulp\teager\n");
+	for (uint32_t c = 0; c < t->observed.n_calls; c++) {
+		const struct verify_row *r = &t->verify.row[c];
+		buf_addf(&b, "%u\t%s\t%.*s\t", t->observed.call[c].d->call, words[r->what], SLN(t->observed.call[c].d->name, 200));
+		if (r->node != NONE)
+			buf_add_slice(&b, graph_name(t->ref.g, t->ref.first + r->node));
+		if (r->what == VERIFY_ROUNDING)
+			buf_addf(&b, "\t%.2g\t%.2g\n", r->compiled_ulp, r->eager_ulp);
+		else
+			buf_adds(&b, "\t\t\n");
+	}
+	put_table(s, buf_slice(&b));
+	buf_release(&b);
+}
+
+static void open_calls(struct screen *s, const struct trial *t)
+{
+	struct buf b = {0};
+	for (uint32_t c = 0; c < t->observed.n_calls; c++) {
+		if (t->verify.row[c].what != VERIFY_OPEN)
+			continue;
+		add_call(&b, t, c);
+		buf_addf(&b, ": %s", t->verify.row[c].why ? t->verify.row[c].why : "");
+		row(s, "open", &b);
+	}
+	struct slice rest = buf_slice(&t->ref.unknown), line;
+	for (int i = 0; i < 5 && slice_line(&rest, &line); i++) {
+		buf_add_slice(&b, line);
+		row(s, "graph", &b);
+	}
+	buf_release(&b);
+}
+
+static void headline(struct screen *s, const struct verifier *v)
+{
+	struct tally worst = {0};
+	struct buf b = {0};
+	for (uint32_t i = 0; i < v->n_trials; i++) {
+		const struct tally n = tally(v->trial[i]);
+		const bool is_worse = n.wrong ? n.wrong > worst.wrong : !worst.wrong && n.open >= worst.open;
+		if (trial_counts(v->trial[i]) && (!i || is_worse))
+			worst = n;
+	}
+	const uint32_t kernels = worst.equal + worst.rounding + worst.effect + worst.wrong + worst.open;
+	buf_addf(&b, "%s: ", v->package);
+	if (worst.wrong)
+		buf_addf(&b, "%u of %u kernels wrong", worst.wrong, kernels);
+	else if (worst.open)
+		buf_addf(&b, "nothing wrong, but %u of %u kernels could not be verified", worst.open, kernels);
+	else
+		buf_addf(&b, "%u kernel%s verified, nothing wrong", kernels, kernels == 1 ? "" : "s");
+	clean_lines(b.p, b.len);
+	put_bold(s, buf_str(&b));
+	buf_addc(&s->b, '\n');
+	buf_release(&b);
+}
+
+/* A row for each trial. */
+static void trials(struct screen *s, const struct verifier *v)
+{
+	struct buf b = {0};
+	buf_adds(&b, "inputs\tequal\trounding\tby effect\twrong\topen\tworst\teager\toperators\n");
+	for (uint32_t i = 0; i < v->n_trials; i++) {
+		const struct trial *t = v->trial[i];
+		const struct tally n = tally(t);
+		buf_addf(&b, "%s%s\t%u\t%u\t%u\t%u\t%u\t", input_words[t->kind], t->run ? ", again" : "", n.equal, n.rounding, n.effect,
+			 n.wrong, n.open);
+		if (n.rounding)
+			buf_addf(&b, "%.2g ulp\t%.2g ulp", n.compiled_ulp, n.eager_ulp);
+		else
+			buf_addc(&b, '\t');
+		buf_addf(&b, "\t%u\n", n.operators);
+	}
+	put_table(s, buf_slice(&b));
+	buf_release(&b);
+}
+
+static void weights(struct screen *s, const struct verifier *v)
+{
+	struct buf b = {0};
+	for (uint32_t i = 0; i < v->n_differing && i < 5; i++) {
+		const struct differing *w = &v->weight[i];
+		buf_addf(&b, "%.*s: %llu of %llu elements differ, by up to %.3g", SLN(w->fqn, 200), (unsigned long long)w->bad,
+			 (unsigned long long)w->n, w->max_abs);
+		row(s, "weight", &b);
+	}
+	if (v->n_differing) {
+		buf_addf(
+		    &b,
+		    "%u of %u weights are others in the package than in the graph: kernels were held against the graph with the package's",
+		    v->n_differing, v->n_weights);
+		row(s, "weights", &b);
+	}
+	buf_release(&b);
+}
+
+/* The first trial that shows something, of those that count or of the others. */
+static const struct trial *first_found(const struct verifier *v, bool counts)
+{
+	for (uint32_t i = 0; i < v->n_trials; i++)
+		if (trial_counts(v->trial[i]) == counts && v->trial[i]->verify.n_findings)
+			return v->trial[i];
+	return NULL;
+}
+
+static void findings(struct screen *s, const struct verifier *v, const struct trial *t)
+{
+	if (!t)
+		return;
+	buf_addc(&s->b, '\n');
+	if (!trial_counts(t))
+		buf_addf(&s->b, "only with %s, which were made up:\n", input_words[t->kind]);
+	else if (t != v->trial[0])
+		buf_addf(&s->b, "with inputs that were made up (%s%s):\n", input_words[t->kind], t->run ? ", called again" : "");
+	for (uint32_t f = 0; f < t->verify.n_findings; f++)
+		finding(s, t, &t->verify.finding[f]);
+}
+
+void show(struct screen *s, const struct verifier *v)
+{
+	const struct trial *t = first_found(v, true);
+	headline(s, v);
+	trials(s, v);
+	weights(s, v);
+	findings(s, v, t);
+	findings(s, v, first_found(v, false));
+	open_calls(s, t ? t : v->trial[0]);
+	if (v->o->all) {
+		buf_addc(&s->b, '\n');
+		table(s, t ? t : v->trial[0]);
+	}
+}
