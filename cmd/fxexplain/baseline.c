@@ -5,19 +5,20 @@
  */
 #include "emit.h"
 
+#include "compilation/document.h"
 #include "tool/diag.h"
 #include "io/mapfile.h"
 
 /* Counts of the summary that are worse when they are more. */
 #define COUNTS(X) \
-	X("graph_breaks", "graph breaks", x->breaks) \
-	X("inferred_graph_breaks", "graph breaks without a record", x->inferred_breaks) \
-	X("recompiles", "recompiles", x->recompiles) \
-	X("recompile_limits", "recompile limits reached", x->limits) \
-	X("failures", "failures", x->failures) \
-	X("restarts", "restarts", x->restarts) \
-	X("cudagraph_skips", "CUDA graph skips", x->skips) \
-	X("specializations", "specializations", s.specializations)
+	X("graph_breaks", "graph breaks", x->sum.graph_breaks) \
+	X("inferred_graph_breaks", "graph breaks without a record", x->sum.inferred_graph_breaks) \
+	X("recompiles", "recompiles", x->sum.recompiles) \
+	X("recompile_limits", "recompile limits reached", x->sum.recompile_limits) \
+	X("failures", "failures", x->sum.failures) \
+	X("restarts", "restarts", x->sum.restarts) \
+	X("cudagraph_skips", "CUDA graph skips", x->sum.cudagraph_skips) \
+	X("specializations", "specializations", x->sum.specializations)
 
 /* What both documents say of one fingerprint. */
 struct sort_of_finding {
@@ -68,16 +69,8 @@ static void add_old_findings(struct baseline *old)
 
 static int load(struct baseline *old, const struct mapfile *m, const char *path, struct err *err)
 {
-	struct json_tape *t = &old->tape;
-	if (m->bytes.n >= UINT32_MAX)
-		return err_set(err, EXIT_INPUT, "'%s' is no document of fxexplain --json: too large", path);
-	json_tape_text(t, m->bytes.p, m->bytes.n);
-	if (json_parse(t, 0, m->bytes.n, &old->root) < 0)
-		return err_set(err, EXIT_INPUT, "'%s' is no document of fxexplain --json: %s at byte %zu", path, t->error, t->error_at);
-	if (!slice_is(json_dup(t, old->root, "tool", &old->arena), "fxexplain"))
-		return err_set(err, EXIT_INPUT, "'%s' is no document of fxexplain --json", path);
-	if (json_count(t, old->root, "schema", 0) != 1)
-		return err_set(err, EXIT_INPUT, "'%s' is of another version: write it anew with this fxexplain --json", path);
+	if (document_open(&old->tape, m->bytes, path, "fxexplain", &old->root, err) < 0)
+		return -1;
 	add_old_findings(old);
 	return 0;
 }
@@ -102,7 +95,7 @@ static void name_finding(struct buf *b, const struct explanation *x, const struc
 	buf_add_slice(b, g->title);
 	if (g->loc.file != NONE) {
 		buf_adds(b, " at ");
-		explain_add_place(b, x, &g->loc);
+		explain_add_where(b, x, g);
 	}
 }
 
@@ -136,8 +129,6 @@ static unsigned compare_findings(const struct baseline *old, const struct explan
 static unsigned compare_counts(const struct baseline *old, const struct explanation *x, bool quiet)
 {
 	uint32_t summary = json_get(&old->tape, old->root, "summary");
-	struct explain_sums s;
-	explain_add_up(x, &s);
 	const struct {
 		const char *name, *words;
 		uint64_t now;

@@ -248,10 +248,25 @@ static void start_and_wait(struct bisect *b, struct trial *t, const char *dir)
 	free(out), free(text), free(trace), free(report), free(backend), free(setting);
 }
 
-static _Noreturn void interrupted(void)
+static void tell(const struct bisect *b)
+{
+	struct screen s = explain_screen(b->o->output);
+	if (b->o->json)
+		bisect_document(&s.b, b);
+	else
+		bisect_show(&s, b);
+	explain_write(&s, b->o->output);
+}
+
+/* Ended while a run was under way: what the ones before it have said. */
+static _Noreturn void interrupted(struct bisect *b)
 {
 	struct child_result r = {.how = CHILD_SIGNALED, .sig = child_signalled()};
+	b->ended_by = r.sig;
+	b->n--;
 	run_remove_folder();
+	if (b->n && child_signal_count() < 2) /* asked twice: at once */
+		tell(b);
 	child_exit_like(&r);
 }
 
@@ -276,7 +291,7 @@ static struct trial *run_trial(struct bisect *b, const char *name, const char *b
 		die_errno(EXIT_ENVIRON, "cannot make '%s'", dir);
 	start_and_wait(b, t, dir);
 	if (child_signalled())
-		interrupted();
+		interrupted(b);
 	t->failed = t->r.how != CHILD_EXITED || t->r.status != 0;
 	t->stopped = t->r.how == CHILD_TIMED_OUT;
 	if (t->failed)
@@ -335,17 +350,19 @@ static bool counts_as_failure(const struct bisect *b, const struct trial *t)
 
 static void search(struct bisect *b)
 {
-	int passes = b->own_too ? DISABLED : -1, fails = AS_IS, guess = expected(b->first);
-	while (fails - passes > 1) {
-		int p = next_place(passes, fails, guess);
+	int guess = expected(b->first);
+	b->passes = b->own_too ? DISABLED : -1;
+	b->fails = AS_IS;
+	while (b->fails - b->passes > 1) {
+		int p = next_place(b->passes, b->fails, guess);
 		if (!b->at[p])
 			b->at[p] = run_trial(b, places[p].name, places[p].backend, NULL);
 		if (counts_as_failure(b, b->at[p]))
-			fails = p;
+			b->fails = p;
 		else
-			passes = p;
+			b->passes = p;
 	}
-	b->found = (enum place)fails;
+	b->found = (enum place)b->fails;
 }
 
 /* The backends that the program asked for, as any run with another one has seen them. */
@@ -400,6 +417,8 @@ static void look_closer(struct bisect *b)
 
 static void bisect(struct bisect *b)
 {
+	b->passes = -1;
+	b->fails = AS_IS;
 	b->first = b->at[AS_IS] = run_trial(b, places[AS_IS].name, "", NULL);
 	if (!b->first->failed)
 		return;
@@ -416,7 +435,6 @@ static void bisect(struct bisect *b)
 int bisect_main(const struct explain_options *opt, const struct operands *in)
 {
 	struct bisect b = {.o = opt, .command = in->command};
-	struct screen s = explain_screen(opt->output);
 	if (opt->sarif || opt->github || opt->html)
 		die(EXIT_USAGE, "--bisect writes text or --json");
 	char *kept = opt->keep ? run_kept_folder(opt->keep) : NULL;
@@ -424,11 +442,7 @@ int bisect_main(const struct explain_options *opt, const struct operands *in)
 	put_site(&b);
 	bisect(&b);
 	run_remove_folder();
-	if (opt->json)
-		bisect_document(&s.b, &b);
-	else
-		bisect_show(&s, &b);
-	explain_write(&s, opt->output);
+	tell(&b);
 	int status = !b.first->failed ? EXIT_FINE : b.unreached ? EXIT_ENVIRON : EXIT_FOUND;
 	arena_release(&b.arena);
 	free(b.site);

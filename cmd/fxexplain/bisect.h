@@ -44,6 +44,8 @@ struct bisect {
 	const struct trial *first, *again;
 	enum place found;
 	bool flaky, cached, own_too, unreached;
+	int passes, fails;        /* places: the last known not to fail (-1), the first known to */
+	int ended_by;             /* the signal before all was tried, 0 */
 	const struct trial *part; /* with this setting it does not fail */
 };
 

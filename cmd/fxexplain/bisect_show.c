@@ -10,7 +10,7 @@
 
 static enum component verdict(const struct bisect *b)
 {
-	if (!b->first->failed || b->flaky || b->unreached)
+	if (!b->first->failed || b->flaky || b->unreached || b->ended_by)
 		return COMPONENT_NONE;
 	if (b->cached)
 		return COMPONENT_ENVIRONMENT;
@@ -34,7 +34,7 @@ static void add_result(struct buf *out, const struct trial *t)
 	if (*t->error && t->stopped)
 		buf_adds(out, " (timed out)");
 	else if (*t->error && t->r.sig)
-		buf_addf(out, " (SIG%s)", sigabbrev_np(t->r.sig) ? sigabbrev_np(t->r.sig) : "?");
+		buf_addf(out, " (%s)", signal_name(t->r.sig) ? signal_name(t->r.sig) : "a signal");
 }
 
 static void add_trial_line(struct buf *out, const struct bisect *b, const struct trial *t)
@@ -53,6 +53,11 @@ static void add_evidence(struct buf *out, const struct bisect *b)
 	add_trial_line(out, b, b->first);
 	if (!b->first->failed)
 		return;
+	if (b->ended_by) {
+		for (unsigned i = 1; i < b->n; i++)
+			add_trial_line(out, b, &b->trial[i]);
+		return;
+	}
 	if (b->found < AS_IS)
 		add_trial_line(out, b, b->at[b->found]);
 	if (b->found > DISABLED)
@@ -63,10 +68,26 @@ static void add_evidence(struct buf *out, const struct bisect *b)
 	add_trial_line(out, b, b->part);
 }
 
+/* What the runs before a signal have said. */
+static void add_known(struct buf *out, const struct bisect *b)
+{
+	const char *name = signal_name(b->ended_by);
+	buf_addf(out, "ended by %s before all was tried; ", name ? name : "a signal");
+	if (b->fails - b->passes == 1) {
+		buf_addf(out, "so far: %s, which was not looked at more closely", places[b->fails].what);
+		return;
+	}
+	buf_adds(out, "so far it is one of: ");
+	for (int p = b->passes + 1; p <= b->fails; p++)
+		buf_addf(out, "%s%.*s", p == b->passes + 1 ? "" : "; ", (int)strcspn(places[p].what, ":,"), places[p].what);
+}
+
 static void add_sentence(struct buf *out, const struct bisect *b)
 {
 	enum component c = verdict(b);
-	if (!b->first->failed)
+	if (b->ended_by)
+		add_known(out, b);
+	else if (!b->first->failed)
 		buf_adds(out, "the program does not fail: nothing to look for");
 	else if (b->unreached && !*bisect_torch(b))
 		buf_adds(out, "no torch was seen in it: is it Python, and not python -I, -E or -S, which ignore PYTHONPATH?");
@@ -217,6 +238,7 @@ void bisect_document(struct buf *out, const struct bisect *b)
 	struct json_out o = {.b = out};
 	struct buf text = {0};
 	json_obj(&o);
+	json_member(&o, "schema", SLICE("pt2utils.bisect/1"));
 	json_member(&o, "tool", SLICE("fxexplain run --bisect"));
 	json_member(&o, "version", SLICE(PT2_VERSION));
 	json_key(&o, "command"), json_arr(&o);
@@ -228,6 +250,7 @@ void bisect_document(struct buf *out, const struct bisect *b)
 	json_key(&o, "fails"), json_out_bool(&o, b->first->failed);
 	json_member(&o, "component", slice_str(verdict(b) == COMPONENT_NONE ? "" : component_name[verdict(b)]));
 	json_key(&o, "flaky"), json_out_bool(&o, b->flaky);
+	json_member_count(&o, "ended_by", b->ended_by ? b->ended_by : -1);
 	json_member(&o, "part", slice_str(b->part ? b->part->setting : ""));
 	add_sentence(&text, b);
 	json_member(&o, "verdict", buf_slice(&text));

@@ -122,6 +122,7 @@ void crash_json(struct buf *b, const struct crash_answer *a)
 	const struct crash *c = &a->crash;
 	const struct crash_verdict *v = &a->verdict;
 	json_obj(&o);
+	json_member(&o, "schema", SLICE("pt2utils.crash/1"));
 	json_member(&o, "kind", slice_str(crash_kind_name(v->kind)));
 	json_member(&o, "owner", slice_str(crash_owner_name(v->owner)));
 	json_member(&o, "title", v->title);

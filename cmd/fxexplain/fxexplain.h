@@ -6,12 +6,13 @@
  *     json.c       --json; docs/EXPLAIN.md is its schema
  *     sarif.c      --sarif; github.c: --github
  *     html.c       --html: one page, with plots
- *     limits.c     --max; baseline.c: --baseline
+ *     baseline.c   --baseline
  *     emit.c       what these share: counts, fingerprints, places (emit.h)
  *     report.c     `report`: text for an issue (report.h); markdown.c, and redact.c for --redact
  *     kernel.c     `kernel`: one kernel, its text, IR, nodes, lines
  *     profile.c    `profile`: torch.profiler traces
  *     crash.c      `crash`: backtraces and core files
+ *     fix.c        `fix`: fixes as a diff; fix_files.c the user's files, fix/ the changes
  *     run.c        `run`: a command under TORCH_TRACE, then explained; --bisect
  *
  * Each *_main returns the exit status.
@@ -21,6 +22,7 @@
 #include "tool/opt.h"
 #include "tool/screen.h"
 #include "diagnose/finding.h"
+#include "page/page.h"
 
 /* What --show names: parts of the answer that are short or missing otherwise. */
 #define EXPLAIN_PARTS(X) \
@@ -54,12 +56,17 @@ struct explain_options {
 	struct opt_pairs max; /* --max */
 	const char *keep;     /* run --keep DIR */
 	const char *folder;   /* run: the private folder of the inputs */
+	bool apply;           /* fix --apply */
+	const char *root;     /* fix --root DIR */
+	const char *only;     /* fix --only TEXT */
 	int timeout;          /* run --timeout, seconds; 0: none */
 };
 
 /* ---- load.c ---- */
-/* All operands into facts; a warning for those in which nothing can be read, *lost counts them. -1: in none. */
-int load_operands(struct facts *f, const struct explain_options *opt, const char *const *path, int n, unsigned *lost, struct err *err);
+/* All operands into facts, and traces into the page of --html (NULL: none); a warning for those in which nothing can be read, *lost
+ * counts them. -1: in none. */
+int load_operands(struct facts *f, struct page *page, const struct explain_options *opt, const char *const *path, int n, unsigned *lost,
+		  struct err *err);
 /* What an operand is. */
 enum operand_kind {
 	OPERAND_TRACE,
@@ -80,16 +87,11 @@ void emit_terminal(struct screen *s, const struct explanation *x, const struct e
 void emit_json(struct buf *b, const struct explanation *x, const struct explain_options *opt);
 void emit_sarif(struct buf *b, const struct explanation *x, const struct explain_options *opt);
 void emit_github(struct buf *b, const struct explanation *x, const struct explain_options *opt);
-int emit_html(struct buf *b, const struct explanation *x, const struct explain_options *opt, struct err *err);
 void emit_report(struct buf *b, const struct explanation *x, const struct explain_options *opt);
 
-/* ---- limits.c ---- */
-/* Names and numbers of --max: ends with the usage status when one is wrong. */
-void limits_check(const struct opt_pairs *max);
-/* One line on standard error for each limit that is passed, or for each finding that the baseline (a document of --json) does not
- * have. How many lines. */
-unsigned limits_exceeded(const struct explanation *x, const struct explain_options *opt);
-/* -1: the baseline cannot be read, or is none. */
+/* ---- baseline.c ---- */
+/* A line on standard error for each finding and count that the document of an earlier --json does not have; how many more. -1: it cannot
+ * be read, or is none. */
 int baseline_compare(const struct explanation *x, const struct explain_options *opt, unsigned *worse, struct err *err);
 
 /* ---- main.c: facts to whatever the options ask for; also the end of `run` ---- */
@@ -103,6 +105,7 @@ void explain_write(struct screen *s, const char *path);
 int kernel_main(const struct explain_options *opt, const struct operands *in);
 int profile_main(const struct explain_options *opt, const struct operands *in);
 int crash_main(const struct explain_options *opt, const struct operands *in);
+int fix_main(const struct explain_options *opt, const struct operands *in);
 int run_main(const struct explain_options *opt, const struct operands *in);
 /* An input's path as it is shown: without the private folder, "(standard error)" for what the command wrote there. */
 uint32_t run_input_name(struct facts *f, uint32_t path, const char *folder);

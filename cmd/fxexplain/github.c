@@ -47,7 +47,7 @@ static void annotation(struct buf *b, const struct explanation *x, const struct 
 	buf_add_slice(&text, g->title);
 	if (!path.len && g->loc.file != NONE) {
 		buf_adds(&text, " at ");
-		explain_add_place(&text, x, &g->loc);
+		explain_add_where(&text, x, g);
 	}
 	emit_details(g, &text);
 	escape(b, buf_slice(&text), false);
@@ -61,9 +61,9 @@ static void annotation(struct buf *b, const struct explanation *x, const struct 
 
 static void summary_row(struct buf *b, const struct explanation *x, const struct finding *g)
 {
-	struct slice rest = g->fix, fix;
+	struct slice rest = g->fix.n ? g->fix : g->hint.n ? g->hint : g->torch_hint, fix;
 	struct buf place = {0};
-	explain_add_place(&place, x, &g->loc);
+	explain_add_where(&place, x, g);
 	buf_addf(b, "| %s | ", finding_level_name[g->level]);
 	md_text(b, g->title, 300);
 	buf_adds(b, " | ");
@@ -86,11 +86,11 @@ static void summary(struct buf *b, const struct explanation *x)
 		md_text(b, slice_str(component_title[x->component[0].component]), 0);
 		buf_adds(b, ".\n\n");
 	}
-	buf_addf(b, "%llu graph breaks, %llu recompiles, %llu failures, %llu graphs", (unsigned long long)x->breaks,
-		 (unsigned long long)x->recompiles, (unsigned long long)x->failures, (unsigned long long)x->graphs);
-	if (x->seconds >= 0) {
+	buf_addf(b, "%llu graph breaks, %llu recompiles, %llu failures, %llu graphs", (unsigned long long)x->sum.graph_breaks,
+		 (unsigned long long)x->sum.recompiles, (unsigned long long)x->sum.failures, (unsigned long long)x->sum.graphs);
+	if (x->sum.compile_seconds >= 0) {
 		buf_adds(b, ", ");
-		put_seconds(b, x->seconds);
+		put_seconds(b, x->sum.compile_seconds);
 		buf_adds(b, " compiling");
 	}
 	buf_adds(b, ".\n\n");

@@ -1,6 +1,8 @@
 /* kernel.c - `fxexplain kernel`: operands -> kernel maps -> what the name means in them. */
 #include "kernel_part.h"
 
+#include "base/text.h"
+
 #include "tool/diag.h"
 #include "tool/output.h"
 
@@ -73,6 +75,7 @@ struct names {
 	struct slice *v;
 	uint32_t n, cap;
 	struct slice want;
+	struct arena texts;
 };
 
 static void add_name(struct names *x, struct slice name)
@@ -122,16 +125,39 @@ static int by_rank(const void *a, const void *b, void *want)
 	return (x > y) - (x < y);
 }
 
+static bool is_place(const char *name)
+{
+	const char *colon = strrchr(name, ':');
+	return colon && colon[1] && strspn(colon + 1, "0123456789") == strlen(colon + 1);
+}
+
+/* "m.py:12" of the lines that the program has. */
+static void add_places(struct names *x, const struct kernelmap *m)
+{
+	char place[100];
+	for (uint32_t i = 0; i < m->n_source; i++) {
+		struct slice file = slice_base(m->source[i].file);
+		snprintf(place, sizeof(place), "%.*s:%u", SLN(file, 80), m->source[i].line);
+		if (file.n && m->source[i].line)
+			add_name(x, arena_slice(&x->texts, slice_str(place)));
+	}
+}
+
 _Noreturn static void unknown(const struct kernelmaps *k, const char *name)
 {
 	struct names x = {.want = slice_str(name)};
 	struct buf b = {0};
 	for (uint32_t i = 0; i < k->n; i++) {
 		const struct kernelmap *m = k->map[i];
+		if (is_place(name)) {
+			add_places(&x, m);
+			continue;
+		}
 		for (uint32_t u = 0; u < m->n_use; u++)
 			add_name(&x, m->use[u].name);
 		for (uint32_t n = 0; n < m->n_node; n++)
-			add_name(&x, m->node[n].name);
+			if (m->node[n].compute)
+				add_name(&x, m->node[n].name);
 		for (uint32_t n = 0; m->ir && n < m->ir->n_node; n++)
 			add_name(&x, m->ir->node[n].name);
 	}
@@ -205,6 +231,7 @@ int kernel_main(const struct explain_options *opt, const struct operands *in)
 			show_table(&s, &k);
 		for (uint32_t i = 0; i < n_hits; i++)
 			show_hit(&s, &k, hit[i]);
+		put_wraps(&s, 0, 8);
 	}
 	explain_write(&s, opt->output);
 	free(error);

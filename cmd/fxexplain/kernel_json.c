@@ -106,6 +106,7 @@ static void write_map(struct json_out *o, struct kernelmap *m, uint32_t map, con
 {
 	json_obj(o);
 	json_member(o, "name", m->in.name);
+	json_member_bool(o, "cached", m->in.cached);
 	json_member_arr(o, "kernels");
 	for (uint32_t u = 0; u < m->n_use; u++) {
 		bool wanted = !hit;
@@ -172,6 +173,7 @@ void kernel_json(struct buf *b, const struct kernelmaps *k, const struct kernel_
 {
 	struct json_out o = {.b = b};
 	json_obj(&o);
+	json_member(&o, "schema", SLICE("pt2utils.kernel/1"));
 	json_member_arr(&o, "compilations");
 	for (uint32_t i = 0; i < k->n; i++) {
 		bool wanted = !hit;

@@ -16,11 +16,7 @@ struct kernel_hit {
 void show_table(struct screen *s, const struct kernelmaps *k);
 void show_hit(struct screen *s, const struct kernelmaps *k, struct kernel_hit hit);
 void show_error(struct screen *s, const struct kernelmaps *k, const struct kmlocation *at);
-/* "neg = torch.ops.aten.neg.default(arg0_1)" */
-void node_line(struct buf *b, const struct kmnode *n);
-/* "app/m.py:5 in f" */
-void place_of(struct buf *b, const struct kernelmap *m, uint32_t source);
-/* "C++", "Triton", "other" of a kernel; "torch" of an operator. */
+/* "C++", "Triton", ... of a kernel (OUTLANGS); "torch" of an operator. */
 const char *language_of(const struct kernelmap *m, const struct kmuse *u);
 
 /* ---- kernel_json.c ---- */

@@ -1,33 +1,18 @@
 /* kernel_show.c - `fxexplain kernel` for people. */
 #include "kernel_part.h"
 
+#include "base/text.h"
+
+#define CACHED "  from the cache: Python lines are those of the program that filled it"
+enum { NARROW = 120 };
+
 const char *language_of(const struct kernelmap *m, const struct kmuse *u)
 {
 	if (u->kernel == NONE)
 		return "torch";
-	switch (m->code.kernel[u->kernel].lang) {
-	case OUT_CPP: return "C++";
-	case OUT_TRITON: return "Triton";
-	default: return "other";
-	}
-}
-
-void place_of(struct buf *b, const struct kernelmap *m, uint32_t source)
-{
-	struct buf at = {0};
-	if (source != NONE)
-		srcloc_format(&at, &m->source[source], SRCLOC_AT, true);
-	buf_add_clean(b, buf_slice(&at));
-	buf_release(&at);
-}
-
-void node_line(struct buf *b, const struct kmnode *n)
-{
-	buf_add_clean(b, n->name);
-	if (n->text.n) {
-		buf_adds(b, " = ");
-		buf_add_clean(b, n->text);
-	}
+#define WORD(id, method, word) word,
+	static const char *const words[] = {OUTLANGS(WORD)};
+	return words[m->code.kernel[u->kernel].lang];
 }
 
 static void nodes(struct buf *b, const struct kernelmap *m, struct kmlist l, bool computed)
@@ -43,11 +28,12 @@ static void nodes(struct buf *b, const struct kernelmap *m, struct kmlist l, boo
 	}
 }
 
-static void places(struct buf *b, const struct kernelmap *m, struct kmlist l)
+/* In a table that a terminal is to hold: without folders. */
+static void places(struct buf *b, const struct kernelmap *m, struct kmlist l, bool narrow)
 {
 	for (uint32_t i = 0; i < l.n; i++) {
 		const struct srcloc *at = &m->source[m->item[l.first + i]];
-		struct slice file = srcloc_short_file(at->file);
+		struct slice file = narrow ? slice_base(at->file) : srcloc_short_file(at->file);
 		buf_adds(b, i ? ", " : "");
 		buf_add_clean(b, file);
 		buf_addf(b, ":%u", at->line);
@@ -74,6 +60,8 @@ void show_table(struct screen *s, const struct kernelmaps *k)
 			buf_adds(&b, m->post.n_node ? "  no code: it failed in code generation" : "  no code: it failed in the scheduler");
 		else if (m->note[0])
 			buf_addf(&b, "  (%s)", note);
+		if (m->in.cached)
+			buf_adds(&b, CACHED);
 		put_dim(s, buf_str(&b));
 		buf_addc(&s->b, '\n');
 		buf_reset(&b);
@@ -85,7 +73,7 @@ void show_table(struct screen *s, const struct kernelmaps *k)
 			buf_addf(&b, "\t%s\t", language_of(m, x));
 			nodes(&b, m, x->fx, true);
 			buf_addc(&b, '\t');
-			places(&b, m, x->source);
+			places(&b, m, x->source, s->width && s->width < NARROW);
 			buf_addc(&b, '\n');
 		}
 		if (m->n_use)
@@ -114,22 +102,24 @@ static void comment(struct buf *b, const struct kernelmap *m, const struct kmuse
 	buf_addf(b, "%*s%s FX%s: ", (int)indent_of(line), "", cpp ? "//" : "#", l->how == MATCH_GUESS ? ", perhaps" : "");
 	if (l->how == MATCH_PART)
 		buf_adds(b, "part of ");
-	node_line(b, n);
+	kernelmap_node(b, n);
 	if (n->source != NONE) {
 		buf_adds(b, "   ");
-		place_of(b, m, n->source);
+		kernelmap_source(b, m, n->source);
 	}
 	buf_addc(b, '\n');
 }
 
 /* A kernel's text with the nodes above the lines that they belong to. */
-static void annotate(struct buf *b, const struct kernelmap *m, const struct kmuse *u)
+static void annotate(struct screen *screen, const struct kernelmap *m, const struct kmuse *u)
 {
+	struct buf *b = &screen->b;
 	struct slice rest = kernelmap_text(m, u), line;
 	uint32_t last = NONE;
 	for (uint32_t n = 0; slice_line(&rest, &line); n++) {
 		const struct kmline *l = n < u->n_lines ? &m->line[u->line + n] : NULL;
 		struct slice s = slice_trim(line);
+		const size_t from = b->len;
 		if (!s.n || *s.p == '}' || *s.p == '{')
 			last = NONE; /* another copy of the body */
 		if (l && says(l) && l->node != last) {
@@ -138,6 +128,8 @@ static void annotate(struct buf *b, const struct kernelmap *m, const struct kmus
 		}
 		buf_add_clean(b, line);
 		buf_addc(b, '\n');
+		int indent = (int)indent_of(line) + 8; /* what is wrapped stands further in */
+		put_wraps(screen, from, indent < screen->width / 2 ? indent : screen->width / 2);
 	}
 }
 
@@ -158,7 +150,7 @@ static void show_sources(struct screen *s, const struct kernelmap *m, struct kml
 	for (uint32_t i = 0; i < l.n; i++) {
 		uint32_t at = m->item[l.first + i];
 		buf_adds(&s->b, "  ");
-		place_of(&s->b, m, at);
+		kernelmap_source(&s->b, m, at);
 		if (m->source[at].code.n) {
 			buf_adds(&s->b, "   ");
 			buf_add_clean(&s->b, m->source[at].code);
@@ -175,7 +167,7 @@ static void node_row(struct buf *b, const struct kernelmap *m, const struct kmno
 	buf_addc(b, '\t');
 	buf_add_clean(b, n->text);
 	buf_addc(b, '\t');
-	place_of(b, m, n->source);
+	kernelmap_source(b, m, n->source);
 	buf_addc(b, '\n');
 }
 
@@ -302,6 +294,8 @@ static void show_kernel(struct screen *s, struct kernelmap *m, uint32_t use)
 	if (u->kernel != NONE)
 		buf_addf(&s->b, ", defined in line %u%s", m->code.kernel[u->kernel].line,
 			 m->code.kernel[u->kernel].in_kernel_file && m->in.kernels.p != m->in.wrapper.p ? " of kernel.cpp" : "");
+	if (m->in.cached)
+		put_dim(s, CACHED);
 	buf_addc(&s->b, '\n');
 	if (u->types.n) {
 		head(s, "Types");
@@ -315,7 +309,7 @@ static void show_kernel(struct screen *s, struct kernelmap *m, uint32_t use)
 	show_fusion(s, m, use);
 	if (u->kernel != NONE) {
 		head(s, language_of(m, u));
-		annotate(&s->b, m, u);
+		annotate(s, m, u);
 	}
 	buf_release(&b);
 }
@@ -386,7 +380,7 @@ void show_hit(struct screen *s, const struct kernelmaps *k, struct kernel_hit hi
 		return;
 	}
 	if (hit.at.what == KM_SOURCE)
-		place_of(&b, m, hit.at.row);
+		kernelmap_source(&b, m, hit.at.row);
 	else
 		buf_add_clean(&b, hit.at.what == KM_FX ? m->node[hit.at.row].name : m->ir->node[hit.at.row].name);
 	put_bold(s, buf_str(&b));
@@ -456,11 +450,11 @@ void show_error(struct screen *s, const struct kernelmaps *k, const struct kmloc
 	if (l->node != NONE) {
 		const struct kmnode *n = &m->node[l->node];
 		buf_addf(&s->b, "  FX        %s", l->how == MATCH_GUESS ? "perhaps " : l->how == MATCH_PART ? "part of " : "");
-		node_line(&s->b, n);
+		kernelmap_node(&s->b, n);
 		buf_addc(&s->b, '\n');
 		if (n->source != NONE) {
 			buf_adds(&s->b, "  Python    ");
-			place_of(&s->b, m, n->source);
+			kernelmap_source(&s->b, m, n->source);
 			if (m->source[n->source].code.n) {
 				buf_adds(&s->b, "   ");
 				buf_add_clean(&s->b, m->source[n->source].code);

@@ -2,7 +2,8 @@
 #include "fxexplain.h"
 
 #include "tool/diag.h"
-#include "diagnose/patterns.h"
+#include "diagnose/locate.h"
+#include "patterns/patterns.h"
 #include "tool/output.h"
 #include "tool/tempfolder.h"
 #include "trace/trace.h"
@@ -64,10 +65,21 @@ enum operand_kind operand_kind(const char *path)
 
 /* ---- into the facts ---- */
 
-static int add_file(struct facts *f, const char *path, enum operand_kind kind, const struct facts_options *o, struct err *err)
+/* Where operands go. */
+struct load {
+	struct facts *f;
+	struct page *page; /* --html; NULL */
+	struct facts_options o;
+	bool quiet;
+	unsigned *lost;
+};
+
+static int add_file(const struct load *l, const char *path, enum operand_kind kind, struct err *err)
 {
+	struct facts *f = l->f;
+	const struct facts_options *o = &l->o;
 	switch (kind) {
-	case OPERAND_TRACE: return facts_add_trace(f, path, o, err);
+	case OPERAND_TRACE: return l->page ? page_add(l->page, path, o, NULL, err) : facts_add_trace(f, path, o, err);
 	case OPERAND_DEBUGDIR: return facts_add_debugdir(f, path, o, err);
 	case OPERAND_PROFILE: return err_set(err, EXIT_USAGE, "'%s' is a profile: fxexplain profile %s", path, path);
 	case OPERAND_PACKAGE:
@@ -103,16 +115,19 @@ static int pipe_file(const char *path, struct err *err)
 	return status < 0 ? -1 : to;
 }
 
-static int add_pipe(struct facts *f, const char *path, const struct facts_options *o, struct err *err)
+static int add_pipe(const struct load *l, const char *path, struct err *err)
 {
+	struct facts *f = l->f;
 	int fd = pipe_file(path, err);
 	if (fd < 0)
 		return -1;
 	char *name = xasprintf("/proc/self/fd/%d", fd);
 	uint32_t first = f->n_input;
-	int status = add_file(f, name, operand_kind(name), o, err);
-	for (uint32_t i = first; i < f->n_input; i++)
+	int status = add_file(l, name, operand_kind(name), err);
+	for (uint32_t i = first; i < f->n_input; i++) {
+		f->input[i].file = NONE;
 		f->input[i].path = facts_intern(f, strcmp(path, "-") ? slice_str(path) : SLICE("(standard input)"));
+	}
 	free(name);
 	close(fd);
 	return status;
@@ -160,7 +175,7 @@ static int list_dir(const char *dir, struct names *names, struct err *err)
 }
 
 /* Of a folder: its traces and debug folders; where there are none, its texts. */
-static int add_dir(struct facts *f, const char *dir, const struct facts_options *o, bool quiet, unsigned *lost, struct err *err)
+static int add_dir(const struct load *l, const char *dir, struct err *err)
 {
 	struct names names = {0};
 	unsigned found = 0;
@@ -175,10 +190,10 @@ static int add_dir(struct facts *f, const char *dir, const struct facts_options 
 		for (size_t i = 0; i < names.n; i++) {
 			if (texts ? kind[i] != OPERAND_TEXT : kind[i] != OPERAND_TRACE && kind[i] != OPERAND_DEBUGDIR)
 				continue;
-			if (add_file(f, names.v[i], kind[i], o, err) < 0) {
-				if (!quiet)
+			if (add_file(l, names.v[i], kind[i], err) < 0) {
+				if (!l->quiet)
 					warn("%s", err->text);
-				++*lost;
+				++*l->lost;
 			} else {
 				found++;
 			}
@@ -195,13 +210,13 @@ static int add_dir(struct facts *f, const char *dir, const struct facts_options 
 	return status;
 }
 
-static int add_operand(struct facts *f, const char *path, const struct facts_options *o, bool quiet, unsigned *lost, struct err *err)
+static int add_operand(const struct load *l, const char *path, struct err *err)
 {
 	struct stat st;
 	if (!strcmp(path, "-") || (stat(path, &st) == 0 && !S_ISREG(st.st_mode) && !S_ISDIR(st.st_mode)))
-		return add_pipe(f, path, o, err);
+		return add_pipe(l, path, err);
 	enum operand_kind kind = operand_kind(path);
-	return kind == OPERAND_DIR ? add_dir(f, path, o, quiet, lost, err) : add_file(f, path, kind, o, err);
+	return kind == OPERAND_DIR ? add_dir(l, path, err) : add_file(l, path, kind, err);
 }
 
 /* The same file again would count everything twice. */
@@ -215,25 +230,18 @@ static bool given_before(struct intern *given, const char *path)
 	return intern_add(given, slice_of((const char *)key, sizeof(key))) < before;
 }
 
-/* The knowledge base, and the user's own. */
-static struct patterns *load_patterns(const char *dir, struct err *err)
+int load_operands(struct facts *f, struct page *page, const struct explain_options *opt, const char *const *path, int n, unsigned *lost,
+		  struct err *err)
 {
-	struct patterns *k = patterns_new();
-	if (patterns_add_builtin(k, err) == 0 && (!dir || patterns_add_dir(k, dir, err) == 0) && patterns_compile(k, err) == 0)
-		return k;
-	patterns_free(k);
-	return NULL;
-}
-
-int load_operands(struct facts *f, const struct explain_options *opt, const char *const *path, int n, unsigned *lost, struct err *err)
-{
-	struct patterns *known = load_patterns(opt->patterns, err);
+	struct patterns *known = patterns_load(opt->patterns, err);
 	if (!known)
 		return -1;
-	struct facts_options o = {
-	    .keep_graphs = opt->show >> PART_GRAPHS & 1,
-	    .keep_guards = opt->show >> PART_GUARDS & 1,
-	    .patterns = known,
+	const struct load l = {
+	    .f = f,
+	    .page = page,
+	    .o = {.keep_graphs = opt->show >> PART_GRAPHS & 1, .keep_guards = opt->show >> PART_GUARDS & 1, .patterns = known},
+	    .quiet = opt->quiet,
+	    .lost = lost,
 	};
 	struct intern given = {0};
 	int status = 0;
@@ -243,7 +251,7 @@ int load_operands(struct facts *f, const struct explain_options *opt, const char
 				warn("'%s' is given twice: it is told once", path[i]);
 			continue;
 		}
-		if (add_operand(f, path[i], &o, opt->quiet, lost, err) == 0)
+		if (add_operand(&l, path[i], err) == 0)
 			continue;
 		if (n == 1 || err->status == EXIT_USAGE) {
 			status = -1;
@@ -265,6 +273,7 @@ int load_operands(struct facts *f, const struct explain_options *opt, const char
 	if (status == 0) {
 		facts_one_run(f);
 		facts_finish(f);
+		locate_nodes(f);
 	}
 	return status;
 }

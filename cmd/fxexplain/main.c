@@ -1,6 +1,8 @@
 /* fxexplain - what went wrong in this compilation, where, what did it cost, and what next? */
 #include "fxexplain.h"
-#include "locate.h"
+
+#include "diagnose/limits.h"
+#include "diagnose/locate.h"
 
 #include "process/child.h"
 #include "tool/diag.h"
@@ -64,6 +66,12 @@ static const struct opt report_options[] = {
     OPT_STRING(0, "repro", "FILE", &opt.repro, "put this program in as the minimal reproduction"),
     OPT_END,
 };
+static const struct opt fix_options[] = {
+    OPT_FLAG(0, "apply", &opt.apply, "make the changes; each file as it was is kept beside it, as FILE.orig"),
+    OPT_STRING(0, "root", "DIR", &opt.root, "where the program's files are; diffs are relative to it (default: this folder)"),
+    OPT_STRING(0, "only", "TEXT", &opt.only, "only fixes in which TEXT stands: one of several for a finding"),
+    OPT_END,
+};
 static const struct opt run_options[] = {
     OPT_FLAG(0, "bisect", &opt.bisect, "run it with the backends eager, aot_eager and inductor in turn: which component fails"),
     OPT_STRING(0, "keep", "DIR", &opt.keep, "keep the traces and the standard error in this new folder"),
@@ -74,28 +82,45 @@ static const struct opt_command commands[] = {
     {.name = "kernel",
      .summary = "one kernel: its text, IR, FX nodes and Python lines",
      .operands = "[NAME] INPUT...",
+     .footer =
+	 "NAME is a kernel, an FX node, a node of the IR (buf3) or FILE:LINE of the program; without it all kernels are listed.\n"
+	 "INPUT is a trace, a torch_compile_debug folder, a package of AOTInductor or an output_code.py; a text with a compiler's error\n"
+	 "besides has its line mapped.",
      .min = 1,
      .max = -1},
     {.name = "profile",
      .summary = "where the time went: torch.profiler traces, eager against compiled",
      .operands = "PROFILE...",
+     .footer =
+	 "PROFILE is what prof.export_chrome_trace() of torch.profiler wrote: one, or eager and compiled in any order. A trace, a debug\n"
+	 "folder or a package besides says which nodes and lines a kernel is made of.",
      .min = 1,
      .max = -1},
     {.name = "crash",
      .summary = "a backtrace or core file mapped to the model's lines, kernels and nodes",
      .operands = "INPUT...",
+     .footer = "INPUT is a text with a backtrace, or one core file, and the packages of the models, in any order.",
+     .min = 1,
+     .max = -1},
+    {.name = "fix",
+     .summary = "the fixes that are changes of a line, as a diff against the program",
+     .options = fix_options,
+     .operands = "INPUT...",
+     .footer = "INPUT is what fxexplain itself takes; the files of the program are found by its paths, or below --root.",
      .min = 1,
      .max = -1},
     {.name = "report",
      .summary = "the text of an issue for PyTorch",
      .options = report_options,
      .operands = "[INPUT...]",
+     .footer = "INPUT is what the issue is about: a trace, a torch_compile_debug folder, a text; as for fxexplain itself.",
      .min = 0,
      .max = -1},
     {.name = "run",
      .summary = "run a command under TORCH_TRACE and explain what happened",
      .options = run_options,
      .operands = NULL,
+     .footer = "COMMAND is the program as it is started without this, with its arguments; what it starts is followed, too.",
      .command = true,
      .need_command = true},
     {0},
@@ -130,11 +155,16 @@ void explain_write(struct screen *s, const char *path)
 	buf_release(&s->b);
 }
 
-static void emit(const struct explanation *x)
+static void emit(const struct explanation *x, struct page *page)
 {
 	struct err err = {.text = ""};
-	const char *path = opt.html && *opt.html ? opt.html : opt.output;
-	struct screen s = explain_screen(path);
+	if (page) {
+		if (page_write(page, x, &err) < 0 && err.text[0])
+			die_err(&err);
+		page_free(page);
+		return;
+	}
+	struct screen s = explain_screen(opt.output);
 	if (opt.report)
 		emit_report(&s.b, x, &opt);
 	else if (opt.json)
@@ -143,38 +173,37 @@ static void emit(const struct explanation *x)
 		emit_sarif(&s.b, x, &opt);
 	else if (opt.github)
 		emit_github(&s.b, x, &opt);
-	else if (opt.html && emit_html(&s.b, x, &opt, &err) < 0)
-		die_err(&err);
-	else if (!opt.html)
+	else
 		emit_terminal(&s, x, &opt);
-	explain_write(&s, path);
+	explain_write(&s, opt.output);
 }
 
 int explain_paths(const struct explain_options *o, const char *const *path, int n)
 {
 	struct err err;
-	struct facts f;
+	struct report r = {0};
+	struct facts *f = &r.facts;
 	struct explanation x;
-	struct kernelmaps maps = {0};
+	struct page *page = NULL;
 	unsigned lost = 0, worse = 0;
-	facts_init(&f);
-	if (n && load_operands(&f, o, path, n, &lost, &err) < 0)
+	facts_init(f);
+	if (o->html && !(page = page_new(&r, *o->html ? o->html : o->output, true, &err)))
 		die_err(&err);
-	locate_load(&maps, &f);
-	for (uint32_t i = 0; o->folder && i < f.n_input; i++) /* of `run`: names that nobody else knows */
-		f.input[i].path = run_input_name(&f, f.input[i].path, o->folder);
-	if (o->function && !facts_only_function(&f, o->function))
+	if (n && load_operands(f, page, o, path, n, &lost, &err) < 0)
+		die_err(&err);
+	for (uint32_t i = 0; o->folder && i < f->n_input; i++) /* of `run`: names that nobody else knows */
+		f->input[i].path = run_input_name(f, f->input[i].path, o->folder);
+	if (o->function && !facts_only_function(f, o->function))
 		die(EXIT_INPUT, "no frame of a function '%s' was compiled", o->function);
-	explain(&x, &f);
-	locate_errors(&x, &maps);
+	explain_located(&x, f);
 	if (o->baseline && baseline_compare(&x, o, &worse, &err) < 0)
 		die_err(&err);
-	emit(&x);
-	worse += limits_exceeded(&x, o);
+	emit(&x, page);
+	worse += limits_exceeded(&x, &o->max);
+	bool blind = !worse && limits_blind(&x, &o->max);
 	explanation_release(&x);
-	kernelmaps_release(&maps);
-	facts_release(&f);
-	return lost ? EXIT_INPUT : worse ? EXIT_FOUND : EXIT_FINE;
+	report_release(&r);
+	return lost ? EXIT_INPUT : worse ? EXIT_FOUND : blind ? EXIT_PARTIAL : EXIT_FINE;
 }
 
 int main(int argc, char **argv)
@@ -201,6 +230,8 @@ int main(int argc, char **argv)
 		status = profile_main(&opt, &in);
 	else if (!strcmp(sub, "crash"))
 		status = crash_main(&opt, &in);
+	else if (!strcmp(sub, "fix"))
+		status = fix_main(&opt, &in);
 	else if (!strcmp(sub, "run"))
 		status = run_main(&opt, &in);
 	else

@@ -108,7 +108,7 @@ int profile_main(const struct explain_options *opt, const struct operands *in)
 	make_view(&v);
 	if (n_logs) {
 		facts_init(&v.facts);
-		if (load_operands(&v.facts, opt, logs, n_logs, &lost, &err) < 0)
+		if (load_operands(&v.facts, NULL, opt, logs, n_logs, &lost, &err) < 0)
 			die_err(&err);
 		v.has_facts = true;
 	}

@@ -214,6 +214,7 @@ void profile_json(struct buf *b, struct profile_view *v)
 {
 	struct json_out o = {.b = b};
 	json_obj(&o);
+	json_member(&o, "schema", SLICE("pt2utils.profile/1"));
 	json_member_arr(&o, "profiles");
 	for (unsigned i = 0; i < v->n; i++)
 		one_profile(&o, v, i);

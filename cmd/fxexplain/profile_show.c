@@ -6,6 +6,13 @@
 
 enum { ADVICE_SHOWN = 3, OPS_SHOWN = 6, OPS_LOW = 3, HIGH = 60, BAR = 20 };
 
+/* What the tables of a profile are in: the unit in which its step, or all of it, is at least one. */
+struct unit {
+	const char *name;
+	double ns;
+	int digits;
+};
+
 struct show {
 	struct screen *s;
 	struct profile_view *v;
@@ -13,7 +20,14 @@ struct show {
 	bool all;
 	bool room;      /* for the parts that come last: no terminal, or one of HIGH rows */
 	uint32_t shown; /* rows of a table */
+	struct unit unit;
 };
+
+static struct unit unit_of(const struct profile_compare *c)
+{
+	double most = c->wall[0] > c->wall[1] ? c->wall[0] : c->wall[1];
+	return most >= 1e9 ? (struct unit){"s", 1e9, 3} : most >= 1e6 ? (struct unit){"ms", 1e6, 3} : (struct unit){"us", 1e3, 1};
+}
 
 static void put_title(struct show *w, const char *title)
 {
@@ -32,7 +46,15 @@ static void put_more(struct show *w, uint32_t left, const char *what)
 	}
 }
 
-static void add_us(struct buf *b, double ns) { buf_addf(b, "%.1f", ns / 1e3); }
+static void add_time(struct show *w, double ns) { buf_addf(&w->table, "%.*f", w->unit.digits, ns / w->unit.ns); }
+static void add_change(struct show *w, double ns) { buf_addf(&w->table, "%+.*f", w->unit.digits, ns / w->unit.ns); }
+static void add_took(struct buf *b, double ns) { put_duration(b, (uint64_t)(ns + 0.5)); }
+static void add_from_to(struct buf *b, const double ns[2])
+{
+	add_took(b, ns[0]);
+	buf_adds(b, " -> ");
+	add_took(b, ns[1]);
+}
 
 /* A bar is made for the screen: in a table it is a cell. */
 static void add_bar(struct show *w, double part, double whole)
@@ -40,7 +62,7 @@ static void add_bar(struct show *w, double part, double whole)
 	const size_t from = w->s->b.len;
 	put_bar(w->s, whole > 0 ? part / whole : 0, BAR);
 	buf_add_slice(&w->table, slice_trim(slice_of(w->s->b.p + from, w->s->b.len - from)));
-	w->s->b.len = from;
+	buf_cut(&w->s->b, from);
 }
 
 static void end_table(struct show *w)
@@ -71,8 +93,11 @@ static void put_advice(struct show *w)
 		buf_reset(&w->tmp);
 		add_name(&w->tmp, slice_str(a->title));
 		put_bold(w->s, buf_str(&w->tmp));
-		if (a->ns > 0)
-			buf_addf(&w->s->b, "  %.1f us%s, %.0f %%", a->ns / 1e3, w->v->shown->n_step ? " a step" : "", 100 * a->share);
+		if (a->ns > 0) {
+			buf_adds(&w->s->b, "  ");
+			add_took(&w->s->b, a->ns);
+			buf_addf(&w->s->b, "%s, %.0f %%", w->v->shown->n_step ? " a step" : "", 100 * a->share);
+		}
 		buf_adds(&w->s->b, "\n   ");
 		put_text(w->s, slice_str(a->evidence));
 		buf_addc(&w->s->b, '\n');
@@ -88,6 +113,23 @@ static void put_advice(struct show *w)
 
 /* ---- where the time goes ---- */
 
+/* Cells before the bar: the times, and the share or change where it is wanted. */
+static void add_part(struct show *w, double a, double b, bool more)
+{
+	const struct profile_compare *c = &w->v->c;
+	if (!c->one) {
+		add_time(w, a);
+		buf_addc(&w->table, '\t');
+	}
+	add_time(w, b);
+	buf_addc(&w->table, '\t');
+	if (more && c->one)
+		buf_addf(&w->table, "%.1f%%", c->wall[1] > 0 ? 100 * b / c->wall[1] : 0);
+	else if (more)
+		add_change(w, b - a);
+	buf_addc(&w->table, '\t');
+}
+
 static void put_families(struct show *w)
 {
 	const struct profile_compare *c = &w->v->c;
@@ -99,7 +141,10 @@ static void put_families(struct show *w)
 	put_title(w, c->per_step ? device ? "Where a step's time goes on the CPU" : "Where a step's time goes"
 		     : device    ? "Where the time goes on the CPU"
 				 : "Where the time goes");
-	buf_adds(&w->table, c->one ? "us\tshare\t\tpart\n" : "eager us\tcompiled us\tchange\t\tpart\n");
+	if (c->one)
+		buf_addf(&w->table, "%s\tshare\t\tpart\n", w->unit.name);
+	else
+		buf_addf(&w->table, "eager %s\tcompiled %s\tchange\t\tpart\n", w->unit.name, w->unit.name);
 	for (unsigned f = 0; f < FAMILIES; f++) {
 		const double a = c->family[0][f], b = c->family[1][f], larger = a > b ? a : b;
 		if (larger <= 0)
@@ -109,29 +154,20 @@ static void put_families(struct show *w)
 			left[1] += b;
 			continue;
 		}
-		if (!c->one) {
-			add_us(&w->table, a);
-			buf_addc(&w->table, '\t');
-		}
-		add_us(&w->table, b);
-		buf_addf(&w->table, c->one ? "\t%.1f%%\t" : "\t%+.1f\t",
-			 c->one ? (c->wall[1] > 0 ? 100 * b / c->wall[1] : 0) : (b - a) / 1e3);
+		add_part(w, a, b, true);
 		add_bar(w, b, most);
 		buf_addf(&w->table, "\t%s\n", profile_family_name[f]);
 	}
-	if (left[0] + left[1] > 0)
-		buf_addf(&w->table, c->one ? "%.1f\t%.1f%%\t\tless than 2%% each\n" : "%.1f\t%.1f\t\t\tless than 2%% each\n",
-			 c->one ? left[1] / 1e3 : left[0] / 1e3,
-			 c->one ? (c->wall[1] > 0 ? 100 * left[1] / c->wall[1] : 0) : left[1] / 1e3);
-	for (unsigned k = 0; k < 2 && c->beside[0] + c->beside[1] > 0.01 * (c->wall[0] + c->wall[1]); k = 2)
-		buf_addf(&w->table,
-			 c->one ? "-%.1f\t\t\tof it beside the main thread, on others\n"
-				: "-%.1f\t-%.1f\t\t\tof it beside the main thread, on others\n",
-			 c->beside[c->one] / 1e3, c->beside[1] / 1e3);
-	if (c->one)
-		buf_addf(&w->table, "%.1f\t100%%\t\tall\n", c->wall[1] / 1e3);
-	else
-		buf_addf(&w->table, "%.1f\t%.1f\t%+.1f\t\tall\n", c->wall[0] / 1e3, c->wall[1] / 1e3, (c->wall[1] - c->wall[0]) / 1e3);
+	if (left[0] + left[1] > 0) {
+		add_part(w, left[0], left[1], c->one);
+		buf_adds(&w->table, "\tless than 2% each\n");
+	}
+	if (c->beside[0] + c->beside[1] > 0.01 * (c->wall[0] + c->wall[1])) {
+		add_part(w, -c->beside[0], -c->beside[1], false);
+		buf_adds(&w->table, "\tof it beside the main thread, on others\n");
+	}
+	add_part(w, c->wall[0], c->wall[1], true);
+	buf_adds(&w->table, "\tall\n");
 	end_table(w);
 }
 
@@ -140,12 +176,16 @@ static void put_families(struct show *w)
 static void add_pair(struct show *w, const struct profile_op *o)
 {
 	for (unsigned k = 0; k < 2; k++) {
-		if (o->count[k] > 0)
-			buf_addf(&w->table, "%.1f\t%.1f\t", o->count[k], o->self[k] / 1e3);
-		else
+		if (o->count[k] > 0) {
+			buf_addf(&w->table, "%.1f\t", o->count[k]);
+			add_time(w, o->self[k]);
+			buf_addc(&w->table, '\t');
+		} else {
 			buf_adds(&w->table, "-\t-\t");
+		}
 	}
-	buf_addf(&w->table, "%+.1f\t%s\t", (o->self[1] - o->self[0]) / 1e3, profile_fate_name[o->fate]);
+	add_change(w, o->self[1] - o->self[0]);
+	buf_addf(&w->table, "\t%s\t", profile_fate_name[o->fate]);
 }
 
 static void put_ops(struct show *w, const struct profile_op *op, uint32_t n, const char *title, const char *what)
@@ -160,14 +200,19 @@ static void put_ops(struct show *w, const struct profile_op *op, uint32_t n, con
 	if (!worth)
 		return;
 	put_title(w, title);
-	buf_adds(&w->table, c->one ? "calls\tself us\tshare\t\tname\n" : "eager calls\tus\tcompiled calls\tus\tchange\t\tname\n");
+	if (c->one)
+		buf_addf(&w->table, "calls\tself %s\tshare\t\tname\n", w->unit.name);
+	else
+		buf_addf(&w->table, "eager calls\t%s\tcompiled calls\t%s\tchange\t\tname\n", w->unit.name, w->unit.name);
 	for (uint32_t i = 0; i < n && (w->all || shown < w->shown); i++) {
 		const struct profile_op *o = &op[i];
 		if (o->self[0] + o->self[1] <= 0)
 			continue;
 		shown++;
 		if (c->one) {
-			buf_addf(&w->table, "%.1f\t%.1f\t%.1f%%\t", o->count[1], o->self[1] / 1e3, sum > 0 ? 100 * o->self[1] / sum : 0);
+			buf_addf(&w->table, "%.1f\t", o->count[1]);
+			add_time(w, o->self[1]);
+			buf_addf(&w->table, "\t%.1f%%\t", sum > 0 ? 100 * o->self[1] / sum : 0);
 			add_bar(w, o->self[1], sum);
 			buf_addc(&w->table, '\t');
 		} else {
@@ -191,18 +236,24 @@ static void put_regions(struct show *w)
 	if (!p->n_region || !(w->room && (w->all || w->v->has_facts)))
 		return;
 	put_title(w, "Compiled frames");
-	buf_adds(&w->table, "id\tcalls\tus a call\tlookup us\tafter a break\twait us\tfunction\n");
+	buf_adds(&w->table, "id\tcalls\ta call\tlookup\tafter a break\twait\tfunction\n");
 	for (uint32_t i = 0; i < p->n_region; i++) {
 		const struct profile_region *r = &p->region[i];
 		const struct slice id = intern_get(&p->names, r->id);
 		const double calls = r->calls ? (double)r->calls : 1;
 		add_name(&w->table, id.n ? id : SLICE("-"));
-		buf_addf(&w->table, "\t%" PRIu64 "\t%.1f\t%.1f\t", r->calls, (double)r->total / calls / 1e3,
-			 (double)r->lookup / calls / 1e3);
-		if (r->nested)
-			buf_addf(&w->table, "%" PRIu64 "\t%.1f\t", r->nested, (double)r->wait / (double)r->nested / 1e3);
-		else
+		buf_addf(&w->table, "\t%" PRIu64 "\t", r->calls);
+		add_took(&w->table, (double)r->total / calls);
+		buf_addc(&w->table, '\t');
+		add_took(&w->table, (double)r->lookup / calls);
+		buf_addc(&w->table, '\t');
+		if (r->nested) {
+			buf_addf(&w->table, "%" PRIu64 "\t", r->nested);
+			add_took(&w->table, (double)r->wait / (double)r->nested);
+			buf_addc(&w->table, '\t');
+		} else {
 			buf_adds(&w->table, "\t\t");
+		}
 		add_name(&w->table, view_function(w->v, id, &w->tmp));
 		buf_addc(&w->table, '\n');
 	}
@@ -237,7 +288,9 @@ static void put_kernel(struct show *w, const struct profile_op *o, struct slice 
 {
 	const size_t from = w->s->b.len, most = 70;
 	const char *comma = w->all || nodes.n <= most ? NULL : memrchr(nodes.p, ',', most);
-	buf_addf(&w->s->b, "  %.1f us  ", o->self[1] / 1e3);
+	buf_adds(&w->s->b, "  ");
+	add_took(&w->s->b, o->self[1]);
+	buf_adds(&w->s->b, "  ");
 	put_text(w->s, o->name);
 	buf_adds(&w->s->b, "\n    ");
 	put_text(w->s, lines);
@@ -279,9 +332,10 @@ static void put_gaps(struct show *w)
 	if (!p->n_gap || !w->all)
 		return;
 	put_title(w, "The longest gaps: nothing runs");
-	buf_adds(&w->table, "us\tafter\tbefore\tPython function\n");
+	buf_adds(&w->table, "time\tafter\tbefore\tPython function\n");
 	for (uint32_t i = 0; i < p->n_gap && i < 10; i++) {
-		buf_addf(&w->table, "%.1f\t", (double)p->gap[i].dur / 1e3);
+		add_took(&w->table, (double)p->gap[i].dur);
+		buf_addc(&w->table, '\t');
 		add_name(&w->table, p->gap[i].before == NONE ? SLICE("(begin)") : profile_name(p, p->gap[i].before));
 		buf_addc(&w->table, '\t');
 		add_name(&w->table, p->gap[i].after == NONE ? SLICE("(end)") : profile_name(p, p->gap[i].after));
@@ -362,7 +416,9 @@ static void head_of_one(struct show *w)
 	buf_reset(b);
 	buf_addf(b, "%s: %s, ", w->v->path[0], p->compiled ? "compiled" : "eager");
 	add_unit(b, p);
-	buf_addf(b, ", %.1f us%s", w->v->c.wall[1] / 1e3, p->n_step ? " each" : " in all");
+	buf_adds(b, ", ");
+	add_took(b, w->v->c.wall[1]);
+	buf_adds(b, p->n_step ? " each" : " in all");
 	put_bold(w->s, buf_str(b));
 	buf_addf(&w->s->b, "\n%" PRIu64 " events, %u thread%s with ops", p->events, p->n_busy_thread, plural(p->n_busy_thread));
 	if (p->devices)
@@ -377,10 +433,13 @@ static void head_of_two(struct show *w)
 	struct buf *b = &w->tmp;
 	buf_reset(b);
 	const double times = c->wall[1] > 0 ? c->wall[0] / c->wall[1] : 0;
-	buf_addf(b, "%.1f us -> %.1f us%s: %.2fx", c->wall[0] / 1e3, c->wall[1] / 1e3, c->per_step ? " a step" : "", times);
+	add_from_to(b, c->wall);
+	buf_addf(b, "%s: %.2fx", c->per_step ? " a step" : "", times);
 	put_bold(w->s, buf_str(b));
-	if (c->side[0]->devices && c->side[1]->devices)
-		buf_addf(&w->s->b, ", device busy %.1f us -> %.1f us", c->device_busy[0] / 1e3, c->device_busy[1] / 1e3);
+	if (c->side[0]->devices && c->side[1]->devices) {
+		buf_adds(&w->s->b, ", device busy ");
+		add_from_to(&w->s->b, c->device_busy);
+	}
 	buf_adds(&w->s->b, times >= 1.05   ? ", compiled is faster\n"
 			   : times <= 0.95 ? ", compiled is slower\n"
 					   : ", no difference to speak of\n");
@@ -398,14 +457,20 @@ static void head_of_two(struct show *w)
 		buf_adds(&w->s->b, "not both have steps: the totals compare only if both ran the same number of iterations\n");
 	if (c->side[0]->spent[SPENT_COMPILE] + c->side[1]->spent[SPENT_COMPILE])
 		buf_adds(&w->s->b, "compiling is in these times: the speed-up is not that of the steady state\n");
-	buf_addf(&w->s->b, "%u ops gone (%.1f us), %u stay (%.1f us -> %.1f us), %u new (%.1f us)\n", c->n_fate[FATE_GONE], c->gone / 1e3,
-		 c->n_fate[FATE_STAYS], c->stays[0] / 1e3, c->stays[1] / 1e3, c->n_fate[FATE_NEW], c->fresh / 1e3);
+	buf_addf(&w->s->b, "%u ops gone (", c->n_fate[FATE_GONE]);
+	add_took(&w->s->b, c->gone);
+	buf_addf(&w->s->b, "), %u stay (", c->n_fate[FATE_STAYS]);
+	add_from_to(&w->s->b, c->stays);
+	buf_addf(&w->s->b, "), %u new (", c->n_fate[FATE_NEW]);
+	add_took(&w->s->b, c->fresh);
+	buf_adds(&w->s->b, ")\n");
 }
 
 void profile_terminal(struct screen *s, struct profile_view *v, const struct explain_options *opt)
 {
 	bool room = !s->height || s->height >= HIGH;
-	struct show w = {.s = s, .v = v, .all = opt->all, .room = opt->all || room, .shown = room ? OPS_SHOWN : OPS_LOW};
+	struct show w = {
+	    .s = s, .v = v, .unit = unit_of(&v->c), .all = opt->all, .room = opt->all || room, .shown = room ? OPS_SHOWN : OPS_LOW};
 	if (v->c.one)
 		head_of_one(&w);
 	else

@@ -3,7 +3,6 @@
 #include "base/srcloc.h"
 
 static bool is_alpha(char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z'); }
-static bool is_digit(char c) { return c >= '0' && c <= '9'; }
 static bool is_word(char c) { return is_alpha(c) || is_digit(c) || c == '_' || (c & 0x80); }
 static bool is_name(char c) { return is_word(c) || c == '-' || c == '.'; }
 static bool is_file(char c) { return is_name(c) || (c && strchr("/+@%~#=,", c)); }

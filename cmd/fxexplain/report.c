@@ -60,14 +60,14 @@ static void put_verdict(struct report_text *t)
 	static const char *const sure[] = {"perhaps ", "probably ", ""};
 	const struct explanation *x = t->x;
 	const struct component_view *c = x->n_component ? &x->component[0] : NULL;
-	if (!x->failures && t->repro.error.len) {
+	if (!x->sum.failures && t->repro.error.len) {
 		struct slice rest = buf_slice(&t->repro.error);
 		report_add_code(t, slice_first_line(rest));
 		buf_adds(t->b, "\n\n");
 		return;
 	}
 	if (!c || c->component == COMPONENT_NONE) {
-		buf_adds(t->b, x->failures ? "Something failed, see below.\n\n" : "Nothing failed. This is about what follows.\n\n");
+		buf_adds(t->b, x->sum.failures ? "Something failed, see below.\n\n" : "Nothing failed. This is about what follows.\n\n");
 		return;
 	}
 	buf_addf(t->b, "It fails, %sin **", sure[c->sure]);
@@ -118,19 +118,18 @@ static void put_logs(struct report_text *t)
 static void put_numbers(struct report_text *t)
 {
 	const struct explanation *x = t->x;
-	struct explain_sums s;
-	explain_add_up(x, &s);
-	if (!s.compiles && !x->breaks && !x->recompiles)
+	if (!x->sum.compiles && !x->sum.graph_breaks && !x->sum.recompiles)
 		return;
-	buf_addf(t->b, "%llu frames, %llu compilations, %llu of them recompilations, %llu graph breaks", (unsigned long long)s.frames,
-		 (unsigned long long)s.compiles, (unsigned long long)x->recompiles, (unsigned long long)x->breaks);
-	if (x->graphs)
-		buf_addf(t->b, ", %llu graphs with %llu operations", (unsigned long long)x->graphs, (unsigned long long)x->ops);
-	if (x->restarts)
-		buf_addf(t->b, ", %llu restarts", (unsigned long long)x->restarts);
-	if (x->seconds >= 0) {
+	buf_addf(t->b, "%llu frames, %llu compilations, %llu of them recompilations, %llu graph breaks", (unsigned long long)x->sum.frames,
+		 (unsigned long long)x->sum.compiles, (unsigned long long)x->sum.recompiles, (unsigned long long)x->sum.graph_breaks);
+	if (x->sum.graphs)
+		buf_addf(t->b, ", %llu graphs with %llu operations", (unsigned long long)x->sum.graphs,
+			 (unsigned long long)x->sum.graph_ops);
+	if (x->sum.restarts)
+		buf_addf(t->b, ", %llu restarts", (unsigned long long)x->sum.restarts);
+	if (x->sum.compile_seconds >= 0) {
 		buf_adds(t->b, ", ");
-		put_seconds(t->b, x->seconds);
+		put_seconds(t->b, x->sum.compile_seconds);
 		buf_adds(t->b, " of compiling");
 	}
 	buf_adds(t->b, ".\n\n");
@@ -177,7 +176,10 @@ static void put_recompiles(struct report_text *t)
 		report_add_code(t, emit_compile_id(t->x, r->compile));
 		put_place(t, &r->loc);
 		buf_adds(t->b, ": ");
-		report_add_code(t, facts_text(f, r->guard));
+		if (r->guard == NONE)
+			buf_adds(t->b, "the log gives no reason");
+		else
+			report_add_code(t, facts_text(f, r->guard));
 		if (r->old != NONE || r->new != NONE) {
 			buf_adds(t->b, ", ");
 			report_add_code(t, r->old == NONE ? SLICE("?") : facts_text(f, r->old));

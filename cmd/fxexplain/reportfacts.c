@@ -1,6 +1,7 @@
 /* reportfacts.c - versions, settings and environment of a report; tracebacks; names to be redacted. */
 #include "report.h"
 
+#include "diagnose/release.h"
 #include "html/html.h"
 #include "io/window.h"
 
@@ -147,55 +148,13 @@ struct settings {
 	unsigned release; /* torch 2.N, whose defaults these are */
 };
 
-/* 15 of "2.15" and "2.15.0+cu132"; 0 when it is no version. */
-static unsigned minor_of(struct slice version)
-{
-	unsigned minor = 0;
-	if (slice_starts(version, "2."))
-		for (size_t i = 2; i < version.n && version.p[i] >= '0' && version.p[i] <= '9' && minor < 1000; i++)
-			minor = minor * 10 + (unsigned)(version.p[i] - '0');
-	return minor;
-}
-
-static struct slice take_word(struct slice *line)
-{
-	const char *end = slice_chr(*line, ' ');
-	size_t n = end ? (size_t)(end - line->p) : line->n, skip = n + (n < line->n);
-	struct slice w = slice_of(line->p, n);
-	*line = slice_of(line->p + skip, line->n - skip);
-	return w;
-}
-
-/* Of the releases that the table's first line names, the newest that is not newer than this torch; else the first. */
-static unsigned known_release(struct slice head, unsigned minor)
-{
-	unsigned best = 0;
-	while (head.n) {
-		unsigned m = minor_of(take_word(&head));
-		if (m && (!best || m <= minor))
-			best = m;
-	}
-	return best;
-}
-
-/* "2.13 2.15 torch._inductor.config.x = 1" goes for these releases, without them for all. The setting is left in *line. */
-static bool of_release(struct slice *line, unsigned release)
-{
-	bool all = !minor_of(*line), found = all;
-	while (minor_of(*line)) {
-		unsigned minor = minor_of(take_word(line));
-		found = found || minor == release;
-	}
-	return found;
-}
-
-static void read_defaults(struct settings *s, struct slice torch)
+static void read_defaults(struct settings *s, unsigned minor)
 {
 	struct slice rest = share_file("explain/defaults.txt"), line = {"", 0};
 	slice_line(&rest, &line);
-	s->release = known_release(line, minor_of(torch));
+	s->release = release_known(line, minor);
 	while (slice_line(&rest, &line)) {
-		if (!of_release(&line, s->release))
+		if (!release_has(&line, s->release))
 			continue;
 		const char *eq = slice_find(line, " = ");
 		if (!eq)
@@ -243,15 +202,12 @@ static void put_settings_of(struct report_text *t, struct settings *s, const cha
 /* Those of the first compilation of each input. */
 static void put_settings(struct report_text *t)
 {
-	static const char *const module[CONFIG_TEXTS] = {"torch._dynamo.config", "torch._inductor.config", "torch._functorch.config",
-							 "torch.compiler.config"};
 	const struct facts *f = t->x->facts;
 	struct settings s = {0};
-	uint32_t torch = emit_torch_version(t->x);
-	read_defaults(&s, torch == NONE ? SLICE("") : facts_text(f, torch));
+	read_defaults(&s, release_of(f));
 	for (uint32_t i = 0; i < f->n_input; i++)
 		for (unsigned k = 0; k < CONFIG_TEXTS; k++)
-			put_settings_of(t, &s, module[k], facts_text(f, f->input[i].config.text[k]));
+			put_settings_of(t, &s, release_module[k], facts_text(f, f->input[i].config.text[k]));
 	if (s.shown.n > SETTINGS)
 		buf_addf(t->b, "- and %u more\n", s.shown.n - SETTINGS);
 	intern_release(&s.name);

@@ -141,7 +141,7 @@ static void begin_stack(struct reading *r, bool python)
 }
 
 /* A frame that was parsed joins its stack. */
-static void take(struct reading *r, struct crash_frame *f)
+static void add_frame(struct reading *r, struct crash_frame *f)
 {
 	bool python = f->form == FORM_PYTHON;
 	struct crash *c = r->c;
@@ -200,7 +200,7 @@ static bool read_frame_word(struct reading *r, struct slice s)
 			f.has |= HAS_OFFSET;
 		}
 		set_symbol(&f, symbol);
-		take(r, &f);
+		add_frame(r, &f);
 		return true;
 	}
 	size_t at = 0;
@@ -219,7 +219,7 @@ static bool read_frame_word(struct reading *r, struct slice s)
 		s = before(s, place);
 	split_offset(s, &symbol, &f);
 	set_symbol(&f, symbol);
-	take(r, &f);
+	add_frame(r, &f);
 	return true;
 }
 
@@ -274,7 +274,7 @@ static bool read_hash(struct reading *r, struct slice s)
 	if (slice_starts(s, "<signal handler called>")) {
 		f.handler = true;
 		f.symbol = s;
-		take(r, &f);
+		add_frame(r, &f);
 		return true;
 	}
 	if (!slice_starts(s, "0x")) { /* gdb for the innermost frame with lines; torch */
@@ -287,7 +287,7 @@ static bool read_hash(struct reading *r, struct slice s)
 			gdb_tail(s, &f);
 		if (f.form == FORM_GDB && !f.line && !slice_ends(s, ")")) /* gdb's goes on in the next line, perhaps */
 			return false;
-		take(r, &f);
+		add_frame(r, &f);
 		return true;
 	}
 	if (!crash_hex(s, &at, &f.address))
@@ -316,7 +316,7 @@ static bool read_hash(struct reading *r, struct slice s)
 			gdb_tail(s, &f);
 		}
 	}
-	take(r, &f);
+	add_frame(r, &f);
 	return true;
 }
 
@@ -365,7 +365,7 @@ static bool read_glibc(struct reading *r, struct slice s)
 		}
 		set_symbol(&f, symbol);
 	}
-	take(r, &f);
+	add_frame(r, &f);
 	return true;
 }
 
@@ -389,7 +389,7 @@ static bool read_caffe2(struct reading *r, struct slice s)
 	f.module = slice_trim(after(s, (size_t)(in + 5 - s.p)));
 	split_offset(before(s, open), &symbol, &f);
 	set_symbol(&f, symbol);
-	take(r, &f);
+	add_frame(r, &f);
 	return true;
 }
 
@@ -406,7 +406,7 @@ static bool read_python(struct reading *r, struct slice s)
 	const char *in = f.symbol.n ? NULL : find_last(s, " in ");
 	if (in)
 		f.symbol = slice_trim(after(s, (size_t)(in + 4 - s.p)));
-	take(r, &f);
+	add_frame(r, &f);
 	return true;
 }
 
@@ -501,7 +501,7 @@ static bool read_kernel(struct reading *r, struct slice s)
 	r->named = false;
 	r->last_frame = NONE;
 	r->open = false;
-	take(r, &f);
+	add_frame(r, &f);
 	r->open = false;
 	return true;
 }
@@ -528,7 +528,7 @@ static bool read_check(struct reading *r, struct slice s)
 	f.symbol = name ? slice_of(name, n) : (struct slice){0};
 	r->named = false;
 	r->open = false;
-	take(r, &f);
+	add_frame(r, &f);
 	r->open = false;
 	return true;
 }

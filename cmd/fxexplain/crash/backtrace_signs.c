@@ -11,7 +11,7 @@ static struct slice after_word(struct slice s, const char *word)
 	return n < s.n ? slice_of(s.p + n, s.n - n) : slice_of("", 0);
 }
 
-static void say(struct crash *c, struct slice line)
+static void keep_said(struct crash *c, struct slice line)
 {
 	if (!c->said.n)
 		c->said = line;
@@ -21,7 +21,7 @@ static void set_signal(struct crash *c, int signal, struct slice line)
 {
 	if (!c->signal && signal) {
 		c->signal = signal;
-		say(c, line);
+		keep_said(c, line);
 	}
 }
 
@@ -106,7 +106,7 @@ static void read_address(struct crash *c, struct slice s)
 static void sign(struct crash *c, unsigned which, struct slice line)
 {
 	c->signs |= which;
-	say(c, line);
+	keep_said(c, line);
 	if (!c->what.n)
 		c->what = line;
 }
@@ -128,7 +128,7 @@ static bool read_terminate(struct crash *c, struct slice s)
 		c->signs |= SIGN_EXCEPTION;
 		c->exception = slice_of(type.p, (size_t)(quote - type.p));
 		c->what = (struct slice){0};
-		say(c, s);
+		keep_said(c, s);
 		return true;
 	}
 	if (slice_find(s, "terminate called without an active exception") || slice_find(s, "terminating with uncaught exception") ||
@@ -156,14 +156,14 @@ static void read_python_error(struct crash *c, struct slice s)
 	c->signs |= SIGN_PYTHON_ERROR;
 	c->exception = slice_of(s.p, n);
 	c->what = slice_trim(slice_of(s.p + n + 1, s.n - n - 1));
-	say(c, s);
+	keep_said(c, s);
 }
 
 /* The reason stands in a line of its own, before the one that names the call. */
 static void read_api(struct crash *c, struct slice s)
 {
 	struct slice reason = after_word(s, "Exception in aoti_torch: ");
-	say(c, s);
+	keep_said(c, s);
 	if (reason.n)
 		c->what = slice_trim(reason);
 	else

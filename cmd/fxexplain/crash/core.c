@@ -83,12 +83,6 @@ static struct slice memory(const struct view *v, uint64_t address, size_t n)
 	return (struct slice){0};
 }
 
-struct slice core_memory(struct slice bytes, uint64_t address, size_t n)
-{
-	struct view v;
-	return view_open(&v, bytes) ? memory(&v, address, n) : (struct slice){0};
-}
-
 bool core_like(struct slice bytes)
 {
 	Elf64_Ehdr eh;

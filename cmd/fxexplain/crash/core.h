@@ -2,7 +2,6 @@
  *
  *     if (core_like(bytes)) core_read(&c, bytes, "core.123", &err);
  *     c.signal, c.fault, c.reg, c.command, c.map[i].path, c.map[i].build_id, c.thread[0].pc ...
- *     struct slice stack = core_memory(bytes, c.thread[0].sp, 64);     // empty: not in the file
  *
  * Layouts (Linux include/uapi/linux/elfcore.h, fs/binfmt_elf.c; elf(5)): all structures are those of a 64-bit process.
  *     NT_PRSTATUS  one for each thread, the one that got the signal first: signal at 12, pid at 32, registers at 112
@@ -22,9 +21,7 @@
 #define PT2_CRASH_CORE_H
 #include "crash/crash.h"
 
-bool core_like(struct slice bytes);
+FOR_TESTS bool core_like(struct slice bytes);
 int core_read(struct crash *c, struct slice bytes, const char *name, struct err *err);
-/* n bytes at an address of the process, fewer where the file ends or the mapping does; empty when they are not in the file. */
-struct slice core_memory(struct slice bytes, uint64_t address, size_t n);
 
 #endif

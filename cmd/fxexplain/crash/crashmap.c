@@ -359,7 +359,7 @@ static const struct contract_call *nth_call(const struct contract *c, struct sli
 	return found;
 }
 
-static void by_name(struct crash_place *p, struct slice name)
+static void place_by_name(struct crash_place *p, struct slice name)
 {
 	const struct contract *c = &p->library->loaded.contract;
 	uint32_t count, nth, calls;
@@ -402,13 +402,13 @@ static void join_stack(struct crashmap *map, const struct crash *c, const struct
 			if (!p->called.n && in && !in->handler)
 				p->called = kernel_in(in->symbol).n ? kernel_in(in->symbol) : plain_name(in->symbol);
 			if (!by_line(p))
-				by_name(p, p->called);
+				place_by_name(p, p->called);
 			run = p;
 		} else if (p->kernel.n) {
 			if (run && run->library == p->library && run->call && slice_eq(run->call->name, p->kernel))
 				p->call = run->call, p->known = run->known;
 			else
-				by_name(p, p->kernel);
+				place_by_name(p, p->kernel);
 		} else {
 			by_line(p);
 		}

@@ -89,7 +89,7 @@ void crashmap_join(struct crashmap *map, struct crash *c);
 void crashmap_release(struct crashmap *map);
 /* The library a module is, by build id or name; NULL. */
 struct crash_library *crashmap_library(const struct crashmap *map, struct slice module, struct slice build_id);
-enum crash_owner crash_owner_of(struct slice module);
+FOR_TESTS enum crash_owner crash_owner_of(struct slice module);
 /* A line of a text, without its newline; empty. */
 struct slice crash_text_line(struct slice text, uint32_t line);
 

@@ -21,6 +21,6 @@ struct operand {
 	bool disp8_scaled; /* EVEX: disp counts in units that the opcode gives */
 };
 /* False: no operand in memory, one relative to the instruction or a segment, or not understood. */
-bool operand_decode(struct slice bytes, struct operand *o);
+FOR_TESTS bool operand_decode(struct slice bytes, struct operand *o);
 
 #endif

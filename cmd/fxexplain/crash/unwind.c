@@ -162,7 +162,7 @@ static int on_thread(Dwfl_Thread *thread, void *arg)
 	return j->answer.len > MAX_ANSWER / 2 ? DWARF_CB_ABORT : DWARF_CB_OK;
 }
 
-static int say(const char *what, const char *why)
+static int write_complaint(const char *what, const char *why)
 {
 	struct buf b = {0};
 	buf_addf(&b, "%s: %s", what, why);
@@ -181,15 +181,15 @@ static int in_child(void *arg)
 		j->module[i].fd = j->module[i].bytes.n ? open_given(&j->module[i]) : open_plain(&j->module[i]);
 	elf_version(EV_CURRENT);
 	if (give_up_rights(&err) < 0)
-		return say("it could not be confined", err.text), EXIT_ENVIRON;
+		return write_complaint("it could not be confined", err.text), EXIT_ENVIRON;
 	/* libelf takes a pointer that is not const, but only reads through it. */
 	Elf *core = elf_memory((char *)(uintptr_t)j->core.p, j->core.n);
 	j->dwfl = dwfl_begin(&callbacks);
 	if (!core || !j->dwfl)
-		return say("libdw", dwfl_errmsg(-1));
+		return write_complaint("libdw", dwfl_errmsg(-1));
 	report_modules(j);
 	if (dwfl_core_file_attach(j->dwfl, core) < 0)
-		return say("libdw cannot unwind it", dwfl_errmsg(-1));
+		return write_complaint("libdw cannot unwind it", dwfl_errmsg(-1));
 	dwfl_getthreads(j->dwfl, on_thread, j);
 	for (size_t at = 0; at < j->answer.len;) {
 		ssize_t n = write(1, j->answer.p + at, j->answer.len - at);
@@ -202,7 +202,7 @@ static int in_child(void *arg)
 
 /* ---- its answer, which nothing is believed of ---- */
 
-static bool cut(struct slice *rest, struct slice *field)
+static bool take_field(struct slice *rest, struct slice *field)
 {
 	if (!rest->p)
 		return false;
@@ -216,7 +216,7 @@ static bool hex(struct slice *rest, uint64_t *v)
 {
 	struct slice f;
 	*v = 0;
-	if (!cut(rest, &f) || !f.n || f.n > 16)
+	if (!take_field(rest, &f) || !f.n || f.n > 16)
 		return false;
 	for (size_t i = 0; i < f.n; i++) {
 		unsigned ch = (unsigned char)f.p[i], d = ch - '0' < 10 ? ch - '0' : ch - 'a' < 6 ? ch - 'a' + 10 : 16;
@@ -231,7 +231,7 @@ static void take_frame(struct crash *c, const struct job *j, struct slice rest)
 {
 	struct slice module, symbol;
 	uint64_t pc, exact, offset, in_symbol, k;
-	if (!hex(&rest, &pc) || !hex(&rest, &exact) || !cut(&rest, &module) || !hex(&rest, &offset) || !cut(&rest, &symbol) ||
+	if (!hex(&rest, &pc) || !hex(&rest, &exact) || !take_field(&rest, &module) || !hex(&rest, &offset) || !take_field(&rest, &symbol) ||
 	    !hex(&rest, &in_symbol))
 		return;
 	struct crash_frame *f = crash_add_frame(c);
@@ -285,7 +285,7 @@ static void take_answer(struct crash *c, const struct job *j, struct slice text)
 	uint64_t tid;
 	uint32_t first = c->n_stacks;
 	while (slice_line(&text, &line)) {
-		if (!cut(&line, &kind))
+		if (!take_field(&line, &kind))
 			continue;
 		if (slice_is(kind, "T") && hex(&line, &tid) && thread_known(c, tid))
 			begin_thread(c, tid);

@@ -32,7 +32,7 @@ static const char *textf(struct advise *a, const char *fmt, ...)
 }
 
 /* ns: of all steps. */
-static struct profile_advice *add(struct advise *a, enum profile_advice_kind kind, double ns)
+static struct profile_advice *add_advice(struct advise *a, enum profile_advice_kind kind, double ns)
 {
 	struct profile_advice *v = &a->x->v[a->x->n++];
 	*v = (struct profile_advice){.kind = kind,
@@ -46,7 +46,14 @@ static struct profile_advice *add(struct advise *a, enum profile_advice_kind kin
 }
 
 static double share(const struct advise *a, double ns) { return a->wall > 0 ? ns / a->wall : 0; }
-static double us(double ns) { return ns / 1e3; }
+static const char *took(struct advise *a, double ns)
+{
+	struct buf b = {0};
+	put_duration(&b, (uint64_t)(ns + 0.5));
+	const char *text = textf(a, "%s", buf_str(&b));
+	buf_release(&b);
+	return text;
+}
 static const char *per(const struct advise *a) { return a->p->n_step ? "a step" : "in all"; }
 
 static void compiling(struct advise *a, bool again)
@@ -68,7 +75,7 @@ static void compiling(struct advise *a, bool again)
 			buf_addf(&ids, " %.*s%s", SLN(id, CLIP), c->backward ? " (backward)" : "");
 	}
 	if (n && !(p->n_step && !in_steps)) {
-		struct profile_advice *v = add(a, again ? ADVICE_RECOMPILES : ADVICE_COLD, ns);
+		struct profile_advice *v = add_advice(a, again ? ADVICE_RECOMPILES : ADVICE_COLD, ns);
 		v->title = again ? textf(a, "%u recompilation%s while measuring", n, plural(n))
 				 : textf(a, "%u compilation%s while measuring: the warm-up is missing", n, plural(n));
 		v->evidence = textf(a, "%.3f s of %.3f s are compiling:%s%s", ns / 1e9, a->wall / 1e9, buf_str(&ids), n > 6 ? " ..." : "");
@@ -86,7 +93,7 @@ static void breaks(struct advise *a)
 	const struct profile *p = a->p;
 	if (!p->breaks)
 		return;
-	struct profile_advice *v = add(a, ADVICE_BREAKS, (double)p->break_wait);
+	struct profile_advice *v = add_advice(a, ADVICE_BREAKS, (double)p->break_wait);
 	struct buf where = {0};
 	uint64_t worst = 0;
 	for (uint32_t i = 0; i < p->n_region; i++) {
@@ -96,12 +103,12 @@ static void breaks(struct advise *a)
 		worst = r->wait;
 		const struct slice from = intern_get(&p->names, p->region[r->after].id), to = intern_get(&p->names, r->id);
 		buf_reset(&where);
-		buf_addf(&where, "; most between %.*s and %.*s, %.1f us each", SLN(from, CLIP), SLN(to, CLIP),
-			 us((double)r->wait / (double)r->nested));
+		buf_addf(&where, "; most between %.*s and %.*s, %s each", SLN(from, CLIP), SLN(to, CLIP),
+			 took(a, (double)r->wait / (double)r->nested));
 	}
 	v->title = textf(a, "graph breaks: %.1f %s", (double)p->breaks / a->unit, per(a));
-	v->evidence = textf(a, "%.1f us %s lie between two compiled graphs of one call (guards, eager ops, bytecode)%s",
-			    us((double)p->break_wait / a->unit), per(a), buf_str(&where));
+	v->evidence = textf(a, "%s %s lie between two compiled graphs of one call (guards, eager ops, bytecode)%s",
+			    took(a, (double)p->break_wait / a->unit), per(a), buf_str(&where));
 	v->next = "TORCH_LOGS=graph_breaks says where and why; fxexplain on the trace of TORCH_TRACE=dir ranks them, "
 		  "with the fix";
 	buf_release(&where);
@@ -113,17 +120,17 @@ static void guards(struct advise *a)
 	const double ns = (double)p->spent[SPENT_GUARDS];
 	if (share(a, ns) < 0.05)
 		return;
-	struct profile_advice *v = add(a, ADVICE_GUARDS, ns);
+	struct profile_advice *v = add_advice(a, ADVICE_GUARDS, ns);
 	const struct profile_region *most = NULL;
 	for (uint32_t i = 0; i < p->n_region; i++)
 		if (!most || p->region[i].lookup > most->lookup)
 			most = &p->region[i];
 	v->title = "guards are checked for long";
-	v->evidence = textf(a, "TorchDynamo Cache Lookup: %.1f us %s, %.1f %% of the time", us(ns / a->unit), per(a), 100 * share(a, ns));
+	v->evidence = textf(a, "TorchDynamo Cache Lookup: %s %s, %.1f %% of the time", took(a, ns / a->unit), per(a), 100 * share(a, ns));
 	if (most && most->lookup && most->calls) {
 		const struct slice id = intern_get(&p->names, most->id);
-		v->evidence = textf(a, "%s; most before %.*s, %.1f us a call", v->evidence, SLN(id, CLIP),
-				    us((double)most->lookup / (double)most->calls));
+		v->evidence = textf(a, "%s; most before %.*s, %s a call", v->evidence, SLN(id, CLIP),
+				    took(a, (double)most->lookup / (double)most->calls));
 	}
 	v->next = "fewer graphs (graph breaks) and fewer compilations of one frame (recompiles) mean fewer lookups\n"
 		  "TORCH_LOGS=guards lists what is checked; torch.compiler.set_stance(skip_guard_eval_unsafe=True) "
@@ -152,10 +159,10 @@ static void hidden(struct advise *a)
 	const double ns = (double)p->spent[SPENT_GENERATED];
 	if (!p->compiled || a->device || p->spent[SPENT_KERNEL] || share(a, ns) < 0.1)
 		return;
-	struct profile_advice *v = add(a, ADVICE_HIDDEN, ns);
+	struct profile_advice *v = add_advice(a, ADVICE_HIDDEN, ns);
 	v->title = "the C++ kernels have no times of their own";
-	v->evidence = textf(a, "%.1f us %s (%.0f %%) are inside of graphs but in no op: kernels and the code that calls them",
-			    us(ns / a->unit), per(a), 100 * share(a, ns));
+	v->evidence = textf(a, "%s %s (%.0f %%) are inside of graphs but in no op: kernels and the code that calls them",
+			    took(a, ns / a->unit), per(a), 100 * share(a, ns));
 	v->next = "torch._inductor.config.cpp.enable_kernel_profile = True before compiling (or "
 		  "TORCHINDUCTOR_CPP_ENABLE_KERNEL_PROFILE=1),\n"
 		  "then profile again: each kernel is an event graph_N_cpp_fused_...";
@@ -168,11 +175,11 @@ static void small_ops(struct advise *a)
 	double most;
 	if (n < 20 || share(a, ns) < 0.05)
 		return;
-	struct profile_advice *v = add(a, ADVICE_SMALL, ns);
+	struct profile_advice *v = add_advice(a, ADVICE_SMALL, ns);
 	const uint32_t row = top(p, cpu_eager, &most);
 	const struct slice name = profile_name(p, row);
 	v->title = textf(a, "many small ops %s", p->compiled ? "are left in eager" : "run one by one");
-	v->evidence = textf(a, "%.0f ops of less than 5 us %s, %.1f us together; most eager time in %.*s", n, per(a), us(ns / a->unit),
+	v->evidence = textf(a, "%.0f ops of less than 5 us %s, %s together; most eager time in %.*s", n, per(a), took(a, ns / a->unit),
 			    SLN(name, CLIP));
 	v->next = p->compiled ? "compile what calls them, too: the optimizer (torch.compile of a function that calls "
 				"optimizer.step()), the loss, the whole step"
@@ -186,7 +193,7 @@ static void device_idle(struct advise *a)
 	const double span = (double)p->device_span * p->devices, idle = span - (double)p->device_busy;
 	if (!a->device || span <= 0 || idle / span < 0.2)
 		return;
-	struct profile_advice *v = add(a, ADVICE_DEVICE_IDLE, idle / p->devices);
+	struct profile_advice *v = add_advice(a, ADVICE_DEVICE_IDLE, idle / p->devices);
 	v->title = "the device waits for the CPU";
 	v->evidence =
 	    textf(a, "it runs something %.0f %% of the time between its first and last kernel", 100 * (double)p->device_busy / span);
@@ -201,12 +208,12 @@ static void extern_op(struct advise *a)
 	const uint32_t row = top(p, cpu_extern, &ns);
 	if (row == NONE || a->device || !p->compiled || share(a, ns) < 0.2)
 		return;
-	struct profile_advice *v = add(a, ADVICE_EXTERN, ns);
+	struct profile_advice *v = add_advice(a, ADVICE_EXTERN, ns);
 	const struct slice name = profile_name(p, row);
 	v->title = textf(a, "%.*s has most of the time: compiled code calls it, it is not fused", SLN(name, CLIP));
-	v->evidence = textf(a, "%.1f us %s, %.0f %% of the time, %.1f calls, slowest %.1f us%s%s", us(ns / a->unit), per(a),
-			    100 * share(a, ns), (double)p->row[row].step_count / a->unit, us((double)p->row[row].max),
-			    p->row[row].shape ? " of " : "", p->row[row].shape ? p->row[row].shape : "");
+	v->evidence = textf(a, "%s %s, %.0f %% of the time, %.1f calls, slowest %s%s%s", took(a, ns / a->unit), per(a), 100 * share(a, ns),
+			    (double)p->row[row].step_count / a->unit, took(a, (double)p->row[row].max), p->row[row].shape ? " of " : "",
+			    p->row[row].shape ? p->row[row].shape : "");
 	v->next = "it is the library's time: lower precision (torch.autocast), more threads, larger batches; for inference\n"
 		  "torch._inductor.config.freezing = True packs weights; mode=\"max-autotune\" tries Inductor's own kernels";
 	v->row = row;
@@ -219,10 +226,10 @@ static void kernel(struct advise *a)
 	const uint32_t row = top(p, cpu_kernel, &ns);
 	if (row == NONE || a->device || share(a, ns) < 0.1)
 		return;
-	struct profile_advice *v = add(a, ADVICE_KERNEL, ns);
+	struct profile_advice *v = add_advice(a, ADVICE_KERNEL, ns);
 	const struct slice name = profile_kernel_name(profile_name(p, row));
 	v->title = textf(a, "%.*s is the dearest kernel", SLN(name, CLIP));
-	v->evidence = textf(a, "%.1f us %s, %.0f %% of the time", us(ns / a->unit), per(a), 100 * share(a, ns));
+	v->evidence = textf(a, "%s %s, %.0f %% of the time", took(a, ns / a->unit), per(a), 100 * share(a, ns));
 	v->next = textf(a,
 			"fxexplain kernel %.*s DIR shows its code with the lines of Python it comes from (DIR: of "
 			"TORCH_COMPILE_DEBUG=1 or TORCH_TRACE)",
@@ -236,14 +243,14 @@ static void python(struct advise *a)
 	const double ns = (double)p->spent[SPENT_PYTHON];
 	if (share(a, ns) < 0.15 || !p->n_gap)
 		return;
-	struct profile_advice *v = add(a, ADVICE_PYTHON, ns);
+	struct profile_advice *v = add_advice(a, ADVICE_PYTHON, ns);
 	const struct profile_gap *g = &p->gap[0];
 	const struct slice before = profile_name(p, g->before), after = profile_name(p, g->after), in = profile_name(p, g->python);
 	v->title = textf(a,
 			 a->device ? "no op is on the CPU for %.0f %% of the time: Python, or waiting"
 				   : "nothing runs for %.0f %% of the time: Python, or waiting",
 			 100 * share(a, ns));
-	v->evidence = textf(a, "%" PRIu64 " gaps; the longest %.1f us, after %.*s, before %.*s%s%.*s", p->n_gaps, us((double)g->dur),
+	v->evidence = textf(a, "%" PRIu64 " gaps; the longest %s, after %.*s, before %.*s%s%.*s", p->n_gaps, took(a, (double)g->dur),
 			    SLN(before.n ? before : SLICE("the step's begin"), CLIP), SLN(after.n ? after : SLICE("the step's end"), CLIP),
 			    in.n ? ", in " : "", SLN(in, CLIP));
 	v->next = p->has_stacks ? "that function is where to look: data loading, optimizer.step() in Python, .item(), printing"
@@ -256,10 +263,10 @@ static void dynamo(struct advise *a)
 	const double ns = (double)a->p->spent[SPENT_DYNAMO];
 	if (share(a, ns) < 0.1)
 		return;
-	struct profile_advice *v = add(a, ADVICE_DYNAMO, ns);
+	struct profile_advice *v = add_advice(a, ADVICE_DYNAMO, ns);
 	v->title = "the way into the graphs costs more than it should";
-	v->evidence = textf(a, "%.1f us %s (%.0f %%) in compiled regions, but in no graph: prologues, bytecode between graphs",
-			    us(ns / a->unit), per(a), 100 * share(a, ns));
+	v->evidence = textf(a, "%s %s (%.0f %%) in compiled regions, but in no graph: prologues, bytecode between graphs",
+			    took(a, ns / a->unit), per(a), 100 * share(a, ns));
 	v->next = "larger graphs (fewer breaks, a larger function compiled), more work a call (batch size)";
 }
 
@@ -270,12 +277,12 @@ static void wrapper(struct advise *a)
 	const double ns = (double)p->spent[SPENT_GENERATED];
 	if ((!p->spent[SPENT_KERNEL] && !a->device) || share(a, ns) < 0.1)
 		return;
-	struct profile_advice *v = add(a, ADVICE_WRAPPER, ns);
+	struct profile_advice *v = add_advice(a, ADVICE_WRAPPER, ns);
 	v->title = "the code between the kernels";
 	v->evidence = textf(a,
-			    "%.1f us %s (%.0f %%) are inside of graphs, between kernels and ops: the generated Python "
+			    "%s %s (%.0f %%) are inside of graphs, between kernels and ops: the generated Python "
 			    "wrapper, AOTAutograd's runtime",
-			    us(ns / a->unit), per(a), 100 * share(a, ns));
+			    took(a, ns / a->unit), per(a), 100 * share(a, ns));
 	v->next = a->device ? "torch.compile(model, mode=\"reduce-overhead\") replays it without Python (CUDA graphs)"
 			    : "torch._inductor.config.cpp_wrapper = True writes it in C++; larger batches make it matter less";
 }
@@ -299,10 +306,10 @@ static void copies(struct advise *a)
 	}
 	if (row == NONE || share(a, ns) < 0.05)
 		return;
-	struct profile_advice *v = add(a, ADVICE_COPIES, ns);
+	struct profile_advice *v = add_advice(a, ADVICE_COPIES, ns);
 	const struct slice name = profile_name(p, row);
 	v->title = "copies";
-	v->evidence = textf(a, "%.1f us %s (%.0f %%), most in %.*s%s%s", us(ns / a->unit), per(a), 100 * share(a, ns), SLN(name, CLIP),
+	v->evidence = textf(a, "%s %s (%.0f %%), most in %.*s%s%s", took(a, ns / a->unit), per(a), 100 * share(a, ns), SLN(name, CLIP),
 			    p->row[row].shape ? " of " : "", p->row[row].shape ? p->row[row].shape : "");
 	v->next = a->device ? "pin_memory() and non_blocking=True for what must be copied; keep the rest on the device"
 			    : "changes of dtype or layout (.to, .contiguous, channels_last) that come and go; "
@@ -317,10 +324,10 @@ static void eager_op(struct advise *a)
 	const uint32_t row = top(p, cpu_eager, &ns);
 	if (row == NONE || a->device || share(a, ns) < 0.1)
 		return;
-	struct profile_advice *v = add(a, ADVICE_EAGER, ns);
+	struct profile_advice *v = add_advice(a, ADVICE_EAGER, ns);
 	const struct slice name = profile_name(p, row);
 	v->title = textf(a, "%.*s %s", SLN(name, CLIP), p->compiled ? "runs outside of compiled code" : "has most of the time");
-	v->evidence = textf(a, "%.1f us %s, %.0f %% of the time, %.1f calls%s%s", us(ns / a->unit), per(a), 100 * share(a, ns),
+	v->evidence = textf(a, "%s %s, %.0f %% of the time, %.1f calls%s%s", took(a, ns / a->unit), per(a), 100 * share(a, ns),
 			    (double)p->row[row].step_count / a->unit, p->row[row].shape ? ", slowest of " : "",
 			    p->row[row].shape ? p->row[row].shape : "");
 	v->next = p->compiled ? "a graph break leaves it out, or its caller is not compiled" : "";
@@ -352,13 +359,13 @@ void profile_advise(struct profile_advices *x, const struct profile *p)
 	copies(&a);
 	eager_op(&a);
 	if (!p->compiled) {
-		struct profile_advice *v = add(&a, ADVICE_NOT_COMPILED, 0);
+		struct profile_advice *v = add_advice(&a, ADVICE_NOT_COMPILED, 0);
 		v->title = "nothing in it is compiled";
 		v->evidence = "no Torch-Compiled Region, no compiled graph, no fused kernel";
 		v->next = "profile the same steps with torch.compile, and compare: fxexplain profile EAGER COMPILED";
 	}
 	if (!p->n_step) {
-		struct profile_advice *v = add(&a, ADVICE_NO_STEPS, 0);
+		struct profile_advice *v = add_advice(&a, ADVICE_NO_STEPS, 0);
 		v->title = "it has no steps: numbers are of the whole profile";
 		v->evidence = "no ProfilerStep#N";
 		v->next = "profile(schedule=...) and prof.step() after each step: then all is per step, and what is "

@@ -189,7 +189,7 @@ static int by_self(const void *a, const void *b)
 	return x->self[1] != y->self[1] ? (x->self[1] > y->self[1] ? -1 : 1) : by_change(a, b);
 }
 
-static void settle(struct profile_compare *c)
+static void set_fates(struct profile_compare *c)
 {
 	for (uint32_t i = 0; i < c->n_op + c->n_device; i++) {
 		struct profile_op *o = i < c->n_op ? &c->op[i] : &c->device[i - c->n_op];
@@ -236,7 +236,7 @@ void profile_compare(struct profile_compare *c, const struct profile *a, const s
 	}
 	intern_release(&ops.names);
 	intern_release(&device.names);
-	settle(c);
+	set_fates(c);
 }
 
 void profile_compare_release(struct profile_compare *c)

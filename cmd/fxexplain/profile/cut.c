@@ -1,10 +1,7 @@
 /* Finds where events begin and end in a text that comes in pieces. Only quotes and brackets count, so that NaN, missing
  * commas and the like between or inside of events harm nothing; 64 bytes at a time where the events are. */
 #include "profile/profile_part.h"
-
-#ifdef __SSE2__
-#include <emmintrin.h>
-#endif
+#include "base/bytes16.h"
 
 enum { SHORTEST = 16 }; /* bytes that an event has at least, less one: shorter objects would cost more memory than they take */
 
@@ -89,22 +86,19 @@ static void one_byte(struct cutter *c, const char *text, uint32_t at)
 	}
 }
 
-#ifdef __SSE2__
 struct masks {
 	uint64_t quote, back, open, close;
 };
 
 static struct masks masks_of(const char *p)
 {
-	const __m128i quote = _mm_set1_epi8('"'), back = _mm_set1_epi8('\\'), open = _mm_set1_epi8('{'), close = _mm_set1_epi8('}');
-	const __m128i bit = _mm_set1_epi8(0x20); /* makes [ and ] the same as { and } */
 	struct masks m = {0};
 	for (unsigned i = 0; i < 64; i += 16) {
-		const __m128i v = _mm_loadu_si128((const __m128i *)(const void *)(p + i)), w = _mm_or_si128(v, bit);
-		m.quote |= (uint64_t)(unsigned)_mm_movemask_epi8(_mm_cmpeq_epi8(v, quote)) << i;
-		m.back |= (uint64_t)(unsigned)_mm_movemask_epi8(_mm_cmpeq_epi8(v, back)) << i;
-		m.open |= (uint64_t)(unsigned)_mm_movemask_epi8(_mm_cmpeq_epi8(w, open)) << i;
-		m.close |= (uint64_t)(unsigned)_mm_movemask_epi8(_mm_cmpeq_epi8(w, close)) << i;
+		const bytes16 v = bytes16_load(p + i), w = v | bytes16_of(0x20); /* makes [ and ] the same as { and } */
+		m.quote |= (uint64_t)bytes16_mask(v == bytes16_of('"')) << i;
+		m.back |= (uint64_t)bytes16_mask(v == bytes16_of('\\')) << i;
+		m.open |= (uint64_t)bytes16_mask(w == bytes16_of('{')) << i;
+		m.close |= (uint64_t)bytes16_mask(w == bytes16_of('}')) << i;
 	}
 	return m;
 }
@@ -135,12 +129,10 @@ static bool one_block(struct cutter *c, const char *text, size_t at)
 	}
 	return true;
 }
-#endif
 
 void cut_scan(struct cutter *c, const char *text, size_t at, size_t len)
 {
 	while (at < len && c->where != CUT_END && c->where != CUT_NOT_JSON) {
-#ifdef __SSE2__
 		if (c->where == CUT_EVENTS && len - at >= 64) {
 			if (!one_block(c, text, at))
 				for (size_t i = 0; i < 64 && c->where == CUT_EVENTS; i++)
@@ -148,7 +140,6 @@ void cut_scan(struct cutter *c, const char *text, size_t at, size_t len)
 			at += 64;
 			continue;
 		}
-#endif
 		one_byte(c, text, (uint32_t)at++);
 	}
 }

@@ -119,7 +119,7 @@ static bool complete(const struct event *e)
 	return e->ph && e->name.p && e->cat.p && e->pid.p && e->tid.p && e->has_ts && (e->has_dur || e->ph != 'X');
 }
 
-static void take(struct event *e, struct slice key, struct slice v, bool escaped)
+static void take_field(struct event *e, struct slice key, struct slice v, bool escaped)
 {
 	if (slice_is(key, "ph")) {
 		e->ph = v.n == 1 ? v.p[0] : '?';
@@ -166,7 +166,7 @@ void event_read(struct event *e, struct slice text)
 		escaped = false;
 		if (!value(&c, &v, &escaped))
 			return;
-		take(e, key, v, escaped);
+		take_field(e, key, v, escaped);
 	}
 }
 

@@ -35,7 +35,7 @@ struct event {
 void event_read(struct event *e, struct slice text);
 enum profile_class event_class(struct slice cat);
 /* "4432190440254.764" in microseconds -> ns. */
-bool event_time(struct slice text, uint64_t *ns);
+FOR_TESTS bool event_time(struct slice text, uint64_t *ns);
 
 /* ---- what is kept of an event: 16 bytes ---- */
 struct mark {

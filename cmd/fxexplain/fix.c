@@ -1,0 +1,244 @@
+/* fix.c - `fxexplain fix`: the findings' fixes as changes of the user's files (fix/edit.h), printed as a diff or made. */
+#include "fix_part.h"
+
+#include "fix/edit.h"
+#include "fix/unified.h"
+#include "html/html.h"
+#include "tool/diag.h"
+
+struct fixing {
+	const struct explain_options *opt;
+	struct explanation x;
+	struct edit_rules rules;
+	struct fix_files files;
+	struct intern said;
+	struct fix_row *row;
+	uint32_t n_row, cap_row;
+	uint32_t made, refused;
+	struct arena arena;
+};
+
+/* ---- is the line still what the trace says? ---- */
+
+/* In the function of the trace, or its definition. */
+static bool in_function(const struct source *s, uint32_t at, struct slice function)
+{
+	uint32_t def = at;
+	while (def < s->n && s->v[def].l.code.p[0] == '@')
+		def++;
+	if (def < s->n && slice_eq(source_name(&s->v[def]), function))
+		return true;
+	def = source_around(s, at, "def");
+	return def != NONE && slice_eq(source_name(&s->v[def]), function);
+}
+
+/* The function itself, of what goes on behind a graph break. */
+static struct slice function_of(const struct fixing *fix, const struct fact_loc *loc)
+{
+	struct slice function = explain_text(&fix->x, loc->function), of;
+	uint32_t line;
+	return facts_resume_name(function, &of, &line) ? of : function;
+}
+
+static bool still_there(const struct fixing *fix, const struct source *s, const struct fact_loc *loc)
+{
+	uint32_t at = source_at(s, loc->line);
+	struct slice code = slice_trim(slice_first_line(explain_text(&fix->x, loc->code)));
+	if (at == NONE)
+		return false;
+	return code.n ? slice_eq(code, slice_trim(source_line(s, loc->line))) : in_function(s, at, function_of(fix, loc));
+}
+
+/* ---- findings ---- */
+
+static struct fix_row *add_row(struct fixing *fix, const struct finding *g, struct slice what)
+{
+	GROW(fix->row, fix->n_row, fix->cap_row, 1);
+	fix->row[fix->n_row] = (struct fix_row){.finding = g, .what = what};
+	return &fix->row[fix->n_row++];
+}
+
+static void refuse(struct fixing *fix, const struct finding *g, struct slice what, const char *why)
+{
+	struct buf b = {0};
+	fix->refused++;
+	add_row(fix, g, what)->why = arena_strndup(&fix->arena, why, strlen(why));
+	explain_add_where(&b, &fix->x, g);
+	if (!fix->opt->quiet)
+		note("no edit: %s%s%.*s: %s", buf_str(&b), b.len ? ": " : "", SLN(what, 200), why);
+	buf_release(&b);
+}
+
+/* The changes of f that were not there before. */
+static void made(struct fixing *fix, const struct finding *g, struct slice what, struct slice line, const struct fix_file *f,
+		 const struct change *before, uint32_t n)
+{
+	struct fix_row *row = add_row(fix, g, what);
+	struct change *own = arena_alloc(&fix->arena, (f->source.n_change - n + 1) * sizeof(*own));
+	row->file = f;
+	row->fix = line;
+	row->change = own;
+	for (uint32_t i = 0, k = 0; i < f->source.n_change; i++) {
+		const struct change *c = &f->source.change[i];
+		if (k < n && before[k].from == c->from && before[k].to == c->to && before[k].text.p == c->text.p)
+			k++; /* both are in the order of their places */
+		else
+			own[row->n_change++] = *c;
+	}
+	fix->made++;
+}
+
+static bool wanted(const struct fixing *fix, struct slice line) { return !fix->opt->only || slice_find(line, fix->opt->only); }
+
+/* Some of the lines are wanted. */
+static bool any_wanted(const struct fixing *fix, struct slice fixes)
+{
+	struct slice line;
+	while (slice_line(&fixes, &line))
+		if (wanted(fix, line))
+			return true;
+	return false;
+}
+
+/* The first of these lines that is a change of a line, and can be made at this place; false: why it is none. */
+static bool fix_at(struct fixing *fix, const struct finding *g, const struct fact_loc *loc, struct slice what, struct slice fixes,
+		   struct err *why)
+{
+	struct err one;
+	struct slice line;
+	bool known = false;
+	if (loc->file == NONE || !loc->line)
+		return err_set(why, EXIT_INPUT, "it is about no line of the program") == 0;
+	struct fix_file *f = fix_file(&fix->files, loc->file, explain_text(&fix->x, loc->file));
+	if (!f->path)
+		return err_set(why, EXIT_INPUT, "%s", f->why) == 0;
+	if (!still_there(fix, &f->source, loc))
+		return err_set(why, EXIT_INPUT, "the line is no longer what it was, or the log does not say what it was") == 0;
+	uint32_t had = f->source.n_change;
+	struct change *before = arena_alloc(&fix->arena, (had + 1) * sizeof(*before));
+	if (had)
+		memcpy(before, f->source.change, had * sizeof(*before));
+	while (slice_line(&fixes, &line)) {
+		if (!wanted(fix, line))
+			continue;
+		enum edit_result r = edit_make(&fix->rules, &f->source, loc->line, function_of(fix, loc), line, &one);
+		if (r == EDIT_REFUSED && !known) { /* of the best fix */
+			*why = one;
+			known = true;
+		}
+		if (r == EDIT_REFUSED && one.status == EXIT_FINE)
+			return false; /* it was made before: no other instead of it */
+		if (r != EDIT_MADE)
+			continue;
+		made(fix, g, what, line, f, before, had);
+		if (f->source.n_change > had)
+			buf_addf_clean(&f->said, "# %s:%u: %.*s: %.*s\n", f->name, loc->line, SLN(what, 200), SLN(line, 200));
+		return true;
+	}
+	return false;
+}
+
+/* Where the problem is, or where torch.export was called. */
+static void fix_one_of(struct fixing *fix, const struct finding *g, struct slice what, struct slice fixes)
+{
+	struct err why = {.text = "it is no change of a line"}, other = why;
+	if (!any_wanted(fix, fixes) || fix_at(fix, g, &g->loc, what, fixes, &why))
+		return;
+	if (g->call.file == NONE || !fix_at(fix, g, &g->call, what, fixes, &other))
+		refuse(fix, g, what, why.text);
+}
+
+/* The steps of a recompiling frame are problems of their own, each with its fixes; of other findings all fixes are of one. */
+static void fix_finding(struct fixing *fix, uint32_t k)
+{
+	const struct finding *g = &fix->x.finding[k];
+	bool frame = false;
+	for (uint32_t i = 0; i < fix->x.n_frame; i++) {
+		const struct frame_view *v = &fix->x.frame[i];
+		for (uint32_t s = v->first; v->finding == k && s < v->first + v->n; s++) {
+			uint32_t n = fix->said.n;
+			struct slice one = fix->x.step[s].fix;
+			frame |= one.n > 0;
+			if (one.n && intern_add(&fix->said, one) == n)
+				fix_one_of(fix, g, fix->x.step[s].change, one);
+		}
+		intern_release(&fix->said);
+	}
+	if (!frame && g->fix.n)
+		fix_one_of(fix, g, g->title, g->fix);
+}
+
+/* ---- what comes of it ---- */
+
+static void add_diff(struct buf *b, const struct fix_file *f, struct slice after)
+{
+	const size_t from = b->len;
+	buf_add_slice(b, buf_slice(&f->said));
+	unified_diff(b, f->name, f->map.bytes, after);
+	char *clean = xstrndup(b->p + from, b->len - from);
+	clean_lines(clean, b->len - from);
+	if (memcmp(clean, b->p + from, b->len - from)) {
+		buf_cut(b, from);
+		warn("'%s': control characters stand at the lines to change: no diff", f->path);
+	}
+	free(clean);
+}
+
+static void write_file(struct fix_file *f, struct slice after, struct buf *b)
+{
+	struct err err = {.text = ""};
+	if (fix_write(f, after, &err) < 0)
+		die_err(&err);
+	buf_addf_clean(b, "%s: %u change%s; as it was: %s\n", f->path, f->source.n_change, f->source.n_change == 1 ? "" : "s", f->kept);
+}
+
+int fix_main(const struct explain_options *opt, const struct operands *in)
+{
+	struct fixing fix = {.opt = opt, .files.root = opt->root};
+	struct facts f;
+	struct err err = {.text = ""};
+	struct stat st;
+	unsigned lost = 0;
+	if (opt->sarif || opt->github || opt->html)
+		die(EXIT_USAGE, "fix writes a diff, or --json");
+	if (opt->root && (stat(opt->root, &st) < 0 || !S_ISDIR(st.st_mode)))
+		die(EXIT_USAGE, "--root: '%s' is no folder", opt->root);
+	if (edit_rules_read(&fix.rules, share_file("breaks/edits.txt"), &err) < 0)
+		die(EXIT_INPUT, "breaks/edits.txt: %s", err.text);
+	facts_init(&f);
+	if (load_operands(&f, NULL, opt, in->v, in->n, &lost, &err) < 0)
+		die_err(&err);
+	explain(&fix.x, &f);
+	for (uint32_t k = 0; k < fix.x.n_finding; k++)
+		fix_finding(&fix, k);
+	if (!fix.made && !fix.refused && !opt->quiet)
+		note("no edit: no finding has a fix that was tried%s%s", opt->only ? " and has the text of --only: " : "",
+		     opt->only ? opt->only : "");
+
+	struct screen s = explain_screen(opt->output);
+	struct buf after = {0};
+	for (uint32_t i = 0; i < fix.files.n; i++) {
+		struct fix_file *one = fix.files.v[i];
+		if (!one->path || !one->source.n_change)
+			continue;
+		buf_reset(&after);
+		source_text(&one->source, &after);
+		if (opt->apply)
+			write_file(one, buf_slice(&after), &s.b);
+		else if (!opt->json)
+			add_diff(&s.b, one, buf_slice(&after));
+	}
+	if (opt->json) {
+		buf_reset(&s.b);
+		fix_json(&s.b, &fix.x, fix.row, fix.n_row, opt->apply);
+	}
+	explain_write(&s, opt->output);
+	buf_release(&after);
+	free(fix.row);
+	fix_files_release(&fix.files);
+	edit_rules_release(&fix.rules);
+	explanation_release(&fix.x);
+	facts_release(&f);
+	arena_release(&fix.arena);
+	return lost ? EXIT_INPUT : fix.made || !fix.refused ? EXIT_FINE : EXIT_PARTIAL;
+}

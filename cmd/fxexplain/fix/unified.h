@@ -1,0 +1,13 @@
+/* unified.h - two versions of a file as a unified diff: what patch(1) and git apply read.
+ *
+ *     unified_diff(&b, "app/m.py", before, after);     // "--- a/app/m.py\n+++ b/app/m.py\n@@ -1,3 +1,4 @@\n..."
+ *
+ * Three lines of context. A last line without newline is followed by "\ No newline at end of file" (GNU diffutils, "Detailed Description of
+ * Unified Format"). The name has no control characters, quotes and backslashes; with a blank in it a tab follows, as of git.
+ */
+#ifndef FIX_UNIFIED_H
+#define FIX_UNIFIED_H
+#include "base/buf.h"
+
+void unified_diff(struct buf *b, const char *name, struct slice before, struct slice after);
+#endif

@@ -1,0 +1,207 @@
+/* fix_files.c - the user's files of `fxexplain fix`: found by the paths of a trace, read, and written. */
+#include "fix_part.h"
+
+#include "base/srcloc.h"
+#include "emit.h"
+#include "tool/output.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <unistd.h>
+
+enum { COPIES = 100 };
+
+static int no(struct fix_file *f, const char *why)
+{
+	f->why = xstrdup(why);
+	return -1;
+}
+
+/* "DIR/app/m.py" as it is without links in folders; NULL: it is not there, or not below the root. */
+static char *below(const char *root, const char *path)
+{
+	char *all = xasprintf("%s/%s", root, path), *slash = strrchr(all, '/'), *real = NULL;
+	*slash = 0;
+	char *folder = realpath(*all ? all : "/", NULL), *top = realpath(root, NULL);
+	size_t n = top ? strlen(top) : 0;
+	bool in = folder && top && (n == 1 || (!strncmp(folder, top, n) && (!folder[n] || folder[n] == '/')));
+	if (in) {
+		real = xasprintf("%s/%s", strcmp(folder, "/") ? folder : "", slash + 1);
+		if (access(real, F_OK) < 0) {
+			free(real);
+			real = NULL;
+		}
+	}
+	free(folder);
+	free(top);
+	free(all);
+	return real;
+}
+
+/* Of "/home/me/app/m.py": that, me/app/m.py, app/m.py, m.py below the root. */
+static char *longest_end(const char *root, const char *path)
+{
+	while (*path == '/')
+		path++;
+	for (char *found; path; path = strchr(path, '/'), path = path ? path + 1 : NULL)
+		if (*path && (found = below(root, path)))
+			return found;
+	return NULL;
+}
+
+static const char *name_below(const char *root, const char *path)
+{
+	char *top = realpath(root, NULL);
+	size_t n = top && strcmp(top, "/") ? strlen(top) : 0;
+	const char *name = !strncmp(path, top ? top : "", n) && path[n] == '/' ? path + n + 1 : path + 1;
+	free(top);
+	return name;
+}
+
+static int find(struct fix_files *files, struct fix_file *f, struct slice path)
+{
+	if (!path.n || path.p[0] == '<' || slice_chr(path, '\0'))
+		return no(f, "the code is in no file");
+	if (srcloc_origin(path) != SRCLOC_USER)
+		return no(f, "the line is in an installed package");
+	char *given = xstrndup(path.p, path.n);
+	if (!emit_leads_out(given)) {
+		f->path = !files->root && *given == '/' ? below("/", given + 1) : NULL;
+		f->path = f->path ? f->path : longest_end(files->root ? files->root : ".", given);
+	}
+	free(given);
+	if (!f->path)
+		return no(f,
+			  files->root ? "the file is not below the --root" : "the file is not there: --root DIR says where the program is");
+	f->name = name_below(files->root ? files->root : ".", f->path);
+	return 0;
+}
+
+static int read_it(struct fix_file *f)
+{
+	struct err err;
+	if (lstat(f->path, &f->was) < 0 || !S_ISREG(f->was.st_mode))
+		return no(f, "the file is a link, or no regular file");
+	for (const char *p = f->name; *p; p++)
+		if ((unsigned char)*p < 32 || *p == '"' || *p == '\\' || *p == 127)
+			return no(f, "the file's name cannot stand in a diff");
+	if (mapfile_open(&f->map, f->path, &err) < 0)
+		return no(f, err.text);
+	if (source_read(&f->source, f->map.bytes, "it", &err) == 0)
+		return 0;
+	mapfile_close(&f->map);
+	f->why = xasprintf("the file %s%s", slice_starts(slice_str(err.text), "'") ? "is not understood: " : "", err.text);
+	return -1;
+}
+
+struct fix_file *fix_file(struct fix_files *files, uint32_t id, struct slice path)
+{
+	for (uint32_t i = 0; i < files->n; i++)
+		if (files->v[i]->id == id)
+			return files->v[i];
+	struct fix_file *f = xcalloc(1, sizeof(*f));
+	f->id = id;
+	GROW(files->v, files->n, files->cap, 1);
+	files->v[files->n++] = f;
+	if (find(files, f, path) < 0 || read_it(f) < 0) {
+		free(f->path);
+		f->path = NULL;
+	}
+	return f;
+}
+
+void fix_files_release(struct fix_files *files)
+{
+	for (uint32_t i = 0; i < files->n; i++) {
+		struct fix_file *f = files->v[i];
+		if (f->path) {
+			source_release(&f->source);
+			mapfile_close(&f->map);
+		}
+		buf_release(&f->said);
+		free(f->path);
+		free(f->why);
+		free(f->kept);
+		free(f);
+	}
+	free(files->v);
+	*files = (struct fix_files){0};
+}
+
+/* ---- writing ---- */
+
+/* vfat, exfat, most of FUSE and some network folders have no second names. */
+static bool no_links(int why) { return why == EPERM || why == EOPNOTSUPP || why == ENOTSUP || why == ENOSYS || why == EMLINK; }
+
+/* The bytes that were read, under a name that is nobody's: it is there when they are on the disk, whole. */
+static int copy(const struct fix_file *f, const char *kept, struct err *err)
+{
+	struct stat there;
+	if (lstat(kept, &there) == 0) {
+		errno = EEXIST;
+		return -1;
+	}
+	struct output *o = output_file(kept, err);
+	if (!o)
+		return -1;
+	int status = write_all(output_fd(o), f->map.bytes.p, f->map.bytes.n, kept, err);
+	if (status == 0 && (fchmod(output_fd(o), f->was.st_mode & 07777) < 0 || fsync(output_fd(o)) < 0))
+		status = err_errno(err, EXIT_ENVIRON, "cannot write '%s'", kept);
+	if (status == 0)
+		return output_commit(o, err);
+	output_abort(o);
+	return -1;
+}
+
+/* The file as it is gets a second name: nothing is copied, and there is never half a copy. Where there are no such names it is copied. */
+static int keep(struct fix_file *f, struct err *err)
+{
+	for (int i = 0; i < COPIES; i++) {
+		char *name = i ? xasprintf("%s.orig.%d", f->path, i) : xasprintf("%s.orig", f->path);
+		bool kept = link(f->path, name) == 0;
+		*err = (struct err){0};
+		if (!kept && no_links(errno))
+			kept = copy(f, name, err) == 0;
+		int why = errno;
+		if (kept) {
+			f->kept = name;
+			return 0;
+		}
+		free(name);
+		if (err->text[0])
+			return -1;
+		errno = why;
+		if (why != EEXIST)
+			break;
+	}
+	return err_errno(err, EXIT_ENVIRON, "cannot keep '%s' as '%s.orig'", f->path, f->path);
+}
+
+int fix_write(struct fix_file *f, struct slice text, struct err *err)
+{
+	struct stat now;
+	if (!(f->was.st_mode & 0222) || access(f->path, W_OK) < 0) /* root may, but was told not to */
+		return err_set(err, EXIT_ENVIRON, "cannot change '%s': it is read-only", f->path);
+	struct output *o = output_file(f->path, err);
+	if (!o)
+		return -1;
+	bool same = lstat(f->path, &now) == 0 && now.st_ino == f->was.st_ino && now.st_size == f->was.st_size &&
+		    now.st_mtim.tv_sec == f->was.st_mtim.tv_sec && now.st_mtim.tv_nsec == f->was.st_mtim.tv_nsec;
+	int status = same ? 0 : err_set(err, EXIT_ENVIRON, "'%s' was changed meanwhile: run it again", f->path);
+	if (status == 0 && fchmod(output_fd(o), f->was.st_mode & 07777) < 0)
+		status = err_errno(err, EXIT_ENVIRON, "cannot write '%s'", f->path);
+	if (status == 0)
+		status = write_all(output_fd(o), text.p, text.n, f->path, err);
+	if (status == 0)
+		status = keep(f, err);
+	if (status < 0) {
+		output_abort(o);
+		return -1;
+	}
+	if (output_commit(o, err) == 0)
+		return 0;
+	unlink(f->kept);
+	free(f->kept);
+	f->kept = NULL;
+	return -1;
+}
