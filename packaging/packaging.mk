@@ -1,0 +1,105 @@
+# packaging.mk - what leaves the tree: installed, as a wheel, a Debian package, a release. The Makefile includes it.
+
+INSTALL  ?= install
+STRIP    ?= strip
+OBJCOPY  ?= objcopy
+docs_at  ?= $(docdir)
+docs     := $(filter-out docs/HACKING.md,$(wildcard docs/*.md))
+guest    := $(probe) $(shim) $(runner)
+
+# ONE=1: all tools are one program, pt2utils, which has what they share once; under their names lie launchers (packaging/one). For the wheel, whose
+# files are packed each for itself. A tool's own symbols stay its own: main() becomes main_TOOL, all others are local.
+one      := $(O)/one
+one_bins := $(one)/bin/pt2utils $(TOOLS:%=$(one)/bin/%)
+programs := $(if $(ONE),$(one_bins),$(bins))
+one_name  = main_$(subst -,_,$(1))
+define one_rule
+$(one)/$(1).o: $$(call objects,cmd/$(1)/*.c cmd/$(1)/*/*.c)
+endef
+$(foreach t,$(TOOLS),$(eval $(call one_rule,$(t))))
+
+.PHONY: one
+one: $(one_bins)                ## all tools as one program with launchers under their names: make install-strip ONE=1
+tests: $(if $(SAN),,$(one_bins)) # the same code once more: not under sanitizers
+
+$(TOOLS:%=$(one)/%.o): $(one)/%.o: $(O)/sources
+	@mkdir -p $(@D)
+	$(Q)$(CC) -r -nostdlib -fno-lto $(filter %.o,$^) -o $@
+	$(Q)$(OBJCOPY) -R '.gnu.lto_*' --redefine-sym main=$(call one_name,$*) --keep-global-symbol=$(call one_name,$*) $@
+
+$(one)/%.o: packaging/one/%.c $(O)/flags
+	@mkdir -p $(@D)
+	$(Q)$(CC) $(all_cflags) -DPT2_TOOLS='$(foreach t,$(TOOLS),TOOL($(subst -,_,$(t)), "$(t)"))' -c $< -o $@
+
+$(one)/bin/pt2utils: $(one)/one.o $(TOOLS:%=$(one)/%.o) $(libs)
+	@mkdir -p $(@D)
+	@$(if $(Q),echo "  LD      $@")
+	$(Q)$(CC) $(CFLAGS) $(san) -pthread $(LDFLAGS) $^ -o $@ $(pkg_libs) -lm
+
+$(TOOLS:%=$(one)/bin/%): $(one)/launch.o
+	@mkdir -p $(@D)
+	$(Q)$(CC) $(CFLAGS) $(san) $(LDFLAGS) $< -o $@
+
+.PHONY: install install-strip uninstall
+
+install: all $(programs)        ## into DESTDIR and prefix (bindir, libdir, mandir, docdir, bashdir, zshdir, fishdir)
+	$(INSTALL) -d $(addprefix $(DESTDIR),$(bindir) $(libdir) $(mandir)/man1 $(docdir) $(bashdir) $(zshdir) $(fishdir))
+	$(INSTALL) -m 755 $(programs) $(DESTDIR)$(bindir)
+	$(INSTALL) -m 755 $(guest) $(DESTDIR)$(libdir)
+	$(INSTALL) -m 644 $(docs) NEWS LICENSE $(DESTDIR)$(docdir)
+	$(Q)for t in $(TOOLS); do \
+		sed 's|docs/\([A-Z]*\.md\)|$(docs_at)/\1|' man/$$t.1 >$(O)/$$t.1 && \
+		$(INSTALL) -m 644 $(O)/$$t.1 $(DESTDIR)$(mandir)/man1/$$t.1 && \
+		$(INSTALL) -m 644 $(O)/completions/$$t.bash $(DESTDIR)$(bashdir)/$$t && \
+		$(INSTALL) -m 644 $(O)/completions/$$t.zsh $(DESTDIR)$(zshdir)/_$$t && \
+		$(INSTALL) -m 644 $(O)/completions/$$t.fish $(DESTDIR)$(fishdir)/$$t.fish || exit 1; done
+
+install-strip: install          ## the same without what is for debuggers
+	$(STRIP) $(addprefix $(DESTDIR)$(bindir)/,$(notdir $(programs))) $(DESTDIR)$(libdir)/$(notdir $(runner))
+	$(STRIP) --strip-unneeded $(addprefix $(DESTDIR)$(libdir)/,$(notdir $(probe) $(shim)))
+
+uninstall:                      ## take away what install put there, and folders that it leaves empty
+	rm -f $(addprefix $(DESTDIR)$(bindir)/,$(TOOLS) $(if $(ONE),pt2utils)) $(addprefix $(DESTDIR)$(libdir)/,$(notdir $(guest))) \
+		$(addprefix $(DESTDIR)$(docdir)/,$(notdir $(docs)) NEWS LICENSE) $(TOOLS:%=$(DESTDIR)$(mandir)/man1/%.1) \
+		$(addprefix $(DESTDIR)$(bashdir)/,$(TOOLS)) $(TOOLS:%=$(DESTDIR)$(zshdir)/_%) $(TOOLS:%=$(DESTDIR)$(fishdir)/%.fish)
+	$(Q)packaging/remove-empty '$(DESTDIR)' '$(prefix)' $(bindir) $(libdir) $(mandir)/man1 $(docdir) $(bashdir) $(zshdir) $(fishdir)
+
+# ---- wheels and packages: in clean systems that debootstrap makes, as root; kept in ROOTS ----
+
+dist     ?= $(O)/dist
+ROOTS    ?= $(CURDIR)/$(O)/roots
+export ROOTS
+
+.PHONY: wheel check-wheel
+
+wheel:                          ## the Python wheels and a .tar.xz that run on any Linux with glibc 2.28, in build/dist
+	@packaging/wheel/make $(dist)
+
+check-wheel: wheel              ## install them in clean Debian 11, 12 and 13 as a user, run every tool
+	@packaging/check-wheel $(dist)
+
+.PHONY: deb check-deb check-sources check-compilers dist release
+
+deb:                            ## the Debian packages for this system, tests and lintian included, in build/dist
+	@packaging/make-deb $(dist)
+
+check-deb:                      ## build them for Debian 12 and 13, install in clean systems, run every tool, purge
+	@packaging/check-deb $(dist)
+
+check-sources:                  ## the README's first commands in clean Debian 12 and 13, as root and as a user; CHECK=1: make check
+	@packaging/check-sources $(dist)
+
+check-compilers:                ## build without a warning by every gcc and clang that Debian 12 and 13 have
+	@packaging/check-compilers $(dist)
+
+# The committed tree, and what dpkg-buildpackage wants beside it.
+src      := pt2utils-$(VERSION)
+dist:                           ## the sources of HEAD as pt2utils-VERSION.tar.xz, in build/dist
+	@mkdir -p $(dist)/.new && packaging/changelog >$(dist)/.new/changelog
+	@git archive --prefix=$(src)/debian/ --add-file=$(dist)/.new/changelog --prefix=$(src)/ HEAD | xz -6 >$(dist)/.new/$(src).tar.xz
+	@mv $(dist)/.new/$(src).tar.xz $(dist) && rm -r $(dist)/.new && ls -sh $(dist)/$(src).tar.xz
+
+release: dist wheel             ## all that is uploaded for VERSION, with checksums and the release's page, in build/dist
+	@DEB_BUILD_OPTIONS=nocheck packaging/make-deb $(dist) bookworm
+	@DEB_BUILD_OPTIONS=nocheck packaging/make-deb $(dist) trixie
+	@packaging/release $(dist)

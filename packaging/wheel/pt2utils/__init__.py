@@ -1,0 +1,65 @@
+"""pt2utils: tools for people whose torch.compile or AOTInductor program is broken, wrong or slow.
+
+The tools are programs, installed beside python: `tlparse -h` (pt2-tlparse in the wheel, as PyPI has another package with a
+program of that name), `man fxexplain`. This module finds them and reads what they write:
+
+    >>> import pt2utils
+    >>> sorted(pt2utils.tools())
+    ['aoti-checkinputs', ..., 'fxexplain', 'fxminify', 'pt2-run', 'pt2-tlparse']
+    >>> pt2utils.run("fxexplain", "trace.log")["summary"]
+
+`python -m pt2utils` lists the tools, `python -m pt2utils TOOL ...` runs one.
+"""
+import importlib.metadata
+import json
+import os
+import shutil
+import subprocess
+
+HERE = os.path.dirname(os.path.abspath(__file__))
+__all__ = ["Error", "run", "tools"]
+
+
+class Error(Exception):
+    """A tool that has no document to give: .status (2 usage, 3 input, 4 environment) and .message, what it said."""
+
+    def __init__(self, status, message):
+        super().__init__(message or "status %d" % status)
+        self.status, self.message = status, message
+
+
+def tools():
+    """Names of the tools and where they are: those of the installed package, else those beside it (pip install --target) or on PATH."""
+    try:
+        files = [f for f in importlib.metadata.distribution("pt2utils").files or [] if f.parent.name == "bin"]
+        names = [f.name for f in files if f.name != "pt2utils"]
+    except importlib.metadata.PackageNotFoundError:  # the sources, and programs that were installed from them
+        files, cmd = [], os.path.join(HERE, "..", "..", "..", "cmd")
+        names = os.listdir(cmd) if os.path.isdir(cmd) else []
+    found = {f.name: os.path.realpath(f.locate()) for f in files if f.name in names}
+    found = {name: path for name, path in found.items() if os.path.exists(path)}
+    if not found:
+        where = os.pathsep.join((os.path.join(os.path.dirname(HERE), "bin"), os.environ.get("PATH", os.defpath)))
+        found = {name: path for name in names for path in [shutil.which(name, path=where)] if path}
+    return found
+
+
+def path(tool):
+    """Where this tool is, under its name or as pt2-TOOL."""
+    found = tools()
+    for name in (tool, "pt2-" + tool):
+        if name in found:
+            return found[name]
+    raise Error(4, "pt2utils has no tool '%s' here: %s" % (tool, ", ".join(sorted(found)) or "none is on PATH"))
+
+
+def run(tool, *args, **how):
+    """The document that `TOOL --json ARGS...` writes, parsed; `how` goes to subprocess.run (input, cwd, env, timeout).
+
+    A finding (status 1) and an answer in part (5) are documents like others; without one, Error.
+    """
+    done = subprocess.run([path(tool), "--json", *map(os.fspath, args)], stdout=subprocess.PIPE, stderr=subprocess.PIPE, **how)
+    try:
+        return json.loads(done.stdout)
+    except ValueError:
+        raise Error(done.returncode, done.stderr.decode("utf-8", "replace").strip()) from None
