@@ -195,12 +195,12 @@ struct cuda_launch {
 	struct cuda_function *function; /* NULL: not known */
 };
 
-/* What is launched here: its site, and *l. */
+/* Finds the kernel that is launched here: gives its site, and fills *l. */
 const struct ops_site *cuda_launch(struct ops_run *run, const struct ops_site *s, const struct ops_regs *r, const uint64_t *stack,
 				   struct cuda_launch *l);
 /* Is it launched inside of an open call, by a function of the model? Then it is told as a part of that. */
 bool cuda_inside(struct ops_thread *t, struct ops_run *run, const struct ops_site *s, const struct ops_regs *r, const uint64_t *stack);
-/* Of an op of a model for a GPU: its stream. */
+/* Fills in the stream of an op of a model for a GPU. */
 void cuda_op(const struct model *m, struct cuda_launch *l);
 struct cuda_words {
 	uint32_t n;

@@ -1,4 +1,4 @@
-/* What is read of ELF files: the parameters of a kernel by its cubin, the function at an address of a model. */
+/* Reads two things out of ELF files: the parameters of a kernel by its cubin, the function at an address of a model. */
 #include "cuda.h"
 
 #include "elf/cubin.h"

@@ -1,4 +1,4 @@
-/* What went wrong on the device, and what will. */
+/* Faults of the device, and calls that are about to fail. */
 #include "cuda.h"
 
 #include "ops.h"
@@ -217,7 +217,7 @@ int cuda_wait(void *stream)
 	return r;
 }
 
-/* What other streams were given before may fail while this call runs, and would be told as this call's. A context of which a stream
+/* Work that other streams were given before may fail while this call runs, and would be told as this call's. A context of which a stream
  * is being captured cannot be waited for: that would end the capture (cuStreamBeginCapture in cuda.h). */
 int cuda_wait_all(void *stream)
 {
@@ -276,7 +276,7 @@ bool cuda_after(struct ops_thread *t, struct ops_run *run, const struct ops_open
 {
 	if (!o->launch.gpu)
 		return true;
-	/* What an op returns is torch's and no error of the driver. */
+	/* An op's status is torch's and no error of the driver. */
 	if (o->launch.kernel && result) {
 		tell(t, run, o, "launch", result);
 		return false;

@@ -118,7 +118,7 @@ static void set_graph(void *at, struct graph *g)
 	handles[n_handles++] = (struct handle){at, g};
 }
 
-/* What it holds, when that is new. */
+/* Tells what a graph holds, when that is new. */
 static void tell(struct graph *g)
 {
 	struct buf b = {0};
@@ -345,7 +345,7 @@ static void captured_again(const struct graph *g, void *stream)
 	pthread_mutex_unlock(&lock);
 }
 
-static void fill(struct ops_thread *t, const struct cuda_replay *r, struct call_record *rec)
+static void fill_record(struct ops_thread *t, const struct cuda_replay *r, struct call_record *rec)
 {
 	memset(rec, 0, sizeof(*rec));
 	rec->model = r->model;
@@ -371,7 +371,7 @@ static uint64_t begin(struct ops_thread *t, struct cuda_replay *r)
 	struct call_record rec;
 	r->call = t->run[0].calls++;
 	r->name = name_of(r->graph);
-	fill(t, r, &rec);
+	fill_record(t, r, &rec);
 	rec.what = CALL_BEGIN;
 	rec.time = ops_now();
 	uint64_t begun = rec.time;
@@ -385,7 +385,7 @@ static uint64_t begin(struct ops_thread *t, struct cuda_replay *r)
 static void end(struct ops_thread *t, const struct cuda_replay *r, uint64_t begun, int result)
 {
 	struct call_record rec;
-	fill(t, r, &rec);
+	fill_record(t, r, &rec);
 	rec.what = CALL_END;
 	rec.time = ops_now();
 	rec.seq = r->seq;

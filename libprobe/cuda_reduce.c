@@ -79,7 +79,7 @@ static const struct {
 	const char *entry;
 } type[] = {{DTYPE_F32, "pt2_stats_f32"}, {DTYPE_F64, "pt2_stats_f64"}, {DTYPE_F16, "pt2_stats_f16"}, {DTYPE_BF16, "pt2_stats_bf16"}};
 
-/* One for each context of the driver; stays until the end. */
+/* There is one for each context of the driver; it stays until the end. */
 struct context {
 	void *_Atomic handle; /* NULL: free */
 	_Atomic int state;    /* 0: somebody is loading it, 1: ready, -1: it did not work */

@@ -28,7 +28,7 @@ struct runtime {
 	int (*peek)(void), (*last)(void);
 };
 
-/* Of the several runtimes that a process may have, the one that launches it. */
+/* Finds the runtime that launches it, of the several that a process may have. */
 static void runtime_of(const void *target, struct runtime *r)
 {
 	const struct {
@@ -48,7 +48,7 @@ static void runtime_of(const void *target, struct runtime *r)
 	}
 }
 
-/* What the runtime remembers as its last error is the host's. Where it has one already we ask nothing. */
+/* The error that the runtime remembers as its last one is the host's. Where it has one already we ask nothing. */
 static struct cuda_function *ask(const struct runtime *r, const struct object *o, void *symbol)
 {
 	char text[MAX_NAME];

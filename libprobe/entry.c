@@ -1,5 +1,5 @@
-/* What dlsym() gives instead of a model's entry points: one function per model and entry point, so that each knows its
- * model without any generated code. They end in the call of the real function and hold nothing, so that a C++ exception
+/* The functions that dlsym() gives instead of a model's entry points: one per model and entry point, so that each knows its model
+ * without any generated code. They end in the call of the real function and hold nothing, so that a C++ exception
  * (AOTI_VECTOR_SIZE_CHECK throws out of AOTInductorModelContainerRun) passes through them. */
 #include "ops.h"
 
@@ -48,7 +48,7 @@ static inline int32_t last_error(struct model *m, const char **text)
 	return 0;
 }
 
-/* What a model imports to ask for its tensors' memory, and to make its constants. */
+/* The functions that a model imports to ask for its tensors' memory, and to make its constants. */
 
 static inline int32_t get_data_ptr(struct model *m, void *tensor, void **data)
 {

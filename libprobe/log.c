@@ -29,6 +29,10 @@ static void *map_whole(const char *name, size_t *size)
 	return p == MAP_FAILED ? NULL : p;
 }
 
+#ifndef MADV_POPULATE_WRITE /* headers of glibc 2.34 */
+#define MADV_POPULATE_WRITE 23
+#endif
+
 /* A page that is touched for the first time costs a microsecond or more, in the middle of a model: better all at once now (about
  * 0.2 us each). Linux before 5.14 does not know this, and goes on as it did. */
 static void fetch_ahead(struct calls_log *l)
@@ -37,9 +41,7 @@ static void fetch_ahead(struct calls_log *l)
 	uint64_t size = sizeof(*l) + c->records * sizeof(struct calls_slot);
 	if (c->want & (CALLS_STATS | CALLS_SAVE))
 		size = calls_log_size(c);
-#ifdef MADV_POPULATE_WRITE
 	madvise(l, size < FETCH_MOST ? size : FETCH_MOST, MADV_POPULATE_WRITE);
-#endif
 }
 
 struct calls_log *ops_log_open(void)

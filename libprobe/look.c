@@ -1,4 +1,4 @@
-/* One tensor: what it is, what is in it, a record of it. */
+/* Looks at a tensor: what it is, what is in it, a record of it. */
 #include "ops.h"
 
 #include <math.h>
@@ -12,7 +12,7 @@ bool ops_view_of(const struct model *m, void *handle, struct ops_view *v)
 	void *data = NULL;
 	bool defined = true;
 	*v = (struct ops_view){.handle = handle, .device_index = -1};
-	/* What libtorch does not like to be asked it complains of aloud: undefined tensors, and strides of sparse ones. */
+	/* libtorch prints a complaint when it is asked for these: undefined tensors, and strides of sparse ones. */
 	if ((ops->is_defined && (ops->is_defined(handle, &defined) || !defined)) ||
 	    (t->get_layout && (t->get_layout(handle, &layout) || layout)) || t->get_dtype(handle, &v->dtype) ||
 	    t->get_device_type(handle, &v->device) || t->get_dim(handle, &v->n_dim) || t->get_sizes(handle, &size) ||

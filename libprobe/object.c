@@ -1,4 +1,4 @@
-#include "probe.h"
+#include "ops.h"
 #include "base/text.h"
 
 #include <dlfcn.h>
@@ -25,7 +25,7 @@ static bool read_dynamic(struct object *o)
 	return o->sym && o->str && (o->gnu_hash || o->hash);
 }
 
-/* What the program headers say; *inside is set when a segment of it holds the address. */
+/* Reads the program headers; *inside is set when a segment of it holds the address. */
 static struct object object_of(const struct dl_phdr_info *info, uintptr_t address, bool *inside)
 {
 	struct object o = {.base = info->dlpi_addr, .name = info->dlpi_name, .start = UINTPTR_MAX};
@@ -44,22 +44,20 @@ static struct object object_of(const struct dl_phdr_info *info, uintptr_t addres
 	return o;
 }
 
-#if __GLIBC_PREREQ(2, 35)
-/* No lock, some 10 ns: functions of ours may be called often by somebody who is no model. */
-bool object_at(const void *address, struct object *o)
-{
-	struct dl_find_object found;
-	*o = (struct object){0};
-	if (_dl_find_object((void *)(uintptr_t)address, &found) || !found.dlfo_link_map)
-		return false;
-	o->base = found.dlfo_link_map->l_addr;
-	o->start = (uintptr_t)found.dlfo_map_start;
-	o->end = (uintptr_t)found.dlfo_map_end;
-	o->name = found.dlfo_link_map->l_name;
-	o->dynamic = found.dlfo_link_map->l_ld;
-	return read_dynamic(o);
-}
-#else
+/* glibc 2.35: no lock, some 10 ns (functions of ours may be called often by somebody who is no model). Older ones have it not,
+ * whatever this was built with: a weak reference, and the structure as <dlfcn.h> of glibc 2.35 has it. */
+#if !__GLIBC_PREREQ(2, 35)
+struct dl_find_object {
+	unsigned long long dlfo_flags;
+	void *dlfo_map_start, *dlfo_map_end;
+	struct link_map *dlfo_link_map;
+	void *dlfo_eh_frame;
+	unsigned long long reserved[8];
+};
+int _dl_find_object(void *address, struct dl_find_object *found);
+#endif
+#pragma weak _dl_find_object
+
 struct phdr_search {
 	uintptr_t address;
 	struct object *o;
@@ -80,12 +78,22 @@ static int search_phdr(struct dl_phdr_info *info, size_t size, void *user)
 
 bool object_at(const void *address, struct object *o)
 {
+	struct dl_find_object found;
 	struct phdr_search s = {(uintptr_t)address, o, false};
 	*o = (struct object){0};
-	dl_iterate_phdr(search_phdr, &s);
-	return s.found && read_dynamic(o);
+	if (!_dl_find_object) {
+		dl_iterate_phdr(search_phdr, &s);
+		return s.found && read_dynamic(o);
+	}
+	if (_dl_find_object((void *)(uintptr_t)address, &found) || !found.dlfo_link_map)
+		return false;
+	o->base = found.dlfo_link_map->l_addr;
+	o->start = (uintptr_t)found.dlfo_map_start;
+	o->end = (uintptr_t)found.dlfo_map_end;
+	o->name = found.dlfo_link_map->l_name;
+	o->dynamic = found.dlfo_link_map->l_ld;
+	return read_dynamic(o);
 }
-#endif
 
 static bool defines(const struct object *o, const ElfW(Sym) * s, const char *name)
 {
@@ -135,7 +143,7 @@ static ElfW(Sym) * find_sysv(const struct object *o, const char *name)
 
 ElfW(Sym) * object_export(const struct object *o, const char *name) { return o->gnu_hash ? find_gnu(o, name) : find_sysv(o, name); }
 
-/* What the loader has made of the page: the segment's flags, less what RELRO took away. -1 when it is not known. */
+/* The protection that the loader has given the page: the segment's flags, less what RELRO took away. -1 when it is not known. */
 struct page_search {
 	uintptr_t address;
 	int prot;
@@ -212,20 +220,6 @@ static struct relocations read_relocations(const struct object *o)
 	return t;
 }
 
-#ifdef __x86_64__
-static bool holds_address(const ElfW(Rela) * r)
-{
-	uint32_t type = (uint32_t)ELF64_R_TYPE(r->r_info);
-	return type == R_X86_64_JUMP_SLOT || type == R_X86_64_GLOB_DAT || (type == R_X86_64_64 && !r->r_addend);
-}
-#else
-static bool holds_address(const ElfW(Rela) * r)
-{
-	(void)r;
-	return false;
-}
-#endif
-
 void object_slots(const struct object *o, void (*slot)(void *user, uintptr_t *at, const ElfW(Sym) * s, const char *name), void *user)
 {
 	struct relocations t = read_relocations(o);
@@ -234,7 +228,7 @@ void object_slots(const struct object *o, void (*slot)(void *user, uintptr_t *at
 		size_t n = (which ? t.plt_size : t.rela_size) / sizeof(*r);
 		for (size_t i = 0; r && i < n; i++) {
 			uint32_t k = (uint32_t)ELF64_R_SYM(r[i].r_info);
-			if (k && holds_address(&r[i]) && o->sym[k].st_name < o->str_size)
+			if (k && ops_slot_relocation((uint32_t)ELF64_R_TYPE(r[i].r_info), r[i].r_addend) && o->sym[k].st_name < o->str_size)
 				slot(user, (uintptr_t *)(o->base + r[i].r_offset), &o->sym[k], o->str + o->sym[k].st_name);
 		}
 	}

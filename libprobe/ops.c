@@ -1,11 +1,11 @@
-/* One call of a kernel or op: before and after. */
+/* A call of a kernel or op, before it and after it. */
 #include "ops.h"
 
 #include <errno.h>
 
 #define UNKNOWN_WORDS 1024 /* of arguments on the stack, where their number is not known */
 
-static inline void fill(const struct ops_thread *t, const struct ops_run *run, struct call_record *rec)
+static inline void fill_record(const struct ops_thread *t, const struct ops_run *run, struct call_record *rec)
 {
 	rec->model = run->model->id;
 	rec->run = run->run;
@@ -16,7 +16,7 @@ static inline void fill(const struct ops_thread *t, const struct ops_run *run, s
 
 void ops_append(const struct ops_thread *t, const struct ops_run *run, struct call_record *rec)
 {
-	fill(t, run, rec);
+	fill_record(t, run, rec);
 	calls_append(ops_log(), rec);
 }
 
@@ -34,7 +34,7 @@ void ops_tell_run(const struct ops_thread *t, struct ops_run *run)
 	r.contract_call = CALLS_NO_CALL;
 	r.result = 0;
 	r.took = 0;
-	fill(t, run, &r);
+	fill_record(t, run, &r);
 	run->seq = calls_begin(ops_log(), &r);
 }
 
@@ -53,7 +53,7 @@ static void append_begin(const struct ops_thread *t, const struct ops_run *run, 
 {
 	struct call_record r;
 	fill_call(o, &r, CALL_BEGIN, 0, 0);
-	fill(t, run, &r);
+	fill_record(t, run, &r);
 	o->begun = r.time = ops_now();
 	o->seq = calls_begin(ops_log(), &r);
 }
@@ -62,7 +62,7 @@ static void append_end(const struct ops_thread *t, const struct ops_run *run, co
 {
 	struct call_record r;
 	fill_call(o, &r, CALL_END, result, now - o->begun);
-	fill(t, run, &r);
+	fill_record(t, run, &r);
 	r.time = now;
 	r.seq = o->seq;
 	calls_append(ops_log(), &r);
@@ -273,7 +273,7 @@ static void finish_on_device(struct ops_thread *t, struct ops_run *run, const st
 	cuda_look_away(t);
 }
 
-static void finish(struct ops_thread *t, struct ops_run *run, const struct ops_regs *r, uint64_t now)
+static void finish_call(struct ops_thread *t, struct ops_run *run, const struct ops_regs *r, uint64_t now)
 {
 	struct ops_open *o = r->open;
 	int32_t result = o->site->kind == SITE_KERNEL ? 0 : (int32_t)r->rax;
@@ -302,7 +302,7 @@ void probe_after(struct ops_regs *r)
 		struct ops_run *run = (struct ops_run *)((char *)o - offsetof(struct ops_run, open));
 		/* A Run inside of an op may have ended this one, if stacks are not what we think. */
 		if (LIKELY(o->used))
-			finish(t, run, r, now);
+			finish_call(t, run, r, now);
 		t->n_fetched = 0;
 		probe_leave();
 	}

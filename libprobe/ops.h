@@ -2,7 +2,7 @@
  *
  * Only when a tool has made a call log. Then a model that is taken on (model.c) gets its slots of kernels (cpp_fused_relu_0: in
  * all recorded models the linker left a slot for each, though the model defines them itself) and of torch's ops changed to
- * stubs, before anybody can call them (sites.c). A stub is static code that carries its number to one trampoline (tramp.c),
+ * stubs, before anybody can call them (sites.c). A stub is static code that carries its number to one trampoline (tramp_*.c),
  * which calls probe_before(), the function itself, probe_after() (ops.c).
  *
  * What arguments are (values.c): an op's are handles, by its signature (contract/opsig.h). A kernel's are addresses. Generated
@@ -32,9 +32,9 @@
 #define OPS_STRING_(x) #x
 #define OPS_STRING(x) OPS_STRING_(x)
 
-/* ---- tramp.c ---- */
+/* ---- tramp_x86_64.c, tramp_portable.c ---- */
 
-/* What the trampoline saved; its layout is known there. */
+/* The registers that the trampoline saved; its assembly knows this layout. */
 struct ops_regs {
 	uint64_t ints[6]; /* rdi rsi rdx rcx r8 r9 */
 	uint64_t rax;
@@ -45,10 +45,12 @@ struct ops_regs {
 	uint64_t xmm[16];
 	uint64_t rdx, zero; /* what was returned in rax and rdx */
 };
-_Static_assert(sizeof(struct ops_regs) == 208, "tramp.c");
+_Static_assert(sizeof(struct ops_regs) == 208, "tramp_x86_64.c");
 
 /* NULL for a machine that has no trampoline. */
 void *ops_stub(uint32_t site);
+/* Does a relocation of this type fill a slot with a function's address, and no more? Only such a slot can hold a stub instead. */
+bool ops_slot_relocation(uint32_t type, int64_t addend);
 
 /* ---- sites.c ---- */
 
@@ -83,7 +85,7 @@ typedef int32_t ops_from_blob_v2_fn(void *data, int64_t n_dim, const int64_t *si
 
 /* A constant, by its address. Never changed but for what is in front; replaced by another. */
 struct ops_constant {
-	_Atomic bool told;   /* CALLS_INPUTS: once */
+	_Atomic bool told;   /* CALLS_CONSTANTS: once */
 	_Atomic int scanned; /* 0; 1: somebody is at it; 2: stats are valid */
 	struct tensor_stats stats;
 	struct ops_constant *next; /* of all, for the end */
@@ -97,9 +99,9 @@ struct ops_constants {
 	_Atomic(struct ops_constant *) slot[];
 };
 
-/* What a model has besides model.c's: its calls. */
+/* The part of a model that is about its calls; the rest is model.c's. */
 struct ops {
-	/* What the slots held. */
+	/* The functions that the slots held. */
 	int32_t (*get_data_ptr)(void *tensor, void **data);
 	ops_from_blob_fn *from_blob;
 	ops_from_blob_v2_fn *from_blob_v2;
@@ -145,7 +147,7 @@ static inline bool ops_wants_values(void) { return ops_want() & ~(uint32_t)CALLS
 /* ... and what is in them, or in the model's constants? */
 static inline bool ops_wants_contents(void)
 {
-	return !(ops_want() & CALLS_SYNC) || ops_want() & ~(uint32_t)(CALLS_NAMES | CALLS_SYNC | CALLS_INPUTS);
+	return !(ops_want() & CALLS_SYNC) || ops_want() & ~(uint32_t)(CALLS_NAMES | CALLS_SYNC | CALLS_INPUTS | CALLS_CONSTANTS);
 }
 /* A moment, as records are given it: ticks or nanoseconds. */
 extern bool ops_ticks;
@@ -340,8 +342,8 @@ void ops_tell(struct ops_thread *t, const struct ops_run *run, const struct call
 
 /* ---- save.c ---- */
 
-/* One tensor as a file PATH.npy, or PATH.safetensors (what numpy has no type for); the ending, of up to 13 bytes, is added to
- * path. Returns bytes written, 0 on failure. scratch: OPS_SCRATCH bytes. */
+/* Writes a tensor as a file PATH.npy, or PATH.safetensors (what numpy has no type for); the ending, of up to 13 bytes, is added to path.
+ * Returns bytes written, 0 on failure. scratch: OPS_SCRATCH bytes. */
 uint64_t ops_save(char *path, enum tensor_format format, const struct tensor_meta *m, const void *data, char *scratch);
 /* May this much still be saved? Said once when not. */
 bool ops_may_save(uint32_t model, uint64_t bytes);

@@ -130,7 +130,7 @@ void model_entered(const void *caller);
 bool model_admit(struct model *m, enum entry entry, void **inputs, size_t n, uint64_t *number);
 /* Where the model itself would find this function. */
 void *model_import(const struct object *o, const char *name);
-/* What AOTInductorGetLastError shall say in this thread, NULL when the last call was not refused by us. */
+/* The text that AOTInductorGetLastError shall give in this thread, NULL when the last call was not refused by us. */
 const char *model_refusal(const struct model *m);
 /* Let it say this. */
 void model_refuse(const struct model *m, const char *fmt, ...) PRINTF_LIKE(2, 3);

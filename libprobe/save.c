@@ -23,7 +23,7 @@ static void flush(struct out *o)
 	o->used = 0;
 }
 
-static void add(struct out *o, const char *p, size_t n)
+static void add_bytes(struct out *o, const char *p, size_t n)
 {
 	if (n > OPS_SCRATCH - o->used)
 		flush(o);
@@ -37,7 +37,7 @@ static void add_elements(struct out *o, const struct tensor_meta *m, const char 
 	int64_t index[TENSOR_MAX_DIMS] = {0};
 	int64_t at = 0;
 	for (int64_t i = 0; i < n && !o->failed; i++) {
-		add(o, data + at * (int64_t)bytes, bytes);
+		add_bytes(o, data + at * (int64_t)bytes, bytes);
 		for (int d = m->n_dim - 1; d >= 0; d--) {
 			at += m->stride[d];
 			if (++index[d] < m->size[d])
@@ -114,7 +114,7 @@ uint64_t ops_save(char *path, enum tensor_format format, const struct tensor_met
 	o.fd = files_make(path);
 	if (o.fd < 0)
 		return not_saved(errno);
-	add(&o, head, len);
+	add_bytes(&o, head, len);
 	if (tensor_is_contiguous(m)) {
 		flush(&o);
 		put(&o, data, bytes);

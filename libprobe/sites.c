@@ -97,7 +97,7 @@ struct taking {
 	bool values, gates;
 };
 
-/* What a slot stands for: bound already, or as the linker would bind it (first of the global scope, then the model's own). */
+/* The function that a slot stands for: bound already, or as the linker would bind it (first of the global scope, then the model's own). */
 static void *target_of(const struct object *o, const uintptr_t *at, const ElfW(Sym) * s, const char *name)
 {
 	uintptr_t own = s->st_shndx != SHN_UNDEF ? o->base + s->st_value : 0;
@@ -278,7 +278,7 @@ static enum call_role plain_role(const struct contract *c, const struct contract
 {
 	if (a->role == ARG_IN && a->value < c->n_values && c->value[a->value].kind == VALUE_CONSTANT)
 		return CALL_ROLE_CONSTANT;
-	/* One that is not known is looked at before and after. */
+	/* A buffer of which nothing is known is looked at before and after. */
 	return a->role == ARG_OUT ? CALL_ROLE_OUT : a->role == ARG_INOUT || a->role == ARG_UNKNOWN ? CALL_ROLE_INOUT : CALL_ROLE_IN;
 }
 

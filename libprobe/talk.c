@@ -230,7 +230,7 @@ static int receive_all(int fd, struct buf *b, int64_t end)
 		if (n == 0)
 			return 0;
 		if (n > 0)
-			b->len += (size_t)n;
+			buf_wrote(b, (size_t)n);
 	}
 }
 
@@ -272,7 +272,7 @@ static bool read_answer(uint64_t dev, uint64_t ino, struct buf *json)
 	ssize_t n;
 	while (json->len <= LIVE_MAX_CONTRACT && (n = read(fd, buf_room(json, 1 << 16), 1 << 16)) != 0)
 		if (n > 0)
-			json->len += (size_t)n;
+			buf_wrote(json, (size_t)n);
 		else if (errno != EINTR)
 			break;
 	close(fd);

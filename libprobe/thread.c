@@ -1,4 +1,4 @@
-/* What a thread is in: Runs, and the call that is open in each. */
+/* The state of a thread: the Runs that it is in, and the call that is open in each. */
 #include "ops.h"
 
 #include <errno.h>

@@ -9,7 +9,7 @@
 
 /* ---- which they are ---- */
 
-static struct ops_value *add(struct ops_thread *t, enum call_role role, size_t arg)
+static struct ops_value *add_value(struct ops_thread *t, enum call_role role, size_t arg)
 {
 	if (t->n_values >= OPS_VALUES)
 		return NULL;
@@ -22,12 +22,12 @@ static struct ops_value *add(struct ops_thread *t, enum call_role role, size_t a
 	return x;
 }
 
-/* What the contract knows of it. */
+/* Fills in what the contract knows of it. */
 static void name_value(const struct model *m, const struct ops_open *o, struct ops_value *x, const struct contract_arg *a)
 {
 	const struct ops *ops = m->ops;
 	const uint8_t role = ops->arg_role[a - m->contract.arg];
-	/* What an op's signature says it writes, it does. */
+	/* An op writes what its signature says. */
 	if (x->role == CALL_ROLE_IN || o->site->kind != SITE_OP)
 		x->role = role & (uint8_t)~OPS_FRESH;
 	x->fresh = role & OPS_FRESH;
@@ -64,7 +64,7 @@ static void kernel_by_contract(struct ops_thread *t, const struct model *m, cons
 	const struct contract_call *c = &m->contract.call[o->contract_call];
 	for (uint32_t i = 0; i < c->n_args; i++) {
 		const struct contract_arg *a = &m->contract.arg[c->arg + i];
-		struct ops_value *x = a->role == ARG_SCALAR ? NULL : add(t, CALL_ROLE_IN, i);
+		struct ops_value *x = a->role == ARG_SCALAR ? NULL : add_value(t, CALL_ROLE_IN, i);
 		if (!x)
 			continue;
 		name_value(m, o, x, a);
@@ -83,7 +83,7 @@ static void kernel_by_words(struct ops_thread *t, const struct model *m, const s
 	for (size_t i = 0, missed = 0; i < 256 && missed < 6; i++) {
 		if (i >= 6 && (uintptr_t)(stack + i - 5) > top)
 			break;
-		struct ops_value *x = add(t, CALL_ROLE_INOUT, i);
+		struct ops_value *x = add_value(t, CALL_ROLE_INOUT, i);
 		if (!x)
 			break;
 		x->param = (uint8_t)i;
@@ -96,15 +96,15 @@ static void kernel_by_words(struct ops_thread *t, const struct model *m, const s
 	}
 }
 
-/* Of a launch: tensors of the contract come in the order of the parameters, with numbers between them; a number that Triton
- * knows (1) is left out. */
+/* For a launch, tensors of the contract come in the order of the parameters, with numbers between them; a number that Triton knows (1)
+ * is left out. */
 static void launch_by_contract(struct ops_thread *t, const struct model *m, const struct ops_open *o, const struct cuda_words *w)
 {
 	const struct contract_call *c = &m->contract.call[o->contract_call];
 	uint32_t next = 0;
 	for (uint32_t i = 0; i < c->n_args; i++) {
 		const struct contract_arg *a = &m->contract.arg[c->arg + i];
-		struct ops_value *x = a->role == ARG_SCALAR ? NULL : add(t, CALL_ROLE_IN, i);
+		struct ops_value *x = a->role == ARG_SCALAR ? NULL : add_value(t, CALL_ROLE_IN, i);
 		if (!x)
 			continue;
 		name_value(m, o, x, a);
@@ -124,7 +124,7 @@ static void launch_by_contract(struct ops_thread *t, const struct model *m, cons
 static void launch_by_words(struct ops_thread *t, const struct model *m, const struct cuda_words *w)
 {
 	for (uint32_t p = 0; p < w->n; p++) {
-		struct ops_value *x = w->size[p] && w->size[p] != 8 ? NULL : add(t, CALL_ROLE_INOUT, p);
+		struct ops_value *x = w->size[p] && w->size[p] != 8 ? NULL : add_value(t, CALL_ROLE_INOUT, p);
 		if (!x)
 			continue;
 		x->param = (uint8_t)p;
@@ -145,10 +145,10 @@ static uint64_t next_int(struct reader *r) { return r->n_ints < 6 ? r->ints[r->n
 static void next_real(struct reader *r) { *(r->n_reals < 8 ? &r->n_reals : &r->n_stack) += 1; }
 static void *next_pointer(struct reader *r) { return (void *)(uintptr_t)next_int(r); }
 
-/* Of an op that the contract does not know .arg is which of its tensors it is. */
+/* For an op that the contract does not know, .arg counts its tensors. */
 static void add_handle(struct ops_thread *t, enum call_role role, void *handle)
 {
-	struct ops_value *x = handle ? add(t, role, t->n_values) : NULL;
+	struct ops_value *x = handle ? add_value(t, role, t->n_values) : NULL;
 	if (x)
 		x->view.handle = handle;
 }
@@ -180,7 +180,7 @@ static void op_by_signature(struct ops_thread *t, const char *sig, struct reader
 		}
 		case 'R': {
 			void **to = next_pointer(&r);
-			struct ops_value *x = to ? add(t, CALL_ROLE_OUT, t->n_values) : NULL;
+			struct ops_value *x = to ? add_value(t, CALL_ROLE_OUT, t->n_values) : NULL;
 			if (x)
 				x->result = to;
 			break;
@@ -345,7 +345,7 @@ void ops_values_before(struct ops_thread *t, struct ops_run *run, const struct o
 	const uint32_t want = ops_config()->want;
 	for (uint32_t i = 0; i < t->n_values; i++) {
 		struct ops_value *x = &t->value[i];
-		bool first = want & CALLS_INPUTS && x->role == CALL_ROLE_CONSTANT && x->passes;
+		bool first = want & CALLS_CONSTANTS && x->role == CALL_ROLE_CONSTANT && x->passes;
 		bool all = want & EVERYTHING && x->passes;
 		if (x->role == CALL_ROLE_OUT || x->fresh || (!all && !first && x->role != CALL_ROLE_INOUT) ||
 		    !ops_look(run->model, x, false))
@@ -403,7 +403,7 @@ static int tell_inputs(struct ops_thread *t, const struct ops_run *run, const st
 		struct ops_value *x = &t->value[i];
 		if (x->role == CALL_ROLE_OUT || (!x->has_before && x->role == CALL_ROLE_INOUT) || !ops_look(run->model, x, false))
 			continue;
-		/* What is written has only what was counted before. */
+		/* A buffer that is written has only the count that was taken before the call. */
 		if (!x->told && !writes(x))
 			count(x, STATS_ALL, true);
 		/* Counted: here, or before the call. */
@@ -429,7 +429,7 @@ static void fail_run(struct ops_run *run, const struct ops_open *o, const struct
 		     x->after.max);
 }
 
-/* Of a constant that the model changes nothing is known any more. */
+/* Nothing is known any more of a constant that the model changes. */
 static void changed(const struct model *m, const struct ops_value *x)
 {
 	bool constant = x->value < m->contract.n_values && m->contract.value[x->value].kind == VALUE_CONSTANT;

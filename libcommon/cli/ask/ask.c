@@ -34,7 +34,7 @@ static int answer(int fd, char tag, struct slice text)
 
 static int set_up(struct ask_job *j, struct err *err)
 {
-	/* What the tool has not written yet is not the child's to write (a C++ stream flushes stdio's). */
+	/* Output that the tool has not written yet is not the child's to write (a C++ stream flushes stdio's). */
 	__fpurge(stdout);
 	__fpurge(stderr);
 	/* The answer's pipe moves away from standard output, where the model may print. */
@@ -111,7 +111,7 @@ static int how_it_ended(const struct child_result *r, const struct ask_shared *s
 {
 	uint32_t phase = shared->phase < N_PHASES ? shared->phase : PHASE_SANDBOX;
 	const char *doing = phase_doing[phase];
-	/* What goes wrong before the file is touched is not its fault. */
+	/* An error before the file is touched is not the file's fault. */
 	enum exit_status status = phase < PHASE_MAP ? EXIT_ENVIRON : EXIT_INPUT;
 	struct buf b = {0};
 	if (shared->refused) {
@@ -154,11 +154,9 @@ static int read_answer(struct contract *c, struct slice text, struct err *err)
 
 int ask_contract(struct contract *c, struct slice so, const struct ask_options *options, struct err *err)
 {
-#if !defined(__x86_64__)
-	(void)c, (void)so, (void)options;
-	return err_set(err, EXIT_ENVIRON, "cannot probe: only x86-64 machines can");
-#endif
 	struct ask_options o = *options;
+	if (!ask_can_run)
+		return err_set(err, EXIT_ENVIRON, "cannot probe: only x86-64 machines can");
 	if (o.timeout_ms <= 0)
 		o.timeout_ms = DEFAULT_TIMEOUT_MS;
 	if (!o.max_memory)

@@ -2,8 +2,9 @@
  *
  *     ask.c          the parent: starts the child, reads its answer
  *     ask_sandbox.c  limits and filters
- *     ask_load.c     an ELF loader that runs nothing, ask_stub.c what imports and kernels become
+ *     ask_load.c     an ELF loader that runs nothing, ask_stub.c what imports and kernels become, ask_x86_64.c their machine code
  *     ask_fake.c     torch's C functions on tensors without memory, ask_ops.c its operators, kernels, CUDA
+ *     ask_rule.c     what an operator makes, by its rule in core/aten
  *     ask_run.c      one run of the model and what it complains of, ask_walk.c runs until it does not, ask_ways.c branches
  *     ask_fit.c      numbers seen -> formulas, ask_contract.c all of it -> a contract
  *
@@ -25,6 +26,7 @@ enum ask_phase {
 	PHASE_ANSWER,
 	N_PHASES
 };
+struct aten_op;
 struct ask_shared {
 	volatile uint32_t phase;
 	volatile uint32_t refused; /* system call that was refused, + 1 */
@@ -69,7 +71,7 @@ int image_load(struct image *im, struct slice so, void *cxx, struct err *err);
 void image_run_initialisers(struct image *im);
 /* A defined function, or NULL. */
 void *image_symbol(const struct image *im, const char *name);
-/* What stands for __tls_get_addr. */
+/* The function that __tls_get_addr is bound to. */
 void *image_tls_function(void);
 /* Is p in constants that were not copied? */
 bool image_in_weights(const struct image *im, const void *p);
@@ -81,21 +83,50 @@ struct stub {
 	enum stub_kind kind;
 	const char *name;
 	int64_t value;   /* STUB_VALUE: what it returns */
-	const char *sig; /* STUB_OP: ask_opsigs.h */
+	const char *sig; /* STUB_OP: contract/opsig.h */
+	const struct aten_op *op;
+	bool looked_up; /* op: ask_rule.c */
 	uint8_t *code;
 };
 /* Registers and stack of a call that a stub got. */
 struct stub_call {
-	const uint64_t *ints;  /* rdi rsi rdx rcx r8 r9 */
-	const uint64_t *reals; /* xmm0 to xmm7, two words each */
+	const uint64_t *ints;  /* registers of integers and pointers: 6 on x86-64, rdi rsi rdx rcx r8 r9 */
+	const uint64_t *reals; /* of floats, two words each: xmm0 to xmm7 */
 	const uint64_t *stack; /* [-1]: where it returns to */
 };
 void *stub_new(struct image *im, struct stub s);
-/* Make the function at `entry` jump to the stub. */
-bool stub_patch(uint8_t *entry, const void *stub);
-/* What an undefined name is bound to before the system's libraries are asked; NULL: nothing here. */
+/* A stub was called. Gives what it returns. */
+uint64_t stub_called(uint32_t number, const struct stub_call *c);
+/* The address that an undefined name is bound to before the system's libraries are asked; NULL: nothing here. */
 void *stub_bind(struct image *im, const char *name);
 bool stub_is_kernel(const char *name);
+
+/* ---- ask_x86_64.c, ask_portable.c: what depends on the processor ---- */
+
+enum relocation {
+	RELOCATION_NONE,
+	RELOCATION_RELATIVE, /* the image's address + addend */
+	RELOCATION_ADDEND,   /* a symbol's address + addend */
+	RELOCATION_SLOT,     /* a symbol's address, of the GOT or PLT */
+	RELOCATION_INDIRECT, /* what the function at image + addend returns */
+	RELOCATION_TLS_MODULE,
+	RELOCATION_TLS_OFFSET,
+	RELOCATION_TLS_FROM_THREAD, /* from the thread pointer */
+	RELOCATION_TLS_DESCRIPTOR,
+	RELOCATION_UNKNOWN,
+};
+enum { ASK_STUB_BYTES = 32 };
+
+extern const bool ask_can_run;     /* false: nothing else here is ever called */
+extern const uint16_t ask_machine; /* e_machine of its libraries */
+enum relocation ask_relocation(uint32_t type);
+uint64_t ask_thread_pointer(void);
+/* The function of a TLS descriptor whose second word is the offset from the thread pointer. */
+void ask_tls_descriptor(void);
+/* The code of a stub: it calls stub_called() with its number. */
+void ask_write_stub(uint8_t *code, uint32_t number);
+/* Make the function at `entry` jump to the stub; false: it is too far. */
+bool ask_patch(uint8_t *entry, const void *stub);
 
 /* ---- the world the model sees ---- */
 
@@ -113,10 +144,12 @@ struct shape {
 	uint8_t size_state[TENSOR_MAX_DIMS], stride_state[TENSOR_MAX_DIMS];
 	bool read[TENSOR_MAX_DIMS]; /* the program asks for this size: it comes from data */
 	bool judged;                /* some assertion was about it */
+	bool ruled;                 /* by the operator's rule: it is told anew in each run, before anything is asserted */
+	bool overruled;             /* an assertion wanted another: the rule is not asked any more */
 	int dtype;                  /* of what an op made: the type that an assertion wants of it; DTYPE_NONE: none has said */
 };
 
-/* What a size may be: from lo to hi, and step*k + rest only (4*k). A step of 0 is one of 1. */
+/* The sizes that a dim may have: those from lo to hi that are step*k + rest (4*k, say). A step of 0 means 1. */
 struct bounds {
 	int64_t lo, hi;
 	bool has_lo, has_hi;
@@ -132,7 +165,7 @@ struct model_input {
 	uint32_t asserted; /* in the order of this run, from 1 */
 };
 
-/* What an op of the program made: the n-th of a run. */
+/* A tensor that an op of the program made: the n-th of a run. */
 struct made {
 	struct shape shape;
 	uint32_t op; /* index of the stub, to see that it is the same one */
@@ -147,7 +180,7 @@ struct item {
 	char symbol[16];
 	uint64_t place; /* where in the code it is read */
 };
-/* What the program asked of data and was told, at a place in its code for the first time in a run. */
+/* A question that the program asked of data, and the answer it got, at a place in its code for the first time in a run. */
 struct asked {
 	uint64_t place;
 	int64_t answer;
@@ -194,7 +227,7 @@ struct fetched {
 	uint32_t value;
 };
 
-/* What happened in one run. Values 0 to n_inputs - 1 are the inputs, then come the constants, then buffers. */
+/* A record of one run. Values 0 to n_inputs - 1 are the inputs, then come the constants, then buffers. */
 struct run {
 	struct arena arena;
 	struct run_value *value;
@@ -244,6 +277,7 @@ struct world {
 	char thrown[1024];          /* text of the last exception that the file itself threw */
 	void *container;
 	bool creating, folding;
+	bool weightless;  /* weights are not in the library, and nothing takes others */
 	struct buf notes; /* a line each */
 	uint8_t *zeros;   /* stands for weights that are not in the image */
 	uint64_t zeros_size;
@@ -252,6 +286,22 @@ extern struct world *world;
 
 void world_note(const char *fmt, ...) PRINTF_LIKE(1, 2);
 uint8_t *world_zeros(uint64_t size);
+
+/* ---- ask_rule.c ---- */
+
+/* A parameter of a call by its letter in the signature (contract/opsig.h); of a number with a point the bits of the double. */
+struct op_word {
+	char letter;
+	uint64_t bits;
+};
+struct ruled {
+	int dtype, n_dim; /* -1: this one depends on values */
+	int64_t size[TENSOR_MAX_DIMS], stride[TENSOR_MAX_DIMS];
+	bool sure;    /* the type; the operands' were */
+	bool strided; /* so are the strides */
+};
+/* r: of its n_results results. False: there is no rule, or it cannot be told. */
+bool rule_ask(struct stub *s, const struct op_word *word, size_t n, struct ruled *r, size_t n_results);
 
 /* ---- ask_fake.c ---- */
 
@@ -263,14 +313,20 @@ int memory_format_number(struct slice name);
 struct fake *fake_input(uint32_t i);
 /* Stands for the weights of constant i that are not in the library: as many elements as it has, in one dim. */
 struct fake *fake_constant(uint32_t i);
+/* What sizes and strides it has, of views and made ones alike. */
+int fake_rank(const struct fake *f); /* -1: not known */
+int64_t *fake_sizes(const struct fake *f);
+int64_t *fake_strides(const struct fake *f);
 /* A tensor that an op made; sizes come from world->made. */
 struct fake *fake_made(uint32_t op, int ret, int dtype, bool sure, int device, int device_index);
+/* It has the shape that the operator's rule gives it. */
+void fake_take_rule(struct fake *f, const struct ruled *r);
 /* The same for a tensor that a custom op is to fill. */
 void fake_become_made(struct fake *f, uint32_t op, int ret, bool sure);
 /* After creation and folding: tensors made until now are constants, if anything. */
 void fake_settle_kept(void);
 struct fake *fake_of(const void *handle); /* NULL if it is none of ours */
-/* Of what an op made, or a view of it: what assertions tell of it. NULL of everything else. */
+/* What assertions tell of a tensor that an op made, or of a view of it. NULL for every other tensor. */
 struct shape *fake_made_shape(const struct fake *f);
 /* The value that a tensor is in this run, or NONE. */
 uint32_t fake_value(struct fake *f);
@@ -278,14 +334,12 @@ void run_reset(void);
 /* Bytes from the first to behind the last element, UNKNOWN if a size is not known. */
 int64_t fake_extent(const struct fake *f);
 int64_t item_next(uint64_t place);
-/* What is answered at a place. */
+/* The answer that is given at a place. */
 const struct asked *decided(uint64_t place);
 
 /* ---- ask_ops.c ---- */
 
-/* The signature of an operator (ask_opsigs.h), or NULL. */
-const char *op_signature(const char *name);
-uint64_t op_called(const struct stub *s, const struct stub_call *c);
+uint64_t op_called(struct stub *s, const struct stub_call *c);
 void kernel_called(const char *name, const struct stub_call *c);
 /* cu*, cuda*, and the proxy executor. */
 void *op_function(const char *name);
@@ -323,7 +377,7 @@ void model_run(struct complaint *c);
 bool model_specs(const char **in, const char **out);
 const char *model_input_name(uint32_t i);
 const char *model_output_name(uint32_t i);
-void complaint_parse(struct slice text, struct complaint *c);
+FOR_TESTS void complaint_parse(struct slice text, struct complaint *c);
 /* The next "expected size A==B, stride C==D at dim=i" of a SAID_SHAPE. */
 bool complaint_next_dim(struct slice *rest, int *dim, int64_t *size, int64_t *stride);
 
@@ -369,7 +423,7 @@ uint64_t walk_hash_calls(void);
 int64_t *walk_numbers(uint32_t *n);
 /* Runs with a row of consecutive values of source j, for formulas that round. */
 void walk_row(struct walks *w, uint32_t j, int n);
-/* What checks have said of it. */
+/* The bounds of a source, as checks have told them. */
 struct bounds *source_bounds(const struct source *s);
 /* The k of a value that is step*k + rest, rounded down. */
 int64_t bounds_index(const struct bounds *b, int64_t value);

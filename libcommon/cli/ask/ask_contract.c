@@ -1,4 +1,4 @@
-/* What was learnt -> a contract. */
+/* Makes a contract of what the runs taught. */
 #include "ask/ask_child.h"
 
 struct filler {
@@ -310,7 +310,7 @@ static bool is_output(uint32_t value)
 	return false;
 }
 
-/* Of a program that stopped only that there are buffers is known: their sizes are those of one run. */
+/* Where a program stopped, the sizes of its buffers are those of one run, and so not known. */
 static void fill_buffers(struct filler *f, const struct symsize *formula, uint32_t *q)
 {
 	struct contract *c = f->c;
@@ -389,7 +389,7 @@ static void fill_storages(struct filler *f)
 	c->storage = xcalloc((size_t)r->n_storages + 1, sizeof(*c->storage));
 	for (uint32_t i = 0; i < r->n_storages; i++) {
 		uint32_t owner = r->storage[i].owner, born = r->storage[i].born, dies = r->storage[i].dies;
-		/* Of what an operator made the type may not be known; then the bytes are not either. */
+		/* The type of what an operator made may not be known; then its size in bytes is not either. */
 		const struct run_value *v = &r->value[owner];
 		const struct dtype_info *type = v->dtype_sure ? dtype_info(v->fake->dtype) : NULL;
 		c->storage[i] = (struct contract_storage){bytes_of(c, &c->value[f->value_of[owner]], type ? type->bytes : 0),

@@ -41,7 +41,7 @@ void fake_settle_kept(void)
 		f->value = f->constant ? world->n_inputs + f->constant - 1 : NONE;
 		if (!f->shape)
 			continue;
-		/* What an op of constant folding made: its shape's place goes to an op of the program. */
+		/* A tensor that an op of constant folding made: its shape's place goes to an op of the program. */
 		int n = f->shape->n_dim < 0 ? 0 : f->shape->n_dim;
 		f->n_dim = n;
 		f->size = arena_alloc(&world->arena, 2 * (size_t)(n + 1) * sizeof(*f->size));
@@ -98,9 +98,9 @@ static struct fake *copy_fake(const struct fake *from)
 	return f;
 }
 
-static int rank_of(const struct fake *f) { return f->shape ? f->shape->n_dim : f->n_dim; }
-static int64_t *sizes_of(const struct fake *f) { return f->shape ? f->shape->size : f->size; }
-static int64_t *strides_of(const struct fake *f) { return f->shape ? f->shape->stride : f->stride; }
+int fake_rank(const struct fake *f) { return f->shape ? f->shape->n_dim : f->n_dim; }
+int64_t *fake_sizes(const struct fake *f) { return f->shape ? f->shape->size : f->size; }
+int64_t *fake_strides(const struct fake *f) { return f->shape ? f->shape->stride : f->stride; }
 
 static int bytes_of(int dtype)
 {
@@ -110,9 +110,9 @@ static int bytes_of(int dtype)
 
 int64_t fake_extent(const struct fake *f)
 {
-	const int64_t *size = sizes_of(f), *stride = strides_of(f);
+	const int64_t *size = fake_sizes(f), *stride = fake_strides(f);
 	int64_t last = 0;
-	int n = rank_of(f);
+	int n = fake_rank(f);
 	if (n < 0)
 		return UNKNOWN;
 	for (int i = 0; i < n; i++) {
@@ -228,6 +228,23 @@ void fake_become_made(struct fake *f, uint32_t op, int ret, bool sure)
 	world->run.value[f->value].written = true;
 }
 
+void fake_take_rule(struct fake *f, const struct ruled *r)
+{
+	struct shape *s = f->shape;
+	if (s->overruled)
+		return;
+	s->ruled = true;
+	s->n_dim = r->n_dim;
+	for (int d = 0; d < r->n_dim; d++) {
+		s->size[d] = r->size[d];
+		s->size_state[d] = DIM_DERIVED;
+		if (r->strided) {
+			s->stride[d] = r->stride[d];
+			s->stride_state[d] = DIM_DERIVED;
+		}
+	}
+}
+
 struct fake *fake_made(uint32_t op, int ret, int dtype, bool sure, int device, int device_index)
 {
 	struct fake *f = new_fake(0, NULL, NULL, dtype, device, device_index);
@@ -304,7 +321,7 @@ static int32_t get_dim(handle *h, int64_t *out)
 {
 	FAKE(f, h);
 	world->asked = f;
-	*out = rank_of(f);
+	*out = fake_rank(f);
 	world->run.n_fetched = 0; /* no call follows: an assertion */
 	if (f->value < world->n_inputs && f->shape == &world->input[f->value].shape && !world->input[f->value].asserted)
 		world->input[f->value].asserted = ++world->run.n_asserted;
@@ -317,13 +334,13 @@ static int32_t get_numel(handle *h, int64_t *out)
 {
 	FAKE(f, h);
 	int64_t n = 1;
-	for (int i = 0; i < rank_of(f); i++) {
-		if (!sizes_of(f)[i]) {
+	for (int i = 0; i < fake_rank(f); i++) {
+		if (!fake_sizes(f)[i]) {
 			n = 0;
 			break;
 		}
 		/* Sizes on trial are huge or negative; only "no elements" makes a difference. */
-		if (__builtin_mul_overflow(n, sizes_of(f)[i], &n) || !n)
+		if (__builtin_mul_overflow(n, fake_sizes(f)[i], &n) || !n)
 			n = INT64_MAX;
 	}
 	*out = n;
@@ -333,14 +350,14 @@ static int32_t get_numel(handle *h, int64_t *out)
 static int32_t get_sizes(handle *h, int64_t **out)
 {
 	FAKE(f, h);
-	*out = sizes_of(f);
+	*out = fake_sizes(f);
 	return OK;
 }
 
 static int32_t get_strides(handle *h, int64_t **out)
 {
 	FAKE(f, h);
-	*out = strides_of(f);
+	*out = fake_strides(f);
 	return OK;
 }
 
@@ -351,7 +368,7 @@ static int32_t get_size(handle *h, int64_t d, int64_t *out)
 		return FAILED;
 	if (f->shape)
 		f->shape->read[d] = true;
-	*out = sizes_of(f)[d];
+	*out = fake_sizes(f)[d];
 	return OK;
 }
 
@@ -360,7 +377,7 @@ static int32_t get_stride(handle *h, int64_t d, int64_t *out)
 	FAKE(f, h);
 	if (d < 0 || d >= (f->shape ? TENSOR_MAX_DIMS : f->n_dim))
 		return FAILED;
-	*out = strides_of(f)[d];
+	*out = fake_strides(f)[d];
 	return OK;
 }
 
@@ -512,9 +529,9 @@ static int32_t new_uninitialized(handle **out)
 static int32_t clone_as(const char *name, handle *h, handle **out)
 {
 	FAKE(f, h);
-	int n = rank_of(f) < 0 ? 0 : rank_of(f);
-	struct fake *c = new_fake(n, sizes_of(f), strides_of(f), f->dtype, f->device, f->device_index);
-	/* What constants' updates copy stays; in a run it is an operator. */
+	int n = fake_rank(f) < 0 ? 0 : fake_rank(f);
+	struct fake *c = new_fake(n, fake_sizes(f), fake_strides(f), f->dtype, f->device, f->device_index);
+	/* A copy that updates constants is kept; in a run it is an operator. */
 	if (keeping()) {
 		c->address = new_address();
 	} else {
@@ -613,7 +630,8 @@ void *fake_function(const char *name)
 	    {"cuda_caching_allocator_raw_delete", nothing},
 	};
 	static const char prefix[] = "aoti_torch_";
-	/* What a profiler is told of calls and their arguments (cpp.enable_kernel_profile; shim.h has one for each kind of argument). */
+	/* Functions that tell a profiler of calls and their arguments (cpp.enable_kernel_profile; shim.h has one for each kind of
+	 * argument). */
 	if (!strncmp(name, "aoti_record_function_", 21) || slice_ends(slice_str(name), "_to_ivalue"))
 		return (void *)nothing;
 	if (strncmp(name, prefix, sizeof(prefix) - 1))

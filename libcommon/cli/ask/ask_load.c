@@ -59,7 +59,7 @@ static int read_headers(struct loader *l)
 		return bad(l, "no ELF header");
 	/* Copies, for a member of an archive may lie at any address. */
 	memcpy(eh, l->so.p, sizeof(*eh));
-	if (eh->e_machine != EM_X86_64 || eh->e_ident[EI_CLASS] != ELFCLASS64)
+	if (eh->e_machine != ask_machine || eh->e_ident[EI_CLASS] != ELFCLASS64)
 		return err_set(l->err, EXIT_INPUT, "the model is not for x86-64 machines, so it cannot be run here");
 	if (eh->e_type != ET_DYN || eh->e_phentsize != sizeof(Elf64_Phdr) || eh->e_phoff > l->so.n ||
 	    eh->e_phnum > (l->so.n - eh->e_phoff) / sizeof(Elf64_Phdr))
@@ -268,31 +268,12 @@ static void *bind_symbol(struct loader *l, uint32_t k)
 
 /* ---- relocations ---- */
 
-/* What a TLS descriptor's function does: %rax points to the descriptor, whose second word is the offset. */
-__asm__(".pushsection .text\n"
-	".globl ask_tls_descriptor\n"
-	".hidden ask_tls_descriptor\n"
-	".type ask_tls_descriptor, @function\n"
-	"ask_tls_descriptor:\n"
-	"	movq 8(%rax), %rax\n"
-	"	ret\n"
-	".size ask_tls_descriptor, . - ask_tls_descriptor\n"
-	".popsection\n");
-void ask_tls_descriptor(void);
-
 /* Module numbers that our __tls_get_addr understands: the model's own block, and an address as it is. */
 enum { TLS_OWN = 1, TLS_ADDRESS = 2 };
 
 static void *tls_address(const uint64_t *descriptor)
 {
 	return descriptor[0] == TLS_OWN ? (void *)(world->im.tls + descriptor[1]) : (void *)(uintptr_t)descriptor[1];
-}
-
-static uint64_t thread_pointer(void)
-{
-	uint64_t tp;
-	__asm__("movq %%fs:0, %0" : "=r"(tp));
-	return tp;
 }
 
 static int relocate_tls(struct loader *l, const Elf64_Rela *r, uint64_t *where)
@@ -303,16 +284,16 @@ static int relocate_tls(struct loader *l, const Elf64_Rela *r, uint64_t *where)
 	bool own = !k || s->st_shndx != SHN_UNDEF;
 	uint64_t address = own ? (uint64_t)(uintptr_t)im->tls + s->st_value + (uint64_t)r->r_addend
 			       : (uint64_t)(uintptr_t)bind_symbol(l, k) + (uint64_t)r->r_addend;
-	switch (ELF64_R_TYPE(r->r_info)) {
-	case R_X86_64_DTPMOD64: where[0] = own ? TLS_OWN : TLS_ADDRESS; return 0;
-	case R_X86_64_DTPOFF64: where[0] = own ? s->st_value + (uint64_t)r->r_addend : address; return 0;
-	case R_X86_64_TPOFF64: where[0] = address - thread_pointer(); return 0;
+	switch (ask_relocation((uint32_t)ELF64_R_TYPE(r->r_info))) {
+	case RELOCATION_TLS_MODULE: where[0] = own ? TLS_OWN : TLS_ADDRESS; return 0;
+	case RELOCATION_TLS_OFFSET: where[0] = own ? s->st_value + (uint64_t)r->r_addend : address; return 0;
+	case RELOCATION_TLS_FROM_THREAD: where[0] = address - ask_thread_pointer(); return 0;
 	default: break;
 	}
 	if (!at(im, r->r_offset, 16))
 		return bad(l, "a relocation lies outside");
 	where[0] = (uint64_t)(uintptr_t)ask_tls_descriptor;
-	where[1] = address - thread_pointer();
+	where[1] = address - ask_thread_pointer();
 	return 0;
 }
 
@@ -335,28 +316,28 @@ static int relocate_one(struct loader *l, const Elf64_Rela *r)
 {
 	struct image *im = l->im;
 	uint32_t type = (uint32_t)ELF64_R_TYPE(r->r_info), k = (uint32_t)ELF64_R_SYM(r->r_info);
-	if (type == R_X86_64_NONE)
+	const enum relocation what = ask_relocation(type);
+	if (what == RELOCATION_NONE)
 		return 0;
 	uint64_t *where = at(im, r->r_offset, 8), value;
 	if (!where || k >= im->n_sym)
 		return bad(l, "a relocation lies outside");
-	switch (type) {
-	case R_X86_64_RELATIVE: value = (uint64_t)(uintptr_t)im->bias + (uint64_t)r->r_addend; break;
-	case R_X86_64_64: value = (uint64_t)(uintptr_t)bind_symbol(l, k) + (uint64_t)r->r_addend; break;
-	case R_X86_64_GLOB_DAT:
-	case R_X86_64_JUMP_SLOT: value = (uint64_t)(uintptr_t)bind_symbol(l, k); break;
-	case R_X86_64_DTPMOD64:
-	case R_X86_64_DTPOFF64:
-	case R_X86_64_TPOFF64:
-	case R_X86_64_TLSDESC: return relocate_tls(l, r, where);
-	case R_X86_64_IRELATIVE:
+	switch (what) {
+	case RELOCATION_RELATIVE: value = (uint64_t)(uintptr_t)im->bias + (uint64_t)r->r_addend; break;
+	case RELOCATION_ADDEND: value = (uint64_t)(uintptr_t)bind_symbol(l, k) + (uint64_t)r->r_addend; break;
+	case RELOCATION_SLOT: value = (uint64_t)(uintptr_t)bind_symbol(l, k); break;
+	case RELOCATION_TLS_MODULE:
+	case RELOCATION_TLS_OFFSET:
+	case RELOCATION_TLS_FROM_THREAD:
+	case RELOCATION_TLS_DESCRIPTOR: return relocate_tls(l, r, where);
+	case RELOCATION_INDIRECT:
 		if (resolve_later(l, r->r_offset) < 0)
 			return -1;
 		value = (uint64_t)(uintptr_t)im->bias + (uint64_t)r->r_addend;
 		break;
 	default: return err_set(l->err, EXIT_INPUT, "the model has relocations of type %u, which a library has not", type);
 	}
-	if (type != R_X86_64_RELATIVE && type != R_X86_64_IRELATIVE && is_indirect(im, k) && resolve_later(l, r->r_offset) < 0)
+	if (what != RELOCATION_RELATIVE && what != RELOCATION_INDIRECT && is_indirect(im, k) && resolve_later(l, r->r_offset) < 0)
 		return -1;
 	memcpy(where, &value, 8);
 	return 0;
@@ -433,7 +414,7 @@ static void patch_kernels(struct loader *l)
 				     ? at(im, s[i].st_value, 16)
 				     : NULL;
 		if (entry)
-			stub_patch(entry, stub_new(im, (struct stub){.kind = STUB_KERNEL, .name = name}));
+			ask_patch(entry, stub_new(im, (struct stub){.kind = STUB_KERNEL, .name = name}));
 	}
 }
 

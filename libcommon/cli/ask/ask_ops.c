@@ -10,9 +10,7 @@
 
 #define PREFIX OPSIG_PREFIX
 
-const char *op_signature(const char *name) { return opsig(name); }
-
-/* *dtype: of result `ret`, given the first tensors; returns whether it is certain. */
+/* *dtype: of result `ret`, given the first tensors, where no rule tells; returns whether it is certain. */
 static bool result_type(const char *name, int ret, const struct fake *first, const struct fake *second, int *dtype)
 {
 	const char *types = op_result_types(name);
@@ -78,10 +76,18 @@ struct reader {
 };
 
 static uint64_t next_int(struct reader *r) { return r->ints < 6 ? r->c->ints[r->ints++] : r->c->stack[r->stack++]; }
-static void next_real(struct reader *r) { *(r->reals < 8 ? &r->reals : &r->stack) += 1; }
-static const void *next_pointer(struct reader *r) { return (const void *)(uintptr_t)next_int(r); }
+static uint64_t next_real(struct reader *r) { return r->reals < 8 ? r->c->reals[2 * r->reals++] : r->c->stack[r->stack++]; }
 
-/* What `if` and `while` ask: true once at each place, so that a branch is taken and a loop ends, unless something else is to be tried. */
+static struct op_word next_word(struct reader *r, char letter)
+{
+	struct op_word w = {letter, strchr("cdfz", letter) ? next_real(r) : next_int(r)};
+	if (letter == 'z')
+		next_real(r);
+	return w;
+}
+
+/* The answer to `if` and `while`: true once at each place, so that a branch is taken and a loop ends, unless something else is to be
+ * tried. */
 static bool read_bool(uint64_t from)
 {
 	struct run *r = &world->run;
@@ -155,7 +161,22 @@ static void op_list(struct op_tensors *t, char letter, const void *const *list, 
 		op_arg(t, ARG_IN, letter == 'L' ? list[i] : list[i] ? *(const void *const *)list[i] : NULL);
 }
 
-uint64_t op_called(const struct stub *s, const struct stub_call *c)
+static void op_result(const struct stub *s, const struct op_tensors *t, int ret, const struct ruled *ruled, struct fake **out)
+{
+	int dtype = ruled ? ruled->dtype : DTYPE_NONE;
+	const bool sure = ruled ? ruled->sure : result_type(s->name, ret, t->first, t->second, &dtype);
+	struct fake *f = fake_made((uint32_t)(s - world->stub), ret, dtype, sure, t->first ? t->first->device : world->device,
+				   t->first ? t->first->device_index : -1);
+	if (ruled)
+		fake_take_rule(f, ruled);
+	if (out)
+		*out = f;
+	call_arg(ARG_OUT, f);
+}
+
+enum { MAX_WORDS = 512, MAX_RESULTS = 16 };
+
+uint64_t op_called(struct stub *s, const struct stub_call *c)
 {
 	static const char item[] = PREFIX "item_", scalar[] = PREFIX "scalar_to_tensor_";
 	struct reader r = {.c = c};
@@ -168,50 +189,41 @@ uint64_t op_called(const struct stub *s, const struct stub_call *c)
 	}
 	if (!strncmp(s->name, scalar, strlen(scalar)))
 		return make_scalar(s->name + strlen(scalar), &r, s->sig[0] != 'i');
-	uint32_t number = (uint32_t)(s - world->stub);
+	struct op_word word[MAX_WORDS];
+	struct ruled ruled[MAX_RESULTS];
 	struct op_tensors t = {0};
+	const size_t n = strnlen(s->sig, MAX_WORDS);
+	size_t n_results = 0;
 	int ret = 0;
+	for (size_t i = 0; i < n; i++) {
+		word[i] = next_word(&r, s->sig[i]);
+		n_results += word[i].letter == 'R';
+	}
+	const bool by_rule = n_results <= MAX_RESULTS && rule_ask(s, word, n, ruled, n_results);
 	call_begin(CALL_OP, s->name);
-	for (const char *p = s->sig; *p; p++)
-		switch (*p) {
-		case 'T': op_arg(&t, ARG_IN, next_pointer(&r)); break;
-		case 'O': call_arg(ARG_OUT, fake_of(next_pointer(&r))); break;
-		case 'M': op_arg(&t, ARG_INOUT, next_pointer(&r)); break;
-		case 'P': {
-			const void *const *h = next_pointer(&r);
-			op_arg(&t, ARG_IN, h ? *h : NULL);
-			break;
-		}
+	for (size_t i = 0; i < n; i++) {
+		const void *p = (const void *)(uintptr_t)word[i].bits;
+		switch (word[i].letter) {
+		case 'T': op_arg(&t, ARG_IN, p); break;
+		case 'O': call_arg(ARG_OUT, fake_of(p)); break;
+		case 'M': op_arg(&t, ARG_INOUT, p); break;
+		case 'P': op_arg(&t, ARG_IN, p ? *(const void *const *)p : NULL); break;
 		case 'L':
-		case 'Q': {
-			const void *const *list = next_pointer(&r);
-			op_list(&t, *p, list, next_int(&r));
-			p++; /* the length */
+		case 'Q':
+			op_list(&t, word[i].letter, p, i + 1 < n ? word[i + 1].bits : 0);
+			i++; /* the length */
+			break;
+		case 'R':
+			op_result(s, &t, ret, by_rule && ruled[ret].n_dim >= 0 ? &ruled[ret] : NULL,
+				  (struct fake **)(uintptr_t)word[i].bits);
+			ret++;
+			break;
+		case 'S':
+			if (p)
+				*(int64_t *)(uintptr_t)word[i].bits = item_next(c->stack[-1]);
 			break;
 		}
-		case 'R': {
-			struct fake **out = (struct fake **)(uintptr_t)next_pointer(&r);
-			int dtype;
-			bool sure = result_type(s->name, ret, t.first, t.second, &dtype);
-			struct fake *f = fake_made(number, ret++, dtype, sure, t.first ? t.first->device : world->device,
-						   t.first ? t.first->device_index : -1);
-			if (out)
-				*out = f;
-			call_arg(ARG_OUT, f);
-			break;
-		}
-		case 'S': {
-			int64_t *out = (int64_t *)(uintptr_t)next_pointer(&r);
-			if (out)
-				*out = item_next(c->stack[-1]);
-			break;
-		}
-		case 'z': next_real(&r); /* fall through */
-		case 'c':
-		case 'd':
-		case 'f': next_real(&r); break;
-		default: next_int(&r);
-		}
+	}
 	call_end();
 	return 0;
 }
@@ -245,8 +257,6 @@ static void kernel_args(const uint32_t *v, uint32_t n)
 		arg_value(x->kind != VALUE_BUFFER ? ARG_IN : x->written ? ARG_UNKNOWN : ARG_OUT, v[i]);
 	}
 }
-
-enum { MAX_WORDS = 512 };
 
 static void kernel_from_words(const char *name, const struct stub_call *c)
 {

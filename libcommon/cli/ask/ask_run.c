@@ -1,6 +1,5 @@
-/* One run of the model, and what it complains of. Entry points: torch 2.13, torch/csrc/inductor/aoti_runtime/interface.h;
- * texts: torch/_inductor/codegen/cpp_wrapper_cpu.py (check_input_N, bounds of unbacked symbols) and aoti_runtime/utils.h
- * (assert_size_stride). */
+/* Runs the model once, and reads what it complains of. Entry points: torch 2.13, torch/csrc/inductor/aoti_runtime/interface.h; texts:
+ * torch/_inductor/codegen/cpp_wrapper_cpu.py (check_input_N, bounds of unbacked symbols) and aoti_runtime/utils.h (assert_size_stride). */
 #include "ask/ask_child.h"
 
 #define MAX_TENSORS 65536
@@ -35,15 +34,15 @@ static const char *last_error(void)
 	return world->thrown;
 }
 
-static const char *text_of(const char *entry, size_t i)
+static const char *ask_text(const char *entry, size_t i)
 {
 	text_function *f = ENTRY(text_function, entry);
 	const char *text = NULL;
 	return f && !f(world->container, i, &text) && text ? text : "";
 }
 
-const char *model_input_name(uint32_t i) { return text_of(CONTAINER "GetInputName", i); }
-const char *model_output_name(uint32_t i) { return text_of(CONTAINER "GetOutputName", i); }
+const char *model_input_name(uint32_t i) { return ask_text(CONTAINER "GetInputName", i); }
+const char *model_output_name(uint32_t i) { return ask_text(CONTAINER "GetOutputName", i); }
 
 bool model_specs(const char **in, const char **out)
 {
@@ -78,8 +77,8 @@ static void take_constants(void)
 		struct constant *k = &world->constant[i];
 		int32_t n = 0;
 		size_t size = 0;
-		k->name = text_of(CONTAINER "GetConstantName", i);
-		k->fqn = text_of(CONTAINER "GetConstantOriginalFQN", i);
+		k->name = ask_text(CONTAINER "GetConstantName", i);
+		k->fqn = ask_text(CONTAINER "GetConstantOriginalFQN", i);
 		k->dtype = dtype && !dtype(world->container, i, &n) ? n : DTYPE_NONE;
 		k->type = type && !type(world->container, i, &n) ? n : CONSTANT_UNKNOWN;
 		if (folded)
@@ -141,10 +140,13 @@ static void give_constants(void)
 	pairs_function *f = ENTRY(pairs_function, CONTAINER "UpdateUserManagedConstantBufferPairs");
 	struct weight_pair *pair = arena_alloc(&world->arena, ((size_t)world->n_constants + 1) * sizeof(*pair));
 	size_t n = 0;
-	for (uint32_t i = 0; f && i < world->n_constants; i++) {
+	for (uint32_t i = 0; i < world->n_constants; i++) {
 		struct constant *k = &world->constant[i];
 		if (k->fake || k->from_folded)
 			continue;
+		world->weightless = !f;
+		if (!f)
+			break;
 		k->given = true;
 		k->fake = fake_constant(i);
 		pair[n++] = (struct weight_pair){k->name, k->fake};
@@ -202,7 +204,7 @@ void model_run(struct complaint *c)
 
 /* ---- complaints ---- */
 
-static bool take(struct slice *s, const char *text)
+static bool take_text(struct slice *s, const char *text)
 {
 	if (!slice_starts(*s, text))
 		return false;
@@ -212,7 +214,7 @@ static bool take(struct slice *s, const char *text)
 
 static bool take_number(struct slice *s, int64_t *out)
 {
-	bool minus = take(s, "-");
+	bool minus = take_text(s, "-");
 	size_t n = 0;
 	while (n < s->n && s->p[n] >= '0' && s->p[n] <= '9')
 		n++;
@@ -237,26 +239,26 @@ static bool parse_input(struct slice s, struct complaint *c)
 	    {"unmatched stride value at ", ", expected: ", SAID_STRIDE},
 	};
 	int64_t n;
-	if (!take(&s, "input_handles[") || !take_number(&s, &n) || n < 0 || n >= world->n_inputs || !take(&s, "]: "))
+	if (!take_text(&s, "input_handles[") || !take_number(&s, &n) || n < 0 || n >= world->n_inputs || !take_text(&s, "]: "))
 		return false;
 	c->input = (uint32_t)n;
 	for (size_t i = 0; i < ARRAY_LEN(forms); i++)
-		if (take(&s, forms[i].text)) {
+		if (take_text(&s, forms[i].text)) {
 			c->kind = forms[i].kind;
-			if (!take_number(&s, &n) || n < 0 || n >= TENSOR_MAX_DIMS || !take(&s, forms[i].then))
+			if (!take_number(&s, &n) || n < 0 || n >= TENSOR_MAX_DIMS || !take_text(&s, forms[i].then))
 				return false;
 			c->dim = (int)n;
 			return take_number(&s, &c->expected);
 		}
-	if (take(&s, "unmatched dtype, expected: ")) {
+	if (take_text(&s, "unmatched dtype, expected: ")) {
 		c->kind = SAID_DTYPE;
 		return take_number(&s, &c->expected);
 	}
-	if (!take(&s, "unmatched device type, expected: "))
+	if (!take_text(&s, "unmatched device type, expected: "))
 		return false;
 	/* The number is printed twice, as a value and in the literal that follows: "11(cuda)". The name tells. */
 	int64_t twice;
-	if (!take_number(&s, &twice) || !take(&s, "("))
+	if (!take_number(&s, &twice) || !take_text(&s, "("))
 		return false;
 	size_t k = 0;
 	while (k < s.n && s.p[k] != ')')
@@ -269,7 +271,7 @@ static bool parse_input(struct slice s, struct complaint *c)
 /* Expected u0 <= 48 but received 97; Expected u0 <= 48 to be True but received 97 */
 static bool parse_bound(struct slice s, struct complaint *c)
 {
-	if (!take(&s, "Expected "))
+	if (!take_text(&s, "Expected "))
 		return false;
 	const char *space = slice_find(s, " ");
 	size_t n = space ? (size_t)(space - s.p) : 0;
@@ -277,21 +279,21 @@ static bool parse_bound(struct slice s, struct complaint *c)
 		return false;
 	memcpy(c->symbol, s.p, n);
 	s = slice_of(s.p + n, s.n - n);
-	if (take(&s, " <= "))
+	if (take_text(&s, " <= "))
 		c->upper = true;
-	else if (!take(&s, " >= "))
+	else if (!take_text(&s, " >= "))
 		return false;
 	if (!take_number(&s, &c->expected))
 		return false;
-	take(&s, " to be True");
+	take_text(&s, " to be True");
 	c->kind = SAID_BOUND;
-	return take(&s, " but received ") && take_number(&s, &c->received);
+	return take_text(&s, " but received ") && take_number(&s, &c->received);
 }
 
 /* expected dtype torch.int64 but got dtype code 6; or a number, where the caller gave no name */
 static bool parse_type(struct slice s, struct complaint *c)
 {
-	if (!take(&s, "expected dtype "))
+	if (!take_text(&s, "expected dtype "))
 		return false;
 	const char *space = slice_find(s, " but got ");
 	struct slice name = slice_of(s.p, space ? (size_t)(space - s.p) : 0);
@@ -308,7 +310,7 @@ void complaint_parse(struct slice text, struct complaint *c)
 	struct slice s = text;
 	if (parse_input(s, &try) || (try = *c, parse_bound(s, &try)) || (try = *c, parse_type(s, &try))) {
 		*c = try;
-	} else if (take(&s, "expected ndim ")) {
+	} else if (take_text(&s, "expected ndim ")) {
 		if (take_number(&s, &c->expected) && c->expected >= 0 && c->expected <= TENSOR_MAX_DIMS)
 			c->kind = SAID_RANK;
 	} else if (slice_starts(s, "expected size ")) {
@@ -319,10 +321,10 @@ void complaint_parse(struct slice text, struct complaint *c)
 bool complaint_next_dim(struct slice *rest, int *dim, int64_t *size, int64_t *stride)
 {
 	int64_t had, d;
-	take(rest, "; ");
-	if (!take(rest, "expected size ") || !take_number(rest, &had) || !take(rest, "==") || !take_number(rest, size) ||
-	    !take(rest, ", stride ") || !take_number(rest, &had) || !take(rest, "==") || !take_number(rest, stride) ||
-	    !take(rest, " at dim=") || !take_number(rest, &d) || d < 0 || d >= TENSOR_MAX_DIMS)
+	take_text(rest, "; ");
+	if (!take_text(rest, "expected size ") || !take_number(rest, &had) || !take_text(rest, "==") || !take_number(rest, size) ||
+	    !take_text(rest, ", stride ") || !take_number(rest, &had) || !take_text(rest, "==") || !take_number(rest, stride) ||
+	    !take_text(rest, " at dim=") || !take_number(rest, &d) || d < 0 || d >= TENSOR_MAX_DIMS)
 		return false;
 	*dim = (int)d;
 	return true;

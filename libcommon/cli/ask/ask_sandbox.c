@@ -44,15 +44,15 @@ int sandbox_limits(const struct ask_job *j, struct err *err)
 	/* The sanitizer's shadow takes terabytes of address space; there only time and the filters limit. */
 	if (WITH_ASAN)
 		return 0;
-	/* What the parent has mapped counts too; weights are never copied, but the model reserves room for them. */
+	/* Memory that the parent has mapped counts too; weights are never copied, but the model reserves room for them. */
 	uint64_t room = j->o->max_memory + 2 * (uint64_t)j->so.n + 2 * j->o->blob_size;
 	return confine_limit(RLIMIT_AS, j->address_space + room, "memory", err);
 }
 
-/* What libseccomp and the dynamic linker need besides. */
+/* System calls that libseccomp and the dynamic linker need besides. */
 static const int while_loading[] = {SCMP_SYS(seccomp), SCMP_SYS(prctl)};
 
-/* What the sanitizer's runtime asks for when a function does not return (exceptions, exit): its own stack. */
+/* The sanitizer's runtime asks for its own stack when a function does not return (exceptions, exit). */
 static const int for_asan[] = {SCMP_SYS(sigaltstack)};
 
 /* Common to both. */

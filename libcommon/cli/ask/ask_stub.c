@@ -1,9 +1,7 @@
-/* What imports and kernels of the model become. A stub is a few bytes of code that carry its number to one handler:
- *
- *	mov $number, %r11d; movabs $ask_stub_entry, %r10; jmp *%r10
- *
- * The entry saves the argument registers, so that the handler can read arguments by the operator's signature, or look for
- * tensors among them. Stubs lie right before the image: a kernel's first five bytes become a jump to one. */
+/* What imports and kernels of the model become. A stub is a few bytes of code (ask_x86_64.c) that carry its number to one handler,
+ * which reads arguments by the operator's signature, or looks for tensors among them. Stubs lie right before the image: a kernel's
+ * first five bytes become a jump to one. */
+#include "contract/opsig.h"
 #include "ask/ask_child.h"
 
 #include <dlfcn.h>
@@ -29,57 +27,15 @@ void world_note(const char *fmt, ...)
 	buf_release(&b);
 }
 
-/* clang-format off */
-__asm__(".pushsection .text\n"
-	".globl ask_stub_entry\n"
-	".hidden ask_stub_entry\n"
-	".type ask_stub_entry, @function\n"
-	"ask_stub_entry:\n"
-	"	.cfi_startproc\n"
-	"	pushq %rbp\n"
-	"	.cfi_def_cfa_offset 16\n"
-	"	.cfi_offset 6, -16\n"
-	"	movq %rsp, %rbp\n"
-	"	.cfi_def_cfa_register 6\n"
-	"	subq $176, %rsp\n"
-	"	movq %rdi, 0(%rsp)\n"
-	"	movq %rsi, 8(%rsp)\n"
-	"	movq %rdx, 16(%rsp)\n"
-	"	movq %rcx, 24(%rsp)\n"
-	"	movq %r8, 32(%rsp)\n"
-	"	movq %r9, 40(%rsp)\n"
-	"	movups %xmm0, 48(%rsp)\n"
-	"	movups %xmm1, 64(%rsp)\n"
-	"	movups %xmm2, 80(%rsp)\n"
-	"	movups %xmm3, 96(%rsp)\n"
-	"	movups %xmm4, 112(%rsp)\n"
-	"	movups %xmm5, 128(%rsp)\n"
-	"	movups %xmm6, 144(%rsp)\n"
-	"	movups %xmm7, 160(%rsp)\n"
-	"	movl %r11d, %edi\n"
-	"	movq %rsp, %rsi\n"
-	"	leaq 16(%rbp), %rdx\n"
-	"	call ask_stub_called\n"
-	"	leave\n"
-	"	.cfi_def_cfa 7, 8\n"
-	"	ret\n"
-	"	.cfi_endproc\n"
-	".size ask_stub_entry, . - ask_stub_entry\n"
-	".popsection\n");
-/* clang-format on */
-void ask_stub_entry(void);
-uint64_t ask_stub_called(uint32_t number, const uint64_t *saved, const uint64_t *stack);
-
-__attribute__((used)) uint64_t ask_stub_called(uint32_t number, const uint64_t *saved, const uint64_t *stack)
+uint64_t stub_called(uint32_t number, const struct stub_call *c)
 {
 	if (number >= world->n_stubs)
 		return 1;
-	const struct stub *s = &world->stub[number];
-	struct stub_call c = {.ints = saved, .reals = saved + 6, .stack = stack};
+	struct stub *s = &world->stub[number];
 	switch (s->kind) {
 	case STUB_VALUE: return (uint64_t)s->value;
-	case STUB_KERNEL: kernel_called(s->name, &c); return 0;
-	case STUB_OP: return op_called(s, &c);
+	case STUB_KERNEL: kernel_called(s->name, c); return 0;
+	case STUB_OP: return op_called(s, c);
 	case STUB_UNKNOWN: break;
 	}
 	/* It failed, as torch's functions say it: an operator that made nothing must not seem to have made something. */
@@ -87,35 +43,17 @@ __attribute__((used)) uint64_t ask_stub_called(uint32_t number, const uint64_t *
 	return 1;
 }
 
-enum { STUB_BYTES = 32 };
-
 void *stub_new(struct image *im, struct stub s)
 {
-	if (im->stub_size - im->stub_used < STUB_BYTES)
+	if (im->stub_size - im->stub_used < ASK_STUB_BYTES)
 		return NULL;
 	uint8_t *p = s.code = im->map + im->stub_used;
-	im->stub_used += STUB_BYTES;
+	im->stub_used += ASK_STUB_BYTES;
 	uint32_t number = world->n_stubs;
-	uint64_t entry = (uint64_t)(uintptr_t)ask_stub_entry;
 	GROW(world->stub, world->n_stubs, world->cap_stubs, 1);
 	world->stub[world->n_stubs++] = s;
-	memcpy(p, "\x41\xbb", 2);
-	memcpy(p + 2, &number, 4);
-	memcpy(p + 6, "\x49\xba", 2);
-	memcpy(p + 8, &entry, 8);
-	memcpy(p + 16, "\x41\xff\xe2", 3);
+	ask_write_stub(p, number);
 	return s.code;
-}
-
-bool stub_patch(uint8_t *entry, const void *stub)
-{
-	int64_t distance = (const uint8_t *)stub - (entry + 5);
-	int32_t near = (int32_t)distance;
-	if (!stub || near != distance)
-		return false;
-	entry[0] = 0xe9;
-	memcpy(entry + 1, &near, 4);
-	return true;
 }
 
 /* Names that Inductor gives (torch/_inductor/codegen/cpp.py, triton.py): extern "C", so not mangled. */
@@ -273,7 +211,7 @@ static void *bind_torch(struct image *im, const char *name)
 			int n = tables[i].number(slice_str(name + strlen(tables[i].prefix)));
 			return stub_new(im, (struct stub){.kind = STUB_VALUE, .name = name, .value = n});
 		}
-	const char *sig = op_signature(name);
+	const char *sig = opsig(name);
 	if (sig)
 		return stub_new(im, (struct stub){.kind = STUB_OP, .name = name, .sig = sig});
 	return NULL;
@@ -290,7 +228,7 @@ void *stub_bind(struct image *im, const char *name)
 		return bind_torch(im, name);
 	if (stub_is_kernel(name))
 		return stub_new(im, (struct stub){.kind = STUB_KERNEL, .name = name});
-	/* What only kernels call, and they do nothing. */
+	/* Functions that only kernels call, which do nothing here. */
 	if (starts(name, "Sleef_") || starts(name, "GOMP_") || starts(name, "omp_") || starts(name, "__kmpc_"))
 		return stub_new(im, (struct stub){.kind = STUB_VALUE, .name = name});
 	if (starts(name, "cu") || starts(name, "hip") || starts(name, "nv")) {

@@ -195,7 +195,7 @@ struct bounds *source_bounds(const struct source *s)
 	}
 }
 
-/* What comes from data and has this value now. */
+/* The source that comes from data and has this value now. */
 static bool find_data(int64_t value, struct source *s)
 {
 	for (uint32_t k = 0; k < world->run.n_made; k++)
@@ -234,6 +234,15 @@ static bool take_bound(const struct complaint *c, const struct source *s)
 
 /* ---- until nothing is complained of ---- */
 
+/* An assertion wants what an operator made to be otherwise than its rule says: the program knows better. */
+static void overrule(struct shape *s)
+{
+	if (!s->ruled || s->overruled)
+		return;
+	s->overruled = true;
+	world_note("the program asserts another shape of what an operator makes than the operator's rule gives");
+}
+
 static bool adapt_shape(const struct complaint *c)
 {
 	struct shape *s = world->asked ? world->asked->shape : NULL;
@@ -245,6 +254,7 @@ static bool adapt_shape(const struct complaint *c)
 		if (s->size[d] != size) {
 			if (s->size_state[d] == DIM_EXACT)
 				return false;
+			overrule(s);
 			s->size[d] = size;
 			s->size_state[d] = DIM_DERIVED;
 			changed = true;
@@ -252,6 +262,8 @@ static bool adapt_shape(const struct complaint *c)
 		if (s->stride[d] != stride) {
 			if (s->stride_state[d] == DIM_EXACT)
 				return false;
+			if (s->stride_state[d] == DIM_DERIVED)
+				overrule(s);
 			s->stride[d] = stride;
 			s->stride_state[d] = DIM_DERIVED;
 			changed = true;
@@ -280,6 +292,7 @@ static enum settled adapt(const struct complaint *c)
 	case SAID_RANK:
 		if (!world->asked || !world->asked->shape || world->asked->shape->n_dim == c->expected)
 			return STUCK;
+		overrule(world->asked->shape);
 		world->asked->shape->n_dim = (int)c->expected;
 		return SETTLED;
 	case SAID_TYPE: return adapt_type(c);
@@ -295,7 +308,7 @@ static enum settled adapt(const struct complaint *c)
 	}
 }
 
-static enum settled settle(struct walks *w)
+static enum settled settle_walk(struct walks *w)
 {
 	struct complaint c;
 	uint32_t limit = 64 + 16 * world->n_inputs;
@@ -305,7 +318,10 @@ static enum settled settle(struct walks *w)
 		if (s == SETTLED && c.kind != SAID_NOTHING)
 			continue;
 		if (s != SETTLED)
-			snprintf(w->stopped, sizeof(w->stopped), "%s", c.text[0] ? c.text : "it failed and said nothing");
+			snprintf(w->stopped, sizeof(w->stopped), "%s",
+				 world->weightless ? "it has no weights, and models of torch before 2.10 take them from C++ only"
+				 : c.text[0]       ? c.text
+						   : "it failed and said nothing");
 		if (world->run.overflow)
 			s = STUCK;
 		return s;
@@ -314,7 +330,7 @@ static enum settled settle(struct walks *w)
 	return STUCK;
 }
 
-bool walk_settles(struct walks *w) { return settle(w) == SETTLED; }
+bool walk_settles(struct walks *w) { return settle_walk(w) == SETTLED; }
 
 /* ---- what was seen in a run ---- */
 
@@ -490,7 +506,7 @@ static void find_steps(struct walks *w)
 			in->shape.size_state[d] = DIM_FREE;
 			int64_t v = pick(*b, WANT_PRIME);
 			in->shape.size[d] = v > 0 ? v : at;
-			if (settle(w) != SETTLED)
+			if (settle_walk(w) != SETTLED)
 				in->shape.size[d] = at;
 		}
 }
@@ -545,14 +561,14 @@ static void learn_data_bounds(struct walks *w)
 			}
 			*source_value(s) = s->base;
 		}
-		if (settle(w) != SETTLED)
+		if (settle_walk(w) != SETTLED)
 			return;
 	}
 }
 
 static bool try_values(struct walks *w)
 {
-	if (settle(w) != SETTLED)
+	if (settle_walk(w) != SETTLED)
 		return false;
 	record(w);
 	return true;
@@ -580,7 +596,7 @@ static int64_t pick_far(struct bounds b, int64_t base, bool end)
 	return pick(b, WANT_PRIME);
 }
 
-/* One at a time: all values of a small range, else a few, odd and even, close and far. */
+/* Varies one source at a time: all values of a small range, else a few, odd and even, close and far. */
 static void vary_one(struct walks *w, uint32_t j, int64_t *other)
 {
 	struct source *s = &w->source[j];
@@ -618,7 +634,7 @@ void walk_row(struct walks *w, uint32_t j, int n)
 		try_values(w);
 	}
 	back_to_base(w);
-	settle(w);
+	settle_walk(w);
 }
 
 static void vary(struct walks *w)
@@ -672,23 +688,23 @@ int walk_model(struct walks *w, struct err *err)
 	for (int attempt = 0; attempt < 6 && s == CONFLICT; attempt++) {
 		used.n = attempt ? 0 : used.n;
 		choose_sizes(attempt);
-		s = settle(w);
+		s = settle_walk(w);
 	}
 	w->complete = s == SETTLED;
 	if (w->complete) {
 		walk_ways(w);
 		find_steps(w);
-		w->complete = settle(w) == SETTLED;
+		w->complete = settle_walk(w) == SETTLED;
 	}
 	if (w->complete)
 		w->stopped[0] = 0;
 	find_sources(w);
 	if (w->complete) {
 		learn_data_bounds(w);
-		if (settle(w) == SETTLED) {
+		if (settle_walk(w) == SETTLED) {
 			record(w);
 			vary(w);
-			if (settle(w) == SETTLED)
+			if (settle_walk(w) == SETTLED)
 				return 0;
 		}
 		return err_set(err, EXIT_INPUT, "the model does not do twice the same: %.500s", w->stopped);

@@ -82,7 +82,7 @@ static void plan_cases(struct explorer *e, const struct plan *so_far, uint64_t p
 	world_note("the program branches on a number from data (aoti_torch_item): what it does if that is 1 is told");
 }
 
-/* What was asked in the last run, which went as `so_far` says: plan the other answers. */
+/* Plans the other answers to what was asked in the last run, which went as `so_far` says. */
 static void plan_others(struct explorer *e, const struct plan *so_far)
 {
 	uint32_t n = world->run.n_asked;

@@ -24,7 +24,8 @@ struct loaded {
 	struct package_model *model;
 	struct contract contract;
 	struct comparison compared; /* of .probe: text against binary */
-	/* Of .probe, where the text was not understood everywhere and the binary was followed to its end: the binary's own. */
+	/* The binary's own contract; only where .probe was asked for, the text was not understood everywhere, and the binary was
+	 * followed to its end. */
 	struct contract binary;
 	bool probed, has_binary, read; /* read: there is a text, and it is a wrapper */
 };

@@ -1,12 +1,13 @@
 #include "html/html.h"
 
 #include "base/base64.h"
+#include "base/bytes16.h"
 #include "base/json.h"
 
 #include <sha256.h>
 
 #define LOST "\xef\xbf\xbd"
-/* What a byte becomes; "": look closer. */
+/* The text that stands for a byte in HTML; "": look closer. */
 static const char *const entity[256] = {[0 ... '\t' - 1] = LOST,
 					['\n' + 1 ... '\r' - 1] = LOST,
 					['\r'] = "&#13;",
@@ -21,18 +22,27 @@ static const char *const entity[256] = {[0 ... '\t' - 1] = LOST,
 					[0xd8] = "",
 					[0xe2] = ""};
 
+/* The first byte from p on that may become something else; < > are 3c 3e, & ' are 26 27. */
+static const char *special(const char *p, const char *end)
+{
+	BYTES16_SKIP(p, end, c, (c - 0x20 > 0x5e) | ((c & 0xfd) == 0x3c) | ((c | 1) == 0x27) | (c == '"'))
+	while (p < end && !entity[(unsigned char)*p])
+		p++;
+	return p;
+}
+
 static void escape(struct buf *b, struct slice s)
 {
 	const char *run = s.p, *end = s.p + s.n;
-	for (const char *p = run; p < end; p++) {
+	for (const char *p = run; (p = special(p, end)) < end;) {
 		const char *as = entity[(unsigned char)*p];
-		size_t n = 1;
-		if (!as || (!*as && !(n = text_drives(p, (size_t)(end - p)))))
-			continue;
-		buf_add(b, run, (size_t)(p - run));
-		buf_adds(b, *as ? as : LOST);
-		run = p + n;
-		p = run - 1;
+		size_t n = *as ? 1 : text_drives(p, (size_t)(end - p));
+		if (n) {
+			buf_add(b, run, (size_t)(p - run));
+			buf_adds(b, *as ? as : LOST);
+			run = p + n;
+		}
+		p += n ? n : 1;
 	}
 	buf_add(b, run, (size_t)(end - run));
 }
@@ -63,7 +73,7 @@ void html_href(struct buf *b, struct slice path)
 	static const char hex[] = "0123456789ABCDEF";
 	for (size_t i = 0; i < path.n; i++) {
 		unsigned char c = (unsigned char)path.p[i];
-		if ((c >= '0' && c <= '9') || ((c | 32) >= 'a' && (c | 32) <= 'z') || (c && strchr("/-_.~!,", c))) {
+		if (is_digit(c) || ((c | 32) >= 'a' && (c | 32) <= 'z') || (c && strchr("/-_.~!,", c))) {
 			buf_addc(b, (char)c);
 		} else {
 			buf_addc(b, '%');

@@ -40,11 +40,10 @@ void child_kill(struct child *c)
 }
 
 pid_t child_pid(const struct child *c) { return c->pid; }
-void *child_user(const struct child *c) { return c->user; }
 const struct child_result *child_result(const struct child *c) { return &c->r; }
 
 /* Has it ended? Then end its group, reap it and fill the result. */
-static bool finish(struct child *c, bool block)
+static bool reap_child(struct child *c, bool block)
 {
 	siginfo_t info = {0};
 	int w;
@@ -86,7 +85,7 @@ struct seat {
 	struct child *c;
 	int stream; /* 0 to 2, or -1 for its pidfd */
 };
-/* One round of waiting. */
+/* A round of waiting for the next event of any child. */
 struct round {
 	struct pollfd *pf;
 	struct seat *seat; /* of each pf but watch_fd's, the last */
@@ -102,7 +101,7 @@ static void add_seat(struct round *w, struct child *c, int stream, int fd, short
 	w->seat[w->n++] = (struct seat){c, stream};
 }
 
-/* What is due is done: SIGTERM, SIGKILL; when the next is, the round wakes. */
+/* Sends SIGTERM or SIGKILL where it is due; the round wakes when the next is. */
 static void keep_time(struct round *w, struct child *c)
 {
 	if (w->now >= c->deadline)
@@ -204,7 +203,7 @@ static struct child *next_ended(struct childset *set)
 	for (size_t k = 0; k < set->n; k++) {
 		struct child *c = set->v[(k + set->turn) % set->n];
 		if (!c->reaped)
-			finish(c, false);
+			reap_child(c, false);
 		if (c->reaped && !c->reported && !has_unread(c)) {
 			c->reported = true;
 			return c;
@@ -254,7 +253,7 @@ void child_free(struct childset *set, struct child *c)
 	if (!c->reaped && !c->leave_running) {
 		child_kill(c);
 		signal_child(c, SIGKILL);
-		finish(c, true);
+		reap_child(c, true);
 	}
 	child_dispose(c);
 }

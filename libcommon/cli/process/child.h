@@ -90,7 +90,6 @@ struct child_spec {
 	bool leave_running;          /* never kill what it leaves behind, nor itself at child_free */
 	bool die_with_parent;        /* SIGKILL when the tool dies, however it dies */
 	size_t keep_head, keep_tail; /* of each collected stream, in bytes; both 0: 64 KiB each */
-	void *user;                  /* handed back by child_user */
 	/* Instead of a program: run this in a fork and _exit with what it returns (what it left in stdio buffers is
 	 * lost: write(2)). Only stdin, stdout, stderr and .fds are open; .argv names it in messages, the environment is
 	 * the tool's. The caller's threads do not exist there. */
@@ -100,7 +99,7 @@ struct child_spec {
 	void *arg;
 };
 
-/* One collected stream: the first bytes, the last bytes, and how many there were. */
+/* A collected stream: its first bytes, the last bytes, and how many there were. */
 struct child_output {
 	struct buf head;
 	char *ring;
@@ -158,7 +157,7 @@ int childset_wait(struct childset *set, int watch_fd, int timeout_ms, struct chi
 /* TERM, then KILL after the grace time; returns at once, CHILD_ENDED follows. */
 void child_stop(struct child *c);
 /* KILL now; CHILD_ENDED follows. */
-void child_kill(struct child *c);
+FOR_TESTS void child_kill(struct child *c);
 /* Take a child out of its set. One that still runs is killed and reaped first (see leave_running). */
 void child_free(struct childset *set, struct child *c);
 void childset_release(struct childset *set);
@@ -171,10 +170,9 @@ void child_send_end(struct child *c);
 int child_fd(const struct child *c, int stream);
 void child_close_stream(struct child *c, int stream);
 pid_t child_pid(const struct child *c);
-void *child_user(const struct child *c);
 const struct child_result *child_result(const struct child *c);
 
-/* What was kept: head, and if bytes were dropped a line saying how many, then the tail. */
+/* Appends what was kept: the head, a line saying how many bytes were dropped if any were, and the tail. */
 void child_output_text(const struct child_output *o, struct buf *b);
 /* "exited with status 3", "killed by SIGSEGV (Segmentation fault)", "timed out (killed by SIGTERM)". */
 void child_describe(const struct child_result *r, struct buf *b);
@@ -186,7 +184,7 @@ char *child_which(const char *name);
  * own). A command that could not start is status 4. Flushes stdio first. */
 _Noreturn void child_exit_like(const struct child_result *r);
 
-/* What SIGINT, SIGTERM, SIGHUP and SIGQUIT to the tool do to its children. Signals the tool was started with ignored
+/* SIGINT, SIGTERM, SIGHUP and SIGQUIT to the tool reach its children in one of these ways. Signals the tool was started with ignored
  * (nohup) stay ignored. Call it once, before the first child. At most CHILD_GUARDED children at a time are covered. */
 enum child_signal_mode {
 	CHILD_SIGNALS_KILL,    /* kill every group, then die of the same signal */

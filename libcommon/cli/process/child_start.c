@@ -1,12 +1,12 @@
 /* child_start.c - a child's way from a child_spec to its program. */
 #include "process/child_part.h"
+#include "process/linux.h"
 
 #include <fcntl.h>
 #include <limits.h>
 #include <signal.h>
 #include <stdatomic.h>
 #include <sys/prctl.h>
-#include <sys/syscall.h>
 #include <sys/wait.h>
 
 #define DEFAULT_KEEP (64u << 10)
@@ -361,7 +361,7 @@ void child_dispose(struct child *c)
 static struct child *new_child(const struct child_spec *spec)
 {
 	struct child *c = xcalloc(1, sizeof(*c));
-	*c = (struct child){.pid = -1, .pidfd = -1, .fd = {-1, -1, -1}, .guard = -1, .user = spec->user};
+	*c = (struct child){.pid = -1, .pidfd = -1, .fd = {-1, -1, -1}, .guard = -1};
 	c->own_group = !spec->same_group;
 	c->leave_running = spec->leave_running;
 	c->grace = (int64_t)(spec->grace_ms > 0 ? spec->grace_ms : DEFAULT_GRACE_MS) * MS;

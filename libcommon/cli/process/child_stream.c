@@ -1,5 +1,6 @@
 /* child_stream.c - what goes to a child and comes from it. */
 #include "process/child_part.h"
+#include "base/text.h"
 
 #include <signal.h>
 #include <time.h>
@@ -76,11 +77,11 @@ void child_describe(const struct child_result *r, struct buf *b)
 	else if (r->how == CHILD_STOPPED)
 		buf_adds(b, "stopped (");
 	if (r->sig) {
-		const char *name = sigabbrev_np(r->sig), *text = sigdescr_np(r->sig);
-		if (name && text && r->how == CHILD_SIGNALED)
-			buf_addf(b, "killed by SIG%s (%s)", name, text);
+		const char *name = signal_name(r->sig);
+		if (name && r->how == CHILD_SIGNALED)
+			buf_addf(b, "killed by %s (%s)", name, strsignal(r->sig));
 		else if (name)
-			buf_addf(b, "killed by SIG%s", name);
+			buf_addf(b, "killed by %s", name);
 		else
 			buf_addf(b, "killed by signal %d", r->sig);
 	} else {

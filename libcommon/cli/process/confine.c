@@ -1,11 +1,11 @@
 #include "process/confine.h"
+#include "process/linux.h"
 
 #include <errno.h>
 #include <fcntl.h>
 #include <linux/capability.h>
 #include <sys/mman.h>
 #include <sys/prctl.h>
-#include <sys/syscall.h>
 #include <unistd.h>
 
 int confine_limit(__rlimit_resource_t what, uint64_t value, const char *name, struct err *err)
@@ -103,7 +103,7 @@ static const int calculating[] = {
     SCMP_SYS(getpid), SCMP_SYS(gettid),
 };
 
-/* Of madvise(): not MADV_REMOVE, which takes the blocks of a file away that is mapped, the call log's too. */
+/* The advice that madvise() may give: not MADV_REMOVE, which takes the blocks of a file away that is mapped, the call log's too. */
 static const int advice[] = {
     MADV_NORMAL,
     MADV_RANDOM,

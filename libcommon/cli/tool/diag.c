@@ -4,7 +4,6 @@
 #include <unistd.h>
 
 const char *diag_tool = "pt2utils";
-bool diag_debug;
 static void (*at_die[8])(void);
 static size_t n_at_die;
 
@@ -32,7 +31,7 @@ static void put(const char *tool, int errnum, const char *fmt, va_list ap)
 	clean_text(line, len);
 	line[len++] = '\n';
 	fflush(stdout);
-	/* One write: two processes' messages do not mix. Nothing can be done when stderr is gone. */
+	/* A message is one write, so that those of two processes do not mix. Nothing can be done when stderr is gone. */
 	if (write(STDERR_FILENO, line, len) < 0)
 		return;
 }
@@ -89,15 +88,5 @@ void note(const char *fmt, ...)
 	va_list ap;
 	va_start(ap, fmt);
 	put("", 0, fmt, ap);
-	va_end(ap);
-}
-
-void debug(const char *fmt, ...)
-{
-	if (!diag_debug)
-		return;
-	va_list ap;
-	va_start(ap, fmt);
-	put(diag_tool, 0, fmt, ap);
 	va_end(ap);
 }

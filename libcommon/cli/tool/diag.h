@@ -8,17 +8,15 @@
 #include "base/base.h"
 
 extern const char *diag_tool; /* set first thing in main */
-extern bool diag_debug;       /* debug() prints only when set */
 
 _Noreturn void die(enum exit_status status, const char *fmt, ...) PRINTF_LIKE(2, 3);
 _Noreturn void die_errno(enum exit_status status, const char *fmt, ...) PRINTF_LIKE(2, 3);
 _Noreturn void die_err(const struct err *e);
 void warn(const char *fmt, ...) PRINTF_LIKE(1, 2);
-/* One warning a line. */
+/* A warning for each line. */
 void warn_lines(struct slice lines);
 /* For people, on standard error: a line without the name of the tool. */
 void note(const char *fmt, ...) PRINTF_LIKE(1, 2);
-void debug(const char *fmt, ...) PRINTF_LIKE(1, 2);
 /* Run before die() exits: remove temporary outputs. At most 8. */
 void diag_at_die(void (*fn)(void));
 

@@ -31,7 +31,7 @@ struct limit_places {
 
 /* -1 and the usage status for a name that is not in the table (the text lists all) or a value that is no number. */
 int limits_wrong(const struct limit *table, size_t n, const struct opt_pairs *max, struct err *err);
-/* What stands in p->tmp is one more place; tmp is emptied. */
+/* Adds the text in p->tmp as one more place, and empties tmp. */
 void limit_place(struct limit_places *p);
 /* A line into `lines` for each of max (which limits_wrong() has seen) whose count is larger. How many. */
 unsigned limits_over(const struct limit *table, size_t n, const struct opt_pairs *max, const double *count,

@@ -27,7 +27,7 @@ static bool file_at(uintptr_t address, char *path, size_t room)
 }
 
 /* Synchronous, out of code that reads a mapping: unlike in other handlers, everything may be called. */
-static void cut(int sig, siginfo_t *info, void *context)
+static void on_sigbus(int sig, siginfo_t *info, void *context)
 {
 	char path[4096];
 	(void)context;
@@ -38,7 +38,7 @@ static void cut(int sig, siginfo_t *info, void *context)
 
 void mapfile_watch(void)
 {
-	struct sigaction sa = {.sa_sigaction = cut, .sa_flags = SA_SIGINFO};
+	struct sigaction sa = {.sa_sigaction = on_sigbus, .sa_flags = SA_SIGINFO};
 	owner = getpid();
 	sigaction(SIGBUS, &sa, NULL);
 }

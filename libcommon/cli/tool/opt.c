@@ -1,6 +1,7 @@
 /* opt.c - the command line by one table. */
 #include "tool/opt_part.h"
 #include "tool/diag.h"
+#include "base/text.h"
 
 #include <errno.h>
 #include <unistd.h>
@@ -9,7 +10,7 @@
 	{ \
 		.type = (a_) ? OPT_T_STRING : OPT_T_FLAG, .s = (s_), .l = (l_), .arg = (a_), .help = (h_), .imin = (id_) \
 	}
-/* What every tool has. Their id stands in imin. */
+/* The options that every tool has. Their id stands in imin. */
 const struct opt opt_reserved[RESERVED_COUNT + 1] = {
     RESERVED('h', "help", NULL, "print this help", RESERVED_H),    RESERVED('V', "version", NULL, "print the version", RESERVED_V),
     RESERVED(0, "help-options", NULL, NULL, RESERVED_OPTIONS),     RESERVED(0, "help-synopsis", NULL, NULL, RESERVED_SYNOPSIS),
@@ -106,6 +107,7 @@ static const struct opt *nearest(const struct opt_spec *spec, const struct opt_c
 static int show_reserved(const struct opt_spec *spec, const struct opt_command *sub, const struct opt *o, const char *value, int width,
 			 struct buf *text, struct err *err)
 {
+	const char *known;
 	switch (o->imin) {
 	case RESERVED_H: opt_help(spec, sub, width, text); break;
 	case RESERVED_V: buf_addf(text, "%s (pt2utils) %s\n", spec->tool, PT2_VERSION); break;
@@ -119,11 +121,10 @@ static int show_reserved(const struct opt_spec *spec, const struct opt_command *
 		}
 		break;
 	default:
-		if (strcmp(value, "bash")) {
-			err_set(err, EXIT_USAGE, "option '--completion' is one of bash, not '%s'", value);
+		if ((known = opt_completion(spec, value, text))) {
+			err_set(err, EXIT_USAGE, "option '--completion' is one of %s, not '%s'", known, value);
 			return OPT_BAD;
 		}
-		opt_completion_bash(spec, text);
 	}
 	return OPT_SHOW;
 }
@@ -146,7 +147,7 @@ struct parser {
 	struct err *err;
 };
 
-static enum opt_result take(struct parser *p, const struct opt *o, const char *name, const char *value)
+static enum opt_result take_option(struct parser *p, const struct opt *o, const char *name, const char *value)
 {
 	if (opt_is_reserved(o))
 		return (enum opt_result)show_reserved(p->spec, p->in->sub, o, value, p->width, p->text, p->err);
@@ -196,7 +197,7 @@ static enum opt_result long_option(struct parser *p, const char *word)
 	else if (o->arg && !opt_is_optional(o))
 		value = next_value(p, o, full);
 	if (value || !o->arg || opt_is_optional(o))
-		r = take(p, o, full, value);
+		r = take_option(p, o, full, value);
 	free(full);
 	return r;
 }
@@ -217,7 +218,7 @@ static enum opt_result short_options(struct parser *p, const char *word)
 			value = c + 1;
 		else if (wants && !(value = next_value(p, o, name)))
 			return OPT_BAD;
-		enum opt_result r = take(p, o, name, value);
+		enum opt_result r = take_option(p, o, name, value);
 		if (r != OPT_OK || wants)
 			return r;
 	}
@@ -309,6 +310,12 @@ void opt_parse_or_exit(const struct opt_spec *spec, int argc, char **argv, struc
 {
 	struct buf b = {0};
 	struct err err = {0};
+	struct opt_spec named = *spec;
+	const char *called = argc > 0 ? path_base(argv[0]) : "";
+	if (!strncmp(called, "pt2-", 4) && !strcmp(called + 4, spec->tool)) {
+		named.tool = called;
+		spec = &named;
+	}
 	diag_tool = spec->tool;
 	enum opt_result r = opt_parse(spec, argc, argv, 0, in, &b, &err);
 	if (r == OPT_OK) {

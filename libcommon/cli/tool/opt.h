@@ -36,7 +36,7 @@
  *  - Subcommands (.commands): the first operand is one only when it equals a name exactly and no `--` stood before;
  *    `./report` or `-- report` mean the file. After it, the subcommand's options are known besides the tool's own.
  *  - Every tool has -h/--help, -V/--version and, hidden, --help-options (one option a line: short, long, argument,
- *    help, between tabs), --help-synopsis and --completion=bash.
+ *    help, between tabs), --help-synopsis and --completion=bash|zsh|fish.
  *
  * Ownership: values point into argv. Lists are the caller's to release. Tables are constant and must outlive parsing.
  * Targets keep what they held (their defaults) unless the option is given.
@@ -47,10 +47,6 @@
 #ifndef PT2_OPT_H
 #define PT2_OPT_H
 #include "base/buf.h"
-
-#ifndef PT2_VERSION
-#define PT2_VERSION "0.1.0"
-#endif
 
 struct opt_list {
 	const char **v;
@@ -135,9 +131,8 @@ struct opt {
 #define OPT_TARGET(type, t) ((void *)(1 ? (t) : (type *)(t)))
 /* clang-format on */
 
-/* What does not go together, checked in this order when all is parsed; -h lists the texts. Names are long names without dashes,
- * separated by blanks.
- *
+/* Rules of options that exclude or need each other, checked in this order when all is parsed; -h lists the texts. Names are long names
+ * without dashes, separated by blanks.
  *     static const struct opt_rule rules[] = {
  *         {.one_of = "json html", .text = "--json and --html are two forms: give one"},
  *         {.of = "fail", .without = OPT_COMMAND, .text = "--fail is for a command"},
@@ -159,6 +154,7 @@ struct opt_command {
 	const char *name, *summary;
 	const struct opt *options; /* NULL for none */
 	const char *operands;      /* as in the synopsis: "KERNEL DIR"; NULL for none */
+	const char *footer;        /* what they are: text at the end of its help; NULL */
 	int min, max;              /* number of operands (min counts only without a command); max -1: any */
 	bool command;              /* "-- COMMAND [ARG...]" is taken */
 	bool need_command;         /* and must be given */
@@ -193,27 +189,27 @@ enum opt_result {
 	OPT_BAD,  /* err.text; status 2 */
 };
 
-/* The whole of it for a main: sets diag_tool, then returns, or prints and exits. */
+/* The whole of it for a main: sets diag_tool, then returns, or prints and exits. A tool that is installed as pt2-TOOL, because
+ * another package has a TOOL, is called so in all that it says. */
 void opt_parse_or_exit(const struct opt_spec *spec, int argc, char **argv, struct operands *in);
 /* The same without printing or exiting. width: columns for -h, 0 for COLUMNS or the terminal or 80. */
-enum opt_result opt_parse(const struct opt_spec *spec, int argc, char **argv, int width, struct operands *in, struct buf *text,
-			  struct err *err);
+FOR_TESTS enum opt_result opt_parse(const struct opt_spec *spec, int argc, char **argv, int width, struct operands *in, struct buf *text,
+				    struct err *err);
 /* -1: what was given breaks a rule, whose text is in err. opt_parse_or_exit asks it. */
 int opt_rules(const struct opt_spec *spec, const struct operands *in, struct err *err);
 void operands_release(struct operands *in);
 void opt_list_release(struct opt_list *l);
 void opt_pairs_release(struct opt_pairs *p);
-/* The value of the last pair of this name, or NULL. */
-const char *opt_pairs_get(const struct opt_pairs *p, const char *name);
 
 /* "tlparse [-hqV] [-o DIR] [--html[=FILE]] TRACE...": one line without a newline. sub NULL: the tool itself. Flags with
  * a short name come first in one bracket (sorted, case aside), then the others in the table's order. */
 void opt_synopsis(const struct opt_spec *spec, const struct opt_command *sub, struct buf *b);
 void opt_help(const struct opt_spec *spec, const struct opt_command *sub, int width, struct buf *b);
 void opt_help_options(const struct opt_spec *spec, const struct opt_command *sub, struct buf *b);
-void opt_completion_bash(const struct opt_spec *spec, struct buf *b);
+/* The text for bash, zsh or fish, and NULL; of another shell, the names of those. */
+const char *opt_completion(const struct opt_spec *spec, const char *shell, struct buf *b);
 /* Is the table itself in order: no name twice (subcommands included), none of the reserved ones, help everywhere, tabs
  * and newlines nowhere, arguments where the type wants them, rules of options that there are. Every tool's test calls it. */
-int opt_check(const struct opt_spec *spec, struct err *err);
+FOR_TESTS int opt_check(const struct opt_spec *spec, struct err *err);
 
 #endif

@@ -1,4 +1,4 @@
-/* opt_completion.c - what the table says to bash. */
+/* opt_completion.c - what the table says to shells, and to bash. */
 #include "tool/opt_part.h"
 
 #include <ctype.h>
@@ -15,16 +15,30 @@ static void add_names(const struct opt *table, struct buf *b)
 	}
 }
 
-/* Patterns of the options that take the next word. */
-static void add_valued(const struct opt *table, struct buf *b, size_t *n)
+static void add_valued(const struct opt *table, struct buf *b)
 {
 	for (const struct opt *o = table; o && o->type; o++)
 		if (opt_is_option(o) && o->arg && !opt_is_optional(o)) {
 			if (o->s)
-				buf_addf(b, "%s-%c", (*n)++ ? "|" : "", o->s);
+				buf_addf(b, "%s-%c", b->len ? "|" : "", o->s);
 			if (o->l)
-				buf_addf(b, "%s--%s", (*n)++ ? "|" : "", o->l);
+				buf_addf(b, "%s--%s", b->len ? "|" : "", o->l);
 		}
+}
+
+void opt_add_valued(const struct opt_spec *spec, struct buf *b)
+{
+	add_valued(spec->options, b);
+	for (const struct opt_command *c = spec->commands; c && c->name; c++)
+		add_valued(c->options, b);
+}
+
+bool opt_any_command(const struct opt_spec *spec)
+{
+	bool any = spec->command;
+	for (const struct opt_command *c = spec->commands; c && c->name; c++)
+		any |= c->command;
+	return any;
 }
 
 static void add_value_cases(const struct opt *table, const char *cmd, struct buf *b)
@@ -63,22 +77,16 @@ static void add_value_cases(const struct opt *table, const char *cmd, struct buf
 	}
 }
 
-/* What the words before the cursor come to: $cmd and $operands; after "--" they are files or a command, and that is all. */
+/* Finds what the words before the cursor come to: $cmd and $operands; after "--" they are files or a command, and that is all. */
 static void add_loop(const struct opt_spec *spec, struct buf *b)
 {
 	struct buf valued = {0};
-	size_t n = 0;
-	add_valued(spec->options, &valued, &n);
-	for (const struct opt_command *c = spec->commands; c && c->name; c++)
-		add_valued(c->options, &valued, &n);
+	opt_add_valued(spec, &valued);
 	buf_adds(b, "\tfor ((i = 1; i < COMP_CWORD; i++)); do\n"
 		    "\t\tword=${COMP_WORDS[i]}\n"
 		    "\t\tcase $word in\n"
 		    "\t\t--)\n");
-	bool any_command = spec->command;
-	for (const struct opt_command *c = spec->commands; c && c->name; c++)
-		any_command |= c->command;
-	if (any_command)
+	if (opt_any_command(spec))
 		buf_adds(b, "\t\t\tif ((i == COMP_CWORD - 1)); then\n"
 			    "\t\t\t\tmapfile -t COMPREPLY < <(compgen -c -- \"$cur\")\n"
 			    "\t\t\t\treturn\n"
@@ -90,7 +98,7 @@ static void add_loop(const struct opt_spec *spec, struct buf *b)
 		    "\t\t=)\n"
 		    "\t\t\t((i++))\n"
 		    "\t\t\t;;\n");
-	if (n)
+	if (valued.len)
 		buf_addf(b, "\t\t%s)\n\t\t\t[[ ${COMP_WORDS[i+1]} == = ]] || ((i++))\n\t\t\t;;\n", buf_str(&valued));
 	buf_adds(b, "\t\t-?*)\n\t\t\t;;\n");
 	if (spec->commands) {
@@ -138,7 +146,7 @@ static void add_operands(const struct opt_spec *spec, struct buf *b)
 	}
 }
 
-void opt_completion_bash(const struct opt_spec *spec, struct buf *b)
+static void completion_bash(const struct opt_spec *spec, struct buf *b)
 {
 	struct buf fn = {0};
 	for (const char *c = spec->tool; *c; c++)
@@ -164,4 +172,18 @@ void opt_completion_bash(const struct opt_spec *spec, struct buf *b)
 	add_operands(spec, b);
 	buf_addf(b, "}\ncomplete -F _%s %s\n", buf_str(&fn), spec->tool);
 	buf_release(&fn);
+}
+
+const char *opt_completion(const struct opt_spec *spec, const char *shell, struct buf *b)
+{
+	static const struct {
+		const char *shell;
+		void (*write)(const struct opt_spec *spec, struct buf *b);
+	} shells[] = {{"bash", completion_bash}, {"zsh", opt_completion_zsh}, {"fish", opt_completion_fish}};
+	for (size_t i = 0; i < ARRAY_LEN(shells); i++)
+		if (!strcmp(shell, shells[i].shell)) {
+			shells[i].write(spec, b);
+			return NULL;
+		}
+	return "bash, zsh, fish";
 }

@@ -215,9 +215,10 @@ void opt_help(const struct opt_spec *spec, const struct opt_command *sub, int wi
 	}
 	if (!sub && spec->commands)
 		buf_addf(b, "\nTry '%s COMMAND -h' for a command's own options.\n", spec->tool);
-	if (!sub && spec->footer) {
+	const char *footer = sub ? sub->footer : spec->footer;
+	if (footer) {
 		buf_addc(b, '\n');
-		wrap(b, spec->footer, 0, 0, w, false);
+		wrap(b, footer, 0, 0, w, false);
 	}
 }
 

@@ -3,7 +3,7 @@
  *     opt.c              the command line: words -> options by name -> targets
  *     opt_value.c        one option's value into its target
  *     opt_help.c         -h, the synopsis, the list that the manual is held against
- *     opt_completion.c   --completion=bash
+ *     opt_completion.c   --completion=bash, and opt_completion_zsh.c, opt_completion_fish.c
  *     opt_rules.c        what does not go together
  *     opt_check.c        is the table itself in order
  *
@@ -37,6 +37,12 @@ static inline bool opt_is_reserved(const struct opt *o) { return o >= opt_reserv
 
 /* name: the option as the user wrote it. value: NULL when it has none. */
 int opt_apply(const struct opt *o, const char *name, const char *value, struct err *err);
+
+/* Patterns "-o|--output" of the options that take the next word; may a command stand behind "--", of the tool or of any subcommand. */
+void opt_add_valued(const struct opt_spec *spec, struct buf *b);
+bool opt_any_command(const struct opt_spec *spec);
+void opt_completion_zsh(const struct opt_spec *spec, struct buf *b);
+void opt_completion_fish(const struct opt_spec *spec, struct buf *b);
 
 void opt_given(struct operands *in, const struct opt *o);
 void opt_taken_back(struct operands *in, const struct opt *o);

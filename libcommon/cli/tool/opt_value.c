@@ -144,11 +144,3 @@ void opt_pairs_release(struct opt_pairs *p)
 	free(p->v);
 	*p = (struct opt_pairs){0};
 }
-
-const char *opt_pairs_get(const struct opt_pairs *p, const char *name)
-{
-	for (size_t i = p->n; i--;)
-		if (slice_is(p->v[i].name, name))
-			return p->v[i].value;
-	return NULL;
-}

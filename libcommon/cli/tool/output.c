@@ -39,7 +39,7 @@ void remove_tree(const char *path)
 		nftw(path, remove_one, 32, FTW_DEPTH | FTW_PHYS);
 }
 
-static struct output *add(const char *path, bool dir)
+static struct output *add_output(const char *path, bool dir)
 {
 	struct output *o = xcalloc(1, sizeof(*o));
 	size_t n = strlen(path);
@@ -86,7 +86,7 @@ struct output *output_file(const char *path, struct err *err)
 	char *real = link && stat(path, &st) == 0 && S_ISREG(st.st_mode) ? realpath(path, NULL) : NULL;
 	/* /dev/stdout, a named pipe: nothing to replace; nor where standard output is a file that has no name any more. */
 	bool in_place = exists && (!S_ISREG(st.st_mode) || (link && !real));
-	struct output *o = add(real ? real : path, false);
+	struct output *o = add_output(real ? real : path, false);
 	free(real);
 	if (in_place) {
 		free(o->tmp);
@@ -154,11 +154,11 @@ struct output *output_dir(const char *path, bool replace, bool (*is_ours)(int fd
 		err_set(err, EXIT_USAGE, "cannot write into '%s': it is a file", path);
 		return NULL;
 	}
-	struct output *o = add(path, true);
+	struct output *o = add_output(path, true);
 	char link[1];
 	if (fd >= 0 && readlink(o->path, link, sizeof(link)) >= 0) { /* a link stays: the folder that it names is replaced */
 		drop(o);
-		o = add(real, true);
+		o = add_output(real, true);
 	}
 	/* An empty folder gives way to rename(), and only while it is empty. */
 	o->replace = !empty;

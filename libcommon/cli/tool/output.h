@@ -17,7 +17,7 @@
 
 struct output;
 
-/* What is no regular file (a pipe, /dev/stdout) is written in place. */
+/* A pipe, /dev/stdout and whatever else is no regular file is written in place. */
 struct output *output_file(const char *path, struct err *err);
 /* is_ours(dir fd): may this existing folder be replaced? An empty folder always may. */
 struct output *output_dir(const char *path, bool replace, bool (*is_ours)(int fd), struct err *err);

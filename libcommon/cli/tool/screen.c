@@ -118,7 +118,7 @@ static size_t columns_of(struct slice t)
 	return n;
 }
 
-static struct slice cut(struct slice *rest, char end)
+static struct slice take_cell(struct slice *rest, char end)
 {
 	const char *e = slice_chr(*rest, end);
 	size_t n = e ? (size_t)(e - rest->p) : rest->n;
@@ -172,7 +172,7 @@ static void put_row(struct screen *s, struct slice row, const size_t width[COLUM
 	struct slice cell[COLUMNS] = {0};
 	bool more = true;
 	for (int c = 0; c < columns; c++)
-		cell[c] = cut(&row, '\t');
+		cell[c] = take_cell(&row, '\t');
 	while (more) {
 		size_t blank = INDENT; /* columns that are due, so that no line ends in spaces */
 		more = false;
@@ -200,9 +200,9 @@ void put_table(struct screen *s, struct slice cells)
 	int columns = 0;
 	struct slice rest = cells;
 	while (rest.n) {
-		struct slice row = cut(&rest, '\n');
+		struct slice row = take_cell(&rest, '\n');
 		for (int c = 0; row.n && c < COLUMNS; c++) {
-			size_t n = columns_of(cut(&row, '\t'));
+			size_t n = columns_of(take_cell(&row, '\t'));
 			width[c] = n > width[c] ? n : width[c];
 			columns = c + 1 > columns ? c + 1 : columns;
 		}
@@ -211,11 +211,11 @@ void put_table(struct screen *s, struct slice cells)
 		squeeze(width, columns, (size_t)s->width);
 	if (s->color)
 		buf_adds(&s->b, "\033[2m");
-	put_row(s, cut(&cells, '\n'), width, columns);
+	put_row(s, take_cell(&cells, '\n'), width, columns);
 	if (s->color)
 		buf_adds(&s->b, "\033[m");
 	while (cells.n)
-		put_row(s, cut(&cells, '\n'), width, columns);
+		put_row(s, take_cell(&cells, '\n'), width, columns);
 }
 
 /* Columns of a text, what gives colour left out. */
@@ -241,7 +241,7 @@ void put_wraps(struct screen *s, size_t from, int indent)
 		start--;
 	int column = seen_columns(slice_of(s->b.p + start, from - start));
 	buf_add(&all, s->b.p + from, s->b.len - from);
-	s->b.len = from;
+	buf_cut(&s->b, from);
 	struct slice rest = buf_slice(&all), line;
 	for (; slice_line(&rest, &line); column = 0) {
 		for (size_t i = 0, end; i < line.n; i = end) {

@@ -18,9 +18,9 @@ static const struct {
 	const char *prefix;
 	size_t longest; /* of the folder that it lies in; 0: no limit of its own */
 } kinds[] = {
-    [TEMP_PRINTER] = {"aoti-printer.", 0}, [TEMP_NANASSERT] = {"aoti-nanassert.", 0},
-    [TEMP_EXPLAIN] = {"fxexplain.", 0},    [TEMP_MINIFY] = {"fxminify.", 0},
-    [TEMP_RUN] = {"pt2run.", 0},           [TEMP_LIVE] = {"pt2live.", 64}, /* a socket's path is short (sun_path) */
+    [TEMP_PRINTER] = {"aoti-printer.", 0}, [TEMP_NANASSERT] = {"aoti-nanassert.", 0}, [TEMP_EXPLAIN] = {"fxexplain.", 0},
+    [TEMP_MINIFY] = {"fxminify.", 0},      [TEMP_VERIFY] = {"aoti-verify.", 0},       [TEMP_RUN] = {"pt2run.", 0},
+    [TEMP_LIVE] = {"pt2live.", 64}, /* a socket's path is short (sun_path) */
 };
 
 struct temp {

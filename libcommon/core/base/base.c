@@ -1,4 +1,5 @@
 #include "base/base.h"
+#include "base/bytes16.h"
 
 #include <errno.h>
 #include <unistd.h>
@@ -87,6 +88,18 @@ size_t grow_cap(size_t cap, size_t need)
 
 const char *slice_find(struct slice a, const char *s) { return a.n ? memmem(a.p, a.n, s, strlen(s)) : NULL; }
 
+struct slice slice_until(struct slice a, const char *s)
+{
+	const char *p = slice_find(a, s);
+	return p ? slice_of(a.p, (size_t)(p - a.p)) : a;
+}
+
+struct slice slice_behind(struct slice a, const char *s)
+{
+	const char *p = slice_find(a, s);
+	return p ? slice_of(p + strlen(s), (size_t)(a.p + a.n - p) - strlen(s)) : slice_of(NULL, 0);
+}
+
 size_t utf8_len(const char *text, size_t n)
 {
 	const unsigned char *p = (const unsigned char *)text;
@@ -122,9 +135,16 @@ size_t text_drives(const char *text, size_t n)
 	return p[1] == 0x81 && p[2] >= 0xa6 && p[2] <= 0xa9 ? 3 : 0;
 }
 
+size_t text_printable(const char *text, size_t n)
+{
+	const char *p = text, *end = text + n;
+	BYTES16_SKIP(p, end, c, c - 0x20 > 0x5e)
+	return (size_t)(p - text);
+}
+
 static void clean(char *p, size_t n, bool lines)
 {
-	for (size_t i = 0, len; i < n; i += len ? len : 1) {
+	for (size_t i = 0, len; (i += text_printable(p + i, n - i)) < n; i += len ? len : 1) {
 		bool blank = p[i] == '\t' || p[i] == '\n' || (lines && p[i] == '\r' && i + 1 < n && p[i + 1] == '\n');
 		len = blank && lines ? 0 : text_drives(p + i, n - i);
 		if (len)

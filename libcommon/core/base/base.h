@@ -27,6 +27,8 @@
 
 #define PRINTF_LIKE(f, a) __attribute__((format(printf, f, a)))
 #define ARRAY_LEN(a) (sizeof(a) / sizeof((a)[0]))
+/* Before a declaration: the tests and fuzzers call it, no other file of the programs does (lint looks). */
+#define FOR_TESTS
 #define LIKELY(x) __builtin_expect(!!(x), 1)
 #define UNLIKELY(x) __builtin_expect(!!(x), 0)
 
@@ -111,6 +113,9 @@ static inline const char *slice_chr(struct slice s, char c) { return s.n ? memch
 static inline const char *slice_rchr(struct slice s, char c) { return s.n ? memrchr(s.p, c, s.n) : NULL; }
 /* First occurrence of s in a, or NULL. */
 const char *slice_find(struct slice a, const char *s);
+/* What of a stands before the first s: all of it where there is none; what stands behind it: nothing, with p NULL, where there is none. */
+struct slice slice_until(struct slice a, const char *s);
+struct slice slice_behind(struct slice a, const char *s);
 /* Cut the next line (without its newline) off *rest; false when nothing is left. */
 bool slice_line(struct slice *rest, struct slice *line);
 /* Bytes of the character of UTF-8 at p; 0: none begins there. n >= 1. */
@@ -119,7 +124,9 @@ size_t utf8_len(const char *p, size_t n);
  * bytes 80 to 9f where they are no UTF-8), and what changes the direction of writing (Bidi_Control of Unicode: U+061C, U+200E, U+200F,
  * U+202A to U+202E, U+2066 to U+2069), so that no name poses as another. n >= 1. */
 size_t text_drives(const char *p, size_t n);
-/* Of a text out of a file, for a terminal: text_drives() becomes '?', tabs and line ends ' '. */
+/* How many bytes from p on, at least, are printable ASCII: what need not be looked at one by one. */
+size_t text_printable(const char *p, size_t n);
+/* Makes a text out of a file safe for a terminal: characters of text_drives() become '?', tabs and line ends ' '. */
 void clean_text(char *p, size_t n);
 /* The same of a whole text before it goes to a terminal or into a file of text (screen_write()): line ends (also CR LF) and tabs
  * stay. */
@@ -131,6 +138,11 @@ static inline struct slice slice_first_line(struct slice a)
 	return a.n && slice_line(&a, &line) ? line : a;
 }
 struct slice slice_trim(struct slice a);
+/* Of ASCII, whatever the locale is. A name is a letter or '_', and then those and digits. */
+static inline bool is_digit(int c) { return c >= '0' && c <= '9'; }
+static inline bool is_letter(int c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z'); }
+static inline bool is_name_start(int c) { return is_letter(c) || c == '_'; }
+static inline bool is_name_char(int c) { return is_name_start(c) || is_digit(c); }
 /* Decimal digits only, no sign; false on overflow or anything else. */
 bool slice_u64(struct slice a, uint64_t *out);
 

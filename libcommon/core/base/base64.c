@@ -8,7 +8,7 @@ void base64_add(struct buf *b, const void *p, size_t n)
 		return;
 	const unsigned char *in = p;
 	char *out = buf_room(b, (n + 2) / 3 * 4);
-	b->len += (n + 2) / 3 * 4;
+	buf_wrote(b, (n + 2) / 3 * 4);
 	for (; n >= 3; n -= 3, in += 3, out += 4) {
 		uint32_t v = (uint32_t)in[0] << 16 | (uint32_t)in[1] << 8 | in[2];
 		out[0] = alphabet[v >> 18];

@@ -3,10 +3,11 @@
 void buf_grow(struct buf *b, size_t more)
 {
 	size_t need;
-	if (__builtin_add_overflow(b->len, more, &need))
+	if (__builtin_add_overflow(b->len, more, &need) || __builtin_add_overflow(need, 1, &need)) /* the NUL */
 		need = SIZE_MAX; /* xreallocarray reports it as out of memory */
 	b->cap = grow_cap(b->cap < 48 ? 48 : b->cap, need);
 	b->p = xreallocarray(b->p, b->cap, 1);
+	b->p[b->len] = 0;
 }
 
 void buf_release(struct buf *b)
@@ -22,12 +23,12 @@ void buf_addvf(struct buf *b, const char *fmt, va_list ap)
 	char *at = buf_room(b, 64);
 	int n = vsnprintf(at, b->cap - b->len, fmt, ap);
 	if (n >= 0 && (size_t)n >= b->cap - b->len) {
-		at = buf_room(b, (size_t)n + 1);
+		at = buf_room(b, (size_t)n);
 		n = vsnprintf(at, b->cap - b->len, fmt, again);
 	}
 	va_end(again);
 	if (n > 0)
-		b->len += (size_t)n;
+		buf_wrote(b, (size_t)n);
 }
 
 void buf_addf(struct buf *b, const char *fmt, ...)
@@ -48,14 +49,21 @@ void buf_addf_clean(struct buf *b, const char *fmt, ...)
 	clean_text(b->p + from, b->len - from - end);
 }
 
-void buf_add_u64(struct buf *b, uint64_t v)
+size_t decimal(char *out, uint64_t v)
 {
 	char tmp[20];
 	size_t i = sizeof(tmp);
 	do
 		tmp[--i] = (char)('0' + v % 10);
 	while (v /= 10);
-	buf_add(b, tmp + i, sizeof(tmp) - i);
+	memcpy(out, tmp + i, sizeof(tmp) - i);
+	return sizeof(tmp) - i;
+}
+
+void buf_add_u64(struct buf *b, uint64_t v)
+{
+	char text[20];
+	buf_add(b, text, decimal(text, v));
 }
 
 void buf_add_u(struct buf *b, const char *p, size_t n)
@@ -76,10 +84,4 @@ void buf_add_word(struct buf *b, const char *word)
 	for (; *word; word++)
 		*word == '\'' ? buf_adds(b, "'\\''") : buf_addc(b, *word);
 	buf_addc(b, '\'');
-}
-
-const char *buf_str(struct buf *b)
-{
-	*buf_room(b, 1) = 0;
-	return b->p;
 }

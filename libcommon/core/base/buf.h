@@ -3,10 +3,11 @@
  *     struct buf b = {0};
  *     buf_addf(&b, "%d nodes", n);
  *     buf_add(&b, p, len);
- *     puts(buf_str(&b));          // NUL-terminated view, valid until the next change
+ *     puts(buf_str(&b));          // valid until the next change
  *     buf_release(&b);            // or buf_reset to use the memory again
  *
- * `p` may be NULL while `len` is 0. Not NUL-terminated unless buf_str is called.
+ * A NUL follows the last byte at all times, which len does not count: p is a string. Only a buf that never held anything has no p;
+ * buf_str() and buf_slice() give "" for it. len is changed by the functions below alone: they keep the NUL.
  */
 #ifndef PT2_BUF_H
 #define PT2_BUF_H
@@ -22,29 +23,40 @@ void buf_release(struct buf *b);
 void buf_addf(struct buf *b, const char *fmt, ...) PRINTF_LIKE(2, 3);
 void buf_addvf(struct buf *b, const char *fmt, va_list ap);
 void buf_add_u64(struct buf *b, uint64_t v);
-/* One word for a shell: in single quotes where it needs any. */
+/* Its digits, at most 20 and no NUL; how many. Four for each of the many files of a report: printf() would be a thirtieth of its time. */
+size_t decimal(char *out, uint64_t v);
+/* Adds a word for a shell, in single quotes where it needs any. */
 void buf_add_word(struct buf *b, const char *word);
-const char *buf_str(struct buf *b);
+static inline const char *buf_str(const struct buf *b) { return b->p ? b->p : ""; }
+static inline struct slice buf_slice(const struct buf *b) { return slice_of(buf_str(b), b->len); }
 
-static inline void buf_reset(struct buf *b) { b->len = 0; }
-/* Room for `more` bytes at the end; write there, then add to len. */
+/* The first len bytes stay. */
+static inline void buf_cut(struct buf *b, size_t len)
+{
+	b->len = len;
+	if (b->p)
+		b->p[len] = 0;
+}
+static inline void buf_reset(struct buf *b) { buf_cut(b, 0); }
+/* Room for `more` bytes and a NUL at the end: write there, then buf_wrote() says how many it were. */
 static inline char *buf_room(struct buf *b, size_t more)
 {
-	if (UNLIKELY(b->cap - b->len < more))
+	if (UNLIKELY(b->cap - b->len <= more))
 		buf_grow(b, more);
 	return b->p + b->len;
 }
+static inline void buf_wrote(struct buf *b, size_t n) { b->p[b->len += n] = 0; }
 static inline void buf_add(struct buf *b, const void *p, size_t n)
 {
 	if (n) {
 		memcpy(buf_room(b, n), p, n);
-		b->len += n;
+		buf_wrote(b, n);
 	}
 }
 static inline void buf_addc(struct buf *b, char c)
 {
 	*buf_room(b, 1) = c;
-	b->len++;
+	buf_wrote(b, 1);
 }
 static inline void buf_adds(struct buf *b, const char *s) { buf_add(b, s, strlen(s)); }
 static inline void buf_add_slice(struct buf *b, struct slice s) { buf_add(b, s.p, s.n); }
@@ -59,6 +71,5 @@ static inline void buf_add_clean(struct buf *b, struct slice s)
 }
 /* buf_addf() of a line or of a cell, with clean_text() but for a '\n' or '\t' that fmt ends in: no name in it forges a line or a cell. */
 void buf_addf_clean(struct buf *b, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
-static inline struct slice buf_slice(const struct buf *b) { return slice_of(b->p, b->len); }
 
 #endif

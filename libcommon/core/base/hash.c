@@ -78,12 +78,3 @@ void intern_copy(struct intern *t, const struct intern *from)
 	t->n = from->n;
 	t->mask = from->mask;
 }
-
-void intern_own(struct intern *t)
-{
-	struct arena own = {0};
-	for (uint32_t i = 0; i < t->n; i++)
-		t->item[i] = arena_slice(&own, t->item[i]);
-	arena_release(&t->arena);
-	t->arena = own;
-}

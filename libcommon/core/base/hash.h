@@ -25,9 +25,8 @@ uint32_t intern_add(struct intern *t, struct slice s);
 uint32_t intern_find(const struct intern *t, struct slice s);
 void intern_release(struct intern *t);
 /* *t (empty, or what is no longer wanted) becomes a table with from's texts under their indices; both may grow. The bytes of
- * those texts stay from's, so it must outlive t, unless intern_own copies them. Costs two memcpy and no hashing. */
+ * those texts stay from's, so it must outlive t. Costs two memcpy and no hashing. */
 void intern_copy(struct intern *t, const struct intern *from);
-void intern_own(struct intern *t);
 static inline struct slice intern_get(const struct intern *t, uint32_t i) { return i < t->n ? t->item[i] : (struct slice){"", 0}; }
 
 #endif

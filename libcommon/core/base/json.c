@@ -1,13 +1,11 @@
 #include "base/json.h"
+#include "base/bytes16.h"
 
 #include <math.h>
-#ifdef __SSE2__
-#include <emmintrin.h>
-#endif
 
 void json_tape_text(struct json_tape *t, const char *text, size_t len)
 {
-	t->text = len ? text : ""; /* an empty buf has no p */
+	t->text = len ? text : ""; /* the text of nothing may be NULL */
 	t->len = len;
 	t->n = 0;
 	t->loose = 0;
@@ -20,25 +18,6 @@ void json_tape_release(struct json_tape *t)
 	*t = (struct json_tape){0};
 }
 
-/* First byte at or after p that ends a run of plain string text: a quote, a backslash or a control byte. */
-static inline const char *string_run(const char *p, const char *end)
-{
-#ifdef __SSE2__
-	const __m128i quote = _mm_set1_epi8('"'), back = _mm_set1_epi8('\\'), ctl = _mm_set1_epi8(0x1f);
-	for (; end - p >= 16; p += 16) {
-		__m128i v = _mm_loadu_si128((const __m128i *)(const void *)p);
-		__m128i hit =
-		    _mm_or_si128(_mm_or_si128(_mm_cmpeq_epi8(v, quote), _mm_cmpeq_epi8(v, back)), _mm_cmpeq_epi8(_mm_min_epu8(v, ctl), v));
-		int mask = _mm_movemask_epi8(hit);
-		if (mask)
-			return p + __builtin_ctz((unsigned)mask);
-	}
-#endif
-	while (p < end && *p != '"' && *p != '\\' && (unsigned char)*p > 0x1f)
-		p++;
-	return p;
-}
-
 static int hex4(const char *p, const char *end)
 {
 	int v = 0;
@@ -46,7 +25,7 @@ static int hex4(const char *p, const char *end)
 		return -1;
 	for (int i = 0; i < 4; i++) {
 		char c = p[i];
-		int d = c >= '0' && c <= '9' ? c - '0' : (c | 32) >= 'a' && (c | 32) <= 'f' ? (c | 32) - 'a' + 10 : -1;
+		int d = is_digit(c) ? c - '0' : (c | 32) >= 'a' && (c | 32) <= 'f' ? (c | 32) - 'a' + 10 : -1;
 		if (d < 0)
 			return -1;
 		v = v * 16 + d;
@@ -58,7 +37,11 @@ static int hex4(const char *p, const char *end)
 static const char *scan_string(const char *p, const char *end, struct json_tok *tok, unsigned *loose, const char **why, const char **at)
 {
 	for (;;) {
-		p = string_run(p, end);
+		BYTES16_SKIP(p, end, c, (c == '"') | (c == '\\') | (c <= 0x1f))
+		if (p < end && *p == '"')
+			return p;
+		while (p < end && *p != '"' && *p != '\\' && (unsigned char)*p > 0x1f)
+			p++;
 		if (p >= end) {
 			*why = "string without end";
 			*at = end;
@@ -107,8 +90,6 @@ static const char *scan_string(const char *p, const char *end, struct json_tok *
 		}
 	}
 }
-
-static inline bool is_digit(char c) { return c >= '0' && c <= '9'; }
 
 /* p: at a digit or '-'. Returns the byte after the number, or NULL. */
 static const char *scan_number(const char *p, const char *end, unsigned *loose)
@@ -324,22 +305,22 @@ static void add_utf8(struct buf *b, unsigned c)
 	char *p = buf_room(b, 4);
 	if (c < 0x80) {
 		p[0] = (char)c;
-		b->len += 1;
+		buf_wrote(b, 1);
 	} else if (c < 0x800) {
 		p[0] = (char)(0xc0 | c >> 6);
 		p[1] = (char)(0x80 | (c & 63));
-		b->len += 2;
+		buf_wrote(b, 2);
 	} else if (c < 0x10000) {
 		p[0] = (char)(0xe0 | c >> 12);
 		p[1] = (char)(0x80 | (c >> 6 & 63));
 		p[2] = (char)(0x80 | (c & 63));
-		b->len += 3;
+		buf_wrote(b, 3);
 	} else {
 		p[0] = (char)(0xf0 | c >> 18);
 		p[1] = (char)(0x80 | (c >> 12 & 63));
 		p[2] = (char)(0x80 | (c >> 6 & 63));
 		p[3] = (char)(0x80 | (c & 63));
-		b->len += 4;
+		buf_wrote(b, 4);
 	}
 }
 

@@ -181,11 +181,15 @@ void json_member_str(struct json_out *o, const char *key, struct slice text);
 void json_member_u64(struct json_out *o, const char *key, uint64_t v);
 void json_member_i64(struct json_out *o, const char *key, int64_t v);
 void json_member_double(struct json_out *o, const char *key, double v, int decimals);
+/* A number of any size, in the fewest digits that read back the same. JSON has no NaN: _real is null then, _float the text "nan", "inf"
+ * or "-inf". */
+void json_member_real(struct json_out *o, const char *key, double v);
+void json_member_float(struct json_out *o, const char *key, double v);
 void json_member_bool(struct json_out *o, const char *key, bool v);
 void json_member_null(struct json_out *o, const char *key);
 void json_member_raw(struct json_out *o, const char *key, struct slice json);
-/* What may be missing. A text: null when it is empty, and as _some: no member at all. A name of a table: null for NONE. A count,
- * and seconds with 6 decimals: null below 0. An index: null for NONE. */
+/* Members of values that may be missing. An empty text is null, or with _some no member at all. A name of a table: null for NONE. A
+ * count, and seconds with 6 decimals: null below 0. An index: null for NONE. */
 void json_member(struct json_out *o, const char *key, struct slice text);
 void json_member_some(struct json_out *o, const char *key, struct slice text);
 void json_member_name(struct json_out *o, const char *key, const struct intern *names, uint32_t name);

@@ -1,3 +1,4 @@
+#include "base/bytes16.h"
 #include "base/json.h"
 
 #include <math.h>
@@ -5,7 +6,7 @@
 void json_add_raw(struct buf *b, struct slice json)
 {
 	const char *from = json.p, *end = from + json.n;
-	for (const char *p = from; p < end; p++) {
+	for (const char *p = from; (p += text_printable(p, (size_t)(end - p))) < end; p++) {
 		size_t n = (unsigned char)*p < 0x7f ? 0 : text_drives(p, (size_t)(end - p));
 		if (!n || (n == 1 && *p != 0x7f)) /* bytes that are no UTF-8 are the caller's */
 			continue;
@@ -17,16 +18,23 @@ void json_add_raw(struct buf *b, struct slice json)
 	buf_add(b, from, (size_t)(end - from));
 }
 
+/* The first byte from p on that is not printable ASCII, or is a quote, a backslash or, for HTML, <. */
+static const char *plain_end(const char *p, const char *end, bool html)
+{
+	const uint8_t less = html ? '<' : '"';
+	BYTES16_SKIP(p, end, c, (c - 0x20 > 0x5e) | (c == '"') | (c == '\\') | (c == less))
+	while (p < end && (unsigned char)*p >= 0x20 && *p != '"' && *p != '\\' && (unsigned char)*p < 0x7f && !(html && *p == '<'))
+		p++;
+	return p;
+}
+
 void json_escape(struct buf *b, struct slice s, bool html)
 {
 	if (!s.n)
 		return;
 	const char *p = s.p, *end = s.p + s.n;
 	while (p < end) {
-		const char *run = p;
-		while (run < end && (unsigned char)*run >= 0x20 && *run != '"' && *run != '\\' && (unsigned char)*run < 0x7f &&
-		       !(html && *run == '<'))
-			run++;
+		const char *run = plain_end(p, end, html);
 		buf_add(b, p, (size_t)(run - p));
 		p = run;
 		if (p >= end)
@@ -129,10 +137,21 @@ void json_out_double(struct json_out *o, double v, int decimals)
 	buf_addf(o->b, "%.*f", decimals, v);
 	if (memchr(o->b->p + start, '.', o->b->len - start)) {
 		while (o->b->p[o->b->len - 1] == '0')
-			o->b->len--;
+			buf_cut(o->b, o->b->len - 1);
 		if (o->b->p[o->b->len - 1] == '.')
-			o->b->len--;
+			buf_cut(o->b, o->b->len - 1);
 	}
+}
+
+static void out_shortest(struct json_out *o, double v)
+{
+	char text[32];
+	for (int digits = 6; digits <= 17; digits++) {
+		snprintf(text, sizeof(text), "%.*g", digits, v);
+		if (strtod(text, NULL) == v)
+			break;
+	}
+	json_out_raw(o, slice_str(text));
 }
 
 void json_out_bool(struct json_out *o, bool v) { json_out_raw(o, v ? SLICE("true") : SLICE("false")); }
@@ -179,6 +198,24 @@ void json_member_double(struct json_out *o, const char *key, double v, int decim
 {
 	json_key(o, key);
 	json_out_double(o, v, decimals);
+}
+
+void json_member_real(struct json_out *o, const char *key, double v)
+{
+	json_key(o, key);
+	if (isfinite(v))
+		out_shortest(o, v);
+	else
+		json_out_null(o);
+}
+
+void json_member_float(struct json_out *o, const char *key, double v)
+{
+	json_key(o, key);
+	if (isfinite(v))
+		out_shortest(o, v);
+	else
+		json_out_str(o, isnan(v) ? SLICE("nan") : v < 0 ? SLICE("-inf") : SLICE("inf"));
 }
 
 void json_member_bool(struct json_out *o, const char *key, bool v)

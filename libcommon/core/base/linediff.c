@@ -29,7 +29,7 @@ static void put_gap(struct linediff *d, uint32_t a0, uint32_t a1, uint32_t b0, u
 	}
 }
 
-/* What is left to compare: x[a0, a1) with y[b0, b1). */
+/* The ranges that are left to compare: x[a0, a1) with y[b0, b1). */
 struct box {
 	int64_t a0, a1, b0, b1;
 };
@@ -137,7 +137,7 @@ void linediff_keys(struct linediff *d, const uint64_t *a, uint32_t na, const uin
 		head++;
 	while (tail < na - head && tail < nb - head && a[na - 1 - tail] == b[nb - 1 - tail])
 		tail++;
-	/* What only one side has can be in no common sequence: leaving it out changes nothing but the work. */
+	/* A line that only one side has can be in no common sequence: leaving it out changes nothing but the work. */
 	uint32_t *id[2], *at[2];
 	uint8_t *keep[2];
 	struct intern keys = {0};

@@ -1,6 +1,5 @@
 #include "base/srcloc.h"
 
-static bool is_digit(char c) { return c >= '0' && c <= '9'; }
 static bool is_space(char c) { return c == ' ' || c == '\t' || c == '\r'; }
 
 /* An empty slice's p may be NULL, to which not even 0 may be added. */
@@ -213,7 +212,7 @@ static bool parse_colon(struct slice s, struct srcloc *out)
 				at.file = all;
 			at.form = SRCLOC_COMPILER;
 		}
-		/* What follows a line number is never a part of a name: "m.py:5x", "1.2.3:4a". */
+		/* A character that follows a line number is never a part of a name: "m.py:5x", "1.2.3:4a". */
 		bool stops = end == s.n || !(((s.p[end] | 32) >= 'a' && (s.p[end] | 32) <= 'z') || s.p[end] == '_');
 		if (!stops || !(file_like(at.file) || (says && has_letter(at.file)))) {
 			/* Names are searched for from here on, so that a long line of colons stays linear. */
@@ -346,8 +345,6 @@ int srcloc_cmp(const struct srcloc *a, const struct srcloc *b)
 	return d ? d : slice_cmp(a->func, b->func);
 }
 
-bool srcloc_eq(const struct srcloc *a, const struct srcloc *b) { return srcloc_cmp(a, b) == 0; }
-
 /* Names of files */
 
 /* Behind the last `what` in s, or SIZE_MAX. */
@@ -360,7 +357,7 @@ static size_t behind_last(struct slice s, const char *what)
 	return SIZE_MAX;
 }
 
-/* What is surely torch's own, so that it can be told from a user's folder that happens to be called torch. */
+/* Paths that are surely torch's own, so that they can be told from a user's folder that happens to be called torch. */
 static bool torch_inside(struct slice s)
 {
 	static const char *const parts[] = {
@@ -458,6 +455,20 @@ static bool is_stdlib(struct slice file)
 	return false;
 }
 
+/* torch._inductor.codecache: CACHE/fl/cfl37fx3g2ziiy5xwbhd33tzz2ivhjmns2ukqxwh6oo2kmvq6jfj.py, "c" and a hash in base 32, in a folder of
+ * the hash's first two characters; wherever TORCHINDUCTOR_CACHE_DIR is. */
+static bool is_cached(struct slice file)
+{
+	const char *slash = slice_rchr(file, '/');
+	size_t n = 0;
+	if (!slash || slash - file.p < 3 || slash[-3] != '/')
+		return false;
+	struct slice name = slice_of(slash + 1, (size_t)(file.p + file.n - slash - 1));
+	while (n < name.n && ((name.p[n] >= 'a' && name.p[n] <= 'z') || (name.p[n] >= '2' && name.p[n] <= '7')))
+		n++;
+	return n >= 40 && name.p[0] == 'c' && !memcmp(name.p + 1, slash - 2, 2);
+}
+
 enum srcloc_origin srcloc_origin(struct slice file)
 {
 	static const char *const ours[] = {"torch/", "torchgen/", "functorch/", "triton/"};
@@ -477,6 +488,8 @@ enum srcloc_origin srcloc_origin(struct slice file)
 	for (size_t n = 0; n < ARRAY_LEN(written); n++)
 		if (slice_find(file, written[n]) || slice_starts(file, written[n] + 1))
 			return SRCLOC_GENERATED;
+	if (is_cached(file))
+		return SRCLOC_GENERATED;
 	if (package)
 		return SRCLOC_PACKAGE;
 	/* torch's own messages shorten names to a folder and a file: _dynamo/utils.py. */

@@ -53,8 +53,6 @@ bool srcloc_next(struct slice *rest, struct srcloc *out);
  * (SRCLOC_PYTHON: two lines, for srcloc_next). */
 void srcloc_format(struct buf *b, const struct srcloc *at, enum srcloc_form form, bool short_file);
 struct srcloc srcloc_copy(struct arena *a, const struct srcloc *at);
-/* Same file, line, column and function, as written. */
-bool srcloc_eq(const struct srcloc *a, const struct srcloc *b);
 /* By file, line, column, function: for qsort. */
 int srcloc_cmp(const struct srcloc *a, const struct srcloc *b);
 

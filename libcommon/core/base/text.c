@@ -1,5 +1,13 @@
 #include "base/text.h"
 
+#include <signal.h>
+
+const char *ordinal(uint64_t n)
+{
+	static const char *const end[] = {"th", "st", "nd", "rd"};
+	return n % 10 < 4 && (n % 100 < 11 || n % 100 > 13) ? end[n % 10] : "th";
+}
+
 void put_count(struct buf *b, uint64_t n, const char *what) { buf_addf(b, "%llu %s%s", (unsigned long long)n, what, plural(n)); }
 
 void put_seconds(struct buf *b, double s)
@@ -19,7 +27,7 @@ void put_us(struct buf *b, uint64_t ns) { buf_addf(b, "%.*f", ns < 10000 ? 2 : 1
 void put_duration(struct buf *b, uint64_t ns)
 {
 	if (ns >= 1000000) {
-		buf_addf(b, "%.2f ms", (double)ns / 1e6);
+		buf_addf(b, ns >= 1000000000 ? "%.2f s" : "%.2f ms", (double)ns / (ns >= 1000000000 ? 1e9 : 1e6));
 		return;
 	}
 	put_us(b, ns);
@@ -45,4 +53,31 @@ struct slice path_folder(const char *path)
 {
 	const char *slash = strrchr(path, '/');
 	return !slash ? SLICE(".") : slice_of(path, slash == path ? 1 : (size_t)(slash - path));
+}
+
+/* sigabbrev_np() of glibc 2.32. */
+const char *signal_name(int signal)
+{
+	static const char *const name[] = {
+	    [SIGHUP] = "SIGHUP",       [SIGINT] = "SIGINT",   [SIGQUIT] = "SIGQUIT",   [SIGILL] = "SIGILL",   [SIGTRAP] = "SIGTRAP",
+	    [SIGABRT] = "SIGABRT",     [SIGBUS] = "SIGBUS",   [SIGFPE] = "SIGFPE",     [SIGKILL] = "SIGKILL", [SIGUSR1] = "SIGUSR1",
+	    [SIGSEGV] = "SIGSEGV",     [SIGUSR2] = "SIGUSR2", [SIGPIPE] = "SIGPIPE",   [SIGALRM] = "SIGALRM", [SIGTERM] = "SIGTERM",
+	    [SIGSTKFLT] = "SIGSTKFLT", [SIGCHLD] = "SIGCHLD", [SIGCONT] = "SIGCONT",   [SIGSTOP] = "SIGSTOP", [SIGTSTP] = "SIGTSTP",
+	    [SIGTTIN] = "SIGTTIN",     [SIGTTOU] = "SIGTTOU", [SIGURG] = "SIGURG",     [SIGXCPU] = "SIGXCPU", [SIGXFSZ] = "SIGXFSZ",
+	    [SIGVTALRM] = "SIGVTALRM", [SIGPROF] = "SIGPROF", [SIGWINCH] = "SIGWINCH", [SIGIO] = "SIGIO",     [SIGPWR] = "SIGPWR",
+	    [SIGSYS] = "SIGSYS",
+	};
+	return signal > 0 && (size_t)signal < ARRAY_LEN(name) ? name[signal] : NULL;
+}
+
+void put_flat(struct buf *b, struct slice s, size_t most)
+{
+	size_t n = s.n;
+	if (n > most)
+		for (n = most; n && ((unsigned char)s.p[n] & 0xc0) == 0x80; n--)
+			;
+	for (size_t i = 0; i < n; i++)
+		buf_addc(b, (unsigned char)s.p[i] < 32 ? ' ' : s.p[i]);
+	if (n < s.n)
+		buf_adds(b, " …");
 }

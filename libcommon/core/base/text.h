@@ -14,19 +14,27 @@
 static inline const char *plural(uint64_t n) { return n == 1 ? "" : "s"; }
 /* Behind a verb of n things: "1 differs", "2 differ". */
 static inline const char *verb_s(uint64_t n) { return n == 1 ? "s" : ""; }
+/* Behind a number: "1st", "2nd", "11th". */
+const char *ordinal(uint64_t n);
 /* "1 call", "3 calls" */
 void put_count(struct buf *b, uint64_t n, const char *what);
 
-/* What a compilation or a test takes: "85 us", "203 ms", "5.20 s", "2 min 5 s". */
+/* The duration of a compilation or a test: "85 us", "203 ms", "5.20 s", "2 min 5 s". */
 void put_seconds(struct buf *b, double seconds);
-/* What a call takes: "9.87 us", "12.3 us", "4.56 ms". */
+/* The duration of a call: "9.87 us", "12.3 us", "4.56 ms", "1.25 s". */
 void put_duration(struct buf *b, uint64_t ns);
 /* The same for a column of microseconds, which must not change its unit: "9.87", "12.3", "4560.0". */
 void put_us(struct buf *b, uint64_t ns);
 /* Three digits, a KB being 1000 bytes: "512 bytes", "66.3 KB". */
 void put_bytes(struct buf *b, uint64_t bytes);
 
-/* What is behind the last slash; all where there is none. */
+/* A text of a log in one line: its control bytes are blanks, and of more than `most` bytes the first whole characters and " …". */
+void put_flat(struct buf *b, struct slice s, size_t most);
+
+/* "SIGSEGV"; NULL for a real-time signal, for 0 and for what is none. strsignal() says it in words. */
+const char *signal_name(int signal);
+
+/* The part of a path behind the last slash; all of it where there is none. */
 static inline const char *path_base(const char *path)
 {
 	const char *slash = strrchr(path, '/');

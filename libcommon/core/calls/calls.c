@@ -1,8 +1,5 @@
 #include "calls/calls.h"
 
-#ifdef __x86_64__
-#include <cpuid.h>
-#endif
 #include <fcntl.h>
 #include <math.h>
 #include <sys/mman.h>
@@ -42,27 +39,6 @@ static uint64_t now(void)
 	struct timespec t;
 	clock_gettime(CLOCK_MONOTONIC, &t);
 	return (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_nsec;
-}
-
-/* Intel SDM vol. 3B 18.17.1, AMD APM vol. 2 13.2.4: CPUID 80000007h, EDX bit 8, invariant TSC. Whether all cores show the same,
- * Linux has measured: it leaves "tsc" out of its list when they do not. */
-bool calls_ticking(void)
-{
-	bool yes = false;
-#ifdef __x86_64__
-	unsigned a, b, c, d = 0;
-	char text[256];
-	if (!__get_cpuid(0x80000007, &a, &b, &c, &d) || !(d & 1 << 8))
-		return false;
-	int fd = open("/sys/devices/system/clocksource/clocksource0/available_clocksource", O_RDONLY | O_CLOEXEC);
-	ssize_t n = fd >= 0 ? read(fd, text, sizeof(text) - 1) : -1;
-	if (fd >= 0)
-		close(fd);
-	text[n > 0 ? n : 0] = 0;
-	for (char *save, *word = strtok_r(text, " \n", &save); word; word = strtok_r(NULL, " \n", &save))
-		yes |= !strcmp(word, "tsc");
-#endif
-	return yes;
 }
 
 /* Both clocks at one moment: the pair that took the shortest. */
@@ -238,7 +214,7 @@ static void to_nanoseconds(struct calls_reader *r, struct call_record *rec)
 		rec->took = clamped((double)rec->took * r->tick);
 }
 
-/* What readers index by, within its limits. */
+/* Takes over a record; numbers that readers index by are held within their limits. */
 static void unpack(struct calls_reader *r, const struct calls_slot *s, struct call_record *rec)
 {
 	uint32_t what = s->what & (CALLS_TICKS - 1);

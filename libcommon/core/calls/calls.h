@@ -39,6 +39,7 @@
  */
 #ifndef PT2_LIVE_CALLS_H
 #define PT2_LIVE_CALLS_H
+#include "calls/ticks.h"
 #include "base/buf.h"
 #include "calls/event.h"
 #include "tensor/stats.h"
@@ -60,18 +61,19 @@
 #define CALLS_MAX_NAME 1023 /* bytes of a text; longer ones are cut */
 #define CALLS_PATIENCE_MS 1000
 
-/* What the library is to do for each call, in the head of the log. Numbers as PyTorch's debug printer levels where they
- * have one (torch/_inductor/config.py, aot_inductor.debug_intermediate_value_printer). */
+/* The head of a log says what the library is to do for each call. Numbers as PyTorch's debug printer levels where they have one
+ * (torch/_inductor/config.py, aot_inductor.debug_intermediate_value_printer). */
 enum calls_want {
-	CALLS_NAMES = 1,   /* begin and end of every call */
-	CALLS_BAD = 2,     /* NaN and infinities of what a call wrote (and of its inputs when it wrote any) */
-	CALLS_STATS = 4,   /* all statistics of inputs (before) and outputs (after) */
-	CALLS_SAVE = 8,    /* outputs (and inputs before) as .npy files into the folder */
-	CALLS_INPUTS = 16, /* the model's inputs and outputs too, and constants once */
-	CALLS_FAIL = 32,   /* a call that made a NaN, or a number out of lo..hi, makes the model's Run return an error */
-	CALLS_RECORD = 64, /* keep the inputs of a Run that was found bad, as a bundle */
-	CALLS_INF = 128,   /* with CALLS_FAIL: infinities do, too */
-	CALLS_SYNC = 256,  /* on a GPU: wait for each launch and op; which of them failed is an event (event.h) */
+	CALLS_NAMES = 1,       /* begin and end of every call */
+	CALLS_BAD = 2,         /* NaN and infinities of what a call wrote (and of its inputs when it wrote any) */
+	CALLS_STATS = 4,       /* all statistics of inputs (before) and outputs (after) */
+	CALLS_SAVE = 8,        /* outputs (and inputs before) as .npy files into the folder */
+	CALLS_INPUTS = 16,     /* the model's inputs and outputs, too */
+	CALLS_FAIL = 32,       /* a call that made a NaN, or a number out of lo..hi, makes the model's Run return an error */
+	CALLS_RECORD = 64,     /* keep the inputs of a Run that was found bad, as a bundle */
+	CALLS_INF = 128,       /* with CALLS_FAIL: infinities do, too */
+	CALLS_CONSTANTS = 512, /* and constants, once */
+	CALLS_SYNC = 256,      /* on a GPU: wait for each launch and op; which of them failed is an event (event.h) */
 };
 
 #define CALLS_FILTERS 64
@@ -92,7 +94,7 @@ struct calls_config {
 	char filter[CALLS_FILTERS][128];
 };
 
-/* Of a record. */
+/* In a record these stand for what there is none of. */
 #define CALLS_NO_RUN UINT32_MAX      /* `run` of what is called outside of any: constants are folded */
 #define CALLS_NO_CALL UINT32_MAX     /* `contract_call` that could not be matched */
 #define CALLS_NOT_RETURNED INT32_MIN /* `result` of a call or Run that was left by a C++ exception */
@@ -235,16 +237,6 @@ static inline bool calls_log_fits(const struct calls_log *l, uint64_t size)
 static inline bool calls_names_fit(const struct calls_names *n, uint64_t size)
 {
 	return size > sizeof(*n) && !memcmp(n->magic, CALLS_NAMES_MAGIC, 8) && n->size == size;
-}
-
-/* The processor's counter: a clock if calls_ticking(). */
-static inline uint64_t calls_ticks(void)
-{
-#ifdef __x86_64__
-	return __builtin_ia32_rdtsc();
-#else
-	return 0;
-#endif
 }
 
 /* Is the process gone? errno is kept. */
@@ -404,13 +396,11 @@ struct calls_reader {
 
 /* Make both files in the folder. lo and hi of 0 become -inf and inf. EXIT_ENVIRON: cannot be made, no room. */
 int calls_create(const char *folder, const struct calls_config *config, struct err *err);
-/* Are the processor's ticks a clock: at one rate whatever it does, and the same on all cores? */
-bool calls_ticking(void);
 /* EXIT_INPUT: they are not there, not whole, or of another version. */
 int calls_open(struct calls_reader *r, const char *folder, struct err *err);
 /* The same on memory that must outlive it and is aligned to 64 bytes; names may be empty. What a record holds is what was
  * written: only its .what and .v.n_dim are held within their limits. */
-int calls_open_bytes(struct calls_reader *r, struct slice log, struct slice names, const char *what, struct err *err);
+FOR_TESTS int calls_open_bytes(struct calls_reader *r, struct slice log, struct slice names, const char *what, struct err *err);
 /* False: nothing more, for now. */
 bool calls_next(struct calls_reader *r, struct call_record *rec);
 /* Calls that no filter let through: they were counted, and that is all. Of Runs that have ended. */

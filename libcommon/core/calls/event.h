@@ -87,7 +87,7 @@ enum live_env { LIVE_ENV(LIVE_ENUM) LIVE_ENVS };
 #define LIVE_MODELS 1023              /* in one run of a command, over all its processes */
 #define LIVE_NO_MODEL UINT32_MAX
 
-/* One loaded model; only ever added to. */
+/* A loaded model; members are only ever added. */
 struct live_count {
 	_Atomic uint64_t calls, mismatched, unchecked, failed;
 	_Atomic uint64_t past; /* Runs that were entered past the functions that are watched, and are not in calls */

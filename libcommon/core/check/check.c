@@ -11,7 +11,7 @@ static const char *const names[] = {
 
 const char *check_what_name(enum check_what w) { return names[w]; }
 
-/* One input under the eye. */
+/* The input that is being checked. */
 struct look {
 	struct check *k;
 	const struct contract *c;
@@ -483,7 +483,7 @@ void check_inputs(struct check *k, const struct contract *c, const struct tensor
 	size_t both = n < c->n_inputs ? n : c->n_inputs;
 	struct symbind env = {0};
 	contract_bind(c, in, both, &env);
-	/* What a tensor of another rank says of a symbol says nothing about the inputs that share it. */
+	/* The value that a tensor of the wrong rank gives a symbol says nothing about the inputs that share it. */
 	for (uint32_t i = 0; i < c->n_symbols; i++) {
 		const struct contract_symbol *s = &c->symbol[i];
 		if (s->input < both && s->symbol < env.n && !rank_fits(&c->input[s->input], &in[s->input]))

@@ -127,12 +127,6 @@ static void take_paths(struct contract *c)
 	}
 }
 
-static int64_t floor_div(int64_t a, int64_t b)
-{
-	int64_t q = a / b;
-	return q * b != a && (a < 0) != (b < 0) ? q - 1 : q;
-}
-
 /* The range of s where mul*s + add lies in r. */
 static struct symrange solve_range(struct symrange r, int64_t mul, int64_t add)
 {
@@ -141,9 +135,9 @@ static struct symrange solve_range(struct symrange r, int64_t mul, int64_t add)
 	if (mul <= 0)
 		return out;
 	if (!r.lo_inf && !__builtin_sub_overflow(r.lo, add, &lo))
-		out.lo = floor_div(lo, mul) + (lo % mul != 0), out.lo_inf = false;
+		out.lo = sym_floor_div(lo, mul) + (lo % mul != 0), out.lo_inf = false;
 	if (!r.hi_inf && !__builtin_sub_overflow(r.hi, add, &hi))
-		out.hi = floor_div(hi, mul), out.hi_inf = false;
+		out.hi = sym_floor_div(hi, mul), out.hi_inf = false;
 	return out;
 }
 
@@ -286,7 +280,7 @@ bool contract_bind(const struct contract *c, const struct tensor_meta *in, size_
 			continue;
 		}
 		/* As the generated code solves for the symbol: rounding down; the size itself then fails its check. */
-		symbind_set(env, s->symbol, floor_div(rest, mul));
+		symbind_set(env, s->symbol, sym_floor_div(rest, mul));
 		all &= rest % mul == 0;
 	}
 	return all;

@@ -75,6 +75,7 @@ struct contract_constant {
 	uint64_t bytes, offset;
 	enum constant_type type;
 	bool from_folded;
+	struct slice becomes; /* of an exported program: the node whose value it has after a call; empty: none, or in place */
 };
 
 /* A symbol: where its value comes from, and its bounds (of the dims it stands for alone, or of the text's own checks). */
@@ -155,18 +156,18 @@ struct contract {
 	uint32_t cap_values, cap_storages, cap_calls, cap_args;
 	struct slice in_spec, out_spec; /* pytree JSON, empty when the model has none */
 	uint64_t weight_bytes;          /* sum of the constants */
-	/* Of a program that the probe ran: how far it could be followed. */
-	struct slice
-	    stopped; /* why not to its end: what it said there. Then `call` holds what it did until then, and no size of a buffer is
-				 known; empty: to its end */
-	bool rigid;  /* a size that may vary could be run with one value only: what follows from it looks fixed */
+	/* How far a program that the probe ran could be followed. */
+	/* Why not to its end: what it said there. Then `call` holds what it did until then, and no size of a buffer is known; empty: to
+	 * its end. */
+	struct slice stopped;
+	bool rigid; /* a size that may vary could be run with one value only: what follows from it looks fixed */
 	struct contract_way *way;
 	uint32_t n_ways, n_lost_ways; /* lost: other ways that could not be followed to their end, or were too many */
-	/* What a reader could not make out, a line each; a contract with notes is not complete. */
+	/* Notes of what a reader could not make out, a line each; a contract with notes is not complete. */
 	struct slice *note;
 	uint32_t n_notes, cap_notes;
-	/* What of a text was not understood, and so may ask for something that is not here: places, those behind the last note too; and
-	 * how many of them stand where inputs are checked. No verdict of "fits" is whole while there are any. */
+	/* The number of places of a text that were not understood, and so may ask for something that is not here (those behind the last
+	 * note too), and how many of them stand where inputs are checked. No verdict of "fits" is whole while there are any. */
 	uint32_t n_unread, n_unread_checks;
 };
 

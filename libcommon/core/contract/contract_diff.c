@@ -15,6 +15,8 @@ struct diff {
 	struct side text, binary;
 	struct comparison *out;
 	uint32_t n_vague; /* sizes that the text knows and the binary does not tell */
+	bool unchecked;   /* the binary says nothing of its inputs: its sizes are those of one run */
+	uint32_t n_one_run;
 };
 
 static void line(struct diff *d, const char *fmt, ...) PRINTF_LIKE(2, 3);
@@ -62,6 +64,10 @@ static void sizes_line(struct diff *d, const char *what, uint32_t i, struct slic
 		d->n_vague++;
 	if (!differs(d, a, b))
 		return;
+	if (d->unchecked && symsize_is_int(b) && !symsize_is_int(a)) {
+		d->n_one_run++;
+		return;
+	}
 	struct buf x = {0}, y = {0};
 	symsize_print(&d->text.c->tab, a, &x);
 	symsize_print(&d->binary.c->tab, b, &y);
@@ -154,7 +160,7 @@ static void constants(struct diff *d)
 			line(d, "constant %u: '%.*s' in the text, '%.*s' in the binary", i, SL(x->name), SL(y->name));
 		types(d, "constant", i, x->name, x->dtype, y->dtype, x->device, y->device);
 		shapes(d, "constant", i, x->name, x->n_dim, x->dim, y->n_dim, y->dim);
-		if (x->bytes != y->bytes)
+		if (x->bytes != y->bytes && y->bytes) /* before torch 2.8 a binary says it of what is in it only (GetConstantDataSize) */
 			line(d, "constant %u (%.*s): %llu bytes in the text, %llu in the binary", i, SL(x->name),
 			     (unsigned long long)x->bytes, (unsigned long long)y->bytes);
 	}
@@ -186,7 +192,7 @@ static uint32_t count_tensors(const struct contract *c, const struct contract_ca
 	return n;
 }
 
-/* What is known of a storage in one of the two contracts. */
+/* A storage as one of the two contracts knows it. */
 struct memory {
 	uint32_t is;  /* of the text: the binary's storage; NONE: not met yet */
 	bool foreign; /* an operator made it: it may be memory that another storage stands for */
@@ -232,13 +238,13 @@ static void tensors(struct diff *d, uint32_t i, struct memory *text, const struc
 	const struct contract *a = d->text.c, *b = d->binary.c;
 	const struct contract_call *x = &a->call[i], *y = &b->call[i];
 	uint32_t j = x->arg, k = y->arg;
-	/* Of a library alone a kernel's tensors are known by their addresses only: where their number is another, some were not seen. */
+	/* A library without text tells a kernel's tensors by their addresses only: where their number is another, some were not seen. */
 	if (count_tensors(a, x) != count_tensors(b, y))
 		return;
 	for (uint32_t n = 0; next_tensor(a, x, &j) && next_tensor(b, y, &k); n++, j++, k++) {
 		const struct contract_value *u = &a->value[a->arg[j].value], *v = &b->value[b->arg[k].value];
 		bool other = u->kind != v->kind || (u->kind != VALUE_BUFFER && u->index != v->index), again = true;
-		/* What an operator made may be a view of what it was given: one side may know that, and the other not. */
+		/* A tensor that an operator made may be a view of what it was given: one side may know that, and the other not. */
 		bool foreign =
 		    (u->storage < a->n_storages && text[u->storage].foreign) || (v->storage < b->n_storages && binary[v->storage].foreign);
 		bool made = is_made(a, x, j) && is_made(b, y, k);
@@ -292,7 +298,7 @@ static uint32_t find_call(const struct contract *text, uint32_t from, struct sli
 	return from;
 }
 
-/* One way through a program that branches on data: its calls stand in the text in that order, with others between them. Each question may
+/* A way through a program that branches on data: its calls stand in the text in that order, with others between them. Each question may
  * be that of a loop, which begins again. Those that were found are marked. */
 static void one_way(struct diff *d, struct slice (*name)(const void *of, uint32_t i), const void *of, uint32_t n, bool *seen)
 {
@@ -347,7 +353,7 @@ static bool notes_say(const struct contract *c, const char *const *words, size_t
 	return false;
 }
 
-/* What was found in one part goes to the rest; where the reader of the text lost some of it, a difference may be its own. */
+/* Adds the differences of one part to the rest; where the reader of the text lost some of it, a difference may be its own. */
 static void take_unless_lost(struct diff *d, struct comparison *part, bool lost, const char *what)
 {
 	struct comparison *out = d->out;
@@ -423,6 +429,9 @@ void contract_compare(const struct contract *text, const struct contract *binary
 	struct diff d = {.text.c = text, .binary.c = binary, .out = c};
 	struct comparison in_checks = {.n_calls = 0};
 	d.out = &in_checks;
+	d.unchecked = binary->n_inputs > 0;
+	for (uint32_t i = 0; i < binary->n_inputs; i++)
+		d.unchecked &= !binary->input[i].rank_known && !binary->input[i].n_dim;
 	inputs(&d);
 	d.out = c;
 	/* As with calls: a check that the reader of the text lost looks like none. */
@@ -432,6 +441,9 @@ void contract_compare(const struct contract *text, const struct contract *binary
 		open_line(&d, "%u sizes and strides of inputs and outputs: the binary does not tell them", d.n_vague);
 	constants(&d);
 	calls(&d);
+	if (d.n_one_run)
+		open_line(&d, "%u sizes that may vary: models of torch before 2.7 do not check their inputs, the binary does not tell them",
+			  d.n_one_run);
 	if (binary->stopped.n)
 		open_line(&d, "the binary was followed for %u of %u calls: %.*s", binary->n_calls, text->n_calls, SL(binary->stopped));
 	if (binary->n_lost_ways)

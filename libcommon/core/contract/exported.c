@@ -6,15 +6,15 @@
 
 enum { MIN_MAJOR = 5, MAX_MAJOR = 8, MAX_CONSTANTS = 1 << 22 };
 
-/* What an argument of the signature is. */
+/* The kinds of arguments of a signature. */
 enum arg_kind { ARG_TENSOR, ARG_SYM_INT, ARG_CONSTANT, ARG_OTHER };
 
-/* One entry of the signature that the contract takes, and the value it names. */
+/* An entry of the signature that the contract takes, and the value it names. */
 struct entry {
 	enum arg_kind kind;
 	uint32_t name; /* index into reader.names, NONE for constants */
 	uint32_t leaf; /* which one among the call's values */
-	struct slice fqn;
+	struct slice fqn, becomes;
 	enum constant_type type;
 };
 
@@ -24,7 +24,7 @@ struct list {
 	uint32_t leaves;
 };
 
-/* What the graph says of a name: text of a TensorMeta or SymInt, p NULL while it says nothing. */
+/* The metadata of a name in the graph: text of a TensorMeta or SymInt, p NULL while it says nothing. */
 struct facts {
 	struct slice tensor, sym_int;
 };
@@ -84,7 +84,7 @@ static enum arg_kind argument(const struct reader *r, uint32_t arg, struct slice
 	return sym != NONE ? ARG_CONSTANT : ARG_OTHER;
 }
 
-static int add(struct reader *r, struct list *l, uint32_t max, struct entry e, struct slice name)
+static int add_entry(struct reader *r, struct list *l, uint32_t max, struct entry e, struct slice name)
 {
 	if (l->n == max)
 		return err_set(r->err, EXIT_INPUT, "no exported program: more than %u inputs, outputs or weights", max);
@@ -101,7 +101,7 @@ static int take_weight(struct reader *r, uint32_t spec, const char *fqn_key, enu
 	if (name == NONE || fqn == NONE)
 		return missing(r, fqn_key);
 	struct entry e = {.kind = ARG_TENSOR, .type = type, .fqn = json_dup_at(&r->t, fqn, &r->c->arena)};
-	return add(r, &r->constant, MAX_CONSTANTS, e, json_slice(&r->t, name));
+	return add_entry(r, &r->constant, MAX_CONSTANTS, e, json_slice(&r->t, name));
 }
 
 static int take_input(struct reader *r, uint32_t spec)
@@ -123,7 +123,17 @@ static int take_input(struct reader *r, uint32_t spec)
 	struct entry e = {.kind = argument(r, json_get_as(&r->t, k, "arg", JSON_OBJECT), &name), .leaf = r->input.leaves++};
 	if (e.kind == ARG_OTHER)
 		contract_note(r->c, "value %u of the call is neither a tensor nor a number: it is left out", e.leaf);
-	return e.kind == ARG_TENSOR || e.kind == ARG_SYM_INT ? add(r, &r->input, CONTRACT_MAX_INPUTS, e, name) : 0;
+	return e.kind == ARG_TENSOR || e.kind == ARG_SYM_INT ? add_entry(r, &r->input, CONTRACT_MAX_INPUTS, e, name) : 0;
+}
+
+/* {"buffer_mutation": {"arg": {"name": "add"}, "buffer_name": "steps"}} */
+static void take_mutation(struct reader *r, uint32_t spec)
+{
+	const uint32_t k = json_get_as(&r->t, spec, "buffer_mutation", JSON_OBJECT);
+	const struct slice fqn = json_word(&r->t, k, "buffer_name");
+	for (uint32_t i = 0; k != NONE && fqn.n && i < r->constant.n; i++)
+		if (slice_eq(r->constant.v[i].fqn, fqn))
+			r->constant.v[i].becomes = json_dup(&r->t, json_get_as(&r->t, k, "arg", JSON_OBJECT), "name", &r->c->arena);
 }
 
 static int take_output(struct reader *r, uint32_t spec)
@@ -139,10 +149,11 @@ static int take_output(struct reader *r, uint32_t spec)
 			return missing(r, "loss_output");
 		name = json_slice(&r->t, n);
 	} else {
-		return 0; /* mutations and gradients go elsewhere */
+		take_mutation(r, spec); /* gradients go elsewhere */
+		return 0;
 	}
 	r->output.leaves++;
-	return add(r, &r->output, CONTRACT_MAX_INPUTS, e, name);
+	return add_entry(r, &r->output, CONTRACT_MAX_INPUTS, e, name);
 }
 
 static int take_signature(struct reader *r, struct slice part)
@@ -366,7 +377,8 @@ static int fill_constants(struct reader *r)
 							    .n_dim = m.n_dim,
 							    .dim = m.dim,
 							    .bytes = bytes_of(&m),
-							    .type = e->type};
+							    .type = e->type,
+							    .becomes = e->becomes};
 	}
 	return 0;
 }
@@ -473,7 +485,7 @@ static bool plain_name(struct slice s)
 {
 	for (size_t i = 0; i < s.n; i++) {
 		char ch = s.p[i];
-		if (!((ch >= 'a' && ch <= 'z') || (ch >= 'A' && ch <= 'Z') || ch == '_' || (i && ch >= '0' && ch <= '9')))
+		if (!(is_name_start(ch) || (i && is_digit(ch))))
 			return false;
 	}
 	return s.n > 0;

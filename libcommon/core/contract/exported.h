@@ -10,7 +10,8 @@
  *     range_constraints                    {"s77": {"min_val": 2, "max_val": 64}}    null: no bound
  *     graph_module.signature.input_specs   [{"parameter": {"arg": {"name": "p_w"}, "parameter_name": "w"}},
  *                                           {"user_input": {"arg": {"as_tensor": {"name": "x"}}}}, ...]
- *     graph_module.signature.output_specs  [{"user_output": {"arg": {"as_tensor": {"name": "add"}}}}, ...]
+ *     graph_module.signature.output_specs  [{"user_output": {"arg": {"as_tensor": {"name": "add"}}}},
+ *                                           {"buffer_mutation": {"arg": {"name": "add_1"}, "buffer_name": "steps"}}, ...]
  *     graph_module.graph.tensor_values     {"x": {"dtype": 7, "sizes": [{"as_expr": {"expr_str": "Symbol('s77', ..."}},
  *                                           {"as_int": 8}], "strides": [...], "device": {"type": "cpu"}, ...}, ...}
  *     graph_module.graph.sym_int_values    {"n": {"as_expr": ...}}

@@ -14,7 +14,7 @@ struct key {
 	const char *at, *name;
 };
 
-static int by_name(const void *a, const void *b)
+static int compare_signature(const void *a, const void *b)
 {
 	const struct key *k = a;
 	const char *name = ((const struct signature *)b)->name;
@@ -26,7 +26,7 @@ static int by_name(const void *a, const void *b)
 static const char *find(const char *at, const char *name)
 {
 	struct key key = {at, name};
-	const struct signature *s = bsearch(&key, signatures, ARRAY_LEN(signatures), sizeof(*signatures), by_name);
+	const struct signature *s = bsearch(&key, signatures, ARRAY_LEN(signatures), sizeof(*signatures), compare_signature);
 	return s ? s->sig : NULL;
 }
 

@@ -114,7 +114,7 @@ static bool child_names(struct walk *w, uint32_t obj, uint32_t n)
 		}
 	}
 	top->part[n] = w->parts.len;
-	top->parts = xstrndup(w->parts.p ? w->parts.p : "", w->parts.len);
+	top->parts = xstrndup(buf_str(&w->parts), w->parts.len);
 	return true;
 }
 
@@ -170,7 +170,7 @@ static int step(struct walk *w)
 	}
 	uint32_t child = top->child, i = top->index++;
 	top->child = json_next(&w->tape, child);
-	w->path.len = top->path;
+	buf_cut(&w->path, top->path);
 	if (w->call && w->depth == 1)
 		buf_adds(&w->path, i ? "kwargs" : "args");
 	else if (top->part)

@@ -167,6 +167,15 @@ static void blob(struct exam *x)
 			   NOTHING, NOTHING);
 }
 
+/* Weights that torch.save wrote lie in the package (core/weights/weights.h), and its loader does not load them by itself (2.13, 2.15). */
+static bool pickled_weights(const struct exam *x)
+{
+	for (uint32_t i = 0; i < x->m->n_file; i++)
+		if (slice_is(x->pkg->file[x->m->file[i]].name, "weights_config.json"))
+			return true;
+	return false;
+}
+
 static void constants(struct exam *x)
 {
 	const struct modelso_constants *c = &x->so.constants;
@@ -181,11 +190,13 @@ static void constants(struct exam *x)
 	} else if (c->form == CONSTANTS_BLOB) {
 		blob(x);
 	} else if (c->form == CONSTANTS_NONE && k && k->weight_bytes > 0) {
-		doctor_add(x, DOCTOR_WARNING, "weights-elsewhere",
-			   doctor_text(x, "needs %llu bytes of weights, and has none", (unsigned long long)k->weight_bytes),
-			   SLICE("compiled with aot_inductor.package_constants_in_so = False: without them the first call "
-				 "fails or crashes"),
-			   SLICE("load them before the first call (AOTIModelPackageLoader.load_constants)"));
+		doctor_add(
+		    x, DOCTOR_WARNING, "weights-elsewhere",
+		    doctor_text(x, "needs %llu bytes of weights, %s", (unsigned long long)k->weight_bytes,
+				pickled_weights(x) ? "which lie pickled in the package, where torch's loader leaves them" : "and has none"),
+		    SLICE("compiled with aot_inductor.package_constants_in_so = False: without them the first call "
+			  "fails or crashes"),
+		    SLICE("load them before the first call (AOTIModelPackageLoader.load_constants)"));
 	} else {
 		doctor_add(x, DOCTOR_OK, "weights-damaged",
 			   doctor_text(x, "weights: %s, %llu bytes", modelso_form_name(c->form), (unsigned long long)c->size), NOTHING,

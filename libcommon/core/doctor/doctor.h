@@ -106,7 +106,7 @@ void doctor_host_here(struct doctor_host *h);
 /* The instruction sets that compiler flags (-march=x86-64-v3 -mno-fma) or AOTI_CPU_ISA ("AVX512 AVX512_VNNI AMX_TILE")
  * name; what an -march= allows is gcc's own list (doctor_march.h). *native: -march=native was among the flags; *unknown: an
  * -march that is not known here. */
-uint64_t doctor_isa_of_flags(struct slice flags, bool *native, struct slice *unknown);
+FOR_TESTS uint64_t doctor_isa_of_flags(struct slice flags, bool *native, struct slice *unknown);
 uint64_t doctor_isa_of_metadata(struct slice cpu_isa, struct slice *unknown);
 /* "2.13.0+cpu", and the folder with its libraries, of the libtorch that would be used; false when none is found. */
 bool doctor_find_torch(struct arena *a, const char *given, struct slice *folder, struct slice *version);

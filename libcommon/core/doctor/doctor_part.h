@@ -15,7 +15,7 @@ struct exam {
 	struct slice torch; /* folder of its libraries; empty: none */
 };
 
-/* What some of the kernels can run on: one of its codes has to fit. */
+/* The GPUs that some of the kernels can run on: one of these codes has to fit. */
 struct sm_need {
 	struct modelso_code code[8];
 	size_t n;
@@ -27,6 +27,10 @@ void doctor_add(struct exam *x, enum doctor_level level, const char *id, struct 
 struct slice doctor_text(struct exam *x, const char *fmt, ...) PRINTF_LIKE(2, 3);
 
 void doctor_cpu(struct exam *x);
+/* The instruction sets (ISAS) of this processor, as far as the system saves their registers, and its name; NULL: not known.
+ * doctor_cpu_x86_64.c, doctor_cpu_portable.c. */
+uint64_t doctor_cpu_isa(void);
+const char *doctor_cpu_brand(void);
 void doctor_system(struct exam *x);
 void doctor_torch(struct exam *x);
 void doctor_gpu(struct exam *x);

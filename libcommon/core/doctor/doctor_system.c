@@ -26,15 +26,23 @@ struct cache_entry {
 	uint64_t hwcap;
 };
 
-static int32_t cache_flags(void)
+/* By uname's machine: how that cache marks its libraries (FLAG_..._LIB64 | FLAG_ELF_LIBC6), and Debian's folders of them. */
+static const struct system_kind {
+	const char *machine;
+	int32_t cache_flags;
+	const char *folders;
+} system_kinds[] = {
+    {"x86_64", 0x0303, "/lib/x86_64-linux-gnu:/usr/lib/x86_64-linux-gnu"},
+    {"aarch64", 0x0a03, "/lib/aarch64-linux-gnu:/usr/lib/aarch64-linux-gnu"},
+    {NULL, 0x0003, ""},
+};
+
+static const struct system_kind *kind_of_system(const char *machine)
 {
-#if defined(__x86_64__)
-	return 0x0303; /* FLAG_X8664_LIB64 | FLAG_ELF_LIBC6 */
-#elif defined(__aarch64__)
-	return 0x0a03;
-#else
-	return 0x0003;
-#endif
+	const struct system_kind *k = system_kinds;
+	while (k->machine && strcmp(k->machine, machine))
+		k++;
+	return k;
 }
 
 static struct slice cache_string(struct slice b, uint32_t at)
@@ -46,7 +54,7 @@ static struct slice cache_string(struct slice b, uint32_t at)
 	return end ? slice_of(b.p + at, (size_t)(end - b.p) - at) : (struct slice){"", 0};
 }
 
-static bool in_cache(struct arena *a, struct slice soname, struct slice *path)
+static bool in_cache(struct arena *a, int32_t flags, struct slice soname, struct slice *path)
 {
 	struct mapfile f;
 	struct cache_header h;
@@ -60,7 +68,7 @@ static bool in_cache(struct arena *a, struct slice soname, struct slice *path)
 		memcpy(&h, b.p, sizeof(h));
 		for (uint32_t i = 0; i < h.nlibs && !found && (b.n - sizeof(h)) / sizeof(e) > i; i++) {
 			memcpy(&e, b.p + sizeof(h) + (size_t)i * sizeof(e), sizeof(e));
-			if (e.flags != cache_flags() || !slice_eq(cache_string(b, e.key), soname))
+			if (e.flags != flags || !slice_eq(cache_string(b, e.key), soname))
 				continue;
 			*path = arena_slice(a, cache_string(b, e.value));
 			found = true;
@@ -107,15 +115,11 @@ static bool in_wheels(struct arena *a, struct slice torch, struct slice soname, 
 }
 
 /* Path of a library by its soname, as ld.so would find it; also in the torch folder. False when it is nowhere. */
-static bool doctor_library_path(struct arena *a, const struct modelso *so, struct slice torch, struct slice soname, struct slice *path)
+static bool doctor_library_path(struct exam *x, struct slice soname, struct slice *path)
 {
-	static const char standard[] =
-#if defined(__x86_64__)
-	    "/lib/x86_64-linux-gnu:/usr/lib/x86_64-linux-gnu:"
-#elif defined(__aarch64__)
-	    "/lib/aarch64-linux-gnu:/usr/lib/aarch64-linux-gnu:"
-#endif
-	    "/lib64:/usr/lib64:/lib:/usr/lib";
+	struct arena *a = &x->d->arena;
+	const struct modelso *so = &x->so;
+	const struct system_kind *kind = kind_of_system(x->host.machine);
 	if (!soname.n || slice_chr(soname, '/'))
 		return false;
 	for (uint32_t i = 0; i < so->n_rpath; i++) {
@@ -125,9 +129,10 @@ static bool doctor_library_path(struct arena *a, const struct modelso *so, struc
 		if (found)
 			return true;
 	}
-	/* What the process has loaded already counts first: importing torch loads its own. */
-	return in_folder(a, torch, soname, path) || in_wheels(a, torch, soname, path) ||
-	       in_folders(a, getenv("LD_LIBRARY_PATH"), soname, path) || in_cache(a, soname, path) || in_folders(a, standard, soname, path);
+	/* A library that the process has loaded already counts first: importing torch loads its own. */
+	return in_folder(a, x->torch, soname, path) || in_wheels(a, x->torch, soname, path) ||
+	       in_folders(a, getenv("LD_LIBRARY_PATH"), soname, path) || in_cache(a, kind->cache_flags, soname, path) ||
+	       in_folders(a, kind->folders, soname, path) || in_folders(a, "/lib64:/usr/lib64:/lib:/usr/lib", soname, path);
 }
 
 /* ---- versions ---- */
@@ -137,12 +142,12 @@ static void add_version(void *arg, struct slice version) { intern_add(arg, versi
 static struct slice prefix_of(struct slice version)
 {
 	size_t n = 0;
-	while (n < version.n && !(version.p[n] >= '0' && version.p[n] <= '9'))
+	while (n < version.n && !is_digit(version.p[n]))
 		n++;
 	return slice_of(version.p, n);
 }
 
-/* Of a described library GLIBC_2.36 stands for all before it. */
+/* In a described library GLIBC_2.36 stands for all versions before it. */
 static bool described_has(const struct doctor_library *l, struct slice version)
 {
 	for (const char *const *v = l->version; v && *v; v++) {
@@ -175,7 +180,7 @@ static void open_library(struct exam *x, struct library *l)
 	}
 	struct mapfile f;
 	struct modelso_lib lib;
-	l->found = doctor_library_path(&x->d->arena, &x->so, x->torch, l->soname, &l->path);
+	l->found = doctor_library_path(x, l->soname, &l->path);
 	char *path = xstrndup(l->path.p, l->path.n);
 	if (l->found && mapfile_open(&f, path, NULL) == 0) {
 		modelso_lib_read(&lib, f.bytes, path, add_version, NULL, &l->versions, NULL);

@@ -122,7 +122,7 @@ bool doctor_find_torch(struct arena *a, const char *given, struct slice *folder,
 
 /* ---- versions of functions ---- */
 
-static int by_name(const void *key, const void *entry)
+static int compare_version(const void *key, const void *entry)
 {
 	const struct slice *s = key;
 	return slice_cmp(*s, slice_str(((const struct shim_version *)entry)->name));
@@ -130,7 +130,7 @@ static int by_name(const void *key, const void *entry)
 
 static const struct shim_version *lookup(const struct shim_version *table, size_t n, struct slice name)
 {
-	return bsearch(&name, table, n, sizeof(*table), by_name);
+	return bsearch(&name, table, n, sizeof(*table), compare_version);
 }
 
 /* The oldest torch 2.N that has all that it imports; SHIM_OLDEST when nothing is newer. *why: the newest. */

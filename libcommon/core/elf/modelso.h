@@ -152,8 +152,8 @@ void modelso_close(struct modelso *m);
 /* As packages' metadata have it (AOTI_DEVICE_KEY): ROCm's is "cuda", too. */
 const char *modelso_device_key(enum modelso_device device);
 
-/* What these bytes are, for messages: "a Windows DLL", "an aarch64 ELF library", "a Mach-O library"; NULL when they are
- * none of the executable formats. *elf (may be NULL) tells whether it is an ELF file. */
+/* Names the kind of file that these bytes are, for messages: "a Windows DLL", "an aarch64 ELF library", "a Mach-O library"; NULL when
+ * they are none of the executable formats. *elf (may be NULL) tells whether it is an ELF file. */
 const char *modelso_what(struct slice bytes, bool *elf);
 /* "x86_64", "aarch64", as uname -m and AOTI_MACHINE have it; "machine 123" for others. */
 const char *modelso_machine_name(uint16_t machine, bool big_endian);
@@ -169,7 +169,7 @@ bool modelso_of_torch(struct slice soname);
  * where everything lies in it, stay. */
 int modelso_make_loadable(const char *path, struct err *err);
 /* The same of bytes in memory. What is no 64-bit ELF library is left as it is. */
-int modelso_edit(char *bytes, size_t n, const char *name, struct err *err);
+FOR_TESTS int modelso_edit(char *bytes, size_t n, const char *name, struct err *err);
 
 bool modelso_exports(const struct modelso *m, const char *entry);
 bool modelso_imports(const struct modelso *m, const char *symbol);
@@ -189,14 +189,13 @@ struct modelso_code {
 	unsigned cuda;
 };
 size_t modelso_codes(struct slice bytes, struct modelso_code *v, size_t max);
-/* One image by itself: a .cubin, .hsaco, .spv or .fatbin file of a package. False when it is none. */
-bool modelso_image_read(struct slice bytes, struct modelso_image *image);
+/* Reads a file that is one image: a .cubin, .hsaco, .spv or .fatbin file of a package. False when it is none. */
+FOR_TESTS bool modelso_image_read(struct slice bytes, struct modelso_image *image);
 
 /* The row that covers an address. 1: found; 0: the library has no line for it; -1: its line information is damaged. */
 int modelso_line(struct modelso *m, uint64_t address, struct modelso_row *row, struct err *err);
 /* All rows of [from, to), sorted by address (run_impl: m->run_impl, + m->run_impl_size). The array lives until close.
  * 0 and *n 0 when the library was compiled without line information. */
-int modelso_rows(struct modelso *m, uint64_t from, uint64_t to, const struct modelso_row **rows, size_t *n, struct err *err);
 bool modelso_has_lines(const struct modelso *m);
 /* The compilers' own words, with their flags when gcc recorded them ("GNU C++20 12.2.0 -march=x86-64-v3 ..."). */
 int modelso_producers(struct modelso *m, const struct slice **v, size_t *n, struct err *err);

@@ -1,4 +1,4 @@
-/* What lies in a library's data: constants, GPU code; and what a file is at all. */
+/* Reads a library's data: constants, GPU code; and tells what a file is at all. */
 #include "elf/cubin.h"
 #include "elf/modelso_part.h"
 

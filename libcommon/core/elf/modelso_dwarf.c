@@ -186,17 +186,6 @@ int modelso_line(struct modelso *m, uint64_t address, struct modelso_row *row, s
 	return 1;
 }
 
-int modelso_rows(struct modelso *m, uint64_t from, uint64_t to, const struct modelso_row **rows, size_t *n, struct err *err)
-{
-	struct modelso_dwarf *d = read_rows(m);
-	if (!d->n && d->rows_bad)
-		return damaged(m, err);
-	size_t first = from ? above(d, from - 1) : 0, last = to ? above(d, to - 1) : 0;
-	*rows = d->row ? d->row + first : NULL;
-	*n = last > first ? last - first : 0;
-	return 0;
-}
-
 int modelso_producers(struct modelso *m, const struct slice **v, size_t *n, struct err *err)
 {
 	struct modelso_dwarf *d = open_dwarf(m);

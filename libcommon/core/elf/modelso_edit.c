@@ -8,7 +8,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-/* What torch's wheels hold in torch/lib under names of their own (2.4 to 2.15, CPU, CUDA, ROCm and XPU). */
+/* Libraries that torch's wheels hold in torch/lib under names of their own (2.4 to 2.15, CPU, CUDA, ROCm and XPU). */
 static const char *const torch_library[] = {"libtorch", "libc10", "libshm.", "libcaffe2", "libaoti_"};
 
 bool modelso_of_torch(struct slice soname)

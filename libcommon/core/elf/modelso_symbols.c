@@ -25,7 +25,7 @@ static bool is_function(const Elf64_Sym *sym)
 	       (ELF64_ST_TYPE(sym->st_info) == STT_FUNC || ELF64_ST_TYPE(sym->st_info) == STT_GNU_IFUNC);
 }
 
-static void take(struct modelso_symbol *s, const struct elf_symbols *t, const Elf64_Sym *sym)
+static void set_symbol(struct modelso_symbol *s, const struct elf_symbols *t, const Elf64_Sym *sym)
 {
 	*s = (struct modelso_symbol){elf_symbol_name(t, sym), sym->st_value, sym->st_size};
 }
@@ -41,7 +41,7 @@ bool modelso_symbol_at(const struct modelso *m, uint64_t address, struct modelso
 		if (!is_function(&sym) || address < sym.st_value || address - sym.st_value >= sym.st_size)
 			continue;
 		if (!found || sym.st_size < s->size)
-			take(s, &t, &sym);
+			set_symbol(s, &t, &sym);
 		found = true;
 	}
 	return found && s->name.n;
@@ -110,7 +110,7 @@ bool modelso_symbol_named(const struct modelso *m, struct slice name, struct mod
 			continue;
 		if (found && sym.st_value != s->address)
 			return false;
-		take(s, &t, &sym);
+		set_symbol(s, &t, &sym);
 		found = true;
 	}
 	return found;

@@ -30,7 +30,7 @@ bool modelso_symbol_at(const struct modelso *m, uint64_t address, struct modelso
  * several have. */
 bool modelso_symbol_named(const struct modelso *m, struct slice name, struct modelso_symbol *s);
 /* Do these mean one function: a mangled name, and one of either form? */
-bool modelso_symbol_is(struct slice mangled, struct slice name);
+FOR_TESTS bool modelso_symbol_is(struct slice mangled, struct slice name);
 
 /* The function called by the call that returns to this address; empty: not known. */
 struct slice modelso_called(const struct modelso *m, uint64_t returns_to);

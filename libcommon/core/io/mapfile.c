@@ -6,7 +6,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-/* What has no size that could be mapped: a pipe, a socket, a file of /proc. */
+/* Reads a file that has no size to map: a pipe, a socket, a file of /proc. */
 static int read_whole(struct mapfile *f, struct err *err)
 {
 	struct buf b = {0};
@@ -25,7 +25,7 @@ static int read_whole(struct mapfile *f, struct err *err)
 				buf_release(&b);
 			return 0;
 		}
-		b.len += (size_t)r;
+		buf_wrote(&b, (size_t)r);
 		if (b.len > MAPFILE_MAX_PIPE) {
 			err_set(err, EXIT_INPUT, "'%s' is a pipe that gives more than %llu GiB: write it to a file first", f->path,
 				MAPFILE_MAX_PIPE >> 30);

@@ -18,9 +18,10 @@
 
 /* -1: EXIT_ENVIRON, the text names the folder and the variable. */
 int temp_file(struct err *err);
-/* What messages call such a file: "/tmp/(temporary file)". Returns name. */
+/* The name that messages give such a file: "/tmp/(temporary file)". Returns name. */
 const char *temp_file_name(char name[TEMP_NAME]);
-/* Of a failure in such a file or folder (no room, nothing may be executed): says behind err's text, once, how to have another. -1. */
+/* After a failure in such a file or folder (no room, nothing may be executed), adds to err's text, once, how to have another. Returns
+ * -1. */
 int temp_failed(struct err *err);
 /* The folder in which they are made, absolute; longest: where it has more bytes (0: any number), /tmp. */
 int temp_place(size_t longest, char path[PATH_MAX], struct err *err);

@@ -53,7 +53,7 @@ int input_open(struct input *in, const char *path, struct err *err)
 		ssize_t r = read_some(in, head + in->tail.len, 2 - in->tail.len);
 		if (r <= 0)
 			break;
-		in->tail.len += (size_t)r;
+		buf_wrote(&in->tail, (size_t)r);
 	}
 	if (in->lost) {
 		err_set(err, EXIT_INPUT, "cannot read '%s': %s", in->path, in->lost);
@@ -64,7 +64,7 @@ int input_open(struct input *in, const char *path, struct err *err)
 		z_stream *z = in->gz = xcalloc(1, sizeof(*z));
 		in->gzbuf = xmalloc(GZ_CHUNK);
 		memcpy(in->gzbuf, in->tail.p, 2);
-		in->tail.len = 0;
+		buf_cut(&in->tail, 0);
 		z->next_in = (Bytef *)in->gzbuf;
 		z->avail_in = 2;
 		if (inflateInit2(z, 15 + 16) != Z_OK)
@@ -144,7 +144,7 @@ static size_t inflate_some(struct input *in, char *to, size_t n)
 	return want - z->avail_out;
 }
 
-static size_t fill(struct input *in, char *to, size_t n)
+static size_t read_fully(struct input *in, char *to, size_t n)
 {
 	size_t got = 0;
 	while (got < n && !in->eof) {
@@ -174,12 +174,12 @@ int input_next(struct input *in, struct window *w, size_t want, window_cut *cut)
 	if (in->tail.len)
 		memcpy(w->data, in->tail.p, in->tail.len);
 	w->len = in->tail.len;
-	in->tail.len = 0;
+	buf_cut(&in->tail, 0);
 	w->offset = in->offset;
 	w->continued = in->continued;
 	in->continued = false;
 	for (size_t good;;) {
-		w->len += fill(in, w->data + w->len, want - w->len);
+		w->len += read_fully(in, w->data + w->len, want - w->len);
 		w->last = in->eof;
 		if (!w->len)
 			return 0;

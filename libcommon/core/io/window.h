@@ -50,8 +50,8 @@ int input_open(struct input *in, const char *path, struct err *err);
 /* 1: a window, 0: the end. Read errors and damaged gzip data end the input early and set in->lost. */
 int input_next(struct input *in, struct window *w, size_t want, window_cut *cut);
 void input_close(struct input *in);
-/* What a file is: its first n bytes, or as many as there are, as they lie (a .gz is not looked into). 0: no regular file. What a pipe
- * gives would be gone once it is read: it is not even opened, for its writer would find the reader gone. */
+/* Reads the first n bytes of a file, or as many as there are, to tell its format; as they lie (a .gz is not looked into). 0: no regular
+ * file. What a pipe gives would be gone once it is read: it is not even opened, for its writer would find the reader gone. */
 size_t input_head(const char *path, char *head, size_t n);
 void window_release(struct window *w);
 

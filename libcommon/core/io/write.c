@@ -16,33 +16,27 @@ static int write_failed(const char *what, struct err *err)
 	return err_errno(err, EXIT_ENVIRON, "cannot write '%s'", what);
 }
 
-int write_all(int fd, const void *p, size_t n, const char *what, struct err *err)
+/* Below 0: where the descriptor stands. */
+static int write_at(int fd, const char *p, size_t n, off_t at, const char *what, struct err *err)
 {
 	while (n) {
-		ssize_t r = write(fd, p, n);
+		ssize_t r = at < 0 ? write(fd, p, n) : pwrite(fd, p, n, at);
 		if (r < 0 && errno == EINTR)
 			continue;
 		if (r <= 0)
 			return write_failed(what, err);
-		p = (const char *)p + r;
+		p += r;
 		n -= (size_t)r;
+		at += at < 0 ? 0 : r;
 	}
 	return 0;
 }
 
+int write_all(int fd, const void *p, size_t n, const char *what, struct err *err) { return write_at(fd, p, n, -1, what, err); }
+
 int pwrite_all(int fd, const void *p, size_t n, uint64_t at, const char *what, struct err *err)
 {
-	while (n) {
-		ssize_t r = pwrite(fd, p, n, (off_t)at);
-		if (r < 0 && errno == EINTR)
-			continue;
-		if (r <= 0)
-			return write_failed(what, err);
-		p = (const char *)p + r;
-		n -= (size_t)r;
-		at += (uint64_t)r;
-	}
-	return 0;
+	return write_at(fd, p, n, (off_t)at, what, err);
 }
 
 int copy_all(int from, int to, const char *what, struct err *err)

@@ -166,7 +166,7 @@ static void want64(struct extra64 *x, uint64_t *field)
 		x->field[x->n++] = field;
 }
 
-/* One entry at p, of n bytes up to the directory's end. Its length, or 0. */
+/* Reads the entry at p, of n bytes up to the directory's end. Its length, or 0. */
 static size_t read_entry(const struct zip *z, const char *p, size_t n, const struct directory *d, struct zip_member *m, struct err *err)
 {
 	if (n < ENTRY_SIZE || get32(p) != SIG_ENTRY) {
@@ -279,7 +279,7 @@ void zip_close(struct zip *z)
 
 /* ---- by name ---- */
 
-static int by_name(const void *a, const void *b, void *v)
+static int compare_members(const void *a, const void *b, void *v)
 {
 	uint32_t i = *(const uint32_t *)a, k = *(const uint32_t *)b;
 	const struct zip_member *m = v;
@@ -293,7 +293,7 @@ struct zip_member *zip_find(struct zip *z, struct slice name)
 		z->by_name = xreallocarray(NULL, z->n, sizeof(uint32_t));
 		for (size_t i = 0; i < z->n; i++)
 			z->by_name[i] = (uint32_t)i;
-		qsort_r(z->by_name, z->n, sizeof(uint32_t), by_name, z->v);
+		qsort_r(z->by_name, z->n, sizeof(uint32_t), compare_members, z->v);
 	}
 	/* The last whose name is not above. */
 	size_t lo = 0, hi = z->n;
@@ -552,7 +552,7 @@ int zip_head(struct zip *z, struct zip_member *m, size_t want, struct buf *head,
 	inflateEnd(&s);
 	if (s.avail_out || (r != Z_OK && r != Z_STREAM_END && r != Z_BUF_ERROR))
 		return bad_member(z, m, err, "its compressed data is damaged");
-	head->len = want;
+	buf_cut(head, want);
 	*data = buf_slice(head);
 	return 0;
 }

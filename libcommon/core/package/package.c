@@ -36,8 +36,8 @@ uint32_t package_add_file(struct package *pkg, struct slice path, uint64_t size,
 	return pkg->n_file++;
 }
 
-/* What a file is for, by the end of its name. The first that fits counts; of two files for one purpose the one whose
- * entry comes earlier is taken, of equals the first. */
+/* Purposes of files, by the end of their names. The first that fits counts; of two files for one purpose the one whose entry comes
+ * earlier is taken, of equals the first. */
 struct role {
 	const char *end;
 	size_t member;
@@ -86,7 +86,7 @@ static void push(uint32_t **v, uint32_t *n, uint32_t value)
 	(*v)[(*n)++] = value;
 }
 
-static void take(struct package *pkg, struct package_model *m, uint32_t file)
+static void take_member(struct package *pkg, struct package_model *m, uint32_t file)
 {
 	struct slice name = pkg->file[file].name;
 	size_t role = role_of(name);
@@ -144,7 +144,7 @@ static bool exported_program(struct slice path)
 	       (p && (p == path.p || p[-1] == '/') && slice_ends(path, ".json") && !memchr(p + 7, '/', (size_t)(path.p + path.n - p) - 7));
 }
 
-/* Of several packages unpacked below one folder, each has its "model": then they are called a/model, b/model. */
+/* Several packages unpacked below one folder have a "model" each, and are called a/model, b/model. */
 static void name_apart(struct package *pkg, const struct slice *folder)
 {
 	static const char dir[] = "data/aotinductor/";
@@ -179,7 +179,7 @@ static void find_models(struct package *pkg)
 			uint32_t k = intern_add(&folders, folder);
 			if (k == pkg->n)
 				new_model(pkg, name);
-			take(pkg, &pkg->model[k], i);
+			take_member(pkg, &pkg->model[k], i);
 		} else if (exported_program(path)) {
 			push(&pkg->exported, &pkg->n_exported, i);
 		}
@@ -232,13 +232,13 @@ static void flat_model(struct package *pkg, uint32_t so, bool alone)
 {
 	struct slice stem = package_stem(pkg->file[so].name);
 	struct package_model *m = new_model(pkg, stem);
-	take(pkg, m, so);
+	take_member(pkg, m, so);
 	for (uint32_t i = 1; i < pkg->n_file; i++)
 		if (i != so && !package_is_library(pkg->file[i].name) && same_stem(pkg->file[i].name, stem))
-			take(pkg, m, i);
+			take_member(pkg, m, i);
 	for (uint32_t i = 1; alone && i < pkg->n_file; i++)
 		if (i != so && !same_stem(pkg->file[i].name, stem) && inductor_name(pkg->file[i].name))
-			take(pkg, m, i);
+			take_member(pkg, m, i);
 	old_extern_nodes(pkg, m);
 }
 

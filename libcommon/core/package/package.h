@@ -35,7 +35,7 @@
 
 enum package_kind { PACKAGE_PT2, PACKAGE_DIR, PACKAGE_SO };
 
-/* One file of the package. Index 0 of pkg.file is nobody: "there is none". */
+/* A file of the package. Index 0 of pkg.file means that there is none. */
 struct package_file {
 	struct slice name; /* its last component */
 	struct slice path; /* in the zip, or on disk */
@@ -69,7 +69,7 @@ struct package {
 };
 
 int package_open(struct package *pkg, const char *path, struct err *err);
-/* What torch.export.save wrote: pkg.exported has at least one; there may be no model. */
+/* Opens a program as torch.export.save wrote it: pkg.exported has at least one; there may be no model. */
 int package_open_exported(struct package *pkg, const char *path, struct err *err);
 void package_close(struct package *pkg);
 struct package_model *package_model(struct package *pkg, const char *name, struct err *err);
@@ -79,7 +79,7 @@ int package_data(struct package *pkg, uint32_t file, struct slice *data, struct 
 /* The same into a new file. */
 int package_copy(struct package *pkg, uint32_t file, int fd, const char *what, struct err *err);
 
-/* What the *_metadata.json says; slices into the file, empty when absent. */
+/* The facts of *_metadata.json; slices into the file, empty when absent. */
 struct package_metadata {
 	struct slice device;             /* AOTI_DEVICE_KEY: cpu, cuda */
 	struct slice platform;           /* AOTI_PLATFORM: linux, windows */

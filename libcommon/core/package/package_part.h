@@ -6,7 +6,7 @@
 #define PACKAGE_MAX_FILES (1u << 20)
 #define PACKAGE_MAX_DIR 65536 /* entries of a folder that are looked at */
 
-/* What a file is that is no package, for the error message: "is a checkpoint (torch.save), not a model: ...". */
+/* Describes a file that is no package, for the error message: "is a checkpoint (torch.save), not a model: ...". */
 void package_not(const struct package *pkg, struct slice bytes, struct err *err);
 
 /* All regular files below a folder, `depth` levels deep, as added files with paths relative to it. */

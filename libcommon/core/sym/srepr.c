@@ -23,8 +23,6 @@ struct convert {
 static int fail(struct convert *c, const char *what) { return err_set(c->err, EXIT_INPUT, "byte %zu of the expression: %s", c->i, what); }
 
 static int peek(const struct convert *c) { return c->i < c->s.n ? (unsigned char)c->s.p[c->i] : -1; }
-static bool digit(int ch) { return ch >= '0' && ch <= '9'; }
-static bool letter(int ch) { return (ch >= 'a' && ch <= 'z') || (ch >= 'A' && ch <= 'Z') || ch == '_'; }
 
 static void skip_space(struct convert *c)
 {
@@ -32,7 +30,7 @@ static void skip_space(struct convert *c)
 		c->i++;
 }
 
-static bool take(struct convert *c, int ch)
+static bool take_char(struct convert *c, int ch)
 {
 	skip_space(c);
 	if (peek(c) != ch)
@@ -46,7 +44,7 @@ static struct slice take_name(struct convert *c)
 {
 	skip_space(c);
 	size_t from = c->i;
-	while (letter(peek(c)) || (c->i > from && (digit(peek(c)) || peek(c) == '.'))) {
+	while (is_name_start(peek(c)) || (c->i > from && (is_digit(peek(c)) || peek(c) == '.'))) {
 		if (peek(c) == '.')
 			from = c->i + 1;
 		c->i++;
@@ -57,17 +55,17 @@ static struct slice take_name(struct convert *c)
 /* Name=value arguments, of which Symbol and Float have some, and the bracket behind them. */
 static int skip_keywords(struct convert *c)
 {
-	while (take(c, ',')) {
-		if (!take_name(c).n || !take(c, '='))
+	while (take_char(c, ',')) {
+		if (!take_name(c).n || !take_char(c, '='))
 			return fail(c, "an argument without a name");
 		skip_space(c);
 		size_t from = c->i;
-		while (letter(peek(c)) || digit(peek(c)))
+		while (is_name_start(peek(c)) || is_digit(peek(c)))
 			c->i++;
 		if (c->i == from)
 			return fail(c, "an argument without a value");
 	}
-	return take(c, ')') ? 0 : fail(c, "a bracket is missing");
+	return take_char(c, ')') ? 0 : fail(c, "a bracket is missing");
 }
 
 /* 'text', of letters that pass `good`. */
@@ -92,7 +90,7 @@ static int take_digits(struct convert *c, struct slice *s)
 	skip_space(c);
 	size_t from = c->i;
 	c->i += peek(c) == '-';
-	while (digit(peek(c)))
+	while (is_digit(peek(c)))
 		c->i++;
 	*s = slice_of(c->s.p + from, c->i - from);
 	return s->n == slice_starts(*s, "-") || s->n > 32 ? fail(c, "not an integer") : 0;
@@ -111,8 +109,8 @@ static int take_integer(struct convert *c)
 	return 0;
 }
 
-static bool good_symbol(int ch) { return letter(ch) || digit(ch); }
-static bool good_float(int ch) { return digit(ch) || ch == '.' || ch == 'e' || ch == '-' || ch == '+'; }
+static bool good_symbol(int ch) { return is_name_start(ch) || is_digit(ch); }
+static bool good_float(int ch) { return is_digit(ch) || ch == '.' || ch == 'e' || ch == '-' || ch == '+'; }
 
 static int rational(struct convert *c)
 {
@@ -122,7 +120,7 @@ static int rational(struct convert *c)
 	buf_addc(c->out, '(');
 	if (take_integer(c) < 0)
 		return -1;
-	if (!take(c, ','))
+	if (!take_char(c, ','))
 		return fail(c, "a comma is missing");
 	if (take_digits(c, &divisor) < 0)
 		return -1;
@@ -133,17 +131,17 @@ static int rational(struct convert *c)
 	else
 		buf_addf(c->out, "/%.*s", SL(divisor));
 	buf_addc(c->out, ')');
-	return take(c, ')') ? 1 : fail(c, "a bracket is missing");
+	return take_char(c, ')') ? 1 : fail(c, "a bracket is missing");
 }
 
-/* What holds no other expression. 1: it was one of these. */
+/* Reads an expression that holds no other. 1: it was one of these. */
 static int leaf(struct convert *c, struct slice name)
 {
 	struct slice text;
 	if (slice_is(name, "Symbol") || slice_is(name, "Dummy")) {
 		if (take_quoted(c, good_symbol, &text) < 0)
 			return -1;
-		if (digit(*text.p))
+		if (is_digit(*text.p))
 			return fail(c, "not a plain name");
 		buf_add_slice(c->out, text);
 		return skip_keywords(c) < 0 ? -1 : 1;
@@ -157,7 +155,7 @@ static int leaf(struct convert *c, struct slice name)
 	if (slice_is(name, "Integer")) {
 		if (take_integer(c) < 0)
 			return -1;
-		return take(c, ')') ? 1 : fail(c, "a bracket is missing");
+		return take_char(c, ')') ? 1 : fail(c, "a bracket is missing");
 	}
 	return slice_is(name, "Rational") ? rational(c) : 0;
 }
@@ -194,11 +192,11 @@ static int after_value(struct convert *c)
 	while (c->n) {
 		struct frame *f = &c->frame[c->n - 1];
 		f->args++;
-		if (take(c, ',')) {
+		if (take_char(c, ',')) {
 			buf_adds(c->out, f->between);
 			return 1;
 		}
-		if (!take(c, ')'))
+		if (!take_char(c, ')'))
 			return fail(c, "a bracket is missing");
 		if (f->pow && f->args != 2)
 			return fail(c, "a power without two parts");
@@ -232,7 +230,7 @@ static int value(struct convert *c)
 			return fail(c, "a name is missing");
 		if (c->out->len - c->before > SYMSIZE_MAX_TEXT)
 			return fail(c, "too long");
-		if (!take(c, '(')) {
+		if (!take_char(c, '(')) {
 			return bare(c, name);
 		}
 		int rc = leaf(c, name);
@@ -254,6 +252,6 @@ int srepr_to_infix(struct slice text, struct buf *out, struct err *err)
 	if (rc == 0 && out->len - c.before > SYMSIZE_MAX_TEXT)
 		rc = fail(&c, "too long");
 	if (rc < 0)
-		out->len = c.before;
+		buf_cut(out, c.before);
 	return rc;
 }

@@ -143,7 +143,7 @@ static void walk(const struct symtab *t, uint32_t expr, struct found *out)
 	}
 }
 
-static int by_name(const void *a, const void *b, void *t)
+static int compare_symbols(const void *a, const void *b, void *t)
 {
 	const struct symtab *tab = t;
 	return slice_cmp(symtab_name(tab, *(const uint32_t *)a), symtab_name(tab, *(const uint32_t *)b));
@@ -155,7 +155,7 @@ size_t symsize_symbols(const struct symtab *t, struct symsize s, uint32_t *ids, 
 	walk(t, s.expr, &f);
 	size_t n = 0;
 	if (f.n)
-		qsort_r(f.id, f.n, sizeof(*f.id), by_name, (void *)t);
+		qsort_r(f.id, f.n, sizeof(*f.id), compare_symbols, (void *)t);
 	for (size_t i = 0; i < f.n; i++) {
 		if (i && f.id[i] == f.id[i - 1])
 			continue;

@@ -66,6 +66,8 @@ void symtab_release(struct symtab *t);
 uint32_t symtab_symbol(struct symtab *t, struct slice name);
 struct slice symtab_name(const struct symtab *t, uint32_t symbol);
 
+/* Python's a // b; b is not 0, and not INT64_MIN by -1. */
+static inline int64_t sym_floor_div(int64_t a, int64_t b) { return a / b - (a % b != 0 && (a < 0) != (b < 0)); }
 static inline struct symsize symsize_int(int64_t k) { return (struct symsize){k, 0, 0}; }
 struct symsize symsize_symbol(struct symtab *t, struct slice name);
 /* Any text at all, as one opaque atom: for what does not parse. */
@@ -84,9 +86,6 @@ int symsize_add(struct symtab *t, struct symsize a, struct symsize b, struct sym
 int symsize_sub(struct symtab *t, struct symsize a, struct symsize b, struct symsize *out, struct err *err);
 int symsize_mul(struct symtab *t, struct symsize a, struct symsize b, struct symsize *out, struct err *err);
 int symsize_floordiv(struct symtab *t, struct symsize a, struct symsize b, struct symsize *out, struct err *err);
-int symsize_mod(struct symtab *t, struct symsize a, struct symsize b, struct symsize *out, struct err *err);
-int symsize_max(struct symtab *t, struct symsize a, struct symsize b, struct symsize *out, struct err *err);
-int symsize_min(struct symtab *t, struct symsize a, struct symsize b, struct symsize *out, struct err *err);
 
 /* The ids of the symbols in s, each once, sorted by name; at most cap are written. Returns how many there are. */
 size_t symsize_symbols(const struct symtab *t, struct symsize s, uint32_t *ids, size_t cap);
@@ -106,7 +105,7 @@ bool symbind_get(const struct symbind *env, uint32_t symbol, int64_t *value);
 void symbind_release(struct symbind *env);
 int symsize_eval(const struct symtab *t, struct symsize s, const struct symbind *env, int64_t *out, struct err *err);
 
-/* What torch's names say (torch/utils/_sympy/symbol.py): s backed size, u unbacked, zf and zuf their floats. */
+/* Kinds of symbols, as torch's names tell them (torch/utils/_sympy/symbol.py): s backed size, u unbacked, zf and zuf their floats. */
 enum sym_kind { SYM_OTHER, SYM_BACKED, SYM_UNBACKED, SYM_FLOAT, SYM_UNBACKED_FLOAT };
 enum sym_kind sym_kind(struct slice name);
 

@@ -119,7 +119,7 @@ static bool unnest(struct symtab *t, struct poly *a, struct poly *b, int64_t y)
 	return true;
 }
 
-/* Of a//b what is whole goes to whole; the rest stays in a and b, and a is empty when there is none. */
+/* Splits a//b: its whole part goes to whole; the rest stays in a and b, and a is empty when there is none. */
 static int floordiv_whole(struct symtab *t, struct poly *a, struct poly *b, struct poly *whole, struct err *err)
 {
 	int64_t x, y;
@@ -143,7 +143,7 @@ static int floordiv_whole(struct symtab *t, struct poly *a, struct poly *b, stru
 		}
 		if (unnest(t, a, b, y))
 			continue;
-		/* What was split off may have left a common factor: (4*s0 + 2*s1)//4. */
+		/* The rest may have a common factor: (4*s0 + 2*s1)//4. */
 		int64_t before = b->t[0].c;
 		poly_cancel(a, b);
 		if (before == b->t[0].c)
@@ -415,18 +415,6 @@ int symsize_floordiv(struct symtab *t, struct symsize a, struct symsize b, struc
 {
 	return binary_size(t, OP_FLOORDIV, a, b, out, err);
 }
-int symsize_mod(struct symtab *t, struct symsize a, struct symsize b, struct symsize *out, struct err *err)
-{
-	return binary_size(t, OP_MOD, a, b, out, err);
-}
-int symsize_max(struct symtab *t, struct symsize a, struct symsize b, struct symsize *out, struct err *err)
-{
-	return binary_size(t, OP_MAX, a, b, out, err);
-}
-int symsize_min(struct symtab *t, struct symsize a, struct symsize b, struct symsize *out, struct err *err)
-{
-	return binary_size(t, OP_MIN, a, b, out, err);
-}
 
 int sym_call(struct symtab *t, enum sym_op op, const struct symsize *v, uint32_t n, struct symsize *out, struct err *err)
 {
@@ -437,7 +425,7 @@ int sym_call(struct symtab *t, enum sym_op op, const struct symsize *v, uint32_t
 		return symsize_add(t, v[0], v[1], &x, err) < 0 || symsize_sub(t, x, symsize_int(1), &x, err) < 0
 			   ? -1
 			   : symsize_floordiv(t, x, v[1], out, err);
-	case OP_MODULAR: return symsize_floordiv(t, v[0], v[1], &x, err) < 0 ? -1 : symsize_mod(t, x, v[2], out, err);
+	case OP_MODULAR: return symsize_floordiv(t, v[0], v[1], &x, err) < 0 ? -1 : binary_size(t, OP_MOD, x, v[2], out, err);
 	case OP_MAX:
 	case OP_MIN:
 	case OP_AND:

@@ -90,7 +90,7 @@ static const struct {
 };
 enum { PREC_COMPARE = 1, PREC_NEGATE = 7, PREC_POWER = 8 };
 
-static int bad(struct parser *p, const char *what)
+static int bad_size(struct parser *p, const char *what)
 {
 	return err_set(p->err, EXIT_INPUT, "symbolic size: %s at offset %zu of '%.*s'", what, p->i, SLN(p->s, 200));
 }
@@ -120,7 +120,7 @@ static int reduce(struct parser *p, uint8_t prec, bool right)
 		if (o->what == W_BRACKET || o->what == W_CALL || o->prec < prec || (right && o->prec == prec))
 			break;
 		if (o->prec == PREC_COMPARE && prec == PREC_COMPARE)
-			return bad(p, "two comparisons in a row");
+			return bad_size(p, "two comparisons in a row");
 		p->n_o--;
 		if (o->what == W_NEGATE) {
 			if (poly_negate(&p->v[p->n_v - 1], p->err) < 0)
@@ -137,8 +137,6 @@ static int reduce(struct parser *p, uint8_t prec, bool right)
 	return 0;
 }
 
-static bool letter(char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_'; }
-static bool digit(char c) { return c >= '0' && c <= '9'; }
 static char peek(const struct parser *p, size_t ahead) { return p->s.n - p->i > ahead ? p->s.p[p->i + ahead] : 0; }
 
 static void skip_space(struct parser *p)
@@ -150,13 +148,13 @@ static void skip_space(struct parser *p)
 static int parse_number(struct parser *p)
 {
 	size_t start = p->i;
-	while (digit(peek(p, 0)))
+	while (is_digit(peek(p, 0)))
 		p->i++;
 	struct slice whole = slice_of(p->s.p + start, p->i - start);
-	bool real = peek(p, 0) == '.' ||
-		    ((peek(p, 0) | 32) == 'e' && (digit(peek(p, 1)) || ((peek(p, 1) == '-' || peek(p, 1) == '+') && digit(peek(p, 2)))));
+	bool real = peek(p, 0) == '.' || ((peek(p, 0) | 32) == 'e' &&
+					  (is_digit(peek(p, 1)) || ((peek(p, 1) == '-' || peek(p, 1) == '+') && is_digit(peek(p, 2)))));
 	if (real) {
-		while (digit(peek(p, 0)) || peek(p, 0) == '.' || (peek(p, 0) | 32) == 'e' ||
+		while (is_digit(peek(p, 0)) || peek(p, 0) == '.' || (peek(p, 0) | 32) == 'e' ||
 		       ((peek(p, 0) == '-' || peek(p, 0) == '+') && (p->s.p[p->i - 1] | 32) == 'e'))
 			p->i++;
 		push_value(p, symsize_opaque(p->t, slice_of(p->s.p + start, p->i - start)));
@@ -164,8 +162,8 @@ static int parse_number(struct parser *p)
 	}
 	while (peek(p, 0) == 'L' || peek(p, 0) == 'U')
 		p->i++; /* C++ */
-	if (letter(peek(p, 0)))
-		return bad(p, "a letter after a number");
+	if (is_name_start(peek(p, 0)))
+		return bad_size(p, "a letter after a number");
 	uint64_t v;
 	if (!slice_u64(whole, &v))
 		return sym_overflow(p->err);
@@ -190,14 +188,14 @@ static int skip_brackets(struct parser *p)
 	do {
 		char c = peek(p, 0);
 		if (p->i >= p->s.n)
-			return bad(p, "a missing bracket");
+			return bad_size(p, "a missing bracket");
 		if (c == '(' || c == '[' || c == '{') {
 			if (n == sizeof(open))
 				return sym_too_large(p->err);
 			open[n++] = c == '(' ? ')' : c == '[' ? ']' : '}';
 		} else if (c == ')' || c == ']' || c == '}') {
 			if (!n || open[--n] != c)
-				return bad(p, "a bracket that closes another");
+				return bad_size(p, "a bracket that closes another");
 		}
 		p->i++;
 	} while (n);
@@ -209,8 +207,8 @@ static int parse_name(struct parser *p, bool *opened)
 {
 	size_t start = p->i;
 	bool plain = true;
-	while (letter(peek(p, 0)) || digit(peek(p, 0)) || (peek(p, 0) == '.' && letter(peek(p, 1))) ||
-	       (peek(p, 0) == ':' && peek(p, 1) == ':' && letter(peek(p, 2)))) {
+	while (is_name_start(peek(p, 0)) || is_digit(peek(p, 0)) || (peek(p, 0) == '.' && is_name_start(peek(p, 1))) ||
+	       (peek(p, 0) == ':' && peek(p, 1) == ':' && is_name_start(peek(p, 2)))) {
 		if (peek(p, 0) == ':')
 			p->i++;
 		plain &= peek(p, 0) != '.' && peek(p, 0) != ':';
@@ -235,7 +233,7 @@ static int parse_name(struct parser *p, bool *opened)
 		else if (plain && !slice_is(name, "static_cast"))
 			push_value(p, symsize_symbol(p->t, name));
 		else
-			return bad(p, "a name that is no symbol");
+			return bad_size(p, "a name that is no symbol");
 		return 0;
 	}
 	for (size_t k = 0; k < ARRAY_LEN(functions); k++)
@@ -258,7 +256,7 @@ static int close_bracket(struct parser *p)
 	if (reduce(p, 0, false) < 0)
 		return -1;
 	if (!p->n_o)
-		return bad(p, "a bracket that was not opened");
+		return bad_size(p, "a bracket that was not opened");
 	struct pending o = p->o[--p->n_o];
 	p->depth--;
 	p->i++;
@@ -267,7 +265,7 @@ static int close_bracket(struct parser *p)
 	struct symsize args[SYMSIZE_MAX_ARGS], r;
 	size_t n = p->n_v - o.values;
 	if (n < o.min || n > o.max)
-		return bad(p, "a call with too few or too many arguments");
+		return bad_size(p, "a call with too few or too many arguments");
 	for (size_t k = n; k--;) {
 		if (store_top(p, &args[k]) < 0)
 			return -1;
@@ -290,7 +288,7 @@ static int parse_operator(struct parser *p)
 		p->i += n;
 		return push_op(p, (struct pending){.what = W_BINARY, .op = operators[k].op, .prec = operators[k].prec});
 	}
-	return bad(p, "no operator");
+	return bad_size(p, "no operator");
 }
 
 static int parse_all(struct parser *p, struct symsize *out)
@@ -304,9 +302,9 @@ static int parse_all(struct parser *p, struct symsize *out)
 		int rc = 0;
 		if (operand) {
 			bool opened = false;
-			if (digit(c)) {
+			if (is_digit(c)) {
 				rc = parse_number(p);
-			} else if (letter(c)) {
+			} else if (is_name_start(c)) {
 				rc = parse_name(p, &opened);
 			} else if (c == '(') {
 				p->i++;
@@ -320,7 +318,7 @@ static int parse_all(struct parser *p, struct symsize *out)
 				p->i++;
 				opened = true;
 			} else {
-				return bad(p, "no operand");
+				return bad_size(p, "no operand");
 			}
 			operand = opened;
 		} else if (c == ')') {
@@ -328,9 +326,9 @@ static int parse_all(struct parser *p, struct symsize *out)
 		} else if (c == ',') {
 			rc = reduce(p, 0, false);
 			if (!rc && (!p->n_o || p->o[p->n_o - 1].what != W_CALL))
-				return bad(p, "a comma outside a call");
+				return bad_size(p, "a comma outside a call");
 			if (!rc && p->n_v - p->o[p->n_o - 1].values >= p->o[p->n_o - 1].max)
-				return bad(p, "a call with too many arguments");
+				return bad_size(p, "a call with too many arguments");
 			p->i++;
 			operand = true;
 		} else {
@@ -341,11 +339,11 @@ static int parse_all(struct parser *p, struct symsize *out)
 			return -1;
 	}
 	if (operand)
-		return bad(p, p->s.n ? "no operand" : "nothing");
+		return bad_size(p, p->s.n ? "no operand" : "nothing");
 	if (reduce(p, 0, false) < 0)
 		return -1;
 	if (p->n_o)
-		return bad(p, "a missing bracket");
+		return bad_size(p, "a missing bracket");
 	return store_top(p, out);
 }
 
@@ -355,7 +353,7 @@ int symsize_parse(struct symtab *t, struct slice text, struct symsize *out, stru
 		return sym_too_large(err);
 	text = slice_trim(text);
 	uint64_t v;
-	if (text.n && digit(text.p[0]) && slice_u64(text, &v) && v <= INT64_MAX) {
+	if (text.n && is_digit(text.p[0]) && slice_u64(text, &v) && v <= INT64_MAX) {
 		*out = symsize_int((int64_t)v); /* nearly all sizes */
 		return 0;
 	}

@@ -68,7 +68,7 @@ static inline uint32_t sym_node_add(struct symtab *t, const uint32_t *w, size_t 
 }
 static inline int64_t node_i64(uint32_t low, uint32_t high) { return (int64_t)((uint64_t)high << 32 | low); }
 
-/* Of an FN. */
+/* The parts of an FN: its operator, how many arguments there are, and these. */
 static inline uint32_t fn_op(const uint32_t *w) { return w[W_BODY]; }
 static inline uint32_t fn_n(const uint32_t *w) { return w[W_BODY + 1]; }
 static inline struct symsize fn_arg(const uint32_t *w, uint32_t i)
@@ -118,8 +118,6 @@ bool sym_relation_holds(enum sym_op op, int d);
 /* ---- numbers ---- */
 
 static inline uint64_t sym_magnitude(int64_t v) { return v < 0 ? 0 - (uint64_t)v : (uint64_t)v; }
-/* As Python divides; not INT64_MIN by -1. */
-static inline int64_t sym_floor_div(int64_t a, int64_t b) { return a / b - (a % b != 0 && (a < 0) != (b < 0)); }
 static inline void sym_print_i64(int64_t v, struct buf *b)
 {
 	if (v < 0)

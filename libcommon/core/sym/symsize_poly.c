@@ -111,7 +111,7 @@ static int atom_cmp(const struct symtab *t, uint32_t a, uint32_t b)
 	return d ? d : cmp_u64(fn_n(x), fn_n(y));
 }
 
-/* Of the products alone. As sympy prints: the first symbol's highest power first, the constant last. */
+/* Orders products. As sympy prints: the first symbol's highest power first, the constant last. */
 static int term_cmp(const struct symtab *t, const struct term *a, const struct term *b)
 {
 	for (uint32_t i = 0; i < a->n && i < b->n; i++) {

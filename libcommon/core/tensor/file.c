@@ -130,7 +130,7 @@ int tensor_data(struct tensor_file *f, size_t i, struct slice *data, struct err 
 			       f->path, SL(t->name));
 	if (zip_data(&s->zip, &s->zip.v[t->member], data, err) < 0)
 		return -1;
-	/* What the readers saw of a deflated member was only what its directory says of it. */
+	/* The readers saw of a deflated member only what its directory says. */
 	if (!tensor_extent(&t->meta, &bytes) || s->at[i] > data->n || (uint64_t)bytes > data->n - s->at[i])
 		return err_set(err, EXIT_INPUT, "'%s': tensor '%.*s' has fewer bytes than its sizes need: the file is damaged", f->path,
 			       SL(t->name));

@@ -59,7 +59,7 @@ bool tensor_extent(const struct tensor_meta *m, int64_t *bytes)
 
 /* ---- specs ---- */
 
-/* One spec; at moves on. */
+/* A spec that is being read; at moves on. */
 struct spec {
 	struct slice text;
 	size_t at;
@@ -73,7 +73,7 @@ static int wrong(const struct spec *s, const char *what)
 	return err_set(s->err, EXIT_USAGE, "'%.*s': %s: " SPEC_FORM, SLN(s->text, 200), what);
 }
 
-static bool take(struct spec *s, char c)
+static bool take_char(struct spec *s, char c)
 {
 	if (s->at >= s->text.n || s->text.p[s->at] != c)
 		return false;
@@ -83,14 +83,14 @@ static bool take(struct spec *s, char c)
 
 static void skip_spaces(struct spec *s)
 {
-	while (take(s, ' '))
+	while (take_char(s, ' '))
 		;
 }
 
 static bool take_number(struct spec *s, int64_t *v)
 {
 	size_t from = s->at;
-	while (s->at < s->text.n && s->text.p[s->at] >= '0' && s->text.p[s->at] <= '9')
+	while (s->at < s->text.n && is_digit(s->text.p[s->at]))
 		s->at++;
 	uint64_t u;
 	if (s->at == from || !slice_u64(slice_of(s->text.p + from, s->at - from), &u) || u > INT64_MAX)
@@ -105,7 +105,7 @@ static int take_list(struct spec *s, char close, int64_t *v, int *n, const char 
 	*n = 0;
 	for (;;) {
 		skip_spaces(s);
-		if (take(s, close))
+		if (take_char(s, close))
 			return 0;
 		if (*n == TENSOR_MAX_DIMS)
 			return wrong(s, "more than 64 dimensions");
@@ -113,9 +113,9 @@ static int take_list(struct spec *s, char close, int64_t *v, int *n, const char 
 			return wrong(s, what);
 		++*n;
 		skip_spaces(s);
-		if (take(s, close))
+		if (take_char(s, close))
 			return 0;
-		if (!take(s, ','))
+		if (!take_char(s, ','))
 			return wrong(s, what);
 	}
 }
@@ -123,8 +123,7 @@ static int take_list(struct spec *s, char close, int64_t *v, int *n, const char 
 static size_t name_length(struct slice text)
 {
 	size_t n = 0;
-	while (n < text.n && (text.p[n] == '_' || text.p[n] == '.' || (text.p[n] >= '0' && text.p[n] <= '9') ||
-			      (text.p[n] >= 'a' && text.p[n] <= 'z') || (text.p[n] >= 'A' && text.p[n] <= 'Z')))
+	while (n < text.n && (text.p[n] == '_' || text.p[n] == '.' || is_digit(text.p[n]) || is_letter(text.p[n])))
 		n++;
 	return n;
 }
@@ -157,16 +156,16 @@ int tensor_spec_parse(struct slice text, struct tensor_meta *m, struct err *err)
 	if (take_list(&s, ']', m->size, &m->n_dim, "sizes are whole numbers with commas between them") < 0)
 		return -1;
 	tensor_contiguous(m);
-	if (take(&s, '/')) {
+	if (take_char(&s, '/')) {
 		int n;
-		if (!take(&s, '('))
+		if (!take_char(&s, '('))
 			return wrong(&s, "strides stand in (), as in /(10,1)");
 		if (take_list(&s, ')', m->stride, &n, "strides are whole numbers with commas between them") < 0)
 			return -1;
 		if (n != m->n_dim)
 			return wrong(&s, "there must be as many strides as sizes");
 	}
-	if (take(&s, '@')) {
+	if (take_char(&s, '@')) {
 		if (device_parse(slice_of(text.p + s.at, text.n - s.at), &m->device, &m->device_index) < 0)
 			return wrong(&s, "unknown device (cpu, cuda, cuda:0, xpu:1, mps, meta ... are known)");
 		s.at = text.n;

@@ -35,7 +35,7 @@ static void spaces(struct cursor *c)
 		c->p++;
 }
 
-static bool take(struct cursor *c, char want)
+static bool take_char(struct cursor *c, char want)
 {
 	spaces(c);
 	if (c->p == c->end || *c->p != want)
@@ -70,14 +70,14 @@ static bool take_string(struct cursor *c, struct slice *s)
 static int take_shape(struct cursor *c, struct tensor_meta *m)
 {
 	m->n_dim = 0;
-	if (!take(c, '('))
+	if (!take_char(c, '('))
 		return damaged(c);
-	while (!take(c, ')')) {
-		if (take(c, '-'))
+	while (!take_char(c, ')')) {
+		if (take_char(c, '-'))
 			return fail(c, "its shape has a negative size: the file is damaged");
 		const char *from = c->p;
 		uint64_t v;
-		while (c->p < c->end && *c->p >= '0' && *c->p <= '9')
+		while (c->p < c->end && is_digit(*c->p))
 			c->p++;
 		if (c->p == from)
 			return damaged(c);
@@ -88,8 +88,8 @@ static int take_shape(struct cursor *c, struct tensor_meta *m)
 		m->size[m->n_dim++] = (int64_t)v;
 		if (c->p < c->end && *c->p == 'L') /* a long of Python 2 */
 			c->p++;
-		if (!take(c, ',')) {
-			if (!take(c, ')'))
+		if (!take_char(c, ',')) {
+			if (!take_char(c, ')'))
 				return damaged(c);
 			break;
 		}
@@ -141,14 +141,14 @@ static int read_dict(struct cursor *c, struct tensor_meta *m, bool *fortran)
 {
 	struct slice key, descr;
 	unsigned seen = 0, bit;
-	if (!take(c, '{'))
+	if (!take_char(c, '{'))
 		return damaged(c);
-	while (!take(c, '}')) {
-		if (!take_string(c, &key) || !take(c, ':'))
+	while (!take_char(c, '}')) {
+		if (!take_string(c, &key) || !take_char(c, ':'))
 			return damaged(c);
 		if (slice_is(key, "descr")) {
 			bit = 1;
-			if (take(c, '['))
+			if (take_char(c, '['))
 				return fail(c, "is a record array (a structured dtype): save each of its fields as an array");
 			if (!take_string(c, &descr))
 				return damaged(c);
@@ -169,8 +169,8 @@ static int read_dict(struct cursor *c, struct tensor_meta *m, bool *fortran)
 		if (seen & bit)
 			return damaged(c);
 		seen |= bit;
-		if (!take(c, ',')) {
-			if (!take(c, '}'))
+		if (!take_char(c, ',')) {
+			if (!take_char(c, '}'))
 				return damaged(c);
 			break;
 		}

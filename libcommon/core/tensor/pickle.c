@@ -166,7 +166,7 @@ static int memo_get(struct pickle *p, uint32_t i)
 
 /* ---- what stands behind an opcode ---- */
 
-static int take(struct pickle *p, uint64_t n, const char **at)
+static int take_bytes(struct pickle *p, uint64_t n, const char **at)
 {
 	if (n > p->bytes.n - p->at)
 		return err_set(p->err, EXIT_INPUT, "'%s': its pickle breaks off at byte %zu: the file is truncated", p->path, p->bytes.n);
@@ -179,7 +179,7 @@ static int take(struct pickle *p, uint64_t n, const char **at)
 static int take_uint(struct pickle *p, unsigned n, uint64_t *v)
 {
 	const char *at = NULL;
-	if (take(p, n, &at) < 0)
+	if (take_bytes(p, n, &at) < 0)
 		return -1;
 	*v = 0;
 	for (unsigned i = n; i-- > 0;)
@@ -191,7 +191,7 @@ static int push_bytes(struct pickle *p, enum pickle_kind kind, unsigned length_b
 {
 	uint64_t n;
 	const char *at = NULL;
-	if (take_uint(p, length_bytes, &n) < 0 || take(p, n, &at) < 0)
+	if (take_uint(p, length_bytes, &n) < 0 || take_bytes(p, n, &at) < 0)
 		return -1;
 	uint32_t k = pickle_new(p, kind);
 	p->node[k].s = at;
@@ -204,7 +204,7 @@ static int push_long(struct pickle *p, unsigned length_bytes)
 {
 	uint64_t n, v = 0;
 	const char *at = NULL;
-	if (take_uint(p, length_bytes, &n) < 0 || take(p, n, &at) < 0)
+	if (take_uint(p, length_bytes, &n) < 0 || take_bytes(p, n, &at) < 0)
 		return -1;
 	if (n > 8)
 		return push(p, pickle_new(p, PICKLE_OTHER));
@@ -217,7 +217,7 @@ static int push_long(struct pickle *p, unsigned length_bytes)
 static int push_float(struct pickle *p)
 {
 	const char *at = NULL;
-	if (take(p, 8, &at) < 0)
+	if (take_bytes(p, 8, &at) < 0)
 		return -1;
 	uint64_t v = 0;
 	for (unsigned i = 0; i < 8; i++)
@@ -433,7 +433,7 @@ static int run(struct pickle *p)
 	for (;;) {
 		const char *at = NULL;
 		p->op = p->at;
-		if (take(p, 1, &at) < 0)
+		if (take_bytes(p, 1, &at) < 0)
 			return -1;
 		unsigned op = (uint8_t)*at;
 		if (op == OP_STOP)

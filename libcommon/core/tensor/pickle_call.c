@@ -1,4 +1,4 @@
-/* What the known globals are, and what calls of them make. */
+/* The globals that a pickle may name, and what calls of them make. */
 #include "tensor/pickle.h"
 
 enum call {

@@ -65,7 +65,7 @@ static void float_text(double v, const char *how, int precision, char *text, siz
 		snprintf(text, room, *how == 'e' ? "%.*e" : "%.*f", precision, v);
 }
 
-/* One part of an element, padded to the formatter's width. */
+/* Writes a part of an element, padded to the formatter's width. */
 static int part_text(const struct formatter *f, const char *p, char *text, size_t room)
 {
 	char raw[512];

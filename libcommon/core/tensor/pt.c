@@ -159,7 +159,7 @@ static int visit(struct walk *w, uint32_t node)
 		return 0;
 	w->open[node] = true;
 	GROW(w->frame, w->n_frame, w->cap_frame, 1);
-	/* Of a dict the values only. */
+	/* A dict is walked by its values only. */
 	w->frame[w->n_frame++] = (struct frame){node, n->kind == PICKLE_DICT};
 	return 0;
 }
@@ -255,7 +255,7 @@ static struct zip_member *member(struct walk *w, const char *name)
 	return m;
 }
 
-/* What a reader must know before the pickle means anything. */
+/* Reads the members that give the pickle its meaning (byte order, format version). */
 static int check_archive(struct walk *w)
 {
 	struct zip *z = &tensor_state(w->f)->zip;

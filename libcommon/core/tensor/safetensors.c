@@ -125,7 +125,7 @@ static int check_cover(struct header *h)
 	return 0;
 }
 
-static int by_name(const void *a, const void *b, void *v)
+static int compare_tensors(const void *a, const void *b, void *v)
 {
 	const struct tensor *t = v;
 	return slice_cmp(t[*(const uint32_t *)a].name, t[*(const uint32_t *)b].name);
@@ -140,9 +140,9 @@ static int check_names(struct header *h)
 	for (size_t i = 0; i < f->n; i++)
 		order[i] = (uint32_t)i;
 	if (f->n)
-		qsort_r(order, f->n, sizeof(*order), by_name, f->v);
+		qsort_r(order, f->n, sizeof(*order), compare_tensors, f->v);
 	for (size_t i = 1; i < f->n && r == 0; i++)
-		if (by_name(&order[i - 1], &order[i], f->v) == 0) {
+		if (compare_tensors(&order[i - 1], &order[i], f->v) == 0) {
 			buf_reset(&h->name);
 			buf_add_slice(&h->name, f->v[order[i]].name);
 			r = fail(h, "stands twice in the header: the header is damaged");

@@ -1,36 +1,16 @@
 #include "tensor/stats_part.h"
 
 #include <stdatomic.h>
-#if defined(__x86_64__)
-#include <cpuid.h>
-#include <emmintrin.h>
-#endif
 
 /* ---- which kernels ---- */
 
 static _Atomic int forced = -1, best = -1;
 
-static int find_best(void)
-{
-#if defined(__x86_64__)
-	unsigned a, b, c = 0, d;
-	__builtin_cpu_init();
-	if (!__get_cpuid(1, &a, &b, &c, &d) || !(c & bit_F16C) || !__builtin_cpu_supports("avx2") || !__builtin_cpu_supports("fma"))
-		return 0;
-	return __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512bw") && __builtin_cpu_supports("avx512dq") &&
-		       __builtin_cpu_supports("avx512vl")
-		   ? 2
-		   : 1;
-#else
-	return 0;
-#endif
-}
-
 static int best_level(void)
 {
 	int l = atomic_load_explicit(&best, memory_order_relaxed);
 	if (UNLIKELY(l < 0))
-		atomic_store_explicit(&best, l = find_best(), memory_order_relaxed); /* the same in every thread */
+		atomic_store_explicit(&best, l = stats_best(), memory_order_relaxed); /* the same in every thread */
 	return l;
 }
 
@@ -44,36 +24,8 @@ bool stats_use(int level)
 
 static const struct stats_kernels *kernels(void)
 {
-#if defined(__x86_64__)
-	static const struct stats_kernels *const table[] = {&stats_plain, &stats_avx2, &stats_avx512};
 	int l = atomic_load_explicit(&forced, memory_order_relaxed);
-	return table[l < 0 ? best_level() : l];
-#else
-	return &stats_plain;
-#endif
-}
-
-/* The host may treat small numbers as zero, or trap on NaN; neither must reach our arithmetic, nor our flags the host. */
-static unsigned enter_float(void)
-{
-#if defined(__x86_64__)
-	unsigned was = _mm_getcsr();
-	if (was != 0x1f80)
-		_mm_setcsr(0x1f80);
-	return was;
-#else
-	return 0;
-#endif
-}
-
-static void leave_float(unsigned was)
-{
-#if defined(__x86_64__)
-	if (_mm_getcsr() != was)
-		_mm_setcsr(was);
-#else
-	(void)was;
-#endif
+	return stats_kernels_of(l < 0 ? best_level() : l);
 }
 
 /* ---- runs: elements one behind the other ---- */
@@ -132,15 +84,10 @@ static double magnitude(double re, double im)
 	if (is_bad(high) || high == 0)
 		return high;
 	double r = low / high, s = 1 + r * r;
-#if defined(__x86_64__)
-	s = _mm_cvtsd_f64(_mm_sqrt_sd(_mm_set_sd(s), _mm_set_sd(s))); /* sqrt() would need libm, for errno */
-#else
-	s = __builtin_sqrt(s);
-#endif
-	return high * s;
+	return high * stats_root(s);
 }
 
-/* One element as a double; its sign of infinity is that of the part that is infinite. */
+/* The value of an element as a double; its sign of infinity is that of the part that is infinite. */
 static double element(const struct scan *s, const char *p)
 {
 	if (s->kind == STATS_BYTE)
@@ -246,7 +193,7 @@ static void run(struct scan *s, const char *p, uint64_t n)
 
 /* ---- dims ---- */
 
-/* What is left of sizes and strides: no dims of one element, none that repeat memory (stride 0: `times`). */
+/* The sizes and strides that matter: no dims of one element, none that repeat memory (stride 0: `times`). */
 struct dims {
 	int n;
 	int64_t size[TENSOR_MAX_DIMS], stride[TENSOR_MAX_DIMS];
@@ -398,7 +345,7 @@ static int64_t first_in_order(const struct scan *s, const struct dims *d, const 
 
 /* ---- the interface ---- */
 
-static void finish(struct scan *s, uint64_t times)
+static void finish_stats(struct scan *s, uint64_t times)
 {
 	struct tensor_stats *o = s->out;
 	uint64_t numbers = s->seen - o->nan;
@@ -454,11 +401,11 @@ void tensor_stats_dense(int dtype, uint64_t n, const void *data, int want, struc
 	}
 	if (!start(&s, dtype, n, want, out))
 		return;
-	unsigned was = enter_float();
+	unsigned was = stats_enter_float();
 	run(&s, data, n);
 	out->first_bad = s.first;
-	finish(&s, 1);
-	leave_float(was);
+	finish_stats(&s, 1);
+	stats_leave_float(was);
 }
 
 void tensor_stats(const struct tensor_meta *m, const void *data, int want, struct tensor_stats *out)
@@ -473,14 +420,14 @@ void tensor_stats(const struct tensor_meta *m, const void *data, int want, struc
 	}
 	if (!start(&s, m->dtype, (uint64_t)n, want, out))
 		return;
-	unsigned was = enter_float();
+	unsigned was = stats_enter_float();
 	bool in_order = make_dims(m, &d, &sorted);
 	collapse(&sorted);
 	scan_dims(&s, &sorted, data);
 	if (s.first >= 0)
 		out->first_bad = in_order ? whole_index(&d, s.first) : first_in_order(&s, &d, data);
-	finish(&s, d.times);
-	leave_float(was);
+	finish_stats(&s, d.times);
+	stats_leave_float(was);
 }
 
 void tensor_index(const struct tensor_meta *m, int64_t i, int64_t *index)
@@ -520,8 +467,8 @@ double tensor_at(const struct tensor_meta *m, const void *data, int64_t i)
 		at += i % size * m->stride[k];
 		i /= size;
 	}
-	unsigned was = enter_float();
+	unsigned was = stats_enter_float();
 	double v = element(&s, (const char *)data + at * s.bytes);
-	leave_float(was);
+	stats_leave_float(was);
 	return v;
 }

@@ -45,16 +45,31 @@ struct stats_kernels {
 	bool (*all[STATS_VECTOR_KINDS])(const void *p, size_t n, bool nan, struct stats_sums *s);
 };
 
-extern const struct stats_kernels stats_plain, stats_avx2, stats_avx512;
+extern const struct stats_kernels stats_plain;
+extern const struct stats_kernels stats_avx2, stats_avx512; /* only with stats_x86_64.c */
+
+/* ---- stats_x86_64.c, stats_portable.c: what depends on the processor ---- */
+
+/* The highest level that it has, and the kernels of a level that it has. */
+int stats_best(void);
+const struct stats_kernels *stats_kernels_of(int level);
+/* The host may treat small numbers as zero, or trap on NaN: neither must reach our arithmetic, nor our flags the host. Between
+ * these two, sums are made. */
+unsigned stats_enter_float(void);
+void stats_leave_float(unsigned was);
+/* sqrt(), without libm, which would set errno. Of numbers from 1 to 2. */
+double stats_root(double v);
+
+/* ---- */
 
 /* Which are used: 0 plain, 1 AVX2, 2 AVX-512, -1 the best that this machine has (the default). For tests and measurements;
  * false when the machine has not got them. */
-bool stats_use(int level);
+FOR_TESTS bool stats_use(int level);
 
-/* One element of these kinds as a double. */
+/* The value of an element of these kinds. */
 double stats_f16(uint16_t bits);
 double stats_bf16(uint16_t bits);
-/* Of the dtypes of one byte: integers, bool and the float8 ones. */
+/* The value of an element of a dtype of one byte: integers, bool and the float8 ones. */
 double stats_byte(int dtype, uint8_t bits);
 double stats_load(enum stats_kind kind, const void *p);
 

@@ -1,5 +1,5 @@
-/* stats_simd.h - the vector kernels of stats_part.h, compiled once per instruction set: included by stats_avx2.c and
- * stats_avx512.c, which say what a vector is. What is left over at a block's end goes to the plain kernels.
+/* stats_simd.h - the vector kernels of stats_part.h, compiled once per instruction set: included by stats_avx2_x86_64.c and
+ * stats_avx512_x86_64.c, which say what a vector is. What is left over at a block's end goes to the plain kernels.
  *
  * VI, VF, VD: vectors of bits, floats, doubles; VBYTES their size. LOADI, AND, MAXs: loads need no alignment.
  * COUNT_GT(w, a, b), COUNT_EQ(w, a, b): how many elements of w bits. HIGHEST16, HIGHEST32: the highest signed element.
@@ -75,7 +75,7 @@ struct vector_sums {
 
 INLINE void step_float(struct vector_sums *s, VF v, int k, bool nan)
 {
-	/* Of two of which one is NaN, MIN and MAX give the second. */
+	/* Where one of two numbers is NaN, MIN and MAX give the second. */
 	s->min[k] = MINF(v, s->min[k]);
 	s->max[k] = MAXF(v, s->max[k]);
 	s->bits[k] = MAX32(s->bits[k], AND(BITSF(v), SET32(0x7fffffff)));

@@ -38,7 +38,8 @@ struct tensor_meta {
 /* Strides of a contiguous tensor with these sizes, as torch computes them (a size of 0 counts as 1). */
 void tensor_contiguous(struct tensor_meta *m);
 bool tensor_is_contiguous(const struct tensor_meta *m);
-/* One element, its parts as doubles (im 0 but for complex dtypes; 64-bit integers are rounded). A dtype that dtype_info knows. */
+/* The value of an element, its parts as doubles (im 0 but for complex dtypes; 64-bit integers are rounded). A dtype that dtype_info
+ * knows. */
 struct tensor_number {
 	double re, im;
 };
@@ -56,7 +57,7 @@ bool tensor_spec_like(struct slice text);
 /* The spec that gives m; strides only if not contiguous, device only if not the cpu. */
 void tensor_spec_print(const struct tensor_meta *m, struct buf *b);
 
-/* One tensor of a file. */
+/* A tensor of a file. */
 struct tensor {
 	/* Its key in .npz and .safetensors; in .pt the path: "inputs[0]", "x.mask", "state[0].exp_avg"; "" for the only one. Two of a
 	 * .pt may have one name: {"a.b": t, "a": {"b": u}}. */

@@ -174,7 +174,7 @@ static int npy_write(struct sink *s, const struct tensor_view *v)
 
 /* ---- .safetensors ---- */
 
-static int by_name(const void *a, const void *b)
+static int compare_names(const void *a, const void *b)
 {
 	const struct slice *x = a, *y = b;
 	return slice_cmp(*x, *y);
@@ -186,7 +186,7 @@ static int check_names(struct sink *s, const struct tensor_view *v, size_t n, bo
 	struct slice *name = xreallocarray(NULL, n + 1, sizeof(*name));
 	for (size_t i = 0; i < n; i++)
 		name[i] = v[i].name;
-	qsort(name, n, sizeof(*name), by_name);
+	qsort(name, n, sizeof(*name), compare_names);
 	int rc = 0;
 	for (size_t i = 0; i < n && !rc; i++) {
 		if (name[i].n && (!utf8_valid(name[i]) || slice_chr(name[i], 0)))

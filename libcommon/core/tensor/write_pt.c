@@ -1,4 +1,4 @@
-/* What torch.save writes (torch 2.13: torch/serialization.py _save, caffe2/serialize/inline_container.cc, torch/_tensor.py
+/* Writes as torch.save does (torch 2.13: torch/serialization.py _save, caffe2/serialize/inline_container.cc, torch/_tensor.py
  * __reduce_ex__): a zip archive of stored members, whose data begins at multiples of 64 bytes,
  *     archive/data.pkl            protocol 2; a tensor is a call of torch._utils._rebuild_tensor_v2, or _v3 for the dtypes that
  *                                 came after typed storages

@@ -15,29 +15,31 @@ static uint32_t row_of(const struct trace *t, const struct json_tape *tape, uint
 	return i == NONE ? NONE : t->expr_row[i];
 }
 
-static struct trace_loc frame_loc(const struct trace *t, uint32_t node)
+static struct fact_loc frame_loc(const struct trace *t, uint32_t node)
 {
 	const struct trace_frame *f = &t->frame[t->export_stacks.node[node].frame];
-	return (struct trace_loc){f->file, f->line > 0 ? (uint32_t)f->line : 0, f->name, f->code};
+	/* Without the string of its file (draft_export's log has none that were told before) the line and the code are known all the same. */
+	uint32_t file = f->file == NONE && f->line > 0 ? facts_intern(t->f, SLICE("?")) : f->file;
+	return (struct fact_loc){file, f->line > 0 ? (uint32_t)f->line : 0, f->name, f->code};
 }
 
 /* The innermost frame of the user's stack; else the innermost of the whole stack that is no torch. */
-static struct trace_loc loc_of(const struct trace *t, uint32_t user, uint32_t stack)
+static struct fact_loc loc_of(const struct trace *t, uint32_t user, uint32_t stack)
 {
 	if (user != NONE)
 		return frame_loc(t, user);
 	for (; stack != NONE; stack = t->export_stacks.node[stack].parent) {
-		struct trace_loc loc = frame_loc(t, stack);
-		if (loc.file != NONE && srcloc_is_user(intern_get(&t->names, loc.file)))
+		struct fact_loc loc = frame_loc(t, stack);
+		if (loc.file != NONE && srcloc_is_user(intern_get(&t->f->names, loc.file)))
 			return loc;
 	}
-	return (struct trace_loc){NONE, 0, NONE, NONE};
+	return (struct fact_loc){NONE, 0, NONE, NONE};
 }
 
-static void add_expr(struct trace *t, const struct trace_scan *s, const struct trace_record *r, uint32_t v, bool unbacked)
+static void add_expr(struct trace *t, const struct trace_scan *s, uint32_t v, bool unbacked)
 {
 	const struct json_tape *tape = &s->tape;
-	struct trace_expr e = {.line = s->first_line + r->line, .compile = r->compile};
+	struct trace_expr e = {.src = t->at};
 	if (!json_u64(tape, json_get(tape, v, unbacked ? "node_id" : "result_id"), &e.id))
 		return; /* nothing can refer to it */
 	if (t->n_expr >= TRACE_EXPR_MAX) {
@@ -125,7 +127,7 @@ static uint32_t add_pairs(struct trace *t, const struct json_tape *tape, uint32_
 					buf_addc(&b, '?'); /* nothing symbolic, says null */
 			}
 	}
-	uint32_t n = b.len ? intern_add(&t->names, buf_slice(&b)) : NONE;
+	uint32_t n = b.len ? intern_add(&t->f->names, buf_slice(&b)) : NONE;
 	buf_release(&b);
 	return n;
 }
@@ -141,14 +143,14 @@ static bool rust_reads(const struct json_tape *tape, uint32_t frame)
 	return true;
 }
 
-static struct trace_export *add_failure(struct trace *t, uint32_t compile, uint64_t line, enum trace_export_kind kind)
+static struct trace_export *add_failure(struct trace *t, enum trace_export_kind kind)
 {
 	GROW(t->export, t->n_export, t->cap_export, 1);
 	struct trace_export *x = &t->export[t->n_export++];
 	*x = (struct trace_export){
-	    .compile = compile,
-	    .artifact = NONE,
-	    .line = line,
+	    .src = t->at,
+	    .page = NONE,
+	    .compile = t->f->attempt[t->at.attempt].compile,
 	    .kind = kind,
 	    .loc = {NONE, 0, NONE, NONE},
 	    .expr = NONE,
@@ -169,10 +171,9 @@ static void add_guard(struct trace *t, struct trace_scan *s, struct trace_record
 	uint64_t line = s->first_line + r->line;
 	bool failed = kind == KIND_guard_on_data_dependent_error;
 	uint32_t locals = json_get(tape, v, "frame_locals");
-	struct trace_export *x = add_failure(t, r->compile, line,
-					     failed                     ? EXPORT_DATA_DEPENDENT
-					     : kind == KIND_guard_added ? EXPORT_GUARD
-									: EXPORT_SPECIALIZED);
+	struct trace_export *x = add_failure(t, failed                     ? EXPORT_DATA_DEPENDENT
+						: kind == KIND_guard_added ? EXPORT_GUARD
+									   : EXPORT_SPECIALIZED);
 	x->expr = reduce_scalar(t, tape, json_get(tape, v, "expr"));
 	x->result = reduce_scalar(t, tape, json_get(tape, v, "result"));
 	x->sources = add_pairs(t, tape, json_get(tape, v, "symbol_to_sources"), " = ");
@@ -189,14 +190,14 @@ static void add_guard(struct trace *t, struct trace_scan *s, struct trace_record
 	if (!listed)
 		buf_addf(&name, "_line_%llu", (unsigned long long)line);
 	unsigned flags = ART_HTML | ART_NO_PAYLOAD | (listed ? 0 : ART_UNLISTED);
-	x->artifact = (uint32_t)(reduce_artifact(t, s, r, kind, buf_slice(&name), LANG_TEXT, flags) - t->artifact);
+	x->page = (uint32_t)(reduce_artifact(t, s, r, kind, buf_slice(&name), LANG_TEXT, flags) - t->artifact);
 	buf_release(&name);
 }
 
-static void add_kernel(struct trace *t, const struct trace_scan *s, const struct trace_record *r, uint32_t v, bool missing)
+static void add_kernel(struct trace *t, const struct trace_scan *s, uint32_t v, bool missing)
 {
 	const struct json_tape *tape = &s->tape;
-	struct trace_export *x = add_failure(t, r->compile, s->first_line + r->line, missing ? EXPORT_MISSING : EXPORT_MISMATCHED);
+	struct trace_export *x = add_failure(t, missing ? EXPORT_MISSING : EXPORT_MISMATCHED);
 	x->expr = reduce_scalar(t, tape, json_get(tape, v, "op"));
 	x->reason = reduce_scalar(t, tape, json_get(tape, v, "reason"));
 }
@@ -226,7 +227,7 @@ void export_record(struct trace *t, struct trace_scan *s, struct trace_record *r
 		return;
 	switch (kind) {
 	case KIND_create_unbacked_symbol:
-	case KIND_expression_created: add_expr(t, s, r, v, kind == KIND_create_unbacked_symbol); return;
+	case KIND_expression_created: add_expr(t, s, v, kind == KIND_create_unbacked_symbol); return;
 	case KIND_guard_added:
 		/* Others (prefixes "runtime_assert", "deferred") follow from what was evaluated. */
 		if (!slice_is(json_word(&s->tape, v, "prefix"), "eval"))
@@ -234,6 +235,6 @@ void export_record(struct trace *t, struct trace_scan *s, struct trace_record *r
 		/* fall through */
 	case KIND_propagate_real_tensors_provenance:
 	case KIND_guard_on_data_dependent_error: add_guard(t, s, r, kind, v); return;
-	default: add_kernel(t, s, r, v, kind == KIND_missing_fake_kernel); return;
+	default: add_kernel(t, s, v, kind == KIND_missing_fake_kernel); return;
 	}
 }

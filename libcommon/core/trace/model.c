@@ -11,7 +11,6 @@ const char *const trace_damage_text[DAMAGE_COUNT] = {
     TRACE_DAMAGE(X)
 #undef X
 };
-const char *const trace_cache_name[CACHE_COUNT] = {"fx_graph", "aotautograd", "fx_graph_bundled", "other"};
 
 void trace_damage_add(struct trace_damage d[DAMAGE_COUNT], enum trace_damage_kind kind, uint64_t line)
 {
@@ -27,9 +26,90 @@ bool trace_damaged(const struct trace *t)
 	return false;
 }
 
-void trace_init(struct trace *t, const char *path)
+void trace_init(struct trace *t, const char *path, struct facts *f)
 {
 	*t = (struct trace){.path = path, .rank = -1, .torch_version = NONE, .exported = NONE};
+	if (!f) {
+		f = t->own = xcalloc(1, sizeof(*f));
+		facts_init(f);
+	}
+	t->f = f;
+}
+
+uint64_t trace_strings(const struct trace *t)
+{
+	uint64_t n = 0;
+	for (uint32_t i = 0; i < t->n_process; i++)
+		n = t->process[i].n_string > n ? t->process[i].n_string : n;
+	return n;
+}
+
+uint32_t trace_string_of_any(const struct trace *t, uint64_t i)
+{
+	for (uint32_t k = t->n_process; k-- > 0;)
+		if (i < t->process[k].n_string && t->process[k].string[i] != NONE)
+			return t->process[k].string[i];
+	return NONE;
+}
+
+/* What another log of this process has told before. */
+static uint32_t string_of_others(const struct trace *t, uint64_t pid, uint64_t i)
+{
+	uint64_t key[2] = {pid, i};
+	uint32_t k = intern_find(&t->f->string_ids, slice_of((const char *)key, sizeof(key)));
+	return k == NONE ? NONE : t->f->string_name[k];
+}
+
+uint32_t trace_string(const struct trace *t, uint64_t i)
+{
+	const struct trace_process *p = &t->process[t->now];
+	if (!t->n_process)
+		return NONE;
+	if (i < p->n_string && p->string[i] != NONE)
+		return p->string[i];
+	uint32_t name = trace_string_of_any(t, i); /* a forked child does not tell again what its parent told */
+	return name == NONE ? string_of_others(t, p->pid, i) : name;
+}
+
+void trace_keep_strings(struct trace *t)
+{
+	struct facts *f = t->f;
+	for (uint32_t i = 0; i < t->n_process; i++)
+		for (uint32_t k = 0; k < t->process[i].n_string; k++) {
+			uint64_t key[2] = {t->process[i].pid, k};
+			uint32_t n = f->string_ids.n;
+			if (t->process[i].string[k] == NONE || intern_add(&f->string_ids, slice_of((const char *)key, sizeof(key))) < n)
+				continue;
+			GROW(f->string_name, n, f->cap_string_name, 1);
+			f->string_name[n] = t->process[i].string[k];
+		}
+}
+
+/* Numbers grow with the rows; of some rows there is none. */
+const struct trace_artifact *trace_numbered(const struct trace *t, uint32_t number)
+{
+	uint32_t from = 0, to = t->n_artifact;
+	while (from < to) {
+		uint32_t mid = from + (to - from) / 2, k = mid;
+		while (k < to && t->artifact[k].number == NONE)
+			k++;
+		if (k < to && t->artifact[k].number == number)
+			return &t->artifact[k];
+		if (k == to || t->artifact[k].number > number)
+			to = mid;
+		else
+			from = k + 1;
+	}
+	return NULL;
+}
+
+const struct fact_attempt *trace_attempt(const struct trace *t, const struct compile_id *id, uint32_t process, uint32_t generation)
+{
+	uint32_t folder = intern_find(&t->ids, slice_of((const char *)id, sizeof(*id)));
+	for (uint32_t k = folder == NONE ? NONE : t->folder[folder].last; k != NONE; k = t->f->attempt[k].before)
+		if (t->f->attempt[k].process == process && t->f->attempt[k].generation == generation)
+			return &t->f->attempt[k];
+	return NULL;
 }
 
 static void trie_release(struct trace_trie *trie)
@@ -41,7 +121,9 @@ static void trie_release(struct trace_trie *trie)
 
 void trace_release(struct trace *t)
 {
-	intern_release(&t->names);
+	if (t->own)
+		facts_release(t->own);
+	free(t->own);
 	intern_release(&t->ids);
 	intern_release(&t->frames);
 	trie_release(&t->starts);
@@ -55,15 +137,15 @@ void trace_release(struct trace *t)
 	free(t->expr_arg);
 	free(t->expr_row);
 	free(t->provenance);
-	free(t->string);
-	free(t->compile);
+	for (uint32_t i = 0; i < t->n_process; i++)
+		free(t->process[i].string);
+	free(t->process);
+	generations_release(&t->generations);
+	intern_release(&t->same_ids);
+	free(t->same);
+	free(t->open);
+	free(t->folder);
 	free(t->artifact);
-	free(t->brk);
-	free(t->recompile);
-	free(t->failure);
-	free(t->symbol);
-	free(t->special);
-	free(t->skip);
 	free(t->unknown);
 	free(t->phase);
 	free(t->frame);
@@ -73,53 +155,21 @@ void trace_release(struct trace *t)
 	*t = (struct trace){0};
 }
 
-static size_t put_id(char *out, size_t at, int64_t v)
-{
-	return at + (size_t)(v < 0 ? snprintf(out + at, COMPILE_ID_TEXT - at, "-")
-				   : snprintf(out + at, COMPILE_ID_TEXT - at, "%lld", (long long)v));
-}
-
-const char *compile_id_text(const struct compile_id *id, char out[COMPILE_ID_TEXT])
-{
-	size_t n = 0;
-	if (id->bad_line) {
-		snprintf(out, COMPILE_ID_TEXT, "unknown");
-		return out;
-	}
-	if (id->autograd >= 0)
-		n = (size_t)snprintf(out, COMPILE_ID_TEXT, "!%lld/", (long long)id->autograd);
-	n = put_id(out, n, id->frame);
-	out[n++] = '/';
-	n = put_id(out, n, id->compile);
-	if (id->attempt > 0)
-		snprintf(out + n, COMPILE_ID_TEXT - n, "_%lld", (long long)id->attempt);
-	return out;
-}
-
-const char *compile_id_dir(const struct compile_id *id, char out[COMPILE_ID_TEXT])
-{
-	size_t n = put_id(out, 0, id->autograd);
-	out[n++] = '_';
-	n = put_id(out, n, id->frame);
-	out[n++] = '_';
-	n = put_id(out, n, id->compile);
-	out[n++] = '_';
-	put_id(out, n, id->attempt);
-	return out;
-}
-
 /* A break without a count of ops is one that only a later attempt tells (finish_status in read.c). */
-static bool has_metrics(const struct trace_compile *c) { return c->status != STATUS_MISSING && !(c->status == STATUS_BREAK && c->ops < 0); }
-
-const struct trace_compile *trace_find_compile(const struct trace *t, const char *text)
+static bool has_metrics(const struct fact_attempt *c)
 {
-	const struct trace_compile *best = NULL;
+	return c->status != COMPILE_UNKNOWN && !(c->status == COMPILE_BREAK && c->ops < 0);
+}
+
+const struct fact_attempt *trace_find_compile(const struct trace *t, const char *text)
+{
+	const struct fact_attempt *best = NULL;
 	char a[COMPILE_ID_TEXT], b[COMPILE_ID_TEXT];
 	struct slice want = slice_str(text);
 	if (want.n > 2 && want.p[0] == '[' && want.p[want.n - 1] == ']')
 		want = slice_of(want.p + 1, want.n - 2);
-	for (uint32_t i = 0; i < t->n_compile; i++) {
-		const struct trace_compile *c = &t->compile[i];
+	for (uint32_t i = t->from.attempt; i < t->f->n_attempt; i++) {
+		const struct fact_attempt *c = &t->f->attempt[i];
 		if (slice_is(want, compile_id_dir(&c->id, b)) || (c->id.attempt > 0 && slice_is(want, compile_id_text(&c->id, a))))
 			return c;
 		struct compile_id first = c->id;

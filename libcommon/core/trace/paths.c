@@ -1,5 +1,5 @@
 /* paths.c - the files that artifacts become: names out of a log made safe. */
-#include "trace/text.h"
+#include "compilation/text.h"
 #include "trace/trace.h"
 
 enum { COMPONENT_MAX = 200, PATH_LIMIT = 1000 };
@@ -37,6 +37,12 @@ bool trace_safe_path(struct slice name, struct buf *out)
 				;
 		}
 		for (size_t i = 0, len; i < n; i += len) {
+			for (len = 0; i + len < n && part.p[i + len] >= ' ' && part.p[i + len] < 0x7f;)
+				len++;
+			if (len) {
+				buf_add(out, part.p + i, len);
+				continue;
+			}
 			size_t drives = text_drives(part.p + i, part.n - i);
 			len = drives ? drives : utf8_len(part.p + i, part.n - i);
 			len = len && len <= n - i ? len : 1;
@@ -62,7 +68,7 @@ bool trace_safe_path(struct slice name, struct buf *out)
 
 void trace_artifact_path(const struct trace *t, const struct trace_artifact *a, bool readable, struct buf *out)
 {
-	struct compile_id id = t->compile[a->compile].id;
+	struct compile_id id = t->f->attempt[a->attempt].id;
 	char dir[COMPILE_ID_TEXT];
 	if (a->flags & ART_GLOBAL) {
 		buf_adds(out, "dump_file");
@@ -74,9 +80,11 @@ void trace_artifact_path(const struct trace *t, const struct trace_artifact *a, 
 		buf_adds(out, compile_id_dir(&id, dir));
 	}
 	buf_addc(out, '/');
-	trace_safe_path(intern_get(&t->names, a->name), out);
-	if (!(a->flags & (ART_GLOBAL | ART_UNLISTED)))
-		buf_addf(out, "_%u", a->number);
+	trace_safe_path(intern_get(&t->f->names, a->name), out);
+	if (!(a->flags & (ART_GLOBAL | ART_UNLISTED))) {
+		buf_addc(out, '_');
+		buf_add_u64(out, a->number);
+	}
 	if (readable)
 		buf_adds(out, "_readable.html");
 	else

@@ -5,8 +5,8 @@
 
 const char *const prov_way_name[PROV_WAYS] = {"preToPost", "postToPre", "codeToPost", "postToCode", "aotToPost", "postToAot"};
 
-static bool word_start(char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_' || (unsigned char)c >= 0x80; }
-static bool word(char c) { return word_start(c) || (c >= '0' && c <= '9'); }
+static bool word_start(char c) { return is_name_start(c) || (unsigned char)c >= 0x80; }
+static bool word(char c) { return word_start(c) || is_digit(c); }
 
 static struct slice take_word(struct slice *s)
 {

@@ -36,7 +36,7 @@
 enum prov_text { PROV_PRE, PROV_POST, PROV_CODE, PROV_AOT, PROV_MAP, PROV_STACKS, PROV_TEXTS };
 enum prov_way { PRE_TO_POST, POST_TO_PRE, CODE_TO_POST, POST_TO_CODE, AOT_TO_POST, POST_TO_AOT, PROV_WAYS };
 enum { PROV_LINKS_MAX = 1 << 20, PROV_CALL_LINES = 200 };
-extern const char *const prov_way_name[PROV_WAYS]; /* "preToPost" ... */
+FOR_TESTS extern const char *const prov_way_name[PROV_WAYS]; /* "preToPost" ... */
 
 struct prov_link {
 	uint32_t from, to;
@@ -70,9 +70,9 @@ struct provenance {
 bool provenance_build(struct provenance *p, const struct slice text[PROV_TEXTS]);
 void provenance_release(struct provenance *p);
 /* Index of the first link from this line or a later one. */
-uint32_t provenance_first(const struct provenance *p, enum prov_way way, uint32_t line);
+FOR_TESTS uint32_t provenance_first(const struct provenance *p, enum prov_way way, uint32_t line);
 /* The row of p->source for a line of PROV_PRE (0) or PROV_POST (1), or NULL. */
-const struct srcloc *provenance_source(const struct provenance *p, unsigned graph, uint32_t line);
+FOR_TESTS const struct srcloc *provenance_source(const struct provenance *p, unsigned graph, uint32_t line);
 /* As one JSON object (docs/REPORT.md, "links"). */
 void provenance_json(const struct provenance *p, struct json_out *o);
 

@@ -22,7 +22,7 @@ enum prov_text trace_provenance_part(const struct trace *t, const struct trace_a
 	    {"inductor_provenance_tracking_node_mappings", PROV_MAP},
 	    {"inductor_provenance_tracking_kernel_stack_traces", PROV_STACKS},
 	};
-	struct slice name = intern_get(&t->names, a->name);
+	struct slice name = intern_get(&t->f->names, a->name);
 	switch ((enum trace_kind)a->kind) {
 	case KIND_inductor_pre_grad_graph: return PROV_PRE;
 	case KIND_inductor_post_grad_graph: return PROV_POST;
@@ -58,7 +58,7 @@ static void complete(struct trace *t, struct prov_set *x)
 			provenance_json(&p, &o);
 			GROW(t->provenance, t->n_provenance, t->cap_provenance, 1);
 			struct trace_provenance *row = &t->provenance[t->n_provenance++];
-			row->compile = x->compile;
+			row->attempt = x->compile;
 			memcpy(row->artifact, x->artifact, sizeof(row->artifact));
 			row->links = arena_slice(&t->links, buf_slice(&b));
 		}
@@ -127,7 +127,7 @@ static void take_part(struct trace *t, struct prov_set *x, enum prov_text part, 
 	buf_add_slice(&x->text[part], payload);
 	t->prov_bytes += x->text[part].cap;
 	bound(t, x);
-	x = set_of(t, t->artifact[artifact].compile, true);
+	x = set_of(t, t->artifact[artifact].attempt, true);
 	if (part == PROV_STACKS && x->artifact[PROV_MAP] != NONE && (x->artifact[PROV_CODE] != NONE || x->artifact[PROV_AOT] != NONE))
 		complete(t, x);
 }
@@ -138,16 +138,16 @@ void provset_record(struct trace *t, const struct trace_scan *s, const struct tr
 		const struct trace_artifact *a = &t->artifact[r->first_artifact + i];
 		enum prov_text part = trace_provenance_part(t, a);
 		if (part != PROV_TEXTS)
-			take_part(t, set_of(t, r->compile, true), part, r->first_artifact + i, trace_payload(s, r),
+			take_part(t, set_of(t, r->attempt, true), part, r->first_artifact + i, trace_payload(s, r),
 				  s->first_line + r->line);
 	}
 	bool forward = r->kinds >> KIND_compilation_metrics & 1, backward = r->kinds >> KIND_bwd_compilation_metrics & 1;
-	struct prov_set *x = forward || backward ? set_of(t, r->compile, false) : NULL;
+	struct prov_set *x = forward || backward ? set_of(t, r->attempt, false) : NULL;
 	if (!x)
 		return;
 	bool linked = x->artifact[PROV_MAP] != NONE;
 	for (uint32_t i = t->n_provenance; !linked && i-- > 0 && t->n_provenance - i < 8;)
-		linked = t->provenance[i].compile == r->compile;
+		linked = t->provenance[i].attempt == r->attempt;
 	if (backward || !linked)
 		forget(t, (uint32_t)(x - t->prov_set));
 	else

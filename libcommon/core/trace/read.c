@@ -49,14 +49,14 @@ static int do_commit(void *ctx, void *slot)
 /* After the last record: an attempt without metrics of its own was restarted if a later attempt of its compile id was. */
 static void finish_status(struct trace *t)
 {
-	for (uint32_t i = 0; i + 1 < t->n_compile; i++) {
-		struct trace_compile *c = &t->compile[i];
-		if (c->status != STATUS_MISSING || c->id.compile < 0)
+	for (uint32_t i = t->from.attempt; i + 1 < t->f->n_attempt; i++) {
+		struct fact_attempt *c = &t->f->attempt[i];
+		if (c->status != COMPILE_UNKNOWN || c->id.compile < 0)
 			continue;
 		struct compile_id later = c->id;
 		later.attempt++;
-		if (intern_find(&t->ids, slice_of((const char *)&later, sizeof(later))) != NONE)
-			c->status = STATUS_BREAK;
+		if (trace_attempt(t, &later, c->process, c->generation))
+			c->status = COMPILE_BREAK;
 	}
 }
 
@@ -70,8 +70,11 @@ int trace_read(struct trace *t, const struct trace_hooks *hooks, struct err *err
 {
 	static const struct trace_hooks none;
 	struct reading r = {.t = t, .hooks = hooks ? hooks : &none};
+	t->from = facts_rows(t->f);
+	t->input = facts_input(t->f, FACT_TRACE, t->path);
 	if (input_open(&r.in, t->path, err) < 0) {
 		t->unread = r.in.unread ? r.in.lost : NULL;
+		t->f->n_input--;
 		return -1;
 	}
 	unsigned threads = r.hooks->threads ? r.hooks->threads : cpu_count();
@@ -111,6 +114,8 @@ int trace_read(struct trace *t, const struct trace_hooks *hooks, struct err *err
 					 r.in.path, (unsigned long long)t->lines);
 	}
 	input_close(&r.in);
+	if (status)
+		t->f->n_input--; /* nothing of it was taken: not one record */
 	finish_status(t);
 	provset_end(t);
 	if (t->n_phase)

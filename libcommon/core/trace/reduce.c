@@ -2,34 +2,6 @@
 #include "trace/reduce.h"
 #include "base/text.h"
 
-static uint32_t compile_of(struct trace *t, const struct trace_record *r, uint64_t line)
-{
-	uint32_t k = intern_add(&t->ids, slice_of((const char *)&r->id, sizeof(r->id)));
-	if (k < t->n_compile)
-		return k;
-	GROW(t->compile, t->n_compile, t->cap_compile, 1);
-	t->compile[t->n_compile++] = (struct trace_compile){
-	    .id = r->id,
-	    .line = line,
-	    .first_artifact = NONE,
-	    .last_artifact = NONE,
-	    .loc = {NONE, 0, NONE, NONE},
-	    .seconds = -1,
-	    .backend_seconds = -1,
-	    .inductor_seconds = -1,
-	    .code_gen_seconds = -1,
-	    .ops = -1,
-	    .nodes = -1,
-	    .inputs = -1,
-	    .guards = -1,
-	    .cache_size = -1,
-	    .stack = NONE,
-	    .fail_type = NONE,
-	    .fail_reason = NONE,
-	};
-	return k;
-}
-
 struct slice reduce_list_text(struct trace *t, const struct json_tape *tape, uint32_t k)
 {
 	buf_reset(&t->tmp2);
@@ -61,7 +33,7 @@ static bool eval_with_key(struct slice name, uint64_t *id)
 		return false;
 	p += 16;
 	size_t n = 0;
-	while (p + n < name.p + name.n && p[n] >= '0' && p[n] <= '9')
+	while (p + n < name.p + name.n && is_digit(p[n]))
 		n++;
 	return slice_u64(slice_of(p, n), id);
 }
@@ -83,7 +55,7 @@ static uint64_t since_start(const struct trace *t, const struct trace_record *r)
 struct trace_artifact *reduce_artifact(struct trace *t, struct trace_scan *s, struct trace_record *r, enum trace_kind kind,
 				       struct slice name, enum trace_lang lang, unsigned flags)
 {
-	struct trace_compile *c = &t->compile[r->compile];
+	struct fact_attempt *c = &t->f->attempt[r->attempt];
 	uint64_t line = s->first_line + r->line;
 	GROW(t->artifact, t->n_artifact, t->cap_artifact, 1);
 	uint32_t k = t->n_artifact++;
@@ -95,11 +67,17 @@ struct trace_artifact *reduce_artifact(struct trace *t, struct trace_scan *s, st
 		t->artifact[c->last_artifact].next = k;
 	c->last_artifact = k;
 	c->artifacts++;
+	struct trace_folder *folder = &t->folder[c->folder];
+	if (folder->first_artifact == NONE)
+		folder->first_artifact = k;
+	else
+		t->artifact[folder->last_artifact].folder_next = k;
+	folder->last_artifact = k;
 	if (r->flags & REC_NO_ATTEMPT)
 		flags |= ART_NO_ATTEMPT;
 	struct trace_artifact *a = &t->artifact[k];
 	*a = (struct trace_artifact){
-	    .compile = r->compile,
+	    .attempt = r->attempt,
 	    .name = reduce_name(t, name),
 	    .number = flags & ART_UNLISTED ? NONE : t->number++,
 	    .size = flags & ART_NO_PAYLOAD ? 0 : r->payload_len,
@@ -107,8 +85,9 @@ struct trace_artifact *reduce_artifact(struct trace *t, struct trace_scan *s, st
 	    .kind = kind,
 	    .lang = lang,
 	    .nodes = r->nodes,
-	    .seconds = (float)((double)since_start(t, r) / 1e6),
+	    .seconds = (float)((double)t->elapsed / 1e6),
 	    .next = NONE,
+	    .folder_next = NONE,
 	    .block = NONE,
 	    .extra = NONE,
 	};
@@ -125,19 +104,6 @@ struct trace_artifact *reduce_artifact(struct trace *t, struct trace_scan *s, st
 	}
 	a->flags = flags & 0xfff;
 	return a;
-}
-
-static void count_cache(struct trace *t, const struct trace_artifact *a)
-{
-	struct slice n = intern_get(&t->names, a->name);
-	int what = a->flags & ART_HIT ? 0 : a->flags & ART_MISS ? 1 : a->flags & ART_BYPASS ? 2 : -1;
-	if (what < 0)
-		return;
-	enum trace_cache c = slice_starts(n, "fx_graph_cache_")      ? CACHE_FX_GRAPH
-			     : slice_starts(n, "aotautograd_cache_") ? CACHE_AOTAUTOGRAD
-			     : slice_starts(n, "fx_graph_bundled_")  ? CACHE_FX_BUNDLED
-								     : CACHE_OTHER;
-	t->cache[c][what]++;
 }
 
 static void take_torch_version(struct trace *t, struct slice payload)
@@ -160,7 +126,7 @@ static void take_artifact(struct trace *t, struct trace_scan *s, struct trace_re
 	}
 	buf_reset(&t->tmp);
 	json_unescape(&s->tape, json_get(&s->tape, v, "name"), &t->tmp);
-	struct slice name = intern_get(&t->names, reduce_name(t, buf_slice(&t->tmp)));
+	struct slice name = intern_get(&t->f->names, reduce_name(t, buf_slice(&t->tmp)));
 	unsigned flags = json ? ART_JSON : 0;
 	if (json && slice_starts(name, "inductor_provenance_tracking_kernel_stack_traces")) {
 		uint32_t root;
@@ -171,13 +137,14 @@ static void take_artifact(struct trace *t, struct trace_scan *s, struct trace_re
 	enum trace_lang lang = json ? LANG_JSON : slice_is(name, "fx_graph_runnable") ? LANG_PY : LANG_TEXT;
 	struct trace_artifact *a = reduce_artifact(t, s, r, KIND_artifact, name, lang, flags);
 	uint32_t index = (uint32_t)(a - t->artifact);
-	count_cache(t, a);
 	if (flags & ART_READABLE)
 		t->number++;
 	if (slice_is(name, "dynamo_graph_break_reason")) {
-		reduce_break(t, payload, r->compile, index, line);
+		t->at.artifact = t->artifact[index].number;
+		reduce_break(t, payload);
 	} else if (slice_is(name, "recompile_reasons")) {
-		reduce_recompile(t, payload, r->compile, index, line);
+		t->at.artifact = t->artifact[index].number;
+		reduce_recompile(t, payload);
 	} else if (slice_is(name, "torch_version")) {
 		take_torch_version(t, payload);
 	}
@@ -189,34 +156,32 @@ static void take_symbol(struct trace *t, struct trace_scan *s, struct trace_reco
 	uint32_t v = trace_value(s, r, kind);
 	if (!json_is(tape, v, JSON_OBJECT))
 		return;
-	GROW(t->symbol, t->n_symbol, t->cap_symbol, 1);
-	t->symbol[t->n_symbol++] = (struct trace_symbol){
-	    .compile = r->compile,
-	    .line = s->first_line + r->line,
-	    .loc = reduce_user_loc(t, tape, v),
-	    .symbol = reduce_scalar(t, tape, json_get(tape, v, "symbol")),
-	    .value = reduce_scalar(t, tape, json_get(tape, v, "val")),
-	    .range = reduce_scalar(t, tape, json_get(tape, v, "vr")),
-	    .source = reduce_scalar(t, tape, json_get(tape, v, "source")),
-	    .unbacked = kind == KIND_create_unbacked_symbol,
-	};
+	struct fact_symbol *to = facts_new_symbol(t->f, t->at);
+	to->compile = t->f->attempt[r->attempt].compile;
+	to->loc = reduce_user_loc(t, tape, v);
+	to->symbol = reduce_scalar(t, tape, json_get(tape, v, "symbol"));
+	to->value = reduce_scalar(t, tape, json_get(tape, v, "val"));
+	to->range = reduce_scalar(t, tape, json_get(tape, v, "vr"));
+	to->source = reduce_scalar(t, tape, json_get(tape, v, "source"));
+	to->unbacked = kind == KIND_create_unbacked_symbol;
 }
 
 static void take_specialization(struct trace *t, struct trace_scan *s, struct trace_record *r)
 {
 	const struct json_tape *tape = &s->tape;
 	uint32_t v = trace_value(s, r, KIND_symbolic_shape_specialization);
-	uint32_t sources = reduce_name_or_none(t, reduce_list_text(t, tape, json_get(tape, v, "sources")));
-	GROW(t->special, t->n_special, t->cap_special, 1);
-	t->special[t->n_special++] = (struct trace_special){
-	    .compile = r->compile,
-	    .line = s->first_line + r->line,
-	    .loc = reduce_user_loc(t, tape, v),
-	    .symbol = reduce_scalar(t, tape, json_get(tape, v, "symbol")),
-	    .value = reduce_scalar(t, tape, json_get(tape, v, "value")),
-	    .sources = sources,
-	    .reason = reduce_scalar(t, tape, json_get(tape, v, "reason")),
-	};
+	struct fact_bound *to = facts_new_bound(t->f, t->at);
+	to->compile = t->f->attempt[r->attempt].compile;
+	to->kind = BOUND_SPECIALIZED;
+	to->loc = reduce_user_loc(t, tape, v);
+	to->symbol = reduce_scalar(t, tape, json_get(tape, v, "symbol"));
+	to->value = reduce_scalar(t, tape, json_get(tape, v, "value"));
+	to->sources = reduce_lines(t, tape, json_get(tape, v, "sources"));
+	to->reason = reduce_scalar(t, tape, json_get(tape, v, "reason"));
+	struct slice symbol = facts_text(t->f, to->symbol), value = facts_text(t->f, to->value);
+	buf_reset(&t->tmp);
+	buf_addf(&t->tmp, "%.*s = %.*s", SL(symbol), SL(value));
+	to->expr = reduce_name(t, buf_slice(&t->tmp));
 }
 
 static void take_unknown(struct trace *t, struct trace_scan *s, struct trace_record *r, uint64_t line)
@@ -299,7 +264,7 @@ static void take_event(struct trace *t, struct trace_scan *s, struct trace_recor
 	case KIND_dynamo_start: {
 		uint32_t stack = json_get(tape, v, "stack");
 		if (json_is(tape, stack, JSON_ARRAY))
-			t->compile[r->compile].stack = reduce_start(t, tape, stack, r->compile);
+			t->f->attempt[r->attempt].stack = reduce_start(t, tape, stack, r->attempt);
 		return;
 	}
 	case KIND_chromium_event: t->events++; return;
@@ -366,7 +331,8 @@ static void reduce_record(struct trace *t, struct trace_scan *s, struct trace_re
 {
 	uint64_t line = s->first_line + r->line;
 	r->artifacts = 0;
-	r->compile = NONE;
+	r->attempt = NONE;
+	t->at = (struct fact_src){t->input, NONE, NONE, line, s->window.offset + r->start};
 	if (r->flags & REC_NO_PREFIX) {
 		struct trace_damage *d = &t->damage[r->flags & REC_ORPHAN ? DAMAGE_ORPHAN : DAMAGE_PREFIX];
 		uint32_t n = r->payload_lines - (r->flags & REC_LAST ? 1 : 0); /* only the last line of them is cut short */
@@ -390,9 +356,10 @@ static void reduce_record(struct trace *t, struct trace_scan *s, struct trace_re
 		t->first_day = r->month_day;
 		t->pid = r->thread;
 	}
-	uint64_t now = t->first_usec + since_start(t, r);
-	if (now > t->last_usec)
-		t->last_usec = now;
+	t->elapsed = since_start(t, r);
+	if (t->first_usec + t->elapsed > t->last_usec)
+		t->last_usec = t->first_usec + t->elapsed;
+	identity_process(t, s, r);
 	if (r->flags & REC_MD5_BAD)
 		trace_damage_add(t->damage, r->flags & REC_LAST ? DAMAGE_TRUNCATED : DAMAGE_MD5, line);
 	if (r->flags & REC_UNKNOWN)
@@ -401,7 +368,7 @@ static void reduce_record(struct trace *t, struct trace_scan *s, struct trace_re
 		trace_damage_add(t->damage, DAMAGE_RESERVED, line);
 	if (r->flags & (REC_MALFORMED | REC_LOOSE)) {
 		trace_damage_add(t->damage, DAMAGE_MALFORMED, line);
-		r->compile = intern_find(&t->ids, slice_of((const char *)&r->id, sizeof(r->id)));
+		r->attempt = identity_newest(t, &r->id);
 		return;
 	}
 	if (r->kinds >> KIND_str & 1) {
@@ -419,7 +386,7 @@ static void reduce_record(struct trace *t, struct trace_scan *s, struct trace_re
 			take_rankless(t, s, r);
 		return;
 	}
-	r->compile = compile_of(t, r, line);
+	r->attempt = t->at.attempt = identity_attempt(t, s, r, (double)t->elapsed / 1e6);
 	for (uint64_t k = r->kinds; k; k &= k - 1)
 		take_kind(t, s, r, (enum trace_kind)__builtin_ctzll(k));
 	provset_record(t, s, r);

@@ -3,6 +3,7 @@
  *     reduce.c          a window's records one by one: compile ids, artifacts, symbols, what each kind of record says
  *     reduce_text.c     breaks and recompiles out of their texts, restarts, compilation metrics
  *     reduce_stack.c    interned strings, frames, stacks in tries
+ *     identity.c        whose record it is: process, generation, compilation, attempt
  *     export.c          what torch.export logs
  *     provset.c         provenance sets
  *
@@ -17,7 +18,7 @@
 #define PT2_TRACE_REDUCE_H
 #include "trace/trace.h"
 
-static inline uint32_t reduce_name(struct trace *t, struct slice s) { return intern_add(&t->names, s); }
+static inline uint32_t reduce_name(struct trace *t, struct slice s) { return intern_add(&t->f->names, s); }
 static inline uint32_t reduce_name_or_none(struct trace *t, struct slice s) { return s.n ? reduce_name(t, s) : NONE; }
 
 static inline uint32_t reduce_token(struct trace *t, const struct json_tape *tape, uint32_t k)
@@ -44,9 +45,9 @@ struct trace_artifact *reduce_artifact(struct trace *t, struct trace_scan *s, st
 				       struct slice name, enum trace_lang lang, unsigned flags);
 
 /* ---- reduce_text.c ---- */
-/* Of an artifact of the record's compile id: its index, and the line of the log. */
-void reduce_break(struct trace *t, struct slice payload, uint32_t compile, uint32_t artifact, uint64_t line);
-void reduce_recompile(struct trace *t, struct slice payload, uint32_t compile, uint32_t artifact, uint64_t line);
+/* Of the record at hand (t->at), and its artifact. */
+void reduce_break(struct trace *t, struct slice payload);
+void reduce_recompile(struct trace *t, struct slice payload);
 /* {"pytorch_version": ...}: the first one counts. */
 void reduce_version(struct trace *t, const struct json_tape *tape, uint32_t v);
 /* The durations of a record of metrics, added up. */
@@ -62,7 +63,15 @@ uint32_t reduce_stack(struct trace *t, struct trace_trie *trie, const struct jso
 /* The same of a compile id's dynamo_start, which is noted at that node, without Dynamo's own frames. */
 uint32_t reduce_start(struct trace *t, const struct json_tape *tape, uint32_t k, uint32_t compile);
 /* The innermost frame of value's user_stack that is in a file: where in the user's program it happened. */
-struct trace_loc reduce_user_loc(struct trace *t, const struct json_tape *tape, uint32_t value);
+struct fact_loc reduce_user_loc(struct trace *t, const struct json_tape *tape, uint32_t value);
+
+/* ---- identity.c ---- */
+/* t->now: the process that wrote this record; a new one, or one that is known. */
+void identity_process(struct trace *t, const struct trace_scan *s, const struct trace_record *r);
+/* The attempt that it is of, a new one or one that is known; seconds: since the log's first record. */
+uint32_t identity_attempt(struct trace *t, const struct trace_scan *s, const struct trace_record *r, double seconds);
+/* The newest attempt with these numbers; NONE. */
+uint32_t identity_newest(const struct trace *t, const struct compile_id *id);
 
 /* export.c */
 void export_record(struct trace *t, struct trace_scan *s, struct trace_record *r, enum trace_kind kind);

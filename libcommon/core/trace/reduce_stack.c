@@ -11,11 +11,13 @@ void reduce_string(struct trace *t, struct trace_scan *s, struct trace_record *r
 		trace_damage_add(t->damage, DAMAGE_STRINGS, line);
 		return;
 	}
-	GROW(t->string, t->n_string, t->cap_string, i >= t->n_string ? i - t->n_string + 1 : 0);
-	while (t->n_string <= i)
-		t->string[t->n_string++] = NONE;
-	t->string[i] = reduce_token(t, &s->tape, v + 1);
+	struct trace_process *p = &t->process[t->now];
+	GROW(p->string, p->n_string, p->cap_string, i >= p->n_string ? i - p->n_string + 1 : 0);
+	while (p->n_string <= i)
+		p->string[p->n_string++] = NONE;
+	p->string[i] = reduce_token(t, &s->tape, v + 1);
 	t->any_string = true;
+	t->exports |= p->string[i] != NONE && slice_ends(intern_get(&t->f->names, p->string[i]), "torch/export/_trace.py");
 }
 
 static uint32_t frame_of(struct trace *t, const struct json_tape *tape, uint32_t k)
@@ -26,8 +28,8 @@ static uint32_t frame_of(struct trace *t, const struct json_tape *tape, uint32_t
 	int64_t line;
 	if (json_is(tape, file, JSON_STRING))
 		f.file = reduce_token(t, tape, file);
-	else if (json_u64(tape, json_get(tape, k, "filename"), &i) && i < t->n_string)
-		f.file = t->string[i];
+	else if (json_u64(tape, json_get(tape, k, "filename"), &i))
+		f.file = trace_string(t, i);
 	f.name = reduce_token(t, tape, json_get(tape, k, "name"));
 	f.code = reduce_token(t, tape, json_get(tape, k, "loc"));
 	if (json_i64(tape, json_get(tape, k, "line"), &line))
@@ -42,7 +44,8 @@ static uint32_t frame_of(struct trace *t, const struct json_tape *tape, uint32_t
 
 static bool frame_is(const struct trace *t, uint32_t frame, const char *file, const char *name)
 {
-	return slice_ends(intern_get(&t->names, t->frame[frame].file), file) && slice_is(intern_get(&t->names, t->frame[frame].name), name);
+	return slice_ends(intern_get(&t->f->names, t->frame[frame].file), file) &&
+	       slice_is(intern_get(&t->f->names, t->frame[frame].name), name);
 }
 
 /* Dynamo's own frames at the end of every dynamo_start stack say nothing about the program. */
@@ -101,9 +104,9 @@ static uint32_t trie_add(struct trace *t, struct trace_trie *trie, const struct 
 }
 
 /* The innermost frame of a user_stack that is in a file: where in the user's program it happened. */
-struct trace_loc reduce_user_loc(struct trace *t, const struct json_tape *tape, uint32_t value)
+struct fact_loc reduce_user_loc(struct trace *t, const struct json_tape *tape, uint32_t value)
 {
-	struct trace_loc loc = {NONE, 0, NONE, NONE};
+	struct fact_loc loc = {NONE, 0, NONE, NONE};
 	uint32_t stack = json_get(tape, value, "user_stack");
 	bool in_file = false;
 	if (!json_is(tape, stack, JSON_ARRAY))
@@ -113,11 +116,11 @@ struct trace_loc reduce_user_loc(struct trace *t, const struct json_tape *tape, 
 			continue;
 		uint32_t k = frame_of(t, tape, i); /* may move t->frame */
 		const struct trace_frame *f = &t->frame[k];
-		bool made_up = f->file == NONE || slice_starts(intern_get(&t->names, f->file), "<"); /* <string>, <eval_with_key>.0 */
+		bool made_up = f->file == NONE || slice_starts(intern_get(&t->f->names, f->file), "<"); /* <string>, <eval_with_key>.0 */
 		if (made_up && in_file)
 			continue;
 		in_file |= !made_up;
-		loc = (struct trace_loc){f->file, f->line > 0 ? (uint32_t)f->line : 0, f->name, f->code};
+		loc = (struct fact_loc){f->file, f->line > 0 ? (uint32_t)f->line : 0, f->name, f->code};
 	}
 	return loc;
 }

@@ -1,19 +1,13 @@
 /* reduce_text.c - what texts and metrics of a compilation say: breaks, recompiles, restarts, failures, times. */
 #include "trace/reduce.h"
-#include "trace/text.h"
+#include "compilation/text.h"
 
 static bool same_compile(const struct compile_id *a, const struct compile_id *b)
 {
 	return a->autograd == b->autograd && a->frame == b->frame && a->compile == b->compile && a->bad_line == b->bad_line;
 }
 
-static struct trace_loc loc_of(struct trace *t, const struct srcloc *at)
-{
-	return (struct trace_loc){reduce_name_or_none(t, at->file), at->line, reduce_name_or_none(t, at->func),
-				  reduce_name_or_none(t, at->code)};
-}
-
-static void add_break(struct trace *t, const struct break_text *b, uint32_t compile, uint32_t artifact, uint64_t line)
+static void add_break(struct trace *t, const struct break_text *b)
 {
 	buf_reset(&t->tmp2);
 	for (unsigned i = 0; i < b->hints; i++) {
@@ -22,31 +16,30 @@ static void add_break(struct trace *t, const struct break_text *b, uint32_t comp
 		for (size_t j = 0; j < b->hint[i].n; j++)
 			buf_addc(&t->tmp2, b->hint[i].p[j] == '\n' ? ' ' : b->hint[i].p[j]);
 	}
-	GROW(t->brk, t->n_brk, t->cap_brk, 1);
-	t->brk[t->n_brk++] = (struct trace_break){
-	    .compile = compile,
-	    .artifact = artifact,
-	    .line = line,
-	    .loc = loc_of(t, &b->at),
-	    .reason = reduce_name(t, b->reason),
-	    .explanation = reduce_name_or_none(t, b->explanation),
-	    .hints = reduce_name_or_none(t, buf_slice(&t->tmp2)),
-	    .context = reduce_name_or_none(t, b->context),
-	    .url = reduce_name_or_none(t, b->url),
-	    .gb = b->gb,
-	};
-	t->compile[compile].breaks++;
+	struct fact_break *to = facts_new_brk(t->f, t->at);
+	to->compile = t->f->attempt[t->at.attempt].compile;
+	to->time = (double)t->elapsed / 1e6;
+	to->loc = facts_loc(t->f, &b->at);
+	to->reason = reduce_name(t, b->reason);
+	to->explanation = reduce_name_or_none(t, b->explanation);
+	to->hints = reduce_name_or_none(t, buf_slice(&t->tmp2));
+	traceback_frames(b->stack, BREAK_FRAMES, &t->tmp2);
+	to->stack = reduce_name_or_none(t, buf_slice(&t->tmp2));
+	to->context = reduce_name_or_none(t, b->context);
+	to->url = reduce_name_or_none(t, b->url);
+	to->gb = b->gb;
+	t->f->attempt[t->at.attempt].breaks++;
 }
 
-void reduce_break(struct trace *t, struct slice payload, uint32_t compile, uint32_t artifact, uint64_t line)
+void reduce_break(struct trace *t, struct slice payload)
 {
 	struct break_text b;
 	break_text_parse(payload, &b);
-	add_break(t, &b, compile, artifact, line);
+	add_break(t, &b);
 }
 
 /* One text, or a JSON list of texts when several compiled versions rejected the call. */
-void reduce_recompile(struct trace *t, struct slice payload, uint32_t compile, uint32_t artifact, uint64_t line)
+void reduce_recompile(struct trace *t, struct slice payload)
 {
 	struct slice first = payload, all = payload;
 	struct json_tape *tape = &t->tape;
@@ -64,18 +57,16 @@ void reduce_recompile(struct trace *t, struct slice payload, uint32_t compile, u
 	struct recompile_text x;
 	uint32_t all_name = reduce_name(t, all);
 	recompile_text_parse(first, &x);
-	GROW(t->recompile, t->n_recompile, t->cap_recompile, 1);
-	t->recompile[t->n_recompile++] = (struct trace_recompile){
-	    .compile = compile,
-	    .artifact = artifact,
-	    .line = line,
-	    .loc = loc_of(t, &x.at),
-	    .reason = reduce_name(t, first),
-	    .guard = reduce_name_or_none(t, x.guard),
-	    .old = reduce_name_or_none(t, x.old),
-	    .new = reduce_name_or_none(t, x.new),
-	    .all = all_name,
-	};
+	struct fact_recompile *to = facts_new_recompile(t->f, t->at);
+	to->compile = t->f->attempt[t->at.attempt].compile;
+	to->time = (double)t->elapsed / 1e6;
+	to->against = facts_intern(t->f, x.rejected_by);
+	to->loc = facts_loc(t->f, &x.at);
+	to->reason = reduce_name(t, first);
+	to->guard = reduce_name_or_none(t, x.guard);
+	to->old = reduce_name_or_none(t, x.old);
+	to->new = reduce_name_or_none(t, x.new);
+	to->all = all_name;
 	buf_release(&copy);
 }
 
@@ -111,44 +102,53 @@ void reduce_version(struct trace *t, const struct json_tape *tape, uint32_t v)
 		t->torch_version = reduce_token(t, tape, json_get(tape, v, "pytorch_version"));
 }
 
-static void add_failure(struct trace *t, uint32_t compile, uint32_t metrics, uint64_t line, struct trace_loc loc, uint32_t type,
-			uint32_t reason)
+/* type NONE: a restart. */
+static void add_failure(struct trace *t, struct fact_loc loc, uint32_t type, uint32_t reason)
 {
-	GROW(t->failure, t->n_failure, t->cap_failure, 1);
-	t->failure[t->n_failure++] = (struct trace_failure){compile, metrics, line, loc, type, reason};
+	struct fact_failure *to = facts_new_failure(t->f, t->at);
+	to->compile = t->f->attempt[t->at.attempt].compile;
+	to->time = (double)t->elapsed / 1e6;
+	to->user = loc;
+	to->type = type;
+	to->reason = reason;
+	to->restart = type == NONE;
 }
 
 /* A restart reason is a graph break that an artifact of the same compile id has told already, one that nothing else
  * tells, or no graph break at all. */
-static void restart_break(struct trace *t, struct slice reason, uint32_t compile, uint64_t line)
+static void restart_break(struct trace *t, struct slice reason)
 {
+	const struct fact_attempt *of = &t->f->attempt[t->at.attempt];
 	struct break_text b;
 	break_text_parse(reason, &b);
 	if (!break_text_is_break(&b))
 		return;
-	for (uint32_t i = t->n_brk; i-- > 0;) {
-		const struct trace_break *x = &t->brk[i];
-		if (!same_compile(&t->compile[x->compile].id, &t->compile[compile].id)) {
-			if (t->n_brk - i > 256)
+	for (uint32_t i = t->f->n_brk; i-- > t->from.brk;) {
+		const struct fact_break *x = &t->f->brk[i];
+		const struct fact_attempt *a = &t->f->attempt[x->src.attempt];
+		if (a->process != of->process || a->generation != of->generation || !same_compile(&a->id, &of->id)) {
+			if (t->f->n_brk - i > 256)
 				break;
 			continue;
 		}
-		if (slice_eq(intern_get(&t->names, x->reason), b.reason))
+		if (slice_eq(facts_text(t->f, x->reason), b.reason))
 			return;
 	}
-	add_break(t, &b, compile, NONE, line);
+	struct fact_src at = t->at;
+	t->at.artifact = NONE;
+	add_break(t, &b);
+	t->at = at;
 }
 
 void reduce_metrics(struct trace *t, struct trace_scan *s, struct trace_record *r)
 {
 	const struct json_tape *tape = &s->tape;
 	uint32_t v = trace_value(s, r, KIND_compilation_metrics), k;
-	uint64_t line = s->first_line + r->line;
 	reduce_artifact(t, s, r, KIND_compilation_metrics, SLICE("compilation_metrics"), LANG_TEXT, ART_HTML | ART_NO_PAYLOAD);
-	uint32_t number = t->number - 1;
+	t->at.artifact = t->artifact[t->n_artifact - 1].number;
 	reduce_version(t, tape, v);
 	reduce_phases(t, tape, v);
-	struct trace_compile *c = &t->compile[r->compile];
+	struct fact_attempt *c = &t->f->attempt[r->attempt];
 	c->seconds = json_number(tape, v, "entire_frame_compile_time_s", -1);
 	if (c->seconds < 0)
 		c->seconds = json_number(tape, v, "duration_us", -1e6) * 1e-6;
@@ -171,28 +171,29 @@ void reduce_metrics(struct trace *t, struct trace_scan *s, struct trace_record *
 	if (json_is(tape, restarts, JSON_ARRAY))
 		for (k = json_first(tape, restarts); k < json_end(tape, restarts); k = json_next(tape, k)) {
 			uint32_t reason = reduce_token(t, tape, k);
-			add_failure(t, r->compile, number, line, (struct trace_loc){NONE, 0, NONE, NONE}, NONE, reason);
-			restart_break(t, intern_get(&t->names, reason), r->compile, line);
+			add_failure(t, facts_no_loc(), NONE, reason);
+			restart_break(t, facts_text(t->f, reason));
 		}
-	c = &t->compile[r->compile];
+	c = &t->f->attempt[r->attempt];
 	uint32_t type = reduce_token(t, tape, json_get(tape, v, "fail_type"));
 	if (type != NONE) {
 		int64_t at = json_int(tape, v, "fail_user_frame_lineno", -1);
-		struct trace_loc loc = {reduce_token(t, tape, json_get(tape, v, "fail_user_frame_filename")), at > 0 ? (uint32_t)at : 0,
-					NONE, NONE};
+		struct fact_loc loc = {reduce_token(t, tape, json_get(tape, v, "fail_user_frame_filename")), at > 0 ? (uint32_t)at : 0,
+				       NONE, NONE};
 		c->fail_type = type;
 		c->fail_reason = reduce_token(t, tape, json_get(tape, v, "fail_reason"));
-		add_failure(t, r->compile, number, line, loc, type, c->fail_reason);
-		c->status = STATUS_ERROR;
+		add_failure(t, loc, type, c->fail_reason);
+		c->status = COMPILE_FAILED;
 	} else if (c->ops <= 0) {
-		c->status = STATUS_EMPTY;
+		c->status = COMPILE_EMPTY;
 	} else {
-		c->status = restarted || c->breaks ? STATUS_BREAK : STATUS_OK;
+		c->status = restarted || c->breaks ? COMPILE_BREAK : COMPILE_OK;
 	}
 	uint32_t skip = reduce_token(t, tape, json_get(tape, v, "cudagraph_skip_reason"));
 	if (skip != NONE) {
-		GROW(t->skip, t->n_skip, t->cap_skip, 1);
-		t->skip[t->n_skip++] = (struct trace_skip){r->compile, skip};
+		struct fact_cudagraph *to = facts_new_cudagraph(t->f, t->at);
+		to->compile = c->compile;
+		to->reason = skip;
 	}
 }
 

@@ -73,7 +73,7 @@ static bool prefix_at(const char *p, const char *end, struct prefix *x)
 	p += 21;
 	x->thread = 0;
 	const char *from = p;
-	while (p < end && *p >= '0' && *p <= '9' && p - from < 19)
+	while (p < end && is_digit(*p) && p - from < 19)
 		x->thread = x->thread * 10 + (uint64_t)(*p++ - '0');
 	if (p == from)
 		return false;
@@ -85,7 +85,7 @@ static bool prefix_at(const char *p, const char *end, struct prefix *x)
 	p++;
 	x->line = 0;
 	from = p;
-	while (p < end && *p >= '0' && *p <= '9' && p - from < 9)
+	while (p < end && is_digit(*p) && p - from < 9)
 		x->line = x->line * 10 + (uint64_t)(*p++ - '0');
 	if (p == from || end - p < 3 || p[0] != ']' || p[1] != ' ')
 		return false;
@@ -96,9 +96,8 @@ static bool prefix_at(const char *p, const char *end, struct prefix *x)
 /* Anywhere in a line, but not behind a tab: that is a payload in which a log stands, under a scheduler's label. */
 static bool find_prefix(const char *p, const char *end, struct prefix *x)
 {
-	for (const char *start = p; end - p > 28; p++)
-		if ((*p == 'V' || *p == 'I' || *p == 'W' || *p == 'E' || *p == 'C') && !(p > start && p[-1] == '\t') &&
-		    prefix_at(p, end, x))
+	for (; end - p > 28 && *p != '\t'; p++)
+		if ((*p == 'V' || *p == 'I' || *p == 'W' || *p == 'E' || *p == 'C') && prefix_at(p, end, x))
 			return true;
 	return false;
 }
@@ -162,7 +161,7 @@ static int32_t count_nodes(struct slice text)
 		if (p == line.p || p >= end || *p == '#')
 			continue;
 		const char *name = p;
-		while (p < end && (*p == '_' || (*p >= '0' && *p <= '9') || ((*p | 32) >= 'a' && (*p | 32) <= 'z')))
+		while (p < end && (*p == '_' || is_digit(*p) || ((*p | 32) >= 'a' && (*p | 32) <= 'z')))
 			p++;
 		if (p == name)
 			continue;
@@ -431,6 +430,7 @@ void trace_scan_window(struct trace_scan *s)
 			continue;
 		}
 		cur = new_record(s, line, x.year ? REC_YEAR : 0, x.envelope, (size_t)(stop - x.envelope));
+		cur->start = (uint32_t)(p - data);
 		cur->month_day = (uint16_t)(x.month * 100 + x.day);
 		cur->year = (uint16_t)x.year;
 		cur->usec = x.usec;

@@ -22,11 +22,11 @@
  * A reader of facts (tlparse --json, fxexplain) needs no emitter:
  *
  *     struct trace t;
- *     trace_init(&t, path);
+ *     trace_init(&t, path, NULL);
  *     if (trace_read(&t, NULL, &err) < 0)
  *         die_err(&err);
- *     const struct trace_compile *c = trace_find_compile(&t, "0/1");     // what happened at compile id 0/1
- *     ... t.artifact[], t.brk[], t.recompile[], t.failure[], t.symbol[]: each row names its compile id
+ *     const struct fact_attempt *c = trace_find_compile(&t, "0/1");     // what happened at compile id 0/1
+ *     ... t.artifact[], t.f->brk[], t.f->recompile[], t.f->failure[], t.f->symbol[]: each row names its compile id
  *     trace_release(&t);
  *
  * An emitter passes a struct trace_hooks. Everything in struct trace belongs to it and lives until trace_release;
@@ -40,23 +40,11 @@
 #include "base/hash.h"
 #include "base/json.h"
 #include "base/md5many.h"
+#include "compilation/facts.h"
+#include "compilation/generation.h"
 #include "io/window.h"
 #include "trace/kinds.h"
 #include "trace/provenance.h"
-
-/* ---- compile ids ---------------------------------------------------------------------------------------------- */
-
-/* Printed as [!AUTOGRAD/FRAME/COMPILE_ATTEMPT]; torch._guards.CompileId. -1 where the envelope does not say.
- * No padding: compared and hashed as bytes. */
-struct compile_id {
-	int64_t autograd, frame, compile, attempt;
-	int64_t bad_line; /* 0, or the line of a record whose ids are no small numbers ("unknown_LINE" in the directory) */
-};
-enum { COMPILE_ID_TEXT = 96 };
-/* "0/1", "!2/0/1_1", "-/-", "unknown": the way people and PyTorch write it. */
-const char *compile_id_text(const struct compile_id *id, char out[COMPILE_ID_TEXT]);
-/* "-_0_1_0": the folder of the directory report. */
-const char *compile_id_dir(const struct compile_id *id, char out[COMPILE_ID_TEXT]);
 
 /* ---- phase 1: records of a window ----------------------------------------------------------------------------- */
 
@@ -80,7 +68,8 @@ enum record_flags {
 
 /* Offsets are bytes in window.data; tokens are in scan.tape. */
 struct trace_record {
-	uint32_t line; /* in the window, from 0; scan.first_line + line is the log's, from 1 */
+	uint32_t line;  /* in the window, from 0; scan.first_line + line is the log's, from 1 */
+	uint32_t start; /* of the line that the envelope is in */
 	uint32_t flags;
 	uint64_t kinds; /* bit per enum trace_kind */
 	uint32_t envelope, envelope_len;
@@ -100,7 +89,7 @@ struct trace_record {
 	uint64_t usec;               /* of the day */
 	uint32_t source, source_len; /* the path in the prefix, with the blank before it */
 	uint32_t source_line;
-	uint32_t compile; /* set by reduce: index into trace.compile */
+	uint32_t attempt; /* set by reduce: row of facts.attempt, NONE */
 	struct compile_id id;
 	uint8_t md5[16], want[16]; /* of the payload as read, and as has_payload has it */
 };
@@ -115,7 +104,8 @@ struct trace_scan {
 	uint32_t n_md5, cap_md5;
 	uint64_t first_line; /* set before reduce */
 	struct json_tape payload_tape;
-	void *emit; /* the emitter's own, per slot */
+	void *emit;   /* the emitter's own, per slot */
+	void *events; /* facts_phases.c's */
 };
 
 /* The value token of kind k in record r, or NONE. */
@@ -133,11 +123,6 @@ struct trace;
 
 /* ---- phase 2: the model --------------------------------------------------------------------------------------- */
 
-/* A struct srcloc (base/srcloc.h) as rows keep it. file, function, code: texts of trace.names; NONE: not known. */
-struct trace_loc {
-	uint32_t file, line, function, code;
-};
-
 enum trace_lang { LANG_TEXT, LANG_JSON, LANG_PY, LANG_CPP };
 enum artifact_flags {
 	ART_HTML = 1,      /* the directory shows it as a page */
@@ -154,67 +139,43 @@ enum artifact_flags {
 };
 
 struct trace_artifact {
-	uint32_t compile, name; /* name: without number and extension */
+	uint32_t attempt, name; /* attempt: row of facts.attempt; name: without number and extension */
 	uint32_t number;        /* the directory report's, as the Rust tlparse counts */
 	uint32_t size;          /* bytes of payload */
 	uint64_t line : 40, kind : 8, lang : 4, flags : 12;
 	int32_t nodes;
-	float seconds;          /* since the log's first record */
-	uint32_t next;          /* of the same compile id, UINT32_MAX at the end */
-	uint32_t block, offset; /* for the emitter's use: where the payload went */
-	uint32_t extra;         /* link: URL in trace.names */
+	float seconds;              /* since the log's first record */
+	uint32_t next, folder_next; /* of the same attempt, in the same folder; NONE */
+	uint32_t block, offset;     /* for the emitter's use: where the payload went */
+	uint32_t extra;             /* link: URL in trace.names */
 };
 
-enum compile_status { STATUS_MISSING, STATUS_OK, STATUS_EMPTY, STATUS_BREAK, STATUS_ERROR };
-
-struct trace_compile {
-	struct compile_id id;
-	uint64_t line;
-	uint32_t first_artifact, last_artifact, artifacts;
-	enum compile_status status;
-	struct trace_loc loc;
-	double seconds, backend_seconds, inductor_seconds, code_gen_seconds; /* < 0: not known */
-	int64_t ops, nodes, inputs, guards, cache_size;                      /* -1: not known */
-	uint32_t breaks;
-	uint32_t stack; /* node of trace.stack, NONE */
-	uint32_t fail_type, fail_reason;
+/* What a log has of a compile id as torch prints it, whatever run or process it is of: a folder of the directory report. */
+struct trace_folder {
+	uint32_t last;                          /* its newest attempt; fact_attempt.before */
+	uint32_t first_artifact, last_artifact; /* in the order of the log, by trace_artifact.folder_next; NONE */
 };
-
-struct trace_break {
-	uint32_t compile, artifact; /* artifact: NONE when only a restart reason tells */
-	uint64_t line;
-	struct trace_loc loc;
-	uint32_t reason, explanation, hints, context, url; /* trace.names; hints: one a line */
-	int32_t gb;                                        /* 25 of gb0025.html, -1 */
+/* The compilations of a process that have the same id, one in each generation; open: of them have not ended. */
+struct trace_same {
+	uint32_t newest, open;
 };
-struct trace_recompile {
-	uint32_t compile, artifact;
-	uint64_t line;
-	struct trace_loc loc;
-	uint32_t reason, guard, old, new; /* reason: the first; all: one a line */
-	uint32_t all;
+struct trace_open {
+	uint32_t same;         /* of t->same */
+	uint32_t before;       /* the compilation of the same id before it, NONE */
+	bool started, closed;  /* dynamo_start, compilation_metrics */
+	int64_t graph_attempt; /* of its last dynamo_output_graph, -1 */
+	int32_t backwards;     /* graphs of backwards that have not been compiled */
 };
-struct trace_failure {             /* also restarts */
-	uint32_t compile, metrics; /* metrics: number of the compilation_metrics page */
-	uint64_t line;
-	struct trace_loc loc;
-	uint32_t type, reason; /* type NONE: a restart */
-};
-struct trace_symbol {
-	uint32_t compile;
-	uint64_t line;
-	struct trace_loc loc;
-	uint32_t symbol, value, range, source;
-	bool unbacked;
-};
-struct trace_special {
-	uint32_t compile;
-	uint64_t line;
-	struct trace_loc loc;
-	uint32_t symbol, value, sources, reason; /* sources: one a line */
-};
-struct trace_skip {
-	uint32_t compile, reason;
+/* A process that wrote into the log. */
+struct trace_process {
+	uint64_t pid;
+	struct generation generation;
+	int64_t captured;  /* of the generation: the highest "!N" whose graph came; -1 */
+	uint32_t capture;  /* attempt of the last "!N", until something of it is compiled; NONE */
+	uint32_t exported; /* compilation without a dynamo_start, until its metrics come, which have no id; NONE */
+	bool table;        /* it has told its string 0 */
+	uint32_t *string;  /* the `str` table: number -> names, NONE for a hole */
+	uint32_t n_string, cap_string;
 };
 
 /* What torch.export and draft_export found (records of export.c). loc: the innermost frame of the user's stack. */
@@ -226,9 +187,10 @@ enum trace_export_kind {
 	EXPORT_MISMATCHED,     /* mismatched_fake_kernel */
 };
 struct trace_export {
-	uint32_t compile, artifact; /* artifact: its page in the directory of -e, NONE */
-	uint64_t line;
-	struct trace_loc loc;
+	struct fact_src src;
+	uint32_t page; /* artifact: in the directory of -e, NONE */
+	uint32_t compile;
+	struct fact_loc loc;
 	enum trace_export_kind kind;
 	uint32_t expr; /* the expression, or the operator that has no good fake kernel */
 	uint32_t result, reason;
@@ -241,9 +203,9 @@ struct trace_export {
  * id() and come again). At most TRACE_EXPR_MAX rows are kept, with TRACE_ARGS_MAX arguments each. */
 enum { TRACE_EXPR_MAX = 1 << 20, TRACE_ARGS_MAX = 64 };
 struct trace_expr {
-	uint64_t id, line;
-	struct trace_loc loc;
-	uint32_t compile;
+	uint64_t id;
+	struct fact_src src;
+	struct fact_loc loc;
 	uint32_t method, result, args; /* args: texts, one a line; method NONE: an unbacked symbol */
 	uint32_t first_arg, n_arg;     /* of trace.expr_arg: rows of trace.expr */
 	uint32_t user_stack, stack;
@@ -260,7 +222,7 @@ uint32_t trace_expr_history(const struct trace *t, uint32_t row, struct trace_ex
  * compilation metrics, the end), and at most TRACE_TEXTS_MAX bytes of them; the oldest set is linked with what is there. */
 enum { TRACE_TEXTS_MAX = 16 << 20 };
 struct trace_provenance {
-	uint32_t compile;
+	uint32_t attempt;
 	uint32_t artifact[PROV_TEXTS]; /* NONE: the log has none */
 	struct slice links;            /* JSON (provenance_json), "<" written as \u003c; in trace.links */
 };
@@ -307,9 +269,6 @@ struct trace_phase {
 	double seconds;
 };
 
-enum trace_cache { CACHE_FX_GRAPH, CACHE_AOTAUTOGRAD, CACHE_FX_BUNDLED, CACHE_OTHER, CACHE_COUNT };
-extern const char *const trace_cache_name[CACHE_COUNT];
-
 /* The trie of stacks: a node is a frame below its parent. */
 struct trace_frame {
 	uint32_t file, name, code;
@@ -339,19 +298,23 @@ struct trace_trie {
 
 struct trace {
 	const char *path;
-	struct intern names; /* every text that rows refer to */
-	struct intern ids;   /* struct compile_id -> compile, the same index */
-	uint32_t *string;    /* the `str` table: number -> names, NONE for a hole */
-	uint32_t n_string, cap_string;
-	bool any_string;
-	ROWS(struct trace_compile, compile);
+	struct facts *f; /* the model that is filled: attempts, breaks, recompiles, failures, symbols, bounds, ...; and all names */
+	struct facts *own;
+	uint32_t input;        /* row of f->input */
+	struct fact_rows from; /* rows of f that were there before this log */
+	struct fact_src at;    /* the record at hand */
+	uint64_t elapsed;      /* its microseconds since the log's first record */
+	struct intern ids;     /* struct compile_id -> folder, the same index */
+	ROWS(struct trace_folder, folder);
+	ROWS(struct trace_process, process);
+	uint32_t now; /* the process of the record at hand */
+	/* identity.c */
+	struct generations generations;
+	struct intern same_ids;
+	ROWS(struct trace_same, same);
+	ROWS(struct trace_open, open); /* by row of f->compile, less from.compile */
+	bool any_string, exports;      /* exports: torch/export is in a stack */
 	ROWS(struct trace_artifact, artifact);
-	ROWS(struct trace_break, brk);
-	ROWS(struct trace_recompile, recompile);
-	ROWS(struct trace_failure, failure);
-	ROWS(struct trace_symbol, symbol);
-	ROWS(struct trace_special, special);
-	ROWS(struct trace_skip, skip);
 	ROWS(struct trace_unknown, unknown);
 	ROWS(struct trace_phase, phase);
 	ROWS(struct trace_frame, frame);
@@ -377,7 +340,6 @@ struct trace {
 	uint32_t number;    /* next artifact number */
 	int64_t rank;       /* -1: no record names one */
 	uint64_t bytes, lines, records, graphs, events, payload_bytes;
-	uint64_t cache[CACHE_COUNT][3]; /* hit, miss, bypass */
 	uint64_t first_usec, last_usec;
 	uint16_t first_day;
 	uint64_t pid;
@@ -408,13 +370,27 @@ struct trace_hooks {
 	bool in_part;   /* what came before a read error is wanted, too: t->unread tells, and with it the exit status must (EXIT_INPUT) */
 };
 
-void trace_init(struct trace *t, const char *path);
+/* Into f, as one more input; NULL: into a model of its own. */
+void trace_init(struct trace *t, const char *path, struct facts *f);
+/* A file name that the process of the record at hand gave this number; NONE. */
+uint32_t trace_string(const struct trace *t, uint64_t i);
+void trace_keep_strings(struct trace *t); /* for further logs of the same processes */
+/* The same of all processes together, where the last that has it counts: the table of raw.jsonl. How many; one. */
+uint64_t trace_strings(const struct trace *t);
+uint32_t trace_string_of_any(const struct trace *t, uint64_t i);
 void trace_release(struct trace *t);
 int trace_read(struct trace *t, const struct trace_hooks *hooks, struct err *err);
+/* The same, and all that follows of the rows when the log has been read: whole compilations, kinds of breaks, tracebacks, metrics, phases.
+ * (trace_read alone fills what single records say.) o NULL: nothing is looked for in texts. */
+int trace_read_facts(struct trace *t, const struct facts_options *o, const struct trace_hooks *hooks, struct err *err);
 /* Does this file look like a structured trace? (A record in its first 64 KiB; a .gz is looked into.) */
 bool trace_is_log(const char *path);
 /* "0/1", "[0/1_2]", "!1/0/0", "-_0_1_0"; without an attempt: the attempt with metrics, else the last. NULL: no such id. */
-const struct trace_compile *trace_find_compile(const struct trace *t, const char *text);
+FOR_TESTS const struct fact_attempt *trace_find_compile(const struct trace *t, const char *text);
+/* The artifact with this number; NULL. */
+const struct trace_artifact *trace_numbered(const struct trace *t, uint32_t number);
+/* This attempt of this generation; NULL. */
+const struct fact_attempt *trace_attempt(const struct trace *t, const struct compile_id *id, uint32_t process, uint32_t generation);
 bool trace_damaged(const struct trace *t);
 
 /* The name of an artifact's file in the directory report, relative to it ("-_0_0_0/aot_forward_graph_12.txt").

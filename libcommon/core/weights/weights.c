@@ -171,7 +171,7 @@ static int read_config(struct shelf *s, struct slice text, const char *member, c
 	return 0;
 }
 
-/* What stands before "models/NAME.json", "data/aotinductor/MODEL/FILE"; of several such folders the last. */
+/* The folder before "models/NAME.json", "data/aotinductor/MODEL/FILE"; of several such folders the last. */
 static struct slice root_of(struct slice path, const char *folder)
 {
 	struct slice rest = path, root = {path.p, 0};

@@ -47,7 +47,7 @@ struct weights {
 int weights_open(struct weights *w, const char *path, struct err *err);
 /* 1: the package carries its model's weights as files; 0: it does not (w needs no closing). pkg must outlive w. */
 int weights_of_package(struct weights *w, struct package *pkg, const struct package_model *m, struct err *err);
-/* What w lacks is taken from another, which must outlive it. */
+/* Takes the weights that w lacks from another, which must outlive it. */
 void weights_behind(struct weights *w, const struct weights *other);
 void weights_close(struct weights *w);
 

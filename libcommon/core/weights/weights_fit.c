@@ -18,7 +18,7 @@ static void end_names(struct buf *b, size_t n)
 		buf_addf(b, " and %zu more", n - NAMES);
 }
 
-/* What is asked for: not what is computed from others when the model is first called. */
+/* The weights that a model asks for: not those that are computed from others when the model is first called. */
 static bool is_asked(const struct contract_constant *c) { return !c->from_folded && c->type != CONSTANT_FOLDED && dtype_info(c->dtype); }
 
 static struct slice shown_name(const struct contract_constant *c) { return c->fqn.n ? c->fqn : c->name; }

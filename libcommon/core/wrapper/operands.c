@@ -4,7 +4,7 @@
 
 #include <unistd.h>
 
-/* One tensor that was given, or a spec (no file). */
+/* A tensor that was given, or a spec (no file). */
 struct origin {
 	struct tensor_meta meta;
 	const char *from;
@@ -174,7 +174,7 @@ static int no_key(struct reading *r, const struct tensor_file *f, struct slice k
 	return -1;
 }
 
-/* One tensor of a file for one input: FILE, FILE with a tensor of the input's name, or FILE:KEY. */
+/* Finds the tensor of a file for one input: FILE, FILE with a tensor of the input's name, or FILE:KEY. */
 static int put_from_file(struct reading *r, struct slice name, struct tensor_file *f, struct slice key, int device, int index)
 {
 	struct slice want = key.n ? key : name;

@@ -1,7 +1,5 @@
 #include "wrapper/opschema.h"
 
-static bool is_word(char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_'; }
-
 static void skip(struct slice *s, size_t n)
 {
 	s->p += n;
@@ -14,7 +12,7 @@ static void skip_space(struct slice *s)
 		skip(s, 1);
 }
 
-static bool take(struct slice *s, const char *text)
+static bool take_token(struct slice *s, const char *text)
 {
 	skip_space(s);
 	if (!slice_starts(*s, text))
@@ -28,7 +26,7 @@ static struct slice word(struct slice *s, const char *more)
 {
 	skip_space(s);
 	size_t n = 0;
-	while (n < s->n && (is_word(s->p[n]) || (s->p[n] && strchr(more, s->p[n]))))
+	while (n < s->n && (is_name_char(s->p[n]) || (s->p[n] && strchr(more, s->p[n]))))
 		n++;
 	struct slice w = slice_of(s->p, n);
 	skip(s, n);
@@ -101,6 +99,7 @@ static bool read_type(struct slice *s, struct op_param *p)
 			p->list |= list;
 			if (!skip_group(s))
 				return false;
+			p->aliased |= !list && slice_is(p->type, "Tensor");
 		}
 		if (!s->n || *s->p != '?')
 			break;
@@ -114,7 +113,7 @@ static bool read_param(struct slice *s, struct op_param *p)
 	if (!read_type(s, p))
 		return false;
 	p->name = word(s, "");
-	if (take(s, "=")) {
+	if (take_token(s, "=")) {
 		p->has_default = true;
 		p->value = value(s);
 	}
@@ -123,20 +122,20 @@ static bool read_param(struct slice *s, struct op_param *p)
 
 static bool read_params(struct slice *s, struct op_param **v, uint32_t *n, uint32_t *cap)
 {
-	if (!take(s, "("))
+	if (!take_token(s, "("))
 		return false;
-	if (take(s, ")"))
+	if (take_token(s, ")"))
 		return true;
 	do {
-		if (take(s, "...") || take(s, "*")) /* a variable number; keywords from here on */
+		if (take_token(s, "...") || take_token(s, "*")) /* a variable number; keywords from here on */
 			continue;
 		struct op_param p;
 		if (!read_param(s, &p))
 			return false;
 		GROW(*v, *n, *cap, 1);
 		(*v)[(*n)++] = p;
-	} while (take(s, ","));
-	return take(s, ")");
+	} while (take_token(s, ","));
+	return take_token(s, ")");
 }
 
 static bool read_result(struct slice *s, struct op_schema *x)
@@ -157,9 +156,9 @@ int op_schema_read(struct op_schema *x, struct slice text, struct err *err)
 	struct slice s = text;
 	*x = (struct op_schema){0};
 	x->name = word(&s, ":");
-	if (take(&s, "."))
+	if (take_token(&s, "."))
 		x->overload = word(&s, "");
-	if (x->name.n && read_params(&s, &x->param, &x->n, &x->cap) && take(&s, "->") && read_result(&s, x))
+	if (x->name.n && read_params(&s, &x->param, &x->n, &x->cap) && take_token(&s, "->") && read_result(&s, x))
 		return 0;
 	op_schema_release(x);
 	return err_set(err, EXIT_INPUT, "a schema that cannot be read, at byte %zu: %.*s", text.n - s.n, SLN(text, 200));

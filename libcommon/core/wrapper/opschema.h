@@ -8,7 +8,7 @@
  *     s.param[2].type ("int"), .optional, .has_default, .value ("None")
  *     op_schema_release(&s);
  *
- * Slices are of the text. A list's size (int[2]) and alias annotations (a!) are passed over.
+ * Slices are of the text. A list's size (int[2]) is passed over, and of an alias annotation all but that there is one.
  */
 #ifndef PT2_OPSCHEMA_H
 #define PT2_OPSCHEMA_H
@@ -19,6 +19,7 @@ struct op_param {
 	struct slice name;  /* may be empty of results */
 	struct slice value; /* the default's text */
 	bool list, optional, items_optional, has_default;
+	bool aliased; /* (a), (a!), (a -> *): of a result, it may lie in memory of an operand */
 };
 
 struct op_schema {

@@ -509,7 +509,7 @@ static void finish_values(struct wrapper *w, const struct scan *t)
 	}
 }
 
-static void finish(struct wrapper *w, const struct scan *t)
+static void finish_contract(struct wrapper *w, const struct scan *t)
 {
 	struct contract *c = w->c;
 	for (uint32_t i = 0; i < c->n_inputs; i++)
@@ -560,7 +560,7 @@ int wrapper_read(struct contract *c, struct slice text, struct slice kernel_text
 	if (!t.base && !t.run_impl)
 		r = err_set(err, EXIT_INPUT, "this is no wrapper.cpp of AOTInductor: it has no AOTInductorModel and no run_impl");
 	else
-		finish(&w, &t);
+		finish_contract(&w, &t);
 	release(&w);
 	if (r == 0)
 		r = contract_finish(c, err);

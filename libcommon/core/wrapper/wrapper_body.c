@@ -63,7 +63,7 @@ static enum block_kind block_kind(struct wrapper *w, struct slice head)
 	return BLOCK_SKIP;
 }
 
-/* What the other branch assigned does not exist in this one. */
+/* Variables that the other branch assigned do not exist in this one. */
 static void forget_other_branch(struct wrapper *w)
 {
 	for (uint32_t i = 0; i < w->n_assigned; i++) {

@@ -125,7 +125,7 @@ static bool alloc(struct wrapper *w, const struct slice *a)
 	return true;
 }
 
-/* What torch's allocator is not asked for: handles that are new names of old memory. */
+/* Calls for which torch's allocator is not asked: handles that are new names of old memory. */
 static bool handle_maker(struct wrapper *w, struct slice fn, struct slice args)
 {
 	struct slice a[MAX_ARGS], name;

@@ -31,7 +31,7 @@ static bool rewrite(struct wrapper *w, struct slice text, struct buf *b)
 			s.n--;
 			continue;
 		}
-		if (*name.p >= '0' && *name.p <= '9') {
+		if (is_digit(*name.p)) {
 			buf_add_slice(b, name);
 			continue;
 		}
@@ -235,12 +235,6 @@ void wrapper_declare_size(struct wrapper *w, struct slice name, struct slice ini
 	}
 }
 
-static int64_t floor_div(int64_t a, int64_t b)
-{
-	int64_t q = a / b;
-	return q * b != a && (a < 0) != (b < 0) ? q - 1 : q;
-}
-
 /* d <= 0 holds. */
 static void not_positive(struct wrapper *w, struct symsize d)
 {
@@ -250,10 +244,10 @@ static void not_positive(struct wrapper *w, struct symsize d)
 		return;
 	struct symrange r = SYMRANGE_ALL;
 	if (mul > 0) {
-		r.hi = floor_div(-add, mul);
+		r.hi = sym_floor_div(-add, mul);
 		r.hi_inf = false;
 	} else {
-		r.lo = -floor_div(-add, -mul); /* rounded up */
+		r.lo = -sym_floor_div(-add, -mul); /* rounded up */
 		r.lo_inf = false;
 	}
 	struct contract_symbol *s = bounded(w, id);

@@ -36,7 +36,7 @@ size_t text_group(struct slice s, size_t i);
 bool text_arg(struct slice *rest, struct slice *arg);
 /* NAME(ARGS) and nothing behind. */
 bool text_call(struct slice s, struct slice *name, struct slice *args);
-/* What the brackets of {...} hold. */
+/* The text inside the brackets of {...}. */
 bool text_braces(struct slice s, struct slice *inner);
 bool text_i64(struct slice s, int64_t *v); /* 12, -1, 12L */
 struct slice text_last_name(struct slice s);

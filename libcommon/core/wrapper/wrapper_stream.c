@@ -130,7 +130,7 @@ bool wrapper_stream_statement(struct wrapper *w, struct slice name, struct slice
 
 /* ---- who waits for whom ---- */
 
-/* One that this stream has not waited for; 0: none. */
+/* An event that this stream has not waited for; 0: none. */
 static uint32_t not_waited_for(const struct wsync *y, uint32_t stream, const uint32_t *last)
 {
 	for (uint32_t t = 0; t < STREAMS; t++)

@@ -1,8 +1,6 @@
 #include "wrapper/wrapper_read.h"
 
-static bool name_char(char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_'; }
-
-/* What ends a run of characters that mean nothing to a statement, a group, an argument. */
+/* Characters that end a run of those that mean nothing to a statement, a group, an argument. */
 enum { END_STMT = 1, END_GROUP = 2, END_ARG = 4 };
 #define ALL (END_STMT | END_GROUP | END_ARG)
 static const uint8_t meaning[256] = {
@@ -40,7 +38,7 @@ static const char *skip_quoted(const char *p, const char *end, bool raw)
 }
 
 /* A < right behind one of these opens a template's arguments; the generator puts a space before the operator. */
-static bool opens_template(const char *from, const char *p) { return p > from && name_char(p[-1]); }
+static bool opens_template(const char *from, const char *p) { return p > from && is_name_char(p[-1]); }
 
 static const char *skip_line(const char *p, const char *end)
 {
@@ -171,7 +169,7 @@ bool text_take(struct slice *s, const char *prefix)
 struct slice text_name(struct slice *s)
 {
 	size_t n = 0;
-	while (n < s->n && (name_char(s->p[n]) || (s->p[n] == ':' && n + 1 < s->n && s->p[n + 1] == ':')))
+	while (n < s->n && (is_name_char(s->p[n]) || (s->p[n] == ':' && n + 1 < s->n && s->p[n + 1] == ':')))
 		n += s->p[n] == ':' ? 2 : 1;
 	struct slice name = slice_of(s->p, n);
 	if (n) {
@@ -290,7 +288,7 @@ struct slice text_last_name(struct slice s)
 {
 	s = slice_trim(s);
 	size_t n = s.n;
-	while (n && name_char(s.p[n - 1]))
+	while (n && is_name_char(s.p[n - 1]))
 		n--;
 	return n ? slice_of(s.p + n, s.n - n) : s;
 }

@@ -233,7 +233,7 @@ static bool take_view(struct wrapper *w, struct slice args, struct wtensor *t, s
 	return true;
 }
 
-/* One layer off *e. False when it is none that is known. */
+/* Takes a layer off *e. False when it is none that is known. */
 static bool unwrap(struct wrapper *w, struct slice *e, struct wtensor *t)
 {
 	if (cut_method(e))

@@ -1,4 +1,6 @@
-#include "trace/text.h"
+#include "compilation/text.h"
+#include "base/hash.h"
+#include "base/text.h"
 
 static struct slice upto(const char *from, const char *to) { return slice_trim(slice_of(from, to > from ? (size_t)(to - from) : 0)); }
 
@@ -63,13 +65,15 @@ void break_text_parse(struct slice text, struct break_text *b)
 			const char *gb = slice_find(b->url, "/gb/gb");
 			uint64_t v;
 			size_t n = 0;
-			while (gb && gb + 6 + n < b->url.p + b->url.n && gb[6 + n] >= '0' && gb[6 + n] <= '9')
+			while (gb && gb + 6 + n < b->url.p + b->url.n && is_digit(gb[6 + n]))
 				n++;
 			if (gb && slice_u64(slice_of(gb + 6, n), &v) && v < 100000)
 				b->gb = (int)v;
 		} else if (slice_starts(line, "User code traceback:")) {
 			in_traceback = true;
+			b->stack = slice_of(rest.p, (size_t)(end - rest.p));
 		} else if (slice_starts(line, "Traceback (most recent")) {
+			b->stack.n = b->stack.n ? (size_t)(line.p - b->stack.p) : 0;
 			break;
 		} else if (in_traceback) {
 			struct slice from = slice_of(line.p, (size_t)(end - line.p));
@@ -80,6 +84,26 @@ void break_text_parse(struct slice text, struct break_text *b)
 				b->at = at;
 		} else if (!b->reason.n && t.n) {
 			b->reason = t;
+		}
+	}
+}
+
+void traceback_frames(struct slice traceback, uint32_t most, struct buf *out)
+{
+	struct srcloc last[BREAK_FRAMES], at;
+	uint32_t n = 0;
+	while (srcloc_next(&traceback, &at))
+		if (at.form == SRCLOC_PYTHON)
+			last[n++ % most] = at;
+	buf_reset(out);
+	for (uint32_t i = n > most ? n - most : 0; i < n; i++) {
+		const struct srcloc *x = &last[i % most];
+		if (out->len)
+			buf_addc(out, '\n');
+		srcloc_format(out, x, SRCLOC_AT, false);
+		if (x->code.n) {
+			buf_adds(out, ": ");
+			buf_add_slice(out, x->code);
 		}
 	}
 }
@@ -129,9 +153,9 @@ void recompile_text_parse(struct slice text, struct recompile_text *r)
 		return;
 	first = slice_trim(first);
 	size_t i = 0;
-	while (i < first.n && ((first.p[i] >= '0' && first.p[i] <= '9') || first.p[i] == '/' || first.p[i] == '!'))
+	while (i < first.n && (is_digit(first.p[i]) || first.p[i] == '/' || first.p[i] == '!'))
 		i++;
-	if (i && i + 1 < first.n && first.p[i] == ':' && memchr(first.p, '/', i)) {
+	if (i && i < first.n && first.p[i] == ':' && memchr(first.p, '/', i)) { /* "0/0: ": torch does not know why */
 		r->rejected_by = slice_of(first.p, i);
 		first = slice_trim(slice_of(first.p + i + 1, first.n - i - 1));
 	}
@@ -158,4 +182,53 @@ void recompile_text_parse(struct slice text, struct recompile_text *r)
 	if (!r->at.code.n)
 		r->at.code = code;
 	old_new(r);
+}
+
+void put_function(struct buf *b, struct slice file, int64_t line, struct slice function)
+{
+	put_flat(b, function.n ? function : SLICE("?"), 200);
+	if (file.n) {
+		buf_adds(b, " (");
+		put_flat(b, srcloc_short_file(file), 300);
+		if (line > 0)
+			buf_addf(b, ":%lld", (long long)line);
+		buf_addc(b, ')');
+	}
+}
+
+/* cuda:3 and index=3 are cuda:* and index=*: every rank has a device of its own. */
+static void without_devices(struct buf *b, struct slice s)
+{
+	static const char *const mark[] = {"cuda:", "xpu:", "hpu:", "npu:", "privateuseone:", "index="};
+	for (size_t i = 0; i < s.n;) {
+		char c = s.p[i];
+		if (c == 'c' || c == 'x' || c == 'h' || c == 'n' || c == 'p' || c == 'i') {
+			size_t n = 0;
+			for (unsigned k = 0; k < ARRAY_LEN(mark) && !n; k++)
+				if (slice_starts(slice_of(s.p + i, s.n - i), mark[k]))
+					n = strlen(mark[k]);
+			if (n && i + n < s.n && is_digit(s.p[i + n])) {
+				buf_add(b, s.p + i, n);
+				buf_addc(b, '*');
+				for (i += n; i < s.n && is_digit(s.p[i]); i++)
+					;
+				continue;
+			}
+		}
+		buf_addc(b, c);
+		i++;
+	}
+}
+
+uint64_t graph_fingerprint(struct slice s, struct buf *tmp)
+{
+	/* Most graphs name no numbered device: two or three quick searches instead of a copy. */
+	if (s.n &&
+	    (memmem(s.p, s.n, "pu:", 3) || memmem(s.p, s.n, "da:", 3) || memmem(s.p, s.n, "one:", 4) || memmem(s.p, s.n, "index=", 6))) {
+		buf_reset(tmp);
+		without_devices(tmp, s);
+		s = buf_slice(tmp);
+	}
+	uint64_t h = hash_bytes(s.p, s.n);
+	return h ? h : 1;
 }

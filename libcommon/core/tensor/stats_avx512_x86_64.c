@@ -1,7 +1,6 @@
 /* The kernels of stats_simd.h with AVX-512 (F, BW, DQ, VL). */
 #include "tensor/stats_part.h"
 
-#if defined(__x86_64__)
 #include <immintrin.h>
 
 #define KERNELS stats_avx512
@@ -64,4 +63,3 @@ static inline __attribute__((target(TARGET), always_inline)) int HIGHEST16(VI v)
 static inline __attribute__((target(TARGET), always_inline)) int HIGHEST32(VI v) { return _mm512_reduce_max_epi32(v); }
 
 #include "tensor/stats_simd.h"
-#endif

@@ -1,7 +1,6 @@
 /* The kernels of stats_simd.h with AVX2, FMA's machines' F16C. */
 #include "tensor/stats_part.h"
 
-#if defined(__x86_64__)
 #include <immintrin.h>
 
 #define KERNELS stats_avx2
@@ -72,4 +71,3 @@ static inline __attribute__((target(TARGET), always_inline)) int HIGHEST32(VI v)
 }
 
 #include "tensor/stats_simd.h"
-#endif

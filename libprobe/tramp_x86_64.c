@@ -6,7 +6,8 @@
  * as C functions of numbers and pointers use them: what takes wider ones (Sleef_*) must not come this way. */
 #include "ops.h"
 
-#ifdef __x86_64__
+#include <elf.h>
+
 /* clang-format off */
 #define RESTORE \
 	"	movq -208(%rbp), %rdi\n" \
@@ -116,10 +117,8 @@ __asm__(".pushsection .text\n"
 extern const char probe_stubs[];
 
 void *ops_stub(uint32_t site) { return (void *)(uintptr_t)(probe_stubs + (size_t)site * 16); }
-#else
-void *ops_stub(uint32_t site)
+
+bool ops_slot_relocation(uint32_t type, int64_t addend)
 {
-	(void)site;
-	return NULL;
+	return type == R_X86_64_JUMP_SLOT || type == R_X86_64_GLOB_DAT || (type == R_X86_64_64 && !addend);
 }
-#endif

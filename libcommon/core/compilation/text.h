@@ -27,11 +27,15 @@
 struct break_text {
 	struct srcloc at; /* the user's line; file.n == 0: not said */
 	struct slice reason, explanation, context, url;
+	struct slice stack; /* below "User code traceback:" */
 	struct slice hint[16];
 	unsigned hints;
 	int gb; /* 25 of gb0025.html; -1 */
 };
 void break_text_parse(struct slice text, struct break_text *out);
+/* The innermost frames of a traceback's text as the model keeps them: outermost first, one a line: "FILE:LINE in f: code". */
+enum { BREAK_FRAMES = 32, FAILURE_FRAMES = 16 };
+void traceback_frames(struct slice traceback, uint32_t most, struct buf *out);
 /* Is a restart reason a graph break, and not a restart for another cause (a tensor's size became dynamic, ...)? */
 bool break_text_is_break(const struct break_text *b);
 
@@ -43,5 +47,12 @@ struct recompile_text {
 	struct srcloc at;
 };
 void recompile_text_parse(struct slice text, struct recompile_text *out);
+
+/* "step (app.py:12)": a function, its file and line where they are known. */
+void put_function(struct buf *b, struct slice file, int64_t line, struct slice function);
+
+/* The text of a graph as ranks compare it, in which cuda:3 and index=3 are cuda:* and index=*: every rank has a device of its own.
+ * Never 0. */
+uint64_t graph_fingerprint(struct slice text, struct buf *tmp);
 
 #endif

@@ -1,0 +1,200 @@
+/* ranks.h - many processes of one program: where their logs stop saying the same.
+ *
+ *     struct ranks all = {0};
+ *     ranks_add(&all, &f, input, 0);                 // one input of a model that was read with facts_options.ranks, or of a document of
+ *                                                    // tlparse --json; the model may be released after this
+ *     ranks_lost(&all, path, "the file is empty");   // a log that could not be read
+ *     ranks_finish(&all);                            // order, names (rank_0, rank_0_2, proc_1234), comparison
+ *     ... all.process[], all.check[], all.split[]
+ *     ranks_release(&all);
+ *
+ * Of each log stays what is compared, small and bounded, and texts that many ranks share are kept once: so there may be thousands.
+ * What a process did depends on its rows alone, and everything that ranks_finish makes of all on these.
+ *
+ * What is compared. Every process is some sequences of items; two processes agree in a sequence when all items are the same.
+ * The reference of a check is the process whose sequence most processes share (of equals: the first in order). For every
+ * other group the first item in which it differs from the reference is found; processes that leave the reference at the same
+ * item and in the same way are one group, a split.
+ *
+ * Graphs are compared by a 64-bit fingerprint of their text in which the numbers of devices (cuda:3) count as one. Texts of
+ * graphs are kept up to RANK_TEXT_ALL bytes together. Durations and times are microseconds. Times are those of the log's
+ * lines, the clock of the machine that wrote it, counted from the start of a year that is not known.
+ */
+#ifndef PT2_RANKS_H
+#define PT2_RANKS_H
+#include "trace/trace.h"
+
+enum {
+	RANK_TEXT_ALL = 64 << 20,
+	RANK_PROCESSES = 1 << 20,
+};
+
+/* What happened, in the order of the log. The first ones are what was captured, the last what was made of it. */
+#define RANK_EVENT_KINDS(X) \
+	X(START, "start", "compiles") \
+	X(GRAPH, "graph", "captures a graph") \
+	X(BREAK, "break", "breaks the graph") \
+	X(RECOMPILE, "recompile", "recompiles") \
+	X(FAILURE, "failure", "fails") \
+	X(CACHE, "cache", "asks the cache") \
+	X(MADE, "made", "makes a graph")
+enum rank_event_kind {
+#define X(id, name, text) RANK_##id,
+	RANK_EVENT_KINDS(X)
+#undef X
+	    RANK_EVENT_COUNT
+};
+extern const char *const rank_event_name[RANK_EVENT_COUNT], *const rank_event_text[RANK_EVENT_COUNT];
+
+enum rank_cache { RANK_CACHE_NONE, RANK_CACHE_BYPASS, RANK_CACHE_HIT, RANK_CACHE_MISS };
+
+struct rank_event {
+	uint64_t fp;
+	uint64_t line;
+	uint32_t compile, text; /* text: in words */
+	uint8_t kind, cache;    /* cache: enum rank_cache, of RANK_CACHE */
+};
+struct rank_compile {
+	uint32_t id, dir, loc; /* "0/1", "-_0_1_0", "step (app.py:12)" or NONE */
+	int64_t us;            /* -1: not known */
+	uint32_t breaks;
+	uint8_t status, cache; /* enum compile_status; the worst of its cache events */
+	bool unknown;          /* its records had no usable compile id */
+};
+struct rank_span {
+	int64_t start, end; /* since the log's start */
+	uint32_t compile;
+	enum fact_span_kind kind;
+};
+struct rank_mark {
+	int64_t at;
+	uint32_t compile, text;
+	uint8_t kind; /* RANK_BREAK, RANK_RECOMPILE, RANK_FAILURE */
+};
+/* What an artifact of a compile id lists. schedule, estimate: text is the bytes of struct rank_op[ops]; tensors: a text with a
+ * line per operator. */
+struct rank_op {
+	uint32_t name, ns; /* ns: the text of a number, NONE in a schedule */
+};
+struct rank_list {
+	uint64_t number; /* of the artifact */
+	uint32_t compile, text, ops;
+};
+struct rank_graph {
+	uint64_t fp;
+	uint32_t text;
+	bool cut;
+};
+struct rank_parity {
+	uint32_t compile;
+	uint64_t offset, missing_waits;
+};
+
+struct rank_process {
+	char *path;
+	int64_t rank;        /* -1: none; the file's name tells, or else the records */
+	int64_t record_rank; /* what the records say */
+	uint64_t pid;
+	int64_t start, end;
+	uint32_t torch_version;
+	ROWS(struct rank_compile, compile);
+	ROWS(struct rank_event, event);
+	ROWS(struct rank_span, span);
+	ROWS(struct rank_mark, mark);
+	ROWS(struct rank_list, schedule);
+	ROWS(struct rank_list, tensors);
+	ROWS(struct rank_list, estimate);
+	ROWS(struct rank_parity, parity);
+	ROWS(uint32_t, order); /* compile ids ("0/1") in the order in which graphs ran */
+	struct trace_damage damage[DAMAGE_COUNT];
+	uint64_t cut_events, cut_ops; /* what did not fit, and lists that could not be read */
+
+	uint32_t tag; /* the caller's own */
+
+	/* after ranks_finish */
+	char *name;       /* rank_0, rank_0_2, proc_1234 */
+	uint32_t nth;     /* 1, or the how manieth log of this rank */
+	uint64_t process; /* pid for timelines: the rank; a number of its own for what is no rank, or a rank again */
+	int64_t us;       /* sum of its compilations */
+};
+
+/* The rank that PyTorch put into the name of a log (dedicated_log_torch_trace_rank_3_x.log), or -1. */
+FOR_TESTS int64_t rank_of_path(const char *path);
+
+/* ---- together ---- */
+
+enum rank_check {
+	RANK_CHECK_IDS,     /* the set of compile ids */
+	RANK_CHECK_CAPTURE, /* what Dynamo did: starts, graphs, breaks, recompiles, failures */
+	RANK_CHECK_CACHE,   /* hits, misses and bypasses */
+	RANK_CHECK_COLLECT, /* collective operators, in the order of the schedules */
+	RANK_CHECK_TENSORS, /* outputs of operators: type, shape, stride */
+	RANK_CHECK_ORDER,   /* in which order graphs ran */
+	RANK_CHECK_MADE,    /* graphs that AOTAutograd and Inductor made */
+	RANK_CHECK_VERSION, /* of torch */
+	RANK_CHECK_COUNT
+};
+
+struct rank_item {
+	uint64_t fp;
+	uint64_t graph;         /* fingerprint of the graph that the event is about; 0: none */
+	uint32_t compile, text; /* NONE: none */
+	uint8_t kind;           /* enum rank_event_kind; RANK_EVENT_COUNT where it is no event */
+};
+/* Processes that leave the reference at the same place in the same way. */
+struct rank_split {
+	enum rank_check check;
+	uint32_t ref;                  /* process */
+	uint32_t at, ref_items, items; /* the item that differs; how many either has (of the first of the group) */
+	bool ref_ends, ends;           /* this side has no more items */
+	struct rank_item theirs, own;  /* the reference's item, and the group's */
+	ROWS(uint32_t, member);
+};
+struct rank_group { /* processes whose whole sequence is the same */
+	uint64_t signature;
+	ROWS(uint32_t, member);
+};
+struct rank_verdict {
+	bool recorded, agree;
+	uint32_t ref;
+	ROWS(struct rank_group, group); /* the largest first */
+	uint32_t first_split, splits;
+};
+struct rank_missing {
+	char *path, *why;
+	int64_t rank;
+};
+struct ranks {
+	struct intern names;
+	ROWS(struct rank_process, process);
+	ROWS(struct rank_missing, lost);
+	ROWS(struct rank_split, split);
+	struct rank_verdict check[RANK_CHECK_COUNT];
+	ROWS(struct rank_graph, graph); /* texts by fingerprint */
+	struct intern graphs;
+	size_t text_bytes;
+	int64_t start, end;    /* of all */
+	ROWS(int64_t, absent); /* ranks below the highest of which there is no log, the first 1000 */
+	uint64_t absents;
+};
+
+void ranks_add(struct ranks *all, const struct facts *f, uint32_t input, uint32_t tag);
+void ranks_lost(struct ranks *all, const char *path, const char *why);
+void ranks_finish(struct ranks *all);
+void ranks_release(struct ranks *all);
+
+/* The items of one check of a process, appended to rows that the caller frees. */
+struct rank_items {
+	ROWS(struct rank_item, item);
+};
+void rank_items_of(const struct ranks *all, const struct rank_process *f, enum rank_check check, struct rank_items *out);
+/* The graph captured (or else made) at this compile id of a process: index into all->graph, NONE when there is none or its
+ * text was not kept; *fp is its fingerprint, 0 for none. */
+uint32_t rank_graph_of(const struct ranks *all, const struct rank_process *f, uint32_t compile, uint64_t *fp);
+uint32_t rank_graph_by_fp(const struct ranks *all, uint64_t fp);
+/* The operators of a schedule or an estimate. */
+static inline const struct rank_op *rank_ops(const struct intern *names, const struct rank_list *l)
+{
+	return (const struct rank_op *)(const void *)intern_get(names, l->text).p;
+}
+#endif

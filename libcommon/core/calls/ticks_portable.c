@@ -1,0 +1,3 @@
+#include "calls/ticks.h"
+
+bool calls_ticking(void) { return false; }

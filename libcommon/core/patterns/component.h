@@ -1,0 +1,27 @@
+/* component.h - what a message or a finding is about, and how grave it is. */
+#ifndef PT2_COMPONENT_H
+#define PT2_COMPONENT_H
+
+/* The parts of the compiler, in the order in which a program meets them. */
+enum component {
+	COMPONENT_NONE,
+	COMPONENT_DYNAMO,      /* capturing the frame */
+	COMPONENT_AOTAUTOGRAD, /* tracing forward and backward */
+	COMPONENT_INDUCTOR,    /* passes, lowering, scheduling */
+	COMPONENT_CODEGEN,     /* writing the kernels */
+	COMPONENT_COMPILER,    /* g++, Triton, nvcc, linking, loading what they made */
+	COMPONENT_RUNTIME,     /* running compiled code, guards included */
+	COMPONENT_BACKEND,     /* a backend that is not Inductor */
+	COMPONENT_EXPORT,      /* torch.export, draft export */
+	COMPONENT_LOAD,        /* loading a package */
+	COMPONENT_EAGER,       /* the program's own error: eager fails too */
+	COMPONENT_ENVIRONMENT, /* disk, memory, missing programs, versions */
+	COMPONENTS,
+};
+extern const char *const component_name[COMPONENTS];  /* "dynamo" */
+extern const char *const component_title[COMPONENTS]; /* "TorchDynamo (capturing the graph)" */
+
+enum finding_level { FINDING_NOTE, FINDING_WARNING, FINDING_ERROR };
+extern const char *const finding_level_name[3]; /* "note", "warning", "error": SARIF's words */
+
+#endif

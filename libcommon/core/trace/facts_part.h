@@ -1,0 +1,129 @@
+/* facts_part.h - what the files that read a structured trace into facts share (facts*.c); nobody else includes it.
+ *
+ * Most facts are rows of struct trace already and are taken over when the log has been read (facts.c, facts_shapes.c).
+ * What struct trace does not keep is taken from the records as they pass: metrics and bounds in order (hook `record`),
+ * chromium events side by side (hook `emit`), joined in order by `commit` (facts_phases.c).
+ * `record` and `commit` run at the same time on different windows: what commit touches is in struct trace_phases alone.
+ */
+#ifndef PT2_FACTS_PART_H
+#define PT2_FACTS_PART_H
+#include "compilation/facts.h"
+#include "trace/trace.h"
+
+/* A dynamo_error artifact, or the exception of metrics, until the failure that it belongs to is known. */
+struct trace_error {
+	uint32_t compile; /* row of facts.compile */
+	struct fact_src src;
+	uint32_t type, message, frames, stack;
+	struct fact_loc user, torch;
+	uint32_t before; /* the one before it of the same compile id, NONE */
+	bool used;
+};
+/* What is known of a row of facts.compile while a trace is taken over, so that nothing is searched for. */
+struct compile_notes {
+	uint32_t error;     /* its last error, NONE */
+	uint32_t recompile; /* its last recompile, NONE */
+	bool skipped;       /* a break of it left the frame to Python */
+};
+
+/* A value of metrics, until all of its compile id are together. */
+struct trace_metric {
+	uint32_t compile;
+	struct fact_metric value;
+};
+
+/* Sums by compile id (row of facts.attempt, NONE: the run) and name; what is open now. Belongs to `commit`. */
+struct phase_sum {
+	uint32_t compile, name;
+	uint64_t line;
+	double us, self, each; /* each: added up, where us has what ran side by side once */
+	uint64_t calls;
+};
+struct open_phase {
+	uint32_t name, compile;
+	uint64_t line, thread;
+	double ts, self, since; /* since: when it became the innermost of its thread */
+};
+struct trace_phases {
+	struct intern names, keys; /* keys: {compile, name} -> sum, the same index */
+	struct phase_sum *sum;
+	uint32_t n_sum, cap_sum;
+	struct open_phase *open;
+	uint32_t n_open, cap_open;
+};
+
+/* What one attempt has been seen to do: for spans, and for the count of collectives in schedule and code. */
+enum { RANK_COLLECTIVES = 6 }; /* kinds that are counted */
+struct rank_attempt {
+	uint64_t first, last; /* microseconds since the first record */
+	bool seen, closed, schedule, code;
+	uint64_t in_schedule[RANK_COLLECTIVES], in_code[RANK_COLLECTIVES], waits;
+};
+struct rank_reading {
+	ROWS(struct rank_attempt, attempt); /* by row of facts.attempt, less first_attempt */
+	size_t text[2];                     /* bytes of graphs kept: made, captured */
+	uint64_t ops;                       /* in lists */
+	struct intern graphs;               /* fingerprints */
+	struct buf text_buf;
+};
+
+struct trace_reading {
+	struct facts *f;
+	const struct facts_options *o;
+	const struct trace_hooks *outer; /* the emitter's, each called after ours */
+	struct trace *t;
+	struct trace_error *error;
+	uint32_t n_error, cap_error;
+	struct compile_notes *note; /* by row of facts.compile, less first_compile; and one for no compile id */
+	struct trace_metric *metric;
+	uint32_t n_metric, cap_metric;
+	bool have_config;
+	struct trace_phases phases;
+	struct rank_reading ranks;
+	struct {
+		struct fact_src src; /* line 0: none */
+		uint32_t compile, operation;
+		struct fact_loc loc;
+	} partial; /* the last make_fx_fail_partial */
+	struct json_tape tape;
+	struct buf tmp;
+};
+
+/* facts_metrics.c: the value of a metrics record; after the last record. */
+void reading_metrics(struct trace_reading *r, uint32_t compile, const struct json_tape *tape, uint32_t v, bool backward, bool runtime);
+void reading_metrics_end(struct trace_reading *r);
+
+/* facts_phases.c: hooks for chromium events; after the last record. */
+void phases_emit(struct trace_scan *s);
+void phases_commit(struct trace_reading *r, const struct trace_scan *s);
+void phases_free_slot(struct trace_scan *s);
+void phases_end(struct trace_reading *r);
+
+/* facts_shapes.c: a record that names a bound; symbols and what struct trace has of bounds. */
+void reading_bound(struct trace_reading *r, uint32_t compile, const struct json_tape *tape, uint32_t v, enum trace_kind kind);
+void reading_shapes(struct trace_reading *r);
+
+static inline struct compile_notes *reading_note(struct trace_reading *r, uint32_t compile)
+{
+	return &r->note[compile == NONE ? r->f->n_compile - r->t->from.compile : compile - r->t->from.compile];
+}
+
+/* facts_error.c: a payload of dynamo_error; the failures and restarts of the trace. */
+void reading_error(struct trace_reading *r, uint32_t compile, struct fact_src src, struct slice text);
+/* The graph that was made when make_fx failed (torch/fx/experimental/proxy_tensor.py): of torch.export, whose exceptions no trace has. */
+void reading_partial(struct trace_reading *r, uint32_t compile, struct fact_src src, struct slice text);
+void reading_partial_end(struct trace_reading *r); /* after reading_failures */
+void reading_failures(struct trace_reading *r);
+
+/* facts_ranks.c: steps, spans, lists; after the last record. */
+void reading_ranks(struct trace_reading *r, const struct trace_scan *s, const struct trace_record *rec);
+void reading_ranks_end(struct trace_reading *r);
+void reading_ranks_release(struct rank_reading *x);
+/* Good until the next one. */
+struct rank_attempt *reading_attempt(struct trace_reading *r, uint32_t attempt);
+/* facts_lists.c, of the record at hand */
+void reading_list(struct trace_reading *r, const struct trace_artifact *a, struct slice name, struct slice payload);
+void reading_code(struct trace_reading *r, struct slice code);
+void reading_parity(struct trace_reading *r, const struct rank_attempt *x, struct fact_src src);
+
+#endif
