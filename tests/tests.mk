@@ -19,7 +19,7 @@ beside    += $(cuda_text:tests/lib/cudamodel/%=$(cuda_at)/model/%) $(cuda_text:t
 cuda      := $(cuda_libs) $(cuda_at)/libtorch.so $(cuda_so) $(beside) $(cuda_at)/cudamodel.pt2 $(O)/tests-lib/cudahost $(O)/tests-lib/cudarun
 
 guests   += $(O)/tests-lib/faketorch.so $(O)/tests-lib/livehost $(O)/tests-lib/predicate $(O)/tests-lib/without $(cuda) \
-	    $(addprefix $(O)/tests-lib/,fakemodel.so quietmodel.so latemodel.so hostilemodel.so customop.so)
+	    $(addprefix $(O)/tests-lib/,fakemodel.so quietmodel.so latemodel.so hostilemodel.so customop.so aten.so)
 ifeq ($(SAN),)
 $(O)/tests-lib/livehost: tests/lib/livehost.c
 	@mkdir -p $(@D)
@@ -63,6 +63,11 @@ $(O)/tests-lib/cudahost $(O)/tests-lib/cudarun: $(O)/tests-lib/%: tests/lib/%.c 
 		-Wl,-rpath-link,$(cuda_at) -o $@ -ldl -lm
 endif
 
+# What scripts/bench-floor holds the tools against.
+$(O)/tests-lib/floor: tests/lib/floor.c $(O)/libpt2core.a $(O)/flags
+	@mkdir -p $(@D)
+	$(Q)$(CC) $(all_cflags) -MF $@.d $(filter %.c %.a,$^) -o $@ $(pkg_libs)
+
 # What makes calls fail (tests/cli/inject.t); a sanitizer has a preload of its own.
 inject   := $(if $(SAN),,$(O)/tests-lib/inject.so)
 $(O)/tests-lib/faketorch.so: private all_cflags += -Wl,-soname,libtorch_cpu.so
@@ -72,12 +77,15 @@ $(models): private all_cflags += -Wl,--no-as-needed $(O)/tests-lib/faketorch.so
 $(O)/tests-lib/latemodel.so: private all_cflags += -nostartfiles
 $(O)/tests-lib/%.so: tests/lib/%.c $(O)/flags
 	@mkdir -p $(@D)
-	$(Q)$(CC) $(all_cflags) -MF $@.d -fPIC -shared $< -o $@ -lm
+	$(Q)$(CC) $(all_cflags) -MF $@.d -fPIC -shared $< $(filter %.a,$^) -o $@ -lm
+
+# Operators for tests/live; they need the whole of what they are linked with, in any process.
+$(O)/tests-lib/aten.so: $(O)/libpt2core.a
 
 # libFuzzer where the compiler is clang; else the same entries with a main that runs files.
 ifneq ($(findstring clang,$(shell $(CC) --version 2>/dev/null | head -1)),)
 fuzz_flags := -fsanitize=fuzzer
-ifneq ($(filter fuzz,$(MAKECMDGOALS)),)
+ifneq ($(SAN),)
 all_cflags += -fsanitize=fuzzer-no-link # so that it sees into the library
 endif
 else
@@ -94,7 +102,7 @@ $(O)/tests/%: tests/unit/%.c $(O)/libpt2rooms.a $(libs) $(O)/flags
 	$(Q)$(CC) $(all_cflags) -MF $@.d -Wno-missing-prototypes $< $(filter %.o,$^) $(O)/libpt2rooms.a $(libs) -o $@ $(pkg_libs) $(shell pkg-config --libs cmocka jansson) -lm
 
 $(O)/tests/test_pickle_uchar: private all_cflags += -funsigned-char
-$(O)/tests/test_emit: $(patsubst %,$(O)/cmd/fxexplain/%.o,baseline emit github html json limits load markdown redact report reportfacts reportrepro sarif)
+$(O)/tests/test_emit: $(patsubst %,$(O)/cmd/fxexplain/%.o,baseline emit github json load markdown redact report reportfacts reportrepro sarif)
 
 # The interpreter of the fake driver (tests/lib/ptx.h).
 ptx_obj := $(patsubst %.c,$(O)/%.o,$(wildcard tests/lib/ptx/*.c))

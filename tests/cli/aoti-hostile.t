@@ -1,5 +1,6 @@
 #!/bin/bash
-# aoti-checkinputs and model libraries that crash, hang, write, fork or kill while they are probed.
+# aoti-checkinputs and model libraries that crash, hang, write, fork or kill while they are probed. One that hangs takes ten seconds of a processor:
+# PT2_LONG=1 (make check-long); test_ask.c has it with a shorter limit.
 # shellcheck source=tests/lib/tap.sh
 . "$(dirname "$0")/../lib/tap.sh"
 [ "$(uname -m)" = x86_64 ] || skip_all "the libraries are for x86-64"
@@ -16,7 +17,8 @@ one_line() { [ "$(wc -l <err)" = 1 ] && [ -z "$(LC_ALL=C tr -d '[:print:]\n' <er
 aoti-checkinputs "$DATA/aoti/mlp_provenance.pt2" >want 2>/dev/null
 for so in made/*.so; do
 	name=$(basename "$so" .so)
-	[ "$name" = init_hangs ] || tool "$TMP/$so" # ten seconds each time: with the text is enough
+	[ "$name" != init_hangs ] || [ -n "${PT2_LONG-}" ] || continue
+	[ "$name" = init_hangs ] || tool "$TMP/$so" # with the text is enough
 	if [ "$name" = init_hangs ]; then
 		:
 	elif [[ $name = *_writes ]]; then # models may print; it goes nowhere

@@ -46,36 +46,56 @@ utf8_payload        | 26 16 | not_utf8:1:62
 wrong_types         | 60 19 | orphan_payload:4:538 malformed:25:483
 year_prefix         | 26 16 |
 '
-page_facts='
-import report, sys
-p = report.Page(open("out", "rb").read())
-log = p.model["logs"][0]
-n = len(log["artifacts"]["line"])
-for i in range(n):
-    assert len(p.payload(log, i)) == log["artifacts"]["size"][i], "artifact %d is cut" % i
-print(log["summary"]["records"], n, " ".join("%s:%d:%d" % (d["kind"], d["count"], d["line"]) for d in log["damage"]), sep=" | ")
+# What documents, pages and folders say, a line each: NAME=of the document=of the page, and "bad" where something is no JSON.
+facts='
+import json, report, sys
+def strict(path):
+    with open(path, encoding="utf-8") as f:
+        return json.load(f, parse_constant=lambda c: 1 / 0)
+def said(doc):
+    return "%d | %d | %s" % (doc["summary"]["records"], doc["summary"]["artifacts"], " ".join("%s:%d:%d" % (d["kind"], d["count"], d["line"]) for d in doc["damage"]))
+for name in sys.argv[1:]:
+    line = [name]
+    try:
+        line.append(said(strict(name + ".json")))
+        p = report.Page(open(name + ".html", "rb").read())
+        log = p.model["logs"][0]
+        n = len(log["artifacts"]["line"])
+        for i in range(n):
+            assert len(p.payload(log, i)) == log["artifacts"]["size"][i], "artifact %d is cut" % i
+        assert n == log["summary"]["artifacts"], n
+        line.append(said(p.model))
+        for part in ("compile_directory", "chromium_events"):
+            strict(name + "/" + part + ".json")
+    except Exception as e:
+        line.append("bad: %r" % e)
+    print("=".join(line))
 '
-facts='.logs[0] | "\(.summary.records) | \(.summary.artifacts) | \([.damage[] | "\(.kind):\(.count):\(.line)"] | join(" "))"'
-listed=0
+names=() rows=() ended=()
 while IFS='|' read -r name counts damage; do
 	name=${name%% *}
 	[ -n "$name" ] || continue
-	listed=$((listed + 1))
+	names+=("$name")
 	read -r records artifacts <<<"$counts"
 	read -r -a want <<<"$damage"
-	line="$records | $artifacts | ${want[*]}"
+	rows+=("$records | $artifacts | ${want[*]}")
 	log=$broken/$name.log
-	run timeout 20 tlparse --json "$log"
-	is "$name, --json" "$status $(jq -r "$facts" out 2>&1)" "0 $line"
+	timeout 20 tlparse --json "$log" >"$name.json" 2>err
+	status=$?
 	is "$name: one warning, if anything is lost" "$(wc -l <err)" "$((${#want[@]} > 0))"
-	run timeout 20 tlparse --html "$log"
-	is "$name, --html" "$status $(python3 -c "$page_facts" 2>&1)" "0 $line"
-	run timeout 20 tlparse "$log" -o "$name"
+	timeout 20 tlparse --html "$log" >"$name.html" 2>err
+	status+=" $?"
+	timeout 20 tlparse "$log" -o "$name" >out 2>err
+	ended+=("$status $?")
 	told=$(grep -o '<li>line [0-9]*[^<]*([0-9]*)</li>' "$name/index.html" | sed 's/<li>line \([0-9]*\).*(\([0-9]*\))<.*/\2:\1/' | tr '\n' ' ')
-	is "$name, -o: what was lost is in the index" "$status $told" "0 $(for d in "${want[@]}"; do printf '%s ' "${d#*:}"; done)"
+	is "$name, -o: what was lost is in the index" "$told" "$(for d in "${want[@]}"; do printf '%s ' "${d#*:}"; done)"
 	is "$name, -o: raw.log is the log" "$(cmp "$log" "$name/raw.log" 2>&1)" ""
-	is "$name, -o: JSON is JSON" "$(jq -s length "$name/compile_directory.json" 2>&1)$(jq -s length "$name/chromium_events.json" 2>&1)" 11
 done <<<"$table"
+mapfile -t got < <(python3 -c "$facts" "${names[@]}" 2>&1)
+for i in "${!names[@]}"; do
+	is "${names[i]}: --json, --html and the JSON of -o say it" "${ended[i]} ${got[i]}" "0 0 0 ${names[i]}=${rows[i]}=${rows[i]}"
+done
+listed=${#names[@]}
 is "every broken log is in the table" "$listed" "$(($(find "$broken" -name '*.log' | wc -l) - 1))"
 
 # ---- what is kept ----
@@ -86,10 +106,10 @@ ok "bytes that are not UTF-8 do not hide the artifact" test -e "$(printf 'utf8_e
 is "payloads with NUL bytes are whole" "$(md5sum <nul/-_0_0_0/nul_in_payload_16.txt)" "$(printf 'a\0b\n\0' | md5sum)"
 ok "records after raw NUL bytes are read" test -s nul/-_0_0_0/after_nul_18.txt
 run tlparse --json "$broken/crlf.log"
-jq -S 'del(.logs[].path,.logs[].summary.bytes,.summary.bytes)' out >crlf.json
+jq -S 'del(.inputs[].path,.inputs[].bytes,.logs[].summary.bytes,.summary.bytes,(..|.offset?))' out >crlf.json
 tr -d '\r' <"$broken/crlf.log" >lf.log
 run tlparse --json lf.log
-is "CRLF changes no fact" "$(jq -S 'del(.logs[].path,.logs[].summary.bytes,.summary.bytes)' out | diff - crlf.json)" ""
+is "CRLF changes no fact" "$(jq -S 'del(.inputs[].path,.inputs[].bytes,.logs[].summary.bytes,.summary.bytes,(..|.offset?))' out | diff - crlf.json)" ""
 run tlparse "$broken/bad_envelope.log"
 is "an envelope that is no JSON is shown" "$(python3 -c '
 import report
@@ -101,7 +121,7 @@ print(*[l.split(b",", 3)[3].decode() for l in report.Page(open("out", "rb").read
 	"from_the_future	{\"from_the_future\": {\"x\": 1}, \"frame_id\": 0, \"frame_compile_id\": 0, \"attempt\": 0, \"has_payload\": \"e1cbb0c3879af8347246f12c559a86b5\"}	\"text\\n\"
 from_the_future	{\"from_the_future\": 3, \"frame_id\": 0, \"frame_compile_id\": 0, \"attempt\": 0}"
 run tlparse --json "$broken/unknown_keys.log"
-is "unknown keys are counted" "$(jq -c '[.logs[0].unknown_keys[]|[.key,.count,.line]]' out)" '[["from_the_future",2,483],["also_new",1,487]]'
+is "unknown keys are counted" "$(jq -c '[.unknown_keys[]|[.key,.count,.line]]' out)" '[["from_the_future",2,483],["also_new",1,487]]'
 
 # ---- generated ----
 mangle() { # mangle WHAT HOW LOG
@@ -144,7 +164,7 @@ for f in garbage orphans; do
 		is "$many lines of $f, $mode: exit 0" "$status $(wc -l <err)" "0 1"
 		[ "$sanitized" ] || ok "... $peak MB of memory" test "$peak" -lt 100
 	done
-	is "$many lines of $f: counted" "$(tlparse --json $f.log 2>/dev/null | jq -c '[.logs[0].damage[]|[.count,.line]]')" "[[$many,2]]"
+	is "$many lines of $f: counted" "$(tlparse --json $f.log 2>/dev/null | jq -c '[.damage[]|[.count,.line]]')" "[[$many,2]]"
 done
 rm -rf garbage* orphans*
 
@@ -168,7 +188,7 @@ EOS
 	lines=$(wc -l <"$DATA/simple.log")
 	read -r status peak < <(timeout 100 python3 "$ROOT/tests/lib/peak.py" tlparse --json line.log)
 	is "a line of 300 MB: read to the end" "$status $(jq -c '.summary|[.records,.lines]' out)" "0 [278,$((2 * lines + 1))]"
-	is "... said at its line" "$(jq -c '[.logs[0].damage[]|[.kind,.line]]' out)" "[[\"not_a_record\",$((lines + 1))]]"
+	is "... said at its line" "$(jq -c '[.damage[]|[.kind,.line]]' out)" "[[\"not_a_record\",$((lines + 1))]]"
 	ok "... $peak MB of memory" test "$peak" -lt 400
 	read -r status peak < <(timeout 100 python3 "$ROOT/tests/lib/peak.py" tlparse payload.log -o giant)
 	is "a payload of 300 MB: exit 0, one warning" "$status $(wc -l <err)" "0 1"

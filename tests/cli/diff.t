@@ -114,7 +114,7 @@ is "and nothing else" "$(counts)" "recompiles=1"
 
 diff_json "$DATA/caches_cold.log" "$DATA/caches_warm.log"
 is "caches" "$(ask '.logs[0].cache[] | "\(.before) | \(.after)"')" \
-	"aotautograd miss, fx_graph miss, fx_graph hit, aotautograd hit | fx_graph hit, aotautograd hit, fx_graph hit, aotautograd hit"
+	"aotautograd miss, fx_graph miss | fx_graph hit, aotautograd hit"
 edit "$DATA/dynamic.log" '
 s = env.get("create_symbol")
 if s and env["frame_id"] == 0: s["vr"] = "[2, 48]"' >range.log
@@ -124,7 +124,7 @@ edit "$DATA/compile_error.log" '
 m = env.get("compilation_metrics")
 if m and m.get("fail_type") == "InductorError": m["fail_type"] = m["fail_reason"] = None' >fixed.log
 diff_json "$DATA/compile_error.log" fixed.log
-is "failures" "$(ask '.logs[0].failures[] | "\(.how) \(.subject)"')" "gone InductorError"
+is "failures" "$(ask '.logs[0].failures[] | "\(.how) \(.subject)"')" "gone torch._inductor.exc.InductorError"
 
 # ---- directories ----
 exits "a directory against itself" 0 tlparse --diff --json "$DATA/ranks4" "$DATA/ranks4"
@@ -224,4 +224,34 @@ for name in ("wild_a.log", "wild_b.log"):
 PY
 diff_json wild_a.log wild_b.log
 is "texts that have nothing in common: coarse, and cut" "$status $(ask '.logs[0].texts[0] | "\(.coarse) \(.left_out > 0)"')" "1 true true"
+# ---- documents of --json ----
+tlparse --json "$DATA/graph_breaks.log" >one.json
+fxexplain --json "$DATA/graph_breaks.log" >other.json
+tlparse --json "$DATA/recompiles.log" >third.json
+exits "a document against itself" 0 tlparse --diff --json one.json one.json
+exits "a document against the one of fxexplain" 0 tlparse --diff --json one.json other.json
+exits "a log against its document" 0 tlparse --diff --json "$DATA/graph_breaks.log" one.json
+exits "two that differ" 1 tlparse --diff --json one.json third.json
+rows=$(jq -c '[.counts | .graph_breaks, .recompiles, .failures]' out)
+tlparse --diff --json "$DATA/graph_breaks.log" "$DATA/recompiles.log" >logs.json
+is "they differ as their logs do" "$rows" "$(jq -c '[.counts | .graph_breaks, .recompiles, .failures]' logs.json)"
+exits "a page of two documents" 1 tlparse --diff one.json third.json -o documents.html
+tlparse --json "$DATA/ranks4" >ranks.json
+diff_json "$DATA/ranks4" ranks.json
+is "a document of several: input by input" "$status $(ask '[.logs[] | .before == (.after + {pid: .before.pid})] | unique | tojson') $(ask '.logs | length')" "0 [true] 4"
+tlparse --json "$DATA/recompiles.log" "$DATA/graph_breaks.log" >two.json
+diff_json one.json two.json
+tlparse --diff --json one.json third.json >want.json
+is "and what one of them has is compared as if alone" "$(ask '.logs[0].graph_breaks, (.logs[1].graph_breaks | length) | tojson')" "$(jq -c '.logs[0].graph_breaks, 6' want.json)"
+exits "a document of nothing" 3 tlparse --diff one.json <(jq -c '.inputs = []' one.json) -o x
+sed 's/"attempt":[0-9]*/"attempt":99999/' one.json >astray.json
+exits "rows that lead nowhere" 3 tlparse --diff one.json astray.json -o x
+# ---- another machine, another name ----
+tlparse --diff --json "$DATA/v215_hop.log" "$DATA/hop.log" >faster.json 2>err
+is "a machine that is faster in everything is said once" "$(jq -c '[.logs[0].times[] | [.how, .subject]]' faster.json)" '[["faster","everything 5.8 times faster"]]'
+sed 's/recompiles\.py/renamed.py/g' "$DATA/recompiles.log" >renamed.log
+tlparse --diff --json "$DATA/recompiles.log" renamed.log >renamed.json 2>err
+is "a script that was renamed: frames by function and graph" "$(jq -c '.counts | [.compiles, .recompiles, .failures, .texts, .artifacts]' renamed.json)" '[0,0,0,0,0]'
+sed 's#/home/user/app/#/srv/checkout/#g; s#torchinductor_user#torchinductor_other#g' "$DATA/hop.log" >elsewhere.log
+exits "another folder, user and cache are no difference" 0 tlparse --diff --json "$DATA/hop.log" elsewhere.log
 done_testing

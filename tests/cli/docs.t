@@ -4,7 +4,6 @@
 . "$(dirname "$0")/../lib/tap.sh"
 
 flat() { tr -s ' \n' ' ' | sed 's/^ //; s/ $//'; }
-tools=(tlparse fxexplain aoti-checkinputs aoti-printer aoti-nanassert fxminify pt2-run)
 page() { mandoc -Tascii -O width=1000 "$ROOT/man/$1.1" 2>/dev/null | sed 's/.\x08//g' >page; } # as one reads it
 for tool in "${tools[@]}"; do
 	page "$tool"
@@ -22,17 +21,22 @@ for tool in "${tools[@]}"; do
 		grep -q -- "--$long.*$name" page || missing="$missing $long:$name"
 	done < <(tr '\t' '|' <out)
 	is "$tool: every option is in the manual page" "$missing" ""
+	rules() { sed -n "/^ *What does not go together:*\$/,/^\$/p" | sed 1d; }
+	{ COLUMNS=1000 "$tool" -h; for sub in $subs; do COLUMNS=1000 "$tool" "$sub" -h; done; } | rules | grep -v 'does not go together:$' | flat >want
+	is "$tool: what does not go together is in the manual page as in -h" "$(rules <page | sed 's/^ *o   //' | flat)" "$(cat want)"
 	exits "$tool -h exits with 0" 0 "$tool" -h
 	is "$tool -h says nothing on stderr" "$(cat err)" ""
 	ok "$tool -h fits 80 columns" bash -c "! COLUMNS=80 $tool -h | grep -E '.{81}'"
 	run "$tool" --completion=bash
 	ok "$tool: the completion is valid bash" bash -n out
+	ok "$tool: and in the manual page" grep -qE -- "--completion=SHELL" page
 done
 
 # Examples run in a folder that holds what they name: made once, a copy for each.
 fill() {
 	mkdir -p work/traces
 	cp "$DATA/graph_breaks.log" work/trace.log
+	cp "$ROOT/scripts/fixtures/traces/graph_breaks.py" work/
 	cp "$DATA/simple.log" "$DATA/dynamic.log" work/traces/
 	gzip -k work/trace.log
 	cp work/trace.log work/before.log
@@ -120,7 +124,7 @@ done
 # Shell blocks of README and the tour of the tools, but for what needs PyTorch, builds or installs; and the commands in README's tables, where
 # 1 is an answer, too.
 for page in README.md docs/USING.md; do
-	awk '/^```sh/ {on = 1; next} /^```/ {on = 0} on' "$ROOT/$page" | grep -vE '^(make|TORCH_TRACE)' | sed 's/  *#.*//' >examples
+	awk '/^```sh/ {on = 1; next} /^```/ {on = 0} on' "$ROOT/$page" | grep -vE '^(make|pip|TORCH_TRACE)' | sed 's/  *#.*//' >examples
 	while read -r line; do
 		example "$page" "$line"
 	done <examples

@@ -57,6 +57,7 @@ for log in graph_breaks recompiles compile_error training named hostile; do
 	look fxexplain --html=page.html "$l"
 	look fxexplain report "$l"
 	look fxexplain report --redact "$l"
+	look @ fxexplain fix "$l"
 	look @ fxexplain --max graph-breaks=0 --max recompiles=0 --max failures=0 --max compile-seconds=0 "$l"
 	look @ tlparse --json --max graph-breaks=0 --max recompiles=0 --max failures=0 "$l"
 done
@@ -140,6 +141,10 @@ for o in "" "--all" "--json" "--html=page.html"; do
 	look aoti-printer $o --diff "$I/plain" "$I/evildump"
 done
 look aoti-nanassert -a --range=-0.001,0.001 "$I/evildump"
+for o in "" "--all" "--json" "--html=page.html"; do
+	# shellcheck disable=SC2086
+	look @ aoti-verify $o "$ROOT/tests/data/export/mlp.pt2" "$I/evildump"
+done
 look aoti-nanassert -a --range=-0.001,0.001 --json "$I/evildump"
 look @ aoti-nanassert -a --range=-0.001,0.001 --trace="$I/provenance_jit.log" "$DATA/aoti/mlp_provenance.pt2" 'f32[3,8]'
 

@@ -27,9 +27,24 @@ like "a failed export" "$(text export/index.html)" 'Eq\(u0, 1\) holds is known o
 ok "... and the program exported before it" test -s export/-_-_-_-/exported_program_0.txt
 like "... are in one report" "$(cat export/index.html)" 'href="-_-_-_-/exported_program_0.txt"'
 
+mkdir v215
+tar -xJf "$ROOT/tests/data/causes/v215.tar.xz" -C v215 ./export_data ./export_dim ./export_good ./b_second_op
+for p in export_data export_dim export_good b_second_op; do tlparse -e "v215/$p/trace"/*.log -o "e_$p" 2>err; fxexplain "v215/$p/trace" >"$p.txt" 2>err; done
+like "what ended an export of TORCH_TRACE" "$(text e_export_data/index.html)" 'Export failed .*at or behind gt = item > 2.0 .*export_data.py:6 in forward if n > 2:'
+like "... an operator" "$(text e_b_second_op/index.html)" 'Export failed .*audio.resample.default\(cos, 2\).*b_second_op.py:10'
+like "... a size that became constant" "$(text e_export_dim/index.html)" 'A size became constant: .* is 4'
+like "fxexplain tells of an export" "$(cat export_good.txt)" 'exported: 0 guards added'
+like "... that failed" "$(cat export_data.txt)" 'torch.export failed: 0 guards added'
+like "... whose program the log does not tell of" "$(cat export_dim.txt)" 'torch.export traced it: 1 guard added, 1 size became constant; standard error says whether a program came of it, and so does TORCH_DTRACE=DIR'
+head -n 1 v215/export_dim/trace/*.log >bare.log
+like "... of which torch 2.15 writes nothing but this where all sizes are constant" "$(fxexplain bare.log)" 'no compilation began here: of torch\.export without strict=True a trace has no more; standard error says'
+is "... not of compiled code" "$(cat export_*.txt b_second_op.txt | grep -cE '[0-9] graphs?,|nothing was compiled|--bisect')" 0
+is "... and once, with its standard error" "$(fxexplain --json v215/export_data/trace v215/export_data/stderr | jq -c '[.findings[] | select(.kind == "failure") | .title[:27]]')" \
+	'["GuardOnDataDependentSymNode"]'
+
 tlparse "$DATA/simple.log" -o none -e 2>err
 like "a log without export says so" "$(text none/index.html)" 'no problem, but of no exported program'
-grep -avE '"(guard_on_data_dependent_error)"' "$DATA/export.log" | tlparse - -o good -e 2>err
+grep -avE "guard_on_data_dependent_error|make_fx_fail_partial" "$DATA/export.log" | tlparse - -o good -e 2>err
 like "success" "$(text good/index.html)" 'Nothing was found, and there is an exported program'
 exits "-e --overwrite" 0 tlparse "$DATA/draft_export.log" -o export -e --overwrite
 ok "... has replaced the report" test -f export/-_-_-_-/symbolic_guard_information_line_38.html
@@ -39,6 +54,14 @@ exits "-e alone makes a directory" 0 tlparse "$DATA/draft_export.log" -e
 ok "... tl_out" test -f tl_out/index.html
 tlparse --custom-header-html='<p>mine</p>' "$DATA/export.log" -o header -e
 like "the header is on top" "$(cat header/index.html)" '<p>mine</p>'
+
+# ---- draft_export's own log: its process told the files' names in another ----
+grep -av '"str"' "$DATA/draft_export.log" >own.log
+like "without names the line and its code stay" "$(fxexplain own.log)" '\?:18 in forward: a decision on data'
+tlparse -e own.log -o own
+like "... in the report, too" "$(text own/index.html)" ':18 in forward if size > 2:'
+is "with the process's other log they are there: both are one line" \
+	"$(fxexplain --json "$DATA/draft_export.log" own.log | jq -r '.findings[] | select(.location.file) | "\(.location.file) \(.count)"')" "/home/user/app/draft_export.py 2"
 
 # ---- --json and the single file ----
 tlparse --json "$DATA/draft_export.log" >document.json

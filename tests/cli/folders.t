@@ -71,6 +71,7 @@ cat >tools <<EOS
 pt2-run -q ${mlp[*]}
 aoti-printer -q ${mlp[*]}
 aoti-nanassert -q ${mlp[*]}
+aoti-verify -q --no-more $ROOT/tests/data/export/mlp.pt2 ${mlp[*]}
 aoti-checkinputs --probe -q $P/mlp.pt2
 tlparse --html $DATA/simple.log
 fxexplain $DATA/simple.log
@@ -89,7 +90,7 @@ each() {
 	done <tools
 	is "$what" "$wrong" ""
 }
-watchers="aoti-printer aoti-nanassert"
+watchers="aoti-printer aoti-nanassert aoti-verify"
 mkdir mnt
 if unshare -m mount -t tmpfs none mnt 2>/dev/null; then
 	export TMPDIR=$TMP/mnt

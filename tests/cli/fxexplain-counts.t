@@ -4,28 +4,16 @@
 . "$(dirname "$0")/../lib/tap.sh"
 readme=$ROOT/tests/data/README.md
 
-# Numbers of the run, in one order for both. tlparse's "recompiles" and "restarts" of the summary are ids and attempts; the records are
-# in its lists. No compile time at all is 0 there and not known here.
-tl='[.summary | .torch_version, .logs, .ranks, .bytes, .lines, .records, .frames, .compiles, .graph_breaks, .failures, .graphs, .cache,
-	.cudagraph_skips, .compile_seconds, .damaged] + [[.logs[].recompiles[]] | length] + [[.logs[].restarts[]] | length]'
-fx='.summary | [.torch_version, .logs, .ranks, .bytes, .lines, .records, .frames, .compiles, .graph_breaks, .failures, .graphs, .cache,
-	.cudagraph_skips, (.compile_seconds // 0), .damaged, .recompiles, .restarts]'
-# Rows, too: where and what. A row of fxexplain names its compile id by the text.
-tl_rows='.logs[0] | . as $l | def id(r): $l.compile_ids[r.compile_id].id;
-	[.graph_breaks[] | [id(.), .line, .location.line, .gb, .reason]],
-	[.recompiles[] | [id(.), .line, .guard, .old, .new]],
-	[.symbols[] | [.line, .symbol, .value, .range, .source]],
-	[.specializations[] | [.line, .symbol, .value]]'
-fx_rows='. as $d | def id(r): if r.compile == null then "-/-" else $d.compiles[r.compile].id end;
-	[.graph_breaks[] | select(.inferred | not) | [id(.), .log_line, .location.line, .gb, .reason]],
-	[.recompiles[] | [id(.), .log_line, .guard, .old, .new]],
-	[.symbols[] | select(.log_line != null) | [.log_line, .symbol, .value, .range_at_first, .source]],
-	[[.symbols[].bounds[] | select(.kind == "specialized") | [.log_line, .symbol, .value]] | unique[]]'
+# The rows that both documents have, and the numbers of the run.
+rows='[.inputs, (.summary | del(.findings, .errors, .warnings, .notes)), .compiles, .attempts, .frames, .graph_breaks, .recompiles, .recompile_limits,
+	.failures, .symbols, .bounds, .caches, .cudagraph_skips, .compiler_errors, .paths, .unknown_keys, .damage]'
 
-compare() { # NAME LOG
-	tlparse --json "$2" >tl.json 2>/dev/null
-	fxexplain -q --json "$2" >fx.json 2>fx.err
-	is "$1: the numbers of tlparse" "$(jq -c "$fx" fx.json 2>&1)" "$(jq -c "$tl" tl.json 2>&1)"
+compare() { # NAME LOG...
+	local name=$1
+	shift
+	tlparse --json "$@" >tl.json 2>/dev/null
+	fxexplain -q --json "$@" >fx.json 2>fx.err
+	is "$name: the rows of tlparse" "$(jq -c "$rows" fx.json 2>&1 | md5sum)" "$(jq -c "$rows" tl.json 2>&1 | md5sum)"
 }
 
 for log in "$DATA"/*.log "$DATA"/ranks*/*.log; do
@@ -34,23 +22,40 @@ for log in "$DATA"/*.log "$DATA"/ranks*/*.log; do
 	name=${name/dedicated_log_torch_trace_/}
 	name=${name%_fixture*}
 	compare "$name" "$log"
-	is "$name: breaks and recompiles, row by row" "$(jq -c "$fx_rows" fx.json 2>&1 | head -2)" "$(jq -c "$tl_rows" tl.json 2>&1 | head -2)"
-	is "$name: specializations" "$(jq -c "$fx_rows" fx.json 2>&1 | tail -1)" "$(jq -c "$tl_rows" tl.json 2>&1 | tail -1)"
 	# | log | records | ids | attempts | graphs | breaks | recompiles | restarts | code |
 	hand=$(awk -F'|' -v name="$name" '{gsub(/ /, "")} $2 == name && NF == 11 {print $6, $7, $8, $9}' "$readme")
 	is "$name: graphs, breaks, recompiles, restarts by hand" "$(jq -r '.summary | "\(.graphs) \(.graph_breaks) \(.recompiles) \(.restarts)"' fx.json)" "$hand"
 	is "$name: the parts of a time add up to it" \
 		"$(jq -c '[.times[] | select((.seconds - ([.parts[].seconds] | add) | fabs) > 0.002)]' fx.json)" '[]'
+	is "$name: by the clock" "$(jq -c '.inputs[0].seconds as $span | [.times[] | select(.compile == null and $span != null and .seconds > $span * 1.01) | [.seconds, $span]]' fx.json)" '[]'
 done
 for log in "$ROOT"/tests/data/broken/*.log; do
 	[ -s "$log" ] || continue
 	compare "broken/$(basename "$log")" "$log"
 done
-compare "several logs" "$DATA/graph_breaks.log"
-logs=("$DATA/graph_breaks.log" "$DATA/recompiles.log" "$DATA/training.log")
-tlparse --json "${logs[@]}" >tl.json
-fxexplain --json "${logs[@]}" >fx.json
-is "three logs: the numbers of tlparse" "$(jq -c "$fx" fx.json)" "$(jq -c "$tl" tl.json)"
+compare "three logs" "$DATA/graph_breaks.log" "$DATA/recompiles.log" "$DATA/training.log"
+ok "they are told apart" jq -e '(.inputs | length == 3) and ([.compiles[].input] | unique == [0, 1, 2])' fx.json
+
+# ---- one run: its trace, what it wrote to standard error (tests/data/pairs) ----
+for archive in "$ROOT"/tests/data/pairs/*.tar.xz; do
+	release=$(basename "$archive" .tar.xz)
+	mkdir "$release"
+	tar -xJf "$archive" -C "$release"
+	for one in "$release"/*; do
+		counts() { fxexplain -q --json "$@" 2>/dev/null | jq -c ".summary | [$what]"; }
+		what=.graph_breaks,.recompiles,.recompile_limits
+		is "$one: breaks, recompiles, limits of the text" "$(counts "$one/breaks")" "$(counts "$one/trace.log")"
+		what=$what,.compiles
+		is "$one: with compilations, of +dynamo" "$(counts "$one/dynamo")" "$(counts "$one/trace.log")"
+		what=$what,.failures,.graphs,.compile_seconds
+		is "$one: both together are one run" "$(counts "$one/trace.log" "$one/breaks")" "$(counts "$one/trace.log")"
+		is "$one: nothing that nobody did" "$(fxexplain "$one/dynamo" | grep -cE 'suppress_errors|TorchDynamo .*went on in eager')" \
+			"$(fxexplain "$one/trace.log" | grep -cE 'suppress_errors|TorchDynamo .*went on in eager')"
+	done
+done
+is "a text without their guards says so" "$(fxexplain v213/recompiles/dynamo | grep -c 'the log does not say which guards failed')" 1
+is "a frame that it names one variant of" "$(fxexplain --show recompiles v213/recompiles/breaks | grep -oE 'compiled [0-9]+ times?')" "compiled 9 times
+compiled 2 times"
 
 # ---- what README.md says of some logs ----
 says() { # LOG WHAT JQ WANT
@@ -68,9 +73,9 @@ says compile_error "what failed, in full" '[.failures[] | .type]' \
 	'["torch._inductor.exc.InductorError","torch._dynamo.exc.BackendCompilerFailed","torch._dynamo.exc.TorchRuntimeError","torch._dynamo.exc.Unsupported"]'
 says compile_error "the users lines" '[.failures[] | .location.line]' '[13,19,29,34]'
 says compile_error "the backend" '[.compiles[] | select(.backend) | [.id, .backend]]' '[["1/0","bad_backend"]]'
-says dynamic "the size that became a constant" '[.symbols[] | select(.specialized) | [id(.), .symbol, .range, .location.line]]' '[["2/2","s77","[6, 6]",20]]'
-says dynamic "one takes the place of another" '[.symbols[] | select(.range | startswith("= ")) | [id(.), .symbol, .range]]' '[["1/1","s17","= s77"]]'
-says dynamic "ranges that guards leave" '[.symbols[] | select(id(.) == "3/0" and .symbol == "s33") | .range]' '["[2, 8]"]'
+says dynamic "the size that became a constant" '[.symbol_views[] | select(.specialized) | $d.symbols[.symbol] as $s | [id($s), .name, .range, $s.location.line]]' '[["2/2","s77","[6, 6]",20]]'
+says dynamic "one takes the place of another" '[.symbol_views[] | select(.range | startswith("= ")) | [id($d.symbols[.symbol]), .name, .range]]' '[["1/1","s17","= s77"]]'
+says dynamic "ranges that guards leave" '[.symbol_views[] | select(id($d.symbols[.symbol]) == "3/0" and .name == "s33") | .range]' '["[2, 8]"]'
 says dynamic "data" '[.findings[] | select(.id == "shape-real-tensors") | .location.line]' '[41]'
 says export "data that is not there" '[.findings[] | select(.id == "shape-data-dependent") | [.level, .location.line]]' '[["error",16]]'
 says draft_export "fake kernels" '[.findings[] | select(.id | startswith("fake-kernel")) | .title] | length' 2
@@ -84,11 +89,11 @@ is "mix: a value for each metric of 0/0 that is not null" "$(fxexplain --json --
 
 # ---- a text: a known message is told with the failure that it is in, a constraint once ----
 xzcat "$ROOT/tests/data/logs/quiet.log.xz" >quiet.log
-is "quiet: what is known beside the failures" "$(fxexplain --json quiet.log | jq -c '[.findings[] | select(.kind == "known") | .id]')" '["eager-suppressed"]'
+is "quiet: what is known beside the failures" "$(fxexplain --json quiet.log | jq -c '[.findings[] | select(.kind == "known") | .id]')" '[]'
 is "quiet: the failures that are known" "$(fxexplain --json quiet.log | jq -c '[.findings[] | select(.kind == "failure" and (.id | startswith("failure") | not)) | [.id, .location.line]]')" \
-	'[["backend-failed",99],["cpp-compile-failed",93],["constraints-violated",93],["dynamic-dim-out-of-range",93],["matmul-shapes",93],["matmul-shapes",null]]'
-is "quiet: violated constraints, an export each" "$(fxexplain --json quiet.log | jq -c '[.findings[] | select(.id == "shape-constraint") | [.title, (.evidence | length), .location.line]]')" \
-	'[["constraints on dynamic sizes do not hold: batch, other",2,93],["constraints on dynamic sizes do not hold: batch",4,93]]'
+	'[["backend-failed",99],["matmul-reduction",167],["cpp-compile-failed",93],["constraints-violated",93],["dynamic-dim-out-of-range",93],["matmul-shapes",93]]'
+is "quiet: violated constraints, with the failure that they are" "$(fxexplain --json quiet.log | jq -c '[.findings[] | select(.id == "shape-constraint" or (.title | test("Constraints violated"))) | [.id, (.evidence | length), .location.line]]')" \
+	'[["constraints-violated",4,93],["dynamic-dim-out-of-range",6,93]]'
 
 # ---- operands ----
 is "a file that is given twice is counted once" "$(fxexplain -q --json "$DATA/graph_breaks.log" "$DATA/./graph_breaks.log" | jq .summary.graph_breaks)" 8
@@ -104,4 +109,19 @@ is "the text alone" "$(recompiles stderr.txt)" 1
 is "with the trace of its run" "$(recompiles "$DATA/recompiles.log" stderr.txt)" "$(recompiles "$DATA/recompiles.log")"
 sed -i 's/function step in/function other in/' stderr.txt
 is "with the trace of another" "$(recompiles "$DATA/recompiles.log" stderr.txt)" $(($(recompiles "$DATA/recompiles.log") + 1))
+# ---- rows that go: those that stay still belong together ----
+belong() { fxexplain --json "$@" | jq -c '. as $d | [.attempts[] | select(.compile != null) | select(.dir != ("-_" + ($d.compiles[.compile].id | gsub("/"; "_")) + "_" + (.attempt | tostring)))], ([.attempts[].compile | values] | unique | length) == ($d.compiles | length)'; }
+is "attempts of one function" "$(belong --function evaluate "$DATA/models.log")" $'[]\ntrue'
+sed -i 's/function other in/function step in/' stderr.txt
+is "attempts after a text of the run" "$(belong stderr.txt "$DATA/recompiles.log")" $'[]\ntrue'
+# ---- several ranks: on which a finding is, and what is a sum ----
+mkdir ranks
+cp "$DATA"/ranks4/*_rank_[01]_* ranks
+sed 's/"rank": 1/"rank": 2/' "$DATA"/ranks4/*_rank_1_* >ranks/dedicated_log_torch_trace_rank_2_same.log
+fxexplain ranks >out
+like "the time of all is called so, with the slowest" "$(cat out)" " s on 3 ranks together \(rank 0 the longest, 36\.13 s\)"
+like "so is where it went" "$(cat out)" "Compile time .* of 3 ranks together"
+is "two ranks that recompile alike are one finding, which says so" \
+	"$(fxexplain --json ranks | jq -c '[.findings[] | select(.kind == "recompile") | [.ranks, .count]]') $(grep -c 'ranks.py:38: ranks 1, 2: 1 recompile' out)" "[[[1,2],2]] 1"
+is "of one rank nothing is said" "$(fxexplain --json ranks/*_rank_0_* | jq -c '[.findings[].ranks] | unique')" "[[]]"
 done_testing

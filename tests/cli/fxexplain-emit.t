@@ -23,8 +23,8 @@ for log in "${logs[@]}"; do
 done
 run fxexplain --json "$DATA/graph_breaks.log"
 ok "twice the same" cmp -s out graph_breaks.json
-is "the fields of docs/EXPLAIN.md" "$(jq -r 'keys_unsorted[]' graph_breaks.json | while read -r k; do grep -q "\"$k\"" "$ROOT/docs/EXPLAIN.md" || echo "$k"; done)" ""
-is "and those within" "$(jq -r '[.. | objects | keys[]] | unique[]' ./*.json | sort -u | while read -r k; do grep -qE "\"$k\"" "$ROOT/docs/EXPLAIN.md" || echo "$k"; done)" ""
+is "the fields of docs/EXPLAIN.md" "$(jq -r 'keys_unsorted[]' graph_breaks.json | while read -r k; do grep -qE "\"$k\"|^### $k\$" "$ROOT"/docs/{EXPLAIN,COMPILATION}.md || echo "$k"; done)" ""
+is "and those within" "$(jq -r '[.. | objects | keys[]] | unique[]' ./*.json | sort -u | while read -r k; do grep -qE "\"$k\"|^### $k\$|^\| $k \||[|,] $k(,| \|)" "$ROOT"/docs/{EXPLAIN,COMPILATION}.md || echo "$k"; done)" ""
 run fxexplain --json --show metrics,graphs,guards "$DATA/dynamic.log"
 is "--show: metrics, graphs, guards" "$(jq -c '[(.metrics | length > 50), (.graphs[0].text | length > 20), (.guards[0].text | length > 20)] | all' out)" true
 is "no guards unasked" "$(jq -c '[has("metrics"), has("graphs"), has("guards")]' dynamic.json)" '[false,false,false]'
@@ -67,7 +67,7 @@ run env -C checkout GITHUB_STEP_SUMMARY="$TMP/step.md" fxexplain --github "$DATA
 is "--github" "$status" 0
 is "a line per finding" "$(grep -cE '^::(error|warning|notice) ' out)" "$(jq '.findings | length' graph_breaks.json)"
 is "nothing but those" "$(grep -cvE '^::(error|warning|notice) ' out)" 0
-like "file, line, title, message" "$(grep GB0124 out)" '^::warning file=app/graph_breaks.py,line=9,title=graph-break GB0124::Unsupported Tensor.item\(\) call with capture_scalar_outputs=False%0ACost: '
+like "file, line, title, message" "$(grep GB0124 out)" '^::warning file=app/graph_breaks.py,line=9,title=graph-break GB0124::Unsupported Tensor.item\(\) call with capture_scalar_outputs=False: print\(.*%0ACost: '
 like "the summary of the job" "$(cat step.md)" "\| warning \| Unsupported Tensor.item\(\) call"
 is "the summary is appended" "$(fxexplain --github "$DATA/simple.log" >out; GITHUB_STEP_SUMMARY=$TMP/step.md fxexplain --github "$DATA/graph_breaks.log" >out; grep -c '^### fxexplain' step.md)" 2
 run env GITHUB_STEP_SUMMARY=/nonexistent/x fxexplain --github "$DATA/graph_breaks.log"
@@ -75,11 +75,21 @@ like "a summary that cannot be written is a warning" "$status $(cat err)" "^0 .*
 
 # ---- --html ----
 for log in "${logs[@]}"; do
-	run fxexplain --html "$DATA/$log.log"
-	sed -n 's/.*id="model">\(.*\)<\/script>.*/\1/p' out >model.json
-	is "$log: the page holds the document" "$(jq -S . model.json | md5sum)" "$(jq -S . "$log.json" | md5sum)"
+	fxexplain --html "$DATA/$log.log" >out
+	is "$log: the page is tlparse's" "$(tlparse "$DATA/$log.log" | cmp - out 2>&1)" ""
 	is "$log: nothing is fetched" "$(grep -cE '(src|href)="(https?:)?//' out)" 0
 done
+fxexplain --html "$DATA/ranks4" >out
+is "of several logs, too" "$(tlparse "$DATA/ranks4" | cmp - out 2>&1)" ""
+page() { fxexplain -q --html "$@" | sed -n 's/.*id="model">\(.*\)<\/script>.*/\1/p'; }
+findings() { jq -cS '[.findings, .verdict, .compiles, .graph_breaks]' | md5sum; }
+for of in "$ROOT/tests/data/logs/explain.log" "--function f $DATA/graph_breaks.log" "$DATA/graph_breaks.log $ROOT/tests/data/logs/crash.log"; do
+	# shellcheck disable=SC2086 # words
+	is "${of//*\//}: the page has what --json has" "$(page $of | findings)" "$(fxexplain -q --json $of | findings)"
+done
+printf '%s\n' 'Traceback (most recent call last):' '  File "/app/<img>.py", line 3, in f' '    raise E' 'ValueError: </script><img src=x onerror=alert(1)>' >evil.txt
+fxexplain -q --html evil.txt >out
+is "of a text, too: names are no markup" "$(grep -c '<img' out) $(page evil.txt | jq -r '.failures[0].reason')" "0 </script><img src=x onerror=alert(1)>"
 run fxexplain --html=page.html "$DATA/graph_breaks.log"
 is "--html=FILE" "$status $(wc -c <out) $(tail -c 8 page.html)" "0 0 </html>"
 
@@ -188,6 +198,26 @@ like "the release is named" "$(fxexplain report "$DATA/simple.log")" 'not the de
 is "nobody has set what 2.15 changed" "$(settings "$DATA/simple.log")" 0
 like "nor another" "$(fxexplain report of215.log)" 'not the defaults of torch 2.15:'
 is "six that 2.15 changed" "$(settings of215.log)" 6
+# A log that does not say whose it is (before 2.10): its settings tell.
+for release in 6 9; do
+	old=$DATA/old/v2${release}_simple.log
+	is "2.$release is not named in its log" "$(fxexplain --json "$old" | jq .summary.torch_version)" null
+	is "its own defaults are no settings" "$(settings "$old")" 0
+	sed 's/\\"recompile_limit\\": 8/\\"recompile_limit\\": 9/; s/\\"cache_size_limit\\": 8/\\"cache_size_limit\\": 9/' "$old" >set.log
+	like "what was set is one, of that release" "$(fxexplain report set.log)" "not the defaults of torch 2.$release:.*(recompile|cache_size)_limit = 9"
+done
+# A recompile with an empty reason (torch before 2.13; pytorch#154707).
+other=$DATA/old/v29_other_backend.log
+is "its reason is known to be empty" "$(fxexplain --json "$other" | jq -c '.recompiles[0] | [.against, .guard]')" '["0/0",null]'
+like "what is known of such is said" "$(fxexplain "$other")" "changed +0/1  the log does not say which guard failed.*another backend=.*pytorch#144787"
+like "by a report, too" "$(fxexplain report "$other")" '0/1. at ./home/user/app/other_backend.py:5 in f.: the log gives no reason'
+# A fix that names what the log's torch does not have is none.
+tar -xJf "$ROOT/tests/data/causes/v213.tar.xz" ./loggers
+cat loggers/trace/*.log >loggers.log
+fixes() { sed "s/\"pytorch_version\": \"2[^\"]*\"/\"pytorch_version\": \"$1\"/; s/^\t\"2.13.0[^\"]*\"/\t\"$1\"/" loggers.log >of.log; fxexplain --json of.log 2>&1 | jq '[.findings[].fix | strings, arrays | tostring | select(test("ignore_logging_functions"))] | length'; }
+is "a setting of 2.12 is told from then on" "$(fixes 2.13.0) $(fixes 2.12.1) $(fixes 2.9.1) $(fixes 2.6.0)" "1 1 0 0"
+# torch.export compiles with settings of its own.
+is "nobody has set what torch.export sets" "$(settings "$DATA/export.log")" 0
 exits "no such log" 3 fxexplain report nosuch.log
 exits "limits hold for a report, too" 1 fxexplain report --max graph-breaks=0 "$DATA/graph_breaks.log"
 for o in --json --sarif --github --html; do

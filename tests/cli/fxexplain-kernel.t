@@ -65,6 +65,14 @@ is 'the error alone' "$(grep -c 'no kernel here has this line' out)" 1
 
 # Traces, packages, generated code.
 is 'a trace' "$(fxexplain kernel cpp_fused_add_gelu_1 trace.log | grep -c '// FX: erf = ')" 1
+like 'code of a cache says whose lines it has' "$(fxexplain kernel "$DATA/caches_warm.log"; fxexplain kernel cpp_fused_mul_sin_0 "$DATA/caches_warm.log")" \
+	'0/0  from the cache: Python lines are those of the program that filled it.*defined in line [0-9]+  from the cache'
+is '... also as JSON' "$(fxexplain kernel --json "$DATA/caches_warm.log" | jq -c '[.compilations[].cached]')" '[true,false,true]'
+if command -v script >/dev/null; then
+	LC_ALL=C script -qec "stty cols 80; fxexplain kernel cpp_fused_add_div_mean_std_sub_0 $DATA/mix.log" /dev/null </dev/null | sed 's/\x1b\[[0-9;]*m//g' | tr -d '\r' >wide
+	is 'a kernel fits the terminal where its words do' "$(awk 'length > 80 && !/^ *[^ ]+$/' wide | head -3)" ""
+	ok '... whole' [ "$(wc -l <wide)" -gt 100 ]
+fi
 is 'a package' "$(fxexplain kernel cpp_fused_relu_0 model.pt2 | grep -c '// FX, perhaps: relu')" 1
 is 'Triton, by its comments' "$(fxexplain kernel triton_poi_fused_add_sin_0 "$data/inductor/triton.py" | grep -c '    # FX: sin = ')" 1
 
@@ -121,7 +129,7 @@ tmp2 = tmp0 + tmp1
 # FX: relu = torch.ops.aten.relu.default(add_tensor)
 tmp4 = triton_helpers.maximum(tmp3, tmp2)'
 done
-like 'the trace: what it is' "$(fxexplain gpu.log)" 'compiled by AOTInductor; nothing by torch\.compile: 0 failures'
+like 'the trace: what it is' "$(fxexplain gpu.log)" 'compiled by AOTInductor in [0-9.]+ s; nothing by torch\.compile: 0 failures'
 like 'its time, and what AOTInductor can do about it' "$(fxexplain gpu.log)" 'why +AOTInductor compiles and links'
 unlike 'nothing of graph breaks' "$(fxexplain -a gpu.log)" 'graph break'
 like 'its size' "$(fxexplain -a gpu.log)" "s77 +L\['x'\]\.size\(\)\[0\] .*\[2, 4096\]"
@@ -137,4 +145,10 @@ like "a compile error: the kernel" "$(cat out)" "kernel cpp_fused_add_relu_0 of 
 like "its node, by the kernel's name: code that does not compile has no flow" "$(cat out)" "FX node perhaps relu = torch.ops.aten.relu.default"
 like "and the line of Python" "$(cat out)" "Python /home/user/app/compile_error.py:15 in relu: return torch.relu"
 is "--json has it, too" "$(fxexplain --json "$DATA/compile_error.log" | jq '[.findings[].evidence[] | select(startswith("FX node"))] | length')" 1
+exits "a line that has no kernel" 2 fxexplain kernel provenance_jit.py:3 "$DATA/provenance_jit.log"
+like "... those that have" "$(cat err)" 'there are provenance_jit\.py:[0-9]+'
+unlike "a name that is none: no arguments" "$(fxexplain kernel primals "$DATA/provenance_jit.log" 2>&1)" 'primals_[0-9]'
+for sub in kernel profile crash report; do
+	like "fxexplain $sub -h says what its operands are" "$(fxexplain $sub -h | tail -n 4)" '(INPUT|PROFILE|NAME) is '
+done
 done_testing

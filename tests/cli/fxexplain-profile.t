@@ -12,7 +12,8 @@ section() { sed -n "/^$1/,/^\$/p" out; }
 # ---- a pair ----
 exits "a pair" 0 fxexplain profile eager.json kernels.json
 is "says nothing else" "$(cat err)" ""
-like "the speed-up" "$(head -1 out)" '^[0-9.]+ us -> [0-9.]+ us a step: [0-9.]+x, '
+like "the speed-up" "$(head -1 out)" '^3\.16 ms -> 4\.[0-9]+ ms a step: [0-9.]+x, '
+like "tables are in the unit of a step" "$(section Where)" 'eager ms +compiled ms .* 0\.[0-9]{3} .*3\.163 '
 like "an op that is fused away" "$(grep aten::gelu_backward out)" '- .*gone'
 cp out first
 run fxexplain profile kernels.json eager.json
@@ -29,6 +30,9 @@ is "steps" "$(json '[len(p["steps"]) for p in d["profiles"]]')" "[4, 4]"
 is "families sum to the wall time" "$(json '[round(sum(f[i] for f in d["comparison"]["families"].values()) - d["comparison"]["wall"][i] - d["comparison"]["beside"][i]) for i in (0, 1)]')" "[0, 0]"
 is "parts sum to it, too" "$(json '[sum(p["parts"].values()) - p["wall"] for p in d["profiles"]]')" "[0, 0]"
 is "a fused kernel, per step" "$(json '[(o["count"], o["fate"]) for o in d["comparison"]["ops"] if o["name"] == "cpp_fused_gelu_1"]')" "[([0, 2], 'new')]"
+for f in eager kernels; do jq -c '.traceEvents |= map((.ts, .dur) |= if . then . * 1000 else . end)' $f.json >$f.long.json; done
+exits "a step of seconds" 0 fxexplain profile eager.long.json kernels.long.json
+like "is told in seconds" "$(cat out)" '^3\.16 s -> 4\.[0-9]+ s a step: .* [0-9.]+ ms a step, .*eager s +compiled s .* 3\.163 '
 exits "two of one kind" 0 fxexplain profile compiled.json kernels.json
 like "are compared as given" "$(cat out)" 'both are compiled'
 exits "one has no steps" 0 fxexplain profile eager.json cold.json

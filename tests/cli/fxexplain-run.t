@@ -195,7 +195,7 @@ is "(a killed tool leaves its folder)" "$(find tmp -mindepth 1 -maxdepth 1 | wc 
 rm -rf tmp/*
 is "--timeout" "$(python3 signals.py tool SIGCONT fxexplain run --timeout 1 -- ./parent)" -15
 like "is said, and explained" "$(cat err)" "timed out.*graph break"
-exits "--timeout and a command that then ends with 0" 1 fxexplain run --timeout 1 -- sh -c './traced; trap "exit 0" TERM; while :; do sleep 0.05; done'
+exits "--timeout and a command that then ends with 0" 1 fxexplain run --timeout 4 -- sh -c 'trap "exit 0" TERM; ./traced; while :; do sleep 0.05; done'
 is "nothing is left of all that" "$(leftovers)" ""
 
 # What was left running on purpose goes on, and its standard error with it.
@@ -345,5 +345,28 @@ exec fxexplain run --bisect -q -- ./waits
 EOS
 chmod +x bisectint.sh
 is "Ctrl-C in a bisection" "$(python3 signals.py terminal ^C ./bisectint.sh)" -2
+cat >third <<'EOS'
+#!/bin/sh
+echo run >>runs
+[ "$(wc -l <runs)" = 1 ] && exit 3
+[ "$(wc -l <runs)" = 2 ] && exit 0
+echo ready >"$FIFO"
+sleep 62 &
+wait
+EOS
+chmod +x third
+known() { # ARGUMENT...: the third run of a bisection is ended
+	rm -f runs
+	fxexplain run --bisect -q "$@" -- ./third >out 2>err &
+	local pid=$!
+	read -r <"$FIFO"
+	kill -TERM $pid
+	wait $pid
+	echo $?
+}
+is "a bisection that is ended" "$(known)" 143
+like "says what it knows" "$(cat out)" 'Verdict: ended by SIGTERM before all was tried; so far it is one of: TorchDynamo; AOTAutograd; the decompositions or the partitioner; TorchInductor.*as it is +exited with status 3.*compilation disabled +ends with 0'
+known --json >/dev/null
+is "also as JSON" "$(jq -c '[.component, .ended_by, (.runs|length), (.evidence|length)]' out)" '[null,15,2,2]'
 is "nothing is left of all that" "$(leftovers)" ""
 done_testing

@@ -13,6 +13,7 @@ mkdir tmp box in start
 # ---- what is read (in), and what lies in the folder where the tool runs (start) ----
 cd in || exit 4
 cp "$DATA"/{simple,graph_breaks,provenance_jit,draft_export}.log "$ROOT"/tests/data/logs/explain.log "$ROOT/tests/data/crash/expand.txt" .
+cp "$ROOT/scripts/fixtures/traces/graph_breaks.py" .
 for r in 0 1; do cp "$DATA"/ranks2/*_rank_"$r"_*.log rank_$r.log; tlparse --json rank_$r.log >rank_$r.json; done
 gzip -c simple.log >zipped.log.gz
 fxexplain --json graph_breaks.log >base.json
@@ -48,7 +49,7 @@ once() {
 	[ "$1" != fxminify ] || (cd box && rm -f "${given[@]}")
 	left=$(find box tmp -mindepth 1)
 	mapfile -t made < <([ -z "$left" ] || find box -type f | sort)
-	all=$(sed -E 's/"(at|seconds|pid|tid|time_ns|took_ns)":[0-9.]*//g; s/_time":[0-9.]*//g' out "${made[@]}" | md5sum)
+	all=$(sed -E 's/"(at|seconds|pid|tid|time_ns|took_ns|address)":[0-9.]*//g; s/_time":[0-9.]*//g' out "${made[@]}" | md5sum)
 	[ -z "$left" ] || { rm -rf box tmp && mkdir box tmp; }
 }
 is_same() { [ "$status $all" = "$was $want" ]; }
@@ -109,6 +110,7 @@ rank_1.json tlparse --all-ranks-html -o dir ../in/rank_0.json ../in/rank_1.json
 graph_breaks.log fxexplain --json ../in/graph_breaks.log
 graph_breaks.log fxexplain --html=page.html ../in/graph_breaks.log
 graph_breaks.log fxexplain report ../in/graph_breaks.log
+graph_breaks.py fxexplain fix --root ../in ../in/graph_breaks.log
 explain.log fxexplain ../in/explain.log
 base.json fxexplain --json --baseline ../in/base.json ../in/graph_breaks.log
 backward_3.1/output_code.py fxexplain kernel ../in/torch_compile_debug
@@ -126,6 +128,8 @@ x.npy aoti-printer -o dump ../in/mlp.pt2 ../in/x.npy
 /dump/calls.jsonl aoti-printer --diff ../in/dump ../in/dump
 mlp.pt2 aoti-nanassert --json ../in/mlp.pt2 f32[3,8]
 nandump/calls.jsonl aoti-nanassert ../in/nandump
+mlp.pt2 aoti-verify --json --no-more ../in/exported.pt2 ../in/mlp.pt2 f32[3,8]
+exported.pt2 aoti-verify --no-more --html=page.html ../in/exported.pt2 ../in/mlp.pt2 f32[3,8]
 mlp.pt2 pt2-run -q -o out.npz ../in/mlp.pt2 f32[3,8]
 x.safetensors pt2-run -q -o out.pt ../in/mlp.pt2 ../in/x.safetensors
 exported.pt2 pt2-run -q -o out.npz --weights ../in/exported.pt2 ../in/mlp.pt2 f32[3,8]

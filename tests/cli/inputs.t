@@ -7,7 +7,7 @@ broken=$ROOT/tests/data/broken
 cp "$log" in.log
 
 count() { jq -r "$1" out 2>&1; }
-facts() { jq -S 'del(.logs[].path)' "$1" 2>&1; }
+facts() { jq -S 'del(.inputs[].path, .logs[].ranks.path)' "$1" 2>&1; }
 # Root may read anything; without these capabilities it is as anybody.
 if [ "$(id -u)" != 0 ]; then
 	plain=(env)
@@ -19,10 +19,10 @@ touch secret && chmod 0 secret
 
 # ---- one log, each way ----
 run tlparse --json in.log
-is "a file" "$status $(count .logs[0].path)" "0 in.log"
+is "a file" "$status $(count .inputs[0].path)" "0 in.log"
 facts out >want
 run tlparse --json - <in.log
-is "-: standard input" "$status $(count .logs[0].path)" "0 -"
+is "-: standard input" "$status $(count .inputs[0].path)" "0 -"
 is "-: the same facts" "$(facts out)" "$(cat want)"
 gzip -c in.log >in.log.gz
 run tlparse --json in.log.gz
@@ -87,7 +87,7 @@ mkfifo logs/fifo
 ln -s nowhere logs/dangling
 chmod 0 logs/empty.log
 run timeout 20 tlparse --json logs
-is "a directory: its traces, in order" "$status $(count '[.logs[].path|split("/")[-1]|split("_")[-1]]|join(" ")')" "0 aaaa.log cccc.log bbbb.log.gz mine"
+is "a directory: its traces, in order" "$status $(count '[.inputs[].path|split("/")[-1]|split("_")[-1]]|join(" ")')" "0 aaaa.log cccc.log bbbb.log.gz mine"
 is "a directory: other files are no warning" "$(cat err)" ""
 run tlparse --json logs/
 is "a directory with a slash" "$status $(count '.logs|length')" "0 4"
@@ -95,7 +95,7 @@ touch -d '2001-01-01' logs/* 2>/dev/null
 touch -h logs/dangling
 touch -d '2021-01-01' logs/dedicated_log_torch_trace_rank_2_cccc.log
 run tlparse --json --latest logs
-is "--latest: the one written last" "$status $(count '[.logs[].path|split("/")[-1]]|join(" ")')" "0 dedicated_log_torch_trace_rank_2_cccc.log"
+is "--latest: the one written last" "$status $(count '[.inputs[].path|split("/")[-1]]|join(" ")')" "0 dedicated_log_torch_trace_rank_2_cccc.log"
 exits "--latest wants a directory" 2 tlparse --json --latest in.log
 mkdir none
 exits "an empty directory: nothing could be read" 3 tlparse --json none
@@ -124,7 +124,7 @@ fi
 
 # ---- several ----
 run tlparse --json in.log "$DATA/recompiles.log" in.log
-is "several operands, in order, repeated too" "$(count '[.logs[].path|split("/")[-1]]|join(" ")')" "in.log recompiles.log in.log"
+is "several operands, in order, repeated too" "$(count '[.inputs[].path|split("/")[-1]]|join(" ")')" "in.log recompiles.log in.log"
 run tlparse in.log "$DATA/recompiles.log" in.log -o three
 is "several operands: a folder each" "$status $(find three -name raw.log | wc -l)" "0 3"
 run tlparse --json in.log missing.log
@@ -176,13 +176,13 @@ exits "--strict-compile-id: 1 for ids that are none" 1 tlparse --json --strict-c
 head -c -20 in.log.gz >cut.gz
 run tlparse --json cut.gz
 is "a truncated .gz: read in part" "$status $(wc -l <err)" "0 1"
-is "... damage 'input'" "$(count '[.logs[0].damage[].kind]|index("input") != null')" true
+is "... damage 'input'" "$(count '[.damage[].kind]|index("input") != null')" true
 like "... most of it is there" "$(count .summary.records)" "^1[0-9][0-9]$"
 head -c 5 in.log.gz >stub.gz
 exits "nothing of a .gz: 3" 3 tlparse --json stub.gz
 { head -c 3000 in.log.gz; head -c 500 /dev/urandom; tail -c +3500 in.log.gz; } >bent.gz
 run timeout 20 tlparse --json bent.gz
-is "a corrupt .gz: read in part" "$status $(wc -l <err) $(count '[.logs[0].damage[].kind]|index("input") != null')" "0 1 true"
+is "a corrupt .gz: read in part" "$status $(wc -l <err) $(count '[.damage[].kind]|index("input") != null')" "0 1 true"
 { cat in.log.gz; echo "garbage"; } >junk.gz
 run tlparse --json junk.gz
 is "rubbish after a .gz: all records are read" "$status $(count .summary.records)" "0 139"

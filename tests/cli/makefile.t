@@ -3,7 +3,7 @@
 # shellcheck source=tests/lib/tap.sh
 . "$(dirname "$0")/../lib/tap.sh"
 mkdir -p copy/libcommon/core copy/tests
-cp -r "$ROOT"/{Makefile,share,scripts} copy
+cp -r "$ROOT"/{Makefile,NEWS,share,scripts,packaging} copy
 cp "$ROOT/tests/tests.mk" copy/tests
 cp -r "$ROOT/libcommon/core/base" copy/libcommon/core
 cd copy || exit 99

@@ -5,13 +5,14 @@
 
 log=$DATA/graph_breaks.log
 names=$(tlparse --max nosuch=1 "$log" 2>&1 | sed 's/.*known are //; s/,//g')
-like "the names" "$names" "^graph-breaks recompiles restarts failures compile-seconds "
+like "the names" "$names" "^graph-breaks inferred-graph-breaks recompiles recompile-limits restarts failures compile-seconds "
 
 # Each name counts what --json reports.
 tlparse --json "$log" "$DATA/caches_cold.log" "$ROOT/tests/data/broken/unknown_keys.log" "$ROOT/tests/data/broken/bad_md5.log" >all.json 2>/dev/null
 set -- "$log" "$DATA/caches_cold.log" "$ROOT/tests/data/broken/unknown_keys.log" "$ROOT/tests/data/broken/bad_md5.log"
 for name in $names; do
 	case $name in
+	findings | errors | warnings) continue ;; # fxexplain --json has these
 	cache-misses) path='[.summary.cache[].miss] | add' ;;
 	unknown-keys) path=.summary.unknown_keys ;;
 	damage) path=.summary.damaged ;;
@@ -39,8 +40,8 @@ exits "one page in a file" 1 tlparse --max graph-breaks=0 --html=r.html "$log"
 ok "it is there" test -s r.html
 exits "a directory" 1 tlparse --max graph-breaks=0 -o dir "$log"
 ok "it is there" test -s dir/index.html
-exits "all logs together" 1 tlparse --json --max compiles=2 "$DATA/simple.log" "$DATA/caches_cold.log"
-exits "all logs together: enough" 0 tlparse --json --max compiles=3 "$DATA/simple.log" "$DATA/caches_cold.log"
+exits "all logs together" 1 tlparse --json --max compiles=3 "$DATA/simple.log" "$DATA/caches_cold.log"
+exits "all logs together: enough" 0 tlparse --json --max compiles=4 "$DATA/simple.log" "$DATA/caches_cold.log"
 
 for bad in nosuch=1 graphs=-1 graphs=x graphs=1.5 graphs= graphs=99999999999999999999999 compile-seconds=nan compile-seconds=1x; do
 	exits "--max $bad is usage" 2 tlparse --json --max "$bad" "$log"
@@ -48,4 +49,17 @@ for bad in nosuch=1 graphs=-1 graphs=x graphs=1.5 graphs= graphs=999999999999999
 done
 exits "--max without a value is usage" 2 tlparse --max graphs "$log"
 exits "an unreadable log is still 3" 3 tlparse --json --max graphs=0 nosuch.log
+: >nothing.log
+echo "epoch 1: loss 0.3" >program.log
+for log in nothing program; do
+	exits "fxexplain: a $log.log without a word of torch's is no pass" 5 fxexplain --max graph-breaks=0 $log.log
+	like "... and says so" "$(cat err)" 'no verdict'
+done
+printf '%s\n' 'V1122 19:18:12.643000 7 torch/_subclasses/meta_utils.py:298] {"describe_storage": {"id": 0, "describer_id": 0, "size": 48}}' >started.log
+for tool in tlparse fxexplain; do
+	exits "$tool: a trace of a process that compiled nothing is no pass" 5 $tool --json --max graph-breaks=0 started.log
+	like "... and says so" "$(cat err)" 'no verdict'
+done
+exits "... a trace is one" 0 fxexplain --max graph-breaks=0 "$DATA/simple.log"
+exits "... a text without breaks, too" 0 fxexplain --max graph-breaks=9 "$ROOT/tests/data/logs/explain.log"
 done_testing

@@ -15,7 +15,7 @@ is_dir() { # is_dir WHAT DIR : a directory report, whole
 		fail "$1" "in $2: $(ls -A "$2" 2>&1)" "here: $(ls -A)"
 	fi
 }
-is_document() { is "$1" "$(jq -r .schema "$2" 2>&1)" pt2utils.tlparse/1; }
+is_document() { is "$1" "$(jq -r '"\(.tool) \(.schema)"' "$2" 2>&1)" "tlparse 2"; }
 
 # ---- standard output is no terminal ----
 run tlparse in.log

@@ -105,18 +105,18 @@ rm own.log own.link
 # ---- files that are none ----
 before=$(listing)
 run tlparse --json $log -o /dev/stdout
-is "-o /dev/stdout is standard output" "$status $(jq -r .schema ../out)" "0 pt2utils.tlparse/1"
+is "-o /dev/stdout is standard output" "$status $(jq -r .tool ../out)" "0 tlparse"
 run tlparse --html=/dev/stdout $log
 is "--html=/dev/stdout is standard output" "$status $(grep -c 'pt2.loaded()' ../out)" "0 1"
 mkfifo pipe
 cat pipe >../got &
 run tlparse --json $log -o pipe
 wait
-is "a named pipe is written to" "$status $(jq -r .schema ../got) $(stat -c %F pipe)" "0 pt2utils.tlparse/1 fifo"
+is "a named pipe is written to" "$status $(jq -r .tool ../got) $(stat -c %F pipe)" "0 tlparse fifo"
 rm pipe
 echo old >target && ln -s target alias
 run tlparse --json $log -o alias
-is "a link stays a link" "$status $(readlink alias) $(jq -r .schema target)" "0 target pt2utils.tlparse/1"
+is "a link stays a link" "$status $(readlink alias) $(jq -r .tool target)" "0 target tlparse"
 rm target alias
 umask 027
 run tlparse --json $log -o mode.json

@@ -33,7 +33,7 @@ compare() {
 	fi
 }
 
-for log in "$DATA"/*.log "$DATA"/ranks*/*.log "$DATA"/aoti/cuda/*.log; do
+for log in "$DATA"/*.log "$DATA"/ranks*/*.log "$DATA"/identity/{suite,twice,forked,merged,resets}.log "$DATA"/aoti/cuda/*.log; do
 	name=${log#"$DATA"/}
 	compare "$name" "$log"
 	[ -n "${PT2_LONG-}" ] || [ "$(stat -c %s "$log")" -lt 500000 ] || [[ $name =~ ^(graph_breaks|compiled_autograd|provenance_jit|v215_hop)\. ]] || continue

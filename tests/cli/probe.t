@@ -23,6 +23,8 @@ for name in mlp none sdpa complex decomp switch cond noweights fourk kprofile di
 	exits "$name: its library alone" 0 $check --json "bare_$name/model.so"
 	is "$name: followed to its end" "$(jq -c '[.followed.stopped, .followed.rigid, .followed.lost_ways]' out)" '[null,false,0]'
 done
+# What an operator makes of its operands is known by its rule, though nothing asserts it (logsumexp of attention): so is the peak.
+is "memory at its peak" "$(for name in sdpa kprofile fourk; do $check --json "bare_$name/model.so" 2>err | jq .peak_bytes; done | xargs)" "1088 496 4160"
 like "a branch" "$($check --probe "$P/v215/switch.pt2")" "their order on each way through the branches"
 is "the ways through it" "$($check --json bare_switch/model.so 2>err | jq -c '[.calls[2].name, .followed.ways[][2]]')" \
 	'["cpp_fused_gt_mul_sin_2","aoti_torch_cpu_mm_out"]'

@@ -2,26 +2,15 @@
 # pt2-run: outputs in every format, read back by others than those that wrote them; weights from files; errors, and what is left behind.
 # shellcheck source=tests/lib/tap.sh
 . "$(dirname "$0")/../lib/tap.sh"
+# shellcheck source=tests/lib/close.sh
+. "$ROOT/tests/lib/close.sh"
 P=$DATA/aoti
 IO=$ROOT/tests/data/aoti/io
 export TMPDIR=$TMP/tmp
 mkdir "$TMPDIR"
-tensors() { python3 "$ROOT/tests/lib/tensors.py" "$@"; }
 # The inputs of a package, as operands; what eager gave for them.
 inputs() { local i; for i in $(unzip -Z1 "$IO/$1.npz" 'in*' | sed 's/[^0-9]//g' | sort -n); do echo "$IO/$1.pt:inputs[$i]"; done; } # with strides
 eager() { tensors "$IO/$1.npz" | grep '^out'; }
-# close GOT WANT: the same but for rounding
-close() {
-	python3 - "$1" "$2" <<'E2'
-import ast, sys
-got, want = ([l.split(" ", 2) for l in open(f)] for f in sys.argv[1:])
-number = lambda rest: ast.literal_eval(rest.replace("] [", "], ["))
-same = lambda g, w: g[:2] == w[:2] and number(g[2])[0] == number(w[2])[0] and all(
-    abs(a - b) <= 2e-5 + 1e-3 * abs(b) for a, b in zip(number(g[2])[1], number(w[2])[1], strict=True))
-bad = [w[0] for g, w in zip(got, want, strict=True) if not same(g, w)]
-sys.exit(f"differ: {bad}" if bad or not want else 0)
-E2
-}
 
 # ---- formats ----
 for model in mlp halves strided misc conv nested kwargs; do

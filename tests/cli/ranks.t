@@ -112,12 +112,12 @@ first=${first%.log}.json
 head -c 3000 "$first" >cut.json
 exits "a cut document stops nobody" 0 tlparse --all-ranks-html cut.json documents/*rank_[12]_*.json -o cut_out
 like "a cut document has its line" "$(cat err)" "cut.json"
-sed 's/"ranks":{"version":1/"ranks":{"version":9/' "$first" >version.json
+jq -c '.schema = 9' "$first" >version.json
 exits "a document of another version" 3 tlparse --all-ranks-html version.json -o version_out
 like "says so" "$(cat err)" "another version"
-jq -c 'del(.logs[].ranks)' "$first" >facts.json
+jq -c 'del(.steps)' "$first" >facts.json
 exits "a document without facts" 3 tlparse --all-ranks-html facts.json -o facts_out
-jq -c '.logs[].ranks.events[0][1] = 99' "$first" >index.json
+jq -c '.steps[0].attempt = 99' "$first" >index.json
 exits "an index that leads nowhere" 3 tlparse --all-ranks-html index.json -o index_out
 
 mkdir twice

@@ -6,6 +6,8 @@
 export TMPDIR=$TMP/tmp OMP_NUM_THREADS=1 SOURCE_DATE_EPOCH=0 PYTHONDONTWRITEBYTECODE=1
 mkdir tmp in start
 cp "$DATA"/{simple,graph_breaks,provenance_jit}.log "$DATA/aoti/mlp.pt2" "$ROOT/tests/data/crash/expand.txt" in/
+cp "$ROOT/scripts/fixtures/traces/graph_breaks.py" in/
+cp "$ROOT/tests/data/export/mlp.pt2" in/exported.pt2
 for r in 0 1; do cp "$DATA"/ranks2/*_rank_"$r"_*.log in/rank_$r.log; done
 for f in crash/crash.pt2 profiles/eager.json profiles/compiled.json; do xz -dc "$ROOT/tests/data/$f.xz" >"in/$(basename $f)"; done
 python3 "$ROOT/tests/minify/synthetic.py" graph 200 >in/g200.py
@@ -20,7 +22,7 @@ aoti-printer -q -o dump ../in/mlp.pt2 'f32[2,8]'
 printf '%s\n' '#!/bin/sh' "grep -q n100 \"\$1\"" >bug.sh
 chmod +x bug.sh
 cd ..
-n=38
+n=40
 [ -n "${PT2_LONG-}" ] && n=500
 python3 "$ROOT/tests/lib/signals.py" $n <<'EOS' >cases 2>trouble
 dir tlparse -q --overwrite -o dir ../in/graph_breaks.log
@@ -30,6 +32,7 @@ ranks tlparse -q --overwrite --all-ranks-html -o ranks ../in/rank_0.log ../in/ra
 diff.html tlparse --diff -o diff.html ../in/simple.log ../in/graph_breaks.log
 why.html fxexplain --html=why.html ../in/graph_breaks.log
 issue.md fxexplain report -o issue.md ../in/graph_breaks.log
+fixes.diff fxexplain fix -o fixes.diff --root ../in ../in/graph_breaks.log
 kernels.txt fxexplain kernel -o kernels.txt ../in/provenance_jit.log
 times.txt fxexplain profile -o times.txt ../in/eager.json ../in/compiled.json
 crash.txt fxexplain crash -o crash.txt ../in/expand.txt ../in/crash.pt2
@@ -40,10 +43,11 @@ crash.txt fxexplain crash -o crash.txt ../in/expand.txt ../in/crash.pt2
 dump aoti-printer -q --overwrite -o dump ../in/mlp.pt2 f32[3,8]
 diff.html aoti-printer --diff dump --html diff.html ../in/mlp.pt2 f32[2,8]
 - aoti-nanassert --json ../in/mlp.pt2 f32[3,8]
+- aoti-verify --json ../in/exported.pt2 ../in/mlp.pt2 f32[3,8]
 out.npz pt2-run -q -o out.npz ../in/mlp.pt2 f32[3,8]
 small.txt fxminify --test ./bug.sh -q -j2 --passes nodes ../in/g200.py -o small.txt
 EOS
 cat cases
 tests=$(grep -cE '^(not )?ok ' cases)
-is "all of them ran" "$tests $(tail -n 3 trouble)" "19 "
+is "all of them ran" "$tests $(tail -n 3 trouble)" "21 "
 done_testing

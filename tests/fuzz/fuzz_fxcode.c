@@ -1,6 +1,7 @@
 /* Any bytes as FX code: what is read is written in both forms, and the runnable one is read back as the same graph. */
 #include "graph/fxcode.h"
 #include "graph/graph_forms.h"
+#include "../lib/graph_same.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

@@ -18,7 +18,6 @@ static void nothing(void *arg, struct slice s) { within(*(struct slice *)arg, s)
 static void ask(struct modelso *m)
 {
 	struct modelso_image image[16];
-	const struct modelso_row *rows;
 	const struct slice *producer;
 	struct modelso_row row;
 	struct err err;
@@ -38,9 +37,6 @@ static void ask(struct modelso *m)
 	if (!c->damage[0] && c->form != CONSTANTS_BLOB && !m->header_only && m->n_import)
 		require(c->offset <= m->bytes.n && c->size <= m->bytes.n - c->offset);
 	modelso_line(m, m->run_impl, &row, &err);
-	if (modelso_rows(m, 0, UINT64_MAX, &rows, &n, &err) == 0)
-		for (size_t i = 1; i < n; i++)
-			require(rows[i - 1].address <= rows[i].address);
 	modelso_producers(m, &producer, &n, &err);
 }
 

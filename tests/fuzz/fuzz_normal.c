@@ -1,5 +1,5 @@
 /* Two texts, split at the first NUL: hashed, diffed, unfolded. A text differs in nothing from itself. */
-#include "ranks/normal.h"
+#include "compare/normal.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

@@ -1,6 +1,6 @@
 /* Any bytes as a pattern file ("a.pattern", up to a line "====") and as a text: what is found in pieces is what is found in the
  * whole, by that pattern and by those of share/. */
-#include "diagnose/patterns.h"
+#include "patterns/patterns.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
@@ -50,11 +50,8 @@ static const struct patterns *known(void)
 {
 	static struct patterns *k;
 	struct err err;
-	if (!k) {
-		k = patterns_new();
-		if (patterns_add_builtin(k, &err) < 0 || patterns_compile(k, &err) < 0)
-			abort();
-	}
+	if (!k && !(k = patterns_load(NULL, &err)))
+		abort();
 	return k;
 }
 

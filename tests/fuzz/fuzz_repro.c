@@ -7,7 +7,7 @@ static void write_all_styles(const struct repro *r)
 {
 	struct buf b = {0};
 	struct err err;
-	repro_write(r, &b);
+	repro_text(r, &(struct repro_program){.style = REPRO_LAUNCHER, .no_seed = !r->has_seed, .seed = r->seed}, &b, &err);
 	buf_reset(&b);
 	repro_text(r, &(struct repro_program){.style = REPRO_ALONE, .inline_max = 64}, &b, &err);
 	buf_release(&b);

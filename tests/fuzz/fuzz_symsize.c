@@ -35,6 +35,21 @@ static void one_size(struct symtab *t, struct slice text, struct symsize *out)
 	buf_release(&b);
 }
 
+/* "Max(a, b)" */
+static bool call(struct symtab *t, const char *function, struct symsize a, struct symsize b, struct symsize *out)
+{
+	struct err err;
+	struct buf text = {0};
+	buf_addf(&text, "%s(", function);
+	symsize_print(t, a, &text);
+	buf_adds(&text, ", ");
+	symsize_print(t, b, &text);
+	buf_addc(&text, ')');
+	const bool ok = symsize_parse(t, buf_slice(&text), out, &err) == 0;
+	buf_release(&text);
+	return ok;
+}
+
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
 	if (!size)
@@ -58,10 +73,9 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		int64_t want = x / y - (x % y && (x < 0) != (y < 0)), rest;
 		if (symsize_floordiv(&t, a, b, &q, &err) == 0 && symsize_eval(&t, q, &env, &vq, &err) == 0)
 			require(vq == want);
-		if (symsize_mod(&t, a, b, &m, &err) == 0 && symsize_eval(&t, m, &env, &vm, &err) == 0 &&
-		    !__builtin_mul_overflow(want, y, &rest))
+		if (call(&t, "Mod", a, b, &m) && symsize_eval(&t, m, &env, &vm, &err) == 0 && !__builtin_mul_overflow(want, y, &rest))
 			require(vm == x - rest);
-		if (symsize_max(&t, a, b, &m, &err) == 0 && symsize_eval(&t, m, &env, &vm, &err) == 0)
+		if (call(&t, "Max", a, b, &m) && symsize_eval(&t, m, &env, &vm, &err) == 0)
 			require(vm == (x > y ? x : y));
 	}
 	struct symrange r, again;

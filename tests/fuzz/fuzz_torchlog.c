@@ -1,7 +1,7 @@
 /* Any bytes as a text log, whole and in pieces: rows name only texts and rows that are there, and are the same. The same bytes as one
  * traceback: all that is taken out of them is inside. */
 #include "torchlog/torchlog.h"
-#include "torchlog/traceback.h"
+#include "compilation/traceback.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
@@ -36,40 +36,39 @@ static void one_traceback(enum traceback_end end)
 
 static uint64_t check(const struct textlog *t)
 {
+	const struct facts *f = t->f;
 	uint64_t sum = t->lines;
 #define X(name, type) \
-	for (uint32_t i = 0; i < t->name.n; i++) { \
-		const struct textlog_at *at = &t->name.row[i].at; \
-		if (!at->line || at->line > t->lines || (at->compile != NONE && at->compile >= t->names.n)) \
+	for (uint32_t i = 0; i < f->n_##name; i++) { \
+		const struct fact_src *src = &f->name[i].src; \
+		if (src->line > t->lines || (f->name[i].compile != NONE && f->name[i].compile >= f->n_compile)) \
 			abort(); \
-		sum = sum * 31 + at->line; \
+		sum = sum * 31 + src->line; \
 	} \
-	sum = sum * 31 + t->name.n;
-	TEXTLOG_TABLES(X)
+	sum = sum * 31 + f->n_##name;
+	FACT_TABLES(X)
 #undef X
-	for (uint32_t i = 0; i < t->traceback.n; i++) {
-		const struct textlog_traceback *r = &t->traceback.row[i];
-		if ((r->cause != UINT32_MAX && r->cause >= t->traceback.n) || (r->parent != UINT32_MAX && r->parent >= i))
+	for (uint32_t i = 0; i < f->n_failure; i++)
+		if (f->failure[i].cause != NONE && f->failure[i].cause >= f->n_failure)
 			abort();
-	}
-	for (uint32_t i = 0; i < t->brk.n; i++)
-		if (t->brk.row[i].explain != UINT32_MAX && t->brk.row[i].explain >= t->explain.n)
-			abort();
-	uint32_t open = textlog_open_phase(t, 0);
-	if (open != UINT32_MAX && open >= t->phase.n)
+	uint32_t open = textlog_open_phase(t);
+	if (open != NONE && open >= t->n_phase)
 		abort();
-	return sum * 31 + t->names.n;
+	return sum * 31 + f->names.n;
 }
 
 static uint64_t whole(size_t piece)
 {
+	struct facts f;
 	struct textlog t;
-	textlog_init(&t);
+	facts_init(&f);
+	textlog_init(&t, &f, facts_input(&f, FACT_TEXTLOG, "text"));
 	for (size_t i = 0; i < length; i += piece)
 		textlog_feed(&t, text + i, length - i < piece ? length - i : piece);
 	textlog_finish(&t);
 	uint64_t sum = check(&t);
 	textlog_release(&t);
+	facts_release(&f);
 	return sum;
 }
 

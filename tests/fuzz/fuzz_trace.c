@@ -3,7 +3,7 @@
 #include "../lib/model.h"
 
 /* The document is no library: it is taken as it is. */
-#include "../../cmd/tlparse/document.c"
+#include "page/page.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
@@ -44,8 +44,11 @@ static void window(struct trace *t, const uint8_t *data, size_t size, bool last)
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
 	struct trace one, two;
+	struct report r = {.log = &one, .n = 1};
 	struct buf a = {0}, b = {0};
-	trace_init(&one, "fuzz.log");
+	facts_init(&r.facts);
+	trace_init(&one, "fuzz.log", &r.facts);
+	one.input = facts_input(&r.facts, FACT_TRACE, one.path); /* as trace_read does */
 	window(&one, data, size, true);
 	model_text(&one, &a);
 	for (size_t i = 1; i <= 3; i++) {
@@ -53,7 +56,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		require(cut <= n);
 		if (!cut || cut == size)
 			continue;
-		trace_init(&two, "fuzz.log");
+		trace_init(&two, "fuzz.log", NULL);
 		window(&two, data, cut, false);
 		window(&two, data + cut, size - cut, true);
 		buf_reset(&b);
@@ -70,7 +73,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 			safe(buf_slice(&b));
 		}
 	trace_find_compile(&one, "0/0");
-	struct report r = {.log = &one, .n = 1};
+	report_finish(&r);
 	struct json_tape t = {0};
 	uint32_t root;
 	for (int page = 0; page < 2; page++) {
@@ -83,6 +86,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	}
 	json_tape_release(&t);
 	trace_release(&one);
+	facts_release(&r.facts);
 	buf_release(&a);
 	buf_release(&b);
 	return 0;

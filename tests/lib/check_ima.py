@@ -25,7 +25,7 @@ FAULT = CASE | {"code": I, "error": (S, None), "when": S, "seen": S, "launch": (
     "function": (S, None), "replay": ({"graph": I, "times": I, "captured": I, "kernels": [S]}, None),
 }
 DOCUMENT = {
-    "command": [S], "ended": {"status": (I, None), "signal": (S, None), "text": S}, "alloc": B, "calls": I, "captured": I, "lost": I,
+    "schema": S, "command": [S], "ended": {"status": (I, None), "signal": (S, None), "text": S}, "alloc": B, "calls": I, "captured": I, "lost": I,
     "faults": [FAULT], "findings": [CASE | {"what": S}], "deaths": [S],
     "models": [{"id": I, "path": S, "device": (S, None), "why": (S, None)}], "asides": [S], "note": (S, None),
     "next": [{"text": S, "command": (S, None)}],

@@ -2,6 +2,9 @@
  * nested, derived, mixed): tensors of the C ABI on plain malloc. For tests of the probe in processes without torch; its
  * SONAME is libtorch_cpu.so. Numbers and signatures: torch 2.13, torch/csrc/inductor/aoti_torch/c/shim.h. Memory of tensors
  * on CUDA is libtorch_cuda.so's (faketorchcuda.c), which is loaded with the first of them.
+ *
+ * It does not call libcommon/core/aten: it chooses no shape (its two operators copy between tensors that are given, and refuse any that are
+ * not alike), and what is under test has no part in what stands in for torch. scripts/one-operator holds it to these two.
  */
 #include <dlfcn.h>
 #include <math.h>

@@ -4,6 +4,9 @@
  * The allocator (c10/cuda/CUDACachingAllocator.cpp): sizes are rounded up to 512; up to 1 MB they are cut from segments of 2 MB, more
  * gets segments of its own, a multiple of 2 MB. What is freed is kept for its stream. An access behind a tensor therefore stays inside
  * a segment, and no driver sees it. PYTORCH_NO_CUDA_MEMORY_CACHING: every tensor is an allocation of the driver's.
+ *
+ * It does not call libcommon/core/aten: mm and addmm write into a result that is given, so no shape is chosen, and compute as a kernel of the
+ * fake GPU, whose accesses are what is under test.
  */
 #include <pthread.h>
 #include <stdbool.h>

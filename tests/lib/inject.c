@@ -11,6 +11,7 @@
  *     INJECT_CLOSE=N        the Nth close of a file that was written fails with ENOSPC
  *     INJECT_SIGNAL=CALL    a SIGTERM arrives in the middle of CALL (rename: also renameat2; mkdir: of a name with ".tmp."), and has
  *                           a tenth of a second to do what it does before the call goes on
+ *     INJECT_LINK=EPERM     the file system has no hard links
  *     INJECT_CUT=N          the file is made N bytes short as soon as it is mapped
  */
 #include <dlfcn.h>
@@ -183,6 +184,16 @@ static void interrupt(const char *call)
 		return;
 	kill(getpid(), SIGTERM);
 	usleep(100000);
+}
+
+int link(const char *from, const char *to)
+{
+	REAL(link);
+	if (want("INJECT_LINK")) {
+		errno = EPERM;
+		return -1;
+	}
+	return real(from, to);
 }
 
 int rename(const char *from, const char *to)

@@ -30,7 +30,7 @@ static inline void read_file(const char *path, struct buf *b)
 	assert_non_null(f);
 	size_t n;
 	while ((n = fread(buf_room(b, 4096), 1, 4096, f)) > 0)
-		b->len += n;
+		buf_wrote(b, n);
 	fclose(f);
 }
 

@@ -43,7 +43,7 @@ struct reader {
 static inline void reader_init(struct reader *r)
 {
 	*r = (struct reader){0};
-	trace_init(&r->t, "test.log");
+	trace_init(&r->t, "test.log", NULL);
 }
 static inline void reader_window(struct reader *r, struct slice text, bool last)
 {

@@ -99,12 +99,12 @@ def truncate(whole):
             continue
         if doc["summary"]["records"] != len(good):
             complain(what, doc["summary"]["records"], "records, not", len(good))
-        if damage(doc["logs"][0]) != want:
-            complain(what, damage(doc["logs"][0]), "is not", want)
+        if damage(doc) != want:
+            complain(what, damage(doc), "is not", want)
         if n % 3 == 0:
             p = page(what, data)
-            if p and damage(p.model["logs"][0]) != want:
-                complain(what, "the page says", damage(p.model["logs"][0]))
+            if p and damage(p.model) != want:
+                complain(what, "the page says", damage(p.model))
             folder(what, data)
 
 

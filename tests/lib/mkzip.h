@@ -51,7 +51,7 @@ static inline void mkzip_deflate(struct buf *b, struct slice data)
 	s.avail_out = (uInt)room;
 	if (deflate(&s, Z_FINISH) != Z_STREAM_END)
 		abort();
-	b->len += room - s.avail_out;
+	buf_wrote(b, room - s.avail_out);
 	deflateEnd(&s);
 }
 

@@ -5,13 +5,13 @@
 
 static inline void model_name(struct buf *b, const struct trace *t, uint32_t name)
 {
-	struct slice s = intern_get(&t->names, name);
+	struct slice s = intern_get(&t->f->names, name);
 	if (name == NONE)
 		buf_adds(b, " -");
 	else
 		buf_addf(b, " '%.*s'", SL(s));
 }
-static inline void model_loc(struct buf *b, const struct trace *t, const struct trace_loc *l)
+static inline void model_loc(struct buf *b, const struct trace *t, const struct fact_loc *l)
 {
 	buf_adds(b, " at");
 	model_name(b, t, l->file);
@@ -45,15 +45,13 @@ static inline void model_text(const struct trace *t, struct buf *b)
 	buf_addf(b, "version");
 	model_name(b, t, t->torch_version);
 	buf_addf(b, " compile %.9g next number %u\n", t->compile_seconds, t->number);
-	for (unsigned i = 0; i < CACHE_COUNT; i++)
-		buf_addf(b, "cache %llu %llu %llu\n", (unsigned long long)t->cache[i][0], (unsigned long long)t->cache[i][1],
-			 (unsigned long long)t->cache[i][2]);
-	for (uint32_t i = 0; i < t->n_compile; i++) {
-		const struct trace_compile *c = &t->compile[i];
-		buf_addf(b, "compile %s %s line %llu artifacts %u status %d stack %d breaks %u %g %g %g %g %lld %lld %lld %lld %lld",
-			 compile_id_text(&c->id, id), c->id.bad_line ? "bad" : "", (unsigned long long)c->line, c->artifacts, c->status,
-			 (int)c->stack, c->breaks, c->seconds, c->backend_seconds, c->inductor_seconds, c->code_gen_seconds,
-			 (long long)c->ops, (long long)c->nodes, (long long)c->inputs, (long long)c->guards, (long long)c->cache_size);
+	for (uint32_t i = 0; i < t->f->n_attempt; i++) {
+		const struct fact_attempt *c = &t->f->attempt[i];
+		buf_addf(b, "attempt %u.%u %s %s line %llu artifacts %u status %d stack %d breaks %u %g %g %g %g %lld %lld %lld %lld %lld",
+			 c->process, c->generation, compile_id_text(&c->id, id), c->id.bad_line ? "bad" : "", (unsigned long long)c->line,
+			 c->artifacts, c->status, (int)c->stack, c->breaks, c->seconds, c->backend_seconds, c->inductor_seconds,
+			 c->code_gen_seconds, (long long)c->ops, (long long)c->nodes, (long long)c->inputs, (long long)c->guards,
+			 (long long)c->cache_size);
 		model_loc(b, t, &c->loc);
 		model_name(b, t, c->fail_type);
 		model_name(b, t, c->fail_reason);
@@ -65,14 +63,15 @@ static inline void model_text(const struct trace *t, struct buf *b)
 		const struct trace_artifact *a = &t->artifact[i];
 		buf_adds(b, "artifact ");
 		trace_artifact_path(t, a, false, b);
-		buf_addf(b, " compile %u size %u line %llu kind %u lang %u flags %u nodes %d %g", a->compile, a->size,
+		buf_addf(b, " attempt %u size %u line %llu kind %u lang %u flags %u nodes %d %g", a->attempt, a->size,
 			 (unsigned long long)a->line, (unsigned)a->kind, (unsigned)a->lang, (unsigned)a->flags, a->nodes, a->seconds);
 		model_name(b, t, a->extra);
 		buf_addc(b, '\n');
 	}
-	for (uint32_t i = 0; i < t->n_brk; i++) {
-		const struct trace_break *x = &t->brk[i];
-		buf_addf(b, "break %u artifact %d line %llu gb %d", x->compile, (int)x->artifact, (unsigned long long)x->line, x->gb);
+	for (uint32_t i = 0; i < t->f->n_brk; i++) {
+		const struct fact_break *x = &t->f->brk[i];
+		buf_addf(b, "break %u artifact %d line %llu gb %d", x->src.attempt, (int)x->src.artifact, (unsigned long long)x->src.line,
+			 x->gb);
 		model_loc(b, t, &x->loc);
 		model_name(b, t, x->reason);
 		model_name(b, t, x->explanation);
@@ -81,9 +80,9 @@ static inline void model_text(const struct trace *t, struct buf *b)
 		model_name(b, t, x->url);
 		buf_addc(b, '\n');
 	}
-	for (uint32_t i = 0; i < t->n_recompile; i++) {
-		const struct trace_recompile *x = &t->recompile[i];
-		buf_addf(b, "recompile %u artifact %u line %llu", x->compile, x->artifact, (unsigned long long)x->line);
+	for (uint32_t i = 0; i < t->f->n_recompile; i++) {
+		const struct fact_recompile *x = &t->f->recompile[i];
+		buf_addf(b, "recompile %u artifact %u line %llu", x->src.attempt, x->src.artifact, (unsigned long long)x->src.line);
 		model_loc(b, t, &x->loc);
 		model_name(b, t, x->reason);
 		model_name(b, t, x->guard);
@@ -92,17 +91,17 @@ static inline void model_text(const struct trace *t, struct buf *b)
 		model_name(b, t, x->all);
 		buf_addc(b, '\n');
 	}
-	for (uint32_t i = 0; i < t->n_failure; i++) {
-		const struct trace_failure *x = &t->failure[i];
-		buf_addf(b, "failure %u metrics %u line %llu", x->compile, x->metrics, (unsigned long long)x->line);
-		model_loc(b, t, &x->loc);
+	for (uint32_t i = 0; i < t->f->n_failure; i++) {
+		const struct fact_failure *x = &t->f->failure[i];
+		buf_addf(b, "failure %u metrics %u line %llu", x->src.attempt, x->src.artifact, (unsigned long long)x->src.line);
+		model_loc(b, t, &x->user);
 		model_name(b, t, x->type);
 		model_name(b, t, x->reason);
 		buf_addc(b, '\n');
 	}
-	for (uint32_t i = 0; i < t->n_symbol; i++) {
-		const struct trace_symbol *x = &t->symbol[i];
-		buf_addf(b, "symbol %u line %llu %d", x->compile, (unsigned long long)x->line, x->unbacked);
+	for (uint32_t i = 0; i < t->f->n_symbol; i++) {
+		const struct fact_symbol *x = &t->f->symbol[i];
+		buf_addf(b, "symbol %u line %llu %d", x->src.attempt, (unsigned long long)x->src.line, x->unbacked);
 		model_loc(b, t, &x->loc);
 		model_name(b, t, x->symbol);
 		model_name(b, t, x->value);
@@ -110,19 +109,20 @@ static inline void model_text(const struct trace *t, struct buf *b)
 		model_name(b, t, x->source);
 		buf_addc(b, '\n');
 	}
-	for (uint32_t i = 0; i < t->n_special; i++) {
-		const struct trace_special *x = &t->special[i];
-		buf_addf(b, "special %u line %llu", x->compile, (unsigned long long)x->line);
+	for (uint32_t i = 0; i < t->f->n_bound; i++) {
+		const struct fact_bound *x = &t->f->bound[i];
+		buf_addf(b, "bound %u kind %d line %llu", x->src.attempt, x->kind, (unsigned long long)x->src.line);
 		model_loc(b, t, &x->loc);
+		model_name(b, t, x->expr);
 		model_name(b, t, x->symbol);
 		model_name(b, t, x->value);
 		model_name(b, t, x->sources);
 		model_name(b, t, x->reason);
 		buf_addc(b, '\n');
 	}
-	for (uint32_t i = 0; i < t->n_skip; i++) {
-		buf_addf(b, "skip %u", t->skip[i].compile);
-		model_name(b, t, t->skip[i].reason);
+	for (uint32_t i = 0; i < t->f->n_cudagraph; i++) {
+		buf_addf(b, "skip %u", t->f->cudagraph[i].src.attempt);
+		model_name(b, t, t->f->cudagraph[i].reason);
 		buf_addc(b, '\n');
 	}
 	for (uint32_t i = 0; i < t->n_unknown; i++) {

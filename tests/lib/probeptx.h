@@ -13,7 +13,7 @@ static inline const char *probe_ptx(const char *build, struct buf *b)
 	if (!f)
 		fail_msg("no %s", path);
 	while ((n = fread(buf_room(b, 65536), 1, 65536, f)) > 0)
-		b->len += n;
+		buf_wrote(b, n);
 	fclose(f);
 	free(path);
 	const char *text = memmem(b->p, b->len, begin, sizeof(begin) - 1);

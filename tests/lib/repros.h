@@ -1,8 +1,8 @@
 /* repros.h - what the tests of repro.h share: the recorded programs, and whether two are the same. */
 #ifndef PT2_TEST_REPROS_H
 #define PT2_TEST_REPROS_H
-#include "graph/graph_forms.h"
 #include "repro/repro.h"
+#include "graph_same.h"
 #include "test.h"
 
 static inline void open_sample(struct repro *r, const char *name)
@@ -13,6 +13,19 @@ static inline void open_sample(struct repro *r, const char *name)
 	if (repro_open(r, path, &err) < 0)
 		fail_msg("%s", err.text);
 	free(path);
+}
+
+/* The program of its form that torch runs. */
+static inline int launcher_text(const struct repro *r, struct buf *b, struct err *err)
+{
+	return repro_text(r, &(struct repro_program){.style = REPRO_LAUNCHER, .no_seed = !r->has_seed, .seed = r->seed}, b, err);
+}
+
+static inline void add_launcher(const struct repro *r, struct buf *b)
+{
+	struct err err = {0};
+	if (launcher_text(r, b, &err) < 0)
+		fail_msg("%s", err.text);
 }
 
 static inline size_t count_lines(const struct repro *r, enum repro_line_kind kind)

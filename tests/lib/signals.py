@@ -12,7 +12,7 @@ import subprocess
 import sys
 import time
 
-VARIES = re.compile(rb'"(at|seconds|pid|tid|time_ns|took_ns|[a-z_]*_time)":[0-9.]*|\d+(\.\d+)? (ms|s)\b')
+VARIES = re.compile(rb'"(at|seconds|pid|tid|time_ns|took_ns|address|[a-z_]*_time)":[0-9.]*|\d+(\.\d+)? (ms|s)\b')
 TMP = os.environ["TMPDIR"]
 mark = f"PT2_TEST_MARK={os.getpid()}"
 environ = dict(os.environ, PT2_TEST_MARK=str(os.getpid()))

@@ -1,7 +1,7 @@
 # tap.sh - for tests/cli/*.t: source it, call ok/is/like/..., end with done_testing.
 # A test runs in a private, empty folder ($TMP, the current directory); $ROOT is the source tree, $BUILD the build,
 # $DATA the unpacked traces, $DATA/aoti the unpacked packages. `run CMD...` keeps stdout in out, stderr in err and the status in $status; death by a signal
-# is never a pass.
+# is never a pass. ${tools[@]} are the names of all tools.
 # shellcheck shell=bash disable=SC2034 # status is for the tests
 set -u
 ROOT=$(cd "$(dirname "${BASH_SOURCE[0]}")/../.." && pwd)
@@ -11,6 +11,9 @@ PATH=$BUILD/bin:$PATH
 TMP=$(mktemp -d)
 trap 'cd /; chmod -R u+rwx "$TMP" 2>/dev/null; rm -rf "$TMP"' EXIT
 cd "$TMP" || exit 4
+tools=("$ROOT"/cmd/*/main.c) # as the Makefile has them
+tools=("${tools[@]%/main.c}")
+tools=("${tools[@]##*/}")
 tests=0
 status=0
 

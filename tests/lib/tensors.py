@@ -110,11 +110,20 @@ def write(path, args):
         f.write(struct.pack("<Q", len(text)) + text + body)
 
 
+def flat(tree):
+    """Lists within: "in" of two is in[0], in[1]."""
+    for name, tensor in tree.items():
+        if isinstance(tensor, list):
+            yield from ((f"{name}[{i}]", t) for i, t in enumerate(tensor))
+        else:
+            yield name, tensor
+
+
 if sys.argv[1] == "--write":
     write(sys.argv[2], sys.argv[3:])
 else:
     for path in sys.argv[1:]:
-        for name, tensor in sorted(load(path).items()):
+        for name, tensor in sorted(flat(load(path))):
             if tensor is None:
                 print(name, "None")
             else:

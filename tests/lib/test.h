@@ -44,7 +44,7 @@ static inline bool data_load(const char *name, struct buf *b)
 		return false;
 	size_t n;
 	while ((n = fread(buf_room(b, 1 << 16), 1, 1 << 16, f)) > 0)
-		b->len += n;
+		buf_wrote(b, n);
 	bool ok = (xz ? pclose(f) : fclose(f)) == 0;
 	return ok && (b->len || !xz);
 }

@@ -560,7 +560,7 @@ static struct buf compile(const char *code, const char *flags)
 	FILE *f = popen(cmd, "r");
 	size_t n;
 	while (f && (n = fread(buf_room(&b, 1 << 16), 1, 1 << 16, f)) > 0)
-		b.len += n;
+		buf_wrote(&b, n);
 	if (!f || pclose(f))
 		fail_msg("cannot compile:\n%s", code);
 	free(cmd);
@@ -598,6 +598,85 @@ static void harmful(const char *code, const char *text)
 	if (!strstr(err.text, text) || err.status != EXIT_INPUT)
 		fail_msg("'%s' (%d) does not say '%s'", err.text, err.status, text);
 }
+
+/* ---- what operators make, where nothing asserts it ---- */
+
+/* A model without inputs and of two outputs; f is float32 of 6 x 8, q of 2 x 3 x 4 x 5, k int64 of 6 x 8. */
+static const char program_head[] =
+    "#include <stddef.h>\n#include <stdint.h>\ntypedef void *T; typedef int64_t I; typedef int32_t B;\n"
+    "extern B aoti_torch_empty_strided(I, const I *, const I *, B, B, B, T *), aoti_torch_get_size(T, I, I *);\n"
+    "extern B aoti_torch_cpu_topk(T, I, I, B, B, T *, T *), aoti_torch_cpu_sort_stable(T, B *, I, B, T *, T *);\n"
+    "extern B aoti_torch_cpu_cumsum(T, I, B *, T *), aoti_torch_cpu_nonzero(T, T *);\n"
+    "extern B aoti_torch_cpu_index_Tensor(T, T **, I, T *), aoti_torch_cpu_cat(T *, I, I, T *), aoti_torch_aten_amax(T, I *, I, B, T *);\n"
+    "extern B aoti_torch_cpu_convolution(T, T, T *, I *, I, I *, I, I *, I, B, I *, I, I, T *);\n"
+    "extern B aoti_torch_aten_pad(T, I *, I, const char *, double *, T *), aoti_torch_cpu_mul_Scalar(T, double, T *);\n"
+    "extern B aoti_torch_cpu__scaled_dot_product_flash_attention_for_cpu(T, T, T, double, B, T *, double *, T *, T *);\n"
+    "extern B aoti_torch_get_dim(T, I *), aoti_torch_get_sizes(T, I **);\n"
+    "static int here; static const char *text = \"\";\n"
+    "int AOTInductorGetLastError(const char **t) { *t = text; return 0; }\n"
+    "int AOTInductorModelContainerCreateWithDevice(void **c) { *c = &here; return 0; }\n"
+    "int AOTInductorModelContainerGetNumInputs(void *c, size_t *n) { *n = 0; return 0; }\n"
+    "int AOTInductorModelContainerGetNumOutputs(void *c, size_t *n) { *n = 2; return 0; }\n"
+    "int AOTInductorModelContainerRun(void *c, T *in, size_t n, T *out) {\n"
+    "  T f, k, q; I two[] = {6, 8}, s2[] = {8, 1}, four[] = {2, 3, 4, 5}, s4[] = {60, 20, 5, 1}; I one[] = {1, 1}, none[] = {0, 0};\n"
+    "  B i32 = 3; double zero = 0; aoti_torch_empty_strided(2, two, s2, 6, 0, -1, &f);\n"
+    "  aoti_torch_empty_strided(2, two, s2, 4, 0, -1, &k); aoti_torch_empty_strided(4, four, s4, 6, 0, -1, &q);\n";
+
+static void made_by(const char *calls, const char *want)
+{
+	struct contract c;
+	struct err err;
+	struct buf b = {0};
+	char *code = xasprintf("%s%s return 0; }\n", program_head, calls);
+	if (ask_code(code, 0, 0, &c, &err) < 0)
+		fail_msg("%s", err.text);
+	describe(&c, &b);
+	for (uint32_t i = 0; i < c.n_notes; i++)
+		buf_addf(&b, "%.*s\n", SL(c.note[i]));
+	if (strcmp(buf_str(&b), want))
+		fail_msg("%s:\n%s", calls, buf_str(&b));
+	free(code);
+	buf_release(&b);
+	contract_release(&c);
+}
+
+static void test_rules(void **state)
+{
+	(void)state;
+	made_by("aoti_torch_cpu_topk(f, 2, 1, 1, 1, &out[0], &out[1]);", "-> float32 6/2 2/1\n-> int64 6/2 2/1\n");
+	made_by("aoti_torch_cpu_sort_stable(k, NULL, 0, 0, &out[0], &out[1]);", "-> int64 6/8 8/1\n-> int64 6/8 8/1\n");
+	made_by("aoti_torch_cpu_cumsum(f, 1, &i32, &out[0]); aoti_torch_aten_amax(q, one, 1, 0, &out[1]);",
+		"-> int32 6/8 8/1\n-> float32 2/20 4/5 5/1\n");
+	made_by("T *i[] = {NULL, &k}; T both[] = {f, f}; aoti_torch_cpu_index_Tensor(f, i, 2, &out[0]); aoti_torch_cpu_cat(both, 2, 1, "
+		"&out[1]);",
+		"-> float32 6/48 6/8 8/1\n-> float32 6/16 16/1\n");
+	made_by("aoti_torch_cpu_convolution(q, q, NULL, one, 2, one, 2, one, 2, 0, none, 2, 1, &out[0]); I by[] = {1, 2};\n"
+		"aoti_torch_aten_pad(f, by, 2, \"constant\", &zero, &out[1]);",
+		"-> float32 2/18 2/9 3/3 3/1\n-> float32 6/11 11/1\n");
+	made_by("aoti_torch_cpu__scaled_dot_product_flash_attention_for_cpu(q, q, q, 0, 0, NULL, NULL, &out[0], &out[1]);",
+		"-> float32 2/60 3/20 4/5 5/1\n-> float32 2/12 3/1 4/3\n");
+	/* A rule goes on from what another has made; a Scalar of C is a double. */
+	made_by("T a; aoti_torch_cpu_topk(k, 3, 0, 1, 1, &a, &out[0]); aoti_torch_cpu_mul_Scalar(a, 2, &out[1]);",
+		"-> int64 3/8 8/1\n-> float32 3/8 8/1\n");
+	/* A size that depends on values stays open, and so do those that follow. */
+	made_by("I m; T a; aoti_torch_cpu_nonzero(f, &a); aoti_torch_get_size(a, 0, &m); I s[] = {m, 2};\n"
+		"aoti_torch_empty_strided(2, s, s2, 6, 0, -1, &out[0]); aoti_torch_cpu_cumsum(a, 0, NULL, &out[1]);",
+		"-> float32 u0/8 2/1\n-> ?\n");
+	/* What does not fit has no rule; types are certain all the same. */
+	made_by("aoti_torch_cpu_topk(f, 9, 1, 1, 1, &out[0], &out[1]);", "-> float32\n-> int64\n");
+}
+
+/* The program knows better. */
+static void test_rule_overruled(void **state)
+{
+	(void)state;
+	made_by("I *s; aoti_torch_cpu_topk(f, 2, 1, 1, 1, &out[0], &out[1]); I d; aoti_torch_get_dim(out[0], &d);\n"
+		"aoti_torch_get_sizes(out[0], &s); text = \"expected size 2==3, stride 2==3 at dim=1\"; if (s[1] != 3) return 1;",
+		"-> float32 6/2 3/3\n-> int64 6/2 2/1\n"
+		"the program asserts another shape of what an operator makes than the operator's rule gives\n");
+}
+
+/* ---- harm ---- */
 
 #define AT_START(code) ENTRIES RUN_NOTHING "__attribute__((constructor)) static void start(void) { " code " }\n"
 
@@ -873,22 +952,12 @@ static void test_no_sandbox_no_probe(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-	    cmocka_unit_test(test_contracts),
-	    cmocka_unit_test(test_text_and_binary_agree),
-	    cmocka_unit_test(test_ways),
-	    cmocka_unit_test(test_text_of_another),
-	    cmocka_unit_test(test_changed_text),
-	    cmocka_unit_test(test_steps),
-	    cmocka_unit_test(test_written_model),
-	    cmocka_unit_test(test_older_models),
-	    cmocka_unit_test(test_small_libraries),
-	    cmocka_unit_test(test_harm),
-	    cmocka_unit_test(test_odd_entries),
-	    cmocka_unit_test(test_unknown_operator),
-	    cmocka_unit_test(test_memory),
-	    cmocka_unit_test(test_damaged),
-	    cmocka_unit_test(test_no_sandbox_no_probe),
-	    cmocka_unit_test(test_pending_output),
+	    cmocka_unit_test(test_contracts),       cmocka_unit_test(test_text_and_binary_agree), cmocka_unit_test(test_ways),
+	    cmocka_unit_test(test_text_of_another), cmocka_unit_test(test_changed_text),          cmocka_unit_test(test_steps),
+	    cmocka_unit_test(test_written_model),   cmocka_unit_test(test_older_models),          cmocka_unit_test(test_rules),
+	    cmocka_unit_test(test_rule_overruled),  cmocka_unit_test(test_small_libraries),       cmocka_unit_test(test_harm),
+	    cmocka_unit_test(test_odd_entries),     cmocka_unit_test(test_unknown_operator),      cmocka_unit_test(test_memory),
+	    cmocka_unit_test(test_damaged),         cmocka_unit_test(test_no_sandbox_no_probe),   cmocka_unit_test(test_pending_output),
 	};
 	cmocka_set_message_output(CM_OUTPUT_TAP);
 	return cmocka_run_group_tests_name(__FILE__, tests, setup, teardown);

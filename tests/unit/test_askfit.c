@@ -1,6 +1,7 @@
 /* aoti/probe: its arithmetic and its reading of complaints, by themselves. */
 #include "../lib/test.h"
 
+#include "contract/opsig.h"
 #include "ask/ask_child.h"
 
 /* ---- formulas ---- */
@@ -196,13 +197,13 @@ static void test_complaints(void **state)
 static void test_signatures(void **state)
 {
 	(void)state;
-	assert_string_equal(op_signature("aoti_torch_cpu_addmm_out"), "OTTTdd");
-	assert_string_equal(op_signature("aoti_torch_cuda_addmm_out"), "OTTTdd");
-	assert_string_equal(op_signature("aoti_torch_cpu_sort_stable"), "TpiiRR");
-	assert_string_equal(op_signature("aoti_torch_copy_"), "MTi");
-	assert_string_equal(op_signature("aoti_torch_cpu_cat"), "LiiR");
-	assert_null(op_signature("aoti_torch_cpu_no_such_thing"));
-	assert_null(op_signature("aoti_torch_"));
+	assert_string_equal(opsig("aoti_torch_cpu_addmm_out"), "OTTTdd");
+	assert_string_equal(opsig("aoti_torch_cuda_addmm_out"), "OTTTdd");
+	assert_string_equal(opsig("aoti_torch_cpu_sort_stable"), "TpiiRR");
+	assert_string_equal(opsig("aoti_torch_copy_"), "MTi");
+	assert_string_equal(opsig("aoti_torch_cpu_cat"), "LiiR");
+	assert_null(opsig("aoti_torch_cpu_no_such_thing"));
+	assert_null(opsig("aoti_torch_"));
 }
 
 int main(void)

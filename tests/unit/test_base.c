@@ -259,6 +259,8 @@ static void numbers_for_people(void **state)
 	    {text_seconds, 119.99, "119.99 s"},
 	    {text_seconds, 125, "2 min 5 s"},
 	    {text_seconds, 0, "0 us"},
+	    {text_duration, 1249999999, "1.25 s"},
+	    {text_duration, 999990000, "999.99 ms"},
 	    {text_seconds, 179.7, "3 min 0 s"},
 	    {text_seconds, 2e12, "2000000000000.00 s"},
 	    {text_duration, 9870, "9.87 us"},

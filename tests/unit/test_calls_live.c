@@ -320,7 +320,7 @@ static void tensors_have_their_names_and_roles(void **state)
 	(void)state;
 	NEED_MODELS();
 	struct seen s = {0};
-	struct calls_config c = want(CALLS_STATS | CALLS_INPUTS);
+	struct calls_config c = want(CALLS_STATS | CALLS_INPUTS | CALLS_CONSTANTS);
 	static const char name[] = "cpp_fused__to_copy_add_mul_unsqueeze_0";
 	watch(&s, &c, faketorch, ARGS(load_arg(0, "mixed"), "call=f32[2,3,12];b8[2,3];i32[];bf16[2,3,12]/(12,24,1)"));
 	is_whole(&s);
@@ -478,7 +478,7 @@ static void an_exception_passes_through(void **state)
 	has(&bare, "rc 1");
 	for (int all = 0; all < 2; all++) {
 		struct seen s = {0};
-		struct calls_config c = want(all ? CALLS_STATS | CALLS_INPUTS : CALLS_NAMES);
+		struct calls_config c = want(all ? CALLS_STATS | CALLS_INPUTS | CALLS_CONSTANTS : CALLS_NAMES);
 		watch(&s, &c, shim, args);
 		assert_string_equal(buf_str(&s.out), buf_str(&bare));
 		is_whole(&s);
@@ -654,7 +654,7 @@ static void tensors_are_saved(void **state)
 	(void)state;
 	NEED_MODELS();
 	struct err err;
-	struct calls_config c = want(CALLS_SAVE | CALLS_STATS | CALLS_INPUTS);
+	struct calls_config c = want(CALLS_SAVE | CALLS_STATS | CALLS_INPUTS | CALLS_CONSTANTS);
 	snprintf(c.save_dir, sizeof(c.save_dir), "%s/saved", folder);
 	assert_int_equal(mkdir(c.save_dir, 0700), 0);
 	struct seen s = {0};

@@ -1,5 +1,5 @@
 /* Matching of compilations, by code and not by number; what is told of them. */
-#include "ranks/compare.h"
+#include "compare/compare.h"
 #include "../lib/test.h"
 
 #include <fcntl.h>
@@ -82,10 +82,10 @@ static void pairs(const char *before, const char *after, const char *want)
 		const struct compare_pair *p = &c.pair[i];
 		if (b.len)
 			buf_addc(&b, ' ');
-		if (p->a != UINT32_MAX)
+		if (p->a != NONE)
 			buf_adds(&b, compile_id_text(&compare_last(&l[0], p->a)->id, id));
-		buf_addc(&b, p->a == UINT32_MAX ? '+' : p->b == UINT32_MAX ? '-' : '=');
-		if (p->b != UINT32_MAX)
+		buf_addc(&b, p->a == NONE ? '+' : p->b == NONE ? '-' : '=');
+		if (p->b != NONE)
 			buf_adds(&b, compile_id_text(&compare_last(&l[1], p->b)->id, id));
 	}
 	assert_text(buf_slice(&b), want);
@@ -174,8 +174,85 @@ static void test_alone(void **state)
 	free(path);
 }
 
+/* A frame of m.py that took these seconds, compiled anew for this reason, with a break at this line (0: none). */
+struct row {
+	const char *function, *recompiled;
+	double seconds;
+	uint32_t breaks;
+};
+
+static void add_row(struct facts *f, uint32_t in, unsigned frame, const struct row *r)
+{
+	const struct fact_loc loc = {facts_intern(f, SLICE("/app/m.py")), 10 * frame + 1, facts_intern(f, slice_str(r->function)), NONE};
+	char text[COMPILE_ID_TEXT];
+	for (int64_t n = 0; n <= (r->recompiled != NULL); n++) {
+		const struct compile_id id = {-1, frame, n, 0, 0};
+		struct fact_src src = fact_src(in, 100 * frame + (unsigned)n + 1);
+		uint32_t compile = facts_compile_anew(f, in, 0, 0, slice_str(compile_id_text(&id, text)), src.line, 0);
+		src.attempt = facts_attempt(f, in, &id, src.line);
+		f->compile[compile].loc = f->attempt[src.attempt].loc = loc;
+		f->attempt[src.attempt].compile = compile;
+		f->attempt[src.attempt].seconds = r->seconds;
+		if (n) {
+			struct fact_recompile *x = facts_new_recompile(f, src);
+			x->compile = compile;
+			x->reason = facts_intern(f, slice_str(r->recompiled));
+		} else if (r->breaks) {
+			struct fact_break *x = facts_new_brk(f, src);
+			x->compile = compile;
+			x->reason = facts_intern(f, SLICE("print"));
+			x->loc = (struct fact_loc){loc.file, r->breaks, loc.function, NONE};
+		}
+	}
+}
+
+/* Of rows alone, as a document has them: nothing is read. */
+static void test_rows(void **state)
+{
+	(void)state;
+	static const struct row before[] = {{"f", NULL, 1, 0}, {"g", NULL, 1, 15}, {"old", NULL, 1, 0}};
+	static const struct row after[] = {{"f", "0/0: x == 1", 1, 5}, {"g", NULL, 9, 0}};
+	static const struct {
+		enum compare_kind kind;
+		enum compare_how how;
+		const char *function;
+	} want[] = {
+	    {COMPARE_BREAK, HOW_NEW, "f"},      {COMPARE_BREAK, HOW_GONE, "g"},  {COMPARE_RECOMPILE, HOW_NEW, "f"},
+	    {COMPARE_COMPILE, HOW_GONE, "old"}, {COMPARE_TIME, HOW_SLOWER, "g"},
+	};
+	const struct row *row[2] = {before, after};
+	const unsigned n[2] = {ARRAY_LEN(before), ARRAY_LEN(after)};
+	struct facts f[2];
+	struct compare_log l[2];
+	struct compare c;
+	for (unsigned s = 0; s < 2; s++) {
+		facts_init(&f[s]);
+		uint32_t in = facts_input(&f[s], FACT_TRACE, "none.log");
+		for (unsigned i = 0; i < n[s]; i++)
+			add_row(&f[s], in, i, &row[s][i]);
+		compare_input(&l[s], "none.log", &f[s], in);
+	}
+	compare_run(&c, &l[0], &l[1]);
+	for (unsigned i = 0; i < ARRAY_LEN(want); i++) {
+		unsigned found = 0;
+		for (uint32_t k = 0; k < c.n_change; k++)
+			found += c.change[k].kind == want[i].kind && c.change[k].how == want[i].how &&
+				 slice_is(c.change[k].at.function, want[i].function);
+		if (found != 1)
+			fail_msg("%u rows of %s: %s %s", found, compare_kind_name[want[i].kind], compare_how_name[want[i].how],
+				 want[i].function);
+	}
+	assert_int_equal(c.n_change, ARRAY_LEN(want));
+	compare_release(&c);
+	for (unsigned s = 0; s < 2; s++) {
+		compare_log_release(&l[s]);
+		facts_release(&f[s]);
+	}
+}
+
 int main(void)
 {
-	const struct CMUnitTest tests[] = {cmocka_unit_test(test_matching), cmocka_unit_test(test_again), cmocka_unit_test(test_alone)};
+	const struct CMUnitTest tests[] = {cmocka_unit_test(test_matching), cmocka_unit_test(test_again), cmocka_unit_test(test_alone),
+					   cmocka_unit_test(test_rows)};
 	return RUN(tests);
 }

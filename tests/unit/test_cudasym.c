@@ -91,7 +91,7 @@ static void test_self(void **state)
 	FILE *f = fopen("/proc/self/exe", "r");
 	assert_non_null(f);
 	for (size_t got; (got = fread(buf_room(&b, 1 << 16), 1, 1 << 16, f));)
-		b.len += got;
+		buf_wrote(&b, got);
 	fclose(f);
 	dl_iterate_phdr(first, &base);
 	assert_true(cuda_symbol_at(buf_slice(&b), (uintptr_t)test_damaged - base, name, sizeof(name)));

@@ -1,7 +1,7 @@
-/* inductor/debugdir: the recorded folders; phases of folders that lack files; links; what is none. */
+/* compilation/debugdir: the recorded folders; phases of folders that lack files; links; what is none. */
 #include <sys/stat.h>
 
-#include "inductor/debugdir.h"
+#include "compilation/debugdir.h"
 #include "../lib/inductor.h"
 
 static struct err err;

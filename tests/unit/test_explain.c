@@ -2,7 +2,6 @@
 #include "../lib/test.h"
 
 #include "diagnose/finding.h"
-#include "diagnose/metrics.h"
 
 static struct facts f;
 static struct explanation x;
@@ -12,7 +11,7 @@ static int setup(void **state)
 	(void)state;
 	facts_init(&f);
 	facts_input(&f, FACT_TRACE, "t.log");
-	x = (struct explanation){.facts = &f, .seconds = -1};
+	x = (struct explanation){.facts = &f, .sum.compile_seconds = -1};
 	return 0;
 }
 
@@ -24,15 +23,15 @@ static int teardown(void **state)
 	return 0;
 }
 
-static const struct fact_src src = {0, 1};
+static const struct fact_src src = {0, NONE, NONE, 1, UINT64_MAX};
 
 static uint32_t text(const char *s) { return facts_intern(&f, slice_str(s)); }
 
 static struct fact_compile *compile(const char *id, double seconds)
 {
-	uint32_t row = facts_compile(&f, 0, slice_str(id), 1);
+	uint32_t row = facts_compile(&f, 0, 0, 0, slice_str(id), 1);
 	f.compile[row].seconds = seconds;
-	x.seconds = (x.seconds > 0 ? x.seconds : 0) + (seconds > 0 ? seconds : 0);
+	x.sum.compile_seconds = (x.sum.compile_seconds > 0 ? x.sum.compile_seconds : 0) + (seconds > 0 ? seconds : 0);
 	return &f.compile[row];
 }
 
@@ -122,7 +121,7 @@ static void one_function(void **state)
 	compile("1/0", 2);
 	phase(0, "bytecode_tracing", 3);
 	phase(1, "bytecode_tracing", 2);
-	x.seconds = 100;
+	x.sum.compile_seconds = 100;
 	explain_times(&x);
 	assert_true(near(x.time[0].seconds, 6));
 	assert_true(near(x.part[x.time[0].first].seconds, 5));
@@ -163,7 +162,8 @@ static void what_dominates(void **state)
 			assert_int_equal(find(parts[i].id) != NULL, enough == 0);
 			if (enough == 0) {
 				assert_int_equal(x.n_finding, 1);
-				assert_true(x.finding[0].fix.n && x.finding[0].why.n && near(x.finding[0].seconds, 5.2));
+				assert_true((x.finding[0].fix.n || x.finding[0].hint.n) && x.finding[0].why.n &&
+					    near(x.finding[0].seconds, 5.2));
 				holds(x.finding[0].title, "5.2 s of 8.0 s");
 				holds(x.finding[0].evidence, parts[i].phase);
 			}
@@ -177,7 +177,7 @@ static void overheads(void **state)
 	phase(NONE, "gc", 2.5);
 	explain_times(&x);
 	assert_int_equal(x.n_finding, 2);
-	holds(need("time-gc")->fix, "run_gc_after_compile");
+	holds(need("time-gc")->hint, "run_gc_after_compile");
 	holds(need("time-restarts")->title, "3.0 s of 20.0 s");
 }
 
@@ -198,15 +198,11 @@ static void recompiles_cost(void **state)
 static void slow_guards(void **state)
 {
 	(void)state;
-	static const char *const us[] = {"999", "1500.5", "\"text\""};
+	static const double us[] = {999, 1500.5, -1};
 	for (unsigned i = 0; i < 3; i++) {
 		char id[8];
 		snprintf(id, sizeof(id), "%u/0", i);
-		compile(id, 0.1)->first_metric = i;
-		f.compile[i].n_metric = 1;
-		GROW(f.metric, f.n_metric, f.cap_metric, 1);
-		f.metric[f.n_metric++] =
-		    (struct fact_metric){text("guard_latency_us"), text(us[i]), metric_find(SLICE("guard_latency_us")), false, false};
+		compile(id, 0.1)->guard_eval = us[i] / 1e6;
 	}
 	explain_times(&x);
 	const struct finding *g = need("guard-latency");
@@ -251,12 +247,12 @@ static void bypasses(void **state)
 	assert_int_equal(g->level, FINDING_WARNING); /* five seconds and more */
 	assert_text(g->compiles, "0/0 1/0");
 	assert_text(g->evidence, "Can't cache HigherOrderOperator: cond");
-	assert_true(g->fix.n > 0);
+	assert_true(g->hint.n > 0);
 	assert_int_equal(x.finding[1].level, FINDING_NOTE);
 	holds(x.finding[1].title, "it does not say why");
 	g = need("cache-bypass-aotautograd");
 	assert_true(near(g->seconds, 1)); /* only its own tracing: the FX graph cache works */
-	holds(g->fix, "autograd_cache_allow_custom_autograd_functions");
+	holds(g->hint, "autograd_cache_allow_custom_autograd_functions");
 }
 
 static void cold_or_new(void **state)
@@ -282,14 +278,14 @@ static void caches_off(void **state)
 	phase(NONE, "fx_graph_cache_disabled", 0);
 	explain_times(&x);
 	assert_int_equal(need("cache-off")->count, 2);
-	holds(need("cache-off")->fix, "TORCHINDUCTOR_FORCE_DISABLE_CACHES");
+	holds(need("cache-off")->hint, "TORCHINDUCTOR_FORCE_DISABLE_CACHES");
 }
 
 static void cuda_graphs(void **state)
 {
 	(void)state;
 	static const struct {
-		const char *reason, *title, *fix;
+		const char *reason, *title, *hint;
 	} skips[] = {
 	    {"skipping cudagraphs due to mutated inputs (1 instances). Found from : \n   File \"m.py\", line 3, in f",
 	     "no CUDA graph: mutated inputs (1 instances)", "mark_static_address"},
@@ -309,10 +305,10 @@ static void cuda_graphs(void **state)
 		assert_int_equal(x.finding[i].count, 2);
 		assert_text(x.finding[i].compiles, "0/0");
 		holds(x.finding[i].title, skips[i].title);
-		if (skips[i].fix)
-			holds(x.finding[i].fix, skips[i].fix);
+		if (skips[i].hint)
+			holds(x.finding[i].hint, skips[i].hint);
 		else
-			assert_int_equal(x.finding[i].fix.n, 0);
+			assert_int_equal(x.finding[i].hint.n, 0);
 	}
 }
 
@@ -330,7 +326,7 @@ static struct fact_symbol *symbol(uint32_t row, const char *name, const char *ra
 static struct fact_bound *bound(uint32_t row, enum fact_bound_kind kind, const char *expr, const char *name, const char *value,
 				uint32_t line)
 {
-	struct fact_bound *b = facts_new_bound(&f, (struct fact_src){0, line});
+	struct fact_bound *b = facts_new_bound(&f, fact_src(0, line));
 	b->compile = row;
 	b->kind = kind;
 	b->expr = text(expr);
@@ -416,8 +412,8 @@ static void became_constant(void **state)
 	assert_int_equal(g->count, 2);
 	assert_text(g->compiles, "0/0 0/1");
 	holds(g->evidence, "Eq(s77, 6)");
-	holds(g->fix, "branch on the size");
-	holds(g->fix, "mark_static(x, 1)");
+	holds(g->hint, "branch on the size");
+	holds(g->hint, "mark_static(x, 1)");
 	holds(x.finding[1].title, "L['k'] was dynamic and became the constant 3");
 	assert_true(x.symbol[0].specialized);
 	assert_int_equal(x.symbol[0].finding, 0);
@@ -450,7 +446,7 @@ static void zero_one(void **state)
 		explain_shapes(&x);
 		assert_int_equal(x.n_finding, guards[i].told);
 		if (guards[i].told)
-			holds(need("shape-zero-one")->fix, "mark_unbacked(x, 0)");
+			holds(need("shape-zero-one")->hint, "mark_unbacked(x, 0)");
 	}
 }
 
@@ -482,9 +478,40 @@ static void constraints_together(void **state)
 	explain_shapes(&x);
 	assert_int_equal(x.n_finding, 2); /* one a message */
 	assert_text(x.finding[0].evidence, "Not all values\nYou marked b as dynamic");
-	assert_text(x.finding[0].fix, "a = 6");
+	assert_text(x.finding[0].torch_hint, "a = 6");
 	holds(x.finding[1].fix, "Dim.AUTO");
 	assert_int_equal(x.n_symbol, 0);
+}
+
+static void native_kernels(void **state)
+{
+	(void)state;
+	static const struct {
+		const char *op, *key, *outcome;
+		double seconds;
+	} call[] = {
+	    {"aten::topk", "128", "compiled", 2}, {"aten::topk", "128", "cache_hit", 0}, {"aten::topk", "128", "compiled", 1},
+	    {"aten::topk", "256", "compiled", 1}, {"aten::bmm", "128", "compiled", 1},   {"aten::bmm", "128", "error", 50},
+	};
+	for (unsigned times = 1; times <= 2; times++) {
+		for (unsigned i = 0; i < ARRAY_LEN(call); i++) {
+			struct fact_native *k = facts_new_native(&f, src);
+			k->op = text(call[i].op);
+			k->key = text(call[i].key);
+			k->outcome = text(call[i].outcome);
+			k->seconds = times == 1 ? call[i].seconds : 10;
+		}
+		x.n_finding = 0;
+		explain_times(&x);
+		assert_int_equal(x.n_finding, times == 1 ? 1 : 4); /* the same again: each twice and more, and all together ten seconds */
+		assert_text(x.finding[0].id, "native-kernel-again");
+		assert_int_equal(x.finding[0].count, times * 2);
+		assert_text(x.finding[0].cost, times == 1 ? "3.00 s of compiling" : "23.00 s of compiling");
+		holds(x.finding[0].why, "for 128");
+	}
+	assert_text(x.finding[3].id, "native-kernels");
+	holds(x.finding[3].title, "3 different");
+	assert_int_equal(x.finding[3].count, 8);
 }
 
 static void fake_kernels(void **state)
@@ -512,7 +539,7 @@ int main(void)
 	    T(parts_add_up),    T(parts_from_metrics), T(one_function),    T(nothing_known), T(what_dominates), T(overheads),
 	    T(recompiles_cost), T(slow_guards),        T(bypasses),        T(cold_or_new),   T(caches_off),     T(cuda_graphs),
 	    T(ranges),          T(symbols_once),       T(became_constant), T(zero_one),      T(data),           T(constraints_together),
-	    T(fake_kernels),
+	    T(fake_kernels),    T(native_kernels),
 	};
 	return RUN(tests);
 }

@@ -10,7 +10,7 @@ static void feed(struct buf *b)
 	buf_release(b);
 }
 
-static struct slice text(uint32_t n) { return n == NONE ? SLICE("(none)") : intern_get(&r.t.names, n); }
+static struct slice text(uint32_t n) { return n == NONE ? SLICE("(none)") : facts_text(r.t.f, n); }
 
 static void expression(struct buf *b, unsigned long long id, const char *result, const char *ids)
 {
@@ -48,7 +48,7 @@ static void history(void **state)
 	assert_text(text(x->sources), "s77 = L['x']");
 	assert_text(text(x->loc.file), "m.py");
 	assert_int_equal(x->loc.line, 7);
-	assert_int_equal(x->artifact, UINT32_MAX);
+	assert_int_equal(x->page, UINT32_MAX);
 	assert_int_equal(r.t.n_artifact, 0);
 	assert_int_equal(trace_expr_history(&r.t, x->node, step, 8), 3);
 	assert_int_equal(step[0].row, 2);

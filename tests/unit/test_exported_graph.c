@@ -2,6 +2,7 @@
 #include "graph/graph_forms.h"
 #include "repro/graph_json.h"
 #include "io/zip.h"
+#include "../lib/graph_same.h"
 #include "../lib/test.h"
 
 static struct graph g;
@@ -24,7 +25,7 @@ static bool load(const char *path)
 	size_t n;
 	buf_reset(&file);
 	while (f && (n = fread(buf_room(&file, 1 << 16), 1, 1 << 16, f)) > 0)
-		file.len += n;
+		buf_wrote(&file, n);
 	if (f)
 		fclose(f);
 	return f != NULL;
@@ -120,7 +121,6 @@ static void assert_node(const char *name, const char *want)
 	struct buf b = {0};
 	char *start = xasprintf("{\"name\": \"%s\"", name);
 	graph_json_write(&r, &b);
-	buf_str(&b);
 	const char *at = slice_find(buf_slice(&b), start);
 	size_t n = 0, open = 0;
 	assert_non_null(at);

@@ -1,10 +1,10 @@
 /* libcommon/diagnose: what facts a structured trace gives. */
 #include "../lib/log.h"
 
-#include "diagnose/facts.h"
-#include "diagnose/metrics.h"
-#include "diagnose/phases.h"
-#include "diagnose/symbols.h"
+#include "compilation/facts.h"
+#include "compilation/metrics.h"
+#include "compilation/phases.h"
+#include "compilation/symbols.h"
 
 #include <sys/mman.h>
 #include <unistd.h>
@@ -37,7 +37,7 @@ static int read_it(void)
 	char path[64];
 	int fd = memfd_create("trace", 0);
 	assert_true(fd >= 0);
-	assert_int_equal(write(fd, in.p ? in.p : "", in.len), (ssize_t)in.len);
+	assert_int_equal(write(fd, buf_str(&in), in.len), (ssize_t)in.len);
 	snprintf(path, sizeof(path), "/proc/self/fd/%d", fd);
 	int status = facts_add_trace(&f, path, &options, &err);
 	close(fd);
@@ -135,7 +135,7 @@ static void metric_rows(void **state)
 			 "\"inductor_config\": \"{\\\"triton.cudagraphs\\\": false, \\\"compile_threads\\\": 8}\", \"my_own\": [1, 2], "
 			 "\"python_version\": \"3.11\"}" AT00,
 	    NULL);
-	add(METRICS_HEAD ", \"guard_count\": 5}" AT(1, 0, 0), NULL);
+	add(METRICS_HEAD ", \"guard_count\": 5, \"guard_latency_us\": 58}" AT(1, 0, 0), NULL);
 	add("\"bwd_compilation_metrics\": {\"guard_count\": 6}" AT00, NULL);
 	add("\"compilation_metrics_runtime\": {\"runtime_triton_autotune_time_us\": 7}", NULL);
 	assert_int_equal(read_it(), 0);
@@ -151,7 +151,8 @@ static void metric_rows(void **state)
 	assert_int_equal(m[6].known, METRIC_UNKNOWN);
 	assert_true(m[8].backward && !m[8].runtime);
 	is(m[8].value, "6");
-	assert_int_equal(f.compile[1].n_metric, 4);
+	assert_int_equal(f.compile[1].n_metric, 5);
+	assert_true(f.compile[0].guard_eval < 0 && f.compile[1].guard_eval == 58e-6);
 	is(f.metric[f.compile[1].first_metric + 3].value, "5");
 	assert_true(f.metric[f.n_metric - 1].runtime); /* of no compile id: last */
 	is(f.input[0].python_version, "3.11");
@@ -366,6 +367,7 @@ static const struct fact_phase *phase(uint32_t compile, const char *name)
 static void phases(void **state)
 {
 	(void)state;
+	add("\"dynamo_start\": {\"stack\": []}" AT00, NULL);
 	event("dynamo", 'B', 0, 0, AT00);
 	event("pass.post.a", 'B', 1e6, 0, AT00);
 	event("pass.post.a", 'E', 2e6, 0, AT00);
@@ -395,6 +397,29 @@ static void phases(void **state)
 	assert_true(near(sum, 7 + 1 + 2 + 8 + 3));
 }
 
+/* Two kernels are compiled side by side while the main thread goes on: 8 seconds by the clock, as torch 2.13 logs it (every tid is 0). */
+static void parallel_phases(void **state)
+{
+	(void)state;
+	add("\"dynamo_start\": {\"stack\": []}" AT00, NULL);
+	event("codegen", 'B', 0, 0, AT00);
+	event("compile_file", 'B', 1e6, 0, AT00);
+	event("compile_file", 'B', 2e6, 0, AT00);
+	event("codegen", 'E', 3e6, 0, AT00);
+	event("async_compile.wait", 'B', 3e6, 0, AT00);
+	event("compile_file", 'E', 6e6, 0, AT00);
+	event("compile_file", 'E', 7e6, 0, AT00);
+	event("async_compile.wait", 'E', 8e6, 0, AT00);
+	assert_int_equal(read_it(), 0);
+	const struct fact_phase *p = phase(NONE, "compile_file");
+	assert_true(near(p->seconds, 6) && near(p->each, 10) && p->calls == 2);
+	assert_true(near(phase(NONE, "codegen")->seconds, 3) && near(phase(0, "codegen")->self, 1));
+	double sum = 0;
+	for (uint32_t i = 0; i < f.n_phase; i++)
+		sum += f.phase[i].compile == NONE ? f.phase[i].self : 0;
+	assert_true(near(sum, 8));
+}
+
 static void phase_names(void **state)
 {
 	(void)state;
@@ -416,6 +441,8 @@ static void phase_names(void **state)
 	    {"gc", PART_GC_TIME},
 	    {"CachingAutotuner.benchmark_all_configs", PART_AUTOTUNE_TIME},
 	    {"async_compile.wait", PART_COMPILER_TIME},
+	    {"cpp_wrapper_compile", PART_COMPILER_TIME},
+	    {"offload_constants_spill", PART_AUTOTUNE_TIME},
 	    {"what is this", PART_OTHER_TIME},
 	    {"", PART_OTHER_TIME},
 	};
@@ -515,6 +542,31 @@ static void bounds(void **state)
 	is(b[3].reason, "r");
 }
 
+/* As torch 2.15 wrote them (torch/_native/instrumentation.py); one in a compilation, one that is damaged. */
+static void native_kernels(void **state)
+{
+	(void)state;
+	static const char artifact[] = "\"artifact\": {\"name\": \"native_dsl_compile\", \"encoding\": \"json\"}";
+	add(artifact, "{\"compiled\": true, \"dsl\": \"cutedsl\", \"hits\": 1, \"key\": \"((128, 64), 'bf16')\", \"misses\": 2, "
+		      "\"op\": \"aten::topk\", \"outcome\": \"compiled\", \"wall_ms\": 202.92303799942601}");
+	add("\"artifact\": {\"name\": \"native_dsl_compile\", \"encoding\": \"json\"}" AT00, "{\"dsl\": \"triton\", \"hits\": 0}");
+	add(artifact, "{\"dsl\": ");
+	add(artifact, "[]");
+	assert_int_equal(read_it(), 0);
+	assert_int_equal(f.n_native, 2);
+	const struct fact_native *k = f.native;
+	is(k[0].op, "aten::topk");
+	is(k[0].dsl, "cutedsl");
+	is(k[0].key, "((128, 64), 'bf16')");
+	is(k[0].outcome, "compiled");
+	assert_true(k[0].seconds > 0.2029 && k[0].seconds < 0.203);
+	assert_int_equal(k[0].hits * 10 + k[0].misses, 12);
+	assert_int_equal(k[0].compile, NONE);
+	is(f.compile[k[1].compile].id, "0/0");
+	assert_int_equal(k[1].op, NONE);
+	assert_true(k[1].seconds < 0);
+}
+
 /* With TORCH_DTRACE the same guard is written twice. */
 static void guard_once(void **state)
 {
@@ -546,7 +598,7 @@ static void constraints(void **state)
 				   "  - You marked width as dynamic but your code specialized it to be a constant (6).\n"
 				   "Suggested fixes:\n  batch = Dim('batch', max=10)\n  width = 6\n\nSet TORCHDYNAMO_VERBOSE=1";
 	struct guard g = {0};
-	const struct fact_src src = {0, 3};
+	const struct fact_src src = fact_src(0, 3);
 	const struct fact_loc none = facts_no_loc();
 	facts_add_constraints(&f, src, NONE, &none, SLICE(text));
 	assert_int_equal(f.n_bound, 2);
@@ -591,10 +643,11 @@ int main(void)
 {
 #define T(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
 	const struct CMUnitTest tests[] = {
-	    T(metrics_table), T(recorded_metrics), T(metric_rows),        T(attempts_joined), T(same_id_in_two_logs), T(job_that_died),
-	    T(failures),      T(compiler_errors),  T(constraint_failure), T(break_kinds),     T(types_by_name),       T(phases),
-	    T(phase_names),   T(caches),           T(graphs_when_asked),  T(bounds),          T(guard_once),          T(constraints),
-	    T(symbols),       T(damage),
+	    T(metrics_table),     T(recorded_metrics), T(metric_rows),     T(attempts_joined),    T(same_id_in_two_logs),
+	    T(job_that_died),     T(failures),         T(compiler_errors), T(constraint_failure), T(break_kinds),
+	    T(types_by_name),     T(phases),           T(parallel_phases), T(phase_names),        T(caches),
+	    T(graphs_when_asked), T(bounds),           T(guard_once),      T(native_kernels),     T(constraints),
+	    T(symbols),           T(damage),
 	};
 	return RUN(tests);
 }

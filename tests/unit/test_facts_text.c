@@ -1,10 +1,10 @@
-/* diagnose/facts_text: what a text log gives to the model. The logs' counts are in tests/data/README.md. */
+/* compilation/facts_text: what a text log gives to the model. The logs' counts are in tests/data/README.md. */
 #include "../lib/test.h"
 
 #include <signal.h>
 #include <unistd.h>
 
-#include "diagnose/facts.h"
+#include "compilation/facts.h"
 
 static struct facts f;
 

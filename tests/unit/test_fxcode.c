@@ -8,6 +8,7 @@
 
 #include "graph/fxcode.h"
 #include "graph/graph_forms.h"
+#include "../lib/graph_same.h"
 #include "../lib/test.h"
 
 static struct guard guard;
@@ -655,7 +656,7 @@ static int convert(const char *dir)
 		size_t k;
 		buf_reset(&in);
 		while (f && (k = fread(buf_room(&in, 1 << 16), 1, 1 << 16, f)) > 0)
-			in.len += k;
+			buf_wrote(&in, k);
 		if (f && fxcode_read(&g, buf_slice(&in), entry[i]->d_name, &err) < 0) {
 			fprintf(stderr, "%s\n", err.text);
 			failed = 1;

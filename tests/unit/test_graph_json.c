@@ -1,8 +1,7 @@
 /* graph/graph_json: graph.json read and written, graph_same and graph_hash, DOT. */
 #include <math.h>
-#include "graph/graph_forms.h"
 #include "repro/graph_json.h"
-#include "../lib/test.h"
+#include "../lib/repros.h"
 
 static struct repro r, again;
 static struct err err;
@@ -373,8 +372,8 @@ static void test_launchers(void **state)
 			fail_msg("%s", err.text);
 		round_trip();
 		again.dir = r.dir; /* where storages are looked for */
-		repro_write(&r, &one);
-		repro_write(&again, &two);
+		add_launcher(&r, &one);
+		add_launcher(&again, &two);
 		assert_true(one.len > 1000);
 		assert_string_equal(buf_str(&one), buf_str(&two));
 		buf_release(&one);
@@ -398,7 +397,7 @@ static void test_document(void **state)
 	size_t got;
 	assert_non_null(f);
 	while ((got = fread(buf_room(&doc, 4096), 1, 4096, f)) > 0)
-		doc.len += got;
+		buf_wrote(&doc, got);
 	fclose(f);
 	for (const char *at = buf_str(&doc); (at = strstr(at, "```json\n")); n++) {
 		const char *end = strstr(at += 8, "\n```");

@@ -11,7 +11,7 @@ static struct buf corpus(const char *name)
 	struct buf b = {0};
 	FILE *f = fopen(path, "r");
 	assert_non_null(f);
-	b.len = fread(buf_room(&b, 1 << 16), 1, 1 << 16, f);
+	buf_cut(&b, fread(buf_room(&b, 1 << 16), 1, 1 << 16, f));
 	fclose(f);
 	free(path);
 	return b;

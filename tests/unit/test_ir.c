@@ -58,7 +58,6 @@ static void test_old(void **state)
 	assert_text(n->kind, "ExternKernelSchedulerNode");
 	assert_text(n->kernel, "extern_kernels.mm");
 	assert_names(&t, n->unmet, n->n_unmet, "buf1");
-	assert_int_equal(irtext_writer(&t, SLICE("buf1")), 1);
 	assert_int_equal(irtext_node(&t, SLICE("buf9")), NONE);
 	irtext_release(&t);
 }
@@ -124,7 +123,6 @@ static void test_today(void **state)
 	assert_int_equal(t.op[n->op + 4].block, 1);
 	assert_int_equal(n->body, 18);
 	assert_int_equal(n->body_last, 28);
-	assert_int_equal(irtext_writer(&t, SLICE("buf1")), 2);
 	struct slice rest = t.op[n->op + 2].args, arg;
 	assert_true(irop_arg(&rest, &arg) && irop_arg(&rest, &arg) && irop_arg(&rest, &arg));
 	assert_text(ir_unquote(arg), "welford_reduce");

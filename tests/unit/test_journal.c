@@ -92,7 +92,7 @@ static void test_cut(void **state)
 	struct err err;
 	write_some(path, 3);
 	FILE *f = fopen(path, "r");
-	b.len = fread(buf_room(&b, 1 << 16), 1, 1 << 16, f);
+	buf_cut(&b, fread(buf_room(&b, 1 << 16), 1, 1 << 16, f));
 	fclose(f);
 	size_t head = (size_t)((char *)memchr(b.p, '\n', b.len) - b.p) + 1;
 	struct guard g = {0};
@@ -144,7 +144,7 @@ static void test_foreign(void **state)
 		assert_null(journal_append(path, &err));
 		struct buf b = {0};
 		FILE *f = fopen(path, "r");
-		b.len = fread(buf_room(&b, 100), 1, 100, f);
+		buf_cut(&b, fread(buf_room(&b, 100), 1, 100, f));
 		fclose(f);
 		assert_text(buf_slice(&b), text[i]);
 		buf_release(&b);

@@ -220,9 +220,9 @@ static void lists(void **state)
 	assert_string_equal(o.with.v[1], "b");
 	assert_int_equal(o.max.n, 3);
 	assert_true(slice_is(o.max.v[1].name, "breaks"));
-	assert_string_equal(opt_pairs_get(&o.max, "breaks"), "2=3");
-	assert_string_equal(opt_pairs_get(&o.max, "a"), "");
-	assert_null(opt_pairs_get(&o.max, "b"));
+	assert_string_equal(o.max.v[0].value, "0");
+	assert_string_equal(o.max.v[1].value, "2=3");
+	assert_string_equal(o.max.v[2].value, "");
 	BAD(&plain, "option '--max' needs NAME=N, not 'breaks'", "--max=breaks", "x");
 	BAD(&plain, "option '--max' needs NAME=N, not '=1'", "--max==1", "x");
 }
@@ -365,7 +365,7 @@ static void version_and_table(void **state)
 	starts("b\tbisect\t\ttry each backend\no\toutput\tDIR\twrite");
 	assert_non_null(strstr(buf_str(&text), "\n\thtml\t[=FILE]\twrite one page\n"));
 	assert_non_null(strstr(buf_str(&text), "\nh\thelp\t\tprint this help\n"));
-	BAD(&plain, "option '--completion' is one of bash, not 'fish'", "--completion=fish");
+	BAD(&plain, "option '--completion' is one of bash, zsh, fish, not 'csh'", "--completion=csh");
 }
 
 /* What bash offers after these words; the last one is being written. */
@@ -373,7 +373,7 @@ static char *offers(const char *words)
 {
 	buf_reset(&text);
 	buf_adds(&text, "compopt() { :; }\n");
-	opt_completion_bash(&with_commands, &text);
+	opt_completion(&with_commands, "bash", &text);
 	buf_addf(&text, "COMP_WORDS=(%s); COMP_CWORD=$((${#COMP_WORDS[@]} - 1)); _demo; echo \"${COMPREPLY[*]}\"\n", words);
 	char *script = xstrndup(text.p, text.len);
 	struct child_spec spec = {
@@ -385,7 +385,10 @@ static char *offers(const char *words)
 	child_output_text(&r.out, &text);
 	child_result_release(&r);
 	free(script);
-	return slice_trim(buf_slice(&text)).n ? (buf_str(&text), text.p[--text.len] = 0, text.p) : "";
+	if (!slice_trim(buf_slice(&text)).n)
+		return "";
+	buf_cut(&text, text.len - 1);
+	return text.p;
 }
 
 static void completion(void **state)
@@ -454,7 +457,7 @@ static void table_check(void **state)
 }
 
 /* The one call of a main, in processes of their own. */
-static char *main_argv[4];
+static char *main_argv[4] = {"demo"};
 static int as_main(void *arg)
 {
 	(void)arg;
@@ -468,7 +471,6 @@ static int as_main(void *arg)
 
 static void run_main(int status, const char *out, const char *complaint, char *a, char *b)
 {
-	main_argv[0] = "demo";
 	main_argv[1] = a;
 	main_argv[2] = b;
 	struct child_spec spec = {.function = as_main, .out.how = CHILD_PIPE, .err.how = CHILD_PIPE};
@@ -490,6 +492,12 @@ static void one_call(void **state)
 	opt_pairs_release(&o.max);
 	run_main(0, "demo (pt2utils) " PT2_VERSION "\n", "", "-V", NULL);
 	run_main(42, "", "", "x", NULL);
+	main_argv[0] = "/usr/bin/pt2-demo";
+	run_main(0, "pt2-demo (pt2utils) " PT2_VERSION "\n", "", "-V", NULL);
+	run_main(2, "", "pt2-demo: unknown option '-x'\nTry 'pt2-demo kernel -h'\n", "kernel", "-x");
+	main_argv[0] = "pt2-other";
+	run_main(0, "demo (pt2utils) " PT2_VERSION "\n", "", "-V", NULL);
+	main_argv[0] = "demo";
 	run_main(2, "", "demo: unknown option '--zz?[31m'\nTry 'demo -h'\n", "--zz\033[31m", NULL);
 	run_main(2, "", "demo: unknown option '-x'\nTry 'demo kernel -h'\n", "kernel", "-x");
 }

@@ -106,6 +106,25 @@ static void test_timeline(void **state)
 	outcode_release(&o);
 }
 
+/* What makes a kernel of its text, of torch 2.15 (codegen/nv_universal_gemm, codegen/cutedsl) and of a torch that is not known yet. */
+static void test_languages(void **state)
+{
+	(void)state;
+	static const char code[] =
+	    "cpp_fused_a_0 = async_compile.cpp_pybinding(['float*'], r'''\n''')\n"
+	    "nv_universal_gemm_fused_mm_1a2b = async_compile.nv_universal_gemm('nv_universal_gemm_fused_mm_1a2b', r'''\n"
+	    "''', precompile_metadata={})\n"
+	    "cutedsl_fused_flex_gemm_3c4d = async_compile.cutedsl('cutedsl_fused_flex_gemm_3c4d', r'''\n''')\n"
+	    "new_0 = async_compile.of_tomorrow('new_0', '''\n''')\n";
+	static const enum outlang want[] = {OUT_CPP, OUT_NVGEMM, OUT_CUTEDSL, OUT_OTHER};
+	struct outcode o;
+	outcode_read(&o, slice_of(guard_put(&guard, code, sizeof(code) - 1), sizeof(code) - 1));
+	assert_int_equal(o.n_kernel, ARRAY_LEN(want));
+	for (unsigned i = 0; i < ARRAY_LEN(want); i++)
+		assert_int_equal(o.kernel[i].lang, want[i]);
+	outcode_release(&o);
+}
+
 /* torch 2.15.0: streams of the program. */
 static void test_streams(void **state)
 {
@@ -310,9 +329,10 @@ static void test_fusion_log(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-	    cmocka_unit_test(test_triton),     cmocka_unit_test(test_old),      cmocka_unit_test(test_names),
-	    cmocka_unit_test(test_many),       cmocka_unit_test(test_timeline), cmocka_unit_test(test_streams),
-	    cmocka_unit_test(test_statements), cmocka_unit_test(test_numbers),  cmocka_unit_test(test_fusion_log),
+	    cmocka_unit_test(test_triton),     cmocka_unit_test(test_old),        cmocka_unit_test(test_names),
+	    cmocka_unit_test(test_many),       cmocka_unit_test(test_timeline),   cmocka_unit_test(test_languages),
+	    cmocka_unit_test(test_streams),    cmocka_unit_test(test_statements), cmocka_unit_test(test_numbers),
+	    cmocka_unit_test(test_fusion_log),
 	};
 	int rc = RUN(tests);
 	guard_release(&guard);

@@ -3,14 +3,14 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "diagnose/patterns.h"
+#include "patterns/patterns.h"
 #include "../lib/test.h"
 
 static struct patterns *builtin(void)
 {
-	struct patterns *k = patterns_new();
 	struct err err;
-	if (patterns_add_builtin(k, &err) < 0 || patterns_compile(k, &err) < 0)
+	struct patterns *k = patterns_load(NULL, &err);
+	if (!k)
 		fail_msg("%s", err.text);
 	return k;
 }
@@ -72,6 +72,8 @@ static void take_answer(void *ctx, const struct pattern_match *m)
 	no_brace_left(a, m->pattern->check, m);
 	for (uint32_t i = 0; i < m->pattern->fix.n; i++)
 		no_brace_left(a, m->pattern->fix.item[i], m);
+	for (uint32_t i = 0; i < m->pattern->hint.n; i++)
+		no_brace_left(a, m->pattern->hint.item[i], m);
 	for (uint32_t i = 0; i < m->captures; i++)
 		if (!m->capture[i].value.n)
 			a->unfilled = true;
@@ -130,10 +132,12 @@ static void test_every_file(void **state)
 				   : !is_sentence(p->cause)            ? "has a cause that is no sentence"
 				   : p->cause.n > 600                  ? "has a cause that nobody will read"
 				   : p->component == COMPONENT_NONE    ? "has no component"
-				   : p->fix.n > 5                      ? "has too many fixes"
+				   : p->fix.n + p->hint.n > 5          ? "has too many fixes"
 								       : NULL;
 		for (uint32_t j = 0; j < p->fix.n && !what; j++)
 			what = p->fix.item[j].n > 400 ? "has a fix that nobody will read" : NULL;
+		for (uint32_t j = 0; j < p->hint.n && !what; j++)
+			what = p->hint.item[j].n > 400 ? "has a hint that nobody will read" : NULL;
 		for (uint32_t j = 0; j < i && !what; j++)
 			what = slice_eq(p->title, patterns_get(k, j)->title) ? "has another one's title" : NULL;
 		if (what) {
@@ -220,9 +224,9 @@ static void test_recorded(void **state)
 	static const struct {
 		const char *file, *want;
 	} log[] = {
-	    {"logs/quiet.log.xz", "dynamo-unsupported backend-failed matmul-shapes cpp-compile-failed recompile-limit eager-suppressed "
-				  "constraints-violated dynamic-dim-out-of-range "},
-	    {"traces/compile_error.log.xz", "cpp-compile-failed backend-failed matmul-shapes "},
+	    {"logs/quiet.log.xz", "dynamo-unsupported backend-failed matmul-reduction cpp-compile-failed recompile-limit eager-suppressed "
+				  "constraints-violated dynamic-dim-out-of-range matmul-shapes "},
+	    {"traces/compile_error.log.xz", "cpp-compile-failed backend-failed matmul-reduction "},
 	    {"crash/checked.txt", "aoti-input-stride "},
 	};
 	struct patterns *k = builtin();
@@ -295,6 +299,8 @@ static void test_malformed(void **state)
 		       "a.pattern:1: 'match' has no 8 characters of text in a row; give more of the message");
 	assert_refused("a.pattern", "id: a\ntitle: t\nmatch: long enough\n" REST "fix: say {it}\n",
 		       "a.pattern: fix: {it} is not in every match line, nor in an 'and' line");
+	assert_refused("a.pattern", "id: a\ntitle: t\nmatch: long enough\n" REST "hint: say {it}\n",
+		       "a.pattern: hint: {it} is not in every match line, nor in an 'and' line");
 	assert_refused("a.pattern", "id: a\ntitle: t\n" REST, "a.pattern: has no 'match:'");
 	assert_refused("a.pattern", "id: a\nmatch: long enough\n" REST, "a.pattern: has no 'title:'");
 }
@@ -304,11 +310,13 @@ static void test_reading(void **state)
 	(void)state;
 	struct patterns *k = patterns_new();
 	add(k, "a",
-	    "match: the value {v} is not\n  allowed here\nfix: first\nfix: second\n   line\nno-example:\n\n      one\n        two\n\n    "
+	    "match: the value {v} is not\n  allowed here\nfix: first\nfix: second\n   line\nhint: third\nno-example:\n\n      one\n        "
+	    "two\n\n    "
 	    "three\n\n");
 	const struct pattern *p = patterns_find(k, SLICE("a"));
 	assert_non_null(p);
 	assert_text(p->fix.item[1], "second line");
+	assert_text(p->hint.item[0], "third");
 	assert_text(p->counter.item[0], "one\n  two\n\nthree");
 	compile(k);
 	assert_found(k, "x: the value 7 is not allowed here", "a 1 3 'x: the value 7 is not allowed here' v=7\n");

@@ -308,7 +308,7 @@ static void sets(void **state)
 	provset_end(&r.t);
 	assert_int_equal(r.t.n_provenance, 2);
 	const struct trace_provenance *s = r.t.provenance;
-	assert_int_equal(s[0].compile, s[1].compile);
+	assert_int_equal(s[0].attempt, s[1].attempt);
 	assert_int_equal(s[0].artifact[PROV_PRE], s[1].artifact[PROV_PRE]);
 	assert_int_not_equal(s[0].artifact[PROV_POST], s[1].artifact[PROV_POST]);
 	assert_int_not_equal(s[0].artifact[PROV_STACKS], UINT32_MAX);

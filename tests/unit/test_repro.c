@@ -134,7 +134,7 @@ static void test_subgraphs(void **state)
 		assert_null(repro_lost_module(&r));
 		assert_text(r.is_inference, "True");
 		buf_reset(&text);
-		repro_write(&r, &text);
+		add_launcher(&r, &text);
 		again = (struct repro){0};
 		assert_int_equal(repro_read(&again, buf_slice(&text), "again.py", &err), 0);
 		assert_same(&r, &again);
@@ -244,7 +244,7 @@ static void test_rare(void **state)
 	assert_int_equal(r.graph.dim[r.graph.meta[r.input[0].meta].dim + 3].k, 2);
 	assert_int_equal(r.input[1].kind, REPRO_OPAQUE);
 	assert_text(r.input[1].expr, "'torch.MyClass'");
-	repro_write(&r, &text);
+	add_launcher(&r, &text);
 	assert_non_null(slice_find(buf_slice(&text), "device=device(type='cuda', index=1)"));
 	assert_int_equal(repro_read(&again, buf_slice(&text), "again.py", &err), 0);
 	assert_same(&r, &again);
@@ -369,7 +369,7 @@ static void test_round_trip(void **state)
 		struct err err = {0};
 		print_message("# %s\n", samples[i].name);
 		open_sample(&r, samples[i].name);
-		repro_write(&r, &text);
+		add_launcher(&r, &text);
 		assert_non_null(slice_find(buf_slice(&text), "from math import inf, nan\n"));
 		if (repro_read(&again, buf_slice(&text), "again.py", &err) < 0)
 			fail_msg("%s\n%s", err.text, buf_str(&text));
@@ -380,7 +380,7 @@ static void test_round_trip(void **state)
 		/* Torch forgets to import the modules of some functions: those come in. */
 		if (!r.old)
 			assert_in_range(again.n_lines, r.n_lines, r.n_lines + 2);
-		repro_write(&again, &twice);
+		add_launcher(&again, &twice);
 		if (!r.old)
 			assert_slices(buf_slice(&text), buf_slice(&twice));
 		buf_release(&text);
@@ -397,7 +397,7 @@ static void test_same_text(void **state)
 	struct repro r;
 	struct buf text = {0};
 	open_sample(&r, "repro/repeats.py");
-	repro_write(&r, &text);
+	add_launcher(&r, &text);
 	struct slice rest = r.file.bytes, line, have = buf_slice(&text);
 	while (slice_line(&rest, &line)) {
 		char *want = xstrndup(line.p, line.n);
@@ -431,7 +431,7 @@ static void test_backends(void **state)
 		read_text(&r, buf_str(&b));
 		assert_text(r.backend, cases[i].want);
 		assert_int_equal(r.backend_text, cases[i].text);
-		repro_write(&r, &text);
+		add_launcher(&r, &text);
 		assert_int_equal(repro_read(&again, buf_slice(&text), "x", &err), 0);
 		assert_slices(r.backend, again.backend);
 		repro_release(&again);
@@ -459,7 +459,7 @@ static void test_bare(void **state)
 	assert_int_equal(r.input[0].value.k, 8);
 	assert_int_equal(r.storage[0].nbytes.k, 128);
 	assert_int_equal(r.storage[1].nbytes.k, 0);
-	repro_write(&r, &text);
+	add_launcher(&r, &text);
 	assert_true(slice_starts(buf_slice(&text), "s77 = 8\n"));
 	assert_int_equal(repro_read(&again, buf_slice(&text), "again.py", &err), 0);
 	assert_same_inputs(&r, &again);
@@ -488,7 +488,7 @@ static void test_damaged(void **state)
 			struct err err;
 			if (repro_read(&r, slice_of(p, n), "t.py", &err) == 0) {
 				buf_reset(&out);
-				repro_write(&r, &out);
+				launcher_text(&r, &out, &err);
 			}
 			repro_release(&r);
 		}

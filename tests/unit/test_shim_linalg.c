@@ -1,21 +1,14 @@
 /* LAPACK and complex numbers of libpt2shim.so, through its proxy executor as a model calls them: results that are known, torch's
  * strides, empty and damaged operands. Again in a child without OpenBLAS, where linear algebra says what it needs.
  * tests/live/cases_proxy.py and cases_complex.py have them against torch. */
-#include "../lib/shim.h"
+#include "../lib/shimtensor.h"
 
 #include <math.h>
 #include <sys/wait.h>
 
 /* clang-format off */
 #define OPS(X)                                                                                                         \
-	X(aoti_torch_create_tensor_from_blob_v2, (void *, int64_t, const int64_t *, const int64_t *, int64_t, int32_t, int32_t, int32_t, \
-		handle *, int32_t, const uint8_t *, int64_t))                                                          \
 	X(aoti_torch_new_uninitialized_tensor, (handle *))                                                             \
-	X(aoti_torch_delete_tensor_object, (handle))                                                                   \
-	X(aoti_torch_get_sizes, (handle, int64_t **))                                                                  \
-	X(aoti_torch_get_strides, (handle, int64_t **))                                                                \
-	X(aoti_torch_get_dim, (handle, int64_t *))                                                                     \
-	X(aoti_torch_get_data_ptr, (handle, void **))                                                                  \
 	X(aoti_torch_cpu_convolution, (handle, handle, handle *, const int64_t *, int64_t, const int64_t *, int64_t, const int64_t *, int64_t, \
 		int32_t, const int64_t *, int64_t, int64_t, handle *))                                                 \
 	X(aoti_torch_proxy_executor_call_function, (void *, int, int, int64_t *, int, handle *))
@@ -28,7 +21,7 @@ static void (*shim_proxy_close)(void *executor);
 
 static int load(void **state)
 {
-	void *lib = shim_open();
+	void *lib = shim_tensor_open();
 
 	(void)state;
 #define OP_LOAD(name, params) shim_take(lib, #name, &name);
@@ -36,33 +29,6 @@ static int load(void **state)
 	shim_take(lib, "shim_proxy_open", &shim_proxy_open);
 	shim_take(lib, "shim_proxy_close", &shim_proxy_close);
 	return 0;
-}
-
-#define INTS(...) ((const int64_t[]){__VA_ARGS__})
-
-static handle tensor(int dtype, void *data, int n_dim, const int64_t *size)
-{
-	int64_t stride[8], step = 1;
-	handle h = NULL;
-	for (int i = n_dim - 1; i >= 0; i--) {
-		stride[i] = step;
-		step *= size[i];
-	}
-	assert_int_equal(aoti_torch_create_tensor_from_blob_v2(data, n_dim, size, stride, 0, dtype, 0, -1, &h, 0, NULL, 0), 0);
-	return h;
-}
-
-static void drop(handle h) { aoti_torch_delete_tensor_object(h); }
-
-static void want_layout(handle h, int n_dim, const int64_t *size, const int64_t *stride)
-{
-	int64_t n, *v;
-	aoti_torch_get_dim(h, &n);
-	assert_int_equal(n, n_dim);
-	aoti_torch_get_sizes(h, &v);
-	assert_memory_equal(v, size, (size_t)n_dim * sizeof(*v));
-	aoti_torch_get_strides(h, &v);
-	assert_memory_equal(v, stride, (size_t)n_dim * sizeof(*v));
 }
 
 static double *doubles(handle h)

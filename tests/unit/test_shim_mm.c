@@ -1,7 +1,7 @@
 /* Matrix products, convolutions, attention, packed weights and LSTM of libpt2shim.so: small results that are known, and torch's
  * strides. Twice: with OpenBLAS where it is installed, and in a child without it. tests/live/cases_mm.py and others have them
  * against torch. */
-#include "../lib/shim.h"
+#include "../lib/shimtensor.h"
 
 #include <math.h>
 #include <sys/wait.h>
@@ -9,13 +9,6 @@
 
 /* clang-format off */
 #define OPS(X)                                                                                                         \
-	X(aoti_torch_create_tensor_from_blob_v2, (void *, int64_t, const int64_t *, const int64_t *, int64_t, int32_t, int32_t, int32_t, \
-		handle *, int32_t, const uint8_t *, int64_t))                                                          \
-	X(aoti_torch_delete_tensor_object, (handle))                                                                   \
-	X(aoti_torch_get_sizes, (handle, int64_t **))                                                                  \
-	X(aoti_torch_get_strides, (handle, int64_t **))                                                                \
-	X(aoti_torch_get_dim, (handle, int64_t *))                                                                     \
-	X(aoti_torch_get_data_ptr, (handle, void **))                                                                  \
 	X(aoti_torch_cpu_mm_out, (handle, handle, handle))                                                             \
 	X(aoti_torch_cpu_addmm_out, (handle, handle, handle, handle, double, double))                                  \
 	X(aoti_torch_cpu_bmm_out, (handle, handle, handle))                                                            \
@@ -35,46 +28,12 @@ OPS(SHIM_POINTER)
 
 static int load(void **state)
 {
-	void *lib = shim_open();
+	void *lib = shim_tensor_open();
 
 	(void)state;
 #define OP_LOAD(name, params) shim_take(lib, #name, &name);
 	OPS(OP_LOAD)
 	return 0;
-}
-
-/* ---- tensors ---- */
-
-#define INTS(...) ((const int64_t[]){__VA_ARGS__})
-
-static handle strided(int dtype, void *data, int n_dim, const int64_t *size, const int64_t *stride)
-{
-	handle h = NULL;
-	assert_int_equal(aoti_torch_create_tensor_from_blob_v2(data, n_dim, size, stride, 0, dtype, 0, -1, &h, 0, NULL, 0), 0);
-	return h;
-}
-
-static handle tensor(int dtype, void *data, int n_dim, const int64_t *size)
-{
-	int64_t stride[8], step = 1;
-	for (int i = n_dim - 1; i >= 0; i--) {
-		stride[i] = step;
-		step *= size[i];
-	}
-	return strided(dtype, data, n_dim, size, stride);
-}
-
-static void drop(handle h) { aoti_torch_delete_tensor_object(h); }
-
-static void want_layout(handle h, int n_dim, const int64_t *size, const int64_t *stride)
-{
-	int64_t n, *v;
-	aoti_torch_get_dim(h, &n);
-	assert_int_equal(n, n_dim);
-	aoti_torch_get_sizes(h, &v);
-	assert_memory_equal(v, size, (size_t)n_dim * sizeof(*v));
-	aoti_torch_get_strides(h, &v);
-	assert_memory_equal(v, stride, (size_t)n_dim * sizeof(*v));
 }
 
 static float *floats(handle h)

@@ -416,7 +416,6 @@ static void test_head(void **state)
 	(void)state;
 	struct buf launcher = {0};
 	assert_true(data_load("repro/aot_forward/minifier_launcher.py", &launcher));
-	buf_addc(&launcher, 0);
 	reduce(launcher.p, LIST("config.deterministic = False", "torch.ops"), NULL, PASS(HEAD));
 	size_t config = 0, imports = 0;
 	for (size_t i = 0; i < r.best.n_lines; i++) {
@@ -534,7 +533,6 @@ static void test_document(void **state)
 	struct buf launcher = {0};
 	struct repro doc;
 	assert_true(data_load("repro/aot_forward/minifier_launcher.py", &launcher));
-	buf_addc(&launcher, 0);
 	reduce(launcher.p, LIST("torch.ops"), NULL, NODES);
 	candidate_repro(&r.best, &original, &doc);
 	assert_int_equal(doc.n_inputs, r.best.n_feeds);

@@ -2,7 +2,7 @@
 #include "../lib/test.h"
 
 #include "base/json.h"
-#include "trace/text.h"
+#include "compilation/text.h"
 
 static struct guard guard;
 static struct break_text gbreak;
@@ -200,6 +200,9 @@ static void ids_of_compiled_autograd(void **state)
 	assert_text(recomp.guard, "a == 1");
 	recompile_of(SLICE("12: a"));
 	assert_int_equal(recomp.rejected_by.n, 0);
+	recompile_of(SLICE("0/0: ")); /* pytorch#154707 */
+	assert_text(recomp.rejected_by, "0/0");
+	assert_int_equal(recomp.guard.n, 0);
 }
 
 static void values_only(void **state)

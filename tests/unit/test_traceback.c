@@ -1,7 +1,7 @@
 /* torchlog/traceback: tracebacks taken out of a text. */
 #include "../lib/test.h"
 
-#include "torchlog/traceback.h"
+#include "compilation/traceback.h"
 
 static struct guard guard;
 static struct traceback tb;

@@ -114,7 +114,7 @@ static struct slice saved(const char *name, const struct tensor_meta *m, const v
 	struct tensor_view v = {.meta = *m, .data = data};
 	int fd = open(path, O_RDWR | O_CREAT | O_TRUNC, 0600);
 	assert_true(fd >= 0 && tensor_write(fd, TENSOR_PT, &v, 1, path, &err) == 0);
-	b->len = (size_t)pread(fd, buf_room(b, 1 << 16), 1 << 16, 0);
+	buf_cut(b, (size_t)pread(fd, buf_room(b, 1 << 16), 1 << 16, 0));
 	close(fd);
 	free(path);
 	return buf_slice(b);

@@ -47,7 +47,7 @@ static void gz_add(struct buf *b, const char *p, size_t n)
 	z.next_out = (Bytef *)buf_room(b, room);
 	z.avail_out = (uInt)room;
 	assert_int_equal(deflate(&z, Z_FINISH), Z_STREAM_END);
-	b->len += room - z.avail_out;
+	buf_wrote(b, room - z.avail_out);
 	deflateEnd(&z);
 }
 
@@ -150,7 +150,7 @@ static void large_record(void **state)
 	struct seen s;
 	buf_adds(&b, "a\n");
 	memset(buf_room(&b, 100000), 'b', 100000);
-	b.len += 100000;
+	buf_wrote(&b, 100000);
 	buf_adds(&b, "\nc\nd");
 	put(b.p, b.len);
 	read_path(file, 64, &s);
@@ -241,7 +241,7 @@ static void gzip_members(void **state)
 		gz_add(&z, b.p + at, b.len - at < 333 ? b.len - at : 333);
 	gz_add(&z, "", 0);
 	memset(buf_room(&z, 700), 0, 700);
-	z.len += 700;
+	buf_wrote(&z, 700);
 	put(z.p, z.len);
 	read_path(file, 100, &s);
 	assert_true(slice_eq(buf_slice(&s.all), buf_slice(&b)));

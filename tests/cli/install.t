@@ -1,0 +1,117 @@
+#!/bin/bash
+# make install puts everything in its place, from where it works; make uninstall takes it away, with the folders that it made.
+# shellcheck source=tests/lib/tap.sh
+. "$(dirname "$0")/../lib/tap.sh"
+
+old=(-o all -o "$BUILD/one/bin/pt2utils") # what is built stays as it is
+for t in "${tools[@]}"; do old+=(-o "$BUILD/one/bin/$t"); done
+at() { make -s --no-print-directory -C "$ROOT" "${old[@]}" O="$BUILD" DESTDIR="$TMP/dest" prefix=/usr "$@"; }
+missing() { for f; do [ -s "dest/usr/$f" ] || echo "$f"; done; }
+
+exits "make install-strip" 0 at install-strip
+want=()
+for t in "${tools[@]}"; do
+	want+=("bin/$t" "share/man/man1/$t.1" "share/bash-completion/completions/$t" "share/zsh/site-functions/_$t" "share/fish/vendor_completions.d/$t.fish")
+done
+want+=(lib/pt2utils/libpt2probe.so lib/pt2utils/libpt2shim.so lib/pt2utils/pt2-runner share/doc/pt2utils/NEWS)
+is "all is there" "$(missing "${want[@]}")" ""
+is "documents that the manual pages point at are where they say" \
+	"$(grep -ho '/usr/share/doc/[A-Za-z0-9/._-]*\.md' dest/usr/share/man/man1/* | sort -u | while read -r f; do [ -s "dest$f" ] || echo "$f"; done)" ""
+ok "and they do" grep -q '/usr/share/doc/pt2utils/REPORT.md' dest/usr/share/man/man1/tlparse.1
+is "nothing for debuggers is left" "$(for f in dest/usr/bin/* dest/usr/lib/pt2utils/*; do readelf -SW "$f" | grep -o '\.debug_info'; done)" ""
+exits "what runs models is found from there" 0 env -u PT2_RUNNER dest/usr/bin/pt2-run -q "$DATA/aoti/mlp.pt2" 'f32[5,8]'
+exits "so is what watches processes" 4 dest/usr/bin/aoti-checkinputs -q -- true
+# SLEEF beside what runs models comes before the system's (a wheel brings it).
+sleef=$TMP/dest/usr/lib/pt2utils/libsleef.so.3
+printf 'int sleef;\n' | ${CC:-cc} -shared -x c - -o "$sleef"
+xz -dc "$ROOT/tests/data/aoti/nan/log.pt2.xz" >log.pt2
+unzip -qp "$ROOT/tests/data/aoti/nan/io/log.npz" in0.npy >log.npy
+exits "a SLEEF without its functions beside the runner" 3 dest/usr/bin/pt2-run -q log.pt2 log.npy
+like "is the one that is taken" "$(cat err)" 'Sleef_'
+rm "$sleef"
+for t in "${tools[@]}"; do
+	ok "$t runs" "dest/usr/bin/$t" --version
+done
+# Installed beside a package that has one of this name.
+cp dest/usr/bin/tlparse pt2-tlparse
+exits "a tool under another name" 3 ./pt2-tlparse nowhere
+like "is called so" "$(cat err)" '^pt2-tlparse: '
+like "in its completion" "$(./pt2-tlparse --completion=zsh)" '#compdef pt2-tlparse'
+
+# Python finds them on PATH where no wheel is installed.
+py() { env PATH="$TMP/dest/usr/bin:$PATH" PYTHONPATH="$ROOT/packaging/wheel" python3 "$@"; }
+exits "python -m pt2utils" 0 py -m pt2utils
+is "lists the tools" "$(awk '{print $1}' out | sort | xargs)" "$(printf '%s\n' "${tools[@]}" | sort | xargs)"
+py -u -m pt2utils 2>said | true
+is "to one who does not read them, too" "$(cat said)" ""
+like "with what they are for" "$(cat out)" 'tlparse +Turn structured traces'
+exits "runs one" 2 py -m pt2utils tlparse --nothing
+like "which speaks for itself" "$(cat err)" '^tlparse: unknown option'
+exits "a tool that there is not" 4 py -m pt2utils nothing
+like "is told" "$(cat err)" "pt2utils has no tool 'nothing'"
+exits "pt2utils.run gives the document, a finding (status 1) too" 0 py -c '
+import pt2utils, sys
+print(len(pt2utils.tools()), pt2utils.run("tlparse", sys.argv[1])["schema"], pt2utils.run("aoti-checkinputs", sys.argv[2], "f32[5,9]")["schema"])
+try:
+    pt2utils.run("tlparse", "nowhere")
+except pt2utils.Error as e:
+    print(e.status, e)' "$DATA/simple.log" "$DATA/aoti/mlp.pt2"
+like "and an error where there is none" "$(cat out)" "^${#tools[@]} 2 pt2utils.contract/1
+3 tlparse: .*'nowhere'"
+
+# As `pip install --target` leaves it: programs beside the package, not where its RECORD says, and no lib/pt2utils.
+mkdir -p target/bin target/pt2utils-1.dist-info
+cp -r "$ROOT/packaging/wheel/pt2utils" target
+cp dest/usr/bin/{fxexplain,pt2-run} target/bin
+printf 'Metadata-Version: 2.1\nName: pt2utils\nVersion: 1\n' >target/pt2utils-1.dist-info/METADATA
+echo '../../../bin/fxexplain,,' >target/pt2utils-1.dist-info/RECORD
+exits "programs are found there" 0 env PYTHONPATH="$TMP/target" python3 -m pt2utils fxexplain --version
+exits "what runs models is not" 4 env -u PT2_RUNNER target/bin/pt2-run "$DATA/aoti/mlp.pt2" 'f32[5,8]'
+like "and why is said" "$(cat err)" "lib/pt2utils/pt2-runner', a part of pt2utils \(pip install --target leaves it out: --prefix"
+
+mkdir -p dest/usr/share/man/man1 && touch dest/usr/share/man/man1/other.1
+exits "make uninstall" 0 at uninstall
+is "only what is another's stays" "$(cd dest && find . -mindepth 1)" './usr
+./usr/share
+./usr/share/man
+./usr/share/man/man1
+./usr/share/man/man1/other.1'
+at install && rm -f dest/usr/share/man/man1/other.1 && at uninstall
+is "nothing is left, no empty folder either" "$(find dest -mindepth 1)" ""
+
+# All tools as one program, as the wheel has it, and what lies under their names.
+if [ -x "$BUILD/one/bin/pt2utils" ]; then
+	exits "make install-strip ONE=1" 0 at install-strip ONE=1 DESTDIR="$TMP/one"
+	is "what is under their names is small" "$(cd one/usr/bin && find . -size +64k ! -name pt2utils)" ""
+	for t in "${tools[@]}"; do
+		is "$t of one program" "$("one/usr/bin/$t" --version) $(one/usr/bin/pt2utils "$t" --version)" "$("$t" --version) $("$t" --version)"
+	done
+	ln -s one/usr/bin/fxexplain explain
+	is "by a link of another name, too" "$(./explain --version)" "$(fxexplain --version)"
+	cp one/usr/bin/tlparse one/usr/bin/pt2-tlparse
+	exits "beside another package's tlparse" 3 one/usr/bin/pt2-tlparse nowhere
+	like "it is called so" "$(cat err)" '^pt2-tlparse: '
+	mkdir -p unpacked/data && cp -r one/usr/bin unpacked/scripts && cp -r one/usr/lib unpacked/data
+	exits "a wheel that was only unpacked runs one" 0 env -u PT2_RUNNER unpacked/scripts/pt2-run -q "$DATA/aoti/mlp.pt2" 'f32[5,8]'
+	exits "a model runs" 0 env -u PT2_RUNNER one/usr/bin/pt2-run -q "$DATA/aoti/mlp.pt2" 'f32[5,8]'
+	is "a page is the same" "$(one/usr/bin/tlparse --html=- "$DATA/simple.log" | cksum)" "$(tlparse --html=- "$DATA/simple.log" | cksum)"
+	exits "no tool" 2 one/usr/bin/pt2utils nothing
+	like "tells which there are" "$(cat err)" '^Usage: pt2utils TOOL .*pt2utils fxexplain -h'
+	rm one/usr/bin/pt2utils
+	exits "without the program" 4 one/usr/bin/fxexplain --version
+	like "what is missing is said" "$(cat err)" "^fxexplain: cannot run '.*one/usr/bin/pt2utils', which holds all tools: No such file"
+	rm one/usr/bin/pt2-tlparse
+	at uninstall ONE=1 DESTDIR="$TMP/one"
+	is "and uninstalled" "$(find one -mindepth 1)" ""
+else
+	skip "one program" "not made under sanitizers"
+fi
+
+# INSTALL and STRIP are the user's.
+printf '#!/bin/sh\necho "$@" >>%s/said\n' "$TMP" >say
+chmod +x say
+at install-strip INSTALL="$TMP/say" STRIP="$TMP/say strips"
+ok "INSTALL is honoured" grep -q -- '-m 755 .*bin/tlparse' said
+ok "so is STRIP" grep -q 'strips .*pt2-runner' said
+is "and nothing else installs" "$(find dest -type f)" ""
+done_testing

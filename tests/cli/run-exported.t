@@ -1,0 +1,57 @@
+#!/bin/bash
+# pt2-run on exported programs: their graphs, node by node, against what eager gave; what is refused, and how.
+# shellcheck source=tests/lib/tap.sh
+. "$(dirname "$0")/../lib/tap.sh"
+# shellcheck source=tests/lib/close.sh
+. "$ROOT/tests/lib/close.sh"
+P=$ROOT/tests/data/export/run
+# inputs NAME: as operands; eager NAME: what eager gave, as outputs
+inputs() { local i; for i in $(tensors "$P/$1.pt" | sed -n 's/^in\[\([0-9]*\)\].*/\1/p'); do echo "$P/$1.pt:in[$i]"; done; }
+eager() { tensors "$P/$1.pt" | sed -n 's/^out\[\([0-9]*\)\]/out\1/p'; }
+
+for name in "$P"/*.pt2; do
+	name=$(basename "$name" .pt2)
+	mapfile -t in < <(inputs "$name")
+	eager "$name" >want
+	exits "$name runs" 0 pt2-run "$P/$name.pt2" "${in[@]}" -o got.pt
+	is "$name: it says nothing" "$(cat out err)" ""
+	# A None has no place among what eager gave.
+	tensors got.pt | awk '$2 != "None" { sub(/^out[0-9]+/, "out" n++); print }' >got
+	ok "$name: what eager gave" close got want
+	case $name in halves | whole) continue ;; esac # types are what these are about
+	exits "$name runs in double precision" 0 pt2-run --double "$P/$name.pt2" "${in[@]}" -o got.pt
+	tensors got.pt | awk '$2 != "None" { sub(/^out[0-9]+/, "out" n++); gsub("F64", "F32"); print }' >got
+	ok "$name: to rounding the same" close got want
+done
+
+mapfile -t in < <(inputs transformer)
+exits "several calls" 0 pt2-run -n 3 --json "$P/transformer.pt2" "${in[@]}"
+is "each is counted" "$(jq -r '.times.calls, (.outputs | length)' out | xargs)" "3 1"
+exits "state is that of the file in each call" 0 pt2-run -n 3 "$P/state.pt2" "$P/state.pt:in[0]" -o got.pt
+tensors got.pt >got
+eager state >want
+ok "so that the third gives what the first gave" close got want
+
+exits "another size where that is free" 0 pt2-run --json "$P/transformer.pt2" "i64[3,7]"
+is "is the output's size" "$(jq -c '.outputs[0].size' out)" "[3,7,16]"
+exits "another size where it is not" 3 pt2-run "$P/image.pt2" "f32[2,3,9,8]"
+like "is refused before it runs" "$(cat err)" "expected .*8"
+exits "beyond a bound" 3 pt2-run "$P/symbols.pt2" "f32[200,4]" "f32[200,4]"
+exits "no input" 2 pt2-run "$P/image.pt2"
+exits "what is for code" 2 pt2-run --torch "$P/image.pt2" "f32[2,3,8,8]"
+like "says so" "$(cat err)" "^pt2-run: --torch is for compiled code: '.*image.pt2' is a graph, which is run operator by operator"
+exits "--double of code" 2 pt2-run --double "$DATA/aoti/mlp.pt2" "f32[8,10]"
+like "says so, too" "$(cat err)" "--double is for a graph"
+exits "values over a limit" 3 pt2-run --max-bytes=100 "$P/image.pt2" "f32[2,3,8,8]"
+like "the node is named, and how much" "$(cat err)" "node '[a-z0-9_]*' .aten.*.: .*: [0-9]* bytes more, with [0-9]* that are alive, are over the limit of 100"
+exits "under it" 0 pt2-run --max-bytes=64K "$P/image.pt2" "f32[2,3,8,8]"
+python3 - "$P/maps.pt2" spoilt.pt2 <<'E'
+import sys, zipfile
+with zipfile.ZipFile(sys.argv[1]) as z, zipfile.ZipFile(sys.argv[2], "w") as w:
+    for name in z.namelist():
+        w.writestr(name, z.read(name).replace(b"torch.ops.aten.sin.default", b"torch.ops.aten.sinh_not.default"))
+E
+exits "an operator that is not here" 4 pt2-run spoilt.pt2 "f32[3,4]" "f32[4]"
+like "is named" "$(cat err)" "^pt2-run: 'spoilt.pt2' calls operators that are not here: aten.sinh_not.default"
+exits "weights that are not those" 3 pt2-run --weights "$P/maps.pt" "$P/image.pt2" "f32[2,3,8,8]"
+done_testing

@@ -1,0 +1,116 @@
+#!/bin/bash
+# aoti-verify on recorded pairs of an exported program and its package (scripts/fixtures/verify.py): clean ones, ones in which one instruction of one
+# kernel computes something else (tests/lib/mutate.py), graphs that cannot be followed, dumps, whatever is refused.
+# shellcheck source=tests/lib/tap.sh
+. "$(dirname "$0")/../lib/tap.sh"
+grep -qw avx2 /proc/cpuinfo || skip_all "the recorded models need AVX2"
+P=$ROOT/tests/data/aoti/verify
+for name in norm attention state noise; do
+	cp "$DATA/aoti/verify/$name.pt2" "$P/$name.pt" .
+	cp "$P/$name.exported.pt2" .
+done
+verify() { # verify NAME [PACKAGE [OPTION...]]: with its recorded input
+	local name=$1 package=${2-$1.pt2}
+	shift $(($# < 2 ? $# : 2))
+	aoti-verify "$@" "$name.exported.pt2" "$package" "$name.pt:in[0]"
+}
+
+# ---- clean ones ----
+for name in norm attention; do
+	exits "$name is right" 0 verify $name $name.pt2 --json
+	is "$name: nothing is found, and nothing is left open" \
+		"$(jq -c '[.status, (.runs | map(select(.counts)) | map(.wrong + .open) | add)]' out)" "[0,0]"
+	ok "$name: each kernel has its node, its line of Python and its errors" \
+		jq -e '[.runs[0].calls[] | select(.verdict == "rounding")] | length > 0 and all(.node.name and .compiled_ulp > 0 and .eager_ulp > 0)' out
+done
+verify norm norm.pt2 --json >norm.json
+is "where sizes are free, it tries others; and other values" "$(jq -c '[.runs[].inputs] | unique | length >= 3' norm.json)" true
+is "but not with --no-more" "$(verify norm norm.pt2 --json --no-more | jq '.runs | length')" 1
+# Inductor takes a counter of a module for a constant (pytorch#165444): right once, wrong from the second call on.
+exits "a model with state is called twice, and wrong at the second" 1 verify state state.pt2 --json --no-more
+is "the counter that it leaves" "$(jq -c '[.runs[] | [.run, (.findings | map([.buffer, .got, .want]))]]' out)" \
+	'[[0,[]],[1,[["norm_num_batches_tracked",1,2]]]]'
+exits "as text" 0 verify attention attention.pt2 -a
+like "one line says it" "$(head -1 out)" "^attention.pt2: 5 kernels verified, nothing wrong"
+ok "-a has a row for each call" grep -qE "^ *2 +equal +cpp_fused_clone_split_transpose_view_1" out
+exits "-q" 0 verify attention attention.pt2 -q
+is "says nothing" "$(cat out err)" ""
+
+# ---- one wrong instruction ----
+kinds=
+mutant() { # mutant NAME SEED: what aoti-printer sees of it beside the clean one is what aoti-verify has to name
+	local name=$1 seed=$2 kernel kind what first
+	IFS=$'\t' read -r kernel kind _ what < <(python3 "$ROOT/tests/lib/mutate.py" "$name.pt2" wrong.pt2 "$seed")
+	what="$name, seed $seed: $kind in $kernel ($what)"
+	aoti-printer -q -o clean "$name.pt2" "$name.pt:in[0]" 2>/dev/null
+	aoti-printer --json --diff clean wrong.pt2 "$name.pt:in[0]" >diff.json 2>/dev/null
+	rm -rf clean
+	first=$(jq -r 'if .first == null then "" else .calls[.first].kernel end' diff.json)
+	if [ "$first" != "$kernel" ]; then
+		skip "$what" "this objdump leads to a place that changes nothing"
+		return
+	fi
+	kinds="$kinds $kind"
+	exits "$what: wrong" 1 verify "$name" wrong.pt2 --no-more --json
+	is "$what: is named, first and alone" "$(jq -r '[.runs[].findings[].kernel] | unique | join(" ")' out)" "$kernel"
+	verify "$name" wrong.pt2 --no-more >text
+	ok "$what: and in the text" grep -q "^$kernel (call [0-9]*, wrapper.cpp:[0-9]*) does not compute " text
+}
+if command -v objdump >/dev/null; then
+	while read -r name seed; do mutant "$name" "$seed"; done <<-END
+		norm 5
+		norm 7
+		attention 5
+		attention 6
+		attention 14
+		state 1
+		state 9
+	END
+	is "one of each kind" "$(tr ' ' '\n' <<<"$kinds" | sort -u | xargs)" "bound comparison constant operator"
+	python3 "$ROOT/tests/lib/mutate.py" attention.pt2 wrong.pt2 6 >/dev/null
+	exits "--error-exitcode" 42 verify attention wrong.pt2 -q --error-exitcode=42
+	verify attention wrong.pt2 >text
+	ok "the user's line is told" grep -q '^ *line .*verify.py:[0-9]* in forward' text
+	ok "and the worst element" grep -qE '^ *values .* elements differ; at \[[0-9, ]+\] it is .*, and should be ' text
+else
+	skip "mutants" "no objdump"
+fi
+
+# ---- no verdict ----
+exits "random numbers cannot be verified" 5 verify noise
+like "and it says so" "$(cat out)" "rand_like: it draws random numbers"
+exits "--partial forgives that" 0 verify noise noise.pt2 --partial -q
+mkdir spoilt && (cd spoilt && unzip -q ../norm.exported.pt2 && sed -i 's/torch.ops.aten.gelu.default/torch.ops.aten.gelu_not.default/' ./*/models/model.json &&
+	zip -qr0 ../spoilt.pt2 .)
+run aoti-verify spoilt.pt2 norm.pt2 'norm.pt:in[0]'
+like "an operator that is not here leaves it open, or is refused by name" "$status $(cat out err)" "^[45] .*gelu_not"
+
+# ---- dumps ----
+aoti-printer -q -i -o dump attention.pt2 'attention.pt:in[0]' 2>/dev/null
+exits "a dump instead of a model" 0 aoti-verify --json attention.exported.pt2 dump
+is "has the same verdicts" "$(jq -c '[.runs[0].calls[].verdict]' out)" "$(verify attention attention.pt2 --json | jq -c '[.runs[0].calls[].verdict]')"
+exits "with inputs besides" 2 aoti-verify attention.exported.pt2 dump 'attention.pt:in[0]'
+like "is refused" "$(cat err)" "holds its inputs: give no others"
+aoti-printer -q -o bare attention.pt2 'attention.pt:in[0]' 2>/dev/null
+exits "a dump without inputs" 3 aoti-verify attention.exported.pt2 bare
+like "says how to save them" "$(cat err)" "inputs"
+cp -r dump cut && truncate -s 100 "$(find cut -name '*after*.npy' | sort | head -1)"
+run aoti-verify attention.exported.pt2 cut
+like "a damaged tensor is named" "$status $(cat err)" "^3 .*\.npy"
+cp -r dump bent && sed -i '3s/"values":\[/"values":[[/' bent/calls.jsonl
+exits "a damaged index" 3 aoti-verify attention.exported.pt2 bent
+like "is named" "$(cat err)" "calls.jsonl"
+
+# ---- what is refused ----
+run aoti-verify norm.exported.pt2 attention.pt2 'attention.pt:in[0]'
+like "the graph of another package is no verdict" "$status" '^[35]$'
+exits "no model" 2 aoti-verify norm.exported.pt2
+exits "a graph that is none" 3 aoti-verify norm.pt norm.pt2 'norm.pt:in[0]'
+exits "no such file" 3 aoti-verify no.pt2 norm.pt2 'norm.pt:in[0]'
+exits "--quiet with --json" 2 verify norm norm.pt2 --quiet --json
+exits "--all with --json" 2 verify norm norm.pt2 --all --json
+exits "--runs 0" 2 verify norm norm.pt2 --runs 0
+mkdir private
+TMPDIR=$PWD/private run verify norm norm.pt2 -q
+is "no private folder is left" "$(ls private)" ""
+done_testing

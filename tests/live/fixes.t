@@ -1,0 +1,16 @@
+#!/bin/bash
+# Every line that share/breaks/fixes.txt and the recompiles call a fix, tried: tests/live/fixes, with the torch of the live tests
+# (PT2_PYTHON: another's).
+# shellcheck source=tests/lib/tap.sh
+. "$(dirname "$0")/../lib/tap.sh"
+python=$("$ROOT/scripts/live-venv" "$BUILD" 2>venv.err) || skip_all "$(tail -n 1 venv.err)"
+export TORCH_TRACE=$TMP/none
+mkdir none
+while read -r line; do
+	case $line in
+	ok*) pass "${line#* - }" ;;
+	"not ok"*) fail "${line#* - }" ;;
+	"#"*) echo "$line" ;;
+	esac
+done < <("$python" "$ROOT/tests/live/fixes.py" out "$ROOT"/tests/live/fixes/*.py || echo "not ok 0 - fixes.py ran to its end")
+done_testing

@@ -1,0 +1,240 @@
+#!/usr/bin/env python3
+"""aoti-verify held against the truth, on the models of track_zoo.py.
+
+    verify.py texts ZOO OUT            with torch: packages in which one token of one kernel's C++ text (and so of its binary) is another:
+                                       OUT/MODEL.KIND.pt2, and OUT/MODEL.KIND.json {"kernel", "kind", "what"}; what is there stays
+    verify.py clean ZOO                "NAME STATUS" for each clean model, NAME from ZOO
+    verify.py mutants ZOO OUT SEEDS [MODEL...]
+                                       for each model that many packages made by tests/lib/mutate.py, and those of OUT: a line each, then the counts
+
+The truth of a mutant is told without aoti-verify: values that the clean package and the mutant write, as aoti-printer saves them, compared at the first
+call of the changed kernel. "visible": other by more than rounding; "rounding"; "invisible": the same; "unrunnable": it crashes or never ends.
+$BUILD/bin is where the tools are. A line of what was not named has all that makes it again: model, seed or kind.
+"""
+import collections
+import glob
+import json
+import os
+import random
+import re
+import shutil
+import subprocess
+import sys
+import tempfile
+
+import numpy as np
+
+HERE = os.path.dirname(os.path.abspath(__file__))
+MUTATE = os.path.join(os.path.dirname(HERE), "lib", "mutate.py")
+ROUNDING = 1e-6  # of the greatest number; float32 has 6e-8
+
+# kind: (what is looked for in a kernel's text, what stands there instead)
+TEXTS = {
+    "operator": (r"(= \w+) \+ (\w+;)", r"\1 - \2"),
+    "order": (r"= (\w+) - (\w+);", r"= \2 - \1;"),
+    "cast": (r"(auto tmp\d+ = )(tmp\d+ [-+*] tmp\d+)(;)", r"\1(\2).trunc()\3"),  # as through an integer
+    "constant": (r"static_cast<float>\((\d+\.\d+)\)", lambda m: "static_cast<float>(%r)" % (float(m[1]) * 1.5)),
+    "comparison": (r"(decltype\(\w+\)\()?(tmp\d+) < (tmp\d+)|(tmp\d+) > (tmp\d+)", lambda m: m[0].replace("<", "@").replace(">", "<").replace("@", ">")),
+    "initial": (r"(float tmp_acc\d+ = )0;", r"\g<1>1;"),
+    "index": (r"(in_ptr\d+ \+ static_cast<int64_t>\(x\d+) \+ \d+L\*x\d+\)", r"\1)"),
+    "tail": (r"(x\d+<static_cast<int64_t>\()(\d+)(L\); x\d+\+=static_cast<int64_t>\(1L\))", lambda m: m[1] + str(max(1, int(m[2]) - 1)) + m[3]),
+}
+
+TEXT_MODELS = ("mlp", "embed", "bert", "llama", "convnext")
+
+
+def bare(name):
+    return os.path.basename(name)[: -len(".pt2")]
+
+
+def tool(name, *arguments, timeout=300):
+    program = os.path.join(os.environ["BUILD"], "bin", name)
+    try:
+        return subprocess.run([program, *arguments], capture_output=True, text=True, timeout=timeout)
+    except subprocess.TimeoutExpired:
+        return subprocess.CompletedProcess(arguments, 124, "", "timeout")
+
+
+# ---- mutants by text ----
+
+
+def change(text, kind, rng):
+    """The kernels' text with one token changed: (text, kernel, what); None: there is no place."""
+    pattern, new = TEXTS[kind]
+    starts = [(m.start(), m[1]) for m in re.finditer(r'extern "C"\s+void\s+(cpp_\w+)', text)]
+    places = [m for m in re.finditer(pattern, text) if starts and m.start() > starts[0][0]]
+    if not places:
+        return None
+    m = rng.choice(places)
+    other = m.expand(new) if isinstance(new, str) else new(m)
+    if other == m[0]:
+        return None
+    kernel = [name for start, name in starts if start < m.start()][-1]
+    return text[: m.start()] + other + text[m.end():], kernel, "%s becomes %s" % (m[0], other)
+
+
+def texts(zoo, out):
+    import torch
+    import torch._inductor.codecache as codecache
+
+    torch._inductor.config.force_disable_caches = True
+    compiler = codecache.AotCodeCompiler
+    real = compiler.compile.__func__
+    os.makedirs(out, exist_ok=True)
+    for kind in TEXTS:
+        for name in TEXT_MODELS:
+            path = os.path.join(out, "%s.%s" % (name, kind))
+            if os.path.exists(path + ".json"):
+                continue
+            made = []
+
+            def compile(cls, graph, wrapper, kernels, *args, **kw):
+                changed = change(kernels, kind, random.Random(name + kind))
+                if not changed:
+                    raise LookupError("no place")
+                made.extend(changed[1:])
+                return real(cls, graph, wrapper, changed[0], *args, **kw)
+
+            compiler.compile = classmethod(compile)
+            try:
+                program = torch.export.load(os.path.join(zoo, name + ".exported.pt2"))
+                torch._inductor.aoti_compile_and_package(program, package_path=path + ".pt2")
+                with open(path + ".json", "w") as f:
+                    json.dump({"kernel": made[0], "kind": kind, "what": made[1]}, f)
+            except Exception as e:  # no place in this model, or its compiler refuses the text
+                print("%s %s: %s" % (name, kind, str(e).strip().splitlines()[0][:120] if str(e).strip() else type(e).__name__), flush=True)
+            finally:
+                compiler.compile = classmethod(real)
+
+
+# ---- the truth ----
+
+
+def dump(package, inputs, folder):
+    shutil.rmtree(folder, ignore_errors=True)
+    return tool("aoti-printer", "-q", "-i", "-o", folder, package, inputs, timeout=60).returncode
+
+
+def load(path):
+    """A saved tensor; what numpy lacks (bfloat16, float8) is in a .safetensors file: bfloat16 as float32, others as their bytes."""
+    if path.endswith(".npy"):
+        return np.load(path)
+    with open(path, "rb") as f:
+        data = f.read()
+    start = 8 + int.from_bytes(data[:8], "little")
+    (meta,) = (v for k, v in json.loads(data[8:start]).items() if k != "__metadata__")
+    body = data[start:][slice(*meta["data_offsets"])]
+    return (np.frombuffer(body, "<u2").astype("<u4") << 16).view("<f4") if meta["dtype"] == "BF16" else np.frombuffer(body, "u1")
+
+
+def written(folder, kernel):
+    """What the kernel's first call wrote; None: it was not called."""
+    with open(folder + "/calls.jsonl") as f:
+        for line in f:
+            call = json.loads(line)
+            if call.get("kernel") == kernel:
+                return [load(folder + "/" + v["file"]) for v in call["values"] if v["when"] == "after" and v["role"] in ("out", "inout") and "file" in v]
+    return None
+
+
+def apart(a, b):
+    """The greatest difference, of the greatest number."""
+    most = 0.0
+    for x, y in zip(a, b):
+        if x.dtype.kind not in "fc":
+            most = max(most, 0.0 if np.array_equal(x, y) else np.inf)
+            continue
+        x, y = x.astype(np.complex128), y.astype(np.complex128)
+        finite = np.isfinite(x) & np.isfinite(y)
+        if not np.array_equal(np.isfinite(x), np.isfinite(y)):
+            return np.inf
+        size = np.abs(x[finite]).max(initial=0)
+        off = np.abs(x[finite] - y[finite]).max(initial=0)
+        most = max(most, off / size if size else np.inf if off else 0.0)
+    return most
+
+
+def truth(clean, package, inputs, kernel, folder):
+    if dump(package, inputs, folder):
+        return "unrunnable", 0
+    a, b = written(clean, kernel), written(folder, kernel)
+    if not a or not b:
+        return "invisible", 0
+    off = apart(a, b)
+    return ("invisible" if off == 0 else "rounding" if off < ROUNDING else "visible"), off
+
+
+# ---- the verdict ----
+
+
+def arguments(zoo, name):
+    flat = os.path.join(zoo, name + ".flat.pt")
+    inputs = flat if os.path.exists(flat) else os.path.join(zoo, name + ".in.pt")
+    weights = os.path.join(zoo, name + ".weights.pt")
+    return inputs, (["--weights", weights] if name == "noweights" else [])
+
+
+def verdict(zoo, name, package, *options):
+    inputs, weights = arguments(zoo, name)
+    return tool("aoti-verify", "--json", *options, *weights, os.path.join(zoo, name + ".exported.pt2"), package, inputs)
+
+
+def named(p):
+    """The kernels that are found, in order, by what counts."""
+    if p.returncode not in (0, 1, 5):
+        return None
+    return [f["kernel"] for r in json.loads(p.stdout)["runs"] if r["counts"] for f in r["findings"]]
+
+
+def models(zoo):
+    return [bare(p) for p in sorted(glob.glob(zoo + "/*.pt2")) if not p.endswith(".exported.pt2") and os.path.exists(p[:-4] + ".exported.pt2")]
+
+
+def clean(zoo):
+    for name in models(zoo):
+        p = verdict(zoo, name, os.path.join(zoo, name + ".pt2"))
+        found = named(p)
+        print(name, p.returncode, *(found or []), p.stderr.strip().splitlines()[-1][:160] if p.returncode not in (0, 5) and p.stderr.strip() else "", flush=True)
+
+
+def judge(zoo, name, package, kernel, how, work, count):
+    inputs, _ = arguments(zoo, name)
+    size, off = truth(work + "/clean", package, inputs, kernel, work + "/wrong")
+    if size == "unrunnable":
+        count[size] += 1
+        return
+    p = verdict(zoo, name, package, "--no-more")
+    found = named(p)
+    said = "failed" if found is None else "named" if found[:1] == [kernel] else "blamed" if found else "open" if p.returncode == 5 else "silent"
+    count[size, said] += 1
+    if (size, said) not in (("visible", "named"), ("invisible", "silent")):
+        print("%s %s: %s by %.2g, %s: %s %s" % (name, how, size, off, said, kernel, found or p.stderr.strip()[-160:]), flush=True)
+
+
+def mutants(zoo, out, seeds, *wanted):
+    count, used = collections.Counter(), set()
+    with tempfile.TemporaryDirectory() as work:
+        for name in wanted or models(zoo):
+            if name == "noweights" or dump(os.path.join(zoo, name + ".pt2"), arguments(zoo, name)[0], work + "/clean"):
+                continue
+            for seed in range(int(seeds)):
+                p = subprocess.run([sys.executable, MUTATE, os.path.join(zoo, name + ".pt2"), work + "/m.pt2", str(seed)], capture_output=True, text=True)
+                if p.returncode:
+                    break
+                kernel, kind, _, what = p.stdout.rstrip("\n").split("\t")
+                judge(zoo, name, work + "/m.pt2", kernel, "seed %d, %s (%s)" % (seed, kind, what), work, count)
+                used.add(name)
+            for made in sorted(glob.glob("%s/%s.*.json" % (out, name))):
+                with open(made) as f:
+                    m = json.load(f)
+                judge(zoo, name, made[: -len("json")] + "pt2", m["kernel"], "text %s (%s)" % (m["kind"], m["what"]), work, count)
+                count["by text"] += 1
+    visible = sum(n for k, n in count.items() if k[0] == "visible")
+    blamed = sum(n for k, n in count.items() if k[0] == "invisible" and k[1] in ("named", "blamed"))
+    print("counts", json.dumps({"models": len(used), "mutants": sum(n for k, n in count.items() if k != "by text"), "by_text": count["by text"], "visible": visible,
+                                "named": count["visible", "named"], "rounding": sum(n for k, n in count.items() if k[0] == "rounding"),
+                                "rounding_named": count["rounding", "named"], "invisible_blamed": blamed, "unrunnable": count["unrunnable"]}))
+
+
+if __name__ == "__main__":
+    {"texts": texts, "clean": clean, "mutants": mutants}[sys.argv[1]](*sys.argv[2:])
