@@ -1,6 +1,8 @@
 /* diff.c - tlparse --diff BEFORE AFTER: reading, pairing of logs, JSON, the summary on a terminal. */
 #include "diff.h"
 
+#include "compilation/document.h"
+
 #include "tool/diag.h"
 #include "tool/screen.h"
 #include "tool/output.h"
@@ -29,28 +31,42 @@ static int by_rank(const void *a, const void *b)
 	return x->t.first_usec < y->t.first_usec ? -1 : x->t.first_usec > y->t.first_usec;
 }
 
+/* A log, or the inputs of a document. */
+static int read_log(struct diff_set *d, struct diff_side *side, const char *path, const struct trace_hooks *h, struct err *err)
+{
+	if (!document_is_there(path)) {
+		GROW(side->log, side->n, side->cap, 1);
+		int status = compare_read(&side->log[side->n], path, temp_file, h, err);
+		side->n += status == 0;
+		return status;
+	}
+	struct facts *all = xcalloc(1, sizeof(*all));
+	GROW(d->document, d->n_document, d->cap_document, 1);
+	d->document[d->n_document++] = all;
+	if (document_load(all, path, NULL, NULL, err) < 0)
+		return -1;
+	GROW(side->log, side->n, side->cap, all->n_input);
+	for (uint32_t k = 0; k < all->n_input; k++)
+		compare_input(&side->log[side->n++], path, all, k);
+	return 0;
+}
+
 static void read_side(struct diff_set *d, unsigned s, char **path, size_t n, const struct tlparse_options *opt)
 {
 	struct diff_side *side = &d->side[s];
 	struct trace_hooks h = {.progress = opt->quiet ? NULL : show_progress};
 	struct err err;
-	side->log = xcalloc(n, sizeof(*side->log));
 	for (size_t i = 0; i < n; i++) {
-		if (compare_read(&side->log[side->n], path[i], temp_file, &h, &err) == 0) {
-			side->n++;
-		} else if (n == 1 || err.status != EXIT_INPUT) {
+		if (read_log(d, side, path[i], &h, &err) == 0)
+			continue;
+		if (n == 1 || err.status != EXIT_INPUT)
 			die_err(&err);
-		} else {
-			warn("%s", err.text);
-			d->lost++;
-		}
+		warn("%s", err.text);
+		d->lost++;
 	}
 	if (!side->n)
 		die(EXIT_INPUT, "nothing could be read in '%s'", side->name);
 	qsort(side->log, side->n, sizeof(*side->log), by_rank);
-	side->trace = xcalloc(side->n, sizeof(*side->trace));
-	for (unsigned i = 0; i < side->n; i++)
-		side->trace[i] = side->log[i].t;
 }
 
 static void add_pair(struct diff_set *d, struct compare_log *a, struct compare_log *b)
@@ -101,9 +117,36 @@ static void release(struct diff_set *d)
 		for (unsigned i = 0; i < d->side[s].n; i++)
 			compare_log_release(&d->side[s].log[i]);
 		free(d->side[s].log);
-		free(d->side[s].trace);
 	}
+	for (size_t i = 0; i < d->n_document; i++) {
+		facts_release(d->document[i]);
+		free(d->document[i]);
+	}
+	free(d->document);
 	free(d->pair);
+}
+
+/* ---- counts ---- */
+
+static struct facts_sums sums_of(const struct diff_side *side)
+{
+	struct facts_sums all = {.compile_seconds = -1}, one;
+	for (unsigned i = 0; i < side->n; i++) {
+		facts_sums(side->log[i].t.f, NONE, &one);
+		facts_sums_add(&all, &one);
+	}
+	return all;
+}
+
+static double seconds_of(const struct facts_sums *s) { return s->compile_seconds > 0 ? s->compile_seconds : 0; }
+
+/* The first that is named. */
+static struct slice side_version(const struct diff_side *side)
+{
+	for (unsigned i = 0; i < side->n; i++)
+		if (side->log[i].t.torch_version != NONE)
+			return facts_text(side->log[i].t.f, side->log[i].t.torch_version);
+	return slice_of(NULL, 0);
 }
 
 /* ---- JSON ---- */
@@ -138,6 +181,12 @@ static const char *unit_text(const struct compare_log *l, uint32_t unit, char te
 	return compile_id_text(&id, text);
 }
 
+/* Of a document's input the path that the document has. */
+static struct slice name_of(const struct compare_log *l)
+{
+	return !l ? SLICE("(none)") : l->inputs > 1 ? facts_text(l->t.f, l->t.f->input[0].path) : slice_str(l->t.path);
+}
+
 static void put_log_name(struct json_out *o, const char *key, const struct compare_log *l)
 {
 	json_key(o, key);
@@ -146,7 +195,7 @@ static void put_log_name(struct json_out *o, const char *key, const struct compa
 		return;
 	}
 	json_obj(o);
-	json_member_str(o, "path", slice_str(l->t.path));
+	json_member_str(o, "path", name_of(l));
 	json_member_count(o, "rank", l->t.rank);
 	json_member_u64(o, "pid", l->t.pid);
 	json_member_bool(o, "damaged", trace_damaged(&l->t));
@@ -202,7 +251,7 @@ static void put_texts(struct json_out *o, const struct compare *c, const struct 
 		const struct trace_artifact *a = &c->a->t.artifact[t->a], *b = &c->b->t.artifact[t->b];
 		json_obj(o);
 		json_member_u64(o, "compile_id", t->pair);
-		json_member_str(o, "name", intern_get(&c->b->t.names, b->name));
+		json_member_str(o, "name", intern_get(&c->b->t.f->names, b->name));
 		json_member_u64(o, "before_line", a->line);
 		json_member_u64(o, "after_line", b->line);
 		json_member_u64(o, "removed", t->removed);
@@ -258,7 +307,12 @@ void diff_document(struct json_out *o, const struct diff_set *d, const struct di
 	for (unsigned s = 0; s < 2; s++) {
 		json_member_obj(o, s ? "after" : "before");
 		json_member_str(o, "name", slice_str(d->side[s].name));
-		report_summary(o, d->side[s].trace, d->side[s].n);
+		struct facts_sums sums = sums_of(&d->side[s]);
+		json_member_obj(o, "summary");
+		json_member(o, "torch_version", side_version(&d->side[s]));
+		json_member_u64(o, "logs", d->side[s].n);
+		document_sums(o, &sums);
+		json_close(o);
 		json_close(o);
 	}
 	json_member_obj(o, "counts");
@@ -363,10 +417,7 @@ static void add_row(struct buf *b, const struct compare *c, const struct compare
 
 static void add_summary(struct buf *b, const struct diff_set *d)
 {
-	struct report_sums sum[2] = {{0}};
-	for (unsigned s = 0; s < 2; s++)
-		for (unsigned i = 0; i < d->side[s].n; i++)
-			report_add(&d->side[s].trace[i], &sum[s]);
+	const struct facts_sums sum[2] = {sums_of(&d->side[0]), sums_of(&d->side[1])};
 	const struct {
 		const char *name;
 		uint64_t v[2];
@@ -374,20 +425,20 @@ static void add_summary(struct buf *b, const struct diff_set *d)
 	    {"frames", {sum[0].frames, sum[1].frames}},
 	    {"compiles", {sum[0].compiles, sum[1].compiles}},
 	    {"recompiles", {sum[0].recompiles, sum[1].recompiles}},
-	    {"graph breaks", {sum[0].breaks, sum[1].breaks}},
+	    {"graph breaks", {sum[0].graph_breaks, sum[1].graph_breaks}},
 	    {"failures", {sum[0].failures, sum[1].failures}},
 	    {"graphs", {sum[0].graphs, sum[1].graphs}},
 	};
 	for (unsigned i = 0; i < ARRAY_LEN(count); i++)
 		buf_addf(b, "%-14s %8llu -> %llu\n", count[i].name, (unsigned long long)count[i].v[0], (unsigned long long)count[i].v[1]);
-	buf_addf(b, "%-14s %8.1f -> %.1f\n", "compile s", sum[0].seconds, sum[1].seconds);
+	buf_addf(b, "%-14s %8.1f -> %.1f\n", "compile s", seconds_of(&sum[0]), seconds_of(&sum[1]));
 	if (!diff_differs(d))
 		buf_adds(b, "no difference\n");
 	for (unsigned i = 0; i < d->n; i++) {
 		const struct diff_pair *p = &d->pair[i];
 		const struct compare *c = &p->c;
 		if (d->n > 1 && (!p->a || !p->b || compare_differs(c)))
-			buf_addf(b, "\n%s -> %s\n", p->a ? p->a->t.path : "(none)", p->b ? p->b->t.path : "(none)");
+			buf_addf(b, "\n%.*s -> %.*s\n", SL(name_of(p->a)), SL(name_of(p->b)));
 		for (unsigned k = 0; k < COMPARE_KIND_COUNT; k++) {
 			uint32_t shown = 0, all = c->rows[k] + c->more[k];
 			if (!all)
@@ -409,7 +460,7 @@ static void add_summary(struct buf *b, const struct diff_set *d)
 			const struct compare_text *t = &c->text[r];
 			char text[COMPILE_ID_TEXT];
 			buf_addf(b, "    ~ [%s] ", unit_text(c->b, c->pair[t->pair].b, text));
-			add_short(b, intern_get(&c->b->t.names, c->b->t.artifact[t->b].name), 80);
+			add_short(b, intern_get(&c->b->t.f->names, c->b->t.artifact[t->b].name), 80);
 			if (t->shown)
 				buf_addf(b, ": -%u +%u lines\n", t->removed, t->added);
 			else
@@ -452,16 +503,6 @@ static void write_out(const struct diff_set *d, const struct tlparse_options *op
 	}
 }
 
-static void refuse(const char *out, char **path, size_t n)
-{
-	struct stat a, b;
-	if (stat(out, &a) < 0 || !S_ISREG(a.st_mode))
-		return;
-	for (size_t i = 0; i < n; i++)
-		if (stat(path[i], &b) == 0 && a.st_dev == b.st_dev && a.st_ino == b.st_ino)
-			die(EXIT_USAGE, "will not overwrite '%s': it is the input", out);
-}
-
 int diff_main(const struct tlparse_options *opt, const char *const name[2], char **const path[2], const size_t n[2])
 {
 	struct diff_set d = {.side = {{.name = name[0]}, {.name = name[1]}}};
@@ -470,7 +511,7 @@ int diff_main(const struct tlparse_options *opt, const char *const name[2], char
 	if (!strcmp(name[0], "-") && !strcmp(name[1], "-"))
 		die(EXIT_USAGE, "only one of the two can be standard input");
 	for (unsigned s = 0; to && s < 2; s++)
-		refuse(to, path[s], n[s]);
+		tlparse_refuse_input(to, path[s], n[s]);
 	for (unsigned s = 0; s < 2; s++)
 		read_side(&d, s, path[s], n[s], opt);
 	pair_logs(&d);

@@ -2,13 +2,12 @@
 #ifndef TLPARSE_DIFF_H
 #define TLPARSE_DIFF_H
 #include "tlparse.h"
-#include "ranks/compare.h"
+#include "compare/compare.h"
 
 struct diff_side {
 	const char *name; /* the operand */
 	struct compare_log *log;
-	struct trace *trace; /* the same, as report_summary wants them; borrowed from log */
-	unsigned n;
+	unsigned n, cap;
 };
 /* A log of each side, or of one. */
 struct diff_pair {
@@ -21,6 +20,8 @@ struct diff_set {
 	struct diff_pair *pair;
 	unsigned n;
 	unsigned lost;
+	struct facts **document; /* that logs are inputs of */
+	size_t n_document, cap_document;
 };
 
 /* Where the page has the text of a row: {block, offset}, by pair and row. */

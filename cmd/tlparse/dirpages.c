@@ -3,12 +3,13 @@
 
 #include "base/srcloc.h"
 
-static struct slice name(const struct trace *t, uint32_t n) { return n == NONE ? slice_of("", 0) : intern_get(&t->names, n); }
+static struct slice name(const struct trace *t, uint32_t n) { return n == NONE ? slice_of("", 0) : intern_get(&t->f->names, n); }
 
 /* depth: folders between the page and the report's top. */
 static void head_of(struct buf *b, struct slice title, unsigned depth, bool policy)
 {
-	html_raw(b, "<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"UTF-8\">\n");
+	html_raw(b, "<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"UTF-8\">\n"
+		    "<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n");
 	if (policy)
 		html_policy(b, slice_of("", 0), true);
 	html_raw(b, "<title>");
@@ -56,7 +57,7 @@ static void frame_html(struct buf *b, struct slice file, int64_t line, struct sl
 	if (key) {
 		size_t n = 0;
 		key += 16;
-		while (key + n < file.p + file.n && key[n] >= '0' && key[n] <= '9')
+		while (key + n < file.p + file.n && is_digit(key[n]))
 			n++;
 		html_raw(b, "<a href=\"");
 		for (unsigned i = 0; i < depth; i++)
@@ -101,8 +102,8 @@ static void stack_html(struct buf *b, const struct trace *t, const struct json_t
 		}
 		for (unsigned j = 0; j < 3; j++)
 			text[j] = slice_of(tmp.p + (j ? end[j - 1] : 0), end[j] - (j ? end[j - 1] : 0));
-		if (!text[0].n && json_u64(tape, json_get(tape, i, "filename"), &file) && file < t->n_string)
-			text[0] = name(t, t->string[file]);
+		if (!text[0].n && json_u64(tape, json_get(tape, i, "filename"), &file))
+			text[0] = name(t, trace_string(t, file));
 		json_i64(tape, json_get(tape, i, "line"), &line);
 		html_raw(b, "<li>");
 		frame_html(b, text[0], line, text[1], text[2], 1);
@@ -123,7 +124,7 @@ static void trie_frame(struct buf *b, const struct trace *t, const struct trace_
 		uint32_t compile = trie->start[i].compile;
 		if (compile == NONE)
 			continue;
-		const struct trace_compile *c = &t->compile[compile];
+		const struct fact_attempt *c = &t->f->attempt[compile];
 		compile_id_text(&c->id, id);
 		buf_addf(b, "<a class=\"status-%s\" href=\"#[%s]\">[%s]</a> ", status_class[c->status], id, id);
 	}
@@ -367,7 +368,7 @@ void page_metrics(struct buf *b, const struct trace *t, const struct trace_scan 
 {
 	const struct json_tape *tape = &s->tape;
 	uint32_t v = trace_value(s, r, KIND_compilation_metrics);
-	const struct trace_compile *c = &t->compile[r->compile];
+	const struct fact_attempt *c = &t->f->attempt[r->attempt];
 	char id[COMPILE_ID_TEXT];
 	head(b, SLICE("Compilation metrics"), 1);
 	heading(b, "Compilation info for ", slice_str(compile_id_text(&c->id, id)));
@@ -388,8 +389,7 @@ void page_metrics(struct buf *b, const struct trace *t, const struct trace_scan 
 	/* The attempts of a compile id share its stack: the last that has one. */
 	struct compile_id attempt = c->id;
 	for (unsigned tries = 0; tries < 32 && attempt.attempt >= -1; tries++, attempt.attempt--) {
-		uint32_t k = intern_find(&t->ids, slice_of((const char *)&attempt, sizeof(attempt)));
-		const struct trace_compile *x = k == NONE ? NULL : &t->compile[k];
+		const struct fact_attempt *x = trace_attempt(t, &attempt, c->process, c->generation);
 		if (!x || x->stack == NONE)
 			continue;
 		html_raw(b, "<details><summary>Stack</summary><ul class=\"stack\">");
@@ -435,7 +435,7 @@ void page_bwd_metrics(struct buf *b, const struct trace *t, const struct trace_s
 {
 	char id[COMPILE_ID_TEXT];
 	head(b, name(t, a->name), 1);
-	heading(b, "Backward compilation info for ", slice_str(compile_id_text(&t->compile[r->compile].id, id)));
+	heading(b, "Backward compilation info for ", slice_str(compile_id_text(&t->f->attempt[r->attempt].id, id)));
 	metrics_table(b, &s->tape, trace_value(s, r, (enum trace_kind)a->kind));
 	tail(b);
 }
@@ -456,12 +456,11 @@ static void damage_banner(struct buf *b, const struct trace *t)
 
 void page_damage(struct buf *b, const struct trace *t) { damage_banner(b, t); }
 
-static uint32_t metrics_page(const struct trace *t, uint32_t compile, uint32_t number)
+/* The id of a row's attempt; "-/-" where what tells of it names none, as an exception does that ended torch.export. */
+static const char *attempt_text(const struct trace *t, uint32_t attempt, char id[COMPILE_ID_TEXT])
 {
-	for (uint32_t k = t->compile[compile].first_artifact; k != NONE; k = t->artifact[k].next)
-		if (t->artifact[k].number == number)
-			return k;
-	return NONE;
+	static const struct compile_id none = {.autograd = -1, .frame = -1, .compile = -1};
+	return compile_id_text(attempt == NONE ? &none : &t->f->attempt[attempt].id, id);
 }
 
 void page_failures(struct buf *b, const struct trace *t)
@@ -471,14 +470,14 @@ void page_failures(struct buf *b, const struct trace *t)
 	head(b, SLICE("Failures and restarts"), 0);
 	html_raw(b, "<h1>Failures, restarts and graph breaks</h1>\n<table class=\"sortable\"><thead><tr><th>Compile id</th>"
 		    "<th>Failure type</th><th>Reason</th><th>User code</th></tr></thead><tbody>\n");
-	for (uint32_t i = 0; i < t->n_failure; i++) {
-		const struct trace_failure *f = &t->failure[i];
-		uint32_t k = metrics_page(t, f->compile, f->metrics);
-		compile_id_text(&t->compile[f->compile].id, id);
+	for (uint32_t i = t->from.failure; i < t->f->n_failure; i++) {
+		const struct fact_failure *f = &t->f->failure[i];
+		const struct trace_artifact *a = f->src.artifact == NONE ? NULL : trace_numbered(t, f->src.artifact);
+		attempt_text(t, f->src.attempt, id);
 		html_raw(b, "<tr><td>");
 		buf_reset(&path);
-		if (k != NONE) {
-			trace_artifact_path(t, &t->artifact[k], false, &path);
+		if (a) {
+			trace_artifact_path(t, a, false, &path);
 			html_link(b, buf_slice(&path), slice_str(id));
 		} else {
 			html_text(b, slice_str(id));
@@ -488,19 +487,20 @@ void page_failures(struct buf *b, const struct trace *t)
 		html_raw(b, "</td><td><pre>");
 		html_text(b, name(t, f->reason));
 		html_raw(b, "</pre></td><td>");
-		if (f->loc.file != NONE) {
-			html_text(b, name(t, f->loc.file));
-			buf_addf(b, ":%u", f->loc.line);
+		if (f->user.file != NONE) {
+			html_text(b, name(t, f->user.file));
+			buf_addf(b, ":%u", f->user.line);
 		}
 		html_raw(b, "</td></tr>\n");
 	}
-	for (uint32_t i = 0; i < t->n_brk; i++) {
-		const struct trace_break *x = &t->brk[i];
-		if (x->artifact == NONE)
+	for (uint32_t i = t->from.brk; i < t->f->n_brk; i++) {
+		const struct fact_break *x = &t->f->brk[i];
+		const struct trace_artifact *a = x->src.artifact == NONE ? NULL : trace_numbered(t, x->src.artifact);
+		if (!a)
 			continue; /* its restart reason stands above */
-		compile_id_text(&t->compile[x->compile].id, id);
+		attempt_text(t, x->src.attempt, id);
 		buf_reset(&path);
-		trace_artifact_path(t, &t->artifact[x->artifact], false, &path);
+		trace_artifact_path(t, a, false, &path);
 		html_raw(b, "<tr><td>");
 		html_link(b, buf_slice(&path), slice_str(id));
 		html_raw(b, "</td><td>graph break");
@@ -553,25 +553,25 @@ void page_index(struct buf *b, const struct trace *t, const struct tlparse_optio
 	trie_html(b, t, &t->starts);
 	html_raw(b, "</details>\n");
 	html_raw(b, "<h2>Failures and restarts</h2>\n<p><a href=\"failures_and_restarts.html\">");
-	buf_addf(b, "%u failures and restarts, %u graph breaks</a></p>\n", t->n_failure, t->n_brk);
+	buf_addf(b, "%u failures and restarts, %u graph breaks</a></p>\n", t->f->n_failure - t->from.failure, t->f->n_brk - t->from.brk);
 	html_raw(b, "<h2>Timeline</h2>\n<p><a href=\"chromium_events.json\">chromium_events.json</a>");
 	buf_addf(b, " (%llu events; open it in https://ui.perfetto.dev or chrome://tracing)</p>\n", (unsigned long long)t->events);
 	html_raw(b, "<p>Raw data: <a href=\"raw.log\">raw.log</a> <a href=\"raw.jsonl\">raw.jsonl</a> "
 		    "<a href=\"compile_directory.json\">compile_directory.json</a></p>\n<h2>Artifacts by compile id</h2>\n"
 		    "<p class=\"note\">\xe2\x9c\x85 cache hit, \xe2\x9d\x8c cache miss, \xe2\x9d\x93 cache bypass; the number in "
 		    "parentheses is the order in the log.</p>\n<ul class=\"directory\">\n");
-	for (uint32_t i = 0; i < t->n_compile; i++) {
-		const struct trace_compile *c = &t->compile[i];
+	for (uint32_t i = 0; i < t->n_folder; i++) {
+		const struct fact_attempt *c = &t->f->attempt[t->folder[i].last];
 		compile_id_text(&c->id, id);
 		buf_addf(b, "<li id=\"[%s]\"><a class=\"status-%s\" href=\"#[%s]\">[%s]</a>", id, status_class[c->status], id, id);
 		if (opt->provenance && c->artifacts) {
 			buf_reset(&path);
-			prov_page_name(t, i, &path);
+			prov_page_name(t, t->folder[i].last, &path);
 			html_raw(b, " \xc2\xb7 ");
 			html_link(b, buf_slice(&path), SLICE("graphs and code side by side"));
 		}
 		html_raw(b, "\n<ul>\n");
-		for (uint32_t k = c->first_artifact; k != NONE; k = t->artifact[k].next)
+		for (uint32_t k = t->folder[i].first_artifact; k != NONE; k = t->artifact[k].folder_next)
 			artifact_item(b, t, &t->artifact[k], false);
 		html_raw(b, "</ul></li>\n");
 	}
@@ -618,8 +618,10 @@ void page_logs(struct buf *b, const struct report *r, char *const *folder, const
 		html_raw(b, "</td><td>");
 		if (t->rank >= 0)
 			buf_addf(b, "%lld", (long long)t->rank);
-		buf_addf(b, "</td><td>%llu</td><td>%u</td><td>%.3f</td></tr>\n", (unsigned long long)t->records, t->n_brk,
-			 t->compile_seconds);
+		struct facts_sums sum;
+		facts_sums(t->f, t->input, &sum);
+		buf_addf(b, "</td><td>%llu</td><td>%llu</td><td>%.3f</td></tr>\n", (unsigned long long)t->records,
+			 (unsigned long long)sum.graph_breaks, t->compile_seconds);
 	}
 	html_raw(b, "</tbody></table>\n</main>\n");
 	tail(b);

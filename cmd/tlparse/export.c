@@ -8,7 +8,7 @@ enum {
 	INDENT_MAX = 20,   /* of the style sheet */
 };
 
-static struct slice name(const struct trace *t, uint32_t n) { return n == NONE ? slice_of("", 0) : intern_get(&t->names, n); }
+static struct slice name(const struct trace *t, uint32_t n) { return n == NONE ? slice_of("", 0) : intern_get(&t->f->names, n); }
 
 /* For texts that the log may not have. */
 static void code_or(struct buf *b, const struct trace *t, uint32_t n, const char *otherwise)
@@ -55,7 +55,7 @@ static void lines(struct buf *b, const struct trace *t, const char *caption, uin
 	html_raw(b, "</pre>\n");
 }
 
-static void place(struct buf *b, const struct trace *t, const struct trace_loc *loc, unsigned depth)
+static void place(struct buf *b, const struct trace *t, const struct fact_loc *loc, unsigned depth)
 {
 	if (loc->file != NONE)
 		page_frame(b, name(t, loc->file), loc->line, name(t, loc->function), name(t, loc->code), depth);
@@ -168,6 +168,53 @@ void page_guard(struct buf *b, const struct trace *t, const struct trace_export 
 	page_tail(b);
 }
 
+static void table_begin(struct buf *b, const char *columns)
+{
+	html_raw(b, "<table class=\"sortable\"><thead><tr>");
+	html_raw(b, columns);
+	html_raw(b, "</tr></thead><tbody>\n");
+}
+
+/* Exceptions that the log has (metrics, or the graph until make_fx failed), and sizes that became constant: of a log of TORCH_TRACE that is
+ * all that tells why there is no program. How many. */
+static uint32_t what_ended(struct buf *b, const struct trace *t)
+{
+	const struct facts *f = t->f;
+	uint32_t n = 0;
+	for (uint32_t i = t->from.failure; i < f->n_failure; i++) {
+		const struct fact_failure *r = &f->failure[i];
+		if (r->restart || r->caught)
+			continue;
+		if (!n++)
+			table_begin(b, "<th>What</th><th>User code</th>");
+		html_raw(b, "<tr><td><b>Export failed</b> ");
+		struct slice reason = name(t, r->reason);
+		html_text(b, name(t, r->type));
+		html_raw(b, r->type == NONE ? "" : ": ");
+		html_text(b, slice_first_line(reason));
+		html_raw(b, r->inferred ? " <span class=\"note\">the exception is on standard error</span>" : "");
+		html_raw(b, "</td><td>");
+		place(b, t, &r->user, 0);
+		html_raw(b, "</td></tr>\n");
+	}
+	for (uint32_t i = t->from.bound; i < f->n_bound; i++) {
+		const struct fact_bound *r = &f->bound[i];
+		if (r->kind != BOUND_SPECIALIZED)
+			continue;
+		if (!n++)
+			table_begin(b, "<th>What</th><th>User code</th>");
+		html_raw(b, "<tr><td>A size became constant: <code>");
+		html_text(b, slice_first_line(name(t, r->sources)));
+		html_raw(b, "</code> is <code>");
+		html_text(b, name(t, r->value));
+		html_raw(b, "</code>: one that was given as dynamic is refused</td><td>");
+		place(b, t, &r->loc, 0);
+		html_raw(b, "</td></tr>\n");
+	}
+	html_raw(b, n ? "</tbody></table>\n" : "");
+	return n;
+}
+
 void page_export(struct buf *b, const struct trace *t, const struct tlparse_options *opt)
 {
 	static const char fake[] = "https://docs.pytorch.org/docs/stable/library.html#torch.library.register_fake";
@@ -176,7 +223,10 @@ void page_export(struct buf *b, const struct trace *t, const struct tlparse_opti
 	html_raw(b, opt->header ? opt->header : ""); /* the user's own HTML, by request */
 	html_raw(b, "<main>\n<h1>What was found during export</h1>\n");
 	page_damage(b, t);
-	if (!t->n_export) {
+	bool ended = what_ended(b, t) > 0;
+	if (!t->n_export && ended) {
+		html_raw(b, t->exported_line ? "" : "<p>A program did not come of it, as far as this log tells.</p>\n");
+	} else if (!t->n_export) {
 		html_raw(b, t->exported_line ? "<p class=\"status-ok\">Nothing was found, and there is an exported program: "
 					       "<code>torch.export.export</code> will do.</p>\n"
 					     : "<p>The log tells of no problem, but of no exported program either.</p>\n");
@@ -185,8 +235,7 @@ void page_export(struct buf *b, const struct trace *t, const struct tlparse_opti
 			 "<p><b>%u finding%s.</b> Until they are dealt with, the exported program may be wrong for inputs other than the "
 			 "example's.</p>\n",
 			 t->n_export, plural(t->n_export));
-		html_raw(b, "<table class=\"sortable\"><thead><tr><th>Kind</th><th>What happened</th><th>User code</th><th>More</th>"
-			    "</tr></thead><tbody>\n");
+		table_begin(b, "<th>Kind</th><th>What happened</th><th>User code</th><th>More</th>");
 	}
 	for (uint32_t i = 0; i < t->n_export; i++) {
 		const struct trace_export *x = &t->export[i];
@@ -198,8 +247,8 @@ void page_export(struct buf *b, const struct trace *t, const struct tlparse_opti
 		place(b, t, &x->loc, 0);
 		html_raw(b, "</td><td>");
 		buf_reset(&path);
-		if (x->artifact != NONE) {
-			trace_artifact_path(t, &t->artifact[x->artifact], false, &path);
+		if (x->page != NONE) {
+			trace_artifact_path(t, &t->artifact[x->page], false, &path);
 			html_link(b, buf_slice(&path), SLICE("stacks and history"));
 		} else {
 			html_url(b, slice_str(fake), SLICE("how to write a fake kernel"));

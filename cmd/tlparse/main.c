@@ -1,6 +1,12 @@
 /* tlparse - what happened in this compilation? A structured trace (TORCH_TRACE) into a report. */
 #include "tlparse.h"
 
+#include "base/text.h"
+#include "compilation/document.h"
+#include "diagnose/limits.h"
+#include "diagnose/locate.h"
+#include "patterns/patterns.h"
+
 #include "process/child.h"
 #include "tool/diag.h"
 #include "tool/screen.h"
@@ -100,7 +106,7 @@ static int add_dir(const char *dir, char ***path, size_t *n, size_t *cap, struct
 			continue;
 		char *p = xasprintf("%s/%s", dir, e->d_name);
 		if (strncmp(e->d_name, "dedicated_log_torch_trace", 25) && !trace_is_log(p)) {
-			if (opt.all_ranks && ranks_is_document(p)) {
+			if (opt.all_ranks && document_is_there(p)) {
 				GROW(document, documents, cap_documents, 1);
 				document[documents++] = p;
 			} else {
@@ -166,35 +172,18 @@ static char **input_paths(const struct operands *in, size_t *n, unsigned *lost)
 
 /* ---- outputs ---- */
 
-/* The facts that a comparison of ranks needs are read along. */
-struct fact_reader {
-	struct trace *t;
-	struct rank_facts *facts;
-};
-static int take_facts(void *ctx, struct trace_scan *s, struct trace_record *r)
-{
-	struct fact_reader *x = ctx;
-	rank_facts_take(x->facts, x->t, s, r);
-	return 0;
-}
-
 /* Read the logs without an emitter; logs in which nothing can be read are left out with a warning. */
 static void read_facts(struct report *r)
 {
 	struct err err;
-	struct fact_reader x;
-	struct trace_hooks h = {.ctx = &x, .record = take_facts, .progress = opt.quiet ? NULL : show_progress, .in_part = true};
+	const struct trace_hooks h = {.progress = opt.quiet ? NULL : show_progress, .in_part = true};
+	const struct facts_options o = {.ranks = true, .no_phases = !opt.max.n};
 	unsigned good = 0;
-	r->facts = xcalloc(r->n, sizeof(*r->facts));
 	for (unsigned i = 0; i < r->n; i++) {
-		x = (struct fact_reader){&r->log[i], &r->facts[good]};
-		rank_facts_init(x.facts, x.t->path);
-		if (trace_read(x.t, &h, &err) == 0) {
-			rank_facts_finish(x.facts, x.t);
+		if (trace_read_facts(&r->log[i], &o, &h, &err) == 0) {
 			r->log[good++] = r->log[i];
 			continue;
 		}
-		rank_facts_release(x.facts);
 		if (r->n == 1)
 			die_err(&err);
 		else {
@@ -209,47 +198,68 @@ static void read_facts(struct report *r)
 	r->n = good;
 }
 
-/* A log is never replaced by its report. */
-static void refuse_input(const char *out, const struct report *r)
+void tlparse_refuse_input(const char *out, char *const *path, size_t n)
 {
 	struct stat a, b;
 	if (stat(out, &a) < 0 || !S_ISREG(a.st_mode))
 		return;
-	for (unsigned i = 0; i < r->n; i++)
-		if (stat(r->log[i].path, &b) == 0 && a.st_dev == b.st_dev && a.st_ino == b.st_ino)
+	for (size_t i = 0; i < n; i++)
+		if (stat(path[i], &b) == 0 && a.st_dev == b.st_dev && a.st_ino == b.st_ino)
 			die(EXIT_USAGE, "will not overwrite '%s': it is the input", out);
 }
 
-static void write_json(struct report *r)
+static void write_json(struct report *r, char *const *path, size_t n)
 {
 	struct err err = {.text = ""};
 	struct screen s = {0};
 	struct json_out o = {.b = &s.b};
 	if (opt.out)
-		refuse_input(opt.out, r);
+		tlparse_refuse_input(opt.out, path, n);
 	read_facts(r);
+	report_finish(r);
 	report_document(&o, r, false);
-	for (unsigned i = 0; i < r->n; i++)
-		rank_facts_release(&r->facts[i]);
-	free(r->facts);
-	r->facts = NULL;
 	buf_addc(&s.b, '\n');
 	if ((opt.out ? screen_save(&s, opt.out, &err) : screen_flush(&s, &err)) < 0 && err.text[0])
 		die_err(&err);
 	buf_release(&s.b);
 }
 
-static void write_html(struct report *r, bool to_stdout)
+/* The logs into a page; those in which nothing can be read are left out with a warning. */
+static int read_page(struct page *p, char *const *path, size_t n, unsigned *lost, struct err *err)
+{
+	struct patterns *known = patterns_load(NULL, err);
+	const struct facts_options o = {.patterns = known};
+	int status = known ? 0 : -1;
+	size_t good = 0;
+	for (size_t i = 0; !status && i < n; i++) {
+		if (page_add(p, path[i], &o, opt.quiet ? NULL : show_progress, err) == 0) {
+			good++;
+		} else if (err->status == EXIT_INPUT && n > 1) {
+			warn("%s", err->text);
+			++*lost;
+		} else {
+			status = -1;
+		}
+	}
+	patterns_free(known);
+	return status ? -1 : good ? 0 : err_set(err, EXIT_INPUT, "nothing could be read");
+}
+
+static void write_html(struct report *r, char *const *path, size_t n, const char *to)
 {
 	struct err err = {.text = ""};
-	if (to_stdout) {
-		if (page_write(r, &opt, STDOUT_FILENO, "standard output", &err) < 0 && err.text[0])
-			die_err(&err);
-		return;
-	}
-	refuse_input(opt.html, r);
-	struct output *out = output_file(opt.html, &err);
-	if (!out || page_write(r, &opt, output_fd(out), opt.html, &err) < 0 || output_commit(out, &err) < 0)
+	struct explanation told;
+	if (to)
+		tlparse_refuse_input(to, path, n);
+	struct page *p = page_new(r, to, n > 1, &err);
+	if (!p || read_page(p, path, n, &r->lost, &err) < 0)
+		die_err(&err);
+	report_finish(r);
+	explain_located(&told, &r->facts);
+	int status = page_write(p, &told, &err);
+	explanation_release(&told);
+	page_free(p);
+	if (status < 0 && err.text[0])
 		die_err(&err);
 }
 
@@ -279,14 +289,17 @@ static void print_summary(const struct report *r, const char *where)
 		return;
 	for (unsigned i = 0; i < r->n; i++) {
 		const struct trace *t = &r->log[i];
-		struct report_sums c = {0};
-		report_add(t, &c);
-		struct slice version = t->torch_version == NONE ? SLICE("unknown") : intern_get(&t->names, t->torch_version);
-		note("%s: torch %.*s, %u compiles, %u graph breaks, %u recompiles, %u failures, %u artifacts, %.1f s compiling", t->path,
-		     SLN(version, 100), (unsigned)c.compiles, t->n_brk, (unsigned)c.recompiles, (unsigned)c.failures, t->n_artifact,
-		     t->compile_seconds);
+		struct facts_sums c;
+		facts_sums(t->f, t->input, &c);
+		struct slice version = t->torch_version == NONE ? SLICE("unknown") : intern_get(&t->f->names, t->torch_version);
+		note("%s: torch %.*s, %llu compiles, %llu graph breaks, %llu recompiles, %llu failures, %llu artifacts, %.1f s compiling",
+		     t->path, SLN(version, 100), (unsigned long long)c.compiles, (unsigned long long)c.graph_breaks,
+		     (unsigned long long)c.recompiles, (unsigned long long)c.failures, (unsigned long long)c.artifacts, t->compile_seconds);
+		if (c.resets)
+			note("%s: dynamo was reset %llu time%s: compile ids begin anew", t->path, (unsigned long long)c.resets,
+			     plural(c.resets));
 		for (uint32_t k = 0; opt.verbose && k < t->n_unknown; k++) {
-			struct slice key = intern_get(&t->names, t->unknown[k].key);
+			struct slice key = intern_get(&t->f->names, t->unknown[k].key);
 			warn("%s: key '%.*s' is not known (%llu records, first in line %llu)", t->path, SL(key),
 			     (unsigned long long)t->unknown[k].count, (unsigned long long)t->unknown[k].line);
 		}
@@ -326,6 +339,18 @@ static bool warn_damage(struct report *r)
 	return damaged;
 }
 
+/* --max */
+static int limits_status(struct facts *f)
+{
+	struct explanation x;
+	if (!opt.max.n)
+		return EXIT_FINE;
+	explain(&x, f);
+	int status = limits_exceeded(&x, &opt.max) ? EXIT_FOUND : limits_blind(&x, &opt.max) ? EXIT_PARTIAL : EXIT_FINE;
+	explanation_release(&x);
+	return status;
+}
+
 static int write_ranks(struct report *r)
 {
 	struct ranks_result res;
@@ -345,6 +370,22 @@ static int write_ranks(struct report *r)
 	return r->unread ? EXIT_INPUT : opt.strict_compile_id && res.bad_ids ? EXIT_FOUND : EXIT_FINE;
 }
 
+static void free_paths(char **path, size_t n)
+{
+	for (size_t i = 0; i < n; i++)
+		free(path[i]);
+	free(path);
+}
+
+/* together: rows of all logs are in one model. */
+static void init_logs(struct report *r, char *const *path, size_t n, bool together)
+{
+	r->n = (unsigned)n;
+	r->log = xcalloc(n, sizeof(*r->log));
+	for (size_t i = 0; i < n; i++)
+		trace_init(&r->log[i], path[i], together ? &r->facts : NULL);
+}
+
 static int compare_runs(struct operands *in)
 {
 	const char *name[2] = {in->v[0], in->v[1]};
@@ -356,11 +397,8 @@ static int compare_runs(struct operands *in)
 		path[s] = input_paths(&(struct operands){.v = one, .n = 1}, &n[s], &lost);
 	}
 	int status = diff_main(&opt, name, path, n);
-	for (unsigned s = 0; s < 2; s++) {
-		for (size_t i = 0; i < n[s]; i++)
-			free(path[s][i]);
-		free(path[s]);
-	}
+	for (unsigned s = 0; s < 2; s++)
+		free_paths(path[s], n[s]);
 	operands_release(in);
 	if (close(STDOUT_FILENO) < 0)
 		die_errno(EXIT_ENVIRON, "cannot write 'standard output'");
@@ -383,19 +421,15 @@ int main(int argc, char **argv)
 		return compare_runs(&in);
 
 	struct report r = {0};
+	facts_init(&r.facts);
 	size_t n;
 	char **path = input_paths(&in, &n, &r.lost);
-	r.n = (unsigned)n;
-	r.log = xcalloc(n, sizeof(*r.log));
-	for (size_t i = 0; i < n; i++)
-		trace_init(&r.log[i], path[i]);
 
 	if (opt.all_ranks) {
+		init_logs(&r, path, n, false);
 		int status = write_ranks(&r);
-		for (size_t i = 0; i < n; i++)
-			free(path[i]);
-		free(path);
-		free(r.log);
+		report_release(&r);
+		free_paths(path, n);
 		operands_release(&in);
 		return status;
 	}
@@ -403,21 +437,15 @@ int main(int argc, char **argv)
 			   opt.export || opt.provenance;
 	const char *where = NULL;
 	if (opt.json) {
-		write_json(&r);
-	} else if (opt.out || (rust_option && !opt.html)) {
+		init_logs(&r, path, n, true);
+		write_json(&r, path, n);
+	} else if (!opt.out && (opt.html || (!rust_option && !isatty(STDOUT_FILENO)))) {
+		where = opt.html && *opt.html && strcmp(opt.html, "-") ? opt.html : NULL;
+		write_html(&r, path, n, where);
+	} else {
 		if (!opt.out)
 			opt.out = "tl_out";
-		if (outdir_write(&r, &opt, &err) < 0)
-			die_err(&err);
-		where = opt.out;
-	} else if (opt.html) {
-		bool to_stdout = !*opt.html || !strcmp(opt.html, "-");
-		write_html(&r, to_stdout);
-		where = to_stdout ? NULL : opt.html;
-	} else if (!isatty(STDOUT_FILENO)) {
-		write_html(&r, true);
-	} else {
-		opt.out = "tl_out";
+		init_logs(&r, path, n, true);
 		if (outdir_write(&r, &opt, &err) < 0)
 			die_err(&err);
 		where = opt.out;
@@ -426,23 +454,18 @@ int main(int argc, char **argv)
 	print_summary(&r, where);
 	if (where && where == opt.out)
 		open_browser();
-	for (unsigned i = 0; i < r.n; i++)
-		for (uint32_t k = 0; k < r.log[i].n_compile; k++)
-			bad_id |= r.log[i].compile[k].id.bad_line != 0;
+	for (uint32_t k = 0; k < r.facts.n_attempt; k++)
+		bad_id |= r.facts.attempt[k].id.bad_line != 0;
 
-	bool over = limits_exceeded(&opt.max, &r);
+	int limits = limits_status(&r.facts);
 	opt_pairs_release(&opt.max);
-	for (unsigned i = 0; i < r.n; i++)
-		trace_release(&r.log[i]);
-	for (size_t i = 0; i < n; i++)
-		free(path[i]);
-	free(path);
-	free(r.log);
+	report_release(&r);
+	free_paths(path, n);
 	operands_release(&in);
 	if (close(STDOUT_FILENO) < 0) /* where a full disk may be told */
 		die_errno(EXIT_ENVIRON, "cannot write 'standard output'");
-	if (over)
-		return EXIT_FOUND;
+	if (limits)
+		return limits;
 	if (opt.strict && (damaged || r.lost))
 		return EXIT_FOUND;
 	return r.unread ? EXIT_INPUT : opt.strict_compile_id && bad_id ? EXIT_FOUND : EXIT_FINE;

@@ -179,13 +179,13 @@ static int plan_artifact(struct outdir *d, struct trace_scan *s, struct trace_re
 	if (what == ITEM_TEXT) {
 		it->text = x->text.len;
 		if (a->kind == KIND_compilation_metrics) {
-			struct pending *p = pending_of(d, r->compile);
+			struct pending *p = pending_of(d, r->attempt);
 			page_metrics(&x->text, t, s, r, a, p);
 			buf_release(&p->rows);
 			buf_release(&p->guards);
 		} else if (d->opt->export) {
 			uint32_t k = t->n_export - 1;
-			while (t->export[k].artifact != index)
+			while (t->export[k].page != index)
 				k--;
 			page_guard(&x->text, t, &t->export[k]);
 		} else {
@@ -207,8 +207,6 @@ static int plan_record(void *ctx, struct trace_scan *s, struct trace_record *r)
 	struct slot *x = slot_of(s);
 	uint32_t record = (uint32_t)(r - s->rec);
 	bool written = false;
-	if (d->extra)
-		rank_facts_take(d->extra->facts, d->t, s, r);
 	if (record == 0) {
 		x->n = 0;
 		x->n_name = 0;
@@ -226,9 +224,9 @@ static int plan_record(void *ctx, struct trace_scan *s, struct trace_record *r)
 	bool taken = !(r->flags & (REC_NO_JSON | REC_MALFORMED | REC_LOOSE | REC_OTHER_RANK)) && !(r->kinds >> KIND_str & 1);
 	bool metrics = taken && !d->opt->export; /* are there pages for what waits? */
 	if (metrics && r->kinds >> KIND_symbolic_shape_specialization & 1)
-		page_pending_row(&pending_of(d, r->compile)->rows, d->t, s, r, false);
+		page_pending_row(&pending_of(d, r->attempt)->rows, d->t, s, r, false);
 	if (metrics && r->kinds >> KIND_guard_added_fast & 1)
-		page_pending_row(&pending_of(d, r->compile)->guards, d->t, s, r, true);
+		page_pending_row(&pending_of(d, r->attempt)->guards, d->t, s, r, true);
 	if (written || !r->payload_len || r->kinds >> KIND_chromium_event & 1)
 		return 0;
 	/* No file has this payload yet: payloads/MD5.txt, by the name that the record gives. */
@@ -425,20 +423,19 @@ static void compile_directory(struct buf *b, const struct trace *t)
 	struct buf path = {0};
 	char id[COMPILE_ID_TEXT], key[COMPILE_ID_TEXT + 2];
 	json_obj(&o);
-	for (uint32_t i = 0; i < t->n_compile; i++) {
-		const struct trace_compile *c = &t->compile[i];
-		compile_id_text(&c->id, id);
-		snprintf(key, sizeof(key), c->id.bad_line ? "%s" : "[%s]", id);
+	for (uint32_t i = 0; i < t->n_folder; i++) {
+		const struct compile_id *c = &t->f->attempt[t->folder[i].last].id;
+		snprintf(key, sizeof(key), c->bad_line ? "%s" : "[%s]", compile_id_text(c, id));
 		json_member_obj(&o, key);
 		json_member_arr(&o, "artifacts");
-		for (uint32_t k = c->first_artifact; k != NONE; k = t->artifact[k].next) {
+		for (uint32_t k = t->folder[i].first_artifact; k != NONE; k = t->artifact[k].folder_next) {
 			const struct trace_artifact *a = &t->artifact[k];
 			unsigned m = a->flags & ART_HIT ? 1 : a->flags & ART_MISS ? 2 : a->flags & ART_BYPASS ? 3 : 0;
 			struct slice name, url;
 			buf_reset(&path);
 			if (a->flags & ART_LINK) {
-				name = intern_get(&t->names, a->name);
-				url = intern_get(&t->names, a->extra);
+				name = intern_get(&t->f->names, a->name);
+				url = intern_get(&t->f->names, a->extra);
 			} else {
 				trace_artifact_path(t, a, false, &path);
 				name = url = buf_slice(&path);
@@ -476,13 +473,15 @@ static int finish_jsonl(struct outdir *d, struct err *err)
 	struct json_out o = {.b = &b};
 	json_obj(&o);
 	json_member_arr(&o, "string_table");
-	if (!t->n_string)
+	uint64_t n = trace_strings(t);
+	if (!n)
 		json_out_null(&o);
-	for (uint32_t i = 0; i < t->n_string; i++) {
-		if (t->string[i] == NONE)
+	for (uint64_t i = 0; i < n; i++) {
+		uint32_t s = trace_string_of_any(t, i);
+		if (s == NONE)
 			json_out_null(&o);
 		else
-			json_out_str(&o, intern_get(&t->names, t->string[i]));
+			json_out_str(&o, intern_get(&t->f->names, s));
 	}
 	json_close(&o);
 	json_close(&o);
@@ -523,10 +522,11 @@ static int write_provenance(struct outdir *d, struct err *err)
 	struct buf name = {0}, page = {0};
 	bool unknown = false;
 	int r = 0;
-	for (uint32_t i = 0; !r && i < d->t->n_compile; i++) {
-		if (d->t->compile[i].id.bad_line && unknown)
+	for (uint32_t k = 0; !r && k < d->t->n_folder; k++) {
+		uint32_t i = d->t->folder[k].last;
+		if (d->t->f->attempt[i].id.bad_line && unknown)
 			continue;
-		unknown |= d->t->compile[i].id.bad_line != 0;
+		unknown |= d->t->f->attempt[i].id.bad_line != 0;
 		buf_reset(&name);
 		buf_reset(&page);
 		prov_page_name(d->t, i, &name);
@@ -562,6 +562,7 @@ int outdir_log(struct trace *t, const struct tlparse_options *opt, int dir, cons
 	    .progress = opt->quiet ? NULL : show_progress,
 	    .in_part = true,
 	};
+	const struct facts_options rows = {.ranks = extra != NULL, .no_phases = !opt->max.n};
 	struct buf b = {0};
 	int r = -1;
 	pthread_mutex_init(&d.err_lock, NULL);
@@ -575,7 +576,7 @@ int outdir_log(struct trace *t, const struct tlparse_options *opt, int dir, cons
 	}
 	if (opt->export) {
 		h.raw = NULL;
-		if (trace_read(t, &h, err) == 0) {
+		if (trace_read_facts(t, &rows, &h, err) == 0) {
 			page_export(&b, t, opt);
 			r = write_assets(&d) < 0 || write_file(&d, "index.html", buf_slice(&b)) < 0 ? -1 : 0;
 		}
@@ -586,7 +587,7 @@ int outdir_log(struct trace *t, const struct tlparse_options *opt, int dir, cons
 	if ((d.raw = open_file(&d, "raw.log", err)) < 0 || (d.events = open_file(&d, "chromium_events.json", err)) < 0 ||
 	    (d.jsonl = temp_file(err)) < 0)
 		goto out;
-	if (trace_read(t, &h, err) < 0)
+	if (trace_read_facts(t, &rows, &h, err) < 0)
 		goto out;
 	if (write_all(d.events, d.any_event ? "\n]" : "[]", 2, output_inner(folder, "chromium_events.json"), err) < 0 ||
 	    finish_jsonl(&d, err) < 0)

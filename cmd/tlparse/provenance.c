@@ -84,7 +84,7 @@ static int load(struct prov_pages *p, uint32_t artifact, struct buf *b, struct e
 			continue;
 		if (n <= 0)
 			return err_errno(err, EXIT_ENVIRON, "cannot read the temporary file");
-		b->len += (size_t)n;
+		buf_wrote(b, (size_t)n);
 	}
 	return 0;
 }
@@ -142,7 +142,7 @@ static int put_all_unmapped(struct prov_pages *p, struct json_out *o, const stru
 	uint32_t artifact[PROV_TEXTS];
 	bool shown = false;
 	memset(artifact, 0xff, sizeof(artifact));
-	for (uint32_t k = t->compile[compile].first_artifact; k != NONE; k = t->artifact[k].next) {
+	for (uint32_t k = t->f->attempt[compile].first_artifact; k != NONE; k = t->artifact[k].next) {
 		enum prov_text part = trace_provenance_part(t, &t->artifact[k]);
 		if (part == PROV_PRE || part == PROV_POST) {
 			artifact[part] = k;
@@ -195,10 +195,10 @@ static int put_model(struct prov_pages *p, struct json_out *o, const struct trac
 	intern_release(&p->used);
 	p->used = (struct intern){0};
 	json_obj(o);
-	json_member_str(o, "compile_id", slice_str(compile_id_text(&t->compile[compile].id, id)));
+	json_member_str(o, "compile_id", slice_str(compile_id_text(&t->f->attempt[compile].id, id)));
 	json_member_arr(o, "sets");
 	for (uint32_t i = 0; i < t->n_provenance; i++)
-		if (t->provenance[i].compile == compile) {
+		if (t->provenance[i].attempt == compile) {
 			put_set(p, o, t->provenance[i].artifact, t->provenance[i].links, true);
 			sets++;
 		}
@@ -233,7 +233,7 @@ int prov_page(struct prov_pages *p, struct buf *b, const struct trace *t, uint32
 
 void prov_page_name(const struct trace *t, uint32_t compile, struct buf *out)
 {
-	const struct compile_id *id = &t->compile[compile].id;
+	const struct compile_id *id = &t->f->attempt[compile].id;
 	char dir[COMPILE_ID_TEXT];
 	buf_addf(out, "provenance_tracking_%s.html", id->bad_line ? "(unknown)" : compile_id_dir(id, dir));
 }

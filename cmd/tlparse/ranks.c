@@ -14,13 +14,17 @@
 #include "tool/output.h"
 #include "tlparse.h"
 
+#include "compilation/document.h"
+#include "ranks/rankspage.h"
+
 #include <errno.h>
 #include <fcntl.h>
+#include <inttypes.h>
 #include <sys/stat.h>
 #include <unistd.h>
 #include <zlib.h>
 
-enum { DOCUMENT_MAX = 1 << 30, SLOTS = 16 };
+enum { SLOTS = 16 };
 
 struct job {
 	struct report *r;
@@ -38,21 +42,13 @@ struct job {
 struct item {
 	struct job *job;
 	unsigned index;
-	bool document, lost;
-	struct rank_facts *facts;
-	unsigned n, cap;
+	bool is_document, lost;
+	struct facts document;
 	struct err err; /* of a log that is lost, or why all stops */
 };
 
 static char *folder_of(unsigned index) { return xasprintf("log_%u", index); }
 static char *events_of(unsigned index) { return xasprintf("events_%u", index); }
-
-bool ranks_is_document(const char *path)
-{
-	char head[64];
-	struct slice s = slice_trim(slice_of(head, input_head(path, head, sizeof(head))));
-	return slice_starts(s, "{\"schema\":") || (slice_starts(s, "{") && slice_find(s, "\"schema\""));
-}
 
 /* ---- reading ---- */
 
@@ -62,67 +58,8 @@ static int next_item(void *ctx, void *slot)
 	struct item *it = slot;
 	if (j->next >= j->r->n)
 		return 0;
-	free(it->facts);
 	*it = (struct item){.job = j, .index = j->next++};
 	return 1;
-}
-
-static int read_document(struct item *it, const char *path)
-{
-	struct json_tape tape = {0};
-	struct buf text = {0};
-	struct stat st;
-	uint32_t root, logs;
-	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY), r = -1;
-	if (fd < 0 || fstat(fd, &st) < 0) {
-		err_errno(&it->err, EXIT_INPUT, "cannot read '%s'", path);
-		goto out;
-	}
-	if (st.st_size > DOCUMENT_MAX) {
-		err_set(&it->err, EXIT_INPUT, "cannot read '%s': the document is larger than 1 GiB", path);
-		goto out;
-	}
-	buf_room(&text, (size_t)st.st_size + 1);
-	for (ssize_t n; (n = read(fd, buf_room(&text, 1 << 16), 1 << 16)) != 0;) {
-		if (n < 0 && errno == EINTR)
-			continue;
-		if (n < 0) {
-			it->job->r->log[it->index].unread = strerror(errno);
-			err_errno(&it->err, EXIT_INPUT, "cannot read '%s'", path);
-			goto out;
-		}
-		if (text.len + (size_t)n > DOCUMENT_MAX) {
-			err_set(&it->err, EXIT_INPUT, "cannot read '%s': the document is larger than 1 GiB", path);
-			goto out;
-		}
-		text.len += (size_t)n;
-	}
-	json_tape_text(&tape, text.p, text.len);
-	if (json_parse(&tape, 0, text.len, &root) < 0) {
-		err_set(&it->err, EXIT_INPUT, "cannot read '%s': byte %zu: %s", path, tape.error_at, tape.error);
-		goto out;
-	}
-	logs = json_get(&tape, root, "logs");
-	if (tape.loose || !utf8_valid(buf_slice(&text)) || !json_is(&tape, logs, JSON_ARRAY) || json_end(&tape, logs) == logs + 1) {
-		err_set(&it->err, EXIT_INPUT, "cannot read '%s': not a document of tlparse --json", path);
-		goto out;
-	}
-	json_each(&tape, logs, k) {
-		struct err e;
-		GROW(it->facts, it->n, it->cap, 1);
-		if (rank_facts_in(&it->facts[it->n], &tape, k, &e) < 0) {
-			err_set(&it->err, EXIT_INPUT, "cannot read '%s': %s", path, e.text);
-			goto out;
-		}
-		it->n++;
-	}
-	r = 0;
-out:
-	if (fd >= 0)
-		close(fd);
-	json_tape_release(&tape);
-	buf_release(&text);
-	return r;
 }
 
 static int read_log(struct item *it, struct trace *t)
@@ -134,15 +71,10 @@ static int read_log(struct item *it, struct trace *t)
 	if (dir < 0 || events < 0) {
 		err_errno(&it->err, EXIT_ENVIRON, "cannot make '%s'", output_inner(j->opt->out, dir < 0 ? folder : name));
 	} else {
-		it->facts = xcalloc(1, sizeof(*it->facts));
-		it->n = 1;
-		rank_facts_init(it->facts, t->path);
-		const struct outdir_extra x = {it->facts, events, j->threads, j->share};
+		const struct outdir_extra x = {events, j->threads, j->share};
 		char *shown = xstrdup(output_inner(j->opt->out, folder));
 		r = outdir_log(t, j->opt, dir, shown, &x, &it->err);
 		free(shown);
-		if (!r)
-			rank_facts_finish(it->facts, t);
 	}
 	if (events >= 0 && close(events) < 0 && !r)
 		r = err_errno(&it->err, EXIT_ENVIRON, "cannot write '%s'", output_inner(j->opt->out, name));
@@ -158,14 +90,35 @@ static int read_item(void *ctx, void *slot)
 	struct job *j = ctx;
 	struct item *it = slot;
 	struct trace *t = &j->r->log[it->index];
-	it->document = strcmp(t->path, "-") && ranks_is_document(t->path);
-	if ((it->document ? read_document(it, t->path) : read_log(it, t)) == 0)
+	it->is_document = document_is_there(t->path);
+	if ((it->is_document ? document_load(&it->document, t->path, "tlparse", "steps", &it->err) : read_log(it, t)) == 0)
 		return 0;
 	it->lost = true;
 	return it->err.status == EXIT_INPUT ? 0 : -1;
 }
 
-/* In order: the log's warning, and its facts to the others. */
+static void take_process(struct item *it, const struct facts *f, uint32_t input)
+{
+	struct job *j = it->job;
+	bool bad = false;
+	uint64_t damaged = 0, line = 0;
+	for (uint32_t k = 0; k < f->n_damage; k++)
+		if (f->damage[k].input == input) {
+			damaged++;
+			line = !line || f->damage[k].line < line ? f->damage[k].line : line;
+		}
+	for (uint32_t k = 0; k < f->n_attempt; k++)
+		bad |= f->attempt[k].input == input && f->attempt[k].id.bad_line;
+	if (damaged && !j->r->log[it->index].unread)
+		warn("%.*s: line %" PRIu64 ": damaged (%" PRIu64 " kind%s, listed in the report)", SL(facts_text(f, f->input[input].path)),
+		     line, damaged, plural(damaged));
+	j->res->damaged += damaged != 0;
+	j->res->bad_ids += bad;
+	if (j->all.n_process < RANK_PROCESSES)
+		ranks_add(&j->all, f, input, it->is_document ? NONE : it->index);
+}
+
+/* In order: the log's warning, and its rows to the others. */
 static int take_item(void *ctx, void *slot)
 {
 	struct job *j = ctx;
@@ -175,9 +128,7 @@ static int take_item(void *ctx, void *slot)
 		warn("%s", it->err.text);
 		const char *why = strstr(it->err.text, "': ");
 		ranks_lost(&j->all, t->path, why ? why + 3 : it->err.text);
-		for (unsigned i = 0; i < it->n; i++)
-			rank_facts_release(&it->facts[i]);
-		if (!it->document) {
+		if (!it->is_document) {
 			char *folder = folder_of(it->index), *events = events_of(it->index);
 			output_discard(j->out, folder);
 			unlinkat(j->fd, events, 0);
@@ -186,38 +137,17 @@ static int take_item(void *ctx, void *slot)
 		}
 		j->res->lost++;
 	}
-	for (unsigned i = 0; i < it->n && !it->lost; i++) {
-		bool bad = false;
-		uint64_t damaged = 0, line = 0;
-		const struct rank_facts *f = &it->facts[i];
-		for (unsigned k = 0; k < DAMAGE_COUNT; k++)
-			if (f->damage[k].count) {
-				damaged++;
-				line = !line || f->damage[k].line < line ? f->damage[k].line : line;
-			}
-		for (uint32_t k = 0; k < f->n_compile; k++)
-			bad |= f->compile[k].unknown;
-		if (damaged && !t->unread)
-			warn("%s: line %llu: damaged (%llu kind%s, listed in the report)", f->path, (unsigned long long)line,
-			     (unsigned long long)damaged, plural(damaged));
-		j->res->damaged += damaged != 0;
-		j->res->bad_ids += bad;
-		it->facts[i].tag = it->document ? NONE : it->index;
-		if (j->all.n_process < RANK_PROCESSES)
-			ranks_add(&j->all, &it->facts[i]);
-		else
-			rank_facts_release(&it->facts[i]);
-	}
+	const struct facts *f = it->is_document ? &it->document : t->f;
+	for (uint32_t i = 0; i < f->n_input && !it->lost; i++)
+		take_process(it, f, i);
 	if (t->unread && !it->lost)
 		warn("cannot read '%s' to its end: %s", t->path, t->unread);
 	j->r->unread |= t->unread != NULL;
 	/* What is left of the log are its folder and its facts. */
 	const char *path = t->path;
 	trace_release(t);
-	trace_init(t, path);
-	free(it->facts);
-	it->facts = NULL;
-	it->n = it->cap = 0;
+	trace_init(t, path, NULL);
+	facts_release(&it->document);
 	return 0;
 }
 
@@ -239,9 +169,7 @@ static int read_all(struct job *j)
 			*j->err = it->err;
 			j->failed = true;
 		}
-		for (unsigned k = 0; k < it->n; k++)
-			rank_facts_release(&it->facts[k]);
-		free(it->facts);
+		facts_release(&it->document);
 		free(it);
 	}
 	return r;
@@ -270,10 +198,10 @@ static int put_file(struct job *j, const char *path, struct slice text)
 	return done(j, fd, path, fd < 0 ? -1 : write_all(fd, text.p, text.n, output_inner(j->opt->out, path), j->err));
 }
 
-static bool plain(const struct rank_facts *f) { return f->rank >= 0 && f->nth == 1; }
+static bool plain(const struct rank_process *f) { return f->rank >= 0 && f->nth == 1; }
 
 /* The rank; what is none, or a rank again, has a number of its own, and says who it is. */
-static void put_who(struct json_out *o, const struct rank_facts *f)
+static void put_who(struct json_out *o, const struct rank_process *f)
 {
 	json_member_u64(o, "rank", f->process);
 	if (!plain(f)) {
@@ -290,7 +218,7 @@ static int put_events(struct job *j, bool *any)
 	int fd = -1, r = 0;
 	*any = false;
 	for (uint32_t i = 0; i < j->all.n_process && !r; i++) {
-		const struct rank_facts *f = &j->all.process[i];
+		const struct rank_process *f = &j->all.process[i];
 		if (f->tag == NONE)
 			continue;
 		char *path = events_of(f->tag), pid[24];
@@ -353,7 +281,7 @@ static int by_graph(const void *a, const void *b)
 	return r ? r : (x->row->number > y->row->number) - (x->row->number < y->row->number);
 }
 
-static struct sorted *sort_lists(const struct ranks *all, const struct rank_facts *f, const struct rank_list *row, uint32_t n)
+static struct sorted *sort_lists(const struct ranks *all, const struct rank_process *f, const struct rank_list *row, uint32_t n)
 {
 	struct sorted *s = xcalloc(n + 1u, sizeof(*s));
 	for (uint32_t i = 0; i < n; i++)
@@ -370,7 +298,7 @@ static int put_schedules(struct job *j, bool *any)
 	*any = false;
 	json_arr(&o);
 	for (uint32_t i = 0; i < all->n_process; i++) {
-		const struct rank_facts *f = &all->process[i];
+		const struct rank_process *f = &all->process[i];
 		struct sorted *s = sort_lists(all, f, f->schedule, f->n_schedule);
 		for (uint32_t k = 0; k < f->n_schedule; k++) {
 			const struct rank_op *op = rank_ops(&all->names, s[k].row);
@@ -447,7 +375,7 @@ static void meta_end(struct json_out *o)
 	json_close(o);
 }
 
-static void put_runtime_op(struct json_out *o, const struct ranks *all, const struct rank_facts *f, struct slice graph, uint32_t tid,
+static void put_runtime_op(struct json_out *o, const struct ranks *all, const struct rank_process *f, struct slice graph, uint32_t tid,
 			   const struct rank_op *op, uint64_t *at)
 {
 	double ns = number_of(all, op->ns);
@@ -483,7 +411,7 @@ static int put_estimates(struct job *j, bool *any)
 	json_arr(&t);
 	json_arr(&m);
 	for (uint32_t i = 0; i < all->n_process; i++) {
-		const struct rank_facts *f = &all->process[i];
+		const struct rank_process *f = &all->process[i];
 		struct sorted *s = sort_lists(all, f, f->estimate, f->n_estimate);
 		uint64_t at = 0;
 		for (uint32_t k = 0; k < f->n_estimate; k++) {
@@ -552,7 +480,7 @@ static int put_estimates(struct job *j, bool *any)
 	return r;
 }
 
-static int put_parity(struct job *j, const struct rank_facts *f)
+static int put_parity(struct job *j, const struct rank_process *f)
 {
 	const struct ranks *all = &j->all;
 	struct buf b = {0};
@@ -617,7 +545,7 @@ static struct slice track_of(struct slice id)
 	return p ? slice_of(id.p, (size_t)(p - id.p)) : id;
 }
 
-static void put_process(struct json_out *o, const struct ranks *all, const struct rank_facts *f, uint64_t sort, struct intern *tracks)
+static void put_process(struct json_out *o, const struct ranks *all, const struct rank_process *f, uint64_t sort, struct intern *tracks)
 {
 	struct buf b = {0};
 	buf_adds(&b, f->name);
@@ -652,7 +580,7 @@ static void put_process(struct json_out *o, const struct ranks *all, const struc
 	buf_release(&b);
 }
 
-static void put_spans(struct json_out *o, const struct ranks *all, const struct rank_facts *f, struct intern *tracks)
+static void put_spans(struct json_out *o, const struct ranks *all, const struct rank_process *f, struct intern *tracks)
 {
 	static const char *const cache[] = {"", "bypass", "hit", "miss"};
 	static const char *const status[] = {"missing", "ok", "empty", "break", "error"};
@@ -663,7 +591,7 @@ static void put_spans(struct json_out *o, const struct ranks *all, const struct 
 		struct slice id = intern_get(&all->names, c->id);
 		struct buf b = {0};
 		buf_add_slice(&b, id);
-		if (s->kind == RANK_SPAN_BACKWARD)
+		if (s->kind == SPAN_BACKWARD)
 			buf_adds(&b, " backward");
 		if (c->loc != NONE) {
 			buf_addc(&b, ' ');
@@ -676,7 +604,7 @@ static void put_spans(struct json_out *o, const struct ranks *all, const struct 
 		json_member_i64(o, "dur", s->end - s->start);
 		json_member_u64(o, "pid", f->process);
 		json_member_u64(o, "tid", intern_add(tracks, track_of(id)) + 1u);
-		json_member_str(o, "cat", s->kind == RANK_SPAN_BACKWARD ? SLICE("backward") : SLICE("compile"));
+		json_member_str(o, "cat", s->kind == SPAN_BACKWARD ? SLICE("backward") : SLICE("compile"));
 		json_member_obj(o, "args");
 		json_member_str(o, "compile_id", id);
 		json_member_str(o, "status", slice_str(status[c->status]));
@@ -748,7 +676,7 @@ static int put_timeline(struct job *j)
 static int name_folders(struct job *j, bool *folder)
 {
 	for (uint32_t i = 0; i < j->all.n_process; i++) {
-		const struct rank_facts *f = &j->all.process[i];
+		const struct rank_process *f = &j->all.process[i];
 		if (f->tag == NONE)
 			continue;
 		char *from = folder_of(f->tag);
@@ -765,7 +693,7 @@ static int name_folders(struct job *j, bool *folder)
 
 static int write_all_files(struct job *j)
 {
-	struct ranks_page p = {.all = &j->all, .opt = j->opt};
+	struct ranks_page p = {.all = &j->all, .header = j->opt->header};
 	bool *folder = xcalloc(j->all.n_process + 1u, sizeof(*folder));
 	int r = name_folders(j, folder) < 0 || put_events(j, &p.events) < 0 || put_estimates(j, &p.estimates) < 0 ||
 			put_schedules(j, &p.schedules) < 0 || put_timeline(j) < 0

@@ -1,5 +1,5 @@
 /* compare_read.c - a log read for a comparison. */
-#include "ranks/compare_part.h"
+#include "compare/compare_part.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -105,21 +105,21 @@ static void take_versions(struct compare_log *l, const struct json_tape *tape, u
 }
 
 /* At most this many different texts of configuration a log; a run has one or two. */
-enum { CONFIG_TEXTS = 4096 };
+enum { COMPARE_CONFIG_TEXTS = 4096 };
 
 static int take_record(void *ctx, struct trace_scan *s, struct trace_record *r)
 {
 	struct reading *x = ctx;
 	struct compare_log *l = x->l;
 	const struct json_tape *tape = &s->tape;
-	if (r->flags & (REC_NO_PREFIX | REC_NO_JSON | REC_MALFORMED | REC_LOOSE | REC_OTHER_RANK) || r->compile == NONE)
+	if (r->flags & (REC_NO_PREFIX | REC_NO_JSON | REC_MALFORMED | REC_LOOSE | REC_OTHER_RANK) || r->attempt == NONE)
 		return 0;
 	uint32_t v = trace_value(s, r, KIND_compilation_metrics);
 	if (v != NONE) {
-		struct compare_facts *f = facts_of(l, r->compile);
-		for (unsigned i = 0; i < CONFIG_ARTIFACT; i++) {
+		struct compare_facts *f = facts_of(l, r->attempt);
+		for (unsigned i = 0; i < COMPARE_ARTIFACT_CONFIG; i++) {
 			uint32_t k = json_get(tape, v, compare_config_name[i]);
-			if (json_is(tape, k, JSON_STRING) && l->texts.n < CONFIG_TEXTS)
+			if (json_is(tape, k, JSON_STRING) && l->texts.n < COMPARE_CONFIG_TEXTS)
 				f->config[i] = intern_add(&l->texts, json_raw(tape, k));
 		}
 		for (unsigned i = 0; i < COMPARE_METRICS; i++) {
@@ -133,14 +133,14 @@ static int take_record(void *ctx, struct trace_scan *s, struct trace_record *r)
 	if (v != NONE) {
 		double d;
 		if (json_double(tape, json_get(tape, v, "inductor_compile_time_s"), &d) && d > 0)
-			facts_of(l, r->compile)->backward += d;
+			facts_of(l, r->attempt)->backward += d;
 	}
 	v = trace_value(s, r, KIND_artifact);
 	if (v != NONE && r->payload_len < 1 << 20) {
 		uint32_t name = json_get(tape, v, "name");
 		struct slice n = name == NONE ? slice_of("", 0) : json_slice(tape, name), payload = trace_payload(s, r);
-		if (slice_is(n, compare_config_name[CONFIG_ARTIFACT]) && l->texts.n < CONFIG_TEXTS) {
-			facts_of(l, r->compile)->config[CONFIG_ARTIFACT] = intern_add(&l->texts, payload);
+		if (slice_is(n, compare_config_name[COMPARE_ARTIFACT_CONFIG]) && l->texts.n < COMPARE_CONFIG_TEXTS) {
+			facts_of(l, r->attempt)->config[COMPARE_ARTIFACT_CONFIG] = intern_add(&l->texts, payload);
 		} else if (slice_is(n, "torch_version")) {
 			uint32_t root;
 			json_tape_text(&l->t.tape, payload.p, payload.n);
@@ -249,10 +249,17 @@ static int open_plain(const char *path)
 
 static void build_units(struct compare_log *l);
 
-int compare_read(struct compare_log *l, const char *path, int (*spool)(struct err *err), const struct trace_hooks *hooks, struct err *err)
+/* Facts of attempts that have none, and what is made of all of them. */
+static void finish_log(struct compare_log *l)
 {
-	*l = (struct compare_log){.fd = -1};
-	trace_init(&l->t, path);
+	if (l->t.f->n_attempt)
+		facts_of(l, l->t.f->n_attempt - 1);
+	build_units(l);
+}
+
+static int read_trace(struct compare_log *l, const char *path, int (*spool)(struct err *err), const struct trace_hooks *hooks,
+		      struct err *err)
+{
 	struct reading r = {.l = l, .outer = hooks, .err = err};
 	l->fd = open_plain(path);
 	if (l->fd < 0) {
@@ -272,19 +279,38 @@ int compare_read(struct compare_log *l, const char *path, int (*spool)(struct er
 				.progress = progress,
 				.raw = r.spool ? keep_raw : NULL,
 				.threads = hooks ? hooks->threads : 0};
-	int status = trace_read(&l->t, &h, err);
-	if (status < 0) {
-		compare_log_release(l);
+	if (trace_read_facts(&l->t, &(struct facts_options){.no_phases = true}, &h, err) < 0)
 		return -1;
-	}
+	facts_frames(l->t.f);
 	while (l->n_artifact < l->t.n_artifact) {
 		GROW(l->artifact, l->n_artifact, l->cap_artifact, 1);
 		l->artifact[l->n_artifact++] = (struct compare_artifact){0, 0, 0};
 	}
-	if (l->t.n_compile)
-		facts_of(l, l->t.n_compile - 1);
-	build_units(l);
 	return 0;
+}
+
+int compare_read(struct compare_log *l, const char *path, int (*spool)(struct err *err), const struct trace_hooks *hooks, struct err *err)
+{
+	*l = (struct compare_log){.fd = -1, .inputs = 1};
+	trace_init(&l->t, path, NULL);
+	int status = read_trace(l, path, spool, hooks, err);
+	if (status == 0)
+		finish_log(l);
+	else
+		compare_log_release(l);
+	return status;
+}
+
+/* Its rows are compared; artifacts are not in a document. */
+void compare_input(struct compare_log *l, const char *path, const struct facts *all, uint32_t input)
+{
+	*l = (struct compare_log){.fd = -1, .inputs = all->n_input, .document = true};
+	trace_init(&l->t, path, NULL);
+	facts_of_input(l->t.f, all, input);
+	l->t.rank = l->t.f->input[0].rank;
+	l->t.torch_version = l->t.f->input[0].torch_version;
+	take_version(l, "pytorch_version", facts_text(l->t.f, l->t.torch_version));
+	finish_log(l);
 }
 
 void compare_log_release(struct compare_log *l)
@@ -321,7 +347,7 @@ bool compare_payload(struct compare_log *l, uint32_t artifact, struct buf *out)
 		ok = n >= 0;
 		bool end = n <= 0;
 		if (n > 0) {
-			raw.len += (size_t)n;
+			buf_wrote(&raw, (size_t)n);
 			at += (uint64_t)n;
 		}
 		const char *p = raw.p, *stop = raw.p + raw.len;
@@ -346,7 +372,7 @@ bool compare_payload(struct compare_log *l, uint32_t artifact, struct buf *out)
 		size_t rest = (size_t)(stop - p);
 		if (rest && p > raw.p)
 			memmove(raw.p, p, rest);
-		raw.len = rest;
+		buf_cut(&raw, rest);
 		if (end || out->len > size)
 			break;
 	}
@@ -356,20 +382,21 @@ bool compare_payload(struct compare_log *l, uint32_t artifact, struct buf *out)
 
 /* ---- units and frames ---- */
 
-const struct trace_compile *compare_last(const struct compare_log *l, uint32_t unit)
+const struct fact_attempt *compare_last(const struct compare_log *l, uint32_t unit)
 {
-	return &l->t.compile[l->attempt[l->unit[unit].last - 1]];
+	return &l->t.f->attempt[l->attempt[l->unit[unit].last - 1]];
 }
 
-static struct trace_loc place_of(const struct compare_log *l, const struct trace_compile *c)
+static struct fact_loc place_of(const struct compare_log *l, const struct fact_attempt *c)
 {
 	if (c->loc.file != NONE || c->stack == NONE)
 		return c->loc;
 	const struct trace_frame *f = &l->t.frame[l->t.starts.node[c->stack].frame];
-	return (struct trace_loc){f->file, f->line > 0 ? (uint32_t)f->line : 0, f->name, f->code};
+	return (struct fact_loc){f->file, f->line > 0 ? (uint32_t)f->line : 0, f->name, f->code};
 }
 
 struct sort_row {
+	const struct fact_attempt *of;
 	const struct compile_id *id;
 	uint32_t row;
 };
@@ -377,9 +404,9 @@ struct sort_row {
 static int by_id(const void *a, const void *b)
 {
 	const struct sort_row *x = a, *y = b;
-	int64_t p[4] = {x->id->autograd, x->id->frame, x->id->compile, x->id->attempt};
-	int64_t q[4] = {y->id->autograd, y->id->frame, y->id->compile, y->id->attempt};
-	for (unsigned i = 0; i < 4; i++)
+	int64_t p[6] = {x->of->process, x->of->generation, x->id->autograd, x->id->frame, x->id->compile, x->id->attempt};
+	int64_t q[6] = {y->of->process, y->of->generation, y->id->autograd, y->id->frame, y->id->compile, y->id->attempt};
+	for (unsigned i = 0; i < 6; i++)
 		if (p[i] != q[i])
 			return p[i] < q[i] ? -1 : 1;
 	return x->row < y->row ? -1 : 1;
@@ -388,25 +415,26 @@ static int by_id(const void *a, const void *b)
 static void build_units(struct compare_log *l)
 {
 	const struct trace *t = &l->t;
-	struct sort_row *row = xcalloc(t->n_compile + 1u, sizeof(*row));
-	l->attempt = xcalloc(t->n_compile + 1u, sizeof(*l->attempt));
-	l->unit_of = xcalloc(t->n_compile + 1u, sizeof(*l->unit_of));
-	for (uint32_t i = 0; i < t->n_compile; i++)
-		row[i] = (struct sort_row){&t->compile[i].id, i};
-	if (t->n_compile)
-		qsort(row, t->n_compile, sizeof(*row), by_id);
-	const struct compile_id *last = NULL;
-	for (uint32_t i = 0; i < t->n_compile; i++) {
-		const struct trace_compile *c = &t->compile[row[i].row];
+	struct sort_row *row = xcalloc(t->f->n_attempt + 1u, sizeof(*row));
+	l->attempt = xcalloc(t->f->n_attempt + 1u, sizeof(*l->attempt));
+	l->unit_of = xcalloc(t->f->n_attempt + 1u, sizeof(*l->unit_of));
+	for (uint32_t i = 0; i < t->f->n_attempt; i++)
+		row[i] = (struct sort_row){&t->f->attempt[i], &t->f->attempt[i].id, i};
+	if (t->f->n_attempt)
+		qsort(row, t->f->n_attempt, sizeof(*row), by_id);
+	const struct fact_attempt *last = NULL;
+	for (uint32_t i = 0; i < t->f->n_attempt; i++) {
+		const struct fact_attempt *c = &t->f->attempt[row[i].row];
 		const struct compile_id *id = &c->id;
-		bool same_frame = last && last->autograd == id->autograd && last->frame == id->frame;
+		bool same_frame = last && last->process == c->process && last->generation == c->generation &&
+				  last->id.autograd == id->autograd && last->id.frame == id->frame;
 		if (!same_frame) {
 			GROW(l->frame, l->n_frame, l->cap_frame, 1);
 			l->frame[l->n_frame++] =
 			    (struct compare_frame){{NONE, 0, NONE, NONE}, l->n_unit, l->n_unit, NONE, 0, id->frame < 0};
 		}
 		struct compare_frame *f = &l->frame[l->n_frame - 1];
-		if (!same_frame || last->compile != id->compile) {
+		if (!same_frame || last->id.compile != id->compile) {
 			GROW(l->unit, l->n_unit, l->cap_unit, 1);
 			l->unit[l->n_unit++] = (struct compare_unit){l->n_frame - 1, l->n_unit, i, i, id->compile, NONE, NONE, -1};
 			f->last = l->n_unit;
@@ -422,12 +450,12 @@ static void build_units(struct compare_log *l)
 		for (uint32_t a = c->first_artifact; a != NONE && !f->signature; a = t->artifact[a].next)
 			if (t->artifact[a].kind == KIND_dynamo_output_graph)
 				f->signature = l->artifact[a].hash;
-		last = id;
+		last = c;
 	}
 	free(row);
-	for (uint32_t i = 0; i < t->n_recompile; i++)
-		if (t->recompile[i].compile < t->n_compile) {
-			struct compare_unit *u = &l->unit[l->unit_of[t->recompile[i].compile]];
+	for (uint32_t i = 0; i < t->f->n_recompile; i++)
+		if (t->f->recompile[i].src.attempt < t->f->n_attempt) {
+			struct compare_unit *u = &l->unit[l->unit_of[t->f->recompile[i].src.attempt]];
 			if (u->recompile == NONE)
 				u->recompile = i;
 		}

@@ -1,5 +1,5 @@
 /* compare_texts.c - texts that differ, line by line, on all processors. */
-#include "ranks/compare_part.h"
+#include "compare/compare_part.h"
 #include "base/pool.h"
 
 struct diffing {

@@ -16,12 +16,12 @@
  */
 #ifndef PT2_COMPARE_PART_H
 #define PT2_COMPARE_PART_H
-#include "ranks/compare.h"
+#include "compare/compare.h"
 
 /* ---- what is read of records: members of compilation_metrics ---- */
 
 /* Configuration: JSON in a string; the last is an artifact. */
-enum { CONFIG_FUNCTORCH = 2, CONFIG_ARTIFACT = 4 };
+enum { COMPARE_FUNCTORCH = 2, COMPARE_ARTIFACT_CONFIG = 4 };
 extern const char *const compare_config_name[COMPARE_CONFIGS];
 /* Metrics that are the same each time, unless something else is done. */
 extern const char *const compare_metric_name[COMPARE_METRICS];
@@ -36,14 +36,14 @@ static inline uint64_t hash_join(uint64_t a, uint64_t b)
 static inline uint64_t hash_slice(struct slice s) { return hash_bytes(s.p, s.n); }
 static inline struct slice compare_name(const struct compare_log *l, uint32_t name)
 {
-	return name == NONE ? slice_of("", 0) : intern_get(&l->t.names, name);
+	return name == NONE ? slice_of("", 0) : intern_get(&l->t.f->names, name);
 }
 
 /* ---- compare.c: rows, and bags ---- */
 
 /* A new row; of a kind that has too many already one that is not kept. */
 struct compare_change *compare_add(struct compare *c, enum compare_kind kind, enum compare_how how, uint32_t pair, struct slice subject);
-struct compare_loc compare_loc_text(const struct compare_log *l, const struct trace_loc *loc);
+struct compare_loc compare_loc_text(const struct compare_log *l, const struct fact_loc *loc);
 /* At most 500 bytes, whole characters. */
 struct slice compare_cut(struct slice s);
 
@@ -51,7 +51,7 @@ static inline struct compare_log *compare_side(struct compare *c, unsigned side)
 static inline enum compare_how compare_side_how(unsigned side) { return side ? HOW_NEW : HOW_GONE; }
 static inline uint32_t compare_pair_of(const struct compare_log *l, uint32_t compile)
 {
-	return compile < l->t.n_compile ? l->unit[l->unit_of[compile]].pair : NONE;
+	return compile < l->t.f->n_attempt ? l->unit[l->unit_of[compile]].pair : NONE;
 }
 /* Is it in both logs? */
 static inline bool compare_is_matched(const struct compare *c, uint32_t pair)
@@ -106,7 +106,8 @@ bool compare_list_guards(struct slice payload, struct json_tape *tape, struct bu
 void compare_match_frames(struct compare *c);
 void compare_match_units(struct compare *c);
 /* A place in the program, wherever its folder lies: by its line, or by its function. */
-uint64_t compare_loc_key(const struct compare_log *l, const struct trace_loc *loc, bool line);
+uint64_t compare_loc_key(const struct compare_log *l, const struct fact_loc *loc, bool line);
+uint64_t compare_frame_key(struct compare *c, unsigned side, uint32_t frame);
 /* "0/1: tensor 'x' size mismatch ...": the guard, without the number of the code that it guards. */
 struct slice compare_reason(const struct compare_log *l, const struct compare_unit *u);
 uint64_t compare_unit_key(const struct compare_log *l, const struct compare_unit *u);

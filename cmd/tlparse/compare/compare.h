@@ -9,9 +9,9 @@
  *
  * How compilations find each other. A frame is known by its code: file, line and function (torch's co_filename,
  * co_firstlineno, co_name in compilation_metrics, else the last entry of the stack of dynamo_start), then by file and function
- * alone (lines move), never by its number. Several frames of one code are aligned by the graph that Dynamo captured
- * first, the rest by order. The compilations of a frame are aligned by the reason of the recompile, the rest by order.
- * Attempts are matched from the last one back.
+ * alone (lines move), then by function and graph (a script that was renamed), never by its number. Several frames of one
+ * code are aligned by the graph that Dynamo captured first, the rest by order. The compilations of a frame are aligned by
+ * the reason of the recompile, the rest by order. Attempts are matched from the last one back.
  *
  * The logs are read once. Of every artifact only the normal_hash of its text and its place in the file are kept; texts
  * of matched artifacts whose hashes differ are read again (a compressed log or a pipe is spooled to an unlinked file).
@@ -19,7 +19,7 @@
  */
 #ifndef PT2_COMPARE_H
 #define PT2_COMPARE_H
-#include "ranks/normal.h"
+#include "compare/normal.h"
 #include "trace/trace.h"
 
 enum { COMPARE_CONFIGS = 5, COMPARE_METRICS = 20 };
@@ -43,7 +43,7 @@ struct compare_unit { /* a compile id, all attempts together */
 	double seconds; /* < 0: not known */
 };
 struct compare_frame {
-	struct trace_loc loc;
+	struct fact_loc loc;
 	uint32_t first, last; /* units */
 	uint32_t match;       /* of the other log, NONE */
 	uint64_t signature;
@@ -52,7 +52,9 @@ struct compare_frame {
 
 struct compare_log {
 	struct trace t;
-	int fd; /* to read payloads again, -1 */
+	bool document;   /* read out of a document of --json: rows, no artifacts and no configurations */
+	uint32_t inputs; /* of the document, of which this is one; 1 */
+	int fd;          /* to read payloads again, -1 */
 	struct intern texts;
 	struct intern versions; /* "name\0value" */
 	ROWS(struct compare_artifact, artifact);
@@ -136,12 +138,15 @@ struct compare {
 	uint64_t shown, read;              /* bytes */
 	uint32_t frames[3];                /* matched, gone, new */
 	struct normal normal;
-	struct compare_log none;      /* the log that is not there */
+	struct compare_log none; /* the log that is not there */
+	struct facts no_facts;
 	struct compare_change beyond; /* where rows go that are too many */
 };
 
 /* spool makes an unlinked temporary file (tool/output.h); hooks: progress and threads are taken from it, may be NULL. */
 int compare_read(struct compare_log *l, const char *path, int (*spool)(struct err *err), const struct trace_hooks *hooks, struct err *err);
+/* An input of a document of --json (compilation/document.h) instead: all is each input's log's until the last is released. */
+void compare_input(struct compare_log *l, const char *path, const struct facts *all, uint32_t input);
 void compare_log_release(struct compare_log *l);
 /* Either log may be NULL: the other is all new or all gone. c stays where it is. */
 void compare_run(struct compare *c, struct compare_log *a, struct compare_log *b);
@@ -150,6 +155,6 @@ static inline bool compare_differs(const struct compare *c) { return c->n_change
 /* The payload of an artifact, read again. False: it is not what it was. */
 bool compare_payload(struct compare_log *l, uint32_t artifact, struct buf *out);
 /* The attempt that a compile id ended with. */
-const struct trace_compile *compare_last(const struct compare_log *l, uint32_t unit);
+const struct fact_attempt *compare_last(const struct compare_log *l, uint32_t unit);
 
 #endif

@@ -1,4 +1,4 @@
-#include "ranks/normal.h"
+#include "compare/normal.h"
 #include "base/hash.h"
 #include "base/json.h"
 
@@ -288,8 +288,9 @@ static bool take_word(struct pass *s, const char *start, const char *end, const 
 	return true;
 }
 
-/* A path: what is in a temporary folder or a cache is noise, of a Python file only the name counts. */
-static const char *take_path(struct pass *s, const char *p, const char *end)
+/* A path: what is in a temporary folder or a cache is noise, of a Python file only the name counts; in a graph's comment ("# File: ")
+ * not even that: a script that was renamed is the same program. */
+static const char *take_path(struct pass *s, const char *line, const char *p, const char *end)
 {
 	const char *q = p, *slash = p;
 	while (q < end && (IS(*q, W) || *q == '/' || *q == '.' || *q == '-' || *q == '+' || *q == '@' || *q == '=')) {
@@ -298,7 +299,8 @@ static const char *take_path(struct pass *s, const char *p, const char *end)
 		q++;
 	}
 	struct slice path = slice_of(p, (size_t)(q - p));
-	if (slice_starts(path, "/tmp/") || slice_find(path, "torchinductor_") || slice_find(path, "/inductor_cache/"))
+	bool comment = p - line >= 8 && !memcmp(p - 8, "# File: ", 8) && slice_ends(path, ".py");
+	if (comment || slice_starts(path, "/tmp/") || slice_find(path, "torchinductor_") || slice_find(path, "/inductor_cache/"))
 		take_noise(s, NOISE_PATH);
 	else if (slice_ends(path, ".py"))
 		take_bytes(s, slash, q);
@@ -337,7 +339,7 @@ static void run(struct pass *s, struct slice text)
 		} else if (c == '/' && (p == start || (!IS(p[-1], W) && p[-1] != '.' && p[-1] != '/' && p[-1] != '<')) && p + 1 < end &&
 			   IS(p[1], W)) {
 			take_bytes(s, from, p);
-			from = p = take_path(s, p, end);
+			from = p = take_path(s, line, p, end);
 		} else if (c == '\n') {
 			take_bytes(s, from, p);
 			if (s->side)

@@ -1,5 +1,5 @@
 /* compare.c - two traces of one program compared: all of it in order, and what is found. See compare_part.h. */
-#include "ranks/compare_part.h"
+#include "compare/compare_part.h"
 
 const char *const compare_kind_name[COMPARE_KIND_COUNT] = {
 #define X(id, name, title) name,
@@ -32,7 +32,7 @@ struct compare_change *compare_add(struct compare *c, enum compare_kind kind, en
 	return x;
 }
 
-struct compare_loc compare_loc_text(const struct compare_log *l, const struct trace_loc *loc)
+struct compare_loc compare_loc_text(const struct compare_log *l, const struct fact_loc *loc)
 {
 	return (struct compare_loc){compare_name(l, loc->file), compare_name(l, loc->function), compare_name(l, loc->code), loc->line};
 }
@@ -132,23 +132,29 @@ const struct linediff *compare_align(struct compare *c, uint64_t *key[2], uint32
 
 void compare_run(struct compare *c, struct compare_log *a, struct compare_log *b)
 {
-	*c = (struct compare){.a = a ? a : &c->none, .b = b ? b : &c->none, .none = {.fd = -1}};
+	*c = (struct compare){.a = a ? a : &c->none, .b = b ? b : &c->none, .none = {.fd = -1, .t.f = &c->no_facts}};
 	compare_match_frames(c);
 	compare_match_units(c);
+	bool rows = c->a->document || c->b->document; /* what only a log has is not compared */
 	compare_versions(c);
-	compare_configs(c);
+	if (!rows)
+		compare_configs(c);
 	compare_failures(c);
 	compare_breaks(c);
 	compare_compiles(c, true);
 	compare_compiles(c, false);
 	compare_times(c);
-	compare_caches(c);
-	compare_guards(c);
+	if (!rows) {
+		compare_caches(c);
+		compare_guards(c);
+	}
 	compare_symbols(c);
 	compare_skips(c);
-	compare_metrics(c);
-	compare_artifacts(c);
-	compare_texts(c);
+	if (!rows) {
+		compare_metrics(c);
+		compare_artifacts(c);
+		compare_texts(c);
+	}
 }
 
 void compare_release(struct compare *c)

@@ -1,12 +1,12 @@
 /* compare_match.c - frames and compilations of two logs that stand for each other. */
-#include "ranks/compare_part.h"
+#include "compare/compare_part.h"
 #include "base/text.h"
 
 /* torch_dynamo_resume_in_f_at_9: the line moves when the program is edited. */
 static struct slice without_line(struct slice function)
 {
 	size_t n = function.n;
-	while (n && function.p[n - 1] >= '0' && function.p[n - 1] <= '9')
+	while (n && is_digit(function.p[n - 1]))
 		n--;
 	return n < function.n && slice_ends(slice_of(function.p, n), "_at_") ? slice_of(function.p, n) : function;
 }
@@ -17,6 +17,9 @@ static uint64_t frame_key(const struct compare_log *l, const struct compare_fram
 	uint64_t key = f->none ? 1 : 2;
 	if (!file.n)
 		return key + (tier ? 0 : 2);
+	if (tier == 3) /* a script that was renamed: by function and graph */
+		return f->signature ? hash_join(hash_join(3, f->signature), hash_slice(without_line(function)))
+				    : hash_join(4, hash_slice(file));
 	if (tier == 0)
 		return hash_join(hash_join(key, hash_slice(file)), hash_join(hash_slice(function), f->loc.line));
 	return hash_join(hash_join(key, hash_slice(tier == 1 ? file : slice_base(file))), hash_slice(without_line(function)));
@@ -43,7 +46,7 @@ static void align_frames(struct compare *c, const struct thing *a, uint32_t na, 
 
 void compare_match_frames(struct compare *c)
 {
-	for (unsigned tier = 0; tier < 3; tier++) {
+	for (unsigned tier = 0; tier < 4; tier++) {
 		struct bag bag[2] = {{0}};
 		for (unsigned s = 0; s < 2; s++) {
 			const struct compare_log *l = compare_side(c, s);
@@ -73,7 +76,7 @@ void compare_match_frames(struct compare *c)
 
 struct slice compare_reason(const struct compare_log *l, const struct compare_unit *u)
 {
-	return u->recompile == NONE ? slice_of("", 0) : compare_name(l, l->t.recompile[u->recompile].guard);
+	return u->recompile == NONE ? slice_of("", 0) : compare_name(l, l->t.f->recompile[u->recompile].guard);
 }
 
 uint64_t compare_unit_key(const struct compare_log *l, const struct compare_unit *u)
@@ -94,7 +97,7 @@ static void add_pair(struct compare *c, uint32_t a, uint32_t b)
 			continue;
 		l->unit[u].pair = c->n_pair;
 		p->seconds[s] = l->unit[u].seconds;
-		const struct trace_loc *loc = &l->frame[l->unit[u].frame].loc;
+		const struct fact_loc *loc = &l->frame[l->unit[u].frame].loc;
 		p->at = compare_loc_text(l, loc);
 	}
 	c->n_pair++;
@@ -127,8 +130,16 @@ void compare_match_units(struct compare *c)
 	}
 }
 
-uint64_t compare_loc_key(const struct compare_log *l, const struct trace_loc *loc, bool line)
+uint64_t compare_loc_key(const struct compare_log *l, const struct fact_loc *loc, bool line)
 {
 	uint64_t key = hash_slice(slice_base(compare_name(l, loc->file)));
 	return line ? hash_join(key, loc->line) : hash_join(key, hash_slice(without_line(compare_name(l, loc->function))));
+}
+
+/* The same of both sides for frames that stand for each other. */
+uint64_t compare_frame_key(struct compare *c, unsigned side, uint32_t frame)
+{
+	const struct compare_log *l = compare_side(c, side);
+	uint32_t row = side ? frame : l->frame[frame].match;
+	return l->frame[frame].match == NONE ? compare_loc_key(l, &l->frame[frame].loc, false) : hash_join(7, row);
 }

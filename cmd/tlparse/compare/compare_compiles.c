@@ -1,5 +1,8 @@
 /* compare_compiles.c - compilations: which there are, how long they take, what they count. */
-#include "ranks/compare_part.h"
+#include "compare/compare_part.h"
+
+#define LONG_ENOUGH 0.02   /* seconds: below it is chance */
+enum { PAIRS_ENOUGH = 4 }; /* compilations that tell of the machine */
 
 void compare_compiles(struct compare *c, bool recompiles)
 {
@@ -17,7 +20,7 @@ void compare_compiles(struct compare *c, bool recompiles)
 		}
 		const struct compare_log *l = b ? c->b : c->a;
 		const struct compare_unit *u = b ? b : a;
-		const struct trace_compile *last = compare_last(l, (uint32_t)(u - l->unit));
+		const struct fact_attempt *last = compare_last(l, (uint32_t)(u - l->unit));
 		if (l->frame[u->frame].none && u->compile < 0 && !last->artifacts)
 			continue; /* a few events outside of any compilation */
 		if (recompiles != (u->compile > 0))
@@ -30,13 +33,58 @@ void compare_compiles(struct compare *c, bool recompiles)
 	}
 }
 
+static int by_number(const void *a, const void *b)
+{
+	double x = *(const double *)a, y = *(const double *)b;
+	return x < y ? -1 : x > y;
+}
+
+static double times_of(const struct compare_pair *p) { return p->seconds[1] / p->seconds[0]; }
+
+/* Another machine is slower in everything: how many times, said once; the rest is held against it. 1: it is none. */
+static double whole_ratio(struct compare *c)
+{
+	double *ratio = xcalloc(c->n_pair + 1u, sizeof(*ratio)), sum[2] = {0}, is = 1;
+	uint32_t n = 0, alike = 0;
+	for (uint32_t i = 0; i < c->n_pair; i++) {
+		const struct compare_pair *p = &c->pair[i];
+		if (p->a == NONE || p->b == NONE || p->seconds[0] < LONG_ENOUGH || p->seconds[1] < LONG_ENOUGH)
+			continue;
+		ratio[n++] = times_of(p);
+		sum[0] += p->seconds[0];
+		sum[1] += p->seconds[1];
+	}
+	if (n >= PAIRS_ENOUGH) {
+		qsort(ratio, n, sizeof(*ratio), by_number);
+		is = ratio[n / 2];
+		for (uint32_t i = 0; i < n; i++)
+			alike += ratio[i] > is / 2 && ratio[i] < is * 2;
+	}
+	free(ratio);
+	if (4 * alike < 3 * n || (is < COMPARE_RATIO && is > 1 / COMPARE_RATIO))
+		return 1;
+	struct buf b = {0};
+	buf_addf(&b, "everything %.1f times %s", is > 1 ? is : 1 / is, is > 1 ? "slower" : "faster");
+	struct compare_change *x =
+	    compare_add(c, COMPARE_TIME, is > 1 ? HOW_SLOWER : HOW_FASTER, NONE, arena_slice(&c->arena, buf_slice(&b)));
+	for (unsigned s = 0; s < 2; s++) {
+		buf_reset(&b);
+		buf_addf(&b, "%.3f", sum[s]);
+		*(s ? &x->after : &x->before) = arena_slice(&c->arena, buf_slice(&b));
+	}
+	x->seconds = sum[1] - sum[0];
+	buf_release(&b);
+	return is;
+}
+
 void compare_times(struct compare *c)
 {
+	double whole = whole_ratio(c), factor = whole != 1 ? 2 : COMPARE_RATIO; /* alike: whole_ratio */
 	for (uint32_t i = 0; i < c->n_pair; i++) {
 		struct compare_pair *p = &c->pair[i];
-		double a = p->seconds[0], b = p->seconds[1], d = b - a;
+		double a = p->seconds[0], b = p->seconds[1], as = a * whole, d = b - as;
 		if (p->a == NONE || p->b == NONE || a < 0 || b < 0 || (d < 0 ? -d : d) < COMPARE_SECONDS ||
-		    (b > a ? b < a * COMPARE_RATIO : a < b * COMPARE_RATIO))
+		    (b > as ? b < as * factor : as < b * factor))
 			continue;
 		p->timed = true;
 		struct buf t[2] = {{0}};
@@ -45,7 +93,7 @@ void compare_times(struct compare *c)
 		struct compare_change *x = compare_add(c, COMPARE_TIME, d > 0 ? HOW_SLOWER : HOW_FASTER, i, slice_of("", 0));
 		x->before = arena_slice(&c->arena, buf_slice(&t[0]));
 		x->after = arena_slice(&c->arena, buf_slice(&t[1]));
-		x->seconds = d;
+		x->seconds = b - a;
 		buf_release(&t[0]);
 		buf_release(&t[1]);
 	}
@@ -56,7 +104,7 @@ static void cache_results(const struct compare_log *l, uint32_t unit, struct buf
 {
 	const struct compare_unit *u = &l->unit[unit];
 	for (uint32_t i = u->first; i < u->last; i++)
-		for (uint32_t k = l->t.compile[l->attempt[i]].first_artifact; k != NONE; k = l->t.artifact[k].next) {
+		for (uint32_t k = l->t.f->attempt[l->attempt[i]].first_artifact; k != NONE; k = l->t.artifact[k].next) {
 			const struct trace_artifact *a = &l->t.artifact[k];
 			struct slice name = compare_name(l, a->name);
 			const char *cache = slice_find(name, "_cache_");
@@ -128,8 +176,8 @@ void compare_metrics(struct compare *c)
 		if (!compare_is_matched(c, i))
 			continue;
 		const struct compare_unit *a = &c->a->unit[c->pair[i].a], *b = &c->b->unit[c->pair[i].b];
-		const struct trace_compile *x = compare_last(c->a, c->pair[i].a), *y = compare_last(c->b, c->pair[i].b);
-		const struct compare_facts *fa = &c->a->facts[x - c->a->t.compile], *fb = &c->b->facts[y - c->b->t.compile];
+		const struct fact_attempt *x = compare_last(c->a, c->pair[i].a), *y = compare_last(c->b, c->pair[i].b);
+		const struct compare_facts *fa = &c->a->facts[x - c->a->t.f->attempt], *fb = &c->b->facts[y - c->b->t.f->attempt];
 		if (x->status != y->status)
 			metric_row(c, i, SLICE("status"), slice_str(status[x->status]), slice_str(status[y->status]));
 		if (a->last - a->first != b->last - b->first)

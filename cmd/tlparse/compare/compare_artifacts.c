@@ -1,5 +1,5 @@
 /* compare_artifacts.c - artifacts of matched compilations, and guards one by one. */
-#include "ranks/compare_part.h"
+#include "compare/compare_part.h"
 #include "base/srcloc.h"
 
 static bool is_guards(unsigned kind) { return kind == KIND_dynamo_guards || kind == KIND_dynamo_cpp_guards_str; }
@@ -23,7 +23,7 @@ static uint64_t name_key(struct slice name)
 	if (slice_starts(name, "inductor_output_code_"))
 		return 1;
 	for (size_t i = 0; i <= name.n; i++)
-		if (i == name.n || (name.p[i] >= '0' && name.p[i] <= '9')) {
+		if (i == name.n || is_digit(name.p[i])) {
 			if (i > from)
 				key = hash_join(key, hash_bytes(name.p + from, i - from));
 			from = i + 1;
@@ -34,7 +34,7 @@ static uint64_t name_key(struct slice name)
 static bool told_elsewhere(struct slice name)
 {
 	return slice_is(name, "recompile_reasons") || slice_is(name, "dynamo_graph_break_reason") || slice_is(name, "torch_version") ||
-	       slice_is(name, compare_config_name[CONFIG_ARTIFACT]);
+	       slice_is(name, compare_config_name[COMPARE_ARTIFACT_CONFIG]);
 }
 
 static uint32_t list_items(const struct compare_log *l, uint32_t unit, bool guards, struct item **item, uint32_t *cap)
@@ -42,7 +42,7 @@ static uint32_t list_items(const struct compare_log *l, uint32_t unit, bool guar
 	const struct compare_unit *u = &l->unit[unit];
 	uint32_t n = 0;
 	for (uint32_t i = u->first; i < u->last; i++)
-		for (uint32_t k = l->t.compile[l->attempt[i]].first_artifact; k != NONE; k = l->t.artifact[k].next) {
+		for (uint32_t k = l->t.f->attempt[l->attempt[i]].first_artifact; k != NONE; k = l->t.artifact[k].next) {
 			const struct trace_artifact *a = &l->t.artifact[k];
 			struct slice name = compare_name(l, a->name);
 			if (a->flags & (ART_LINK | ART_NO_PAYLOAD) || !l->artifact[k].lines || is_guards(a->kind) != guards ||

@@ -1,5 +1,5 @@
 /* compare_config.c - versions and configuration. */
-#include "ranks/compare_part.h"
+#include "compare/compare_part.h"
 
 static const char *const config_short[COMPARE_CONFIGS] = {"dynamo", "inductor", "functorch", "compiler", "functorch"};
 
@@ -33,7 +33,7 @@ void compare_versions(struct compare *c)
 static bool parse_config(unsigned kind, struct slice text, struct buf *b, struct json_tape *tape, uint32_t *root)
 {
 	buf_reset(b);
-	if (kind != CONFIG_ARTIFACT) { /* a JSON string that holds JSON */
+	if (kind != COMPARE_ARTIFACT_CONFIG) { /* a JSON string that holds JSON */
 		json_tape_text(tape, text.p, text.n);
 		if (json_parse(tape, 0, text.n, root) < 0)
 			return false;
@@ -109,30 +109,30 @@ static void compare_config(struct compare *c, unsigned kind, struct slice a, str
 	free(at);
 }
 
-enum { CONFIG_PAIRS = 64 };
+enum { COMPARE_CONFIG_PAIRS = 64 };
 
 void compare_configs(struct compare *c)
 {
 	struct {
 		uint32_t a, b, count;
 		unsigned kind;
-	} seen[CONFIG_PAIRS];
+	} seen[COMPARE_CONFIG_PAIRS];
 	unsigned n = 0;
 	for (uint32_t i = 0; i < c->n_pair; i++) {
 		const struct compare_pair *p = &c->pair[i];
 		if (p->a == NONE || p->b == NONE)
 			continue;
-		const struct compare_facts *a = &c->a->facts[compare_last(c->a, p->a) - c->a->t.compile];
-		const struct compare_facts *b = &c->b->facts[compare_last(c->b, p->b) - c->b->t.compile];
+		const struct compare_facts *a = &c->a->facts[compare_last(c->a, p->a) - c->a->t.f->attempt];
+		const struct compare_facts *b = &c->b->facts[compare_last(c->b, p->b) - c->b->t.f->attempt];
 		for (unsigned kind = 0; kind < COMPARE_CONFIGS; kind++) {
 			if (a->config[kind] == NONE || b->config[kind] == NONE)
 				continue;
-			if (kind == CONFIG_ARTIFACT && a->config[CONFIG_FUNCTORCH] != NONE && b->config[CONFIG_FUNCTORCH] != NONE)
+			if (kind == COMPARE_ARTIFACT_CONFIG && a->config[COMPARE_FUNCTORCH] != NONE && b->config[COMPARE_FUNCTORCH] != NONE)
 				continue;
 			unsigned k = 0;
 			while (k < n && (seen[k].kind != kind || seen[k].a != a->config[kind] || seen[k].b != b->config[kind]))
 				k++;
-			if (k == n && n < CONFIG_PAIRS) {
+			if (k == n && n < COMPARE_CONFIG_PAIRS) {
 				seen[n].kind = kind;
 				seen[n].a = a->config[kind];
 				seen[n].b = b->config[kind];
