@@ -1,16 +1,19 @@
 # pt2utils. `make help` lists the targets. V=1 shows commands, O=dir builds elsewhere, SAN=address,undefined sanitizes,
-# CC=clang compiles with another compiler, WERROR= lets warnings pass.
+# CC=clang compiles with another compiler, WERROR=-Werror stops at a warning (developers and .ci/run: export WERROR=-Werror).
 
-VERSION  := 0.1.0
+VERSION  := $(shell sed -n '/^[0-9]/{s/ .*//;p;q}' NEWS)
 O        ?= build
 CC       ?= cc
 prefix   ?= /usr/local
 bindir   ?= $(prefix)/bin
 libdir   ?= $(prefix)/lib/pt2utils
 mandir   ?= $(prefix)/share/man
-compdir  ?= $(prefix)/share/bash-completion/completions
-WERROR   ?= -Werror
-OPT      ?= -O2
+docdir   ?= $(prefix)/share/doc/pt2utils
+bashdir  ?= $(prefix)/share/bash-completion/completions
+zshdir   ?= $(prefix)/share/zsh/site-functions
+fishdir  ?= $(prefix)/share/fish/vendor_completions.d
+WERROR   ?=
+OPT      ?= $(if $(SAN),-O1,-O2)
 
 ifeq ($(origin CC),default)
 CC := gcc
@@ -21,50 +24,57 @@ else
 Q := @
 endif
 
-TOOLS    := tlparse fxexplain fxminify aoti-checkinputs aoti-printer aoti-nanassert pt2-run
+TOOLS    := $(sort $(patsubst cmd/%/main.c,%,$(wildcard cmd/*/main.c)))
 PKGS     := zlib libmd libdeflate libelf libdw libseccomp
 
 # Asked for only when something is compiled: `make demo` and `make check` install the packages first.
 pkg_cflags = $(shell pkg-config --cflags $(PKGS))
-pkg_libs   = -Wl,--as-needed $(shell pkg-config --libs $(PKGS))
+pkg_libs   = -Wl,--as-needed $(shell pkg-config --libs $(PKGS)) -ldl
 
 CFLAGS   ?= $(OPT) -g
-own_cflags = -std=gnu17 -D_GNU_SOURCE -DPT2_VERSION='"$(VERSION)"' -Wall -Wextra $(WERROR) -Wshadow -Wstrict-prototypes \
-	     -Wmissing-prototypes -Wpointer-arith -fno-common -pthread -MMD -MP $(CPPFLAGS) $(CFLAGS) $(san)
+own_cflags = -std=gnu17 -D_GNU_SOURCE -DPT2_VERSION='"$(VERSION)"' -DPT2_ARCH_$(ARCH) -Wall -Wextra $(WERROR) -Wshadow -Wstrict-prototypes \
+	     -Wmissing-prototypes -Wno-missing-field-initializers -Wpointer-arith -fno-common -pthread -MMD -MP $(CPPFLAGS) $(CFLAGS) $(san)
 all_cflags = $(own_cflags) $(pkg_cflags)
 ifneq ($(SAN),)
 san      := -fsanitize=$(SAN) -fno-sanitize-recover=all -fno-omit-frame-pointer
 endif
 
+# NAME_x86_64.c is for that processor alone, NAME_portable.c in its place for all others; ARCH=portable tries these anywhere.
+ifndef ARCH
+ARCH     := $(if $(filter x86_64-%,$(shell $(CC) -dumpmachine 2>/dev/null)),x86_64,portable)
+endif
+files     = $(filter-out %_$(if $(filter x86_64,$(ARCH)),portable,x86_64).c,$(wildcard $(1)))
+objects   = $(patsubst %.c,$(O)/%.o,$(call files,$(1)))
+
 # The folder is the link rule: core goes into any process, cli into programs, a folder of a tool's folder is for that tool and the tests.
-core_obj := $(patsubst %.c,$(O)/%.o,$(wildcard libcommon/core/*/*.c))
-cli_obj  := $(patsubst %.c,$(O)/%.o,$(wildcard libcommon/cli/*/*.c)) $(O)/share.o
-room_obj := $(patsubst %.c,$(O)/%.o,$(wildcard cmd/*/*/*.c))
+core_obj := $(call objects,libcommon/core/*/*.c)
+cli_obj  := $(call objects,libcommon/cli/*/*.c) $(O)/share.o
+room_obj := $(call objects,cmd/*/*/*.c)
 core     := -Ilibcommon/core
 cli      := $(core) -Ilibcommon/cli
 libs     := $(O)/libpt2cli.a $(O)/libpt2core.a
 bins     := $(TOOLS:%=$(O)/bin/%)
-comps    := $(TOOLS:%=$(O)/completions/%)
-share    := $(filter-out %/__pycache__,$(sort $(wildcard share/report/* share/dir/* share/diff/* share/printer/* share/ranks/* share/provenance/* share/fxminify/* share/breaks/* share/explain/* share/patterns/*)))
+comps    := $(TOOLS:%=$(O)/completions/%.bash) $(TOOLS:%=$(O)/completions/%.zsh) $(TOOLS:%=$(O)/completions/%.fish)
+share    := $(filter-out %/__pycache__,$(sort $(wildcard share/report/* share/dir/* share/diff/* share/printer/* share/verify/* share/ranks/* share/provenance/* share/fxminify/* share/breaks/* share/explain/* share/patterns/*)))
 
 probe    := $(O)/lib/pt2utils/libpt2probe.so
 shim     := $(O)/lib/pt2utils/libpt2shim.so
 runner   := $(O)/lib/pt2utils/pt2-runner
 
-.PHONY: FORCE plain-guests all demo check check-only check-long check-live check-gpu check-cluster bench fuzz fuzz-tools lint coverage-ops install uninstall help clean tests
+.PHONY: FORCE plain-guests all demo check check-only check-long check-live check-gpu check-cluster track track-diff bench fuzz fuzz-tools lint coverage-ops help clean tests
 .DELETE_ON_ERROR:
 .SECONDARY:
 
 all: $(bins) $(comps) $(probe) $(shim) $(runner) $(O)/patterns.checked  ## build the tools
 
 help:                           ## list the targets
-	@sed -n 's/^\([a-z-]*\):.*## /\1	/p' Makefile | expand -t 16
+	@sed -n 's/^\([a-z-]*\):.*## /\1	/p' Makefile packaging/packaging.mk | expand -t 16
 
 # ---- compile ----
 
 # What was built remembers by which flags and of which files: other flags compile again, a source that is gone goes out of the program.
 flags    = $(CC) $(own_cflags) $(LDFLAGS) $(PKGS)
-sources  = $(wildcard libcommon/*/*/*.c cmd/*/*.c cmd/*/*/*.c libprobe/*.c libshim/*.c libshim/run/*.c) $(share)
+sources  = $(call files,libcommon/*/*/*.c cmd/*/*.c cmd/*/*/*.c libprobe/*.c libshim/*.c libshim/run/*.c) $(share)
 $(O)/flags $(O)/sources: FORCE
 	$(shell mkdir -p $(@D))$(file >$@.new,$($(@F)))$(Q)cmp -s $@.new $@ && rm $@.new || mv $@.new $@
 FORCE:
@@ -81,12 +91,17 @@ $(O)/cmd/%.o: cmd/%.c $(O)/flags
 	@$(if $(Q),echo "  CC      $<")
 	$(Q)$(CC) $(all_cflags) $(cli) -Icmd/$(firstword $(subst /, ,$*)) -c $< -o $@
 
-# Page parts of share/ become part of the programs.
-$(O)/share.c: $(share) scripts/embed $(O)/sources
+# Page parts of share/ become part of the programs. Programs that want few of them have those alone: theirs is found before the library's.
+few              := aoti-printer aoti-verify fxminify
+few_aoti-printer := share/diff/% share/printer/%
+few_aoti-verify  := share/diff/common.% share/printer/diff.html share/printer/diff.css share/verify/%
+few_fxminify     := share/fxminify/%
+shares           := $(O)/share.o $(few:%=$(O)/share-%.o)
+$(shares:%.o=%.c): $(share) scripts/embed $(O)/sources
 	@mkdir -p $(@D)
-	$(Q)scripts/embed $(share) > $@
+	$(Q)scripts/embed $(filter $(or $(few_$(patsubst share-%.c,%,$(@F))),%),$(share)) > $@
 
-$(O)/share.o: $(O)/share.c $(O)/flags
+$(shares): %.o: %.c $(O)/flags
 	$(Q)$(CC) $(all_cflags) $(cli) -c $< -o $@
 
 $(O)/libpt2core.a: $(core_obj)
@@ -97,7 +112,7 @@ $(O)/%.a: $(O)/sources
 	$(Q)rm -f $@ && $(AR) rcs $@ $(filter %.o,$^)
 
 define tool_rule
-$(O)/bin/$(1): $$(patsubst %.c,$(O)/%.o,$$(wildcard cmd/$(1)/*.c cmd/$(1)/*/*.c)) $(libs)
+$(O)/bin/$(1): $$(call objects,cmd/$(1)/*.c cmd/$(1)/*/*.c) $(if $(few_$(1)),$(O)/share-$(1).o) $(libs)
 endef
 $(foreach t,$(TOOLS),$(eval $(call tool_rule,$(t))))
 
@@ -106,9 +121,12 @@ $(O)/bin/%: $(O)/sources
 	@$(if $(Q),echo "  LD      $@")
 	$(Q)$(CC) $(CFLAGS) $(san) -pthread $(LDFLAGS) $(filter %.o %.a,$^) -o $@ $(pkg_libs) -lm
 
-$(O)/completions/%: $(O)/bin/%
-	@mkdir -p $(@D)
-	$(Q)$< --completion=bash > $@
+define completion_rule
+$(O)/completions/%.$(1): $(O)/bin/%
+	@mkdir -p $$(@D)
+	$$(Q)$$< --completion=$(1) > $$@
+endef
+$(foreach s,bash zsh fish,$(eval $(call completion_rule,$(s))))
 
 # A pattern that is malformed is found when it is built, not in every run of fxexplain.
 $(O)/patterns.checked: $(O)/bin/fxexplain $(O)/share.c
@@ -132,39 +150,39 @@ $(O)/libprobe/%.o: libprobe/%.c $(O)/flags
 	@$(if $(Q),echo "  CC      $<")
 	$(Q)$(CC) $(all_cflags) $(core) -fPIC -fvisibility=hidden -fexceptions -ftls-model=initial-exec -c $< -o $@
 
-$(probe): $(patsubst %.c,$(O)/%.o,$(wildcard libprobe/*.c)) $(O)/libpt2core.a libprobe/exports.map $(O)/sources
+$(probe): $(call objects,libprobe/*.c) $(O)/libpt2core.a libprobe/exports.map $(O)/sources
 	@mkdir -p $(@D)
 	@$(if $(Q),echo "  LD      $@")
 	$(Q)$(CC) $(CFLAGS) -pthread -shared $(LDFLAGS) -Wl,--version-script=libprobe/exports.map -Wl,-z,defs -Wl,-z,now \
-		-Wl,--as-needed -Wl,-soname,$(@F) $(filter %.o %.a,$^) -o $@
+		-Wl,--as-needed -Wl,-soname,$(@F) $(filter %.o %.a,$^) -o $@ -ldl
 
 $(O)/libshim/run/%.o: private all_cflags += $(cli)
 # Its operators are called by the model with the signatures of torch's C++ header: no prototypes to include.
 $(O)/libshim/%.o: libshim/%.c $(O)/flags
 	@mkdir -p $(@D)
 	@$(if $(Q),echo "  CC      $<")
-	$(Q)$(CC) $(all_cflags) $(core) -Wno-missing-prototypes -fPIC -c $< -o $@
+	$(Q)$(CC) $(all_cflags) $(core) -Wno-missing-prototypes -fPIC -fexceptions -c $< -o $@
 
-$(shim): $(patsubst %.c,$(O)/%.o,$(wildcard libshim/*.c)) $(O)/libpt2core.a libshim/exports.map $(O)/sources
+$(shim): $(call objects,libshim/*.c) $(O)/libpt2core.a libshim/exports.map $(O)/sources
 	@mkdir -p $(@D)
 	@$(if $(Q),echo "  LD      $@")
 	$(Q)$(CC) $(CFLAGS) -pthread -shared $(LDFLAGS) -Wl,--version-script=libshim/exports.map -Wl,-z,defs \
 		-Wl,--as-needed -Wl,-soname,libtorch_cpu.so $(filter %.o %.a,$^) -o $@ -lm -ldl
 
 # The model finds its proxy executor's function here before it finds libtorch's.
-$(runner): $(patsubst %.c,$(O)/%.o,$(wildcard libshim/run/*.c)) $(libs) libshim/run/exports.list $(O)/sources
+$(runner): $(call objects,libshim/run/*.c) $(libs) libshim/run/exports.list $(O)/sources
 	@mkdir -p $(@D)
 	@$(if $(Q),echo "  LD      $@")
-	$(Q)$(CC) $(CFLAGS) -pthread $(LDFLAGS) -Wl,--dynamic-list=libshim/run/exports.list $(filter %.o %.a,$^) -o $@ $(pkg_libs) -ldl -lm
+	$(Q)$(CC) $(CFLAGS) -pthread $(LDFLAGS) -Wl,--dynamic-list=libshim/run/exports.list $(filter %.o %.a,$^) -o $@ $(pkg_libs) -lm
 endif
 
 # ---- run ----
 
 all_cpus  = $(if $(filter -j%,$(MAKEFLAGS)),,-j$(shell nproc))
 
-demo:                           ## install what is missing, build, make a report of a real trace
+demo:                           ## install what is missing, build tlparse, make a report of a real trace with it
 	@scripts/install-deps build
-	@$(MAKE) --no-print-directory $(all_cpus) all
+	@$(MAKE) --no-print-directory $(all_cpus) $(O)/bin/tlparse
 	@scripts/demo $(O)
 
 check:                          ## install what the tests need, build, run all tests
@@ -191,7 +209,13 @@ check-cluster: all              ## fxminify on other machines: through ssh, and 
 	@scripts/live-venv $(O) >/dev/null || true
 	@scripts/run-tests $(O) tests/cluster/*.t
 
-bench: all $(guests)           ## measure speed and memory, also the Rust tlparse's; tables into docs/BENCHMARKS.md
+track: all                      ## a new torch against the last one known, several GB: make track TORCH=2.16.0 LAST=2.15.0 [OPTIONS=--few TRACK_DIR=dir]
+	@BUILD=$(O) scripts/track $(OPTIONS) $(TORCH) $(LAST)
+
+track-diff:                     ## what changed since the run of make track before, or from another release: make track-diff TORCH=2.16.0 [LAST=2.15.0]
+	@BUILD=$(O) scripts/track --diff $(TORCH) $(LAST)
+
+bench: all $(guests) $(O)/tests-lib/floor ## measure speed and memory, also the Rust tlparse's; tables into docs/BENCHMARKS.md
 	@scripts/install-deps bench
 	@scripts/bench $(O)
 
@@ -204,18 +228,10 @@ fuzz-tools: all                 ## the same with whole tools on damaged inputs: 
 coverage-ops: $(shim)           ## which operators the torch-free runtime has
 	@scripts/coverage-ops $(shim)
 
-lint: $(libs) $(O)/libpt2rooms.a $(probe) $(shim)                        ## shellcheck, mandoc, a few habits
+lint: all $(O)/libpt2rooms.a                       ## shellcheck, mandoc, a few habits
 	@scripts/lint $(O)
 
-install: all                    ## into DESTDIR and prefix
-	install -d $(DESTDIR)$(bindir) $(DESTDIR)$(libdir) $(DESTDIR)$(mandir)/man1 $(DESTDIR)$(compdir)
-	install -m 755 $(bins) $(DESTDIR)$(bindir)
-	install -m 755 $(probe) $(shim) $(runner) $(DESTDIR)$(libdir)
-	install -m 644 $(TOOLS:%=man/%.1) $(DESTDIR)$(mandir)/man1
-	install -m 644 $(comps) $(DESTDIR)$(compdir)
-
-uninstall:                      ## take away what install put there
-	rm -f $(addprefix $(DESTDIR)$(libdir)/,$(notdir $(probe) $(shim) $(runner))) $(TOOLS:%=$(DESTDIR)$(bindir)/%) $(TOOLS:%=$(DESTDIR)$(mandir)/man1/%.1) $(TOOLS:%=$(DESTDIR)$(compdir)/%)
+include packaging/packaging.mk
 
 clean:                          ## remove the build folder
 	rm -rf $(O)

@@ -17,7 +17,7 @@ struct watch {
 	struct buf unread; /* of each model whose text was not understood everywhere: "; of /x/model.so 5 checks were not understood" */
 };
 
-static void say(struct watch *w, struct screen *text)
+static void show_text(struct watch *w, struct screen *text)
 {
 	struct err err;
 	int fd = w->log < 0 ? STDERR_FILENO : w->log;
@@ -38,7 +38,7 @@ static void on_event(void *user, const struct live_event *ev)
 	buf_addf(&s.b, "%s: ", diag_tool);
 	live_event_text(ev, &s.b);
 	buf_addc(&s.b, '\n');
-	say(w, &s);
+	show_text(w, &s);
 	buf_release(&s.b);
 }
 
@@ -82,7 +82,7 @@ static void summary(struct watch *w, const struct live_result *r)
 		buf_add_slice(&s.b, buf_slice(&w->unread));
 	}
 	buf_addc(&s.b, '\n');
-	say(w, &s);
+	show_text(w, &s);
 	buf_release(&s.b);
 }
 

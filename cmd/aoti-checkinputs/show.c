@@ -97,7 +97,7 @@ static void show_inputs(struct screen *s, const struct contract *c)
 		add_type(&b, in->dtype, in->device);
 		add_list(&b, c, in->n_dim, in->dim, false);
 		if (!in->rank_known)
-			b.len--, buf_adds(&b, in->n_dim ? ", ...]" : "...]");
+			buf_cut(&b, b.len - 1), buf_adds(&b, in->n_dim ? ", ...]" : "...]");
 		buf_addc(&b, '\t');
 		add_list(&b, c, in->n_dim, in->dim, true);
 		if (!in->used)
@@ -356,7 +356,7 @@ void show_contract(struct screen *s, const struct loaded *l, const struct symbin
 
 /* ---- what does not fit ---- */
 
-/* What to do is said once where it is the same for many. */
+/* A fix that is the same for many findings is printed once. */
 static void show_finding(struct screen *s, const struct contract *c, const struct check_finding *f, bool same_fix)
 {
 	struct slice rest = f->aoti, row;

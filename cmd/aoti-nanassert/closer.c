@@ -44,7 +44,7 @@ static void take_elements(const struct session *s, struct nan_finding *f, const 
 	int64_t at = find_bad(s, f, &t[f->bad]);
 	for (uint32_t i = 0; i < c->n_values && at >= 0; i++) {
 		struct nan_value *v = &c->value[i];
-		/* What it only writes is of interest where it is bad. */
+		/* A buffer that it only writes is shown where it is bad. */
 		if (!t[i].data || (!v->v.before && i != f->bad))
 			continue;
 		v->at = i == f->bad ? at : tensor_same_place(&t[i].meta, &t[f->bad].meta, at);

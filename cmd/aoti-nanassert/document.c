@@ -1,39 +1,11 @@
 /* The JSON form: docs/CALLS.md. */
 #include "nanassert.h"
 
-#include <math.h>
-
-/* JSON has no NaN: such numbers are the texts "nan", "inf", "-inf". */
-static void out_number(struct json_out *o, const char *key, double v)
-{
-	json_key(o, key);
-	if (isfinite(v))
-		dump_number(o, v);
-	else
-		json_out_str(o, isnan(v) ? SLICE("nan") : v < 0 ? SLICE("-inf") : SLICE("inf"));
-}
-
 static void out_place(struct json_out *o, const char *key, const struct tensor_meta *m, int64_t at)
 {
 	int64_t index[TENSOR_MAX_DIMS];
 	tensor_index(m, at, index);
 	json_member_i64s(o, key, index, m->n_dim);
-}
-
-static void out_stats(struct json_out *o, const struct tensor_stats *s)
-{
-	if (!s->known)
-		return;
-	json_member_u64(o, "elements", s->n);
-	json_member_u64(o, "nan", s->nan);
-	json_member_u64(o, "inf", s->pos_inf);
-	json_member_u64(o, "neg_inf", s->neg_inf);
-	if (s->n && !isnan(s->min)) {
-		json_member_u64(o, "zeros", s->zero);
-		out_number(o, "min", s->min);
-		out_number(o, "max", s->max);
-		out_number(o, "mean", s->mean);
-	}
 }
 
 static void out_value(struct json_out *o, const struct nan_value *v)
@@ -48,14 +20,14 @@ static void out_value(struct json_out *o, const struct nan_value *v)
 	json_member(o, "dtype", slice_str(dtype_name(m->dtype)));
 	json_member_i64s(o, "sizes", m->size, m->n_dim);
 	json_member_i64s(o, "strides", m->stride, m->n_dim);
-	out_stats(o, &v->v.stats);
+	dump_stats(o, &v->v.stats);
 	if (v->has_element) {
 		out_place(o, "position", m, v->at);
-		out_number(o, "element", v->element);
+		json_member_float(o, "element", v->element);
 	} else if (v->v.stats.known && v->v.stats.first_bad >= 0 && !v->v.before) {
 		out_place(o, "position", m, v->v.stats.first_bad);
 		if (v->has_bad_value)
-			out_number(o, "element", v->bad_value);
+			json_member_float(o, "element", v->bad_value);
 	}
 	json_close(o);
 }
@@ -133,6 +105,18 @@ static void out_models(struct json_out *o, const struct watch *w)
 	json_close(o);
 }
 
+static void out_against(struct json_out *o, const struct against *a)
+{
+	json_member_obj(o, "against");
+	json_member(o, "whose", slice_str(against_name(a->whose)));
+	json_member(o, "node", a->node);
+	json_member(o, "op", a->op);
+	json_member(o, "python", a->python);
+	json_member_bool(o, "same_counts", a->same);
+	json_member(o, "why", buf_slice(&a->why));
+	json_close(o);
+}
+
 void document_write(struct buf *b, const struct session *s)
 {
 	struct json_out o = {.b = b};
@@ -153,6 +137,8 @@ void document_write(struct buf *b, const struct session *s)
 	while (slice_line(&asides, &aside))
 		json_out_str(&o, aside);
 	json_close(&o);
+	if (s->against.asked)
+		out_against(&o, &s->against);
 	json_member(&o, "failure", buf_slice(&s->failure));
 	json_member_u64(&o, "unread", session_unread(s));
 	json_close(&o);

@@ -11,7 +11,8 @@ enum { CLOSER = 8 }; /* findings for which the model is run once more */
 
 static void set_wants(const struct nanassert_options *o, struct calls_config *c)
 {
-	c->want = CALLS_NAMES | CALLS_BAD | (o->constants ? CALLS_INPUTS : 0) | (o->fail ? CALLS_FAIL : 0) | (o->inf ? CALLS_INF : 0);
+	c->want = CALLS_NAMES | CALLS_BAD | (o->constants ? CALLS_INPUTS | CALLS_CONSTANTS : 0) | (o->fail ? CALLS_FAIL : 0) |
+		  (o->inf ? CALLS_INF : 0);
 	c->last_run = UINT32_MAX;
 	c->lo = o->range ? o->lo : -INFINITY;
 	c->hi = o->range ? o->hi : INFINITY;
@@ -142,10 +143,10 @@ static void say_lost(struct session *s, const struct watch *w)
 /* The user has ended it: what is shown is what was found so far. */
 static void say_stopped(struct session *s)
 {
-	const char *name = sigabbrev_np(child_signalled());
+	const char *name = signal_name(child_signalled());
 	if (!child_signalled())
 		return;
-	buf_addf(&s->failure, "stopped by SIG%s", name ? name : "");
+	buf_addf(&s->failure, "stopped by %s", name ? name : "a signal");
 	if (s->stopped.len)
 		buf_addf(&s->failure, " in %s", buf_str(&s->stopped));
 	if (!s->o->quiet)
@@ -203,6 +204,8 @@ int run_model_file(const struct nanassert_options *o, const struct operands *in)
 		if (i < CLOSER && !o->quiet && !child_signalled())
 			closer_by_running(&s, &wo, &s.nan.finding[i]);
 	}
+	if (o->against && !child_signalled())
+		against_run(&s, in);
 	say_stopped(&s);
 	say_failure(&s, &w);
 	say_lost(&s, &w);

@@ -49,6 +49,7 @@ static const struct opt options[] = {
     OPT_STRING(0, "torch", "[=DIR]", &opt.torch, "with an installed libtorch"),
     OPT_STRING(0, "weights", "FILE", &opt.weights, "take the weights from FILE: .safetensors, .pt, .npz, an exported .pt2"),
     OPT_LIST(0, "load", "LIB", &opt.load, "with --torch: a library that defines operators (TORCH_LIBRARY)"),
+    OPT_STRING(0, "against", "EXPORTED", &opt.against, "whose it is: the model's, as torch.export.save wrote it, or the compiler's"),
     OPT_FLAG(0, "fail", &opt.fail, "let the model return an error at the call that made it"),
     OPT_FLAG(0, "no-exec", &opt.no_exec, "run nothing of a model but what the watched command runs"),
     OPT_HEADING("Output"),
@@ -61,12 +62,11 @@ static const struct opt options[] = {
 };
 
 static const struct opt_rule rules[] = {
-    {.of = OPT_COMMAND, .with = OPT_OPERANDS, .text = "a command is watched alone: no model and no inputs before '--'"},
-    {.of = OPT_COMMAND,
-     .with = "model weights torch load repeat",
-     .text = "--model, --weights, --torch, --load and --repeat are for a model that is run here, not for a command"},
-    {.of = "load", .without = "torch", .text = "--load is for an installed libtorch (--torch)"},
+    RUN_RULES_COMMAND,
+    RUN_RULE_LOAD,
     {.one_of = "inf no-inf", .text = "--inf and --no-inf contradict each other"},
+    {.of = OPT_COMMAND, .with = "against", .text = "--against is for a model that is run here, not for a command"},
+    {.of = "against", .with = "no-exec", .text = "--against is for a model that is run here, not with --no-exec"},
     {.of = "fail", .with = "ignore", .text = "--fail stops the model at the first it sees, and cannot leave out what --ignore names"},
     {0},
 };
@@ -98,6 +98,8 @@ static void check_options(const struct operands *in, bool dump)
 {
 	if (dump && in->n > 1)
 		die(EXIT_USAGE, "'%s' is a folder of saved tensors, which takes no inputs", in->v[0]);
+	if (dump && opt.against)
+		die(EXIT_USAGE, "'%s' is a folder of saved tensors: --against needs the model and its inputs", in->v[0]);
 	if (dump && (opt.model || opt.torch || opt.load.n || opt.repeat || opt.fail || opt.weights))
 		die(EXIT_USAGE, "'%s' is a folder of saved tensors: nothing is run (no --model, --weights, --torch, --repeat or --fail)",
 		    in->v[0]);

@@ -3,6 +3,7 @@
  * they are shown (show.c) or written as JSON (document.c: docs/CALLS.md). */
 #ifndef NANASSERT_H
 #define NANASSERT_H
+#include "base/arena.h"
 #include "tool/opt.h"
 #include "tool/screen.h"
 #include "live/nan.h"
@@ -12,8 +13,18 @@ struct nanassert_options {
 	bool all, inf, no_inf, constants, json, fail, no_exec, quiet, range;
 	double lo, hi;
 	struct opt_list ignore, load;
-	const char *trace, *model, *weights, *torch, *log;
+	const char *trace, *model, *weights, *torch, *log, *against;
 	int repeat, error_exitcode;
+};
+
+/* --against: what the exported program's own graph does with the same inputs. */
+struct against {
+	bool asked; /* a call made what was found, and the option is given */
+	enum against_whose { AGAINST_UNKNOWN, AGAINST_MODEL, AGAINST_COMPILER } whose;
+	struct slice node, op, python; /* MODEL: the first node that gives one, none of whose operands has one */
+	bool same;                     /* MODEL: a node's value has as many elements and as many bad ones as the buffer that was found */
+	struct buf why;                /* UNKNOWN: why the program did not run */
+	struct arena arena;
 };
 
 struct session {
@@ -23,7 +34,8 @@ struct session {
 	struct nan_sources trace;     /* of --trace */
 	struct nan_sources *of_model; /* from the packages, by the model's place in watch.model */
 	size_t n_of_model;
-	bool live; /* findings are shown as they come */
+	struct against against; /* of the first finding */
+	bool live;              /* findings are shown as they come */
 	size_t shown;
 	struct screen screen;
 	int log; /* -1: standard output, or error when a command is watched */
@@ -49,7 +61,7 @@ size_t session_findings(const struct session *s);
 /* Statements of the models' texts that were not understood: a call among them is looked at without its tensors, or is taken for
  * another, so that to have found nothing is to have found nothing as far as understood. Checks of inputs do not count. */
 uint32_t session_unread(const struct session *s);
-/* Of the models that ran: the status of watch_status(), EXIT_PARTIAL where nothing was found and session_unread() is not 0. */
+/* The exit status for the models that ran: watch_status(), but EXIT_PARTIAL where nothing was found and session_unread() is not 0. */
 int session_status(const struct session *s, int status);
 
 /* ---- gather.c ---- */
@@ -78,6 +90,12 @@ void show_finding(struct screen *s, const struct session *x, const struct nan_fi
 void add_unread(struct buf *b, const struct session *s);
 void show_summary(struct screen *s, const struct session *x);
 void document_write(struct buf *b, const struct session *s);
+
+/* ---- against.c ---- */
+
+void against_run(struct session *s, const struct operands *in);
+const char *against_name(enum against_whose w);
+void against_release(struct against *a);
 
 /* ---- modes: return the exit status ---- */
 

@@ -2,7 +2,7 @@
 #include "tool/diag.h"
 #include "nanassert.h"
 
-/* What was saved without being counted is counted now. */
+/* Tensors that were saved without being counted are counted now. */
 static void count(const struct dump *d, struct nan_value *v)
 {
 	struct dump_tensor t;
@@ -16,7 +16,7 @@ static void count(const struct dump *d, struct nan_value *v)
 	dump_tensor_close(&t);
 }
 
-/* Of this Run's calls of the same kernel, which? */
+/* Which of this Run's calls of the same kernel is it? */
 static uint32_t nth_of(const struct dump *d, size_t i)
 {
 	const struct dump_call *c = &d->call[i];

@@ -1,4 +1,4 @@
-/* What all modes share: where words go, which findings are shown and when. */
+/* Shared by all modes: where words go, which findings are shown and when. */
 #include "tool/diag.h"
 #include "tool/output.h"
 #include "nanassert.h"
@@ -91,6 +91,7 @@ void session_end(struct session *s)
 void session_close(struct session *s)
 {
 	nan_release(&s->nan);
+	against_release(&s->against);
 	nan_sources_release(&s->trace);
 	for (size_t i = 0; i < s->n_of_model; i++)
 		nan_sources_release(&s->of_model[i]);

@@ -85,7 +85,7 @@ static void show_value(struct screen *s, const struct nan_value *v, bool bad)
 	} else if (t->known) {
 		buf_adds(&s->b, ": no elements");
 	}
-	/* Of what was bad before, its own first; else the place where the output is. */
+	/* The place of the first bad element of what was bad before; else the place where the output is. */
 	bool first = bad && (!v->has_element || (v->v.before && v->has_bad_value)), placed = v->has_element && !first;
 	int64_t at = placed ? v->at : first && t->known && v->has_bad_value ? t->first_bad : -1;
 	bool there = placed && (!bad || v->v.before);
@@ -211,6 +211,25 @@ static void add_title(struct screen *s, const struct session *x, const struct na
 	buf_release(&b);
 }
 
+/* Whose it is. What a graph does without being fused is what the model does. */
+static void show_against(struct screen *s, const struct session *x, const struct nan_finding *f)
+{
+	const struct against *a = &x->against;
+	const char *what = what_text(f->what);
+	row(s, "whose");
+	if (a->whose == AGAINST_COMPILER)
+		buf_addf(&s->b, "the compiler's: the exported program, run node by node with these inputs, has no %s\n", what);
+	else if (a->whose == AGAINST_UNKNOWN)
+		buf_addf(&s->b, "not known: %.*s\n", SL(buf_slice(&a->why)));
+	else
+		buf_addf(&s->b, "the model's own: the exported program has the first %s in %.*s (%.*s)%s\n", what, SL(a->node), SL(a->op),
+			 a->same ? "" : "; none of its nodes has as many as this buffer");
+	if (a->whose == AGAINST_MODEL && a->python.n) {
+		row(s, "");
+		buf_addf(&s->b, "%.*s\n", SL(a->python));
+	}
+}
+
 void show_finding(struct screen *s, const struct session *x, const struct nan_finding *f)
 {
 	const size_t from = s->b.len;
@@ -230,6 +249,8 @@ void show_finding(struct screen *s, const struct session *x, const struct nan_fi
 		show_value(s, &f->call.value[f->cause], true);
 	}
 	show_sources(s, f);
+	if (x->against.asked && f == &x->nan.finding[0])
+		show_against(s, x, f);
 	if (!x->live && f->times > 1)
 		row(s, "times"), buf_addf(&s->b, "%" PRIu64 "\n", f->times);
 	if (!x->live && f->passed_on)

@@ -246,7 +246,7 @@ static void match_calls(struct diff *d, const struct filter *f)
 
 /* ---- tensors ---- */
 
-static bool shown(const struct filter *f, const struct dump_value *v)
+static bool is_shown(const struct filter *f, const struct dump_value *v)
 {
 	char *name = xstrndup(v->buffer.p, v->buffer.n), *path = xstrndup(v->path.p, v->path.n);
 	bool yes = filter_buffer(f, v->role, name, path);
@@ -282,12 +282,12 @@ static bool stands_for(const struct diff *d, const struct dump_value *a, const s
 	return a->arg == b->arg;
 }
 
-/* Of a row that is there because of its numbers, or its name. */
+/* Pairs the written values of a row that is there because of its numbers, or its name. */
 static void match_written(struct diff *d, struct diff_row *r, const struct filter *f)
 {
 	bool *taken = xcalloc(r->b->n_values + 1u, sizeof(*taken));
 	for (uint32_t i = 0; i < r->a->n_values; i++)
-		for (uint32_t k = 0; k < r->b->n_values && shown(f, &r->a->value[i]); k++)
+		for (uint32_t k = 0; k < r->b->n_values && is_shown(f, &r->a->value[i]); k++)
 			if (!taken[k] && diff_wrote_alike(d, r->alike, &r->a->value[i], &r->b->value[k])) {
 				add_value(d, r, &r->a->value[i], &r->b->value[k]);
 				taken[k] = true;
@@ -315,10 +315,10 @@ static void match_values(struct diff *d, struct diff_row *r, const struct filter
 					taken[k] = true;
 				}
 	for (uint32_t i = 0; i < a->n_values; i++)
-		if (shown(f, &a->value[i]))
+		if (is_shown(f, &a->value[i]))
 			add_value(d, r, &a->value[i], with[i]);
 	for (uint32_t k = 0; k < b->n_values; k++)
-		if (!taken[k] && shown(f, &b->value[k]))
+		if (!taken[k] && is_shown(f, &b->value[k]))
 			add_value(d, r, NULL, &b->value[k]);
 	free(with);
 	free(taken);

@@ -52,8 +52,9 @@ struct diff {
 /* d->a, d->b are read; filter: which calls and buffers. */
 int diff_run(struct diff *d, const struct filter *f, struct err *err);
 void diff_release(struct diff *d);
-/* What a call computes, by its name: cpp_fused_relu_12 and triton_poi_fused_relu_0 are "fused_relu", aoti_torch_cpu_mm_out and
- * aoti_torch_cuda_mm_out "mm_out". Other compilations count otherwise, and for another device. *device: its length in front. */
+/* The name of a kernel or op without its numbering and device tells what the call computes: cpp_fused_relu_12 and
+ * triton_poi_fused_relu_0 are "fused_relu", aoti_torch_cpu_mm_out and aoti_torch_cuda_mm_out "mm_out". Other compilations count
+ * otherwise, and for another device. *device: its length in front. */
 struct slice diff_computes(struct slice name, size_t *device);
 static inline const struct dump_call *diff_call(const struct diff_row *r) { return r->a ? r->a : r->b; }
 static inline const struct dump_value *diff_any(const struct diff_value *v) { return v->a ? v->a : v->b; }
@@ -74,7 +75,7 @@ int diff_judge_rounding(struct diff *d, struct err *err);
 void diff_pair_devices(struct diff *d, size_t from);
 /* All pairs are compared: is what is left of each run elsewhere? Else it is paired by sizes, and these rows are to be compared. */
 void diff_settle_devices(struct diff *d);
-/* Of the same sizes, and alike: of one type within the tolerance, of two roughly. */
+/* The tensors have the same sizes and are alike: within the tolerance where they are of one type, roughly where of two. */
 bool diff_same_numbers(const struct diff *d, const struct dump_value *a, const struct dump_value *b);
 bool diff_same_sizes(const struct dump_value *a, const struct dump_value *b);
 /* Has the call written it? */

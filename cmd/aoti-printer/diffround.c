@@ -25,7 +25,7 @@ static bool is_float(int dtype)
 	return rtol > 0 || (dtype >= DTYPE_F8E5M2 && dtype <= DTYPE_F8E4M3FNUZ);
 }
 
-/* What one rounding step may do. */
+/* The error that one rounding step may make. */
 static double step_of(int dtype)
 {
 	double rtol, atol;
@@ -82,7 +82,7 @@ static bool floats(const struct diff_value *v) { return is_float(v->a->meta.dtyp
 
 static double absolute(const struct tensor_close *c) { return c->scale > 0 ? c->rms * c->scale : c->max_abs; }
 
-/* What the row reads, as far as it was saved; the greatest error of its run so far stands for what was not. */
+/* The error of what the row reads, as far as it was saved; the greatest error of its run so far stands for what was not. */
 static struct error read_error(const struct diff *d, const struct diff_row *r, double so_far)
 {
 	static const char *const centred[] = {"norm", "var", "std", "softmax"}, *const exps[] = {"softmax", "exp", "attention", "pow"};

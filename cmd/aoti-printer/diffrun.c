@@ -42,7 +42,7 @@ static void show(const struct diff *d, struct session *s)
 	session_flush(s);
 }
 
-/* What is run now, saved into a private folder; its path. */
+/* Runs the model, saved into a private folder, and gives its path. */
 static char *run_now(const struct printer_options *o, const struct operands *in, int *status, struct err *err)
 {
 	struct printer_options how = *o;

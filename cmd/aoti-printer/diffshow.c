@@ -281,15 +281,6 @@ void diff_show(struct screen *s, const struct diff *d, bool all)
 
 /* ---- JSON ---- */
 
-static void out_text_number(struct json_out *o, const char *key, double v)
-{
-	json_key(o, key);
-	if (isfinite(v))
-		dump_number(o, v);
-	else
-		json_out_str(o, isnan(v) ? SLICE("NaN") : v > 0 ? SLICE("Infinity") : SLICE("-Infinity"));
-}
-
 static void out_value(struct json_out *o, const struct diff_value *v)
 {
 	const struct dump_value *any = diff_any(v);
@@ -312,22 +303,22 @@ static void out_value(struct json_out *o, const struct diff_value *v)
 	if (v->what == DIFF_SAME || v->what == DIFF_VALUES || v->what == DIFF_DTYPE) {
 		json_member_u64(o, "elements", c->n);
 		json_member_u64(o, "differ", c->bad);
-		dump_member(o, "max_abs", c->max_abs);
-		out_text_number(o, "max_rel", c->max_rel);
-		out_text_number(o, "rms", c->rms);
-		out_text_number(o, "times_allowed", c->worst);
+		json_member_real(o, "max_abs", c->max_abs);
+		json_member_float(o, "max_rel", c->max_rel);
+		json_member_float(o, "rms", c->rms);
+		json_member_float(o, "times_allowed", c->worst);
 		if (v->allowed > 0)
-			out_text_number(o, "rms_allowed", v->allowed);
-		dump_member(o, "rtol", c->rtol);
-		dump_member(o, "atol", c->atol);
+			json_member_float(o, "rms_allowed", v->allowed);
+		json_member_real(o, "rtol", c->rtol);
+		json_member_real(o, "atol", c->atol);
 		if (c->worst_at >= 0 && c->known) {
 			json_member_obj(o, "worst");
 			json_member_arr(o, "index");
 			for (int d = 0; d < v->n_index; d++)
 				json_out_i64(o, v->index[d]);
 			json_close(o);
-			out_text_number(o, "a", c->a);
-			out_text_number(o, "b", c->b);
+			json_member_float(o, "a", c->a);
+			json_member_float(o, "b", c->b);
 			json_close(o);
 		}
 	}
@@ -337,6 +328,7 @@ static void out_value(struct json_out *o, const struct diff_value *v)
 void diff_document(struct json_out *o, const struct diff *d)
 {
 	json_obj(o);
+	json_member(o, "schema", SLICE("pt2utils.printer.diff/1"));
 	json_member(o, "a", slice_str(d->name[0]));
 	json_member(o, "b", slice_str(d->name[1]));
 	json_member_bool(o, "different", d->different);

@@ -12,7 +12,7 @@ static void add_glob(struct filter *f, struct opt_list *l, struct slice text)
 	l->v[l->n++] = glob;
 }
 
-/* One option may hold several, between commas. */
+/* An option may hold several, between commas. */
 static void add_globs(struct filter *f, struct opt_list *to, const char *text)
 {
 	struct slice rest = slice_str(text);

@@ -33,7 +33,7 @@ struct hunt_case {
 	size_t n_last;
 };
 
-/* What to try next: why, and the command line. */
+/* A suggestion of what to try next: why, and the command line. */
 struct hunt_step {
 	const char *text;
 	struct slice command; /* empty: there is none */

@@ -44,7 +44,7 @@ static void take_run(struct hunt *h, const struct watch_call *c)
 	}
 }
 
-static void take(struct session *s, const struct watch_call *c)
+static void hunt_in_call(struct session *s, const struct watch_call *c)
 {
 	struct hunt *h = s->user;
 	if (c->begin.what == CALL_RUN_BEGIN) {
@@ -392,7 +392,7 @@ int run_ima(const struct printer_options *given, const struct operands *in)
 		die_err(&err);
 	if (h.file)
 		h.s.screen.color = false, h.s.screen.width = 0;
-	h.s.take = take;
+	h.s.take = hunt_in_call;
 	h.s.end = end;
 	h.s.user = &h;
 	int status = session_run(&h.s, in, 0, CALLS_NAMES | CALLS_SYNC);

@@ -1,5 +1,6 @@
-/* What --ima has found, as JSON: docs/DUMP.md. What is not known is null. */
+/* The findings of --ima as JSON (docs/DUMP.md); null where something is not known. */
 #include "hunt.h"
+#include "base/text.h"
 
 static void out_u64(struct json_out *o, const char *key, uint64_t v, bool known)
 {
@@ -220,7 +221,8 @@ static void out_command(struct json_out *o, const struct hunt_report *r)
 	json_close(o);
 	json_member_obj(o, "ended");
 	out_u64(o, "status", (uint64_t)c->status, !c->sig);
-	json_member(o, "signal", slice_str(c->sig && sigabbrev_np(c->sig) ? sigabbrev_np(c->sig) : ""));
+	const char *name = signal_name(c->sig);
+	json_member(o, "signal", slice_str(name ? name + strlen("SIG") : ""));
 	json_member(o, "text", buf_slice(&b));
 	json_close(o);
 	buf_release(&b);
@@ -257,6 +259,7 @@ void hunt_document(struct buf *b, const struct hunt_report *r)
 {
 	struct json_out o = {.b = b};
 	json_obj(&o);
+	json_member(&o, "schema", SLICE("pt2utils.printer.ima/1"));
 	out_command(&o, r);
 	json_member_bool(&o, "alloc", r->alloc);
 	json_member_u64(&o, "calls", r->calls);

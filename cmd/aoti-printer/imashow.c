@@ -1,4 +1,4 @@
-/* What --ima has found, as text: faults first, then what was found before a launch, then what to try next. */
+/* The findings of --ima as text: faults first, then what was found before a launch, then what to try next. */
 #include "hunt.h"
 #include "base/text.h"
 

@@ -1,5 +1,5 @@
-/* What PyTorch's own debug printer prints (live/show.h, and torch/_inductor/codegen/debug_utils.py), with where a call comes from before
- * it. Otherwise than there: only what a call reads is shown before it, and only what it wrote after it. */
+/* Prints as PyTorch's own debug printer does (live/show.h, and torch/_inductor/codegen/debug_utils.py), with where a call comes from
+ * before it. Otherwise than there: only what a call reads is shown before it, and only what it wrote after it. */
 #include "live/show.h"
 #include "printer.h"
 #include "tensor/tensor.h"

@@ -21,7 +21,7 @@ struct times {
 	uint32_t outliers;        /* of the sample */
 };
 
-/* One kernel at one place of one model. */
+/* The times of a kernel at one place of a model. */
 struct profile_row {
 	uint32_t model_id, line, call; /* the first call of a run that it was */
 	char *name, *nodes;
@@ -115,7 +115,7 @@ static void trace_call(struct profile *p, const struct watch_call *c)
 	trace_flush(p, 1u << 16);
 }
 
-static void take(struct session *s, const struct watch_call *c)
+static void profile_call(struct session *s, const struct watch_call *c)
 {
 	struct profile *p = s->user;
 	if (c->begin.what == CALL_RUN_BEGIN || c->end.what == CALL_NONE)
@@ -209,6 +209,7 @@ static void show_json(struct profile *p, uint64_t all)
 	for (size_t i = 0; i < p->n; i++)
 		total += times_of(&p->row[i])->total;
 	json_obj(&o);
+	json_member(&o, "schema", SLICE("pt2utils.printer.profile/1"));
 	json_member_u64(&o, "total_ns", total);
 	json_member_u64(&o, "typical_ns", all);
 	json_member_bool(&o, "first_run_left_out", !p->first_counts);
@@ -278,7 +279,7 @@ int run_profile(const struct printer_options *given, const struct operands *in)
 	o.inputs = o.constants = false;
 	o.level = LEVEL_NAMES;
 	session_begin(&p.s, &o);
-	p.s.take = take;
+	p.s.take = profile_call;
 	p.s.end = end;
 	p.s.user = &p;
 	if (o.chrome_trace) {

@@ -14,7 +14,7 @@ struct recording {
 	struct buf what; /* the first that was bad */
 };
 
-static void take(struct session *s, const struct watch_call *c)
+static void record_call(struct session *s, const struct watch_call *c)
 {
 	struct recording *k = s->user;
 	if (k->what.len || c->begin.what == CALL_RUN_BEGIN)
@@ -79,7 +79,7 @@ int run_record(const struct printer_options *given, const struct operands *in)
 	o.inputs = o.constants = false;
 	o.level = LEVEL_NAMES;
 	session_begin(&k.s, &o);
-	k.s.take = take;
+	k.s.take = record_call;
 	k.s.end = end;
 	k.s.user = &k;
 	k.s.keep = true;

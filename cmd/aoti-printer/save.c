@@ -61,7 +61,7 @@ static int convert(struct saving *k, const struct watch_value *v, struct err *er
 	return r;
 }
 
-/* What the filters leave out is in neither the index nor the folder. */
+/* A call that the filters leave out is in neither the index nor the folder. */
 static bool take_value(void *user, uint32_t i, const char **file)
 {
 	struct saving *k = user;

@@ -153,7 +153,7 @@ static void say_end(const struct session *s, const struct watch *w)
 static void set_wants(struct session *s, struct watch_options *w, uint32_t want)
 {
 	struct calls_config *c = &w->calls;
-	c->want = want | (s->filter.inputs || s->filter.constants ? CALLS_INPUTS : 0);
+	c->want = want | (s->filter.inputs || s->filter.constants ? CALLS_INPUTS | CALLS_CONSTANTS : 0);
 	c->last_run = UINT32_MAX;
 	c->lo = -__builtin_inf();
 	c->hi = __builtin_inf();

@@ -94,6 +94,7 @@ int run_print(const struct printer_options *o, const struct operands *in)
 	if (o->json) {
 		h.s.end = document_end;
 		json_obj(&h.json);
+		json_member(&h.json, "schema", SLICE("pt2utils.printer/1"));
 		json_member_arr(&h.json, "calls");
 	}
 	h.s.cleanup = folder;

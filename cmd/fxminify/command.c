@@ -1,6 +1,7 @@
 /* --test COMMAND as the oracle: candidates are files of the input's own kind. */
 #include "session.h"
 
+#include "interp/shapes.h"
 #include "process/child.h"
 
 #include <unistd.h>
@@ -47,12 +48,27 @@ static size_t count_unknown(const struct graph *g)
 	return n;
 }
 
-/* A value of known shape can take the place of what computes it. What torch writes has no shapes, but torch knows them. */
+/* By the operators' own rules, for the sizes that the inputs have. why: of the first value that has none. */
+static void apply_rules(struct session *s, struct err *why)
+{
+	struct symbind env = {0};
+	repro_bind(&s->in.repro, &env);
+	const size_t n = interp_shapes(&s->in.repro.graph, &env, why);
+	symbind_release(&env);
+	if (n)
+		report_row(&s->report, "shapes", "of %zu values, by the operators' rules", n);
+}
+
+/* A value of known shape can take the place of what computes it. What torch writes has no shapes: most operators have rules here, and torch
+ * knows the others. */
 static void learn_shapes(struct session *s)
 {
 	const char *python = getenv("PT2_PYTHON");
-	size_t n = count_unknown(&s->in.repro.graph);
-	struct err err;
+	struct err err, why = {0};
+	if (!count_unknown(&s->in.repro.graph))
+		return;
+	apply_rules(s, &why);
+	const size_t n = count_unknown(&s->in.repro.graph);
 	if (!n)
 		return;
 	if (python && *python) {
@@ -64,6 +80,8 @@ static void learn_shapes(struct session *s)
 		report_row(&s->report, "note", "torch does not say which shapes values have: %s", err.text);
 	}
 	s->reduction.guess = true;
+	if (why.text[0])
+		report_row(&s->report, "no shape", "%s", why.text);
 	report_row(&s->report, "shapes", "of %zu values are not known; where one becomes an input, its shape is a guess%s", n,
 		   python && *python ? "" : " (with PT2_PYTHON set, torch is asked)");
 }

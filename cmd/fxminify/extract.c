@@ -68,7 +68,7 @@ static void add_unit(struct extract *x, uint32_t node)
 		bit_add(x->keep, x->units.of[node]);
 }
 
-/* What rests on `from`, itself excepted, and leads to `to`, itself included. */
+/* The nodes that depend on `from`, without it, and lead to `to`, with it. */
 static void take_between(struct extract *x)
 {
 	const struct fxminify_options *o = x->s.o;
@@ -164,7 +164,7 @@ static int write_extract(struct extract *x, const struct candidate *c, const str
 	return status;
 }
 
-/* What it does, said in it. */
+/* The note at the top of the result says what it does. */
 static int try_it(struct extract *x, const struct candidate *c, const struct repro_given *given, struct err *err)
 {
 	struct session *s = &x->s;
@@ -188,7 +188,7 @@ static int try_it(struct extract *x, const struct candidate *c, const struct rep
 	return write_extract(x, c, given, err);
 }
 
-/* What the whole graph returns of its inputs is no result of the part. */
+/* An input that the whole graph returns is no result of the part. */
 static int drop_inputs(struct candidate *c, struct err *err)
 {
 	struct graph *g = &c->graph;

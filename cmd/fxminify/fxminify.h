@@ -70,7 +70,7 @@ int result_candidate_text(const struct subject *in, const struct candidate *c, s
 /* Can it be run in a process of its own? Not JSON, DOT, text, or standard output. */
 bool result_is_program(const char *path);
 int result_write(const struct result *r, const struct candidate *c, const struct repro_given *given, struct err *err);
-/* What a plain program has to ask of the values to fail in this way. */
+/* The check that a plain program has to make of the values to fail in this way. */
 enum repro_check result_check(const struct signature *want);
 
 /* report.c: standard error.

@@ -1,4 +1,4 @@
-/* What people see on standard error: a row for each step and pass with its counts; on a terminal the one that is being made moves. */
+/* The progress on standard error: a row for each step and pass with its counts; on a terminal the one that is being made moves. */
 #include "fxminify.h"
 #include "base/text.h"
 

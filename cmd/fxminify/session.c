@@ -1,4 +1,4 @@
-/* One reduction: oracle, baseline, locating, reducing, verifying, result. */
+/* A reduction: oracle, baseline, locating, reducing, verifying, result. */
 #include "session.h"
 
 #include "process/child.h"
@@ -180,7 +180,7 @@ static void tell_last_words(struct session *s, const struct outcome *out)
 		report_line(&s->report, "  %.*s", SLN(line, 200));
 }
 
-/* What it did instead of failing. 1 is "not found" for a tool that looks for a failure. */
+/* Says what the original did instead of failing. 1 is "not found" for a tool that looks for a failure. */
 static int does_not_fail(struct session *s, const struct outcome *out)
 {
 	struct slice detail = out->detail, line;
@@ -385,7 +385,7 @@ static int finish_plain(struct session *s, const struct repro_given *given, stru
 }
 
 /* The result as it stays: with its values, and with what a fresh process says of it. */
-static int finish(struct session *s, struct err *err)
+static int finish_result(struct session *s, struct err *err)
 {
 	struct repro_given *given = NULL;
 	struct err ignored;
@@ -538,7 +538,7 @@ static int search(struct session *s, const char *const *argv, const char *resume
 		status = reduce(s, &err);
 	/* Whatever stopped it, the best so far is a result, but for a write that failed. */
 	bool there = child_signalled() && s->report.file; /* and torch is gone: with the values it had then */
-	if (s->runner.has_best && !s->write_error.text[0] && (status == 0 || s->runner.stopped) && !there && finish(s, &err) < 0)
+	if (s->runner.has_best && !s->write_error.text[0] && (status == 0 || s->runner.stopped) && !there && finish_result(s, &err) < 0)
 		status = -1, s->runner.stopped = NULL;
 	return conclude(s, status, &err);
 }

@@ -48,7 +48,7 @@ void torch_tell_gone(struct session *s);
 int torch_shapes(struct session *s, struct err *err);
 /* The original in eager: 1, and metadata of every node is in in.repro.graph; 0: out says why it does not run. */
 int torch_record(struct session *s, struct outcome *out, struct err *err);
-/* What the user's own call does (oracle_torch.h): 1, and out; 0: the original is no such thing. */
+/* Runs the user's own call (oracle_torch.h): 1, and out; 0: the original is no such thing. */
 int torch_users_call(struct session *s, struct outcome *out, struct err *err);
 /* Nodes that seem to be at fault, the likeliest first, into s->suspects; how says by what they were found. */
 void torch_locate(struct session *s, const struct outcome *original, struct slice *how);

@@ -86,7 +86,7 @@ static void make_launchers(struct session *s, struct with_torch *t)
 
 /* ---- stored inputs ---- */
 
-/* What the launcher names by a hash and is not there: tests are made with other values than those that failed. */
+/* Warns of inputs that the launcher names by a hash and that are not there: tests are made with other values than those that failed. */
 static void tell_gone_inputs(struct session *s)
 {
 	const struct repro *r = &s->in.repro;
@@ -133,7 +133,7 @@ static void add_environment(struct with_torch *t, uint32_t object)
 	buf_release(&b);
 }
 
-/* What it has to say of itself that is no reason to stop. */
+/* Prints warnings of the oracle that are no reason to stop. */
 static void tell_warning(struct session *s, struct with_torch *t, uint32_t hello)
 {
 	char *warning = json_strdup(&t->tape, hello, "warning");
@@ -246,7 +246,7 @@ int torch_open(struct session *s, struct err *err)
 	return 0;
 }
 
-/* One of several launchers does not work: the others go on. And what is no reason to stop. */
+/* Warns when one of several launchers does not work (the others go on), and of what is no reason to stop. */
 void torch_tell_gone(struct session *s)
 {
 	struct with_torch *t = s->torch;

@@ -1,4 +1,4 @@
-/* pt2-run - run a compiled CPU model without PyTorch, and write what it gives. */
+/* pt2-run - run a compiled CPU model, or an exported program's graph, without PyTorch, and write what it gives. */
 #include "process/child.h"
 #include "tool/diag.h"
 #include "tool/screen.h"
@@ -29,16 +29,19 @@ static const struct opt options[] = {
     OPT_STRING(0, "weights", "FILE", &opt.weights, "take the weights from FILE: .safetensors, .pt, .npz, an exported .pt2"),
     OPT_STRING(0, "torch", "[=DIR]", &opt.torch, "with an installed libtorch"),
     OPT_LIST(0, "load", "LIB", &opt.load, "with --torch: a library that defines operators (TORCH_LIBRARY)"),
+    OPT_FLAG(0, "double", &opt.as_double, "of a graph: every float and complex number in double precision"),
+    OPT_STRING('g', "graph", "ID[:NAME]", &opt.graph, "the graph of a TORCH_TRACE log: 0/0, 0/0:aot_forward_graph"),
     OPT_INT(0, "threads", "N", &opt.threads, 1, 4096, "OpenMP threads (default: OMP_NUM_THREADS, else one for each processor)"),
     OPT_INT(0, "timeout", "SECONDS", &opt.timeout, 1, 1000000, "end the model after this time (default: 600)"),
     OPT_SIZE(0, "max-memory", "SIZE", &opt.max_memory, 1, UINT64_MAX, "address space (default: 16G and four times the model)"),
+    OPT_SIZE(0, "max-bytes", "SIZE", &opt.max_bytes, 1, UINT64_MAX, "of a graph: of its values at a time (default: no limit)"),
     OPT_FLAG(0, "unconfined", &opt.unconfined, "let the model write files and use the network"),
     OPT_FLAG('v', "verbose", &opt.verbose, "show what the model prints"),
     OPT_END,
 };
 
 static const struct opt_rule rules[] = {
-    {.of = "load", .without = "torch", .text = "--load is for an installed libtorch (--torch)"},
+    RUN_RULE_LOAD,
     {.of = "format", .without = "output", .text = "--format is for -o"},
     {.of = "quiet", .with = "json profile", .text = "--quiet shows nothing of --json or --profile"},
     {.of = "full", .with = "json profile output", .text = "--full is for outputs that are shown: not with -o, --json or --profile"},
@@ -47,8 +50,10 @@ static const struct opt_rule rules[] = {
 
 static const struct opt_spec spec = {
     .tool = "pt2-run",
-    .about = "Run a compiled model (AOTInductor) without PyTorch, confined, and write what it gives.",
-    .footer = "MODEL is a .pt2 package, a model.so, a folder, or a bundle that aoti-printer --record kept; INPUT as for "
+    .about = "Run a compiled model (AOTInductor), an exported program or a graph without PyTorch, and write what it gives.",
+    .footer = "MODEL is a .pt2 package, a model.so, a folder, a bundle that aoti-printer --record kept, or what torch.export.save wrote, "
+	      "whose graph is run operator by operator, as eager does; or a graph alone: a trace log (--graph), a minifier's launcher or "
+	      "repro, graph.json. INPUT as for "
 	      "aoti-checkinputs: a file, one tensor of it, or a spec such as f32[8,10]. Outputs are out0, out1, ... in flattened order; "
 	      "a None leaves its number out.",
     .options = options,
@@ -65,7 +70,7 @@ static void say_notes(const struct run_result *r)
 		warn("%.*s", SL(line));
 }
 
-/* What the model prints, to standard error: control bytes do not drive the terminal. */
+/* Passes what the model prints on to standard error, without control bytes that drive the terminal. */
 static void show_printed(void *user, struct slice text)
 {
 	struct screen s = {0};
@@ -79,6 +84,13 @@ static int run(const struct operands *in, struct run_result *r, struct err *err)
 {
 	struct loaded l;
 	struct inputs given;
+	if (is_graph(&opt, in->v[0]) || is_exported(in->v[0]))
+		return run_graph(&opt, in, r, err);
+	if (opt.max_bytes)
+		return err_set(err, EXIT_USAGE, "--max-bytes is for a graph; that of compiled code is --max-memory");
+	if (opt.as_double)
+		return err_set(err, EXIT_USAGE, "--double is for a graph, as an exported program has one: the code of '%s' has its types",
+			       in->v[0]);
 	if (inputs_load(&l, &given, in->v[0], opt.model, in->v + 1, in->n - 1, err) < 0)
 		return -1;
 	const struct run_options o = {

@@ -6,7 +6,6 @@
 #include "ptrun.h"
 
 #include <inttypes.h>
-#include <math.h>
 
 static void show_output(struct screen *s, const struct tensor_view *v, bool full)
 {
@@ -68,16 +67,6 @@ static void show_times(struct screen *s, const struct ptrun_options *o, const st
 
 /* ---- JSON ---- */
 
-/* null: there is no such number. */
-static void json_real(struct json_out *o, const char *key, double v)
-{
-	char text[40];
-	if (isfinite(v))
-		json_member_raw(o, key, slice_of(text, (size_t)snprintf(text, sizeof(text), "%.9g", v)));
-	else
-		json_member_null(o, key);
-}
-
 static void json_output(struct json_out *o, const struct tensor_view *v)
 {
 	struct tensor_stats t;
@@ -93,9 +82,9 @@ static void json_output(struct json_out *o, const struct tensor_view *v)
 		json_member_u64(o, "pos_inf", t.pos_inf);
 		json_member_u64(o, "neg_inf", t.neg_inf);
 		json_member_u64(o, "zeros", t.zero);
-		json_real(o, "min", t.min);
-		json_real(o, "max", t.max);
-		json_real(o, "mean", t.mean);
+		json_member_real(o, "min", t.min);
+		json_member_real(o, "max", t.max);
+		json_member_real(o, "mean", t.mean);
 	}
 	json_close(o);
 }
@@ -106,6 +95,7 @@ static void show_json(struct buf *b, const struct ptrun_options *opt, const char
 	struct time_row row[ROWS];
 	const size_t n = time_rows(opt, &out->times, row);
 	json_obj(&o);
+	json_member(&o, "schema", SLICE("pt2utils.run/1"));
 	json_member_str(&o, "model", slice_str(model));
 	json_member_arr(&o, "outputs");
 	for (size_t i = 0; i < out->n; i++)

@@ -22,10 +22,6 @@
     const X = L.export, n = X.failures.length;
     return failed(X) && !succeeded(X) ? { value: "failed", note: pt2.plural(n, "finding"), tone: "bad" } : { value: succeeded(X) ? "exported" : pt2.num(n), note: n ? pt2.plural(n, "finding") : succeeded(X) ? "nothing found" : "findings", tone: n ? "warn" : "good" };
   };
-  // Rows for "Look here first": [tone, what, node, compile id]
-  pt2.exportRows = L => !L.export ? [] : pt2.groupBy(L.export.failures, f => f.kind + "\0" + (f.expr || f.op)).slice(0, 4).map(([, l]) =>
-    [kindOf(l[0])[2], "export", h("span", null, h("b", null, kindOf(l[0])[1].replace(/^./, x => x.toUpperCase())), " ", l[0].location ? [pt2.where(l[0].location), " "] : null, h("code", null, String(l[0].expr || l[0].op || "").slice(0, 200))), l[0].compile_id]);
-
   // How an expression came about: a row each, what it was made of below it, unfolded as asked for. Rows lie flat, so depth costs nothing.
   function history(X, root) {
     const box = h("div.xtree", { role: "tree", "aria-label": "How the expression came about" });

@@ -6,10 +6,11 @@
   pt2.log = 0;
 
   const NAV = [
-    ["", "Summary"], ["stacks", "Stacks"], ["compiles", "Compile ids", L => L.real.length], ["failures", "Failures, restarts", L => L.failures.length + Math.max((L.summary || {}).restarts || 0, L.compile_ids.reduce((n, c) => n + c.restarts.length, 0)) + L.cudagraph_skips.length, "bad"],
+    ["", "Summary"], ["stacks", "Stacks", null, "", L => L.traced], ["compiles", "Compile ids", L => L.real.length], ["failures", "Failures, restarts", L => L.failures.length + Math.max((L.summary || {}).restarts || 0, L.compile_ids.reduce((n, c) => n + c.restarts.length, 0)) + L.cudagraph_skips.length, "bad"],
     ["breaks", "Graph breaks", L => L.graph_breaks.length, "warn"], ["recompiles", "Recompiles", L => (L.summary || {}).recompiles || 0, "warn"], ["symbols", "Symbols", L => L.symbols.length],
     ["export", "Export", L => L.export ? L.export.failures.length : 0, "warn", L => L.export], ["provenance", "Provenance", L => L.provenance.length, "", L => L.provenance.length],
-    ["timeline", "Timeline"], ["metrics", "Metrics"], ["config", "Configurations"], ["artifacts", "Artifacts", L => L.artifacts.line.length], ["records", "Other records"],
+    ["timeline", "Timeline", null, "", L => L.traced], ["metrics", "Metrics", null, "", L => L.traced], ["config", "Configurations", null, "", L => L.traced],
+    ["artifacts", "Artifacts", L => L.artifacts.line.length, "", L => L.traced], ["records", "Other records", null, "", L => L.traced],
   ];
   // Views that cost something to make, or hold what the reader typed, are kept.
   const KEEP = new Set(["all", "compiles", "timeline", "metrics", "config", "artifacts", "records", "breaks", "overview", "stacks"]);

@@ -40,15 +40,41 @@
   // ---- the document ------------------------------------------------------------------------------------------
 
   const doc = pt2.doc = JSON.parse(document.getElementById("model").textContent);
-  const NONE = { compile_id: [], key: [], name: [], line: [], size: [], nodes: [], t: [], block: [], offset: [], number: [], lang: [] };
+  const NONE = { attempt: [], compile_id: [], key: [], name: [], line: [], size: [], nodes: [], t: [], block: [], offset: [], number: [], lang: [] };
+  // Rows are of all logs together and name attempts, which follow one another log by log; here each log has its own, and names them by
+  // their place among its own: compile_id.
+  const ROWS = ["graph_breaks", "recompiles", "failures", "symbols", "cudagraph_skips", "unknown_keys", "damage"];
   for (const log of doc.logs) {
-    log.artifacts = log.artifacts || NONE;
+    const input = doc.inputs[log.input], of = rows => (rows || []).filter(r => r.input === log.input);
+    const at = new Map();
+    const own = r => Object.assign({}, r, { compile_id: r.attempt == null ? null : r.attempt - log.first,
+      artifact: r.artifact == null ? null : at.get(r.artifact) });
+    log.first = Math.max(0, (doc.attempts || []).findIndex(a => a.input === log.input));
+    log.traced = !!log.artifacts; // a text or a debug folder has rows only
+    log.artifacts = log.artifacts || Object.assign({}, NONE);
+    log.artifacts.compile_id = log.artifacts.attempt.map(a => a - log.first);
+    log.artifacts.number.forEach((n, i) => { if (n >= 0) at.set(n, i); });
+    for (const k of ["path", "rank", "pid", "start", "seconds", "resets", "processes"]) log[k] = input[k];
+    log.compile_ids = of(doc.attempts).map(a => {
+      const c = a.compile == null ? null : doc.compiles[a.compile], n = a.dir === "unknown" ? [] : a.dir.split("_").map(x => x === "-" ? null : +x);
+      return Object.assign({}, a, { id: c ? c.id : (n[0] == null ? "" : "!" + n[0] + "/") + (n[1] == null ? "-" : n[1]) + "/" + (n[2] == null ? "-" : n[2]),
+        nth: c ? c.nth : 1, label: c ? c.label : null, compiled_autograd_id: n[0] == null ? null : n[0], frame_id: n[1] == null ? null : a.process || a.generation ? n[1] + "~" + a.process + "." + a.generation : n[1], frame_compile_id: n[2] == null ? null : n[2], restarts: [] });
+    });
+    for (const k of ROWS) log[k] = of(doc[k]).map(own);
+    for (const b of log.graph_breaks) b.source = b.artifact == null ? "restart" : "artifact";
+    for (const r of log.recompiles) r.all = r.all.join("\n");
+    log.restarts = log.failures.filter(f => f.restart);
+    log.failures = log.failures.filter(f => !f.restart);
+    log.specializations = of(doc.bounds).filter(b => b.kind === "specialized").map(own);
+    for (const k of ["failures", "expressions"]) for (const x of (log.export && log.export[k]) || []) x.compile_id = x.attempt - log.first;
+    for (const p of log.provenance || []) p.compile_id = p.attempt - log.first;
+    for (const s of log.stacks || []) s[2] = s[2].map(a => a - log.first);
     for (const k of ["keys", "names", "langs", "frames", "stacks", "compile_stacks", "compile_ids", "graph_breaks", "recompiles",
       "failures", "restarts", "symbols", "specializations", "cudagraph_skips", "unknown_keys", "damage"]) log[k] = log[k] || [];
     log.slugs = new Map();
     // The artifacts of each compile id, and the word that names the compile id in the address bar: 0/1 -> 0-1, 0-1_2 for attempt 2.
     log.compile_ids.forEach((c, i) => {
-      let s = String(c.id == null ? "none" : c.id).replace(/[^\w.!+]+/g, "-") + (c.attempt > 0 ? "_" + c.attempt : "");
+      let s = String(c.id == null ? "none" : c.id).replace(/[^\w.!+]+/g, "-") + (c.attempt > 0 ? "_" + c.attempt : "") + (c.nth > 1 ? "~" + c.nth : "");
       while (log.slugs.has(s)) s += "~";
       c.slug = s;
       c.index = i;
@@ -64,7 +90,7 @@
     // A later attempt logs no stack of its own: it started where the first one did.
     const started = new Map();
     log.compile_ids.forEach((c, i) => {
-      const k = c.compiled_autograd_id + " " + c.id, at = log.compile_stacks[i];
+      const k = c.process + " " + c.generation + " " + c.compiled_autograd_id + " " + c.id, at = log.compile_stacks[i];
       if (at >= 0) { if (!started.has(k)) started.set(k, at); }
       else if (started.has(k) && c.id != null) { log.compile_stacks[i] = started.get(k); log.stacks[started.get(k)][2].push(i); }
     });
@@ -282,7 +308,7 @@
         const r = new Map(pt2.members(decoder.decode(bytes))), m = new Map();
         if (!r.has("m")) return;
         for (const [k, v] of pt2.members(r.get("m"))) m.set(intern(k), intern(v));
-        rows.push({ log: +r.get("log") || 0, compile: r.has("compile_id") ? +r.get("compile_id") : -1, line: +r.get("line") || 0,
+        rows.push({ log: +r.get("log") || 0, compile: r.has("attempt") && +r.get("attempt") >= 0 ? +r.get("attempt") - doc.logs[+r.get("log") || 0].first : -1, line: +r.get("line") || 0,
           key: intern(unquote(r.get("key") || '""')), m });
       }, progress);
       return rows;
@@ -302,7 +328,7 @@
       await pt2.eachLine("r", (bytes, block, offset) => {
         const tab = bytes.indexOf(9), f = decoder.decode(bytes.subarray(0, tab)).split(",");
         const head = decoder.decode(bytes.subarray(tab + 1, tab + 241));
-        rows.push({ log: +f[0], compile: +f[1], line: +f[2], key: intern(f.slice(3).join(",")), size: bytes.length - tab - 1, head, block, offset });
+        rows.push({ log: +f[0], compile: +f[1] < 0 ? -1 : +f[1] - doc.logs[+f[0]].first, line: +f[2], key: intern(f.slice(3).join(",")), size: bytes.length - tab - 1, head, block, offset });
       }, progress);
       return rows;
     })();

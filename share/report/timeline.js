@@ -40,7 +40,7 @@
       const key = j.pid + "/" + j.tid;
       let T = threads.get(key);
       if (!T) threads.set(key, T = { key, pid: j.pid, tid: j.tid, index: threads.size, open: [], whole: [] });
-      const name = intern(j.name == null ? "?" : j.name), compile = +head[1];
+      const name = intern(j.name == null ? "?" : j.name), compile = +head[1] < 0 ? -1 : +head[1] - pt2.doc.logs[log].first;
       if (j.ph === "B") T.open.push(add(T, t, t, name, compile, 2, T.open.length, b, o));
       else if (j.ph === "E") {
         let k = T.open.length - 1;

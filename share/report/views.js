@@ -8,7 +8,7 @@
 
   // The address of a view: log 0 needs no prefix, so that the common single log has short addresses.
   pt2.href = (log, ...parts) => "#/" + (log ? "L" + log + "/" : "") + parts.map(encodeURIComponent).join("/");
-  pt2.compileLabel = c => c.none ? (c.id === "unknown" ? c.id : "none") : (c.id == null ? "no id" : c.id) + (c.attempt > 0 ? "_" + c.attempt : "");
+  pt2.compileLabel = c => c.none ? (c.id === "unknown" ? c.id : "none") : (c.id == null ? "no id" : c.id) + (c.attempt > 0 ? "_" + c.attempt : "") + (c.nth > 1 ? " (" + c.nth + (["th", "st", "nd", "rd"][c.nth % 100 > 10 && c.nth % 100 < 14 ? 0 : c.nth % 10] || "th") + ")" : "");
   const STATUS = {
     ok: "compiled", break: "compiled after a graph break or restart", empty: "nothing to compile: no operations in the graph",
     error: "failed", missing: "the log holds no compilation_metrics for it",
@@ -106,48 +106,82 @@
       each.push(k + ": " + (c.hit || 0) + " hit, " + (c.miss || 0) + " miss, " + (c.bypass || 0) + " bypass");
     }
     const cache = card("Caches", [pt2.num(hit), h("small", null, " hit "), pt2.num(miss), h("small", null, " miss"), bypass ? [" " + pt2.num(bypass), h("small", null, " bypass")] : null],
-      hit + miss + bypass ? Object.keys(S.cache).filter(k => Object.values(S.cache[k]).some(Boolean)).join(", ") : "no cache records", to("artifacts", "_cache_"), bypass ? "warn" : "");
+      Object.keys(S.cache || {}).filter(k => Object.values(S.cache[k]).some(Boolean)).join(", "), to("artifacts", "_cache_"), bypass ? "warn" : "");
     cache.title = each.join("\n");
     const many = (n, one, more) => pt2.num(n) + " " + (n === 1 ? one : more || one + "s");
+    const any = n => n ? card : () => null; // a tile of nothing says nothing
     return h("div.stats", null,
       card("Compile time", pt2.secs(S.compile_seconds), "all compilations together", to("timeline")),
       card("Compilations", pt2.num(S.compiles), many(S.frames, "frame") + ", " + many(S.graphs, "graph"), to("compiles")),
-      card("Graph breaks", pt2.num(S.graph_breaks), S.graph_breaks ? "by user line, with hints" : "none recorded", to("breaks"), S.graph_breaks ? "warn" : "good"),
-      card("Recompiles", pt2.num(S.recompiles), S.recompiles ? "with the guard that failed" : "none", to("recompiles"), S.recompiles ? "warn" : "good"),
-      card("Failures", pt2.num(S.failures), S.failures ? "compilations that raised" : "none", to("failures"), S.failures ? "bad" : "good"),
-      card("Restarts", pt2.num(S.restarts), S.restarts ? "analysis begun again" : "none", to("failures"), S.restarts ? "warn" : "good"),
-      cache,
-      card("CUDA graph skips", pt2.num(S.cudagraph_skips), S.cudagraph_skips ? "with reasons" : "none recorded", to("failures"), S.cudagraph_skips ? "warn" : "good"),
+      any(S.graph_breaks)("Graph breaks", pt2.num(S.graph_breaks), "by user line, with hints", to("breaks"), "warn"),
+      any(S.recompiles)("Recompiles", pt2.num(S.recompiles), "with the guard that failed", to("recompiles"), "warn"),
+      any(S.failures)("Failures", pt2.num(S.failures), "compilations that raised", to("failures"), "bad"),
+      any(S.restarts)("Restarts", pt2.num(S.restarts), "analysis begun again", to("failures"), "warn"),
+      hit + miss + bypass ? cache : null,
+      any(S.cudagraph_skips)("CUDA graph skips", pt2.num(S.cudagraph_skips), "with reasons", to("failures"), "warn"),
       linked && doc.logs[log].export && (x => card("Export", x.value, x.note, to("export"), x.tone))(pt2.exportCard(doc.logs[log])),
-      card("Artifacts", pt2.num(S.artifacts), pt2.bytes(S.bytes) + " of log, " + many(S.records, "record"), to("artifacts")),
-      card("Not understood", pt2.num(S.unknown_keys), S.unknown_keys ? "records of unknown keys" : "every key is known", to("records"), S.unknown_keys ? "warn" : "good"));
+      any(S.artifacts)("Artifacts", pt2.num(S.artifacts), pt2.bytes(S.bytes) + " of log, " + many(S.records, "record"), to("artifacts")),
+      any(S.unknown_keys)("Not understood", pt2.num(S.unknown_keys), "records of unknown keys", to("records"), "warn"));
   }
   function bars(items, most) {
     const top = Math.max(1e-12, ...items.map(i => i.seconds));
     return h("div.bars", { role: "list" }, items.slice(0, most).map(i => h("div.barrow", { role: "listitem" },
       h("span.bl", { title: i.title || i.name }, i.label || i.name), h("span.meter", null, h("i", { style: "width:" + (i.seconds / top * 100).toFixed(1) + "%" })), h("span.num", null, pt2.secs(i.seconds)))));
   }
-  const phaseName = s => String(s).replace(/_(cumulative_)?(compile_)?time(_us|_s|_ms)?$|_(us|ms)$/, "").replace(/_/g, " ");
+  // Parts of compiling, which add up: of a log (input), or of all.
+  function timeParts(input) {
+    const whole = doc.logs.length === 1 || input == null ? (doc.times || []).filter(t => t.compile == null) : [];
+    const sum = new Map();
+    for (const t of whole.length && whole[0].parts.length ? whole : (doc.times || []).filter(t => t.compile != null && (input == null || doc.compiles[t.compile].input === input)))
+      for (const p of t.parts) { const x = sum.get(p.name) || { name: p.name, seconds: 0, calls: 0 }; x.seconds += p.seconds || 0; x.calls += p.calls; sum.set(p.name, x); }
+    const list = [...sum.values()].filter(p => p.seconds > 0).sort((a, b) => b.seconds - a.seconds);
+    for (const p of list) p.title = p.name + ": " + pt2.plural(p.calls, "call");
+    return section("Where the time went", null, list.length ? bars(list, 9) : empty("No times recorded."));
+  }
 
-  function phases(S) {
-    const list = (S.phases || []).filter(p => p.seconds > 0).map(p => ({ name: p.name, seconds: p.seconds, label: phaseName(p.name), title: p.name }));
-    return section("Slowest phases", null, list.length ? [bars(list, 9), h("p.note", null, "A phase holds the phases it calls, so these do not add up.")] : empty("No times recorded."));
+  // ---- what fxexplain knows: causes and fixes ------------------------------------------------------------------
+
+  const sameLine = (a, b) => a && b && a.file === b.file && a.line === b.line;
+  // The finding that tells of a problem: of this log, this kind, at this line (or of a compile id).
+  const told = (L, kinds, at, id) => (doc.findings || []).find(f => f.input === L.input && kinds.includes(f.kind) && (sameLine(f.location, at) || (id && f.compile_ids.includes(id))));
+  // Its cause and what to change, for the head of the problem.
+  function cure(f) {
+    if (!f) return null;
+    const list = (name, lines) => lines && lines.length ? [h("dt", null, name), h("dd", null, lines.map(t => h("pre", null, t)))] : null;
+    return h("dl.cure", null, f.why ? [h("dt", null, "cause"), h("dd", null, f.why)] : null, list("fix", f.fix), list("hint", f.hints), list("torch's hint", f.fix.length || f.hints.length ? [] : f.torch_hints),
+      list("next", f.fix.length || f.hints.length ? [] : f.next), f.cost ? [h("dt", null, "cost"), h("dd", null, f.cost)] : null);
   }
-  function firstLook(log, L) {
-    const rows = [];
-    const most = (list, key) => groupBy(list, key).sort((a, b) => b[1].length - a[1].length).map(g => g[1]);
-    for (const list of most(L.failures, f => f.type + "\0" + short(f.reason)).slice(0, 3)) rows.push(["bad", pt2.plural(list.length, "failure"), h("span", null, h("b", null, list[0].type || "error"), " ", short(list[0].reason)), list[0].compile_id, pt2.href(log, "failures")]);
-    for (const [tone, what, text, id] of pt2.exportRows(L)) rows.push([tone, what, text, id, pt2.href(log, "export")]);
-    for (const list of most(L.graph_breaks, breakKey).slice(0, 4)) rows.push(["warn", pt2.plural(list.length, "break"), h("span", null, pt2.where(list[0].location), " ", short(list[0].reason)), list[0].compile_id, pt2.href(log, "breaks")]);
-    for (const list of most(L.recompiles, r => { const l = placeOf(L, r.compile_id); return l ? place(l) : frameOf(L, r.compile_id); }).slice(0, 4)) {
-      const ids = new Set(list.map(r => r.compile_id)).size;
-      rows.push(["warn", pt2.plural(ids, "recompile"), h("span", null, pt2.where(placeOf(L, list[0].compile_id)), " ", short(list[list.length - 1].guard || list[list.length - 1].reason)), list[list.length - 1].compile_id, pt2.href(log, "recompiles")]);
-    }
-    for (const list of most(L.cudagraph_skips, s => short(s.reason)).slice(0, 2)) rows.push(["warn", list.length > 1 ? list.length + " no CUDA graph" : "no CUDA graph", short(list[0].reason), list[0].compile_id, pt2.href(log, "failures")]);
-    if (!rows.length) return null;
-    return section("Look here first", null, h("div.look", null, rows.map(([tone, what, text, id, href]) =>
-      h("div.lrow." + tone, null, h("a.what", { href }, what), h("span.text", null, text), pt2.compileLink(log, id)))));
+  // Which part failed, and what that rests on.
+  function verdict(L) {
+    const v = doc.verdict && doc.verdict.component ? doc.verdict : null, f = v && v.failure != null ? doc.failures[v.failure] : null;
+    if (!v || (f && f.input !== L.input)) return null;
+    const part = (name, lines) => lines.length ? [h("dt", null, name), h("dd", null, h("pre", null, lines.join("\n")))] : null;
+    return h("section.banner", { role: "status" }, h("h2", null, { proven: "Failed in ", likely: "Failed, probably in " }[v.sure] || "Failed, perhaps in ", v.title),
+      f && h("p", null, h("b", null, f.type || (f.signal ? "signal " + f.signal : "error")), ": ", short(f.reason)),
+      h("dl.cure", null, part("because", v.evidence.slice(f ? 1 : 0)), part("would prove it", v.experiment), part("smallest program", v.minify ? [v.minify] : [])));
   }
+  const VIEW = { failure: "failures", known: "failures", "recompile-limit": "recompiles", recompile: "recompiles", "graph-break": "breaks", "dynamic-shape": "symbols", "compile-time": "timeline",
+    cache: "artifacts", cudagraph: "failures", damage: "records" };
+  // Of one log (what ranks share is told on the page of each), or of all.
+  function findings(log) {
+    const mine = (doc.findings || []).filter(f => log == null || f.input === doc.logs[log].input || (f.ranks.length > 1 && f.ranks.includes(doc.logs[log].rank)));
+    if (!mine.length) return null;
+    const at = f => Math.max(0, doc.logs.findIndex(L => L.input === f.input));
+    return section("What to look at, worst first", mine.length, (log == null || doc.logs.length === 1) && doc.headline ? h("p.lead", null, doc.headline) : null, some(mine, f =>
+      h("details.item." + (f.level === "error" ? "bad" : f.level === "warning" ? "warn" : "ok"), { open: mine.indexOf(f) < 3 && f.level !== "note" },
+        h("summary", null, h("b", null, f.title), " ", f.location && pt2.where(f.location), " ", f.count > 1 && h("span.n", null, f.count + " times"),
+          f.ranks.length ? h("span.n", null, (f.ranks.length === 1 ? " rank " : " ranks ") + f.ranks.join(", ")) : null),
+        cure(f), f.evidence.length ? h("pre.quote", null, f.evidence.join("\n")) : null,
+        h("p.meta", null, log == null ? [h("a", { href: "#/L" + at(f) + "/" }, pt2.baseName(doc.logs[at(f)].path)), " "] : null, h("a", { href: pt2.href(at(f), VIEW[f.kind] || "") }, "in the log"), " ",
+          chips(at(f), ids(doc.logs[at(f)], f.compile_ids)), " ", f.line && line(f.line))), 12));
+  }
+  // Labels ("0/0 (2nd)") -> the last attempt of each.
+  function ids(L, labels) {
+    const out = [];
+    for (const l of labels) { const c = L.compile_ids.filter(x => x.label === l || (x.label == null && x.id === l)).pop(); if (c) out.push(c.index); }
+    return out;
+  }
+
   const short = s => { s = String(s == null ? "" : s).split("\n")[0]; return s.length > 220 ? s.slice(0, 219) + "…" : s; };
   // frame_id -> its compilations
   function family(L, id) {
@@ -171,8 +205,8 @@
       L.seconds != null && pt2.secs(L.seconds) + " of log"].filter(Boolean);
     return h("div.view", null, banner(log, L),
       h("div.head", null, h("h1", null, pt2.baseName(L.path)), h("p", null, facts.join("  ·  "))),
-      cards(log, S, true), firstLook(log, L),
-      h("div.two", null, phases(S),
+      verdict(L), findings(log), cards(log, S, true),
+      h("div.two", null, timeParts(L.input),
         section("Slowest compilations", null, slow.length ? h("div.bars", { role: "list" }, slow.slice(0, 9).map(c => h("div.barrow", { role: "listitem" },
           h("span.bl", null, pt2.compileLink(log, c), " ", c.location ? h("span", { title: place(c.location) }, c.location.function || pt2.baseName(c.location.file)) : ""),
           h("span.meter", null, h("i", { style: "width:" + (c.seconds / slow[0].seconds * 100).toFixed(1) + "%" })), h("span.num", null, pt2.secs(c.seconds))))) : empty("No compilation times in this log."))),
@@ -180,7 +214,7 @@
       section("Where compilations started", null, trie(log)));
   };
 
-  // What the ranks agree in, where they part, who is slow: a page of its own (cmd/tlparse/rankspage.c), which lies in a template.
+  // What the ranks agree in, where they part, who is slow: a page of its own (libcommon/cli/ranks), which lies in a template.
   function comparison() {
     const t = document.getElementById("ranks");
     if (!t) return [null, null];
@@ -205,7 +239,7 @@
       damaged.length ? h("section.banner", { role: "alert" }, h("h2", null, "Damaged: ", pt2.plural(damaged.length, "log")), damaged.slice(0, 20).map(r => h("div.row", null, h("a", { href: "#/L" + r.i + "/" }, pt2.baseName(r.L.path)), ": ",
         r.L.damage.slice(0, 3).map(d => d.kind.replace(/_/g, " ") + (d.line ? " at line " + d.line : "")).join("; ")))) : null,
       head(pt2.plural(doc.logs.length, "log"), ["torch " + (S.torch_version || "version not recorded"), S.ranks && S.ranks.length ? "ranks " + S.ranks.join(", ") : null].filter(Boolean).join("  ·  ")),
-      verdict, cards(0, S, false),
+      verdict, findings(null), cards(0, S, false),
       section("Logs", doc.logs.length, pt2.table({
         label: "Logs", rows, open: r => { location.hash = "#/L" + r.i + "/"; },
         columns: [
@@ -216,7 +250,7 @@
           col("Compiles", s => s.compiles), col("Recompiles", s => s.recompiles, "warn"), col("Breaks", s => s.graph_breaks, "warn"), col("Failures", s => s.failures, "bad"),
           col("Restarts", s => s.restarts), col("Artifacts", s => s.artifacts), col("Damaged", s => s.damaged, "bad"),
         ],
-      }).el), compared, phases(S));
+      }).el), compared, timeParts());
   };
 
   // ---- stacks ------------------------------------------------------------------------------------------------
@@ -347,7 +381,7 @@
 
   function failure(log, f, here) {
     return h("div.item.bad", null, h("div.bar", null, h("b", null, f.type || "error"), !here && pt2.compileLink(log, f.compile_id), h("span.grow"), line(f.line)),
-      f.location && h("p", null, pt2.where(f.location, true)), f.reason && folded(f.reason, "reason"));
+      f.location && h("p", null, pt2.where(f.location, true)), cure(told(doc.logs[log], ["failure", "known"], f.location, (doc.logs[log].compile_ids[f.compile_id] || {}).label)), f.reason && folded(f.reason, "reason"));
   }
   views.failures = function (log) {
     const L = doc.logs[log], again = L.compile_ids.filter(c => c.restarts.length), tries = L.compile_ids.filter(c => c.attempt > 0);
@@ -366,6 +400,7 @@
     const groups = groupBy(list, breakKey).sort((a, b) => b[1].length - a[1].length);
     return some(groups, ([, at]) => h("div.item.warn", null,
       h("div.bar", null, pt2.where(at[0].location), h("span.grow"), at.length > 1 && h("span.n", null, pt2.plural(at.length, "break"))),
+      cure(told(doc.logs[log], ["graph-break"], at[0].location)),
       at[0].location && at[0].location.code && codeLine(at[0].location.code),
       groupBy(at, b => b.reason + "\0" + b.context).map(([, same]) => oneBreak(log, same))), 40);
   }
@@ -398,11 +433,9 @@
     return h("div.view", null, head("Recompiles", L.recompiles.length ? "By frame. A compilation tried against several older ones has a row for each." : null),
       groups.length ? some(groups, ([id, list]) => {
         const at = placeOf(L, list[0].compile_id), n = new Set(family(L, id).map(x => x.id)).size;
-        const sized = new Set();
-        for (const r of list) { const m = /tensor '([^']+)' size mismatch at index (\d+)/.exec(r.guard || r.reason || ""); if (m) sized.add(m[1] + ", " + m[2]); }
         return section(at ? pt2.where(at) : "frame " + id, null,
-          h("p.note", null, "Frame " + id + ", " + pt2.plural(n, "compilation") + (n > 8 ? ", more than the default recompile_limit of 8." : n === 8 ? ", the default recompile_limit." : ".")),
-          sized.size ? h("p.tip", null, "A size changes between calls: ", [...sized].slice(0, 4).map((s, k) => [k ? ", " : "", h("code", null, "torch._dynamo.mark_dynamic(" + s + ")")]), " or dynamic=True can compile for all sizes at once.") : null,
+          h("p.note", null, "Frame " + String(id).split("~")[0] + ", " + pt2.plural(n, "compilation") + (n > 8 ? ", more than the default recompile_limit of 8." : n === 8 ? ", the default recompile_limit." : ".")),
+          cure(told(L, ["recompile", "recompile-limit"], at)),
           some(chunk(list, 200), part => recompileTable(log, part), 1));
       }, 30) : empty((L.summary || {}).recompiles ? "The log gives no reasons for its recompiles." : "Nothing was compiled twice."));
   };

@@ -10,6 +10,8 @@ static const char *const names[] = {
 const char *against_what_name(enum against_what w) { return names[w]; }
 
 static const char recompile[] = "compile this exported program again";
+/* Where it is the compiler that adds the demand, compiling once more adds it again. */
+static const char look[] = "compile this exported program with TORCH_LOGS=+dynamic: it says which line of the program makes it so";
 
 /* ---- texts ---- */
 
@@ -187,7 +189,7 @@ static void bounds(struct compare *k, uint32_t i, int dim, const struct contract
 {
 	uint32_t id;
 	int64_t mul, add;
-	/* Of another expression no bounds are known: that is not the same as none. */
+	/* The bounds of any other expression are not known, which is not the same as having none. */
 	if (e->range.lo_inf && e->range.hi_inf && !symsize_linear(&k->e->tab, e->size, &id, &mul, &add))
 		return;
 	narrower(k, i, dim, e, c);
@@ -205,7 +207,7 @@ static void demands(struct compare *k, uint32_t i, int dim, enum against_what wh
 	f->exported = relation(k, k->e, i, dim);
 	f->compiled = relation(k, k->c, i, dim);
 	f->why = slice_str(refused);
-	f->fix = slice_str(recompile);
+	f->fix = slice_str(what == AGAINST_EQUAL ? look : recompile);
 }
 
 static void fixed_in_compiled(struct compare *k, uint32_t i, int dim, const struct contract_dim *e, const struct contract_dim *c)
@@ -223,8 +225,7 @@ static void fixed_in_compiled(struct compare *k, uint32_t i, int dim, const stru
 	f->why = against_text(
 	    k, "every size but %" PRId64 " is refused under AOTI_RUNTIME_CHECK_INPUTS=1, and runs as if it were %" PRId64 " otherwise",
 	    c->size.k, c->size.k);
-	f->fix = SLICE("compile this exported program again, and look with TORCH_LOGS=+dynamic for what makes the size one "
-		       "number");
+	f->fix = slice_str(look);
 }
 
 static void fixed_in_export(struct compare *k, uint32_t i, int dim, const struct contract_dim *e, const struct contract_dim *c, bool known)
@@ -373,6 +374,14 @@ static int by_severity(const void *x, const void *y)
 	return (a->dim > b->dim) - (a->dim < b->dim);
 }
 
+/* Of another model it is the export to give that is wrong: compiling the one that was given is no fix. */
+static void no_recompiles(struct against *out)
+{
+	for (uint32_t i = 0; i < out->n; i++)
+		if (slice_is(out->v[i].fix, recompile))
+			out->v[i].fix = slice_of(NULL, 0);
+}
+
 int against_compare(const struct contract *exported, const struct contract *compiled, struct against *out)
 {
 	struct compare k = {.out = out, .e = exported, .c = compiled};
@@ -384,6 +393,8 @@ int against_compare(const struct contract *exported, const struct contract *comp
 	against_outputs(&k);
 	against_constants(&k);
 	against_model(&k);
+	if (!out->same_model)
+		no_recompiles(out);
 	against_unbind(&k);
 	intern_release(&k.said);
 	if (out->n)

@@ -1,4 +1,4 @@
-/* What is not about inputs: outputs, weights, and whether the two are the same model at all. */
+/* Compares all but inputs: outputs, weights, and whether the two are the same model at all. */
 #include <ctype.h>
 
 #include "against/against_part.h"
@@ -126,8 +126,8 @@ static void compare_constant(struct compare *k, const struct contract_constant *
 	f->fix = SLICE("compile this exported program again");
 }
 
-/* What the compiler made itself: it has no path in the module, and no export knows its name. All but the first may be followed
- * by something ("constant4_0", "_frozen_param3_BMatrixCompens"). torch 2.13 and 2.15, torch/_inductor: constant_folding.py
+/* A constant that the compiler made itself has no path in the module, and no export knows its name. All but the first may be followed by
+ * something ("constant4_0", "_frozen_param3_BMatrixCompens"). torch 2.13 and 2.15, torch/_inductor: constant_folding.py
  * (replace_node_with_constant: freezing, which folds and packs), graph.py (allocate_non_dup_const_name: packed for a template, a
  * number), compile_fx.py (_resolve_name_collision: torch.tensor([...]) in forward; split_const_gm), mkldnn_lowerings.py. */
 static bool made_by_compiler(struct slice fqn)
@@ -143,7 +143,7 @@ static bool made_by_compiler(struct slice fqn)
 			return true;
 	for (size_t i = 0; i < ARRAY_LEN(numbered); i++) {
 		size_t n = strlen(numbered[i]), digits = n;
-		while (slice_starts(fqn, numbered[i]) && digits < fqn.n && fqn.p[digits] >= '0' && fqn.p[digits] <= '9')
+		while (slice_starts(fqn, numbered[i]) && digits < fqn.n && is_digit(fqn.p[digits]))
 			digits++;
 		if (digits > n && (digits == fqn.n || fqn.p[digits] == '_'))
 			return true;
@@ -157,7 +157,7 @@ static uint32_t copy_of(const struct intern *known, struct slice fqn)
 {
 	static const char *const device[] = {"_cpu", "_cuda", "_xpu", "_mps"};
 	size_t n = fqn.n;
-	while (n && fqn.p[n - 1] >= '0' && fqn.p[n - 1] <= '9')
+	while (n && is_digit(fqn.p[n - 1]))
 		n--;
 	bool copied = false;
 	for (size_t i = 0; i < ARRAY_LEN(device) && n < fqn.n && !copied; i++)
@@ -167,7 +167,7 @@ static uint32_t copy_of(const struct intern *known, struct slice fqn)
 		}
 	for (uint32_t i = 0; copied && i < known->n; i++) {
 		struct slice name = intern_get(known, i), of = slice_of(fqn.p, n);
-		if (name.n && name.p[0] >= '0' && name.p[0] <= '9' && slice_starts(of, "constant_"))
+		if (name.n && is_digit(name.p[0]) && slice_starts(of, "constant_"))
 			of = slice_of(of.p + strlen("constant_"), of.n - strlen("constant_"));
 		size_t c = 0;
 		while (c < name.n && c < of.n && (name.p[c] == of.p[c] || (of.p[c] == '_' && !isalnum((unsigned char)name.p[c]))))
@@ -198,7 +198,7 @@ static bool as_many(const struct compare *k, const struct contract_constant *c)
 	return false;
 }
 
-/* Of the compiled constants with a module path: which the export has, which not; and those without one. */
+/* Sorts the compiled constants: those with a module path that the export has, those that it has not, and those without a path. */
 static void match(struct compare *k, const struct intern *known, uint32_t *which, bool *taken, struct names *extra, struct names *made)
 {
 	for (uint32_t i = 0; i < k->c->n_constants; i++) {

@@ -10,7 +10,7 @@ static uint64_t mix(uint64_t x)
 	return x ^ x >> 32;
 }
 
-/* One of the values of a range; not 0 or 1 if there are others, for which many expressions agree. */
+/* Picks a value of a range; not 0 or 1 if there are others, for which many expressions agree. */
 static int64_t value_in(struct symrange r, uint64_t seed)
 {
 	int64_t lo = r.lo_inf || r.lo < 0 ? 0 : r.lo, hi = r.hi_inf ? INT64_MAX : r.hi;
@@ -45,7 +45,7 @@ static void forward(struct compare *k, struct tensor_meta *in, int t)
 		in[i].n_dim = e->input[i].n_dim;
 		for (int d = 0; d < in[i].n_dim; d++)
 			if (!eval(e, e->input[i].dim[d].size, &k->fe[t], &in[i].size[d])) {
-				/* What hangs on this dim and those behind it has no value then. */
+				/* Sizes that depend on this dim, or on one behind it, have no value then. */
 				in[i].n_dim = d;
 				break;
 			}

@@ -56,7 +56,7 @@ static void take_divisors(struct divided *d, struct slice text)
 		size_t n = 0, left = (size_t)(text.p + text.n - at) - 2;
 		uint64_t by;
 		text = slice_of(at + 2, left);
-		while (n < left && text.p[n] >= '0' && text.p[n] <= '9')
+		while (n < left && is_digit(text.p[n]))
 			n++;
 		if (!slice_u64(slice_of(text.p, n), &by) || by < 2 || by > MAX_DIVISOR)
 			continue;
@@ -224,7 +224,7 @@ static struct slice value_text(struct check *k, const struct cut *cut, uint32_t 
 		symsize_print(&c->tab, v->dim[d].size, &b);
 		if (b.p[from] == '(' && !memchr(b.p + from + 1, '(', b.len - from - 1) && b.p[b.len - 1] == ')') { /* (s77//100) */
 			memmove(b.p + from, b.p + from + 1, b.len - from - 1);
-			b.len -= 2;
+			buf_cut(&b, b.len - 2);
 		}
 		if (!symsize_is_int(v->dim[d].size) && symsize_eval(&c->tab, v->dim[d].size, cut->env, &size, NULL) == 0)
 			buf_addf(&b, " = %" PRId64, size);
@@ -235,7 +235,7 @@ static struct slice value_text(struct check *k, const struct cut *cut, uint32_t 
 	return out;
 }
 
-static void say(struct check *k, struct cut *cut, uint32_t input, uint32_t value, const struct place *p, const struct tensor_meta *m)
+static void say_cut(struct check *k, struct cut *cut, uint32_t input, uint32_t value, const struct place *p, const struct tensor_meta *m)
 {
 	const struct contract *c = cut->c;
 	int dim = -1;
@@ -272,7 +272,7 @@ void check_cuts(struct check *k, const struct contract *c, const struct tensor_m
 		struct place p;
 		uint32_t value = in[i].n_dim > 0 && in[i].n_dim == c->input[i].n_dim ? follow(&cut, i, whole, &p) : NONE;
 		if (value != NONE)
-			say(k, &cut, i, value, &p, &in[i]);
+			say_cut(k, &cut, i, value, &p, &in[i]);
 	}
 	free(whole);
 	free(cut.v);

@@ -38,8 +38,8 @@ struct test candidate_test(const struct candidate *c, const struct repro *head);
 
 /* The values of symbols as the original has them, for the candidate's own table. */
 void candidate_bind(const struct candidate *c, const struct repro *original, struct symbind *env);
-/* What each placeholder takes in a program that is made of it (repro.h): an input of the original, a number, or random values of its
- * metadata, or of a guess where there is none. The caller frees. */
+/* The value that each placeholder gets in a program that is made of it (repro.h): an input of the original, a number, or random values
+ * of its metadata, or of a guess where there is none. The caller frees. */
 struct repro_given *candidate_given(const struct candidate *c, const struct repro *original);
 /* The same as a document: the original with the candidate's graph, inputs and lines. Borrows from both. */
 void candidate_repro(const struct candidate *c, const struct repro *original, struct repro *out);

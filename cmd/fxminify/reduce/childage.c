@@ -17,7 +17,7 @@ struct group {
 	bool found;
 };
 
-/* What stands behind the name in a stat file, which may hold anything: "S 1 77 ..." of "78 (a) b) S 1 77 ...". */
+/* The fields behind the name in a stat file; the name may hold anything: "S 1 77 ..." of "78 (a) b) S 1 77 ...". */
 static const char *read_stat(const char *path, char text[static 1024])
 {
 	int fd = open(path, O_RDONLY | O_CLOEXEC);

@@ -73,7 +73,7 @@ struct journal_record {
 	struct slice end; /* "" while it is not at its end */
 };
 int journal_read(struct journal_record *r, const char *path, struct err *err);
-int journal_read_text(struct journal_record *r, struct slice text, const char *path, struct err *err);
+FOR_TESTS int journal_read_text(struct journal_record *r, struct slice text, const char *path, struct err *err);
 void journal_record_release(struct journal_record *r);
 
 #endif

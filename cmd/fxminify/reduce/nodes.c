@@ -24,7 +24,7 @@ static size_t words(const struct nodes *n) { return bits_words(n->units.n); }
 
 /* ---- a set of units as a candidate ---- */
 
-static void fill(struct nodes *n, size_t i, uint64_t *keep)
+static void fill_candidate(struct nodes *n, size_t i, uint64_t *keep)
 {
 	memset(keep, 0, words(n) * sizeof(*keep));
 	n->set(n->ctx, i, keep);
@@ -46,7 +46,7 @@ static uint64_t set_key(void *ctx, size_t i)
 {
 	struct nodes *n = ctx;
 	size_t nodes = n->original->graph.n_nodes;
-	fill(n, i, n->scratch);
+	fill_candidate(n, i, n->scratch);
 	if (!bits_count(n->scratch, n->units.n))
 		return 0;
 	bypassed(n, n->scratch, n->replace_now);
@@ -59,7 +59,7 @@ static void close_over(const struct nodes *n, const uint32_t *replace, uint64_t 
 	slice_close(&n->original->graph, &n->units, replace, n->red->guess, set);
 }
 
-/* What is closed over is not bypassed: that is what its user takes. */
+/* A value that a subgraph closes over is not bypassed: its user takes just that. */
 static void close_set(void *user, uint64_t *set)
 {
 	struct nodes *n = user;
@@ -70,7 +70,7 @@ static void close_set(void *user, uint64_t *set)
 static int set_make(void *ctx, size_t i, struct candidate *c, struct err *err)
 {
 	struct nodes *n = ctx;
-	fill(n, i, n->scratch);
+	fill_candidate(n, i, n->scratch);
 	if (!bits_count(n->scratch, n->units.n))
 		return 0;
 	bypassed(n, n->scratch, n->replace_now);
@@ -194,7 +194,7 @@ static bool add_way(void *user, uint32_t operand)
 	return true;
 }
 
-/* Of all units that are left, in order. */
+/* Lists the units that are left, in order. */
 static void find_ways(struct bypass *b)
 {
 	struct nodes *n = b->n;
@@ -207,8 +207,8 @@ static void find_ways(struct bypass *b)
 	}
 }
 
-/* One way for each unit: to what is left rather than to what is given, and there to the latest, which is the main road where the others
- * are what joins it. */
+/* Chooses a way for each unit: to what is left rather than to what is given, and there to the latest, which is the main road where the
+ * others are what joins it. */
 static void choose_ways(struct nodes *n, const struct bypass *b)
 {
 	memset(n->way, 0xff, n->original->graph.n_nodes * sizeof(*n->way));
@@ -281,7 +281,7 @@ static int minimise_bypassing(struct nodes *n)
 
 static const struct way *bypass_way(const struct bypass *b, size_t i) { return &b->way[(b->start + i) % b->n_ways]; }
 
-/* What is left without the unit of a way that is taken (in n->replace). */
+/* The set of what is left without the unit of a way that is taken (in n->replace). */
 static void bypass_set(void *ctx, size_t i, uint64_t *set)
 {
 	const struct bypass *b = ctx;
@@ -362,7 +362,7 @@ static int minimise_each(struct nodes *n)
 
 /* ---- all ---- */
 
-/* What nobody needs goes first, for one question: a graph that is read from a file may hold much of it. */
+/* Nodes that nobody needs go first, for one question: a graph that is read from a file may hold much of it. */
 struct dead {
 	struct nodes *n;
 	uint64_t *dead;

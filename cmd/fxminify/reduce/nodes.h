@@ -15,7 +15,8 @@
 #include "reduce/runner.h"
 #include "reduce/search.h"
 
-/* What a pass did: "arguments", 74, "dropped". Told when it begins and when it ended; one that found nothing to try is not told of. */
+/* A pass reports what it did: "arguments", 74, "dropped". Told when it begins and when it ended; one that found nothing to try is not
+ * told of. */
 struct pass_note {
 	const char *name, *did;
 	bool ended;

@@ -31,16 +31,16 @@ enum outcome_kind {
 };
 const char *outcome_name(enum outcome_kind k);
 
-/* What a failure is known by. Empty fields were not to be had. */
+/* By these a failure is recognised. A field that could not be found out is empty. */
 struct signature {
 	enum outcome_kind kind;
 	struct slice type; /* "torch._inductor.exc.CppCompileError", "SIGSEGV", "accuracy", "timeout", "memory" */
-	struct slice
-	    message; /* normalised: paths, addresses, numbers and names of buffers, kernels and nodes taken out; at most 500 bytes */
-	struct slice
-	    frames; /* up to three innermost frames of torch: "codegen/cpp.py:codegen_relu;..."; C++: none. Of a crash, a hang, or one
-			       * that wanted too much memory: of any module but Python's own ("mine.py:my_pass"); "generated:call" is code
-			       * of Inductor's; of a hang, the innermost that it does not leave. */
+	/* normalised: paths, addresses, numbers and names of buffers, kernels and nodes taken out; at most 500 bytes */
+	struct slice message;
+	/* up to three innermost frames of torch: "codegen/cpp.py:codegen_relu;..."; C++: none. Of a crash, a hang, or one that wanted too
+	 * much memory: of any module but Python's own ("mine.py:my_pass"); "generated:call" is code of Inductor's; of a hang, the
+	 * innermost that it does not leave. */
+	struct slice frames;
 };
 /* Texts in `a` are taken over into `arena`. */
 struct signature signature_copy(struct arena *arena, const struct signature *s);

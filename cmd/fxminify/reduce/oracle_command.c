@@ -177,7 +177,7 @@ static void judge(struct command_oracle *o, const struct command_test *t, struct
 		o->detail = how;
 	}
 	while (o->detail.len && o->detail.p[o->detail.len - 1] == '\n')
-		o->detail.len--;
+		buf_cut(&o->detail, o->detail.len - 1);
 	out->detail = out->output = buf_slice(&o->detail);
 	out->seconds = (double)r->wall_ns * 1e-9;
 	out->signature.kind = out->kind;

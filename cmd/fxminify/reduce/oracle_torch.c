@@ -208,7 +208,7 @@ static void check_times(struct torch_oracle *o)
 	}
 }
 
-/* One event of the processes. 1: a signal handler of the tool ran; -1: none of them is left. */
+/* Waits for an event of the processes. 1: a signal handler of the tool ran; -1: none of them is left. */
 static int pump(struct torch_oracle *o, int timeout_ms, struct err *err)
 {
 	struct child_event ev;
@@ -442,7 +442,7 @@ struct oracle *oracle_torch_begin(const struct oracle_torch_spec *spec, struct e
 	return NULL;
 }
 
-/* What it needs to know of the original, once that is read. */
+/* Tells the worker what it needs to know of the original, once that is read. */
 static int worker_setup(struct worker *w, struct err *err)
 {
 	struct torch_oracle *o = w->o;

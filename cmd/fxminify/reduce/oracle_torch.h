@@ -94,7 +94,7 @@ void oracle_torch_mark_idle(const struct oracle *o, struct repro *r);
 /* Nodes that made a NaN or infinity out of finite values, in the order of the graph, at most n. Returns how many there are. */
 size_t oracle_torch_nan_makers(const struct oracle *o, const struct graph *g, uint32_t *node, size_t n);
 
-/* What the inputs of a test are. */
+/* The kinds of inputs that a test can run with. */
 struct oracle_value {
 	enum { ORACLE_TENSOR, ORACLE_INT, ORACLE_OTHER } kind;
 	int64_t i;
@@ -103,13 +103,13 @@ struct oracle_value {
 	int64_t offset;     /* in elements */
 	bool requires_grad;
 };
-/* One for each feed, into v; bytes in arena. Blocks. Not while tests run. */
+/* Puts a value for each feed into v; bytes in arena. Blocks. Not while tests run. */
 int oracle_torch_values(struct oracle *o, const struct test *t, struct arena *arena, struct oracle_value *v, struct err *err);
 
 /* Runs a program, once, in one of the few processes that this one forked when it had imported torch and compiled nothing (spec's fresh):
  * 1, and its outcome, as verifier_run; 0: none is left, or its environment lines are others: a verifier has to be started. */
 int oracle_torch_verify(struct oracle *o, const char *path, const struct repro *r, bool hang, struct outcome *out, struct err *err);
-/* What it has to say of itself since it was asked last that is no reason to stop; "". Until the next wait. */
+/* A warning that came up since it was last asked, and is no reason to stop; "": none. Valid until the next wait. */
 struct slice oracle_torch_warning(struct oracle *o);
 
 struct verifier;

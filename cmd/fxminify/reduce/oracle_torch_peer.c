@@ -158,7 +158,7 @@ void peer_read(struct peer *p, void (*fn)(void *user, struct peer *p, const stru
 			child_close_stream(p->child, 1);
 		if (n <= 0)
 			break;
-		p->in.len += (size_t)n;
+		buf_wrote(&p->in, (size_t)n);
 		if (p->in.len > LINE_MAX_BYTES) {
 			peer_died(p, "it said too much in one line");
 			return;
@@ -177,7 +177,7 @@ void peer_read(struct peer *p, void (*fn)(void *user, struct peer *p, const stru
 	if (p->state == PEER_DEAD)
 		return;
 	memmove(p->in.p, p->in.p + from, p->in.len - from);
-	p->in.len -= from;
+	buf_cut(&p->in, p->in.len - from);
 }
 
 /* The last line that says something: Python's exceptions, a launcher's complaint. */

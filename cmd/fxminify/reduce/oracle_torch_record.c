@@ -1,4 +1,4 @@
-/* What the torch process recorded of the original: metadata of its nodes, and the values that inputs take. */
+/* Reads what the torch process recorded of the original: metadata of its nodes, and the values that inputs take. */
 #include "base/base64.h"
 #include "reduce/oracle_torch_part.h"
 

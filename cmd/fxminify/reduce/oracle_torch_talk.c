@@ -1,4 +1,4 @@
-/* What is said to the torch process, and what its answers mean. oracle_torch.h has the messages. */
+/* Messages to the torch process, and what its answers mean. oracle_torch.h has the messages. */
 #include "base/base64.h"
 #include "base/text.h"
 #include "graph/fxcode.h"
@@ -62,8 +62,8 @@ static void out_meta(struct json_out *o, const struct graph *g, uint32_t meta)
 
 /* ---- start ---- */
 
-/* What the torch process sets or refuses itself (REFUSED of oracle.py), or the result will not have: no other process is needed when such
- * a line goes. */
+/* Lines that need no other process when they go: the torch process sets or refuses these itself (REFUSED of oracle.py), or the result
+ * will not have them. */
 static bool env_has_no_say(struct slice name)
 {
 	static const char *const names[] = {"TORCHINDUCTOR_COMPILE_THREADS", "TORCHINDUCTOR_WORKER_START", "OMP_NUM_THREADS", "PATH",

@@ -39,7 +39,7 @@ static struct answer *answer_of(struct runner *r, uint64_t key)
 
 static void remember(struct runner *r, uint64_t key, enum verdict v)
 {
-	/* What could not be asked may be asked again. */
+	/* A question that could not be asked may be asked again. */
 	if (key && v != VERDICT_INFRA)
 		*answer_of(r, key) = (struct answer){v, true, false};
 }
@@ -129,7 +129,7 @@ static void note_other(struct runner *r, const struct signature *s)
 	r->other[r->n_others++] = signature_copy(&r->arena, s);
 }
 
-/* What may say why only by what it printed. */
+/* Outcomes whose cause may stand only in what the test printed. */
 static bool died(enum outcome_kind k) { return k == OUTCOME_CRASHED || k == OUTCOME_TIMEOUT || k == OUTCOME_MEMORY || k == OUTCOME_INFRA; }
 
 static void write_down(struct runner *r, const struct flight *f, const struct outcome *out, enum verdict v)
@@ -313,7 +313,7 @@ static int make_original(void *ctx, size_t i, struct candidate *c, struct err *e
 	return 1;
 }
 
-/* One test, waited for. 1: out is filled. */
+/* Runs a test and waits for it. 1: out is filled. */
 static int one_test(struct runner *r, struct candidate *c, struct outcome *out, struct err *err)
 {
 	struct flight f = {0};
@@ -351,7 +351,7 @@ int runner_baseline(struct runner *r, struct candidate *c, struct outcome *out, 
 	if (r->start <= 0)
 		r->start = now();
 	r->phase = PHASE_ORIGINAL;
-	/* What locating needs is in no journal. */
+	/* The values that locating needs are in no journal. */
 	if (r->known_key && r->known_key == candidate_hash(c) && !r->want_where) {
 		*out = (struct outcome){.kind = r->known.kind, .signature = r->known};
 		r->count.remembered++;

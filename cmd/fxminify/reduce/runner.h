@@ -25,7 +25,8 @@ struct proposals {
 	size_t n;
 	/* 1: *c is the i-th candidate, the runner's from now on; 0: there is none (it counts as passing); -1: stop. */
 	int (*make)(void *ctx, size_t i, struct candidate *c, struct err *err);
-	/* What makes the i-th question unlike any other of its pass, cheaper to know than the candidate; NULL, or 0: build it. */
+	/* A hash that tells the i-th question from all others of its pass, cheaper to know than the candidate itself; NULL, or 0: build
+	 * it. */
 	uint64_t (*key)(void *ctx, size_t i);
 	/* Is c (which fails) better than the best so far? NULL: every one is. */
 	bool (*better)(void *ctx, const struct candidate *c, const struct candidate *best);

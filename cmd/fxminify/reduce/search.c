@@ -50,7 +50,7 @@ static int ask(struct question *q, size_t n, bool ordered, size_t *winner)
 	return q->s->ask(q->s->user, n, closed_set, q, ordered, winner);
 }
 
-/* What was asked for may have been less than what was tested. */
+/* The set that was asked for may have been smaller than the one that was tested. */
 static void adopt_winner(struct search *s, struct question *q, size_t winner)
 {
 	uint64_t *set = new_set(s);
@@ -69,7 +69,7 @@ static int ask_and_adopt(struct search *s, struct question *q, size_t n, bool or
 	return status;
 }
 
-static void say(const struct search *s, const char *name, size_t granularity)
+static void show_phase(const struct search *s, const char *name, size_t granularity)
 {
 	if (s->phase)
 		s->phase(s->user, name, granularity, s->left);
@@ -94,7 +94,7 @@ int search_suspects(struct search *s, search_set_fn *set, void *ctx, size_t n)
 	size_t winner;
 	if (!n)
 		return 0;
-	say(s, "Suspects", n);
+	show_phase(s, "Suspects", n);
 	/* In their order: a larger one that is answered sooner would only lead back to the smaller. */
 	return ask_and_adopt(s, &q, n, true, &winner);
 }
@@ -122,7 +122,7 @@ int search_halve(struct search *s)
 		struct halves h = {e, s->left, s->left / 2};
 		struct question q = {s, half, &h, s->left * 3 / 4};
 		size_t winner;
-		say(s, "Truncate suffix", s->left - h.cut);
+		show_phase(s, "Truncate suffix", s->left - h.cut);
 		int status = ask_and_adopt(s, &q, 2, false, &winner);
 		free(e);
 		if (status < 0)
@@ -262,7 +262,7 @@ int search_probdd(struct search *s, size_t until)
 	bool over = false;
 	int status = 0;
 	while (status == 0 && !over && s->left > until && s->left > 1) {
-		say(s, "Delta debugging", s->left);
+		show_phase(s, "Delta debugging", s->left);
 		status = probdd_step(s, &d, &over);
 	}
 	free(d.p);
@@ -341,7 +341,7 @@ static int qx(struct qx *q, bool changed, size_t at, size_t n)
 		free(saved);
 		return -1;
 	}
-	/* What the second half gave stays, the first half was only assumed. */
+	/* The result of the second half stays; the first half was only assumed. */
 	bool found = false;
 	for (size_t i = first; i < n; i++)
 		if (bit_in(q->ground, q->e[at + i])) {
@@ -364,7 +364,7 @@ int search_quickxplain(struct search *s)
 {
 	if (s->left < 2)
 		return 0;
-	say(s, "Delta debugging", s->left);
+	show_phase(s, "Delta debugging", s->left);
 	uint32_t *e = elements(s);
 	struct qx q = {.s = s, .e = e, .ground = new_set(s)};
 	int status = qx(&q, false, 0, s->left);
@@ -404,7 +404,7 @@ int search_one_minimal(struct search *s)
 		struct without w = {s, e, s->left, start % s->left};
 		struct question q = {s, without_one, &w, s->left - 1};
 		size_t winner;
-		say(s, "Eliminate one", s->left);
+		show_phase(s, "Eliminate one", s->left);
 		int status = ask_and_adopt(s, &q, s->left, false, &winner);
 		if (status == 0 && winner != SEARCH_NONE)
 			start = (w.start + winner) % w.n;
@@ -418,10 +418,3 @@ int search_one_minimal(struct search *s)
 }
 
 size_t search_until(const struct search *s) { return s->max_block && s->max_block < s->qx_limit ? s->max_block : s->qx_limit; }
-
-int search_minimise(struct search *s)
-{
-	if (search_halve(s) < 0 || search_probdd(s, search_until(s)) < 0 || search_quickxplain(s) < 0)
-		return -1;
-	return search_one_minimal(s);
-}

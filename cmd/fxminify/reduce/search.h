@@ -3,7 +3,7 @@
  *     struct search s = {.n = units.n, .jobs = 4, .qx_limit = 64, .ask = ask, .user = &runner};
  *     search_start(&s);                            // keep = everything, known to fail
  *     search_suspects(&s, set_of, &guesses, n);    // small sets that somebody believes in
- *     search_minimise(&s);                         // halving, then ProbDD down to qx_limit, then QuickXplain, then 1-minimality
+ *     search_halve(&s), search_probdd(&s, search_until(&s)), search_quickxplain(&s), search_one_minimal(&s);   // any, in this order
  *     s.keep                                       // the result, a bit set (slice.h): no single element can be left out
  *     search_release(&s);
  *
@@ -42,7 +42,7 @@ struct search {
 	 * Otherwise any that does, the earlier the better.
 	 * *winner is SEARCH_NONE when none fails. -1: stop. */
 	int (*ask)(void *user, size_t n, search_set_fn *set, void *ctx, bool ordered, size_t *winner);
-	/* What it does now, for a log: "Truncate suffix", "Delta debugging"; may be NULL. */
+	/* Is called with the name of each phase, for a log: "Truncate suffix", "Delta debugging"; may be NULL. */
 	void (*phase)(void *user, const char *name, size_t granularity, size_t left);
 	void *user;
 	uint64_t *keep;
@@ -59,6 +59,5 @@ size_t search_until(const struct search *s); /* where QuickXplain takes over fro
 int search_probdd(struct search *s, size_t until);
 int search_quickxplain(struct search *s);
 int search_one_minimal(struct search *s);
-int search_minimise(struct search *s);
 
 #endif

@@ -46,7 +46,7 @@ static int make_edit(void *ctx, size_t i, struct candidate *c, struct err *err)
 	return 0;
 }
 
-/* One list of edits, and the first that still fails. */
+/* Tests a list of edits, and adopts the first that still fails. */
 static int run_edits(struct reduction *red, struct shrinking *s, size_t *winner, struct err *err)
 {
 	struct proposals p = {.n = s->edits.n, .make = make_edit, .ctx = s};
@@ -67,7 +67,7 @@ static void tell(struct reduction *red, const struct shrinker *pass, bool ended,
 			  &(struct pass_note){.name = pass->name, .did = pass->did ? pass->did : "changed", .ended = ended, .done = done});
 }
 
-/* One pass, until it brings nothing more. */
+/* Runs a pass until it brings nothing more. */
 static int run_pass(struct reduction *red, const struct shrinker *pass, bool *any, struct err *err)
 {
 	struct shrinking s = {.pass = pass, .r = red->runner};
@@ -111,7 +111,7 @@ int reduce_rest(struct reduction *red, unsigned which, struct err *err)
 
 /* ---- changing candidates ---- */
 
-/* Of a node that is dropped nobody asks. */
+/* Nobody asks for a node that is dropped. */
 static uint32_t resolved(const uint32_t *replace, uint32_t node)
 {
 	while (replace[node] < REWIRE_DROP)
@@ -125,7 +125,7 @@ static void drop_feed(struct candidate *c, size_t at)
 	c->n_feeds--;
 }
 
-/* One module into `to`, its nodes through replace; map: node of from -> node of to. */
+/* Copies a module into `to`, its nodes through replace; map: node of from -> node of to. */
 static void copy_rewired(struct graph *to, const struct graph *from, uint32_t module, uint32_t parent, const uint32_t *replace,
 			 uint32_t *map)
 {

@@ -51,7 +51,7 @@ int reduce_rest(struct reduction *red, unsigned passes, struct err *err);
 
 /* ---- for shrink_*.c ---- */
 
-/* One change; what the fields mean is the pass's. */
+/* A change of the graph; each pass decides what the fields mean. */
 struct edit {
 	uint32_t kind, a, b;
 	int64_t from, to;
@@ -61,7 +61,7 @@ struct edits {
 	size_t n, cap;
 };
 void edits_add(struct edits *e, struct edit edit);
-/* Of n things a .. b - 1 go (all, halves, quarters, ... single ones), as edits of this kind. */
+/* Lists edits that drop things a .. b - 1 of n: all, halves, quarters, ... single ones. */
 void edits_add_blocks(struct edits *e, uint32_t kind, uint32_t n);
 
 struct shrinker {
@@ -82,7 +82,7 @@ extern const struct shrinker shrink_outputs, shrink_memory, shrink_leaves, shrin
  * that go are taken out. False: the result is no graph. */
 #define REWIRE_DROP (NONE - 1)
 bool candidate_rewire(struct candidate *c, const uint32_t *replace);
-/* What is known of values between the inputs does not hold any more. */
+/* Drops the metadata of values between the inputs: after an edit they are others. */
 void candidate_forget_meta(struct candidate *c);
 
 #endif

@@ -2,7 +2,7 @@
  * else uses stays: without it the operations would be dead. */
 #include "reduce/shrink.h"
 
-/* What is returned, flat: slice_build writes it so, and torch does after AOT. {0}: in another form. */
+/* The returned values as a flat list: slice_build writes it so, and torch does after AOT. {0}: in another form. */
 static struct gvalue returned(const struct graph *g)
 {
 	const struct gmodule *root = &g->module[0];

@@ -34,7 +34,7 @@ static void list_subgraphs(const struct candidate *best, const struct repro *ori
 		}
 }
 
-/* What is no longer used in a subgraph goes with it: the last first, so that one sweep is enough. */
+/* Nodes of a subgraph that are no longer used go with it: the last first, so that one sweep is enough. */
 static void drop_unused(const struct graph *g, uint32_t *replace)
 {
 	uint32_t *uses = xcalloc(g->n_nodes ? g->n_nodes : 1, sizeof(*uses));

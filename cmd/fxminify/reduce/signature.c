@@ -1,5 +1,5 @@
-/* What a failure is known by. A message is compared without what differs from run to run (paths, addresses, hashes) and from
- * candidate to candidate (numbers, names of nodes, buffers and kernels: a smaller graph has others). */
+/* How a failure is recognised. A message is compared without what differs from run to run (paths, addresses, hashes) and from candidate
+ * to candidate (numbers, names of nodes, buffers and kernels: a smaller graph has others). */
 #include "reduce/oracle.h"
 
 #include <ctype.h>
@@ -101,8 +101,7 @@ bool signature_same(const struct signature *a, const struct signature *b, struct
 
 /* ---- normalise ---- */
 
-static bool is_word(char c) { return isalnum((unsigned char)c) || c == '_'; }
-static bool is_path(char c) { return is_word(c) || (c && strchr("/.-+~@%", c)); }
+static bool is_path(char c) { return is_name_char(c) || (c && strchr("/.-+~@%", c)); }
 static bool is_name_of(struct slice w, const char *const *list, size_t n)
 {
 	for (size_t i = 0; i < n; i++)
@@ -188,12 +187,12 @@ static size_t number_length(struct slice s)
 	return i;
 }
 
-/* One number stands for a list of them: sizes have other ranks in other candidates. */
+/* A list of numbers is compared as one number: sizes have other ranks in other candidates. */
 static void add_number(struct buf *out, size_t from)
 {
 	size_t n = out->len;
-	if (n - from >= 3 && !memcmp(out->p + n - 3, "N, ", 3) && (n - from == 3 || !is_word(out->p[n - 4])))
-		out->len = n - 2;
+	if (n - from >= 3 && !memcmp(out->p + n - 3, "N, ", 3) && (n - from == 3 || !is_name_char(out->p[n - 4])))
+		buf_cut(out, n - 2);
 	else
 		buf_addc(out, 'N');
 }
@@ -201,7 +200,7 @@ static void add_number(struct buf *out, size_t from)
 /* "/tmp/x/ab/c1.cpp:12:34"; at least two parts, so that a division is none. */
 static size_t path_length(struct slice s, char before)
 {
-	if (is_word(before) || before == ')' || before == ']' || s.n < 2 || s.p[0] != '/' || !is_path(s.p[1]))
+	if (is_name_char(before) || before == ')' || before == ']' || s.n < 2 || s.p[0] != '/' || !is_path(s.p[1]))
 		return 0;
 	size_t i = 0, parts = 0;
 	for (; i < s.n && is_path(s.p[i]); i++)
@@ -216,7 +215,7 @@ static size_t path_length(struct slice s, char before)
 	return i;
 }
 
-/* What torch adds behind a message and differs with the graph: operands of a lowering, tracebacks, hints. */
+/* Texts that torch adds behind a message, and that differ with the graph: operands of a lowering, tracebacks, hints. */
 static struct slice without_tail(struct slice m)
 {
 	static const char *const tail[] = {"\n  args[0]:",         "\nWhile executing",
@@ -235,7 +234,7 @@ static struct slice without_tail(struct slice m)
 static size_t word_length(struct slice s)
 {
 	size_t n = 0;
-	while (n < s.n && is_word(s.p[n]))
+	while (n < s.n && is_name_char(s.p[n]))
 		n++;
 	return n;
 }
@@ -249,14 +248,14 @@ static size_t add_piece(struct slice s, char before, struct buf *out, size_t fro
 		buf_adds(out, "PATH");
 		return n;
 	}
-	if (isdigit(c) || (c == '-' && s.n > 1 && isdigit((unsigned char)s.p[1]) && !is_word(before) && before != ')')) {
+	if (isdigit(c) || (c == '-' && s.n > 1 && isdigit((unsigned char)s.p[1]) && !is_name_char(before) && before != ')')) {
 		add_number(out, from);
 		n = (c == '-') + number_length(slice_of(s.p + (c == '-'), s.n - (c == '-')));
 		/* "2d", "1st", "3xfloat": a word all the same */
 		n += word_length(slice_of(s.p + n, s.n - n));
 		return n;
 	}
-	if (is_word((char)c)) {
+	if (is_name_char((char)c)) {
 		n = word_length(s);
 		add_word(slice_of(s.p, n), out);
 		return n;
@@ -272,7 +271,7 @@ static size_t add_piece(struct slice s, char before, struct buf *out, size_t fro
 		return 1;
 	}
 	if (c == ')' && out->len > from + 1 && out->p[out->len - 1] == ',') /* (3,) */
-		out->len--;
+		buf_cut(out, out->len - 1);
 	buf_addc(out, (char)c);
 	return 1;
 }
@@ -284,10 +283,11 @@ void signature_normalise(struct slice message, struct buf *out)
 	for (size_t i = 0; i < m.n && out->len - from <= SIGNATURE_MAX;)
 		i += add_piece(slice_of(m.p + i, m.n - i), i ? m.p[i - 1] : ' ', out, from);
 	if (out->len - from > SIGNATURE_MAX) {
-		out->len = from + SIGNATURE_MAX;
-		while (out->len > from && ((unsigned char)out->p[out->len] & 0xc0) == 0x80)
-			out->len--;
+		size_t keep = from + SIGNATURE_MAX;
+		while (keep > from && ((unsigned char)out->p[keep] & 0xc0) == 0x80)
+			keep--;
+		buf_cut(out, keep);
 	}
 	while (out->len > from && out->p[out->len - 1] == ' ')
-		out->len--;
+		buf_cut(out, out->len - 1);
 }

@@ -1,0 +1,110 @@
+/* --against: the exported program's graph is run with the same inputs, node by node: is what was found the model's own? */
+#include "interp/program.h"
+#include "live/inputs.h"
+#include "nanassert.h"
+#include "tensor/stats.h"
+
+struct looking {
+	const struct session *s;
+	const struct program *p;
+	struct against *a;
+	enum nan_what what;
+	const struct tensor_stats *found; /* of the buffer that was found */
+	bool *bad;                        /* of each node */
+};
+
+static uint64_t count_bad(const struct looking *l, const struct tensor_meta *m, const void *data, struct tensor_stats *t)
+{
+	tensor_stats(m, data, STATS_ALL, t);
+	if (!t->known)
+		return 0;
+	if (l->what == NAN_RANGE)
+		return t->min < l->s->o->lo || t->max > l->s->o->hi;
+	return l->what == NAN_INF ? t->pos_inf + t->neg_inf : t->nan;
+}
+
+/* Any tensor of a value; the same number of elements and bad ones as the buffer has: it is that one, for all that can be told. */
+static bool is_bad(struct looking *l, const struct aten_value *v)
+{
+	bool bad = false;
+	for (uint32_t i = 0; v->kind == ATEN_LIST && i < v->n; i++)
+		bad |= is_bad(l, &v->item[i]);
+	if (v->kind != ATEN_TENSOR || !v->tensor->storage || !aten_data(v->tensor))
+		return bad;
+	struct tensor_stats t;
+	struct tensor_meta m = {.dtype = v->tensor->dtype, .n_dim = v->tensor->n_dim};
+	memcpy(m.size, v->tensor->size, (size_t)m.n_dim * sizeof(*m.size));
+	memcpy(m.stride, v->tensor->stride, (size_t)m.n_dim * sizeof(*m.stride));
+	bad = count_bad(l, &m, aten_data(v->tensor), &t) != 0;
+	if (bad && l->found && l->found->n == t.n && l->found->nan == t.nan &&
+	    l->found->pos_inf + l->found->neg_inf == t.pos_inf + t.neg_inf)
+		l->a->same = true;
+	return bad;
+}
+
+static bool operand_is_clean(void *user, uint32_t operand) { return !((const struct looking *)user)->bad[operand]; }
+
+static bool look(void *user, uint32_t node, const struct aten_value *v, struct err *err)
+{
+	struct looking *l = user;
+	const struct graph *g = &l->p->graph;
+	(void)err;
+	l->bad[node] = is_bad(l, v);
+	if (l->bad[node] && l->a->node.n == 0 && (g->node[node].op != GRAPH_PLACEHOLDER || g->node[node].module == 0) &&
+	    graph_operands(g, node, operand_is_clean, l)) {
+		const uint32_t stack = g->node[node].stack;
+		l->a->node = arena_slice(&l->a->arena, graph_name(g, node));
+		l->a->op = arena_slice(&l->a->arena, g->node[node].op == GRAPH_PLACEHOLDER ? SLICE("an input") : graph_op_text(g, node));
+		l->a->python = stack == NONE ? (struct slice){0} : arena_slice(&l->a->arena, graph_text(g, stack));
+	}
+	return true;
+}
+
+/* Several calls change what a model keeps; a program begins with what its file has. */
+static int run_program(struct looking *l, const struct operands *in, struct err *err)
+{
+	const struct interp_options o = {.seen = look, .user = l};
+	struct inputs given;
+	struct program_result r;
+	if (l->s->nan.finding[0].call.c.run > 0 && interp_writes(&l->p->graph))
+		return err_set(err, EXIT_PARTIAL, "it was found in a later call, and the program keeps state between calls");
+	if (inputs_read(&given, &l->p->contract, in->v + 1, in->n - 1, err) < 0)
+		return -1;
+	const int rc = program_run(l->p, given.v, given.n, &o, &r, err);
+	if (!rc)
+		program_result_release(&r);
+	inputs_release(&given);
+	return rc;
+}
+
+void against_run(struct session *s, const struct operands *in)
+{
+	struct against *a = &s->against;
+	const struct nan_finding *f = s->nan.n ? &s->nan.finding[0] : NULL;
+	struct program p;
+	struct err err = {0};
+	if (!f || f->kind != NAN_PRODUCED || f->bad == NONE) /* an input, a weight: whose it is has been said */
+		return;
+	a->asked = true;
+	if (program_open(&p, s->o->against, s->o->weights, &err) < 0) {
+		buf_adds(&a->why, err.text);
+		return;
+	}
+	const struct tensor_stats *t = &f->call.value[f->bad].v.stats;
+	struct looking l = {.s = s, .p = &p, .a = a, .what = f->what, .found = t->known ? t : NULL};
+	l.bad = xcalloc(p.graph.n_nodes + 1, sizeof(*l.bad));
+	if (run_program(&l, in, &err) < 0)
+		buf_adds(&a->why, err.text);
+	else
+		a->whose = a->node.n ? AGAINST_MODEL : AGAINST_COMPILER;
+	free(l.bad);
+	program_close(&p);
+}
+
+const char *against_name(enum against_whose w) { return w == AGAINST_MODEL ? "model" : w == AGAINST_COMPILER ? "compiler" : "unknown"; }
+
+void against_release(struct against *a)
+{
+	arena_release(&a->arena);
+	buf_release(&a->why);
+}

@@ -1,0 +1,149 @@
+/* A program of torch.export.save, or a graph alone: it is run here, by operators of our own. Nothing out of the file is executed. */
+#include "base/clock.h"
+#include "interp/program.h"
+#include "live/inputs.h"
+#include "process/confine.h"
+#include "ptrun.h"
+
+#include <sys/resource.h>
+
+enum { REPEAT = 5, MISSING = 8 }; /* calls with --profile; operators that are named */
+
+bool is_exported(const char *path)
+{
+	struct package pkg;
+	struct err ignored;
+	if (package_open_exported(&pkg, path, &ignored) < 0)
+		return false;
+	const bool alone = !pkg.n;
+	package_close(&pkg);
+	return alone;
+}
+
+/* Options that are for code. */
+static int refuse_options(const struct ptrun_options *o, const char *path, struct err *err)
+{
+	const char *name = o->torch        ? "torch"
+			   : o->model      ? "model"
+			   : o->unconfined ? "unconfined"
+			   : o->threads    ? "threads"
+			   : o->timeout    ? "timeout"
+					   : NULL;
+	return name ? err_set(err, EXIT_USAGE, "--%s is for compiled code: '%s' is a graph, which is run operator by operator", name, path)
+		    : 0;
+}
+
+/* All that is not here is said before anything runs. */
+static int refuse_missing(const struct graph *g, const char *path, struct err *err)
+{
+	struct interp_missing m[MISSING];
+	struct buf b = {0};
+	const size_t n = interp_missing(g, m, MISSING);
+	for (size_t i = 0; i < n && i < MISSING; i++)
+		buf_addf(&b, "%s%.*s", i ? ", " : "", SLN(m[i].op, 100));
+	if (n > MISSING)
+		buf_addf(&b, " and %zu more", n - MISSING);
+	const int r = n ? err_set(err, EXIT_ENVIRON, "'%s' calls operators that are not here: %s (docs/OPERATORS.md has those that are)",
+				  path, buf_str(&b))
+			: 0;
+	buf_release(&b);
+	return r;
+}
+
+/* The outputs live on in r, which takes over what they point to. */
+static void give(struct program_result *from, struct run_result *r)
+{
+	r->out.v = arena_alloc(&r->out.arena, (from->n + 1) * sizeof(*r->out.v));
+	for (r->out.n = 0; r->out.n < from->n; r->out.n++) {
+		struct tensor_view *v = &r->out.v[r->out.n];
+		int64_t n;
+		*v = from->v[r->out.n];
+		v->name = arena_slice(&r->out.arena, v->name);
+		if (tensor_is_none(v) || !tensor_extent(&v->meta, &n))
+			continue;
+		v->data = arena_slice(&r->out.arena, slice_of(v->data, (size_t)n)).p;
+	}
+}
+
+static int by_size(const void *a, const void *b)
+{
+	const uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
+	return (x > y) - (x < y);
+}
+
+static int run_often(const struct ptrun_options *o, const struct program *p, const struct inputs *in, struct run_result *r, struct err *err)
+{
+	const uint64_t runs = o->repeat ? (uint64_t)o->repeat : o->profile ? REPEAT : 1;
+	const struct interp_options how = {.as_double = o->as_double, .max_bytes = o->max_bytes};
+	struct program_result result;
+	struct run_times *t = &r->out.times;
+	uint64_t *later = arena_alloc(&r->out.arena, runs * sizeof(*later));
+	for (t->runs = 0; t->runs < runs; t->runs++) {
+		const int64_t start = clock_ns();
+		if (program_run(p, in->v, in->n, &how, &result, err) < 0)
+			return -1;
+		const uint64_t took = (uint64_t)(clock_ns() - start);
+		if (t->runs + 1 == runs)
+			give(&result, r);
+		program_result_release(&result);
+		if (t->runs)
+			t->rest += later[t->runs - 1] = took;
+		else
+			t->first = took;
+	}
+	qsort(later, runs - 1, sizeof(*later), by_size);
+	t->median = runs > 1 ? later[(runs - 1) / 2] : 0;
+	return 0;
+}
+
+/* What a graph asks for may be more than there is. */
+static int limit_memory(const struct ptrun_options *o, struct err *err)
+{
+	return WITH_ASAN ? 0 : confine_limit(RLIMIT_AS, o->max_memory ? o->max_memory : 16ull << 30, "memory", err);
+}
+
+struct opened {
+	struct program p;
+	struct graph_file file; /* where it is a graph alone */
+	bool alone;
+};
+
+static int open_graph(struct opened *g, const struct ptrun_options *o, const char *path, struct err *err)
+{
+	*g = (struct opened){.alone = is_graph(o, path)};
+	if (!g->alone)
+		return program_open(&g->p, path, o->weights, err);
+	if (o->weights)
+		return err_set(err, EXIT_USAGE, "--weights is for a model: the parameters of a graph are inputs of it");
+	return graph_file_open(&g->file, &g->p, path, o->graph, err);
+}
+
+/* A launcher's own, where none are given. */
+static int read_inputs(const struct opened *g, const struct operands *in, struct inputs *given, struct err *err)
+{
+	if (g->alone && in->n == 1 && g->p.contract.n_inputs && !g->file.shown)
+		return graph_kept_inputs(&g->file, &g->p, given, err);
+	return inputs_read(given, &g->p.contract, in->v + 1, in->n - 1, err);
+}
+
+int run_graph(const struct ptrun_options *o, const struct operands *in, struct run_result *r, struct err *err)
+{
+	struct opened g;
+	struct inputs given;
+	const char *path = in->v[0];
+	const int64_t start = clock_ns();
+	*r = (struct run_result){0};
+	if (refuse_options(o, path, err) < 0 || limit_memory(o, err) < 0 || open_graph(&g, o, path, err) < 0)
+		return -1;
+	int rc = refuse_missing(&g.p.graph, path, err);
+	if (!rc && (rc = read_inputs(&g, in, &given, err)) == 0) {
+		r->out.times.load = (uint64_t)(clock_ns() - start);
+		rc = run_often(o, &g.p, &given, r, err);
+		inputs_release(&given);
+	}
+	program_close(&g.p);
+	graph_file_close(&g.file);
+	if (rc < 0)
+		run_result_release(r);
+	return rc;
+}
