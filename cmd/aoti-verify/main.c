@@ -9,6 +9,7 @@ static struct verifier_options opt = {.error_exitcode = -1};
 
 static const struct opt options[] = {
     OPT_HEADING("What to look at"),
+    OPT_STRING('g', "graph", "ID[:NAME]", &opt.of, "the graph of a TORCH_TRACE log: 0/0, 0/0:inductor_post_grad_graph"),
     OPT_INT('N', "runs", "N", &opt.runs, 1, 1000000, "run the model so often (default: 1; 2 where a call changes its buffers)"),
     OPT_FLAG(0, "no-more", &opt.no_more, "only the inputs that are given: no other sizes and values"),
     OPT_U64(0, "seed", "N", &opt.seed, 0, UINT64_MAX, "make up other numbers (default: 0)"),
@@ -38,8 +39,10 @@ static const struct opt_rule rules[] = {
 static const struct opt_spec spec = {
     .tool = "aoti-verify",
     .about = "Which kernel of a compiled model (AOTInductor) computes something else than its graph?",
-    .footer = "GRAPH is what torch.export.save wrote: it is run here, operator by operator, without PyTorch. MODEL is the package that was "
-	      "compiled from it, which runs here, too, or a folder that aoti-printer --inputs -o wrote. INPUT as for aoti-checkinputs.",
+    .footer =
+	"GRAPH is what torch.export.save wrote: it is run here, operator by operator, without PyTorch. MODEL is the package that was "
+	"compiled from it, which runs here, too, or a folder that aoti-printer --inputs -o wrote. Where no exported program was kept, "
+	"GRAPH is the trace of the compilation (TORCH_TRACE), a launcher or graph.json. INPUT as for aoti-checkinputs.",
     .options = options,
     .rules = rules,
     .operands = "GRAPH MODEL [INPUT...]",

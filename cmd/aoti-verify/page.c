@@ -6,16 +6,12 @@ static const char *const css[] = {"diff/common.css", "printer/diff.css", "verify
 static const char *const js[] = {"diff/common.js", "verify/verify.js", NULL};
 static const struct html_page frame = {"printer/diff.html", css, js, NULL};
 
+static void write_document(struct json_out *o, const void *of) { document(o, of); }
+
 int page(const struct verifier *v, const char *path, struct err *err)
 {
-	struct slice rest = share_file(frame.frame), text, key;
 	struct screen s = {0};
-	struct json_out o = {.b = &s.b, .html = true};
-	while (share_next(&rest, &text, &key)) {
-		buf_add_slice(&s.b, text);
-		if (!html_fill(&s.b, &frame, key) && slice_is(key, "MODEL"))
-			document(&o, v);
-	}
+	html_document_page(&s.b, &frame, write_document, v);
 	const int r = screen_save(&s, path, err);
 	buf_release(&s.b);
 	return r;

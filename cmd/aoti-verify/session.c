@@ -166,17 +166,31 @@ static int try_dump(struct verifier *v, struct err *err)
 	return dump_open(&s->dump, v->package, err) < 0 ? -1 : try_source(v, s, err);
 }
 
+static int open_graph(struct verifier *v, struct err *err)
+{
+	const struct verifier_options *o = v->o;
+	if (!o->of && !graph_file_is(v->graph))
+		return program_open(&v->program, v->graph, o->weights, err);
+	if (graph_file_open(&v->alone, &v->program, v->graph, o->of, err) < 0)
+		return -1;
+	if (o->weights)
+		return program_weights(&v->program, o->weights, err);
+	return program_lacks_weights(&v->program) && dump_like(v->package)
+		   ? err_set(err, EXIT_USAGE, "'%s': the values of its parameters are not in it, nor in '%s': give them (--weights FILE)",
+			     v->graph, v->package)
+		   : 0;
+}
+
 int verifier_open(struct verifier *v, const struct verifier_options *o, const struct operands *in, struct err *err)
 {
 	const bool dump = dump_like(in->v[1]);
 	*v = (struct verifier){.o = o, .graph = in->v[0], .package = in->v[1]};
 	if (dump && in->n > 2)
 		return err_set(err, EXIT_USAGE, "'%s' is a folder of saved tensors, which holds its inputs: give no others", in->v[1]);
-	if (program_open(&v->program, in->v[0], o->weights, err) < 0 || program_functionalize(&v->program, err) < 0)
+	if (open_graph(v, err) < 0 || (!dump && weights_compare(v, err) < 0) || program_functionalize(&v->program, err) < 0)
 		return -1;
 	if (dump)
 		return try_dump(v, err);
-	weights_compare(v);
 	child_signals(CHILD_SIGNALS_FORWARD);
 	const bool made = in->n == 2 && v->program.contract.n_inputs;
 	const int r = made ? try_made(v, INPUTS_MADE, err) : try_given(v, in->v + 2, in->n - 2, err);
@@ -198,9 +212,11 @@ void verifier_close(struct verifier *v)
 	v->n_sources = 0;
 	buf_release(&v->notes);
 	free(v->weight);
+	program_close(&v->program);
+	graph_file_close(&v->alone);
+	weights_close(&v->package_weights);
 	if (v->has_package)
 		loaded_release(&v->package_of);
-	program_close(&v->program);
 }
 
 /* ---- what comes of it ---- */

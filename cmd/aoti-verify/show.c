@@ -212,15 +212,17 @@ static const struct trial *first_found(const struct verifier *v, bool counts)
 	return NULL;
 }
 
-static void findings(struct screen *s, const struct verifier *v, const struct trial *t)
+static void findings(struct screen *s, const struct trial *t)
 {
 	if (!t)
 		return;
 	buf_addc(&s->b, '\n');
 	if (!trial_counts(t))
 		buf_addf(&s->b, "only with %s, which were made up:\n", input_words[t->kind]);
-	else if (t != v->trial[0])
+	else if (t->kind > INPUTS_MADE)
 		buf_addf(&s->b, "with inputs that were made up (%s%s):\n", input_words[t->kind], t->run ? ", called again" : "");
+	else if (t->run)
+		buf_adds(&s->b, "when it is called again:\n");
 	for (uint32_t f = 0; f < t->verify.n_findings; f++)
 		finding(s, t, &t->verify.finding[f]);
 }
@@ -231,8 +233,8 @@ void show(struct screen *s, const struct verifier *v)
 	headline(s, v);
 	trials(s, v);
 	weights(s, v);
-	findings(s, v, t);
-	findings(s, v, first_found(v, false));
+	findings(s, t);
+	findings(s, first_found(v, false));
 	open_calls(s, t ? t : v->trial[0]);
 	if (v->o->all) {
 		buf_addc(&s->b, '\n');

@@ -4,12 +4,13 @@
 #define VERIFIER_H
 #include "live/inputs.h"
 #include "live/watch.h"
+#include "repro/graphfile.h"
 #include "tool/opt.h"
 #include "tool/screen.h"
 #include "verify/verify.h"
 
 struct verifier_options {
-	const char *model, *torch, *weights, *html;
+	const char *of, *model, *torch, *weights, *html; /* of: which graph of a trace */
 	struct opt_list load;
 	int runs, error_exitcode;
 	uint64_t seed, max_bytes;
@@ -45,6 +46,7 @@ struct verifier {
 	const struct verifier_options *o;
 	const char *graph, *package;
 	struct program program;
+	struct graph_file alone; /* where the graph has no weights: they are the package's */
 	/* Runs of one process, or a dump that was given. */
 	struct source {
 		enum input_kind kind;
@@ -55,6 +57,7 @@ struct verifier {
 	uint32_t n_sources;
 	/* Weights of graph and package under one name; those that are others are the package's for the graph, too. */
 	struct loaded package_of;
+	struct weights package_weights;
 	bool has_package;
 	struct differing {
 		struct slice fqn;
@@ -74,8 +77,8 @@ enum exit_status verifier_status(const struct verifier *v);
 /* Does what it shows count? Not what shows with NaN and the like alone, which were made up. */
 static inline bool trial_counts(const struct trial *t) { return t->kind != INPUTS_SPECIAL; }
 
-/* weights.c: fills the above. */
-void weights_compare(struct verifier *v);
+/* weights.c: fills the above. A graph that lacks weights gets them; -1: they are not there. */
+int weights_compare(struct verifier *v, struct err *err);
 
 /* ---- inputs.c: what else to call it with ---- */
 

@@ -5,7 +5,7 @@
 
 /* The bytes that a library's constants are in, one after the other (torch 2.13, torch/csrc/inductor/aoti_runtime/model_base.h,
  * load_constants). False: it has none, or they are elsewhere. */
-static bool constants_of(struct loaded *l, struct modelso *so, struct slice *bytes)
+static bool constants_in(struct loaded *l, struct modelso *so, struct slice *bytes)
 {
 	struct slice text, blob;
 	struct err ignored;
@@ -22,6 +22,14 @@ static bool constants_of(struct loaded *l, struct modelso *so, struct slice *byt
 	}
 	*bytes = slice_of(text.p + c->offset, c->size);
 	return c->offset <= text.n && c->size <= text.n - c->offset;
+}
+
+static bool constants_of(struct loaded *l, struct slice *bytes)
+{
+	struct modelso so = {0};
+	const bool there = constants_in(l, &so, bytes);
+	modelso_close(&so);
+	return there;
 }
 
 static bool meta_of(const struct contract_constant *c, struct tensor_meta *m)
@@ -72,34 +80,45 @@ static void compare(struct verifier *v, struct slice fqn, struct tensor_view *gr
 	graph->data = package->data;
 }
 
-static void compare_all(struct verifier *v, struct slice bytes)
+/* The package's own, by their module paths, as views into it. */
+static void read_weights(struct verifier *v, struct slice bytes)
 {
 	const struct contract *c = &v->package_of.contract;
+	struct weights *w = &v->package_weights;
 	uint64_t at = 0;
+	*w = (struct weights){.path = v->package, .v = xcalloc(c->n_constants + 1, sizeof(*w->v)), .own.map.fd = -1};
 	for (uint32_t i = 0; i < c->n_constants; i++) {
-		struct tensor_view there = {.data = bytes.p + at};
-		struct tensor_view *here = weight_of(&v->program, c->constant[i].fqn);
+		struct tensor_view *to = &w->v[w->n];
 		int64_t extent;
 		if (c->constant[i].from_folded)
 			continue;
 		if (c->constant[i].bytes > bytes.n - at)
 			return; /* it is another layout than the one that is known */
+		*to = (struct tensor_view){.name = c->constant[i].fqn.n ? c->constant[i].fqn : c->constant[i].name, .data = bytes.p + at};
 		at += c->constant[i].bytes;
-		if (here && meta_of(&c->constant[i], &there.meta) && same_shape(&here->meta, &there.meta) &&
-		    tensor_extent(&there.meta, &extent) && (uint64_t)extent <= c->constant[i].bytes)
-			compare(v, c->constant[i].fqn, here, &there);
+		w->n +=
+		    meta_of(&c->constant[i], &to->meta) && tensor_extent(&to->meta, &extent) && (uint64_t)extent <= c->constant[i].bytes;
 	}
 }
 
-void weights_compare(struct verifier *v)
+int weights_compare(struct verifier *v, struct err *err)
 {
-	struct modelso so = {0};
 	struct slice bytes;
 	struct err ignored;
 	v->has_package = load_text(&v->package_of, v->package, (struct load_options){.model = v->o->model}, &ignored) == 0;
-	if (!v->has_package)
-		return;
-	if (!v->o->weights && constants_of(&v->package_of, &so, &bytes))
-		compare_all(v, bytes);
-	modelso_close(&so);
+	if (v->has_package && !v->o->weights && constants_of(&v->package_of, &bytes))
+		read_weights(v, bytes);
+	if (program_lacks_weights(&v->program)) {
+		struct err why;
+		if (program_take_weights(&v->program, &v->package_weights, &why) == 0)
+			return 0;
+		return err_set(err, why.status, "%s. The compiler puts small ones into the code: give them all (--weights FILE)", why.text);
+	}
+	for (size_t i = 0; i < v->package_weights.n; i++) {
+		const struct tensor_view *there = &v->package_weights.v[i];
+		struct tensor_view *here = weight_of(&v->program, there->name);
+		if (here && same_shape(&here->meta, &there->meta))
+			compare(v, there->name, here, there);
+	}
+	return 0;
 }

@@ -4,6 +4,7 @@
 #include "live/inputs.h"
 #include "process/confine.h"
 #include "ptrun.h"
+#include "repro/graphfile.h"
 
 #include <sys/resource.h>
 
@@ -110,12 +111,21 @@ struct opened {
 
 static int open_graph(struct opened *g, const struct ptrun_options *o, const char *path, struct err *err)
 {
-	*g = (struct opened){.alone = is_graph(o, path)};
+	*g = (struct opened){.alone = o->graph || graph_file_is(path)};
 	if (!g->alone)
 		return program_open(&g->p, path, o->weights, err);
-	if (o->weights)
-		return err_set(err, EXIT_USAGE, "--weights is for a model: the parameters of a graph are inputs of it");
-	return graph_file_open(&g->file, &g->p, path, o->graph, err);
+	if (graph_file_open(&g->file, &g->p, path, o->graph, err) < 0)
+		return -1;
+	if (!o->weights == !program_lacks_weights(&g->p))
+		return o->weights ? program_weights(&g->p, o->weights, err) : 0;
+	err_set(err, EXIT_USAGE,
+		o->weights ? "--weights is for a model: the parameters of this graph are inputs of it"
+			   : "'%s': the values of its parameters are elsewhere: give them (--weights FILE), or choose a graph that takes "
+			     "them as inputs (--graph)",
+		path);
+	program_close(&g->p);
+	graph_file_close(&g->file);
+	return -1;
 }
 
 /* A launcher's own, where none are given. */

@@ -6,6 +6,7 @@
 #include "tool/output.h"
 #include "live/inputs.h"
 #include "ptrun.h"
+#include "repro/graphfile.h"
 
 #include <unistd.h>
 
@@ -84,7 +85,7 @@ static int run(const struct operands *in, struct run_result *r, struct err *err)
 {
 	struct loaded l;
 	struct inputs given;
-	if (is_graph(&opt, in->v[0]) || is_exported(in->v[0]))
+	if (opt.graph || graph_file_is(in->v[0]) || is_exported(in->v[0]))
 		return run_graph(&opt, in, r, err);
 	if (opt.max_bytes)
 		return err_set(err, EXIT_USAGE, "--max-bytes is for a graph; that of compiled code is --max-memory");

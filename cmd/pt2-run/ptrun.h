@@ -2,10 +2,8 @@
 #ifndef PTRUN_H
 #define PTRUN_H
 #include "tool/opt.h"
-#include "interp/program.h"
 #include "live/inputs.h"
 #include "live/run.h"
-#include "repro/repro.h"
 
 struct ptrun_options {
 	const char *output, *model, *weights, *torch, *graph;
@@ -18,22 +16,8 @@ struct ptrun_options {
 
 /* Is it what torch.export.save wrote, without a compiled model? */
 bool is_exported(const char *path);
-/* Is it a graph: of a trace log (--graph), a launcher, graph.json, FX code? */
-bool is_graph(const struct ptrun_options *o, const char *path);
-/* The graph of either, run by the operators here (interp/program.h). */
+/* Its graph, or one alone (repro/graphfile.h), run by the operators here (interp/program.h). */
 int run_graph(const struct ptrun_options *o, const struct operands *in, struct run_result *r, struct err *err);
-
-/* A graph that came without a package. p's texts are f's. */
-struct graph_file {
-	struct repro repro; /* but its graph, which is p's; inputs that were kept */
-	struct symbind env; /* symbols that it has values for */
-	struct buf text;
-	char *shown;
-};
-int graph_file_open(struct graph_file *f, struct program *p, const char *path, const char *which, struct err *err);
-/* The values that a launcher's inputs had. EXIT_USAGE: they were not kept. */
-int graph_kept_inputs(const struct graph_file *f, const struct program *p, struct inputs *in, struct err *err);
-void graph_file_close(struct graph_file *f);
 
 /* Which format OUT has, told before anything is run. */
 int save_format(const struct ptrun_options *o, enum tensor_format *format, struct err *err);

@@ -3,6 +3,8 @@
 # kernel computes something else (tests/lib/mutate.py), graphs that cannot be followed, dumps, whatever is refused.
 # shellcheck source=tests/lib/tap.sh
 . "$(dirname "$0")/../lib/tap.sh"
+# shellcheck source=tests/lib/close.sh
+. "$ROOT/tests/lib/close.sh"
 grep -qw avx2 /proc/cpuinfo || skip_all "the recorded models need AVX2"
 P=$ROOT/tests/data/aoti/verify
 for name in norm attention state noise; do
@@ -100,6 +102,30 @@ like "a damaged tensor is named" "$status $(cat err)" "^3 .*\.npy"
 cp -r dump bent && sed -i '3s/"values":\[/"values":[[/' bent/calls.jsonl
 exits "a damaged index" 3 aoti-verify attention.exported.pt2 bent
 like "is named" "$(cat err)" "calls.jsonl"
+
+# ---- no exported program was kept: the graph of the compilation's trace ----
+T=$DATA/aoti/verify
+exits "the graph in the trace" 0 aoti-verify --json "$T/norm.log" norm.pt2 'norm.pt:in[0]'
+is "has the same verdicts, of other inputs too" "$(jq -c '[.runs[].inputs]' out)" "$(jq -c '[.runs[].inputs]' norm.json)"
+is "call by call" "$(jq -c '[.runs[0].calls[] | [.kernel, .verdict]]' out)" "$(jq -c '[.runs[0].calls[] | [.kernel, .verdict]]' norm.json)"
+exits "buffers that are changed" 1 aoti-verify --json "$T/state.log" state.pt2 'state.pt:in[0]'
+is "are held against it, too" "$(jq -c '[.runs[] | select(.findings | length > 0) | [.run, .findings[0].got, .findings[0].want]][0]' out)" "[1,1,2]"
+exits "another graph of it" 0 aoti-verify --graph -/-:inductor_post_grad_graph "$T/norm.log" norm.pt2 'norm.pt:in[0]'
+exits "one that there is not" 2 aoti-verify --graph -/-:no_graph "$T/norm.log" norm.pt2 'norm.pt:in[0]'
+like "shows those that there are" "$(cat err)" "before_joint_graph"
+exits "one that takes the weights as inputs" 3 aoti-verify --graph -/-:aot_inference_graph "$T/norm.log" norm.pt2 'norm.pt:in[0]'
+aoti-printer -q -i -o taken norm.pt2 'norm.pt:in[0]' 2>/dev/null
+exits "against a dump the weights are nowhere" 2 aoti-verify "$T/norm.log" taken
+like "and it says how they are given" "$(cat err)" "--weights"
+exits "with them" 0 aoti-verify --weights norm.exported.pt2 "$T/norm.log" taken
+exits "weights that are another model's" 3 aoti-verify --weights attention.exported.pt2 "$T/norm.log" taken
+exits "pt2-run, too, runs it with weights" 0 pt2-run -q -o traced.npz --weights norm.exported.pt2 "$T/norm.log" 'norm.pt:in[0]'
+pt2-run -q -o exported.npz norm.exported.pt2 'norm.pt:in[0]'
+tensors traced.npz >traced.txt
+tensors exported.npz >exported.txt
+ok "to the same numbers" close traced.txt exported.txt
+exits "without them" 2 pt2-run "$T/norm.log" 'norm.pt:in[0]'
+like "it says so" "$(cat err)" "--weights FILE"
 
 # ---- what is refused ----
 run aoti-verify norm.exported.pt2 attention.pt2 'attention.pt:in[0]'

@@ -193,3 +193,14 @@ bool html_fill(struct buf *b, const struct html_page *page, struct slice mark)
 		return false;
 	return true;
 }
+
+void html_document_page(struct buf *b, const struct html_page *page, html_document_fn *fn, const void *of)
+{
+	struct slice rest = share_file(page->frame), text, mark;
+	struct json_out o = {.b = b, .html = true};
+	while (share_next(&rest, &text, &mark)) {
+		buf_add_slice(b, text);
+		if (!html_fill(b, page, mark) && slice_is(mark, "MODEL"))
+			fn(&o, of);
+	}
+}

@@ -13,9 +13,14 @@ struct pick {
 	bool several; /* compilations */
 };
 
+/* Artifacts that are graphs, too: how one is printed (torch 2.13, torch/_inductor/compile_fx.py: before_joint_graph,
+ * before_post_grad_graph, inductor_post_grad_graph). */
+static bool is_graph_text(struct slice payload) { return slice_starts(payload, "class ") && slice_find(payload, "(torch.nn.Module):\n"); }
+
 /* The name a person knows the record's graph by; empty when it holds none. */
 static struct slice graph_of_record(const struct trace_scan *s, const struct trace_record *r, struct slice *name)
 {
+	const struct slice payload = trace_payload(s, r);
 	*name = SLICE("");
 	for (int k = 0; k < KIND_COUNT; k++) {
 		if (!(r->kinds >> k & 1))
@@ -24,13 +29,14 @@ static struct slice graph_of_record(const struct trace_scan *s, const struct tra
 		struct slice own = json_word(&s->tape, value, "name");
 		if (r->nodes >= 0)
 			*name = slice_of(trace_kind[k].name, trace_kind[k].name_len);
-		if (own.p && (r->nodes >= 0 || slice_is(own, "fx_graph_runnable")))
+		if (own.p && (r->nodes >= 0 || slice_is(own, "fx_graph_runnable") || is_graph_text(payload)))
 			*name = own;
 	}
-	return name->n ? trace_payload(s, r) : SLICE("");
+	return name->n ? payload : SLICE("");
 }
 
 /* When no name is asked for: which serves best. */
+enum { RANK_MODEL = 100 };
 static int rank_of(enum tracegraph_use use, struct slice name)
 {
 	static const char *const best_last[][6] = {
@@ -43,6 +49,12 @@ static int rank_of(enum tracegraph_use use, struct slice name)
 		if (slice_is(name, best_last[use][i]))
 			return (int)i + 2;
 	return 1;
+}
+
+/* As AOTInductor has it: parameters are attributes with their module paths, and what it is called with are the model's inputs. */
+static bool is_of_model(struct slice name, struct slice payload)
+{
+	return slice_is(name, "before_joint_graph") && slice_find(payload, "fx_pytree.tree_flatten_spec(");
 }
 
 /* A program that torch 2.13 made of a graph with subgraphs has lost them: the graph itself is better. */
@@ -70,7 +82,9 @@ static int pick_record(void *ctx, struct trace_scan *s, struct trace_record *r)
 	if (!p->first_id.len)
 		buf_adds(&p->first_id, id);
 	p->several |= !slice_is(buf_slice(&p->first_id), id);
-	int rank = is_lossy(payload) ? 1 : rank_of(p->use, name);
+	const int rank = is_lossy(payload)                                           ? 1
+			 : p->use == TRACEGRAPH_VALUES && is_of_model(name, payload) ? RANK_MODEL
+										     : rank_of(p->use, name);
 	if ((p->id.n && !id_matches(id, p->id)) || (p->name.n && !slice_eq(name, p->name)) || rank < p->rank)
 		return 0;
 	buf_reset(&p->payload);

@@ -197,7 +197,11 @@ static int take_input(const struct taking *k, uint32_t i, struct aten_value *out
 	*out = (struct aten_value){.kind = ATEN_NONE};
 	switch (from->from) {
 	case PROGRAM_CONSTANT: return 0;
-	case PROGRAM_WEIGHT: return tensor_of(&p->fit.v[from->index], k->copy, NULL, out, k->err);
+	case PROGRAM_WEIGHT:
+		if (from->index >= p->fit.n)
+			return err_set(k->err, EXIT_INPUT, "the value of its parameter '%.*s' is not there",
+				       SLN(graph_name(&p->graph, p->graph.module[0].first + i), 100));
+		return tensor_of(&p->fit.v[from->index], k->copy, NULL, out, k->err);
 	case PROGRAM_SIZE:
 		if (symsize_eval(&p->contract.tab, from->size, &k->env, &number, k->err) < 0)
 			return -1;

@@ -46,8 +46,13 @@ struct program {
 int program_open(struct program *p, const char *path, const char *weights, struct err *err);
 /* A graph that came without a package: of a trace (aot_inference_graph, aot_forward_graph, ...), of a launcher, graph.json. Its inputs are
  * the tensors among its placeholders, parameters too, in order, and integers that no size of these tells. Its sizes are symbols, or those
- * that it was traced with. On whatever device it ran: here all is computed on the CPU. g becomes p's; `name` is for errors. */
+ * that it was traced with. On whatever device it ran: here all is computed on the CPU. g becomes p's; `name` is for errors.
+ * A graph for AOTInductor has its parameters as attributes instead (before_joint_graph in a trace: "fc_weight = self.fc.weight"): they are
+ * its constants, placeholders behind the others, and lack their values until they are given. */
 int program_of_graph(struct program *p, struct graph *g, const char *name, struct err *err);
+static inline bool program_lacks_weights(const struct program *p) { return p->contract.n_constants && !p->fit.n; }
+int program_take_weights(struct program *p, const struct weights *w, struct err *err); /* w must outlive p */
+int program_weights(struct program *p, const char *path, struct err *err);             /* of a file */
 void program_close(struct program *p);
 /* Where the graph has operators in place, it becomes one that has none (functionalize.h): placeholders stay what they were, one for one. */
 int program_functionalize(struct program *p, struct err *err);

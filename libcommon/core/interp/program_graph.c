@@ -95,6 +95,79 @@ static int take_placeholders(struct program *p, const char *name, struct err *er
 	return 0;
 }
 
+/* ---- parameters that are attributes ---- */
+
+/* What torch.fx or the compiler names itself has no module path: _tensor_constant0, lifted_tensor_0. */
+static bool is_made(struct slice name) { return slice_starts(name, "_tensor_constant") || slice_starts(name, "lifted_tensor_"); }
+
+static void add_weight(struct program *p, uint32_t i)
+{
+	struct contract *c = &p->contract;
+	struct gnode *n = &p->graph.node[p->graph.module[0].first + i];
+	const struct gmeta *m = &p->graph.meta[n->meta];
+	struct contract_constant *to = &c->constant[c->n_constants];
+	struct contract_input shape;
+	take_tensor(p, m, &shape);
+	*to = (struct contract_constant){.name = arena_slice(&c->arena, graph_text(&p->graph, n->name)),
+					 .fqn = arena_slice(&c->arena, graph_text(&p->graph, n->target)),
+					 .dtype = m->dtype,
+					 .device = DEVICE_NONE,
+					 .n_dim = (int)m->n_dim,
+					 .dim = shape.dim};
+	struct tensor_meta whole = {.dtype = m->dtype, .n_dim = m->n_dim};
+	int64_t bytes;
+	for (uint32_t d = 0; d < m->n_dim; d++) {
+		whole.size[d] = to->dim[d].size.k;
+		whole.stride[d] = to->dim[d].stride.k;
+	}
+	to->bytes = tensor_extent(&whole, &bytes) ? (uint64_t)bytes : 0;
+	to->type = is_made(to->fqn) ? CONSTANT_TENSOR : CONSTANT_PARAMETER;
+	p->input[i] = (struct program_input){.from = PROGRAM_WEIGHT, .index = c->n_constants++};
+	n->op = GRAPH_PLACEHOLDER;
+	n->target = n->name;
+}
+
+static bool is_weight(const struct graph *g, const struct gnode *n)
+{
+	bool known = n->op == GRAPH_GET_ATTR && n->meta != NONE && g->meta[n->meta].kind == GMETA_TENSOR &&
+		     g->meta[n->meta].dtype != DTYPE_NONE && g->meta[n->meta].has_stride && g->meta[n->meta].n_dim <= TENSOR_MAX_DIMS;
+	for (uint32_t d = 0; known && d < g->meta[n->meta].n_dim; d++)
+		known = symsize_is_int(g->dim[g->meta[n->meta].dim + d]) &&
+			symsize_is_int(g->dim[g->meta[n->meta].dim + g->meta[n->meta].n_dim + d]);
+	return known;
+}
+
+/* Those that stand behind the placeholders, where torch puts them all. */
+static uint32_t count_weights(const struct program *p)
+{
+	const struct gmodule *root = &p->graph.module[0];
+	uint32_t n = 0;
+	while (p->n_inputs + n < root->n && is_weight(&p->graph, &p->graph.node[root->first + p->n_inputs + n]))
+		n++;
+	return n;
+}
+
+static void take_attributes(struct program *p, uint32_t n)
+{
+	p->contract.constant = room(&p->contract, n, sizeof(*p->contract.constant));
+	while (n-- > 0)
+		add_weight(p, p->n_inputs++);
+}
+
+int program_take_weights(struct program *p, const struct weights *w, struct err *err)
+{
+	if (weights_fit(w, &p->contract, true, &p->fit, err) < 0)
+		return -1;
+	return p->fit.n == p->contract.n_constants ? 0 : err_set(err, EXIT_INPUT, "'%s' lacks weights of the graph", w->path);
+}
+
+int program_weights(struct program *p, const char *path, struct err *err)
+{
+	return weights_open(&p->other, path, err) < 0 ? -1 : program_take_weights(p, &p->other, err);
+}
+
+/* ---- open ---- */
+
 int program_of_graph(struct program *p, struct graph *g, const char *name, struct err *err)
 {
 	*p = (struct program){.weights.own.map.fd = -1, .other.own.map.fd = -1, .graph = *g, .strided = true};
@@ -107,7 +180,8 @@ int program_of_graph(struct program *p, struct graph *g, const char *name, struc
 	}
 	while (p->n_inputs < root->n && p->graph.node[root->first + p->n_inputs].op == GRAPH_PLACEHOLDER)
 		p->n_inputs++;
-	p->input = xcalloc(p->n_inputs + 1, sizeof(*p->input));
+	const uint32_t n_weights = count_weights(p);
+	p->input = xcalloc(p->n_inputs + n_weights + 1, sizeof(*p->input));
 	c->source = CONTRACT_FROM_EXPORT;
 	c->device = DEVICE_NONE;
 	c->input = room(c, p->n_inputs, sizeof(*c->input));
@@ -117,6 +191,7 @@ int program_of_graph(struct program *p, struct graph *g, const char *name, struc
 	for (uint32_t i = 0; i < c->n_outputs; i++)
 		c->output[i] = (struct contract_output){.n_dim = -1, .dtype = DTYPE_NONE, .device = DEVICE_NONE, .value = NONE};
 	if (take_placeholders(p, name, err) == 0 && contract_finish(c, err) == 0) {
+		take_attributes(p, n_weights);
 		program_hold_sizes(p);
 		return 0;
 	}

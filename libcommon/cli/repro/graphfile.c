@@ -1,6 +1,4 @@
-/* Graphs without a package, as programs: of a trace, of a launcher or a minifier's repro, graph.json, FX code. */
-#include "ptrun.h"
-#include "repro/repro.h"
+#include "repro/graphfile.h"
 #include "repro/tracegraph.h"
 #include "trace/trace.h"
 
@@ -28,15 +26,13 @@ static struct slice head_of(const char *path, char *head, size_t room)
 	return b;
 }
 
-/* A text, when it is neither an archive nor a library: those that hold code begin otherwise. */
-static bool is_text(const char *path)
+/* Those that hold code begin otherwise. */
+bool graph_file_is(const char *path)
 {
 	char room[4096];
 	const struct slice head = head_of(path, room, sizeof(room));
 	return head.n && !slice_starts(head, "PK\3\4") && !slice_starts(head, "\177ELF") && !slice_chr(head, 0);
 }
-
-bool is_graph(const struct ptrun_options *o, const char *path) { return o->graph || is_text(path); }
 
 /* ---- the inputs that a launcher kept ---- */
 
@@ -116,7 +112,7 @@ static int take_kept(struct kept *k, uint32_t i)
 	return 0;
 }
 
-/* Values in a launcher's own storages; they are copied: its files are closed. */
+/* In a launcher's own storages; they are copied: its files are closed. */
 int graph_kept_inputs(const struct graph_file *f, const struct program *p, struct inputs *in, struct err *err)
 {
 	struct kept k = {.r = &f->repro, .p = p, .in = in, .env = &f->env, .err = err};
