@@ -29,9 +29,10 @@ tools=("${tools[@]##*/}")
 give_inputs() { # give_inputs ROOT : in/ of its user
 	local in=$1/home/guest/in f
 	mkdir -p "$in"
-	for f in traces/graph_breaks.log aoti/mlp.pt2 aoti/nan/log.pt2; do xz -dc "tests/data/$f.xz" >"$in/${f##*/}"; done
+	for f in traces/graph_breaks.log aoti/mlp.pt2 aoti/nan/log.pt2 aoti/verify/norm.pt2 aoti/verify/state.pt2; do xz -dc "tests/data/$f.xz" >"$in/${f##*/}"; done
 	unzip -p tests/data/aoti/nan/io/log.npz in0.npy >"$in/log.npy"
 	cp tests/data/export/mlp.pt2 "$in/exported.pt2"
+	cp tests/data/aoti/verify/{norm,state}{.exported.pt2,.pt} "$in"
 	printf '#!/bin/sh\ngrep -q relu "$1"\n' >"$in/has-relu"
 	chmod +x "$in/has-relu"
 	python3 tests/minify/synthetic.py graph 50 >"$in/graph.py"
@@ -60,6 +61,9 @@ try_tools() { # try_tools SUITE TLPARSE PREFIX : user() runs a command as the us
 	ok "$1: aoti-printer" "$(runs "$1")" user aoti-printer in/mlp.pt2 'f32[5,8]'
 	ok "$1: aoti-nanassert (a model that calls SLEEF)" "$(runs "$1" 1)" user aoti-nanassert in/log.pt2 in/log.npy
 	ok "$1: pt2-run -o" "$(runs "$1")" user pt2-run in/log.pt2 in/log.npy -o out.npz
-	ok "$1: aoti-verify" "$(runs "$1")" user aoti-verify in/exported.pt2 in/mlp.pt2 'f32[5,8]'
+	ok "$1: aoti-verify" "$(runs "$1")" user aoti-verify in/norm.exported.pt2 in/norm.pt2 'in/norm.pt:in[0]'
+	[ "$1" = bullseye ] || says "$1: says so" '^norm.pt2: [0-9]+ kernels verified, nothing wrong'
+	ok "$1: aoti-verify (a model that is wrong from its second call on)" "$(runs "$1" 1)" user aoti-verify --json in/state.exported.pt2 in/state.pt2 'in/state.pt:in[0]'
+	[ "$1" = bullseye ] || says "$1: names what is wrong" 'norm_num_batches_tracked'
 	ok "$1: what watches a process" 4 user aoti-checkinputs -q -- /bin/true
 }
