@@ -62,7 +62,7 @@ try_tools() { # try_tools SUITE TLPARSE PREFIX : user() runs a command as the us
 	ok "$1: aoti-nanassert (a model that calls SLEEF)" "$(runs "$1" 1)" user aoti-nanassert in/log.pt2 in/log.npy
 	ok "$1: pt2-run -o" "$(runs "$1")" user pt2-run in/log.pt2 in/log.npy -o out.npz
 	ok "$1: aoti-verify" "$(runs "$1")" user aoti-verify in/norm.exported.pt2 in/norm.pt2 'in/norm.pt:in[0]'
-	[ "$1" = bullseye ] || says "$1: says so" '^norm.pt2: [0-9]+ kernels verified, nothing wrong'
+	[ "$1" = bullseye ] || says "$1: says so" '^in/norm.pt2: [0-9]+ kernels verified, nothing wrong'
 	ok "$1: aoti-verify (a model that is wrong from its second call on)" "$(runs "$1" 1)" user aoti-verify --json in/state.exported.pt2 in/state.pt2 'in/state.pt:in[0]'
 	[ "$1" = bullseye ] || says "$1: names what is wrong" 'norm_num_batches_tracked'
 	ok "$1: what watches a process" 4 user aoti-checkinputs -q -- /bin/true
