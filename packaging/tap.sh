@@ -1,4 +1,4 @@
-# tap.sh - what check-wheel and check-deb share: TAP, inputs for a root's user, every tool on a real one.
+# tap.sh - what check-* share: TAP, what a command takes, inputs for a root's user, every tool on a real one.
 # shellcheck shell=bash disable=SC2034,SC2016
 n=0 bad=0
 ok() { # ok WHAT STATUS COMMAND... : ends with this status; what it printed is in $out_text
@@ -21,6 +21,15 @@ says() { # says WHAT REGEX : of the last command
 		printf '%s\n' "$out_text" | head -5 | sed 's/^/#   /'
 	fi
 }
+# Seconds by the clock, and of processor time of what has run here.
+look() {
+	local spent
+	spent=$(mktemp)
+	times >"$spent"
+	now="$EPOCHREALTIME $(awk -F'[ms ]' 'NR == 2 {print $1 * 60 + $2 + $4 * 60 + $5}' "$spent")"
+	rm "$spent"
+}
+since_start() { awk '{printf "%.1f s (%.1f of processor time)", $3 - $1, $4 - $2}' <<<"$start $1"; }
 done_trying() { echo "1..$n"; exit $bad; }
 
 tools=(cmd/*/main.c) # as the Makefile has them
