@@ -107,12 +107,16 @@ $(shares): %.o: %.c $(O)/flags
 $(O)/libpt2core.a: $(core_obj)
 $(O)/libpt2cli.a: $(cli_obj)
 $(O)/libpt2rooms.a: $(room_obj)
+# Rooms of which tlparse has nothing: it is linked without them, so that `make demo` compiles half as much.
+no_tlparse       := core/aten core/calls core/check core/doctor core/interp core/torchlog core/weights cli/ask cli/live cli/repro cli/verify
+libs_tlparse     := $(O)/libpt2tlparse.a
+$(libs_tlparse): $(filter-out $(foreach r,$(no_tlparse),$(O)/libcommon/$(r)/%),$(cli_obj) $(core_obj))
 $(O)/%.a: $(O)/sources
 	@$(if $(Q),echo "  AR      $@")
 	$(Q)rm -f $@ && $(AR) rcs $@ $(filter %.o,$^)
 
 define tool_rule
-$(O)/bin/$(1): $$(call objects,cmd/$(1)/*.c cmd/$(1)/*/*.c) $(if $(few_$(1)),$(O)/share-$(1).o) $(libs)
+$(O)/bin/$(1): $$(call objects,cmd/$(1)/*.c cmd/$(1)/*/*.c) $(if $(few_$(1)),$(O)/share-$(1).o) $(or $(libs_$(1)),$(libs))
 endef
 $(foreach t,$(TOOLS),$(eval $(call tool_rule,$(t))))
 

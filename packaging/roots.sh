@@ -20,8 +20,12 @@ root_mirror() {
 	[ -n "$at" ] || root_die "this system's apt gets nothing of Debian's: MIRROR=http://... says from where"
 	echo "$at"
 }
+# Ubuntu's have a mirror and keys of their own (its package ubuntu-keyring); debootstrap's script for all of them is gutsy's.
+ubuntu() { # ubuntu SUITE
+	case $1 in noble) true ;; *) false ;; esac
+}
 root_of() { # root_of SUITE PACKAGE...
-	local suite=$1 dir log
+	local suite=$1 dir log keys=${UBUNTU_KEYS:-/usr/share/keyrings/ubuntu-archive-keyring.gpg} by=(--variant=minbase --include=ca-certificates) from
 	shift
 	dir=$ROOTS/$suite-$(printf '%s ' "$@" | cksum | cut -d' ' -f1)
 	log=$dir.log
@@ -29,7 +33,14 @@ root_of() { # root_of SUITE PACKAGE...
 		mkdir -p "$ROOTS"
 		rm -rf "$dir"
 		echo "a root of $suite in $dir" >&2
-		if ! { debootstrap --variant=minbase --include=ca-certificates "$suite" "$dir" "$(root_mirror)" &&
+		if ubuntu "$suite"; then
+			[ -e "$keys" ] || root_die "Ubuntu's keys are missing: UBUNTU_KEYS=ubuntu-archive-keyring.gpg says where (of its package ubuntu-keyring)"
+			by+=(--keyring="$keys" --components=main,universe)
+			from=("${UBUNTU_MIRROR:-http://archive.ubuntu.com/ubuntu}" gutsy)
+		else
+			from=("$(root_mirror)") || exit 4
+		fi
+		if ! { debootstrap "${by[@]}" "$suite" "$dir" "${from[@]}" &&
 			inside "$dir" useradd -m -s /bin/bash guest &&
 			inside "$dir" env DEBIAN_FRONTEND=noninteractive apt-get install -y --no-install-recommends "$@"; } >"$log" 2>&1; then
 			tail -5 "$log" >&2

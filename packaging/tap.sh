@@ -1,4 +1,4 @@
-# tap.sh - what check-wheel and check-deb share: TAP, inputs for a root's user, every tool on a real one.
+# tap.sh - what check-* share: TAP, what a command takes, inputs for a root's user, every tool on a real one.
 # shellcheck shell=bash disable=SC2034,SC2016
 n=0 bad=0
 ok() { # ok WHAT STATUS COMMAND... : ends with this status; what it printed is in $out_text
@@ -21,6 +21,15 @@ says() { # says WHAT REGEX : of the last command
 		printf '%s\n' "$out_text" | head -5 | sed 's/^/#   /'
 	fi
 }
+# Seconds by the clock, and of processor time of what has run here.
+look() {
+	local spent
+	spent=$(mktemp)
+	times >"$spent"
+	now="$EPOCHREALTIME $(awk -F'[ms ]' 'NR == 2 {print $1 * 60 + $2 + $4 * 60 + $5}' "$spent")"
+	rm "$spent"
+}
+since_start() { awk '{printf "%.1f s (%.1f of processor time)", $3 - $1, $4 - $2}' <<<"$start $1"; }
 done_trying() { echo "1..$n"; exit $bad; }
 
 tools=(cmd/*/main.c) # as the Makefile has them
@@ -29,9 +38,10 @@ tools=("${tools[@]##*/}")
 give_inputs() { # give_inputs ROOT : in/ of its user
 	local in=$1/home/guest/in f
 	mkdir -p "$in"
-	for f in traces/graph_breaks.log aoti/mlp.pt2 aoti/nan/log.pt2; do xz -dc "tests/data/$f.xz" >"$in/${f##*/}"; done
+	for f in traces/graph_breaks.log aoti/mlp.pt2 aoti/nan/log.pt2 aoti/verify/norm.pt2 aoti/verify/state.pt2; do xz -dc "tests/data/$f.xz" >"$in/${f##*/}"; done
 	unzip -p tests/data/aoti/nan/io/log.npz in0.npy >"$in/log.npy"
 	cp tests/data/export/mlp.pt2 "$in/exported.pt2"
+	cp tests/data/aoti/verify/{norm,state}{.exported.pt2,.pt} "$in"
 	printf '#!/bin/sh\ngrep -q relu "$1"\n' >"$in/has-relu"
 	chmod +x "$in/has-relu"
 	python3 tests/minify/synthetic.py graph 50 >"$in/graph.py"
@@ -60,6 +70,9 @@ try_tools() { # try_tools SUITE TLPARSE PREFIX : user() runs a command as the us
 	ok "$1: aoti-printer" "$(runs "$1")" user aoti-printer in/mlp.pt2 'f32[5,8]'
 	ok "$1: aoti-nanassert (a model that calls SLEEF)" "$(runs "$1" 1)" user aoti-nanassert in/log.pt2 in/log.npy
 	ok "$1: pt2-run -o" "$(runs "$1")" user pt2-run in/log.pt2 in/log.npy -o out.npz
-	ok "$1: aoti-verify" "$(runs "$1")" user aoti-verify in/exported.pt2 in/mlp.pt2 'f32[5,8]'
+	ok "$1: aoti-verify" "$(runs "$1")" user aoti-verify in/norm.exported.pt2 in/norm.pt2 'in/norm.pt:in[0]'
+	[ "$1" = bullseye ] || says "$1: says so" '^in/norm.pt2: [0-9]+ kernels verified, nothing wrong'
+	ok "$1: aoti-verify (a model that is wrong from its second call on)" "$(runs "$1" 1)" user aoti-verify --json in/state.exported.pt2 in/state.pt2 'in/state.pt:in[0]'
+	[ "$1" = bullseye ] || says "$1: names what is wrong" 'norm_num_batches_tracked'
 	ok "$1: what watches a process" 4 user aoti-checkinputs -q -- /bin/true
 }

@@ -61,7 +61,7 @@ if grep -qw avx2 /proc/cpuinfo; then
 	python3 "$ROOT/tests/lib/mutate.py" "$DATA/aoti/verify/attention.pt2" wrong.pt2 6 >/dev/null && page wrong.html attention wrong.pt2
 	aoti-printer -q -i -o dump.norm "$DATA/aoti/verify/norm.pt2" "$data/aoti/verify/norm.pt:in[0]" 2>/dev/null
 	sed -i 's|"kernel":"cpp_fused_gelu_1|"kernel":"</script><script>alert(1)</script>|' dump.norm/calls.jsonl
-	mkdir spoilt && (cd spoilt && unzip -q "$data/aoti/verify/norm.exported.pt2" && sed -i 's|in forward|<img src=x onerror=alert(2)>|g' ./*/models/model.json && zip -qr0 ../spoilt.pt2 .)
+	python3 "$ROOT/tests/lib/rezip.py" "$data/aoti/verify/norm.exported.pt2" spoilt.pt2 /models/model.json 'in forward' '<img src=x onerror=alert(2)>'
 	aoti-verify -q --html=hostile_verified.html spoilt.pt2 dump.norm 2>/dev/null
 	verified+=(hostile_verified.html)
 	is "the hostile page has the hostile names" "$(grep -oE 'u003c(img src=x onerror=alert.2.|script>alert.1.)' hostile_verified.html | sort -u | wc -l)" 2
