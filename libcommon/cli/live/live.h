@@ -19,6 +19,9 @@
  *
  * The library is $PT2_PROBE, else ../lib/pt2utils/libpt2probe.so from the program's own folder.
  *
+ * Graphs of torch.compile in Python programs (libprobe/jit.h): share/jit lies in the private folder, and that is put in front of
+ * PYTHONPATH. python -I, -S and -E, and programs that clear their environment, escape.
+ *
  * Not watched, and said in r.unseen where the command itself is such a file: static programs and setuid ones (the
  * loader ignores LD_PRELOAD), programs for another machine or C library.
  *
@@ -74,6 +77,7 @@ struct live_result {
 	struct child_result command;
 	pid_t pid; /* it had */
 	uint32_t models;
+	uint32_t graphs; /* of torch.compile, that run without a package; without a call log: processes that have such */
 	uint64_t calls, mismatched, unchecked, failed;
 	uint64_t past;             /* Runs that were entered unseen (event.h), not in calls */
 	uint32_t without_contract; /* models */

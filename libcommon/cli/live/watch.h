@@ -46,7 +46,8 @@ struct watch_options {
 
 struct watch_model {
 	uint32_t id;              /* as in event.h */
-	char *path;               /* the package that was given, or the library as the process knows it */
+	char *path;               /* the package that was given, or the library as the process knows it; "3_backward" of a graph */
+	char *text;               /* of a graph of torch.compile: its generated Python; NULL: a package */
 	struct contract contract; /* n_inputs, n_calls 0 when there is none */
 	bool has_contract;
 	char *why;            /* there is none, or calls could not be watched: the last reason; NULL */
@@ -54,6 +55,7 @@ struct watch_model {
 	struct intern names;  /* of contract.value */
 	uint32_t *value;      /* the first value of each name */
 	struct slice kernels; /* the text of kernel_information.json; empty */
+	char *own_kernels;    /* where that is the model's own; NULL */
 };
 
 struct watch_value {
