@@ -1,5 +1,6 @@
 #include "jit.h"
 
+#include "base/text.h"
 #include "ops.h"
 
 #include <dlfcn.h>
@@ -241,13 +242,6 @@ static bool take_sites(struct graph *g, const struct jit_table *t)
 	return true;
 }
 
-/* "/tmp/cache/za/czam.py" -> "czam.py" */
-static const char *last_part(const char *path)
-{
-	const char *slash = strrchr(path, '/');
-	return slash ? slash + 1 : path;
-}
-
 static const char *take_on(struct graph *g, const struct jit_table *t)
 {
 	struct model *m = &g->model;
@@ -267,7 +261,7 @@ static const char *take_on(struct graph *g, const struct jit_table *t)
 	m->ops = calloc(1, sizeof(*m->ops));
 	if (!m->path || !m->ops)
 		return "there is no memory";
-	m->text = last_part(m->path);
+	m->text = path_base(m->path);
 	pthread_mutex_init(&m->ops->lock, NULL);
 	void *p = model_import(&m->object, "aoti_torch_is_defined");
 	memcpy(&m->ops->is_defined, &p, sizeof(p));

@@ -1,5 +1,6 @@
 #include "live/live.h"
 
+#include "base/text.h"
 #include "html/html.h"
 #include "process/confine.h"
 #include "tool/output.h"
@@ -227,7 +228,9 @@ static void take_line(struct live *l, struct slice line)
 		return;
 	}
 	if (ev.kind == LIVE_MODEL_SEEN) {
-		*(json_get(ev.tape, ev.root, "graph") == NONE ? &l->r->models : &l->r->graphs) += 1;
+		const bool graph = json_get(ev.tape, ev.root, "graph") != NONE;
+		*(graph ? &l->r->graphs : &l->r->models) += 1;
+		l->r->unnumbered += graph && ev.model == LIVE_NO_MODEL;
 		learn_path(l, &ev);
 	}
 	l->r->without_contract += ev.kind == LIVE_NO_CONTRACT;
@@ -535,7 +538,9 @@ bool live_watched(const struct live_result *r, struct buf *why)
 	struct buf drop = {0}, *b = why ? why : &drop;
 	bool one = r->models == 1;
 	if (!r->models && r->graphs && !r->calls)
-		buf_adds(b, "graphs of torch.compile were seen, none was run: nothing was looked at");
+		buf_addf(b, r->unnumbered ? "only graphs of torch.compile were seen, whose inputs torch's own guards hold against what they were "
+					    "compiled for: aoti-nanassert and aoti-printer look into them, fxexplain says why they are compiled again"
+					  : "graphs of torch.compile were seen, none was run: nothing was looked at");
 	else if (!r->models && !r->graphs)
 		buf_addf(b, "no compiled model was seen in this command%s%s", r->unseen[0] ? ": " : "", r->unseen);
 	else if (r->past)
@@ -546,6 +551,14 @@ bool live_watched(const struct live_result *r, struct buf *why)
 			 one ? "it was not called" : "none was called");
 	buf_release(&drop);
 	return (r->models || r->graphs) && r->calls && !r->past;
+}
+
+void live_models(const struct live_result *r, struct buf *b)
+{
+	if (r->models || !r->graphs)
+		buf_addf(b, "%u model%s", r->models, plural(r->models));
+	if (r->graphs)
+		buf_addf(b, "%s%u graph%s of torch.compile", r->models ? ", " : "", r->graphs, plural(r->graphs));
 }
 
 void live_result_release(struct live_result *r)

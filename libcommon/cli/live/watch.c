@@ -13,6 +13,34 @@ struct watch_answer {
 	struct buf json, kernels;
 };
 
+int watch_only(struct calls_config *c, const char *graph, const char *step, struct err *err)
+{
+	unsigned long long first = 0, last = 0;
+	char *end;
+	c->first_run = 0;
+	c->last_run = UINT32_MAX;
+	if (graph && (!*graph || strlen(graph) >= sizeof(c->graph)))
+		return err_set(err, EXIT_USAGE, "--graph: '%s' is no name of a graph, such as 3_backward or '*_backward'", graph);
+	if (graph)
+		snprintf(c->graph, sizeof(c->graph), "%s", graph);
+	if (!step)
+		return 0;
+	first = last = strtoull(step, &end, 10);
+	bool ok = *step >= '0' && *step <= '9';
+	if (ok && !strncmp(end, "..", 2)) {
+		const char *to = end + 2;
+		last = *to ? strtoull(to, &end, 10) : UINT32_MAX;
+		ok = !*to || (*to >= '0' && *to <= '9' && !*end);
+	} else {
+		ok &= !*end;
+	}
+	if (!ok || first > last || first >= UINT32_MAX)
+		return err_set(err, EXIT_USAGE, "--step: '%s' is no range of runs from 0 on: 3, 3..5 or 3..", step);
+	c->first_run = (uint32_t)first;
+	c->last_run = last < UINT32_MAX ? (uint32_t)last : UINT32_MAX;
+	return 0;
+}
+
 /* ---- contracts ---- */
 
 static struct watch_model *model_of(struct watch *w, uint32_t id)
