@@ -434,7 +434,9 @@ class Table:
         lines, stacks = linemap if linemap and len(linemap) == 2 else ((), ())
         of, last = {}, 0
         for s in sorted(self.sites, key=lambda s: s.line):
-            of[id(s)] = list(dict.fromkeys(t for n, t in zip(lines, stacks) if last < n <= s.line and isinstance(t, str)))
+            known = [(n, t) for n, t in zip(lines, stacks) if n <= s.line and isinstance(t, str)]
+            # An entry holds until the next: one without an own has that of the call before it.
+            of[id(s)] = list(dict.fromkeys(t for n, t in known if n > last)) or [t for _, t in known[-1:]]
             last = s.line
         return {"%s:%d" % (s.name, i + 1): {"stack_traces": of[id(s)], "post_grad_nodes": [], "pre_grad_nodes": []}
                 for i, s in enumerate(self.sites)}
