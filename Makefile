@@ -55,7 +55,7 @@ cli      := $(core) -Ilibcommon/cli
 libs     := $(O)/libpt2cli.a $(O)/libpt2core.a
 bins     := $(TOOLS:%=$(O)/bin/%)
 comps    := $(TOOLS:%=$(O)/completions/%.bash) $(TOOLS:%=$(O)/completions/%.zsh) $(TOOLS:%=$(O)/completions/%.fish)
-share    := $(filter-out %/__pycache__,$(sort $(wildcard share/report/* share/dir/* share/diff/* share/printer/* share/verify/* share/ranks/* share/provenance/* share/fxminify/* share/breaks/* share/explain/* share/patterns/*)))
+share    := $(filter-out %/__pycache__,$(sort $(wildcard share/report/* share/dir/* share/diff/* share/printer/* share/verify/* share/ranks/* share/provenance/* share/fxminify/* share/breaks/* share/explain/* share/jit/* share/patterns/*)))
 
 probe    := $(O)/lib/pt2utils/libpt2probe.so
 shim     := $(O)/lib/pt2utils/libpt2shim.so
@@ -93,7 +93,7 @@ $(O)/cmd/%.o: cmd/%.c $(O)/flags
 
 # Page parts of share/ become part of the programs. Programs that want few of them have those alone: theirs is found before the library's.
 few              := aoti-printer aoti-verify fxminify
-few_aoti-printer := share/diff/% share/printer/%
+few_aoti-printer := share/diff/% share/printer/% share/jit/%
 few_aoti-verify  := share/diff/common.% share/printer/diff.html share/printer/diff.css share/verify/%
 few_fxminify     := share/fxminify/%
 shares           := $(O)/share.o $(few:%=$(O)/share-%.o)

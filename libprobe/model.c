@@ -112,7 +112,7 @@ static bool find_functions(void *handle, struct torch_functions *t)
 
 /* Where the model itself finds them: in the global scope, or among its own dependencies. Those stay as long as it does,
  * so the handle is not kept. */
-static bool find_torch(const struct object *o, struct torch_functions *t)
+bool model_find_torch(const struct object *o, struct torch_functions *t)
 {
 	if (find_functions(RTLD_DEFAULT, t))
 		return true;
@@ -213,7 +213,7 @@ static void take_on(const struct object *o, ElfW(Sym) *const symbol[ENTRIES])
 		return;
 	}
 	*m = (struct model){.object = *o, .count = &m->own_count, .lock = PTHREAD_MUTEX_INITIALIZER};
-	if (!find_torch(o, &m->torch)) {
+	if (!model_find_torch(o, &m->torch)) {
 		event_aside(LIVE_NO_MODEL, "a model was loaded, but libtorch's tensor functions were not found");
 		return;
 	}

@@ -136,6 +136,17 @@ static void begin_on_device(struct ops_thread *t, struct ops_run *run, struct op
 	o->begun = ops_now();
 }
 
+static inline void open_call(struct ops_open *o, const struct ops_site *s, uintptr_t sp, uint32_t call, uint32_t k)
+{
+	o->used = true;
+	o->site = s;
+	o->sp = sp;
+	o->call = call;
+	o->contract_call = k;
+	o->name = s->name_id;
+	o->launch.gpu = o->launch.kernel = false;
+}
+
 /* l: how it gets to a GPU; NULL: it does not. */
 static struct ops_open *begin(struct ops_thread *t, struct ops_run *run, const struct ops_site *s, const struct ops_regs *r,
 			      const uint64_t *stack, const struct cuda_launch *l)
@@ -154,13 +165,7 @@ static struct ops_open *begin(struct ops_thread *t, struct ops_run *run, const s
 			atomic_fetch_add_explicit(&ops_log()->unlogged, 1, memory_order_relaxed);
 		return NULL;
 	}
-	o->used = true;
-	o->site = s;
-	o->sp = (uintptr_t)stack;
-	o->call = call;
-	o->contract_call = k;
-	o->name = s->name_id;
-	o->launch.gpu = o->launch.kernel = false;
+	open_call(o, s, (uintptr_t)stack, call, k);
 	o->looked = passes && ops_wants_values() && !(l && l->captured);
 	if (k != CALLS_NO_CALL)
 		o->name = ops->call_name[k];
@@ -180,6 +185,31 @@ static struct ops_open *begin(struct ops_thread *t, struct ops_run *run, const s
 		o->begun = ops_now();
 	}
 	return o;
+}
+
+struct ops_open *ops_enter(struct ops_thread *t, struct ops_run *run, const struct ops_site *s, uint32_t k, uintptr_t sp)
+{
+	struct ops_open *o = &run->open;
+	const uint8_t passes = run->model->ops->call_passes[k];
+	const uint32_t call = run->calls++;
+	if (UNLIKELY(o->used))
+		ops_left(t, run);
+	if (!passes) {
+		run->unlogged++;
+		return NULL;
+	}
+	open_call(o, s, sp, call, k);
+	o->looked = ops_wants_values();
+	ops_tell_run(t, run);
+	append_begin(t, run, o);
+	return o;
+}
+
+void ops_leave(struct ops_thread *t, struct ops_run *run, struct ops_open *o, bool returned)
+{
+	o->used = false;
+	o->ended = ops_now();
+	append_end(t, run, o, o->ended, returned ? 0 : CALLS_NOT_RETURNED);
 }
 
 static uint64_t words_of(struct ops_thread *t, const struct ops_site *s, const uint64_t *stack)

@@ -129,6 +129,8 @@ struct ops {
 /* Take on the calls of a model (model.c holds the lock). Does nothing when no calls are asked for. */
 void ops_take_on(struct model *m);
 void ops_forget(struct model *m);
+/* The part of that which is the contract's alone: names, filters, roles. False when there is no memory. */
+bool ops_take_contract(struct model *m);
 struct ops_constant *ops_find_constant(const struct ops *ops, uintptr_t address);
 void ops_after_fork(struct ops *ops);
 void ops_learn_constant(struct ops *ops, void *data, int64_t n_dim, const int64_t *size, const int64_t *stride, int64_t offset,
@@ -303,6 +305,10 @@ struct ops_go {
 struct ops_go probe_before(struct ops_regs *r, const uint64_t *stack);
 void probe_after(struct ops_regs *r);
 void ops_fetched(void *handle, void *address);
+/* The same of a call that is known to be call k of the contract (jit.c): its begin, NULL when nobody asks for it. Then o->looked says
+ * whether its values are wanted: they are read (ops_begin_values, ops_add_handle), and o->begun is set once more. */
+struct ops_open *ops_enter(struct ops_thread *t, struct ops_run *run, const struct ops_site *s, uint32_t k, uintptr_t sp);
+void ops_leave(struct ops_thread *t, struct ops_run *run, struct ops_open *o, bool returned);
 /* Finish a call that never returned. */
 void ops_left(struct ops_thread *t, struct ops_run *run);
 /* The same for the begin of a Run; those in a log that wants only some kernels wait for the first of them. */
@@ -314,6 +320,10 @@ void ops_append(const struct ops_thread *t, const struct ops_run *run, struct ca
 
 /* The arguments of a call into t->value. */
 void ops_read_arguments(struct ops_thread *t, struct ops_run *run, const struct ops_open *o, const uint64_t *ints, const uint64_t *stack);
+/* The same one by one, by their handles: argument a of the contract's call, NONE where that is not known. */
+void ops_begin_values(struct ops_thread *t, const struct ops_open *o);
+void ops_add_handle(struct ops_thread *t, const struct ops_run *run, const struct ops_open *o, uint32_t a, enum call_role role,
+		    void *handle);
 /* Fill in x->view, if that can be done. */
 bool ops_look(const struct model *m, struct ops_value *x, bool again);
 /* Look at them: what there is to tell before, after. */

@@ -112,6 +112,7 @@ struct model {
 	struct seen seen[PROBE_SEEN];
 	uint32_t n_seen;
 	struct ops *ops; /* its kernels and ops (ops.h); NULL: not watched */
+	const char *text; /* the generated Python of a graph of torch.compile (jit.c); NULL: a compiled library, whose is wrapper.cpp */
 };
 
 extern struct model models[PROBE_MODELS];
@@ -128,6 +129,8 @@ void model_entered(const void *caller);
 /* Before a call: true when it may run. n is SIZE_MAX when the caller did not say. *number: how many calls of this model were
  * before it. */
 bool model_admit(struct model *m, enum entry entry, void **inputs, size_t n, uint64_t *number);
+/* libtorch's functions, where this object would find them. False when there is no libtorch. */
+bool model_find_torch(const struct object *o, struct torch_functions *t);
 /* Where the model itself would find this function. */
 void *model_import(const struct object *o, const char *name);
 /* The text that AOTInductorGetLastError shall give in this thread, NULL when the last call was not refused by us. */

@@ -431,6 +431,8 @@ static void find_sites(struct model *m)
 	buf_release(&b);
 }
 
+bool ops_take_contract(struct model *m) { return name_calls(m) && find_roles(m); }
+
 void ops_take_on(struct model *m)
 {
 	if (!ops_log_open())
@@ -450,7 +452,7 @@ void ops_take_on(struct model *m)
 	for (uint32_t i = 0; i < OPS_SITES; i++)
 		if (ops_site[i].target)
 			k.first_free = i + 1;
-	if (!name_calls(m) || !find_roles(m)) {
+	if (!ops_take_contract(m)) {
 		ops_forget(m);
 		return;
 	}

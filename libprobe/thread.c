@@ -115,7 +115,7 @@ static void begin(struct ops_thread *t, struct model *m, uint32_t number, void *
 		return;
 	if (m->ops->cuda)
 		cuda_look_on(t, m, stream);
-	if (c->want & CALLS_RECORD)
+	if (c->want & CALLS_RECORD && !m->text)
 		run->kept = ops_keep(m, in, n_in);
 	run->begun = ops_now();
 	if (!c->n_filters || c->want & CALLS_INPUTS)

@@ -253,6 +253,29 @@ void ops_read_arguments(struct ops_thread *t, struct ops_run *run, const struct 
 		name_values(t, m, o);
 }
 
+void ops_begin_values(struct ops_thread *t, const struct ops_open *o)
+{
+	t->n_values = 0;
+	t->values_of = o->seq;
+}
+
+void ops_add_handle(struct ops_thread *t, const struct ops_run *run, const struct ops_open *o, uint32_t a, enum call_role role,
+		    void *handle)
+{
+	const struct model *m = run->model;
+	const struct contract_call *c = &m->contract.call[o->contract_call];
+	struct ops_value *x = add_value(t, role, a == NONE ? t->n_values : a);
+	if (!x)
+		return;
+	x->view.handle = handle;
+	x->passes = m->ops->call_passes[o->contract_call] & 1;
+	if (a < c->n_args && m->contract.arg[c->arg + a].role != ARG_SCALAR)
+		name_value(m, o, x, &m->contract.arg[c->arg + a]);
+	/* One that a call has given may be anything, an opaque one too. */
+	if (x->value < m->contract.n_values && m->contract.value[x->value].storage == NONE)
+		x->buffer = false;
+}
+
 /* ---- what there is to tell ---- */
 
 /* Sizes may change and results come into being: `again` for what was written. */
@@ -420,9 +443,9 @@ static void fail_run(struct ops_run *run, const struct ops_open *o, const struct
 	bool matched = o->contract_call != CALLS_NO_CALL;
 	struct slice name = matched ? c->call[o->contract_call].name : slice_str(o->site->name);
 	struct slice buffer = x->value < c->n_values ? c->value[x->value].name : SLICE("a buffer");
-	char line[48] = "";
+	char line[128] = "";
 	if (matched && c->call[o->contract_call].line)
-		snprintf(line, sizeof(line), ", wrapper.cpp:%u", c->call[o->contract_call].line);
+		snprintf(line, sizeof(line), ", %s:%u", run->model->text ? run->model->text : "wrapper.cpp", c->call[o->contract_call].line);
 	run->failed = true;
 	model_refuse(run->model, "%.*s (call %u%s) wrote %llu NaN and %llu infinities into %.*s: min %g, max %g", SL(name), o->call, line,
 		     (unsigned long long)x->after.nan, (unsigned long long)(x->after.pos_inf + x->after.neg_inf), SL(buffer), x->after.min,

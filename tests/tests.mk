@@ -19,7 +19,7 @@ beside    += $(cuda_text:tests/lib/cudamodel/%=$(cuda_at)/model/%) $(cuda_text:t
 cuda      := $(cuda_libs) $(cuda_at)/libtorch.so $(cuda_so) $(beside) $(cuda_at)/cudamodel.pt2 $(O)/tests-lib/cudahost $(O)/tests-lib/cudarun
 
 guests   += $(O)/tests-lib/faketorch.so $(O)/tests-lib/livehost $(O)/tests-lib/predicate $(O)/tests-lib/without $(cuda) \
-	    $(addprefix $(O)/tests-lib/,fakemodel.so quietmodel.so latemodel.so hostilemodel.so customop.so aten.so)
+	    $(addprefix $(O)/tests-lib/,fakemodel.so quietmodel.so latemodel.so hostilemodel.so customop.so aten.so jittorch.so)
 ifeq ($(SAN),)
 $(O)/tests-lib/livehost: tests/lib/livehost.c
 	@mkdir -p $(@D)
@@ -70,7 +70,7 @@ $(O)/tests-lib/floor: tests/lib/floor.c $(O)/libpt2core.a $(O)/flags
 
 # What makes calls fail (tests/cli/inject.t); a sanitizer has a preload of its own.
 inject   := $(if $(SAN),,$(O)/tests-lib/inject.so)
-$(O)/tests-lib/faketorch.so: private all_cflags += -Wl,-soname,libtorch_cpu.so
+$(O)/tests-lib/faketorch.so $(O)/tests-lib/jittorch.so: private all_cflags += -Wl,-soname,libtorch_cpu.so
 models   := $(addprefix $(O)/tests-lib/,fakemodel.so quietmodel.so latemodel.so hostilemodel.so customop.so)
 $(models): $(O)/tests-lib/faketorch.so
 $(models): private all_cflags += -Wl,--no-as-needed $(O)/tests-lib/faketorch.so

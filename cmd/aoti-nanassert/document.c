@@ -56,6 +56,7 @@ static void out_finding(struct json_out *o, const struct nan_finding *f)
 	json_member(o, "what", slice_str(nan_what_name(f->what)));
 	json_member(o, "model", c->model);
 	json_member_u64(o, "model_id", c->model_id);
+	json_member_some(o, "source", c->text);
 	json_member_u64(o, "pid", c->pid);
 	json_member_u64(o, "tid", c->tid);
 	json_member_index(o, "run", c->run);

@@ -114,6 +114,7 @@ void gather_watched(struct gathered *g, const struct watch_call *c, const char *
 		g->call.ended = slice_str(ended);
 	g->call.c = (struct dump_call){
 	    .model = c->model ? slice_str(c->model->path) : SLICE(""),
+	    .text = c->model && c->model->text ? slice_str(c->model->text) : SLICE(""),
 	    .name = slice_str(c->name),
 	    .kind = kind_of(c),
 	    .model_id = b->model,

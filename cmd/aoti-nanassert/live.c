@@ -11,9 +11,11 @@ enum { CLOSER = 8 }; /* findings for which the model is run once more */
 
 static void set_wants(const struct nanassert_options *o, struct calls_config *c)
 {
+	struct err err;
+	if (watch_only(c, o->graph, o->step, &err) < 0)
+		die_err(&err);
 	c->want = CALLS_NAMES | CALLS_BAD | (o->constants ? CALLS_INPUTS | CALLS_CONSTANTS : 0) | (o->fail ? CALLS_FAIL : 0) |
 		  (o->inf ? CALLS_INF : 0);
-	c->last_run = UINT32_MAX;
 	c->lo = o->range ? o->lo : -INFINITY;
 	c->hi = o->range ? o->hi : INFINITY;
 }
@@ -234,8 +236,8 @@ static void say_replays(const struct watch *w, struct buf *b)
 static void add_counts(struct session *s, const struct watch *w, struct buf *b)
 {
 	const struct live_result *r = &w->live;
-	buf_addf(b, "%u model%s, %llu call%s of kernels and operators", r->models, plural(r->models), (unsigned long long)s->nan.calls,
-		 plural(s->nan.calls));
+	live_models(r, b);
+	buf_addf(b, ", %llu call%s of kernels and operators", (unsigned long long)s->nan.calls, plural(s->nan.calls));
 	uint64_t times = 0, passed = 0;
 	for (size_t i = 0; i < s->nan.n; i++) {
 		times += s->nan.finding[i].times;

@@ -40,6 +40,8 @@ static const struct opt options[] = {
     OPT_FLAG(0, "no-inf", &opt.no_inf, "NaN only, whatever TORCHINDUCTOR_NAN_ASSERTS says"),
     OPT_CALL(0, "range", "RANGE", take_range, NULL, "and numbers outside of LO,HI"),
     OPT_LIST(0, "ignore", "GLOB", &opt.ignore, "not in these kernels, buffers or weights (a mask of -inf)"),
+    OPT_STRING(0, "graph", "GLOB", &opt.graph, "of torch.compile only these graphs: 3_backward"),
+    OPT_STRING(0, "step", "RANGE", &opt.step, "only these runs of each model or graph, from 0: 3, 3..5, 3.."),
     OPT_FLAG(0, "constants", &opt.constants, "look through every weight and input once"),
     OPT_FLAG('a', "all", &opt.all, "every place, not only the first"),
     OPT_HEADING("How to run"),
@@ -67,6 +69,7 @@ static const struct opt_rule rules[] = {
     {.one_of = "inf no-inf", .text = "--inf and --no-inf contradict each other"},
     {.of = OPT_COMMAND, .with = "against", .text = "--against is for a model that is run here, not for a command"},
     {.of = "against", .with = "no-exec", .text = "--against is for a model that is run here, not with --no-exec"},
+    {.of = "graph", .without = OPT_COMMAND, .text = "--graph needs a command: aoti-nanassert --graph 3_backward -- python train.py"},
     {.of = "fail", .with = "ignore", .text = "--fail stops the model at the first it sees, and cannot leave out what --ignore names"},
     {0},
 };

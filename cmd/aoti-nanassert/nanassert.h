@@ -13,6 +13,7 @@ struct nanassert_options {
 	bool all, inf, no_inf, constants, json, fail, no_exec, quiet, range;
 	double lo, hi;
 	struct opt_list ignore, load;
+	const char *graph, *step;
 	const char *trace, *model, *weights, *torch, *log, *against;
 	int repeat, error_exitcode;
 };

@@ -173,7 +173,7 @@ static void add_where(struct buf *b, const struct nan_finding *f)
 		if (c->run != CALLS_NO_RUN)
 			buf_addf(b, " of Run %u", c->run);
 		if (c->line)
-			buf_addf(b, ", wrapper.cpp line %u", c->line);
+			buf_addf(b, ", %sline %u", c->text.n ? "" : "wrapper.cpp ", c->line);
 	}
 }
 
@@ -239,7 +239,12 @@ void show_finding(struct screen *s, const struct session *x, const struct nan_fi
 	buf_adds(&s->b, ")\n");
 	if (x->live) {
 		row(s, "in");
-		buf_addf(&s->b, "process %u, %.*s\n", f->call.c.pid, SL(f->call.c.model));
+		buf_addf(&s->b, "process %u, ", f->call.c.pid);
+		if (f->call.c.tid != f->call.c.pid)
+			buf_addf(&s->b, "thread %u, ", f->call.c.tid);
+		buf_addf(&s->b, "%s%.*s%s", f->call.c.text.n ? "graph " : "", SL(f->call.c.model), f->call.c.text.n ? " (" : "\n");
+		if (f->call.c.text.n)
+			buf_addf(&s->b, "%.*s)\n", SL(f->call.c.text));
 	}
 	show_guesses(s, f);
 	if (f->call.c.kind != DUMP_RUN)

@@ -117,7 +117,7 @@ static void add_where(struct buf *b, const struct diff *d, const struct dump_cal
 	}
 	buf_addf(b, ", call %u: ", c->call);
 	char *name = xstrndup(c->name.p, c->name.n);
-	add_call_name(b, name, c->line, c->nodes);
+	add_call_name(b, name, c->text, c->line, c->nodes);
 	free(name);
 }
 

@@ -10,14 +10,14 @@
 
 static void add_cleans(struct buf *b, const char *text) { buf_add_clean(b, slice_str(text)); }
 
-void add_call_name(struct buf *b, const char *name, uint32_t line, struct slice nodes)
+void add_call_name(struct buf *b, const char *name, struct slice text, uint32_t line, struct slice nodes)
 {
 	add_cleans(b, name);
 	if (!line && !nodes.n)
 		return;
 	buf_adds(b, " (");
 	if (line)
-		buf_addf(b, "wrapper.cpp:%u", line);
+		buf_addf(b, "%.*s:%u", SL(text.n ? slice_base(text) : SLICE("wrapper.cpp")), line);
 	if (nodes.n) {
 		buf_adds(b, line ? "; from " : "from ");
 		buf_add_clean(b, nodes);
@@ -63,7 +63,7 @@ static void heading(struct session *s, const struct watch_call *c)
 		buf_adds(&b, ": inputs and outputs");
 	} else {
 		buf_addf(&b, ", call %u: ", c->begin.call);
-		add_call_name(&b, c->name, c->contract ? c->contract->line : 0, c->contract ? c->contract->nodes : SLICE(""));
+		add_call_name(&b, c->name, watch_text(c), c->contract ? c->contract->line : 0, c->contract ? c->contract->nodes : SLICE(""));
 		if (c->end.what != CALL_NONE) {
 			buf_adds(&b, ", ");
 			put_duration(&b, c->end.took);

@@ -17,7 +17,7 @@ struct printer_options {
 	int level;  /* -1: not given */
 	int format; /* index into main.c's list: enum tensor_format by format_of() */
 	int repeat, error_exitcode, last;
-	const char *output, *diff, *html, *record, *ima, *chrome_trace, *model, *weights, *torch, *calls, *runs, *log;
+	const char *output, *diff, *html, *record, *ima, *chrome_trace, *model, *weights, *torch, *calls, *runs, *graph, *step, *log;
 	struct opt_list kernels, buffers, load;
 	double rtol, atol; /* -1: not given */
 	uint64_t save_max;
@@ -81,7 +81,7 @@ void print_call(struct session *s, const struct watch_call *c);
 void print_names(struct session *s, const struct watch_call *c);
 /* Text that may hold anything, without control bytes. */
 /* "cpp_fused_relu_0 (wrapper.cpp:977; from linear, relu)" */
-void add_call_name(struct buf *b, const char *name, uint32_t line, struct slice nodes);
+void add_call_name(struct buf *b, const char *name, struct slice text, uint32_t line, struct slice nodes);
 
 /* ---- save.c: a folder of what is run ---- */
 

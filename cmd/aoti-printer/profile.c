@@ -24,7 +24,7 @@ struct times {
 /* The times of a kernel at one place of a model. */
 struct profile_row {
 	uint32_t model_id, line, call; /* the first call of a run that it was */
-	char *name, *nodes;
+	char *name, *nodes, *text; /* text: the file that the line is of; NULL: wrapper.cpp */
 	struct times first, later; /* the first run of a model warms up: it counts only when there is no other */
 	bool use_later;
 };
@@ -51,6 +51,7 @@ static struct profile_row *find(struct profile *p, const struct watch_call *c)
 	GROW(p->row, p->n, p->cap, 1);
 	struct profile_row *r = &p->row[p->n++];
 	*r = (struct profile_row){.model_id = model, .line = line, .call = c->begin.call, .name = xstrdup(c->name)};
+	r->text = c->model && c->model->text ? xstrdup(c->model->text) : NULL;
 	r->nodes = c->contract ? xstrndup(c->contract->nodes.p ? c->contract->nodes.p : "", c->contract->nodes.n) : xstrdup("");
 	return r;
 }
@@ -123,7 +124,7 @@ static void profile_call(struct session *s, const struct watch_call *c)
 	if (p->trace)
 		trace_call(p, c);
 	struct profile_row *r = find(p, c);
-	add_time(c->begin.run == 0 && !s->o->runs ? &r->first : &r->later, c->end.took); /* with --runs all that is asked for counts */
+	add_time(c->begin.run == 0 && !s->o->runs && !s->o->step ? &r->first : &r->later, c->end.took); /* with --runs all that is asked for counts */
 }
 
 /* ---- the table ---- */
@@ -190,7 +191,7 @@ static void show_table(struct profile *p, uint64_t all)
 		add_us(&b, t->max);
 		add_us(&b, t->total);
 		buf_reset(&name);
-		add_call_name(&name, r->name, r->line, slice_str(r->nodes));
+		add_call_name(&name, r->name, slice_str(r->text ? r->text : ""), r->line, slice_str(r->nodes));
 		buf_add_slice(&b, buf_slice(&name));
 		buf_addc(&b, '\n');
 	}
@@ -240,7 +241,7 @@ static void count_runs(struct profile *p)
 		p->first_counts &= !p->row[i].later.calls;
 	for (size_t i = 0; i < p->n; i++)
 		p->row[i].use_later = !p->first_counts;
-	p->first_counts |= p->s.o->runs != NULL;
+	p->first_counts |= p->s.o->runs || p->s.o->step;
 }
 
 static void end(struct session *s, struct watch *w)
@@ -293,6 +294,7 @@ int run_profile(const struct printer_options *given, const struct operands *in)
 		output_abort(p.trace);
 	for (size_t i = 0; i < p.n; i++) {
 		free(p.row[i].name);
+		free(p.row[i].text);
 		free(p.row[i].nodes);
 		free(p.row[i].first.sample);
 		free(p.row[i].later.sample);

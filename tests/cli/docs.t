@@ -49,7 +49,7 @@ fill() {
 	cp work/x.npy work/y.npy
 	xz -dc "$ROOT/tests/data/aoti/nan/log.pt2.xz" >work/log.pt2
 	unzip -p "$ROOT/tests/data/aoti/nan/io/log.npz" in0.npy >work/log.npy
-	cp server gpu-server work/
+	cp server gpu-server train.py work/
 	cp "$cuda/cudamodel.pt2" work/cuda.pt2
 	cp "$ROOT/tests/data/repro/aot_forward/minifier_launcher.py" work/
 	cp work/minifier_launcher.py work/launcher.py
@@ -77,6 +77,15 @@ cat >gpu-server <<EOF
 FAKECUDA_FAIL=illegal@3 exec '$BUILD/tests-lib/cudahost' 'load=$(echo "$cuda"/model/*.so)' call=8 call=8
 EOF
 chmod +x gpu-server
+# A program of torch.compile, as far as is needed: tests/lib/jittorch.
+cat >train.py <<EOF
+import os, sys
+os.environ["JITTORCH_LIBRARY"] = "$BUILD/tests-lib/jittorch.so"
+sys.path.insert(0, "$ROOT/tests/lib/jittorch")
+sys.dont_write_bytecode = True
+sys.argv[1:] = ["$ROOT/tests/lib/jittorch/graph.py", "for i in range(12): step()"]
+exec(open("$ROOT/tests/lib/jittorch/app.py").read())
+EOF
 # For fxexplain: a debug folder, profiles, a crashed model, and a program that leaves a trace.
 mkdir debug && tar -C debug -xJf "$ROOT/tests/data/debug/torch_compile_debug.tar.xz"
 xz -dc "$ROOT/tests/data/crash/crash.pt2.xz" >crash.pt2
@@ -139,7 +148,7 @@ done < <(table)
 git -C "$ROOT" ls-files -co --exclude-standard >files 2>/dev/null || (cd "$ROOT" && find . -type f) >files
 gone=''
 for place in $(grep -ohE "\`[a-zA-Z_/.]+\\.(h|c|py|t)\`" "$ROOT"/docs/[A-EG-Z]*.md "$ROOT/CONTRIBUTING.md" | tr -d '\140' | sort -u); do # FACTS names torch's
-	case $place in torch/* | generated/* | cpp_wrapper_gpu.py | *NAME* | *TOOL*) continue ;; esac # torch's own, and those to be written
+	case $place in torch/* | generated/* | cpp_wrapper_gpu.py | train.py | *NAME* | *TOOL*) continue ;; esac # torch's own, and those to be written
 	grep -qE "(^|/)$place\$" files || gone+=" $place"
 done
 is "files that documents name" "$gone" ""

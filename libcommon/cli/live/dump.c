@@ -121,6 +121,7 @@ static int take_call(struct reading *r, uint32_t root)
 	c.kind = (enum dump_kind)kind;
 	c.nodes = json_dup(t, root, "nodes", &r->d->arena);
 	c.aten = json_dup(t, root, "aten", &r->d->arena);
+	c.text = json_dup(t, root, "source", &r->d->arena);
 	c.model_id = json_index(t, root, "model_id", 0);
 	c.run = json_index(t, root, "run", 0);
 	c.call = json_index(t, root, "call", 0);

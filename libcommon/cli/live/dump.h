@@ -20,6 +20,7 @@
  *     run, call         which Run of the model, which call of that Run, from 0
  *     kernel, kind      "cpp_fused_relu_0", "kernel"; "aoti_torch_cpu_addmm_out", "op"; "pt2fix::add_", "proxy"; "run": not a call,
  *                       but the Run itself with the model's inputs and outputs; "cuda_graph[1]", "replay"
+ *     source            of a graph of torch.compile: its generated Python, in place of wrapper.cpp
  *     line, nodes, aten where it stands in wrapper.cpp, and what it came from (contract.h)
  *     time_ns, took_ns  when it began (CLOCK_MONOTONIC), and how long it took
  *     returned, result  false: it never came back, it crashed; what it returned
@@ -56,6 +57,7 @@ struct dump_value {
 enum dump_kind { DUMP_KERNEL, DUMP_OP, DUMP_PROXY, DUMP_RUN, DUMP_REPLAY };
 struct dump_call {
 	struct slice model, name, nodes, aten;
+	struct slice text; /* the file that .line is of: the generated Python of a graph of torch.compile; empty: wrapper.cpp */
 	enum dump_kind kind;
 	uint32_t model_id, run, call, line, pid, tid;
 	uint64_t seq, time, took;

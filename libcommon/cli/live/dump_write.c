@@ -111,6 +111,7 @@ void dump_members(struct json_out *o, const struct watch_call *c, bool (*value)(
 	if (c->model) {
 		json_member_some(o, "model", c->model->contract.model);
 		json_member_u64(o, "model_id", c->model->id);
+		json_member_some(o, "source", slice_str(c->model->text ? c->model->text : ""));
 	}
 	json_member_u64(o, "pid", c->begin.pid);
 	json_member_u64(o, "tid", c->begin.tid);

@@ -1,5 +1,7 @@
 #include "live/live.h"
 
+#include "base/text.h"
+#include "html/html.h"
 #include "process/confine.h"
 #include "tool/output.h"
 #include "tool/parts.h"
@@ -133,12 +135,33 @@ static int watch(struct live *l, int fd, uint32_t events, uint64_t id)
 }
 enum { ID_LISTEN = MAX_CLIENTS, ID_NOTIFY };
 
+/* What Python programs are given in front (share/jit). */
+static int put_jit(struct live *l, struct err *err)
+{
+	static const char *const files[] = {"sitecustomize.py", "rewrite.py"};
+	char path[PATH_MAX], name[64];
+	in_dir(l, LIVE_FOLDER_JIT, path, sizeof(path));
+	if (mkdir(path, 0700) < 0)
+		return err_errno(err, EXIT_ENVIRON, "cannot make the folder '%s'", path);
+	for (size_t i = 0; i < ARRAY_LEN(files); i++) {
+		snprintf(name, sizeof(name), "jit/%s", files[i]);
+		const struct slice text = share_file(name);
+		in_dir(l, name, path, sizeof(path));
+		int fd = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
+		int r = fd < 0 ? err_errno(err, EXIT_ENVIRON, "cannot write '%s'", path) : write_all(fd, text.p, text.n, path, err);
+		close_fd(&fd);
+		if (r < 0)
+			return r;
+	}
+	return 0;
+}
+
 static int set_up(struct live *l, struct err *err)
 {
 	if (!(l->dir = temp_folder(TEMP_LIVE, err)))
 		return -1;
 	if (make_counters(l, err) < 0 || make_log(l, err) < 0 || make_socket(l, err) < 0 || (l->o->library && put_contract(l, err) < 0) ||
-	    (l->o->calls && calls_create(l->dir, l->o->calls, err) < 0))
+	    (l->o->calls && calls_create(l->dir, l->o->calls, err) < 0) || (!l->o->apart && put_jit(l, err) < 0))
 		return temp_failed(err);
 	l->epoll = epoll_create1(EPOLL_CLOEXEC);
 	if (l->epoll < 0 || watch(l, l->listen, EPOLLIN, ID_LISTEN) < 0 || (l->notify >= 0 && watch(l, l->notify, EPOLLIN, ID_NOTIFY) < 0))
@@ -205,7 +228,9 @@ static void take_line(struct live *l, struct slice line)
 		return;
 	}
 	if (ev.kind == LIVE_MODEL_SEEN) {
-		l->r->models++;
+		const bool graph = json_get(ev.tape, ev.root, "graph") != NONE;
+		*(graph ? &l->r->graphs : &l->r->models) += 1;
+		l->r->unnumbered += graph && ev.model == LIVE_NO_MODEL;
 		learn_path(l, &ev);
 	}
 	l->r->without_contract += ev.kind == LIVE_NO_CONTRACT;
@@ -422,6 +447,13 @@ static char *preload_variable(const char *library)
 	return wants_to_be_first(old) ? xasprintf("LD_PRELOAD=%s:%s", old, library) : xasprintf("LD_PRELOAD=%s:%s", library, old);
 }
 
+/* In front of what there is: only there is it seen, and it hands on to the one that would have been. */
+static char *python_path(const struct live *l)
+{
+	const char *old = getenv("PYTHONPATH");
+	return xasprintf("PYTHONPATH=%s/" LIVE_FOLDER_JIT "%s%s", l->dir, old && *old ? ":" : "", old ? old : "");
+}
+
 static void move_result(struct child_result *to, const struct child_result *from)
 {
 	*to = *from;
@@ -455,9 +487,10 @@ static int run(struct live *l, char *const *command, struct err *err)
 	char *dir = xasprintf("%s=%s", env_name[LIVE_ENV_DIR], l->dir), *preload = preload_variable(library);
 	char *fail = xasprintf("%s=%d", env_name[LIVE_ENV_FAIL], l->o->fail);
 	char *no_check = xasprintf("%s=%d", env_name[LIVE_ENV_NO_CHECK], l->o->no_check);
+	char *python = l->o->apart ? NULL : python_path(l); /* NULL ends the list */
 	struct child_spec spec = {
 	    .argv = (const char *const *)command,
-	    .env_set = (const char *const[]){dir, preload, fail, no_check, NULL},
+	    .env_set = (const char *const[]){dir, preload, fail, no_check, python, NULL},
 	    .same_group = !l->o->apart,
 	    .allow_core = !l->o->apart,
 	    .die_with_parent = l->o->apart,
@@ -480,6 +513,7 @@ static int run(struct live *l, char *const *command, struct err *err)
 	free(preload);
 	free(fail);
 	free(no_check);
+	free(python);
 	return r;
 }
 
@@ -503,7 +537,11 @@ bool live_watched(const struct live_result *r, struct buf *why)
 {
 	struct buf drop = {0}, *b = why ? why : &drop;
 	bool one = r->models == 1;
-	if (!r->models)
+	if (!r->models && r->graphs && !r->calls)
+		buf_addf(b, r->unnumbered ? "only graphs of torch.compile were seen, whose inputs torch's own guards hold against what they were "
+					    "compiled for: aoti-nanassert and aoti-printer look into them, fxexplain says why they are compiled again"
+					  : "graphs of torch.compile were seen, none was run: nothing was looked at");
+	else if (!r->models && !r->graphs)
 		buf_addf(b, "no compiled model was seen in this command%s%s", r->unseen[0] ? ": " : "", r->unseen);
 	else if (r->past)
 		buf_addf(b, "%llu Run%s entered unseen, by a pointer that was fetched before the model was known: not looked at",
@@ -512,7 +550,15 @@ bool live_watched(const struct live_result *r, struct buf *why)
 		buf_addf(b, "%u model%s seen, %s: nothing was looked at", r->models, one ? " was" : "s were",
 			 one ? "it was not called" : "none was called");
 	buf_release(&drop);
-	return r->models && r->calls && !r->past;
+	return (r->models || r->graphs) && r->calls && !r->past;
+}
+
+void live_models(const struct live_result *r, struct buf *b)
+{
+	if (r->models || !r->graphs)
+		buf_addf(b, "%u model%s", r->models, plural(r->models));
+	if (r->graphs)
+		buf_addf(b, "%s%u graph%s of torch.compile", r->models ? ", " : "", r->graphs, plural(r->graphs));
 }
 
 void live_result_release(struct live_result *r)

@@ -19,6 +19,9 @@
  *
  * The library is $PT2_PROBE, else ../lib/pt2utils/libpt2probe.so from the program's own folder.
  *
+ * Graphs of torch.compile in Python programs (libprobe/jit.h): share/jit lies in the private folder, and that is put in front of
+ * PYTHONPATH. python -I, -S and -E, and programs that clear their environment, escape.
+ *
  * Not watched, and said in r.unseen where the command itself is such a file: static programs and setuid ones (the
  * loader ignores LD_PRELOAD), programs for another machine or C library.
  *
@@ -74,6 +77,8 @@ struct live_result {
 	struct child_result command;
 	pid_t pid; /* it had */
 	uint32_t models;
+	uint32_t graphs;     /* of torch.compile, that run without a package */
+	uint32_t unnumbered; /* of them: without a call log one is told for each process, and its calls are not counted */
 	uint64_t calls, mismatched, unchecked, failed;
 	uint64_t past;             /* Runs that were entered unseen (event.h), not in calls */
 	uint32_t without_contract; /* models */
@@ -86,6 +91,8 @@ int live_run(const struct live_options *o, char *const *command, struct live_res
 void live_result_release(struct live_result *r);
 /* Was a model called, and every Run seen? False: why says what is missing (nothing of it where why is NULL), without a newline. */
 bool live_watched(const struct live_result *r, struct buf *why);
+/* "2 models", "3 graphs of torch.compile", or both. */
+void live_models(const struct live_result *r, struct buf *b);
 
 /* Reads a line of the event log. False when it is no event; `path` is left empty. Uses the tape, which must live on. */
 bool live_event_parse(struct live_event *ev, struct json_tape *t, struct slice line);

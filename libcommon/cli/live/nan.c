@@ -95,6 +95,7 @@ static void copy_call(struct nan *n, struct nan_call *to, const struct nan_call 
 {
 	*to = *from;
 	copy_text(&n->arena, &to->c.model);
+	copy_text(&n->arena, &to->c.text);
 	copy_text(&n->arena, &to->c.name);
 	copy_text(&n->arena, &to->c.nodes);
 	copy_text(&n->arena, &to->c.aten);

@@ -1,4 +1,5 @@
 /* A model that runs here, or a command: under the probe, with a call log. */
+#include "io/mapfile.h"
 #include "live/watch_part.h"
 
 #include <sys/stat.h>
@@ -11,6 +12,34 @@ struct watch_answer {
 	uint64_t dev, ino;
 	struct buf json, kernels;
 };
+
+int watch_only(struct calls_config *c, const char *graph, const char *step, struct err *err)
+{
+	unsigned long long first = 0, last = 0;
+	char *end;
+	c->first_run = 0;
+	c->last_run = UINT32_MAX;
+	if (graph && (!*graph || strlen(graph) >= sizeof(c->graph)))
+		return err_set(err, EXIT_USAGE, "--graph: '%s' is no name of a graph, such as 3_backward or '*_backward'", graph);
+	if (graph)
+		snprintf(c->graph, sizeof(c->graph), "%s", graph);
+	if (!step)
+		return 0;
+	first = last = strtoull(step, &end, 10);
+	bool ok = *step >= '0' && *step <= '9';
+	if (ok && !strncmp(end, "..", 2)) {
+		const char *to = end + 2;
+		last = *to ? strtoull(to, &end, 10) : UINT32_MAX;
+		ok = !*to || (*to >= '0' && *to <= '9' && !*end);
+	} else {
+		ok &= !*end;
+	}
+	if (!ok || first > last || first >= UINT32_MAX)
+		return err_set(err, EXIT_USAGE, "--step: '%s' is no range of runs from 0 on: 3, 3..5 or 3..", step);
+	c->first_run = (uint32_t)first;
+	c->last_run = last < UINT32_MAX ? (uint32_t)last : UINT32_MAX;
+	return 0;
+}
 
 /* ---- contracts ---- */
 
@@ -70,17 +99,56 @@ static void take_contract(struct watch *w, struct watch_model *m)
 
 /* ---- events ---- */
 
+/* The contract of a graph of torch.compile is a file of its process's. */
+static void take_table(struct watch_model *m, const char *path)
+{
+	struct mapfile f;
+	struct err err;
+	struct json_tape t = {0};
+	uint32_t root;
+	if (mapfile_open(&f, path, &err) < 0) {
+		m->why = xstrdup(err.text);
+		return;
+	}
+	const struct slice text = f.bytes;
+	if (text.n > LIVE_MAX_CONTRACT || contract_from_json(&m->contract, text, &err) < 0) {
+		contract_release(&m->contract);
+		m->contract = (struct contract){0};
+		m->why = xstrdup(text.n > LIVE_MAX_CONTRACT ? "its contract is too large" : err.text);
+	} else {
+		m->has_contract = true;
+		watch_model_index(m);
+		json_tape_text(&t, text.p, text.n);
+		if (json_parse(&t, 0, text.n, &root) == 0) {
+			const uint32_t at = json_get(&t, root, "kernels");
+			const struct slice kernels = at == NONE ? SLICE("") : json_raw(&t, at);
+			m->own_kernels = xstrndup(kernels.p, kernels.n);
+			m->kernels = slice_of(m->own_kernels, kernels.n);
+		}
+		json_tape_release(&t);
+	}
+	mapfile_close(&f);
+}
+
 static void add_model(struct watch *w, const struct live_event *ev)
 {
 	if (ev->model == LIVE_NO_MODEL || model_of(w, ev->model))
 		return;
+	char *graph = json_strdup(ev->tape, ev->root, "graph"), *table = json_strdup(ev->tape, ev->root, "table");
+	const bool jit = graph && *graph;
 	GROW(w->model, w->n_models, w->cap_models, 1);
-	w->model[w->n_models++] = (struct watch_model){
+	struct watch_model *m = &w->model[w->n_models++];
+	*m = (struct watch_model){
 	    .id = ev->model,
-	    .path = w->o->model ? xstrdup(w->o->model) : xstrndup(ev->path.p, ev->path.n),
+	    .path = jit ? xstrdup(graph) : w->o->model ? xstrdup(w->o->model) : xstrndup(ev->path.p, ev->path.n),
+	    .text = jit ? xstrndup(ev->path.p, ev->path.n) : NULL,
 	    .dev = live_event_number(ev, "dev"),
 	    .ino = live_event_number(ev, "ino"),
 	};
+	if (jit && table && *table)
+		take_table(m, table);
+	free(graph);
+	free(table);
 }
 
 static void add_aside(struct watch *w, const struct live_event *ev)
@@ -247,6 +315,8 @@ void watch_release(struct watch *w)
 		intern_release(&m->names);
 		free(m->value);
 		free(m->path);
+		free(m->text);
+		free(m->own_kernels);
 		free(m->why);
 	}
 	free(w->model);

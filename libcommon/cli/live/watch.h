@@ -46,7 +46,8 @@ struct watch_options {
 
 struct watch_model {
 	uint32_t id;              /* as in event.h */
-	char *path;               /* the package that was given, or the library as the process knows it */
+	char *path;               /* the package that was given, or the library as the process knows it; "3_backward" of a graph */
+	char *text;               /* of a graph of torch.compile: its generated Python; NULL: a package */
 	struct contract contract; /* n_inputs, n_calls 0 when there is none */
 	bool has_contract;
 	char *why;            /* there is none, or calls could not be watched: the last reason; NULL */
@@ -54,6 +55,7 @@ struct watch_model {
 	struct intern names;  /* of contract.value */
 	uint32_t *value;      /* the first value of each name */
 	struct slice kernels; /* the text of kernel_information.json; empty */
+	char *own_kernels;    /* where that is the model's own; NULL */
 };
 
 struct watch_value {
@@ -138,6 +140,11 @@ enum watch_fate {
 	WATCH_GONE,   /* it has ended, and only its parent was told how */
 };
 enum watch_fate watch_fate(const struct watch *w, uint32_t pid, struct child_result *how);
+/* The file that the lines of its calls are of: of a graph of torch.compile its generated Python; empty: wrapper.cpp. */
+static inline struct slice watch_text(const struct watch_call *c) { return slice_str(c->model && c->model->text ? c->model->text : ""); }
+/* --graph and --step (either may be NULL): only these graphs of torch.compile, only these runs of each model or graph: "3", "3..5",
+ * "3..". EXIT_USAGE. */
+int watch_only(struct calls_config *c, const char *graph, const char *step, struct err *err);
 /* The exit status for this many findings; error_exitcode -1: not given. 128 and the signal when one has killed the command, or has
  * asked the tool to end while it ran a model. */
 int watch_status(const struct watch *w, size_t findings, int error_exitcode);

@@ -11,6 +11,8 @@
  *                 hexadecimal). Such a process may use no socket
  *     counters    struct live_counters, mapped shared by all processes: how often each model was called. It is right
  *                 whatever happens to the process (SIGKILL, _exit, exec).
+ *     graph.PID.MODEL  of a graph of torch.compile: its contract, which the process makes of the generated text, as JSON (contract.h)
+ *                 with one member more, "kernels", as in kernel_information.json
  *     calls, names  only when kernels and ops are watched: the call log (calls.h)
  *
  * Every event is an object with: "ev" (its kind), "t" (seconds since 1970), "pid", "tid" and, but for those of the
@@ -18,6 +20,8 @@
  * counters. A process that is forked goes on with its parent's numbers. Kinds and their other members:
  *
  *     model-seen     path (as the process knows it), dev, ino, entries: the entry points that are watched
+ *                    Of a graph of torch.compile: path (the generated text), graph ("3_backward"), table (the file graph.PID.MODEL);
+ *                    where calls are not watched without a model, once a process
  *     contract       inputs: how many it has; unknown: inputs whose checks are not complete
  *     no-contract    text: why. Calls of this model are counted, not checked
  *     call-mismatch  call (how many calls there had been), entry, failed (--fail: the model did not run), repeat: the
@@ -79,6 +83,8 @@ enum live_env { LIVE_ENV(LIVE_ENUM) LIVE_ENVS };
 #define LIVE_FILE_SOCKET "socket"
 #define LIVE_FILE_COUNTERS "counters"
 #define LIVE_FILE_CONTRACT "contract.%llx.%llx"
+#define LIVE_FILE_TABLE "graph.%u.%u" /* process, model */
+#define LIVE_FOLDER_JIT "jit"          /* what is put in front of Python programs: share/jit */
 
 #define LIVE_MAX_LINE (256u << 10)    /* bytes of one event; longer ones lose their findings */
 #define LIVE_MAX_CONTRACT (64u << 20) /* bytes of an answer */

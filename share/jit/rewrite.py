@@ -1,0 +1,749 @@
+"""The generated Python of a graph of torch.compile: its calls of kernels and operators, and the same text with each going through
+_pt2_call (libprobe/jit.h).
+
+    table = Table(text, path)                 # reads it: table.sites, table.contract(), table.kernels()
+    code = table.compile(first)               # the module, its calls numbered from `first` on
+
+What is read is what torch/_inductor/codegen/wrapper.py of torch 2.13 and 2.15 writes; who reads this needs a text beside it. Only calls
+that are known to be such are rewritten, inside the functions that run; line numbers stay. What is not understood stays as it is: a
+contract says so in a note. Used by sitecustomize.py in the program's process, and by itself, without torch:
+
+    python3 rewrite.py TEXT                   # prints the contract and the text as it is run, for the tests
+"""
+import ast
+import re
+
+# Their results are garbage by design, or no tensor's contents.
+UNLOOKED = {"empty", "empty_like", "empty_strided", "new_empty", "new_empty_strided", "_alloc_from_pool", "empty_permuted", "resize_"}
+NOT_RUN = ("benchmark", "get_args", "__init__", "recursively_apply_fns")
+MAKERS = ("empty_strided",)
+# Names of the generated text for a part of torch.ops.
+ROOTS = {"aten": "aten", "inductor_ops": "inductor", "_quantized": "_quantized"}
+
+PARAMETER = re.compile(r"(const\s+)?[\w:<>]+\s*(\*?)(?:\s*__restrict__)?\s*(?:const\s+)?(\*?)\s*(\w+)\s*$")
+CPP = re.compile(r'extern "C"[^(]*?\b(?:void|int)\s+(\w+)\s*\(([^)]*)\)', re.S)
+COMMENT = re.compile(r"#\s*Topologically Sorted Source Nodes: \[(.*?)\], Original ATen: \[(.*?)\]")
+
+
+def dotted(node):
+    """"extern_kernels.mm" of its AST; None."""
+    parts = []
+    while isinstance(node, ast.Attribute):
+        parts.append(node.attr)
+        node = node.value
+    if not isinstance(node, ast.Name):
+        return None
+    return ".".join([node.id] + parts[::-1])
+
+
+def roles_of_cpp(source):
+    """Of each parameter of a generated C++ kernel: "in", "out", "inout", "scalar". None when it cannot be read."""
+    found = CPP.search(source)
+    if not found:
+        return None
+    roles = []
+    for text in found.group(2).split(","):
+        m = PARAMETER.match(text.strip())
+        if not m:
+            return None
+        const, star, star2, name = m.groups()
+        if not (star or star2):
+            roles.append("scalar")
+        elif const:
+            roles.append("in")
+        else:
+            roles.append("out" if name.startswith("out_ptr") else "inout")
+    return roles
+
+
+def roles_of_triton(source, name):
+    """The same of a Triton kernel: by its parameters' names, and 'mutated_arg_names' of its decorator."""
+    found = re.search(r"^def \w+\(([^)]*)\)", source, re.M)
+    if not found:
+        return None
+    mutated = re.search(r"'mutated_arg_names': \[([^\]]*)\]", source)
+    mutated = re.findall(r"'(\w+)'", mutated.group(1)) if mutated else []
+    signature = re.search(r"'signature': \{([^}]*)\}", source)
+    pointer = dict(re.findall(r"'(\w+)': '(\*?)", signature.group(1))) if signature else {}
+    roles = []
+    for text in found.group(1).split(","):
+        p = text.split(":")[0].split("=")[0].strip()
+        if not p:
+            continue
+        if "constexpr" in text or not pointer.get(p, "*" if "ptr" in p else ""):
+            roles.append("scalar")
+        elif p.startswith("in_out_ptr"):
+            roles.append("inout")
+        elif p.startswith("out_ptr"):
+            roles.append("out")
+        else:
+            roles.append("inout" if p in mutated else "in")
+    return roles
+
+
+class Site:
+    """A call. args: (role, root name or None, text), results behind `given`."""
+
+    def __init__(self, name, kind, line):
+        self.name, self.kind, self.line = name, kind, line
+        self.nodes = self.aten = ""
+        self.args, self.given, self.self_first = [], 0, False
+        self.operator = None  # "aten.sort.stable": its schema is asked for when torch is there
+
+
+class Table:
+    def __init__(self, text, path=""):
+        self.path = path
+        self.tree = ast.parse(text, path or "<text>")
+        self.line = text.split("\n")
+        aot = re.match(r"# AOT ID: \['([^']*)'\]", text)
+        self.graph = aot.group(1) if aot else re.sub(r"\.py$", "", path.rsplit("/", 1)[-1])
+        self.roles, self.known = {}, set()
+        self.inputs, self.outputs, self.notes = [], [], []
+        self.values, self.storages = {}, 0  # name -> [kind, index, storage]
+        self.sites, self.call = [], {}
+        self.elements = {}  # "buf5" -> {0: "buf6"}: parts of what a call gave
+        self._kernels()
+        self._functions()
+        self._comments()
+
+    # ---- the module ----
+
+    def _kernels(self):
+        for s in self.tree.body:
+            if not (isinstance(s, ast.Assign) and len(s.targets) == 1 and isinstance(s.targets[0], ast.Name)):
+                continue
+            name, made = s.targets[0].id, s.value
+            maker = dotted(made.func) if isinstance(made, ast.Call) else None
+            if not maker or not maker.startswith("async_compile."):
+                continue
+            texts = [a.value for a in made.args if isinstance(a, ast.Constant) and isinstance(a.value, str)]
+            source = max(texts, key=len) if texts else ""
+            roles = roles_of_triton(source, name) if "triton" in maker else roles_of_cpp(source)
+            self.known.add(name)
+            self.roles[name] = roles
+
+    def _functions(self):
+        for node in ast.walk(self.tree):
+            if isinstance(node, ast.FunctionDef) and not node.name.startswith(NOT_RUN):
+                self._block(node.body, node.name == "call")
+        # Parts of results have names of their own: what comes out is called by these.
+        for site in self.sites:
+            root = getattr(site, "gives", None)
+            if not root:
+                continue
+            part = self.elements.get(root)
+            for i in range(max(part) + 1 if part else 1):
+                name = part.get(i) if part else root
+                site.args.append(("out", name, name or "%s[%d]" % (root, i)))
+
+    def _block(self, body, main):
+        for s in body:
+            if isinstance(s, (ast.If, ast.While, ast.For)):
+                self._uses(s.test if hasattr(s, "test") else s.iter)
+                self._block(s.body, main)
+                self._block(s.orelse, main)
+            elif isinstance(s, ast.With):
+                self._block(s.body, main)
+            elif isinstance(s, ast.Return):
+                self._return(s, main)
+            elif isinstance(s, ast.Assign) and len(s.targets) == 1:
+                self._assign(s.targets[0], s.value, main)
+            elif isinstance(s, ast.Expr):
+                self._sites(s.value)
+            elif not isinstance(s, (ast.Delete, ast.Pass, ast.Global)):
+                self._uses(s)
+
+    def _value(self, name, kind="buffer", index=None, storage=None):
+        if name not in self.values:
+            self.values[name] = [kind, index, storage]
+        return name
+
+    def _buffer(self, name):
+        if name not in self.values:
+            self.values[name] = ["buffer", None, self.storages]
+            self.storages += 1
+
+    def _assign(self, target, value, main):
+        if isinstance(target, ast.Tuple) and isinstance(value, ast.Name) and value.id == "args":
+            self._take_inputs([t.id for t in target.elts if isinstance(t, ast.Name)], main)
+            return
+        name = target.id if isinstance(target, ast.Name) else None
+        if name is None:
+            self._sites(value)
+            self._uses(value)
+            return
+        if isinstance(value, ast.Subscript) and isinstance(value.value, ast.Name):
+            self._part(name, value, main)
+        elif isinstance(value, ast.Name):
+            self._alias(name, value.id)
+        elif isinstance(value, ast.Call):
+            self._called(name, value)
+        else:
+            self._uses(value)
+
+    def _take_inputs(self, names, main):
+        for i, name in enumerate(names):
+            if main:
+                self.inputs.append(name)
+            self.values[name] = ["input", i, None] if main else ["buffer", None, None]
+
+    def _part(self, name, value, main):
+        root, index = value.value.id, value.slice
+        if root == "args" and isinstance(index, ast.Constant):
+            self._take_inputs([name], main)
+        elif isinstance(index, ast.Constant) and isinstance(index.value, int) and index.value >= 0:
+            self.elements.setdefault(root, {})[index.value] = name
+            self._value(name)
+        else:
+            self._alias(name, root)
+
+    def _alias(self, name, root):
+        if root in self.values:
+            if self.values[root][0] == "buffer" and self.values[root][2] is None:
+                self.values[root][2] = self.storages
+                self.storages += 1
+            self.values[name] = list(self.values[root])
+
+    def _called(self, name, call):
+        callee = dotted(call.func) or ""
+        last = callee.rsplit(".", 1)[-1]
+        if last.startswith(MAKERS) or last in ("alloc_from_pool", "_alloc_from_pool"):
+            self._buffer(name)
+        elif last in ("reinterpret_tensor", "_reinterpret_tensor", "as_strided") and call.args and self._root(call.args[0]):
+            self._alias(name, self._root(call.args[0]))
+        else:
+            site = self._sites(call)
+            if site:
+                site.gives = name
+            else:
+                self._uses(call)
+            self._value(name)
+
+    def _return(self, s, main):
+        self._sites(s.value)
+        items = s.value.elts if isinstance(s.value, (ast.Tuple, ast.List)) else [s.value] if s.value else []
+        for item in items if main else []:
+            none = isinstance(item, ast.Constant) and item.value is None
+            self.outputs.append((None if none else self._root(item), none))
+        if not main:
+            self._uses(s.value)
+
+    # ---- calls ----
+
+    def _root(self, node):
+        """The buffer that an argument is, or is a view of."""
+        while True:
+            if isinstance(node, ast.Name):
+                return node.id
+            if isinstance(node, ast.Call) and node.args and "reinterpret_tensor" in (dotted(node.func) or ""):
+                node = node.args[0]
+            else:
+                return None
+
+    def _what(self, call):
+        """(name, kind, roles, operator, self) of a call that is looked at; None."""
+        callee = dotted(call.func)
+        if callee is None:
+            return None
+        parts = callee.split(".")
+        if parts[0] in self.known:
+            if len(parts) == 1 or (len(parts) == 2 and parts[1] == "run"):
+                return parts[0], "kernel", self.roles[parts[0]], None, False
+            return None
+        operator = None
+        if parts[:2] == ["torch", "ops"]:
+            operator = ".".join(parts[2:])
+        elif parts[0] in ROOTS:
+            operator = ".".join([ROOTS[parts[0]]] + parts[1:])
+        if operator:
+            words = operator.split(".")
+            if len(words) < 2 or words[1] in UNLOOKED or words[0] == "higher_order":
+                return None
+            return callee, "op", None, operator, False
+        if parts[0] == "extern_kernels" and len(parts) == 2:
+            return callee, "op", None, None, False
+        if len(parts) == 2 and parts[1] in ("copy_", "fill_", "zero_", "set_") and parts[0] in self.values:
+            return callee, "op", "method", None, True
+        return None
+
+    def _sites(self, node):
+        """All calls in an expression, those inside of others first; the outermost is returned."""
+        if node is None:
+            return None
+        outer = None
+        for call in [n for n in ast.walk(node) if isinstance(n, ast.Call)][::-1]:
+            what = self._what(call)
+            if not what or any(isinstance(a, ast.Starred) for a in call.args) or any(k.arg is None for k in call.keywords):
+                continue
+            site = self._site(call, what)
+            outer = site if call is node else outer
+        return outer
+
+    def _site(self, call, what):
+        name, kind, roles, operator, method = what
+        site = Site(name, kind, call.lineno)
+        site.operator, site.self_first = operator, method
+        if method:
+            site.args.append(("inout" if name.endswith("set_") else "out", call.func.value.id, call.func.value.id))
+        place = 0
+        for node in call.args:
+            for leaf in self._leaves(node):
+                role = roles[place] if kind == "kernel" and roles and place < len(roles) else "in"
+                self._argument(site, leaf, role, place, None)
+            place += 1
+        for keyword in call.keywords:
+            for leaf in self._leaves(keyword.value):
+                self._argument(site, leaf, "out" if keyword.arg == "out" else "in", None, keyword.arg)
+        if kind == "kernel" and roles is None:
+            site.args = [("inout" if r else "scalar", r, t) for _, r, t, *_ in site.args]
+        # aten.relu_, and whatever returns nothing: what it is given is changed. Corrected by its schema.
+        bare = name.rsplit(".", 1)[-1] if not operator else operator.split(".")[1]
+        if kind == "op" and not method and bare.endswith("_") and not bare.endswith("__"):
+            first = next((i for i, a in enumerate(site.args) if a[1]), None)
+            if first is not None:
+                site.args[first] = ("inout",) + tuple(site.args[first][1:])
+        site.given = len(site.args)
+        self.sites.append(site)
+        self.call[id(call)] = len(self.sites) - 1
+        return site
+
+    def _leaves(self, node):
+        if isinstance(node, (ast.List, ast.Tuple)):
+            for e in node.elts:
+                yield from self._leaves(e)
+        else:
+            yield node
+
+    def _argument(self, site, leaf, role, place, keyword):
+        root = self._root(leaf)
+        if root in ("None", "True", "False") or (root and root not in self.values and not re.match(r"_frozen_param|constant|_tensor_constant", root)):
+            root = None
+        elif root and root not in self.values:
+            self.values[root] = ["constant", root, None]
+        text = ast.unparse(leaf)
+        site.args.append((role if root and role != "scalar" else "scalar", root, text, place, keyword))
+
+    def _uses(self, node):
+        """A statement that reads buffers in a way that is no call: then nobody can say that a buffer is read by no one else."""
+        if node is None or self.notes:
+            return
+        for n in ast.walk(node):
+            if isinstance(n, ast.Name) and n.id in self.values and n.id not in self.inputs:
+                self.notes.append("line %d reads %s in a way that is no call of a kernel or operator" % (node.lineno, n.id))
+                return
+
+    def _comments(self):
+        last = 0
+        for site in sorted(self.sites, key=lambda s: s.line):
+            for i in range(site.line - 1, last, -1):
+                m = COMMENT.search(self.line[i - 1])
+                if m:
+                    site.nodes, site.aten = m.group(1), m.group(2)
+                    break
+            last = site.line
+
+    # ---- what comes of it ----
+
+    def compile(self, first, graph):
+        table = self
+
+        class Through(ast.NodeTransformer):
+            def visit_Call(self, node):
+                number = table.call.get(id(node))
+                self.generic_visit(node)
+                if number is None:
+                    return node
+                new = ast.Call(ast.Name("_pt2_call", ast.Load()), [ast.Constant(first + number), node.func] + node.args, node.keywords)
+                return ast.fix_missing_locations(ast.copy_location(new, node))
+
+        tree = Through().visit(self.tree)
+        for i, s in enumerate(tree.body):
+            defines = isinstance(s, ast.FunctionDef) and s.name == "call"
+            assigns = isinstance(s, ast.Assign) and isinstance(s.targets[0], ast.Name) and s.targets[0].id == "call"
+            if defines or assigns:
+                wrap = ast.parse("call = _pt2_graph(%d, call)" % graph).body[0]
+                for n in ast.walk(wrap):
+                    if hasattr(n, "lineno"):
+                        n.lineno = n.end_lineno = s.end_lineno
+                        n.col_offset = n.end_col_offset = 0
+                tree.body.insert(i + 1, wrap)
+                return compile(tree, self.path, "exec", dont_inherit=True)
+        return None
+
+    def left_out(self):
+        """Calls of generated kernels that are no sites: a text that is not known."""
+        names = {s.name for s in self.sites}
+        return sorted(k for k in self.known if k not in names)
+
+    def contract(self, names=None, schema=None):
+        """contract.h's JSON. names: of inputs, (path, is a weight) by place; schema: of an operator, by argument whether it is written."""
+        names = names or {}
+        order, number = [], {}
+        for name in self.values:
+            number[name] = len(order)
+            order.append(name)
+        constants, values = [], []
+        for name in order:
+            kind, index, storage = self.values[name]
+            if kind == "input" and index in names and names[index][1]:
+                kind, index = "constant", self._constant(constants, self.inputs[index], names[index][0])
+            elif kind == "constant":
+                index = self._constant(constants, name, "")
+            values.append({"name": name, "kind": kind, "index": index if kind != "buffer" else None,
+                           "storage": storage if kind == "buffer" else None, "dtype": None, "device": None, "sizes": None, "strides": None})
+        calls = []
+        for s in self.sites:
+            args = self._by_schema(s, schema(s.operator)) if schema and s.operator else s.args
+            calls.append({"kind": s.kind, "name": s.name, "line": s.line, "source_nodes": s.nodes, "original_aten": s.aten,
+                          "args": [{"role": a[0], "value": number.get(a[1]) if a[1] else None, "text": a[2]} for a in args]})
+        inputs = [{"index": i, "name": n, "path": names.get(i, ("", 0))[0], "dtype": None, "device": None, "rank": None, "dims": [],
+                   "asserted": None, "alignment": None, "used": True} for i, n in enumerate(self.inputs)]
+        outputs = [{"index": i, "name": n or "", "path": "", "dtype": None, "device": None, "sizes": None, "strides": None,
+                    "value": number.get(n), "none": none} for i, (n, none) in enumerate(self.outputs)]
+        return {"schema": "pt2utils.contract/1", "source": "text", "model": self.graph, "device": None, "weight_bytes": 0, "inputs": inputs,
+                "symbols": [], "outputs": outputs, "constants": constants, "values": values,
+                "storages": [{"bytes": None, "born": 0, "dies": len(calls)}] * self.storages, "calls": calls, "in_spec": "",
+                "out_spec": "", "notes": self.notes, "unread": 0, "unread_checks": 0}
+
+    @staticmethod
+    def _constant(constants, name, fqn):
+        for i, c in enumerate(constants):
+            if c["name"] == name:
+                return i
+        constants.append({"name": name, "fqn": fqn, "dtype": None, "device": None, "sizes": [], "strides": [], "bytes": 0, "offset": 0,
+                          "type": "parameter" if fqn else "unknown", "folded": False})
+        return len(constants) - 1
+
+    @staticmethod
+    def _by_schema(site, written):
+        """Which arguments an operator writes, by its schema: {place or name: it is written}. None: not known."""
+        if written is None:
+            return site.args
+        args = []
+        for i, a in enumerate(site.args):
+            if i >= site.given or not a[1] or a[0] == "scalar":
+                args.append(a)
+                continue
+            key = a[4] if a[4] is not None else a[3]
+            args.append((("out" if a[0] == "out" else "inout") if written.get(key) else "in",) + tuple(a[1:]))
+        return args
+
+    def kernels(self, linemap):
+        """As kernel_information.json: the Python stacks of each call. linemap: (lines, stacks), as PyCodeCache has it."""
+        lines, stacks = linemap if linemap and len(linemap) == 2 else ((), ())
+        of, last = {}, 0
+        for s in sorted(self.sites, key=lambda s: s.line):
+            known = [(n, t) for n, t in zip(lines, stacks) if n <= s.line and isinstance(t, str)]
+            # An entry holds until the next: one without an own has that of the call before it.
+            of[id(s)] = list(dict.fromkeys(t for n, t in known if n > last)) or [t for _, t in known[-1:]]
+            last = s.line
+        return {"%s:%d" % (s.name, i + 1): {"stack_traces": of[id(s)], "post_grad_nodes": [], "pre_grad_nodes": []}
+                for i, s in enumerate(self.sites)}
+
+
+# ---- in the program's process ----
+
+
+class _State:
+    library = None
+    wants = 0
+    first = 0  # the next number of a call
+    tables = {}  # the number of a graph -> (table, first), until it is armed
+    built = {}  # id of what _pt2_graph gave -> (that, the number of the graph)
+    names = {}  # "0" of "0_forward" -> {place: (path, is a weight)}
+    pending = None
+    started = None  # None: not yet; "": done; else why not
+    said = set()
+    seen = False
+
+
+ON, CALLS = 1 << 31, 1 << 30
+CALLS_ONLY_NAMES = 1  # enum calls_want
+
+
+def _library():
+    import ctypes
+
+    if _State.library is None:
+        lib = ctypes.PyDLL(None)
+        lib.pt2_jit_wants.restype = ctypes.c_uint32
+        lib.pt2_jit_start.restype = lib.pt2_jit_arm.restype = ctypes.c_char_p
+        lib.pt2_jit_start.argtypes = [ctypes.c_void_p, ctypes.c_uint64, ctypes.c_void_p, ctypes.c_uint64, ctypes.py_object]
+        lib.pt2_jit_call.restype = lib.pt2_jit_graph.restype = ctypes.py_object
+        lib.pt2_jit_graph.argtypes = [ctypes.c_uint32, ctypes.py_object]
+        _State.library, _State.wants = lib, lib.pt2_jit_wants()
+    return _State.library
+
+
+def _aside(text):
+    if text not in _State.said and len(_State.said) < 16:
+        _State.said.add(text)
+        _library().pt2_jit_aside(text.encode("utf-8", "replace")[:900])
+
+
+def _failed(what, e):
+    _aside("%s is not watched, and runs as it is: %s: %s" % (what, type(e).__name__, e))
+
+
+def _compile(source, filename, mode="exec", *args, **kwargs):
+    """In place of compile() in torch/_inductor/runtime/compile_tasks.py."""
+    try:
+        if mode == "exec" and isinstance(source, str) and "async_compile" in source:
+            code = _watched(source, filename)
+            if code is not None:
+                return code
+    except Exception as e:
+        _failed("'%s'" % filename, e)
+    return compile(source, filename, mode, *args, **kwargs)
+
+
+def _watched(source, path):
+    import builtins
+
+    lib = _library()
+    if not _State.wants & ON:
+        return None
+    table = Table(source, path)
+    if not _State.wants & CALLS:
+        if not _State.seen:
+            _State.seen = True
+            lib.pt2_jit_seen(table.graph.encode(), path.encode())
+        return None
+    if "cpp_wrapper_src" in source:  # its kernels are called by its library, which libprobe sees
+        return None
+    graph = len(_State.tables)
+    first = _State.first
+    code = table.compile(first, graph)
+    if code is None:
+        return None
+    if not hasattr(builtins, "_pt2_call"):
+        builtins._pt2_call = lib.pt2_jit_call()
+        builtins._pt2_graph = _graph
+    id_ = table.graph.split("_")[0]
+    if _State.pending is not None and (not table.graph.endswith("backward") or id_ not in _State.names):
+        _State.names[id_] = _State.pending
+    _State.first += len(table.sites)
+    _State.tables[graph] = (table, first)
+    if table.left_out():
+        _aside("'%s': calls of %s are not understood, and not watched" % (path, ", ".join(table.left_out()[:4])))
+    return code
+
+
+def _graph(number, call):
+    made = _library().pt2_jit_graph(number, call)
+    _State.built[id(made)] = (made, number)
+    return made
+
+
+def _types():
+    import torch
+
+    tensor = torch._C.TensorBase
+    plain = (torch.Tensor, torch.nn.Parameter)
+    dispatch = torch.Tensor.__torch_dispatch__
+
+    def classify(t):
+        if t is list or t is tuple:
+            return 2 if t is list else 3
+        if not issubclass(t, tensor):
+            return 3 if issubclass(t, tuple) else 2 if issubclass(t, list) else 0
+        return int(t in plain or t.__torch_dispatch__ is dispatch)
+
+    return classify
+
+
+def _start():
+    import sysconfig
+
+    import torch
+
+    if _State.started is not None:
+        return _State.started
+    a, b = torch.empty(0), torch.empty(0)
+    release = tuple(int(n) for n in torch.__version__.split("+")[0].split(".")[:2])
+    if release < (2, 6):
+        why = "torch before 2.6 (this is %s)" % torch.__version__
+    elif sysconfig.get_config_var("Py_GIL_DISABLED"):
+        why = "a Python without its global lock"
+    else:
+        why = _library().pt2_jit_start(id(a), a._cdata, id(b), b._cdata, _types())
+        why = why.decode() if why else ""
+    _State.started = why
+    if why:
+        _aside("graphs of torch.compile are not watched: %s" % why)
+    return why
+
+
+def _schema(operator):
+    """{place or name: it is written} of aten.sort.stable; None."""
+    import torch
+
+    o = torch.ops
+    for part in operator.split("."):
+        o = getattr(o, part)
+    if not hasattr(o, "_schema"):
+        overloads = [getattr(o, n) for n in o.overloads()]
+        if len(overloads) != 1:
+            o = getattr(o, "default", overloads[0] if overloads else None)
+        else:
+            o = overloads[0]
+    written = {}
+    for i, a in enumerate(o._schema.arguments):
+        is_written = bool(a.alias_info and a.alias_info.is_write)
+        written[a.name] = is_written
+        written[i] = is_written
+    return written
+
+
+def _schema_or_none(operator):
+    try:
+        return _schema(operator)
+    except Exception:
+        return None
+
+
+def _arm(callable_):
+    """This is what the program runs."""
+    import ctypes
+    import json
+
+    made, number = _State.built.get(id(callable_), (None, None))
+    entry = _State.tables.get(number) if made is callable_ and number is not None else None
+    if not entry or _start():
+        return
+    table, first = entry
+    _State.tables[number] = None
+    import torch._inductor.codecache as codecache
+
+    linemap = codecache.PyCodeCache.linemaps.get(table.path)
+    document = table.contract(_names_of(table), _schema_or_none)
+    document["kernels"] = table.kernels(linemap)
+    text = json.dumps(document).encode()
+    n = len(table.sites)
+    given = (ctypes.c_uint32 * (n + 1))(*[s.given | (0x80000000 if s.self_first else 0) for s in table.sites])
+
+    class JitTable(ctypes.Structure):
+        _fields_ = [("graph", ctypes.c_char_p), ("path", ctypes.c_char_p), ("text", ctypes.c_char_p), ("size", ctypes.c_size_t),
+                    ("given", ctypes.POINTER(ctypes.c_uint32)), ("first", ctypes.c_uint32), ("n", ctypes.c_uint32)]
+
+    t = JitTable(table.graph.encode(), table.path.encode(), text, len(text), given, first, n)
+    why = _library().pt2_jit_arm(ctypes.c_uint32(number), ctypes.byref(t))
+    if why:
+        _aside("graph %s is not watched: %s" % (table.graph, why.decode()))
+
+
+def _arm_quietly(graph):
+    try:
+        _arm(getattr(graph, "current_callable", None))
+    except Exception as e:
+        _failed("a graph", e)
+
+
+def _names_of(table):
+    """What the program calls the graph's inputs: those of the forward graph by place; a backward graph has them under the same name."""
+    known = _State.names.get(table.graph.split("_")[0]) or {}
+    names = {}
+    for i, name in enumerate(table.inputs):
+        m = re.match(r"(primals|arg)_?(\d+)(_1)?$", name)
+        if m and (m.group(1) == "primals" or m.group(3)):
+            place = int(m.group(2)) - (m.group(1) == "primals")
+            if place in known:
+                names[i] = known[place]
+        elif re.match(r"tangents_(\d+)$", name):
+            names[i] = ("the gradient of output %d" % (int(name.split("_")[1]) - 1), False)
+    return names
+
+
+def _source_name(node):
+    """("lin.weight", True) of a placeholder of Dynamo's graph."""
+    source = getattr(node, "_dynamo_source", None)
+    arg = node.meta.get("grapharg")
+    source = source or getattr(arg, "source", None)
+    name = getattr(source, "name", "")
+    name = name() if callable(name) else name
+    if not name:
+        return (node.name, False)
+    weight = "_parameters[" in name or "_buffers[" in name
+    plain = re.sub(r"\._(?:modules|parameters|buffers)\['([^']*)'\]", r".\1", name)
+    plain = re.sub(r"\._modules\[(\d+)\]", r".\1", plain)
+    plain = re.sub(r"^[LG]\['([^']*)'\]", r"\1", plain)
+    if weight and plain.startswith("self."):
+        plain = plain[len("self."):]
+    return (plain, weight)
+
+
+# ---- hooks ----
+
+
+def after_compile_tasks(module):
+    module.compile = _compile
+
+
+def _after(cls, name):
+    original = cls.__dict__[name]
+
+    def run(self, *args, **kwargs):
+        result = original(self, *args, **kwargs)
+        _arm_quietly(self)
+        return result
+
+    run.__name__, run.__qualname__, run.__doc__, run.__wrapped__ = name, original.__qualname__, original.__doc__, original
+    setattr(cls, name, run)
+
+
+def after_output_code(module):
+    if not (_library() and _State.wants & CALLS):
+        return
+    for name in ("__init__", "after_deserialization"):
+        if name in module.CompiledFxGraph.__dict__:
+            _after(module.CompiledFxGraph, name)
+        else:
+            _aside("graphs of torch.compile may not be watched: CompiledFxGraph has no %s" % name)
+    if _State.wants & ~(ON | CALLS) == CALLS_ONLY_NAMES:
+        return  # --profile: with CUDA graphs, as it would run
+
+    def no_graphs(*args, **kwargs):
+        """Values between kernels are looked at: the same kernels, without CUDA graphs."""
+        for a in args:
+            if type(a).__name__ == "BoxedBool":
+                module.BoxedBool.disable(a)
+
+    for name in ("cudagraph_post_compile", "cudagraph_partition_post_compile"):
+        if hasattr(module, name):
+            setattr(module, name, no_graphs)
+
+
+def after_compile_fx(module):
+    if not (_library() and _State.wants & CALLS):
+        return
+    original = module.compile_fx
+
+    def compile_fx(model_, *args, **kwargs):
+        try:
+            _State.pending = {i: _source_name(n) for i, n in enumerate(n for n in model_.graph.nodes if n.op == "placeholder")}
+        except Exception:
+            _State.pending = None
+        return original(model_, *args, **kwargs)
+
+    compile_fx.__wrapped__ = original
+    compile_fx.__doc__ = original.__doc__
+    module.compile_fx = compile_fx
+
+
+def main(path):
+    import json
+
+    with open(path, encoding="utf-8") as f:
+        table = Table(f.read(), path)
+    code = table.compile(0, 0)
+    document = table.contract()
+    document["rewritten"] = ast.unparse(table.tree)
+    document["compiles"] = code is not None
+    print(json.dumps(document, indent=1))
+
+
+if __name__ == "__main__":
+    import sys
+
+    main(sys.argv[1])

@@ -1,0 +1,145 @@
+#!/bin/bash
+# Graphs of plain torch.compile under the live tools, where there is no torch: the real hook, the real rewriting, the real probe in a
+# real Python, over tests/lib/jittorch. With torch: tests/live/jit.t.
+# shellcheck source=tests/lib/tap.sh
+. "$(dirname "$0")/../lib/tap.sh"
+command -v python3 >/dev/null || skip_all "no python3"
+python3 -c 'import ast, sys; sys.exit(not hasattr(ast, "unparse"))' || skip_all "python3 before 3.9"
+python3 -c 'import sysconfig, sys; sys.exit(bool(sysconfig.get_config_var("Py_GIL_DISABLED")))' || skip_all "a Python without its lock"
+
+# ---- the rewriting alone, of recorded texts ----
+
+rewritten() { python3 "$ROOT/share/jit/rewrite.py" "$1" >"$2"; }
+text() { jq -r "$2" "$1"; }
+for f in "$ROOT"/tests/data/jit/*.py; do
+	name=$(basename "$f" .py)
+	rewritten "$f" "$name.json" || fail "$name is read"
+	is "$name: every call of a kernel goes through ours" \
+		"$(text "$name.json" .rewritten | grep -E '^ +([a-z_0-9]+ = )?(cpp_fused|triton_|extern_kernels\.|torch\.ops\.)' | grep -vE 'empty|_alloc_from_pool|= torch\.ops\.[a-z.]+$')" ""
+	is "$name: it compiles" "$(text "$name.json" .compiles)" true
+done
+roles() { text "$1.json" "[.calls[] | .name + \": \" + ([.args[] | select(.role != \"scalar\") | .role + \" \" + .text] | join(\", \"))][$2]"; }
+is "roles of a kernel: by its own declaration" "$(roles training.0_forward 0)" \
+	"extern_kernels.mm: in primals_1, in primals_2, out buf0"
+is "a kernel that works in place on memory that was taken over" "$(roles training.0_backward 0)" \
+	"$(text training.0_backward.json '.calls[0].name'): inout buf0, in tangents_1"
+is "what is taken over from an input is that input" \
+	"$(text training.0_backward.json '[.values[] | select(.name == "buf0") | .kind] | join(",")')" input
+is "nodes and operators of the comment before" "$(text training.0_forward.json '.calls[0].original_aten')" aten.mm
+is "the graph's name" "$(text training.0_backward.json .model)" 0_backward
+is "results of an operator have the names of their parts" "$(text operators.0_inference.json \
+	'[.calls[] | select(.name | test("sort")) | .args[] | select(.role == "out") | .text] | join(" ")')" "$(text operators.0_inference.json \
+	'[.values[].name | select(. == "buf1" or . == "buf2")] | sort | join(" ")')"
+
+# ---- in a process ----
+
+export PYTHONPATH=$ROOT/tests/lib/jittorch JITTORCH_LIBRARY=$BUILD/tests-lib/jittorch.so PYTHONDONTWRITEBYTECODE=1
+cp "$ROOT"/tests/lib/jittorch/{graph,app}.py .
+line=$(grep -n '^        cpp_fused_log_0' graph.py | cut -d: -f1)
+want=$(python3 app.py graph.py 'print(step())')
+run aoti-nanassert --json --log f.json -- python3 app.py graph.py 'print(step())'
+is "the same result" "$(cat out)" "$want"
+is "no NaN: the command's status" "$status" 0
+is "all four calls are seen" "$(jq .calls f.json)" 4
+
+run aoti-nanassert --log f.txt -- python3 app.py graph.py 'step(); step((1.0, -2.0, 3.0))'
+is "a finding" "$status" 1
+like "the kernel, its call, Run and line" "$(cat f.txt)" "NaN made by cpp_fused_log_0 \(call 0 of Run 1, line $line\)"
+like "the graph and its text" "$(cat f.txt)" 'process [0-9]+, graph 3_backward \(graph.py\)'
+like "a weight by its path in the program" "$(cat f.txt)" 'up\.weight \(primals_1\), a weight f32\[3\]: min -2, .*; there \[1\] = -2'
+like "the line of the program" "$(cat f.txt)" '/home/user/model.py:7 in forward: y = torch.log\(w\)'
+like "nodes and ATen" "$(cat f.txt)" 'ATen +aten.log'
+like "counted as what it is" "$(cat f.txt)" '1 graph of torch.compile, 8 calls'
+
+run aoti-nanassert --json --log f.json -- python3 app.py graph.py 'step(g=(1.0, 200.0, 1.0))'
+is "a result of an operator, by its part's name" "$(jq -r '.findings[0] | .kernel, .values[.bad].buffer' f.json | paste -sd' ')" \
+	"torch.ops.test.halves buf5"
+run aoti-nanassert --json --log f.json -- python3 app.py graph.py 'step(g=(float("nan"), 1.0, 1.0))'
+is "a NaN that came in: the gradient" "$(jq -r '.findings[0] | .kind, .values[.cause].path' f.json | paste -sd' ')" "input the gradient of output 0"
+run aoti-nanassert --json --log f.json -- python3 app.py graph.py 'step((float("nan"), 1.0, 1.0))'
+is "... a weight" "$(jq -r '.findings[0] | .kind, .values[.cause].path' f.json | paste -sd' ')" "constant up.weight"
+
+run aoti-nanassert --fail --log f.txt -- python3 app.py graph.py 'step((1.0, -2.0, 3.0))'
+like "--fail: an exception at that very line" "$(cat err)" "line $line, in call"
+like "... that says what" "$(cat err)" 'RuntimeError: .*cpp_fused_log_0 \(call 0, graph.py:[0-9]+\) wrote 1 NaN and 0 infinities into buf0'
+run aoti-nanassert --fail --log f.txt -- python3 app.py graph.py '
+try: step((1.0, -2.0, 3.0))
+except RuntimeError as e: print("caught")
+print(step.__name__)'
+is "... that the program may catch" "$(cat out)" $'caught\nstep'
+
+run aoti-nanassert --graph '*_forward' --json --log f.json -- python3 app.py graph.py 'step((1.0, -2.0, 3.0))'
+is "--graph: not of another" "$(jq .calls f.json)" 0
+run aoti-nanassert --graph 3_backward --step 1..2 --json --log f.json -- python3 app.py graph.py 'for i in range(5): step((1.0, -2.0, 3.0))'
+is "--step: these Runs" "$(jq -c '[.calls, .findings[0].run]' f.json)" "[8,1]"
+run aoti-nanassert --step 3-5 -- true
+is "--step that is none" "$status" 2
+
+run aoti-nanassert --json --log f.json -- python3 app.py graph.py '
+def work(i): step((1.0, -1.0 if i == 2 else 1.0, 1.0))
+ts = [threading.Thread(target=work, args=(i,)) for i in range(4)]
+[t.start() for t in ts]
+[t.join() for t in ts]'
+is "threads are told apart" "$(jq -c '[.calls, .findings[0].kernel, .findings[0].tid != .findings[0].pid]' f.json)" '[16,"cpp_fused_log_0",true]'
+run aoti-nanassert --json --log f.json -- python3 app.py graph.py '
+p = os.fork()
+step((1.0, -1.0, 1.0) if not p else (1.0, 1.0, 1.0))
+print(p) if p else os._exit(0)
+os.wait()'
+is "processes are told apart" "$(jq '.findings[0].pid' f.json)" "$(cat out)"
+
+run aoti-printer --log p.txt -- python3 app.py graph.py 'step()'
+like "values between kernels" "$(cat p.txt)" '^# 3_backward, run 0, call 0: cpp_fused_log_0 \(graph.py:[0-9]+; from y\)'
+run aoti-printer --kernels '*add*' --json --log p.json -- python3 app.py graph.py 'step()'
+is "--kernels" "$(jq -r '[.calls[].kernel] | join(" ")' p.json)" cpp_fused_add_1
+run aoti-printer --profile --json --log p.json -- python3 app.py graph.py 'for i in range(3): step()'
+is "--profile" "$(jq -r '[.. | objects | select(.kernel == "cpp_fused_log_0") | .calls][0]' p.json)" 2
+run aoti-printer -o dump1 -- python3 app.py graph.py 'step()'
+run aoti-printer -o dump2 -- python3 app.py graph.py 'step((1.0, -2.5, 3.0))'
+is "-o: a file for each tensor" "$(jq -r 'select(.kernel == "cpp_fused_log_0") | .source, .model' dump1/calls.jsonl)" $'graph.py\n3_backward'
+run aoti-printer --diff dump1 dump2
+is "--diff of two such" "$status" 1
+like "... names the first" "$(cat out)" cpp_fused_log_0
+run aoti-nanassert dump2
+is "a dump is looked through as any" "$status" 1
+
+# ---- what must not change ----
+
+mkdir user
+echo 'print("mine")' >user/sitecustomize.py
+PYTHONPATH=$TMP/user:$PYTHONPATH run aoti-nanassert -q -- python3 app.py graph.py ''
+is "a sitecustomize of the user's own runs" "$(cat out)" mine
+run aoti-nanassert -q -- python3 -c 'import sys; print([m for m in sys.modules if m.startswith(("torch", "ast", "ctypes", "rewrite"))], [p for p in sys.path if "jit" in p.rsplit("/", 1)[-1]])'
+is "nothing is imported, no folder of ours is in sys.path" "$(cat out)" "[] ['$ROOT/tests/lib/jittorch']"
+sed 's/^        args.clear()/        if True: args.clear()/; s/^async_compile.wait/if 1: async_compile.wait/' graph.py >odd.py
+run aoti-nanassert -q -- python3 app.py odd.py 'print(step())'
+is "a text of another form: the same result" "$(cat out)" "$want"
+sed 's/^call = runner.call/call = runner.call\nbreak_ = 1/; s/cpp_fused_log_0(primals_1, buf0, 3)/(lambda f: f(primals_1, buf0, 3))(cpp_fused_log_0)/' graph.py >left.py
+run aoti-nanassert -- python3 app.py left.py 'print(step())'
+is "... a call that is not understood: the same result" "$(cat out)" "$want"
+like "... and it is said" "$(cat err)" 'calls of cpp_fused_log_0 are not understood, and not watched'
+cp graph.py broken.py
+run aoti-nanassert -- python3 app.py broken.py '
+import builtins
+print(step())
+r = cf._reload_python_module
+open("bad.py", "w").write("async_compile = (")
+try: r("k", "bad.py")
+except RuntimeError as e: print(str(e).splitlines()[0])'
+like "a text that is no Python fails as ever" "$(cat out)" 'Failed to import bad.py'
+JITTORCH_VERSION=2.5.1 run aoti-nanassert -- python3 app.py graph.py 'print(step())'
+is "an old torch: the same result" "$(cat out)" "$want"
+like "... refused by name" "$(cat err)" 'not watched: torch before 2.6 \(this is 2.5.1\)'
+run aoti-nanassert -- python3 app.py graph.py '
+mod = cf._reload_python_module("benchmark", "graph.py")
+mod.call([torch.Tensor(-1.0, 1.0, 1.0), torch.Tensor(1.0, 1.0, 1.0)])'
+like "a module that torch runs for itself (autotuning) is not looked at" "$(cat err)" 'graph.* none was|no compiled model was seen'
+run aoti-nanassert -q -- python3 app.py graph.py 'model.cudagraphs = True; cf.compile_fx(model, "graph.py"); print(step())'
+is "CUDA graphs are taken out while values are looked at" "$(cat out)" "$want"
+run python3 app.py graph.py 'model.cudagraphs = True; cf.compile_fx(model, "graph.py")'
+like "... and only then" "$(cat err)" 'a CUDA graph was made'
+
+run aoti-checkinputs -- python3 app.py graph.py 'step()'
+is "aoti-checkinputs: nothing was checked" "$status" 4
+like "... and which tool answers" "$(cat err)" 'only graphs of torch.compile were seen, .*: aoti-nanassert and aoti-printer look into them'
+done_testing

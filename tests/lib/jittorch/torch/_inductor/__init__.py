@@ -1,0 +1,1 @@
+"""torch._inductor, as much as is needed."""

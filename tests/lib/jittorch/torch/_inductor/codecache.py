@@ -1,0 +1,5 @@
+"""PyCodeCache, as much as is needed."""
+
+
+class PyCodeCache:
+    linemaps = {}
