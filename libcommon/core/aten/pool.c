@@ -199,7 +199,7 @@ static void pool_max(const struct pool *p, window_fn *window, void *arg, struct 
 {
 	struct aten_tensor *out = pool_output(p, p->self->dtype), *indices = pool_output(p, DTYPE_I64);
 	int64_t n = p->in[0] * p->in[1] * p->in[2], at[3];
-	struct max_plane m = {aten_scratch((uint64_t)n, sizeof(uint64_t)), aten_scratch((uint64_t)n, sizeof(double)),
+	struct max_plane m = {aten_scratch_values((uint64_t)n, sizeof(uint64_t)), aten_scratch_values((uint64_t)n, sizeof(double)),
 			      elem_floating(out->dtype) ? UINT64_MAX : 0};
 	struct window w;
 
@@ -228,8 +228,8 @@ static void strided_window(const struct pool *p, int64_t plane, const int64_t *a
 	(void)arg;
 	for (int i = 0; i < 3; i++) {
 		int64_t from = at[i] * p->stride[i] - p->pad[i], to = from + (p->kernel[i] - 1) * p->dilation[i] + 1;
-		while (from < 0)
-			from += p->dilation[i];
+		if (from < 0)
+			from += (p->dilation[i] - 1 - from) / p->dilation[i] * p->dilation[i];
 		w->from[i] = from;
 		w->to[i] = to < p->in[i] ? to : p->in[i];
 		w->step[i] = p->dilation[i];
@@ -382,7 +382,7 @@ static void average_of(const struct pool *p, const struct plane *in, const doubl
 static struct aten_tensor *pool_average(const struct pool *p, const struct average *a)
 {
 	struct aten_tensor *out = pool_output(p, p->self->dtype);
-	double *v = aten_scratch((uint64_t)(p->in[0] * p->in[1] * p->in[2]), sizeof(*v));
+	double *v = aten_scratch_values((uint64_t)(p->in[0] * p->in[1] * p->in[2]), sizeof(*v));
 	struct window w;
 	int64_t at[3];
 

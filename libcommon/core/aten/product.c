@@ -99,14 +99,12 @@ static struct aten_tensor *rows_times(struct aten_tensor *a, struct aten_tensor 
 /* Both have batches, which are broadcast. */
 static struct aten_tensor *batches_times(struct aten_tensor *a, struct aten_tensor *b)
 {
-	int64_t size[ATEN_DIMS], whole[ATEN_DIMS], batch = 1, m = a->size[a->n_dim - 2], k = a->size[a->n_dim - 1],
-						   n = b->size[b->n_dim - 1];
+	int64_t size[ATEN_DIMS], whole[ATEN_DIMS], batch, m = a->size[a->n_dim - 2], k = a->size[a->n_dim - 1], n = b->size[b->n_dim - 1];
 	struct aten_tensor head[2] = {*a, *b};
 	for (int i = 0; i < 2; i++)
 		head[i].n_dim -= 2;
 	int dims = aten_broadcast(&head[0], &head[1], size);
-	for (int i = 0; i < dims; i++)
-		batch *= size[i];
+	batch = size_of_all(dims, size);
 	memcpy(whole, size, sizeof(whole));
 	whole[dims] = m;
 	whole[dims + 1] = k;
