@@ -16,7 +16,7 @@ static const char *const schemas[] = {
 #define FAMILIES(X) \
 	X(view) X(copy) X(unary) X(binary) X(pointwise) X(factory) X(reduce) X(norm) X(turn) X(product) X(recurrent) X(pool) \
 	X(fft) X(spectral) X(resample) X(grid) X(random) X(einsum) X(patches) X(search) X(bag) X(linalg) X(index) X(scatter) \
-	X(scan) X(sort) X(named)
+	X(scan) X(sort) X(named) X(quantized)
 /* clang-format on */
 #define DECLARE(name) extern const struct aten_entry aten_##name##_entries[];
 FAMILIES(DECLARE)
@@ -64,7 +64,7 @@ static const char *schema_of(const char *name)
 
 static struct slice bare_name(struct slice name)
 {
-	static const char *const before[] = {"torch.ops.aten.", "aten.", "aten::"};
+	static const char *const before[] = {"torch.ops.aten.", "aten.", "aten::", "torch.ops."};
 	for (size_t i = 0; i < ARRAY_LEN(before); i++)
 		if (slice_starts(name, before[i])) {
 			name = slice_of(name.p + strlen(before[i]), name.n - strlen(before[i]));

@@ -136,6 +136,32 @@ static void run_gru(struct aten_call *c) { run_recurrent(c, gru_step, false); }
 static void run_rnn_tanh(struct aten_call *c) { run_recurrent(c, tanh_step, false); }
 static void run_rnn_relu(struct aten_call *c) { run_recurrent(c, relu_step, false); }
 
+/* ---- one step: input, hx (lstm_cell: a list of two), w_ih, w_hh, b_ih, b_hh ---- */
+
+static void run_cell(struct aten_call *c, cell_step *step, bool cells)
+{
+	int64_t n = 0;
+	struct aten_tensor *x = call_tensor(c, 0), **states = cells ? call_tensors(c, 1, &n) : NULL, *state = NULL;
+	struct cell k = {
+	    .w_ih = call_tensor(c, 2), .w_hh = call_tensor(c, 3), .b_ih = call_tensor_or_none(c, 4), .b_hh = call_tensor_or_none(c, 5)};
+	if (cells && n != 2)
+		aten_fail("lstm_cell expects two hidden states");
+	struct aten_tensor *h = cells ? states[0] : call_tensor(c, 1);
+	state = cells ? states[1] : NULL;
+	if (x->n_dim != 2 || h->n_dim != 2 || x->size[0] != h->size[0])
+		aten_fail("expected an input and a state of [batch, features]");
+	step(&k, aten_linear(x, k.w_ih, k.b_ih), &h, &state);
+	call_give(c, 0, h);
+	if (cells)
+		call_give(c, 1, state);
+}
+static void run_lstm_cell(struct aten_call *c) { run_cell(c, lstm_step, true); }
+static void run_gru_cell(struct aten_call *c) { run_cell(c, gru_step, false); }
+static void run_rnn_tanh_cell(struct aten_call *c) { run_cell(c, tanh_step, false); }
+static void run_rnn_relu_cell(struct aten_call *c) { run_cell(c, relu_step, false); }
+
 const struct aten_entry aten_recurrent_entries[] = {
-    {"gru.input", run_gru}, {"lstm.input", run_lstm}, {"rnn_relu.input", run_rnn_relu}, {"rnn_tanh.input", run_rnn_tanh}, {0},
+    {"gru_cell", run_gru_cell},           {"lstm_cell", run_lstm_cell},     {"rnn_relu_cell", run_rnn_relu_cell},
+    {"rnn_tanh_cell", run_rnn_tanh_cell}, {"gru.input", run_gru},           {"lstm.input", run_lstm},
+    {"rnn_relu.input", run_rnn_relu},     {"rnn_tanh.input", run_rnn_tanh}, {0},
 };

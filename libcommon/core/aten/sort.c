@@ -337,7 +337,8 @@ static void mode(struct aten_tensor *self, int64_t dim_, bool keep, struct aten_
 		aten_fail("mode(): Expected reduction dim %d to have non-zero size.", dim);
 	walk_three(&w, self, values, indices, dim);
 	for (bool more = walk_first(&w); more; more = walk_next(&w)) {
-		sorter_run(&s, w.p[0]);
+		sorter_load(&s, w.p[0]);
+		pairs_sort(s.a, s.n);
 		int64_t at = mode_of_line(&s);
 		elem_copy(w.p[1], w.p[0] + at * s.step, elem_bytes(s.dtype));
 		elem_copy(w.p[2], &at, 8);

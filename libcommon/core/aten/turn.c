@@ -155,6 +155,36 @@ static void run_index_select(struct aten_call *c)
 	call_give(c, 0, aten_index_select(call_tensor(c, 0), call_int(c, 1), call_tensor(c, 2)));
 }
 
+/* By places in a row of all elements (aten/src/ATen/native/TensorAdvancedIndexing.cpp, take). */
+static void run_take(struct aten_call *c) /* self, index */
+{
+	struct aten_tensor *self = call_tensor(c, 0), *index = call_tensor(c, 1), *out;
+	int64_t all = aten_numel(self), steps[ATEN_DIMS];
+	int bytes = elem_bytes(self->dtype);
+	struct walk w;
+	if (index->dtype != DTYPE_I64)
+		aten_fail("take(): Expected a long tensor for index, but got %s", dtype_name(index->dtype));
+	if (!all && aten_numel(index))
+		aten_fail("take(): tried to take from an empty tensor");
+	out = aten_new(self->dtype, index->n_dim, index->size, NULL);
+	for (int i = 0; i < self->n_dim; i++)
+		steps[i] = self->stride[i] * bytes;
+	walk_begin(&w, index->n_dim, index->size);
+	walk_add(&w, aten_data(out), out);
+	walk_add(&w, aten_data(index), index);
+	for (bool more = walk_first(&w); more; more = walk_next(&w)) {
+		int64_t at = elem_i64(DTYPE_I64, w.p[1]);
+		if (at < -all || at >= all)
+			aten_fail("out of range: tried to access index %lld on a tensor of %lld elements.", (long long)at, (long long)all);
+		const char *from = aten_data(self);
+		at += at < 0 ? all : 0;
+		for (int i = self->n_dim - 1; i >= 0; at /= self->size[i--])
+			from += at % self->size[i] * steps[i];
+		elem_copy(w.p[0], from, bytes);
+	}
+	call_give(c, 0, out);
+}
+
 /* Rows of weight: the indices' sizes and one more (aten/src/ATen/native/Embedding.cpp). */
 static void run_embedding(struct aten_call *c) /* weight, indices, ... */
 {
@@ -308,5 +338,6 @@ const struct aten_entry aten_turn_entries[] = {
     {"roll", run_roll},
     {"select_scatter", run_select_scatter},
     {"slice_scatter", run_slice_scatter},
+    {"take", run_take},
     {0},
 };
