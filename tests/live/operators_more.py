@@ -14,19 +14,31 @@ aten = torch.ops.aten
 FLOATS = (torch.float16, torch.bfloat16, torch.float32, torch.float64)
 
 
+class Sample(SampleInput):
+    """kept: arguments that torch itself reads as if they were contiguous: what another operator saved for it."""
+
+    def noncontiguous(self):
+        other = super().noncontiguous()
+        other.input = self.input if 0 in self.kept else other.input
+        other.args = tuple(self.args[i] if i + 1 in self.kept else a for i, a in enumerate(other.args))
+        return other
+
+
 class More:
     variant_test_name = ""
     aten_name = None
 
-    def __init__(self, overload, dtypes, samples):
+    def __init__(self, overload, dtypes, samples, kept=()):
         name = str(overload).removesuffix(".default")
         self.name = name.removeprefix("aten.")
         self.fixed = self.name, overload
-        self.op, self.dtypes, self.samples = overload, set(dtypes), samples
+        self.op, self.dtypes, self.samples, self.kept = overload, set(dtypes), samples, kept
 
     def sample_inputs(self, _device, dtype, **_kwargs):
         for args, kwargs in self.samples(dtype):
-            yield SampleInput(args[0], args=tuple(args[1:]), kwargs=kwargs)
+            sample = Sample(args[0], args=tuple(args[1:]), kwargs=kwargs)
+            sample.kept = self.kept
+            yield sample
 
 
 def values(*size, dtype=torch.float32):
@@ -92,7 +104,7 @@ def group_norms(dtype):
             n, c, rest = size[0], size[1], torch.Size(size[2:]).numel()
             for w in (values(c, dtype=dtype), None):
                 _, mean, rstd = aten.native_group_norm(x, w, None, n, c, rest, groups, 1e-5)
-                yield (values(*size, dtype=dtype), x, mean, rstd, w, n, c, rest, groups, [True, w is not None, w is not None]), {}
+                yield (torch.empty_like(x).copy_(values(*size)), x, mean, rstd, w, n, c, rest, groups, [True, w is not None, w is not None]), {}
 
 
 def thresholds(dtype):
@@ -135,6 +147,20 @@ def layers(gates, two):
             x = of(n, steps, wide) if first else of(steps, n, wide)
             yield (x, state, weights, biases, deep, 0.0, False, ways == 2, first), {}
     return samples
+
+
+def distances(dtype):
+    for a, b in (((3, 4), (5, 4)), ((2, 3, 4), (2, 5, 4)), ((2, 1, 3, 4), (3, 5, 4)), ((0, 4), (5, 4)), ((3, 0), (5, 0))):
+        for p, mode in itertools.product((0.0, 1.0, 2.0, 3.0, float("inf")), (None, 2)):
+            yield (values(*a, dtype=dtype), values(*b, dtype=dtype), p, mode), {}
+
+
+def bags(dtype):
+    for mode, last, padding, at in itertools.product((0, 1, 2), (False, True), (-1, 1), (torch.int64, torch.int32)):
+        indices, offsets = torch.tensor([1, 3, 0, 2, 1, 3], dtype=at), torch.tensor([0, 2, 2, 5, 6][: 5 if last else 4], dtype=at)
+        weights = [None, values(6, dtype=dtype)] if mode == 0 else [None]
+        for w in weights:
+            yield (values(4, 5, dtype=dtype), indices, offsets, False, mode, False, w, last, padding), {}
 
 
 INTEGERS = ((torch.uint8, 0, 255), (torch.int8, -128, 127), (torch.int8, -127, 127), (torch.int16, -32768, 32767), (torch.int32, -2**31, 2**31 - 1))
@@ -189,12 +215,15 @@ quantized = torch.ops.quantized_decomposed
 BYTES = (torch.uint8, torch.int8, torch.int16, torch.int32)
 REALS = FLOATS + BYTES + (torch.int64,)
 MORE = [
+    More(aten._cdist_forward.default, FLOATS[2:], distances),
+    More(aten._embedding_bag.default, FLOATS, bags),
+    More(aten._embedding_bag_forward_only.default, FLOATS, bags),
     More(aten._adaptive_avg_pool2d_backward.default, FLOATS, pools(adaptive_pool, None)),
     More(aten.avg_pool2d_backward.default, FLOATS, pools(avg_pool, None)),
     More(aten.max_pool2d_with_indices_backward.default, FLOATS, pools(max_pool, None)),
     More(aten.convolution_backward.default, FLOATS, convolutions),
-    More(aten.native_layer_norm_backward.default, FLOATS, layer_norms),
-    More(aten.native_group_norm_backward.default, FLOATS, group_norms),
+    More(aten.native_layer_norm_backward.default, FLOATS, layer_norms, kept=(3, 4)),
+    More(aten.native_group_norm_backward.default, FLOATS, group_norms, kept=range(5)),
     More(aten.threshold_backward.default, REALS, thresholds),
     More(aten.atan2.out, REALS, arctangents),
     More(aten.gru_cell.default, FLOATS, cells(3, False)),

@@ -1,6 +1,7 @@
 /* Operators by name: finding them, filling in their arguments, giving their results away. */
 #include "call.h"
 
+#include "base/buf.h"
 #include "elem.h"
 
 #include <math.h>
@@ -88,12 +89,27 @@ static bool functional_name(struct slice name, char *to, size_t room)
 	return true;
 }
 
+/* What a graph calls "quantized_decomposed.quantize_per_tensor" is of a namespace that is not ATen's. */
+static const struct aten_entry *entry_of_namespace(struct slice name)
+{
+	struct buf qualified = {0};
+	const char *dot = slice_chr(name, '.');
+	if (!dot)
+		return NULL;
+	buf_addf(&qualified, "%.*s::%.*s", (int)(dot - name.p), name.p, SL(slice_of(dot + 1, name.n - (size_t)(dot + 1 - name.p))));
+	const struct aten_entry *e = entry_of(buf_slice(&qualified));
+	buf_release(&qualified);
+	return e;
+}
+
 int aten_find(struct aten_op *op, struct slice name, struct err *err)
 {
 	char functional[160];
 	struct slice bare = bare_name(name);
 	*op = (struct aten_op){0};
 	op->entry = entry_of(bare);
+	if (!op->entry)
+		op->entry = entry_of_namespace(bare);
 	if (!op->entry && functional_name(bare, functional, sizeof(functional))) {
 		op->entry = entry_of(slice_str(functional));
 		op->in_place = true;

@@ -302,18 +302,24 @@ static void run_convolution_backward(struct aten_call *c)
 		aten_fail("expected an input, a weight and a gradient of the same 3 to 5 dimensions");
 	struct conv_lists l = {each_of(c, 4, spatial), each_of(c, 5, spatial), each_of(c, 6, spatial), call_int(c, 9), spatial};
 	const int64_t *given = each_of(c, 8, spatial);
-	struct aten_tensor *y = convolved(&l, aten_fake(x->dtype, x->n_dim, x->size, x->stride),
-					  aten_fake(w->dtype, w->n_dim, w->size, w->stride), transposed, given);
-	if (memcmp(y->size, grad->size, (size_t)grad->n_dim * sizeof(*grad->size)))
-		aten_fail("the gradient has other sizes than the convolution's result");
-	for (int i = 0; i < spatial && !transposed; i++)
-		extra[i] =
-		    x->size[i + 2] - ((grad->size[i + 2] - 1) * l.stride[i] - 2 * l.padding[i] + l.dilation[i] * (w->size[i + 2] - 1) + 1);
-	struct aten_tensor *dx = wanted[0] ? convolved(&l, grad, w, !transposed, extra) : NULL;
+	for (int i = 0; i < spatial; i++) {
+		int64_t small = (transposed ? x : grad)->size[i + 2], large = (transposed ? grad : x)->size[i + 2];
+		if (l.stride[i] < 1 || l.padding[i] < 0)
+			aten_fail("a stride of %lld, a padding of %lld", (long long)l.stride[i], (long long)l.padding[i]);
+		/* how many elements the windows reach over */
+		int64_t reach = size_plus(size_times(small - 1, l.stride[i]), size_plus(size_times(l.dilation[i], w->size[i + 2] - 1), 1));
+		extra[i] = size_minus(size_plus(large, size_times(2, l.padding[i])), reach);
+		if (transposed ? extra[i] != given[i] : extra[i] < 0 || extra[i] >= l.stride[i])
+			aten_fail("the gradient has other sizes than the convolution's result");
+	}
+	struct aten_tensor *dx = wanted[0] ? convolved(&l, grad, w, !transposed, transposed ? NULL : extra) : NULL;
 	for (int i = 0; dx && i < spatial; i++)
 		dx = aten_narrow(dx, i + 2, 0, x->size[i + 2]);
-	call_give(c, 0, dx ? aten_contiguous(dx) : NULL);
-	call_give(c, 1, !wanted[1] ? NULL : transposed ? weight_gradient(&l, grad, x, w) : weight_gradient(&l, x, grad, w));
+	/* channels_last, where the convolution's result would be */
+	int format = spatial == 2 && (aten_channels_last(x) || aten_channels_last(w)) ? ATEN_CHANNELS_LAST : ATEN_CONTIGUOUS;
+	struct aten_tensor *dw = !wanted[1] ? NULL : transposed ? weight_gradient(&l, grad, x, w) : weight_gradient(&l, x, grad, w);
+	call_give(c, 0, dx ? aten_to_copy(dx, dx->dtype, format) : NULL);
+	call_give(c, 1, dw ? aten_to_copy(dw, dw->dtype, format) : NULL);
 	for (int i = 0, k = 0; i < grad->n_dim; i++)
 		if (i != 1)
 			order[k++] = i;

@@ -131,15 +131,15 @@ static void run_choose(struct aten_call *c)
 }
 
 const struct aten_entry aten_quantized_entries[] = {
-    {"quantized_decomposed.choose_qparams.tensor", run_choose},
-    {"quantized_decomposed.choose_qparams_symmetric.tensor", run_choose, "symmetric"},
-    {"quantized_decomposed.dequantize_per_channel", run_dequantize_channels},
-    {"quantized_decomposed.dequantize_per_tensor", run_dequantize},
-    {"quantized_decomposed.dequantize_per_tensor.tensor", run_dequantize},
-    {"quantized_decomposed.dequantize_per_tensor.tensor2", run_dequantize},
-    {"quantized_decomposed.quantize_per_channel", run_quantize_channels},
-    {"quantized_decomposed.quantize_per_tensor", run_quantize},
-    {"quantized_decomposed.quantize_per_tensor.tensor", run_quantize},
-    {"quantized_decomposed.quantize_per_tensor.tensor2", run_quantize},
+    {"quantized_decomposed::choose_qparams.tensor", run_choose},
+    {"quantized_decomposed::choose_qparams_symmetric.tensor", run_choose, "symmetric"},
+    {"quantized_decomposed::dequantize_per_channel", run_dequantize_channels},
+    {"quantized_decomposed::dequantize_per_tensor", run_dequantize},
+    {"quantized_decomposed::dequantize_per_tensor.tensor", run_dequantize},
+    {"quantized_decomposed::dequantize_per_tensor.tensor2", run_dequantize},
+    {"quantized_decomposed::quantize_per_channel", run_quantize_channels},
+    {"quantized_decomposed::quantize_per_tensor", run_quantize},
+    {"quantized_decomposed::quantize_per_tensor.tensor", run_quantize},
+    {"quantized_decomposed::quantize_per_tensor.tensor2", run_quantize},
     {0},
 };

@@ -546,25 +546,25 @@
 "prelu(Tensor self, Tensor weight) -> Tensor",
 "prod(Tensor self, *, ScalarType? dtype=None) -> Tensor",
 "prod.dim_int(Tensor self, int dim, bool keepdim=False, *, ScalarType? dtype=None) -> Tensor",
-"quantized_decomposed.choose_qparams.tensor(Tensor input, int quant_min, int quant_max, float eps, ScalarType d"
+"quantized_decomposed::choose_qparams.tensor(Tensor input, int quant_min, int quant_max, float eps, ScalarType d"
 "type) -> (Tensor, Tensor)",
-"quantized_decomposed.choose_qparams_symmetric.tensor(Tensor input, int quant_min, int quant_max, float eps, Sc"
+"quantized_decomposed::choose_qparams_symmetric.tensor(Tensor input, int quant_min, int quant_max, float eps, Sc"
 "alarType dtype) -> (Tensor, Tensor)",
-"quantized_decomposed.dequantize_per_channel(Tensor input, Tensor scales, Tensor? zero_points, int axis, int qu"
+"quantized_decomposed::dequantize_per_channel(Tensor input, Tensor scales, Tensor? zero_points, int axis, int qu"
 "ant_min, int quant_max, ScalarType dtype, *, ScalarType? out_dtype=None) -> Tensor",
-"quantized_decomposed.dequantize_per_tensor(Tensor input, float scale, int zero_point, int quant_min, int quant"
+"quantized_decomposed::dequantize_per_tensor(Tensor input, float scale, int zero_point, int quant_min, int quant"
 "_max, ScalarType dtype, *, ScalarType? out_dtype=None) -> Tensor",
-"quantized_decomposed.dequantize_per_tensor.tensor(Tensor input, Tensor scale, Tensor zero_point, int quant_min"
+"quantized_decomposed::dequantize_per_tensor.tensor(Tensor input, Tensor scale, Tensor zero_point, int quant_min"
 ", int quant_max, ScalarType dtype, *, ScalarType? out_dtype=None) -> Tensor",
-"quantized_decomposed.dequantize_per_tensor.tensor2(Tensor input, Tensor scale, Tensor zero_point, Tensor quant"
+"quantized_decomposed::dequantize_per_tensor.tensor2(Tensor input, Tensor scale, Tensor zero_point, Tensor quant"
 "_min, Tensor quant_max, ScalarType dtype, *, ScalarType? out_dtype=None) -> Tensor",
-"quantized_decomposed.quantize_per_channel(Tensor input, Tensor scales, Tensor zero_points, int axis, int quant"
+"quantized_decomposed::quantize_per_channel(Tensor input, Tensor scales, Tensor zero_points, int axis, int quant"
 "_min, int quant_max, ScalarType dtype) -> Tensor",
-"quantized_decomposed.quantize_per_tensor(Tensor input, float scale, int zero_point, int quant_min, int quant_m"
+"quantized_decomposed::quantize_per_tensor(Tensor input, float scale, int zero_point, int quant_min, int quant_m"
 "ax, ScalarType dtype) -> Tensor",
-"quantized_decomposed.quantize_per_tensor.tensor(Tensor input, Tensor scale, Tensor zero_point, int quant_min, "
+"quantized_decomposed::quantize_per_tensor.tensor(Tensor input, Tensor scale, Tensor zero_point, int quant_min, "
 "int quant_max, ScalarType dtype) -> Tensor",
-"quantized_decomposed.quantize_per_tensor.tensor2(Tensor input, Tensor scale, Tensor zero_point, Tensor quant_m"
+"quantized_decomposed::quantize_per_tensor.tensor2(Tensor input, Tensor scale, Tensor zero_point, Tensor quant_m"
 "in, Tensor quant_max, ScalarType dtype) -> Tensor",
 "rad2deg(Tensor self) -> Tensor",
 "rand(SymInt[] size, *, ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=None"
