@@ -93,8 +93,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	struct bytes b = {.p = data, .n = size};
 	struct aten_value arg[32], out[ATEN_RESULTS];
 	struct aten_op op;
+	static size_t n;
 	struct err err;
-	size_t n = 0;
 	while (aten_overload(n))
 		n++;
 	const unsigned which = next(&b) << 8;

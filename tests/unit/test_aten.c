@@ -136,6 +136,93 @@ static void test_refused(void **state)
 	aten_release(y);
 }
 
+/* What no int64 holds is refused wherever it is computed, also beside a size of 0. */
+static void test_large(void **state)
+{
+	struct aten_tensor *x = made(DTYPE_F32, 1, SIZES(4), NULL, NULL), *none = made(DTYPE_F32, 2, SIZES(0, 3), NULL, NULL);
+	struct aten_value half[] = {aten_int(INT64_C(1) << 40), aten_int(INT64_C(1) << 40)}, three[] = {aten_int(0), half[0], half[1]};
+	struct aten_value list = {.kind = ATEN_LIST, .n = 2, .item = half}, with_none = {.kind = ATEN_LIST, .n = 3, .item = three};
+	struct aten_value times[] = {aten_of(none), list}, cut[] = {aten_of(x), aten_int(0), aten_int(0), aten_int(4), aten_int(INT64_MAX)};
+	(void)state;
+	assert_null(call("zeros", true, &list, 1, NULL, 0));
+	assert_string_equal(err.text, "zeros: a tensor that no memory can hold");
+	assert_null(call("zeros", true, &with_none, 1, NULL, 0));
+	assert_null(call("repeat", true, times, 2, NULL, 0));
+	assert_string_equal(err.text, "repeat: a tensor that no memory can hold");
+	assert_null(call("slice.Tensor", true, cut, 5, NULL, 0));
+	assert_string_equal(err.text, "slice.Tensor: a tensor that no memory can hold");
+	aten_release(x);
+	aten_release(none);
+}
+
+/* Shapes of what has no memory take none, and no time for each batch or step. */
+static void test_large_shapes(void **state)
+{
+	const int64_t n = INT64_C(1) << 34;
+	struct aten_tensor *a = made(DTYPE_F32, 3, SIZES(n, 2, 3), NULL, NULL), *b = made(DTYPE_F32, 3, SIZES(n, 3, 4), NULL, NULL);
+	struct aten_tensor *w = made(DTYPE_F32, 2, SIZES(12, 3), NULL, NULL), *u = made(DTYPE_F32, 2, SIZES(12, 4), NULL, NULL);
+	struct aten_tensor *h = made(DTYPE_F32, 3, SIZES(1, 2, 4), NULL, NULL);
+	struct aten_value args[] = {aten_of(a), aten_of(b)}, weight[] = {aten_of(w), aten_of(u)};
+	struct aten_value gru[] = {aten_of(a),       aten_of(h),       {.kind = ATEN_LIST, .n = 2, .item = weight},
+				   aten_bool(false), aten_int(1),      aten_float(0),
+				   aten_bool(false), aten_bool(false), aten_bool(false)};
+	(void)state;
+	want(call("bmm", true, args, 2, NULL, 0), DTYPE_F32, 3, SIZES(n, 2, 4), SIZES(8, 4, 1));
+	want(call("gru.input", true, gru, 9, NULL, 0), DTYPE_F32, 3, SIZES(n, 2, 4), SIZES(8, 4, 1));
+	aten_release(a);
+	aten_release(b);
+	aten_release(w);
+	aten_release(u);
+	aten_release(h);
+}
+
+static void want_places(const char *name, struct aten_value *args, size_t n, const int64_t *places, size_t count)
+{
+	struct aten_op op;
+	struct aten_value out[ATEN_RESULTS];
+	assert_return_code(aten_find(&op, slice_str(name), &err), 0);
+	assert_return_code(aten_call(&op, NULL, args, n, NULL, 0, out, &err), 0);
+	assert_memory_equal(aten_data(out[1].tensor), places, count * sizeof(*places));
+	aten_value_release(&out[0]);
+	aten_value_release(&out[1]);
+	aten_op_release(&op);
+}
+
+/* Recorded from torch 2.13: which of equal elements are taken, and where they stand. */
+static void test_ties(void **state)
+{
+	float x[] = {1, 3, 3, 2, 3, 1, 2, 3}, many[200];
+	for (int i = 0; i < 200; i++)
+		many[i] = (float)(i % 4);
+	struct aten_tensor *few = made(DTYPE_F32, 1, SIZES(8), NULL, x), *lots = made(DTYPE_F32, 1, SIZES(200), NULL, many);
+	struct aten_value top[] = {aten_of(few), aten_int(3)}, heap[] = {aten_of(lots), aten_int(3)}, least[] = {aten_of(few), aten_int(6)};
+	struct aten_value unordered[] = {aten_of(few), aten_int(5), aten_int(-1), aten_bool(false), aten_bool(false)};
+	(void)state;
+	want_places("topk", top, 2, SIZES(4, 7, 2), 3);
+	want_places("topk", unordered, 5, SIZES(3, 5, 0, 6, 4), 5);
+	want_places("topk", heap, 2, SIZES(11, 3, 7), 3);
+	want_places("kthvalue", least, 2, SIZES(4), 1);
+	want_places("mode", top, 1, SIZES(7), 1);
+	aten_release(few);
+	aten_release(lots);
+}
+
+/* As a graph names it, as torch's dispatcher does. */
+static void test_namespaces(void **state)
+{
+	float x[] = {-1, 0.26F, 3};
+	struct aten_tensor *t = made(DTYPE_F32, 1, SIZES(3), NULL, x);
+	struct aten_value args[] = {aten_of(t), aten_float(0.5), aten_int(1), aten_int(0), aten_int(5), aten_dtype(DTYPE_U8)};
+	(void)state;
+	struct aten_tensor *q = call("torch.ops.quantized_decomposed.quantize_per_tensor.default", false, args, 6, NULL, 0);
+	assert_non_null(q);
+	assert_memory_equal(aten_data(q), ((const uint8_t[]){0, 2, 5}), 3);
+	aten_release(q);
+	q = call("quantized_decomposed::quantize_per_tensor", true, args, 6, NULL, 0);
+	want(q, DTYPE_U8, 1, SIZES(3), SIZES(1));
+	aten_release(t);
+}
+
 /* Every overload has torch's schema. */
 static void test_schemas(void **state)
 {
@@ -151,8 +238,9 @@ static void test_schemas(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-	    cmocka_unit_test(test_promotion), cmocka_unit_test(test_call),    cmocka_unit_test(test_shapes),
-	    cmocka_unit_test(test_refused),   cmocka_unit_test(test_schemas),
+	    cmocka_unit_test(test_promotion), cmocka_unit_test(test_call),       cmocka_unit_test(test_shapes),
+	    cmocka_unit_test(test_refused),   cmocka_unit_test(test_large),      cmocka_unit_test(test_large_shapes),
+	    cmocka_unit_test(test_ties),      cmocka_unit_test(test_namespaces), cmocka_unit_test(test_schemas),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

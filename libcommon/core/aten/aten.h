@@ -129,6 +129,38 @@ static inline int64_t aten_numel(const struct aten_tensor *t)
 	return (int64_t)n;
 }
 
+/* Sizes, strides, offsets, and numbers that become such: all that is added and multiplied of those that an operator is given goes through
+ * these, which leave it where int64 does not hold the result. Of one tensor that is made, products of its sizes, and each size times its
+ * stride, in bytes, are within int64 already. */
+static inline int64_t size_plus(int64_t a, int64_t b)
+{
+	int64_t v;
+	if (__builtin_add_overflow(a, b, &v))
+		aten_fail("a tensor that no memory can hold");
+	return v;
+}
+static inline int64_t size_times(int64_t a, int64_t b)
+{
+	int64_t v;
+	if (__builtin_mul_overflow(a, b, &v))
+		aten_fail("a tensor that no memory can hold");
+	return v;
+}
+static inline int64_t size_minus(int64_t a, int64_t b)
+{
+	int64_t v;
+	if (__builtin_sub_overflow(a, b, &v))
+		aten_fail("a tensor that no memory can hold");
+	return v;
+}
+static inline int64_t size_of_all(int n, const int64_t *size)
+{
+	int64_t v = 1;
+	for (int i = 0; i < n; i++)
+		v = size_times(v, size[i]);
+	return v;
+}
+
 /* New tensors, owned by the frame until kept. Memory is 64-aligned and not initialised; where only shapes are asked for there is none. */
 struct aten_tensor *aten_new(int dtype, int n_dim, const int64_t *size, const int64_t *stride);  /* stride NULL: contiguous */
 struct aten_tensor *aten_fake(int dtype, int n_dim, const int64_t *size, const int64_t *stride); /* without memory in any mode */

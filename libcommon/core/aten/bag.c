@@ -320,11 +320,13 @@ struct aten_tensor *aten_pdist(struct aten_tensor *self, double p)
 	need_rows(self, p);
 	if (self->n_dim != 2)
 		aten_fail("_pdist_forward requires a tensor of two dimensions");
-	int64_t n = self->size[0], columns = self->size[1], pairs = n > 1 ? n * (n - 1) / 2 : 0;
+	int64_t n = self->size[0], columns = self->size[1], pairs = n > 1 ? size_times(n, n - 1) / 2 : 0;
 	struct aten_tensor *out = aten_new(self->dtype, 1, &pairs, NULL);
+	if (!pairs || !columns || !aten_computes())
+		return aten_fill(out, aten_number(0));
 	const double *row = (double *)(void *)aten_data(rows_of(self));
 	char *to = aten_data(out);
-	for (int64_t i = 0; i < n && aten_computes(); i++)
+	for (int64_t i = 0; i < n; i++)
 		for (int64_t j = i + 1; j < n; j++, to += elem_bytes(out->dtype))
 			elem_set_f64(out->dtype, to, distance(row + i * columns, row + j * columns, columns, p));
 	return out;

@@ -1,6 +1,7 @@
 /* Operators by name: finding them, filling in their arguments, giving their results away. */
 #include "call.h"
 
+#include "base/buf.h"
 #include "elem.h"
 
 #include <math.h>
@@ -16,7 +17,7 @@ static const char *const schemas[] = {
 #define FAMILIES(X) \
 	X(view) X(copy) X(unary) X(binary) X(pointwise) X(factory) X(reduce) X(norm) X(turn) X(product) X(recurrent) X(pool) \
 	X(fft) X(spectral) X(resample) X(grid) X(random) X(einsum) X(patches) X(search) X(bag) X(linalg) X(index) X(scatter) \
-	X(scan) X(sort) X(named)
+	X(scan) X(sort) X(named) X(quantized)
 /* clang-format on */
 #define DECLARE(name) extern const struct aten_entry aten_##name##_entries[];
 FAMILIES(DECLARE)
@@ -64,7 +65,7 @@ static const char *schema_of(const char *name)
 
 static struct slice bare_name(struct slice name)
 {
-	static const char *const before[] = {"torch.ops.aten.", "aten.", "aten::"};
+	static const char *const before[] = {"torch.ops.aten.", "aten.", "aten::", "torch.ops."};
 	for (size_t i = 0; i < ARRAY_LEN(before); i++)
 		if (slice_starts(name, before[i])) {
 			name = slice_of(name.p + strlen(before[i]), name.n - strlen(before[i]));
@@ -88,12 +89,27 @@ static bool functional_name(struct slice name, char *to, size_t room)
 	return true;
 }
 
+/* What a graph calls "quantized_decomposed.quantize_per_tensor" is of a namespace that is not ATen's. */
+static const struct aten_entry *entry_of_namespace(struct slice name)
+{
+	struct buf qualified = {0};
+	const char *dot = slice_chr(name, '.');
+	if (!dot)
+		return NULL;
+	buf_addf(&qualified, "%.*s::%.*s", (int)(dot - name.p), name.p, SL(slice_of(dot + 1, name.n - (size_t)(dot + 1 - name.p))));
+	const struct aten_entry *e = entry_of(buf_slice(&qualified));
+	buf_release(&qualified);
+	return e;
+}
+
 int aten_find(struct aten_op *op, struct slice name, struct err *err)
 {
 	char functional[160];
 	struct slice bare = bare_name(name);
 	*op = (struct aten_op){0};
 	op->entry = entry_of(bare);
+	if (!op->entry)
+		op->entry = entry_of_namespace(bare);
 	if (!op->entry && functional_name(bare, functional, sizeof(functional))) {
 		op->entry = entry_of(slice_str(functional));
 		op->in_place = true;

@@ -77,10 +77,10 @@ static void fill_conv(struct conv *c, const struct aten_tensor *x, const struct 
 	    .n = x->size[0], .ci = x->size[1], .groups = p->groups, .transposed = p->transposed, .taps = 1, .small_n = 1, .large_n = 1};
 	if (c->groups < 1 || c->ci % c->groups || (p->transposed ? w->size[0] != c->ci : w->size[0] % c->groups))
 		aten_fail("%lld channels, a weight of %lld, %lld groups", (long long)c->ci, (long long)w->size[0], (long long)c->groups);
-	if (!p->transposed && w->size[1] * c->groups != c->ci)
+	if (!p->transposed && size_times(w->size[1], c->groups) != c->ci)
 		aten_fail("expected input to have %lld channels, but got %lld channels instead", (long long)(w->size[1] * c->groups),
 			  (long long)c->ci);
-	c->co = p->transposed ? w->size[1] * c->groups : w->size[0];
+	c->co = p->transposed ? size_times(w->size[1], c->groups) : w->size[0];
 	size[0] = c->n;
 	size[1] = c->co;
 	for (int i = 0; i < CONV_DIMS; i++) {
@@ -97,7 +97,8 @@ static void fill_conv(struct conv *c, const struct aten_tensor *x, const struct 
 			aten_fail("kernel %lld, stride %lld, padding %lld, dilation %lld", (long long)c->k[i], (long long)c->stride[i],
 				  (long long)c->pad[i], (long long)c->dilation[i]);
 		int64_t reach = c->dilation[i] * (c->k[i] - 1) + 1;
-		int64_t out = p->transposed ? (in - 1) * c->stride[i] - 2 * c->pad[i] + reach + extra : in + 2 * c->pad[i] - reach;
+		int64_t out =
+		    p->transposed ? size_plus(size_times(in - 1, c->stride[i]), reach + extra - 2 * c->pad[i]) : in + 2 * c->pad[i] - reach;
 		if (!p->transposed)
 			out = out < 0 ? -1 : out / c->stride[i] + 1;
 		if (out < (p->transposed ? 0 : 1))
@@ -106,9 +107,9 @@ static void fill_conv(struct conv *c, const struct aten_tensor *x, const struct 
 			size[d + 2] = out;
 		c->small[i] = p->transposed ? in : out;
 		c->large[i] = p->transposed ? out : in;
-		if (__builtin_mul_overflow(c->taps, c->k[i], &c->taps) || __builtin_mul_overflow(c->small_n, c->small[i], &c->small_n) ||
-		    __builtin_mul_overflow(c->large_n, c->large[i], &c->large_n))
-			aten_fail("a convolution that no memory can hold");
+		c->taps = size_times(c->taps, c->k[i]);
+		c->small_n = size_times(c->small_n, c->small[i]);
+		c->large_n = size_times(c->large_n, c->large[i]);
 		bound = c->k[i] != 1 || c->stride[i] != 1 || c->pad[i] != 0 ? 1 : bound;
 	}
 	c->plain = !bound && !p->transposed;

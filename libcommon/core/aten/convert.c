@@ -308,7 +308,7 @@ static loop *fast_loop(int to, int from)
 
 void aten_convert(int to, void *dst, int64_t ds, int from, const void *src, int64_t ss, int64_t n)
 {
-	loop *f = fast_loop(to, from);
+	loop *f = n ? fast_loop(to, from) : NULL; /* of no elements there may be no memory either */
 	if (f) {
 		f(dst, ds, src, ss, n);
 		return;

@@ -133,7 +133,7 @@ struct dims {
 static void add_dim(struct dims *d, int64_t dim, int64_t size)
 {
 	d->dim[d->n++] = dim;
-	d->size *= size;
+	d->size = size_times(d->size, size);
 }
 static int64_t append(int64_t *to, int64_t n, const struct dims *d)
 {

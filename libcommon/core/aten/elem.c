@@ -7,6 +7,7 @@ void walk_begin(struct walk *w, int n_dim, const int64_t *size)
 {
 	w->n_dim = n_dim;
 	w->n_op = 0;
+	w->line = -1;
 	for (int i = 0; i < n_dim; i++)
 		w->size[i] = size[i];
 }
@@ -27,7 +28,7 @@ void walk_add(struct walk *w, const void *base, const struct aten_tensor *t)
 	if (skip < 0)
 		aten_fail("a tensor of %d dimensions where %d were expected", t->n_dim, w->n_dim);
 	for (int i = skip; i < w->n_dim; i++)
-		if (w->size[i] > 1 && t->size[i - skip] != 1 && t->size[i - skip] != w->size[i])
+		if (i != w->line && t->size[i - skip] != 1 && t->size[i - skip] != w->size[i])
 			aten_fail("size %lld at dimension %d where %lld was expected", (long long)t->size[i - skip], i - skip,
 				  (long long)w->size[i]);
 	for (int i = 0; i < w->n_dim; i++)
@@ -37,8 +38,10 @@ void walk_add(struct walk *w, const void *base, const struct aten_tensor *t)
 
 void walk_lines(struct walk *w, int dim)
 {
-	if (w->n_dim)
-		w->size[dim] = 1;
+	if (!w->n_dim)
+		return;
+	w->size[dim] = 1;
+	w->line = dim;
 }
 
 bool walk_first(struct walk *w)
@@ -117,7 +120,7 @@ int64_t elem_i64(int dtype, const void *p)
 	case DTYPE_U16: return ELEM_LOAD(uint16_t);
 	case DTYPE_U32: return ELEM_LOAD(uint32_t);
 	}
-	return (int64_t)elem_f64(dtype, p);
+	return elem_to_i64(elem_f64(dtype, p));
 }
 
 double elem_f64(int dtype, const void *p)
@@ -297,7 +300,7 @@ void aten_format_strides(int n_dim, const int64_t *size, int64_t *stride, bool c
 	stride[1] = 1;
 	for (int i = n_dim - 1; i >= 2; i--) {
 		stride[i] = step;
-		step *= size[i] > 1 ? size[i] : 1;
+		step = size_times(step, size[i] > 1 ? size[i] : 1);
 	}
 	stride[0] = step;
 }

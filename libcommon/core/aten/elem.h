@@ -21,13 +21,13 @@
 enum { WALK_OPERANDS = 6 };
 
 struct walk {
-	int n_dim, n_op;
+	int n_dim, n_op, line;                                                   /* line: the dim that is left out; -1 */
 	int64_t size[ATEN_DIMS], pos[ATEN_DIMS], step[WALK_OPERANDS][ATEN_DIMS]; /* steps in bytes */
 	char *p[WALK_OPERANDS], *base[WALK_OPERANDS];
 };
 
 void walk_begin(struct walk *w, int n_dim, const int64_t *size);
-/* Leaves the op when t's sizes are not those of the walk, nor 1. */
+/* Leaves the op when t's sizes are not those of the walk, nor 1; along a line it may have any. */
 void walk_add(struct walk *w, const void *base, const struct aten_tensor *t);
 /* An operand given by its steps in bytes. */
 void walk_add_steps(struct walk *w, const void *base, const int64_t *step);
@@ -84,6 +84,8 @@ static inline int64_t line_step(const struct aten_tensor *t, int dim) { return t
 struct aten_tensor *aten_new_anyway(int dtype, int n_dim, const int64_t *size);
 /* Scratch memory that goes with the frame: an op may fail with it in hand. */
 void *aten_scratch(uint64_t n, uint64_t bytes_each);
+/* The same for values on their way: where only shapes are asked for there is none of it. */
+static inline void *aten_scratch_values(uint64_t n, uint64_t bytes_each) { return aten_scratch(aten_computes() ? n : 0, bytes_each); }
 /* A new tensor with the values of t, row-major. */
 struct aten_tensor *aten_clone_contiguous(const struct aten_tensor *t);
 /* The same, order of dims kept. */

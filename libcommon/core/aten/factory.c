@@ -1,6 +1,5 @@
 /* Operators that make tensors of numbers (torch 2.13, aten/src/ATen/native/TensorFactories.cpp, RangeFactories.cpp). */
 #include "call.h"
-#include "cpu.h"
 #include "elem.h"
 #include "ops.h"
 
@@ -142,20 +141,8 @@ static void run_arange(struct aten_call *c) { arange(c, &int_zero, &c->arg[0], &
 static void run_arange_start(struct aten_call *c) { arange(c, &c->arg[0], &c->arg[1], &int_one, 2); }
 static void run_arange_step(struct aten_call *c) { arange(c, &c->arg[0], &c->arg[1], &c->arg[2], 3); }
 
-/* From both ends to the middle (aten/src/ATen/native/cpu/RangeFactoriesKernel.cpp). Ends are cut to integers first; these are computed
- * a register of the processor at a time, of which the first number is cut before the others are counted from it. */
-static int64_t linspace_int(const struct aten_tensor *out, double start, double end, double step, int64_t i, int64_t n)
-{
-	int64_t lanes = (cpu_has_avx512_core() ? 64 : 32) / elem_bytes(out->dtype), first = i / (2 * lanes) * 2 * lanes;
-	if (first + 2 * lanes > n) /* two registers at a time; the rest one by one */
-		first = i;
-	else if (i - first >= lanes)
-		first += lanes;
-	bool low = first < n / 2;
-	int64_t base = elem_to_i64(low ? start + step * (double)first : end - step * (double)(n - 1 - first));
-	return elem_to_i64((double)base + step * (double)(i - first));
-}
-
+/* From both ends to the middle (aten/src/ATen/native/cpu/RangeFactoriesKernel.cpp). Of integers, ends are cut to such first, and each number
+ * when it is stored. */
 static void run_linspace(struct aten_call *c)
 {
 	double start = call_float(c, 0), end = call_float(c, 1);
@@ -168,10 +155,7 @@ static void run_linspace(struct aten_call *c)
 	end = whole ? trunc(end) : end;
 	double step = n > 1 ? (end - start) / (double)(n - 1) : 0;
 	for (int64_t i = 0; i < n && aten_computes(); i++)
-		if (whole && n > 1)
-			elem_set_i64(out->dtype, aten_data(out) + i * elem_bytes(out->dtype), linspace_int(out, start, end, step, i, n));
-		else
-			set_number(out, i, i < n / 2 || n == 1 ? start + step * (double)i : end - step * (double)(n - 1 - i));
+		set_number(out, i, i < n / 2 || n == 1 ? start + step * (double)i : end - step * (double)(n - 1 - i));
 	call_give(c, 0, out);
 }
 
@@ -266,6 +250,8 @@ static void run_one_hot(struct aten_call *c)
 	classes = classes == -1 ? most + 1 : classes;
 	if (most >= classes)
 		aten_fail("Class values must be smaller than num_classes.");
+	if (self->n_dim == ATEN_DIMS)
+		aten_fail("indices of %d dimensions", ATEN_DIMS);
 	memcpy(size, self->size, sizeof(size));
 	size[self->n_dim] = classes;
 	struct aten_tensor *out = aten_empty(size, self->n_dim + 1, DTYPE_I64);

@@ -88,7 +88,7 @@ static void compute_offsets(const struct aten_tensor *self, const int64_t *block
 	int64_t n = 1;
 
 	for (int i = 0; i < p->block_dims; i++)
-		n *= block[i];
+		n = size_times(n, block[i]);
 	if (!aten_computes())
 		return;
 	p->offset = aten_scratch((uint64_t)n, sizeof(*p->offset));

@@ -349,8 +349,7 @@ static void run_repeat(struct aten_call *c)
 		from[2 * i] = 1;
 		shape[2 * i] = times[i];
 		from[2 * i + 1] = shape[2 * i + 1] = i < skip ? 1 : self->size[i - skip];
-		if (__builtin_mul_overflow(times[i], shape[2 * i + 1], &size[i]))
-			aten_fail("%lld times %lld elements are too many", (long long)times[i], (long long)shape[2 * i + 1]);
+		size[i] = size_times(times[i], shape[2 * i + 1]);
 	}
 	struct aten_tensor *out = aten_new(self->dtype, (int)n, size, NULL);
 	aten_copy(aten_reshape(out, shape, 2 * n), aten_reshape(self, from, 2 * n));

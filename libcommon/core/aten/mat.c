@@ -212,9 +212,9 @@ void mat_mul(struct mat c, struct mat bias, struct mat a, struct mat b, double b
 	else if (!elem_integral(c.dtype) || c.dtype == DTYPE_BOOL)
 		aten_fail("matrices of %s cannot be multiplied", dtype_name(c.dtype));
 	else if (elem_bytes(c.dtype) <= 4)
-		mul_u32(c, bias, a, b, (int64_t)beta, (int64_t)alpha);
+		mul_u32(c, bias, a, b, elem_to_i64(beta), elem_to_i64(alpha));
 	else
-		mul_u64(c, bias, a, b, (int64_t)beta, (int64_t)alpha);
+		mul_u64(c, bias, a, b, elem_to_i64(beta), elem_to_i64(alpha));
 }
 
 const float *mat_f32(struct mat m, int64_t *ld)

@@ -69,8 +69,9 @@ void aten_addmm_activation(struct aten_tensor *self, struct aten_tensor *mat1, s
 {
 	need_dims(mat1, 2, "mat1");
 	need_dims(mat2, 2, "mat2");
-	int64_t size[2] = {mat1->size[0], mat2->size[1]}, n = size[0] * size[1];
+	int64_t size[2] = {mat1->size[0], mat2->size[1]};
 	struct aten_tensor *out = aten_new(mat1->dtype, 2, size, NULL);
+	int64_t n = aten_numel(out);
 	addmm(out, self, mat1, mat2, beta, alpha);
 	if (out->dtype == DTYPE_F64) {
 		double *v = (double *)aten_data(out);
@@ -127,7 +128,7 @@ static void baddbmm(struct aten_tensor *out, struct aten_tensor *self, const str
 			stride[i] = self->size[i - 3 + self->n_dim] == 1 ? 0 : self->stride[i - 3 + self->n_dim];
 		self = aten_view(self, 3, out->size, stride, self->offset);
 	}
-	for (int64_t i = 0; i < out->size[0]; i++)
+	for (int64_t i = 0; i < out->size[0] && aten_computes(); i++)
 		mat_mul(mat_of(out, i), self ? mat_of(self, i) : (struct mat){0}, mat_of(a, i), mat_of(b, i), beta, alpha);
 }
 

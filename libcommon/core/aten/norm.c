@@ -2,6 +2,7 @@
  * group_norm.cpp, Normalization.cpp, SoftMax.cpp). */
 #include "call.h"
 #include "elem.h"
+#include "named.h"
 #include "ops.h"
 
 #include <math.h>
@@ -320,8 +321,7 @@ static void run_instance_norm(struct aten_call *c) /* input, weight, bias, runni
 		aten_fail("expected batch and channels");
 	memcpy(shape, x->size, sizeof(shape));
 	shape[0] = 1;
-	if (__builtin_mul_overflow(x->size[0], x->size[1], &shape[1]))
-		aten_fail("too many channels");
+	shape[1] = x->size[0] * x->size[1];
 	struct batch_norm b = {.training = true, .eps = call_float(c, 7)};
 	struct aten_tensor *out = aten_reshape(batch_norm(&b, aten_reshape(aten_contiguous(x), shape, x->n_dim)), x->size, x->n_dim);
 	if (weight)
@@ -406,6 +406,113 @@ static void run_soft_margin_loss_backward(struct aten_call *c)
 	call_give(c, 0, aten_soft_margin_loss_backward(call_tensor(c, 0), call_tensor(c, 1), call_tensor(c, 2), call_int(c, 3)));
 }
 
+/* ---- gradients (aten/src/ATen/native/cpu/layer_norm_kernel.cpp, group_norm_kernel.cpp) ---- */
+
+struct norm_gradient {
+	int64_t n, inner; /* elements that were normalized together; so many of them in a row have one weight */
+	const double *w;  /* NULL: 1 */
+	double *dw, *db;  /* added to */
+};
+
+/* dx = rstd * (g - mean(g) - y * mean(g y)) where g = dy w, and y is what was normalized; dy becomes dx. */
+static void norm_back(const struct norm_gradient *k, double *dy, const double *x, double mean, double rstd)
+{
+	double sum = 0, product = 0;
+	for (int64_t i = 0; i < k->n; i++) {
+		double y = (x[i] - mean) * rstd, g = dy[i] * (k->w ? k->w[i / k->inner] : 1);
+		k->dw[i / k->inner] += dy[i] * y;
+		k->db[i / k->inner] += dy[i];
+		sum += g;
+		product += g * y;
+		dy[i] = g;
+	}
+	for (int64_t i = 0; i < k->n; i++)
+		dy[i] = rstd * (dy[i] - sum / (double)k->n - (x[i] - mean) * rstd * product / (double)k->n);
+}
+
+static struct aten_tensor *numbers(const double *v, const struct aten_tensor *like)
+{
+	struct aten_tensor *t = aten_new(like->dtype, like->n_dim, like->size, NULL);
+	if (aten_computes() && aten_numel(t))
+		aten_convert(t->dtype, aten_data(t), elem_bytes(t->dtype), DTYPE_F64, v, sizeof(*v), aten_numel(t));
+	return t;
+}
+
+static const int64_t *mask_of(const struct aten_call *c, uint32_t i)
+{
+	int64_t n;
+	const int64_t *mask = call_ints(c, i, &n);
+	if (n != 3)
+		aten_fail("a mask of %lld, 3 are expected", (long long)n);
+	return mask;
+}
+
+/* dy and x in rows of k->n; which weights a row has, w_rows rows of them begin with; the call's results. */
+static void give_gradients(struct aten_call *c, struct norm_gradient k, int64_t rows, int64_t weights, const int64_t *mask,
+			   const struct aten_tensor *dx_like, const struct aten_tensor *weight, const struct aten_tensor *bias)
+{
+	struct aten_tensor *grad = call_tensor(c, 0), *x = call_tensor(c, 1), *mean = named_tensor(c, "mean"),
+			   *rstd = named_tensor(c, "rstd");
+	double *dw = aten_scratch_values((uint64_t)weights, 2 * sizeof(*dw)), *db = NULL, *dy = NULL;
+	if (grad->n_dim != x->n_dim || memcmp(grad->size, x->size, (size_t)x->n_dim * sizeof(*x->size)) || aten_numel(mean) != rows ||
+	    aten_numel(rstd) != rows || (weight && aten_numel(weight) != weights) || (bias && aten_numel(bias) != weights))
+		aten_fail("the gradient, mean, rstd or weight do not fit the input");
+	if (aten_computes() && weights) {
+		memset(dw, 0, (size_t)weights * 2 * sizeof(*dw));
+		db = dw + weights;
+	}
+	if (aten_computes() && rows && k.n) {
+		const double *m = doubles(mean, mean), *r = doubles(rstd, rstd), *v = doubles(x, x),
+			     *w = weight ? doubles(weight, weight) : NULL;
+		dy = doubles(grad, grad);
+		for (int64_t i = 0; i < rows; i++) {
+			int64_t first = i * (k.n / k.inner) % weights;
+			k.w = w ? w + first : NULL;
+			k.dw = dw + first;
+			k.db = db + first;
+			norm_back(&k, dy + i * k.n, v + i * k.n, m[i], r[i]);
+		}
+	}
+	struct aten_tensor *dx = aten_new(x->dtype, x->n_dim, x->size, dx_like->stride);
+	if (dy)
+		aten_copy(dx, aten_of_blob(dy, DTYPE_F64, x->n_dim, x->size, aten_new(DTYPE_F64, x->n_dim, x->size, NULL)->stride, 0));
+	call_give(c, 0, mask[0] ? dx : NULL);
+	call_give(c, 1, mask[1] && weight ? numbers(dw, weight) : NULL);
+	call_give(c, 2, mask[2] && bias ? numbers(db, bias) : NULL);
+}
+
+/* grad_out, input, normalized_shape, mean, rstd, weight, bias, output_mask */
+static void run_layer_norm_backward(struct aten_call *c)
+{
+	struct aten_tensor *x = call_tensor(c, 1);
+	int64_t n_shape, rows = 1, n = 1;
+	const int64_t *shape = call_ints(c, 2, &n_shape);
+	need_float(x, "LayerNormBackwardKernelImpl");
+	if (n_shape < 1 || n_shape > x->n_dim || memcmp(shape, x->size + x->n_dim - n_shape, (size_t)n_shape * sizeof(*shape)))
+		aten_fail("a normalized shape that is not the input's");
+	for (int i = 0; i < x->n_dim; i++)
+		*(i < x->n_dim - n_shape ? &rows : &n) *= x->size[i];
+	give_gradients(c, (struct norm_gradient){.n = n, .inner = 1}, rows, n, mask_of(c, 7), aten_new(x->dtype, x->n_dim, x->size, NULL),
+		       call_tensor_or_none(c, 5), call_tensor_or_none(c, 6));
+}
+
+/* grad_out, input, mean, rstd, weight, N, C, HxW, group, output_mask */
+static void run_group_norm_backward(struct aten_call *c)
+{
+	struct aten_tensor *x = call_tensor(c, 1), *weight = call_tensor_or_none(c, 4);
+	int64_t groups = call_int(c, 8);
+	need_float(x, "GroupNormBackwardKernelImpl");
+	if (x->n_dim < 2 || groups < 1 || x->size[1] % groups || call_int(c, 5) != x->size[0] || call_int(c, 6) != x->size[1])
+		aten_fail("expected N, C, and a number of groups that divides C");
+	int64_t each = x->size[1] / groups, n = aten_numel(x) / (x->size[0] && groups ? x->size[0] * groups : 1);
+	struct norm_gradient k = {.n = n, .inner = each && n / each ? n / each : 1};
+	struct aten_tensor *of_channels = weight ? weight : aten_new(x->dtype, 1, &x->size[1], NULL);
+	const int64_t *mask = mask_of(c, 9);
+	if (mask[1] && !weight)
+		aten_fail("the gradient of a weight that there is none of");
+	give_gradients(c, k, x->size[0] * groups, x->size[1], mask, format_like(x), weight, of_channels);
+}
+
 const struct aten_entry aten_norm_entries[] = {
     {"_fused_rms_norm", run_rms_norm},
     {"_log_softmax", run_softmax_half, &with_log},
@@ -420,6 +527,8 @@ const struct aten_entry aten_norm_entries[] = {
     {"log_softmax.int", run_softmax, &with_log},
     {"native_batch_norm", run_batch_norm},
     {"native_group_norm", run_native_group_norm},
+    {"native_group_norm_backward", run_group_norm_backward},
+    {"native_layer_norm_backward", run_layer_norm_backward},
     {"native_layer_norm", run_layer_norm},
     {"rms_norm", run_rms_norm},
     {"soft_margin_loss_backward", run_soft_margin_loss_backward},

@@ -42,7 +42,12 @@ static struct aten_tensor *windows(const struct patches *p, const struct aten_te
 {
 	const int64_t *s = image->stride;
 	int64_t size[6] = {image->size[0], image->size[1], p->kernel[0], p->kernel[1], p->out[0], p->out[1]};
-	int64_t stride[6] = {s[0], s[1], p->dilation[0] * s[2], p->dilation[1] * s[3], p->stride[0] * s[2], p->stride[1] * s[3]};
+	int64_t stride[6] = {s[0],
+			     s[1],
+			     size_times(p->dilation[0], s[2]),
+			     size_times(p->dilation[1], s[3]),
+			     size_times(p->stride[0], s[2]),
+			     size_times(p->stride[1], s[3])};
 	return aten_view(image, 6, size, stride, image->offset);
 }
 
@@ -55,7 +60,7 @@ static void run_im2col(struct aten_call *c) /* self, kernel_size, dilation, padd
 		aten_fail("Expected 3D or 4D (batch mode) tensor, but got %dD", self->n_dim);
 	struct patches p = patches_of(c, 1, self->size + 2);
 	int64_t pad[4] = {p.padding[1], p.padding[1], p.padding[0], p.padding[0]};
-	int64_t size[3] = {self->size[0], self->size[1] * p.kernel[0] * p.kernel[1], p.out[0] * p.out[1]};
+	int64_t size[3] = {self->size[0], size_times(self->size[1], p.kernel[0] * p.kernel[1]), p.out[0] * p.out[1]};
 	struct aten_tensor *from = windows(&p, aten_pad(self, pad, 4, "constant", aten_number(0)));
 	struct aten_tensor *out = aten_reshape(aten_clone_contiguous(from), size, 3);
 	call_give(c, 0, single ? aten_squeeze_dim(out, 0) : out);

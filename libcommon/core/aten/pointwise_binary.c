@@ -268,6 +268,20 @@ static void run_pow_number(struct aten_call *c)
 #define ROWS3(id, ...) ROWS(id){#id ".Scalar_Tensor", run_pointwise2, &op_##id},
 #define PLAIN(id, ...) {#id, run_pointwise2, &op_##id},
 #define DUNDER(id, op) {"__" #id "__.Tensor", run_pointwise2, &op_##op}, {"__" #id "__.Scalar", run_pointwise2, &op_##op},
+/* Into a tensor that is given, which is made as large as that takes. */
+static void run_into(struct aten_call *c) /* self, other, out; entry.data: the operator */
+{
+	const struct aten_tensor *made =
+	    aten_pointwise(c->entry->data, (struct aten_tensor *[]){call_tensor(c, 0), call_tensor(c, 1)}, 2, NULL);
+	struct aten_tensor *out = call_tensor(c, 2);
+	if (!aten_is_float(out->dtype) && !aten_is_complex(out->dtype))
+		aten_fail("result type %s can't be cast to the desired output type %s", dtype_name(made->dtype), dtype_name(out->dtype));
+	if (made->n_dim != out->n_dim || memcmp(made->size, out->size, (size_t)out->n_dim * sizeof(*out->size)))
+		aten_resize(out, made->size, made->n_dim, NULL);
+	aten_copy(out, made);
+	call_give(c, 0, out);
+}
+
 const struct aten_entry aten_binary_entries[] = {
     /* clang-format off */
     COMPARISONS(ROWS) EQUALITIES(ROWS) LOGICAL(PLAIN)
@@ -278,6 +292,7 @@ const struct aten_entry aten_binary_entries[] = {
     PLAIN(maximum) PLAIN(minimum) PLAIN(fmax) PLAIN(fmin) PLAIN(gcd) PLAIN(lcm) PLAIN(atan2) PLAIN(hypot) PLAIN(logaddexp)
     PLAIN(logaddexp2) PLAIN(polar) PLAIN(complex) PLAIN(heaviside) PLAIN(floor_divide)
     /* clang-format on */
+    {"atan2.out", run_into, &op_atan2},
     {"add.Tensor", run_scaled, &op_add},
     {"add.Scalar", run_scaled, &op_add},
     {"sub.Tensor", run_scaled, &op_sub},

@@ -146,6 +146,35 @@ static void run_prelu(struct aten_call *c)
 	call_give(c, 0, aten_pointwise_as(&op_prelu, self->dtype, (struct aten_tensor *[]){self, weight}, 2, NULL));
 }
 
+/* aten/src/ATen/native/GatedLinearUnit.cpp: one half by the other's sigmoid, rounded once */
+PW_LOOP2(glu_f32, float, float, x *(1 / (1 + exp(-y))))
+PW_LOOP2(glu_f64, double, double, x *(1 / (1 + exp(-y))))
+static const struct pointwise op_glu = {"glu", {[PW_F32] = glu_f32, [PW_F64] = glu_f64}};
+static void run_glu(struct aten_call *c) /* self, dim */
+{
+	struct aten_tensor *self = call_tensor(c, 0);
+	if (!self->n_dim)
+		aten_fail("glu does not support 0-dimensional tensors");
+	int dim = aten_dim(self, call_int(c, 1));
+	int64_t half = self->size[dim] / 2;
+	if (self->size[dim] % 2)
+		aten_fail("Halving dimension must be even, but dimension %d is size %lld", dim, (long long)self->size[dim]);
+	struct aten_tensor *in[2] = {aten_narrow(self, dim, 0, half), aten_narrow(self, dim, half, half)};
+	call_give(c, 0, aten_pointwise(&op_glu, in, 2, NULL));
+}
+
+/* aten/src/ATen/native/Activation.cpp: self decides, the gradient passes */
+PW_LOOP2(threshold_backward_i64, int64_t, int64_t, x <= K_I64(0) ? 0 : y)
+PW_LOOP2(threshold_backward_f32, float, float, x <= K_F32(0) ? 0 : y)
+PW_LOOP2(threshold_backward_f64, double, double, x <= K_F64(0) ? 0 : y)
+static const struct pointwise op_threshold_backward = {"threshold_backward", OF_REAL(threshold_backward), .no_bool = true};
+static void run_threshold_backward(struct aten_call *c) /* grad_output, self, threshold */
+{
+	struct pointwise_numbers k;
+	pointwise_number(&k, 0, &c->arg[2]);
+	call_give(c, 0, aten_pointwise(&op_threshold_backward, (struct aten_tensor *[]){call_tensor(c, 1), call_tensor(c, 0)}, 2, &k));
+}
+
 const struct aten_entry aten_pointwise_entries[] = {
     {"addcdiv", run_addc, &op_addcdiv},
     {"addcmul", run_addc, &op_addcmul},
@@ -157,11 +186,13 @@ const struct aten_entry aten_pointwise_entries[] = {
     {"clamp_min.Tensor", run_pointwise2, &op_clamp_min},
     {"clip", run_clamp},
     {"clip.Tensor", run_clamp},
+    {"glu", run_glu},
     {"lerp.Scalar", run_lerp},
     {"lerp.Tensor", run_lerp},
     {"masked_fill.Scalar", run_masked_fill},
     {"masked_fill.Tensor", run_masked_fill},
     {"prelu", run_prelu},
+    {"threshold_backward", run_threshold_backward},
     {"where.Scalar", run_where},
     {"where.ScalarOther", run_where},
     {"where.ScalarSelf", run_where},

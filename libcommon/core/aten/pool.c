@@ -199,7 +199,7 @@ static void pool_max(const struct pool *p, window_fn *window, void *arg, struct 
 {
 	struct aten_tensor *out = pool_output(p, p->self->dtype), *indices = pool_output(p, DTYPE_I64);
 	int64_t n = p->in[0] * p->in[1] * p->in[2], at[3];
-	struct max_plane m = {aten_scratch((uint64_t)n, sizeof(uint64_t)), aten_scratch((uint64_t)n, sizeof(double)),
+	struct max_plane m = {aten_scratch_values((uint64_t)n, sizeof(uint64_t)), aten_scratch_values((uint64_t)n, sizeof(double)),
 			      elem_floating(out->dtype) ? UINT64_MAX : 0};
 	struct window w;
 
@@ -228,8 +228,8 @@ static void strided_window(const struct pool *p, int64_t plane, const int64_t *a
 	(void)arg;
 	for (int i = 0; i < 3; i++) {
 		int64_t from = at[i] * p->stride[i] - p->pad[i], to = from + (p->kernel[i] - 1) * p->dilation[i] + 1;
-		while (from < 0)
-			from += p->dilation[i];
+		if (from < 0)
+			from += (p->dilation[i] - 1 - from) / p->dilation[i] * p->dilation[i];
 		w->from[i] = from;
 		w->to[i] = to < p->in[i] ? to : p->in[i];
 		w->step[i] = p->dilation[i];
@@ -382,7 +382,7 @@ static void average_of(const struct pool *p, const struct plane *in, const doubl
 static struct aten_tensor *pool_average(const struct pool *p, const struct average *a)
 {
 	struct aten_tensor *out = pool_output(p, p->self->dtype);
-	double *v = aten_scratch((uint64_t)(p->in[0] * p->in[1] * p->in[2]), sizeof(*v));
+	double *v = aten_scratch_values((uint64_t)(p->in[0] * p->in[1] * p->in[2]), sizeof(*v));
 	struct window w;
 	int64_t at[3];
 
@@ -456,6 +456,66 @@ void aten_max_unpool(struct aten_tensor *self, int spatial, struct aten_tensor *
 		}
 	}
 	GIVE(ret, out);
+}
+
+/* ---- gradients: each value goes back to the window that it came from ---- */
+
+/* What a window got from an element; a plane of the input's is summed in double and rounded once. */
+typedef void spread_fn(const struct pool *p, const struct average *a, const int64_t *at, double g, int64_t index, double *plane);
+
+static void spread_average(const struct pool *p, const struct average *a, const int64_t *at, double g, int64_t index, double *plane)
+{
+	struct window w;
+	int64_t in[3], divisor;
+	(void)index;
+	if (a) {
+		divisor = average_window(p, a, at, &w);
+	} else {
+		adaptive_window(p, 0, at, &w, NULL);
+		divisor = (w.to[0] - w.from[0]) * (w.to[1] - w.from[1]) * (w.to[2] - w.from[2]);
+	}
+	g = divisor ? g / (double)divisor : 0;
+	g = elem_integral(p->self->dtype) ? trunc(g) : g;
+	FOR_WINDOW(&w, in)
+	plane[flat(p, in)] += g;
+}
+
+static void spread_max(const struct pool *p, const struct average *a, const int64_t *at, double g, int64_t index, double *plane)
+{
+	(void)a;
+	(void)at;
+	if (index < 0 || index >= p->in[0] * p->in[1] * p->in[2])
+		aten_fail("an index of %lld is outside of the input", (long long)index);
+	plane[index] += g;
+}
+
+/* indices NULL: averages have none. The result lies as the input does (aten/src/ATen/native/AveragePool2d.cpp, DilatedMaxPool2d.cpp,
+ * AdaptiveAveragePooling.cpp). */
+static struct aten_tensor *pool_gradient(const struct pool *p, struct aten_tensor *grad, struct aten_tensor *indices, spread_fn *spread,
+					 const struct average *a)
+{
+	const struct aten_tensor *self = p->self;
+	const size_t sizes = (size_t)self->n_dim * sizeof(*self->size);
+	int64_t at[3], n = p->in[0] * p->in[1] * p->in[2];
+	if (grad->dtype != self->dtype || grad->n_dim != self->n_dim || memcmp(grad->size, p->size, sizes))
+		aten_fail("the gradient is not of the result's shape and dtype");
+	if (indices && (indices->dtype != DTYPE_I64 || indices->n_dim != self->n_dim || memcmp(indices->size, p->size, sizes)))
+		aten_fail("indices should be int64 and of the result's shape");
+	struct aten_tensor *out = aten_new_format(self->dtype, self->n_dim, self->size, aten_channels_last(self));
+	double *v = aten_scratch_values((uint64_t)n, sizeof(*v));
+	elem_need_real(self);
+	for (int64_t k = 0; k < (aten_computes() ? p->planes : 0); k++) {
+		struct plane from = plane_of(p, grad, k), index = {0}, to = plane_of(p, out, k);
+		struct window rows = {.to = {p->in[0], p->in[1], 1}, .step = {1, 1, 1}};
+		if (indices)
+			index = plane_of(p, indices, k);
+		memset(v, 0, (size_t)n * sizeof(*v));
+		FOR_OUTPUT(p, at)
+		spread(p, a, at, elem_f64(grad->dtype, plane_at(&from, at)), indices ? elem_i64(DTYPE_I64, plane_at(&index, at)) : 0, v);
+		FOR_WINDOW(&rows, at)
+		aten_convert(out->dtype, plane_at(&to, at), to.step[2], DTYPE_F64, v + flat(p, at), sizeof(*v), p->in[2]);
+	}
+	return out;
 }
 
 /* ---- by name ---- */
@@ -552,7 +612,48 @@ static void run_adaptive_max(struct aten_call *c)
 	call_give(c, 1, indices);
 }
 
+/* grad_output, self, kernel_size, stride, padding, ... of two dims */
+static struct pool pool_of_gradient(const struct aten_call *c, bool dilated, bool ceil_mode)
+{
+	struct window_args a = {0};
+	struct pool p;
+	a.kernel = call_ints(c, 2, &a.n_kernel);
+	a.stride = call_ints(c, 3, &a.n_stride);
+	a.pad = call_ints(c, 4, &a.n_pad);
+	if (dilated)
+		a.dilation = call_ints(c, 5, &a.n_dilation);
+	pool_begin(&p, call_tensor(c, 1), 2);
+	pool_windows(&p, &a, ceil_mode);
+	return p;
+}
+static void run_avg_pool_backward(struct aten_call *c) /* ..., ceil_mode, count_include_pad, divisor_override */
+{
+	struct pool p = pool_of_gradient(c, false, call_bool(c, 5));
+	struct average a = {call_bool(c, 6), call_int_or(c, 7, 0)};
+	if (!call_is_none(c, 7) && !a.divisor)
+		aten_fail("divisor must be not zero");
+	call_give(c, 0, pool_gradient(&p, call_tensor(c, 0), NULL, spread_average, &a));
+}
+static void run_max_pool_backward(struct aten_call *c) /* ..., dilation, ceil_mode, indices */
+{
+	struct pool p = pool_of_gradient(c, true, call_bool(c, 6));
+	call_give(c, 0, pool_gradient(&p, call_tensor(c, 0), call_tensor(c, 7), spread_max, NULL));
+}
+static void run_adaptive_avg_backward(struct aten_call *c) /* grad_output, self */
+{
+	struct aten_tensor *grad = call_tensor(c, 0);
+	struct pool p;
+	pool_begin(&p, call_tensor(c, 1), 2);
+	if (grad->n_dim != p.self->n_dim)
+		aten_fail("the gradient is not of the result's shape");
+	pool_adaptive(&p, grad->size + grad->n_dim - 2, 2);
+	call_give(c, 0, pool_gradient(&p, grad, NULL, spread_average, NULL));
+}
+
 const struct aten_entry aten_pool_entries[] = {
+    {"_adaptive_avg_pool2d_backward", run_adaptive_avg_backward},
+    {"avg_pool2d_backward", run_avg_pool_backward},
+    {"max_pool2d_with_indices_backward", run_max_pool_backward},
     {"_adaptive_avg_pool2d", run_adaptive_avg, "2"},
     {"_adaptive_avg_pool3d", run_adaptive_avg, "3"},
     {"adaptive_avg_pool1d", run_adaptive_avg1},

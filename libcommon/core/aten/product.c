@@ -99,14 +99,12 @@ static struct aten_tensor *rows_times(struct aten_tensor *a, struct aten_tensor 
 /* Both have batches, which are broadcast. */
 static struct aten_tensor *batches_times(struct aten_tensor *a, struct aten_tensor *b)
 {
-	int64_t size[ATEN_DIMS], whole[ATEN_DIMS], batch = 1, m = a->size[a->n_dim - 2], k = a->size[a->n_dim - 1],
-						   n = b->size[b->n_dim - 1];
+	int64_t size[ATEN_DIMS], whole[ATEN_DIMS], batch, m = a->size[a->n_dim - 2], k = a->size[a->n_dim - 1], n = b->size[b->n_dim - 1];
 	struct aten_tensor head[2] = {*a, *b};
 	for (int i = 0; i < 2; i++)
 		head[i].n_dim -= 2;
 	int dims = aten_broadcast(&head[0], &head[1], size);
-	for (int i = 0; i < dims; i++)
-		batch *= size[i];
+	batch = size_of_all(dims, size);
 	memcpy(whole, size, sizeof(whole));
 	whole[dims] = m;
 	whole[dims + 1] = k;
@@ -192,10 +190,12 @@ static const int64_t *each_of(const struct aten_call *c, uint32_t i, int64_t n)
 struct conv_call {
 	uint32_t stride, padding, dilation, output_padding, groups; /* where in the call; output_padding 0: there is none */
 	bool transposed;
+	const int64_t *pads;   /* instead of what stands there */
+	struct aten_tensor *x; /* instead of the first */
 };
 static void convolve(struct aten_call *c, const struct conv_call *at, int spatial)
 {
-	struct aten_tensor *x = call_tensor(c, 0), *w = call_tensor(c, 1), *bias = call_tensor_or_none(c, 2), *out;
+	struct aten_tensor *x = at->x ? at->x : call_tensor(c, 0), *w = call_tensor(c, 1), *bias = call_tensor_or_none(c, 2), *out;
 	bool single = x->n_dim == spatial + 1;
 	if (w->n_dim != spatial + 2 || (!single && x->n_dim != spatial + 2))
 		aten_fail("expected %dD (unbatched) or %dD (batched) input, and a weight of %d dimensions", spatial + 1, spatial + 2,
@@ -204,14 +204,43 @@ static void convolve(struct aten_call *c, const struct conv_call *at, int spatia
 	memset((void *)(uintptr_t)none, 0, (size_t)spatial * sizeof(*none));
 	const int64_t *extra = at->output_padding ? each_of(c, at->output_padding, spatial) : none;
 	aten_convolution(single ? aten_unsqueeze(x, 0) : x, w, &bias, each_of(c, at->stride, spatial), spatial,
-			 each_of(c, at->padding, spatial), spatial, each_of(c, at->dilation, spatial), spatial, at->transposed, extra,
-			 spatial, call_int(c, at->groups), &out);
+			 at->pads ? at->pads : each_of(c, at->padding, spatial), spatial, each_of(c, at->dilation, spatial), spatial,
+			 at->transposed, extra, spatial, call_int(c, at->groups), &out);
 	call_give(c, 0, single ? aten_squeeze_dim(out, 0) : out);
 }
 /* input, weight, bias, stride, padding, dilation, groups; entry.data: "1", "2", "3" */
 static void run_conv(struct aten_call *c)
 {
 	convolve(c, &(struct conv_call){.stride = 3, .padding = 4, .dilation = 5, .groups = 6}, *(const char *)c->entry->data - '0');
+}
+/* The same with "valid" or "same" (aten/src/ATen/native/Convolution.cpp, _convolution_same): what cannot be the same at both sides is put to
+ * the input first. */
+static void run_conv_padding(struct aten_call *c)
+{
+	int spatial = *(const char *)c->entry->data - '0';
+	const char *how = call_string_or(c, 4, "valid");
+	struct aten_tensor *w = call_tensor(c, 1);
+	int64_t pads[3] = {0}, uneven[6] = {0};
+	struct conv_call at = {.stride = 3, .dilation = 5, .groups = 6, .pads = pads, .x = call_tensor(c, 0)};
+	bool even = true;
+	if (strcmp(how, "same") != 0 && strcmp(how, "valid") != 0)
+		aten_fail("Invalid padding string: '%s'", how);
+	if (w->n_dim != spatial + 2)
+		aten_fail("expected a weight of %d dimensions", spatial + 2);
+	const int64_t *stride = each_of(c, 3, spatial), *dilation = each_of(c, 5, spatial);
+	for (int i = 0; i < spatial && !strcmp(how, "same"); i++) {
+		if (stride[i] != 1)
+			aten_fail("padding='same' is not supported for strided convolutions");
+		int64_t all = size_times(dilation[i], w->size[i + 2] - 1);
+		if (all < 0)
+			aten_fail("a kernel of %lld, dilation %lld", (long long)w->size[i + 2], (long long)dilation[i]);
+		pads[i] = all / 2;
+		uneven[2 * (spatial - 1 - i) + 1] = all % 2;
+		even = even && all % 2 == 0;
+	}
+	if (!even)
+		at.x = aten_pad(at.x, uneven, 2 * (int64_t)spatial, "constant", aten_number(0));
+	convolve(c, &at, spatial);
 }
 /* input, weight, bias, stride, padding, output_padding, groups, dilation */
 static void run_conv_transpose(struct aten_call *c)
@@ -222,6 +251,79 @@ static void run_conv_transpose(struct aten_call *c)
 static void run_convolution(struct aten_call *c)
 {
 	convolve(c, &(struct conv_call){3, 4, 5, 7, 8, call_bool(c, 6)}, call_tensor(c, 1)->n_dim - 2);
+}
+
+/* ---- their gradients: convolutions themselves ---- */
+
+struct conv_lists {
+	const int64_t *stride, *padding, *dilation;
+	int64_t groups;
+	int spatial;
+};
+static struct aten_tensor *convolved(const struct conv_lists *l, struct aten_tensor *x, struct aten_tensor *w, bool transposed,
+				     const int64_t *extra)
+{
+	static const int64_t none[3] = {0};
+	struct aten_tensor *out;
+	aten_convolution(x, w, NULL, l->stride, l->spatial, l->padding, l->spatial, l->dilation, l->spatial, transposed,
+			 extra ? extra : none, l->spatial, l->groups, &out);
+	return out;
+}
+
+/* The windows in which the small tensor met the large one stood stride apart, and their elements dilation: the other way around it is a
+ * convolution over the batch, that has channels for a batch. A group at a time. */
+static struct aten_tensor *weight_gradient(const struct conv_lists *l, struct aten_tensor *large, struct aten_tensor *small,
+					   const struct aten_tensor *weight)
+{
+	struct aten_tensor **part = aten_scratch((uint64_t)l->groups, sizeof(struct aten_tensor *));
+	struct conv_lists around = {
+	    .stride = l->dilation, .padding = l->padding, .dilation = l->stride, .groups = 1, .spatial = l->spatial};
+	int64_t wide = large->size[1] / l->groups, each = small->size[1] / l->groups;
+	for (int64_t g = 0; g < l->groups; g++) {
+		struct aten_tensor *x = aten_transpose(aten_narrow(large, 1, g * wide, wide), 0, 1);
+		struct aten_tensor *y = aten_transpose(aten_narrow(small, 1, g * each, each), 0, 1);
+		struct aten_tensor *met = convolved(&around, aten_contiguous(x), aten_contiguous(y), false, NULL);
+		for (int i = 0; i < l->spatial; i++)
+			met = aten_narrow(met, i + 2, 0, weight->size[i + 2]);
+		part[g] = aten_transpose(met, 0, 1);
+	}
+	return aten_cat(part, l->groups, 0);
+}
+
+/* grad_output, input, weight, bias_sizes, stride, padding, dilation, transposed, output_padding, groups, output_mask */
+static void run_convolution_backward(struct aten_call *c)
+{
+	struct aten_tensor *grad = call_tensor(c, 0), *x = call_tensor(c, 1), *w = call_tensor(c, 2);
+	int64_t n, extra[3] = {0}, order[ATEN_DIMS];
+	const int64_t *wanted = call_ints(c, 10, &n);
+	bool transposed = call_bool(c, 7);
+	int spatial = x->n_dim - 2;
+	if (n != 3 || spatial < 1 || spatial > 3 || w->n_dim != x->n_dim || grad->n_dim != x->n_dim)
+		aten_fail("expected an input, a weight and a gradient of the same 3 to 5 dimensions");
+	struct conv_lists l = {each_of(c, 4, spatial), each_of(c, 5, spatial), each_of(c, 6, spatial), call_int(c, 9), spatial};
+	const int64_t *given = each_of(c, 8, spatial);
+	for (int i = 0; i < spatial; i++) {
+		int64_t small = (transposed ? x : grad)->size[i + 2], large = (transposed ? grad : x)->size[i + 2];
+		if (l.stride[i] < 1 || l.padding[i] < 0)
+			aten_fail("a stride of %lld, a padding of %lld", (long long)l.stride[i], (long long)l.padding[i]);
+		/* how many elements the windows reach over */
+		int64_t reach = size_plus(size_times(small - 1, l.stride[i]), size_plus(size_times(l.dilation[i], w->size[i + 2] - 1), 1));
+		extra[i] = size_minus(size_plus(large, size_times(2, l.padding[i])), reach);
+		if (transposed ? extra[i] != given[i] : extra[i] < 0 || extra[i] >= l.stride[i])
+			aten_fail("the gradient has other sizes than the convolution's result");
+	}
+	struct aten_tensor *dx = wanted[0] ? convolved(&l, grad, w, !transposed, transposed ? NULL : extra) : NULL;
+	for (int i = 0; dx && i < spatial; i++)
+		dx = aten_narrow(dx, i + 2, 0, x->size[i + 2]);
+	/* channels_last, where the convolution's result would be */
+	int format = spatial == 2 && (aten_channels_last(x) || aten_channels_last(w)) ? ATEN_CHANNELS_LAST : ATEN_CONTIGUOUS;
+	struct aten_tensor *dw = !wanted[1] ? NULL : transposed ? weight_gradient(&l, grad, x, w) : weight_gradient(&l, x, grad, w);
+	call_give(c, 0, dx ? aten_to_copy(dx, dx->dtype, format) : NULL);
+	call_give(c, 1, dw ? aten_to_copy(dw, dw->dtype, format) : NULL);
+	for (int i = 0, k = 0; i < grad->n_dim; i++)
+		if (i != 1)
+			order[k++] = i;
+	call_give(c, 2, wanted[2] ? APPLIED("sum.dim_IntList", aten_of(grad), aten_ints(order, grad->n_dim - 1)) : NULL);
 }
 
 /* ---- attention ---- */
@@ -322,12 +424,16 @@ const struct aten_entry aten_product_entries[] = {
     {"baddbmm", run_addmm},
     {"bmm", run_mm},
     {"conv1d", run_conv, "1"},
+    {"conv1d.padding", run_conv_padding, "1"},
     {"conv2d", run_conv, "2"},
+    {"conv2d.padding", run_conv_padding, "2"},
     {"conv3d", run_conv, "3"},
+    {"conv3d.padding", run_conv_padding, "3"},
     {"conv_transpose1d", run_conv_transpose, "1"},
     {"conv_transpose2d.input", run_conv_transpose, "2"},
     {"conv_transpose3d.input", run_conv_transpose, "3"},
     {"convolution", run_convolution},
+    {"convolution_backward", run_convolution_backward},
     {"dot", run_dot},
     {"linear", run_linear},
     {"matmul", run_matmul},

@@ -51,7 +51,13 @@ static struct aten_tensor *direction(cell_step *step, const struct cell *k, stru
 				     struct aten_tensor **c, bool backward)
 {
 	struct aten_tensor *gates = aten_linear(x, k->w_ih, k->b_ih),
-			   **out = aten_scratch((uint64_t)x->size[0], sizeof(struct aten_tensor *));
+			   **out = aten_scratch_values((uint64_t)x->size[0], sizeof(struct aten_tensor *));
+	if (!aten_computes() && x->size[0] > 0) { /* all steps are alike */
+		int64_t size[ATEN_DIMS] = {x->size[0]};
+		step(k, aten_select(gates, 0, 0), h, c);
+		memcpy(size + 1, (*h)->size, (size_t)(*h)->n_dim * sizeof(*size));
+		return aten_new((*h)->dtype, (*h)->n_dim + 1, size, NULL);
+	}
 	for (int64_t i = 0; i < x->size[0]; i++) {
 		int64_t t = backward ? x->size[0] - 1 - i : i;
 		step(k, aten_select(gates, 0, t), h, c);
@@ -71,10 +77,10 @@ struct layers {
 static struct aten_tensor *run_layers(const struct layers *l, struct aten_tensor *x, struct aten_tensor **h, struct aten_tensor **c)
 {
 	int ways = l->both_ways ? 2 : 1, each = 2 + 2 * l->biases + l->projected;
-	int64_t n = l->n_layers * ways;
-	struct aten_tensor **last_h = aten_scratch((uint64_t)n, sizeof(*last_h)), **last_c = aten_scratch((uint64_t)n, sizeof(*last_c));
-	if (l->n_weights != n * each || l->h->size[0] != n)
+	int64_t n = size_times(l->n_layers, ways);
+	if (n < 1 || l->n_weights != size_times(n, each) || !l->h->n_dim || l->h->size[0] != n)
 		aten_fail("%lld weights for %lld layers", (long long)l->n_weights, (long long)n);
+	struct aten_tensor **last_h = aten_scratch((uint64_t)n, sizeof(*last_h)), **last_c = aten_scratch((uint64_t)n, sizeof(*last_c));
 	for (int64_t i = 0; i < l->n_layers; i++) {
 		struct aten_tensor *out[2] = {NULL, NULL};
 		for (int w = 0; w < ways; w++) {
@@ -116,6 +122,8 @@ static void run_recurrent(struct aten_call *c, cell_step *step, bool cells)
 			   .both_ways = call_bool(c, 7),
 			   .h = cells ? states[0] : call_tensor(c, 1),
 			   .c = cells ? states[1] : NULL};
+	if (l.h->n_dim != 3 || (cells && l.c->n_dim != 3))
+		aten_fail("a state must be of [layers, batch, features]");
 	l.projected = cells && l.h->size[2] != l.c->size[2];
 	struct aten_tensor *out = run_layers(&l, first ? aten_transpose(x, 0, 1) : x, &h, &cell);
 	call_give(c, 0, first ? aten_transpose(out, 0, 1) : out);
@@ -128,6 +136,32 @@ static void run_gru(struct aten_call *c) { run_recurrent(c, gru_step, false); }
 static void run_rnn_tanh(struct aten_call *c) { run_recurrent(c, tanh_step, false); }
 static void run_rnn_relu(struct aten_call *c) { run_recurrent(c, relu_step, false); }
 
+/* ---- one step: input, hx (lstm_cell: a list of two), w_ih, w_hh, b_ih, b_hh ---- */
+
+static void run_cell(struct aten_call *c, cell_step *step, bool cells)
+{
+	int64_t n = 0;
+	struct aten_tensor *x = call_tensor(c, 0), **states = cells ? call_tensors(c, 1, &n) : NULL, *state = NULL;
+	struct cell k = {
+	    .w_ih = call_tensor(c, 2), .w_hh = call_tensor(c, 3), .b_ih = call_tensor_or_none(c, 4), .b_hh = call_tensor_or_none(c, 5)};
+	if (cells && n != 2)
+		aten_fail("lstm_cell expects two hidden states");
+	struct aten_tensor *h = cells ? states[0] : call_tensor(c, 1);
+	state = cells ? states[1] : NULL;
+	if (x->n_dim != 2 || h->n_dim != 2 || x->size[0] != h->size[0])
+		aten_fail("expected an input and a state of [batch, features]");
+	step(&k, aten_linear(x, k.w_ih, k.b_ih), &h, &state);
+	call_give(c, 0, h);
+	if (cells)
+		call_give(c, 1, state);
+}
+static void run_lstm_cell(struct aten_call *c) { run_cell(c, lstm_step, true); }
+static void run_gru_cell(struct aten_call *c) { run_cell(c, gru_step, false); }
+static void run_rnn_tanh_cell(struct aten_call *c) { run_cell(c, tanh_step, false); }
+static void run_rnn_relu_cell(struct aten_call *c) { run_cell(c, relu_step, false); }
+
 const struct aten_entry aten_recurrent_entries[] = {
-    {"gru.input", run_gru}, {"lstm.input", run_lstm}, {"rnn_relu.input", run_rnn_relu}, {"rnn_tanh.input", run_rnn_tanh}, {0},
+    {"gru_cell", run_gru_cell},           {"lstm_cell", run_lstm_cell},     {"rnn_relu_cell", run_rnn_relu_cell},
+    {"rnn_tanh_cell", run_rnn_tanh_cell}, {"gru.input", run_gru},           {"lstm.input", run_lstm},
+    {"rnn_relu.input", run_rnn_relu},     {"rnn_tanh.input", run_rnn_tanh}, {0},
 };

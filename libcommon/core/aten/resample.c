@@ -112,8 +112,9 @@ static int64_t taps_filter(const struct dim_plan *d, int64_t i, int64_t *index, 
 static double *along(const double *from, int64_t outer, int64_t inner, const struct dim_plan *d)
 {
 	int64_t n = d->in > 4 ? d->in : 4, *index = aten_scratch((uint64_t)n, sizeof(*index));
-	double *to = aten_scratch((uint64_t)(outer * d->out * inner), sizeof(*to)), *weight = aten_scratch((uint64_t)n, sizeof(*weight));
-	memset(to, 0, (size_t)(outer * d->out * inner) * sizeof(*to));
+	uint64_t made = (uint64_t)size_times(size_times(outer, d->out), inner);
+	double *to = aten_scratch(made, sizeof(*to)), *weight = aten_scratch((uint64_t)n, sizeof(*weight));
+	memset(to, 0, made * sizeof(*to));
 	for (int64_t i = 0; i < d->out; i++) {
 		int64_t taps = d->m->taps(d, i, index, weight);
 		for (int64_t k = 0; k < taps; k++)

@@ -313,7 +313,7 @@ struct aten_tensor *aten_repeat_each(struct aten_tensor *self, int64_t dim, int6
 	size[d + 1] = times;
 	wide = aten_clone_contiguous(aten_expand(wide, size, wide->n_dim));
 	memcpy(size, self->size, sizeof(size));
-	size[d] *= times;
+	size[d] = size_times(size[d], times);
 	return aten_reshape(wide, size, self->n_dim);
 }
 static void run_repeat_interleave(struct aten_call *c) /* repeats, output_size */

@@ -10,6 +10,7 @@
 "__xor__.Scalar(Tensor self, Scalar other) -> Tensor",
 "__xor__.Tensor(Tensor self, Tensor other) -> Tensor",
 "_adaptive_avg_pool2d(Tensor self, SymInt[2] output_size) -> Tensor",
+"_adaptive_avg_pool2d_backward(Tensor grad_output, Tensor self) -> Tensor",
 "_adaptive_avg_pool3d(Tensor self, SymInt[3] output_size) -> Tensor",
 "_assert_scalar(Scalar self, str assert_msg) -> ()",
 "_assert_tensor_metadata(Tensor a, SymInt[]? size=None, SymInt[]? stride=None, ScalarType? dtype=None, *, Devic"
@@ -116,11 +117,14 @@
 "asinh(Tensor self) -> Tensor",
 "atan(Tensor self) -> Tensor",
 "atan2(Tensor self, Tensor other) -> Tensor",
+"atan2.out(Tensor self, Tensor other, *, Tensor(a!) out) -> Tensor(a!)",
 "atanh(Tensor self) -> Tensor",
 "avg_pool1d(Tensor self, int[1] kernel_size, int[1] stride=[], int[1] padding=[0], bool ceil_mode=False, bool c"
 "ount_include_pad=True) -> Tensor",
 "avg_pool2d(Tensor self, int[2] kernel_size, int[2] stride=[], int[2] padding=0, bool ceil_mode=False, bool cou"
 "nt_include_pad=True, int? divisor_override=None) -> Tensor",
+"avg_pool2d_backward(Tensor grad_output, Tensor self, int[2] kernel_size, int[2] stride, int[2] padding, bool c"
+"eil_mode, bool count_include_pad, int? divisor_override) -> Tensor",
 "avg_pool3d(Tensor self, int[3] kernel_size, int[3] stride=[], int[3] padding=0, bool ceil_mode=False, bool cou"
 "nt_include_pad=True, int? divisor_override=None) -> Tensor",
 "baddbmm(Tensor self, Tensor batch1, Tensor batch2, *, Scalar beta=1, Scalar alpha=1) -> Tensor",
@@ -173,9 +177,15 @@
 "contiguous(Tensor(a) self, *, MemoryFormat memory_format=0) -> Tensor(a)",
 "conv1d(Tensor input, Tensor weight, Tensor? bias=None, SymInt[1] stride=[1], SymInt[1] padding=[0], SymInt[1] "
 "dilation=[1], SymInt groups=1) -> Tensor",
+"conv1d.padding(Tensor input, Tensor weight, Tensor? bias=None, SymInt[1] stride=[1], str padding=\"valid\", SymI"
+"nt[1] dilation=[1], SymInt groups=1) -> Tensor",
 "conv2d(Tensor input, Tensor weight, Tensor? bias=None, SymInt[2] stride=[1, 1], SymInt[2] padding=[0, 0], SymI"
 "nt[2] dilation=[1, 1], SymInt groups=1) -> Tensor",
+"conv2d.padding(Tensor input, Tensor weight, Tensor? bias=None, SymInt[2] stride=[1, 1], str padding=\"valid\", S"
+"ymInt[2] dilation=[1, 1], SymInt groups=1) -> Tensor",
 "conv3d(Tensor input, Tensor weight, Tensor? bias=None, SymInt[3] stride=[1, 1, 1], SymInt[3] padding=[0, 0, 0]"
+", SymInt[3] dilation=[1, 1, 1], SymInt groups=1) -> Tensor",
+"conv3d.padding(Tensor input, Tensor weight, Tensor? bias=None, SymInt[3] stride=[1, 1, 1], str padding=\"valid\""
 ", SymInt[3] dilation=[1, 1, 1], SymInt groups=1) -> Tensor",
 "conv_transpose1d(Tensor input, Tensor weight, Tensor? bias=None, SymInt[1] stride=[1], SymInt[1] padding=[0], "
 "SymInt[1] output_padding=[0], SymInt groups=1, SymInt[1] dilation=[1]) -> Tensor",
@@ -185,6 +195,9 @@
 "adding=[0, 0, 0], SymInt[3] output_padding=[0, 0, 0], SymInt groups=1, SymInt[3] dilation=[1, 1, 1]) -> Tensor",
 "convolution(Tensor input, Tensor weight, Tensor? bias, SymInt[] stride, SymInt[] padding, SymInt[] dilation, b"
 "ool transposed, SymInt[] output_padding, SymInt groups) -> Tensor",
+"convolution_backward(Tensor grad_output, Tensor input, Tensor weight, SymInt[]? bias_sizes, SymInt[] stride, S"
+"ymInt[] padding, SymInt[] dilation, bool transposed, SymInt[] output_padding, SymInt groups, bool[3] output_ma"
+"sk) -> (Tensor, Tensor, Tensor)",
 "copy(Tensor self, Tensor src, bool non_blocking=False) -> Tensor",
 "copy_(Tensor(a!) self, Tensor src, bool non_blocking=False) -> Tensor(a!)",
 "copysign.Scalar(Tensor self, Scalar other) -> Tensor",
@@ -293,6 +306,7 @@
 "ge.Tensor(Tensor self, Tensor other) -> Tensor",
 "gelu(Tensor self, *, str approximate=\"none\") -> Tensor",
 "geqrf(Tensor self) -> (Tensor a, Tensor tau)",
+"glu(Tensor self, int dim=-1) -> Tensor",
 "grid_sampler(Tensor input, Tensor grid, int interpolation_mode, int padding_mode, bool align_corners) -> Tenso"
 "r",
 "grid_sampler_2d(Tensor input, Tensor grid, int interpolation_mode, int padding_mode, bool align_corners) -> Te"
@@ -303,6 +317,7 @@
 "-05, bool cudnn_enabled=True) -> Tensor",
 "gru.input(Tensor input, Tensor hx, Tensor[] params, bool has_biases, int num_layers, float dropout, bool train"
 ", bool bidirectional, bool batch_first) -> (Tensor, Tensor)",
+"gru_cell(Tensor input, Tensor hx, Tensor w_ih, Tensor w_hh, Tensor? b_ih=None, Tensor? b_hh=None) -> Tensor",
 "gt.Scalar(Tensor self, Scalar other) -> Tensor",
 "gt.Tensor(Tensor self, Tensor other) -> Tensor",
 "hann_window(int window_length, *, ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? pin_"
@@ -428,6 +443,8 @@
 "logsumexp(Tensor self, int[1] dim, bool keepdim=False) -> Tensor",
 "lstm.input(Tensor input, Tensor[] hx, Tensor[] params, bool has_biases, int num_layers, float dropout, bool tr"
 "ain, bool bidirectional, bool batch_first) -> (Tensor, Tensor, Tensor)",
+"lstm_cell(Tensor input, Tensor[] hx, Tensor w_ih, Tensor w_hh, Tensor? b_ih=None, Tensor? b_hh=None) -> (Tenso"
+"r, Tensor)",
 "lt.Scalar(Tensor self, Scalar other) -> Tensor",
 "lt.Tensor(Tensor self, Tensor other) -> Tensor",
 "lu_unpack(Tensor LU_data, Tensor LU_pivots, bool unpack_data=True, bool unpack_pivots=True) -> (Tensor P, Tens"
@@ -448,6 +465,8 @@
 "ode=False) -> Tensor",
 "max_pool2d_with_indices(Tensor self, int[2] kernel_size, int[2] stride=[], int[2] padding=0, int[2] dilation=1"
 ", bool ceil_mode=False) -> (Tensor, Tensor)",
+"max_pool2d_with_indices_backward(Tensor grad_output, Tensor self, int[2] kernel_size, int[2] stride, int[2] pa"
+"dding, int[2] dilation, bool ceil_mode, Tensor indices) -> Tensor",
 "max_pool3d(Tensor self, int[3] kernel_size, int[3] stride=[], int[3] padding=0, int[3] dilation=1, bool ceil_m"
 "ode=False) -> Tensor",
 "max_pool3d_with_indices(Tensor self, int[3] kernel_size, int[3] stride=[], int[3] padding=0, int[3] dilation=1"
@@ -485,8 +504,12 @@
 "native_dropout(Tensor input, float p, bool? train) -> (Tensor, Tensor)",
 "native_group_norm(Tensor input, Tensor? weight, Tensor? bias, SymInt N, SymInt C, SymInt HxW, int group, float"
 " eps) -> (Tensor, Tensor, Tensor)",
+"native_group_norm_backward(Tensor grad_out, Tensor input, Tensor mean, Tensor rstd, Tensor? weight, SymInt N, "
+"SymInt C, SymInt HxW, int group, bool[3] output_mask) -> (Tensor, Tensor, Tensor)",
 "native_layer_norm(Tensor input, SymInt[] normalized_shape, Tensor? weight, Tensor? bias, float eps) -> (Tensor"
 ", Tensor, Tensor)",
+"native_layer_norm_backward(Tensor grad_out, Tensor input, SymInt[] normalized_shape, Tensor mean, Tensor rstd,"
+" Tensor? weight, Tensor? bias, bool[3] output_mask) -> (Tensor, Tensor, Tensor)",
 "ne.Scalar(Tensor self, Scalar other) -> Tensor",
 "ne.Tensor(Tensor self, Tensor other) -> Tensor",
 "neg(Tensor self) -> Tensor",
@@ -523,6 +546,26 @@
 "prelu(Tensor self, Tensor weight) -> Tensor",
 "prod(Tensor self, *, ScalarType? dtype=None) -> Tensor",
 "prod.dim_int(Tensor self, int dim, bool keepdim=False, *, ScalarType? dtype=None) -> Tensor",
+"quantized_decomposed::choose_qparams.tensor(Tensor input, int quant_min, int quant_max, float eps, ScalarType d"
+"type) -> (Tensor, Tensor)",
+"quantized_decomposed::choose_qparams_symmetric.tensor(Tensor input, int quant_min, int quant_max, float eps, Sc"
+"alarType dtype) -> (Tensor, Tensor)",
+"quantized_decomposed::dequantize_per_channel(Tensor input, Tensor scales, Tensor? zero_points, int axis, int qu"
+"ant_min, int quant_max, ScalarType dtype, *, ScalarType? out_dtype=None) -> Tensor",
+"quantized_decomposed::dequantize_per_tensor(Tensor input, float scale, int zero_point, int quant_min, int quant"
+"_max, ScalarType dtype, *, ScalarType? out_dtype=None) -> Tensor",
+"quantized_decomposed::dequantize_per_tensor.tensor(Tensor input, Tensor scale, Tensor zero_point, int quant_min"
+", int quant_max, ScalarType dtype, *, ScalarType? out_dtype=None) -> Tensor",
+"quantized_decomposed::dequantize_per_tensor.tensor2(Tensor input, Tensor scale, Tensor zero_point, Tensor quant"
+"_min, Tensor quant_max, ScalarType dtype, *, ScalarType? out_dtype=None) -> Tensor",
+"quantized_decomposed::quantize_per_channel(Tensor input, Tensor scales, Tensor zero_points, int axis, int quant"
+"_min, int quant_max, ScalarType dtype) -> Tensor",
+"quantized_decomposed::quantize_per_tensor(Tensor input, float scale, int zero_point, int quant_min, int quant_m"
+"ax, ScalarType dtype) -> Tensor",
+"quantized_decomposed::quantize_per_tensor.tensor(Tensor input, Tensor scale, Tensor zero_point, int quant_min, "
+"int quant_max, ScalarType dtype) -> Tensor",
+"quantized_decomposed::quantize_per_tensor.tensor2(Tensor input, Tensor scale, Tensor zero_point, Tensor quant_m"
+"in, Tensor quant_max, ScalarType dtype) -> Tensor",
 "rad2deg(Tensor self) -> Tensor",
 "rand(SymInt[] size, *, ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=None"
 ") -> Tensor",
@@ -568,8 +611,12 @@
 "rms_norm(Tensor input, SymInt[] normalized_shape, Tensor? weight=None, float? eps=None) -> Tensor",
 "rnn_relu.input(Tensor input, Tensor hx, Tensor[] params, bool has_biases, int num_layers, float dropout, bool "
 "train, bool bidirectional, bool batch_first) -> (Tensor, Tensor)",
+"rnn_relu_cell(Tensor input, Tensor hx, Tensor w_ih, Tensor w_hh, Tensor? b_ih=None, Tensor? b_hh=None) -> Tens"
+"or",
 "rnn_tanh.input(Tensor input, Tensor hx, Tensor[] params, bool has_biases, int num_layers, float dropout, bool "
 "train, bool bidirectional, bool batch_first) -> (Tensor, Tensor)",
+"rnn_tanh_cell(Tensor input, Tensor hx, Tensor w_ih, Tensor w_hh, Tensor? b_ih=None, Tensor? b_hh=None) -> Tens"
+"or",
 "roll(Tensor self, SymInt[1] shifts, int[1] dims=[]) -> Tensor",
 "round(Tensor self) -> Tensor",
 "round.decimals(Tensor self, *, int decimals) -> Tensor",
@@ -659,10 +706,12 @@
 "sym_storage_offset(Tensor self) -> SymInt",
 "sym_stride.int(Tensor self, int dim) -> SymInt",
 "t(Tensor(a) self) -> Tensor(a)",
+"take(Tensor self, Tensor index) -> Tensor",
 "tan(Tensor self) -> Tensor",
 "tanh(Tensor self) -> Tensor",
 "tensordot(Tensor self, Tensor other, int[] dims_self, int[] dims_other) -> Tensor",
 "threshold(Tensor self, Scalar threshold, Scalar value) -> Tensor",
+"threshold_backward(Tensor grad_output, Tensor self, Scalar threshold) -> Tensor",
 "to.device(Tensor(a) self, Device device, ScalarType dtype, bool non_blocking=False, bool copy=False, MemoryFor"
 "mat? memory_format=None) -> Tensor(a)",
 "to.dtype(Tensor(a) self, ScalarType dtype, bool non_blocking=False, bool copy=False, MemoryFormat? memory_form"

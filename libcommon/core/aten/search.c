@@ -199,8 +199,8 @@ static void check_range(struct edges *e, double widen, const char *op)
 
 static double *values_of(const struct aten_tensor *t)
 {
-	int64_t n = aten_computes() ? aten_numel(t) : 0, at = 0;
-	double *v = aten_scratch((uint64_t)n, sizeof(*v));
+	int64_t at = 0;
+	double *v = aten_scratch_values((uint64_t)aten_numel(t), sizeof(*v));
 	struct walk w;
 
 	walk_begin(&w, t->n_dim, t->size);
@@ -224,8 +224,9 @@ static struct aten_tensor *count_bins(int dtype, const struct edges *e, int dims
 
 	for (int d = 0; d < dims; d++) {
 		size[d] = e[d].bins;
-		if (__builtin_mul_overflow(total, size[d], &total) || size[d] < 1)
+		if (size[d] < 1)
 			aten_fail("bins must be > 0");
+		total = size_times(total, size[d]);
 	}
 	struct aten_tensor *out = aten_new(dtype, dims, size, NULL);
 	if (!aten_computes())

@@ -2,19 +2,14 @@
  *
  * Strides (torch 2.13, aten/src/ATen/native/Sorting.cpp): sort keeps those of a dense input and infers dense ones for
  * others, as empty_like does; everything else is contiguous. NaN is the largest value. Of tied values, sort gives the
- * first ones first; topk, kthvalue and median may name another of them than torch, whose choice is that of
- * std::nth_element. topk(sorted=False) comes sorted.
+ * first ones first; topk and kthvalue name those that torch does (select.h); median may name another one.
  */
 #include "call.h"
 #include "elem.h"
 #include "ops.h"
+#include "select.h"
 
 #include <math.h>
-
-struct pair {
-	uint64_t key;
-	int64_t at;
-};
 
 static void merge(const struct pair *a, const struct pair *mid, const struct pair *end, struct pair *out)
 {
@@ -70,36 +65,24 @@ static struct sorter sorter_of(const struct aten_tensor *t, int dim, bool descen
 {
 	elem_need_real(t);
 	int64_t n = line_size(t, dim);
-	struct pair *mem = aten_scratch(aten_computes() ? (uint64_t)n : 0, 2 * sizeof(*mem));
-	return (struct sorter){mem, mem + n, mem, t->dtype, n, line_step(t, dim), descending ? UINT64_MAX : 0};
+	struct pair *a = aten_scratch_values((uint64_t)n, sizeof(*a)), *b = aten_scratch_values((uint64_t)n, sizeof(*b));
+	return (struct sorter){a, b, a, t->dtype, n, line_step(t, dim), descending ? UINT64_MAX : 0};
+}
+
+static void sorter_load(struct sorter *s, const char *p)
+{
+	for (int64_t i = 0; i < s->n; i++)
+		s->a[i] = (struct pair){elem_key(s->dtype, p + i * s->step) ^ s->flip, i};
 }
 
 static void sorter_run(struct sorter *s, const char *p)
 {
-	for (int64_t i = 0; i < s->n; i++)
-		s->a[i] = (struct pair){elem_key(s->dtype, p + i * s->step) ^ s->flip, i};
+	sorter_load(s, p);
 	s->sorted = sort_pairs(s->a, s->b, s->n);
 	if (s->sorted != s->a) {
 		s->b = s->a;
 		s->a = s->sorted;
 	}
-}
-
-/* Whether a comes behind b in a stable order. */
-static bool behind(const struct pair *a, const struct pair *b) { return a->key > b->key || (a->key == b->key && a->at > b->at); }
-
-static void sift_down(struct pair *heap, int64_t k, struct pair x)
-{
-	int64_t i = 0;
-
-	for (int64_t child; (child = 2 * i + 1) < k; i = child) {
-		if (child + 1 < k && behind(&heap[child + 1], &heap[child]))
-			child++;
-		if (!behind(&heap[child], &x))
-			break;
-		heap[i] = heap[child];
-	}
-	heap[i] = x;
 }
 
 const int64_t *aten_argsort(const struct aten_tensor *line)
@@ -113,28 +96,18 @@ const int64_t *aten_argsort(const struct aten_tensor *line)
 	return at;
 }
 
-/* Only the first k of the line, through a heap of those found so far, the last one of them on top. */
-static void sorter_first(struct sorter *s, const char *p, int64_t k)
+/* aten/src/ATen/native/TopKImpl.h: few of many by a heap; else those up to the k-th, of which that one stands where it belongs already. */
+static void sorter_first(struct sorter *s, const char *p, int64_t k, bool in_order)
 {
-	int64_t n = 0;
-
-	for (int64_t i = 0; i < s->n; i++) {
-		struct pair x = {elem_key(s->dtype, p + i * s->step) ^ s->flip, i};
-		if (n < k) {
-			int64_t at = n++;
-			for (; at && behind(&x, &s->a[(at - 1) / 2]); at = (at - 1) / 2)
-				s->a[at] = s->a[(at - 1) / 2];
-			s->a[at] = x;
-		} else if (x.key < s->a[0].key) {
-			sift_down(s->a, k, x);
-		}
-	}
-	for (; n > 1; n--) {
-		struct pair last = s->a[n - 1];
-		s->a[n - 1] = s->a[0];
-		sift_down(s->a, n - 1, last);
-	}
+	sorter_load(s, p);
 	s->sorted = s->a;
+	if (k <= s->n / 64) {
+		pairs_first(s->a, k, s->n);
+		return;
+	}
+	pairs_nth(s->a, k - 1, s->n);
+	if (in_order)
+		pairs_sort(s->a, k - 1);
 }
 
 static void walk_three(struct walk *w, const struct aten_tensor *self, struct aten_tensor *values, struct aten_tensor *indices, int dim)
@@ -157,28 +130,18 @@ static void put_sorted(const struct sorter *s, const struct walk *w, int64_t n, 
 	}
 }
 
-static void sort_into(struct aten_tensor *self, int64_t dim_, bool descending, int64_t n, struct aten_tensor *values,
-		      struct aten_tensor *indices)
+static void sort_op(struct aten_tensor *self, int64_t dim_, bool descending, struct aten_tensor **ret0, struct aten_tensor **ret1)
 {
+	struct aten_tensor *values = aten_like(self, self->dtype), *indices = aten_like(self, DTYPE_I64);
 	int dim = aten_dim(self, dim_);
 	struct sorter s = sorter_of(self, dim, descending);
 	struct walk w;
 
 	walk_three(&w, self, values, indices, dim);
 	for (bool more = walk_first(&w); more; more = walk_next(&w)) {
-		if (n < s.n / 8)
-			sorter_first(&s, w.p[0], n);
-		else
-			sorter_run(&s, w.p[0]);
-		put_sorted(&s, &w, n, line_step(values, dim), line_step(indices, dim));
+		sorter_run(&s, w.p[0]);
+		put_sorted(&s, &w, s.n, line_step(values, dim), line_step(indices, dim));
 	}
-}
-
-static void sort_op(struct aten_tensor *self, int64_t dim, bool descending, struct aten_tensor **ret0, struct aten_tensor **ret1)
-{
-	struct aten_tensor *values = aten_like(self, self->dtype), *indices = aten_like(self, DTYPE_I64);
-
-	sort_into(self, dim, descending, line_size(self, aten_dim(self, dim)), values, indices);
 	GIVE(ret0, values);
 	GIVE(ret1, indices);
 }
@@ -195,10 +158,13 @@ void aten_sort_stable(struct aten_tensor *self, int32_t *stable, int64_t dim, in
 	sort_op(self, dim, descending, ret0, ret1);
 }
 
-static void topk(struct aten_tensor *self, int64_t k, int64_t dim_, bool largest, struct aten_tensor **ret0, struct aten_tensor **ret1)
+static void topk(struct aten_tensor *self, int64_t k, int64_t dim_, bool largest, bool sorted, struct aten_tensor **ret0,
+		 struct aten_tensor **ret1)
 {
 	int dim = aten_dim(self, dim_);
 	int64_t size[ATEN_DIMS];
+	struct sorter s = sorter_of(self, dim, largest);
+	struct walk w;
 
 	if (k < 0 || k > line_size(self, dim))
 		aten_fail("selected index k out of range");
@@ -207,8 +173,12 @@ static void topk(struct aten_tensor *self, int64_t k, int64_t dim_, bool largest
 		size[dim] = k;
 	struct aten_tensor *values = aten_new(self->dtype, self->n_dim, size, NULL);
 	struct aten_tensor *indices = aten_new(DTYPE_I64, self->n_dim, size, NULL);
-	if (k || !self->n_dim)
-		sort_into(self, dim_, largest, self->n_dim ? k : 1, values, indices);
+	k = self->n_dim ? k : 1;
+	walk_three(&w, self, values, indices, dim);
+	for (bool more = k && walk_first(&w); more; more = walk_next(&w)) {
+		sorter_first(&s, w.p[0], k, sorted);
+		put_sorted(&s, &w, k, line_step(values, dim), line_step(indices, dim));
+	}
 	GIVE(ret0, values);
 	GIVE(ret1, indices);
 }
@@ -216,8 +186,7 @@ static void topk(struct aten_tensor *self, int64_t k, int64_t dim_, bool largest
 void aten_topk(struct aten_tensor *self, int64_t k, int64_t dim, int32_t largest, int32_t sorted, struct aten_tensor **ret0,
 	       struct aten_tensor **ret1)
 {
-	(void)sorted;
-	topk(self, k, dim, largest, ret0, ret1);
+	topk(self, k, dim, largest, sorted, ret0, ret1);
 }
 
 /* The result of a reduction along dim; its walk sees it with dim as 1. */
@@ -253,9 +222,10 @@ static void kthvalue(struct aten_tensor *self, int64_t k, int64_t dim_, bool kee
 		aten_fail("kthvalue(): selected number k out of range for dimension %d", dim);
 	walk_three(&w, self, values, indices, dim);
 	for (bool more = walk_first(&w); more; more = walk_next(&w)) {
-		sorter_run(&s, w.p[0]);
-		elem_copy(w.p[1], w.p[0] + s.sorted[k - 1].at * s.step, elem_bytes(s.dtype));
-		elem_copy(w.p[2], &s.sorted[k - 1].at, 8);
+		sorter_load(&s, w.p[0]);
+		pairs_quick(s.a, k - 1, s.n);
+		elem_copy(w.p[1], w.p[0] + s.a[k - 1].at * s.step, elem_bytes(s.dtype));
+		elem_copy(w.p[2], &s.a[k - 1].at, 8);
 	}
 	GIVE(ret0, v);
 	GIVE(ret1, x);
@@ -367,7 +337,8 @@ static void mode(struct aten_tensor *self, int64_t dim_, bool keep, struct aten_
 		aten_fail("mode(): Expected reduction dim %d to have non-zero size.", dim);
 	walk_three(&w, self, values, indices, dim);
 	for (bool more = walk_first(&w); more; more = walk_next(&w)) {
-		sorter_run(&s, w.p[0]);
+		sorter_load(&s, w.p[0]);
+		pairs_sort(s.a, s.n);
 		int64_t at = mode_of_line(&s);
 		elem_copy(w.p[1], w.p[0] + at * s.step, elem_bytes(s.dtype));
 		elem_copy(w.p[2], &at, 8);

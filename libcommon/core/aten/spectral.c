@@ -126,7 +126,7 @@ static struct fft_dims dims_of(const struct aten_call *c, const struct aten_tens
 
 static struct aten_tensor *fftn_to_real(const struct fft_form *form, struct aten_tensor *self, struct fft_dims *d, bool given, int64_t norm)
 {
-	int64_t *last = &d->size[d->n - 1], out = given ? *last : 2 * (*last - 1);
+	int64_t *last = &d->size[d->n - 1], out = given ? *last : size_times(2, *last - 1);
 	if (out < 1)
 		aten_fail("Invalid number of data points (%lld) specified", (long long)out);
 	*last = out / 2 + 1;
@@ -197,7 +197,7 @@ static struct pieces pieces_of(const struct aten_call *c)
 
 static struct aten_tensor *padded_signal(struct aten_tensor *x, int64_t n, const char *mode)
 {
-	int64_t pad[2] = {n, n}, size[2] = {x->size[0], x->size[1] + 2 * n};
+	int64_t pad[2] = {n, n}, size[2] = {x->size[0], size_plus(x->size[1], size_times(2, n))};
 	return aten_reshape(aten_pad(aten_unsqueeze(x, 0), pad, 2, mode, aten_number(0)), size, 2);
 }
 
@@ -218,7 +218,7 @@ static void run_stft(struct aten_call *c)
 	if (x->size[1] < p.n_fft)
 		aten_fail("expected 0 < n_fft <= %lld, but got n_fft=%lld", (long long)x->size[1], (long long)p.n_fft);
 	int64_t size[3] = {x->size[0], 1 + (x->size[1] - p.n_fft) / p.hop, p.n_fft};
-	int64_t stride[3] = {x->stride[0], p.hop * x->stride[1], x->stride[1]};
+	int64_t stride[3] = {x->stride[0], size_times(p.hop, x->stride[1]), x->stride[1]};
 	x = aten_view(x, 3, size, stride, x->offset);
 	window = p.window ? p.window : p.win < p.n_fft ? aten_full(&p.win, 1, 1, x->dtype) : NULL;
 	if (window)
@@ -234,7 +234,7 @@ static void run_stft(struct aten_call *c)
 /* unfold_backward: [batch, frames, n] added up where the frames stand, hop apart. */
 static struct aten_tensor *overlapped(struct aten_tensor *frames, int64_t hop)
 {
-	int64_t n = frames->size[2], size[2] = {frames->size[0], n + hop * (frames->size[1] - 1)};
+	int64_t n = frames->size[2], size[2] = {frames->size[0], size_plus(n, size_times(hop, frames->size[1] - 1))};
 	struct aten_tensor *out = aten_fill(aten_empty(size, 2, frames->dtype), aten_number(0));
 	frames = aten_contiguous(frames);
 	int bytes = elem_bytes(out->dtype);
@@ -282,8 +282,9 @@ static void run_istft(struct aten_call *c)
 	bool onesided = call_int_or(c, 7, x->size[1] != p.n_fft);
 	struct aten_tensor *window = centered(p.window ? p.window : aten_full(&p.win, 1, 1, aten_real_of(x->dtype)), p.n_fft);
 	y = frames_of(x, p.n_fft, call_bool(c, 6) ? NORM_BY_ROOT_N : NORM_BY_N, onesided, to_complex);
-	int64_t frames[3] = {1, x->size[2], p.n_fft}, all = p.n_fft + p.hop * (x->size[2] - 1), start = call_bool(c, 5) ? p.n_fft / 2 : 0;
-	int64_t end = !call_is_none(c, 8) ? start + call_int(c, 8) : all - start, stop = end < all ? end : all;
+	int64_t frames[3] = {1, x->size[2], p.n_fft}, all = size_plus(p.n_fft, size_times(p.hop, x->size[2] - 1));
+	int64_t start = call_bool(c, 5) ? p.n_fft / 2 : 0;
+	int64_t end = !call_is_none(c, 8) ? size_plus(start, call_int(c, 8)) : all - start, stop = end < all ? end : all;
 	y = overlapped(aten_mul(y, window), p.hop);
 	envelope = overlapped(aten_expand(aten_mul(window, window), frames, 3), p.hop);
 	y = aten_slice(y, 1, &start, &stop, 1);

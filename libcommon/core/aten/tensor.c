@@ -97,24 +97,24 @@ static void storage_drop(struct aten_storage *s)
 	free(s);
 }
 
-/* Elements from the first to behind the last that the strides reach. Every tensor that is made passes here: aten_numel()
- * needs no check of its own. */
+/* Elements from the first to behind the last that the strides reach. Every tensor that is made passes here, and what it lets through has
+ * products of sizes, and sizes times strides, that 64 bits hold in bytes, beside a size of 0, too: nobody who computes those of one
+ * tensor needs a check of his own. */
 static int64_t extent(int n_dim, const int64_t *size, const int64_t *stride)
 {
-	int64_t n = 1, all = 1, reach;
+	enum { BYTES = 16 }; /* of the widest element */
+	int64_t n = 1, all = BYTES, beyond = BYTES;
 	bool empty = false;
 	for (int i = 0; i < n_dim; i++) {
 		if (size[i] < 0 || stride[i] < 0)
 			aten_fail("a negative size or stride, %lld with %lld", (long long)size[i], (long long)stride[i]);
+		int64_t least = size[i] > 1 ? size[i] : 1;
 		empty = empty || !size[i];
+		all = size_times(all, least);
+		beyond = size_plus(beyond, size_times(size_times(least, BYTES), stride[i]));
+		n += (least - 1) * stride[i];
 	}
-	if (empty)
-		return 0;
-	for (int i = 0; i < n_dim; i++)
-		if (__builtin_mul_overflow(size[i] - 1, stride[i], &reach) || __builtin_add_overflow(n, reach, &n) ||
-		    __builtin_mul_overflow(all, size[i], &all))
-			aten_fail("a tensor that no memory can hold");
-	return n;
+	return empty ? 0 : n;
 }
 
 static const struct dtype_info *known(int dtype)
@@ -177,8 +177,7 @@ void aten_contiguous_strides(int n_dim, const int64_t *size, int64_t *stride)
 	int64_t n = 1;
 	for (int i = n_dim - 1; i >= 0; i--) {
 		stride[i] = n;
-		if (__builtin_mul_overflow(n, size[i] > 1 ? size[i] : 1, &n))
-			aten_fail("a tensor that no memory can hold");
+		n = size_times(n, size[i] > 1 ? size[i] : 1);
 	}
 }
 
@@ -186,15 +185,13 @@ static struct aten_tensor *made(int dtype, int n_dim, const int64_t *size, const
 {
 	const struct dtype_info *d = known(dtype);
 	struct aten_tensor *t = handle(dtype, n_dim);
-	int64_t contiguous[ATEN_DIMS], bytes;
+	int64_t contiguous[ATEN_DIMS];
 	if (!stride) {
 		aten_contiguous_strides(n_dim, size, contiguous);
 		stride = contiguous;
 	}
 	shape(t, size, stride);
-	if (__builtin_mul_overflow(extent(n_dim, size, stride), d->bytes, &bytes) || bytes < 0)
-		aten_fail("a tensor that no memory can hold");
-	t->storage = storage_new((uint64_t)bytes, memory);
+	t->storage = storage_new((uint64_t)size_times(extent(n_dim, size, stride), d->bytes), memory);
 	return t;
 }
 
@@ -215,8 +212,7 @@ struct aten_tensor *aten_of_blob(void *data, int dtype, int n_dim, const int64_t
 	const struct dtype_info *d = known(dtype);
 	struct aten_tensor *t = handle(dtype, n_dim);
 	int64_t bytes = extent(n_dim, size, stride);
-	if (bytes && (__builtin_add_overflow(bytes, offset, &bytes) || __builtin_mul_overflow(bytes, d->bytes, &bytes)))
-		aten_fail("a tensor that no memory can hold");
+	bytes = bytes ? size_times(size_plus(bytes, offset), d->bytes) : 0;
 	shape(t, size, stride);
 	t->offset = offset;
 	t->storage = malloc(sizeof(*t->storage));
@@ -234,8 +230,8 @@ struct aten_tensor *aten_view_dtype(const struct aten_tensor *t, int dtype, int 
 	const struct dtype_info *d = known(dtype);
 	if (!t->storage)
 		aten_fail("the tensor is not defined");
-	int64_t reach = extent(n_dim, size, stride), end;
-	if (offset < 0 || __builtin_add_overflow(reach, offset, &end) || (reach && (uint64_t)end > t->storage->bytes / (uint64_t)d->bytes))
+	int64_t reach = extent(n_dim, size, stride), end = size_times(size_plus(reach, offset), d->bytes);
+	if (offset < 0 || (reach && (uint64_t)end > t->storage->bytes))
 		aten_fail("a view of %lld elements from %lld on reaches beyond a storage of %llu bytes", (long long)reach,
 			  (long long)offset, (unsigned long long)t->storage->bytes);
 	struct aten_tensor *v = handle(dtype, n_dim);
@@ -359,8 +355,7 @@ static void dense_strides(int n_dim, const int64_t *size, const int *perm, int64
 	int64_t n = 1;
 	for (int i = 0; i < n_dim; i++) {
 		stride[perm[i]] = n;
-		if (size[perm[i]] > 1 && __builtin_mul_overflow(n, size[perm[i]], &n))
-			aten_fail("a tensor that no memory can hold");
+		n = size_times(n, size[perm[i]] > 1 ? size[perm[i]] : 1);
 	}
 }
 

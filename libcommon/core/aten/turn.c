@@ -155,6 +155,36 @@ static void run_index_select(struct aten_call *c)
 	call_give(c, 0, aten_index_select(call_tensor(c, 0), call_int(c, 1), call_tensor(c, 2)));
 }
 
+/* By places in a row of all elements (aten/src/ATen/native/TensorAdvancedIndexing.cpp, take). */
+static void run_take(struct aten_call *c) /* self, index */
+{
+	struct aten_tensor *self = call_tensor(c, 0), *index = call_tensor(c, 1), *out;
+	int64_t all = aten_numel(self), steps[ATEN_DIMS];
+	int bytes = elem_bytes(self->dtype);
+	struct walk w;
+	if (index->dtype != DTYPE_I64)
+		aten_fail("take(): Expected a long tensor for index, but got %s", dtype_name(index->dtype));
+	if (!all && aten_numel(index))
+		aten_fail("take(): tried to take from an empty tensor");
+	out = aten_new(self->dtype, index->n_dim, index->size, NULL);
+	for (int i = 0; i < self->n_dim; i++)
+		steps[i] = self->stride[i] * bytes;
+	walk_begin(&w, index->n_dim, index->size);
+	walk_add(&w, aten_data(out), out);
+	walk_add(&w, aten_data(index), index);
+	for (bool more = walk_first(&w); more; more = walk_next(&w)) {
+		int64_t at = elem_i64(DTYPE_I64, w.p[1]);
+		if (at < -all || at >= all)
+			aten_fail("out of range: tried to access index %lld on a tensor of %lld elements.", (long long)at, (long long)all);
+		const char *from = aten_data(self);
+		at += at < 0 ? all : 0;
+		for (int i = self->n_dim - 1; i >= 0; at /= self->size[i--])
+			from += at % self->size[i] * steps[i];
+		elem_copy(w.p[0], from, bytes);
+	}
+	call_give(c, 0, out);
+}
+
 /* Rows of weight: the indices' sizes and one more (aten/src/ATen/native/Embedding.cpp). */
 static void run_embedding(struct aten_call *c) /* weight, indices, ... */
 {
@@ -163,6 +193,8 @@ static void run_embedding(struct aten_call *c) /* weight, indices, ... */
 	if (weight->n_dim != 2)
 		aten_fail("'weight' must be 2-D");
 	struct aten_tensor *rows = aten_index_select(weight, 0, aten_reshape(index, &all, 1));
+	if (index->n_dim == ATEN_DIMS)
+		aten_fail("indices of %d dimensions", ATEN_DIMS);
 	memcpy(size, index->size, sizeof(size));
 	size[index->n_dim] = weight->size[1];
 	call_give(c, 0, aten_reshape(rows, size, index->n_dim + 1));
@@ -197,6 +229,10 @@ static void run_diff(struct aten_call *c) /* self, n, dim, prepend, append */
 		return;
 	}
 	for (; order > 0; order--, have--) {
+		if (!aten_computes() && order > 2) { /* as far as sizes tell, those between the first and the last are all the same */
+			self = aten_narrow(self, d, 0, have -= order - 2);
+			order = 2;
+		}
 		struct aten_tensor *a = aten_narrow(self, d, 1, have - 1), *b = aten_narrow(self, d, 0, have - 1);
 		self = self->dtype == DTYPE_BOOL ? aten_logical_xor(a, b) : aten_sub(a, b, 1);
 	}
@@ -223,9 +259,9 @@ static void run_pixel_shuffle(struct aten_call *c)
 		order[b + i] = b + (back ? from : to)[i];
 	}
 	self = aten_clone_contiguous(aten_permute(aten_reshape(self, shape, n + 2), order, n + 2));
-	shape[b] = back ? channels * r * r : channels / (r * r);
-	shape[b + 1] = back ? high / r : high * r;
-	shape[b + 2] = back ? wide / r : wide * r;
+	shape[b] = back ? size_times(channels, r * r) : channels / (r * r);
+	shape[b + 1] = back ? high / r : size_times(high, r);
+	shape[b + 2] = back ? wide / r : size_times(wide, r);
 	call_give(c, 0, aten_reshape(self, shape, n));
 }
 
@@ -302,5 +338,6 @@ const struct aten_entry aten_turn_entries[] = {
     {"roll", run_roll},
     {"select_scatter", run_select_scatter},
     {"slice_scatter", run_slice_scatter},
+    {"take", run_take},
     {0},
 };

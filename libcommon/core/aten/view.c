@@ -29,8 +29,7 @@ struct aten_tensor *aten_slice_dim(const struct aten_tensor *t, int d, int64_t s
 	memcpy(size, t->size, sizeof(size));
 	memcpy(stride, t->stride, sizeof(stride));
 	size[d] = end > start ? (end - start - 1) / step + 1 : 0;
-	if (__builtin_mul_overflow(stride[d], step, &stride[d]))
-		aten_fail("a step of %lld", (long long)step);
+	stride[d] = size_times(stride[d], step);
 	return aten_view(t, t->n_dim, size, stride, t->offset + start * t->stride[d]);
 }
 
@@ -121,8 +120,8 @@ static struct aten_tensor *reshaped(const struct aten_tensor *self, const int64_
 			aten_fail("a size of %lld", (long long)shape[i]);
 		if (shape[i] == -1)
 			open = i;
-		else if (__builtin_mul_overflow(known, shape[i], &known))
-			aten_fail("more elements than any memory can hold");
+		else
+			known = size_times(known, shape[i]);
 	}
 	if (open >= 0) {
 		size[open] = known ? all / known : 0;
@@ -249,7 +248,7 @@ struct aten_tensor *aten_expand(const struct aten_tensor *self, const int64_t *w
 		size[i] = want[i] == -1 && i >= skip ? have : want[i];
 		if (size[i] < 0 || (size[i] != have && have != 1))
 			aten_fail("size %lld cannot become %lld at dimension %d", (long long)have, (long long)want[i], i);
-		stride[i] = i < skip ? (i + 1 < n ? size[i + 1] * stride[i + 1] : 1) : self->stride[i - skip];
+		stride[i] = i < skip ? (i + 1 < n ? size_times(size[i + 1], stride[i + 1]) : 1) : self->stride[i - skip];
 		if (size[i] != have)
 			stride[i] = 0;
 		else if (i < skip && size[i] != 1)
@@ -334,7 +333,7 @@ static struct aten_tensor *unfold(const struct aten_tensor *self, int64_t dim, i
 		aten_fail("windows of %lld with a step of %lld, of %lld", (long long)length, (long long)step, (long long)have);
 	for (int i = 0; i < n; i++) {
 		size[i] = i == d ? (have - length) / step + 1 : self->size[i];
-		stride[i] = i == d ? step * self->stride[i] : self->stride[i];
+		stride[i] = i == d ? size_times(step, self->stride[i]) : self->stride[i];
 	}
 	size[n] = length;
 	stride[n] = n ? self->stride[d] : 1;
@@ -383,9 +382,18 @@ static struct aten_tensor *unflatten(const struct aten_tensor *self, int64_t dim
 
 /* ---- several ---- */
 
+/* Room for n things, each of which is for a part. */
+static void *for_parts(int64_t n, uint64_t bytes_each)
+{
+	enum { MOST = 1 << 20 }; /* a handle is a kilobyte */
+	if (n > MOST)
+		aten_fail("%lld parts; at most %d can be", (long long)n, MOST);
+	return aten_scratch((uint64_t)n, bytes_each);
+}
+
 static struct aten_tensor **split_sizes(const struct aten_tensor *self, const int64_t *sizes, int64_t n, int64_t dim)
 {
-	struct aten_tensor **part = aten_scratch((uint64_t)n, sizeof(struct aten_tensor *));
+	struct aten_tensor **part = for_parts(n, sizeof(*part));
 	int d = aten_dim(self, dim);
 	int64_t at = 0;
 	for (int64_t k = 0; k < n; k++, at += sizes[k - 1]) {
@@ -401,7 +409,7 @@ static struct aten_tensor **split_sizes(const struct aten_tensor *self, const in
 static void give_split(struct aten_call *c, int64_t each, int64_t n, int64_t dim)
 {
 	const struct aten_tensor *self = call_tensor(c, 0);
-	int64_t have = line_size(self, aten_dim(self, dim)), *sizes = aten_scratch((uint64_t)n, sizeof(*sizes));
+	int64_t have = line_size(self, aten_dim(self, dim)), *sizes = for_parts(n, sizeof(*sizes));
 	for (int64_t k = 0; k < n; k++)
 		sizes[k] = have - k * each < each ? have - k * each : each;
 	call_give_list(c, 0, split_sizes(self, sizes, n, dim), n);
@@ -413,7 +421,7 @@ static void run_split(struct aten_call *c)
 	int64_t each = call_int(c, 1), have = line_size(self, aten_dim(self, call_int(c, 2)));
 	if (each < 0 || (!each && have))
 		aten_fail("split expects split_size be non-negative, but got split_size=%lld", (long long)each);
-	give_split(c, each, each && have ? (have + each - 1) / each : 1, call_int(c, 2));
+	give_split(c, each, each && have ? have / each + (have % each != 0) : 1, call_int(c, 2));
 }
 
 static void run_chunk(struct aten_call *c)
@@ -422,8 +430,8 @@ static void run_chunk(struct aten_call *c)
 	int64_t n = call_int(c, 1), have = line_size(self, aten_dim(self, call_int(c, 2)));
 	if (n <= 0)
 		aten_fail("chunk expects `chunks` to be greater than 0, got: %lld", (long long)n);
-	int64_t each = (have + n - 1) / n;
-	give_split(c, each, each ? (have + each - 1) / each : n, call_int(c, 2)); /* no elements: as many as were asked for */
+	int64_t each = have / n + (have % n != 0);
+	give_split(c, each, each ? have / each + (have % each != 0) : n, call_int(c, 2)); /* no elements: as many as were asked for */
 }
 
 static void run_split_with_sizes(struct aten_call *c)
@@ -437,7 +445,7 @@ static void run_unbind(struct aten_call *c)
 {
 	const struct aten_tensor *self = call_tensor(c, 0);
 	int64_t n = self->n_dim ? self->size[aten_dim(self, call_int(c, 1))] : 0;
-	struct aten_tensor **part = aten_scratch((uint64_t)n, sizeof(struct aten_tensor *));
+	struct aten_tensor **part = for_parts(n, sizeof(*part));
 	if (!self->n_dim)
 		aten_fail("dimension specified as %lld but tensor has no dimensions", (long long)call_int(c, 1));
 	for (int64_t k = 0; k < n; k++)

@@ -1,0 +1,247 @@
+"""Samples of operators that PyTorch's database has none of: what is only decomposed to, gradients, cells, quantized_decomposed.
+
+    for op in MORE: op.name, op.dtypes; op.fixed is (our name, torch's overload); op.sample_inputs(...) as an OpInfo's
+
+operators.py holds them as it holds the database's: values, strides, not contiguous, shapes without values.
+"""
+import itertools
+
+import torch
+import torch.ao.quantization.fx._decomposed  # makes torch.ops.quantized_decomposed
+from torch.testing._internal.opinfo.core import SampleInput
+
+aten = torch.ops.aten
+FLOATS = (torch.float16, torch.bfloat16, torch.float32, torch.float64)
+
+
+class Sample(SampleInput):
+    """kept: arguments that torch itself reads as if they were contiguous: what another operator saved for it."""
+
+    def noncontiguous(self):
+        other = super().noncontiguous()
+        other.input = self.input if 0 in self.kept else other.input
+        other.args = tuple(self.args[i] if i + 1 in self.kept else a for i, a in enumerate(other.args))
+        return other
+
+
+class More:
+    variant_test_name = ""
+    aten_name = None
+
+    def __init__(self, overload, dtypes, samples, kept=()):
+        name = str(overload).removesuffix(".default")
+        self.name = name.removeprefix("aten.")
+        self.fixed = self.name, overload
+        self.op, self.dtypes, self.samples, self.kept = overload, set(dtypes), samples, kept
+
+    def sample_inputs(self, _device, dtype, **_kwargs):
+        for args, kwargs in self.samples(dtype):
+            sample = Sample(args[0], args=tuple(args[1:]), kwargs=kwargs)
+            sample.kept = self.kept
+            yield sample
+
+
+def values(*size, dtype=torch.float32):
+    return (torch.rand(size) * 4 - 2).to(dtype)
+
+
+def layouts(t):
+    yield t
+    if t.dim() == 4:
+        yield t.to(memory_format=torch.channels_last)
+
+
+def pools(forward, backward):
+    """The arguments of a forward operator, and of its gradient those before and behind."""
+    def samples(dtype):
+        for size in ((2, 3, 7, 6), (3, 6, 8), (1, 1, 5, 5), (0, 2, 6, 6)):
+            for x in layouts(values(*size, dtype=dtype)):
+                yield from forward(x, backward)
+    return samples
+
+
+def avg_pool(x, _):
+    for kernel, stride, pad, up, inside, by in (((2, 3), (), (0, 1), False, True, None), ((3, 3), (2, 2), (1, 1), True, False, None),
+                                                ((2, 2), (1, 2), (0, 0), False, True, 3)):
+        y = aten.avg_pool2d(x, kernel, stride, pad, up, inside, by)
+        yield (values(*y.shape, dtype=x.dtype), x, kernel, stride or kernel, pad, up, inside, by), {}
+
+
+def max_pool(x, _):
+    for kernel, stride, pad, dilation, up in (((2, 2), (2, 2), (0, 0), (1, 1), False), ((3, 2), (1, 2), (1, 1), (1, 2), True)):
+        y, at = aten.max_pool2d_with_indices(x, kernel, stride, pad, dilation, up)
+        yield (values(*y.shape, dtype=x.dtype), x, kernel, stride, pad, dilation, up, at), {}
+
+
+def adaptive_pool(x, _):
+    for size in ((1, 1), (3, 4), (6, 6), (9, 7)):
+        yield (values(*aten._adaptive_avg_pool2d(x, size).shape, dtype=x.dtype), x), {}
+
+
+def convolutions(dtype):
+    for dims, groups, stride, pad, dilation, transposed in itertools.product((1, 2, 3), (1, 2), (1, 2), (0, 1), (1, 2), (False, True)):
+        extra = [1 if transposed and stride == 2 else 0] * dims
+        x, w = values(2, 4, *(6,) * dims, dtype=dtype), values(4, 4 // groups, *(3, 2, 2)[:dims], dtype=dtype)
+        rest = [stride] * dims, [pad] * dims, [dilation] * dims, transposed, extra, groups
+        y = aten.convolution(x, w, None, *rest)
+        wanted = [True, True, True] if stride == 1 else [dims != 2, True, pad == 1]
+        for x, w in ((x, w),) if dims != 2 else zip(layouts(x), layouts(w)):
+            yield (values(*y.shape, dtype=dtype), x, w, [4], *rest, wanted), {}
+
+
+def layer_norms(dtype):
+    for size, n in (((4, 6), 1), ((2, 3, 5), 2), ((7,), 1), ((0, 5), 1)):
+        x, shape = values(*size, dtype=dtype), size[len(size) - n:]
+        for w, b in ((values(*shape, dtype=dtype), values(*shape, dtype=dtype)), (None, None)):
+            _, mean, rstd = aten.native_layer_norm(x, shape, w, b, 1e-5)
+            yield (values(*size, dtype=dtype), x, shape, mean, rstd, w, b, [True, w is not None, b is not None]), {}
+            yield (values(*size, dtype=dtype), x, shape, mean, rstd, w, b, [w is None, w is not None, False]), {}
+
+
+def group_norms(dtype):
+    for size, groups in (((2, 6, 4, 3), 3), ((3, 4, 5), 2), ((1, 4), 4)):
+        for x in layouts(values(*size, dtype=dtype)):
+            n, c, rest = size[0], size[1], torch.Size(size[2:]).numel()
+            for w in (values(c, dtype=dtype), None):
+                _, mean, rstd = aten.native_group_norm(x, w, None, n, c, rest, groups, 1e-5)
+                yield (torch.empty_like(x).copy_(values(*size)), x, mean, rstd, w, n, c, rest, groups, [True, w is not None, w is not None]), {}
+
+
+def thresholds(dtype):
+    for size, at in itertools.product(((), (5,), (3, 4), (0, 3)), (0, 1)):
+        x = values(*size, dtype=dtype)
+        yield (values(*size, dtype=dtype), x, at), {}
+    yield (values(4, 1, dtype=dtype), values(4, 3, dtype=dtype).t().contiguous().t(), 0), {}
+
+
+def arctangents(dtype):
+    for size in ((), (4,), (3, 2)):
+        out = torch.empty(size, dtype=dtype if dtype.is_floating_point else torch.float32)
+        yield (values(*size, dtype=dtype), values(*size, dtype=dtype)), {"out": out}
+
+
+def cells(gates, two):
+    def samples(dtype):
+        for n, wide, hidden in ((3, 4, 5), (1, 1, 1), (0, 2, 3)):
+            def of(*size):
+                return values(*size, dtype=dtype)
+            state = [of(n, hidden), of(n, hidden)] if two else of(n, hidden)
+            weights = of(gates * hidden, wide), of(gates * hidden, hidden)
+            yield (of(n, wide), state, *weights), {}
+            yield (of(n, wide), state, *weights, of(gates * hidden), of(gates * hidden)), {}
+    return samples
+
+
+def layers(gates, two):
+    def samples(dtype):
+        for steps, n, wide, hidden, deep, biases, ways, first in ((4, 2, 3, 5, 1, True, 1, False), (3, 1, 2, 2, 2, True, 2, True),
+                                                                  (1, 3, 2, 4, 2, False, 1, False)):
+            def of(*size):
+                return values(*size, dtype=dtype) / 2
+            state = [of(deep * ways, n, hidden), of(deep * ways, n, hidden)] if two else of(deep * ways, n, hidden)
+            weights = []
+            for k in range(deep):
+                for _ in range(ways):
+                    weights += [of(gates * hidden, wide if not k else hidden * ways), of(gates * hidden, hidden)]
+                    weights += [of(gates * hidden), of(gates * hidden)] if biases else []
+            x = of(n, steps, wide) if first else of(steps, n, wide)
+            yield (x, state, weights, biases, deep, 0.0, False, ways == 2, first), {}
+    return samples
+
+
+def distances(dtype):
+    for a, b in (((3, 4), (5, 4)), ((2, 3, 4), (2, 5, 4)), ((2, 1, 3, 4), (3, 5, 4)), ((0, 4), (5, 4)), ((3, 0), (5, 0))):
+        for p, mode in itertools.product((0.0, 1.0, 2.0, 3.0, float("inf")), (None, 2)):
+            yield (values(*a, dtype=dtype), values(*b, dtype=dtype), p, mode), {}
+
+
+def bags(dtype):
+    for mode, last, padding, at in itertools.product((0, 1, 2), (False, True), (-1, 1), (torch.int64, torch.int32)):
+        indices, offsets = torch.tensor([1, 3, 0, 2, 1, 3], dtype=at), torch.tensor([0, 2, 2, 5, 6][: 5 if last else 4], dtype=at)
+        weights = [None, values(6, dtype=dtype)] if mode == 0 else [None]
+        for w in weights:
+            yield (values(4, 5, dtype=dtype), indices, offsets, False, mode, False, w, last, padding), {}
+
+
+INTEGERS = ((torch.uint8, 0, 255), (torch.int8, -128, 127), (torch.int8, -127, 127), (torch.int16, -32768, 32767), (torch.int32, -2**31, 2**31 - 1))
+
+
+def quantize(kind):
+    def samples(dtype):
+        for (to, low, high), size in itertools.product(INTEGERS, ((), (7,), (3, 4), (0, 2), (2, 3, 4, 5))):
+            numbers = 0.031, 3 if to == torch.uint8 else 0
+            if kind != "number":
+                numbers = torch.tensor(numbers[0]), torch.tensor(numbers[1])
+            ends = (torch.tensor(low), torch.tensor(high)) if kind == "tensor2" else (low, high)
+            yield (values(*size, dtype=dtype), *numbers, *ends, to), {}
+    return samples
+
+
+def integers(size, dtype, low, high):
+    return torch.randint(max(low, -300), min(high, 300) + 1, size, dtype=dtype)
+
+
+def dequantize(kind):
+    def samples(dtype):
+        for (_, low, high), size, out in itertools.product((t for t in INTEGERS if t[0] == dtype), ((), (7,), (3, 4), (0, 2)), FLOATS[1:3] + (None,)):
+            numbers = 0.031, 3
+            if kind != "number":
+                numbers = torch.tensor(numbers[0]), torch.tensor(numbers[1])
+            ends = (torch.tensor(low), torch.tensor(high)) if kind == "tensor2" else (low, high)
+            yield (integers(size, dtype, low, high), *numbers, *ends, dtype), {"out_dtype": out} if out else {}
+    return samples
+
+
+def quantize_channels(dtype):
+    for (to, low, high), (size, axis), wide in itertools.product(INTEGERS[:3], (((3, 4), 0), ((3, 4), 1), ((2, 3, 4, 5), 1)),
+                                                                 (torch.float32, torch.float64)):
+        n = size[axis]
+        yield (values(*size, dtype=dtype), torch.rand(n, dtype=wide) / 10 + 0.01, torch.arange(n), axis, low, high, to), {}
+
+
+def dequantize_channels(dtype):
+    for (_, low, high), (size, axis), zeros in itertools.product((t for t in INTEGERS if t[0] == dtype), (((3, 4), 0), ((3, 4), 1), ((2, 3, 4, 5), 1)),
+                                                                 (True, False)):
+        n = size[axis]
+        yield (integers(size, dtype, low, high), torch.rand(n) / 10 + 0.01, torch.arange(n) if zeros else None, axis, low, high, dtype), {}
+
+
+def choices(dtype):
+    for (to, low, high), size in itertools.product(INTEGERS[:3], ((7,), (3, 4), (1,))):
+        yield (values(*size, dtype=dtype), low, high, 1.1920928955078125e-07, to), {}
+
+
+quantized = torch.ops.quantized_decomposed
+BYTES = (torch.uint8, torch.int8, torch.int16, torch.int32)
+REALS = FLOATS + BYTES + (torch.int64,)
+MORE = [
+    More(aten._cdist_forward.default, FLOATS[2:], distances),
+    More(aten._embedding_bag.default, FLOATS, bags),
+    More(aten._embedding_bag_forward_only.default, FLOATS, bags),
+    More(aten._adaptive_avg_pool2d_backward.default, FLOATS, pools(adaptive_pool, None)),
+    More(aten.avg_pool2d_backward.default, FLOATS, pools(avg_pool, None)),
+    More(aten.max_pool2d_with_indices_backward.default, FLOATS, pools(max_pool, None)),
+    More(aten.convolution_backward.default, FLOATS, convolutions),
+    More(aten.native_layer_norm_backward.default, FLOATS, layer_norms, kept=(3, 4)),
+    More(aten.native_group_norm_backward.default, FLOATS, group_norms, kept=range(5)),
+    More(aten.threshold_backward.default, REALS, thresholds),
+    More(aten.atan2.out, REALS, arctangents),
+    More(aten.gru_cell.default, FLOATS, cells(3, False)),
+    More(aten.lstm_cell.default, FLOATS, cells(4, True)),
+    More(aten.rnn_tanh_cell.default, FLOATS, cells(1, False)),
+    More(aten.rnn_relu_cell.default, FLOATS, cells(1, False)),
+    More(aten.gru.input, FLOATS, layers(3, False)),
+    More(aten.lstm.input, FLOATS, layers(4, True)),
+    More(aten.rnn_tanh.input, FLOATS, layers(1, False)),
+    More(aten.rnn_relu.input, FLOATS, layers(1, False)),
+    More(quantized.quantize_per_tensor.default, FLOATS[:3], quantize("number")),
+    More(quantized.quantize_per_tensor.tensor, FLOATS[:3], quantize("tensor")),
+    More(quantized.quantize_per_tensor.tensor2, FLOATS[:3], quantize("tensor2")),
+    More(quantized.dequantize_per_tensor.default, BYTES, dequantize("number")),
+    More(quantized.dequantize_per_tensor.tensor, BYTES, dequantize("tensor")),
+    More(quantized.dequantize_per_tensor.tensor2, BYTES, dequantize("tensor2")),
+    More(quantized.quantize_per_channel.default, FLOATS[:3], quantize_channels),
+    More(quantized.dequantize_per_channel.default, BYTES[:2], dequantize_channels),
+    More(quantized.choose_qparams.tensor, FLOATS[:3], choices),
+    More(quantized.choose_qparams_symmetric.tensor, FLOATS[:3], choices),
+]
