@@ -13,6 +13,7 @@
  *     profile.c    `profile`: torch.profiler traces
  *     crash.c      `crash`: backtraces and core files
  *     fix.c        `fix`: fixes as a diff; fix_files.c the user's files, fix/ the changes
+ *     cache.c      `cache`: a folder of compile caches; cache/ what is in it
  *     run.c        `run`: a command under TORCH_TRACE, then explained; --bisect
  *
  * Each *_main returns the exit status.
@@ -45,21 +46,24 @@ enum explain_part {
 
 struct explain_options {
 	bool all, json, sarif, github, report, quiet, bisect, redact;
-	const char *html;     /* --html[=FILE]: "" is standard output */
-	const char *output;   /* -o */
-	const char *baseline; /* --baseline */
-	const char *function; /* --function */
-	const char *patterns; /* --patterns DIR: more of the knowledge base */
-	const char *model;    /* --model: one of several of a package */
-	const char *repro;    /* report --repro FILE */
-	uint64_t show;        /* bit per enum explain_part */
-	struct opt_pairs max; /* --max */
-	const char *keep;     /* run --keep DIR */
-	const char *folder;   /* run: the private folder of the inputs */
-	bool apply;           /* fix --apply */
-	const char *root;     /* fix --root DIR */
-	const char *only;     /* fix --only TEXT */
-	int timeout;          /* run --timeout, seconds; 0: none */
+	const char *html;      /* --html[=FILE]: "" is standard output */
+	const char *output;    /* -o */
+	const char *baseline;  /* --baseline */
+	const char *function;  /* --function */
+	const char *patterns;  /* --patterns DIR: more of the knowledge base */
+	const char *model;     /* --model: one of several of a package */
+	const char *repro;     /* report --repro FILE */
+	uint64_t show;         /* bit per enum explain_part */
+	struct opt_pairs max;  /* --max */
+	const char *keep;      /* run --keep DIR */
+	const char *folder;    /* run: the private folder of the inputs */
+	bool apply;            /* fix --apply */
+	const char *root;      /* fix --root DIR */
+	const char *only;      /* fix --only TEXT */
+	int timeout;           /* run --timeout, seconds; 0: none */
+	struct opt_list trace; /* cache --trace LOG */
+	bool prune;            /* cache --prune */
+	int older;             /* cache --older-than DAYS; 0: no age */
 };
 
 /* ---- load.c ---- */
@@ -106,6 +110,7 @@ int kernel_main(const struct explain_options *opt, const struct operands *in);
 int profile_main(const struct explain_options *opt, const struct operands *in);
 int crash_main(const struct explain_options *opt, const struct operands *in);
 int fix_main(const struct explain_options *opt, const struct operands *in);
+int cache_main(const struct explain_options *opt, const struct operands *in);
 int run_main(const struct explain_options *opt, const struct operands *in);
 /* An input's path as it is shown: without the private folder, "(standard error)" for what the command wrote there. */
 uint32_t run_input_name(struct facts *f, uint32_t path, const char *folder);

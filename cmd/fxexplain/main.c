@@ -72,6 +72,14 @@ static const struct opt fix_options[] = {
     OPT_STRING(0, "only", "TEXT", &opt.only, "only fixes in which TEXT stands: one of several for a finding"),
     OPT_END,
 };
+static const struct opt cache_options[] = {
+    OPT_LIST(0, "trace", "LOG", &opt.trace,
+	     "a trace of the program: what a new run of it would find in DIR, and why not; may be given again"),
+    OPT_FLAG(0, "prune", &opt.prune, "show what can be removed: what is broken, or left by writes that were cut off"),
+    OPT_INT(0, "older-than", "DAYS", &opt.older, 1, 36500, "with --prune: entries and code of that age, too"),
+    OPT_FLAG(0, "apply", &opt.apply, "with --prune: remove it"),
+    OPT_END,
+};
 static const struct opt run_options[] = {
     OPT_FLAG(0, "bisect", &opt.bisect, "run it with the backends eager, aot_eager and inductor in turn: which component fails"),
     OPT_STRING(0, "keep", "DIR", &opt.keep, "keep the traces and the standard error in this new folder"),
@@ -116,6 +124,15 @@ static const struct opt_command commands[] = {
      .footer = "INPUT is what the issue is about: a trace, a torch_compile_debug folder, a text; as for fxexplain itself.",
      .min = 0,
      .max = -1},
+    {.name = "cache",
+     .summary = "a folder of compile caches: what is in it, what a run would find there, what can go",
+     .options = cache_options,
+     .operands = "DIR [DIR]",
+     .footer =
+	 "DIR is what TORCHINDUCTOR_CACHE_DIR names (default: /tmp/torchinductor_USER), or vLLM's torch_compile_cache; of a second\n"
+	 "folder it is said what the first lacks, and in what keys differ. Nothing is executed, nothing removed unless --apply is given.",
+     .min = 1,
+     .max = 2},
     {.name = "run",
      .summary = "run a command under TORCH_TRACE and explain what happened",
      .options = run_options,
@@ -232,11 +249,14 @@ int main(int argc, char **argv)
 		status = crash_main(&opt, &in);
 	else if (!strcmp(sub, "fix"))
 		status = fix_main(&opt, &in);
+	else if (!strcmp(sub, "cache"))
+		status = cache_main(&opt, &in);
 	else if (!strcmp(sub, "run"))
 		status = run_main(&opt, &in);
 	else
 		status = explain_paths(&opt, in.v, in.n);
 	opt_pairs_release(&opt.max);
+	opt_list_release(&opt.trace);
 	operands_release(&in);
 	return status;
 }

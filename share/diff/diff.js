@@ -4,7 +4,7 @@
   const kinds = [
     ["versions", "Versions"], ["config", "Configuration"], ["failures", "Failures"], ["graph_breaks", "Graph breaks"],
     ["recompiles", "Recompiles"], ["compiles", "Compilations, new and gone"], ["times", "Compile time"], ["cache", "Caches"],
-    ["guards", "Guards"], ["symbols", "Symbols"], ["specializations", "Specializations"], ["cudagraph_skips", "CUDA graph skips"],
+    ["cache_keys", "Why caches were missed: components of keys"], ["guards", "Guards"], ["symbols", "Symbols"], ["specializations", "Specializations"], ["cudagraph_skips", "CUDA graph skips"],
     ["metrics", "Metrics"], ["artifacts", "Artifacts, new and gone"]];
   const bad = new Set(["failures", "graph_breaks", "recompiles", "compiles", "cudagraph_skips"]);
   /* The colour of a tag: more failures are worse, another guard is neither. */
@@ -211,7 +211,7 @@
       const rows = log[key].filter((r) => r.compile_id === i);
       if (!rows.length) continue;
       const how = rows.every((r) => r.how === rows[0].how) ? rows[0].how : "changed";
-      const name = { compiles: how, recompiles: "recompile " + how, times: how, graph_breaks: "graph break", failures: "failure", cache: "cache",
+      const name = { compiles: how, recompiles: "recompile " + how, times: how, graph_breaks: "graph break", failures: "failure", cache: "cache", cache_keys: "cache key",
         guards: "guards", symbols: "symbols", specializations: "specializations", cudagraph_skips: "CUDA graph", metrics: "metrics", artifacts: "artifacts" }[key] || title;
       const many = rows.length > 1 && key !== "compiles" && key !== "times" ? rows.length + " " : "";
       box.append(el("span", "tag " + tone(key, how), many + name));

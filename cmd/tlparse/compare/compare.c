@@ -146,6 +146,7 @@ void compare_run(struct compare *c, struct compare_log *a, struct compare_log *b
 	compare_times(c);
 	if (!rows) {
 		compare_caches(c);
+		compare_keys_of_caches(c);
 		compare_guards(c);
 	}
 	compare_symbols(c);

@@ -74,6 +74,7 @@ struct compare_log {
 	X(COMPILE, "compiles", "Compilations") \
 	X(TIME, "times", "Compile time") \
 	X(CACHE, "cache", "Caches") \
+	X(KEY, "cache_keys", "Cache keys") \
 	X(GUARD, "guards", "Guards") \
 	X(SYMBOL, "symbols", "Symbols") \
 	X(SPECIAL, "specializations", "Specializations") \

@@ -6,6 +6,7 @@
  *     compare_config.c     versions, configuration
  *     compare_events.c     failures, graph breaks, CUDA graph skips, symbols and specializations
  *     compare_compiles.c   compilations that are new or gone, recompiles, times, caches, metrics
+ *     compare_lookups.c    why caches were missed
  *     compare_artifacts.c  artifacts of matched compilations; their guards one by one
  *     compare_texts.c      texts that differ, line by line
  *
@@ -122,6 +123,7 @@ void compare_symbols(struct compare *c);
 void compare_compiles(struct compare *c, bool recompiles);
 void compare_times(struct compare *c);
 void compare_caches(struct compare *c);
+void compare_keys_of_caches(struct compare *c);
 void compare_metrics(struct compare *c);
 void compare_guards(struct compare *c);
 void compare_artifacts(struct compare *c);

@@ -279,7 +279,7 @@ static int read_trace(struct compare_log *l, const char *path, int (*spool)(stru
 				.progress = progress,
 				.raw = r.spool ? keep_raw : NULL,
 				.threads = hooks ? hooks->threads : 0};
-	if (trace_read_facts(&l->t, &(struct facts_options){.no_phases = true}, &h, err) < 0)
+	if (trace_read_facts(&l->t, &(struct facts_options){.keys = true, .no_phases = true}, &h, err) < 0)
 		return -1;
 	facts_frames(l->t.f);
 	while (l->n_artifact < l->t.n_artifact) {

@@ -240,6 +240,8 @@ static const struct field cache_fields[] = {
     {"what", FIELD_WORD, AT(fact_cache, what), cache_what_name, "hit, miss, bypass", ARRAY_LEN(cache_what_name)},
     {"name", FIELD_TEXT, AT(fact_cache, name), NULL, NULL},
     {"reason", FIELD_TEXT, AT(fact_cache, reason), NULL, NULL},
+    {"key", FIELD_TEXT, AT(fact_cache, key), NULL, "what was looked up"},
+    {"guards", FIELD_TEXT, AT(fact_cache, guards), NULL, "of an entry that has the key, and did not hold"},
 };
 static const struct field cudagraph_fields[] = {
     SRC(fact_cudagraph),

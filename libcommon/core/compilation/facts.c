@@ -277,7 +277,7 @@ NEW(symbol, fact_symbol, .compile = NONE, .loc = NO_LOC, .symbol = NONE, .value 
 NEW(bound, fact_bound, .compile = NONE, .loc = NO_LOC, .torch = NO_LOC, .expr = NONE, .symbol = NONE, .value = NONE, .sources = NONE,
     .reason = NONE)
 NEW(fake_kernel, fact_fake_kernel, .compile = NONE, .loc = NO_LOC, .op = NONE, .reason = NONE)
-NEW(cache, fact_cache, .compile = NONE, .name = NONE, .reason = NONE)
+NEW(cache, fact_cache, .compile = NONE, .name = NONE, .reason = NONE, .key = NONE, .guards = NONE, .parts = {NONE, NONE})
 NEW(cudagraph, fact_cudagraph, .compile = NONE, .loc = NO_LOC, .reason = NONE)
 NEW(native, fact_native, .compile = NONE, .op = NONE, .dsl = NONE, .key = NONE, .outcome = NONE, .seconds = -1)
 NEW(phase, fact_phase, .compile = NONE, .name = NONE)

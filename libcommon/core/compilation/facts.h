@@ -23,6 +23,7 @@
 #define PT2_FACTS_H
 #include "base/hash.h"
 #include "base/srcloc.h"
+#include "compilation/cachekey.h"
 #include "patterns/component.h"
 
 /* Printed as [!AUTOGRAD/FRAME/COMPILE_ATTEMPT]; torch._guards.CompileId. -1 where the log does not say.
@@ -247,7 +248,10 @@ struct fact_cache {
 	uint32_t compile;
 	enum fact_cache_kind kind;
 	enum fact_cache_what what;
-	uint32_t name, reason; /* the artifact's name; why bypassed or missed */
+	uint32_t name, reason;     /* the artifact's name; why bypassed or missed */
+	uint32_t key;              /* what was looked up */
+	uint32_t guards;           /* of the entries of that key, where a guard was what did not hold */
+	uint32_t parts[KEY_TEXTS]; /* what the key is made of (cachekey.h); only with .keys */
 };
 
 struct fact_cudagraph { /* a skip */
@@ -426,6 +430,7 @@ struct facts {
 
 struct facts_options {
 	bool keep_graphs, keep_guards;   /* their texts, for --show */
+	bool keys;                       /* what keys of caches are made of: some 100 KB each, mostly the same */
 	bool ranks;                      /* steps, spans, lists: what ranks are compared by */
 	bool no_phases;                  /* a trace's chromium events are not added up: no phases, no markers */
 	const struct patterns *patterns; /* what is looked for in texts; NULL: nothing */

@@ -34,6 +34,7 @@ enum {
 	OP_TUPLE = 't',
 	OP_SETITEMS = 'u',
 	OP_PROTO = 0x80,
+	OP_NEWOBJ = 0x81,
 	OP_TUPLE1 = 0x85,
 	OP_TUPLE2 = 0x86,
 	OP_TUPLE3 = 0x87,
@@ -49,6 +50,7 @@ enum {
 	OP_EMPTY_SET = 0x8f,
 	OP_ADDITEMS = 0x90,
 	OP_FROZENSET = 0x91,
+	OP_NEWOBJ_EX = 0x92,
 	OP_STACK_GLOBAL = 0x93,
 	OP_MEMOIZE = 0x94,
 	OP_FRAME = 0x95,
@@ -267,7 +269,7 @@ static int extend(struct pickle *p, enum pickle_kind kind, uint32_t from)
 	if (from <= (p->n_mark ? p->mark[p->n_mark - 1] : 0))
 		return damaged(p, "items for a container that is not there");
 	uint32_t c = p->stack[from - 1];
-	if (p->node[c].kind != kind)
+	if (p->node[c].kind != kind && !(p->objects && p->node[c].kind == PICKLE_OBJECT))
 		return damaged(p, kind == PICKLE_LIST   ? "items for what is no list"
 				  : kind == PICKLE_DICT ? "items for what is no dict"
 							: "items for what is no set");
@@ -290,32 +292,79 @@ static int extend_by(struct pickle *p, enum pickle_kind kind, uint32_t n)
 	return need(p, n + 1) < 0 ? -1 : extend(p, kind, p->n_stack - n);
 }
 
+/* ---- objects ---- */
+
+static uint32_t name_node(struct pickle *p, struct slice module, struct slice name)
+{
+	const struct slice text[2] = {module, name};
+	uint32_t item[2];
+	for (unsigned i = 0; i < 2; i++) {
+		item[i] = pickle_new(p, PICKLE_STR);
+		p->node[item[i]].s = text[i].p;
+		p->node[item[i]].n = (uint32_t)text[i].n;
+	}
+	uint32_t k = pickle_new(p, PICKLE_NAME);
+	return pickle_add(p, k, item, 2) < 0 ? NONE : k;
+}
+
+/* What a global makes of arguments: with what it was given. */
+static int push_object(struct pickle *p, uint32_t func, uint32_t args)
+{
+	const uint32_t item[2] = {func, args};
+	uint32_t k = pickle_new(p, PICKLE_OBJECT);
+	return pickle_add(p, k, item, 2) < 0 ? -1 : push(p, k);
+}
+
+static int op_new(struct pickle *p, bool keywords)
+{
+	uint32_t func, args, ignored;
+	if ((keywords && pop(p, &ignored) < 0) || pop(p, &args) < 0 || pop(p, &func) < 0)
+		return -1;
+	return push_object(p, func, args);
+}
+
+uint32_t pickle_member(const struct pickle *p, uint32_t dict, const char *key)
+{
+	const struct pickle_node *d = &p->node[dict];
+	for (uint32_t i = 0; d->kind == PICKLE_DICT && i + 1 < d->n; i += 2)
+		if (p->node[d->item[i]].kind == PICKLE_STR && slice_is(pickle_text(&p->node[d->item[i]]), key))
+			return d->item[i + 1];
+	return NONE;
+}
+
 /* ---- globals ---- */
+
+static int push_global(struct pickle *p, struct slice module, struct slice name)
+{
+	uint32_t k;
+	if (p->objects)
+		k = name_node(p, module, name);
+	else if (pickle_global(p, module, name, &k) < 0)
+		return -1;
+	return k == NONE ? -1 : push(p, k);
+}
 
 static int op_global(struct pickle *p)
 {
 	struct slice module, name;
-	uint32_t k;
-	if (take_line(p, &module) < 0 || take_line(p, &name) < 0 || pickle_global(p, module, name, &k) < 0)
-		return -1;
-	return push(p, k);
+	return take_line(p, &module) < 0 || take_line(p, &name) < 0 ? -1 : push_global(p, module, name);
 }
 
 static int op_stack_global(struct pickle *p)
 {
-	uint32_t name, module, k;
+	uint32_t name, module;
 	if (pop(p, &name) < 0 || pop(p, &module) < 0)
 		return -1;
 	if (p->node[name].kind != PICKLE_STR || p->node[module].kind != PICKLE_STR)
 		return damaged(p, "a global whose name is no text");
-	if (pickle_global(p, pickle_text(&p->node[module]), pickle_text(&p->node[name]), &k) < 0)
-		return -1;
-	return push(p, k);
+	return push_global(p, pickle_text(&p->node[module]), pickle_text(&p->node[name]));
 }
 
 static int op_reduce(struct pickle *p)
 {
 	uint32_t args, func, k;
+	if (p->objects)
+		return op_new(p, false);
 	if (pop(p, &args) < 0 || pop(p, &func) < 0 || pickle_call(p, func, args, &k) < 0)
 		return -1;
 	return push(p, k);
@@ -324,6 +373,8 @@ static int op_reduce(struct pickle *p)
 static int op_persistent(struct pickle *p)
 {
 	uint32_t id, k;
+	if (p->objects)
+		return pop(p, &id) < 0 ? -1 : push_object(p, NONE, id);
 	if (pop(p, &id) < 0 || pickle_persistent(p, id, &k) < 0)
 		return -1;
 	return push(p, k);
@@ -336,6 +387,8 @@ static int op_build(struct pickle *p)
 	if (need(p, 2) < 0 || pop(p, &state) < 0)
 		return -1;
 	uint8_t kind = p->node[p->stack[p->n_stack - 1]].kind;
+	if (p->objects)
+		return kind == PICKLE_OBJECT ? pickle_add(p, p->stack[p->n_stack - 1], &state, 1) : 0;
 	if (kind != PICKLE_DICT && kind != PICKLE_TENSOR)
 		return pickle_fail(p, "refuses to set attributes: only tensors and plain containers are read");
 	return 0;
@@ -424,6 +477,8 @@ static int step(struct pickle *p, unsigned op)
 	case OP_REDUCE: return op_reduce(p);
 	case OP_BINPERSID: return op_persistent(p);
 	case OP_BUILD: return op_build(p);
+	case OP_NEWOBJ:
+	case OP_NEWOBJ_EX: return p->objects ? op_new(p, op == OP_NEWOBJ_EX) : unknown(p, op);
 	default: return simple(p, op);
 	}
 }
@@ -447,9 +502,9 @@ static int run(struct pickle *p)
 	return 0;
 }
 
-int pickle_read(struct pickle *p, struct slice bytes, const char *path, struct err *err)
+static int read_stream(struct pickle *p, struct slice bytes, const char *path, bool objects, struct err *err)
 {
-	*p = (struct pickle){.path = path, .bytes = bytes, .err = err};
+	*p = (struct pickle){.path = path, .bytes = bytes, .objects = objects, .err = err};
 	if (bytes.n > PICKLE_MAX)
 		return err_set(err, EXIT_INPUT, "'%s': its pickle has more than 64 MiB without the tensors' data: it is not read", path);
 	int r = run(p);
@@ -457,6 +512,13 @@ int pickle_read(struct pickle *p, struct slice bytes, const char *path, struct e
 		pickle_release(p);
 	p->err = NULL;
 	return r;
+}
+
+int pickle_read(struct pickle *p, struct slice bytes, const char *path, struct err *err) { return read_stream(p, bytes, path, false, err); }
+
+int pickle_read_objects(struct pickle *p, struct slice bytes, const char *path, struct err *err)
+{
+	return read_stream(p, bytes, path, true, err);
 }
 
 void pickle_release(struct pickle *p)

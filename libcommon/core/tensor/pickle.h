@@ -18,6 +18,11 @@
  * Any other is refused by name. Sources: torch 2.13 torch/_utils.py, torch/_tensor.py, torch/serialization.py; the opcodes are
  * those of CPython's Lib/pickletools.py.
  *
+ * pickle_read_objects() reads what holds objects of any class, as caches of torch.compile do: a global is a name, what it makes is a
+ * PICKLE_OBJECT of that name with what it was given, its state included. Nothing of the class is known or looked for:
+ *
+ *     node->item[0] the global, or NONE; [1] its arguments; then states and what was added, in the order of the stream
+ *
  * Untrusted: no recursion; memory is bounded by a multiple of the stream's length; values may refer to one another in
  * circles (a list in itself), which whoever walks them must mind. All memory is the pickle's; slices point into the stream.
  */
@@ -43,6 +48,8 @@ enum pickle_kind {
 	PICKLE_TENSOR, /* Parameter too */
 	PICKLE_GLOBAL, /* i: pickle.c's own */
 	PICKLE_OTHER,  /* a value that holds no tensor: complex, device, an int of more than 64 bits */
+	PICKLE_NAME,   /* pickle_read_objects: a global; item: module and name, two texts */
+	PICKLE_OBJECT, /* the same: item, n as above */
 };
 
 struct pickle_storage {
@@ -82,12 +89,16 @@ struct pickle {
 	uint32_t memo_next; /* for MEMOIZE */
 	uint32_t top;
 	uint64_t room; /* items of all containers together */
+	bool objects;  /* pickle_read_objects */
 	struct arena arena;
 	struct err *err;
 };
 
 int pickle_read(struct pickle *p, struct slice bytes, const char *path, struct err *err);
+int pickle_read_objects(struct pickle *p, struct slice bytes, const char *path, struct err *err);
 void pickle_release(struct pickle *p);
+/* The value of a dict's or an object's state's key that is a text; NONE. */
+uint32_t pickle_member(const struct pickle *p, uint32_t dict, const char *key);
 /* Sizes that are not negative, and whose numel and extent fit. */
 void pickle_tensor_meta(const struct pickle *p, const struct pickle_tensor *t, struct tensor_meta *m);
 static inline const struct pickle_node *pickle_node(const struct pickle *p, uint32_t i) { return &p->node[i]; }

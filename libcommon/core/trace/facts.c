@@ -253,20 +253,14 @@ static void take_input(struct trace_reading *r)
 
 /* ---- caches, graphs ---- */
 
-/* {"cache_state": "bypass", "cache_bypass_reason": "..."}; a miss: "cache_status_detailed": "full_miss". */
-static uint32_t cache_reason(struct trace_reading *r, struct slice payload, unsigned flags)
+/* A JSON string, newlines as blanks. */
+static uint32_t quoted_line(struct trace_reading *r, struct slice quoted)
 {
-	static const char *const keys[] = {"cache_bypass_reason", "cache_status_detailed"};
-	struct slice value[ARRAY_LEN(keys)];
-	struct json_skim skim;
 	uint32_t root;
-	if (flags & ART_HIT || json_skim_members(&skim, payload, keys, value, ARRAY_LEN(keys)) < 0)
+	if (!quoted.p || quoted.p[0] != '"')
 		return NONE;
-	struct slice reason = value[flags & ART_BYPASS ? 0 : 1];
-	if (!reason.p || reason.p[0] != '"' || slice_is(reason, "\"full_miss\""))
-		return NONE;
-	json_tape_text(&r->tape, reason.p, reason.n);
-	if (json_parse(&r->tape, 0, reason.n, &root) < 0)
+	json_tape_text(&r->tape, quoted.p, quoted.n);
+	if (json_parse(&r->tape, 0, quoted.n, &root) < 0)
 		return NONE;
 	buf_reset(&r->tmp);
 	json_unescape(&r->tape, root, &r->tmp);
@@ -283,12 +277,37 @@ static struct fact_src artifact_src(const struct trace_reading *r, const struct 
 	return src;
 }
 
+static void take_components(struct trace_reading *r, struct slice list, uint32_t parts[KEY_TEXTS])
+{
+	struct key_lines k = {.n = 0};
+	uint32_t root;
+	json_tape_text(&r->tape, list.p, list.n);
+	if (json_parse(&r->tape, 0, list.n, &root) == 0)
+		json_each(&r->tape, root, i)
+			key_add(&k, json_text_at(&r->tape, i, &r->tmp));
+	for (unsigned i = 0; i < KEY_TEXTS; i++)
+		parts[i] = facts_intern(r->f, buf_slice(&k.text[i]));
+	key_release(&k);
+}
+
+/* {"cache_state": "bypass", "cache_bypass_reason": "..."}; {"cache_status_detailed": "full_miss" or "guard_miss",
+ * "cache_status_guard_expr": "...", "key": "fy2joo...", "components": ["[HASH] NAME: VALUE", ...]}, of a hit as well. */
 static void take_cache(struct trace_reading *r, uint32_t compile, const struct trace_artifact *a, struct slice payload)
 {
-	struct slice name = intern_get(&r->f->names, a->name);
+	static const char *const keys[] = {"cache_bypass_reason", "cache_status_detailed", "key", "cache_status_guard_expr", "components"};
+	struct slice name = intern_get(&r->f->names, a->name), value[ARRAY_LEN(keys)] = {{0}};
+	struct json_skim skim;
+	uint32_t reason = NONE, key = NONE, guards = NONE, parts[KEY_TEXTS] = {NONE, NONE};
 	if (!(a->flags & (ART_HIT | ART_MISS | ART_BYPASS)))
 		return;
-	uint32_t reason = cache_reason(r, payload, a->flags);
+	if (json_skim_members(&skim, payload, keys, value, ARRAY_LEN(keys)) == 0) {
+		struct slice why = value[a->flags & ART_BYPASS ? 0 : 1];
+		reason = a->flags & ART_HIT || slice_is(why, "\"full_miss\"") ? NONE : quoted_line(r, why);
+		key = quoted_line(r, value[2]);
+		guards = a->flags & ART_MISS ? quoted_line(r, value[3]) : NONE;
+		if (r->o->keys && value[4].p)
+			take_components(r, value[4], parts);
+	}
 	struct fact_cache *to = facts_new_cache(r->f, artifact_src(r, a));
 	to->compile = compile;
 	to->kind = slice_starts(name, "fx_graph_cache_")      ? FACT_CACHE_FX
@@ -298,6 +317,9 @@ static void take_cache(struct trace_reading *r, uint32_t compile, const struct t
 	to->what = a->flags & ART_HIT ? FACT_HIT : a->flags & ART_MISS ? FACT_MISS : FACT_BYPASS;
 	to->name = a->name;
 	to->reason = reason;
+	to->key = key;
+	to->guards = guards;
+	memcpy(to->parts, parts, sizeof(parts));
 }
 
 static uint32_t member_text(struct trace_reading *r, uint32_t object, const char *key)
