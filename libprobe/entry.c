@@ -1,10 +1,12 @@
 /* The functions that dlsym() gives instead of a model's entry points: one per model and entry point, so that each knows its model
  * without any generated code. They end in the call of the real function and hold nothing, so that a C++ exception
  * (AOTI_VECTOR_SIZE_CHECK throws out of AOTInductorModelContainerRun) passes through them. */
+#include "jit.h"
 #include "ops.h"
 
 typedef int32_t (*run_fn)(void *container, void **in, size_t n_in, void **out, size_t n_out, void *stream, void *proxy);
 typedef int32_t (*model_run_fn)(void *model, void **in, void **out);
+typedef void (*inductor_fn)(void **in, void **out);
 typedef int32_t (*last_error_fn)(const char **text);
 
 #define FAILURE 1 /* AOTI_RUNTIME_FAILURE, torch/csrc/inductor/aoti_runtime/utils.h */
@@ -37,6 +39,22 @@ static inline __attribute__((always_inline)) int32_t model_run(struct model *m, 
 		return real(model, in, out);
 	ops_run_begin(m, HERE, (uint32_t)number, in, SIZE_MAX, NULL);
 	return ops_run_end(m, HERE, real(model, in, out), out, SIZE_MAX, NULL);
+}
+
+/* It tells of a failure by an exception in the interpreter, which its caller looks for. */
+static inline __attribute__((always_inline)) void inductor(struct model *m, void **in, void **out)
+{
+	uint64_t number;
+	model_admit(m, ENTRY_INDUCTOR, in, SIZE_MAX, &number);
+	inductor_fn real = (inductor_fn)m->real[ENTRY_INDUCTOR];
+	if (LIKELY(!m->ops)) {
+		real(in, out);
+		return;
+	}
+	ops_run_begin(m, HERE, (uint32_t)number, in, SIZE_MAX, NULL);
+	real(in, out);
+	if (ops_run_end(m, HERE, 0, out, SIZE_MAX, NULL))
+		jit_raise(model_refusal(m));
 }
 
 static inline int32_t last_error(struct model *m, const char **text)
@@ -94,6 +112,7 @@ static inline int32_t from_blob_v2(struct model *m, void *data, int64_t n_dim, c
 		return run(&models[0x##i], ENTRY_RUN_SINGLE, c, in, n_in, out, n_out, s, p); \
 	} \
 	static int32_t model_run_##i(void *m, void **in, void **out) { return model_run(&models[0x##i], m, in, out); } \
+	static void inductor_##i(void **in, void **out) { inductor(&models[0x##i], in, out); } \
 	static int32_t last_error_##i(const char **text) { return last_error(&models[0x##i], text); } \
 	static int32_t data_ptr_##i(void *t, void **d) { return get_data_ptr(&models[0x##i], t, d); } \
 	static int32_t blob_##i(void *p, int64_t n, const int64_t *s, const int64_t *t, int64_t o, int32_t type, int32_t d, int32_t k, \
@@ -111,12 +130,13 @@ EACH(FUNCTIONS)
 static const struct {
 	run_fn run, run_single;
 	model_run_fn model_run;
+	inductor_fn inductor;
 	last_error_fn last_error;
 	int32_t (*data_ptr)(void *, void **);
 	ops_from_blob_fn *blob;
 	ops_from_blob_v2_fn *blob_v2;
 } table[] = {
-#define ADDRESSES(i) {run_##i, run_single_##i, model_run_##i, last_error_##i, data_ptr_##i, blob_##i, blob_v2_##i},
+#define ADDRESSES(i) {run_##i, run_single_##i, model_run_##i, inductor_##i, last_error_##i, data_ptr_##i, blob_##i, blob_v2_##i},
     EACH(ADDRESSES)};
 _Static_assert(ARRAY_LEN(table) == PROBE_MODELS, "one row per model");
 
@@ -126,6 +146,7 @@ void *entry_address(size_t i, enum entry entry)
 	case ENTRY_RUN: return (void *)table[i].run;
 	case ENTRY_RUN_SINGLE: return (void *)table[i].run_single;
 	case ENTRY_MODEL_RUN: return (void *)table[i].model_run;
+	case ENTRY_INDUCTOR: return (void *)table[i].inductor;
 	case ENTRY_LAST_ERROR: return (void *)table[i].last_error;
 	case ENTRIES: break;
 	}

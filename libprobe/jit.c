@@ -396,13 +396,19 @@ static void end_call(struct ops_thread *t, struct ops_run *run, struct ops_open 
 	ops_values_after(t, run, o);
 }
 
+void jit_raise(const char *text)
+{
+	if (find_python())
+		py.PyErr_SetString(*py.PyExc_RuntimeError, text ? text : "a kernel wrote NaN");
+}
+
 static PyObject *raise_failure(struct ops_run *run, PyObject *result)
 {
 	const char *text = model_refusal(run->model);
 	run->failed = false;
 	atomic_fetch_add_explicit(&run->model->count->failed, 1, memory_order_relaxed);
 	py.Py_DecRef(result);
-	py.PyErr_SetString(*py.PyExc_RuntimeError, text ? text : "a kernel wrote NaN");
+	jit_raise(text);
 	return NULL;
 }
 

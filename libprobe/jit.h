@@ -57,4 +57,7 @@ JIT_EXPORT const char *pt2_jit_arm(uint32_t graph, const struct jit_table *t);
 JIT_EXPORT void pt2_jit_seen(const char *graph, const char *path); /* where calls are not wanted */
 JIT_EXPORT void pt2_jit_aside(const char *text);
 
+/* A RuntimeError in the interpreter; its lock is held. */
+void jit_raise(const char *text);
+
 #endif

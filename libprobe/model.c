@@ -8,6 +8,7 @@ const char *const entry_name[ENTRIES] = {
     [ENTRY_RUN] = "AOTInductorModelContainerRun",
     [ENTRY_RUN_SINGLE] = "AOTInductorModelContainerRunSingleThreaded",
     [ENTRY_MODEL_RUN] = "AOTInductorModelRun",
+    [ENTRY_INDUCTOR] = "_Z19inductor_entry_implPP16AtenTensorOpaqueS1_",
     [ENTRY_LAST_ERROR] = "AOTInductorGetLastError",
 };
 
@@ -205,6 +206,18 @@ static void take_contract(struct model *m, uint64_t dev, uint64_t ino)
 	event_end(&o, &b);
 }
 
+struct own_slot {
+	uintptr_t from, to;
+};
+
+static void rebind_own(void *user, uintptr_t *at, const ElfW(Sym) *s, const char *name)
+{
+	const struct own_slot *own = user;
+	(void)s;
+	if (*at == own->from && !strcmp(name, entry_name[ENTRY_INDUCTOR]))
+		object_write(at, own->to);
+}
+
 static void take_on(const struct object *o, ElfW(Sym) *const symbol[ENTRIES])
 {
 	struct model *m = free_place();
@@ -243,6 +256,10 @@ static void take_on(const struct object *o, ElfW(Sym) *const symbol[ENTRIES])
 			event_aside(m->id, text);
 		} else {
 			object_rebind(o, entry_name[e], m->real[e], ours);
+			/* Python calls it through another function of the same library. */
+			struct own_slot own = {(uintptr_t)m->real[e], (uintptr_t)ours};
+			if (e == ENTRY_INDUCTOR)
+				object_slots(o, rebind_own, &own);
 		}
 	}
 	if (object_export(o, "AOTInductorModelRunMinimalArrayrefInterface") ||
@@ -253,7 +270,7 @@ static void take_on(const struct object *o, ElfW(Sym) *const symbol[ENTRIES])
 bool model_like(const struct object *o)
 {
 	return object_export(o, entry_name[ENTRY_RUN]) || object_export(o, entry_name[ENTRY_RUN_SINGLE]) ||
-	       object_export(o, entry_name[ENTRY_MODEL_RUN]);
+	       object_export(o, entry_name[ENTRY_MODEL_RUN]) || object_export(o, entry_name[ENTRY_INDUCTOR]);
 }
 
 void model_entered(const void *caller)

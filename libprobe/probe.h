@@ -6,7 +6,8 @@
  * How a model is recognised: as it is loaded, before dlopen() has returned, so that nobody holds a pointer into it yet.
  * DT_INIT of every object that was linked with glibc's crti.o calls __gmon_start__, a weak symbol that is nobody's in a program
  * that was not built for gprof (sysdeps/x86_64/crti.S; in all releases). We define it (recognise.c), and look at the object that
- * called: if it exports AOTInductorModelContainerRun or AOTInductorModelRun, it is a model. One that was linked without
+ * called: if it exports AOTInductorModelContainerRun or AOTInductorModelRun, it is a model; so it is with
+ * inductor_entry_impl (torch.compile with cpp_wrapper). One that was linked without
  * crti.o is known by the torch functions that it calls: aoti_torch_dtype_float32() and the like, in its initialisers where it has
  * buffers or dtypes to check (torch 2.13, torch/csrc/inductor/aoti_runtime/utils.h, CACHE_TORCH_DTYPE), or
  * aoti_torch_device_type_cpu(), when a container is made (model_base.h, parse_device_str). By then its Run may have been
@@ -73,7 +74,14 @@ uint64_t object_loaded(void);
 
 /* ---- model.c: a model is seen ---- */
 
-enum entry { ENTRY_RUN, ENTRY_RUN_SINGLE, ENTRY_MODEL_RUN, ENTRY_LAST_ERROR, ENTRIES };
+enum entry {
+	ENTRY_RUN,
+	ENTRY_RUN_SINGLE,
+	ENTRY_MODEL_RUN,
+	ENTRY_INDUCTOR, /* of torch.compile with cpp_wrapper: void inductor_entry_impl(AtenTensorHandle *in, AtenTensorHandle *out) */
+	ENTRY_LAST_ERROR,
+	ENTRIES
+};
 extern const char *const entry_name[ENTRIES];
 
 /* libtorch's own; those of the model's own dependencies (torch/csrc/inductor/aoti_torch/c/shim.h). 0 is success. */

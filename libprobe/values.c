@@ -418,6 +418,17 @@ static void choose_elements(struct ops_thread *t, const struct ops_run *run, str
 
 enum { WERE_BAD = 1, WERE_NAN = 2 };
 
+/* The same memory that the call has written, as another of its arguments: what was there before is gone. */
+static const struct ops_value *written_twin(const struct ops_thread *t, const struct ops_value *x)
+{
+	for (uint32_t i = 0; i < t->n_values && x->view.data; i++) {
+		const struct ops_value *y = &t->value[i];
+		if (y != x && writes(y) && y->seen && y->view.data == x->view.data)
+			return y;
+	}
+	return NULL;
+}
+
 /* Something that was written is bad: what was read? Returns what any of that was before. */
 static int tell_inputs(struct ops_thread *t, const struct ops_run *run, const struct ops_open *o)
 {
@@ -427,7 +438,12 @@ static int tell_inputs(struct ops_thread *t, const struct ops_run *run, const st
 		if (x->role == CALL_ROLE_OUT || (!x->has_before && x->role == CALL_ROLE_INOUT) || !ops_look(run->model, x, false))
 			continue;
 		/* A buffer that is written has only the count that was taken before the call. */
-		if (!x->told && !writes(x))
+		const struct ops_value *twin = !x->told && !writes(x) ? written_twin(t, x) : NULL;
+		if (twin && !twin->has_before)
+			continue;
+		if (twin)
+			x->before = twin->before;
+		else if (!x->told && !writes(x))
 			count(x, STATS_ALL, true);
 		/* Counted: here, or before the call. */
 		were |= (bad(x, &x->before) ? WERE_BAD : 0) | (x->before.known && x->before.nan ? WERE_NAN : 0);

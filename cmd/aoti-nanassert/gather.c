@@ -40,7 +40,8 @@ static bool unread(const struct contract *c, uint32_t call, uint32_t value)
 	return true;
 }
 
-static void name_by_contract(struct nan_value *to, const struct contract *c, const struct contract_value *v, uint32_t call)
+/* jit: of a graph of torch.compile, whose loops hand values on in ways that are noted. */
+static void name_by_contract(struct nan_value *to, const struct contract *c, const struct contract_value *v, uint32_t call, bool jit)
 {
 	if (!v)
 		return;
@@ -52,7 +53,7 @@ static void name_by_contract(struct nan_value *to, const struct contract *c, con
 	if (v->kind == VALUE_BUFFER && v->storage != NONE)
 		to->storage = v->storage;
 	to->unread = !to->v.before && to->v.role == CALL_ROLE_OUT && call < c->n_calls && unread(c, call, (uint32_t)(v - c->value));
-	to->unwritten = to->v.before && call < c->n_calls && unwritten(c, call, (uint32_t)(v - c->value));
+	to->unwritten = to->v.before && !(jit && c->n_notes) && call < c->n_calls && unwritten(c, call, (uint32_t)(v - c->value));
 }
 
 static void take_value(struct nan_value *to, const struct watch_call *c, const struct watch_value *v)
@@ -73,7 +74,7 @@ static void take_value(struct nan_value *to, const struct watch_call *c, const s
 	to->element = r->v.element;
 	to->is_input = r->v.role == CALL_ROLE_MODEL_INPUT;
 	if (c->model && c->model->has_contract)
-		name_by_contract(to, &c->model->contract, v->value, c->begin.contract_call);
+		name_by_contract(to, &c->model->contract, v->value, c->begin.contract_call, c->model->text != NULL);
 }
 
 /* Which of the program's calls of this kernel? */

@@ -1,4 +1,4 @@
-"""jit.py NANASSERT PRINTER FOLDER [NAME...] : the programs of jit_programs.py under the tools, TAP lines (jit.t).
+"""jit.py NANASSERT FOLDER [NAME...] : the programs of jit_programs.py under the tools, TAP lines (jit.t).
 
 Each program is run alone (its outputs, and a cold cache), under aoti-nanassert with the cache that this left (warm), and the first run
 is made again under the tool with an empty cache. What is held: the kernel that is named, the outputs bit by bit, no new file in
@@ -41,7 +41,7 @@ def said(path):
     return "none", "", d
 
 
-def main(nanassert, printer, folder, *names):
+def main(nanassert, folder, *names):
     names = names or list(jit_programs.PROGRAMS)
     ok = bad = 0
 
@@ -59,7 +59,7 @@ def main(nanassert, printer, folder, *names):
     for name in names:
         _, kind, who = jit_programs.PROGRAMS[name]
         before = files(warm)
-        status, out, err = run([name], warm, nanassert, "--inf" if False else "--json", "--log", document, "--")
+        status, out, err = run([name], warm, nanassert, "--json", "--log", document, "--")
         if not os.path.exists(document):
             tell(False, name, *err.splitlines()[-5:])
             continue

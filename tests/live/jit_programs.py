@@ -89,7 +89,7 @@ def complex_numbers():
 
     def f(x):
         y = torch.view_as_complex(x)
-        return torch.log(y * 0) * 0
+        return torch.log(y * 0.0) * y.imag
 
     return torch.view_as_real(torch.compile(f)(torch.randn(8, 2)))
 
@@ -215,7 +215,7 @@ def training():
     torch = T()
     net = torch.nn.Sequential(torch.nn.Linear(8, 16), torch.nn.Tanh(), torch.nn.Linear(16, 1))
     opt = torch.optim.SGD(net.parameters(), lr=0.1)
-    step = torch.compile(lambda x, y: torch.sqrt(((net(x) - y) ** 2).mean() - 0.9))
+    step = torch.compile(lambda x, y: torch.sqrt(((net(x) - y) ** 2).mean() - 50))
     losses = []
     for i in range(6):
         x = torch.randn(32, 8)
@@ -372,8 +372,8 @@ def generating():
     with torch.no_grad():
         for i in range(6):
             if i == 4:
-                lin.weight[:, 3] = float("inf")
-                lin.weight[:, 4] = float("-inf")
+                lin.weight[:, ::2] = float("inf")
+                lin.weight[:, 1::2] = float("-inf")
             tokens.append(int(torch.nan_to_num(g(torch.tensor(tokens))).argmax()))
     return torch.tensor(tokens)
 
@@ -558,6 +558,15 @@ def optimizer():
 
 
 PROGRAMS["optimizer"] = (PROGRAMS["optimizer"][0], "none", "")
+
+
+@program("made", "cpp_fused*log*")
+def cpp_wrapper():
+    torch = T()
+    import torch._inductor.config
+
+    with torch._inductor.config.patch(cpp_wrapper=True):
+        return torch.compile(lambda x, w: torch.log(torch.relu(x @ w) - 1.0).sum(1))(torch.randn(8, 16), torch.randn(16, 16))
 
 
 @program("made", "cpp_fused*")

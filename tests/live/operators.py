@@ -3,11 +3,11 @@
     operators.py BUILD [-v] [--table FILE] [OPERATOR...]     # OPERATOR: add, nn.functional.relu; all when none is given
     operators.py BUILD --core                                # how much of the core ATen set there is, and what is not
 
-The sample inputs that the database has of an operator (PT2_LONG=1: all of them), in every dtype that torch supports on the CPU, and the
+The sample inputs that the database has of an operator (PT2_LONG=1: all of them), and those of operators_more.py, in every dtype that torch supports on the CPU, and the
 same operands not contiguous: values (floats by their error against the same in float64), sizes, strides and dtype of each result, and shapes asked for
 without values. An overload is called as torch's dispatcher resolves the sample: torch.ops.aten.NAME; of what is no operator of ATen by that name
 (nn.functional.interpolate) those that it calls are held, one by one, each on what it was really called with. Prints TAP, a line for each operator;
-what is expected to fail stands in operators.tsv with its reason. --table writes docs/OPERATORS.md.
+what is expected to fail stands in operators.tsv with its reason. --table writes a section of docs/OPERATORS.md: one for each release, of one run.
 """
 import collections
 import itertools
@@ -366,11 +366,9 @@ SHORT = {"uint8": "u8", "int8": "i8", "int16": "i16", "int32": "i32", "int64": "
 def write(path, rows):
     columns = list(SHORT)
     with open(path, "w", encoding="utf-8") as f:
-        f.write(f"""# Operators
+        f.write(f"""## torch {torch.__version__.split('+')[0]}
 
-What `libcommon/core/aten` computes, held against PyTorch's own operator database (made by `tests/live/operators.t`, torch {torch.__version__.split('+')[0]};
-each sample contiguous and not; values, sizes, strides, dtype, shapes without values). A number: so many samples are right, and none is
-wrong. **-n**: n are not, for the reason given; `.`: torch has no such dtype for it. Up to {MOST} samples of each dtype, all with PT2_LONG=1.
+{f"Up to {MOST}" if MOST else "All"} samples of each dtype{"; PT2_LONG=1: all of them" if MOST else ""}.
 
 | operator | {' | '.join(SHORT[c] for c in columns)} | |
 |---|{'---|' * len(columns)}---|

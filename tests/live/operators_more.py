@@ -104,7 +104,8 @@ def group_norms(dtype):
             n, c, rest = size[0], size[1], torch.Size(size[2:]).numel()
             for w in (values(c, dtype=dtype), None):
                 _, mean, rstd = aten.native_group_norm(x, w, None, n, c, rest, groups, 1e-5)
-                yield (torch.empty_like(x).copy_(values(*size)), x, mean, rstd, w, n, c, rest, groups, [True, w is not None, w is not None]), {}
+                wanted = [True, w is not None, w is not None]
+                yield (torch.empty_like(x).copy_(values(*size)), x, mean, rstd, w, n, c, rest, groups, wanted), {}
 
 
 def thresholds(dtype):
@@ -163,7 +164,9 @@ def bags(dtype):
             yield (values(4, 5, dtype=dtype), indices, offsets, False, mode, False, w, last, padding), {}
 
 
-INTEGERS = ((torch.uint8, 0, 255), (torch.int8, -128, 127), (torch.int8, -127, 127), (torch.int16, -32768, 32767), (torch.int32, -2**31, 2**31 - 1))
+INTEGERS = ((torch.uint8, 0, 255), (torch.int8, -128, 127), (torch.int8, -127, 127), (torch.int16, -32768, 32767),
+            (torch.int32, -2**31, 2**31 - 1))
+CHANNELS = (((3, 4), 0), ((3, 4), 1), ((2, 3, 4, 5), 1))  # a size, its axis
 
 
 def quantize(kind):
@@ -183,7 +186,8 @@ def integers(size, dtype, low, high):
 
 def dequantize(kind):
     def samples(dtype):
-        for (_, low, high), size, out in itertools.product((t for t in INTEGERS if t[0] == dtype), ((), (7,), (3, 4), (0, 2)), FLOATS[1:3] + (None,)):
+        of_dtype = [t for t in INTEGERS if t[0] == dtype]
+        for (_, low, high), size, out in itertools.product(of_dtype, ((), (7,), (3, 4), (0, 2)), FLOATS[1:3] + (None,)):
             numbers = 0.031, 3
             if kind != "number":
                 numbers = torch.tensor(numbers[0]), torch.tensor(numbers[1])
@@ -193,15 +197,14 @@ def dequantize(kind):
 
 
 def quantize_channels(dtype):
-    for (to, low, high), (size, axis), wide in itertools.product(INTEGERS[:3], (((3, 4), 0), ((3, 4), 1), ((2, 3, 4, 5), 1)),
-                                                                 (torch.float32, torch.float64)):
+    for (to, low, high), (size, axis), wide in itertools.product(INTEGERS[:3], CHANNELS, (torch.float32, torch.float64)):
         n = size[axis]
         yield (values(*size, dtype=dtype), torch.rand(n, dtype=wide) / 10 + 0.01, torch.arange(n), axis, low, high, to), {}
 
 
 def dequantize_channels(dtype):
-    for (_, low, high), (size, axis), zeros in itertools.product((t for t in INTEGERS if t[0] == dtype), (((3, 4), 0), ((3, 4), 1), ((2, 3, 4, 5), 1)),
-                                                                 (True, False)):
+    of_dtype = [t for t in INTEGERS if t[0] == dtype]
+    for (_, low, high), (size, axis), zeros in itertools.product(of_dtype, CHANNELS, (True, False)):
         n = size[axis]
         yield (integers(size, dtype, low, high), torch.rand(n) / 10 + 0.01, torch.arange(n) if zeros else None, axis, low, high, dtype), {}
 

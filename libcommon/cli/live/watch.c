@@ -1,6 +1,7 @@
 /* A model that runs here, or a command: under the probe, with a call log. */
 #include "io/mapfile.h"
 #include "live/watch_part.h"
+#include "wrapper/wrapper.h"
 
 #include <sys/stat.h>
 
@@ -51,23 +52,56 @@ static struct watch_model *model_of(struct watch *w, uint32_t id)
 	return NULL;
 }
 
-static int on_contract(void *user, const char *so_path, pid_t pid, struct buf *json, struct err *err)
+/* torch.compile with cpp_wrapper: HASH.main.so, and beside it HASH.main.cpp, which has the kernels, too. 1: it is another library. */
+static int read_inductor(struct contract *c, const char *so_path, struct err *err)
 {
-	struct watch *w = user;
-	struct json_out out = {.b = json};
+	struct mapfile f;
+	const size_t n = strlen(so_path);
+	if (n < 8 || strcmp(so_path + n - 8, ".main.so") != 0)
+		return 1;
+	char *path = xasprintf("%.*s.cpp", (int)n - 3, so_path);
+	int r = mapfile_open(&f, path, err);
+	if (!r) {
+		r = wrapper_read(c, f.bytes, f.bytes, err);
+		mapfile_close(&f);
+	}
+	free(path);
+	return r;
+}
+
+static void keep_answer(struct watch *w, const char *so_path, struct slice json)
+{
 	struct stat st = {0};
-	struct loaded l;
-	(void)pid;
-	size_t from = json->len;
-	if (!w->loaded && load_model(&l, so_path, (struct load_options){.no_exec = w->o->no_exec}, err) < 0)
-		return -1;
-	struct loaded *from_file = w->loaded ? w->loaded : &l;
-	contract_to_json(&from_file->contract, &out);
 	stat(so_path, &st);
 	GROW(w->answer, w->n_answers, w->cap_answers, 1);
 	struct watch_answer *a = &w->answer[w->n_answers++];
 	*a = (struct watch_answer){.dev = st.st_dev, .ino = st.st_ino};
-	buf_add(&a->json, json->p + from, json->len - from);
+	buf_add_slice(&a->json, json);
+}
+
+static int on_contract(void *user, const char *so_path, pid_t pid, struct buf *json, struct err *err)
+{
+	struct watch *w = user;
+	struct json_out out = {.b = json};
+	struct loaded l;
+	struct contract inductor = {0};
+	(void)pid;
+	size_t from = json->len;
+	int read = w->loaded ? 1 : read_inductor(&inductor, so_path, err);
+	if (read == 0) {
+		contract_to_json(&inductor, &out);
+		keep_answer(w, so_path, slice_of(json->p + from, json->len - from));
+	}
+	if (read <= 0) {
+		contract_release(&inductor);
+		return read;
+	}
+	if (!w->loaded && load_model(&l, so_path, (struct load_options){.no_exec = w->o->no_exec}, err) < 0)
+		return -1;
+	struct loaded *from_file = w->loaded ? w->loaded : &l;
+	contract_to_json(&from_file->contract, &out);
+	keep_answer(w, so_path, slice_of(json->p + from, json->len - from));
+	struct watch_answer *a = &w->answer[w->n_answers - 1];
 	struct slice kernels;
 	uint32_t file = from_file->model->kernel_information;
 	if (file && package_data(&from_file->pkg, file, &kernels, NULL) == 0 && kernels.n <= MAX_KERNEL_TEXT)

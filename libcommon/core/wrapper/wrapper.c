@@ -283,8 +283,7 @@ struct scan {
 /* The include of its main device: cpu.h is there for models of GPUs too. */
 static void take_include(struct wrapper *w, struct slice line)
 {
-	static const char head[] = "#include <torch/csrc/inductor/aoti_include/";
-	if (!text_take(&line, head))
+	if (!text_take(&line, "#include <torch/csrc/inductor/aoti_include/") && !text_take(&line, "#include <torch/csrc/inductor/cpp_wrapper/"))
 		return;
 	int device = device_by_name(text_name(&line));
 	if (device > DEVICE_CPU || (device == DEVICE_CPU && w->c->device == DEVICE_NONE))
@@ -330,6 +329,29 @@ static void take_run_impl(struct wrapper *w, struct scan *t, struct slice line)
 		t->p = s.p;
 		t->line = s.line;
 	}
+}
+
+/* inductor_entry_impl of torch.compile with cpp_wrapper: nothing but its body tells how many inputs and outputs there are. */
+static void take_entry(struct wrapper *w, struct scan *t, struct slice line)
+{
+	static const char in[] = "steal_from_raw_handles_to_raii_handles(input_handles, ", out[] = "    output_handles[";
+	struct slice rest = slice_of(line.p, (size_t)(t->end - line.p)), s;
+	int64_t n;
+	while (slice_line(&rest, &s) && !slice_starts(s, "}")) {
+		const char *at = memmem(s.p, s.n, in, sizeof(in) - 1);
+		struct slice number = at ? slice_of(at + sizeof(in) - 1, (size_t)(s.p + s.n - at) - (sizeof(in) - 1)) : s;
+		const bool output = !at && text_take(&number, out);
+		if (!at && !output)
+			continue;
+		size_t k = 0;
+		while (k < number.n && number.p[k] >= '0' && number.p[k] <= '9')
+			k++;
+		if (!text_i64(slice_of(number.p, k), &n) || n < 0 || n >= CONTRACT_MAX_INPUTS)
+			continue;
+		while (output ? w->c->n_outputs <= n : w->c->n_inputs < n)
+			output ? add_output(w) : add_input(w);
+	}
+	take_run_impl(w, t, line);
 }
 
 static void take_line(struct wrapper *w, struct scan *t, struct slice raw)
@@ -384,6 +406,8 @@ static void take_line(struct wrapper *w, struct scan *t, struct slice raw)
 	case 'v':
 		if (raw.p == line.p && slice_starts(line, "void ") && slice_ends(line, "::run_impl("))
 			take_run_impl(w, t, line);
+		else if (raw.p == line.p && slice_is(line, "void inductor_entry_impl("))
+			take_entry(w, t, line);
 		break;
 	case 'A':
 		if (!t->arrayref && (t->arrayref = slice_starts(line, "AOTInductorModelOutputs ")))

@@ -15,6 +15,7 @@
  *     kernel declarations and calls; aoti_torch_* calls; aoti_torch_proxy_executor_call_function
  *     // Topologically Sorted Source Nodes: [...], Original ATen: [...]
  *     if (!(u0 <= 48L)) ...                bounds of data-dependent sizes
+ *     void inductor_entry_impl(            in place of run_impl, of torch.compile with cpp_wrapper: no names of inputs, no checks
  *
  * It is not a C++ parser: statements of the generator's own shapes are recognised, everything else is passed over.
  * What should be there and was not understood becomes a note of the contract (contract_note), never a guess.
