@@ -69,6 +69,7 @@ static void out_call(struct json_out *o, const struct trial *t, uint32_t c)
 	json_member_some(o, "kernel", d->name);
 	if (d->line)
 		json_member_u64(o, "line", d->line);
+	json_member_some(o, "source", d->text);
 	json_member_some(o, "verdict", slice_str(words[r->what]));
 	out_node(o, "node", t, r->node);
 	if (r->what == VERIFY_ROUNDING) {

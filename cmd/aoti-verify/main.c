@@ -15,7 +15,7 @@ static const struct opt options[] = {
     OPT_U64(0, "seed", "N", &opt.seed, 0, UINT64_MAX, "make up other numbers (default: 0)"),
     OPT_FLAG(0, "partial", &opt.partial, "exit with 0 also where not all could be verified"),
     OPT_HEADING("How to run"),
-    OPT_STRING('m', "model", "NAME", &opt.model, "one of several models in a package"),
+    OPT_STRING('m', "model", "NAME", &opt.model, "one of several models in a package, of several graphs in a dump (0_backward)"),
     OPT_STRING(0, "weights", "FILE", &opt.weights, "take the weights of both from FILE: .safetensors, .pt, .npz, an exported .pt2"),
     OPT_STRING(0, "torch", "[=DIR]", &opt.torch, "with an installed libtorch"),
     OPT_LIST(0, "load", "LIB", &opt.load, "with --torch: a library that defines operators (TORCH_LIBRARY)"),

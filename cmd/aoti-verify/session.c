@@ -23,7 +23,10 @@ static int run_package(struct verifier *v, struct source *s, const char *const *
 		return -1;
 	if (s->ran.failed.text[0])
 		return *err = s->ran.failed, -1;
-	return dump_open(&s->dump, s->folder, err);
+	if (dump_open(&s->dump, s->folder, err) < 0)
+		return -1;
+	s->model_id = s->dump.n ? s->dump.call[0].model_id : 0;
+	return 0;
 }
 
 /* ---- trials ---- */
@@ -79,7 +82,7 @@ static int try_run(struct verifier *v, struct source *s, uint32_t run, struct er
 	*t = (struct trial){.kind = s->kind, .source = s, .run = run};
 	GROW(v->trial, v->n_trials, v->cap_trials, 1);
 	v->trial[v->n_trials++] = t;
-	if (observed_read(&t->observed, &s->dump, run, err) < 0 || take_inputs(v, t, err) < 0 ||
+	if (observed_read(&t->observed, &s->dump, s->model_id, run, err) < 0 || take_inputs(v, t, err) < 0 ||
 	    reference_open(&t->ref, &v->program, t->in, t->n_in, before && before->source == s ? &before->ref : NULL, v->o->max_bytes,
 			   err) < 0)
 		return -1;
@@ -87,17 +90,19 @@ static int try_run(struct verifier *v, struct source *s, uint32_t run, struct er
 	return 0;
 }
 
-static uint32_t runs_of(const struct dump *d)
+static uint32_t runs_of(const struct source *s)
 {
 	uint32_t n = 0;
-	for (size_t i = 0; i < d->n; i++)
-		n = d->call[i].run != CALLS_NO_RUN && d->call[i].run >= n ? d->call[i].run + 1 : n;
+	for (size_t i = 0; i < s->dump.n; i++) {
+		const struct dump_call *c = &s->dump.call[i];
+		n = c->model_id == s->model_id && c->run != CALLS_NO_RUN && c->run >= n ? c->run + 1 : n;
+	}
 	return n;
 }
 
 static int try_source(struct verifier *v, struct source *s, struct err *err)
 {
-	const uint32_t n = runs_of(&s->dump);
+	const uint32_t n = runs_of(s);
 	for (uint32_t run = 0; run < n; run++)
 		if (try_run(v, s, run, err) < 0)
 			return -1;
@@ -160,10 +165,41 @@ static int try_given(struct verifier *v, const char *const *operand, int n, stru
 	return run_package(v, s, operand, n, err) < 0 ? -1 : try_source(v, s, err);
 }
 
+static bool takes_inputs_of(const struct verifier *v, const struct dump *d, const struct dump_call *c)
+{
+	const size_t n = v->program.contract.n_inputs;
+	struct tensor_meta *meta = xcalloc(n + 1, sizeof(*meta));
+	struct err ignored;
+	const bool fit =
+	    observed_inputs(d, c->model_id, c->run, meta, n) == n && inputs_check(&v->program.contract, meta, n, &ignored) == 0;
+	free(meta);
+	return fit;
+}
+
+/* Of several models or graphs that ran: of that name, the first that was called with what the graph takes. */
+static int choose_model(const struct verifier *v, struct source *s, struct err *err)
+{
+	const struct dump_call *first = NULL;
+	for (size_t i = 0; i < s->dump.n; i++) {
+		const struct dump_call *c = &s->dump.call[i];
+		if (c->kind != DUMP_RUN || (v->o->model && !slice_is(c->model, v->o->model)))
+			continue;
+		first = first ? first : c;
+		if (takes_inputs_of(v, &s->dump, c)) {
+			first = c;
+			break;
+		}
+	}
+	if (v->o->model && !first)
+		return err_set(err, EXIT_USAGE, "'%s': no model '%s' ran in it", v->package, v->o->model);
+	s->model_id = first ? first->model_id : s->dump.n ? s->dump.call[0].model_id : 0;
+	return 0;
+}
+
 static int try_dump(struct verifier *v, struct err *err)
 {
 	struct source *s = add_source(v, INPUTS_GIVEN);
-	return dump_open(&s->dump, v->package, err) < 0 ? -1 : try_source(v, s, err);
+	return dump_open(&s->dump, v->package, err) < 0 || choose_model(v, s, err) < 0 ? -1 : try_source(v, s, err);
 }
 
 static int open_graph(struct verifier *v, struct err *err)

@@ -1,4 +1,5 @@
 /* The verdict for people. */
+#include "base/text.h"
 #include "verifier.h"
 
 #include <math.h>
@@ -8,7 +9,7 @@ static void add_call(struct buf *b, const struct trial *t, uint32_t call)
 	const struct dump_call *d = t->observed.call[call].d;
 	buf_addf(b, "%.*s (call %u", SLN(d->name, 200), d->call);
 	if (d->line)
-		buf_addf(b, ", wrapper.cpp:%u", d->line);
+		buf_addf(b, ", %.*s:%u", SLN(d->text.n ? slice_base(d->text) : SLICE("wrapper.cpp"), 200), d->line);
 	buf_addc(b, ')');
 }
 

@@ -53,6 +53,7 @@ struct verifier {
 		char *folder; /* private; NULL: given */
 		struct dump dump;
 		struct dump_ran ran;
+		uint32_t model_id; /* which of those that ran in it */
 	} source[INPUT_KINDS];
 	uint32_t n_sources;
 	/* Weights of graph and package under one name; those that are others are the package's for the graph, too. */

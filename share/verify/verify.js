@@ -29,7 +29,7 @@
   const cls = (v) => v === "wrong" ? "bad" : v === "open" ? "open" : v === "operator" ? "" : "ok";
   const tag = (v) => el("span", "tag " + cls(v), words[v] || v);
   const inputs = (r) => r.inputs + (r.run ? ", called again" : "");
-  const place = (c) => "call " + c.call + (c.line ? ", wrapper.cpp:" + c.line : "");
+  const place = (c) => "call " + c.call + (c.line ? ", " + (c.source || "wrapper.cpp").split("/").pop() + ":" + c.line : "");
   const calls = () => doc.runs[run].calls;
   const found = (c) => doc.runs[run].findings.filter((f) => f.call === c.call);
   const nodesOf = (c) => [...new Set([...(c.node ? [c.node.name] : []), ...found(c).filter((f) => f.node).map((f) => f.node.name), ...c.writes.flatMap((w) => w.nodes)])];

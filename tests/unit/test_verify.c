@@ -153,7 +153,7 @@ static void reads_come_from_the_last_writes_there(void **state)
 	struct err err;
 	(void)state;
 	assert_int_equal(dump_read(&d, SLICE(text), "dump", &err), 0);
-	assert_int_equal(observed_read(&o, &d, 0, &err), 0);
+	assert_int_equal(observed_read(&o, &d, d.call[0].model_id, 0, &err), 0);
 	assert_int_equal(o.n_calls, 5);
 	assert_int_equal(o.n_inputs, 1);
 	assert_int_equal(o.n_outputs, 1);
@@ -164,7 +164,7 @@ static void reads_come_from_the_last_writes_there(void **state)
 			assert_true(slice_is(o.write[o.link[r->link + k]].v->buffer, rows[i].from[k]));
 	}
 	observed_release(&o);
-	assert_int_equal(observed_read(&o, &d, 7, &err), -1);
+	assert_int_equal(observed_read(&o, &d, d.call[0].model_id, 7, &err), -1);
 	assert_int_equal(err.status, EXIT_INPUT);
 	dump_close(&d);
 }

@@ -117,12 +117,12 @@ static int by_begin(const void *a, const void *b)
 	return (x->d->seq > y->d->seq) - (x->d->seq < y->d->seq);
 }
 
-static void choose_calls(struct observed *o, uint32_t run, size_t *values)
+static void choose_calls(struct observed *o, uint32_t model_id, uint32_t run, size_t *values)
 {
 	o->call = xcalloc(o->dump->n + 1, sizeof(*o->call));
 	for (size_t i = 0; i < o->dump->n; i++) {
 		const struct dump_call *d = &o->dump->call[i];
-		if (d->run != run || d->model_id != o->dump->call[0].model_id || d->kind == DUMP_REPLAY)
+		if (d->run != run || d->model_id != model_id || d->kind == DUMP_REPLAY)
 			continue;
 		*values += d->n_values;
 		if (d->kind == DUMP_RUN)
@@ -153,12 +153,12 @@ static void take_all(struct observed *o)
 	o->n_outputs = o->n_reads - o->first_output;
 }
 
-int observed_read(struct observed *o, const struct dump *d, uint32_t run, struct err *err)
+int observed_read(struct observed *o, const struct dump *d, uint32_t model_id, uint32_t run, struct err *err)
 {
 	size_t values = 0;
 	int r = 0;
 	*o = (struct observed){.dump = d};
-	choose_calls(o, run, &values);
+	choose_calls(o, model_id, run, &values);
 	o->read = xcalloc(values + 1, sizeof(*o->read));
 	o->write = xcalloc(values + 1, sizeof(*o->write));
 	take_all(o);
@@ -172,6 +172,18 @@ int observed_read(struct observed *o, const struct dump *d, uint32_t run, struct
 	if (r < 0)
 		observed_release(o);
 	return r;
+}
+
+size_t observed_inputs(const struct dump *d, uint32_t model_id, uint32_t run, struct tensor_meta *v, size_t n)
+{
+	size_t k = 0;
+	for (size_t i = 0; i < d->n; i++) {
+		const struct dump_call *c = &d->call[i];
+		for (uint32_t a = 0; c->kind == DUMP_RUN && c->run == run && c->model_id == model_id && a < c->n_values; a++)
+			if (is_input(&c->value[a]) && k++ < n)
+				v[k - 1] = c->value[a].meta;
+	}
+	return k;
 }
 
 void observed_release(struct observed *o)

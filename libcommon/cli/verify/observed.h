@@ -1,7 +1,7 @@
 /* observed.h - one Run of a compiled model as it was seen: what its calls read and wrote, and which write a read belongs to.
  *
  *     struct observed o;
- *     if (observed_read(&o, &dump, 0, &err) < 0) ...                    // Run 0 of a dump (live/dump.h)
+ *     if (observed_read(&o, &dump, id, 0, &err) < 0) ...                // Run 0 of a model (dump_call.model_id) of a dump (live/dump.h)
  *     for (uint32_t c = 0; c < o.n_calls; c++)
  *         o.call[c].d->name, o.write[o.call[c].write + k].v->buffer ...
  *     observed_release(&o);                                             // then the dump
@@ -43,7 +43,9 @@ struct observed {
 };
 
 /* EXIT_INPUT: there is no such Run; EXIT_ENVIRON: a tensor's file cannot be read. */
-int observed_read(struct observed *o, const struct dump *d, uint32_t run, struct err *err);
+int observed_read(struct observed *o, const struct dump *d, uint32_t model_id, uint32_t run, struct err *err);
+/* What the model was called with, as far as it was saved: v is of the caller, for n; how many there are. */
+size_t observed_inputs(const struct dump *d, uint32_t model_id, uint32_t run, struct tensor_meta *v, size_t n);
 void observed_release(struct observed *o);
 /* What was in it. */
 static inline const struct numbers *observed_numbers(const struct observed *o, const struct observed_tensor *t)

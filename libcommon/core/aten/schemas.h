@@ -544,28 +544,37 @@
 "pow.Tensor_Scalar(Tensor self, Scalar exponent) -> Tensor",
 "pow.Tensor_Tensor(Tensor self, Tensor exponent) -> Tensor",
 "prelu(Tensor self, Tensor weight) -> Tensor",
+"prims::_low_memory_max_pool_offsets_to_indices(Tensor self, SymInt[] kernel_size, SymInt[] input_size, SymInt["
+"] stride, SymInt[] padding, SymInt[] dilation) -> Tensor",
+"prims::_low_memory_max_pool_with_offsets(Tensor self, SymInt[] kernel_size, SymInt[] stride, SymInt[] padding,"
+" SymInt[] dilation, bool ceil_mode) -> (Tensor, Tensor)",
+"prims::convert_element_type(Tensor a, ScalarType dtype) -> Tensor",
+"prims::device_put(Tensor a, Device device, bool non_blocking=False) -> Tensor",
+"prims::fma(Tensor a, Tensor b, Tensor c) -> Tensor",
+"prims::iota(SymInt length, *, SymInt start, SymInt step, ScalarType dtype, Device device, bool requires_grad) "
+"-> Tensor",
 "prod(Tensor self, *, ScalarType? dtype=None) -> Tensor",
 "prod.dim_int(Tensor self, int dim, bool keepdim=False, *, ScalarType? dtype=None) -> Tensor",
-"quantized_decomposed::choose_qparams.tensor(Tensor input, int quant_min, int quant_max, float eps, ScalarType d"
-"type) -> (Tensor, Tensor)",
-"quantized_decomposed::choose_qparams_symmetric.tensor(Tensor input, int quant_min, int quant_max, float eps, Sc"
-"alarType dtype) -> (Tensor, Tensor)",
-"quantized_decomposed::dequantize_per_channel(Tensor input, Tensor scales, Tensor? zero_points, int axis, int qu"
-"ant_min, int quant_max, ScalarType dtype, *, ScalarType? out_dtype=None) -> Tensor",
-"quantized_decomposed::dequantize_per_tensor(Tensor input, float scale, int zero_point, int quant_min, int quant"
-"_max, ScalarType dtype, *, ScalarType? out_dtype=None) -> Tensor",
-"quantized_decomposed::dequantize_per_tensor.tensor(Tensor input, Tensor scale, Tensor zero_point, int quant_min"
-", int quant_max, ScalarType dtype, *, ScalarType? out_dtype=None) -> Tensor",
-"quantized_decomposed::dequantize_per_tensor.tensor2(Tensor input, Tensor scale, Tensor zero_point, Tensor quant"
-"_min, Tensor quant_max, ScalarType dtype, *, ScalarType? out_dtype=None) -> Tensor",
-"quantized_decomposed::quantize_per_channel(Tensor input, Tensor scales, Tensor zero_points, int axis, int quant"
-"_min, int quant_max, ScalarType dtype) -> Tensor",
-"quantized_decomposed::quantize_per_tensor(Tensor input, float scale, int zero_point, int quant_min, int quant_m"
-"ax, ScalarType dtype) -> Tensor",
-"quantized_decomposed::quantize_per_tensor.tensor(Tensor input, Tensor scale, Tensor zero_point, int quant_min, "
-"int quant_max, ScalarType dtype) -> Tensor",
-"quantized_decomposed::quantize_per_tensor.tensor2(Tensor input, Tensor scale, Tensor zero_point, Tensor quant_m"
-"in, Tensor quant_max, ScalarType dtype) -> Tensor",
+"quantized_decomposed::choose_qparams.tensor(Tensor input, int quant_min, int quant_max, float eps, ScalarType "
+"dtype) -> (Tensor, Tensor)",
+"quantized_decomposed::choose_qparams_symmetric.tensor(Tensor input, int quant_min, int quant_max, float eps, S"
+"calarType dtype) -> (Tensor, Tensor)",
+"quantized_decomposed::dequantize_per_channel(Tensor input, Tensor scales, Tensor? zero_points, int axis, int q"
+"uant_min, int quant_max, ScalarType dtype, *, ScalarType? out_dtype=None) -> Tensor",
+"quantized_decomposed::dequantize_per_tensor(Tensor input, float scale, int zero_point, int quant_min, int quan"
+"t_max, ScalarType dtype, *, ScalarType? out_dtype=None) -> Tensor",
+"quantized_decomposed::dequantize_per_tensor.tensor(Tensor input, Tensor scale, Tensor zero_point, int quant_mi"
+"n, int quant_max, ScalarType dtype, *, ScalarType? out_dtype=None) -> Tensor",
+"quantized_decomposed::dequantize_per_tensor.tensor2(Tensor input, Tensor scale, Tensor zero_point, Tensor quan"
+"t_min, Tensor quant_max, ScalarType dtype, *, ScalarType? out_dtype=None) -> Tensor",
+"quantized_decomposed::quantize_per_channel(Tensor input, Tensor scales, Tensor zero_points, int axis, int quan"
+"t_min, int quant_max, ScalarType dtype) -> Tensor",
+"quantized_decomposed::quantize_per_tensor(Tensor input, float scale, int zero_point, int quant_min, int quant_"
+"max, ScalarType dtype) -> Tensor",
+"quantized_decomposed::quantize_per_tensor.tensor(Tensor input, Tensor scale, Tensor zero_point, int quant_min,"
+" int quant_max, ScalarType dtype) -> Tensor",
+"quantized_decomposed::quantize_per_tensor.tensor2(Tensor input, Tensor scale, Tensor zero_point, Tensor quant_"
+"min, Tensor quant_max, ScalarType dtype) -> Tensor",
 "rad2deg(Tensor self) -> Tensor",
 "rand(SymInt[] size, *, ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=None"
 ") -> Tensor",

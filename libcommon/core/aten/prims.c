@@ -1,0 +1,138 @@
+/* What Inductor's decompositions leave in a graph of torch.compile that is no operator of ATen's (torch 2.13 and 2.15,
+ * torch/_prims/__init__.py, torch/_inductor/inductor_prims.py). Eager computes fma in two steps, too. */
+#include "call.h"
+#include "elem.h"
+#include "ops.h"
+
+static void run_fma(struct aten_call *c)
+{
+	call_give(c, 0, aten_add(aten_mul(call_tensor(c, 0), call_tensor(c, 1)), call_tensor(c, 2), 1));
+}
+
+static void run_convert(struct aten_call *c) /* a, dtype */
+{
+	struct aten_tensor *a = call_tensor(c, 0);
+	call_give(c, 0, aten_to_copy(a, call_dtype_or(c, 1, a->dtype), ATEN_PRESERVE));
+}
+
+static void run_device_put(struct aten_call *c) /* a, device, non_blocking */
+{
+	struct aten_tensor *a = call_tensor(c, 0);
+	call_give(c, 0, aten_to_copy(a, a->dtype, ATEN_PRESERVE));
+}
+
+static void run_iota(struct aten_call *c) /* length, start, step, dtype, device, requires_grad */
+{
+	const int64_t n = call_int(c, 0), start = call_int(c, 1), step = call_int(c, 2);
+	const int dtype = call_dtype_or(c, 3, DTYPE_I64);
+	if (n < 0)
+		aten_fail("length must be non-negative, got %lld", (long long)n);
+	struct aten_tensor *whole = aten_empty(&n, 1, DTYPE_I64);
+	for (int64_t i = 0; i < n && aten_computes(); i++)
+		((int64_t *)aten_data(whole))[i] = (int64_t)((uint64_t)start + (uint64_t)i * (uint64_t)step);
+	call_give(c, 0, dtype == DTYPE_I64 ? whole : aten_to_copy(whole, dtype, ATEN_PRESERVE));
+}
+
+/* ---- places in a window of max_pool, by their number in it: an int8 for an int64 ---- */
+
+struct windows {
+	int dims;
+	const int64_t *kernel, *in, *stride, *pad, *dilation;
+};
+
+static const int64_t *list(const struct aten_call *c, uint32_t i, int64_t want)
+{
+	int64_t n;
+	const int64_t *v = call_ints(c, i, &n);
+	if (n != want)
+		aten_fail("lists of %lld and %lld numbers for one window", (long long)want, (long long)n);
+	return v;
+}
+
+/* The other number of a place: at is the window's. Sizes may be anything: numbers wrap. */
+static int64_t other_number(const struct windows *w, const int64_t *at, int64_t number, bool from_window)
+{
+	const int64_t *of = from_window ? w->kernel : w->in, *to = from_window ? w->in : w->kernel;
+	uint64_t result = 0;
+	int64_t d[3];
+	for (int i = w->dims; i-- > 0; number /= of[i])
+		d[i] = number % of[i];
+	for (int i = 0; i < w->dims; i++) {
+		const uint64_t base = (uint64_t)at[i] * (uint64_t)w->stride[i] - (uint64_t)w->pad[i], place = (uint64_t)d[i];
+		const uint64_t other =
+		    from_window ? base + place * (uint64_t)w->dilation[i] : (uint64_t)((int64_t)(place - base) / w->dilation[i]);
+		result = result * (uint64_t)to[i] + other;
+	}
+	return (int64_t)result;
+}
+
+static struct aten_tensor *turn(const struct windows *w, const struct aten_tensor *from, bool from_window)
+{
+	struct aten_tensor *out = aten_like(from, from_window ? DTYPE_I64 : DTYPE_I8);
+	int64_t at[ATEN_DIMS] = {0}, n = aten_computes() ? aten_numel(from) : 0;
+	for (int i = 0; i < w->dims && n; i++)
+		if (w->in[i] < 1)
+			aten_fail("a window without elements");
+	const int from_bytes = elem_bytes(from->dtype), out_bytes = elem_bytes(out->dtype);
+	for (; n-- > 0;) {
+		int64_t f = 0, o = 0;
+		for (int d = 0; d < from->n_dim; d++) {
+			f += at[d] * from->stride[d];
+			o += at[d] * out->stride[d];
+		}
+		const int64_t number = elem_i64(from->dtype, (char *)aten_data(from) + f * from_bytes);
+		elem_set_i64(out->dtype, (char *)aten_data(out) + o * out_bytes,
+			     other_number(w, at + from->n_dim - w->dims, number, from_window));
+		for (int d = from->n_dim; d-- > 0 && ++at[d] == from->size[d];)
+			at[d] = 0;
+	}
+	return out;
+}
+
+static struct windows windows_of(const struct aten_call *c, uint32_t stride, int64_t *n)
+{
+	struct windows w = {.kernel = call_ints(c, 1, n)};
+	if (*n != 2 && *n != 3)
+		aten_fail("a window of %lld dims", (long long)*n);
+	w.dims = (int)*n;
+	w.stride = list(c, stride, *n);
+	w.pad = list(c, stride + 1, *n);
+	w.dilation = list(c, stride + 2, *n);
+	for (int i = 0; i < w.dims; i++)
+		if (w.kernel[i] < 1 || w.dilation[i] < 1 || w.kernel[i] > INT8_MAX)
+			aten_fail("a window without elements");
+	return w;
+}
+
+static void run_max_pool_with_offsets(struct aten_call *c) /* self, kernel, stride, padding, dilation, ceil_mode */
+{
+	int64_t n;
+	struct windows w = windows_of(c, 2, &n);
+	struct aten_tensor *self = call_tensor(c, 0), *out, *indices;
+	const struct window_args a = {w.kernel, w.stride, w.pad, w.dilation, n, n, n, n};
+	aten_max_pool(self, w.dims, &a, call_bool(c, 5), &out, &indices);
+	w.in = self->size + self->n_dim - w.dims;
+	call_give(c, 0, out);
+	call_give(c, 1, turn(&w, indices, false));
+}
+
+static void run_offsets_to_indices(struct aten_call *c) /* self, kernel, input_size, stride, padding, dilation */
+{
+	int64_t n;
+	struct windows w = windows_of(c, 3, &n);
+	struct aten_tensor *self = call_tensor(c, 0);
+	w.in = list(c, 2, n);
+	if (self->n_dim < w.dims || !elem_integral(self->dtype))
+		aten_fail("offsets in windows are integers of %d dims or more", w.dims);
+	call_give(c, 0, turn(&w, self, true));
+}
+
+const struct aten_entry aten_prims_entries[] = {
+    {"prims::_low_memory_max_pool_offsets_to_indices", run_offsets_to_indices},
+    {"prims::_low_memory_max_pool_with_offsets", run_max_pool_with_offsets},
+    {"prims::convert_element_type", run_convert},
+    {"prims::device_put", run_device_put},
+    {"prims::fma", run_fma},
+    {"prims::iota", run_iota},
+    {0},
+};
