@@ -160,7 +160,7 @@ static uint32_t n_graphs;
 static struct place {
 	struct graph *graph;
 	uint32_t call;
-} *places;
+} * places;
 static uint32_t n_places;
 
 static bool grow(void *array, uint32_t *n, uint32_t to, size_t size)
@@ -172,7 +172,7 @@ static bool grow(void *array, uint32_t *n, uint32_t to, size_t size)
 	memcpy(&old, array, sizeof(old));
 	if (!(new = realloc(old, room * size)))
 		return false;
-	memset((char *)new + *n * size, 0, (room - *n) * size);
+	memset((char *)new + *n *size, 0, (room - *n) * size);
 	memcpy(array, &new, sizeof(new));
 	*n = room;
 	return true;
@@ -284,8 +284,8 @@ const char *pt2_jit_arm(uint32_t graph, const struct jit_table *t)
 	if (!g || g->site || !tensor_word || t->first + t->n > MAX_SITES || t->first + t->n < t->first || !probe_enter())
 		return g && g->site ? NULL : "too many graphs are loaded";
 	struct calls_log *log = ops_log_open();
-	const bool wanted = log && (!log->config.graph[0] || (memchr(log->config.graph, 0, sizeof(log->config.graph)) &&
-							      !fnmatch(log->config.graph, t->graph, 0)));
+	const bool wanted = log && (!log->config.graph[0] ||
+				    (memchr(log->config.graph, 0, sizeof(log->config.graph)) && !fnmatch(log->config.graph, t->graph, 0)));
 	if (wanted)
 		why = take_on(g, t);
 	probe_leave();
@@ -299,7 +299,7 @@ struct leaves {
 	struct ops_thread *t;
 	const struct ops_run *run;
 	const struct ops_open *o;
-	uint32_t at; /* how many there were, tensors or not */
+	uint32_t at;   /* how many there were, tensors or not */
 	uint32_t from; /* argument of the contract that the first of them is; NONE: not known */
 	enum call_role role;
 };

@@ -5,10 +5,8 @@
 #include <sys/stat.h>
 
 const char *const entry_name[ENTRIES] = {
-    [ENTRY_RUN] = "AOTInductorModelContainerRun",
-    [ENTRY_RUN_SINGLE] = "AOTInductorModelContainerRunSingleThreaded",
-    [ENTRY_MODEL_RUN] = "AOTInductorModelRun",
-    [ENTRY_INDUCTOR] = "_Z19inductor_entry_implPP16AtenTensorOpaqueS1_",
+    [ENTRY_RUN] = "AOTInductorModelContainerRun",   [ENTRY_RUN_SINGLE] = "AOTInductorModelContainerRunSingleThreaded",
+    [ENTRY_MODEL_RUN] = "AOTInductorModelRun",      [ENTRY_INDUCTOR] = "_Z19inductor_entry_implPP16AtenTensorOpaqueS1_",
     [ENTRY_LAST_ERROR] = "AOTInductorGetLastError",
 };
 
@@ -210,7 +208,7 @@ struct own_slot {
 	uintptr_t from, to;
 };
 
-static void rebind_own(void *user, uintptr_t *at, const ElfW(Sym) *s, const char *name)
+static void rebind_own(void *user, uintptr_t *at, const ElfW(Sym) * s, const char *name)
 {
 	const struct own_slot *own = user;
 	(void)s;

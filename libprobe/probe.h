@@ -119,7 +119,7 @@ struct model {
 	pthread_mutex_t lock; /* of seen */
 	struct seen seen[PROBE_SEEN];
 	uint32_t n_seen;
-	struct ops *ops; /* its kernels and ops (ops.h); NULL: not watched */
+	struct ops *ops;  /* its kernels and ops (ops.h); NULL: not watched */
 	const char *text; /* the generated Python of a graph of torch.compile (jit.c); NULL: a compiled library, whose is wrapper.cpp */
 };
 

@@ -461,7 +461,8 @@ static void fail_run(struct ops_run *run, const struct ops_open *o, const struct
 	struct slice buffer = x->value < c->n_values ? c->value[x->value].name : SLICE("a buffer");
 	char line[128] = "";
 	if (matched && c->call[o->contract_call].line)
-		snprintf(line, sizeof(line), ", %s:%u", run->model->text ? run->model->text : "wrapper.cpp", c->call[o->contract_call].line);
+		snprintf(line, sizeof(line), ", %s:%u", run->model->text ? run->model->text : "wrapper.cpp",
+			 c->call[o->contract_call].line);
 	run->failed = true;
 	model_refuse(run->model, "%.*s (call %u%s) wrote %llu NaN and %llu infinities into %.*s: min %g, max %g", SL(name), o->call, line,
 		     (unsigned long long)x->after.nan, (unsigned long long)(x->after.pos_inf + x->after.neg_inf), SL(buffer), x->after.min,

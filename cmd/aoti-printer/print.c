@@ -63,7 +63,8 @@ static void heading(struct session *s, const struct watch_call *c)
 		buf_adds(&b, ": inputs and outputs");
 	} else {
 		buf_addf(&b, ", call %u: ", c->begin.call);
-		add_call_name(&b, c->name, watch_text(c), c->contract ? c->contract->line : 0, c->contract ? c->contract->nodes : SLICE(""));
+		add_call_name(&b, c->name, watch_text(c), c->contract ? c->contract->line : 0,
+			      c->contract ? c->contract->nodes : SLICE(""));
 		if (c->end.what != CALL_NONE) {
 			buf_adds(&b, ", ");
 			put_duration(&b, c->end.took);

@@ -24,8 +24,8 @@ struct times {
 /* The times of a kernel at one place of a model. */
 struct profile_row {
 	uint32_t model_id, line, call; /* the first call of a run that it was */
-	char *name, *nodes, *text; /* text: the file that the line is of; NULL: wrapper.cpp */
-	struct times first, later; /* the first run of a model warms up: it counts only when there is no other */
+	char *name, *nodes, *text;     /* text: the file that the line is of; NULL: wrapper.cpp */
+	struct times first, later;     /* the first run of a model warms up: it counts only when there is no other */
 	bool use_later;
 };
 
@@ -124,7 +124,8 @@ static void profile_call(struct session *s, const struct watch_call *c)
 	if (p->trace)
 		trace_call(p, c);
 	struct profile_row *r = find(p, c);
-	add_time(c->begin.run == 0 && !s->o->runs && !s->o->step ? &r->first : &r->later, c->end.took); /* with --runs all that is asked for counts */
+	/* With --runs all that is asked for counts. */
+	add_time(c->begin.run == 0 && !s->o->runs && !s->o->step ? &r->first : &r->later, c->end.took);
 }
 
 /* ---- the table ---- */

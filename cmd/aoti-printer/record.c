@@ -24,7 +24,8 @@ static void record_call(struct session *s, const struct watch_call *c)
 		if (r->v.before || !(r->v.stats.nan || r->v.stats.pos_inf || r->v.stats.neg_inf))
 			continue;
 		buf_addf(&k->what, "run %u, call %u: ", c->begin.run, c->begin.call);
-		add_call_name(&k->what, c->name, watch_text(c), c->contract ? c->contract->line : 0, c->contract ? c->contract->nodes : SLICE(""));
+		add_call_name(&k->what, c->name, watch_text(c), c->contract ? c->contract->line : 0,
+			      c->contract ? c->contract->nodes : SLICE(""));
 		buf_addf(&k->what, " wrote %" PRIu64 " NaN and %" PRIu64 " infinities", r->v.stats.nan,
 			 r->v.stats.pos_inf + r->v.stats.neg_inf);
 		return;

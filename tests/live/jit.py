@@ -66,6 +66,11 @@ def main(nanassert, folder, *names):
         got, by, d = said(document)
         os.unlink(document)
         new = sorted(set(files(warm)) - set(before))
+        if new:  # what torch does not cache (while_loop) is compiled in each process, and called by its number there
+            for f in new:
+                os.unlink(os.path.join(warm, f))
+            run([name], warm)
+            new = sorted(set(new) ^ (set(files(warm)) - set(before)))
         good = got == kind and (not who or fnmatch.fnmatch(by, who))
         named += kind == "made"
         right += kind == "made" and good

@@ -213,6 +213,46 @@ static void test_later_packages(void **state)
 	contract_release(&c);
 }
 
+/* What torch 2.13 writes with cpp_wrapper: no model around it. */
+static void test_inductor_entry(void **state)
+{
+	(void)state;
+	static const char entry_text[] =
+	    "#include <torch/csrc/inductor/cpp_wrapper/cpu.h>\n"
+	    "extern \"C\"  void  cpp_fused_log_0(const float* in_ptr0,\n                       float* out_ptr0);\n"
+	    "void inductor_entry_impl(\n    AtenTensorHandle*\n        input_handles, // array of input AtenTensorHandle; handles\n"
+	    "    AtenTensorHandle*\n        output_handles  // array for writing output AtenTensorHandle\n) {\n"
+	    "    py::gil_scoped_release_simple release;\n"
+	    "    auto inputs = steal_from_raw_handles_to_raii_handles(input_handles, 2);\n"
+	    "    auto arg0_1 = std::move(inputs[0]);\n    auto arg1_1 = std::move(inputs[1]);\n"
+	    "    static constexpr int64_t int_array_0[] = {8L, 16L};\n    static constexpr int64_t int_array_1[] = {16L, 1L};\n"
+	    "    AtenTensorHandle buf0_handle;\n"
+	    "    AOTI_TORCH_ERROR_CODE_CHECK(aoti_torch_empty_strided(2, int_array_0, int_array_1, cached_torch_dtype_float32, "
+	    "cached_torch_device_type_cpu, 0, &buf0_handle));\n"
+	    "    RAIIAtenTensorHandle buf0(buf0_handle);\n"
+	    "    // Topologically Sorted Source Nodes: [matmul], Original ATen: [aten.mm]\n"
+	    "    AOTI_TORCH_ERROR_CODE_CHECK(aoti_torch_cpu_mm_out(buf0, arg0_1, arg1_1));\n"
+	    "    static constexpr int64_t int_array_2[] = {8L, };\n    static constexpr int64_t int_array_3[] = {1L, };\n"
+	    "    AtenTensorHandle buf1_handle;\n"
+	    "    AOTI_TORCH_ERROR_CODE_CHECK(aoti_torch_empty_strided(1, int_array_2, int_array_3, cached_torch_dtype_float32, "
+	    "cached_torch_device_type_cpu, 0, &buf1_handle));\n"
+	    "    RAIIAtenTensorHandle buf1(buf1_handle);\n"
+	    "    cpp_fused_log_0((const float*)(buf0.data_ptr()), (float*)(buf1.data_ptr()));\n"
+	    "    output_handles[0] = buf1.release();\n} // inductor_entry_impl\n";
+	contract_release(&c);
+	assert_int_equal(wrapper_read(&c, SLICE(entry_text), SLICE(entry_text), &err), 0);
+	assert_int_equal(c.n_inputs, 2);
+	assert_int_equal(c.n_outputs, 1);
+	assert_int_equal(c.device, DEVICE_CPU);
+	assert_int_equal(c.n_calls, 2);
+	assert_true(slice_is(c.call[0].aten, "aten.mm"));
+	assert_true(slice_is(c.call[1].name, "cpp_fused_log_0"));
+	assert_int_equal(c.call[1].n_args, 2);
+	assert_int_equal(c.arg[c.call[1].arg + 1].role, ARG_OUT);
+	is(outputs(), "output0 = buf1 f32@cpu[8]/(1)\n");
+	contract_release(&c);
+}
+
 /* ---- texts that end anywhere ---- */
 
 static void cut_everywhere(const char *package, size_t step)
@@ -281,7 +321,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 	    cmocka_unit_test(test_packages),     cmocka_unit_test(test_constants),      cmocka_unit_test(test_calls),
 	    cmocka_unit_test(test_proxy),        cmocka_unit_test(test_later_packages), cmocka_unit_test(test_cut),
-	    cmocka_unit_test(test_never_ending),
+	    cmocka_unit_test(test_never_ending), cmocka_unit_test(test_inductor_entry),
 	};
 	return RUN(tests);
 }

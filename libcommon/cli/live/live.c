@@ -21,6 +21,9 @@
 
 #define MAX_QUESTION (64u << 10)
 #define MAX_CLIENTS 64
+#define ONLY_GRAPHS \
+	"only graphs of torch.compile were seen, whose inputs torch's own guards check: aoti-nanassert and aoti-printer look into them, " \
+	"fxexplain says why they are compiled again"
 
 /* clang-format off */
 #define NAME(id, name) [LIVE_ENV_##id] = name,
@@ -538,9 +541,7 @@ bool live_watched(const struct live_result *r, struct buf *why)
 	struct buf drop = {0}, *b = why ? why : &drop;
 	bool one = r->models == 1;
 	if (!r->models && r->graphs && !r->calls)
-		buf_addf(b, r->unnumbered ? "only graphs of torch.compile were seen, whose inputs torch's own guards hold against what they were "
-					    "compiled for: aoti-nanassert and aoti-printer look into them, fxexplain says why they are compiled again"
-					  : "graphs of torch.compile were seen, none was run: nothing was looked at");
+		buf_adds(b, r->unnumbered ? ONLY_GRAPHS : "graphs of torch.compile were seen, none was run: nothing was looked at");
 	else if (!r->models && !r->graphs)
 		buf_addf(b, "no compiled model was seen in this command%s%s", r->unseen[0] ? ": " : "", r->unseen);
 	else if (r->past)

@@ -174,7 +174,9 @@ static void add_model(struct watch *w, const struct live_event *ev)
 	struct watch_model *m = &w->model[w->n_models++];
 	*m = (struct watch_model){
 	    .id = ev->model,
-	    .path = jit ? xstrdup(graph) : w->o->model ? xstrdup(w->o->model) : xstrndup(ev->path.p, ev->path.n),
+	    .path = jit           ? xstrdup(graph)
+		    : w->o->model ? xstrdup(w->o->model)
+				  : xstrndup(ev->path.p, ev->path.n),
 	    .text = jit ? xstrndup(ev->path.p, ev->path.n) : NULL,
 	    .dev = live_event_number(ev, "dev"),
 	    .ino = live_event_number(ev, "ino"),

@@ -90,7 +90,7 @@ struct calls_config {
 	uint32_t n_filters;           /* globs on kernel and buffer names; none: everything */
 	uint32_t save_format;         /* enum tensor_format */
 	uint64_t save_max;            /* bytes of saved tensors in all; then it stops and says so */
-	char graph[64]; /* a glob: of graphs of torch.compile only those ("3_backward"); empty: all */
+	char graph[64];               /* a glob: of graphs of torch.compile only those ("3_backward"); empty: all */
 	char save_dir[512];
 	char filter[CALLS_FILTERS][128];
 };

@@ -84,7 +84,7 @@ enum live_env { LIVE_ENV(LIVE_ENUM) LIVE_ENVS };
 #define LIVE_FILE_COUNTERS "counters"
 #define LIVE_FILE_CONTRACT "contract.%llx.%llx"
 #define LIVE_FILE_TABLE "graph.%u.%u" /* process, model */
-#define LIVE_FOLDER_JIT "jit"          /* what is put in front of Python programs: share/jit */
+#define LIVE_FOLDER_JIT "jit"         /* what is put in front of Python programs: share/jit */
 
 #define LIVE_MAX_LINE (256u << 10)    /* bytes of one event; longer ones lose their findings */
 #define LIVE_MAX_CONTRACT (64u << 20) /* bytes of an answer */

@@ -283,7 +283,8 @@ struct scan {
 /* The include of its main device: cpu.h is there for models of GPUs too. */
 static void take_include(struct wrapper *w, struct slice line)
 {
-	if (!text_take(&line, "#include <torch/csrc/inductor/aoti_include/") && !text_take(&line, "#include <torch/csrc/inductor/cpp_wrapper/"))
+	if (!text_take(&line, "#include <torch/csrc/inductor/aoti_include/") &&
+	    !text_take(&line, "#include <torch/csrc/inductor/cpp_wrapper/"))
 		return;
 	int device = device_by_name(text_name(&line));
 	if (device > DEVICE_CPU || (device == DEVICE_CPU && w->c->device == DEVICE_NONE))
