@@ -131,7 +131,7 @@ static void arange(struct aten_call *c, const struct aten_value *start, const st
 		if (elem_integral(dtype))
 			elem_set_i64(dtype, aten_data(out) + i * elem_bytes(dtype),
 				     whole ? (int64_t)((uint64_t)start->i + (uint64_t)i * (uint64_t)step->i)
-					   : (int64_t)v[0] + i * (int64_t)v[2]);
+					   : (int64_t)((uint64_t)elem_to_i64(v[0]) + (uint64_t)i * (uint64_t)elem_to_i64(v[2])));
 		else
 			set_number(out, i, dtype == DTYPE_F64 ? v[0] + (double)i * v[2] : (double)(float)(v[0] + (double)i * v[2]));
 	call_give(c, 0, out);

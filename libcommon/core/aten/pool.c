@@ -292,10 +292,10 @@ static int64_t fractional_start(const struct pool *p, int i, double sample, bool
 		return room;
 	if (single) {
 		float alpha = (float)room / (float)(p->out[i] - 1), s = (float)sample;
-		return (int64_t)(((float)at + s) * alpha) - (int64_t)(s * alpha);
+		return size_minus(elem_to_i64((double)(((float)at + s) * alpha)), elem_to_i64((double)(s * alpha)));
 	}
 	double alpha = (double)room / (double)(p->out[i] - 1);
-	return (int64_t)(((double)at + sample) * alpha) - (int64_t)(sample * alpha);
+	return size_minus(elem_to_i64(((double)at + sample) * alpha), elem_to_i64(sample * alpha));
 }
 
 static void fractional_window(const struct pool *p, int64_t plane, const int64_t *at, struct window *w, void *arg)

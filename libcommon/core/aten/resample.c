@@ -98,7 +98,8 @@ static int64_t taps_filter(const struct dim_plan *d, int64_t i, int64_t *index, 
 {
 	double support = d->m->reach * fmax(d->scale, 1), inverse = d->scale >= 1 ? 1 / d->scale : 1, sum = 0;
 	double center = d->scale * ((double)i + 0.5);
-	int64_t first = (int64_t)fmax(center - support + 0.5, 0), end = (int64_t)fmin(center + support + 0.5, (double)d->in);
+	int64_t first = (int64_t)fmin(fmax(center - support + 0.5, 0), (double)d->in),
+		end = (int64_t)fmin(center + support + 0.5, (double)d->in);
 	for (int64_t k = first; k < end; k++) {
 		index[k - first] = k;
 		sum += weight[k - first] = d->m->filter(((double)k - center + 0.5) * inverse);

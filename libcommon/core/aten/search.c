@@ -159,7 +159,7 @@ static int64_t bin_of(const struct edges *e, double v, bool local)
 	if (!(v >= e->lo && v <= e->hi))
 		return -1;
 	double at = rounded(e->dtype, rounded(e->dtype, v - e->lo) * (double)e->bins);
-	int64_t pos = (int64_t)rounded(e->dtype, at / rounded(e->dtype, e->hi - e->lo));
+	int64_t pos = elem_to_i64(rounded(e->dtype, at / rounded(e->dtype, e->hi - e->lo)));
 	if (local) {
 		int64_t from = pos > 0 ? pos - 1 : 0, to = pos + 2 < e->bins + 1 ? pos + 2 : e->bins + 1;
 		while (from < to && edge(e, from) <= v)
