@@ -542,7 +542,7 @@ static void workers(void **state)
 	assert_text(x.finding[0].evidence, "2\n3\n4\n5\n6\n7");
 	holds(x.finding[0].why, "memory");
 	assert_text(x.finding[1].id, "compile-worker-hangs");
-	holds(x.finding[1].title, "(pid 4712): 3 min, compiling for 2 min 59 s");
+	holds(x.finding[1].title, "(pid 4712): 3 min 0 s, compiling for 2 min 59 s");
 	assert_int_equal(x.finding[1].count, 3);
 	assert_int_equal(x.finding[1].level, FINDING_WARNING);
 	holds(x.finding[2].title, "a kernel waits for a worker");
