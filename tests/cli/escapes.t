@@ -105,6 +105,16 @@ done
 for p in eager compiled; do xz -dc "$ROOT/tests/data/profiles/$p.json.xz" >x.json && evil json x.json name "Call stack" >in/$p.json; done
 look fxexplain profile "$I/eager.json" "$I/compiled.json"
 look fxexplain profile --json "$I/compiled.json"
+cached="$I/${name%%$'\n'*}.cache"
+mkdir "$cached" && tar -C "$cached" -xJf "$ROOT/tests/data/cachemiss.tar.xz"
+for f in "$cached"/cache/*/*/*/* "$cached"/cache/aotautograd/*/*; do
+	[ ! -f "$f" ] || sed -i "s|GraphModule|G\x1b[31m\xe2\x80\xaele|g" "$f"
+done
+for c in "" --json; do
+	# shellcheck disable=SC2086
+	look fxexplain cache $c "$cached/cache" --trace "$cached/changed.log" --prune
+done
+look fxexplain cache -o text "$cached/cache"
 look fxexplain profile -o text "$I/compiled.json" "$I/training.log"
 
 # ---- packages: names of inputs, constants, kernels, members, nodes; the library is as it was ----

@@ -36,6 +36,9 @@ document fxexplain=2 fxexplain --json "$DATA/graph_breaks.log"
 document kernel fxexplain --json kernel mul torch_compile_debug
 document profile fxexplain --json profile eager.json compiled.json
 document crash fxexplain --json crash "$ROOT/tests/data/crash/expand.txt" crash.pt2
+mkdir cached && tar -C cached -xJf "$ROOT/tests/data/cachemiss.tar.xz"
+: >"cached/cache/xx.tmp" && truncate -s 9 cached/cache/fxgraph/*/*/* && touch -d '2 days ago' cached/cache/fxgraph/*/*/*
+document cache fxexplain cache --json cached/cache --trace cached/changed.log --prune
 document bisect fxexplain --json run --bisect -- true
 tar -xJf "$ROOT/tests/data/causes/v215.tar.xz" ./prints
 document fix fxexplain fix -q --json --root "$ROOT/tests/live/causes" prints/trace

@@ -35,6 +35,7 @@ issue.md fxexplain report -o issue.md ../in/graph_breaks.log
 fixes.diff fxexplain fix -o fixes.diff --root ../in ../in/graph_breaks.log
 kernels.txt fxexplain kernel -o kernels.txt ../in/provenance_jit.log
 times.txt fxexplain profile -o times.txt ../in/eager.json ../in/compiled.json
+cache.txt fxexplain cache -o cache.txt ../in
 crash.txt fxexplain crash -o crash.txt ../in/expand.txt ../in/crash.pt2
 - fxexplain run -- sleep 0.2
 - aoti-checkinputs --json ../in/mlp.pt2
@@ -49,5 +50,5 @@ small.txt fxminify --test ./bug.sh -q -j2 --passes nodes ../in/g200.py -o small.
 EOS
 cat cases
 tests=$(grep -cE '^(not )?ok ' cases)
-is "all of them ran" "$tests $(tail -n 3 trouble)" "21 "
+is "all of them ran" "$tests $(tail -n 3 trouble)" "22 "
 done_testing

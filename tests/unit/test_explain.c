@@ -514,6 +514,45 @@ static void native_kernels(void **state)
 	assert_int_equal(x.finding[3].count, 8);
 }
 
+/* Who hangs is told by its job's last status, where the compilation does not end; one that died is an error. */
+static void workers(void **state)
+{
+	(void)state;
+	compile("0/0", -1);
+	struct fact_worker *w = facts_new_worker(&f, src);
+	w->pid = 4711;
+	w->signal = 9;
+	w->tail = text("1\n2\n3\n4\n5\n6\n7");
+	for (unsigned i = 0; i < 4; i++) {
+		w = facts_new_worker(&f, src);
+		w->what = WORKER_STATUS;
+		w->job = i == 3 ? 8 : 7;
+		w->compile = 0;
+		w->pid = 4712;
+		w->time = w->seconds = 60.0 * (i + 1);
+		w->phase = text(i == 3 ? "queued" : "compiling");
+		w->phase_seconds = w->seconds - 1;
+	}
+	f.compile[0].status = COMPILE_UNKNOWN;
+	explain_workers(&x);
+	assert_int_equal(x.n_finding, 3);
+	assert_text(x.finding[0].id, "compile-worker-died");
+	assert_int_equal(x.finding[0].level, FINDING_ERROR);
+	holds(x.finding[0].title, "(pid 4711) was ended by SIGKILL");
+	assert_text(x.finding[0].evidence, "2\n3\n4\n5\n6\n7");
+	holds(x.finding[0].why, "memory");
+	assert_text(x.finding[1].id, "compile-worker-hangs");
+	holds(x.finding[1].title, "(pid 4712): 3 min 0 s, compiling for 2 min 59 s");
+	assert_int_equal(x.finding[1].count, 3);
+	assert_int_equal(x.finding[1].level, FINDING_WARNING);
+	holds(x.finding[2].title, "a kernel waits for a worker");
+	f.compile[0].status = COMPILE_OK;
+	x.n_finding = 0;
+	explain_workers(&x);
+	assert_text(x.finding[1].id, "compile-worker-slow");
+	assert_int_equal(x.finding[1].level, FINDING_NOTE);
+}
+
 static void fake_kernels(void **state)
 {
 	(void)state;
@@ -539,7 +578,7 @@ int main(void)
 	    T(parts_add_up),    T(parts_from_metrics), T(one_function),    T(nothing_known), T(what_dominates), T(overheads),
 	    T(recompiles_cost), T(slow_guards),        T(bypasses),        T(cold_or_new),   T(caches_off),     T(cuda_graphs),
 	    T(ranges),          T(symbols_once),       T(became_constant), T(zero_one),      T(data),           T(constraints_together),
-	    T(fake_kernels),    T(native_kernels),
+	    T(fake_kernels),    T(native_kernels),     T(workers),
 	};
 	return RUN(tests);
 }

@@ -567,6 +567,33 @@ static void native_kernels(void **state)
 	assert_true(k[1].seconds < 0);
 }
 
+/* As torch 2.15 writes them (torch/_inductor/compile_worker/subproc_pool.py). */
+static void workers(void **state)
+{
+	(void)state;
+	static const char death[] = "\"artifact\": {\"name\": \"compile_worker_sidecar_death\", \"encoding\": \"string\"}";
+	add(death, "sidecar pid=4711 returncode=-9\n\nfirst\nlast\n");
+	add(death, "sidecar pid=4712 returncode=3\n\n");
+	add(death, "sidecar pid=-1 returncode=99999999999999999999");
+	add("\"artifact\": {\"name\": \"compile_worker_status\", \"encoding\": \"json\"}" AT00,
+	    "{\"job_id\": 3, \"elapsed_s\": 120.2, \"phase\": \"compiling\", \"phase_elapsed_s\": 118.9, \"worker_pid\": 4713, "
+	    "\"compile_id\": \"0/0\"}");
+	add("\"artifact\": {\"name\": \"compile_worker_status\", \"encoding\": \"json\"}", "[1]");
+	assert_int_equal(read_it(), 0);
+	assert_int_equal(f.n_worker, 4);
+	const struct fact_worker *w = f.worker;
+	assert_int_equal(w[0].pid, 4711);
+	assert_int_equal(w[0].signal * 10 + w[0].code, 89);
+	is(w[0].tail, "first\nlast");
+	assert_int_equal(w[1].signal * 10 + w[1].code, 3);
+	assert_int_equal(w[1].tail, NONE);
+	assert_true(w[2].pid == -1 && w[2].code == -1 && !w[2].signal);
+	assert_int_equal(w[3].what, WORKER_STATUS);
+	is(f.compile[w[3].compile].id, "0/0");
+	is(w[3].phase, "compiling");
+	assert_true(w[3].seconds > 120 && w[3].phase_seconds < 119 && w[3].job == 3 && w[3].pid == 4713);
+}
+
 /* With TORCH_DTRACE the same guard is written twice. */
 static void guard_once(void **state)
 {
@@ -647,7 +674,7 @@ int main(void)
 	    T(job_that_died),     T(failures),         T(compiler_errors), T(constraint_failure), T(break_kinds),
 	    T(types_by_name),     T(phases),           T(parallel_phases), T(phase_names),        T(caches),
 	    T(graphs_when_asked), T(bounds),           T(guard_once),      T(native_kernels),     T(constraints),
-	    T(symbols),           T(damage),
+	    T(workers),           T(symbols),          T(damage),
 	};
 	return RUN(tests);
 }

@@ -591,12 +591,44 @@ static void test_flipped(void **state)
 	buf_release(&b);
 }
 
+/* ---- objects ---- */
+
+/* os.system("touch harm") and its state are a name, a text and a number: nothing is called, nothing is looked up. */
+static void test_objects(void **state)
+{
+	(void)state;
+	static const char made[] = "cos\nsystem\nX\12\0\0\0touch harm\x85R}X\1\0\0\0aK\7sb.";
+	static const char list[] = "ccollections\nCounter\n)\x81(K\1K\2u.";
+	struct err err = {0};
+	struct pickle p;
+	refused(slice_of(made, sizeof(made) - 1), "refuses global 'os.system'");
+	struct slice s = slice_of(made, sizeof(made) - 1);
+	assert_int_equal(pickle_read_objects(&p, slice_of(guard_put(&g, s.p, s.n), s.n), "t.pt", &err), 0);
+	const struct pickle_node *o = pickle_node(&p, p.top);
+	assert_int_equal(o->kind, PICKLE_OBJECT);
+	assert_int_equal(o->n, 3);
+	const struct pickle_node *name = pickle_node(&p, o->item[0]);
+	assert_int_equal(name->kind, PICKLE_NAME);
+	assert_true(slice_is(pickle_text(pickle_node(&p, name->item[0])), "os"));
+	assert_true(slice_is(pickle_text(pickle_node(&p, name->item[1])), "system"));
+	assert_int_equal(pickle_node(&p, pickle_member(&p, o->item[2], "a"))->i, 7);
+	assert_int_equal(pickle_member(&p, o->item[2], "b"), NONE);
+	assert_int_equal(pickle_member(&p, o->item[1], "a"), NONE);
+	pickle_release(&p);
+	s = slice_of(list, sizeof(list) - 1);
+	assert_int_equal(pickle_read_objects(&p, slice_of(guard_put(&g, s.p, s.n), s.n), "t.pt", &err), 0);
+	assert_int_equal(pickle_node(&p, p.top)->n, 4);
+	pickle_release(&p);
+	for (size_t n = 0; n < sizeof(made) - 1; n++)
+		assert_int_equal(pickle_read_objects(&p, slice_of(guard_put(&g, made, n), n), "t.pt", &err), -1);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 	    cmocka_unit_test(test_values),   cmocka_unit_test(test_refused), cmocka_unit_test(test_broken),  cmocka_unit_test(test_bounded),
 	    cmocka_unit_test(test_tensors),  cmocka_unit_test(test_names),   cmocka_unit_test(test_circles), cmocka_unit_test(test_files),
-	    cmocka_unit_test(test_deflated), cmocka_unit_test(test_flipped),
+	    cmocka_unit_test(test_deflated), cmocka_unit_test(test_flipped), cmocka_unit_test(test_objects),
 	};
 	int r = RUN(tests);
 	guard_release(&g);

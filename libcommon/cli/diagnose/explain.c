@@ -60,6 +60,7 @@ void explain(struct explanation *x, struct facts *f)
 	explain_recompiles(x);
 	explain_shapes(x);
 	explain_times(x);
+	explain_workers(x);
 	explain_known(x);
 	explain_damage(x);
 	explain_ranks(x);

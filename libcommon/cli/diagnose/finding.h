@@ -18,6 +18,7 @@
  *     component.c    which part failed, the evidence, the experiment that would prove it
  *     breaks.c       graph breaks by user line, with their cost
  *     recompiles.c   recompiles by frame, the guard that changed, limits
+ *     workers.c      processes that compile kernels: which died, which hang
  *     shapes.c       symbols: source, value, range, what bounded them
  *     times.c        compile time by compile id and phase, caches, CUDA graphs
  *     known.c        messages of the knowledge base
@@ -172,6 +173,7 @@ void explain_breaks(struct explanation *x);
 void explain_recompiles(struct explanation *x);
 void explain_shapes(struct explanation *x);
 void explain_times(struct explanation *x);
+void explain_workers(struct explanation *x);
 void explain_known(struct explanation *x);
 void explain_release(struct explanation *x);        /* release.c, after those that have fixes */
 void explain_headline(struct explanation *x);       /* headline.c */

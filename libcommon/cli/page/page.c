@@ -390,7 +390,7 @@ static int add_log(struct page *p, struct trace *t, const struct facts_options *
 	    .in_part = true,
 	};
 	struct facts_options rows = o ? *o : (struct facts_options){0};
-	rows.ranks = p->compare;
+	rows.ranks = rows.keys = p->compare;
 	int status = trace_read_facts(t, &rows, &h, err);
 	if (p->compare && status == 0) {
 		ranks_add(&p->all, t->f, t->input, p->log);

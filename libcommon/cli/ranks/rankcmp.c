@@ -287,6 +287,56 @@ static void split(struct ranks *all, enum rank_check check)
 	intern_release(&seen);
 }
 
+/* ---- why a cache was missed ---- */
+
+static struct slice name_text(const struct ranks *all, uint32_t name)
+{
+	return name == NONE ? slice_of("", 0) : intern_get(&all->names, name);
+}
+
+/* The lookups of one compilation, by its id: rows that the caller frees. */
+static struct lookup *lookups_of(const struct ranks *all, const struct rank_process *f, uint32_t id, uint32_t *n)
+{
+	struct lookup *out = xcalloc(f->n_lookup + 1u, sizeof(*out));
+	*n = 0;
+	for (uint32_t i = 0; i < f->n_lookup; i++) {
+		const struct rank_lookup *x = &f->lookup[i];
+		if (x->compile == NONE || f->compile[x->compile].id != id)
+			continue;
+		struct lookup *l = &out[(*n)++];
+		*l = (struct lookup){x->kind, x->what, name_text(all, x->key), name_text(all, x->guards), name_text(all, x->reason), {{0}}};
+		for (unsigned k = 0; k < KEY_TEXTS; k++)
+			l->text[k] = name_text(all, x->parts[k]);
+	}
+	return out;
+}
+
+static void add_key_change(void *ctx, enum fact_cache_kind kind, const struct key_change *change)
+{
+	struct rank_split *s = ctx;
+	GROW(s->key, s->n_key, s->cap_key, 1);
+	s->key[s->n_key++] = (struct rank_key_change){kind, *change};
+}
+
+/* Who missed is told against who was served, whichever is the reference. */
+static void why_missed(struct ranks *all, struct rank_split *s)
+{
+	const struct rank_process *ref = &all->process[s->ref], *own = &all->process[s->member[0]];
+	const struct rank_item *it = s->own.compile != NONE ? &s->own : &s->theirs;
+	const struct rank_process *of = it == &s->own ? own : ref;
+	uint32_t n[2];
+	if (it->compile == NONE)
+		return;
+	uint32_t id = of->compile[it->compile].id;
+	struct lookup *a = lookups_of(all, ref, id, &n[0]), *b = lookups_of(all, own, id, &n[1]);
+	lookups_compare(a, n[0], b, n[1], &all->keys, add_key_change, s);
+	s->swapped = !s->n_key;
+	if (s->swapped)
+		lookups_compare(b, n[1], a, n[0], &all->keys, add_key_change, s);
+	free(a);
+	free(b);
+}
+
 static int by_index(const void *a, const void *b)
 {
 	uint32_t x = *(const uint32_t *)a, y = *(const uint32_t *)b;
@@ -323,6 +373,9 @@ void ranks_finish(struct ranks *all)
 	}
 	for (uint32_t i = 0; i < all->n_split; i++)
 		qsort(all->split[i].member, all->split[i].n_member, sizeof(uint32_t), by_index);
+	for (uint32_t i = 0; i < all->n_split; i++)
+		if (all->split[i].check == RANK_CHECK_CACHE)
+			why_missed(all, &all->split[i]);
 	for (unsigned c = 0; c < RANK_CHECK_COUNT; c++)
 		free(sig[c]);
 }

@@ -44,6 +44,7 @@ static void release_process(struct rank_process *p)
 	free(p->tensors);
 	free(p->estimate);
 	free(p->parity);
+	free(p->lookup);
 	free(p->order);
 }
 
@@ -55,8 +56,10 @@ void ranks_release(struct ranks *all)
 		free(all->lost[i].path);
 		free(all->lost[i].why);
 	}
-	for (uint32_t i = 0; i < all->n_split; i++)
+	for (uint32_t i = 0; i < all->n_split; i++) {
 		free(all->split[i].member);
+		free(all->split[i].key);
+	}
 	for (unsigned c = 0; c < RANK_CHECK_COUNT; c++) {
 		for (uint32_t i = 0; i < all->check[c].n_group; i++)
 			free(all->check[c].group[i].member);
@@ -68,6 +71,7 @@ void ranks_release(struct ranks *all)
 	free(all->graph);
 	free(all->absent);
 	intern_release(&all->graphs);
+	arena_release(&all->keys);
 	intern_release(&all->names);
 	*all = (struct ranks){0};
 }
@@ -262,6 +266,17 @@ static void add_caches(struct adding *a)
 			continue;
 		if (compile != NONE && what[x->what] > a->p->compile[compile].cache)
 			a->p->compile[compile].cache = what[x->what];
+		if (a->p->n_lookup < RANK_EVENTS) {
+			GROW(a->p->lookup, a->p->n_lookup, a->p->cap_lookup, 1);
+			a->p->lookup[a->p->n_lookup++] =
+			    (struct rank_lookup){compile,
+						 name_again(a, x->key),
+						 name_again(a, x->guards),
+						 name_again(a, x->reason),
+						 {name_again(a, x->parts[KEY_GRAPH]), name_again(a, x->parts[KEY_SETTINGS])},
+						 (uint8_t)x->kind,
+						 (uint8_t)x->what};
+		}
 		buf_reset(&a->tmp);
 		put_flat(&a->tmp, name, 200);
 		add_event(a, &x->src, i,

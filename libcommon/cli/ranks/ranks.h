@@ -22,6 +22,7 @@
  */
 #ifndef PT2_RANKS_H
 #define PT2_RANKS_H
+#include "compilation/lookups.h"
 #include "trace/trace.h"
 
 enum {
@@ -85,6 +86,15 @@ struct rank_graph {
 	uint32_t text;
 	bool cut;
 };
+struct rank_lookup { /* of a compile cache; texts are names, NONE */
+	uint32_t compile, key, guards, reason, parts[KEY_TEXTS];
+	uint8_t kind, what;
+};
+/* A component of a key that two ranks have otherwise, or what else one missed (compilation/lookups.h). */
+struct rank_key_change {
+	enum fact_cache_kind kind;
+	struct key_change of;
+};
 struct rank_parity {
 	uint32_t compile;
 	uint64_t offset, missing_waits;
@@ -105,6 +115,7 @@ struct rank_process {
 	ROWS(struct rank_list, tensors);
 	ROWS(struct rank_list, estimate);
 	ROWS(struct rank_parity, parity);
+	ROWS(struct rank_lookup, lookup);
 	ROWS(uint32_t, order); /* compile ids ("0/1") in the order in which graphs ran */
 	struct trace_damage damage[DAMAGE_COUNT];
 	uint64_t cut_events, cut_ops; /* what did not fit, and lists that could not be read */
@@ -144,10 +155,12 @@ struct rank_item {
 /* Processes that leave the reference at the same place in the same way. */
 struct rank_split {
 	enum rank_check check;
-	uint32_t ref;                  /* process */
-	uint32_t at, ref_items, items; /* the item that differs; how many either has (of the first of the group) */
-	bool ref_ends, ends;           /* this side has no more items */
-	struct rank_item theirs, own;  /* the reference's item, and the group's */
+	uint32_t ref;                      /* process */
+	uint32_t at, ref_items, items;     /* the item that differs; how many either has (of the first of the group) */
+	bool ref_ends, ends;               /* this side has no more items */
+	bool swapped;                      /* key: before is the group's, for the reference is who missed */
+	struct rank_item theirs, own;      /* the reference's item, and the group's */
+	ROWS(struct rank_key_change, key); /* of RANK_CHECK_CACHE: why, as far as the logs tell */
 	ROWS(uint32_t, member);
 };
 struct rank_group { /* processes whose whole sequence is the same */
@@ -172,6 +185,7 @@ struct ranks {
 	struct rank_verdict check[RANK_CHECK_COUNT];
 	ROWS(struct rank_graph, graph); /* texts by fingerprint */
 	struct intern graphs;
+	struct arena keys; /* texts of rank_split.key */
 	size_t text_bytes;
 	int64_t start, end;    /* of all */
 	ROWS(int64_t, absent); /* ranks below the highest of which there is no log, the first 1000 */

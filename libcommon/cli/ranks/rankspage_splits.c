@@ -200,6 +200,34 @@ static void put_context(struct page *g, const struct rank_split *s)
 
 static bool truncated(const struct rank_process *f) { return f->damage[DAMAGE_TRUNCATED].count || f->damage[DAMAGE_INPUT].count; }
 
+/* Why the cache was missed: what differs in the keys. */
+static void put_keys(struct page *g, const struct rank_split *s)
+{
+	if (!s->n_key)
+		return;
+	raw(g, "<p>What differs in the keys of the caches, or else made one of them miss:</p>\n"
+	       "<table class=\"list\"><tr><th>cache</th><th>component</th><th>");
+	ranks_put_who(g, s->ref);
+	raw(g, "</th><th>");
+	ranks_put_members(g, s->member, s->n_member);
+	raw(g, "</th></tr>\n");
+	for (uint32_t i = 0; i < s->n_key && i < KEY_CHANGES; i++) {
+		const struct key_change *c = &s->key[i].of;
+		raw(g, "<tr><td>");
+		str(g, cache_kind_name[s->key[i].kind]);
+		raw(g, "</td><td><code>");
+		text(g, c->name);
+		raw(g, "</code></td><td>");
+		text(g, s->swapped ? c->after : c->before);
+		raw(g, "</td><td>");
+		text(g, s->swapped ? c->before : c->after);
+		raw(g, "</td></tr>\n");
+	}
+	raw(g, "</table>\n");
+	if (s->n_key > KEY_CHANGES)
+		buf_addf(g->b, "<p class=\"dim\">and %u more</p>\n", s->n_key - KEY_CHANGES);
+}
+
 static void put_split(struct page *g, const struct rank_split *s)
 {
 	const struct ranks_check *c = &ranks_checks[s->check];
@@ -227,6 +255,7 @@ static void put_split(struct page *g, const struct rank_split *s)
 		put_item(g, s->check, f, &s->own);
 	}
 	raw(g, ".</p>\n");
+	put_keys(g, s);
 	if (s->check == RANK_CHECK_TENSORS) {
 		if (!s->ends && !s->ref_ends) {
 			raw(g, "<div class=\"pair\">");

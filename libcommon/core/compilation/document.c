@@ -48,6 +48,7 @@ static const char *const break_word[] = {"call", "jump", "asked", "skipped", "in
 static const char *const step_word[FACT_STEPS] = {"start", "graph", "made"};
 static const char *const span_word[FACT_SPANS] = {"compile", "backward", "open"};
 static const char *const list_word[FACT_LISTS] = {"schedule", "tensors", "estimates", "order"};
+static const char *const worker_word[FACT_WORKER_WHATS] = {"died", "status"};
 static const char *const bound_word[] = {"guard", "specialized", "replaced", "assert", "data-dependent", "constraint"};
 
 #define AT(type, member) offsetof(struct type, member)
@@ -260,6 +261,21 @@ static const struct field native_fields[] = {
     {"hits", FIELD_U64, AT(fact_native, hits), NULL, "of its cache until then"},
     {"misses", FIELD_U64, AT(fact_native, misses), NULL, NULL},
 };
+static const struct field worker_fields[] = {
+    SRC(fact_worker),
+    COMPILE(fact_worker),
+    {"what", FIELD_WORD, AT(fact_worker, what), worker_word, "died, status (once a minute for each job that takes longer)",
+     FACT_WORKER_WHATS},
+    {"time", FIELD_SECONDS, AT(fact_worker, time), NULL, "since the input's first record"},
+    {"pid", FIELD_COUNT, AT(fact_worker, pid), NULL, NULL},
+    {"code", FIELD_COUNT, AT(fact_worker, code), NULL, "that one that died ended with"},
+    {"signal", FIELD_SIGNAL, AT(fact_worker, signal), NULL, "or the signal that ended it"},
+    {"job", FIELD_COUNT, AT(fact_worker, job), NULL, NULL},
+    {"phase", FIELD_TEXT, AT(fact_worker, phase), NULL, "queued, running, querying_cache, compiling"},
+    {"seconds", FIELD_SECONDS, AT(fact_worker, seconds), NULL, "that the job takes until now"},
+    {"phase_seconds", FIELD_SECONDS, AT(fact_worker, phase_seconds), NULL, "of them in this phase"},
+    {"tail", FIELD_LINES, AT(fact_worker, tail), NULL, "the last lines of one that died"},
+};
 static const struct field path_fields[] = {
     SRC(fact_path),
     COMPILE(fact_path),
@@ -342,6 +358,8 @@ static const struct table tables[] = {
     ROWS_OF("cudagraph_skips", fact_cudagraph, cudagraph, cudagraph_fields, NULL),
     ROWS_OF("native_kernels", fact_native, native, native_fields,
 	    "kernels of torch's own operators, asked of their DSL (torch 2.15, TORCH_LOGS=+native_dsl_compile)"),
+    ROWS_OF("workers", fact_worker, worker, worker_fields,
+	    "processes that compile kernels: those that died, jobs that take long (torch 2.15)"),
     ROWS_OF("compiler_errors", fact_compiler_error, compiler_error, compiler_error_fields, "of g++, nvcc or Triton's compiler"),
     ROWS_OF("paths", fact_path, path, path_fields, "that a log names: debug traces, output code, launchers"),
     ROWS_OF("unknown_keys", fact_unknown, unknown, unknown_fields, "of a structured trace, that this version does not know"),

@@ -280,6 +280,8 @@ NEW(fake_kernel, fact_fake_kernel, .compile = NONE, .loc = NO_LOC, .op = NONE, .
 NEW(cache, fact_cache, .compile = NONE, .name = NONE, .reason = NONE, .key = NONE, .guards = NONE, .parts = {NONE, NONE})
 NEW(cudagraph, fact_cudagraph, .compile = NONE, .loc = NO_LOC, .reason = NONE)
 NEW(native, fact_native, .compile = NONE, .op = NONE, .dsl = NONE, .key = NONE, .outcome = NONE, .seconds = -1)
+NEW(worker, fact_worker, .compile = NONE, .pid = -1, .code = -1, .job = -1, .phase = NONE, .tail = NONE, .time = -1, .seconds = -1,
+    .phase_seconds = -1)
 NEW(phase, fact_phase, .compile = NONE, .name = NONE)
 NEW(graph, fact_graph, .compile = NONE, .name = NONE, .ops = -1, .text = NONE)
 NEW(step, fact_step, .compile = NONE, .what = NONE, .graph = NONE)

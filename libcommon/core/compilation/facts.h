@@ -277,6 +277,27 @@ struct fact_native {
 	uint64_t hits, misses; /* of the cache until then; Triton has no count of hits */
 };
 
+/* Processes that compile kernels (torch 2.15, torch/_inductor/compile_worker/subproc_pool.py). An artifact compile_worker_sidecar_death, a text:
+ *
+ *     sidecar pid=4711 returncode=-9\n\nits last 50 lines
+ *
+ * and compile_worker_status, once a minute for each job that takes longer than one:
+ *
+ *     {"job_id": 3, "elapsed_s": 120.2, "phase": "compiling", "phase_elapsed_s": 118.9, "worker_pid": 4712, "compile_id": "0/0"}
+ *
+ * phase: running, querying_cache, compiling (torch/_inductor/compile_worker/watchdog.py), queued; not there where workers are not forked. */
+enum fact_worker_what { WORKER_DIED, WORKER_STATUS, FACT_WORKER_WHATS };
+struct fact_worker {
+	struct fact_src src;
+	uint32_t compile;
+	enum fact_worker_what what;
+	int64_t pid, code, job;        /* code: of one that died; -1: not known, or by a signal */
+	int signal;                    /* that ended it, 0 */
+	uint32_t phase, tail;          /* NONE; tail: its last lines */
+	double time;                   /* of the record, since the input's first */
+	double seconds, phase_seconds; /* < 0 */
+};
+
 /* compile_times(): seconds by the name of dynamo_timed, of a compile id or (NONE) of the run. By the clock: what ran side by side counts
  * once. self: without what is nested. each: all calls added up, more than seconds where threads ran side by side. */
 struct fact_phase {
@@ -412,6 +433,7 @@ struct facts {
 	FACT_ROWS(struct fact_cache, cache);
 	FACT_ROWS(struct fact_cudagraph, cudagraph);
 	FACT_ROWS(struct fact_native, native);
+	FACT_ROWS(struct fact_worker, worker);
 	FACT_ROWS(struct fact_phase, phase);
 	FACT_ROWS(struct fact_graph, graph);
 	FACT_ROWS(struct fact_step, step);
@@ -506,6 +528,7 @@ uint32_t facts_attempt(struct facts *f, uint32_t input, const struct compile_id 
 	X(cache, fact_cache) \
 	X(cudagraph, fact_cudagraph) \
 	X(native, fact_native) \
+	X(worker, fact_worker) \
 	X(phase, fact_phase) \
 	X(graph, fact_graph) \
 	X(step, fact_step) \

@@ -1,30 +1,12 @@
 /* lookups.c - see lookups.h. */
 #include "compilation/lookups.h"
 
-void lookups_match(struct lookup_pairs *p, const struct facts *fa, const struct lookups *a, const struct facts *fb, const struct lookups *b)
+struct lookup lookup_of(const struct facts *f, const struct fact_cache *c)
 {
-	bool *taken_a = xcalloc(a->n + 1u, sizeof(*taken_a)), *taken_b = xcalloc(b->n + 1u, sizeof(*taken_b));
-	for (unsigned by_key = 2; by_key-- > 0;)
-		for (uint32_t i = 0, from = 0; i < a->n; i++) {
-			const struct fact_cache *x = &fa->cache[a->row[i]];
-			struct slice key = facts_text(fa, x->key);
-			if (taken_a[i] || (by_key && !key.n))
-				continue;
-			/* In order: of many lookups of one compilation the next is near. */
-			for (uint32_t step = 0; step < b->n; step++) {
-				uint32_t k = (from + step) % b->n;
-				const struct fact_cache *y = &fb->cache[b->row[k]];
-				if (taken_b[k] || x->kind != y->kind || (by_key && !slice_eq(key, facts_text(fb, y->key))))
-					continue;
-				taken_a[i] = taken_b[k] = true;
-				from = k + 1;
-				GROW(p->v, p->n, p->cap, 1);
-				p->v[p->n++] = (struct lookup_pair){a->row[i], b->row[k]};
-				break;
-			}
-		}
-	free(taken_a);
-	free(taken_b);
+	struct lookup l = {c->kind, c->what, facts_text(f, c->key), facts_text(f, c->guards), facts_text(f, c->reason), {{0}}};
+	for (unsigned i = 0; i < KEY_TEXTS; i++)
+		l.text[i] = facts_text(f, c->parts[i]);
+	return l;
 }
 
 static uint32_t one(struct key_change *out, uint32_t most, const char *name, struct slice before, struct slice after)
@@ -34,10 +16,9 @@ static uint32_t one(struct key_change *out, uint32_t most, const char *name, str
 	return 1;
 }
 
-static struct slice what_of(const struct facts *f, const struct fact_cache *c)
+static struct slice what_of(const struct lookup *l)
 {
-	struct slice reason = facts_text(f, c->reason);
-	return c->what == FACT_BYPASS && reason.n ? reason : slice_str(cache_what_name[c->what]);
+	return l->what == FACT_BYPASS && l->reason.n ? l->reason : slice_str(cache_what_name[l->what]);
 }
 
 /* Settings that came or went with a release say nothing that the release does not. */
@@ -52,29 +33,71 @@ static uint32_t without_new_settings(struct key_change *out, uint32_t n)
 	return k;
 }
 
-uint32_t lookup_compare(const struct facts *fa, const struct fact_cache *a, const struct facts *fb, const struct fact_cache *b,
-			struct key_change *out, uint32_t most, struct arena *arena)
+uint32_t lookup_compare(const struct lookup *a, const struct lookup *b, struct key_change *out, uint32_t most, struct arena *arena)
 {
-	struct slice text[2][KEY_TEXTS], key[2] = {facts_text(fa, a->key), facts_text(fb, b->key)};
 	if (b->what == FACT_HIT)
 		return 0;
 	if (b->what == FACT_BYPASS || a->what == FACT_BYPASS)
-		return slice_eq(what_of(fa, a), what_of(fb, b)) ? 0 : one(out, most, LOOKUP_BYPASS, what_of(fa, a), what_of(fb, b));
-	if (!key[0].n || !key[1].n)
+		return slice_eq(what_of(a), what_of(b)) ? 0 : one(out, most, LOOKUP_BYPASS, what_of(a), what_of(b));
+	if (!a->key.n || !b->key.n)
 		return 0;
-	if (slice_eq(key[0], key[1])) {
-		if (b->guards != NONE && a->what == FACT_HIT)
-			return one(out, most, LOOKUP_GUARDS, slice_str(cache_what_name[a->what]), facts_text(fb, b->guards));
-		return a->what == FACT_HIT ? one(out, most, LOOKUP_GONE, slice_str(cache_what_name[a->what]),
-						 SLICE("miss: no readable entry of the same key"))
-					   : 0;
+	if (slice_eq(a->key, b->key)) {
+		if (a->what != FACT_HIT)
+			return 0;
+		return b->guards.n ? one(out, most, LOOKUP_GUARDS, what_of(a), b->guards)
+				   : one(out, most, LOOKUP_GONE, what_of(a), SLICE("miss: no readable entry of the same key"));
 	}
-	lookup_texts(fa, a, text[0]);
-	lookup_texts(fb, b, text[1]);
-	if (!text[0][KEY_GRAPH].n || !text[1][KEY_GRAPH].n)
-		return one(out, most, LOOKUP_KEY, key[0], key[1]);
-	uint32_t n = key_compare(text[0], text[1], out, most, arena);
+	if (!a->text[KEY_GRAPH].n || !b->text[KEY_GRAPH].n)
+		return one(out, most, LOOKUP_KEY, a->key, b->key);
+	uint32_t n = key_compare(a->text, b->text, out, most, arena);
 	if (n > most) /* those that are written are the most telling ones */
 		return n;
-	return n ? without_new_settings(out, n) : one(out, most, LOOKUP_KEY, key[0], key[1]);
+	return n ? without_new_settings(out, n) : one(out, most, LOOKUP_KEY, a->key, b->key);
+}
+
+struct pair {
+	uint32_t a, b;
+};
+
+/* The same key first, then the next in order. */
+static uint32_t match(const struct lookup *a, uint32_t na, const struct lookup *b, uint32_t nb, struct pair *out)
+{
+	bool *taken_a = xcalloc(na + 1u, sizeof(*taken_a)), *taken_b = xcalloc(nb + 1u, sizeof(*taken_b));
+	uint32_t n = 0;
+	for (unsigned by_key = 2; by_key-- > 0;)
+		for (uint32_t i = 0, from = 0; i < na; i++) {
+			if (taken_a[i] || (by_key && !a[i].key.n))
+				continue;
+			for (uint32_t step = 0; step < nb; step++) {
+				uint32_t k = (from + step) % nb; /* of many lookups of one compilation the next is near */
+				if (taken_b[k] || a[i].kind != b[k].kind || (by_key && !slice_eq(a[i].key, b[k].key)))
+					continue;
+				taken_a[i] = taken_b[k] = true;
+				from = k + 1;
+				out[n++] = (struct pair){i, k};
+				break;
+			}
+		}
+	free(taken_a);
+	free(taken_b);
+	return n;
+}
+
+void lookups_compare(const struct lookup *a, uint32_t na, const struct lookup *b, uint32_t nb, struct arena *arena, lookup_told *told,
+		     void *ctx)
+{
+	struct key_change change[KEY_CHANGES];
+	struct pair *pair = xcalloc((na < nb ? na : nb) + 1u, sizeof(*pair));
+	uint32_t pairs = match(a, na, b, nb, pair);
+	bool any = false;
+	for (unsigned untold = 0; untold < 2; untold++)
+		for (uint32_t i = 0; i < pairs; i++) {
+			uint32_t n = lookup_compare(&a[pair[i].a], &b[pair[i].b], change, KEY_CHANGES, arena);
+			if (!n || slice_is(change[0].name, LOOKUP_KEY) != untold || (untold && any))
+				continue;
+			any = true;
+			for (uint32_t k = 0; k < n && k < KEY_CHANGES; k++)
+				told(ctx, b[pair[i].b].kind, &change[k]);
+		}
+	free(pair);
 }

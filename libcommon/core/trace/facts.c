@@ -251,6 +251,8 @@ static void take_input(struct trace_reading *r)
 	}
 }
 
+enum { WORKER_TAIL = 8 << 10 }; /* bytes kept of the last lines of a worker that died */
+
 /* ---- caches, graphs ---- */
 
 /* A JSON string, newlines as blanks. */
@@ -350,6 +352,44 @@ static void take_native(struct trace_reading *r, uint32_t compile, const struct 
 	to->misses = json_count(&r->tape, root, "misses", 0);
 }
 
+/* "sidecar pid=4711 returncode=-9", then its last lines. */
+static void take_worker_death(struct trace_reading *r, uint32_t compile, const struct trace_artifact *a, struct slice payload)
+{
+	struct slice rest = payload, line = {0};
+	slice_line(&rest, &line);
+	struct slice pid = slice_until(slice_behind(line, "pid="), " "), code = slice_behind(line, "returncode=");
+	bool negative = slice_starts(code, "-");
+	uint64_t v;
+	struct fact_worker *to = facts_new_worker(r->f, artifact_src(r, a));
+	to->compile = compile;
+	to->what = WORKER_DIED;
+	to->time = a->seconds;
+	to->pid = slice_u64(pid, &v) && v <= INT32_MAX ? (int64_t)v : -1;
+	if (slice_u64(negative ? slice_of(code.p + 1, code.n - 1) : code, &v) && v <= INT16_MAX) {
+		to->signal = negative ? (int)v : 0;
+		to->code = negative ? -1 : (int64_t)v;
+	}
+	rest = slice_trim(rest);
+	to->tail = facts_intern(r->f, rest.n <= WORKER_TAIL ? rest : slice_of(rest.p + rest.n - WORKER_TAIL, WORKER_TAIL));
+}
+
+static void take_worker_status(struct trace_reading *r, uint32_t compile, const struct trace_artifact *a, struct slice payload)
+{
+	uint32_t root;
+	json_tape_text(&r->tape, payload.p, payload.n);
+	if (json_parse(&r->tape, 0, payload.n, &root) || !json_is(&r->tape, root, JSON_OBJECT))
+		return;
+	struct fact_worker *to = facts_new_worker(r->f, artifact_src(r, a));
+	to->compile = compile;
+	to->what = WORKER_STATUS;
+	to->time = a->seconds;
+	to->pid = json_int(&r->tape, root, "worker_pid", -1);
+	to->job = json_int(&r->tape, root, "job_id", -1);
+	to->seconds = json_number(&r->tape, root, "elapsed_s", -1);
+	to->phase_seconds = json_number(&r->tape, root, "phase_elapsed_s", -1);
+	to->phase = member_text(r, root, "phase");
+}
+
 static void take_graph(struct trace_reading *r, uint32_t compile, const struct trace_artifact *a, struct slice payload, bool keep)
 {
 	struct fact_graph *to = facts_new_graph(r->f, artifact_src(r, a));
@@ -404,6 +444,10 @@ static void take_artifacts(struct trace_reading *r, uint32_t compile, const stru
 				reading_error(r, compile, artifact_src(r, a), payload);
 			else if (slice_is(name, "native_dsl_compile"))
 				take_native(r, compile, a, payload);
+			else if (slice_is(name, "compile_worker_sidecar_death"))
+				take_worker_death(r, compile, a, payload);
+			else if (slice_is(name, "compile_worker_status"))
+				take_worker_status(r, compile, a, payload);
 		} else if (trace_kind[a->kind].flags & K_GRAPH) {
 			take_graph(r, compile, a, payload, r->o->keep_graphs);
 		} else if (a->kind == KIND_dynamo_cpp_guards_str) {
