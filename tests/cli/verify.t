@@ -126,6 +126,30 @@ ok "to the same numbers" close traced.txt exported.txt
 exits "without them" 2 pt2-run "$T/norm.log" 'norm.pt:in[0]'
 like "it says so" "$(cat err)" "--weights FILE"
 
+# ---- plain torch.compile: a training step that aoti-printer saved, and its trace (scripts/fixtures/jit_step.py) ----
+tar -xJf "$ROOT/tests/data/jit/step.tar.xz"
+for graph in forward backward; do
+	exits "the $graph graph of a training step" 0 aoti-verify --json --graph "0/0:aot_${graph}_graph" step.log step
+	is "$graph: each kernel of both steps is verified" "$(jq -c '[(.runs | length), (.runs | map(.wrong + .open) | add), (.runs | map(.rounding) | min > 1)]' out)" \
+		"[2,0,true]"
+done
+like "lines are of the generated Python" "$(jq -r '.runs[0].calls[0] | "\(.source):\(.line)"' out)" '\.py:[0-9]+$'
+exits "a graph of the dump by its name" 0 aoti-verify -q -m 0_backward --graph 0/0:aot_backward_graph step.log step
+exits "another one's" 3 aoti-verify -q -m 0_forward --graph 0/0:aot_backward_graph step.log step
+exits "one that did not run" 2 aoti-verify -q -m 7_forward --graph 0/0:aot_backward_graph step.log step
+changed=$(find step -name 'm1.r000001.*.after.cpp_fused_gelu_*buf*.npy' | sort | head -1)
+kernel=$(sed -E 's/.*after\.(cpp_[^.]*)\..*/\1/' <<<"$changed")
+python3 - "$changed" <<'EOF'
+import struct, sys
+with open(sys.argv[1], "r+b") as f:
+    f.seek(-4, 2)
+    value = struct.unpack("<f", f.read(4))[0]
+    f.seek(-4, 2)
+    f.write(struct.pack("<f", value + 0.5))
+EOF
+exits "one number that a kernel of the second backward wrote is another" 1 aoti-verify --json --graph 0/0:aot_backward_graph step.log step
+is "is that kernel's" "$(jq -c '[.runs[] | [.findings[].kernel]]' out)" "[[],[\"$kernel\"]]"
+
 # ---- what is refused ----
 run aoti-verify norm.exported.pt2 attention.pt2 'attention.pt:in[0]'
 like "the graph of another package is no verdict" "$status" '^[35]$'
