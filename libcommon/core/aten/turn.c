@@ -282,10 +282,13 @@ static void run_item(struct aten_call *c)
 	if (!aten_computes())
 		aten_fail("it is not told without values");
 	const char *p = aten_data(self);
-	c->ret[0] = self->dtype == DTYPE_BOOL      ? aten_bool(elem_true(self->dtype, p))
-		    : elem_integral(self->dtype)   ? aten_int(elem_i64(self->dtype, p))
-		    : aten_is_complex(self->dtype) ? (struct aten_value){.kind = ATEN_COMPLEX, .z = elem_c128(self->dtype, p)}
-						   : aten_float(elem_f64(self->dtype, p));
+	double complex z;
+	if (elem_integral(self->dtype)) {
+		c->ret[0] = self->dtype == DTYPE_BOOL ? aten_bool(elem_true(self->dtype, p)) : aten_int(elem_i64(self->dtype, p));
+		return;
+	}
+	aten_convert(DTYPE_C128, &z, sizeof(z), self->dtype, p, 0, 1); /* of any kind, those of 8 bits and complex32, too */
+	c->ret[0] = aten_is_complex(self->dtype) ? (struct aten_value){.kind = ATEN_COMPLEX, .z = z} : aten_float(creal(z));
 }
 
 static void run_sym(struct aten_call *c)
