@@ -61,7 +61,8 @@ static const struct opt_spec spec = {
     .tool = "tlparse",
     .about = "Turn structured traces (TORCH_TRACE=DIR python app.py) into a report.",
     .footer = "LOG is a trace, plain or .gz, a directory of traces, or - for standard input.\n"
-	      "Without an option: one HTML file on standard output, or tl_out/ when that is a terminal.",
+	      "Without an option: one HTML file on standard output, or tl_out/ when that is a terminal.\n"
+	      "To run a program and look at its trace in one: fxexplain run --html=page.html -- COMMAND.",
     .options = options,
     .rules = rules,
     .operands = "LOG...",

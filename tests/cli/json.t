@@ -140,4 +140,18 @@ for key in ("steps", "spans", "lists", "parities"):  # by which ranks are compar
 assert doc == model
 print("same")' 2>&1 | tail -n 1)" same
 done
+
+# ---- vLLM's records ----
+run tlparse --json "$DATA/vllm.log"
+is "vLLM: calls, parts by range, passes with what they changed" "$(jq -r '(.vllm_calls[] | "\(.prefix) \(.ranges) \(.sizes)"),
+	(.vllm_pieces[] | "\(.name) \(.start)-\(.end)"), ([.vllm_passes[] | select(.added > 0) | "\(.index) \(.name) +\(.added) -\(.removed)"] | unique[])' out | paste -sd,)" \
+	"backbone 8192 8,submod_0 1-8192,submod_2 1-8192,submod_0 8-8,submod_2 8-8,1 NoOpEliminationPass +1 -2"
+is "a part and its call, a pass and its part, by their lines" "$(jq -c '[(.vllm_calls[0].line as $c | all(.vllm_pieces[]; .call == $c)),
+	([.vllm_pieces[].line] as $p | all(.vllm_passes[]; .piece as $l | $p | index($l) != null))]' out)" "[true,true]"
+cp out doc
+run fxexplain --json "$DATA/vllm.log"
+is "and the same of fxexplain" "$(jq -c '[.vllm_calls, .vllm_pieces, .vllm_passes]' out)" "$(jq -c '[.vllm_calls, .vllm_pieces, .vllm_passes]' doc)"
+sed 's/"piecewise_index": 0/"piecewise_index": "x", "compile_range_end": [/; s/vllm_post_grad\.1\./vllm_post_grad.99999999999999999999./' "$DATA/vllm.log" >odd.log
+run tlparse --json odd.log
+is "what is odd is no part, and a pass without a number" "$(jq -c '[(.vllm_pieces | length), ([.vllm_passes[].index] | unique)]' out)" "[2,[null,0]]"
 done_testing

@@ -1,6 +1,6 @@
 /* cachekey.h - what the key of a compile cache is made of, and in what two keys differ.
  *
- * torch tells the components of a key beside it, one line each (torch 2.13.0, torch/_inductor/codecache.py, debug_lines of FxGraphCachePickler):
+ * torch tells the components of a key beside it, one line each (torch 2.13.0, torch/_inductor/codecache.py, FxGraphCachePickler):
  * in the artifacts fx_graph_cache_hit and fx_graph_cache_miss of a structured trace (a JSON list "components"), and in the entries of the
  * cache itself (the attribute _fx_graph_cache_debug_lines, and fx_graph_cache_info of AOTAutograd's):
  *

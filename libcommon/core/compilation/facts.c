@@ -280,6 +280,11 @@ NEW(fake_kernel, fact_fake_kernel, .compile = NONE, .loc = NO_LOC, .op = NONE, .
 NEW(cache, fact_cache, .compile = NONE, .name = NONE, .reason = NONE, .key = NONE, .guards = NONE, .parts = {NONE, NONE})
 NEW(cudagraph, fact_cudagraph, .compile = NONE, .loc = NO_LOC, .reason = NONE)
 NEW(native, fact_native, .compile = NONE, .op = NONE, .dsl = NONE, .key = NONE, .outcome = NONE, .seconds = -1)
+NEW(vllm_call, fact_vllm_call, .compile = NONE, .model = NONE, .prefix = NONE, .mode = NONE, .backend = NONE, .custom_ops = NONE,
+    .splitting_ops = NONE, .cudagraph_mode = NONE, .sizes = NONE, .ranges = NONE, .enabled_passes = NONE, .inductor_passes = NONE,
+    .shapes = NONE)
+NEW(vllm_piece, fact_vllm_piece, .compile = NONE, .name = NONE, .index = -1, .total = -1, .start = -1, .end = -1)
+NEW(vllm_pass, fact_vllm_pass, .compile = NONE, .name = NONE, .index = -1, .added = -1, .removed = -1, .before = NONE)
 NEW(worker, fact_worker, .compile = NONE, .pid = -1, .code = -1, .job = -1, .phase = NONE, .tail = NONE, .time = -1, .seconds = -1,
     .phase_seconds = -1)
 NEW(phase, fact_phase, .compile = NONE, .name = NONE)

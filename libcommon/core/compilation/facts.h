@@ -277,7 +277,38 @@ struct fact_native {
 	uint64_t hits, misses; /* of the cache until then; Triton has no count of hits */
 };
 
-/* Processes that compile kernels (torch 2.15, torch/_inductor/compile_worker/subproc_pool.py). An artifact compile_worker_sidecar_death, a text:
+/* vLLM's own records, by trace_structured in its vllm/compilation/backends.py and piecewise_backend.py. A call of its backend begins with an artifact vllm_compilation_config; then come a graph_dump vllm_piecewise_split_graph, and for each part of it and
+ * each range of sizes an artifact vllm_piecewise_compile_start (here in two lines):
+ *
+ *     {"piecewise_index": 0, "submod_name": "submod_0", "total_piecewise_compiles": 2, "compile_range_start": 1,
+ *      "compile_range_end": 8192, "is_single_size": false, "is_cudagraph_capture_size": false}
+ *
+ * Behind the first of a part stands its graph (graph_dump vllm_submod_0). A pass over it leaves a graph_dump vllm_post_grad.INDEX.PASS, the
+ * graph after it; the one before the first is Inductor's artifact before_post_grad_graph. */
+struct fact_vllm_call {
+	struct fact_src src;
+	uint32_t compile;
+	uint32_t model, prefix, mode, backend, custom_ops, splitting_ops, cudagraph_mode, sizes, ranges, enabled_passes, inductor_passes,
+	    shapes;
+};
+struct fact_vllm_piece { /* a part of the graph for a range of sizes */
+	struct fact_src src;
+	uint32_t compile;
+	uint64_t call;                    /* line of its call, 0 */
+	uint32_t name;                    /* submod_0 */
+	int64_t index, total, start, end; /* start, end: of the range; -1: not known */
+	bool single, cudagraph;
+};
+struct fact_vllm_pass {
+	struct fact_src src;
+	uint32_t compile;
+	uint64_t piece; /* line of its part, 0 */
+	uint32_t name;
+	int64_t index, added, removed; /* lines of the graph against the one before it; -1: that is not there, or is too long */
+	uint32_t before;               /* artifact of the graph before it, NONE */
+};
+
+/* Processes that compile kernels (torch 2.15, torch/_inductor/compile_worker/subproc_pool.py). An artifact compile_worker_sidecar_death:
  *
  *     sidecar pid=4711 returncode=-9\n\nits last 50 lines
  *
@@ -285,7 +316,7 @@ struct fact_native {
  *
  *     {"job_id": 3, "elapsed_s": 120.2, "phase": "compiling", "phase_elapsed_s": 118.9, "worker_pid": 4712, "compile_id": "0/0"}
  *
- * phase: running, querying_cache, compiling (torch/_inductor/compile_worker/watchdog.py), queued; not there where workers are not forked. */
+ * phase: running, querying_cache, compiling (compile_worker/watchdog.py), queued; not there where workers are not forked. */
 enum fact_worker_what { WORKER_DIED, WORKER_STATUS, FACT_WORKER_WHATS };
 struct fact_worker {
 	struct fact_src src;
@@ -434,6 +465,9 @@ struct facts {
 	FACT_ROWS(struct fact_cudagraph, cudagraph);
 	FACT_ROWS(struct fact_native, native);
 	FACT_ROWS(struct fact_worker, worker);
+	FACT_ROWS(struct fact_vllm_call, vllm_call);
+	FACT_ROWS(struct fact_vllm_piece, vllm_piece);
+	FACT_ROWS(struct fact_vllm_pass, vllm_pass);
 	FACT_ROWS(struct fact_phase, phase);
 	FACT_ROWS(struct fact_graph, graph);
 	FACT_ROWS(struct fact_step, step);
@@ -529,6 +563,9 @@ uint32_t facts_attempt(struct facts *f, uint32_t input, const struct compile_id 
 	X(cudagraph, fact_cudagraph) \
 	X(native, fact_native) \
 	X(worker, fact_worker) \
+	X(vllm_call, fact_vllm_call) \
+	X(vllm_piece, fact_vllm_piece) \
+	X(vllm_pass, fact_vllm_pass) \
 	X(phase, fact_phase) \
 	X(graph, fact_graph) \
 	X(step, fact_step) \

@@ -448,6 +448,10 @@ static void take_artifacts(struct trace_reading *r, uint32_t compile, const stru
 				take_worker_death(r, compile, a, payload);
 			else if (slice_is(name, "compile_worker_status"))
 				take_worker_status(r, compile, a, payload);
+			else if (slice_starts(name, "vllm_") || slice_is(name, "before_post_grad_graph"))
+				reading_vllm(r, compile, artifact_src(r, a), name, payload);
+		} else if (a->kind == KIND_graph_dump) {
+			reading_vllm(r, compile, artifact_src(r, a), intern_get(&r->f->names, a->name), payload);
 		} else if (trace_kind[a->kind].flags & K_GRAPH) {
 			take_graph(r, compile, a, payload, r->o->keep_graphs);
 		} else if (a->kind == KIND_dynamo_cpp_guards_str) {
@@ -557,6 +561,7 @@ int trace_read_facts(struct trace *t, const struct facts_options *o, const struc
 	    .share = r.outer->share,
 	    .in_part = r.outer->in_part,
 	};
+	reading_vllm_begin(&r.vllm);
 	int status = trace_read(t, &hooks, err);
 	if (status == 0) {
 		take_compiles(&r);
@@ -574,6 +579,7 @@ int trace_read_facts(struct trace *t, const struct facts_options *o, const struc
 	}
 	phases_end(&r);
 	reading_ranks_release(&r.ranks);
+	reading_vllm_release(&r.vllm);
 	json_tape_release(&r.tape);
 	free(r.error);
 	free(r.note);

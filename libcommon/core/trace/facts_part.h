@@ -67,6 +67,15 @@ struct rank_reading {
 	struct buf text_buf;
 };
 
+/* What of vLLM is at work; the last graph of a pass, to VLLM_TEXT bytes. */
+enum { VLLM_TEXT = 4 << 20 };
+struct vllm_reading {
+	uint64_t call, piece; /* their lines, 0 */
+	uint32_t artifact;    /* the graph's number, NONE */
+	struct buf graph;
+	bool there;
+};
+
 struct trace_reading {
 	struct facts *f;
 	const struct facts_options *o;
@@ -80,6 +89,7 @@ struct trace_reading {
 	bool have_config;
 	struct trace_phases phases;
 	struct rank_reading ranks;
+	struct vllm_reading vllm;
 	struct {
 		struct fact_src src; /* line 0: none */
 		uint32_t compile, operation;
@@ -114,6 +124,11 @@ void reading_error(struct trace_reading *r, uint32_t compile, struct fact_src sr
 void reading_partial(struct trace_reading *r, uint32_t compile, struct fact_src src, struct slice text);
 void reading_partial_end(struct trace_reading *r); /* after reading_failures */
 void reading_failures(struct trace_reading *r);
+
+/* facts_vllm.c: an artifact of this name, or a graph. */
+void reading_vllm(struct trace_reading *r, uint32_t compile, struct fact_src src, struct slice name, struct slice payload);
+void reading_vllm_begin(struct vllm_reading *v);
+void reading_vllm_release(struct vllm_reading *v);
 
 /* facts_ranks.c: steps, spans, lists; after the last record. */
 void reading_ranks(struct trace_reading *r, const struct trace_scan *s, const struct trace_record *rec);
