@@ -51,6 +51,7 @@ fill() {
 	xz -dc "$ROOT/tests/data/aoti/nan/log.pt2.xz" >work/log.pt2
 	unzip -p "$ROOT/tests/data/aoti/nan/io/log.npz" in0.npy >work/log.npy
 	cp server gpu-server train.py work/
+	cp step.log work/train.log
 	cp "$cuda/cudamodel.pt2" work/cuda.pt2
 	cp "$ROOT/tests/data/repro/aot_forward/minifier_launcher.py" work/
 	cp work/minifier_launcher.py work/launcher.py
@@ -104,12 +105,14 @@ echo 'no torch here' >&2
 exit 1
 EOF
 chmod +x no-torch
+tar -xJf "$ROOT/tests/data/jit/step.tar.xz"
 fill
 mv work whole
 asks_torch() { [[ $1 =~ ^fxminify && ! $1 =~ --(test|stats|resume|no-values) ]]; }
 example() { # example SOURCE COMMAND
 	rm -rf work
 	cp -a whole work
+	[[ $2 != *train.log* ]] || cp -r step work/dump # saved of the run that left this trace
 	if asks_torch "$2"; then
 		cp "$DATA/simple.log" work/trace.log # one with a graph 0/0
 		(cd work && PT2_PYTHON=$TMP/no-torch bash -euo pipefail -c "$2") >out 2>err
