@@ -141,8 +141,8 @@ static void run_arange(struct aten_call *c) { arange(c, &int_zero, &c->arg[0], &
 static void run_arange_start(struct aten_call *c) { arange(c, &c->arg[0], &c->arg[1], &int_one, 2); }
 static void run_arange_step(struct aten_call *c) { arange(c, &c->arg[0], &c->arg[1], &c->arg[2], 3); }
 
-/* From both ends to the middle (aten/src/ATen/native/cpu/RangeFactoriesKernel.cpp). Of integers, ends are cut to such first, and each number
- * when it is stored. */
+/* From both ends to the middle (aten/src/ATen/native/cpu/RangeFactoriesKernel.cpp). Of integers, ends are cut to such first, and each
+ * number when it is stored. */
 static void run_linspace(struct aten_call *c)
 {
 	double start = call_float(c, 0), end = call_float(c, 1);

@@ -213,8 +213,8 @@ static void run_conv(struct aten_call *c)
 {
 	convolve(c, &(struct conv_call){.stride = 3, .padding = 4, .dilation = 5, .groups = 6}, *(const char *)c->entry->data - '0');
 }
-/* The same with "valid" or "same" (aten/src/ATen/native/Convolution.cpp, _convolution_same): what cannot be the same at both sides is put to
- * the input first. */
+/* The same with "valid" or "same" (aten/src/ATen/native/Convolution.cpp, _convolution_same): what cannot be the same at both sides is
+ * put to the input first. */
 static void run_conv_padding(struct aten_call *c)
 {
 	int spatial = *(const char *)c->entry->data - '0';

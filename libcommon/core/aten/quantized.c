@@ -1,6 +1,6 @@
 /* Quantization as exported graphs have it, by the operators that it is made of (torch 2.13 and 2.15,
- * torch/ao/quantization/fx/_decomposed.py; determine_qparams of torch/ao/quantization/utils.py): quantized_decomposed.*, which is no namespace
- * of ATen but of torch.ao. Where scale or zero point are tensors of one number, shapes are told without it. */
+ * torch/ao/quantization/fx/_decomposed.py; determine_qparams of torch/ao/quantization/utils.py): quantized_decomposed.*, which is no
+ * namespace of ATen but of torch.ao. Where scale or zero point are tensors of one number, shapes are told without it. */
 #include "call.h"
 #include "elem.h"
 #include "ops.h"
