@@ -21,10 +21,10 @@ struct lookup {
 	struct slice key, guards, reason, text[KEY_TEXTS]; /* n == 0: not told */
 };
 struct lookup lookup_of(const struct facts *f, const struct fact_cache *c);
-/* Why those of b were not served as those of a, of one compilation: told() is called for each difference; nothing where b's are hits, or where
- * both are the same. Lookups of one kind stand for each other that have the same key, then by order. AOTAutograd's keys have no components
- * in most logs: what Inductor's say of the same compilation is why theirs differ, too. Of another release the settings that only one of them
- * knows are not told. */
+/* Why those of b were not served as those of a, of one compilation: told() is called for each difference; nothing where b's are hits, or
+ * where both are the same. Lookups of one kind stand for each other that have the same key, then by order. AOTAutograd's keys have no
+ * components in most logs: what Inductor's say of the same compilation is why theirs differ, too. Of another release the settings that only
+ * one of them knows are not told. */
 typedef void lookup_told(void *ctx, enum fact_cache_kind kind, const struct key_change *change);
 void lookups_compare(const struct lookup *a, uint32_t na, const struct lookup *b, uint32_t nb, struct arena *arena, lookup_told *told,
 		     void *ctx);
