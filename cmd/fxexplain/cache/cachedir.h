@@ -16,8 +16,8 @@
  *                                                inductor_cache/, triton_cache/ with the above
  *
  * Entries are pickles, of which nothing is executed or imported: they are read as objects of unknown classes (pickle_read_objects), and
- * only the texts looked at that torch keeps of the key (cachekey.h). To CACHE_READ_ONE bytes of one, to CACHE_READ_ALL of all; what is larger is
- * counted and not judged. Links are not followed, other file systems are. Rows in the order of their paths.
+ * only the texts looked at that torch keeps of the key (cachekey.h). To CACHE_READ_ONE bytes of one, to CACHE_READ_ALL of all; what is
+ * larger is counted and not judged. Links are not followed, other file systems are. Rows in the order of their paths.
  */
 #ifndef FXEXPLAIN_CACHEDIR_H
 #define FXEXPLAIN_CACHEDIR_H

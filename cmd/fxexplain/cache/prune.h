@@ -6,8 +6,8 @@
  *     prune_release(&p);
  *
  * Only what is recognised: entries that cannot be read, built code that is empty or cut, temporary files of writes that ended long ago;
- * with an age also entries, code and Triton's kernels older than that, which are compiled again where they are asked for. Never: links, what is
- * not recognised, locks, vLLM's files, what is younger than PRUNE_QUIET seconds (a run may be writing), another user's.
+ * with an age also entries, code and Triton's kernels older than that, which are compiled again where they are asked for. Never: links,
+ * what is not recognised, locks, vLLM's files, what is younger than PRUNE_QUIET seconds (a run may be writing), another user's.
  */
 #ifndef FXEXPLAIN_PRUNE_H
 #define FXEXPLAIN_PRUNE_H

@@ -48,13 +48,6 @@ void key_add(struct key_lines *k, struct slice line)
 	buf_addc(b, '\n');
 }
 
-void key_reset(struct key_lines *k)
-{
-	for (unsigned i = 0; i < KEY_TEXTS; i++)
-		buf_reset(&k->text[i]);
-	k->n = 0;
-}
-
 void key_release(struct key_lines *k)
 {
 	for (unsigned i = 0; i < KEY_TEXTS; i++)
@@ -64,7 +57,8 @@ void key_release(struct key_lines *k)
 
 /* ---- kept texts ---- */
 
-bool key_part_next(struct slice *text, struct key_part *part)
+/* Cut the next component off; false: that was all. */
+static bool next_part(struct slice *text, struct key_part *part)
 {
 	struct slice line;
 	while (slice_line(text, &line)) {
@@ -86,7 +80,7 @@ bool key_part_next(struct slice *text, struct key_part *part)
 struct key_part key_part_named(struct slice text, const char *name)
 {
 	struct key_part p;
-	while (key_part_next(&text, &p))
+	while (next_part(&text, &p))
 		if (slice_is(p.name, name))
 			return p;
 	return (struct key_part){{0}, {0}, {0}};
@@ -202,7 +196,7 @@ static void compare_text(struct slice a, struct slice b, struct key_change *out,
 	bool *seen = NULL;
 	uint32_t n_part = 0, cap = 0;
 	struct slice rest = a;
-	while (key_part_next(&rest, &p)) {
+	while (next_part(&rest, &p)) {
 		uint32_t k = intern_add(&names, p.name);
 		if (k < n_part)
 			continue;
@@ -211,7 +205,7 @@ static void compare_text(struct slice a, struct slice b, struct key_change *out,
 	}
 	seen = xcalloc(n_part + 1u, sizeof(*seen));
 	rest = b;
-	while (key_part_next(&rest, &p)) {
+	while (next_part(&rest, &p)) {
 		uint32_t k = intern_find(&names, p.name);
 		if (k == NONE) {
 			add_change(out, n, most, p.name, NULL, &p, arena);

@@ -33,15 +33,12 @@ struct key_lines {
 };
 /* A line as torch has it. What is no such line is left out, and what is beyond KEY_COMPONENTS. */
 void key_add(struct key_lines *k, struct slice line);
-void key_reset(struct key_lines *k);
 void key_release(struct key_lines *k);
 
 struct key_part {
 	struct slice hash, name, value;
 };
-/* Cut the next component off a kept text; false: that was all. */
-bool key_part_next(struct slice *text, struct key_part *part);
-/* One of that name; name.n is 0 where there is none. */
+/* Of a kept text the component of that name; name.n is 0 where there is none. */
 struct key_part key_part_named(struct slice text, const char *name);
 
 /* A component that two keys have otherwise; before.n, after.n 0: only the other has it. The texts live in the arena. Of values with several

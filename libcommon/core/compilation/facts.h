@@ -277,8 +277,9 @@ struct fact_native {
 	uint64_t hits, misses; /* of the cache until then; Triton has no count of hits */
 };
 
-/* vLLM's own records, by trace_structured in its vllm/compilation/backends.py and piecewise_backend.py. A call of its backend begins with an artifact vllm_compilation_config; then come a graph_dump vllm_piecewise_split_graph, and for each part of it and
- * each range of sizes an artifact vllm_piecewise_compile_start (here in two lines):
+/* vLLM's own records, by trace_structured in its vllm/compilation/backends.py and piecewise_backend.py. A call of its backend begins with
+ * an artifact vllm_compilation_config; then come a graph_dump vllm_piecewise_split_graph, and for each part of it and each range of sizes
+ * an artifact vllm_piecewise_compile_start (here in two lines):
  *
  *     {"piecewise_index": 0, "submod_name": "submod_0", "total_piecewise_compiles": 2, "compile_range_start": 1,
  *      "compile_range_end": 8192, "is_single_size": false, "is_cudagraph_capture_size": false}

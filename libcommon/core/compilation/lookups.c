@@ -33,7 +33,8 @@ static uint32_t without_new_settings(struct key_change *out, uint32_t n)
 	return k;
 }
 
-uint32_t lookup_compare(const struct lookup *a, const struct lookup *b, struct key_change *out, uint32_t most, struct arena *arena)
+/* As key_compare(). */
+static uint32_t lookup_compare(const struct lookup *a, const struct lookup *b, struct key_change *out, uint32_t most, struct arena *arena)
 {
 	if (b->what == FACT_HIT)
 		return 0;
