@@ -435,7 +435,8 @@ static int64_t start_of(struct slice text)
 	unsigned month, day, hour, minute, second, us;
 	char s[32];
 	snprintf(s, sizeof(s), "%.*s", SL(text));
-	if (sscanf(s, "%2u-%2uT%2u:%2u:%2u.%6u", &month, &day, &hour, &minute, &second, &us) != 6 || month - 1 > 11)
+	if (sscanf(s, "%2u-%2uT%2u:%2u:%2u.%6u", &month, &day, &hour, &minute, &second, &us) != 6 || month - 1 > 11 || day - 1 > 30 ||
+	    hour > 23 || minute > 59 || second > 60 || us > 999999)
 		return 0;
 	return (((int64_t)(before[month - 1] + day - 1) * 24 + hour) * 60 + minute) * 60000000 + second * 1000000ll + us;
 }
