@@ -7,6 +7,7 @@ operators.py holds them as it holds the database's: values, strides, not contigu
 import itertools
 
 import torch
+import torch._inductor.inductor_prims  # makes torch.ops.prims.fma
 import torch.ao.quantization.fx._decomposed  # makes torch.ops.quantized_decomposed
 from torch.testing._internal.opinfo.core import SampleInput
 
@@ -214,6 +215,37 @@ def choices(dtype):
         yield (values(*size, dtype=dtype), low, high, 1.1920928955078125e-07, to), {}
 
 
+# ---- what Inductor leaves in a graph ----
+
+def three(dtype):
+    for size in ((3, 4), (0, 2), ()):
+        yield tuple(values(*size, dtype=dtype) for _ in range(3)), {}
+
+
+def conversions(dtype):
+    for to in (torch.float16, torch.bfloat16, torch.float32, torch.float64, torch.int64, torch.bool):
+        for x in layouts(values(2, 3, 4, 5, dtype=dtype)):
+            yield (x, to), {}
+
+
+WINDOWS = (((2, 2), (2, 2), (0, 0), (1, 1)), ((3, 2), (2, 1), (1, 0), (1, 2)), ((3, 3), (1, 2), (1, 1), (2, 1)))
+
+
+def windows(dtype):
+    for window, up in itertools.product(WINDOWS, (False, True)):
+        for x in layouts(values(2, 3, 8, 9, dtype=dtype)):
+            yield (x, *window, up), {}
+    yield (values(1, 2, 5, 6, 7, dtype=dtype), (2, 2, 2), (2, 1, 2), (1, 0, 1), (1, 1, 1), False), {}
+
+
+def offsets(_dtype):
+    for kernel, stride, pad, dilation in WINDOWS:
+        for x in layouts(values(2, 3, 8, 9)):
+            found = torch.ops.prims._low_memory_max_pool_with_offsets(x, kernel, stride, pad, dilation, False)[1]
+            yield (found, kernel, (8, 9), stride, pad, dilation), {}
+
+
+prims = torch.ops.prims
 quantized = torch.ops.quantized_decomposed
 BYTES = (torch.uint8, torch.int8, torch.int16, torch.int32)
 REALS = FLOATS + BYTES + (torch.int64,)
@@ -247,4 +279,8 @@ MORE = [
     More(quantized.dequantize_per_channel.default, BYTES[:2], dequantize_channels),
     More(quantized.choose_qparams.tensor, FLOATS[:3], choices),
     More(quantized.choose_qparams_symmetric.tensor, FLOATS[:3], choices),
+    More(prims.fma.default, FLOATS, three),
+    More(prims.convert_element_type.default, FLOATS, conversions),
+    More(prims._low_memory_max_pool_with_offsets.default, FLOATS[2:], windows),
+    More(prims._low_memory_max_pool_offsets_to_indices.default, (torch.int8,), offsets),
 ]
