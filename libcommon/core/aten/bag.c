@@ -367,7 +367,7 @@ static void run_embedding_backward(struct aten_call *c)
 	struct aten_tensor *grad = aten_contiguous(call_tensor(c, 0)), *indices = call_tensor(c, 1);
 	int64_t size[2] = {call_int(c, 2), grad->n_dim ? grad->size[grad->n_dim - 1] : 0};
 	if (!elem_floating(grad->dtype) || (indices->dtype != DTYPE_I64 && indices->dtype != DTYPE_I32) || !grad->n_dim ||
-	    aten_numel(grad) != aten_numel(indices) * size[1])
+	    aten_numel(grad) != size_times(aten_numel(indices), size[1]))
 		aten_fail("a gradient of %s that does not fit the indices", dtype_name(grad->dtype));
 	struct aten_tensor *out = aten_fill(aten_empty(size, 2, grad->dtype), aten_number(0));
 	if (aten_computes())

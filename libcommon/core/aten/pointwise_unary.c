@@ -244,7 +244,7 @@ INTS(round_decimals, x)
 static const struct pointwise op_round_decimals = {"round.decimals", {OF_FLOATS(round_decimals), OF_INTS(round_decimals)}};
 static struct aten_tensor *round_decimals(struct aten_tensor *self, int64_t decimals)
 {
-	struct pointwise_numbers k = {.f = {pow(10.0, (double)(decimals < 0 ? -decimals : decimals)), decimals < 0}};
+	struct pointwise_numbers k = {.f = {pow(10.0, fabs((double)decimals)), decimals < 0}};
 	return aten_pointwise(&op_round_decimals, &self, 1, &k);
 }
 /* aten/src/ATen/native/cpu/UnaryOpsKernel.cpp, round_decimals */
