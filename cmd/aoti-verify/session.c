@@ -6,6 +6,8 @@
 
 /* ---- runs ---- */
 
+static uint32_t first_model(const struct dump *d) { return d->n ? d->call[0].model_id : 0; }
+
 static int run_package(struct verifier *v, struct source *s, const char *const *operand, int n, struct err *err)
 {
 	const int runs = v->o->runs ? v->o->runs : reference_keeps_state(&v->program) ? 2 : 1;
@@ -25,7 +27,7 @@ static int run_package(struct verifier *v, struct source *s, const char *const *
 		return *err = s->ran.failed, -1;
 	if (dump_open(&s->dump, s->folder, err) < 0)
 		return -1;
-	s->model_id = s->dump.n ? s->dump.call[0].model_id : 0;
+	s->model_id = first_model(&s->dump);
 	return 0;
 }
 
@@ -192,7 +194,7 @@ static int choose_model(const struct verifier *v, struct source *s, struct err *
 	}
 	if (v->o->model && !first)
 		return err_set(err, EXIT_USAGE, "'%s': no model '%s' ran in it", v->package, v->o->model);
-	s->model_id = first ? first->model_id : s->dump.n ? s->dump.call[0].model_id : 0;
+	s->model_id = first ? first->model_id : first_model(&s->dump);
 	return 0;
 }
 

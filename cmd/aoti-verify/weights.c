@@ -34,13 +34,10 @@ static bool constants_of(struct loaded *l, struct slice *bytes)
 
 static bool meta_of(const struct contract_constant *c, struct tensor_meta *m)
 {
-	*m = (struct tensor_meta){.dtype = c->dtype, .device_index = -1, .n_dim = c->n_dim};
-	for (int d = 0; d < c->n_dim; d++) {
+	for (int d = 0; d < c->n_dim; d++)
 		if (!symsize_is_int(c->dim[d].size) || !symsize_is_int(c->dim[d].stride))
 			return false;
-		m->size[d] = c->dim[d].size.k;
-		m->stride[d] = c->dim[d].stride.k;
-	}
+	constant_meta(c, m);
 	return true;
 }
 

@@ -114,7 +114,6 @@ void program_close(struct program *p)
 
 /* ---- run ---- */
 
-/* A tensor over the view's memory, or a copy of it; with other strides than these (NULL: any) a copy that has them. */
 /* The same bytes where a processor may read them: a member of an archive lies anywhere. */
 static struct aten_tensor *aligned(const struct tensor_view *v)
 {
@@ -125,6 +124,7 @@ static struct aten_tensor *aligned(const struct tensor_view *v)
 	return t;
 }
 
+/* A tensor over the view's memory, or a copy of it; with other strides than these (NULL: any) a copy that has them. */
 static int tensor_of(const struct tensor_view *v, bool copy, const int64_t *stride, struct aten_value *out, struct err *err)
 {
 	ATEN_TRY("input")

@@ -114,12 +114,9 @@ static void add_weight(struct program *p, uint32_t i)
 					 .device = DEVICE_NONE,
 					 .n_dim = (int)m->n_dim,
 					 .dim = shape.dim};
-	struct tensor_meta whole = {.dtype = m->dtype, .n_dim = m->n_dim};
+	struct tensor_meta whole;
 	int64_t bytes;
-	for (uint32_t d = 0; d < m->n_dim; d++) {
-		whole.size[d] = to->dim[d].size.k;
-		whole.stride[d] = to->dim[d].stride.k;
-	}
+	constant_meta(to, &whole);
 	to->bytes = tensor_extent(&whole, &bytes) ? (uint64_t)bytes : 0;
 	to->type = is_made(to->fqn) ? CONSTANT_TENSOR : CONSTANT_PARAMETER;
 	p->input[i] = (struct program_input){.from = PROGRAM_WEIGHT, .index = c->n_constants++};

@@ -23,7 +23,7 @@ static bool is_asked(const struct contract_constant *c) { return !c->from_folded
 
 static struct slice shown_name(const struct contract_constant *c) { return c->fqn.n ? c->fqn : c->name; }
 
-static void constant_meta(const struct contract_constant *c, struct tensor_meta *m)
+void constant_meta(const struct contract_constant *c, struct tensor_meta *m)
 {
 	*m = (struct tensor_meta){.dtype = c->dtype, .device = c->device == DEVICE_NONE ? DEVICE_CPU : c->device, .n_dim = c->n_dim};
 	for (int d = 0; d < c->n_dim && d < TENSOR_MAX_DIMS; d++) {
