@@ -79,6 +79,9 @@ cat >gpu-server <<EOF
 FAKECUDA_FAIL=illegal@3 exec '$BUILD/tests-lib/cudahost' 'load=$(echo "$cuda"/model/*.so)' call=8 call=8
 EOF
 chmod +x gpu-server
+# Examples say python, as whoever has torch does; Debian has none of that name.
+mkdir bin && ln -s "$(command -v python3)" bin/python
+export PATH=$PWD/bin:$PATH
 # A program of torch.compile, as far as is needed: tests/lib/jittorch.
 cat >train.py <<EOF
 import os, sys

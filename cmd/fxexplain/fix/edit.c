@@ -224,13 +224,11 @@ static int in_init(struct editing *e, const struct edit_step *st, struct err *er
 	return 0;
 }
 
-/* Is this the decorator of a function that the line calls? */
-static bool of_called(const struct editing *e, uint32_t i)
+/* Does the line call the function that this statement defines? */
+static bool is_called_def(const struct editing *e, uint32_t i)
 {
 	const struct source *s = e->s;
-	while (i < s->n && s->v[i].l.code.p[0] == '@')
-		i++;
-	if (i == s->n || !source_name(&s->v[i]).n)
+	if (i >= s->n || !source_name(&s->v[i]).n)
 		return false;
 	char *name = xstrndup(source_name(&s->v[i]).p, source_name(&s->v[i]).n);
 	bool called = edit_names(s->v[e->at].l.code, name);
@@ -238,9 +236,29 @@ static bool of_called(const struct editing *e, uint32_t i)
 	return called;
 }
 
+/* Is this the decorator of a function that the line calls? */
+static bool of_called(const struct editing *e, uint32_t i)
+{
+	while (i < e->s->n && e->s->v[i].l.code.p[0] == '@')
+		i++;
+	return is_called_def(e, i);
+}
+
+/* Is this in the body of one? */
+static bool inside_called(const struct editing *e, uint32_t i)
+{
+	uint32_t def = source_around(e->s, i, "def");
+	return def != NONE && is_called_def(e, def);
+}
+
 static int at_called(struct editing *e, const struct edit_step *st, struct err *err)
 {
 	return in_each(e, 0, e->s->n, st, of_called, false, err);
+}
+
+static int in_called(struct editing *e, const struct edit_step *st, struct err *err)
+{
+	return in_each(e, 0, e->s->n, st, inside_called, false, err);
 }
 
 static const struct {
@@ -248,10 +266,10 @@ static const struct {
 	int (*make)(struct editing *e, const struct edit_step *st, struct err *err);
 	bool wants_from;
 } places[] = {
-    {"line", at_line, true},     {"part", at_part, true},    {"before", at_before, false},   {"top", at_top, false},
-    {"file", in_file, true},     {"one", in_one, true},      {"parts", in_file_parts, true}, {"global", in_global, true},
-    {"init", in_init, true},     {"call", edit_call, false}, {"calls", edit_calls, false},   {"compile", edit_compile, false},
-    {"called", at_called, true},
+    {"line", at_line, true},     {"part", at_part, true},     {"before", at_before, false},   {"top", at_top, false},
+    {"file", in_file, true},     {"one", in_one, true},       {"parts", in_file_parts, true}, {"global", in_global, true},
+    {"init", in_init, true},     {"call", edit_call, false},  {"calls", edit_calls, false},   {"compile", edit_compile, false},
+    {"called", at_called, true}, {"within", in_called, true},
 };
 
 /* ---- rules ---- */

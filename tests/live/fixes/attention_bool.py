@@ -1,6 +1,7 @@
 import torch
 
 FIX = r"mask = mask\.bool\(\)    # before that line: true where it is attended to"
+EDIT = "mask = mask.bool()"
 SAME_VALUES = False
 
 def before(q, mask):

@@ -1,6 +1,7 @@
 import torch
 
 FIX = r"target = target\.view_as\(output\)"
+EDIT = "target = target.view_as(output)"
 SAME_VALUES = False
 
 def before(output, target):

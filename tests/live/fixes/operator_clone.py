@@ -1,6 +1,7 @@
 import torch
 
 FIX = r"return x\.clone\(\) where the operator"
+EDIT = "return x.clone()"
 
 @torch.library.custom_op("fixes::same", mutates_args=())
 def same(x: torch.Tensor) -> torch.Tensor:
