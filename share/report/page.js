@@ -27,6 +27,7 @@
   }
 
   function drawNav(view, log) {
+    nav.classList.toggle("again", view === "all" && doc.logs.length < 9); // the tabs on top have the same
     if (view === "all") {
       nav.replaceChildren(h("a", { href: "#/all", "aria-current": "page" }, "All logs"), ...doc.logs.slice(0, 200).map((L, i) => h("a", { href: "#/L" + i + "/", title: L.path }, logName(L, i))));
       return;
