@@ -112,4 +112,4 @@ $(O)/tests/lib/%.o: tests/lib/%.c $(O)/flags
 $(O)/tests/test_ptx $(O)/fuzz/fuzz_ptx: $(ptx_obj)
 $(O)/tests/test_ptx: | $(probe)
 
-$(O)/tests/test_fakecuda $(O)/tests/test_live $(O)/tests/test_crash $(filter $(O)/tests/test_shim%,$(units)): | $(guests)
+$(O)/tests/test_fakecuda $(O)/tests/test_live $(O)/tests/test_crash $(O)/tests/test_crash_core $(filter $(O)/tests/test_shim%,$(units)): | $(guests)
