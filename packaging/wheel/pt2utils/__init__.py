@@ -10,6 +10,7 @@ program of that name), `man fxexplain`. This module finds them and reads what th
 
 `python -m pt2utils` lists the tools, `python -m pt2utils TOOL ...` runs one.
 """
+import csv
 import importlib.metadata
 import json
 import os
@@ -31,13 +32,15 @@ class Error(Exception):
 def tools():
     """Names of the tools and where they are: those of the installed package, else those beside it (pip install --target) or on PATH."""
     try:
-        files = [f for f in importlib.metadata.distribution("pt2utils").files or [] if f.parent.name == "bin"]
-        names = [f.name for f in files if f.name != "pt2utils"]
+        package = importlib.metadata.distribution("pt2utils")
+        # Its .files, from Python 3.12 on, leaves out what does not lie where RECORD says.
+        files = [row[0] for row in csv.reader((package.read_text("RECORD") or "").splitlines()) if row]
+        programs = [os.fspath(package.locate_file(f)) for f in files if os.path.basename(os.path.dirname(f)) == "bin"]
+        names = [os.path.basename(p) for p in programs if os.path.basename(p) != "pt2utils"]
     except importlib.metadata.PackageNotFoundError:  # the sources, and programs that were installed from them
-        files, cmd = [], os.path.join(HERE, "..", "..", "..", "cmd")
+        programs, cmd = [], os.path.join(HERE, "..", "..", "..", "cmd")
         names = os.listdir(cmd) if os.path.isdir(cmd) else []
-    found = {f.name: os.path.realpath(f.locate()) for f in files if f.name in names}
-    found = {name: path for name, path in found.items() if os.path.exists(path)}
+    found = {os.path.basename(p): os.path.realpath(p) for p in programs if os.path.basename(p) in names and os.path.exists(p)}
     if not found:
         where = os.pathsep.join((os.path.join(os.path.dirname(HERE), "bin"), os.environ.get("PATH", os.defpath)))
         found = {name: path for name in names for path in [shutil.which(name, path=where)] if path}
