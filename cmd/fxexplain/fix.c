@@ -1,22 +1,9 @@
 /* fix.c - `fxexplain fix`: the findings' fixes as changes of the user's files (fix/edit.h), printed as a diff or made. */
 #include "fix_part.h"
 
-#include "fix/edit.h"
 #include "fix/unified.h"
 #include "html/html.h"
 #include "tool/diag.h"
-
-struct fixing {
-	const struct explain_options *opt;
-	struct explanation x;
-	struct edit_rules rules;
-	struct fix_files files;
-	struct intern said;
-	struct fix_row *row;
-	uint32_t n_row, cap_row;
-	uint32_t made, refused;
-	struct arena arena;
-};
 
 /* ---- is the line still what the trace says? ---- */
 
@@ -40,7 +27,7 @@ static struct slice function_of(const struct fixing *fix, const struct fact_loc 
 	return facts_resume_name(function, &of, &line) ? of : function;
 }
 
-static bool still_there(const struct fixing *fix, const struct source *s, const struct fact_loc *loc)
+bool fixing_holds(const struct fixing *fix, const struct source *s, const struct fact_loc *loc)
 {
 	uint32_t at = source_at(s, loc->line);
 	struct slice code = slice_trim(slice_first_line(explain_text(&fix->x, loc->code)));
@@ -112,7 +99,7 @@ static bool fix_at(struct fixing *fix, const struct finding *g, const struct fac
 	struct fix_file *f = fix_file(&fix->files, loc->file, explain_text(&fix->x, loc->file));
 	if (!f->path)
 		return err_set(why, EXIT_INPUT, "%s", f->why) == 0;
-	if (!still_there(fix, &f->source, loc))
+	if (!fixing_holds(fix, &f->source, loc))
 		return err_set(why, EXIT_INPUT, "the line is no longer what it was, or the log does not say what it was") == 0;
 	uint32_t had = f->source.n_change;
 	struct change *before = arena_alloc(&fix->arena, (had + 1) * sizeof(*before));
@@ -192,10 +179,52 @@ static void write_file(struct fix_file *f, struct slice after, struct buf *b)
 	buf_addf_clean(b, "%s: %u change%s; as it was: %s\n", f->path, f->source.n_change, f->source.n_change == 1 ? "" : "s", f->kept);
 }
 
+int fixing_begin(struct fixing *fix, const struct explain_options *opt, const char *const *path, int n, unsigned *lost, struct err *err)
+{
+	struct err table;
+	*fix = (struct fixing){.opt = opt, .files.root = opt->root};
+	if (edit_rules_read(&fix->rules, share_file("breaks/edits.txt"), &table) < 0)
+		return err_set(err, EXIT_INPUT, "breaks/edits.txt: %s", table.text);
+	facts_init(&fix->facts);
+	if (load_operands(&fix->facts, NULL, opt, path, n, lost, err) < 0) {
+		edit_rules_release(&fix->rules);
+		facts_release(&fix->facts);
+		return -1;
+	}
+	explain(&fix->x, &fix->facts);
+	return 0;
+}
+
+void fixing_make(struct fixing *fix)
+{
+	for (uint32_t k = 0; k < fix->x.n_finding; k++)
+		fix_finding(fix, k);
+}
+
+void fixing_undo(struct fixing *fix)
+{
+	const char *root = fix->files.root;
+	fix_text_fn *text = fix->files.text;
+	void *of = fix->files.of;
+	fix_files_release(&fix->files);
+	fix->files.root = root, fix->files.text = text, fix->files.of = of;
+	arena_release(&fix->arena);
+	fix->n_row = fix->made = fix->refused = 0;
+}
+
+void fixing_end(struct fixing *fix)
+{
+	free(fix->row);
+	fix_files_release(&fix->files);
+	edit_rules_release(&fix->rules);
+	explanation_release(&fix->x);
+	facts_release(&fix->facts);
+	arena_release(&fix->arena);
+}
+
 int fix_main(const struct explain_options *opt, const struct operands *in)
 {
-	struct fixing fix = {.opt = opt, .files.root = opt->root};
-	struct facts f;
+	struct fixing fix;
 	struct err err = {.text = ""};
 	struct stat st;
 	unsigned lost = 0;
@@ -203,14 +232,9 @@ int fix_main(const struct explain_options *opt, const struct operands *in)
 		die(EXIT_USAGE, "fix writes a diff, or --json");
 	if (opt->root && (stat(opt->root, &st) < 0 || !S_ISDIR(st.st_mode)))
 		die(EXIT_USAGE, "--root: '%s' is no folder", opt->root);
-	if (edit_rules_read(&fix.rules, share_file("breaks/edits.txt"), &err) < 0)
-		die(EXIT_INPUT, "breaks/edits.txt: %s", err.text);
-	facts_init(&f);
-	if (load_operands(&f, NULL, opt, in->v, in->n, &lost, &err) < 0)
+	if (fixing_begin(&fix, opt, in->v, in->n, &lost, &err) < 0)
 		die_err(&err);
-	explain(&fix.x, &f);
-	for (uint32_t k = 0; k < fix.x.n_finding; k++)
-		fix_finding(&fix, k);
+	fixing_make(&fix);
 	if (!fix.made && !fix.refused && !opt->quiet)
 		note("no edit: no finding has a fix that was tried%s%s", opt->only ? " and has the text of --only: " : "",
 		     opt->only ? opt->only : "");
@@ -234,11 +258,7 @@ int fix_main(const struct explain_options *opt, const struct operands *in)
 	}
 	explain_write(&s, opt->output);
 	buf_release(&after);
-	free(fix.row);
-	fix_files_release(&fix.files);
-	edit_rules_release(&fix.rules);
-	explanation_release(&fix.x);
-	facts_release(&f);
-	arena_release(&fix.arena);
-	return lost ? EXIT_INPUT : fix.made || !fix.refused ? EXIT_FINE : EXIT_PARTIAL;
+	int status = lost ? EXIT_INPUT : fix.made || !fix.refused ? EXIT_FINE : EXIT_PARTIAL;
+	fixing_end(&fix);
+	return status;
 }

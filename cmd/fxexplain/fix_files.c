@@ -77,17 +77,19 @@ static int find(struct fix_files *files, struct fix_file *f, struct slice path)
 	return 0;
 }
 
-static int read_it(struct fix_file *f)
+static int read_it(const struct fix_files *files, struct fix_file *f)
 {
 	struct err err;
+	struct slice text;
 	if (lstat(f->path, &f->was) < 0 || !S_ISREG(f->was.st_mode))
 		return no(f, "the file is a link, or no regular file");
 	for (const char *p = f->name; *p; p++)
 		if ((unsigned char)*p < 32 || *p == '"' || *p == '\\' || *p == 127)
 			return no(f, "the file's name cannot stand in a diff");
-	if (mapfile_open(&f->map, f->path, &err) < 0)
+	bool given = files->text && files->text(files->of, f->path, &text);
+	if (!given && mapfile_open(&f->map, f->path, &err) < 0)
 		return no(f, err.text);
-	if (source_read(&f->source, f->map.bytes, "it", &err) == 0)
+	if (source_read(&f->source, given ? text : f->map.bytes, "it", &err) == 0)
 		return 0;
 	mapfile_close(&f->map);
 	f->why = xasprintf("the file %s%s", slice_starts(slice_str(err.text), "'") ? "is not understood: " : "", err.text);
@@ -103,7 +105,7 @@ struct fix_file *fix_file(struct fix_files *files, uint32_t id, struct slice pat
 	f->id = id;
 	GROW(files->v, files->n, files->cap, 1);
 	files->v[files->n++] = f;
-	if (find(files, f, path) < 0 || read_it(f) < 0) {
+	if (find(files, f, path) < 0 || read_it(files, f) < 0) {
 		free(f->path);
 		f->path = NULL;
 	}

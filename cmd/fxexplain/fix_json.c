@@ -22,7 +22,7 @@ static void put_edits(struct json_out *o, const struct fix_row *row)
 	json_member_arr(o, "edits");
 	for (uint32_t i = 0; i < row->n_change; i++) {
 		const struct change *c = &row->change[i];
-		struct slice text = row->file->map.bytes;
+		struct slice text = row->file->source.text;
 		json_obj(o);
 		put_at(o, "start", text, c->from);
 		put_at(o, "end", text, c->to);

@@ -14,6 +14,7 @@
  *     crash.c      `crash`: backtraces and core files
  *     fix.c        `fix`: fixes as a diff; fix_files.c the user's files, fix/ the changes
  *     cache.c      `cache`: a folder of compile caches; cache/ what is in it
+ *     serve.c      `serve`: a server for editors; lsp.c its messages
  *     run.c        `run`: a command under TORCH_TRACE, then explained; --bisect
  *
  * Each *_main returns the exit status.
@@ -58,7 +59,7 @@ struct explain_options {
 	const char *keep;      /* run --keep DIR */
 	const char *folder;    /* run: the private folder of the inputs */
 	bool apply;            /* fix --apply */
-	const char *root;      /* fix --root DIR */
+	const char *root;      /* fix, serve --root DIR */
 	const char *only;      /* fix --only TEXT */
 	int timeout;           /* run --timeout, seconds; 0: none */
 	struct opt_list trace; /* cache --trace LOG */
@@ -111,6 +112,7 @@ int profile_main(const struct explain_options *opt, const struct operands *in);
 int crash_main(const struct explain_options *opt, const struct operands *in);
 int fix_main(const struct explain_options *opt, const struct operands *in);
 int cache_main(const struct explain_options *opt, const struct operands *in);
+int serve_main(const struct explain_options *opt, const struct operands *in);
 int run_main(const struct explain_options *opt, const struct operands *in);
 /* An input's path as it is shown: without the private folder, "(standard error)" for what the command wrote there. */
 uint32_t run_input_name(struct facts *f, uint32_t path, const char *folder);

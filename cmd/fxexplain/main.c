@@ -80,6 +80,10 @@ static const struct opt cache_options[] = {
     OPT_FLAG(0, "apply", &opt.apply, "with --prune: remove it"),
     OPT_END,
 };
+static const struct opt serve_options[] = {
+    OPT_STRING(0, "root", "DIR", &opt.root, "where the program's files are (default: where the trace has them, else below this folder)"),
+    OPT_END,
+};
 static const struct opt run_options[] = {
     OPT_FLAG(0, "bisect", &opt.bisect, "run it with the backends eager, aot_eager and inductor in turn: which component fails"),
     OPT_STRING(0, "keep", "DIR", &opt.keep, "keep the traces and the standard error in this new folder"),
@@ -133,6 +137,15 @@ static const struct opt_command commands[] = {
 	 "folder it is said what the first lacks, and in what keys differ. Nothing is executed, nothing removed unless --apply is given.",
      .min = 1,
      .max = 2},
+    {.name = "serve",
+     .summary = "for editors: findings at the lines of the program, by the Language Server Protocol",
+     .options = serve_options,
+     .operands = "INPUT...",
+     .footer =
+	 "INPUT is a folder that TORCH_TRACE names, of which the log written last counts, or what else fxexplain takes; it need not be\n"
+	 "there yet, and is read anew whenever it is another. An editor starts this, and talks to it over standard input and output.",
+     .min = 1,
+     .max = -1},
     {.name = "run",
      .summary = "run a command under TORCH_TRACE and explain what happened",
      .options = run_options,
@@ -251,6 +264,8 @@ int main(int argc, char **argv)
 		status = fix_main(&opt, &in);
 	else if (!strcmp(sub, "cache"))
 		status = cache_main(&opt, &in);
+	else if (!strcmp(sub, "serve"))
+		status = serve_main(&opt, &in);
 	else if (!strcmp(sub, "run"))
 		status = run_main(&opt, &in);
 	else

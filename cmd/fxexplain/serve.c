@@ -1,0 +1,625 @@
+/* serve.c - `fxexplain serve`: a server of the Language Server Protocol (lsp.h) for the program that wrote a trace. Findings are diagnostics of
+ * the lines they are about, hovers say cause and cost, and fixes that are changes of a line (fix.c) are code actions. A trace that is
+ * written anew is read anew. What is shown follows the text in the editor: a line that moved is found again, one that was changed has
+ * nothing more said of it until the next trace. */
+#include "fix_part.h"
+
+#include "base/clock.h"
+#include "base/hash.h"
+#include "emit.h"
+#include "lsp.h"
+#include "markdown.h"
+#include "tool/diag.h"
+
+#include <dirent.h>
+#include <unistd.h>
+
+enum { TICK_MS = 250, QUIET_TICKS = 2, BUSY_TICKS = 20, NO_METHOD = -32601, NO_JSON = -32700 };
+
+/* A file as the editor has it, or, until the next evaluation, as it was read from the disk. */
+struct document {
+	char *path, *uri; /* uri: the editor's own; NULL where it is not open there */
+	struct buf text;
+};
+struct server {
+	const struct explain_options *opt;
+	const struct operands *in;
+	struct lsp lsp;
+	struct document *doc;
+	uint32_t n_doc, cap_doc;
+	struct fixing fix;
+	bool has_fix;   /* a trace was read */
+	uint32_t *line; /* of each finding, as the trace has it */
+	uint64_t seen;  /* of the inputs, when they were read */
+	uint64_t now;   /* when they were looked at */
+	unsigned quiet, busy;
+	bool edited, ready, shut, ended;
+	char **shown; /* files that have diagnostics in the editor */
+	uint32_t n_shown, cap_shown;
+};
+
+static void send(struct server *s, struct json_out *o)
+{
+	struct err err;
+	if (lsp_send(&s->lsp, o, &err) < 0)
+		die_err(&err);
+}
+
+static void log_message(struct server *s, int type, const char *text)
+{
+	struct json_out o = lsp_begin(&s->lsp);
+	json_member_str(&o, "method", SLICE("window/logMessage"));
+	json_member_obj(&o, "params");
+	json_member_i64(&o, "type", type);
+	json_member_str(&o, "message", slice_str(text));
+	json_close(&o);
+	send(s, &o);
+}
+
+/* ---- documents ---- */
+
+static struct document *document(struct server *s, const char *path)
+{
+	for (uint32_t i = 0; i < s->n_doc; i++)
+		if (!strcmp(s->doc[i].path, path))
+			return &s->doc[i];
+	return NULL;
+}
+
+static struct document *add_document(struct server *s, const char *path)
+{
+	GROW(s->doc, s->n_doc, s->cap_doc, 1);
+	s->doc[s->n_doc] = (struct document){.path = xstrdup(path)};
+	return &s->doc[s->n_doc++];
+}
+
+static void drop_document(struct server *s, struct document *d)
+{
+	free(d->path);
+	free(d->uri);
+	buf_release(&d->text);
+	*d = s->doc[--s->n_doc];
+}
+
+/* Files of the disk are read whole: one that is written meanwhile stays what it was. */
+static bool text_of(void *of, const char *path, struct slice *text)
+{
+	struct server *s = of;
+	struct document *d = document(s, path);
+	struct mapfile m;
+	struct err err;
+	if (!d && mapfile_open(&m, path, &err) == 0) {
+		d = add_document(s, path);
+		buf_add_slice(&d->text, m.bytes);
+		mapfile_close(&m);
+	}
+	if (d)
+		*text = buf_slice(&d->text);
+	return d != NULL;
+}
+
+/* The path of an address as fix_files.c has it: no links in its folders. */
+static char *real_path(struct slice uri)
+{
+	struct buf b = {0};
+	char *real = NULL, *slash, *folder;
+	if (lsp_path(uri, &b) && (slash = strrchr(b.p, '/'))) {
+		*slash = 0;
+		folder = realpath(*b.p ? b.p : "/", NULL);
+		real = folder ? xasprintf("%s/%s", strcmp(folder, "/") ? folder : "", slash + 1) : NULL;
+		free(folder);
+	}
+	buf_release(&b);
+	return real;
+}
+
+static void put_uri(struct server *s, const char *path, struct buf *b)
+{
+	const struct document *d = document(s, path);
+	if (d && d->uri)
+		buf_adds(b, d->uri);
+	else
+		lsp_uri(b, path);
+}
+
+/* ---- inputs ---- */
+
+/* Of a folder the log written last; what else an operand is, itself. Empty: there is nothing yet. */
+static void newest(const char *path, struct buf *b, struct stat *st)
+{
+	struct stat one;
+	buf_reset(b);
+	if (stat(path, st) < 0)
+		return;
+	if (!S_ISDIR(st->st_mode) || operand_kind(path) == OPERAND_DEBUGDIR) {
+		buf_adds(b, path);
+		return;
+	}
+	DIR *d = opendir(path);
+	for (struct dirent *e; d && (e = readdir(d));) {
+		if (e->d_name[0] == '.' || fstatat(dirfd(d), e->d_name, &one, 0) < 0 || !S_ISREG(one.st_mode) || !one.st_size)
+			continue;
+		bool later = one.st_mtim.tv_sec > st->st_mtim.tv_sec ||
+			     (one.st_mtim.tv_sec == st->st_mtim.tv_sec && one.st_mtim.tv_nsec > st->st_mtim.tv_nsec);
+		if (b->len && !later)
+			continue;
+		*st = one;
+		buf_reset(b);
+		buf_addf(b, "%s/%s", path, e->d_name);
+	}
+	if (d)
+		closedir(d);
+}
+
+/* What the inputs are now, as one number, and their paths. */
+static uint64_t inputs(const struct server *s, char **path, int *n)
+{
+	struct buf b = {0}, all = {0};
+	struct stat st;
+	*n = 0;
+	for (int i = 0; i < s->in->n; i++) {
+		newest(s->in->v[i], &b, &st);
+		if (!b.len)
+			continue;
+		buf_addf(&all, "%s %lld %lld.%09ld\n", b.p, (long long)st.st_size, (long long)st.st_mtim.tv_sec, st.st_mtim.tv_nsec);
+		path[(*n)++] = xstrdup(b.p);
+	}
+	uint64_t sum = hash_bytes(buf_str(&all), all.len);
+	buf_release(&b);
+	buf_release(&all);
+	return sum;
+}
+
+static void forget(struct server *s)
+{
+	if (s->has_fix)
+		fixing_end(&s->fix);
+	free(s->line);
+	s->line = NULL;
+	s->has_fix = false;
+}
+
+static void load(struct server *s)
+{
+	struct err err;
+	unsigned lost = 0;
+	int n;
+	char **path = xcalloc((size_t)s->in->n, sizeof(*path));
+	forget(s);
+	s->seen = inputs(s, path, &n);
+	if (n) {
+		s->has_fix = fixing_begin(&s->fix, s->opt, (const char *const *)path, n, &lost, &err) == 0;
+		if (!s->has_fix)
+			log_message(s, 2, err.text);
+	}
+	if (s->has_fix) {
+		s->fix.files.text = text_of;
+		s->fix.files.of = s;
+		s->line = xcalloc(s->fix.x.n_finding + 1, 2 * sizeof(*s->line));
+		for (uint32_t i = 0; i < s->fix.x.n_finding; i++) {
+			s->line[2 * i] = s->fix.x.finding[i].loc.line;
+			s->line[2 * i + 1] = s->fix.x.finding[i].call.line;
+		}
+	}
+	for (int i = 0; i < n; i++)
+		free(path[i]);
+	free(path);
+	s->edited = true;
+}
+
+/* ---- what stands where ---- */
+
+static struct fix_file *file_of(struct server *s, const struct fact_loc *loc)
+{
+	return loc->file == NONE || !loc->line ? NULL : fix_file(&s->fix.files, loc->file, explain_text(&s->fix.x, loc->file));
+}
+
+/* The line as the editor has it: where it was, else the nearest that is the same; 0: it was changed. */
+static void place(struct server *s, struct fact_loc *loc, uint32_t line)
+{
+	loc->line = line;
+	const struct fix_file *f = file_of(s, loc);
+	if (!f || !f->path || fixing_holds(&s->fix, &f->source, loc))
+		return;
+	uint32_t last = f->source.n ? f->source.v[f->source.n - 1].last : 0, far = line > last ? line : last;
+	bool known = slice_trim(explain_text(&s->fix.x, loc->code)).n > 0;
+	for (uint32_t d = 1; known && d <= far; d++) {
+		loc->line = line + d;
+		if (loc->line <= last && fixing_holds(&s->fix, &f->source, loc))
+			return;
+		loc->line = line > d ? line - d : 0;
+		if (loc->line && fixing_holds(&s->fix, &f->source, loc))
+			return;
+	}
+	loc->line = 0;
+}
+
+/* Is it shown in this file? */
+static bool in_file(struct server *s, const struct finding *g, const char *path, const struct fix_file **file)
+{
+	const struct fix_file *f = file_of(s, &g->loc);
+	*file = f;
+	return f && f->path && (!path || !strcmp(f->path, path));
+}
+
+static void put_range(struct server *s, struct json_out *o, const struct fix_file *f, uint32_t line)
+{
+	struct slice text = f->source.text, all = source_line(&f->source, line), code = slice_trim(all);
+	size_t from = code.n ? (size_t)(code.p - text.p) : (size_t)(all.p - text.p);
+	json_member_obj(o, "range");
+	lsp_position(&s->lsp, o, "start", text, from);
+	lsp_position(&s->lsp, o, "end", text, from + code.n);
+	json_close(o);
+}
+
+static void put_diagnostic(struct server *s, struct json_out *o, const struct finding *g, const struct fix_file *f)
+{
+	static const int severity[] = {[FINDING_NOTE] = 3, [FINDING_WARNING] = 2, [FINDING_ERROR] = 1};
+	struct buf b = {0};
+	json_obj(o);
+	put_range(s, o, f, g->loc.line);
+	json_member_i64(o, "severity", severity[g->level]);
+	json_member_str(o, "source", SLICE("fxexplain"));
+	json_member_str(o, "code", g->id.n ? g->id : slice_str(finding_kind_name[g->kind]));
+	if (g->url.n) {
+		json_member_obj(o, "codeDescription");
+		json_member_str(o, "href", slice_first_line(g->url));
+		json_close(o);
+	}
+	buf_add_slice(&b, g->title);
+	if (g->cost.n)
+		buf_addf(&b, "\nCost: %.*s", SL(g->cost));
+	json_member_str(o, "message", buf_slice(&b));
+	json_close(o);
+	buf_release(&b);
+}
+
+static void publish(struct server *s, const char *path)
+{
+	struct buf uri = {0};
+	const struct fix_file *f;
+	struct json_out o = lsp_begin(&s->lsp);
+	put_uri(s, path, &uri);
+	json_member_str(&o, "method", SLICE("textDocument/publishDiagnostics"));
+	json_member_obj(&o, "params");
+	json_member_str(&o, "uri", buf_slice(&uri));
+	json_member_arr(&o, "diagnostics");
+	for (uint32_t i = 0; s->has_fix && i < s->fix.x.n_finding; i++)
+		if (in_file(s, &s->fix.x.finding[i], path, &f))
+			put_diagnostic(s, &o, &s->fix.x.finding[i], f);
+	json_close(&o);
+	json_close(&o);
+	send(s, &o);
+	buf_release(&uri);
+}
+
+static bool is_listed(char *const *v, uint32_t n, const char *path)
+{
+	for (uint32_t i = 0; i < n; i++)
+		if (!strcmp(v[i], path))
+			return true;
+	return false;
+}
+
+/* Diagnostics of all files that have some, and of those that had. */
+static void evaluate(struct server *s)
+{
+	const struct fix_file *f;
+	char **had = s->shown;
+	uint32_t n_had = s->n_shown;
+	s->shown = NULL;
+	s->n_shown = s->cap_shown = 0;
+	s->edited = false;
+	if (s->has_fix)
+		fixing_undo(&s->fix);
+	for (uint32_t i = s->n_doc; i--;) /* the others are read anew */
+		if (!s->doc[i].uri)
+			drop_document(s, &s->doc[i]);
+	for (uint32_t i = 0; s->has_fix && i < s->fix.x.n_finding; i++) {
+		place(s, &s->fix.x.finding[i].loc, s->line[2 * i]);
+		place(s, &s->fix.x.finding[i].call, s->line[2 * i + 1]);
+	}
+	if (s->has_fix)
+		fixing_make(&s->fix);
+	for (uint32_t i = 0; s->has_fix && i < s->fix.x.n_finding; i++)
+		if (in_file(s, &s->fix.x.finding[i], NULL, &f) && !is_listed(s->shown, s->n_shown, f->path)) {
+			GROW(s->shown, s->n_shown, s->cap_shown, 1);
+			s->shown[s->n_shown++] = xstrdup(f->path);
+		}
+	for (uint32_t i = 0; i < s->n_shown; i++)
+		publish(s, s->shown[i]);
+	for (uint32_t i = 0; i < n_had; i++) {
+		if (!is_listed(s->shown, s->n_shown, had[i]))
+			publish(s, had[i]);
+		free(had[i]);
+	}
+	free(had);
+}
+
+/* Nothing was said for a while: is there another trace? One that is still written is waited for, but not for ever. */
+static void look(struct server *s)
+{
+	int n;
+	char **path = xcalloc((size_t)s->in->n, sizeof(*path));
+	uint64_t now = inputs(s, path, &n);
+	for (int i = 0; i < n; i++)
+		free(path[i]);
+	free(path);
+	s->quiet = now == s->now ? s->quiet + 1 : 0;
+	s->busy = now == s->seen ? 0 : s->busy + 1;
+	s->now = now;
+	if (now != s->seen && (s->quiet >= QUIET_TICKS || s->busy >= BUSY_TICKS)) {
+		s->busy = 0;
+		load(s);
+	}
+	if (s->edited)
+		evaluate(s);
+}
+
+/* ---- requests ---- */
+
+static void answer_initialize(struct server *s, uint32_t params)
+{
+	const struct json_tape *t = &s->lsp.tape;
+	uint32_t general = json_get(t, json_get(t, params, "capabilities"), "general");
+	json_each(t, json_get(t, general, "positionEncodings"), k)
+		s->lsp.utf8 |= json_is(t, k, JSON_STRING) && slice_is(json_slice(t, k), "utf-8");
+	struct json_out o = lsp_answer(&s->lsp);
+	json_member_obj(&o, "result");
+	json_member_obj(&o, "capabilities");
+	json_member_str(&o, "positionEncoding", s->lsp.utf8 ? SLICE("utf-8") : SLICE("utf-16"));
+	json_member_obj(&o, "textDocumentSync");
+	json_member_bool(&o, "openClose", true);
+	json_member_i64(&o, "change", 1); /* the whole text */
+	json_close(&o);
+	json_member_bool(&o, "hoverProvider", true);
+	json_member_obj(&o, "codeActionProvider");
+	json_member_arr(&o, "codeActionKinds");
+	json_out_str(&o, SLICE("quickfix"));
+	json_close(&o);
+	json_close(&o);
+	json_close(&o);
+	json_member_obj(&o, "serverInfo");
+	json_member_str(&o, "name", SLICE("fxexplain"));
+	json_member_str(&o, "version", SLICE(PT2_VERSION));
+	json_close(&o);
+	json_close(&o);
+	send(s, &o);
+}
+
+/* Path of params.textDocument; NULL: no file. */
+static char *asked_path(const struct server *s, uint32_t params)
+{
+	struct buf tmp = {0};
+	char *path = real_path(json_text(&s->lsp.tape, json_get(&s->lsp.tape, params, "textDocument"), "uri", &tmp));
+	buf_release(&tmp);
+	return path;
+}
+
+static uint32_t asked_line(const struct json_tape *t, uint32_t position)
+{
+	uint32_t line = json_index(t, position, "line", NONE);
+	return line == NONE ? NONE : line + 1;
+}
+
+static void put_hover(struct buf *b, const struct finding *g)
+{
+	struct slice rest = g->fix, line;
+	if (b->len)
+		buf_adds(b, "\n---\n\n");
+	buf_adds(b, "**");
+	md_text(b, g->title, 0);
+	buf_adds(b, "**\n\n");
+	if (g->why.n) {
+		md_text(b, g->why, 0);
+		buf_adds(b, "\n\n");
+	}
+	if (g->cost.n) {
+		buf_adds(b, "Cost: ");
+		md_text(b, g->cost, 0);
+		buf_adds(b, "\n\n");
+	}
+	while (slice_line(&rest, &line)) {
+		buf_adds(b, "Fix: ");
+		md_code(b, line, 0);
+		buf_adds(b, "\n\n");
+	}
+	for (rest = g->hint; slice_line(&rest, &line);) {
+		buf_adds(b, "Hint, not tried: ");
+		md_code(b, line, 0);
+		buf_adds(b, "\n\n");
+	}
+	if (g->url.n) {
+		md_link(b, SLICE("more of it"), slice_first_line(g->url));
+		buf_addc(b, '\n');
+	}
+}
+
+static void answer_hover(struct server *s, uint32_t params)
+{
+	struct buf b = {0};
+	const struct fix_file *f;
+	char *path = asked_path(s, params);
+	uint32_t line = asked_line(&s->lsp.tape, json_get(&s->lsp.tape, params, "position"));
+	for (uint32_t i = 0; path && s->has_fix && i < s->fix.x.n_finding; i++)
+		if (s->fix.x.finding[i].loc.line == line && in_file(s, &s->fix.x.finding[i], path, &f))
+			put_hover(&b, &s->fix.x.finding[i]);
+	struct json_out o = lsp_answer(&s->lsp);
+	if (b.len) {
+		json_member_obj(&o, "result");
+		json_member_obj(&o, "contents");
+		json_member_str(&o, "kind", SLICE("markdown"));
+		json_member_str(&o, "value", buf_slice(&b));
+		json_close(&o);
+		json_close(&o);
+	} else {
+		json_member_null(&o, "result");
+	}
+	send(s, &o);
+	buf_release(&b);
+	free(path);
+}
+
+static void put_action(struct server *s, struct json_out *o, const struct fix_row *row, const struct fix_file *at)
+{
+	struct buf uri = {0};
+	put_uri(s, row->file->path, &uri);
+	json_obj(o);
+	json_member_str(o, "title", row->fix);
+	json_member_str(o, "kind", SLICE("quickfix"));
+	json_member_bool(o, "isPreferred", true);
+	json_member_arr(o, "diagnostics");
+	put_diagnostic(s, o, row->finding, at);
+	json_close(o);
+	json_member_obj(o, "edit");
+	json_member_obj(o, "changes");
+	json_member_arr(o, buf_str(&uri));
+	for (uint32_t i = 0; i < row->n_change; i++) {
+		json_obj(o);
+		json_member_obj(o, "range");
+		lsp_position(&s->lsp, o, "start", row->file->source.text, row->change[i].from);
+		lsp_position(&s->lsp, o, "end", row->file->source.text, row->change[i].to);
+		json_close(o);
+		json_member_str(o, "newText", row->change[i].text);
+		json_close(o);
+	}
+	json_close(o);
+	json_close(o);
+	json_close(o);
+	json_close(o);
+	buf_release(&uri);
+}
+
+static void answer_actions(struct server *s, uint32_t params)
+{
+	const struct json_tape *t = &s->lsp.tape;
+	const struct fix_file *f;
+	char *path = asked_path(s, params);
+	uint32_t range = json_get(t, params, "range"), from = asked_line(t, json_get(t, range, "start")),
+		 to = asked_line(t, json_get(t, range, "end"));
+	struct json_out o = lsp_answer(&s->lsp);
+	json_member_arr(&o, "result");
+	for (uint32_t i = 0; path && s->has_fix && i < s->fix.n_row; i++) {
+		const struct fix_row *row = &s->fix.row[i];
+		if (!row->why && row->n_change && row->finding->loc.line >= from && row->finding->loc.line <= to &&
+		    in_file(s, row->finding, path, &f))
+			put_action(s, &o, row, f);
+	}
+	json_close(&o);
+	send(s, &o);
+	free(path);
+}
+
+/* didOpen, didChange: the text is the last one. */
+static void take_text(struct server *s, uint32_t params, bool opened)
+{
+	const struct json_tape *t = &s->lsp.tape;
+	char *path = asked_path(s, params);
+	uint32_t given = opened ? json_get(t, params, "textDocument") : NONE;
+	json_each(t, json_get(t, params, "contentChanges"), k)
+		given = k;
+	if (path && json_get(t, given, "text") != NONE) {
+		struct document *d = document(s, path);
+		d = d ? d : add_document(s, path);
+		free(d->uri);
+		d->uri = json_strdup(t, json_get(t, params, "textDocument"), "uri");
+		if (s->has_fix)
+			fixing_undo(&s->fix); /* its files point into the text */
+		buf_reset(&d->text);
+		json_add_text(t, given, "text", &d->text);
+		s->edited = true;
+	}
+	free(path);
+}
+
+static void close_text(struct server *s, uint32_t params)
+{
+	char *path = asked_path(s, params);
+	struct document *d = path ? document(s, path) : NULL;
+	if (d) {
+		free(d->uri);
+		d->uri = NULL;
+		s->edited = true;
+	}
+	free(path);
+}
+
+static void answer_error(struct server *s, int code, const char *text)
+{
+	struct json_out o = lsp_answer(&s->lsp);
+	json_member_obj(&o, "error");
+	json_member_i64(&o, "code", code);
+	json_member_str(&o, "message", slice_str(text));
+	json_close(&o);
+	send(s, &o);
+}
+
+static void answer_null(struct server *s)
+{
+	struct json_out o = lsp_answer(&s->lsp);
+	json_member_null(&o, "result");
+	send(s, &o);
+}
+
+static void message(struct server *s)
+{
+	const struct json_tape *t = &s->lsp.tape;
+	if (s->lsp.root == NONE) {
+		answer_error(s, NO_JSON, "the message is no JSON");
+		return;
+	}
+	struct buf tmp = {0};
+	struct slice method = json_text(t, s->lsp.root, "method", &tmp); /* neovim writes "textDocument\/hover" */
+	uint32_t params = json_get(t, s->lsp.root, "params");
+	bool asked = json_get(t, s->lsp.root, "id") != NONE;
+	if (s->edited && asked && s->ready)
+		evaluate(s);
+	if (slice_is(method, "initialize")) {
+		answer_initialize(s, params);
+	} else if (slice_is(method, "initialized")) {
+		s->ready = true;
+		load(s);
+	} else if (slice_is(method, "shutdown")) {
+		s->shut = true;
+		answer_null(s);
+	} else if (slice_is(method, "exit")) {
+		s->ended = true;
+	} else if (slice_is(method, "textDocument/didOpen") || slice_is(method, "textDocument/didChange")) {
+		take_text(s, params, slice_is(method, "textDocument/didOpen"));
+	} else if (slice_is(method, "textDocument/didClose")) {
+		close_text(s, params);
+	} else if (slice_is(method, "textDocument/hover")) {
+		answer_hover(s, params);
+	} else if (slice_is(method, "textDocument/codeAction")) {
+		answer_actions(s, params);
+	} else if (asked && method.n) {
+		answer_error(s, NO_METHOD, "fxexplain does not do that");
+	}
+	buf_release(&tmp);
+}
+
+int serve_main(const struct explain_options *opt, const struct operands *in)
+{
+	struct server s = {.opt = opt, .in = in, .lsp = {.in = STDIN_FILENO, .out = STDOUT_FILENO}};
+	struct err err;
+	int got = 0;
+	if (isatty(STDIN_FILENO))
+		die(EXIT_USAGE, "serve is started by an editor, and talks to it over standard input: docs/EDITORS.md has how");
+	while (!s.ended && (got = lsp_read(&s.lsp, TICK_MS, &err)) >= 0) {
+		if (got)
+			message(&s);
+		else if (s.ready)
+			look(&s);
+	}
+	forget(&s);
+	while (s.n_doc)
+		drop_document(&s, &s.doc[0]);
+	for (uint32_t i = 0; i < s.n_shown; i++)
+		free(s.shown[i]);
+	free(s.shown);
+	free(s.doc);
+	lsp_release(&s.lsp);
+	if (got < 0 && err.text[0])
+		die_err(&err);
+	return s.ended && !s.shut ? EXIT_FOUND : EXIT_FINE;
+}
