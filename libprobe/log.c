@@ -34,14 +34,18 @@ static void *map_whole(const char *name, size_t *size)
 #endif
 
 /* A page that is touched for the first time costs a microsecond or more, in the middle of a model: better all at once now (about
- * 0.2 us each). Linux before 5.14 does not know this, and goes on as it did. */
+ * 0.2 us each). Linux before 5.14 does not know this, and goes on as it did. Where tensors are saved a file each costs a hundred times
+ * more than its page, and few pages are used: all of them, or what a disk reads ahead (8 MB), would be most of a small model's time. */
 static void fetch_ahead(struct calls_log *l)
 {
 	const struct calls_config *c = &l->config;
 	uint64_t size = sizeof(*l) + c->records * sizeof(struct calls_slot);
 	if (c->want & (CALLS_STATS | CALLS_SAVE))
 		size = calls_log_size(c);
-	madvise(l, size < FETCH_MOST ? size : FETCH_MOST, MADV_POPULATE_WRITE);
+	if (c->want & CALLS_SAVE)
+		madvise(l, size, MADV_RANDOM);
+	else
+		madvise(l, size < FETCH_MOST ? size : FETCH_MOST, MADV_POPULATE_WRITE);
 }
 
 struct calls_log *ops_log_open(void)

@@ -33,7 +33,7 @@ struct fxminify_options {
 	const char *node, *from, *to; /* extract */
 	int radius;
 	bool no_values;
-	const char *output, *journal, *resume, *stats, *save_dir;
+	const char *output, *journal, *resume, *stats, *save_dir, *verified;
 	bool no_journal;
 };
 

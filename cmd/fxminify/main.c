@@ -32,6 +32,7 @@ static const struct opt options[] = {
     OPT_HEADING("How to search"),
     OPT_FLAG(0, "locate", &opt.locate, "say where it fails, in one or two tests; reduce nothing"),
     OPT_FLAG(0, "no-locate", &opt.no_locate, "search without locating first"),
+    OPT_STRING(0, "verified", "FILE", &opt.verified, "what aoti-verify --json wrote: the nodes that it found are tried first"),
     OPT_LIST(
 	'p', "passes", "LIST", &passes,
 	"some of nodes, outputs, memory, leaves, strides, values, inputs, subgraphs, symbols, sizes, dtypes, arguments, constants, head, "
@@ -82,7 +83,8 @@ static const struct opt_rule rules[] = {
     {0},
 };
 static const struct opt_rule extract_rules[] = {
-    {.of = "test resume stats locate level", .text = "extract: --test, --resume, --stats, --locate and --level are for reducing"},
+    {.of = "test resume stats locate level verified",
+     .text = "extract: --test, --resume, --stats, --locate, --level and --verified are for reducing"},
     {0},
 };
 

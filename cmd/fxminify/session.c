@@ -237,12 +237,23 @@ static int baseline(struct session *s, struct outcome *out, struct err *err)
 	return status;
 }
 
+void session_suspect(struct session *s, struct slice name)
+{
+	for (size_t i = 0; i < s->suspects.n; i++)
+		if (slice_eq(s->suspects.name[i], name))
+			return;
+	s->suspects.name = xreallocarray(s->suspects.name, s->suspects.n + 1, sizeof(*s->suspects.name));
+	s->suspects.name[s->suspects.n++] = arena_slice(&s->arena, name);
+}
+
 static void locate(struct session *s, const struct outcome *original)
 {
-	struct slice how = SLICE("");
-	if (!s->torch || s->o->no_locate)
+	struct slice how = s->suspects.n ? SLICE("found by aoti-verify") : SLICE("");
+	const bool ask = s->torch && !s->o->no_locate;
+	if (!ask && !s->suspects.n)
 		return;
-	torch_locate(s, original, &how);
+	if (ask)
+		torch_locate(s, original, &how);
 	if (!s->suspects.n) {
 		report_row(&s->report, "suspects", "none: the whole graph is searched");
 		return;
@@ -434,7 +445,7 @@ void session_prepare(struct session *s, const struct fxminify_options *o, const 
 	struct err err;
 	if (!o->test && o->level != 1)
 		torch_begin(s, path);
-	if (subject_load(&s->in, path, o, &err) < 0) {
+	if (subject_load(&s->in, path, o, &err) < 0 || (o->verified && verified_read(s, o->verified, &err) < 0)) {
 		report_clear(&s->report);
 		die_err(&err);
 	}

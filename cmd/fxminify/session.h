@@ -2,6 +2,7 @@
  *
  *     knobs.c    numeric settings, at the end
  *     command.c  --test COMMAND
+ *     verified.c what aoti-verify has found
  *     torch.c    Python with torch: recording, locating, verifying, the values of the result's inputs
  */
 #ifndef FXMINIFY_SESSION_H
@@ -35,6 +36,10 @@ int try_knobs(struct session *s, struct err *err);
  * when none is asked for, without ending. */
 void session_prepare(struct session *s, const struct fxminify_options *o, const char *path, const char *const *argv, const char *fallback);
 void session_close(struct session *s);
+/* One more node into s->suspects, unless it is there. */
+void session_suspect(struct session *s, struct slice name);
+/* The nodes of what aoti-verify --json has found, and behind them operations that may be fused with them, become s->suspects. */
+int verified_read(struct session *s, const char *path, struct err *err);
 
 int command_open(struct session *s, struct err *err);
 

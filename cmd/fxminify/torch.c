@@ -341,15 +341,6 @@ int torch_users_call(struct session *s, struct outcome *out, struct err *err)
 
 /* ---- locating ---- */
 
-static void add_suspect(struct session *s, struct slice name)
-{
-	for (size_t i = 0; i < s->suspects.n; i++)
-		if (slice_eq(s->suspects.name[i], name))
-			return;
-	s->suspects.name = xreallocarray(s->suspects.name, s->suspects.n + 1, sizeof(*s->suspects.name));
-	s->suspects.name[s->suspects.n++] = arena_slice(&s->arena, name);
-}
-
 static void take_through(struct session *s, struct json_tape *tape, uint32_t list)
 {
 	buf_reset(&s->through);
@@ -367,11 +358,13 @@ void torch_locate(struct session *s, const struct outcome *original, struct slic
 	uint32_t root, nan[NAN_MAKERS];
 	json_tape_text(&t->tape, original->extra.p, original->extra.n);
 	if (original->extra.n && json_parse(&t->tape, 0, original->extra.n, &root) == 0) {
-		*how = json_dup(&t->tape, root, "how", &s->arena);
+		const bool guessed = s->suspects.n > 0; /* by aoti-verify: these are the likely ones */
+		if (!guessed)
+			*how = json_dup(&t->tape, root, "how", &s->arena);
 		json_each(&t->tape, json_get(&t->tape, root, "suspects"), k)
-			add_suspect(s, json_dup_at(&t->tape, k, &s->arena));
+			session_suspect(s, json_dup_at(&t->tape, k, &s->arena));
 		uint64_t likely = json_count(&t->tape, root, "likely", UINT64_MAX);
-		if (likely <= s->suspects.n)
+		if (!guessed && likely <= s->suspects.n)
 			s->n_likely = (size_t)likely;
 		take_through(s, &t->tape, json_get(&t->tape, root, "through"));
 	}
@@ -379,7 +372,7 @@ void torch_locate(struct session *s, const struct outcome *original, struct slic
 	if (original->kind == OUTCOME_ACCURACY && !s->suspects.n) {
 		size_t n = oracle_torch_nan_makers(s->runner.oracle, &s->in.repro.graph, nan, NAN_MAKERS);
 		for (size_t i = 0; i < n && i < NAN_MAKERS; i++)
-			add_suspect(s, graph_name(&s->in.repro.graph, nan[i]));
+			session_suspect(s, graph_name(&s->in.repro.graph, nan[i]));
 		*how = SLICE("it makes a NaN or an infinity");
 	}
 }

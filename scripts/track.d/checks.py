@@ -72,6 +72,11 @@ def not_understood(doc, *counts):
     return "; ".join(note for note in doc.get("notes", []) if "not understood" in note)[:300] or (f"{n} places" if n else "")
 
 
+def computed_otherwise(doc):
+    found = [f"{f['kernel']} for {f['node']['name']} ({r['inputs']})" for r in doc["runs"] if r["counts"] for f in r["findings"]]
+    return "; ".join(found + [f"weight {w['path']}" for w in doc["weights"]])
+
+
 def package(zoo, name, work, torch_lib):
     """(check, problem) of one."""
     path, given, exported = (zoo / f"{name}{end}" for end in (".pt2", ".in.pt", ".exported.pt2"))
@@ -89,6 +94,9 @@ def package(zoo, name, work, torch_lib):
     yield "aoti-checkinputs: --doctor finds nothing in the way", wrong or "; ".join(c["what"] for c in found)
     doc, wrong = document("aoti-nanassert", "--json", *weights, path, given, ok=(0,), by=beyond)
     yield "aoti-nanassert: runs, finds nothing, 0 not understood", wrong or not_understood(doc, "unread")
+    # Operators at random and the like cannot be verified: 5.
+    doc, wrong = document("aoti-verify", "--json", *weights, exported, path, given, ok=(0, 1, 5), by=beyond)
+    yield "aoti-verify: no kernel computes something else", wrong or computed_otherwise(doc)
     dump = work / f"{name}.dump"
     wrong = beyond("aoti-printer", "-q", "-l", "1", "--overwrite", *weights, "-o", dump, path, given)[1]
     calls = read_text(dump / "calls.jsonl").count('"call":') if not wrong else 0

@@ -75,7 +75,7 @@ def changes(old, new):
     yield from [f"\n{heading}:\n{lines}" for heading, lines in found.items() if lines] or ["\nnothing changed"]
 
 
-TOOLS = ("pt2-run", "aoti-checkinputs", "aoti-nanassert", "aoti-printer", "fxexplain", "fxminify", "tlparse")
+TOOLS = ("pt2-run", "aoti-checkinputs", "aoti-nanassert", "aoti-printer", "aoti-verify", "fxexplain", "fxminify", "tlparse")
 
 
 # Looked into, and no fault of ours: (release, check, model or program).
@@ -94,7 +94,7 @@ def too_old(problem):
 
 
 def cell(release, tool):
-    """"all 40" or "38 of 40" of the subjects that one tool was tried on."""
+    """"all 40" or "38 of 40" of the subjects that one tool was tried on; "-": on none."""
     subjects, old = {}, set()
     for check, found in release["checks"].items():
         kind = set(found) <= set(release["models"])  # a model may have the name of a program
@@ -103,7 +103,7 @@ def cell(release, tool):
                 old |= {(kind, s)} if too_old(p) else set()
                 subjects[kind, s] = subjects.get((kind, s)) or ("" if own(release, check, s) else p)
     good = sum(not p for p in subjects.values())
-    return (f"all {good}" if good == len(subjects) else f"{good} of {len(subjects)}") + (f", {len(old)} too old" if old else "")
+    return "-" if not subjects else (f"all {good}" if good == len(subjects) else f"{good} of {len(subjects)}") + (f", {len(old)} too old" if old else "")
 
 
 def table(releases):

@@ -158,6 +158,26 @@ is "the kernel, the node, what it is" "$(jq -c '.runs[0].findings | map([(.kerne
 exits "its forward is right" 0 aoti-verify --json --graph 0/0:aot_forward_graph pool.log pool
 is "a kernel that copies weights for others is verified" "$(jq -c '[.runs[0].calls[].verdict]' out)" '["equal","operator","equal","operator"]'
 
+# ---- what it found is fxminify's first guess ----
+jq '.runs[0].findings = [{node: {name: "gelu"}}]' norm.json >found.json
+tests_of() { # tests_of [OPTION...]: how many it took to leave one operation
+	exits "fxminify $*" 0 fxminify -l 4 -p nodes -j 1 -t "grep -q gelu" --no-journal -o small.json "$@" norm.exported.pt2
+	like "leaves one operation" "$(cat err)" "1 of 11 operations"
+	n=$(sed -n 's/.*in small.json; \([0-9]*\) tests.*/\1/p' err)
+}
+tests_of
+without=$n
+tests_of --verified found.json
+like "says by what" "$(cat err)" "suspects   gelu, .*found by aoti-verify"
+ok "and takes fewer tests ($n, not $without)" test "$n" -lt "$without"
+sed 's/"gelu"/"of_another"/' found.json >other.json
+exits "another graph's" 3 fxminify -l 4 -t true --verified other.json norm.exported.pt2
+like "is named" "$(cat err)" "at node 'of_another', which this graph has not"
+for text in '{}' '[' ''; do
+	printf %s "$text" >bad.json
+	exits "--verified of '$text'" 3 fxminify -l 4 -t true --verified bad.json norm.exported.pt2
+done
+
 # ---- what is refused ----
 run aoti-verify norm.exported.pt2 attention.pt2 'attention.pt:in[0]'
 like "the graph of another package is no verdict" "$status" '^[35]$'

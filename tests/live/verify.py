@@ -8,7 +8,7 @@
                                        for each model that many packages made by tests/lib/mutate.py, and those of OUT: a line each, then the counts
 
 The truth of a mutant is told without aoti-verify: values that the clean package and the mutant write, as aoti-printer saves them, compared at the first
-call of the changed kernel. "visible": other by more than rounding; "rounding"; "invisible": the same; "unrunnable": it crashes or never ends.
+call of the changed kernel that shows it. "visible": other by more than rounding; "rounding"; "invisible": the same; "unrunnable": it crashes or never ends.
 $BUILD/bin is where the tools are. A line of what was not named has all that makes it again: model, seed or kind.
 """
 import collections
@@ -128,13 +128,14 @@ def load(path):
 
 
 def written(folder, kernel):
-    """What the kernel's first call wrote; None: it was not called."""
+    """What each call of the kernel wrote, in order."""
+    calls = []
     with open(folder + "/calls.jsonl") as f:
         for line in f:
             call = json.loads(line)
             if call.get("kernel") == kernel:
-                return [load(folder + "/" + v["file"]) for v in call["values"] if v["when"] == "after" and v["role"] in ("out", "inout") and "file" in v]
-    return None
+                calls.append([load(folder + "/" + v["file"]) for v in call["values"] if v["when"] == "after" and v["role"] in ("out", "inout") and "file" in v])
+    return calls
 
 
 def apart(a, b):
@@ -146,7 +147,7 @@ def apart(a, b):
             continue
         x, y = x.astype(np.complex128), y.astype(np.complex128)
         finite = np.isfinite(x) & np.isfinite(y)
-        if not np.array_equal(np.isfinite(x), np.isfinite(y)):
+        if not np.array_equal(np.where(finite, 0, x), np.where(finite, 0, y), equal_nan=True):  # another infinity, too
             return np.inf
         size = np.abs(x[finite]).max(initial=0)
         off = np.abs(x[finite] - y[finite]).max(initial=0)
@@ -157,10 +158,8 @@ def apart(a, b):
 def truth(clean, package, inputs, kernel, folder):
     if dump(package, inputs, folder):
         return "unrunnable", 0
-    a, b = written(clean, kernel), written(folder, kernel)
-    if not a or not b:
-        return "invisible", 0
-    off = apart(a, b)
+    # The first call that shows it: those before it gave the same, and so it was given the same.
+    off = next(filter(None, map(apart, written(clean, kernel), written(folder, kernel))), 0)
     return ("invisible" if off == 0 else "rounding" if off < ROUNDING else "visible"), off
 
 

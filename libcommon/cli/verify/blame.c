@@ -175,12 +175,30 @@ static bool can_make(const struct verify *v, uint32_t call, uint32_t node)
 	return !any || reference_is_weight(v->ref, node);
 }
 
+static bool is_inside(const struct verify *v, uint32_t call)
+{
+	const struct observed_call *c = &v->o->call[call];
+	return c->n_writes && verify_inside(&v->o->write[c->write]);
+}
+
+/* What a branch or a loop hands on inside of it is no node, however like one it is (a counter). */
+static bool stays_inside(const struct verify *v, uint32_t write)
+{
+	const struct observed *o = v->o;
+	bool outside = !verify_inside(&o->write[write]);
+	for (uint32_t k = 0; k < o->write[write].n_links && !outside; k++) {
+		const uint32_t c = o->read[o->link[o->write[write].link + k]].call;
+		outside = c == NONE || (o->call[c].n_writes && !is_inside(v, c));
+	}
+	return !outside;
+}
+
 static void try_write(struct verify *v, uint32_t suspect, uint32_t write, struct hypothesis *best)
 {
 	const struct verify_tensor *t = &v->write[write];
 	const struct observed_tensor *b = &v->o->write[write];
 	uint32_t n;
-	if (t->empty || t->accused || b->call == NONE)
+	if (t->empty || t->accused || b->call == NONE || stays_inside(v, write))
 		return;
 	const uint32_t *node = verify_nodes(v, b->x.n, &n);
 	for (uint32_t i = 0; i < n; i++) {
@@ -195,7 +213,7 @@ static void try_write(struct verify *v, uint32_t suspect, uint32_t write, struct
 	}
 }
 
-/* The writes that the call's reads come from; through operators also what those read. */
+/* The writes that the call's reads come from; through operators, and to the outside of a branch or loop, also what those read. */
 static void try_producers(struct verify *v, uint32_t suspect, uint32_t call, bool *tried, struct hypothesis *best)
 {
 	const struct observed *o = v->o;
@@ -207,7 +225,7 @@ static void try_producers(struct verify *v, uint32_t suspect, uint32_t call, boo
 				continue;
 			tried[w] = true;
 			try_write(v, suspect, w, best);
-			if (!o->call[from].compiled)
+			if (!o->call[from].compiled || is_inside(v, from))
 				try_producers(v, suspect, from, tried, best);
 		}
 }
@@ -242,6 +260,15 @@ static uint32_t culprit(const struct verify *v, uint32_t call, bool *given)
 	return call;
 }
 
+/* The first of the calls before this one that are in the same branch or loop, or decide over it; NONE: it is the only one. */
+static uint32_t inside_from(const struct verify *v, uint32_t call)
+{
+	uint32_t first = call;
+	for (uint32_t c = call; is_inside(v, call) && c-- > 0 && (is_inside(v, c) || !v->o->call[c].compiled);)
+		first = is_inside(v, c) && v->o->call[c].compiled ? c : first;
+	return first == call ? NONE : first;
+}
+
 static void accuse(struct verify *v, const struct hypothesis *h)
 {
 	struct what_if w;
@@ -252,6 +279,7 @@ static void accuse(struct verify *v, const struct hypothesis *h)
 	const uint32_t call = culprit(v, v->o->write[h->write].call, &given);
 	struct verify_finding *f = verify_add(v, call, h->write, h->node);
 	f->given = given;
+	f->others = inside_from(v, call);
 	f->right = (uint32_t)(h->gain > 0 ? h->gain : 0);
 	verify_compare(f, got, reference_numbers(v->ref, h->node), reference_error(v->ref, h->node));
 	free(got);

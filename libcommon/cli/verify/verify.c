@@ -104,9 +104,7 @@ bool verify_output_right(const struct verify *v, uint32_t read)
 	return t->empty || t->expect == NONE || verify_holds(t, t->expect);
 }
 
-/* A tensor of a branch or a loop's body (torch 2.13, torch/_inductor/codegen/wrapper.py, SubgraphPythonWrapperCodegen: names begin with the
- * graph's): its nodes are not those of the root. */
-static bool inside(const struct observed_tensor *w)
+bool verify_inside(const struct observed_tensor *w)
 {
 	const char *at = slice_find(w->v->buffer, "_graph_");
 	return at && slice_find(slice_of(at, (size_t)(w->v->buffer.p + w->v->buffer.n - at)), "_buf");
@@ -116,11 +114,11 @@ bool verify_bad(const struct verify *v, uint32_t write)
 {
 	const struct verify_tensor *t = &v->write[write];
 	const struct observed_tensor *w = &v->o->write[write];
-	if (t->empty || t->accused || w->call == NONE || inside(w))
+	if (t->empty || t->accused || w->call == NONE)
 		return false;
 	if (t->expect != NONE && !verify_holds(t, t->expect))
 		return true;
-	if (t->derived != NONE || !w->n_links)
+	if (verify_inside(w) || t->derived != NONE || !w->n_links)
 		return false;
 	for (uint32_t k = 0; k < w->n_links; k++) {
 		const uint32_t r = v->o->link[w->link + k];

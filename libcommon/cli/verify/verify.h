@@ -14,6 +14,8 @@
  *     reader wrong. The best is accused, b is the node's value from then on, and it goes on: what follows is judged by what it was given.
  *  3. A kernel whose tensors are all nodes is held against them once more, computed from the tensors that it read, in the node's own types
  *     and in float64: what is wrong by less than step 1 sees, and what rounding explains.
+ * What is inside of a branch or of a loop's body is no node, and judged by what comes of it: the last call that wrote a wrong result is
+ * accused, or one of those of the body before it (.others).
  * Operators (aoti_torch_*) are taken as given: they are torch's, not compiled. One that seems wrong was given something wrong.
  *
  * Thresholds of 3 are those that 679 outputs of clean models never reached (docs/VERIFY.md): float32 and float64 are wrong beyond 4 times
@@ -94,6 +96,9 @@ void verify_classify(struct verify *v);
 void verify_derive(struct verify *v);
 /* It is not what it should be: no node, or not the one that the model returns. Not of what nobody reads. */
 bool verify_bad(const struct verify *v, uint32_t write);
+/* A tensor of a branch or a loop's body (torch 2.13, torch/_inductor/codegen/wrapper.py, SubgraphPythonWrapperCodegen: names begin with the
+ * graph's): its nodes are not those of the root. */
+bool verify_inside(const struct observed_tensor *w);
 bool verify_output_right(const struct verify *v, uint32_t read);
 static inline bool verify_down(const struct verify *v, uint32_t call, uint32_t from)
 {

@@ -9,29 +9,25 @@
 
 /* ---- making ---- */
 
-/* A new file of `size` bytes that are really there, mapped. */
-static void *make_file(const char *folder, const char *name, size_t size, struct err *err)
+/* A new file of `size` bytes that are really there and begin with `head`. That is written, not mapped: what is touched first in a mapping
+ * is read ahead, and megabytes of zeros may be filled in for it. */
+static int make_file(const char *folder, const char *name, const void *head, size_t n_head, size_t size, struct err *err)
 {
 	char *path = xasprintf("%s/%s", folder, name);
-	void *p = MAP_FAILED;
-	int fd = open(path, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
-	if (fd < 0) {
-		err_errno(err, EXIT_ENVIRON, "'%s': cannot be made", path);
-	} else if ((errno = posix_fallocate(fd, 0, (off_t)size))) {
-		err_errno(err, EXIT_ENVIRON, "'%s': no room for %zu MB of what is watched (set TMPDIR to a larger disk)", path,
-			  (size + (1 << 20) - 1) >> 20);
-	} else {
-		p = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
-		if (p == MAP_FAILED)
-			err_errno(err, EXIT_ENVIRON, "'%s': cannot be mapped", path);
-	}
-	if (fd >= 0) {
+	int r = 0, fd = open(path, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
+	if (fd < 0)
+		r = err_errno(err, EXIT_ENVIRON, "'%s': cannot be made", path);
+	else if ((errno = posix_fallocate(fd, 0, (off_t)size)))
+		r = err_errno(err, EXIT_ENVIRON, "'%s': no room for %zu MB of what is watched (set TMPDIR to a larger disk)", path,
+			      (size + (1 << 20) - 1) >> 20);
+	else if (pwrite(fd, head, n_head, 0) != (ssize_t)n_head)
+		r = err_errno(err, EXIT_ENVIRON, "'%s': cannot be written", path);
+	if (fd >= 0)
 		close(fd);
-		if (p == MAP_FAILED)
-			unlink(path);
-	}
+	if (fd >= 0 && r < 0)
+		unlink(path);
 	free(path);
-	return p == MAP_FAILED ? NULL : p;
+	return r;
 }
 
 static uint64_t now(void)
@@ -79,19 +75,11 @@ int calls_create(const char *folder, const struct calls_config *config, struct e
 		c.hi = INFINITY;
 	}
 	/* Names first: who finds a log finds its names, too. */
-	struct calls_names *n = make_file(folder, CALLS_FILE_NAMES, CALLS_NAMES_BYTES, err);
-	if (!n)
-		return -1;
-	n->size = CALLS_NAMES_BYTES;
-	memcpy(n->magic, CALLS_NAMES_MAGIC, sizeof(n->magic));
-	munmap(n, CALLS_NAMES_BYTES);
-	size_t size = (size_t)calls_log_size(&c);
-	struct calls_log *l = make_file(folder, CALLS_FILE, size, err);
-	if (!l)
-		return -1;
-	l->config = c;
-	munmap(l, size);
-	return 0;
+	struct calls_names n = {.size = CALLS_NAMES_BYTES};
+	memcpy(n.magic, CALLS_NAMES_MAGIC, sizeof(n.magic));
+	return make_file(folder, CALLS_FILE_NAMES, &n, offsetof(struct calls_names, used), CALLS_NAMES_BYTES, err) < 0
+		   ? -1
+		   : make_file(folder, CALLS_FILE, &c, sizeof(c), (size_t)calls_log_size(&c), err);
 }
 
 /* ---- reading ---- */

@@ -1,0 +1,71 @@
+/* What aoti-verify has found of the same graph (docs/VERIFY.md, pt2utils.verify/1) is tried first. */
+#include "base/json.h"
+#include "io/mapfile.h"
+#include "session.h"
+
+enum { FUSED = 8 }; /* operations: a kernel is the node that it is wrong at and some of those that it is made of, which are tried with it */
+
+struct above {
+	const struct graph *g;
+	uint32_t node[FUSED], n;
+};
+
+static bool add_above(void *user, uint32_t operand)
+{
+	struct above *a = user;
+	for (uint32_t i = 0; i < a->n; i++)
+		if (a->node[i] == operand)
+			return true;
+	if (a->n < FUSED && graph_computes(&a->g->node[operand]))
+		a->node[a->n++] = operand;
+	return a->n < FUSED;
+}
+
+static void add_fused(struct session *s, uint32_t node)
+{
+	struct above a = {.g = &s->in.repro.graph, .node = {node}, .n = 1};
+	for (uint32_t i = 0; i < a.n; i++)
+		graph_operands(a.g, a.node[i], add_above, &a);
+	for (uint32_t i = 1; i < a.n; i++)
+		session_suspect(s, graph_name(a.g, a.node[i]));
+}
+
+static int take_findings(struct session *s, const struct json_tape *t, uint32_t root, const char *path, struct err *err)
+{
+	struct buf tmp = {0};
+	struct slice unknown = SLICE("");
+	if (!slice_is(json_word(t, root, "schema"), "pt2utils.verify/1"))
+		return err_set(err, EXIT_INPUT, "'%s': is not what aoti-verify --json writes", path);
+	json_each(t, json_get(t, root, "runs"), run)
+		json_each(t, json_get(t, run, "findings"), f) {
+			const struct slice name = json_text(t, json_get(t, f, "node"), "name", &tmp);
+			if (name.n && graph_find(&s->in.repro.graph, 0, name) == NONE)
+				unknown = arena_slice(&s->arena, name);
+			else if (name.n)
+				session_suspect(s, name);
+		}
+	buf_release(&tmp);
+	if (!s->suspects.n && unknown.n)
+		return err_set(err, EXIT_INPUT, "'%s': its finding is at node '%.*s', which this graph has not: is it of another graph?",
+			       path, SLN(unknown, 100));
+	s->n_likely = s->suspects.n;
+	for (size_t i = 0; i < s->n_likely; i++)
+		add_fused(s, graph_find(&s->in.repro.graph, 0, s->suspects.name[i]));
+	return 0;
+}
+
+int verified_read(struct session *s, const char *path, struct err *err)
+{
+	struct mapfile f;
+	struct json_tape t = {0};
+	uint32_t root;
+	if (mapfile_open(&f, path, err) < 0)
+		return -1;
+	json_tape_text(&t, f.bytes.p, f.bytes.n);
+	const int r = f.bytes.n > UINT32_MAX || json_parse(&t, 0, f.bytes.n, &root) < 0
+			  ? err_set(err, EXIT_INPUT, "'%s': is not JSON, at byte %zu: %s", path, t.error_at, t.error ? t.error : "too long")
+			  : take_findings(s, &t, root, path, err);
+	json_tape_release(&t);
+	mapfile_close(&f);
+	return r;
+}
