@@ -18,11 +18,13 @@
 #include "trace/trace.h"
 
 struct tlparse_options {
-	const char *out;      /* -o */
-	const char *html;     /* --html=FILE; "-" is standard output */
-	const char *header;   /* --custom-header-html */
-	bool all_ranks;       /* --all-ranks-html */
-	struct opt_pairs max; /* --max */
+	const char *out;                      /* -o */
+	const char *html;                     /* --html=FILE; "-" is standard output */
+	const char *header;                   /* --custom-header-html */
+	char **dump;                          /* operands that are dumps of Flight Recorders */
+	size_t n_dump, cap_dump, named_dumps; /* named_dumps: those that are operands themselves, and do not lie in one */
+	bool all_ranks;                       /* --all-ranks-html */
+	struct opt_pairs max;                 /* --max */
 	bool diff;
 	bool export, provenance; /* -e, -i */
 	bool json, overwrite, strict, strict_compile_id, no_browser, plain_text, verbose, quiet, latest;

@@ -420,6 +420,8 @@ int page_add(struct page *p, const char *path, const struct facts_options *o, pa
 	return status;
 }
 
+struct ranks *page_ranks(struct page *p) { return p->compare ? &p->all : NULL; }
+
 int page_write(struct page *p, const struct explanation *told, struct err *err)
 {
 	struct report *r = p->r;
