@@ -200,6 +200,8 @@ static char **input_paths(const struct operands *in, size_t *n, unsigned *lost)
 		GROW(path, *n, cap, 1);
 		path[(*n)++] = xstrdup(in->v[i]);
 	}
+	if (opt.named_dumps && (opt.diff || (!opt.all_ranks && !opt.json && !opt.html)))
+		die(EXIT_USAGE, "'%s' is a dump of a Flight Recorder: it goes with --all-ranks-html, --json or --html", opt.dump[0]);
 	if (!*n && (!opt.n_dump || (!opt.all_ranks && !opt.json)))
 		die(EXIT_INPUT, "nothing could be read");
 	return path;
@@ -441,8 +443,6 @@ static int compare_runs(struct operands *in)
 		unsigned lost = 0;
 		path[s] = input_paths(&(struct operands){.v = one, .n = 1}, &n[s], &lost);
 	}
-	if (opt.named_dumps)
-		die(EXIT_USAGE, "--diff compares traces: '%s' is a dump of a Flight Recorder", opt.dump[0]);
 	int status = diff_main(&opt, name, path, n);
 	for (unsigned s = 0; s < 2; s++)
 		free_paths(path[s], n[s]);
@@ -491,9 +491,6 @@ int main(int argc, char **argv)
 		where = opt.html && *opt.html && strcmp(opt.html, "-") ? opt.html : NULL;
 		write_html(&r, path, n, where);
 	} else {
-		if (opt.named_dumps)
-			die(EXIT_USAGE, "'%s' is a dump of a Flight Recorder: it goes with --all-ranks-html, --json or --html",
-			    opt.dump[0]);
 		if (!opt.out)
 			opt.out = "tl_out";
 		init_logs(&r, path, n, true);

@@ -235,11 +235,18 @@ static void put_verdict(struct page *g)
 
 static void put_sections(struct page *g)
 {
-	raw(g, "<nav><a href=\"#checks\">Checks</a><a href=\"#time\">Compile time</a><a href=\"#timeline\">Timeline</a>"
+	raw(g, "<nav>");
+	if (g->all->n_flight)
+		raw(g, "<a href=\"#desyncs\">Collectives</a>");
+	raw(g, "<a href=\"#checks\">Checks</a><a href=\"#time\">Compile time</a><a href=\"#timeline\">Timeline</a>"
 	       "<a href=\"#processes\">Processes</a></nav></header>\n<main>\n<div id=\"notes\">");
 	ranks_put_notes(g);
 	raw(g, "</div>\n");
 	ranks_put_desyncs(g);
+	if (!g->all->n_process) { /* dumps alone */
+		raw(g, "</main>\n");
+		return;
+	}
 	put_checks(g);
 	ranks_put_splits(g);
 	ranks_put_time(g);
