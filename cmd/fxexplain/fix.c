@@ -2,7 +2,7 @@
 #include "fix_part.h"
 
 #include "fix/edit.h"
-#include "fix/unified.h"
+#include "base/unified.h"
 #include "html/html.h"
 #include "tool/diag.h"
 

@@ -6,6 +6,7 @@
  *     diff.c       two runs compared; diffpage.c: as a page
  *     export.c     the pages of -e
  *     provenance.c the pages of -i
+ *     vllm.c       the directory's page of what vLLM compiled
  *     ranks.c      many ranks: all logs into directories, what is compared into files of its own
  *
  * The single file and the JSON document are page/'s, which fxexplain --html writes too.

@@ -323,6 +323,7 @@ static const char *const js[] = {"report/store.js",
 				 "report/browse.js",
 				 "report/provenance.js",
 				 "report/export.js",
+				 "report/vllm.js",
 				 "ranks/ranks.js",
 				 "report/page.js",
 				 NULL};
