@@ -7,7 +7,7 @@
 #include "diagnose/locate.h"
 #include "patterns/patterns.h"
 
-#include "process/child.h"
+#include "process/browser.h"
 #include "tool/diag.h"
 #include "tool/screen.h"
 #include "tool/opt.h"
@@ -63,7 +63,7 @@ static const struct opt_spec spec = {
     .footer = "LOG is a trace, plain or .gz, a directory of traces, or - for standard input.\n"
 	      "With --all-ranks-html, --json and --html also dumps of NCCL's Flight Recorder: who keeps others waiting, and why.\n"
 	      "Without an option: one HTML file on standard output, or tl_out/ when that is a terminal.\n"
-	      "To run a program and look at its trace in one: fxexplain run --html=page.html -- COMMAND.",
+	      "To run a program and see its page in one, without a server: fxexplain run --html=page.html -- COMMAND.",
     .options = options,
     .rules = rules,
     .operands = "LOG...",
@@ -312,20 +312,9 @@ static void write_html(struct report *r, char *const *path, size_t n, const char
 
 static void open_browser(void)
 {
-	if (opt.no_browser || !isatty(STDOUT_FILENO) || !isatty(STDERR_FILENO) || !(getenv("DISPLAY") || getenv("WAYLAND_DISPLAY")))
-		return;
 	char *page = xasprintf("%s/index.html", opt.out);
-	struct child_spec c = {
-	    .argv = (const char *[]){"xdg-open", page, NULL},
-	    .in.how = CHILD_NULL,
-	    .out.how = CHILD_NULL,
-	    .err.how = CHILD_NULL,
-	    .leave_running = true,
-	    .timeout_ms = 5000,
-	};
-	struct child_result res;
-	if (child_run(&c, &res, NULL) == 0)
-		child_result_release(&res);
+	if (!opt.no_browser)
+		browser_open(page);
 	free(page);
 }
 
