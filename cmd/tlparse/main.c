@@ -110,6 +110,7 @@ static void read_dumps(struct ranks *all, struct report *r)
 		if (opt.n_dump == 1 && !r->n)
 			die_err(&err);
 		warn("%s", err.text);
+		r->unread |= f.unread;
 		r->lost++;
 	}
 }

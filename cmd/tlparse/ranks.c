@@ -7,7 +7,8 @@
  * Dumps of the ranks' Flight Recorders among them are read beside the logs, and collectives.json says who keeps others waiting.
  *
  * Written: rank_N/ (proc_PID/ for a log without a rank, rank_N_2/ for a second one of a rank), index.html, combined_trace.json.gz,
- * collectives.json where there are dumps, and as the Rust tlparse 0.4.3 names them chromium_events.json, runtime_estimations.json, chromium_trace_with_runtime.json,
+ * collectives.json where there are dumps, and as the Rust tlparse 0.4.3 names them chromium_events.json, runtime_estimations.json,
+ * chromium_trace_with_runtime.json,
  * collective_schedules.json, rank_N/collectives_parity.json; lists sorted by rank and graph.
  */
 #include "tool/diag.h"
@@ -148,6 +149,7 @@ static int take_item(void *ctx, void *slot)
 		j->res->lost++;
 	}
 	if (!t) {
+		j->r->unread |= it->flight.unread;
 		if (!it->lost)
 			ranks_flight(&j->all, &it->flight);
 		return 0;

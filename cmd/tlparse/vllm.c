@@ -1,5 +1,5 @@
-/* vllm.c - vllm.html: what vLLM's backend compiled, by range of sizes and part of the graph, and what each pass changed. The single page has
- * the same of the same rows (share/report/vllm.js). */
+/* vllm.c - vllm.html: what vLLM's backend compiled, by range of sizes and part of the graph, and what each pass changed.
+ * The single page has the same of the same rows (share/report/vllm.js). */
 #include "outdir.h"
 
 #include <inttypes.h>

@@ -16,7 +16,7 @@ static void test_rank(void **state)
 	"{\"process_group\":[\"1\",\"tp\"],\"pg_id\":4,\"collective_seq_id\":" seq ",\"profiling_name\":\"nccl:" name \
 	"\",\"input_sizes\":" in ",\"input_dtypes\":[\"BFloat16\"],\"output_sizes\":" out \
 	",\"output_dtypes\":[\"BFloat16\"],\"state\":\"" state "\",\"frames\":[{\"name\":\"f\",\"filename\":\"/x/site-packages/torch/" \
-							       "a.py\",\"line\":1},{\"name\":\"g\",\"filename\":\"app.py\",\"line\":7}]}"
+	"a.py\",\"line\":1},{\"name\":\"g\",\"filename\":\"app.py\",\"line\":7}]}"
 
 static void test_entries(void **state)
 {

@@ -1,8 +1,8 @@
 /* ranks_desync.c - who keeps others waiting: the Flight Recorders' dumps compared, and what the culprit's trace says of it.
  *
  * Members of a group count its collectives alike, so one is compared by its number. The first that not all asked for, or not alike, is the
- * group's desync; what comes behind it says no more (torch's fr_trace stops there, too). A culprit that has a part in another group's desync
- * is no cause: of two that hold each other up the one with fewer culprits began it,
+ * group's desync; what comes behind it says no more (torch's fr_trace stops there, too). A culprit that has a part in another group's
+ * desync is no cause: of two that hold each other up the one with fewer culprits began it,
  * then the one that was waited in first. */
 #include "ranks/ranks.h"
 #include "base/text.h"

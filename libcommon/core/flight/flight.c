@@ -352,8 +352,10 @@ int flight_load(struct flight *f, const char *path, struct err *err)
 {
 	struct mapfile m;
 	*f = (struct flight){0};
-	if (mapfile_open(&m, path, err) < 0)
+	if (mapfile_open(&m, path, err) < 0) {
+		f->unread = true;
 		return -1;
+	}
 	const int r = flight_read(f, m.bytes, path, err);
 	mapfile_close(&m);
 	return r;

@@ -19,8 +19,8 @@
  *                 input_sizes, input_dtypes, output_sizes, output_dtypes (c10's names: Float), state (scheduled, started, completed),
  *                 time_discovered_started_ns, time_discovered_completed_ns, retired, timeout_ms, is_p2p, frames [{name, filename, line}]}]
  *
- * The recorder is a ring of TORCH_FR_BUFFER_SIZE (2000) entries: what is missing before the first is not known to be missing. All members of
- * a group count its collectives alike: (group, seq) is the same collective on all of them. gloo leaves state at "scheduled" for ever;
+ * The recorder is a ring of TORCH_FR_BUFFER_SIZE (2000) entries: what is missing before the first is not known to be missing. All
+ * members of a group count its collectives alike: (group, seq) is the same collective on all of them. gloo leaves state at "scheduled" for ever;
  * pg_status tells what is done.
  *
  * Untrusted; what is read stays bounded: FLIGHT_OPS entries, PICKLE_MAX bytes. Texts are the dump's own.
@@ -60,6 +60,7 @@ struct flight {
 	struct flight_op *op;
 	uint32_t *member; /* of groups: ranks, ascending */
 	uint32_t n_group, cap_group, n_op, cap_op, n_member, cap_member;
+	bool unread;       /* flight_load failed for what the system said of the file */
 	bool wrapped;      /* the ring has lost entries before the first */
 	uint64_t left_out; /* entries that could not be read, or beyond FLIGHT_OPS */
 };
