@@ -6,7 +6,7 @@
 #include "io/window.h"
 #include "tensor/pickle.h"
 
-const char *const flight_state_name[FLIGHT_STATES] = {"scheduled", "started", "completed"};
+static const char *const flight_state_name[FLIGHT_STATES] = {"scheduled", "started", "completed"};
 
 /* ---- a value of either form ---- */
 

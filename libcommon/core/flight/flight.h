@@ -20,8 +20,8 @@
  *                 time_discovered_started_ns, time_discovered_completed_ns, retired, timeout_ms, is_p2p, frames [{name, filename, line}]}]
  *
  * The recorder is a ring of TORCH_FR_BUFFER_SIZE (2000) entries: what is missing before the first is not known to be missing. All
- * members of a group count its collectives alike: (group, seq) is the same collective on all of them. gloo leaves state at "scheduled" for ever;
- * pg_status tells what is done.
+ * members of a group count its collectives alike: (group, seq) is the same collective on all of them. gloo leaves state at "scheduled" for
+ * ever; pg_status tells what is done.
  *
  * Untrusted; what is read stays bounded: FLIGHT_OPS entries, PICKLE_MAX bytes. Texts are the dump's own.
  */
@@ -32,7 +32,6 @@
 enum { FLIGHT_OPS = 1 << 17, FLIGHT_RANK_MAX = 1 << 24 };
 
 enum flight_state { FLIGHT_SCHEDULED, FLIGHT_STARTED, FLIGHT_COMPLETED, FLIGHT_STATES };
-extern const char *const flight_state_name[FLIGHT_STATES];
 
 struct flight_group {
 	uint32_t name, desc;     /* "0", "default_pg" */
