@@ -1,7 +1,7 @@
 /* fix.c - `fxexplain fix`: the findings' fixes as changes of the user's files (fix/edit.h), printed as a diff or made. */
 #include "fix_part.h"
 
-#include "fix/unified.h"
+#include "base/unified.h"
 #include "html/html.h"
 #include "tool/diag.h"
 

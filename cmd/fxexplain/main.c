@@ -150,7 +150,8 @@ static const struct opt_command commands[] = {
      .summary = "run a command under TORCH_TRACE and explain what happened",
      .options = run_options,
      .operands = NULL,
-     .footer = "COMMAND is the program as it is started without this, with its arguments; what it starts is followed, too.",
+     .footer = "COMMAND is the program as it is started without this, with its arguments; what it starts is followed, too.\n"
+	       "With --html=FILE the page opens in a browser on a terminal ($BROWSER, else xdg-open); tlparse need not be run behind it.",
      .command = true,
      .need_command = true},
     {0},

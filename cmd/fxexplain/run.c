@@ -6,6 +6,7 @@
  * happens to it, the command's status is passed on. */
 #include "fxexplain.h"
 
+#include "process/browser.h"
 #include "process/child.h"
 #include "tool/diag.h"
 #include "tool/output.h"
@@ -456,6 +457,14 @@ static void check_options(const struct explain_options *o)
 		die(EXIT_USAGE, "standard output is the command's: %s needs -o FILE here", what);
 }
 
+/* --html: the page in a browser, or where it lies. */
+static void show_page(const struct explain_options *o, int explained)
+{
+	const char *page = !o->html ? NULL : *o->html && strcmp(o->html, "-") ? o->html : o->output;
+	if (page && (explained == EXIT_FINE || explained == EXIT_FOUND || explained == EXIT_PARTIAL) && !browser_open(page) && !o->quiet)
+		note("%s: report: %s", diag_tool, page);
+}
+
 int run_main(const struct explain_options *opt, const struct operands *in)
 {
 	struct session s = {.o = opt, .command = in->command};
@@ -477,5 +486,7 @@ int run_main(const struct explain_options *opt, const struct operands *in)
 	if (s.traces.n && s.private && !strcmp(s.folder, s.private) && !opt->quiet && !opt->output)
 		note("%s: the log itself is removed; what reads it next (tlparse, fxminify --graph) wants it kept: run --keep DIR",
 		     diag_tool);
+	if (s.traces.n || s.text_bytes)
+		show_page(opt, explained);
 	finish(&s, explained);
 }

@@ -554,6 +554,9 @@ void page_index(struct buf *b, const struct trace *t, const struct tlparse_optio
 	html_raw(b, "</details>\n");
 	html_raw(b, "<h2>Failures and restarts</h2>\n<p><a href=\"failures_and_restarts.html\">");
 	buf_addf(b, "%u failures and restarts, %u graph breaks</a></p>\n", t->f->n_failure - t->from.failure, t->f->n_brk - t->from.brk);
+	if (page_has_vllm(t))
+		html_raw(b, "<h2>vLLM</h2>\n<p><a href=\"vllm.html\">what its backend compiled, by range and part, and what each pass "
+			    "changed</a></p>\n");
 	html_raw(b, "<h2>Timeline</h2>\n<p><a href=\"chromium_events.json\">chromium_events.json</a>");
 	buf_addf(b, " (%llu events; open it in https://ui.perfetto.dev or chrome://tracing)</p>\n", (unsigned long long)t->events);
 	html_raw(b, "<p>Raw data: <a href=\"raw.log\">raw.log</a> <a href=\"raw.jsonl\">raw.jsonl</a> "

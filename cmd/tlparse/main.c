@@ -7,7 +7,7 @@
 #include "diagnose/locate.h"
 #include "patterns/patterns.h"
 
-#include "process/child.h"
+#include "process/browser.h"
 #include "tool/diag.h"
 #include "tool/screen.h"
 #include "tool/opt.h"
@@ -61,8 +61,9 @@ static const struct opt_spec spec = {
     .tool = "tlparse",
     .about = "Turn structured traces (TORCH_TRACE=DIR python app.py) into a report.",
     .footer = "LOG is a trace, plain or .gz, a directory of traces, or - for standard input.\n"
+	      "With --all-ranks-html, --json and --html also dumps of NCCL's Flight Recorder: who keeps others waiting, and why.\n"
 	      "Without an option: one HTML file on standard output, or tl_out/ when that is a terminal.\n"
-	      "To run a program and look at its trace in one: fxexplain run --html=page.html -- COMMAND.",
+	      "To run a program and see its page in one, without a server: fxexplain run --html=page.html -- COMMAND.",
     .options = options,
     .rules = rules,
     .operands = "LOG...",
@@ -90,6 +91,30 @@ void show_progress(void *ctx, uint64_t consumed, uint64_t size)
 
 static int by_version(const void *a, const void *b) { return strverscmp(*(char *const *)a, *(char *const *)b); }
 
+static void add_dump(char *path)
+{
+	GROW(opt.dump, opt.n_dump, opt.cap_dump, 1);
+	opt.dump[opt.n_dump++] = path;
+}
+
+/* The dumps of Flight Recorders: one that cannot be read is left out with a warning, unless it is all there is. */
+static void read_dumps(struct ranks *all, struct report *r)
+{
+	for (size_t i = 0; i < opt.n_dump; i++) {
+		struct flight f;
+		struct err err;
+		if (flight_load(&f, opt.dump[i], &err) == 0) {
+			ranks_flight(all, &f);
+			continue;
+		}
+		if (opt.n_dump == 1 && !r->n)
+			die_err(&err);
+		warn("%s", err.text);
+		r->unread |= f.unread;
+		r->lost++;
+	}
+}
+
 /* The traces in a directory: what PyTorch names so, and what looks like one. For --all-ranks-html, where there is none: what
  * --json has written. */
 static int add_dir(const char *dir, char ***path, size_t *n, size_t *cap, struct err *err)
@@ -97,7 +122,7 @@ static int add_dir(const char *dir, char ***path, size_t *n, size_t *cap, struct
 	DIR *d = opendir(dir);
 	if (!d)
 		return err_errno(err, EXIT_INPUT, "cannot read directory '%s'", dir);
-	size_t first = *n, documents = 0, cap_documents = 0;
+	size_t first = *n, documents = 0, cap_documents = 0, first_dump = opt.n_dump;
 	char **document = NULL;
 	time_t newest = 0;
 	long newest_ns = 0;
@@ -110,6 +135,8 @@ static int add_dir(const char *dir, char ***path, size_t *n, size_t *cap, struct
 			if (opt.all_ranks && document_is_there(p)) {
 				GROW(document, documents, cap_documents, 1);
 				document[documents++] = p;
+			} else if (flight_is_there(p)) {
+				add_dump(p);
 			} else {
 				free(p);
 			}
@@ -137,6 +164,9 @@ static int add_dir(const char *dir, char ***path, size_t *n, size_t *cap, struct
 		(*path)[(*n)++] = document[i];
 	}
 	free(document);
+	qsort(opt.dump + first_dump, opt.n_dump - first_dump, sizeof(*opt.dump), by_version);
+	if (*n == first && first_dump < opt.n_dump)
+		return 0;
 	if (*n == first)
 		return err_set(err, EXIT_INPUT, "no trace in directory '%s': a trace is what TORCH_TRACE=DIR makes PyTorch write", dir);
 	qsort(*path + first, *n - first, sizeof(**path), by_version);
@@ -163,10 +193,17 @@ static char **input_paths(const struct operands *in, size_t *n, unsigned *lost)
 		}
 		if (opt.latest)
 			die(EXIT_USAGE, "--latest wants a directory: '%s'", in->v[i]);
+		if (flight_is_there(in->v[i])) {
+			add_dump(xstrdup(in->v[i]));
+			opt.named_dumps++;
+			continue;
+		}
 		GROW(path, *n, cap, 1);
 		path[(*n)++] = xstrdup(in->v[i]);
 	}
-	if (!*n)
+	if (opt.named_dumps && (opt.diff || (!opt.all_ranks && !opt.json && !opt.html)))
+		die(EXIT_USAGE, "'%s' is a dump of a Flight Recorder: it goes with --all-ranks-html, --json or --html", opt.dump[0]);
+	if (!*n && (!opt.n_dump || (!opt.all_ranks && !opt.json)))
 		die(EXIT_INPUT, "nothing could be read");
 	return path;
 }
@@ -194,7 +231,7 @@ static void read_facts(struct report *r)
 			r->lost++;
 		}
 	}
-	if (!good)
+	if (!good && !opt.n_dump)
 		die(EXIT_INPUT, "nothing could be read");
 	r->n = good;
 }
@@ -218,7 +255,15 @@ static void write_json(struct report *r, char *const *path, size_t n)
 		tlparse_refuse_input(opt.out, path, n);
 	read_facts(r);
 	report_finish(r);
+	struct ranks all = {0};
+	read_dumps(&all, r);
+	for (uint32_t i = 0; all.n_flight && i < r->facts.n_input && all.n_process < RANK_PROCESSES; i++)
+		ranks_add(&all, &r->facts, i, i);
+	ranks_finish(&all);
+	r->ranks = all.n_flight ? &all : NULL;
 	report_document(&o, r, false);
+	r->ranks = NULL;
+	ranks_release(&all);
 	buf_addc(&s.b, '\n');
 	if ((opt.out ? screen_save(&s, opt.out, &err) : screen_flush(&s, &err)) < 0 && err.text[0])
 		die_err(&err);
@@ -255,6 +300,8 @@ static void write_html(struct report *r, char *const *path, size_t n, const char
 	struct page *p = page_new(r, to, n > 1, &err);
 	if (!p || read_page(p, path, n, &r->lost, &err) < 0)
 		die_err(&err);
+	if (page_ranks(p))
+		read_dumps(page_ranks(p), r);
 	report_finish(r);
 	explain_located(&told, &r->facts);
 	int status = page_write(p, &told, &err);
@@ -266,20 +313,9 @@ static void write_html(struct report *r, char *const *path, size_t n, const char
 
 static void open_browser(void)
 {
-	if (opt.no_browser || !isatty(STDOUT_FILENO) || !isatty(STDERR_FILENO) || !(getenv("DISPLAY") || getenv("WAYLAND_DISPLAY")))
-		return;
 	char *page = xasprintf("%s/index.html", opt.out);
-	struct child_spec c = {
-	    .argv = (const char *[]){"xdg-open", page, NULL},
-	    .in.how = CHILD_NULL,
-	    .out.how = CHILD_NULL,
-	    .err.how = CHILD_NULL,
-	    .leave_running = true,
-	    .timeout_ms = 5000,
-	};
-	struct child_result res;
-	if (child_run(&c, &res, NULL) == 0)
-		child_result_release(&res);
+	if (!opt.no_browser)
+		browser_open(page);
 	free(page);
 }
 
@@ -431,6 +467,7 @@ int main(int argc, char **argv)
 		int status = write_ranks(&r);
 		report_release(&r);
 		free_paths(path, n);
+		free_paths(opt.dump, opt.n_dump);
 		operands_release(&in);
 		return status;
 	}
@@ -462,6 +499,7 @@ int main(int argc, char **argv)
 	opt_pairs_release(&opt.max);
 	report_release(&r);
 	free_paths(path, n);
+	free_paths(opt.dump, opt.n_dump);
 	operands_release(&in);
 	if (close(STDOUT_FILENO) < 0) /* where a full disk may be told */
 		die_errno(EXIT_ENVIRON, "cannot write 'standard output'");

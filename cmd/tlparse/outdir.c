@@ -599,6 +599,10 @@ int outdir_log(struct trace *t, const struct tlparse_options *opt, int dir, cons
 	page_failures(&b, t);
 	if (write_file(&d, "failures_and_restarts.html", buf_slice(&b)) < 0)
 		goto out;
+	buf_reset(&b);
+	page_vllm(&b, t);
+	if (b.len && write_file(&d, "vllm.html", buf_slice(&b)) < 0)
+		goto out;
 	if (d.prov && write_provenance(&d, err) < 0)
 		goto out;
 	buf_reset(&b);
@@ -636,6 +640,8 @@ static bool of_report(struct slice name)
 					    "chromium_events.json",
 					    "compile_directory.json",
 					    "collectives_parity.json",
+					    "collectives.json",
+					    "vllm.html",
 					    "collective_schedules.json",
 					    "runtime_estimations.json",
 					    "chromium_trace_with_runtime.json",

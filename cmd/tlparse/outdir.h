@@ -36,6 +36,9 @@ void prov_page_name(const struct trace *t, uint32_t compile, struct buf *out);
 void prov_pages_free(struct prov_pages *p);
 void page_index(struct buf *b, const struct trace *t, const struct tlparse_options *opt);
 void page_failures(struct buf *b, const struct trace *t);
+/* vllm.c: nothing where vLLM wrote nothing. */
+void page_vllm(struct buf *b, const struct trace *t);
+bool page_has_vllm(const struct trace *t);
 void page_logs(struct buf *b, const struct report *r, char *const *folder, const struct tlparse_options *opt);
 
 #endif

@@ -4,8 +4,11 @@
  * Only when there are fewer logs than CPUs does each get threads of its own. Documents of tlparse --json take the place of
  * logs that lie elsewhere: the same facts, no directories.
  *
+ * Dumps of the ranks' Flight Recorders among them are read beside the logs, and collectives.json says who keeps others waiting.
+ *
  * Written: rank_N/ (proc_PID/ for a log without a rank, rank_N_2/ for a second one of a rank), index.html, combined_trace.json.gz,
- * and as the Rust tlparse 0.4.3 names them chromium_events.json, runtime_estimations.json, chromium_trace_with_runtime.json,
+ * collectives.json where there are dumps, and as the Rust tlparse 0.4.3 names them chromium_events.json, runtime_estimations.json,
+ * chromium_trace_with_runtime.json,
  * collective_schedules.json, rank_N/collectives_parity.json; lists sorted by rank and graph.
  */
 #include "tool/diag.h"
@@ -43,6 +46,8 @@ struct item {
 	struct job *job;
 	unsigned index;
 	bool is_document, lost;
+	const char *dump; /* the file, of a Flight Recorder's */
+	struct flight flight;
 	struct facts document;
 	struct err err; /* of a log that is lost, or why all stops */
 };
@@ -56,9 +61,11 @@ static int next_item(void *ctx, void *slot)
 {
 	struct job *j = ctx;
 	struct item *it = slot;
-	if (j->next >= j->r->n)
+	if (j->next >= j->r->n + j->opt->n_dump)
 		return 0;
 	*it = (struct item){.job = j, .index = j->next++};
+	if (it->index >= j->r->n)
+		it->dump = j->opt->dump[it->index - j->r->n];
 	return 1;
 }
 
@@ -89,6 +96,10 @@ static int read_item(void *ctx, void *slot)
 {
 	struct job *j = ctx;
 	struct item *it = slot;
+	if (it->dump) {
+		it->lost = flight_load(&it->flight, it->dump, &it->err) < 0;
+		return it->lost && it->err.status != EXIT_INPUT ? -1 : 0;
+	}
 	struct trace *t = &j->r->log[it->index];
 	it->is_document = document_is_there(t->path);
 	if ((it->is_document ? document_load(&it->document, t->path, "tlparse", "steps", &it->err) : read_log(it, t)) == 0)
@@ -123,12 +134,12 @@ static int take_item(void *ctx, void *slot)
 {
 	struct job *j = ctx;
 	struct item *it = slot;
-	struct trace *t = &j->r->log[it->index];
+	struct trace *t = it->dump ? NULL : &j->r->log[it->index];
 	if (it->lost) {
 		warn("%s", it->err.text);
 		const char *why = strstr(it->err.text, "': ");
-		ranks_lost(&j->all, t->path, why ? why + 3 : it->err.text);
-		if (!it->is_document) {
+		ranks_lost(&j->all, t ? t->path : it->dump, why ? why + 3 : it->err.text);
+		if (t && !it->is_document) {
 			char *folder = folder_of(it->index), *events = events_of(it->index);
 			output_discard(j->out, folder);
 			unlinkat(j->fd, events, 0);
@@ -136,6 +147,12 @@ static int take_item(void *ctx, void *slot)
 			free(events);
 		}
 		j->res->lost++;
+	}
+	if (!t) {
+		j->r->unread |= it->flight.unread;
+		if (!it->lost)
+			ranks_flight(&j->all, &it->flight);
+		return 0;
 	}
 	const struct facts *f = it->is_document ? &it->document : t->f;
 	for (uint32_t i = 0; i < f->n_input && !it->lost; i++)
@@ -153,7 +170,7 @@ static int take_item(void *ctx, void *slot)
 
 static int read_all(struct job *j)
 {
-	unsigned cpus = cpu_count(), n = j->r->n < cpus ? j->r->n : cpus;
+	unsigned cpus = cpu_count(), n = j->r->n + j->opt->n_dump < cpus ? j->r->n + (unsigned)j->opt->n_dump : cpus;
 	if (n > SLOTS)
 		n = SLOTS;
 	j->share = n;
@@ -170,6 +187,7 @@ static int read_all(struct job *j)
 			j->failed = true;
 		}
 		facts_release(&it->document);
+		flight_release(&it->flight);
 		free(it);
 	}
 	return r;
@@ -316,6 +334,19 @@ static int put_schedules(struct job *j, bool *any)
 	}
 	json_close(&o);
 	int r = *any ? put_file(j, "collective_schedules.json", buf_slice(&b)) : 0;
+	buf_release(&b);
+	return r;
+}
+
+static int put_collectives(struct job *j)
+{
+	struct buf b = {0};
+	struct json_out o = {.b = &b};
+	json_obj(&o);
+	ranks_desync_json(&o, &j->all);
+	json_close(&o);
+	buf_addc(&b, '\n');
+	int r = j->all.n_flight ? put_file(j, "collectives.json", buf_slice(&b)) : 0;
 	buf_release(&b);
 	return r;
 }
@@ -696,7 +727,7 @@ static int write_all_files(struct job *j)
 	struct ranks_page p = {.all = &j->all, .header = j->opt->header};
 	bool *folder = xcalloc(j->all.n_process + 1u, sizeof(*folder));
 	int r = name_folders(j, folder) < 0 || put_events(j, &p.events) < 0 || put_estimates(j, &p.estimates) < 0 ||
-			put_schedules(j, &p.schedules) < 0 || put_timeline(j) < 0
+			put_schedules(j, &p.schedules) < 0 || put_collectives(j) < 0 || put_timeline(j) < 0
 		    ? -1
 		    : 0;
 	p.folder = folder;
@@ -723,12 +754,12 @@ int ranks_write(struct report *r, const struct tlparse_options *opt, struct rank
 	int status = read_all(&j);
 	if (status < 0 && !j.failed)
 		err_set(err, EXIT_ENVIRON, "cannot read the logs");
-	if (!status && !j.all.n_process)
+	if (!status && !j.all.n_process && !j.all.n_flight)
 		status = err_set(err, EXIT_INPUT, "nothing could be read");
 	if (!status) {
 		ranks_finish(&j.all);
 		res->processes = j.all.n_process;
-		res->agree = true;
+		res->agree = !j.all.n_desync;
 		for (unsigned c = 0; c < RANK_CHECK_COUNT; c++)
 			res->agree &= j.all.check[c].agree;
 		status = write_all_files(&j);

@@ -6,6 +6,7 @@
  *     diff.c       two runs compared; diffpage.c: as a page
  *     export.c     the pages of -e
  *     provenance.c the pages of -i
+ *     vllm.c       the directory's page of what vLLM compiled
  *     ranks.c      many ranks: all logs into directories, what is compared into files of its own
  *
  * The single file and the JSON document are page/'s, which fxexplain --html writes too.
@@ -18,11 +19,13 @@
 #include "trace/trace.h"
 
 struct tlparse_options {
-	const char *out;      /* -o */
-	const char *html;     /* --html=FILE; "-" is standard output */
-	const char *header;   /* --custom-header-html */
-	bool all_ranks;       /* --all-ranks-html */
-	struct opt_pairs max; /* --max */
+	const char *out;                      /* -o */
+	const char *html;                     /* --html=FILE; "-" is standard output */
+	const char *header;                   /* --custom-header-html */
+	char **dump;                          /* operands that are dumps of Flight Recorders */
+	size_t n_dump, cap_dump, named_dumps; /* named_dumps: those that are operands themselves, and do not lie in one */
+	bool all_ranks;                       /* --all-ranks-html */
+	struct opt_pairs max;                 /* --max */
 	bool diff;
 	bool export, provenance; /* -e, -i */
 	bool json, overwrite, strict, strict_compile_id, no_browser, plain_text, verbose, quiet, latest;

@@ -8,7 +8,7 @@
   const NAV = [
     ["", "Summary"], ["stacks", "Stacks", null, "", L => L.traced], ["compiles", "Compile ids", L => L.real.length], ["failures", "Failures, restarts", L => L.failures.length + Math.max((L.summary || {}).restarts || 0, L.compile_ids.reduce((n, c) => n + c.restarts.length, 0)) + L.cudagraph_skips.length, "bad"],
     ["breaks", "Graph breaks", L => L.graph_breaks.length, "warn"], ["recompiles", "Recompiles", L => (L.summary || {}).recompiles || 0, "warn"], ["symbols", "Symbols", L => L.symbols.length],
-    ["export", "Export", L => L.export ? L.export.failures.length : 0, "warn", L => L.export], ["provenance", "Provenance", L => L.provenance.length, "", L => L.provenance.length],
+    ["vllm", "vLLM", L => L.vllm_pieces.length, "", L => L.vllm_calls.length + L.vllm_pieces.length], ["export", "Export", L => L.export ? L.export.failures.length : 0, "warn", L => L.export], ["provenance", "Provenance", L => L.provenance.length, "", L => L.provenance.length],
     ["timeline", "Timeline", null, "", L => L.traced], ["metrics", "Metrics", null, "", L => L.traced], ["config", "Configurations", null, "", L => L.traced],
     ["artifacts", "Artifacts", L => L.artifacts.line.length, "", L => L.traced], ["records", "Other records", null, "", L => L.traced],
   ];

@@ -43,7 +43,7 @@
   const NONE = { attempt: [], compile_id: [], key: [], name: [], line: [], size: [], nodes: [], t: [], block: [], offset: [], number: [], lang: [] };
   // Rows are of all logs together and name attempts, which follow one another log by log; here each log has its own, and names them by
   // their place among its own: compile_id.
-  const ROWS = ["graph_breaks", "recompiles", "failures", "symbols", "cudagraph_skips", "unknown_keys", "damage"];
+  const ROWS = ["graph_breaks", "recompiles", "failures", "symbols", "cudagraph_skips", "unknown_keys", "damage", "vllm_calls", "vllm_pieces", "vllm_passes"];
   for (const log of doc.logs) {
     const input = doc.inputs[log.input], of = rows => (rows || []).filter(r => r.input === log.input);
     const at = new Map();

@@ -68,6 +68,13 @@ like "the explanation is in the file" "$(cat text)" "graph break"
 unlike "and only there" "$(cat err)" "graph break"
 exits "--json wants a file" 2 fxexplain run --json -- ./traced
 exits "--html wants a file" 2 fxexplain run --html -- ./traced
+printf '#!/bin/sh\necho "$@" >>%s/opened\n' "$TMP" >browser && chmod +x browser
+DISPLAY='' WAYLAND_DISPLAY='' BROWSER=$TMP/browser script -q -e -c "fxexplain run --html=seen.html -- ./traced" /dev/null >out 2>err </dev/null
+is "--html on a terminal: the page is opened" "$(cat opened 2>&1)" seen.html
+rm opened
+exits "without a terminal" 0 env BROWSER="$TMP/browser" fxexplain run --html=said.html -- ./traced
+ok "nothing is opened" test ! -e opened -a -s said.html
+like "but said where the page is" "$(cat err)" "report: said.html"
 exits "--json -o FILE" 0 fxexplain run --json -o run.json -- ./traced
 fxexplain --json "$DATA/graph_breaks.log" >alone.json
 is "the counts are those of the log alone" "$(count run.json 'd["summary"]["graph_breaks"]')" "$(count alone.json 'd["summary"]["graph_breaks"]')"

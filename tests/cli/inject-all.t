@@ -15,6 +15,8 @@ cd in || exit 4
 cp "$DATA"/{simple,graph_breaks,provenance_jit,draft_export}.log "$ROOT"/tests/data/logs/explain.log "$ROOT/tests/data/crash/expand.txt" .
 cp "$ROOT/scripts/fixtures/traces/graph_breaks.py" .
 for r in 0 1; do cp "$DATA"/ranks2/*_rank_"$r"_*.log rank_$r.log; tlparse --json rank_$r.log >rank_$r.json; done
+tar -xJf "$ROOT/tests/data/flight.tar.xz" && mv v215/fr_trace_rank_[01] . && rm -r v213 v215
+mkdir cached && tar -C cached -xJf "$ROOT/tests/data/cachemiss.tar.xz"
 gzip -c simple.log >zipped.log.gz
 fxexplain --json graph_breaks.log >base.json
 for f in crash/crash.pt2 profiles/eager.json profiles/compiled.json; do xz -dc "$ROOT/tests/data/$f.xz" >"$(basename $f)"; done
@@ -107,7 +109,10 @@ provenance_jit.log tlparse -i -o dir ../in/provenance_jit.log
 simple.log tlparse --diff ../in/graph_breaks.log ../in/simple.log
 rank_1.log tlparse --all-ranks-html -o dir ../in/rank_0.log ../in/rank_1.log
 rank_1.json tlparse --all-ranks-html -o dir ../in/rank_0.json ../in/rank_1.json
+fr_trace_rank_1 tlparse --json ../in/fr_trace_rank_0 ../in/fr_trace_rank_1
+fr_trace_rank_1 tlparse --all-ranks-html -o dir ../in/fr_trace_rank_0 ../in/fr_trace_rank_1
 graph_breaks.log fxexplain --json ../in/graph_breaks.log
+changed.log fxexplain cache ../in/cached/cache --trace ../in/cached/changed.log
 graph_breaks.log fxexplain --html=page.html ../in/graph_breaks.log
 graph_breaks.log fxexplain report ../in/graph_breaks.log
 graph_breaks.py fxexplain fix --root ../in ../in/graph_breaks.log

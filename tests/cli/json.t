@@ -148,7 +148,16 @@ is "vLLM: calls, parts by range, passes with what they changed" "$(jq -r '(.vllm
 	"backbone 8192 8,submod_0 1-8192,submod_2 1-8192,submod_0 8-8,submod_2 8-8,1 NoOpEliminationPass +1 -2"
 is "a part and its call, a pass and its part, by their lines" "$(jq -c '[(.vllm_calls[0].line as $c | all(.vllm_pieces[]; .call == $c)),
 	([.vllm_pieces[].line] as $p | all(.vllm_passes[]; .piece as $l | $p | index($l) != null))]' out)" "[true,true]"
+is "the graph after a pass against the one before" "$(jq -r '[.vllm_passes[].diff | select(.)][0]' out | grep '^[-+@]' | cut -c1-22 | paste -sd,)" \
+	"@@ -3,5 +3,4 @@,-        mul: \"f32[8, ,-        return mul,+        return silu"
+is "and nothing where it changed nothing" "$(jq -c '[.vllm_passes[] | select(.added == 0) | .diff] | unique' out)" "[null]"
 cp out doc
+run tlparse "$DATA/vllm.log" -o vllm
+python3 "$ROOT/tests/lib/page_text.py" vllm/vllm.html >text
+like "vLLM in the directory: by range, part and pass" "$(paste -sd' ' text)" "sizes 1 to 8192 submod_0 .*NoOpEliminationPass \+1 −2 .*submod_2 .*size 8 submod_0"
+ok "the index leads there, and a pass to its graph" test "$(grep -c 'href="vllm.html"' vllm/index.html)" = 1 -a -e "vllm/$(grep -o 'href="[^"]*PostCleanupPass[^"]*' vllm/vllm.html | head -1 | cut -c7-)"
+run tlparse "$DATA/simple.log" -o without
+ok "no page where vLLM wrote nothing" test ! -e without/vllm.html
 run fxexplain --json "$DATA/vllm.log"
 is "and the same of fxexplain" "$(jq -c '[.vllm_calls, .vllm_pieces, .vllm_passes]' out)" "$(jq -c '[.vllm_calls, .vllm_pieces, .vllm_passes]' doc)"
 sed 's/"piecewise_index": 0/"piecewise_index": "x", "compile_range_end": [/; s/vllm_post_grad\.1\./vllm_post_grad.99999999999999999999./' "$DATA/vllm.log" >odd.log

@@ -1,7 +1,7 @@
 /* A Python file with, up to the first NUL, a line, a function and a fix before it: whatever is changed, the file is one that can be read again, and
  * the diff's context and minus lines are the file. */
 #include "fix/edit.h"
-#include "fix/unified.h"
+#include "base/unified.h"
 #include "html/html.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);

@@ -1,7 +1,7 @@
 /* Fixes as changes of a file: templates, statements, every rule of share/breaks/edits.txt, what is refused, and the diff of it. */
 #include "fix/edit.h"
 #include "fix/template.h"
-#include "fix/unified.h"
+#include "base/unified.h"
 #include "html/html.h"
 #include "../lib/test.h"
 

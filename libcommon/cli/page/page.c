@@ -315,17 +315,9 @@ static int commit(void *ctx, struct trace_scan *s)
 
 static const char *const css[] = {"report/report.css", NULL};
 /* One script, in this order. */
-static const char *const js[] = {"report/store.js",
-				 "report/highlight.js",
-				 "report/widgets.js",
-				 "report/timeline.js",
-				 "report/views.js",
-				 "report/browse.js",
-				 "report/provenance.js",
-				 "report/export.js",
-				 "ranks/ranks.js",
-				 "report/page.js",
-				 NULL};
+static const char *const js[] = {"report/store.js", "report/highlight.js", "report/widgets.js",    "report/timeline.js",
+				 "report/views.js", "report/browse.js",    "report/provenance.js", "report/export.js",
+				 "report/vllm.js",  "ranks/ranks.js",      "report/page.js",       NULL};
 static const struct html_page frame = {"report/report.html", css, js, "ranks/ranks.css"};
 
 /* report.html with its marks replaced; blocks come from the spool. */
@@ -419,6 +411,8 @@ int page_add(struct page *p, const char *path, const struct facts_options *o, pa
 	}
 	return status;
 }
+
+struct ranks *page_ranks(struct page *p) { return p->compare ? &p->all : NULL; }
 
 int page_write(struct page *p, const struct explanation *told, struct err *err)
 {

@@ -21,6 +21,7 @@
 struct report {
 	struct facts facts;             /* of all inputs, for whatever follows from their rows */
 	struct trace *log;              /* in the order of their inputs */
+	const struct ranks *ranks;      /* compared, for the collectives of their Flight Recorders; NULL: none */
 	const struct explanation *told; /* for the page: causes and fixes; NULL: none */
 	unsigned n;
 	unsigned lost; /* operands and logs in which nothing could be read */
@@ -46,6 +47,8 @@ struct page *page_new(struct report *r, const char *path, bool compare, struct e
 typedef void page_progress_fn(void *ctx, uint64_t done, uint64_t size);
 /* Reads a log into r->facts and r->log, and packs its payloads. path: as long as r. -1 and err: nothing could be read, nothing is added. */
 int page_add(struct page *p, const char *path, const struct facts_options *o, page_progress_fn *progress, struct err *err);
+/* What compares its logs, for the dumps of their Flight Recorders; NULL: nothing does. */
+struct ranks *page_ranks(struct page *p);
 int page_write(struct page *p, const struct explanation *told, struct err *err);
 void page_free(struct page *p);
 

@@ -268,6 +268,8 @@ void report_document(struct json_out *o, const struct report *r, bool page)
 	document_rows(o, &r->facts);
 	if (!page)
 		document_ranks(o, &r->facts);
+	if (r->ranks)
+		ranks_desync_json(o, r->ranks);
 	json_member_arr(o, "logs");
 	for (uint32_t i = 0, k = 0; i < r->facts.n_input; i++) {
 		const struct trace *t = k < r->n && r->log[k].input == i ? &r->log[k] : NULL;

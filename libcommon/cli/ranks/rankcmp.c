@@ -378,4 +378,5 @@ void ranks_finish(struct ranks *all)
 			why_missed(all, &all->split[i]);
 	for (unsigned c = 0; c < RANK_CHECK_COUNT; c++)
 		free(sig[c]);
+	ranks_find_desyncs(all);
 }

@@ -65,6 +65,15 @@ void ranks_release(struct ranks *all)
 			free(all->check[c].group[i].member);
 		free(all->check[c].group);
 	}
+	for (uint32_t i = 0; i < all->n_flight; i++)
+		flight_release(&all->flight[i]);
+	for (uint32_t i = 0; i < all->n_desync; i++) {
+		free(all->desync[i].culprit);
+		free(all->desync[i].waiter);
+		free(all->desync[i].absent);
+	}
+	free(all->flight);
+	free(all->desync);
 	free(all->process);
 	free(all->lost);
 	free(all->split);
@@ -74,6 +83,13 @@ void ranks_release(struct ranks *all)
 	arena_release(&all->keys);
 	intern_release(&all->names);
 	*all = (struct ranks){0};
+}
+
+void ranks_flight(struct ranks *all, struct flight *f)
+{
+	GROW(all->flight, all->n_flight, all->cap_flight, 1);
+	all->flight[all->n_flight++] = *f;
+	*f = (struct flight){0};
 }
 
 void ranks_lost(struct ranks *all, const char *path, const char *why)
@@ -170,6 +186,7 @@ static void add_event(struct adding *a, const struct fact_src *src, uint32_t row
 {
 	event.compile = compile_of(a, src);
 	event.line = src->line;
+	event.guard = event.kind == RANK_RECOMPILE ? event.guard : NONE;
 	if (event.compile == NONE) {
 		a->p->cut_events += src->input == a->input && src->attempt != NONE;
 		return;
@@ -225,18 +242,46 @@ static void add_breaks(struct adding *a)
 	}
 }
 
+/* "s77 = 17 (tensor 'x' size mismatch at index 0. expected 16, actual 17)": the guard, and the symbol that stands for the new value. */
+static uint32_t guard_of(struct adding *a, const struct fact_recompile *x, const uint32_t *first_symbol)
+{
+	struct slice guard = facts_text(a->f, x->guard), new = facts_text(a->f, x->new);
+	if (!guard.n)
+		return NONE;
+	const uint32_t of = x->compile;
+	uint32_t k = of != NONE ? first_symbol[of] : NONE;
+	while (k < a->f->n_symbol && a->f->symbol[k].compile == of && !slice_eq(facts_text(a->f, a->f->symbol[k].value), new))
+		k++;
+	const bool known = new.n &&k < a->f->n_symbol && a->f->symbol[k].compile == of;
+	buf_reset(&a->tmp);
+	if (known)
+		buf_addf(&a->tmp, "%.*s = %.*s (", SLN(facts_text(a->f, a->f->symbol[k].symbol), 40), SLN(new, 40));
+	put_flat(&a->tmp, guard, 300);
+	buf_adds(&a->tmp, known ? ")" : "");
+	return name_of(a, buf_slice(&a->tmp));
+}
+
 static void add_recompiles(struct adding *a)
 {
+	uint32_t *first_symbol = xreallocarray(NULL, a->f->n_compile + 1u, sizeof(*first_symbol));
+	memset(first_symbol, 255, (a->f->n_compile + 1u) * sizeof(*first_symbol));
+	for (uint32_t i = a->f->n_symbol; i-- > 0;)
+		if (a->f->symbol[i].compile < a->f->n_compile)
+			first_symbol[a->f->symbol[i].compile] = i;
 	for (uint32_t i = 0; i < a->f->n_recompile; i++) {
 		const struct fact_recompile *x = &a->f->recompile[i];
 		if (x->src.input != a->input)
 			continue;
+		const uint32_t guard = guard_of(a, x, first_symbol);
 		buf_reset(&a->tmp);
 		put_flat(&a->tmp, slice_first_line(facts_text(a->f, x->reason)), 300);
 		struct slice text = buf_slice(&a->tmp);
-		add_event(a, &x->src, i,
-			  (struct rank_event){.kind = RANK_RECOMPILE, .fp = reason_fp(text, &a->tmp2), .text = name_of(a, text)}, x->time);
+		add_event(
+		    a, &x->src, i,
+		    (struct rank_event){.kind = RANK_RECOMPILE, .fp = reason_fp(text, &a->tmp2), .text = name_of(a, text), .guard = guard},
+		    x->time);
 	}
+	free(first_symbol);
 }
 
 static void add_failures(struct adding *a)

@@ -4,8 +4,9 @@
  *     ranks_add(&all, &f, input, 0);                 // one input of a model that was read with facts_options.ranks, or of a document of
  *                                                    // tlparse --json; the model may be released after this
  *     ranks_lost(&all, path, "the file is empty");   // a log that could not be read
+ *     ranks_flight(&all, &flight);                   // a dump of a Flight Recorder, which is all's from then on
  *     ranks_finish(&all);                            // order, names (rank_0, rank_0_2, proc_1234), comparison
- *     ... all.process[], all.check[], all.split[]
+ *     ... all.process[], all.check[], all.split[], all.desync[]
  *     ranks_release(&all);
  *
  * Of each log stays what is compared, small and bounded, and texts that many ranks share are kept once: so there may be thousands.
@@ -23,11 +24,13 @@
 #ifndef PT2_RANKS_H
 #define PT2_RANKS_H
 #include "compilation/lookups.h"
+#include "flight/flight.h"
 #include "trace/trace.h"
 
 enum {
 	RANK_TEXT_ALL = 64 << 20,
 	RANK_PROCESSES = 1 << 20,
+	RANK_DESYNCS = 4096,
 };
 
 /* What happened, in the order of the log. The first ones are what was captured, the last what was made of it. */
@@ -53,6 +56,7 @@ struct rank_event {
 	uint64_t fp;
 	uint64_t line;
 	uint32_t compile, text; /* text: in words */
+	uint32_t guard;         /* of RANK_RECOMPILE: "s77 = 17 (tensor 'x' size mismatch ...)"; else NONE */
 	uint8_t kind, cache;    /* cache: enum rank_cache, of RANK_CACHE */
 };
 struct rank_compile {
@@ -177,6 +181,31 @@ struct rank_missing {
 	char *path, *why;
 	int64_t rank;
 };
+/* ---- collectives that not all members of a group asked for: ranks_desync.c ---- */
+
+enum rank_desync_kind {
+	DESYNC_MISSED,   /* the culprits did not ask for it */
+	DESYNC_OPERATOR, /* they asked for another operator */
+	DESYNC_SIZES,    /* or other sizes or dtypes */
+	DESYNC_NO_DUMP,  /* it does not end, and there is no dump of some members */
+	DESYNC_NO_END,   /* all asked for it, and it has not ended */
+	DESYNC_KINDS
+};
+struct rank_culprit {
+	uint32_t flight, op;     /* what it asked for instead; NONE: nothing */
+	uint32_t process, event; /* its trace, and what it alone did there before; NONE */
+};
+struct rank_desync {
+	enum rank_desync_kind kind;
+	uint32_t flight, op; /* the first of those who wait, and what it waits in */
+	uint64_t seq;
+	ROWS(struct rank_culprit, culprit);
+	ROWS(uint32_t, waiter); /* of all->flight */
+	ROWS(int64_t, absent);  /* members of whom there is no dump */
+	uint32_t cause;         /* the culprits wait in that one; NONE: it began here */
+	int64_t since;          /* ns since 1970: when the first began to wait; 0: not told */
+};
+
 struct ranks {
 	struct intern names;
 	ROWS(struct rank_process, process);
@@ -185,7 +214,10 @@ struct ranks {
 	struct rank_verdict check[RANK_CHECK_COUNT];
 	ROWS(struct rank_graph, graph); /* texts by fingerprint */
 	struct intern graphs;
-	struct arena keys; /* texts of rank_split.key */
+	struct arena keys;           /* texts of rank_split.key */
+	ROWS(struct flight, flight); /* by rank, each once */
+	ROWS(struct rank_desync, desync);
+	uint64_t desyncs_left_out; /* beyond RANK_DESYNCS */
 	size_t text_bytes;
 	int64_t start, end;    /* of all */
 	ROWS(int64_t, absent); /* ranks below the highest of which there is no log, the first 1000 */
@@ -194,8 +226,16 @@ struct ranks {
 
 void ranks_add(struct ranks *all, const struct facts *f, uint32_t input, uint32_t tag);
 void ranks_lost(struct ranks *all, const char *path, const char *why);
+void ranks_flight(struct ranks *all, struct flight *f);
 void ranks_finish(struct ranks *all);
 void ranks_release(struct ranks *all);
+
+/* Of ranks_finish(): who keeps others waiting, and why. */
+void ranks_find_desyncs(struct ranks *all);
+/* "rank 3 recompiled 12/4 because s77 = 17 (...) and missed collective 183 (all_reduce, 4.00 MB)": of one culprit, or (NONE) of none. */
+void rank_desync_text(struct buf *b, const struct ranks *all, const struct rank_desync *d, uint32_t culprit);
+/* "collectives": {"dumps": ..., "desyncs": [...]}, docs/REPORT.md. */
+void ranks_desync_json(struct json_out *o, const struct ranks *all);
 
 /* The items of one check of a process, appended to rows that the caller frees. */
 struct rank_items {

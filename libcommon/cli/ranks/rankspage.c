@@ -207,14 +207,16 @@ static void put_verdict(struct page *g)
 	unsigned bad = 0;
 	for (unsigned i = 0; i < ARRAY_LEN(ranks_check_order); i++)
 		bad += !all->check[ranks_check_order[i]].agree;
+	bool first = !all->n_desync;
+	bad += all->n_desync != 0;
 	raw(g, bad ? "<p class=\"verdict bad\">" : "<p class=\"verdict ok\">");
 	if (!bad) {
 		raw(g, all->n_process == 1           ? "One log only: there is nothing to compare."
 		       : all->n_lost || all->absents ? "All logs that could be read agree."
 						     : "All ranks agree.");
 	} else {
-		raw(g, "<b>The ranks do not agree</b> in: ");
-		bool first = true;
+		raw(g, first ? "<b>The ranks do not agree</b> in: "
+			     : "<b>The ranks do not agree</b> in: <a href=\"#desyncs\">collectives that have not ended</a>");
 		for (unsigned i = 0; i < ARRAY_LEN(ranks_check_order); i++) {
 			if (all->check[ranks_check_order[i]].agree)
 				continue;
@@ -233,10 +235,18 @@ static void put_verdict(struct page *g)
 
 static void put_sections(struct page *g)
 {
-	raw(g, "<nav><a href=\"#checks\">Checks</a><a href=\"#time\">Compile time</a><a href=\"#timeline\">Timeline</a>"
+	raw(g, "<nav>");
+	if (g->all->n_flight)
+		raw(g, "<a href=\"#desyncs\">Collectives</a>");
+	raw(g, "<a href=\"#checks\">Checks</a><a href=\"#time\">Compile time</a><a href=\"#timeline\">Timeline</a>"
 	       "<a href=\"#processes\">Processes</a></nav></header>\n<main>\n<div id=\"notes\">");
 	ranks_put_notes(g);
 	raw(g, "</div>\n");
+	ranks_put_desyncs(g);
+	if (!g->all->n_process) { /* dumps alone */
+		raw(g, "</main>\n");
+		return;
+	}
 	put_checks(g);
 	ranks_put_splits(g);
 	ranks_put_time(g);

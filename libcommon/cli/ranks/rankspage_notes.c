@@ -21,24 +21,28 @@ static void note_lost(struct page *g, const struct rank_missing *lost)
 	raw(g, "</li>\n");
 }
 
+void ranks_put_numbers(struct page *g, const int64_t *rank, uint32_t n)
+{
+	uint32_t shown = 0;
+	for (uint32_t i = 0; i < n; shown++) {
+		uint32_t k = i + 1;
+		while (k < n && rank[k] == rank[k - 1] + 1)
+			k++;
+		if (shown == RANGES) {
+			raw(g, ", …");
+			return;
+		}
+		buf_addf(g->b, k - i > 1 ? "%s%lld–%lld" : "%s%lld", shown ? ", " : "", (long long)rank[i], (long long)rank[k - 1]);
+		i = k;
+	}
+}
+
 static void note_absent(struct page *g)
 {
 	const struct ranks *all = g->all;
 	note(g, "bad");
 	buf_addf(g->b, "<b>No readable log of %" PRIu64 " rank%s</b> below the highest: ", all->absents, plural(all->absents));
-	uint32_t shown = 0;
-	for (uint32_t i = 0; i < all->n_absent; shown++) {
-		uint32_t k = i + 1;
-		while (k < all->n_absent && all->absent[k] == all->absent[k - 1] + 1)
-			k++;
-		if (shown == RANGES) {
-			raw(g, ", …");
-			break;
-		}
-		buf_addf(g->b, k - i > 1 ? "%s%lld–%lld" : "%s%lld", shown ? ", " : "", (long long)all->absent[i],
-			 (long long)all->absent[k - 1]);
-		i = k;
-	}
+	ranks_put_numbers(g, all->absent, all->n_absent);
 	if (all->absents > all->n_absent)
 		raw(g, ", …");
 	raw(g, ". They are not compared.</li>\n");

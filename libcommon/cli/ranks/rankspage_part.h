@@ -2,6 +2,7 @@
  *
  *     rankspage.c          the page around its sections; the verdict, what was compared, the table of processes
  *     rankspage_notes.c    what is missing, damaged, mixed
+ *     rankspage_desync.c   who keeps others waiting in a collective
  *     rankspage_splits.c   where ranks part: the items around it, the graphs side by side
  *     rankspage_time.c     compile time and who is slow; the drawn timeline; runtime estimates
  *     rankspage_order.c    collective schedules, the order in which graphs ran
@@ -24,6 +25,7 @@ enum {
 	SPLITS_SHOWN = 12, /* per check, the others are listed */
 	SLOW_ROWS = 60,
 	RANGES = 40, /* of ranks, in one list of them */
+	CULPRITS_SHOWN = 20,
 };
 
 struct page {
@@ -59,6 +61,8 @@ void ranks_put_seconds(struct page *g, int64_t us);
 void ranks_put_who(struct page *g, uint32_t process);
 /* "ranks 0, 2-7, rank_0_2". Members are in order. */
 void ranks_put_members(struct page *g, const uint32_t *m, uint32_t n);
+/* "0, 2–7" of numbers that ascend. */
+void ranks_put_numbers(struct page *g, const int64_t *rank, uint32_t n);
 /* A file without its folders. */
 void ranks_put_file(struct page *g, const char *path);
 /* Cache marks of a process: + hit, - miss, ? bypass, as signs that the Rust tool uses too. */
@@ -66,6 +70,7 @@ void ranks_put_marks(struct page *g, const struct rank_process *f);
 
 /* ---- the sections ---- */
 void ranks_put_notes(struct page *g);
+void ranks_put_desyncs(struct page *g);
 void ranks_put_splits(struct page *g);
 void ranks_put_time(struct page *g);
 void ranks_put_timeline(struct page *g);

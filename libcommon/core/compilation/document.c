@@ -298,6 +298,8 @@ static const struct field vllm_pass_fields[] = {
     {"added", FIELD_COUNT, AT(fact_vllm_pass, added), NULL, "lines of that graph that the one before it does not have"},
     {"removed", FIELD_COUNT, AT(fact_vllm_pass, removed), NULL, "and the other way round"},
     {"before", FIELD_INDEX, AT(fact_vllm_pass, before), NULL, "number of the artifact before it in the directory"},
+    {"diff", FIELD_TEXT, AT(fact_vllm_pass, diff), NULL,
+     "the hunks of a unified diff against it; null where there is none, or more than 256 KiB"},
 };
 static const struct field worker_fields[] = {
     SRC(fact_worker),

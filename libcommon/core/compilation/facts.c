@@ -284,7 +284,7 @@ NEW(vllm_call, fact_vllm_call, .compile = NONE, .model = NONE, .prefix = NONE, .
     .splitting_ops = NONE, .cudagraph_mode = NONE, .sizes = NONE, .ranges = NONE, .enabled_passes = NONE, .inductor_passes = NONE,
     .shapes = NONE)
 NEW(vllm_piece, fact_vllm_piece, .compile = NONE, .name = NONE, .index = -1, .total = -1, .start = -1, .end = -1)
-NEW(vllm_pass, fact_vllm_pass, .compile = NONE, .name = NONE, .index = -1, .added = -1, .removed = -1, .before = NONE)
+NEW(vllm_pass, fact_vllm_pass, .compile = NONE, .name = NONE, .index = -1, .added = -1, .removed = -1, .before = NONE, .diff = NONE)
 NEW(worker, fact_worker, .compile = NONE, .pid = -1, .code = -1, .job = -1, .phase = NONE, .tail = NONE, .time = -1, .seconds = -1,
     .phase_seconds = -1)
 NEW(phase, fact_phase, .compile = NONE, .name = NONE)

@@ -307,6 +307,7 @@ struct fact_vllm_pass {
 	uint32_t name;
 	int64_t index, added, removed; /* lines of the graph against the one before it; -1: that is not there, or is too long */
 	uint32_t before;               /* artifact of the graph before it, NONE */
+	uint32_t diff;                 /* hunks of a unified diff; NONE: nothing changed, or too much to keep */
 };
 
 /* Processes that compile kernels (torch 2.15, torch/_inductor/compile_worker/subproc_pool.py). An artifact compile_worker_sidecar_death:

@@ -68,11 +68,12 @@ struct rank_reading {
 };
 
 /* What of vLLM is at work; the last graph of a pass, to VLLM_TEXT bytes. */
-enum { VLLM_TEXT = 4 << 20 };
+enum { VLLM_TEXT = 4 << 20, VLLM_DIFF = 256 << 10, VLLM_DIFFS = 64 << 20 };
 struct vllm_reading {
 	uint64_t call, piece; /* their lines, 0 */
 	uint32_t artifact;    /* the graph's number, NONE */
 	struct buf graph;
+	size_t diffs; /* bytes of texts kept of what passes changed, to VLLM_DIFFS */
 	bool there;
 };
 

@@ -1,5 +1,6 @@
 /* facts_vllm.c - vLLM's records: calls of its backend, parts of the graph by range of sizes, what each pass changed (facts.h). */
 #include "base/linediff.h"
+#include "base/unified.h"
 #include "trace/facts_part.h"
 
 static uint32_t member(struct trace_reading *r, uint32_t object, const char *key)
@@ -70,6 +71,18 @@ static void keep_graph(struct vllm_reading *v, uint32_t artifact, struct slice p
 		buf_add_slice(&v->graph, payload);
 }
 
+/* The passes over parts that are alike are alike: most texts are there already. */
+static uint32_t keep_diff(struct trace_reading *r, struct slice payload)
+{
+	buf_reset(&r->tmp);
+	unified_hunks(&r->tmp, buf_slice(&r->vllm.graph), payload);
+	if (r->tmp.len > VLLM_DIFF || r->vllm.diffs + r->tmp.len > VLLM_DIFFS)
+		return NONE;
+	const uint32_t before = r->f->names.n, diff = facts_intern(r->f, buf_slice(&r->tmp));
+	r->vllm.diffs += diff >= before ? r->tmp.len : 0;
+	return diff;
+}
+
 /* vllm_post_grad.3.RMSNormQuantFusionPass */
 static void take_pass(struct trace_reading *r, uint32_t compile, struct fact_src src, struct slice name, struct slice payload)
 {
@@ -87,6 +100,8 @@ static void take_pass(struct trace_reading *r, uint32_t compile, struct fact_src
 		to->added = (int64_t)d.added + d.changed;
 		to->before = r->vllm.artifact;
 		linediff_release(&d);
+		if (to->added || to->removed)
+			to->diff = keep_diff(r, payload);
 	}
 	keep_graph(&r->vllm, src.artifact, payload);
 }

@@ -5,9 +5,11 @@
  * Three lines of context. A last line without newline is followed by "\ No newline at end of file" (GNU diffutils, "Detailed Description of
  * Unified Format"). The name has no control characters, quotes and backslashes; with a blank in it a tab follows, as of git.
  */
-#ifndef FIX_UNIFIED_H
-#define FIX_UNIFIED_H
+#ifndef PT2_UNIFIED_H
+#define PT2_UNIFIED_H
 #include "base/buf.h"
 
+/* A diff that is read by people: its hunks alone. */
+void unified_hunks(struct buf *b, struct slice before, struct slice after);
 void unified_diff(struct buf *b, const char *name, struct slice before, struct slice after);
 #endif

@@ -1,4 +1,4 @@
-#include "unified.h"
+#include "base/unified.h"
 
 #include "base/hash.h"
 #include "base/linediff.h"
@@ -79,11 +79,16 @@ static uint64_t key_of(void *ctx, struct slice line)
 
 void unified_diff(struct buf *b, const char *name, struct slice before, struct slice after)
 {
+	const char *tab = strchr(name, ' ') ? "\t" : "";
+	buf_addf(b, "--- a/%s%s\n+++ b/%s%s\n", name, tab, name, tab);
+	unified_hunks(b, before, after);
+}
+
+void unified_hunks(struct buf *b, struct slice before, struct slice after)
+{
 	struct linediff d = {0};
 	struct sides s = {.d = &d, .text = {before, after}};
-	const char *tab = strchr(name, ' ') ? "\t" : "";
 	linediff_run(&d, before, after, key_of, &s);
-	buf_addf(b, "--- a/%s%s\n+++ b/%s%s\n", name, tab, name, tab);
 	for (uint32_t i = 0; i < d.n; i++) {
 		if (d.row[i].same)
 			continue;
