@@ -12,6 +12,8 @@
 #include "emit.h"
 #include "redact.h"
 
+#define DEBUG_FOLDER "text/torch_compile_debug" /* in a bundle */
+
 /* Ends the tool where it cannot be written. */
 void pack_bundle(const struct explanation *x, const struct explain_options *opt);
 

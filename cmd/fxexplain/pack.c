@@ -70,7 +70,7 @@ static void add_input(struct pack *p, const struct fact_input *in, const struct 
 	} else if (in->kind == FACT_DEBUGDIR) {
 		if (p->o->redact)
 			bundle_leave_out(p->w, slice_str(path_base(from)), SLICE("a debug folder is not redacted"));
-		else if (bundle_add_folder(p->w, BUNDLE_TEXT, "text/torch_compile_debug", from, &err) < 0)
+		else if (bundle_add_folder(p->w, BUNDLE_TEXT, DEBUG_FOLDER, from, &err) < 0)
 			fail(p, &err);
 	} else if (in->kind == FACT_TRACE) {
 		if (pack_trace(&text, from, ids, p->o->redact ? &p->r : NULL, &cut, &err) < 0 ||

@@ -34,11 +34,18 @@ static void add_path(struct gather *g, struct slice path)
 		intern_add(&g->paths, path);
 }
 
-/* "a.b" beside or below the program: a/b.py, a/b/__init__.py, and those of the packages above it. */
-static void add_module(struct gather *g, struct slice name)
+/* "a.b" below a folder (with its slash): a/b.py, a/b/__init__.py, and those of the packages above it. ".a" of a file is below the file's
+ * folder, "..a" below the one above that. */
+static void add_module(struct gather *g, struct slice name, struct slice file)
 {
 	struct buf path = {0};
-	buf_add_slice(&path, g->root);
+	struct slice folder = g->root;
+	if (name.n && *name.p == '.')
+		folder = slice_of(file.p, file.n - slice_base(file).n);
+	for (; name.n && *name.p == '.'; name = slice_of(name.p + 1, name.n - 1))
+		if (name.n > 1 && name.p[1] == '.')
+			folder.n -= folder.n ? slice_base(slice_of(folder.p, folder.n - 1)).n + 1 : 0;
+	buf_add_slice(&path, folder);
 	for (size_t i = 0; i <= name.n; i++) {
 		if (i < name.n && name.p[i] != '.') {
 			buf_addc(&path, name.p[i]);
@@ -64,8 +71,8 @@ static size_t name_length(struct slice s)
 	return n;
 }
 
-/* "import a.b, c" and "from a.b import c": by their first words; relative ones are below a package that is taken anyway. */
-static void add_imports(struct gather *g, struct slice text)
+/* "import a.b, c" and "from a.b import c": by their first words. */
+static void add_imports(struct gather *g, struct slice text, struct slice file)
 {
 	struct slice line;
 	while (slice_line(&text, &line)) {
@@ -76,19 +83,20 @@ static void add_imports(struct gather *g, struct slice text)
 		s = slice_trim(slice_behind(s, " "));
 		size_t n = name_length(s);
 		struct slice module = slice_of(s.p, n), names = from ? slice_behind(s, " import ") : slice_of(NULL, 0);
-		add_module(g, module);
+		add_module(g, module, file);
 		while (from && names.p) { /* "from a import b": b may be a file of a's */
 			names = slice_trim(names);
 			n = name_length(names);
 			struct buf both = {0};
-			buf_addf(&both, "%.*s.%.*s", SL(module), (int)n, names.p);
-			add_module(g, buf_slice(&both));
+			const char *dot = module.n && module.p[module.n - 1] == '.' ? "" : ".";
+			buf_addf(&both, "%.*s%s%.*s", SL(module), dot, (int)n, names.p);
+			add_module(g, buf_slice(&both), file);
 			buf_release(&both);
 			names = slice_behind(names, ",");
 		}
 		while (!from && (s = slice_behind(s, ",")).p) {
 			s = slice_trim(s);
-			add_module(g, slice_of(s.p, name_length(s)));
+			add_module(g, slice_of(s.p, name_length(s)), file);
 		}
 	}
 }
@@ -180,7 +188,7 @@ static void read_imports(struct gather *g, uint32_t i)
 	struct slice path = intern_get(&g->paths, i);
 	char *from = xstrndup(path.p, path.n);
 	if (mapfile_open(&m, from, NULL) == 0) {
-		add_imports(g, m.bytes);
+		add_imports(g, m.bytes, path);
 		mapfile_close(&m);
 	}
 	free(from);

@@ -29,6 +29,9 @@ struct plan {
 	size_t n;
 };
 
+/* Commands are started in the folder, and name files as the bundle does. */
+static const char *word(struct replay *r, struct slice name) { return arena_strndup(&r->arena, name.p, name.n); }
+
 static const char *inner(struct replay *r, struct slice name)
 {
 	struct buf b = {0};
@@ -64,13 +67,11 @@ static void add(struct plan *p, const char *word)
 		p->v[p->n++] = word;
 }
 
-static size_t add_all(struct replay *r, struct plan *p, enum bundle_kind kind)
+static void add_all(struct replay *r, struct plan *p, enum bundle_kind kind)
 {
-	size_t n = p->n;
 	for (size_t i = 0; i < r->b.n; i++)
 		if (r->b.file[i].kind == kind)
-			add(p, inner(r, r->b.file[i].name));
-	return p->n - n;
+			add(p, word(r, r->b.file[i].name));
 }
 
 /* A graph of a log is there with all that torch said of it; else the text that was kept. */
@@ -85,12 +86,12 @@ static void plan_minify(struct replay *r, struct plan *p)
 	add(p, "--python");
 	add(p, replay_python(r->o));
 	add(p, "-o");
-	add(p, r->o->keep ? inner(r, SLICE("minified.py")) : "-");
+	add(p, r->o->keep ? "minified.py" : "-");
 	if (trace && id.n) {
 		add(p, "--graph");
-		add(p, arena_strndup(&r->arena, id.p, id.n));
+		add(p, word(r, id));
 	}
-	add(p, inner(r, trace && id.n ? trace->name : graph->name));
+	add(p, word(r, trace && id.n ? trace->name : graph->name));
 }
 
 /* The folder that aoti-printer --record made: run/NAME, or run/NAME/bundle.m0.r1. */
@@ -100,7 +101,7 @@ static const char *recorded(struct replay *r)
 	if (!f)
 		return NULL;
 	const char *slash = slice_chr(slice_of(f->name.p + 4, f->name.n - 4), '/');
-	return inner(r, slash ? slice_of(f->name.p, (size_t)(slash - f->name.p)) : f->name);
+	return word(r, slash ? slice_of(f->name.p, (size_t)(slash - f->name.p)) : f->name);
 }
 
 static void plan_model(struct replay *r, struct plan *p, enum replay_what what)
@@ -111,12 +112,12 @@ static void plan_model(struct replay *r, struct plan *p, enum replay_what what)
 		return;
 	add(p, replay_tools[what]);
 	if (what == REPLAY_VERIFY)
-		add(p, inner(r, exported->name));
+		add(p, word(r, exported->name));
 	if (!package) {
 		add(p, run);
 		return;
 	}
-	add(p, inner(r, package->name));
+	add(p, word(r, package->name));
 	add_all(r, p, BUNDLE_INPUTS);
 }
 
@@ -130,9 +131,9 @@ static void plan_for(struct replay *r, enum replay_what what, struct plan *p)
 		plan_model(r, p, what);
 	} else if (program) {
 		add(p, replay_python(r->o));
-		add(p, inner(r, program->name));
+		add(p, word(r, program->name));
 		for (size_t i = 0; i < r->b.about.n_argument; i++)
-			add(p, arena_strndup(&r->arena, r->b.about.argument[i].p, r->b.about.argument[i].n));
+			add(p, word(r, r->b.about.argument[i]));
 	}
 	p->v[p->n] = NULL;
 }
@@ -224,12 +225,19 @@ static void show(struct screen *s)
 /* What the logs say, as fxexplain says it; --html writes the page. */
 static int explain_logs(struct replay *r)
 {
-	struct plan logs = {.n = 0};
-	add_all(r, &logs, BUNDLE_TRACE);
-	add_all(r, &logs, BUNDLE_TEXT);
+	const char **path = xcalloc(r->b.n + 1, sizeof(*path));
+	int n = 0;
 	struct explain_options o = *r->o;
+	for (size_t i = 0; i < r->b.n; i++)
+		if (r->b.file[i].kind == BUNDLE_TRACE ||
+		    (r->b.file[i].kind == BUNDLE_TEXT && !slice_starts(r->b.file[i].name, DEBUG_FOLDER "/")))
+			path[n++] = inner(r, r->b.file[i].name);
+		else if (r->b.file[i].kind == BUNDLE_TEXT && (!n || !strstr(path[n - 1], DEBUG_FOLDER)))
+			path[n++] = inner(r, SLICE(DEBUG_FOLDER));
 	o.folder = r->folder;
-	return logs.n ? explain_paths(&o, logs.v, (int)logs.n) : EXIT_FINE;
+	int status = n ? explain_paths(&o, path, n) : EXIT_FINE;
+	free(path);
+	return status;
 }
 
 /* ---- asked, and run ---- */

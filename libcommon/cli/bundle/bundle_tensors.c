@@ -71,7 +71,7 @@ static void make_values(const struct tensor_meta *m, const struct tensor_stats *
 			v[i] = make_one(s, state);
 			v[i] = is_integer(m->dtype) ? fmin(fmax(round(v[i]), s->min), s->max) : v[i];
 		}
-		aten_convert(m->dtype, p + done * each, 1, DTYPE_F64, v, 1, part);
+		aten_convert(m->dtype, p + done * each, each, DTYPE_F64, v, sizeof(v[0]), part);
 		done += part;
 	}
 }
