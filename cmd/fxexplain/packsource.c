@@ -52,10 +52,11 @@ static void add_module(struct gather *g, struct slice name, struct slice file)
 			continue;
 		}
 		size_t at = path.len;
+		const bool whole = at && path.p[at - 1] != '/'; /* "." alone is the package itself */
 		buf_adds(&path, ".py");
-		add_path(g, buf_slice(&path));
+		add_path(g, whole ? buf_slice(&path) : SLICE(""));
 		buf_cut(&path, at);
-		buf_adds(&path, "/__init__.py");
+		buf_adds(&path, whole ? "/__init__.py" : "__init__.py");
 		add_path(g, buf_slice(&path));
 		buf_cut(&path, at);
 		buf_addc(&path, '/');
@@ -103,28 +104,47 @@ static void add_imports(struct gather *g, struct slice text, struct slice file)
 
 /* ---- which program ---- */
 
-/* The innermost frame of a module among the user's: what began it may be a launcher that ran it. */
-static struct slice module_of(struct slice stack)
+/* The frame of a module among the user's: the innermost, for what began it may be a launcher that ran it; of a text with tracebacks the
+ * first. */
+static struct slice module_of(struct slice stack, bool innermost)
 {
 	struct srcloc at;
 	struct slice found = {0};
-	while (srcloc_next(&stack, &at))
+	while ((innermost || !found.p) && srcloc_next(&stack, &at))
 		if (slice_is(at.func, "<module>") && slice_starts(at.file, "/") && is_source(at.file))
 			found = at.file;
 	return found;
 }
 
-static struct slice program_of_log(const struct explanation *x)
+/* What a text of the run shows of its end; else where compilations were begun. A compilation that failed has no frame of the module. */
+static char *program_of_log(const struct explanation *x)
 {
 	struct slice found = {0};
 	const struct facts *f = x->facts;
-	for (uint32_t i = 0; i < x->n_finding && !found.p; i++)
-		found = module_of(x->finding[i].frames);
-	for (uint32_t i = 0; i < f->n_failure && !found.p; i++)
-		found = module_of(facts_text(f, f->failure[i].stack));
+	for (uint32_t i = 0; i < f->n_input; i++) {
+		struct slice path = facts_text(f, f->input[i].file);
+		struct mapfile m;
+		if (f->input[i].kind != FACT_TEXTLOG || !path.n)
+			continue;
+		char *name = xstrndup(path.p, path.n), *program = NULL;
+		if (mapfile_open(&m, name, NULL) == 0) {
+			found = module_of(m.bytes, false);
+			program = found.p ? xstrndup(found.p, found.n) : NULL;
+			mapfile_close(&m);
+		}
+		free(name);
+		if (program)
+			return program;
+	}
 	for (uint32_t i = 0; i < f->n_compile && !found.p; i++)
-		found = module_of(facts_text(f, f->compile[i].stack));
-	return found;
+		found = module_of(facts_text(f, f->compile[i].stack), true);
+	for (uint32_t i = 0; i < f->n_compile && !found.p; i++) {
+		struct slice stack = facts_text(f, f->compile[i].stack);
+		struct srcloc at;
+		if (srcloc_next(&stack, &at) && slice_starts(at.file, "/") && is_source(at.file))
+			found = at.file;
+	}
+	return found.p ? xstrndup(found.p, found.n) : NULL;
 }
 
 /* The first argument that is a Python file; *rest: how many come before the program's own. */
@@ -155,12 +175,9 @@ static char *find_program(struct pack *p)
 	size_t rest = 0;
 	const char *named = p->o->repro ? p->o->repro : program_of_command(p->o->command, &rest);
 	char *path = named ? realpath(named, NULL) : NULL;
-	struct slice at = {0};
 	if (named && !p->o->repro)
 		take_arguments(p, p->o->command + rest);
-	if (!path && !p->o->command)
-		at = program_of_log(p->x);
-	return path ? path : at.p ? xstrndup(at.p, at.n) : NULL;
+	return path || p->o->command ? path : program_of_log(p->x);
 }
 
 /* ---- into the bundle ---- */

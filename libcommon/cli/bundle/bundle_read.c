@@ -181,6 +181,8 @@ int bundle_read(struct bundle *b, struct slice manifest, const char *what, struc
 static int check_member(struct bundle *b, struct zip_member *m, uint64_t *inflated, struct err *err)
 {
 	struct reading r = {.b = b, .path = b->zip.path, .err = err};
+	if (slice_ends(m->name, "/") && !m->size) /* a folder, as other programs write it: nothing is made of it */
+		return 0;
 	if (m->mode && (m->mode & S_IFMT) && !S_ISREG(m->mode))
 		return bad_file(&r, m->name, S_ISLNK(m->mode) ? "is a symbolic link" : "is no regular file");
 	if (m->flags & 1)
