@@ -70,8 +70,9 @@ exits "a model with its inputs" 0 fxexplain report -q --bundle nan.pt2b --with l
 exits "aoti-nanassert on it finds what it found" 0 fxexplain replay -q --run --tool aoti-nanassert nan.pt2b
 like "and says it" "$(cat out err)" 'log.*NaN'
 unzip -pq log.pt2 '*.so' >log.so
+python3 -c 'import zipfile; zipfile.ZipFile("log.npz", "w").write("log.npy", "in0.npy")'
 aoti-printer -q --record kept -- "$BUILD/lib/pt2utils/pt2-runner" --torch "$BUILD/lib/pt2utils/libpt2shim.so" --model ./log.so --outputs ran --watched --unconfined \
-	--inputs "$ROOT/tests/data/aoti/nan/io/log.npz" >/dev/null 2>&1
+	--inputs log.npz >/dev/null 2>&1
 exits "what aoti-printer --record kept" 0 fxexplain report -q --bundle run.pt2b --with kept cpp_error/stderr
 exits "is run again" 0 fxexplain replay -q --run --tool aoti-nanassert run.pt2b
 exits "a good one: not as it was" 1 sh -c 'fxexplain report -q --bundle good.pt2b --with "$DATA/aoti/mlp.pt2" cpp_error/stderr && python3 "$ROOT/tests/lib/npy.py" x.npy "<f4" 3 8 &&
