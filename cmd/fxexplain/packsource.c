@@ -104,8 +104,18 @@ static void add_imports(struct gather *g, struct slice text, struct slice file)
 
 /* ---- which program ---- */
 
-/* The frame of a module among the user's: the innermost, for what began it may be a launcher that ran it; of a text with tracebacks the
- * first. */
+/* What stands behind the last frame that executes a text: what is above it is a launcher (runpy, cProfile). */
+static struct slice behind_launcher(struct slice stack)
+{
+	struct slice rest = stack;
+	struct srcloc at;
+	while (srcloc_next(&rest, &at))
+		if (slice_find(at.code, "exec("))
+			stack = rest;
+	return stack;
+}
+
+/* The frame of a module among the user's: the innermost; of a text with tracebacks the first. */
 static struct slice module_of(struct slice stack, bool innermost)
 {
 	struct srcloc at;
@@ -137,9 +147,9 @@ static char *program_of_log(const struct explanation *x)
 			return program;
 	}
 	for (uint32_t i = 0; i < f->n_compile && !found.p; i++)
-		found = module_of(facts_text(f, f->compile[i].stack), true);
+		found = module_of(behind_launcher(facts_text(f, f->compile[i].stack)), true);
 	for (uint32_t i = 0; i < f->n_compile && !found.p; i++) {
-		struct slice stack = facts_text(f, f->compile[i].stack);
+		struct slice stack = behind_launcher(facts_text(f, f->compile[i].stack));
 		struct srcloc at;
 		if (srcloc_next(&stack, &at) && slice_starts(at.file, "/") && is_source(at.file))
 			found = at.file;

@@ -1,5 +1,5 @@
 """bundle.py OUT : the planted failures below, recorded, bundled by `fxexplain report --bundle`, and replayed where their sources are not. TAP lines;
-the last line is the score. OUT/NAME.pt2b stays."""
+the last line is the score. OUT/NAME.pt2b stays. Programs start in processes that have imported torch already (warm.py)."""
 import concurrent.futures
 import os
 import shutil
@@ -31,11 +31,23 @@ def pack(out, name):
     return r.returncode, os.path.getsize(bundle) if r.returncode == 0 else 0, time.monotonic() - start, r.stderr
 
 
+def warm(out):
+    """The server, and a program that is Python for `fxexplain replay`."""
+    path, python = os.path.join(out, "socket"), os.path.join(out, "python")
+    env = dict(os.environ, TORCH_TRACE=os.path.join(out, "none"))
+    server = subprocess.Popen([sys.executable, os.path.join(HERE, "warm.py"), "--serve", path], env=env, stdout=subprocess.PIPE)
+    server.stdout.readline()
+    with open(python, "w") as f:
+        f.write(f"#!/bin/sh\nexec {sys.executable} -S {HERE}/warm.py --client {path} \"$@\"\n")
+    os.chmod(python, 0o700)
+    return server
+
+
 def replay(out, name):
     start = time.monotonic()
     empty = os.path.join(out, "clean", name)
     os.makedirs(empty)
-    r = run("fxexplain", "replay", "-q", "--run", "--tool=program", "--python", sys.executable, "--timeout=500", os.path.join(out, name + ".pt2b"),
+    r = run("fxexplain", "replay", "-q", "--run", "--tool=program", "--python", os.path.join(out, "python"), "--timeout=500", os.path.join(out, name + ".pt2b"),
             cwd=empty, stdin=subprocess.DEVNULL)
     said = [line for line in r.stderr.splitlines() if line.startswith("fxexplain: ")]
     return r.returncode, time.monotonic() - start, said[-6:]
@@ -58,6 +70,7 @@ def main(out, *only):
     shutil.rmtree(sources)
     shutil.rmtree(os.path.join(out, "cache"), ignore_errors=True)
     alike, total = 0, 0.0
+    server = warm(out)
     with concurrent.futures.ThreadPoolExecutor(2) as pool:
         for name, (status, seconds, said) in zip(names, pool.map(lambda n: replay(out, n), names)):
             alike += status == 0
@@ -65,6 +78,7 @@ def main(out, *only):
             print("%s - %s: replayed, %s (%.0f s)" % ("ok" if status == 0 else "# not alike", name, "alike" if status == 0 else "status %d" % status, seconds), flush=True)
             for line in said if status else ():
                 print("#  ", line)
+    server.kill()
     print("%s - at least 19 of 20 fail alike" % ("ok" if alike * 20 >= len(names) * 19 else "not ok"))
     print("# %d of %d fail alike; the largest bundle is %.0f KB, the slowest took %.2f s; a replay takes %.0f s" %
           (alike, len(names), largest / 1e3, slowest, total / len(names)))

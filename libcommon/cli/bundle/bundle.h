@@ -106,8 +106,6 @@ int bundle_add_folder(struct bundle_writer *w, enum bundle_kind kind, const char
 int bundle_add_tensors(struct bundle_writer *w, const char *name, const char *path, bool make_up, struct err *err);
 /* What is not in it, and why. */
 void bundle_leave_out(struct bundle_writer *w, struct slice what, struct slice why);
-/* Bytes so far. */
-uint64_t bundle_bytes(const struct bundle_writer *w);
 /* Both free it. */
 int bundle_end(struct bundle_writer *w, const struct bundle_about *about, struct err *err);
 void bundle_abort(struct bundle_writer *w);
@@ -124,7 +122,7 @@ struct bundle {
 	size_t n;
 };
 /* Does it end as a zip archive does, with a manifest of ours in it? */
-bool bundle_like(const char *path);
+FOR_TESTS bool bundle_like(const char *path);
 int bundle_open(struct bundle *b, const char *path, struct err *err);
 void bundle_close(struct bundle *b);
 /* The manifest alone, without the members: what: its file in messages. */

@@ -193,7 +193,6 @@ void bundle_leave_out(struct bundle_writer *w, struct slice what, struct slice w
 }
 
 struct json_out *bundle_tensor_out(struct bundle_writer *w) { return &w->tensor_out; }
-uint64_t bundle_bytes(const struct bundle_writer *w) { return w->sink.at; }
 
 /* ---- the manifest ---- */
 
