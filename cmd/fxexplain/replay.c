@@ -140,7 +140,7 @@ static void plan_for(struct replay *r, enum replay_what what, struct plan *p)
 
 /* ---- what is shown ---- */
 
-static void put_words(struct screen *s, const struct plan *p)
+static void put_words(struct screen *s, const struct plan *p, size_t from, int indent)
 {
 	struct buf line = {0};
 	for (size_t i = 0; i < p->n; i++) {
@@ -148,6 +148,8 @@ static void put_words(struct screen *s, const struct plan *p)
 		buf_add_word(&line, p->v[i]);
 	}
 	put_text(s, buf_slice(&line));
+	buf_addc(&s->b, '\n');
+	put_wraps(s, from, indent);
 	buf_release(&line);
 }
 
@@ -204,12 +206,13 @@ static void put_plans(struct screen *s, struct replay *r)
 			continue;
 		if (!n++)
 			buf_adds(&s->b, "\nWhat can be run of it; nothing was:\n");
+		const size_t from = s->b.len;
 		buf_addf(&s->b, "  %-16s", replay_tools[i]);
-		put_words(s, &p);
-		buf_addc(&s->b, '\n');
+		put_words(s, &p, from, 18);
 	}
 	if (n)
-		buf_addf(&s->b, "It is code out of the bundle: look at it first (replay --keep DIR); then replay --run [--tool TOOL].\n");
+		buf_adds(&s->b,
+			 "It is code out of the bundle. Look at it first: replay --keep DIR. To run it: replay --run [--tool TOOL]\n");
 	else
 		buf_adds(&s->b, "\nThere is nothing in it to be run.\n");
 }
@@ -321,9 +324,10 @@ static int ask_and_run(struct replay *r)
 		die(EXIT_USAGE, "'%s' holds nothing for %s", r->path, r->o->tool < 0 ? "any tool" : replay_tools[r->o->tool]);
 	const bool terminal = isatty(STDIN_FILENO) && isatty(STDERR_FILENO);
 	struct screen s = screen_make();
-	buf_addf(&s.b, "\nThis %s run, code out of the bundle:\n    ", r->o->run ? "is" : "would be");
-	put_words(&s, &p);
-	buf_addc(&s.b, '\n');
+	buf_addf(&s.b, "\nThis %s run, code out of the bundle:\n", r->o->run ? "is" : "would be");
+	const size_t from = s.b.len;
+	buf_adds(&s.b, "    ");
+	put_words(&s, &p, from, 6);
 	if (what == REPLAY_PROGRAM)
 		put_program(&s, r);
 	show(&s);
