@@ -67,6 +67,8 @@ static void add_input(struct pack *p, const struct fact_input *in, const struct 
 		name[n - 3] = 0;
 	if (!path.n) {
 		bundle_leave_out(p->w, shown, SLICE("came through a pipe: give it as a file"));
+	} else if (in->unread) { /* a warning was given */
+		bundle_leave_out(p->w, slice_str(name), slice_str(in->unread));
 	} else if (in->kind == FACT_DEBUGDIR) {
 		if (p->o->redact)
 			bundle_leave_out(p->w, slice_str(path_base(from)), SLICE("a debug folder is not redacted"));
