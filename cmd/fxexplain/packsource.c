@@ -109,7 +109,7 @@ static struct slice behind_launcher(struct slice stack)
 {
 	struct slice rest = stack;
 	struct srcloc at;
-	while (srcloc_next(&rest, &at))
+	while (explain_frame(&rest, &at))
 		if (slice_find(at.code, "exec("))
 			stack = rest;
 	return stack;
