@@ -1,5 +1,5 @@
-/* A zip archive of stored or deflated members, written in one pass (PKWARE's APPNOTE.TXT 6.3.10): sizes and checksums follow the data (flag 8),
- * names are UTF-8 (flag 0x800), data begin at multiples of 64. */
+/* A zip archive of stored or deflated members, written in one pass (PKWARE's APPNOTE.TXT 6.3.10): sizes and checksums follow the data
+ * (flag 8), names are UTF-8 (flag 0x800), data begin at multiples of 64. */
 #include "tensor/write_part.h"
 
 #define ZIP32_MAX 0xffffffffu
