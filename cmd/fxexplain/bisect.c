@@ -5,6 +5,7 @@
  * failure in Inductor takes two runs more. The backend is replaced by share/explain/sitecustomize.py.
  */
 #include "bisect.h"
+#include "emit.h"
 
 #include "tool/diag.h"
 #include "base/json.h"
@@ -74,27 +75,6 @@ static struct slice inner_line(struct slice type, struct slice reason, struct bu
 	return buf_slice(out);
 }
 
-/* Words with digits in them (sizes, addresses) and paths differ between two runs of the same. */
-static void normalize(struct slice s, struct buf *out)
-{
-	buf_reset(out);
-	for (size_t i = 0; i < s.n;) {
-		size_t n = 0;
-		char mark = 0;
-		while (i + n < s.n && s.p[i + n] != ' ') {
-			char c = s.p[i + n++];
-			mark = c == '/' || mark == '/' ? '/' : c >= '0' && c <= '9' ? '#' : mark;
-		}
-		if (mark)
-			buf_addc(out, mark);
-		else
-			buf_add(out, s.p + i, n);
-		i += n;
-		if (i < s.n)
-			buf_addc(out, s.p[i++]);
-	}
-}
-
 static void read_failure(struct bisect *b, struct trial *t, const char *text, const char *traces)
 {
 	struct facts f;
@@ -111,7 +91,7 @@ static void read_failure(struct bisect *b, struct trial *t, const char *text, co
 			continue;
 		struct slice inner = inner_line(facts_text(&f, e->type), facts_text(&f, e->reason), &line);
 		t->error = keep(b, inner);
-		normalize(inner, &key);
+		emit_same(inner, &key);
 		t->key = keep(b, buf_slice(&key));
 		buf_reset(&line);
 		if (e->user.line)

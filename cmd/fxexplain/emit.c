@@ -76,3 +76,23 @@ void emit_details(const struct finding *g, struct buf *b)
 	put_lines(b, "Next: ", g->next);
 	put_lines(b, "See ", g->url);
 }
+
+void emit_same(struct slice s, struct buf *out)
+{
+	buf_reset(out);
+	for (size_t i = 0; i < s.n;) {
+		size_t n = 0;
+		char mark = 0;
+		while (i + n < s.n && s.p[i + n] != ' ') {
+			char c = s.p[i + n++];
+			mark = c == '/' || mark == '/' ? '/' : c >= '0' && c <= '9' ? '#' : mark;
+		}
+		if (mark)
+			buf_addc(out, mark);
+		else
+			buf_add(out, s.p + i, n);
+		i += n;
+		if (i < s.n)
+			buf_addc(out, s.p[i++]);
+	}
+}

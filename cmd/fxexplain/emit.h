@@ -22,5 +22,8 @@ bool emit_leads_out(const char *path);
 struct slice emit_compile_id(const struct explanation *x, uint32_t compile);
 /* Cost, cause and fix of a finding, a line each: the body of an annotation. */
 void emit_details(const struct finding *g, struct buf *b);
+/* A message as it is in another run of the same: words with digits in them (sizes, addresses) are '#', with a path '/'. Into out, which is
+ * emptied first. */
+void emit_same(struct slice s, struct buf *out);
 
 #endif

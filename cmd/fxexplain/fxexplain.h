@@ -15,6 +15,8 @@
  *     fix.c        `fix`: fixes as a diff; fix_files.c the user's files, fix/ the changes
  *     cache.c      `cache`: a folder of compile caches; cache/ what is in it
  *     serve.c      `serve`: a server for editors; lsp.c its messages
+ *     pack.c       `report --bundle`: all of it in one file to hand over (bundle.h)
+ *     replay.c     `replay`: such a file, and what can be run of it
  *     run.c        `run`: a command under TORCH_TRACE, then explained; --bisect
  *
  * Each *_main returns the exit status.
@@ -65,6 +67,15 @@ struct explain_options {
 	struct opt_list trace; /* cache --trace LOG */
 	bool prune;            /* cache --prune */
 	int older;             /* cache --older-than DAYS; 0: no age */
+	const char *bundle;    /* report, run --bundle FILE */
+	struct opt_list with;  /* report --with FILE */
+	bool run;              /* replay --run */
+	int tool;              /* replay --tool; -1: the first that there is something for */
+	const char *python;    /* replay --python */
+	/* run --bundle: what was run, and its exit status or minus its signal */
+	const char *const *command;
+	bool has_status;
+	int status;
 };
 
 /* ---- load.c ---- */
@@ -114,6 +125,7 @@ int fix_main(const struct explain_options *opt, const struct operands *in);
 int cache_main(const struct explain_options *opt, const struct operands *in);
 int serve_main(const struct explain_options *opt, const struct operands *in);
 int run_main(const struct explain_options *opt, const struct operands *in);
+int replay_main(const struct explain_options *opt, const struct operands *in);
 /* An input's path as it is shown: without the private folder, "(standard error)" for what the command wrote there. */
 uint32_t run_input_name(struct facts *f, uint32_t path, const char *folder);
 

@@ -239,7 +239,7 @@ int load_operands(struct facts *f, struct page *page, const struct explain_optio
 	const struct load l = {
 	    .f = f,
 	    .page = page,
-	    .o = {.keep_graphs = opt->show >> PART_GRAPHS & 1,
+	    .o = {.keep_graphs = (opt->show >> PART_GRAPHS & 1) || opt->bundle,
 		  .keep_guards = opt->show >> PART_GUARDS & 1,
 		  .keys = opt->trace.n > 0,
 		  .patterns = known},

@@ -1,5 +1,6 @@
 /* fxexplain - what went wrong in this compilation, where, what did it cost, and what next? */
 #include "fxexplain.h"
+#include "bundle.h"
 
 #include "diagnose/limits.h"
 #include "diagnose/locate.h"
@@ -11,7 +12,7 @@
 
 #include <unistd.h>
 
-static struct explain_options opt;
+static struct explain_options opt = {.tool = -1};
 
 static const char *const part_name[] = {
 #define X(id, name) name,
@@ -64,6 +65,8 @@ static const struct opt options[] = {
 static const struct opt report_options[] = {
     OPT_FLAG(0, "redact", &opt.redact, "leave out paths, host and user names"),
     OPT_STRING(0, "repro", "FILE", &opt.repro, "put this program in as the minimal reproduction"),
+    OPT_STRING(0, "bundle", "FILE", &opt.bundle, "all of it in one file to hand over: this text, logs, graphs, findings, program"),
+    OPT_LIST(0, "with", "FILE", &opt.with, "in the bundle, too: a package, an exported program, inputs, a folder of aoti-printer --record"),
     OPT_END,
 };
 static const struct opt fix_options[] = {
@@ -88,8 +91,26 @@ static const struct opt run_options[] = {
     OPT_FLAG(0, "bisect", &opt.bisect, "run it with the backends eager, aot_eager and inductor in turn: which component fails"),
     OPT_STRING(0, "keep", "DIR", &opt.keep, "keep the traces and the standard error in this new folder"),
     OPT_INT(0, "timeout", "SECONDS", &opt.timeout, 0, 1 << 30, "end the command after this time"),
+    OPT_STRING(0, "bundle", "FILE", &opt.bundle, "all that is known of it in one file to hand over, as report --bundle writes it"),
     OPT_END,
 };
+static const struct opt replay_options[] = {
+    OPT_FLAG(0, "run", &opt.run, "run what can be run, without asking"),
+    OPT_CHOICE(0, "tool", "TOOL", &opt.tool, replay_tools, "run this: program, fxminify, aoti-nanassert, aoti-printer, aoti-verify"),
+    OPT_STRING(0, "keep", "DIR", &opt.keep, "unpack it into this new folder, which stays"),
+    OPT_STRING(0, "python", "PROGRAM", &opt.python, "the Python with torch (default: $PT2_PYTHON, python3)"),
+    OPT_INT(0, "timeout", "SECONDS", &opt.timeout, 0, 1 << 30, "end what is run after this time"),
+    OPT_END,
+};
+static const struct opt_rule report_rules[] = {
+    {.of = "bundle", .with = "json sarif github html output", .text = "report --bundle writes that file alone"},
+    {0},
+};
+static const struct opt_rule replay_rules[] = {
+    {.of = "json", .with = "run tool keep html", .text = "replay --json shows the manifest, and does nothing else"},
+    {0},
+};
+
 static const struct opt_command commands[] = {
     {.name = "kernel",
      .summary = "one kernel: its text, IR, FX nodes and Python lines",
@@ -122,8 +143,9 @@ static const struct opt_command commands[] = {
      .min = 1,
      .max = -1},
     {.name = "report",
-     .summary = "the text of an issue for PyTorch",
+     .summary = "the text of an issue for PyTorch, or all of it in one file",
      .options = report_options,
+     .rules = report_rules,
      .operands = "[INPUT...]",
      .footer = "INPUT is what the issue is about: a trace, a torch_compile_debug folder, a text; as for fxexplain itself.",
      .min = 0,
@@ -154,6 +176,15 @@ static const struct opt_command commands[] = {
 	       "With --html=FILE the page opens in a browser on a terminal ($BROWSER, else xdg-open); tlparse need not be run behind it.",
      .command = true,
      .need_command = true},
+    {.name = "replay",
+     .summary = "what report --bundle wrote: the page, and what can be run of it",
+     .options = replay_options,
+     .rules = replay_rules,
+     .operands = "BUNDLE",
+     .footer = "What is run is code out of the bundle. It is shown, and asked about on a terminal; elsewhere it needs --run.\n"
+	       "Exit status: 0 it was shown, or fails as it did; 1 it does not fail so here.",
+     .min = 1,
+     .max = 1},
     {0},
 };
 static const struct opt_spec spec = {
@@ -186,9 +217,13 @@ void explain_write(struct screen *s, const char *path)
 	buf_release(&s->b);
 }
 
-static void emit(const struct explanation *x, struct page *page)
+static void emit(const struct explanation *x, struct page *page, const struct explain_options *o)
 {
 	struct err err = {.text = ""};
+	if (o->bundle)
+		pack_bundle(x, o);
+	if (o->bundle && opt.report)
+		return;
 	if (page) {
 		if (page_write(page, x, &err) < 0 && err.text[0])
 			die_err(&err);
@@ -229,7 +264,7 @@ int explain_paths(const struct explain_options *o, const char *const *path, int 
 	explain_located(&x, f);
 	if (o->baseline && baseline_compare(&x, o, &worse, &err) < 0)
 		die_err(&err);
-	emit(&x, page);
+	emit(&x, page, o);
 	worse += limits_exceeded(&x, &o->max);
 	bool blind = !worse && limits_blind(&x, &o->max);
 	explanation_release(&x);
@@ -248,10 +283,12 @@ int main(int argc, char **argv)
 	if (opt.report + opt.json + opt.sarif + opt.github + !!opt.html > 1)
 		die(EXIT_USAGE, opt.report ? "report writes Markdown: --json, --sarif, --github and --html go without it"
 					   : "one of --json, --sarif, --github and --html at a time");
+	if (opt.with.n && !opt.bundle)
+		die(EXIT_USAGE, "--with puts files into a bundle: --bundle FILE is missing");
 	if (opt.report && !in.n && !opt.repro)
 		die(EXIT_USAGE, "report: a log is missing, or --repro with a program of fxminify\nTry 'fxexplain report -h'");
 	limits_check(&opt.max);
-	if (strcmp(sub, "run"))
+	if (strcmp(sub, "run") && strcmp(sub, "replay"))
 		output_watch_signals();
 	if (!strcmp(sub, "kernel") || !strcmp(sub, "profile") || !strcmp(sub, "crash"))
 		operands_keep_pipes(&in);
@@ -269,10 +306,13 @@ int main(int argc, char **argv)
 		status = serve_main(&opt, &in);
 	else if (!strcmp(sub, "run"))
 		status = run_main(&opt, &in);
+	else if (!strcmp(sub, "replay"))
+		status = replay_main(&opt, &in);
 	else
 		status = explain_paths(&opt, in.v, in.n);
 	opt_pairs_release(&opt.max);
 	opt_list_release(&opt.trace);
+	opt_list_release(&opt.with);
 	operands_release(&in);
 	return status;
 }

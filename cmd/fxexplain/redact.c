@@ -280,6 +280,7 @@ static size_t put_mail(struct redact *r, struct buf *b, struct slice s)
 
 static size_t put_word(struct redact *r, struct buf *b, struct slice s, char before)
 {
+	static const char cache[] = "torchinductor_";
 	size_t n, word = span(s, is_word), name = span(s, is_name);
 	struct slice whole = slice_of(s.p, word);
 	while (name && (s.p[name - 1] == '.' || s.p[name - 1] == '-'))
@@ -308,6 +309,11 @@ static size_t put_word(struct redact *r, struct buf *b, struct slice s, char bef
 	}
 	if (intern_find(&r->user, whole) != NONE) {
 		put(b, "user", &r->user, whole);
+		return word;
+	}
+	if (slice_starts(whole, cache) && intern_find(&r->user, from(whole, strlen(cache))) != NONE) { /* the last part of a path, too */
+		buf_adds(b, cache);
+		put(b, "user", &r->user, from(whole, strlen(cache)));
 		return word;
 	}
 	if (intern_find(&r->host, slice_of(s.p, name)) != NONE || is_host(slice_of(s.p, name))) {

@@ -370,6 +370,9 @@ static int explain_child(void *arg)
 	if (s->text_bytes)
 		path[n++] = s->text;
 	o.folder = s->kept ? NULL : s->private;
+	o.command = (const char *const *)s->command;
+	o.has_status = true;
+	o.status = s->r.sig ? -s->r.sig : s->r.status;
 	output_watch_signals();
 	if (!o.output) /* standard output is the command's */
 		dup2(STDERR_FILENO, STDOUT_FILENO);

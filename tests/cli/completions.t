@@ -19,7 +19,7 @@ cd here || exit 99
 cases='--json|fxexplain --js
 --redact --repro|fxexplain report --re
 |fxexplain --re
-report run|fxexplain r
+replay report run|fxexplain r
 run|fxexplain -o report ru
 trace.log|tlparse tr
 trace.log|fxexplain run --keep=x tr

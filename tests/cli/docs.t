@@ -39,6 +39,7 @@ fill() {
 	cp "$ROOT/scripts/fixtures/traces/graph_breaks.py" work/
 	cp "$DATA/simple.log" "$DATA/dynamic.log" work/traces/
 	gzip -k work/trace.log
+	fxexplain report -q --bundle work/x.pt2b work/trace.log
 	tar -C work -xJf "$ROOT/tests/data/cachemiss.tar.xz" ./cache ./cold.log
 	cp work/trace.log work/before.log
 	cp work/trace.log work/after.log

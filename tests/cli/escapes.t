@@ -57,6 +57,8 @@ for log in graph_breaks recompiles compile_error training named hostile; do
 	look fxexplain --html=page.html "$l"
 	look fxexplain report "$l"
 	look fxexplain report --redact "$l"
+	fxexplain report -q --bundle "$I/$n.pt2b" "$l" 2>/dev/null
+	look @ fxexplain replay "$I/$n.pt2b"
 	look @ fxexplain fix "$l"
 	look @ fxexplain --max graph-breaks=0 --max recompiles=0 --max failures=0 --max compile-seconds=0 "$l"
 	look @ tlparse --json --max graph-breaks=0 --max recompiles=0 --max failures=0 "$l"

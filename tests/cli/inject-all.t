@@ -19,6 +19,7 @@ tar -xJf "$ROOT/tests/data/flight.tar.xz" && mv v215/fr_trace_rank_[01] . && rm 
 mkdir cached && tar -C cached -xJf "$ROOT/tests/data/cachemiss.tar.xz"
 gzip -c simple.log >zipped.log.gz
 fxexplain --json graph_breaks.log >base.json
+fxexplain report -q --bundle x.pt2b graph_breaks.log
 for f in crash/crash.pt2 profiles/eager.json profiles/compiled.json; do xz -dc "$ROOT/tests/data/$f.xz" >"$(basename $f)"; done
 tar xf "$ROOT/tests/data/debug/torch_compile_debug.tar.xz"
 cp "$DATA/aoti/mlp.pt2" mlp.pt2
@@ -116,6 +117,8 @@ changed.log fxexplain cache ../in/cached/cache --trace ../in/cached/changed.log
 graph_breaks.log fxexplain --html=page.html ../in/graph_breaks.log
 graph_breaks.log fxexplain report ../in/graph_breaks.log
 graph_breaks.py fxexplain fix --root ../in ../in/graph_breaks.log
+graph_breaks.log fxexplain report -q --bundle b.pt2b ../in/graph_breaks.log
+x.pt2b fxexplain replay --json ../in/x.pt2b
 explain.log fxexplain ../in/explain.log
 base.json fxexplain --json --baseline ../in/base.json ../in/graph_breaks.log
 backward_3.1/output_code.py fxexplain kernel ../in/torch_compile_debug

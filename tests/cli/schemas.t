@@ -39,6 +39,8 @@ document crash fxexplain --json crash "$ROOT/tests/data/crash/expand.txt" crash.
 mkdir cached && tar -C cached -xJf "$ROOT/tests/data/cachemiss.tar.xz"
 : >"cached/cache/xx.tmp" && truncate -s 9 cached/cache/fxgraph/*/*/* && touch -d '2 days ago' cached/cache/fxgraph/*/*/*
 document cache fxexplain cache --json cached/cache --trace cached/changed.log --prune
+fxexplain report -q --bundle x.pt2b --with log.npy "$DATA/graph_breaks.log"
+document bundle fxexplain --json replay x.pt2b
 document bisect fxexplain --json run --bisect -- true
 tar -xJf "$ROOT/tests/data/causes/v215.tar.xz" ./prints
 document fix fxexplain fix -q --json --root "$ROOT/tests/live/causes" prints/trace

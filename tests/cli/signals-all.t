@@ -32,6 +32,7 @@ ranks tlparse -q --overwrite --all-ranks-html -o ranks ../in/rank_0.log ../in/ra
 diff.html tlparse --diff -o diff.html ../in/simple.log ../in/graph_breaks.log
 why.html fxexplain --html=why.html ../in/graph_breaks.log
 issue.md fxexplain report -o issue.md ../in/graph_breaks.log
+b.pt2b fxexplain report -q --bundle b.pt2b ../in/graph_breaks.log
 fixes.diff fxexplain fix -o fixes.diff --root ../in ../in/graph_breaks.log
 kernels.txt fxexplain kernel -o kernels.txt ../in/provenance_jit.log
 times.txt fxexplain profile -o times.txt ../in/eager.json ../in/compiled.json
@@ -50,5 +51,5 @@ small.txt fxminify --test ./bug.sh -q -j2 --passes nodes ../in/g200.py -o small.
 EOS
 cat cases
 tests=$(grep -cE '^(not )?ok ' cases)
-is "all of them ran" "$tests $(tail -n 3 trouble)" "22 "
+is "all of them ran" "$tests $(tail -n 3 trouble)" "23 "
 done_testing

@@ -20,8 +20,13 @@ def child(path, out):
     os.dup2(os.open("stdout", os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o666), 1)
     resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
     os.environ.update(TORCH_TRACE=out + "/trace", OUT=out)  # for processes that it starts
-    torch_logging.LOG_TRACE_HANDLER.root_dir = out + "/trace"
-    sys.argv = [path]
+    execute(path, [])
+
+
+def execute(path, arguments):
+    """As `python PATH ARGUMENTS` does, with what is imported already. Never returns."""
+    torch_logging.LOG_TRACE_HANDLER.root_dir = os.environ["TORCH_TRACE"]
+    sys.argv = [path, *arguments]
     sys.path.insert(0, os.path.dirname(path))
     main = type(sys)("__main__")
     main.__file__ = path

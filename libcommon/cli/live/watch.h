@@ -158,4 +158,7 @@ void watch_release_calls(struct watch *w);
 /* Ready a model's names after its contract was filled in. */
 void watch_model_index(struct watch_model *m);
 
+/* A bundle, or a folder that bundles were kept in: then the first of them counts. */
+bool watch_bundle_like(const char *path);
+
 #endif

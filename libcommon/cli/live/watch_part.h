@@ -28,8 +28,6 @@ struct watch_bundle {
 	} * input;
 	size_t n;
 };
-/* A bundle, or a folder that bundles were kept in: then the first of them counts. */
-bool watch_bundle_like(const char *path);
 int watch_bundle_open(struct watch_bundle *b, const char *path, struct err *err);
 /* The text of an index (bundle.h), of a bundle in this folder; what: for messages. */
 FOR_TESTS int watch_bundle_read(struct watch_bundle *b, struct slice text, const char *folder, const char *what, struct err *err);

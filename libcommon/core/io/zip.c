@@ -24,6 +24,7 @@ enum {
 	END64_SIZE = 56,
 	LOCATOR64_SIZE = 20,
 	EXTRA_ZIP64 = 1,
+	MADE_ON_UNIX = 3,
 	FLAG_ENCRYPTED = 1,
 	FLAG_DESCRIPTOR = 8, /* sizes and checksum stand behind the data; the local header may have zeros */
 	FLAG_MASKED = 1 << 13,
@@ -179,6 +180,7 @@ static size_t read_entry(const struct zip *z, const char *p, size_t n, const str
 		return 0;
 	}
 	*m = (struct zip_member){.name = slice_of(p + ENTRY_SIZE, n_name),
+				 .mode = (uint8_t)p[5] == MADE_ON_UNIX ? get16(p + 40) : 0,
 				 .flags = get16(p + 8),
 				 .method = get16(p + 10),
 				 .crc = get32(p + 16),

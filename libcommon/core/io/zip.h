@@ -42,6 +42,7 @@ struct zip_member {
 	uint32_t crc;
 	uint16_t method; /* 0 stored, 8 deflated */
 	uint16_t flags;
+	uint16_t mode;  /* of a Unix file, type and permissions (symbolic links too); 0: it does not say */
 	bool checked;   /* the checksum is right */
 	bool mapped;    /* inflated is a temporary file */
 	char *inflated; /* once zip_data has done it */

@@ -48,7 +48,7 @@ static int write_out(struct sink *s, const char *p, size_t n)
 	return 0;
 }
 
-static int sink_flush(struct sink *s)
+int sink_flush(struct sink *s)
 {
 	size_t n = s->n;
 	s->n = 0;
@@ -321,11 +321,16 @@ static void sink_init(struct sink *s, int fd, const char *what, struct err *err)
 	s->crc = 0;
 }
 
+void sink_open(struct sink *s, int fd, const char *what, struct err *err)
+{
+	sink_init(s, fd, what, err);
+	crc_tables(s);
+}
+
 int tensor_write_storage(int fd, struct slice bytes, const char *what, struct err *err)
 {
 	struct sink s;
-	sink_init(&s, fd, what, err);
-	crc_tables(&s);
+	sink_open(&s, fd, what, err);
 	return pt_write_storage(&s, bytes) < 0 ? -1 : sink_flush(&s);
 }
 

@@ -1,4 +1,11 @@
-/* write_part.h - what the writers of tensor files share: bytes onto a descriptor through a small buffer. For write*.c only. */
+/* write_part.h - what the writers of tensor files and of other archives (cli/bundle) share: bytes onto a descriptor through a small buffer.
+ *
+ *     struct sink s;
+ *     sink_open(&s, fd, "x.zip", &err);
+ *     struct archive a = {.s = &s};
+ *     archive_put(&a, "one", p, n) ... archive_end(&a), sink_flush(&s);
+ *     archive_release(&a);
+ */
 #ifndef PT2_WRITE_PART_H
 #define PT2_WRITE_PART_H
 #include "tensor/write.h"
@@ -17,20 +24,32 @@ struct sink {
 	_Alignas(64) char room[SINK_ROOM];
 };
 
+/* From fd's present position on, ready for an archive. */
+void sink_open(struct sink *s, int fd, const char *what, struct err *err);
+int sink_flush(struct sink *s);
 int sink_put(struct sink *s, const void *p, size_t n);
 int sink_put_run(struct sink *s, const char *p, uint64_t n); /* of any length */
 
-/* ---- write_zip.c: an archive of stored members, from the sink's present position on ---- */
+/* ---- write_zip.c: an archive of stored or deflated members, from the sink's present position on ---- */
 
+struct archive_deflated;
 struct archive {
 	struct sink *s;
 	struct buf directory;
-	uint64_t members, header, size; /* header, size: of the member that is being written */
+	uint64_t members, header, size;          /* header, size: of the member that is being written */
+	const struct archive_deflated *deflated; /* ... if it is */
+};
+/* What a deflated member inflates to. */
+struct archive_deflated {
+	uint64_t size;
+	uint32_t crc;
 };
 /* size: of the bytes that are put into the sink until archive_member_end. */
 int archive_begin(struct archive *a, const char *name, uint64_t size);
 int archive_member_end(struct archive *a, const char *name);
 int archive_put(struct archive *a, const char *name, const void *p, uint64_t size);
+/* p: a raw deflate stream. */
+int archive_put_deflated(struct archive *a, const char *name, const void *p, uint64_t packed, struct archive_deflated of);
 int archive_end(struct archive *a);
 void archive_release(struct archive *a);
 

@@ -1,5 +1,5 @@
-/* A zip archive of stored members, written in one pass (PKWARE's APPNOTE.TXT 6.3.10): sizes and checksums follow the data (flag 8), names
- * are UTF-8 (flag 0x800), data begin at multiples of 64. */
+/* A zip archive of stored or deflated members, written in one pass (PKWARE's APPNOTE.TXT 6.3.10): sizes and checksums follow the data
+ * (flag 8), names are UTF-8 (flag 0x800), data begin at multiples of 64. */
 #include "tensor/write_part.h"
 
 #define ZIP32_MAX 0xffffffffu
@@ -33,7 +33,7 @@ static int local_header(struct archive *a, const char *name, bool big)
 	buf_add(&b, "PK\3\4", 4);
 	put16(&b, big ? 45 : 20);
 	put16(&b, 0x808);
-	put16(&b, 0);
+	put16(&b, a->deflated ? 8 : 0);
 	put32(&b, 0); /* time and date: none, so that the same tensors give the same file */
 	put32(&b, 0);
 	put32(&b, big ? ZIP32_MAX : 0);
@@ -58,23 +58,25 @@ static int data_descriptor(struct archive *a, const char *name, bool big, uint64
 {
 	struct buf b = {0}, *d = &a->directory;
 	const bool far = big || header >= ZIP32_MAX;
+	const uint64_t whole = a->deflated ? a->deflated->size : size;
+	const uint32_t crc = a->deflated ? a->deflated->crc : a->s->crc;
 	buf_add(&b, "PK\7\10", 4);
-	put32(&b, a->s->crc);
+	put32(&b, crc);
 	for (int i = 0; i < 2; i++) {
 		if (big)
-			put64(&b, size);
+			put64(&b, i ? whole : size);
 		else
-			put32(&b, size);
+			put32(&b, i ? whole : size);
 	}
 	buf_add(d, "PK\1\2", 4);
 	put16(d, 45);
 	put16(d, far ? 45 : 20);
 	put16(d, 0x808);
-	put16(d, 0);
+	put16(d, a->deflated ? 8 : 0);
 	put32(d, 0);
-	put32(d, a->s->crc);
+	put32(d, crc);
 	put32(d, far ? ZIP32_MAX : size);
-	put32(d, far ? ZIP32_MAX : size);
+	put32(d, far ? ZIP32_MAX : whole);
 	put16(d, (unsigned)strlen(name));
 	put16(d, far ? 28 : 0);
 	put16(d, 0); /* comment, disk, attributes */
@@ -86,7 +88,7 @@ static int data_descriptor(struct archive *a, const char *name, bool big, uint64
 	if (far) {
 		put16(d, 1);
 		put16(d, 24);
-		put64(d, size);
+		put64(d, whole);
 		put64(d, size);
 		put64(d, header);
 	}
@@ -94,11 +96,14 @@ static int data_descriptor(struct archive *a, const char *name, bool big, uint64
 	return put_buf(a->s, &b);
 }
 
+/* Whichever of its sizes. */
+static bool is_big(const struct archive *a) { return a->size >= ZIP32_MAX || (a->deflated && a->deflated->size >= ZIP32_MAX); }
+
 int archive_begin(struct archive *a, const char *name, uint64_t size)
 {
 	a->header = a->s->at;
 	a->size = size;
-	if (local_header(a, name, size >= ZIP32_MAX) < 0)
+	if (local_header(a, name, is_big(a)) < 0)
 		return -1;
 	a->s->crc = 0;
 	a->s->sum = true;
@@ -108,12 +113,20 @@ int archive_begin(struct archive *a, const char *name, uint64_t size)
 int archive_member_end(struct archive *a, const char *name)
 {
 	a->s->sum = false;
-	return data_descriptor(a, name, a->size >= ZIP32_MAX, a->header, a->size);
+	return data_descriptor(a, name, is_big(a), a->header, a->size);
 }
 
 int archive_put(struct archive *a, const char *name, const void *p, uint64_t size)
 {
 	return archive_begin(a, name, size) < 0 || sink_put_run(a->s, p, size) < 0 ? -1 : archive_member_end(a, name);
+}
+
+int archive_put_deflated(struct archive *a, const char *name, const void *p, uint64_t packed, struct archive_deflated of)
+{
+	a->deflated = &of;
+	int rc = archive_put(a, name, p, packed);
+	a->deflated = NULL;
+	return rc;
 }
 
 int archive_end(struct archive *a)

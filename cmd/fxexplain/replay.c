@@ -1,0 +1,385 @@
+/* replay.c - `replay`: what a bundle holds, and what can be run of it. Nothing of it runs unless it was shown and said yes to. */
+#include "bundle.h"
+
+#include "base/text.h"
+#include "process/child.h"
+#include "run_part.h"
+#include "tool/diag.h"
+#include "tool/output.h"
+
+#include <limits.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+enum { ARGS = 64, SHOWN_LINES = 60 };
+enum replay_what { REPLAY_PROGRAM, REPLAY_MINIFY, REPLAY_NANASSERT, REPLAY_PRINTER, REPLAY_VERIFY, REPLAY_N };
+const char *const replay_tools[] = {"program", "fxminify", "aoti-nanassert", "aoti-printer", "aoti-verify", NULL};
+
+struct replay {
+	const struct explain_options *o;
+	struct bundle b;
+	const char *path;
+	char *folder; /* where it is unpacked */
+	struct arena arena;
+};
+
+/* A command of the tools; v[0] is the tool's name. n 0: the bundle has nothing for it. */
+struct plan {
+	const char *v[ARGS];
+	size_t n;
+};
+
+/* Commands are started in the folder, and name files as the bundle does. */
+static const char *word(struct replay *r, struct slice name) { return arena_strndup(&r->arena, name.p, name.n); }
+
+static const char *inner(struct replay *r, struct slice name)
+{
+	struct buf b = {0};
+	buf_addf(&b, "%s/%.*s", r->folder, SL(name));
+	const char *kept = arena_strndup(&r->arena, buf_str(&b), b.len);
+	buf_release(&b);
+	return kept;
+}
+
+char *replay_tool(const char *name)
+{
+	char exe[PATH_MAX];
+	ssize_t n = readlink("/proc/self/exe", exe, sizeof(exe) - 1);
+	exe[n > 0 ? n : 0] = 0;
+	char *beside = xasprintf("%.*s/%s", SL(path_folder(exe)), name);
+	if (n > 0 && access(beside, X_OK) == 0)
+		return beside;
+	free(beside);
+	return child_which(name);
+}
+
+const char *replay_python(const struct explain_options *o)
+{
+	const char *env = getenv("PT2_PYTHON");
+	return o->python ? o->python : env && *env ? env : "python3";
+}
+
+/* ---- what can be run ---- */
+
+static void add(struct plan *p, const char *word)
+{
+	if (p->n < ARGS - 1)
+		p->v[p->n++] = word;
+}
+
+static void add_all(struct replay *r, struct plan *p, enum bundle_kind kind)
+{
+	for (size_t i = 0; i < r->b.n; i++)
+		if (r->b.file[i].kind == kind)
+			add(p, word(r, r->b.file[i].name));
+}
+
+/* A graph of a log is there with all that torch said of it; else the text that was kept. */
+static void plan_minify(struct replay *r, struct plan *p)
+{
+	const struct bundle_file *graph = bundle_find(&r->b, BUNDLE_GRAPH), *trace = bundle_find(&r->b, BUNDLE_TRACE);
+	struct slice id = graph ? slice_until(graph->about, ":") : SLICE("");
+	if (!graph || (!trace && !graph->name.n))
+		return;
+	add(p, "fxminify");
+	add(p, "--no-journal");
+	add(p, "--python");
+	add(p, replay_python(r->o));
+	add(p, "-o");
+	add(p, r->o->keep ? "minified.py" : "-");
+	if (trace && id.n) {
+		add(p, "--graph");
+		add(p, word(r, id));
+	}
+	add(p, word(r, trace && id.n ? trace->name : graph->name));
+}
+
+/* The folder that aoti-printer --record made: run/NAME, or run/NAME/bundle.m0.r1. */
+static const char *recorded(struct replay *r)
+{
+	const struct bundle_file *f = bundle_find(&r->b, BUNDLE_RUN);
+	if (!f)
+		return NULL;
+	const char *slash = slice_chr(slice_of(f->name.p + 4, f->name.n - 4), '/');
+	return word(r, slash ? slice_of(f->name.p, (size_t)(slash - f->name.p)) : f->name);
+}
+
+static void plan_model(struct replay *r, struct plan *p, enum replay_what what)
+{
+	const struct bundle_file *package = bundle_find(&r->b, BUNDLE_PACKAGE), *exported = bundle_find(&r->b, BUNDLE_EXPORTED);
+	const char *run = recorded(r);
+	if (what == REPLAY_VERIFY ? !package || !exported : !package && !run)
+		return;
+	add(p, replay_tools[what]);
+	if (what == REPLAY_VERIFY)
+		add(p, word(r, exported->name));
+	if (!package) {
+		add(p, run);
+		return;
+	}
+	add(p, word(r, package->name));
+	add_all(r, p, BUNDLE_INPUTS);
+}
+
+static void plan_for(struct replay *r, enum replay_what what, struct plan *p)
+{
+	const struct bundle_file *program = bundle_find(&r->b, BUNDLE_PROGRAM);
+	*p = (struct plan){.n = 0};
+	if (what == REPLAY_MINIFY) {
+		plan_minify(r, p);
+	} else if (what != REPLAY_PROGRAM) {
+		plan_model(r, p, what);
+	} else if (program) {
+		add(p, replay_python(r->o));
+		add(p, word(r, program->name));
+		for (size_t i = 0; i < r->b.about.n_argument; i++)
+			add(p, word(r, r->b.about.argument[i]));
+	}
+	p->v[p->n] = NULL;
+}
+
+/* ---- what is shown ---- */
+
+static void put_words(struct screen *s, const struct plan *p, size_t from, int indent)
+{
+	struct buf line = {0};
+	for (size_t i = 0; i < p->n; i++) {
+		buf_adds(&line, i ? " " : "");
+		buf_add_word(&line, p->v[i]);
+	}
+	put_text(s, buf_slice(&line));
+	buf_addc(&s->b, '\n');
+	put_wraps(s, from, indent);
+	buf_release(&line);
+}
+
+static void put_fact(struct screen *s, const char *what, struct slice text)
+{
+	if (!text.n)
+		return;
+	buf_addf(&s->b, "%-12s", what);
+	put_text(s, text);
+	buf_addc(&s->b, '\n');
+}
+
+static void put_head(struct screen *s, const struct replay *r)
+{
+	const struct bundle_about *a = &r->b.about;
+	struct buf t = {0};
+	put_bold(s, r->path);
+	buf_addf(&s->b, ": %zu file%s%s\n", r->b.n, plural(r->b.n), a->redacted ? ", redacted" : "");
+	put_fact(s, "failure", a->title);
+	put_fact(s, "component", a->component);
+	buf_addf(&t, "%.*s%s%.*s%s%.*s", SL(a->torch), a->python.n ? ", Python " : "", SL(a->python), a->cuda.n ? ", CUDA " : "",
+		 SL(a->cuda));
+	put_fact(s, "torch", buf_slice(&t));
+	put_fact(s, "made by", a->generator);
+	for (size_t i = 0; i < a->n_env; i++) {
+		buf_reset(&t);
+		buf_addf(&t, "%.*s=%.*s", SL(a->env[i].name), SLN(a->env[i].value, 200));
+		put_fact(s, i ? "" : "environment", buf_slice(&t));
+	}
+	buf_addc(&s->b, '\n');
+	buf_reset(&t);
+	buf_adds(&t, "file\tkind\tsize\t\n");
+	for (size_t i = 0; i < r->b.n && i < 40; i++) {
+		const struct bundle_file *f = &r->b.file[i];
+		buf_addf_clean(&t, "%.*s", SL(f->name));
+		buf_addf(&t, "\t%s\t", bundle_kind_name[f->kind]);
+		put_bytes(&t, f->bytes);
+		buf_addf(&t, "\t%s\n", f->made_up ? "made up" : "");
+	}
+	put_table(s, buf_slice(&t));
+	if (r->b.n > 40)
+		buf_addf(&s->b, "and %zu more\n", r->b.n - 40);
+	buf_addc(&s->b, '\n');
+	buf_release(&t);
+}
+
+static void put_plans(struct screen *s, struct replay *r)
+{
+	struct plan p;
+	unsigned n = 0;
+	for (int i = 0; i < REPLAY_N; i++) {
+		plan_for(r, (enum replay_what)i, &p);
+		if (!p.n)
+			continue;
+		if (!n++)
+			buf_adds(&s->b, "\nWhat can be run of it; nothing was:\n");
+		const size_t from = s->b.len;
+		buf_addf(&s->b, "  %-16s", replay_tools[i]);
+		put_words(s, &p, from, 18);
+	}
+	if (n)
+		buf_adds(&s->b,
+			 "It is code out of the bundle. Look at it first: replay --keep DIR. To run it: replay --run [--tool TOOL]\n");
+	else
+		buf_adds(&s->b, "\nThere is nothing in it to be run.\n");
+}
+
+static void show(struct screen *s)
+{
+	struct err err = {.text = ""};
+	if (screen_flush(s, &err) < 0 && err.text[0])
+		die_err(&err);
+	buf_release(&s->b);
+}
+
+/* What the logs say, as fxexplain says it; --html writes the page. */
+static int explain_logs(struct replay *r)
+{
+	const char **path = xcalloc(r->b.n + 1, sizeof(*path));
+	int n = 0;
+	struct explain_options o = *r->o;
+	for (size_t i = 0; i < r->b.n; i++)
+		if (r->b.file[i].kind == BUNDLE_TRACE ||
+		    (r->b.file[i].kind == BUNDLE_TEXT && !slice_starts(r->b.file[i].name, DEBUG_FOLDER "/")))
+			path[n++] = inner(r, r->b.file[i].name);
+		else if (r->b.file[i].kind == BUNDLE_TEXT && (!n || !strstr(path[n - 1], DEBUG_FOLDER)))
+			path[n++] = inner(r, SLICE(DEBUG_FOLDER));
+	o.folder = r->folder;
+	int status = n ? explain_paths(&o, path, n) : EXIT_FINE;
+	free(path);
+	return status;
+}
+
+/* ---- asked, and run ---- */
+
+static void put_program(struct screen *s, struct replay *r)
+{
+	const struct bundle_file *f = bundle_find(&r->b, BUNDLE_PROGRAM);
+	struct mapfile m;
+	struct slice line;
+	unsigned n = 0;
+	if (!f || mapfile_open(&m, inner(r, f->name), NULL) < 0)
+		return;
+	struct slice rest = m.bytes;
+	while (slice_line(&rest, &line))
+		if (n++ < SHOWN_LINES) {
+			buf_adds(&s->b, "    | ");
+			put_text(s, slice_of(line.p, line.n < 200 ? line.n : 200));
+			buf_addc(&s->b, '\n');
+		}
+	if (n > SHOWN_LINES)
+		buf_addf(&s->b, "    | (and %u lines more)\n", n - SHOWN_LINES);
+	mapfile_close(&m);
+}
+
+static bool yes(void)
+{
+	char answer[16] = "";
+	size_t n = 0;
+	char c;
+	struct err err;
+	static const char question[] = "run it? [y/N] ";
+	(void)write_all(STDERR_FILENO, question, sizeof(question) - 1, "the terminal", &err);
+	while (read(STDIN_FILENO, &c, 1) == 1 && c != '\n')
+		if (n < sizeof(answer) - 1)
+			answer[n++] = c;
+	return !strcmp(answer, "y") || !strcmp(answer, "Y") || !strcmp(answer, "yes");
+}
+
+/* The tools look into what they run, and confine it where they run it themselves. */
+static int run_tool(struct replay *r, struct plan *p, enum replay_what what)
+{
+	struct child_result result;
+	struct err err;
+	char *tool = replay_tool(p->v[0]);
+	if (!tool)
+		die(EXIT_ENVIRON, "'%s' is neither beside this program nor in PATH", p->v[0]);
+	p->v[0] = tool;
+	struct child_spec spec = {.argv = p->v, .timeout_ms = run_timeout_ms(r->o), .die_with_parent = true, .cwd = r->folder};
+	if (child_run(&spec, &result, &err) < 0)
+		die_err(&err);
+	bool ended = result.how == CHILD_EXITED;
+	int status = result.status;
+	struct buf b = {0};
+	child_describe(&result, &b);
+	note("%s: %s %s", diag_tool, replay_tools[what], buf_str(&b));
+	buf_release(&b);
+	child_result_release(&result);
+	free(tool);
+	if (!ended)
+		return EXIT_PARTIAL;
+	if (what == REPLAY_PRINTER)
+		return status;
+	const int fails = what == REPLAY_MINIFY ? EXIT_FINE : EXIT_FOUND; /* a reduced graph; a finding */
+	const int fine = what == REPLAY_MINIFY ? EXIT_FOUND : EXIT_FINE;
+	return status == fails ? EXIT_FINE : status == fine ? EXIT_FOUND : status;
+}
+
+static int ask_and_run(struct replay *r)
+{
+	struct plan p = {.n = 0};
+	int what = r->o->tool, status;
+	if (what < 0)
+		for (what = 0; what < REPLAY_N; what++) {
+			plan_for(r, (enum replay_what)what, &p);
+			if (p.n)
+				break;
+		}
+	else
+		plan_for(r, (enum replay_what)what, &p);
+	if (!p.n)
+		die(EXIT_USAGE, "'%s' holds nothing for %s", r->path, r->o->tool < 0 ? "any tool" : replay_tools[r->o->tool]);
+	const bool terminal = isatty(STDIN_FILENO) && isatty(STDERR_FILENO);
+	struct screen s = screen_make();
+	buf_addf(&s.b, "\nThis %s run, code out of the bundle:\n", r->o->run ? "is" : "would be");
+	const size_t from = s.b.len;
+	buf_adds(&s.b, "    ");
+	put_words(&s, &p, from, 6);
+	if (what == REPLAY_PROGRAM)
+		put_program(&s, r);
+	show(&s);
+	if (!r->o->run && !terminal) {
+		note("%s: nothing was run: say --run", diag_tool);
+		return EXIT_FINE;
+	}
+	if (!r->o->run && !yes())
+		return EXIT_FINE;
+	status = what == REPLAY_PROGRAM ? replay_program(r->o, &r->b, r->folder) : run_tool(r, &p, (enum replay_what)what);
+	return status;
+}
+
+int replay_main(const struct explain_options *opt, const struct operands *in)
+{
+	struct replay r = {.o = opt, .path = in->v[0]};
+	struct err err;
+	output_fail_writes();
+	child_signals(CHILD_SIGNALS_KILL);
+	if (bundle_open(&r.b, r.path, &err) < 0)
+		die_err(&err);
+	if (opt->json) {
+		struct screen s = explain_screen(opt->output);
+		buf_add_slice(&s.b, r.b.manifest);
+		explain_write(&s, opt->output);
+		bundle_close(&r.b);
+		return EXIT_FINE;
+	}
+	r.folder = opt->keep ? run_kept_folder(opt->keep) : xstrdup(run_private_folder());
+	if (bundle_extract(&r.b, r.folder, &err) < 0)
+		die_err(&err);
+	const bool asked = opt->run || opt->tool >= 0 || (isatty(STDIN_FILENO) && isatty(STDERR_FILENO) && isatty(STDOUT_FILENO));
+	int status = EXIT_FINE;
+	if (!opt->html) {
+		struct screen s = screen_make();
+		put_head(&s, &r);
+		show(&s);
+	}
+	status = explain_logs(&r);
+	if (!opt->html) {
+		struct screen s = screen_make();
+		put_plans(&s, &r);
+		show(&s);
+	}
+	if (asked && (opt->run || opt->tool >= 0 || !opt->html))
+		status = ask_and_run(&r);
+	if (opt->keep)
+		note("%s: unpacked into %s", diag_tool, opt->keep);
+	else
+		run_remove_folder();
+	bundle_close(&r.b);
+	arena_release(&r.arena);
+	free(r.folder);
+	return status;
+}

@@ -1,0 +1,142 @@
+/* replayrun.c - the program of a bundle again, under `fxexplain run`, and whether it fails as it did. */
+#include "bundle.h"
+
+#include "diagnose/locate.h"
+#include "process/child.h"
+#include "run_part.h"
+#include "tool/diag.h"
+
+#include <sys/stat.h>
+#include <unistd.h>
+
+enum { ARGS_BEFORE = 9 };
+
+struct again {
+	const struct explain_options *o;
+	const struct bundle *b;
+	const char *folder;
+	char *kept; /* its traces and standard error */
+	int status; /* as in the manifest */
+};
+
+static void start(struct again *a, const char *const *argv, const char *const *env)
+{
+	struct child_result r;
+	struct err err;
+	char *cwd = xasprintf("%s/program", a->folder);
+	struct child_spec spec = {.argv = argv, .cwd = cwd, .env_set = env, .timeout_ms = run_timeout_ms(a->o), .die_with_parent = true};
+	if (child_run(&spec, &r, &err) < 0)
+		die_err(&err);
+	a->status = r.sig ? -r.sig : r.status;
+	child_result_release(&r);
+	free(cwd);
+}
+
+/* As it was run: its variables, its arguments; with caches of its own, so that it compiles. */
+static void run_again(struct again *a)
+{
+	const struct bundle_about *about = &a->b->about;
+	const struct bundle_file *program = bundle_find(a->b, BUNDLE_PROGRAM);
+	struct arena arena = {0};
+	char *tool = replay_tool("fxexplain"), *out = xasprintf("%s/explained.txt", a->folder);
+	char *cache = xasprintf("TORCHINDUCTOR_CACHE_DIR=%s/cache", a->folder), *path = xasprintf("%s/%.*s", a->folder, SL(program->name));
+	const char **argv = xcalloc(ARGS_BEFORE + about->n_argument + 2, sizeof(*argv));
+	const char **env = xcalloc(about->n_env + 3, sizeof(*env));
+	size_t n = 0, k = 0;
+	if (!tool)
+		die(EXIT_ENVIRON, "'fxexplain' is neither beside this program nor in PATH");
+	const char *const before[ARGS_BEFORE] = {tool, "run", "-q", "--keep", a->kept, "-o", out, "--", replay_python(a->o)};
+	for (; n < ARGS_BEFORE; n++)
+		argv[n] = before[n];
+	argv[n++] = path;
+	for (size_t i = 0; i < about->n_argument; i++)
+		argv[n++] = about->argument[i].p;
+	for (; k < about->n_env; k++) {
+		char *one = xasprintf("%.*s=%.*s", SL(about->env[k].name), SL(about->env[k].value));
+		env[k] = arena_strndup(&arena, one, strlen(one));
+		free(one);
+	}
+	env[k++] = cache;
+	env[k++] = "PYTHONDONTWRITEBYTECODE=1";
+	start(a, argv, env);
+	arena_release(&arena);
+	free(argv);
+	free(env);
+	free(path);
+	free(cache);
+	free(out);
+	free(tool);
+}
+
+static bool has_key(const struct bundle_finding *f, size_t n, struct slice key)
+{
+	for (size_t i = 0; i < n; i++)
+		if (slice_eq(f[i].key, key))
+			return true;
+	return false;
+}
+
+/* What the program ended in is what counts; where it ended well, what was found first. */
+static int judge(const struct again *a, const struct bundle_finding *now, size_t n)
+{
+	const struct bundle_about *was = &a->b->about;
+	size_t again = 0;
+	for (size_t i = 0; i < was->n_finding; i++)
+		again += has_key(now, n, was->finding[i].key);
+	if (!was->n_finding && !(was->has_status && was->status)) {
+		note("%s: nothing failed when the bundle was made, as far as its logs say: there is nothing to compare", diag_tool);
+		return EXIT_PARTIAL;
+	}
+	const bool ended = !was->has_status || was->status == a->status, told = !was->n_finding || has_key(now, n, was->finding[0].key);
+	if (was->n_finding)
+		note("%s: %zu of %zu findings are there again", diag_tool, again, was->n_finding);
+	if (was->has_status && was->status != a->status)
+		note("%s: the program ended with %d, not with %d (negative: by that signal)", diag_tool, a->status, was->status);
+	if (!told) {
+		note("%s: not there again: %.*s", diag_tool, SL(was->finding[0].title));
+		for (size_t i = 0; i < n && i < 3; i++)
+			note("%s: but: %.*s", diag_tool, SL(now[i].title));
+	}
+	note("%s: %s", diag_tool, ended && told ? "it fails as it did" : "it does NOT fail as it did");
+	return ended && told ? EXIT_FINE : EXIT_FOUND;
+}
+
+static int compare(const struct again *a)
+{
+	struct facts f;
+	struct explanation x;
+	struct arena arena = {0};
+	struct run_names logs = {0};
+	struct err err;
+	struct bundle_finding *now;
+	struct stat st;
+	unsigned lost = 0;
+	char *text = xasprintf("%s/stderr.txt", a->kept);
+	run_list(&logs, a->kept);
+	if (stat(text, &st) == 0 && st.st_size) {
+		GROW(logs.v, logs.n, logs.cap, 1);
+		logs.v[logs.n++] = xstrdup(text);
+	}
+	struct explain_options o = {.quiet = true};
+	facts_init(&f);
+	if (logs.n && load_operands(&f, NULL, &o, (const char *const *)logs.v, (int)logs.n, &lost, &err) < 0)
+		warn("%s", err.text);
+	explain_located(&x, &f);
+	size_t n = pack_findings(&x, &arena, &now);
+	int status = judge(a, now, n);
+	explanation_release(&x);
+	facts_release(&f);
+	arena_release(&arena);
+	run_names_release(&logs);
+	free(text);
+	return status;
+}
+
+int replay_program(const struct explain_options *o, const struct bundle *b, const char *folder)
+{
+	struct again a = {.o = o, .b = b, .folder = folder, .kept = xasprintf("%s/again", folder)};
+	run_again(&a);
+	int status = compare(&a);
+	free(a.kept);
+	return status;
+}

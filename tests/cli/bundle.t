@@ -1,0 +1,159 @@
+#!/bin/bash
+# fxexplain report --bundle and replay, without torch: recorded runs into bundles and back, a program that needs no torch run again, bundles made to harm.
+# shellcheck source=tests/lib/tap.sh
+. "$(dirname "$0")/../lib/tap.sh"
+command -v jq >/dev/null || skip_all "jq is not installed"
+tar -xJf "$ROOT/tests/data/causes/v213.tar.xz" ./cpp_error ./prints ./optimizer_lr ./key_error
+json() { jq -r "$1" out; }
+
+# ---- recorded runs ----
+for p in cpp_error prints optimizer_lr key_error; do
+	inputs=("$p/trace")
+	[ ! -s "$p/stderr" ] || inputs+=("$p/stderr")
+	exits "$p: a bundle" 0 fxexplain report --bundle $p.pt2b "${inputs[@]}"
+	like "$p: it says how large it is" "$(cat err)" "$p.pt2b: [0-9.]+ KB; no program is in it"
+	ok "$p: under 200 KB" test "$(stat -c %s $p.pt2b)" -lt 200000
+	ok "$p: a whole zip" unzip -tqq $p.pt2b
+	run fxexplain -q "${inputs[@]}" && grep -vE '^[^ ]*: a t|^  next ' out >was
+	run fxexplain replay -q $p.pt2b
+	is "$p: replay says what fxexplain says" "$(grep -vxFf out was)" ""
+	is "$p: with status 0" "$status" 0
+	run fxexplain replay --json $p.pt2b
+	is "$p: the manifest names all files" "$(json '.files[].name' | sort)" "$(unzip -Z1 $p.pt2b | grep -v manifest.json | sort)"
+	unzip -p $p.pt2b findings.json >findings
+	is "$p: and all findings" "$(json '.findings | length')" \
+		"$(jq '[.findings[] | select(.level != "note" and .kind != "compile-time" and .kind != "cache")] | length' findings)"
+done
+run fxexplain replay --json cpp_error.pt2b
+is "the graphs that the failure is about" "$(json '[.files[] | select(.kind == "graph") | .about] | join(" ")')" "0/0:dynamo_output_graph 0/0:aot_inference_graph"
+is "versions" "$(json '.torch + " " + .component')" "2.13.0+cpu compiler"
+exits "what could be run is shown" 0 fxexplain replay cpp_error.pt2b
+like "as a command" "$(cat out)" 'fxminify +fxminify --no-journal .*--graph 0/0 trace/'
+like "and that nothing was" "$(cat out)" 'nothing was'
+exits "the page" 0 fxexplain replay --html=page.html cpp_error.pt2b
+ok "is there" grep -q '<!doctype html>' page.html
+exits "nothing is run in a script that does not say so" 0 fxexplain replay --tool fxminify --python "$PWD/none" cpp_error.pt2b
+like "which is said" "$(cat err)" 'nothing was run: say --run'
+exits "a tool that has nothing to do" 2 fxexplain replay --run --tool aoti-verify cpp_error.pt2b
+exits "not both" 2 fxexplain replay --json --run cpp_error.pt2b
+exits "--with wants --bundle" 2 fxexplain report --with x.npz cpp_error/trace
+exits "and no other form" 2 fxexplain report --bundle x.pt2b --json cpp_error/trace
+
+# ---- redacted ----
+python3 - <<'E2'
+import struct
+def npy(path, values):
+    head = "{'descr': '<f4', 'fortran_order': False, 'shape': (%d,), }" % len(values)
+    head = head.ljust(117) + "\n"
+    open(path, "wb").write(b"\x93NUMPY\x01\x00" + struct.pack("<H", len(head)) + head.encode() + struct.pack("<%df" % len(values), *values))
+npy("secret.npy", [i + 0.25 if i % 10 else 0 for i in range(1000)])
+E2
+cp -r cpp_error ann && sed -i 's|torchinductor_user|torchinductor_secretann|g; s|/home/user|/home/secretann|g' ann/trace/* ann/stderr
+exits "redacted" 0 fxexplain report --redact --bundle r.pt2b --with secret.npy --with "$DATA/aoti/mlp.pt2" ann/trace ann/stderr
+mkdir r && unzip -qq r.pt2b -d r
+is "no path and no name is left" "$(grep -rlE '/home/|secretann' r)" ""
+run tlparse --json r/trace/*
+is "the log is whole" "$(json '.summary.damage // 0')" 0
+is "and says what it said" "$(json '.summary.failures')" "$(tlparse --json cpp_error/trace | jq .summary.failures)"
+is "its hashes are right" "$(cat err)" ""
+run fxexplain replay --json r.pt2b
+is "redacted: it says so" "$(json .redacted)" true
+is "made-up inputs, with the statistics of the real ones" "$(json '.files[] | select(.kind == "inputs") | .made_up') $(json '.tensors[] | "\(.spec) \(.zeros) \(.min) \(.max)"')" \
+	"true f32[1000] 100 0 999.25"
+is "which are others" "$(cmp -s secret.npy r/inputs/secret.npy && echo same) $(stat -c %s secret.npy)" " $(stat -c %s r/inputs/secret.npy)"
+is "the model is left out, and why" "$(json '.left_out[] | select(.name == "mlp.pt2") | .why')" "redacted: it holds the model and its weights"
+
+# ---- a model and its inputs ----
+xz -dc "$ROOT/tests/data/aoti/nan/log.pt2.xz" >log.pt2
+unzip -qp "$ROOT/tests/data/aoti/nan/io/log.npz" in0.npy >log.npy
+exits "a model with its inputs" 0 fxexplain report -q --bundle nan.pt2b --with log.pt2 --with log.npy cpp_error/stderr
+exits "aoti-nanassert on it finds what it found" 0 fxexplain replay -q --run --tool aoti-nanassert nan.pt2b
+like "and says it" "$(cat out err)" 'log.*NaN'
+unzip -pq log.pt2 '*.so' >log.so
+python3 -c 'import zipfile; zipfile.ZipFile("log.npz", "w").write("log.npy", "in0.npy")'
+aoti-printer -q --record kept -- "$BUILD/lib/pt2utils/pt2-runner" --torch "$BUILD/lib/pt2utils/libpt2shim.so" --model ./log.so --outputs ran --watched --unconfined \
+	--inputs log.npz >/dev/null 2>&1
+exits "what aoti-printer --record kept" 0 fxexplain report -q --bundle run.pt2b --with kept cpp_error/stderr
+exits "is run again" 0 fxexplain replay -q --run --tool aoti-nanassert run.pt2b
+python3 "$ROOT/tests/lib/npy.py" x.npy '<f4' 3 8
+fxexplain report -q --bundle good.pt2b --with "$DATA/aoti/mlp.pt2" --with x.npy cpp_error/stderr
+exits "a good one: not as it was" 1 fxexplain replay -q --run --tool aoti-nanassert good.pt2b
+
+# ---- a program: one that needs no torch ----
+mkdir -p app/parts
+: >app/parts/__init__.py
+echo 'from . import deep' >app/parts/one.py
+echo 'def fail(what): raise RuntimeError("mat1 and mat2 shapes cannot be multiplied (%s)" % what)' >app/parts/deep.py
+echo 'x = 1' >app/beside.py
+echo 'x = 1' >app/stranger.py
+printf 'import sys, os\nimport beside, json\nfrom parts import one\nif os.environ.get("TORCH_TEST") == "set": one.deep.fail(sys.argv[1])\n' >app/main.py
+run env TORCH_TEST=set fxexplain run -q --bundle p.pt2b -o explained -- python3 app/main.py "2x3 and 4x5"
+is "run --bundle ends as the command does" "$status" 1
+run fxexplain replay --json p.pt2b
+is "the program and what it imports" "$(json '[.files[] | select(.kind == "program" or .kind == "source") | .name] | sort | join(" ")')" \
+	"program/beside.py program/main.py program/parts/__init__.py program/parts/deep.py program/parts/one.py"
+is "status, arguments, environment" "$(json '"\(.status) \(.arguments[0]) \(.environment[] | select(.name == "TORCH_TEST") | .value)"')" "1 2x3 and 4x5 set"
+mv app gone
+exits "it is not run by being shown" 0 fxexplain replay -q p.pt2b
+exits "it fails alike where its sources are not" 0 fxexplain replay -q --run --python python3 p.pt2b
+like "which is said" "$(cat err)" 'it fails as it did'
+like "its text was shown" "$(cat out)" '\| from parts import one'
+# On a terminal it asks.
+ask() { printf '%s\n' "$1" | script -qec "fxexplain replay -q --python python3 p.pt2b" /dev/null 2>&1; }
+if command -v script >/dev/null; then
+	said=$(ask n)
+	like "on a terminal it asks" "$said" 'run it\? \[y/N\]'
+	unlike "no is no" "$said" 'fails as it did'
+	like "yes is yes" "$(ask y)" 'it fails as it did'
+else
+	skip "on a terminal it asks" "script is not installed"
+fi
+# Another failure is not the same.
+mkdir other && (cd other && unzip -qq ../p.pt2b && sed -i 's/raise RuntimeError.*/raise ValueError("something else")/' program/parts/deep.py &&
+	python3 - <<'E3'
+import json, os
+m = json.load(open("manifest.json"))
+for f in m["files"]:
+    f["bytes"] = os.path.getsize(f["name"])
+json.dump(m, open("manifest.json", "w"))
+E3
+	zip -qr ../other.pt2b .)
+exits "another failure is not alike" 1 fxexplain replay -q --run --python python3 other.pt2b
+like "both are named" "$(cat err)" 'not there again:.*mat1'
+
+# ---- made to harm ----
+bad() { # bad WHAT REGEX : bad.pt2b is refused, named, and nothing is left of it
+	local what=$1 why=$2
+	exits "$what: refused" 3 fxexplain replay --run bad.pt2b
+	like "$what: named" "$(cat err)" "$why"
+}
+python3 - <<'E4'
+import json, zipfile, stat
+def bundle(name, files, members=None, **more):
+    m = {"schema": "pt2utils.bundle/1", "files": [{"name": n, "kind": k, "bytes": len(d)} for n, k, d in files], **more}
+    with zipfile.ZipFile(name, "w", zipfile.ZIP_DEFLATED) as z:
+        z.writestr("manifest.json", json.dumps(m))
+        for n, k, d in files if members is None else members:
+            z.writestr(n, d)
+bundle("up.pt2b", [("trace/../../../up", "trace", "x")])
+bundle("absolute.pt2b", [("/tmp/absolute", "trace", "x")])
+bundle("pickle.pt2b", [("inputs/x.pt", "inputs", "cos\nsystem\n(S'touch harm'\ntR.")])
+bundle("preload.pt2b", [], environment=[{"name": "LD_PRELOAD", "value": "/tmp/x.so"}])
+bundle("extra.pt2b", [], [("program/sitecustomize.py", "", "x")])
+bundle("bomb.pt2b", [("trace/%d" % i, "trace", "\0" * (300 << 20)) for i in range(4)])
+link = zipfile.ZipInfo("trace/link")
+link.create_system, link.external_attr = 3, (stat.S_IFLNK | 0o777) << 16
+bundle("link.pt2b", [("trace/link", "trace", "/etc/passwd")], [(link, "", "/etc/passwd")])
+E4
+for c in "up:leads out" "absolute:absolute name" "pickle:inputs/x.pt" "preload:LD_PRELOAD" "extra:not in the manifest" "bomb:zip bomb" "link:symbolic link"; do
+	cp "${c%%:*}.pt2b" bad.pt2b
+	bad "${c%%:*}" "${c#*:}"
+done
+ok "nothing of it happened" sh -c '! ls harm ../up /tmp/absolute 2>/dev/null'
+cp "$DATA/aoti/mlp.pt2" bad.pt2b
+bad "a package" 'no manifest.json'
+head -c 3000 cpp_error.pt2b >bad.pt2b
+bad "cut off" 'truncated'
+echo hello >bad.pt2b
+bad "no zip at all" 'not a zip archive'
+done_testing
