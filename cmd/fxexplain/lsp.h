@@ -1,5 +1,6 @@
 /* lsp.h - messages of the Language Server Protocol, 3.17 (microsoft.github.io/language-server-protocol): JSON-RPC 2.0 with a head of
- * Content-Length, over two files; and what they call places: a line from 0, a column from 0 in UTF-16 units or, where both sides can, bytes.
+ * Content-Length, over two files; and what they call places: a line from 0, a column from 0, in UTF-16 units or, where both sides can,
+ * bytes.
  *
  *     struct lsp l = {.in = 0, .out = 1};
  *     while ((got = lsp_read(&l, 200, &err)) >= 0)

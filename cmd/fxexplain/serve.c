@@ -1,7 +1,7 @@
-/* serve.c - `fxexplain serve`: a server of the Language Server Protocol (lsp.h) for the program that wrote a trace. Findings are diagnostics of
- * the lines they are about, hovers say cause and cost, and fixes that are changes of a line (fix.c) are code actions. A trace that is
- * written anew is read anew. What is shown follows the text in the editor: a line that moved is found again, one that was changed has
- * nothing more said of it until the next trace. */
+/* serve.c - `fxexplain serve`: a server of the Language Server Protocol (lsp.h) for the program that wrote a trace. Findings are
+ * diagnostics of the lines they are about, hovers say cause and cost, and fixes that are changes of a line (fix.c) are code actions. A
+ * trace that is written anew is read anew. What is shown follows the text in the editor: a line that moved is found again, one that was
+ * changed has nothing more said of it until the next trace. */
 #include "fix_part.h"
 
 #include "base/clock.h"
