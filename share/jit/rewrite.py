@@ -127,7 +127,10 @@ class Table:
         for node in ast.walk(self.tree):
             if isinstance(node, ast.FunctionDef) and not node.name.startswith(NOT_RUN):
                 self._block(node.body, node.name == "call")
-        # Parts of results have names of their own: what comes out is called by these.
+        self._results()
+
+    def _results(self):
+        """Parts of results have names of their own: what comes out is called by these."""
         for site in self.sites:
             root = getattr(site, "gives", None)
             if not root:
@@ -345,7 +348,7 @@ class Table:
 
     # ---- what comes of it ----
 
-    def compile(self, first, graph):
+    def _through(self, first):
         table = self
 
         class Through(ast.NodeTransformer):
@@ -357,7 +360,10 @@ class Table:
                 new = ast.Call(ast.Name("_pt2_call", ast.Load()), [ast.Constant(first + number), node.func] + node.args, node.keywords)
                 return ast.fix_missing_locations(ast.copy_location(new, node))
 
-        tree = Through().visit(self.tree)
+        return Through().visit(self.tree)
+
+    def compile(self, first, graph):
+        tree = self._through(first)
         for i, s in enumerate(tree.body):
             defines = isinstance(s, ast.FunctionDef) and s.name == "call"
             assigns = isinstance(s, ast.Assign) and isinstance(s.targets[0], ast.Name) and s.targets[0].id == "call"
@@ -520,14 +526,25 @@ def _watched(source, path):
     if not hasattr(builtins, "_pt2_call"):
         builtins._pt2_call = lib.pt2_jit_call()
         builtins._pt2_graph = _graph
-    id_ = table.graph.split("_")[0]
-    if _State.pending is not None and (not table.graph.endswith("backward") or id_ not in _State.names):
-        _State.names[id_] = _State.pending
+    _take_names(table)
     _State.first += len(table.sites)
     _State.tables[graph] = (table, first)
     if table.left_out():
         _aside("'%s': calls of %s are not understood, and not watched" % (path, ", ".join(table.left_out()[:4])))
     return code
+
+
+def _take_names(table):
+    id_ = table.graph.split("_")[0]
+    if _State.pending is not None and (not table.graph.endswith("backward") or id_ not in _State.names):
+        _State.names[id_] = _State.pending
+
+
+def _keep_names(model):
+    try:
+        _State.pending = {i: _source_name(n) for i, n in enumerate(n for n in model.graph.nodes if n.op == "placeholder")}
+    except Exception:
+        _State.pending = None
 
 
 def _graph(number, call):
@@ -605,15 +622,18 @@ def _schema_or_none(operator):
 
 def _arm(callable_):
     """This is what the program runs."""
-    import ctypes
-    import json
-
     made, number = _State.built.get(id(callable_), (None, None))
     entry = _State.tables.get(number) if made is callable_ and number is not None else None
     if not entry or _start():
         return
-    table, first = entry
     _State.tables[number] = None
+    _arm_table(*entry, number)
+
+
+def _arm_table(table, first, number):
+    import ctypes
+    import json
+
     import torch._inductor.codecache as codecache
 
     linemap = codecache.PyCodeCache.linemaps.get(table.path)
@@ -720,10 +740,7 @@ def after_compile_fx(module):
     original = module.compile_fx
 
     def compile_fx(model_, *args, **kwargs):
-        try:
-            _State.pending = {i: _source_name(n) for i, n in enumerate(n for n in model_.graph.nodes if n.op == "placeholder")}
-        except Exception:
-            _State.pending = None
+        _keep_names(model_)
         return original(model_, *args, **kwargs)
 
     compile_fx.__wrapped__ = original

@@ -141,7 +141,7 @@ enum { ID_LISTEN = MAX_CLIENTS, ID_NOTIFY };
 /* What Python programs are given in front (share/jit). */
 static int put_jit(struct live *l, struct err *err)
 {
-	static const char *const files[] = {"sitecustomize.py", "rewrite.py"};
+	static const char *const files[] = {"sitecustomize.py", "rewrite.py", "nodes.py"};
 	char path[PATH_MAX], name[64];
 	in_dir(l, LIVE_FOLDER_JIT, path, sizeof(path));
 	if (mkdir(path, 0700) < 0)
