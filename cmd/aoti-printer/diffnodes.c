@@ -84,7 +84,7 @@ static bool find_node(const struct pairing *p, const struct dump_call *kernel, c
 			if (!like(p, &node->value[k], w, &c))
 				continue;
 			const double far = c.bad && c.n ? (double)c.bad / (double)c.n + c.rms : 0;
-			if (any && (named < best_named || (named == best_named && far >= nearest)) && (c.bad || f->same))
+			if (any && (c.bad || f->same) && (named < best_named || (named == best_named && (f->same || far > nearest))))
 				continue;
 			any = true;
 			best_named = named;
@@ -268,7 +268,7 @@ void diff_match_nodes(struct diff *d, size_t i)
 static double far_off(const struct diff *d, const struct diff_row *r)
 {
 	const struct tensor_close *c = &d->value[r->value + r->n_values - 1].close;
-	return !r->n_values ? 0 : c->not_finite ? INFINITY : c->rms;
+	return !r->n_values ? 0 : c->not_finite ? INFINITY : fmin(c->rms, 1); /* 1: against zeros, all of it */
 }
 
 /* Is there a call that reads what row i wrote, and does what is wrong with it go into none? */

@@ -103,6 +103,24 @@ like "... names the first" "$(cat out)" cpp_fused_log_0
 run aoti-nanassert dump2
 is "a dump is looked through as any" "$status" 1
 
+# ---- a graph that torch 2.13.0 compiles wrongly, against the same one node by node (recorded) ----
+
+tar -xJf "$ROOT/tests/data/jit/pool.tar.xz"
+tar -xJf "$ROOT/tests/data/jit/nodes.tar.xz"
+run aoti-printer --diff pool nodes
+is "a compiled graph against its nodes: a difference" "$status" 1
+like "... the kernel, in the graph" "$(cat out)" 'First difference: 0_backward, run 0, call 0: cpp_fused_convolution_backward_max_pool2d'
+like "... and the node" "$(cat out)" 'against torch.ops.aten.where.self \(<eval_with_key>.*; from where\)'
+like "... alone" "$(cat out)" ', 1 differs'
+run aoti-printer --diff nodes pool --json
+is "the other way round: the node and its kernel" "$(jq -r '.calls[.first] | .kernel, .nodes, .kernel_b[:32]' out | paste -sd' ')" \
+	"torch.ops.aten.where.self where cpp_fused_convolution_backward_m"
+grep -v 0_backward pool/calls.jsonl >forward.jsonl && mv forward.jsonl pool/calls.jsonl
+grep -v 0_backward nodes/calls.jsonl >forward.jsonl && mv forward.jsonl nodes/calls.jsonl
+run aoti-printer --diff pool nodes
+is "its forward graph alone: none" "$status" 0
+like "... each kernel's result is a node's" "$(cat out)" '8 tensors compared, 0 differ'
+
 # ---- what must not change ----
 
 mkdir user
