@@ -94,6 +94,14 @@ run aoti-printer --kernels '*add*' --json --log p.json -- python3 app.py graph.p
 is "--kernels" "$(jq -r '[.calls[].kernel] | join(" ")' p.json)" cpp_fused_add_1
 run aoti-printer --profile --json --log p.json -- python3 app.py graph.py 'for i in range(3): step()'
 is "--profile" "$(jq -r '[.. | objects | select(.kernel == "cpp_fused_log_0") | .calls][0]' p.json)" 2
+run aoti-printer --memory --json --log m.json --html m.html -- python3 app.py graph.py 'for i in range(3): step()'
+is "--memory: buffers at the peak, largest first" "$(jq -c '.graphs[0] | [.model, .runs, .reached, .peak_at, [.buffers[] | [.names, .bytes, .kernel]]]' m.json)" \
+	'["3_backward",3,48,3,[["buf0",12,"cpp_fused_log_0"],["buf1, buf2",12,"torch.ops.test.twice"],["buf4",12,"torch.ops.test.halves"],["buf5",12,"torch.ops.test.halves"]]]'
+is "... with lines of the program" "$(jq -r '.graphs[0].buffers[0].python[0]' m.json)" '/home/user/model.py:7 in forward: y = torch.log(w)'
+is "... and the curve" "$(jq -c '[.graphs[0].curve[].bytes]' m.json)" '[12,24,24,48]'
+like "... a page" "$(cat m.html)" 'pt2utils.printer.memory/1'
+run aoti-printer --memory -- python3 app.py graph.py 'step()'
+like "... as text" "$(cat out)" '3_backward: 48 bytes of buffers at the peak'
 run aoti-printer -o dump1 -- python3 app.py graph.py 'step()'
 run aoti-printer -o dump2 -- python3 app.py graph.py 'step((1.0, -2.5, 3.0))'
 is "-o: a file for each tensor" "$(jq -r 'select(.kernel == "cpp_fused_log_0") | .source, .model' dump1/calls.jsonl)" $'graph.py\n3_backward'
