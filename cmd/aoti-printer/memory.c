@@ -184,14 +184,6 @@ static size_t find_alive(const struct graph_memory *g, struct alive *v)
 	return n;
 }
 
-static const struct nan_kernel *source_of(const struct nan_sources *s, const struct contract *c, uint32_t call)
-{
-	uint32_t nth = 0;
-	for (uint32_t k = 0; k < call; k++)
-		nth += slice_eq(c->call[k].name, c->call[call].name);
-	return nan_sources_find(s, c->call[call].name, nth);
-}
-
 static void add_call(struct buf *b, const struct watch_model *m, uint32_t call)
 {
 	const struct contract_call *k = &m->contract.call[call];
@@ -233,7 +225,7 @@ static void show_graph(struct screen *s, const struct graph_memory *g)
 		buf_addf(&t, "%" PRIu64 "\t%.1f%%\t", v[i].bytes, 100.0 * (double)v[i].bytes / (double)g->peak);
 		add_names(&t, c, v[i].storage);
 		buf_addf(&t, "\t%u..%u\t", x->born, x->dies < c->n_calls ? x->dies : c->n_calls - 1);
-		const struct nan_kernel *source = maker == NONE ? NULL : source_of(&sources, c, maker);
+		const struct nan_kernel *source = maker == NONE ? NULL : nan_sources_of(&sources, c, maker);
 		if (maker != NONE)
 			add_call(&t, g->model, maker);
 		if (source && source->n_lines) {
@@ -252,7 +244,7 @@ static void show_graph(struct screen *s, const struct graph_memory *g)
 
 static void out_call(struct json_out *o, const struct contract *c, uint32_t k, const struct nan_sources *sources)
 {
-	const struct nan_kernel *source = source_of(sources, c, k);
+	const struct nan_kernel *source = nan_sources_of(sources, c, k);
 	json_member_u64(o, "call", k);
 	json_member(o, "kernel", c->call[k].name);
 	json_member_u64(o, "line", c->call[k].line);

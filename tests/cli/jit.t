@@ -94,6 +94,9 @@ run aoti-printer --kernels '*add*' --json --log p.json -- python3 app.py graph.p
 is "--kernels" "$(jq -r '[.calls[].kernel] | join(" ")' p.json)" cpp_fused_add_1
 run aoti-printer --profile --json --log p.json -- python3 app.py graph.py 'for i in range(3): step()'
 is "--profile" "$(jq -r '[.. | objects | select(.kernel == "cpp_fused_log_0") | .calls][0]' p.json)" 2
+run aoti-printer --profile --chrome-trace t.json -- python3 app.py graph.py 'step()'
+is "--chrome-trace: each call with its lines of the program" "$(jq -r '[.traceEvents[] | select(.name == "cpp_fused_log_0")][0].args | .model, .python[0]' t.json)" \
+	$'3_backward\n/home/user/model.py:7 in forward: y = torch.log(w)'
 run aoti-printer --memory --json --log m.json --html m.html -- python3 app.py graph.py 'for i in range(3): step()'
 is "--memory: buffers at the peak, largest first" "$(jq -c '.graphs[0] | [.model, .runs, .reached, .peak_at, [.buffers[] | [.names, .bytes, .kernel]]]' m.json)" \
 	'["3_backward",3,48,3,[["buf0",12,"cpp_fused_log_0"],["buf1, buf2",12,"torch.ops.test.twice"],["buf4",12,"torch.ops.test.halves"],["buf5",12,"torch.ops.test.halves"]]]'
@@ -165,6 +168,12 @@ is "CUDA graphs are taken out while values are looked at" "$(cat out)" "$want"
 run python3 app.py graph.py 'model.cudagraphs = True; cf.compile_fx(model, "graph.py")'
 like "... and only then" "$(cat err)" 'a CUDA graph was made'
 
+run aoti-nanassert -- python3 -Iu -c 'print(1)'
+like "python -I: why nothing was seen" "$(cat err)" 'no compiled model was seen in this command: with -I, -E or -S Python leaves out'
+run aoti-printer --level 3 -- python3 -c 'print(1)' -I
+like "... an argument of the program's own is none" "$(cat err)" 'no compiled model was seen in this command$'
+run aoti-nanassert -- env -i true
+like "... a cleared environment" "$(cat err)" "seen in this command: 'env -i' clears the environment"
 run aoti-checkinputs -- python3 app.py graph.py 'step()'
 is "aoti-checkinputs: nothing was checked" "$status" 4
 like "... and which tool answers" "$(cat err)" 'only graphs of torch.compile were seen, .*: aoti-nanassert and aoti-printer look into them'

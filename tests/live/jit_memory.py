@@ -1,6 +1,6 @@
 """jit_memory.py PRINTER FOLDER: aoti-printer --memory against torch's own allocations (torch.profiler), TAP lines (jit_memory.t).
 
-Each program runs a graph twice; the second run's allocations are summed up as they come, and the highest sum is the peak."""
+Each program runs a graph twice. The second run's allocations are summed up as they come, and the highest sum is the peak."""
 import json
 import os
 import subprocess

@@ -526,7 +526,8 @@ int live_run(const struct live_options *o, char *const *command, struct live_res
 	*r = (struct live_result){0};
 	for (int i = 0; i < MAX_CLIENTS; i++)
 		l.client[i].fd = -1;
-	live_unseen(command[0], r->unseen, sizeof(r->unseen));
+	if (!live_unseen(command[0], r->unseen, sizeof(r->unseen)))
+		live_apart(command, r->unseen, sizeof(r->unseen));
 	int rc = run(&l, command, err);
 	if (!rc) {
 		read_log(&l);

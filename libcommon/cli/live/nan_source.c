@@ -199,7 +199,8 @@ int nan_sources_file(struct nan_sources *s, const char *path, struct err *err)
 
 /* ---- use ---- */
 
-const struct nan_kernel *nan_sources_find(const struct nan_sources *s, struct slice name, uint32_t nth)
+/* The nth call (from 0) of a kernel. */
+static const struct nan_kernel *find_kernel(const struct nan_sources *s, struct slice name, uint32_t nth)
 {
 	const struct nan_kernel *best = NULL;
 	uint32_t same = 0;
@@ -218,9 +219,17 @@ const struct nan_kernel *nan_sources_find(const struct nan_sources *s, struct sl
 	return best;
 }
 
+const struct nan_kernel *nan_sources_of(const struct nan_sources *s, const struct contract *c, uint32_t call)
+{
+	uint32_t nth = 0;
+	for (uint32_t k = 0; k < call; k++)
+		nth += slice_eq(c->call[k].name, c->call[call].name);
+	return find_kernel(s, c->call[call].name, nth);
+}
+
 void nan_sources_apply(const struct nan_sources *s, struct nan_finding *f)
 {
-	const struct nan_kernel *best = nan_sources_find(s, f->call.c.name, f->call.nth);
+	const struct nan_kernel *best = find_kernel(s, f->call.c.name, f->call.nth);
 	if (!best)
 		return;
 	f->pre = best->pre;
