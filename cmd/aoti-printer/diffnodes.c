@@ -1,7 +1,7 @@
 /* A program of torch.compile against the same one with backend="aot_eager_decomp_partition" (share/jit/nodes.py): there a graph runs node
  * by node, here a kernel does many of them at once. What a kernel writes is held against the node that computed the same: the first from
- * where the kernel before it ended that has the same sizes and the same numbers; where no node has, the one of the kernel's operators that is
- * nearest. What a kernel reads is held against what stood for it when it was written.
+ * where the kernel before it ended that has the same sizes and the same numbers; where no node has, the one of the kernel's operators
+ * that is nearest. What a kernel reads is held against what stood for it when it was written.
  *
  * Not all that a kernel writes is a node's (sums in parts, a maximum that is not kept): where such a tensor is near no node, and all that
  * reads it agrees, it is no difference. */

@@ -1,6 +1,6 @@
 /* printer.h - the parts of aoti-printer. Calls come from live/watch.h (session.c), go through the filters (filter.c) and from
- * there to one taker: the terminal (print.c), a JSON document or a folder (save.c), a table of times (profile.c), of buffers at the peak (memory.c), a GPU's fault (ima.c,
- * hunt.h).
+ * there to one taker: the terminal (print.c), a JSON document or a folder (save.c), a table of times (profile.c), of buffers at the peak
+ * (memory.c), a GPU's fault (ima.c, hunt.h).
  * --diff compares two folders (compare.c), which are shown as text or JSON (diffshow.c) or as a page (diffpage.c). */
 #ifndef PRINTER_H
 #define PRINTER_H
