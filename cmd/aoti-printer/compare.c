@@ -179,17 +179,39 @@ static const struct dump_call *first_of_device(const struct ordered *v, size_t n
 	return NULL;
 }
 
-static void add_row(struct diff *d, const struct dump_call *a, const struct dump_call *b)
+struct diff_row *diff_add_row(struct diff *d, const struct dump_call *a, const struct dump_call *b)
 {
 	GROW(d->row, d->n_rows, d->cap_rows, 1);
 	d->row[d->n_rows++] = (struct diff_row){.a = a, .b = b};
 	d->both += a && b;
 	d->only[0] += !b;
 	d->only[1] += !a;
+	return &d->row[d->n_rows - 1];
+}
+
+static bool match_nodes(struct diff *d, const struct ordered *a, size_t na, const struct ordered *b, size_t nb)
+{
+	if (!na || !nb || diff_is_nodes(a[na - 1].c) == diff_is_nodes(b[nb - 1].c))
+		return false;
+	struct diff_calls x = {xcalloc(na, sizeof(*x.v)), na}, y = {xcalloc(nb, sizeof(*y.v)), nb};
+	for (size_t i = 0; i < na; i++)
+		x.v[i] = a[i].c;
+	for (size_t i = 0; i < nb; i++)
+		y.v[i] = b[i].c;
+	diff_pair_nodes(d, &x, &y);
+	d->nodes = true;
+	free(x.v);
+	free(y.v);
+	return true;
 }
 
 static void match_group(struct diff *d, struct linediff *l, struct side *a, size_t na, struct side *b, size_t nb)
 {
+	if (match_nodes(d, a->v + a->at, na, b->v + b->at, nb)) {
+		a->at += na;
+		b->at += nb;
+		return;
+	}
 	uint64_t *ka = xcalloc(na + 1, sizeof(*ka)), *kb = xcalloc(nb + 1, sizeof(*kb));
 	const struct dump_call *op = first_op(a->v + a->at, na), *op_b = first_op(b->v + b->at, nb);
 	const struct dump_call *first = first_of_device(a->v + a->at, na), *first_b = first_of_device(b->v + b->at, nb);
@@ -205,14 +227,14 @@ static void match_group(struct diff *d, struct linediff *l, struct side *a, size
 		const struct dump_call *x = r->a == NONE ? NULL : a->v[a->at + r->a].c;
 		const struct dump_call *y = r->b == NONE ? NULL : b->v[b->at + r->b].c;
 		if (r->same) {
-			add_row(d, x, y);
+			diff_add_row(d, x, y);
 			continue;
 		}
 		/* A run's own inputs and outputs are there when they were asked for. */
 		if (x && x->kind != DUMP_RUN)
-			add_row(d, x, NULL);
+			diff_add_row(d, x, NULL);
 		if (y && y->kind != DUMP_RUN)
-			add_row(d, NULL, y);
+			diff_add_row(d, NULL, y);
 	}
 	if (devices || d->two_types)
 		diff_pair_devices(d, from);
@@ -255,7 +277,7 @@ static bool is_shown(const struct filter *f, const struct dump_value *v)
 	return yes;
 }
 
-static struct diff_value *add_value(struct diff *d, struct diff_row *r, const struct dump_value *a, const struct dump_value *b)
+struct diff_value *diff_add_value(struct diff *d, struct diff_row *r, const struct dump_value *a, const struct dump_value *b)
 {
 	GROW(d->value, d->n_values, d->cap_values, 1);
 	struct diff_value *v = &d->value[d->n_values++];
@@ -289,7 +311,7 @@ static void match_written(struct diff *d, struct diff_row *r, const struct filte
 	for (uint32_t i = 0; i < r->a->n_values; i++)
 		for (uint32_t k = 0; k < r->b->n_values && is_shown(f, &r->a->value[i]); k++)
 			if (!taken[k] && diff_wrote_alike(d, r->alike, &r->a->value[i], &r->b->value[k])) {
-				add_value(d, r, &r->a->value[i], &r->b->value[k]);
+				diff_add_value(d, r, &r->a->value[i], &r->b->value[k]);
 				taken[k] = true;
 				break;
 			}
@@ -316,10 +338,10 @@ static void match_values(struct diff *d, struct diff_row *r, const struct filter
 				}
 	for (uint32_t i = 0; i < a->n_values; i++)
 		if (is_shown(f, &a->value[i]))
-			add_value(d, r, &a->value[i], with[i]);
+			diff_add_value(d, r, &a->value[i], with[i]);
 	for (uint32_t k = 0; k < b->n_values; k++)
 		if (!taken[k] && is_shown(f, &b->value[k]))
-			add_value(d, r, NULL, &b->value[k]);
+			diff_add_value(d, r, NULL, &b->value[k]);
 	free(with);
 	free(taken);
 }
@@ -375,7 +397,10 @@ static int compare_row(struct diff *d, size_t i, const struct filter *f, struct 
 	r->value = d->n_values;
 	if (!r->a || !r->b)
 		return 0;
-	match_values(d, r, f);
+	if (r->nodes)
+		diff_match_nodes(d, i);
+	else
+		match_values(d, r, f);
 	for (size_t k = r->value; k < r->value + r->n_values; k++)
 		if (d->value[k].what == DIFF_SAME && compare_value(d, &d->value[k], err) < 0)
 			return -1;
@@ -403,12 +428,26 @@ static void conclude_row(struct diff *d, struct diff_row *r)
 
 static int conclude(struct diff *d, struct err *err)
 {
-	if (d->two_types && diff_judge_rounding(d, err) < 0)
+	if ((d->two_types || (d->nodes && !d->how.given)) && diff_judge_rounding(d, err) < 0)
 		return -1;
 	d->differing = d->origins = 0;
 	for (size_t i = 0; i < d->n_rows; i++)
 		conclude_row(d, &d->row[i]);
 	return 0;
+}
+
+/* Graphs of torch.compile take turns: what differs first, in time? */
+static bool is_earlier(const struct diff *d, size_t i, size_t first)
+{
+	const struct dump_call *x = d->row[i].a, *y = first == SIZE_MAX ? NULL : d->row[first].a;
+	return x && y && x->text.n && y->text.n && x->seq != y->seq ? x->seq < y->seq : i < first;
+}
+
+static bool row_differs(const struct diff *d, const struct diff_row *r)
+{
+	if (r->nodes)
+		return r->out_differs && !r->elsewhere;
+	return r->a && r->b ? r->in_differs || r->out_differs : !r->elsewhere && (r->a || !d->live);
 }
 
 /* On two devices a call that one side has alone says less than one that differs. */
@@ -417,11 +456,11 @@ static void judge(struct diff *d)
 	size_t alone = SIZE_MAX;
 	for (size_t i = 0; i < d->n_rows; i++) {
 		const struct diff_row *r = &d->row[i];
-		if (r->a && r->b ? !r->in_differs && !r->out_differs : r->elsewhere || (!r->a && d->live))
+		if (!row_differs(d, r))
 			continue;
 		d->different = true;
 		size_t *first = r->devices && (!r->a || !r->b) ? &alone : &d->first;
-		*first = i < *first ? i : *first;
+		*first = is_earlier(d, i, *first) ? i : *first;
 	}
 	if (d->first == SIZE_MAX)
 		d->first = alone;
@@ -439,6 +478,8 @@ int diff_run(struct diff *d, const struct filter *f, struct err *err)
 	if (conclude(d, err) < 0)
 		return -1;
 	diff_settle_devices(d);
+	if (d->nodes)
+		diff_settle_nodes(d);
 	for (size_t i = 0; i < d->n_rows; i++)
 		if (d->row[i].alike == ALIKE_SIZES && compare_row(d, i, f, err) < 0)
 			return -1;

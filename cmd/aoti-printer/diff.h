@@ -31,7 +31,9 @@ struct diff_row {
 	bool outputs; /* of a run: the model's outputs were compared */
 	bool devices; /* the two sides are for two devices, or of two types: */
 	enum diff_alike alike;
-	bool elsewhere; /* one side only, and no difference: both end with the same, so the other has it in other calls */
+	bool elsewhere;   /* one side only, and no difference: both end with the same, so the other has it in other calls */
+	bool nodes;       /* one side is a graph that ran node by node: */
+	uint32_t pair[2]; /* which of each call's values stand for one another */
 };
 struct diff {
 	struct dump a, b;
@@ -45,6 +47,7 @@ struct diff {
 	struct close_options how;
 	int type[2];    /* the floating-point type that most of a side's tensors have */
 	bool two_types; /* these are two: what rounding explains is no difference (diffround.c) */
+	bool nodes;     /* one side ran node by node, where the other has kernels (diffnodes.c): the same */
 	bool different;
 	bool cut; /* by an error of the GPU: a side says so (dump.h, .failed) */
 };
@@ -69,7 +72,26 @@ bool diff_two_types(struct diff *d);
 /* All pairs are compared: which differ by more than the types explain? */
 int diff_judge_rounding(struct diff *d, struct err *err);
 
+/* ---- diffnodes.c ---- */
+
+struct diff_calls {
+	const struct dump_call **v;
+	size_t n;
+};
+/* Is it a call of a graph that ran node by node? */
+bool diff_is_nodes(const struct dump_call *c);
+/* Rows for a run of a graph, compiled on one side and node by node on the other. */
+void diff_pair_nodes(struct diff *d, const struct diff_calls *a, const struct diff_calls *b);
+void diff_match_nodes(struct diff *d, size_t row);
+/* All pairs are compared: what a kernel wrote that is no node's is no difference. */
+void diff_settle_nodes(struct diff *d);
+struct diff_row *diff_add_row(struct diff *d, const struct dump_call *a, const struct dump_call *b);
+struct diff_value *diff_add_value(struct diff *d, struct diff_row *r, const struct dump_value *a, const struct dump_value *b);
+
 /* ---- diffdevices.c ---- */
+
+/* Does b compute all that a computes, by their names? fused_relu, fused_addmm_relu. */
+bool diff_covers(const struct dump_call *a, const struct dump_call *b);
 
 /* Rows from this one on are of one run, on two devices: those with one side are paired by the numbers that they wrote. */
 void diff_pair_devices(struct diff *d, size_t from);

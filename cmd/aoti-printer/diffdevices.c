@@ -21,12 +21,25 @@ static uint32_t split(struct slice s, struct slice *word)
 	return n;
 }
 
-/* Does b compute all that a computes, by their names? fused_relu, fused_addmm_relu. */
-static bool covers(const struct dump_call *a, const struct dump_call *b)
+/* "sort" of torch.ops.aten.sort.stable, extern_kernels.sort and aten.sort.default, which graphs of torch.compile have. */
+static struct slice operator_of(struct slice name)
+{
+	size_t device;
+	const char *end = name.p + name.n, *p = NULL;
+	if (slice_starts(name, "extern_kernels.") || slice_starts(name, "aten."))
+		p = slice_chr(name, '.') + 1;
+	else if (slice_starts(name, "torch.ops.") && (p = slice_chr(slice_of(name.p + 10, name.n - 10), '.')))
+		p++;
+	if (!p)
+		return diff_computes(name, &device);
+	const char *to = slice_chr(slice_of(p, (size_t)(end - p)), '.');
+	return slice_of(p, (size_t)((to ? to : end) - p));
+}
+
+static bool covers(struct slice a, struct slice b)
 {
 	struct slice x[MAX_WORDS], y[MAX_WORDS];
-	size_t device;
-	uint32_t nx = split(diff_computes(a->name, &device), x), ny = split(diff_computes(b->name, &device), y), found = 0;
+	uint32_t nx = split(operator_of(a), x), ny = split(operator_of(b), y), found = 0;
 	for (uint32_t i = 0; i < nx; i++)
 		for (uint32_t k = 0; k < ny; k++)
 			if (y[k].n && slice_eq(x[i], y[k])) {
@@ -35,6 +48,11 @@ static bool covers(const struct dump_call *a, const struct dump_call *b)
 				break;
 			}
 	return nx && found == nx;
+}
+
+bool diff_covers(const struct dump_call *a, const struct dump_call *b)
+{
+	return covers(a->name, b->name) || (diff_is_nodes(a) && covers(a->aten, b->name));
 }
 
 bool diff_same_numbers(const struct diff *d, const struct dump_value *a, const struct dump_value *b)
@@ -68,7 +86,7 @@ bool diff_wrote_alike(const struct diff *d, enum diff_alike how, const struct du
 
 static bool calls_alike(const struct diff *d, enum diff_alike how, const struct dump_call *a, const struct dump_call *b)
 {
-	if (a->kind != DUMP_KERNEL || b->kind != DUMP_KERNEL || (!covers(a, b) && !covers(b, a)))
+	if (a->kind != DUMP_KERNEL || b->kind != DUMP_KERNEL || (!diff_covers(a, b) && !diff_covers(b, a)))
 		return false;
 	for (uint32_t i = 0; i < a->n_values; i++)
 		for (uint32_t k = 0; k < b->n_values; k++)

@@ -138,7 +138,9 @@ static void show_first(struct screen *s, const struct diff *d)
 	}
 	if (!slice_eq(r->a->name, r->b->name)) {
 		buf_adds(&s->b, "  against ");
-		buf_add_clean(&s->b, r->b->name);
+		char *name = xstrndup(r->b->name.p, r->b->name.n);
+		add_call_name(&s->b, name, r->b->text, r->b->line, r->b->nodes);
+		free(name);
 		buf_addf(&s->b, ", call %u of the second\n", r->b->call);
 	}
 	for (size_t k = r->value; k < r->value + r->n_values; k++)
@@ -193,7 +195,7 @@ static void show_table(struct screen *s, const struct diff *d, bool all)
 	buf_addf(&b, "run\tcall\tkernel or op\ttensor\tdiffer\tmax abs\t%sx allowed\t\n", narrow ? "" : "max rel\trms\t");
 	for (size_t i = 0; i < d->n_rows; i++) {
 		const struct diff_row *r = &d->row[i];
-		if ((!r->a || !r->b) && (all || !d->live || r->a)) {
+		if ((!r->a || !r->b) && (all || (r->nodes ? !r->elsewhere : !d->live || r->a))) {
 			const struct dump_call *c = diff_call(r);
 			if (shown++ >= SOME && !all) {
 				more++;
@@ -268,7 +270,10 @@ void diff_show(struct screen *s, const struct diff *d, bool all)
 		show_first(s, d);
 	else
 		show_agreement(s, d);
-	if (d->first == SIZE_MAX && d->only[0] + (d->live ? 0 : d->only[1]))
+	if (d->nodes)
+		buf_adds(&s->b, "One side ran node by node: its nodes inside of kernels, and what a kernel writes that is no node's, are "
+				"no difference.\n");
+	else if (d->first == SIZE_MAX && d->only[0] + (d->live ? 0 : d->only[1]))
 		buf_addf(&s->b,
 			 "The code is %s and fused otherwise: calls that one side has alone are no difference, as both end "
 			 "with the same.\n",
@@ -360,6 +365,8 @@ void diff_document(struct json_out *o, const struct diff *d)
 		json_member(o, "kind", slice_str(dump_kind_name(c->kind)));
 		json_member_u64(o, "line", c->line);
 		json_member(o, "nodes", c->nodes);
+		if (r->nodes && r->a && r->b)
+			json_member(o, "nodes_b", r->b->nodes);
 		json_member(o, "in", r->a && r->b ? SLICE("both") : r->a ? SLICE("a") : SLICE("b"));
 		if (r->elsewhere)
 			json_member_bool(o, "elsewhere", true);

@@ -21,6 +21,7 @@ static const struct opt options[] = {
     OPT_STRING(0, "diff", "DUMP", &opt.diff, "compare this folder with another one, or with what is run"),
     OPT_FLAG('p', "profile", &opt.profile, "time per kernel"),
     OPT_STRING(0, "chrome-trace", "FILE", &opt.chrome_trace, "with --profile: every call, for chrome://tracing or Perfetto"),
+    OPT_FLAG(0, "memory", &opt.memory, "which buffers are alive at the peak, what was planned and what was reached"),
     OPT_STRING(0, "record", "DIR", &opt.record, "keep the inputs of a failing call of the command, to run again"),
     OPT_STRING(0, "ima", "[=alloc]", &opt.ima,
 	       "which kernel made the illegal memory access on the GPU? alloc: without PyTorch's caching allocator"),
@@ -54,21 +55,24 @@ static const struct opt options[] = {
     OPT_DOUBLE(0, "rtol", "X", &opt.rtol, 0, 1e300, "what is allowed, relative to the first dump (default: by type)"),
     OPT_DOUBLE(0, "atol", "X", &opt.atol, 0, 1e300, "what is allowed, absolute"),
     OPT_FLAG('a', "all", &opt.all, "show the calls that agree, too"),
-    OPT_STRING(0, "html", "FILE", &opt.html, "one page with a plot of the error by call"),
+    OPT_STRING(0, "html", "FILE", &opt.html, "one page: of --diff a plot of the error by call, of --memory one of the bytes"),
     OPT_END,
 };
 
 static const struct opt_rule rules[] = {
-    {.one_of = "diff profile record ima", .text = "--diff, --profile, --record and --ima are four questions: ask one at a time"},
-    {.of = "diff profile record ima",
+    {.one_of = "diff profile memory record ima",
+     .text = "--diff, --profile, --memory, --record and --ima are five questions: ask one at a time"},
+    {.of = "diff profile memory record ima",
      .with = "level",
-     .text = "--level is for printing and saving, not for --diff, --profile, --record or --ima"},
-    {.of = "diff profile record",
+     .text = "--level is for printing and saving, not for --diff, --profile, --memory, --record or --ima"},
+    {.of = "diff profile memory record",
      .with = "output",
      .text = "-o is for saving tensors: --html, --chrome-trace and --log name the other files"},
     RUN_RULES_COMMAND,
     RUN_RULE_LOAD,
-    {.of = "rtol atol html", .without = "diff", .text = "--rtol, --atol and --html are for --diff"},
+    {.of = "rtol atol", .without = "diff", .text = "--rtol and --atol are for --diff"},
+    {.of = "html", .without = "diff memory", .text = "--html is for --diff and --memory"},
+    {.of = "memory", .with = "kernels buffers calls", .text = "--memory looks at every call: no --kernels, --buffers or --calls"},
     {.of = "graph", .without = OPT_COMMAND, .text = "--graph needs a command: aoti-printer --graph 3_backward -- python app.py"},
     {.of = "step", .with = "runs", .text = "--step and --runs say the same in two ways: give one"},
     {.of = "chrome-trace", .without = "profile", .text = "--chrome-trace is for --profile"},
@@ -137,6 +141,8 @@ int main(int argc, char **argv)
 		status = run_diff(&opt, &in);
 	else if (opt.profile)
 		status = run_profile(&opt, &in);
+	else if (opt.memory)
+		status = run_memory(&opt, &in);
 	else if (opt.ima)
 		status = run_ima(&opt, &in);
 	else if (opt.record)

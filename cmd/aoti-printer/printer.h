@@ -1,6 +1,6 @@
 /* printer.h - the parts of aoti-printer. Calls come from live/watch.h (session.c), go through the filters (filter.c) and from
- * there to one taker: the terminal (print.c), a JSON document or a folder (save.c), a table of times (profile.c), a GPU's fault (ima.c,
- * hunt.h).
+ * there to one taker: the terminal (print.c), a JSON document or a folder (save.c), a table of times (profile.c), of buffers at the peak
+ * (memory.c), a GPU's fault (ima.c, hunt.h).
  * --diff compares two folders (compare.c), which are shown as text or JSON (diffshow.c) or as a page (diffpage.c). */
 #ifndef PRINTER_H
 #define PRINTER_H
@@ -21,7 +21,7 @@ struct printer_options {
 	struct opt_list kernels, buffers, load;
 	double rtol, atol; /* -1: not given */
 	uint64_t save_max;
-	bool overwrite, profile, json, full, inputs, constants, all, quiet, no_exec;
+	bool overwrite, profile, memory, json, full, inputs, constants, all, quiet, no_exec;
 };
 
 /* ---- filter.c: which calls, which buffers ---- */
@@ -94,6 +94,7 @@ int run_print(const struct printer_options *o, const struct operands *in);
 int run_save(const struct printer_options *o, const struct operands *in);
 int run_profile(const struct printer_options *o, const struct operands *in);
 int run_diff(const struct printer_options *o, const struct operands *in);
+int run_memory(const struct printer_options *o, const struct operands *in);
 int run_ima(const struct printer_options *o, const struct operands *in);
 int run_record(const struct printer_options *o, const struct operands *in);
 

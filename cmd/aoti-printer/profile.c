@@ -1,5 +1,6 @@
 /* Time per kernel over many runs, with what each was made from; every call as a Chrome trace. */
 #include "tool/diag.h"
+#include "live/nan.h"
 #include "tool/output.h"
 #include "printer.h"
 #include "base/text.h"
@@ -34,6 +35,11 @@ struct profile {
 	struct profile_row *row;
 	size_t n, cap;
 	bool first_counts;
+	struct profile_source {
+		uint32_t model;
+		struct nan_sources of;
+	} * source; /* of models that were seen, for the trace */
+	size_t n_sources, cap_sources;
 	struct output *trace;
 	struct buf out; /* of the trace */
 	bool any;
@@ -86,6 +92,24 @@ static void trace_flush(struct profile *p, size_t above)
 	buf_reset(&p->out);
 }
 
+/* Where a call comes from in Python; NULL. */
+static const struct nan_kernel *source_of(struct profile *p, const struct watch_call *c)
+{
+	struct profile_source *s = NULL;
+	struct err err;
+	if (!c->contract || !c->model->kernels.n)
+		return NULL;
+	for (size_t i = 0; i < p->n_sources && !s; i++)
+		s = p->source[i].model == c->begin.model ? &p->source[i] : NULL;
+	if (!s) {
+		GROW(p->source, p->n_sources, p->cap_sources, 1);
+		s = &p->source[p->n_sources++];
+		*s = (struct profile_source){.model = c->begin.model};
+		(void)nan_sources_json(&s->of, c->model->kernels, c->model->path, &err);
+	}
+	return nan_sources_of(&s->of, &c->model->contract, (uint32_t)(c->contract - c->model->contract.call));
+}
+
 static void trace_call(struct profile *p, const struct watch_call *c)
 {
 	struct json_out o = {.b = &p->out};
@@ -111,6 +135,13 @@ static void trace_call(struct profile *p, const struct watch_call *c)
 		json_member_u64(&o, "line", c->contract->line);
 	if (c->contract && c->contract->nodes.n)
 		json_member_str(&o, "nodes", c->contract->nodes);
+	const struct nan_kernel *source = source_of(p, c);
+	if (source && source->n_lines) {
+		json_member_arr(&o, "python");
+		for (uint32_t i = 0; i < source->n_lines; i++)
+			json_out_str(&o, source->line[i]);
+		json_close(&o);
+	}
 	json_close(&o);
 	json_close(&o);
 	trace_flush(p, 1u << 16);
@@ -301,6 +332,9 @@ int run_profile(const struct printer_options *given, const struct operands *in)
 		free(p.row[i].later.sample);
 	}
 	free(p.row);
+	for (size_t i = 0; i < p.n_sources; i++)
+		nan_sources_release(&p.source[i].of);
+	free(p.source);
 	buf_release(&p.out);
 	session_release(&p.s);
 	if (err.text[0])

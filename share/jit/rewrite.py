@@ -100,7 +100,7 @@ class Table:
         self.graph = aot.group(1) if aot else re.sub(r"\.py$", "", path.rsplit("/", 1)[-1])
         self.roles, self.known = {}, set()
         self.inputs, self.outputs, self.notes = [], [], []
-        self.values, self.storages = {}, 0  # name -> [kind, index, storage]
+        self.values, self.storages = {}, []  # name -> [kind, index, storage]; [bytes, born, dies, names of it]
         self.sites, self.call = [], {}
         self.elements = {}  # "buf5" -> {0: "buf6"}: parts of what a call gave
         self._kernels()
@@ -127,7 +127,10 @@ class Table:
         for node in ast.walk(self.tree):
             if isinstance(node, ast.FunctionDef) and not node.name.startswith(NOT_RUN):
                 self._block(node.body, node.name == "call")
-        # Parts of results have names of their own: what comes out is called by these.
+        self._results()
+
+    def _results(self):
+        """Parts of results have names of their own: what comes out is called by these."""
         for site in self.sites:
             root = getattr(site, "gives", None)
             if not root:
@@ -151,7 +154,10 @@ class Table:
                 self._assign(s.targets[0], s.value, main)
             elif isinstance(s, ast.Expr):
                 self._sites(s.value)
-            elif not isinstance(s, (ast.Delete, ast.Pass, ast.Global)):
+            elif isinstance(s, ast.Delete):
+                for t in s.targets:
+                    self._forget(getattr(t, "id", None))
+            elif not isinstance(s, (ast.Pass, ast.Global)):
                 self._uses(s)
 
     def _value(self, name, kind="buffer", index=None, storage=None):
@@ -159,10 +165,23 @@ class Table:
             self.values[name] = [kind, index, storage]
         return name
 
-    def _buffer(self, name):
+    def _buffer(self, name, born, bytes_=None):
+        """A name for memory that is new before call `born`."""
         if name not in self.values:
-            self.values[name] = ["buffer", None, self.storages]
-            self.storages += 1
+            self.values[name] = ["buffer", None, self._storage(name, born, bytes_)]
+
+    def _storage(self, name, born, bytes_=None):
+        self.storages.append([bytes_, born, None, {name}])
+        return len(self.storages) - 1
+
+    def _forget(self, name):
+        """`del buf2`, also where another name has taken over its memory."""
+        storage = self.values[name][2] if name in self.values else None
+        if storage is None or name not in self.storages[storage][3]:
+            return
+        self.storages[storage][3].discard(name)
+        if not self.storages[storage][3]:
+            self.storages[storage][2] = len(self.sites) - 1
 
     def _assign(self, target, value, main):
         if isinstance(target, ast.Tuple) and isinstance(value, ast.Name) and value.id == "args":
@@ -194,6 +213,8 @@ class Table:
             self._take_inputs([name], main)
         elif isinstance(index, ast.Constant) and isinstance(index.value, int) and index.value >= 0:
             self.elements.setdefault(root, {})[index.value] = name
+            if root in self.values and self.values[root][0] == "buffer":
+                self._buffer(name, max(len(self.sites) - 1, 0))
             self._value(name)
         else:
             self._alias(name, root)
@@ -201,24 +222,39 @@ class Table:
     def _alias(self, name, root):
         if root in self.values:
             if self.values[root][0] == "buffer" and self.values[root][2] is None:
-                self.values[root][2] = self.storages
-                self.storages += 1
+                self.values[root][2] = self._storage(root, max(len(self.sites) - 1, 0))
             self.values[name] = list(self.values[root])
+            if self.values[name][2] is not None:
+                self.storages[self.values[name][2]][3].add(name)
 
     def _called(self, name, call):
         callee = dotted(call.func) or ""
         last = callee.rsplit(".", 1)[-1]
         if last.startswith(MAKERS) or last in ("alloc_from_pool", "_alloc_from_pool"):
-            self._buffer(name)
+            self._buffer(name, len(self.sites), self._bytes(call.args))
         elif last in ("reinterpret_tensor", "_reinterpret_tensor", "as_strided") and call.args and self._root(call.args[0]):
             self._alias(name, self._root(call.args[0]))
         else:
             site = self._sites(call)
             if site:
                 site.gives = name
+                self._buffer(name, len(self.sites) - 1)
             else:
                 self._uses(call)
             self._value(name)
+
+    @staticmethod
+    def _bytes(args):
+        """Of empty_strided(sizes, strides, torch.float32), where the sizes are numbers."""
+        try:
+            sizes, strides, dtype = ast.literal_eval(args[0]), ast.literal_eval(args[1]), dotted(args[2]).rsplit(".", 1)[-1]
+        except (ValueError, IndexError, AttributeError, TypeError, SyntaxError):
+            return None
+        bits = re.search(r"(\d+)", dtype)
+        each = 1 if dtype == "bool" or dtype.startswith("float8") else int(bits.group(1)) // 8 if bits else 0
+        if not each or not all(isinstance(n, int) for n in tuple(sizes) + tuple(strides)):
+            return None
+        return each * (1 + sum((n - 1) * s for n, s in zip(sizes, strides))) if all(sizes) else 0
 
     def _return(self, s, main):
         self._sites(s.value)
@@ -345,7 +381,7 @@ class Table:
 
     # ---- what comes of it ----
 
-    def compile(self, first, graph):
+    def _through(self, first):
         table = self
 
         class Through(ast.NodeTransformer):
@@ -357,7 +393,10 @@ class Table:
                 new = ast.Call(ast.Name("_pt2_call", ast.Load()), [ast.Constant(first + number), node.func] + node.args, node.keywords)
                 return ast.fix_missing_locations(ast.copy_location(new, node))
 
-        tree = Through().visit(self.tree)
+        return Through().visit(self.tree)
+
+    def compile(self, first, graph):
+        tree = self._through(first)
         for i, s in enumerate(tree.body):
             defines = isinstance(s, ast.FunctionDef) and s.name == "call"
             assigns = isinstance(s, ast.Assign) and isinstance(s.targets[0], ast.Name) and s.targets[0].id == "call"
@@ -403,8 +442,8 @@ class Table:
                     "value": number.get(n), "none": none} for i, (n, none) in enumerate(self.outputs)]
         return {"schema": "pt2utils.contract/1", "source": "text", "model": self.graph, "device": None, "weight_bytes": 0, "inputs": inputs,
                 "symbols": [], "outputs": outputs, "constants": constants, "values": values,
-                "storages": [{"bytes": None, "born": 0, "dies": len(calls)}] * self.storages, "calls": calls, "in_spec": "",
-                "out_spec": "", "notes": self.notes, "unread": 0, "unread_checks": 0}
+                "storages": [{"bytes": b, "born": born, "dies": len(calls) if dies is None else max(dies, 0)} for b, born, dies, _ in
+                             self.storages], "calls": calls, "in_spec": "", "out_spec": "", "notes": self.notes, "unread": 0, "unread_checks": 0}
 
     @staticmethod
     def _constant(constants, name, fqn):
@@ -520,14 +559,25 @@ def _watched(source, path):
     if not hasattr(builtins, "_pt2_call"):
         builtins._pt2_call = lib.pt2_jit_call()
         builtins._pt2_graph = _graph
-    id_ = table.graph.split("_")[0]
-    if _State.pending is not None and (not table.graph.endswith("backward") or id_ not in _State.names):
-        _State.names[id_] = _State.pending
+    _take_names(table)
     _State.first += len(table.sites)
     _State.tables[graph] = (table, first)
     if table.left_out():
         _aside("'%s': calls of %s are not understood, and not watched" % (path, ", ".join(table.left_out()[:4])))
     return code
+
+
+def _take_names(table):
+    id_ = table.graph.split("_")[0]
+    if _State.pending is not None and (not table.graph.endswith("backward") or id_ not in _State.names):
+        _State.names[id_] = _State.pending
+
+
+def _keep_names(model):
+    try:
+        _State.pending = {i: _source_name(n) for i, n in enumerate(n for n in model.graph.nodes if n.op == "placeholder")}
+    except Exception:
+        _State.pending = None
 
 
 def _graph(number, call):
@@ -605,15 +655,18 @@ def _schema_or_none(operator):
 
 def _arm(callable_):
     """This is what the program runs."""
-    import ctypes
-    import json
-
     made, number = _State.built.get(id(callable_), (None, None))
     entry = _State.tables.get(number) if made is callable_ and number is not None else None
     if not entry or _start():
         return
-    table, first = entry
     _State.tables[number] = None
+    _arm_table(*entry, number)
+
+
+def _arm_table(table, first, number):
+    import ctypes
+    import json
+
     import torch._inductor.codecache as codecache
 
     linemap = codecache.PyCodeCache.linemaps.get(table.path)
@@ -720,10 +773,7 @@ def after_compile_fx(module):
     original = module.compile_fx
 
     def compile_fx(model_, *args, **kwargs):
-        try:
-            _State.pending = {i: _source_name(n) for i, n in enumerate(n for n in model_.graph.nodes if n.op == "placeholder")}
-        except Exception:
-            _State.pending = None
+        _keep_names(model_)
         return original(model_, *args, **kwargs)
 
     compile_fx.__wrapped__ = original

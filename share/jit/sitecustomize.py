@@ -7,6 +7,7 @@ sitecustomize of the user's own runs as it would. Where anything fails the progr
     torch._inductor.runtime.compile_tasks   its compile() becomes ours: between a generated text on disk and the interpreter
     torch._inductor.output_code             which modules the program runs (autotuning runs modules, too); CUDA graphs are taken out
     torch._inductor.compile_fx              the program's own names of a graph's inputs
+    torch.fx.graph_module, torch._dynamo.backends.debugging    graphs that run node by node (nodes.py, beside this file)
 
 torch 2.6 and newer: in older ones compile() is called elsewhere. Python 3.9 and newer."""
 import os
@@ -27,7 +28,7 @@ def _next_sitecustomize():
 
 
 class _Rewrite:
-    """rewrite.py, when it is needed for the first time; it is no module that anybody could import by its name."""
+    """rewrite.py and nodes.py, when they are needed for the first time; they are no module that anybody could import by its name."""
 
     module = None
 
@@ -35,11 +36,13 @@ class _Rewrite:
         if _Rewrite.module is None:
             import types
 
-            path = os.path.join(os.path.dirname(os.path.abspath(__file__)), "rewrite.py")
-            with open(path, encoding="utf-8") as f:
-                text = f.read()
-            _Rewrite.module = types.ModuleType("_pt2_rewrite")
-            exec(compile(text, path, "exec"), _Rewrite.module.__dict__)
+            module = types.ModuleType("_pt2_rewrite")
+            for part in ("rewrite.py", "nodes.py"):
+                path = os.path.join(os.path.dirname(os.path.abspath(__file__)), part)
+                with open(path, encoding="utf-8") as f:
+                    text = f.read()
+                exec(compile(text, path, "exec"), module.__dict__)
+            _Rewrite.module = module
         return getattr(_Rewrite.module, name)
 
 
@@ -53,6 +56,8 @@ class _AfterImport:
         "torch._inductor.runtime.compile_tasks": lambda m: _rewrite.after_compile_tasks(m),
         "torch._inductor.output_code": lambda m: _rewrite.after_output_code(m),
         "torch._inductor.compile_fx": lambda m: _rewrite.after_compile_fx(m),
+        "torch.fx.graph_module": lambda m: _rewrite.after_graph_module(m),
+        "torch._dynamo.backends.debugging": lambda m: _rewrite.after_backends(m),
     }
 
     def find_spec(self, name, path=None, target=None):

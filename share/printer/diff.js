@@ -52,7 +52,7 @@
   function verdict() {
     if (!doc.different)
       return el("div", "verdict ok", el("b", "", "They agree."), " " + count(doc.compared, "tensor") + " of " + count(doc.both, "call") + " are within tolerance." +
-        (doc.calls.some((c) => c.elsewhere) ? " The code is for two devices and fused otherwise; both end with the same." : ""));
+        (doc.calls.some((c) => c.elsewhere) ? " What one side has alone is fused otherwise; both end with the same." : ""));
     const c = doc.calls[doc.first], box = el("div", "verdict bad", el("b", "", "First difference: "), el("code", "", title(c)), ", " + place(c));
     if (c.in !== "both") {
       box.append(el("p", "", "Only " + (c.in === "a" ? doc.a : doc.b) + " has this call."));

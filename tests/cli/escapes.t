@@ -137,6 +137,7 @@ for p in mlp traced members custom exported; do
 	look @ aoti-printer -i --constants --json "$m" 'f32[3,8]'
 	look @ aoti-printer -q -i -o dump "$m" 'f32[3,8]'
 	look @ aoti-printer --profile --chrome-trace=trace.json -N 2 "$m" 'f32[3,8]'
+	look @ aoti-printer --memory --html=memory.html "$m" 'f32[3,8]'
 	look @ aoti-nanassert -a --range=-0.001,0.001 "$m" 'f32[3,8]'
 	look @ aoti-nanassert -a --range=-0.001,0.001 --json "$m" 'f32[3,8]'
 	look @ pt2-run "$m" 'f32[3,8]'

@@ -94,6 +94,17 @@ run aoti-printer --kernels '*add*' --json --log p.json -- python3 app.py graph.p
 is "--kernels" "$(jq -r '[.calls[].kernel] | join(" ")' p.json)" cpp_fused_add_1
 run aoti-printer --profile --json --log p.json -- python3 app.py graph.py 'for i in range(3): step()'
 is "--profile" "$(jq -r '[.. | objects | select(.kernel == "cpp_fused_log_0") | .calls][0]' p.json)" 2
+run aoti-printer --profile --chrome-trace t.json -- python3 app.py graph.py 'step()'
+is "--chrome-trace: each call with its lines of the program" "$(jq -r '[.traceEvents[] | select(.name == "cpp_fused_log_0")][0].args | .model, .python[0]' t.json)" \
+	$'3_backward\n/home/user/model.py:7 in forward: y = torch.log(w)'
+run aoti-printer --memory --json --log m.json --html m.html -- python3 app.py graph.py 'for i in range(3): step()'
+is "--memory: buffers at the peak, largest first" "$(jq -c '.graphs[0] | [.model, .runs, .reached, .peak_at, [.buffers[] | [.names, .bytes, .kernel]]]' m.json)" \
+	'["3_backward",3,48,3,[["buf0",12,"cpp_fused_log_0"],["buf1, buf2",12,"torch.ops.test.twice"],["buf4",12,"torch.ops.test.halves"],["buf5",12,"torch.ops.test.halves"]]]'
+is "... with lines of the program" "$(jq -r '.graphs[0].buffers[0].python[0]' m.json)" '/home/user/model.py:7 in forward: y = torch.log(w)'
+is "... and the curve" "$(jq -c '[.graphs[0].curve[].bytes]' m.json)" '[12,24,24,48]'
+like "... a page" "$(cat m.html)" 'pt2utils.printer.memory/1'
+run aoti-printer --memory -- python3 app.py graph.py 'step()'
+like "... as text" "$(cat out)" '3_backward: 48 bytes of buffers at the peak'
 run aoti-printer -o dump1 -- python3 app.py graph.py 'step()'
 run aoti-printer -o dump2 -- python3 app.py graph.py 'step((1.0, -2.5, 3.0))'
 is "-o: a file for each tensor" "$(jq -r 'select(.kernel == "cpp_fused_log_0") | .source, .model' dump1/calls.jsonl)" $'graph.py\n3_backward'
@@ -102,6 +113,24 @@ is "--diff of two such" "$status" 1
 like "... names the first" "$(cat out)" cpp_fused_log_0
 run aoti-nanassert dump2
 is "a dump is looked through as any" "$status" 1
+
+# ---- a graph that torch 2.13.0 compiles wrongly, against the same one node by node (recorded) ----
+
+tar -xJf "$ROOT/tests/data/jit/pool.tar.xz"
+tar -xJf "$ROOT/tests/data/jit/nodes.tar.xz"
+run aoti-printer --diff pool nodes
+is "a compiled graph against its nodes: a difference" "$status" 1
+like "... the kernel, in the graph" "$(cat out)" 'First difference: 0_backward, run 0, call 0: cpp_fused_convolution_backward_max_pool2d'
+like "... and the node" "$(cat out)" 'against torch.ops.aten.where.self \(<eval_with_key>.*; from where\)'
+like "... alone" "$(cat out)" ', 1 differs'
+run aoti-printer --diff nodes pool --json
+is "the other way round: the node and its kernel" "$(jq -r '.calls[.first] | .kernel, .nodes, .kernel_b[:32]' out | paste -sd' ')" \
+	"torch.ops.aten.where.self where cpp_fused_convolution_backward_m"
+grep -v 0_backward pool/calls.jsonl >forward.jsonl && mv forward.jsonl pool/calls.jsonl
+grep -v 0_backward nodes/calls.jsonl >forward.jsonl && mv forward.jsonl nodes/calls.jsonl
+run aoti-printer --diff pool nodes
+is "its forward graph alone: none" "$status" 0
+like "... each kernel's result is a node's" "$(cat out)" '8 tensors compared, 0 differ'
 
 # ---- what must not change ----
 
@@ -139,6 +168,12 @@ is "CUDA graphs are taken out while values are looked at" "$(cat out)" "$want"
 run python3 app.py graph.py 'model.cudagraphs = True; cf.compile_fx(model, "graph.py")'
 like "... and only then" "$(cat err)" 'a CUDA graph was made'
 
+run aoti-nanassert -- python3 -Iu -c 'print(1)'
+like "python -I: why nothing was seen" "$(cat err)" 'no compiled model was seen in this command: with -I, -E or -S Python leaves out'
+run aoti-printer --level 3 -- python3 -c 'print(1)' -I
+like "... an argument of the program's own is none" "$(cat err)" 'no compiled model was seen in this command$'
+run aoti-nanassert -- env -i true
+like "... a cleared environment" "$(cat err)" "seen in this command: 'env -i' clears the environment"
 run aoti-checkinputs -- python3 app.py graph.py 'step()'
 is "aoti-checkinputs: nothing was checked" "$status" 4
 like "... and which tool answers" "$(cat err)" 'only graphs of torch.compile were seen, .*: aoti-nanassert and aoti-printer look into them'

@@ -50,6 +50,7 @@ document against aoti-checkinputs --json --against "$ROOT/tests/data/export/mlp.
 document nanassert aoti-nanassert --json log.pt2 log.npy
 document printer aoti-printer --json log.pt2 log.npy
 document printer.diff aoti-printer --json --diff dump log.pt2 log.npy
+document printer.memory aoti-printer --json --memory log.pt2 log.npy
 document printer.profile aoti-printer --json --profile log.pt2 log.npy
 cuda="'$BUILD/tests-lib/cudahost' 'load=$(echo "$BUILD"/tests-lib/cuda/model/*.so)' call=4"
 document printer.ima sh -c "FAKECUDA_FAIL=illegal@2 aoti-printer --ima --json --log=ima -- $cuda >/dev/null; cat ima"

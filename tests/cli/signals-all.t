@@ -43,6 +43,7 @@ crash.txt fxexplain crash -o crash.txt ../in/expand.txt ../in/crash.pt2
 - aoti-checkinputs --probe ../in/mlp.pt2
 - aoti-checkinputs -- sleep 0.2
 dump aoti-printer -q --overwrite -o dump ../in/mlp.pt2 f32[3,8]
+memory.html aoti-printer --memory --html memory.html ../in/mlp.pt2 f32[2,8]
 diff.html aoti-printer --diff dump --html diff.html ../in/mlp.pt2 f32[2,8]
 - aoti-nanassert --json ../in/mlp.pt2 f32[3,8]
 - aoti-verify --json ../in/exported.pt2 ../in/mlp.pt2 f32[3,8]

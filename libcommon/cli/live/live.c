@@ -141,7 +141,7 @@ enum { ID_LISTEN = MAX_CLIENTS, ID_NOTIFY };
 /* What Python programs are given in front (share/jit). */
 static int put_jit(struct live *l, struct err *err)
 {
-	static const char *const files[] = {"sitecustomize.py", "rewrite.py"};
+	static const char *const files[] = {"sitecustomize.py", "rewrite.py", "nodes.py"};
 	char path[PATH_MAX], name[64];
 	in_dir(l, LIVE_FOLDER_JIT, path, sizeof(path));
 	if (mkdir(path, 0700) < 0)
@@ -526,7 +526,8 @@ int live_run(const struct live_options *o, char *const *command, struct live_res
 	*r = (struct live_result){0};
 	for (int i = 0; i < MAX_CLIENTS; i++)
 		l.client[i].fd = -1;
-	live_unseen(command[0], r->unseen, sizeof(r->unseen));
+	if (!live_unseen(command[0], r->unseen, sizeof(r->unseen)))
+		live_apart(command, r->unseen, sizeof(r->unseen));
 	int rc = run(&l, command, err);
 	if (!rc) {
 		read_log(&l);

@@ -107,6 +107,8 @@ const char *live_kind_name(enum live_kind k);
 /* Why a preload library would have no effect on this program; false when nothing speaks against it. Scripts are
  * followed to their interpreters. */
 bool live_unseen(const char *program, char *why, size_t room);
+/* Why nothing was seen of a command that can be watched: python -I, -E, -S, env -i; else why stays as it is. */
+void live_apart(char *const *command, char *why, size_t room);
 /* Where a path that process pid uses is found by this process: /proc/self/..., /dev/fd/... and relative ones. */
 void live_path_of(pid_t pid, struct slice path, struct buf *b);
 

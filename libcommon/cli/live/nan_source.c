@@ -199,22 +199,37 @@ int nan_sources_file(struct nan_sources *s, const char *path, struct err *err)
 
 /* ---- use ---- */
 
-void nan_sources_apply(const struct nan_sources *s, struct nan_finding *f)
+/* The nth call (from 0) of a kernel. */
+static const struct nan_kernel *find_kernel(const struct nan_sources *s, struct slice name, uint32_t nth)
 {
 	const struct nan_kernel *best = NULL;
 	uint32_t same = 0;
 	for (uint32_t i = 0; i < s->n; i++)
-		same += slice_eq(s->kernel[i].name, f->call.c.name);
+		same += slice_eq(s->kernel[i].name, name);
 	for (uint32_t i = 0; i < s->n; i++) {
 		const struct nan_kernel *k = &s->kernel[i];
 		uint32_t before = 0;
-		if (!slice_eq(k->name, f->call.c.name))
+		if (!slice_eq(k->name, name))
 			continue;
 		for (uint32_t j = 0; j < s->n; j++)
 			before += slice_eq(s->kernel[j].name, k->name) && s->kernel[j].handle < k->handle;
-		if (before == f->call.nth || same == 1)
+		if (before == nth || same == 1)
 			best = k;
 	}
+	return best;
+}
+
+const struct nan_kernel *nan_sources_of(const struct nan_sources *s, const struct contract *c, uint32_t call)
+{
+	uint32_t nth = 0;
+	for (uint32_t k = 0; k < call; k++)
+		nth += slice_eq(c->call[k].name, c->call[call].name);
+	return find_kernel(s, c->call[call].name, nth);
+}
+
+void nan_sources_apply(const struct nan_sources *s, struct nan_finding *f)
+{
+	const struct nan_kernel *best = find_kernel(s, f->call.c.name, f->call.nth);
 	if (!best)
 		return;
 	f->pre = best->pre;

@@ -1,4 +1,5 @@
 /* Looks at a command before it runs: does a preload library reach it? */
+#include "base/text.h"
 #include "live/live.h"
 
 #include <elf.h>
@@ -112,6 +113,25 @@ bool live_unseen(const char *program, char *why, size_t room)
 			return unseen;
 	}
 	return false;
+}
+
+/* Options that stand alone, in front of the program: "-Iu" has I and u. */
+static bool has_option(char *const *command, const char *of)
+{
+	for (int i = 1; command[i] && command[i][0] == '-' && command[i][1] && command[i][1] != '-'; i++)
+		for (const char *p = command[i] + 1; *p && !strchr("cmWX", *p); p++)
+			if (strchr(of, *p))
+				return true;
+	return false;
+}
+
+void live_apart(char *const *command, char *why, size_t room)
+{
+	const char *name = path_base(command[0]);
+	if (!strncmp(name, "python", 6) && has_option(command, "IES"))
+		snprintf(why, room, "with -I, -E or -S Python leaves out what watches graphs of torch.compile (PYTHONPATH, sitecustomize)");
+	else if (!strcmp(name, "env") && has_option(command, "i"))
+		snprintf(why, room, "'env -i' clears the environment that what watches it comes by");
 }
 
 void live_path_of(pid_t pid, struct slice path, struct buf *b)

@@ -1,0 +1,383 @@
+/* --memory: which buffers are alive at the peak of a graph or model, and how much was planned.
+ *
+ * When memory is taken and given back stands in the generated text (`buf3 = empty_strided(...)`, `del buf3`): a storage of the contract
+ * lives from before call `born` until after call `dies`. How large it is, the calls say that touch it, as they ran: what lies between
+ * the first and the last byte of all tensors that were seen in it. Planned is what the text itself says, where its sizes are numbers.
+ * Not counted: inputs, weights, and what an operator takes and gives back inside. */
+#include "base/text.h"
+#include "html/html.h"
+#include "live/nan.h"
+#include "printer.h"
+#include "tool/diag.h"
+
+#include <inttypes.h>
+
+struct block {
+	uint64_t from, to; /* addresses */
+};
+
+/* A Run that is being seen: of each storage what was touched. */
+struct current {
+	uint32_t tid, run;
+	bool open;
+	struct block *block;
+	size_t n;
+};
+
+struct graph_memory {
+	const struct watch_model *model; /* valid while calls are read */
+	uint32_t id, run, peak_at;       /* of the Run with the highest peak, the first of these */
+	uint64_t runs, peak, planned;
+	bool is_planned;
+	uint64_t *bytes; /* of each storage; 0: it was not seen */
+	size_t n;
+	struct current *now;
+	size_t n_now, cap_now;
+};
+
+struct memory {
+	struct session s;
+	struct graph_memory *graph;
+	size_t n, cap;
+};
+
+static uint64_t alive_at(const struct contract *c, const uint64_t *bytes, uint32_t call)
+{
+	uint64_t sum = 0;
+	for (uint32_t i = 0; i < c->n_storages; i++)
+		if (c->storage[i].born <= call && call <= c->storage[i].dies)
+			sum += bytes[i];
+	return sum;
+}
+
+static void close_run(struct graph_memory *g, struct current *r)
+{
+	const struct contract *c = &g->model->contract;
+	uint64_t *bytes = xcalloc(r->n + 1, sizeof(*bytes)), most = 0;
+	uint32_t at = 0;
+	for (uint32_t i = 0; r->open && i < r->n; i++)
+		bytes[i] = r->block[i].to - r->block[i].from;
+	for (uint32_t k = 0; r->open && k < c->n_calls; k++) {
+		const uint64_t now = alive_at(c, bytes, k);
+		if (now > most) {
+			most = now;
+			at = k;
+		}
+	}
+	g->runs += r->open;
+	if (r->open && (most > g->peak || !g->bytes)) {
+		free(g->bytes);
+		g->bytes = bytes;
+		g->n = r->n;
+		g->peak = most;
+		g->peak_at = at;
+		g->run = r->run;
+		bytes = NULL;
+	}
+	r->open = false;
+	free(bytes);
+}
+
+static struct graph_memory *find_graph(struct memory *m, const struct watch_call *c)
+{
+	for (size_t i = 0; i < m->n; i++)
+		if (m->graph[i].id == c->begin.model) {
+			m->graph[i].model = c->model;
+			return &m->graph[i];
+		}
+	GROW(m->graph, m->n, m->cap, 1);
+	struct graph_memory *g = &m->graph[m->n++];
+	*g = (struct graph_memory){.model = c->model, .id = c->begin.model};
+	g->is_planned = contract_peak(&c->model->contract, &(struct symbind){0}, &g->planned, NULL);
+	return g;
+}
+
+static struct current *current_of(struct graph_memory *g, const struct call_record *r)
+{
+	struct current *now = NULL;
+	for (size_t i = 0; i < g->n_now && !now; i++)
+		now = g->now[i].tid == r->tid ? &g->now[i] : NULL;
+	if (!now) {
+		GROW(g->now, g->n_now, g->cap_now, 1);
+		now = &g->now[g->n_now++];
+		*now = (struct current){.tid = r->tid, .n = g->model->contract.n_storages};
+		now->block = xcalloc(now->n + 1, sizeof(*now->block));
+	}
+	if (now->open && now->run == r->run)
+		return now;
+	close_run(g, now);
+	memset(now->block, 0, (now->n + 1) * sizeof(*now->block));
+	now->run = r->run;
+	now->open = true;
+	return now;
+}
+
+static void memory_call(struct session *s, const struct watch_call *c)
+{
+	struct memory *m = s->user;
+	if (c->begin.what == CALL_RUN_BEGIN || !c->contract || c->begin.run == CALLS_NO_RUN)
+		return;
+	struct current *now = current_of(find_graph(m, c), &c->begin);
+	for (uint32_t i = 0; i < c->n_values; i++) {
+		const struct watch_value *v = &c->value[i];
+		const uint32_t storage = v->value ? v->value->storage : NONE;
+		struct tensor_meta meta;
+		int64_t bytes;
+		if (storage == NONE || storage >= now->n)
+			continue;
+		dump_meta(&v->rec, &meta);
+		if (meta.n_dim < 0 || !tensor_extent(&meta, &bytes) || bytes <= 0)
+			continue;
+		const uint64_t from = v->rec.v.address, to = from + (uint64_t)bytes;
+		struct block *b = &now->block[storage];
+		if (!b->to)
+			*b = (struct block){from, to};
+		b->from = from < b->from ? from : b->from;
+		b->to = to > b->to ? to : b->to;
+	}
+}
+
+/* ---- what is shown ---- */
+
+/* The first call that writes into this storage; NONE. */
+static uint32_t maker_of(const struct contract *c, uint32_t storage)
+{
+	for (uint32_t k = c->storage[storage].born; k < c->n_calls; k++)
+		for (uint32_t a = 0; a < c->call[k].n_args; a++) {
+			const struct contract_arg *arg = &c->arg[c->call[k].arg + a];
+			if (arg->value != NONE && arg->role != ARG_SCALAR && arg->role != ARG_IN && c->value[arg->value].storage == storage)
+				return k;
+		}
+	return NONE;
+}
+
+/* Its names: one after the other has the same memory. */
+static void add_names(struct buf *b, const struct contract *c, uint32_t storage)
+{
+	const size_t from = b->len;
+	for (uint32_t i = 0; i < c->n_values; i++)
+		if (c->value[i].storage == storage) {
+			buf_adds(b, b->len > from ? ", " : "");
+			buf_add_clean(b, c->value[i].name);
+		}
+}
+
+struct alive {
+	uint64_t bytes;
+	uint32_t storage;
+};
+
+static int by_size(const void *a, const void *b)
+{
+	const struct alive *x = a, *y = b;
+	return x->bytes != y->bytes ? (x->bytes < y->bytes ? 1 : -1) : x->storage < y->storage ? -1 : x->storage > y->storage;
+}
+
+static size_t find_alive(const struct graph_memory *g, struct alive *v)
+{
+	const struct contract *c = &g->model->contract;
+	size_t n = 0;
+	for (uint32_t i = 0; i < g->n; i++)
+		if (c->storage[i].born <= g->peak_at && g->peak_at <= c->storage[i].dies && g->bytes[i])
+			v[n++] = (struct alive){g->bytes[i], i};
+	qsort(v, n, sizeof(*v), by_size);
+	return n;
+}
+
+static void add_call(struct buf *b, const struct watch_model *m, uint32_t call)
+{
+	const struct contract_call *k = &m->contract.call[call];
+	char *name = xstrndup(k->name.p, k->name.n);
+	add_call_name(b, name, slice_str(m->text ? m->text : ""), k->line, k->nodes);
+	free(name);
+}
+
+static void show_graph(struct screen *s, const struct graph_memory *g)
+{
+	const struct contract *c = &g->model->contract;
+	struct alive *v = xcalloc(g->n + 1, sizeof(*v));
+	const size_t n = find_alive(g, v);
+	struct nan_sources sources = {0};
+	struct err err;
+	struct buf t = {0};
+	if (g->model->kernels.n)
+		(void)nan_sources_json(&sources, g->model->kernels, g->model->path, &err);
+	put_bold(s, path_base(g->model->path));
+	buf_adds(&s->b, ": ");
+	put_bytes(&s->b, g->peak);
+	buf_adds(&s->b, " of buffers at the peak, ");
+	if (g->is_planned) {
+		buf_adds(&s->b, "as planned: ");
+		put_bytes(&s->b, g->planned);
+	} else {
+		buf_adds(&s->b, "the text does not say all sizes");
+	}
+	buf_addf(&s->b, " (run %u of %" PRIu64 ")\n", g->run, g->runs);
+	if (n) {
+		buf_addf(&s->b, "  at call %u: ", g->peak_at);
+		add_call(&s->b, g->model, g->peak_at);
+		buf_adds(&s->b, "\n");
+		buf_adds(&t, "bytes\tshare\tbuffer\tcalls\tmade by\n");
+	}
+	for (size_t i = 0; i < n; i++) {
+		const uint32_t maker = maker_of(c, v[i].storage);
+		const struct contract_storage *x = &c->storage[v[i].storage];
+		buf_addf(&t, "%" PRIu64 "\t%.1f%%\t", v[i].bytes, 100.0 * (double)v[i].bytes / (double)g->peak);
+		add_names(&t, c, v[i].storage);
+		buf_addf(&t, "\t%u..%u\t", x->born, x->dies < c->n_calls ? x->dies : c->n_calls - 1);
+		const struct nan_kernel *source = maker == NONE ? NULL : nan_sources_of(&sources, c, maker);
+		if (maker != NONE)
+			add_call(&t, g->model, maker);
+		if (source && source->n_lines) {
+			buf_adds(&t, " ");
+			buf_add_clean(&t, source->line[0]);
+		}
+		buf_addc(&t, '\n');
+	}
+	if (n)
+		put_table(s, buf_slice(&t));
+	buf_addc(&s->b, '\n');
+	buf_release(&t);
+	nan_sources_release(&sources);
+	free(v);
+}
+
+static void out_call(struct json_out *o, const struct contract *c, uint32_t k, const struct nan_sources *sources)
+{
+	const struct nan_kernel *source = nan_sources_of(sources, c, k);
+	json_member_u64(o, "call", k);
+	json_member(o, "kernel", c->call[k].name);
+	json_member_u64(o, "line", c->call[k].line);
+	json_member(o, "nodes", c->call[k].nodes);
+	json_member_arr(o, "python");
+	for (uint32_t i = 0; source && i < source->n_lines; i++)
+		json_out_str(o, source->line[i]);
+	json_close(o);
+}
+
+static void out_graph(struct json_out *o, const struct graph_memory *g)
+{
+	const struct contract *c = &g->model->contract;
+	struct alive *v = xcalloc(g->n + 1, sizeof(*v));
+	const size_t n = find_alive(g, v);
+	struct nan_sources sources = {0};
+	struct buf names = {0};
+	struct err err;
+	if (g->model->kernels.n)
+		(void)nan_sources_json(&sources, g->model->kernels, g->model->path, &err);
+	json_obj(o);
+	json_member_str(o, "model", slice_str(path_base(g->model->path)));
+	json_member_u64(o, "model_id", g->id);
+	json_member_u64(o, "runs", g->runs);
+	json_member_u64(o, "run", g->run);
+	g->is_planned ? json_member_u64(o, "planned", g->planned) : json_member_null(o, "planned");
+	json_member_u64(o, "reached", g->peak);
+	json_member_u64(o, "peak_at", g->peak_at);
+	json_member_arr(o, "buffers");
+	for (size_t i = 0; i < n; i++) {
+		const uint32_t maker = maker_of(c, v[i].storage);
+		json_obj(o);
+		buf_reset(&names);
+		add_names(&names, c, v[i].storage);
+		json_member(o, "names", buf_slice(&names));
+		json_member_u64(o, "bytes", v[i].bytes);
+		json_member_u64(o, "born", c->storage[v[i].storage].born);
+		json_member_u64(o, "dies", c->storage[v[i].storage].dies);
+		if (maker != NONE)
+			out_call(o, c, maker, &sources);
+		json_close(o);
+	}
+	json_close(o);
+	json_member_arr(o, "curve");
+	for (uint32_t k = 0; k < c->n_calls; k++) {
+		json_obj(o);
+		json_member_u64(o, "bytes", alive_at(c, g->bytes, k));
+		out_call(o, c, k, &sources);
+		json_close(o);
+	}
+	json_close(o);
+	json_close(o);
+	buf_release(&names);
+	nan_sources_release(&sources);
+	free(v);
+}
+
+static void document(struct json_out *o, const void *of)
+{
+	const struct memory *m = of;
+	json_obj(o);
+	json_member(o, "schema", SLICE("pt2utils.printer.memory/1"));
+	json_member_arr(o, "graphs");
+	for (size_t i = 0; i < m->n; i++)
+		out_graph(o, &m->graph[i]);
+	json_close(o);
+	json_close(o);
+}
+
+/* The frame and the looks of --diff's page, with the document and its own script. */
+static int page(const struct memory *m, const char *path, struct err *err)
+{
+	static const char *const css[] = {"diff/common.css", "printer/diff.css", NULL};
+	static const char *const js[] = {"diff/common.js", "printer/memory.js", NULL};
+	static const struct html_page frame = {"printer/diff.html", css, js, NULL};
+	struct screen s = {0};
+	html_document_page(&s.b, &frame, document, m);
+	const int r = screen_save(&s, path, err);
+	buf_release(&s.b);
+	return r;
+}
+
+static int by_peak(const void *a, const void *b)
+{
+	const struct graph_memory *x = a, *y = b;
+	return x->peak != y->peak ? (x->peak < y->peak ? 1 : -1) : x->id < y->id ? -1 : x->id > y->id;
+}
+
+static void end(struct session *s, struct watch *w)
+{
+	struct memory *m = s->user;
+	for (size_t i = 0; i < m->n; i++) {
+		for (size_t k = 0; k < w->n_models; k++) /* they may have moved */
+			if (w->model[k].id == m->graph[i].id)
+				m->graph[i].model = &w->model[k];
+		for (size_t k = 0; k < m->graph[i].n_now; k++)
+			close_run(&m->graph[i], &m->graph[i].now[k]);
+	}
+	if (m->n)
+		qsort(m->graph, m->n, sizeof(*m->graph), by_peak);
+	if (s->o->json) {
+		struct json_out o = {.b = &s->screen.b};
+		document(&o, m);
+		buf_addc(&s->screen.b, '\n');
+	} else {
+		for (size_t i = 0; i < m->n && !s->o->quiet; i++)
+			show_graph(&s->screen, &m->graph[i]);
+	}
+	if (s->o->html && !s->err.text[0])
+		(void)page(m, s->o->html, &s->err);
+}
+
+int run_memory(const struct printer_options *given, const struct operands *in)
+{
+	struct printer_options o = *given;
+	struct memory m = {0};
+	o.inputs = o.constants = false;
+	o.level = LEVEL_NAMES;
+	session_begin(&m.s, &o);
+	m.s.take = memory_call;
+	m.s.end = end;
+	m.s.user = &m;
+	const int status = session_run(&m.s, in, 0, CALLS_NAMES | CALLS_STATS);
+	struct err err = m.s.err;
+	for (size_t i = 0; i < m.n; i++) {
+		for (size_t k = 0; k < m.graph[i].n_now; k++)
+			free(m.graph[i].now[k].block);
+		free(m.graph[i].now);
+		free(m.graph[i].bytes);
+	}
+	free(m.graph);
+	session_release(&m.s);
+	if (err.text[0])
+		die_err(&err);
+	return status;
+}
