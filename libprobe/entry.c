@@ -24,7 +24,7 @@ static inline __attribute__((always_inline)) int32_t run(struct model *m, enum e
 	probe_expects_run = true;
 	if (LIKELY(!m->ops))
 		return real(container, in, n_in, out, n_out, stream, proxy);
-	ops_run_begin(m, HERE, (uint32_t)number, in, n_in, stream);
+	ops_run_begin(m, HERE, (uint32_t)number, (uint32_t)number, in, n_in, stream);
 	return ops_run_end(m, HERE, real(container, in, n_in, out, n_out, stream, proxy), out, n_out, stream);
 }
 
@@ -37,7 +37,7 @@ static inline __attribute__((always_inline)) int32_t model_run(struct model *m, 
 	probe_expects_run = true;
 	if (LIKELY(!m->ops))
 		return real(model, in, out);
-	ops_run_begin(m, HERE, (uint32_t)number, in, SIZE_MAX, NULL);
+	ops_run_begin(m, HERE, (uint32_t)number, (uint32_t)number, in, SIZE_MAX, NULL);
 	return ops_run_end(m, HERE, real(model, in, out), out, SIZE_MAX, NULL);
 }
 
@@ -51,7 +51,7 @@ static inline __attribute__((always_inline)) void inductor(struct model *m, void
 		real(in, out);
 		return;
 	}
-	ops_run_begin(m, HERE, (uint32_t)number, in, SIZE_MAX, NULL);
+	ops_run_begin(m, HERE, (uint32_t)number, jit_step((uint32_t)number), in, SIZE_MAX, NULL);
 	real(in, out);
 	if (ops_run_end(m, HERE, 0, out, SIZE_MAX, NULL))
 		jit_raise(model_refusal(m));

@@ -124,7 +124,27 @@ uint32_t pt2_jit_wants(void)
 {
 	if (!talk_on())
 		return 0;
-	return JIT_ON | (ops_log_open() ? JIT_CALLS | ops_want() : 0);
+	if (!ops_log_open())
+		return JIT_ON;
+	const struct calls_config *c = ops_config();
+	return JIT_ON | JIT_CALLS | (c->first_run || c->last_run < UINT32_MAX ? JIT_STEPS : 0) | ops_want();
+}
+
+/* Steps of the program's optimizers that have ended; NONE: none is known of. */
+static _Atomic uint32_t steps = NONE;
+
+void pt2_jit_step(int ended)
+{
+	uint32_t none = NONE;
+	atomic_compare_exchange_strong(&steps, &none, 0);
+	if (ended)
+		atomic_fetch_add(&steps, 1);
+}
+
+uint32_t jit_step(uint32_t run)
+{
+	uint32_t n = atomic_load_explicit(&steps, memory_order_relaxed);
+	return n == NONE ? run : n;
 }
 
 static const struct object libtorch = {.name = "libtorch_cpu.so"};
@@ -478,7 +498,7 @@ static PyObject *call_graph(PyObject *self, PyObject *const *args, intptr_t n, P
 	void **handle = looked ? malloc(MAX_HANDLES * sizeof(*handle)) : NULL;
 	size_t n_handles = handle && n ? handles_of(args[0], handle) : 0;
 	uint64_t number = atomic_fetch_add_explicit(&m->count->calls, 1, memory_order_relaxed);
-	ops_run_begin(m, here, (uint32_t)number, handle, n_handles, NULL);
+	ops_run_begin(m, here, (uint32_t)number, jit_step((uint32_t)number), handle, n_handles, NULL);
 	PyObject *result = py.PyObject_Vectorcall(g->callable, args, (size_t)n, names);
 	n_handles = handle && result ? handles_of(result, handle) : 0;
 	ops_run_end(m, here, result ? 0 : CALLS_NOT_RETURNED, handle, n_handles, NULL);

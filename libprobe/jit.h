@@ -29,6 +29,7 @@
 
 #define JIT_ON (1u << 31)    /* a tool is there */
 #define JIT_CALLS (1u << 30) /* and it wants calls; the rest is enum calls_want */
+#define JIT_STEPS (1u << 29) /* of some steps only: pt2_jit_step() is to be called */
 
 /* What a type is (pt2_jit_start's classify). */
 enum jit_type { JIT_OTHER, JIT_TENSOR, JIT_LIST, JIT_TUPLE };
@@ -56,6 +57,10 @@ JIT_EXPORT PyObject *pt2_jit_graph(uint32_t graph, PyObject *callable);
 JIT_EXPORT const char *pt2_jit_arm(uint32_t graph, const struct jit_table *t);
 JIT_EXPORT void pt2_jit_seen(const char *graph, const char *path); /* where calls are not wanted */
 JIT_EXPORT void pt2_jit_aside(const char *text);
+/* The program has an optimizer, and, with `ended`, a step of it has ended: --step counts these from then on, not the runs of a graph. */
+JIT_EXPORT void pt2_jit_step(int ended);
+/* The step that the run-th run of a graph belongs to. */
+uint32_t jit_step(uint32_t run);
 
 /* A RuntimeError in the interpreter; its lock is held. */
 void jit_raise(const char *text);

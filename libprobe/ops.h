@@ -288,8 +288,9 @@ struct ops_run *ops_run_at(struct ops_thread *t, uintptr_t sp);
 /* Top of this thread's stack; 0 when it is not known. */
 uintptr_t ops_stack_top(struct ops_thread *t);
 
-/* Around a Run (entry.c); sp: a place on the stack, the same for both. n_in, n_out SIZE_MAX: as many as the contract says. */
-void ops_run_begin(struct model *m, uintptr_t sp, uint32_t number, void **in, size_t n_in, void *stream);
+/* Around a Run (entry.c); sp: a place on the stack, the same for both. step: what --step goes by, mostly the Run's number. n_in, n_out
+ * SIZE_MAX: as many as the contract says. */
+void ops_run_begin(struct model *m, uintptr_t sp, uint32_t number, uint32_t step, void **in, size_t n_in, void *stream);
 int32_t ops_run_end(struct model *m, uintptr_t sp, int32_t result, void **out, size_t n_out, void *stream);
 
 /* Our functions for what models of index i import (entry.c). */

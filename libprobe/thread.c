@@ -97,7 +97,7 @@ struct ops_run *ops_run_at(struct ops_thread *t, uintptr_t sp)
 	return &t->run[t->depth];
 }
 
-static void begin(struct ops_thread *t, struct model *m, uint32_t number, void **in, size_t n_in, uintptr_t sp, void *stream)
+static void begin(struct ops_thread *t, struct model *m, uint32_t number, uint32_t step, void **in, size_t n_in, uintptr_t sp, void *stream)
 {
 	const struct calls_config *c = ops_config();
 	ops_run_at(t, sp + 1);
@@ -109,7 +109,7 @@ static void begin(struct ops_thread *t, struct model *m, uint32_t number, void *
 	run->model = m;
 	run->sp = sp;
 	run->run = number;
-	run->watched = number >= c->first_run && number <= c->last_run;
+	run->watched = step >= c->first_run && step <= c->last_run;
 	t->n_fetched = 0;
 	if (!run->watched)
 		return;
@@ -125,12 +125,12 @@ static void begin(struct ops_thread *t, struct model *m, uint32_t number, void *
 	cuda_look_away(t);
 }
 
-void ops_run_begin(struct model *m, uintptr_t sp, uint32_t number, void **in, size_t n_in, void *stream)
+void ops_run_begin(struct model *m, uintptr_t sp, uint32_t number, uint32_t step, void **in, size_t n_in, void *stream)
 {
 	int saved = errno;
 	struct ops_thread *t = ops_thread();
 	if (t && probe_enter()) {
-		begin(t, m, number, in, n_in == SIZE_MAX ? m->contract.n_inputs : n_in, sp, stream);
+		begin(t, m, number, step, in, n_in == SIZE_MAX ? m->contract.n_inputs : n_in, sp, stream);
 		probe_leave();
 	}
 	errno = saved;

@@ -41,7 +41,7 @@ static const struct opt options[] = {
     OPT_CALL(0, "range", "RANGE", take_range, NULL, "and numbers outside of LO,HI"),
     OPT_LIST(0, "ignore", "GLOB", &opt.ignore, "not in these kernels, buffers or weights (a mask of -inf)"),
     OPT_STRING(0, "graph", "GLOB", &opt.graph, "of torch.compile only these graphs: 3_backward"),
-    OPT_STRING(0, "step", "RANGE", &opt.step, "only these runs of each model or graph, from 0: 3, 3..5, 3.."),
+    OPT_STRING(0, "step", "RANGE", &opt.step, "only these runs of each model or graph, or steps of the optimizer, from 0: 3, 3..5, 3.."),
     OPT_FLAG(0, "constants", &opt.constants, "look through every weight and input once"),
     OPT_FLAG('a', "all", &opt.all, "every place, not only the first"),
     OPT_HEADING("How to run"),

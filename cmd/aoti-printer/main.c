@@ -32,7 +32,7 @@ static const struct opt options[] = {
     OPT_STRING('c', "calls", "RANGE", &opt.calls, "calls of each run, from 0: 3, 3-5, 7-"),
     OPT_STRING('r', "runs", "RANGE", &opt.runs, "runs of the model, from 0"),
     OPT_STRING(0, "graph", "GLOB", &opt.graph, "of torch.compile only these graphs: 3_backward"),
-    OPT_STRING(0, "step", "RANGE", &opt.step, "only these runs of each model or graph: 3, 3..5, 3.."),
+    OPT_STRING(0, "step", "RANGE", &opt.step, "only these runs of each model or graph, or steps of the optimizer: 3, 3..5, 3.."),
     OPT_FLAG('i', "inputs", &opt.inputs, "the model's inputs and outputs, too"),
     OPT_FLAG(0, "constants", &opt.constants, "weights, too"),
     OPT_HEADING("How to run"),

@@ -1,15 +1,14 @@
 /* fix_json.c - `fxexplain fix --json`: the fixes as edits, for editors (docs/EXPLAIN.md). */
 #include "fix_part.h"
 
+#include "base/text.h"
 #include "compilation/document.h"
 
 /* The line of a byte, and the byte in it; both from 1. */
 static void put_at(struct json_out *o, const char *key, struct slice text, size_t at)
 {
-	uint64_t line = 1;
-	size_t start = 0;
-	for (const char *p; (p = memchr(text.p + start, '\n', at - start)); line++)
-		start = (size_t)(p - text.p) + 1;
+	size_t start;
+	uint64_t line = text_line(text, at, &start) + 1;
 	json_member_obj(o, key);
 	json_member_u64(o, "byte", at);
 	json_member_u64(o, "line", line);

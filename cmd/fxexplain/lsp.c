@@ -1,6 +1,7 @@
 /* lsp.c - messages in and out, places, addresses of files. */
 #include "lsp.h"
 
+#include "base/text.h"
 #include "html/html.h"
 #include "tool/output.h"
 
@@ -121,10 +122,8 @@ static size_t utf16_units(struct slice s)
 
 void lsp_position(const struct lsp *l, struct json_out *o, const char *key, struct slice text, size_t at)
 {
-	uint64_t line = 0;
-	size_t start = 0;
-	for (const char *p; (p = memchr(text.p + start, '\n', at - start)); line++)
-		start = (size_t)(p - text.p) + 1;
+	size_t start;
+	uint64_t line = text_line(text, at, &start);
 	json_member_obj(o, key);
 	json_member_u64(o, "line", line);
 	json_member_u64(o, "character", l->utf8 ? at - start : utf16_units(slice_of(text.p + start, at - start)));

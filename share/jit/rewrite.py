@@ -495,9 +495,10 @@ class _State:
     started = None  # None: not yet; "": done; else why not
     said = set()
     seen = False
+    optimizer = None  # torch.optim.Optimizer, with --step
 
 
-ON, CALLS = 1 << 31, 1 << 30
+ON, CALLS, STEPS = 1 << 31, 1 << 30, 1 << 29
 CALLS_ONLY_NAMES = 1  # enum calls_want
 
 
@@ -680,6 +681,8 @@ def _arm_table(table, first, number):
         _fields_ = [("graph", ctypes.c_char_p), ("path", ctypes.c_char_p), ("text", ctypes.c_char_p), ("size", ctypes.c_size_t),
                     ("given", ctypes.POINTER(ctypes.c_uint32)), ("first", ctypes.c_uint32), ("n", ctypes.c_uint32)]
 
+    if _State.optimizer and _has_optimizer(_State.optimizer):
+        _library().pt2_jit_step(0)
     t = JitTable(table.graph.encode(), table.path.encode(), text, len(text), given, first, n)
     why = _library().pt2_jit_arm(ctypes.c_uint32(number), ctypes.byref(t))
     if why:
@@ -753,7 +756,7 @@ def after_output_code(module):
             _after(module.CompiledFxGraph, name)
         else:
             _aside("graphs of torch.compile may not be watched: CompiledFxGraph has no %s" % name)
-    if _State.wants & ~(ON | CALLS) == CALLS_ONLY_NAMES:
+    if _State.wants & ~(ON | CALLS | STEPS) == CALLS_ONLY_NAMES:
         return  # --profile: with CUDA graphs, as it would run
 
     def no_graphs(*args, **kwargs):
@@ -765,6 +768,26 @@ def after_output_code(module):
     for name in ("cudagraph_post_compile", "cudagraph_partition_post_compile"):
         if hasattr(module, name):
             setattr(module, name, no_graphs)
+
+
+def after_optimizer(module):
+    """torch 2.0 and newer have the hook. What Dynamo compiles of a step has no trace of it: such steps are not counted."""
+    if not (_library() and _State.wants & CALLS and _State.wants & STEPS and hasattr(module, "register_optimizer_step_post_hook")):
+        return
+
+    def ended(optimizer, args, kwargs):
+        import torch.compiler
+
+        if not torch.compiler.is_compiling():
+            _State.library.pt2_jit_step(1)
+
+    _State.optimizer = module.Optimizer
+    module.register_optimizer_step_post_hook(ended)
+
+
+def _has_optimizer(cls):
+    """One was made: Optimizer.__init__ marks the step of its class."""
+    return getattr(cls.__dict__.get("step"), "hooked", False) or any(map(_has_optimizer, cls.__subclasses__()))
 
 
 def after_compile_fx(module):

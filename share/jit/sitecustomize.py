@@ -7,6 +7,7 @@ sitecustomize of the user's own runs as it would. Where anything fails the progr
     torch._inductor.runtime.compile_tasks   its compile() becomes ours: between a generated text on disk and the interpreter
     torch._inductor.output_code             which modules the program runs (autotuning runs modules, too); CUDA graphs are taken out
     torch._inductor.compile_fx              the program's own names of a graph's inputs
+    torch.optim.optimizer                   with --step: when a step has ended
     torch.fx.graph_module, torch._dynamo.backends.debugging    graphs that run node by node (nodes.py, beside this file)
 
 torch 2.6 and newer: in older ones compile() is called elsewhere. Python 3.9 and newer."""
@@ -56,6 +57,7 @@ class _AfterImport:
         "torch._inductor.runtime.compile_tasks": lambda m: _rewrite.after_compile_tasks(m),
         "torch._inductor.output_code": lambda m: _rewrite.after_output_code(m),
         "torch._inductor.compile_fx": lambda m: _rewrite.after_compile_fx(m),
+        "torch.optim.optimizer": lambda m: _rewrite.after_optimizer(m),
         "torch.fx.graph_module": lambda m: _rewrite.after_graph_module(m),
         "torch._dynamo.backends.debugging": lambda m: _rewrite.after_backends(m),
     }

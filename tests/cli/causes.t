@@ -10,14 +10,7 @@ for archive in "$ROOT"/tests/data/causes/*.tar.xz; do
 	tar -xJf "$archive" -C "$release"
 done
 for release in v*; do
-	while read -r line; do
-		case $line in
-		ok*) pass "$release: ${line#* - }" ;;
-		"not ok"*"# TODO") line=${line#* - }; skip "$release: ${line%% # TODO}" "not yet" ;;
-		"not ok"*) fail "$release: ${line#* - }" ;;
-		"#"*) echo "# $release: ${line#\# }" ;;
-		esac
-	done < <(python3 "$ROOT/tests/lib/causes.py" "$release" "$live/causes.tsv" || echo "not ok 0 - causes.py ran to its end")
+	tap_of "$release: " python3 "$ROOT/tests/lib/causes.py" "$release" "$live/causes.tsv"
 done
 
 # ---- how it is shown ----

@@ -72,6 +72,10 @@ run aoti-nanassert --graph '*_forward' --json --log f.json -- python3 app.py gra
 is "--graph: not of another" "$(jq .calls f.json)" 0
 run aoti-nanassert --graph 3_backward --step 1..2 --json --log f.json -- python3 app.py graph.py 'for i in range(5): step((1.0, -2.0, 3.0))'
 is "--step: these Runs" "$(jq -c '[.calls, .findings[0].run]' f.json)" "[8,1]"
+sgd='from torch.optim.optimizer import SGD; o = SGD()'
+run aoti-nanassert --step 2 --json --log f.json -- python3 app.py graph.py "$sgd
+for i in range(4): step((1.0, -2.0, 3.0)); step(); o.step()"
+is "... and of a program with an optimizer, its steps" "$(jq -c '[.calls, .findings[0].run]' f.json)" "[8,4]"
 run aoti-nanassert --step 3-5 -- true
 is "--step that is none" "$status" 2
 

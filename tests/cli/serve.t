@@ -9,12 +9,7 @@ breaks=$(echo v215/prints/trace/*)
 fxexplain --json "$breaks" >doc
 ok "the trace has findings" test "$(jq '.findings|length' doc)" -ge 2
 unxz -c "$DATA/simple.log.xz" >none.log 2>err || cp "$DATA/simple.log" none.log
-while read -r line; do
-	case $line in
-	ok*) pass "${line#* - }" ;;
-	"not ok"*) fail "${line#* - }" ;;
-	esac
-done < <(PYTHONPATH=$ROOT/tests/lib PYTHONDONTWRITEBYTECODE=1 timeout 300 python3 "$ROOT/tests/lib/serve_session.py" "$breaks" none.log 2>err || echo "not ok 0 - serve_session.py ran to its end: $(tail -n 1 err)")
+tap_of "" timeout 300 env PYTHONPATH="$ROOT/tests/lib" PYTHONDONTWRITEBYTECODE=1 python3 "$ROOT/tests/lib/serve_session.py" "$breaks" none.log
 run fxexplain serve traces </dev/null
 is "nothing to read: nothing is wrong" "$status" 0
 

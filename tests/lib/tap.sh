@@ -47,4 +47,17 @@ exits() {
 	run "$@"
 	is "$what" "$status" "$want"
 }
+# tap_of BEFORE COMMAND...: what a program prints as lines of TAP, as tests of this one, with BEFORE before their names.
+tap_of() {
+	local before=$1 line
+	shift
+	while read -r line; do
+		case $line in
+		ok*) pass "$before${line#* - }" ;;
+		"not ok"*"# TODO") line=${line#* - }; skip "$before${line%% # TODO}" "not yet" ;;
+		"not ok"*) fail "$before${line#* - }" ;;
+		"#"*) echo "# $before${line#\# }" ;;
+		esac
+	done < <("$@" || echo "not ok 0 - $1 ${2##*/} ran to its end")
+}
 done_testing() { echo "1..$tests"; }

@@ -6,11 +6,5 @@ python=$("$ROOT/scripts/live-venv" "$BUILD" 2>venv.err) || skip_all "$(tail -n 1
 command -v g++ >/dev/null || skip_all "there is no C++ compiler"
 export TORCH_TRACE=$TMP/none
 mkdir none
-while read -r line; do
-	case $line in
-	ok*) pass "${line#* - }" ;;
-	"not ok"*) fail "${line#* - }" ;;
-	"#"*) echo "$line" ;;
-	esac
-done < <("$python" "$ROOT/tests/live/bundle.py" "$TMP/out" || echo "not ok - bundle.py ran to its end")
+tap_of "" "$python" "$ROOT/tests/live/bundle.py" "$TMP/out"
 done_testing

@@ -13,12 +13,5 @@ for p in "$ROOT"/tests/live/causes/*.py; do
 	programs+=("$p")
 done
 ok "the programs are run" "$python" "$ROOT/tests/live/record_programs.py" runs "${programs[@]}"
-while read -r line; do
-	case $line in
-	ok*) pass "${line#* - }" ;;
-	"not ok"*"# TODO") line=${line#* - }; skip "${line%% # TODO}" "not yet" ;;
-	"not ok"*) fail "${line#* - }" ;;
-	"#"*) echo "$line" ;;
-	esac
-done < <(python3 "$ROOT/tests/lib/causes.py" runs "$ROOT/tests/live/causes.tsv" || echo "not ok 0 - causes.py ran to its end")
+tap_of "" python3 "$ROOT/tests/lib/causes.py" runs "$ROOT/tests/live/causes.tsv"
 done_testing

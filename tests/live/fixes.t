@@ -6,11 +6,5 @@
 python=$("$ROOT/scripts/live-venv" "$BUILD" 2>venv.err) || skip_all "$(tail -n 1 venv.err)"
 export TORCH_TRACE=$TMP/none
 mkdir none
-while read -r line; do
-	case $line in
-	ok*) pass "${line#* - }" ;;
-	"not ok"*) fail "${line#* - }" ;;
-	"#"*) echo "$line" ;;
-	esac
-done < <("$python" "$ROOT/tests/live/fixes.py" out "$ROOT"/tests/live/fixes/*.py || echo "not ok 0 - fixes.py ran to its end")
+tap_of "" "$python" "$ROOT/tests/live/fixes.py" out "$ROOT"/tests/live/fixes/*.py
 done_testing

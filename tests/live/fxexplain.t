@@ -14,13 +14,7 @@ unset TORCH_TRACE TORCH_LOGS
 
 # The lines of fxexplain_check.py are tests of this file.
 held() {
-	while read -r line; do
-		case $line in
-		ok*) pass "${line#* - }" ;;
-		"not ok"*) fail "${line#* - }" ;;
-		"#"*) echo "$line" ;;
-		esac
-	done < <(python3 "$live/fxexplain_check.py" "$@" || echo "not ok 0 - fxexplain_check.py $1 ran to its end")
+	tap_of "" python3 "$live/fxexplain_check.py" "$@"
 }
 
 # What TORCH_LOGS says of the same breaks and recompiles is not counted again.

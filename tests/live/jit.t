@@ -5,11 +5,5 @@
 . "$(dirname "$0")/../lib/tap.sh"
 python=$("$ROOT/scripts/live-venv" "$BUILD" 2>venv.err) || skip_all "$(tail -n 1 venv.err)"
 read -ra names <<<"${JIT_PROGRAMS-}"
-while read -r line; do
-	case $line in
-	ok*) pass "${line#* - }" ;;
-	"not ok"*) fail "${line#* - }" ;;
-	"#"*) echo "$line" ;;
-	esac
-done < <("$python" "$ROOT/tests/live/jit.py" "$BUILD/bin/aoti-nanassert" "$TMP" ${names[@]+"${names[@]}"} || echo "not ok 0 - jit.py ran to its end")
+tap_of "" "$python" "$ROOT/tests/live/jit.py" "$BUILD/bin/aoti-nanassert" "$TMP" ${names[@]+"${names[@]}"}
 done_testing

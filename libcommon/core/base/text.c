@@ -81,3 +81,12 @@ void put_flat(struct buf *b, struct slice s, size_t most)
 	if (n < s.n)
 		buf_adds(b, " …");
 }
+
+uint64_t text_line(struct slice text, size_t at, size_t *start)
+{
+	uint64_t line = 0;
+	*start = 0;
+	for (const char *p; *start < at && (p = memchr(text.p + *start, '\n', at - *start)); line++)
+		*start = (size_t)(p - text.p) + 1;
+	return line;
+}

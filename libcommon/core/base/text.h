@@ -31,6 +31,9 @@ void put_bytes(struct buf *b, uint64_t bytes);
 /* A text of a log in one line: its control bytes are blanks, and of more than `most` bytes the first whole characters and " …". */
 void put_flat(struct buf *b, struct slice s, size_t most);
 
+/* The line, from 0, that byte `at` of a text is in; *start: where that line begins. */
+uint64_t text_line(struct slice text, size_t at, size_t *start);
+
 /* "SIGSEGV"; NULL for a real-time signal, for 0 and for what is none. strsignal() says it in words. */
 const char *signal_name(int signal);
 
