@@ -33,17 +33,17 @@ for mode in --html "-o dir"; do
 	is "no byte can be read, $mode: 3" "$status $(wc -c <out)" "3 0"
 	empty "... nothing is left"
 done
-inject INJECT_FILE=in.log INJECT_READ=EIO:60000 -- --json ../in.log
-head -c 60000 in.log >head.log
+inject INJECT_FILE=in.log INJECT_READ=EIO:64096 -- --json ../in.log
+head -c 60000 in.log >head.log # the first 4096 are read before, to see what it is
 is "an error after 60000 bytes: what came before, and 3" "$status $(wc -l <err) $(jq .summary.records out)" "3 1 $(tlparse --json head.log 2>/dev/null | jq .summary.records)"
 is "... damage 'input' in its line" "$(jq -c '[.damage[]|select(.kind == "input")|.line]' out)" "[$(($(wc -l <head.log) + 1))]"
-inject INJECT_FILE=in.log INJECT_READ=EIO:60000 -- --json --strict ../in.log
+inject INJECT_FILE=in.log INJECT_READ=EIO:64096 -- --json --strict ../in.log
 is "... --strict: 1" "$status" 1
 inject INJECT_FILE=in.log INJECT_READ=EIO:8000 -- --json ../in.log.gz
 is "... in a .gz" "$status $(wc -l <err) $(jq -c '[.damage[].kind]|index("input") != null' out)" "3 1 true"
 inject INJECT_READ=EIO:60000 -- --json - <in.log
 is "... on standard input" "$status $(jq -c '[.damage[].kind]|index("input") != null' out)" "3 true"
-inject INJECT_FILE=in.log INJECT_READ=EIO:60000 -- -o dir ../in.log
+inject INJECT_FILE=in.log INJECT_READ=EIO:64096 -- -o dir ../in.log
 is "... as a directory: what came before" "$status $(cmp box/dir/raw.log head.log 2>&1)" "3 "
 rm -rf box/dir
 inject INJECT_FILE=in.log INJECT_READ=EIO:0 -- --json ../in.log ../more.log

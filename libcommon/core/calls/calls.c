@@ -1,4 +1,5 @@
 #include "calls/calls.h"
+#include "io/write.h"
 
 #include <fcntl.h>
 #include <math.h>
@@ -20,8 +21,8 @@ static int make_file(const char *folder, const char *name, const void *head, siz
 	else if ((errno = posix_fallocate(fd, 0, (off_t)size)))
 		r = err_errno(err, EXIT_ENVIRON, "'%s': no room for %zu MB of what is watched (set TMPDIR to a larger disk)", path,
 			      (size + (1 << 20) - 1) >> 20);
-	else if (pwrite(fd, head, n_head, 0) != (ssize_t)n_head)
-		r = err_errno(err, EXIT_ENVIRON, "'%s': cannot be written", path);
+	else
+		r = pwrite_all(fd, head, n_head, 0, path, err);
 	if (fd >= 0)
 		close(fd);
 	if (fd >= 0 && r < 0)
