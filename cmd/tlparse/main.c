@@ -164,7 +164,8 @@ static int add_dir(const char *dir, char ***path, size_t *n, size_t *cap, struct
 		(*path)[(*n)++] = document[i];
 	}
 	free(document);
-	qsort(opt.dump + first_dump, opt.n_dump - first_dump, sizeof(*opt.dump), by_version);
+	if (opt.n_dump > first_dump)
+		qsort(opt.dump + first_dump, opt.n_dump - first_dump, sizeof(*opt.dump), by_version);
 	if (*n == first && first_dump < opt.n_dump)
 		return 0;
 	if (*n == first)
