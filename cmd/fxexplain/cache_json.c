@@ -75,7 +75,7 @@ static void put_asked(struct json_out *o, const struct cache_view *v)
 		const struct asked_row *r = &a->row[i];
 		json_obj(o);
 		json_member_str(o, "verdict", slice_str(asked_verdict_name[r->verdict]));
-		json_member_str(o, "cache", slice_str(cache_kind_name[r->cache]));
+		json_member_str(o, "cache", slice_str(asked_cache(r)));
 		json_member(o, "key", r->key);
 		json_member(o, "graph", r->graph);
 		json_member(o, "label", r->label);

@@ -101,7 +101,7 @@ static void put_bad(struct screen *s, const struct cachedir *d, bool all)
 static void put_asked_row(struct screen *s, const struct cache_view *v, const struct asked_row *r, bool all)
 {
 	const struct asked *a = &v->asked;
-	buf_addf(&s->b, "  %-10s %s ", asked_verdict_name[r->verdict], cache_kind_name[r->cache]);
+	buf_addf(&s->b, "  %-10s %s ", asked_verdict_name[r->verdict], asked_cache(r));
 	if (r->label.n) {
 		put_text(s, r->label);
 		buf_addc(&s->b, ' ');

@@ -103,6 +103,32 @@ is "a large one: every file is counted" "$(json '[.folders[0].kinds[] | .files] 
 is "and the nearest found" "$(json '[.asked[].components[].name] | join(" ")')" "inductor_config[max_autotune]"
 rm -rf big
 
+# ---- vLLM's folders: written as vllm/compilation/backends.py writes them, in its old form and its new ----
+factors() { # factors DIR/HASH/RANK JSON
+	mkdir -p "$1"
+	echo "$2" >"$1/cache_key_factors.json"
+}
+new() { echo "{\"env\": {\"VLLM_USE_V1\": true, \"VLLM_X\": \"$1\"}, \"config\": {\"model\": {\"dtype\": \"$2\"}, \"sizes\": [1, 2]}, \"config_hash\": \"c$2\", \"code\": [{\"filepath\": \"m.py\", \"sha\": \"1\"}], \"code_hash\": \"d\", \"compiler_hash\": \"e\"}"; }
+factors v1/aaaa/rank_0_0/backbone "$(new 1 bfloat16)"
+factors v1/aaaa/rank_1_0/backbone "$(new 9 bfloat16)"
+factors v2/bbbb/rank_0_0/backbone "$(new 1 float16)"
+factors v2/bbbb/rank_2_0/backbone "$(new 1 float16)"
+factors v2/aaaa/rank_1_0/backbone "$(new 9 bfloat16)"
+exits "vLLM: another configuration" 1 fxexplain cache v1 v2 --json
+is "what its folders were made for is compared, those of one rank with each other" \
+	"$(json '[.asked[] | "\(.verdict) \(.cache) \(.key) \(.label) \([.components[] | "\(.name) \(.before) \(.after)"] | join("; "))"] | sort | join("\n")')" \
+	"$(printf '%s\n' 'hit vllm aaaa rank_1_0/backbone ' 'missing vllm bbbb rank_0_0/backbone config.model.dtype "bfloat16" "float16"' 'missing vllm bbbb rank_2_0/backbone ')"
+like "and for a person" "$(fxexplain cache v1 v2)" 'missing +vllm rank_0_0/backbone bbbb.*config\.model\.dtype: "bfloat16" -> "float16".*no folder of this rank'
+factors old1/aaaa/rank_0_0 '{"env": {"VLLM_X": "1"}, "config_hash": "a", "compiler_hash": "b", "code_hash": "c"}'
+factors old2/bbbb/rank_0_0 '{"env": {"VLLM_X": "2", "VLLM_Y": null}, "config_hash": "a", "compiler_hash": "b", "code_hash": "z"}'
+run fxexplain cache old1 old2 --json
+is "the old form: variables, and hashes" "$(json '[.asked[0].components[] | "\(.name) \(.before) \(.after)"] | join("; ")')" 'env.VLLM_X "1" "2"; code_hash "c" "z"; env.VLLM_Y null null'
+for bad in '' '{"env": ' '[1]' '{"a": {"a": {"a": {"a": {"a": {"a": {"a": {"a": {"a": {"a": 1}}}}}}}}}}'; do
+	factors old2/bbbb/rank_0_0 "$bad"
+	run fxexplain cache old1 old2
+	ok "a file that says '${bad:0:12}'" test "$status" -le 1
+done
+
 # ---- what does not go ----
 exits "no folder" 3 fxexplain cache missing
 exits "a file" 3 fxexplain cache cold.log

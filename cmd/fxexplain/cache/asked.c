@@ -211,6 +211,7 @@ void asked_of_dir(struct asked *a, const struct cachedir *d, const struct cached
 		name_graph(a, r, text[KEY_GRAPH]);
 		ask(a, r, d, text);
 	}
+	asked_of_factors(a, d, other);
 	count(a);
 }
 

@@ -46,5 +46,11 @@ struct asked {
 };
 void asked_of_trace(struct asked *a, const struct cachedir *d, const struct facts *f);
 void asked_of_dir(struct asked *a, const struct cachedir *d, const struct cachedir *other);
+/* factors.c: of that, vLLM's folders: key is the folder's hash, label the rank and part below it. */
+void asked_of_factors(struct asked *a, const struct cachedir *d, const struct cachedir *other);
+static inline const char *asked_cache(const struct asked_row *r)
+{
+	return r->cache == FACT_CACHE_OTHER ? "vllm" : cache_kind_name[r->cache];
+}
 void asked_release(struct asked *a);
 #endif
