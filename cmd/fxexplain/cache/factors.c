@@ -1,7 +1,7 @@
 /* factors.c - what vLLM's folders were made for: HASH/rank_R_D[/PREFIX]/cache_key_factors.json of two caches against each other.
  *
- * The file (vllm/compilation/backends.py, VllmBackend.__call__) has an object of objects and lists: env, config, compiler and code, which HASH is
- * of, and config_hash, compiler_hash, code_hash; earlier releases have env and the three hashes alone. */
+ * The file (vllm/compilation/backends.py, VllmBackend.__call__) has an object of objects and lists: env, config, compiler and code, which
+ * HASH is of, and config_hash, compiler_hash, code_hash; earlier releases have env and the three hashes alone. */
 #include "base/json.h"
 #include "base/text.h"
 #include "cache/asked.h"
