@@ -44,7 +44,7 @@
     for (const b of g.buffers) {
       const row = el("tr", "");
       row.append(el("td", "num", size(b.bytes)), el("td", "num", (100 * b.bytes / Math.max(g.reached, 1)).toFixed(1) + "%"), el("td", "", b.names),
-        el("td", "", b.born + ".." + b.dies), el("td", "", b.kernel ? title(b) : ""), el("td", "", (b.python || [])[0] || ""));
+        el("td", "", b.born + ".." + Math.min(b.dies, g.curve.length - 1)), el("td", "", b.kernel ? title(b) : ""), el("td", "", (b.python || [])[0] || ""));
       t.append(row);
     }
     scroll.append(t);
