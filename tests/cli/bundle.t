@@ -117,7 +117,7 @@ for f in m["files"]:
     f["bytes"] = os.path.getsize(f["name"])
 json.dump(m, open("manifest.json", "w"))
 E3
-	find . -exec touch {} + && python3 -m zipfile -c ../other.pt2b *)
+	find . -exec touch {} + && python3 -m zipfile -c ../other.pt2b ./*)
 exits "another failure is not alike" 1 fxexplain replay -q --run --python python3 other.pt2b
 like "both are named" "$(cat err)" 'not there again:.*mat1'
 
