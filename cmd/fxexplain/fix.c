@@ -203,11 +203,9 @@ void fixing_make(struct fixing *fix)
 
 void fixing_undo(struct fixing *fix)
 {
-	const char *root = fix->files.root;
-	fix_text_fn *text = fix->files.text;
-	void *of = fix->files.of;
+	const struct fix_files none = {.root = fix->files.root, .text = fix->files.text, .of = fix->files.of};
 	fix_files_release(&fix->files);
-	fix->files.root = root, fix->files.text = text, fix->files.of = of;
+	fix->files = none;
 	arena_release(&fix->arena);
 	fix->n_row = fix->made = fix->refused = 0;
 }

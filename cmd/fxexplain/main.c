@@ -272,10 +272,17 @@ int explain_paths(const struct explain_options *o, const char *const *path, int 
 	return lost ? EXIT_INPUT : worse ? EXIT_FOUND : blind ? EXIT_PARTIAL : EXIT_FINE;
 }
 
+static const struct {
+	const char *name;
+	int (*run)(const struct explain_options *opt, const struct operands *in);
+} mains[] = {
+    {"kernel", kernel_main}, {"profile", profile_main}, {"crash", crash_main}, {"fix", fix_main},
+    {"cache", cache_main},   {"serve", serve_main},     {"run", run_main},     {"replay", replay_main},
+};
+
 int main(int argc, char **argv)
 {
 	struct operands in;
-	int status;
 	opt_parse_or_exit(&spec, argc, argv, &in);
 	mapfile_watch();
 	const char *sub = in.sub ? in.sub->name : "";
@@ -292,24 +299,10 @@ int main(int argc, char **argv)
 		output_watch_signals();
 	if (!strcmp(sub, "kernel") || !strcmp(sub, "profile") || !strcmp(sub, "crash"))
 		operands_keep_pipes(&in);
-	if (!strcmp(sub, "kernel"))
-		status = kernel_main(&opt, &in);
-	else if (!strcmp(sub, "profile"))
-		status = profile_main(&opt, &in);
-	else if (!strcmp(sub, "crash"))
-		status = crash_main(&opt, &in);
-	else if (!strcmp(sub, "fix"))
-		status = fix_main(&opt, &in);
-	else if (!strcmp(sub, "cache"))
-		status = cache_main(&opt, &in);
-	else if (!strcmp(sub, "serve"))
-		status = serve_main(&opt, &in);
-	else if (!strcmp(sub, "run"))
-		status = run_main(&opt, &in);
-	else if (!strcmp(sub, "replay"))
-		status = replay_main(&opt, &in);
-	else
-		status = explain_paths(&opt, in.v, in.n);
+	int (*run)(const struct explain_options *, const struct operands *) = NULL;
+	for (size_t i = 0; i < ARRAY_LEN(mains) && !run; i++)
+		run = strcmp(sub, mains[i].name) ? NULL : mains[i].run;
+	int status = run ? run(&opt, &in) : explain_paths(&opt, in.v, in.n); /* report, too */
 	opt_pairs_release(&opt.max);
 	opt_list_release(&opt.trace);
 	opt_list_release(&opt.with);

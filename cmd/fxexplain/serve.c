@@ -151,18 +151,18 @@ static void newest(const char *path, struct buf *b, struct stat *st)
 		closedir(d);
 }
 
-/* What the inputs are now, as one number, and their paths. */
+/* What the inputs are now, as one number, and their paths (path NULL: not wanted). */
 static uint64_t inputs(const struct server *s, char **path, int *n)
 {
 	struct buf b = {0}, all = {0};
 	struct stat st;
-	*n = 0;
 	for (int i = 0; i < s->in->n; i++) {
 		newest(s->in->v[i], &b, &st);
 		if (!b.len)
 			continue;
 		buf_addf(&all, "%s %lld %lld.%09ld\n", b.p, (long long)st.st_size, (long long)st.st_mtim.tv_sec, st.st_mtim.tv_nsec);
-		path[(*n)++] = xstrdup(b.p);
+		if (path)
+			path[(*n)++] = xstrdup(b.p);
 	}
 	uint64_t sum = hash_bytes(buf_str(&all), all.len);
 	buf_release(&b);
@@ -183,7 +183,7 @@ static void load(struct server *s)
 {
 	struct err err;
 	unsigned lost = 0;
-	int n;
+	int n = 0;
 	char **path = xcalloc((size_t)s->in->n, sizeof(*path));
 	forget(s);
 	s->seen = inputs(s, path, &n);
@@ -339,12 +339,7 @@ static void evaluate(struct server *s)
 /* Nothing was said for a while: is there another trace? One that is still written is waited for, but not for ever. */
 static void look(struct server *s)
 {
-	int n;
-	char **path = xcalloc((size_t)s->in->n, sizeof(*path));
-	uint64_t now = inputs(s, path, &n);
-	for (int i = 0; i < n; i++)
-		free(path[i]);
-	free(path);
+	uint64_t now = inputs(s, NULL, NULL);
 	s->quiet = now == s->now ? s->quiet + 1 : 0;
 	s->busy = now == s->seen ? 0 : s->busy + 1;
 	s->now = now;
