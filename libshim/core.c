@@ -3,7 +3,7 @@
 #include "aten/blas.h"
 #include "aten/elem.h"
 #include "shim.h"
-#include "onednn.h"
+#include "packed.h"
 
 #include <errno.h>
 #include <unistd.h>

@@ -1,4 +1,4 @@
-"""Layers with what follows them, LSTM: onednn.c, rnn.c."""
+"""Layers with what follows them, LSTM: onednn.c and rnn_layer.c of aten."""
 import torch
 
 UNARY = [("none", [], None), ("relu", [], None), ("sigmoid", [], None), ("tanh", [], None), ("hardswish", [], None),

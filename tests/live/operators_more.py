@@ -9,6 +9,7 @@ import itertools
 import torch
 import torch._inductor.inductor_prims  # makes torch.ops.prims.fma
 import torch.ao.quantization.fx._decomposed  # makes torch.ops.quantized_decomposed
+from cases_onednn import BINARY, EXACT, UNARY
 from torch.testing._internal.opinfo.core import SampleInput
 
 aten = torch.ops.aten
@@ -245,6 +246,64 @@ def offsets(_dtype):
             yield (found, kernel, (8, 9), stride, pad, dilation), {}
 
 
+# ---- layers with what follows them ----
+
+def linear_layers(dtype):
+    for (n, k), post in itertools.product(((5, 8), (3, 24)), UNARY):
+        yield (values(2, 3, k, dtype=dtype), values(n, k, dtype=dtype), values(n, dtype=dtype) if n == 5 else None, *post), {}
+
+
+def linear_binary(dtype):
+    for how in ("add", "sub", "mul"):
+        yield (values(6, 24, dtype=dtype), values(6, 17, dtype=dtype), values(17, 24, dtype=dtype), values(17, dtype=dtype), how), {}
+
+
+def conv_layers(dtype):
+    for dims, g, post in itertools.product((2, 3), (1, 2), UNARY):
+        w = values(6, 4 // g, *(3, 2, 1)[:dims], dtype=dtype)
+        yield (values(2, 4, *(6,) * dims, dtype=dtype), w, values(6, dtype=dtype), [1] * dims, [2] * dims, [1] * dims, g, *post), {}
+
+
+def conv_binary(dtype):
+    for how, post in itertools.product(("add", "sub", "mul"), ((None, [], None), ("relu", [], None))):
+        other = values(2, 6, 7, 7, dtype=dtype).to(memory_format=torch.channels_last)
+        yield (values(2, 4, 7, 7, dtype=dtype), other, values(6, 4, 3, 3, dtype=dtype), values(6, dtype=dtype), [1, 1], [1, 1], [1, 1], 1, how,
+               None, *post), {}
+
+
+def rnn_layers(dtype):
+    for (steps, n, wide, hidden), reverse in itertools.product(((4, 2, 3, 5), (1, 1, 2, 4), (7, 3, 8, 2)), (False, True)):
+        def of(*size):
+            return values(*size, dtype=dtype) / 2
+        yield (of(steps, n, wide), of(4 * hidden, wide), of(4 * hidden, hidden), of(4 * hidden), of(4 * hidden), of(1, n, hidden),
+               of(1, n, hidden), reverse, [], 2, hidden, 1, True, False, False, False), {}
+
+
+def rnn_layer(x, w_ih, w_hh, b_ih, b_hh, h, c, reverse, *_):
+    h, c, out = h[0], c[0], [None] * len(x)
+    for i in reversed(range(len(x))) if reverse else range(len(x)):
+        h, c = aten.lstm_cell(x[i], [h, c], w_ih, w_hh, b_ih, b_hh)
+        out[i] = h
+    return torch.stack(out), h[None], c[None], torch.empty(0, dtype=torch.uint8)
+
+
+mkldnn = torch.ops.mkldnn
+F = torch.nn.functional
+
+
+def convolved(x, w, b, pad, stride, dilation, groups):
+    return aten.convolution(x, w, b, stride, pad, dilation, False, [0] * len(pad), groups)
+
+
+# What torch has no float64 of, from what has.
+IN_DOUBLE = {
+    mkldnn._linear_pointwise.default: lambda x, w, b, *post: EXACT[post[0]](F.linear(x, w, b), *post[1:]),
+    mkldnn._linear_pointwise.binary: lambda x, o, w, b, how: BINARY[how](F.linear(x, w, b), o),
+    mkldnn._convolution_pointwise.default: lambda x, w, b, p, s, d, g, *post: EXACT[post[0]](convolved(x, w, b, p, s, d, g), *post[1:]),
+    mkldnn._convolution_pointwise.binary: lambda x, o, w, b, p, s, d, g, how, _, *post: EXACT[post[0] or "none"](
+        BINARY[how](convolved(x, w, b, p, s, d, g), o), *post[1:]),
+    aten.mkldnn_rnn_layer.default: rnn_layer,
+}
 prims = torch.ops.prims
 quantized = torch.ops.quantized_decomposed
 BYTES = (torch.uint8, torch.int8, torch.int16, torch.int32)
@@ -279,6 +338,11 @@ MORE = [
     More(quantized.dequantize_per_channel.default, BYTES[:2], dequantize_channels),
     More(quantized.choose_qparams.tensor, FLOATS[:3], choices),
     More(quantized.choose_qparams_symmetric.tensor, FLOATS[:3], choices),
+    More(mkldnn._linear_pointwise.default, (torch.bfloat16, torch.float32), linear_layers),
+    More(mkldnn._linear_pointwise.binary, (torch.bfloat16, torch.float32), linear_binary, kept=(1,)),
+    More(mkldnn._convolution_pointwise.default, (torch.bfloat16, torch.float32), conv_layers, kept=(2,)),
+    More(mkldnn._convolution_pointwise.binary, (torch.bfloat16, torch.float32), conv_binary, kept=(1, 3)),
+    More(aten.mkldnn_rnn_layer.default, (torch.bfloat16, torch.float32), rnn_layers, kept=range(7)),
     More(prims.fma.default, FLOATS, three),
     More(prims.convert_element_type.default, FLOATS, conversions),
     More(prims._low_memory_max_pool_with_offsets.default, FLOATS[2:], windows),

@@ -47,6 +47,64 @@ static void want(struct aten_tensor *t, int dtype, int n_dim, const int64_t *siz
 	aten_release(t);
 }
 
+/* torch takes only weights that oneDNN has packed: (12 - 10, 14 - 10) (3, 4) scaled by 0.5 and 0.25 is 2.75. */
+static void test_int8_layers(void **state)
+{
+	uint8_t bytes[] = {12, 14};
+	int8_t weight[] = {3, 4};
+	float scale[] = {0.25f}, bias[] = {-3.25f}, other[] = {1};
+	int64_t zero[] = {0};
+	struct aten_tensor *x = made(DTYPE_U8, 2, SIZES(1, 2), NULL, bytes), *w = made(DTYPE_I8, 2, SIZES(2, 1), NULL, weight),
+			   *image = made(DTYPE_U8, 4, SIZES(1, 2, 1, 1), NULL, bytes),
+			   *kernel = made(DTYPE_I8, 4, SIZES(1, 2, 1, 1), NULL, weight), *s = made(DTYPE_F32, 1, SIZES(1), NULL, scale),
+			   *z = made(DTYPE_I64, 1, SIZES(1), NULL, zero), *b = made(DTYPE_F32, 1, SIZES(1), NULL, bias),
+			   *o = made(DTYPE_F32, 2, SIZES(1, 1), NULL, other), *y;
+	struct aten_value none = {.kind = ATEN_NONE}, list = {.kind = ATEN_LIST}, one = aten_int(1), nil = aten_int(0);
+	struct aten_value linear[] = {aten_of(x),   aten_float(0.5), aten_int(10),  aten_of(w),           aten_of(s),        aten_of(z),
+				      aten_of(b),   aten_float(0.5), aten_int(100), aten_dtype(DTYPE_I8), aten_text("none"), list,
+				      aten_text("")};
+	struct aten_value with[] = {aten_of(x),
+				    aten_float(0.5),
+				    aten_int(10),
+				    aten_of(w),
+				    aten_of(s),
+				    aten_of(z),
+				    aten_of(o),
+				    aten_of(b),
+				    aten_float(1),
+				    aten_int(0),
+				    aten_dtype(DTYPE_F32),
+				    aten_float(4),
+				    aten_int(0),
+				    aten_text("add"),
+				    aten_float(1),
+				    aten_text("relu"),
+				    list,
+				    aten_text("")};
+	struct aten_value conv[] = {
+	    aten_of(image), aten_float(0.5), aten_int(10),          aten_of(kernel),       aten_of(s), aten_of(z), none, one, nil, one, one,
+	    aten_float(1),  aten_int(0),     aten_dtype(DTYPE_F32), aten_text("hardtanh"), list,       none};
+	struct aten_value ends[] = {aten_float(-1), aten_float(2.5)};
+	(void)state;
+	for (int shapes = 0; shapes < 2; shapes++) {
+		y = call("onednn.qlinear_pointwise.default", shapes, linear, ARRAY_LEN(linear), NULL, 0);
+		assert_true(y && (shapes || *(int8_t *)aten_data(y) == 99)); /* -0.5 / 0.5 + 100 */
+		want(y, DTYPE_I8, 2, SIZES(1, 1), SIZES(1, 1));
+		y = call("onednn.qlinear_pointwise.binary", shapes, with, ARRAY_LEN(with), NULL, 0);
+		assert_true(y && (shapes || *(float *)aten_data(y) == 3.5f)); /* -0.5 + 4 */
+		want(y, DTYPE_F32, 2, SIZES(1, 1), SIZES(1, 1));
+	}
+	assert_null(call("onednn.qconv_pointwise", false, conv, ARRAY_LEN(conv), NULL, 0));
+	assert_string_equal(err.text, "onednn::qconv_pointwise: 'hardtanh' behind a layer has 0 of its 2 numbers");
+	conv[15].item = ends;
+	conv[15].n = 2;
+	y = call("onednn.qconv_pointwise", false, conv, ARRAY_LEN(conv), NULL, 0);
+	assert_true(y && *(float *)aten_data(y) == 2.5f);
+	aten_release(y);
+	for (size_t i = 0; i < 8; i++)
+		aten_release((struct aten_tensor *[]){x, w, image, kernel, s, z, b, o}[i]);
+}
+
 /* Every pair of dtypes: add says what they become. */
 static void test_promotion(void **state)
 {
@@ -238,9 +296,10 @@ static void test_schemas(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-	    cmocka_unit_test(test_promotion), cmocka_unit_test(test_call),       cmocka_unit_test(test_shapes),
-	    cmocka_unit_test(test_refused),   cmocka_unit_test(test_large),      cmocka_unit_test(test_large_shapes),
-	    cmocka_unit_test(test_ties),      cmocka_unit_test(test_namespaces), cmocka_unit_test(test_schemas),
+	    cmocka_unit_test(test_int8_layers),  cmocka_unit_test(test_promotion), cmocka_unit_test(test_call),
+	    cmocka_unit_test(test_shapes),       cmocka_unit_test(test_refused),   cmocka_unit_test(test_large),
+	    cmocka_unit_test(test_large_shapes), cmocka_unit_test(test_ties),      cmocka_unit_test(test_namespaces),
+	    cmocka_unit_test(test_schemas),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

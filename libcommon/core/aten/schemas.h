@@ -481,6 +481,29 @@
 "min.other(Tensor self, Tensor other) -> Tensor",
 "minimum(Tensor self, Tensor other) -> Tensor",
 "mish(Tensor self) -> Tensor",
+"mkl::_mkl_linear(Tensor X, Tensor MKL_W, Tensor ORI_W, Tensor? B, int batch_size) -> Tensor",
+"mkl::_mkl_reorder_linear_weight(Tensor X, int batch_size) -> Tensor",
+"mkldnn::_convolution_pointwise(Tensor X, Tensor W, Tensor? B, int[] padding, int[] stride, int[] dilation, int"
+" groups, str attr, Scalar?[] scalars, str? algorithm) -> Tensor Y",
+"mkldnn::_convolution_pointwise.binary(Tensor X, Tensor other, Tensor W, Tensor? B, int[] padding, int[] stride"
+", int[] dilation, int groups, str binary_attr, Scalar? alpha, str? unary_attr, Scalar?[] unary_scalars, str? u"
+"nary_algorithm) -> Tensor Y",
+"mkldnn::_convolution_pointwise_.binary(Tensor(a!) other, Tensor X, Tensor W, Tensor? B, int[] padding, int[] s"
+"tride, int[] dilation, int groups, str binary_attr, Scalar? alpha, str? unary_attr, Scalar?[] unary_scalars, s"
+"tr? unary_algorithm) -> Tensor(a!) Y",
+"mkldnn::_convolution_transpose_pointwise(Tensor X, Tensor W, Tensor? B, int[] padding, int[] output_padding, i"
+"nt[] stride, int[] dilation, int groups, str attr, Scalar?[] scalars, str? algorithm) -> Tensor Y",
+"mkldnn::_linear_pointwise(Tensor X, Tensor W, Tensor? B, str attr, Scalar?[] scalars, str? algorithm) -> Tenso"
+"r Y",
+"mkldnn::_linear_pointwise.binary(Tensor X, Tensor other, Tensor W, Tensor? B, str attr) -> Tensor Y",
+"mkldnn::_reorder_convolution_transpose_weight(Tensor self, int[2] padding=0, int[2] output_padding=0, int[2] s"
+"tride=1, int[2] dilation=1, int groups=1, int[]? input_size=None) -> Tensor Y",
+"mkldnn::_reorder_convolution_weight(Tensor self, int[2] padding=0, int[2] stride=1, int[2] dilation=1, int gro"
+"ups=1, int[]? input_size=None) -> Tensor Y",
+"mkldnn::_reorder_linear_weight(Tensor self, int? batch_size=None) -> Tensor Y",
+"mkldnn_rnn_layer(Tensor input, Tensor weight0, Tensor weight1, Tensor weight2, Tensor weight3, Tensor hx_, Ten"
+"sor cx_, bool reverse, int[] batch_sizes, int mode, int hidden_size, int num_layers, bool has_biases, bool bid"
+"irectional, bool batch_first, bool train) -> (Tensor, Tensor, Tensor, Tensor)",
 "mm(Tensor self, Tensor mat2) -> Tensor",
 "mode(Tensor self, int dim=-1, bool keepdim=False) -> (Tensor values, Tensor indices)",
 "moveaxis.int(Tensor(a) self, int source, int destination) -> Tensor(a)",
@@ -526,6 +549,41 @@
 "norm.ScalarOpt_dim(Tensor self, Scalar? p, int[1] dim, bool keepdim=False) -> Tensor",
 "normal_functional(Tensor self, float mean=0., float std=1., *, Generator? generator=None) -> Tensor",
 "one_hot(Tensor self, int num_classes=-1) -> Tensor",
+"onednn::qconv2d_pointwise(Tensor qx, float x_scale, int x_zero_point, Tensor qw, Tensor w_scale, Tensor w_zero"
+"_point, Tensor? bias, int[] stride, int[] padding, int[] dilation, int groups, float output_scale, int output_"
+"zero_point, ScalarType? output_dtype, str attr, Scalar?[] scalars, str? algorithm) -> Tensor",
+"onednn::qconv2d_pointwise.binary(Tensor qx, float x_scale, int x_zero_point, Tensor qw, Tensor w_scale, Tensor"
+" w_zero_point, Tensor(a!) qaccum, Tensor? bias, int[] stride, int[] padding, int[] dilation, int groups, float"
+" output_scale, int output_zero_point, ScalarType? output_dtype, float accum_scale, int accum_zero_point, str b"
+"inary_attr, Scalar? alpha, str? unary_attr, Scalar?[] unary_scalars, str? unary_algorithm) -> Tensor",
+"onednn::qconv2d_pointwise.binary_tensor(Tensor qx, Tensor x_scale, Tensor x_zero_point, Tensor qw, Tensor w_sc"
+"ale, Tensor w_zero_point, Tensor(a!) qaccum, Tensor? bias, int[] stride, int[] padding, int[] dilation, int gr"
+"oups, float output_scale, int output_zero_point, ScalarType? output_dtype, float accum_scale, int accum_zero_p"
+"oint, str binary_attr, Scalar? alpha, str? unary_attr, Scalar?[] unary_scalars, str? unary_algorithm) -> Tenso"
+"r",
+"onednn::qconv2d_pointwise.tensor(Tensor qx, Tensor x_scale, Tensor x_zero_point, Tensor qw, Tensor w_scale, Te"
+"nsor w_zero_point, Tensor? bias, int[] stride, int[] padding, int[] dilation, int groups, float output_scale, "
+"int output_zero_point, ScalarType? output_dtype, str attr, Scalar?[] scalars, str? algorithm) -> Tensor",
+"onednn::qconv_pointwise(Tensor qx, float x_scale, int x_zero_point, Tensor qw, Tensor w_scale, Tensor w_zero_p"
+"oint, Tensor? bias, int[] stride, int[] padding, int[] dilation, int groups, float output_scale, int output_ze"
+"ro_point, ScalarType? output_dtype, str attr, Scalar?[] scalars, str? algorithm) -> Tensor",
+"onednn::qconv_pointwise.tensor(Tensor qx, Tensor x_scale, Tensor x_zero_point, Tensor qw, Tensor w_scale, Tens"
+"or w_zero_point, Tensor? bias, int[] stride, int[] padding, int[] dilation, int groups, float output_scale, in"
+"t output_zero_point, ScalarType? output_dtype, str attr, Scalar?[] scalars, str? algorithm) -> Tensor",
+"onednn::qlinear_pointwise(Tensor qx, float x_scale, int x_zero_point, Tensor qw, Tensor w_scale, Tensor w_zero"
+"_point, Tensor? bias, float output_scale, int output_zero_point, ScalarType? output_dtype, str post_op_name, S"
+"calar?[] post_op_args, str post_op_algorithm) -> Tensor",
+"onednn::qlinear_pointwise.binary(Tensor qx, float x_scale, int x_zero_point, Tensor qw, Tensor w_scale, Tensor"
+" w_zero_point, Tensor? other, Tensor? bias, float output_scale, int output_zero_point, ScalarType? output_dtyp"
+"e, float other_scale, int other_zp, str binary_post_op, float binary_alpha, str unary_post_op, Scalar?[] unary"
+"_post_op_args, str unary_post_op_algorithm) -> Tensor",
+"onednn::qlinear_pointwise.binary_tensor(Tensor qx, Tensor x_scale, Tensor x_zero_point, Tensor qw, Tensor w_sc"
+"ale, Tensor w_zero_point, Tensor? other, Tensor? bias, float output_scale, int output_zero_point, ScalarType? "
+"output_dtype, float other_scale, int other_zp, str binary_post_op, float binary_alpha, str unary_post_op, Scal"
+"ar?[] unary_post_op_args, str unary_post_op_algorithm) -> Tensor",
+"onednn::qlinear_pointwise.tensor(Tensor qx, Tensor x_scale, Tensor x_zero_point, Tensor qw, Tensor w_scale, Te"
+"nsor w_zero_point, Tensor? bias, float output_scale, int output_zero_point, ScalarType? output_dtype, str post"
+"_op_name, Scalar?[] post_op_args, str post_op_algorithm) -> Tensor",
 "ones(SymInt[] size, *, ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=None"
 ") -> Tensor",
 "ones_like(Tensor self, *, ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=N"

@@ -1,9 +1,7 @@
-/* onednn.h - what a frozen model has instead of plain layers: weights packed by oneDNN, and layers with what follows them. */
-#ifndef PT2_SHIM_ONEDNN_H
-#define PT2_SHIM_ONEDNN_H
+/* packed.h - weights that oneDNN has packed, as a frozen model has them. */
+#ifndef PT2_SHIM_PACKED_H
+#define PT2_SHIM_PACKED_H
 #include "shim.h"
-
-#include <math.h>
 
 enum { LAYOUT_MKLDNN = 3 };
 
@@ -16,14 +14,5 @@ enum { LAYOUT_MKLDNN = 3 };
  * (the fields behind an int32 are aligned to 8 from the start of the whole). */
 struct aten_tensor *aten_onednn_unpack(const void *data, int dtype, int n_dim, const int64_t *size, const uint8_t *opaque,
 				       int64_t opaque_size);
-
-/* The operation that is fused behind a layer: "none", "relu", "gelu" with algorithm "tanh" ... */
-struct post_op {
-	const char *name, *algorithm;
-	const double *const *scalars; /* each may be NULL */
-	int64_t n_scalars;
-};
-void aten_post_op(const struct post_op *op, float *v, int64_t n);
-static inline float aten_sigmoid(float x) { return 1 / (1 + expf(-x)); }
 
 #endif
