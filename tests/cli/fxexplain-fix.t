@@ -163,11 +163,11 @@ EOS
 wrong=
 for p in prints many_recompiles fullgraph_branch inductor_two_sizes loggers; do
 	fresh
-	fxexplain fix -q --json --root app "$(trace $p)" >doc.json || wrong+=" $p:status"
+	fxexplain fix --json --root app "$(trace $p)" >doc.json 2>err || wrong+=" $p:$? $(cat err)"
 	python3 edit.py doc.json || wrong+=" $p:edits"
 	mv app edited
 	fresh
-	fxexplain fix -q --apply --root app "$(trace $p)" >out
+	fxexplain fix --apply --root app "$(trace $p)" >out 2>err || wrong+=" $p:$? $(cat err)"
 	cmp "app/$p.py" "edited/$p.py" || wrong+=" $p:differs"
 	rm -rf edited
 done
