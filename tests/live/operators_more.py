@@ -216,6 +216,42 @@ def choices(dtype):
         yield (values(*size, dtype=dtype), low, high, 1.1920928955078125e-07, to), {}
 
 
+TOKENS = ((3, 4), (2, 3, 5), (1, 7), (6,))
+
+
+def choices_of_tokens(dtype):
+    for size in TOKENS:
+        yield (values(*size, dtype=dtype), torch.int8), {}
+    yield (torch.zeros(2, 3, dtype=dtype), torch.int8), {}
+    yield (values(4, 3, dtype=dtype).abs(), torch.int8), {}
+
+
+def quantize_tokens(dtype):
+    for size, (to, low, high) in itertools.product(TOKENS, INTEGERS[:3]):
+        of = *size[:-1], 1
+        yield (values(*size, dtype=dtype), torch.rand(of) / 10 + 0.01, torch.randint(-5, 5, of), low, high, to), {}
+
+
+def dequantize_tokens(dtype):
+    for size, out in itertools.product(TOKENS, (torch.float32, torch.bfloat16)):
+        of = *size[:-1], 1
+        yield (integers(size, dtype, 0, 100), torch.rand(of, dtype=torch.float64), torch.randint(-5, 5, of), -128, 127, dtype, out), {}
+
+
+def quantize_groups(dtype):
+    for (rows, wide, group), (to, low, high) in itertools.product(((3, 8, 4), (2, 6, 2), (4, 6, 6)), INTEGERS[:3]):
+        of = rows, wide // group
+        yield (values(rows, wide, dtype=dtype), torch.rand(of) / 10 + 0.01, torch.randint(-5, 5, of, dtype=torch.int32), low, high, to, group), {}
+    yield (values(3, 1, dtype=dtype), torch.rand(3, 1) + 0.1, torch.zeros(3, 1, dtype=torch.int32), -8, 7, torch.int8, 128), {}
+
+
+def dequantize_groups(dtype):
+    for (rows, wide, group), zeros in itertools.product(((3, 8, 4), (2, 6, 2), (4, 6, 6)), (True, False)):
+        of = rows, wide // group
+        yield (integers((rows, wide), dtype, 0, 100), torch.rand(of), torch.randint(-5, 5, of) if zeros else None, -128, 127, dtype, group,
+               torch.float32), {}
+
+
 # ---- what Inductor leaves in a graph ----
 
 def three(dtype):
@@ -338,6 +374,13 @@ MORE = [
     More(quantized.dequantize_per_channel.default, BYTES[:2], dequantize_channels),
     More(quantized.choose_qparams.tensor, FLOATS[:3], choices),
     More(quantized.choose_qparams_symmetric.tensor, FLOATS[:3], choices),
+    More(quantized.choose_qparams_per_token.default, FLOATS[:3], choices_of_tokens),
+    More(quantized.choose_qparams_per_token_asymmetric.default, FLOATS[:3], choices_of_tokens),
+    More(quantized._choose_qparams_per_token_asymmetric_impl.default, FLOATS[:3], choices_of_tokens),
+    More(quantized.quantize_per_token.default, FLOATS[:3], quantize_tokens),
+    More(quantized.dequantize_per_token.default, BYTES, dequantize_tokens),
+    More(quantized.quantize_per_channel_group.default, FLOATS[:3], quantize_groups),
+    More(quantized.dequantize_per_channel_group.default, BYTES, dequantize_groups),
     More(mkldnn._linear_pointwise.default, (torch.bfloat16, torch.float32), linear_layers),
     More(mkldnn._linear_pointwise.binary, (torch.bfloat16, torch.float32), linear_binary, kept=(1,)),
     More(mkldnn._convolution_pointwise.default, (torch.bfloat16, torch.float32), conv_layers, kept=(2,)),

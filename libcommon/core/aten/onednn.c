@@ -229,7 +229,8 @@ static void run_reorder(struct aten_call *c)
 	call_give(c, 0, t);
 }
 
-/* input, weight0 to weight3, hx_, cx_, reverse, batch_sizes, mode, hidden_size, num_layers, has_biases, bidirectional, batch_first, train */
+/* input, weight0 to weight3, hx_, cx_, reverse, batch_sizes, mode, hidden_size, num_layers, has_biases, bidirectional, batch_first,
+ * train */
 static void run_rnn_layer(struct aten_call *c)
 {
 	struct rnn_layer l = {.input = call_tensor(c, 0),

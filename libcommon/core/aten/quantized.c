@@ -130,7 +130,128 @@ static void run_choose(struct aten_call *c)
 	call_give(c, 1, aten_to_copy(zero, DTYPE_I64, ATEN_PRESERVE));
 }
 
+/* ---- one number for each token: for each row of the last dim ---- */
+
+/* input, dtype */
+static void run_choose_token(struct aten_call *c)
+{
+	struct aten_value x = aten_of(call_tensor(c, 0)), none = ATEN_NOTHING;
+	if (call_dtype_or(c, 1, DTYPE_NONE) != DTYPE_I8)
+		aten_fail("unsupported dtype in choose_qparams_per_token: %s", dtype_name(call_dtype_or(c, 1, DTYPE_NONE)));
+	struct aten_tensor *scale = APPLIED("amax", aten_of(aten_abs(x.tensor)), aten_int(-1), aten_bool(true));
+	if (scale->dtype == DTYPE_F16)
+		scale = aten_to_copy(scale, DTYPE_F32, ATEN_PRESERVE);
+	scale = APPLIED("clamp", aten_of(scale), aten_float(1e-5), none);
+	scale = APPLIED("div.Tensor", aten_of(scale), aten_of(aten_number(127)));
+	call_give(c, 0, scale);
+	call_give(c, 1, APPLIED("zeros_like", aten_of(scale)));
+}
+
+static struct aten_value plus(double number, struct aten_value t, double sign)
+{
+	return aten_of(APPLIED("add.Tensor", aten_of(aten_number(number)), t, aten_float(sign)));
+}
+
+/* input, dtype: XNNPACK's way, to int8 whatever dtype says */
+static void run_choose_token_asymmetric(struct aten_call *c)
+{
+	const double low = -128, high = 127;
+	struct aten_value x = GIVEN(c, 0), last = aten_int(-1), keep = aten_bool(true);
+	struct aten_value least = aten_of(APPLIED("amin", x, last, keep)), most = aten_of(APPLIED("amax", x, last, keep));
+	least = aten_of(APPLIED("minimum", least, aten_of(APPLIED("zeros_like", least))));
+	most = aten_of(APPLIED("maximum", most, aten_of(APPLIED("zeros_like", most))));
+	struct aten_value scale = aten_of(aten_sub(most.tensor, least.tensor, 1));
+	scale = aten_of(APPLIED("div.Tensor", scale, aten_of(aten_number(high - low))));
+	scale = aten_of(APPLIED("clamp", scale, aten_float(1.1920928955078125e-07)));
+	least = aten_of(APPLIED("div.Tensor", least, scale));
+	most = aten_of(APPLIED("div.Tensor", most, scale));
+	struct aten_value errors = aten_of(aten_add(plus(low, least, 1).tensor, plus(high, most, 1).tensor, 1));
+	struct aten_tensor *zero =
+	    aten_where(APPLIED("gt.Scalar", errors, aten_int(0)), plus(low, least, -1).tensor, plus(high, most, -1).tensor);
+	zero = APPLIED("round", aten_of(APPLIED("clamp", aten_of(zero), aten_float(low), aten_float(high))));
+	call_give(c, 0, aten_to_copy(scale.tensor, DTYPE_F64, ATEN_PRESERVE));
+	call_give(c, 1, aten_to_copy(zero, DTYPE_I64, ATEN_PRESERVE));
+}
+
+/* round(t / scales + zeros) within its ends */
+static struct aten_tensor *cut(struct aten_tensor *t, struct aten_tensor *scales, struct aten_tensor *zeros, struct aten_value low,
+			       struct aten_value high, int dtype)
+{
+	t = aten_add(aten_mul(t, APPLIED("reciprocal", aten_of(scales))), zeros, 1);
+	t = APPLIED("clamp", aten_of(APPLIED("round", aten_of(t))), low, high);
+	return APPLIED("to.dtype", aten_of(t), aten_dtype(dtype));
+}
+
+static void need_tokens(const struct aten_call *c, const struct aten_tensor *t)
+{
+	int64_t n = 1;
+	for (int i = 0; i + 1 < t->n_dim; i++)
+		n = size_times(n, t->size[i]);
+	for (uint32_t i = 1; i < 3; i++)
+		if (aten_numel(call_tensor(c, i)) != n)
+			aten_fail("%lld tokens, %s of %lld elements", (long long)n, i == 1 ? "scales" : "zero points",
+				  (long long)aten_numel(call_tensor(c, i)));
+}
+
+/* input, scales, zero_points, quant_min, quant_max, dtype */
+static void run_quantize_tokens(struct aten_call *c)
+{
+	struct aten_tensor *t = call_tensor(c, 0);
+	need_tokens(c, t);
+	call_give(c, 0, cut(t, call_tensor(c, 1), call_tensor(c, 2), GIVEN(c, 3), GIVEN(c, 4), call_dtype_or(c, 5, DTYPE_I8)));
+}
+
+/* input, scales, zero_points, quant_min, quant_max, dtype, output_dtype */
+static void run_dequantize_tokens(struct aten_call *c)
+{
+	struct aten_tensor *t = aten_mul(aten_sub(call_tensor(c, 0), call_tensor(c, 2), 1), call_tensor(c, 1));
+	call_give(c, 0, APPLIED("to.dtype", aten_of(t), aten_dtype(call_dtype_or(c, 6, DTYPE_F32))));
+}
+
+/* ---- one for each group_size elements of a row ---- */
+
+static struct aten_tensor *grouped(struct aten_tensor *t, int64_t size) { return aten_reshape(t, (const int64_t[]){-1, size}, 2); }
+
+static int64_t group_size(const struct aten_call *c, uint32_t at)
+{
+	const struct aten_tensor *t = call_tensor(c, 0), *scales = call_tensor(c, 1);
+	int64_t size = call_int(c, at);
+	if (t->n_dim != 2 || size <= 1)
+		aten_fail("groups of %lld in %d dimensions: more than one is wanted, in 2", (long long)size, t->n_dim);
+	if (size > t->size[1] && scales->n_dim && scales->size[scales->n_dim - 1] == 1) /* GPTQ, a single column */
+		size = t->size[1];
+	if (!size || t->size[1] % size)
+		aten_fail("rows of %lld in groups of %lld", (long long)t->size[1], (long long)size);
+	return size;
+}
+
+/* input, scales, zero_points, quant_min, quant_max, dtype, group_size */
+static void run_quantize_groups(struct aten_call *c)
+{
+	struct aten_tensor *t = call_tensor(c, 0), *of = grouped(t, group_size(c, 6));
+	if (aten_computes() && elem_true(DTYPE_BOOL, aten_data(APPLIED("any", aten_of(aten_isnan(of))))))
+		aten_fail("to_quant must not contain NaNs");
+	of = cut(of, grouped(call_tensor(c, 1), 1), grouped(call_tensor(c, 2), 1), GIVEN(c, 3), GIVEN(c, 4), call_dtype_or(c, 5, DTYPE_I8));
+	call_give(c, 0, aten_reshape(of, t->size, t->n_dim));
+}
+
+/* input, scales, zero_points, quant_min, quant_max, dtype, group_size, output_dtype */
+static void run_dequantize_groups(struct aten_call *c)
+{
+	struct aten_tensor *t = call_tensor(c, 0), *of = grouped(t, group_size(c, 6));
+	of = aten_sub(of, call_is_none(c, 2) ? whole_number(0) : grouped(call_tensor(c, 2), 1), 1);
+	of = aten_reshape(aten_mul(of, grouped(call_tensor(c, 1), 1)), t->size, t->n_dim);
+	call_give(c, 0, APPLIED("to.dtype", aten_of(of), aten_dtype(call_dtype_or(c, 7, DTYPE_F32))));
+}
+
 const struct aten_entry aten_quantized_entries[] = {
+    {"quantized_decomposed::_choose_qparams_per_token_asymmetric_impl", run_choose_token_asymmetric},
+    {"quantized_decomposed::choose_qparams_per_token", run_choose_token},
+    {"quantized_decomposed::choose_qparams_per_token_asymmetric", run_choose_token_asymmetric},
+    {"quantized_decomposed::dequantize_per_channel_group", run_dequantize_groups},
+    {"quantized_decomposed::dequantize_per_token", run_dequantize_tokens},
+    {"quantized_decomposed::quantize_per_channel_group", run_quantize_groups},
+    {"quantized_decomposed::quantize_per_token", run_quantize_tokens},
     {"quantized_decomposed::choose_qparams.tensor", run_choose},
     {"quantized_decomposed::choose_qparams_symmetric.tensor", run_choose, "symmetric"},
     {"quantized_decomposed::dequantize_per_channel", run_dequantize_channels},

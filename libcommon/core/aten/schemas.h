@@ -613,26 +613,38 @@
 "-> Tensor",
 "prod(Tensor self, *, ScalarType? dtype=None) -> Tensor",
 "prod.dim_int(Tensor self, int dim, bool keepdim=False, *, ScalarType? dtype=None) -> Tensor",
+"quantized_decomposed::_choose_qparams_per_token_asymmetric_impl(Tensor input, ScalarType dtype) -> (Tensor, Te"
+"nsor)",
 "quantized_decomposed::choose_qparams.tensor(Tensor input, int quant_min, int quant_max, float eps, ScalarType "
 "dtype) -> (Tensor, Tensor)",
+"quantized_decomposed::choose_qparams_per_token(Tensor input, ScalarType dtype) -> (Tensor, Tensor)",
+"quantized_decomposed::choose_qparams_per_token_asymmetric(Tensor input, ScalarType dtype) -> (Tensor, Tensor)",
 "quantized_decomposed::choose_qparams_symmetric.tensor(Tensor input, int quant_min, int quant_max, float eps, S"
 "calarType dtype) -> (Tensor, Tensor)",
 "quantized_decomposed::dequantize_per_channel(Tensor input, Tensor scales, Tensor? zero_points, int axis, int q"
 "uant_min, int quant_max, ScalarType dtype, *, ScalarType? out_dtype=None) -> Tensor",
+"quantized_decomposed::dequantize_per_channel_group(Tensor input, Tensor scales, Tensor? zero_points, int quant"
+"_min, int quant_max, ScalarType dtype, int group_size, ScalarType output_dtype) -> Tensor",
 "quantized_decomposed::dequantize_per_tensor(Tensor input, float scale, int zero_point, int quant_min, int quan"
 "t_max, ScalarType dtype, *, ScalarType? out_dtype=None) -> Tensor",
 "quantized_decomposed::dequantize_per_tensor.tensor(Tensor input, Tensor scale, Tensor zero_point, int quant_mi"
 "n, int quant_max, ScalarType dtype, *, ScalarType? out_dtype=None) -> Tensor",
 "quantized_decomposed::dequantize_per_tensor.tensor2(Tensor input, Tensor scale, Tensor zero_point, Tensor quan"
 "t_min, Tensor quant_max, ScalarType dtype, *, ScalarType? out_dtype=None) -> Tensor",
+"quantized_decomposed::dequantize_per_token(Tensor input, Tensor scales, Tensor zero_points, int quant_min, int"
+" quant_max, ScalarType dtype, ScalarType output_dtype) -> Tensor",
 "quantized_decomposed::quantize_per_channel(Tensor input, Tensor scales, Tensor zero_points, int axis, int quan"
 "t_min, int quant_max, ScalarType dtype) -> Tensor",
+"quantized_decomposed::quantize_per_channel_group(Tensor input, Tensor scales, Tensor zero_points, int quant_mi"
+"n, int quant_max, ScalarType dtype, int group_size) -> Tensor",
 "quantized_decomposed::quantize_per_tensor(Tensor input, float scale, int zero_point, int quant_min, int quant_"
 "max, ScalarType dtype) -> Tensor",
 "quantized_decomposed::quantize_per_tensor.tensor(Tensor input, Tensor scale, Tensor zero_point, int quant_min,"
 " int quant_max, ScalarType dtype) -> Tensor",
 "quantized_decomposed::quantize_per_tensor.tensor2(Tensor input, Tensor scale, Tensor zero_point, Tensor quant_"
 "min, Tensor quant_max, ScalarType dtype) -> Tensor",
+"quantized_decomposed::quantize_per_token(Tensor input, Tensor scales, Tensor zero_points, int quant_min, int q"
+"uant_max, ScalarType dtype) -> Tensor",
 "rad2deg(Tensor self) -> Tensor",
 "rand(SymInt[] size, *, ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=None"
 ") -> Tensor",
