@@ -1,6 +1,7 @@
 /* github.c - --github: workflow commands of GitHub Actions, ::error file=app/m.py,line=5,title=...::message
  * (docs.github.com, "Workflow commands for GitHub Actions": % CR LF are escaped in messages, : and , in properties, too). The findings
- * also become a table in the job's summary, appended to the file that GITHUB_STEP_SUMMARY names. */
+ * also become a table in the job's summary, appended to the file that GITHUB_STEP_SUMMARY names. With --baseline both have only what is worse: of a
+ * step GitHub shows ten annotations of each level, behind which what is new would be lost. */
 #include "emit.h"
 #include "markdown.h"
 
@@ -23,6 +24,8 @@ static void escape(struct buf *b, struct slice s, bool property)
 			buf_addc(b, (unsigned char)c < ' ' || c == 127 ? ' ' : c);
 	}
 }
+
+static bool is_shown(const struct finding *g) { return g->change != CHANGE_NONE; }
 
 static void annotation(struct buf *b, const struct explanation *x, const struct finding *g)
 {
@@ -94,14 +97,18 @@ static void summary(struct buf *b, const struct explanation *x)
 		buf_adds(b, " compiling");
 	}
 	buf_adds(b, ".\n\n");
-	if (!x->n_finding)
-		return;
-	buf_adds(b, "| | what | where | cost | fix |\n|---|---|---|---|---|\n");
-	for (uint32_t i = 0; i < x->n_finding && i < ROWS; i++)
+	uint32_t rows = 0;
+	for (uint32_t i = 0; i < x->n_finding; i++) {
+		if (!is_shown(&x->finding[i]) || rows++ >= ROWS)
+			continue;
+		if (rows == 1)
+			buf_adds(b, "| | what | where | cost | fix |\n|---|---|---|---|---|\n");
 		summary_row(b, x, &x->finding[i]);
-	if (x->n_finding > ROWS)
-		buf_addf(b, "\n... and %u more.\n", x->n_finding - ROWS);
-	buf_addc(b, '\n');
+	}
+	if (rows > ROWS)
+		buf_addf(b, "\n... and %u more.\n", rows - ROWS);
+	if (rows)
+		buf_addc(b, '\n');
 }
 
 static void append_summary(const struct explanation *x)
@@ -128,6 +135,7 @@ void emit_github(struct buf *b, const struct explanation *x, const struct explai
 {
 	(void)opt;
 	for (uint32_t i = 0; i < x->n_finding; i++)
-		annotation(b, x, &x->finding[i]);
+		if (is_shown(&x->finding[i]))
+			annotation(b, x, &x->finding[i]);
 	append_summary(x);
 }
