@@ -1,7 +1,7 @@
 /* github.c - --github: workflow commands of GitHub Actions, ::error file=app/m.py,line=5,title=...::message
  * (docs.github.com, "Workflow commands for GitHub Actions": % CR LF are escaped in messages, : and , in properties, too). The findings
- * also become a table in the job's summary, appended to the file that GITHUB_STEP_SUMMARY names. With --baseline both have only what is worse: of a
- * step GitHub shows ten annotations of each level, behind which what is new would be lost. */
+ * also become a table in the job's summary, appended to the file that GITHUB_STEP_SUMMARY names. With --baseline both have only what is
+ * worse: of a step GitHub shows ten annotations of each level, behind which what is new would be lost. */
 #include "emit.h"
 #include "markdown.h"
 

@@ -39,6 +39,7 @@ action() { # action EVENT INPUT=VALUE... : the job's status in $status
 	GITHUB_EVENT_NAME=$1 run python3 "$ROOT/tests/lib/run_action.py" "$ROOT/action.yml" ../job package= "${@:2}"
 }
 output() { sed -n "s/^$1=//p" ../job/outputs; }
+breaks() { jq .summary.graph_breaks .fxexplain/baseline.json; } # of the baseline
 said() { jq -r '.[].body' ../job/comments.json 2>/dev/null; }
 uses() { jq -r .uses ../job/uses | tr '\n' ' '; }
 serve
@@ -46,7 +47,7 @@ serve
 # ---- no baseline, then one ----
 action pull_request run='./prog simple'
 is "a request without a baseline" "$status $(output verdict) $(output status)" "0 new 0"
-is "makes one, for itself alone" "$(jq .summary.graph_breaks .fxexplain/baseline.json) $(output baseline-written) $(ls ../job/cache)" "0 true "
+is "makes one, for itself alone" "$(breaks) $(output baseline-written) $(ls ../job/cache)" "0 true "
 is "and no comment" "$(said)" ""
 rm -r .fxexplain
 action push run='./prog simple'
@@ -64,7 +65,7 @@ rm -r .fxexplain
 export GITHUB_RUN_ID=8
 action pull_request run='./prog graph_breaks' sarif=true
 is "a new graph break" "$status $(output verdict) $(output status)" "1 worse 1"
-is "against the cache's baseline, which stays" "$(jq .summary.graph_breaks .fxexplain/baseline.json) $(find ../job/cache -type f | wc -l)" "0 1"
+is "against the cache's baseline, which stays" "$(breaks) $(find ../job/cache -type f | wc -l)" "0 1"
 like "is annotated at its line" "$(cat out)" '::warning file=app/graph_breaks.py,line=14,title=graph-break [A-Z0-9]+::Data-dependent branching'
 like "the job's summary has it" "$(cat ../job/summary)" \
 	'### fxexplain: worse than before.*new: Data-dependent branching.*\| warning \| Data-dependent branching.*them/theirs/actions/runs/8'
@@ -94,7 +95,7 @@ is "nothing is new: nothing annotated" "$status $(output verdict) $(grep -c '^::
 action pull_request run='./prog simple'
 is "less of it" "$status $(output verdict)" "0 better"
 action push run='./prog simple'
-is "a push moves the baseline" "$(output baseline-written) $(jq .summary.graph_breaks .fxexplain/baseline.json)" "true 0"
+is "a push moves the baseline" "$(output baseline-written) $(breaks)" "true 0"
 
 # ---- limits, the program, what is wrong ----
 action pull_request run='./prog graph_breaks' update=always max='graph-breaks=7 recompiles=0' fail-on=never

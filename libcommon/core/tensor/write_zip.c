@@ -3,8 +3,8 @@
 #include "tensor/write_part.h"
 
 #define ZIP32_MAX 0xffffffffu
-/* The same for all, so that the same tensors give the same file: midnight of 1980-01-01, the first that there is in MS-DOS's form (0 is none, and what
- * unzip makes of it lies before 1980, which Python's zipfile refuses to pack). */
+/* The same for all, so that the same tensors give the same file: midnight of 1980-01-01, the first that there is in MS-DOS's form (0 is
+ * none, and what unzip makes of it lies before 1980, which Python's zipfile refuses to pack). */
 #define TIME_AND_DATE (0x0021u << 16)
 
 static void put16(struct buf *b, unsigned v)
