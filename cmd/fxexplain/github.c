@@ -65,13 +65,19 @@ static void annotation(struct buf *b, const struct explanation *x, const struct 
 static void summary_row(struct buf *b, const struct explanation *x, const struct finding *g)
 {
 	struct slice rest = g->fix.n ? g->fix : g->hint.n ? g->hint : g->torch_hint, fix;
-	struct buf place = {0};
+	struct buf place = {0}, path = {0};
 	explain_add_where(&place, x, g);
+	struct slice where = buf_slice(&place), file = explain_text(x, g->loc.file);
+	if (file.n && where.n > file.n && !memcmp(where.p, file.p, file.n) &&
+	    emit_source(x, g->loc.file, &path)) { /* as annotations have it */
+		buf_add(&path, where.p + file.n, where.n - file.n);
+		where = buf_slice(&path);
+	}
 	buf_addf(b, "| %s | ", finding_level_name[g->level]);
 	md_text(b, g->title, 300);
 	buf_adds(b, " | ");
-	if (place.len)
-		md_code(b, buf_slice(&place), 200);
+	if (where.n)
+		md_code(b, where, 200);
 	buf_adds(b, " | ");
 	md_text(b, g->cost, 200);
 	buf_adds(b, " | ");
@@ -79,6 +85,7 @@ static void summary_row(struct buf *b, const struct explanation *x, const struct
 		md_code(b, fix, 300);
 	buf_adds(b, " |\n");
 	buf_release(&place);
+	buf_release(&path);
 }
 
 static void summary(struct buf *b, const struct explanation *x)

@@ -44,7 +44,7 @@ action pull_request bad 2
 is "a request with a graph break" "$status $(verdict)" "1 worse"
 line=$(grep -n 'print("mean' app/bad.py)
 like "is annotated at its line" "$(grep ^::warning out)" "file=app/train.py,line=${line%%:*},title=graph-break [A-Z0-9]+::.*(print|item)"
-like "the summary says what, where and the fix" "$(cat ../job/summary)" "worse than before.*new: .*app/train.py:${line%%:*} in forward.*\\| warning \\|"
+like "the summary says what, where and the fix" "$(cat ../job/summary)" "worse than before.*more: graph breaks: .*\\| warning \\| [^|]*\\| .app/train.py:${line%%:*} in forward"
 like "without a token: said" "$(grep ::notice out)" 'no comment was written'
 action pull_request good 3
 is "taken back: as before" "$status $(verdict) $(grep -c '^::warning' out)" "0 same 0"
