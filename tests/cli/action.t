@@ -91,14 +91,14 @@ action pull_request run='./prog simple'
 is "mended" "$status $(output verdict)" "0 same"
 heard is "the comment says so" "$(said | grep -c '^###') $(said | grep '^###')" "1 ### fxexplain: as before"
 heard like "and no other was touched" "$(jq -r '.[0].body' ../job/comments.json)" '^what'
-is "nothing is annotated" "$(grep -c '^::' out)" 0
+is "nothing is annotated" "$(grep -cE '^::(warning|error)' out)" 0
 action pull_request run='./prog graph_breaks' name='big, one' fail-on=never
 heard is "another job has another comment" "$status $(said | grep -c '^<!--')" "0 2"
 is "and other names" "$(artifact)" big--one
 # Its annotations are those of what is worse, not the ten that were always there.
 cp "$(output json)" .fxexplain/baseline.json
 action pull_request run='./prog graph_breaks'
-is "nothing is new: nothing annotated" "$status $(output verdict) $(grep -c '^::' out)" "0 same 0"
+is "nothing is new: nothing annotated" "$status $(output verdict) $(grep -cE '^::(warning|error)' out)" "0 same 0"
 action pull_request run='./prog simple'
 is "less of it" "$status $(output verdict)" "0 better"
 action push run='./prog simple'
