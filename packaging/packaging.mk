@@ -4,7 +4,7 @@ INSTALL  ?= install
 STRIP    ?= strip
 OBJCOPY  ?= objcopy
 docs_at  ?= $(docdir)
-docs     := $(filter-out docs/HACKING.md,$(wildcard docs/*.md))
+docs     := $(filter-out docs/HACKING.md,$(wildcard docs/*.md)) scripts/ci/fxexplain-ci
 guest    := $(probe) $(shim) $(runner)
 
 # ONE=1: all tools are one program, pt2utils, which has what they share once; under their names lie launchers (packaging/one). For the wheel, whose

@@ -75,11 +75,18 @@ static int load(struct baseline *old, const struct mapfile *m, const char *path,
 	return 0;
 }
 
-static void add_new_findings(struct baseline *old, const struct explanation *x)
+static enum finding_change change_of(const struct sort_of_finding *s)
+{
+	return !s->old_n ? CHANGE_NEW : s->new_n > s->old_n || s->new_count > s->old_count ? CHANGE_MORE : CHANGE_NONE;
+}
+
+static void add_new_findings(struct baseline *old, struct explanation *x)
 {
 	char id[FINGERPRINT_TEXT];
+	uint32_t *row = xreallocarray(NULL, x->n_finding + 1, sizeof(*row));
 	for (uint32_t i = 0; i < x->n_finding; i++) {
 		const struct finding *g = &x->finding[i];
+		row[i] = NONE;
 		if (g->kind == FINDING_TIME || g->kind == FINDING_CACHE)
 			continue;
 		finding_fingerprint(x, g, id);
@@ -87,7 +94,11 @@ static void add_new_findings(struct baseline *old, const struct explanation *x)
 		if (!s->new_n++)
 			s->first = i;
 		s->new_count += g->count;
+		row[i] = (uint32_t)(s - old->f);
 	}
+	for (uint32_t i = 0; i < x->n_finding; i++)
+		x->finding[i].change = row[i] == NONE ? CHANGE_NONE : change_of(&old->f[row[i]]);
+	free(row);
 }
 
 static void name_finding(struct buf *b, const struct explanation *x, const struct finding *g)
@@ -108,12 +119,12 @@ static unsigned compare_findings(const struct baseline *old, const struct explan
 		buf_reset(&b);
 		if (s->first != NONE)
 			name_finding(&b, x, &x->finding[s->first]);
-		if (!s->old_n) {
+		if (change_of(s) == CHANGE_NEW) {
 			if (s->new_n > 1)
 				buf_addf(&b, ", and %llu more of the kind in the same function", (unsigned long long)(s->new_n - 1));
 			warn("new: %s", buf_str(&b));
 			worse++;
-		} else if (s->new_n > s->old_n || s->new_count > s->old_count) {
+		} else if (change_of(s) == CHANGE_MORE) {
 			bool kinds = s->new_n > s->old_n;
 			warn("more: %s: %llu, %llu before", buf_str(&b), (unsigned long long)(kinds ? s->new_n : s->new_count),
 			     (unsigned long long)(kinds ? s->old_n : s->old_count));
@@ -148,7 +159,7 @@ static unsigned compare_counts(const struct baseline *old, const struct explanat
 	return worse;
 }
 
-int baseline_compare(const struct explanation *x, const struct explain_options *opt, unsigned *worse, struct err *err)
+int baseline_compare(struct explanation *x, const struct explain_options *opt, unsigned *worse, struct err *err)
 {
 	struct baseline old = {0};
 	struct mapfile m;

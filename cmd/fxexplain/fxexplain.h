@@ -106,9 +106,9 @@ void emit_github(struct buf *b, const struct explanation *x, const struct explai
 void emit_report(struct buf *b, const struct explanation *x, const struct explain_options *opt);
 
 /* ---- baseline.c ---- */
-/* A line on standard error for each finding and count that the document of an earlier --json does not have; how many more. -1: it cannot
- * be read, or is none. */
-int baseline_compare(const struct explanation *x, const struct explain_options *opt, unsigned *worse, struct err *err);
+/* A line on standard error for each finding and count that the document of an earlier --json does not have; how many more. Each
+ * finding's `change` is set. -1: it cannot be read, or is none. */
+int baseline_compare(struct explanation *x, const struct explain_options *opt, unsigned *worse, struct err *err);
 
 /* ---- main.c: facts to whatever the options ask for; also the end of `run` ---- */
 int explain_paths(const struct explain_options *opt, const char *const *path, int n);

@@ -1,6 +1,7 @@
 /* github.c - --github: workflow commands of GitHub Actions, ::error file=app/m.py,line=5,title=...::message
  * (docs.github.com, "Workflow commands for GitHub Actions": % CR LF are escaped in messages, : and , in properties, too). The findings
- * also become a table in the job's summary, appended to the file that GITHUB_STEP_SUMMARY names. */
+ * also become a table in the job's summary, appended to the file that GITHUB_STEP_SUMMARY names. With --baseline both have only what is
+ * worse: of a step GitHub shows ten annotations of each level, behind which what is new would be lost. */
 #include "emit.h"
 #include "markdown.h"
 
@@ -23,6 +24,8 @@ static void escape(struct buf *b, struct slice s, bool property)
 			buf_addc(b, (unsigned char)c < ' ' || c == 127 ? ' ' : c);
 	}
 }
+
+static bool is_shown(const struct finding *g) { return g->change != CHANGE_NONE; }
 
 static void annotation(struct buf *b, const struct explanation *x, const struct finding *g)
 {
@@ -62,13 +65,19 @@ static void annotation(struct buf *b, const struct explanation *x, const struct 
 static void summary_row(struct buf *b, const struct explanation *x, const struct finding *g)
 {
 	struct slice rest = g->fix.n ? g->fix : g->hint.n ? g->hint : g->torch_hint, fix;
-	struct buf place = {0};
+	struct buf place = {0}, path = {0};
 	explain_add_where(&place, x, g);
+	struct slice where = buf_slice(&place), file = explain_text(x, g->loc.file);
+	if (file.n && where.n > file.n && !memcmp(where.p, file.p, file.n) &&
+	    emit_source(x, g->loc.file, &path)) { /* as annotations have it */
+		buf_add(&path, where.p + file.n, where.n - file.n);
+		where = buf_slice(&path);
+	}
 	buf_addf(b, "| %s | ", finding_level_name[g->level]);
 	md_text(b, g->title, 300);
 	buf_adds(b, " | ");
-	if (place.len)
-		md_code(b, buf_slice(&place), 200);
+	if (where.n)
+		md_code(b, where, 200);
 	buf_adds(b, " | ");
 	md_text(b, g->cost, 200);
 	buf_adds(b, " | ");
@@ -76,6 +85,7 @@ static void summary_row(struct buf *b, const struct explanation *x, const struct
 		md_code(b, fix, 300);
 	buf_adds(b, " |\n");
 	buf_release(&place);
+	buf_release(&path);
 }
 
 static void summary(struct buf *b, const struct explanation *x)
@@ -94,14 +104,18 @@ static void summary(struct buf *b, const struct explanation *x)
 		buf_adds(b, " compiling");
 	}
 	buf_adds(b, ".\n\n");
-	if (!x->n_finding)
-		return;
-	buf_adds(b, "| | what | where | cost | fix |\n|---|---|---|---|---|\n");
-	for (uint32_t i = 0; i < x->n_finding && i < ROWS; i++)
+	uint32_t rows = 0;
+	for (uint32_t i = 0; i < x->n_finding; i++) {
+		if (!is_shown(&x->finding[i]) || rows++ >= ROWS)
+			continue;
+		if (rows == 1)
+			buf_adds(b, "| | what | where | cost | fix |\n|---|---|---|---|---|\n");
 		summary_row(b, x, &x->finding[i]);
-	if (x->n_finding > ROWS)
-		buf_addf(b, "\n... and %u more.\n", x->n_finding - ROWS);
-	buf_addc(b, '\n');
+	}
+	if (rows > ROWS)
+		buf_addf(b, "\n... and %u more.\n", rows - ROWS);
+	if (rows)
+		buf_addc(b, '\n');
 }
 
 static void append_summary(const struct explanation *x)
@@ -128,6 +142,7 @@ void emit_github(struct buf *b, const struct explanation *x, const struct explai
 {
 	(void)opt;
 	for (uint32_t i = 0; i < x->n_finding; i++)
-		annotation(b, x, &x->finding[i]);
+		if (is_shown(&x->finding[i]))
+			annotation(b, x, &x->finding[i]);
 	append_summary(x);
 }

@@ -126,6 +126,7 @@ static void put_locations(struct json_out *o, const struct explanation *x, const
 static void put_result(struct json_out *o, const struct explanation *x, const struct finding *g, const struct intern *rules,
 		       struct intern *seen, uint32_t **times)
 {
+	static const char *const state[] = {[CHANGE_NONE] = "unchanged", [CHANGE_MORE] = "updated", [CHANGE_NEW] = "new"};
 	char id[FINGERPRINT_TEXT], mark[48];
 	struct buf text = {0};
 	finding_fingerprint(x, g, id);
@@ -139,6 +140,8 @@ static void put_result(struct json_out *o, const struct explanation *x, const st
 	json_member(o, "ruleId", rule_id(g));
 	json_member_index(o, "ruleIndex", intern_find(rules, rule_id(g)));
 	json_member(o, "level", slice_str(finding_level_name[g->level]));
+	if (g->change != CHANGE_NOT_COMPARED)
+		json_member(o, "baselineState", slice_str(state[g->change]));
 	buf_add_slice(&text, g->title);
 	emit_details(g, &text);
 	text_member(o, "message", text.len ? buf_slice(&text) : rule_id(g));

@@ -93,6 +93,7 @@ run fxexplain replay --json p.pt2b
 is "the program and what it imports" "$(json '[.files[] | select(.kind == "program" or .kind == "source") | .name] | sort | join(" ")')" \
 	"program/beside.py program/main.py program/parts/__init__.py program/parts/deep.py program/parts/one.py"
 is "status, arguments, environment" "$(json '"\(.status) \(.arguments[0]) \(.environment[] | select(.name == "TORCH_TEST") | .value)"')" "1 2x3 and 4x5 set"
+is "all members have the one date" "$(python3 -c 'import zipfile; print(*{i.date_time for i in zipfile.ZipFile("p.pt2b").infolist()})')" "(1980, 1, 1, 0, 0, 0)"
 mv app gone
 exits "it is not run by being shown" 0 fxexplain replay -q p.pt2b
 exits "it fails alike where its sources are not" 0 fxexplain replay -q --run --python python3 p.pt2b
@@ -117,7 +118,7 @@ for f in m["files"]:
     f["bytes"] = os.path.getsize(f["name"])
 json.dump(m, open("manifest.json", "w"))
 E3
-	find . -exec touch {} + && python3 -m zipfile -c ../other.pt2b ./*)
+	python3 -m zipfile -c ../other.pt2b ./*) # which takes no file of before 1980
 exits "another failure is not alike" 1 fxexplain replay -q --run --python python3 other.pt2b
 like "both are named" "$(cat err)" 'not there again:.*mat1'
 

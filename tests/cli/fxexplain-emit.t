@@ -132,6 +132,14 @@ fxexplain --json "$DATA/simple.log" >simple.json
 exits "baseline: worse" 1 fxexplain --json --baseline simple.json "$DATA/graph_breaks.log"
 like "new findings are named" "$(cat err)" "fxexplain: new: Unsupported Tensor.item\(\) call .* at [^ ]*graph_breaks.py:9 in shout"
 like "counts that grew" "$(cat err)" "fxexplain: more: graph breaks: 8, 0 before"
+run env -C checkout GITHUB_STEP_SUMMARY="$TMP/worse.md" fxexplain -q --github --baseline ../graph_breaks.json "$DATA/graph_breaks.log"
+is "baseline: --github has nothing where nothing is worse" "$status $(cat out) $(grep -c '^|' "$TMP/worse.md")" "0  0"
+jq 'del(.findings[] | select(.title | contains("zlib.crc32")))' graph_breaks.json >less.json
+run env -C checkout fxexplain -q --github --baseline ../less.json "$DATA/graph_breaks.log"
+is "else that alone" "$status $(wc -l <out) $(grep -c 'line=21,.*zlib.crc32' out)" "1 1 1"
+run fxexplain -q --sarif --baseline less.json "$DATA/graph_breaks.log"
+is "baseline: --sarif says which" "$(jq -r '.runs[0].results[] | select(.baselineState == "new").message.text' out | head -1 | grep -o 'zlib.crc32') $(
+	jq -c '[.runs[0].results[].baselineState] | unique' out)" 'zlib.crc32 ["new","unchanged"]'
 exits "baseline: better" 0 fxexplain --json --baseline graph_breaks.json "$DATA/simple.log"
 like "is said" "$(cat err)" "fxexplain: fewer: graph breaks: 0, 8 before"
 like "what is gone, too" "$(cat err)" "fxexplain: gone: Unsupported Tensor.item"

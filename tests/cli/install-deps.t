@@ -9,7 +9,7 @@ deps() { run env -i PATH="$TMP/bin" bash "$ROOT/scripts/install-deps" "$@"; }
 
 deps build
 is "without dpkg: what is missing" "$status" 4
-like "is said for dnf" "$(cat err)" 'dnf install .*elfutils-devel'
+like "is said for dnf" "$(cat err)" "dnf install .*'pkgconfig\(libdw\)'.*'pkgconfig\(libseccomp\)' sleef"
 like "for pacman" "$(cat err)" 'pacman -S .*libelf'
 like "for conda" "$(cat err)" 'conda create .*elfutils'
 stand_in cc :

@@ -46,6 +46,9 @@ enum finding_kind {
 };
 extern const char *const finding_kind_name[FINDING_KINDS]; /* "failure", "known", "limit", "recompile", "graph-break", ... */
 
+/* Against an earlier run's document (fxexplain --baseline). */
+enum finding_change { CHANGE_NOT_COMPARED, CHANGE_NONE, CHANGE_MORE, CHANGE_NEW };
+
 struct finding {
 	enum finding_kind kind;
 	enum finding_level level;
@@ -76,6 +79,7 @@ struct finding {
 	uint32_t compile; /* of facts.compile, NONE */
 	bool ended;       /* a failure: the program ended with it */
 	uint32_t into;    /* the finding that tells of it, too: this one is left out; NONE */
+	enum finding_change change;
 };
 
 /* breaks.c: all breaks of one user line with one reason. */

@@ -3,6 +3,9 @@
 #include "tensor/write_part.h"
 
 #define ZIP32_MAX 0xffffffffu
+/* The same for all, so that the same tensors give the same file: midnight of 1980-01-01, the first that there is in MS-DOS's form (0 is
+ * none, and what unzip makes of it lies before 1980, which Python's zipfile refuses to pack). */
+#define TIME_AND_DATE (0x0021u << 16)
 
 static void put16(struct buf *b, unsigned v)
 {
@@ -34,7 +37,7 @@ static int local_header(struct archive *a, const char *name, bool big)
 	put16(&b, big ? 45 : 20);
 	put16(&b, 0x808);
 	put16(&b, a->deflated ? 8 : 0);
-	put32(&b, 0); /* time and date: none, so that the same tensors give the same file */
+	put32(&b, TIME_AND_DATE);
 	put32(&b, 0);
 	put32(&b, big ? ZIP32_MAX : 0);
 	put32(&b, big ? ZIP32_MAX : 0);
@@ -73,7 +76,7 @@ static int data_descriptor(struct archive *a, const char *name, bool big, uint64
 	put16(d, far ? 45 : 20);
 	put16(d, 0x808);
 	put16(d, a->deflated ? 8 : 0);
-	put32(d, 0);
+	put32(d, TIME_AND_DATE);
 	put32(d, crc);
 	put32(d, far ? ZIP32_MAX : size);
 	put32(d, far ? ZIP32_MAX : whole);
