@@ -178,6 +178,7 @@ void files_keep(int keeper, const char *folder); /* from now on by the keeper */
 #define OPS_FETCHED 512 /* addresses asked for between two kernels */
 #define OPS_VALUES 512  /* tensors of a call; more are not looked at */
 #define OPS_SCRATCH (64u << 10)
+#define OPS_NO_NUMBER INT64_MIN
 
 struct ops_view {
 	void *handle; /* NULL: known by address only */
@@ -253,7 +254,8 @@ struct ops_thread {
 		uintptr_t address;
 	} fetched[OPS_FETCHED];
 	uint32_t n_values;
-	uint64_t values_of; /* seq of the call whose they are */
+	uint64_t values_of;    /* seq of the call whose they are */
+	const int64_t *number; /* while a Run of a graph begins: its inputs that are no tensors, by place; NULL */
 	struct ops_value value[OPS_VALUES];
 	uintptr_t stack_top;
 	void *stream;   /* device memory is read on it, */
@@ -362,7 +364,9 @@ bool ops_may_save(uint32_t model, uint64_t bytes);
 /* ---- bundle.c ---- */
 
 /* Copies of the inputs of a Run, in case it turns out bad. NULL: none kept. */
-struct ops_kept *ops_keep(struct model *m, void **in, size_t n);
+struct ops_kept *ops_keep(const struct ops_thread *t, struct model *m, void **in, size_t n);
+/* What went wrong in it; the first is kept. */
+void ops_keep_reason(struct ops_kept *k, const char *why);
 void ops_write_bundle(struct ops_thread *t, const struct ops_run *run);
 void ops_drop(struct ops_kept *k);
 
