@@ -136,7 +136,7 @@ static void take_model(const struct model *m, const char *folder, char *library,
 static bool write_program(const struct model *m, const char *folder)
 {
 	char path[PATH_MAX];
-	if (!m->program || !join(path, folder, BUNDLE_MODEL "/" BUNDLE_PROGRAM))
+	if (!m->program || !join(path, folder, BUNDLE_MODEL "/" BUNDLE_RUNNABLE))
 		return false;
 	int fd = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0600);
 	if (fd < 0)
@@ -195,7 +195,7 @@ static bool write_index(struct ops_thread *t, const struct ops_run *run, const c
 	json_member_u64(&o, "model", run->model->id);
 	json_member_u64(&o, "run", run->run);
 	json_member_some(&o, "graph", run->model->text ? run->model->contract.model : SLICE(""));
-	json_member_some(&o, "program", program ? SLICE(BUNDLE_MODEL "/" BUNDLE_PROGRAM) : SLICE(""));
+	json_member_some(&o, "program", program ? SLICE(BUNDLE_MODEL "/" BUNDLE_RUNNABLE) : SLICE(""));
 	json_member_some(&o, "finding", slice_str(run->kept->why));
 	out_inputs(t, run, folder, &o);
 	json_close(&o);

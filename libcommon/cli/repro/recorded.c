@@ -121,6 +121,8 @@ int recorded_open(struct repro *r, const char *path, struct err *err)
 			path);
 	else if (repro_open(r, b.program, err) == 0 && (status = give_all(r, &b, err)) < 0)
 		repro_release(r);
+	if (!status)
+		r->accuracy = SLICE("True"); /* what went wrong in it are numbers */
 	watch_bundle_close(&b);
 	return status;
 }

@@ -25,6 +25,6 @@
 #define BUNDLE_VERSION 1
 #define BUNDLE_INDEX "bundle.json"
 #define BUNDLE_MODEL "model"
-#define BUNDLE_PROGRAM "fx_graph_runnable.py"
+#define BUNDLE_RUNNABLE "fx_graph_runnable.py"
 
 #endif
