@@ -291,6 +291,9 @@ static const char *take_on(struct graph *g, const struct jit_table *t)
 	struct live_count *count = talk_slot(&m->id);
 	if (count)
 		m->count = count;
+	m->ops->launched = OPS_SITES; /* a launch is a call of Python's: an op's way (cuda_op) */
+	if ((m->ops->cuda = m->contract.device > DEVICE_CPU))
+		ops_open_device(m);
 	if (!ops_take_contract(m))
 		return "there is no memory";
 	if (!write_table(m->id, t, table, sizeof(table)))
@@ -400,23 +403,36 @@ static struct ops_open *begin_call(struct ops_thread *t, struct ops_run *run, co
 				   const struct given *g, uintptr_t sp)
 {
 	struct ops_open *o = ops_enter(t, run, &graph->site[call], call, sp);
-	if (!o || !o->looked)
+	if (!o)
 		return o;
-	read_given(t, run, o, g);
-	ops_values_before(t, run, o);
-	o->begun = ops_now();
+	if (UNLIKELY(run->model->ops->cuda)) {
+		cuda_op(run->model, &o->launch);
+		o->looked &= !o->launch.captured;
+	}
+	if (o->looked)
+		read_given(t, run, o, g);
+	if (UNLIKELY(o->launch.gpu)) {
+		if (o->looked)
+			cuda_check(t, run, o);
+		ops_device_before(t, run, o);
+	} else if (o->looked) {
+		ops_values_before(t, run, o);
+		o->begun = ops_now();
+	}
 	return o;
 }
 
 static void end_call(struct ops_thread *t, struct ops_run *run, struct ops_open *o, const struct given *g, PyObject *result)
 {
 	ops_leave(t, run, o, result != NULL);
-	if (!o->looked || !result)
-		return;
-	if (UNLIKELY(t->values_of != o->seq)) /* a Run inside of it has used the same room */
+	if (o->looked && UNLIKELY(t->values_of != o->seq)) /* a Run inside of it has used the same room */
 		read_given(t, run, o, g);
-	read_result(t, run, o, g, result);
-	ops_values_after(t, run, o);
+	if (o->looked && result)
+		read_result(t, run, o, g, result);
+	if (UNLIKELY(o->launch.gpu))
+		ops_device_after(t, run, o, !result);
+	else if (o->looked && result)
+		ops_values_after(t, run, o);
 }
 
 void jit_raise(const char *text)

@@ -129,6 +129,8 @@ struct ops {
 /* Take on the calls of a model (model.c holds the lock). Does nothing when no calls are asked for. */
 void ops_take_on(struct model *m);
 void ops_forget(struct model *m);
+/* The functions of the driver, and of libtorch for CUDA, that a model for a GPU is looked at with. */
+void ops_open_device(struct model *m);
 /* The part of that which is the contract's alone: names, filters, roles. False when there is no memory. */
 bool ops_take_contract(struct model *m);
 struct ops_constant *ops_find_constant(const struct ops *ops, uintptr_t address);
@@ -312,6 +314,9 @@ void ops_fetched(void *handle, void *address);
  * whether its values are wanted: they are read (ops_begin_values, ops_add_handle), and o->begun is set once more. */
 struct ops_open *ops_enter(struct ops_thread *t, struct ops_run *run, const struct ops_site *s, uint32_t k, uintptr_t sp);
 void ops_leave(struct ops_thread *t, struct ops_run *run, struct ops_open *o, bool returned);
+/* Of a call that goes to a GPU (o->launch is filled in), when its values have been read: waited for with CALLS_SYNC, looked at. */
+void ops_device_before(struct ops_thread *t, struct ops_run *run, struct ops_open *o);
+void ops_device_after(struct ops_thread *t, struct ops_run *run, struct ops_open *o, int32_t result);
 /* Finish a call that never returned. */
 void ops_left(struct ops_thread *t, struct ops_run *run);
 /* The same for the begin of a Run; those in a log that wants only some kernels wait for the first of them. */

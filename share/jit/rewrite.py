@@ -22,6 +22,7 @@ ROOTS = {"aten": "aten", "inductor_ops": "inductor", "_quantized": "_quantized"}
 
 PARAMETER = re.compile(r"(const\s+)?[\w:<>]+\s*(\*?)(?:\s*__restrict__)?\s*(?:const\s+)?(\*?)\s*(\w+)\s*$")
 CPP = re.compile(r'extern "C"[^(]*?\b(?:void|int)\s+(\w+)\s*\(([^)]*)\)', re.S)
+ON_GPU = re.compile(r"\bempty_strided_cuda\(|torch\.cuda\._DeviceGuard\(")  # torch/_inductor/codegen/wrapper.py, cuda/device_op_overrides.py
 COMMENT = re.compile(r"#\s*Topologically Sorted Source Nodes: \[(.*?)\], Original ATen: \[(.*?)\]")
 
 
@@ -98,6 +99,7 @@ class Table:
         self.line = text.split("\n")
         aot = re.match(r"# AOT ID: \['([^']*)'\]", text)
         self.graph = aot.group(1) if aot else re.sub(r"\.py$", "", path.rsplit("/", 1)[-1])
+        self.device = "cuda" if ON_GPU.search(text) else None
         self.roles, self.known = {}, set()
         self.inputs, self.outputs, self.notes = [], [], []
         self.values, self.storages = {}, []  # name -> [kind, index, storage]; [bytes, born, dies, names of it]
@@ -440,7 +442,7 @@ class Table:
                    "asserted": None, "alignment": None, "used": True} for i, n in enumerate(self.inputs)]
         outputs = [{"index": i, "name": n or "", "path": "", "dtype": None, "device": None, "sizes": None, "strides": None,
                     "value": number.get(n), "none": none} for i, (n, none) in enumerate(self.outputs)]
-        return {"schema": "pt2utils.contract/1", "source": "text", "model": self.graph, "device": None, "weight_bytes": 0, "inputs": inputs,
+        return {"schema": "pt2utils.contract/1", "source": "text", "model": self.graph, "device": self.device, "weight_bytes": 0, "inputs": inputs,
                 "symbols": [], "outputs": outputs, "constants": constants, "values": values,
                 "storages": [{"bytes": b, "born": born, "dies": len(calls) if dies is None else max(dies, 0)} for b, born, dies, _ in
                              self.storages], "calls": calls, "in_spec": "", "out_spec": "", "notes": self.notes, "unread": 0, "unread_checks": 0}

@@ -155,6 +155,22 @@ run aoti-nanassert kept
 is "an input of another size" "$status" 3
 like "... is said" "$(cat err)" 'input0.npy.: is not the tensor that the bundle says'
 
+# ---- on a GPU: its values, and --ima, on a driver without one (tests/lib/fakecuda.h) ----
+
+sed 's/empty_strided_cpu/empty_strided_cuda/; s/^        def log(x, y, n):/&\n            x.memory.launch()/' graph.py >gpu.py
+on_gpu() { JITTORCH_CUDA=1 LD_LIBRARY_PATH=$BUILD/tests-lib/cuda run "$@"; }
+on_gpu python3 app.py gpu.py 'print(step())'
+is "device memory: the same result" "$(cat out)" "$want"
+on_gpu aoti-nanassert --log f.txt -- python3 app.py gpu.py 'print(step())'
+is "... watched, too" "$status $(cat out)" "0 $want"
+on_gpu aoti-nanassert --log f.txt -- python3 app.py gpu.py 'step(); step((1.0, -2.0, 3.0))'
+like "a NaN on a GPU: kernel and numbers" "$(cat f.txt)" 'NaN made by cpp_fused_log_0 \(call 0 of Run 1.*there \[1\] = -2'
+on_gpu aoti-printer --ima --log i.txt -- python3 app.py gpu.py 'print(step())'
+is "--ima: nothing with a program that is right" "$status $(cat out)" "0 $want"
+FAKECUDA_FAIL=illegal@2 on_gpu aoti-printer --ima --log i.txt -- python3 app.py gpu.py 'step(); step()'
+like "--ima names the kernel that made the illegal access" "$(cat i.txt)" 'cpp_fused_log_0'
+like "... its run and graph" "$(cat i.txt)" '3_backward'
+
 # ---- a graph that torch 2.13.0 compiles wrongly, against the same one node by node (recorded) ----
 
 tar -xJf "$ROOT/tests/data/jit/pool.tar.xz"
