@@ -169,7 +169,7 @@ on_gpu aoti-printer --ima --log i.txt -- python3 app.py gpu.py 'print(step())'
 is "--ima: nothing with a program that is right" "$status $(cat out)" "0 $want"
 FAKECUDA_FAIL=illegal@2 on_gpu aoti-printer --ima --log i.txt -- python3 app.py gpu.py 'step(); step()'
 like "--ima names the kernel that made the illegal access" "$(cat i.txt)" 'cpp_fused_log_0'
-like "... its run and graph" "$(cat i.txt)" '3_backward'
+like "... its run and graph, and where in its text" "$(cat i.txt)" 'call 0 of run 1 of 3_backward.*from +gpu.py:[0-9]+'
 
 # ---- a graph that torch 2.13.0 compiles wrongly, against the same one node by node (recorded) ----
 
