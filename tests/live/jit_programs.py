@@ -631,19 +631,6 @@ def triton_backward():
     return x.grad
 
 
-@triton_program("none")
-def triton_in_place():
-    torch, interpreted = I()
-
-    def f(x, y):
-        x.add_(y)
-        return torch.softmax(x, -1)
-
-    x = torch.randn(8, 16)
-    with interpreted:
-        return [torch.compile(f)(x, torch.randn(8, 16)), x]
-
-
 def digest(torch, value, h):
     if isinstance(value, (list, tuple)):
         for v in value:
