@@ -149,7 +149,7 @@ like "... and what can be run of it" "$(cat out)" 'fxminify .*run/kept.*aoti-nan
 run fxexplain replay --python "$TMP/python" --run --tool aoti-nanassert kept.pt2b
 is "... is" "$status" 0
 run aoti-printer --record none.pt2b -- python3 app.py graph.py 'step()'
-is "nothing went wrong: no file" "$status $(ls none.pt2b 2>&1 | grep -c 'No such')" "0 1"
+is "nothing went wrong: no file" "$status $(test -e none.pt2b || echo none)" "0 none"
 jq '.inputs[0].spec = "f32[4]"' kept/*/bundle.json >j && mv j kept/bundle.m0.r000001/bundle.json
 run aoti-nanassert kept
 is "an input of another size" "$status" 3
