@@ -62,7 +62,8 @@ static bool find_python(void)
 		void *to;
 	} want[] = {FIND(PyObject_Vectorcall), FIND(PyObject_GetAttrString), FIND(PyObject_CallFunctionObjArgs), FIND(PyCFunction_NewEx),
 		    FIND(PyLong_FromLong), FIND(PyLong_AsLong), FIND(PyTuple_Size), FIND(PyTuple_GetItem), FIND(PyList_Size),
-		    FIND(PyList_GetItem), FIND(Py_IncRef), FIND(Py_DecRef), FIND(PyErr_SetString), FIND(PyErr_Clear), FIND(PyErr_Occurred), FIND(PyExc_RuntimeError)};
+		    FIND(PyList_GetItem), FIND(Py_IncRef), FIND(Py_DecRef), FIND(PyErr_SetString), FIND(PyErr_Clear), FIND(PyErr_Occurred),
+		    FIND(PyExc_RuntimeError)};
 #undef FIND
 	/* clang-format on */
 	for (size_t i = 0; i < ARRAY_LEN(want) && !done; i++) {

@@ -1,5 +1,5 @@
-/* --record: the model or graph and the inputs of a run that went wrong, in a folder that can be run again (calls/bundle.h), or, where the name
- * ends in .pt2b, in one file (bundle/bundle.h) that holds this folder. */
+/* --record: the model or graph and the inputs of a run that went wrong, in a folder that can be run again (calls/bundle.h),
+ * or, where the name ends in .pt2b, in one file (bundle/bundle.h) that holds this folder. */
 #include "tool/diag.h"
 #include "tool/tempfolder.h"
 #include "bundle/bundle.h"
