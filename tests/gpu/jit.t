@@ -1,6 +1,6 @@
 #!/bin/bash
-# Plain torch.compile on a real GPU (jit.py): Triton kernels of Inductor and of the user's, CUDA graphs, --ima. Run by make check-gpu. The same
-# ways without a GPU: tests/cli/jit.t, on the fake driver; Triton by its interpreter: tests/live/jit.t.
+# Plain torch.compile on a real GPU (jit.py): Triton kernels of Inductor and of the user's, CUDA graphs, --ima. Run by make check-gpu.
+# The same ways without a GPU: tests/cli/jit.t, on the fake driver; Triton by its interpreter: tests/live/jit.t.
 # shellcheck source=tests/lib/tap.sh
 . "$(dirname "$0")/../lib/tap.sh"
 [ -n "${GPU_PYTHON-}" ] || skip_all "is run by make check-gpu"
