@@ -15,14 +15,16 @@
 
 struct kept_input {
 	struct tensor_meta meta;
-	void *data; /* NULL: could not be kept */
+	void *data;     /* NULL: could not be kept */
+	int64_t number; /* OPS_NO_NUMBER: it is none */
 };
 struct ops_kept {
 	size_t n;
+	char why[400];
 	struct kept_input input[];
 };
 
-struct ops_kept *ops_keep(struct model *m, void **in, size_t n)
+struct ops_kept *ops_keep(const struct ops_thread *t, struct model *m, void **in, size_t n)
 {
 	const uint64_t most = ops_config()->save_max;
 	uint64_t sum = 0;
@@ -36,6 +38,7 @@ struct ops_kept *ops_keep(struct model *m, void **in, size_t n)
 		struct kept_input *x = &k->input[i];
 		struct ops_view v;
 		int64_t bytes;
+		x->number = t->number ? t->number[i] : OPS_NO_NUMBER;
 		if (!in[i] || !ops_view_of(m, in[i], &v) || !ops_meta_of(&v, &x->meta, &bytes))
 			continue;
 		sum += (uint64_t)bytes;
@@ -49,6 +52,12 @@ struct ops_kept *ops_keep(struct model *m, void **in, size_t n)
 		}
 	}
 	return k;
+}
+
+void ops_keep_reason(struct ops_kept *k, const char *why)
+{
+	if (k && !*k->why)
+		snprintf(k->why, sizeof(k->why), "%s", why);
 }
 
 void ops_drop(struct ops_kept *k)
@@ -101,17 +110,17 @@ static bool belongs(const char *name)
 }
 
 /* The library's name in the folder model/; "" when it is gone. */
-static void take_model(const char *path, const char *folder, char *library, size_t room)
+static void take_model(const struct model *m, const char *folder, char *library, size_t room)
 {
 	char to[PATH_MAX], dir[PATH_MAX], from[PATH_MAX], sub[PATH_MAX];
-	const char *name = path_base(path);
+	const char *path = m->path, *name = path_base(path);
 	const struct slice in = path_folder(path);
 	snprintf(library, room, strchr(name, '.') ? "%s" : "%s.so", name);
 	if (!join(sub, folder, BUNDLE_MODEL) || mkdir(sub, 0700) < 0 || !join(to, sub, library) || !take_file(path, to)) {
 		*library = 0;
 		return;
 	}
-	if (name == path || !strncmp(path, "/proc/", 6) || !strncmp(path, "/dev/", 5))
+	if (m->text || name == path || !strncmp(path, "/proc/", 6) || !strncmp(path, "/dev/", 5))
 		return;
 	snprintf(dir, sizeof(dir), "%.*s", SL(in));
 	DIR *d = opendir(dir);
@@ -121,6 +130,19 @@ static void take_model(const char *path, const char *folder, char *library, size
 			n += take_file(from, to);
 	if (d)
 		closedir(d);
+}
+
+/* Of a graph of torch.compile: what compiles it again. */
+static bool write_program(const struct model *m, const char *folder)
+{
+	char path[PATH_MAX];
+	if (!m->program || !join(path, folder, BUNDLE_MODEL "/" BUNDLE_RUNNABLE))
+		return false;
+	int fd = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0600);
+	if (fd < 0)
+		return false;
+	bool done = !talk_write(fd, m->program, strlen(m->program));
+	return !close(fd) && done;
 }
 
 static void out_inputs(struct ops_thread *t, const struct ops_run *run, const char *folder, struct json_out *o)
@@ -135,6 +157,8 @@ static void out_inputs(struct ops_thread *t, const struct ops_run *run, const ch
 		bool saved = x->data && strlen(folder) < PATH_MAX / 2 && join(path, folder, name) &&
 			     ops_save(path, TENSOR_NPY, &x->meta, x->data, t->scratch);
 		json_obj(o);
+		if (x->number != OPS_NO_NUMBER)
+			json_member_i64(o, "number", x->number);
 		if (saved)
 			json_member_str(o, "file", slice_str(strrchr(path, '/') + 1));
 		else
@@ -153,7 +177,7 @@ static void out_inputs(struct ops_thread *t, const struct ops_run *run, const ch
 	buf_release(&spec);
 }
 
-static bool write_index(struct ops_thread *t, const struct ops_run *run, const char *folder, const char *library)
+static bool write_index(struct ops_thread *t, const struct ops_run *run, const char *folder, const char *library, bool program)
 {
 	char path[PATH_MAX];
 	struct buf b = {0}, file = {0};
@@ -170,6 +194,9 @@ static bool write_index(struct ops_thread *t, const struct ops_run *run, const c
 	json_member_u64(&o, "pid", t->pid);
 	json_member_u64(&o, "model", run->model->id);
 	json_member_u64(&o, "run", run->run);
+	json_member_some(&o, "graph", run->model->text ? run->model->contract.model : SLICE(""));
+	json_member_some(&o, "program", program ? SLICE(BUNDLE_MODEL "/" BUNDLE_RUNNABLE) : SLICE(""));
+	json_member_some(&o, "finding", slice_str(run->kept->why));
 	out_inputs(t, run, folder, &o);
 	json_close(&o);
 	buf_addc(&b, '\n');
@@ -195,7 +222,10 @@ void ops_write_bundle(struct ops_thread *t, const struct ops_run *run)
 		event_aside(run->model->id, "the inputs of a bad Run could not be kept: no folder for them");
 		return;
 	}
-	take_model(run->model->path, folder, library, sizeof(library));
-	if (!write_index(t, run, folder, library) || rename(folder, whole) < 0)
+	take_model(run->model, folder, library, sizeof(library));
+	const bool program = write_program(run->model, folder);
+	if (run->model->text)
+		*library = 0;
+	if (!write_index(t, run, folder, library, program) || rename(folder, whole) < 0)
 		event_aside(run->model->id, "the inputs of a bad Run could not be kept whole");
 }

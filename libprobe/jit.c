@@ -40,6 +40,7 @@ static struct {
 	PyObject *(*PyCFunction_NewEx)(struct method *m, PyObject *self, PyObject *module);
 	PyObject *(*PyLong_FromLong)(long v);
 	long (*PyLong_AsLong)(PyObject *o);
+	PyObject *(*PyErr_Occurred)(void);
 	intptr_t (*PyTuple_Size)(PyObject *o);
 	PyObject *(*PyTuple_GetItem)(PyObject *o, intptr_t i);
 	intptr_t (*PyList_Size)(PyObject *o);
@@ -61,7 +62,8 @@ static bool find_python(void)
 		void *to;
 	} want[] = {FIND(PyObject_Vectorcall), FIND(PyObject_GetAttrString), FIND(PyObject_CallFunctionObjArgs), FIND(PyCFunction_NewEx),
 		    FIND(PyLong_FromLong), FIND(PyLong_AsLong), FIND(PyTuple_Size), FIND(PyTuple_GetItem), FIND(PyList_Size),
-		    FIND(PyList_GetItem), FIND(Py_IncRef), FIND(Py_DecRef), FIND(PyErr_SetString), FIND(PyErr_Clear), FIND(PyExc_RuntimeError)};
+		    FIND(PyList_GetItem), FIND(Py_IncRef), FIND(Py_DecRef), FIND(PyErr_SetString), FIND(PyErr_Clear), FIND(PyErr_Occurred),
+		    FIND(PyExc_RuntimeError)};
 #undef FIND
 	/* clang-format on */
 	for (size_t i = 0; i < ARRAY_LEN(want) && !done; i++) {
@@ -282,12 +284,17 @@ static const char *take_on(struct graph *g, const struct jit_table *t)
 	if (!m->path || !m->ops)
 		return "there is no memory";
 	m->text = path_base(m->path);
+	if (t->program && !(m->program = strdup(t->program)))
+		return "there is no memory";
 	pthread_mutex_init(&m->ops->lock, NULL);
 	void *p = model_import(&m->object, "aoti_torch_is_defined");
 	memcpy(&m->ops->is_defined, &p, sizeof(p));
 	struct live_count *count = talk_slot(&m->id);
 	if (count)
 		m->count = count;
+	m->ops->launched = OPS_SITES; /* a launch is a call of Python's: an op's way (cuda_op) */
+	if ((m->ops->cuda = m->contract.device > DEVICE_CPU))
+		ops_open_device(m);
 	if (!ops_take_contract(m))
 		return "there is no memory";
 	if (!write_table(m->id, t, table, sizeof(table)))
@@ -397,23 +404,36 @@ static struct ops_open *begin_call(struct ops_thread *t, struct ops_run *run, co
 				   const struct given *g, uintptr_t sp)
 {
 	struct ops_open *o = ops_enter(t, run, &graph->site[call], call, sp);
-	if (!o || !o->looked)
+	if (!o)
 		return o;
-	read_given(t, run, o, g);
-	ops_values_before(t, run, o);
-	o->begun = ops_now();
+	if (UNLIKELY(run->model->ops->cuda)) {
+		cuda_op(run->model, &o->launch);
+		o->looked &= !o->launch.captured;
+	}
+	if (o->looked)
+		read_given(t, run, o, g);
+	if (UNLIKELY(o->launch.gpu)) {
+		if (o->looked)
+			cuda_check(t, run, o);
+		ops_device_before(t, run, o);
+	} else if (o->looked) {
+		ops_values_before(t, run, o);
+		o->begun = ops_now();
+	}
 	return o;
 }
 
 static void end_call(struct ops_thread *t, struct ops_run *run, struct ops_open *o, const struct given *g, PyObject *result)
 {
 	ops_leave(t, run, o, result != NULL);
-	if (!o->looked || !result)
-		return;
-	if (UNLIKELY(t->values_of != o->seq)) /* a Run inside of it has used the same room */
+	if (o->looked && UNLIKELY(t->values_of != o->seq)) /* a Run inside of it has used the same room */
 		read_given(t, run, o, g);
-	read_result(t, run, o, g, result);
-	ops_values_after(t, run, o);
+	if (o->looked && result)
+		read_result(t, run, o, g, result);
+	if (UNLIKELY(o->launch.gpu))
+		ops_device_after(t, run, o, !result);
+	else if (o->looked && result)
+		ops_values_after(t, run, o);
 }
 
 void jit_raise(const char *text)
@@ -484,6 +504,22 @@ static size_t handles_of(PyObject *o, void **handle)
 	return (size_t)i;
 }
 
+/* What else there is in such a list: sizes, as numbers. */
+static void numbers_of(PyObject *o, void *const *handle, size_t n, int64_t *number)
+{
+	const enum jit_type what = type_of(o);
+	for (size_t i = 0; i < n; i++) {
+		number[i] = OPS_NO_NUMBER;
+		if (handle[i] || what <= JIT_TENSOR)
+			continue;
+		const long v = py.PyLong_AsLong(what == JIT_LIST ? py.PyList_GetItem(o, (intptr_t)i) : py.PyTuple_GetItem(o, (intptr_t)i));
+		if (v == -1 && py.PyErr_Occurred())
+			py.PyErr_Clear();
+		else
+			number[i] = v;
+	}
+}
+
 /* call(args) of a graph */
 static PyObject *call_graph(PyObject *self, PyObject *const *args, intptr_t n, PyObject *names)
 {
@@ -494,11 +530,20 @@ static PyObject *call_graph(PyObject *self, PyObject *const *args, intptr_t n, P
 	}
 	struct model *m = &g->model;
 	const uintptr_t here = (uintptr_t)__builtin_frame_address(0);
-	const bool looked = ops_want() & CALLS_INPUTS;
+	const bool looked = ops_want() & (CALLS_INPUTS | CALLS_RECORD);
 	void **handle = looked ? malloc(MAX_HANDLES * sizeof(*handle)) : NULL;
 	size_t n_handles = handle && n ? handles_of(args[0], handle) : 0;
+	int64_t *numbers = handle && ops_want() & CALLS_RECORD ? malloc((n_handles + 1) * sizeof(*numbers)) : NULL;
+	struct ops_thread *t = numbers ? ops_thread() : NULL;
+	if (t) {
+		numbers_of(args[0], handle, n_handles, numbers);
+		t->number = numbers;
+	}
 	uint64_t number = atomic_fetch_add_explicit(&m->count->calls, 1, memory_order_relaxed);
 	ops_run_begin(m, here, (uint32_t)number, jit_step((uint32_t)number), handle, n_handles, NULL);
+	if (t)
+		t->number = NULL;
+	free(numbers);
 	PyObject *result = py.PyObject_Vectorcall(g->callable, args, (size_t)n, names);
 	n_handles = handle && result ? handles_of(result, handle) : 0;
 	ops_run_end(m, here, result ? 0 : CALLS_NOT_RETURNED, handle, n_handles, NULL);

@@ -47,6 +47,9 @@ struct jit_table {
 	size_t size;
 	const uint32_t *given;
 	uint32_t first, n; /* its calls' numbers */
+	/* With CALLS_RECORD: torch's fx_graph_runnable (CompiledFxGraph.runnable_graph_str, 2.7 and newer), whose placeholders are
+	 * the graph's inputs in order; NULL: not known. */
+	const char *program;
 };
 
 #define JIT_EXPORT __attribute__((visibility("default")))

@@ -116,6 +116,28 @@ static uint32_t proxy_name(const struct ops_site *s, uint64_t node)
 	return n > 0 ? ops_name(slice_of(text, (size_t)n)) : s->name_id;
 }
 
+void ops_device_before(struct ops_thread *t, struct ops_run *run, struct ops_open *o)
+{
+	cuda_before(t, run, o);
+	if (o->looked && ops_wants_contents()) {
+		cuda_look_on(t, run->model, o->launch.stream);
+		ops_values_before(t, run, o);
+		cuda_unread(t, run, o);
+		cuda_look_away(t);
+	}
+	o->begun = ops_now();
+}
+
+void ops_device_after(struct ops_thread *t, struct ops_run *run, struct ops_open *o, int32_t result)
+{
+	if (!cuda_after(t, run, o, result) || !o->looked || result || !ops_wants_contents())
+		return;
+	cuda_look_on(t, run->model, o->launch.stream);
+	ops_values_after(t, run, o);
+	cuda_unread(t, run, o);
+	cuda_look_away(t);
+}
+
 static void begin_on_device(struct ops_thread *t, struct ops_run *run, struct ops_open *o, const struct cuda_launch *l,
 			    const uint64_t *ints, const uint64_t *stack)
 {
@@ -126,14 +148,7 @@ static void begin_on_device(struct ops_thread *t, struct ops_run *run, struct op
 		ops_read_arguments(t, run, o, ints, stack);
 		cuda_check(t, run, o);
 	}
-	cuda_before(t, run, o);
-	if (o->looked && ops_wants_contents()) {
-		cuda_look_on(t, run->model, l->stream);
-		ops_values_before(t, run, o);
-		cuda_unread(t, run, o);
-		cuda_look_away(t);
-	}
-	o->begun = ops_now();
+	ops_device_before(t, run, o);
 }
 
 static inline void open_call(struct ops_open *o, const struct ops_site *s, uintptr_t sp, uint32_t call, uint32_t k)
@@ -295,12 +310,7 @@ static void finish_on_device(struct ops_thread *t, struct ops_run *run, const st
 	/* A Run inside of this op has used the same room. */
 	if (o->looked && UNLIKELY(t->values_of != o->seq))
 		ops_read_arguments(t, run, o, r->ints, (const uint64_t *)o->sp);
-	if (!cuda_after(t, run, o, result) || !o->looked || result || !ops_wants_contents())
-		return;
-	cuda_look_on(t, run->model, o->launch.stream);
-	ops_values_after(t, run, o);
-	cuda_unread(t, run, o);
-	cuda_look_away(t);
+	ops_device_after(t, run, o, result);
 }
 
 static void finish_call(struct ops_thread *t, struct ops_run *run, const struct ops_regs *r, uint64_t now)

@@ -129,6 +129,8 @@ struct ops {
 /* Take on the calls of a model (model.c holds the lock). Does nothing when no calls are asked for. */
 void ops_take_on(struct model *m);
 void ops_forget(struct model *m);
+/* The functions of the driver, and of libtorch for CUDA, that a model for a GPU is looked at with. */
+void ops_open_device(struct model *m);
 /* The part of that which is the contract's alone: names, filters, roles. False when there is no memory. */
 bool ops_take_contract(struct model *m);
 struct ops_constant *ops_find_constant(const struct ops *ops, uintptr_t address);
@@ -178,6 +180,7 @@ void files_keep(int keeper, const char *folder); /* from now on by the keeper */
 #define OPS_FETCHED 512 /* addresses asked for between two kernels */
 #define OPS_VALUES 512  /* tensors of a call; more are not looked at */
 #define OPS_SCRATCH (64u << 10)
+#define OPS_NO_NUMBER INT64_MIN
 
 struct ops_view {
 	void *handle; /* NULL: known by address only */
@@ -253,7 +256,8 @@ struct ops_thread {
 		uintptr_t address;
 	} fetched[OPS_FETCHED];
 	uint32_t n_values;
-	uint64_t values_of; /* seq of the call whose they are */
+	uint64_t values_of;    /* seq of the call whose they are */
+	const int64_t *number; /* while a Run of a graph begins: its inputs that are no tensors, by place; NULL */
 	struct ops_value value[OPS_VALUES];
 	uintptr_t stack_top;
 	void *stream;   /* device memory is read on it, */
@@ -310,6 +314,9 @@ void ops_fetched(void *handle, void *address);
  * whether its values are wanted: they are read (ops_begin_values, ops_add_handle), and o->begun is set once more. */
 struct ops_open *ops_enter(struct ops_thread *t, struct ops_run *run, const struct ops_site *s, uint32_t k, uintptr_t sp);
 void ops_leave(struct ops_thread *t, struct ops_run *run, struct ops_open *o, bool returned);
+/* Of a call that goes to a GPU (o->launch is filled in), when its values have been read: waited for with CALLS_SYNC, looked at. */
+void ops_device_before(struct ops_thread *t, struct ops_run *run, struct ops_open *o);
+void ops_device_after(struct ops_thread *t, struct ops_run *run, struct ops_open *o, int32_t result);
 /* Finish a call that never returned. */
 void ops_left(struct ops_thread *t, struct ops_run *run);
 /* The same for the begin of a Run; those in a log that wants only some kernels wait for the first of them. */
@@ -362,7 +369,9 @@ bool ops_may_save(uint32_t model, uint64_t bytes);
 /* ---- bundle.c ---- */
 
 /* Copies of the inputs of a Run, in case it turns out bad. NULL: none kept. */
-struct ops_kept *ops_keep(struct model *m, void **in, size_t n);
+struct ops_kept *ops_keep(const struct ops_thread *t, struct model *m, void **in, size_t n);
+/* What went wrong in it; the first is kept. */
+void ops_keep_reason(struct ops_kept *k, const char *why);
 void ops_write_bundle(struct ops_thread *t, const struct ops_run *run);
 void ops_drop(struct ops_kept *k);
 

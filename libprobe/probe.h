@@ -121,6 +121,7 @@ struct model {
 	uint32_t n_seen;
 	struct ops *ops;  /* its kernels and ops (ops.h); NULL: not watched */
 	const char *text; /* the generated Python of a graph of torch.compile (jit.c); NULL: a compiled library, whose is wrapper.cpp */
+	char *program;    /* of a graph, with CALLS_RECORD: torch's program that runs its FX graph, without values; NULL: not known */
 };
 
 extern struct model models[PROBE_MODELS];

@@ -370,23 +370,29 @@ static bool launches(const struct model *m)
 	return false;
 }
 
-/* Before the sites of calls are looked for. */
-static void take_launches(struct taking *k)
+void ops_open_device(struct model *m)
 {
-	struct model *m = k->m;
 	struct ops *ops = m->ops;
 	static const char *const names[] = {OPSIG_PREFIX "get_current_cuda_stream", OPSIG_PREFIX "get_storage_size",
 					    OPSIG_PREFIX "get_storage_offset"};
 	void *to[] = {&ops->current_stream, &ops->get_storage_size, &ops->get_storage_offset};
-	ops->launched = OPS_SITES;
-	if (!ops->cuda)
-		return;
 	cuda_open(&m->object);
 	cuda_graph_open();
 	for (size_t i = 0; i < ARRAY_LEN(names); i++) {
 		void *p = model_import(&m->object, names[i]);
 		memcpy(to[i], &p, sizeof(p));
 	}
+}
+
+/* Before the sites of calls are looked for. */
+static void take_launches(struct taking *k)
+{
+	struct model *m = k->m;
+	struct ops *ops = m->ops;
+	ops->launched = OPS_SITES;
+	if (!ops->cuda)
+		return;
+	ops_open_device(m);
 	if (!launches(m))
 		return;
 	ops->launched = launched_site(k, NULL, ops_name(SLICE("(unnamed kernel)")));

@@ -115,8 +115,8 @@ static void begin(struct ops_thread *t, struct model *m, uint32_t number, uint32
 		return;
 	if (m->ops->cuda)
 		cuda_look_on(t, m, stream);
-	if (c->want & CALLS_RECORD && !m->text)
-		run->kept = ops_keep(m, in, n_in);
+	if (c->want & CALLS_RECORD)
+		run->kept = ops_keep(t, m, in, n_in);
 	run->begun = ops_now();
 	if (!c->n_filters || c->want & CALLS_INPUTS)
 		ops_tell_run(t, run);

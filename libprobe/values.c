@@ -453,7 +453,8 @@ static int tell_inputs(struct ops_thread *t, const struct ops_run *run, const st
 	return were;
 }
 
-static void fail_run(struct ops_run *run, const struct ops_open *o, const struct ops_value *x)
+/* "cpp_fused_log_0 (call 3, wrapper.cpp:120) wrote 4 NaN and 0 infinities into buf0: min -1, max 2" */
+static void describe_bad(const struct ops_run *run, const struct ops_open *o, const struct ops_value *x, char *text, size_t room)
 {
 	const struct contract *c = &run->model->contract;
 	bool matched = o->contract_call != CALLS_NO_CALL;
@@ -463,10 +464,15 @@ static void fail_run(struct ops_run *run, const struct ops_open *o, const struct
 	if (matched && c->call[o->contract_call].line)
 		snprintf(line, sizeof(line), ", %s:%u", run->model->text ? run->model->text : "wrapper.cpp",
 			 c->call[o->contract_call].line);
+	snprintf(text, room, "%.*s (call %u%s) wrote %llu NaN and %llu infinities into %.*s: min %g, max %g", SL(name), o->call, line,
+		 (unsigned long long)x->after.nan, (unsigned long long)(x->after.pos_inf + x->after.neg_inf), SL(buffer), x->after.min,
+		 x->after.max);
+}
+
+static void fail_run(struct ops_run *run, const char *text)
+{
 	run->failed = true;
-	model_refuse(run->model, "%.*s (call %u%s) wrote %llu NaN and %llu infinities into %.*s: min %g, max %g", SL(name), o->call, line,
-		     (unsigned long long)x->after.nan, (unsigned long long)(x->after.pos_inf + x->after.neg_inf), SL(buffer), x->after.min,
-		     x->after.max);
+	model_refuse(run->model, "%s", text);
 }
 
 /* Nothing is known any more of a constant that the model changes. */
@@ -508,13 +514,18 @@ void ops_values_after(struct ops_thread *t, struct ops_run *run, const struct op
 		tell(t, run, o, x, false);
 	}
 	run->bad |= produced || produced_nan;
+	if (!(want & (CALLS_FAIL | CALLS_RECORD)) || !(produced || produced_nan))
+		return;
+	char text[400];
+	describe_bad(run, o, produced_nan ? nan : first, text, sizeof(text));
+	ops_keep_reason(run->kept, text);
 	if (!(want & CALLS_FAIL))
 		return;
 	/* Infinities that a mask is filled with are no failure, unless they are to be. */
 	if (produced_nan)
-		fail_run(run, o, nan);
+		fail_run(run, text);
 	else if (produced && (want & CALLS_INF || ops_out_of_range(&first->after, first->view.dtype)))
-		fail_run(run, o, first);
+		fail_run(run, text);
 }
 
 bool ops_model_values(struct ops_thread *t, struct ops_run *run, void **handle, size_t n, bool output)

@@ -1,6 +1,7 @@
 /* aoti-nanassert - which kernel of a compiled model made the first NaN, and why? */
 #include "process/child.h"
 #include "tool/diag.h"
+#include "repro/recorded.h"
 #include "io/mapfile.h"
 #include "tool/output.h"
 #include "nanassert.h"
@@ -111,10 +112,14 @@ static void check_options(const struct operands *in, bool dump)
 int main(int argc, char **argv)
 {
 	struct operands in;
+	struct recorded_run again;
+	struct err err;
 	int status;
 	signal(SIGPIPE, SIG_IGN); /* a reader that is gone ends neither a report nor the watching of a command */
 	opt_parse_or_exit(&spec, argc, argv, &in);
 	mapfile_watch();
+	if (recorded_again(&again, &in, TEMP_NANASSERT, &err) < 0)
+		die_err(&err);
 	if (!in.command) /* a command that is watched must not inherit ignored signals */
 		output_fail_writes();
 	bool dump = !in.command && dump_like(in.v[0]);
@@ -129,5 +134,6 @@ int main(int argc, char **argv)
 	opt_list_release(&opt.ignore);
 	opt_list_release(&opt.load);
 	operands_release(&in);
+	recorded_release(&again);
 	return status;
 }

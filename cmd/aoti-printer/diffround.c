@@ -82,6 +82,18 @@ static bool floats(const struct diff_value *v) { return is_float(v->a->meta.dtyp
 
 static double absolute(const struct tensor_close *c) { return c->scale > 0 ? c->rms * c->scale : c->max_abs; }
 
+/* Of a kernel against a node: does it read what no node's result stands for? */
+static bool reads_more(const struct diff *d, const struct diff_row *r)
+{
+	const struct dump_call *c = diff_is_nodes(r->a) ? r->b : r->a;
+	int32_t n = 0;
+	for (uint32_t i = 0; r->nodes && i < c->n_values; i++)
+		n += c->value[i].before && c->value[i].role != CALL_ROLE_CONSTANT;
+	for (size_t k = r->value; k < r->value + r->n_values; k++)
+		n -= diff_any(&d->value[k])->before && measured(&d->value[k]);
+	return n > 0;
+}
+
 /* The error of what the row reads, as far as it was saved; the greatest error of its run so far stands for what was not. */
 static struct error read_error(const struct diff *d, const struct diff_row *r, double so_far)
 {
@@ -113,7 +125,7 @@ static struct error read_error(const struct diff *d, const struct diff_row *r, d
 		e.greatest = fmax(e.greatest, c->max_abs);
 		e.elements = fmax(e.elements, (double)c->n);
 	}
-	if (!any || r->a->kind == DUMP_RUN)
+	if (!any || r->a->kind == DUMP_RUN || reads_more(d, r))
 		e.relative = fmax(e.relative, so_far);
 	e.free |= isinf(e.relative);
 	return e;

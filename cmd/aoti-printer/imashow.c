@@ -115,7 +115,8 @@ static void show_source(struct screen *s, const struct hunt_case *c)
 	const struct contract_call *k = c->call;
 	if (k && k->line) {
 		label(s, "from");
-		buf_addf(&s->b, "wrapper.cpp:%u\n", k->line);
+		buf_addf_clean(&s->b, "%s", c->model && c->model->text ? path_base(c->model->text) : "wrapper.cpp");
+		buf_addf(&s->b, ":%u\n", k->line);
 	}
 	if (c->from.n_pre || c->from.n_nodes)
 		show_list(s, "nodes", c->from.n_pre ? c->from.pre : c->from.node, c->from.n_pre ? c->from.n_pre : c->from.n_nodes);

@@ -1,6 +1,7 @@
 /* aoti-printer - see inside a compiled model while it runs: kernels, tensors, times; and where two runs part. */
 #include "process/child.h"
 #include "tool/diag.h"
+#include "repro/recorded.h"
 #include "io/mapfile.h"
 #include "tool/output.h"
 #include "printer.h"
@@ -128,10 +129,14 @@ static void check_options(void)
 int main(int argc, char **argv)
 {
 	struct operands in;
+	struct recorded_run again;
+	struct err err;
 	int status;
 	signal(SIGPIPE, SIG_IGN); /* a reader that is gone ends neither a report nor the watching of a command */
 	opt_parse_or_exit(&spec, argc, argv, &in);
 	mapfile_watch();
+	if (recorded_again(&again, &in, TEMP_PRINTER, &err) < 0)
+		die_err(&err);
 	if (!in.command) /* a command that is watched must not inherit ignored signals */
 		output_fail_writes();
 	check_options();
@@ -155,5 +160,6 @@ int main(int argc, char **argv)
 	opt_list_release(&opt.buffers);
 	opt_list_release(&opt.load);
 	operands_release(&in);
+	recorded_release(&again);
 	return status;
 }

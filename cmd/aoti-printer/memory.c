@@ -41,11 +41,13 @@ struct memory {
 	size_t n, cap;
 };
 
+static bool is_alive(const struct contract_storage *s, uint32_t call) { return s->born <= call && call <= s->dies; }
+
 static uint64_t alive_at(const struct contract *c, const uint64_t *bytes, uint32_t call)
 {
 	uint64_t sum = 0;
 	for (uint32_t i = 0; i < c->n_storages; i++)
-		if (c->storage[i].born <= call && call <= c->storage[i].dies)
+		if (is_alive(&c->storage[i], call))
 			sum += bytes[i];
 	return sum;
 }
@@ -178,7 +180,7 @@ static size_t find_alive(const struct graph_memory *g, struct alive *v)
 	const struct contract *c = &g->model->contract;
 	size_t n = 0;
 	for (uint32_t i = 0; i < g->n; i++)
-		if (c->storage[i].born <= g->peak_at && g->peak_at <= c->storage[i].dies && g->bytes[i])
+		if (is_alive(&c->storage[i], g->peak_at) && g->bytes[i])
 			v[n++] = (struct alive){g->bytes[i], i};
 	qsort(v, n, sizeof(*v), by_size);
 	return n;

@@ -1,5 +1,8 @@
-/* --record: the model and the inputs of a run that went wrong, in a folder that can be run again (calls/bundle.h). */
+/* --record: the model or graph and the inputs of a run that went wrong, in a folder that can be run again (calls/bundle.h),
+ * or, where the name ends in .pt2b, in one file (bundle/bundle.h) that holds this folder. */
 #include "tool/diag.h"
+#include "tool/tempfolder.h"
+#include "bundle/bundle.h"
 #include "calls/bundle.h"
 #include "printer.h"
 #include "base/text.h"
@@ -10,13 +13,17 @@
 
 struct recording {
 	struct session s;
-	struct output *out;
-	struct buf what; /* the first that was bad */
+	struct output *out;      /* a folder; NULL: */
+	struct bundle_writer *w; /* a file, */
+	char *folder;            /* of what lies here */
+	struct buf what;         /* the first that was bad */
+	bool model, graph;       /* what was seen */
 };
 
 static void record_call(struct session *s, const struct watch_call *c)
 {
 	struct recording *k = s->user;
+	*(c->model && c->model->text ? &k->graph : &k->model) = true;
 	if (k->what.len || c->begin.what == CALL_RUN_BEGIN)
 		return;
 	for (uint32_t i = 0; i < c->n_values; i++) {
@@ -32,13 +39,9 @@ static void record_call(struct session *s, const struct watch_call *c)
 	}
 }
 
-static uint64_t count_bundles(int fd)
+static uint64_t count_in(DIR *d)
 {
 	uint64_t n = 0;
-	int copy = dup(fd);
-	DIR *d = copy >= 0 ? fdopendir(copy) : NULL;
-	if (!d && copy >= 0)
-		close(copy);
 	for (struct dirent *e; d && (e = readdir(d));)
 		n += !strncmp(e->d_name, "bundle.", 7);
 	if (d)
@@ -46,10 +49,36 @@ static uint64_t count_bundles(int fd)
 	return n;
 }
 
+static uint64_t count_bundles(int fd)
+{
+	int copy = dup(fd);
+	DIR *d = copy >= 0 ? fdopendir(copy) : NULL;
+	if (!d && copy >= 0)
+		close(copy);
+	return count_in(d);
+}
+
+/* The file: the folder, and what was found first. */
+static int write_file(struct recording *k, struct err *err)
+{
+	const struct slice title = buf_slice(&k->what);
+	const struct bundle_finding finding = {SLICE("numbers"), SLICE("nan"), SLICE("error"), title, title};
+	const struct bundle_about about = {
+	    .generator = SLICE("aoti-printer " PT2_VERSION), .title = title, .finding = &finding, .n_finding = title.n > 0};
+	struct bundle_writer *w = k->w;
+	k->w = NULL;
+	if (bundle_add_folder(w, BUNDLE_RUN, "run/kept", k->folder, err) < 0) {
+		bundle_abort(w);
+		return -1;
+	}
+	return bundle_end(w, &about, err);
+}
+
 static void end(struct session *s, struct watch *w)
 {
 	struct recording *k = s->user;
-	uint64_t n = count_bundles(output_fd(k->out));
+	uint64_t n = k->out ? count_bundles(output_fd(k->out)) : count_in(opendir(k->folder));
+	const char *to = s->o->record;
 	(void)w;
 	s->found = n;
 	if (!n) {
@@ -57,14 +86,15 @@ static void end(struct session *s, struct watch *w)
 			note("%s: no run went wrong: nothing is kept", diag_tool);
 		return;
 	}
-	int r = output_commit(k->out, &s->err);
+	int r = k->out ? output_commit(k->out, &s->err) : write_file(k, &s->err);
 	k->out = NULL;
 	if (r < 0 || s->o->quiet)
 		return;
 	if (k->what.len)
 		note("%s: %s", diag_tool, buf_str(&k->what));
-	note("%s: the inputs of %" PRIu64 " run%s that went wrong are in %s: aoti-nanassert %s", diag_tool, n, plural(n), s->o->record,
-	     s->o->record);
+	note("%s: the inputs of %" PRIu64 " run%s that went wrong are in %s: %s %s%s%s", diag_tool, n, plural(n), to,
+	     k->folder ? "fxexplain replay" : "aoti-nanassert", to, k->graph && !k->folder ? "; of a graph: fxminify " : "",
+	     k->graph && !k->folder ? to : "");
 }
 
 static bool is_record(int fd) { return count_bundles(fd) > 0; }
@@ -75,8 +105,13 @@ int run_record(const struct printer_options *given, const struct operands *in)
 	struct recording k = {0};
 	struct err err = {0};
 	char folder[512]; /* as in calls_config */
-	if (!(k.out = output_dir(o.record, o.overwrite, is_record, &err)) || output_path(k.out, folder, sizeof(folder), &err) < 0)
+	if (slice_ends(slice_str(o.record), BUNDLE_SUFFIX)) {
+		if (!(k.w = bundle_new(o.record, &err)) || !(k.folder = temp_folder(TEMP_PRINTER, &err)))
+			die_err(&err);
+		snprintf(folder, sizeof(folder), "%s", k.folder);
+	} else if (!(k.out = output_dir(o.record, o.overwrite, is_record, &err)) || output_path(k.out, folder, sizeof(folder), &err) < 0) {
 		die_err(&err);
+	}
 	o.inputs = o.constants = false;
 	o.level = LEVEL_NAMES;
 	session_begin(&k.s, &o);
@@ -90,6 +125,8 @@ int run_record(const struct printer_options *given, const struct operands *in)
 	err = k.s.err;
 	if (k.out)
 		output_abort(k.out);
+	bundle_abort(k.w);
+	temp_folder_remove(k.folder);
 	buf_release(&k.what);
 	session_release(&k.s);
 	if (err.text[0])

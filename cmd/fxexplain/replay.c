@@ -2,6 +2,7 @@
 #include "bundle.h"
 
 #include "base/text.h"
+#include "calls/bundle.h"
 #include "process/child.h"
 #include "run_part.h"
 #include "tool/diag.h"
@@ -74,26 +75,6 @@ static void add_all(struct replay *r, struct plan *p, enum bundle_kind kind)
 			add(p, word(r, r->b.file[i].name));
 }
 
-/* A graph of a log is there with all that torch said of it; else the text that was kept. */
-static void plan_minify(struct replay *r, struct plan *p)
-{
-	const struct bundle_file *graph = bundle_find(&r->b, BUNDLE_GRAPH), *trace = bundle_find(&r->b, BUNDLE_TRACE);
-	struct slice id = graph ? slice_until(graph->about, ":") : SLICE("");
-	if (!graph || (!trace && !graph->name.n))
-		return;
-	add(p, "fxminify");
-	add(p, "--no-journal");
-	add(p, "--python");
-	add(p, replay_python(r->o));
-	add(p, "-o");
-	add(p, r->o->keep ? "minified.py" : "-");
-	if (trace && id.n) {
-		add(p, "--graph");
-		add(p, word(r, id));
-	}
-	add(p, word(r, trace && id.n ? trace->name : graph->name));
-}
-
 /* The folder that aoti-printer --record made: run/NAME, or run/NAME/bundle.m0.r1. */
 static const char *recorded(struct replay *r)
 {
@@ -102,6 +83,40 @@ static const char *recorded(struct replay *r)
 		return NULL;
 	const char *slash = slice_chr(slice_of(f->name.p + 4, f->name.n - 4), '/');
 	return word(r, slash ? slice_of(f->name.p, (size_t)(slash - f->name.p)) : f->name);
+}
+
+/* The same where it is a graph's run, whose values it has: torch's program lies in it. */
+static const char *recorded_graph(struct replay *r)
+{
+	for (size_t i = 0; i < r->b.n; i++)
+		if (r->b.file[i].kind == BUNDLE_RUN && slice_ends(r->b.file[i].name, "/" BUNDLE_MODEL "/" BUNDLE_RUNNABLE))
+			return recorded(r);
+	return NULL;
+}
+
+/* A graph of a log is there with all that torch said of it; else the text that was kept. */
+static void plan_minify(struct replay *r, struct plan *p)
+{
+	const struct bundle_file *graph = bundle_find(&r->b, BUNDLE_GRAPH), *trace = bundle_find(&r->b, BUNDLE_TRACE);
+	struct slice id = graph ? slice_until(graph->about, ":") : SLICE("");
+	const char *run = recorded_graph(r);
+	if (!run && (!graph || (!trace && !graph->name.n)))
+		return;
+	add(p, "fxminify");
+	add(p, "--no-journal");
+	add(p, "--python");
+	add(p, replay_python(r->o));
+	add(p, "-o");
+	add(p, r->o->keep ? "minified.py" : "-");
+	if (run) {
+		add(p, run);
+		return;
+	}
+	if (trace && id.n) {
+		add(p, "--graph");
+		add(p, word(r, id));
+	}
+	add(p, word(r, trace && id.n ? trace->name : graph->name));
 }
 
 static void plan_model(struct replay *r, struct plan *p, enum replay_what what)
@@ -288,7 +303,10 @@ static int run_tool(struct replay *r, struct plan *p, enum replay_what what)
 	if (!tool)
 		die(EXIT_ENVIRON, "'%s' is neither beside this program nor in PATH", p->v[0]);
 	p->v[0] = tool;
-	struct child_spec spec = {.argv = p->v, .timeout_ms = run_timeout_ms(r->o), .die_with_parent = true, .cwd = r->folder};
+	char *python = xasprintf("PT2_PYTHON=%s", replay_python(r->o)); /* what a graph's run is run with */
+	const char *const set[] = {python, NULL};
+	struct child_spec spec = {
+	    .argv = p->v, .timeout_ms = run_timeout_ms(r->o), .die_with_parent = true, .cwd = r->folder, .env_set = set};
 	if (child_run(&spec, &result, &err) < 0)
 		die_err(&err);
 	bool ended = result.how == CHILD_EXITED;
@@ -298,6 +316,7 @@ static int run_tool(struct replay *r, struct plan *p, enum replay_what what)
 	note("%s: %s %s", diag_tool, replay_tools[what], buf_str(&b));
 	buf_release(&b);
 	child_result_release(&result);
+	free(python);
 	free(tool);
 	if (!ended)
 		return EXIT_PARTIAL;

@@ -1,7 +1,9 @@
 /* Reads the operand, whatever it is: a launcher or repro, graph.json, readable code, a trace log with --graph, an exported .pt2. */
 #include "fxminify.h"
 
+#include "repro/recorded.h"
 #include "repro/tracegraph.h"
+#include "live/watch.h"
 #include "trace/trace.h"
 #include "base/text.h"
 
@@ -74,7 +76,8 @@ int subject_load(struct subject *in, const char *path, const struct fxminify_opt
 		input_close(&log);
 		return err_set(err, EXIT_USAGE, "--graph is for a trace log (TORCH_TRACE), which '%s' is not", path);
 	}
-	if (repro_open(&in->repro, path, err) < 0 || check_whole(in, path, err) < 0)
+	if ((watch_bundle_like(path) ? recorded_open(&in->repro, path, err) : repro_open(&in->repro, path, err)) < 0 ||
+	    check_whole(in, path, err) < 0)
 		return -1;
 	/* An exported program alone has candidates that are programs. */
 	bool alone = !in->repro.file.bytes.p && in->repro.package.bytes.p;

@@ -21,6 +21,8 @@ class NodesTable(Table):  # noqa: F821
         self.graph_name, self.of = graph, nodes
         super().__init__(text, path)
         self.graph = graph
+        devices = (getattr(getattr(n.meta.get("val"), "device", None), "type", None) for n in nodes.values())
+        self.device = "cuda" if "cuda" in devices else None
 
     def _functions(self):
         for s in self.tree.body:

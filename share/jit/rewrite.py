@@ -22,6 +22,7 @@ ROOTS = {"aten": "aten", "inductor_ops": "inductor", "_quantized": "_quantized"}
 
 PARAMETER = re.compile(r"(const\s+)?[\w:<>]+\s*(\*?)(?:\s*__restrict__)?\s*(?:const\s+)?(\*?)\s*(\w+)\s*$")
 CPP = re.compile(r'extern "C"[^(]*?\b(?:void|int)\s+(\w+)\s*\(([^)]*)\)', re.S)
+ON_GPU = re.compile(r"\bempty_strided_cuda\(|torch\.cuda\._DeviceGuard\(")  # torch/_inductor/codegen/wrapper.py, cuda/device_op_overrides.py
 COMMENT = re.compile(r"#\s*Topologically Sorted Source Nodes: \[(.*?)\], Original ATen: \[(.*?)\]")
 
 
@@ -98,6 +99,7 @@ class Table:
         self.line = text.split("\n")
         aot = re.match(r"# AOT ID: \['([^']*)'\]", text)
         self.graph = aot.group(1) if aot else re.sub(r"\.py$", "", path.rsplit("/", 1)[-1])
+        self.device = "cuda" if ON_GPU.search(text) else None
         self.roles, self.known = {}, set()
         self.inputs, self.outputs, self.notes = [], [], []
         self.values, self.storages = {}, []  # name -> [kind, index, storage]; [bytes, born, dies, names of it]
@@ -440,7 +442,7 @@ class Table:
                    "asserted": None, "alignment": None, "used": True} for i, n in enumerate(self.inputs)]
         outputs = [{"index": i, "name": n or "", "path": "", "dtype": None, "device": None, "sizes": None, "strides": None,
                     "value": number.get(n), "none": none} for i, (n, none) in enumerate(self.outputs)]
-        return {"schema": "pt2utils.contract/1", "source": "text", "model": self.graph, "device": None, "weight_bytes": 0, "inputs": inputs,
+        return {"schema": "pt2utils.contract/1", "source": "text", "model": self.graph, "device": self.device, "weight_bytes": 0, "inputs": inputs,
                 "symbols": [], "outputs": outputs, "constants": constants, "values": values,
                 "storages": [{"bytes": b, "born": born, "dies": len(calls) if dies is None else max(dies, 0)} for b, born, dies, _ in
                              self.storages], "calls": calls, "in_spec": "", "out_spec": "", "notes": self.notes, "unread": 0, "unread_checks": 0}
@@ -499,7 +501,7 @@ class _State:
 
 
 ON, CALLS, STEPS = 1 << 31, 1 << 30, 1 << 29
-CALLS_ONLY_NAMES = 1  # enum calls_want
+CALLS_ONLY_NAMES, CALLS_RECORD = 1, 64  # enum calls_want
 
 
 def _library():
@@ -654,17 +656,18 @@ def _schema_or_none(operator):
         return None
 
 
-def _arm(callable_):
+def _arm(graph):
     """This is what the program runs."""
+    callable_ = getattr(graph, "current_callable", None)
     made, number = _State.built.get(id(callable_), (None, None))
     entry = _State.tables.get(number) if made is callable_ and number is not None else None
     if not entry or _start():
         return
     _State.tables[number] = None
-    _arm_table(*entry, number)
+    _arm_table(*entry, number, getattr(graph, "runnable_graph_str", None) if _State.wants & CALLS_RECORD else None)
 
 
-def _arm_table(table, first, number):
+def _arm_table(table, first, number, program=None):
     import ctypes
     import json
 
@@ -679,11 +682,13 @@ def _arm_table(table, first, number):
 
     class JitTable(ctypes.Structure):
         _fields_ = [("graph", ctypes.c_char_p), ("path", ctypes.c_char_p), ("text", ctypes.c_char_p), ("size", ctypes.c_size_t),
-                    ("given", ctypes.POINTER(ctypes.c_uint32)), ("first", ctypes.c_uint32), ("n", ctypes.c_uint32)]
+                    ("given", ctypes.POINTER(ctypes.c_uint32)), ("first", ctypes.c_uint32), ("n", ctypes.c_uint32),
+                    ("program", ctypes.c_char_p)]
 
     if _State.optimizer and _has_optimizer(_State.optimizer):
         _library().pt2_jit_step(0)
-    t = JitTable(table.graph.encode(), table.path.encode(), text, len(text), given, first, n)
+    t = JitTable(table.graph.encode(), table.path.encode(), text, len(text), given, first, n,
+                 program.encode() if program else None)
     why = _library().pt2_jit_arm(ctypes.c_uint32(number), ctypes.byref(t))
     if why:
         _aside("graph %s is not watched: %s" % (table.graph, why.decode()))
@@ -691,7 +696,7 @@ def _arm_table(table, first, number):
 
 def _arm_quietly(graph):
     try:
-        _arm(getattr(graph, "current_callable", None))
+        _arm(graph)
     except Exception as e:
         _failed("a graph", e)
 
@@ -736,10 +741,21 @@ def after_compile_tasks(module):
     module.compile = _compile
 
 
+def _want_program(graph):
+    """--record keeps the FX graph, which torch 2.15 keeps in a cache only where a trace is written. FxGraphCache.cache_hit_post_compile
+    takes this error for a cache that has lost a file: the graph is compiled once more, to the same text."""
+    import sys
+
+    if getattr(graph, "runnable_graph_str", None) == "" and sys._getframe(2).f_code.co_name == "cache_hit_post_compile":
+        raise OSError("its FX graph is not in the cache")
+
+
 def _after(cls, name):
     original = cls.__dict__[name]
 
     def run(self, *args, **kwargs):
+        if name != "__init__" and _State.wants & CALLS_RECORD:
+            _want_program(self)
         result = original(self, *args, **kwargs)
         _arm_quietly(self)
         return result
@@ -790,9 +806,27 @@ def _has_optimizer(cls):
     return getattr(cls.__dict__.get("step"), "hooked", False) or any(map(_has_optimizer, cls.__subclasses__()))
 
 
+def _with_program(original):
+    """torch 2.15 writes a graph as a program only where a trace is written: with --record always."""
+
+    def trace_structured(name, metadata_fn=dict, *, payload_fn=lambda: None, **kwargs):
+        try:
+            meta = metadata_fn() if name == "artifact" else None
+            if isinstance(meta, dict) and meta.get("name") == "fx_graph_runnable":
+                text = payload_fn()
+                payload_fn = lambda: text  # noqa: E731
+        except Exception as e:
+            _failed("a graph's program", e)
+        return original(name, metadata_fn, payload_fn=payload_fn, **kwargs)
+
+    return trace_structured
+
+
 def after_compile_fx(module):
     if not (_library() and _State.wants & CALLS):
         return
+    if _State.wants & CALLS_RECORD:
+        module.trace_structured = _with_program(module.trace_structured)
     original = module.compile_fx
 
     def compile_fx(model_, *args, **kwargs):

@@ -118,6 +118,59 @@ like "... names the first" "$(cat out)" cpp_fused_log_0
 run aoti-nanassert dump2
 is "a dump is looked through as any" "$status" 1
 
+# ---- --record: the graph and its inputs, run again ----
+
+run aoti-printer --record kept -- python3 app.py graph.py 'step(); step((1.0, -2.0, 3.0))'
+is "--record: a Run of a graph went wrong" "$status" 1
+like "... what is done with it" "$(cat err)" 'aoti-nanassert kept; of a graph: fxminify kept'
+is "... only that one, with its inputs and the finding" "$(ls kept; jq -r '.graph, .program, .inputs[].file, .finding' kept/*/bundle.json)" \
+	"bundle.m0.r000001"$'\n'"3_backward"$'\n'"model/fx_graph_runnable.py"$'\n'"input0.npy"$'\n'"input1.npy"$'\n'"cpp_fused_log_0 (call 0, graph.py:$line) wrote 1 NaN and 0 infinities into buf0: min 0, max 1.09861"
+cat >python <<EOF
+#!/bin/sh
+cp "\$1" $TMP/replayed.py
+exec python3 $TMP/app.py $TMP/graph.py 'step((1.0, -2.0, 3.0))'
+EOF
+chmod +x python
+PT2_PYTHON=$TMP/python run aoti-nanassert --log f.txt kept
+is "aoti-nanassert runs it again" "$status" 1
+like "... and finds the same" "$(cat f.txt)" "NaN made by cpp_fused_log_0"
+like "... with the inputs' values, as a program of torch" "$(cat replayed.py)" "_repro_bytes\(reader, '$(printf '\0\0\200\77\0\0\0\300\0\0\100\100' | base64)'.*run_repro\(mod, load_args, accuracy=True"
+PT2_PYTHON=$TMP/python run aoti-printer --level 3 kept
+like "aoti-printer, too" "$(cat out)" 'cpp_fused_log_0'
+run aoti-printer kept kept
+is "... which takes no other inputs" "$status" 2
+run fxminify --no-journal --test 'grep -q aten.log' -o least.py kept
+is "fxminify reduces it" "$status $(grep -c 'torch.ops.aten' least.py)" "0 1"
+run aoti-printer --record kept.pt2b -- python3 app.py graph.py 'step((1.0, -2.0, 3.0))'
+is "--record into one file: what was found" "$status $(fxexplain replay --json kept.pt2b | jq -r .title)" \
+	"1 run 0, call 0: cpp_fused_log_0 (graph.py:$line; from y) wrote 1 NaN and 0 infinities"
+run fxexplain replay kept.pt2b
+like "... and what can be run of it" "$(cat out)" 'fxminify .*run/kept.*aoti-nanassert +aoti-nanassert run/kept'
+run fxexplain replay --python "$TMP/python" --run --tool aoti-nanassert kept.pt2b
+is "... is" "$status" 0
+run aoti-printer --record none.pt2b -- python3 app.py graph.py 'step()'
+is "nothing went wrong: no file" "$status $(test -e none.pt2b || echo none)" "0 none"
+jq '.inputs[0].spec = "f32[4]"' kept/*/bundle.json >j && mv j kept/bundle.m0.r000001/bundle.json
+run aoti-nanassert kept
+is "an input of another size" "$status" 3
+like "... is said" "$(cat err)" 'input0.npy.: is not the tensor that the bundle says'
+
+# ---- on a GPU: its values, and --ima, on a driver without one (tests/lib/fakecuda.h) ----
+
+sed 's/empty_strided_cpu/empty_strided_cuda/; s/^        def log(x, y, n):/&\n            x.memory.launch()/' graph.py >gpu.py
+on_gpu() { JITTORCH_CUDA=1 LD_LIBRARY_PATH=$BUILD/tests-lib/cuda run "$@"; }
+on_gpu python3 app.py gpu.py 'print(step())'
+is "device memory: the same result" "$(cat out)" "$want"
+on_gpu aoti-nanassert --log f.txt -- python3 app.py gpu.py 'print(step())'
+is "... watched, too" "$status $(cat out)" "0 $want"
+on_gpu aoti-nanassert --log f.txt -- python3 app.py gpu.py 'step(); step((1.0, -2.0, 3.0))'
+like "a NaN on a GPU: kernel and numbers" "$(cat f.txt)" 'NaN made by cpp_fused_log_0 \(call 0 of Run 1.*there \[1\] = -2'
+on_gpu aoti-printer --ima --log i.txt -- python3 app.py gpu.py 'print(step())'
+is "--ima: nothing with a program that is right" "$status $(cat out)" "0 $want"
+FAKECUDA_FAIL=illegal@2 on_gpu aoti-printer --ima --log i.txt -- python3 app.py gpu.py 'step(); step()'
+like "--ima names the kernel that made the illegal access" "$(cat i.txt)" 'cpp_fused_log_0'
+like "... its run and graph, and where in its text" "$(cat i.txt)" 'call 0 of run 1 of 3_backward.*from +gpu.py:[0-9]+'
+
 # ---- a graph that torch 2.13.0 compiles wrongly, against the same one node by node (recorded) ----
 
 tar -xJf "$ROOT/tests/data/jit/pool.tar.xz"

@@ -4,6 +4,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <stdlib.h>
 
 struct tensor {
 	uint64_t head[4]; /* of the bytes object */
@@ -24,7 +25,7 @@ GET(dtype, int32_t, (int32_t)of(handle)->dtype)
 GET(dim, int64_t, of(handle)->n_dim)
 GET(sizes, int64_t *, of(handle)->size)
 GET(strides, int64_t *, of(handle)->stride)
-GET(device_type, int32_t, ((void)handle, 0))
+GET(device_type, int32_t, ((void)handle, getenv("JITTORCH_CUDA") != NULL))
 GET(layout, int32_t, ((void)handle, 0))
 GET(data_ptr, void *, (void *)(uintptr_t)of(handle)->data)
 

@@ -5,6 +5,7 @@
 
 KIND is "made" (by the kernel or operator WHO, a pattern of the shell), "input", "weight" (WHO: its name) or "none"."""
 import hashlib
+import os
 import sys
 
 PROGRAMS = {}
@@ -580,6 +581,56 @@ def views_and_cat():
     return torch.compile(f)(torch.randn(4, 8), torch.randn(4, 8))
 
 
+# ---- Triton, by its own interpreter, where it is installed ----
+
+
+def I():  # noqa: E743
+    """torch, its CPU kernels written in Triton and run by Triton's interpreter: for that no driver is needed but this one."""
+    torch = T()
+    from triton.backends.compiler import GPUTarget
+    from triton.runtime.driver import driver
+
+    class Driver:
+        def get_current_target(self):
+            return GPUTarget("cuda", 80, 32)
+
+        def get_current_device(self):
+            return 0
+
+        def get_current_stream(self, device=None):
+            return 0
+
+        def get_active_torch_device(self):
+            return torch.device("cpu")
+
+    driver.set_active(Driver())
+    import torch._inductor.config
+
+    return torch, torch._inductor.config.patch(cpu_backend="triton")
+
+
+def triton_program(kind, who=""):
+    import importlib.util
+
+    return program(kind, who) if importlib.util.find_spec("triton") else lambda f: f
+
+
+@triton_program("made", "triton_*log*")
+def triton_kernel():
+    torch, interpreted = I()
+    with interpreted:
+        return torch.compile(lambda x, w: torch.log(torch.relu(x @ w) - 1.0).sum(1))(torch.randn(8, 16), torch.randn(16, 16))
+
+
+@triton_program("made", "triton_*")
+def triton_backward():
+    torch, interpreted = I()
+    x = torch.zeros(4, 8, requires_grad=True)
+    with interpreted:
+        torch.compile(lambda x: torch.sqrt((x * x).sum(1)).sum())(x).backward()
+    return x.grad
+
+
 def digest(torch, value, h):
     if isinstance(value, (list, tuple)):
         for v in value:
@@ -601,6 +652,7 @@ def main(name):
 
 
 if __name__ == "__main__":
+    os.environ["TRITON_INTERPRET"] = "1"  # read when Triton is imported, and by nothing else
     if sys.argv[1] == "--list":
         for n, (_, k, w) in PROGRAMS.items():
             print(n, k, w, sep="\t")

@@ -65,6 +65,10 @@ static bool plain(struct slice name) { return name.n && name.p[0] != '.' && !sli
 static int take_input(struct watch_bundle *b, struct index *x, uint32_t k, struct err *err)
 {
 	struct watch_bundle_input *in = &b->input[b->n];
+	if (json_i64(&x->t, json_get(&x->t, k, "number"), &in->number)) {
+		b->n++;
+		return 0;
+	}
 	struct slice file = json_text(&x->t, k, "file", &x->text);
 	if (!file.n)
 		return err_set(err, EXIT_INPUT, "'%s': input %zu could not be kept when the model ran", x->path, b->n);
@@ -74,6 +78,25 @@ static int take_input(struct watch_bundle *b, struct index *x, uint32_t k, struc
 	b->n++;
 	return tensor_spec_parse(json_text(&x->t, k, "spec", &x->text), &in->meta, NULL) < 0 ? bad_bundle(x, "an input has no \"spec\"")
 											     : 0;
+}
+
+/* The path of a file in model/. */
+static int take_path(const struct watch_bundle *b, struct index *x, uint32_t root, const char *key, char **path)
+{
+	const size_t head = sizeof(BUNDLE_MODEL "/") - 1;
+	struct slice name = json_text(&x->t, root, key, &x->text);
+	if (!name.n)
+		return 0;
+	if (!slice_starts(name, BUNDLE_MODEL "/") || !plain(slice_of(name.p + head, name.n - head)))
+		return err_set(x->err, EXIT_INPUT, "'%s': \"%s\" lies outside of it: is it a bundle that was kept whole?", x->path, key);
+	*path = xasprintf("%s/%.*s", b->folder, SL(name));
+	return 0;
+}
+
+static char *take_text(struct index *x, uint32_t root, const char *key)
+{
+	struct slice text = json_text(&x->t, root, key, &x->text);
+	return xstrndup(text.n ? text.p : "", text.n);
 }
 
 static int take_index(struct watch_bundle *b, struct index *x, struct slice text, struct err *err)
@@ -86,14 +109,15 @@ static int take_index(struct watch_bundle *b, struct index *x, struct slice text
 		return bad_bundle(x, "no JSON");
 	if (json_count(&x->t, root, "bundle", UINT64_MAX) != BUNDLE_VERSION)
 		return bad_bundle(x, "a version that is not known");
-	struct slice library = json_text(&x->t, root, "library", &x->text);
-	const size_t head = sizeof(BUNDLE_MODEL "/") - 1;
-	if (!library.n)
+	if (take_path(b, x, root, "library", &b->library) < 0 || take_path(b, x, root, "program", &b->program) < 0)
+		return -1;
+	b->graph = take_text(x, root, "graph");
+	b->finding = take_text(x, root, "finding");
+	if (!b->library && *b->graph && !b->program)
+		return err_set(err, EXIT_INPUT, "'%s': this torch does not keep the FX graph of %s: 2.7 and newer do", x->path, b->graph);
+	if (!b->library && !b->program)
 		return err_set(err, EXIT_INPUT,
 			       "'%s': the model's library was gone when the bundle was made: run its package on the inputs", x->path);
-	if (!slice_starts(library, BUNDLE_MODEL "/") || !plain(slice_of(library.p + head, library.n - head)))
-		return bad_bundle(x, "\"library\" lies outside of it");
-	b->library = xasprintf("%s/%.*s", b->folder, SL(library));
 	uint32_t list = json_get_as(&x->t, root, "inputs", JSON_ARRAY), n = json_length(&x->t, list);
 	if (list == NONE)
 		return bad_bundle(x, "no \"inputs\"");
@@ -142,6 +166,9 @@ void watch_bundle_close(struct watch_bundle *b)
 		free(b->input[i].file);
 	free(b->input);
 	free(b->library);
+	free(b->program);
+	free(b->graph);
+	free(b->finding);
 	free(b->folder);
 	*b = (struct watch_bundle){0};
 }
@@ -172,30 +199,38 @@ static void restride(char *out, const struct tensor_meta *to, const char *in, co
 	}
 }
 
-static int one(struct inputs *in, const struct watch_bundle_input *x, struct tensor_view *v, struct err *err)
+int watch_bundle_values(const struct watch_bundle_input *x, const struct tensor_meta *meta, char *to, struct err *err)
 {
 	struct slice data;
 	struct tensor_file *f = tensor_file_open(x->file, err);
-	int64_t bytes, n;
+	int64_t n;
 	int r = -1;
 	if (!f)
 		return -1;
 	const struct dtype_info *d = dtype_info(x->meta.dtype);
 	const struct tensor_meta *from = f->n == 1 ? &f->v[0].meta : NULL;
-	v->meta = x->meta;
-	if (!from || !d || from->dtype != x->meta.dtype || !same_sizes(from, &x->meta) || !tensor_numel(from, &n) ||
-	    !tensor_extent(&x->meta, &bytes) || bytes > MAX_TENSOR) {
+	if (!from || !d || from->dtype != x->meta.dtype || meta->dtype != x->meta.dtype || !same_sizes(from, &x->meta) ||
+	    !same_sizes(meta, &x->meta) || !tensor_numel(from, &n)) {
 		err_set(err, EXIT_INPUT, "'%s': is not the tensor that the bundle says", x->file);
 	} else if (tensor_data(f, 0, &data, err) == 0) {
-		char *p = arena_alloc(&in->arena, (size_t)bytes + 64);
-		p += (64 - (uintptr_t)p % 64) % 64;
-		memset(p, 0, (size_t)bytes);
-		restride(p, &x->meta, data.p, from, n, (size_t)d->bytes);
-		v->data = p;
+		restride(to, meta, data.p, from, n, (size_t)d->bytes);
 		r = 0;
 	}
 	tensor_file_close(f);
 	return r;
+}
+
+static int one(struct inputs *in, const struct watch_bundle_input *x, struct tensor_view *v, struct err *err)
+{
+	int64_t bytes;
+	v->meta = x->meta;
+	if (!x->file || !dtype_info(x->meta.dtype) || !tensor_extent(&x->meta, &bytes) || bytes > MAX_TENSOR)
+		return err_set(err, EXIT_INPUT, "'%s': is not the tensor that the bundle says", x->file ? x->file : "a number");
+	char *p = arena_alloc(&in->arena, (size_t)bytes + 64);
+	p += (64 - (uintptr_t)p % 64) % 64;
+	memset(p, 0, (size_t)bytes);
+	v->data = p;
+	return watch_bundle_values(x, &x->meta, p, err);
 }
 
 int watch_bundle_inputs(const struct watch_bundle *b, struct inputs *in, const struct contract *c, struct err *err)

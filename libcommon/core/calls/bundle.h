@@ -8,6 +8,16 @@
  *     input0.npy ...        the inputs' values before the Run, row-major whatever their strides (which are in "spec");
  *                           .safetensors for types that numpy lacks
  *     model/                the model's library and what lies beside it: wrapper.cpp, metadata, weights; hard links, or copies
+ *
+ * Of a graph of torch.compile "library" is null, and the index has, besides:
+ *
+ *     "graph"               "3_backward"
+ *     "program"             "model/fx_graph_runnable.py": torch's program that runs the FX graph (after AOTAutograd), without values; its
+ *                           placeholders are the inputs, in order. Null: this torch does not keep it
+ *     inputs: "number"      of an input that is an integer (a size), its value; "file" is null then
+ *     model/NAME.py         the generated text
+ *
+ * "finding" says in a line what was found in the Run.
  */
 #ifndef PT2_LIVE_BUNDLE_H
 #define PT2_LIVE_BUNDLE_H
@@ -15,5 +25,6 @@
 #define BUNDLE_VERSION 1
 #define BUNDLE_INDEX "bundle.json"
 #define BUNDLE_MODEL "model"
+#define BUNDLE_RUNNABLE "fx_graph_runnable.py"
 
 #endif

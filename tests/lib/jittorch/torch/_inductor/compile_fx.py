@@ -4,6 +4,10 @@ from .output_code import BoxedBool, CompiledFxGraph, cudagraph_post_compile  # n
 from .runtime.compile_tasks import _reload_python_module
 
 
+def trace_structured(name, metadata_fn=dict, *, payload_fn=lambda: None):
+    pass
+
+
 def compile_fx(model_, path, linemap=()):
     from . import output_code
 
