@@ -135,7 +135,7 @@ int main(int argc, char **argv)
 	signal(SIGPIPE, SIG_IGN); /* a reader that is gone ends neither a report nor the watching of a command */
 	opt_parse_or_exit(&spec, argc, argv, &in);
 	mapfile_watch();
-	if (recorded_again(&again, &in, TEMP_PRINTER, &err) < 0)
+	if (recorded_again(&again, &in, TEMP_PRINTER, opt.no_exec, &err) < 0)
 		die_err(&err);
 	if (!in.command) /* a command that is watched must not inherit ignored signals */
 		output_fail_writes();

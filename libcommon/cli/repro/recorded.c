@@ -3,6 +3,7 @@
 #include "live/kept.h"
 #include "live/watch.h"
 #include "base/text.h"
+#include "tool/diag.h"
 
 #define MAX_STORAGE (INT64_C(1) << 36)
 
@@ -12,9 +13,10 @@
 static void learn(const struct repro *r, struct symbind *env, struct symsize s, int64_t seen)
 {
 	uint32_t symbol;
-	int64_t mul, add, known;
-	if (symsize_linear(&r->graph.tab, s, &symbol, &mul, &add) && !symbind_get(env, symbol, &known) && (seen - add) % mul == 0)
-		symbind_set(env, symbol, (seen - add) / mul);
+	int64_t mul, add, known, rest;
+	if (symsize_linear(&r->graph.tab, s, &symbol, &mul, &add) && mul > 0 && !symbind_get(env, symbol, &known) &&
+	    !__builtin_sub_overflow(seen, add, &rest) && rest % mul == 0)
+		symbind_set(env, symbol, rest / mul);
 }
 
 static void learn_sizes(const struct repro *r, const struct watch_bundle *b, struct symbind *env)
@@ -146,7 +148,7 @@ static int write_program(struct recorded_run *x, const char *path, enum temp_kin
 	return status;
 }
 
-int recorded_again(struct recorded_run *x, struct operands *in, enum temp_kind kind, struct err *err)
+int recorded_again(struct recorded_run *x, struct operands *in, enum temp_kind kind, bool no_exec, struct err *err)
 {
 	struct watch_bundle b;
 	*x = (struct recorded_run){0};
@@ -160,10 +162,13 @@ int recorded_again(struct recorded_run *x, struct operands *in, enum temp_kind k
 		return 0;
 	if (in->n > 1)
 		return err_set(err, EXIT_USAGE, "'%s' is a bundle, which holds its inputs: give no others", in->v[0]);
+	if (no_exec)
+		return err_set(err, EXIT_USAGE, "'%s' is of a graph, whose program is run to look at it: --no-exec forbids that", in->v[0]);
 	if (write_program(x, in->v[0], kind, err) < 0) {
 		recorded_release(x);
 		return -1;
 	}
+	note("%s: %s runs the program of the graph in '%s', not confined", diag_tool, x->command[0], in->v[0]);
 	in->command = x->command;
 	in->n_command = 2;
 	in->n = 0;

@@ -3,7 +3,7 @@
  *     struct repro r = {0};
  *     if (recorded_open(&r, "kept", &err) < 0) ...           // as repro_open: fxminify reduces it
  *     struct recorded_run again;
- *     if (recorded_again(&again, &in, TEMP_PRINTER, &err) < 0) ...   // operands that name one become the command PYTHON repro.py
+ *     if (recorded_again(&again, &in, TEMP_PRINTER, no_exec, &err) < 0) ...   // operands that name one become the command PYTHON repro.py
  *     ... in.command ...
  *     recorded_release(&again);
  *
@@ -21,8 +21,9 @@ int recorded_open(struct repro *r, const char *path, struct err *err);
 struct recorded_run {
 	char *folder, *command[3]; /* Python is $PT2_PYTHON or python3 */
 };
-/* Where the operand is a folder of a graph's Run, in->command runs it again; of a model's, which needs no torch, nothing is changed. */
-int recorded_again(struct recorded_run *x, struct operands *in, enum temp_kind kind, struct err *err);
+/* Where the operand is a folder of a graph's Run, in->command runs it again, which is said; of a model's, which needs no torch, nothing is
+ * changed. */
+int recorded_again(struct recorded_run *x, struct operands *in, enum temp_kind kind, bool no_exec, struct err *err);
 void recorded_release(struct recorded_run *x);
 
 #endif
