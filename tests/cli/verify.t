@@ -78,6 +78,39 @@ else
 	skip "mutants" "no objdump"
 fi
 
+# ---- node by node, with aoti-printer --diff ----
+exits "aoti-printer --diff of a graph" 0 aoti-printer --json --diff norm.exported.pt2 norm.pt2 'norm.pt:in[0]'
+is "each tensor that a kernel wrote has its node" "$(jq -c '[.nodes[] | select(.kernel) | [.call, .node]]' out)" \
+	'[[0,"layer_norm"],[1,"linear"],[2,"gelu"],[3,"linear_1"],[4,"mean"],[4,"clamp"]]'
+ok "who is nearer to float64 is whose error is less" jq -e 'def who: if .compiled_ulp < .eager_ulp * 0.99 then "compiled"
+	elif .eager_ulp < .compiled_ulp * 0.99 then "eager" else "alike" end; [.nodes[] | select(.kernel)] | all(.nearer == who)' out
+is "and counted" "$(jq -c '.nearer | add' out)" 6
+is "nodes inside of kernels have eager's error" "$(jq -c '[.nodes[] | select(.kernel | not) | has("eager_ulp")] | [length, all]' out)" "[5,true]"
+exits "as text" 0 aoti-printer --diff norm.exported.pt2 norm.pt2 'norm.pt:in[0]'
+like "a column says it" "$(cat out)" "nearer to float64"
+ok "with one line for each" grep -qE "^ *3 +aoti_torch_cpu_addmm_out +linear_1 +[0-9.]+ +[0-9.]+ +(eager|compiled|alike)$" out
+aoti-printer -a --diff norm.exported.pt2 norm.pt2 'norm.pt:in[0]' >all
+is "-a shows those inside, too" "$(grep -c 'inside of a kernel' all)" 5
+exits "a tolerance of nothing" 1 aoti-printer -q --rtol 0 --atol 0 --diff norm.exported.pt2 norm.pt2 'norm.pt:in[0]'
+exits "the filters" 0 aoti-printer --json -k '*gelu*' --diff norm.exported.pt2 norm.pt2 'norm.pt:in[0]'
+is "choose kernels" "$(jq -c '[.nodes[] | select(.kernel) | .node]' out)" '["gelu"]'
+if [ -e wrong.pt2 ]; then
+	exits "a wrong kernel" 1 aoti-printer --json --diff attention.exported.pt2 wrong.pt2 'attention.pt:in[0]'
+	is "is where the values part, and eager is nearer from there on" "$(jq -c '[.nodes[] | select(.differs)] | [.[0].node, all(.nearer == "eager")]' out)" '["softmax",true]'
+	exits "a status for it" 42 aoti-printer -q --error-exitcode=42 --diff attention.exported.pt2 wrong.pt2 'attention.pt:in[0]'
+	like "as text, too" "$(aoti-printer --diff attention.exported.pt2 wrong.pt2 'attention.pt:in[0]')" "First difference: node softmax"
+fi
+aoti-printer -q -i -o diffed norm.pt2 'norm.pt:in[0]' 2>/dev/null
+exits "a dump for the model" 0 aoti-printer --json --diff norm.exported.pt2 diffed
+is "has the same nodes" "$(jq -c '[.nodes[] | select(.kernel) | .node]' out)" '["layer_norm","linear","gelu","linear_1","mean","clamp"]'
+exits "the graph of a trace" 0 aoti-printer -q --diff "$DATA/aoti/verify/norm.log" norm.pt2 'norm.pt:in[0]'
+exits "a command" 2 aoti-printer --diff norm.exported.pt2 -- true
+exits "a page" 2 aoti-printer --html=p.html --diff norm.exported.pt2 norm.pt2 'norm.pt:in[0]'
+exits "another package's graph" 3 aoti-printer --diff norm.exported.pt2 attention.pt2 'attention.pt:in[0]'
+exits "what is no graph" 3 aoti-printer --diff norm.pt norm.pt2 'norm.pt:in[0]'
+exits "random numbers" 0 aoti-printer --diff noise.exported.pt2 noise.pt2 'noise.pt:in[0]'
+like "are named" "$(cat out)" "not known: .*random numbers"
+
 # ---- no verdict ----
 exits "random numbers cannot be verified" 5 verify noise
 like "and it says so" "$(cat out)" "rand_like: it draws random numbers"

@@ -151,16 +151,6 @@ static void try_one(struct verify *v, uint32_t suspect, struct hypothesis *h, st
 
 /* ---- which hypotheses there are ---- */
 
-/* Does the call read this node? */
-static bool reads(const struct verify *v, uint32_t call, uint32_t node)
-{
-	const struct observed_call *c = &v->o->call[call];
-	for (uint32_t r = c->read; r < c->read + c->n_reads; r++)
-		if (verify_holds(&v->read[r], node))
-			return true;
-	return false;
-}
-
 /* Can the call have computed this node? It comes from something that the call has read, or the call reads nothing that is known. */
 static bool can_make(const struct verify *v, uint32_t call, uint32_t node)
 {
@@ -204,7 +194,7 @@ static void try_write(struct verify *v, uint32_t suspect, uint32_t write, struct
 	for (uint32_t i = 0; i < n; i++) {
 		struct hypothesis h = {.write = write, .node = node[i]};
 		const struct numbers *x = reference_numbers(v->ref, h.node);
-		if (!x || x->class != b->x.class || verify_holds(t, h.node) || reads(v, b->call, h.node) ||
+		if (!x || x->class != b->x.class || verify_holds(t, h.node) || verify_reads(v, b->call, h.node) ||
 		    (t->expect != NONE && t->expect != h.node) || !can_make(v, b->call, h.node))
 			continue;
 		h.output = t->expect == h.node;

@@ -265,6 +265,15 @@ double reference_error(struct reference *ref, uint32_t node)
 	return ref->error[node];
 }
 
+int reference_double(struct reference *ref, uint32_t node, struct numbers *x)
+{
+	struct err ignored;
+	*x = (struct numbers){0};
+	if (!ref->has_wide)
+		evaluate_wide(ref);
+	return ref->wide[node].kind == ATEN_TENSOR ? numbers_of(x, ref->wide[node].tensor, &ignored) : -1;
+}
+
 uint32_t reference_output(const struct reference *ref, uint32_t k)
 {
 	const struct gnode *out = node_of(ref, ref->n - 1);

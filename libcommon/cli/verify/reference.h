@@ -46,6 +46,8 @@ bool reference_keeps_state(const struct program *p);
 void reference_close(struct reference *ref);
 struct numbers *reference_numbers(struct reference *ref, uint32_t node);
 double reference_error(struct reference *ref, uint32_t node);
+/* Its value with every float as float64; -1: not known. x is the caller's. */
+int reference_double(struct reference *ref, uint32_t node, struct numbers *x);
 /* .run_wide is there then. */
 void reference_wide(struct reference *ref);
 static inline bool reference_below(const struct reference *ref, uint32_t node, uint32_t from)

@@ -86,6 +86,9 @@ struct verify {
 void verify_run(struct verify *v, struct observed *o, struct reference *ref);
 void verify_release(struct verify *v);
 
+/* What a call has written, as the node that it is: of several the nearest that the call has not read, else the nearest. NULL: it is none. */
+const struct verify_match *verify_written_as(const struct verify *v, uint32_t write);
+
 /* ---- between the files of this folder ---- */
 
 /* The nodes that may be b, in v->by_numel: *n of them. */
@@ -105,6 +108,7 @@ static inline bool verify_down(const struct verify *v, uint32_t call, uint32_t f
 	return v->down[from * v->words + call / 64] >> call % 64 & 1;
 }
 bool verify_holds(const struct verify_tensor *t, uint32_t node);
+bool verify_reads(const struct verify *v, uint32_t call, uint32_t node);
 /* Step 2; step 3. */
 void verify_blame(struct verify *v);
 void verify_local(struct verify *v);
