@@ -171,7 +171,7 @@ static bool is_inside(const struct verify *v, uint32_t call)
 	return c->n_writes && verify_inside(&v->o->write[c->write]);
 }
 
-/* What a branch or a loop hands on inside of it is no node, however like one it is (a counter). */
+/* Where turns are not unrolled: what a branch or a loop hands on inside of it is no node, however like one it is (a counter). */
 static bool stays_inside(const struct verify *v, uint32_t write)
 {
 	const struct observed *o = v->o;
@@ -188,7 +188,7 @@ static void try_write(struct verify *v, uint32_t suspect, uint32_t write, struct
 	const struct verify_tensor *t = &v->write[write];
 	const struct observed_tensor *b = &v->o->write[write];
 	uint32_t n;
-	if (t->empty || t->accused || b->call == NONE || stays_inside(v, write))
+	if (t->empty || t->accused || b->call == NONE || (!v->ref->unrolled.now && stays_inside(v, write)))
 		return;
 	const uint32_t *node = verify_nodes(v, b->x.n, &n);
 	for (uint32_t i = 0; i < n; i++) {
@@ -259,6 +259,38 @@ static uint32_t inside_from(const struct verify *v, uint32_t call)
 	return first == call ? NONE : first;
 }
 
+/* Is what it wrote no node, though all that it read is? */
+static bool parts_here(const struct verify *v, uint32_t call)
+{
+	const struct observed_call *c = &v->o->call[call];
+	bool wrong = false;
+	for (uint32_t r = c->read; r < c->read + c->n_reads; r++)
+		if (!v->read[r].n && !v->read[r].empty)
+			return false;
+	for (uint32_t w = c->write; w < c->write + c->n_writes; w++)
+		wrong |= !v->write[w].n && !v->write[w].empty && v->write[w].derived == NONE;
+	return wrong;
+}
+
+/* Where each turn is in the graph: who parted from it? *call: the first of the only kernel that did. NONE: no other can be it; else where those
+ * begin one of which it is. */
+static uint32_t inside_parted(const struct verify *v, uint32_t *call)
+{
+	const uint32_t from = inside_from(v, *call);
+	uint32_t first = NONE;
+	bool many = false;
+	for (uint32_t c = from; from != NONE && v->ref->unrolled.now && c <= *call; c++) {
+		if (!v->o->call[c].compiled || !is_inside(v, c) || !parts_here(v, c))
+			continue;
+		many |= first != NONE && !slice_eq(v->o->call[c].d->name, v->o->call[first].d->name);
+		first = first == NONE ? c : first;
+	}
+	if (first == NONE || many)
+		return from;
+	*call = slice_eq(v->o->call[first].d->name, v->o->call[*call].d->name) ? *call : first;
+	return NONE;
+}
+
 static void accuse(struct verify *v, const struct hypothesis *h)
 {
 	struct what_if w;
@@ -266,10 +298,11 @@ static void accuse(struct verify *v, const struct hypothesis *h)
 	bool given;
 	double *got = laid(v, h->write, h->node);
 	struct aten_tensor *t = reference_tensor(v->ref, h->node, got, &ignored);
-	const uint32_t call = culprit(v, v->o->write[h->write].call, &given);
+	uint32_t call = culprit(v, v->o->write[h->write].call, &given);
+	const uint32_t others = inside_parted(v, &call);
 	struct verify_finding *f = verify_add(v, call, h->write, h->node);
 	f->given = given;
-	f->others = inside_from(v, call);
+	f->others = others;
 	f->right = (uint32_t)(h->gain > 0 ? h->gain : 0);
 	verify_compare(f, got, reference_numbers(v->ref, h->node), reference_error(v->ref, h->node));
 	free(got);

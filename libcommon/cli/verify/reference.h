@@ -6,7 +6,8 @@
  *     reference_error(&ref, node)              // how far it is from the same in float64
  *     reference_close(&ref);
  *
- * Nodes are those of the graph's root, counted from its first. A node of which an operand is not known, whose operator is not here, or
+ * Nodes are those of the graph's root, counted from its first; where it has loops, branches or recurrent layers, of the graph as it runs with
+ * these inputs (interp/unroll.h). A node of which an operand is not known, whose operator is not here, or
  * that draws random numbers is not known, and what follows from it is not: nothing is held against those (.unknown says why).
  *
  * What if a node were something else:
@@ -19,11 +20,13 @@
 #ifndef PT2_VERIFY_REFERENCE_H
 #define PT2_VERIFY_REFERENCE_H
 #include "interp/program.h"
+#include "interp/unroll.h"
 #include "verify/numbers.h"
 
 struct reference {
 	const struct program *program;
-	const struct graph *g;
+	const struct graph *g; /* the program's, or .unrolled's */
+	struct unrolled unrolled;
 	uint32_t first, n;           /* nodes of the root */
 	struct aten_value *v, *wide; /* by node; wide: in float64, computed when an error is first asked for */
 	bool *known, has_wide;
