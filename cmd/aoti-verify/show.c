@@ -213,6 +213,35 @@ static const struct trial *first_found(const struct verifier *v, bool counts)
 	return NULL;
 }
 
+/* The same kernel at the same line of Python, in another turn of a loop. */
+static bool same_finding(const struct trial *t, uint32_t f, uint32_t g)
+{
+	const struct verify_finding *x = &t->h.verify.finding[f], *y = &t->h.verify.finding[g];
+	return x->call != y->call && slice_eq(t->h.observed.call[x->call].d->name, t->h.observed.call[y->call].d->name) &&
+	       slice_eq(held_line(&t->h, x->node), held_line(&t->h, y->node)) &&
+	       slice_chr(graph_name(t->h.ref.g, t->h.ref.first + x->node), '.') &&
+	       slice_chr(graph_name(t->h.ref.g, t->h.ref.first + y->node), '.');
+}
+
+static bool is_again(const struct trial *t, uint32_t f)
+{
+	for (uint32_t g = 0; g < f; g++)
+		if (same_finding(t, g, f))
+			return true;
+	return false;
+}
+
+static void again(struct screen *s, const struct trial *t, uint32_t f)
+{
+	struct buf b = {0};
+	for (uint32_t g = f + 1; g < t->h.verify.n_findings; g++)
+		if (same_finding(t, f, g))
+			buf_addf(&b, "%s%u", b.len ? ", " : "and in calls ", t->h.observed.call[t->h.verify.finding[g].call].d->call);
+	if (b.len)
+		row(s, "again", &b);
+	buf_release(&b);
+}
+
 static void findings(struct screen *s, const struct trial *t)
 {
 	if (!t)
@@ -225,7 +254,10 @@ static void findings(struct screen *s, const struct trial *t)
 	else if (t->run)
 		buf_adds(&s->b, "when it is called again:\n");
 	for (uint32_t f = 0; f < t->h.verify.n_findings; f++)
-		finding(s, t, &t->h.verify.finding[f]);
+		if (!is_again(t, f)) {
+			finding(s, t, &t->h.verify.finding[f]);
+			again(s, t, f);
+		}
 }
 
 void show(struct screen *s, const struct verifier *v)

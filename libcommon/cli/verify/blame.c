@@ -324,6 +324,50 @@ static void accuse(struct verify *v, const struct hypothesis *h)
 	verify_derive(v);
 }
 
+/* A loop's result is wrong: the first call of its turns that parted from the graph, if that explains more. */
+static struct hypothesis question_turns(struct verify *v, uint32_t suspect)
+{
+	struct hypothesis best = {.write = NONE};
+	for (uint32_t c = 0; v->ref->unrolled.now && c <= suspect && best.write == NONE; c++) {
+		if (v->questioned[c] || !v->o->call[c].compiled || !is_inside(v, c) || !parts_here(v, c))
+			continue;
+		v->questioned[c] = c != suspect;
+		for (uint32_t w = v->o->call[c].write; w < v->o->call[c].write + v->o->call[c].n_writes; w++)
+			if (!v->write[w].n)
+				try_write(v, c, w, &best);
+	}
+	return best;
+}
+
+enum { MOST_TURNS = 64 };
+
+/* The kernel computes this node of this turn wrongly: so it did in the turns before. Names are "while_loop.2.add". */
+static void accuse_turns(struct verify *v, const struct hypothesis *h)
+{
+	const uint32_t call = v->o->write[h->write].call, place = h->write - v->o->call[call].write;
+	const struct slice name = graph_name(v->ref->g, v->ref->first + h->node), hop = slice_until(name, "."),
+			   rest = slice_behind(name, ".");
+	uint32_t same = call;
+	long long turn = 0;
+	if (is_inside(v, call) && rest.n && inside_parted(v, &same) == NONE && same == call)
+		for (uint32_t c = 0; c < call && turn < MOST_TURNS; c++) {
+			struct buf b = {0};
+			if (!slice_eq(v->o->call[c].d->name, v->o->call[call].d->name))
+				continue;
+			buf_addf(&b, "%.*s.%lld.%.*s", SL(hop), turn++, SL(slice_behind(rest, ".")));
+			const uint32_t at = graph_find(v->ref->g, 0, buf_slice(&b)), node = at == NONE ? NONE : at - v->ref->first;
+			buf_release(&b);
+			const struct hypothesis before = {.write = v->o->call[c].write + place, .node = node};
+			const struct numbers *x = node != NONE && place < v->o->call[c].n_writes ? reference_numbers(v->ref, node) : NULL;
+			const struct verify_tensor *t = &v->write[before.write];
+			if (x && !t->n && !t->empty && x->n == v->o->write[before.write].x.n &&
+			    x->class == v->o->write[before.write].x.class)
+				accuse(v, &before);
+		}
+	if (!verify_holds(&v->write[h->write], h->node))
+		accuse(v, h);
+}
+
 void verify_blame(struct verify *v)
 {
 	const struct observed *o = v->o;
@@ -341,10 +385,12 @@ void verify_blame(struct verify *v)
 			continue;
 		}
 		v->questioned[c] = true;
-		const struct hypothesis best = question(v, c);
+		struct hypothesis best = question_turns(v, c);
+		if (best.write == NONE)
+			best = question(v, c);
 		if (best.write == NONE)
 			continue;
-		accuse(v, &best);
+		accuse_turns(v, &best);
 		memset(v->questioned, 0, o->n_calls * sizeof(*v->questioned));
 		c = UINT32_MAX; /* everything may be another way now */
 	}
