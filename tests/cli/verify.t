@@ -7,7 +7,7 @@
 . "$ROOT/tests/lib/close.sh"
 grep -qw avx2 /proc/cpuinfo || skip_all "the recorded models need AVX2"
 P=$ROOT/tests/data/aoti/verify
-for name in norm attention state noise; do
+for name in norm attention state noise loop; do
 	cp "$DATA/aoti/verify/$name.pt2" "$P/$name.pt" .
 	cp "$P/$name.exported.pt2" .
 done
@@ -32,6 +32,12 @@ is "but not with --no-more" "$(verify norm norm.pt2 --json --no-more | jq '.runs
 exits "a model with state is called twice, and wrong at the second" 1 verify state state.pt2 --json --no-more
 is "the counter that it leaves" "$(jq -c '[.runs[] | [.run, (.findings | map([.buffer, .got, .want]))]]' out)" \
 	'[[0,[]],[1,[["norm_num_batches_tracked",1,2]]]]'
+# Steps of gru and turns of a while_loop are nodes.
+exits "a recurrent layer and a loop" 0 verify loop loop.pt2 --json
+is "each of their kernels is held against a node: the steps" "$(jq -r '[.runs[0].calls[] | select(.verdict == "rounding").node.name | select(test("gru"))] | join(" ")' out)" \
+	"gru.0.h gru.1.h gru.2.h gru.3.h"
+is "the turns, of which none is verified by effect alone" "$(jq -c '.runs[0] | [([.calls[] | select(.kernel | test("native_layer_norm")) | .writes[].nodes[]]
+	| map(select(test("^while_loop.[0-2].layer_norm"))) | unique | length), .effect, .open, .wrong]' out)" "[3,0,0,0]"
 exits "as text" 0 verify attention attention.pt2 -a
 like "one line says it" "$(head -1 out)" "^attention.pt2: 5 kernels verified, nothing wrong"
 ok "-a has a row for each call" grep -qE "^ *2 +equal +cpp_fused_clone_split_transpose_view_1" out
@@ -67,8 +73,20 @@ if command -v objdump >/dev/null; then
 		attention 14
 		state 1
 		state 9
+		loop 2
+		loop 5
 	END
 	is "one of each kind" "$(tr ' ' '\n' <<<"$kinds" | sort -u | xargs)" "bound comparison constant operator"
+	python3 "$ROOT/tests/lib/mutate.py" loop.pt2 wrong.pt2 2 >/dev/null
+	verify loop wrong.pt2 --no-more --json >out
+	if [ "$(jq '.runs[0].findings | length' out)" -gt 0 ]; then
+		is "each turn in which a loop's kernel is wrong is found" "$(jq -c '[.runs[0].findings[] | .node.name]' out)" \
+			'["while_loop.0.layer_norm","while_loop.1.layer_norm","while_loop.2.layer_norm"]'
+		like "and told once" "$(verify loop wrong.pt2 --no-more | grep -c 'does not compute') $(verify loop wrong.pt2 --no-more)" "^1 .*and in calls 17, 21"
+		cp wrong.pt2 turns.pt2
+	else
+		skip "turns" "this objdump leads to a place that changes nothing"
+	fi
 	python3 "$ROOT/tests/lib/mutate.py" attention.pt2 wrong.pt2 6 >/dev/null
 	exits "--error-exitcode" 42 verify attention wrong.pt2 -q --error-exitcode=42
 	verify attention wrong.pt2 >text
