@@ -138,7 +138,7 @@ static void add_ulp(struct buf *b, bool known, double ulp)
 static void table(struct screen *s, const struct node_diff *d, bool all)
 {
 	struct buf b = {0};
-	buf_adds(&b, "call\tkernel\tnode\teager\tcompiled\tnearer to float64\tdiffer\n");
+	buf_addf(&b, "call\tkernel\tnode\teager\tcompiled\tnearer to float64%s\n", d->n_differing ? "\tdiffer" : "");
 	for (uint32_t i = 0; i < d->n; i++) {
 		const struct node_row *r = &d->row[i];
 		if (r->write == NONE && !all)
@@ -152,7 +152,7 @@ static void table(struct screen *s, const struct node_diff *d, bool all)
 		buf_addf(&b, "\t%.*s", SLN(graph_name(d->ref->g, d->ref->first + r->node), 100));
 		add_ulp(&b, r->known, r->eager);
 		add_ulp(&b, r->known && r->write != NONE, r->compiled);
-		buf_addf(&b, "\t%s\t", r->known && r->write != NONE ? nearer_names[r->nearer] : "");
+		buf_addf(&b, "\t%s%s", r->known && r->write != NONE ? nearer_names[r->nearer] : "", d->n_differing ? "\t" : "");
 		if (r->differs)
 			buf_addf(&b, "%llu of %llu", (unsigned long long)r->at.wrong, (unsigned long long)r->at.n);
 		buf_addc(&b, '\n');

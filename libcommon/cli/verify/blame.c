@@ -272,8 +272,8 @@ static bool parts_here(const struct verify *v, uint32_t call)
 	return wrong;
 }
 
-/* Where each turn is in the graph: who parted from it? *call: the first of the only kernel that did. NONE: no other can be it; else where those
- * begin one of which it is. */
+/* Where each turn is in the graph: who parted from it? *call: the first of the only kernel that did. NONE: no other can be it; else
+ * where those begin one of which it is. */
 static uint32_t inside_parted(const struct verify *v, uint32_t *call)
 {
 	const uint32_t from = inside_from(v, *call);

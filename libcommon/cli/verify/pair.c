@@ -157,7 +157,8 @@ void pair_close(struct pair *p)
 
 /* ---- one Run ---- */
 
-bool pair_takes(const struct pair *p, const struct dump *d, const struct dump_call *run)
+/* Is that Run called with what the graph takes? */
+static bool takes(const struct pair *p, const struct dump *d, const struct dump_call *run)
 {
 	const size_t n = p->program.contract.n_inputs;
 	struct tensor_meta *meta = xcalloc(n + 1, sizeof(*meta));
@@ -176,7 +177,7 @@ int pair_choose(const struct pair *p, const struct dump *d, const char *model, u
 		if (c->kind != DUMP_RUN || (model && !slice_is(c->model, model)))
 			continue;
 		first = first ? first : c;
-		if (pair_takes(p, d, c)) {
+		if (takes(p, d, c)) {
 			first = c;
 			break;
 		}

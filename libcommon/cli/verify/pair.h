@@ -8,8 +8,8 @@
  *     held_close(&h);
  *     pair_close(&p);
  *
- * The graph is what torch.export.save wrote, or of a trace, a launcher, graph.json (repro/graphfile.h): such a one has no weights, and takes
- * those of the package. Of weights that both have under one name, the graph is computed with the package's; .weight has those that differ.
+ * The graph is what torch.export.save wrote, or of a trace, a launcher, graph.json (repro/graphfile.h): such a one has no weights, and
+ * takes those of the package. Of weights that both have under one name, the graph is computed with the package's; .weight has those that differ.
  * What is called is called with the inputs that were saved with the Run. Texts are the caller's and have to stay.
  */
 #ifndef PT2_VERIFY_PAIR_H
@@ -40,8 +40,6 @@ struct pair {
 /* Whether it fails or not, pair_close() it. EXIT_USAGE: weights have to be given. */
 int pair_open(struct pair *p, const char *graph, const char *package, struct pair_options o, struct err *err);
 void pair_close(struct pair *p);
-/* Is that Run called with what the graph takes? */
-bool pair_takes(const struct pair *p, const struct dump *d, const struct dump_call *run);
 /* Of several models or graphs that ran: of that name (NULL: of any), the first that was called with what the graph takes, else the first.
  * EXIT_USAGE: none of that name ran. */
 int pair_choose(const struct pair *p, const struct dump *d, const char *model, uint32_t *model_id, struct err *err);

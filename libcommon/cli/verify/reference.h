@@ -6,8 +6,8 @@
  *     reference_error(&ref, node)              // how far it is from the same in float64
  *     reference_close(&ref);
  *
- * Nodes are those of the graph's root, counted from its first; where it has loops, branches or recurrent layers, of the graph as it runs with
- * these inputs (interp/unroll.h). A node of which an operand is not known, whose operator is not here, or
+ * Nodes are those of the graph's root, counted from its first; where it has loops, branches or recurrent layers, of the graph as it runs
+ * with these inputs (interp/unroll.h). A node of which an operand is not known, whose operator is not here, or
  * that draws random numbers is not known, and what follows from it is not: nothing is held against those (.unknown says why).
  *
  * What if a node were something else:

@@ -14,9 +14,10 @@
  *     reader wrong. The best is accused, b is the node's value from then on, and it goes on: what follows is judged by what it was given.
  *  3. A kernel whose tensors are all nodes is held against them once more, computed from the tensors that it read, in the node's own types
  *     and in float64: what is wrong by less than step 1 sees, and what rounding explains.
- * What is inside of a branch or of a loop's body is a node of the turn that ran (interp/unroll.h), but never questioned by itself: its buffers
- * also hold what no node has (rows that are not written yet, a compiler's own counter). If a result is wrong, the call that wrote it is accused,
- * or the kernel that first wrote what is no node of what are; where that cannot be told, or one of those of the body before it (.others).
+ * What is inside of a branch or of a loop's body is a node of the turn that ran (interp/unroll.h), but never questioned by itself: its
+ * buffers also hold what no node has (rows that are not written yet, a compiler's own counter). If a result is wrong, the call that wrote
+ * it is accused, or the kernel that first wrote what is no node of what are; where that cannot be told, or one of those of the body before
+ * it (.others).
  * Operators (aoti_torch_*) are taken as given: they are torch's, not compiled. One that seems wrong was given something wrong.
  *
  * Thresholds of 3 are those that 679 outputs of clean models never reached (docs/VERIFY.md): float32 and float64 are wrong beyond 4 times
@@ -87,7 +88,7 @@ struct verify {
 void verify_run(struct verify *v, struct observed *o, struct reference *ref);
 void verify_release(struct verify *v);
 
-/* What a call has written, as the node that it is: of several the nearest that the call has not read, else the nearest. NULL: it is none. */
+/* What a call has written, as the node that it is: of several the nearest that the call has not read, else the nearest. NULL: none. */
 const struct verify_match *verify_written_as(const struct verify *v, uint32_t write);
 
 /* ---- between the files of this folder ---- */

@@ -1,4 +1,4 @@
-/* unroll.h - a graph as it runs with given inputs: branches that were taken, turns of loops and steps of recurrent layers as nodes of the root.
+/* unroll.h - a graph as it runs with given inputs: branches that were taken, turns of loops, steps of recurrent layers as the root's nodes.
  *
  *     struct unrolled u;
  *     if (unroll(&g, value, n, max_bytes, &u) == 0)       // value: of the root's placeholders
