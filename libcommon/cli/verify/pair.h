@@ -9,8 +9,8 @@
  *     pair_close(&p);
  *
  * The graph is what torch.export.save wrote, or of a trace, a launcher, graph.json (repro/graphfile.h): such a one has no weights, and
- * takes those of the package. Of weights that both have under one name, the graph is computed with the package's; .weight has those that differ.
- * What is called is called with the inputs that were saved with the Run. Texts are the caller's and have to stay.
+ * takes those of the package. Of weights that both have under one name, the graph is computed with the package's; .weight has those that
+ * differ. What is called is called with the inputs that were saved with the Run. Texts are the caller's and have to stay.
  */
 #ifndef PT2_VERIFY_PAIR_H
 #define PT2_VERIFY_PAIR_H
