@@ -1,7 +1,7 @@
 /* diff.h - two dumps, call by call. Calls of the same model and run are matched by what their kernel or operator computes and by
  * order (base/linediff.h), also where one side was compiled for another device; tensors by the names of their buffers (on one
  * device), then by where they stand in the call. Of builds in two floating-point types, what rounding explains is no difference
- * (diffround.c). */
+ * (diffround.c). A graph against what kernels wrote is diffgraph.c, by verify/pair.h. */
 #ifndef PRINTER_DIFF_H
 #define PRINTER_DIFF_H
 #include "base/json.h"
@@ -105,8 +105,21 @@ bool diff_written(const struct dump_value *v);
 /* ALIKE_NUMBERS, ALIKE_SIZES: both were written, and have that in common. */
 bool diff_wrote_alike(const struct diff *d, enum diff_alike how, const struct dump_value *a, const struct dump_value *b);
 
+/* ---- diffrun.c ---- */
+
+/* Runs the model, saved into a private folder, and gives its path. NULL: err, or a status. */
+char *diff_run_now(const struct printer_options *o, const struct operands *in, int *status, struct err *err);
+
+/* ---- diffgraph.c ---- */
+
+/* A graph (o->diff) against the model or the dump of the operands: its values node by node, with float64's, against kernel by kernel. The
+ * exit status; -1: err. */
+int diff_graph(struct session *s, const struct operands *in, struct err *err);
+
 /* ---- what is shown ---- */
 
+/* Which sign a NaN has says nothing. */
+void diff_add_exact(struct buf *b, const char *before, double v);
 void diff_show(struct screen *s, const struct diff *d, bool all);
 void diff_document(struct json_out *o, const struct diff *d);
 int diff_page(const struct diff *d, const char *path, struct err *err);

@@ -4,6 +4,8 @@
 #include "diff.h"
 #include "tool/tempfolder.h"
 
+#include <sys/stat.h>
+
 static int read_both(struct diff *d, const char *first, const char *second, struct err *err)
 {
 	if (dump_open(&d->a, first, err) < 0 || dump_open(&d->b, second, err) < 0)
@@ -23,8 +25,6 @@ static int read_both(struct diff *d, const char *first, const char *second, stru
 
 static void tolerance(struct diff *d, const struct printer_options *o)
 {
-	if ((o->rtol >= 0) != (o->atol >= 0)) /* as assert_close: half a tolerance surprises */
-		die(EXIT_USAGE, "give both --rtol and --atol, or neither (then they follow from the types)");
 	d->how.given = o->rtol >= 0;
 	d->how.rtol = o->rtol;
 	d->how.atol = o->atol;
@@ -42,8 +42,7 @@ static void show(const struct diff *d, struct session *s)
 	session_flush(s);
 }
 
-/* Runs the model, saved into a private folder, and gives its path. */
-static char *run_now(const struct printer_options *o, const struct operands *in, int *status, struct err *err)
+char *diff_run_now(const struct printer_options *o, const struct operands *in, int *status, struct err *err)
 {
 	struct printer_options how = *o;
 	child_signals(CHILD_SIGNALS_FORWARD);
@@ -63,6 +62,35 @@ static char *run_now(const struct printer_options *o, const struct operands *in,
 	return NULL;
 }
 
+/* A file: an exported program, or a text with a graph. */
+static bool is_graph(const char *path)
+{
+	struct stat st;
+	return stat(path, &st) == 0 && S_ISREG(st.st_mode);
+}
+
+static int run_diff_graph(const struct printer_options *o, const struct operands *in)
+{
+	struct session s;
+	struct err err = {0};
+	if (in->command)
+		die(EXIT_USAGE, "--diff with a graph ('%s') is for a model that is run here or a dump, not for a command", o->diff);
+	if (o->html || o->repeat)
+		die(EXIT_USAGE, "--diff with a graph ('%s') compares one run, as text or JSON: no --repeat; --html is aoti-verify's",
+		    o->diff);
+	if (dump_like(in->v[0]) && in->n > 1)
+		die(EXIT_USAGE, "'%s' is a folder of saved tensors, which holds its inputs: give no others", in->v[0]);
+	session_begin(&s, o);
+	const int status = diff_graph(&s, in, &err);
+	if (status < 0)
+		die_err(&err);
+	err = s.err;
+	session_release(&s);
+	if (err.text[0])
+		die_err(&err);
+	return status == EXIT_FOUND && o->error_exitcode >= 0 ? o->error_exitcode : status;
+}
+
 int run_diff(const struct printer_options *given, const struct operands *in)
 {
 	struct printer_options o = *given;
@@ -72,6 +100,10 @@ int run_diff(const struct printer_options *given, const struct operands *in)
 	char *now = NULL;
 	int status = EXIT_FINE; /* of what was run */
 	bool two = !in->command && in->n == 1 && dump_like(in->v[0]);
+	if ((o.rtol >= 0) != (o.atol >= 0)) /* as assert_close: half a tolerance surprises */
+		die(EXIT_USAGE, "give both --rtol and --atol, or neither (then they follow from the types)");
+	if (is_graph(o.diff))
+		return run_diff_graph(&o, in);
 	if (!dump_like(o.diff))
 		die(EXIT_INPUT, "'%s' is no dump: it has no %s (aoti-printer -o DIR makes one)", o.diff, DUMP_INDEX);
 	if (two && (o.model || o.torch || o.load.n || o.repeat || o.weights))
@@ -83,7 +115,7 @@ int run_diff(const struct printer_options *given, const struct operands *in)
 	d.name[0] = o.diff;
 	d.name[1] = two ? in->v[0] : in->command ? in->command[0] : in->v[0];
 	d.live = !two;
-	if (!two && !(now = run_now(&o, in, &status, &err)))
+	if (!two && !(now = diff_run_now(&o, in, &status, &err)))
 		die_err(&err);
 	if (read_both(&d, o.diff, now ? now : in->v[0], &err) < 0 || diff_run(&d, &s.filter, &err) < 0 ||
 	    (o.html && diff_page(&d, o.html, &err) < 0)) {

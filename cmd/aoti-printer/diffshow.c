@@ -51,8 +51,7 @@ static void add_buffer(struct buf *b, const struct dump_value *v)
 
 /* ---- text ---- */
 
-/* Which sign a NaN has says nothing. */
-static void add_exact(struct buf *b, const char *before, double v)
+void diff_add_exact(struct buf *b, const char *before, double v)
 {
 	buf_adds(b, before);
 	if (isnan(v))
@@ -94,8 +93,8 @@ static void show_value(struct screen *s, const struct diff_value *v)
 	if (c->known) {
 		buf_adds(b, "\n         at ");
 		add_index(b, v);
-		add_exact(b, " ", c->a);
-		add_exact(b, " became ", c->b);
+		diff_add_exact(b, " ", c->a);
+		diff_add_exact(b, " became ", c->b);
 		if (isfinite(c->worst))
 			buf_addf(b, ", %.3g times what is allowed", c->worst);
 		buf_addf(b, " (rtol %g, atol %g)", c->rtol, c->atol);

@@ -19,7 +19,7 @@ static const struct opt options[] = {
     OPT_HEADING("What to do"),
     OPT_CHOICE('l', "level", "LEVEL", &opt.level, levels, "nothing, save, print (default), names of kernels only"),
     OPT_STRING('o', "output", "DIR", &opt.output, "save every tensor into this folder (level 1: aoti-dump); with --ima: the report's file"),
-    OPT_STRING(0, "diff", "DUMP", &opt.diff, "compare this folder with another one, or with what is run"),
+    OPT_STRING(0, "diff", "DUMP", &opt.diff, "compare this folder, or a graph node by node, with another folder or with what is run"),
     OPT_FLAG('p', "profile", &opt.profile, "time per kernel"),
     OPT_STRING(0, "chrome-trace", "FILE", &opt.chrome_trace, "with --profile: every call, for chrome://tracing or Perfetto"),
     OPT_FLAG(0, "memory", &opt.memory, "which buffers are alive at the peak, what was planned and what was reached"),
@@ -92,7 +92,7 @@ static const struct opt_spec spec = {
     .about = "What the kernels of a compiled model (AOTInductor) read and write while it runs, with no recompilation.",
     .footer = "MODEL is a .pt2 package, a model.so, a folder, or a bundle that --record kept; INPUT as for aoti-checkinputs. "
 	      "It runs here, without PyTorch, or with --torch. With a command: every such model in that process is watched. "
-	      "With --diff DUMP, MODEL may be another dump.",
+	      "With --diff DUMP, MODEL may be another dump; DUMP may be an exported program, too.",
     .options = options,
     .rules = rules,
     .operands = "MODEL [INPUT...]",

@@ -10,9 +10,9 @@ static const char *const words[] = {
 
 static void out_names(struct json_out *o, const struct trial *t, uint32_t node)
 {
-	json_member_some(o, "name", graph_name(t->ref.g, t->ref.first + node));
-	json_member_some(o, "target", graph_op_text(t->ref.g, t->ref.first + node));
-	json_member_some(o, "python", node_line(t, node));
+	json_member_some(o, "name", graph_name(t->h.ref.g, t->h.ref.first + node));
+	json_member_some(o, "target", graph_op_text(t->h.ref.g, t->h.ref.first + node));
+	json_member_some(o, "python", held_line(&t->h, node));
 }
 
 static void out_node(struct json_out *o, const char *key, const struct trial *t, uint32_t node)
@@ -29,16 +29,16 @@ static void out_writes(struct json_out *o, const struct trial *t, const struct o
 {
 	json_member_arr(o, "writes");
 	for (uint32_t w = c->write; w < c->write + c->n_writes; w++) {
-		const struct verify_tensor *x = &t->verify.write[w];
+		const struct verify_tensor *x = &t->h.verify.write[w];
 		double least = INFINITY;
 		for (uint32_t i = 0; i < x->n; i++)
 			least = x->m[i].off < least ? x->m[i].off : least;
 		json_obj(o);
-		json_member_some(o, "buffer", t->observed.write[w].v->buffer);
+		json_member_some(o, "buffer", t->h.observed.write[w].v->buffer);
 		json_member_arr(o, "nodes");
 		for (uint32_t i = 0; i < x->n && !x->accused; i++)
 			if (x->m[i].off <= least)
-				json_out_str(o, graph_name(t->ref.g, t->ref.first + x->m[i].node));
+				json_out_str(o, graph_name(t->h.ref.g, t->h.ref.first + x->m[i].node));
 		json_close(o);
 		json_close(o);
 	}
@@ -49,8 +49,8 @@ static void out_writes(struct json_out *o, const struct trial *t, const struct o
 static void out_nodes(struct json_out *o, const struct trial *t)
 {
 	json_member_arr(o, "nodes");
-	for (uint32_t i = 0; i < t->ref.n; i++) {
-		const uint8_t op = t->ref.g->node[t->ref.first + i].op;
+	for (uint32_t i = 0; i < t->h.ref.n; i++) {
+		const uint8_t op = t->h.ref.g->node[t->h.ref.first + i].op;
 		if (op == GRAPH_PLACEHOLDER || op == GRAPH_OUTPUT || op == GRAPH_GET_ATTR)
 			continue;
 		json_obj(o);
@@ -62,8 +62,8 @@ static void out_nodes(struct json_out *o, const struct trial *t)
 
 static void out_call(struct json_out *o, const struct trial *t, uint32_t c)
 {
-	const struct dump_call *d = t->observed.call[c].d;
-	const struct verify_row *r = &t->verify.row[c];
+	const struct dump_call *d = t->h.observed.call[c].d;
+	const struct verify_row *r = &t->h.verify.row[c];
 	json_obj(o);
 	json_member_u64(o, "call", d->call);
 	json_member_some(o, "kernel", d->name);
@@ -76,9 +76,9 @@ static void out_call(struct json_out *o, const struct trial *t, uint32_t c)
 		json_member_float(o, "compiled_ulp", r->compiled_ulp);
 		json_member_float(o, "eager_ulp", r->eager_ulp);
 	}
-	out_writes(o, t, &t->observed.call[c]);
+	out_writes(o, t, &t->h.observed.call[c]);
 	if (r->together != NONE)
-		json_member_u64(o, "together_from", t->observed.call[r->together].d->call);
+		json_member_u64(o, "together_from", t->h.observed.call[r->together].d->call);
 	if (r->why)
 		json_member_some(o, "why", slice_str(r->why));
 	json_close(o);
@@ -86,19 +86,19 @@ static void out_call(struct json_out *o, const struct trial *t, uint32_t c)
 
 static void out_finding(struct json_out *o, const struct trial *t, const struct verify_finding *f)
 {
-	const struct observed_call *c = &t->observed.call[f->call];
+	const struct observed_call *c = &t->h.observed.call[f->call];
 	double there;
 	struct buf place = {0};
 	json_obj(o);
-	json_member_u64(o, "call", t->observed.call[f->call].d->call);
-	json_member_some(o, "kernel", t->observed.call[f->call].d->name);
+	json_member_u64(o, "call", t->h.observed.call[f->call].d->call);
+	json_member_some(o, "kernel", t->h.observed.call[f->call].d->name);
 	json_member_some(o, "what", f->given ? SLICE("arguments") : f->subtle ? SLICE("error") : SLICE("value"));
 	out_node(o, "node", t, f->node);
 	if (f->write != NONE) {
-		json_member_some(o, "buffer", t->observed.write[f->write].v->buffer);
+		json_member_some(o, "buffer", t->h.observed.write[f->write].v->buffer);
 		json_member_u64(o, "elements", f->n);
 		json_member_u64(o, "differ", f->wrong);
-		add_place(&place, t, f->node, f->at);
+		held_add_place(&place, &t->h, f->node, f->at);
 		json_member_some(o, "worst", buf_slice(&place));
 		json_member_float(o, "got", f->got);
 		json_member_float(o, "want", f->want);
@@ -107,7 +107,7 @@ static void out_finding(struct json_out *o, const struct trial *t, const struct 
 	for (uint32_t r = c->read; r < c->read + c->n_reads; r++)
 		if (f->write != NONE && read_there(t, f, r, &there)) {
 			json_obj(o);
-			json_member_some(o, "buffer", t->observed.read[r].v->buffer);
+			json_member_some(o, "buffer", t->h.observed.read[r].v->buffer);
 			json_member_float(o, "value", there);
 			json_close(o);
 		}
@@ -118,7 +118,7 @@ static void out_finding(struct json_out *o, const struct trial *t, const struct 
 		json_member_float(o, "eager_ulp", f->eager_ulp);
 	}
 	if (f->others != NONE)
-		json_member_u64(o, "or_from", t->observed.call[f->others].d->call);
+		json_member_u64(o, "or_from", t->h.observed.call[f->others].d->call);
 	json_close(o);
 	buf_release(&place);
 }
@@ -137,14 +137,14 @@ static void out_trial(struct json_out *o, const struct trial *t)
 	json_member_u64(o, "open", n.open);
 	json_member_u64(o, "operators", n.operators);
 	json_member_arr(o, "findings");
-	for (uint32_t i = 0; i < t->verify.n_findings; i++)
-		out_finding(o, t, &t->verify.finding[i]);
+	for (uint32_t i = 0; i < t->h.verify.n_findings; i++)
+		out_finding(o, t, &t->h.verify.finding[i]);
 	json_close(o);
 	json_member_arr(o, "calls");
-	for (uint32_t c = 0; c < t->observed.n_calls; c++)
+	for (uint32_t c = 0; c < t->h.observed.n_calls; c++)
 		out_call(o, t, c);
 	json_close(o);
-	json_member_lines(o, "unknown", buf_slice(&t->ref.unknown));
+	json_member_lines(o, "unknown", buf_slice(&t->h.ref.unknown));
 	json_close(o);
 }
 
@@ -152,17 +152,17 @@ void document(struct json_out *o, const struct verifier *v)
 {
 	json_obj(o);
 	json_member_str(o, "schema", SLICE("pt2utils.verify/1"));
-	json_member_some(o, "graph", slice_str(v->graph));
-	json_member_some(o, "package", slice_str(v->package));
+	json_member_some(o, "graph", slice_str(v->pair.graph));
+	json_member_some(o, "package", slice_str(v->pair.package));
 	json_member_u64(o, "status", verifier_status(v));
-	json_member_u64(o, "weights_compared", v->n_weights);
+	json_member_u64(o, "weights_compared", v->pair.n_weights);
 	json_member_arr(o, "weights");
-	for (uint32_t i = 0; i < v->n_differing; i++) {
+	for (uint32_t i = 0; i < v->pair.n_differing; i++) {
 		json_obj(o);
-		json_member_str(o, "path", v->weight[i].fqn);
-		json_member_u64(o, "elements", v->weight[i].n);
-		json_member_u64(o, "differ", v->weight[i].bad);
-		json_member_float(o, "max_abs", v->weight[i].max_abs);
+		json_member_str(o, "path", v->pair.weight[i].fqn);
+		json_member_u64(o, "elements", v->pair.weight[i].n);
+		json_member_u64(o, "differ", v->pair.weight[i].bad);
+		json_member_float(o, "max_abs", v->pair.weight[i].max_abs);
 		json_close(o);
 	}
 	json_close(o);

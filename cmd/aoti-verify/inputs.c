@@ -51,7 +51,7 @@ static bool find_sizes(const struct program *p, const struct trial *first, bool 
 	bool any = false, ok = true;
 	if (first) {
 		for (uint32_t i = 0; i < c->n_inputs; i++)
-			m[i] = first->in[i].meta;
+			m[i] = first->h.in[i].meta;
 		contract_bind(c, m, c->n_inputs, &env);
 	}
 	for (uint32_t i = 0; i < c->n_symbols; i++) {
@@ -226,7 +226,7 @@ int inputs_make(const struct program *p, const struct trial *first, enum input_k
 			break;
 		}
 		m.v = xcalloc((size_t)m.n + 1, sizeof(*m.v));
-		const int filled = fill(&m, p, i, &meta[i], first ? &first->observed.write[i] : NULL, err);
+		const int filled = fill(&m, p, i, &meta[i], first ? &first->h.observed.write[i] : NULL, err);
 		other |= filled > 0;
 		if (filled < 0 || convert(&m, &meta[i], &t[i], err) < 0)
 			r = -1;

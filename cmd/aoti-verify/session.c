@@ -6,12 +6,10 @@
 
 /* ---- runs ---- */
 
-static uint32_t first_model(const struct dump *d) { return d->n ? d->call[0].model_id : 0; }
-
 static int run_package(struct verifier *v, struct source *s, const char *const *operand, int n, struct err *err)
 {
-	const int runs = v->o->runs ? v->o->runs : reference_keeps_state(&v->program) ? 2 : 1;
-	struct watch_options wo = {.model = v->package,
+	const int runs = v->o->runs ? v->o->runs : reference_keeps_state(&v->pair.program) ? 2 : 1;
+	struct watch_options wo = {.model = v->pair.package,
 				   .name = v->o->model,
 				   .operand = operand,
 				   .n_operand = n,
@@ -27,7 +25,7 @@ static int run_package(struct verifier *v, struct source *s, const char *const *
 		return *err = s->ran.failed, -1;
 	if (dump_open(&s->dump, s->folder, err) < 0)
 		return -1;
-	s->model_id = first_model(&s->dump);
+	s->model_id = s->dump.n ? s->dump.call[0].model_id : 0;
 	return 0;
 }
 
@@ -35,46 +33,8 @@ static int run_package(struct verifier *v, struct source *s, const char *const *
 
 static void trial_release(struct trial *t)
 {
-	verify_release(&t->verify);
-	reference_close(&t->ref);
-	for (size_t k = 0; k < t->n_in; k++)
-		dump_tensor_close(&t->file[k]);
-	free(t->in);
-	free(t->file);
-	observed_release(&t->observed);
+	held_close(&t->h);
 	free(t);
-}
-
-static int fits(const struct verifier *v, const struct trial *t, struct err *err)
-{
-	struct tensor_meta *meta = xcalloc(t->n_in + 1, sizeof(*meta));
-	struct err why;
-	for (size_t i = 0; i < t->n_in; i++)
-		meta[i] = t->in[i].meta;
-	const int r = inputs_check(&v->program.contract, meta, t->n_in, &why);
-	free(meta);
-	return r < 0 ? err_set(err, EXIT_INPUT, "'%s' is not for these inputs, is it the graph of this package? %s", v->graph, why.text)
-		     : 0;
-}
-
-/* The graph's inputs are those that the package was called with. */
-static int take_inputs(struct verifier *v, struct trial *t, struct err *err)
-{
-	const struct observed *o = &t->observed;
-	t->in = xcalloc(o->n_inputs + 1, sizeof(*t->in));
-	t->file = xcalloc(o->n_inputs + 1, sizeof(*t->file));
-	if (o->n_inputs != v->program.contract.n_inputs)
-		return err_set(err, EXIT_INPUT, "'%s' takes %u inputs, and in the run %u are saved: is it the graph of this package?%s",
-			       v->graph, v->program.contract.n_inputs, o->n_inputs,
-			       t->source->folder ? "" : " (aoti-printer -o saves inputs with --inputs)");
-	for (uint32_t i = 0; i < o->n_inputs; i++) {
-		if (dump_tensor_open(&t->file[i], &t->source->dump, o->write[i].v, err) < 0)
-			return -1;
-		t->in[i] =
-		    (struct tensor_view){.name = v->program.contract.input[i].name, .meta = t->file[i].meta, .data = t->file[i].data};
-		t->n_in++;
-	}
-	return fits(v, t, err);
 }
 
 static int try_run(struct verifier *v, struct source *s, uint32_t run, struct err *err)
@@ -84,12 +44,8 @@ static int try_run(struct verifier *v, struct source *s, uint32_t run, struct er
 	*t = (struct trial){.kind = s->kind, .source = s, .run = run};
 	GROW(v->trial, v->n_trials, v->cap_trials, 1);
 	v->trial[v->n_trials++] = t;
-	if (observed_read(&t->observed, &s->dump, s->model_id, run, err) < 0 || take_inputs(v, t, err) < 0 ||
-	    reference_open(&t->ref, &v->program, t->in, t->n_in, before && before->source == s ? &before->ref : NULL, v->o->max_bytes,
-			   err) < 0)
-		return -1;
-	verify_run(&t->verify, &t->observed, &t->ref);
-	return 0;
+	return held_open(&t->h, &v->pair, &s->dump, s->model_id, run, before && before->source == s ? &before->h : NULL, v->o->max_bytes,
+			 err);
 }
 
 static uint32_t runs_of(const struct source *s)
@@ -108,7 +64,7 @@ static int try_source(struct verifier *v, struct source *s, struct err *err)
 	for (uint32_t run = 0; run < n; run++)
 		if (try_run(v, s, run, err) < 0)
 			return -1;
-	return n ? 0 : err_set(err, EXIT_INPUT, "'%s': no call of a kernel is in it", v->package);
+	return n ? 0 : err_set(err, EXIT_INPUT, "'%s': no call of a kernel is in it", v->pair.package);
 }
 
 /* ---- what to try ---- */
@@ -116,7 +72,7 @@ static int try_source(struct verifier *v, struct source *s, struct err *err)
 static bool verifier_found(const struct verifier *v)
 {
 	for (uint32_t i = 0; i < v->n_trials; i++)
-		if (trial_counts(v->trial[i]) && v->trial[i]->verify.n_findings)
+		if (trial_counts(v->trial[i]) && v->trial[i]->h.verify.n_findings)
 			return true;
 	return false;
 }
@@ -136,8 +92,8 @@ static int try_made(struct verifier *v, enum input_kind kind, struct err *err)
 		return -1;
 	char *path = xasprintf("%s/inputs.pt", s->folder);
 	const char *operand[] = {path};
-	int r = inputs_make(&v->program, v->n_trials ? v->trial[0] : NULL, kind, v->o->seed, path, err);
-	if (r > 0 && (run_package(v, s, operand, v->program.contract.n_inputs != 0, err) < 0 || try_source(v, s, err) < 0))
+	int r = inputs_make(&v->pair.program, v->n_trials ? v->trial[0] : NULL, kind, v->o->seed, path, err);
+	if (r > 0 && (run_package(v, s, operand, v->pair.program.contract.n_inputs != 0, err) < 0 || try_source(v, s, err) < 0))
 		r = -1;
 	free(path);
 	return r;
@@ -167,72 +123,27 @@ static int try_given(struct verifier *v, const char *const *operand, int n, stru
 	return run_package(v, s, operand, n, err) < 0 ? -1 : try_source(v, s, err);
 }
 
-static bool takes_inputs_of(const struct verifier *v, const struct dump *d, const struct dump_call *c)
-{
-	const size_t n = v->program.contract.n_inputs;
-	struct tensor_meta *meta = xcalloc(n + 1, sizeof(*meta));
-	struct err ignored;
-	const bool fit =
-	    observed_inputs(d, c->model_id, c->run, meta, n) == n && inputs_check(&v->program.contract, meta, n, &ignored) == 0;
-	free(meta);
-	return fit;
-}
-
-/* Of several models or graphs that ran: of that name, the first that was called with what the graph takes. */
-static int choose_model(const struct verifier *v, struct source *s, struct err *err)
-{
-	const struct dump_call *first = NULL;
-	for (size_t i = 0; i < s->dump.n; i++) {
-		const struct dump_call *c = &s->dump.call[i];
-		if (c->kind != DUMP_RUN || (v->o->model && !slice_is(c->model, v->o->model)))
-			continue;
-		first = first ? first : c;
-		if (takes_inputs_of(v, &s->dump, c)) {
-			first = c;
-			break;
-		}
-	}
-	if (v->o->model && !first)
-		return err_set(err, EXIT_USAGE, "'%s': no model '%s' ran in it", v->package, v->o->model);
-	s->model_id = first ? first->model_id : first_model(&s->dump);
-	return 0;
-}
-
 static int try_dump(struct verifier *v, struct err *err)
 {
 	struct source *s = add_source(v, INPUTS_GIVEN);
-	return dump_open(&s->dump, v->package, err) < 0 || choose_model(v, s, err) < 0 ? -1 : try_source(v, s, err);
-}
-
-static int open_graph(struct verifier *v, struct err *err)
-{
-	const struct verifier_options *o = v->o;
-	if (!o->of && !graph_file_is(v->graph))
-		return program_open(&v->program, v->graph, o->weights, err);
-	if (graph_file_open(&v->alone, &v->program, v->graph, o->of, err) < 0)
-		return -1;
-	if (o->weights)
-		return program_weights(&v->program, o->weights, err);
-	return program_lacks_weights(&v->program) && dump_like(v->package)
-		   ? err_set(err, EXIT_USAGE, "'%s': the values of its parameters are not in it, nor in '%s': give them (--weights FILE)",
-			     v->graph, v->package)
-		   : 0;
+	return dump_open(&s->dump, v->pair.package, err) < 0 || pair_choose(&v->pair, &s->dump, v->o->model, &s->model_id, err) < 0
+		   ? -1
+		   : try_source(v, s, err);
 }
 
 int verifier_open(struct verifier *v, const struct verifier_options *o, const struct operands *in, struct err *err)
 {
-	const bool dump = dump_like(in->v[1]);
-	*v = (struct verifier){.o = o, .graph = in->v[0], .package = in->v[1]};
-	if (dump && in->n > 2)
+	*v = (struct verifier){.o = o};
+	if (dump_like(in->v[1]) && in->n > 2)
 		return err_set(err, EXIT_USAGE, "'%s' is a folder of saved tensors, which holds its inputs: give no others", in->v[1]);
-	if (open_graph(v, err) < 0 || (!dump && weights_compare(v, err) < 0) || program_functionalize(&v->program, err) < 0)
+	if (pair_open(&v->pair, in->v[0], in->v[1], (struct pair_options){o->of, o->weights, o->model}, err) < 0)
 		return -1;
-	if (dump)
+	if (v->pair.is_dump)
 		return try_dump(v, err);
 	child_signals(CHILD_SIGNALS_FORWARD);
-	const bool made = in->n == 2 && v->program.contract.n_inputs;
+	const bool made = in->n == 2 && v->pair.program.contract.n_inputs;
 	const int r = made ? try_made(v, INPUTS_MADE, err) : try_given(v, in->v + 2, in->n - 2, err);
-	if (r >= 0 && !o->no_more && !verifier_found(v) && v->program.contract.n_inputs)
+	if (r >= 0 && !o->no_more && !verifier_found(v) && v->pair.program.contract.n_inputs)
 		try_more(v);
 	return r < 0 ? -1 : 0;
 }
@@ -249,12 +160,7 @@ void verifier_close(struct verifier *v)
 	}
 	v->n_sources = 0;
 	buf_release(&v->notes);
-	free(v->weight);
-	program_close(&v->program);
-	graph_file_close(&v->alone);
-	weights_close(&v->package_weights);
-	if (v->has_package)
-		loaded_release(&v->package_of);
+	pair_close(&v->pair);
 }
 
 /* ---- what comes of it ---- */
@@ -262,8 +168,8 @@ void verifier_close(struct verifier *v)
 struct tally tally(const struct trial *t)
 {
 	struct tally n = {0};
-	for (uint32_t c = 0; c < t->observed.n_calls; c++) {
-		const struct verify_row *row = &t->verify.row[c];
+	for (uint32_t c = 0; c < t->h.observed.n_calls; c++) {
+		const struct verify_row *row = &t->h.verify.row[c];
 		switch (row->what) {
 		case VERIFY_EQUAL: n.equal++; break;
 		case VERIFY_ROUNDING: n.rounding++; break;
@@ -283,29 +189,9 @@ enum exit_status verifier_status(const struct verifier *v)
 	bool open = false;
 	for (uint32_t i = 0; i < v->n_trials; i++)
 		open |= trial_counts(v->trial[i]) && tally(v->trial[i]).open > 0;
-	if (verifier_found(v) || v->n_differing)
+	if (verifier_found(v) || v->pair.n_differing)
 		return v->o->error_exitcode >= 0 ? (enum exit_status)v->o->error_exitcode : EXIT_FOUND;
 	return open && !v->o->partial ? EXIT_PARTIAL : EXIT_FINE;
-}
-
-void add_place(struct buf *b, const struct trial *t, uint32_t node, int64_t at)
-{
-	const struct aten_tensor *x = t->ref.v[node].tensor;
-	int64_t index[ATEN_DIMS];
-	for (int d = x->n_dim; d-- > 0;) {
-		index[d] = x->size[d] ? at % x->size[d] : 0;
-		at = x->size[d] ? at / x->size[d] : 0;
-	}
-	buf_addc(b, '[');
-	for (int d = 0; d < x->n_dim; d++)
-		buf_addf(b, "%s%lld", d ? ", " : "", (long long)index[d]);
-	buf_addc(b, ']');
-}
-
-struct slice node_line(const struct trial *t, uint32_t node)
-{
-	const uint32_t stack = t->ref.g->node[t->ref.first + node].stack;
-	return stack == NONE ? SLICE("") : graph_text(t->ref.g, stack);
 }
 
 /* The sizes that are not 1. */
@@ -320,10 +206,10 @@ static int real_sizes(const struct numbers *x, int64_t *size)
 
 bool read_there(const struct trial *t, const struct verify_finding *f, uint32_t read, double *value)
 {
-	const struct numbers *x = observed_numbers(&t->observed, &t->observed.read[read]);
-	struct numbers node = {.n_dim = t->ref.v[f->node].tensor->n_dim};
+	const struct numbers *x = observed_numbers(&t->h.observed, &t->h.observed.read[read]);
+	struct numbers node = {.n_dim = t->h.ref.v[f->node].tensor->n_dim};
 	int64_t a[ATEN_DIMS], b[ATEN_DIMS];
-	memcpy(node.size, t->ref.v[f->node].tensor->size, (size_t)node.n_dim * sizeof(*node.size));
+	memcpy(node.size, t->h.ref.v[f->node].tensor->size, (size_t)node.n_dim * sizeof(*node.size));
 	const int n = real_sizes(&node, a);
 	if (!x->v || x->class == NUMBERS_COMPLEX || f->at < 0 || f->at >= x->n || real_sizes(x, b) != n ||
 	    memcmp(a, b, (size_t)n * sizeof(*a)))

@@ -6,7 +6,7 @@
 
 static void add_call(struct buf *b, const struct trial *t, uint32_t call)
 {
-	const struct dump_call *d = t->observed.call[call].d;
+	const struct dump_call *d = t->h.observed.call[call].d;
 	buf_addf(b, "%.*s (call %u", SLN(d->name, 200), d->call);
 	if (d->line)
 		buf_addf(b, ", %.*s:%u", SLN(d->text.n ? slice_base(d->text) : SLICE("wrapper.cpp"), 200), d->line);
@@ -15,7 +15,7 @@ static void add_call(struct buf *b, const struct trial *t, uint32_t call)
 
 static void add_node(struct buf *b, const struct trial *t, uint32_t node)
 {
-	const struct slice name = graph_name(t->ref.g, t->ref.first + node), op = graph_op_text(t->ref.g, t->ref.first + node);
+	const struct slice name = graph_name(t->h.ref.g, t->h.ref.first + node), op = graph_op_text(t->h.ref.g, t->h.ref.first + node);
 	buf_addf(b, "%.*s (%.*s)", SLN(name, 100), SLN(op, 100));
 }
 
@@ -42,12 +42,12 @@ static void add_number(struct buf *b, const char *before, double v)
 
 static void read_values(struct screen *s, const struct trial *t, const struct verify_finding *f)
 {
-	const struct observed_call *c = &t->observed.call[f->call];
+	const struct observed_call *c = &t->h.observed.call[f->call];
 	struct buf b = {0};
 	double v;
 	for (uint32_t r = c->read; r < c->read + c->n_reads; r++)
 		if (read_there(t, f, r, &v)) {
-			buf_addf(&b, "%s%.*s", b.len ? ", " : "", SLN(t->observed.read[r].v->buffer, 100));
+			buf_addf(&b, "%s%.*s", b.len ? ", " : "", SLN(t->h.observed.read[r].v->buffer, 100));
 			add_number(&b, " ", v);
 		}
 	if (b.len)
@@ -57,7 +57,7 @@ static void read_values(struct screen *s, const struct trial *t, const struct ve
 
 static void finding(struct screen *s, const struct trial *t, const struct verify_finding *f)
 {
-	const struct slice line = node_line(t, f->node);
+	const struct slice line = held_line(&t->h, f->node);
 	struct buf b = {0};
 	if (f->given)
 		buf_adds(&b, "wrong arguments: ");
@@ -73,9 +73,9 @@ static void finding(struct screen *s, const struct trial *t, const struct verify
 		row(s, "line", &b);
 	}
 	if (f->write != NONE) {
-		buf_addf(&b, "%.*s: %llu of %llu elements differ; at ", SLN(t->observed.write[f->write].v->buffer, 100),
+		buf_addf(&b, "%.*s: %llu of %llu elements differ; at ", SLN(t->h.observed.write[f->write].v->buffer, 100),
 			 (unsigned long long)f->wrong, (unsigned long long)f->n);
-		add_place(&b, t, f->node, f->at);
+		held_add_place(&b, &t->h, f->node, f->at);
 		add_number(&b, " it is ", f->got);
 		add_number(&b, ", and should be ", f->want);
 		row(s, "values", &b);
@@ -85,8 +85,8 @@ static void finding(struct screen *s, const struct trial *t, const struct verify
 		buf_addf(&b, "%.3g ulp from what float64 gives for what it read; eager is %.3g", f->compiled_ulp, f->eager_ulp);
 		row(s, "error", &b);
 	} else if (f->right) {
-		buf_addf(&b, "held for %.*s, it makes %u more tensor%s right", SL(graph_name(t->ref.g, t->ref.first + f->node)), f->right,
-			 f->right == 1 ? "" : "s");
+		buf_addf(&b, "held for %.*s, it makes %u more tensor%s right", SL(graph_name(t->h.ref.g, t->h.ref.first + f->node)),
+			 f->right, f->right == 1 ? "" : "s");
 		row(s, "evidence", &b);
 	}
 	if (f->others != NONE) {
@@ -109,11 +109,11 @@ static void table(struct screen *s, const struct trial *t)
 {
 	struct buf b = {0};
 	buf_adds(&b, "call\tverdict\tkernel\tnode\tulp\teager\n");
-	for (uint32_t c = 0; c < t->observed.n_calls; c++) {
-		const struct verify_row *r = &t->verify.row[c];
-		buf_addf(&b, "%u\t%s\t%.*s\t", t->observed.call[c].d->call, words[r->what], SLN(t->observed.call[c].d->name, 200));
+	for (uint32_t c = 0; c < t->h.observed.n_calls; c++) {
+		const struct verify_row *r = &t->h.verify.row[c];
+		buf_addf(&b, "%u\t%s\t%.*s\t", t->h.observed.call[c].d->call, words[r->what], SLN(t->h.observed.call[c].d->name, 200));
 		if (r->node != NONE)
-			buf_add_slice(&b, graph_name(t->ref.g, t->ref.first + r->node));
+			buf_add_slice(&b, graph_name(t->h.ref.g, t->h.ref.first + r->node));
 		if (r->what == VERIFY_ROUNDING)
 			buf_addf(&b, "\t%.2g\t%.2g\n", r->compiled_ulp, r->eager_ulp);
 		else
@@ -126,14 +126,14 @@ static void table(struct screen *s, const struct trial *t)
 static void open_calls(struct screen *s, const struct trial *t)
 {
 	struct buf b = {0};
-	for (uint32_t c = 0; c < t->observed.n_calls; c++) {
-		if (t->verify.row[c].what != VERIFY_OPEN)
+	for (uint32_t c = 0; c < t->h.observed.n_calls; c++) {
+		if (t->h.verify.row[c].what != VERIFY_OPEN)
 			continue;
 		add_call(&b, t, c);
-		buf_addf(&b, ": %s", t->verify.row[c].why ? t->verify.row[c].why : "");
+		buf_addf(&b, ": %s", t->h.verify.row[c].why ? t->h.verify.row[c].why : "");
 		row(s, "open", &b);
 	}
-	struct slice rest = buf_slice(&t->ref.unknown), line;
+	struct slice rest = buf_slice(&t->h.ref.unknown), line;
 	for (int i = 0; i < 5 && slice_line(&rest, &line); i++) {
 		buf_add_slice(&b, line);
 		row(s, "graph", &b);
@@ -152,7 +152,7 @@ static void headline(struct screen *s, const struct verifier *v)
 			worst = n;
 	}
 	const uint32_t kernels = worst.equal + worst.rounding + worst.effect + worst.wrong + worst.open;
-	buf_addf(&b, "%s: ", v->package);
+	buf_addf(&b, "%s: ", v->pair.package);
 	if (worst.wrong)
 		buf_addf(&b, "%u of %u kernels wrong", worst.wrong, kernels);
 	else if (worst.open)
@@ -188,17 +188,17 @@ static void trials(struct screen *s, const struct verifier *v)
 static void weights(struct screen *s, const struct verifier *v)
 {
 	struct buf b = {0};
-	for (uint32_t i = 0; i < v->n_differing && i < 5; i++) {
-		const struct differing *w = &v->weight[i];
+	for (uint32_t i = 0; i < v->pair.n_differing && i < 5; i++) {
+		const struct differing *w = &v->pair.weight[i];
 		buf_addf(&b, "%.*s: %llu of %llu elements differ, by up to %.3g", SLN(w->fqn, 200), (unsigned long long)w->bad,
 			 (unsigned long long)w->n, w->max_abs);
 		row(s, "weight", &b);
 	}
-	if (v->n_differing) {
+	if (v->pair.n_differing) {
 		buf_addf(
 		    &b,
 		    "%u of %u weights are others in the package than in the graph: kernels were held against the graph with the package's",
-		    v->n_differing, v->n_weights);
+		    v->pair.n_differing, v->pair.n_weights);
 		row(s, "weights", &b);
 	}
 	buf_release(&b);
@@ -208,9 +208,38 @@ static void weights(struct screen *s, const struct verifier *v)
 static const struct trial *first_found(const struct verifier *v, bool counts)
 {
 	for (uint32_t i = 0; i < v->n_trials; i++)
-		if (trial_counts(v->trial[i]) == counts && v->trial[i]->verify.n_findings)
+		if (trial_counts(v->trial[i]) == counts && v->trial[i]->h.verify.n_findings)
 			return v->trial[i];
 	return NULL;
+}
+
+/* The same kernel at the same line of Python, in another turn of a loop. */
+static bool same_finding(const struct trial *t, uint32_t f, uint32_t g)
+{
+	const struct verify_finding *x = &t->h.verify.finding[f], *y = &t->h.verify.finding[g];
+	return x->call != y->call && slice_eq(t->h.observed.call[x->call].d->name, t->h.observed.call[y->call].d->name) &&
+	       slice_eq(held_line(&t->h, x->node), held_line(&t->h, y->node)) &&
+	       slice_chr(graph_name(t->h.ref.g, t->h.ref.first + x->node), '.') &&
+	       slice_chr(graph_name(t->h.ref.g, t->h.ref.first + y->node), '.');
+}
+
+static bool is_again(const struct trial *t, uint32_t f)
+{
+	for (uint32_t g = 0; g < f; g++)
+		if (same_finding(t, g, f))
+			return true;
+	return false;
+}
+
+static void again(struct screen *s, const struct trial *t, uint32_t f)
+{
+	struct buf b = {0};
+	for (uint32_t g = f + 1; g < t->h.verify.n_findings; g++)
+		if (same_finding(t, f, g))
+			buf_addf(&b, "%s%u", b.len ? ", " : "and in calls ", t->h.observed.call[t->h.verify.finding[g].call].d->call);
+	if (b.len)
+		row(s, "again", &b);
+	buf_release(&b);
 }
 
 static void findings(struct screen *s, const struct trial *t)
@@ -224,8 +253,11 @@ static void findings(struct screen *s, const struct trial *t)
 		buf_addf(&s->b, "with inputs that were made up (%s%s):\n", input_words[t->kind], t->run ? ", called again" : "");
 	else if (t->run)
 		buf_adds(&s->b, "when it is called again:\n");
-	for (uint32_t f = 0; f < t->verify.n_findings; f++)
-		finding(s, t, &t->verify.finding[f]);
+	for (uint32_t f = 0; f < t->h.verify.n_findings; f++)
+		if (!is_again(t, f)) {
+			finding(s, t, &t->h.verify.finding[f]);
+			again(s, t, f);
+		}
 }
 
 void show(struct screen *s, const struct verifier *v)

@@ -4,10 +4,9 @@
 #define VERIFIER_H
 #include "live/inputs.h"
 #include "live/watch.h"
-#include "repro/graphfile.h"
 #include "tool/opt.h"
 #include "tool/screen.h"
-#include "verify/verify.h"
+#include "verify/pair.h"
 
 struct verifier_options {
 	const char *of, *model, *torch, *weights, *html; /* of: which graph of a trace */
@@ -34,19 +33,12 @@ struct trial {
 	enum input_kind kind;
 	uint32_t run;
 	struct source *source;
-	struct observed observed;
-	struct reference ref;
-	struct verify verify;
-	struct tensor_view *in; /* of the graph */
-	size_t n_in;
-	struct dump_tensor *file;
+	struct held h;
 };
 
 struct verifier {
 	const struct verifier_options *o;
-	const char *graph, *package;
-	struct program program;
-	struct graph_file alone; /* where the graph has no weights: they are the package's */
+	struct pair pair;
 	/* Runs of one process, or a dump that was given. */
 	struct source {
 		enum input_kind kind;
@@ -56,16 +48,6 @@ struct verifier {
 		uint32_t model_id; /* which of those that ran in it */
 	} source[INPUT_KINDS];
 	uint32_t n_sources;
-	/* Weights of graph and package under one name; those that are others are the package's for the graph, too. */
-	struct loaded package_of;
-	struct weights package_weights;
-	bool has_package;
-	struct differing {
-		struct slice fqn;
-		uint64_t bad, n;
-		double max_abs;
-	} * weight;
-	uint32_t n_weights, n_differing, cap_weights;
 	struct trial **trial;
 	uint32_t n_trials, cap_trials;
 	struct buf notes; /* what could not be tried, a line each */
@@ -77,9 +59,6 @@ void verifier_close(struct verifier *v);
 enum exit_status verifier_status(const struct verifier *v);
 /* Does what it shows count? Not what shows with NaN and the like alone, which were made up. */
 static inline bool trial_counts(const struct trial *t) { return t->kind != INPUTS_SPECIAL; }
-
-/* weights.c: fills the above. A graph that lacks weights gets them; -1: they are not there. */
-int weights_compare(struct verifier *v, struct err *err);
 
 /* ---- inputs.c: what else to call it with ---- */
 
@@ -93,11 +72,6 @@ struct tally {
 	double compiled_ulp, eager_ulp;
 };
 struct tally tally(const struct trial *t);
-/* "[1, 3]": where in the node that element is. */
-void add_place(struct buf *b, const struct trial *t, uint32_t node, int64_t at);
-/* The line of the user's program, "" */
-struct slice node_line(const struct trial *t, uint32_t node);
-
 /* What the call of a finding read at the place of its worst element, where a tensor has the node's sizes. */
 bool read_there(const struct trial *t, const struct verify_finding *f, uint32_t read, double *value);
 

@@ -38,7 +38,8 @@ static int take_findings(struct session *s, const struct json_tape *t, uint32_t 
 		return err_set(err, EXIT_INPUT, "'%s': is not what aoti-verify --json writes", path);
 	json_each(t, json_get(t, root, "runs"), run)
 		json_each(t, json_get(t, run, "findings"), f) {
-			const struct slice name = json_text(t, json_get(t, f, "node"), "name", &tmp);
+			/* of a loop: "while_loop.2.add" */
+			const struct slice name = slice_until(json_text(t, json_get(t, f, "node"), "name", &tmp), ".");
 			if (name.n && graph_find(&s->in.repro.graph, 0, name) == NONE)
 				unknown = arena_slice(&s->arena, name);
 			else if (name.n)

@@ -157,6 +157,7 @@ look aoti-nanassert -a --range=-0.001,0.001 "$I/evildump"
 for o in "" "--all" "--json" "--html=page.html"; do
 	# shellcheck disable=SC2086
 	look @ aoti-verify $o "$ROOT/tests/data/export/mlp.pt2" "$I/evildump"
+	[[ $o == --html* ]] || look @ aoti-printer $o --diff "$ROOT/tests/data/export/mlp.pt2" "$I/evildump"
 done
 look aoti-nanassert -a --range=-0.001,0.001 --json "$I/evildump"
 look @ aoti-nanassert -a --range=-0.001,0.001 --trace="$I/provenance_jit.log" "$DATA/aoti/mlp_provenance.pt2" 'f32[3,8]'

@@ -58,6 +58,7 @@ document printer.ima sh -c "FAKECUDA_FAIL=illegal@2 aoti-printer --ima --json --
 V=$ROOT/tests/data/aoti/verify
 python3 "$ROOT/tests/lib/mutate.py" "$DATA/aoti/verify/attention.pt2" wrong.pt2 6 >/dev/null
 document verify aoti-verify --json "$V/attention.exported.pt2" wrong.pt2 "$V/attention.pt:in[0]"
+document printer.nodes aoti-printer --json --diff "$V/attention.exported.pt2" wrong.pt2 "$V/attention.pt:in[0]"
 document run pt2-run --json --profile log.pt2 log.npy
 # shellcheck disable=SC2016 # the last line of sed
 is "every document is tried" "$(printf '%s\n' "${seen[@]}" | sort)" \

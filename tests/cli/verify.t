@@ -7,7 +7,7 @@
 . "$ROOT/tests/lib/close.sh"
 grep -qw avx2 /proc/cpuinfo || skip_all "the recorded models need AVX2"
 P=$ROOT/tests/data/aoti/verify
-for name in norm attention state noise; do
+for name in norm attention state noise loop; do
 	cp "$DATA/aoti/verify/$name.pt2" "$P/$name.pt" .
 	cp "$P/$name.exported.pt2" .
 done
@@ -32,6 +32,12 @@ is "but not with --no-more" "$(verify norm norm.pt2 --json --no-more | jq '.runs
 exits "a model with state is called twice, and wrong at the second" 1 verify state state.pt2 --json --no-more
 is "the counter that it leaves" "$(jq -c '[.runs[] | [.run, (.findings | map([.buffer, .got, .want]))]]' out)" \
 	'[[0,[]],[1,[["norm_num_batches_tracked",1,2]]]]'
+# Steps of gru and turns of a while_loop are nodes.
+exits "a recurrent layer and a loop" 0 verify loop loop.pt2 --json
+is "each of their kernels is held against a node: the steps" "$(jq -r '[.runs[0].calls[] | select(.verdict == "rounding").node.name | select(test("gru"))] | join(" ")' out)" \
+	"gru.0.h gru.1.h gru.2.h gru.3.h"
+is "the turns, of which none is verified by effect alone" "$(jq -c '.runs[0] | [([.calls[] | select(.kernel | test("native_layer_norm")) | .writes[].nodes[]]
+	| map(select(test("^while_loop.[0-2].layer_norm"))) | unique | length), .effect, .open, .wrong]' out)" "[3,0,0,0]"
 exits "as text" 0 verify attention attention.pt2 -a
 like "one line says it" "$(head -1 out)" "^attention.pt2: 5 kernels verified, nothing wrong"
 ok "-a has a row for each call" grep -qE "^ *2 +equal +cpp_fused_clone_split_transpose_view_1" out
@@ -67,8 +73,20 @@ if command -v objdump >/dev/null; then
 		attention 14
 		state 1
 		state 9
+		loop 2
+		loop 5
 	END
 	is "one of each kind" "$(tr ' ' '\n' <<<"$kinds" | sort -u | xargs)" "bound comparison constant operator"
+	python3 "$ROOT/tests/lib/mutate.py" loop.pt2 wrong.pt2 2 >/dev/null
+	verify loop wrong.pt2 --no-more --json >out
+	if [ "$(jq '.runs[0].findings | length' out)" -gt 0 ]; then
+		is "each turn in which a loop's kernel is wrong is found" "$(jq -c '[.runs[0].findings[] | .node.name]' out)" \
+			'["while_loop.0.layer_norm","while_loop.1.layer_norm","while_loop.2.layer_norm"]'
+		like "and told once" "$(verify loop wrong.pt2 --no-more | grep -c 'does not compute') $(verify loop wrong.pt2 --no-more)" "^1 .*and in calls 17, 21"
+		cp wrong.pt2 turns.pt2
+	else
+		skip "turns" "this objdump leads to a place that changes nothing"
+	fi
 	python3 "$ROOT/tests/lib/mutate.py" attention.pt2 wrong.pt2 6 >/dev/null
 	exits "--error-exitcode" 42 verify attention wrong.pt2 -q --error-exitcode=42
 	verify attention wrong.pt2 >text
@@ -77,6 +95,39 @@ if command -v objdump >/dev/null; then
 else
 	skip "mutants" "no objdump"
 fi
+
+# ---- node by node, with aoti-printer --diff ----
+exits "aoti-printer --diff of a graph" 0 aoti-printer --json --diff norm.exported.pt2 norm.pt2 'norm.pt:in[0]'
+is "each tensor that a kernel wrote has its node" "$(jq -c '[.nodes[] | select(.kernel) | [.call, .node]]' out)" \
+	'[[0,"layer_norm"],[1,"linear"],[2,"gelu"],[3,"linear_1"],[4,"mean"],[4,"clamp"]]'
+ok "who is nearer to float64 is whose error is less" jq -e 'def who: if .compiled_ulp < .eager_ulp * 0.99 then "compiled"
+	elif .eager_ulp < .compiled_ulp * 0.99 then "eager" else "alike" end; [.nodes[] | select(.kernel)] | all(.nearer == who)' out
+is "and counted" "$(jq -c '.nearer | add' out)" 6
+is "nodes inside of kernels have eager's error" "$(jq -c '[.nodes[] | select(.kernel | not) | has("eager_ulp")] | [length, all]' out)" "[5,true]"
+exits "as text" 0 aoti-printer --diff norm.exported.pt2 norm.pt2 'norm.pt:in[0]'
+like "a column says it" "$(cat out)" "nearer to float64"
+ok "with one line for each" grep -qE "^ *3 +aoti_torch_cpu_addmm_out +linear_1 +[0-9.]+ +[0-9.]+ +(eager|compiled|alike)$" out
+aoti-printer -a --diff norm.exported.pt2 norm.pt2 'norm.pt:in[0]' >all
+is "-a shows those inside, too" "$(grep -c 'inside of a kernel' all)" 5
+exits "a tolerance of nothing" 1 aoti-printer -q --rtol 0 --atol 0 --diff norm.exported.pt2 norm.pt2 'norm.pt:in[0]'
+exits "the filters" 0 aoti-printer --json -k '*gelu*' --diff norm.exported.pt2 norm.pt2 'norm.pt:in[0]'
+is "choose kernels" "$(jq -c '[.nodes[] | select(.kernel) | .node]' out)" '["gelu"]'
+if [ -e wrong.pt2 ]; then
+	exits "a wrong kernel" 1 aoti-printer --json --diff attention.exported.pt2 wrong.pt2 'attention.pt:in[0]'
+	is "is where the values part, and eager is nearer from there on" "$(jq -c '[.nodes[] | select(.differs)] | [.[0].node, all(.nearer == "eager")]' out)" '["softmax",true]'
+	exits "a status for it" 42 aoti-printer -q --error-exitcode=42 --diff attention.exported.pt2 wrong.pt2 'attention.pt:in[0]'
+	like "as text, too" "$(aoti-printer --diff attention.exported.pt2 wrong.pt2 'attention.pt:in[0]')" "First difference: node softmax"
+fi
+aoti-printer -q -i -o diffed norm.pt2 'norm.pt:in[0]' 2>/dev/null
+exits "a dump for the model" 0 aoti-printer --json --diff norm.exported.pt2 diffed
+is "has the same nodes" "$(jq -c '[.nodes[] | select(.kernel) | .node]' out)" '["layer_norm","linear","gelu","linear_1","mean","clamp"]'
+exits "the graph of a trace" 0 aoti-printer -q --diff "$DATA/aoti/verify/norm.log" norm.pt2 'norm.pt:in[0]'
+exits "a command" 2 aoti-printer --diff norm.exported.pt2 -- true
+exits "a page" 2 aoti-printer --html=p.html --diff norm.exported.pt2 norm.pt2 'norm.pt:in[0]'
+exits "another package's graph" 3 aoti-printer --diff norm.exported.pt2 attention.pt2 'attention.pt:in[0]'
+exits "what is no graph" 3 aoti-printer --diff norm.pt norm.pt2 'norm.pt:in[0]'
+exits "random numbers" 0 aoti-printer --diff noise.exported.pt2 noise.pt2 'noise.pt:in[0]'
+like "are named" "$(cat out)" "not known: .*random numbers"
 
 # ---- no verdict ----
 exits "random numbers cannot be verified" 5 verify noise

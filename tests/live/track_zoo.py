@@ -101,6 +101,13 @@ def lstm():
 def gru(): return nn.GRU(8,16,batch_first=True), (r(2,5,8),)
 
 @zoo("layers")
+def bigru():
+    class M(nn.Module):
+        def __init__(s): super().__init__(); s.gru=nn.GRU(8,12,2,bidirectional=True); s.fc=nn.Linear(24,3)
+        def forward(s,x): y,h=s.gru(x); return s.fc(y).tanh(), h
+    return M(), (r(4,3,8),)
+
+@zoo("layers")
 def embed(): return nn.Sequential(nn.Embedding(50,16),nn.LayerNorm(16)), (torch.randint(0,50,(4,7)),), dict(dynamic_shapes=({0:Dim("b",min=2,max=16),1:Dim("t",min=2,max=32)},))
 
 @zoo("layers")
@@ -160,6 +167,35 @@ def whileloop():
     def f(x):
         return while_loop(lambda i,x: i<5, lambda i,x: (i+1, x*1.5+i), (torch.tensor(0), x))
     return fn(f), (r(4,4),)
+
+@zoo("control and packaging")
+def loop_body():
+    from torch._higher_order_ops.while_loop import while_loop
+    class M(nn.Module):
+        def __init__(s): super().__init__(); s.fc=nn.Linear(16,16); s.norm=nn.LayerNorm(16)
+        def forward(s,x):
+            def body(i,h): return i+1, s.norm(F.gelu(s.fc(h))+h)*0.9
+            return while_loop(lambda i,h: i<4, body, (torch.tensor(0), x))[1].softmax(-1)
+    return M(), (r(6,16),)
+
+@zoo("control and packaging")
+def scanner():
+    from torch._higher_order_ops.scan import scan
+    class M(nn.Module):
+        def __init__(s): super().__init__(); s.a=nn.Linear(8,8); s.b=nn.Linear(8,8)
+        def forward(s,x,h):
+            def step(h,x):
+                n=torch.tanh(x*torch.sigmoid(s.a(x)+s.b(h))+h); return n*0.7+h*0.3, n*n
+            return scan(step,h,x)
+    return M(), (r(5,3,8), r(3,8))
+
+@zoo("control and packaging")
+def mapper():
+    from torch._higher_order_ops.map import map
+    class M(nn.Module):
+        def __init__(s): super().__init__(); s.fc=nn.Linear(8,12)
+        def forward(s,x): return map(lambda row: torch.relu(s.fc(row)).sin()+1, x).sum(-1)
+    return M(), (r(4,3,8),)
 
 @zoo("control and packaging")
 def noweights(): return nn.Sequential(nn.Linear(8,16), nn.ReLU(), nn.Linear(16,4)), (r(4,8),), dict(config={"aot_inductor.package_constants_in_so": False})

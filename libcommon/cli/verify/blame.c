@@ -151,16 +151,6 @@ static void try_one(struct verify *v, uint32_t suspect, struct hypothesis *h, st
 
 /* ---- which hypotheses there are ---- */
 
-/* Does the call read this node? */
-static bool reads(const struct verify *v, uint32_t call, uint32_t node)
-{
-	const struct observed_call *c = &v->o->call[call];
-	for (uint32_t r = c->read; r < c->read + c->n_reads; r++)
-		if (verify_holds(&v->read[r], node))
-			return true;
-	return false;
-}
-
 /* Can the call have computed this node? It comes from something that the call has read, or the call reads nothing that is known. */
 static bool can_make(const struct verify *v, uint32_t call, uint32_t node)
 {
@@ -181,7 +171,7 @@ static bool is_inside(const struct verify *v, uint32_t call)
 	return c->n_writes && verify_inside(&v->o->write[c->write]);
 }
 
-/* What a branch or a loop hands on inside of it is no node, however like one it is (a counter). */
+/* Where turns are not unrolled: what a branch or a loop hands on inside of it is no node, however like one it is (a counter). */
 static bool stays_inside(const struct verify *v, uint32_t write)
 {
 	const struct observed *o = v->o;
@@ -198,13 +188,13 @@ static void try_write(struct verify *v, uint32_t suspect, uint32_t write, struct
 	const struct verify_tensor *t = &v->write[write];
 	const struct observed_tensor *b = &v->o->write[write];
 	uint32_t n;
-	if (t->empty || t->accused || b->call == NONE || stays_inside(v, write))
+	if (t->empty || t->accused || b->call == NONE || (!v->ref->unrolled.now && stays_inside(v, write)))
 		return;
 	const uint32_t *node = verify_nodes(v, b->x.n, &n);
 	for (uint32_t i = 0; i < n; i++) {
 		struct hypothesis h = {.write = write, .node = node[i]};
 		const struct numbers *x = reference_numbers(v->ref, h.node);
-		if (!x || x->class != b->x.class || verify_holds(t, h.node) || reads(v, b->call, h.node) ||
+		if (!x || x->class != b->x.class || verify_holds(t, h.node) || verify_reads(v, b->call, h.node) ||
 		    (t->expect != NONE && t->expect != h.node) || !can_make(v, b->call, h.node))
 			continue;
 		h.output = t->expect == h.node;
@@ -269,6 +259,38 @@ static uint32_t inside_from(const struct verify *v, uint32_t call)
 	return first == call ? NONE : first;
 }
 
+/* Is what it wrote no node, though all that it read is? */
+static bool parts_here(const struct verify *v, uint32_t call)
+{
+	const struct observed_call *c = &v->o->call[call];
+	bool wrong = false;
+	for (uint32_t r = c->read; r < c->read + c->n_reads; r++)
+		if (!v->read[r].n && !v->read[r].empty)
+			return false;
+	for (uint32_t w = c->write; w < c->write + c->n_writes; w++)
+		wrong |= !v->write[w].n && !v->write[w].empty && v->write[w].derived == NONE;
+	return wrong;
+}
+
+/* Where each turn is in the graph: who parted from it? *call: the first of the only kernel that did. NONE: no other can be it; else
+ * where those begin one of which it is. */
+static uint32_t inside_parted(const struct verify *v, uint32_t *call)
+{
+	const uint32_t from = inside_from(v, *call);
+	uint32_t first = NONE;
+	bool many = false;
+	for (uint32_t c = from; from != NONE && v->ref->unrolled.now && c <= *call; c++) {
+		if (!v->o->call[c].compiled || !is_inside(v, c) || !parts_here(v, c))
+			continue;
+		many |= first != NONE && !slice_eq(v->o->call[c].d->name, v->o->call[first].d->name);
+		first = first == NONE ? c : first;
+	}
+	if (first == NONE || many)
+		return from;
+	*call = slice_eq(v->o->call[first].d->name, v->o->call[*call].d->name) ? *call : first;
+	return NONE;
+}
+
 static void accuse(struct verify *v, const struct hypothesis *h)
 {
 	struct what_if w;
@@ -276,10 +298,11 @@ static void accuse(struct verify *v, const struct hypothesis *h)
 	bool given;
 	double *got = laid(v, h->write, h->node);
 	struct aten_tensor *t = reference_tensor(v->ref, h->node, got, &ignored);
-	const uint32_t call = culprit(v, v->o->write[h->write].call, &given);
+	uint32_t call = culprit(v, v->o->write[h->write].call, &given);
+	const uint32_t others = inside_parted(v, &call);
 	struct verify_finding *f = verify_add(v, call, h->write, h->node);
 	f->given = given;
-	f->others = inside_from(v, call);
+	f->others = others;
 	f->right = (uint32_t)(h->gain > 0 ? h->gain : 0);
 	verify_compare(f, got, reference_numbers(v->ref, h->node), reference_error(v->ref, h->node));
 	free(got);
@@ -301,6 +324,50 @@ static void accuse(struct verify *v, const struct hypothesis *h)
 	verify_derive(v);
 }
 
+/* A loop's result is wrong: the first call of its turns that parted from the graph, if that explains more. */
+static struct hypothesis question_turns(struct verify *v, uint32_t suspect)
+{
+	struct hypothesis best = {.write = NONE};
+	for (uint32_t c = 0; v->ref->unrolled.now && c <= suspect && best.write == NONE; c++) {
+		if (v->questioned[c] || !v->o->call[c].compiled || !is_inside(v, c) || !parts_here(v, c))
+			continue;
+		v->questioned[c] = c != suspect;
+		for (uint32_t w = v->o->call[c].write; w < v->o->call[c].write + v->o->call[c].n_writes; w++)
+			if (!v->write[w].n)
+				try_write(v, c, w, &best);
+	}
+	return best;
+}
+
+enum { MOST_TURNS = 64 };
+
+/* The kernel computes this node of this turn wrongly: so it did in the turns before. Names are "while_loop.2.add". */
+static void accuse_turns(struct verify *v, const struct hypothesis *h)
+{
+	const uint32_t call = v->o->write[h->write].call, place = h->write - v->o->call[call].write;
+	const struct slice name = graph_name(v->ref->g, v->ref->first + h->node), hop = slice_until(name, "."),
+			   rest = slice_behind(name, ".");
+	uint32_t same = call;
+	long long turn = 0;
+	if (is_inside(v, call) && rest.n && inside_parted(v, &same) == NONE && same == call)
+		for (uint32_t c = 0; c < call && turn < MOST_TURNS; c++) {
+			struct buf b = {0};
+			if (!slice_eq(v->o->call[c].d->name, v->o->call[call].d->name))
+				continue;
+			buf_addf(&b, "%.*s.%lld.%.*s", SL(hop), turn++, SL(slice_behind(rest, ".")));
+			const uint32_t at = graph_find(v->ref->g, 0, buf_slice(&b)), node = at == NONE ? NONE : at - v->ref->first;
+			buf_release(&b);
+			const struct hypothesis before = {.write = v->o->call[c].write + place, .node = node};
+			const struct numbers *x = node != NONE && place < v->o->call[c].n_writes ? reference_numbers(v->ref, node) : NULL;
+			const struct verify_tensor *t = &v->write[before.write];
+			if (x && !t->n && !t->empty && x->n == v->o->write[before.write].x.n &&
+			    x->class == v->o->write[before.write].x.class)
+				accuse(v, &before);
+		}
+	if (!verify_holds(&v->write[h->write], h->node))
+		accuse(v, h);
+}
+
 void verify_blame(struct verify *v)
 {
 	const struct observed *o = v->o;
@@ -318,10 +385,12 @@ void verify_blame(struct verify *v)
 			continue;
 		}
 		v->questioned[c] = true;
-		const struct hypothesis best = question(v, c);
+		struct hypothesis best = question_turns(v, c);
+		if (best.write == NONE)
+			best = question(v, c);
 		if (best.write == NONE)
 			continue;
-		accuse(v, &best);
+		accuse_turns(v, &best);
 		memset(v->questioned, 0, o->n_calls * sizeof(*v->questioned));
 		c = UINT32_MAX; /* everything may be another way now */
 	}

@@ -197,35 +197,7 @@ static int compute(struct cut *k, uint32_t node, enum precision p, struct number
 
 /* ---- errors ---- */
 
-struct errors {
-	double max, rms; /* of what is finite, in ulp of the greatest number, and of the root mean square */
-	bool other;      /* NaN or infinity at other places */
-};
-
-static struct errors errors_of(const double *x, const struct numbers *exact, double eps)
-{
-	struct errors e = {0};
-	const int64_t n = exact->n * (exact->class == NUMBERS_COMPLEX ? 2 : 1);
-	double sum = 0;
-	for (int64_t i = 0; i < n; i++) {
-		if (!isfinite(x[i]) || !isfinite(exact->v[i])) {
-			e.other |= isnan(exact->v[i]) ? !isnan(x[i]) : isfinite(exact->v[i]) || x[i] != exact->v[i];
-			continue;
-		}
-		const double d = fabs(x[i] - exact->v[i]);
-		e.max = d > e.max ? d : e.max;
-		sum += d * d;
-	}
-	if (n && exact->max > 0) {
-		e.max /= exact->max * eps;
-		e.rms = sqrt(sum / (double)n) / (sqrt(exact->squares / (double)n) * eps);
-	} else if (e.max > 0) {
-		e.max = e.rms = 1 / eps;
-	}
-	return e;
-}
-
-static bool is_wrong(const struct errors *c, const struct errors *e, double eps)
+static bool is_wrong(const struct numbers_errors *c, const struct numbers_errors *e, double eps)
 {
 	const double rms = c->rms / fmax(e->rms, 0.3), max = c->max / fmax(e->max, 1);
 	if (c->other && !e->other)
@@ -263,12 +235,13 @@ static bool same_bits(const double *c, const struct numbers *e)
 }
 
 /* Where little is left of large numbers (a sum that cancels), rounding shows more: eager's error may have been luck. */
-static bool ill_conditioned(struct cut *k, uint32_t node, const struct errors *c, struct errors *e, const struct numbers *d, double eps)
+static bool ill_conditioned(struct cut *k, uint32_t node, const struct numbers_errors *c, struct numbers_errors *e, const struct numbers *d,
+			    double eps)
 {
 	struct numbers off = {0};
 	bool ill = false;
 	if (compute(k, node, PERTURBED, &off) == 0 && off.n == d->n && off.class == d->class) {
-		const struct errors noise = errors_of(off.v, d, eps);
+		const struct numbers_errors noise = numbers_errors(off.v, d, eps);
 		e->max = fmax(e->max, noise.max);
 		e->rms = fmax(e->rms, noise.rms);
 		ill = !is_wrong(c, e, eps);
@@ -282,8 +255,8 @@ static void tell(struct verify *v, uint32_t call, uint32_t write, uint32_t node,
 {
 	struct verify_row *row = &v->row[call];
 	const double eps = numbers_eps(v->o->write[write].v->meta.dtype);
-	const struct errors ce = errors_of(c, d, eps);
-	struct errors ee = errors_of(e->v, d, eps);
+	const struct numbers_errors ce = numbers_errors(c, d, eps);
+	struct numbers_errors ee = numbers_errors(e->v, d, eps);
 	if (e->class == NUMBERS_INT ? integers_wrong(c, e, d) : is_wrong(&ce, &ee, eps) && !ill_conditioned(k, node, &ce, &ee, d, eps)) {
 		struct verify_finding *f = verify_add(v, call, write, node);
 		f->subtle = true;

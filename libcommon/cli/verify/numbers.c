@@ -316,3 +316,26 @@ void numbers_nearest(const struct numbers *b, const struct numbers *n, struct la
 	}
 	free(room);
 }
+
+struct numbers_errors numbers_errors(const double *x, const struct numbers *exact, double eps)
+{
+	struct numbers_errors e = {0};
+	const int64_t n = parts(exact);
+	double sum = 0;
+	for (int64_t i = 0; i < n; i++) {
+		if (!isfinite(x[i]) || !isfinite(exact->v[i])) {
+			e.other |= isnan(exact->v[i]) ? !isnan(x[i]) : isfinite(exact->v[i]) || x[i] != exact->v[i];
+			continue;
+		}
+		const double d = fabs(x[i] - exact->v[i]);
+		e.max = d > e.max ? d : e.max;
+		sum += d * d;
+	}
+	if (n && exact->max > 0) {
+		e.max /= exact->max * eps;
+		e.rms = sqrt(sum / (double)n) / (sqrt(exact->squares / (double)n) * eps);
+	} else if (e.max > 0) {
+		e.max = e.rms = 1 / eps;
+	}
+	return e;
+}

@@ -49,4 +49,12 @@ void numbers_lay(const struct numbers *b, const struct numbers *n, const struct 
 /* The order of b's dims that brings it nearest to n; false: other sizes, and no order to choose. */
 void numbers_nearest(const struct numbers *b, const struct numbers *n, struct layout *l);
 
+/* How far x is from what float64 gives, as many elements in its order: of what is finite, in ulp of the greatest number and of the
+ * root mean square. */
+struct numbers_errors {
+	double max, rms;
+	bool other; /* NaN or infinity at other places */
+};
+struct numbers_errors numbers_errors(const double *x, const struct numbers *exact, double eps);
+
 #endif

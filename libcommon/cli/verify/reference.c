@@ -114,18 +114,25 @@ bool reference_keeps_state(const struct program *p)
 	return changed;
 }
 
+/* A node of the program's root as one of .g's; NONE: it is none there. */
+static uint32_t here(const struct reference *ref, uint32_t node)
+{
+	const uint32_t first = ref->program->graph.module[0].first;
+	return ref->unrolled.now ? ref->unrolled.now[node - first] : node - first;
+}
+
 /* The node that a buffer's placeholder is after the call; NONE: itself. */
 static uint32_t left_by(const struct reference *ref, uint32_t i)
 {
 	const struct contract *c = &ref->program->contract;
 	const struct slice name = graph_name(ref->g, ref->first + i);
 	const struct functionalized *f = &ref->program->functional;
-	if (f->node && f->after[i] != ref->first + i)
-		return f->after[i] - ref->first;
+	if (f->node && f->after[i] != ref->program->graph.module[0].first + i)
+		return here(ref, f->after[i]);
 	for (uint32_t k = 0; k < c->n_constants; k++)
 		if (c->constant[k].becomes.n && slice_eq(c->constant[k].name, name)) {
-			const uint32_t node = graph_find(ref->g, 0, c->constant[k].becomes);
-			return node == NONE ? NONE : node - ref->first;
+			const uint32_t node = graph_find(&ref->program->graph, 0, c->constant[k].becomes);
+			return node == NONE ? NONE : here(ref, node);
 		}
 	return NONE;
 }
@@ -156,19 +163,31 @@ static void take_state(struct reference *ref, const struct reference *before)
 	}
 }
 
+static void take_graph(struct reference *ref, const struct graph *g)
+{
+	ref->g = g;
+	ref->first = g->module[0].first;
+	ref->n = g->module[0].n;
+}
+
+/* The first n of v as the first of `want`, the others zero. */
+static void *more_of(void *v, size_t n, size_t want, size_t size)
+{
+	void *more = xcalloc(want, size);
+	memcpy(more, v, n * size);
+	free(v);
+	return more;
+}
+
 int reference_open(struct reference *ref, const struct program *p, const struct tensor_view *in, size_t n, const struct reference *before,
 		   uint64_t max_bytes, struct err *err)
 {
 	*ref = (struct reference){.program = p, .o.max_bytes = max_bytes, .o_wide.max_bytes = max_bytes};
-	ref->g = &p->graph;
-	ref->first = ref->g->module[0].first;
-	ref->n = ref->g->module[0].n;
+	take_graph(ref, &p->graph);
 	if (ref->n > MOST_NODES)
 		return err_set(err, EXIT_INPUT, "the graph has %u nodes: more than %d are too many here", ref->n, MOST_NODES);
 	ref->v = xcalloc(ref->n + 1, sizeof(*ref->v));
 	ref->known = xcalloc(ref->n + 1, sizeof(*ref->known));
-	ref->x = xcalloc(ref->n + 1, sizeof(*ref->x));
-	ref->error = xcalloc(ref->n + 1, sizeof(*ref->error));
 	if (program_inputs(p, in, n, ref->v, err) < 0) {
 		reference_close(ref);
 		return -1;
@@ -177,6 +196,13 @@ int reference_open(struct reference *ref, const struct program *p, const struct 
 		ref->known[i] = true;
 	if (before)
 		take_state(ref, before);
+	if (unroll(&p->graph, ref->v, p->n_inputs, max_bytes, &ref->unrolled) == 0) {
+		take_graph(ref, &ref->unrolled.graph);
+		ref->v = more_of(ref->v, p->n_inputs, ref->n + 1, sizeof(*ref->v));
+		ref->known = more_of(ref->known, p->n_inputs, ref->n + 1, sizeof(*ref->known));
+	}
+	ref->x = xcalloc(ref->n + 1, sizeof(*ref->x));
+	ref->error = xcalloc(ref->n + 1, sizeof(*ref->error));
 	ref->run = interp_open(ref->g, &ref->o);
 	find_below(ref);
 	evaluate(ref, ref->run, ref->v, ref->known, true);
@@ -205,6 +231,7 @@ void reference_close(struct reference *ref)
 	if (ref->run_wide)
 		interp_close(ref->run_wide);
 	buf_release(&ref->unknown);
+	unrolled_release(&ref->unrolled);
 	*ref = (struct reference){0};
 }
 
@@ -263,6 +290,15 @@ double reference_error(struct reference *ref, uint32_t node)
 	if (!ref->has_wide)
 		evaluate_wide(ref);
 	return ref->error[node];
+}
+
+int reference_double(struct reference *ref, uint32_t node, struct numbers *x)
+{
+	struct err ignored;
+	*x = (struct numbers){0};
+	if (!ref->has_wide)
+		evaluate_wide(ref);
+	return ref->wide[node].kind == ATEN_TENSOR ? numbers_of(x, ref->wide[node].tensor, &ignored) : -1;
 }
 
 uint32_t reference_output(const struct reference *ref, uint32_t k)

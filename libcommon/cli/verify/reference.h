@@ -6,7 +6,8 @@
  *     reference_error(&ref, node)              // how far it is from the same in float64
  *     reference_close(&ref);
  *
- * Nodes are those of the graph's root, counted from its first. A node of which an operand is not known, whose operator is not here, or
+ * Nodes are those of the graph's root, counted from its first; where it has loops, branches or recurrent layers, of the graph as it runs
+ * with these inputs (interp/unroll.h). A node of which an operand is not known, whose operator is not here, or
  * that draws random numbers is not known, and what follows from it is not: nothing is held against those (.unknown says why).
  *
  * What if a node were something else:
@@ -19,11 +20,13 @@
 #ifndef PT2_VERIFY_REFERENCE_H
 #define PT2_VERIFY_REFERENCE_H
 #include "interp/program.h"
+#include "interp/unroll.h"
 #include "verify/numbers.h"
 
 struct reference {
 	const struct program *program;
-	const struct graph *g;
+	const struct graph *g; /* the program's, or .unrolled's */
+	struct unrolled unrolled;
 	uint32_t first, n;           /* nodes of the root */
 	struct aten_value *v, *wide; /* by node; wide: in float64, computed when an error is first asked for */
 	bool *known, has_wide;
@@ -46,6 +49,8 @@ bool reference_keeps_state(const struct program *p);
 void reference_close(struct reference *ref);
 struct numbers *reference_numbers(struct reference *ref, uint32_t node);
 double reference_error(struct reference *ref, uint32_t node);
+/* Its value with every float as float64; -1: not known. x is the caller's. */
+int reference_double(struct reference *ref, uint32_t node, struct numbers *x);
 /* .run_wide is there then. */
 void reference_wide(struct reference *ref);
 static inline bool reference_below(const struct reference *ref, uint32_t node, uint32_t from)

@@ -104,6 +104,29 @@ bool verify_output_right(const struct verify *v, uint32_t read)
 	return t->empty || t->expect == NONE || verify_holds(t, t->expect);
 }
 
+bool verify_reads(const struct verify *v, uint32_t call, uint32_t node)
+{
+	const struct observed_call *c = &v->o->call[call];
+	for (uint32_t r = c->read; r < c->read + c->n_reads; r++)
+		if (verify_holds(&v->read[r], node))
+			return true;
+	return false;
+}
+
+const struct verify_match *verify_written_as(const struct verify *v, uint32_t write)
+{
+	const struct verify_tensor *t = &v->write[write];
+	const uint32_t call = v->o->write[write].call;
+	const struct verify_match *m = NULL;
+	bool given = false;
+	for (uint32_t i = 0; i < t->n && call != NONE; i++) {
+		const bool g = t->m[i].node < v->ref->program->n_inputs || verify_reads(v, call, t->m[i].node);
+		if (!m || g < given || (g == given && t->m[i].off < m->off))
+			m = &t->m[i], given = g;
+	}
+	return m;
+}
+
 bool verify_inside(const struct observed_tensor *w)
 {
 	const char *at = slice_find(w->v->buffer, "_graph_");

@@ -14,8 +14,10 @@
  *     reader wrong. The best is accused, b is the node's value from then on, and it goes on: what follows is judged by what it was given.
  *  3. A kernel whose tensors are all nodes is held against them once more, computed from the tensors that it read, in the node's own types
  *     and in float64: what is wrong by less than step 1 sees, and what rounding explains.
- * What is inside of a branch or of a loop's body is no node, and judged by what comes of it: the last call that wrote a wrong result is
- * accused, or one of those of the body before it (.others).
+ * What is inside of a branch or of a loop's body is a node of the turn that ran (interp/unroll.h), but never questioned by itself: its
+ * buffers also hold what no node has (rows that are not written yet, a compiler's own counter). If a result is wrong, the call that wrote
+ * it is accused, or the kernel that first wrote what is no node of what are; where that cannot be told, or one of those of the body before
+ * it (.others).
  * Operators (aoti_torch_*) are taken as given: they are torch's, not compiled. One that seems wrong was given something wrong.
  *
  * Thresholds of 3 are those that 679 outputs of clean models never reached (docs/VERIFY.md): float32 and float64 are wrong beyond 4 times
@@ -86,6 +88,9 @@ struct verify {
 void verify_run(struct verify *v, struct observed *o, struct reference *ref);
 void verify_release(struct verify *v);
 
+/* What a call has written, as the node that it is: of several the nearest that the call has not read, else the nearest. NULL: none. */
+const struct verify_match *verify_written_as(const struct verify *v, uint32_t write);
+
 /* ---- between the files of this folder ---- */
 
 /* The nodes that may be b, in v->by_numel: *n of them. */
@@ -105,6 +110,7 @@ static inline bool verify_down(const struct verify *v, uint32_t call, uint32_t f
 	return v->down[from * v->words + call / 64] >> call % 64 & 1;
 }
 bool verify_holds(const struct verify_tensor *t, uint32_t node);
+bool verify_reads(const struct verify *v, uint32_t call, uint32_t node);
 /* Step 2; step 3. */
 void verify_blame(struct verify *v);
 void verify_local(struct verify *v);
