@@ -39,11 +39,13 @@ ifneq ($(SAN),)
 san      := -fsanitize=$(SAN) -fno-sanitize-recover=all -fno-omit-frame-pointer
 endif
 
-# NAME_x86_64.c is for that processor alone, NAME_portable.c in its place for all others; ARCH=portable tries these anywhere.
+# NAME_x86_64.c and NAME_aarch64.c are for that processor alone, NAME_portable.c in its place for all others; ARCH=portable tries these anywhere.
+machines := x86_64 aarch64
 ifndef ARCH
-ARCH     := $(if $(filter x86_64-%,$(shell $(CC) -dumpmachine 2>/dev/null)),x86_64,portable)
+ARCH     := $(or $(filter $(machines),$(firstword $(subst -, ,$(shell $(CC) -dumpmachine 2>/dev/null)))),portable)
 endif
-files     = $(filter-out %_$(if $(filter x86_64,$(ARCH)),portable,x86_64).c,$(wildcard $(1)))
+own       = $(filter %_$(ARCH).c,$(filter-out %_portable.c,$(wildcard $(1))))
+files     = $(filter-out $(foreach m,$(filter-out $(ARCH),$(machines)),%_$(m).c) $(patsubst %_$(ARCH).c,%_portable.c,$(call own,$(1))),$(wildcard $(1)))
 objects   = $(patsubst %.c,$(O)/%.o,$(call files,$(1)))
 
 # The folder is the link rule: core goes into any process, cli into programs, a folder of a tool's folder is for that tool and the tests.
