@@ -63,7 +63,7 @@ probe    := $(O)/lib/pt2utils/libpt2probe.so
 shim     := $(O)/lib/pt2utils/libpt2shim.so
 runner   := $(O)/lib/pt2utils/pt2-runner
 
-.PHONY: FORCE plain-guests all demo check check-only check-long check-live check-gpu check-cluster track track-diff bench fuzz fuzz-tools lint coverage-ops help clean tests
+.PHONY: FORCE plain-guests all demo check check-only check-long check-live check-gpu check-aarch64 check-cluster track track-diff bench fuzz fuzz-tools lint coverage-ops help clean tests
 .DELETE_ON_ERROR:
 .SECONDARY:
 
@@ -209,6 +209,9 @@ check-live: tests               ## hold the tools against real torch, in a virtu
 
 check-gpu: tests                ## tests/gpu with an NVIDIA GPU and torch for CUDA ($PT2_PYTHON); what is printed goes into $OUT
 	@scripts/check-gpu $(O); rc=$$?; [ $$rc -eq 77 ] || exit $$rc
+
+check-aarch64:                  ## build for AArch64 with Debian's cross compiler and try it under qemu (packaging/aarch64.sh)
+	@scripts/check-aarch64
 
 check-cluster: all              ## fxminify on other machines: through ssh, and a Slurm of one node (as root; with real torch)
 	@scripts/install-deps cluster
