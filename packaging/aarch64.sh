@@ -34,10 +34,10 @@ arm_root() { # arm_root SUITE PACKAGE...
 	local apt=(apt-get -q -o Dir::State="$at" -o Dir::State::Lists="$at/lists" -o Dir::State::status="$at/status" -o Dir::Cache="$at"
 		-o Dir::Cache::Archives="$at/archives" -o Dir::Etc::sourcelist="$at/sources.list" -o Dir::Etc::sourceparts=/dev/null
 		-o APT::Architecture=arm64 -o APT::Architectures=arm64 -o Debug::NoLocking=1 -o APT::Sandbox::User=root)
-	"${apt[@]}" update >"$dir.log" 2>&1 && "${apt[@]}" install -y --no-install-recommends --download-only "$@" >>"$dir.log" 2>&1 || {
+	if ! { "${apt[@]}" update && "${apt[@]}" install -y --no-install-recommends --download-only "$@"; } >"$dir.log" 2>&1; then
 		tail -5 "$dir.log" >&2
 		root_die "cannot get packages of arm64 (the whole output: $dir.log)"
-	}
+	fi
 	ln -s usr/bin usr/sbin usr/lib "$dir"
 	for deb in "$at"/archives/*.deb; do
 		dpkg-deb --fsys-tarfile "$deb" | tar -C "$dir" --keep-directory-symlink -x || root_die "cannot unpack $deb"
