@@ -53,13 +53,19 @@ arm_root() { # arm_root SUITE PACKAGE...
 	touch "$dir/.whole"
 	echo "$dir"
 }
+# Debian's cross compiler looks into its own C library's folders before it looks into --sysroot.
+arm_cc() { # arm_cc ROOT : the command of the C compiler
+	local ccache
+	ccache=$(command -v ccache || true)
+	echo "$ccache ${arm_cross}gcc --sysroot=$1 -isystem $1/usr/include/aarch64-linux-gnu -isystem $1/usr/include -B$1/usr/lib/aarch64-linux-gnu -L$1/usr/lib/aarch64-linux-gnu"
+}
 arm_make() { # arm_make ROOT ARGUMENT...
 	local root=$1 ccache lib
 	shift
 	ccache=$(command -v ccache || true)
 	lib=$root/usr/lib/aarch64-linux-gnu
 	arm_run "$root" env PKG_CONFIG_LIBDIR="$lib/pkgconfig:$root/usr/share/pkgconfig" PKG_CONFIG_SYSROOT_DIR="$root" make -s \
-		CC="$ccache ${arm_cross}gcc --sysroot=$root" CXX="$ccache ${arm_cross}g++ --sysroot=$root" AR=${arm_cross}ar OBJCOPY=${arm_cross}objcopy \
+		CC="$(arm_cc "$root")" CXX="$ccache ${arm_cross}g++ --sysroot=$root" AR=${arm_cross}ar OBJCOPY=${arm_cross}objcopy \
 		STRIP=${arm_cross}strip "$@"
 }
 arm_run() { # arm_run ROOT COMMAND...
