@@ -2,7 +2,7 @@
  *
  *     ask.c          the parent: starts the child, reads its answer
  *     ask_sandbox.c  limits and filters
- *     ask_load.c     an ELF loader that runs nothing, ask_stub.c what imports and kernels become, ask_x86_64.c and ask_aarch64.c their machine code
+ *     ask_load.c     an ELF loader that runs nothing, ask_stub.c what imports and kernels become, ask_x86_64.c (ask_aarch64.c) their code
  *     ask_fake.c     torch's C functions on tensors without memory, ask_ops.c its operators, kernels, CUDA
  *     ask_rule.c     what an operator makes, by its rule in core/aten
  *     ask_run.c      one run of the model and what it complains of, ask_walk.c runs until it does not, ask_ways.c branches
