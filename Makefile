@@ -39,11 +39,13 @@ ifneq ($(SAN),)
 san      := -fsanitize=$(SAN) -fno-sanitize-recover=all -fno-omit-frame-pointer
 endif
 
-# NAME_x86_64.c is for that processor alone, NAME_portable.c in its place for all others; ARCH=portable tries these anywhere.
+# NAME_x86_64.c and NAME_aarch64.c are for that processor alone, NAME_portable.c in its place for all others; ARCH=portable tries these anywhere.
+machines := x86_64 aarch64
 ifndef ARCH
-ARCH     := $(if $(filter x86_64-%,$(shell $(CC) -dumpmachine 2>/dev/null)),x86_64,portable)
+ARCH     := $(or $(filter $(machines),$(firstword $(subst -, ,$(shell $(CC) -dumpmachine 2>/dev/null)))),portable)
 endif
-files     = $(filter-out %_$(if $(filter x86_64,$(ARCH)),portable,x86_64).c,$(wildcard $(1)))
+own       = $(filter %_$(ARCH).c,$(filter-out %_portable.c,$(wildcard $(1))))
+files     = $(filter-out $(foreach m,$(filter-out $(ARCH),$(machines)),%_$(m).c) $(patsubst %_$(ARCH).c,%_portable.c,$(call own,$(1))),$(wildcard $(1)))
 objects   = $(patsubst %.c,$(O)/%.o,$(call files,$(1)))
 
 # The folder is the link rule: core goes into any process, cli into programs, a folder of a tool's folder is for that tool and the tests.
@@ -61,7 +63,7 @@ probe    := $(O)/lib/pt2utils/libpt2probe.so
 shim     := $(O)/lib/pt2utils/libpt2shim.so
 runner   := $(O)/lib/pt2utils/pt2-runner
 
-.PHONY: FORCE plain-guests all demo check check-only check-long check-live check-gpu check-cluster track track-diff bench fuzz fuzz-tools lint coverage-ops help clean tests
+.PHONY: FORCE plain-guests all demo check check-only check-long check-live check-gpu check-aarch64 check-cluster track track-diff bench fuzz fuzz-tools lint coverage-ops help clean tests
 .DELETE_ON_ERROR:
 .SECONDARY:
 
@@ -207,6 +209,9 @@ check-live: tests               ## hold the tools against real torch, in a virtu
 
 check-gpu: tests                ## tests/gpu with an NVIDIA GPU and torch for CUDA ($PT2_PYTHON); what is printed goes into $OUT
 	@scripts/check-gpu $(O); rc=$$?; [ $$rc -eq 77 ] || exit $$rc
+
+check-aarch64:                  ## build for AArch64 with Debian's cross compiler and try it under qemu (packaging/aarch64.sh)
+	@scripts/check-aarch64
 
 check-cluster: all              ## fxminify on other machines: through ssh, and a Slurm of one node (as root; with real torch)
 	@scripts/install-deps cluster

@@ -96,12 +96,11 @@ static void *by_args(const struct ops_regs *r, const uint64_t *stack, struct cud
 {
 	for (int i = 0; i < 3; i++)
 		l->grid[i] = (uint32_t)r->ints[1 + i];
-	l->block[0] = (uint32_t)r->ints[4];
-	l->block[1] = (uint32_t)r->ints[5];
-	l->block[2] = (uint32_t)stack[0];
-	l->shared = (uint32_t)stack[1];
-	l->stream = (void *)(uintptr_t)stack[2];
-	l->params = (void **)(uintptr_t)stack[3];
+	for (int i = 0; i < 3; i++)
+		l->block[i] = (uint32_t)call_word(r->ints, stack, 4 + (size_t)i);
+	l->shared = (uint32_t)call_word(r->ints, stack, 7);
+	l->stream = (void *)(uintptr_t)call_word(r->ints, stack, 8);
+	l->params = (void **)(uintptr_t)call_word(r->ints, stack, 9);
 	return (void *)(uintptr_t)r->ints[0];
 }
 
@@ -117,8 +116,8 @@ static void *by_dim3s(const struct ops_regs *r, const uint64_t *stack, struct cu
 	take_dim3(l->grid, r->ints + 1);
 	take_dim3(l->block, r->ints + 3);
 	l->params = (void **)(uintptr_t)r->ints[5];
-	l->shared = (uint32_t)stack[0];
-	l->stream = (void *)(uintptr_t)stack[1];
+	l->shared = (uint32_t)call_word(r->ints, stack, 6);
+	l->stream = (void *)(uintptr_t)call_word(r->ints, stack, 7);
 	return (void *)(uintptr_t)r->ints[0];
 }
 

@@ -316,7 +316,7 @@ static void finish_on_device(struct ops_thread *t, struct ops_run *run, const st
 static void finish_call(struct ops_thread *t, struct ops_run *run, const struct ops_regs *r, uint64_t now)
 {
 	struct ops_open *o = r->open;
-	int32_t result = o->site->kind == SITE_KERNEL ? 0 : (int32_t)r->rax;
+	int32_t result = o->site->kind == SITE_KERNEL ? 0 : (int32_t)r->result;
 	o->used = false;
 	o->ended = now;
 	append_end(t, run, o, now, result);

@@ -18,12 +18,13 @@
  *
  * Kernels that are launched on a GPU: cuda.h.
  *
- * x86-64 and models for the CPU or CUDA; elsewhere, and for what was bound without a slot, a "stepped-aside" event says so.
+ * x86-64 and AArch64, and models for the CPU or CUDA; elsewhere, and for what was bound without a slot, a "stepped-aside" event says so.
  */
 #ifndef PT2_PROBE_OPS_H
 #define PT2_PROBE_OPS_H
 #include "cuda.h"
 #include "calls/calls.h"
+#include "contract/callwords.h"
 #include "probe.h"
 
 #include <time.h>
@@ -32,20 +33,19 @@
 #define OPS_STRING_(x) #x
 #define OPS_STRING(x) OPS_STRING_(x)
 
-/* ---- tramp_x86_64.c, tramp_portable.c ---- */
+/* ---- tramp_x86_64.c, tramp_aarch64.c, tramp_portable.c ---- */
 
 /* The registers that the trampoline saved; its assembly knows this layout. */
 struct ops_regs {
-	uint64_t ints[6]; /* rdi rsi rdx rcx r8 r9 */
-	uint64_t rax;
+	uint64_t ints[CALL_INTS]; /* rdi rsi rdx rcx r8 r9; x0 to x7 */
+	uint64_t result;          /* rax, x0; before the call rax, x8 */
 	union {
 		uint64_t site;         /* before */
 		struct ops_open *open; /* set by probe_before: what probe_after finishes; NULL: nothing */
 	};
-	uint64_t xmm[16];
-	uint64_t rdx, zero; /* what was returned in rax and rdx */
+	uint64_t reals[2 * CALL_REALS]; /* xmm0 to xmm7, q0 to q7 */
+	uint64_t second, zero;          /* rdx, x1 when it returned; nothing */
 };
-_Static_assert(sizeof(struct ops_regs) == 208, "tramp_x86_64.c");
 
 /* NULL for a machine that has no trampoline. */
 void *ops_stub(uint32_t site);

@@ -444,7 +444,7 @@ void ops_take_on(struct model *m)
 	if (!ops_log_open())
 		return;
 	if (!ops_stub(0)) {
-		event_aside(m->id, "kernels and ops are watched on x86-64 only");
+		event_aside(m->id, "kernels and ops are watched on x86-64 and aarch64 only");
 		return;
 	}
 	ops_threads_init();

@@ -8,6 +8,10 @@
 
 #include <elf.h>
 
+_Static_assert(offsetof(struct ops_regs, result) == 48 && offsetof(struct ops_regs, site) == 56 && offsetof(struct ops_regs, reals) == 64 &&
+		   offsetof(struct ops_regs, second) == 192 && sizeof(struct ops_regs) == 208,
+	       "the trampoline knows this layout");
+
 /* clang-format off */
 #define RESTORE \
 	"	movq -208(%rbp), %rdi\n" \

@@ -55,8 +55,6 @@ static bool take_address(struct ops_thread *t, const struct ops *ops, struct ops
 	return x->constant != NULL;
 }
 
-static uint64_t word_at(const uint64_t *ints, const uint64_t *stack, size_t i) { return i < 6 ? ints[i] : stack[i - 6]; }
-
 /* Numbers come behind pointers in a kernel's parameters, so that the N-th argument is the N-th word. */
 static void kernel_by_contract(struct ops_thread *t, const struct model *m, const struct ops_open *o, const uint64_t *ints,
 			       const uint64_t *stack)
@@ -70,7 +68,7 @@ static void kernel_by_contract(struct ops_thread *t, const struct model *m, cons
 		name_value(m, o, x, a);
 		x->param = (uint8_t)i;
 		x->launched = o->launch.gpu;
-		if (!take_address(t, m->ops, x, word_at(ints, stack, i)))
+		if (!take_address(t, m->ops, x, call_word(ints, stack, i)))
 			t->n_values--;
 	}
 }
@@ -81,14 +79,14 @@ static void kernel_by_words(struct ops_thread *t, const struct model *m, const s
 {
 	uintptr_t top = ops_stack_top(t);
 	for (size_t i = 0, missed = 0; i < 256 && missed < 6; i++) {
-		if (i >= 6 && (uintptr_t)(stack + i - 5) > top)
+		if (i >= CALL_INTS && (uintptr_t)(stack + i - CALL_INTS + 1) > top)
 			break;
 		struct ops_value *x = add_value(t, CALL_ROLE_INOUT, i);
 		if (!x)
 			break;
 		x->param = (uint8_t)i;
 		x->launched = o->launch.gpu;
-		bool found = take_address(t, m->ops, x, word_at(ints, stack, i));
+		bool found = take_address(t, m->ops, x, call_word(ints, stack, i));
 		missed = found ? 0 : missed + 1;
 		t->n_values -= !found;
 		if (found && x->constant)
@@ -141,8 +139,8 @@ struct reader {
 	int n_ints, n_reals, n_stack;
 };
 
-static uint64_t next_int(struct reader *r) { return r->n_ints < 6 ? r->ints[r->n_ints++] : r->stack[r->n_stack++]; }
-static void next_real(struct reader *r) { *(r->n_reals < 8 ? &r->n_reals : &r->n_stack) += 1; }
+static uint64_t next_int(struct reader *r) { return r->n_ints < CALL_INTS ? r->ints[r->n_ints++] : r->stack[r->n_stack++]; }
+static void next_real(struct reader *r) { *(r->n_reals < CALL_REALS ? &r->n_reals : &r->n_stack) += 1; }
 static void *next_pointer(struct reader *r) { return (void *)(uintptr_t)next_int(r); }
 
 /* For an op that the contract does not know, .arg counts its tensors. */
@@ -185,8 +183,12 @@ static void op_by_signature(struct ops_thread *t, const char *sig, struct reader
 				x->result = to;
 			break;
 		}
-		case 'z': next_real(&r); /* fall through */
 		case 'c':
+			for (int i = 1; i < CALL_COMPLEX_REALS; i++)
+				next_real(&r);
+			next_real(&r);
+			break;
+		case 'z': next_real(&r); /* fall through */
 		case 'd':
 		case 'f': next_real(&r); break;
 		default: next_int(&r);

@@ -78,6 +78,10 @@ wheel:                          ## the Python wheels and a .tar.xz that run on a
 check-wheel: wheel              ## install them in clean Debian 11, 12 and 13 as a user, run every tool
 	@packaging/check-wheel $(dist)
 
+.PHONY: wheel-aarch64
+wheel-aarch64:                  ## the same for AArch64, by Debian's cross compiler against Debian 11, tried under qemu
+	@packaging/wheel/make-aarch64 $(dist)
+
 .PHONY: deb check-deb check-sources check-compilers dist release
 
 deb:                            ## the Debian packages for this system, tests and lintian included, in build/dist

@@ -24,6 +24,10 @@
 
 #pragma GCC diagnostic ignored "-Wmissing-prototypes"
 
+#ifndef SYS_creat
+#define SYS_creat -1 /* AArch64 has openat() alone */
+#endif
+
 extern int32_t aoti_torch_device_type_cpu(void);
 extern int32_t aoti_torch_delete_tensor_object(void *);
 

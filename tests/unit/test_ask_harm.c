@@ -295,7 +295,7 @@ static void test_damaged(void **state)
 	/* Another machine's. */
 	good.p[18] = (char)183; /* EM_AARCH64 */
 	assert_int_equal(ask_contract(&c, buf_slice(&good), &o, &err), -1);
-	if (err.status != EXIT_INPUT || !strstr(err.text, "not for x86-64"))
+	if (err.status != EXIT_INPUT || !strstr(err.text, "is for aarch64 machines"))
 		fail_msg("%s", err.text);
 	buf_release(&good);
 }

@@ -416,7 +416,9 @@ static void normals_in_blocks_are_torchs(void **state)
 	handle r;
 
 	(void)state;
+#ifdef __x86_64__
 	if (!__builtin_cpu_supports("avx2") || !__builtin_cpu_supports("fma"))
+#endif
 		skip();
 	shim_seed(0);
 	assert_int_equal(aoti_torch_cpu_randn(SIZE(17), 1, NULL, NULL, NULL, 0, NULL, &r), 0);

@@ -426,7 +426,9 @@ static int group_setup(void **state)
 	}
 	setenv("OMP_NUM_THREADS", "1", 1);
 	struct buf b = {0};
+#ifdef __x86_64__
 	if (!__builtin_cpu_supports("avx2"))
+#endif
 		missing = "the recorded models are x86-64-v3 code";
 	if (!data_load("aoti/mlp.pt2.xz", &b))
 		missing = "no recorded models";

@@ -156,7 +156,7 @@ int ask_contract(struct contract *c, struct slice so, const struct ask_options *
 {
 	struct ask_options o = *options;
 	if (!ask_can_run)
-		return err_set(err, EXIT_ENVIRON, "cannot probe: only x86-64 machines can");
+		return err_set(err, EXIT_ENVIRON, "cannot probe: only x86-64 and aarch64 machines can");
 	if (o.timeout_ms <= 0)
 		o.timeout_ms = DEFAULT_TIMEOUT_MS;
 	if (!o.max_memory)

@@ -16,7 +16,7 @@
  *
  * Failure: -1 and err: EXIT_ENVIRON where it cannot be done here (no seccomp, no libstdc++), EXIT_INPUT where the model is
  * another machine's, crashed, hung or made no sense ("cannot probe: killed by SIGSEGV ... in the model's initialisers").
- * x86-64 Linux only; elsewhere always EXIT_ENVIRON.
+ * Linux on x86-64 and AArch64; elsewhere always EXIT_ENVIRON.
  */
 #ifndef PT2_ASK_H
 #define PT2_ASK_H

@@ -2,7 +2,7 @@
  *
  *     ask.c          the parent: starts the child, reads its answer
  *     ask_sandbox.c  limits and filters
- *     ask_load.c     an ELF loader that runs nothing, ask_stub.c what imports and kernels become, ask_x86_64.c their machine code
+ *     ask_load.c     an ELF loader that runs nothing, ask_stub.c what imports and kernels become, ask_x86_64.c (ask_aarch64.c) their code
  *     ask_fake.c     torch's C functions on tensors without memory, ask_ops.c its operators, kernels, CUDA
  *     ask_rule.c     what an operator makes, by its rule in core/aten
  *     ask_run.c      one run of the model and what it complains of, ask_walk.c runs until it does not, ask_ways.c branches
@@ -12,6 +12,7 @@
  */
 #ifndef PT2_ASK_CHILD_H
 #define PT2_ASK_CHILD_H
+#include "contract/callwords.h"
 #include "contract/contract.h"
 #include "ask/ask.h"
 
@@ -90,8 +91,8 @@ struct stub {
 };
 /* Registers and stack of a call that a stub got. */
 struct stub_call {
-	const uint64_t *ints;  /* registers of integers and pointers: 6 on x86-64, rdi rsi rdx rcx r8 r9 */
-	const uint64_t *reals; /* of floats, two words each: xmm0 to xmm7 */
+	const uint64_t *ints;  /* CALL_INTS registers of integers and pointers */
+	const uint64_t *reals; /* CALL_REALS of floats, two words each */
 	const uint64_t *stack; /* [-1]: where it returns to */
 };
 void *stub_new(struct image *im, struct stub s);
@@ -101,7 +102,7 @@ uint64_t stub_called(uint32_t number, const struct stub_call *c);
 void *stub_bind(struct image *im, const char *name);
 bool stub_is_kernel(const char *name);
 
-/* ---- ask_x86_64.c, ask_portable.c: what depends on the processor ---- */
+/* ---- ask_x86_64.c, ask_aarch64.c, ask_portable.c: what depends on the processor ---- */
 
 enum relocation {
 	RELOCATION_NONE,

@@ -6,13 +6,14 @@
  *
  * Constants (_binary_constants_bin_start to _end) are not copied: their pages read as zeros and cost nothing. */
 #include "ask/ask_child.h"
+#include "elf/modelso.h"
 
 #include <dlfcn.h>
 #include <elf.h>
 #include <errno.h>
 #include <sys/mman.h>
+#include <unistd.h>
 
-#define PAGE 4096ull
 #define STUB_ROOM (1u << 20)
 #define MAX_SYMBOLS (1u << 22)
 #define MAX_RELOCS (1ull << 26)
@@ -29,7 +30,8 @@ struct loader {
 	Elf64_Phdr *ph;
 	uint64_t dynamic[40], eh_frame_hdr, gnu_hash, hash;
 	uint64_t tls_vaddr, tls_filesz, tls_memsz, tls_align;
-	void **bound; /* per dynamic symbol */
+	void **bound;  /* per dynamic symbol */
+	uint64_t page; /* of this machine: 4 KiB, on AArch64 up to 64 */
 	uint64_t irelative[64];
 	size_t n_irelative;
 	struct err *err;
@@ -60,7 +62,8 @@ static int read_headers(struct loader *l)
 	/* Copies, for a member of an archive may lie at any address. */
 	memcpy(eh, l->so.p, sizeof(*eh));
 	if (eh->e_machine != ask_machine || eh->e_ident[EI_CLASS] != ELFCLASS64)
-		return err_set(l->err, EXIT_INPUT, "the model is not for x86-64 machines, so it cannot be run here");
+		return err_set(l->err, EXIT_INPUT, "the model is for %s machines, so it cannot be run here",
+			       modelso_machine_name(eh->e_machine, eh->e_ident[EI_DATA] == ELFDATA2MSB));
 	if (eh->e_type != ET_DYN || eh->e_phentsize != sizeof(Elf64_Phdr) || eh->e_phoff > l->so.n ||
 	    eh->e_phnum > (l->so.n - eh->e_phoff) / sizeof(Elf64_Phdr))
 		return bad(l, "its program headers lie outside");
@@ -79,7 +82,7 @@ static int measure(struct loader *l)
 			if (p->p_offset > l->so.n || p->p_filesz > l->so.n - p->p_offset || p->p_filesz > p->p_memsz ||
 			    p->p_vaddr > 1ull << 46 || p->p_memsz > 1ull << 46)
 				return bad(l, "a segment lies outside");
-			uint64_t lo = p->p_vaddr & ~(PAGE - 1), hi = (p->p_vaddr + p->p_memsz + PAGE - 1) & ~(PAGE - 1);
+			uint64_t lo = p->p_vaddr & ~(l->page - 1), hi = (p->p_vaddr + p->p_memsz + l->page - 1) & ~(l->page - 1);
 			im->lo = lo < im->lo ? lo : im->lo;
 			im->hi = hi > im->hi ? hi : im->hi;
 		} else if (p->p_type == PT_TLS) {
@@ -152,8 +155,9 @@ static int protect_segments(struct loader *l)
 		const Elf64_Phdr *p = &l->ph[i];
 		if (p->p_type != PT_LOAD || !(p->p_flags & PF_X))
 			continue;
-		uint64_t lo = p->p_vaddr & ~(PAGE - 1), hi = (p->p_vaddr + p->p_memsz + PAGE - 1) & ~(PAGE - 1);
+		uint64_t lo = p->p_vaddr & ~(l->page - 1), hi = (p->p_vaddr + p->p_memsz + l->page - 1) & ~(l->page - 1);
 		int prot = PROT_READ | PROT_EXEC | (p->p_flags & PF_W ? PROT_WRITE : 0);
+		__builtin___clear_cache((char *)im->bias + lo, (char *)im->bias + hi);
 		if (mprotect(im->bias + lo, hi - lo, prot) < 0)
 			return err_errno(l->err, EXIT_ENVIRON, "this system lets no memory be made executable");
 	}
@@ -441,14 +445,15 @@ static void resolve_indirect(struct loader *l)
 {
 	for (size_t i = 0; i < l->n_irelative; i++) {
 		uint64_t *where = at(l->im, l->irelative[i], 8);
-		void *(*resolver)(void) = (void *(*)(void))(uintptr_t)*where;
-		*where = (uint64_t)(uintptr_t)resolver();
+		/* AArch64's is told what the processor can: nothing, so the plain one is chosen. */
+		void *(*resolver)(uint64_t, const void *) = (void *(*)(uint64_t, const void *))(uintptr_t)*where;
+		*where = (uint64_t)(uintptr_t)resolver(0, NULL);
 	}
 }
 
 int image_load(struct image *im, struct slice so, void *cxx, struct err *err)
 {
-	struct loader l = {.im = im, .so = so, .err = err};
+	struct loader l = {.im = im, .so = so, .page = (uint64_t)sysconf(_SC_PAGESIZE), .err = err};
 	im->cxx = cxx;
 	int rc = read_headers(&l) < 0 || measure(&l) < 0 || map_segments(&l) < 0 || read_dynamic(&l) < 0 || read_symbols(&l) < 0 ||
 			 make_tls(&l) < 0 || relocate_packed(&l) < 0 || relocate_table(&l, l.dynamic[DT_RELA], l.dynamic[DT_RELASZ]) < 0 ||

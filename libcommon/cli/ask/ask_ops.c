@@ -69,20 +69,22 @@ void call_end(void)
 
 /* ---- operators ---- */
 
-/* The arguments of a call, by the calling convention of x86-64. */
+/* The arguments of a call, by the calling convention (contract/callwords.h). */
 struct reader {
 	const struct stub_call *c;
 	int ints, reals, stack;
 };
 
-static uint64_t next_int(struct reader *r) { return r->ints < 6 ? r->c->ints[r->ints++] : r->c->stack[r->stack++]; }
-static uint64_t next_real(struct reader *r) { return r->reals < 8 ? r->c->reals[2 * r->reals++] : r->c->stack[r->stack++]; }
+static uint64_t next_int(struct reader *r) { return r->ints < CALL_INTS ? r->c->ints[r->ints++] : r->c->stack[r->stack++]; }
+static uint64_t next_real(struct reader *r) { return r->reals < CALL_REALS ? r->c->reals[2 * r->reals++] : r->c->stack[r->stack++]; }
 
 static struct op_word next_word(struct reader *r, char letter)
 {
 	struct op_word w = {letter, strchr("cdfz", letter) ? next_real(r) : next_int(r)};
 	if (letter == 'z')
 		next_real(r);
+	if (letter == 'c' && CALL_COMPLEX_REALS == 2)
+		w.bits = (w.bits & UINT32_MAX) | next_real(r) << 32;
 	return w;
 }
 
@@ -265,7 +267,7 @@ static void kernel_from_words(const char *name, const struct stub_call *c)
 	/* Pointers come before numbers, so a row of words that are none is the end. */
 	for (uint32_t i = 0; i < MAX_WORDS && left && missed < 6; i++) {
 		bool fetched;
-		uint32_t v = value_at(i < 6 ? c->ints[i] : c->stack[i - 6], &fetched);
+		uint32_t v = value_at(call_word(c->ints, c->stack, i), &fetched);
 		missed = v == NONE ? missed + 1 : 0;
 		if (v == NONE)
 			continue;

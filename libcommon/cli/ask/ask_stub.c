@@ -1,6 +1,6 @@
 /* What imports and kernels of the model become. A stub is a few bytes of code (ask_x86_64.c) that carry its number to one handler,
  * which reads arguments by the operator's signature, or looks for tensors among them. Stubs lie right before the image: a kernel's
- * first five bytes become a jump to one. */
+ * first bytes become a jump to one. */
 #include "contract/opsig.h"
 #include "ask/ask_child.h"
 
