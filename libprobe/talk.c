@@ -100,6 +100,16 @@ struct live_count *talk_slot(uint32_t *id)
 
 /* Events. */
 
+/* torchrun's, and that of whoever sets it so (torch.distributed, init_method="env://"). */
+static void add_rank(struct json_out *o)
+{
+	const char *text = getenv("RANK");
+	const struct slice rank = slice_str(text ? text : "");
+	uint64_t n;
+	if (slice_u64(rank, &n) && n < UINT32_MAX)
+		json_member_u64(o, "rank", n);
+}
+
 void event_begin(struct json_out *o, struct buf *b, enum live_kind kind, uint32_t model)
 {
 	struct timespec now;
@@ -111,6 +121,7 @@ void event_begin(struct json_out *o, struct buf *b, enum live_kind kind, uint32_
 	json_member_double(o, "t", (double)now.tv_sec + (double)now.tv_nsec * 1e-9, 6);
 	json_member_i64(o, "pid", getpid());
 	json_member_i64(o, "tid", syscall(SYS_gettid));
+	add_rank(o);
 	if (model != LIVE_NO_MODEL)
 		json_member_u64(o, "model", model);
 }

@@ -103,7 +103,7 @@ dist:                           ## the sources of HEAD as pt2utils-VERSION.tar.x
 	@git archive --prefix=$(src)/debian/ --add-file=$(dist)/.new/changelog --prefix=$(src)/ HEAD | xz -6 >$(dist)/.new/$(src).tar.xz
 	@mv $(dist)/.new/$(src).tar.xz $(dist) && rm -r $(dist)/.new && ls -sh $(dist)/$(src).tar.xz
 
-release: dist wheel             ## all that is uploaded for VERSION, with checksums and the release's page, in build/dist
+release: dist wheel wheel-aarch64 ## all that is uploaded for VERSION, with checksums and the release's page, in build/dist
 	@DEB_BUILD_OPTIONS=nocheck packaging/make-deb $(dist) bookworm
 	@DEB_BUILD_OPTIONS=nocheck packaging/make-deb $(dist) trixie
 	@packaging/release $(dist)

@@ -59,6 +59,8 @@ static void out_finding(struct json_out *o, const struct nan_finding *f)
 	json_member_some(o, "source", c->text);
 	json_member_u64(o, "pid", c->pid);
 	json_member_u64(o, "tid", c->tid);
+	if (c->rank != NONE)
+		json_member_u64(o, "rank", c->rank);
 	json_member_index(o, "run", c->run);
 	if (c->kind != DUMP_RUN)
 		json_member_u64(o, "call", c->call);

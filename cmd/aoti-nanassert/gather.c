@@ -123,6 +123,7 @@ void gather_watched(struct gathered *g, const struct watch_call *c, const char *
 	    .call = b->call,
 	    .pid = b->pid,
 	    .tid = b->tid,
+	    .rank = watch_rank(c->model),
 	    .seq = b->seq,
 	    .time = b->time,
 	    .took = c->end.took,

@@ -239,7 +239,8 @@ void show_finding(struct screen *s, const struct session *x, const struct nan_fi
 	buf_adds(&s->b, ")\n");
 	if (x->live) {
 		row(s, "in");
-		buf_addf(&s->b, "process %u, ", f->call.c.pid);
+		live_process_text(&s->b, f->call.c.pid, f->call.c.rank);
+		buf_adds(&s->b, ", ");
 		if (f->call.c.tid != f->call.c.pid)
 			buf_addf(&s->b, "thread %u, ", f->call.c.tid);
 		buf_addf(&s->b, "%s%.*s%s", f->call.c.text.n ? "graph " : "", SL(f->call.c.model), f->call.c.text.n ? " (" : "\n");

@@ -185,6 +185,8 @@ static void out_case(struct json_out *o, const struct hunt_case *c)
 	json_member_index(o, "model_id", e->model);
 	json_member_u64(o, "pid", e->pid);
 	json_member_u64(o, "tid", e->tid);
+	if (e->rank != NONE)
+		json_member_u64(o, "rank", e->rank);
 	json_member_index(o, "run", e->run);
 	json_member_index(o, "call", e->call);
 	json_member_count(o, "device", e->device);

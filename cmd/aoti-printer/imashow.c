@@ -132,7 +132,8 @@ static void show_call(struct screen *s, const struct hunt_case *c)
 {
 	const struct ima_event *e = c->e;
 	label(s, "in");
-	buf_addf(&s->b, "process %u, call %u", e->pid, e->call);
+	live_process_text(&s->b, e->pid, e->rank);
+	buf_addf(&s->b, ", call %u", e->call);
 	if (e->run != NONE)
 		buf_addf(&s->b, " of run %u", e->run);
 	if (c->contract && c->contract->model.n) {

@@ -155,14 +155,14 @@ static void read_report(struct bisect *b, struct trial *t, const char *path)
 
 static void put_site(struct bisect *b)
 {
-	struct slice text = share_file("explain/sitecustomize.py");
+	const struct slice before = share_file("jit/after_import.py"), text = share_file("explain/sitecustomize.py");
 	struct err err;
 	char *dir = xasprintf("%s/site", b->folder), *path = xasprintf("%s/sitecustomize.py", dir);
 	const char *old = getenv("PYTHONPATH");
 	int fd = mkdir(dir, 0700) < 0 ? -1 : open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
 	if (fd < 0)
 		die_errno(EXIT_ENVIRON, "cannot write '%s'", path);
-	if (write_all(fd, text.p, text.n, path, &err) < 0)
+	if (write_all(fd, before.p, before.n, path, &err) < 0 || write_all(fd, text.p, text.n, path, &err) < 0)
 		die_err(&err);
 	close(fd);
 	b->site = xasprintf("PYTHONPATH=%s%s%s", dir, old && *old ? ":" : "", old && *old ? old : "");

@@ -7,22 +7,9 @@ settings, and a line of JSON for each thing that was done, so that "nothing was 
 
 All compilation of a program goes through torch._dynamo.optimize, torch.compile included (torch 2.0.0 to 2.13.0: torch/__init__.py), so
 that is what is replaced, when torch._dynamo is imported. Modes and options belong to the backend that is replaced, and go with it.
-Nothing here is imported before the program imports it, and a sitecustomize of the user's own runs as it would. Python 3.8 and newer."""
+share/jit/after_import.py stands before this. Python 3.8 and newer."""
 import os
 import sys
-
-
-def _next_sitecustomize():
-    import importlib.machinery
-    import importlib.util
-
-    here = os.path.dirname(os.path.abspath(__file__))
-    sys.path[:] = [p for p in sys.path if os.path.abspath(p or ".") != here]
-    spec = importlib.machinery.PathFinder.find_spec("sitecustomize", sys.path)
-    if spec is not None and spec.loader is not None:
-        module = importlib.util.module_from_spec(spec)
-        sys.modules["sitecustomize"] = module
-        spec.loader.exec_module(module)
 
 
 def _say(**what):
@@ -79,32 +66,6 @@ def _torch(module):
     _say(torch=str(getattr(module, "__version__", "?")))
 
 
-class _AfterImport:
-    """Looks for the modules of `wanted` as all others do, and has its function called when one has been run."""
-
-    wanted = {"torch": _torch, "torch._dynamo": _dynamo, "torch._inductor.config": _inductor_config}
-
-    def find_spec(self, name, path=None, target=None):
-        if name not in self.wanted:
-            return None
-        for finder in sys.meta_path:
-            if finder is self or not hasattr(finder, "find_spec"):
-                continue
-            spec = finder.find_spec(name, path, target)
-            if spec is not None:
-                break
-        else:
-            return None
-        after, run = self.wanted.pop(name), getattr(spec.loader, "exec_module", None)
-        if run is not None:
-            def exec_module(module):
-                run(module)
-                after(module)
-
-            spec.loader.exec_module = exec_module
-        return spec
-
-
 if os.environ.get("PT2_BISECT_REPORT"):
-    sys.meta_path.insert(0, _AfterImport())
-_next_sitecustomize()
+    sys.meta_path.insert(0, _AfterImport({"torch": _torch, "torch._dynamo": _dynamo, "torch._inductor.config": _inductor_config}))  # noqa: F821
+_next_sitecustomize()  # noqa: F821

@@ -42,6 +42,10 @@ is "the same result" "$(cat out)" "$want"
 is "no NaN: the command's status" "$status" 0
 is "all four calls are seen" "$(jq .calls f.json)" 4
 
+run aoti-nanassert --log f.txt -- env RANK=3 python3 app.py graph.py 'step(); step((1.0, -2.0, 3.0))'
+like "the rank of a process that torchrun started" "$(cat f.txt)" 'process [0-9]+ \(rank 3\), graph 3_backward'
+RANK=2 run aoti-printer -q -o ranked -- python3 app.py graph.py 'step()'
+is "... also in a dump" "$(jq -r 'select(.kernel) | .rank' ranked/calls.jsonl | sort -u)" 2
 run aoti-nanassert --log f.txt -- python3 app.py graph.py 'step(); step((1.0, -2.0, 3.0))'
 is "a finding" "$status" 1
 like "the kernel, its call, Run and line" "$(cat f.txt)" "NaN made by cpp_fused_log_0 \(call 0 of Run 1, line $line\)"

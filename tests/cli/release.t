@@ -18,11 +18,11 @@ like "debian/changelog is of the newest version" "$(packaging/changelog | head -
 mkdir dist
 exits "files that are not there" 4 packaging/release dist
 like "are named" "$(cat err)" 'pt2utils-1\.2\.0\.tar\.xz is missing: make release'
-for f in pt2utils{,_tlparse}-1.2.0-py3-none-manylinux_2_28_x86_64.whl pt2utils-1.2.0{,-linux-x86_64}.tar.xz pt2utils{,-dbgsym}_1.2.0+{bookworm,trixie}_amd64.deb; do
+for f in pt2utils{,_tlparse}-1.2.0-py3-none-manylinux_2_28_{x86_64,aarch64}.whl pt2utils-1.2.0{,-linux-x86_64,-linux-aarch64}.tar.xz pt2utils{,-dbgsym}_1.2.0+{bookworm,trixie}_amd64.deb; do
 	echo "$f" >"dist/$f"
 done
 exits "all are there" 0 packaging/release dist
-is "checksums hold, of all" "$(cd dist && sha256sum --quiet -c SHA256SUMS 2>&1):$(wc -l <dist/SHA256SUMS):$(grep -c '^| pt2utils.* |$' dist/RELEASE.md)" ":8:8"
+is "checksums hold, of all" "$(cd dist && sha256sum --quiet -c SHA256SUMS 2>&1):$(wc -l <dist/SHA256SUMS):$(grep -c '^| pt2utils.* |$' dist/RELEASE.md)" ":11:11"
 is "no file is without a word what it is for" "$(grep -E '^\|.*\| \|' dist/RELEASE.md)" ""
 is "the page has what is new by tool, an entry in a line" "$(sed -n '/^## What/,/^## SHA/p' dist/RELEASE.md | grep . | xargs -d '\n' printf '%s;')" \
 	"## What is new;### all tools;- One thing in two lines.;- Another.;### pt2-run;- A third.;## SHA-256;"

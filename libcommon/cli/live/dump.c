@@ -128,6 +128,7 @@ static int take_call(struct reading *r, uint32_t root)
 	c.line = json_index(t, root, "line", 0);
 	c.pid = json_index(t, root, "pid", 0);
 	c.tid = json_index(t, root, "tid", 0);
+	c.rank = json_index(t, root, "rank", NONE);
 	c.seq = json_count(t, root, "seq", 0);
 	c.time = json_count(t, root, "time_ns", 0);
 	c.took = json_count(t, root, "took_ns", 0);

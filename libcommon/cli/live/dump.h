@@ -17,6 +17,7 @@
  * and each other one a call, with these members (those that are not known are left out):
  *     model, model_id   its name, and its number in that process tree
  *     pid, tid, seq     the process and thread; the number of the call among all
+ *     rank              of the process, where torchrun (or another) gave it one: RANK
  *     run, call         which Run of the model, which call of that Run, from 0
  *     kernel, kind      "cpp_fused_relu_0", "kernel"; "aoti_torch_cpu_addmm_out", "op"; "pt2fix::add_", "proxy"; "run": not a call,
  *                       but the Run itself with the model's inputs and outputs; "cuda_graph[1]", "replay"
@@ -60,6 +61,7 @@ struct dump_call {
 	struct slice text; /* the file that .line is of: the generated Python of a graph of torch.compile; empty: wrapper.cpp */
 	enum dump_kind kind;
 	uint32_t model_id, run, call, line, pid, tid;
+	uint32_t rank; /* of the process; NONE: it has none */
 	uint64_t seq, time, took;
 	int32_t result;
 	bool returned;

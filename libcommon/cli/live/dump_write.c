@@ -114,6 +114,8 @@ void dump_members(struct json_out *o, const struct watch_call *c, bool (*value)(
 		json_member_some(o, "source", slice_str(c->model->text ? c->model->text : ""));
 	}
 	json_member_u64(o, "pid", c->begin.pid);
+	if (watch_rank(c->model) != NONE)
+		json_member_u64(o, "rank", c->model->rank);
 	json_member_u64(o, "tid", c->begin.tid);
 	json_member_u64(o, "seq", c->begin.seq);
 	if (c->begin.run != CALLS_NO_RUN)

@@ -20,6 +20,7 @@ bool live_event_parse(struct live_event *ev, struct json_tape *t, struct slice l
 			ev->kind = (enum live_kind)i;
 	ev->time = json_number(t, ev->root, "t", 0);
 	ev->pid = (pid_t)json_int(t, ev->root, "pid", 0);
+	ev->rank = json_index(t, ev->root, "rank", NONE);
 	ev->tid = (pid_t)json_int(t, ev->root, "tid", 0);
 	uint32_t model = json_index(t, ev->root, "model", LIVE_NO_MODEL);
 	ev->model = model < LIVE_MODELS ? model : LIVE_NO_MODEL;
@@ -67,6 +68,13 @@ static void mismatch_text(const struct live_event *ev, struct buf *b)
 		buf_adds(b, "\n  more calls of this kind are only counted");
 }
 
+void live_process_text(struct buf *b, uint32_t pid, uint32_t rank)
+{
+	buf_addf(b, "process %u", pid);
+	if (rank != NONE)
+		buf_addf(b, " (rank %u)", rank);
+}
+
 void live_event_text(const struct live_event *ev, struct buf *b)
 {
 	struct buf hold = {0};
@@ -75,7 +83,10 @@ void live_event_text(const struct live_event *ev, struct buf *b)
 	else if (ev->model != LIVE_NO_MODEL)
 		buf_addf(b, "model %u: ", ev->model);
 	switch (ev->kind) {
-	case LIVE_MODEL_SEEN: buf_addf(b, "loaded by process %d", (int)ev->pid); break;
+	case LIVE_MODEL_SEEN:
+		buf_adds(b, "loaded by ");
+		live_process_text(b, (uint32_t)ev->pid, ev->rank);
+		break;
 	case LIVE_CONTRACT:
 		buf_addf(b, "contract of %llu inputs", (unsigned long long)live_event_number(ev, "inputs"));
 		if (live_event_number(ev, "unknown"))

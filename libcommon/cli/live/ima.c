@@ -88,8 +88,11 @@ static void read_event(struct ima *to, struct reader *r, const struct live_event
 	GROW(to->v, to->n, to->cap, 1);
 	struct ima_event *e = &to->v[to->n++];
 	const uint32_t root = ev->root;
-	*e = (struct ima_event){
-	    .fault = ev->kind == LIVE_DEVICE_FAULT, .model = ev->model, .pid = (uint32_t)ev->pid, .tid = (uint32_t)ev->tid};
+	*e = (struct ima_event){.fault = ev->kind == LIVE_DEVICE_FAULT,
+				.model = ev->model,
+				.pid = (uint32_t)ev->pid,
+				.tid = (uint32_t)ev->tid,
+				.rank = ev->rank};
 	e->when = json_dup(&r->t, root, "when", r->a);
 	e->error = json_dup(&r->t, root, "error", r->a);
 	e->text = json_dup(&r->t, root, "text", r->a);

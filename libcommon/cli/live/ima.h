@@ -73,7 +73,7 @@ struct ima_event {
 	    captured;           /* of the replay of a CUDA graph: which, how many with this one, calls in it; graph 0: it is none */
 	struct slice *in_graph; /* names of the first of them */
 	uint32_t n_in_graph;
-	uint32_t model, run, call, contract_call, pid, tid, param; /* NONE: not known */
+	uint32_t model, run, call, contract_call, pid, tid, rank, param; /* NONE: not known */
 	int device;
 	bool launch;         /* grid, block and shared are known */
 	struct ima_param *p; /* of a finding one */

@@ -141,16 +141,20 @@ enum { ID_LISTEN = MAX_CLIENTS, ID_NOTIFY };
 /* What Python programs are given in front (share/jit). */
 static int put_jit(struct live *l, struct err *err)
 {
-	static const char *const files[] = {"sitecustomize.py", "rewrite.py", "nodes.py"};
+	static const char *const files[][2] = {{"sitecustomize.py", "after_import.py"},
+					       {"sitecustomize.py", "sitecustomize.py"},
+					       {"rewrite.py", "rewrite.py"},
+					       {"nodes.py", "nodes.py"}};
 	char path[PATH_MAX], name[64];
 	in_dir(l, LIVE_FOLDER_JIT, path, sizeof(path));
 	if (mkdir(path, 0700) < 0)
 		return err_errno(err, EXIT_ENVIRON, "cannot make the folder '%s'", path);
 	for (size_t i = 0; i < ARRAY_LEN(files); i++) {
-		snprintf(name, sizeof(name), "jit/%s", files[i]);
+		snprintf(name, sizeof(name), "jit/%s", files[i][1]);
 		const struct slice text = share_file(name);
+		snprintf(name, sizeof(name), "jit/%s", files[i][0]);
 		in_dir(l, name, path, sizeof(path));
-		int fd = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
+		int fd = open(path, O_WRONLY | O_CREAT | O_APPEND | O_NOFOLLOW | O_CLOEXEC, 0600);
 		int r = fd < 0 ? err_errno(err, EXIT_ENVIRON, "cannot write '%s'", path) : write_all(fd, text.p, text.n, path, err);
 		close_fd(&fd);
 		if (r < 0)

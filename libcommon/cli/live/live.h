@@ -45,6 +45,7 @@ struct live_event {
 	enum live_kind kind; /* LIVE_KINDS: one that this version does not know */
 	double time;
 	pid_t pid, tid;
+	uint32_t rank;                /* of the process among those that torchrun started (RANK); NONE */
 	uint32_t model;               /* LIVE_NO_MODEL for none */
 	struct slice path;            /* of the model's library, "" while it is not known */
 	struct slice line;            /* the whole event, JSON */
@@ -109,6 +110,8 @@ const char *live_kind_name(enum live_kind k);
 bool live_unseen(const char *program, char *why, size_t room);
 /* Why nothing was seen of a command that can be watched: python -I, -E, -S, env -i; else why stays as it is. */
 void live_apart(char *const *command, char *why, size_t room);
+/* "process 4711 (rank 3)" */
+void live_process_text(struct buf *b, uint32_t pid, uint32_t rank);
 /* Where a path that process pid uses is found by this process: /proc/self/..., /dev/fd/... and relative ones. */
 void live_path_of(pid_t pid, struct slice path, struct buf *b);
 

@@ -174,6 +174,7 @@ static void add_model(struct watch *w, const struct live_event *ev)
 	struct watch_model *m = &w->model[w->n_models++];
 	*m = (struct watch_model){
 	    .id = ev->model,
+	    .rank = ev->rank,
 	    .path = jit           ? xstrdup(graph)
 		    : w->o->model ? xstrdup(w->o->model)
 				  : xstrndup(ev->path.p, ev->path.n),

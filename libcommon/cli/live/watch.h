@@ -47,6 +47,7 @@ struct watch_options {
 struct watch_model {
 	uint32_t id;              /* as in event.h */
 	char *path;               /* the package that was given, or the library as the process knows it; "3_backward" of a graph */
+	uint32_t rank;            /* of its process among those that torchrun started; NONE */
 	char *text;               /* of a graph of torch.compile: its generated Python; NULL: a package */
 	struct contract contract; /* n_inputs, n_calls 0 when there is none */
 	bool has_contract;
@@ -64,6 +65,8 @@ struct watch_value {
 	const char *saved;                  /* the file it was saved to, "" */
 	const struct contract_value *value; /* NULL when it could not be matched */
 };
+
+static inline uint32_t watch_rank(const struct watch_model *m) { return m ? m->rank : NONE; }
 
 /* A finished call of a kernel or op; or a Run (begin.what CALL_RUN_BEGIN) with the model's inputs and outputs, which comes when it ends.
  * Constants are told once (CALLS_CONSTANTS), with the call that is the first to read them. */

@@ -15,8 +15,8 @@
  *                 with one member more, "kernels", as in kernel_information.json
  *     calls, names  only when kernels and ops are watched: the call log (calls.h)
  *
- * Every event is an object with: "ev" (its kind), "t" (seconds since 1970), "pid", "tid" and, but for those of the
- * process itself, "model": the number of the loaded model in the whole process tree, which is also its slot of the
+ * Every event is an object with: "ev" (its kind), "t" (seconds since 1970), "pid", "tid", where its environment has RANK "rank", and, but
+ * for those of the process itself, "model": the number of the loaded model in the whole process tree, which is also its slot of the
  * counters. A process that is forked goes on with its parent's numbers. Kinds and their other members:
  *
  *     model-seen     path (as the process knows it), dev, ino, entries: the entry points that are watched
