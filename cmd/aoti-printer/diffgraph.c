@@ -82,6 +82,7 @@ static void measure(struct node_diff *d, struct node_row *r, const struct layout
 			if (r->at.at >= 0)
 				r->exact = exact.v[r->at.at * (exact.class == NUMBERS_COMPLEX ? 2 : 1)];
 			d->nearer[r->nearer]++;
+			free(c);
 		}
 	}
 	numbers_release(&exact);
