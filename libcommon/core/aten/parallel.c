@@ -1,7 +1,9 @@
 #include "parallel.h"
 
 #include <dlfcn.h>
+#include <link.h>
 #include <stdatomic.h>
+#include <stddef.h>
 
 struct tasks {
 	void (*run)(void *arg, int64_t i);
@@ -30,9 +32,42 @@ static void *of_openmp(const char *name)
 	return NULL;
 }
 
+/* What the model's OpenMP has. Where there is none, each search of it looks through the folders of libraries (30 us): it is made again only
+ * when a library has come or gone since, of which the loader keeps count. */
+struct openmp {
+	int (*most)(void);
+	void (*fork)(void (*fn)(void *), void *data, unsigned threads, unsigned flags);
+	unsigned long long adds, subs;
+	bool sought;
+};
+
+static int take_counts(struct dl_phdr_info *x, size_t size, void *to)
+{
+	struct openmp *o = to;
+	if (size < offsetof(struct dl_phdr_info, dlpi_subs) + sizeof(x->dlpi_subs))
+		return 1;
+	o->adds = x->dlpi_adds;
+	o->subs = x->dlpi_subs;
+	o->sought = true;
+	return 1;
+}
+
+static const struct openmp *openmp(void)
+{
+	static _Thread_local struct openmp last;
+	struct openmp now = {0};
+	dl_iterate_phdr(take_counts, &now);
+	if (now.sought && last.sought && now.adds == last.adds && now.subs == last.subs)
+		return &last;
+	now.most = (int (*)(void))of_openmp("omp_get_max_threads");
+	now.fork = (void (*)(void (*)(void *), void *, unsigned, unsigned))of_openmp("GOMP_parallel");
+	last = now;
+	return &last;
+}
+
 int aten_threads(void)
 {
-	int (*most)(void) = (int (*)(void))of_openmp("omp_get_max_threads");
+	int (*most)(void) = openmp()->most;
 	int n = most ? most() : 1;
 	return n < 1 ? 1 : n;
 }
@@ -41,11 +76,8 @@ void aten_parallel(void (*run)(void *arg, int64_t i), void *arg, int64_t n)
 {
 	struct tasks t = {.run = run, .arg = arg, .n = n};
 	int threads = n > 1 ? aten_threads() : 1;
-	void (*fork)(void (*fn)(void *), void *data, unsigned threads, unsigned flags) = NULL;
-	if (threads > 1)
-		fork = (void (*)(void (*)(void *), void *, unsigned, unsigned))of_openmp("GOMP_parallel");
-	if (fork)
-		fork(run_tasks, &t, n < threads ? (unsigned)n : (unsigned)threads, 0);
+	if (threads > 1 && openmp()->fork)
+		openmp()->fork(run_tasks, &t, n < threads ? (unsigned)n : (unsigned)threads, 0);
 	else
 		run_tasks(&t);
 }
