@@ -65,19 +65,21 @@ static const struct openmp *openmp(void)
 	return &last;
 }
 
-int aten_threads(void)
+static int threads_of(const struct openmp *o)
 {
-	int (*most)(void) = openmp()->most;
-	int n = most ? most() : 1;
+	int n = o->most ? o->most() : 1;
 	return n < 1 ? 1 : n;
 }
+
+int aten_threads(void) { return threads_of(openmp()); }
 
 void aten_parallel(void (*run)(void *arg, int64_t i), void *arg, int64_t n)
 {
 	struct tasks t = {.run = run, .arg = arg, .n = n};
-	int threads = n > 1 ? aten_threads() : 1;
-	if (threads > 1 && openmp()->fork)
-		openmp()->fork(run_tasks, &t, n < threads ? (unsigned)n : (unsigned)threads, 0);
+	const struct openmp *o = n > 1 ? openmp() : NULL;
+	const int threads = o ? threads_of(o) : 1;
+	if (threads > 1 && o->fork)
+		o->fork(run_tasks, &t, n < threads ? (unsigned)n : (unsigned)threads, 0);
 	else
 		run_tasks(&t);
 }

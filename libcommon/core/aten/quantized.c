@@ -26,11 +26,14 @@ static struct aten_tensor *float_input(const struct aten_call *c)
 	return t;
 }
 
+static struct aten_tensor *within(struct aten_tensor *t, struct aten_value low, struct aten_value high, int dtype)
+{
+	return APPLIED("to.dtype", aten_of(APPLIED("clamp", aten_of(t), low, high)), aten_dtype(dtype));
+}
+
 static struct aten_tensor *rounded(struct aten_tensor *scaled, struct aten_tensor *zero, double low, double high, int dtype)
 {
-	struct aten_tensor *q = aten_add(APPLIED("round", aten_of(scaled)), zero, 1);
-	q = APPLIED("clamp", aten_of(q), aten_int(elem_to_i64(low)), aten_int(elem_to_i64(high)));
-	return APPLIED("to.dtype", aten_of(q), aten_dtype(dtype));
+	return within(aten_add(APPLIED("round", aten_of(scaled)), zero, 1), aten_int(elem_to_i64(low)), aten_int(elem_to_i64(high)), dtype);
 }
 
 static struct aten_tensor *whole_number(double v)
@@ -178,8 +181,7 @@ static struct aten_tensor *cut(struct aten_tensor *t, struct aten_tensor *scales
 			       struct aten_value high, int dtype)
 {
 	t = aten_add(aten_mul(t, APPLIED("reciprocal", aten_of(scales))), zeros, 1);
-	t = APPLIED("clamp", aten_of(APPLIED("round", aten_of(t))), low, high);
-	return APPLIED("to.dtype", aten_of(t), aten_dtype(dtype));
+	return within(APPLIED("round", aten_of(t)), low, high, dtype);
 }
 
 static void need_tokens(const struct aten_call *c, const struct aten_tensor *t)
