@@ -3,7 +3,7 @@
  *	bti c; movz w17, #number; movk w17, #number >> 16, lsl 16; ldr x16, 1f; br x16; nop; 1: .quad ask_stub_entry
  *
  * x16 and x17 are free between a call and the function that it reaches (AAPCS64, 6.1.1). The entry saves the registers that arguments
- * may be in (6.8.2) and calls stub_called(). */
+ * may be in (6.8.2) and calls ask_stub_called(). */
 #include "ask/ask_child.h"
 
 #include <elf.h>
@@ -84,12 +84,6 @@ __asm__(".pushsection .text\n"
 	".popsection\n");
 /* clang-format on */
 void ask_stub_entry(void);
-uint64_t ask_stub_called(uint32_t number, const uint64_t *saved, const uint64_t *stack);
-
-__attribute__((used)) uint64_t ask_stub_called(uint32_t number, const uint64_t *saved, const uint64_t *stack)
-{
-	return stub_called(number, &(struct stub_call){.ints = saved, .reals = saved + CALL_INTS, .stack = stack});
-}
 
 void ask_write_stub(uint8_t *code, uint32_t number)
 {

@@ -97,7 +97,8 @@ struct stub_call {
 };
 void *stub_new(struct image *im, struct stub s);
 /* A stub was called. Gives what it returns. */
-uint64_t stub_called(uint32_t number, const struct stub_call *c);
+/* Called by the stubs' machine code alone. saved: the registers of integers, then those of floats. */
+__attribute__((used)) uint64_t ask_stub_called(uint32_t number, const uint64_t *saved, const uint64_t *stack);
 /* The address that an undefined name is bound to before the system's libraries are asked; NULL: nothing here. */
 void *stub_bind(struct image *im, const char *name);
 bool stub_is_kernel(const char *name);
@@ -124,7 +125,7 @@ enum relocation ask_relocation(uint32_t type);
 uint64_t ask_thread_pointer(void);
 /* The function of a TLS descriptor whose second word is the offset from the thread pointer. */
 void ask_tls_descriptor(void);
-/* The code of a stub: it calls stub_called() with its number. */
+/* The code of a stub: it calls ask_stub_called() with its number. */
 void ask_write_stub(uint8_t *code, uint32_t number);
 /* Make the function at `entry` jump to the stub; false: it is too far. */
 bool ask_patch(uint8_t *entry, const void *stub);

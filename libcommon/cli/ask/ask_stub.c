@@ -27,7 +27,7 @@ void world_note(const char *fmt, ...)
 	buf_release(&b);
 }
 
-uint64_t stub_called(uint32_t number, const struct stub_call *c)
+static uint64_t stub_called(uint32_t number, const struct stub_call *c)
 {
 	if (number >= world->n_stubs)
 		return 1;
@@ -41,6 +41,11 @@ uint64_t stub_called(uint32_t number, const struct stub_call *c)
 	/* It failed, as torch's functions say it: an operator that made nothing must not seem to have made something. */
 	world_note("the program calls %s, which is not known here", s->name);
 	return 1;
+}
+
+uint64_t ask_stub_called(uint32_t number, const uint64_t *saved, const uint64_t *stack)
+{
+	return stub_called(number, &(struct stub_call){.ints = saved, .reals = saved + CALL_INTS, .stack = stack});
 }
 
 void *stub_new(struct image *im, struct stub s)

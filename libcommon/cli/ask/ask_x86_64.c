@@ -2,7 +2,7 @@
  *
  *	mov $number, %r11d; movabs $ask_stub_entry, %r10; jmp *%r10
  *
- * The entry saves the registers that arguments may be in (System V ABI, AMD64 supplement, 3.2.3) and calls stub_called(). */
+ * The entry saves the registers that arguments may be in (System V ABI, AMD64 supplement, 3.2.3) and calls ask_stub_called(). */
 #include "ask/ask_child.h"
 
 #include <elf.h>
@@ -84,12 +84,6 @@ __asm__(".pushsection .text\n"
 	".popsection\n");
 /* clang-format on */
 void ask_stub_entry(void);
-uint64_t ask_stub_called(uint32_t number, const uint64_t *saved, const uint64_t *stack);
-
-__attribute__((used)) uint64_t ask_stub_called(uint32_t number, const uint64_t *saved, const uint64_t *stack)
-{
-	return stub_called(number, &(struct stub_call){.ints = saved, .reals = saved + 6, .stack = stack});
-}
 
 void ask_write_stub(uint8_t *code, uint32_t number)
 {
