@@ -111,32 +111,40 @@ static int give_all(struct repro *r, const struct watch_bundle *b, struct err *e
 	return status;
 }
 
+static int open_program(struct repro *r, const struct watch_bundle *b, struct err *err)
+{
+	if (repro_open(r, b->program, err) < 0)
+		return -1;
+	if (give_all(r, b, err) < 0) {
+		repro_release(r);
+		return -1;
+	}
+	r->accuracy = SLICE("True"); /* what went wrong in it are numbers */
+	return 0;
+}
+
 int recorded_open(struct repro *r, const char *path, struct err *err)
 {
 	struct watch_bundle b;
 	*r = (struct repro){0};
 	if (watch_bundle_open(&b, path, err) < 0)
 		return -1;
-	int status = -1;
-	if (!b.program)
-		err_set(err, EXIT_INPUT, "'%s': is a run of a compiled model, which has no graph: of torch.compile's graphs it is kept",
-			path);
-	else if (repro_open(r, b.program, err) == 0 && (status = give_all(r, &b, err)) < 0)
-		repro_release(r);
-	if (!status)
-		r->accuracy = SLICE("True"); /* what went wrong in it are numbers */
+	int status = b.program
+			 ? open_program(r, &b, err)
+			 : err_set(err, EXIT_INPUT,
+				   "'%s': is a run of a compiled model, which has no graph: of torch.compile's graphs it is kept", path);
 	watch_bundle_close(&b);
 	return status;
 }
 
 /* ---- run again ---- */
 
-static int write_program(struct recorded_run *x, const char *path, enum temp_kind kind, struct err *err)
+static int write_program(struct recorded_run *x, const struct watch_bundle *b, const char *path, enum temp_kind kind, struct err *err)
 {
-	struct repro r;
+	struct repro r = {0};
 	const char *python = getenv("PT2_PYTHON");
 	const struct repro_note note = {.original = slice_str(path)};
-	if (recorded_open(&r, path, err) < 0)
+	if (open_program(&r, b, err) < 0)
 		return -1;
 	int status = (x->folder = temp_folder(kind, err)) ? 0 : -1;
 	if (!status) {
@@ -156,18 +164,20 @@ int recorded_again(struct recorded_run *x, struct operands *in, enum temp_kind k
 		return 0;
 	if (watch_bundle_open(&b, in->v[0], err) < 0)
 		return -1;
+	int status = 0;
+	if (b.program && in->n > 1)
+		status = err_set(err, EXIT_USAGE, "'%s' is a bundle, which holds its inputs: give no others", in->v[0]);
+	else if (b.program && no_exec)
+		status =
+		    err_set(err, EXIT_USAGE, "'%s' is of a graph, whose program is run to look at it: --no-exec forbids that", in->v[0]);
+	else if (b.program)
+		status = write_program(x, &b, in->v[0], kind, err);
 	const bool graph = b.program;
 	watch_bundle_close(&b);
-	if (!graph)
-		return 0;
-	if (in->n > 1)
-		return err_set(err, EXIT_USAGE, "'%s' is a bundle, which holds its inputs: give no others", in->v[0]);
-	if (no_exec)
-		return err_set(err, EXIT_USAGE, "'%s' is of a graph, whose program is run to look at it: --no-exec forbids that", in->v[0]);
-	if (write_program(x, in->v[0], kind, err) < 0) {
+	if (status < 0)
 		recorded_release(x);
-		return -1;
-	}
+	if (status < 0 || !graph)
+		return status;
 	note("%s: %s runs the program of the graph in '%s', not confined", diag_tool, x->command[0], in->v[0]);
 	in->command = x->command;
 	in->n_command = 2;
