@@ -29,6 +29,8 @@
 "_fft_c2r(Tensor self, int[] dim, int normalization, SymInt last_dim_size) -> Tensor",
 "_fft_r2c(Tensor self, int[] dim, int normalization, bool onesided) -> Tensor",
 "_fused_rms_norm(Tensor input, int[] normalized_shape, Tensor? weight, float? eps) -> (Tensor, Tensor)",
+"_grouped_mm(Tensor self, Tensor mat2, Tensor? offs=None, Tensor? bias=None, ScalarType? out_dtype=None) -> Ten"
+"sor",
 "_histogramdd_from_bin_cts(Tensor self, int[] bins, *, float[]? range=None, Tensor? weight=None, bool density=F"
 "alse) -> Tensor",
 "_int_mm(Tensor self, Tensor mat2) -> Tensor",
@@ -76,7 +78,9 @@
 "_upsample_nearest_exact3d(Tensor self, SymInt[3] output_size, float? scales_d=None, float? scales_h=None, floa"
 "t? scales_w=None) -> Tensor",
 "_upsample_nearest_exact3d.vec(Tensor input, SymInt[]? output_size, float[]? scale_factors) -> Tensor",
+"_weight_norm(Tensor v, Tensor g, int dim=0) -> Tensor",
 "abs(Tensor self) -> Tensor",
+"absolute(Tensor self) -> Tensor",
 "acos(Tensor self) -> Tensor",
 "acosh(Tensor self) -> Tensor",
 "adaptive_avg_pool1d(Tensor self, int[1] output_size) -> Tensor",
@@ -108,10 +112,18 @@
 "ol? pin_memory=None) -> Tensor",
 "arange.start_step(Scalar start, Scalar end, Scalar step=1, *, ScalarType? dtype=None, Layout? layout=None, Dev"
 "ice? device=None, bool? pin_memory=None) -> Tensor",
+"arccos(Tensor self) -> Tensor",
+"arccosh(Tensor self) -> Tensor",
+"arcsin(Tensor self) -> Tensor",
+"arcsinh(Tensor self) -> Tensor",
+"arctan(Tensor self) -> Tensor",
+"arctan2(Tensor self, Tensor other) -> Tensor",
+"arctanh(Tensor self) -> Tensor",
 "argmax(Tensor self, int? dim=None, bool keepdim=False) -> Tensor",
 "argmin(Tensor self, int? dim=None, bool keepdim=False) -> Tensor",
 "argsort(Tensor self, int dim=-1, bool descending=False) -> Tensor",
 "argsort.stable(Tensor self, *, bool stable, int dim=-1, bool descending=False) -> Tensor",
+"argwhere(Tensor self) -> Tensor",
 "as_strided(Tensor(a) self, SymInt[] size, SymInt[] stride, SymInt? storage_offset=None) -> Tensor(a)",
 "asin(Tensor self) -> Tensor",
 "asinh(Tensor self) -> Tensor",
@@ -119,6 +131,9 @@
 "atan2(Tensor self, Tensor other) -> Tensor",
 "atan2.out(Tensor self, Tensor other, *, Tensor(a!) out) -> Tensor(a!)",
 "atanh(Tensor self) -> Tensor",
+"atleast_1d.Sequence(Tensor[] tensors) -> Tensor[]",
+"atleast_2d.Sequence(Tensor[] tensors) -> Tensor[]",
+"atleast_3d.Sequence(Tensor[] tensors) -> Tensor[]",
 "avg_pool1d(Tensor self, int[1] kernel_size, int[1] stride=[], int[1] padding=[0], bool ceil_mode=False, bool c"
 "ount_include_pad=True) -> Tensor",
 "avg_pool2d(Tensor self, int[2] kernel_size, int[2] stride=[], int[2] padding=0, bool ceil_mode=False, bool cou"
@@ -133,6 +148,9 @@
 "bernoulli(Tensor self, *, Generator? generator=None) -> Tensor",
 "bernoulli.Tensor(Tensor self, Tensor p, *, Generator? generator=None) -> Tensor",
 "bernoulli.p(Tensor self, float p, *, Generator? generator=None) -> Tensor",
+"binary_cross_entropy(Tensor self, Tensor target, Tensor? weight=None, int reduction=1) -> Tensor",
+"binary_cross_entropy_with_logits(Tensor self, Tensor target, Tensor? weight=None, Tensor? pos_weight=None, int"
+" reduction=1) -> Tensor",
 "bincount(Tensor self, Tensor? weights=None, SymInt minlength=0) -> Tensor",
 "bitwise_and.Scalar(Tensor self, Scalar other) -> Tensor",
 "bitwise_and.Scalar_Tensor(Scalar self, Tensor other) -> Tensor",
@@ -149,6 +167,7 @@
 "bitwise_xor.Scalar_Tensor(Scalar self, Tensor other) -> Tensor",
 "bitwise_xor.Tensor(Tensor self, Tensor other) -> Tensor",
 "bmm(Tensor self, Tensor mat2) -> Tensor",
+"broadcast_tensors(Tensor[] tensors) -> Tensor[]",
 "broadcast_to(Tensor(a) self, SymInt[] size) -> Tensor(a)",
 "bucketize.Scalar(Scalar self, Tensor boundaries, *, bool out_int32=False, bool right=False) -> Tensor",
 "bucketize.Tensor(Tensor self, Tensor boundaries, *, bool out_int32=False, bool right=False) -> Tensor",
@@ -171,7 +190,10 @@
 "clone(Tensor self, *, MemoryFormat? memory_format=None) -> Tensor",
 "col2im(Tensor self, SymInt[2] output_size, int[2] kernel_size, int[2] dilation, int[2] padding, int[2] stride)"
 " -> Tensor",
+"column_stack(Tensor[] tensors) -> Tensor",
 "complex(Tensor real, Tensor imag) -> Tensor",
+"concat(Tensor[] tensors, int dim=0) -> Tensor",
+"concatenate(Tensor[] tensors, int dim=0) -> Tensor",
 "conj_physical(Tensor self) -> Tensor",
 "constant_pad_nd(Tensor self, SymInt[] pad, Scalar value=0) -> Tensor",
 "contiguous(Tensor(a) self, *, MemoryFormat memory_format=0) -> Tensor(a)",
@@ -204,9 +226,13 @@
 "copysign.Tensor(Tensor self, Tensor other) -> Tensor",
 "cos(Tensor self) -> Tensor",
 "cosh(Tensor self) -> Tensor",
+"cosine_embedding_loss(Tensor input1, Tensor input2, Tensor target, float margin=0., int reduction=1) -> Tensor",
+"cosine_similarity(Tensor x1, Tensor x2, int dim=1, float eps=1e-08) -> Tensor",
 "count_nonzero(Tensor self, int? dim=None) -> Tensor",
 "count_nonzero.dim_IntList(Tensor self, int[] dim) -> Tensor",
 "cross(Tensor self, Tensor other, int? dim=None) -> Tensor",
+"cross_entropy_loss(Tensor self, Tensor target, Tensor? weight=None, int reduction=1, SymInt ignore_index=-100,"
+" float label_smoothing=0.) -> Tensor",
 "cummax(Tensor self, int dim) -> (Tensor values, Tensor indices)",
 "cummin(Tensor self, int dim) -> (Tensor values, Tensor indices)",
 "cumprod(Tensor self, int dim, *, ScalarType? dtype=None) -> Tensor",
@@ -215,6 +241,9 @@
 "det(Tensor self) -> Tensor",
 "detach(Tensor(a) self) -> Tensor(a)",
 "detach_(Tensor(a!) self) -> Tensor(a!)",
+"diag(Tensor self, int diagonal=0) -> Tensor",
+"diag_embed(Tensor self, int offset=0, int dim1=-2, int dim2=-1) -> Tensor",
+"diagflat(Tensor self, int offset=0) -> Tensor",
 "diagonal(Tensor(a) self, int offset=0, int dim1=0, int dim2=1) -> Tensor(a)",
 "diagonal_scatter(Tensor self, Tensor src, int offset=0, int dim1=0, int dim2=1) -> Tensor",
 "diff(Tensor self, int n=1, int dim=-1, Tensor? prepend=None, Tensor? append=None) -> Tensor",
@@ -229,6 +258,7 @@
 "divide.Tensor_mode(Tensor self, Tensor other, *, str? rounding_mode) -> Tensor",
 "dot(Tensor self, Tensor tensor) -> Tensor",
 "dropout(Tensor input, float p, bool train) -> Tensor",
+"dstack(Tensor[] tensors) -> Tensor",
 "einsum(str equation, Tensor[] tensors, *, int[]? path=None) -> Tensor",
 "elu(Tensor self, Scalar alpha=1, Scalar scale=1, Scalar input_scale=1) -> Tensor",
 "embedding(Tensor weight, Tensor indices, SymInt padding_idx=-1, bool scale_grad_by_freq=False, bool sparse=Fal"
@@ -286,8 +316,14 @@
 "fft_rfftn(Tensor self, SymInt[1]? s=None, int[1]? dim=None, str? norm=None) -> Tensor",
 "fill.Scalar(Tensor self, Scalar value) -> Tensor",
 "fill.Tensor(Tensor self, Tensor value) -> Tensor",
+"fix(Tensor self) -> Tensor",
 "flatten.using_ints(Tensor(a) self, int start_dim=0, int end_dim=-1) -> Tensor(a)",
 "flip(Tensor self, int[] dims) -> Tensor",
+"fliplr(Tensor self) -> Tensor",
+"flipud(Tensor self) -> Tensor",
+"float_power.Scalar(Scalar self, Tensor exponent) -> Tensor",
+"float_power.Tensor_Scalar(Tensor self, Scalar exponent) -> Tensor",
+"float_power.Tensor_Tensor(Tensor self, Tensor exponent) -> Tensor",
 "floor(Tensor self) -> Tensor",
 "floor_divide(Tensor self, Tensor other) -> Tensor",
 "floor_divide.Scalar(Tensor self, Scalar other) -> Tensor",
@@ -306,7 +342,12 @@
 "ge.Tensor(Tensor self, Tensor other) -> Tensor",
 "gelu(Tensor self, *, str approximate=\"none\") -> Tensor",
 "geqrf(Tensor self) -> (Tensor a, Tensor tau)",
+"ger(Tensor self, Tensor vec2) -> Tensor",
 "glu(Tensor self, int dim=-1) -> Tensor",
+"greater.Scalar(Tensor self, Scalar other) -> Tensor",
+"greater.Tensor(Tensor self, Tensor other) -> Tensor",
+"greater_equal.Scalar(Tensor self, Scalar other) -> Tensor",
+"greater_equal.Tensor(Tensor self, Tensor other) -> Tensor",
 "grid_sampler(Tensor input, Tensor grid, int interpolation_mode, int padding_mode, bool align_corners) -> Tenso"
 "r",
 "grid_sampler_2d(Tensor input, Tensor grid, int interpolation_mode, int padding_mode, bool align_corners) -> Te"
@@ -329,9 +370,12 @@
 "hardswish(Tensor self) -> Tensor",
 "hardtanh(Tensor self, Scalar min_val=-1, Scalar max_val=1) -> Tensor",
 "heaviside(Tensor self, Tensor values) -> Tensor",
+"hinge_embedding_loss(Tensor self, Tensor target, float margin=1., int reduction=1) -> Tensor",
 "histc(Tensor self, int bins=100, Scalar min=0, Scalar max=0) -> Tensor",
 "histogram.bin_ct(Tensor self, int bins=100, *, float[]? range=None, Tensor? weight=None, bool density=False) -"
 "> (Tensor hist, Tensor bin_edges)",
+"hstack(Tensor[] tensors) -> Tensor",
+"huber_loss(Tensor self, Tensor target, int reduction=1, float delta=1.) -> Tensor",
 "hypot(Tensor self, Tensor other) -> Tensor",
 "i0(Tensor self) -> Tensor",
 "im2col(Tensor self, int[2] kernel_size, int[2] dilation, int[2] padding, int[2] stride) -> Tensor",
@@ -346,9 +390,12 @@
 "index_reduce(Tensor self, int dim, Tensor index, Tensor source, str reduce, *, bool include_self=True) -> Tens"
 "or",
 "index_select(Tensor self, int dim, Tensor index) -> Tensor",
+"inner(Tensor self, Tensor other) -> Tensor",
 "instance_norm(Tensor input, Tensor? weight, Tensor? bias, Tensor? running_mean, Tensor? running_var, bool use_"
 "input_stats, float momentum, float eps, bool cudnn_enabled) -> Tensor",
 "inverse(Tensor self) -> Tensor",
+"isclose(Tensor self, Tensor other, float rtol=1.0000000000000001e-05, float atol=1e-08, bool equal_nan=False) "
+"-> Tensor",
 "isfinite(Tensor self) -> Tensor",
 "isinf(Tensor self) -> Tensor",
 "isnan(Tensor self) -> Tensor",
@@ -358,7 +405,10 @@
 "istft(Tensor self, int n_fft, int? hop_length=None, int? win_length=None, Tensor? window=None, bool center=Tru"
 "e, bool normalized=False, bool? onesided=None, int? length=None, bool return_complex=False) -> Tensor",
 "item(Tensor self) -> Scalar",
+"kl_div(Tensor self, Tensor target, int reduction=1, *, bool log_target=False) -> Tensor",
+"kron(Tensor self, Tensor other) -> Tensor",
 "kthvalue(Tensor self, SymInt k, int dim=-1, bool keepdim=False) -> (Tensor values, Tensor indices)",
+"l1_loss(Tensor self, Tensor target, int reduction=1) -> Tensor",
 "layer_norm(Tensor input, SymInt[] normalized_shape, Tensor? weight=None, Tensor? bias=None, float eps=1.000000"
 "0000000001e-05, bool cudnn_enable=True) -> Tensor",
 "lcm(Tensor self, Tensor other) -> Tensor",
@@ -367,6 +417,10 @@
 "leaky_relu(Tensor self, Scalar negative_slope=0.01) -> Tensor",
 "lerp.Scalar(Tensor self, Tensor end, Scalar weight) -> Tensor",
 "lerp.Tensor(Tensor self, Tensor end, Tensor weight) -> Tensor",
+"less.Scalar(Tensor self, Scalar other) -> Tensor",
+"less.Tensor(Tensor self, Tensor other) -> Tensor",
+"less_equal.Scalar(Tensor self, Scalar other) -> Tensor",
+"less_equal.Tensor(Tensor self, Tensor other) -> Tensor",
 "lgamma(Tensor self) -> Tensor",
 "lift_fresh(Tensor(a) self) -> Tensor(a)",
 "lift_fresh_copy(Tensor self) -> Tensor",
@@ -393,6 +447,7 @@
 "linalg_lu_factor_ex(Tensor A, *, bool pivot=True, bool check_errors=False) -> (Tensor LU, Tensor pivots, Tenso"
 "r info)",
 "linalg_lu_solve(Tensor LU, Tensor pivots, Tensor B, *, bool left=True, bool adjoint=False) -> Tensor",
+"linalg_matmul(Tensor self, Tensor other) -> Tensor",
 "linalg_matrix_exp(Tensor self) -> Tensor",
 "linalg_matrix_norm(Tensor self, Scalar ord, int[] dim=[-2, -1], bool keepdim=False, *, ScalarType? dtype=None)"
 " -> Tensor",
@@ -450,12 +505,14 @@
 "lu_unpack(Tensor LU_data, Tensor LU_pivots, bool unpack_data=True, bool unpack_pivots=True) -> (Tensor P, Tens"
 "or L, Tensor U)",
 "mT(Tensor(a) self) -> Tensor(a)",
+"margin_ranking_loss(Tensor input1, Tensor input2, Tensor target, float margin=0., int reduction=1) -> Tensor",
 "masked_fill.Scalar(Tensor self, Tensor mask, Scalar value) -> Tensor",
 "masked_fill.Tensor(Tensor self, Tensor mask, Tensor value) -> Tensor",
 "masked_scatter(Tensor self, Tensor mask, Tensor source) -> Tensor",
 "masked_select(Tensor self, Tensor mask) -> Tensor",
 "matmul(Tensor self, Tensor other) -> Tensor",
 "matrix_exp(Tensor self) -> Tensor",
+"matrix_power(Tensor self, int n) -> Tensor",
 "max(Tensor self) -> Tensor",
 "max.dim(Tensor self, int dim, bool keepdim=False) -> (Tensor values, Tensor indices)",
 "max.other(Tensor self, Tensor other) -> Tensor",
@@ -476,6 +533,8 @@
 "mean.dim(Tensor self, int[1]? dim, bool keepdim=False, *, ScalarType? dtype=None) -> Tensor",
 "median(Tensor self) -> Tensor",
 "median.dim(Tensor self, int dim, bool keepdim=False) -> (Tensor values, Tensor indices)",
+"meshgrid(Tensor[] tensors) -> Tensor[]",
+"meshgrid.indexing(Tensor[] tensors, *, str indexing) -> Tensor[]",
 "min(Tensor self) -> Tensor",
 "min.dim(Tensor self, int dim, bool keepdim=False) -> (Tensor values, Tensor indices)",
 "min.other(Tensor self, Tensor other) -> Tensor",
@@ -510,6 +569,7 @@
 "moveaxis.intlist(Tensor(a) self, int[] source, int[] destination) -> Tensor(a)",
 "movedim.int(Tensor(a) self, int source, int destination) -> Tensor(a)",
 "movedim.intlist(Tensor(a) self, int[] source, int[] destination) -> Tensor(a)",
+"mse_loss(Tensor self, Tensor target, int reduction=1) -> Tensor",
 "msort(Tensor self) -> Tensor",
 "mul.Scalar(Tensor self, Scalar other) -> Tensor",
 "mul.Tensor(Tensor self, Tensor other) -> Tensor",
@@ -518,8 +578,12 @@
 "multiply.Tensor(Tensor self, Tensor other) -> Tensor",
 "mv(Tensor self, Tensor vec) -> Tensor",
 "nan_to_num(Tensor self, float? nan=None, float? posinf=None, float? neginf=None) -> Tensor",
+"nanmean(Tensor self, int[1]? dim=None, bool keepdim=False, *, ScalarType? dtype=None) -> Tensor",
 "nanmedian(Tensor self) -> Tensor",
 "nanmedian.dim(Tensor self, int dim, bool keepdim=False) -> (Tensor values, Tensor indices)",
+"nanquantile(Tensor self, Tensor q, int? dim=None, bool keepdim=False, *, str interpolation=\"linear\") -> Tensor",
+"nanquantile.scalar(Tensor self, float q, int? dim=None, bool keepdim=False, *, str interpolation=\"linear\") -> "
+"Tensor",
 "nansum(Tensor self, int[1]? dim=None, bool keepdim=False, *, ScalarType? dtype=None) -> Tensor",
 "narrow(Tensor(a) self, int dim, SymInt start, SymInt length) -> Tensor(a)",
 "native_batch_norm(Tensor input, Tensor? weight, Tensor? bias, Tensor? running_mean, Tensor? running_var, bool "
@@ -536,6 +600,7 @@
 "ne.Scalar(Tensor self, Scalar other) -> Tensor",
 "ne.Tensor(Tensor self, Tensor other) -> Tensor",
 "neg(Tensor self) -> Tensor",
+"negative(Tensor self) -> Tensor",
 "new_empty(Tensor self, SymInt[] size, *, ScalarType? dtype=None, Layout? layout=None, Device? device=None, boo"
 "l? pin_memory=None) -> Tensor",
 "new_full(Tensor self, SymInt[] size, Scalar fill_value, *, ScalarType? dtype=None, Layout? layout=None, Device"
@@ -544,10 +609,23 @@
 "? pin_memory=None) -> Tensor",
 "new_zeros(Tensor self, SymInt[] size, *, ScalarType? dtype=None, Layout? layout=None, Device? device=None, boo"
 "l? pin_memory=None) -> Tensor",
+"nll_loss(Tensor self, Tensor target, Tensor? weight=None, int reduction=1, SymInt ignore_index=-100) -> Tensor",
+"nll_loss2d(Tensor self, Tensor target, Tensor? weight=None, int reduction=1, SymInt ignore_index=-100) -> Tens"
+"or",
+"nll_loss2d_forward(Tensor self, Tensor target, Tensor? weight, int reduction, SymInt ignore_index) -> (Tensor "
+"output, Tensor total_weight)",
+"nll_loss_forward(Tensor self, Tensor target, Tensor? weight, int reduction, SymInt ignore_index) -> (Tensor ou"
+"tput, Tensor total_weight)",
+"nll_loss_nd(Tensor self, Tensor target, Tensor? weight=None, int reduction=1, SymInt ignore_index=-100) -> Ten"
+"sor",
 "nonzero(Tensor self) -> Tensor",
+"nonzero_numpy(Tensor self) -> Tensor[]",
 "norm.Scalar(Tensor self, Scalar p=2) -> Tensor",
 "norm.ScalarOpt_dim(Tensor self, Scalar? p, int[1] dim, bool keepdim=False) -> Tensor",
+"norm_except_dim(Tensor v, int pow=2, int dim=0) -> Tensor",
 "normal_functional(Tensor self, float mean=0., float std=1., *, Generator? generator=None) -> Tensor",
+"not_equal.Scalar(Tensor self, Scalar other) -> Tensor",
+"not_equal.Tensor(Tensor self, Tensor other) -> Tensor",
 "one_hot(Tensor self, int num_classes=-1) -> Tensor",
 "onednn::qconv2d_pointwise(Tensor qx, float x_scale, int x_zero_point, Tensor qw, Tensor w_scale, Tensor w_zero"
 "_point, Tensor? bias, int[] stride, int[] padding, int[] dilation, int groups, float output_scale, int output_"
@@ -588,14 +666,18 @@
 ") -> Tensor",
 "ones_like(Tensor self, *, ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=N"
 "one, MemoryFormat? memory_format=None) -> Tensor",
+"orgqr(Tensor self, Tensor input2) -> Tensor",
 "ormqr(Tensor self, Tensor input2, Tensor input3, bool left=True, bool transpose=False) -> Tensor",
 "outer(Tensor self, Tensor vec2) -> Tensor",
 "pad(Tensor self, SymInt[] pad, str mode=\"constant\", float? value=None) -> Tensor",
+"pairwise_distance(Tensor x1, Tensor x2, float p=2., float eps=9.9999999999999995e-07, bool keepdim=False) -> T"
+"ensor",
 "pdist(Tensor self, float p=2.) -> Tensor",
 "permute(Tensor(a) self, int[] dims) -> Tensor(a)",
 "pinverse(Tensor self, float rcond=1.0000000000000001e-15) -> Tensor",
 "pixel_shuffle(Tensor self, int upscale_factor) -> Tensor",
 "pixel_unshuffle(Tensor self, int downscale_factor) -> Tensor",
+"poisson_nll_loss(Tensor input, Tensor target, bool log_input, bool full, float eps, int reduction) -> Tensor",
 "polar(Tensor abs, Tensor angle) -> Tensor",
 "positive(Tensor(a) self) -> Tensor(a)",
 "pow.Scalar(Scalar self, Tensor exponent) -> Tensor",
@@ -613,6 +695,9 @@
 "-> Tensor",
 "prod(Tensor self, *, ScalarType? dtype=None) -> Tensor",
 "prod.dim_int(Tensor self, int dim, bool keepdim=False, *, ScalarType? dtype=None) -> Tensor",
+"quantile(Tensor self, Tensor q, int? dim=None, bool keepdim=False, *, str interpolation=\"linear\") -> Tensor",
+"quantile.scalar(Tensor self, float q, int? dim=None, bool keepdim=False, *, str interpolation=\"linear\") -> Ten"
+"sor",
 "quantized_decomposed::_choose_qparams_per_token_asymmetric_impl(Tensor input, ScalarType dtype) -> (Tensor, Te"
 "nsor)",
 "quantized_decomposed::choose_qparams.tensor(Tensor input, int quant_min, int quant_max, float eps, ScalarType "
@@ -699,6 +784,9 @@
 "roll(Tensor self, SymInt[1] shifts, int[1] dims=[]) -> Tensor",
 "round(Tensor self) -> Tensor",
 "round.decimals(Tensor self, *, int decimals) -> Tensor",
+"row_stack(Tensor[] tensors) -> Tensor",
+"rrelu(Tensor self, Scalar lower=0.125, Scalar upper=0.33333333333333331, bool training=False, Generator? gener"
+"ator=None) -> Tensor",
 "rsqrt(Tensor self) -> Tensor",
 "rsub.Scalar(Tensor self, Scalar other, Scalar alpha=1) -> Tensor",
 "rsub.Tensor(Tensor self, Tensor other, *, Scalar alpha=1) -> Tensor",
@@ -733,6 +821,8 @@
 "slice_scatter(Tensor self, Tensor src, int dim=0, SymInt? start=None, SymInt? end=None, SymInt step=1) -> Tens"
 "or",
 "slogdet(Tensor self) -> (Tensor sign, Tensor logabsdet)",
+"smooth_l1_loss(Tensor self, Tensor target, int reduction=1, float beta=1.) -> Tensor",
+"soft_margin_loss(Tensor self, Tensor target, int reduction=1) -> Tensor",
 "soft_margin_loss_backward(Tensor grad_output, Tensor self, Tensor target, int reduction) -> Tensor",
 "softmax.int(Tensor self, int dim, ScalarType? dtype=None) -> Tensor",
 "softplus(Tensor self, Scalar beta=1, Scalar threshold=20) -> Tensor",
@@ -740,15 +830,28 @@
 "sort(Tensor self, int dim=-1, bool descending=False) -> (Tensor values, Tensor indices)",
 "sort.stable(Tensor self, *, bool? stable, int dim=-1, bool descending=False) -> (Tensor values, Tensor indices"
 ")",
+"special_digamma(Tensor self) -> Tensor",
 "special_erf(Tensor self) -> Tensor",
+"special_erfc(Tensor self) -> Tensor",
+"special_erfinv(Tensor self) -> Tensor",
 "special_exp2(Tensor self) -> Tensor",
 "special_expit(Tensor self) -> Tensor",
 "special_expm1(Tensor self) -> Tensor",
 "special_gammaln(Tensor self) -> Tensor",
+"special_i0(Tensor self) -> Tensor",
+"special_log1p(Tensor self) -> Tensor",
 "special_log_softmax(Tensor self, int dim, *, ScalarType? dtype=None) -> Tensor",
+"special_logit(Tensor self, float? eps=None) -> Tensor",
+"special_logsumexp(Tensor self, int[1] dim, bool keepdim=False) -> Tensor",
+"special_ndtr(Tensor self) -> Tensor",
+"special_psi(Tensor self) -> Tensor",
+"special_round(Tensor self, *, int decimals=0) -> Tensor",
+"special_sinc(Tensor self) -> Tensor",
 "special_softmax(Tensor self, int dim, ScalarType? dtype=None) -> Tensor",
 "special_xlog1py(Tensor self, Tensor other) -> Tensor",
 "special_xlogy(Tensor self, Tensor other) -> Tensor",
+"special_xlogy.other_scalar(Tensor self, Scalar other) -> Tensor",
+"special_xlogy.self_scalar(Scalar self, Tensor other) -> Tensor",
 "split.Tensor(Tensor(a -> *) self, SymInt split_size, int dim=0) -> Tensor(a)[]",
 "split.sizes(Tensor(a -> *) self, SymInt[] split_size, int dim=0) -> Tensor(a)[]",
 "split_with_sizes(Tensor(a -> *) self, SymInt[] split_sizes, int dim=0) -> Tensor(a)[]",
@@ -786,11 +889,13 @@
 "sym_stride.int(Tensor self, int dim) -> SymInt",
 "t(Tensor(a) self) -> Tensor(a)",
 "take(Tensor self, Tensor index) -> Tensor",
+"take_along_dim(Tensor self, Tensor indices, int? dim=None) -> Tensor",
 "tan(Tensor self) -> Tensor",
 "tanh(Tensor self) -> Tensor",
 "tensordot(Tensor self, Tensor other, int[] dims_self, int[] dims_other) -> Tensor",
 "threshold(Tensor self, Scalar threshold, Scalar value) -> Tensor",
 "threshold_backward(Tensor grad_output, Tensor self, Scalar threshold) -> Tensor",
+"tile(Tensor self, SymInt[] dims) -> Tensor",
 "to.device(Tensor(a) self, Device device, ScalarType dtype, bool non_blocking=False, bool copy=False, MemoryFor"
 "mat? memory_format=None) -> Tensor(a)",
 "to.dtype(Tensor(a) self, ScalarType dtype, bool non_blocking=False, bool copy=False, MemoryFormat? memory_form"
@@ -801,10 +906,13 @@
 "one) -> Tensor(a)",
 "topk(Tensor self, SymInt k, int dim=-1, bool largest=True, bool sorted=True) -> (Tensor values, Tensor indices"
 ")",
+"transformers::grouped_mm_fallback(Tensor input, Tensor weight, Tensor offs) -> Tensor",
 "transpose.int(Tensor(a) self, int dim0, int dim1) -> Tensor(a)",
 "triangular_solve(Tensor self, Tensor A, bool upper=True, bool transpose=False, bool unitriangular=False) -> (T"
 "ensor solution, Tensor cloned_coefficient)",
 "tril(Tensor self, SymInt diagonal=0) -> Tensor",
+"triplet_margin_loss(Tensor anchor, Tensor positive, Tensor negative, float margin=1., float p=2., float eps=9."
+"9999999999999995e-07, bool swap=False, int reduction=1) -> Tensor",
 "triu(Tensor self, SymInt diagonal=0) -> Tensor",
 "true_divide.Scalar(Tensor self, Scalar other) -> Tensor",
 "true_divide.Tensor(Tensor self, Tensor other) -> Tensor",
@@ -859,6 +967,8 @@
 "view_as(Tensor(a) self, Tensor other) -> Tensor(a)",
 "view_as_complex(Tensor(a) self) -> Tensor(a)",
 "view_as_real(Tensor(a) self) -> Tensor(a)",
+"vstack(Tensor[] tensors) -> Tensor",
+"where(Tensor condition) -> Tensor[]",
 "where.Scalar(Tensor condition, Scalar self, Scalar other) -> Tensor",
 "where.ScalarOther(Tensor condition, Tensor self, Scalar other) -> Tensor",
 "where.ScalarSelf(Tensor condition, Scalar self, Tensor other) -> Tensor",
