@@ -148,7 +148,9 @@ static struct aten_tensor *diag_embed(struct aten_tensor *self, int64_t offset, 
 	int d1 = (int)(dim1 < 0 ? dim1 + n_dim : dim1), d2 = (int)(dim2 < 0 ? dim2 + n_dim : dim2);
 	if (!self->n_dim || d1 < 0 || d2 < 0 || d1 >= n_dim || d2 >= n_dim || d1 == d2)
 		aten_fail("diagonal dimensions %d and %d of %d", d1, d2, n_dim);
-	int64_t size[ATEN_DIMS], each = self->size[last] + (offset < 0 ? -offset : offset);
+	int64_t size[ATEN_DIMS], each;
+	if (offset == INT64_MIN || __builtin_add_overflow(self->size[last], offset < 0 ? -offset : offset, &each))
+		aten_fail("offset %lld", (long long)offset);
 	for (int d = 0, from = 0; d < n_dim; d++)
 		size[d] = d == d1 || d == d2 ? each : self->size[from++];
 	struct aten_tensor *out = aten_new(self->dtype, n_dim, size, NULL);
@@ -253,7 +255,7 @@ static void run_kron(struct aten_call *c)
 			size[k][2 * d + k] = s[k];
 			size[k][2 * d + 1 - k] = 1;
 		}
-		out[d] = s[0] * s[1];
+		out[d] = size_times(s[0], s[1]);
 	}
 	call_give(c, 0, aten_reshape(aten_mul(aten_reshape(t[0], size[0], 2 * n), aten_reshape(t[1], size[1], 2 * n)), out, n));
 }
