@@ -85,6 +85,8 @@ static struct aten_tensor *at_least(struct aten_tensor *t, int n)
 	return t->n_dim == 2 && n > 2 ? aten_unsqueeze(t, -1) : t;
 }
 
+static void run_atleast_one(struct aten_call *c) { call_give(c, 0, at_least(call_tensor(c, 0), *(const int *)c->entry->data)); }
+
 static void run_atleast(struct aten_call *c) /* entry.data: of how many dims */
 {
 	int64_t n;
@@ -92,6 +94,14 @@ static void run_atleast(struct aten_call *c) /* entry.data: of how many dims */
 	for (int64_t i = 0; i < n; i++)
 		t[i] = at_least(t[i], *(const int *)c->entry->data);
 	call_give_list(c, 0, t, n);
+}
+
+static struct aten_tensor **some_tensors(const struct aten_call *c, int64_t *n)
+{
+	struct aten_tensor **t = call_tensors(c, 0, n);
+	if (!*n)
+		aten_fail("expected a non-empty list of tensors");
+	return t;
 }
 
 /* hstack, vstack, dstack: how many dims they must have, and along which they are put together. */
@@ -104,9 +114,7 @@ static void run_stack_dims(struct aten_call *c)
 {
 	const struct stacking *how = c->entry->data;
 	int64_t n;
-	struct aten_tensor **t = call_tensors(c, 0, &n);
-	if (!n)
-		aten_fail("expected a non-empty list of tensors");
+	struct aten_tensor **t = some_tensors(c, &n);
 	for (int64_t i = 0; i < n; i++)
 		t[i] = at_least(t[i], how->dims);
 	call_give(c, 0, aten_cat(t, n, t[0]->n_dim == 1 ? 0 : how->dim));
@@ -115,10 +123,102 @@ static void run_stack_dims(struct aten_call *c)
 static void run_column_stack(struct aten_call *c)
 {
 	int64_t n;
-	struct aten_tensor **t = call_tensors(c, 0, &n);
+	struct aten_tensor **t = some_tensors(c, &n);
 	for (int64_t i = 0; i < n; i++)
 		t[i] = t[i]->n_dim < 2 ? aten_reshape(t[i], (int64_t[]){aten_numel(t[i]), 1}, 2) : t[i];
 	call_give(c, 0, aten_cat(t, n, t[0]->n_dim == 1 ? 0 : 1));
+}
+
+static void run_numpy_T(struct aten_call *c)
+{
+	const struct aten_tensor *self = call_tensor(c, 0);
+	int64_t reversed[ATEN_DIMS];
+	for (int d = 0; d < self->n_dim; d++)
+		reversed[d] = self->n_dim - 1 - d;
+	call_give(c, 0, aten_permute(self, reversed, self->n_dim));
+}
+
+/* mH, matrix_H, adjoint: transposed and conjugated. */
+static void run_adjoint(struct aten_call *c)
+{
+	struct aten_tensor *self = call_tensor(c, 0);
+	if (self->n_dim < 2)
+		aten_fail("only supported on matrices or batches of matrices. Got %d-D tensor.", self->n_dim);
+	struct aten_tensor *turned = aten_transpose(self, -2, -1);
+	call_give(c, 0, aten_is_complex(self->dtype) ? aten_conj(turned) : turned);
+}
+
+static void run_ravel(struct aten_call *c)
+{
+	const int64_t all = -1;
+	call_give(c, 0, aten_reshape(APPLIED("contiguous", GIVEN(c, 0)), &all, 1));
+}
+
+/* Parts of a dim between these places. */
+static void give_between(const struct aten_call *c, int64_t dim, const int64_t *at, int64_t n)
+{
+	const struct aten_tensor *self = call_tensor(c, 0);
+	struct aten_tensor **part = aten_scratch((uint64_t)n + 1, sizeof(*part));
+	for (int64_t i = 0; i <= n; i++)
+		part[i] = aten_slice(self, dim, i ? &at[i - 1] : NULL, i < n ? &at[i] : NULL, 1);
+	call_give_list(c, 0, part, n + 1);
+}
+
+/* In n parts, the first of them one longer where it does not divide. */
+static void give_sections(const struct aten_call *c, int64_t dim, int64_t n)
+{
+	const struct aten_tensor *self = call_tensor(c, 0);
+	int64_t size = line_size(self, aten_dim(self, dim));
+	if (n < 1 || !self->n_dim)
+		aten_fail("number of sections must be larger than 0, got %lld", (long long)n);
+	int64_t *at = aten_scratch((uint64_t)n, sizeof(*at));
+	for (int64_t i = 1; i < n; i++)
+		at[i - 1] = i * (size / n) + (i < size % n ? i : size % n);
+	give_between(c, dim, at, n - 1);
+}
+
+static void run_tensor_split(struct aten_call *c) /* self, sections or indices, dim */
+{
+	int64_t n;
+	const int64_t *at = call_ints(c, 1, &n);
+	if (c->arg[1].kind == ATEN_LIST)
+		give_between(c, call_int(c, 2), at, n);
+	else
+		give_sections(c, call_int(c, 2), call_int(c, 1));
+}
+
+/* hsplit, vsplit, dsplit: entry.data is the dim; a line is split along its only one by hsplit. */
+static void run_split_dim(struct aten_call *c)
+{
+	const struct aten_tensor *self = call_tensor(c, 0);
+	int dim = *(const int *)c->entry->data, least = dim == 1 ? 1 : dim + 1 + (dim == 0);
+	int64_t n;
+	const int64_t *at = call_ints(c, 1, &n);
+	if (self->n_dim < least)
+		aten_fail("requires a tensor with at least %d dimensions, but got a tensor with %d dimensions!", least, self->n_dim);
+	dim = self->n_dim == 1 ? 0 : dim;
+	if (c->arg[1].kind == ATEN_LIST) {
+		give_between(c, dim, at, n);
+		return;
+	}
+	if (call_int(c, 1) < 1 || self->size[dim] % call_int(c, 1))
+		aten_fail("dimension %d, of size %lld, is not divisible by %lld", dim, (long long)self->size[dim],
+			  (long long)call_int(c, 1));
+	give_sections(c, dim, call_int(c, 1));
+}
+
+static void run_cartesian_prod(struct aten_call *c)
+{
+	int64_t n, flat = -1;
+	struct aten_tensor **t = some_tensors(c, &n);
+	if (n == 1) {
+		call_give(c, 0, t[0]);
+		return;
+	}
+	const struct aten_value *grid = APPLY("meshgrid", GIVEN(c, 0));
+	for (int64_t i = 0; i < n; i++)
+		t[i] = aten_unsqueeze(aten_reshape(grid->item[i].tensor, &flat, 1), 1);
+	call_give(c, 0, aten_cat(t, n, 1));
 }
 
 static void run_flip_dim(struct aten_call *c)
@@ -417,12 +517,13 @@ static void run_quantile(struct aten_call *c) /* self, q, dim, keepdim, interpol
 	call_give(c, 0, q->n_dim ? aten_permute(out, front, out->n_dim) : aten_squeeze_dim(out, -1));
 }
 
-static const int one_dim = 1, two_dims = 2, three_dims = 3, dim_0 = 0, dim_1 = 1;
+static const int one_dim = 1, two_dims = 2, three_dims = 3, dim_0 = 0, dim_1 = 1, dim_2 = 2;
 static const bool without_nan = true;
 
 const struct aten_entry aten_composite_entries[] = {
     {"_weight_norm", run_weight_norm},
     {"absolute", run_synonym, "abs"},
+    {"adjoint", run_adjoint},
     {"arccos", run_synonym, "acos"},
     {"arccosh", run_synonym, "acosh"},
     {"arcsin", run_synonym, "asin"},
@@ -431,10 +532,14 @@ const struct aten_entry aten_composite_entries[] = {
     {"arctan2", run_synonym, "atan2"},
     {"arctanh", run_synonym, "atanh"},
     {"argwhere", run_argwhere},
+    {"atleast_1d", run_atleast_one, &one_dim},
     {"atleast_1d.Sequence", run_atleast, &one_dim},
+    {"atleast_2d", run_atleast_one, &two_dims},
     {"atleast_2d.Sequence", run_atleast, &two_dims},
+    {"atleast_3d", run_atleast_one, &three_dims},
     {"atleast_3d.Sequence", run_atleast, &three_dims},
     {"broadcast_tensors", run_broadcast_tensors},
+    {"cartesian_prod", run_cartesian_prod},
     {"column_stack", run_column_stack},
     {"concat", run_synonym, "cat"},
     {"concatenate", run_synonym, "cat"},
@@ -442,6 +547,8 @@ const struct aten_entry aten_composite_entries[] = {
     {"diag", run_diag},
     {"diag_embed", run_diag_embed},
     {"diagflat", run_diagflat},
+    {"dsplit.array", run_split_dim, &dim_2},
+    {"dsplit.int", run_split_dim, &dim_2},
     {"dstack", run_stack_dims, &dstack},
     {"fix", run_synonym, "trunc"},
     {"fliplr", run_flip_dim, &dim_1},
@@ -454,6 +561,8 @@ const struct aten_entry aten_composite_entries[] = {
     {"greater.Tensor", run_synonym, "gt.Tensor"},
     {"greater_equal.Scalar", run_synonym, "ge.Scalar"},
     {"greater_equal.Tensor", run_synonym, "ge.Tensor"},
+    {"hsplit.array", run_split_dim, &dim_1},
+    {"hsplit.int", run_split_dim, &dim_1},
     {"hstack", run_stack_dims, &hstack},
     {"inner", run_inner},
     {"isclose", run_isclose},
@@ -463,6 +572,8 @@ const struct aten_entry aten_composite_entries[] = {
     {"less_equal.Scalar", run_synonym, "le.Scalar"},
     {"less_equal.Tensor", run_synonym, "le.Tensor"},
     {"linalg_matmul", run_synonym, "matmul"},
+    {"mH", run_adjoint},
+    {"matrix_H", run_adjoint},
     {"matrix_power", run_synonym, "linalg_matrix_power"},
     {"meshgrid", run_meshgrid},
     {"meshgrid.indexing", run_meshgrid},
@@ -474,10 +585,12 @@ const struct aten_entry aten_composite_entries[] = {
     {"norm_except_dim", run_norm_except_dim},
     {"not_equal.Scalar", run_synonym, "ne.Scalar"},
     {"not_equal.Tensor", run_synonym, "ne.Tensor"},
+    {"numpy_T", run_numpy_T},
     {"orgqr", run_synonym, "linalg_householder_product"},
     {"pairwise_distance", run_pairwise_distance},
     {"quantile", run_quantile},
     {"quantile.scalar", run_quantile},
+    {"ravel", run_ravel},
     {"row_stack", run_stack_dims, &vstack},
     {"rrelu", run_rrelu},
     {"special_digamma", run_synonym, "digamma"},
@@ -494,7 +607,11 @@ const struct aten_entry aten_composite_entries[] = {
     {"special_xlogy.other_scalar", run_synonym, "xlogy.Scalar_Other"},
     {"special_xlogy.self_scalar", run_synonym, "xlogy.Scalar_Self"},
     {"take_along_dim", run_take_along_dim},
+    {"tensor_split.indices", run_tensor_split},
+    {"tensor_split.sections", run_tensor_split},
     {"tile", run_tile},
+    {"vsplit.array", run_split_dim, &dim_0},
+    {"vsplit.int", run_split_dim, &dim_0},
     {"vstack", run_stack_dims, &vstack},
     {"where", run_nonzero_columns},
     {0},
