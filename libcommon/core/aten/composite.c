@@ -1,5 +1,5 @@
-/* Operators that torch makes of others (CompositeImplicitAutograd; torch 2.13 and 2.15, aten/src/ATen/native), and second names of operators
- * (native_functions.yaml). torch.export leaves them in its graphs; an aot graph has what they are made of. Losses: loss.c. */
+/* Operators that torch makes of others (CompositeImplicitAutograd; torch 2.13 and 2.15, aten/src/ATen/native), and second names of
+ * operators (native_functions.yaml). torch.export leaves them in its graphs; an aot graph has what they are made of. Losses: loss.c. */
 #include "call.h"
 #include "elem.h"
 #include "ops.h"

@@ -1,5 +1,5 @@
-/* Losses (torch 2.13 and 2.15, aten/src/ATen/native/Loss.cpp, LossNLL.cpp, LossNLL2d.cpp, PointwiseOps). Floats of 16 bits are computed in
- * float32 and rounded at the end, as torch's kernels do; those that torch makes of others (l1_loss, the embedding losses) operator by operator. */
+/* Losses (torch 2.13 and 2.15, aten/src/ATen/native/Loss.cpp, LossNLL.cpp, LossNLL2d.cpp, BinaryOps.cpp). What is one loop over elements in
+ * torch (mse_loss, smooth_l1_loss, huber_loss, binary_cross_entropy) is rounded once; the others are made operator by operator, as there. */
 #include "call.h"
 #include "elem.h"
 #include "ops.h"

@@ -182,8 +182,8 @@ static struct aten_tensor *new_grouped(int dtype, int n_dim, const int64_t *size
 	return aten_new(dtype, n_dim, size, n_dim == 3 ? three : three + 1);
 }
 
-/* An operand of two dims is cut where the offsets end: a's rows, b's columns, or (both) the dim that is summed over. padded: as _grouped_mm has
- * its rows. */
+/* An operand of two dims is cut where the offsets end: a's rows, b's columns, or (both) the dim that is summed over. padded: rows as
+ * _grouped_mm has them. */
 static struct aten_tensor *grouped_mm(const struct aten_tensor *a, const struct aten_tensor *b, const struct aten_tensor *offs, int dtype,
 				      bool padded)
 {
