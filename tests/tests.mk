@@ -7,7 +7,7 @@ fuzzers  := $(fuzz_src:tests/fuzz/%.c=$(O)/fuzz/%)
 
 # Tests may include and link everything.
 rooms    := $(addprefix -Icmd/,$(sort $(foreach r,$(room_obj:$(O)/cmd/%=%),$(firstword $(subst /, ,$(r))))))
-$(O)/tests/% $(O)/tests-lib/% $(O)/fuzz/%: private all_cflags += $(cli) $(rooms)
+$(O)/tests/% $(O)/tests-lib/%: private all_cflags += $(cli) $(rooms)
 
 # A CUDA driver without a GPU, and a model of CUDA code (tests/lib/fakecuda.h).
 cuda_at   := $(O)/tests-lib/cuda
@@ -82,6 +82,13 @@ $(O)/tests-lib/%.so: tests/lib/%.c $(O)/flags
 # Operators for tests/live; they need the whole of what they are linked with, in any process.
 $(O)/tests-lib/aten.so: $(O)/libpt2core.a
 
+# Compiled and linked apart: a compiler cache keeps what is only compiled.
+$(O)/tests/unit/% $(O)/tests/fuzz/%: private all_cflags += -Wno-missing-prototypes
+$(O)/tests/%.o: tests/%.c $(O)/flags
+	@mkdir -p $(@D)
+	@$(if $(Q),echo "  CC      $<")
+	$(Q)$(CC) $(all_cflags) -c $< -o $@
+
 # libFuzzer where the compiler is clang; else the same entries with a main that runs files.
 ifneq ($(findstring clang,$(shell $(CC) --version 2>/dev/null | head -1)),)
 fuzz_flags := -fsanitize=fuzzer
@@ -89,26 +96,23 @@ ifneq ($(SAN),)
 all_cflags += -fsanitize=fuzzer-no-link # so that it sees into the library
 endif
 else
-fuzz_main  := tests/fuzz/main.c
+fuzz_main  := $(O)/tests/fuzz/main.o
 endif
-$(O)/fuzz/%: tests/fuzz/%.c $(fuzz_main) $(O)/libpt2rooms.a $(libs) $(O)/flags
+$(O)/fuzz/%: $(O)/tests/fuzz/%.o $(fuzz_main) $(O)/libpt2rooms.a $(libs)
 	@mkdir -p $(@D)
 	@$(if $(Q),echo "  LD      $@")
-	$(Q)$(CC) $(all_cflags) -MF $@.d -Wno-missing-prototypes $(fuzz_flags) $< $(fuzz_main) $(filter %.o,$^) $(O)/libpt2rooms.a $(libs) -o $@ $(pkg_libs) -lm
+	$(Q)$(CC) $(CFLAGS) $(san) -pthread $(LDFLAGS) $(fuzz_flags) $(filter %.o,$^) $(O)/libpt2rooms.a $(libs) -o $@ $(pkg_libs) -lm
 
-$(O)/tests/%: tests/unit/%.c $(O)/libpt2rooms.a $(libs) $(O)/flags
-	@mkdir -p $(@D)
+test_libs = $(eval test_libs := $(shell pkg-config --libs cmocka jansson))$(test_libs)
+$(O)/tests/%: $(O)/tests/unit/%.o $(O)/libpt2rooms.a $(libs)
 	@$(if $(Q),echo "  LD      $@")
-	$(Q)$(CC) $(all_cflags) -MF $@.d -Wno-missing-prototypes $< $(filter %.o,$^) $(O)/libpt2rooms.a $(libs) -o $@ $(pkg_libs) $(shell pkg-config --libs cmocka jansson) -lm
+	$(Q)$(CC) $(CFLAGS) $(san) -pthread $(LDFLAGS) $(filter %.o,$^) $(O)/libpt2rooms.a $(libs) -o $@ $(pkg_libs) $(test_libs) -lm
 
-$(O)/tests/test_pickle_uchar: private all_cflags += -funsigned-char
+$(O)/tests/unit/test_pickle_uchar.o: private all_cflags += -funsigned-char
 $(O)/tests/test_emit: $(patsubst %,$(O)/cmd/fxexplain/%.o,baseline emit github json load markdown redact report reportfacts reportrepro sarif)
 
 # The interpreter of the fake driver (tests/lib/ptx.h).
 ptx_obj := $(patsubst %.c,$(O)/%.o,$(wildcard tests/lib/ptx/*.c))
-$(O)/tests/lib/%.o: tests/lib/%.c $(O)/flags
-	@mkdir -p $(@D)
-	$(Q)$(CC) $(all_cflags) -c $< -o $@
 $(O)/tests/test_ptx $(O)/fuzz/fuzz_ptx: $(ptx_obj)
 $(O)/tests/test_ptx: | $(probe)
 
