@@ -33,24 +33,29 @@ $(O)/tests-lib/predicate: tests/lib/predicate.c
 	@mkdir -p $(@D)
 	$(Q)$(CC) $(all_cflags) -MF $@.d $< -o $@
 
-$(cuda_at)/libcuda.so.1: $(wildcard tests/lib/fakecuda/*.c tests/lib/ptx/*.c) tests/lib/cudamodel/kernels.c
-$(cuda_at)/libcudart.so.12: tests/lib/fakecudart.c $(cuda_at)/libcuda.so.1
+$(cuda_at)/libcuda.so.1: $(patsubst tests/lib/%.c,$(cuda_at)/%.o,$(wildcard tests/lib/fakecuda/*.c tests/lib/ptx/*.c)) $(cuda_at)/cudamodel/kernels.o
+$(cuda_at)/libcudart.so.12: $(cuda_at)/fakecudart.o $(cuda_at)/libcuda.so.1
 $(cuda_at)/libcudart.so.12: private san += -Wl,--version-script=tests/lib/fakecudart.map
-$(cuda_at)/libtorch_cuda.so: tests/lib/faketorchcuda.c $(O)/tests-lib/faketorch.so $(cuda_at)/libcudart.so.12 $(cuda_at)/libcuda.so.1
-$(cuda_libs): tests/lib/fakecuda.h tests/lib/fakecuda/driver.h tests/lib/ptx.h tests/lib/ptx/in.h tests/lib/ptx/text.h
+$(cuda_at)/libtorch_cuda.so: $(cuda_at)/faketorchcuda.o $(O)/tests-lib/faketorch.so $(cuda_at)/libcudart.so.12 $(cuda_at)/libcuda.so.1
+$(cuda_at)/%.o: tests/lib/%.c $(O)/flags
 	@mkdir -p $(@D)
-	$(Q)$(CC) $(filter-out -MMD -MP,$(all_cflags)) -fPIC -shared -Wl,-soname,$(@F) $(filter %.c %.so %.so.1 %.so.12,$^) -o $@ -ldl -lm
+	$(Q)$(CC) $(all_cflags) -fPIC -c $< -o $@
+
+$(cuda_libs):
+	$(Q)$(CC) $(CFLAGS) $(san) -pthread $(LDFLAGS) -shared -Wl,-soname,$(@F) $(filter %.o %.so %.so.1 %.so.12,$^) -o $@ -ldl -lm
 
 # Models of torch's default wheel need one of this name, too (tests/data/aoti/cuda/v215).
 $(cuda_at)/libtorch.so:
 	@mkdir -p $(@D)
 	$(Q)$(CC) -shared -Wl,-soname,$(@F) -x c /dev/null -o $@
 
-$(O)/tests-lib/livehost $(O)/tests-lib/without $(O)/tests-lib/predicate $(cuda_libs) $(cuda_so): $(O)/flags
-$(cuda_so): $(cuda_at)/model/%.so: tests/lib/cudamodel/%.cpp tests/lib/cudamodel/constants.s $(wildcard tests/lib/cudamodel/*.h) $(cuda_libs)
+$(O)/tests-lib/livehost $(O)/tests-lib/without $(O)/tests-lib/predicate: $(O)/flags
+$(cuda_at)/model/%.o: tests/lib/cudamodel/%.cpp $(O)/flags
 	@mkdir -p $(@D)
-	$(Q)$(CXX) -std=c++20 -g -O1 -fPIC -Wall $(WERROR) -Wno-pessimizing-move -Itests/lib/cudamodel -shared $(filter %.cpp %.s,$^) \
-		$(O)/tests-lib/faketorch.so $(cuda_libs) -o $@
+	$(Q)$(CXX) -std=c++20 -g -O1 -fPIC -Wall $(WERROR) -Wno-pessimizing-move -MMD -MP -Itests/lib/cudamodel -c $< -o $@
+
+$(cuda_so): $(cuda_at)/model/%.so: $(cuda_at)/model/%.o tests/lib/cudamodel/constants.s $(cuda_libs)
+	$(Q)$(CXX) -g -shared $(filter %.o %.s,$^) $(O)/tests-lib/faketorch.so $(cuda_libs) -o $@
 
 $(cuda_at)/cudamodel.pt2: $(cuda_so) tests/lib/cudamodel/pack.py
 	$(Q)python3 tests/lib/cudamodel/pack.py $(cuda_text) $< $(<D) $@
