@@ -27,9 +27,9 @@ endif
 TOOLS    := $(sort $(patsubst cmd/%/main.c,%,$(wildcard cmd/*/main.c)))
 PKGS     := zlib libmd libdeflate libelf libdw libseccomp
 
-# Asked for only when something is compiled: `make demo` and `make check` install the packages first.
-pkg_cflags = $(shell pkg-config --cflags $(PKGS))
-pkg_libs   = -Wl,--as-needed $(shell pkg-config --libs $(PKGS)) -ldl
+# Asked for only when something is compiled, and once: `make demo` and `make check` install the packages first.
+pkg_cflags = $(eval pkg_cflags := $(shell pkg-config --cflags $(PKGS)))$(pkg_cflags)
+pkg_libs   = $(eval pkg_libs := -Wl,--as-needed $(shell pkg-config --libs $(PKGS)) -ldl)$(pkg_libs)
 
 CFLAGS   ?= $(OPT) -g
 own_cflags = -std=gnu17 -D_GNU_SOURCE -DPT2_VERSION='"$(VERSION)"' -DPT2_ARCH_$(ARCH) -Wall -Wextra $(WERROR) -Wshadow -Wstrict-prototypes \

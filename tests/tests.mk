@@ -7,7 +7,7 @@ fuzzers  := $(fuzz_src:tests/fuzz/%.c=$(O)/fuzz/%)
 
 # Tests may include and link everything.
 rooms    := $(addprefix -Icmd/,$(sort $(foreach r,$(room_obj:$(O)/cmd/%=%),$(firstword $(subst /, ,$(r))))))
-$(O)/tests/% $(O)/tests-lib/% $(O)/fuzz/%: private all_cflags += $(cli) $(rooms)
+$(O)/tests/% $(O)/tests-lib/%: private all_cflags += $(cli) $(rooms)
 
 # A CUDA driver without a GPU, and a model of CUDA code (tests/lib/fakecuda.h).
 cuda_at   := $(O)/tests-lib/cuda
@@ -33,24 +33,29 @@ $(O)/tests-lib/predicate: tests/lib/predicate.c
 	@mkdir -p $(@D)
 	$(Q)$(CC) $(all_cflags) -MF $@.d $< -o $@
 
-$(cuda_at)/libcuda.so.1: $(wildcard tests/lib/fakecuda/*.c tests/lib/ptx/*.c) tests/lib/cudamodel/kernels.c
-$(cuda_at)/libcudart.so.12: tests/lib/fakecudart.c $(cuda_at)/libcuda.so.1
+$(cuda_at)/libcuda.so.1: $(patsubst tests/lib/%.c,$(cuda_at)/%.o,$(wildcard tests/lib/fakecuda/*.c tests/lib/ptx/*.c)) $(cuda_at)/cudamodel/kernels.o
+$(cuda_at)/libcudart.so.12: $(cuda_at)/fakecudart.o $(cuda_at)/libcuda.so.1
 $(cuda_at)/libcudart.so.12: private san += -Wl,--version-script=tests/lib/fakecudart.map
-$(cuda_at)/libtorch_cuda.so: tests/lib/faketorchcuda.c $(O)/tests-lib/faketorch.so $(cuda_at)/libcudart.so.12 $(cuda_at)/libcuda.so.1
-$(cuda_libs): tests/lib/fakecuda.h tests/lib/fakecuda/driver.h tests/lib/ptx.h tests/lib/ptx/in.h tests/lib/ptx/text.h
+$(cuda_at)/libtorch_cuda.so: $(cuda_at)/faketorchcuda.o $(O)/tests-lib/faketorch.so $(cuda_at)/libcudart.so.12 $(cuda_at)/libcuda.so.1
+$(cuda_at)/%.o: tests/lib/%.c $(O)/flags
 	@mkdir -p $(@D)
-	$(Q)$(CC) $(filter-out -MMD -MP,$(all_cflags)) -fPIC -shared -Wl,-soname,$(@F) $(filter %.c %.so %.so.1 %.so.12,$^) -o $@ -ldl -lm
+	$(Q)$(CC) $(all_cflags) -fPIC -c $< -o $@
+
+$(cuda_libs):
+	$(Q)$(CC) $(CFLAGS) $(san) -pthread $(LDFLAGS) -shared -Wl,-soname,$(@F) $(filter %.o %.so %.so.1 %.so.12,$^) -o $@ -ldl -lm
 
 # Models of torch's default wheel need one of this name, too (tests/data/aoti/cuda/v215).
 $(cuda_at)/libtorch.so:
 	@mkdir -p $(@D)
 	$(Q)$(CC) -shared -Wl,-soname,$(@F) -x c /dev/null -o $@
 
-$(O)/tests-lib/livehost $(O)/tests-lib/without $(O)/tests-lib/predicate $(cuda_libs) $(cuda_so): $(O)/flags
-$(cuda_so): $(cuda_at)/model/%.so: tests/lib/cudamodel/%.cpp tests/lib/cudamodel/constants.s $(wildcard tests/lib/cudamodel/*.h) $(cuda_libs)
+$(O)/tests-lib/livehost $(O)/tests-lib/without $(O)/tests-lib/predicate: $(O)/flags
+$(cuda_at)/model/%.o: tests/lib/cudamodel/%.cpp $(O)/flags
 	@mkdir -p $(@D)
-	$(Q)$(CXX) -std=c++20 -g -O1 -fPIC -Wall $(WERROR) -Wno-pessimizing-move -Itests/lib/cudamodel -shared $(filter %.cpp %.s,$^) \
-		$(O)/tests-lib/faketorch.so $(cuda_libs) -o $@
+	$(Q)$(CXX) -std=c++20 -g -O1 -fPIC -Wall $(WERROR) -Wno-pessimizing-move -MMD -MP -Itests/lib/cudamodel -c $< -o $@
+
+$(cuda_so): $(cuda_at)/model/%.so: $(cuda_at)/model/%.o tests/lib/cudamodel/constants.s $(cuda_libs)
+	$(Q)$(CXX) -g -shared $(filter %.o %.s,$^) $(O)/tests-lib/faketorch.so $(cuda_libs) -o $@
 
 $(cuda_at)/cudamodel.pt2: $(cuda_so) tests/lib/cudamodel/pack.py
 	$(Q)python3 tests/lib/cudamodel/pack.py $(cuda_text) $< $(<D) $@
@@ -82,6 +87,13 @@ $(O)/tests-lib/%.so: tests/lib/%.c $(O)/flags
 # Operators for tests/live; they need the whole of what they are linked with, in any process.
 $(O)/tests-lib/aten.so: $(O)/libpt2core.a
 
+# Compiled and linked apart: a compiler cache keeps what is only compiled.
+$(O)/tests/unit/% $(O)/tests/fuzz/%: private all_cflags += -Wno-missing-prototypes
+$(O)/tests/%.o: tests/%.c $(O)/flags
+	@mkdir -p $(@D)
+	@$(if $(Q),echo "  CC      $<")
+	$(Q)$(CC) $(all_cflags) -c $< -o $@
+
 # libFuzzer where the compiler is clang; else the same entries with a main that runs files.
 ifneq ($(findstring clang,$(shell $(CC) --version 2>/dev/null | head -1)),)
 fuzz_flags := -fsanitize=fuzzer
@@ -89,26 +101,23 @@ ifneq ($(SAN),)
 all_cflags += -fsanitize=fuzzer-no-link # so that it sees into the library
 endif
 else
-fuzz_main  := tests/fuzz/main.c
+fuzz_main  := $(O)/tests/fuzz/main.o
 endif
-$(O)/fuzz/%: tests/fuzz/%.c $(fuzz_main) $(O)/libpt2rooms.a $(libs) $(O)/flags
+$(O)/fuzz/%: $(O)/tests/fuzz/%.o $(fuzz_main) $(O)/libpt2rooms.a $(libs)
 	@mkdir -p $(@D)
 	@$(if $(Q),echo "  LD      $@")
-	$(Q)$(CC) $(all_cflags) -MF $@.d -Wno-missing-prototypes $(fuzz_flags) $< $(fuzz_main) $(filter %.o,$^) $(O)/libpt2rooms.a $(libs) -o $@ $(pkg_libs) -lm
+	$(Q)$(CC) $(CFLAGS) $(san) -pthread $(LDFLAGS) $(fuzz_flags) $(filter %.o,$^) $(O)/libpt2rooms.a $(libs) -o $@ $(pkg_libs) -lm
 
-$(O)/tests/%: tests/unit/%.c $(O)/libpt2rooms.a $(libs) $(O)/flags
-	@mkdir -p $(@D)
+test_libs = $(eval test_libs := $(shell pkg-config --libs cmocka jansson))$(test_libs)
+$(O)/tests/%: $(O)/tests/unit/%.o $(O)/libpt2rooms.a $(libs)
 	@$(if $(Q),echo "  LD      $@")
-	$(Q)$(CC) $(all_cflags) -MF $@.d -Wno-missing-prototypes $< $(filter %.o,$^) $(O)/libpt2rooms.a $(libs) -o $@ $(pkg_libs) $(shell pkg-config --libs cmocka jansson) -lm
+	$(Q)$(CC) $(CFLAGS) $(san) -pthread $(LDFLAGS) $(filter %.o,$^) $(O)/libpt2rooms.a $(libs) -o $@ $(pkg_libs) $(test_libs) -lm
 
-$(O)/tests/test_pickle_uchar: private all_cflags += -funsigned-char
+$(O)/tests/unit/test_pickle_uchar.o: private all_cflags += -funsigned-char
 $(O)/tests/test_emit: $(patsubst %,$(O)/cmd/fxexplain/%.o,baseline emit github json load markdown redact report reportfacts reportrepro sarif)
 
 # The interpreter of the fake driver (tests/lib/ptx.h).
 ptx_obj := $(patsubst %.c,$(O)/%.o,$(wildcard tests/lib/ptx/*.c))
-$(O)/tests/lib/%.o: tests/lib/%.c $(O)/flags
-	@mkdir -p $(@D)
-	$(Q)$(CC) $(all_cflags) -c $< -o $@
 $(O)/tests/test_ptx $(O)/fuzz/fuzz_ptx: $(ptx_obj)
 $(O)/tests/test_ptx: | $(probe)
 

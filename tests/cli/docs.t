@@ -32,7 +32,7 @@ for tool in "${tools[@]}"; do
 	ok "$tool: and in the manual page" grep -qE -- "--completion=SHELL" page
 done
 
-# Examples run in a folder that holds what they name: made once, a copy for each.
+# Examples run in a folder that holds what they name: made once, for each a copy by hard links, which no example may write through.
 fill() {
 	mkdir -p work/traces
 	cp "$DATA/graph_breaks.log" work/trace.log
@@ -112,13 +112,16 @@ chmod +x no-torch
 tar -xJf "$ROOT/tests/data/jit/step.tar.xz"
 fill
 mv work whole
+sums() { find whole -type f -exec md5sum {} + | sort; }
+sums >filled
 asks_torch() { [[ $1 =~ ^fxminify && ! $1 =~ --(test|stats|resume|no-values) ]]; }
 example() { # example SOURCE COMMAND
 	rm -rf work
-	cp -a whole work
+	cp -al whole work
+	[[ $2 != *fxminify* ]] || cp --remove-destination whole/repro.txt.journal work/ # its own to write
 	[[ $2 != *train.log* ]] || cp -r step work/dump # saved of the run that left this trace
 	if asks_torch "$2"; then
-		cp "$DATA/simple.log" work/trace.log # one with a graph 0/0
+		cp --remove-destination "$DATA/simple.log" work/trace.log # one with a graph 0/0
 		(cd work && PT2_PYTHON=$TMP/no-torch bash -euo pipefail -c "$2") >out 2>err
 		status=$?
 		is "$1: $(head -1 <<<"$2") (as far as torch)" "$status $(grep -c 'torch' err | sed 's/[1-9].*/some/')" "4 some"
@@ -152,6 +155,7 @@ while read -r line; do
 	case $line in "aoti-printer --diff"*) line="aoti-printer -o dump.good model.pt2 batch.npy && $line" ;; esac
 	if asks_torch "$line"; then example README "$line"; else example README "{ $line; } || test \$? = 1"; fi
 done < <(table)
+is "no example writes into a file that is there" "$(sums | diff - filled)" ""
 # The places that the documents for developers name are there.
 git -C "$ROOT" ls-files -co --exclude-standard >files 2>/dev/null || (cd "$ROOT" && find . -type f) >files
 gone=''

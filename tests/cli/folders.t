@@ -2,6 +2,7 @@
 # Private folders (tool/tempfolder.h): what a killed tool left goes with the next, and folders that are not as they should be: read-only,
 # noexec, full, missing. Every tool works there or says which folder it needs and which variable names another.
 # shellcheck source=tests/lib/tap.sh
+export TMPDIR=/tmp # not in /dev/shm, which is taken away here
 . "$(dirname "$0")/../lib/tap.sh"
 P=$DATA/aoti
 export TMPDIR=$TMP/tmp OMP_NUM_THREADS=1

@@ -12,7 +12,7 @@ unset PT2_PYTHON # torch would be asked for shapes
 for n in 50 200 1000; do python3 "$synthetic" graph $n >g$n.py; done
 ops() { grep -cE '^ *[A-Za-z_0-9]+(: "[^"]*")? = (torch\.ops\.|torch\._C|[a-z])' "$1"; }
 left() { find "$TMPDIR" -mindepth 1 | head -5; } # of temporary folders
-running() { pgrep -f "$1" | head -3; }
+running() { pgrep -f "$1" | head -3; } # of this test: its process id is in what is looked for, as another may run beside it
 keys() { grep -o '"key":"[0-9a-f]*"' "$1" | sort | uniq -d; } # that were tested twice
 last() { tail -1 err; }
 
@@ -246,9 +246,9 @@ is "found" "$(ops p.txt)" 1
 is "no folder is left" "$(left)" ""
 
 # ---- side by side ----
-exits "--jobs 4" 0 fxminify --test "'$bug' single 200 \"\$1\"; s=\$?; [ \$s = 0 ] || sleep 77.7; (exit \$s) #" --jobs 4 --passes nodes g200.py -o p.txt
+exits "--jobs 4" 0 fxminify --test "'$bug' single 200 \"\$1\"; s=\$?; [ \$s = 0 ] || sleep 77.7$$; (exit \$s) #" --jobs 4 --passes nodes g200.py -o p.txt
 is "the same result" "$(ops p.txt)" 1
-is "what was cancelled is gone" "$(running 'sleep 77\.7')" ""
+is "what was cancelled is gone" "$(running "sleep 77\.7$$")" ""
 is "and its folders" "$(left)" ""
 for i in 1 2; do
 	run fxminify --test "'$bug' far 200" -j1 g200.py -o p.txt
@@ -260,11 +260,11 @@ ok "and has the same result" cmp result1 result2
 is "nothing is tested twice" "$(keys p.txt.journal)" ""
 
 # ---- tests that cannot be made ----
-exits "a hanging command" 0 fxminify --test "'$bug' single 50 \"\$1\" || sleep 77.8 #" --timeout 1 -j4 --max-tests 6 --passes nodes g50.py -o p.txt
-is "is killed" "$(running 'sleep 77\.8')" ""
-exits "the original hangs: that is the failure" 0 fxminify --test "'$bug' single 50 \"\$1\" && sleep 77.9 #" --timeout 1 -j4 --max-tests 5 --passes nodes g50.py -o p.txt
+exits "a hanging command" 0 fxminify --test "'$bug' single 50 \"\$1\" || sleep 77.8$$ #" --timeout 1 -j4 --max-tests 6 --passes nodes g50.py -o p.txt
+is "is killed" "$(running "sleep 77\.8$$")" ""
+exits "the original hangs: that is the failure" 0 fxminify --test "'$bug' single 50 \"\$1\" && sleep 77.9$$ #" --timeout 1 -j4 --max-tests 5 --passes nodes g50.py -o p.txt
 like "other candidates pass" "$(cat p.txt.journal)" '"verdict":"fails-same","outcome":"timeout".*"verdict":"passes"'
-is "no process" "$(running 'sleep 77\.9')" ""
+is "no process" "$(running "sleep 77\.9$$")" ""
 exits "--max-memory" 4 fxminify --test "python3 -c 'x = bytearray(1 << 29)' || exit 125; true" --max-memory 100M -q g50.py -o p.txt
 exits "with room" 0 fxminify --test "python3 -c 'x = bytearray(1 << 20)' || exit 125; true" --max-memory 1G -q --max-tests 3 g50.py -o p.txt
 exits "no such command" 4 fxminify --test no_such_command g50.py -o p.txt
@@ -279,9 +279,9 @@ ok "no result" test ! -e none.txt
 is "no folder is left" "$(left)" ""
 
 # ---- signals ----
-cat >slow.sh <<'EOS'
-sleep 0.0378
-exec "$BUILD/tests-lib/predicate" triple 1000 "$1"
+cat >slow.sh <<EOS
+sleep 0.0378$$
+exec "$BUILD/tests-lib/predicate" triple 1000 "\$1"
 EOS
 chmod +x slow.sh
 cat >kill.py <<'EOS'
@@ -303,14 +303,14 @@ is "SIGINT: status" "$(python3 kill.py SIGINT 9 --test ./slow.sh -j2 --journal=i
 like "SIGINT: it says where the best is" "$(cat err)" 'interrupted; the best so far is in int.txt'
 ok "SIGINT: that fails" "$bug" triple 1000 int.txt
 is "SIGINT: no folder" "$(left)" ""
-is "SIGINT: no process" "$(running 'sleep 0\.0378|slow\.sh')" ""
+is "SIGINT: no process" "$(running "sleep 0\.0378$$|slow\.sh.*$TMP")" ""
 like "SIGINT: the journal" "$(tail -1 int.journal)" '"end":"interrupted"'
 fxminify --test "'$bug' triple 1000" -q -j1 --passes nodes g1000.py -o want.txt
 for at in 1 7 30; do
 	rm -f res.txt*
 	is "kill -9 behind test $at" "$(python3 kill.py SIGKILL $at --test ./slow.sh -j1 --passes=nodes --journal=res.txt.journal g1000.py -o res.txt)" -9
 	sleep 0.2
-	is "its tests end with it" "$(running 'sleep 0\.0378|slow\.sh')" ""
+	is "its tests end with it" "$(running "sleep 0\.0378$$|slow\.sh.*$TMP")" ""
 	exits "--resume" 0 fxminify --resume res.txt.journal
 	is "nothing twice" "$(keys res.txt.journal)" ""
 	ok "the same result" cmp res.txt want.txt

@@ -25,19 +25,23 @@ numbers='.summary as $s | ($s | {compiles, frames, restarts, recompiles, graph_b
 	+ {symbols: (.symbols | length), specializations: ($s.specializations // (.specializations | length))}'
 # Of which function each break is: of that which the compilation is of.
 breaks='. as $d | [$d.graph_breaks[] | select(.inferred | not) | [$d.compiles[.compile].location.function, .location.line]] | sort'
-while read -r counted; do
-	log=$(jq -r .path <<<"$counted")
+# What is held against what, in pairs: of a document, of what was counted ($c).
+pairs="($numbers), \$c.numbers,
+	([.compiles[] | select(.frame_id != null) | [.process, .generation, .id]] | sort), ([\$c.rows[] | .[:3] | select(.[2] | test(\"/\"))] | sort),
+	($breaks), ([\$c.rows[] | .[3] as \$f | .[5][] | [\$f, .]] | sort),
+	([.symbols[].location | values | [.file, .line]] | sort), (\$c.symbols // [] | sort)"
+while read -r counted && read -r log; do
 	name=${log#"$DATA/"} name=${name#"$PWD/"} name=${name%.log}
 	for tool in tlparse fxexplain; do
 		$tool -q --json "$log" >out.json 2>err
-		is "$name: $tool counts what is there" "$(jq -c "$numbers" out.json 2>&1)" "$(jq -c .numbers <<<"$counted")"
-		is "$name: $tool has the same compilations" "$(jq -c '[.compiles[] | select(.frame_id != null) | [.process, .generation, .id]] | sort' out.json 2>&1)" \
-			"$(jq -c '[.rows[] | .[:3] | select(.[2] | test("/"))] | sort' <<<"$counted")"
-		is "$name: $tool: each break is its own function's" "$(jq -c "$breaks" out.json 2>&1)" "$(jq -c '[.rows[] | .[3] as $f | .[5][] | [$f, .]] | sort' <<<"$counted")"
-		[[ $name != identity/* ]] || is "$name: $tool: symbols are in the files that their process named" \
-			"$(jq -c '[.symbols[].location | values | [.file, .line]] | sort' out.json 2>&1)" "$(jq -c '.symbols | sort' <<<"$counted")"
+		mapfile -t p < <(jq -n -c --argjson c "$counted" "input | $pairs" out.json 2>&1)
+		[ ${#p[@]} = 8 ] || p=("${p[*]}" '' none '' none '' none '')
+		is "$name: $tool counts what is there" "${p[0]}" "${p[1]}"
+		is "$name: $tool has the same compilations" "${p[2]}" "${p[3]}"
+		is "$name: $tool: each break is its own function's" "${p[4]}" "${p[5]}"
+		[[ $name != identity/* ]] || is "$name: $tool: symbols are in the files that their process named" "${p[6]}" "${p[7]}"
 	done
-done <counted.jsonl
+done < <(jq -r 'tojson, .path' counted.jsonl)
 
 # What is exported has metrics without an id: after those it takes no late backward that has the same id.
 at() { echo "V1121 10:00:00.$1 77 torch/x.py:1] {$2, \"frame_id\": 0, \"frame_compile_id\": 0, \"attempt\": 0}"; }

@@ -182,7 +182,7 @@ like "their values" "$(cat out)" "zeros: 64"
 is "no folder of a run is left" "$(ls "$TMPDIR")" ""
 exits "its time is over" 3 pt2-run --timeout 1 -n 1000000 "$P/conv.pt2" "$IO/conv.npz:in0" -o late.npz
 like "which is said" "$(cat err)" "^pt2-run: the model's process: "
-heeds() { exec python3 -c 'import os, signal, sys; signal.signal(signal.SIGINT, signal.SIG_DFL); os.execvp(sys.argv[1], sys.argv[1:])' "$@"; }
+heeds() { exec python3 -c 'import os, signal, sys; [signal.signal(s, signal.SIG_DFL) for s in (signal.SIGINT, signal.SIGHUP)]; os.execvp(sys.argv[1], sys.argv[1:])' "$@"; }
 for signal in TERM INT HUP; do
 	heeds pt2-run -n 1000000 "$P/conv.pt2" "$IO/conv.npz:in0" -o killed.npz 2>err &
 	pid=$!
