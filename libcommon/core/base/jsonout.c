@@ -282,6 +282,14 @@ void json_member_index(struct json_out *o, const char *key, uint32_t v)
 		json_member_u64(o, key, v);
 }
 
+void json_member_positive(struct json_out *o, const char *key, uint64_t v)
+{
+	if (v)
+		json_member_u64(o, key, v);
+	else
+		json_member_null(o, key);
+}
+
 void json_member_i64s(struct json_out *o, const char *key, const int64_t *v, int64_t n)
 {
 	json_member_arr(o, key);
