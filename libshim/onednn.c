@@ -90,12 +90,9 @@ static AOTITorchError conv_binary(const char *name, bool in_place, AtenTensorHan
 {
 	SHIM_TRY_AS(name) {
 		struct conv_params p = CONV_PARAMS;
-		struct post_operand with = {other, binary_attr, alpha ? *alpha : 1};
+		struct post_operand with = {other, binary_attr, alpha ? *alpha : 1, in_place};
 		struct post_op op = post_op(attr ? *attr : NULL, scalars, n_scalars, algorithm ? *algorithm : NULL);
-		struct aten_tensor *y = aten_conv_pointwise(X, W, B ? *B : NULL, &p, &with, &op);
-		if (in_place)
-			aten_copy(other, y);
-		SHIM_GIVE(ret0, in_place ? other : y);
+		SHIM_GIVE(ret0, aten_conv_pointwise(X, W, B ? *B : NULL, &p, &with, &op));
 	}
 	SHIM_END
 }

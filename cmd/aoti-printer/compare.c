@@ -451,7 +451,7 @@ static bool row_differs(const struct diff *d, const struct diff_row *r)
 }
 
 /* On two devices a call that one side has alone says less than one that differs. */
-static void judge(struct diff *d)
+static void judge_rows(struct diff *d)
 {
 	size_t alone = SIZE_MAX;
 	for (size_t i = 0; i < d->n_rows; i++) {
@@ -485,7 +485,7 @@ int diff_run(struct diff *d, const struct filter *f, struct err *err)
 			return -1;
 	if (conclude(d, err) < 0)
 		return -1;
-	judge(d);
+	judge_rows(d);
 	if (!d->both)
 		return err_set(err, EXIT_INPUT, "'%s' and '%s' have no call in common (%zu and %zu calls): are they of one model?",
 			       d->name[0], d->name[1], d->only[0], d->only[1]);

@@ -47,7 +47,7 @@ struct profile {
 	struct err err;
 };
 
-static struct profile_row *find(struct profile *p, const struct watch_call *c)
+static struct profile_row *profile_row_of(struct profile *p, const struct watch_call *c)
 {
 	uint32_t line = c->contract ? c->contract->line : 0, model = c->begin.model;
 	for (size_t i = 0; i < p->n; i++)
@@ -154,7 +154,7 @@ static void profile_call(struct session *s, const struct watch_call *c)
 		return;
 	if (p->trace)
 		trace_call(p, c);
-	struct profile_row *r = find(p, c);
+	struct profile_row *r = profile_row_of(p, c);
 	/* With --runs all that is asked for counts. */
 	add_time(c->begin.run == 0 && !s->o->runs && !s->o->step ? &r->first : &r->later, c->end.took);
 }
@@ -276,7 +276,7 @@ static void count_runs(struct profile *p)
 	p->first_counts |= p->s.o->runs || p->s.o->step;
 }
 
-static void end(struct session *s, struct watch *w)
+static void end_profile(struct session *s, struct watch *w)
 {
 	struct profile *p = s->user;
 	uint64_t all = 0;
@@ -313,7 +313,7 @@ int run_profile(const struct printer_options *given, const struct operands *in)
 	o.level = LEVEL_NAMES;
 	session_begin(&p.s, &o);
 	p.s.take = profile_call;
-	p.s.end = end;
+	p.s.end = end_profile;
 	p.s.user = &p;
 	if (o.chrome_trace) {
 		if (!(p.trace = output_file(o.chrome_trace, &err)))

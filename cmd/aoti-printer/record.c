@@ -74,7 +74,7 @@ static int write_file(struct recording *k, struct err *err)
 	return bundle_end(w, &about, err);
 }
 
-static void end(struct session *s, struct watch *w)
+static void end_record(struct session *s, struct watch *w)
 {
 	struct recording *k = s->user;
 	uint64_t n = k->out ? count_bundles(output_fd(k->out)) : count_in(opendir(k->folder));
@@ -116,7 +116,7 @@ int run_record(const struct printer_options *given, const struct operands *in)
 	o.level = LEVEL_NAMES;
 	session_begin(&k.s, &o);
 	k.s.take = record_call;
-	k.s.end = end;
+	k.s.end = end_record;
 	k.s.user = &k;
 	k.s.keep = true;
 	k.s.folder = folder;

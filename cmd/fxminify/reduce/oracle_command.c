@@ -146,7 +146,7 @@ static bool says_no_memory(struct slice text)
 }
 
 /* 125 to 127: the command itself could not tell, or not be run (git bisect run, sh). */
-static void judge(struct command_oracle *o, const struct command_test *t, struct outcome *out)
+static void judge_exit(struct command_oracle *o, const struct command_test *t, struct outcome *out)
 {
 	const struct child_result *r = child_result(t->child);
 	buf_reset(&o->detail);
@@ -200,7 +200,7 @@ static int command_wait(struct oracle *oracle, int timeout_ms, struct outcome *o
 	for (size_t i = 0; i < o->n; i++)
 		if (o->test[i].child == ev.child) {
 			out->id = o->test[i].id;
-			judge(o, &o->test[i], out);
+			judge_exit(o, &o->test[i], out);
 			if (!o->test[i].late && o->test[i].age.age > o->oldest)
 				o->oldest = o->test[i].age.age;
 			forget(o, i);

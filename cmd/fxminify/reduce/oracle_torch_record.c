@@ -125,8 +125,8 @@ size_t oracle_torch_nan_makers(const struct oracle *o, const struct graph *g, ui
 /* ---- values ---- */
 
 /* done: the n values before it. */
-static int value_of(const struct json_tape *t, uint32_t k, struct arena *arena, const struct oracle_value *done, size_t n,
-		    struct oracle_value *v, struct err *err)
+static int recorded_value(const struct json_tape *t, uint32_t k, struct arena *arena, const struct oracle_value *done, size_t n,
+			  struct oracle_value *v, struct err *err)
 {
 	struct slice kind = json_word(t, k, "kind"), data = json_word(t, k, "data");
 	struct buf b = {0};
@@ -177,7 +177,7 @@ int oracle_torch_values(struct oracle *o, const struct test *t, struct arena *ar
 	} else {
 		for (uint32_t k = json_first(&tape, values); k < json_end(&tape, values) && n < t->n_feeds && status == 0;
 		     k = json_next(&tape, k), n++)
-			status = value_of(&tape, k, arena, v, n, &v[n], err);
+			status = recorded_value(&tape, k, arena, v, n, &v[n], err);
 		if (status == 0 && n != t->n_feeds)
 			status = err_set(err, EXIT_ENVIRON, "the torch process sent %zu values for %zu inputs", n, t->n_feeds);
 	}

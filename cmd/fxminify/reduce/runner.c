@@ -155,7 +155,7 @@ static void write_down(struct runner *r, const struct flight *f, const struct ou
 }
 
 /* The outcome of a flight as a verdict. 0: it is asked again. */
-static int judge(struct runner *r, size_t at, const struct outcome *out, enum verdict *v, struct err *err)
+static int judge_flight(struct runner *r, size_t at, const struct outcome *out, enum verdict *v, struct err *err)
 {
 	struct flight *f = &r->flight[at];
 	*v = verdict_of(out, r->has_best ? &r->want : NULL, r->check);
@@ -268,7 +268,7 @@ static int land(struct asking *a, struct err *err)
 		return got;
 	if (!flight_of(r, out.id, &at))
 		return 0;
-	int done = judge(r, at, &out, &v, err);
+	int done = judge_flight(r, at, &out, &v, err);
 	if (done < 0)
 		drop(r, at); /* it is over: nothing to cancel */
 	if (done <= 0)

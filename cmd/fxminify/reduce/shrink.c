@@ -60,7 +60,7 @@ static int run_edits(struct reduction *red, struct shrinking *s, size_t *winner,
 	return status;
 }
 
-static void tell(struct reduction *red, const struct shrinker *pass, bool ended, size_t done)
+static void tell_pass(struct reduction *red, const struct shrinker *pass, bool ended, size_t done)
 {
 	if (red->pass)
 		red->pass(red->user,
@@ -80,7 +80,7 @@ static int run_pass(struct reduction *red, const struct shrinker *pass, bool *an
 		candidate_copy(&s.base, &s.r->best);
 		pass->list(&s.base, s.r->original, &s.edits);
 		if (s.edits.n && !told)
-			tell(red, pass, false, 0), told = true;
+			tell_pass(red, pass, false, 0), told = true;
 		if (s.edits.n)
 			status = run_edits(red, &s, &winner, err);
 		*any |= winner != RUNNER_NONE;
@@ -89,7 +89,7 @@ static int run_pass(struct reduction *red, const struct shrinker *pass, bool *an
 	}
 	free(s.edits.v);
 	if (told)
-		tell(red, pass, true, pass->count ? before - pass->count(&s.r->best) : done);
+		tell_pass(red, pass, true, pass->count ? before - pass->count(&s.r->best) : done);
 	return status;
 }
 

@@ -142,7 +142,7 @@ static int take_call(struct reading *r, uint32_t root)
 	return 0;
 }
 
-static int take_line(struct reading *r, struct slice line)
+static int take_index_line(struct reading *r, struct slice line)
 {
 	const struct json_tape *t = &r->tape;
 	uint32_t root;
@@ -175,7 +175,7 @@ int dump_read(struct dump *d, struct slice index, const char *path, struct err *
 		/* A writer that was killed leaves half a line. */
 		if (!rest.n && index.n && index.p[index.n - 1] != '\n' && r.line > 1)
 			break;
-		status = take_line(&r, line);
+		status = take_index_line(&r, line);
 	}
 	if (status == 0 && !r.line) {
 		r.line = 1;

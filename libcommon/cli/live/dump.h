@@ -118,6 +118,7 @@ void dump_members(struct json_out *o, const struct watch_call *c, bool (*value)(
 void dump_stats(struct json_out *o, const struct tensor_stats *s);
 const char *dump_role_name(enum call_role r);
 const char *dump_kind_name(enum dump_kind k);
+enum dump_kind dump_kind_of(const struct watch_call *c);
 /* Copies what a record says of its tensor. Dims beyond CALL_DIMS are left out. */
 void dump_meta(const struct call_record *r, struct tensor_meta *m);
 

@@ -239,7 +239,7 @@ static void on_tick(void *user, const char *folder)
 
 /* ---- running ---- */
 
-static int run(struct watch *w, char *const *command, struct err *err)
+static int run_watched(struct watch *w, char *const *command, struct err *err)
 {
 	const struct watch_options *o = w->o;
 	struct live_options lo = {
@@ -323,7 +323,7 @@ static int run_file(struct watch *w, struct err *err)
 		w->ended = true;
 		return 0;
 	}
-	return run(w, w->job->argv, err) < 0 ? -1 : take_outputs(w, err);
+	return run_watched(w, w->job->argv, err) < 0 ? -1 : take_outputs(w, err);
 }
 
 int watch_run(struct watch *w, const struct watch_options *o, struct err *err)
@@ -336,7 +336,7 @@ int watch_run(struct watch *w, const struct watch_options *o, struct err *err)
 			       "'%s': --no-exec forbids what is asked for: which numbers a model's kernels make is known only by running "
 			       "them (they run in a process that may neither write files nor use the network)",
 			       o->model);
-	r = o->command ? run(w, o->command, err) : run_file(w, err);
+	r = o->command ? run_watched(w, o->command, err) : run_file(w, err);
 	if (r < 0)
 		watch_release(w);
 	return r;

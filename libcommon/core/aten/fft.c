@@ -111,7 +111,7 @@ static void mixed_radix(const struct fft *p, const cplx *in, int64_t step, cplx 
 		butterfly(p, out, m, f);
 }
 
-static void run(const struct fft *p, cplx *x);
+static void fft_forward(const struct fft *p, cplx *x);
 
 static void plan_bluestein(struct fft *p);
 
@@ -142,11 +142,11 @@ static void plan_bluestein(struct fft *p)
 	memset(p->kernel, 0, (size_t)size * sizeof(cplx));
 	for (int64_t k = 0; k < n; k++)
 		p->kernel[k] = p->kernel[k ? size - k : 0] = conj(p->chirp[k]);
-	run(p->inner, p->kernel);
+	fft_forward(p->inner, p->kernel);
 }
 
 /* x = forward transform of x, in place. */
-static void run(const struct fft *p, cplx *x)
+static void fft_forward(const struct fft *p, cplx *x)
 {
 	if (!p->inner) {
 		mixed_radix(p, x, 1, p->work, p->n);
@@ -157,11 +157,11 @@ static void run(const struct fft *p, cplx *x)
 	memset(p->padded, 0, (size_t)size * sizeof(cplx));
 	for (int64_t k = 0; k < p->n; k++)
 		p->padded[k] = x[k] * p->chirp[k];
-	run(p->inner, p->padded);
+	fft_forward(p->inner, p->padded);
 	/* The inverse is the forward one between conjugations. */
 	for (int64_t k = 0; k < size; k++)
 		p->padded[k] = conj(p->padded[k] * p->kernel[k]);
-	run(p->inner, p->padded);
+	fft_forward(p->inner, p->padded);
 	for (int64_t k = 0; k < p->n; k++)
 		x[k] = conj(p->padded[k]) / (double)size * p->chirp[k];
 }
@@ -185,7 +185,7 @@ static void transform_dim(struct aten_tensor *t, int dim, bool forward)
 			cplx v = elem_c128(DTYPE_C128, w.p[0] + i * step);
 			line[i] = forward ? v : conj(v);
 		}
-		run(p, line);
+		fft_forward(p, line);
 		for (int64_t i = 0; i < n; i++)
 			elem_set_c128(DTYPE_C128, w.p[0] + i * step, forward ? line[i] : conj(line[i]));
 	}

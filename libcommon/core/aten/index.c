@@ -264,7 +264,7 @@ void elem_add(int dtype, void *p, const void *q)
 		elem_set_f64(dtype, p, elem_f64(dtype, p) + elem_f64(dtype, q));
 }
 
-static void put(struct aten_tensor *self, struct aten_tensor *const *index, int64_t n, struct aten_tensor *values, bool accumulate)
+static void put_indexed(struct aten_tensor *self, struct aten_tensor *const *index, int64_t n, struct aten_tensor *values, bool accumulate)
 {
 	struct plan *p = aten_scratch(1, sizeof(*p));
 	int bytes = elem_bytes(self->dtype);
@@ -299,7 +299,7 @@ void aten_index_put(struct aten_tensor *self, struct aten_tensor *const **indice
 {
 	struct aten_tensor *out = aten_clone(self), *index[ATEN_DIMS];
 	open_handles(indices, indices_len_, index);
-	put(out, index, indices_len_, values, accumulate);
+	put_indexed(out, index, indices_len_, values, accumulate);
 	GIVE(ret0, out);
 }
 
@@ -309,7 +309,7 @@ void aten_index_put_out(struct aten_tensor *out, struct aten_tensor *self, struc
 {
 	if (out != self && (out->storage != self->storage || out->offset != self->offset))
 		aten_copy(out, self);
-	put(out, indices, num_indices, values, accumulate);
+	put_indexed(out, indices, num_indices, values, accumulate);
 }
 
 /* ---- masks ---- */
@@ -426,7 +426,7 @@ static void run_index_put_(struct aten_call *c)
 {
 	int64_t n;
 	struct aten_tensor **list = call_tensors_or_none(c, 1, &n), *self = call_tensor(c, 0);
-	put(self, list, n, call_tensor(c, 2), call_bool(c, 3));
+	put_indexed(self, list, n, call_tensor(c, 2), call_bool(c, 3));
 	call_give(c, 0, self);
 }
 static void run_masked_select(struct aten_call *c)

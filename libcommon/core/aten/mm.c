@@ -58,12 +58,6 @@ void aten_addmm_out(struct aten_tensor *out, struct aten_tensor *self, struct at
 	addmm(out, self, mat1, mat2, beta, alpha);
 }
 
-static void activate(float *v, int64_t n, bool gelu)
-{
-	for (int64_t i = 0; i < n; i++)
-		v[i] = gelu ? v[i] * 0.5f * (1 + erff(v[i] * (float)M_SQRT1_2)) : v[i] > 0 || v[i] != v[i] ? v[i] : 0;
-}
-
 void aten_addmm_activation(struct aten_tensor *self, struct aten_tensor *mat1, struct aten_tensor *mat2, double beta, double alpha,
 			   int32_t use_gelu, struct aten_tensor **ret0)
 {
@@ -71,20 +65,8 @@ void aten_addmm_activation(struct aten_tensor *self, struct aten_tensor *mat1, s
 	need_dims(mat2, 2, "mat2");
 	int64_t size[2] = {mat1->size[0], mat2->size[1]};
 	struct aten_tensor *out = aten_new(mat1->dtype, 2, size, NULL);
-	int64_t n = aten_numel(out);
 	addmm(out, self, mat1, mat2, beta, alpha);
-	if (out->dtype == DTYPE_F64) {
-		double *v = (double *)aten_data(out);
-		for (int64_t i = 0; i < n; i++)
-			v[i] = use_gelu ? v[i] * 0.5 * (1 + erf(v[i] * M_SQRT1_2)) : v[i] > 0 || v[i] != v[i] ? v[i] : 0;
-	} else if (n) {
-		float *v = aten_scratch((uint64_t)n, sizeof(*v));
-		struct mat flat = {aten_data(out), out->dtype, 1, n, n, 1}, wide = {(char *)v, DTYPE_F32, 1, n, n, 1};
-		mat_copy(wide, flat);
-		activate(v, n, use_gelu);
-		mat_copy(flat, wide);
-	}
-	GIVE(ret0, out);
+	GIVE(ret0, use_gelu ? APPLIED("gelu", aten_of(out)) : aten_relu(out));
 }
 
 void aten_addmv(struct aten_tensor *self, struct aten_tensor *mat, struct aten_tensor *vec, double beta, double alpha,

@@ -200,7 +200,7 @@ static void scatter_wide(struct aten_tensor *out, int64_t dim, struct aten_tenso
 /* In place where both are one. */
 static void begin_out(struct aten_tensor *out, struct aten_tensor *self)
 {
-	if (out->n_dim != self->n_dim || memcmp(out->size, self->size, (size_t)out->n_dim * sizeof(*out->size)))
+	if (!aten_same_sizes(out, self))
 		aten_fail("out and self differ in size");
 	if (out->dtype != self->dtype)
 		aten_fail("out and self differ in dtype");

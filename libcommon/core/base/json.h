@@ -166,6 +166,7 @@ void json_obj(struct json_out *o);
 void json_arr(struct json_out *o);
 void json_close(struct json_out *o);
 void json_key(struct json_out *o, const char *key);
+void json_key_slice(struct json_out *o, struct slice key);
 void json_out_str(struct json_out *o, struct slice s);
 void json_out_u64(struct json_out *o, uint64_t v);
 void json_out_i64(struct json_out *o, int64_t v);

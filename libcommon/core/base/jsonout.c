@@ -95,14 +95,16 @@ void json_close(struct json_out *o)
 	o->depth--;
 }
 
-void json_key(struct json_out *o, const char *key)
+void json_key_slice(struct json_out *o, struct slice key)
 {
 	separate(o);
 	buf_addc(o->b, '"');
-	json_escape(o->b, slice_str(key), o->html);
+	json_escape(o->b, key, o->html);
 	buf_add(o->b, "\":", 2);
 	o->after_key = true;
 }
+
+void json_key(struct json_out *o, const char *key) { json_key_slice(o, slice_str(key)); }
 
 void json_out_str(struct json_out *o, struct slice s)
 {

@@ -11,7 +11,7 @@ static void split(struct linediff *d, unsigned side, struct slice text)
 	}
 }
 
-static void put(struct linediff *d, uint32_t a, uint32_t b, bool same)
+static void put_row(struct linediff *d, uint32_t a, uint32_t b, bool same)
 {
 	GROW(d->row, d->n, d->cap, 1);
 	d->row[d->n++] = (struct linediff_row){a, b, same};
@@ -23,7 +23,7 @@ static void put(struct linediff *d, uint32_t a, uint32_t b, bool same)
 static void put_gap(struct linediff *d, uint32_t a0, uint32_t a1, uint32_t b0, uint32_t b1)
 {
 	while (a0 < a1 || b0 < b1) {
-		put(d, a0 < a1 ? a0 : NONE, b0 < b1 ? b0 : NONE, false);
+		put_row(d, a0 < a1 ? a0 : NONE, b0 < b1 ? b0 : NONE, false);
 		a0 += a0 < a1;
 		b0 += b0 < b1;
 	}
@@ -171,7 +171,7 @@ void linediff_keys(struct linediff *d, const uint64_t *a, uint32_t na, const uin
 	d->coarse = w.coarse;
 
 	for (uint32_t i = 0; i < head; i++)
-		put(d, i, i, true);
+		put_row(d, i, i, true);
 	uint32_t i = 0, j = 0, a0 = head, b0 = head;
 	while (i < kept[0] && j < kept[1]) {
 		i += !keep[0][i];
@@ -180,12 +180,12 @@ void linediff_keys(struct linediff *d, const uint64_t *a, uint32_t na, const uin
 			put_gap(d, a0, head + at[0][i], b0, head + at[1][j]);
 			a0 = head + at[0][i++];
 			b0 = head + at[1][j++];
-			put(d, a0++, b0++, true);
+			put_row(d, a0++, b0++, true);
 		}
 	}
 	put_gap(d, a0, na - tail, b0, nb - tail);
 	for (i = tail; i-- > 0;)
-		put(d, na - 1 - i, nb - 1 - i, true);
+		put_row(d, na - 1 - i, nb - 1 - i, true);
 	for (unsigned s = 0; s < 2; s++) {
 		free(id[s]);
 		free(at[s]);

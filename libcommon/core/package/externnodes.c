@@ -39,7 +39,7 @@ static const int16_t dtypes[] = {
 static const int16_t layouts[] = {[1] = 1, [2] = 2, [3] = 4, [4] = 5, [5] = 6, [6] = 3, [7] = -1};
 static const int16_t formats[] = {[1] = -1, [2] = 2, [3] = 3, [4] = 1};
 
-static bool number_of(const struct reader *r, uint32_t k, const int16_t *table, size_t n, int64_t *out)
+static bool enum_number(const struct reader *r, uint32_t k, const int16_t *table, size_t n, int64_t *out)
 {
 	uint64_t v;
 	if (!json_u64(r->t, k, &v) || v >= n || !table[v])
@@ -134,9 +134,9 @@ static bool read_item(struct reader *r, uint32_t k, const struct known *how, str
 		       real(r, json_get(r->t, k, "imag"), &i->imag);
 	case EXTERN_BOOL: return boolean(r->t, k, &i->i);
 	case EXTERN_STRING: i->text = json_dup_at(r->t, k, &r->x->arena); return json_is(r->t, k, JSON_STRING);
-	case EXTERN_DTYPE: return number_of(r, k, dtypes, ARRAY_LEN(dtypes), &i->i);
-	case EXTERN_LAYOUT: return number_of(r, k, layouts, ARRAY_LEN(layouts), &i->i);
-	case EXTERN_FORMAT: return number_of(r, k, formats, ARRAY_LEN(formats), &i->i);
+	case EXTERN_DTYPE: return enum_number(r, k, dtypes, ARRAY_LEN(dtypes), &i->i);
+	case EXTERN_LAYOUT: return enum_number(r, k, layouts, ARRAY_LEN(layouts), &i->i);
+	case EXTERN_FORMAT: return enum_number(r, k, formats, ARRAY_LEN(formats), &i->i);
 	case EXTERN_DEVICE: return device(r, k, i);
 	default: return false;
 	}

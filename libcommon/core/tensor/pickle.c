@@ -229,7 +229,7 @@ static int push_float(struct pickle *p)
 	return push(p, k);
 }
 
-static int take_line(struct pickle *p, struct slice *line)
+static int take_text_line(struct pickle *p, struct slice *line)
 {
 	const char *from = p->bytes.p + p->at, *nl = p->bytes.n > p->at ? memchr(from, '\n', p->bytes.n - p->at) : NULL;
 	if (!nl)
@@ -347,7 +347,7 @@ static int push_global(struct pickle *p, struct slice module, struct slice name)
 static int op_global(struct pickle *p)
 {
 	struct slice module, name;
-	return take_line(p, &module) < 0 || take_line(p, &name) < 0 ? -1 : push_global(p, module, name);
+	return take_text_line(p, &module) < 0 || take_text_line(p, &name) < 0 ? -1 : push_global(p, module, name);
 }
 
 static int op_stack_global(struct pickle *p)
@@ -483,7 +483,7 @@ static int step(struct pickle *p, unsigned op)
 	}
 }
 
-static int run(struct pickle *p)
+static int run_pickle(struct pickle *p)
 {
 	for (;;) {
 		const char *at = NULL;
@@ -507,7 +507,7 @@ static int read_stream(struct pickle *p, struct slice bytes, const char *path, b
 	*p = (struct pickle){.path = path, .bytes = bytes, .objects = objects, .err = err};
 	if (bytes.n > PICKLE_MAX)
 		return err_set(err, EXIT_INPUT, "'%s': its pickle has more than 64 MiB without the tensors' data: it is not read", path);
-	int r = run(p);
+	int r = run_pickle(p);
 	if (r < 0)
 		pickle_release(p);
 	p->err = NULL;
