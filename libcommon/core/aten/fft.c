@@ -300,7 +300,7 @@ static void take_dims(const struct aten_tensor *self, const int64_t *dim, int64_
 
 /* ---- ops ---- */
 
-static struct aten_tensor *c2c(struct aten_tensor *self, const int64_t *dim_, int64_t n, int64_t normalization, bool forward)
+struct aten_tensor *aten_fft_c2c(struct aten_tensor *self, const int64_t *dim_, int64_t n, int64_t normalization, int32_t forward)
 {
 	int64_t dim[ATEN_DIMS];
 
@@ -315,24 +315,6 @@ static struct aten_tensor *c2c(struct aten_tensor *self, const int64_t *dim_, in
 		transform_dim(c, (int)dim[i], forward);
 	from_c128(out, c, scale_of(normalization, self, dim, n, 0));
 	return out;
-}
-
-static void c2c_op(struct aten_tensor *self, const int64_t *dim, int64_t n, int64_t normalization, bool forward, struct aten_tensor **ret)
-{
-	GIVE(ret, c2c(self, dim, n, normalization, forward));
-}
-
-void aten_fft_c2c(struct aten_tensor *self, const int64_t *dim, int64_t dim_len_, int64_t normalization, int32_t forward,
-		  struct aten_tensor **ret0)
-{
-	c2c_op(self, dim, dim_len_, normalization, forward, ret0);
-}
-
-/* Its name until torch 2.5. */
-void aten_fft_c2c_old(struct aten_tensor *self, const int64_t *dim_ptr, int64_t dim_size, int64_t normalization, int32_t forward,
-		      struct aten_tensor **ret)
-{
-	c2c_op(self, dim_ptr, dim_size, normalization, forward, ret);
 }
 
 static struct aten_tensor *r2c(struct aten_tensor *self, const int64_t *dim_, int64_t n, int64_t normalization, bool onesided)
@@ -356,10 +338,9 @@ static struct aten_tensor *r2c(struct aten_tensor *self, const int64_t *dim_, in
 	return out;
 }
 
-void aten_fft_r2c(struct aten_tensor *self, const int64_t *dim, int64_t dim_len_, int64_t normalization, int32_t onesided,
-		  struct aten_tensor **ret0)
+struct aten_tensor *aten_fft_r2c(struct aten_tensor *self, const int64_t *dim, int64_t dim_len_, int64_t normalization, int32_t onesided)
 {
-	GIVE(ret0, r2c(self, dim, dim_len_, normalization, onesided));
+	return r2c(self, dim, dim_len_, normalization, onesided);
 }
 
 /* ---- to real numbers, through the proxy executor only ---- */
@@ -428,7 +409,7 @@ static void run_fft_c2c(struct aten_call *c)
 {
 	int64_t n;
 	const int64_t *dim = call_ints(c, 1, &n);
-	call_give(c, 0, c2c(call_tensor(c, 0), dim, n, call_int(c, 2), call_bool(c, 3)));
+	call_give(c, 0, aten_fft_c2c(call_tensor(c, 0), dim, n, call_int(c, 2), call_bool(c, 3)));
 }
 static void run_fft_r2c(struct aten_call *c)
 {

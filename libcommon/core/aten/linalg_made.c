@@ -315,9 +315,7 @@ static void run_geqrf(struct aten_call *c)
 }
 static void run_ormqr(struct aten_call *c) /* self, input2, input3, left, transpose */
 {
-	struct aten_tensor *out;
-	aten_ormqr(call_tensor(c, 0), call_tensor(c, 1), call_tensor(c, 2), call_bool(c, 3), call_bool(c, 4), &out);
-	call_give(c, 0, out);
+	call_give(c, 0, aten_ormqr(call_tensor(c, 0), call_tensor(c, 1), call_tensor(c, 2), call_bool(c, 3), call_bool(c, 4)));
 }
 static void run_triangular_solve(struct aten_call *c) /* self, A, upper, transpose, unitriangular */
 {
@@ -328,15 +326,11 @@ static void run_triangular_solve(struct aten_call *c) /* self, A, upper, transpo
 }
 static void run_cholesky_solve(struct aten_call *c) /* self, input2, upper */
 {
-	struct aten_tensor *out;
-	aten_cholesky_solve(call_tensor(c, 0), call_tensor(c, 1), call_bool(c, 2), &out);
-	call_give(c, 0, out);
+	call_give(c, 0, aten_cholesky_solve(call_tensor(c, 0), call_tensor(c, 1), call_bool(c, 2)));
 }
 static void run_cholesky_inverse(struct aten_call *c) /* self, upper */
 {
-	struct aten_tensor *out;
-	aten_cholesky_inverse(call_tensor(c, 0), call_bool(c, 1), &out);
-	call_give(c, 0, out);
+	call_give(c, 0, aten_cholesky_inverse(call_tensor(c, 0), call_bool(c, 1)));
 }
 
 const struct aten_entry aten_linalg_entries[] = {

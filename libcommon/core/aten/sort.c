@@ -260,9 +260,9 @@ static struct aten_tensor *median(struct aten_tensor *self, bool ignore_nan)
 	return out;
 }
 
-void aten_median(struct aten_tensor *self, struct aten_tensor **ret0) { GIVE(ret0, median(self, false)); }
+struct aten_tensor *aten_median(struct aten_tensor *self) { return median(self, false); }
 
-void aten_nanmedian(struct aten_tensor *self, struct aten_tensor **ret0) { GIVE(ret0, median(self, true)); }
+struct aten_tensor *aten_nanmedian(struct aten_tensor *self) { return median(self, true); }
 
 /* Where the median of a line is: the first NaN if there is one, unless they are ignored. */
 static int64_t median_of_line(const struct sorter *s, bool ignore_nan)
@@ -395,12 +395,7 @@ static void run_mode(struct aten_call *c) /* self, dim, keepdim */
 	aten_mode(call_tensor(c, 0), call_int(c, 1), call_bool(c, 2), &v, &x);
 	give_two(c, v, x);
 }
-static void run_median(struct aten_call *c)
-{
-	struct aten_tensor *v;
-	(c->entry->data ? aten_nanmedian : aten_median)(call_tensor(c, 0), &v);
-	call_give(c, 0, v);
-}
+static void run_median(struct aten_call *c) { call_give(c, 0, median(call_tensor(c, 0), c->entry->data)); }
 
 const struct aten_entry aten_sort_entries[] = {
     {"argsort", run_argsort},
