@@ -98,12 +98,11 @@ static void out_allocation(struct json_out *o, const struct ops_thread *t, const
 
 static void out_tensor(struct json_out *o, const struct model *m, const struct ops_value *x)
 {
-	static const char *const roles[] = {"in", "out", "inout", "constant", "model-input", "model-output"};
 	struct extent e;
 	const struct ops_view *v = &x->view;
 	if (x->name)
 		json_member_str(o, "buffer", slice_str(ops_text(x->name)));
-	json_member_str(o, "role", slice_str(x->role < ARRAY_LEN(roles) ? roles[x->role] : ""));
+	json_member_str(o, "role", slice_str(x->role < CALL_ROLES ? call_role_word[x->role] : ""));
 	json_member_u64(o, "arg", x->arg);
 	if (!x->seen)
 		return;

@@ -15,7 +15,7 @@ static void out_value(struct json_out *o, const struct nan_value *v)
 	json_member(o, "buffer", v->v.buffer);
 	json_member(o, "path", v->v.path);
 	json_member_u64(o, "arg", v->v.arg);
-	json_member(o, "role", slice_str(dump_role_name(v->v.role)));
+	json_member(o, "role", slice_str(call_role_name(v->v.role)));
 	json_member(o, "when", v->v.before ? SLICE("before") : SLICE("after"));
 	json_member(o, "dtype", slice_str(dtype_name(m->dtype)));
 	json_member_i64s(o, "sizes", m->size, m->n_dim);

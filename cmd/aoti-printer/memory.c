@@ -370,7 +370,6 @@ int run_memory(const struct printer_options *given, const struct operands *in)
 	m.s.end = end_memory;
 	m.s.user = &m;
 	const int status = session_run(&m.s, in, 0, CALLS_NAMES | CALLS_STATS);
-	struct err err = m.s.err;
 	for (size_t i = 0; i < m.n; i++) {
 		for (size_t k = 0; k < m.graph[i].n_now; k++)
 			free(m.graph[i].now[k].block);
@@ -378,8 +377,6 @@ int run_memory(const struct printer_options *given, const struct operands *in)
 		free(m.graph[i].bytes);
 	}
 	free(m.graph);
-	session_release(&m.s);
-	if (err.text[0])
-		die_err(&err);
+	session_end(&m.s);
 	return status;
 }

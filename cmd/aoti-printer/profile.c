@@ -321,7 +321,6 @@ int run_profile(const struct printer_options *given, const struct operands *in)
 		buf_adds(&p.out, "{\"traceEvents\": [\n");
 	}
 	int status = session_run(&p.s, in, 0, CALLS_NAMES);
-	err = p.s.err;
 	if (p.trace)
 		output_abort(p.trace);
 	for (size_t i = 0; i < p.n; i++) {
@@ -336,8 +335,6 @@ int run_profile(const struct printer_options *given, const struct operands *in)
 		nan_sources_release(&p.source[i].of);
 	free(p.source);
 	buf_release(&p.out);
-	session_release(&p.s);
-	if (err.text[0])
-		die_err(&err);
+	session_end(&p.s);
 	return status;
 }

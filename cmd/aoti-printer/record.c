@@ -122,14 +122,11 @@ int run_record(const struct printer_options *given, const struct operands *in)
 	k.s.folder = folder;
 	k.s.called = o.record;
 	int status = session_run(&k.s, in, 0, CALLS_NAMES | CALLS_BAD | CALLS_RECORD);
-	err = k.s.err;
 	if (k.out)
 		output_abort(k.out);
 	bundle_abort(k.w);
 	temp_folder_remove(k.folder);
 	buf_release(&k.what);
-	session_release(&k.s);
-	if (err.text[0])
-		die_err(&err);
+	session_end(&k.s);
 	return status;
 }

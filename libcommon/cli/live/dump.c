@@ -6,10 +6,8 @@
 #include <math.h>
 #include <sys/stat.h>
 
-static const char *const roles[] = {"in", "out", "inout", "constant", "model-input", "model-output"};
 static const char *const kinds[] = {"kernel", "op", "proxy", "run", "replay"};
 
-const char *dump_role_name(enum call_role r) { return (size_t)r < ARRAY_LEN(roles) ? roles[r] : "?"; }
 const char *dump_kind_name(enum dump_kind k) { return (size_t)k < ARRAY_LEN(kinds) ? kinds[k] : "?"; }
 
 bool dump_like(const char *path)
@@ -84,7 +82,7 @@ static int take_value(struct reading *r, uint32_t v, struct dump_value *out)
 	if (slice_chr(out->file, '/') || slice_chr(out->file, 0) || (out->file.n && out->file.p[0] == '.'))
 		return bad_index(r, "\"file\" is a path, not a name in this folder");
 	out->arg = json_index(t, v, "arg", 0);
-	int role = index_of(json_word(t, v, "role"), roles, ARRAY_LEN(roles));
+	int role = index_of(json_word(t, v, "role"), call_role_word, CALL_ROLES);
 	if (role < 0)
 		return bad_index(r, "a value's \"role\" is not known");
 	out->role = (enum call_role)role;

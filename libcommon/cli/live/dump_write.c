@@ -45,7 +45,7 @@ static void out_value(struct json_out *o, const struct watch_call *c, const stru
 	if (v->value && v->value->kind == VALUE_CONSTANT && v->value->index < c->model->contract.n_constants)
 		json_member_some(o, "path", c->model->contract.constant[v->value->index].fqn);
 	json_member_u64(o, "arg", v->rec.v.arg);
-	json_member_some(o, "role", slice_str(dump_role_name((enum call_role)v->rec.v.role)));
+	json_member_some(o, "role", slice_str(call_role_name(v->rec.v.role)));
 	json_member_some(o, "when", v->rec.v.before ? SLICE("before") : SLICE("after"));
 	json_member_some(o, "dtype", slice_str(dtype_name(m.dtype)));
 	struct buf device = {0};

@@ -381,6 +381,12 @@ void call_give_int(const struct aten_call *c, uint32_t k, int64_t i) { c->ret[k]
 
 void call_give(const struct aten_call *c, uint32_t k, struct aten_tensor *t) { c->ret[k] = aten_of(t); }
 
+void call_give_two(const struct aten_call *c, struct aten_tensor *first, struct aten_tensor *second)
+{
+	call_give(c, 0, first);
+	call_give(c, 1, second);
+}
+
 void call_give_list(const struct aten_call *c, uint32_t k, struct aten_tensor *const *t, int64_t n) { c->ret[k] = aten_tensors(t, n); }
 
 void call_give_all(const struct aten_call *c, const struct aten_value *ret, uint32_t n) { memcpy(c->ret, ret, n * sizeof(*ret)); }

@@ -109,6 +109,5 @@ void run_linalg_qr(struct aten_call *c)
 			memcpy(matrix_at(q, &b, i), matrix_at(qr, &b, i), (size_t)(k * column));
 		make_q(q, tau, k, &b);
 	}
-	call_give(c, 0, q);
-	call_give(c, 1, r);
+	call_give_two(c, q, r);
 }

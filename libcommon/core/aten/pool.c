@@ -605,8 +605,7 @@ static void run_adaptive_max(struct aten_call *c)
 	int64_t n;
 	const int64_t *size = call_ints(c, 1, &n);
 	aten_adaptive_max_pool(call_tensor(c, 0), spatial_of(c), size, n, &out, &indices);
-	call_give(c, 0, out);
-	call_give(c, 1, indices);
+	call_give_two(c, out, indices);
 }
 
 /* grad_output, self, kernel_size, stride, padding, ... of two dims */

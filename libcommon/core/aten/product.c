@@ -400,8 +400,7 @@ static void run_flash(struct aten_call *c)
 	double scale = call_float_or(c, 6, 0);
 	aten_flash_attention(call_tensor(c, 0), call_tensor(c, 1), call_tensor(c, 2), call_float(c, 3), call_bool(c, 4), &mask,
 			     call_is_none(c, 6) ? NULL : &scale, &out, &lse);
-	call_give(c, 0, out);
-	call_give(c, 1, lse);
+	call_give_two(c, out, lse);
 }
 
 static void run_int_mm(struct aten_call *c)

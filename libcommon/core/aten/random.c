@@ -601,8 +601,7 @@ static void run_native_dropout(struct aten_call *c) /* input, p, train */
 {
 	struct aten_tensor *out, *mask;
 	aten_native_dropout(call_tensor(c, 0), call_float(c, 1), call_int_or(c, 2, 1), &out, &mask);
-	call_give(c, 0, out);
-	call_give(c, 1, mask);
+	call_give_two(c, out, mask);
 }
 static void run_randperm(struct aten_call *c) { call_give(c, 0, aten_randperm(call_int(c, 0), call_dtype_or(c, 1, DTYPE_I64))); }
 

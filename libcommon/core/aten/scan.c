@@ -284,8 +284,7 @@ static void run_cum_extreme(struct aten_call *c)
 {
 	struct aten_tensor *values, *indices;
 	(c->entry->data ? aten_cummin : aten_cummax)(call_tensor(c, 0), call_int(c, 1), &values, &indices);
-	call_give(c, 0, values);
-	call_give(c, 1, indices);
+	call_give_two(c, values, indices);
 }
 static void run_logcumsumexp(struct aten_call *c) { call_give(c, 0, aten_logcumsumexp(call_tensor(c, 0), call_int(c, 1))); }
 static void run_nonzero(struct aten_call *c) { call_give(c, 0, aten_nonzero(call_tensor(c, 0))); }
