@@ -99,8 +99,7 @@ static int take_off(struct runner *r, struct flight *f, struct err *err)
 		candidate_release(&f->c);
 		return -1;
 	}
-	GROW(r->flight, r->n_flights, r->cap_flights, 1);
-	r->flight[r->n_flights++] = *f;
+	*PUSH(r->flight, r->n_flights, r->cap_flights) = *f;
 	r->in_flight = r->n_flights;
 	return 0;
 }

@@ -132,8 +132,7 @@ struct bundle_file *bundle_put(struct bundle_writer *w, enum bundle_kind kind, c
 		failed(w, err);
 		return NULL;
 	}
-	GROW(w->file, w->n, w->cap, 1);
-	struct bundle_file *f = &w->file[w->n++];
+	struct bundle_file *f = PUSH(w->file, w->n, w->cap);
 	*f = (struct bundle_file){.name = slice_str(own), .kind = kind, .about = SLICE(""), .bytes = bytes.n};
 	return f;
 }

@@ -73,8 +73,7 @@ static void keep_answer(struct watch *w, const char *so_path, struct slice json)
 {
 	struct stat st = {0};
 	stat(so_path, &st);
-	GROW(w->answer, w->n_answers, w->cap_answers, 1);
-	struct watch_answer *a = &w->answer[w->n_answers++];
+	struct watch_answer *a = PUSH(w->answer, w->n_answers, w->cap_answers);
 	*a = (struct watch_answer){.dev = st.st_dev, .ino = st.st_ino};
 	buf_add_slice(&a->json, json);
 }
@@ -170,8 +169,7 @@ static void add_model(struct watch *w, const struct live_event *ev)
 		return;
 	char *graph = json_strdup(ev->tape, ev->root, "graph"), *table = json_strdup(ev->tape, ev->root, "table");
 	const bool jit = graph && *graph;
-	GROW(w->model, w->n_models, w->cap_models, 1);
-	struct watch_model *m = &w->model[w->n_models++];
+	struct watch_model *m = PUSH(w->model, w->n_models, w->cap_models);
 	*m = (struct watch_model){
 	    .id = ev->model,
 	    .rank = ev->rank,

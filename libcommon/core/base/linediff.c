@@ -6,15 +6,13 @@ static void split(struct linediff *d, unsigned side, struct slice text)
 	struct slice line;
 	d->lines[side] = 0;
 	while (slice_line(&text, &line)) {
-		GROW(d->line[side], d->lines[side], d->cap_line[side], 1);
-		d->line[side][d->lines[side]++] = line;
+		*PUSH(d->line[side], d->lines[side], d->cap_line[side]) = line;
 	}
 }
 
 static void put_row(struct linediff *d, uint32_t a, uint32_t b, bool same)
 {
-	GROW(d->row, d->n, d->cap, 1);
-	d->row[d->n++] = (struct linediff_row){a, b, same};
+	*PUSH(d->row, d->n, d->cap) = (struct linediff_row){a, b, same};
 	if (!same)
 		*(a == NONE ? &d->added : b == NONE ? &d->removed : &d->changed) += 1;
 }
@@ -105,8 +103,7 @@ static void compare(struct walk *w, int64_t n, int64_t m, uint8_t *keep_x, uint8
 {
 	struct box *todo = NULL;
 	size_t left = 0, cap = 0;
-	GROW(todo, left, cap, 1);
-	todo[left++] = (struct box){0, n, 0, m};
+	*PUSH(todo, left, cap) = (struct box){0, n, 0, m};
 	while (left) {
 		struct box o = todo[--left];
 		while (o.a0 < o.a1 && o.b0 < o.b1 && w->x[o.a0] == w->y[o.b0])

@@ -191,8 +191,7 @@ static int open_file(struct reading *r, const char *path, struct tensor_file **o
 	struct tensor_file *f = tensor_file_open(path, r->err);
 	if (!f)
 		return -1;
-	GROW(g->file, g->n_file, g->cap_file, 1);
-	g->file[g->n_file++] = *out = f;
+	*PUSH(g->file, g->n_file, g->cap_file) = *out = f;
 	return 0;
 }
 
