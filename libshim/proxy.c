@@ -67,7 +67,7 @@ void *shim_proxy_open(const char *json, size_t n, char *why, size_t room)
 	e->count = xcalloc((size_t)e->nodes.n + 1, sizeof(*e->count));
 	for (uint32_t k = 0; k < e->nodes.n; k++) {
 		const struct extern_node *node = &e->nodes.node[k];
-		bool found = slice_starts(slice_str(node->target), "aten::") && aten_find(&e->aten[k], slice_str(node->target), &err) == 0;
+		bool found = aten_find(&e->aten[k], slice_str(node->target), &err) == 0;
 		e->count[k] = counts_until(&e->nodes, node, node->n_in);
 		if (!found || !results_fit(&e->nodes, node, e->aten[k].n_results))
 			add_missing(&missing, node);

@@ -5,31 +5,31 @@ STRIP    ?= strip
 OBJCOPY  ?= objcopy
 docs_at  ?= $(docdir)
 docs     := $(filter-out docs/HACKING.md,$(wildcard docs/*.md)) scripts/ci/fxexplain-ci
+manuals  := $(wildcard man/*.1)
 guest    := $(probe) $(shim) $(runner)
 
-# ONE=1: all tools are one program, pt2utils, which has what they share once; under their names lie launchers (packaging/one). For the wheel, whose
-# files are packed each for itself. A tool's own symbols stay its own: main() becomes main_TOOL, all others are local.
+# What is installed is one program, pt2utils, which has what the tools share once, and launchers under their names (packaging/one): a third of the size.
+# A tool's own symbols stay its own: main() becomes main_TOOL, all others are local. In build/bin each is a program by itself.
 one      := $(O)/one
-one_bins := $(one)/bin/pt2utils $(TOOLS:%=$(one)/bin/%)
-programs := $(if $(ONE),$(one_bins),$(bins))
+programs := $(one)/bin/pt2utils $(TOOLS:%=$(one)/bin/%)
 one_name  = main_$(subst -,_,$(1))
+about     = $(shell sed -n 's/^\.Nd //p' man/$(1).1)
 define one_rule
 $(one)/$(1).o: $$(call objects,cmd/$(1)/*.c cmd/$(1)/*/*.c)
 endef
 $(foreach t,$(TOOLS),$(eval $(call one_rule,$(t))))
 
-.PHONY: one
-one: $(one_bins)                ## all tools as one program with launchers under their names: make install-strip ONE=1
-tests: $(if $(SAN),,$(one_bins)) # the same code once more: not under sanitizers
+tests: $(if $(SAN),,$(programs)) # the same code once more: not under sanitizers
 
 $(TOOLS:%=$(one)/%.o): $(one)/%.o: $(O)/sources
 	@mkdir -p $(@D)
 	$(Q)$(CC) -r -nostdlib -fno-lto $(filter %.o,$^) -o $@
 	$(Q)$(OBJCOPY) -R '.gnu.lto_*' --redefine-sym main=$(call one_name,$*) --keep-global-symbol=$(call one_name,$*) $@
 
+$(one)/one.o: $(TOOLS:%=man/%.1)
 $(one)/%.o: packaging/one/%.c $(O)/flags
 	@mkdir -p $(@D)
-	$(Q)$(CC) $(all_cflags) -DPT2_TOOLS='$(foreach t,$(TOOLS),TOOL($(subst -,_,$(t)), "$(t)"))' -c $< -o $@
+	$(Q)$(CC) $(all_cflags) -DPT2_TOOLS='$(foreach t,$(TOOLS),TOOL($(subst -,_,$(t)), "$(t)", "$(call about,$(t))"))' -c $< -o $@
 
 $(one)/bin/pt2utils: $(one)/one.o $(TOOLS:%=$(one)/%.o) $(libs)
 	@mkdir -p $(@D)
@@ -47,9 +47,10 @@ install: all $(programs)        ## into DESTDIR and prefix (bindir, libdir, mand
 	$(INSTALL) -m 755 $(programs) $(DESTDIR)$(bindir)
 	$(INSTALL) -m 755 $(guest) $(DESTDIR)$(libdir)
 	$(INSTALL) -m 644 $(docs) NEWS LICENSE $(DESTDIR)$(docdir)
+	$(Q)for m in $(notdir $(manuals)); do \
+		sed 's|docs/\([A-Z]*\.md\)|$(docs_at)/\1|' man/$$m >$(O)/$$m && \
+		$(INSTALL) -m 644 $(O)/$$m $(DESTDIR)$(mandir)/man1/$$m || exit 1; done
 	$(Q)for t in $(TOOLS); do \
-		sed 's|docs/\([A-Z]*\.md\)|$(docs_at)/\1|' man/$$t.1 >$(O)/$$t.1 && \
-		$(INSTALL) -m 644 $(O)/$$t.1 $(DESTDIR)$(mandir)/man1/$$t.1 && \
 		$(INSTALL) -m 644 $(O)/completions/$$t.bash $(DESTDIR)$(bashdir)/$$t && \
 		$(INSTALL) -m 644 $(O)/completions/$$t.zsh $(DESTDIR)$(zshdir)/_$$t && \
 		$(INSTALL) -m 644 $(O)/completions/$$t.fish $(DESTDIR)$(fishdir)/$$t.fish || exit 1; done
@@ -59,8 +60,8 @@ install-strip: install          ## the same without what is for debuggers
 	$(STRIP) --strip-unneeded $(addprefix $(DESTDIR)$(libdir)/,$(notdir $(probe) $(shim)))
 
 uninstall:                      ## take away what install put there, and folders that it leaves empty
-	rm -f $(addprefix $(DESTDIR)$(bindir)/,$(TOOLS) $(if $(ONE),pt2utils)) $(addprefix $(DESTDIR)$(libdir)/,$(notdir $(guest))) \
-		$(addprefix $(DESTDIR)$(docdir)/,$(notdir $(docs)) NEWS LICENSE) $(TOOLS:%=$(DESTDIR)$(mandir)/man1/%.1) \
+	rm -f $(addprefix $(DESTDIR)$(bindir)/,$(notdir $(programs))) $(addprefix $(DESTDIR)$(libdir)/,$(notdir $(guest))) \
+		$(addprefix $(DESTDIR)$(docdir)/,$(notdir $(docs)) NEWS LICENSE) $(manuals:man/%=$(DESTDIR)$(mandir)/man1/%) \
 		$(addprefix $(DESTDIR)$(bashdir)/,$(TOOLS)) $(TOOLS:%=$(DESTDIR)$(zshdir)/_%) $(TOOLS:%=$(DESTDIR)$(fishdir)/%.fish)
 	$(Q)packaging/remove-empty '$(DESTDIR)' '$(prefix)' $(bindir) $(libdir) $(mandir)/man1 $(docdir) $(bashdir) $(zshdir) $(fishdir)
 

@@ -1,24 +1,23 @@
-/* one.c - all tools in one program, pt2utils (`make ONE=1`): what they have in common is there once, for which a wheel, whose files are
- * packed each for itself, is 40 % smaller.
+/* one.c - all tools in one program, pt2utils, as they are installed: what they have in common is there once, a third of the size.
  *
- *     pt2utils                        lists them
+ *     pt2utils -h                     lists them
  *     pt2utils fxexplain trace.log    is fxexplain; so is this program under that name
  *
- * launch.c makes the first of the second. PT2_TOOLS (packaging.mk) is TOOL(symbol, name) for each: main() of its objects has become
- * main_SYMBOL, their other symbols are their own. */
+ * launch.c makes the first of the second. PT2_TOOLS (packaging.mk) is TOOL(symbol, name, about) for each, about being its manual page's
+ * own words: main() of its objects has become main_SYMBOL, their other symbols are their own. */
 #include <stdio.h>
 #include <string.h>
 #include <sys/prctl.h>
 
-#define TOOL(symbol, name) int main_##symbol(int argc, char **argv);
+#define TOOL(symbol, name, about) int main_##symbol(int argc, char **argv);
 PT2_TOOLS
 #undef TOOL
 
 static const struct tool {
-	const char *name;
+	const char *name, *about;
 	int (*main)(int argc, char **argv);
 } tools[] = {
-#define TOOL(symbol, name) {name, main_##symbol},
+#define TOOL(symbol, name, about) {name, about, main_##symbol},
     PT2_TOOLS
 #undef TOOL
 };
@@ -56,8 +55,12 @@ int main(int argc, char **argv)
 	}
 	const int asked = argc > 1 && (!strcmp(argv[1], "-h") || !strcmp(argv[1], "--help"));
 	FILE *to = asked ? stdout : stderr;
-	fputs("Usage: pt2utils TOOL [ARGUMENT...]\n", to);
+	fputs("Usage: pt2utils TOOL [ARGUMENT...]\n"
+	      "       TOOL [ARGUMENT...]\n\n"
+	      "Tools for a torch.compile or AOTInductor program that is broken, wrong or slow.\n\n",
+	      to);
 	for (size_t i = 0; i < sizeof(tools) / sizeof(*tools); i++)
-		fprintf(to, "       pt2utils %s -h\n", tools[i].name);
+		fprintf(to, "  %-17s %s\n", tools[i].name, tools[i].about);
+	fputs("\nTOOL -h lists the options of one, man TOOL explains them.\n", to);
 	return asked ? 0 : 2;
 }

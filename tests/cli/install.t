@@ -1,8 +1,9 @@
 #!/bin/bash
-# make install puts everything in its place, from where it works; make uninstall takes it away, with the folders that it made.
+# make install puts everything in its place, from where it works, all tools as one program; make uninstall takes it away, with the folders that it made.
 # shellcheck source=tests/lib/tap.sh
 . "$(dirname "$0")/../lib/tap.sh"
 
+[ -x "$BUILD/one/bin/pt2utils" ] || skip_all "one program is not made under sanitizers"
 old=(-o all -o "$BUILD/one/bin/pt2utils") # what is built stays as it is
 for t in "${tools[@]}"; do old+=(-o "$BUILD/one/bin/$t"); done
 at() { make -s --no-print-directory -C "$ROOT" "${old[@]}" O="$BUILD" DESTDIR="$TMP/dest" prefix=/usr "$@"; }
@@ -13,7 +14,7 @@ want=()
 for t in "${tools[@]}"; do
 	want+=("bin/$t" "share/man/man1/$t.1" "share/bash-completion/completions/$t" "share/zsh/site-functions/_$t" "share/fish/vendor_completions.d/$t.fish")
 done
-want+=(lib/pt2utils/libpt2probe.so lib/pt2utils/libpt2shim.so lib/pt2utils/pt2-runner share/doc/pt2utils/NEWS)
+want+=(bin/pt2utils share/man/man1/pt2utils.1 lib/pt2utils/libpt2probe.so lib/pt2utils/libpt2shim.so lib/pt2utils/pt2-runner share/doc/pt2utils/NEWS)
 is "all is there" "$(missing "${want[@]}")" ""
 is "documents that the manual pages point at are where they say" \
 	"$(grep -ho '/usr/share/doc/[A-Za-z0-9/._-]*\.md' dest/usr/share/man/man1/* | sort -u | while read -r f; do [ -s "dest$f" ] || echo "$f"; done)" ""
@@ -33,10 +34,11 @@ for t in "${tools[@]}"; do
 	ok "$t runs" "dest/usr/bin/$t" --version
 done
 # Installed beside a package that has one of this name.
-cp dest/usr/bin/tlparse pt2-tlparse
-exits "a tool under another name" 3 ./pt2-tlparse nowhere
+cp dest/usr/bin/tlparse dest/usr/bin/pt2-tlparse
+exits "a tool under another name" 3 dest/usr/bin/pt2-tlparse nowhere
 like "is called so" "$(cat err)" '^pt2-tlparse: '
-like "in its completion" "$(./pt2-tlparse --completion=zsh)" '#compdef pt2-tlparse'
+like "in its completion" "$(dest/usr/bin/pt2-tlparse --completion=zsh)" '#compdef pt2-tlparse'
+rm dest/usr/bin/pt2-tlparse
 
 # Python finds them on PATH where no wheel is installed.
 py() { env PATH="$TMP/dest/usr/bin:$PATH" PYTHONPATH="$ROOT/packaging/wheel" python3 "$@"; }
@@ -62,12 +64,30 @@ like "and an error where there is none" "$(cat out)" "^${#tools[@]} 2 pt2utils.c
 # As `pip install --target` leaves it: programs beside the package, not where its RECORD says, and no lib/pt2utils.
 mkdir -p target/bin target/pt2utils-1.dist-info
 cp -r "$ROOT/packaging/wheel/pt2utils" target
-cp dest/usr/bin/{fxexplain,pt2-run} target/bin
+cp dest/usr/bin/{pt2utils,fxexplain,pt2-run} target/bin
 printf 'Metadata-Version: 2.1\nName: pt2utils\nVersion: 1\n' >target/pt2utils-1.dist-info/METADATA
 echo '../../../bin/fxexplain,,' >target/pt2utils-1.dist-info/RECORD
 exits "programs are found there" 0 env PYTHONPATH="$TMP/target" python3 -m pt2utils fxexplain --version
 exits "what runs models is not" 4 env -u PT2_RUNNER target/bin/pt2-run "$DATA/aoti/mlp.pt2" 'f32[5,8]'
 like "and why is said" "$(cat err)" "lib/pt2utils/pt2-runner', a part of pt2utils \(pip install --target leaves it out: --prefix"
+
+# All tools are one program, and what lies under their names is little.
+is "what is under their names is small" "$(cd dest/usr/bin && find . -size +64k ! -name pt2utils)" ""
+for t in "${tools[@]}"; do
+	is "$t of one program" "$("dest/usr/bin/$t" --version) $(dest/usr/bin/pt2utils "$t" --version)" "$("$t" --version) $("$t" --version)"
+done
+ln -s dest/usr/bin/fxexplain explain
+is "by a link of another name, too" "$(./explain --version)" "$(fxexplain --version)"
+mkdir -p unpacked/data && cp -r dest/usr/bin unpacked/scripts && cp -r dest/usr/lib unpacked/data
+exits "a wheel that was only unpacked runs one" 0 env -u PT2_RUNNER unpacked/scripts/pt2-run -q "$DATA/aoti/mlp.pt2" 'f32[5,8]'
+is "a page is the same" "$(dest/usr/bin/tlparse --html=- "$DATA/simple.log" | cksum)" "$(tlparse --html=- "$DATA/simple.log" | cksum)"
+exits "no tool" 2 dest/usr/bin/pt2utils nothing
+like "tells which there are" "$(cat err)" '^Usage: pt2utils TOOL .*fxexplain +what went wrong'
+exits "-h" 0 dest/usr/bin/pt2utils -h
+is "names all, with what each is for" "$(grep -cE '^  [a-z0-9-]+ +[a-z]' out)" "${#tools[@]}"
+rm unpacked/scripts/pt2utils
+exits "without the program" 4 unpacked/scripts/fxexplain --version
+like "what is missing is said" "$(cat err)" "^fxexplain: cannot run '.*unpacked/scripts/pt2utils', which holds all tools: No such file"
 
 mkdir -p dest/usr/share/man/man1 && touch dest/usr/share/man/man1/other.1
 exits "make uninstall" 0 at uninstall
@@ -78,34 +98,6 @@ is "only what is another's stays" "$(cd dest && find . -mindepth 1)" './usr
 ./usr/share/man/man1/other.1'
 at install && rm -f dest/usr/share/man/man1/other.1 && at uninstall
 is "nothing is left, no empty folder either" "$(find dest -mindepth 1)" ""
-
-# All tools as one program, as the wheel has it, and what lies under their names.
-if [ -x "$BUILD/one/bin/pt2utils" ]; then
-	exits "make install-strip ONE=1" 0 at install-strip ONE=1 DESTDIR="$TMP/one"
-	is "what is under their names is small" "$(cd one/usr/bin && find . -size +64k ! -name pt2utils)" ""
-	for t in "${tools[@]}"; do
-		is "$t of one program" "$("one/usr/bin/$t" --version) $(one/usr/bin/pt2utils "$t" --version)" "$("$t" --version) $("$t" --version)"
-	done
-	ln -s one/usr/bin/fxexplain explain
-	is "by a link of another name, too" "$(./explain --version)" "$(fxexplain --version)"
-	cp one/usr/bin/tlparse one/usr/bin/pt2-tlparse
-	exits "beside another package's tlparse" 3 one/usr/bin/pt2-tlparse nowhere
-	like "it is called so" "$(cat err)" '^pt2-tlparse: '
-	mkdir -p unpacked/data && cp -r one/usr/bin unpacked/scripts && cp -r one/usr/lib unpacked/data
-	exits "a wheel that was only unpacked runs one" 0 env -u PT2_RUNNER unpacked/scripts/pt2-run -q "$DATA/aoti/mlp.pt2" 'f32[5,8]'
-	exits "a model runs" 0 env -u PT2_RUNNER one/usr/bin/pt2-run -q "$DATA/aoti/mlp.pt2" 'f32[5,8]'
-	is "a page is the same" "$(one/usr/bin/tlparse --html=- "$DATA/simple.log" | cksum)" "$(tlparse --html=- "$DATA/simple.log" | cksum)"
-	exits "no tool" 2 one/usr/bin/pt2utils nothing
-	like "tells which there are" "$(cat err)" '^Usage: pt2utils TOOL .*pt2utils fxexplain -h'
-	rm one/usr/bin/pt2utils
-	exits "without the program" 4 one/usr/bin/fxexplain --version
-	like "what is missing is said" "$(cat err)" "^fxexplain: cannot run '.*one/usr/bin/pt2utils', which holds all tools: No such file"
-	rm one/usr/bin/pt2-tlparse
-	at uninstall ONE=1 DESTDIR="$TMP/one"
-	is "and uninstalled" "$(find one -mindepth 1)" ""
-else
-	skip "one program" "not made under sanitizers"
-fi
 
 # INSTALL and STRIP are the user's.
 printf '#!/bin/sh\necho "$@" >>%s/said\n' "$TMP" >say

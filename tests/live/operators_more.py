@@ -331,6 +331,67 @@ def convolved(x, w, b, pad, stride, dilation, groups):
     return aten.convolution(x, w, b, stride, pad, dilation, False, [0] * len(pad), groups)
 
 
+def weight_norms(dtype):
+    for size in ((4, 3, 5), (4, 3), (6,), (1, 2, 3, 4)):
+        v = values(*size, dtype=dtype)
+        for dim in range(v.dim()):
+            g = values(*[s if d == dim else 1 for d, s in enumerate(size)], dtype=dtype)
+            yield (v, g, dim), {}
+
+
+def norms_but_one(dtype):
+    for v, _, dim in (args for args, _ in weight_norms(dtype)):
+        for power in (1, 2):
+            yield (v, power, dim), {}
+
+
+def groups(dtype):
+    """Rows of 16 bytes, and where each group of them ends; one is empty."""
+    each = 16 // torch.empty(0, dtype=dtype).element_size()
+    a, b = values(12, each, dtype=dtype), values(3, each, 2 * each, dtype=dtype)
+    ends = torch.tensor([5, 5, 12], dtype=torch.int32)
+    yield (a, b, ends), {}
+    yield (values(3, 4, each, dtype=dtype), b), {}
+
+
+def columns(dtype):
+    for size in ((3, 4), (5,), (), (2, 0)):
+        yield ((values(*size) > 0).to(dtype),), {}
+
+
+def slopes(dtype):
+    yield (values(3, 4, dtype=dtype),), {}
+    yield (values(5, dtype=dtype), 0.25, 0.5), {}
+
+
+def numbers(*operands):
+    """Samples for a second name of an operator: tensors ("t"), or numbers."""
+    def samples(dtype):
+        for size in ((3, 4), (), (2, 0)):
+            yield tuple(values(*size, dtype=dtype) if o == "t" else o for o in operands), {}
+    return samples
+
+
+# Second names: torch's own table has none of them.
+ONE = ("absolute", "arccos", "arccosh", "arcsin", "arcsinh", "arctan", "arctanh", "fix", "negative", "special_digamma", "special_erfc", "special_erfinv",
+       "special_i0", "special_log1p", "special_psi", "special_round", "special_sinc")
+TWO = ("greater", "greater_equal", "less", "less_equal", "not_equal")
+
+
+def synonyms():
+    floats = (torch.float32, torch.float64)
+    for name in ONE:
+        yield More(getattr(aten, name).default, floats, numbers("t"))
+    for name in TWO:
+        yield More(getattr(aten, name).Tensor, floats, numbers("t", "t"))
+        yield More(getattr(aten, name).Scalar, floats, numbers("t", 0.5))
+    yield More(aten.arctan2.default, floats, numbers("t", "t"))
+    yield More(aten.special_xlogy.other_scalar, floats, numbers("t", 2.5))
+    yield More(aten.special_xlogy.self_scalar, floats, numbers(2.5, "t"))
+    yield More(aten.special_logit.default, floats, numbers("t", 0.25))
+    yield More(aten.special_logsumexp.default, floats, numbers("t", [0]))
+
+
 # What torch has no float64 of, from what has.
 IN_DOUBLE = {
     mkldnn._linear_pointwise.default: lambda x, w, b, *post: EXACT[post[0]](F.linear(x, w, b), *post[1:]),
@@ -386,6 +447,13 @@ MORE = [
     More(mkldnn._convolution_pointwise.default, (torch.bfloat16, torch.float32), conv_layers, kept=(2,)),
     More(mkldnn._convolution_pointwise.binary, (torch.bfloat16, torch.float32), conv_binary, kept=(1, 3)),
     More(aten.mkldnn_rnn_layer.default, (torch.bfloat16, torch.float32), rnn_layers, kept=range(7)),
+    More(aten._weight_norm.default, FLOATS[2:], weight_norms),
+    More(aten.norm_except_dim.default, FLOATS[2:], norms_but_one),
+    More(aten._grouped_mm.default, (torch.bfloat16, torch.float32), groups),
+    More(aten.nonzero_numpy.default, REALS, columns),
+    More(aten.where.default, REALS, columns),
+    More(aten.rrelu.default, FLOATS, slopes),
+    *synonyms(),
     More(prims.fma.default, FLOATS, three),
     More(prims.convert_element_type.default, FLOATS, conversions),
     More(prims._low_memory_max_pool_with_offsets.default, FLOATS[2:], windows),

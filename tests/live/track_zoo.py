@@ -248,6 +248,15 @@ def whisper(): return hf("WhisperModel","WhisperConfig",["input_features","decod
 def mamba(): return hf("MambaModel","MambaConfig",["input_ids"],vocab_size=100,hidden_size=32,num_hidden_layers=2,state_size=8), (ids(1,9),)
 
 @zoo("transformers")
+def segformer(): return hf("SegformerModel","SegformerConfig",["pixel_values"],depths=[1,1,1,1],hidden_sizes=[16,32,32,64],decoder_hidden_size=32), (r(1,3,64,64),)
+
+@zoo("transformers")
+def wav2vec2(): return hf("Wav2Vec2Model","Wav2Vec2Config",["input_values"],hidden_size=32,num_hidden_layers=2,num_attention_heads=4,intermediate_size=64,conv_dim=[32]*7,num_conv_pos_embeddings=16,num_conv_pos_embedding_groups=4), (r(1,4000),)
+
+@zoo("transformers")
+def qwen3_moe(): return hf("Qwen3MoeModel","Qwen3MoeConfig",["input_ids"],vocab_size=100,hidden_size=32,num_hidden_layers=2,num_attention_heads=4,num_key_value_heads=2,intermediate_size=64,moe_intermediate_size=32,num_experts=4,num_experts_per_tok=2,head_dim=8), (ids(2,9),)
+
+@zoo("transformers")
 def resnet_frozen():
     m,i=resnet(); return m,i,dict(config={"freezing":True})
 

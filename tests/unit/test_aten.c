@@ -3,6 +3,8 @@
 
 #include "../lib/test.h"
 
+#include <math.h>
+
 #define SIZES(...) ((const int64_t[]){__VA_ARGS__})
 
 static struct aten_tensor *made(int dtype, int n_dim, const int64_t *size, const int64_t *stride, void *data)
@@ -265,6 +267,49 @@ static void test_ties(void **state)
 	aten_release(lots);
 }
 
+static void want_floats(const char *name, const struct aten_value *args, size_t n_args, const float *values, int n)
+{
+	struct aten_tensor *out = call(name, false, args, n_args, NULL, 0);
+	if (!out)
+		fail_msg("%s", err.text);
+	assert_int_equal(aten_numel(out), n);
+	for (int i = 0; i < n; i++)
+		assert_float_equal(((float *)aten_data(out))[i], values[i], 1e-6);
+	aten_release(out);
+}
+#define WANT_FLOATS(name, args, ...) \
+	want_floats(name, args, ARRAY_LEN(args), (const float[]){__VA_ARGS__}, (int)ARRAY_LEN(((const float[]){__VA_ARGS__})))
+
+/* Operators that torch makes of others: what torch 2.13 gives. */
+static void test_composites(void **state)
+{
+	float scores[] = {1, 2, 3, 1, 2, 3}, some[] = {4, 1, NAN, 3, 2}, sides[] = {3, 4}, ten[] = {10}, experts[] = {1, 10, 100};
+	int64_t classes[] = {2, 0}, ignored[] = {2, -100}, last[] = {-1};
+	int32_t ends[] = {1, 1, 3};
+	struct aten_tensor *s = made(DTYPE_F32, 2, SIZES(2, 3), NULL, scores), *t = made(DTYPE_I64, 1, SIZES(2), NULL, classes),
+			   *u = made(DTYPE_I64, 1, SIZES(2), NULL, ignored), *x = made(DTYPE_F32, 1, SIZES(5), NULL, some),
+			   *v = made(DTYPE_F32, 2, SIZES(1, 2), NULL, sides), *g = made(DTYPE_F32, 2, SIZES(1, 1), NULL, ten),
+			   *e = made(DTYPE_F32, 3, SIZES(3, 1, 1), NULL, experts), *of = made(DTYPE_I32, 1, SIZES(3), NULL, ends),
+			   *rows = made(DTYPE_F32, 2, SIZES(3, 1), NULL, scores), *end = made(DTYPE_I64, 1, SIZES(1), NULL, last);
+	struct aten_value none = {.kind = ATEN_NONE};
+	(void)state;
+	WANT_FLOATS("cross_entropy_loss", ((struct aten_value[]){aten_of(s), aten_of(t)}), 1.4076059F);
+	WANT_FLOATS("cross_entropy_loss", ((struct aten_value[]){aten_of(s), aten_of(u), none, aten_int(2)}), 0.40760595F);
+	WANT_FLOATS("aten.nanquantile.scalar", ((struct aten_value[]){aten_of(x), aten_float(0.3)}), 1.9F);
+	WANT_FLOATS("take_along_dim", ((struct aten_value[]){aten_of(x), aten_of(end)}), 2);
+	WANT_FLOATS("_weight_norm", ((struct aten_value[]){aten_of(v), aten_of(g)}), 6, 8);
+	struct aten_value twice[] = {aten_int(2)}, times = {.kind = ATEN_LIST, .n = 1, .item = twice};
+	WANT_FLOATS("tile", ((struct aten_value[]){aten_of(v), times}), 3, 4, 3, 4);
+	/* The second expert has no rows. */
+	WANT_FLOATS("torch.ops.transformers.grouped_mm_fallback.default", ((struct aten_value[]){aten_of(rows), aten_of(e), aten_of(of)}),
+		    1, 200, 300);
+	want(call("transformers::grouped_mm_fallback", true, (struct aten_value[]){aten_of(rows), aten_of(e), aten_of(of)}, 3, NULL, 0),
+	     DTYPE_F32, 2, SIZES(3, 1), SIZES(1, 1));
+	struct aten_tensor *const all[] = {s, t, u, x, v, g, e, of, rows, end};
+	for (size_t i = 0; i < ARRAY_LEN(all); i++)
+		aten_release(all[i]);
+}
+
 /* As a graph names it, as torch's dispatcher does. */
 static void test_namespaces(void **state)
 {
@@ -299,7 +344,7 @@ int main(void)
 	    cmocka_unit_test(test_int8_layers),  cmocka_unit_test(test_promotion), cmocka_unit_test(test_call),
 	    cmocka_unit_test(test_shapes),       cmocka_unit_test(test_refused),   cmocka_unit_test(test_large),
 	    cmocka_unit_test(test_large_shapes), cmocka_unit_test(test_ties),      cmocka_unit_test(test_namespaces),
-	    cmocka_unit_test(test_schemas),
+	    cmocka_unit_test(test_composites),   cmocka_unit_test(test_schemas),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -158,6 +158,9 @@ static struct aten_tensor *product_of(struct aten_tensor *a, struct aten_tensor 
 		else
 			add_dim(&right, i, b->size[i]);
 	}
+	/* The result is as the output has its dims where those of b come first (seen in torch 2.13 and 2.15). */
+	if (left.n && right.n && right.dim[right.n - 1] < left.dim[0])
+		return product_of(b, a, sums);
 	append(order, append(order, append(order, append(order, 0, &both), &left), &sum), &right);
 	for (int i = 0; i < n; i++) {
 		size[i] = sums[order[i]] ? 1 : a->size[order[i]] != 1 ? a->size[order[i]] : b->size[order[i]];

@@ -229,11 +229,17 @@ static void run_contiguous(struct aten_call *c)
 	call_give(c, 0, has_format(self, format) ? self : aten_to_copy(self, self->dtype, format));
 }
 
-/* to.*: itself where nothing changes */
+/* to.*: itself where nothing changes, which is asked of the format that its strides look like (TensorConversions.cpp, to_will_alias). */
+static bool looks_like(const struct aten_tensor *t, int format)
+{
+	bool last = aten_channels_last(t);
+	return format == ATEN_PRESERVE || (format == ATEN_CONTIGUOUS ? !last : last && t->n_dim == (format == ATEN_CHANNELS_LAST ? 4 : 5));
+}
+
 static struct aten_tensor *to(struct aten_tensor *self, int dtype, bool copy, int format)
 {
 	need_format_dims(self, format);
-	return !copy && dtype == self->dtype && has_format(self, format) ? self : aten_to_copy(self, dtype, format);
+	return !copy && dtype == self->dtype && looks_like(self, format) ? self : aten_to_copy(self, dtype, format);
 }
 
 static void run_to_copy(struct aten_call *c) /* self, dtype, layout, device, pin_memory, non_blocking, memory_format */

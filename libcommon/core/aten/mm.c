@@ -156,25 +156,28 @@ static struct aten_tensor *new_grouped(int dtype, int n_dim, const int64_t *size
 	return aten_new(dtype, n_dim, size, n_dim == 3 ? three : three + 1);
 }
 
-/* An operand of two dims is cut where the offsets end: a's rows, b's columns, or (both) the dim that is summed over. */
-static struct aten_tensor *grouped_mm(const struct aten_tensor *a, const struct aten_tensor *b, const struct aten_tensor *offs, int dtype)
+/* An operand of two dims is cut where the offsets end: a's rows, b's columns, or (both) the dim that is summed over. padded: rows as
+ * _grouped_mm has them. */
+static struct aten_tensor *grouped_mm(const struct aten_tensor *a, const struct aten_tensor *b, const struct aten_tensor *offs, int dtype,
+				      bool padded)
 {
 	bool a2 = a->n_dim == 2, b2 = b->n_dim == 2;
 	need_same_dtype(a, b);
 	if ((!a2 && a->n_dim != 3) || (!b2 && b->n_dim != 3) || (offs != NULL) != (a2 || b2))
 		aten_fail("operands of %d and %d dimensions, with%s offsets", a->n_dim, b->n_dim, offs ? "" : "out");
-	if (offs && (offs->n_dim != 1 || offs->dtype != DTYPE_I32))
+	if (offs && (offs->n_dim != 1 || (offs->dtype != DTYPE_I32 && (padded || offs->dtype != DTYPE_I64))))
 		aten_fail("offsets must be one line of int32");
 	int64_t groups = !a2 ? a->size[0] : !b2 ? b->size[0] : offs->size[0], from = 0;
 	if ((offs && offs->size[0] != groups) || (!b2 && b->size[0] != groups))
 		aten_fail("%lld groups", (long long)groups);
 	struct mat ma = mat_of(a, -1), mb = mat_of(b, -1);
 	int64_t size[3] = {groups, ma.rows, mb.cols}, all = a2 ? b2 ? ma.cols : ma.rows : mb.cols;
-	struct aten_tensor *out = new_grouped(dtype, a2 == b2 ? 3 : 2, a2 == b2 ? size : size + 1);
+	int n_dim = a2 == b2 ? 3 : 2;
+	struct aten_tensor *out = padded ? new_grouped(dtype, n_dim, size + 3 - n_dim) : aten_new(dtype, n_dim, size + 3 - n_dim, NULL);
 	if (a2 != b2)
 		aten_fill_zero(out); /* what no group reaches */
-	for (int64_t g = 0; g < groups; g++) {
-		int64_t to = offs ? elem_i64(DTYPE_I32, aten_data(offs) + g * line_step(offs, 0)) : 0;
+	for (int64_t g = 0; aten_computes() && g < groups; g++) {
+		int64_t to = offs ? elem_i64(offs->dtype, aten_data(offs) + g * line_step(offs, 0)) : 0;
 		struct mat x = mat_of(a, a2 ? -1 : g), y = mat_of(b, b2 ? -1 : g), c = mat_of(out, a2 == b2 ? g : -1);
 		if (offs && (to < from || to > all))
 			aten_fail("offset %lld behind %lld, of %lld", (long long)to, (long long)from, (long long)all);
@@ -199,7 +202,14 @@ struct aten_tensor *aten_grouped_mm(struct aten_tensor *self, struct aten_tensor
 {
 	if (bias && *bias)
 		aten_fail("a bias is not supported yet");
-	return grouped_mm(self, mat2, offs ? *offs : NULL, out_dtype ? *out_dtype : self->dtype);
+	return grouped_mm(self, mat2, offs ? *offs : NULL, out_dtype ? *out_dtype : self->dtype, true);
+}
+
+struct aten_tensor *aten_grouped_mm_fallback(struct aten_tensor *input, struct aten_tensor *weight, struct aten_tensor *offs)
+{
+	if (input->n_dim != 2 || weight->n_dim != 3)
+		aten_fail("operands of %d and %d dimensions", input->n_dim, weight->n_dim);
+	return grouped_mm(input, weight, offs, input->dtype, false);
 }
 
 /* ---- their names until torch 2.4, and one that only GPUs were meant to have ---- */

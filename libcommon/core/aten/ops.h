@@ -85,6 +85,8 @@ struct aten_tensor *aten_addbmm(struct aten_tensor *self, struct aten_tensor *ba
 				double alpha);
 struct aten_tensor *aten_grouped_mm(struct aten_tensor *self, struct aten_tensor *mat2, struct aten_tensor **offs,
 				    struct aten_tensor **bias, int32_t *out_dtype);
+/* transformers::grouped_mm_fallback (transformers 5, integrations/moe.py): what its mixtures of experts call in an exported graph. */
+struct aten_tensor *aten_grouped_mm_fallback(struct aten_tensor *input, struct aten_tensor *weight, struct aten_tensor *offs);
 void aten_mm_plus_mm_out(struct aten_tensor *out, struct aten_tensor *a, struct aten_tensor *b, struct aten_tensor *c,
 			 struct aten_tensor *d);
 void aten_int_mm_out(struct aten_tensor *out, struct aten_tensor *self, struct aten_tensor *mat2);

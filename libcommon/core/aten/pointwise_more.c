@@ -53,7 +53,9 @@ struct aten_tensor *aten_masked_fill(struct aten_tensor *self, struct aten_tenso
 		aten_fail("masked_fill only supports a 0-dimensional value tensor, but got tensor with %d dimension(s).", value->n_dim);
 	if (aten_is_complex(value->dtype) && !aten_is_complex(self->dtype))
 		aten_fail("value cannot be converted to type %s without overflow", dtype_name(self->dtype));
-	return aten_pointwise_as(&op_where, self->dtype, (struct aten_tensor *[]){mask, value, self}, 3, NULL);
+	/* A contiguous copy of self is filled (TensorAdvancedIndexing.cpp). */
+	struct aten_tensor *out = aten_pointwise_as(&op_where, self->dtype, (struct aten_tensor *[]){mask, value, self}, 3, NULL);
+	return aten_is_contiguous(out) ? out : aten_clone_contiguous(out);
 }
 static void run_masked_fill(struct aten_call *c)
 {

@@ -414,9 +414,23 @@ static void run_int_mm(struct aten_call *c)
 	call_give(c, 0, out);
 }
 
+static void run_grouped_mm(struct aten_call *c) /* self, mat2, offs, bias, out_dtype */
+{
+	struct aten_tensor *offs = call_tensor_or_none(c, 2), *bias = call_tensor_or_none(c, 3);
+	int32_t dtype = call_dtype_or(c, 4, call_tensor(c, 0)->dtype);
+	call_give(c, 0, aten_grouped_mm(call_tensor(c, 0), call_tensor(c, 1), &offs, &bias, &dtype));
+}
+
+static void run_grouped_mm_fallback(struct aten_call *c)
+{
+	call_give(c, 0, aten_grouped_mm_fallback(call_tensor(c, 0), call_tensor(c, 1), call_tensor(c, 2)));
+}
+
 const struct aten_entry aten_product_entries[] = {
+    {"_grouped_mm", run_grouped_mm},
     {"_int_mm", run_int_mm},
     {"_scaled_dot_product_flash_attention_for_cpu", run_flash},
+    {"transformers::grouped_mm_fallback", run_grouped_mm_fallback},
     {"addmm", run_addmm},
     {"addmv", run_addmv},
     {"baddbmm", run_addmm},
