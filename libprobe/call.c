@@ -120,7 +120,8 @@ static void out_finding(struct json_out *o, const struct contract *c, const stru
 	json_close(o);
 }
 
-static void tell(struct model *m, enum entry entry, const struct check *k, const struct tensor_meta *meta, size_t n, uint32_t repeat)
+static void tell_mismatch(struct model *m, enum entry entry, const struct check *k, const struct tensor_meta *meta, size_t n,
+			  uint32_t repeat)
 {
 	struct buf b = {0}, spec = {0};
 	struct json_out o;
@@ -146,7 +147,7 @@ static void tell(struct model *m, enum entry entry, const struct check *k, const
 }
 
 /* The first mismatch, in AOTI's words and in ours. */
-static void refuse(struct model *m, const struct check *k, void **inputs, size_t n)
+static void refuse_call(struct model *m, const struct check *k, void **inputs, size_t n)
 {
 	const struct check_finding *f = k->v;
 	while (f->advice)
@@ -183,10 +184,10 @@ static bool decide(struct model *m, enum entry entry, void **inputs, const struc
 	if (bad || (k.n && !atomic_exchange(&m->advised, true))) {
 		uint32_t times = times_seen(m, &k);
 		if (times && times <= LIVE_FULL_REPEATS)
-			tell(m, entry, &k, meta, n, times);
+			tell_mismatch(m, entry, &k, meta, n, times);
 	}
 	if (bad && talk_fail())
-		refuse(m, &k, inputs, n);
+		refuse_call(m, &k, inputs, n);
 	check_release(&k);
 	free(meta);
 	return !bad || !talk_fail();

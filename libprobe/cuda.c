@@ -26,12 +26,12 @@ void cuda_after_fork(void)
 	cuda_graph_after_fork();
 }
 
-static size_t place(const void *handle) { return (uintptr_t)handle * 0x9e3779b97f4a7c15ull >> 40 & (FUNCTIONS - 1); }
+static size_t handle_slot(const void *handle) { return (uintptr_t)handle * 0x9e3779b97f4a7c15ull >> 40 & (FUNCTIONS - 1); }
 
 struct cuda_function *cuda_function_of(void *handle)
 {
 	struct cuda_function *f;
-	for (size_t i = place(handle), n = 0; n < FUNCTIONS && (f = atomic_load_explicit(&table[i], memory_order_acquire));
+	for (size_t i = handle_slot(handle), n = 0; n < FUNCTIONS && (f = atomic_load_explicit(&table[i], memory_order_acquire));
 	     i = (i + 1) & (FUNCTIONS - 1), n++)
 		if (f->handle == handle)
 			return f->gone ? NULL : f;
@@ -93,7 +93,7 @@ struct cuda_function *cuda_learn(void *handle, const void *module, const char *n
 	f->passes = ops_filtered(slice_str(name));
 	find_params(f, module, by);
 	pthread_mutex_lock(&lock);
-	size_t i = place(handle), n = 0;
+	size_t i = handle_slot(handle), n = 0;
 	while (n < FUNCTIONS && (there = table[i]) && there->handle != handle) {
 		i = (i + 1) & (FUNCTIONS - 1);
 		n++;

@@ -79,7 +79,7 @@ static bool extent_of(const struct model *m, const struct ops_view *v, struct ex
 
 /* ---- a fault ---- */
 
-static const struct ops_value *value_of(const struct ops_thread *t, const struct ops_open *o, uint32_t param)
+static const struct ops_value *param_value(const struct ops_thread *t, const struct ops_open *o, uint32_t param)
 {
 	for (uint32_t i = 0; t->values_of == o->seq && i < t->n_values; i++)
 		if (t->value[i].param == param)
@@ -98,12 +98,11 @@ static void out_allocation(struct json_out *o, const struct ops_thread *t, const
 
 static void out_tensor(struct json_out *o, const struct model *m, const struct ops_value *x)
 {
-	static const char *const roles[] = {"in", "out", "inout", "constant", "model-input", "model-output"};
 	struct extent e;
 	const struct ops_view *v = &x->view;
 	if (x->name)
 		json_member_str(o, "buffer", slice_str(ops_text(x->name)));
-	json_member_str(o, "role", slice_str(x->role < ARRAY_LEN(roles) ? roles[x->role] : ""));
+	json_member_str(o, "role", slice_str(x->role < CALL_ROLES ? call_role_word[x->role] : ""));
 	json_member_u64(o, "arg", x->arg);
 	if (!x->seen)
 		return;
@@ -133,7 +132,7 @@ static void out_params(struct json_out *o, struct ops_thread *t, const struct op
 	cuda_words(t, c, &w);
 	json_member_arr(o, "params");
 	for (uint32_t i = 0; i < w.n; i++) {
-		const struct ops_value *x = value_of(t, c, i);
+		const struct ops_value *x = param_value(t, c, i);
 		json_obj(o);
 		json_member_u64(o, "size", w.size[i]);
 		if (x)
@@ -159,7 +158,7 @@ static void out_tensors(struct json_out *o, const struct ops_thread *t, const st
 }
 
 /* Said once for a process: all that comes after is a consequence. */
-static void tell(struct ops_thread *t, struct ops_run *run, const struct ops_open *c, const char *when, int error)
+static void tell_fault(struct ops_thread *t, struct ops_run *run, const struct ops_open *c, const char *when, int error)
 {
 	struct buf b = {0};
 	struct json_out o;
@@ -267,7 +266,7 @@ void cuda_before(struct ops_thread *t, struct ops_run *run, struct ops_open *o)
 		return;
 	int r = cuda_wait_all(o->launch.stream);
 	if (r)
-		tell(t, run, o, "before", r);
+		tell_fault(t, run, o, "before", r);
 	else
 		know_all(t, run, o);
 }
@@ -278,19 +277,19 @@ bool cuda_after(struct ops_thread *t, struct ops_run *run, const struct ops_open
 		return true;
 	/* An op's status is torch's and no error of the driver. */
 	if (o->launch.kernel && result) {
-		tell(t, run, o, "launch", result);
+		tell_fault(t, run, o, "launch", result);
 		return false;
 	}
 	int r = waits(o) ? cuda_wait(o->launch.stream) : 0;
 	if (r)
-		tell(t, run, o, "after", r);
+		tell_fault(t, run, o, "after", r);
 	return !cuda_broken;
 }
 
 void cuda_unread(struct ops_thread *t, struct ops_run *run, const struct ops_open *o)
 {
 	if (t->read_error)
-		tell(t, run, o, "values", t->read_error);
+		tell_fault(t, run, o, "values", t->read_error);
 	t->read_error = 0;
 }
 
@@ -311,7 +310,8 @@ static bool first_time(const struct ops_open *o, uint32_t param, const char *wha
 	return false;
 }
 
-static void find(struct ops_thread *t, const struct ops_run *run, const struct ops_open *c, const struct ops_value *x, const char *what)
+static void tell_finding(struct ops_thread *t, const struct ops_run *run, const struct ops_open *c, const struct ops_value *x,
+			 const char *what)
 {
 	struct buf b = {0};
 	struct json_out o;
@@ -347,10 +347,10 @@ void cuda_check(struct ops_thread *t, const struct ops_run *run, const struct op
 		if (!ops_look(run->model, x, false) || !x->view.data)
 			continue;
 		if (x->view.device == DEVICE_CPU && unreachable(&x->view, device))
-			find(t, run, o, x, "host-pointer");
+			tell_finding(t, run, o, x, "host-pointer");
 		if (x->view.device == DEVICE_CUDA && x->view.device_index >= 0 && x->view.device_index != device)
-			find(t, run, o, x, "other-device");
+			tell_finding(t, run, o, x, "other-device");
 		if (extent_of(run->model, &x->view, &e) && e.storage != UINT64_MAX && e.bytes > e.storage)
-			find(t, run, o, x, "walks-outside");
+			tell_finding(t, run, o, x, "walks-outside");
 	}
 }

@@ -65,7 +65,7 @@ static struct graph *of_capture(uint64_t id)
 	return NULL;
 }
 
-static void add_name(struct graph *g, uint32_t name)
+static void add_kernel_name(struct graph *g, uint32_t name)
 {
 	if ((g->n & (g->n - 1)) == 0 && g->n < CALLS) {
 		uint32_t *more = realloc(g->name, (g->n ? 2 * (size_t)g->n : 1) * sizeof(*more));
@@ -80,7 +80,7 @@ static void add_name(struct graph *g, uint32_t name)
 static void add_all(struct graph *to, const struct graph *from)
 {
 	for (uint32_t i = 0, n = from->n; i < n; i++)
-		add_name(to, from->name[i]);
+		add_kernel_name(to, from->name[i]);
 }
 
 static struct handle *find_handle(const void *at)
@@ -119,7 +119,7 @@ static void set_graph(void *at, struct graph *g)
 }
 
 /* Tells what a graph holds, when that is new. */
-static void tell(struct graph *g)
+static void tell_graph(struct graph *g)
 {
 	struct buf b = {0};
 	struct json_out o;
@@ -159,7 +159,7 @@ uint32_t cuda_graph_take(uint32_t model, uint32_t name, void *stream)
 		g = new_graph(id, model);
 	}
 	if (g) {
-		add_name(g, name);
+		add_kernel_name(g, name);
 		number = g->number;
 	}
 	pthread_mutex_unlock(&lock);
@@ -269,7 +269,7 @@ static int end_capture(struct call *c)
 		add_all(there, g);
 	else if (g)
 		set_graph(at, g);
-	tell(there ? there : g);
+	tell_graph(there ? there : g);
 	pthread_mutex_unlock(&lock);
 	return r;
 }
@@ -283,7 +283,7 @@ static int instantiate(struct call *c)
 	pthread_mutex_lock(&lock);
 	struct graph *g = graph_of((void *)c->arg[1]);
 	set_graph(*(void **)c->arg[0], g);
-	tell(g);
+	tell_graph(g);
 	pthread_mutex_unlock(&lock);
 	return r;
 }
@@ -366,7 +366,7 @@ static uint32_t name_of(uint32_t number)
 }
 
 /* A call outside of any Run, with what it is. */
-static uint64_t begin(struct ops_thread *t, struct cuda_replay *r)
+static uint64_t begin_replay(struct ops_thread *t, struct cuda_replay *r)
 {
 	struct call_record rec;
 	r->call = t->run[0].calls++;
@@ -382,7 +382,7 @@ static uint64_t begin(struct ops_thread *t, struct cuda_replay *r)
 	return begun;
 }
 
-static void end(struct ops_thread *t, const struct cuda_replay *r, uint64_t begun, int result)
+static void end_replay(struct ops_thread *t, const struct cuda_replay *r, uint64_t begun, int result)
 {
 	struct call_record rec;
 	fill_record(t, r, &rec);
@@ -410,13 +410,13 @@ static int replay(struct call *c, struct ops_thread *t, struct cuda_replay *r)
 {
 	const bool waits = ops_want() & CALLS_SYNC && cuda.stream_synchronize;
 	int before = waits && !cuda_broken ? cuda_wait_all(r->stream) : 0;
-	uint64_t begun = begin(t, r);
+	uint64_t begun = begin_replay(t, r);
 	if (before)
 		tell_fault(r, "before", before);
 	probe_leave();
 	int result = go_on(c);
 	probe_inside = true;
-	end(t, r, begun, result);
+	end_replay(t, r, begun, result);
 	int after = waits && !result && !cuda_broken ? cuda_wait(r->stream) : 0;
 	if (result || after)
 		tell_fault(r, result ? "launch" : "after", result ? result : after);

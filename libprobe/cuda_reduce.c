@@ -91,7 +91,7 @@ struct context {
 };
 static struct context contexts[CONTEXTS];
 
-static bool load(struct context *c)
+static bool load_kernels(struct context *c)
 {
 	void *module;
 	bool ok = !cuda.load_text(&module, text);
@@ -119,7 +119,7 @@ static struct context *current(void)
 		struct context *c = &contexts[i];
 		void *there = NULL;
 		if (atomic_compare_exchange_strong(&c->handle, &there, handle)) {
-			c->state = quietly(load, c) ? 1 : -1;
+			c->state = quietly(load_kernels, c) ? 1 : -1;
 			there = handle;
 		}
 		if (there == handle)

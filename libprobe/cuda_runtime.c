@@ -49,7 +49,7 @@ static void runtime_of(const void *target, struct runtime *r)
 }
 
 /* The error that the runtime remembers as its last one is the host's. Where it has one already we ask nothing. */
-static struct cuda_function *ask(const struct runtime *r, const struct object *o, void *symbol)
+static struct cuda_function *ask_runtime(const struct runtime *r, const struct object *o, void *symbol)
 {
 	char text[MAX_NAME];
 	const char *name = NULL;
@@ -78,7 +78,7 @@ struct cuda_function *cuda_function_by_symbol(const void *target, void *symbol)
 		return cuda_function_ask(symbol, true);
 	runtime_of(target, &r);
 	int mode = cuda_relax_capture(); /* it may be loaded only now */
-	f = ask(&r, &o, symbol);
+	f = ask_runtime(&r, &o, symbol);
 	cuda_restore_capture(mode);
 	return f;
 }

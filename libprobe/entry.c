@@ -14,8 +14,8 @@ typedef int32_t (*last_error_fn)(const char **text);
 /* A place on the stack that is the same before and after the call. */
 #define HERE ((uintptr_t)__builtin_frame_address(0))
 
-static inline __attribute__((always_inline)) int32_t run(struct model *m, enum entry e, void *container, void **in, size_t n_in, void **out,
-							 size_t n_out, void *stream, void *proxy)
+static inline __attribute__((always_inline)) int32_t run_entry(struct model *m, enum entry e, void *container, void **in, size_t n_in,
+							       void **out, size_t n_out, void *stream, void *proxy)
 {
 	uint64_t number;
 	if (UNLIKELY(!model_admit(m, e, in, n_in, &number)))
@@ -105,11 +105,11 @@ static inline int32_t from_blob_v2(struct model *m, void *data, int64_t n_dim, c
 #define FUNCTIONS(i) \
 	static int32_t run_##i(void *c, void **in, size_t n_in, void **out, size_t n_out, void *s, void *p) \
 	{ \
-		return run(&models[0x##i], ENTRY_RUN, c, in, n_in, out, n_out, s, p); \
+		return run_entry(&models[0x##i], ENTRY_RUN, c, in, n_in, out, n_out, s, p); \
 	} \
 	static int32_t run_single_##i(void *c, void **in, size_t n_in, void **out, size_t n_out, void *s, void *p) \
 	{ \
-		return run(&models[0x##i], ENTRY_RUN_SINGLE, c, in, n_in, out, n_out, s, p); \
+		return run_entry(&models[0x##i], ENTRY_RUN_SINGLE, c, in, n_in, out, n_out, s, p); \
 	} \
 	static int32_t model_run_##i(void *m, void **in, void **out) { return model_run(&models[0x##i], m, in, out); } \
 	static void inductor_##i(void **in, void **out) { inductor(&models[0x##i], in, out); } \

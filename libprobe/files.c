@@ -31,7 +31,7 @@ static int receive(int *fd)
 }
 
 /* 0, or the new file's descriptor; -1 and errno. */
-static int ask(enum keeper_what what, const char *path)
+static int ask_keeper(enum keeper_what what, const char *path)
 {
 	struct keeper_ask q = {.what = what};
 	size_t n = strlen(folder);
@@ -50,7 +50,7 @@ static int ask(enum keeper_what what, const char *path)
 
 int files_make(const char *path)
 {
-	return keeper < 0 ? open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0600) : ask(KEEPER_MAKE, path);
+	return keeper < 0 ? open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0600) : ask_keeper(KEEPER_MAKE, path);
 }
 
 void files_unmake(const char *path)
@@ -58,7 +58,7 @@ void files_unmake(const char *path)
 	if (keeper < 0)
 		unlink(path);
 	else
-		ask(KEEPER_UNMAKE, path);
+		ask_keeper(KEEPER_UNMAKE, path);
 }
 
 void files_keep(int fd, const char *in)

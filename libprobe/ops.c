@@ -163,8 +163,8 @@ static inline void open_call(struct ops_open *o, const struct ops_site *s, uintp
 }
 
 /* l: how it gets to a GPU; NULL: it does not. */
-static struct ops_open *begin(struct ops_thread *t, struct ops_run *run, const struct ops_site *s, const struct ops_regs *r,
-			      const uint64_t *stack, const struct cuda_launch *l)
+static struct ops_open *begin_call(struct ops_thread *t, struct ops_run *run, const struct ops_site *s, const struct ops_regs *r,
+				   const uint64_t *stack, const struct cuda_launch *l)
 {
 	struct ops_open *o = &run->open;
 	const struct ops *ops = s->model->ops;
@@ -251,10 +251,10 @@ static struct ops_open *on_device(struct ops_thread *t, struct ops_run *run, con
 		break;
 	case SITE_KERNEL:
 		if (strncmp(s->name, "cpp_", 4) == 0)
-			return begin(t, run, s, r, stack, NULL); /* fall through */
+			return begin_call(t, run, s, r, stack, NULL); /* fall through */
 	default: cuda_op(s->model, &l);
 	}
-	return begin(t, run, s, r, stack, &l);
+	return begin_call(t, run, s, r, stack, &l);
 }
 
 /* The next call of the contract, and nobody will ask for it: counted. Most calls, where one kernel is looked for. No system
@@ -294,7 +294,7 @@ struct ops_go probe_before(struct ops_regs *r, const uint64_t *stack)
 		else if (run->watched && UNLIKELY(s->model->ops->cuda))
 			r->open = on_device(t, run, s, r, stack);
 		else if (run->watched && s->kind != SITE_GATE)
-			r->open = begin(t, run, s, r, stack, NULL);
+			r->open = begin_call(t, run, s, r, stack, NULL);
 		/* Between the addresses of a launch's arguments a number may be asked for, or scratch memory. */
 		if (s->kind != SITE_GATE)
 			t->n_fetched = 0;

@@ -58,7 +58,7 @@ static void *find_real(const char *name)
 }
 
 /* The order counts: __gmon_start__ is also called by libraries that are set up before libc, whose environment is not to be had then. */
-static void look(const void *caller)
+static void look_at_caller(const void *caller)
 {
 	struct object o;
 	if (object_at(caller, &o) && model_like(&o) && talk_on() && probe_enter()) {
@@ -73,14 +73,14 @@ EXPORT void __gmon_start__(void);
 EXPORT void __gmon_start__(void)
 {
 	int saved = errno;
-	look(__builtin_return_address(0));
+	look_at_caller(__builtin_return_address(0));
 	errno = saved;
 }
 
 static int32_t answer(enum constant which, const void *caller)
 {
 	int saved = errno;
-	look(caller);
+	look_at_caller(caller);
 	constant_fn fn = atomic_load_explicit(&real[which], memory_order_acquire);
 	if (!fn && (fn = (constant_fn)find_real(constant[which].name)))
 		atomic_store_explicit(&real[which], fn, memory_order_release);

@@ -11,7 +11,7 @@ struct out {
 	int failed; /* errno */
 };
 
-static void put(struct out *o, const void *p, size_t n)
+static void put_bytes(struct out *o, const void *p, size_t n)
 {
 	if (!o->failed && n && talk_write(o->fd, p, n) < 0)
 		o->failed = errno;
@@ -19,7 +19,7 @@ static void put(struct out *o, const void *p, size_t n)
 
 static void flush(struct out *o)
 {
-	put(o, o->scratch, o->used);
+	put_bytes(o, o->scratch, o->used);
 	o->used = 0;
 }
 
@@ -117,7 +117,7 @@ uint64_t ops_save(char *path, enum tensor_format format, const struct tensor_met
 	add_bytes(&o, head, len);
 	if (tensor_is_contiguous(m)) {
 		flush(&o);
-		put(&o, data, bytes);
+		put_bytes(&o, data, bytes);
 	} else {
 		add_elements(&o, m, data, n, (size_t)d->bytes);
 		flush(&o);

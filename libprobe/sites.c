@@ -13,7 +13,7 @@ struct ops_site ops_site[OPS_SITES];
 
 /* ---- constants ---- */
 
-static size_t place(uintptr_t address, size_t cap) { return (address >> 4) * 0x9e3779b97f4a7c15ull >> 20 & (cap - 1); }
+static size_t address_slot(uintptr_t address, size_t cap) { return (address >> 4) * 0x9e3779b97f4a7c15ull >> 20 & (cap - 1); }
 
 struct ops_constant *ops_find_constant(const struct ops *ops, uintptr_t address)
 {
@@ -21,15 +21,16 @@ struct ops_constant *ops_find_constant(const struct ops *ops, uintptr_t address)
 	struct ops_constant *c;
 	if (!t || !address)
 		return NULL;
-	for (size_t i = place(address, t->cap); (c = atomic_load_explicit(&t->slot[i], memory_order_acquire)); i = (i + 1) & (t->cap - 1))
+	for (size_t i = address_slot(address, t->cap); (c = atomic_load_explicit(&t->slot[i], memory_order_acquire));
+	     i = (i + 1) & (t->cap - 1))
 		if (c->address == address)
 			return c;
 	return NULL;
 }
 
-static void put(struct ops_constants *t, struct ops_constant *c)
+static void put_constant(struct ops_constants *t, struct ops_constant *c)
 {
-	size_t i = place(c->address, t->cap);
+	size_t i = address_slot(c->address, t->cap);
 	struct ops_constant *there;
 	while ((there = t->slot[i]) && there->address != c->address)
 		i = (i + 1) & (t->cap - 1);
@@ -49,7 +50,7 @@ static bool grow(struct ops *ops)
 	t->older = old;
 	for (size_t i = 0; old && i < old->cap; i++)
 		if (old->slot[i])
-			put(t, old->slot[i]);
+			put_constant(t, old->slot[i]);
 	atomic_store_explicit(&ops->constants, t, memory_order_release);
 	return true;
 }
@@ -78,7 +79,7 @@ void ops_learn_constant(struct ops *ops, void *data, int64_t n_dim, const int64_
 	ops->all_constants = c;
 	struct ops_constants *t = ops->constants;
 	if ((t && t->n * 2 < t->cap) || grow(ops))
-		put(ops->constants, c);
+		put_constant(ops->constants, c);
 	pthread_mutex_unlock(&ops->lock);
 }
 

@@ -245,7 +245,7 @@ static int receive_all(int fd, struct buf *b, int64_t end)
 	}
 }
 
-static int ask(int fd, const char *path, uint64_t dev, uint64_t ino, struct buf *answer)
+static int ask_contract(int fd, const char *path, uint64_t dev, uint64_t ino, struct buf *answer)
 {
 	struct sockaddr_un at = {.sun_family = AF_UNIX};
 	int64_t end = now_ms() + LIVE_ASK_MS;
@@ -295,7 +295,7 @@ static int ask_tool(const char *path, uint64_t dev, uint64_t ino, struct buf *js
 	int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
 	if (fd < 0)
 		return err_errno(err, EXIT_ENVIRON, "cannot ask for the model's contract");
-	int r = ask(fd, path, dev, ino, json);
+	int r = ask_contract(fd, path, dev, ino, json);
 	int why = errno;
 	close(fd);
 	errno = why;

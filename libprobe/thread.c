@@ -97,7 +97,8 @@ struct ops_run *ops_run_at(struct ops_thread *t, uintptr_t sp)
 	return &t->run[t->depth];
 }
 
-static void begin(struct ops_thread *t, struct model *m, uint32_t number, uint32_t step, void **in, size_t n_in, uintptr_t sp, void *stream)
+static void begin_run(struct ops_thread *t, struct model *m, uint32_t number, uint32_t step, void **in, size_t n_in, uintptr_t sp,
+		      void *stream)
 {
 	const struct calls_config *c = ops_config();
 	ops_run_at(t, sp + 1);
@@ -130,14 +131,14 @@ void ops_run_begin(struct model *m, uintptr_t sp, uint32_t number, uint32_t step
 	int saved = errno;
 	struct ops_thread *t = ops_thread();
 	if (t && probe_enter()) {
-		begin(t, m, number, step, in, n_in == SIZE_MAX ? m->contract.n_inputs : n_in, sp, stream);
+		begin_run(t, m, number, step, in, n_in == SIZE_MAX ? m->contract.n_inputs : n_in, sp, stream);
 		probe_leave();
 	}
 	errno = saved;
 }
 
 /* The results of a failed Run are nobody's. */
-static int32_t fail(struct model *m, void **out, size_t n_out)
+static int32_t drop_results(struct model *m, void **out, size_t n_out)
 {
 	for (size_t i = 0; i < n_out && out; i++) {
 		m->torch.delete_tensor(out[i]);
@@ -147,14 +148,14 @@ static int32_t fail(struct model *m, void **out, size_t n_out)
 	return 1; /* AOTI_RUNTIME_FAILURE */
 }
 
-static int32_t end(struct ops_thread *t, struct model *m, int32_t result, void **out, size_t n_out, uintptr_t sp, void *stream)
+static int32_t close_run(struct ops_thread *t, struct model *m, int32_t result, void **out, size_t n_out, uintptr_t sp, void *stream)
 {
 	struct ops_run *run = ops_run_at(t, sp);
 	if (!t->depth || run->sp != sp || run->model != m)
 		return result;
 	uint64_t now = ops_now();
 	if (run->failed)
-		result = fail(m, out, result ? 0 : n_out);
+		result = drop_results(m, out, result ? 0 : n_out);
 	/* Outputs before the end: whoever reads the log has the whole Run when it sees that. */
 	if (m->ops->cuda)
 		cuda_look_on(t, m, stream);
@@ -173,7 +174,7 @@ int32_t ops_run_end(struct model *m, uintptr_t sp, int32_t result, void **out, s
 	int saved = errno;
 	struct ops_thread *t = ops_thread_if_any();
 	if (t && probe_enter()) {
-		result = end(t, m, result, out, n_out == SIZE_MAX ? m->contract.n_outputs : n_out, sp, stream);
+		result = close_run(t, m, result, out, n_out == SIZE_MAX ? m->contract.n_outputs : n_out, sp, stream);
 		probe_leave();
 	}
 	errno = saved;

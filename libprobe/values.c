@@ -345,7 +345,7 @@ static bool counted(void) { return ops_config()->want & (CALLS_BAD | CALLS_STATS
 
 static bool writes(const struct ops_value *x) { return x->role == CALL_ROLE_OUT || x->role == CALL_ROLE_INOUT; }
 
-static void tell(struct ops_thread *t, const struct ops_run *run, const struct ops_open *o, struct ops_value *x, bool before)
+static void tell_value(struct ops_thread *t, const struct ops_run *run, const struct ops_open *o, struct ops_value *x, bool before)
 {
 	struct call_record r; /* only what ops_tell() reads is set */
 	r.time = before ? o->begun : o->ended;
@@ -380,7 +380,7 @@ void ops_values_before(struct ops_thread *t, struct ops_run *run, const struct o
 			continue;
 		count(x, first ? STATS_ALL : level(), true);
 		if (all || first)
-			tell(t, run, o, x, true);
+			tell_value(t, run, o, x, true);
 	}
 }
 
@@ -450,7 +450,7 @@ static int tell_inputs(struct ops_thread *t, const struct ops_run *run, const st
 		/* Counted: here, or before the call. */
 		were |= (bad(x, &x->before) ? WERE_BAD : 0) | (x->before.known && x->before.nan ? WERE_NAN : 0);
 		if (!x->told)
-			tell(t, run, o, x, true);
+			tell_value(t, run, o, x, true);
 	}
 	return were;
 }
@@ -513,7 +513,7 @@ void ops_values_after(struct ops_thread *t, struct ops_run *run, const struct op
 			continue;
 		if (first && level() != STATS_ALL)
 			count(x, STATS_ALL, false);
-		tell(t, run, o, x, false);
+		tell_value(t, run, o, x, false);
 	}
 	run->bad |= produced || produced_nan;
 	if (!(want & (CALLS_FAIL | CALLS_RECORD)) || !(produced || produced_nan))

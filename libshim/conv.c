@@ -6,9 +6,8 @@ SHIM_OP(aoti_torch_cpu_convolution(AtenTensorHandle input, AtenTensorHandle weig
 				   int64_t n_stride, const int64_t *padding, int64_t n_padding, const int64_t *dilation, int64_t n_dilation,
 				   int32_t transposed, const int64_t *output_padding, int64_t n_output_padding, int64_t groups,
 				   AtenTensorHandle *ret0),
-	aten_convolution(input, weight, bias, stride, n_stride, padding, n_padding, dilation, n_dilation, transposed, output_padding,
-			 n_output_padding, groups, ret0);
-	SHIM_KEEP(ret0))
+	SHIM_GIVE(ret0, aten_convolution(input, weight, bias, stride, n_stride, padding, n_padding, dilation, n_dilation, transposed,
+					 output_padding, n_output_padding, groups)))
 
 AOTITorchError aoti_torch_convolution(AtenTensorHandle input, AtenTensorHandle weight, AtenTensorHandle bias, const int64_t *stride,
 				      int64_t n_stride, const int64_t *padding, int64_t n_padding, const int64_t *dilation,

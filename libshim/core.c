@@ -146,14 +146,7 @@ SHIM_OP(aoti_torch_get_size(AtenTensorHandle t, int64_t d, int64_t *ret), *ret =
 
 SHIM_OP(aoti_torch_get_stride(AtenTensorHandle t, int64_t d, int64_t *ret), *ret = t->stride[own_dim(t, d)])
 
-AOTITorchError aoti_torch_is_contiguous(AtenTensorHandle t, bool *ret)
-{
-	SHIM_TRY {
-		defined(t);
-		*ret = aten_is_contiguous(t);
-	}
-	SHIM_END
-}
+SHIM_OP(aoti_torch_is_contiguous(AtenTensorHandle t, bool *ret), defined(t); *ret = aten_is_contiguous(t))
 
 AOTITorchError aoti_torch_is_defined(AtenTensorHandle t, bool *ret)
 {

@@ -3,27 +3,22 @@
 #include "shim.h"
 
 SHIM_OP(aoti_torch_cpu_index_Tensor(AtenTensorHandle self, const AtenTensorHandle **indices, int64_t indices_len_, AtenTensorHandle *ret0),
-	aten_index_Tensor(self, indices, indices_len_, ret0);
-	SHIM_KEEP(ret0))
+	SHIM_GIVE(ret0, aten_index_Tensor(self, indices, indices_len_)))
 
 SHIM_OP(aoti_torch_cpu_index_put(AtenTensorHandle self, const AtenTensorHandle **indices, int64_t indices_len_, AtenTensorHandle values,
 				 int32_t accumulate, AtenTensorHandle *ret0),
-	aten_index_put(self, indices, indices_len_, values, accumulate, ret0);
-	SHIM_KEEP(ret0))
+	SHIM_GIVE(ret0, aten_index_put(self, indices, indices_len_, values, accumulate)))
 
 SHIM_OP(aoti_torch_index_put_out(AtenTensorHandle out, AtenTensorHandle self, const AtenTensorHandle *indices, const uint32_t num_indices,
 				 const AtenTensorHandle values, bool accumulate),
 	aten_index_put_out(out, self, indices, num_indices, values, accumulate))
 
 SHIM_OP(aoti_torch_cpu_masked_select(AtenTensorHandle self, AtenTensorHandle mask, AtenTensorHandle *ret0),
-	aten_masked_select(self, mask, ret0);
-	SHIM_KEEP(ret0))
+	SHIM_GIVE(ret0, aten_masked_select(self, mask)))
 
 SHIM_OP(aoti_torch_cpu_masked_scatter(AtenTensorHandle self, AtenTensorHandle mask, AtenTensorHandle source, AtenTensorHandle *ret0),
-	aten_masked_scatter(self, mask, source, ret0);
-	SHIM_KEEP(ret0))
+	SHIM_GIVE(ret0, aten_masked_scatter(self, mask, source)))
 
 SHIM_OP(aoti_torch_cpu_masked_scatter_backward(AtenTensorHandle grad_output, AtenTensorHandle mask, const int64_t *sizes,
 					       int64_t sizes_len_, AtenTensorHandle *ret0),
-	aten_masked_scatter_backward(grad_output, mask, sizes, sizes_len_, ret0);
-	SHIM_KEEP(ret0))
+	SHIM_GIVE(ret0, aten_masked_scatter_backward(grad_output, mask, sizes, sizes_len_)))

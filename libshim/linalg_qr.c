@@ -7,5 +7,4 @@ SHIM_OP(aoti_torch_cpu_geqrf(AtenTensorHandle self, AtenTensorHandle *ret0, Aten
 
 SHIM_OP(aoti_torch_cpu_ormqr(AtenTensorHandle self, AtenTensorHandle input2, AtenTensorHandle input3, int32_t left, int32_t transpose,
 			     AtenTensorHandle *ret0),
-	aten_ormqr(self, input2, input3, left, transpose, ret0);
-	SHIM_KEEP(ret0))
+	SHIM_GIVE(ret0, aten_ormqr(self, input2, input3, left, transpose)))

@@ -8,9 +8,7 @@ SHIM_OP(aoti_torch_cpu_triangular_solve(AtenTensorHandle self, AtenTensorHandle 
 	SHIM_KEEP(ret0); SHIM_KEEP(ret1))
 
 SHIM_OP(aoti_torch_cpu_cholesky_solve(AtenTensorHandle self, AtenTensorHandle input2, int32_t upper, AtenTensorHandle *ret0),
-	aten_cholesky_solve(self, input2, upper, ret0);
-	SHIM_KEEP(ret0))
+	SHIM_GIVE(ret0, aten_cholesky_solve(self, input2, upper)))
 
 SHIM_OP(aoti_torch_cpu_cholesky_inverse(AtenTensorHandle self, int32_t upper, AtenTensorHandle *ret0),
-	aten_cholesky_inverse(self, upper, ret0);
-	SHIM_KEEP(ret0))
+	SHIM_GIVE(ret0, aten_cholesky_inverse(self, upper)))

@@ -10,13 +10,11 @@ SHIM_OP(aoti_torch_cpu_addmm_out(AtenTensorHandle out, AtenTensorHandle self, At
 
 SHIM_OP(aoti_torch_cpu__addmm_activation(AtenTensorHandle self, AtenTensorHandle mat1, AtenTensorHandle mat2, double beta, double alpha,
 					 int32_t use_gelu, AtenTensorHandle *ret0),
-	aten_addmm_activation(self, mat1, mat2, beta, alpha, use_gelu, ret0);
-	SHIM_KEEP(ret0))
+	SHIM_GIVE(ret0, aten_addmm_activation(self, mat1, mat2, beta, alpha, use_gelu)))
 
 SHIM_OP(aoti_torch_cpu_addmv(AtenTensorHandle self, AtenTensorHandle mat, AtenTensorHandle vec, double beta, double alpha,
 			     AtenTensorHandle *ret0),
-	aten_addmv(self, mat, vec, beta, alpha, ret0);
-	SHIM_KEEP(ret0))
+	SHIM_GIVE(ret0, aten_addmv(self, mat, vec, beta, alpha)))
 
 SHIM_OP(aoti_torch_cpu_bmm_out(AtenTensorHandle out, AtenTensorHandle self, AtenTensorHandle mat2), aten_bmm_out(out, self, mat2))
 
@@ -26,13 +24,11 @@ SHIM_OP(aoti_torch_cpu_baddbmm_out(AtenTensorHandle out, AtenTensorHandle self, 
 
 SHIM_OP(aoti_torch_cpu_addbmm(AtenTensorHandle self, AtenTensorHandle batch1, AtenTensorHandle batch2, double beta, double alpha,
 			      AtenTensorHandle *ret0),
-	aten_addbmm(self, batch1, batch2, beta, alpha, ret0);
-	SHIM_KEEP(ret0))
+	SHIM_GIVE(ret0, aten_addbmm(self, batch1, batch2, beta, alpha)))
 
 SHIM_OP(aoti_torch_cpu__grouped_mm(AtenTensorHandle self, AtenTensorHandle mat2, AtenTensorHandle *offs, AtenTensorHandle *bias,
 				   int32_t *out_dtype, AtenTensorHandle *ret0),
-	aten_grouped_mm(self, mat2, offs, bias, out_dtype, ret0);
-	SHIM_KEEP(ret0))
+	SHIM_GIVE(ret0, aten_grouped_mm(self, mat2, offs, bias, out_dtype)))
 
 AOTITorchError aoti_torch_mm_out(AtenTensorHandle out, AtenTensorHandle self, AtenTensorHandle mat2)
 {
@@ -56,8 +52,7 @@ SHIM_OP(aoti_torch__mm_plus_mm_out(AtenTensorHandle out, AtenTensorHandle a, Ate
 SHIM_OP(aoti_torch_cpu__int_mm_out(AtenTensorHandle out, AtenTensorHandle self, AtenTensorHandle mat2), aten_int_mm_out(out, self, mat2))
 
 SHIM_OP(aoti_torch_cpu__weight_int8pack_mm(AtenTensorHandle self, AtenTensorHandle mat2, AtenTensorHandle scales, AtenTensorHandle *ret0),
-	aten_weight_int8pack_mm(self, mat2, scales, ret0);
-	SHIM_KEEP(ret0))
+	SHIM_GIVE(ret0, aten_weight_int8pack_mm(self, mat2, scales)))
 
 SHIM_OP(aoti_torch_cpu__scaled_mm_out(AtenTensorHandle out, AtenTensorHandle self, AtenTensorHandle mat2, AtenTensorHandle scale_a,
 				      AtenTensorHandle scale_b, AtenTensorHandle *bias, AtenTensorHandle *scale_result, int32_t *out_dtype,
@@ -67,5 +62,4 @@ SHIM_OP(aoti_torch_cpu__scaled_mm_out(AtenTensorHandle out, AtenTensorHandle sel
 SHIM_OP(aoti_torch_cpu__scaled_mm(AtenTensorHandle self, AtenTensorHandle mat2, AtenTensorHandle scale_a, AtenTensorHandle scale_b,
 				  AtenTensorHandle *bias, AtenTensorHandle *scale_result, int32_t *out_dtype, int32_t use_fast_accum,
 				  AtenTensorHandle *ret0),
-	aten_scaled_mm(self, mat2, scale_a, scale_b, bias, scale_result, out_dtype, use_fast_accum, ret0);
-	SHIM_KEEP(ret0))
+	SHIM_GIVE(ret0, aten_scaled_mm(self, mat2, scale_a, scale_b, bias, scale_result, out_dtype, use_fast_accum)))

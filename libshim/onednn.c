@@ -54,16 +54,10 @@ static struct post_op post_op(const char *name, const double **scalars, int64_t 
 #define UNARY const char *attr, const double **scalars, int64_t n_scalars, const char **algorithm
 #define OP post_op(attr, scalars, n_scalars, algorithm ? *algorithm : NULL)
 
-AOTITorchError aoti_torch_cpu_mkldnn__convolution_pointwise(AtenTensorHandle X, AtenTensorHandle W, AtenTensorHandle *B, CONV_LISTS, UNARY,
-							    AtenTensorHandle *ret0)
-{
-	SHIM_TRY {
-		struct conv_params p = CONV_PARAMS;
-		struct post_op op = OP;
-		SHIM_GIVE(ret0, aten_conv_pointwise(X, W, B ? *B : NULL, &p, NULL, &op));
-	}
-	SHIM_END
-}
+SHIM_OP(aoti_torch_cpu_mkldnn__convolution_pointwise(AtenTensorHandle X, AtenTensorHandle W, AtenTensorHandle *B, CONV_LISTS, UNARY,
+						     AtenTensorHandle *ret0),
+	struct post_op op = OP;
+	SHIM_GIVE(ret0, aten_conv_pointwise(X, W, B ? *B : NULL, &(struct conv_params)CONV_PARAMS, NULL, &op)))
 
 AOTITorchError aoti_torch_cpu_mkldnn__convolution_transpose_pointwise(AtenTensorHandle X, AtenTensorHandle W, AtenTensorHandle *B,
 								      const int64_t *padding, int64_t n_padding,
@@ -90,12 +84,9 @@ static AOTITorchError conv_binary(const char *name, bool in_place, AtenTensorHan
 {
 	SHIM_TRY_AS(name) {
 		struct conv_params p = CONV_PARAMS;
-		struct post_operand with = {other, binary_attr, alpha ? *alpha : 1};
+		struct post_operand with = {other, binary_attr, alpha ? *alpha : 1, in_place};
 		struct post_op op = post_op(attr ? *attr : NULL, scalars, n_scalars, algorithm ? *algorithm : NULL);
-		struct aten_tensor *y = aten_conv_pointwise(X, W, B ? *B : NULL, &p, &with, &op);
-		if (in_place)
-			aten_copy(other, y);
-		SHIM_GIVE(ret0, in_place ? other : y);
+		SHIM_GIVE(ret0, aten_conv_pointwise(X, W, B ? *B : NULL, &p, &with, &op));
 	}
 	SHIM_END
 }
@@ -114,37 +105,20 @@ AOTITorchError aoti_torch_cpu_mkldnn__convolution_pointwise_binary_(AtenTensorHa
 
 /* ---- linear layers ---- */
 
-AOTITorchError aoti_torch_cpu__linear_pointwise(AtenTensorHandle X, AtenTensorHandle W, AtenTensorHandle *B, UNARY, AtenTensorHandle *ret0)
-{
-	SHIM_TRY {
-		struct post_op op = OP;
-		SHIM_GIVE(ret0, aten_linear_pointwise(X, W, B ? *B : NULL, NULL, &op));
-	}
-	SHIM_END
-}
+SHIM_OP(aoti_torch_cpu__linear_pointwise(AtenTensorHandle X, AtenTensorHandle W, AtenTensorHandle *B, UNARY, AtenTensorHandle *ret0),
+	struct post_op op = OP;
+	SHIM_GIVE(ret0, aten_linear_pointwise(X, W, B ? *B : NULL, NULL, &op)))
 
-AOTITorchError aoti_torch_cpu__linear_pointwise_binary(AtenTensorHandle X, AtenTensorHandle other, AtenTensorHandle W, AtenTensorHandle *B,
-						       const char *attr, AtenTensorHandle *ret0)
-{
-	SHIM_TRY {
-		struct post_operand with = {other, attr, 1};
-		struct post_op op = {0};
-		SHIM_GIVE(ret0, aten_linear_pointwise(X, W, B ? *B : NULL, &with, &op));
-	}
-	SHIM_END
-}
+SHIM_OP(aoti_torch_cpu__linear_pointwise_binary(AtenTensorHandle X, AtenTensorHandle other, AtenTensorHandle W, AtenTensorHandle *B,
+						const char *attr, AtenTensorHandle *ret0),
+	struct post_operand with = {other, attr, 1};
+	SHIM_GIVE(ret0, aten_linear_pointwise(X, W, B ? *B : NULL, &with, &(struct post_op){0})))
 
 /* W is packed for MKL; origin_W is the same one as it was. */
-AOTITorchError aoti_torch_cpu__mkl_linear(AtenTensorHandle X, AtenTensorHandle W, AtenTensorHandle origin_W, AtenTensorHandle *B,
-					  int64_t prepack_batch_size, AtenTensorHandle *ret0)
-{
-	SHIM_TRY {
-		(void)W, (void)prepack_batch_size;
-		struct post_op op = {0};
-		SHIM_GIVE(ret0, aten_linear_pointwise(X, origin_W, B ? *B : NULL, NULL, &op));
-	}
-	SHIM_END
-}
+SHIM_OP(aoti_torch_cpu__mkl_linear(AtenTensorHandle X, AtenTensorHandle W, AtenTensorHandle origin_W, AtenTensorHandle *B,
+				   int64_t prepack_batch_size, AtenTensorHandle *ret0),
+	(void)W, (void)prepack_batch_size;
+	SHIM_GIVE(ret0, aten_linear_pointwise(X, origin_W, B ? *B : NULL, NULL, &(struct post_op){0})))
 
 /* ---- recurrent ---- */
 
@@ -202,15 +176,10 @@ AOTITorchError aoti_torch_cpu_mkldnn_rnn_layer(AtenTensorHandle input, AtenTenso
 		  .out_dtype = output_dtype ? *output_dtype : (X)->dtype, .op = operation \
 	}
 
-AOTITorchError aoti_torch_cpu__qlinear_pointwise_tensor(OPERANDS, AtenTensorHandle *B, OUTPUT, const char *attr, const double **scalars,
-							int64_t n_scalars, const char *algorithm, AtenTensorHandle *ret0)
-{
-	SHIM_TRY {
-		struct int8_layer l = LAYER(post_op(attr, scalars, n_scalars, algorithm));
-		SHIM_GIVE(ret0, aten_int8_linear(&l));
-	}
-	SHIM_END
-}
+SHIM_OP(aoti_torch_cpu__qlinear_pointwise_tensor(OPERANDS, AtenTensorHandle *B, OUTPUT, const char *attr, const double **scalars,
+						 int64_t n_scalars, const char *algorithm, AtenTensorHandle *ret0),
+	struct int8_layer l = LAYER(post_op(attr, scalars, n_scalars, algorithm));
+	SHIM_GIVE(ret0, aten_int8_linear(&l)))
 
 AOTITorchError aoti_torch_cpu__qlinear_pointwise_binary_tensor(OPERANDS, AtenTensorHandle *other, AtenTensorHandle *B, OUTPUT,
 							       double other_scale, int64_t other_zero_point, const char *binary_attr,
@@ -227,15 +196,9 @@ AOTITorchError aoti_torch_cpu__qlinear_pointwise_binary_tensor(OPERANDS, AtenTen
 	SHIM_END
 }
 
-AOTITorchError aoti_torch_cpu__qconv_pointwise_tensor(OPERANDS, AtenTensorHandle *B, INT8_LISTS, OUTPUT, UNARY, AtenTensorHandle *ret0)
-{
-	SHIM_TRY {
-		struct int8_layer l = LAYER(OP);
-		struct conv_params p = CONV_PARAMS;
-		SHIM_GIVE(ret0, aten_int8_conv(&l, &p));
-	}
-	SHIM_END
-}
+SHIM_OP(aoti_torch_cpu__qconv_pointwise_tensor(OPERANDS, AtenTensorHandle *B, INT8_LISTS, OUTPUT, UNARY, AtenTensorHandle *ret0),
+	struct int8_layer l = LAYER(OP);
+	SHIM_GIVE(ret0, aten_int8_conv(&l, &(struct conv_params)CONV_PARAMS)))
 
 AOTITorchError aoti_torch_cpu__qconv2d_pointwise_binary_tensor(OPERANDS, AtenTensorHandle accum, AtenTensorHandle *B, INT8_LISTS, OUTPUT,
 							       double accum_scale, int64_t accum_zero_point, const char *binary_attr,

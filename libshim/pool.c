@@ -54,8 +54,7 @@ FRACTIONAL_MAX_POOL(3)
 	{ \
 		struct window_args a = {kernel, stride, pad, NULL, n_kernel, n_stride, n_pad, 0}; \
 		SHIM_TRY { \
-			aten_avg_pool(self, n, &a, ceil_mode, count_include_pad, divisor_override, ret0); \
-			SHIM_KEEP(ret0); \
+			SHIM_GIVE(ret0, aten_avg_pool(self, n, &a, ceil_mode, count_include_pad, divisor_override)); \
 		} \
 		SHIM_END \
 	}
@@ -67,23 +66,16 @@ AVG_POOL(3)
 							       AtenTensorHandle *ret0) \
 	{ \
 		SHIM_TRY { \
-			aten_adaptive_avg_pool(self, n, size, n_size, ret0); \
-			SHIM_KEEP(ret0); \
+			SHIM_GIVE(ret0, aten_adaptive_avg_pool(self, n, size, n_size)); \
 		} \
 		SHIM_END \
 	}
 ADAPTIVE_AVG_POOL(2)
 ADAPTIVE_AVG_POOL(3)
 
-AOTITorchError aoti_torch_cpu_max_unpool2d(AtenTensorHandle self, AtenTensorHandle indices, const int64_t *output_size,
-					   int64_t output_size_len_, AtenTensorHandle *ret0)
-{
-	SHIM_TRY {
-		aten_max_unpool(self, 2, indices, output_size, output_size_len_, ret0);
-		SHIM_KEEP(ret0);
-	}
-	SHIM_END
-}
+SHIM_OP(aoti_torch_cpu_max_unpool2d(AtenTensorHandle self, AtenTensorHandle indices, const int64_t *output_size, int64_t output_size_len_,
+				    AtenTensorHandle *ret0),
+	SHIM_GIVE(ret0, aten_max_unpool(self, 2, indices, output_size, output_size_len_)))
 
 AOTITorchError aoti_torch_cpu_max_unpool3d(AtenTensorHandle self, AtenTensorHandle indices, const int64_t *output_size,
 					   int64_t output_size_len_, const int64_t *stride, int64_t stride_len_, const int64_t *padding,
@@ -91,8 +83,7 @@ AOTITorchError aoti_torch_cpu_max_unpool3d(AtenTensorHandle self, AtenTensorHand
 {
 	(void)stride, (void)stride_len_, (void)padding, (void)padding_len_; /* output_size says it all */
 	SHIM_TRY {
-		aten_max_unpool(self, 3, indices, output_size, output_size_len_, ret0);
-		SHIM_KEEP(ret0);
+		SHIM_GIVE(ret0, aten_max_unpool(self, 3, indices, output_size, output_size_len_));
 	}
 	SHIM_END
 }

@@ -117,7 +117,7 @@ static struct aten_value item_value(enum extern_kind kind, const struct extern_i
 }
 
 /* Is it what the schema says? What else there may be, the operator looks at. */
-static bool fits(const struct op_param *p, const struct extern_value *v)
+static bool fits_schema(const struct op_param *p, const struct extern_value *v)
 {
 	static const struct {
 		const char *type;
@@ -133,7 +133,7 @@ static bool fits(const struct op_param *p, const struct extern_value *v)
 }
 
 /* The value of one input; tensors and integers are the call's. */
-static struct aten_value value_of(const struct proxy_call *c, const struct extern_value *v)
+static struct aten_value input_value(const struct proxy_call *c, const struct extern_value *v)
 {
 	struct counts at = before(c, v);
 	struct aten_value *all = aten_scratch((uint64_t)v->n + 1, sizeof(*all));
@@ -157,10 +157,10 @@ static void run_node(const struct proxy_call *c)
 		char name[64];
 		snprintf(name, sizeof(name), "%.*s", SLN(s->param[i].name, sizeof(name) - 1));
 		const struct extern_value *v = extern_input(c->nodes, c->node, name);
-		if (v && !fits(&s->param[i], v))
+		if (v && !fits_schema(&s->param[i], v))
 			aten_fail("another kind of value for %s than torch's", name);
 		if (v)
-			named[n++] = (struct aten_named){s->param[i].name, value_of(c, v)};
+			named[n++] = (struct aten_named){s->param[i].name, input_value(c, v)};
 	}
 	aten_run(c->aten, NULL, 0, named, n, ret);
 	for (uint32_t i = 0; i < c->node->n_out; i++)

@@ -148,23 +148,12 @@ AOTITorchError aoti_torch_cpu_exponential(AtenTensorHandle self, double lambd, A
 	SHIM_END
 }
 
-AOTITorchError aoti_torch_cpu_bernoulli__float(AtenTensorHandle self, double p, AtenGeneratorHandle *generator)
-{
-	SHIM_TRY {
-		need_default(generator);
-		aten_fill_bernoulli(self, p);
-	}
-	SHIM_END
-}
+SHIM_OP(aoti_torch_cpu_bernoulli__float(AtenTensorHandle self, double p, AtenGeneratorHandle *generator), need_default(generator);
+	aten_fill_bernoulli(self, p))
 
-AOTITorchError aoti_torch_cpu_bernoulli__Tensor(AtenTensorHandle self, AtenTensorHandle p, AtenGeneratorHandle *generator)
-{
-	SHIM_TRY {
-		need_default(generator);
-		aten_fill_bernoulli_tensor(self, p);
-	}
-	SHIM_END
-}
+SHIM_OP(aoti_torch_cpu_bernoulli__Tensor(AtenTensorHandle self, AtenTensorHandle p, AtenGeneratorHandle *generator),
+	need_default(generator);
+	aten_fill_bernoulli_tensor(self, p))
 
 SHIM_OP(aoti_torch_cpu_native_dropout(AtenTensorHandle input, double p, int32_t *train, AtenTensorHandle *ret0, AtenTensorHandle *ret1),
 	aten_native_dropout(input, p, !train || *train, ret0, ret1);

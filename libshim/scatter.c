@@ -22,5 +22,4 @@ SHIM_OP(aoti_torch_scatter_reduce_out(AtenTensorHandle out, AtenTensorHandle sel
 
 SHIM_OP(aoti_torch_cpu_index_reduce(AtenTensorHandle self, int64_t dim, AtenTensorHandle index, AtenTensorHandle source, const char *reduce,
 				    int32_t include_self, AtenTensorHandle *ret0),
-	aten_index_reduce(self, dim, index, source, reduce, include_self, ret0);
-	SHIM_KEEP(ret0))
+	SHIM_GIVE(ret0, aten_index_reduce(self, dim, index, source, reduce, include_self)))

@@ -21,9 +21,9 @@ SHIM_OP(aoti_torch_cpu_kthvalue(AtenTensorHandle self, int64_t k, int64_t dim, i
 	aten_kthvalue(self, k, dim, keepdim, ret0, ret1);
 	SHIM_KEEP(ret0); SHIM_KEEP(ret1))
 
-SHIM_OP(aoti_torch_cpu_median(AtenTensorHandle self, AtenTensorHandle *ret0), aten_median(self, ret0); SHIM_KEEP(ret0))
+SHIM_OP(aoti_torch_cpu_median(AtenTensorHandle self, AtenTensorHandle *ret0), SHIM_GIVE(ret0, aten_median(self)))
 
-SHIM_OP(aoti_torch_cpu_nanmedian(AtenTensorHandle self, AtenTensorHandle *ret0), aten_nanmedian(self, ret0); SHIM_KEEP(ret0))
+SHIM_OP(aoti_torch_cpu_nanmedian(AtenTensorHandle self, AtenTensorHandle *ret0), SHIM_GIVE(ret0, aten_nanmedian(self)))
 
 SHIM_OP(aoti_torch_cpu_mode(AtenTensorHandle self, int64_t dim, int32_t keepdim, AtenTensorHandle *ret0, AtenTensorHandle *ret1),
 	aten_mode(self, dim, keepdim, ret0, ret1);

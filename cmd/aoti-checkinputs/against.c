@@ -64,7 +64,7 @@ static void show_json(struct buf *b, const struct against *a, bool unread, const
 	json_member(&o, "compiled", slice_str(path));
 	json_member_bool(&o, "same_model", a->same_model);
 	json_member_bool(&o, "unproved", a->unproved);
-	unread && !a->n_bad ? json_member_null(&o, "fits") : json_member_bool(&o, "fits", !a->n_bad);
+	document_verdict(&o, "fits", a->n_bad, unread);
 	json_member_arr(&o, "findings");
 	for (size_t i = 0; i < a->n; i++) {
 		const struct against_finding *f = &a->v[i];
@@ -103,10 +103,8 @@ int run_against(const char *path, const struct checkinputs_options *o)
 		show_json(&s.b, &a, unread, o->against, path);
 	else if (!o->quiet)
 		show_text(&s, &a, (const struct contract *[]){&exported, &l.contract}, o->against, path);
-	if (screen_flush(&s, &err) < 0 && err.text[0])
-		die_err(&err);
+	screen_end(&s);
 	int status = a.n_bad ? EXIT_FOUND : a.unproved || unread || l.contract.stopped.n ? EXIT_PARTIAL : EXIT_FINE;
-	buf_release(&s.b);
 	against_release(&a);
 	loaded_release(&l);
 	contract_release(&exported);

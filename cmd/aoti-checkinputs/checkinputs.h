@@ -32,6 +32,8 @@ void add_unread(struct buf *b, const struct contract *c);
 
 /* The contract and, when they are not NULL, what was given and found, as one JSON document. */
 void document_write(struct buf *b, const struct loaded *l, const struct given *g, const struct check *k, const struct symbind *at);
+/* Nothing was found: true, or null where not all was understood. */
+void document_verdict(struct json_out *o, const char *key, size_t n_bad, bool unread);
 
 /* ---- one mode each: return the exit status ---- */
 

@@ -49,7 +49,7 @@ static void show_json(struct buf *b, const struct doctor *d, const struct loaded
 	json_member_str(&o, "schema", SLICE("pt2utils.doctor/1"));
 	json_member_str(&o, "file", slice_str(l->pkg.path));
 	json_member_str(&o, "model", l->model->name);
-	partial(l) && !d->n_bad ? json_member_null(&o, "healthy") : json_member_bool(&o, "healthy", !d->n_bad);
+	document_verdict(&o, "healthy", d->n_bad, partial(l));
 	json_member_arr(&o, "findings");
 	for (size_t i = 0; i < d->n; i++) {
 		const struct doctor_finding *f = &d->v[i];
@@ -85,10 +85,8 @@ int run_doctor(const char *path, const struct checkinputs_options *o)
 		show_json(&s.b, &d, &l);
 	else if (!o->quiet)
 		show_text(&s, &d, &l);
-	if (screen_flush(&s, &err) < 0 && err.text[0])
-		die_err(&err);
+	screen_end(&s);
 	int status = d.n_bad ? EXIT_FOUND : partial(&l) ? EXIT_PARTIAL : EXIT_FINE;
-	buf_release(&s.b);
 	doctor_release(&d);
 	loaded_release(&l);
 	return status;

@@ -15,22 +15,21 @@ static void out_given(struct json_out *o, const struct given *g)
 		json_member(o, "from", slice_str(g->from[i]));
 		json_member_str(o, "dtype", slice_str(dtype_name(m->dtype)));
 		json_member_str(o, "device", slice_str(device_name(m->device)));
-		json_member_arr(o, "sizes");
-		for (int d = 0; d < m->n_dim; d++)
-			json_out_i64(o, m->size[d]);
-		json_close(o);
-		json_member_arr(o, "strides");
-		for (int d = 0; d < m->n_dim; d++)
-			json_out_i64(o, m->stride[d]);
-		json_close(o);
+		json_member_i64s(o, "sizes", m->size, m->n_dim);
+		json_member_i64s(o, "strides", m->stride, m->n_dim);
 		json_close(o);
 	}
 	json_close(o);
 }
 
+void document_verdict(struct json_out *o, const char *key, size_t n_bad, bool unread)
+{
+	unread && !n_bad ? json_member_null(o, key) : json_member_bool(o, key, !n_bad);
+}
+
 static void out_findings(struct json_out *o, const struct check *k, bool unread)
 {
-	unread && !k->n_bad ? json_member_null(o, "fits") : json_member_bool(o, "fits", !k->n_bad);
+	document_verdict(o, "fits", k->n_bad, unread);
 	json_member_arr(o, "findings");
 	for (size_t i = 0; i < k->n; i++) {
 		const struct check_finding *f = &k->v[i];
@@ -64,10 +63,8 @@ void document_write(struct buf *b, const struct loaded *l, const struct given *g
 		int64_t v;
 		if (!symbind_get(at, c->symbol[i].symbol, &v))
 			continue;
-		struct slice name = symtab_name(&c->tab, c->symbol[i].symbol);
-		char *key = xstrndup(name.p, name.n);
-		json_member_i64(&o, key, v);
-		free(key);
+		json_key_slice(&o, symtab_name(&c->tab, c->symbol[i].symbol));
+		json_out_i64(&o, v);
 	}
 	json_close(&o);
 	if (l->probed && c->source == CONTRACT_FROM_TEXT) {

@@ -124,11 +124,9 @@ static int show(const struct operands *in)
 		     compared->n_differs ? "is not what its binary was built from" : "could be held against its binary only in part");
 	if (asked && !opt.json && l.contract.stopped.n)
 		warn("the program in '%s' could not be followed to its end; what it expects is known in part only", in->v[0]);
-	if (screen_flush(&s, &err) < 0 && err.text[0])
-		die_err(&err);
+	screen_end(&s);
 	bool partial = (compared->n_open && !by_binary) || l.contract.stopped.n || (asked && l.contract.n_unread);
 	int status = k.n_bad || compared->n_differs ? EXIT_FOUND : partial ? EXIT_PARTIAL : EXIT_FINE;
-	buf_release(&s.b);
 	symbind_release(&at);
 	check_release(&k);
 	given_release(&g);

@@ -44,7 +44,7 @@ static bool is_bad(struct looking *l, const struct aten_value *v)
 
 static bool operand_is_clean(void *user, uint32_t operand) { return !((const struct looking *)user)->bad[operand]; }
 
-static bool look(void *user, uint32_t node, const struct aten_value *v, struct err *err)
+static bool look_at_node(void *user, uint32_t node, const struct aten_value *v, struct err *err)
 {
 	struct looking *l = user;
 	const struct graph *g = &l->p->graph;
@@ -63,7 +63,7 @@ static bool look(void *user, uint32_t node, const struct aten_value *v, struct e
 /* Several calls change what a model keeps; a program begins with what its file has. */
 static int run_program(struct looking *l, const struct operands *in, struct err *err)
 {
-	const struct interp_options o = {.seen = look, .user = l};
+	const struct interp_options o = {.seen = look_at_node, .user = l};
 	struct inputs given;
 	struct program_result r;
 	if (l->s->nan.finding[0].call.c.run > 0 && interp_writes(&l->p->graph))

@@ -15,7 +15,7 @@ static void out_value(struct json_out *o, const struct nan_value *v)
 	json_member(o, "buffer", v->v.buffer);
 	json_member(o, "path", v->v.path);
 	json_member_u64(o, "arg", v->v.arg);
-	json_member(o, "role", slice_str(dump_role_name(v->v.role)));
+	json_member(o, "role", slice_str(call_role_name(v->v.role)));
 	json_member(o, "when", v->v.before ? SLICE("before") : SLICE("after"));
 	json_member(o, "dtype", slice_str(dtype_name(m->dtype)));
 	json_member_i64s(o, "sizes", m->size, m->n_dim);
@@ -67,7 +67,7 @@ static void out_finding(struct json_out *o, const struct nan_finding *f)
 	json_member(o, "ended", f->call.ended);
 	json_member(o, "kernel", c->name);
 	json_member(o, "kernel_kind", slice_str(dump_kind_name(c->kind)));
-	c->line ? json_member_u64(o, "line", c->line) : json_member_null(o, "line");
+	json_member_positive(o, "line", c->line);
 	json_member(o, "source_nodes", c->nodes);
 	json_member(o, "original_aten", c->aten);
 	json_member_texts(o, "ops", op, (uint32_t)(n < ARRAY_LEN(op) ? n : ARRAY_LEN(op)));
@@ -135,11 +135,7 @@ void document_write(struct buf *b, const struct session *s)
 	json_close(&o);
 	json_member_u64(&o, "more", s->o->all || !s->nan.n ? s->nan.more : s->nan.n - 1 + s->nan.more);
 	out_models(&o, s->watch);
-	struct slice asides = s->watch ? buf_slice(&s->watch->asides) : SLICE(""), aside;
-	json_member_arr(&o, "asides");
-	while (slice_line(&asides, &aside))
-		json_out_str(&o, aside);
-	json_close(&o);
+	json_member_lines(&o, "asides", s->watch ? buf_slice(&s->watch->asides) : SLICE(""));
 	if (s->against.asked)
 		out_against(&o, &s->against);
 	json_member(&o, "failure", buf_slice(&s->failure));

@@ -89,15 +89,6 @@ static uint32_t nth_of(const struct watch_call *c)
 	return n;
 }
 
-static enum dump_kind kind_of(const struct watch_call *c)
-{
-	if (c->begin.what == CALL_RUN_BEGIN)
-		return DUMP_RUN;
-	if (c->contract)
-		return c->contract->kind == CALL_PROXY ? DUMP_PROXY : c->contract->kind == CALL_OP ? DUMP_OP : DUMP_KERNEL;
-	return slice_starts(slice_str(c->name), "aoti_torch_") ? DUMP_OP : DUMP_KERNEL;
-}
-
 static void room(struct gathered *g, uint32_t n)
 {
 	uint32_t had = 0;
@@ -117,7 +108,7 @@ void gather_watched(struct gathered *g, const struct watch_call *c, const char *
 	    .model = c->model ? slice_str(c->model->path) : SLICE(""),
 	    .text = c->model && c->model->text ? slice_str(c->model->text) : SLICE(""),
 	    .name = slice_str(c->name),
-	    .kind = kind_of(c),
+	    .kind = dump_kind_of(c),
 	    .model_id = b->model,
 	    .run = b->run,
 	    .call = b->call,

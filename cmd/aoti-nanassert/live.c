@@ -48,7 +48,7 @@ static void add_sources(struct session *s, const struct watch *w, struct nan_fin
 
 /* ---- calls ---- */
 
-static void add_call(struct buf *b, const struct watch_call *c)
+static void add_call_of_run(struct buf *b, const struct watch_call *c)
 {
 	buf_addf(b, "%s (call %u of Run %u)", c->name, c->begin.call, c->begin.run);
 }
@@ -66,7 +66,7 @@ static bool has_crashed(struct session *s, const struct watch *w, const struct w
 		return false;
 	if (!over && (child_asks_to_end(sig) || (sig == SIGKILL && child_signalled()))) {
 		if (!s->stopped.len)
-			add_call(&s->stopped, c);
+			add_call_of_run(&s->stopped, c);
 		return false;
 	}
 	if (fate == WATCH_KILLED) {

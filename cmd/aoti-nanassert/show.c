@@ -21,7 +21,7 @@ static void add_number(struct buf *b, double v)
 		buf_addf(b, "%.6g", v);
 }
 
-static void add_name(struct buf *b, const struct nan_value *v)
+static void add_value_name(struct buf *b, const struct nan_value *v)
 {
 	if (v->v.path.n && v->v.buffer.n)
 		buf_addf(b, "%.*s (%.*s)", SL(v->v.path), SL(v->v.buffer));
@@ -69,7 +69,7 @@ static void show_value(struct screen *s, const struct nan_value *v, bool bad)
 {
 	const struct tensor_stats *t = &v->v.stats;
 	const bool some = t->nan || t->pos_inf || t->neg_inf;
-	add_name(&s->b, v);
+	add_value_name(&s->b, v);
 	if (v->v.role == CALL_ROLE_CONSTANT)
 		buf_adds(&s->b, ", a weight");
 	else if (v->is_input)
@@ -193,16 +193,16 @@ static void add_title(struct screen *s, const struct session *x, const struct na
 		break;
 	case NAN_INPUT:
 		buf_addf(&b, "%s in the input ", what_text(f->what));
-		add_name(&b, cause);
+		add_value_name(&b, cause);
 		break;
 	case NAN_CONSTANT:
 		buf_addf(&b, "%s in the weight ", what_text(f->what));
-		add_name(&b, cause);
+		add_value_name(&b, cause);
 		break;
 	case NAN_UNWRITTEN:
 	case NAN_PASSED:
 		buf_addf(&b, "%s in ", what_text(f->what));
-		add_name(&b, cause);
+		add_value_name(&b, cause);
 		buf_addf(&b, ", read by %.*s", SL(c->name));
 	}
 	if ((f->kind == NAN_INPUT || f->kind == NAN_CONSTANT) && c->name.n)

@@ -181,8 +181,7 @@ static const struct dump_call *first_of_device(const struct ordered *v, size_t n
 
 struct diff_row *diff_add_row(struct diff *d, const struct dump_call *a, const struct dump_call *b)
 {
-	GROW(d->row, d->n_rows, d->cap_rows, 1);
-	d->row[d->n_rows++] = (struct diff_row){.a = a, .b = b};
+	*PUSH(d->row, d->n_rows, d->cap_rows) = (struct diff_row){.a = a, .b = b};
 	d->both += a && b;
 	d->only[0] += !b;
 	d->only[1] += !a;
@@ -279,8 +278,7 @@ static bool is_shown(const struct filter *f, const struct dump_value *v)
 
 struct diff_value *diff_add_value(struct diff *d, struct diff_row *r, const struct dump_value *a, const struct dump_value *b)
 {
-	GROW(d->value, d->n_values, d->cap_values, 1);
-	struct diff_value *v = &d->value[d->n_values++];
+	struct diff_value *v = PUSH(d->value, d->n_values, d->cap_values);
 	*v = (struct diff_value){.a = a, .b = b, .what = !b ? DIFF_ONLY_A : !a ? DIFF_ONLY_B : DIFF_SAME};
 	r->n_values++;
 	return v;
@@ -451,7 +449,7 @@ static bool row_differs(const struct diff *d, const struct diff_row *r)
 }
 
 /* On two devices a call that one side has alone says less than one that differs. */
-static void judge(struct diff *d)
+static void judge_rows(struct diff *d)
 {
 	size_t alone = SIZE_MAX;
 	for (size_t i = 0; i < d->n_rows; i++) {
@@ -485,7 +483,7 @@ int diff_run(struct diff *d, const struct filter *f, struct err *err)
 			return -1;
 	if (conclude(d, err) < 0)
 		return -1;
-	judge(d);
+	judge_rows(d);
 	if (!d->both)
 		return err_set(err, EXIT_INPUT, "'%s' and '%s' have no call in common (%zu and %zu calls): are they of one model?",
 			       d->name[0], d->name[1], d->only[0], d->only[1]);

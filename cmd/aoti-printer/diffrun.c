@@ -84,10 +84,7 @@ static int run_diff_graph(const struct printer_options *o, const struct operands
 	const int status = diff_graph(&s, in, &err);
 	if (status < 0)
 		die_err(&err);
-	err = s.err;
-	session_release(&s);
-	if (err.text[0])
-		die_err(&err);
+	session_end(&s);
 	return status == EXIT_FOUND && o->error_exitcode >= 0 ? o->error_exitcode : status;
 }
 
@@ -128,10 +125,7 @@ int run_diff(const struct printer_options *given, const struct operands *in)
 		status = different ? EXIT_FOUND : EXIT_INPUT;
 	diff_release(&d);
 	temp_folder_remove(now);
-	err = s.err;
-	session_release(&s);
-	if (err.text[0])
-		die_err(&err);
+	session_end(&s);
 	if (different && o.error_exitcode >= 0)
 		return o.error_exitcode;
 	return status ? status : different ? EXIT_FOUND : EXIT_FINE;

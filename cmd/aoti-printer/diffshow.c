@@ -293,7 +293,7 @@ static void out_value(struct json_out *o, const struct diff_value *v)
 	json_obj(o);
 	json_member(o, "buffer", any->buffer);
 	json_member(o, "path", any->path);
-	json_member(o, "role", slice_str(dump_role_name(any->role)));
+	json_member(o, "role", slice_str(call_role_name(any->role)));
 	json_member(o, "when", any->before ? SLICE("before") : SLICE("after"));
 	json_member(o, "what", slice_str(diff_what_name(v->what)));
 	for (int side = 0; side < 2; side++) {

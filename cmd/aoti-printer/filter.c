@@ -6,10 +6,8 @@
 static void add_glob(struct filter *f, struct opt_list *l, struct slice text)
 {
 	char *glob = xstrndup(text.p, text.n);
-	GROW(f->owned, f->n_owned, f->cap_owned, 1);
-	f->owned[f->n_owned++] = glob;
-	GROW(l->v, l->n, l->cap, 1);
-	l->v[l->n++] = glob;
+	*PUSH(f->owned, f->n_owned, f->cap_owned) = glob;
+	*PUSH(l->v, l->n, l->cap) = glob;
 }
 
 /* An option may hold several, between commas. */
@@ -42,8 +40,7 @@ static int add_ranges(struct filter_range **v, size_t *n, size_t *cap, const cha
 		if (!one.n || (!lo.n && !hi.n) || (lo.n && !slice_u64(lo, &first)) || (hi.n && !slice_u64(hi, &last)) || first > last ||
 		    last > UINT32_MAX)
 			return err_set(err, EXIT_USAGE, "%s: '%.*s' is no range of numbers such as 3, 3-5, 3- or -5", option, SL(one));
-		GROW(*v, *n, *cap, 1);
-		(*v)[(*n)++] = (struct filter_range){(uint32_t)first, (uint32_t)last};
+		*PUSH(*v, *n, *cap) = (struct filter_range){(uint32_t)first, (uint32_t)last};
 		rest.p += len + !!comma;
 		rest.n -= len + !!comma;
 	}

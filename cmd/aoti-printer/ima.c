@@ -354,7 +354,7 @@ static void write_file(struct hunt *h)
 	h->file = NULL;
 }
 
-static void end(struct session *s, struct watch *w)
+static void end_hunt(struct session *s, struct watch *w)
 {
 	struct hunt *h = s->user;
 	struct hunt_report r = {
@@ -393,10 +393,9 @@ int run_ima(const struct printer_options *given, const struct operands *in)
 	if (h.file)
 		h.s.screen.color = false, h.s.screen.width = 0;
 	h.s.take = hunt_in_call;
-	h.s.end = end;
+	h.s.end = end_hunt;
 	h.s.user = &h;
 	int status = session_run(&h.s, in, 0, CALLS_NAMES | CALLS_SYNC);
-	err = h.s.err;
 	if (h.file)
 		output_abort(h.file);
 	ima_release(&h.ima);
@@ -404,8 +403,6 @@ int run_ima(const struct printer_options *given, const struct operands *in)
 	for (size_t i = 0; i < RUNS; i++)
 		free(h.runs[i].in);
 	free(h.past);
-	session_release(&h.s);
-	if (err.text[0])
-		die_err(&err);
+	session_end(&h.s);
 	return status;
 }

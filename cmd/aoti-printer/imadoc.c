@@ -16,14 +16,6 @@ static void out_three(struct json_out *o, const char *key, uint64_t x, uint64_t 
 	json_close(o);
 }
 
-static void out_dims(struct json_out *o, const char *key, const int64_t *v, int n)
-{
-	if (n >= 0)
-		json_member_i64s(o, key, v, n);
-	else
-		json_member_null(o, key);
-}
-
 static void out_device(struct json_out *o, const struct ima_param *p)
 {
 	struct buf b = {0};
@@ -44,12 +36,12 @@ static void out_argument(struct json_out *o, const struct hunt_case *c, uint32_t
 	json_member(o, "name", hunt_name(c, i));
 	json_member(o, "kind", p->tensor ? SLICE("tensor") : pointer ? SLICE("pointer") : known ? SLICE("number") : SLICE(""));
 	json_member(o, "role", p->role);
-	out_u64(o, "bytes", p->size, p->size);
+	json_member_positive(o, "bytes", p->size);
 	!p->tensor &&known && !pointer ? json_member_i64(o, "value", hunt_number(p)) : json_member_null(o, "value");
 	json_member(o, "dtype", p->dtype);
 	out_device(o, p);
-	out_dims(o, "sizes", p->dim, p->n_dim);
-	out_dims(o, "strides", p->stride, p->n_dim);
+	p->n_dim < 0 ? json_member_null(o, "sizes") : json_member_i64s(o, "sizes", p->dim, p->n_dim);
+	p->n_dim < 0 ? json_member_null(o, "strides") : json_member_i64s(o, "strides", p->stride, p->n_dim);
 	out_u64(o, "address", p->address, (p->tensor || pointer) && p->address != IMA_NONE);
 	out_u64(o, "extent", p->extent, p->extent != IMA_NONE);
 	out_u64(o, "storage", p->storage, p->storage != IMA_NONE);
@@ -83,22 +75,19 @@ static void out_suspects(struct json_out *o, const struct ima_event *e)
 
 static void out_symbols(struct json_out *o, const struct hunt_case *c)
 {
-	struct buf name = {0};
 	json_member_obj(o, "sizes");
 	for (uint32_t i = 0; i < c->n_symbols; i++) {
-		buf_reset(&name);
-		buf_add_slice(&name, c->symbol[i].name);
-		json_member_i64(o, buf_str(&name), c->symbol[i].value);
+		json_key_slice(o, c->symbol[i].name);
+		json_out_i64(o, c->symbol[i].value);
 	}
 	json_close(o);
-	buf_release(&name);
 }
 
 static void out_source(struct json_out *o, const struct hunt_case *c)
 {
 	const struct contract_call *k = c->call;
 	const struct slice none = SLICE("");
-	out_u64(o, "line", k ? k->line : 0, k && k->line);
+	json_member_positive(o, "line", k ? k->line : 0);
 	json_member(o, "source_nodes", k ? k->nodes : none);
 	json_member(o, "original_aten", k ? k->aten : none);
 	json_member_texts(o, "pre_grad_nodes", c->from.pre, c->from.n_pre);
@@ -114,7 +103,7 @@ static void out_past(struct json_out *o, const struct hunt_call *p)
 	json_member_u64(o, "call", p->call);
 	json_member_u64(o, "tid", p->tid);
 	json_member(o, "kernel", slice_str(p->name));
-	out_u64(o, "line", p->line, p->line);
+	json_member_positive(o, "line", p->line);
 	json_member_bool(o, "returned", p->returned);
 	json_key(o, "launch");
 	if (p->launched) {

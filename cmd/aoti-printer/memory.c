@@ -87,8 +87,7 @@ static struct graph_memory *find_graph(struct memory *m, const struct watch_call
 			m->graph[i].model = c->model;
 			return &m->graph[i];
 		}
-	GROW(m->graph, m->n, m->cap, 1);
-	struct graph_memory *g = &m->graph[m->n++];
+	struct graph_memory *g = PUSH(m->graph, m->n, m->cap);
 	*g = (struct graph_memory){.model = c->model, .id = c->begin.model};
 	g->is_planned = contract_peak(&c->model->contract, &(struct symbind){0}, &g->planned, NULL);
 	return g;
@@ -186,7 +185,7 @@ static size_t find_alive(const struct graph_memory *g, struct alive *v)
 	return n;
 }
 
-static void add_call(struct buf *b, const struct watch_model *m, uint32_t call)
+static void add_call_at(struct buf *b, const struct watch_model *m, uint32_t call)
 {
 	const struct contract_call *k = &m->contract.call[call];
 	char *name = xstrndup(k->name.p, k->name.n);
@@ -217,7 +216,7 @@ static void show_graph(struct screen *s, const struct graph_memory *g)
 	buf_addf(&s->b, " (run %u of %" PRIu64 ")\n", g->run, g->runs);
 	if (n) {
 		buf_addf(&s->b, "  at call %u: ", g->peak_at);
-		add_call(&s->b, g->model, g->peak_at);
+		add_call_at(&s->b, g->model, g->peak_at);
 		buf_adds(&s->b, "\n");
 		buf_adds(&t, "bytes\tshare\tbuffer\tcalls\tmade by\n");
 	}
@@ -229,7 +228,7 @@ static void show_graph(struct screen *s, const struct graph_memory *g)
 		buf_addf(&t, "\t%u..%u\t", x->born, x->dies < c->n_calls ? x->dies : c->n_calls - 1);
 		const struct nan_kernel *source = maker == NONE ? NULL : nan_sources_of(&sources, c, maker);
 		if (maker != NONE)
-			add_call(&t, g->model, maker);
+			add_call_at(&t, g->model, maker);
 		if (source && source->n_lines) {
 			buf_adds(&t, " ");
 			buf_add_clean(&t, source->line[0]);
@@ -335,7 +334,7 @@ static int by_peak(const void *a, const void *b)
 	return x->peak != y->peak ? (x->peak < y->peak ? 1 : -1) : x->id < y->id ? -1 : x->id > y->id;
 }
 
-static void end(struct session *s, struct watch *w)
+static void end_memory(struct session *s, struct watch *w)
 {
 	struct memory *m = s->user;
 	for (size_t i = 0; i < m->n; i++) {
@@ -367,10 +366,9 @@ int run_memory(const struct printer_options *given, const struct operands *in)
 	o.level = LEVEL_NAMES;
 	session_begin(&m.s, &o);
 	m.s.take = memory_call;
-	m.s.end = end;
+	m.s.end = end_memory;
 	m.s.user = &m;
 	const int status = session_run(&m.s, in, 0, CALLS_NAMES | CALLS_STATS);
-	struct err err = m.s.err;
 	for (size_t i = 0; i < m.n; i++) {
 		for (size_t k = 0; k < m.graph[i].n_now; k++)
 			free(m.graph[i].now[k].block);
@@ -378,8 +376,6 @@ int run_memory(const struct printer_options *given, const struct operands *in)
 		free(m.graph[i].bytes);
 	}
 	free(m.graph);
-	session_release(&m.s);
-	if (err.text[0])
-		die_err(&err);
+	session_end(&m.s);
 	return status;
 }

@@ -71,6 +71,8 @@ void session_begin(struct session *s, const struct printer_options *o);
 int session_run(struct session *s, const struct operands *in, int first, uint32_t want);
 void session_flush(struct session *s);
 void session_release(struct session *s);
+/* The same; the tool ends where something went wrong. */
+void session_end(struct session *s);
 
 /* Where a folder that is being made (tool/output.h) is for now: another process needs a name. */
 int output_path(const struct output *o, char *path, size_t room, struct err *err);

@@ -47,15 +47,14 @@ struct profile {
 	struct err err;
 };
 
-static struct profile_row *find(struct profile *p, const struct watch_call *c)
+static struct profile_row *profile_row_of(struct profile *p, const struct watch_call *c)
 {
 	uint32_t line = c->contract ? c->contract->line : 0, model = c->begin.model;
 	for (size_t i = 0; i < p->n; i++)
 		if (p->row[i].model_id == model && p->row[i].line == line && (line || c->replay || p->row[i].call == c->begin.call) &&
 		    !strcmp(p->row[i].name, c->name))
 			return &p->row[i];
-	GROW(p->row, p->n, p->cap, 1);
-	struct profile_row *r = &p->row[p->n++];
+	struct profile_row *r = PUSH(p->row, p->n, p->cap);
 	*r = (struct profile_row){.model_id = model, .line = line, .call = c->begin.call, .name = xstrdup(c->name)};
 	r->text = c->model && c->model->text ? xstrdup(c->model->text) : NULL;
 	r->nodes = c->contract ? xstrndup(c->contract->nodes.p ? c->contract->nodes.p : "", c->contract->nodes.n) : xstrdup("");
@@ -70,8 +69,7 @@ static void add_time(struct times *t, uint64_t took)
 	t->total += took;
 	t->calls++;
 	if (t->n_sample < SAMPLES) {
-		GROW(t->sample, t->n_sample, t->cap_sample, 1);
-		t->sample[t->n_sample++] = took;
+		*PUSH(t->sample, t->n_sample, t->cap_sample) = took;
 		return;
 	}
 	uint64_t x = t->calls * 0x9e3779b97f4a7c15u;
@@ -154,7 +152,7 @@ static void profile_call(struct session *s, const struct watch_call *c)
 		return;
 	if (p->trace)
 		trace_call(p, c);
-	struct profile_row *r = find(p, c);
+	struct profile_row *r = profile_row_of(p, c);
 	/* With --runs all that is asked for counts. */
 	add_time(c->begin.run == 0 && !s->o->runs && !s->o->step ? &r->first : &r->later, c->end.took);
 }
@@ -276,7 +274,7 @@ static void count_runs(struct profile *p)
 	p->first_counts |= p->s.o->runs || p->s.o->step;
 }
 
-static void end(struct session *s, struct watch *w)
+static void end_profile(struct session *s, struct watch *w)
 {
 	struct profile *p = s->user;
 	uint64_t all = 0;
@@ -313,7 +311,7 @@ int run_profile(const struct printer_options *given, const struct operands *in)
 	o.level = LEVEL_NAMES;
 	session_begin(&p.s, &o);
 	p.s.take = profile_call;
-	p.s.end = end;
+	p.s.end = end_profile;
 	p.s.user = &p;
 	if (o.chrome_trace) {
 		if (!(p.trace = output_file(o.chrome_trace, &err)))
@@ -321,7 +319,6 @@ int run_profile(const struct printer_options *given, const struct operands *in)
 		buf_adds(&p.out, "{\"traceEvents\": [\n");
 	}
 	int status = session_run(&p.s, in, 0, CALLS_NAMES);
-	err = p.s.err;
 	if (p.trace)
 		output_abort(p.trace);
 	for (size_t i = 0; i < p.n; i++) {
@@ -336,8 +333,6 @@ int run_profile(const struct printer_options *given, const struct operands *in)
 		nan_sources_release(&p.source[i].of);
 	free(p.source);
 	buf_release(&p.out);
-	session_release(&p.s);
-	if (err.text[0])
-		die_err(&err);
+	session_end(&p.s);
 	return status;
 }

@@ -74,7 +74,7 @@ static int write_file(struct recording *k, struct err *err)
 	return bundle_end(w, &about, err);
 }
 
-static void end(struct session *s, struct watch *w)
+static void end_record(struct session *s, struct watch *w)
 {
 	struct recording *k = s->user;
 	uint64_t n = k->out ? count_bundles(output_fd(k->out)) : count_in(opendir(k->folder));
@@ -116,20 +116,17 @@ int run_record(const struct printer_options *given, const struct operands *in)
 	o.level = LEVEL_NAMES;
 	session_begin(&k.s, &o);
 	k.s.take = record_call;
-	k.s.end = end;
+	k.s.end = end_record;
 	k.s.user = &k;
 	k.s.keep = true;
 	k.s.folder = folder;
 	k.s.called = o.record;
 	int status = session_run(&k.s, in, 0, CALLS_NAMES | CALLS_BAD | CALLS_RECORD);
-	err = k.s.err;
 	if (k.out)
 		output_abort(k.out);
 	bundle_abort(k.w);
 	temp_folder_remove(k.folder);
 	buf_release(&k.what);
-	session_release(&k.s);
-	if (err.text[0])
-		die_err(&err);
+	session_end(&k.s);
 	return status;
 }

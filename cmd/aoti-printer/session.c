@@ -47,6 +47,14 @@ void session_release(struct session *s)
 	buf_release(&s->screen.b);
 }
 
+void session_end(struct session *s)
+{
+	const struct err err = s->err;
+	session_release(s);
+	if (err.text[0])
+		die_err(&err);
+}
+
 /* ---- calls ---- */
 
 static void forget_files(const struct session *s, const struct watch_call *c)

@@ -99,9 +99,6 @@ int run_print(const struct printer_options *o, const struct operands *in)
 	}
 	h.s.cleanup = folder;
 	int status = session_run(&h.s, in, 0, want);
-	err = h.s.err;
-	session_release(&h.s);
-	if (err.text[0])
-		die_err(&err);
+	session_end(&h.s);
 	return status;
 }

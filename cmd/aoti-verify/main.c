@@ -94,9 +94,7 @@ int main(int argc, char **argv)
 	end_by_signal();
 	if (paged < 0)
 		die_err(&err);
-	if (screen_flush(&s, &err) < 0 && err.text[0])
-		die_err(&err);
-	buf_release(&s.b);
+	screen_end(&s);
 	opt_list_release(&opt.load);
 	operands_release(&in);
 	return status;

@@ -4,7 +4,7 @@
 
 #include <math.h>
 
-static void add_call(struct buf *b, const struct trial *t, uint32_t call)
+static void add_trial_call(struct buf *b, const struct trial *t, uint32_t call)
 {
 	const struct dump_call *d = t->h.observed.call[call].d;
 	buf_addf(b, "%.*s (call %u", SLN(d->name, 200), d->call);
@@ -61,7 +61,7 @@ static void finding(struct screen *s, const struct trial *t, const struct verify
 	struct buf b = {0};
 	if (f->given)
 		buf_adds(&b, "wrong arguments: ");
-	add_call(&b, t, f->call);
+	add_trial_call(&b, t, f->call);
 	buf_adds(&b, f->given ? " was given something else than " : " does not compute ");
 	add_node(&b, t, f->node);
 	clean_lines(b.p, b.len);
@@ -91,7 +91,7 @@ static void finding(struct screen *s, const struct trial *t, const struct verify
 	}
 	if (f->others != NONE) {
 		buf_adds(&b, "or one of the kernels from ");
-		add_call(&b, t, f->others);
+		add_trial_call(&b, t, f->others);
 		buf_adds(&b, " on: what they hand on is no value of the graph");
 		row(s, "which", &b);
 	}
@@ -129,7 +129,7 @@ static void open_calls(struct screen *s, const struct trial *t)
 	for (uint32_t c = 0; c < t->h.observed.n_calls; c++) {
 		if (t->h.verify.row[c].what != VERIFY_OPEN)
 			continue;
-		add_call(&b, t, c);
+		add_trial_call(&b, t, c);
 		buf_addf(&b, ": %s", t->h.verify.row[c].why ? t->h.verify.row[c].why : "");
 		row(s, "open", &b);
 	}

@@ -28,7 +28,7 @@ static void die_unknown(const struct extract *x, const char *name)
 	die(EXIT_USAGE, "'%s' has no node '%s'; it has %s%s", x->s.in.path, name, buf_str(&near), n == 8 ? ", ..." : "");
 }
 
-static uint32_t find(const struct extract *x, const char *name)
+static uint32_t find_node(const struct extract *x, const char *name)
 {
 	const struct graph *g = &x->s.in.repro.graph;
 	const uint32_t node = graph_find(g, 0, slice_str(name));
@@ -73,7 +73,7 @@ static void take_between(struct extract *x)
 {
 	const struct fxminify_options *o = x->s.o;
 	const struct gmodule *root = &x->s.in.repro.graph.module[0];
-	const uint32_t from = o->from ? find(x, o->from) : NONE, to = o->to ? find(x, o->to) : NONE;
+	const uint32_t from = o->from ? find_node(x, o->from) : NONE, to = o->to ? find_node(x, o->to) : NONE;
 	if (from != NONE)
 		reach_forth(x, from);
 	if (to != NONE)
@@ -106,7 +106,7 @@ static void take_around(struct extract *x)
 {
 	const struct graph *g = &x->s.in.repro.graph;
 	struct around a = {x, xreallocarray(NULL, g->n_nodes + 1, sizeof(uint32_t)), 0};
-	const uint32_t start = find(x, x->s.o->node);
+	const uint32_t start = find_node(x, x->s.o->node);
 	size_t at = 0;
 	add_around(&a, start);
 	for (int level = 0; level <= x->s.o->radius && at < a.n; level++)
@@ -140,7 +140,7 @@ static void record(struct extract *x)
 	if (status == 1)
 		x->with_values = true;
 	else if (status == 0)
-		warn("the values of inputs are not recorded, they are random: the graph %s: %.*s", outcome_name(out.kind),
+		warn("the values of inputs are not recorded, they are random: the graph %s: %.*s", outcome_words[out.kind],
 		     SL(slice_first_line(out.detail)));
 	else
 		warn("the values of inputs are not recorded, they are random: %s", err.text);
@@ -182,7 +182,7 @@ static int try_it(struct extract *x, const struct candidate *c, const struct rep
 		return 0;
 	}
 	buf_addf(&s->result.verified, "%s in a fresh process with all caches off",
-		 out.kind == OUTCOME_PASSES ? "runs" : outcome_name(out.kind));
+		 out.kind == OUTCOME_PASSES ? "runs" : outcome_words[out.kind]);
 	report_row(&s->report, "verified", "it %s%s%s", buf_str(&s->result.verified), s->result.error.len ? ": " : "",
 		   buf_str(&s->result.error));
 	return write_extract(x, c, given, err);

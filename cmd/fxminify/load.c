@@ -44,7 +44,7 @@ static int load_trace(struct subject *in, const char *path, const char *graph, s
 
 /* ---- by content ---- */
 
-static enum subject_kind kind_of(const struct repro *r, struct slice bytes)
+static enum subject_kind subject_kind_of(const struct repro *r, struct slice bytes)
 {
 	while (bytes.n && strchr(" \t\r\n", *bytes.p)) {
 		bytes.p++;
@@ -83,7 +83,7 @@ int subject_load(struct subject *in, const char *path, const struct fxminify_opt
 	bool alone = !in->repro.file.bytes.p && in->repro.package.bytes.p;
 	struct slice bytes = alone ? in->repro.package.bytes : in->repro.file.bytes;
 	in->hash = hash_bytes(bytes.p, bytes.n);
-	in->kind = alone ? SUBJECT_OTHER : kind_of(&in->repro, bytes);
+	in->kind = alone ? SUBJECT_OTHER : subject_kind_of(&in->repro, bytes);
 	in->file_name = alone ? xstrdup("repro.py") : name_for(in, path);
 	return 0;
 }

@@ -184,7 +184,7 @@ static void add_verdicts(const struct report *r, struct buf *b)
 	const char *before = ": ";
 	for (int v = 0; v <= VERDICT_FLAKY; v++)
 		if (c->by_verdict[v]) {
-			buf_addf(b, "%s%llu %s", before, (unsigned long long)c->by_verdict[v], verdict_name((enum verdict)v));
+			buf_addf(b, "%s%llu %s", before, (unsigned long long)c->by_verdict[v], verdict_words[v]);
 			before = ", ";
 		}
 	if (!c->tests)

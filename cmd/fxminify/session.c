@@ -150,8 +150,8 @@ static void describe_signature(const struct signature *g, struct buf *b)
 		buf_adds(b, "the test command ends with status 0"); /* what it looks for is its own affair */
 		return;
 	}
-	buf_adds(b, outcome_name(g->kind));
-	if (g->type.n && !slice_is(g->type, outcome_name(g->kind)))
+	buf_adds(b, outcome_words[g->kind]);
+	if (g->type.n && !slice_is(g->type, outcome_words[g->kind]))
 		buf_addf(b, ": %.*s", SL(g->type));
 	if (g->message.n)
 		buf_addf(b, ": %.*s", SL(g->message));
@@ -198,7 +198,7 @@ static int does_not_fail(struct session *s, const struct outcome *out)
 		warn("the original does not fail in the compiler: it %s%s",
 		     slice_starts(out->detail, "cannot be traced") ? "does not get there" : "fails in eager already", buf_str(&b));
 		break;
-	default: warn("the original does not fail as asked for: it %s%s", outcome_name(out->kind), buf_str(&b)); break;
+	default: warn("the original does not fail as asked for: it %s%s", outcome_words[out->kind], buf_str(&b)); break;
 	}
 	buf_release(&b);
 	journal_end(s->journal, "original does not fail", s->runner.count.tests, runner_clock(&s->runner));

@@ -50,7 +50,7 @@ static void show_verdicts(struct screen *s, const struct journal_record *r)
 	buf_adds(&t, "verdict\ttests\n");
 	for (int v = 0; v <= VERDICT_FLAKY; v++)
 		if (n[v])
-			buf_addf(&t, "%s\t%llu\n", verdict_name((enum verdict)v), (unsigned long long)n[v]);
+			buf_addf(&t, "%s\t%llu\n", verdict_words[v], (unsigned long long)n[v]);
 	buf_addc(&s->b, '\n');
 	put_table(s, buf_slice(&t));
 	buf_release(&t);
@@ -90,10 +90,7 @@ int stats_run(const char *path)
 	if (r.bad_lines)
 		buf_addf(&s.b, "\n%zu line%s of the journal could not be read (a process that was killed leaves one)\n", r.bad_lines,
 			 plural(r.bad_lines));
-	int status = screen_flush(&s, &err);
-	buf_release(&s.b);
+	screen_end(&s);
 	journal_record_release(&r);
-	if (status < 0 && err.text[0])
-		die_err(&err);
 	return EXIT_FINE;
 }

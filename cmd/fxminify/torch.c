@@ -511,6 +511,6 @@ int torch_verify(struct session *s, struct err *err)
 	while (slice_line(&detail, &line) && !line.n)
 		;
 	buf_addf(&s->result.verified, "does NOT fail the same way in a fresh process with all caches off: it %s%s%.*s",
-		 outcome_name(out.kind), line.n ? ": " : "", SLN(line, 200));
+		 outcome_words[out.kind], line.n ? ": " : "", SLN(line, 200));
 	return 0;
 }

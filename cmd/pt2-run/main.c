@@ -81,7 +81,7 @@ static void show_printed(void *user, struct slice text)
 	buf_release(&s.b);
 }
 
-static int run(const struct operands *in, struct run_result *r, struct err *err)
+static int run_operand(const struct operands *in, struct run_result *r, struct err *err)
 {
 	struct loaded l;
 	struct inputs given;
@@ -124,7 +124,7 @@ static int run_and_write(const struct operands *in, struct err *err)
 	enum tensor_format format = TENSOR_NPZ;
 	if (opt.output && (save_format(&opt, &format, err) < 0 || !(out = output_file(opt.output, err))))
 		return -1;
-	int rc = run(in, &r, err);
+	int rc = run_operand(in, &r, err);
 	if (!rc && child_signalled()) { /* it came too early or too late to end the model */
 		run_result_release(&r);
 		rc = -1;

@@ -44,7 +44,7 @@ static void answer(int to, int why, int fd)
 	sendmsg(to, &m, MSG_NOSIGNAL);
 }
 
-static _Noreturn void keep(int top, int from)
+static _Noreturn void keep_folder(int top, int from)
 {
 	struct keeper_ask q, made = {0};
 	struct err err;
@@ -77,7 +77,7 @@ int keeper_start(const char *folder, struct err *err)
 	}
 	pid_t pid = fork();
 	if (!pid)
-		keep(top, pair[1]);
+		keep_folder(top, pair[1]);
 	close(top);
 	close(pair[1]);
 	if (pid > 0)

@@ -176,7 +176,7 @@ static int redirect(struct job *j, struct err *err)
 	return 0;
 }
 
-static int run(struct job *j, struct err *err)
+static int run_as_told(struct job *j, struct err *err)
 {
 	struct tensor_view *v;
 	int r = -1;
@@ -223,7 +223,7 @@ int main(int argc, char **argv)
 		fprintf(stderr, "pt2-runner: cannot write '%s': %s\n", j.outputs, strerror(errno));
 		return EXIT_ENVIRON;
 	}
-	if (redirect(&j, &err) == 0 && run(&j, &err) == 0)
+	if (redirect(&j, &err) == 0 && run_as_told(&j, &err) == 0)
 		return EXIT_FINE;
 	if (!j.quiet && j.own_err >= 0)
 		dprintf(j.own_err, "pt2-runner: %s\n", err.text);

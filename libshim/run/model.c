@@ -179,7 +179,7 @@ static int load_sleef(const struct modelso *m, const struct torch *t, struct err
 
 #define PROXY_CALL "aoti_torch_proxy_executor_call_function"
 
-static int refuse(const struct modelso *m, const struct job *j, struct err *err)
+static int refuse_model(const struct modelso *m, const struct job *j, struct err *err)
 {
 	if (m->runtime != RUNTIME_TORCH && m->runtime != RUNTIME_SHIM)
 		return err_set(err, EXIT_INPUT, "'%s' is not made for libtorch: %s%s%.*s", m->name, modelso_runtime_name(m->runtime),
@@ -218,8 +218,8 @@ static int check_model(const struct job *j, const struct torch *t, struct model 
 		return -1;
 	int r = modelso_open(&m, f.bytes, j->name, err);
 	if (!r) {
-		r = refuse(&m, j, err) < 0 || load_needed(&m, err) < 0 || load_sleef(&m, t, err) < 0 || name_missing(&m, j, t, err) < 0 ||
-			    open_proxy(&m, j, t, &model->proxy, err) < 0
+		r = refuse_model(&m, j, err) < 0 || load_needed(&m, err) < 0 || load_sleef(&m, t, err) < 0 ||
+			    name_missing(&m, j, t, err) < 0 || open_proxy(&m, j, t, &model->proxy, err) < 0
 			? -1
 			: 0;
 		model->no_weights = m.constants.form == CONSTANTS_NONE;

@@ -75,7 +75,7 @@ static enum type type_of(struct slice name)
 }
 
 /* Whether what the list of nodes has is of that type; None where it may be. */
-static bool fits(const struct extern_value *v, enum type type, const struct op_param *p)
+static bool fits_type(const struct extern_value *v, enum type type, const struct op_param *p)
 {
 	static const enum extern_kind kinds[] = {
 	    [T_TENSOR] = EXTERN_TENSOR, [T_INT] = EXTERN_INT,       [T_FLOAT] = EXTERN_FLOAT,
@@ -97,7 +97,7 @@ struct opening {
 	void *so;
 };
 
-static int refuse(const struct opening *o, const char *what, struct slice name)
+static int refuse_node(const struct opening *o, const char *what, struct slice name)
 {
 	return err_set(o->err, EXIT_INPUT, "'%s' calls %s, %s%.*s", o->model, o->node->target, what, SLN(name, 100));
 }
@@ -114,17 +114,17 @@ static int plan_param(struct opening *o, uint32_t i)
 	s->given = extern_input(&o->p->nodes, o->node, name);
 	s->type = type_of(s->param.type);
 	if (!s->given && !has_default(&s->param))
-		return refuse(o, "without a value for ", s->param.name);
+		return refuse_node(o, "without a value for ", s->param.name);
 	bool none =
 	    !s->given ? s->param.optional && (!s->param.has_default || slice_is(s->param.value, "None")) : s->given->kind == EXTERN_NONE;
 	if (s->type == T_NOT_CARRIED && none)
 		return 0;
 	if (s->type == T_NOT_CARRIED)
-		return refuse(o, "whose argument torch's C interface cannot carry: ", s->param.type);
-	if (s->given && !fits(s->given, s->type, &s->param))
-		return refuse(o, "with another kind of value than it takes for ", s->param.name);
+		return refuse_node(o, "whose argument torch's C interface cannot carry: ", s->param.type);
+	if (s->given && !fits_type(s->given, s->type, &s->param))
+		return refuse_node(o, "with another kind of value than it takes for ", s->param.name);
 	if ((s->param.list && !o->p->torch.list_new) || (s->type == T_STRING && !o->p->torch.string_new))
-		return refuse(o, "whose argument needs torch 2.10: ", s->param.name);
+		return refuse_node(o, "whose argument needs torch 2.10: ", s->param.name);
 	return 0;
 }
 
@@ -154,7 +154,7 @@ static int plan_results(struct opening *o)
 {
 	struct plan *plan = o->plan;
 	if (plan->schema.n_result != o->node->n_out)
-		return refuse(o, "of which the package knows another number of results", SLICE(""));
+		return refuse_node(o, "of which the package knows another number of results", SLICE(""));
 	for (uint32_t i = 0; i < plan->schema.n_result; i++) {
 		const struct op_param *r = &plan->schema.result[i];
 		const struct extern_value *v = &o->p->nodes.value[o->node->out + i];
@@ -162,7 +162,7 @@ static int plan_results(struct opening *o)
 		bool none = v->kind == EXTERN_NONE && (slice_is(r->type, "NoneType") || r->optional);
 		if (!none && !(type == T_TENSOR && v->kind == EXTERN_TENSOR && v->list == r->list) &&
 		    !(type == T_INT && v->kind == EXTERN_INT && !v->list && !r->list))
-			return refuse(o, "whose result cannot be carried: ", r->type);
+			return refuse_node(o, "whose result cannot be carried: ", r->type);
 		if (v->kind == EXTERN_TENSOR)
 			plan->out_tensors += v->n;
 		plan->out_ints += v->kind == EXTERN_INT;
@@ -175,7 +175,7 @@ static int make_plan(struct opening *o)
 	bool untold;
 	const char *text = dispatcher_schema(o->so, &o->p->arena, o->node->op, o->node->overload, &untold);
 	if (!text && untold)
-		return refuse(o, "but this libtorch does not tell how it is called", SLICE(""));
+		return refuse_node(o, "but this libtorch does not tell how it is called", SLICE(""));
 	if (!text) {
 		struct buf *b = o->node->python ? &o->python : &o->missing;
 		if (b->len < 400 && !slice_find(buf_slice(b), o->node->target))
@@ -509,7 +509,7 @@ static bool give_results(const struct call *c, value *stack)
 
 /* ---- the call ---- */
 
-static int32_t fail(struct proxy *p, const struct extern_node *n, const char *why)
+static int32_t proxy_fail(struct proxy *p, const struct extern_node *n, const char *why)
 {
 	snprintf(p->error, sizeof(p->error), "%.200s: %s", n ? n->target : "proxy executor", why);
 	return 1;
@@ -522,13 +522,13 @@ static int32_t call(struct call *c)
 	int32_t r = 0;
 	for (uint32_t i = 0; i < c->plan->schema.n && !r; i++)
 		if (!make_value(c, &c->plan->source[i], &stack[i]))
-			r = fail(c->p, c->node, "an argument could not be made");
+			r = proxy_fail(c->p, c->node, "an argument could not be made");
 	if (!r && c->p->torch.dispatch(c->node->op, c->node->overload, stack)) {
 		r = 1; /* libtorch says why */
 		snprintf(c->p->error, sizeof(c->p->error), "%.200s", c->node->target);
 	}
 	if (!r && !give_results(c, stack))
-		r = fail(c->p, c->node, "other results than when it was compiled");
+		r = proxy_fail(c->p, c->node, "other results than when it was compiled");
 	free(stack);
 	return r;
 }
@@ -542,10 +542,10 @@ int32_t aoti_torch_proxy_executor_call_function(void *executor, int node, int n_
 	if (p->shim)
 		return p->shim_call(p->shim, node, n_ints, ints, n_tensors, tensors);
 	if (node < 0 || (uint32_t)node >= p->nodes.n)
-		return fail(p, NULL, "a call that is not in the package's list");
+		return proxy_fail(p, NULL, "a call that is not in the package's list");
 	struct call c = {.p = p, .plan = &p->plan[node], .node = &p->nodes.node[node], .ints = ints, .tensors = tensors};
 	if (n_ints < 0 || n_tensors < 0 || (uint64_t)n_ints != (uint64_t)c.plan->n_ints + c.plan->out_ints ||
 	    (uint64_t)n_tensors != (uint64_t)c.plan->n_tensors + c.plan->out_tensors)
-		return fail(p, c.node, "another number of arguments than the package's list has");
+		return proxy_fail(p, c.node, "another number of arguments than the package's list has");
 	return call(&c);
 }

@@ -116,7 +116,7 @@ static struct outcome one(struct oracle *o, const struct candidate *c, const str
 	struct outcome out;
 	begin(o, c, head, where);
 	finish(o, &out);
-	char *detail = xasprintf("%s: %.*s", outcome_name(out.kind), SL(out.detail));
+	char *detail = xasprintf("%s: %.*s", outcome_words[out.kind], SL(out.detail));
 	ok(out.kind == want, name, detail);
 	free(detail);
 	took(name, out.seconds);
@@ -186,17 +186,17 @@ static void limits(struct oracle *o, const struct candidate *c, const struct rep
 		if (!finish(o, &out))
 			return;
 		if (out.id == id[0]) {
-			ok(out.kind == OUTCOME_TIMEOUT, "a hang is a timeout", outcome_name(out.kind));
+			ok(out.kind == OUTCOME_TIMEOUT, "a hang is a timeout", outcome_words[out.kind]);
 			has(out.signature.message, "while in compile", "a timeout says in which phase");
 			has(out.extra, "\"suspects\": [\"relu\"]", "a hang: where");
 			took("hang (30 s allowed), SIGTERM ignored", out.seconds);
 		} else if (out.id == id[1]) {
-			ok(out.kind == OUTCOME_MEMORY, "memory that ran out is a failure of its own", outcome_name(out.kind));
+			ok(out.kind == OUTCOME_MEMORY, "memory that ran out is a failure of its own", outcome_words[out.kind]);
 			has(out.detail, "memory ran out in phase compile: ", "memory: it says so");
 			has(out.detail, "asked for more than 3.0 GiB", "memory: and how much there is");
 			took("memory limit", out.seconds);
 		} else {
-			ok(out.kind == OUTCOME_CRASHED, "a compiler that ends the process is a crash", outcome_name(out.kind));
+			ok(out.kind == OUTCOME_CRASHED, "a compiler that ends the process is a crash", outcome_words[out.kind]);
 			is(out.signature.type, "exit status 7", "... with its status");
 		}
 	}
@@ -222,7 +222,7 @@ static void zygote_killed(struct oracle *o, const struct candidate *c, const str
 	double t = now();
 	kill(pid_of(o), SIGKILL);
 	finish(o, &out);
-	ok(out.kind == OUTCOME_INFRA, "the torch process is killed: its test is infrastructure", outcome_name(out.kind));
+	ok(out.kind == OUTCOME_INFRA, "the torch process is killed: its test is infrastructure", outcome_words[out.kind]);
 	has(out.detail, "killed by SIGKILL", "... and says so");
 	one(o, c, r, false, "the next test runs in a new process", OUTCOME_RAISED);
 	took("... with its start", now() - t);

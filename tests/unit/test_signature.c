@@ -154,7 +154,7 @@ static void which_are_the_same(void **state)
 
 static struct signature stuck(enum outcome_kind kind, const char *message, const char *frames)
 {
-	return (struct signature){kind, slice_str(outcome_name(kind)), slice_str(message), slice_str(frames)};
+	return (struct signature){kind, slice_str(outcome_words[kind]), slice_str(message), slice_str(frames)};
 }
 
 /* A crash, a hang, memory that ran out: at the place where it was seen. */

@@ -84,7 +84,7 @@ struct names {
 	uint32_t n;
 };
 
-static void add_name(struct names *l, struct slice name)
+static void add_missing_name(struct names *l, struct slice name)
 {
 	if (l->n < NAMES)
 		buf_addf(&l->b, "%s%.*s", l->n ? ", " : "", SLN(name, 200));
@@ -214,9 +214,9 @@ static void match(struct compare *k, const struct intern *known, uint32_t *which
 			compare_constant(k, &k->e->constant[which[at]], i);
 		} else if (made_by_compiler(c->fqn)) {
 			k->made_alike += as_many(k, c);
-			add_name(made, c->name.n ? c->name : c->fqn);
+			add_missing_name(made, c->name.n ? c->name : c->fqn);
 		} else {
-			add_name(extra, c->fqn);
+			add_missing_name(extra, c->fqn);
 		}
 	}
 	k->compiled_weights = k->shared_weights + extra->n;
@@ -244,7 +244,7 @@ void against_constants(struct compare *k)
 	match(k, &known, which, taken, &extra, &made);
 	for (uint32_t i = 0; i < known.n; i++)
 		if (!taken[i])
-			add_name(&lost, intern_get(&known, i));
+			add_missing_name(&lost, intern_get(&known, i));
 	uint32_t n_extra = extra.n, n_lost = lost.n;
 	struct slice extra_text = names_text(k, &extra), made_text = names_text(k, &made), lost_text = names_text(k, &lost);
 	if (n_extra)
@@ -285,7 +285,7 @@ static struct slice outline(struct compare *k, const struct contract *c)
 	for (uint32_t i = 0; i < c->n_constants; i++)
 		if (c->constant[i].fqn.n) {
 			n++;
-			add_name(&l, c->constant[i].fqn);
+			add_missing_name(&l, c->constant[i].fqn);
 		}
 	struct slice names = names_text(k, &l);
 	return against_text(k, "%u inputs, %u outputs, %u weights%s%.*s", c->n_inputs, c->n_outputs, n, n ? ": " : "", SL(names));

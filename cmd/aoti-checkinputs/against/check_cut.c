@@ -84,8 +84,7 @@ static void find_divided(struct cut *k)
 		}
 		if (!d.n_by)
 			continue;
-		GROW(k->v, k->n, k->cap, 1);
-		k->v[k->n++] = d;
+		*PUSH(k->v, k->n, k->cap) = d;
 		k->divided_at[i] = k->n;
 	}
 	buf_release(&b);

@@ -5,7 +5,7 @@
 #include <fcntl.h>
 #include <unistd.h>
 
-#include "base/json.h"
+#include "base/jsonrow.h"
 #include "tool/opt.h"
 #include "io/mapfile.h"
 #include "tool/output.h"
@@ -25,23 +25,47 @@ static void flush_line(struct journal *j)
 	buf_reset(&j->line);
 }
 
-static void out_hex(struct json_out *o, const char *key, uint64_t v)
+/* ---- the lines, both ways ---- */
+
+static void head_row(struct json_row *r, struct journal_head *h)
 {
-	char text[17];
-	snprintf(text, sizeof(text), "%016llx", (unsigned long long)v);
-	json_member(o, key, slice_str(text));
+	row_text(r, "input", &h->input);
+	row_hex(r, "hash", &h->hash);
 }
 
-static void out_seconds(struct json_out *o, const char *key, double v) { json_member_double(o, key, v, 3); }
+static void test_row(struct json_row *r, struct journal_test *t)
+{
+	row_u64(r, "test", &t->test);
+	row_hex(r, "key", &t->key);
+	row_word(r, "verdict", (int *)&t->verdict, verdict_words, VERDICTS);
+	row_word(r, "outcome", (int *)&t->outcome, outcome_words, OUTCOMES);
+	row_text(r, "type", &t->signature.type);
+	row_text(r, "message", &t->signature.message);
+	row_text(r, "frames", &t->signature.frames);
+	row_some(r, "printed", &t->printed);
+	row_u64(r, "ops", &t->ops);
+	row_seconds(r, "seconds", &t->seconds);
+	row_text(r, "phase", &t->phase);
+	row_seconds(r, "at", &t->at);
+}
+
+static void best_row(struct json_row *r, struct journal_best *b)
+{
+	row_u64(r, "best", &b->ops);
+	row_text(r, "file", &b->file);
+	row_seconds(r, "at", &b->at);
+}
+
+/* ---- writing ---- */
 
 static void write_head(struct journal *j, const struct journal_head *h)
 {
 	struct json_out o = {.b = &j->line};
+	struct journal_head head = *h;
 	json_obj(&o);
 	json_member(&o, "journal", SLICE(JOURNAL_SCHEMA));
 	json_member(&o, "version", SLICE(PT2_VERSION));
-	json_member(&o, "input", h->input);
-	out_hex(&o, "hash", h->hash);
+	head_row(&(struct json_row){.o = &o}, &head);
 	json_member_arr(&o, "argv");
 	for (size_t i = 0; h->argv && h->argv[i]; i++)
 		json_out_str(&o, slice_str(h->argv[i]));
@@ -51,9 +75,8 @@ static void write_head(struct journal *j, const struct journal_head *h)
 		const char *eq = strchr(h->env[i], '=');
 		if (!eq)
 			continue;
-		char *name = xstrndup(h->env[i], (size_t)(eq - h->env[i]));
-		json_member(&o, name, slice_str(eq + 1));
-		free(name);
+		json_key_slice(&o, slice_of(h->env[i], (size_t)(eq - h->env[i])));
+		eq[1] ? json_out_str(&o, slice_str(eq + 1)) : json_out_null(&o);
 	}
 	json_close(&o);
 	json_member(&o, "torch", h->torch);
@@ -136,32 +159,20 @@ void journal_test(struct journal *j, const struct journal_test *t)
 		return;
 	struct json_out o = {.b = &j->line};
 	json_obj(&o);
-	json_member_u64(&o, "test", t->test);
-	out_hex(&o, "key", t->key);
-	json_member(&o, "verdict", slice_str(verdict_name(t->verdict)));
-	json_member(&o, "outcome", slice_str(outcome_name(t->outcome)));
-	json_member(&o, "type", t->signature.type);
-	json_member(&o, "message", t->signature.message);
-	json_member(&o, "frames", t->signature.frames);
-	if (t->printed.n)
-		json_member(&o, "printed", end_of(t->printed));
-	json_member_u64(&o, "ops", t->ops);
-	out_seconds(&o, "seconds", t->seconds);
-	json_member(&o, "phase", t->phase);
-	out_seconds(&o, "at", t->at);
+	struct journal_test row = *t;
+	row.printed = end_of(t->printed);
+	test_row(&(struct json_row){.o = &o}, &row);
 	json_close(&o);
 	flush_line(j);
 }
 
-void journal_best(struct journal *j, size_t ops, const char *file, double at)
+void journal_best(struct journal *j, uint64_t ops, const char *file, double at)
 {
 	if (!j)
 		return;
 	struct json_out o = {.b = &j->line};
 	json_obj(&o);
-	json_member_u64(&o, "best", ops);
-	json_member(&o, "file", slice_str(file));
-	out_seconds(&o, "at", at);
+	best_row(&(struct json_row){.o = &o}, &(struct journal_best){.ops = ops, .file = slice_str(file), .at = at});
 	json_close(&o);
 	flush_line(j);
 }
@@ -174,7 +185,7 @@ void journal_end(struct journal *j, const char *how, uint64_t tests, double at)
 	json_obj(&o);
 	json_member(&o, "end", slice_str(how));
 	json_member_u64(&o, "tests", tests);
-	out_seconds(&o, "at", at);
+	json_member_double(&o, "at", at, 3);
 	json_close(&o);
 	flush_line(j);
 }
@@ -203,20 +214,17 @@ struct reading {
 	struct json_tape tape;
 };
 
-static uint64_t hex_of(struct reading *d, uint32_t object, const char *key)
+static struct json_row row_of(const struct reading *d, uint32_t o)
 {
-	struct slice s = json_word(&d->tape, object, key);
-	char text[17] = "";
-	memcpy(text, s.n ? s.p : "", s.n < 16 ? s.n : 16);
-	return strtoull(text, NULL, 16);
+	return (struct json_row){.t = &d->tape, .at = o, .arena = &d->r->arena};
 }
 
 static void read_head(struct reading *d, uint32_t o)
 {
 	struct journal_record *r = d->r;
-	r->head.input = json_dup(&d->tape, o, "input", &d->r->arena);
-	r->head.torch = json_dup(&d->tape, o, "torch", &d->r->arena);
-	r->head.hash = hex_of(d, o, "hash");
+	struct json_row row = row_of(d, o);
+	head_row(&row, &r->head);
+	row_text(&row, "torch", &r->head.torch);
 	json_each(&d->tape, json_get(&d->tape, o, "argv"), k) {
 		r->argv = xreallocarray(r->argv, r->n_argv + 2, sizeof(*r->argv));
 		r->argv[r->n_argv++] = (char *)(uintptr_t)json_dup_at(&d->tape, k, &r->arena).p;
@@ -224,39 +232,16 @@ static void read_head(struct reading *d, uint32_t o)
 	}
 }
 
-static int verdict_named(struct slice name)
-{
-	for (int v = VERDICT_SAME; v <= VERDICT_FLAKY; v++)
-		if (slice_is(name, verdict_name((enum verdict)v)))
-			return v;
-	return -1;
-}
-
 static bool read_test(struct reading *d, uint32_t o)
 {
 	struct journal_record *r = d->r;
-	int verdict = verdict_named(json_word(&d->tape, o, "verdict"));
-	uint64_t key = hex_of(d, o, "key");
-	if (verdict < 0 || !key)
+	struct json_row row = row_of(d, o);
+	struct journal_test t = {0};
+	test_row(&row, &t);
+	if (!t.key || !slice_is(json_word(&d->tape, o, "verdict"), verdict_words[t.verdict]))
 		return false;
-	struct journal_test t = {.key = key,
-				 .verdict = (enum verdict)verdict,
-				 .test = json_count(&d->tape, o, "test", 0),
-				 .ops = json_count(&d->tape, o, "ops", 0),
-				 .seconds = json_number(&d->tape, o, "seconds", 0),
-				 .at = json_number(&d->tape, o, "at", 0),
-				 .phase = json_dup(&d->tape, o, "phase", &d->r->arena),
-				 .printed = json_dup(&d->tape, o, "printed", &d->r->arena)};
-	struct slice outcome = json_word(&d->tape, o, "outcome");
-	for (int k = OUTCOME_PASSES; k <= OUTCOME_INFRA; k++)
-		if (slice_is(outcome, outcome_name((enum outcome_kind)k)))
-			t.outcome = (enum outcome_kind)k;
-	t.signature = (struct signature){.kind = t.outcome,
-					 .type = json_dup(&d->tape, o, "type", &d->r->arena),
-					 .message = json_dup(&d->tape, o, "message", &d->r->arena),
-					 .frames = json_dup(&d->tape, o, "frames", &d->r->arena)};
-	GROW(r->test, r->n_tests, r->cap_tests, 1);
-	r->test[r->n_tests++] = t;
+	t.signature.kind = t.outcome;
+	*PUSH(r->test, r->n_tests, r->cap_tests) = t;
 	return true;
 }
 
@@ -271,8 +256,8 @@ static bool read_line(struct reading *d, struct slice line)
 		return read_test(d, o);
 	if (json_get(&d->tape, o, "best") != NONE) {
 		GROW(r->best, r->n_best, r->cap_best, 1);
-		r->best[r->n_best++] = (struct journal_best){json_count(&d->tape, o, "best", 0), json_number(&d->tape, o, "at", 0),
-							     json_dup(&d->tape, o, "file", &d->r->arena)};
+		struct json_row row = row_of(d, o);
+		best_row(&row, &r->best[r->n_best++]);
 		return true;
 	}
 	if (json_get(&d->tape, o, "end") != NONE) {

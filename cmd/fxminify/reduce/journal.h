@@ -35,8 +35,7 @@ struct journal_test {
 	enum verdict verdict;
 	enum outcome_kind outcome;
 	struct signature signature;
-	uint64_t test;
-	size_t ops;
+	uint64_t test, ops;
 	double seconds, at;
 	struct slice phase;
 	struct slice printed; /* its last JOURNAL_PRINTED bytes are kept */
@@ -48,7 +47,7 @@ struct journal;
 struct journal *journal_create(const char *path, const struct journal_head *head, struct err *err);
 struct journal *journal_append(const char *path, struct err *err);
 void journal_test(struct journal *j, const struct journal_test *t);
-void journal_best(struct journal *j, size_t ops, const char *file, double at);
+void journal_best(struct journal *j, uint64_t ops, const char *file, double at);
 void journal_end(struct journal *j, const char *how, uint64_t tests, double at);
 /* Why a line could not be written, once; NULL. */
 const char *journal_failed(struct journal *j);
@@ -63,7 +62,7 @@ struct journal_record {
 	struct journal_test *test;
 	size_t n_tests, cap_tests;
 	struct journal_best {
-		size_t ops;
+		uint64_t ops;
 		double at;
 		struct slice file;
 	} * best;

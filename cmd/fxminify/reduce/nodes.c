@@ -97,7 +97,7 @@ static int ask_for(struct nodes *n, size_t count, search_set_fn *set, void *ctx,
 	return status;
 }
 
-static int ask(void *user, size_t count, search_set_fn *set, void *ctx, bool ordered, size_t *winner)
+static int ask_in_any_way(void *user, size_t count, search_set_fn *set, void *ctx, bool ordered, size_t *winner)
 {
 	return ask_for(user, count, set, ctx, ordered, false, winner);
 }
@@ -189,8 +189,7 @@ static bool add_way(void *user, uint32_t operand)
 	for (size_t i = b->n_ways; i-- > 0 && b->way[i].node == b->node;)
 		if (b->way[i].by == by)
 			return true;
-	GROW(b->way, b->n_ways, b->cap_ways, 1);
-	b->way[b->n_ways++] = (struct way){b->node, by, n->units.of[b->node]};
+	*PUSH(b->way, b->n_ways, b->cap_ways) = (struct way){b->node, by, n->units.of[b->node]};
 	return true;
 }
 
@@ -384,7 +383,7 @@ static int eliminate_dead(struct nodes *n)
 	if (slice_dead(&n->original->graph, &n->units, d.dead)) {
 		size_t winner;
 		phase(n, "Eliminate dead code", 1, n->search.left);
-		status = ask(n, 1, alive_set, &d, true, &winner);
+		status = ask_in_any_way(n, 1, alive_set, &d, true, &winner);
 		if (status == 0 && winner == 0)
 			adopt(n, alive_set, &d);
 	}
@@ -422,7 +421,7 @@ int reduce_nodes(struct reduction *red, const struct suspects *suspects, struct 
 				   .qx_limit = red->qx_limit,
 				   .max_block = red->max_block,
 				   .close = close_set,
-				   .ask = ask,
+				   .ask = ask_in_any_way,
 				   .phase = phase,
 				   .user = &n};
 	search_start(&n.search);

@@ -1,25 +1,15 @@
 /* The common part of all oracles: names, verdicts, and the way to the one that answers. */
 #include "reduce/oracle_part.h"
 
-const char *outcome_name(enum outcome_kind k)
-{
-	static const char *const name[] = {
-	    [OUTCOME_PASSES] = "passes",     [OUTCOME_INVALID] = "invalid", [OUTCOME_RAISED] = "raised",
-	    [OUTCOME_ACCURACY] = "accuracy", [OUTCOME_CRASHED] = "crashed", [OUTCOME_TIMEOUT] = "timeout",
-	    [OUTCOME_MEMORY] = "memory",     [OUTCOME_FAILED] = "failed",   [OUTCOME_INFRA] = "infrastructure",
-	};
-	return (size_t)k < ARRAY_LEN(name) ? name[k] : "unknown";
-}
-
-const char *verdict_name(enum verdict v)
-{
-	static const char *const name[] = {
-	    [VERDICT_SAME] = "fails-same", [VERDICT_OTHERWISE] = "fails-otherwise", [VERDICT_INVALID] = "invalid",
-	    [VERDICT_PASSES] = "passes",   [VERDICT_TIMEOUT] = "timeout",           [VERDICT_INFRA] = "infrastructure",
-	    [VERDICT_FLAKY] = "flaky",
-	};
-	return (size_t)v < ARRAY_LEN(name) ? name[v] : "unknown";
-}
+const char *const outcome_words[OUTCOMES] = {
+    [OUTCOME_PASSES] = "passes",     [OUTCOME_INVALID] = "invalid", [OUTCOME_RAISED] = "raised",
+    [OUTCOME_ACCURACY] = "accuracy", [OUTCOME_CRASHED] = "crashed", [OUTCOME_TIMEOUT] = "timeout",
+    [OUTCOME_MEMORY] = "memory",     [OUTCOME_FAILED] = "failed",   [OUTCOME_INFRA] = "infrastructure",
+};
+const char *const verdict_words[VERDICTS] = {
+    [VERDICT_SAME] = "fails-same", [VERDICT_OTHERWISE] = "fails-otherwise", [VERDICT_INVALID] = "invalid", [VERDICT_PASSES] = "passes",
+    [VERDICT_TIMEOUT] = "timeout", [VERDICT_INFRA] = "infrastructure",      [VERDICT_FLAKY] = "flaky",
+};
 
 enum verdict verdict_of(const struct outcome *o, const struct signature *want, struct slice check)
 {

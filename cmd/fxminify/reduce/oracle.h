@@ -28,8 +28,9 @@ enum outcome_kind {
 	OUTCOME_MEMORY,   /* wanted more memory than it may have, or than there is */
 	OUTCOME_FAILED,   /* --test said so (exit 0): there is nothing to compare */
 	OUTCOME_INFRA,
+	OUTCOMES
 };
-const char *outcome_name(enum outcome_kind k);
+extern const char *const outcome_words[OUTCOMES];
 
 /* By these a failure is recognised. A field that could not be found out is empty. */
 struct signature {
@@ -66,8 +67,8 @@ struct outcome {
 	struct slice output;        /* the end of what it printed; "" when it passes */
 };
 
-enum verdict { VERDICT_SAME, VERDICT_OTHERWISE, VERDICT_INVALID, VERDICT_PASSES, VERDICT_TIMEOUT, VERDICT_INFRA, VERDICT_FLAKY };
-const char *verdict_name(enum verdict v);
+enum verdict { VERDICT_SAME, VERDICT_OTHERWISE, VERDICT_INVALID, VERDICT_PASSES, VERDICT_TIMEOUT, VERDICT_INFRA, VERDICT_FLAKY, VERDICTS };
+extern const char *const verdict_words[VERDICTS];
 /* want NULL: any failure is the one (the first run). A timeout is a failure only when one is looked for. check is looked for in
  * the message as it was (detail), too. Never VERDICT_FLAKY: that takes several outcomes. */
 enum verdict verdict_of(const struct outcome *o, const struct signature *want, struct slice check);

@@ -97,8 +97,7 @@ static uint64_t command_start(struct oracle *oracle, const struct test *t, struc
 		test.child = start_child(o, test.folder, err);
 		if (test.child) {
 			child_age_look(&test.age, child_pid(test.child));
-			GROW(o->test, o->n, o->cap, 1);
-			o->test[o->n++] = test;
+			*PUSH(o->test, o->n, o->cap) = test;
 			return test.id;
 		}
 	}
@@ -146,7 +145,7 @@ static bool says_no_memory(struct slice text)
 }
 
 /* 125 to 127: the command itself could not tell, or not be run (git bisect run, sh). */
-static void judge(struct command_oracle *o, const struct command_test *t, struct outcome *out)
+static void judge_exit(struct command_oracle *o, const struct command_test *t, struct outcome *out)
 {
 	const struct child_result *r = child_result(t->child);
 	buf_reset(&o->detail);
@@ -200,7 +199,7 @@ static int command_wait(struct oracle *oracle, int timeout_ms, struct outcome *o
 	for (size_t i = 0; i < o->n; i++)
 		if (o->test[i].child == ev.child) {
 			out->id = o->test[i].id;
-			judge(o, &o->test[i], out);
+			judge_exit(o, &o->test[i], out);
 			if (!o->test[i].late && o->test[i].age.age > o->oldest)
 				o->oldest = o->test[i].age.age;
 			forget(o, i);

@@ -25,7 +25,7 @@
  *     > test    id, code (FXCODE_RUNNABLE), feeds, head (when it is not the original's), where, timeout
  *     > users   id                                                (answered as `test`)
  *     < started id, pid                                           (the process group, to be killed should the zygote die)
- *     < test    id, kind (outcome_name), type, message, frames, detail, phase, seconds, extra, output (last of what it printed)
+ *     < test    id, kind (outcome_words), type, message, frames, detail, phase, seconds, extra, output (last of what it printed)
  *     < warning text
  *     > inputs  id, feeds  < inputs: values [{kind, dtype, size, stride, offset, data (base64) or same (the value that has its data)}]
  *     < alive                                                     (every five seconds while a test runs)

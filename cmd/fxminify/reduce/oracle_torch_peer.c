@@ -125,7 +125,8 @@ static void said_hello(struct peer *p, struct json_tape *t, uint32_t root)
 	p->deadline = 0;
 }
 
-static void take_line(struct peer *p, struct slice line, void (*fn)(void *, struct peer *, const struct json_tape *, uint32_t), void *user)
+static void take_answer(struct peer *p, struct slice line, void (*fn)(void *, struct peer *, const struct json_tape *, uint32_t),
+			void *user)
 {
 	if (p->state == PEER_BOOT) {
 		if (slice_is(line, LISTENS)) {
@@ -171,7 +172,7 @@ void peer_read(struct peer *p, void (*fn)(void *user, struct peer *p, const stru
 	/* fn may end this process: then nothing of it is looked at any more. */
 	while (p->state != PEER_DEAD && p->in.len > from && (end = memchr(p->in.p + from, '\n', p->in.len - from))) {
 		size_t next = (size_t)(end - p->in.p) + 1;
-		take_line(p, slice_of(p->in.p + from, next - 1 - from), fn, user);
+		take_answer(p, slice_of(p->in.p + from, next - 1 - from), fn, user);
 		from = next;
 	}
 	if (p->state == PEER_DEAD)

@@ -43,8 +43,7 @@ static uint32_t tuple_meta(const struct json_tape *t, uint32_t k, struct graph *
 	size_t n = 0, cap = 0;
 	json_each(t, parts, i) {
 		uint32_t m = slice_is(json_word(t, i, "kind"), "tuple") ? NONE : meta_of(t, i, g);
-		GROW(part, n, cap, 1);
-		part[n++] = m == NONE ? (struct gmeta){.kind = GMETA_NONE} : g->meta[m];
+		*PUSH(part, n, cap) = m == NONE ? (struct gmeta){.kind = GMETA_NONE} : g->meta[m];
 	}
 	uint32_t meta = graph_add_tuple_meta(g, part, n);
 	free(part);
@@ -125,8 +124,8 @@ size_t oracle_torch_nan_makers(const struct oracle *o, const struct graph *g, ui
 /* ---- values ---- */
 
 /* done: the n values before it. */
-static int value_of(const struct json_tape *t, uint32_t k, struct arena *arena, const struct oracle_value *done, size_t n,
-		    struct oracle_value *v, struct err *err)
+static int recorded_value(const struct json_tape *t, uint32_t k, struct arena *arena, const struct oracle_value *done, size_t n,
+			  struct oracle_value *v, struct err *err)
 {
 	struct slice kind = json_word(t, k, "kind"), data = json_word(t, k, "data");
 	struct buf b = {0};
@@ -177,7 +176,7 @@ int oracle_torch_values(struct oracle *o, const struct test *t, struct arena *ar
 	} else {
 		for (uint32_t k = json_first(&tape, values); k < json_end(&tape, values) && n < t->n_feeds && status == 0;
 		     k = json_next(&tape, k), n++)
-			status = value_of(&tape, k, arena, v, n, &v[n], err);
+			status = recorded_value(&tape, k, arena, v, n, &v[n], err);
 		if (status == 0 && n != t->n_feeds)
 			status = err_set(err, EXIT_ENVIRON, "the torch process sent %zu values for %zu inputs", n, t->n_feeds);
 	}

@@ -8,14 +8,14 @@
 
 #define RECORD_LIMIT (16ull << 30)
 
-static void begin(struct json_out *o, struct buf *b, const char *op)
+static void begin_message(struct json_out *o, struct buf *b, const char *op)
 {
 	*o = (struct json_out){.b = b};
 	json_obj(o);
 	json_member_str(o, "op", slice_str(op));
 }
 
-static void end(struct json_out *o)
+static void end_message(struct json_out *o)
 {
 	json_close(o);
 	buf_addc(o->b, '\n');
@@ -107,7 +107,7 @@ void talk_env(const struct repro_line *line, size_t n, struct buf *b)
 void talk_start(const struct oracle_torch_spec *spec, enum talk_mode mode, struct slice env, struct buf *b)
 {
 	struct json_out o;
-	begin(&o, b, "start");
+	begin_message(&o, b, "start");
 	json_member_str(&o, "mode", mode == TALK_VERIFY ? SLICE("verify") : spec->record_only ? SLICE("record") : SLICE("oracle"));
 	json_member_raw(&o, "env", env);
 	json_member_u64(&o, "jobs", spec->jobs ? spec->jobs : 1);
@@ -118,7 +118,7 @@ void talk_start(const struct oracle_torch_spec *spec, enum talk_mode mode, struc
 	for (size_t i = 0; spec->path && spec->path[i]; i++)
 		json_out_str(&o, slice_str(spec->path[i]));
 	json_close(&o);
-	end(&o);
+	end_message(&o);
 }
 
 /* ---- the original ---- */
@@ -143,10 +143,8 @@ static void out_symbols(struct json_out *o, const struct repro *r)
 		int64_t v;
 		if (!symbind_get(&env, i, &v))
 			continue;
-		struct slice name = symtab_name(&r->graph.tab, i);
-		char *key = xstrndup(name.p, name.n);
-		json_member_i64(o, key, v);
-		free(key);
+		json_key_slice(o, symtab_name(&r->graph.tab, i));
+		json_out_i64(o, v);
 	}
 	json_close(o);
 	symbind_release(&env);
@@ -310,7 +308,7 @@ int talk_setup(const struct oracle_torch_spec *spec, bool remote, struct buf *b,
 	const struct repro *r = spec->repro;
 	struct json_out o;
 	struct buf text = {0};
-	begin(&o, b, "setup");
+	begin_message(&o, b, "setup");
 	fxcode_write(&r->graph, FXCODE_RUNNABLE, &text);
 	json_member_str(&o, "code", buf_slice(&text));
 	buf_reset(&text);
@@ -328,10 +326,10 @@ int talk_setup(const struct oracle_torch_spec *spec, bool remote, struct buf *b,
 	json_member_double(&o, "stall", spec->stall_ms / 1000.0, 3);
 	json_member_u64(&o, "record_limit", spec->record_limit ? spec->record_limit : RECORD_LIMIT);
 	int status = out_inputs(&o, r, remote, err);
-	end(&o);
-	begin(&o, b, "record");
+	end_message(&o);
+	begin_message(&o, b, "record");
 	json_member_u64(&o, "timeout", (spec->start_timeout_ms ? spec->start_timeout_ms : 600000) / 1000);
-	end(&o);
+	end_message(&o);
 	return status;
 }
 
@@ -366,7 +364,7 @@ void talk_test(const struct repro *original, const struct test *t, uint64_t id, 
 {
 	struct json_out o;
 	struct buf text = {0};
-	begin(&o, b, "test");
+	begin_message(&o, b, "test");
 	json_member_u64(&o, "id", id);
 	fxcode_write(t->graph, FXCODE_RUNNABLE, &text);
 	json_member_str(&o, "code", buf_slice(&text));
@@ -379,24 +377,24 @@ void talk_test(const struct repro *original, const struct test *t, uint64_t id, 
 	buf_release(&text);
 	out_feeds(&o, original, t);
 	json_member_bool(&o, "where", t->want_where);
-	end(&o);
+	end_message(&o);
 }
 
 void talk_users(uint64_t id, struct buf *b)
 {
 	struct json_out o;
-	begin(&o, b, "users");
+	begin_message(&o, b, "users");
 	json_member_u64(&o, "id", id);
-	end(&o);
+	end_message(&o);
 }
 
 void talk_inputs(const struct repro *original, const struct test *t, uint64_t id, struct buf *b)
 {
 	struct json_out o;
-	begin(&o, b, "inputs");
+	begin_message(&o, b, "inputs");
 	json_member_u64(&o, "id", id);
 	out_feeds(&o, original, t);
-	end(&o);
+	end_message(&o);
 }
 
 /* shown: its path from the program's folder. */
@@ -445,32 +443,25 @@ int talk_verify(const char *path, uint64_t id, unsigned timeout_ms, unsigned sta
 	struct json_out o;
 	char *absolute = realpath(path, NULL);
 	int status = 0;
-	begin(&o, b, "verify");
+	begin_message(&o, b, "verify");
 	json_member_u64(&o, "id", id);
 	json_member_str(&o, "path", slice_str(absolute ? absolute : path));
 	json_member_double(&o, "timeout", timeout_ms / 1000.0, 3);
 	json_member_double(&o, "stall", stall_ms / 1000.0, 3);
 	if (remote)
 		status = out_program(&o, path, err);
-	end(&o);
+	end_message(&o);
 	free(absolute);
 	return status;
 }
 
 /* ---- answers ---- */
 
-static enum outcome_kind kind_of(struct slice name)
+static enum outcome_kind outcome_named(struct slice name)
 {
-	static const struct {
-		const char *name;
-		enum outcome_kind kind;
-	} kinds[] = {
-	    {"passes", OUTCOME_PASSES},   {"invalid", OUTCOME_INVALID}, {"raised", OUTCOME_RAISED}, {"accuracy", OUTCOME_ACCURACY},
-	    {"crashed", OUTCOME_CRASHED}, {"timeout", OUTCOME_TIMEOUT}, {"memory", OUTCOME_MEMORY},
-	};
-	for (size_t i = 0; i < ARRAY_LEN(kinds); i++)
-		if (slice_is(name, kinds[i].name))
-			return kinds[i].kind;
+	for (int k = 0; k < OUTCOME_FAILED; k++)
+		if (slice_is(name, outcome_words[k]))
+			return (enum outcome_kind)k;
 	return OUTCOME_INFRA;
 }
 
@@ -493,7 +484,7 @@ void talk_outcome(const struct json_tape *t, uint32_t k, struct arena *arena, st
 	out->seconds = json_number(t, k, "seconds", 0);
 	if (extra != NONE && json_first(t, extra) != json_end(t, extra))
 		out->extra = arena_slice(arena, json_raw(t, extra));
-	out->kind = out->signature.kind = kind_of(json_word(t, k, "kind"));
+	out->kind = out->signature.kind = outcome_named(json_word(t, k, "kind"));
 	out->signature.type = json_dup(t, k, "type", arena);
 	out->signature.frames = json_dup(t, k, "frames", arena);
 	struct buf b = {0};

@@ -99,8 +99,7 @@ static int take_off(struct runner *r, struct flight *f, struct err *err)
 		candidate_release(&f->c);
 		return -1;
 	}
-	GROW(r->flight, r->n_flights, r->cap_flights, 1);
-	r->flight[r->n_flights++] = *f;
+	*PUSH(r->flight, r->n_flights, r->cap_flights) = *f;
 	r->in_flight = r->n_flights;
 	return 0;
 }
@@ -155,7 +154,7 @@ static void write_down(struct runner *r, const struct flight *f, const struct ou
 }
 
 /* The outcome of a flight as a verdict. 0: it is asked again. */
-static int judge(struct runner *r, size_t at, const struct outcome *out, enum verdict *v, struct err *err)
+static int judge_flight(struct runner *r, size_t at, const struct outcome *out, enum verdict *v, struct err *err)
 {
 	struct flight *f = &r->flight[at];
 	*v = verdict_of(out, r->has_best ? &r->want : NULL, r->check);
@@ -268,7 +267,7 @@ static int land(struct asking *a, struct err *err)
 		return got;
 	if (!flight_of(r, out.id, &at))
 		return 0;
-	int done = judge(r, at, &out, &v, err);
+	int done = judge_flight(r, at, &out, &v, err);
 	if (done < 0)
 		drop(r, at); /* it is over: nothing to cancel */
 	if (done <= 0)

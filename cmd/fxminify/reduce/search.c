@@ -45,7 +45,7 @@ static void closed_set(void *ctx, size_t i, uint64_t *set)
 		memset(set, 0, bits_words(q->s->n) * sizeof(*set));
 }
 
-static int ask(struct question *q, size_t n, bool ordered, size_t *winner)
+static int ask_closed_sets(struct question *q, size_t n, bool ordered, size_t *winner)
 {
 	return q->s->ask(q->s->user, n, closed_set, q, ordered, winner);
 }
@@ -63,7 +63,7 @@ static void adopt_winner(struct search *s, struct question *q, size_t winner)
 static int ask_and_adopt(struct search *s, struct question *q, size_t n, bool ordered, size_t *winner)
 {
 	*winner = SEARCH_NONE;
-	int status = ask(q, n, ordered, winner);
+	int status = ask_closed_sets(q, n, ordered, winner);
 	if (status == 0 && *winner != SEARCH_NONE)
 		adopt_winner(s, q, *winner);
 	return status;
@@ -236,7 +236,7 @@ static int probdd_step(struct search *s, struct probdd *d, bool *over)
 	free(p);
 	struct question q = {s, ahead_set, &a, s->left - 1};
 	size_t winner = SEARCH_NONE;
-	int status = a.n ? ask(&q, a.n, true, &winner) : 0;
+	int status = a.n ? ask_closed_sets(&q, a.n, true, &winner) : 0;
 	*over = !a.n;
 	if (status == 0) {
 		size_t passed = winner == SEARCH_NONE ? a.n : winner;
@@ -312,7 +312,7 @@ static int qx_ask(struct qx *q, size_t at, size_t n, bool *fails)
 	}
 	struct question question = {s, ahead_set, &a, s->left - 1};
 	size_t winner;
-	int status = ask(&question, a.n, true, &winner);
+	int status = ask_closed_sets(&question, a.n, true, &winner);
 	*fails = status == 0 && winner == 0;
 	free(set);
 	ahead_release(&a);

@@ -13,11 +13,7 @@ static const struct shrinker *const passes[SHRINK_N] = {
 
 const char *shrink_name(enum shrink_pass p) { return (unsigned)p < SHRINK_N ? passes[p]->name : ""; }
 
-void edits_add(struct edits *e, struct edit edit)
-{
-	GROW(e->v, e->n, e->cap, 1);
-	e->v[e->n++] = edit;
-}
+void edits_add(struct edits *e, struct edit edit) { *PUSH(e->v, e->n, e->cap) = edit; }
 
 void edits_add_blocks(struct edits *e, uint32_t kind, uint32_t n)
 {
@@ -60,7 +56,7 @@ static int run_edits(struct reduction *red, struct shrinking *s, size_t *winner,
 	return status;
 }
 
-static void tell(struct reduction *red, const struct shrinker *pass, bool ended, size_t done)
+static void tell_pass(struct reduction *red, const struct shrinker *pass, bool ended, size_t done)
 {
 	if (red->pass)
 		red->pass(red->user,
@@ -80,7 +76,7 @@ static int run_pass(struct reduction *red, const struct shrinker *pass, bool *an
 		candidate_copy(&s.base, &s.r->best);
 		pass->list(&s.base, s.r->original, &s.edits);
 		if (s.edits.n && !told)
-			tell(red, pass, false, 0), told = true;
+			tell_pass(red, pass, false, 0), told = true;
 		if (s.edits.n)
 			status = run_edits(red, &s, &winner, err);
 		*any |= winner != RUNNER_NONE;
@@ -89,7 +85,7 @@ static int run_pass(struct reduction *red, const struct shrinker *pass, bool *an
 	}
 	free(s.edits.v);
 	if (told)
-		tell(red, pass, true, pass->count ? before - pass->count(&s.r->best) : done);
+		tell_pass(red, pass, true, pass->count ? before - pass->count(&s.r->best) : done);
 	return status;
 }
 

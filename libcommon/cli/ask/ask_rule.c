@@ -117,7 +117,7 @@ static const struct number {
     {"Scalar", 'd', ATEN_FLOAT}, {"ScalarType", 4, ATEN_DTYPE}, {"Layout", 4, ATEN_LAYOUT}, {"MemoryFormat", 4, ATEN_FORMAT},
 };
 
-static const struct number *number_of(const struct op_param *p)
+static const struct number *number_type_of(const struct op_param *p)
 {
 	for (size_t i = 0; i < ARRAY_LEN(numbers); i++)
 		if (slice_is(p->type, numbers[i].type))
@@ -173,7 +173,7 @@ static bool other_value(struct asking *a, const struct op_param *p, struct aten_
 
 static bool operand_value(struct asking *a, const struct op_param *p, struct aten_value *out)
 {
-	const struct number *k = number_of(p);
+	const struct number *k = number_type_of(p);
 	const bool tensor = slice_is(p->type, "Tensor");
 	uint64_t bits;
 	*out = (struct aten_value){.kind = ATEN_NONE};

@@ -56,7 +56,7 @@ static const int while_loading[] = {SCMP_SYS(seccomp), SCMP_SYS(prctl)};
 static const int for_asan[] = {SCMP_SYS(sigaltstack)};
 
 /* Common to both. */
-static void begin(struct confine_filter *f, const struct ask_job *j)
+static void begin_filter(struct confine_filter *f, const struct ask_job *j)
 {
 	confine_begin(f, SCMP_ACT_TRAP);
 	confine_calculate(f);
@@ -83,7 +83,7 @@ int sandbox_loading(const struct ask_job *j, struct err *err)
 	prctl(PR_SET_DUMPABLE, 0, 0, 0, 0);
 	if (catch_refusals(err) < 0)
 		return -1;
-	begin(&f, j);
+	begin_filter(&f, j);
 	confine_allow(&f, while_loading, ARRAY_LEN(while_loading));
 	confine_read_only(&f);
 	return confine_load(&f, "the first filter of system calls", err);
@@ -92,7 +92,7 @@ int sandbox_loading(const struct ask_job *j, struct err *err)
 int sandbox_running(const struct ask_job *j, struct err *err)
 {
 	struct confine_filter f;
-	begin(&f, j);
+	begin_filter(&f, j);
 	confine_allow_if(&f, SCMP_SYS(mmap), CONFINE_BITS(3, MAP_ANONYMOUS, MAP_ANONYMOUS));
 	return confine_load(&f, "the second filter of system calls", err);
 }

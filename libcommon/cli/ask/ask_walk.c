@@ -370,11 +370,7 @@ struct numbers {
 	size_t n, cap;
 };
 
-static void add_number(struct numbers *a, int64_t v)
-{
-	GROW(a->v, a->n, a->cap, 1);
-	a->v[a->n++] = v;
-}
+static void add_number(struct numbers *a, int64_t v) { *PUSH(a->v, a->n, a->cap) = v; }
 
 static void add_shape(struct numbers *a, const struct shape *s, int n_dim)
 {
@@ -422,8 +418,7 @@ static void record(struct walks *w)
 	}
 	w->shape = shape;
 	w->n_numbers = n;
-	GROW(w->v, w->n, w->cap, 1);
-	struct walk *k = &w->v[w->n++];
+	struct walk *k = PUSH(w->v, w->n, w->cap);
 	k->number = numbers;
 	k->chosen = xcalloc((size_t)w->n_sources + 1, sizeof(*k->chosen));
 	for (uint32_t j = 0; j < w->n_sources; j++)
@@ -520,8 +515,7 @@ static void add_source(struct walks *w, enum source_kind kind, uint32_t index, i
 	if ((b.has_lo && b.has_hi && b.lo == b.hi) || w->n_sources == FIT_MAX_SYMBOLS)
 		return;
 	s.base = *source_value(&s);
-	GROW(w->source, w->n_sources, w->cap_sources, 1);
-	w->source[w->n_sources++] = s;
+	*PUSH(w->source, w->n_sources, w->cap_sources) = s;
 }
 
 static void find_sources(struct walks *w)

@@ -116,7 +116,7 @@ static int make_up(struct tensor_file *f, const struct tensor_stats *stats, enum
 	return r;
 }
 
-static int look(struct tensor_file *f, struct tensor_stats *s, struct err *err)
+static int count_tensors(struct tensor_file *f, struct tensor_stats *s, struct err *err)
 {
 	for (size_t i = 0; i < f->n; i++) {
 		struct slice data;
@@ -136,7 +136,7 @@ int bundle_add_tensors(struct bundle_writer *w, const char *name, const char *pa
 	if (!f)
 		return -1;
 	struct tensor_stats *s = xcalloc(f->n + 1, sizeof(*s));
-	int r = look(f, s, err);
+	int r = count_tensors(f, s, err);
 	if (!r && made_up)
 		r = make_up(f, s, f->format, &bytes, err);
 	else if (!r)

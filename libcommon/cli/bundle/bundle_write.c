@@ -104,7 +104,7 @@ static const char *free_name(struct bundle_writer *w, const char *name)
 	return kept;
 }
 
-static int put(struct bundle_writer *w, const char *name, struct slice bytes)
+static int put_member(struct bundle_writer *w, const char *name, struct slice bytes)
 {
 	bool packed = zip_like(bytes) || bytes.n > PIECE_MAX;
 	if (!packed) {
@@ -128,12 +128,11 @@ static int failed(const struct bundle_writer *w, struct err *err)
 struct bundle_file *bundle_put(struct bundle_writer *w, enum bundle_kind kind, const char *name, struct slice bytes, struct err *err)
 {
 	const char *own = free_name(w, name);
-	if (put(w, own, bytes) < 0) {
+	if (put_member(w, own, bytes) < 0) {
 		failed(w, err);
 		return NULL;
 	}
-	GROW(w->file, w->n, w->cap, 1);
-	struct bundle_file *f = &w->file[w->n++];
+	struct bundle_file *f = PUSH(w->file, w->n, w->cap);
 	*f = (struct bundle_file){.name = slice_str(own), .kind = kind, .about = SLICE(""), .bytes = bytes.n};
 	return f;
 }
@@ -269,7 +268,9 @@ int bundle_end(struct bundle_writer *w, const struct bundle_about *about, struct
 {
 	struct buf b = {0};
 	put_manifest(&b, w, about);
-	int r = put(w, BUNDLE_MANIFEST, buf_slice(&b)) < 0 || archive_end(&w->archive) < 0 || sink_flush(&w->sink) < 0 ? failed(w, err) : 0;
+	int r = put_member(w, BUNDLE_MANIFEST, buf_slice(&b)) < 0 || archive_end(&w->archive) < 0 || sink_flush(&w->sink) < 0
+		    ? failed(w, err)
+		    : 0;
 	buf_release(&b);
 	if (r < 0)
 		output_abort(w->out);

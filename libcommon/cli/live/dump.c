@@ -6,10 +6,8 @@
 #include <math.h>
 #include <sys/stat.h>
 
-static const char *const roles[] = {"in", "out", "inout", "constant", "model-input", "model-output"};
 static const char *const kinds[] = {"kernel", "op", "proxy", "run", "replay"};
 
-const char *dump_role_name(enum call_role r) { return (size_t)r < ARRAY_LEN(roles) ? roles[r] : "?"; }
 const char *dump_kind_name(enum dump_kind k) { return (size_t)k < ARRAY_LEN(kinds) ? kinds[k] : "?"; }
 
 bool dump_like(const char *path)
@@ -84,7 +82,7 @@ static int take_value(struct reading *r, uint32_t v, struct dump_value *out)
 	if (slice_chr(out->file, '/') || slice_chr(out->file, 0) || (out->file.n && out->file.p[0] == '.'))
 		return bad_index(r, "\"file\" is a path, not a name in this folder");
 	out->arg = json_index(t, v, "arg", 0);
-	int role = index_of(json_word(t, v, "role"), roles, ARRAY_LEN(roles));
+	int role = index_of(json_word(t, v, "role"), call_role_word, CALL_ROLES);
 	if (role < 0)
 		return bad_index(r, "a value's \"role\" is not known");
 	out->role = (enum call_role)role;
@@ -137,12 +135,11 @@ static int take_call(struct reading *r, uint32_t root)
 	c.result = result >= INT32_MIN && result <= INT32_MAX ? (int32_t)result : 0;
 	if (take_values(r, root, &c) < 0)
 		return -1;
-	GROW(d->call, d->n, d->cap, 1);
-	d->call[d->n++] = c;
+	*PUSH(d->call, d->n, d->cap) = c;
 	return 0;
 }
 
-static int take_line(struct reading *r, struct slice line)
+static int take_index_line(struct reading *r, struct slice line)
 {
 	const struct json_tape *t = &r->tape;
 	uint32_t root;
@@ -175,7 +172,7 @@ int dump_read(struct dump *d, struct slice index, const char *path, struct err *
 		/* A writer that was killed leaves half a line. */
 		if (!rest.n && index.n && index.p[index.n - 1] != '\n' && r.line > 1)
 			break;
-		status = take_line(&r, line);
+		status = take_index_line(&r, line);
 	}
 	if (status == 0 && !r.line) {
 		r.line = 1;

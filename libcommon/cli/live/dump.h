@@ -116,8 +116,8 @@ void dump_end(struct buf *b, uint64_t calls, uint64_t lost, struct slice failed)
 void dump_members(struct json_out *o, const struct watch_call *c, bool (*value)(void *user, uint32_t i, const char **file), void *user);
 /* The members of what was counted; min, max and mean are null where nothing but NaN was. */
 void dump_stats(struct json_out *o, const struct tensor_stats *s);
-const char *dump_role_name(enum call_role r);
 const char *dump_kind_name(enum dump_kind k);
+enum dump_kind dump_kind_of(const struct watch_call *c);
 /* Copies what a record says of its tensor. Dims beyond CALL_DIMS are left out. */
 void dump_meta(const struct call_record *r, struct tensor_meta *m);
 

@@ -45,7 +45,7 @@ static void out_value(struct json_out *o, const struct watch_call *c, const stru
 	if (v->value && v->value->kind == VALUE_CONSTANT && v->value->index < c->model->contract.n_constants)
 		json_member_some(o, "path", c->model->contract.constant[v->value->index].fqn);
 	json_member_u64(o, "arg", v->rec.v.arg);
-	json_member_some(o, "role", slice_str(dump_role_name((enum call_role)v->rec.v.role)));
+	json_member_some(o, "role", slice_str(call_role_name(v->rec.v.role)));
 	json_member_some(o, "when", v->rec.v.before ? SLICE("before") : SLICE("after"));
 	json_member_some(o, "dtype", slice_str(dtype_name(m.dtype)));
 	struct buf device = {0};
@@ -66,7 +66,7 @@ static void out_value(struct json_out *o, const struct watch_call *c, const stru
 	json_close(o);
 }
 
-static enum dump_kind kind_of(const struct watch_call *c)
+enum dump_kind dump_kind_of(const struct watch_call *c)
 {
 	if (c->begin.what == CALL_RUN_BEGIN)
 		return DUMP_RUN;
@@ -122,7 +122,7 @@ void dump_members(struct json_out *o, const struct watch_call *c, bool (*value)(
 		json_member_u64(o, "run", c->begin.run);
 	json_member_u64(o, "call", c->begin.call);
 	json_member_some(o, "kernel", slice_str(c->name));
-	json_member_some(o, "kind", slice_str(dump_kind_name(kind_of(c))));
+	json_member_some(o, "kind", slice_str(dump_kind_name(dump_kind_of(c))));
 	if (c->contract) {
 		if (c->contract->line)
 			json_member_u64(o, "line", c->contract->line);

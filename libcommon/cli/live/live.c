@@ -220,14 +220,13 @@ static void learn_path(struct live *l, const struct live_event *ev)
 	if (ev->model >= LIVE_MODELS || json_get_as(ev->tape, ev->root, "path", JSON_STRING) == NONE)
 		return;
 	while (l->n_path <= ev->model) {
-		GROW(l->path, l->n_path, l->cap_path, 1);
-		l->path[l->n_path++] = NULL;
+		*PUSH(l->path, l->n_path, l->cap_path) = NULL;
 	}
 	free(l->path[ev->model]);
 	l->path[ev->model] = json_strdup(ev->tape, ev->root, "path");
 }
 
-static void take_line(struct live *l, struct slice line)
+static void take_event_line(struct live *l, struct slice line)
 {
 	struct live_event ev;
 	if (!live_event_parse(&ev, &l->tape, line)) {
@@ -260,7 +259,7 @@ static void read_log(struct live *l)
 		buf_wrote(&l->tail, (size_t)n);
 		size_t used = 0;
 		for (char *nl; (nl = memchr(l->tail.p + used, '\n', l->tail.len - used)); used = (size_t)(nl - l->tail.p) + 1)
-			take_line(l, slice_of(l->tail.p + used, (size_t)(nl - l->tail.p) - used));
+			take_event_line(l, slice_of(l->tail.p + used, (size_t)(nl - l->tail.p) - used));
 		memmove(l->tail.p, l->tail.p + used, l->tail.len - used);
 		buf_cut(&l->tail, l->tail.len - used);
 		if (l->tail.len > 4 * LIVE_MAX_LINE) { /* nobody writes such lines: not ours */
@@ -293,7 +292,7 @@ static void sum_up(struct live *l)
 		for (size_t k = 0; k < ARRAY_LEN(sums); k++)
 			json_member_u64(&o, sums[k].key, sums[k].v);
 		json_close(&o);
-		take_line(l, buf_slice(&b));
+		take_event_line(l, buf_slice(&b));
 		buf_release(&b);
 		l->r->calls += c->calls;
 		l->r->mismatched += c->mismatched;
@@ -486,7 +485,7 @@ static int wait_for_command(struct live *l, struct childset *set, struct child *
 	}
 }
 
-static int run(struct live *l, char *const *command, struct err *err)
+static int run_preloaded(struct live *l, char *const *command, struct err *err)
 {
 	char library[PATH_MAX];
 	if (set_up(l, err) < 0 || find_library(l, library, err) < 0)
@@ -532,7 +531,7 @@ int live_run(const struct live_options *o, char *const *command, struct live_res
 		l.client[i].fd = -1;
 	if (!live_unseen(command[0], r->unseen, sizeof(r->unseen)))
 		live_apart(command, r->unseen, sizeof(r->unseen));
-	int rc = run(&l, command, err);
+	int rc = run_preloaded(&l, command, err);
 	if (!rc) {
 		read_log(&l);
 		sum_up(&l);

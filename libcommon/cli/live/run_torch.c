@@ -8,7 +8,7 @@ static const char question[] = "import importlib.util as u\n"
 			       "print([*(s.submodule_search_locations or []), ''][0] if s else '')\n";
 
 /* The folder of its torch; NULL: it has none, and *why is the reason. */
-static const char *ask(struct arena *a, const char *python, struct buf *why)
+static const char *ask_python(struct arena *a, const char *python, struct buf *why)
 {
 	struct child_spec spec = {
 	    .argv = (const char *const[]){python, "-c", question, NULL},
@@ -43,7 +43,7 @@ static const char *ask(struct arena *a, const char *python, struct buf *why)
 static bool find_by_asking(struct arena *a, const char *python, struct slice *folder, struct buf *why)
 {
 	struct slice version;
-	const char *torch = ask(a, python, why);
+	const char *torch = ask_python(a, python, why);
 	if (!torch)
 		return false;
 	char *lib = xasprintf("%s/lib", torch);

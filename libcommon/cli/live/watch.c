@@ -73,8 +73,7 @@ static void keep_answer(struct watch *w, const char *so_path, struct slice json)
 {
 	struct stat st = {0};
 	stat(so_path, &st);
-	GROW(w->answer, w->n_answers, w->cap_answers, 1);
-	struct watch_answer *a = &w->answer[w->n_answers++];
+	struct watch_answer *a = PUSH(w->answer, w->n_answers, w->cap_answers);
 	*a = (struct watch_answer){.dev = st.st_dev, .ino = st.st_ino};
 	buf_add_slice(&a->json, json);
 }
@@ -170,8 +169,7 @@ static void add_model(struct watch *w, const struct live_event *ev)
 		return;
 	char *graph = json_strdup(ev->tape, ev->root, "graph"), *table = json_strdup(ev->tape, ev->root, "table");
 	const bool jit = graph && *graph;
-	GROW(w->model, w->n_models, w->cap_models, 1);
-	struct watch_model *m = &w->model[w->n_models++];
+	struct watch_model *m = PUSH(w->model, w->n_models, w->cap_models);
 	*m = (struct watch_model){
 	    .id = ev->model,
 	    .rank = ev->rank,
@@ -239,7 +237,7 @@ static void on_tick(void *user, const char *folder)
 
 /* ---- running ---- */
 
-static int run(struct watch *w, char *const *command, struct err *err)
+static int run_watched(struct watch *w, char *const *command, struct err *err)
 {
 	const struct watch_options *o = w->o;
 	struct live_options lo = {
@@ -323,7 +321,7 @@ static int run_file(struct watch *w, struct err *err)
 		w->ended = true;
 		return 0;
 	}
-	return run(w, w->job->argv, err) < 0 ? -1 : take_outputs(w, err);
+	return run_watched(w, w->job->argv, err) < 0 ? -1 : take_outputs(w, err);
 }
 
 int watch_run(struct watch *w, const struct watch_options *o, struct err *err)
@@ -336,7 +334,7 @@ int watch_run(struct watch *w, const struct watch_options *o, struct err *err)
 			       "'%s': --no-exec forbids what is asked for: which numbers a model's kernels make is known only by running "
 			       "them (they run in a process that may neither write files nor use the network)",
 			       o->model);
-	r = o->command ? run(w, o->command, err) : run_file(w, err);
+	r = o->command ? run_watched(w, o->command, err) : run_file(w, err);
 	if (r < 0)
 		watch_release(w);
 	return r;

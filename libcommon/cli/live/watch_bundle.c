@@ -175,11 +175,6 @@ void watch_bundle_close(struct watch_bundle *b)
 
 /* ---- the inputs ---- */
 
-static bool same_sizes(const struct tensor_meta *a, const struct tensor_meta *b)
-{
-	return a->n_dim == b->n_dim && !memcmp(a->size, b->size, (size_t)a->n_dim * sizeof(a->size[0]));
-}
-
 /* Elements of from, laid out as `to` has it. */
 static void restride(char *out, const struct tensor_meta *to, const char *in, const struct tensor_meta *from, int64_t n, size_t each)
 {
@@ -209,8 +204,8 @@ int watch_bundle_values(const struct watch_bundle_input *x, const struct tensor_
 		return -1;
 	const struct dtype_info *d = dtype_info(x->meta.dtype);
 	const struct tensor_meta *from = f->n == 1 ? &f->v[0].meta : NULL;
-	if (!from || !d || from->dtype != x->meta.dtype || meta->dtype != x->meta.dtype || !same_sizes(from, &x->meta) ||
-	    !same_sizes(meta, &x->meta) || !tensor_numel(from, &n)) {
+	if (!from || !d || from->dtype != x->meta.dtype || meta->dtype != x->meta.dtype || !tensor_same_sizes(from, &x->meta) ||
+	    !tensor_same_sizes(meta, &x->meta) || !tensor_numel(from, &n)) {
 		err_set(err, EXIT_INPUT, "'%s': is not the tensor that the bundle says", x->file);
 	} else if (tensor_data(f, 0, &data, err) == 0) {
 		restride(to, meta, data.p, from, n, (size_t)d->bytes);

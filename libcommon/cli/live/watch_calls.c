@@ -34,8 +34,7 @@ static void move_to_ready(struct watch *w, size_t i)
 	struct watch_open *c = w->open[i];
 	memmove(&w->open[i], &w->open[i + 1], (w->n_open - i - 1) * sizeof(*w->open));
 	w->n_open--;
-	GROW(w->ready, w->n_ready, w->cap_ready, 1);
-	w->ready[w->n_ready++] = c;
+	*PUSH(w->ready, w->n_ready, w->cap_ready) = c;
 }
 
 static struct watch_open *add_open(struct watch *w, const struct call_record *r)
@@ -50,7 +49,7 @@ static struct watch_open *add_open(struct watch *w, const struct call_record *r)
 	return w->open[w->n_open++] = c;
 }
 
-static struct watch_open *find(const struct watch *w, uint64_t seq)
+static struct watch_open *find_open_call(const struct watch *w, uint64_t seq)
 {
 	for (size_t i = w->n_open; i-- > 0;)
 		if (w->open[i]->begin.seq == seq)
@@ -85,7 +84,7 @@ static void end_returned_calls(struct watch *w, const struct call_record *r)
 
 static void take_end(struct watch *w, const struct call_record *r)
 {
-	struct watch_open *c = find(w, r->seq);
+	struct watch_open *c = find_open_call(w, r->seq);
 	if (!c) { /* its beginning was overwritten */
 		c = add_open(w, r);
 		c->cut = true;
@@ -104,16 +103,15 @@ static void take_end(struct watch *w, const struct call_record *r)
 
 static void take_value(struct watch *w, const struct call_record *r)
 {
-	struct watch_open *c = find(w, r->seq);
+	struct watch_open *c = find_open_call(w, r->seq);
 	if (!c || c->n_values == MAX_VALUES)
 		return;
-	GROW(c->value, c->n_values, c->cap_values, 1);
-	c->value[c->n_values++] = (struct watch_value){.rec = *r};
+	*PUSH(c->value, c->n_values, c->cap_values) = (struct watch_value){.rec = *r};
 }
 
 static void take_launch(struct watch *w, const struct call_record *r)
 {
-	struct watch_open *c = find(w, r->seq);
+	struct watch_open *c = find_open_call(w, r->seq);
 	watch_graph_launch(w, r->pid, r->model, &r->launch);
 	if (!c || c->n_launches++)
 		return;
@@ -123,7 +121,7 @@ static void take_launch(struct watch *w, const struct call_record *r)
 
 static void take_replay(struct watch *w, const struct call_record *r)
 {
-	struct watch_open *c = find(w, r->seq);
+	struct watch_open *c = find_open_call(w, r->seq);
 	watch_graph_replay(w, r->pid, r->model, &r->replay);
 	if (!c)
 		return;
@@ -139,7 +137,7 @@ static void take_record(struct watch *w, const struct call_record *r)
 	case CALL_BEGIN:
 	case CALL_RUN_BEGIN:
 		end_returned_calls(w, r);
-		if (!find(w, r->seq))
+		if (!find_open_call(w, r->seq))
 			add_open(w, r);
 		break;
 	case CALL_END:
@@ -204,7 +202,7 @@ static const struct watch_model *model_of(const struct watch *w, uint32_t id)
 	return NULL;
 }
 
-static const struct contract_value *value_of(const struct watch_model *m, const struct watch_value *v)
+static const struct contract_value *contract_value_of(const struct watch_model *m, const struct watch_value *v)
 {
 	const struct contract *c = &m->contract;
 	uint32_t name = *v->name ? intern_find(&m->names, slice_str(v->name)) : NONE;
@@ -224,7 +222,7 @@ static void show(struct watch *w, struct watch_open *o, struct watch_call *c)
 		struct watch_value *v = &o->value[i];
 		v->name = calls_name(&w->calls, v->rec.name);
 		v->saved = calls_name(&w->calls, v->rec.v.saved);
-		v->value = m && m->has_contract ? value_of(m, v) : NULL;
+		v->value = m && m->has_contract ? contract_value_of(m, v) : NULL;
 	}
 	*c = (struct watch_call){
 	    .begin = o->begin,

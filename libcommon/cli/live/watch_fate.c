@@ -30,7 +30,7 @@ _Static_assert(sizeof(struct pidfd_answer) == 64, "PIDFD_INFO_SIZE_VER0");
 #define PIDFD_ASK _IOWR(0xFF, 11, struct pidfd_answer)
 #define PIDFD_EXIT (UINT64_C(1) << 3)
 
-static struct watch_process *find(const struct watch *w, uint32_t pid)
+static struct watch_process *find_process(const struct watch *w, uint32_t pid)
 {
 	for (size_t i = w->n_process; i-- > 0;)
 		if (w->process[i].pid == pid)
@@ -40,7 +40,7 @@ static struct watch_process *find(const struct watch *w, uint32_t pid)
 
 void watch_meet(struct watch *w, uint32_t pid)
 {
-	if ((w->n_process && w->process[w->n_process - 1].pid == pid) || find(w, pid) || w->n_process == MAX_PROCESSES)
+	if ((w->n_process && w->process[w->n_process - 1].pid == pid) || find_process(w, pid) || w->n_process == MAX_PROCESSES)
 		return;
 	GROW(w->process, w->n_process, w->cap_process, 1);
 	int fd = pid && pid <= INT32_MAX ? (int)syscall(SYS_pidfd_open, (pid_t)pid, 0) : -1;
@@ -64,7 +64,7 @@ static bool read_zombie(struct watch_process *p)
 	return true;
 }
 
-static void ask(struct watch_process *p)
+static void ask_exit_status(struct watch_process *p)
 {
 	struct pidfd_answer a = {.mask = PIDFD_EXIT};
 	p->ended = true;
@@ -91,13 +91,13 @@ void watch_look_around(struct watch *w)
 			watch_finish_process(w, p->pid);
 		}
 		if (p->fd >= 0 && poll(&f, 1, 0) > 0 && f.revents)
-			ask(p);
+			ask_exit_status(p);
 	}
 }
 
 enum watch_fate watch_fate(const struct watch *w, uint32_t pid, struct child_result *how)
 {
-	struct watch_process *p = find(w, pid);
+	struct watch_process *p = find_process(w, pid);
 	*how = (struct child_result){0};
 	if (w->ended && pid == (uint32_t)w->live.pid) {
 		const struct child_result *c = &w->live.command;

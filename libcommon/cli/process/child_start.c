@@ -50,12 +50,10 @@ static const char **make_env(const struct child_spec *spec)
 		if ((spec->env_allow && !listed(spec->env_allow, *e, len)) || listed(spec->env_unset, *e, len) ||
 		    is_set(spec->env_set, *e, len))
 			continue;
-		GROW(env, n, cap, 1);
-		env[n++] = *e;
+		*PUSH(env, n, cap) = *e;
 	}
 	for (const char *const *s = spec->env_set; s && *s; s++) {
-		GROW(env, n, cap, 1);
-		env[n++] = *s;
+		*PUSH(env, n, cap) = *s;
 	}
 	GROW(env, n, cap, 1);
 	env[n] = NULL;
@@ -68,16 +66,15 @@ static char **candidates(const char *name)
 	size_t n = 0, cap = 0;
 	char **list = NULL;
 	if (strchr(name, '/')) {
-		GROW(list, n, cap, 1);
-		list[n++] = xstrdup(name);
+		*PUSH(list, n, cap) = xstrdup(name);
 	} else if (*name) {
 		const char *path = getenv("PATH");
 		if (!path)
 			path = "/usr/local/bin:/usr/bin:/bin";
 		for (const char *p = path;; p++) {
 			size_t len = strcspn(p, ":");
-			GROW(list, n, cap, 1);
-			list[n++] = len ? xasprintf("%.*s/%s", (int)(len > INT_MAX ? INT_MAX : len), p, name) : xasprintf("./%s", name);
+			*PUSH(list, n, cap) =
+			    len ? xasprintf("%.*s/%s", (int)(len > INT_MAX ? INT_MAX : len), p, name) : xasprintf("./%s", name);
 			p += len;
 			if (!*p)
 				break;
@@ -461,7 +458,6 @@ struct child *child_start(struct childset *set, const struct child_spec *spec, s
 	c->kill_at = NEVER;
 	if (c->pidfd >= 0)
 		fcntl(c->pidfd, F_SETFD, FD_CLOEXEC);
-	GROW(set->v, set->n, set->cap, 1);
-	set->v[set->n++] = c;
+	*PUSH(set->v, set->n, set->cap) = c;
 	return c;
 }

@@ -2,11 +2,7 @@
 
 /* ---- operands ---- */
 
-static void push(struct gjson *rd, struct gvalue v)
-{
-	GROW(rd->stack, rd->n_stack, rd->cap_stack, 1);
-	rd->stack[rd->n_stack++] = v;
-}
+static void push(struct gjson *rd, struct gvalue v) { *PUSH(rd->stack, rd->n_stack, rd->cap_stack) = v; }
 
 static uint32_t find_node(const struct gjson *rd, struct slice name)
 {
@@ -229,8 +225,7 @@ int gj_meta(struct gjson *rd, uint32_t k, uint32_t *meta)
 		uint32_t one = NONE;
 		if (!json_is(&rd->t, i, JSON_NULL))
 			rc = read_one_meta(rd, i, &one);
-		GROW(part, n, cap, 1);
-		part[n++] = one == NONE ? (struct gmeta){.device = NONE, .subclass = NONE} : rd->g->meta[one];
+		*PUSH(part, n, cap) = one == NONE ? (struct gmeta){.device = NONE, .subclass = NONE} : rd->g->meta[one];
 	}
 	if (rc == 0)
 		*meta = graph_add_tuple_meta(rd->g, part, n);

@@ -65,7 +65,7 @@ static int add_tensor(struct reading *s, uint32_t line, const struct pyarg *arg,
 }
 
 /* rand_strided(...), perhaps with .requires_grad_(True) behind it */
-static int add_call(struct reading *s, uint32_t line, struct slice value, struct slice comment)
+static int add_strided_call(struct reading *s, uint32_t line, struct slice value, struct slice comment)
 {
 	static const char grad[] = ".requires_grad_(True)";
 	struct slice callee, inside;
@@ -88,7 +88,7 @@ static int add_list(struct reading *s, uint32_t line, struct slice list)
 	int r;
 	while ((r = pytext_arg(&list, &a)) == 1) {
 		const int rc = pytext_inside(a.value, '(', &inside) ? add_tensor(s, line, arg, pytext_args(inside, arg, ITEMS_MAX), false)
-								    : add_call(s, line, a.value, SLICE(""));
+								    : add_strided_call(s, line, a.value, SLICE(""));
 		if (rc < 0)
 			return -1;
 	}
@@ -99,7 +99,7 @@ static int read_args(struct reading *s, const struct pyline *l)
 {
 	struct slice name, value, inside, callee;
 	if (pytext_call(l->code, &callee, &inside) && slice_is(callee, "args.append"))
-		return add_call(s, l->line, slice_trim(inside), l->comment);
+		return add_strided_call(s, l->line, slice_trim(inside), l->comment);
 	if (!pytext_assign(l->code, &name, &value) || !slice_is(name, "args"))
 		return 0;
 	if (!pytext_inside(value, '[', &inside))

@@ -8,7 +8,7 @@
 
 /* ---- what cannot be said ---- */
 
-static int refuse(struct plain_writer *w)
+static int refuse_program(struct plain_writer *w)
 {
 	const struct graph *g = w->how->graph ? w->how->graph : &w->r->graph;
 	if (w->r->setup.n)
@@ -266,7 +266,7 @@ static int add_comparison(struct plain_writer *w, struct buf *b)
 	return 0;
 }
 
-static void add_call(struct plain_writer *w, struct buf *b)
+static void add_model_call(struct plain_writer *w, struct buf *b)
 {
 	struct buf args = {0}, way = {0};
 	const char *compile = compiled(w, &way), *in = is_autocast(w) ? "    " : "";
@@ -497,7 +497,7 @@ static int add_body(struct plain_writer *w, struct buf *b)
 	else if (w->how->check != REPRO_CHECK_RUNS)
 		status = add_comparison(w, b);
 	else
-		add_call(w, b);
+		add_model_call(w, b);
 	buf_release(&inputs);
 	return status;
 }
@@ -507,7 +507,7 @@ int plain_text(const struct plan *p, const struct repro *r, const struct repro_p
 	struct plain_writer w = {.p = p, .r = r, .how = how, .err = err, .form = r->form == REPRO_GRAPH ? REPRO_AFTER_AOT : r->form};
 	struct buf body = {0};
 	w.dynamic = is_dynamic(&w);
-	int status = refuse(&w);
+	int status = refuse_program(&w);
 	if (status == 0)
 		status = make_graph(&w);
 	if (status == 0)

@@ -14,7 +14,7 @@ struct planning {
 	struct err *err;
 };
 
-static struct slice keep(struct planning *w, struct buf *b)
+static struct slice keep_text(struct planning *w, struct buf *b)
 {
 	struct slice s = b->len ? arena_slice(&w->p->arena, buf_slice(b)) : SLICE("");
 	buf_release(b);
@@ -169,7 +169,7 @@ static struct slice name_bytes(struct planning *w, struct slice bytes)
 	md5_many(&job, 1);
 	for (size_t i = 0; i < sizeof(digest); i++)
 		buf_addf(&b, "%02x", digest[i]);
-	return keep(w, &b);
+	return keep_text(w, &b);
 }
 
 /* Bytes that are at hand: into the text, or a file of the folder. A launcher has no folder. */
@@ -217,7 +217,7 @@ static int original_storage(struct planning *w, uint32_t original, bool own, str
 		buf_release(&b);
 		return -1;
 	}
-	s.nbytes = keep(w, &b);
+	s.nbytes = keep_text(w, &b);
 	if (from->bytes.p)
 		place_bytes(w, from->bytes, &s);
 	else if (!from->hash.n)
@@ -274,7 +274,7 @@ static int given_input(struct planning *w, const struct repro_given *v, struct p
 	} else {
 		buf_add_slice(&b, in->expr);
 	}
-	to->value = keep(w, &b);
+	to->value = keep_text(w, &b);
 	return rc ? -1 : 0;
 }
 
@@ -321,7 +321,7 @@ static uint32_t made_storage(struct planning *w, const struct plan_storage *s)
 	struct buf b = {0};
 	p->storage[i].n = p->storage[i].n > s->n ? p->storage[i].n : s->n;
 	buf_addf(&b, "%lld", (long long)p->storage[i].n);
-	p->storage[i].nbytes = keep(w, &b);
+	p->storage[i].nbytes = keep_text(w, &b);
 	return i;
 }
 
@@ -358,7 +358,7 @@ static int make_tensor(struct planning *w, const struct repro_given *v, const st
 		buf_addf(&b, ", storage_offset=%lld", (long long)offset);
 	buf_adds(&b, to->requires_grad ? ", requires_grad=True" : "");
 	buf_adds(&b, to->is_leaf ? ", is_leaf=True" : "");
-	to->value = keep(w, &b);
+	to->value = keep_text(w, &b);
 	return rc;
 }
 
@@ -377,11 +377,11 @@ static int make_symint(struct planning *w, const struct repro_given *v, const st
 		symsize_print(&w->g->tab, m->expr, &text);
 		buf_adds(&b, ", expr=");
 		pytext_quote(&b, buf_slice(&text));
-		to->expr = keep(w, &text);
+		to->expr = keep_text(w, &text);
 		w->p->symbolic = true;
 	}
 	to->number = value;
-	to->value = keep(w, &b);
+	to->value = keep_text(w, &b);
 	return 0;
 }
 
@@ -457,7 +457,7 @@ static struct slice name_folder(struct planning *w, const char *base)
 		name.n -= 3;
 	buf_add_slice(&b, name);
 	buf_adds(&b, ".data");
-	return keep(w, &b);
+	return keep_text(w, &b);
 }
 
 /* The same symbols by their names in the program's graph. */

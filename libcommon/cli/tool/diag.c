@@ -13,7 +13,7 @@ void diag_at_die(void (*fn)(void))
 		at_die[n_at_die++] = fn;
 }
 
-static void put(const char *tool, int errnum, const char *fmt, va_list ap)
+static void put_message(const char *tool, int errnum, const char *fmt, va_list ap)
 {
 	char line[2048];
 	int n = snprintf(line, sizeof(line), *tool ? "%s: " : "%s", tool);
@@ -48,7 +48,7 @@ void die(enum exit_status status, const char *fmt, ...)
 	va_list ap;
 	clean_up();
 	va_start(ap, fmt);
-	put(diag_tool, 0, fmt, ap);
+	put_message(diag_tool, 0, fmt, ap);
 	va_end(ap);
 	exit(status);
 }
@@ -59,7 +59,7 @@ void die_errno(enum exit_status status, const char *fmt, ...)
 	va_list ap;
 	clean_up();
 	va_start(ap, fmt);
-	put(diag_tool, errnum, fmt, ap);
+	put_message(diag_tool, errnum, fmt, ap);
 	va_end(ap);
 	exit(status);
 }
@@ -70,7 +70,7 @@ void warn(const char *fmt, ...)
 {
 	va_list ap;
 	va_start(ap, fmt);
-	put(diag_tool, 0, fmt, ap);
+	put_message(diag_tool, 0, fmt, ap);
 	va_end(ap);
 }
 
@@ -87,6 +87,6 @@ void note(const char *fmt, ...)
 {
 	va_list ap;
 	va_start(ap, fmt);
-	put("", 0, fmt, ap);
+	put_message("", 0, fmt, ap);
 	va_end(ap);
 }

@@ -31,7 +31,7 @@ static void add_value(const struct opt *o, struct buf *b)
 	}
 }
 
-static void add_name(const struct opt *o, const char *name, struct buf *b)
+static void add_option_name(const struct opt *o, const char *name, struct buf *b)
 {
 	bool again = o->type == OPT_T_LIST || o->type == OPT_T_PAIRS || o->type == OPT_T_COUNT || o->type == OPT_T_CALL;
 	struct buf spec = {0};
@@ -61,11 +61,11 @@ static void add_table(const struct opt *table, struct buf *b)
 			continue;
 		if (o->s) {
 			snprintf(name, sizeof(name), "-%c", o->s);
-			add_name(o, name, b);
+			add_option_name(o, name, b);
 		}
 		if (o->l) {
 			snprintf(name, sizeof(name), "--%s", o->l);
-			add_name(o, name, b);
+			add_option_name(o, name, b);
 		}
 	}
 }

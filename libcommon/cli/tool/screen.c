@@ -1,5 +1,6 @@
 /* Text for people: tables that fit the width, colour on a terminal only. */
 #include "tool/screen.h"
+#include "tool/diag.h"
 #include "tool/output.h"
 
 #include <sys/ioctl.h>
@@ -71,6 +72,14 @@ int screen_write(struct screen *s, int fd, const char *what, struct err *err)
 }
 
 int screen_flush(struct screen *s, struct err *err) { return screen_write(s, STDOUT_FILENO, "standard output", err); }
+
+void screen_end(struct screen *s)
+{
+	struct err err = {0};
+	if (screen_flush(s, &err) < 0 && err.text[0])
+		die_err(&err);
+	buf_release(&s->b);
+}
 
 int screen_save(struct screen *s, const char *path, struct err *err)
 {

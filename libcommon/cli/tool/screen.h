@@ -3,7 +3,7 @@
  *     struct screen s = screen_make();
  *     put_bold(&s, "Inputs"); buf_addc(&s.b, '\n');
  *     put_table(&s, SLICE("#\tname\tsizes\n0\tx\t[3, 8]\n"));
- *     if (screen_flush(&s, &err) < 0 && err.text[0]) die_err(&err);     // an empty text: the reader had enough
+ *     screen_end(&s);
  */
 #ifndef PT2_SCREEN_H
 #define PT2_SCREEN_H
@@ -21,8 +21,10 @@ struct screen screen_make(void);
  * no text out of a file drives the terminal though somebody forgot put_text(). The colours of put_bold() and the like stay where there
  * are any; nothing is to be found in JSON (json_escape()). `what` as for write_all(). */
 int screen_write(struct screen *s, int fd, const char *what, struct err *err);
-/* The same to standard output. */
+/* The same to standard output; -1 with an empty text: the reader had enough. */
 int screen_flush(struct screen *s, struct err *err);
+/* The last of it: what is left goes out, the tool ends where it cannot (EXIT_ENVIRON), the buffer is released. */
+void screen_end(struct screen *s);
 /* The same into a file that appears when it is whole (tool/output.h). */
 int screen_save(struct screen *s, const char *path, struct err *err);
 void put_bold(struct screen *s, const char *text);

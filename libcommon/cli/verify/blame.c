@@ -323,8 +323,7 @@ static void accuse(struct verify *v, const struct hypothesis *h)
 	v->row[call].node = h->node;
 	struct verify_tensor *b = &v->write[h->write];
 	b->n = 0;
-	GROW(b->m, b->n, b->cap, 1);
-	b->m[b->n++] = (struct verify_match){h->node, 0, {.identity = true}};
+	*PUSH(b->m, b->n, b->cap) = (struct verify_match){h->node, 0, {.identity = true}};
 	b->accused = true;
 	numbers_nearest(&v->o->write[h->write].x, reference_numbers(v->ref, h->node), &b->m[0].l);
 	if (!t)

@@ -3,47 +3,31 @@
 
 #include <math.h>
 
-enum { MOST_DIMS = 6, KINDS = 10 };
+enum { KINDS = 10 };
 
 /* The dims of a node that are not 1; those in mask are gone over, the others stay. */
 struct fold {
-	int n_dim;
-	int64_t size[MOST_DIMS], step[MOST_DIMS]; /* the last dim first */
+	struct numbers_dims d;
 	unsigned mask;
 	int64_t over, kept; /* elements */
 };
-
-static bool fold_dims(const struct numbers *x, struct fold *f)
-{
-	int64_t step = 1;
-	*f = (struct fold){0};
-	for (int d = x->n_dim; d-- > 0; step *= x->size[d]) {
-		if (x->size[d] == 1)
-			continue;
-		if (f->n_dim == MOST_DIMS)
-			return false;
-		f->size[f->n_dim] = x->size[d];
-		f->step[f->n_dim++] = step;
-	}
-	return f->n_dim > 0;
-}
 
 static void choose(struct fold *f, unsigned mask)
 {
 	f->mask = mask;
 	f->over = f->kept = 1;
-	for (int d = 0; d < f->n_dim; d++)
-		*(mask >> d & 1 ? &f->over : &f->kept) *= f->size[d];
+	for (int d = 0; d < f->d.n_dim; d++)
+		*(mask >> d & 1 ? &f->over : &f->kept) *= f->d.size[d];
 }
 
 /* The element at place i among the dims in mask, or among those that are not. */
-static int64_t place(const struct fold *f, bool in_mask, int64_t i)
+static int64_t fold_place(const struct fold *f, bool in_mask, int64_t i)
 {
 	int64_t at = 0;
-	for (int d = 0; d < f->n_dim; d++)
+	for (int d = f->d.n_dim; d-- > 0;)
 		if ((f->mask >> d & 1) == in_mask) {
-			at += i % f->size[d] * f->step[d];
-			i /= f->size[d];
+			at += i % f->d.size[d] * f->d.step[d];
+			i /= f->d.size[d];
 		}
 	return at;
 }
@@ -81,10 +65,10 @@ static bool is_fold(const struct numbers *b, const struct numbers *x, const stru
 	unsigned left = (1u << KINDS) - 1;
 	int64_t *over = xcalloc((size_t)f->over, sizeof(*over));
 	for (int64_t i = 0; i < f->over; i++)
-		over[i] = place(f, true, i);
+		over[i] = fold_place(f, true, i);
 	for (int64_t k = 0; k < f->kept && left; k++) {
 		double all[KINDS];
-		fold(x->v + place(f, false, k), f, over, all);
+		fold(x->v + fold_place(f, false, k), f, over, all);
 		for (int i = 0; i < KINDS; i++)
 			if (!near(b->v[k], all[i], eps, size[i] * 0.01))
 				left &= ~(1u << i);
@@ -96,9 +80,9 @@ static bool is_fold(const struct numbers *b, const struct numbers *x, const stru
 static bool folds(const struct numbers *b, const struct numbers *x)
 {
 	struct fold f;
-	if (!fold_dims(x, &f))
+	if (!numbers_dims(x, &f.d))
 		return false;
-	for (unsigned mask = 1; mask < 1u << f.n_dim; mask++) {
+	for (unsigned mask = 1; mask < 1u << f.d.n_dim; mask++) {
 		choose(&f, mask);
 		if (f.kept == b->n && f.over > 1 && is_fold(b, x, &f))
 			return true;

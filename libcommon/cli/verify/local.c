@@ -250,8 +250,8 @@ static bool ill_conditioned(struct cut *k, uint32_t node, const struct numbers_e
 	return ill;
 }
 
-static void tell(struct verify *v, uint32_t call, uint32_t write, uint32_t node, struct cut *k, const double *c, struct numbers *e,
-		 struct numbers *d)
+static void tell_row(struct verify *v, uint32_t call, uint32_t write, uint32_t node, struct cut *k, const double *c, struct numbers *e,
+		     struct numbers *d)
 {
 	struct verify_row *row = &v->row[call];
 	const double eps = numbers_eps(v->o->write[write].v->meta.dtype);
@@ -303,7 +303,7 @@ static void check_write(struct verify *v, uint32_t call, uint32_t write, struct 
 	    e.class == b->class && d.class == e.class) {
 		double *c = xcalloc((size_t)b->n * 2 + 1, sizeof(*c));
 		numbers_lay(b, &e, &m->l, c);
-		tell(v, call, write, m->node, k, c, &e, &d);
+		tell_row(v, call, write, m->node, k, c, &e, &d);
 		free(c);
 	} else {
 		row_open(v, call, "its node cannot be computed from what it read");

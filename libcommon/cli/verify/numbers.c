@@ -141,38 +141,27 @@ static bool same_order(const struct numbers *b, const struct numbers *n, const s
 
 /* ---- in another order of dims ---- */
 
-struct walk_order {
-	int n_dim;
-	int64_t size[6], step[6];
-};
-
-/* The dims that are not 1; false: too many to try their orders, or fewer than two. */
-static bool real_dims(const struct numbers *x, struct walk_order *w)
+bool numbers_dims(const struct numbers *x, struct numbers_dims *w)
 {
 	int64_t step = 1;
-	w->n_dim = 0;
-	for (int d = x->n_dim; d-- > 0;) {
-		if (x->size[d] == 1)
-			continue;
-		if (w->n_dim == 6)
-			return false;
-		w->size[w->n_dim] = x->size[d];
-		w->step[w->n_dim++] = step;
-		step *= x->size[d];
-	}
-	for (int i = 0, k = w->n_dim - 1; i < k; i++, k--) {
-		const struct walk_order was = *w;
-		w->size[i] = was.size[k], w->step[i] = was.step[k];
-		w->size[k] = was.size[i], w->step[k] = was.step[i];
-	}
-	return w->n_dim > 1;
+	int n = 0;
+	for (int d = 0; d < x->n_dim; d++)
+		n += x->size[d] != 1;
+	w->n_dim = n <= NUMBERS_DIMS ? n : 0;
+	for (int d = x->n_dim; d-- > 0 && w->n_dim; step *= x->size[d])
+		if (x->size[d] != 1)
+			w->size[--n] = x->size[d], w->step[n] = step;
+	return w->n_dim > 0;
 }
+
+/* Fewer than two have no order. */
+static bool real_dims(const struct numbers *x, struct numbers_dims *w) { return numbers_dims(x, w) && w->n_dim > 1; }
 
 /* The elements of x with its dims in this order, one after the other. */
 struct turn {
-	const struct walk_order *w;
-	int order[6];
-	int64_t pos[6], at;
+	const struct numbers_dims *w;
+	int order[NUMBERS_DIMS];
+	int64_t pos[NUMBERS_DIMS], at;
 };
 
 static void turn_next(struct turn *t)
@@ -207,7 +196,7 @@ static bool next_order(int *order, int n)
 }
 
 /* turned: whose dims are in another order; the other stays. first: elements to look at. */
-static bool same_turned(const struct numbers *turned, const struct walk_order *w, const int *order, const struct numbers *other,
+static bool same_turned(const struct numbers *turned, const struct numbers_dims *w, const int *order, const struct numbers *other,
 			bool of_buffer, const struct tolerance *t, int64_t first)
 {
 	const int per = turned->class == NUMBERS_COMPLEX ? 2 : 1;
@@ -225,8 +214,8 @@ static bool same_turned(const struct numbers *turned, const struct walk_order *w
 static bool find_order(const struct numbers *turned, const struct numbers *other, bool of_buffer, const struct tolerance *t,
 		       struct layout *l)
 {
-	struct walk_order w;
-	int order[6] = {0, 1, 2, 3, 4, 5};
+	struct numbers_dims w;
+	int order[NUMBERS_DIMS] = {0, 1, 2, 3, 4, 5};
 	if (!real_dims(turned, &w))
 		return false;
 	while (next_order(order, w.n_dim))
@@ -251,7 +240,7 @@ bool numbers_match(const struct numbers *b, struct numbers *n, double error, str
 void numbers_lay(const struct numbers *b, const struct numbers *n, const struct layout *l, double *out)
 {
 	const int per = b->class == NUMBERS_COMPLEX ? 2 : 1;
-	struct walk_order w;
+	struct numbers_dims w;
 	if (l->identity || !real_dims(l->of_buffer ? b : n, &w)) {
 		memcpy(out, b->v, (size_t)parts(b) * sizeof(*out));
 		return;
@@ -281,7 +270,7 @@ double numbers_off(const struct numbers *b, const struct numbers *n, const struc
 
 static bool same_sizes(const struct numbers *b, const struct numbers *n)
 {
-	struct walk_order x, y;
+	struct numbers_dims x, y;
 	real_dims(b, &x);
 	real_dims(n, &y);
 	return x.n_dim == y.n_dim && !memcmp(x.size, y.size, (size_t)x.n_dim * sizeof(*x.size));
@@ -300,8 +289,8 @@ static double distance(const struct numbers *b, const struct numbers *n, const s
 
 void numbers_nearest(const struct numbers *b, const struct numbers *n, struct layout *l)
 {
-	struct walk_order w;
-	int order[6] = {0, 1, 2, 3, 4, 5};
+	struct numbers_dims w;
+	int order[NUMBERS_DIMS] = {0, 1, 2, 3, 4, 5};
 	*l = (struct layout){.identity = true};
 	if (same_sizes(b, n) || !real_dims(n, &w))
 		return;

@@ -35,11 +35,19 @@ void numbers_release(struct numbers *x);
 /* How far one unit in the last place is from 1; 0 of integers. */
 double numbers_eps(int dtype);
 
+/* The dims that are not 1, and how far apart their elements are, row by row. False: there is none, or they are more than that. */
+enum { NUMBERS_DIMS = 6 };
+struct numbers_dims {
+	int n_dim;
+	int64_t size[NUMBERS_DIMS], step[NUMBERS_DIMS];
+};
+bool numbers_dims(const struct numbers *x, struct numbers_dims *w);
+
 /* Where b's elements are in n: the dims of n that are not 1, in the order in which b has them; identity: row by row. */
 struct layout {
 	bool identity, of_buffer; /* of_buffer: it is the buffer's dims that are put in another order */
 	int n_dim;
-	int order[6];
+	int order[NUMBERS_DIMS];
 };
 bool numbers_match(const struct numbers *b, struct numbers *n, double error, struct layout *l);
 /* The greatest difference of two elements that are finite, in that layout. */

@@ -2,7 +2,7 @@
 
 /* ---- tensors ---- */
 
-static void place(struct observed_tensor *t)
+static void place_in_memory(struct observed_tensor *t)
 {
 	const struct tensor_meta *m = &t->v->meta;
 	int64_t bytes;
@@ -12,7 +12,7 @@ static void place(struct observed_tensor *t)
 	}
 }
 
-static int load(const struct dump *d, struct observed_tensor *t, struct err *err)
+static int load_tensor(const struct dump *d, struct observed_tensor *t, struct err *err)
 {
 	struct dump_tensor file;
 	struct aten_tensor *x = NULL;
@@ -44,7 +44,7 @@ static void take(const struct dump_call *c, uint32_t call, bool (*which)(const s
 			continue;
 		struct observed_tensor *t = &v[(*n)++];
 		*t = (struct observed_tensor){.v = &c->value[i], .call = call, .same = NONE};
-		place(t);
+		place_in_memory(t);
 	}
 }
 
@@ -73,8 +73,7 @@ static void find_writes(struct observed *o, struct observed_tensor *r)
 		const struct observed_tensor *w = &o->write[i];
 		if ((w->call != NONE && r->call != NONE && w->call >= r->call) || !reaches(w, r))
 			continue;
-		GROW(o->link, o->n_links, o->cap_links, 1);
-		o->link[o->n_links++] = i;
+		*PUSH(o->link, o->n_links, o->cap_links) = i;
 		if (!w->to || covers(w, r))
 			break;
 	}
@@ -102,8 +101,7 @@ static void link_all(struct observed *o)
 		for (uint32_t r = 0; r < o->n_reads; r++)
 			for (uint32_t k = 0; k < o->read[r].n_links; k++)
 				if (o->link[o->read[r].link + k] == w) {
-					GROW(o->link, o->n_links, o->cap_links, 1);
-					o->link[o->n_links++] = r;
+					*PUSH(o->link, o->n_links, o->cap_links) = r;
 				}
 		o->write[w].n_links = o->n_links - o->write[w].link;
 	}
@@ -164,9 +162,9 @@ int observed_read(struct observed *o, const struct dump *d, uint32_t model_id, u
 	take_all(o);
 	link_all(o);
 	for (uint32_t i = 0; i < o->n_writes && !r; i++)
-		r = load(d, &o->write[i], err);
+		r = load_tensor(d, &o->write[i], err);
 	for (uint32_t i = 0; i < o->n_reads && !r; i++)
-		r = o->read[i].same == NONE ? load(d, &o->read[i], err) : 0;
+		r = o->read[i].same == NONE ? load_tensor(d, &o->read[i], err) : 0;
 	if (!r && !o->n_calls)
 		r = err_set(err, EXIT_INPUT, "'%s': no call of run %u is in it", d->path, run);
 	if (r < 0)

@@ -56,10 +56,7 @@ static struct tensor_view *weight_of(struct program *p, struct slice fqn)
 	return NULL;
 }
 
-static bool same_shape(const struct tensor_meta *a, const struct tensor_meta *b)
-{
-	return a->dtype == b->dtype && a->n_dim == b->n_dim && !memcmp(a->size, b->size, (size_t)a->n_dim * sizeof(*a->size));
-}
+static bool same_shape(const struct tensor_meta *a, const struct tensor_meta *b) { return a->dtype == b->dtype && tensor_same_sizes(a, b); }
 
 static void compare(struct pair *p, struct slice fqn, struct tensor_view *graph, const struct tensor_view *package)
 {
@@ -73,8 +70,7 @@ static void compare(struct pair *p, struct slice fqn, struct tensor_view *graph,
 	tensor_close(&graph->meta, graph->data, &package->meta, package->data, (struct close_options){.given = true}, &close);
 	if (close.same)
 		return;
-	GROW(p->weight, p->n_differing, p->cap_weights, 1);
-	p->weight[p->n_differing++] = (struct differing){fqn, close.bad, close.n, close.max_abs};
+	*PUSH(p->weight, p->n_differing, p->cap_weights) = (struct differing){fqn, close.bad, close.n, close.max_abs};
 	graph->meta = package->meta;
 	graph->data = package->data;
 }
@@ -188,7 +184,7 @@ int pair_choose(const struct pair *p, const struct dump *d, const char *model, u
 	return 0;
 }
 
-static int fits(const struct pair *p, const struct held *h, struct err *err)
+static int inputs_fit(const struct pair *p, const struct held *h, struct err *err)
 {
 	struct tensor_meta *meta = xcalloc(h->n_in + 1, sizeof(*meta));
 	struct err why;
@@ -217,7 +213,7 @@ static int take_inputs(const struct pair *p, const struct dump *d, struct held *
 		    (struct tensor_view){.name = p->program.contract.input[i].name, .meta = h->file[i].meta, .data = h->file[i].data};
 		h->n_in++;
 	}
-	return fits(p, h, err);
+	return inputs_fit(p, h, err);
 }
 
 int held_open(struct held *h, const struct pair *p, const struct dump *d, uint32_t model_id, uint32_t run, const struct held *before,

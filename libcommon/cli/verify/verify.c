@@ -60,8 +60,7 @@ static void classify(struct verify *v, struct verify_tensor *t, const struct num
 	for (uint32_t i = 0; i < n; i++) {
 		if (!verify_is(v, b, node[i], NULL, &l))
 			continue;
-		GROW(t->m, t->n, t->cap, 1);
-		t->m[t->n++] = (struct verify_match){node[i], numbers_off(b, reference_numbers(v->ref, node[i]), &l), l};
+		*PUSH(t->m, t->n, t->cap) = (struct verify_match){node[i], numbers_off(b, reference_numbers(v->ref, node[i]), &l), l};
 	}
 }
 
@@ -202,8 +201,7 @@ static void expect_outputs(struct verify *v)
 
 struct verify_finding *verify_add(struct verify *v, uint32_t call, uint32_t write, uint32_t node)
 {
-	GROW(v->finding, v->n_findings, v->cap_findings, 1);
-	struct verify_finding *f = &v->finding[v->n_findings++];
+	struct verify_finding *f = PUSH(v->finding, v->n_findings, v->cap_findings);
 	*f = (struct verify_finding){.call = call, .write = write, .node = node, .others = NONE, .at = -1};
 	return f;
 }

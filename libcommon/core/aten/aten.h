@@ -121,6 +121,10 @@ static inline char *aten_data(const struct aten_tensor *t)
 {
 	return t->storage->data ? (char *)t->storage->data + t->offset * dtype_info(t->dtype)->bytes : NULL;
 }
+static inline bool aten_same_sizes(const struct aten_tensor *a, const struct aten_tensor *b)
+{
+	return a->n_dim == b->n_dim && !memcmp(a->size, b->size, (size_t)a->n_dim * sizeof(*a->size));
+}
 static inline int64_t aten_numel(const struct aten_tensor *t)
 {
 	uint64_t n = 1; /* beside a size of 0 the others may be any */

@@ -96,7 +96,7 @@ static bool has_room(void)
 	return p != MAP_FAILED && munmap(p, BLAS_BUFFER) == 0;
 }
 
-static void load(void)
+static void load_blas(void)
 {
 	const char *want = getenv("PT2_SHIM_BLAS");
 	void (*threads)(int) = NULL;
@@ -127,7 +127,7 @@ static void load(void)
 static void need(void)
 {
 	static pthread_once_t once = PTHREAD_ONCE_INIT;
-	pthread_once(&once, load);
+	pthread_once(&once, load_blas);
 	if (UNLIKELY(starved))
 		aten_fail("too little address space for OpenBLAS, which needs %u MB more: raise the limit (ulimit -v)", BLAS_BUFFER >> 20);
 }

@@ -127,7 +127,7 @@ void aten_op_release(struct aten_op *op) { op_schema_release(&op->parsed); }
 
 /* ---- arguments ---- */
 
-static _Noreturn void refuse(const struct aten_call *c, uint32_t i, const char *wanted)
+static _Noreturn void refuse_argument(const struct aten_call *c, uint32_t i, const char *wanted)
 {
 	(void)c;
 	aten_fail("argument %u is not %s", i + 1, wanted);
@@ -148,7 +148,7 @@ struct aten_tensor *call_tensor_or_none(const struct aten_call *c, uint32_t i)
 	if (v->kind == ATEN_NONE)
 		return NULL;
 	if (v->kind != ATEN_TENSOR || !v->tensor->storage)
-		refuse(c, i, "a tensor");
+		refuse_argument(c, i, "a tensor");
 	return v->tensor;
 }
 
@@ -156,7 +156,7 @@ struct aten_tensor *call_tensor(const struct aten_call *c, uint32_t i)
 {
 	struct aten_tensor *t = call_tensor_or_none(c, i);
 	if (!t)
-		refuse(c, i, "a tensor");
+		refuse_argument(c, i, "a tensor");
 	return t;
 }
 
@@ -186,7 +186,7 @@ int64_t call_int(const struct aten_call *c, uint32_t i)
 {
 	const struct aten_value *v = argument(c, i);
 	if (v->kind != ATEN_INT && v->kind != ATEN_BOOL)
-		refuse(c, i, "an integer");
+		refuse_argument(c, i, "an integer");
 	return v->i;
 }
 
@@ -208,7 +208,7 @@ int call_dtype_or(const struct aten_call *c, uint32_t i, int otherwise)
 	if (v->kind == ATEN_NONE)
 		return otherwise;
 	if ((v->kind != ATEN_DTYPE && v->kind != ATEN_INT) || !dtype_info((int)v->i))
-		refuse(c, i, "a dtype that is known here");
+		refuse_argument(c, i, "a dtype that is known here");
 	return (int)v->i;
 }
 
@@ -218,7 +218,7 @@ const char *call_string_or(const struct aten_call *c, uint32_t i, const char *ot
 	if (v->kind == ATEN_NONE)
 		return otherwise;
 	if (v->kind != ATEN_STRING)
-		refuse(c, i, "a string");
+		refuse_argument(c, i, "a string");
 	char *text = aten_scratch(v->text.n + 1, 1);
 	memcpy(text, v->text.p, v->text.n);
 	text[v->text.n] = '\0';
@@ -234,7 +234,7 @@ const int64_t *call_ints(const struct aten_call *c, uint32_t i, int64_t *n)
 	int64_t *list = aten_scratch((uint64_t)*n, sizeof(*list));
 	for (int64_t k = 0; k < *n; k++) {
 		if (item[k].kind != ATEN_INT && item[k].kind != ATEN_BOOL)
-			refuse(c, i, "a list of integers");
+			refuse_argument(c, i, "a list of integers");
 		list[k] = item[k].i;
 	}
 	return list;
@@ -249,7 +249,7 @@ const double *call_floats(const struct aten_call *c, uint32_t i, int64_t *n)
 	double *list = aten_scratch((uint64_t)*n, sizeof(*list));
 	for (int64_t k = 0; k < *n; k++) {
 		if (v->item[k].kind != ATEN_FLOAT && v->item[k].kind != ATEN_INT)
-			refuse(c, i, "a list of numbers");
+			refuse_argument(c, i, "a list of numbers");
 		list[k] = v->item[k].kind == ATEN_FLOAT ? v->item[k].f : (double)v->item[k].i;
 	}
 	return list;
@@ -259,12 +259,12 @@ static struct aten_tensor **tensors(const struct aten_call *c, uint32_t i, int64
 {
 	const struct aten_value *v = argument(c, i);
 	if (v->kind != ATEN_LIST)
-		refuse(c, i, "a list of tensors");
+		refuse_argument(c, i, "a list of tensors");
 	struct aten_tensor **list = aten_scratch(v->n, sizeof(*list));
 	*n = v->n;
 	for (uint32_t k = 0; k < v->n; k++) {
 		if (v->item[k].kind != ATEN_TENSOR && !(none && v->item[k].kind == ATEN_NONE))
-			refuse(c, i, "a list of tensors");
+			refuse_argument(c, i, "a list of tensors");
 		list[k] = v->item[k].kind == ATEN_TENSOR ? v->item[k].tensor : NULL;
 	}
 	return list;
@@ -381,6 +381,12 @@ void call_give_int(const struct aten_call *c, uint32_t k, int64_t i) { c->ret[k]
 
 void call_give(const struct aten_call *c, uint32_t k, struct aten_tensor *t) { c->ret[k] = aten_of(t); }
 
+void call_give_two(const struct aten_call *c, struct aten_tensor *first, struct aten_tensor *second)
+{
+	call_give(c, 0, first);
+	call_give(c, 1, second);
+}
+
 void call_give_list(const struct aten_call *c, uint32_t k, struct aten_tensor *const *t, int64_t n) { c->ret[k] = aten_tensors(t, n); }
 
 void call_give_all(const struct aten_call *c, const struct aten_value *ret, uint32_t n) { memcpy(c->ret, ret, n * sizeof(*ret)); }
@@ -434,7 +440,7 @@ static void into_self(struct aten_tensor *self, struct aten_value *ret)
 		*ret = aten_of(self);
 		return;
 	}
-	if (!made || made->n_dim != self->n_dim || memcmp(made->size, self->size, (size_t)self->n_dim * sizeof(*self->size)))
+	if (!made || !aten_same_sizes(made, self))
 		aten_fail("the result has other sizes than self, which it should be put into");
 	if (!can_cast(made->dtype, self->dtype))
 		aten_fail("result type %s can't be cast to the desired output type %s", dtype_name(made->dtype), dtype_name(self->dtype));

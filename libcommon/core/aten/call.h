@@ -59,6 +59,7 @@ struct aten_tensor **call_tensors_or_none(const struct aten_call *c, uint32_t i,
 void call_give_all(const struct aten_call *c, const struct aten_value *ret, uint32_t n);
 
 void call_give(const struct aten_call *c, uint32_t k, struct aten_tensor *t);
+void call_give_two(const struct aten_call *c, struct aten_tensor *first, struct aten_tensor *second);
 void call_give_int(const struct aten_call *c, uint32_t k, int64_t i);
 void call_give_list(const struct aten_call *c, uint32_t k, struct aten_tensor *const *t, int64_t n);
 

@@ -252,14 +252,14 @@ struct aten_tensor *aten_conv(struct aten_tensor *x, struct aten_tensor *w, stru
 	return out;
 }
 
-void aten_convolution(struct aten_tensor *input, struct aten_tensor *weight, struct aten_tensor **bias, const int64_t *stride,
-		      int64_t n_stride, const int64_t *padding, int64_t n_padding, const int64_t *dilation, int64_t n_dilation,
-		      int32_t transposed, const int64_t *output_padding, int64_t n_output_padding, int64_t groups,
-		      struct aten_tensor **ret0)
+struct aten_tensor *aten_convolution(struct aten_tensor *input, struct aten_tensor *weight, struct aten_tensor **bias,
+				     const int64_t *stride, int64_t n_stride, const int64_t *padding, int64_t n_padding,
+				     const int64_t *dilation, int64_t n_dilation, int32_t transposed, const int64_t *output_padding,
+				     int64_t n_output_padding, int64_t groups)
 {
 	struct conv_params p = {stride,     padding,          dilation, output_padding,  n_stride, n_padding,
 				n_dilation, n_output_padding, groups,   transposed != 0, -1};
-	GIVE(ret0, aten_conv(input, weight, bias ? *bias : NULL, &p));
+	return aten_conv(input, weight, bias ? *bias : NULL, &p);
 }
 
 /* Its name until torch 2.4. */

@@ -128,7 +128,7 @@ static const struct mini *mini_of(int dtype)
 		v_; \
 	}))
 
-static struct value load(int dtype, const void *p)
+static struct value load_element(int dtype, const void *p)
 {
 	const struct mini *k;
 #define INT(type) \
@@ -314,7 +314,7 @@ void aten_convert(int to, void *dst, int64_t ds, int from, const void *src, int6
 		return;
 	}
 	for (int64_t i = 0; i < n; i++)
-		store(to, (char *)dst + i * ds, load(from, (const char *)src + i * ss));
+		store(to, (char *)dst + i * ds, load_element(from, (const char *)src + i * ss));
 }
 
 /* ---- whole tensors ---- */

@@ -111,7 +111,7 @@ static void mixed_radix(const struct fft *p, const cplx *in, int64_t step, cplx 
 		butterfly(p, out, m, f);
 }
 
-static void run(const struct fft *p, cplx *x);
+static void fft_forward(const struct fft *p, cplx *x);
 
 static void plan_bluestein(struct fft *p);
 
@@ -142,11 +142,11 @@ static void plan_bluestein(struct fft *p)
 	memset(p->kernel, 0, (size_t)size * sizeof(cplx));
 	for (int64_t k = 0; k < n; k++)
 		p->kernel[k] = p->kernel[k ? size - k : 0] = conj(p->chirp[k]);
-	run(p->inner, p->kernel);
+	fft_forward(p->inner, p->kernel);
 }
 
 /* x = forward transform of x, in place. */
-static void run(const struct fft *p, cplx *x)
+static void fft_forward(const struct fft *p, cplx *x)
 {
 	if (!p->inner) {
 		mixed_radix(p, x, 1, p->work, p->n);
@@ -157,11 +157,11 @@ static void run(const struct fft *p, cplx *x)
 	memset(p->padded, 0, (size_t)size * sizeof(cplx));
 	for (int64_t k = 0; k < p->n; k++)
 		p->padded[k] = x[k] * p->chirp[k];
-	run(p->inner, p->padded);
+	fft_forward(p->inner, p->padded);
 	/* The inverse is the forward one between conjugations. */
 	for (int64_t k = 0; k < size; k++)
 		p->padded[k] = conj(p->padded[k] * p->kernel[k]);
-	run(p->inner, p->padded);
+	fft_forward(p->inner, p->padded);
 	for (int64_t k = 0; k < p->n; k++)
 		x[k] = conj(p->padded[k]) / (double)size * p->chirp[k];
 }
@@ -185,7 +185,7 @@ static void transform_dim(struct aten_tensor *t, int dim, bool forward)
 			cplx v = elem_c128(DTYPE_C128, w.p[0] + i * step);
 			line[i] = forward ? v : conj(v);
 		}
-		run(p, line);
+		fft_forward(p, line);
 		for (int64_t i = 0; i < n; i++)
 			elem_set_c128(DTYPE_C128, w.p[0] + i * step, forward ? line[i] : conj(line[i]));
 	}
@@ -300,7 +300,7 @@ static void take_dims(const struct aten_tensor *self, const int64_t *dim, int64_
 
 /* ---- ops ---- */
 
-static struct aten_tensor *c2c(struct aten_tensor *self, const int64_t *dim_, int64_t n, int64_t normalization, bool forward)
+struct aten_tensor *aten_fft_c2c(struct aten_tensor *self, const int64_t *dim_, int64_t n, int64_t normalization, int32_t forward)
 {
 	int64_t dim[ATEN_DIMS];
 
@@ -315,24 +315,6 @@ static struct aten_tensor *c2c(struct aten_tensor *self, const int64_t *dim_, in
 		transform_dim(c, (int)dim[i], forward);
 	from_c128(out, c, scale_of(normalization, self, dim, n, 0));
 	return out;
-}
-
-static void c2c_op(struct aten_tensor *self, const int64_t *dim, int64_t n, int64_t normalization, bool forward, struct aten_tensor **ret)
-{
-	GIVE(ret, c2c(self, dim, n, normalization, forward));
-}
-
-void aten_fft_c2c(struct aten_tensor *self, const int64_t *dim, int64_t dim_len_, int64_t normalization, int32_t forward,
-		  struct aten_tensor **ret0)
-{
-	c2c_op(self, dim, dim_len_, normalization, forward, ret0);
-}
-
-/* Its name until torch 2.5. */
-void aten_fft_c2c_old(struct aten_tensor *self, const int64_t *dim_ptr, int64_t dim_size, int64_t normalization, int32_t forward,
-		      struct aten_tensor **ret)
-{
-	c2c_op(self, dim_ptr, dim_size, normalization, forward, ret);
 }
 
 static struct aten_tensor *r2c(struct aten_tensor *self, const int64_t *dim_, int64_t n, int64_t normalization, bool onesided)
@@ -356,10 +338,9 @@ static struct aten_tensor *r2c(struct aten_tensor *self, const int64_t *dim_, in
 	return out;
 }
 
-void aten_fft_r2c(struct aten_tensor *self, const int64_t *dim, int64_t dim_len_, int64_t normalization, int32_t onesided,
-		  struct aten_tensor **ret0)
+struct aten_tensor *aten_fft_r2c(struct aten_tensor *self, const int64_t *dim, int64_t dim_len_, int64_t normalization, int32_t onesided)
 {
-	GIVE(ret0, r2c(self, dim, dim_len_, normalization, onesided));
+	return r2c(self, dim, dim_len_, normalization, onesided);
 }
 
 /* ---- to real numbers, through the proxy executor only ---- */
@@ -428,7 +409,7 @@ static void run_fft_c2c(struct aten_call *c)
 {
 	int64_t n;
 	const int64_t *dim = call_ints(c, 1, &n);
-	call_give(c, 0, c2c(call_tensor(c, 0), dim, n, call_int(c, 2), call_bool(c, 3)));
+	call_give(c, 0, aten_fft_c2c(call_tensor(c, 0), dim, n, call_int(c, 2), call_bool(c, 3)));
 }
 static void run_fft_r2c(struct aten_call *c)
 {

@@ -59,7 +59,7 @@ static double padded(const struct sampler *s, double x, int64_t size)
 	return s->padding == PAD_ZEROS ? x : clip(x, size);
 }
 
-static double place(const struct sampler *s, double x, int64_t size)
+static double source_place(const struct sampler *s, double x, int64_t size)
 {
 	double n = (double)size;
 
@@ -156,7 +156,7 @@ static void sample(struct aten_tensor *out, struct aten_tensor *input, struct at
 	for (bool more = walk_first(&w); more; more = walk_next(&w)) {
 		double at[3];
 		for (int i = 0; i < n; i++)
-			at[i] = place(s, elem_f64(grid->dtype, w.p[0] + (n - 1 - i) * line_step(grid, n + 1)), s->size[i]);
+			at[i] = source_place(s, elem_f64(grid->dtype, w.p[0] + (n - 1 - i) * line_step(grid, n + 1)), s->size[i]);
 		find_taps(s, input, at, &t);
 		for (int64_t ch = 0; ch < out->size[1]; ch++) {
 			const char *plane = w.p[2] + ch * line_step(input, 1);

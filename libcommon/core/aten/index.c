@@ -246,9 +246,9 @@ static struct aten_tensor *index_tensor(struct aten_tensor *self, struct aten_te
 	return out;
 }
 
-void aten_index_Tensor(struct aten_tensor *self, struct aten_tensor *const **indices, int64_t indices_len_, struct aten_tensor **ret0)
+struct aten_tensor *aten_index_Tensor(struct aten_tensor *self, struct aten_tensor *const **indices, int64_t indices_len_)
 {
-	GIVE(ret0, index_tensor(self, indices, indices_len_));
+	return index_tensor(self, indices, indices_len_);
 }
 
 /* ---- index_put ---- */
@@ -264,7 +264,7 @@ void elem_add(int dtype, void *p, const void *q)
 		elem_set_f64(dtype, p, elem_f64(dtype, p) + elem_f64(dtype, q));
 }
 
-static void put(struct aten_tensor *self, struct aten_tensor *const *index, int64_t n, struct aten_tensor *values, bool accumulate)
+static void put_indexed(struct aten_tensor *self, struct aten_tensor *const *index, int64_t n, struct aten_tensor *values, bool accumulate)
 {
 	struct plan *p = aten_scratch(1, sizeof(*p));
 	int bytes = elem_bytes(self->dtype);
@@ -294,13 +294,13 @@ static void put(struct aten_tensor *self, struct aten_tensor *const *index, int6
 	}
 }
 
-void aten_index_put(struct aten_tensor *self, struct aten_tensor *const **indices, int64_t indices_len_, struct aten_tensor *values,
-		    int32_t accumulate, struct aten_tensor **ret0)
+struct aten_tensor *aten_index_put(struct aten_tensor *self, struct aten_tensor *const **indices, int64_t indices_len_,
+				   struct aten_tensor *values, int32_t accumulate)
 {
 	struct aten_tensor *out = aten_clone(self), *index[ATEN_DIMS];
 	open_handles(indices, indices_len_, index);
-	put(out, index, indices_len_, values, accumulate);
-	GIVE(ret0, out);
+	put_indexed(out, index, indices_len_, values, accumulate);
+	return out;
 }
 
 /* Also in place: out is self, then. */
@@ -309,7 +309,7 @@ void aten_index_put_out(struct aten_tensor *out, struct aten_tensor *self, struc
 {
 	if (out != self && (out->storage != self->storage || out->offset != self->offset))
 		aten_copy(out, self);
-	put(out, indices, num_indices, values, accumulate);
+	put_indexed(out, indices, num_indices, values, accumulate);
 }
 
 /* ---- masks ---- */
@@ -343,10 +343,7 @@ static struct aten_tensor *masked_select(struct aten_tensor *self, struct aten_t
 	return out;
 }
 
-void aten_masked_select(struct aten_tensor *self, struct aten_tensor *mask, struct aten_tensor **ret0)
-{
-	GIVE(ret0, masked_select(self, mask));
-}
+struct aten_tensor *aten_masked_select(struct aten_tensor *self, struct aten_tensor *mask) { return masked_select(self, mask); }
 
 static struct aten_tensor *masked_scatter(struct aten_tensor *self, struct aten_tensor *mask, struct aten_tensor *source)
 {
@@ -374,18 +371,17 @@ static struct aten_tensor *masked_scatter(struct aten_tensor *self, struct aten_
 	return out;
 }
 
-void aten_masked_scatter(struct aten_tensor *self, struct aten_tensor *mask, struct aten_tensor *source, struct aten_tensor **ret0)
+struct aten_tensor *aten_masked_scatter(struct aten_tensor *self, struct aten_tensor *mask, struct aten_tensor *source)
 {
-	GIVE(ret0, masked_scatter(self, mask, source));
+	return masked_scatter(self, mask, source);
 }
 
-void aten_masked_scatter_backward(struct aten_tensor *grad_output, struct aten_tensor *mask, const int64_t *sizes, int64_t sizes_len_,
-				  struct aten_tensor **ret0)
+struct aten_tensor *aten_masked_scatter_backward(struct aten_tensor *grad_output, struct aten_tensor *mask, const int64_t *sizes,
+						 int64_t sizes_len_)
 {
 	struct aten_tensor *out = aten_new(grad_output->dtype, (int)sizes_len_, sizes, NULL);
 	if (!aten_computes()) {
-		GIVE(ret0, out);
-		return;
+		return out;
 	}
 	struct aten_tensor *v = masked_select(grad_output, mask);
 	uint64_t bytes = (uint64_t)aten_numel(v) * (uint64_t)elem_bytes(v->dtype);
@@ -394,7 +390,7 @@ void aten_masked_scatter_backward(struct aten_tensor *grad_output, struct aten_t
 	aten_fill_zero(out);
 	if (bytes)
 		memcpy(aten_data(out), aten_data(v), bytes);
-	GIVE(ret0, out);
+	return out;
 }
 
 /* ---- by name ---- */
@@ -418,28 +414,19 @@ static void run_index_put(struct aten_call *c) /* self, indices, values, accumul
 {
 	int64_t n;
 	struct aten_tensor *const **indices = indices_of(c, &n);
-	struct aten_tensor *out;
-	aten_index_put(call_tensor(c, 0), indices, n, call_tensor(c, 2), call_bool(c, 3), &out);
-	call_give(c, 0, out);
+	call_give(c, 0, aten_index_put(call_tensor(c, 0), indices, n, call_tensor(c, 2), call_bool(c, 3)));
 }
 static void run_index_put_(struct aten_call *c)
 {
 	int64_t n;
 	struct aten_tensor **list = call_tensors_or_none(c, 1, &n), *self = call_tensor(c, 0);
-	put(self, list, n, call_tensor(c, 2), call_bool(c, 3));
+	put_indexed(self, list, n, call_tensor(c, 2), call_bool(c, 3));
 	call_give(c, 0, self);
 }
-static void run_masked_select(struct aten_call *c)
-{
-	struct aten_tensor *out;
-	aten_masked_select(call_tensor(c, 0), call_tensor(c, 1), &out);
-	call_give(c, 0, out);
-}
+static void run_masked_select(struct aten_call *c) { call_give(c, 0, aten_masked_select(call_tensor(c, 0), call_tensor(c, 1))); }
 static void run_masked_scatter(struct aten_call *c)
 {
-	struct aten_tensor *out;
-	aten_masked_scatter(call_tensor(c, 0), call_tensor(c, 1), call_tensor(c, 2), &out);
-	call_give(c, 0, out);
+	call_give(c, 0, aten_masked_scatter(call_tensor(c, 0), call_tensor(c, 1), call_tensor(c, 2)));
 }
 
 const struct aten_entry aten_index_entries[] = {

@@ -294,7 +294,7 @@ static void run_stack(struct aten_call *c)
 	int64_t n;
 	struct aten_tensor **list = call_tensors(c, 0, &n);
 	for (int64_t i = 0; i < n; i++) {
-		if (list[i]->n_dim != list[0]->n_dim || memcmp(list[i]->size, list[0]->size, (size_t)list[0]->n_dim * sizeof(int64_t)))
+		if (!aten_same_sizes(list[i], list[0]))
 			aten_fail("stack expects each tensor to be equal size");
 		if (i)
 			list[i] = aten_unsqueeze(list[i], call_int(c, 1));

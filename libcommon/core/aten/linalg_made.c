@@ -310,33 +310,25 @@ static void run_geqrf(struct aten_call *c)
 {
 	struct aten_tensor *a, *tau;
 	aten_geqrf(call_tensor(c, 0), &a, &tau);
-	call_give(c, 0, a);
-	call_give(c, 1, tau);
+	call_give_two(c, a, tau);
 }
 static void run_ormqr(struct aten_call *c) /* self, input2, input3, left, transpose */
 {
-	struct aten_tensor *out;
-	aten_ormqr(call_tensor(c, 0), call_tensor(c, 1), call_tensor(c, 2), call_bool(c, 3), call_bool(c, 4), &out);
-	call_give(c, 0, out);
+	call_give(c, 0, aten_ormqr(call_tensor(c, 0), call_tensor(c, 1), call_tensor(c, 2), call_bool(c, 3), call_bool(c, 4)));
 }
 static void run_triangular_solve(struct aten_call *c) /* self, A, upper, transpose, unitriangular */
 {
 	struct aten_tensor *x, *a;
 	aten_triangular_solve(call_tensor(c, 0), call_tensor(c, 1), call_bool(c, 2), call_bool(c, 3), call_bool(c, 4), &x, &a);
-	call_give(c, 0, x);
-	call_give(c, 1, a);
+	call_give_two(c, x, a);
 }
 static void run_cholesky_solve(struct aten_call *c) /* self, input2, upper */
 {
-	struct aten_tensor *out;
-	aten_cholesky_solve(call_tensor(c, 0), call_tensor(c, 1), call_bool(c, 2), &out);
-	call_give(c, 0, out);
+	call_give(c, 0, aten_cholesky_solve(call_tensor(c, 0), call_tensor(c, 1), call_bool(c, 2)));
 }
 static void run_cholesky_inverse(struct aten_call *c) /* self, upper */
 {
-	struct aten_tensor *out;
-	aten_cholesky_inverse(call_tensor(c, 0), call_bool(c, 1), &out);
-	call_give(c, 0, out);
+	call_give(c, 0, aten_cholesky_inverse(call_tensor(c, 0), call_bool(c, 1)));
 }
 
 const struct aten_entry aten_linalg_entries[] = {

@@ -56,8 +56,8 @@ void run_linalg_householder_product(struct aten_call *c)
 }
 
 /* Q c, Q^H c, c Q or c Q^H, with Q = H(1) H(2) ... */
-void aten_ormqr(struct aten_tensor *self, struct aten_tensor *input2, struct aten_tensor *input3, int32_t left, int32_t transpose,
-		struct aten_tensor **ret0)
+struct aten_tensor *aten_ormqr(struct aten_tensor *self, struct aten_tensor *input2, struct aten_tensor *input3, int32_t left,
+			       int32_t transpose)
 {
 	struct batch b = batch_of(self, input3);
 	const char *name = elem_complex(self->dtype) ? "unmqr" : "ormqr";
@@ -81,7 +81,7 @@ void aten_ormqr(struct aten_tensor *self, struct aten_tensor *input2, struct ate
 			if (!pass)
 				work_get(&w, out->dtype, max_of(m, n));
 		}
-	GIVE(ret0, out);
+	return out;
 }
 
 void run_linalg_qr(struct aten_call *c)
@@ -109,6 +109,5 @@ void run_linalg_qr(struct aten_call *c)
 			memcpy(matrix_at(q, &b, i), matrix_at(qr, &b, i), (size_t)(k * column));
 		make_q(q, tau, k, &b);
 	}
-	call_give(c, 0, q);
-	call_give(c, 1, r);
+	call_give_two(c, q, r);
 }

@@ -46,7 +46,7 @@ void run_linalg_solve_triangular(struct aten_call *c)
 
 /* ---- Cholesky: A = L L^H, or U^H U ---- */
 
-void aten_cholesky_solve(struct aten_tensor *self, struct aten_tensor *input2, int32_t upper, struct aten_tensor **ret0)
+struct aten_tensor *aten_cholesky_solve(struct aten_tensor *self, struct aten_tensor *input2, int32_t upper)
 {
 	struct batch b = batch_of(self, input2);
 	matrices_need_rows(self, rows(input2), input2);
@@ -57,10 +57,10 @@ void aten_cholesky_solve(struct aten_tensor *self, struct aten_tensor *input2, i
 		LAPACK("potrs", x->dtype, upper ? "U" : "L", &n, &k, matrix_at(l, &b, i), &ld, matrix_at(x, &b, i), &ld, &info);
 		lapack_check_one(info, "cholesky_solve_cpu", &b, i);
 	}
-	GIVE(ret0, x);
+	return x;
 }
 
-void aten_cholesky_inverse(struct aten_tensor *self, int32_t upper, struct aten_tensor **ret0)
+struct aten_tensor *aten_cholesky_inverse(struct aten_tensor *self, int32_t upper)
 {
 	matrices_need_square(self);
 	struct batch b = batch_of(self, NULL);
@@ -78,7 +78,7 @@ void aten_cholesky_inverse(struct aten_tensor *self, int32_t upper, struct aten_
 				numbers_conjugate(x->dtype, upper ? low : high, 1);
 			}
 	}
-	GIVE(ret0, x);
+	return x;
 }
 
 static struct aten_tensor *cholesky(struct aten_tensor *a, bool upper, struct aten_tensor *info, bool check, const char *api)

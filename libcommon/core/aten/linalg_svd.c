@@ -162,8 +162,7 @@ void run_linalg_eig(struct aten_call *c)
 {
 	struct aten_tensor *values, *vectors;
 	eig(named_tensor(c, "self"), &values, &vectors);
-	call_give(c, 0, values);
-	call_give(c, 1, vectors);
+	call_give_two(c, values, vectors);
 }
 
 void run_linalg_eigvals(struct aten_call *c)

@@ -44,51 +44,26 @@ void aten_mm_out(struct aten_tensor *out, struct aten_tensor *self, struct aten_
 	mat_mul(mat_of(out, -1), (struct mat){0}, mat_of(self, -1), mat_of(mat2, -1), 0, 1);
 }
 
-static void addmm(struct aten_tensor *out, const struct aten_tensor *self, const struct aten_tensor *a, const struct aten_tensor *b,
-		  double beta, double alpha)
+void aten_addmm_out(struct aten_tensor *out, struct aten_tensor *self, struct aten_tensor *a, struct aten_tensor *b, double beta,
+		    double alpha)
 {
 	need_matrices(out, a, b);
 	need_same_dtype(a, b);
 	mat_mul(mat_of(out, -1), mat_broadcast(self, out->size[0], out->size[1]), mat_of(a, -1), mat_of(b, -1), beta, alpha);
 }
 
-void aten_addmm_out(struct aten_tensor *out, struct aten_tensor *self, struct aten_tensor *mat1, struct aten_tensor *mat2, double beta,
-		    double alpha)
-{
-	addmm(out, self, mat1, mat2, beta, alpha);
-}
-
-static void activate(float *v, int64_t n, bool gelu)
-{
-	for (int64_t i = 0; i < n; i++)
-		v[i] = gelu ? v[i] * 0.5f * (1 + erff(v[i] * (float)M_SQRT1_2)) : v[i] > 0 || v[i] != v[i] ? v[i] : 0;
-}
-
-void aten_addmm_activation(struct aten_tensor *self, struct aten_tensor *mat1, struct aten_tensor *mat2, double beta, double alpha,
-			   int32_t use_gelu, struct aten_tensor **ret0)
+struct aten_tensor *aten_addmm_activation(struct aten_tensor *self, struct aten_tensor *mat1, struct aten_tensor *mat2, double beta,
+					  double alpha, int32_t use_gelu)
 {
 	need_dims(mat1, 2, "mat1");
 	need_dims(mat2, 2, "mat2");
 	int64_t size[2] = {mat1->size[0], mat2->size[1]};
 	struct aten_tensor *out = aten_new(mat1->dtype, 2, size, NULL);
-	int64_t n = aten_numel(out);
-	addmm(out, self, mat1, mat2, beta, alpha);
-	if (out->dtype == DTYPE_F64) {
-		double *v = (double *)aten_data(out);
-		for (int64_t i = 0; i < n; i++)
-			v[i] = use_gelu ? v[i] * 0.5 * (1 + erf(v[i] * M_SQRT1_2)) : v[i] > 0 || v[i] != v[i] ? v[i] : 0;
-	} else if (n) {
-		float *v = aten_scratch((uint64_t)n, sizeof(*v));
-		struct mat flat = {aten_data(out), out->dtype, 1, n, n, 1}, wide = {(char *)v, DTYPE_F32, 1, n, n, 1};
-		mat_copy(wide, flat);
-		activate(v, n, use_gelu);
-		mat_copy(flat, wide);
-	}
-	GIVE(ret0, out);
+	aten_addmm_out(out, self, mat1, mat2, beta, alpha);
+	return use_gelu ? APPLIED("gelu", aten_of(out)) : aten_relu(out);
 }
 
-void aten_addmv(struct aten_tensor *self, struct aten_tensor *mat, struct aten_tensor *vec, double beta, double alpha,
-		struct aten_tensor **ret0)
+struct aten_tensor *aten_addmv(struct aten_tensor *self, struct aten_tensor *mat, struct aten_tensor *vec, double beta, double alpha)
 {
 	need_dims(mat, 2, "mat");
 	need_dims(vec, 1, "vec");
@@ -97,7 +72,7 @@ void aten_addmv(struct aten_tensor *self, struct aten_tensor *mat, struct aten_t
 	if (self->n_dim > 1)
 		aten_fail("a bias of %d dimensions", self->n_dim);
 	mat_mul(mat_t(mat_of(out, -1)), mat_t(mat_broadcast(self, 1, mat->size[0])), mat_of(mat, -1), mat_t(mat_of(vec, -1)), beta, alpha);
-	GIVE(ret0, out);
+	return out;
 }
 
 /* ---- batches ---- */
@@ -141,8 +116,7 @@ void aten_baddbmm_out(struct aten_tensor *out, struct aten_tensor *self, struct 
 }
 
 /* beta*self plus the sum over the batch of its products; what has 16 bits is rounded once. */
-void aten_addbmm(struct aten_tensor *self, struct aten_tensor *batch1, struct aten_tensor *batch2, double beta, double alpha,
-		 struct aten_tensor **ret0)
+struct aten_tensor *aten_addbmm(struct aten_tensor *self, struct aten_tensor *batch1, struct aten_tensor *batch2, double beta, double alpha)
 {
 	need_batches(batch1, batch2);
 	int64_t size[2] = {batch1->size[1], batch2->size[2]};
@@ -159,7 +133,7 @@ void aten_addbmm(struct aten_tensor *self, struct aten_tensor *batch1, struct at
 		mat_mul(c, i ? c : bias, mat_of(batch1, i), mat_of(batch2, i), i ? 1 : beta, alpha);
 	if (sum != out)
 		aten_copy(out, sum);
-	GIVE(ret0, out);
+	return out;
 }
 
 /* ---- groups of rows, columns or both (mixtures of experts): aten/src/ATen/native/GroupedMMUtils.h ---- */
@@ -223,12 +197,12 @@ static struct aten_tensor *grouped_mm(const struct aten_tensor *a, const struct 
 	return out;
 }
 
-void aten_grouped_mm(struct aten_tensor *self, struct aten_tensor *mat2, struct aten_tensor **offs, struct aten_tensor **bias,
-		     int32_t *out_dtype, struct aten_tensor **ret0)
+struct aten_tensor *aten_grouped_mm(struct aten_tensor *self, struct aten_tensor *mat2, struct aten_tensor **offs,
+				    struct aten_tensor **bias, int32_t *out_dtype)
 {
 	if (bias && *bias)
 		aten_fail("a bias is not supported yet");
-	GIVE(ret0, grouped_mm(self, mat2, offs ? *offs : NULL, out_dtype ? *out_dtype : self->dtype, true));
+	return grouped_mm(self, mat2, offs ? *offs : NULL, out_dtype ? *out_dtype : self->dtype, true);
 }
 
 struct aten_tensor *aten_grouped_mm_fallback(struct aten_tensor *input, struct aten_tensor *weight, struct aten_tensor *offs)
@@ -262,7 +236,7 @@ void aten_int_mm_out(struct aten_tensor *out, struct aten_tensor *self, struct a
 }
 
 /* self times the transposed int8 weight, each column by its scale (aten/src/ATen/native/cpu/int8mm_kernel.cpp). */
-void aten_weight_int8pack_mm(struct aten_tensor *self, struct aten_tensor *mat2, struct aten_tensor *scales, struct aten_tensor **ret0)
+struct aten_tensor *aten_weight_int8pack_mm(struct aten_tensor *self, struct aten_tensor *mat2, struct aten_tensor *scales)
 {
 	need_dims(self, 2, "self");
 	need_dims(mat2, 2, "mat2");
@@ -277,7 +251,7 @@ void aten_weight_int8pack_mm(struct aten_tensor *self, struct aten_tensor *mat2,
 	for (int64_t i = 0; i < m * n; i++)
 		v[i] *= scale[i % n];
 	aten_copy(out, sum);
-	GIVE(ret0, out);
+	return out;
 }
 
 /* There is one scale for all, or one for each row (of a) or column (of b). */
@@ -325,9 +299,9 @@ void aten_scaled_mm_out(struct aten_tensor *out, struct aten_tensor *self, struc
 	scaled_mm(out, self, mat2, scale_a, scale_b, bias, scale_result);
 }
 
-void aten_scaled_mm(struct aten_tensor *self, struct aten_tensor *mat2, struct aten_tensor *scale_a, struct aten_tensor *scale_b,
-		    struct aten_tensor **bias, struct aten_tensor **scale_result, int32_t *out_dtype, int32_t use_fast_accum,
-		    struct aten_tensor **ret0)
+struct aten_tensor *aten_scaled_mm(struct aten_tensor *self, struct aten_tensor *mat2, struct aten_tensor *scale_a,
+				   struct aten_tensor *scale_b, struct aten_tensor **bias, struct aten_tensor **scale_result,
+				   int32_t *out_dtype, int32_t use_fast_accum)
 {
 	(void)use_fast_accum;
 	need_dims(self, 2, "self");
@@ -335,5 +309,5 @@ void aten_scaled_mm(struct aten_tensor *self, struct aten_tensor *mat2, struct a
 	int64_t size[2] = {self->size[0], mat2->size[1]};
 	struct aten_tensor *out = aten_new(out_dtype ? *out_dtype : self->dtype, 2, size, NULL);
 	scaled_mm(out, self, mat2, scale_a, scale_b, bias, scale_result);
-	GIVE(ret0, out);
+	return out;
 }

@@ -454,8 +454,8 @@ static void give_gradients(struct aten_call *c, struct norm_gradient k, int64_t 
 	struct aten_tensor *grad = call_tensor(c, 0), *x = call_tensor(c, 1), *mean = named_tensor(c, "mean"),
 			   *rstd = named_tensor(c, "rstd");
 	double *dw = aten_scratch_values((uint64_t)weights, 2 * sizeof(*dw)), *db = NULL, *dy = NULL;
-	if (grad->n_dim != x->n_dim || memcmp(grad->size, x->size, (size_t)x->n_dim * sizeof(*x->size)) || aten_numel(mean) != rows ||
-	    aten_numel(rstd) != rows || (weight && aten_numel(weight) != weights) || (bias && aten_numel(bias) != weights))
+	if (!aten_same_sizes(grad, x) || aten_numel(mean) != rows || aten_numel(rstd) != rows ||
+	    (weight && aten_numel(weight) != weights) || (bias && aten_numel(bias) != weights))
 		aten_fail("the gradient, mean, rstd or weight do not fit the input");
 	if (aten_computes() && weights) {
 		memset(dw, 0, (size_t)weights * 2 * sizeof(*dw));

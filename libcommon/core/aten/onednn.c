@@ -62,8 +62,7 @@ static struct aten_tensor *with_operand(const struct post_operand *with, struct 
 {
 	struct aten_tensor *o = with->other;
 	const bool add = !strcmp(with->how, "add") || !strcmp(with->how, "sum");
-	if (o->dtype != y->dtype || o->n_dim != y->n_dim || memcmp(o->size, y->size, (size_t)y->n_dim * sizeof(*o->size)) ||
-	    memcmp(o->stride, y->stride, (size_t)y->n_dim * sizeof(*o->stride))) {
+	if (o->dtype != y->dtype || !aten_same_sizes(o, y) || memcmp(o->stride, y->stride, (size_t)y->n_dim * sizeof(*o->stride))) {
 		o = aten_new(y->dtype, y->n_dim, y->size, y->stride);
 		aten_copy(o, with->other);
 	}
@@ -84,11 +83,13 @@ static struct aten_tensor *finished(struct aten_tensor *y, const struct post_ope
 	if (with && with->other)
 		y = with_operand(with, y);
 	y = aten_post_op(op, y);
-	if (dtype == y->dtype)
-		return y;
-	struct aten_tensor *out = aten_new(dtype, y->n_dim, y->size, y->stride);
-	aten_copy(out, y);
-	return out;
+	struct aten_tensor *out = dtype == y->dtype ? y : aten_new(dtype, y->n_dim, y->size, y->stride);
+	if (out != y)
+		aten_copy(out, y);
+	if (!with || !with->into)
+		return out;
+	aten_copy(with->other, out);
+	return with->other;
 }
 
 /* ---- layers ---- */
@@ -193,10 +194,8 @@ static void run_conv_binary(struct aten_call *c)
 	struct post_operand with = operand_at(c, !into, 8);
 	struct post_op op = op_at(c, 10);
 	with.alpha = call_float_or(c, 9, 1);
-	struct aten_tensor *y = aten_conv_pointwise(call_tensor(c, into), call_tensor(c, 2), call_tensor_or_none(c, 3), &p, &with, &op);
-	if (into)
-		aten_copy(with.other, y);
-	call_give(c, 0, into ? with.other : y);
+	with.into = into;
+	call_give(c, 0, aten_conv_pointwise(call_tensor(c, into), call_tensor(c, 2), call_tensor_or_none(c, 3), &p, &with, &op));
 }
 
 /* X, W, B, attr, scalars, algorithm */

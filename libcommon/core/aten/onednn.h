@@ -19,6 +19,7 @@ struct post_operand {
 	struct aten_tensor *other; /* NULL: none */
 	const char *how;
 	double alpha;
+	bool into; /* of a layer in float: the result is put there, and is that */
 };
 
 /* Outputs have x's dtype; that of a convolution with a packed weight is channels_last (two and three dims), with a plain one it is as

@@ -20,7 +20,7 @@ static struct aten_tensor *as_f64(const struct aten_tensor *t)
 	return c;
 }
 
-static double number_of(const struct aten_tensor *t, const char *what)
+static double only_number(const struct aten_tensor *t, const char *what)
 {
 	if (aten_numel(t) != 1)
 		aten_fail("%s of %lld elements; one is expected", what, (long long)aten_numel(t));
@@ -44,7 +44,7 @@ static struct aten_tensor *activations(const struct int8_layer *l)
 	struct aten_tensor *x = as_f64(l->x);
 	if (!aten_computes())
 		return x;
-	double zero = number_of(l->act_zero, "a zero point"), *v = (double *)aten_data(x);
+	double zero = only_number(l->act_zero, "a zero point"), *v = (double *)aten_data(x);
 	for (int64_t i = 0, n = aten_numel(x); i < n; i++)
 		v[i] -= zero;
 	if (l->w_zeros && l->w_zeros->storage) {
@@ -62,7 +62,7 @@ static struct aten_tensor *scaled(const struct int8_layer *l, const struct aten_
 	int64_t n = sum->size[channel_dim], w_step, b_step = 0;
 	const double *w = numbers_of(l->w_scales, n, &w_step, "weight scales");
 	const double *bias = l->bias ? numbers_of(l->bias, n, &b_step, "biases") : NULL;
-	float act = (float)number_of(l->act_scale, "a scale");
+	float act = (float)only_number(l->act_scale, "a scale");
 	struct aten_tensor *y = aten_new(DTYPE_F32, sum->n_dim, sum->size, sum->stride);
 	struct walk at;
 

@@ -75,35 +75,34 @@ struct aten_tensor *aten_index_select(struct aten_tensor *self, int64_t dim, str
 void aten_mm_out(struct aten_tensor *out, struct aten_tensor *self, struct aten_tensor *mat2);
 void aten_addmm_out(struct aten_tensor *out, struct aten_tensor *self, struct aten_tensor *mat1, struct aten_tensor *mat2, double beta,
 		    double alpha);
-void aten_addmm_activation(struct aten_tensor *self, struct aten_tensor *mat1, struct aten_tensor *mat2, double beta, double alpha,
-			   int32_t use_gelu, struct aten_tensor **ret0);
-void aten_addmv(struct aten_tensor *self, struct aten_tensor *mat, struct aten_tensor *vec, double beta, double alpha,
-		struct aten_tensor **ret0);
+struct aten_tensor *aten_addmm_activation(struct aten_tensor *self, struct aten_tensor *mat1, struct aten_tensor *mat2, double beta,
+					  double alpha, int32_t use_gelu);
+struct aten_tensor *aten_addmv(struct aten_tensor *self, struct aten_tensor *mat, struct aten_tensor *vec, double beta, double alpha);
 void aten_bmm_out(struct aten_tensor *out, struct aten_tensor *self, struct aten_tensor *mat2);
 void aten_baddbmm_out(struct aten_tensor *out, struct aten_tensor *self, struct aten_tensor *batch1, struct aten_tensor *batch2,
 		      double beta, double alpha);
-void aten_addbmm(struct aten_tensor *self, struct aten_tensor *batch1, struct aten_tensor *batch2, double beta, double alpha,
-		 struct aten_tensor **ret0);
-void aten_grouped_mm(struct aten_tensor *self, struct aten_tensor *mat2, struct aten_tensor **offs, struct aten_tensor **bias,
-		     int32_t *out_dtype, struct aten_tensor **ret0);
+struct aten_tensor *aten_addbmm(struct aten_tensor *self, struct aten_tensor *batch1, struct aten_tensor *batch2, double beta,
+				double alpha);
+struct aten_tensor *aten_grouped_mm(struct aten_tensor *self, struct aten_tensor *mat2, struct aten_tensor **offs,
+				    struct aten_tensor **bias, int32_t *out_dtype);
 /* transformers::grouped_mm_fallback (transformers 5, integrations/moe.py): what its mixtures of experts call in an exported graph. */
 struct aten_tensor *aten_grouped_mm_fallback(struct aten_tensor *input, struct aten_tensor *weight, struct aten_tensor *offs);
 void aten_mm_plus_mm_out(struct aten_tensor *out, struct aten_tensor *a, struct aten_tensor *b, struct aten_tensor *c,
 			 struct aten_tensor *d);
 void aten_int_mm_out(struct aten_tensor *out, struct aten_tensor *self, struct aten_tensor *mat2);
-void aten_weight_int8pack_mm(struct aten_tensor *self, struct aten_tensor *mat2, struct aten_tensor *scales, struct aten_tensor **ret0);
+struct aten_tensor *aten_weight_int8pack_mm(struct aten_tensor *self, struct aten_tensor *mat2, struct aten_tensor *scales);
 void aten_scaled_mm_out(struct aten_tensor *out, struct aten_tensor *self, struct aten_tensor *mat2, struct aten_tensor *scale_a,
 			struct aten_tensor *scale_b, struct aten_tensor **bias, struct aten_tensor **scale_result, int32_t *out_dtype,
 			int32_t use_fast_accum);
-void aten_scaled_mm(struct aten_tensor *self, struct aten_tensor *mat2, struct aten_tensor *scale_a, struct aten_tensor *scale_b,
-		    struct aten_tensor **bias, struct aten_tensor **scale_result, int32_t *out_dtype, int32_t use_fast_accum,
-		    struct aten_tensor **ret0);
+struct aten_tensor *aten_scaled_mm(struct aten_tensor *self, struct aten_tensor *mat2, struct aten_tensor *scale_a,
+				   struct aten_tensor *scale_b, struct aten_tensor **bias, struct aten_tensor **scale_result,
+				   int32_t *out_dtype, int32_t use_fast_accum);
 
 /* conv.c: results are put where the last parameters say. */
-void aten_convolution(struct aten_tensor *input, struct aten_tensor *weight, struct aten_tensor **bias, const int64_t *stride,
-		      int64_t n_stride, const int64_t *padding, int64_t n_padding, const int64_t *dilation, int64_t n_dilation,
-		      int32_t transposed, const int64_t *output_padding, int64_t n_output_padding, int64_t groups,
-		      struct aten_tensor **ret0);
+struct aten_tensor *aten_convolution(struct aten_tensor *input, struct aten_tensor *weight, struct aten_tensor **bias,
+				     const int64_t *stride, int64_t n_stride, const int64_t *padding, int64_t n_padding,
+				     const int64_t *dilation, int64_t n_dilation, int32_t transposed, const int64_t *output_padding,
+				     int64_t n_output_padding, int64_t groups);
 
 /* sdpa.c: results are put where the last parameters say. */
 void aten_flash_attention(struct aten_tensor *query, struct aten_tensor *key, struct aten_tensor *value, double dropout_p,
@@ -111,15 +110,15 @@ void aten_flash_attention(struct aten_tensor *query, struct aten_tensor *key, st
 			  struct aten_tensor **ret1);
 
 /* index.c: results are put where the last parameters say. */
-void aten_index_Tensor(struct aten_tensor *self, struct aten_tensor *const **indices, int64_t indices_len_, struct aten_tensor **ret0);
-void aten_index_put(struct aten_tensor *self, struct aten_tensor *const **indices, int64_t indices_len_, struct aten_tensor *values,
-		    int32_t accumulate, struct aten_tensor **ret0);
+struct aten_tensor *aten_index_Tensor(struct aten_tensor *self, struct aten_tensor *const **indices, int64_t indices_len_);
+struct aten_tensor *aten_index_put(struct aten_tensor *self, struct aten_tensor *const **indices, int64_t indices_len_,
+				   struct aten_tensor *values, int32_t accumulate);
 void aten_index_put_out(struct aten_tensor *out, struct aten_tensor *self, struct aten_tensor *const *indices, const uint32_t num_indices,
 			struct aten_tensor *values, bool accumulate);
-void aten_masked_select(struct aten_tensor *self, struct aten_tensor *mask, struct aten_tensor **ret0);
-void aten_masked_scatter(struct aten_tensor *self, struct aten_tensor *mask, struct aten_tensor *source, struct aten_tensor **ret0);
-void aten_masked_scatter_backward(struct aten_tensor *grad_output, struct aten_tensor *mask, const int64_t *sizes, int64_t sizes_len_,
-				  struct aten_tensor **ret0);
+struct aten_tensor *aten_masked_select(struct aten_tensor *self, struct aten_tensor *mask);
+struct aten_tensor *aten_masked_scatter(struct aten_tensor *self, struct aten_tensor *mask, struct aten_tensor *source);
+struct aten_tensor *aten_masked_scatter_backward(struct aten_tensor *grad_output, struct aten_tensor *mask, const int64_t *sizes,
+						 int64_t sizes_len_);
 
 /* scatter.c: results are put where the last parameters say. */
 void aten_scatter_src_out(struct aten_tensor *out, struct aten_tensor *self, int64_t dim, struct aten_tensor *index,
@@ -130,17 +129,17 @@ void aten_scatter_reduce_two_out(struct aten_tensor *out, struct aten_tensor *se
 				 struct aten_tensor *src, const char *reduce, int32_t include_self);
 void aten_scatter_reduce_out(struct aten_tensor *out, struct aten_tensor *self, int64_t dim, struct aten_tensor *index,
 			     struct aten_tensor *src, const char *reduce, int32_t include_self);
-void aten_index_reduce(struct aten_tensor *self, int64_t dim, struct aten_tensor *index, struct aten_tensor *source, const char *reduce,
-		       int32_t include_self, struct aten_tensor **ret0);
+struct aten_tensor *aten_index_reduce(struct aten_tensor *self, int64_t dim, struct aten_tensor *index, struct aten_tensor *source,
+				      const char *reduce, int32_t include_self);
 
 /* scan.c: results are put where the last parameters say. */
-void aten_cumsum(struct aten_tensor *self, int64_t dim, int32_t *dtype, struct aten_tensor **ret0);
-void aten_cumprod(struct aten_tensor *self, int64_t dim, int32_t *dtype, struct aten_tensor **ret0);
+struct aten_tensor *aten_cumsum(struct aten_tensor *self, int64_t dim, int32_t *dtype);
+struct aten_tensor *aten_cumprod(struct aten_tensor *self, int64_t dim, int32_t *dtype);
 void aten_cummax(struct aten_tensor *self, int64_t dim, struct aten_tensor **ret0, struct aten_tensor **ret1);
 void aten_cummin(struct aten_tensor *self, int64_t dim, struct aten_tensor **ret0, struct aten_tensor **ret1);
-void aten_logcumsumexp(struct aten_tensor *self, int64_t dim, struct aten_tensor **ret0);
-void aten_nonzero_static(struct aten_tensor *self, int64_t size, int64_t fill_value, struct aten_tensor **ret0);
-void aten_repeat_interleave_Tensor(struct aten_tensor *repeats, int64_t *output_size, struct aten_tensor **ret0);
+struct aten_tensor *aten_logcumsumexp(struct aten_tensor *self, int64_t dim);
+struct aten_tensor *aten_nonzero_static(struct aten_tensor *self, int64_t size, int64_t fill_value);
+struct aten_tensor *aten_repeat_interleave_Tensor(struct aten_tensor *repeats, int64_t *output_size);
 struct aten_tensor *aten_repeat_each(struct aten_tensor *self, int64_t dim, int64_t times); /* repeat_interleave.self_int */
 
 /* sort.c: results are put where the last parameters say. */
@@ -150,8 +149,8 @@ void aten_sort_stable(struct aten_tensor *self, int32_t *stable, int64_t dim, in
 void aten_topk(struct aten_tensor *self, int64_t k, int64_t dim, int32_t largest, int32_t sorted, struct aten_tensor **ret0,
 	       struct aten_tensor **ret1);
 void aten_kthvalue(struct aten_tensor *self, int64_t k, int64_t dim, int32_t keepdim, struct aten_tensor **ret0, struct aten_tensor **ret1);
-void aten_median(struct aten_tensor *self, struct aten_tensor **ret0);
-void aten_nanmedian(struct aten_tensor *self, struct aten_tensor **ret0);
+struct aten_tensor *aten_median(struct aten_tensor *self);
+struct aten_tensor *aten_nanmedian(struct aten_tensor *self);
 void aten_mode(struct aten_tensor *self, int64_t dim, int32_t keepdim, struct aten_tensor **ret0, struct aten_tensor **ret1);
 
 /* product.c */
@@ -168,11 +167,10 @@ void aten_adaptive_max_pool(struct aten_tensor *self, int spatial, const int64_t
 			    struct aten_tensor **ret1);
 void aten_fractional_max_pool(struct aten_tensor *self, int spatial, const int64_t *kernel, int64_t n_kernel, const int64_t *size,
 			      int64_t n, struct aten_tensor *samples, struct aten_tensor **ret0, struct aten_tensor **ret1);
-void aten_avg_pool(struct aten_tensor *self, int spatial, const struct window_args *args, bool ceil_mode, bool include_pad,
-		   const int64_t *divisor, struct aten_tensor **ret);
-void aten_adaptive_avg_pool(struct aten_tensor *self, int spatial, const int64_t *size, int64_t n, struct aten_tensor **ret);
-void aten_max_unpool(struct aten_tensor *self, int spatial, struct aten_tensor *indices, const int64_t *size, int64_t n,
-		     struct aten_tensor **ret);
+struct aten_tensor *aten_avg_pool(struct aten_tensor *self, int spatial, const struct window_args *args, bool ceil_mode, bool include_pad,
+				  const int64_t *divisor);
+struct aten_tensor *aten_adaptive_avg_pool(struct aten_tensor *self, int spatial, const int64_t *size, int64_t n);
+struct aten_tensor *aten_max_unpool(struct aten_tensor *self, int spatial, struct aten_tensor *indices, const int64_t *size, int64_t n);
 
 /* random.c: into a dense tensor, in the order of memory; the numbers that torch's CPU generator draws */
 void aten_fill_uniform(const struct aten_tensor *t, double from, double to);
@@ -215,12 +213,8 @@ struct aten_tensor *aten_grid_sampler(struct aten_tensor *input, struct aten_ten
 				      bool align);
 
 /* fft.c: results are put where the last parameters say. */
-void aten_fft_c2c(struct aten_tensor *self, const int64_t *dim, int64_t dim_len_, int64_t normalization, int32_t forward,
-		  struct aten_tensor **ret0);
-void aten_fft_c2c_old(struct aten_tensor *self, const int64_t *dim_ptr, int64_t dim_size, int64_t normalization, int32_t forward,
-		      struct aten_tensor **ret);
-void aten_fft_r2c(struct aten_tensor *self, const int64_t *dim, int64_t dim_len_, int64_t normalization, int32_t onesided,
-		  struct aten_tensor **ret0);
+struct aten_tensor *aten_fft_c2c(struct aten_tensor *self, const int64_t *dim, int64_t dim_len_, int64_t normalization, int32_t forward);
+struct aten_tensor *aten_fft_r2c(struct aten_tensor *self, const int64_t *dim, int64_t dim_len_, int64_t normalization, int32_t onesided);
 
 /* linalg_lu.c: results are put where the last parameters say. */
 void aten_lu_unpack(struct aten_tensor *LU_data, struct aten_tensor *LU_pivots, int32_t unpack_data, int32_t unpack_pivots,
@@ -228,13 +222,13 @@ void aten_lu_unpack(struct aten_tensor *LU_data, struct aten_tensor *LU_pivots, 
 
 /* linalg_qr.c: results are put where the last parameters say. */
 void aten_geqrf(struct aten_tensor *self, struct aten_tensor **ret0, struct aten_tensor **ret1);
-void aten_ormqr(struct aten_tensor *self, struct aten_tensor *input2, struct aten_tensor *input3, int32_t left, int32_t transpose,
-		struct aten_tensor **ret0);
+struct aten_tensor *aten_ormqr(struct aten_tensor *self, struct aten_tensor *input2, struct aten_tensor *input3, int32_t left,
+			       int32_t transpose);
 
 /* linalg_solve.c: results are put where the last parameters say. */
 void aten_triangular_solve(struct aten_tensor *self, struct aten_tensor *A, int32_t upper, int32_t transpose, int32_t unitriangular,
 			   struct aten_tensor **ret0, struct aten_tensor **ret1);
-void aten_cholesky_solve(struct aten_tensor *self, struct aten_tensor *input2, int32_t upper, struct aten_tensor **ret0);
-void aten_cholesky_inverse(struct aten_tensor *self, int32_t upper, struct aten_tensor **ret0);
+struct aten_tensor *aten_cholesky_solve(struct aten_tensor *self, struct aten_tensor *input2, int32_t upper);
+struct aten_tensor *aten_cholesky_inverse(struct aten_tensor *self, int32_t upper);
 
 #endif

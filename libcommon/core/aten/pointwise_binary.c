@@ -276,7 +276,7 @@ static void run_into(struct aten_call *c) /* self, other, out; entry.data: the o
 	struct aten_tensor *out = call_tensor(c, 2);
 	if (!aten_is_float(out->dtype) && !aten_is_complex(out->dtype))
 		aten_fail("result type %s can't be cast to the desired output type %s", dtype_name(made->dtype), dtype_name(out->dtype));
-	if (made->n_dim != out->n_dim || memcmp(made->size, out->size, (size_t)out->n_dim * sizeof(*out->size)))
+	if (!aten_same_sizes(made, out))
 		aten_resize(out, made->size, made->n_dim, NULL);
 	aten_copy(out, made);
 	call_give(c, 0, out);

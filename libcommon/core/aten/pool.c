@@ -405,8 +405,8 @@ static struct aten_tensor *pool_average(const struct pool *p, const struct avera
 	return out;
 }
 
-void aten_avg_pool(struct aten_tensor *self, int spatial, const struct window_args *args, bool ceil_mode, bool include_pad,
-		   const int64_t *divisor, struct aten_tensor **ret)
+struct aten_tensor *aten_avg_pool(struct aten_tensor *self, int spatial, const struct window_args *args, bool ceil_mode, bool include_pad,
+				  const int64_t *divisor)
 {
 	struct average a = {include_pad, divisor ? *divisor : 0};
 	struct pool p;
@@ -417,21 +417,20 @@ void aten_avg_pool(struct aten_tensor *self, int spatial, const struct window_ar
 		aten_fail("\"avg_pool3d_out_frame\" not implemented for '%s'", dtype_name(self->dtype));
 	p.channels_last = p.channels_last && spatial == 2;
 	pool_windows(&p, args, ceil_mode);
-	GIVE(ret, pool_average(&p, &a));
+	return pool_average(&p, &a);
 }
 
-void aten_adaptive_avg_pool(struct aten_tensor *self, int spatial, const int64_t *size, int64_t n, struct aten_tensor **ret)
+struct aten_tensor *aten_adaptive_avg_pool(struct aten_tensor *self, int spatial, const int64_t *size, int64_t n)
 {
 	struct pool p;
 	pool_begin(&p, self, spatial);
 	pool_adaptive(&p, size, n);
-	GIVE(ret, pool_average(&p, NULL));
+	return pool_average(&p, NULL);
 }
 
 /* ---- the way back: values to the places that max pooling took them from ---- */
 
-void aten_max_unpool(struct aten_tensor *self, int spatial, struct aten_tensor *indices, const int64_t *size, int64_t n,
-		     struct aten_tensor **ret)
+struct aten_tensor *aten_max_unpool(struct aten_tensor *self, int spatial, struct aten_tensor *indices, const int64_t *size, int64_t n)
 {
 	struct pool p;
 	int64_t at[3], total;
@@ -455,7 +454,7 @@ void aten_max_unpool(struct aten_tensor *self, int spatial, struct aten_tensor *
 			elem_copy(plane_at(&to, o), plane_at(&from, at), elem_bytes(self->dtype));
 		}
 	}
-	GIVE(ret, out);
+	return out;
 }
 
 /* ---- gradients: each value goes back to the window that it came from ---- */
@@ -581,16 +580,14 @@ static void run_avg_pool(struct aten_call *c) /* self, kernel, stride, padding, 
 	struct aten_tensor *self = take_windows(c, &a, false, &spatial);
 	int64_t divisor = c->n > 6 ? call_int_or(c, 6, 0) : 0;
 	bool divides = c->n > 6 && !call_is_none(c, 6);
-	aten_avg_pool(self, spatial, &a, call_bool(c, 4), call_bool(c, 5), divides ? &divisor : NULL, &out);
+	out = aten_avg_pool(self, spatial, &a, call_bool(c, 4), call_bool(c, 5), divides ? &divisor : NULL);
 	call_give(c, 0, as_it_came(c, out));
 }
 static void run_adaptive_avg(struct aten_call *c) /* self, output_size */
 {
-	struct aten_tensor *out;
 	int64_t n;
 	const int64_t *size = call_ints(c, 1, &n);
-	aten_adaptive_avg_pool(call_tensor(c, 0), spatial_of(c), size, n, &out);
-	call_give(c, 0, out);
+	call_give(c, 0, aten_adaptive_avg_pool(call_tensor(c, 0), spatial_of(c), size, n));
 }
 static void run_adaptive_avg1(struct aten_call *c)
 {
@@ -599,7 +596,7 @@ static void run_adaptive_avg1(struct aten_call *c)
 	const int64_t *size = call_ints(c, 1, &n);
 	if (n != 1)
 		aten_fail("adaptive_avg_pool1d: output_size must be one number");
-	aten_adaptive_avg_pool(aten_unsqueeze(call_tensor(c, 0), -2), 2, (const int64_t[]){1, size[0]}, 2, &out);
+	out = aten_adaptive_avg_pool(aten_unsqueeze(call_tensor(c, 0), -2), 2, (const int64_t[]){1, size[0]}, 2);
 	call_give(c, 0, aten_squeeze_dim(out, -2));
 }
 static void run_adaptive_max(struct aten_call *c)
@@ -608,8 +605,7 @@ static void run_adaptive_max(struct aten_call *c)
 	int64_t n;
 	const int64_t *size = call_ints(c, 1, &n);
 	aten_adaptive_max_pool(call_tensor(c, 0), spatial_of(c), size, n, &out, &indices);
-	call_give(c, 0, out);
-	call_give(c, 1, indices);
+	call_give_two(c, out, indices);
 }
 
 /* grad_output, self, kernel_size, stride, padding, ... of two dims */

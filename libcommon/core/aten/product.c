@@ -195,7 +195,7 @@ struct conv_call {
 };
 static void convolve(struct aten_call *c, const struct conv_call *at, int spatial)
 {
-	struct aten_tensor *x = at->x ? at->x : call_tensor(c, 0), *w = call_tensor(c, 1), *bias = call_tensor_or_none(c, 2), *out;
+	struct aten_tensor *x = at->x ? at->x : call_tensor(c, 0), *w = call_tensor(c, 1), *bias = call_tensor_or_none(c, 2);
 	bool single = x->n_dim == spatial + 1;
 	if (w->n_dim != spatial + 2 || (!single && x->n_dim != spatial + 2))
 		aten_fail("expected %dD (unbatched) or %dD (batched) input, and a weight of %d dimensions", spatial + 1, spatial + 2,
@@ -203,9 +203,10 @@ static void convolve(struct aten_call *c, const struct conv_call *at, int spatia
 	const int64_t *none = aten_scratch((uint64_t)spatial, sizeof(*none));
 	memset((void *)(uintptr_t)none, 0, (size_t)spatial * sizeof(*none));
 	const int64_t *extra = at->output_padding ? each_of(c, at->output_padding, spatial) : none;
-	aten_convolution(single ? aten_unsqueeze(x, 0) : x, w, &bias, each_of(c, at->stride, spatial), spatial,
-			 at->pads ? at->pads : each_of(c, at->padding, spatial), spatial, each_of(c, at->dilation, spatial), spatial,
-			 at->transposed, extra, spatial, call_int(c, at->groups), &out);
+	struct aten_tensor *out =
+	    aten_convolution(single ? aten_unsqueeze(x, 0) : x, w, &bias, each_of(c, at->stride, spatial), spatial,
+			     at->pads ? at->pads : each_of(c, at->padding, spatial), spatial, each_of(c, at->dilation, spatial), spatial,
+			     at->transposed, extra, spatial, call_int(c, at->groups));
 	call_give(c, 0, single ? aten_squeeze_dim(out, 0) : out);
 }
 /* input, weight, bias, stride, padding, dilation, groups; entry.data: "1", "2", "3" */
@@ -264,10 +265,8 @@ static struct aten_tensor *convolved(const struct conv_lists *l, struct aten_ten
 				     const int64_t *extra)
 {
 	static const int64_t none[3] = {0};
-	struct aten_tensor *out;
-	aten_convolution(x, w, NULL, l->stride, l->spatial, l->padding, l->spatial, l->dilation, l->spatial, transposed,
-			 extra ? extra : none, l->spatial, l->groups, &out);
-	return out;
+	return aten_convolution(x, w, NULL, l->stride, l->spatial, l->padding, l->spatial, l->dilation, l->spatial, transposed,
+				extra ? extra : none, l->spatial, l->groups);
 }
 
 /* The windows in which the small tensor met the large one stood stride apart, and their elements dilation: the other way around it is a
@@ -401,8 +400,7 @@ static void run_flash(struct aten_call *c)
 	double scale = call_float_or(c, 6, 0);
 	aten_flash_attention(call_tensor(c, 0), call_tensor(c, 1), call_tensor(c, 2), call_float(c, 3), call_bool(c, 4), &mask,
 			     call_is_none(c, 6) ? NULL : &scale, &out, &lse);
-	call_give(c, 0, out);
-	call_give(c, 1, lse);
+	call_give_two(c, out, lse);
 }
 
 static void run_int_mm(struct aten_call *c)
@@ -418,10 +416,9 @@ static void run_int_mm(struct aten_call *c)
 
 static void run_grouped_mm(struct aten_call *c) /* self, mat2, offs, bias, out_dtype */
 {
-	struct aten_tensor *offs = call_tensor_or_none(c, 2), *bias = call_tensor_or_none(c, 3), *out;
+	struct aten_tensor *offs = call_tensor_or_none(c, 2), *bias = call_tensor_or_none(c, 3);
 	int32_t dtype = call_dtype_or(c, 4, call_tensor(c, 0)->dtype);
-	aten_grouped_mm(call_tensor(c, 0), call_tensor(c, 1), &offs, &bias, &dtype, &out);
-	call_give(c, 0, out);
+	call_give(c, 0, aten_grouped_mm(call_tensor(c, 0), call_tensor(c, 1), &offs, &bias, &dtype));
 }
 
 static void run_grouped_mm_fallback(struct aten_call *c)

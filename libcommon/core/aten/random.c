@@ -76,14 +76,14 @@ static uint64_t draw64(void)
 static float draw_float(void) { return (float)(draw32() & 0xffffff) * 0x1p-24f; }
 static double draw_double(void) { return (double)(draw64() & ((UINT64_C(1) << 53) - 1)) * 0x1p-53; }
 
-static void begin(void)
+static void generator_lock(void)
 {
 	pthread_mutex_lock(&gen.lock);
 	if (!gen.seeded)
 		seed_locked(UINT64_C(67280421310721));
 }
 
-static void end(void) { pthread_mutex_unlock(&gen.lock); }
+static void generator_unlock(void) { pthread_mutex_unlock(&gen.lock); }
 
 /* ---- fills: t is dense, its elements are drawn in the order of memory ---- */
 
@@ -129,7 +129,7 @@ void aten_fill_uniform(const struct aten_tensor *t, double from, double to)
 		aten_fail("uniform_ expects to return a [from, to) range, but found from=%g > to=%g", from, to);
 	elem_set_f64(r.dtype, bound[0], from);
 	elem_set_f64(r.dtype, bound[1], to);
-	begin();
+	generator_lock();
 	for (int64_t i = 0; i < r.n; i++, r.p += r.bytes) {
 		if (r.dtype == DTYPE_F64) {
 			elem_set_f64(r.dtype, r.p, draw_double() * (to - from) + from);
@@ -141,7 +141,7 @@ void aten_fill_uniform(const struct aten_tensor *t, double from, double to)
 		if (elem_f64(r.dtype, r.p) == elem_f64(r.dtype, bound[1]))
 			elem_copy(r.p, bound[0], r.bytes);
 	}
-	end();
+	generator_unlock();
 }
 
 void aten_fill_int(const struct aten_tensor *t, int64_t low, int64_t high)
@@ -154,12 +154,12 @@ void aten_fill_int(const struct aten_tensor *t, int64_t low, int64_t high)
 	if (elem_complex(t->dtype) ||
 	    (elem_floating(t->dtype) && (llabs(low) > 256 || llabs(high) > 256) && t->dtype != DTYPE_F64 && t->dtype != DTYPE_F32))
 		aten_fail(REFUSED);
-	begin();
+	generator_lock();
 	for (int64_t i = 0; i < r.n; i++, r.p += r.bytes) {
 		uint64_t v = range >= UINT64_C(1) << 28 ? draw64() : draw32();
 		elem_set_i64(r.dtype, r.p, (int64_t)(v % range + (uint64_t)low));
 	}
-	end();
+	generator_unlock();
 }
 
 /* ---- normals ---- */
@@ -306,13 +306,13 @@ void aten_fill_normal(const struct aten_tensor *t, double mean, double std)
 		aten_fail("normal expects std >= 0.0, but found std %g", std);
 	if (elem_complex(t->dtype))
 		std /= sqrt(2.0);
-	begin();
+	generator_lock();
 	if (r.n >= 16 && aten_is_contiguous(t))
 		normal_blocks(&r, mean, std);
 	else
 		for (int64_t i = 0; i < r.n; i++)
 			elem_set_f64(r.dtype, r.p + i * r.bytes, draw_normal(mean, std));
-	end();
+	generator_unlock();
 }
 
 /* ---- bernoulli ---- */
@@ -337,10 +337,10 @@ void aten_fill_exponential(const struct aten_tensor *t, double lambda)
 	if (!(lambda > 0))
 		aten_fail("exponential_ expects lambda > 0.0, but found lambda=%g", lambda);
 	need_no_mkl();
-	begin();
+	generator_lock();
 	for (int64_t i = 0; i < r.n; i++)
 		elem_set_f64(r.dtype, r.p + i * r.bytes, -1.0 / lambda * log1p(-draw_double()));
-	end();
+	generator_unlock();
 }
 
 void aten_fill_bernoulli(const struct aten_tensor *t, double p)
@@ -349,10 +349,10 @@ void aten_fill_bernoulli(const struct aten_tensor *t, double p)
 
 	need_probability(p);
 	need_no_mkl();
-	begin();
+	generator_lock();
 	for (int64_t i = 0; i < r.n; i++)
 		elem_set_i64(r.dtype, r.p + i * r.bytes, draw_double() < p);
-	end();
+	generator_unlock();
 }
 
 /* Probabilities one by one. The order is that of self's memory; so that p is walked alike, self has to be contiguous.
@@ -369,12 +369,12 @@ void aten_fill_bernoulli_tensor(struct aten_tensor *t, struct aten_tensor *p)
 	walk_add(&w, aten_data(p), p);
 	for (bool more = walk_first(&w); more; more = walk_next(&w))
 		need_probability(elem_f64(p->dtype, w.p[1]));
-	begin();
+	generator_lock();
 	for (bool more = walk_first(&w); more; more = walk_next(&w)) {
 		double q = elem_f64(p->dtype, w.p[1]);
 		elem_set_i64(t->dtype, w.p[0], p->dtype == DTYPE_F64 ? draw_double() < q : draw_float() < (float)q);
 	}
-	end();
+	generator_unlock();
 }
 
 /* The scale is rounded to the input's dtype first. */
@@ -422,14 +422,14 @@ struct aten_tensor *aten_randperm(int64_t n, int dtype)
 		return t;
 	for (int64_t i = 0; i < n; i++)
 		elem_set_i64(t->dtype, p + i * bytes, i);
-	begin();
+	generator_lock();
 	for (int64_t i = 0; i < n - 1; i++) {
 		int64_t k = i + (int64_t)(draw32() % (uint64_t)(n - i));
 		elem_copy(tmp, p + i * bytes, bytes);
 		elem_copy(p + i * bytes, p + k * bytes, bytes);
 		elem_copy(p + k * bytes, tmp, bytes);
 	}
-	end();
+	generator_unlock();
 	return t;
 }
 
@@ -463,10 +463,10 @@ static void draw_with_replacement(int dtype, char *row, int64_t n, int64_t *to, 
 	for (int64_t j = 0; j < n && all > 0; j++)
 		elem_set_f64(dtype, row + j * bytes, elem_f64(dtype, row + j * bytes) / all);
 	elem_set_f64(dtype, row + (n - 1) * bytes, 1);
-	begin();
+	generator_lock();
 	for (int64_t k = 0; k < samples; k++)
 		to[k] = first_at_least(dtype, row, n, draw_double());
-	end();
+	generator_unlock();
 }
 
 /* The largest of weights that were divided by exponential numbers (native/Distributions.cpp, multinomial_out). */
@@ -601,8 +601,7 @@ static void run_native_dropout(struct aten_call *c) /* input, p, train */
 {
 	struct aten_tensor *out, *mask;
 	aten_native_dropout(call_tensor(c, 0), call_float(c, 1), call_int_or(c, 2, 1), &out, &mask);
-	call_give(c, 0, out);
-	call_give(c, 1, mask);
+	call_give_two(c, out, mask);
 }
 static void run_randperm(struct aten_call *c) { call_give(c, 0, aten_randperm(call_int(c, 0), call_dtype_or(c, 1, DTYPE_I64))); }
 

@@ -272,8 +272,7 @@ static void run_extreme_dim(struct aten_call *c) /* self, dim, keepdim: values a
 	struct aten_tensor *values = result_of(self, &r, call_bool(c, 2), self->dtype),
 			   *indices = result_of(self, &r, call_bool(c, 2), DTYPE_I64);
 	extremes(self, &r, *(const bool *)c->entry->data, values, indices);
-	call_give(c, 0, values);
-	call_give(c, 1, indices);
+	call_give_two(c, values, indices);
 }
 static void run_arg(struct aten_call *c) /* self, dim, keepdim */
 {

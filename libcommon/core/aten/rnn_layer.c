@@ -36,7 +36,7 @@ static float *state(const struct aten_tensor *t, int64_t n, int64_t hidden)
 }
 
 /* Gates of all steps from the input at once, those from the state step by step. */
-static void run(const struct rnn_layer *l, int64_t n, float *h, float *c, struct aten_tensor *out)
+static void run_steps(const struct rnn_layer *l, int64_t n, float *h, float *c, struct aten_tensor *out)
 {
 	const int64_t wide = 4 * l->hidden, in = l->input->size[2], steps = l->input->size[0], rows = steps * n;
 	struct aten_tensor *x = aten_contiguous(l->input);
@@ -86,7 +86,7 @@ void aten_rnn_layer(const struct rnn_layer *l, struct aten_tensor **ret)
 	/* 16 bits: the state is kept in float32; new float32 matrices in each step would pile up */
 	wide.w_hh = l->w_hh->dtype == DTYPE_F32 ? l->w_hh : aten_to_copy(l->w_hh, DTYPE_F32, ATEN_PRESERVE);
 	float *h = state(l->hx, n, l->hidden), *c = state(l->cx, n, l->hidden);
-	run(&wide, n, h, c, ret[0]);
+	run_steps(&wide, n, h, c, ret[0]);
 	mat_from_f32((struct mat){aten_data(ret[1]), ret[1]->dtype, n, l->hidden, l->hidden, 1}, h, l->hidden);
 	mat_from_f32((struct mat){aten_data(ret[2]), ret[2]->dtype, n, l->hidden, l->hidden, 1}, c, l->hidden);
 }

@@ -96,15 +96,9 @@ static struct aten_tensor *cumulate(struct aten_tensor *self, int64_t dim_, cons
 	return out;
 }
 
-void aten_cumsum(struct aten_tensor *self, int64_t dim, int32_t *dtype, struct aten_tensor **ret0)
-{
-	GIVE(ret0, cumulate(self, dim, dtype, false));
-}
+struct aten_tensor *aten_cumsum(struct aten_tensor *self, int64_t dim, int32_t *dtype) { return cumulate(self, dim, dtype, false); }
 
-void aten_cumprod(struct aten_tensor *self, int64_t dim, int32_t *dtype, struct aten_tensor **ret0)
-{
-	GIVE(ret0, cumulate(self, dim, dtype, true));
-}
+struct aten_tensor *aten_cumprod(struct aten_tensor *self, int64_t dim, int32_t *dtype) { return cumulate(self, dim, dtype, true); }
 
 /* ---- cummax, cummin ---- */
 
@@ -171,7 +165,7 @@ static double log_add_exp(double a, double b)
 	return min != max || isfinite(min) ? log1p(exp(min - max)) + max : a;
 }
 
-static struct aten_tensor *logcumsumexp(struct aten_tensor *self, int64_t dim_)
+struct aten_tensor *aten_logcumsumexp(struct aten_tensor *self, int64_t dim_)
 {
 	int dim = aten_dim(self, dim_);
 	struct aten_tensor *out = aten_new(self->dtype, self->n_dim, self->size, NULL);
@@ -194,8 +188,6 @@ static struct aten_tensor *logcumsumexp(struct aten_tensor *self, int64_t dim_)
 	}
 	return out;
 }
-
-void aten_logcumsumexp(struct aten_tensor *self, int64_t dim, struct aten_tensor **ret0) { GIVE(ret0, logcumsumexp(self, dim)); }
 
 /* ---- nonzero ---- */
 
@@ -239,7 +231,7 @@ struct aten_tensor *aten_nonzero(struct aten_tensor *self)
 	return out;
 }
 
-void aten_nonzero_static(struct aten_tensor *self, int64_t size, int64_t fill_value, struct aten_tensor **ret0)
+struct aten_tensor *aten_nonzero_static(struct aten_tensor *self, int64_t size, int64_t fill_value)
 {
 	if (size < 0)
 		aten_fail("nonzero_static: 'size' must be an non-negative integer");
@@ -249,7 +241,7 @@ void aten_nonzero_static(struct aten_tensor *self, int64_t size, int64_t fill_va
 	int64_t n = put_nonzero(self, out, size);
 	for (int64_t i = n * self->n_dim; i < size * self->n_dim && aten_computes(); i++)
 		v[i] = fill_value;
-	GIVE(ret0, out);
+	return out;
 }
 
 /* ---- repeat_interleave ---- */
@@ -292,15 +284,9 @@ static void run_cum_extreme(struct aten_call *c)
 {
 	struct aten_tensor *values, *indices;
 	(c->entry->data ? aten_cummin : aten_cummax)(call_tensor(c, 0), call_int(c, 1), &values, &indices);
-	call_give(c, 0, values);
-	call_give(c, 1, indices);
+	call_give_two(c, values, indices);
 }
-static void run_logcumsumexp(struct aten_call *c)
-{
-	struct aten_tensor *out;
-	aten_logcumsumexp(call_tensor(c, 0), call_int(c, 1), &out);
-	call_give(c, 0, out);
-}
+static void run_logcumsumexp(struct aten_call *c) { call_give(c, 0, aten_logcumsumexp(call_tensor(c, 0), call_int(c, 1))); }
 static void run_nonzero(struct aten_call *c) { call_give(c, 0, aten_nonzero(call_tensor(c, 0))); }
 
 /* Each slice of a dim so many times; a view and a copy of it where all are repeated alike. */
@@ -357,7 +343,7 @@ const struct aten_entry aten_scan_entries[] = {
     {0},
 };
 
-void aten_repeat_interleave_Tensor(struct aten_tensor *repeats, int64_t *output_size, struct aten_tensor **ret0)
+struct aten_tensor *aten_repeat_interleave_Tensor(struct aten_tensor *repeats, int64_t *output_size)
 {
-	GIVE(ret0, repeat_interleave(repeats, output_size));
+	return repeat_interleave(repeats, output_size);
 }

@@ -200,7 +200,7 @@ static void scatter_wide(struct aten_tensor *out, int64_t dim, struct aten_tenso
 /* In place where both are one. */
 static void begin_out(struct aten_tensor *out, struct aten_tensor *self)
 {
-	if (out->n_dim != self->n_dim || memcmp(out->size, self->size, (size_t)out->n_dim * sizeof(*out->size)))
+	if (!aten_same_sizes(out, self))
 		aten_fail("out and self differ in size");
 	if (out->dtype != self->dtype)
 		aten_fail("out and self differ in dtype");
@@ -299,10 +299,10 @@ static struct aten_tensor *index_reduce(struct aten_tensor *self, int64_t dim_, 
 	return out;
 }
 
-void aten_index_reduce(struct aten_tensor *self, int64_t dim, struct aten_tensor *index, struct aten_tensor *source, const char *reduce,
-		       int32_t include_self, struct aten_tensor **ret0)
+struct aten_tensor *aten_index_reduce(struct aten_tensor *self, int64_t dim, struct aten_tensor *index, struct aten_tensor *source,
+				      const char *reduce, int32_t include_self)
 {
-	GIVE(ret0, index_reduce(self, dim, index, source, reduce_by_name(reduce), include_self));
+	return index_reduce(self, dim, index, source, reduce_by_name(reduce), include_self);
 }
 
 /* ---- by name ---- */
@@ -332,10 +332,9 @@ static void run_scatter_reduce(struct aten_call *c) /* self, dim, index, src, re
 }
 static void run_index_reduce(struct aten_call *c) /* self, dim, index, source, reduce, include_self */
 {
-	struct aten_tensor *out;
-	aten_index_reduce(call_tensor(c, 0), call_int(c, 1), call_tensor(c, 2), call_tensor(c, 3), call_string_or(c, 4, ""),
-			  call_bool(c, 5), &out);
-	call_give(c, 0, out);
+	call_give(c, 0,
+		  aten_index_reduce(call_tensor(c, 0), call_int(c, 1), call_tensor(c, 2), call_tensor(c, 3), call_string_or(c, 4, ""),
+				    call_bool(c, 5)));
 }
 
 /* Slice by slice: added (scaled by alpha), copied, filled. */

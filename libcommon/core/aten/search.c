@@ -364,8 +364,7 @@ static void run_histogram(struct aten_call *c) /* self, bins, range, weight, den
 	struct aten_tensor *counts, *edges;
 	struct aten_range range = range_of_call(c, 2);
 	aten_histogram(call_tensor(c, 0), call_int(c, 1), &range, call_tensor_or_none(c, 3), call_bool(c, 4), &counts, &edges);
-	call_give(c, 0, counts);
-	call_give(c, 1, edges);
+	call_give_two(c, counts, edges);
 }
 static void run_histogramdd(struct aten_call *c)
 {

@@ -260,9 +260,9 @@ static struct aten_tensor *median(struct aten_tensor *self, bool ignore_nan)
 	return out;
 }
 
-void aten_median(struct aten_tensor *self, struct aten_tensor **ret0) { GIVE(ret0, median(self, false)); }
+struct aten_tensor *aten_median(struct aten_tensor *self) { return median(self, false); }
 
-void aten_nanmedian(struct aten_tensor *self, struct aten_tensor **ret0) { GIVE(ret0, median(self, true)); }
+struct aten_tensor *aten_nanmedian(struct aten_tensor *self) { return median(self, true); }
 
 /* Where the median of a line is: the first NaN if there is one, unless they are ignored. */
 static int64_t median_of_line(const struct sorter *s, bool ignore_nan)
@@ -297,8 +297,7 @@ static void median_dim(struct aten_call *c, bool ignore_nan)
 		elem_copy(w.p[1], w.p[0] + at * s.step, elem_bytes(s.dtype));
 		elem_copy(w.p[2], &at, 8);
 	}
-	call_give(c, 0, v);
-	call_give(c, 1, x);
+	call_give_two(c, v, x);
 }
 
 static void run_median_dim(struct aten_call *c) { median_dim(c, false); }
@@ -354,16 +353,11 @@ void aten_mode(struct aten_tensor *self, int64_t dim, int32_t keepdim, struct at
 
 /* ---- by name ---- */
 
-static void give_two(struct aten_call *c, struct aten_tensor *values, struct aten_tensor *indices)
-{
-	call_give(c, 0, values);
-	call_give(c, 1, indices);
-}
 static void run_sort(struct aten_call *c) /* self, [stable,] dim, descending */
 {
 	struct aten_tensor *v, *x;
 	aten_sort(call_tensor(c, 0), call_int(c, c->n - 2), call_bool(c, c->n - 1), &v, &x);
-	give_two(c, v, x);
+	call_give_two(c, v, x);
 }
 static void run_argsort(struct aten_call *c)
 {
@@ -381,26 +375,21 @@ static void run_topk(struct aten_call *c) /* self, k, dim, largest, sorted */
 {
 	struct aten_tensor *v, *x;
 	aten_topk(call_tensor(c, 0), call_int(c, 1), call_int(c, 2), call_bool(c, 3), call_bool(c, 4), &v, &x);
-	give_two(c, v, x);
+	call_give_two(c, v, x);
 }
 static void run_kthvalue(struct aten_call *c) /* self, k, dim, keepdim */
 {
 	struct aten_tensor *v, *x;
 	aten_kthvalue(call_tensor(c, 0), call_int(c, 1), call_int(c, 2), call_bool(c, 3), &v, &x);
-	give_two(c, v, x);
+	call_give_two(c, v, x);
 }
 static void run_mode(struct aten_call *c) /* self, dim, keepdim */
 {
 	struct aten_tensor *v, *x;
 	aten_mode(call_tensor(c, 0), call_int(c, 1), call_bool(c, 2), &v, &x);
-	give_two(c, v, x);
+	call_give_two(c, v, x);
 }
-static void run_median(struct aten_call *c)
-{
-	struct aten_tensor *v;
-	(c->entry->data ? aten_nanmedian : aten_median)(call_tensor(c, 0), &v);
-	call_give(c, 0, v);
-}
+static void run_median(struct aten_call *c) { call_give(c, 0, median(call_tensor(c, 0), c->entry->data)); }
 
 const struct aten_entry aten_sort_entries[] = {
     {"argsort", run_argsort},

@@ -81,7 +81,7 @@ struct found {
 	int64_t *inverse; /* of each row that there is: which it is */
 };
 
-static struct found find(const struct rows *r)
+static struct found find_distinct(const struct rows *r)
 {
 	struct found f = {.first = aten_scratch((uint64_t)r->n + 1, sizeof(*f.first)),
 			  .inverse = aten_scratch((uint64_t)r->n, sizeof(*f.inverse))};
@@ -139,7 +139,7 @@ static void unique_elements(struct aten_call *c, bool sorted)
 	}
 	flat = aten_view(flat, 1, &n, &one, flat->offset);
 	struct rows r = {.t = flat, .n = n, .m = 1, .order = sorted ? aten_argsort(flat) : NULL};
-	struct found f = find(&r);
+	struct found f = find_distinct(&r);
 	struct aten_tensor *out = aten_new(self->dtype, 1, &f.n, NULL);
 	copy_rows(out, &r, &f);
 	call_give(c, 0, out);
@@ -213,7 +213,7 @@ static void unique_slices(struct aten_call *c, int64_t dim_, bool sorted)
 	struct rows r = {.t = dim_first(self, dim), .n = self->size[dim], .m = aten_numel(self) / self->size[dim]};
 	if (sorted)
 		r.order = sort_rows(&r);
-	struct found f = find(&r);
+	struct found f = find_distinct(&r);
 	struct aten_tensor *out = dim_outermost(self, dim, f.n);
 	copy_rows(out, &r, &f);
 	call_give(c, 0, out);

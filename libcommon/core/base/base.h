@@ -68,6 +68,12 @@ char *xasprintf(const char *fmt, ...) PRINTF_LIKE(1, 2);
 		} \
 	} while (0)
 size_t grow_cap(size_t cap, size_t need);
+/* Where the next element of such an array goes, which is counted: *PUSH(l->row, l->n, l->cap) = row. */
+#define PUSH(a, n, cap) \
+	({ \
+		GROW(a, n, cap, 1); \
+		&(a)[(n)++]; \
+	})
 
 #define NONE UINT32_MAX /* an index, a row or an id (base/hash.h) that is none */
 

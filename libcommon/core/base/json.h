@@ -166,6 +166,7 @@ void json_obj(struct json_out *o);
 void json_arr(struct json_out *o);
 void json_close(struct json_out *o);
 void json_key(struct json_out *o, const char *key);
+void json_key_slice(struct json_out *o, struct slice key);
 void json_out_str(struct json_out *o, struct slice s);
 void json_out_u64(struct json_out *o, uint64_t v);
 void json_out_i64(struct json_out *o, int64_t v);
@@ -189,13 +190,14 @@ void json_member_bool(struct json_out *o, const char *key, bool v);
 void json_member_null(struct json_out *o, const char *key);
 void json_member_raw(struct json_out *o, const char *key, struct slice json);
 /* Members of values that may be missing. An empty text is null, or with _some no member at all. A name of a table: null for NONE. A
- * count, and seconds with 6 decimals: null below 0. An index: null for NONE. */
+ * count, and seconds with 6 decimals: null below 0. An index: null for NONE. A positive number: null for 0. */
 void json_member(struct json_out *o, const char *key, struct slice text);
 void json_member_some(struct json_out *o, const char *key, struct slice text);
 void json_member_name(struct json_out *o, const char *key, const struct intern *names, uint32_t name);
 void json_member_count(struct json_out *o, const char *key, int64_t v);
 void json_member_seconds(struct json_out *o, const char *key, double v);
 void json_member_index(struct json_out *o, const char *key, uint32_t v);
+void json_member_positive(struct json_out *o, const char *key, uint64_t v);
 /* Lists: numbers, texts, the lines of a text (empty where there is none). */
 void json_member_i64s(struct json_out *o, const char *key, const int64_t *v, int64_t n);
 void json_member_texts(struct json_out *o, const char *key, const struct slice *v, size_t n);

@@ -95,14 +95,16 @@ void json_close(struct json_out *o)
 	o->depth--;
 }
 
-void json_key(struct json_out *o, const char *key)
+void json_key_slice(struct json_out *o, struct slice key)
 {
 	separate(o);
 	buf_addc(o->b, '"');
-	json_escape(o->b, slice_str(key), o->html);
+	json_escape(o->b, key, o->html);
 	buf_add(o->b, "\":", 2);
 	o->after_key = true;
 }
+
+void json_key(struct json_out *o, const char *key) { json_key_slice(o, slice_str(key)); }
 
 void json_out_str(struct json_out *o, struct slice s)
 {
@@ -280,6 +282,14 @@ void json_member_index(struct json_out *o, const char *key, uint32_t v)
 		json_member_null(o, key);
 	else
 		json_member_u64(o, key, v);
+}
+
+void json_member_positive(struct json_out *o, const char *key, uint64_t v)
+{
+	if (v)
+		json_member_u64(o, key, v);
+	else
+		json_member_null(o, key);
 }
 
 void json_member_i64s(struct json_out *o, const char *key, const int64_t *v, int64_t n)

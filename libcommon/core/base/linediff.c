@@ -6,15 +6,13 @@ static void split(struct linediff *d, unsigned side, struct slice text)
 	struct slice line;
 	d->lines[side] = 0;
 	while (slice_line(&text, &line)) {
-		GROW(d->line[side], d->lines[side], d->cap_line[side], 1);
-		d->line[side][d->lines[side]++] = line;
+		*PUSH(d->line[side], d->lines[side], d->cap_line[side]) = line;
 	}
 }
 
-static void put(struct linediff *d, uint32_t a, uint32_t b, bool same)
+static void put_row(struct linediff *d, uint32_t a, uint32_t b, bool same)
 {
-	GROW(d->row, d->n, d->cap, 1);
-	d->row[d->n++] = (struct linediff_row){a, b, same};
+	*PUSH(d->row, d->n, d->cap) = (struct linediff_row){a, b, same};
 	if (!same)
 		*(a == NONE ? &d->added : b == NONE ? &d->removed : &d->changed) += 1;
 }
@@ -23,7 +21,7 @@ static void put(struct linediff *d, uint32_t a, uint32_t b, bool same)
 static void put_gap(struct linediff *d, uint32_t a0, uint32_t a1, uint32_t b0, uint32_t b1)
 {
 	while (a0 < a1 || b0 < b1) {
-		put(d, a0 < a1 ? a0 : NONE, b0 < b1 ? b0 : NONE, false);
+		put_row(d, a0 < a1 ? a0 : NONE, b0 < b1 ? b0 : NONE, false);
 		a0 += a0 < a1;
 		b0 += b0 < b1;
 	}
@@ -105,8 +103,7 @@ static void compare(struct walk *w, int64_t n, int64_t m, uint8_t *keep_x, uint8
 {
 	struct box *todo = NULL;
 	size_t left = 0, cap = 0;
-	GROW(todo, left, cap, 1);
-	todo[left++] = (struct box){0, n, 0, m};
+	*PUSH(todo, left, cap) = (struct box){0, n, 0, m};
 	while (left) {
 		struct box o = todo[--left];
 		while (o.a0 < o.a1 && o.b0 < o.b1 && w->x[o.a0] == w->y[o.b0])
@@ -171,7 +168,7 @@ void linediff_keys(struct linediff *d, const uint64_t *a, uint32_t na, const uin
 	d->coarse = w.coarse;
 
 	for (uint32_t i = 0; i < head; i++)
-		put(d, i, i, true);
+		put_row(d, i, i, true);
 	uint32_t i = 0, j = 0, a0 = head, b0 = head;
 	while (i < kept[0] && j < kept[1]) {
 		i += !keep[0][i];
@@ -180,12 +177,12 @@ void linediff_keys(struct linediff *d, const uint64_t *a, uint32_t na, const uin
 			put_gap(d, a0, head + at[0][i], b0, head + at[1][j]);
 			a0 = head + at[0][i++];
 			b0 = head + at[1][j++];
-			put(d, a0++, b0++, true);
+			put_row(d, a0++, b0++, true);
 		}
 	}
 	put_gap(d, a0, na - tail, b0, nb - tail);
 	for (i = tail; i-- > 0;)
-		put(d, na - 1 - i, nb - 1 - i, true);
+		put_row(d, na - 1 - i, nb - 1 - i, true);
 	for (unsigned s = 0; s < 2; s++) {
 		free(id[s]);
 		free(at[s]);

@@ -28,7 +28,7 @@ unsigned cpu_count(void)
 	return n > 0 ? (unsigned)n : 1;
 }
 
-static void fail(struct run *r)
+static void pool_fail(struct run *r)
 {
 	pthread_mutex_lock(&r->lock);
 	r->failed = true;
@@ -68,12 +68,12 @@ static void *work(void *arg)
 			r->ended = true;
 		pthread_mutex_unlock(&r->read_lock);
 		if (got < 0)
-			fail(r);
+			pool_fail(r);
 		if (got <= 0)
 			return NULL;
 		if ((p->scan && p->scan(p->ctx, w->slot) < 0) || in_order(r, &r->reduced, k, p->reduce, w->slot) < 0 ||
 		    (p->emit && p->emit(p->ctx, w->slot) < 0) || in_order(r, &r->committed, k, p->commit, w->slot) < 0) {
-			fail(r);
+			pool_fail(r);
 			return NULL;
 		}
 	}

@@ -8,6 +8,8 @@
 #include <time.h>
 #include <unistd.h>
 
+const char *const call_role_word[CALL_ROLES] = {"in", "out", "inout", "constant", "model-input", "model-output"};
+
 /* ---- making ---- */
 
 /* A new file of `size` bytes that are really there and begin with `head`. That is written, not mapped: what is touched first in a mapping

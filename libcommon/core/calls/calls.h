@@ -111,7 +111,17 @@ enum call_what {
 			  * kernel's, which is another one where a function of the model launches it, maybe several */
 	CALL_REPLAY,    /* this call is a replay of a CUDA graph by whoever did it; follows CALL_BEGIN, outside of any Run */
 };
-enum call_role { CALL_ROLE_IN, CALL_ROLE_OUT, CALL_ROLE_INOUT, CALL_ROLE_CONSTANT, CALL_ROLE_MODEL_INPUT, CALL_ROLE_MODEL_OUTPUT };
+enum call_role {
+	CALL_ROLE_IN,
+	CALL_ROLE_OUT,
+	CALL_ROLE_INOUT,
+	CALL_ROLE_CONSTANT,
+	CALL_ROLE_MODEL_INPUT,
+	CALL_ROLE_MODEL_OUTPUT,
+	CALL_ROLES
+};
+extern const char *const call_role_word[CALL_ROLES];
+static inline const char *call_role_name(unsigned r) { return r < CALL_ROLES ? call_role_word[r] : "?"; }
 
 #define CALL_DIMS 8
 /* A tensor, as it was. */

@@ -20,8 +20,7 @@ static void add_note(struct contract *c, const char *fmt, va_list ap)
 	struct buf b = {0};
 	buf_addvf(&b, fmt, ap);
 	if (c->n_notes < CONTRACT_MAX_NOTES) {
-		GROW(c->note, c->n_notes, c->cap_notes, 1);
-		c->note[c->n_notes++] = arena_slice(&c->arena, buf_slice(&b));
+		*PUSH(c->note, c->n_notes, c->cap_notes) = arena_slice(&c->arena, buf_slice(&b));
 	}
 	buf_release(&b);
 }

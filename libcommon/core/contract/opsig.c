@@ -23,7 +23,7 @@ static int compare_signature(const void *a, const void *b)
 	return strcmp(k->name, name + (*k->at != 0));
 }
 
-static const char *find(const char *at, const char *name)
+static const char *find_signature(const char *at, const char *name)
 {
 	struct key key = {at, name};
 	const struct signature *s = bsearch(&key, signatures, ARRAY_LEN(signatures), sizeof(*signatures), compare_signature);
@@ -48,6 +48,6 @@ const char *opsig_stem(const char *function)
 const char *opsig(const char *function)
 {
 	const char *name = without_prefix(function), *stem = opsig_stem(function);
-	const char *sig = find("", name);
-	return sig || stem == name ? sig : find("@", stem);
+	const char *sig = find_signature("", name);
+	return sig || stem == name ? sig : find_signature("@", stem);
 }

@@ -21,7 +21,7 @@ bool modelso_of_torch(struct slice soname)
 }
 
 /* Slices are of what cannot be changed; these bytes can (modelso_edit). */
-static void put(const char *at, const void *p, size_t n) { memcpy((char *)(uintptr_t)at, p, n); }
+static void overwrite(const char *at, const void *p, size_t n) { memcpy((char *)(uintptr_t)at, p, n); }
 
 /* Where what is changed lies: all found before, for in a damaged file these may be parts of each other, or of the section table. */
 struct parts {
@@ -51,11 +51,11 @@ static void clear_stack(const struct elf_view *v)
 	for (size_t i = 0; elf_segment(v, i, &ph); i++)
 		if (ph.p_type == PT_GNU_STACK) {
 			ph.p_flags &= ~(Elf64_Word)PF_X;
-			put(v->bytes.p + v->eh.e_phoff + i * sizeof(ph), &ph, sizeof(ph));
+			overwrite(v->bytes.p + v->eh.e_phoff + i * sizeof(ph), &ph, sizeof(ph));
 		}
 }
 
-static void set_dynamic(const struct parts *p, size_t i, Elf64_Dyn e) { put(p->dynamic.entries.p + i * sizeof(e), &e, sizeof(e)); }
+static void set_dynamic(const struct parts *p, size_t i, Elf64_Dyn e) { overwrite(p->dynamic.entries.p + i * sizeof(e), &e, sizeof(e)); }
 
 static void drop_needed(const struct parts *p)
 {
@@ -85,7 +85,7 @@ static void drop_versions_of(struct parts *p, uint64_t at, const Elf64_Verneed *
 static void set_next(const struct parts *p, uint64_t at, uint64_t distance)
 {
 	Elf64_Word next = (Elf64_Word)distance;
-	put(p->needs.p + at + offsetof(Elf64_Verneed, vn_next), &next, sizeof(next));
+	overwrite(p->needs.p + at + offsetof(Elf64_Verneed, vn_next), &next, sizeof(next));
 }
 
 /* The first record that stays becomes the first of all, for the linker begins there. Without any, nothing of the file has versions. */
@@ -98,7 +98,7 @@ static void set_first(const struct parts *p, uint64_t first)
 		vn.vn_aux += (Elf64_Word)first;
 		vn.vn_next += vn.vn_next ? (Elf64_Word)first : 0;
 	}
-	put(p->needs.p, &vn, sizeof(vn));
+	overwrite(p->needs.p, &vn, sizeof(vn));
 	for (size_t i = 0; first == UINT64_MAX && elf_dynamic(&p->dynamic, i, &e); i++)
 		if (e.d_tag == DT_VERNEED || e.d_tag == DT_VERSYM) {
 			e.d_tag = MODELSO_DT_DROPPED + 1;
@@ -139,7 +139,7 @@ static void drop_versions(struct parts *p)
 		Elf64_Half k, global = VER_NDX_GLOBAL;
 		memcpy(&k, p->versym.p + at, 2);
 		if (p->dropped[k & 0x7fff])
-			put(p->versym.p + at, &global, 2);
+			overwrite(p->versym.p + at, &global, 2);
 	}
 }
 

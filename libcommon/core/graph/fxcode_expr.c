@@ -12,7 +12,7 @@ enum state { OPERAND, TRAILER, OPERATOR, DONE, FAILED };
 
 static struct fxframe *top(struct fxparse *p) { return &p->frame[p->n_frame - 1]; }
 
-static enum state fail(struct fxparse *p, const char *at, const char *what)
+static enum state expr_fail(struct fxparse *p, const char *at, const char *what)
 {
 	fx_error_at(p, at, "%s", what);
 	return FAILED;
@@ -36,8 +36,7 @@ static bool push_frame(struct fxparse *p, enum fxframe_kind kind, const struct f
 {
 	if (p->n_frame == GRAPH_MAX_DEPTH)
 		return false;
-	GROW(p->frame, p->n_frame, p->cap_frame, 1);
-	struct fxframe *f = &p->frame[p->n_frame++];
+	struct fxframe *f = PUSH(p->frame, p->n_frame, p->cap_frame);
 	*f = (struct fxframe){
 	    .kind = (uint8_t)kind, .kw = NONE, .vals = (uint32_t)p->n_val, .kws = (uint32_t)p->n_kw, .ops = (uint32_t)p->n_ops, .at = at};
 	f->first.path = NONE;
@@ -50,7 +49,7 @@ static enum state open_frame(struct fxparse *p, enum fxframe_kind kind, const st
 {
 	const char *at = p->lex.text.p;
 	if (!push_frame(p, kind, callee, at))
-		return fail(p, at, "brackets are nested too deeply");
+		return expr_fail(p, at, "brackets are nested too deeply");
 	fxlex_next(&p->lex);
 	return OPERAND;
 }
@@ -97,10 +96,10 @@ static enum state string(struct fxparse *p, struct fxitem *i)
 			f |= (s.p[k] | 32) == 'f';
 		}
 		if (!first && b != bytes)
-			return fail(p, s.p, "bytes and text side by side");
+			return expr_fail(p, s.p, "bytes and text side by side");
 		bytes = b;
 		if (f && (slice_chr(s, '{') || slice_chr(s, '}')))
-			return fail(p, s.p, "an f-string with values in it is no part of a graph");
+			return expr_fail(p, s.p, "an f-string with values in it is no part of a graph");
 		if (bytes) {
 			if (!first)
 				buf_addc(&p->tmp, ' ');
@@ -108,7 +107,7 @@ static enum state string(struct fxparse *p, struct fxitem *i)
 		} else {
 			const size_t skip = prefix && (s.p[prefix - 1] | 32) == 'r' ? prefix - 1 : prefix;
 			if ((skip && memrchr(s.p, 'r', skip)) || !pytext_string(slice_of(s.p + skip, s.n - skip), &p->tmp))
-				return fail(p, s.p, "an escape in this string cannot be read");
+				return expr_fail(p, s.p, "an escape in this string cannot be read");
 		}
 		fxlex_next(&p->lex);
 	}
@@ -132,9 +131,8 @@ static struct slice dotted(struct fxparse *p)
 static enum state prefix_operator(struct fxparse *p, unsigned op, uint8_t prec)
 {
 	if (p->n_ops - top(p)->ops > GRAPH_MAX_DEPTH)
-		return fail(p, p->lex.text.p, "operators are nested too deeply");
-	GROW(p->ops, p->n_ops, p->cap_ops, 1);
-	p->ops[p->n_ops++] = (struct fxoperator){.op = op, .unary = true, .prec = prec, .at = p->lex.text.p};
+		return expr_fail(p, p->lex.text.p, "operators are nested too deeply");
+	*PUSH(p->ops, p->n_ops, p->cap_ops) = (struct fxoperator){.op = op, .unary = true, .prec = prec, .at = p->lex.text.p};
 	fxlex_next(&p->lex);
 	return OPERAND;
 }
@@ -224,7 +222,7 @@ static enum state operand(struct fxparse *p, struct fxitem *i)
 			return OPERAND;
 		}
 		break;
-	case '*': return fail(p, x->text.p, "a starred argument is no part of a graph");
+	case '*': return expr_fail(p, x->text.p, "a starred argument is no part of a graph");
 	case ')':
 	case ']':
 	case '}':
@@ -370,7 +368,7 @@ static enum state end_element(struct fxparse *p)
 		f->node |= p->val_node[p->n_val - 1];
 	} else if (f->kind == FXF_CALL && f->star2) {
 		if (!spread(p, f))
-			return fail(p, f->at, "a starred argument is no part of a graph");
+			return expr_fail(p, f->at, "a starred argument is no part of a graph");
 	} else if (f->kind == FXF_CALL && f->kw != NONE) {
 		GROW(p->kw, p->n_kw, p->cap_kw, 2);
 		p->kw[p->n_kw++] = (struct gvalue){.kind = GV_STR, .text = f->kw};
@@ -390,7 +388,7 @@ static enum state comma(struct fxparse *p, bool tuple)
 	f = top(p);
 	f->comma = true;
 	if (f->kind == FXF_BRACE && f->dict && (p->n_val - f->vals) % 2)
-		return fail(p, p->lex.text.p, "a dict's key has no value");
+		return expr_fail(p, p->lex.text.p, "a dict's key has no value");
 	fxlex_next(&p->lex);
 	if (f->kind == FXF_TOP && (p->lex.kind == FXT_END || p->lex.kind == FXT_NEWLINE || fx_op_is(p, ';')))
 		return DONE;
@@ -430,9 +428,8 @@ static enum state binary(struct fxparse *p)
 	if (!reduce(p, prec, false))
 		return FAILED;
 	if (p->n_ops - top(p)->ops > GRAPH_MAX_DEPTH)
-		return fail(p, p->lex.text.p, "operators are nested too deeply");
-	GROW(p->ops, p->n_ops, p->cap_ops, 1);
-	p->ops[p->n_ops++] = (struct fxoperator){.op = p->lex.op, .prec = prec, .at = p->lex.text.p};
+		return expr_fail(p, p->lex.text.p, "operators are nested too deeply");
+	*PUSH(p->ops, p->n_ops, p->cap_ops) = (struct fxoperator){.op = p->lex.op, .prec = prec, .at = p->lex.text.p};
 	fxlex_next(&p->lex);
 	return OPERAND;
 }
@@ -466,7 +463,7 @@ static enum state operator_state(struct fxparse *p, struct fxitem *i, bool tuple
 	if (!binary_prec(x->op))
 		return DONE;
 	if (binary_prec(x->op) == PREC_COMPARE && chained(p))
-		return fail(p, x->text.p, "a chained comparison is no part of a graph");
+		return expr_fail(p, x->text.p, "a chained comparison is no part of a graph");
 	return binary(p);
 }
 
@@ -477,7 +474,7 @@ static struct fxitem value_item(struct gvalue v, bool node, const char *at)
 	return (struct fxitem){.kind = FXI_VALUE, .v = v, .node = node, .at = at};
 }
 
-static bool fits(enum fxframe_kind kind, unsigned op)
+static bool bracket_fits(enum fxframe_kind kind, unsigned op)
 {
 	return op == (kind == FXF_PAREN || kind == FXF_CALL ? ')' : kind == FXF_BRACE ? '}' : ']');
 }
@@ -487,7 +484,7 @@ static enum state close_set(struct fxparse *p, const struct fxframe *f, struct f
 {
 	struct buf b = {0};
 	if (f->node)
-		return fail(p, f->at, "a set of tensors is no part of a graph");
+		return expr_fail(p, f->at, "a set of tensors is no part of a graph");
 	buf_addc(&b, '{');
 	for (size_t k = f->vals; k < p->n_val; k++) {
 		if (k > f->vals)
@@ -514,12 +511,12 @@ static enum state finish_frame(struct fxparse *p, struct fxframe *f, struct fxit
 		if (n && !f->dict)
 			return close_set(p, f, i);
 		if (n % 2)
-			return fail(p, f->at, "a dict's key has no value");
+			return expr_fail(p, f->at, "a dict's key has no value");
 		*i = value_item(graph_sequence(p->g, GV_DICT, v, n), f->node, f->at);
 		break;
 	case FXF_INDEX:
 		if (!n)
-			return fail(p, f->at, "an index is missing");
+			return expr_fail(p, f->at, "an index is missing");
 		if (f->comma)
 			one = graph_sequence(p->g, GV_TUPLE, v, n);
 		p->n_val = f->vals;
@@ -551,7 +548,7 @@ static enum state finish_frame(struct fxparse *p, struct fxframe *f, struct fxit
 static enum state close_frame(struct fxparse *p, struct fxitem *i)
 {
 	struct fxframe f;
-	if (!fits(top(p)->kind, p->lex.op))
+	if (!bracket_fits(top(p)->kind, p->lex.op))
 		return unexpected(p, "another closing bracket");
 	if (!reduce(p, 0, false))
 		return FAILED;

@@ -85,7 +85,7 @@ static int text_item(struct fxparse *p, struct buf *b, struct fxitem *out)
 	return rc;
 }
 
-static void add_call(struct fxparse *p, struct buf *b, const struct gvalue *v, size_t n, const struct gvalue *kw, size_t n_kw)
+static void add_call_text(struct fxparse *p, struct buf *b, const struct gvalue *v, size_t n, const struct gvalue *kw, size_t n_kw)
 {
 	buf_addc(b, '(');
 	for (size_t i = 0; i < n; i++) {
@@ -421,7 +421,7 @@ static int constant_call(struct fxparse *p, struct slice fn, const struct args *
 		return 1;
 	struct buf b = {0};
 	buf_add_slice(&b, fn);
-	add_call(p, &b, a->v, a->n, a->kw, a->n_kw);
+	add_call_text(p, &b, a->v, a->n, a->kw, a->n_kw);
 	return text_item(p, &b, out) < 0 ? -1 : 1;
 }
 
@@ -482,7 +482,7 @@ static int method_call(struct fxparse *p, const struct fxframe *f, struct args *
 		fxcode_value(p->g, c->v, &b);
 		buf_addc(&b, '.');
 		buf_add_slice(&b, path_text(p, c->path));
-		add_call(p, &b, a->v, a->n, a->kw, a->n_kw);
+		add_call_text(p, &b, a->v, a->n, a->kw, a->n_kw);
 		return text_item(p, &b, out);
 	}
 	GROW(p->val, p->n_val, p->cap_val, 1); /* fx_expr keeps val_node as large when it pushes */

@@ -62,8 +62,8 @@ static uint32_t add_class(struct fxscan *s, struct slice name, uint32_t parent, 
 
 static void add_init(struct fxscan *s, uint32_t cls, const char *p, const char *stop, uint32_t line)
 {
-	GROW(s->init, s->n_init, s->cap_init, 1);
-	s->init[s->n_init++] = (struct fxinit){.cls = cls, .line = line, .text = slice_trim(slice_of(p, (size_t)(stop - p)))};
+	*PUSH(s->init, s->n_init, s->cap_init) =
+	    (struct fxinit){.cls = cls, .line = line, .text = slice_trim(slice_of(p, (size_t)(stop - p)))};
 }
 
 /* Takes a logical line inside of a class. False when nothing more can be nested. */

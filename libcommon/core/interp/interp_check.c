@@ -23,7 +23,7 @@ static const struct check_row {
     {"aten.sym_constrain_range_for_size.default", C_RANGE},
 };
 
-static const struct check_row *find(struct slice op)
+static const struct check_row *find_check(struct slice op)
 {
 	for (size_t i = 0; i < ARRAY_LEN(rows); i++)
 		if (slice_is(op, rows[i].name))
@@ -31,7 +31,7 @@ static const struct check_row *find(struct slice op)
 	return NULL;
 }
 
-bool interp_check_has(struct slice op) { return find(op) != NULL; }
+bool interp_check_has(struct slice op) { return find_check(op) != NULL; }
 
 /* An argument by its place or its name; NULL or None: not given. */
 static const struct aten_value *given(size_t at, const char *name, const struct aten_value *arg, size_t n, const struct aten_named *named,
@@ -74,7 +74,7 @@ static int property(struct interp *run, enum check_op op, const struct aten_valu
 int interp_check(struct interp *run, struct slice op, const struct aten_value *arg, size_t n, const struct aten_named *named,
 		 size_t n_named, struct aten_value *out)
 {
-	const struct check_row *row = find(op);
+	const struct check_row *row = find_check(op);
 	struct aten_value v;
 	if (!row)
 		return 1;

@@ -107,7 +107,7 @@ static const struct scalar_row {
     {"torch._sym_log2", S_LOG2, 1, 1},
 };
 
-static const struct scalar_row *find(struct slice target)
+static const struct scalar_row *find_scalar_op(struct slice target)
 {
 	for (size_t i = 0; i < ARRAY_LEN(rows); i++)
 		if (slice_is(target, rows[i].name))
@@ -115,7 +115,7 @@ static const struct scalar_row *find(struct slice target)
 	return NULL;
 }
 
-bool interp_scalar_has(struct slice target) { return find(target) != NULL; }
+bool interp_scalar_has(struct slice target) { return find_scalar_op(target) != NULL; }
 
 static double real(const struct aten_value *v) { return v->kind == ATEN_FLOAT ? v->f : (double)v->i; }
 bool interp_truth(const struct aten_value *v) { return v->kind == ATEN_FLOAT ? v->f != 0 : v->i != 0; }
@@ -292,7 +292,7 @@ static int many(struct interp *run, enum scalar_op op, const struct aten_value *
 
 int interp_scalar(struct interp *run, struct slice target, const struct aten_value *arg, size_t n, struct aten_value *out)
 {
-	const struct scalar_row *row = find(target);
+	const struct scalar_row *row = find_scalar_op(target);
 	if (!row)
 		return 1;
 	if (!row->max && n == 1 && arg[0].kind == ATEN_LIST)

@@ -146,7 +146,7 @@ static int tensor_of(const struct tensor_view *v, bool copy, const int64_t *stri
 }
 
 /* An input that is an integer of the graph is given as a tensor. */
-static int number_of(const struct tensor_view *v, struct aten_value *out, struct err *err)
+static int input_number(const struct tensor_view *v, struct aten_value *out, struct err *err)
 {
 	int64_t elements;
 	if (!tensor_numel(&v->meta, &elements) || elements != 1)
@@ -211,7 +211,7 @@ static int take_input(const struct taking *k, uint32_t i, struct aten_value *out
 	if (from->index >= k->n)
 		return err_set(k->err, EXIT_USAGE, "%zu inputs are given, the program takes %u", k->n, p->contract.n_inputs);
 	if (is_number(&p->graph, p->graph.module[0].first + i))
-		return number_of(&k->in[from->index], out, k->err);
+		return input_number(&k->in[from->index], out, k->err);
 	return tensor_of(&k->in[from->index], k->copy, wanted_strides(k, from->index, stride), out, k->err);
 }
 

@@ -11,23 +11,23 @@ struct shaping {
 	struct err first;
 };
 
-static bool number_of(const struct shaping *s, struct symsize size, int64_t *v)
+static bool size_number(const struct shaping *s, struct symsize size, int64_t *v)
 {
 	struct err ignored;
 	return symsize_eval(&s->g->tab, size, s->env, v, &ignored) == 0;
 }
 
 /* A tensor of this metadata, or a number. */
-static bool value_of(const struct shaping *s, const struct gmeta *m, struct aten_value *out)
+static bool shaped_value(const struct shaping *s, const struct gmeta *m, struct aten_value *out)
 {
 	int64_t size[GRAPH_MAX_DIMS], stride[GRAPH_MAX_DIMS];
-	if (m->kind == GMETA_SYM && number_of(s, m->expr, &size[0]))
+	if (m->kind == GMETA_SYM && size_number(s, m->expr, &size[0]))
 		return *out = aten_int(size[0]), true;
 	if (m->kind != GMETA_TENSOR || m->dtype == DTYPE_NONE)
 		return false;
 	for (uint32_t i = 0; i < m->n_dim; i++)
-		if (!number_of(s, s->g->dim[m->dim + i], &size[i]) ||
-		    (m->has_stride && !number_of(s, s->g->dim[m->dim + m->n_dim + i], &stride[i])))
+		if (!size_number(s, s->g->dim[m->dim + i], &size[i]) ||
+		    (m->has_stride && !size_number(s, s->g->dim[m->dim + m->n_dim + i], &stride[i])))
 			return false;
 	struct aten_tensor *t = NULL;
 	ATEN_TRY("shapes") { t = aten_keep(aten_fake(m->dtype, m->n_dim, size, m->has_stride ? stride : NULL)); }
@@ -75,7 +75,7 @@ struct asked {
 	bool known;
 };
 
-static bool ask(void *user, uint32_t operand)
+static bool ask_known(void *user, uint32_t operand)
 {
 	struct asked *a = user;
 	return a->known = a->s->known[operand - a->s->g->module[0].first];
@@ -88,13 +88,13 @@ static void shape_node(struct shaping *s, uint32_t node)
 	struct gnode *n = &g->node[node];
 	struct asked a = {s, true};
 	struct err why;
-	if (n->meta != NONE && value_of(s, &g->meta[n->meta], &s->value[i])) {
+	if (n->meta != NONE && shaped_value(s, &g->meta[n->meta], &s->value[i])) {
 		s->known[i] = true;
 		return;
 	}
 	if (n->op != GRAPH_CALL_FUNCTION && n->op != GRAPH_GET_ATTR)
 		return;
-	graph_operands(g, node, ask, &a);
+	graph_operands(g, node, ask_known, &a);
 	if (!a.known)
 		return;
 	if (interp_eval(s->run, node, s->value, &why) < 0) {

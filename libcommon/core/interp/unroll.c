@@ -54,8 +54,7 @@ static bool follow(void *user, uint32_t node, const struct aten_value *v, struct
 			err_set(err, EXIT_INPUT, "too many turns");
 			return false;
 		}
-		GROW(p->event, p->n, p->cap, 1);
-		p->event[p->n++] = e;
+		*PUSH(p->event, p->n, p->cap) = e;
 	}
 	return true;
 }
@@ -143,11 +142,7 @@ struct values {
 	size_t n, cap;
 };
 
-static void push(struct values *to, struct gvalue v)
-{
-	GROW(to->v, to->n, to->cap, 1);
-	to->v[to->n++] = v;
-}
+static void push(struct values *to, struct gvalue v) { *PUSH(to->v, to->n, to->cap) = v; }
 
 /* Lists give their items; None is none. */
 static void push_all(struct maker *k, struct values *to, struct gvalue v)

@@ -39,7 +39,7 @@ static const int16_t dtypes[] = {
 static const int16_t layouts[] = {[1] = 1, [2] = 2, [3] = 4, [4] = 5, [5] = 6, [6] = 3, [7] = -1};
 static const int16_t formats[] = {[1] = -1, [2] = 2, [3] = 3, [4] = 1};
 
-static bool number_of(const struct reader *r, uint32_t k, const int16_t *table, size_t n, int64_t *out)
+static bool enum_number(const struct reader *r, uint32_t k, const int16_t *table, size_t n, int64_t *out)
 {
 	uint64_t v;
 	if (!json_u64(r->t, k, &v) || v >= n || !table[v])
@@ -134,9 +134,9 @@ static bool read_item(struct reader *r, uint32_t k, const struct known *how, str
 		       real(r, json_get(r->t, k, "imag"), &i->imag);
 	case EXTERN_BOOL: return boolean(r->t, k, &i->i);
 	case EXTERN_STRING: i->text = json_dup_at(r->t, k, &r->x->arena); return json_is(r->t, k, JSON_STRING);
-	case EXTERN_DTYPE: return number_of(r, k, dtypes, ARRAY_LEN(dtypes), &i->i);
-	case EXTERN_LAYOUT: return number_of(r, k, layouts, ARRAY_LEN(layouts), &i->i);
-	case EXTERN_FORMAT: return number_of(r, k, formats, ARRAY_LEN(formats), &i->i);
+	case EXTERN_DTYPE: return enum_number(r, k, dtypes, ARRAY_LEN(dtypes), &i->i);
+	case EXTERN_LAYOUT: return enum_number(r, k, layouts, ARRAY_LEN(layouts), &i->i);
+	case EXTERN_FORMAT: return enum_number(r, k, formats, ARRAY_LEN(formats), &i->i);
 	case EXTERN_DEVICE: return device(r, k, i);
 	default: return false;
 	}
@@ -148,8 +148,7 @@ static bool add_item(struct reader *r, struct extern_value *v, uint32_t k, const
 	struct extern_item i = {0};
 	if (!read_item(r, k, how, &i))
 		return false;
-	GROW(x->item, x->n_item, x->cap_item, 1);
-	x->item[x->n_item++] = i;
+	*PUSH(x->item, x->n_item, x->cap_item) = i;
 	v->n++;
 	return true;
 }
@@ -191,8 +190,7 @@ static void add_value(struct reader *r, struct slice name, uint32_t arg)
 				v.n = 0;
 			}
 	}
-	GROW(x->value, x->n_value, x->cap_value, 1);
-	x->value[x->n_value++] = v;
+	*PUSH(x->value, x->n_value, x->cap_value) = v;
 }
 
 static void split_target(struct extern_nodes *x, struct extern_node *n, struct slice target)
@@ -222,8 +220,7 @@ static void add_node(struct reader *r, uint32_t k)
 	json_each(t, out, e)
 		add_value(r, (struct slice){0}, e);
 	n.n_out = x->n_value - n.out;
-	GROW(x->node, x->n, x->cap, 1);
-	x->node[x->n++] = n;
+	*PUSH(x->node, x->n, x->cap) = n;
 }
 
 int extern_nodes_read(struct extern_nodes *x, struct slice json, struct err *err)

@@ -20,7 +20,10 @@ struct convert {
 	size_t n;
 };
 
-static int fail(struct convert *c, const char *what) { return err_set(c->err, EXIT_INPUT, "byte %zu of the expression: %s", c->i, what); }
+static int srepr_fail(struct convert *c, const char *what)
+{
+	return err_set(c->err, EXIT_INPUT, "byte %zu of the expression: %s", c->i, what);
+}
 
 static int peek(const struct convert *c) { return c->i < c->s.n ? (unsigned char)c->s.p[c->i] : -1; }
 
@@ -57,15 +60,15 @@ static int skip_keywords(struct convert *c)
 {
 	while (take_char(c, ',')) {
 		if (!take_name(c).n || !take_char(c, '='))
-			return fail(c, "an argument without a name");
+			return srepr_fail(c, "an argument without a name");
 		skip_space(c);
 		size_t from = c->i;
 		while (is_name_start(peek(c)) || is_digit(peek(c)))
 			c->i++;
 		if (c->i == from)
-			return fail(c, "an argument without a value");
+			return srepr_fail(c, "an argument without a value");
 	}
-	return take_char(c, ')') ? 0 : fail(c, "a bracket is missing");
+	return take_char(c, ')') ? 0 : srepr_fail(c, "a bracket is missing");
 }
 
 /* 'text', of letters that pass `good`. */
@@ -74,13 +77,13 @@ static int take_quoted(struct convert *c, bool (*good)(int), struct slice *text)
 	skip_space(c);
 	int quote = peek(c);
 	if (quote != '\'' && quote != '"')
-		return fail(c, "a quote is missing");
+		return srepr_fail(c, "a quote is missing");
 	size_t from = ++c->i;
 	while (good(peek(c)))
 		c->i++;
 	*text = slice_of(c->s.p + from, c->i - from);
 	if (!text->n || text->n > MAX_NAME || peek(c) != quote)
-		return fail(c, "not a plain name");
+		return srepr_fail(c, "not a plain name");
 	c->i++;
 	return 0;
 }
@@ -93,7 +96,7 @@ static int take_digits(struct convert *c, struct slice *s)
 	while (is_digit(peek(c)))
 		c->i++;
 	*s = slice_of(c->s.p + from, c->i - from);
-	return s->n == slice_starts(*s, "-") || s->n > 32 ? fail(c, "not an integer") : 0;
+	return s->n == slice_starts(*s, "-") || s->n > 32 ? srepr_fail(c, "not an integer") : 0;
 }
 
 static int take_integer(struct convert *c)
@@ -121,17 +124,17 @@ static int rational(struct convert *c)
 	if (take_integer(c) < 0)
 		return -1;
 	if (!take_char(c, ','))
-		return fail(c, "a comma is missing");
+		return srepr_fail(c, "a comma is missing");
 	if (take_digits(c, &divisor) < 0)
 		return -1;
 	if (*divisor.p == '-')
-		return fail(c, "a negative divisor");
+		return srepr_fail(c, "a negative divisor");
 	if (apart)
 		f->divisor = divisor;
 	else
 		buf_addf(c->out, "/%.*s", SL(divisor));
 	buf_addc(c->out, ')');
-	return take_char(c, ')') ? 1 : fail(c, "a bracket is missing");
+	return take_char(c, ')') ? 1 : srepr_fail(c, "a bracket is missing");
 }
 
 /* Reads an expression that holds no other. 1: it was one of these. */
@@ -142,7 +145,7 @@ static int leaf(struct convert *c, struct slice name)
 		if (take_quoted(c, good_symbol, &text) < 0)
 			return -1;
 		if (is_digit(*text.p))
-			return fail(c, "not a plain name");
+			return srepr_fail(c, "not a plain name");
 		buf_add_slice(c->out, text);
 		return skip_keywords(c) < 0 ? -1 : 1;
 	}
@@ -155,7 +158,7 @@ static int leaf(struct convert *c, struct slice name)
 	if (slice_is(name, "Integer")) {
 		if (take_integer(c) < 0)
 			return -1;
-		return take_char(c, ')') ? 1 : fail(c, "a bracket is missing");
+		return take_char(c, ')') ? 1 : srepr_fail(c, "a bracket is missing");
 	}
 	return slice_is(name, "Rational") ? rational(c) : 0;
 }
@@ -165,7 +168,7 @@ static int open_call(struct convert *c, struct slice name)
 	static const char *const relation[][2] = {{"Equality", "Eq"}, {"Unequality", "Ne"},  {"StrictLessThan", "Lt"},
 						  {"LessThan", "Le"}, {"GreaterThan", "Ge"}, {"StrictGreaterThan", "Gt"}};
 	if (c->n == SYMSIZE_MAX_DEPTH)
-		return fail(c, "nested too deeply");
+		return srepr_fail(c, "nested too deeply");
 	struct frame *f = &c->frame[c->n++];
 	*f = (struct frame){.between = ", "};
 	if (slice_is(name, "Add")) {
@@ -197,16 +200,16 @@ static int after_value(struct convert *c)
 			return 1;
 		}
 		if (!take_char(c, ')'))
-			return fail(c, "a bracket is missing");
+			return srepr_fail(c, "a bracket is missing");
 		if (f->pow && f->args != 2)
-			return fail(c, "a power without two parts");
+			return srepr_fail(c, "a power without two parts");
 		if (f->divisor.n)
 			buf_addf(c->out, "/%.*s", SL(f->divisor));
 		buf_addc(c->out, ')');
 		c->n--;
 	}
 	skip_space(c);
-	return c->i == c->s.n ? 0 : fail(c, "text behind the end");
+	return c->i == c->s.n ? 0 : srepr_fail(c, "text behind the end");
 }
 
 /* A name that is no call: only these are. */
@@ -219,7 +222,7 @@ static int bare(struct convert *c, struct slice name)
 			buf_adds(c->out, known[i][1]);
 			return 0;
 		}
-	return fail(c, "a bracket is missing");
+	return srepr_fail(c, "a bracket is missing");
 }
 
 static int value(struct convert *c)
@@ -227,9 +230,9 @@ static int value(struct convert *c)
 	for (;;) {
 		struct slice name = take_name(c);
 		if (!name.n || name.n > MAX_NAME)
-			return fail(c, "a name is missing");
+			return srepr_fail(c, "a name is missing");
 		if (c->out->len - c->before > SYMSIZE_MAX_TEXT)
-			return fail(c, "too long");
+			return srepr_fail(c, "too long");
 		if (!take_char(c, '(')) {
 			return bare(c, name);
 		}
@@ -246,11 +249,11 @@ bool srepr_like(struct slice text) { return slice_find(text, "Symbol(") || slice
 int srepr_to_infix(struct slice text, struct buf *out, struct err *err)
 {
 	struct convert c = {.s = text, .out = out, .before = out->len, .err = err};
-	int rc = text.n > MAX_TEXT ? fail(&c, "too long") : 1;
+	int rc = text.n > MAX_TEXT ? srepr_fail(&c, "too long") : 1;
 	while (rc > 0 && (rc = value(&c)) == 0)
 		rc = after_value(&c);
 	if (rc == 0 && out->len - c.before > SYMSIZE_MAX_TEXT)
-		rc = fail(&c, "too long");
+		rc = srepr_fail(&c, "too long");
 	if (rc < 0)
 		buf_cut(out, c.before);
 	return rc;

@@ -164,16 +164,6 @@ static void walk(struct pairing *p, const char *a, const char *b, int64_t n)
 	}
 }
 
-static bool same_sizes(const struct tensor_meta *a, const struct tensor_meta *b)
-{
-	if (a->n_dim != b->n_dim)
-		return false;
-	for (int d = 0; d < a->n_dim; d++)
-		if (a->size[d] != b->size[d])
-			return false;
-	return true;
-}
-
 /* Packed or quantized types have no numbers here: the bytes must be the same. */
 static void bytes_only(const struct tensor_meta *ma, const void *a, const struct tensor_meta *mb, const void *b, struct tensor_close *out)
 {
@@ -189,7 +179,7 @@ void tensor_close(const struct tensor_meta *ma, const void *a, const struct tens
 	int64_t n = 0;
 	*out = (struct tensor_close){.worst_at = -1, .first_bad = -1};
 	out->dtype_differs = ma->dtype != mb->dtype && !o.any_dtype;
-	out->sizes_differ = !same_sizes(ma, mb) || !tensor_numel(ma, &n);
+	out->sizes_differ = !tensor_same_sizes(ma, mb) || !tensor_numel(ma, &n);
 	out->known = has_numbers(ma->dtype) && has_numbers(mb->dtype);
 	if (o.given) {
 		out->rtol = o.rtol;

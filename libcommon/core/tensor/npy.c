@@ -12,8 +12,8 @@ struct cursor {
 	struct err *err;
 };
 
-static int fail(const struct cursor *c, const char *fmt, ...) PRINTF_LIKE(2, 3);
-static int fail(const struct cursor *c, const char *fmt, ...)
+static int npy_fail(const struct cursor *c, const char *fmt, ...) PRINTF_LIKE(2, 3);
+static int npy_fail(const struct cursor *c, const char *fmt, ...)
 {
 	char what[512];
 	va_list ap;
@@ -25,7 +25,7 @@ static int fail(const struct cursor *c, const char *fmt, ...)
 	return err_set(c->err, EXIT_INPUT, "'%s': %s", c->path, what);
 }
 
-static int damaged(const struct cursor *c) { return fail(c, "its .npy header is damaged"); }
+static int damaged(const struct cursor *c) { return npy_fail(c, "its .npy header is damaged"); }
 
 /* ---- the header's dict ---- */
 
@@ -74,7 +74,7 @@ static int take_shape(struct cursor *c, struct tensor_meta *m)
 		return damaged(c);
 	while (!take_char(c, ')')) {
 		if (take_char(c, '-'))
-			return fail(c, "its shape has a negative size: the file is damaged");
+			return npy_fail(c, "its shape has a negative size: the file is damaged");
 		const char *from = c->p;
 		uint64_t v;
 		while (c->p < c->end && is_digit(*c->p))
@@ -82,9 +82,9 @@ static int take_shape(struct cursor *c, struct tensor_meta *m)
 		if (c->p == from)
 			return damaged(c);
 		if (!slice_u64(slice_of(from, (size_t)(c->p - from)), &v) || v > INT64_MAX)
-			return fail(c, "its shape is larger than any array: the file is damaged");
+			return npy_fail(c, "its shape is larger than any array: the file is damaged");
 		if (m->n_dim == TENSOR_MAX_DIMS)
-			return fail(c, "it has more than 64 dimensions");
+			return npy_fail(c, "it has more than 64 dimensions");
 		m->size[m->n_dim++] = (int64_t)v;
 		if (c->p < c->end && *c->p == 'L') /* a long of Python 2 */
 			c->p++;
@@ -100,23 +100,24 @@ static int take_shape(struct cursor *c, struct tensor_meta *m)
 /* ---- the dtype ---- */
 
 /* Why this one is not read, and what to do. */
-static int refuse(const struct cursor *c, struct slice d)
+static int refuse_dtype(const struct cursor *c, struct slice d)
 {
 	char kind = d.n > 1 ? d.p[1] : 0;
 	if (slice_is(d, "O") || kind == 'O')
-		return fail(c, "holds Python objects, which only unpickling could read: save an array of numbers (arr.astype('float32'))");
+		return npy_fail(c,
+				"holds Python objects, which only unpickling could read: save an array of numbers (arr.astype('float32'))");
 	if (kind == 'V' && d.n == 3 && (d.p[2] == '1' || d.p[2] == '2'))
-		return fail(c,
-			    "has dtype '%.*s', %c raw bytes: .npy does not keep the name of ml_dtypes' %s; save the tensor with "
-			    "torch.save or as .safetensors",
-			    SLN(d, 40), d.p[2], d.p[2] == '2' ? "bfloat16" : "float8");
+		return npy_fail(c,
+				"has dtype '%.*s', %c raw bytes: .npy does not keep the name of ml_dtypes' %s; save the tensor with "
+				"torch.save or as .safetensors",
+				SLN(d, 40), d.p[2], d.p[2] == '2' ? "bfloat16" : "float8");
 	if (kind == 'V')
-		return fail(c, "has raw bytes as its dtype ('%.*s'): save an array of numbers", SLN(d, 40));
+		return npy_fail(c, "has raw bytes as its dtype ('%.*s'): save an array of numbers", SLN(d, 40));
 	if (kind == 'U' || kind == 'S' || kind == 'a')
-		return fail(c, "holds text (dtype '%.*s'): a tensor holds numbers", SLN(d, 40));
+		return npy_fail(c, "holds text (dtype '%.*s'): a tensor holds numbers", SLN(d, 40));
 	if (kind == 'M' || kind == 'm')
-		return fail(c, "holds times (dtype '%.*s'): save them as numbers (arr.astype('int64'))", SLN(d, 40));
-	return fail(c, "has dtype '%.*s', which no tensor has: save it as another (arr.astype('float32'))", SLN(d, 40));
+		return npy_fail(c, "holds times (dtype '%.*s'): save them as numbers (arr.astype('int64'))", SLN(d, 40));
+	return npy_fail(c, "has dtype '%.*s', which no tensor has: save it as another (arr.astype('float32'))", SLN(d, 40));
 }
 
 static int set_dtype(const struct cursor *c, struct slice d, struct tensor_meta *m)
@@ -126,13 +127,13 @@ static int set_dtype(const struct cursor *c, struct slice d, struct tensor_meta 
 		if (!t || !*t->npy || !slice_is(slice_of(d.p + 1, d.n - 1), t->npy + 1))
 			continue;
 		if (d.p[0] == '>' && t->bytes > 1)
-			return fail(c, "is big-endian (dtype '%.*s'): save arr.astype(arr.dtype.newbyteorder('<'))", SL(d));
+			return npy_fail(c, "is big-endian (dtype '%.*s'): save arr.astype(arr.dtype.newbyteorder('<'))", SL(d));
 		if (d.p[0] == '<' || t->bytes == 1) {
 			m->dtype = i;
 			return 0;
 		}
 	}
-	return refuse(c, d);
+	return refuse_dtype(c, d);
 }
 
 /* ---- the file ---- */
@@ -149,7 +150,7 @@ static int read_dict(struct cursor *c, struct tensor_meta *m, bool *fortran)
 		if (slice_is(key, "descr")) {
 			bit = 1;
 			if (take_char(c, '['))
-				return fail(c, "is a record array (a structured dtype): save each of its fields as an array");
+				return npy_fail(c, "is a record array (a structured dtype): save each of its fields as an array");
 			if (!take_string(c, &descr))
 				return damaged(c);
 			if (set_dtype(c, descr, m) < 0)
@@ -204,11 +205,12 @@ int npy_header(struct slice b, uint64_t size, const char *path, struct slice mem
 	struct cursor c = {.path = path, .member = member, .err = err};
 	size_t n = npy_header_size(b);
 	if (!n)
-		return slice_starts(b, "\x93NUMPY") ? fail(&c, "is truncated: its .npy header breaks off") : fail(&c, "is no .npy file");
+		return slice_starts(b, "\x93NUMPY") ? npy_fail(&c, "is truncated: its .npy header breaks off")
+						    : npy_fail(&c, "is no .npy file");
 	if (b.p[6] < 1 || b.p[6] > 3)
-		return fail(&c, "is of .npy version %u.%u: 1.0, 2.0 and 3.0 are read", (uint8_t)b.p[6], (uint8_t)b.p[7]);
+		return npy_fail(&c, "is of .npy version %u.%u: 1.0, 2.0 and 3.0 are read", (uint8_t)b.p[6], (uint8_t)b.p[7]);
 	if (n > b.n)
-		return fail(&c, "is truncated: its .npy header breaks off");
+		return npy_fail(&c, "is truncated: its .npy header breaks off");
 	*m = (struct tensor_meta){.device = DEVICE_CPU, .device_index = -1};
 	c.p = b.p + (b.p[6] == 1 ? 10 : 12);
 	c.end = b.p + n;
@@ -218,15 +220,15 @@ int npy_header(struct slice b, uint64_t size, const char *path, struct slice mem
 		return -1;
 	tensor_contiguous(m);
 	if (!tensor_numel(m, &numel) || !tensor_extent(m, &bytes))
-		return fail(&c, "its shape is larger than any array: the file is damaged");
+		return npy_fail(&c, "its shape is larger than any array: the file is damaged");
 	if (fortran)
 		fortran_strides(m);
 	if ((uint64_t)bytes > size - n)
-		return fail(&c, "is truncated: its shape needs %lld bytes, %llu follow the header", (long long)bytes,
-			    (unsigned long long)(size - n));
+		return npy_fail(&c, "is truncated: its shape needs %lld bytes, %llu follow the header", (long long)bytes,
+				(unsigned long long)(size - n));
 	if ((uint64_t)bytes < size - n)
-		return fail(&c, "has %llu bytes behind its array: save one array a file, or several with np.savez",
-			    (unsigned long long)(size - n - (uint64_t)bytes));
+		return npy_fail(&c, "has %llu bytes behind its array: save one array a file, or several with np.savez",
+				(unsigned long long)(size - n - (uint64_t)bytes));
 	*at = n;
 	return 0;
 }

@@ -102,8 +102,7 @@ int pickle_add(struct pickle *p, uint32_t container, const uint32_t *item, uint3
 
 static int push(struct pickle *p, uint32_t node)
 {
-	GROW(p->stack, p->n_stack, p->cap_stack, 1);
-	p->stack[p->n_stack++] = node;
+	*PUSH(p->stack, p->n_stack, p->cap_stack) = node;
 	return 0;
 }
 
@@ -229,7 +228,7 @@ static int push_float(struct pickle *p)
 	return push(p, k);
 }
 
-static int take_line(struct pickle *p, struct slice *line)
+static int take_text_line(struct pickle *p, struct slice *line)
 {
 	const char *from = p->bytes.p + p->at, *nl = p->bytes.n > p->at ? memchr(from, '\n', p->bytes.n - p->at) : NULL;
 	if (!nl)
@@ -347,7 +346,7 @@ static int push_global(struct pickle *p, struct slice module, struct slice name)
 static int op_global(struct pickle *p)
 {
 	struct slice module, name;
-	return take_line(p, &module) < 0 || take_line(p, &name) < 0 ? -1 : push_global(p, module, name);
+	return take_text_line(p, &module) < 0 || take_text_line(p, &name) < 0 ? -1 : push_global(p, module, name);
 }
 
 static int op_stack_global(struct pickle *p)
@@ -414,10 +413,7 @@ static int simple(struct pickle *p, unsigned op)
 			return -1;
 		return v <= 5 ? 0 : pickle_fail(p, "has protocol %u: 2 to 5 are read", (unsigned)v);
 	case OP_FRAME: return take_uint(p, 8, &v);
-	case OP_MARK:
-		GROW(p->mark, p->n_mark, p->cap_mark, 1);
-		p->mark[p->n_mark++] = p->n_stack;
-		return 0;
+	case OP_MARK: *PUSH(p->mark, p->n_mark, p->cap_mark) = p->n_stack; return 0;
 	case OP_POP: /* of a mark, where one is on top */
 		if (p->n_mark && !above_mark(p)) {
 			p->n_mark--;
@@ -483,7 +479,7 @@ static int step(struct pickle *p, unsigned op)
 	}
 }
 
-static int run(struct pickle *p)
+static int run_pickle(struct pickle *p)
 {
 	for (;;) {
 		const char *at = NULL;
@@ -507,7 +503,7 @@ static int read_stream(struct pickle *p, struct slice bytes, const char *path, b
 	*p = (struct pickle){.path = path, .bytes = bytes, .objects = objects, .err = err};
 	if (bytes.n > PICKLE_MAX)
 		return err_set(err, EXIT_INPUT, "'%s': its pickle has more than 64 MiB without the tensors' data: it is not read", path);
-	int r = run(p);
+	int r = run_pickle(p);
 	if (r < 0)
 		pickle_release(p);
 	p->err = NULL;

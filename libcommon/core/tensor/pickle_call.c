@@ -43,7 +43,7 @@ static const struct {
     {"set", CALL_SET}, {"frozenset", CALL_SET}, {"bytes", CALL_BYTES}, {"bytearray", CALL_BYTES}, {"complex", CALL_OTHER},
 };
 
-static int refuse(struct pickle *p, struct slice module, struct slice name)
+static int refuse_callable(struct pickle *p, struct slice module, struct slice name)
 {
 	const char *hint = "save tensors only";
 	if (slice_is(module, "torch._utils") || slice_is(module, "torch._tensor"))
@@ -90,7 +90,7 @@ int pickle_global(struct pickle *p, struct slice module, struct slice name, uint
 		known = true;
 	}
 	if (!known)
-		return refuse(p, module, name);
+		return refuse_callable(p, module, name);
 	*out = pickle_new(p, PICKLE_GLOBAL);
 	p->node[*out].i = call;
 	p->node[*out].n = (uint32_t)dtype;

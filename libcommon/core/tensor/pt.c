@@ -28,7 +28,7 @@ struct walk {
 	struct err *err;
 };
 
-static int fail(struct walk *w, const char *what)
+static int pt_fail(struct walk *w, const char *what)
 {
 	if (!w->name.len)
 		return err_set(w->err, EXIT_INPUT, "'%s': its tensor %s", w->f->path, what);
@@ -85,15 +85,15 @@ static int find_storage(struct walk *w, const struct pickle_storage *s, struct z
 	buf_release(&name);
 	uint64_t item = s->dtype == DTYPE_NONE ? 1 : (uint64_t)dtype_info(s->dtype)->bytes;
 	if (__builtin_mul_overflow((uint64_t)s->numel, item, bytes))
-		return fail(w, "has a storage that is larger than any file: the file is damaged");
+		return pt_fail(w, "has a storage that is larger than any file: the file is damaged");
 	if (!*m)
-		return *bytes ? fail(w, "has a storage that is missing from the archive: save the file again") : 0;
+		return *bytes ? pt_fail(w, "has a storage that is missing from the archive: save the file again") : 0;
 	if ((*m)->size < *bytes)
-		return fail(w, "has a storage with fewer bytes than it should have: the file is damaged");
+		return pt_fail(w, "has a storage with fewer bytes than it should have: the file is damaged");
 	return 0;
 }
 
-static int place(struct walk *w, const struct pickle_tensor *p, struct tensor *t)
+static int place_tensor(struct walk *w, const struct pickle_tensor *p, struct tensor *t)
 {
 	struct tensor_state *s = tensor_state(w->f);
 	struct zip_member *m;
@@ -105,12 +105,12 @@ static int place(struct walk *w, const struct pickle_tensor *p, struct tensor *t
 		return -1;
 	if (!tensor_extent(&t->meta, &extent) ||
 	    __builtin_mul_overflow((uint64_t)p->offset, (uint64_t)dtype_info(t->meta.dtype)->bytes, &at))
-		return fail(w, "is larger than any tensor: the file is damaged");
+		return pt_fail(w, "is larger than any tensor: the file is damaged");
 	/* Without elements it may begin anywhere. */
 	if (!extent)
 		at = 0;
 	if (at > bytes || (uint64_t)extent > bytes - at)
-		return fail(w, "reaches beyond its storage: the file is damaged");
+		return pt_fail(w, "reaches beyond its storage: the file is damaged");
 	if (!m) {
 		t->data = SLICE("");
 		return 0;
@@ -133,10 +133,10 @@ static int add_tensor(struct walk *w, const struct pickle_tensor *p)
 	if (w->f->n == TENSORS_MAX)
 		return err_set(w->err, EXIT_INPUT, "'%s': has more than %d tensors: it is not read", w->f->path, TENSORS_MAX);
 	if (p->lazy)
-		return fail(w, "is a view that conjugates or negates lazily: save x.resolve_conj().resolve_neg()");
+		return pt_fail(w, "is a view that conjugates or negates lazily: save x.resolve_conj().resolve_neg()");
 	pickle_tensor_meta(&w->p, p, &m);
 	struct tensor *t = tensor_add(w->f, buf_slice(&w->name), &m);
-	return p->storage && m.device != DEVICE_META ? place(w, p, t) : 0;
+	return p->storage && m.device != DEVICE_META ? place_tensor(w, p, t) : 0;
 }
 
 /* ---- the walk ---- */

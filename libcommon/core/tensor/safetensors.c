@@ -23,7 +23,7 @@ struct header {
 	struct err *err;
 };
 
-static int fail(const struct header *h, const char *what)
+static int header_fail(const struct header *h, const char *what)
 {
 	return err_set(h->err, EXIT_INPUT, "'%s': tensor '%.*s' %s", h->f->path, SLN(buf_slice(&h->name), 200), what);
 }
@@ -32,12 +32,12 @@ static int read_shape(const struct header *h, uint32_t k, struct tensor_meta *m)
 {
 	const struct json_tape *t = &h->t;
 	if (!json_is(t, k, JSON_ARRAY))
-		return fail(h, "has no shape: the header is damaged");
+		return header_fail(h, "has no shape: the header is damaged");
 	json_each(t, k, i) {
 		if (m->n_dim == TENSOR_MAX_DIMS)
-			return fail(h, "has more than 64 dimensions");
+			return header_fail(h, "has more than 64 dimensions");
 		if (!json_i64(t, i, &m->size[m->n_dim]) || m->size[m->n_dim] < 0)
-			return fail(h, "has a size that is no whole number of 0 or more: the header is damaged");
+			return header_fail(h, "has a size that is no whole number of 0 or more: the header is damaged");
 		m->n_dim++;
 	}
 	tensor_contiguous(m);
@@ -47,14 +47,14 @@ static int read_shape(const struct header *h, uint32_t k, struct tensor_meta *m)
 static int read_dtype(const struct header *h, uint32_t k, struct tensor_meta *m)
 {
 	if (!json_is(&h->t, k, JSON_STRING))
-		return fail(h, "has no dtype: the header is damaged");
+		return header_fail(h, "has no dtype: the header is damaged");
 	struct slice s = json_slice(&h->t, k);
 	m->dtype = dtype_by_safetensors(s);
 	if (m->dtype != DTYPE_NONE)
 		return 0;
 	char what[128];
 	snprintf(what, sizeof(what), "has dtype '%.*s', which is not known here: save it as another", SLN(s, 40));
-	return fail(h, what);
+	return header_fail(h, what);
 }
 
 static int read_range(const struct header *h, uint32_t k, const struct tensor_meta *m, struct range *r)
@@ -63,11 +63,11 @@ static int read_range(const struct header *h, uint32_t k, const struct tensor_me
 	int64_t bytes;
 	if (!json_is(t, k, JSON_ARRAY) || json_end(t, k) != k + 3 || !json_u64(t, k + 1, &r->from) || !json_u64(t, k + 2, &r->to) ||
 	    r->from > r->to)
-		return fail(h, "has no data_offsets [begin, end]: the header is damaged");
+		return header_fail(h, "has no data_offsets [begin, end]: the header is damaged");
 	if (r->to > h->data.n)
-		return fail(h, "lies outside of the file: it is truncated, or its header is damaged");
+		return header_fail(h, "lies outside of the file: it is truncated, or its header is damaged");
 	if (!tensor_extent(m, &bytes) || (uint64_t)bytes != r->to - r->from)
-		return fail(h, "has data_offsets that do not go with its shape: the header is damaged");
+		return header_fail(h, "has data_offsets that do not go with its shape: the header is damaged");
 	return 0;
 }
 
@@ -83,7 +83,7 @@ static int read_tensor(struct header *h, uint32_t key)
 		return 0;
 	uint32_t v = key + 1;
 	if (!json_is(t, v, JSON_OBJECT))
-		return fail(h, "is no JSON object: the header is damaged");
+		return header_fail(h, "is no JSON object: the header is damaged");
 	if (read_dtype(h, json_get(t, v, "dtype"), &m) < 0 || read_shape(h, json_get(t, v, "shape"), &m) < 0 ||
 	    read_range(h, json_get(t, v, "data_offsets"), &m, &r) < 0)
 		return -1;
@@ -114,8 +114,8 @@ static int check_cover(struct header *h)
 			struct slice name = f->v[r->tensor].name;
 			buf_reset(&h->name);
 			buf_add_slice(&h->name, name);
-			return fail(h, r->from < at ? "overlaps another: the header is damaged"
-						    : "has a hole before it: the header is damaged");
+			return header_fail(h, r->from < at ? "overlaps another: the header is damaged"
+							   : "has a hole before it: the header is damaged");
 		}
 		at = r->to;
 	}
@@ -145,7 +145,7 @@ static int check_names(struct header *h)
 		if (compare_tensors(&order[i - 1], &order[i], f->v) == 0) {
 			buf_reset(&h->name);
 			buf_add_slice(&h->name, f->v[order[i]].name);
-			r = fail(h, "stands twice in the header: the header is damaged");
+			r = header_fail(h, "stands twice in the header: the header is damaged");
 		}
 	free(order);
 	return r;

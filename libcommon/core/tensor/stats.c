@@ -41,7 +41,7 @@ struct scan {
 	int64_t first;          /* the first bad one, in the order of scanning */
 };
 
-static enum stats_kind kind_of(int dtype, enum stats_kind *part)
+static enum stats_kind stats_kind_of(int dtype, enum stats_kind *part)
 {
 	*part = STATS_NOTHING;
 	switch (dtype) {
@@ -174,7 +174,7 @@ static void run_bytes(struct scan *s, const uint8_t *p, size_t n)
 		find_first(s, (const char *)p, n);
 }
 
-static void run(struct scan *s, const char *p, uint64_t n)
+static void scan_elements(struct scan *s, const char *p, uint64_t n)
 {
 	const size_t most = s->kind == STATS_BYTE ? 1u << 30 : s->kind == STATS_COMPLEX ? STATS_BLOCK / 2 : STATS_BLOCK;
 	while (n) {
@@ -293,7 +293,7 @@ static void scan_dims(struct scan *s, const struct dims *d, const char *data)
 	const size_t most = GATHER_BYTES / (size_t)s->bytes;
 	int64_t index[TENSOR_MAX_DIMS] = {0}, at = 0;
 	if (!d->n) {
-		run(s, data, 1);
+		scan_elements(s, data, 1);
 		return;
 	}
 	const int64_t size = d->size[d->n - 1], step = d->stride[d->n - 1] * s->bytes;
@@ -302,7 +302,7 @@ static void scan_dims(struct scan *s, const struct dims *d, const char *data)
 	do {
 		const char *row = data + at * s->bytes;
 		if (in_place) {
-			run(s, row, (uint64_t)size);
+			scan_elements(s, row, (uint64_t)size);
 			continue;
 		}
 		for (int64_t done = 0; done < size;) {
@@ -314,12 +314,12 @@ static void scan_dims(struct scan *s, const struct dims *d, const char *data)
 			done += (int64_t)part;
 			have += part;
 			if (have == most) {
-				run(s, room, have);
+				scan_elements(s, room, have);
 				have = 0;
 			}
 		}
 	} while (advance(d, 1, index, &at));
-	run(s, room, have);
+	scan_elements(s, room, have);
 }
 
 /* The linear index of element i of these dims in the whole tensor. */
@@ -365,7 +365,7 @@ static bool start(struct scan *s, int dtype, uint64_t n, int want, struct tensor
 	*out =
 	    (struct tensor_stats){.n = n, .first_bad = -1, .min = __builtin_nan(""), .max = __builtin_nan(""), .mean = __builtin_nan("")};
 	*s = (struct scan){.k = kernels(), .dtype = dtype, .all = want & STATS_ALL, .out = out, .first = -1};
-	s->kind = kind_of(dtype, &s->part);
+	s->kind = stats_kind_of(dtype, &s->part);
 	out->known = s->kind != STATS_NOTHING;
 	/* Integers are never bad. */
 	if (!n || !out->known || (!s->all && s->kind >= STATS_I16 && s->kind <= STATS_U64))
@@ -380,7 +380,7 @@ static bool start(struct scan *s, int dtype, uint64_t n, int want, struct tensor
  * count. */
 static bool all_well(int dtype, uint64_t n, const char *data)
 {
-	enum stats_kind part, kind = kind_of(dtype, &part);
+	enum stats_kind part, kind = stats_kind_of(dtype, &part);
 	const struct stats_kernels *k = kernels();
 	if (kind > STATS_F64)
 		return false;
@@ -402,7 +402,7 @@ void tensor_stats_dense(int dtype, uint64_t n, const void *data, int want, struc
 	if (!start(&s, dtype, n, want, out))
 		return;
 	unsigned was = stats_enter_float();
-	run(&s, data, n);
+	scan_elements(&s, data, n);
 	out->first_bad = s.first;
 	finish_stats(&s, 1);
 	stats_leave_float(was);
@@ -458,7 +458,7 @@ double tensor_at(const struct tensor_meta *m, const void *data, int64_t i)
 {
 	struct scan s = {.dtype = m->dtype};
 	int64_t at = 0;
-	s.kind = kind_of(m->dtype, &s.part);
+	s.kind = stats_kind_of(m->dtype, &s.part);
 	if (s.kind == STATS_NOTHING)
 		return __builtin_nan("");
 	s.bytes = dtype_info(m->dtype)->bytes;

@@ -44,6 +44,11 @@ struct tensor_number {
 	double re, im;
 };
 struct tensor_number tensor_load(int dtype, const char *p);
+/* As many dims of the same sizes, which are known. */
+static inline bool tensor_same_sizes(const struct tensor_meta *a, const struct tensor_meta *b)
+{
+	return a->n_dim == b->n_dim && a->n_dim >= 0 && !memcmp(a->size, b->size, (size_t)a->n_dim * sizeof(*a->size));
+}
 /* Product of the sizes; false on overflow or a negative size. */
 bool tensor_numel(const struct tensor_meta *m, int64_t *numel);
 /* Bytes from the first to behind the last element that the strides reach; false on overflow. */

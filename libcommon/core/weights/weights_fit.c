@@ -5,7 +5,7 @@
 
 enum { NAMES = 8 }; /* of weights in one message */
 
-static void add_name(struct buf *b, size_t *n, struct slice name)
+static void add_weight_name(struct buf *b, size_t *n, struct slice name)
 {
 	if (*n < NAMES)
 		buf_addf(b, "%s%.*s", *n ? ", " : "", SLN(name, 120));
@@ -30,11 +30,6 @@ void constant_meta(const struct contract_constant *c, struct tensor_meta *m)
 		m->size[d] = c->dim[d].size.k;
 		m->stride[d] = c->dim[d].stride.k;
 	}
-}
-
-static bool same_sizes(const struct tensor_meta *a, const struct tensor_meta *b)
-{
-	return a->n_dim == b->n_dim && a->n_dim >= 0 && !memcmp(a->size, b->size, (size_t)a->n_dim * sizeof(*a->size));
 }
 
 static bool same_layout(const struct tensor_meta *a, const struct tensor_meta *b)
@@ -106,11 +101,11 @@ struct matching {
 	size_t n_missing, n_misfit;
 };
 
-static bool fits(const struct contract_constant *c, const struct tensor_meta *m)
+static bool weight_fits(const struct contract_constant *c, const struct tensor_meta *m)
 {
 	struct tensor_meta want;
 	constant_meta(c, &want);
-	return m->dtype == want.dtype && same_sizes(m, &want);
+	return m->dtype == want.dtype && tensor_same_sizes(m, &want);
 }
 
 static bool stands_behind(const struct matching *m, size_t i) { return i >= m->w->n - m->w->n_behind; }
@@ -129,7 +124,7 @@ static const struct tensor_view *only_weight(struct matching *m, const struct co
 {
 	size_t found = m->w->n;
 	for (size_t i = 0; i < m->w->n; i++) {
-		if (m->meant[i] || stands_behind(m, i) || !fits(c, &m->w->v[i].meta))
+		if (m->meant[i] || stands_behind(m, i) || !weight_fits(c, &m->w->v[i].meta))
 			continue;
 		if (found < m->w->n)
 			return NULL;
@@ -137,7 +132,7 @@ static const struct tensor_view *only_weight(struct matching *m, const struct co
 	}
 	for (uint32_t i = 0; i < all->n_constants && found < m->w->n; i++)
 		if (&all->constant[i] != c && is_renamed(&all->constant[i]) && stands_behind(m, named_weight(m, &all->constant[i])) &&
-		    fits(&all->constant[i], &m->w->v[found].meta))
+		    weight_fits(&all->constant[i], &m->w->v[found].meta))
 			return NULL;
 	if (found == m->w->n)
 		return NULL;
@@ -162,7 +157,7 @@ static int match_constant(struct matching *m, const struct contract *all, const 
 	struct tensor_view *to = &f->v[f->n];
 	if (!found) {
 		if (c->bytes) /* torch asks for no empty ones (model_container.h, assert_all_constants) */
-			add_name(&m->missing, &m->n_missing, shown_name(c));
+			add_weight_name(&m->missing, &m->n_missing, shown_name(c));
 		return 0;
 	}
 	int64_t elements;
@@ -174,12 +169,12 @@ static int match_constant(struct matching *m, const struct contract *all, const 
 		if (!tensor_numel(&found->meta, &elements) || (uint64_t)elements * (uint64_t)dtype_info(c->dtype)->bytes != c->bytes)
 			to->meta.n_dim = -1;
 	}
-	if (found->meta.dtype != to->meta.dtype || !same_sizes(&found->meta, &to->meta)) {
+	if (found->meta.dtype != to->meta.dtype || !tensor_same_sizes(&found->meta, &to->meta)) {
 		add_misfit(&m->misfit, &m->n_misfit, shown_name(c), &found->meta, &to->meta);
 		return 0;
 	}
 	if (found >= m->w->v + m->w->n - m->w->n_behind)
-		add_name(&f->kept, &f->n_kept, shown_name(c));
+		add_weight_name(&f->kept, &f->n_kept, shown_name(c));
 	to->name = c->name;
 	to->data = found->data;
 	f->n++;
@@ -191,7 +186,7 @@ static int verdict(struct matching *m, bool all, struct weights_fit *f, struct e
 	const size_t given = m->w->n - m->w->n_behind;
 	for (size_t i = 0; i < given; i++)
 		if (!m->taken[i])
-			add_name(&f->surplus, &f->n_surplus, m->w->v[i].name);
+			add_weight_name(&f->surplus, &f->n_surplus, m->w->v[i].name);
 	end_names(&f->surplus, f->n_surplus);
 	end_names(&f->kept, f->n_kept);
 	end_names(&m->missing, m->n_missing);

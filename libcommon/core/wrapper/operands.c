@@ -19,7 +19,7 @@ struct reading {
 	struct err *err;
 };
 
-static void place(struct reading *r, size_t i, const struct origin *o)
+static void place_operand(struct reading *r, size_t i, const struct origin *o)
 {
 	r->g->meta[i] = o->meta;
 	r->g->source[i] = (struct given_source){o->file, o->index};
@@ -84,7 +84,7 @@ static int put_next(struct reading *r, const struct origin *o)
 	struct given *g = r->g;
 	for (size_t i = 0; i < r->c->n_inputs; i++)
 		if (is_free(g, i)) {
-			place(r, i, o);
+			place_operand(r, i, o);
 			return 0;
 		}
 	struct buf b = {0};
@@ -102,7 +102,7 @@ static int put_named(struct reading *r, struct slice name, const struct origin *
 		return no_input(r, name, i == -2, "");
 	if (!is_free(r->g, (size_t)i))
 		return err_set(r->err, EXIT_USAGE, "'%.*s' is given twice: as '%s' and as '%s'", SL(name), r->g->from[i], o->from);
-	place(r, (size_t)i, o);
+	place_operand(r, (size_t)i, o);
 	return 0;
 }
 
@@ -191,8 +191,7 @@ static int open_file(struct reading *r, const char *path, struct tensor_file **o
 	struct tensor_file *f = tensor_file_open(path, r->err);
 	if (!f)
 		return -1;
-	GROW(g->file, g->n_file, g->cap_file, 1);
-	g->file[g->n_file++] = *out = f;
+	*PUSH(g->file, g->n_file, g->cap_file) = *out = f;
 	return 0;
 }
 

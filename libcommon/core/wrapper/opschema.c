@@ -132,8 +132,7 @@ static bool read_params(struct slice *s, struct op_param **v, uint32_t *n, uint3
 		struct op_param p;
 		if (!read_param(s, &p))
 			return false;
-		GROW(*v, *n, *cap, 1);
-		(*v)[(*n)++] = p;
+		*PUSH(*v, *n, *cap) = p;
 	} while (take_token(s, ","));
 	return take_token(s, ")");
 }
@@ -146,8 +145,7 @@ static bool read_result(struct slice *s, struct op_schema *x)
 	struct op_param p;
 	if (!read_param(s, &p))
 		return false;
-	GROW(x->result, x->n_result, x->cap_result, 1);
-	x->result[x->n_result++] = p;
+	*PUSH(x->result, x->n_result, x->cap_result) = p;
 	return true;
 }
 

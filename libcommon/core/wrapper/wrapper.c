@@ -355,7 +355,7 @@ static void take_entry(struct wrapper *w, struct scan *t, struct slice line)
 	take_run_impl(w, t, line);
 }
 
-static void take_line(struct wrapper *w, struct scan *t, struct slice raw)
+static void take_source_line(struct wrapper *w, struct scan *t, struct slice raw)
 {
 	struct slice line = slice_trim(raw), s = line;
 	w->line = t->line;
@@ -425,7 +425,7 @@ static void scan(struct wrapper *w, struct scan *t)
 		struct slice line = slice_of(t->p, (size_t)((nl ? nl : t->end) - t->p));
 		t->p = nl ? nl + 1 : t->end;
 		const char *next = t->p;
-		take_line(w, t, line);
+		take_source_line(w, t, line);
 		t->line += t->p == next; /* else more was read, up to somewhere in a line */
 	}
 }

@@ -344,8 +344,7 @@ static bool assign(struct wrapper *w, struct slice name, struct slice init)
 	wrapper_drop(w, v);
 	wrapper_own(w, v, now);
 	if (w->branches) {
-		GROW(w->assigned, w->n_assigned, w->cap_assigned, 1);
-		w->assigned[w->n_assigned++] = (uint32_t)(v - w->var);
+		*PUSH(w->assigned, w->n_assigned, w->cap_assigned) = (uint32_t)(v - w->var);
 	}
 	if (t.moved)
 		wrapper_drop(w, wrapper_var(w, t.var));

@@ -28,8 +28,8 @@ static void end_call(struct wrapper *w)
 static void add_arg(struct wrapper *w, enum arg_role role, uint32_t value, struct slice text)
 {
 	struct contract *c = w->c;
-	GROW(c->arg, c->n_args, c->cap_args, 1);
-	c->arg[c->n_args++] = (struct contract_arg){value == NONE ? ARG_SCALAR : role, value, arena_slice(&c->arena, text)};
+	*PUSH(c->arg, c->n_args, c->cap_args) =
+	    (struct contract_arg){value == NONE ? ARG_SCALAR : role, value, arena_slice(&c->arena, text)};
 }
 
 static void add_scalar(struct wrapper *w, struct slice text)
