@@ -186,7 +186,7 @@ static void hash_payloads(struct trace_scan *s)
 		if (!(r->flags & REC_PAYLOAD))
 			continue;
 		GROW(s->md5, s->n_md5, s->cap_md5, 1);
-		s->md5[s->n_md5++] = (struct md5_job){trace_payload(s, r).p, r->payload_len, r->md5};
+		s->md5[s->n_md5++] = (struct md5_job){trace_payload(s, r).p, r->payload_len, r->md5, NULL};
 	}
 	md5_many(s->md5, s->n_md5);
 	for (uint32_t k = 0; k < s->n; k++) {
