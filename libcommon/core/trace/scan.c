@@ -1,4 +1,5 @@
 /* scan.c - phase 1: a window of the log into records. Needs nothing but the window, so windows are scanned side by side. */
+#include "base/bytes16.h"
 #include "base/untab.h"
 #include "trace/trace.h"
 
@@ -200,15 +201,16 @@ static void hash_payloads(struct trace_scan *s)
 /* has_payload, 32 lower-case hex digits; anything else is the MD5 of nothing that there is. */
 static void read_md5(struct slice hex, struct trace_record *r)
 {
-	/* A table, for the digits are random and so would be the branches: value + 1. */
-	static const uint8_t digit[256] = {['0'] = 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, ['a'] = 11, 12, 13, 14, 15, 16};
-	unsigned bad = hex.n != 32;
-	for (unsigned i = 0; i < 16 && hex.n == 32; i++) {
-		unsigned high = digit[(uint8_t)hex.p[2 * i]], low = digit[(uint8_t)hex.p[2 * i + 1]];
-		bad |= !high | !low;
-		r->want[i] = (uint8_t)((high - 1) << 4 | ((low - 1) & 15));
+	unsigned good = hex.n == 32 ? 0xffff : 0;
+	for (unsigned half = 0; half < 2 && good; half++) {
+		bytes16 c = bytes16_load(hex.p + 16 * half), low = c - 'a' + 10, digit = c - '0';
+		bytes16 is_digit = (bytes16)(digit < 10), is_letter = (bytes16)((low > 9) & (low < 16)),
+			v = (digit & is_digit) | (low & is_letter);
+		good &= bytes16_mask((bytes16_yes)(is_digit | is_letter));
+		for (unsigned i = 0; i < 8; i++)
+			r->want[8 * half + i] = (uint8_t)(v[2 * i] << 4 | v[2 * i + 1]);
 	}
-	if (bad)
+	if (good != 0xffff)
 		r->flags |= REC_MD5_BAD;
 }
 
@@ -422,6 +424,24 @@ static void no_record(struct trace_scan *s, uint32_t line, uint32_t flags, const
 	}
 }
 
+/* The newline that ends the line at p, or end; *high: a byte above 0x7f is in it. */
+static char *line_end(char *p, char *end, bool *high)
+{
+	bytes16 all = {0};
+	for (unsigned hit; end - p >= 16; p += 16) {
+		bytes16 c = bytes16_load(p);
+		hit = bytes16_mask(c == '\n');
+		if (hit) {
+			*high = (bytes16_mask((bytes16_yes)all) | (bytes16_mask((bytes16_yes)c) & (hit - 1))) != 0;
+			return p + __builtin_ctz(hit);
+		}
+		all |= c;
+	}
+	char *nl = memchr(p, '\n', (size_t)(end - p));
+	*high = true; /* not looked at */
+	return nl ? nl : end;
+}
+
 void trace_scan_window(struct trace_scan *s)
 {
 	char *data = s->window.data, *p = data, *end = data + s->window.len;
@@ -448,9 +468,10 @@ void trace_scan_window(struct trace_scan *s)
 			line += u.lines - 1;
 			continue;
 		}
-		char *nl = memchr(p, '\n', (size_t)(end - p)), *stop = nl ? nl : end;
-		next = nl ? nl + 1 : end;
-		if (nl && stop > p && stop[-1] == '\r')
+		bool high;
+		char *nl = line_end(p, end, &high), *stop = nl;
+		next = nl < end ? nl + 1 : end;
+		if (nl < end && stop > p && stop[-1] == '\r')
 			stop--;
 		if (stop == p)
 			continue;
@@ -498,7 +519,7 @@ void trace_scan_window(struct trace_scan *s)
 		cur->source = (uint32_t)(x.source - data);
 		cur->source_len = (uint32_t)(x.source_end - x.source);
 		cur->source_line = (uint32_t)x.line;
-		if (!utf8_valid(slice_of(p, (size_t)(stop - p))))
+		if (high && !utf8_valid(slice_of(p, (size_t)(stop - p))))
 			cur->flags |= REC_NOT_UTF8;
 		if (!read_event(s, cur))
 			read_envelope(s, cur);

@@ -312,8 +312,9 @@ struct trace {
 	struct generations generations;
 	struct intern same_ids;
 	ROWS(struct trace_same, same);
-	ROWS(struct trace_open, open); /* by row of f->compile, less from.compile */
-	bool any_string, exports;      /* exports: torch/export is in a stack */
+	ROWS(struct trace_open, open);   /* by row of f->compile, less from.compile */
+	uint32_t last_same, last_folder; /* of the record before: most records have its id */
+	bool any_string, exports;        /* exports: torch/export is in a stack */
 	ROWS(struct trace_artifact, artifact);
 	ROWS(struct trace_unknown, unknown);
 	ROWS(struct trace_phase, phase);
