@@ -226,7 +226,8 @@ static bool may_name_device(struct slice s)
 {
 	for (const char *p = s.p, *end = s.p + s.n; p < end; p++) {
 		BYTES16_SKIP(p, end, c, (c == ':') | (c == '='))
-		if (end - p > 1 && is_digit(p[1]) && (*p == ':' || (*p == '=' && p > s.p && p[-1] == 'x')))
+		if (end - p > 1 && is_digit(p[1]) && p > s.p &&
+		    strchr(*p == ':' ? "aue" : "x", p[-1])) /* cuda: xpu: privateuseone: index= */
 			return true;
 	}
 	return false;
