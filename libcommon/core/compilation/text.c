@@ -226,8 +226,9 @@ static bool may_name_device(struct slice s)
 {
 	for (const char *p = s.p, *end = s.p + s.n; p < end; p++) {
 		BYTES16_SKIP(p, end, c, (c == ':') | (c == '='))
-		if (end - p > 1 && is_digit(p[1]) && p > s.p &&
-		    strchr(*p == ':' ? "aue" : "x", p[-1])) /* cuda: xpu: privateuseone: index= */
+		if (end - p < 2 || !is_digit(p[1]) || p - s.p < 2)
+			continue;
+		if (*p == ':' ? strchr("aue", p[-1]) != NULL : p[-1] == 'x' && p[-2] == 'e') /* cuda: xpu: privateuseone: index= */
 			return true;
 	}
 	return false;
