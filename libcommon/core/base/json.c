@@ -311,28 +311,25 @@ bad:
 	return -1;
 }
 
-static void add_utf8(struct buf *b, unsigned c)
+static char *put_utf8(char *p, unsigned c)
 {
-	char *p = buf_room(b, 4);
 	if (c < 0x80) {
-		p[0] = (char)c;
-		buf_wrote(b, 1);
-	} else if (c < 0x800) {
-		p[0] = (char)(0xc0 | c >> 6);
-		p[1] = (char)(0x80 | (c & 63));
-		buf_wrote(b, 2);
-	} else if (c < 0x10000) {
-		p[0] = (char)(0xe0 | c >> 12);
-		p[1] = (char)(0x80 | (c >> 6 & 63));
-		p[2] = (char)(0x80 | (c & 63));
-		buf_wrote(b, 3);
-	} else {
-		p[0] = (char)(0xf0 | c >> 18);
-		p[1] = (char)(0x80 | (c >> 12 & 63));
-		p[2] = (char)(0x80 | (c >> 6 & 63));
-		p[3] = (char)(0x80 | (c & 63));
-		buf_wrote(b, 4);
+		*p++ = (char)c;
+		return p;
 	}
+	if (c < 0x800) {
+		*p++ = (char)(0xc0 | c >> 6);
+	} else {
+		if (c < 0x10000) {
+			*p++ = (char)(0xe0 | c >> 12);
+		} else {
+			*p++ = (char)(0xf0 | c >> 18);
+			*p++ = (char)(0x80 | (c >> 12 & 63));
+		}
+		*p++ = (char)(0x80 | (c >> 6 & 63));
+	}
+	*p++ = (char)(0x80 | (c & 63));
+	return p;
 }
 
 void json_unescape(const struct json_tape *t, uint32_t k, struct buf *b)
@@ -342,38 +339,45 @@ void json_unescape(const struct json_tape *t, uint32_t k, struct buf *b)
 		buf_add_slice(b, s);
 		return;
 	}
+	static const char plain[256] = {
+	    ['b'] = '\b', ['f'] = '\f', ['n'] = '\n', ['r'] = '\r', ['t'] = '\t', ['"'] = '"', ['\\'] = '\\', ['/'] = '/'};
 	const char *p = s.p, *end = s.p + s.n;
+	char *to = buf_room(b, s.n); /* no escape is shorter than what it stands for */
 	while (p < end) {
-		const char *run = memchr(p, '\\', (size_t)(end - p));
-		if (!run)
-			run = end;
-		buf_add(b, p, (size_t)(run - p));
-		p = run;
-		if (p >= end)
-			break;
-		switch (p[1]) {
-		case 'b': buf_addc(b, '\b'); break;
-		case 'f': buf_addc(b, '\f'); break;
-		case 'n': buf_addc(b, '\n'); break;
-		case 'r': buf_addc(b, '\r'); break;
-		case 't': buf_addc(b, '\t'); break;
-		case 'u': {
-			unsigned v = (unsigned)hex4(p + 2, end);
-			p += 4;
-			if (v >= 0xd800 && v < 0xdc00 && end - p >= 8 && p[2] == '\\' && p[3] == 'u') {
-				unsigned low = (unsigned)hex4(p + 4, end);
-				if (low >= 0xdc00 && low < 0xe000) {
-					v = 0x10000 + ((v - 0xd800) << 10) + (low - 0xdc00);
-					p += 6;
-				}
+		unsigned hit = 0, n = 16;
+		if (end - p >= 16) {
+			bytes16 c = bytes16_load(p);
+			hit = bytes16_mask(c == '\\');
+			memcpy(to, &c, sizeof(c));
+			n = hit ? (unsigned)__builtin_ctz(hit) : 16;
+		} else if (*p == '\\') {
+			n = 0;
+			hit = 1;
+		} else {
+			n = 1;
+			*to = *p;
+		}
+		p += n;
+		to += n;
+		if (!hit)
+			continue;
+		if (p[1] != 'u') {
+			*to++ = plain[(uint8_t)p[1]];
+			p += 2;
+			continue;
+		}
+		unsigned v = (unsigned)hex4(p + 2, end);
+		p += 6;
+		if (v >= 0xd800 && v < 0xdc00 && end - p >= 6 && p[0] == '\\' && p[1] == 'u') {
+			unsigned low = (unsigned)hex4(p + 2, end);
+			if (low >= 0xdc00 && low < 0xe000) {
+				v = 0x10000 + ((v - 0xd800) << 10) + (low - 0xdc00);
+				p += 6;
 			}
-			add_utf8(b, v >= 0xd800 && v < 0xe000 ? 0xfffd : v);
-			break;
 		}
-		default: buf_addc(b, p[1]); break;
-		}
-		p += 2;
+		to = put_utf8(to, v >= 0xd800 && v < 0xe000 ? 0xfffd : v);
 	}
+	buf_wrote(b, (size_t)(to - (b->p + b->len)));
 }
 
 bool utf8_valid(struct slice s)
