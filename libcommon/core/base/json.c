@@ -43,6 +43,13 @@ static const char *scan_string(const char *p, const char *end, struct json_tok *
 			const bytes16 c = bytes16_load(p);
 			unsigned back = bytes16_mask(c == '\\'), step = 16;
 			stop = bytes16_mask((c == '"') | (c <= 0x1f));
+			if (back && !(back & back << 1) && (!(back >> 15) || simple[(uint8_t)p[16]]) &&
+			    !(back << 1 & ~bytes16_mask((c == '"') | (c == 'n') | (c == '/') | (c == 't')) & 0xffff)) {
+				stop &= ~(back << 1); /* none is escaped itself, and all stand for one byte */
+				tok->escaped |= !stop || (back & -back) < (stop & -stop);
+				step += back >> 15;
+				back = 0;
+			}
 			while (back && !(stop & ((back & -back) - 1))) {
 				unsigned first = (unsigned)__builtin_ctz(back), both = 3u << first;
 				if (!simple[(uint8_t)p[first + 1]]) {

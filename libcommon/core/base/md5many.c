@@ -26,7 +26,10 @@ static void one(struct md5_job *j)
 
 static void start(struct lane *l, struct md5_state *st, unsigned i, struct md5_job *j)
 {
-	*l = (struct lane){.job = j, .at = j->p, .blocks = j->n / 64};
+	l->job = j;
+	l->at = j->p;
+	l->blocks = j->n / 64;
+	l->in_tail = false;
 	st->a[i] = 0x67452301;
 	st->b[i] = 0xefcdab89;
 	st->c[i] = 0x98badcfe;
@@ -37,6 +40,7 @@ static void start(struct lane *l, struct md5_state *st, unsigned i, struct md5_j
 static void go_to_tail(struct lane *l)
 {
 	size_t rest = l->job->n % 64, bits = l->job->n * 8;
+	memset(l->tail, 0, sizeof(l->tail));
 	if (rest)
 		memcpy(l->tail, (const uint8_t *)l->job->p + l->job->n - rest, rest);
 	l->tail[rest] = 0x80;
