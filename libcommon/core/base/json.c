@@ -1,5 +1,6 @@
 #include "base/json.h"
 #include "base/bytes16.h"
+#include "base/jsonlong.h"
 
 #include <math.h>
 
@@ -38,8 +39,12 @@ static const char *scan_string(const char *p, const char *end, struct json_tok *
 {
 	static const uint8_t simple[256] = {['"'] = 1, ['\\'] = 1, ['/'] = 1, ['b'] = 1, ['f'] = 1, ['n'] = 1, ['r'] = 1, ['t'] = 1};
 	for (;;) {
-		/* Sixteen at a time, with the escapes of one letter that are in them: configurations are JSON in strings, a quote in ten bytes. */
-		for (unsigned stop = 0; !stop && end - p > 16;) {
+		/* Sixteen at a time, with the simplest escapes that are in them: configurations are JSON in strings, a quote in ten bytes. */
+		for (unsigned stop = 0, blocks = 0; !stop && end - p > 16;) {
+			if (++blocks % 8 == 0)
+				p = json_string_long(p, end, &tok->escaped);
+			if (end - p <= 16)
+				break;
 			const bytes16 c = bytes16_load(p);
 			unsigned back = bytes16_mask(c == '\\'), step = 16;
 			stop = bytes16_mask((c == '"') | (c <= 0x1f));
@@ -48,18 +53,8 @@ static const char *scan_string(const char *p, const char *end, struct json_tok *
 				stop &= ~(back << 1); /* none is escaped itself, and all stand for one byte */
 				tok->escaped |= !stop || (back & -back) < (stop & -stop);
 				step += back >> 15;
-				back = 0;
-			}
-			while (back && !(stop & ((back & -back) - 1))) {
-				unsigned first = (unsigned)__builtin_ctz(back), both = 3u << first;
-				if (!simple[(uint8_t)p[first + 1]]) {
-					stop = 1u << first;
-					break;
-				}
-				tok->escaped = 1;
-				back &= ~both;
-				stop &= ~both;
-				step += first == 15;
+			} else {
+				stop |= back;
 			}
 			p += stop ? (unsigned)__builtin_ctz(stop) : step;
 		}
