@@ -7,20 +7,30 @@
 #include <sha256.h>
 
 #define LOST "\xef\xbf\xbd"
-/* The text that stands for a byte in HTML; "": look closer. */
-static const char *const entity[256] = {[0 ... '\t' - 1] = LOST,
-					['\n' + 1 ... '\r' - 1] = LOST,
-					['\r'] = "&#13;",
-					['\r' + 1 ... ' ' - 1] = LOST,
-					[0x7f] = LOST,
-					['<'] = "&lt;",
-					['>'] = "&gt;",
-					['&'] = "&amp;",
-					['"'] = "&quot;",
-					['\''] = "&#39;",
-					[0xc2] = "",
-					[0xd8] = "",
-					[0xe2] = ""};
+/* The text that stands for a byte in HTML; for a character that begins with it, if that drives a terminal: CLOSER and the length. */
+enum { CLOSER = 16 };
+#define ENTITY(s) \
+	{ \
+		s, sizeof(s) - 1 \
+	}
+#define ENTITY_LOST \
+	{ \
+		LOST, sizeof(LOST) - 1 \
+	}
+#define ENTITY_CLOSER \
+	{ \
+		LOST, CLOSER + sizeof(LOST) - 1 \
+	}
+static const struct entity {
+	char text[7];
+	uint8_t n;
+} entity[256] = {[0 ... '\t' - 1] = ENTITY_LOST, ['\n' + 1 ... '\r' - 1] = ENTITY_LOST,
+		 ['\r'] = ENTITY("&#13;"),       ['\r' + 1 ... ' ' - 1] = ENTITY_LOST,
+		 [0x7f] = ENTITY_LOST,           ['<'] = ENTITY("&lt;"),
+		 ['>'] = ENTITY("&gt;"),         ['&'] = ENTITY("&amp;"),
+		 ['"'] = ENTITY("&quot;"),       ['\''] = ENTITY("&#39;"),
+		 [0xc2] = ENTITY_CLOSER,         [0xd8] = ENTITY_CLOSER,
+		 [0xe2] = ENTITY_CLOSER};
 
 /* Pieces of 1 KiB, with room for the longest text that may stand for a byte: nothing else asks how much there is. */
 static void escape(struct buf *b, struct slice s)
@@ -42,14 +52,15 @@ static void escape(struct buf *b, struct slice s)
 			to += n;
 			if (!hit)
 				continue;
-			const char *as = entity[(uint8_t)*p];
-			size_t take = !as ? 0 : *as ? 1 : text_drives(p, (size_t)(end - p));
+			const struct entity *as = &entity[(uint8_t)*p];
+			size_t take = !as->n ? 0 : as->n < CLOSER ? 1 : text_drives(p, (size_t)(end - p));
 			if (!take) {
 				*to++ = *p++;
 				continue;
 			}
 			p += take;
-			to = stpcpy(to, *as ? as : LOST);
+			memcpy(to, as->text, sizeof(as->text));
+			to += as->n % CLOSER;
 		}
 		buf_wrote(b, (size_t)(to - from));
 	}

@@ -6,7 +6,10 @@
 void json_add_raw(struct buf *b, struct slice json)
 {
 	const char *from = json.p, *end = from + json.n;
-	for (const char *p = from; (p += text_printable(p, (size_t)(end - p))) < end; p++) {
+	for (const char *p = from; p < end; p++) {
+		BYTES16_SKIP(p, end, c, c >= 0x7f)
+		if (p == end)
+			break;
 		size_t n = (unsigned char)*p < 0x7f ? 0 : text_drives(p, (size_t)(end - p));
 		if (!n || (n == 1 && *p != 0x7f)) /* bytes that are no UTF-8 are the caller's */
 			continue;
