@@ -129,7 +129,8 @@ void json_out_i64(struct json_out *o, int64_t v)
 	buf_add_u64(o->b, v < 0 ? 0 - (uint64_t)v : (uint64_t)v);
 }
 
-/* As "%.*f", to the last bit: v is m / 2^k, so that m * 10^decimals / 2^k is rounded once, a tie to the even digit. False: too large for that. */
+/* As "%.*f" without the zeros behind, to the last bit: v is m / 2^k, so that m * 10^decimals / 2^k is rounded once, a tie to the even digit.
+ * False: too large for that. */
 static bool out_fixed(struct buf *b, double v, int decimals)
 {
 	static const uint64_t ten[] = {1, 10, 100, 1000, 10000, 100000, 1000000, 10000000, 100000000, 1000000000};

@@ -73,7 +73,7 @@ struct trace_record {
 	uint32_t flags;
 	uint64_t kinds; /* bit per enum trace_kind */
 	uint32_t envelope, envelope_len;
-	uint32_t root;                 /* token of the envelope, NONE when it is no JSON */
+	uint32_t root;                 /* token of the envelope, NONE when it is no JSON; in an event's there may be has_payload alone */
 	uint32_t payload, payload_len; /* tabs removed, contiguous */
 	uint32_t payload_lines;
 	uint32_t value;          /* token of the value of the one kind named; see trace_value */
