@@ -39,7 +39,7 @@ static const char *scan_string(const char *p, const char *end, struct json_tok *
 {
 	static const uint8_t simple[256] = {['"'] = 1, ['\\'] = 1, ['/'] = 1, ['b'] = 1, ['f'] = 1, ['n'] = 1, ['r'] = 1, ['t'] = 1};
 	for (;;) {
-		/* Sixteen at a time, with the simplest escapes that are in them: configurations are JSON in strings, a quote in ten bytes. */
+		/* Sixteen at a time, with the simplest escapes that are in them: configurations are JSON in strings. */
 		for (unsigned stop = 0, blocks = 0; !stop && end - p > 16;) {
 			if (++blocks % 8 == 0)
 				p = json_string_long(p, end, &tok->escaped);

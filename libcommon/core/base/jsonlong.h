@@ -2,8 +2,8 @@
  *
  *     p = json_string_long(p, end, &escaped);
  *
- * p: within a string, not behind a backslash. Moves over bytes in which it does not end and nothing is to be looked at closer: no control byte, no
- * escapes but \" \n \t \/, none beside another. It may stop anywhere before that, at once where the processor cannot do it. */
+ * p: within a string, not behind a backslash. Moves over bytes in which it does not end and nothing is to be looked at closer: no
+ * control byte, no escapes but \" \n \t \/, none beside another. It may stop anywhere before that, at once where the processor cannot. */
 #ifndef PT2_JSONLONG_H
 #define PT2_JSONLONG_H
 #include <stdint.h>

@@ -129,7 +129,7 @@ void json_out_i64(struct json_out *o, int64_t v)
 	buf_add_u64(o->b, v < 0 ? 0 - (uint64_t)v : (uint64_t)v);
 }
 
-/* As "%.*f" without the zeros behind, to the last bit: v is m / 2^k, so that m * 10^decimals / 2^k is rounded once, a tie to the even digit.
+/* As "%.*f" without the zeros behind, to the last bit: v is m / 2^k, so that m * 10^decimals / 2^k is rounded once, a tie to even.
  * False: too large for that. */
 static bool out_fixed(struct buf *b, double v, int decimals)
 {

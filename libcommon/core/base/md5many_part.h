@@ -52,8 +52,8 @@ md5_blocks_fn *md5_blocks_best(void); /* md5many_x86_64.c, md5many_portable.c */
 		(to)[2 * k + 1] = MD5_ZIP_HIGH((from)[k], (from)[k + 8]); \
 	}
 
-/* Inlined into a function for each kind of vector unit; wide: one register holds a md5_vec (shuffles of parts of it are slower than words one
- * by one). */
+/* Inlined into a function for each kind of vector unit; wide: one register holds a md5_vec (shuffles of parts of it are slower than words
+ * one by one). */
 static inline __attribute__((always_inline)) void md5_blocks(struct md5_state *st, const uint8_t *at[MD5_LANES], size_t count, bool wide)
 {
 	md5_vec a = st->a, b = st->b, c = st->c, d = st->d, w[16], z[16];

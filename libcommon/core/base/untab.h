@@ -4,9 +4,9 @@
  *     untab(&u, end);
  *     ... p[0 .. u.to - p) is the text, u.from the next line
  *
- * Takes whole lines as long as they begin with a tab. A carriage return before a newline goes, and the last line's newline. Stops at a line that
- * begins otherwise (an empty one as well) and at the end, where the last line needs no newline. `to` may be `from` (the text is moved in place;
- * what lies between u.to and u.from then is nothing) or any place before it. With AVX-512 (VBMI2) 64 bytes at once, whatever is in them.
+ * Takes whole lines as long as they begin with a tab. A carriage return before a newline goes, and the last line's newline. Stops at a
+ * line that begins otherwise (an empty one as well) and at the end, where the last line needs no newline. `to` may be `from` (the text is
+ * moved in place; what lies between u.to and u.from then is nothing) or any place before it. With AVX-512 (VBMI2) 64 bytes at once.
  */
 #ifndef PT2_UNTAB_H
 #define PT2_UNTAB_H

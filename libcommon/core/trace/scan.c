@@ -262,8 +262,8 @@ static bool take_id(const char **p, const char *end, int64_t *id)
 	return *p > from && (*from != '0' || *p == from + 1);
 }
 
-/* Four of five records are events, whose envelope says only whose they are. One as torch writes it is read without JSON: its tokens are that of
- * the envelope, and in it has_payload. False, and nothing is changed: any other. */
+/* Four of five records are events, whose envelope says only whose they are. One as torch writes it is read without JSON: its tokens are
+ * that of the envelope, and in it has_payload. False, and nothing is changed: any other. */
 static bool read_event(struct trace_scan *s, struct trace_record *r)
 {
 	struct json_tape *t = &s->tape;
