@@ -266,7 +266,7 @@ static int copy_raw(void *ctx, struct trace_scan *s)
 	return 0;
 }
 
-/* n digits, as %0*u has them of what is no longer, and what follows; printf() was a fiftieth of a report's time. */
+/* n digits, as %0*u has them of what is no longer, and what follows; formatting these was a fiftieth of a report's time. */
 static void add_digits(struct buf *b, unsigned v, unsigned n, char behind)
 {
 	char *to = buf_room(b, n + 1);
