@@ -48,7 +48,7 @@ static void add_job(struct part *p, const char *payload, size_t n)
 		if (!p->job || !p->digest)
 			err(1, "jobs");
 	}
-	p->job[p->n_job++] = (struct md5_job){payload, n, NULL};
+	p->job[p->n_job++] = (struct md5_job){payload, n, NULL, NULL};
 }
 
 /* A payload's lines, tabs removed, put together in place; where they end. */

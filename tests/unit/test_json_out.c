@@ -109,6 +109,29 @@ static void emitter_in_pieces(void **state)
 	buf_release(&all);
 }
 
+/* Numbers of all sizes, and many that lie in the middle of two, as printf() rounds them. */
+static void emitter_doubles_rounded(void **state)
+{
+	(void)state;
+	struct buf b = {0};
+	uint64_t seed = 1;
+	for (int i = 0; i < 100000; i++) {
+		seed = seed * 6364136223846793005u + 1442695040888963407u;
+		double v = i % 2 ? (double)(seed >> 34) * 0.5e-6 : (double)(int64_t)seed / (double)(UINT64_C(1) << (seed >> 10) % 64);
+		int decimals = (int)((seed >> 20) % 10);
+		char want[64];
+		int n = snprintf(want, sizeof(want), "%.*f", decimals, i % 3 ? v : -v);
+		while (decimals && want[n - 1] == '0')
+			n--;
+		want[n - (decimals && want[n - 1] == '.')] = 0;
+		struct json_out o = {.b = &b};
+		buf_reset(&b);
+		json_out_double(&o, i % 3 ? v : -v, decimals);
+		assert_string_equal(buf_str(&b), want);
+	}
+	buf_release(&b);
+}
+
 static void emitter_doubles(void **state)
 {
 	(void)state;
@@ -248,9 +271,16 @@ static void utf8(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-	    cmocka_unit_test(emitter),         cmocka_unit_test(emitter_members), cmocka_unit_test(emitter_in_pieces),
-	    cmocka_unit_test(emitter_doubles), cmocka_unit_test(emitter_nests),   cmocka_unit_test(raw_text_is_escaped),
-	    cmocka_unit_test(escape),          cmocka_unit_test(escape_repairs),  cmocka_unit_test(utf8),
+	    cmocka_unit_test(emitter),
+	    cmocka_unit_test(emitter_members),
+	    cmocka_unit_test(emitter_in_pieces),
+	    cmocka_unit_test(emitter_doubles),
+	    cmocka_unit_test(emitter_doubles_rounded),
+	    cmocka_unit_test(emitter_nests),
+	    cmocka_unit_test(raw_text_is_escaped),
+	    cmocka_unit_test(escape),
+	    cmocka_unit_test(escape_repairs),
+	    cmocka_unit_test(utf8),
 	};
 	return RUN(tests);
 }

@@ -7,44 +7,63 @@
 #include <sha256.h>
 
 #define LOST "\xef\xbf\xbd"
-/* The text that stands for a byte in HTML; "": look closer. */
-static const char *const entity[256] = {[0 ... '\t' - 1] = LOST,
-					['\n' + 1 ... '\r' - 1] = LOST,
-					['\r'] = "&#13;",
-					['\r' + 1 ... ' ' - 1] = LOST,
-					[0x7f] = LOST,
-					['<'] = "&lt;",
-					['>'] = "&gt;",
-					['&'] = "&amp;",
-					['"'] = "&quot;",
-					['\''] = "&#39;",
-					[0xc2] = "",
-					[0xd8] = "",
-					[0xe2] = ""};
+/* The text that stands for a byte in HTML; for a character that begins with it, if that drives a terminal: CLOSER and the length. */
+enum { CLOSER = 16 };
+#define ENTITY(s) \
+	{ \
+		s, sizeof(s) - 1 \
+	}
+#define ENTITY_LOST \
+	{ \
+		LOST, sizeof(LOST) - 1 \
+	}
+#define ENTITY_CLOSER \
+	{ \
+		LOST, CLOSER + sizeof(LOST) - 1 \
+	}
+static const struct entity {
+	char text[7];
+	uint8_t n;
+} entity[256] = {[0 ... '\t' - 1] = ENTITY_LOST, ['\n' + 1 ... '\r' - 1] = ENTITY_LOST,
+		 ['\r'] = ENTITY("&#13;"),       ['\r' + 1 ... ' ' - 1] = ENTITY_LOST,
+		 [0x7f] = ENTITY_LOST,           ['<'] = ENTITY("&lt;"),
+		 ['>'] = ENTITY("&gt;"),         ['&'] = ENTITY("&amp;"),
+		 ['"'] = ENTITY("&quot;"),       ['\''] = ENTITY("&#39;"),
+		 [0xc2] = ENTITY_CLOSER,         [0xd8] = ENTITY_CLOSER,
+		 [0xe2] = ENTITY_CLOSER};
 
-/* The first byte from p on that may become something else; < > are 3c 3e, & ' are 26 27. */
-static const char *special(const char *p, const char *end)
-{
-	BYTES16_SKIP(p, end, c, (c - 0x20 > 0x5e) | ((c & 0xfd) == 0x3c) | ((c | 1) == 0x27) | (c == '"'))
-	while (p < end && !entity[(unsigned char)*p])
-		p++;
-	return p;
-}
-
+/* Pieces of 1 KiB, with room for the longest text that may stand for a byte: nothing else asks how much there is. */
 static void escape(struct buf *b, struct slice s)
 {
-	const char *run = s.p, *end = s.p + s.n;
-	for (const char *p = run; (p = special(p, end)) < end;) {
-		const char *as = entity[(unsigned char)*p];
-		size_t n = *as ? 1 : text_drives(p, (size_t)(end - p));
-		if (n) {
-			buf_add(b, run, (size_t)(p - run));
-			buf_adds(b, *as ? as : LOST);
-			run = p + n;
+	enum { PIECE = 1024, LONGEST = 8 };
+	for (const char *p = s.p, *end = s.p + s.n; p < end;) {
+		const char *piece = end - p > PIECE ? p + PIECE : end;
+		char *from = buf_room(b, (size_t)(piece - p + 16) * LONGEST), *to = from;
+		while (p < piece) {
+			/* What may become something else; < > are 3c 3e, & ' are 26 27. */
+			unsigned hit = 1, n = 0;
+			if (end - p >= 16) {
+				bytes16 c = bytes16_load(p);
+				hit = bytes16_mask((c - 0x20 > 0x5e) | ((c & 0xfd) == 0x3c) | ((c | 1) == 0x27) | (c == '"'));
+				memcpy(to, &c, sizeof(c));
+				n = hit ? (unsigned)__builtin_ctz(hit) : 16;
+			}
+			p += n;
+			to += n;
+			if (!hit)
+				continue;
+			const struct entity *as = &entity[(uint8_t)*p];
+			size_t take = !as->n ? 0 : as->n < CLOSER ? 1 : text_drives(p, (size_t)(end - p));
+			if (!take) {
+				*to++ = *p++;
+				continue;
+			}
+			p += take;
+			memcpy(to, as->text, sizeof(as->text));
+			to += as->n % CLOSER;
 		}
-		p += n ? n : 1;
+		buf_wrote(b, (size_t)(to - from));
 	}
-	buf_add(b, run, (size_t)(end - run));
 }
 
 void html_text(struct buf *b, struct slice s)

@@ -135,7 +135,8 @@ size_t text_drives(const char *text, size_t n)
 	return p[1] == 0x81 && p[2] >= 0xa6 && p[2] <= 0xa9 ? 3 : 0;
 }
 
-size_t text_printable(const char *text, size_t n)
+/* How many bytes from text on, at least, are printable ASCII: what need not be looked at one by one. */
+static size_t text_printable(const char *text, size_t n)
 {
 	const char *p = text, *end = text + n;
 	BYTES16_SKIP(p, end, c, c - 0x20 > 0x5e)

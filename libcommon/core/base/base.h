@@ -130,8 +130,6 @@ size_t utf8_len(const char *p, size_t n);
  * bytes 80 to 9f where they are no UTF-8), and what changes the direction of writing (Bidi_Control of Unicode: U+061C, U+200E, U+200F,
  * U+202A to U+202E, U+2066 to U+2069), so that no name poses as another. n >= 1. */
 size_t text_drives(const char *p, size_t n);
-/* How many bytes from p on, at least, are printable ASCII: what need not be looked at one by one. */
-size_t text_printable(const char *p, size_t n);
 /* Makes a text out of a file safe for a terminal: characters of text_drives() become '?', tabs and line ends ' '. */
 void clean_text(char *p, size_t n);
 /* The same of a whole text before it goes to a terminal or into a file of text (screen_write()): line ends (also CR LF) and tabs

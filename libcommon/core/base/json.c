@@ -1,5 +1,6 @@
 #include "base/json.h"
 #include "base/bytes16.h"
+#include "base/jsonlong.h"
 
 #include <math.h>
 
@@ -36,8 +37,27 @@ static int hex4(const char *p, const char *end)
 /* p: after the opening quote. Returns the closing quote, or NULL with *why set and *at where. */
 static const char *scan_string(const char *p, const char *end, struct json_tok *tok, unsigned *loose, const char **why, const char **at)
 {
+	static const uint8_t simple[256] = {['"'] = 1, ['\\'] = 1, ['/'] = 1, ['b'] = 1, ['f'] = 1, ['n'] = 1, ['r'] = 1, ['t'] = 1};
 	for (;;) {
-		BYTES16_SKIP(p, end, c, (c == '"') | (c == '\\') | (c <= 0x1f))
+		/* Sixteen at a time, with the simplest escapes that are in them: configurations are JSON in strings. */
+		for (unsigned stop = 0, blocks = 0; !stop && end - p > 16;) {
+			if (++blocks % 8 == 0)
+				p = json_string_long(p, end, &tok->escaped);
+			if (end - p <= 16)
+				break;
+			const bytes16 c = bytes16_load(p);
+			unsigned back = bytes16_mask(c == '\\'), step = 16;
+			stop = bytes16_mask((c == '"') | (c <= 0x1f));
+			if (back && !(back & back << 1) && (!(back >> 15) || simple[(uint8_t)p[16]]) &&
+			    !(back << 1 & ~bytes16_mask((c == '"') | (c == 'n') | (c == '/') | (c == 't')) & 0xffff)) {
+				stop &= ~(back << 1); /* none is escaped itself, and all stand for one byte */
+				tok->escaped |= !stop || (back & -back) < (stop & -stop);
+				step += back >> 15;
+			} else {
+				stop |= back;
+			}
+			p += stop ? (unsigned)__builtin_ctz(stop) : step;
+		}
 		if (p < end && *p == '"')
 			return p;
 		while (p < end && *p != '"' && *p != '\\' && (unsigned char)*p > 0x1f)
@@ -59,16 +79,9 @@ static const char *scan_string(const char *p, const char *end, struct json_tok *
 			*why = "string without end";
 			return NULL;
 		}
-		switch (p[1]) {
-		case '"':
-		case '\\':
-		case '/':
-		case 'b':
-		case 'f':
-		case 'n':
-		case 'r':
-		case 't': p += 2; break;
-		case 'u': {
+		if (simple[(uint8_t)p[1]]) {
+			p += 2;
+		} else if (p[1] == 'u') {
 			int v = hex4(p + 2, end);
 			if (v < 0) {
 				*why = "bad \\u escape";
@@ -84,9 +97,9 @@ static const char *scan_string(const char *p, const char *end, struct json_tok *
 			} else if (v >= 0xdc00 && v < 0xe000) {
 				*loose |= JSON_LOOSE_SURROGATE;
 			}
-			break;
-		}
-		default: *why = "bad escape"; return NULL;
+		} else {
+			*why = "bad escape";
+			return NULL;
 		}
 	}
 }
@@ -300,28 +313,25 @@ bad:
 	return -1;
 }
 
-static void add_utf8(struct buf *b, unsigned c)
+static char *put_utf8(char *p, unsigned c)
 {
-	char *p = buf_room(b, 4);
 	if (c < 0x80) {
-		p[0] = (char)c;
-		buf_wrote(b, 1);
-	} else if (c < 0x800) {
-		p[0] = (char)(0xc0 | c >> 6);
-		p[1] = (char)(0x80 | (c & 63));
-		buf_wrote(b, 2);
-	} else if (c < 0x10000) {
-		p[0] = (char)(0xe0 | c >> 12);
-		p[1] = (char)(0x80 | (c >> 6 & 63));
-		p[2] = (char)(0x80 | (c & 63));
-		buf_wrote(b, 3);
-	} else {
-		p[0] = (char)(0xf0 | c >> 18);
-		p[1] = (char)(0x80 | (c >> 12 & 63));
-		p[2] = (char)(0x80 | (c >> 6 & 63));
-		p[3] = (char)(0x80 | (c & 63));
-		buf_wrote(b, 4);
+		*p++ = (char)c;
+		return p;
 	}
+	if (c < 0x800) {
+		*p++ = (char)(0xc0 | c >> 6);
+	} else {
+		if (c < 0x10000) {
+			*p++ = (char)(0xe0 | c >> 12);
+		} else {
+			*p++ = (char)(0xf0 | c >> 18);
+			*p++ = (char)(0x80 | (c >> 12 & 63));
+		}
+		*p++ = (char)(0x80 | (c >> 6 & 63));
+	}
+	*p++ = (char)(0x80 | (c & 63));
+	return p;
 }
 
 void json_unescape(const struct json_tape *t, uint32_t k, struct buf *b)
@@ -331,38 +341,45 @@ void json_unescape(const struct json_tape *t, uint32_t k, struct buf *b)
 		buf_add_slice(b, s);
 		return;
 	}
+	static const char plain[256] = {
+	    ['b'] = '\b', ['f'] = '\f', ['n'] = '\n', ['r'] = '\r', ['t'] = '\t', ['"'] = '"', ['\\'] = '\\', ['/'] = '/'};
 	const char *p = s.p, *end = s.p + s.n;
+	char *to = buf_room(b, s.n); /* no escape is shorter than what it stands for */
 	while (p < end) {
-		const char *run = memchr(p, '\\', (size_t)(end - p));
-		if (!run)
-			run = end;
-		buf_add(b, p, (size_t)(run - p));
-		p = run;
-		if (p >= end)
-			break;
-		switch (p[1]) {
-		case 'b': buf_addc(b, '\b'); break;
-		case 'f': buf_addc(b, '\f'); break;
-		case 'n': buf_addc(b, '\n'); break;
-		case 'r': buf_addc(b, '\r'); break;
-		case 't': buf_addc(b, '\t'); break;
-		case 'u': {
-			unsigned v = (unsigned)hex4(p + 2, end);
-			p += 4;
-			if (v >= 0xd800 && v < 0xdc00 && end - p >= 8 && p[2] == '\\' && p[3] == 'u') {
-				unsigned low = (unsigned)hex4(p + 4, end);
-				if (low >= 0xdc00 && low < 0xe000) {
-					v = 0x10000 + ((v - 0xd800) << 10) + (low - 0xdc00);
-					p += 6;
-				}
+		unsigned hit = 0, n = 16;
+		if (end - p >= 16) {
+			bytes16 c = bytes16_load(p);
+			hit = bytes16_mask(c == '\\');
+			memcpy(to, &c, sizeof(c));
+			n = hit ? (unsigned)__builtin_ctz(hit) : 16;
+		} else if (*p == '\\') {
+			n = 0;
+			hit = 1;
+		} else {
+			n = 1;
+			*to = *p;
+		}
+		p += n;
+		to += n;
+		if (!hit)
+			continue;
+		if (p[1] != 'u') {
+			*to++ = plain[(uint8_t)p[1]];
+			p += 2;
+			continue;
+		}
+		unsigned v = (unsigned)hex4(p + 2, end);
+		p += 6;
+		if (v >= 0xd800 && v < 0xdc00 && end - p >= 6 && p[0] == '\\' && p[1] == 'u') {
+			unsigned low = (unsigned)hex4(p + 2, end);
+			if (low >= 0xdc00 && low < 0xe000) {
+				v = 0x10000 + ((v - 0xd800) << 10) + (low - 0xdc00);
+				p += 6;
 			}
-			add_utf8(b, v >= 0xd800 && v < 0xe000 ? 0xfffd : v);
-			break;
 		}
-		default: buf_addc(b, p[1]); break;
-		}
-		p += 2;
+		to = put_utf8(to, v >= 0xd800 && v < 0xe000 ? 0xfffd : v);
 	}
+	buf_wrote(b, (size_t)(to - (b->p + b->len)));
 }
 
 bool utf8_valid(struct slice s)

@@ -6,7 +6,10 @@
 void json_add_raw(struct buf *b, struct slice json)
 {
 	const char *from = json.p, *end = from + json.n;
-	for (const char *p = from; (p += text_printable(p, (size_t)(end - p))) < end; p++) {
+	for (const char *p = from; p < end; p++) {
+		BYTES16_SKIP(p, end, c, c >= 0x7f)
+		if (p == end)
+			break;
 		size_t n = (unsigned char)*p < 0x7f ? 0 : text_drives(p, (size_t)(end - p));
 		if (!n || (n == 1 && *p != 0x7f)) /* bytes that are no UTF-8 are the caller's */
 			continue;
@@ -128,6 +131,33 @@ void json_out_i64(struct json_out *o, int64_t v)
 	buf_add_u64(o->b, v < 0 ? 0 - (uint64_t)v : (uint64_t)v);
 }
 
+/* As "%.*f" without the zeros behind, to the last bit: v is m / 2^k, so that m * 10^decimals / 2^k is rounded once, a tie to even.
+ * False: too large for that. */
+static bool out_fixed(struct buf *b, double v, int decimals)
+{
+	static const uint64_t ten[] = {1, 10, 100, 1000, 10000, 100000, 1000000, 10000000, 100000000, 1000000000};
+	int k;
+	uint64_t m = (uint64_t)ldexp(frexp(fabs(v), &k), 53);
+	if (decimals < 0 || decimals >= (int)ARRAY_LEN(ten) || fabs(v) >= 1e9)
+		return false;
+	k = m ? 53 - k : 53; /* 24 and more */
+	unsigned __int128 n = (unsigned __int128)m * ten[decimals], unit = (unsigned __int128)1 << (k < 127 ? k : 127),
+			  rest = n & (unit - 1);
+	uint64_t q = k < 127 ? (uint64_t)(n >> k) : 0;
+	if (rest > unit / 2 || (rest == unit / 2 && q & 1))
+		q += k < 127;
+	if (signbit(v))
+		buf_addc(b, '-');
+	buf_add_u64(b, q / ten[decimals]);
+	q %= ten[decimals];
+	for (int i = decimals; i > 0 && q; q %= ten[i]) {
+		if (i == decimals)
+			buf_addc(b, '.');
+		buf_addc(b, (char)('0' + q / ten[--i]));
+	}
+	return true;
+}
+
 void json_out_double(struct json_out *o, double v, int decimals)
 {
 	if (!isfinite(v)) {
@@ -135,6 +165,8 @@ void json_out_double(struct json_out *o, double v, int decimals)
 		return;
 	}
 	separate(o);
+	if (out_fixed(o->b, v, decimals))
+		return;
 	size_t start = o->b->len;
 	buf_addf(o->b, "%.*f", decimals, v);
 	if (memchr(o->b->p + start, '.', o->b->len - start)) {

@@ -124,7 +124,7 @@ int json_skim_members(struct json_skim *s, struct slice text, const char *const 
 		values[i] = (struct slice){0};
 	while (rc >= 0 && (rc = json_skim_next(s, &key, &value)) > 0)
 		for (size_t i = 0; i < n; i++)
-			if (slice_is(key, keys[i]))
+			if (key.n && *key.p == *keys[i] && slice_is(key, keys[i]))
 				values[i] = value;
 	return rc;
 }

@@ -14,7 +14,7 @@ struct lane {
 	uint8_t tail[128];
 };
 
-void md5_blocks_plain(struct md5_state *st, const uint8_t *at[MD5_LANES], size_t count) { md5_blocks(st, at, count); }
+void md5_blocks_plain(struct md5_state *st, const uint8_t *at[MD5_LANES], size_t count) { md5_blocks(st, at, count, false); }
 
 static void one(struct md5_job *j)
 {
@@ -26,7 +26,10 @@ static void one(struct md5_job *j)
 
 static void start(struct lane *l, struct md5_state *st, unsigned i, struct md5_job *j)
 {
-	*l = (struct lane){.job = j, .at = j->p, .blocks = j->n / 64};
+	l->job = j;
+	l->at = j->p;
+	l->blocks = j->n / 64;
+	l->in_tail = false;
 	st->a[i] = 0x67452301;
 	st->b[i] = 0xefcdab89;
 	st->c[i] = 0x98badcfe;
@@ -37,6 +40,7 @@ static void start(struct lane *l, struct md5_state *st, unsigned i, struct md5_j
 static void go_to_tail(struct lane *l)
 {
 	size_t rest = l->job->n % 64, bits = l->job->n * 8;
+	memset(l->tail, 0, sizeof(l->tail));
 	if (rest)
 		memcpy(l->tail, (const uint8_t *)l->job->p + l->job->n - rest, rest);
 	l->tail[rest] = 0x80;
@@ -53,29 +57,45 @@ static void put(uint8_t *to, uint32_t v)
 		to[k] = (uint8_t)(v >> 8 * k);
 }
 
-static int by_size(const void *a, const void *b)
+/* Jobs by their blocks, the longest first, so that lanes end at about the same time. */
+struct queue {
+	struct md5_job *first[LARGE / 64 + 1];
+	size_t blocks, left;
+};
+
+static struct md5_job *take(struct queue *q)
 {
-	const struct md5_job *x = a, *y = b;
-	return x->n < y->n ? 1 : x->n > y->n ? -1 : 0;
+	while (!q->first[q->blocks])
+		q->blocks--;
+	struct md5_job *j = q->first[q->blocks];
+	q->first[q->blocks] = j->next;
+	q->left--;
+	return j;
 }
 
 void md5_many(struct md5_job *job, size_t n)
 {
 	md5_blocks_fn *run = md5_blocks_best();
-	/* The longest first, so that lanes end at about the same time. */
-	if (n > 1)
-		qsort(job, n, sizeof(*job), by_size);
-	size_t next = 0;
-	while (next < n && (job[next].n > LARGE || n - next < FEW))
-		one(&job[next++]);
+	struct queue q = {.blocks = LARGE / 64};
+	for (size_t i = 0; i < n; i++) {
+		if (job[i].n > LARGE) {
+			one(&job[i]);
+			continue;
+		}
+		job[i].next = q.first[job[i].n / 64];
+		q.first[job[i].n / 64] = &job[i];
+		q.left++;
+	}
+	while (q.left && q.left < FEW)
+		one(take(&q));
 	struct lane lane[MD5_LANES];
 	struct md5_state st = {{0}, {0}, {0}, {0}};
 	static const uint8_t idle[64];
 	unsigned busy = 0;
 	for (unsigned i = 0; i < MD5_LANES; i++) {
 		lane[i].job = NULL;
-		if (next < n) {
-			start(&lane[i], &st, i, &job[next++]);
+		if (q.left) {
+			start(&lane[i], &st, i, take(&q));
 			busy++;
 		}
 	}
@@ -109,12 +129,12 @@ void md5_many(struct md5_job *job, size_t n)
 			put(l->job->digest + 12, st.d[i]);
 			l->job = NULL;
 			busy--;
-			if (next < n) {
-				start(l, &st, i, &job[next++]);
+			if (q.left) {
+				start(l, &st, i, take(&q));
 				busy++;
 			}
 		}
-		if (busy > 0 && busy < FEW && next == n) /* alone, libmd is faster */
+		if (busy > 0 && busy < FEW && !q.left) /* alone, libmd is faster */
 			for (unsigned i = 0; i < MD5_LANES; i++)
 				if (lane[i].job) {
 					one(lane[i].job);

@@ -9,7 +9,7 @@
  * (AVX-512, AVX2 or plain SSE2, chosen at run time): six times as fast as libmd here. Texts over 64 KiB, and what is left
  * when few texts are, go through libmd, which is better at one.
  *
- * The order of jobs is changed. Nothing is allocated, there is no failure, no state.
+ * Nothing is allocated, there is no failure, no state.
  */
 #ifndef PT2_MD5MANY_H
 #define PT2_MD5MANY_H
@@ -18,7 +18,8 @@
 struct md5_job {
 	const void *p;
 	size_t n;
-	uint8_t *digest; /* where its 16 bytes go */
+	uint8_t *digest;      /* where its 16 bytes go */
+	struct md5_job *next; /* md5_many's own: one of as many blocks */
 };
 
 void md5_many(struct md5_job *job, size_t n);

@@ -1,6 +1,7 @@
 /* md5many_part.h - blocks of MD5 in many lanes at once: one function, made for each kind of vector unit. For md5many*.c only. */
 #ifndef PT2_BASE_MD5MANY_PART_H
 #define PT2_BASE_MD5MANY_PART_H
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <string.h>
@@ -36,18 +37,41 @@ md5_blocks_fn *md5_blocks_best(void); /* md5many_x86_64.c, md5many_portable.c */
 	MD5_STEP(f(d, a, b), c, d, a, b, k2, t2, s2); \
 	MD5_STEP(f(c, d, a), b, c, d, a, k3, t3, s3)
 
-/* Inlined into a function for each kind of vector unit. */
-static inline __attribute__((always_inline)) void md5_blocks(struct md5_state *st, const uint8_t *at[MD5_LANES], size_t count)
+/* The words of two vectors by turns: of their lower halves, of their upper ones. */
+#ifdef __clang__
+#define MD5_PICK(a, b, ...) __builtin_shufflevector(a, b, __VA_ARGS__)
+#else
+#define MD5_PICK(a, b, ...) __builtin_shuffle(a, b, (md5_vec){__VA_ARGS__})
+#endif
+#define MD5_ZIP_LOW(a, b) MD5_PICK(a, b, 0, 16, 1, 17, 2, 18, 3, 19, 4, 20, 5, 21, 6, 22, 7, 23)
+#define MD5_ZIP_HIGH(a, b) MD5_PICK(a, b, 8, 24, 9, 25, 10, 26, 11, 27, 12, 28, 13, 29, 14, 30, 15, 31)
+#define MD5_ZIP(to, from) \
+	_Pragma("GCC unroll 8") for (unsigned k = 0; k < 8; k++) \
+	{ \
+		(to)[2 * k] = MD5_ZIP_LOW((from)[k], (from)[k + 8]); \
+		(to)[2 * k + 1] = MD5_ZIP_HIGH((from)[k], (from)[k + 8]); \
+	}
+
+/* Inlined into a function for each kind of vector unit; wide: one register holds a md5_vec (shuffles of parts of it are slower than words
+ * one by one). */
+static inline __attribute__((always_inline)) void md5_blocks(struct md5_state *st, const uint8_t *at[MD5_LANES], size_t count, bool wide)
 {
-	md5_vec a = st->a, b = st->b, c = st->c, d = st->d, w[16];
+	md5_vec a = st->a, b = st->b, c = st->c, d = st->d, w[16], z[16];
 	for (; count; count--) {
 		md5_vec a0 = a, b0 = b, c0 = c, d0 = d;
+#pragma GCC unroll 16
 		for (unsigned l = 0; l < MD5_LANES; l++) {
 			uint32_t block[16];
-			memcpy(block, at[l], 64);
-			for (unsigned k = 0; k < 16; k++)
+			memcpy(wide ? (void *)&w[l] : block, at[l], 64);
+			for (unsigned k = 0; k < 16 && !wide; k++)
 				w[k][l] = block[k]; /* little endian, as is everything that torch runs on */
 			at[l] += 64;
+		}
+		if (wide) { /* a row a lane becomes a row a word */
+			MD5_ZIP(z, w)
+			MD5_ZIP(w, z)
+			MD5_ZIP(z, w)
+			MD5_ZIP(w, z)
 		}
 		MD5_ROUND(MD5_F, 0, 1, 2, 3, 0xd76aa478, 0xe8c7b756, 0x242070db, 0xc1bdceee, 7, 12, 17, 22);
 		MD5_ROUND(MD5_F, 4, 5, 6, 7, 0xf57c0faf, 0x4787c62a, 0xa8304613, 0xfd469501, 7, 12, 17, 22);

@@ -2,12 +2,12 @@
 
 __attribute__((target("avx2"))) static void blocks_avx2(struct md5_state *st, const uint8_t *at[MD5_LANES], size_t count)
 {
-	md5_blocks(st, at, count);
+	md5_blocks(st, at, count, false);
 }
 
 __attribute__((target("avx512f"))) static void blocks_avx512(struct md5_state *st, const uint8_t *at[MD5_LANES], size_t count)
 {
-	md5_blocks(st, at, count);
+	md5_blocks(st, at, count, true);
 }
 
 md5_blocks_fn *md5_blocks_best(void)

@@ -1,4 +1,5 @@
 #include "compilation/text.h"
+#include "base/bytes16.h"
 #include "base/hash.h"
 #include "base/text.h"
 
@@ -220,11 +221,22 @@ static void without_devices(struct buf *b, struct slice s)
 	}
 }
 
+/* Most graphs name no numbered device: a look for what is like "cuda:3" or "index=3" instead of a copy. */
+static bool may_name_device(struct slice s)
+{
+	for (const char *p = s.p, *end = s.p + s.n; p < end; p++) {
+		BYTES16_SKIP(p, end, c, (c == ':') | (c == '='))
+		if (end - p < 2 || !is_digit(p[1]) || p - s.p < 2)
+			continue;
+		if (*p == ':' ? strchr("aue", p[-1]) != NULL : p[-1] == 'x' && p[-2] == 'e') /* cuda: xpu: privateuseone: index= */
+			return true;
+	}
+	return false;
+}
+
 uint64_t graph_fingerprint(struct slice s, struct buf *tmp)
 {
-	/* Most graphs name no numbered device: two or three quick searches instead of a copy. */
-	if (s.n &&
-	    (memmem(s.p, s.n, "pu:", 3) || memmem(s.p, s.n, "da:", 3) || memmem(s.p, s.n, "one:", 4) || memmem(s.p, s.n, "index=", 6))) {
+	if (may_name_device(s)) {
 		buf_reset(tmp);
 		without_devices(tmp, s);
 		s = buf_slice(tmp);

@@ -59,9 +59,12 @@ static void add_metric(struct trace_reading *r, uint32_t compile, struct slice n
 		       bool backward, bool runtime)
 {
 	GROW(r->metric, r->n_metric, r->cap_metric, 1);
+	uint32_t of = known != METRIC_UNKNOWN && r->metric_name[known] ? r->metric_name[known] - 1 : facts_intern(r->f, name);
+	if (known != METRIC_UNKNOWN)
+		r->metric_name[known] = of + 1;
 	r->metric[r->n_metric++] = (struct trace_metric){compile,
 							 {
-							     facts_intern(r->f, name),
+							     of,
 							     facts_intern(r->f, value),
 							     (uint16_t)known,
 							     backward,

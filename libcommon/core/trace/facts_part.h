@@ -7,6 +7,7 @@
  */
 #ifndef PT2_FACTS_PART_H
 #define PT2_FACTS_PART_H
+#include "compilation/metrics.h"
 #include "compilation/facts.h"
 #include "trace/trace.h"
 
@@ -87,6 +88,7 @@ struct trace_reading {
 	struct compile_notes *note; /* by row of facts.compile, less first_compile; and one for no compile id */
 	struct trace_metric *metric;
 	uint32_t n_metric, cap_metric;
+	uint32_t metric_name[METRIC_COUNT]; /* of each that there was: its name, and 1 */
 	bool have_config;
 	struct trace_phases phases;
 	struct rank_reading ranks;

@@ -103,9 +103,9 @@ static struct slice group_of(struct slice name)
 	return slice_of(name.p, dot ? (size_t)(dot - name.p) : name.n);
 }
 
-static struct phase_sum *sum_of(struct trace_phases *p, uint32_t compile, struct slice name, uint64_t line)
+static struct phase_sum *sum_of(struct trace_phases *p, uint32_t compile, uint32_t name, uint64_t line)
 {
-	uint32_t key[2] = {compile, intern_add(&p->names, name)};
+	uint32_t key[2] = {compile, name};
 	uint32_t k = intern_add(&p->keys, slice_of((const char *)key, sizeof(key)));
 	if (k == p->n_sum) {
 		GROW(p->sum, p->n_sum, p->cap_sum, 1);
@@ -141,12 +141,15 @@ static void add_to(struct phase_sum *to, double us, double self, bool within)
 	to->calls++;
 }
 
-static void add_call(struct trace_phases *p, const struct chromium_event *e, uint32_t compile, uint64_t line, double us, double self)
+static void add_call(struct trace_phases *p, const struct chromium_event *e, uint32_t name, uint32_t compile, uint64_t line, double us,
+		     double self)
 {
-	uint32_t name = intern_add(&p->names, e->name);
-	add_to(sum_of(p, NONE, e->name, line), us, self, open_of(p, e->thread, name, NONE) != NONE);
-	if (compile != NONE)
-		add_to(sum_of(p, compile, group_of(e->name), line), us, self, open_of(p, e->thread, name, compile) != NONE);
+	add_to(sum_of(p, NONE, name, line), us, self, open_of(p, e->thread, name, NONE) != NONE);
+	if (compile == NONE)
+		return;
+	struct slice group = group_of(e->name);
+	add_to(sum_of(p, compile, group.n == e->name.n ? name : intern_add(&p->names, group), line), us, self,
+	       open_of(p, e->thread, name, compile) != NONE);
 }
 
 /* The time up to now is the innermost block's. */
@@ -186,7 +189,7 @@ static void end(struct trace_phases *p, const struct chromium_event *e)
 	if (i != NONE)
 		p->open[i].since = e->ts;
 	/* A compilation that begins anew has its first events before its dynamo_start, under the name of the one before. */
-	add_call(p, e, e->compile != NONE ? e->compile : o.compile, o.line, e->ts > o.ts ? e->ts - o.ts : 0, o.self);
+	add_call(p, e, name, e->compile != NONE ? e->compile : o.compile, o.line, e->ts > o.ts ? e->ts - o.ts : 0, o.self);
 }
 
 void phases_commit(struct trace_reading *r, const struct trace_scan *s)
@@ -200,9 +203,10 @@ void phases_commit(struct trace_reading *r, const struct trace_scan *s)
 		else if (e->phase == 'E')
 			end(p, e);
 		else if (e->phase == 'X')
-			add_call(p, e, e->compile, e->line, e->dur > 0 ? e->dur : 0, e->dur > 0 ? e->dur : 0);
+			add_call(p, e, intern_add(&p->names, e->name), e->compile, e->line, e->dur > 0 ? e->dur : 0,
+				 e->dur > 0 ? e->dur : 0);
 		else if (e->phase == 'i')
-			add_call(p, e, e->compile, e->line, 0, 0);
+			add_call(p, e, intern_add(&p->names, e->name), e->compile, e->line, 0, 0);
 	}
 }
 

@@ -10,28 +10,21 @@
 
 /* ---- places ---- */
 
-struct frame {
-	struct slice file, function, code; /* of the log's string table, or raw in the record */
-	uint32_t line, code_token;
-};
-
-static struct frame frame_of(const struct trace *t, const struct json_tape *tape, uint32_t k)
+/* Of a frame: of the log's string table, or raw in the record. */
+static struct slice file_of(const struct trace *t, const struct json_tape *tape, uint32_t frame)
 {
-	struct frame f = {.code_token = NONE};
 	uint64_t i;
-	f.file = json_word(tape, k, "uninterned_filename");
-	if (!f.file.p && json_u64(tape, json_get(tape, k, "filename"), &i))
-		f.file = intern_get(&t->f->names, trace_string(t, i));
-	f.function = json_word(tape, k, "name");
-	f.code_token = json_get(tape, k, "loc");
-	f.line = json_index(tape, k, "line", 0);
-	return f;
+	if (json_u64(tape, json_get(tape, frame, "filename"), &i) && json_get_as(tape, frame, "uninterned_filename", JSON_STRING) == NONE)
+		return intern_get(&t->f->names, trace_string(t, i));
+	return json_word(tape, frame, "uninterned_filename");
 }
 
-static struct fact_loc loc_of(struct trace_reading *r, const struct json_tape *tape, const struct frame *f)
+static struct fact_loc loc_of(struct trace_reading *r, const struct json_tape *tape, uint32_t frame)
 {
-	uint32_t code = facts_intern(r->f, slice_trim(json_text_at(tape, f->code_token, &r->tmp)));
-	return (struct fact_loc){facts_intern(r->f, f->file), f->line, facts_intern(r->f, f->function), code};
+	struct slice file = file_of(r->t, tape, frame);
+	uint32_t code = facts_intern(r->f, slice_trim(json_text_at(tape, json_get(tape, frame, "loc"), &r->tmp)));
+	return (struct fact_loc){facts_intern(r->f, file), json_index(tape, frame, "line", 0),
+				 facts_intern(r->f, json_word(tape, frame, "name")), code};
 }
 
 /* The shape environment answers; who asked is above it. */
@@ -52,23 +45,30 @@ static bool is_shape_env(struct slice file)
 /* The innermost frame of the user's code, and of torch, in a list of frames, outermost first. */
 static void places(struct trace_reading *r, const struct json_tape *tape, uint32_t stack, struct fact_loc *user, struct fact_loc *torch)
 {
-	struct frame inner = {0}, of_torch = {0};
+	uint32_t inner = NONE, of_torch = NONE;
+	struct slice file, before = {0};
+	bool program = false, caller = false; /* whose the file is */
 	if (!json_is(tape, stack, JSON_ARRAY))
 		return;
 	json_each(tape, stack, k) {
 		if (!json_is(tape, k, JSON_OBJECT))
 			continue;
-		struct frame f = frame_of(r->t, tape, k);
-		enum srcloc_origin origin = srcloc_origin(f.file);
-		if (f.file.n && origin <= SRCLOC_PACKAGE)
-			inner = f;
-		else if (origin == SRCLOC_TORCH && !is_shape_env(f.file))
-			of_torch = f;
+		file = file_of(r->t, tape, k);
+		if (file.p != before.p || file.n != before.n) { /* frames of one file follow one another */
+			enum srcloc_origin origin = srcloc_origin(file);
+			program = file.n && origin <= SRCLOC_PACKAGE;
+			caller = file.n && origin == SRCLOC_TORCH && !is_shape_env(file);
+			before = file;
+		}
+		if (program)
+			inner = k;
+		else if (caller)
+			of_torch = k;
 	}
-	if (user && inner.file.n)
-		*user = loc_of(r, tape, &inner);
-	if (torch && of_torch.file.n)
-		*torch = loc_of(r, tape, &of_torch);
+	if (user && inner != NONE)
+		*user = loc_of(r, tape, inner);
+	if (torch && of_torch != NONE)
+		*torch = loc_of(r, tape, of_torch);
 }
 
 /* ---- expressions ---- */

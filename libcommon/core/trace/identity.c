@@ -71,7 +71,10 @@ static struct trace_open *open_of(struct trace *t, uint32_t compile) { return &t
 static struct trace_same *same_of(struct trace *t, const struct compile_id *id)
 {
 	const int64_t key[4] = {t->now, id->autograd, id->frame, id->compile};
+	if (t->n_same && !memcmp(key, intern_get(&t->same_ids, t->last_same).p, sizeof(key)))
+		return &t->same[t->last_same];
 	uint32_t before = t->same_ids.n, k = intern_add(&t->same_ids, slice_of((const char *)key, sizeof(key)));
+	t->last_same = k;
 	if (k == before) {
 		GROW(t->same, t->n_same, t->cap_same, 1);
 		t->same[t->n_same++] = (struct trace_same){.newest = NONE};
@@ -170,7 +173,9 @@ static uint32_t compile_of(struct trace *t, const struct trace_scan *s, const st
 
 static uint32_t folder_of(struct trace *t, const struct compile_id *id)
 {
-	uint32_t k = intern_add(&t->ids, slice_of((const char *)id, sizeof(*id)));
+	if (t->n_folder && !memcmp(id, intern_get(&t->ids, t->last_folder).p, sizeof(*id)))
+		return t->last_folder;
+	uint32_t k = t->last_folder = intern_add(&t->ids, slice_of((const char *)id, sizeof(*id)));
 	if (k == t->n_folder) {
 		GROW(t->folder, t->n_folder, t->cap_folder, 1);
 		t->folder[t->n_folder++] = (struct trace_folder){NONE, NONE, NONE};

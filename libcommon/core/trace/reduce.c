@@ -92,12 +92,11 @@ struct trace_artifact *reduce_artifact(struct trace *t, struct trace_scan *s, st
 	    .extra = NONE,
 	};
 	if (!(flags & ART_LINK)) {
-		if (slice_find(name, "cache_miss"))
-			flags |= ART_MISS;
-		else if (slice_find(name, "cache_hit"))
-			flags |= ART_HIT;
-		else if (slice_find(name, "cache_bypass"))
-			flags |= ART_BYPASS;
+		if (slice_find(name, "cache_"))
+			flags |= slice_find(name, "cache_miss")     ? ART_MISS
+				 : slice_find(name, "cache_hit")    ? ART_HIT
+				 : slice_find(name, "cache_bypass") ? ART_BYPASS
+								    : 0;
 		buf_reset(&t->tmp2);
 		if (trace_safe_path(name, &t->tmp2))
 			trace_damage_add(t->damage, DAMAGE_NAME, line);

@@ -1,4 +1,6 @@
 /* scan.c - phase 1: a window of the log into records. Needs nothing but the window, so windows are scanned side by side. */
+#include "base/bytes16.h"
+#include "base/untab.h"
 #include "trace/trace.h"
 
 const struct trace_kind_info trace_kind[KIND_COUNT] = {
@@ -186,7 +188,7 @@ static void hash_payloads(struct trace_scan *s)
 		if (!(r->flags & REC_PAYLOAD))
 			continue;
 		GROW(s->md5, s->n_md5, s->cap_md5, 1);
-		s->md5[s->n_md5++] = (struct md5_job){trace_payload(s, r).p, r->payload_len, r->md5};
+		s->md5[s->n_md5++] = (struct md5_job){trace_payload(s, r).p, r->payload_len, r->md5, NULL};
 	}
 	md5_many(s->md5, s->n_md5);
 	for (uint32_t k = 0; k < s->n; k++) {
@@ -199,25 +201,26 @@ static void hash_payloads(struct trace_scan *s)
 /* has_payload, 32 lower-case hex digits; anything else is the MD5 of nothing that there is. */
 static void read_md5(struct slice hex, struct trace_record *r)
 {
-	/* A table, for the digits are random and so would be the branches: value + 1. */
-	static const uint8_t digit[256] = {['0'] = 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, ['a'] = 11, 12, 13, 14, 15, 16};
-	unsigned bad = hex.n != 32;
-	for (unsigned i = 0; i < 16 && hex.n == 32; i++) {
-		unsigned high = digit[(uint8_t)hex.p[2 * i]], low = digit[(uint8_t)hex.p[2 * i + 1]];
-		bad |= !high | !low;
-		r->want[i] = (uint8_t)((high - 1) << 4 | ((low - 1) & 15));
+	unsigned good = hex.n == 32 ? 0xffff : 0;
+	for (unsigned half = 0; half < 2 && good; half++) {
+		bytes16 c = bytes16_load(hex.p + 16 * half), low = c - 'a' + 10, digit = c - '0';
+		bytes16 is_digit = (bytes16)(digit < 10), is_letter = (bytes16)((low > 9) & (low < 16)),
+			v = (digit & is_digit) | (low & is_letter);
+		good &= bytes16_mask((bytes16_yes)(is_digit | is_letter));
+		for (unsigned i = 0; i < 8; i++)
+			r->want[8 * half + i] = (uint8_t)(v[2 * i] << 4 | v[2 * i + 1]);
 	}
-	if (bad)
+	if (good != 0xffff)
 		r->flags |= REC_MD5_BAD;
 }
 
 /* The record's last line has been seen. */
-static void finish(struct trace_scan *s, struct trace_record *r)
+static void finish(struct trace_scan *s, struct trace_record *r, bool ascii)
 {
 	if (!(r->flags & REC_PAYLOAD))
 		return;
 	struct slice pay = trace_payload(s, r);
-	if (!utf8_valid(pay))
+	if (!ascii && !utf8_valid(pay))
 		r->flags |= REC_NOT_UTF8;
 	for (uint64_t k = r->kinds; k; k &= k - 1)
 		if (trace_kind[__builtin_ctzll(k)].flags & K_GRAPH)
@@ -241,6 +244,53 @@ static void read_id(const struct json_tape *t, uint32_t k, int64_t *id, bool *ba
 		*id = (int64_t)v;
 	else
 		*bad = true;
+}
+
+static bool take(const char **p, const char *end, const char *text, size_t n)
+{
+	bool is = (size_t)(end - *p) >= n && !memcmp(*p, text, n);
+	*p += is ? n : 0;
+	return is;
+}
+#define TAKE(p, end, text) take(p, end, text, sizeof(text) - 1)
+
+static bool take_id(const char **p, const char *end, int64_t *id)
+{
+	const char *from = *p;
+	for (*id = 0; *p < end && *p - from < 9 && is_digit(**p); ++*p)
+		*id = *id * 10 + (**p - '0');
+	return *p > from && (*from != '0' || *p == from + 1);
+}
+
+/* Four of five records are events, whose envelope says only whose they are. One as torch writes it is read without JSON: its tokens are
+ * that of the envelope, and in it has_payload. False, and nothing is changed: any other. */
+static bool read_event(struct trace_scan *s, struct trace_record *r)
+{
+	struct json_tape *t = &s->tape;
+	const char *p = s->window.data + r->envelope, *end = p + r->envelope_len;
+	struct trace_record x = *r;
+	if (!TAKE(&p, end, "{\"chromium_event\": {}") || (TAKE(&p, end, ", \"rank\": ") && !take_id(&p, end, &x.rank)) ||
+	    (TAKE(&p, end, ", \"compiled_autograd_id\": ") && !take_id(&p, end, &x.id.autograd)) ||
+	    (TAKE(&p, end, ", \"frame_id\": ") && !take_id(&p, end, &x.id.frame)) ||
+	    (TAKE(&p, end, ", \"frame_compile_id\": ") && !take_id(&p, end, &x.id.compile)) ||
+	    (TAKE(&p, end, ", \"attempt\": ") && !take_id(&p, end, &x.id.attempt)) || !TAKE(&p, end, ", \"has_payload\": \"") ||
+	    end - p != sizeof(x.md5) * 2 + 2 || memcmp(end - 2, "\"}", 2))
+		return false;
+	read_md5(slice_of(p, sizeof(x.md5) * 2), &x);
+	if (x.flags & REC_MD5_BAD)
+		return false;
+	uint32_t at = (uint32_t)(p - s->window.data), k = t->n;
+	GROW(t->tok, t->n, t->cap, 3);
+	t->tok[t->n++] = (struct json_tok){x.envelope, x.envelope_len, k + 3, JSON_OBJECT, 0};
+	t->tok[t->n++] =
+	    (struct json_tok){at - (uint32_t)sizeof("has_payload\": \"") + 1, sizeof("has_payload") - 1, k + 2, JSON_STRING, 0};
+	t->tok[t->n++] = (struct json_tok){at, sizeof(x.md5) * 2, k + 3, JSON_STRING, 0};
+	x.root = k;
+	x.has_payload = k + 2;
+	x.flags |= REC_PAYLOAD;
+	x.kinds = 1ull << KIND_chromium_event;
+	*r = x;
+	return true;
 }
 
 static void read_envelope(struct trace_scan *s, struct trace_record *r)
@@ -333,11 +383,6 @@ static void read_envelope(struct trace_scan *s, struct trace_record *r)
 	}
 	if (bad_id)
 		r->id = (struct compile_id){-1, -1, -1, -1, 1};
-	else if (r->id.compile >= 0 && r->id.attempt < 0) {
-		/* Some run-time records have no attempt: they belong to the first. */
-		r->flags |= REC_NO_ATTEMPT;
-		r->id.attempt = 0;
-	}
 }
 
 uint32_t trace_value(const struct trace_scan *s, const struct trace_record *r, enum trace_kind k)
@@ -379,10 +424,29 @@ static void no_record(struct trace_scan *s, uint32_t line, uint32_t flags, const
 	}
 }
 
+/* The newline that ends the line at p, or end; *high: a byte above 0x7f is in it. */
+static char *line_end(char *p, char *end, bool *high)
+{
+	bytes16 all = {0};
+	for (unsigned hit; end - p >= 16; p += 16) {
+		bytes16 c = bytes16_load(p);
+		hit = bytes16_mask(c == '\n');
+		if (hit) {
+			*high = (bytes16_mask((bytes16_yes)all) | (bytes16_mask((bytes16_yes)c) & (hit - 1))) != 0;
+			return p + __builtin_ctz(hit);
+		}
+		all |= c;
+	}
+	char *nl = memchr(p, '\n', (size_t)(end - p));
+	*high = true; /* not looked at */
+	return nl ? nl : end;
+}
+
 void trace_scan_window(struct trace_scan *s)
 {
 	char *data = s->window.data, *p = data, *end = data + s->window.len;
 	struct trace_record *cur = NULL;
+	bool ascii = true; /* cur's payload */
 	const char *label = data;
 	size_t before = 0; /* bytes before the prefix of the current record: a scheduler's label, on its payload lines too */
 	uint32_t line = 0;
@@ -390,9 +454,24 @@ void trace_scan_window(struct trace_scan *s)
 	s->n = 0;
 	json_tape_text(&s->tape, data, s->window.len);
 	for (char *next; p < end; p = next, line++) {
-		char *nl = memchr(p, '\n', (size_t)(end - p)), *stop = nl ? nl : end;
-		next = nl ? nl + 1 : end;
-		if (nl && stop > p && stop[-1] == '\r')
+		if (*p == '\t' && cur && cur->flags & REC_PAYLOAD) {
+			if (!cur->payload_lines)
+				cur->payload = (uint32_t)(p - data);
+			else
+				data[cur->payload + cur->payload_len++] = '\n';
+			struct untab u = {.from = p, .to = data + cur->payload + cur->payload_len};
+			untab(&u, end);
+			cur->payload_len = (uint32_t)(u.to - data) - cur->payload;
+			cur->payload_lines += u.lines;
+			ascii &= !u.high;
+			next = u.from;
+			line += u.lines - 1;
+			continue;
+		}
+		bool high;
+		char *nl = line_end(p, end, &high), *stop = nl;
+		next = nl < end ? nl + 1 : end;
+		if (nl < end && stop > p && stop[-1] == '\r')
 			stop--;
 		if (stop == p)
 			continue;
@@ -418,11 +497,13 @@ void trace_scan_window(struct trace_scan *s)
 				data[cur->payload + cur->payload_len++] = '\n';
 			memmove(data + cur->payload + cur->payload_len, text, (size_t)(stop - text));
 			cur->payload_len += (uint32_t)(stop - text);
+			ascii = false; /* not looked at */
 			continue;
 		}
 		if (cur)
-			finish(s, cur);
+			finish(s, cur, ascii);
 		before = 0;
+		ascii = true;
 		struct prefix x;
 		if (!find_prefix(p, stop, &x)) {
 			no_record(s, line, REC_NO_PREFIX, p, (size_t)(stop - p));
@@ -438,14 +519,20 @@ void trace_scan_window(struct trace_scan *s)
 		cur->source = (uint32_t)(x.source - data);
 		cur->source_len = (uint32_t)(x.source_end - x.source);
 		cur->source_line = (uint32_t)x.line;
-		if (!utf8_valid(slice_of(p, (size_t)(stop - p))))
+		if (high && !utf8_valid(slice_of(p, (size_t)(stop - p))))
 			cur->flags |= REC_NOT_UTF8;
-		read_envelope(s, cur);
+		if (!read_event(s, cur))
+			read_envelope(s, cur);
+		if (cur->id.compile >= 0 && cur->id.attempt < 0) {
+			/* Some run-time records have no attempt: they belong to the first. */
+			cur->flags |= REC_NO_ATTEMPT;
+			cur->id.attempt = 0;
+		}
 		before = (size_t)(x.start - p);
 		label = p;
 	}
 	if (cur)
-		finish(s, cur);
+		finish(s, cur, ascii);
 	hash_payloads(s);
 	/* A line that goes on in the next window is counted there. */
 	s->lines = line - (line && end[-1] != '\n' && !s->window.last);

@@ -261,13 +261,23 @@ static bool fits(const struct json_tape *t, enum ftype type, uint32_t k)
 	return false;
 }
 
+/* One of 64 bits by a key's length and letters. */
+static uint64_t key_bit(const char *key, size_t n) { return UINT64_C(1) << ((n * 7 + (uint8_t)key[0] * 3u + (uint8_t)key[n / 2]) & 63); }
+
 static bool fits_fields(const struct json_tape *t, const struct field *f, uint32_t k)
 {
-	uint64_t seen = 0;
+	uint64_t seen = 0, there = 0;
 	if (t->tok[k].type != JSON_OBJECT)
 		return t->tok[k].type == JSON_ARRAY && json_end(t, k) == k + 1 && !f[0].name; /* [] will do where nothing is asked for */
+	if (json_end(t, k) - k > 64)                                                          /* many keys, of which few have a type */
+		for (unsigned j = 0; f[j].name; j++)
+			there |= key_bit(f[j].name, f[j].len);
+	else
+		there = UINT64_MAX;
 	json_each_pair(t, k, i) {
 		struct slice key = json_slice(t, i);
+		if (!(key.n && there & key_bit(key.p, key.n)))
+			continue;
 		for (unsigned j = 0; f[j].name; j++) {
 			if (f[j].len != key.n || memcmp(f[j].name, key.p, key.n))
 				continue;

@@ -73,7 +73,7 @@ struct trace_record {
 	uint32_t flags;
 	uint64_t kinds; /* bit per enum trace_kind */
 	uint32_t envelope, envelope_len;
-	uint32_t root;                 /* token of the envelope, NONE when it is no JSON */
+	uint32_t root;                 /* token of the envelope, NONE when it is no JSON; in an event's there may be has_payload alone */
 	uint32_t payload, payload_len; /* tabs removed, contiguous */
 	uint32_t payload_lines;
 	uint32_t value;          /* token of the value of the one kind named; see trace_value */
@@ -312,8 +312,9 @@ struct trace {
 	struct generations generations;
 	struct intern same_ids;
 	ROWS(struct trace_same, same);
-	ROWS(struct trace_open, open); /* by row of f->compile, less from.compile */
-	bool any_string, exports;      /* exports: torch/export is in a stack */
+	ROWS(struct trace_open, open);   /* by row of f->compile, less from.compile */
+	uint32_t last_same, last_folder; /* of the record before: most records have its id */
+	bool any_string, exports;        /* exports: torch/export is in a stack */
 	ROWS(struct trace_artifact, artifact);
 	ROWS(struct trace_unknown, unknown);
 	ROWS(struct trace_phase, phase);
