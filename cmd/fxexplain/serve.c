@@ -322,10 +322,8 @@ static void evaluate(struct server *s)
 	if (s->has_fix)
 		fixing_make(&s->fix);
 	for (uint32_t i = 0; s->has_fix && i < s->fix.x.n_finding; i++)
-		if (in_file(s, &s->fix.x.finding[i], NULL, &f) && !is_listed(s->shown, s->n_shown, f->path)) {
-			GROW(s->shown, s->n_shown, s->cap_shown, 1);
-			s->shown[s->n_shown++] = xstrdup(f->path);
-		}
+		if (in_file(s, &s->fix.x.finding[i], NULL, &f) && !is_listed(s->shown, s->n_shown, f->path))
+			PUSH(s, shown) = xstrdup(f->path);
 	for (uint32_t i = 0; i < s->n_shown; i++)
 		publish(s, s->shown[i]);
 	for (uint32_t i = 0; i < n_had; i++) {

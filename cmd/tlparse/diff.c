@@ -41,8 +41,7 @@ static int read_log(struct diff_set *d, struct diff_side *side, const char *path
 		return status;
 	}
 	struct facts *all = xcalloc(1, sizeof(*all));
-	GROW(d->document, d->n_document, d->cap_document, 1);
-	d->document[d->n_document++] = all;
+	PUSH(d, document) = all;
 	if (document_load(all, path, NULL, NULL, err) < 0)
 		return -1;
 	GROW(side->log, side->n, side->cap, all->n_input);

@@ -1,4 +1,5 @@
 #include "edit_part.h"
+#include "base/rows.h"
 
 /* ---- places ---- */
 
@@ -299,8 +300,7 @@ static int add_place(struct edit_rules *r, struct slice name, bool optional, uin
 		i++;
 	if (i == ARRAY_LEN(places) || !r->n)
 		return err_set(err, EXIT_INPUT, "line %u: '%.*s' is no place, or stands before a fix", line, SLN(name, 80));
-	GROW(r->step, r->n_step, r->cap_step, 1);
-	r->step[r->n_step++] = (struct edit_step){.place = i, .optional = optional};
+	PUSH(r, step) = (struct edit_step){.place = i, .optional = optional};
 	r->rule[r->n - 1].n++;
 	return 0;
 }

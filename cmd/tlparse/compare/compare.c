@@ -24,8 +24,7 @@ struct compare_change *compare_add(struct compare *c, enum compare_kind kind, en
 		return &c->beyond;
 	}
 	c->rows[kind]++;
-	GROW(c->change, c->n_change, c->cap_change, 1);
-	struct compare_change *x = &c->change[c->n_change++];
+	struct compare_change *x = &PUSH(c, change);
 	*x = (struct compare_change){.kind = kind, .how = how, .pair = pair, .count = 1, .subject = subject};
 	if (pair != NONE)
 		x->at = c->pair[pair].at;

@@ -85,8 +85,7 @@ static void match_items(struct compare *c, uint32_t pair, const struct item *a, 
 			artifact_row(c, r->a == NONE, pair, r->a == NONE ? b[r->b].artifact : a[r->a].artifact);
 			continue;
 		}
-		GROW(c->text, c->n_text, c->cap_text, 1);
-		c->text[c->n_text++] = (struct compare_text){.pair = pair, .a = a[r->a].artifact, .b = b[r->b].artifact, .same_as = NONE};
+		PUSH(c, text) = (struct compare_text){.pair = pair, .a = a[r->a].artifact, .b = b[r->b].artifact, .same_as = NONE};
 	}
 }
 

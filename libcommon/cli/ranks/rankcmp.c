@@ -42,8 +42,7 @@ static uint64_t name_fp(const struct ranks *all, uint32_t name)
 
 static void add_item(struct rank_items *out, uint64_t fp, uint32_t compile, uint32_t text, unsigned kind)
 {
-	GROW(out->item, out->n_item, out->cap_item, 1);
-	out->item[out->n_item++] = (struct rank_item){fp, 0, compile, text, (uint8_t)kind};
+	PUSH(out, item) = (struct rank_item){fp, 0, compile, text, (uint8_t)kind};
 }
 
 /* Lists in the order of their folders, then of their numbers: schedules by number alone. */
@@ -184,8 +183,7 @@ static void name_processes(struct ranks *all)
 	for (uint32_t i = 0; i < all->n_process && all->process[i].rank >= 0; i++) {
 		int64_t r = all->process[i].rank;
 		for (; want < r && all->absents < 1000; want++) {
-			GROW(all->absent, all->n_absent, all->cap_absent, 1);
-			all->absent[all->n_absent++] = want;
+			PUSH(all, absent) = want;
 			all->absents++;
 		}
 		if (want < r)
@@ -204,11 +202,7 @@ static int by_size(const void *a, const void *b)
 	return x->member[0] < y->member[0] ? -1 : 1;
 }
 
-static void add_member(struct rank_group *g, uint32_t p)
-{
-	GROW(g->member, g->n_member, g->cap_member, 1);
-	g->member[g->n_member++] = p;
-}
+static void add_member(struct rank_group *g, uint32_t p) { PUSH(g, member) = p; }
 
 /* Is process p worth comparing here? What the backend makes differs anyway where it was asked for something else. */
 static bool takes_part(const struct ranks *all, enum rank_check check, const uint64_t *const *sig, uint32_t p)
@@ -227,10 +221,8 @@ static void group(struct ranks *all, enum rank_check check, const uint64_t *cons
 		if (!takes_part(all, check, sig, p))
 			continue;
 		uint32_t k = intern_add(&seen, slice_of((const char *)&sig[check][p], sizeof(**sig)));
-		if (k == v->n_group) {
-			GROW(v->group, v->n_group, v->cap_group, 1);
-			v->group[v->n_group++] = (struct rank_group){.signature = sig[check][p]};
-		}
+		if (k == v->n_group)
+			PUSH(v, group) = (struct rank_group){.signature = sig[check][p]};
 		add_member(&v->group[k], p);
 	}
 	intern_release(&seen);
@@ -262,8 +254,7 @@ static void split(struct ranks *all, enum rank_check check)
 		uint32_t k = v->first_split + intern_add(&seen, slice_of((const char *)&key, sizeof(key)));
 		if (k == all->n_split) {
 			const struct rank_item none = {0, 0, NONE, NONE, RANK_EVENT_COUNT};
-			GROW(all->split, all->n_split, all->cap_split, 1);
-			all->split[all->n_split++] = (struct rank_split){
+			PUSH(all, split) = (struct rank_split){
 			    .check = check,
 			    .ref = v->ref,
 			    .at = at,
@@ -276,10 +267,8 @@ static void split(struct ranks *all, enum rank_check check)
 			};
 		}
 		struct rank_split *s = &all->split[k];
-		for (uint32_t i = 0; i < v->group[g].n_member; i++) {
-			GROW(s->member, s->n_member, s->cap_member, 1);
-			s->member[s->n_member++] = v->group[g].member[i];
-		}
+		for (uint32_t i = 0; i < v->group[g].n_member; i++)
+			PUSH(s, member) = v->group[g].member[i];
 	}
 	v->splits = all->n_split - v->first_split;
 	free(ref.item);
@@ -314,8 +303,7 @@ static struct lookup *lookups_of(const struct ranks *all, const struct rank_proc
 static void add_key_change(void *ctx, enum fact_cache_kind kind, const struct key_change *change)
 {
 	struct rank_split *s = ctx;
-	GROW(s->key, s->n_key, s->cap_key, 1);
-	s->key[s->n_key++] = (struct rank_key_change){kind, *change};
+	PUSH(s, key) = (struct rank_key_change){kind, *change};
 }
 
 /* Who missed is told against who was served, whichever is the reference. */

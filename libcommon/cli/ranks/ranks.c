@@ -87,15 +87,13 @@ void ranks_release(struct ranks *all)
 
 void ranks_flight(struct ranks *all, struct flight *f)
 {
-	GROW(all->flight, all->n_flight, all->cap_flight, 1);
-	all->flight[all->n_flight++] = *f;
+	PUSH(all, flight) = *f;
 	*f = (struct flight){0};
 }
 
 void ranks_lost(struct ranks *all, const char *path, const char *why)
 {
-	GROW(all->lost, all->n_lost, all->cap_lost, 1);
-	all->lost[all->n_lost++] = (struct rank_missing){xstrdup(path), xstrdup(why), rank_of_path(path)};
+	PUSH(all, lost) = (struct rank_missing){xstrdup(path), xstrdup(why), rank_of_path(path)};
 }
 
 /* ---- texts ---- */
@@ -176,8 +174,7 @@ static void add_compiles(struct adding *a)
 			row.loc = name_of(a, buf_slice(&a->tmp));
 		}
 		a->compile[i] = p->n_compile;
-		GROW(p->compile, p->n_compile, p->cap_compile, 1);
-		p->compile[p->n_compile++] = row;
+		PUSH(p, compile) = row;
 	}
 }
 
@@ -191,12 +188,10 @@ static void add_event(struct adding *a, const struct fact_src *src, uint32_t row
 		a->p->cut_events += src->input == a->input && src->attempt != NONE;
 		return;
 	}
-	GROW(a->event, a->n_event, a->cap_event, 1);
-	a->event[a->n_event++] = (struct ordered){event, row};
+	PUSH(a, event) = (struct ordered){event, row};
 	if (time < 0)
 		return;
-	GROW(a->p->mark, a->p->n_mark, a->p->cap_mark, 1);
-	a->p->mark[a->p->n_mark++] = (struct rank_mark){microseconds(time), event.compile, event.text, event.kind};
+	PUSH(a->p, mark) = (struct rank_mark){microseconds(time), event.compile, event.text, event.kind};
 }
 
 static void add_graph(struct adding *a, const struct fact_step *x)
@@ -207,8 +202,7 @@ static void add_graph(struct adding *a, const struct fact_step *x)
 		return;
 	all->text_bytes += text.n;
 	intern_add(&all->graphs, key);
-	GROW(all->graph, all->n_graph, all->cap_graph, 1);
-	all->graph[all->n_graph++] = (struct rank_graph){x->fingerprint, name_of(a, text), x->cut};
+	PUSH(all, graph) = (struct rank_graph){x->fingerprint, name_of(a, text), x->cut};
 }
 
 static void add_steps(struct adding *a)
@@ -312,8 +306,7 @@ static void add_caches(struct adding *a)
 		if (compile != NONE && what[x->what] > a->p->compile[compile].cache)
 			a->p->compile[compile].cache = what[x->what];
 		if (a->p->n_lookup < RANK_EVENTS) {
-			GROW(a->p->lookup, a->p->n_lookup, a->p->cap_lookup, 1);
-			a->p->lookup[a->p->n_lookup++] =
+			PUSH(a->p, lookup) =
 			    (struct rank_lookup){compile,
 						 name_again(a, x->key),
 						 name_again(a, x->guards),
@@ -383,8 +376,7 @@ static void add_spans(struct adding *a)
 		if (row.compile == NONE)
 			continue;
 		row.end = row.end < row.start ? row.start : row.end;
-		GROW(p->span, p->n_span, p->cap_span, 1);
-		p->span[p->n_span++] = row;
+		PUSH(p, span) = row;
 	}
 	if (p->n_span)
 		qsort(p->span, p->n_span, sizeof(*p->span), by_start);
@@ -412,10 +404,8 @@ static void add_order(struct adding *a, struct slice lines)
 {
 	struct rank_process *p = a->p;
 	struct slice line;
-	for (p->n_order = 0; p->n_order < RANK_EVENTS && slice_line(&lines, &line);) {
-		GROW(p->order, p->n_order, p->cap_order, 1);
-		p->order[p->n_order++] = intern_add(&a->all->names, line);
-	}
+	for (p->n_order = 0; p->n_order < RANK_EVENTS && slice_line(&lines, &line);)
+		PUSH(p, order) = intern_add(&a->all->names, line);
 }
 
 #define ADD_LIST(rows) \
@@ -458,8 +448,7 @@ static void add_parities(struct adding *a)
 		uint32_t compile = compile_of(a, &x->src);
 		if (compile == NONE)
 			continue;
-		GROW(p->parity, p->n_parity, p->cap_parity, 1);
-		p->parity[p->n_parity++] = (struct rank_parity){compile, x->difference, x->missing_waits};
+		PUSH(p, parity) = (struct rank_parity){compile, x->difference, x->missing_waits};
 	}
 }
 
@@ -490,8 +479,7 @@ void ranks_add(struct ranks *all, const struct facts *f, uint32_t input, uint32_
 {
 	const struct fact_input *in = &f->input[input];
 	struct slice path = facts_text(f, in->path);
-	GROW(all->process, all->n_process, all->cap_process, 1);
-	struct rank_process *p = &all->process[all->n_process++];
+	struct rank_process *p = &PUSH(all, process);
 	struct adding a = {.all = all, .f = f, .input = input, .p = p, .compile = xcalloc(f->n_attempt + 1u, sizeof(*a.compile))};
 	*p = (struct rank_process){.path = xasprintf("%.*s", (int)path.n, path.n ? path.p : ""), .record_rank = in->rank, .tag = tag};
 	p->rank = rank_of_path(p->path);

@@ -291,8 +291,7 @@ static void put_ids(struct page *g)
 				GROW(row, n, cap, 1);
 				row[n++] = (struct id_row){.id = c->id};
 			}
-			GROW(row[k].member, row[k].n_member, row[k].cap_member, 1);
-			row[k].member[row[k].n_member++] = p;
+			PUSH(&row[k], member) = p;
 		}
 	raw(g, "<table class=\"list\"><tr><th>compile id</th><th>has it</th><th>does not</th></tr>\n");
 	uint32_t shown = 0;

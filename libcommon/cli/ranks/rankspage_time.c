@@ -88,8 +88,7 @@ void ranks_put_time(struct page *g)
 	size_t n = 0, cap = 0;
 	for (uint32_t p = 0; p < all->n_process; p++) {
 		const struct rank_process *f = &all->process[p];
-		GROW(total.took, total.n_took, total.cap_took, 1);
-		total.took[total.n_took++] = (struct took){f->us, p};
+		PUSH(&total, took) = (struct took){f->us, p};
 		for (uint32_t i = 0; i < f->n_compile; i++) {
 			const struct rank_compile *c = &f->compile[i];
 			if (c->us < 0 || c->unknown)
@@ -99,8 +98,7 @@ void ranks_put_time(struct page *g)
 				GROW(row, n, cap, 1);
 				row[n++] = (struct slow){.id = c->id, .loc = c->loc};
 			}
-			GROW(row[k].took, row[k].n_took, row[k].cap_took, 1);
-			row[k].took[row[k].n_took++] = (struct took){c->us, p};
+			PUSH(&row[k], took) = (struct took){c->us, p};
 		}
 	}
 	for (size_t i = 0; i < n; i++)

@@ -22,6 +22,7 @@
 #ifndef PT2_FACTS_H
 #define PT2_FACTS_H
 #include "base/hash.h"
+#include "base/rows.h"
 #include "base/srcloc.h"
 #include "compilation/cachekey.h"
 #include "patterns/component.h"
@@ -597,10 +598,6 @@ FACT(fact_unknown);
 	X(of, INDEX, limit, NULL, "row of limit[]")
 FACT(fact_frame);
 
-#define FACT_ROWS(type, name) \
-	type *name; \
-	uint32_t n_##name, cap_##name
-
 struct facts {
 	struct intern names;
 	struct intern compile_ids; /* of facts_compile: {input, process, generation, id} -> compile_row[], until facts_only_function */
@@ -610,38 +607,38 @@ struct facts {
 	struct intern string_ids;               /* {pid, number} of the `str` records of all logs -> string_name[] */
 	uint32_t *string_name, cap_string_name; /* a process tells each string once, and draft_export writes a log of its own */
 	struct intern known_ids;                /* {input, pattern, title} -> row of known, the same index until facts_one_run */
-	FACT_ROWS(struct fact_input, input);
-	FACT_ROWS(struct fact_compile, compile);
-	FACT_ROWS(struct fact_attempt, attempt);
-	FACT_ROWS(struct fact_metric, metric);
-	FACT_ROWS(struct fact_break, brk);
-	FACT_ROWS(struct fact_recompile, recompile);
-	FACT_ROWS(struct fact_limit, limit);
-	FACT_ROWS(struct fact_failure, failure);
-	FACT_ROWS(struct fact_marker, marker);
-	FACT_ROWS(struct fact_symbol, symbol);
-	FACT_ROWS(struct fact_bound, bound);
-	FACT_ROWS(struct fact_fake_kernel, fake_kernel);
-	FACT_ROWS(struct fact_cache, cache);
-	FACT_ROWS(struct fact_cudagraph, cudagraph);
-	FACT_ROWS(struct fact_native, native);
-	FACT_ROWS(struct fact_worker, worker);
-	FACT_ROWS(struct fact_vllm_call, vllm_call);
-	FACT_ROWS(struct fact_vllm_piece, vllm_piece);
-	FACT_ROWS(struct fact_vllm_pass, vllm_pass);
-	FACT_ROWS(struct fact_phase, phase);
-	FACT_ROWS(struct fact_graph, graph);
-	FACT_ROWS(struct fact_step, step);
-	FACT_ROWS(struct fact_span, span);
-	FACT_ROWS(struct fact_list, list);
-	FACT_ROWS(struct fact_parity, parity);
-	FACT_ROWS(struct fact_known, known);
-	FACT_ROWS(struct fact_path, path);
-	FACT_ROWS(struct fact_compiler_error, compiler_error);
-	FACT_ROWS(struct fact_damage, damage);
-	FACT_ROWS(struct fact_unknown, unknown);
-	FACT_ROWS(struct fact_frame, frame); /* by facts_frames */
-	FACT_ROWS(uint32_t, frame_compile);
+	ROWS(struct fact_input, input);
+	ROWS(struct fact_compile, compile);
+	ROWS(struct fact_attempt, attempt);
+	ROWS(struct fact_metric, metric);
+	ROWS(struct fact_break, brk);
+	ROWS(struct fact_recompile, recompile);
+	ROWS(struct fact_limit, limit);
+	ROWS(struct fact_failure, failure);
+	ROWS(struct fact_marker, marker);
+	ROWS(struct fact_symbol, symbol);
+	ROWS(struct fact_bound, bound);
+	ROWS(struct fact_fake_kernel, fake_kernel);
+	ROWS(struct fact_cache, cache);
+	ROWS(struct fact_cudagraph, cudagraph);
+	ROWS(struct fact_native, native);
+	ROWS(struct fact_worker, worker);
+	ROWS(struct fact_vllm_call, vllm_call);
+	ROWS(struct fact_vllm_piece, vllm_piece);
+	ROWS(struct fact_vllm_pass, vllm_pass);
+	ROWS(struct fact_phase, phase);
+	ROWS(struct fact_graph, graph);
+	ROWS(struct fact_step, step);
+	ROWS(struct fact_span, span);
+	ROWS(struct fact_list, list);
+	ROWS(struct fact_parity, parity);
+	ROWS(struct fact_known, known);
+	ROWS(struct fact_path, path);
+	ROWS(struct fact_compiler_error, compiler_error);
+	ROWS(struct fact_damage, damage);
+	ROWS(struct fact_unknown, unknown);
+	ROWS(struct fact_frame, frame); /* by facts_frames */
+	ROWS(uint32_t, frame_compile);
 	struct buf tmp;
 };
 

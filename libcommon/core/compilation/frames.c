@@ -54,8 +54,7 @@ static void find_limit(struct facts *f, const struct events *e, struct fact_fram
 static void add_frame(struct facts *f, const struct events *e, struct fact_frame v)
 {
 	find_limit(f, e, &v);
-	GROW(f->frame, f->n_frame, f->cap_frame, 1);
-	f->frame[f->n_frame++] = v;
+	PUSH(f, frame) = v;
 }
 
 static struct fact_frame frame_of(const struct facts *f, const struct events *e, uint32_t first, uint32_t n)
