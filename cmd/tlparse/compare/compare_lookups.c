@@ -17,7 +17,7 @@ static struct lookups *by_unit(const struct compare_log *l)
 			continue;
 		struct lookups *u = &of[l->unit_of[x->src.attempt]];
 		GROW(u->v, u->n, u->cap, 1);
-		u->v[u->n++] = lookup_of(l->t.f, x);
+		u->v[u->n++] = lookup_of(&l->t.f->names, x);
 	}
 	return of;
 }

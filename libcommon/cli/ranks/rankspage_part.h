@@ -39,7 +39,7 @@ struct page {
 static inline void raw(struct page *g, const char *s) { buf_adds(g->b, s); }
 static inline void text(struct page *g, struct slice s) { html_text(g->b, s); }
 static inline void str(struct page *g, const char *s) { html_text(g->b, slice_str(s)); }
-static inline struct slice name(const struct page *g, uint32_t n) { return n == NONE ? SLICE("") : intern_get(&g->all->names, n); }
+static inline struct slice name(const struct page *g, uint32_t n) { return rank_text(g->all, n); }
 
 /* Is "rank 3" enough to name it? */
 static inline bool ranks_is_plain(const struct rank_process *f) { return f->rank >= 0 && f->nth == 1; }

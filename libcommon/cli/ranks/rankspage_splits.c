@@ -126,7 +126,7 @@ static void put_graphs(struct page *g, const struct side *l, const struct side *
 			ranks_put_who(g, l->fp ? r->process : l->process);
 			raw(g, " has no graph here; the other side's</summary>");
 		}
-		put_diff(g, l->fp ? name(g, g->all->graph[a].text) : SLICE(""), r->fp ? name(g, g->all->graph[b].text) : SLICE(""),
+		put_diff(g, l->fp ? name(g, g->all->graph[a].graph) : SLICE(""), r->fp ? name(g, g->all->graph[b].graph) : SLICE(""),
 			 (l->fp && g->all->graph[a].cut) || (r->fp && g->all->graph[b].cut));
 		raw(g, one ? "</details>\n" : "</div>\n");
 	}
@@ -146,7 +146,7 @@ static void put_item(struct page *g, enum rank_check check, const struct rank_pr
 {
 	if (check == RANK_CHECK_ORDER) {
 		raw(g, "<code class=\"id\">");
-		text(g, name(g, it->text));
+		text(g, it->text);
 		raw(g, "</code> ");
 		if (it->compile != NONE)
 			text(g, name(g, f->compile[it->compile].loc));
@@ -164,7 +164,7 @@ static void put_item(struct page *g, enum rank_check check, const struct rank_pr
 	if (check == RANK_CHECK_TENSORS)
 		raw(g, "tensors of this graph");
 	else
-		text(g, name(g, it->text));
+		text(g, it->text);
 }
 
 /* The items around the one that differs, in two columns. */
@@ -259,7 +259,7 @@ static void put_split(struct page *g, const struct rank_split *s)
 	if (s->check == RANK_CHECK_TENSORS) {
 		if (!s->ends && !s->ref_ends) {
 			raw(g, "<div class=\"pair\">");
-			put_diff(g, name(g, s->theirs.text), name(g, s->own.text), false);
+			put_diff(g, s->theirs.text, s->own.text, false);
 			raw(g, "</div>");
 		}
 	} else {

@@ -161,8 +161,9 @@ static struct drawn *drawn_spans(const struct ranks *all, size_t *count, size_t 
 		const struct rank_process *f = &all->process[p];
 		for (uint32_t i = 0; i < f->n_span; i++) {
 			GROW(d, n, cap, 1);
-			d[n++] = (struct drawn){f->start - all->start + f->span[i].start, f->start - all->start + f->span[i].end, p,
-						f->span[i].compile, f->span[i].kind};
+			const int64_t base = f->start - all->start;
+			d[n++] = (struct drawn){base + rank_us(f->span[i].start), base + rank_us(f->span[i].end), p, f->span[i].compile,
+						f->span[i].kind};
 		}
 	}
 	*lost = 0;
@@ -213,8 +214,11 @@ static void put_drawing(struct page *g, const struct drawn *d, size_t n)
 	json_member_arr(&o, "m");
 	size_t put = 0;
 	for (uint32_t p = 0; p < all->n_process && put < TIMELINE_SPANS; p++)
-		for (uint32_t i = 0; i < all->process[p].n_mark && put < TIMELINE_SPANS; i++, put++) {
-			const struct rank_mark *m = &all->process[p].mark[i];
+		for (uint32_t i = 0; i < all->process[p].n_event && put < TIMELINE_SPANS; i++) {
+			const struct rank_event *m = &all->process[p].event[i];
+			if (m->at < 0)
+				continue;
+			put++;
 			json_out_u64(&o, p);
 			json_out_i64(&o, all->process[p].start - all->start + m->at);
 			json_out_u64(&o, m->kind == RANK_BREAK ? 0 : m->kind == RANK_RECOMPILE ? 1 : 2);
@@ -260,17 +264,12 @@ struct estimate {
 	double min, max;
 };
 
-static double estimate_sum(const struct ranks *all, const struct rank_list *l)
+static double estimate_sum(struct slice lines)
 {
-	const struct rank_op *op = rank_ops(&all->names, l);
+	struct rank_op op;
 	double sum = 0;
-	for (uint32_t i = 0; i < l->ops; i++) {
-		struct slice s = intern_get(&all->names, op[i].ns);
-		char tmp[64];
-		size_t n = s.n < sizeof(tmp) - 1 ? s.n : sizeof(tmp) - 1;
-		memcpy(tmp, s.p, n);
-		tmp[n] = 0;
-		double v = strtod(tmp, NULL);
+	while (rank_next_op(&lines, LIST_ESTIMATES, &op)) {
+		double v = rank_number(op.ns);
 		sum += v > 0 && v < 1e18 ? v : 0;
 	}
 	return sum;
@@ -292,9 +291,11 @@ void ranks_put_estimates(struct page *g)
 	double most = 0;
 	for (uint32_t p = 0; p < all->n_process; p++) {
 		const struct rank_process *f = &all->process[p];
-		for (uint32_t i = 0; i < f->n_estimate; i++) {
-			uint32_t dir = f->compile[f->estimate[i].compile].dir, k = intern_add(&seen, name(g, dir));
-			double sum = estimate_sum(all, &f->estimate[i]);
+		for (uint32_t i = 0; i < f->n_list; i++) {
+			if (f->list[i].kind != LIST_ESTIMATES)
+				continue;
+			uint32_t dir = f->compile[f->list[i].compile].dir, k = intern_add(&seen, name(g, dir));
+			double sum = estimate_sum(name(g, f->list[i].lines));
 			if (k == n) {
 				GROW(row, n, cap, 1);
 				row[n++] = (struct estimate){dir, 0, p, p, sum, sum};
