@@ -204,10 +204,8 @@ static void put_log_name(struct json_out *o, const char *key, const struct compa
 static void put_compiles(struct json_out *o, const struct compare *c)
 {
 	char text[COMPILE_ID_TEXT];
-	json_member_arr(o, "compile_ids");
-	for (uint32_t i = 0; i < c->n_pair; i++) {
+	json_rows(o, "compile_ids", i, c->n_pair) {
 		const struct compare_pair *p = &c->pair[i];
-		json_obj(o);
 		json_member(o, "before", p->a == NONE ? slice_of("", 0) : slice_str(unit_text(c->a, p->a, text)));
 		json_member(o, "after", p->b == NONE ? slice_of("", 0) : slice_str(unit_text(c->b, p->b, text)));
 		put_place(o, &p->at);
@@ -216,9 +214,7 @@ static void put_compiles(struct json_out *o, const struct compare *c)
 		json_member_bool(o, "timed", p->timed);
 		json_member_u64(o, "changes", p->changes);
 		json_member_u64(o, "texts", p->texts);
-		json_close(o);
 	}
-	json_close(o);
 }
 
 static void put_changes(struct json_out *o, const struct compare *c, enum compare_kind kind)
@@ -244,11 +240,9 @@ static void put_changes(struct json_out *o, const struct compare *c, enum compar
 
 static void put_texts(struct json_out *o, const struct compare *c, const struct diff_place *place)
 {
-	json_member_arr(o, "texts");
-	for (uint32_t i = 0; i < c->n_text; i++) {
+	json_rows(o, "texts", i, c->n_text) {
 		const struct compare_text *t = &c->text[i];
 		const struct trace_artifact *a = &c->a->t.artifact[t->a], *b = &c->b->t.artifact[t->b];
-		json_obj(o);
 		json_member_u64(o, "compile_id", t->pair);
 		json_member_str(o, "name", intern_get(&c->b->t.f->names, b->name));
 		json_member_u64(o, "before_line", a->line);
@@ -266,9 +260,7 @@ static void put_texts(struct json_out *o, const struct compare *c, const struct 
 			json_member_u64(o, "offset", place[i].offset);
 			json_member_u64(o, "size", t->diff.n);
 		}
-		json_close(o);
 	}
-	json_close(o);
 }
 
 static void put_pair(struct json_out *o, const struct diff_pair *p, const struct diff_place *place)

@@ -288,9 +288,7 @@ static struct slice value_of(struct edit_rules *r, struct slice first, struct sl
 			buf_addc(&b, '\n');
 		buf_add(&b, line.p + 4, line.n - 4);
 	}
-	struct slice s = arena_slice(&r->arena, buf_slice(&b));
-	buf_release(&b);
-	return s;
+	return arena_take(&r->arena, &b);
 }
 
 static int add_place(struct edit_rules *r, struct slice name, bool optional, uint32_t line, struct err *err)

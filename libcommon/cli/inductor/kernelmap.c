@@ -83,8 +83,7 @@ static void node_text(struct kernelmap *m, uint32_t fx, struct kmnode *to)
 	buf_reset(&b);
 	if (n->meta != NONE)
 		fxcode_meta(g, n->meta, &b);
-	to->shape = arena_slice(&m->arena, buf_slice(&b));
-	buf_release(&b);
+	to->shape = arena_take(&m->arena, &b);
 }
 
 static void read_graph(struct kernelmap *m)
@@ -263,9 +262,7 @@ static struct slice take_types(struct kernelmap *m, const struct json_tape *t, u
 		buf_adds(&b, n ? " -> " : "-> ");
 		add_type(&b, t, shape, dtype);
 	}
-	struct slice text = arena_slice(&m->arena, buf_slice(&b));
-	buf_release(&b);
-	return text;
+	return arena_take(&m->arena, &b);
 }
 
 /* ---- uses ---- */

@@ -535,12 +535,10 @@ void ranks_desync_json(struct json_out *o, const struct ranks *all)
 	json_member_obj(o, "collectives");
 	json_member_u64(o, "dumps", all->n_flight);
 	json_member_u64(o, "left_out", all->desyncs_left_out);
-	json_member_arr(o, "desyncs");
-	for (uint32_t i = 0; i < all->n_desync; i++) {
+	json_rows(o, "desyncs", i, all->n_desync) {
 		const struct rank_desync *d = &all->desync[i];
 		const struct flight *f = &all->flight[d->flight];
 		const struct flight_group *g = &f->group[f->op[d->op].group];
-		json_obj(o);
 		json_member_str(o, "kind", slice_str(kind[d->kind]));
 		json_member_str(o, "group", flight_text(f, g->name));
 		json_member_str(o, "description", flight_text(f, g->desc));
@@ -556,8 +554,6 @@ void ranks_desync_json(struct json_out *o, const struct ranks *all)
 			json_out_i64(o, all->flight[d->waiter[k]].rank);
 		json_close(o);
 		json_member_i64s(o, "no_dump", d->absent, d->n_absent);
-		json_close(o);
 	}
-	json_close(o);
 	json_close(o);
 }
