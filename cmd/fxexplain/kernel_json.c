@@ -3,17 +3,7 @@
 
 static void write_place(struct json_out *o, const struct kernelmap *m, uint32_t source)
 {
-	if (source == NONE) {
-		json_out_null(o);
-		return;
-	}
-	const struct srcloc *at = &m->source[source];
-	json_obj(o);
-	json_member(o, "file", at->file);
-	json_member_u64(o, "line", at->line);
-	json_member(o, "function", at->func);
-	json_member(o, "code", at->code);
-	json_close(o);
+	srcloc_json(o, source == NONE ? NULL : &m->source[source]);
 }
 
 static void write_nodes(struct json_out *o, const struct kernelmap *m, struct kmlist l)

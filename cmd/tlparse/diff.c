@@ -158,19 +158,10 @@ static void put_seconds(struct json_out *o, const char *key, double v, bool know
 		json_member_null(o, key);
 }
 
-static void put_place(struct json_out *o, const struct compare_loc *at)
+static void put_place(struct json_out *o, const struct srcloc *at)
 {
 	json_key(o, "location");
-	if (!at->file.n) {
-		json_out_null(o);
-		return;
-	}
-	json_obj(o);
-	json_member_str(o, "file", at->file);
-	json_member_u64(o, "line", at->line);
-	json_member(o, "function", at->function);
-	json_member(o, "code", at->code);
-	json_close(o);
+	srcloc_json(o, at);
 }
 
 static const char *unit_text(const struct compare_log *l, uint32_t unit, char text[COMPILE_ID_TEXT])
@@ -334,16 +325,16 @@ void diff_document(struct json_out *o, const struct diff_set *d, const struct di
 
 enum { SHOWN = 5 };
 
-static void add_place(struct buf *b, const struct compare_loc *at)
+static void add_place(struct buf *b, const struct srcloc *at)
 {
 	if (!at->file.n)
 		return;
 	buf_add_slice(b, at->file);
 	if (at->line)
 		buf_addf(b, ":%u", at->line);
-	if (at->function.n) {
+	if (at->func.n) {
 		buf_adds(b, " in ");
-		buf_add_slice(b, at->function);
+		buf_add_slice(b, at->func);
 	}
 }
 

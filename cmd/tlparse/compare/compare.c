@@ -45,9 +45,12 @@ struct compare_change *compare_row(struct compare *c, enum compare_kind kind, en
 	return x;
 }
 
-struct compare_loc compare_loc_text(const struct compare_log *l, const struct fact_loc *loc)
+struct srcloc compare_loc_text(const struct compare_log *l, const struct fact_loc *loc)
 {
-	return (struct compare_loc){compare_name(l, loc->file), compare_name(l, loc->function), compare_name(l, loc->code), loc->line};
+	return (struct srcloc){.file = compare_name(l, loc->file),
+			       .func = compare_name(l, loc->function),
+			       .code = compare_name(l, loc->code),
+			       .line = loc->line};
 }
 
 /* ---- two bags of things, two lists ---- */

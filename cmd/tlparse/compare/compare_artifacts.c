@@ -158,9 +158,8 @@ static void guard_row(struct compare *c, void *ctx, uint32_t row_a, uint32_t row
 		if (next == last && next != note.p)
 			break;
 	if (last && srcloc_parse(slice_of(last, (size_t)(note.p + note.n - last)), &at) && at.file.n) {
-		struct slice code = slice_trim(slice_of(note.p + 1, note.n > 1 ? (size_t)(last - note.p > 1 ? last - note.p - 1 : 0) : 0));
-		x->at = (struct compare_loc){arena_slice(&c->arena, at.file), arena_slice(&c->arena, at.func), arena_slice(&c->arena, code),
-					     at.line};
+		at.code = slice_trim(slice_of(note.p + 1, note.n > 1 ? (size_t)(last - note.p > 1 ? last - note.p - 1 : 0) : 0));
+		x->at = srcloc_copy(&c->arena, &at);
 	}
 }
 

@@ -47,7 +47,7 @@ struct compare_change *compare_add(struct compare *c, enum compare_kind kind, en
 /* The same with copies of all texts, of before and after the first 500 bytes. */
 struct compare_change *compare_row(struct compare *c, enum compare_kind kind, enum compare_how how, uint32_t pair, struct slice subject,
 				   struct slice before, struct slice after);
-struct compare_loc compare_loc_text(const struct compare_log *l, const struct fact_loc *loc);
+struct srcloc compare_loc_text(const struct compare_log *l, const struct fact_loc *loc);
 /* At most 500 bytes, whole characters. */
 struct slice compare_cut(struct slice s);
 

@@ -29,8 +29,7 @@ void ranks_put_schedules(struct page *g)
 			if (slice_ends(op, ".default"))
 				op.n -= 8;
 			raw(g, i ? " <span class=\"sep\">→</span> <code>" : "<code>");
-			text(g, op);
-			raw(g, "</code>");
+			put(g, "{}</code>", op);
 		}
 		raw(g, it.n_item > 40 ? " …</td></tr>\n" : "</td></tr>\n");
 	}
@@ -157,8 +156,7 @@ void ranks_put_order(struct page *g)
 			raw(g, "<span class=\"dim\">not recorded</span>");
 		for (uint32_t i = 0; i < f->n_order && i < 60; i++) {
 			raw(g, i ? " <span class=\"sep\">→</span> <code class=\"id\">" : "<code class=\"id\">");
-			text(g, name(g, f->order[i]));
-			raw(g, "</code>");
+			put(g, "{}</code>", name(g, f->order[i]));
 		}
 		raw(g, f->n_order > 60 ? " …</td></tr>\n" : "</td></tr>\n");
 	}

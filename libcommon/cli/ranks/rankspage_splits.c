@@ -19,9 +19,7 @@ static void diff_cell(struct page *g, const struct linediff *d, unsigned side, u
 	}
 	buf_addf(g->b, "<td class=\"n\">%u</td><td class=\"", n + 1);
 	raw(g, class);
-	raw(g, "\">");
-	text(g, linediff_line(d, side, n));
-	raw(g, "</td>");
+	put(g, "\">{}</td>", linediff_line(d, side, n));
 }
 
 /* Two texts side by side, equal stretches folded. */
@@ -93,9 +91,7 @@ static void side_head(struct page *g, const struct side *s, const char *role)
 	raw(g, "</small> ");
 	ranks_put_id(g, s->f, s->compile);
 	if (s->compile != NONE && s->compile < s->f->n_compile && s->f->compile[s->compile].loc != NONE) {
-		raw(g, " <span class=\"loc\">");
-		text(g, name(g, s->f->compile[s->compile].loc));
-		raw(g, "</span>");
+		put(g, " <span class=\"loc\">{}</span>", name(g, s->f->compile[s->compile].loc));
 	}
 	raw(g, "</div>");
 }
@@ -145,9 +141,7 @@ static struct side side_of(struct page *g, uint32_t process, const struct rank_i
 static void put_item(struct page *g, enum rank_check check, const struct rank_process *f, const struct rank_item *it)
 {
 	if (check == RANK_CHECK_ORDER) {
-		raw(g, "<code class=\"id\">");
-		text(g, it->text);
-		raw(g, "</code> ");
+		put(g, "<code class=\"id\">{}</code> ", it->text);
 		if (it->compile != NONE)
 			text(g, name(g, f->compile[it->compile].loc));
 		return;
@@ -215,13 +209,8 @@ static void put_keys(struct page *g, const struct rank_split *s)
 		const struct key_change *c = &s->key[i].of;
 		raw(g, "<tr><td>");
 		str(g, cache_kind_name[s->key[i].kind]);
-		raw(g, "</td><td><code>");
-		text(g, c->name);
-		raw(g, "</code></td><td>");
-		text(g, s->swapped ? c->after : c->before);
-		raw(g, "</td><td>");
-		text(g, s->swapped ? c->before : c->after);
-		raw(g, "</td></tr>\n");
+		put(g, "</td><td><code>{}</code></td><td>{}</td><td>{}</td></tr>\n", c->name, s->swapped ? c->after : c->before,
+		    s->swapped ? c->before : c->after);
 	}
 	raw(g, "</table>\n");
 	if (s->n_key > KEY_CHANGES)
@@ -305,9 +294,7 @@ static void put_ids(struct page *g)
 				else
 					without[m++] = p;
 			}
-			raw(g, "<tr><td><code class=\"id\">");
-			text(g, name(g, row[i].id));
-			raw(g, "</code></td><td>");
+			put(g, "<tr><td><code class=\"id\">{}</code></td><td>", name(g, row[i].id));
 			ranks_put_members(g, row[i].member, row[i].n_member);
 			raw(g, "</td><td>");
 			ranks_put_members(g, without, m);

@@ -55,12 +55,9 @@ static void put_slow(struct page *g, struct slow *s, bool total)
 	if (total) {
 		raw(g, "<b>in total</b>");
 	} else {
-		raw(g, "<code class=\"id\">");
-		text(g, name(g, s->id));
-		raw(g, "</code>");
+		put(g, "<code class=\"id\">{}</code>", name(g, s->id));
 	}
-	raw(g, "</td><td class=\"loc\">");
-	text(g, name(g, s->loc));
+	put(g, "</td><td class=\"loc\">{}", name(g, s->loc));
 	buf_addf(g->b, "</td><td class=\"r\">%u</td><td class=\"r\" data-v=\"%lld\">", s->n_took, (long long)s->min);
 	ranks_put_seconds(g, s->min);
 	raw(g, " <small>");
@@ -330,8 +327,7 @@ void ranks_put_estimates(struct page *g)
 			       "class=\"r\">most</th>"
 			       "<th class=\"r\">difference</th></tr>\n");
 			for (size_t i = 0; i < n && i < SLOW_ROWS; i++) {
-				raw(g, "<tr><td><code>");
-				text(g, name(g, row[i].dir));
+				put(g, "<tr><td><code>{}", name(g, row[i].dir));
 				buf_addf(g->b, "</code></td><td class=\"r\">%u</td><td class=\"r\">%.3f ms <small>", row[i].n,
 					 row[i].min / 1e6);
 				ranks_put_who(g, row[i].fast);
