@@ -54,8 +54,8 @@ struct fact_loc {
 	uint32_t file, line, function, code;
 };
 
-/* A row is described once, as a list of X(of, KIND, member, "name", "meaning"): FACT() makes its struct of that, facts_new_X() a row in which
- * nothing is known yet, and document.c what --json writes, reads back and docs/COMPILATION.md says ("name" NULL: not in the document).
+/* A row is described once, as a list of X(of, KIND, member, "name", "meaning"): FACT() makes its struct of that, facts_new_X() a row
+ * in which nothing is known yet, and document.c what --json writes, reads back and docs/COMPILATION.md says ("name" NULL: it does not).
  * So a fact is added in two places: its line here, and the reader that fills it. Members are set by their names, never by their order.
  *
  * What a kind of member is, and what stands there when it is not known. */
