@@ -181,7 +181,7 @@ static const struct dump_call *first_of_device(const struct ordered *v, size_t n
 
 struct diff_row *diff_add_row(struct diff *d, const struct dump_call *a, const struct dump_call *b)
 {
-	*PUSH(d->row, d->n_rows, d->cap_rows) = (struct diff_row){.a = a, .b = b};
+	PUSH_TO(d->row, d->n_rows, d->cap_rows) = (struct diff_row){.a = a, .b = b};
 	d->both += a && b;
 	d->only[0] += !b;
 	d->only[1] += !a;
@@ -278,7 +278,7 @@ static bool is_shown(const struct filter *f, const struct dump_value *v)
 
 struct diff_value *diff_add_value(struct diff *d, struct diff_row *r, const struct dump_value *a, const struct dump_value *b)
 {
-	struct diff_value *v = PUSH(d->value, d->n_values, d->cap_values);
+	struct diff_value *v = &PUSH_TO(d->value, d->n_values, d->cap_values);
 	*v = (struct diff_value){.a = a, .b = b, .what = !b ? DIFF_ONLY_A : !a ? DIFF_ONLY_B : DIFF_SAME};
 	r->n_values++;
 	return v;

@@ -90,7 +90,7 @@ static void measure(struct node_diff *d, struct node_row *r, const struct layout
 
 static void add(struct node_diff *d, uint32_t node, uint32_t write, const struct layout *l)
 {
-	struct node_row *r = PUSH(d->row, d->n, d->cap);
+	struct node_row *r = &PUSH_TO(d->row, d->n, d->cap);
 	*r = (struct node_row){.node = node, .write = write};
 	measure(d, r, l);
 	if (r->differs && !d->n_differing++)

@@ -6,8 +6,8 @@
 static void add_glob(struct filter *f, struct opt_list *l, struct slice text)
 {
 	char *glob = xstrndup(text.p, text.n);
-	*PUSH(f->owned, f->n_owned, f->cap_owned) = glob;
-	*PUSH(l->v, l->n, l->cap) = glob;
+	PUSH_TO(f->owned, f->n_owned, f->cap_owned) = glob;
+	PUSH_TO(l->v, l->n, l->cap) = glob;
 }
 
 /* An option may hold several, between commas. */
@@ -40,7 +40,7 @@ static int add_ranges(struct filter_range **v, size_t *n, size_t *cap, const cha
 		if (!one.n || (!lo.n && !hi.n) || (lo.n && !slice_u64(lo, &first)) || (hi.n && !slice_u64(hi, &last)) || first > last ||
 		    last > UINT32_MAX)
 			return err_set(err, EXIT_USAGE, "%s: '%.*s' is no range of numbers such as 3, 3-5, 3- or -5", option, SL(one));
-		*PUSH(*v, *n, *cap) = (struct filter_range){(uint32_t)first, (uint32_t)last};
+		PUSH_TO(*v, *n, *cap) = (struct filter_range){(uint32_t)first, (uint32_t)last};
 		rest.p += len + !!comma;
 		rest.n -= len + !!comma;
 	}

@@ -87,7 +87,7 @@ static struct graph_memory *find_graph(struct memory *m, const struct watch_call
 			m->graph[i].model = c->model;
 			return &m->graph[i];
 		}
-	struct graph_memory *g = PUSH(m->graph, m->n, m->cap);
+	struct graph_memory *g = &PUSH_TO(m->graph, m->n, m->cap);
 	*g = (struct graph_memory){.model = c->model, .id = c->begin.model};
 	g->is_planned = contract_peak(&c->model->contract, &(struct symbind){0}, &g->planned, NULL);
 	return g;

@@ -54,7 +54,7 @@ static struct profile_row *profile_row_of(struct profile *p, const struct watch_
 		if (p->row[i].model_id == model && p->row[i].line == line && (line || c->replay || p->row[i].call == c->begin.call) &&
 		    !strcmp(p->row[i].name, c->name))
 			return &p->row[i];
-	struct profile_row *r = PUSH(p->row, p->n, p->cap);
+	struct profile_row *r = &PUSH_TO(p->row, p->n, p->cap);
 	*r = (struct profile_row){.model_id = model, .line = line, .call = c->begin.call, .name = xstrdup(c->name)};
 	r->text = c->model && c->model->text ? xstrdup(c->model->text) : NULL;
 	r->nodes = c->contract ? xstrndup(c->contract->nodes.p ? c->contract->nodes.p : "", c->contract->nodes.n) : xstrdup("");
@@ -69,7 +69,7 @@ static void add_time(struct times *t, uint64_t took)
 	t->total += took;
 	t->calls++;
 	if (t->n_sample < SAMPLES) {
-		*PUSH(t->sample, t->n_sample, t->cap_sample) = took;
+		PUSH_TO(t->sample, t->n_sample, t->cap_sample) = took;
 		return;
 	}
 	uint64_t x = t->calls * 0x9e3779b97f4a7c15u;

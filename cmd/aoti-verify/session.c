@@ -42,7 +42,7 @@ static int try_run(struct verifier *v, struct source *s, uint32_t run, struct er
 	const struct trial *before = v->n_trials ? v->trial[v->n_trials - 1] : NULL;
 	struct trial *t = xcalloc(1, sizeof(*t)); /* what it holds points to one another */
 	*t = (struct trial){.kind = s->kind, .source = s, .run = run};
-	*PUSH(v->trial, v->n_trials, v->cap_trials) = t;
+	PUSH_TO(v->trial, v->n_trials, v->cap_trials) = t;
 	return held_open(&t->h, &v->pair, &s->dump, s->model_id, run, before && before->source == s ? &before->h : NULL, v->o->max_bytes,
 			 err);
 }

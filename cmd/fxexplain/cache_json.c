@@ -16,10 +16,8 @@ static void put_sums(struct json_out *o, const struct cachedir *d)
 
 static void put_keys(struct json_out *o, const struct cachedir *d)
 {
-	json_member_arr(o, "keys");
-	for (uint32_t i = 0; i < d->n_key; i++) {
+	json_rows(o, "keys", i, d->n_key) {
 		const struct cache_key *k = &d->key[i];
-		json_obj(o);
 		json_member_str(o, "key", cachedir_name(d, k->name));
 		json_member_str(o, "cache", slice_str(cache_file_kind_name[k->kind]));
 		json_member_name(o, "graph", &d->names, k->ops);
@@ -30,9 +28,7 @@ static void put_keys(struct json_out *o, const struct cachedir *d)
 		json_member_u64(o, "bytes", k->bytes);
 		json_member_i64(o, "oldest", k->oldest);
 		json_member_i64(o, "newest", k->newest);
-		json_close(o);
 	}
-	json_close(o);
 }
 
 static void put_bad(struct json_out *o, const struct cachedir *d)
@@ -70,10 +66,8 @@ static void put_asked(struct json_out *o, const struct cache_view *v)
 {
 	const struct asked *a = &v->asked;
 	const struct cachedir *d = &v->dir[0];
-	json_member_arr(o, "asked");
-	for (uint32_t i = 0; i < a->n_row; i++) {
+	json_rows(o, "asked", i, a->n_row) {
 		const struct asked_row *r = &a->row[i];
-		json_obj(o);
 		json_member_str(o, "verdict", slice_str(asked_verdict_name[r->verdict]));
 		json_member_str(o, "cache", slice_str(asked_cache(r)));
 		json_member(o, "key", r->key);
@@ -83,19 +77,13 @@ static void put_asked(struct json_out *o, const struct cache_view *v)
 		json_member_u64(o, "times", r->times);
 		json_member(o, "entry", r->entry == NONE ? slice_of("", 0) : cachedir_name(d, d->file[r->entry].path));
 		json_member_u64(o, "changes", r->changes);
-		json_member_arr(o, "components");
-		for (uint32_t k = 0; k < r->told; k++) {
+		json_rows(o, "components", k, r->told) {
 			const struct key_change *c = &a->change[r->first + k];
-			json_obj(o);
 			json_member_str(o, "name", c->name);
 			json_member(o, "before", c->before);
 			json_member(o, "after", c->after);
-			json_close(o);
 		}
-		json_close(o);
-		json_close(o);
 	}
-	json_close(o);
 }
 
 static void put_prune(struct json_out *o, const struct cache_view *v)
@@ -112,15 +100,11 @@ static void put_prune(struct json_out *o, const struct cache_view *v)
 	json_member_u64(o, "bytes", p->bytes);
 	json_member_u64(o, "young", p->young);
 	json_member_u64(o, "foreign", p->foreign);
-	json_member_arr(o, "files");
-	for (uint32_t i = 0; i < p->n_row; i++) {
-		json_obj(o);
+	json_rows(o, "files", i, p->n_row) {
 		json_member_str(o, "path", cachedir_name(d, d->file[p->row[i].file].path));
 		json_member_str(o, "why", slice_str(p->row[i].why));
 		json_member_bool(o, "removed", p->row[i].gone);
-		json_close(o);
 	}
-	json_close(o);
 	json_close(o);
 }
 

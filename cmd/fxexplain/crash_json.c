@@ -91,10 +91,8 @@ static void frame(struct json_out *o, const struct crash_frame *f, const struct 
 static void stacks(struct json_out *o, const struct crash_answer *a)
 {
 	const struct crash_stack *main = crash_main_stack(&a->crash);
-	json_member_arr(o, "stacks");
-	for (uint32_t i = 0; i < a->crash.n_stacks; i++) {
+	json_rows(o, "stacks", i, a->crash.n_stacks) {
 		const struct crash_stack *s = &a->crash.stack[i];
-		json_obj(o);
 		json_member(o, "name", s->name);
 		json_member_bool(o, "main", s == main);
 		json_member_bool(o, "crashed", s->crashed);
@@ -103,9 +101,7 @@ static void stacks(struct json_out *o, const struct crash_answer *a)
 		for (uint32_t k = s->first; k < s->first + s->n; k++)
 			frame(o, &a->crash.frame[k], &a->map.place[k]);
 		json_close(o);
-		json_close(o);
 	}
-	json_close(o);
 }
 
 static void registers(struct json_out *o, const struct crash_registers *r)

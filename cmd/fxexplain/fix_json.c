@@ -18,18 +18,14 @@ static void put_at(struct json_out *o, const char *key, struct slice text, size_
 
 static void put_edits(struct json_out *o, const struct fix_row *row)
 {
-	json_member_arr(o, "edits");
-	for (uint32_t i = 0; i < row->n_change; i++) {
+	json_rows(o, "edits", i, row->n_change) {
 		const struct change *c = &row->change[i];
 		struct slice text = row->file->source.text;
-		json_obj(o);
 		put_at(o, "start", text, c->from);
 		put_at(o, "end", text, c->to);
 		json_key(o, "old"), json_out_str(o, slice_of(text.p + c->from, c->to - c->from));
 		json_key(o, "new"), json_out_str(o, c->text.n ? c->text : slice_of("", 0));
-		json_close(o);
 	}
-	json_close(o);
 }
 
 void fix_json(struct buf *b, const struct explanation *x, const struct fix_row *row, uint32_t n, bool applied)

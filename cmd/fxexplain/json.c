@@ -27,10 +27,8 @@ static void put_summary(struct json_out *o, const struct explanation *x)
 
 static void put_groups(struct json_out *o, const struct explanation *x)
 {
-	json_member_arr(o, "breaks");
-	for (uint32_t i = 0; i < x->n_group; i++) {
+	json_rows(o, "breaks", i, x->n_group) {
 		const struct break_group *g = &x->group[i];
-		json_obj(o);
 		json_member_u64(o, "first", g->first);
 		json_member_u64(o, "count", g->count);
 		json_member_u64(o, "inferred", g->inferred);
@@ -39,17 +37,13 @@ static void put_groups(struct json_out *o, const struct explanation *x)
 		json_member_count(o, "ops_after", g->ops_after);
 		json_member_seconds(o, "seconds", g->seconds);
 		json_member_index(o, "finding", g->finding);
-		json_close(o);
 	}
-	json_close(o);
 }
 
 static void put_steps(struct json_out *o, const struct explanation *x)
 {
-	json_member_arr(o, "frame_steps");
-	for (uint32_t i = 0; i < x->n_frame; i++) {
+	json_rows(o, "frame_steps", i, x->n_frame) {
 		const struct frame_view *v = &x->frame[i];
-		json_obj(o);
 		json_member_index(o, "finding", v->finding);
 		json_member_arr(o, "steps");
 		for (uint32_t k = v->first; k < v->first + v->n; k++) {
@@ -62,17 +56,13 @@ static void put_steps(struct json_out *o, const struct explanation *x)
 			json_close(o);
 		}
 		json_close(o);
-		json_close(o);
 	}
-	json_close(o);
 }
 
 static void put_symbols(struct json_out *o, const struct explanation *x)
 {
-	json_member_arr(o, "symbol_views");
-	for (uint32_t i = 0; i < x->n_symbol; i++) {
+	json_rows(o, "symbol_views", i, x->n_symbol) {
 		const struct symbol_view *v = &x->symbol[i];
-		json_obj(o);
 		json_member(o, "name", v->name);
 		json_member_index(o, "symbol", v->row);
 		json_member(o, "range", v->range);
@@ -82,9 +72,7 @@ static void put_symbols(struct json_out *o, const struct explanation *x)
 		for (uint32_t k = 0; k < v->n_bound; k++)
 			json_out_u64(o, x->bound_row[v->first_bound + k]);
 		json_close(o);
-		json_close(o);
 	}
-	json_close(o);
 }
 
 /* ---- metrics, graphs ---- */

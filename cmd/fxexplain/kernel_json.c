@@ -3,17 +3,7 @@
 
 static void write_place(struct json_out *o, const struct kernelmap *m, uint32_t source)
 {
-	if (source == NONE) {
-		json_out_null(o);
-		return;
-	}
-	const struct srcloc *at = &m->source[source];
-	json_obj(o);
-	json_member(o, "file", at->file);
-	json_member_u64(o, "line", at->line);
-	json_member(o, "function", at->func);
-	json_member(o, "code", at->code);
-	json_close(o);
+	srcloc_json(o, source == NONE ? NULL : &m->source[source]);
 }
 
 static void write_nodes(struct json_out *o, const struct kernelmap *m, struct kmlist l)
@@ -116,18 +106,14 @@ static void write_map(struct json_out *o, struct kernelmap *m, uint32_t map, con
 			write_use(o, m, u);
 	}
 	json_close(o);
-	json_member_arr(o, "nodes");
-	for (uint32_t i = 0; i < m->n_node; i++) {
+	json_rows(o, "nodes", i, m->n_node) {
 		const struct kmnode *x = &m->node[i];
-		json_obj(o);
 		json_member(o, "name", x->name);
 		json_member(o, "call", x->text);
 		json_member(o, "shape", x->shape);
 		json_key(o, "python");
 		write_place(o, m, x->source);
-		json_close(o);
 	}
-	json_close(o);
 	json_member_arr(o, "ir");
 	for (uint32_t i = 0; m->ir && i < m->ir->n_node; i++) {
 		const struct irnode *x = &m->ir->node[i];

@@ -54,10 +54,8 @@ static void rows(struct json_out *o, const struct profile *p)
 static void regions(struct json_out *o, struct profile_view *v, const struct profile *p)
 {
 	struct buf tmp = {0};
-	json_member_arr(o, "regions");
-	for (uint32_t i = 0; i < p->n_region; i++) {
+	json_rows(o, "regions", i, p->n_region) {
 		const struct profile_region *r = &p->region[i];
-		json_obj(o);
 		json_member(o, "id", intern_get(&p->names, r->id));
 		json_member_u64(o, "calls", r->calls);
 		json_member_u64(o, "total", r->total);
@@ -66,18 +64,14 @@ static void regions(struct json_out *o, struct profile_view *v, const struct pro
 		json_member_u64(o, "break_wait", r->wait);
 		json_member(o, "after", r->after < p->n_region ? intern_get(&p->names, p->region[r->after].id) : slice_of("", 0));
 		json_member(o, "function", view_function(v, intern_get(&p->names, r->id), &tmp));
-		json_close(o);
 	}
-	json_close(o);
 	buf_release(&tmp);
 }
 
 static void compiles(struct json_out *o, const struct profile *p)
 {
-	json_member_arr(o, "compilations");
-	for (uint32_t i = 0; i < p->n_compile; i++) {
+	json_rows(o, "compilations", i, p->n_compile) {
 		const struct profile_compile *c = &p->compile[i];
-		json_obj(o);
 		json_member(o, "id", intern_get(&p->names, c->id));
 		json_member(o, "event", intern_get(&p->names, c->what));
 		json_member_u64(o, "ts", c->ts);
@@ -85,35 +79,25 @@ static void compiles(struct json_out *o, const struct profile *p)
 		json_member_index(o, "step", c->step);
 		json_member_bool(o, "backward", c->backward);
 		json_member_bool(o, "again", c->again);
-		json_close(o);
 	}
-	json_close(o);
 }
 
 static void steps_and_gaps(struct json_out *o, const struct profile *p)
 {
-	json_member_arr(o, "steps");
-	for (uint32_t i = 0; i < p->n_step; i++) {
-		json_obj(o);
+	json_rows(o, "steps", i, p->n_step) {
 		json_member_u64(o, "number", p->step[i].number);
 		json_member_u64(o, "ts", p->step[i].ts);
 		json_member_u64(o, "dur", p->step[i].dur);
 		json_member_u64(o, "compiling", p->step[i].compile);
-		json_close(o);
 	}
-	json_close(o);
-	json_member_arr(o, "longest_gaps");
-	for (uint32_t i = 0; i < p->n_gap; i++) {
-		json_obj(o);
+	json_rows(o, "longest_gaps", i, p->n_gap) {
 		json_member_u64(o, "ts", p->gap[i].ts);
 		json_member_u64(o, "dur", p->gap[i].dur);
 		json_member_index(o, "step", p->gap[i].step);
 		json_member(o, "after", profile_name(p, p->gap[i].before));
 		json_member(o, "before", profile_name(p, p->gap[i].after));
 		json_member(o, "python", profile_name(p, p->gap[i].python));
-		json_close(o);
 	}
-	json_close(o);
 }
 
 static void one_profile(struct json_out *o, struct profile_view *v, unsigned i)
@@ -169,9 +153,7 @@ static void origin(struct json_out *o, const struct profile_view *v, const struc
 
 static void ops(struct json_out *o, const struct profile_view *v, const char *key, const struct profile_op *op, uint32_t n)
 {
-	json_member_arr(o, key);
-	for (uint32_t i = 0; i < n; i++) {
-		json_obj(o);
+	json_rows(o, key, i, n) {
 		json_member(o, "name", op[i].name);
 		json_member(o, "family", slice_str(profile_family_name[op[i].family]));
 		json_member(o, "fate", slice_str(profile_fate_name[op[i].fate]));
@@ -179,9 +161,7 @@ static void ops(struct json_out *o, const struct profile_view *v, const char *ke
 		pair(o, "self", op[i].self[0], op[i].self[1]);
 		member_ns(o, "in_graph", op[i].in_graph);
 		origin(o, v, &op[i]);
-		json_close(o);
 	}
-	json_close(o);
 }
 
 static void comparison(struct json_out *o, const struct profile_view *v)
@@ -220,19 +200,15 @@ void profile_json(struct buf *b, struct profile_view *v)
 		one_profile(&o, v, i);
 	json_close(&o);
 	comparison(&o, v);
-	json_member_arr(&o, "advice");
-	for (uint32_t i = 0; i < v->advice.n; i++) {
+	json_rows(&o, "advice", i, v->advice.n) {
 		const struct profile_advice *a = &v->advice.v[i];
-		json_obj(&o);
 		json_member(&o, "kind", slice_str(profile_advice_name[a->kind]));
 		json_member(&o, "title", slice_str(a->title));
 		json_member(&o, "evidence", slice_str(a->evidence));
 		json_member(&o, "next", slice_str(a->next));
 		member_ns(&o, "ns", a->ns);
 		json_member_double(&o, "share", a->share, 4);
-		json_close(&o);
 	}
-	json_close(&o);
 	json_close(&o);
 	buf_addc(b, '\n');
 }

@@ -322,10 +322,8 @@ static void evaluate(struct server *s)
 	if (s->has_fix)
 		fixing_make(&s->fix);
 	for (uint32_t i = 0; s->has_fix && i < s->fix.x.n_finding; i++)
-		if (in_file(s, &s->fix.x.finding[i], NULL, &f) && !is_listed(s->shown, s->n_shown, f->path)) {
-			GROW(s->shown, s->n_shown, s->cap_shown, 1);
-			s->shown[s->n_shown++] = xstrdup(f->path);
-		}
+		if (in_file(s, &s->fix.x.finding[i], NULL, &f) && !is_listed(s->shown, s->n_shown, f->path))
+			PUSH(s, shown) = xstrdup(f->path);
 	for (uint32_t i = 0; i < s->n_shown; i++)
 		publish(s, s->shown[i]);
 	for (uint32_t i = 0; i < n_had; i++) {
@@ -468,17 +466,13 @@ static void put_action(struct server *s, struct json_out *o, const struct fix_ro
 	json_close(o);
 	json_member_obj(o, "edit");
 	json_member_obj(o, "changes");
-	json_member_arr(o, buf_str(&uri));
-	for (uint32_t i = 0; i < row->n_change; i++) {
-		json_obj(o);
+	json_rows(o, buf_str(&uri), i, row->n_change) {
 		json_member_obj(o, "range");
 		lsp_position(&s->lsp, o, "start", row->file->source.text, row->change[i].from);
 		lsp_position(&s->lsp, o, "end", row->file->source.text, row->change[i].to);
 		json_close(o);
 		json_member_str(o, "newText", row->change[i].text);
-		json_close(o);
 	}
-	json_close(o);
 	json_close(o);
 	json_close(o);
 	json_close(o);

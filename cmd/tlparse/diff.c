@@ -41,8 +41,7 @@ static int read_log(struct diff_set *d, struct diff_side *side, const char *path
 		return status;
 	}
 	struct facts *all = xcalloc(1, sizeof(*all));
-	GROW(d->document, d->n_document, d->cap_document, 1);
-	d->document[d->n_document++] = all;
+	PUSH(d, document) = all;
 	if (document_load(all, path, NULL, NULL, err) < 0)
 		return -1;
 	GROW(side->log, side->n, side->cap, all->n_input);
@@ -159,19 +158,10 @@ static void put_seconds(struct json_out *o, const char *key, double v, bool know
 		json_member_null(o, key);
 }
 
-static void put_place(struct json_out *o, const struct compare_loc *at)
+static void put_place(struct json_out *o, const struct srcloc *at)
 {
 	json_key(o, "location");
-	if (!at->file.n) {
-		json_out_null(o);
-		return;
-	}
-	json_obj(o);
-	json_member_str(o, "file", at->file);
-	json_member_u64(o, "line", at->line);
-	json_member(o, "function", at->function);
-	json_member(o, "code", at->code);
-	json_close(o);
+	srcloc_json(o, at);
 }
 
 static const char *unit_text(const struct compare_log *l, uint32_t unit, char text[COMPILE_ID_TEXT])
@@ -205,10 +195,8 @@ static void put_log_name(struct json_out *o, const char *key, const struct compa
 static void put_compiles(struct json_out *o, const struct compare *c)
 {
 	char text[COMPILE_ID_TEXT];
-	json_member_arr(o, "compile_ids");
-	for (uint32_t i = 0; i < c->n_pair; i++) {
+	json_rows(o, "compile_ids", i, c->n_pair) {
 		const struct compare_pair *p = &c->pair[i];
-		json_obj(o);
 		json_member(o, "before", p->a == NONE ? slice_of("", 0) : slice_str(unit_text(c->a, p->a, text)));
 		json_member(o, "after", p->b == NONE ? slice_of("", 0) : slice_str(unit_text(c->b, p->b, text)));
 		put_place(o, &p->at);
@@ -217,9 +205,7 @@ static void put_compiles(struct json_out *o, const struct compare *c)
 		json_member_bool(o, "timed", p->timed);
 		json_member_u64(o, "changes", p->changes);
 		json_member_u64(o, "texts", p->texts);
-		json_close(o);
 	}
-	json_close(o);
 }
 
 static void put_changes(struct json_out *o, const struct compare *c, enum compare_kind kind)
@@ -245,11 +231,9 @@ static void put_changes(struct json_out *o, const struct compare *c, enum compar
 
 static void put_texts(struct json_out *o, const struct compare *c, const struct diff_place *place)
 {
-	json_member_arr(o, "texts");
-	for (uint32_t i = 0; i < c->n_text; i++) {
+	json_rows(o, "texts", i, c->n_text) {
 		const struct compare_text *t = &c->text[i];
 		const struct trace_artifact *a = &c->a->t.artifact[t->a], *b = &c->b->t.artifact[t->b];
-		json_obj(o);
 		json_member_u64(o, "compile_id", t->pair);
 		json_member_str(o, "name", intern_get(&c->b->t.f->names, b->name));
 		json_member_u64(o, "before_line", a->line);
@@ -267,9 +251,7 @@ static void put_texts(struct json_out *o, const struct compare *c, const struct 
 			json_member_u64(o, "offset", place[i].offset);
 			json_member_u64(o, "size", t->diff.n);
 		}
-		json_close(o);
 	}
-	json_close(o);
 }
 
 static void put_pair(struct json_out *o, const struct diff_pair *p, const struct diff_place *place)
@@ -343,16 +325,16 @@ void diff_document(struct json_out *o, const struct diff_set *d, const struct di
 
 enum { SHOWN = 5 };
 
-static void add_place(struct buf *b, const struct compare_loc *at)
+static void add_place(struct buf *b, const struct srcloc *at)
 {
 	if (!at->file.n)
 		return;
 	buf_add_slice(b, at->file);
 	if (at->line)
 		buf_addf(b, ":%u", at->line);
-	if (at->function.n) {
+	if (at->func.n) {
 		buf_adds(b, " in ");
-		buf_add_slice(b, at->function);
+		buf_add_slice(b, at->func);
 	}
 }
 

@@ -12,9 +12,7 @@ static void head_of(struct buf *b, struct slice title, unsigned depth, bool poli
 		    "<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n");
 	if (policy)
 		html_policy(b, slice_of("", 0), true);
-	html_raw(b, "<title>");
-	html_text(b, title);
-	html_raw(b, "</title>\n<link rel=\"stylesheet\" href=\"");
+	html_put(b, "<title>{}</title>\n<link rel=\"stylesheet\" href=\"", title);
 	for (unsigned i = 0; i < depth; i++)
 		html_raw(b, "../");
 	html_raw(b, "assets/tlparse.css\">\n<script defer src=\"");
@@ -43,8 +41,7 @@ static void heading(struct buf *b, const char *text, struct slice what)
 {
 	html_raw(b, "<h1>");
 	html_raw(b, text);
-	html_text(b, what);
-	html_raw(b, "</h1>\n");
+	html_put(b, "{}</h1>\n", what);
 }
 
 /* ---- stacks ---- */
@@ -71,9 +68,7 @@ static void frame_html(struct buf *b, struct slice file, int64_t line, struct sl
 	html_raw(b, key ? "</a> in " : " in ");
 	html_text(b, function);
 	if (!key && code.n) {
-		html_raw(b, "<br><code class=\"src\">");
-		html_text(b, code);
-		html_raw(b, "</code>");
+		html_put(b, "<br><code class=\"src\">{}</code>", code);
 	}
 }
 
@@ -185,9 +180,7 @@ static void trie_html(struct buf *b, const struct trace *t, const struct trace_t
 void page_code(struct buf *b, struct slice title, struct slice payload)
 {
 	head(b, title, depth_of(title));
-	html_raw(b, "<pre class=\"code\" data-lang=\"py\">");
-	html_text(b, payload);
-	html_raw(b, "</pre>\n");
+	html_put(b, "<pre class=\"code\" data-lang=\"py\">{}</pre>\n", payload);
 	tail(b);
 }
 
@@ -199,8 +192,7 @@ void page_dump_file(struct buf *b, struct slice title, struct slice payload)
 	html_raw(b, "<pre class=\"lines\">");
 	while (slice_line(&payload, &line)) {
 		buf_addf(b, "<span id=\"L%u\">", ++n);
-		html_text(b, line);
-		html_raw(b, "\n</span>");
+		html_put(b, "{}\n</span>", line);
 	}
 	html_raw(b, "</pre>\n");
 	tail(b);
@@ -221,9 +213,7 @@ void page_guards(struct buf *b, const char *id, struct slice payload, struct jso
 				continue;
 			buf_reset(&tmp);
 			json_unescape(tape, code, &tmp);
-			html_raw(b, "<li><code>");
-			html_text(b, buf_slice(&tmp));
-			html_raw(b, "</code></li>\n");
+			html_put(b, "<li><code>{}</code></li>\n", buf_slice(&tmp));
 		}
 	html_raw(b, "</ul>\n");
 	tail(b);
@@ -238,9 +228,7 @@ void page_stack_traces(struct buf *b, struct slice payload, struct json_tape *ta
 	json_tape_text(tape, payload.p, payload.n);
 	if (json_parse(tape, 0, payload.n, &root) == 0)
 		json_each_pair(tape, root, k) {
-			html_raw(b, "<h3>");
-			html_text(b, json_text_at(tape, k, &tmp));
-			html_raw(b, "</h3>\n");
+			html_put(b, "<h3>{}</h3>\n", json_text_at(tape, k, &tmp));
 			json_each(tape, k + 1, i) {
 				/* Newlines were escaped twice by the writer. */
 				struct slice s = json_text_at(tape, i, &tmp);
@@ -278,8 +266,7 @@ void page_pending_row(struct buf *b, const struct trace *t, const struct trace_s
 			json_each(tape, k, j) {
 				buf_reset(&tmp);
 				json_unescape(tape, j, &tmp);
-				html_text(b, buf_slice(&tmp));
-				html_raw(b, "<br>");
+				html_put(b, "{}<br>", buf_slice(&tmp));
 			}
 		} else {
 			html_text(b, json_text_at(tape, k, &tmp));
@@ -302,15 +289,12 @@ static void metrics_table(struct buf *b, const struct json_tape *tape, uint32_t 
 	json_each_pair(tape, v, k) {
 		struct slice key = json_slice(tape, k);
 		html_raw(b, json_is(tape, k + 1, JSON_NULL) ? "<tr class=\"null\"><td>" : "<tr><td>");
-		html_text(b, key);
-		html_raw(b, "</td><td>");
+		html_put(b, "{}</td><td>", key);
 		if (json_is(tape, k + 1, JSON_ARRAY)) {
 			json_each(tape, k + 1, i) {
 				buf_reset(&tmp);
 				json_unescape(tape, i, &tmp);
-				html_raw(b, "<pre>");
-				html_text(b, buf_slice(&tmp));
-				html_raw(b, "</pre>");
+				html_put(b, "<pre>{}</pre>", buf_slice(&tmp));
 			}
 		} else {
 			buf_reset(&tmp);
@@ -378,11 +362,8 @@ void page_metrics(struct buf *b, const struct trace *t, const struct trace_scan 
 		html_raw(b, "</p>\n");
 	}
 	if (c->fail_type != NONE) {
-		html_raw(b, "<h2>Failure</h2>\n<p class=\"status-error\">");
-		html_text(b, name(t, c->fail_type));
-		html_raw(b, "</p>\n<pre>");
-		html_text(b, name(t, c->fail_reason));
-		html_raw(b, "</pre>\n");
+		html_put(b, "<h2>Failure</h2>\n<p class=\"status-error\">{}</p>\n<pre>{}</pre>\n", name(t, c->fail_type),
+			 name(t, c->fail_reason));
 	} else {
 		html_raw(b, "<p>No failure.</p>\n");
 	}
@@ -482,11 +463,8 @@ void page_failures(struct buf *b, const struct trace *t)
 		} else {
 			html_text(b, slice_str(id));
 		}
-		html_raw(b, "</td><td>");
-		html_text(b, f->type == NONE ? SLICE("RestartAnalysis") : name(t, f->type));
-		html_raw(b, "</td><td><pre>");
-		html_text(b, name(t, f->reason));
-		html_raw(b, "</pre></td><td>");
+		html_put(b, "</td><td>{}</td><td><pre>{}</pre></td><td>", f->type == NONE ? SLICE("RestartAnalysis") : name(t, f->type),
+			 name(t, f->reason));
 		if (f->user.file != NONE) {
 			html_text(b, name(t, f->user.file));
 			buf_addf(b, ":%u", f->user.line);
@@ -510,26 +488,19 @@ void page_failures(struct buf *b, const struct trace *t)
 			snprintf(gb, sizeof(gb), "GB%04d", x->gb);
 			html_url(b, name(t, x->url), slice_str(x->gb >= 0 ? gb : "more"));
 		}
-		html_raw(b, "</td><td><pre>");
-		html_text(b, name(t, x->reason));
-		html_raw(b, "</pre>");
+		html_put(b, "</td><td><pre>{}</pre>", name(t, x->reason));
 		struct slice rest = name(t, x->hints), line;
 		while (slice_line(&rest, &line)) {
-			html_raw(b, "<p>Hint: ");
-			html_text(b, line);
-			html_raw(b, "</p>");
+			html_put(b, "<p>Hint: {}</p>", line);
 		}
 		html_raw(b, "</td><td>");
 		if (x->loc.file != NONE) {
 			html_text(b, name(t, x->loc.file));
 			buf_addf(b, ":%u", x->loc.line);
 			if (x->loc.function != NONE) {
-				html_raw(b, " in ");
-				html_text(b, name(t, x->loc.function));
+				html_put(b, " in {}", name(t, x->loc.function));
 			}
-			html_raw(b, "<br><code class=\"src\">");
-			html_text(b, name(t, x->loc.code));
-			html_raw(b, "</code>");
+			html_put(b, "<br><code class=\"src\">{}</code>", name(t, x->loc.code));
 		}
 		html_raw(b, "</td></tr>\n");
 	}
@@ -588,8 +559,7 @@ void page_index(struct buf *b, const struct trace *t, const struct tlparse_optio
 	if (t->n_unknown) {
 		html_raw(b, "<h2>Keys this version does not know</h2>\n<ul>\n");
 		for (uint32_t i = 0; i < t->n_unknown; i++) {
-			html_raw(b, "<li><code>");
-			html_text(b, name(t, t->unknown[i].key));
+			html_put(b, "<li><code>{}", name(t, t->unknown[i].key));
 			buf_addf(b, "</code> %llu times, first in line %llu</li>\n", (unsigned long long)t->unknown[i].count,
 				 (unsigned long long)t->unknown[i].line);
 		}
@@ -615,8 +585,7 @@ void page_logs(struct buf *b, const struct report *r, char *const *folder, const
 			buf_addf(&path, "%s/index.html", folder[i]);
 			html_link(b, buf_slice(&path), slice_str(t->path));
 		} else {
-			html_text(b, slice_str(t->path));
-			html_raw(b, " (nothing could be read)");
+			html_put(b, "{} (nothing could be read)", slice_str(t->path));
 		}
 		html_raw(b, "</td><td>");
 		if (t->rank >= 0)

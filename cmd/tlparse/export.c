@@ -17,9 +17,7 @@ static void code_or(struct buf *b, const struct trace *t, uint32_t n, const char
 		html_raw(b, otherwise);
 		return;
 	}
-	html_raw(b, "<code>");
-	html_text(b, name(t, n));
-	html_raw(b, "</code>");
+	html_put(b, "<code>{}</code>", name(t, n));
 }
 
 static void stack(struct buf *b, const struct trace *t, uint32_t node, const char *caption, bool open)
@@ -50,9 +48,7 @@ static void lines(struct buf *b, const struct trace *t, const char *caption, uin
 		return;
 	html_raw(b, "<h2>");
 	html_raw(b, caption);
-	html_raw(b, "</h2>\n<pre class=\"code\">");
-	html_text(b, name(t, text));
-	html_raw(b, "</pre>\n");
+	html_put(b, "</h2>\n<pre class=\"code\">{}</pre>\n", name(t, text));
 }
 
 static void place(struct buf *b, const struct trace *t, const struct fact_loc *loc, unsigned depth)
@@ -76,9 +72,7 @@ static void history(struct buf *b, const struct trace *t, uint32_t row)
 		if (e->method == NONE) {
 			html_raw(b, " <span class=\"note\">a size or value that is known only when the program runs</span>");
 		} else {
-			html_raw(b, " <span class=\"note\">by</span> <code>");
-			html_text(b, name(t, e->method));
-			html_raw(b, "(");
+			html_put(b, " <span class=\"note\">by</span> <code>{}(", name(t, e->method));
 			struct slice rest = name(t, e->args), arg;
 			for (unsigned k = 0; slice_line(&rest, &arg); k++) {
 				html_raw(b, k ? ", " : "");
@@ -203,11 +197,10 @@ static uint32_t what_ended(struct buf *b, const struct trace *t)
 			continue;
 		if (!n++)
 			table_begin(b, "<th>What</th><th>User code</th>");
-		html_raw(b, "<tr><td>A size became constant: <code>");
-		html_text(b, slice_first_line(name(t, r->sources)));
-		html_raw(b, "</code> is <code>");
-		html_text(b, name(t, r->value));
-		html_raw(b, "</code>: one that was given as dynamic is refused</td><td>");
+		html_put(
+		    b,
+		    "<tr><td>A size became constant: <code>{}</code> is <code>{}</code>: one that was given as dynamic is refused</td><td>",
+		    slice_first_line(name(t, r->sources)), name(t, r->value));
 		place(b, t, &r->loc, 0);
 		html_raw(b, "</td></tr>\n");
 	}

@@ -91,11 +91,7 @@ void show_progress(void *ctx, uint64_t consumed, uint64_t size)
 
 static int by_version(const void *a, const void *b) { return strverscmp(*(char *const *)a, *(char *const *)b); }
 
-static void add_dump(char *path)
-{
-	GROW(opt.dump, opt.n_dump, opt.cap_dump, 1);
-	opt.dump[opt.n_dump++] = path;
-}
+static void add_dump(char *path) { PUSH(&opt, dump) = path; }
 
 /* The dumps of Flight Recorders: one that cannot be read is left out with a warning, unless it is all there is. */
 static void read_dumps(struct ranks *all, struct report *r)

@@ -287,27 +287,6 @@ static int put_events(struct job *j, bool *any)
 	return done(j, fd, name, r);
 }
 
-/* Lists of a process by graph, as the Rust tool's are after sorting. */
-struct sorted {
-	struct slice dir;
-	const struct rank_list *row;
-};
-static int by_graph(const void *a, const void *b)
-{
-	const struct sorted *x = a, *y = b;
-	const int r = slice_cmp(x->dir, y->dir);
-	return r ? r : (x->row->number > y->row->number) - (x->row->number < y->row->number);
-}
-
-static struct sorted *sort_lists(const struct ranks *all, const struct rank_process *f, const struct rank_list *row, uint32_t n)
-{
-	struct sorted *s = xcalloc(n + 1u, sizeof(*s));
-	for (uint32_t i = 0; i < n; i++)
-		s[i] = (struct sorted){intern_get(&all->names, f->compile[row[i].compile].dir), &row[i]};
-	qsort(s, n, sizeof(*s), by_graph);
-	return s;
-}
-
 static int put_schedules(struct job *j, bool *any)
 {
 	const struct ranks *all = &j->all;
@@ -317,16 +296,18 @@ static int put_schedules(struct job *j, bool *any)
 	json_arr(&o);
 	for (uint32_t i = 0; i < all->n_process; i++) {
 		const struct rank_process *f = &all->process[i];
-		struct sorted *s = sort_lists(all, f, f->schedule, f->n_schedule);
-		for (uint32_t k = 0; k < f->n_schedule; k++) {
-			const struct rank_op *op = rank_ops(&all->names, s[k].row);
+		uint32_t lists;
+		struct rank_list *s = rank_lists_of(all, f, LIST_SCHEDULE, &lists);
+		for (uint32_t k = 0; k < lists; k++) {
+			struct slice lines = rank_text(all, s[k].row->lines);
+			struct rank_op op;
 			*any = true;
 			json_obj(&o);
 			put_who(&o, f);
 			json_member_str(&o, "graph", s[k].dir);
 			json_member_arr(&o, "ops");
-			for (uint32_t n = 0; n < s[k].row->ops; n++)
-				json_out_str(&o, intern_get(&all->names, op[n].name));
+			while (rank_next_op(&lines, LIST_SCHEDULE, &op))
+				json_out_str(&o, op.name);
 			json_close(&o);
 			json_close(&o);
 		}
@@ -377,16 +358,6 @@ static uint32_t graph_tid(uint32_t rank, struct slice graph)
 	return (uint32_t)h;
 }
 
-static double number_of(const struct ranks *all, uint32_t name)
-{
-	struct slice s = intern_get(&all->names, name);
-	char tmp[64];
-	size_t n = s.n < sizeof(tmp) - 1 ? s.n : sizeof(tmp) - 1;
-	memcpy(tmp, s.p, n);
-	tmp[n] = 0;
-	return strtod(tmp, NULL);
-}
-
 static uint64_t as_u64(double d) { return d >= 1 ? d < 1.8e19 ? (uint64_t)d : UINT64_MAX : 0; }
 
 static void meta_start(struct json_out *o, const char *name, uint64_t pid, int64_t tid)
@@ -406,17 +377,17 @@ static void meta_end(struct json_out *o)
 	json_close(o);
 }
 
-static void put_runtime_op(struct json_out *o, const struct ranks *all, const struct rank_process *f, struct slice graph, uint32_t tid,
-			   const struct rank_op *op, uint64_t *at)
+static void put_runtime_op(struct json_out *o, const struct rank_process *f, struct slice graph, uint32_t tid, const struct rank_op *op,
+			   uint64_t *at)
 {
-	double ns = number_of(all, op->ns);
+	double ns = rank_number(op->ns);
 	uint64_t us = as_u64(ns / 1000 > 1 ? ns / 1000 : 1);
 	if (ns / 1000 > (double)us)
 		us++;
 	if (us > UINT64_MAX / 4)
 		us = UINT64_MAX / 4;
 	json_obj(o);
-	json_member_str(o, "name", intern_get(&all->names, op->name));
+	json_member_str(o, "name", op->name);
 	json_member_str(o, "ph", SLICE("X"));
 	json_member_u64(o, "ts", *at);
 	json_member_u64(o, "dur", us);
@@ -443,10 +414,12 @@ static int put_estimates(struct job *j, bool *any)
 	json_arr(&m);
 	for (uint32_t i = 0; i < all->n_process; i++) {
 		const struct rank_process *f = &all->process[i];
-		struct sorted *s = sort_lists(all, f, f->estimate, f->n_estimate);
+		uint32_t lists;
+		struct rank_list *s = rank_lists_of(all, f, LIST_ESTIMATES, &lists);
 		uint64_t at = 0;
-		for (uint32_t k = 0; k < f->n_estimate; k++) {
-			const struct rank_op *op = rank_ops(&all->names, s[k].row);
+		for (uint32_t k = 0; k < lists; k++) {
+			struct slice lines = rank_text(all, s[k].row->lines);
+			struct rank_op op;
 			uint32_t tid = graph_tid((uint32_t)f->process, s[k].dir);
 			if (!k || !slice_eq(s[k].dir, s[k - 1].dir))
 				at = 0;
@@ -455,17 +428,17 @@ static int put_estimates(struct job *j, bool *any)
 			put_who(&o, f);
 			json_member_str(&o, "graph", s[k].dir);
 			json_member_arr(&o, "ops");
-			for (uint32_t n = 0; n < s[k].row->ops; n++) {
+			while (rank_next_op(&lines, LIST_ESTIMATES, &op)) {
 				json_obj(&o);
-				json_member_str(&o, "name", intern_get(&all->names, op[n].name));
-				json_member_raw(&o, "estimated_runtime_ns", intern_get(&all->names, op[n].ns));
+				json_member_str(&o, "name", op.name);
+				json_member_raw(&o, "estimated_runtime_ns", op.ns);
 				json_close(&o);
-				put_runtime_op(&t, all, f, s[k].dir, tid, &op[n], &at);
+				put_runtime_op(&t, f, s[k].dir, tid, &op, &at);
 			}
 			json_close(&o);
 			json_close(&o);
 		}
-		if (f->n_estimate) {
+		if (lists) {
 			char *name = plain(f) ? xasprintf("Rank %lld", (long long)f->rank) : xstrdup(f->name);
 			meta_start(&t, "process_name", f->process, -1);
 			json_member_str(&t, "name", slice_str(name));
@@ -476,7 +449,7 @@ static int put_estimates(struct job *j, bool *any)
 			free(name);
 		}
 		uint64_t index = 0;
-		for (uint32_t k = 0; k < f->n_estimate; k++) {
+		for (uint32_t k = 0; k < lists; k++) {
 			if (k && slice_eq(s[k].dir, s[k - 1].dir))
 				continue;
 			uint32_t tid = graph_tid((uint32_t)f->process, s[k].dir);
@@ -532,7 +505,7 @@ static int put_parity(struct job *j, const struct rank_process *f)
 		json_obj(&o);
 		json_member_str(&o, "graph", intern_get(&all->names, c->dir));
 		json_member_str(&o, "compile_id", buf_slice(&id));
-		json_member_u64(&o, "offset", f->parity[i].offset);
+		json_member_u64(&o, "offset", f->parity[i].difference);
 		json_member_u64(&o, "missing_waits", f->parity[i].missing_waits);
 		json_close(&o);
 		buf_release(&id);
@@ -617,7 +590,7 @@ static void put_spans(struct json_out *o, const struct ranks *all, const struct 
 	static const char *const status[] = {"missing", "ok", "empty", "break", "error"};
 	const int64_t base = f->start - all->start;
 	for (uint32_t i = 0; i < f->n_span; i++) {
-		const struct rank_span *s = &f->span[i];
+		const struct fact_span *s = &f->span[i];
 		const struct rank_compile *c = &f->compile[s->compile];
 		struct slice id = intern_get(&all->names, c->id);
 		struct buf b = {0};
@@ -631,8 +604,8 @@ static void put_spans(struct json_out *o, const struct ranks *all, const struct 
 		json_obj(o);
 		json_member_str(o, "name", buf_slice(&b));
 		json_member_str(o, "ph", SLICE("X"));
-		json_member_i64(o, "ts", base + s->start);
-		json_member_i64(o, "dur", s->end - s->start);
+		json_member_i64(o, "ts", base + rank_us(s->start));
+		json_member_i64(o, "dur", rank_us(s->end) - rank_us(s->start));
 		json_member_u64(o, "pid", f->process);
 		json_member_u64(o, "tid", intern_add(tracks, track_of(id)) + 1u);
 		json_member_str(o, "cat", s->kind == SPAN_BACKWARD ? SLICE("backward") : SLICE("compile"));
@@ -645,9 +618,11 @@ static void put_spans(struct json_out *o, const struct ranks *all, const struct 
 		json_close(o);
 		buf_release(&b);
 	}
-	for (uint32_t i = 0; i < f->n_mark; i++) {
-		const struct rank_mark *m = &f->mark[i];
+	for (uint32_t i = 0; i < f->n_event; i++) {
+		const struct rank_event *m = &f->event[i];
 		static const char *const what[] = {"", "", "graph break", "recompile", "failure", "", ""};
+		if (m->at < 0)
+			continue;
 		json_obj(o);
 		json_member_str(o, "name", slice_str(what[m->kind]));
 		json_member_str(o, "ph", SLICE("i"));
@@ -657,7 +632,7 @@ static void put_spans(struct json_out *o, const struct ranks *all, const struct 
 		json_member_u64(o, "tid", intern_add(tracks, track_of(intern_get(&all->names, f->compile[m->compile].id))) + 1u);
 		json_member_str(o, "cat", slice_str(what[m->kind]));
 		json_member_obj(o, "args");
-		json_member_str(o, "reason", m->text == NONE ? SLICE("") : intern_get(&all->names, m->text));
+		json_member_str(o, "reason", rank_text(all, m->text));
 		json_close(o);
 		json_close(o);
 	}

@@ -23,8 +23,7 @@ static void put_setting(struct buf *b, const struct trace *t, const char *what, 
 	if (text == NONE)
 		return;
 	buf_addf(b, "<tr><th>%s</th><td><code>", what);
-	html_text(b, name(t, text));
-	html_raw(b, "</code></td></tr>\n");
+	html_put(b, "{}</code></td></tr>\n", name(t, text));
 }
 
 static void put_settings(struct buf *b, const struct trace *t, const struct fact_vllm_call *c)
@@ -55,8 +54,7 @@ static void put_hunks(struct buf *b, struct slice rest)
 			    : sign == '-' ? "<span class=\"del\">"
 			    : sign == '@' ? "<span class=\"at\">"
 					  : "<span>");
-		html_text(b, line);
-		html_raw(b, "\n</span>");
+		html_put(b, "{}\n</span>", line);
 	}
 	html_raw(b, "</pre>\n");
 }
@@ -91,8 +89,7 @@ static void put_pass(struct buf *b, const struct trace *t, const struct fact_vll
 
 static void put_piece(struct buf *b, const struct trace *t, const struct fact_vllm_piece *p)
 {
-	html_raw(b, "<h4><code>");
-	html_text(b, name(t, p->name));
+	html_put(b, "<h4><code>{}", name(t, p->name));
 	html_raw(b, p->cudagraph ? "</code> <small>captured as a CUDA graph</small></h4>\n<ul>\n" : "</code></h4>\n<ul>\n");
 	for (uint32_t i = 0; i < t->f->n_vllm_pass; i++) /* few: parts times passes */
 		if (t->f->vllm_pass[i].src.input == t->input && t->f->vllm_pass[i].piece == p->src.line)
@@ -142,9 +139,7 @@ void page_vllm(struct buf *b, const struct trace *t)
 		const struct fact_vllm_call *c = &t->f->vllm_call[i];
 		if (c->src.input != t->input)
 			continue;
-		html_raw(b, "<h2>");
-		html_text(b, c->prefix == NONE ? SLICE("A call") : name(t, c->prefix));
-		html_raw(b, "</h2>\n");
+		html_put(b, "<h2>{}</h2>\n", c->prefix == NONE ? SLICE("A call") : name(t, c->prefix));
 		put_settings(b, t, c);
 		put_ranges(b, t, c->src.line);
 	}

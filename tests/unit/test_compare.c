@@ -237,7 +237,7 @@ static void test_rows(void **state)
 		unsigned found = 0;
 		for (uint32_t k = 0; k < c.n_change; k++)
 			found += c.change[k].kind == want[i].kind && c.change[k].how == want[i].how &&
-				 slice_is(c.change[k].at.function, want[i].function);
+				 slice_is(c.change[k].at.func, want[i].function);
 		if (found != 1)
 			fail_msg("%u rows of %s: %s %s", found, compare_kind_name[want[i].kind], compare_how_name[want[i].how],
 				 want[i].function);

@@ -31,6 +31,17 @@ static void escapes(void **state)
 	assert_int_equal(b.len, 0);
 }
 
+static void holes(void **state)
+{
+	(void)state;
+	buf_reset(&b);
+	html_put(&b, "<b title=\"{}\">{}</b>{}", SLICE("\"{}\""), SLICE("<i>"), slice_of(NULL, 0));
+	assert_string_equal(buf_str(&b), "<b title=\"&quot;{}&quot;\">&lt;i&gt;</b>");
+	buf_reset(&b);
+	html_put(&b, "{} {} {", SLICE("one"));
+	assert_string_equal(buf_str(&b), "one {} {");
+}
+
 static void bad_utf8(void **state)
 {
 	(void)state;
@@ -123,7 +134,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 	    cmocka_unit_test(escapes),      cmocka_unit_test(bad_utf8), cmocka_unit_test(text_and_json_repair_alike),
 	    cmocka_unit_test(hrefs),        cmocka_unit_test(links),    cmocka_unit_test(urls),
-	    cmocka_unit_test(shared_files),
+	    cmocka_unit_test(shared_files), cmocka_unit_test(holes),
 	};
 	return RUN(tests);
 }

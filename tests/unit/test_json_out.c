@@ -36,6 +36,26 @@ static void emitter(void **state)
 	buf_release(&b);
 }
 
+static void emitter_rows(void **state)
+{
+	(void)state;
+	struct buf b = {0};
+	struct json_out o = {.b = &b};
+	json_obj(&o);
+	json_rows(&o, "none", i, 0)
+		json_member_u64(&o, "i", i);
+	json_rows(&o, "rows", i, 3) {
+		if (i == 1)
+			continue;
+		json_rows(&o, "inner", k, i)
+			json_member_u64(&o, "k", k);
+	}
+	json_close(&o);
+	assert_string_equal(buf_str(&b), "{\"none\":[],\"rows\":[{\"inner\":[]},{},{\"inner\":[{\"k\":0},{\"k\":1}]}]}");
+	assert_int_equal(o.depth, 0);
+	buf_release(&b);
+}
+
 /* A key with its value, of each type, and of what may be missing. */
 static void emitter_members(void **state)
 {
@@ -281,6 +301,7 @@ int main(void)
 	    cmocka_unit_test(escape),
 	    cmocka_unit_test(escape_repairs),
 	    cmocka_unit_test(utf8),
+	    cmocka_unit_test(emitter_rows),
 	};
 	return RUN(tests);
 }

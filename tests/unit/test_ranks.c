@@ -105,12 +105,11 @@ static void round_trip(const struct facts *f, struct buf *out)
 	assert_int_equal(p[0].n_event, p[1].n_event);
 	for (uint32_t i = 0; i < p[0].n_event; i++)
 		assert_true(p[0].event[i].fp == p[1].event[i].fp && p[0].event[i].line == p[1].event[i].line &&
-			    p[0].event[i].text == p[1].event[i].text);
+			    p[0].event[i].text == p[1].event[i].text && p[0].event[i].at == p[1].event[i].at);
 	assert_int_equal(p[0].n_compile, p[1].n_compile);
 	for (uint32_t i = 0; i < p[0].n_compile; i++)
 		assert_true(p[0].compile[i].cache == p[1].compile[i].cache && p[0].compile[i].dir == p[1].compile[i].dir);
 	assert_int_equal(p[0].n_span, p[1].n_span);
-	assert_int_equal(p[0].n_mark, p[1].n_mark);
 	assert_true(p[0].start == p[1].start && p[0].end == p[1].end);
 	assert_memory_equal(p[0].damage, p[1].damage, sizeof(p[0].damage));
 	ranks_finish(&all);
@@ -163,7 +162,7 @@ static void recorded(void **state)
 	assert_false(all.check[RANK_CHECK_CACHE].agree);
 	uint64_t fp;
 	uint32_t g = rank_graph_of(&all, &all.process[3], all.split[v->first_split + 1].own.compile, &fp);
-	assert_true(g != UINT32_MAX && slice_find(intern_get(&all.names, all.graph[g].text), "torch.cos"));
+	assert_true(g != UINT32_MAX && slice_find(intern_get(&all.names, all.graph[g].graph), "torch.cos"));
 	ranks_release(&all);
 }
 
@@ -299,11 +298,24 @@ static void lists(void **state)
 	struct ranks all = {0};
 	ranks_add(&all, &f, 0, 0);
 	const struct rank_process *p = &all.process[0];
-	assert_int_equal(p->n_schedule, 1);
-	assert_int_equal(p->schedule[0].ops, 2);
-	assert_text(intern_get(&all.names, rank_ops(&all.names, &p->schedule[0])[1].name), "x y");
-	assert_text(intern_get(&all.names, rank_ops(&all.names, &p->estimate[0])[0].ns), "12.5");
-	assert_int_equal(p->n_tensors, 2);
+	uint32_t n;
+	struct rank_op op;
+	struct rank_list *list = rank_lists_of(&all, p, LIST_SCHEDULE, &n);
+	assert_int_equal(n, 1);
+	struct slice lines = rank_text(&all, list[0].row->lines);
+	assert_true(rank_next_op(&lines, LIST_SCHEDULE, &op));
+	assert_true(rank_next_op(&lines, LIST_SCHEDULE, &op));
+	assert_text(op.name, "x y");
+	assert_false(rank_next_op(&lines, LIST_SCHEDULE, &op));
+	free(list);
+	list = rank_lists_of(&all, p, LIST_ESTIMATES, &n);
+	lines = rank_text(&all, list[0].row->lines);
+	assert_true(n > 0 && rank_next_op(&lines, LIST_ESTIMATES, &op));
+	assert_text(op.ns, "12.5");
+	free(list);
+	list = rank_lists_of(&all, p, LIST_TENSORS, &n);
+	assert_int_equal(n, 2);
+	free(list);
 	assert_int_equal(p->cut_ops, 1);
 	assert_int_equal(p->n_order, 2);
 	assert_text(intern_get(&all.names, p->order[0]), "1/0");

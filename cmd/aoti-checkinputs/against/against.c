@@ -89,7 +89,7 @@ struct against_finding *against_found(struct compare *k, enum against_what what,
 {
 	struct against *a = k->out;
 	struct slice of = subject(k, part, index, dim);
-	struct against_finding *f = PUSH(a->v, a->n, a->cap);
+	struct against_finding *f = &PUSH_TO(a->v, a->n, a->cap);
 	*f = (struct against_finding){.what = what, .part = part, .index = index, .dim = dim, .advice = advice, .subject = of};
 	a->n_bad += !advice;
 	return f;

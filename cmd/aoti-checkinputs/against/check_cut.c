@@ -84,7 +84,7 @@ static void find_divided(struct cut *k)
 		}
 		if (!d.n_by)
 			continue;
-		*PUSH(k->v, k->n, k->cap) = d;
+		PUSH_TO(k->v, k->n, k->cap) = d;
 		k->divided_at[i] = k->n;
 	}
 	buf_release(&b);

@@ -21,10 +21,8 @@ static bool new_row(struct asked *a, enum fact_cache_kind cache, struct slice ke
 	uint32_t k = intern_add(&a->seen, buf_slice(&b));
 	buf_release(&b);
 	bool fresh = k == a->n_row;
-	if (fresh) {
-		GROW(a->row, a->n_row, a->cap_row, 1);
-		a->row[a->n_row++] = (struct asked_row){.cache = cache, .key = keep(a, key), .entry = NONE};
-	}
+	if (fresh)
+		PUSH(a, row) = (struct asked_row){.cache = cache, .key = keep(a, key), .entry = NONE};
 	*row = &a->row[k];
 	(*row)->times++;
 	return fresh;
@@ -43,10 +41,8 @@ static void differs(struct asked *a, struct asked_row *r, const struct cachedir 
 	r->changes = key_compare(near, text, change, KEY_CHANGES, &a->arena);
 	r->told = r->changes < KEY_CHANGES ? r->changes : KEY_CHANGES;
 	r->first = a->n_change;
-	for (uint32_t i = 0; i < r->told; i++) {
-		GROW(a->change, a->n_change, a->cap_change, 1);
-		a->change[a->n_change++] = change[i];
-	}
+	for (uint32_t i = 0; i < r->told; i++)
+		PUSH(a, change) = change[i];
 }
 
 static uint32_t bad_file(const struct cachedir *d, uint32_t key)

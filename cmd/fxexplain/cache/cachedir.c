@@ -1,5 +1,6 @@
 /* cachedir.c - a cache folder: its files, what they are by name and place, what is whole. See cachedir.h. */
 #include "cache/cachedir.h"
+#include "base/rows.h"
 #include "base/text.h"
 
 #include <dirent.h>
@@ -188,14 +189,13 @@ static void add_key(struct cachedir *d, uint32_t row)
 	buf_add_slice(&b, name);
 	f->key = intern_add(&d->keys, buf_slice(&b));
 	if (f->key == d->n_key) {
-		GROW(d->key, d->n_key, d->cap_key, 1);
-		d->key[d->n_key++] = (struct cache_key){.name = intern_add(&d->names, name),
-							.kind = f->kind,
-							.entry = NONE,
-							.graph = NONE,
-							.ops = NONE,
-							.side = NONE,
-							.oldest = INT64_MAX};
+		PUSH(d, key) = (struct cache_key){.name = intern_add(&d->names, name),
+						  .kind = f->kind,
+						  .entry = NONE,
+						  .graph = NONE,
+						  .ops = NONE,
+						  .side = NONE,
+						  .oldest = INT64_MAX};
 	}
 	struct cache_key *k = &d->key[f->key];
 	k->files++;

@@ -157,11 +157,9 @@ static uint32_t differ(const struct factors *before, const struct factors *after
 				continue;
 			if (n++ >= most || !a)
 				continue;
-			GROW(a->change, a->n_change, a->cap_change, 1);
-			a->change[a->n_change++] =
-			    (struct key_change){.name = arena_slice(&a->arena, name),
-						.before = arena_slice(&a->arena, side ? slice_of("", 0) : f->value[i]),
-						.after = arena_slice(&a->arena, side ? f->value[i] : other)};
+			PUSH(a, change) = (struct key_change){.name = arena_slice(&a->arena, name),
+							      .before = arena_slice(&a->arena, side ? slice_of("", 0) : f->value[i]),
+							      .after = arena_slice(&a->arena, side ? f->value[i] : other)};
 		}
 	}
 	return n;
@@ -203,8 +201,7 @@ void asked_of_factors(struct asked *a, const struct cachedir *d, const struct ca
 			r.why = !near       ? SLICE("no folder of this rank and part is there to compare with")
 				: r.changes ? SLICE("no folder has this hash; the nearest was made for what follows")
 					    : SLICE("no folder has this hash, though one was made for the same, as far as its file says");
-		GROW(a->row, a->n_row, a->cap_row, 1);
-		a->row[a->n_row++] = r;
+		PUSH(a, row) = r;
 	}
 	release_all(&here);
 	release_all(&there);

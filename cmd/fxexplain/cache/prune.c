@@ -1,5 +1,6 @@
 /* prune.c - see prune.h. */
 #include "cache/prune.h"
+#include "base/rows.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -55,8 +56,7 @@ void prune_plan(struct prune *p, const struct cachedir *d, int days)
 			p->foreign++;
 			continue;
 		}
-		GROW(p->row, p->n_row, p->cap_row, 1);
-		p->row[p->n_row++] = (struct prune_row){i, why, false};
+		PUSH(p, row) = (struct prune_row){i, why, false};
 		p->bytes += f->bytes;
 	}
 }

@@ -143,8 +143,7 @@ void crash_operand(struct crash *c, const struct crashmap *map, struct slice *te
 			continue;
 		struct buf b = {0};
 		describe(&b, c, &o, o.disp * unit);
-		*text = arena_slice(&c->arena, buf_slice(&b));
-		buf_release(&b);
+		*text = arena_take(&c->arena, &b);
 		return;
 	}
 }

@@ -42,9 +42,7 @@ static struct slice text(struct crash_verdict *v, const char *fmt, va_list ap)
 {
 	struct buf b = {0};
 	buf_addvf(&b, fmt, ap);
-	struct slice s = arena_slice(&v->arena, buf_slice(&b));
-	buf_release(&b);
-	return s;
+	return arena_take(&v->arena, &b);
 }
 
 static void why(struct crash_verdict *v, const char *fmt, ...) PRINTF_LIKE(2, 3);
@@ -271,8 +269,7 @@ static void set_title(struct crash_verdict *v, struct crash *c, const struct cra
 		buf_addf(&b, "%s: ", crash_signal_name(c, c->signal));
 	buf_adds(&b, what_of(c, v->kind));
 	add_where(v, c, map, &b);
-	v->title = arena_slice(&v->arena, buf_slice(&b));
-	buf_release(&b);
+	v->title = arena_take(&v->arena, &b);
 }
 
 /* ---- why ---- */

@@ -1,4 +1,5 @@
 #include "edit_part.h"
+#include "base/rows.h"
 
 /* ---- places ---- */
 
@@ -287,9 +288,7 @@ static struct slice value_of(struct edit_rules *r, struct slice first, struct sl
 			buf_addc(&b, '\n');
 		buf_add(&b, line.p + 4, line.n - 4);
 	}
-	struct slice s = arena_slice(&r->arena, buf_slice(&b));
-	buf_release(&b);
-	return s;
+	return arena_take(&r->arena, &b);
 }
 
 static int add_place(struct edit_rules *r, struct slice name, bool optional, uint32_t line, struct err *err)
@@ -299,8 +298,7 @@ static int add_place(struct edit_rules *r, struct slice name, bool optional, uin
 		i++;
 	if (i == ARRAY_LEN(places) || !r->n)
 		return err_set(err, EXIT_INPUT, "line %u: '%.*s' is no place, or stands before a fix", line, SLN(name, 80));
-	GROW(r->step, r->n_step, r->cap_step, 1);
-	r->step[r->n_step++] = (struct edit_step){.place = i, .optional = optional};
+	PUSH(r, step) = (struct edit_step){.place = i, .optional = optional};
 	r->rule[r->n - 1].n++;
 	return 0;
 }

@@ -1,6 +1,7 @@
 /* From marks to times: which call is inside of which, what that makes of its self time, and where the steps' time went.
  */
 #include "profile/profile_part.h"
+#include "base/rows.h"
 
 /* A call that is open. */
 struct frame {
@@ -49,8 +50,7 @@ static uint32_t region_row(struct nest *s, struct slice name)
 	if (i != NONE)
 		return i;
 	i = intern_add(s->regions, id);
-	GROW(p->region, p->n_region, p->cap_region, 1);
-	p->region[p->n_region++] = (struct profile_region){.id = intern_add(&p->names, id), .after = NONE};
+	PUSH(p, region) = (struct profile_region){.id = intern_add(&p->names, id), .after = NONE};
 	return i;
 }
 
@@ -106,8 +106,7 @@ static void enter_compile(struct nest *s, const struct frame *f)
 		return;
 	}
 	s->compile = p->n_compile;
-	GROW(p->compile, p->n_compile, p->cap_compile, 1);
-	p->compile[p->n_compile++] =
+	PUSH(p, compile) =
 	    (struct profile_compile){.ts = f->ts, .dur = f->row_dur, .id = NONE, .step = f->step, .what = p->row[f->row].name};
 	if (f->step != NONE)
 		p->step[f->step].compile += f->row_dur;

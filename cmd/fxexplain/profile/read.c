@@ -1,6 +1,7 @@
 /* The stream: windows are cut into events one after the other, the events of two windows are read side by side, and
  * taken in in the file's order. */
 #include "base/json.h"
+#include "base/rows.h"
 #include "base/pool.h"
 #include "io/window.h"
 #include "profile/profile_part.h"
@@ -251,8 +252,7 @@ static void take_step(struct reader *r, struct slice name, uint64_t ts, uint64_t
 	}
 	if (hash)
 		slice_u64(slice_of(hash + 1, name.n - (size_t)(hash + 1 - name.p)), &number);
-	GROW(p->step, p->n_step, p->cap_step, 1);
-	p->step[p->n_step++] = (struct profile_step){.ts = ts, .dur = dur, .thread = thread, .number = number};
+	PUSH(p, step) = (struct profile_step){.ts = ts, .dur = dur, .thread = thread, .number = number};
 }
 
 static void take_mark(struct reader *r, uint32_t track, uint32_t row, uint64_t ts, uint64_t dur)
@@ -299,8 +299,7 @@ static void take_begin(struct reader *r, const struct event *e, uint32_t row)
 		r->begun_full = true;
 		return;
 	}
-	GROW(t->begun, t->n_begun, t->cap_begun, 1);
-	t->begun[t->n_begun++] = (struct begun){e->ts, row};
+	PUSH(t, begun) = (struct begun){e->ts, row};
 }
 
 static void take_end(struct reader *r, const struct event *e)

@@ -241,7 +241,7 @@ static bool read_test(struct reading *d, uint32_t o)
 	if (!t.key || !slice_is(json_word(&d->tape, o, "verdict"), verdict_words[t.verdict]))
 		return false;
 	t.signature.kind = t.outcome;
-	*PUSH(r->test, r->n_tests, r->cap_tests) = t;
+	PUSH_TO(r->test, r->n_tests, r->cap_tests) = t;
 	return true;
 }
 

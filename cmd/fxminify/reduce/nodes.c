@@ -189,7 +189,7 @@ static bool add_way(void *user, uint32_t operand)
 	for (size_t i = b->n_ways; i-- > 0 && b->way[i].node == b->node;)
 		if (b->way[i].by == by)
 			return true;
-	*PUSH(b->way, b->n_ways, b->cap_ways) = (struct way){b->node, by, n->units.of[b->node]};
+	PUSH_TO(b->way, b->n_ways, b->cap_ways) = (struct way){b->node, by, n->units.of[b->node]};
 	return true;
 }
 

@@ -97,7 +97,7 @@ static uint64_t command_start(struct oracle *oracle, const struct test *t, struc
 		test.child = start_child(o, test.folder, err);
 		if (test.child) {
 			child_age_look(&test.age, child_pid(test.child));
-			*PUSH(o->test, o->n, o->cap) = test;
+			PUSH_TO(o->test, o->n, o->cap) = test;
 			return test.id;
 		}
 	}

@@ -321,7 +321,7 @@ static uint64_t torch_start(struct oracle *oracle, const struct test *t, struct 
 	else
 		talk_test(o->spec.repro, t, f.id, buf_slice(&o->head), &f.line);
 	talk_env(r->line, r->n_lines, &f.env);
-	*PUSH(o->flight, o->n_flights, o->cap_flights) = f;
+	PUSH_TO(o->flight, o->n_flights, o->cap_flights) = f;
 	dispatch(o);
 	return f.id;
 }
@@ -569,7 +569,7 @@ int oracle_torch_verify(struct oracle *oracle, const char *path, const struct re
 	f.peer = (int)(w - o->worker);
 	w->verified++;
 	w->in_flight++;
-	*PUSH(o->flight, o->n_flights, o->cap_flights) = f;
+	PUSH_TO(o->flight, o->n_flights, o->cap_flights) = f;
 	peer_send(&w->peer, buf_slice(&f.line));
 	while (!o->n_ready && status == 0)
 		status = pump(o, 1000, err);

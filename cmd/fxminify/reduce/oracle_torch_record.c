@@ -43,7 +43,7 @@ static uint32_t tuple_meta(const struct json_tape *t, uint32_t k, struct graph *
 	size_t n = 0, cap = 0;
 	json_each(t, parts, i) {
 		uint32_t m = slice_is(json_word(t, i, "kind"), "tuple") ? NONE : meta_of(t, i, g);
-		*PUSH(part, n, cap) = m == NONE ? (struct gmeta){.kind = GMETA_NONE} : g->meta[m];
+		PUSH_TO(part, n, cap) = m == NONE ? (struct gmeta){.kind = GMETA_NONE} : g->meta[m];
 	}
 	uint32_t meta = graph_add_tuple_meta(g, part, n);
 	free(part);

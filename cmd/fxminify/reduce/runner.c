@@ -99,7 +99,7 @@ static int take_off(struct runner *r, struct flight *f, struct err *err)
 		candidate_release(&f->c);
 		return -1;
 	}
-	*PUSH(r->flight, r->n_flights, r->cap_flights) = *f;
+	PUSH_TO(r->flight, r->n_flights, r->cap_flights) = *f;
 	r->in_flight = r->n_flights;
 	return 0;
 }

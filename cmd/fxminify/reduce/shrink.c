@@ -13,7 +13,7 @@ static const struct shrinker *const passes[SHRINK_N] = {
 
 const char *shrink_name(enum shrink_pass p) { return (unsigned)p < SHRINK_N ? passes[p]->name : ""; }
 
-void edits_add(struct edits *e, struct edit edit) { *PUSH(e->v, e->n, e->cap) = edit; }
+void edits_add(struct edits *e, struct edit edit) { PUSH_TO(e->v, e->n, e->cap) = edit; }
 
 void edits_add_blocks(struct edits *e, uint32_t kind, uint32_t n)
 {

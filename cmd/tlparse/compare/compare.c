@@ -24,17 +24,33 @@ struct compare_change *compare_add(struct compare *c, enum compare_kind kind, en
 		return &c->beyond;
 	}
 	c->rows[kind]++;
-	GROW(c->change, c->n_change, c->cap_change, 1);
-	struct compare_change *x = &c->change[c->n_change++];
+	struct compare_change *x = &PUSH(c, change);
 	*x = (struct compare_change){.kind = kind, .how = how, .pair = pair, .count = 1, .subject = subject};
 	if (pair != NONE)
 		x->at = c->pair[pair].at;
 	return x;
 }
 
-struct compare_loc compare_loc_text(const struct compare_log *l, const struct fact_loc *loc)
+static struct slice copy_text(struct compare *c, struct slice s) { return s.n ? arena_slice(&c->arena, s) : s; }
+
+struct compare_change *compare_row(struct compare *c, enum compare_kind kind, enum compare_how how, uint32_t pair, struct slice subject,
+				   struct slice before, struct slice after)
 {
-	return (struct compare_loc){compare_name(l, loc->file), compare_name(l, loc->function), compare_name(l, loc->code), loc->line};
+	struct compare_change *x = compare_add(c, kind, how, pair, subject);
+	if (x == &c->beyond)
+		return x;
+	x->subject = copy_text(c, subject);
+	x->before = copy_text(c, compare_cut(before));
+	x->after = copy_text(c, compare_cut(after));
+	return x;
+}
+
+struct srcloc compare_loc_text(const struct compare_log *l, const struct fact_loc *loc)
+{
+	return (struct srcloc){.file = compare_name(l, loc->file),
+			       .func = compare_name(l, loc->function),
+			       .code = compare_name(l, loc->code),
+			       .line = loc->line};
 }
 
 /* ---- two bags of things, two lists ---- */
@@ -77,8 +93,9 @@ static void drop_done(struct bag *b)
 	b->n = n;
 }
 
-void bag_match(struct compare *c, struct bag *a, struct bag *b, bag_changed *changed, void *ctx)
+void bag_match(struct compare *c, struct bag both[2], bag_row *row, void *ctx)
 {
+	struct bag *a = &both[0], *b = &both[1];
 	for (unsigned round = 0; round < 2; round++) {
 		int (*order)(const void *, const void *) = round ? by_alt : by_key;
 		bag_sort_by(a, order);
@@ -92,8 +109,8 @@ void bag_match(struct compare *c, struct bag *a, struct bag *b, bag_changed *cha
 				continue;
 			}
 			a->v[i].done = b->v[j].done = true;
-			if (round && changed)
-				changed(c, ctx, a->v[i].row, b->v[j].row);
+			if (round && row)
+				row(c, ctx, a->v[i].row, b->v[j].row);
 			i++;
 			j++;
 		}
@@ -104,11 +121,13 @@ void bag_match(struct compare *c, struct bag *a, struct bag *b, bag_changed *cha
 	bag_sort_by(b, by_row);
 }
 
-void bag_free(struct bag b[2])
+void bag_end(struct compare *c, struct bag b[2], bag_row *row, void *ctx)
 {
-	free(b[0].v);
-	free(b[1].v);
-	b[0] = b[1] = (struct bag){0};
+	for (unsigned s = 0; s < 2; s++) {
+		for (uint32_t i = 0; row && i < b[s].n; i++)
+			row(c, ctx, s ? NONE : b[s].v[i].row, s ? b[s].v[i].row : NONE);
+		free(b[s].v);
+	}
 }
 
 enum { VALUE_MAX = 500 };

@@ -97,21 +97,17 @@ extern const char *const compare_how_name[5];
 #define COMPARE_RATIO 1.25
 #define COMPARE_SECONDS 0.2
 
-struct compare_loc {
-	struct slice file, function, code;
-	uint32_t line;
-};
 struct compare_change {
 	enum compare_kind kind;
 	enum compare_how how;
 	uint32_t pair, count;                /* pair: NONE when it concerns no compilation or several */
 	struct slice subject, before, after; /* n == 0: nothing to say */
-	struct compare_loc at;
+	struct srcloc at;
 	double seconds; /* what it costs (or saves, < 0); 0: not known */
 };
 struct compare_pair {
 	uint32_t a, b; /* units, NONE: not there */
-	struct compare_loc at;
+	struct srcloc at;
 	double seconds[2];
 	uint32_t changes, texts;
 	bool timed; /* slower or faster than chance */

@@ -85,8 +85,7 @@ static void match_items(struct compare *c, uint32_t pair, const struct item *a, 
 			artifact_row(c, r->a == NONE, pair, r->a == NONE ? b[r->b].artifact : a[r->a].artifact);
 			continue;
 		}
-		GROW(c->text, c->n_text, c->cap_text, 1);
-		c->text[c->n_text++] = (struct compare_text){.pair = pair, .a = a[r->a].artifact, .b = b[r->b].artifact, .same_as = NONE};
+		PUSH(c, text) = (struct compare_text){.pair = pair, .a = a[r->a].artifact, .b = b[r->b].artifact, .same_as = NONE};
 	}
 }
 
@@ -145,31 +144,23 @@ struct guards {
 	uint32_t n[2], cap[2], pair;
 };
 
-static void guard_row(struct compare *c, const struct guards *g, enum compare_how how, const struct guard *a, const struct guard *b)
+static void guard_row(struct compare *c, void *ctx, uint32_t row_a, uint32_t row_b)
 {
-	struct compare_change *x = compare_add(c, COMPARE_GUARD, how, g->pair, slice_of("", 0));
-	if (a)
-		x->before = arena_slice(&c->arena, compare_cut(a->text));
-	if (b)
-		x->after = arena_slice(&c->arena, compare_cut(b->text));
+	const struct guards *g = ctx;
+	const struct guard none = {{"", 0}, {"", 0}}, *a = row_a == NONE ? &none : &g->v[0][row_a],
+			   *b = row_b == NONE ? &none : &g->v[1][row_b];
+	struct compare_change *x = compare_row(c, COMPARE_GUARD, bag_how(row_a, row_b), g->pair, slice_of("", 0), a->text, b->text);
 	struct srcloc at;
-	struct slice note = b ? b->note : a->note;
+	struct slice note = row_b == NONE ? a->note : b->note;
 	const char *last = note.n ? slice_find(note, "# ") : NULL;
 	for (const char *next = last; next;
 	     last = next, next = slice_find(slice_of(last + 2, (size_t)(note.p + note.n - last - 2)), "  # "))
 		if (next == last && next != note.p)
 			break;
 	if (last && srcloc_parse(slice_of(last, (size_t)(note.p + note.n - last)), &at) && at.file.n) {
-		struct slice code = slice_trim(slice_of(note.p + 1, note.n > 1 ? (size_t)(last - note.p > 1 ? last - note.p - 1 : 0) : 0));
-		x->at = (struct compare_loc){arena_slice(&c->arena, at.file), arena_slice(&c->arena, at.func), arena_slice(&c->arena, code),
-					     at.line};
+		at.code = slice_trim(slice_of(note.p + 1, note.n > 1 ? (size_t)(last - note.p > 1 ? last - note.p - 1 : 0) : 0));
+		x->at = srcloc_copy(&c->arena, &at);
 	}
-}
-
-static void guard_changed(struct compare *c, void *ctx, uint32_t a, uint32_t b)
-{
-	struct guards *g = ctx;
-	guard_row(c, g, HOW_CHANGED, &g->v[0][a], &g->v[1][b]);
 }
 
 /* "TENSOR_MATCH: check_tensor(L['x']": what the guard is about. */
@@ -207,13 +198,8 @@ static void guards_differ(struct compare *c, struct guards *g, const struct buf 
 		for (uint32_t q = 0; q < g->n[s]; q++)
 			bag_add(&bag[s], normal_guard_hash(g->v[s][q].text), guard_about(g->v[s][q].text), q);
 	}
-	bag_match(c, &bag[0], &bag[1], guard_changed, g);
-	for (unsigned s = 0; s < 2; s++)
-		for (uint32_t q = 0; q < bag[s].n; q++) {
-			const struct guard *x = &g->v[s][bag[s].v[q].row];
-			guard_row(c, g, compare_side_how(s), s ? NULL : x, s ? x : NULL);
-		}
-	bag_free(bag);
+	bag_match(c, bag, guard_row, g);
+	bag_end(c, bag, guard_row, g);
 }
 
 /* Guards of a pair of compilations whose hashes differ; text: room for both lists. */

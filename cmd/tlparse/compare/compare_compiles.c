@@ -11,11 +11,8 @@ void compare_compiles(struct compare *c, bool recompiles)
 		const struct compare_unit *a = p.a == NONE ? NULL : &c->a->unit[p.a], *b = p.b == NONE ? NULL : &c->b->unit[p.b];
 		struct slice ra = a ? compare_reason(c->a, a) : slice_of("", 0), rb = b ? compare_reason(c->b, b) : slice_of("", 0);
 		if (a && b) {
-			if (recompiles && compare_unit_key(c->a, a) != compare_unit_key(c->b, b)) {
-				struct compare_change *x = compare_add(c, COMPARE_RECOMPILE, HOW_CHANGED, i, slice_of("", 0));
-				x->before = compare_cut(ra);
-				x->after = compare_cut(rb);
-			}
+			if (recompiles && compare_unit_key(c->a, a) != compare_unit_key(c->b, b))
+				compare_row(c, COMPARE_RECOMPILE, HOW_CHANGED, i, slice_of("", 0), ra, rb);
 			continue;
 		}
 		const struct compare_log *l = b ? c->b : c->a;
@@ -25,9 +22,9 @@ void compare_compiles(struct compare *c, bool recompiles)
 			continue; /* a few events outside of any compilation */
 		if (recompiles != (u->compile > 0))
 			continue;
-		struct compare_change *x = compare_add(c, recompiles ? COMPARE_RECOMPILE : COMPARE_COMPILE, compare_side_how(b != NULL), i,
-						       recompiles ? slice_of("", 0) : compare_name(l, l->frame[u->frame].loc.function));
-		*(b ? &x->after : &x->before) = compare_cut(b ? rb : ra);
+		struct compare_change *x =
+		    compare_row(c, recompiles ? COMPARE_RECOMPILE : COMPARE_COMPILE, compare_side_how(b != NULL), i,
+				recompiles ? slice_of("", 0) : compare_name(l, l->frame[u->frame].loc.function), ra, rb);
 		if (u->seconds > 0)
 			x->seconds = b ? u->seconds : -u->seconds;
 	}
@@ -37,6 +34,17 @@ static int by_number(const void *a, const void *b)
 {
 	double x = *(const double *)a, y = *(const double *)b;
 	return x < y ? -1 : x > y;
+}
+
+/* What took so long before and after. */
+static void time_row(struct compare *c, bool slower, uint32_t pair, struct slice subject, double a, double b)
+{
+	char before[32], after[32];
+	snprintf(before, sizeof(before), "%.3f", a);
+	snprintf(after, sizeof(after), "%.3f", b);
+	struct compare_change *x =
+	    compare_row(c, COMPARE_TIME, slower ? HOW_SLOWER : HOW_FASTER, pair, subject, slice_str(before), slice_str(after));
+	x->seconds = b - a;
 }
 
 static double times_of(const struct compare_pair *p) { return p->seconds[1] / p->seconds[0]; }
@@ -65,14 +73,7 @@ static double whole_ratio(struct compare *c)
 		return 1;
 	struct buf b = {0};
 	buf_addf(&b, "everything %.1f times %s", is > 1 ? is : 1 / is, is > 1 ? "slower" : "faster");
-	struct compare_change *x =
-	    compare_add(c, COMPARE_TIME, is > 1 ? HOW_SLOWER : HOW_FASTER, NONE, arena_slice(&c->arena, buf_slice(&b)));
-	for (unsigned s = 0; s < 2; s++) {
-		buf_reset(&b);
-		buf_addf(&b, "%.3f", sum[s]);
-		*(s ? &x->after : &x->before) = arena_slice(&c->arena, buf_slice(&b));
-	}
-	x->seconds = sum[1] - sum[0];
+	time_row(c, is > 1, NONE, buf_slice(&b), sum[0], sum[1]);
 	buf_release(&b);
 	return is;
 }
@@ -87,15 +88,7 @@ void compare_times(struct compare *c)
 		    (b > as ? b < as * factor : as < b * factor))
 			continue;
 		p->timed = true;
-		struct buf t[2] = {{0}};
-		buf_addf(&t[0], "%.3f", a);
-		buf_addf(&t[1], "%.3f", b);
-		struct compare_change *x = compare_add(c, COMPARE_TIME, d > 0 ? HOW_SLOWER : HOW_FASTER, i, slice_of("", 0));
-		x->before = arena_slice(&c->arena, buf_slice(&t[0]));
-		x->after = arena_slice(&c->arena, buf_slice(&t[1]));
-		x->seconds = b - a;
-		buf_release(&t[0]);
-		buf_release(&t[1]);
+		time_row(c, d > 0, i, slice_of("", 0), a, b);
 	}
 }
 
@@ -125,11 +118,8 @@ void compare_caches(struct compare *c)
 			continue;
 		cache_results(c->a, c->pair[i].a, &t[0]);
 		cache_results(c->b, c->pair[i].b, &t[1]);
-		if (!slice_eq(buf_slice(&t[0]), buf_slice(&t[1]))) {
-			struct compare_change *x = compare_add(c, COMPARE_CACHE, HOW_CHANGED, i, slice_of("", 0));
-			x->before = arena_slice(&c->arena, buf_slice(&t[0]));
-			x->after = arena_slice(&c->arena, buf_slice(&t[1]));
-		}
+		if (!slice_eq(buf_slice(&t[0]), buf_slice(&t[1])))
+			compare_row(c, COMPARE_CACHE, HOW_CHANGED, i, slice_of("", 0), buf_slice(&t[0]), buf_slice(&t[1]));
 		buf_release(&t[0]);
 		buf_release(&t[1]);
 	}
@@ -137,9 +127,7 @@ void compare_caches(struct compare *c)
 
 static void metric_row(struct compare *c, uint32_t pair, struct slice name, struct slice before, struct slice after)
 {
-	struct compare_change *x = compare_add(c, COMPARE_METRIC, HOW_CHANGED, pair, name);
-	x->before = compare_cut(before);
-	x->after = compare_cut(after);
+	compare_row(c, COMPARE_METRIC, HOW_CHANGED, pair, name, before, after);
 }
 
 static struct slice attempts_text(struct compare *c, const struct compare_unit *u)

@@ -20,11 +20,9 @@ void compare_versions(struct compare *c)
 			}
 		}
 		/* Known on one side only: said by one version of torch and not by the other, or a cut log. */
-		if (text[0].len && text[1].len && !slice_eq(buf_slice(&text[0]), buf_slice(&text[1]))) {
-			struct compare_change *x = compare_add(c, COMPARE_VERSION, HOW_CHANGED, NONE, slice_str(compare_version_name[i]));
-			x->before = arena_slice(&c->arena, buf_slice(&text[0]));
-			x->after = arena_slice(&c->arena, buf_slice(&text[1]));
-		}
+		if (text[0].len && text[1].len && !slice_eq(buf_slice(&text[0]), buf_slice(&text[1])))
+			compare_row(c, COMPARE_VERSION, HOW_CHANGED, NONE, slice_str(compare_version_name[i]), buf_slice(&text[0]),
+				    buf_slice(&text[1]));
 		buf_release(&text[0]);
 		buf_release(&text[1]);
 	}
@@ -60,14 +58,7 @@ static void config_row(struct compare *c, unsigned kind, struct slice key, struc
 			return;
 		}
 	}
-	struct compare_change *x = compare_add(c, COMPARE_CONFIG,
-					       !before.n  ? HOW_NEW
-					       : !after.n ? HOW_GONE
-							  : HOW_CHANGED,
-					       NONE, arena_slice(&c->arena, buf_slice(&b)));
-	x->before = arena_slice(&c->arena, compare_cut(before));
-	x->after = arena_slice(&c->arena, compare_cut(after));
-	x->count = count;
+	compare_row(c, COMPARE_CONFIG, compare_values_how(before, after), NONE, buf_slice(&b), before, after)->count = count;
 	buf_release(&b);
 }
 

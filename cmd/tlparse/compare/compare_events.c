@@ -1,6 +1,18 @@
 /* compare_events.c - what happened in one log and not, or otherwise, in the other. */
 #include "compare/compare_part.h"
 
+/* A row at its place in log l. */
+static struct compare_change *row_at(struct compare *c, const struct compare_log *l, enum compare_kind kind, enum compare_how how,
+				     const struct fact_src *src, const struct fact_loc *loc, struct slice subject, struct slice before,
+				     struct slice after)
+{
+	struct compare_change *x = compare_row(c, kind, how, compare_pair_of(l, src->attempt), subject, before, after);
+	if (loc && loc->file != NONE)
+		x->at = compare_loc_text(l, loc);
+	return x;
+}
+static const struct slice nothing = {"", 0};
+
 void compare_breaks(struct compare *c)
 {
 	struct bag bag[2] = {{0}};
@@ -15,17 +27,16 @@ void compare_breaks(struct compare *c)
 				hash_join(hash_join(compare_loc_key(l, &x->loc, false), reason), hash_slice(code)), i);
 		}
 	}
-	bag_match(c, &bag[0], &bag[1], NULL, NULL);
+	bag_match(c, bag, NULL, NULL);
 	for (unsigned s = 0; s < 2; s++) {
 		const struct compare_log *l = compare_side(c, s);
 		for (uint32_t i = 0; i < bag[s].n; i++) {
 			if (bag[s].v[i].done)
 				continue;
 			const struct fact_break *x = &l->t.f->brk[bag[s].v[i].row];
-			struct compare_change *y = compare_add(c, COMPARE_BREAK, compare_side_how(s), compare_pair_of(l, x->src.attempt),
-							       compare_name(l, x->reason));
-			y->at = compare_loc_text(l, &x->loc);
-			*(s ? &y->after : &y->before) = compare_cut(compare_name(l, x->explanation));
+			struct slice text = compare_name(l, x->explanation);
+			struct compare_change *y = row_at(c, l, COMPARE_BREAK, compare_side_how(s), &x->src, &x->loc,
+							  compare_name(l, x->reason), s ? nothing : text, s ? text : nothing);
 			for (uint32_t k = i + 1; k < bag[s].n; k++)
 				if (!bag[s].v[k].done && bag[s].v[k].key == bag[s].v[i].key) {
 					bag[s].v[k].done = true;
@@ -33,23 +44,19 @@ void compare_breaks(struct compare *c)
 				}
 		}
 	}
-	bag_free(bag);
+	bag_end(c, bag, NULL, NULL);
 }
 
-static void failure_changed(struct compare *c, void *ctx, uint32_t a, uint32_t b)
+static void failure_row(struct compare *c, void *ctx, uint32_t a, uint32_t b)
 {
 	(void)ctx;
-	const struct fact_failure *x = &c->a->t.f->failure[a], *y = &c->b->t.f->failure[b];
-	struct compare_change *z =
-	    compare_add(c, COMPARE_FAILURE, HOW_CHANGED, compare_pair_of(c->b, y->src.attempt), compare_name(c->b, y->type));
-	if (x->type != y->type && !slice_eq(compare_name(c->a, x->type), compare_name(c->b, y->type))) {
-		z->before = arena_slice(&c->arena, compare_name(c->a, x->type));
-		z->after = arena_slice(&c->arena, compare_name(c->b, y->type));
-	} else {
-		z->before = compare_cut(compare_name(c->a, x->reason));
-		z->after = compare_cut(compare_name(c->b, y->reason));
-	}
-	z->at = compare_loc_text(c->b, &y->user);
+	const struct fact_failure *x = a == NONE ? NULL : &c->a->t.f->failure[a], *y = b == NONE ? NULL : &c->b->t.f->failure[b];
+	const struct compare_log *l = y ? c->b : c->a;
+	const struct fact_failure *of = y ? y : x;
+	bool types = x && y && !slice_eq(compare_name(c->a, x->type), compare_name(c->b, y->type));
+	row_at(c, l, COMPARE_FAILURE, bag_how(a, b), &of->src, &of->user, compare_name(l, of->type),
+	       x ? compare_name(c->a, types ? x->type : x->reason) : nothing,
+	       y ? compare_name(c->b, types ? y->type : y->reason) : nothing);
 }
 
 void compare_failures(struct compare *c)
@@ -68,19 +75,16 @@ void compare_failures(struct compare *c)
 				frame, i);
 		}
 	}
-	bag_match(c, &bag[0], &bag[1], failure_changed, NULL);
-	for (unsigned s = 0; s < 2; s++) {
-		const struct compare_log *l = compare_side(c, s);
-		for (uint32_t i = 0; i < bag[s].n; i++) {
-			const struct fact_failure *x = &l->t.f->failure[bag[s].v[i].row];
-			struct compare_change *y = compare_add(c, COMPARE_FAILURE, compare_side_how(s), compare_pair_of(l, x->src.attempt),
-							       compare_name(l, x->type));
-			*(s ? &y->after : &y->before) = compare_cut(compare_name(l, x->reason));
-			if (x->user.file != NONE)
-				y->at = compare_loc_text(l, &x->user);
-		}
-	}
-	bag_free(bag);
+	bag_match(c, bag, failure_row, NULL);
+	bag_end(c, bag, failure_row, NULL);
+}
+
+static void skip_row(struct compare *c, void *ctx, uint32_t a, uint32_t b)
+{
+	(void)ctx;
+	const struct compare_log *l = b == NONE ? c->a : c->b;
+	const struct fact_cudagraph *x = &l->t.f->cudagraph[b == NONE ? a : b];
+	row_at(c, l, COMPARE_SKIP, bag_how(a, b), &x->src, NULL, compare_cut(compare_name(l, x->reason)), nothing, nothing);
 }
 
 void compare_skips(struct compare *c)
@@ -93,14 +97,8 @@ void compare_skips(struct compare *c)
 			bag_add(&bag[s], hash_join(frame, normal_plain(compare_name(l, l->t.f->cudagraph[i].reason))), 0, i);
 		}
 	}
-	bag_match(c, &bag[0], &bag[1], NULL, NULL);
-	for (unsigned s = 0; s < 2; s++)
-		for (uint32_t i = 0; i < bag[s].n; i++) {
-			const struct fact_cudagraph *x = &compare_side(c, s)->t.f->cudagraph[bag[s].v[i].row];
-			compare_add(c, COMPARE_SKIP, compare_side_how(s), compare_pair_of(compare_side(c, s), x->src.attempt),
-				    compare_cut(compare_name(compare_side(c, s), x->reason)));
-		}
-	bag_free(bag);
+	bag_match(c, bag, NULL, NULL);
+	bag_end(c, bag, skip_row, NULL);
 }
 
 /* ---- symbols ---- */
@@ -113,33 +111,27 @@ static struct slice symbol_text(struct compare *c, const struct compare_log *l, 
 		buf_addf(&b, " = %.*s", SL(compare_cut(compare_name(l, x->value))));
 	if (x->range != NONE)
 		buf_addf(&b, " in %.*s", SL(compare_cut(compare_name(l, x->range))));
-	struct slice s = arena_slice(&c->arena, buf_slice(&b));
-	buf_release(&b);
-	return s;
+	return arena_take(&c->arena, &b);
 }
 
-static void symbol_changed(struct compare *c, void *ctx, uint32_t a, uint32_t b)
+static void symbol_row(struct compare *c, void *ctx, uint32_t a, uint32_t b)
 {
 	(void)ctx;
-	const struct fact_symbol *x = &c->a->t.f->symbol[a], *y = &c->b->t.f->symbol[b];
-	struct compare_change *z = compare_add(c, COMPARE_SYMBOL, HOW_CHANGED, compare_pair_of(c->b, y->src.attempt),
-					       compare_name(c->b, y->source != NONE ? y->source : y->symbol));
-	z->before = symbol_text(c, c->a, x);
-	z->after = symbol_text(c, c->b, y);
-	if (y->loc.file != NONE)
-		z->at = compare_loc_text(c->b, &y->loc);
+	const struct fact_symbol *x = a == NONE ? NULL : &c->a->t.f->symbol[a], *y = b == NONE ? NULL : &c->b->t.f->symbol[b];
+	const struct compare_log *l = y ? c->b : c->a;
+	const struct fact_symbol *of = y ? y : x;
+	row_at(c, l, COMPARE_SYMBOL, bag_how(a, b), &of->src, &of->loc, compare_name(l, of->source != NONE ? of->source : of->symbol),
+	       x ? symbol_text(c, c->a, x) : nothing, y ? symbol_text(c, c->b, y) : nothing);
 }
 
-static void special_changed(struct compare *c, void *ctx, uint32_t a, uint32_t b)
+static void special_row(struct compare *c, void *ctx, uint32_t a, uint32_t b)
 {
 	(void)ctx;
-	const struct fact_bound *x = &c->a->t.f->bound[a], *y = &c->b->t.f->bound[b];
-	struct compare_change *z = compare_add(c, COMPARE_SPECIAL, HOW_CHANGED, compare_pair_of(c->b, y->src.attempt),
-					       compare_cut(compare_name(c->b, y->sources)));
-	z->before = compare_name(c->a, x->value);
-	z->after = compare_name(c->b, y->value);
-	if (y->loc.file != NONE)
-		z->at = compare_loc_text(c->b, &y->loc);
+	const struct fact_bound *x = a == NONE ? NULL : &c->a->t.f->bound[a], *y = b == NONE ? NULL : &c->b->t.f->bound[b];
+	const struct compare_log *l = y ? c->b : c->a;
+	const struct fact_bound *of = y ? y : x;
+	row_at(c, l, COMPARE_SPECIAL, bag_how(a, b), &of->src, &of->loc, compare_cut(compare_name(l, of->sources)),
+	       x ? compare_name(c->a, x->value) : nothing, y ? compare_name(c->b, y->value) : nothing);
 }
 
 void compare_symbols(struct compare *c)
@@ -168,28 +160,8 @@ void compare_symbols(struct compare *c)
 			bag_add(&spec[s], hash_join(alt, hash_slice(compare_name(l, x->value))), alt, i);
 		}
 	}
-	bag_match(c, &sym[0], &sym[1], symbol_changed, NULL);
-	for (unsigned s = 0; s < 2; s++)
-		for (uint32_t i = 0; i < sym[s].n; i++) {
-			const struct compare_log *l = compare_side(c, s);
-			const struct fact_symbol *x = &l->t.f->symbol[sym[s].v[i].row];
-			struct compare_change *y = compare_add(c, COMPARE_SYMBOL, compare_side_how(s), compare_pair_of(l, x->src.attempt),
-							       compare_name(l, x->source != NONE ? x->source : x->symbol));
-			*(s ? &y->after : &y->before) = symbol_text(c, l, x);
-			if (x->loc.file != NONE)
-				y->at = compare_loc_text(l, &x->loc);
-		}
-	bag_match(c, &spec[0], &spec[1], special_changed, NULL);
-	for (unsigned s = 0; s < 2; s++)
-		for (uint32_t i = 0; i < spec[s].n; i++) {
-			const struct compare_log *l = compare_side(c, s);
-			const struct fact_bound *x = &l->t.f->bound[spec[s].v[i].row];
-			struct compare_change *y = compare_add(c, COMPARE_SPECIAL, compare_side_how(s), compare_pair_of(l, x->src.attempt),
-							       compare_cut(compare_name(l, x->sources)));
-			*(s ? &y->after : &y->before) = compare_name(l, x->value);
-			if (x->loc.file != NONE)
-				y->at = compare_loc_text(l, &x->loc);
-		}
-	bag_free(sym);
-	bag_free(spec);
+	bag_match(c, sym, symbol_row, NULL);
+	bag_end(c, sym, symbol_row, NULL);
+	bag_match(c, spec, special_row, NULL);
+	bag_end(c, spec, special_row, NULL);
 }

@@ -17,7 +17,7 @@ static struct lookups *by_unit(const struct compare_log *l)
 			continue;
 		struct lookups *u = &of[l->unit_of[x->src.attempt]];
 		GROW(u->v, u->n, u->cap, 1);
-		u->v[u->n++] = lookup_of(l->t.f, x);
+		u->v[u->n++] = lookup_of(&l->t.f->names, x);
 	}
 	return of;
 }
@@ -52,13 +52,8 @@ static void tell(void *ctx, enum fact_cache_kind kind, const struct key_change *
 		buf_release(&b);
 		return;
 	}
-	struct compare_change *x = compare_add(t->c, COMPARE_KEY,
-					       !k->before.n  ? HOW_NEW
-					       : !k->after.n ? HOW_GONE
-							     : HOW_CHANGED,
-					       t->pair, arena_slice(&t->c->arena, slice_of(b.p, subject)));
-	x->before = arena_slice(&t->c->arena, compare_cut(k->before));
-	x->after = arena_slice(&t->c->arena, compare_cut(k->after));
+	struct compare_change *x =
+	    compare_row(t->c, COMPARE_KEY, compare_values_how(k->before, k->after), t->pair, slice_of(b.p, subject), k->before, k->after);
 	GROW(t->row, t->n, t->cap, 1);
 	t->row[t->n++] = x == &t->c->beyond ? NONE : (uint32_t)(x - t->c->change);
 	buf_release(&b);

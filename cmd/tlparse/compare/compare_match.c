@@ -70,7 +70,7 @@ void compare_match_frames(struct compare *c)
 			i = ei;
 			j = ej;
 		}
-		bag_free(bag);
+		bag_end(c, bag, NULL, NULL);
 	}
 }
 

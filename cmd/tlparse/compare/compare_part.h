@@ -44,12 +44,20 @@ static inline struct slice compare_name(const struct compare_log *l, uint32_t na
 
 /* A new row; of a kind that has too many already one that is not kept. */
 struct compare_change *compare_add(struct compare *c, enum compare_kind kind, enum compare_how how, uint32_t pair, struct slice subject);
-struct compare_loc compare_loc_text(const struct compare_log *l, const struct fact_loc *loc);
+/* The same with copies of all texts, of before and after the first 500 bytes. */
+struct compare_change *compare_row(struct compare *c, enum compare_kind kind, enum compare_how how, uint32_t pair, struct slice subject,
+				   struct slice before, struct slice after);
+struct srcloc compare_loc_text(const struct compare_log *l, const struct fact_loc *loc);
 /* At most 500 bytes, whole characters. */
 struct slice compare_cut(struct slice s);
 
 static inline struct compare_log *compare_side(struct compare *c, unsigned side) { return side ? c->b : c->a; }
 static inline enum compare_how compare_side_how(unsigned side) { return side ? HOW_NEW : HOW_GONE; }
+/* Of values of which an empty one is none. */
+static inline enum compare_how compare_values_how(struct slice before, struct slice after)
+{
+	return !before.n ? HOW_NEW : !after.n ? HOW_GONE : HOW_CHANGED;
+}
 static inline uint32_t compare_pair_of(const struct compare_log *l, uint32_t compile)
 {
 	return compile < l->t.f->n_attempt ? l->unit[l->unit_of[compile]].pair : NONE;
@@ -64,9 +72,8 @@ static inline bool compare_is_matched(const struct compare *c, uint32_t pair)
  *
  *     struct bag bag[2] = {{0}};
  *     ... bag_add(&bag[side], key, alt, row);
- *     bag_match(c, &bag[0], &bag[1], changed, ctx);     // calls changed for each that became another
- *     ... bag[0]: what is gone, bag[1]: what is new, in order of rows
- *     bag_free(bag);
+ *     bag_match(c, bag, row, ctx);         // calls row for each that became another
+ *     bag_end(c, bag, row, ctx);           // and for each that is left: b is NONE of what is gone, a of what is new; in order; frees both
  */
 struct thing {
 	uint64_t key, alt;
@@ -77,13 +84,14 @@ struct bag {
 	struct thing *v;
 	uint32_t n, cap;
 };
-typedef void bag_changed(struct compare *c, void *ctx, uint32_t a, uint32_t b);
+typedef void bag_row(struct compare *c, void *ctx, uint32_t a, uint32_t b);
+static inline enum compare_how bag_how(uint32_t a, uint32_t b) { return a == NONE ? HOW_NEW : b == NONE ? HOW_GONE : HOW_CHANGED; }
 void bag_add(struct bag *b, uint64_t key, uint64_t alt, uint32_t row);
 /* By key, then by row. */
 void bag_sort(struct bag *b);
-/* changed may be NULL. */
-void bag_match(struct compare *c, struct bag *a, struct bag *b, bag_changed *changed, void *ctx);
-void bag_free(struct bag b[2]);
+/* row may be NULL. */
+void bag_match(struct compare *c, struct bag b[2], bag_row *row, void *ctx);
+void bag_end(struct compare *c, struct bag b[2], bag_row *row, void *ctx);
 
 /* Two lists in order, each thing a key: what stands for what. The rows hold until the next call.
  *

@@ -282,10 +282,8 @@ static int read_trace(struct compare_log *l, const char *path, int (*spool)(stru
 	if (trace_read_facts(&l->t, &(struct facts_options){.keys = true, .no_phases = true}, &h, err) < 0)
 		return -1;
 	facts_frames(l->t.f);
-	while (l->n_artifact < l->t.n_artifact) {
-		GROW(l->artifact, l->n_artifact, l->cap_artifact, 1);
-		l->artifact[l->n_artifact++] = (struct compare_artifact){0, 0, 0};
-	}
+	while (l->n_artifact < l->t.n_artifact)
+		PUSH(l, artifact) = (struct compare_artifact){0, 0, 0};
 	return 0;
 }
 
@@ -429,9 +427,7 @@ static void build_units(struct compare_log *l)
 		bool same_frame = last && last->process == c->process && last->generation == c->generation &&
 				  last->id.autograd == id->autograd && last->id.frame == id->frame;
 		if (!same_frame) {
-			GROW(l->frame, l->n_frame, l->cap_frame, 1);
-			l->frame[l->n_frame++] =
-			    (struct compare_frame){{NONE, 0, NONE, NONE}, l->n_unit, l->n_unit, NONE, 0, id->frame < 0};
+			PUSH(l, frame) = (struct compare_frame){{NONE, 0, NONE, NONE}, l->n_unit, l->n_unit, NONE, 0, id->frame < 0};
 		}
 		struct compare_frame *f = &l->frame[l->n_frame - 1];
 		if (!same_frame || last->id.compile != id->compile) {

@@ -1,4 +1,5 @@
 #include "compare/normal.h"
+#include "base/rows.h"
 #include "base/hash.h"
 #include "base/json.h"
 
@@ -176,8 +177,7 @@ static void take_name(struct pass *s, struct slice stem, uint64_t whole)
 	}
 	number_of(s->n, whole, true);
 	struct normal_side *x = s->side;
-	GROW(x->name, x->n_name, x->cap_name, 1);
-	x->name[x->n_name++] = whole;
+	PUSH(x, name) = whole;
 }
 
 static void add_line(struct pass *s, const char *from, const char *to)
@@ -440,10 +440,8 @@ static void count_votes(struct normal *n)
 		if (!r->same)
 			continue;
 		uint32_t x = a->first[r->a], y = b->first[r->b];
-		for (; x < a->first[r->a + 1] && y < b->first[r->b + 1]; x++, y++) {
-			GROW(n->vote, n->n_vote, n->cap_vote, 1);
-			n->vote[n->n_vote++] = (struct normal_vote){a->name[x], b->name[y], 1};
-		}
+		for (; x < a->first[r->a + 1] && y < b->first[r->b + 1]; x++, y++)
+			PUSH(n, vote) = (struct normal_vote){a->name[x], b->name[y], 1};
 	}
 	if (!n->n_vote)
 		return;

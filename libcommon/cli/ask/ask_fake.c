@@ -28,7 +28,7 @@ static struct fake *alloc_fake(void)
 {
 	struct fake *f = arena_alloc(arena(), sizeof(*f));
 	if (keeping()) {
-		*PUSH(world->kept, world->n_kept, world->cap_kept) = f;
+		PUSH_TO(world->kept, world->n_kept, world->cap_kept) = f;
 	}
 	return f;
 }
@@ -197,7 +197,7 @@ static struct made *next_made(uint32_t op, int ret)
 {
 	uint32_t k = world->run.n_made++;
 	if (k == world->n_made) {
-		*PUSH(world->made, world->n_made, world->cap_made) = NULL;
+		PUSH_TO(world->made, world->n_made, world->cap_made) = NULL;
 	}
 	struct made *m = world->made[k];
 	if (m && m->op == op && m->ret == ret)
@@ -263,7 +263,7 @@ int64_t item_next(uint64_t place)
 	struct run *r = &world->run;
 	uint32_t k = r->n_items++;
 	if (k == world->n_items) {
-		*PUSH(world->item, world->n_items, world->cap_items) = (struct item){.place = 0};
+		PUSH_TO(world->item, world->n_items, world->cap_items) = (struct item){.place = 0};
 	}
 	if (world->item[k].place != place) /* another way through the program */
 		world->item[k] = (struct item){.value = 3 + 2 * (int64_t)k, .place = place};
@@ -308,7 +308,7 @@ static int32_t get_data_ptr(handle *h, void **out)
 	uint64_t p = f->address + (uint64_t)f->offset * (uint64_t)bytes_of(f->dtype);
 	*out = (void *)(uintptr_t)p;
 	if (fake_value(f) != NONE && r->n_fetched < 1u << 20) {
-		*PUSH(r->fetched, r->n_fetched, r->cap_fetched) = (struct fetched){p, f->value};
+		PUSH_TO(r->fetched, r->n_fetched, r->cap_fetched) = (struct fetched){p, f->value};
 	}
 	return OK;
 }
@@ -483,7 +483,7 @@ static int32_t create_from_blob(void *data, int64_t n_dim, const int64_t *size, 
 	f->address = (uint64_t)(uintptr_t)data;
 	f->offset = offset;
 	if (world->creating) {
-		*PUSH(world->blob, world->n_blobs, world->cap_blobs) = f;
+		PUSH_TO(world->blob, world->n_blobs, world->cap_blobs) = f;
 	} else if (!world->folding) {
 		f->value = new_value(VALUE_BUFFER, 0, new_storage(), NONE);
 		world->run.value[f->value].fake = f;

@@ -29,7 +29,7 @@ void call_begin(enum call_kind kind, const char *name)
 	if (r->n_calls >= 1u << 20)
 		r->overflow = true;
 	r->n_calls -= r->overflow && r->n_calls ? 1 : 0;
-	*PUSH(r->call, r->n_calls, r->cap_calls) = (struct run_call){kind, name, r->n_args, 0, world->stream};
+	PUSH_TO(r->call, r->n_calls, r->cap_calls) = (struct run_call){kind, name, r->n_args, 0, world->stream};
 	r->in_call = true;
 }
 
@@ -42,7 +42,7 @@ static void arg_value(enum arg_role role, uint32_t v)
 		/* Whatever is written through a view is in the buffer it is a view of. */
 		if (role != ARG_IN && r->value[v].base < r->n_values)
 			r->value[r->value[v].base].written = true;
-		*PUSH(r->arg, r->n_args, r->cap_args) = (struct run_arg){role, v};
+		PUSH_TO(r->arg, r->n_args, r->cap_args) = (struct run_arg){role, v};
 		r->call[r->n_calls - 1].n_args++;
 	}
 }

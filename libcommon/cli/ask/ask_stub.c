@@ -55,7 +55,7 @@ void *stub_new(struct image *im, struct stub s)
 	uint8_t *p = s.code = im->map + im->stub_used;
 	im->stub_used += ASK_STUB_BYTES;
 	uint32_t number = world->n_stubs;
-	*PUSH(world->stub, world->n_stubs, world->cap_stubs) = s;
+	PUSH_TO(world->stub, world->n_stubs, world->cap_stubs) = s;
 	ask_write_stub(p, number);
 	return s.code;
 }

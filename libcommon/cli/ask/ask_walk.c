@@ -370,7 +370,7 @@ struct numbers {
 	size_t n, cap;
 };
 
-static void add_number(struct numbers *a, int64_t v) { *PUSH(a->v, a->n, a->cap) = v; }
+static void add_number(struct numbers *a, int64_t v) { PUSH_TO(a->v, a->n, a->cap) = v; }
 
 static void add_shape(struct numbers *a, const struct shape *s, int n_dim)
 {
@@ -418,7 +418,7 @@ static void record(struct walks *w)
 	}
 	w->shape = shape;
 	w->n_numbers = n;
-	struct walk *k = PUSH(w->v, w->n, w->cap);
+	struct walk *k = &PUSH_TO(w->v, w->n, w->cap);
 	k->number = numbers;
 	k->chosen = xcalloc((size_t)w->n_sources + 1, sizeof(*k->chosen));
 	for (uint32_t j = 0; j < w->n_sources; j++)
@@ -515,7 +515,7 @@ static void add_source(struct walks *w, enum source_kind kind, uint32_t index, i
 	if ((b.has_lo && b.has_hi && b.lo == b.hi) || w->n_sources == FIT_MAX_SYMBOLS)
 		return;
 	s.base = *source_value(&s);
-	*PUSH(w->source, w->n_sources, w->cap_sources) = s;
+	PUSH_TO(w->source, w->n_sources, w->cap_sources) = s;
 }
 
 static void find_sources(struct walks *w)

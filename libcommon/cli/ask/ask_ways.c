@@ -37,7 +37,7 @@ static void plan_answer(struct explorer *e, const struct plan *so_far, uint64_t 
 		e->w->n_lost_ways++;
 		return;
 	}
-	struct plan *p = PUSH(e->plan, e->n_plans, e->cap_plans);
+	struct plan *p = &PUSH_TO(e->plan, e->n_plans, e->cap_plans);
 	*p = *so_far;
 	p->answer[p->n++] = (struct asked){.place = place, .answer = answer};
 }
@@ -93,7 +93,7 @@ static void plan_others(struct explorer *e, const struct plan *so_far)
 			known = e->place[k] == asked[i].place;
 		if (known)
 			continue;
-		*PUSH(e->place, e->n_places, e->cap_places) = asked[i].place;
+		PUSH_TO(e->place, e->n_places, e->cap_places) = asked[i].place;
 		if (asked[i].boolean)
 			plan_answer(e, so_far, asked[i].place, !asked[i].answer);
 		else
@@ -111,7 +111,7 @@ static void add_way(struct walks *w)
 			return;
 	for (uint32_t i = 0; i < r->n_calls; i++)
 		way.call[i] = arena_strndup(&world->arena, r->call[i].name, strlen(r->call[i].name));
-	*PUSH(w->way, w->n_ways, w->cap_ways) = way;
+	PUSH_TO(w->way, w->n_ways, w->cap_ways) = way;
 }
 
 void walk_ways(struct walks *w)

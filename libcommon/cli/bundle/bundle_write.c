@@ -132,7 +132,7 @@ struct bundle_file *bundle_put(struct bundle_writer *w, enum bundle_kind kind, c
 		failed(w, err);
 		return NULL;
 	}
-	struct bundle_file *f = PUSH(w->file, w->n, w->cap);
+	struct bundle_file *f = &PUSH_TO(w->file, w->n, w->cap);
 	*f = (struct bundle_file){.name = slice_str(own), .kind = kind, .about = SLICE(""), .bytes = bytes.n};
 	return f;
 }

@@ -385,11 +385,7 @@ static const struct fact_marker *open_marker(const struct facts *f, uint32_t inp
 	return NULL;
 }
 
-static void add_view(struct explanation *x, const struct component_view *v)
-{
-	GROW(x->component, x->n_component, x->cap_component, 1);
-	x->component[x->n_component++] = *v;
-}
+static void add_view(struct explanation *x, const struct component_view *v) { PUSH(x, component) = *v; }
 
 /* What the knowledge base says of this failure is its cause and its fix. */
 static void better(struct fact_known **best, struct fact_known *k)

@@ -117,27 +117,19 @@ static void put_findings(struct json_out *o, const struct explanation *x)
 
 static void put_times(struct json_out *o, const struct explanation *x)
 {
-	json_member_arr(o, "times");
-	for (uint32_t i = 0; i < x->n_time; i++) {
+	json_rows(o, "times", i, x->n_time) {
 		const struct time_view *t = &x->time[i];
-		json_obj(o);
 		json_member_index(o, "compile", t->compile);
 		json_member(o, "id", facts_label(x->facts, t->compile));
 		json_member_seconds(o, "seconds", t->seconds);
-		json_member_arr(o, "parts");
-		for (uint32_t k = 0; k < t->n; k++) {
+		json_rows(o, "parts", k, t->n) {
 			const struct time_part *p = &x->part[t->first + k];
-			json_obj(o);
 			json_member(o, "name", p->name);
 			json_member_seconds(o, "seconds", p->seconds);
 			json_member_seconds(o, "thread_seconds", p->threads);
 			json_member_u64(o, "calls", p->calls);
-			json_close(o);
 		}
-		json_close(o);
-		json_close(o);
 	}
-	json_close(o);
 }
 
 void explain_out(const struct explanation *x, struct json_out *o)

@@ -315,8 +315,7 @@ static void add_step(struct explanation *x, struct frame_view *v, uint32_t compi
 		s.fix = w.fix;
 		s.hint = w.hint;
 	}
-	GROW(x->step, x->n_step, x->cap_step, 1);
-	x->step[x->n_step++] = s;
+	PUSH(x, step) = s;
 	v->n++;
 }
 
@@ -454,8 +453,7 @@ static void add_frame(struct explanation *x, const struct fact_frame *row, const
 			add_step(x, &v, NONE, i);
 	}
 	describe(x, &v, row, row->limit == NONE ? NULL : &f->limit[row->limit], symbols);
-	GROW(x->frame, x->n_frame, x->cap_frame, 1);
-	x->frame[x->n_frame++] = v;
+	PUSH(x, frame) = v;
 }
 
 void explain_recompiles(struct explanation *x)

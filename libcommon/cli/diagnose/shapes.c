@@ -26,10 +26,8 @@ static uint32_t view_of(struct explanation *x, struct join *j, uint32_t input, u
 	struct facts *f = x->facts;
 	uint32_t key[3] = {input, compile, facts_intern(f, name)};
 	uint32_t k = intern_add(&j->keys, slice_of((const char *)key, sizeof(key)));
-	if (k == x->n_symbol) {
-		GROW(x->symbol, x->n_symbol, x->cap_symbol, 1);
-		x->symbol[x->n_symbol++] = (struct symbol_view){.row = row, .name = explain_text(x, key[2]), .finding = NONE};
-	}
+	if (k == x->n_symbol)
+		PUSH(x, symbol) = (struct symbol_view){.row = row, .name = explain_text(x, key[2]), .finding = NONE};
 	return k;
 }
 
@@ -48,8 +46,7 @@ static void join_bound(struct explanation *x, struct join *j, uint32_t i)
 			k++;
 		if (k < j->n_pair)
 			continue;
-		GROW(j->pair, j->n_pair, j->cap_pair, 1);
-		j->pair[j->n_pair++] = (struct pair){view, i};
+		PUSH(j, pair) = (struct pair){view, i};
 	}
 }
 

@@ -86,8 +86,7 @@ static void add_part(struct explanation *x, struct slice name, double seconds, d
 {
 	if (seconds <= 0)
 		return;
-	GROW(x->part, x->n_part, x->cap_part, 1);
-	x->part[x->n_part++] = (struct time_part){name, seconds, seconds + beside, calls};
+	PUSH(x, part) = (struct time_part){name, seconds, seconds + beside, calls};
 }
 
 /* From metrics alone: coarser, and code generation has the compilers in it. */
@@ -132,8 +131,7 @@ static void add_view(struct explanation *x, const struct sums *s, uint32_t compi
 		explained += x->part[i].seconds;
 	if (seconds - explained > 0.001)
 		add_part(x, slice_str(time_part_name[PART_OTHER_TIME]), seconds - explained, 0, 0);
-	GROW(x->time, x->n_time, x->cap_time, 1);
-	x->time[x->n_time++] = (struct time_view){compile, seconds, first, x->n_part - first};
+	PUSH(x, time) = (struct time_view){compile, seconds, first, x->n_part - first};
 }
 
 static int slowest_view(const void *a, const void *b)

@@ -87,6 +87,15 @@ void html_text(struct buf *b, struct slice s)
 	}
 }
 
+void html_put_texts(struct buf *b, const char *form, const struct slice *text, size_t n)
+{
+	for (const char *hole; n && (hole = strstr(form, "{}")); form = hole + 2, n--) {
+		buf_add(b, form, (size_t)(hole - form));
+		html_text(b, *text++);
+	}
+	html_raw(b, form);
+}
+
 void html_href(struct buf *b, struct slice path)
 {
 	static const char hex[] = "0123456789ABCDEF";

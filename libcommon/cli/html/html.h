@@ -1,5 +1,6 @@
 /* html.h - the one HTML emitter: text is escaped unless a call says raw.
  *
+ *     html_put(&b, "<td title=\"{}\">{}</td>", name, text);     // each {} the next text, escaped
  *     html_raw(&b, "<td title=\"");  html_text(&b, name);  html_raw(&b, "\">");
  *     html_link(&b, path, name);                        // <a href="percent-encoded">escaped</a>
  *
@@ -17,6 +18,10 @@ void html_link(struct buf *b, struct slice path, struct slice text);
 /* An address from a log: a link only when it is http or https, else plain text. */
 void html_url(struct buf *b, struct slice url, struct slice text);
 static inline void html_raw(struct buf *b, const char *s) { buf_adds(b, s); }
+/* form as it is, but for each {} in it: the next of n texts, escaped. */
+void html_put_texts(struct buf *b, const char *form, const struct slice *text, size_t n);
+#define html_put(b, form, ...) \
+	html_put_texts((b), (form), (const struct slice[]){__VA_ARGS__}, sizeof((const struct slice[]){__VA_ARGS__}) / sizeof(struct slice))
 
 /* A frame of share/ with marks like @PT2_CSS@: cut the text up to the next mark off *rest, and the mark's name ("CSS"; empty
  * behind the last one). False when nothing is left. */

@@ -1,5 +1,6 @@
 /* ir.c - ir_pre_fusion.txt, ir_post_fusion.txt -> nodes. Lines at a time; what is not known is passed over. */
 #include "inductor/ir.h"
+#include "base/rows.h"
 #include "inductor/words.h"
 
 struct reader {
@@ -71,8 +72,7 @@ static bool add_name(struct irtext *t, struct slice name)
 {
 	if (t->n_name >= IR_MAX)
 		return false;
-	GROW(t->name, t->n_name, t->cap_name, 1);
-	t->name[t->n_name++] = name;
+	PUSH(t, name) = name;
 	return true;
 }
 
@@ -154,8 +154,7 @@ static void add_out(struct irtext *t, struct irnode *n, struct slice name, struc
 		return;
 	if (!n->n_outs)
 		n->out = t->n_out;
-	GROW(t->out, t->n_out, t->cap_out, 1);
-	t->out[t->n_out++] = (struct irout){.name = name, .kind = kind};
+	PUSH(t, out) = (struct irout){.name = name, .kind = kind};
 	n->n_outs++;
 }
 
@@ -236,8 +235,7 @@ static bool operation(struct reader *r, struct slice line)
 			return false;
 		if (!n->n_ops)
 			n->op = t->n_op;
-		GROW(t->op, t->n_op, t->cap_op, 1);
-		t->op[t->n_op++] =
+		PUSH(t, op) =
 		    (struct irop){.result = result, .name = SLICE("getitem"), .args = of, .line = r->line, .block = r->block, .self = true};
 		n->n_ops++;
 		return true;
@@ -248,8 +246,7 @@ static bool operation(struct reader *r, struct slice line)
 		return false;
 	if (!n->n_ops)
 		n->op = t->n_op;
-	GROW(t->op, t->n_op, t->cap_op, 1);
-	t->op[t->n_op++] = (struct irop){
+	PUSH(t, op) = (struct irop){
 	    .result = result, .name = name, .args = slice_of(s.p + 1, s.n - 2), .line = r->line, .block = r->block, .self = self};
 	n->n_ops++;
 	return true;
@@ -268,8 +265,7 @@ static void body_line(struct reader *r, struct slice line)
 	} else if (slice_starts(name, "index") && slice_starts(s, " = ") && t->n_index < IR_MAX) {
 		if (!n->n_indexes)
 			n->index = t->n_index;
-		GROW(t->index, t->n_index, t->cap_index, 1);
-		t->index[t->n_index++] = (struct irindex){name, after(s, 3)};
+		PUSH(t, index) = (struct irindex){name, after(s, 3)};
 		n->n_indexes++;
 	} else {
 		operation(r, line);

@@ -1,5 +1,6 @@
 /* kernelmap.c - the join. */
 #include "inductor/words.h"
+#include "base/rows.h"
 #include "inductor/kernelmap_part.h"
 
 #include "graph/fxcode.h"
@@ -17,8 +18,7 @@ static uint32_t km_add_source(struct kernelmap *m, const struct srcloc *at)
 	buf_release(&key);
 	if (row < m->n_source)
 		return row;
-	GROW(m->source, m->n_source, m->cap_source, 1);
-	m->source[m->n_source++] = srcloc_copy(&m->arena, at);
+	PUSH(m, source) = srcloc_copy(&m->arena, at);
 	return row;
 }
 
@@ -48,8 +48,7 @@ void km_list_add(struct kernelmap *m, struct kmlist *l, uint32_t row)
 		l->first = m->n_item;
 		m->n_item += l->n;
 	}
-	GROW(m->item, m->n_item, m->cap_item, 1);
-	m->item[m->n_item++] = row;
+	PUSH(m, item) = row;
 	l->n++;
 }
 
@@ -84,8 +83,7 @@ static void node_text(struct kernelmap *m, uint32_t fx, struct kmnode *to)
 	buf_reset(&b);
 	if (n->meta != NONE)
 		fxcode_meta(g, n->meta, &b);
-	to->shape = arena_slice(&m->arena, buf_slice(&b));
-	buf_release(&b);
+	to->shape = arena_take(&m->arena, &b);
 }
 
 static void read_graph(struct kernelmap *m)
@@ -264,9 +262,7 @@ static struct slice take_types(struct kernelmap *m, const struct json_tape *t, u
 		buf_adds(&b, n ? " -> " : "-> ");
 		add_type(&b, t, shape, dtype);
 	}
-	struct slice text = arena_slice(&m->arena, buf_slice(&b));
-	buf_release(&b);
-	return text;
+	return arena_take(&m->arena, &b);
 }
 
 /* ---- uses ---- */
@@ -280,8 +276,7 @@ static void list_names(struct kernelmap *m, struct kmlist *l, struct outlist nam
 static void add_use(struct kernelmap *m, const struct said *said, struct uses *uses, uint32_t call)
 {
 	const struct outcall *c = &m->code.call[call];
-	GROW(m->use, m->n_use, m->cap_use, 1);
-	struct kmuse *u = &m->use[m->n_use++];
+	struct kmuse *u = &PUSH(m, use);
 	*u = (struct kmuse){.name = c->name, .call = call, .kernel = c->kernel, .nth = used_before(uses, c->name)};
 	km_list_begin(m, &u->fx);
 	take_names(m, &u->fx, &said->map, member(&said->codes, c->notes.handle, c->name, u->nth));

@@ -1,5 +1,6 @@
 /* kernelmap_ir.c - kernels and nodes of the IR; rows by name. */
 #include "inductor/kernelmap_part.h"
+#include "base/rows.h"
 
 /* ---- rows by name ---- */
 
@@ -98,11 +99,7 @@ void km_index_ir(struct kernelmap *m)
 
 static bool writes(struct slice param) { return slice_starts(param, "out_ptr") || slice_starts(param, "in_out_ptr"); }
 
-static void mark(struct km_index *x, uint32_t node)
-{
-	GROW(x->mark, x->n_mark, x->cap_mark, 1);
-	x->mark[x->n_mark++] = node;
-}
+static void mark(struct km_index *x, uint32_t node) { PUSH(x, mark) = node; }
 
 /* Mark the outermost node that writes a buffer, or the one it was made of (buf3 = buf2  # reuse). */
 static void mark_writer(struct km_index *x, struct slice buffer)

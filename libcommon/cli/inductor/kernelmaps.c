@@ -7,8 +7,7 @@ static struct slice keep_file(struct kernelmaps *k, struct mapfile *f)
 {
 	struct mapfile *own = xmalloc(sizeof(*own));
 	*own = *f;
-	GROW(k->file, k->n_file, k->cap_file, 1);
-	k->file[k->n_file++] = own;
+	PUSH(k, file) = own;
 	return own->bytes;
 }
 
@@ -16,8 +15,7 @@ struct slice kernelmaps_keep(struct kernelmaps *k, struct slice bytes)
 {
 	struct buf *own = xcalloc(1, sizeof(*own));
 	buf_add_slice(own, bytes);
-	GROW(k->buf, k->n_buf, k->cap_buf, 1);
-	k->buf[k->n_buf++] = own;
+	PUSH(k, buf) = own;
 	return buf_slice(own);
 }
 
@@ -25,15 +23,13 @@ bool kernelmaps_add(struct kernelmaps *k, const struct kernelmap_input *in)
 {
 	if (k->n_input >= KERNELMAPS_MAX)
 		return false;
-	GROW(k->input, k->n_input, k->cap_input, 1);
-	k->input[k->n_input++] = *in;
+	PUSH(k, input) = *in;
 	return true;
 }
 
 static void add_log(struct kernelmaps *k, struct slice text)
 {
-	GROW(k->text, k->n_text, k->cap_text, 1);
-	k->text[k->n_text++] = text;
+	PUSH(k, text) = text;
 	fusionlog_read(&k->fusion, text);
 	kernelmaps_from_log(k, text);
 }

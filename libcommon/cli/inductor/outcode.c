@@ -1,5 +1,6 @@
 /* outcode.c - Python wrappers of Inductor, by lines. */
 #include "inductor/outcode.h"
+#include "base/rows.h"
 #include "inductor/words.h"
 
 /* "extern_kernels.addmm" */
@@ -18,8 +19,7 @@ bool outcode_add_name(struct outcode *o, struct slice name)
 {
 	if (o->n_name >= OUTCODE_MAX)
 		return false;
-	GROW(o->name, o->n_name, o->cap_name, 1);
-	o->name[o->n_name++] = name;
+	PUSH(o, name) = name;
 	return true;
 }
 
@@ -46,8 +46,7 @@ void outcode_add_alias(struct outcode *o, struct outalias a)
 		index_add(&o->alias_index, a.name, o->n_alias);
 		o->alias_index.row[intern_find(&o->alias_index.name, a.name)] = o->n_alias;
 	}
-	GROW(o->alias, o->n_alias, o->cap_alias, 1);
-	o->alias[o->n_alias++] = a;
+	PUSH(o, alias) = a;
 }
 
 static void index_release(struct outindex *x)
@@ -383,8 +382,7 @@ static void statement(struct outcode *o, struct lines *l, struct slice line, str
 	const char *from = s.p + 1, *end = s.p + s.n;
 	for (int depth = depth_of(s); depth > 0 && l->n - first < OUTCODE_CALL_LINES && next(l, &line); end = line.p + line.n)
 		depth += depth_of(line);
-	GROW(o->call, o->n_call, o->cap_call, 1);
-	struct outcall *call = &o->call[o->n_call++];
+	struct outcall *call = &PUSH(o, call);
 	struct slice out;
 	*call = (struct outcall){.name = name, .kernel = k, .line = first, .last = l->n, .notes = c->notes};
 	call->arg = take_args(o, slice_of(from, (size_t)(end - from)), &out);

@@ -1,5 +1,6 @@
 /* outcode_cpp.c - AOTInductor's C++: calls from the contract that wrapper/wrapper.h reads, kernels from the text. */
 #include "wrapper/wrapper.h"
+#include "base/rows.h"
 #include "inductor/outcode.h"
 #include "inductor/words.h"
 
@@ -105,8 +106,7 @@ static void add_call(struct outcode *o, const struct contract *c, const struct c
 {
 	if (o->n_call >= OUTCODE_MAX)
 		return;
-	GROW(o->call, o->n_call, o->cap_call, 1);
-	struct outcall *call = &o->call[o->n_call++];
+	struct outcall *call = &PUSH(o, call);
 	*call = (struct outcall){.name = arena_slice(&o->arena, from->name), .line = from->line, .last = from->line};
 	call->kernel = outcode_kernel(o, call->name);
 	call->notes.source = outcode_add_names(o, arena_slice(&o->arena, from->nodes));

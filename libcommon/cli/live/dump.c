@@ -135,7 +135,7 @@ static int take_call(struct reading *r, uint32_t root)
 	c.result = result >= INT32_MIN && result <= INT32_MAX ? (int32_t)result : 0;
 	if (take_values(r, root, &c) < 0)
 		return -1;
-	*PUSH(d->call, d->n, d->cap) = c;
+	PUSH_TO(d->call, d->n, d->cap) = c;
 	return 0;
 }
 

@@ -85,7 +85,7 @@ static void read_params(struct reader *r, uint32_t root, struct ima_event *e)
 
 static void read_event(struct ima *to, struct reader *r, const struct live_event *ev)
 {
-	struct ima_event *e = PUSH(to->v, to->n, to->cap);
+	struct ima_event *e = &PUSH_TO(to->v, to->n, to->cap);
 	const uint32_t root = ev->root;
 	*e = (struct ima_event){.fault = ev->kind == LIVE_DEVICE_FAULT,
 				.model = ev->model,

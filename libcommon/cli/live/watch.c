@@ -73,7 +73,7 @@ static void keep_answer(struct watch *w, const char *so_path, struct slice json)
 {
 	struct stat st = {0};
 	stat(so_path, &st);
-	struct watch_answer *a = PUSH(w->answer, w->n_answers, w->cap_answers);
+	struct watch_answer *a = &PUSH_TO(w->answer, w->n_answers, w->cap_answers);
 	*a = (struct watch_answer){.dev = st.st_dev, .ino = st.st_ino};
 	buf_add_slice(&a->json, json);
 }
@@ -169,7 +169,7 @@ static void add_model(struct watch *w, const struct live_event *ev)
 		return;
 	char *graph = json_strdup(ev->tape, ev->root, "graph"), *table = json_strdup(ev->tape, ev->root, "table");
 	const bool jit = graph && *graph;
-	struct watch_model *m = PUSH(w->model, w->n_models, w->cap_models);
+	struct watch_model *m = &PUSH_TO(w->model, w->n_models, w->cap_models);
 	*m = (struct watch_model){
 	    .id = ev->model,
 	    .rank = ev->rank,

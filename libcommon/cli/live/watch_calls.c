@@ -34,7 +34,7 @@ static void move_to_ready(struct watch *w, size_t i)
 	struct watch_open *c = w->open[i];
 	memmove(&w->open[i], &w->open[i + 1], (w->n_open - i - 1) * sizeof(*w->open));
 	w->n_open--;
-	*PUSH(w->ready, w->n_ready, w->cap_ready) = c;
+	PUSH_TO(w->ready, w->n_ready, w->cap_ready) = c;
 }
 
 static struct watch_open *add_open(struct watch *w, const struct call_record *r)
@@ -106,7 +106,7 @@ static void take_value(struct watch *w, const struct call_record *r)
 	struct watch_open *c = find_open_call(w, r->seq);
 	if (!c || c->n_values == MAX_VALUES)
 		return;
-	*PUSH(c->value, c->n_values, c->cap_values) = (struct watch_value){.rec = *r};
+	PUSH_TO(c->value, c->n_values, c->cap_values) = (struct watch_value){.rec = *r};
 }
 
 static void take_launch(struct watch *w, const struct call_record *r)

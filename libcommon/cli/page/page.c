@@ -115,8 +115,7 @@ static int plan_record(void *ctx, struct trace_scan *s, struct trace_record *r)
 		}
 		if (!w.offset)
 			p->next_block++;
-		GROW(p->where, p->n_where, p->cap_where, 1);
-		p->where[p->n_where++] = w;
+		PUSH(p, where) = w;
 		GROW(x->piece, x->n, x->cap, 1);
 		x->piece[x->n++] = (struct piece){(uint32_t)(r - s->rec), w.block};
 	}

@@ -84,11 +84,9 @@ static void put_export(struct json_out *o, const struct trace *t, bool page)
 	}
 	uint32_t *number = expressions_told(t);
 	json_obj(o);
-	json_member_arr(o, "failures");
-	for (uint32_t i = 0; i < t->n_export; i++) {
+	json_rows(o, "failures", i, t->n_export) {
 		const struct trace_export *x = &t->export[i];
 		bool kernel = x->kind == EXPORT_MISSING || x->kind == EXPORT_MISMATCHED;
-		json_obj(o);
 		put_where(o, &x->src);
 		json_member_str(o, "kind", slice_str(kind[x->kind]));
 		json_member_name(o, "expr", &t->f->names, kernel ? NONE : x->expr);
@@ -99,9 +97,7 @@ static void put_export(struct json_out *o, const struct trace *t, bool page)
 		put_lines(o, t, "locals", x->locals);
 		put_lines(o, t, "symbols", x->sources);
 		json_member_count(o, "expression", x->node == NONE ? -1 : (int64_t)number[x->node]);
-		json_close(o);
 	}
-	json_close(o);
 	put_expressions(o, t, number);
 	json_member_u64(o, "expressions_lost", t->expr_lost);
 	put_artifact(o, t, "exported_program", page ? t->exported : NONE, page);

@@ -50,10 +50,10 @@ static const char **make_env(const struct child_spec *spec)
 		if ((spec->env_allow && !listed(spec->env_allow, *e, len)) || listed(spec->env_unset, *e, len) ||
 		    is_set(spec->env_set, *e, len))
 			continue;
-		*PUSH(env, n, cap) = *e;
+		PUSH_TO(env, n, cap) = *e;
 	}
 	for (const char *const *s = spec->env_set; s && *s; s++) {
-		*PUSH(env, n, cap) = *s;
+		PUSH_TO(env, n, cap) = *s;
 	}
 	GROW(env, n, cap, 1);
 	env[n] = NULL;
@@ -66,14 +66,14 @@ static char **candidates(const char *name)
 	size_t n = 0, cap = 0;
 	char **list = NULL;
 	if (strchr(name, '/')) {
-		*PUSH(list, n, cap) = xstrdup(name);
+		PUSH_TO(list, n, cap) = xstrdup(name);
 	} else if (*name) {
 		const char *path = getenv("PATH");
 		if (!path)
 			path = "/usr/local/bin:/usr/bin:/bin";
 		for (const char *p = path;; p++) {
 			size_t len = strcspn(p, ":");
-			*PUSH(list, n, cap) =
+			PUSH_TO(list, n, cap) =
 			    len ? xasprintf("%.*s/%s", (int)(len > INT_MAX ? INT_MAX : len), p, name) : xasprintf("./%s", name);
 			p += len;
 			if (!*p)
@@ -458,6 +458,6 @@ struct child *child_start(struct childset *set, const struct child_spec *spec, s
 	c->kill_at = NEVER;
 	if (c->pidfd >= 0)
 		fcntl(c->pidfd, F_SETFD, FD_CLOEXEC);
-	*PUSH(set->v, set->n, set->cap) = c;
+	PUSH_TO(set->v, set->n, set->cap) = c;
 	return c;
 }

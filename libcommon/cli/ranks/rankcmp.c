@@ -34,28 +34,52 @@ static uint64_t mix2(uint64_t a, uint64_t b)
 	return hash_bytes(x, sizeof(x));
 }
 
-static uint64_t name_fp(const struct ranks *all, uint32_t name)
+static uint64_t text_fp(struct slice s) { return hash_bytes(s.p, s.n); }
+static uint64_t name_fp(const struct ranks *all, uint32_t name) { return text_fp(rank_text(all, name)); }
+
+static void add_item(struct rank_items *out, uint64_t fp, uint32_t compile, struct slice text, unsigned kind)
 {
-	struct slice s = name == NONE ? slice_of("", 0) : intern_get(&all->names, name);
-	return hash_bytes(s.p, s.n);
+	PUSH(out, item) = (struct rank_item){fp, 0, compile, text, (uint8_t)kind};
 }
 
-static void add_item(struct rank_items *out, uint64_t fp, uint32_t compile, uint32_t text, unsigned kind)
-{
-	GROW(out->item, out->n_item, out->cap_item, 1);
-	out->item[out->n_item++] = (struct rank_item){fp, 0, compile, text, (uint8_t)kind};
-}
-
-/* Lists in the order of their folders, then of their numbers: schedules by number alone. */
-struct keyed {
-	struct slice dir;
-	const struct rank_list *row;
-};
 static int by_dir(const void *a, const void *b)
 {
-	const struct keyed *x = a, *y = b;
+	const struct rank_list *x = a, *y = b;
 	const int r = slice_cmp(x->dir, y->dir);
-	return r ? r : (x->row->number > y->row->number) - (x->row->number < y->row->number);
+	return r ? r : (x->row->src.artifact > y->row->src.artifact) - (x->row->src.artifact < y->row->src.artifact);
+}
+
+struct rank_list *rank_lists_of(const struct ranks *all, const struct rank_process *f, enum fact_list_kind kind, uint32_t *n)
+{
+	struct rank_list *out = xcalloc(f->n_list + 1u, sizeof(*out));
+	*n = 0;
+	for (uint32_t i = 0; i < f->n_list; i++)
+		if (f->list[i].kind == kind)
+			out[(*n)++] = (struct rank_list){rank_text(all, f->compile[f->list[i].compile].dir), &f->list[i]};
+	qsort(out, *n, sizeof(*out), by_dir);
+	return out;
+}
+
+bool rank_next_op(struct slice *lines, enum fact_list_kind kind, struct rank_op *op)
+{
+	struct slice line;
+	if (!slice_line(lines, &line))
+		return false;
+	*op = (struct rank_op){line, SLICE("")};
+	if (kind == LIST_ESTIMATES) {
+		op->ns = slice_until(line, " ");
+		op->name = slice_behind(line, " ");
+		if (!op->name.p)
+			op->name = line;
+	}
+	return true;
+}
+
+double rank_number(struct slice text)
+{
+	char tmp[64];
+	snprintf(tmp, sizeof(tmp), "%.*s", SL(text));
+	return strtod(tmp, NULL);
 }
 
 static int by_fp(const void *a, const void *b)
@@ -71,7 +95,7 @@ void rank_items_of(const struct ranks *all, const struct rank_process *f, enum r
 	case RANK_CHECK_IDS:
 		for (uint32_t i = 0; i < f->n_compile; i++)
 			if (!f->compile[i].unknown)
-				add_item(out, name_fp(all, f->compile[i].id), i, f->compile[i].id, RANK_EVENT_COUNT);
+				add_item(out, name_fp(all, f->compile[i].id), i, rank_text(all, f->compile[i].id), RANK_EVENT_COUNT);
 		if (out->n_item)
 			qsort(out->item, out->n_item, sizeof(*out->item), by_fp);
 		return;
@@ -88,27 +112,27 @@ void rank_items_of(const struct ranks *all, const struct rank_process *f, enum r
 			uint64_t fp = mix2(e->fp, e->kind * 8u + e->cache);
 			if (c != RANK_CHECK_CACHE)
 				fp = mix2(fp, name_fp(all, f->compile[e->compile].id));
-			add_item(out, fp, e->compile, e->text, e->kind);
+			add_item(out, fp, e->compile, rank_text(all, e->text), e->kind);
 			if (e->kind == RANK_GRAPH || e->kind == RANK_MADE)
 				out->item[out->n_item - 1].graph = e->fp;
 		}
 		return;
 	case RANK_CHECK_COLLECT:
-		for (uint32_t i = 0; i < f->n_schedule; i++) {
-			const struct rank_op *op = rank_ops(&all->names, &f->schedule[i]);
-			for (uint32_t k = 0; k < f->schedule[i].ops; k++)
-				add_item(out, name_fp(all, op[k].name), f->schedule[i].compile, op[k].name, RANK_EVENT_COUNT);
+		for (uint32_t i = 0; i < f->n_list; i++) {
+			struct slice lines = rank_text(all, f->list[i].lines);
+			struct rank_op op;
+			while (f->list[i].kind == LIST_SCHEDULE && rank_next_op(&lines, LIST_SCHEDULE, &op))
+				add_item(out, text_fp(op.name), f->list[i].compile, op.name, RANK_EVENT_COUNT);
 		}
 		return;
 	case RANK_CHECK_TENSORS: {
-		struct keyed *row = xcalloc(f->n_tensors + 1u, sizeof(*row));
-		for (uint32_t i = 0; i < f->n_tensors; i++)
-			row[i] = (struct keyed){intern_get(&all->names, f->compile[f->tensors[i].compile].dir), &f->tensors[i]};
-		qsort(row, f->n_tensors, sizeof(*row), by_dir);
-		for (uint32_t i = 0; i < f->n_tensors; i++)
-			add_item(out, mix2(name_fp(all, row[i].row->text), hash_bytes(row[i].dir.p, row[i].dir.n)), row[i].row->compile,
-				 row[i].row->text, RANK_EVENT_COUNT);
-		free(row);
+		uint32_t n;
+		struct rank_list *list = rank_lists_of(all, f, LIST_TENSORS, &n);
+		for (uint32_t i = 0; i < n; i++) {
+			struct slice lines = rank_text(all, list[i].row->lines);
+			add_item(out, mix2(text_fp(lines), text_fp(list[i].dir)), list[i].row->compile, lines, RANK_EVENT_COUNT);
+		}
+		free(list);
 		return;
 	}
 	case RANK_CHECK_ORDER:
@@ -121,12 +145,12 @@ void rank_items_of(const struct ranks *all, const struct rank_process *f, enum r
 			uint64_t fp = name_fp(all, f->order[i]);
 			if (compile != NONE)
 				fp = mix2(fp, name_fp(all, f->compile[compile].loc));
-			add_item(out, fp, compile, f->order[i], RANK_EVENT_COUNT);
+			add_item(out, fp, compile, rank_text(all, f->order[i]), RANK_EVENT_COUNT);
 		}
 		return;
 	case RANK_CHECK_VERSION:
 		if (f->torch_version != NONE)
-			add_item(out, name_fp(all, f->torch_version), NONE, f->torch_version, RANK_EVENT_COUNT);
+			add_item(out, name_fp(all, f->torch_version), NONE, rank_text(all, f->torch_version), RANK_EVENT_COUNT);
 		return;
 	case RANK_CHECK_COUNT: return;
 	}
@@ -174,7 +198,7 @@ static void name_processes(struct ranks *all)
 				f->us += f->compile[k].us;
 		for (uint32_t k = 0; k < f->n_span; k++)
 			if (f->span[k].kind == SPAN_BACKWARD)
-				f->us += f->span[k].end - f->span[k].start;
+				f->us += rank_us(f->span[k].end) - rank_us(f->span[k].start);
 	}
 	/* Ranks that should be there: all below the highest, of logs read and of logs lost. */
 	for (uint32_t i = 0; i < all->n_lost; i++)
@@ -184,8 +208,7 @@ static void name_processes(struct ranks *all)
 	for (uint32_t i = 0; i < all->n_process && all->process[i].rank >= 0; i++) {
 		int64_t r = all->process[i].rank;
 		for (; want < r && all->absents < 1000; want++) {
-			GROW(all->absent, all->n_absent, all->cap_absent, 1);
-			all->absent[all->n_absent++] = want;
+			PUSH(all, absent) = want;
 			all->absents++;
 		}
 		if (want < r)
@@ -204,11 +227,7 @@ static int by_size(const void *a, const void *b)
 	return x->member[0] < y->member[0] ? -1 : 1;
 }
 
-static void add_member(struct rank_group *g, uint32_t p)
-{
-	GROW(g->member, g->n_member, g->cap_member, 1);
-	g->member[g->n_member++] = p;
-}
+static void add_member(struct rank_group *g, uint32_t p) { PUSH(g, member) = p; }
 
 /* Is process p worth comparing here? What the backend makes differs anyway where it was asked for something else. */
 static bool takes_part(const struct ranks *all, enum rank_check check, const uint64_t *const *sig, uint32_t p)
@@ -227,10 +246,8 @@ static void group(struct ranks *all, enum rank_check check, const uint64_t *cons
 		if (!takes_part(all, check, sig, p))
 			continue;
 		uint32_t k = intern_add(&seen, slice_of((const char *)&sig[check][p], sizeof(**sig)));
-		if (k == v->n_group) {
-			GROW(v->group, v->n_group, v->cap_group, 1);
-			v->group[v->n_group++] = (struct rank_group){.signature = sig[check][p]};
-		}
+		if (k == v->n_group)
+			PUSH(v, group) = (struct rank_group){.signature = sig[check][p]};
 		add_member(&v->group[k], p);
 	}
 	intern_release(&seen);
@@ -261,9 +278,8 @@ static void split(struct ranks *all, enum rank_check check)
 		struct split_key key = {at, ends ? 0 : own.item[at].fp, ends};
 		uint32_t k = v->first_split + intern_add(&seen, slice_of((const char *)&key, sizeof(key)));
 		if (k == all->n_split) {
-			const struct rank_item none = {0, 0, NONE, NONE, RANK_EVENT_COUNT};
-			GROW(all->split, all->n_split, all->cap_split, 1);
-			all->split[all->n_split++] = (struct rank_split){
+			const struct rank_item none = {0, 0, NONE, {"", 0}, RANK_EVENT_COUNT};
+			PUSH(all, split) = (struct rank_split){
 			    .check = check,
 			    .ref = v->ref,
 			    .at = at,
@@ -276,10 +292,8 @@ static void split(struct ranks *all, enum rank_check check)
 			};
 		}
 		struct rank_split *s = &all->split[k];
-		for (uint32_t i = 0; i < v->group[g].n_member; i++) {
-			GROW(s->member, s->n_member, s->cap_member, 1);
-			s->member[s->n_member++] = v->group[g].member[i];
-		}
+		for (uint32_t i = 0; i < v->group[g].n_member; i++)
+			PUSH(s, member) = v->group[g].member[i];
 	}
 	v->splits = all->n_split - v->first_split;
 	free(ref.item);
@@ -289,33 +303,21 @@ static void split(struct ranks *all, enum rank_check check)
 
 /* ---- why a cache was missed ---- */
 
-static struct slice name_text(const struct ranks *all, uint32_t name)
-{
-	return name == NONE ? slice_of("", 0) : intern_get(&all->names, name);
-}
-
 /* The lookups of one compilation, by its id: rows that the caller frees. */
 static struct lookup *lookups_of(const struct ranks *all, const struct rank_process *f, uint32_t id, uint32_t *n)
 {
 	struct lookup *out = xcalloc(f->n_lookup + 1u, sizeof(*out));
 	*n = 0;
-	for (uint32_t i = 0; i < f->n_lookup; i++) {
-		const struct rank_lookup *x = &f->lookup[i];
-		if (x->compile == NONE || f->compile[x->compile].id != id)
-			continue;
-		struct lookup *l = &out[(*n)++];
-		*l = (struct lookup){x->kind, x->what, name_text(all, x->key), name_text(all, x->guards), name_text(all, x->reason), {{0}}};
-		for (unsigned k = 0; k < KEY_TEXTS; k++)
-			l->text[k] = name_text(all, x->parts[k]);
-	}
+	for (uint32_t i = 0; i < f->n_lookup; i++)
+		if (f->lookup[i].compile != NONE && f->compile[f->lookup[i].compile].id == id)
+			out[(*n)++] = lookup_of(&all->names, &f->lookup[i]);
 	return out;
 }
 
 static void add_key_change(void *ctx, enum fact_cache_kind kind, const struct key_change *change)
 {
 	struct rank_split *s = ctx;
-	GROW(s->key, s->n_key, s->cap_key, 1);
-	s->key[s->n_key++] = (struct rank_key_change){kind, *change};
+	PUSH(s, key) = (struct rank_key_change){kind, *change};
 }
 
 /* Who missed is told against who was served, whichever is the reference. */

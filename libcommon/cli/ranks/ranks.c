@@ -39,10 +39,7 @@ static void release_process(struct rank_process *p)
 	free(p->compile);
 	free(p->event);
 	free(p->span);
-	free(p->mark);
-	free(p->schedule);
-	free(p->tensors);
-	free(p->estimate);
+	free(p->list);
 	free(p->parity);
 	free(p->lookup);
 	free(p->order);
@@ -87,15 +84,13 @@ void ranks_release(struct ranks *all)
 
 void ranks_flight(struct ranks *all, struct flight *f)
 {
-	GROW(all->flight, all->n_flight, all->cap_flight, 1);
-	all->flight[all->n_flight++] = *f;
+	PUSH(all, flight) = *f;
 	*f = (struct flight){0};
 }
 
 void ranks_lost(struct ranks *all, const char *path, const char *why)
 {
-	GROW(all->lost, all->n_lost, all->cap_lost, 1);
-	all->lost[all->n_lost++] = (struct rank_missing){xstrdup(path), xstrdup(why), rank_of_path(path)};
+	PUSH(all, lost) = (struct rank_missing){xstrdup(path), xstrdup(why), rank_of_path(path)};
 }
 
 /* ---- texts ---- */
@@ -150,8 +145,6 @@ static uint32_t compile_of(const struct adding *a, const struct fact_src *src)
 	return src->input == a->input && src->attempt != NONE ? a->compile[src->attempt] : NONE;
 }
 
-static int64_t microseconds(double seconds) { return seconds > 0 && seconds < 1e12 ? (int64_t)(seconds * 1e6 + 0.5) : 0; }
-
 static void add_compiles(struct adding *a)
 {
 	struct rank_process *p = a->p;
@@ -169,34 +162,28 @@ static void add_compiles(struct adding *a)
 			snprintf(text, sizeof(text), "unknown_%" PRIu64, x->line);
 		row.dir = name_of(a, slice_str(text));
 		if (x->seconds >= 0 && x->seconds < 1e9)
-			row.us = microseconds(x->seconds);
+			row.us = rank_us(x->seconds);
 		if (x->loc.file != NONE) {
 			buf_reset(&a->tmp);
 			put_function(&a->tmp, facts_text(a->f, x->loc.file), x->loc.line, facts_text(a->f, x->loc.function));
 			row.loc = name_of(a, buf_slice(&a->tmp));
 		}
 		a->compile[i] = p->n_compile;
-		GROW(p->compile, p->n_compile, p->cap_compile, 1);
-		p->compile[p->n_compile++] = row;
+		PUSH(p, compile) = row;
 	}
 }
 
-/* time < 0: no mark. text: in a->tmp, which is used up. */
+/* text: in a->tmp, which is used up. time: < 0 where it is not known. */
 static void add_event(struct adding *a, const struct fact_src *src, uint32_t row, struct rank_event event, double time)
 {
 	event.compile = compile_of(a, src);
 	event.line = src->line;
 	event.guard = event.kind == RANK_RECOMPILE ? event.guard : NONE;
-	if (event.compile == NONE) {
+	event.at = time < 0 ? -1 : rank_us(time);
+	if (event.compile != NONE)
+		PUSH(a, event) = (struct ordered){event, row};
+	else
 		a->p->cut_events += src->input == a->input && src->attempt != NONE;
-		return;
-	}
-	GROW(a->event, a->n_event, a->cap_event, 1);
-	a->event[a->n_event++] = (struct ordered){event, row};
-	if (time < 0)
-		return;
-	GROW(a->p->mark, a->p->n_mark, a->p->cap_mark, 1);
-	a->p->mark[a->p->n_mark++] = (struct rank_mark){microseconds(time), event.compile, event.text, event.kind};
 }
 
 static void add_graph(struct adding *a, const struct fact_step *x)
@@ -207,8 +194,9 @@ static void add_graph(struct adding *a, const struct fact_step *x)
 		return;
 	all->text_bytes += text.n;
 	intern_add(&all->graphs, key);
-	GROW(all->graph, all->n_graph, all->cap_graph, 1);
-	all->graph[all->n_graph++] = (struct rank_graph){x->fingerprint, name_of(a, text), x->cut};
+	struct fact_step *to = &PUSH(all, graph);
+	*to = *x;
+	to->graph = name_of(a, text);
 }
 
 static void add_steps(struct adding *a)
@@ -312,15 +300,14 @@ static void add_caches(struct adding *a)
 		if (compile != NONE && what[x->what] > a->p->compile[compile].cache)
 			a->p->compile[compile].cache = what[x->what];
 		if (a->p->n_lookup < RANK_EVENTS) {
-			GROW(a->p->lookup, a->p->n_lookup, a->p->cap_lookup, 1);
-			a->p->lookup[a->p->n_lookup++] =
-			    (struct rank_lookup){compile,
-						 name_again(a, x->key),
-						 name_again(a, x->guards),
-						 name_again(a, x->reason),
-						 {name_again(a, x->parts[KEY_GRAPH]), name_again(a, x->parts[KEY_SETTINGS])},
-						 (uint8_t)x->kind,
-						 (uint8_t)x->what};
+			struct fact_cache *to = &PUSH(a->p, lookup);
+			*to = *x;
+			to->compile = compile;
+			to->key = name_again(a, x->key);
+			to->guards = name_again(a, x->guards);
+			to->reason = name_again(a, x->reason);
+			for (unsigned k = 0; k < KEY_TEXTS; k++)
+				to->parts[k] = name_again(a, x->parts[k]);
 		}
 		buf_reset(&a->tmp);
 		put_flat(&a->tmp, name, 200);
@@ -341,12 +328,6 @@ static int by_line(const void *a, const void *b)
 	return x->event.kind != y->event.kind ? x->event.kind - y->event.kind : (x->row > y->row) - (x->row < y->row);
 }
 
-static int by_time(const void *a, const void *b)
-{
-	const struct rank_mark *x = a, *y = b;
-	return x->at != y->at ? (x->at > y->at) - (x->at < y->at) : x->kind - y->kind;
-}
-
 /* What was done, in the order of the log. */
 static void add_events(struct adding *a)
 {
@@ -358,10 +339,7 @@ static void add_events(struct adding *a)
 	add_caches(a);
 	if (a->n_event)
 		qsort(a->event, a->n_event, sizeof(*a->event), by_line);
-	if (p->n_mark)
-		qsort(p->mark, p->n_mark, sizeof(*p->mark), by_time);
 	p->n_event = a->n_event < RANK_EVENTS ? a->n_event : RANK_EVENTS;
-	p->n_mark = p->n_mark < RANK_EVENTS ? p->n_mark : RANK_EVENTS;
 	p->cut_events += a->n_event - p->n_event;
 	p->event = xreallocarray(NULL, p->n_event + 1u, sizeof(*p->event));
 	for (uint32_t i = 0; i < p->n_event; i++)
@@ -370,96 +348,57 @@ static void add_events(struct adding *a)
 
 static int by_start(const void *a, const void *b)
 {
-	const struct rank_span *x = a, *y = b;
-	return x->start != y->start ? (x->start > y->start) - (x->start < y->start) : (x->compile > y->compile) - (x->compile < y->compile);
+	const struct fact_span *x = a, *y = b;
+	const int64_t p = rank_us(x->start), q = rank_us(y->start);
+	return p != q ? (p > q) - (p < q) : (x->compile > y->compile) - (x->compile < y->compile);
 }
 
 static void add_spans(struct adding *a)
 {
 	struct rank_process *p = a->p;
 	for (uint32_t i = 0; i < a->f->n_span; i++) {
-		const struct fact_span *x = &a->f->span[i];
-		struct rank_span row = {microseconds(x->start), microseconds(x->end), compile_of(a, &x->src), x->kind};
-		if (row.compile == NONE)
-			continue;
+		struct fact_span row = a->f->span[i];
+		row.compile = compile_of(a, &row.src);
 		row.end = row.end < row.start ? row.start : row.end;
-		GROW(p->span, p->n_span, p->cap_span, 1);
-		p->span[p->n_span++] = row;
+		if (row.compile != NONE)
+			PUSH(p, span) = row;
 	}
 	if (p->n_span)
 		qsort(p->span, p->n_span, sizeof(*p->span), by_start);
-}
-
-/* Operators, one a line, as bytes of struct rank_op. */
-static void add_ops(struct adding *a, struct slice lines, bool ns, struct rank_list *to)
-{
-	struct slice line;
-	buf_reset(&a->tmp);
-	for (to->ops = 0; slice_line(&lines, &line); to->ops++) {
-		struct rank_op op = {NONE, NONE};
-		const char *blank = ns ? slice_chr(line, ' ') : NULL;
-		if (ns)
-			op.ns = intern_add(&a->all->names, slice_of(line.p, blank ? (size_t)(blank - line.p) : line.n));
-		if (blank)
-			line = slice_of(blank + 1, (size_t)(line.p + line.n - blank - 1));
-		op.name = intern_add(&a->all->names, line);
-		buf_add(&a->tmp, &op, sizeof(op));
-	}
-	to->text = intern_add(&a->all->names, buf_slice(&a->tmp));
 }
 
 static void add_order(struct adding *a, struct slice lines)
 {
 	struct rank_process *p = a->p;
 	struct slice line;
-	for (p->n_order = 0; p->n_order < RANK_EVENTS && slice_line(&lines, &line);) {
-		GROW(p->order, p->n_order, p->cap_order, 1);
-		p->order[p->n_order++] = intern_add(&a->all->names, line);
-	}
+	for (p->n_order = 0; p->n_order < RANK_EVENTS && slice_line(&lines, &line);)
+		PUSH(p, order) = intern_add(&a->all->names, line);
 }
-
-#define ADD_LIST(rows) \
-	GROW(a->p->rows, a->p->n_##rows, a->p->cap_##rows, 1); \
-	a->p->rows[a->p->n_##rows++] = to
 
 static void add_list(struct adding *a, const struct fact_list *x)
 {
-	struct slice lines = facts_text(a->f, x->lines);
-	struct rank_list to = {.number = x->src.artifact, .compile = compile_of(a, &x->src)};
-	if (to.compile == NONE)
+	const uint32_t compile = compile_of(a, &x->src);
+	if (compile == NONE)
 		return;
 	if (x->left_out) {
 		a->p->cut_ops++;
-		return;
-	}
-	switch (x->kind) {
-	case LIST_ORDER: add_order(a, lines); return;
-	case LIST_SCHEDULE:
-		add_ops(a, lines, false, &to);
-		ADD_LIST(schedule);
-		return;
-	case LIST_ESTIMATES:
-		add_ops(a, lines, true, &to);
-		ADD_LIST(estimate);
-		return;
-	case LIST_TENSORS:
-		to.text = intern_add(&a->all->names, lines);
-		ADD_LIST(tensors);
-		return;
-	case FACT_LISTS: return;
+	} else if (x->kind == LIST_ORDER) {
+		add_order(a, facts_text(a->f, x->lines));
+	} else {
+		struct fact_list *to = &PUSH(a->p, list);
+		*to = *x;
+		to->compile = compile;
+		to->lines = name_again(a, x->lines);
 	}
 }
 
 static void add_parities(struct adding *a)
 {
-	struct rank_process *p = a->p;
 	for (uint32_t i = 0; i < a->f->n_parity; i++) {
-		const struct fact_parity *x = &a->f->parity[i];
-		uint32_t compile = compile_of(a, &x->src);
-		if (compile == NONE)
-			continue;
-		GROW(p->parity, p->n_parity, p->cap_parity, 1);
-		p->parity[p->n_parity++] = (struct rank_parity){compile, x->difference, x->missing_waits};
+		struct fact_parity row = a->f->parity[i];
+		row.compile = compile_of(a, &row.src);
+		if (row.compile != NONE)
+			PUSH(a->p, parity) = row;
 	}
 }
 
@@ -490,8 +429,7 @@ void ranks_add(struct ranks *all, const struct facts *f, uint32_t input, uint32_
 {
 	const struct fact_input *in = &f->input[input];
 	struct slice path = facts_text(f, in->path);
-	GROW(all->process, all->n_process, all->cap_process, 1);
-	struct rank_process *p = &all->process[all->n_process++];
+	struct rank_process *p = &PUSH(all, process);
 	struct adding a = {.all = all, .f = f, .input = input, .p = p, .compile = xcalloc(f->n_attempt + 1u, sizeof(*a.compile))};
 	*p = (struct rank_process){.path = xasprintf("%.*s", (int)path.n, path.n ? path.p : ""), .record_rank = in->rank, .tag = tag};
 	p->rank = rank_of_path(p->path);
@@ -499,7 +437,7 @@ void ranks_add(struct ranks *all, const struct facts *f, uint32_t input, uint32_
 		p->rank = in->rank;
 	p->pid = in->pid > 0 ? (uint64_t)in->pid : 0;
 	p->start = start_of(facts_text(f, in->start));
-	p->end = microseconds(in->span);
+	p->end = rank_us(in->span);
 	p->torch_version = name_again(&a, in->torch_version);
 	add_compiles(&a);
 	add_events(&a);

@@ -57,6 +57,7 @@ struct rank_event {
 	uint64_t line;
 	uint32_t compile, text; /* text: in words */
 	uint32_t guard;         /* of RANK_RECOMPILE: "s77 = 17 (tensor 'x' size mismatch ...)"; else NONE */
+	int64_t at;             /* since the log's start, of RANK_BREAK, RANK_RECOMPILE and RANK_FAILURE; -1: not known */
 	uint8_t kind, cache;    /* cache: enum rank_cache, of RANK_CACHE */
 };
 struct rank_compile {
@@ -66,44 +67,15 @@ struct rank_compile {
 	uint8_t status, cache; /* enum compile_status; the worst of its cache events */
 	bool unknown;          /* its records had no usable compile id */
 };
-struct rank_span {
-	int64_t start, end; /* since the log's start */
-	uint32_t compile;
-	enum fact_span_kind kind;
-};
-struct rank_mark {
-	int64_t at;
-	uint32_t compile, text;
-	uint8_t kind; /* RANK_BREAK, RANK_RECOMPILE, RANK_FAILURE */
-};
-/* What an artifact of a compile id lists. schedule, estimate: text is the bytes of struct rank_op[ops]; tensors: a text with a
- * line per operator. */
+/* An operator of a list: of a schedule its name, of estimates its nanoseconds, too. */
 struct rank_op {
-	uint32_t name, ns; /* ns: the text of a number, NONE in a schedule */
-};
-struct rank_list {
-	uint64_t number; /* of the artifact */
-	uint32_t compile, text, ops;
-};
-struct rank_graph {
-	uint64_t fp;
-	uint32_t text;
-	bool cut;
-};
-struct rank_lookup { /* of a compile cache; texts are names, NONE */
-	uint32_t compile, key, guards, reason, parts[KEY_TEXTS];
-	uint8_t kind, what;
+	struct slice name, ns;
 };
 /* A component of a key that two ranks have otherwise, or what else one missed (compilation/lookups.h). */
 struct rank_key_change {
 	enum fact_cache_kind kind;
 	struct key_change of;
 };
-struct rank_parity {
-	uint32_t compile;
-	uint64_t offset, missing_waits;
-};
-
 struct rank_process {
 	char *path;
 	int64_t rank;        /* -1: none; the file's name tells, or else the records */
@@ -113,13 +85,11 @@ struct rank_process {
 	uint32_t torch_version;
 	ROWS(struct rank_compile, compile);
 	ROWS(struct rank_event, event);
-	ROWS(struct rank_span, span);
-	ROWS(struct rank_mark, mark);
-	ROWS(struct rank_list, schedule);
-	ROWS(struct rank_list, tensors);
-	ROWS(struct rank_list, estimate);
-	ROWS(struct rank_parity, parity);
-	ROWS(struct rank_lookup, lookup);
+	/* Rows of the model, as far as they are compared; `compile` is a row of compile[], texts are ids of all->names. */
+	ROWS(struct fact_span, span);
+	ROWS(struct fact_list, list); /* all but the next */
+	ROWS(struct fact_parity, parity);
+	ROWS(struct fact_cache, lookup);
 	ROWS(uint32_t, order); /* compile ids ("0/1") in the order in which graphs ran */
 	struct trace_damage damage[DAMAGE_COUNT];
 	uint64_t cut_events, cut_ops; /* what did not fit, and lists that could not be read */
@@ -152,9 +122,10 @@ enum rank_check {
 
 struct rank_item {
 	uint64_t fp;
-	uint64_t graph;         /* fingerprint of the graph that the event is about; 0: none */
-	uint32_t compile, text; /* NONE: none */
-	uint8_t kind;           /* enum rank_event_kind; RANK_EVENT_COUNT where it is no event */
+	uint64_t graph;   /* fingerprint of the graph that the event is about; 0: none */
+	uint32_t compile; /* NONE: none */
+	struct slice text;
+	uint8_t kind; /* enum rank_event_kind; RANK_EVENT_COUNT where it is no event */
 };
 /* Processes that leave the reference at the same place in the same way. */
 struct rank_split {
@@ -212,7 +183,7 @@ struct ranks {
 	ROWS(struct rank_missing, lost);
 	ROWS(struct rank_split, split);
 	struct rank_verdict check[RANK_CHECK_COUNT];
-	ROWS(struct rank_graph, graph); /* texts by fingerprint */
+	ROWS(struct fact_step, graph); /* the first of each fingerprint, with its text */
 	struct intern graphs;
 	struct arena keys;           /* texts of rank_split.key */
 	ROWS(struct flight, flight); /* by rank, each once */
@@ -246,9 +217,21 @@ void rank_items_of(const struct ranks *all, const struct rank_process *f, enum r
  * text was not kept; *fp is its fingerprint, 0 for none. */
 uint32_t rank_graph_of(const struct ranks *all, const struct rank_process *f, uint32_t compile, uint64_t *fp);
 uint32_t rank_graph_by_fp(const struct ranks *all, uint64_t fp);
-/* The operators of a schedule or an estimate. */
-static inline const struct rank_op *rank_ops(const struct intern *names, const struct rank_list *l)
+/* Lists of one kind, sorted by the folder of their compilation, then by the artifact's number, as the Rust tool has them; the caller frees
+ * them. */
+struct rank_list {
+	struct slice dir;
+	const struct fact_list *row;
+};
+struct rank_list *rank_lists_of(const struct ranks *all, const struct rank_process *f, enum fact_list_kind kind, uint32_t *n);
+/* The next operator of a list of LIST_SCHEDULE or LIST_ESTIMATES: cut off *lines, which begins as the text of row->lines. */
+bool rank_next_op(struct slice *lines, enum fact_list_kind kind, struct rank_op *op);
+/* Microseconds of a row's seconds; 0 for what is not known. */
+static inline int64_t rank_us(double seconds) { return seconds > 0 && seconds < 1e12 ? (int64_t)(seconds * 1e6 + 0.5) : 0; }
+/* A number as a log has it. */
+double rank_number(struct slice text);
+static inline struct slice rank_text(const struct ranks *all, uint32_t name)
 {
-	return (const struct rank_op *)(const void *)intern_get(names, l->text).p;
+	return name == NONE ? SLICE("") : intern_get(&all->names, name);
 }
 #endif

@@ -91,8 +91,7 @@ static void take_calls(struct finder *x, uint32_t flight, uint32_t *member_of)
 				m->call[m->n_call - 1].fp = mix(m->call[m->n_call - 1].fp, op->fp);
 			continue;
 		}
-		GROW(m->call, m->n_call, m->cap_call, 1);
-		m->call[m->n_call++] = (struct call){op->seq, op->fp, i};
+		PUSH(m, call) = (struct call){op->seq, op->fp, i};
 	}
 }
 
@@ -109,16 +108,13 @@ static void take_flight(struct finder *x, uint32_t flight)
 		buf_addc(&key, '\n');
 		buf_add_slice(&key, flight_text(f, g->n_ranks ? g->ranks : g->desc));
 		const uint32_t k = intern_add(&x->keys, buf_slice(&key));
-		if (k == x->n_group) {
-			GROW(x->group, x->n_group, x->cap_group, 1);
-			x->group[x->n_group++] = (struct group){.flight = flight, .row = i};
-		}
+		if (k == x->n_group)
+			PUSH(x, group) = (struct group){.flight = flight, .row = i};
 		struct group *to = &x->group[k];
 		member_of[i] = k;
 		if (to->n_member && to->member[to->n_member - 1].flight == flight)
 			continue;
-		GROW(to->member, to->n_member, to->cap_member, 1);
-		to->member[to->n_member++] = (struct member){.flight = flight};
+		PUSH(to, member) = (struct member){.flight = flight};
 	}
 	take_calls(x, flight, member_of);
 	free(member_of);
@@ -167,8 +163,7 @@ static struct rank_desync *new_desync(struct ranks *all)
 		all->desyncs_left_out++;
 		return NULL;
 	}
-	GROW(all->desync, all->n_desync, all->cap_desync, 1);
-	struct rank_desync *d = &all->desync[all->n_desync++];
+	struct rank_desync *d = &PUSH(all, desync);
 	*d = (struct rank_desync){.flight = NONE, .op = NONE, .cause = NONE};
 	return d;
 }
@@ -187,11 +182,9 @@ static void take_sides(struct ranks *all, struct group *g, uint64_t seq, uint64_
 				d->op = c->op;
 			}
 			d->since = since > 0 && (!d->since || since < d->since) ? since : d->since;
-			GROW(d->waiter, d->n_waiter, d->cap_waiter, 1);
-			d->waiter[d->n_waiter++] = m->flight;
+			PUSH(d, waiter) = m->flight;
 		} else if (c || is_behind(all, m, seq)) {
-			GROW(d->culprit, d->n_culprit, d->cap_culprit, 1);
-			d->culprit[d->n_culprit++] = (struct rank_culprit){m->flight, c ? c->op : NONE, NONE, NONE};
+			PUSH(d, culprit) = (struct rank_culprit){m->flight, c ? c->op : NONE, NONE, NONE};
 		}
 	}
 }
@@ -204,8 +197,7 @@ static bool take_absent(struct ranks *all, const struct group *g, struct rank_de
 		const int64_t rank = f->member[row->first + i];
 		if (flight_by_rank(all, rank) >= 0)
 			continue;
-		GROW(d->absent, d->n_absent, d->cap_absent, 1);
-		d->absent[d->n_absent++] = rank;
+		PUSH(d, absent) = rank;
 	}
 	return d->n_absent > 0;
 }
@@ -314,11 +306,7 @@ struct waits { /* desyncs that a dump's rank has a part in */
 	ROWS(uint32_t, in);
 };
 
-static void add_wait(struct waits *x, uint32_t desync)
-{
-	GROW(x->in, x->n_in, x->cap_in, 1);
-	x->in[x->n_in++] = desync;
-}
+static void add_wait(struct waits *x, uint32_t desync) { PUSH(x, in) = desync; }
 
 static bool waits_for(const struct ranks *all, const struct waits *w, uint32_t a, uint32_t b)
 {
@@ -547,12 +535,10 @@ void ranks_desync_json(struct json_out *o, const struct ranks *all)
 	json_member_obj(o, "collectives");
 	json_member_u64(o, "dumps", all->n_flight);
 	json_member_u64(o, "left_out", all->desyncs_left_out);
-	json_member_arr(o, "desyncs");
-	for (uint32_t i = 0; i < all->n_desync; i++) {
+	json_rows(o, "desyncs", i, all->n_desync) {
 		const struct rank_desync *d = &all->desync[i];
 		const struct flight *f = &all->flight[d->flight];
 		const struct flight_group *g = &f->group[f->op[d->op].group];
-		json_obj(o);
 		json_member_str(o, "kind", slice_str(kind[d->kind]));
 		json_member_str(o, "group", flight_text(f, g->name));
 		json_member_str(o, "description", flight_text(f, g->desc));
@@ -568,8 +554,6 @@ void ranks_desync_json(struct json_out *o, const struct ranks *all)
 			json_out_i64(o, all->flight[d->waiter[k]].rank);
 		json_close(o);
 		json_member_i64s(o, "no_dump", d->absent, d->n_absent);
-		json_close(o);
 	}
-	json_close(o);
 	json_close(o);
 }

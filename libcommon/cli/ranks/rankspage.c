@@ -5,9 +5,7 @@ void ranks_put_id(struct page *g, const struct rank_process *f, uint32_t compile
 {
 	if (compile == NONE || compile >= f->n_compile)
 		return;
-	raw(g, "<code class=\"id\">");
-	text(g, name(g, f->compile[compile].id));
-	raw(g, "</code>");
+	put(g, "<code class=\"id\">{}</code>", name(g, f->compile[compile].id));
 }
 
 void ranks_put_seconds(struct page *g, int64_t us)
@@ -134,9 +132,7 @@ void ranks_put_marks(struct page *g, const struct rank_process *f)
 		}
 		static const char *const class[] = {"bypass", "bypass", "hit", "miss"};
 		buf_addf(g->b, "<i class=\"%s\" title=\"", class[e->cache]);
-		text(g, name(g, f->compile[e->compile].id));
-		raw(g, " ");
-		text(g, name(g, e->text));
+		put(g, "{} {}", name(g, f->compile[e->compile].id), name(g, e->text));
 		raw(g, e->cache == RANK_CACHE_HIT ? "\">✓</i>" : e->cache == RANK_CACHE_MISS ? "\">✗</i>" : "\">?</i>");
 	}
 }
@@ -190,9 +186,7 @@ static void put_processes(struct page *g)
 		buf_addf(g->b, "</td><td class=\"r\">%u</td><td class=\"r\">%u</td><td class=\"r\">%u</td><td class=\"marks\">",
 			 count[RANK_BREAK], count[RANK_RECOMPILE], count[RANK_FAILURE]);
 		ranks_put_marks(g, f);
-		raw(g, "</td><td>");
-		text(g, name(g, f->torch_version));
-		raw(g, "</td><td>");
+		put(g, "</td><td>{}</td><td>", name(g, f->torch_version));
 		ranks_put_file(g, f->path);
 		raw(g, "</td></tr>\n");
 	}

@@ -32,31 +32,20 @@ static void put_desync(struct page *g, const struct rank_desync *d)
 		}
 		buf_reset(&b);
 		rank_desync_text(&b, g->all, d, d->n_culprit ? i : NONE);
-		raw(g, "<b>");
-		text(g, buf_slice(&b));
-		raw(g, "</b><br>\n");
+		put(g, "<b>{}</b><br>\n", buf_slice(&b));
 		const struct rank_culprit *c = d->n_culprit ? &d->culprit[i] : NULL;
 		if (c && c->process != NONE && g->p->folder && g->p->folder[c->process])
 			buf_addf(g->b, "<a href=\"%s/index.html\">what it compiled</a> · ", g->all->process[c->process].name);
 	}
-	raw(g, "<small>group <code>");
-	text(g, flight_text(f, group->name));
-	raw(g, "</code> ");
-	text(g, flight_text(f, group->desc));
-	raw(g, " · ");
+	put(g, "<small>group <code>{}</code> {} · ", flight_text(f, group->name), flight_text(f, group->desc));
 	put_waiting(g, d);
 	if (d->n_absent) {
 		raw(g, " · no dump: ");
 		ranks_put_numbers(g, d->absent, d->n_absent);
 	}
-	raw(g, " · <code>");
-	text(g, flight_text(f, op->sizes));
-	raw(g, "</code> ");
-	text(g, flight_text(f, op->dtypes));
+	put(g, " · <code>{}</code> {}", flight_text(f, op->sizes), flight_text(f, op->dtypes));
 	if (op->place != NONE) {
-		raw(g, " · asked for at <code>");
-		text(g, flight_text(f, op->place));
-		raw(g, "</code>");
+		put(g, " · asked for at <code>{}</code>", flight_text(f, op->place));
 	}
 	raw(g, "</small></li>\n");
 	buf_release(&b);
@@ -88,8 +77,7 @@ void ranks_put_desyncs(struct page *g)
 				continue;
 			struct buf b = {0};
 			rank_desync_text(&b, all, d, d->n_culprit ? 0 : NONE);
-			raw(g, "<li>");
-			text(g, buf_slice(&b));
+			put(g, "<li>{}", buf_slice(&b));
 			if (d->n_culprit > 1)
 				buf_addf(g->b, ", and %u more", d->n_culprit - 1);
 			raw(g, "; ");

@@ -55,8 +55,7 @@ static void note_versions(struct page *g, const struct rank_verdict *v)
 	for (uint32_t i = 0; i < v->n_group; i++) {
 		const struct rank_process *f = &g->all->process[v->group[i].member[0]];
 		raw(g, i ? "; <code>" : "<code>");
-		text(g, f->torch_version == NONE ? SLICE("not recorded") : name(g, f->torch_version));
-		raw(g, "</code> ");
+		put(g, "{}</code> ", f->torch_version == NONE ? SLICE("not recorded") : name(g, f->torch_version));
 		ranks_put_members(g, v->group[i].member, v->group[i].n_member);
 	}
 	raw(g, ". What they compile may differ for that alone.</li>\n");

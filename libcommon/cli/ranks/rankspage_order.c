@@ -21,7 +21,7 @@ void ranks_put_schedules(struct page *g)
 		ranks_put_members(g, v->group[k].member, v->group[k].n_member);
 		buf_addf(g->b, "</td><td class=\"r\">%u</td><td class=\"ops\">", it.n_item);
 		for (uint32_t i = 0; i < it.n_item && i < 40; i++) {
-			struct slice op = name(g, it.item[i].text);
+			struct slice op = it.item[i].text;
 			static const char *const cut[] = {"torch.ops.", "_c10d_functional."};
 			for (unsigned c = 0; c < 2; c++)
 				if (slice_starts(op, cut[c]))
@@ -29,8 +29,7 @@ void ranks_put_schedules(struct page *g)
 			if (slice_ends(op, ".default"))
 				op.n -= 8;
 			raw(g, i ? " <span class=\"sep\">→</span> <code>" : "<code>");
-			text(g, op);
-			raw(g, "</code>");
+			put(g, "{}</code>", op);
 		}
 		raw(g, it.n_item > 40 ? " …</td></tr>\n" : "</td></tr>\n");
 	}
@@ -42,13 +41,13 @@ void ranks_put_schedules(struct page *g)
 		uint32_t shown = 0;
 		for (uint32_t p = 0; p < all->n_process; p++)
 			for (uint32_t i = 0; i < all->process[p].n_parity && shown < 200; i++, shown++) {
-				const struct rank_parity *x = &all->process[p].parity[i];
+				const struct fact_parity *x = &all->process[p].parity[i];
 				raw(g, "<tr><td>");
 				ranks_put_who(g, p);
 				raw(g, "</td><td>");
 				ranks_put_id(g, &all->process[p], x->compile);
-				buf_addf(g->b, "</td><td class=\"r\">%" PRIu64 "</td><td class=\"r\">%" PRIu64 "</td></tr>\n", x->offset,
-					 x->missing_waits);
+				buf_addf(g->b, "</td><td class=\"r\">%" PRIu64 "</td><td class=\"r\">%" PRIu64 "</td></tr>\n",
+					 x->difference, x->missing_waits);
 			}
 		raw(g, "</table>\n");
 	}
@@ -71,9 +70,9 @@ static bool place_values(const struct ranks *all, const struct rank_items *it, u
 		if (what == PLACE_CACHE)
 			value[p] = f->compile[c].cache;
 		else
-			for (uint32_t k = 0; k < f->n_schedule; k++)
-				if (f->schedule[k].compile == c)
-					value[p] = value[p] * 31 + f->schedule[k].text + 1;
+			for (uint32_t k = 0; k < f->n_list; k++)
+				if (f->list[k].kind == LIST_SCHEDULE && f->list[k].compile == c)
+					value[p] = value[p] * 31 + f->list[k].lines + 1ull;
 		if (!value[p])
 			continue; /* nothing known: nothing to compare */
 		differ |= first && value[p] != first;
@@ -157,8 +156,7 @@ void ranks_put_order(struct page *g)
 			raw(g, "<span class=\"dim\">not recorded</span>");
 		for (uint32_t i = 0; i < f->n_order && i < 60; i++) {
 			raw(g, i ? " <span class=\"sep\">→</span> <code class=\"id\">" : "<code class=\"id\">");
-			text(g, name(g, f->order[i]));
-			raw(g, "</code>");
+			put(g, "{}</code>", name(g, f->order[i]));
 		}
 		raw(g, f->n_order > 60 ? " …</td></tr>\n" : "</td></tr>\n");
 	}

@@ -11,7 +11,7 @@
  * files that are not there are left out. Everything is in the page, nothing needs a network; scripts add the drawn timeline, sorting
  * and a filter. A section is a function ranks_put_X(g) that writes all of it, or nothing where nothing is known.
  *
- * Text of a log goes out through text() or str(), which escape it; raw() is for what stands in these files.
+ * Text of a log goes out through text(), str() or a {} of put(), which escape it; raw() is for what stands in these files.
  */
 #ifndef RANKSPAGE_PART_H
 #define RANKSPAGE_PART_H
@@ -38,8 +38,9 @@ struct page {
 
 static inline void raw(struct page *g, const char *s) { buf_adds(g->b, s); }
 static inline void text(struct page *g, struct slice s) { html_text(g->b, s); }
+#define put(g, form, ...) html_put((g)->b, form, __VA_ARGS__)
 static inline void str(struct page *g, const char *s) { html_text(g->b, slice_str(s)); }
-static inline struct slice name(const struct page *g, uint32_t n) { return n == NONE ? SLICE("") : intern_get(&g->all->names, n); }
+static inline struct slice name(const struct page *g, uint32_t n) { return rank_text(g->all, n); }
 
 /* Is "rank 3" enough to name it? */
 static inline bool ranks_is_plain(const struct rank_process *f) { return f->rank >= 0 && f->nth == 1; }

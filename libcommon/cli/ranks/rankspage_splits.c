@@ -19,9 +19,7 @@ static void diff_cell(struct page *g, const struct linediff *d, unsigned side, u
 	}
 	buf_addf(g->b, "<td class=\"n\">%u</td><td class=\"", n + 1);
 	raw(g, class);
-	raw(g, "\">");
-	text(g, linediff_line(d, side, n));
-	raw(g, "</td>");
+	put(g, "\">{}</td>", linediff_line(d, side, n));
 }
 
 /* Two texts side by side, equal stretches folded. */
@@ -93,9 +91,7 @@ static void side_head(struct page *g, const struct side *s, const char *role)
 	raw(g, "</small> ");
 	ranks_put_id(g, s->f, s->compile);
 	if (s->compile != NONE && s->compile < s->f->n_compile && s->f->compile[s->compile].loc != NONE) {
-		raw(g, " <span class=\"loc\">");
-		text(g, name(g, s->f->compile[s->compile].loc));
-		raw(g, "</span>");
+		put(g, " <span class=\"loc\">{}</span>", name(g, s->f->compile[s->compile].loc));
 	}
 	raw(g, "</div>");
 }
@@ -126,7 +122,7 @@ static void put_graphs(struct page *g, const struct side *l, const struct side *
 			ranks_put_who(g, l->fp ? r->process : l->process);
 			raw(g, " has no graph here; the other side's</summary>");
 		}
-		put_diff(g, l->fp ? name(g, g->all->graph[a].text) : SLICE(""), r->fp ? name(g, g->all->graph[b].text) : SLICE(""),
+		put_diff(g, l->fp ? name(g, g->all->graph[a].graph) : SLICE(""), r->fp ? name(g, g->all->graph[b].graph) : SLICE(""),
 			 (l->fp && g->all->graph[a].cut) || (r->fp && g->all->graph[b].cut));
 		raw(g, one ? "</details>\n" : "</div>\n");
 	}
@@ -145,9 +141,7 @@ static struct side side_of(struct page *g, uint32_t process, const struct rank_i
 static void put_item(struct page *g, enum rank_check check, const struct rank_process *f, const struct rank_item *it)
 {
 	if (check == RANK_CHECK_ORDER) {
-		raw(g, "<code class=\"id\">");
-		text(g, name(g, it->text));
-		raw(g, "</code> ");
+		put(g, "<code class=\"id\">{}</code> ", it->text);
 		if (it->compile != NONE)
 			text(g, name(g, f->compile[it->compile].loc));
 		return;
@@ -164,7 +158,7 @@ static void put_item(struct page *g, enum rank_check check, const struct rank_pr
 	if (check == RANK_CHECK_TENSORS)
 		raw(g, "tensors of this graph");
 	else
-		text(g, name(g, it->text));
+		text(g, it->text);
 }
 
 /* The items around the one that differs, in two columns. */
@@ -215,13 +209,8 @@ static void put_keys(struct page *g, const struct rank_split *s)
 		const struct key_change *c = &s->key[i].of;
 		raw(g, "<tr><td>");
 		str(g, cache_kind_name[s->key[i].kind]);
-		raw(g, "</td><td><code>");
-		text(g, c->name);
-		raw(g, "</code></td><td>");
-		text(g, s->swapped ? c->after : c->before);
-		raw(g, "</td><td>");
-		text(g, s->swapped ? c->before : c->after);
-		raw(g, "</td></tr>\n");
+		put(g, "</td><td><code>{}</code></td><td>{}</td><td>{}</td></tr>\n", c->name, s->swapped ? c->after : c->before,
+		    s->swapped ? c->before : c->after);
 	}
 	raw(g, "</table>\n");
 	if (s->n_key > KEY_CHANGES)
@@ -259,7 +248,7 @@ static void put_split(struct page *g, const struct rank_split *s)
 	if (s->check == RANK_CHECK_TENSORS) {
 		if (!s->ends && !s->ref_ends) {
 			raw(g, "<div class=\"pair\">");
-			put_diff(g, name(g, s->theirs.text), name(g, s->own.text), false);
+			put_diff(g, s->theirs.text, s->own.text, false);
 			raw(g, "</div>");
 		}
 	} else {
@@ -291,8 +280,7 @@ static void put_ids(struct page *g)
 				GROW(row, n, cap, 1);
 				row[n++] = (struct id_row){.id = c->id};
 			}
-			GROW(row[k].member, row[k].n_member, row[k].cap_member, 1);
-			row[k].member[row[k].n_member++] = p;
+			PUSH(&row[k], member) = p;
 		}
 	raw(g, "<table class=\"list\"><tr><th>compile id</th><th>has it</th><th>does not</th></tr>\n");
 	uint32_t shown = 0;
@@ -306,9 +294,7 @@ static void put_ids(struct page *g)
 				else
 					without[m++] = p;
 			}
-			raw(g, "<tr><td><code class=\"id\">");
-			text(g, name(g, row[i].id));
-			raw(g, "</code></td><td>");
+			put(g, "<tr><td><code class=\"id\">{}</code></td><td>", name(g, row[i].id));
 			ranks_put_members(g, row[i].member, row[i].n_member);
 			raw(g, "</td><td>");
 			ranks_put_members(g, without, m);

@@ -55,12 +55,9 @@ static void put_slow(struct page *g, struct slow *s, bool total)
 	if (total) {
 		raw(g, "<b>in total</b>");
 	} else {
-		raw(g, "<code class=\"id\">");
-		text(g, name(g, s->id));
-		raw(g, "</code>");
+		put(g, "<code class=\"id\">{}</code>", name(g, s->id));
 	}
-	raw(g, "</td><td class=\"loc\">");
-	text(g, name(g, s->loc));
+	put(g, "</td><td class=\"loc\">{}", name(g, s->loc));
 	buf_addf(g->b, "</td><td class=\"r\">%u</td><td class=\"r\" data-v=\"%lld\">", s->n_took, (long long)s->min);
 	ranks_put_seconds(g, s->min);
 	raw(g, " <small>");
@@ -88,8 +85,7 @@ void ranks_put_time(struct page *g)
 	size_t n = 0, cap = 0;
 	for (uint32_t p = 0; p < all->n_process; p++) {
 		const struct rank_process *f = &all->process[p];
-		GROW(total.took, total.n_took, total.cap_took, 1);
-		total.took[total.n_took++] = (struct took){f->us, p};
+		PUSH(&total, took) = (struct took){f->us, p};
 		for (uint32_t i = 0; i < f->n_compile; i++) {
 			const struct rank_compile *c = &f->compile[i];
 			if (c->us < 0 || c->unknown)
@@ -99,8 +95,7 @@ void ranks_put_time(struct page *g)
 				GROW(row, n, cap, 1);
 				row[n++] = (struct slow){.id = c->id, .loc = c->loc};
 			}
-			GROW(row[k].took, row[k].n_took, row[k].cap_took, 1);
-			row[k].took[row[k].n_took++] = (struct took){c->us, p};
+			PUSH(&row[k], took) = (struct took){c->us, p};
 		}
 	}
 	for (size_t i = 0; i < n; i++)
@@ -163,8 +158,9 @@ static struct drawn *drawn_spans(const struct ranks *all, size_t *count, size_t 
 		const struct rank_process *f = &all->process[p];
 		for (uint32_t i = 0; i < f->n_span; i++) {
 			GROW(d, n, cap, 1);
-			d[n++] = (struct drawn){f->start - all->start + f->span[i].start, f->start - all->start + f->span[i].end, p,
-						f->span[i].compile, f->span[i].kind};
+			const int64_t base = f->start - all->start;
+			d[n++] = (struct drawn){base + rank_us(f->span[i].start), base + rank_us(f->span[i].end), p, f->span[i].compile,
+						f->span[i].kind};
 		}
 	}
 	*lost = 0;
@@ -215,8 +211,11 @@ static void put_drawing(struct page *g, const struct drawn *d, size_t n)
 	json_member_arr(&o, "m");
 	size_t put = 0;
 	for (uint32_t p = 0; p < all->n_process && put < TIMELINE_SPANS; p++)
-		for (uint32_t i = 0; i < all->process[p].n_mark && put < TIMELINE_SPANS; i++, put++) {
-			const struct rank_mark *m = &all->process[p].mark[i];
+		for (uint32_t i = 0; i < all->process[p].n_event && put < TIMELINE_SPANS; i++) {
+			const struct rank_event *m = &all->process[p].event[i];
+			if (m->at < 0)
+				continue;
+			put++;
 			json_out_u64(&o, p);
 			json_out_i64(&o, all->process[p].start - all->start + m->at);
 			json_out_u64(&o, m->kind == RANK_BREAK ? 0 : m->kind == RANK_RECOMPILE ? 1 : 2);
@@ -262,17 +261,12 @@ struct estimate {
 	double min, max;
 };
 
-static double estimate_sum(const struct ranks *all, const struct rank_list *l)
+static double estimate_sum(struct slice lines)
 {
-	const struct rank_op *op = rank_ops(&all->names, l);
+	struct rank_op op;
 	double sum = 0;
-	for (uint32_t i = 0; i < l->ops; i++) {
-		struct slice s = intern_get(&all->names, op[i].ns);
-		char tmp[64];
-		size_t n = s.n < sizeof(tmp) - 1 ? s.n : sizeof(tmp) - 1;
-		memcpy(tmp, s.p, n);
-		tmp[n] = 0;
-		double v = strtod(tmp, NULL);
+	while (rank_next_op(&lines, LIST_ESTIMATES, &op)) {
+		double v = rank_number(op.ns);
 		sum += v > 0 && v < 1e18 ? v : 0;
 	}
 	return sum;
@@ -294,9 +288,11 @@ void ranks_put_estimates(struct page *g)
 	double most = 0;
 	for (uint32_t p = 0; p < all->n_process; p++) {
 		const struct rank_process *f = &all->process[p];
-		for (uint32_t i = 0; i < f->n_estimate; i++) {
-			uint32_t dir = f->compile[f->estimate[i].compile].dir, k = intern_add(&seen, name(g, dir));
-			double sum = estimate_sum(all, &f->estimate[i]);
+		for (uint32_t i = 0; i < f->n_list; i++) {
+			if (f->list[i].kind != LIST_ESTIMATES)
+				continue;
+			uint32_t dir = f->compile[f->list[i].compile].dir, k = intern_add(&seen, name(g, dir));
+			double sum = estimate_sum(name(g, f->list[i].lines));
 			if (k == n) {
 				GROW(row, n, cap, 1);
 				row[n++] = (struct estimate){dir, 0, p, p, sum, sum};
@@ -331,8 +327,7 @@ void ranks_put_estimates(struct page *g)
 			       "class=\"r\">most</th>"
 			       "<th class=\"r\">difference</th></tr>\n");
 			for (size_t i = 0; i < n && i < SLOW_ROWS; i++) {
-				raw(g, "<tr><td><code>");
-				text(g, name(g, row[i].dir));
+				put(g, "<tr><td><code>{}", name(g, row[i].dir));
 				buf_addf(g->b, "</code></td><td class=\"r\">%u</td><td class=\"r\">%.3f ms <small>", row[i].n,
 					 row[i].min / 1e6);
 				ranks_put_who(g, row[i].fast);

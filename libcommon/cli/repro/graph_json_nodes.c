@@ -2,7 +2,7 @@
 
 /* ---- operands ---- */
 
-static void push(struct gjson *rd, struct gvalue v) { *PUSH(rd->stack, rd->n_stack, rd->cap_stack) = v; }
+static void push(struct gjson *rd, struct gvalue v) { PUSH_TO(rd->stack, rd->n_stack, rd->cap_stack) = v; }
 
 static uint32_t find_node(const struct gjson *rd, struct slice name)
 {
@@ -225,7 +225,7 @@ int gj_meta(struct gjson *rd, uint32_t k, uint32_t *meta)
 		uint32_t one = NONE;
 		if (!json_is(&rd->t, i, JSON_NULL))
 			rc = read_one_meta(rd, i, &one);
-		*PUSH(part, n, cap) = one == NONE ? (struct gmeta){.device = NONE, .subclass = NONE} : rd->g->meta[one];
+		PUSH_TO(part, n, cap) = one == NONE ? (struct gmeta){.device = NONE, .subclass = NONE} : rd->g->meta[one];
 	}
 	if (rc == 0)
 		*meta = graph_add_tuple_meta(rd->g, part, n);

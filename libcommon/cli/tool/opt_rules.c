@@ -1,7 +1,7 @@
 /* opt_rules.c - what does not go together (struct opt_rule). */
 #include "tool/opt_part.h"
 
-void opt_given(struct operands *in, const struct opt *o) { *PUSH(in->given, in->n_given, in->cap_given) = o; }
+void opt_given(struct operands *in, const struct opt *o) { PUSH_TO(in->given, in->n_given, in->cap_given) = o; }
 
 void opt_taken_back(struct operands *in, const struct opt *o)
 {

@@ -110,7 +110,7 @@ int opt_apply(const struct opt *o, const char *name, const char *value, struct e
 	case OPT_T_CHOICE: return set_choice(o, value, name, err);
 	case OPT_T_LIST: {
 		struct opt_list *l = o->target;
-		*PUSH(l->v, l->n, l->cap) = value;
+		PUSH_TO(l->v, l->n, l->cap) = value;
 		break;
 	}
 	case OPT_T_PAIRS: {
@@ -118,7 +118,7 @@ int opt_apply(const struct opt *o, const char *name, const char *value, struct e
 		const char *eq = strchr(value, '=');
 		if (!eq || eq == value)
 			return err_set(err, EXIT_USAGE, "option '%s' needs %s, not '%s'", name, o->arg, value);
-		*PUSH(p->v, p->n, p->cap) = (struct opt_pair){slice_of(value, (size_t)(eq - value)), eq + 1};
+		PUSH_TO(p->v, p->n, p->cap) = (struct opt_pair){slice_of(value, (size_t)(eq - value)), eq + 1};
 		break;
 	}
 	case OPT_T_CALL: {

@@ -323,7 +323,7 @@ static void accuse(struct verify *v, const struct hypothesis *h)
 	v->row[call].node = h->node;
 	struct verify_tensor *b = &v->write[h->write];
 	b->n = 0;
-	*PUSH(b->m, b->n, b->cap) = (struct verify_match){h->node, 0, {.identity = true}};
+	PUSH_TO(b->m, b->n, b->cap) = (struct verify_match){h->node, 0, {.identity = true}};
 	b->accused = true;
 	numbers_nearest(&v->o->write[h->write].x, reference_numbers(v->ref, h->node), &b->m[0].l);
 	if (!t)

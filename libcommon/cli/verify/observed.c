@@ -73,7 +73,7 @@ static void find_writes(struct observed *o, struct observed_tensor *r)
 		const struct observed_tensor *w = &o->write[i];
 		if ((w->call != NONE && r->call != NONE && w->call >= r->call) || !reaches(w, r))
 			continue;
-		*PUSH(o->link, o->n_links, o->cap_links) = i;
+		PUSH_TO(o->link, o->n_links, o->cap_links) = i;
 		if (!w->to || covers(w, r))
 			break;
 	}
@@ -101,7 +101,7 @@ static void link_all(struct observed *o)
 		for (uint32_t r = 0; r < o->n_reads; r++)
 			for (uint32_t k = 0; k < o->read[r].n_links; k++)
 				if (o->link[o->read[r].link + k] == w) {
-					*PUSH(o->link, o->n_links, o->cap_links) = r;
+					PUSH_TO(o->link, o->n_links, o->cap_links) = r;
 				}
 		o->write[w].n_links = o->n_links - o->write[w].link;
 	}

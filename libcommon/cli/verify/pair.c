@@ -70,7 +70,7 @@ static void compare(struct pair *p, struct slice fqn, struct tensor_view *graph,
 	tensor_close(&graph->meta, graph->data, &package->meta, package->data, (struct close_options){.given = true}, &close);
 	if (close.same)
 		return;
-	*PUSH(p->weight, p->n_differing, p->cap_weights) = (struct differing){fqn, close.bad, close.n, close.max_abs};
+	PUSH_TO(p->weight, p->n_differing, p->cap_weights) = (struct differing){fqn, close.bad, close.n, close.max_abs};
 	graph->meta = package->meta;
 	graph->data = package->data;
 }

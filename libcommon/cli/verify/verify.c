@@ -60,7 +60,7 @@ static void classify(struct verify *v, struct verify_tensor *t, const struct num
 	for (uint32_t i = 0; i < n; i++) {
 		if (!verify_is(v, b, node[i], NULL, &l))
 			continue;
-		*PUSH(t->m, t->n, t->cap) = (struct verify_match){node[i], numbers_off(b, reference_numbers(v->ref, node[i]), &l), l};
+		PUSH_TO(t->m, t->n, t->cap) = (struct verify_match){node[i], numbers_off(b, reference_numbers(v->ref, node[i]), &l), l};
 	}
 }
 
@@ -201,7 +201,7 @@ static void expect_outputs(struct verify *v)
 
 struct verify_finding *verify_add(struct verify *v, uint32_t call, uint32_t write, uint32_t node)
 {
-	struct verify_finding *f = PUSH(v->finding, v->n_findings, v->cap_findings);
+	struct verify_finding *f = &PUSH_TO(v->finding, v->n_findings, v->cap_findings);
 	*f = (struct verify_finding){.call = call, .write = write, .node = node, .others = NONE, .at = -1};
 	return f;
 }

@@ -1,4 +1,5 @@
 #include "base/arena.h"
+#include "base/buf.h"
 
 struct arena_block {
 	struct arena_block *next;
@@ -36,6 +37,13 @@ char *arena_strndup(struct arena *a, const char *s, size_t n)
 }
 
 struct slice arena_slice(struct arena *a, struct slice s) { return slice_of(arena_strndup(a, s.p, s.n), s.n); }
+
+struct slice arena_take(struct arena *a, struct buf *b)
+{
+	struct slice s = arena_slice(a, buf_slice(b));
+	buf_release(b);
+	return s;
+}
 
 void arena_release(struct arena *a)
 {

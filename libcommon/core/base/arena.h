@@ -20,6 +20,9 @@ struct arena {
 void *arena_alloc(struct arena *a, size_t size);
 char *arena_strndup(struct arena *a, const char *s, size_t n);
 struct slice arena_slice(struct arena *a, struct slice s);
+/* The text of b, which is released. */
+struct buf;
+struct slice arena_take(struct arena *a, struct buf *b);
 void arena_release(struct arena *a);
 
 #endif

@@ -68,12 +68,13 @@ char *xasprintf(const char *fmt, ...) PRINTF_LIKE(1, 2);
 		} \
 	} while (0)
 size_t grow_cap(size_t cap, size_t need);
-/* Where the next element of such an array goes, which is counted: *PUSH(l->row, l->n, l->cap) = row. */
-#define PUSH(a, n, cap) \
-	({ \
+/* The next element of such an array, which is counted: PUSH_TO(l->row, l->n, l->cap) = row. It is good until the next one. What is assigned
+ * may neither look at this array nor push to it: C does not say which side comes first. Rows of a struct: base/rows.h. */
+#define PUSH_TO(a, n, cap) \
+	(*({ \
 		GROW(a, n, cap, 1); \
 		&(a)[(n)++]; \
-	})
+	}))
 
 #define NONE UINT32_MAX /* an index, a row or an id (base/hash.h) that is none */
 

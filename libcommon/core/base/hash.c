@@ -47,7 +47,7 @@ uint32_t intern_add(struct intern *t, struct slice s)
 		rehash(t);
 	uint32_t i = find_slot(t, s);
 	if (!t->slot[i]) {
-		*PUSH(t->item, t->n, t->cap) = arena_slice(&t->arena, s);
+		PUSH_TO(t->item, t->n, t->cap) = arena_slice(&t->arena, s);
 		t->slot[i] = t->n;
 	}
 	return t->slot[i] - 1;

@@ -202,6 +202,24 @@ void json_member_positive(struct json_out *o, const char *key, uint64_t v);
 void json_member_i64s(struct json_out *o, const char *key, const int64_t *v, int64_t n);
 void json_member_texts(struct json_out *o, const char *key, const struct slice *v, size_t n);
 void json_member_lines(struct json_out *o, const char *key, struct slice text);
+/* A list of n objects, each with the members that the body writes; a body that ends early leaves an object with fewer of them:
+ *
+ *     json_rows(&o, "kernels", i, p->n_kernel) {
+ *             json_member_str(&o, "name", p->kernel[i].name);
+ *             json_member_u64(&o, "calls", p->kernel[i].calls);
+ *     }
+ */
+#define json_rows(o, key, i, n) for (uint32_t i = (json_member_arr(o, key), 0); json_next_row(o, i, n); i++)
+static inline bool json_next_row(struct json_out *o, uint32_t i, uint32_t n)
+{
+	if (i) /* the one before */
+		json_close(o);
+	if (i < n)
+		json_obj(o);
+	else
+		json_close(o);
+	return i < n;
+}
 /* A string's body without quotes. What drives a terminal or turns text around (text_drives()) is written as \uXXXX, so that a document
  * can be shown as it is. */
 void json_escape(struct buf *b, struct slice s, bool html);

@@ -6,13 +6,13 @@ static void split(struct linediff *d, unsigned side, struct slice text)
 	struct slice line;
 	d->lines[side] = 0;
 	while (slice_line(&text, &line)) {
-		*PUSH(d->line[side], d->lines[side], d->cap_line[side]) = line;
+		PUSH_TO(d->line[side], d->lines[side], d->cap_line[side]) = line;
 	}
 }
 
 static void put_row(struct linediff *d, uint32_t a, uint32_t b, bool same)
 {
-	*PUSH(d->row, d->n, d->cap) = (struct linediff_row){a, b, same};
+	PUSH_TO(d->row, d->n, d->cap) = (struct linediff_row){a, b, same};
 	if (!same)
 		*(a == NONE ? &d->added : b == NONE ? &d->removed : &d->changed) += 1;
 }
@@ -103,7 +103,7 @@ static void compare(struct walk *w, int64_t n, int64_t m, uint8_t *keep_x, uint8
 {
 	struct box *todo = NULL;
 	size_t left = 0, cap = 0;
-	*PUSH(todo, left, cap) = (struct box){0, n, 0, m};
+	PUSH_TO(todo, left, cap) = (struct box){0, n, 0, m};
 	while (left) {
 		struct box o = todo[--left];
 		while (o.a0 < o.a1 && o.b0 < o.b1 && w->x[o.a0] == w->y[o.b0])

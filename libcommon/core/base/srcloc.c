@@ -1,4 +1,5 @@
 #include "base/srcloc.h"
+#include "base/json.h"
 
 static bool is_space(char c) { return c == ' ' || c == '\t' || c == '\r'; }
 
@@ -321,6 +322,20 @@ void srcloc_format(struct buf *b, const struct srcloc *at, enum srcloc_form form
 		buf_adds(b, ", code: ");
 		buf_add_slice(b, at->code);
 	}
+}
+
+void srcloc_json(struct json_out *o, const struct srcloc *at)
+{
+	if (!at || !at->file.n) {
+		json_out_null(o);
+		return;
+	}
+	json_obj(o);
+	json_member(o, "file", at->file);
+	json_member_u64(o, "line", at->line);
+	json_member(o, "function", at->func);
+	json_member(o, "code", at->code);
+	json_close(o);
 }
 
 struct srcloc srcloc_copy(struct arena *a, const struct srcloc *at)

@@ -53,6 +53,9 @@ bool srcloc_next(struct slice *rest, struct srcloc *out);
  * (SRCLOC_PYTHON: two lines, for srcloc_next). */
 void srcloc_format(struct buf *b, const struct srcloc *at, enum srcloc_form form, bool short_file);
 struct srcloc srcloc_copy(struct arena *a, const struct srcloc *at);
+/* {"file", "line", "function", "code"}; null for NULL and where the file is not known. */
+struct json_out;
+void srcloc_json(struct json_out *o, const struct srcloc *at);
 /* By file, line, column, function: for qsort. */
 int srcloc_cmp(const struct srcloc *a, const struct srcloc *b);
 

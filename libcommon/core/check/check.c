@@ -37,7 +37,7 @@ struct slice check_keep(struct check *k, const char *fmt, ...)
 
 struct check_finding *check_found(struct check *k, enum check_what what, uint32_t input, int dim)
 {
-	struct check_finding *f = PUSH(k->v, k->n, k->cap);
+	struct check_finding *f = &PUSH_TO(k->v, k->n, k->cap);
 	*f = (struct check_finding){.what = what, .input = input, .dim = dim};
 	if (what == CHECK_ALIGN || what == CHECK_CUT)
 		f->advice = true;

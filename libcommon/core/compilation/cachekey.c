@@ -167,10 +167,8 @@ static void show(struct key_change *c, const struct key_part *a, const struct ke
 		if (b && !t[1].len)
 			buf_adds(&t[1], "(empty)");
 	}
-	c->before = arena_slice(arena, buf_slice(&t[0]));
-	c->after = arena_slice(arena, buf_slice(&t[1]));
-	buf_release(&t[0]);
-	buf_release(&t[1]);
+	c->before = arena_take(arena, &t[0]);
+	c->after = arena_take(arena, &t[1]);
 }
 
 static void add_change(struct key_change *out, uint32_t *n, uint32_t most, struct slice name, const struct key_part *a,

@@ -1,4 +1,5 @@
 #include "compilation/debugdir.h"
+#include "base/rows.h"
 #include "base/text.h"
 
 #include <dirent.h>
@@ -166,8 +167,7 @@ static void folder(struct walk *w, struct slice path, uint32_t depth, uint32_t r
 		return;
 	c.run = run;
 	name_comp(&c);
-	GROW(d->comp, d->n_comp, d->cap_comp, 1);
-	d->comp[d->n_comp++] = c;
+	PUSH(d, comp) = c;
 }
 
 static int by_order(const void *a, const void *b, void *user)

@@ -7,8 +7,8 @@
  *     ... what this tool alone knows: findings, artifacts
  *     json_close(&o);
  *
- * tlparse and fxexplain write it, so that a list has the same rows under the same names in both. docs/COMPILATION.md is made of the same
- * tables (document_manual): a member is added in facts.h, in its table here, and by the reader that fills it.
+ * tlparse and fxexplain write it, so that a list has the same rows under the same names in both. What a member is
+ * called and means stands in the row's list in facts.h, of which docs/COMPILATION.md is made, too (document_manual).
  *
  * Read back by document_open(): what --baseline, --diff and the merging of ranks take out of a document that was kept.
  */

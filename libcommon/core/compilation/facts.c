@@ -44,22 +44,12 @@ struct fact_loc facts_loc(struct facts *f, const struct srcloc *at)
 uint32_t facts_input(struct facts *f, enum fact_input_kind kind, const char *path)
 {
 	GROW(f->input, f->n_input, f->cap_input, 1);
-	f->input[f->n_input] = (struct fact_input){
-	    .kind = kind,
-	    .file = strcmp(path, "-") ? facts_intern(f, slice_str(path)) : NONE,
-	    .path = facts_intern(f, slice_str(path)),
-	    .torch_version = NONE,
-	    .python_version = NONE,
-	    .cuda_version = NONE,
-	    .command = NONE,
-	    .rank = -1,
-	    .pid = -1,
-	    .start = NONE,
-	    .span = -1,
-	    .seconds = -1,
-	    .graphs = -1,
-	};
-	memset(&f->input[f->n_input].config, 255, sizeof(struct fact_config)); /* -1: not known */
+	struct fact_input *in = &f->input[f->n_input];
+	*in = FACT_NEW(fact_input);
+	in->kind = kind;
+	in->path = facts_intern(f, slice_str(path));
+	in->file = strcmp(path, "-") ? in->path : NONE;
+	memset(&in->config, 255, sizeof(in->config)); /* -1: not known */
 	return f->n_input++;
 }
 
@@ -137,35 +127,14 @@ uint32_t facts_compile_anew(struct facts *f, uint32_t input, uint32_t process, u
 {
 	struct compile_id number;
 	compile_id_read(&id, &number);
-	struct fact_compile c = {
-	    .src = fact_src(input, line),
-	    .autograd = number.autograd,
-	    .frame = number.frame,
-	    .compile = number.compile,
-	    .process = process,
-	    .generation = generation,
-	    .loc = facts_no_loc(),
-	    .resume_of = NONE,
-	    .start = start,
-	    .seconds = -1,
-	    .dynamo = -1,
-	    .aot = -1,
-	    .inductor = -1,
-	    .codegen = -1,
-	    .backward = -1,
-	    .restarts = -1,
-	    .ops = -1,
-	    .nodes = -1,
-	    .inputs = -1,
-	    .guards = -1,
-	    .cache_size = -1,
-	    .graphs = -1,
-	    .guard_eval = -1,
-	    .fail_type = NONE,
-	    .fail_reason = NONE,
-	    .backend = NONE,
-	    .stack = NONE,
-	};
+	struct fact_compile c = FACT_NEW(fact_compile);
+	c.src = fact_src(input, line);
+	c.autograd = number.autograd;
+	c.frame = number.frame;
+	c.compile = number.compile;
+	c.process = process;
+	c.generation = generation;
+	c.start = start;
 	c.id = facts_intern(f, id);
 	uint32_t k = f->id_times.n, same = intern_add(&f->id_times, CHAIN_KEY(input, c.id));
 	GROW(f->times, k, f->cap_times, 1);
@@ -199,29 +168,10 @@ uint32_t facts_compile(struct facts *f, uint32_t input, uint32_t process, uint32
 uint32_t facts_attempt(struct facts *f, uint32_t input, const struct compile_id *id, uint64_t line)
 {
 	GROW(f->attempt, f->n_attempt, f->cap_attempt, 1);
-	f->attempt[f->n_attempt] = (struct fact_attempt){
-	    .id = *id,
-	    .input = input,
-	    .compile = NONE,
-	    .before = NONE,
-	    .line = line,
-	    .first_artifact = NONE,
-	    .last_artifact = NONE,
-	    .loc = facts_no_loc(),
-	    .start = -1,
-	    .seconds = -1,
-	    .backend_seconds = -1,
-	    .inductor_seconds = -1,
-	    .code_gen_seconds = -1,
-	    .ops = -1,
-	    .nodes = -1,
-	    .inputs = -1,
-	    .guards = -1,
-	    .cache_size = -1,
-	    .stack = NONE,
-	    .fail_type = NONE,
-	    .fail_reason = NONE,
-	};
+	f->attempt[f->n_attempt] = FACT_NEW(fact_attempt);
+	f->attempt[f->n_attempt].id = *id;
+	f->attempt[f->n_attempt].input = input;
+	f->attempt[f->n_attempt].line = line;
 	return f->n_attempt++;
 }
 
@@ -255,48 +205,18 @@ bool facts_resume_name(struct slice name, struct slice *function, uint32_t *line
 	return false;
 }
 
-/* ---- new rows: zero but for ids ---- */
+/* ---- new rows ---- */
 
-#define NO_LOC facts_no_loc()
-#define NEW(table, type, ...) \
+#define X(table, type) \
 	struct type *facts_new_##table(struct facts *f, struct fact_src src) \
 	{ \
 		GROW(f->table, f->n_##table, f->cap_##table, 1); \
-		f->table[f->n_##table] = (struct type){.src = src, __VA_ARGS__}; \
+		f->table[f->n_##table] = FACT_NEW(type); \
+		f->table[f->n_##table].src = src; \
 		return &f->table[f->n_##table++]; \
 	}
-NEW(brk, fact_break, .compile = NONE, .loc = NO_LOC, .reason = NONE, .explanation = NONE, .hints = NONE, .context = NONE, .url = NONE,
-    .stack = NONE, .gb = -1, .time = -1)
-NEW(recompile, fact_recompile, .compile = NONE, .reason = NONE, .against = NONE, .loc = NO_LOC, .guard = NONE, .old = NONE, .new = NONE,
-    .type_old = NONE, .type_new = NONE, .all = NONE, .time = -1)
-NEW(limit, fact_limit, .compile = NONE, .loc = NO_LOC, .reason = NONE)
-NEW(failure, fact_failure, .compile = NONE, .type = NONE, .reason = NONE, .user = NO_LOC, .torch = NO_LOC, .frames = NONE, .cause = NONE,
-    .stack = NONE, .time = -1)
-NEW(marker, fact_marker, .compile = NONE, .what = NONE)
-NEW(symbol, fact_symbol, .compile = NONE, .loc = NO_LOC, .symbol = NONE, .value = NONE, .range = NONE, .source = NONE)
-NEW(bound, fact_bound, .compile = NONE, .loc = NO_LOC, .torch = NO_LOC, .expr = NONE, .symbol = NONE, .value = NONE, .sources = NONE,
-    .reason = NONE)
-NEW(fake_kernel, fact_fake_kernel, .compile = NONE, .loc = NO_LOC, .op = NONE, .reason = NONE)
-NEW(cache, fact_cache, .compile = NONE, .name = NONE, .reason = NONE, .key = NONE, .guards = NONE, .parts = {NONE, NONE})
-NEW(cudagraph, fact_cudagraph, .compile = NONE, .loc = NO_LOC, .reason = NONE)
-NEW(native, fact_native, .compile = NONE, .op = NONE, .dsl = NONE, .key = NONE, .outcome = NONE, .seconds = -1)
-NEW(vllm_call, fact_vllm_call, .compile = NONE, .model = NONE, .prefix = NONE, .mode = NONE, .backend = NONE, .custom_ops = NONE,
-    .splitting_ops = NONE, .cudagraph_mode = NONE, .sizes = NONE, .ranges = NONE, .enabled_passes = NONE, .inductor_passes = NONE,
-    .shapes = NONE)
-NEW(vllm_piece, fact_vllm_piece, .compile = NONE, .name = NONE, .index = -1, .total = -1, .start = -1, .end = -1)
-NEW(vllm_pass, fact_vllm_pass, .compile = NONE, .name = NONE, .index = -1, .added = -1, .removed = -1, .before = NONE, .diff = NONE)
-NEW(worker, fact_worker, .compile = NONE, .pid = -1, .code = -1, .job = -1, .phase = NONE, .tail = NONE, .time = -1, .seconds = -1,
-    .phase_seconds = -1)
-NEW(phase, fact_phase, .compile = NONE, .name = NONE)
-NEW(graph, fact_graph, .compile = NONE, .name = NONE, .ops = -1, .text = NONE)
-NEW(step, fact_step, .compile = NONE, .what = NONE, .graph = NONE)
-NEW(span, fact_span, .compile = NONE)
-NEW(list, fact_list, .compile = NONE, .lines = NONE)
-NEW(parity, fact_parity, .compile = NONE)
-NEW(known, fact_known, .compile = NONE, .pattern = NONE, .quote = NONE, .title = NONE, .cause = NONE, .check = NONE, .fix = NONE,
-    .hint = NONE, .see = NONE)
-NEW(path, fact_path, .compile = NONE, .what = NONE, .path = NONE)
-NEW(compiler_error, fact_compiler_error, .compile = NONE, .at = NO_LOC, .severity = NONE, .message = NONE, .command = NONE)
+FACT_TABLES(X)
+#undef X
 
 /* ---- breaks that nothing says ---- */
 

@@ -14,9 +14,8 @@ static uint64_t size_of(const char *path)
 
 static void damage(struct facts *f, uint32_t input, const struct err *err)
 {
-	GROW(f->damage, f->n_damage, f->cap_damage, 1);
-	f->damage[f->n_damage++] =
-	    (struct fact_damage){input, facts_intern(f, SLICE("unread")), facts_intern(f, slice_str(err->text)), 1, 0};
+	PUSH(f, damage) = (struct fact_damage){
+	    .input = input, .kind = facts_intern(f, SLICE("unread")), .what = facts_intern(f, slice_str(err->text)), .count = 1};
 }
 
 typedef int add_fn(struct facts *f, const char *path, const struct facts_options *o, struct err *err);

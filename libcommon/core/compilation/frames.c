@@ -54,14 +54,20 @@ static void find_limit(struct facts *f, const struct events *e, struct fact_fram
 static void add_frame(struct facts *f, const struct events *e, struct fact_frame v)
 {
 	find_limit(f, e, &v);
-	GROW(f->frame, f->n_frame, f->cap_frame, 1);
-	f->frame[f->n_frame++] = v;
+	PUSH(f, frame) = v;
 }
 
 static struct fact_frame frame_of(const struct facts *f, const struct events *e, uint32_t first, uint32_t n)
 {
 	const struct fact_compile *c = &f->compile[f->frame_compile[first]];
-	struct fact_frame v = {c->src.input, c->process, c->generation, c->frame, c->loc, first, n, n, 0, false, NONE, -1};
+	struct fact_frame v = FACT_NEW(fact_frame);
+	v.input = c->src.input;
+	v.process = c->process;
+	v.generation = c->generation;
+	v.frame = c->frame;
+	v.loc = c->loc;
+	v.first = first;
+	v.n = v.compiles = n;
 	for (uint32_t k = first; k < first + n; k++) {
 		const struct fact_compile *x = &f->compile[f->frame_compile[k]];
 		bool again = e->recompile[f->frame_compile[k]] != NONE;
@@ -88,7 +94,11 @@ static void add_places(struct facts *f, const struct events *e)
 	}
 	for (uint32_t k = 0; k < place.keys.n; k++) {
 		const struct fact_recompile *x = &f->recompile[place.first[k]];
-		struct fact_frame v = {x->src.input, 0, 0, -1, x->loc, f->n_frame_compile, 0, 1, 0, false, NONE, -1};
+		struct fact_frame v = FACT_NEW(fact_frame);
+		v.input = x->src.input;
+		v.loc = x->loc;
+		v.first = f->n_frame_compile;
+		v.compiles = 1;
 		for (uint32_t i = place.first[k]; i != NONE; i = place.next[i])
 			v.recompiles++;
 		v.compiles += v.recompiles;

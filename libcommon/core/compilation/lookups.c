@@ -1,11 +1,11 @@
 /* lookups.c - see lookups.h. */
 #include "compilation/lookups.h"
 
-struct lookup lookup_of(const struct facts *f, const struct fact_cache *c)
+struct lookup lookup_of(const struct intern *names, const struct fact_cache *c)
 {
-	struct lookup l = {c->kind, c->what, facts_text(f, c->key), facts_text(f, c->guards), facts_text(f, c->reason), {{0}}};
+	struct lookup l = {c->kind, c->what, intern_get(names, c->key), intern_get(names, c->guards), intern_get(names, c->reason), {{0}}};
 	for (unsigned i = 0; i < KEY_TEXTS; i++)
-		l.text[i] = facts_text(f, c->parts[i]);
+		l.text[i] = intern_get(names, c->parts[i]);
 	return l;
 }
 

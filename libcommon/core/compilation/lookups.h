@@ -1,6 +1,6 @@
 /* lookups.h - why a compile cache was missed: lookups of two runs or ranks that stand for each other, and in what they differ.
  *
- *     struct lookup a = lookup_of(&f, &f.cache[i]), b = ...;
+ *     struct lookup a = lookup_of(&f.names, &f.cache[i]), b = ...;
  *     lookups_compare(&a, 1, &b, 1, &arena, told, ctx);
  *
  * Needs facts_options.keys. A difference is a component of the key (cachekey.h) with both values, or one of LOOKUP_*: where no component
@@ -20,7 +20,7 @@ struct lookup {
 	enum fact_cache_what what;
 	struct slice key, guards, reason, text[KEY_TEXTS]; /* n == 0: not told */
 };
-struct lookup lookup_of(const struct facts *f, const struct fact_cache *c);
+struct lookup lookup_of(const struct intern *names, const struct fact_cache *c);
 /* Why those of b were not served as those of a, of one compilation: told() is called for each difference; nothing where b's are hits, or
  * where both are the same. Lookups of one kind stand for each other that have the same key, then by order. AOTAutograd's keys have no
  * components in most logs: what Inductor's say of the same compilation is why theirs differ, too. Of another release the settings that only

@@ -89,7 +89,7 @@ static int add_entry(struct reader *r, struct list *l, uint32_t max, struct entr
 	if (l->n == max)
 		return err_set(r->err, EXIT_INPUT, "no exported program: more than %u inputs, outputs or weights", max);
 	e.name = name.p ? intern_add(&r->names, name) : NONE;
-	*PUSH(l->v, l->n, l->cap) = e;
+	PUSH_TO(l->v, l->n, l->cap) = e;
 	return 0;
 }
 
@@ -439,7 +439,7 @@ static void take_symbols_of(const struct reader *r, struct symsize s, struct sym
 		if (symbind_get(&all->seen, ids[i], &v))
 			continue;
 		symbind_set(&all->seen, ids[i], 1);
-		*PUSH(all->v, all->n, all->cap) = (struct contract_symbol){ids[i], bounds_symbol(&r->bounds, ids[i]), NONE, NONE};
+		PUSH_TO(all->v, all->n, all->cap) = (struct contract_symbol){ids[i], bounds_symbol(&r->bounds, ids[i]), NONE, NONE};
 	}
 }
 
@@ -564,7 +564,7 @@ static int take_call(struct reader *r, struct slice graph)
 	r->c->in_spec = json_dup(&r->t, signature, "in_spec", &r->c->arena);
 	r->c->out_spec = json_dup(&r->t, signature, "out_spec", &r->c->arena);
 	json_each(&r->t, list, k) {
-		*PUSH(names, n, cap) = json_is(&r->t, k, JSON_STRING) ? json_slice(&r->t, k) : (struct slice){0};
+		PUSH_TO(names, n, cap) = json_is(&r->t, k, JSON_STRING) ? json_slice(&r->t, k) : (struct slice){0};
 	}
 	input_paths(r, names, n);
 	output_paths(r);

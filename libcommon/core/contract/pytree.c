@@ -126,7 +126,7 @@ static int add_leaf(struct walk *w)
 		return bad(w, "it has too many leaves");
 	if ((w->bytes += w->path.len) > MAX_ALL_BYTES)
 		return bad(w, "its keys are too long");
-	*PUSH(w->paths, w->n, w->cap) = arena_slice(w->arena, buf_slice(&w->path));
+	PUSH_TO(w->paths, w->n, w->cap) = arena_slice(w->arena, buf_slice(&w->path));
 	return 0;
 }
 

@@ -17,7 +17,7 @@ const char *doctor_level_name(enum doctor_level level)
 void doctor_add(struct exam *x, enum doctor_level level, const char *id, struct slice what, struct slice why, struct slice fix)
 {
 	struct doctor *d = x->d;
-	*PUSH(d->v, d->n, d->cap) = (struct doctor_finding){level, id, what, why, fix};
+	PUSH_TO(d->v, d->n, d->cap) = (struct doctor_finding){level, id, what, why, fix};
 	d->n_bad += level >= DOCTOR_WARNING;
 }
 

@@ -22,9 +22,9 @@ static void read_dynamic(struct modelso *m, const struct elf_view *v)
 	elf_dynamic_open(&dynamic, v);
 	for (size_t i = 0; elf_dynamic(&dynamic, i, &d); i++) {
 		if (d.d_tag == DT_NEEDED || d.d_tag == MODELSO_DT_DROPPED) {
-			*PUSH(m->needed, m->n_needed, m->cap_needed) = elf_str(dynamic.strings, d.d_un.d_val);
+			PUSH_TO(m->needed, m->n_needed, m->cap_needed) = elf_str(dynamic.strings, d.d_un.d_val);
 		} else if (d.d_tag == DT_RPATH || d.d_tag == DT_RUNPATH) {
-			*PUSH(m->rpath, m->n_rpath, m->cap_rpath) = elf_str(dynamic.strings, d.d_un.d_val);
+			PUSH_TO(m->rpath, m->n_rpath, m->cap_rpath) = elf_str(dynamic.strings, d.d_un.d_val);
 		} else if (d.d_tag == DT_SONAME) {
 			m->soname = elf_str(dynamic.strings, d.d_un.d_val);
 		} else if (d.d_tag == DT_BIND_NOW || (d.d_tag == DT_FLAGS && d.d_un.d_val & DF_BIND_NOW) ||
@@ -66,7 +66,7 @@ static void add_version(void *arg, struct slice library, struct slice version, c
 	struct modelso *m = map->m;
 	if (m->n_version >= MAX_VERSIONS)
 		return;
-	*PUSH(m->version, m->n_version, m->cap_version) =
+	PUSH_TO(m->version, m->n_version, m->cap_version) =
 	    (struct modelso_version){library, version, aux->vna_hash, (aux->vna_flags & VER_FLG_WEAK) != 0};
 	map->of[aux->vna_other & 0x7fff] = (uint16_t)m->n_version;
 	highest(version, "GLIBC_", &m->glibc);
@@ -149,7 +149,7 @@ static void add_import(struct modelso *m, const struct version_map *map, struct 
 		im.library = m->version[k - 1].library, im.version = m->version[k - 1].version;
 	im.origin = origin(name, im.version.n > 0);
 	string_abi(name, &m->cxx11_abi, &m->old_abi);
-	*PUSH(m->import, m->n_import, m->cap_import) = im;
+	PUSH_TO(m->import, m->n_import, m->cap_import) = im;
 	m->n_from[im.origin]++;
 }
 
@@ -161,7 +161,8 @@ static void add_kernel(struct modelso *m, struct slice name, enum modelso_kernel
 		intern_add(&m->names, name);
 	if (m->names.n == before)
 		return;
-	*PUSH(m->kernel, m->n_kernel, m->cap_kernel) = (struct modelso_kernel){name, kind, sym ? sym->st_value : 0, sym ? sym->st_size : 0};
+	PUSH_TO(m->kernel, m->n_kernel, m->cap_kernel) =
+	    (struct modelso_kernel){name, kind, sym ? sym->st_value : 0, sym ? sym->st_size : 0};
 }
 
 static bool word(char c) { return isalnum((unsigned char)c) || c == '_'; }
@@ -211,7 +212,7 @@ static void take_kernel(struct modelso *m, struct slice name, const Elf64_Sym *s
 static void take_definition(struct modelso *m, struct slice name, const Elf64_Sym *sym)
 {
 	if (slice_starts(name, "AOTInductor")) {
-		*PUSH(m->entry, m->n_entry, m->cap_entry) = name;
+		PUSH_TO(m->entry, m->n_entry, m->cap_entry) = name;
 	} else if (slice_find(name, "16AOTInductorModel8run_implE")) {
 		m->run_impl = sym->st_value;
 		m->run_impl_size = sym->st_size;

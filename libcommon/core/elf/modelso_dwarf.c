@@ -133,7 +133,7 @@ static void unit_rows(struct modelso_dwarf *d, Dwarf_Die *die)
 		dwarf_lineno(l, &line);
 		dwarf_lineendsequence(l, &end);
 		const char *file = dwarf_linesrc(l, NULL, NULL);
-		*PUSH(d->row, d->n, d->cap) = (struct modelso_row){address, file ? file : "", line < 0 ? 0 : (uint32_t)line, end};
+		PUSH_TO(d->row, d->n, d->cap) = (struct modelso_row){address, file ? file : "", line < 0 ? 0 : (uint32_t)line, end};
 	}
 }
 
@@ -197,7 +197,7 @@ int modelso_producers(struct modelso *m, const struct slice **v, size_t *n, stru
 			const char *text = dwarf_formstring(dwarf_attr(&die, DW_AT_producer, &attr));
 			if (!text)
 				continue;
-			*PUSH(d->producer, d->n_producer, d->cap_producer) = slice_str(text);
+			PUSH_TO(d->producer, d->n_producer, d->cap_producer) = slice_str(text);
 		}
 	}
 	(void)err;

@@ -36,7 +36,7 @@ static bool push_frame(struct fxparse *p, enum fxframe_kind kind, const struct f
 {
 	if (p->n_frame == GRAPH_MAX_DEPTH)
 		return false;
-	struct fxframe *f = PUSH(p->frame, p->n_frame, p->cap_frame);
+	struct fxframe *f = &PUSH_TO(p->frame, p->n_frame, p->cap_frame);
 	*f = (struct fxframe){
 	    .kind = (uint8_t)kind, .kw = NONE, .vals = (uint32_t)p->n_val, .kws = (uint32_t)p->n_kw, .ops = (uint32_t)p->n_ops, .at = at};
 	f->first.path = NONE;
@@ -132,7 +132,7 @@ static enum state prefix_operator(struct fxparse *p, unsigned op, uint8_t prec)
 {
 	if (p->n_ops - top(p)->ops > GRAPH_MAX_DEPTH)
 		return expr_fail(p, p->lex.text.p, "operators are nested too deeply");
-	*PUSH(p->ops, p->n_ops, p->cap_ops) = (struct fxoperator){.op = op, .unary = true, .prec = prec, .at = p->lex.text.p};
+	PUSH_TO(p->ops, p->n_ops, p->cap_ops) = (struct fxoperator){.op = op, .unary = true, .prec = prec, .at = p->lex.text.p};
 	fxlex_next(&p->lex);
 	return OPERAND;
 }
@@ -429,7 +429,7 @@ static enum state binary(struct fxparse *p)
 		return FAILED;
 	if (p->n_ops - top(p)->ops > GRAPH_MAX_DEPTH)
 		return expr_fail(p, p->lex.text.p, "operators are nested too deeply");
-	*PUSH(p->ops, p->n_ops, p->cap_ops) = (struct fxoperator){.op = p->lex.op, .prec = prec, .at = p->lex.text.p};
+	PUSH_TO(p->ops, p->n_ops, p->cap_ops) = (struct fxoperator){.op = p->lex.op, .prec = prec, .at = p->lex.text.p};
 	fxlex_next(&p->lex);
 	return OPERAND;
 }

@@ -50,7 +50,7 @@ static void take_comment(void *user, struct slice s)
 
 /* ---- statements ---- */
 
-static void push_name(struct fxparse *p, uint32_t id) { *PUSH(p->names, p->n_names, p->cap_names) = id; }
+static void push_name(struct fxparse *p, uint32_t id) { PUSH_TO(p->names, p->n_names, p->cap_names) = id; }
 
 static bool at_end(const struct fxparse *p) { return p->lex.kind == FXT_NEWLINE || p->lex.kind == FXT_END || fx_op_is(p, ';'); }
 

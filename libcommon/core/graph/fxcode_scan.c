@@ -62,7 +62,7 @@ static uint32_t add_class(struct fxscan *s, struct slice name, uint32_t parent, 
 
 static void add_init(struct fxscan *s, uint32_t cls, const char *p, const char *stop, uint32_t line)
 {
-	*PUSH(s->init, s->n_init, s->cap_init) =
+	PUSH_TO(s->init, s->n_init, s->cap_init) =
 	    (struct fxinit){.cls = cls, .line = line, .text = slice_trim(slice_of(p, (size_t)(stop - p)))};
 }
 

@@ -37,7 +37,7 @@ static int read_inputs(struct exported *x, uint32_t inputs, bool nameless, struc
 		if (gx_argument(x, arg, 0, &v) < 0)
 			return -1;
 		if (positional(x, k, o->n + o->n_kw == 0, nameless)) {
-			*PUSH(o->arg, o->n, o->cap) = v;
+			PUSH_TO(o->arg, o->n, o->cap) = v;
 		} else {
 			GROW(o->kwarg, o->n_kw, o->cap_kw, 2);
 			o->kwarg[o->n_kw++] = graph_text_value(x->g, GV_STR, json_text_at(&x->t, name, &x->b));

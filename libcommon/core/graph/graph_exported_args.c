@@ -69,7 +69,7 @@ uint32_t gx_add_node(struct exported *x, enum graph_op op, struct slice name, st
 
 /* ---- arguments ---- */
 
-void gx_push(struct exported *x, struct gvalue v) { *PUSH(x->stack, x->n_stack, x->cap_stack) = v; }
+void gx_push(struct exported *x, struct gvalue v) { PUSH_TO(x->stack, x->n_stack, x->cap_stack) = v; }
 
 static int named_node(struct exported *x, uint32_t tok, struct gvalue *v)
 {
@@ -257,7 +257,7 @@ static int read_graph(struct exported *x, uint32_t k, struct gvalue *v)
 		return gx_bad(x, k, "a subgraph without name or graph");
 	*v = attribute(x, json_text_at(&x->t, name, &x->b), &made);
 	if (made) {
-		*PUSH(x->waiting, x->n_waiting, x->cap_waiting) = (struct waiting){x->module, x->g->node[v->node].target, graph};
+		PUSH_TO(x->waiting, x->n_waiting, x->cap_waiting) = (struct waiting){x->module, x->g->node[v->node].target, graph};
 	}
 	return 0;
 }

@@ -54,7 +54,7 @@ static bool follow(void *user, uint32_t node, const struct aten_value *v, struct
 			err_set(err, EXIT_INPUT, "too many turns");
 			return false;
 		}
-		*PUSH(p->event, p->n, p->cap) = e;
+		PUSH_TO(p->event, p->n, p->cap) = e;
 	}
 	return true;
 }
@@ -142,7 +142,7 @@ struct values {
 	size_t n, cap;
 };
 
-static void push(struct values *to, struct gvalue v) { *PUSH(to->v, to->n, to->cap) = v; }
+static void push(struct values *to, struct gvalue v) { PUSH_TO(to->v, to->n, to->cap) = v; }
 
 /* Lists give their items; None is none. */
 static void push_all(struct maker *k, struct values *to, struct gvalue v)

@@ -148,7 +148,7 @@ static bool add_item(struct reader *r, struct extern_value *v, uint32_t k, const
 	struct extern_item i = {0};
 	if (!read_item(r, k, how, &i))
 		return false;
-	*PUSH(x->item, x->n_item, x->cap_item) = i;
+	PUSH_TO(x->item, x->n_item, x->cap_item) = i;
 	v->n++;
 	return true;
 }
@@ -190,7 +190,7 @@ static void add_value(struct reader *r, struct slice name, uint32_t arg)
 				v.n = 0;
 			}
 	}
-	*PUSH(x->value, x->n_value, x->cap_value) = v;
+	PUSH_TO(x->value, x->n_value, x->cap_value) = v;
 }
 
 static void split_target(struct extern_nodes *x, struct extern_node *n, struct slice target)
@@ -220,7 +220,7 @@ static void add_node(struct reader *r, uint32_t k)
 	json_each(t, out, e)
 		add_value(r, (struct slice){0}, e);
 	n.n_out = x->n_value - n.out;
-	*PUSH(x->node, x->n, x->cap) = n;
+	PUSH_TO(x->node, x->n, x->cap) = n;
 }
 
 int extern_nodes_read(struct extern_nodes *x, struct slice json, struct err *err)

@@ -43,7 +43,7 @@ static int list_one(struct package *pkg, struct folder_stack *todo, struct folde
 			package_add_file(pkg, slice_str(path), (uint64_t)st.st_size, NULL);
 		} else if (S_ISDIR(st.st_mode) && f.depth + 1 < depth && fstatat(dirfd(d), e->d_name, &st, AT_SYMLINK_NOFOLLOW) == 0 &&
 			   S_ISDIR(st.st_mode)) {
-			*PUSH(todo->v, todo->n, todo->cap) = (struct folder){path, f.depth + 1};
+			PUSH_TO(todo->v, todo->n, todo->cap) = (struct folder){path, f.depth + 1};
 		}
 	}
 	closedir(d);

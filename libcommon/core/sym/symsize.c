@@ -125,7 +125,7 @@ static void walk(const struct symtab *t, uint32_t expr, struct found *out)
 		return;
 	const uint32_t *w = sym_node(t, expr);
 	if (w[W_KIND] == SYM) {
-		*PUSH(out->id, out->n, out->cap) = w[W_BODY];
+		PUSH_TO(out->id, out->n, out->cap) = w[W_BODY];
 	} else if (w[W_KIND] == OPAQUE) {
 		out->opaque = true;
 	} else if (w[W_KIND] == FN) {

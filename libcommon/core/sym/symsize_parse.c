@@ -107,7 +107,7 @@ static int push_op(struct parser *p, struct pending o)
 	if (o.what == W_BRACKET || o.what == W_CALL)
 		if (++p->depth > SYMSIZE_MAX_DEPTH)
 			return sym_too_large(p->err);
-	*PUSH(p->o, p->n_o, p->cap_o) = o;
+	PUSH_TO(p->o, p->n_o, p->cap_o) = o;
 	return 0;
 }
 

@@ -102,7 +102,7 @@ int pickle_add(struct pickle *p, uint32_t container, const uint32_t *item, uint3
 
 static int push(struct pickle *p, uint32_t node)
 {
-	*PUSH(p->stack, p->n_stack, p->cap_stack) = node;
+	PUSH_TO(p->stack, p->n_stack, p->cap_stack) = node;
 	return 0;
 }
 
@@ -413,7 +413,7 @@ static int simple(struct pickle *p, unsigned op)
 			return -1;
 		return v <= 5 ? 0 : pickle_fail(p, "has protocol %u: 2 to 5 are read", (unsigned)v);
 	case OP_FRAME: return take_uint(p, 8, &v);
-	case OP_MARK: *PUSH(p->mark, p->n_mark, p->cap_mark) = p->n_stack; return 0;
+	case OP_MARK: PUSH_TO(p->mark, p->n_mark, p->cap_mark) = p->n_stack; return 0;
 	case OP_POP: /* of a mark, where one is on top */
 		if (p->n_mark && !above_mark(p)) {
 			p->n_mark--;

@@ -87,8 +87,7 @@ struct fact_break *log_break(struct block *b, uint32_t i, const struct break_tex
 		return NULL;
 	if (at == NONE) {
 		row->loc = loc;
-		GROW(t->said, t->n_said, t->cap_said, 1);
-		t->said[t->n_said++] = (struct textlog_break){0, b->rank};
+		PUSH(t, said) = (struct textlog_break){0, b->rank};
 	}
 	t->said[row - t->f->brk - t->from.brk].said |= said;
 	fill(t, row, text);

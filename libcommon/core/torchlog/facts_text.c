@@ -204,9 +204,11 @@ static void damage(struct textlog *t, uint64_t count, uint64_t line, const char 
 	struct facts *f = t->f;
 	if (!count)
 		return;
-	GROW(f->damage, f->n_damage, f->cap_damage, 1);
-	f->damage[f->n_damage++] =
-	    (struct fact_damage){t->input, facts_intern(f, SLICE("left_out")), facts_intern(f, slice_str(what)), count, line};
+	PUSH(f, damage) = (struct fact_damage){.input = t->input,
+					       .kind = facts_intern(f, SLICE("left_out")),
+					       .what = facts_intern(f, slice_str(what)),
+					       .count = count,
+					       .line = line};
 }
 
 static void finish_input(struct textlog *t)

@@ -17,10 +17,8 @@ static uint32_t process_of(struct textlog *t, uint32_t rank, uint32_t pid)
 			return i;
 	}
 	uint32_t k = intern_add(&t->processes, CHAIN_KEY(rank, pid));
-	if (k == t->n_process) {
-		GROW(t->process, t->n_process, t->cap_process, 1);
-		t->process[t->n_process++] = (struct textlog_process){GENERATION_FIRST, NONE};
-	}
+	if (k == t->n_process)
+		PUSH(t, process) = (struct textlog_process){GENERATION_FIRST, NONE};
 	return k;
 }
 

@@ -220,8 +220,7 @@ static void phase_row(struct block *b, uint32_t i, enum textlog_component compon
 	if (component == TEXTLOG_DYNAMO && step == STEP_BEGIN)
 		block_begins(b, false);
 	uint32_t compile = block_compile(b, i), text = log_text(t, name);
-	GROW(t->phase, t->n_phase, t->cap_phase, 1);
-	t->phase[t->n_phase++] = (struct textlog_phase){b->line[i].no, b->pid, compile, component, step, text};
+	PUSH(t, phase) = (struct textlog_phase){b->line[i].no, b->pid, compile, component, step, text};
 	if (compile == NONE)
 		return;
 	struct fact_compile *c = &t->f->compile[compile];

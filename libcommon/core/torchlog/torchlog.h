@@ -82,10 +82,10 @@ struct textlog {
 	struct facts *f;
 	uint32_t input;
 	struct fact_rows from; /* rows of f that were there before this text */
-	FACT_ROWS(struct textlog_phase, phase);
-	FACT_ROWS(struct textlog_break, said);
+	ROWS(struct textlog_phase, phase);
+	ROWS(struct textlog_break, said);
 	struct intern processes; /* the same index as process */
-	FACT_ROWS(struct textlog_process, process);
+	ROWS(struct textlog_process, process);
 	struct generations generations;
 	struct intern times;             /* names of facts.phase, the same index, less from.phase */
 	uint32_t last_failure, last_end; /* of facts.failure: the last exception that nothing caught, the last signal; NONE */

@@ -239,7 +239,8 @@ static void take_input(struct trace_reading *r)
 		const struct trace_unknown *k = &t->unknown[i];
 		in->unknown += k->count;
 		GROW(r->f->unknown, r->f->n_unknown, r->f->cap_unknown, 1);
-		r->f->unknown[r->f->n_unknown++] = (struct fact_unknown){t->input, k->key, k->count, k->line};
+		r->f->unknown[r->f->n_unknown++] =
+		    (struct fact_unknown){.input = t->input, .key = k->key, .count = k->count, .line = k->line};
 	}
 	for (unsigned i = 0; i < DAMAGE_COUNT; i++) {
 		if (!t->damage[i].count)
@@ -247,7 +248,8 @@ static void take_input(struct trace_reading *r)
 		uint32_t kind = facts_intern(r->f, slice_str(trace_damage_name[i])),
 			 what = facts_intern(r->f, slice_str(trace_damage_text[i]));
 		GROW(r->f->damage, r->f->n_damage, r->f->cap_damage, 1);
-		r->f->damage[r->f->n_damage++] = (struct fact_damage){t->input, kind, what, t->damage[i].count, t->damage[i].line};
+		r->f->damage[r->f->n_damage++] = (struct fact_damage){
+		    .input = t->input, .kind = kind, .what = what, .count = t->damage[i].count, .line = t->damage[i].line};
 	}
 }
 

@@ -292,10 +292,6 @@ struct trace_trie {
 	struct intern edges; /* {parent, frame} -> node */
 };
 
-#define ROWS(type, name) \
-	type *name; \
-	uint32_t n_##name, cap_##name
-
 struct trace {
 	const char *path;
 	struct facts *f; /* the model that is filled: attempts, breaks, recompiles, failures, symbols, bounds, ...; and all names */

@@ -9,7 +9,7 @@
 
 static void add_view(struct weights *w, struct slice name, const struct tensor_meta *m, const void *data)
 {
-	*PUSH(w->v, w->n, w->cap) = (struct tensor_view){.name = name, .meta = *m, .data = data};
+	PUSH_TO(w->v, w->n, w->cap) = (struct tensor_view){.name = name, .meta = *m, .data = data};
 }
 
 /* The file is w's to close; its tensors are added unless `alone`, of which there must be one. */
@@ -17,7 +17,7 @@ static struct tensor_file *add_file(struct weights *w, struct tensor_file *f, bo
 {
 	if (!f)
 		return NULL;
-	*PUSH(w->file, w->n_file, w->cap_file) = f;
+	PUSH_TO(w->file, w->n_file, w->cap_file) = f;
 	if (alone && f->n != 1)
 		return err_set(err, EXIT_INPUT, "'%s': '%s' holds %zu tensors, not one", w->path, f->path, f->n), NULL;
 	for (size_t i = 0; i < f->n && !alone; i++) {

@@ -191,7 +191,7 @@ static int open_file(struct reading *r, const char *path, struct tensor_file **o
 	struct tensor_file *f = tensor_file_open(path, r->err);
 	if (!f)
 		return -1;
-	*PUSH(g->file, g->n_file, g->cap_file) = *out = f;
+	PUSH_TO(g->file, g->n_file, g->cap_file) = *out = f;
 	return 0;
 }
 

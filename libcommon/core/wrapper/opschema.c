@@ -132,7 +132,7 @@ static bool read_params(struct slice *s, struct op_param **v, uint32_t *n, uint3
 		struct op_param p;
 		if (!read_param(s, &p))
 			return false;
-		*PUSH(*v, *n, *cap) = p;
+		PUSH_TO(*v, *n, *cap) = p;
 	} while (take_token(s, ","));
 	return take_token(s, ")");
 }
@@ -145,7 +145,7 @@ static bool read_result(struct slice *s, struct op_schema *x)
 	struct op_param p;
 	if (!read_param(s, &p))
 		return false;
-	*PUSH(x->result, x->n_result, x->cap_result) = p;
+	PUSH_TO(x->result, x->n_result, x->cap_result) = p;
 	return true;
 }
 

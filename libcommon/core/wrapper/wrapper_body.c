@@ -344,7 +344,7 @@ static bool assign(struct wrapper *w, struct slice name, struct slice init)
 	wrapper_drop(w, v);
 	wrapper_own(w, v, now);
 	if (w->branches) {
-		*PUSH(w->assigned, w->n_assigned, w->cap_assigned) = (uint32_t)(v - w->var);
+		PUSH_TO(w->assigned, w->n_assigned, w->cap_assigned) = (uint32_t)(v - w->var);
 	}
 	if (t.moved)
 		wrapper_drop(w, wrapper_var(w, t.var));

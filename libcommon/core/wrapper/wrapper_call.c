@@ -28,7 +28,7 @@ static void end_call(struct wrapper *w)
 static void add_arg(struct wrapper *w, enum arg_role role, uint32_t value, struct slice text)
 {
 	struct contract *c = w->c;
-	*PUSH(c->arg, c->n_args, c->cap_args) =
+	PUSH_TO(c->arg, c->n_args, c->cap_args) =
 	    (struct contract_arg){value == NONE ? ARG_SCALAR : role, value, arena_slice(&c->arena, text)};
 }
 

@@ -222,7 +222,7 @@ void wrapper_declare_size(struct wrapper *w, struct slice name, struct slice ini
 		}
 		struct symsize s = symsize_symbol(t, name);
 		declare_symbol(w, name, s);
-		*PUSH(in->bound, in->n_bound, in->cap_bound) = (struct wbound){dim, stride, s};
+		PUSH_TO(in->bound, in->n_bound, in->cap_bound) = (struct wbound){dim, stride, s};
 	} else {
 		struct symsize s = wrapper_size(w, init);
 		if (contract_known(w->c, s))

@@ -10,12 +10,12 @@ struct wvar *wrapper_declare(struct wrapper *w, struct slice name, enum var_kind
 {
 	uint32_t i = intern_add(&w->names, name);
 	if (i == w->n_var) {
-		*PUSH(w->var, w->n_var, w->cap_var) = (struct wvar){0};
+		PUSH_TO(w->var, w->n_var, w->cap_var) = (struct wvar){0};
 	}
 	struct wvar *v = &w->var[i];
 	wrapper_drop(w, v);
 	*v = (struct wvar){.kind = kind, .value = NONE, .depth = w->depth};
-	*PUSH(w->declared, w->n_declared, w->cap_declared) = i;
+	PUSH_TO(w->declared, w->n_declared, w->cap_declared) = i;
 	return v;
 }
 

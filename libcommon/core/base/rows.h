@@ -1,0 +1,18 @@
+/* rows.h - rows that grow, as members of a struct.
+ *
+ *     struct graph {
+ *             ROWS(struct edge, edge);                  // the members edge, n_edge and cap_edge
+ *     };
+ *     PUSH(g, edge) = (struct edge){from, to};
+ *     struct edge *e = &PUSH(g, edge);                  // good until the next one
+ */
+#ifndef PT2_ROWS_H
+#define PT2_ROWS_H
+#include "base/base.h"
+
+#define ROWS(type, name) \
+	type *name; \
+	uint32_t n_##name, cap_##name
+#define PUSH(of, name) PUSH_TO((of)->name, (of)->n_##name, (of)->cap_##name)
+
+#endif
