@@ -24,31 +24,14 @@ static void run_tile(struct aten_call *c)
 	call_give_all(c, APPLY("repeat", GIVEN(c, 0), aten_ints(times, n + skip)), 1);
 }
 
-/* What all broadcast to. */
-static int common_size(struct aten_tensor *const *t, int64_t n, int64_t *size)
-{
-	int n_dim = 0;
-	for (int64_t i = 0; i < n; i++)
-		n_dim = t[i]->n_dim > n_dim ? t[i]->n_dim : n_dim;
-	for (int d = 0; d < n_dim; d++)
-		size[d] = 1;
-	for (int64_t i = 0; i < n; i++)
-		for (int d = 0; d < t[i]->n_dim; d++) {
-			int64_t *at = &size[d + n_dim - t[i]->n_dim];
-			if (t[i]->size[d] != 1 && *at != 1 && *at != t[i]->size[d])
-				aten_fail("sizes %lld and %lld do not fit", (long long)*at, (long long)t[i]->size[d]);
-			*at = t[i]->size[d] == 1 ? *at : t[i]->size[d];
-		}
-	return n_dim;
-}
-
 static void run_broadcast_tensors(struct aten_call *c)
 {
 	int64_t n, size[ATEN_DIMS];
-	struct aten_tensor **t = call_tensors(c, 0, &n);
-	int n_dim = common_size(t, n, size);
+	struct aten_tensor **t = call_tensors(c, 0, &n), *all = n ? t[0] : NULL;
+	for (int64_t i = 1; i < n; i++)
+		all = aten_expand(all, size, aten_broadcast(all, t[i], size));
 	for (int64_t i = 0; i < n; i++)
-		t[i] = aten_expand(t[i], size, n_dim);
+		t[i] = aten_expand(t[i], all->size, all->n_dim);
 	call_give_list(c, 0, t, n);
 }
 
@@ -362,9 +345,9 @@ static void run_kron(struct aten_call *c)
 
 static void run_cosine_similarity(struct aten_call *c) /* x1, x2, dim, eps */
 {
-	struct aten_tensor *x[2] = {call_tensor(c, 0), call_tensor(c, 1)}, *sum;
+	struct aten_tensor *x[2] = {call_tensor(c, 0), call_tensor(c, 1)};
 	int64_t size[ATEN_DIMS], dim = call_int(c, 2);
-	int dtype = aten_promote(x[0]->dtype, x[1]->dtype), n_dim = common_size(x, 2, size);
+	int dtype = aten_promote(x[0]->dtype, x[1]->dtype), n_dim = aten_broadcast(x[0], x[1], size);
 	if (!aten_is_float(dtype))
 		aten_fail("expected common dtype to be floating point, yet common dtype is %s", dtype_name(dtype));
 	for (int k = 0; k < 2; k++) { /* each over its norm, which is not less than eps */
@@ -372,8 +355,7 @@ static void run_cosine_similarity(struct aten_call *c) /* x1, x2, dim, eps */
 		struct aten_tensor *norm = APPLIED("linalg_vector_norm", aten_of(x[k]), aten_int(2), aten_ints(&dim, 1), aten_bool(true));
 		x[k] = APPLIED("div.Tensor", aten_of(x[k]), aten_of(APPLIED("clamp_min", aten_of(norm), GIVEN(c, 3))));
 	}
-	sum = APPLIED("sum.dim_IntList", aten_of(aten_mul(x[0], x[1])), aten_ints(&dim, 1));
-	call_give(c, 0, sum);
+	call_give_all(c, APPLY("sum.dim_IntList", aten_of(aten_mul(x[0], x[1])), aten_ints(&dim, 1)), 1);
 }
 
 static void run_pairwise_distance(struct aten_call *c) /* x1, x2, p, eps, keepdim */
