@@ -213,8 +213,6 @@ static void run_flip_dim(struct aten_call *c)
 	call_give_all(c, APPLY("flip", GIVEN(c, 0), aten_ints(&dim, 1)), 1);
 }
 
-static void run_argwhere(struct aten_call *c) { call_give_all(c, APPLY("nonzero", GIVEN(c, 0)), 1); }
-
 /* where(condition), nonzero_numpy: a column for each dim. */
 static void run_nonzero_columns(struct aten_call *c)
 {
@@ -513,7 +511,7 @@ const struct aten_entry aten_composite_entries[] = {
     {"arctan", run_synonym, "atan"},
     {"arctan2", run_synonym, "atan2"},
     {"arctanh", run_synonym, "atanh"},
-    {"argwhere", run_argwhere},
+    {"argwhere", run_synonym, "nonzero"},
     {"atleast_1d", run_atleast_one, &one_dim},
     {"atleast_1d.Sequence", run_atleast, &one_dim},
     {"atleast_2d", run_atleast_one, &two_dims},

@@ -55,10 +55,10 @@ static const struct pair_loss mse = {squared, 0}, smooth = {smooth_l1, 3}, huber
 /* In double, each element rounded once. */
 static struct aten_tensor *each_loss(const struct pair_loss *l, struct aten_tensor *a, struct aten_tensor *b, double how, int dtype)
 {
-	struct aten_tensor *like = aten_sub(a, b, 1), *out = aten_new(dtype, like->n_dim, like->size, like->stride);
+	struct aten_tensor *out = aten_elementwise(dtype, (const struct aten_tensor *[]){a, b}, 2);
 	struct walk w;
-	if (!aten_is_float(like->dtype))
-		aten_fail("not implemented for %s", dtype_name(like->dtype));
+	if (!aten_is_float(aten_promote(a->dtype, b->dtype)))
+		aten_fail("not implemented for %s", dtype_name(aten_promote(a->dtype, b->dtype)));
 	walk_begin(&w, out->n_dim, out->size);
 	walk_add(&w, aten_data(out), out);
 	walk_add(&w, aten_data(a), a);
@@ -138,9 +138,7 @@ static void run_margin_ranking_loss(struct aten_call *c) /* input1, input2, targ
 
 static struct aten_tensor *where_target(struct aten_tensor *target, int64_t is, struct aten_tensor *then)
 {
-	struct aten_tensor *other = APPLIED("ne.Scalar", aten_of(target), aten_int(is));
-	return aten_masked_fill(APPLIED("expand_as", aten_of(then), aten_of(aten_add(then, APPLIED("zeros_like", aten_of(target)), 1))),
-				other, aten_number(0));
+	return APPLIED("where.ScalarOther", aten_of(APPLIED("eq.Scalar", aten_of(target), aten_int(is))), aten_of(then), aten_int(0));
 }
 
 static void run_hinge_embedding_loss(struct aten_call *c) /* self, target, margin, reduction */
