@@ -361,17 +361,18 @@ static int64_t average_window(const struct pool *p, const struct average *a, con
 	return a->divisor ? a->divisor : a->include_pad ? padded : inside;
 }
 
-/* Integers divide as integers do. */
+/* Integers wrap, and divide as integers do. */
 static void average_of(const struct pool *p, const struct plane *in, const double *v, const struct window *w, int64_t divisor, char *to)
 {
 	int dtype = p->self->dtype;
-	int64_t at[3], whole = 0;
+	int64_t at[3];
+	uint64_t whole = 0;
 	double sum = 0;
 
 	if (elem_integral(dtype)) {
 		FOR_WINDOW(w, at)
-		whole += elem_i64(dtype, plane_at(in, at));
-		elem_set_i64(dtype, to, divisor ? whole / divisor : 0);
+		whole += (uint64_t)elem_i64(dtype, plane_at(in, at));
+		elem_set_i64(dtype, to, divisor == -1 ? (int64_t)-whole : divisor ? (int64_t)whole / divisor : 0);
 		return;
 	}
 	FOR_WINDOW(w, at)
