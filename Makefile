@@ -31,7 +31,7 @@ PKGS     := zlib libmd libdeflate libelf libdw libseccomp
 pkg_cflags = $(eval pkg_cflags := $(shell pkg-config --cflags $(PKGS)))$(pkg_cflags)
 pkg_libs   = $(eval pkg_libs := -Wl,--as-needed $(shell pkg-config --libs $(PKGS)) -ldl)$(pkg_libs)
 
-CFLAGS   ?= $(OPT) -g
+CFLAGS   ?= $(OPT) $(if $(SAN),-g1,-g)
 own_cflags = -std=gnu17 -D_GNU_SOURCE -DPT2_VERSION='"$(VERSION)"' -DPT2_ARCH_$(ARCH) -Wall -Wextra $(WERROR) -Wshadow -Wstrict-prototypes \
 	     -Wmissing-prototypes -Wno-missing-field-initializers -Wpointer-arith -fno-common -pthread -MMD -MP $(CPPFLAGS) $(CFLAGS) $(san)
 all_cflags = $(own_cflags) $(pkg_cflags)
