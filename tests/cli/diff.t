@@ -231,6 +231,9 @@ tlparse --json "$DATA/recompiles.log" >third.json
 exits "a document against itself" 0 tlparse --diff --json one.json one.json
 exits "a document against the one of fxexplain" 0 tlparse --diff --json one.json other.json
 exits "a log against its document" 0 tlparse --diff --json "$DATA/graph_breaks.log" one.json
+tlparse --json "$DATA/mix.log" >mix.json
+diff_json "$DATA/mix.log" mix.json
+is "a backward's seconds are its compilation's in both" "$(ask '[.logs[].compile_ids[] | select(.before_seconds != .after_seconds)] | length')" 0
 exits "two that differ" 1 tlparse --diff --json one.json third.json
 rows=$(jq -c '[.counts | .graph_breaks, .recompiles, .failures]' out)
 tlparse --diff --json "$DATA/graph_breaks.log" "$DATA/recompiles.log" >logs.json

@@ -192,7 +192,7 @@ static void add_row(struct facts *f, uint32_t in, unsigned frame, const struct r
 		src.attempt = facts_attempt(f, in, &id, src.line);
 		f->compile[compile].loc = f->attempt[src.attempt].loc = loc;
 		f->attempt[src.attempt].compile = compile;
-		f->attempt[src.attempt].seconds = r->seconds;
+		f->compile[compile].seconds = r->seconds;
 		if (n) {
 			struct fact_recompile *x = facts_new_recompile(f, src);
 			x->compile = compile;

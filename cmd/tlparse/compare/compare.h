@@ -22,7 +22,7 @@
 #include "compare/normal.h"
 #include "trace/trace.h"
 
-enum { COMPARE_CONFIGS = 5, COMPARE_METRICS = 20 };
+enum { COMPARE_CONFIGS = 5 };
 /* The whole output stays small enough to look at: rows of one kind, texts shown, bytes shown of one text and of all. */
 enum { COMPARE_ROWS = 2000, COMPARE_TEXTS = 500, COMPARE_TEXT_BYTES = 256 << 10, COMPARE_BYTES = 24 << 20, COMPARE_READ = 96 << 20 };
 
@@ -30,9 +30,8 @@ struct compare_artifact {
 	uint64_t hash, offset; /* offset: of the payload in the file, where no record changed it yet */
 	uint32_t lines;        /* of payload; 0: it has no text */
 };
-struct compare_facts {                                             /* of one attempt */
-	uint32_t config[COMPARE_CONFIGS], metric[COMPARE_METRICS]; /* texts of compare_log.texts */
-	double backward;                                           /* seconds of its backward compilation */
+struct compare_configs {                /* of one attempt */
+	uint32_t text[COMPARE_CONFIGS]; /* of compare_log.texts, NONE */
 };
 struct compare_unit { /* a compile id, all attempts together */
 	uint32_t frame, order;
@@ -40,7 +39,7 @@ struct compare_unit { /* a compile id, all attempts together */
 	int64_t compile;
 	uint32_t recompile; /* row of trace.recompile, NONE */
 	uint32_t pair;
-	double seconds; /* < 0: not known */
+	double seconds; /* of its row of compiles: restarts and backward included; < 0: not known */
 };
 struct compare_frame {
 	struct fact_loc loc;
@@ -58,7 +57,7 @@ struct compare_log {
 	struct intern texts;
 	struct intern versions; /* "name\0value" */
 	ROWS(struct compare_artifact, artifact);
-	ROWS(struct compare_facts, facts);
+	ROWS(struct compare_configs, configs);
 	ROWS(struct compare_unit, unit);
 	ROWS(struct compare_frame, frame);
 	uint32_t *attempt; /* compile rows, by unit */

@@ -1,5 +1,6 @@
 /* compare_compiles.c - compilations: which there are, how long they take, what they count. */
 #include "compare/compare_part.h"
+#include "compilation/metrics.h"
 
 #define LONG_ENOUGH 0.02   /* seconds: below it is chance */
 enum { PAIRS_ENOUGH = 4 }; /* compilations that tell of the machine */
@@ -150,11 +151,43 @@ static uint64_t list_hash(struct slice s)
 	return sum;
 }
 
-static bool same_metric(struct compare *c, const char *name, struct slice a, struct slice b)
+static bool same_metric(struct compare *c, enum metric_id id, struct slice a, struct slice b)
 {
-	if (slice_eq(a, b) || (slice_ends(slice_str(name), "_ops") && list_hash(a) == list_hash(b)))
+	if (slice_eq(a, b) || (slice_ends(metric_info[id].name, "_ops") && list_hash(a) == list_hash(b)))
 		return true;
 	return normal_hash(&c->normal, a) == normal_hash(&c->normal, b);
+}
+
+/* Metrics that are the same each time, unless something else is done. */
+static const enum metric_id metric_compared[] = {METRIC_graph_op_count,
+						 METRIC_graph_node_count,
+						 METRIC_graph_input_count,
+						 METRIC_guard_count,
+						 METRIC_shape_env_guard_count,
+						 METRIC_ir_count,
+						 METRIC_num_graph_breaks,
+						 METRIC_param_count,
+						 METRIC_param_numel,
+						 METRIC_param_bytes,
+						 METRIC_non_compliant_ops,
+						 METRIC_compliant_custom_ops,
+						 METRIC_has_guarded_code,
+						 METRIC_specialize_float,
+						 METRIC_config_suppress_errors,
+						 METRIC_config_inline_inbuilt_nn_modules,
+						 METRIC_tensorify_float_success,
+						 METRIC_tensorify_float_failure,
+						 METRIC_graph_node_shapes,
+						 METRIC_is_forward};
+
+/* Of the attempt that it ended with: the last of its own, not of a backward. */
+static struct slice metric_of(const struct facts *f, const struct fact_attempt *last, enum metric_id id)
+{
+	const struct fact_compile *c = last->compile == NONE ? NULL : &f->compile[last->compile];
+	for (uint32_t i = c ? c->first_metric + c->n_metric : 0; c && i-- > c->first_metric;)
+		if (f->metric[i].known == id && !f->metric[i].backward && !f->metric[i].runtime)
+			return facts_text(f, f->metric[i].value);
+	return slice_of("", 0);
 }
 
 void compare_metrics(struct compare *c)
@@ -165,15 +198,15 @@ void compare_metrics(struct compare *c)
 			continue;
 		const struct compare_unit *a = &c->a->unit[c->pair[i].a], *b = &c->b->unit[c->pair[i].b];
 		const struct fact_attempt *x = compare_last(c->a, c->pair[i].a), *y = compare_last(c->b, c->pair[i].b);
-		const struct compare_facts *fa = &c->a->facts[x - c->a->t.f->attempt], *fb = &c->b->facts[y - c->b->t.f->attempt];
 		if (x->status != y->status)
 			metric_row(c, i, SLICE("status"), slice_str(status[x->status]), slice_str(status[y->status]));
 		if (a->last - a->first != b->last - b->first)
 			metric_row(c, i, SLICE("attempts"), attempts_text(c, a), attempts_text(c, b));
-		for (unsigned k = 0; k < COMPARE_METRICS; k++) {
-			struct slice before = intern_get(&c->a->texts, fa->metric[k]), after = intern_get(&c->b->texts, fb->metric[k]);
-			if (before.n && after.n && !same_metric(c, compare_metric_name[k], before, after))
-				metric_row(c, i, slice_str(compare_metric_name[k]), before, after);
+		for (unsigned k = 0; k < ARRAY_LEN(metric_compared); k++) {
+			enum metric_id id = metric_compared[k];
+			struct slice before = metric_of(c->a->t.f, x, id), after = metric_of(c->b->t.f, y, id);
+			if (before.n && after.n && !same_metric(c, id, before, after))
+				metric_row(c, i, metric_info[id].name, before, after);
 		}
 	}
 }

@@ -113,20 +113,20 @@ void compare_configs(struct compare *c)
 		const struct compare_pair *p = &c->pair[i];
 		if (p->a == NONE || p->b == NONE)
 			continue;
-		const struct compare_facts *a = &c->a->facts[compare_last(c->a, p->a) - c->a->t.f->attempt];
-		const struct compare_facts *b = &c->b->facts[compare_last(c->b, p->b) - c->b->t.f->attempt];
+		const struct compare_configs *a = &c->a->configs[compare_last(c->a, p->a) - c->a->t.f->attempt];
+		const struct compare_configs *b = &c->b->configs[compare_last(c->b, p->b) - c->b->t.f->attempt];
 		for (unsigned kind = 0; kind < COMPARE_CONFIGS; kind++) {
-			if (a->config[kind] == NONE || b->config[kind] == NONE)
+			if (a->text[kind] == NONE || b->text[kind] == NONE)
 				continue;
-			if (kind == COMPARE_ARTIFACT_CONFIG && a->config[COMPARE_FUNCTORCH] != NONE && b->config[COMPARE_FUNCTORCH] != NONE)
+			if (kind == COMPARE_ARTIFACT_CONFIG && a->text[COMPARE_FUNCTORCH] != NONE && b->text[COMPARE_FUNCTORCH] != NONE)
 				continue;
 			unsigned k = 0;
-			while (k < n && (seen[k].kind != kind || seen[k].a != a->config[kind] || seen[k].b != b->config[kind]))
+			while (k < n && (seen[k].kind != kind || seen[k].a != a->text[kind] || seen[k].b != b->text[kind]))
 				k++;
 			if (k == n && n < COMPARE_CONFIG_PAIRS) {
 				seen[n].kind = kind;
-				seen[n].a = a->config[kind];
-				seen[n].b = b->config[kind];
+				seen[n].a = a->text[kind];
+				seen[n].b = b->text[kind];
 				seen[n++].count = 0;
 			}
 			if (k < n)

@@ -24,8 +24,6 @@
 /* Configuration: JSON in a string; the last is an artifact. */
 enum { COMPARE_FUNCTORCH = 2, COMPARE_ARTIFACT_CONFIG = 4 };
 extern const char *const compare_config_name[COMPARE_CONFIGS];
-/* Metrics that are the same each time, unless something else is done. */
-extern const char *const compare_metric_name[COMPARE_METRICS];
 enum { COMPARE_VERSIONS = 6 };
 extern const char *const compare_version_name[COMPARE_VERSIONS];
 

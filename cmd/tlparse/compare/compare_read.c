@@ -9,27 +9,6 @@
 const char *const compare_config_name[COMPARE_CONFIGS] = {"dynamo_config", "inductor_config", "functorch_config", "compiler_config",
 							  "torch._functorch.config"};
 
-const char *const compare_metric_name[COMPARE_METRICS] = {"graph_op_count",
-							  "graph_node_count",
-							  "graph_input_count",
-							  "guard_count",
-							  "shape_env_guard_count",
-							  "ir_count",
-							  "num_graph_breaks",
-							  "param_count",
-							  "param_numel",
-							  "param_bytes",
-							  "non_compliant_ops",
-							  "compliant_custom_ops",
-							  "has_guarded_code",
-							  "specialize_float",
-							  "config_suppress_errors",
-							  "config_inline_inbuilt_nn_modules",
-							  "tensorify_float_success",
-							  "tensorify_float_failure",
-							  "graph_node_shapes",
-							  "is_forward"};
-
 const char *const compare_version_name[COMPARE_VERSIONS] = {"pytorch_version", "python_version", "triton_version",
 							    "cuda_version",    "commit",         "hip_version"};
 
@@ -84,15 +63,11 @@ static void take_version(struct compare_log *l, const char *name, struct slice v
 	buf_release(&b);
 }
 
-static struct compare_facts *facts_of(struct compare_log *l, uint32_t compile)
+static struct compare_configs *configs_of(struct compare_log *l, uint32_t attempt)
 {
-	GROW(l->facts, l->n_facts, l->cap_facts, compile >= l->n_facts ? compile - l->n_facts + 1 : 0);
-	while (l->n_facts <= compile) {
-		struct compare_facts *f = &l->facts[l->n_facts++];
-		memset(f, 0xff, sizeof(*f));
-		f->backward = 0;
-	}
-	return &l->facts[compile];
+	while (l->n_configs <= attempt)
+		memset(&PUSH(l, configs), 0xff, sizeof(*l->configs));
+	return &l->configs[attempt];
 }
 
 static void take_versions(struct compare_log *l, const struct json_tape *tape, uint32_t v)
@@ -116,31 +91,19 @@ static int take_record(void *ctx, struct trace_scan *s, struct trace_record *r)
 		return 0;
 	uint32_t v = trace_value(s, r, KIND_compilation_metrics);
 	if (v != NONE) {
-		struct compare_facts *f = facts_of(l, r->attempt);
 		for (unsigned i = 0; i < COMPARE_ARTIFACT_CONFIG; i++) {
 			uint32_t k = json_get(tape, v, compare_config_name[i]);
 			if (json_is(tape, k, JSON_STRING) && l->texts.n < COMPARE_CONFIG_TEXTS)
-				f->config[i] = intern_add(&l->texts, json_raw(tape, k));
-		}
-		for (unsigned i = 0; i < COMPARE_METRICS; i++) {
-			uint32_t k = json_get(tape, v, compare_metric_name[i]);
-			if (k != NONE && tape->tok[k].len < 4096)
-				f->metric[i] = intern_add(&l->texts, json_raw(tape, k));
+				configs_of(l, r->attempt)->text[i] = intern_add(&l->texts, json_raw(tape, k));
 		}
 		take_versions(l, tape, v);
-	}
-	v = trace_value(s, r, KIND_bwd_compilation_metrics);
-	if (v != NONE) {
-		double d;
-		if (json_double(tape, json_get(tape, v, "inductor_compile_time_s"), &d) && d > 0)
-			facts_of(l, r->attempt)->backward += d;
 	}
 	v = trace_value(s, r, KIND_artifact);
 	if (v != NONE && r->payload_len < 1 << 20) {
 		uint32_t name = json_get(tape, v, "name");
 		struct slice n = name == NONE ? slice_of("", 0) : json_slice(tape, name), payload = trace_payload(s, r);
 		if (slice_is(n, compare_config_name[COMPARE_ARTIFACT_CONFIG]) && l->texts.n < COMPARE_CONFIG_TEXTS) {
-			facts_of(l, r->attempt)->config[COMPARE_ARTIFACT_CONFIG] = intern_add(&l->texts, payload);
+			configs_of(l, r->attempt)->text[COMPARE_ARTIFACT_CONFIG] = intern_add(&l->texts, payload);
 		} else if (slice_is(n, "torch_version")) {
 			uint32_t root;
 			json_tape_text(&l->t.tape, payload.p, payload.n);
@@ -249,11 +212,11 @@ static int open_plain(const char *path)
 
 static void build_units(struct compare_log *l);
 
-/* Facts of attempts that have none, and what is made of all of them. */
+/* Attempts without a configuration have none of each. */
 static void finish_log(struct compare_log *l)
 {
 	if (l->t.f->n_attempt)
-		facts_of(l, l->t.f->n_attempt - 1);
+		configs_of(l, l->t.f->n_attempt - 1);
 	build_units(l);
 }
 
@@ -319,7 +282,7 @@ void compare_log_release(struct compare_log *l)
 	intern_release(&l->texts);
 	intern_release(&l->versions);
 	free(l->artifact);
-	free(l->facts);
+	free(l->configs);
 	free(l->unit);
 	free(l->frame);
 	free(l->attempt);
@@ -439,8 +402,10 @@ static void build_units(struct compare_log *l)
 		l->attempt[i] = row[i].row;
 		l->unit_of[row[i].row] = l->n_unit - 1;
 		u->last = i + 1;
-		if (c->seconds >= 0 || l->facts[row[i].row].backward > 0)
-			u->seconds = (u->seconds < 0 ? 0 : u->seconds) + (c->seconds > 0 ? c->seconds : 0) + l->facts[row[i].row].backward;
+		if (c->compile != NONE)
+			u->seconds = t->f->compile[c->compile].seconds;
+		else if (c->seconds >= 0) /* of no compile id */
+			u->seconds = (u->seconds < 0 ? 0 : u->seconds) + c->seconds;
 		if (f->loc.file == NONE)
 			f->loc = place_of(l, c);
 		for (uint32_t a = c->first_artifact; a != NONE && !f->signature; a = t->artifact[a].next)

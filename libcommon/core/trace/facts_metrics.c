@@ -3,7 +3,8 @@
 #include "trace/facts_part.h"
 #include "compilation/metrics.h"
 
-enum { VALUE_MAX = 512 }; /* bytes; longer values are configurations and tracebacks, which are read where they stand */
+/* Bytes: longer values are tracebacks; longer configurations are read where they stand. */
+enum { VALUE_MAX = 4096, CONFIG_MAX = 512 };
 
 /* ---- settings ---- */
 
@@ -168,7 +169,7 @@ void reading_metrics(struct trace_reading *r, uint32_t compile, const struct jso
 			continue;
 		if (known != METRIC_UNKNOWN)
 			json_double(tape, k + 1, &number[known]);
-		if (value.n <= VALUE_MAX)
+		if (value.n <= (slice_ends(name, "_config") ? CONFIG_MAX : VALUE_MAX))
 			add_metric(r, compile, name, value, known, backward, runtime);
 	}
 	take_versions(r, tape, v);
