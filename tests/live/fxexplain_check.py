@@ -33,7 +33,7 @@ def of_case(d, case, file):
         "recompiles": len(mine(d["recompiles"])),
         "limits": len([r for r in d["recompile_limits"] if inside(r["location"], case, file) or r["compile"] in ids]),
         "failures": len([f for f in mine(d["failures"]) if not f["restart"]]),
-        "grouped": sum(g["count"] for g in d["breaks"] if inside(g["location"], case, file)),
+        "grouped": sum(g["count"] for g in d["breaks"] if inside(d["graph_breaks"][g["first"]]["location"], case, file)),
         "in_frames": sum(f["recompiles"] for f in d["frames"] if inside(f["location"], case, file)),
     }
 

@@ -358,7 +358,9 @@ static struct component_view judge(const struct witnesses *w, uint32_t row)
 	/* The knowledge base says whose a message is where nothing proves another. */
 	const struct fact_known *known = v.sure == SURE_PROVEN ? NULL : known_of(w, r);
 	if (known && knows_better(f, r, known, v.component))
-		v.component = known->component == COMPONENT_DYNAMO && export ? COMPONENT_EXPORT : known->component;
+		v.component = known->component == COMPONENT_DYNAMO && export                    ? COMPONENT_EXPORT
+			      : known->component == COMPONENT_BACKEND && path != COMPONENT_NONE ? path /* of torch's own: which part */
+												: known->component;
 	/* A loaded package runs without torch.compile, and so does an extension's build. */
 	bool without = calls_model(frames) || (known && slice_is(facts_text(f, known->pattern), "extension-source"));
 	witness(w, r, at, &v);
