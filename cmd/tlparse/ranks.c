@@ -179,7 +179,7 @@ static int read_all(struct job *j)
 	for (unsigned i = 0; i < n; i++)
 		slots[i] = xcalloc(1, sizeof(struct item));
 	const struct pipeline p = {j, next_item, read_item, take_item, NULL, NULL};
-	int r = pipeline_run(&p, slots, n);
+	int r = pipeline_run(&p, slots, n, n);
 	for (unsigned i = 0; i < n; i++) {
 		struct item *it = slots[i];
 		if (r < 0 && it->lost && it->err.status != EXIT_INPUT && !j->failed) {

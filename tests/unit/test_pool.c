@@ -100,7 +100,7 @@ static int run(struct work *w, unsigned threads)
 	for (int i = 0; i < STAGES; i++)
 		pthread_mutex_init(&w->only[i], NULL);
 	const struct pipeline p = {w, do_read, do_scan, do_reduce, do_emit, do_commit};
-	return pipeline_run(&p, slots, threads);
+	return pipeline_run(&p, slots, threads, threads);
 }
 
 static void order(void **state)
@@ -166,7 +166,7 @@ static void stages_left_out(void **state)
 		struct slot slot[4];
 		void *slots[4] = {&slot[0], &slot[1], &slot[2], &slot[3]};
 		const struct pipeline p = {.ctx = &w, .read = do_read};
-		assert_int_equal(pipeline_run(&p, slots, threads), 0);
+		assert_int_equal(pipeline_run(&p, slots, threads, threads), 0);
 		assert_int_equal(w.read, 50);
 	}
 }

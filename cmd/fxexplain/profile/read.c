@@ -440,7 +440,7 @@ int profile_read(struct profile *p, const char *path, struct err *err)
 		slots[i] = &slot[i];
 	struct pipeline with_ctx = stages;
 	with_ctx.ctx = &r;
-	pipeline_run(&with_ctx, slots, n);
+	pipeline_run(&with_ctx, slots, n, n);
 	for (unsigned i = 0; i < n; i++) {
 		window_release(&slot[i].window);
 		buf_release(&slot[i].text);

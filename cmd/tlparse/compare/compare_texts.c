@@ -184,7 +184,7 @@ void compare_texts(struct compare *c)
 	for (unsigned i = 0; i < threads; i++)
 		slots[i] = xcalloc(1, sizeof(struct diff_slot));
 	const struct pipeline p = {&d, diff_next, diff_work, NULL, NULL, diff_keep};
-	pipeline_run(&p, slots, threads);
+	pipeline_run(&p, slots, threads, threads);
 	for (unsigned i = 0; i < threads; i++) {
 		struct diff_slot *x = slots[i];
 		normal_release(&x->normal);

@@ -3,20 +3,20 @@
 #include <pthread.h>
 #include <sched.h>
 
+/* Item k is in slot k % n. An item waits to be reduced or to be committed; else a thread has it. */
+enum place { BUSY, SCANNED, EMITTED };
+
 struct run {
 	const struct pipeline *p;
-	pthread_mutex_t lock;
-	pthread_cond_t turn;
-	pthread_mutex_t read_lock;
-	uint64_t read, reduced, committed; /* items so far: item k may be reduced when reduced == k */
-	bool ended;                        /* under read_lock */
-	_Atomic bool failed;
-};
-
-struct worker {
-	struct run *run;
-	void *slot;
-	pthread_t thread;
+	void **slots;
+	unsigned n;
+	enum place *place; /* of each slot's item */
+	pthread_mutex_t lock; /* of all that follows */
+	pthread_cond_t changed;
+	uint64_t read, reduced, committed; /* items so far */
+	bool reading, reducing, committing;
+	bool ended, failed;
+	unsigned waiting;
 };
 
 unsigned cpu_count(void)
@@ -28,78 +28,109 @@ unsigned cpu_count(void)
 	return n > 0 ? (unsigned)n : 1;
 }
 
-static void pool_fail(struct run *r)
+/* A stage outside of the lock; what is begun goes on when another has failed. */
+static int run_stage(struct run *r, int (*stage)(void *, void *), void *slot)
 {
-	pthread_mutex_lock(&r->lock);
-	r->failed = true;
-	pthread_cond_broadcast(&r->turn);
 	pthread_mutex_unlock(&r->lock);
+	int status = stage ? stage(r->p->ctx, slot) : 0;
+	pthread_mutex_lock(&r->lock);
+	return status;
 }
 
-/* Run one in-order stage for item k. */
-static int in_order(struct run *r, uint64_t *done, uint64_t k, int (*stage)(void *, void *), void *slot)
+static void say_changed(struct run *r)
 {
-	pthread_mutex_lock(&r->lock);
-	while (*done != k && !r->failed)
-		pthread_cond_wait(&r->turn, &r->lock);
-	bool go = !r->failed;
-	pthread_mutex_unlock(&r->lock);
-	if (!go || (stage && stage(r->p->ctx, slot) < 0))
-		return -1;
-	pthread_mutex_lock(&r->lock);
-	++*done;
-	pthread_cond_broadcast(&r->turn);
-	pthread_mutex_unlock(&r->lock);
-	return 0;
+	if (r->waiting)
+		pthread_cond_broadcast(&r->changed);
 }
 
+static void reduce_and_emit(struct run *r)
+{
+	const uint64_t k = r->reduced;
+	void *slot = r->slots[k % r->n];
+	r->reducing = true;
+	r->place[k % r->n] = BUSY;
+	int status = run_stage(r, r->p->reduce, slot);
+	r->reducing = false;
+	if (status < 0) {
+		r->failed = true;
+		return;
+	}
+	r->reduced++;
+	say_changed(r);
+	if (!r->failed && run_stage(r, r->p->emit, slot) < 0)
+		r->failed = true;
+	r->place[k % r->n] = EMITTED;
+}
+
+static void commit(struct run *r)
+{
+	r->committing = true;
+	if (run_stage(r, r->p->commit, r->slots[r->committed % r->n]) < 0)
+		r->failed = true;
+	else
+		r->committed++;
+	r->committing = false;
+}
+
+static void read_and_scan(struct run *r)
+{
+	const uint64_t k = r->read;
+	void *slot = r->slots[k % r->n];
+	r->reading = true;
+	int got = run_stage(r, r->p->read, slot);
+	r->reading = false;
+	r->ended |= got <= 0;
+	r->failed |= got < 0;
+	if (got <= 0)
+		return;
+	r->place[k % r->n] = BUSY;
+	r->read++;
+	say_changed(r);
+	if (!r->failed && run_stage(r, r->p->scan, slot) < 0)
+		r->failed = true;
+	r->place[k % r->n] = SCANNED;
+}
+
+/* Each thread takes what is to be done, the oldest items first, and waits only when nothing is. */
 static void *work(void *arg)
 {
-	struct worker *w = arg;
-	struct run *r = w->run;
-	const struct pipeline *p = r->p;
-	for (;;) {
-		pthread_mutex_lock(&r->read_lock);
-		int got = r->ended || r->failed ? 0 : p->read(p->ctx, w->slot);
-		uint64_t k = r->read;
-		if (got > 0)
-			r->read++;
-		else
-			r->ended = true;
-		pthread_mutex_unlock(&r->read_lock);
-		if (got < 0)
-			pool_fail(r);
-		if (got <= 0)
-			return NULL;
-		if ((p->scan && p->scan(p->ctx, w->slot) < 0) || in_order(r, &r->reduced, k, p->reduce, w->slot) < 0 ||
-		    (p->emit && p->emit(p->ctx, w->slot) < 0) || in_order(r, &r->committed, k, p->commit, w->slot) < 0) {
-			pool_fail(r);
-			return NULL;
+	struct run *r = arg;
+	pthread_mutex_lock(&r->lock);
+	while (!r->failed && !(r->ended && r->committed == r->read)) {
+		if (!r->committing && r->committed < r->reduced && r->place[r->committed % r->n] == EMITTED) {
+			commit(r);
+		} else if (!r->reducing && r->reduced < r->read && r->place[r->reduced % r->n] == SCANNED) {
+			reduce_and_emit(r);
+		} else if (!r->reading && !r->ended && r->read - r->committed < r->n) {
+			read_and_scan(r);
+		} else {
+			r->waiting++;
+			pthread_cond_wait(&r->changed, &r->lock);
+			r->waiting--;
+			continue;
 		}
+		say_changed(r);
 	}
+	pthread_mutex_unlock(&r->lock);
+	return NULL;
 }
 
-int pipeline_run(const struct pipeline *p, void **slots, unsigned n)
+int pipeline_run(const struct pipeline *p, void **slots, unsigned n, unsigned threads)
 {
-	struct run r = {.p = p};
+	struct run r = {.p = p, .slots = slots, .n = n, .place = xcalloc(n, sizeof(*r.place))};
 	pthread_mutex_init(&r.lock, NULL);
-	pthread_mutex_init(&r.read_lock, NULL);
-	pthread_cond_init(&r.turn, NULL);
-	struct worker *w = xcalloc(n, sizeof(*w));
-	unsigned started = 0;
-	for (unsigned i = 0; i < n; i++) {
-		w[i] = (struct worker){.run = &r, .slot = slots[i]};
-		/* Where no more threads can be had, fewer do the work. */
-		if (i > 0 && pthread_create(&w[i].thread, NULL, work, &w[i]))
-			break;
-		started = i + 1;
-	}
-	work(&w[0]);
+	pthread_cond_init(&r.changed, NULL);
+	pthread_t *thread = xcalloc(threads, sizeof(*thread));
+	unsigned started = 1; /* this one */
+	/* Where no more threads can be had, fewer do the work. */
+	while (started < threads && !pthread_create(&thread[started], NULL, work, &r))
+		started++;
+	work(&r);
 	for (unsigned i = 1; i < started; i++)
-		pthread_join(w[i].thread, NULL);
-	free(w);
-	pthread_cond_destroy(&r.turn);
+		pthread_join(thread[i], NULL);
+	free(thread);
+	free(r.place);
+	pthread_cond_destroy(&r.changed);
 	pthread_mutex_destroy(&r.lock);
-	pthread_mutex_destroy(&r.read_lock);
 	return r.failed ? -1 : 0;
 }

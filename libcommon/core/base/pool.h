@@ -6,8 +6,9 @@
  *     emit    side by side
  *     commit  one at a time, in order        append to a shared output
  *
- * A slot is the caller's memory for one item; there are as many as threads, so memory is bounded. Every stage but read
- * may be NULL. A stage returns 0, or -1 to stop everything; read returns 1, 0 at the end, -1 on failure.
+ * A slot is the caller's memory for one item, from its read to its commit, so memory is bounded. No thread waits for its turn: it does
+ * what is to be done of another item meanwhile, so that as many threads as there are CPUs keep them busy, with one slot more than threads.
+ * Every stage but read may be NULL. A stage returns 0, or -1 to stop everything; read returns 1, 0 at the end, -1 on failure.
  * With one thread all runs in the caller's thread. No global state.
  */
 #ifndef PT2_POOL_H
@@ -23,8 +24,8 @@ struct pipeline {
 	int (*commit)(void *ctx, void *slot);
 };
 
-/* slots[0..n): one thread each. 0, or -1 when a stage failed (its own message is the caller's affair). */
-int pipeline_run(const struct pipeline *p, void **slots, unsigned n);
+/* slots[0..n), and how many threads. 0, or -1 when a stage failed (its own message is the caller's affair). */
+int pipeline_run(const struct pipeline *p, void **slots, unsigned n, unsigned threads);
 /* CPUs this process may use. */
 unsigned cpu_count(void);
 

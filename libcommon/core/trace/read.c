@@ -78,20 +78,21 @@ int trace_read(struct trace *t, const struct trace_hooks *hooks, struct err *err
 		return -1;
 	}
 	unsigned threads = r.hooks->threads ? r.hooks->threads : cpu_count();
-	/* One more than there are CPUs: somebody always waits for his turn. Small logs are not worth a thread. */
-	threads = r.in.seekable && !r.in.gz && r.in.size < 1 << 20 ? 1 : threads > 16 ? 16 : threads + (threads > 1);
+	/* Small logs are not worth a thread. */
+	threads = r.in.seekable && !r.in.gz && r.in.size < 1 << 20 ? 1 : threads > 16 ? 16 : threads;
+	const unsigned n = threads + (threads > 1);
 	/* All windows together take 12 MiB, what is made of them as much again. */
-	r.window = (12u << 20) / threads / (r.hooks->share ? r.hooks->share : 1);
+	r.window = (12u << 20) / n / (r.hooks->share ? r.hooks->share : 1);
 	if (r.window > 2 << 20)
 		r.window = 2 << 20; /* what is larger than the caches is slower */
 	if (r.window < 256 << 10)
 		r.window = 256 << 10;
 	void *slots[17];
-	for (unsigned i = 0; i < threads; i++)
+	for (unsigned i = 0; i < n; i++)
 		slots[i] = xcalloc(1, sizeof(struct trace_scan));
 	const struct pipeline p = {&r, do_read, do_scan, do_reduce, do_emit, do_commit};
-	int status = pipeline_run(&p, slots, threads);
-	for (unsigned i = 0; i < threads; i++) {
+	int status = pipeline_run(&p, slots, n, threads);
+	for (unsigned i = 0; i < n; i++) {
 		if (r.hooks->free_slot)
 			r.hooks->free_slot(r.hooks->ctx, slots[i]);
 		trace_scan_release(slots[i]);
