@@ -21,36 +21,46 @@ uint64_t hash_bytes(const void *p, size_t n)
 	return mix(h ^ w, 0xe7037ed1a0b428dbull);
 }
 
-static uint32_t find_slot(const struct intern *t, struct slice s)
+static struct intern_slot *find_slot(const struct intern *t, struct slice s, uint32_t hash)
 {
-	uint32_t i = (uint32_t)hash_bytes(s.p, s.n) & t->mask;
-	while (t->slot[i] && !slice_eq(t->item[t->slot[i] - 1], s))
+	uint32_t i = hash & t->mask;
+	while (t->slot[i].used && (t->slot[i].hash != hash || !slice_eq(t->item[t->slot[i].used - 1], s)))
 		i = (i + 1) & t->mask;
-	return i;
+	return &t->slot[i];
 }
 
 static void rehash(struct intern *t)
 {
-	uint32_t size = t->slot ? (t->mask + 1) * 2 : 64;
-	free(t->slot);
+	struct intern_slot *old = t->slot;
+	uint32_t n = old ? t->mask + 1 : 0, size = old ? n * 2 : 64;
 	t->slot = xcalloc(size, sizeof(*t->slot));
 	t->mask = size - 1;
-	for (uint32_t k = 0; k < t->n; k++)
-		t->slot[find_slot(t, t->item[k])] = k + 1;
+	for (uint32_t k = 0, i; k < n; k++) {
+		if (!old[k].used)
+			continue;
+		for (i = old[k].hash & t->mask; t->slot[i].used; i = (i + 1) & t->mask)
+			;
+		t->slot[i] = old[k];
+	}
+	free(old);
 }
 
-uint32_t intern_find(const struct intern *t, struct slice s) { return t->slot ? t->slot[find_slot(t, s)] - 1 : NONE; }
+uint32_t intern_find(const struct intern *t, struct slice s)
+{
+	return t->slot ? find_slot(t, s, (uint32_t)hash_bytes(s.p, s.n))->used - 1 : NONE;
+}
 
 uint32_t intern_add(struct intern *t, struct slice s)
 {
 	if (!t->slot || t->n >= t->mask - t->mask / 4)
 		rehash(t);
-	uint32_t i = find_slot(t, s);
-	if (!t->slot[i]) {
+	const uint32_t hash = (uint32_t)hash_bytes(s.p, s.n);
+	struct intern_slot *slot = find_slot(t, s, hash);
+	if (!slot->used) {
 		PUSH_TO(t->item, t->n, t->cap) = arena_slice(&t->arena, s);
-		t->slot[i] = t->n;
+		*slot = (struct intern_slot){hash, t->n};
 	}
-	return t->slot[i] - 1;
+	return slot->used - 1;
 }
 
 void intern_release(struct intern *t)

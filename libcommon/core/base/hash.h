@@ -11,11 +11,14 @@
 #define PT2_HASH_H
 #include "base/arena.h"
 
+struct intern_slot {
+	uint32_t hash, used; /* used: index + 1, 0 when empty. Most texts differ in their hash: no other is looked at */
+};
 struct intern {
 	struct arena arena;
 	struct slice *item;
 	uint32_t n, cap;
-	uint32_t *slot; /* index + 1, 0 when empty; size is a power of two */
+	struct intern_slot *slot; /* their number is a power of two */
 	uint32_t mask;
 };
 

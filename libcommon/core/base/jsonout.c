@@ -102,7 +102,10 @@ void json_key_slice(struct json_out *o, struct slice key)
 {
 	separate(o);
 	buf_addc(o->b, '"');
-	json_escape(o->b, key, o->html);
+	if (key.n && plain_end(key.p, key.p + key.n, o->html) == key.p + key.n)
+		buf_add_slice(o->b, key);
+	else
+		json_escape(o->b, key, o->html);
 	buf_add(o->b, "\":", 2);
 	o->after_key = true;
 }

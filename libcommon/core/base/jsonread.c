@@ -11,6 +11,24 @@ uint32_t json_find(const struct json_tape *t, uint32_t k, struct slice key)
 	return found;
 }
 
+void json_get_many(const struct json_tape *t, uint32_t object, const struct slice *key, uint32_t *token, unsigned n)
+{
+	for (unsigned i = 0; i < n; i++)
+		token[i] = NONE;
+	unsigned next = 0; /* where they come in this order, the first that is looked at is it */
+	json_each_pair(t, object, k) {
+		struct slice name = json_slice(t, k);
+		for (unsigned i = 0; i < n; i++) {
+			unsigned at = next + i < n ? next + i : next + i - n;
+			if (!slice_eq(key[at], name))
+				continue;
+			token[at] = k + 1;
+			next = at + 1 < n ? at + 1 : 0;
+			break;
+		}
+	}
+}
+
 uint32_t json_get_as(const struct json_tape *t, uint32_t k, const char *key, enum json_type type)
 {
 	uint32_t v = json_get(t, k, key);

@@ -5,13 +5,15 @@
 
 enum { LARGE = 64 << 10, FEW = 3 };
 
-/* A text on its way through a lane: whole blocks from the text itself, then one or two from tail. */
-struct lane {
-	struct md5_job *job;
-	const uint8_t *at;
-	size_t blocks; /* left at `at` */
-	bool in_tail;
-	uint8_t tail[128];
+/* Texts on their way through the lanes: whole blocks from the text itself, then one or two from its tail. */
+struct lanes {
+	struct md5_state st;
+	const uint8_t *at[MD5_LANES];
+	size_t left[MD5_LANES]; /* blocks at `at`; of an idle lane more than there are */
+	struct md5_job *job[MD5_LANES];
+	bool in_tail[MD5_LANES];
+	unsigned busy;
+	uint8_t tail[MD5_LANES][128];
 };
 
 void md5_blocks_plain(struct md5_state *st, const uint8_t *at[MD5_LANES], size_t count) { md5_blocks(st, at, count, false); }
@@ -24,37 +26,35 @@ static void one(struct md5_job *j)
 	MD5Final(j->digest, &ctx);
 }
 
-static void start(struct lane *l, struct md5_state *st, unsigned i, struct md5_job *j)
-{
-	l->job = j;
-	l->at = j->p;
-	l->blocks = j->n / 64;
-	l->in_tail = false;
-	st->a[i] = 0x67452301;
-	st->b[i] = 0xefcdab89;
-	st->c[i] = 0x98badcfe;
-	st->d[i] = 0x10325476;
-}
-
 /* The rest of the text, the bit that ends it, and its length in bits. */
-static void go_to_tail(struct lane *l)
+static void enter_tail(struct lanes *x, unsigned i)
 {
-	size_t rest = l->job->n % 64, bits = l->job->n * 8;
-	memset(l->tail, 0, sizeof(l->tail));
+	const struct md5_job *j = x->job[i];
+	const size_t rest = j->n % 64, end = rest < 56 ? 64 : 128;
+	const uint64_t bits = (uint64_t)j->n * 8;
+	uint8_t *tail = x->tail[i];
 	if (rest)
-		memcpy(l->tail, (const uint8_t *)l->job->p + l->job->n - rest, rest);
-	l->tail[rest] = 0x80;
-	l->blocks = rest < 56 ? 1 : 2;
-	for (unsigned k = 0; k < 8; k++)
-		l->tail[l->blocks * 64 - 8 + k] = (uint8_t)((uint64_t)bits >> 8 * k);
-	l->at = l->tail;
-	l->in_tail = true;
+		memcpy(tail, (const uint8_t *)j->p + j->n - rest, rest);
+	tail[rest] = 0x80;
+	memset(tail + rest + 1, 0, end - rest - 1);
+	memcpy(tail + end - 8, &bits, 8); /* little endian, as is everything that torch runs on */
+	x->at[i] = tail;
+	x->left[i] = end / 64;
+	x->in_tail[i] = true;
 }
 
-static void put(uint8_t *to, uint32_t v)
+static void start(struct lanes *x, unsigned i, struct md5_job *j)
 {
-	for (unsigned k = 0; k < 4; k++)
-		to[k] = (uint8_t)(v >> 8 * k);
+	x->job[i] = j;
+	x->at[i] = j->p;
+	x->left[i] = j->n / 64;
+	x->in_tail[i] = false;
+	x->st.a[i] = 0x67452301;
+	x->st.b[i] = 0xefcdab89;
+	x->st.c[i] = 0x98badcfe;
+	x->st.d[i] = 0x10325476;
+	if (!x->left[i])
+		enter_tail(x, i);
 }
 
 /* Jobs by their blocks, the longest first, so that lanes end at about the same time. */
@@ -63,7 +63,7 @@ struct queue {
 	size_t blocks, left;
 };
 
-static struct md5_job *take(struct queue *q)
+static struct md5_job *longest(struct queue *q)
 {
 	while (!q->first[q->blocks])
 		q->blocks--;
@@ -71,6 +71,24 @@ static struct md5_job *take(struct queue *q)
 	q->first[q->blocks] = j->next;
 	q->left--;
 	return j;
+}
+
+/* Its blocks are through: on to its tail, or to the next text. */
+static void end_lane(struct lanes *x, unsigned i, struct queue *q)
+{
+	if (!x->in_tail[i]) {
+		enter_tail(x, i);
+		return;
+	}
+	const uint32_t digest[4] = {x->st.a[i], x->st.b[i], x->st.c[i], x->st.d[i]};
+	memcpy(x->job[i]->digest, digest, sizeof(digest));
+	if (q->left) {
+		start(x, i, longest(q));
+		return;
+	}
+	x->job[i] = NULL;
+	x->left[i] = SIZE_MAX;
+	x->busy--;
 }
 
 void md5_many(struct md5_job *job, size_t n)
@@ -87,59 +105,38 @@ void md5_many(struct md5_job *job, size_t n)
 		q.left++;
 	}
 	while (q.left && q.left < FEW)
-		one(take(&q));
-	struct lane lane[MD5_LANES];
-	struct md5_state st = {{0}, {0}, {0}, {0}};
+		one(longest(&q));
 	static const uint8_t idle[64];
-	unsigned busy = 0;
+	struct lanes x;
+	memset(&x.st, 0, sizeof(x.st));
+	x.busy = 0;
 	for (unsigned i = 0; i < MD5_LANES; i++) {
-		lane[i].job = NULL;
+		x.job[i] = NULL;
+		x.left[i] = SIZE_MAX;
 		if (q.left) {
-			start(&lane[i], &st, i, take(&q));
-			busy++;
+			start(&x, i, longest(&q));
+			x.busy++;
 		}
 	}
-	while (busy) {
+	while (x.busy) {
 		size_t count = SIZE_MAX;
-		const uint8_t *at[MD5_LANES];
-		for (unsigned i = 0; i < MD5_LANES; i++) {
-			struct lane *l = &lane[i];
-			if (l->job && !l->blocks && !l->in_tail)
-				go_to_tail(l);
-			if (l->job && l->blocks < count)
-				count = l->blocks;
-		}
 		for (unsigned i = 0; i < MD5_LANES; i++)
-			if (!lane[i].job)
-				count = 1; /* an idle lane has one block to read */
-		for (unsigned i = 0; i < MD5_LANES; i++)
-			at[i] = lane[i].job ? lane[i].at : idle;
-		run(&st, at, count);
-		for (unsigned i = 0; i < MD5_LANES; i++) {
-			struct lane *l = &lane[i];
-			if (!l->job)
-				continue;
-			l->at = at[i];
-			l->blocks -= count;
-			if (l->blocks || !l->in_tail)
-				continue;
-			put(l->job->digest, st.a[i]);
-			put(l->job->digest + 4, st.b[i]);
-			put(l->job->digest + 8, st.c[i]);
-			put(l->job->digest + 12, st.d[i]);
-			l->job = NULL;
-			busy--;
-			if (q.left) {
-				start(l, &st, i, take(&q));
-				busy++;
+			count = x.left[i] < count ? x.left[i] : count;
+		for (unsigned i = 0; x.busy < MD5_LANES && i < MD5_LANES; i++)
+			if (!x.job[i]) {
+				x.at[i] = idle;
+				count = 1; /* that is all there is to read */
 			}
-		}
-		if (busy > 0 && busy < FEW && !q.left) /* alone, libmd is faster */
+		run(&x.st, x.at, count);
+		for (unsigned i = 0; i < MD5_LANES; i++)
+			if (!(x.left[i] -= count))
+				end_lane(&x, i, &q);
+		if (x.busy > 0 && x.busy < FEW && !q.left) /* alone, libmd is faster */
 			for (unsigned i = 0; i < MD5_LANES; i++)
-				if (lane[i].job) {
-					one(lane[i].job);
-					lane[i].job = NULL;
-					busy--;
+				if (x.job[i]) {
+					one(x.job[i]);
+					x.job[i] = NULL;
+					x.busy--;
 				}
 	}
 }

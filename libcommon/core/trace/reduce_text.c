@@ -140,48 +140,92 @@ static void restart_break(struct trace *t, struct slice reason)
 	t->at = at;
 }
 
+/* What a record of compilation metrics is asked for, in its order. */
+#define METRICS_TAKEN(X) \
+	X(co_name) \
+	X(co_filename) \
+	X(co_firstlineno) \
+	X(cache_size) \
+	X(guard_count) \
+	X(graph_op_count) \
+	X(graph_node_count) \
+	X(graph_input_count) \
+	X(entire_frame_compile_time_s) \
+	X(backend_compile_time_s) \
+	X(inductor_compile_time_s) \
+	X(code_gen_time_s) \
+	X(fail_type) \
+	X(fail_reason) \
+	X(fail_user_frame_filename) \
+	X(fail_user_frame_lineno) \
+	X(restart_reasons) \
+	X(duration_us) \
+	X(cudagraph_skip_reason)
+enum {
+#define X(name) TAKEN_##name,
+	METRICS_TAKEN(X)
+#undef X
+	    TAKEN_COUNT
+};
+static const struct slice metric_taken[TAKEN_COUNT] = {
+#define X(name) {#name, sizeof(#name) - 1},
+    METRICS_TAKEN(X)
+#undef X
+};
+
+static double number_or(const struct json_tape *tape, uint32_t k, double none)
+{
+	double v;
+	return json_double(tape, k, &v) ? v : none;
+}
+
+static int64_t count_or_none(const struct json_tape *tape, uint32_t k)
+{
+	int64_t v;
+	return json_i64(tape, k, &v) ? v : -1;
+}
+
 void reduce_metrics(struct trace *t, struct trace_scan *s, struct trace_record *r)
 {
 	const struct json_tape *tape = &s->tape;
-	uint32_t v = trace_value(s, r, KIND_compilation_metrics), k;
+	uint32_t v = trace_value(s, r, KIND_compilation_metrics), m[TAKEN_COUNT];
 	reduce_artifact(t, s, r, KIND_compilation_metrics, SLICE("compilation_metrics"), LANG_TEXT, ART_HTML | ART_NO_PAYLOAD);
 	t->at.artifact = t->artifact[t->n_artifact - 1].number;
 	reduce_version(t, tape, v);
 	reduce_phases(t, tape, v);
+	json_get_many(tape, v, metric_taken, m, TAKEN_COUNT);
 	struct fact_attempt *c = &t->f->attempt[r->attempt];
-	c->seconds = json_number(tape, v, "entire_frame_compile_time_s", -1);
+	c->seconds = number_or(tape, m[TAKEN_entire_frame_compile_time_s], -1);
 	if (c->seconds < 0)
-		c->seconds = json_number(tape, v, "duration_us", -1e6) * 1e-6;
+		c->seconds = number_or(tape, m[TAKEN_duration_us], -1e6) * 1e-6;
 	if (c->seconds > 0)
 		t->compile_seconds += c->seconds;
-	c->backend_seconds = json_number(tape, v, "backend_compile_time_s", -1);
-	c->inductor_seconds = json_number(tape, v, "inductor_compile_time_s", -1);
-	c->code_gen_seconds = json_number(tape, v, "code_gen_time_s", -1);
-	c->ops = json_int(tape, v, "graph_op_count", -1);
-	c->nodes = json_int(tape, v, "graph_node_count", -1);
-	c->inputs = json_int(tape, v, "graph_input_count", -1);
-	c->guards = json_int(tape, v, "guard_count", -1);
-	c->cache_size = json_int(tape, v, "cache_size", -1);
-	int64_t first = json_int(tape, v, "co_firstlineno", -1);
-	c->loc.file = reduce_token(t, tape, json_get(tape, v, "co_filename"));
-	c->loc.function = reduce_token(t, tape, json_get(tape, v, "co_name"));
+	c->backend_seconds = number_or(tape, m[TAKEN_backend_compile_time_s], -1);
+	c->inductor_seconds = number_or(tape, m[TAKEN_inductor_compile_time_s], -1);
+	c->code_gen_seconds = number_or(tape, m[TAKEN_code_gen_time_s], -1);
+	c->ops = count_or_none(tape, m[TAKEN_graph_op_count]);
+	c->nodes = count_or_none(tape, m[TAKEN_graph_node_count]);
+	c->inputs = count_or_none(tape, m[TAKEN_graph_input_count]);
+	c->guards = count_or_none(tape, m[TAKEN_guard_count]);
+	c->cache_size = count_or_none(tape, m[TAKEN_cache_size]);
+	int64_t first = count_or_none(tape, m[TAKEN_co_firstlineno]);
+	c->loc.file = reduce_token(t, tape, m[TAKEN_co_filename]);
+	c->loc.function = reduce_token(t, tape, m[TAKEN_co_name]);
 	c->loc.line = first > 0 ? (uint32_t)first : 0;
-	uint32_t restarts = json_get(tape, v, "restart_reasons");
+	uint32_t restarts = m[TAKEN_restart_reasons];
 	bool restarted = !json_is(tape, restarts, JSON_ARRAY) || json_end(tape, restarts) > restarts + 1;
-	if (json_is(tape, restarts, JSON_ARRAY))
-		for (k = json_first(tape, restarts); k < json_end(tape, restarts); k = json_next(tape, k)) {
-			uint32_t reason = reduce_token(t, tape, k);
-			add_failure(t, facts_no_loc(), NONE, reason);
-			restart_break(t, facts_text(t->f, reason));
-		}
+	json_each(tape, restarts, k) {
+		uint32_t reason = reduce_token(t, tape, k);
+		add_failure(t, facts_no_loc(), NONE, reason);
+		restart_break(t, facts_text(t->f, reason));
+	}
 	c = &t->f->attempt[r->attempt];
-	uint32_t type = reduce_token(t, tape, json_get(tape, v, "fail_type"));
+	uint32_t type = reduce_token(t, tape, m[TAKEN_fail_type]);
 	if (type != NONE) {
-		int64_t at = json_int(tape, v, "fail_user_frame_lineno", -1);
-		struct fact_loc loc = {reduce_token(t, tape, json_get(tape, v, "fail_user_frame_filename")), at > 0 ? (uint32_t)at : 0,
-				       NONE, NONE};
+		int64_t at = count_or_none(tape, m[TAKEN_fail_user_frame_lineno]);
+		struct fact_loc loc = {reduce_token(t, tape, m[TAKEN_fail_user_frame_filename]), at > 0 ? (uint32_t)at : 0, NONE, NONE};
 		c->fail_type = type;
-		c->fail_reason = reduce_token(t, tape, json_get(tape, v, "fail_reason"));
+		c->fail_reason = reduce_token(t, tape, m[TAKEN_fail_reason]);
 		add_failure(t, loc, type, c->fail_reason);
 		c->status = COMPILE_FAILED;
 	} else if (c->ops <= 0) {
@@ -189,7 +233,7 @@ void reduce_metrics(struct trace *t, struct trace_scan *s, struct trace_record *
 	} else {
 		c->status = restarted || c->breaks ? COMPILE_BREAK : COMPILE_OK;
 	}
-	uint32_t skip = reduce_token(t, tape, json_get(tape, v, "cudagraph_skip_reason"));
+	uint32_t skip = reduce_token(t, tape, m[TAKEN_cudagraph_skip_reason]);
 	if (skip != NONE) {
 		struct fact_cudagraph *to = facts_new_cudagraph(t->f, t->at);
 		to->compile = c->compile;

@@ -66,8 +66,11 @@ static bool prefix_at(const char *p, const char *end, struct prefix *x)
 		if (end - p < MIN)
 			return false;
 	}
-	if (p[4] != ' ' || !digits(p + 5, 2) || p[7] != ':' || !digits(p + 8, 2) || p[10] != ':' || !digits(p + 11, 2) ||
-	    !digits(p + 14, 6) || p[20] != ' ')
+	/* "1121 07:59:23.04" at once, then "3000 " */
+	enum { DIGITS = 0xdb6f };
+	const bytes16 c = bytes16_load(p);
+	if ((bytes16_mask((bytes16_yes)(c - '0' < 10)) & DIGITS) != DIGITS || p[4] != ' ' || p[7] != ':' || p[10] != ':' ||
+	    !digits(p + 16, 4) || p[20] != ' ')
 		return false;
 	x->month = dec(p, 2);
 	x->day = dec(p + 2, 2);
@@ -199,7 +202,7 @@ static void hash_payloads(struct trace_scan *s)
 }
 
 /* has_payload, 32 lower-case hex digits; anything else is the MD5 of nothing that there is. */
-static void read_md5(struct slice hex, struct trace_record *r)
+static bool read_md5(struct slice hex, uint8_t md5[16])
 {
 	unsigned good = hex.n == 32 ? 0xffff : 0;
 	for (unsigned half = 0; half < 2 && good; half++) {
@@ -208,10 +211,9 @@ static void read_md5(struct slice hex, struct trace_record *r)
 			v = (digit & is_digit) | (low & is_letter);
 		good &= bytes16_mask((bytes16_yes)(is_digit | is_letter));
 		for (unsigned i = 0; i < 8; i++)
-			r->want[8 * half + i] = (uint8_t)(v[2 * i] << 4 | v[2 * i + 1]);
+			md5[8 * half + i] = (uint8_t)(v[2 * i] << 4 | v[2 * i + 1]);
 	}
-	if (good != 0xffff)
-		r->flags |= REC_MD5_BAD;
+	return good == 0xffff;
 }
 
 /* The record's last line has been seen. */
@@ -268,28 +270,27 @@ static bool read_event(struct trace_scan *s, struct trace_record *r)
 {
 	struct json_tape *t = &s->tape;
 	const char *p = s->window.data + r->envelope, *end = p + r->envelope_len;
-	struct trace_record x = *r;
-	if (!TAKE(&p, end, "{\"chromium_event\": {}") || (TAKE(&p, end, ", \"rank\": ") && !take_id(&p, end, &x.rank)) ||
-	    (TAKE(&p, end, ", \"compiled_autograd_id\": ") && !take_id(&p, end, &x.id.autograd)) ||
-	    (TAKE(&p, end, ", \"frame_id\": ") && !take_id(&p, end, &x.id.frame)) ||
-	    (TAKE(&p, end, ", \"frame_compile_id\": ") && !take_id(&p, end, &x.id.compile)) ||
-	    (TAKE(&p, end, ", \"attempt\": ") && !take_id(&p, end, &x.id.attempt)) || !TAKE(&p, end, ", \"has_payload\": \"") ||
-	    end - p != sizeof(x.md5) * 2 + 2 || memcmp(end - 2, "\"}", 2))
-		return false;
-	read_md5(slice_of(p, sizeof(x.md5) * 2), &x);
-	if (x.flags & REC_MD5_BAD)
+	struct compile_id id = r->id;
+	int64_t rank = r->rank;
+	if (!TAKE(&p, end, "{\"chromium_event\": {}") || (TAKE(&p, end, ", \"rank\": ") && !take_id(&p, end, &rank)) ||
+	    (TAKE(&p, end, ", \"compiled_autograd_id\": ") && !take_id(&p, end, &id.autograd)) ||
+	    (TAKE(&p, end, ", \"frame_id\": ") && !take_id(&p, end, &id.frame)) ||
+	    (TAKE(&p, end, ", \"frame_compile_id\": ") && !take_id(&p, end, &id.compile)) ||
+	    (TAKE(&p, end, ", \"attempt\": ") && !take_id(&p, end, &id.attempt)) || !TAKE(&p, end, ", \"has_payload\": \"") ||
+	    end - p != sizeof(r->md5) * 2 + 2 || memcmp(end - 2, "\"}", 2) || !read_md5(slice_of(p, sizeof(r->md5) * 2), r->want))
 		return false;
 	uint32_t at = (uint32_t)(p - s->window.data), k = t->n;
 	GROW(t->tok, t->n, t->cap, 3);
-	t->tok[t->n++] = (struct json_tok){x.envelope, x.envelope_len, k + 3, JSON_OBJECT, 0};
+	t->tok[t->n++] = (struct json_tok){r->envelope, r->envelope_len, k + 3, JSON_OBJECT, 0};
 	t->tok[t->n++] =
 	    (struct json_tok){at - (uint32_t)sizeof("has_payload\": \"") + 1, sizeof("has_payload") - 1, k + 2, JSON_STRING, 0};
-	t->tok[t->n++] = (struct json_tok){at, sizeof(x.md5) * 2, k + 3, JSON_STRING, 0};
-	x.root = k;
-	x.has_payload = k + 2;
-	x.flags |= REC_PAYLOAD;
-	x.kinds = 1ull << KIND_chromium_event;
-	*r = x;
+	t->tok[t->n++] = (struct json_tok){at, sizeof(r->md5) * 2, k + 3, JSON_STRING, 0};
+	r->id = id;
+	r->rank = rank;
+	r->root = k;
+	r->has_payload = k + 2;
+	r->flags |= REC_PAYLOAD;
+	r->kinds = 1ull << KIND_chromium_event;
 	return true;
 }
 
@@ -332,7 +333,8 @@ static void read_envelope(struct trace_scan *s, struct trace_record *r)
 			if (json_is(t, v, JSON_STRING)) {
 				r->has_payload = v;
 				r->flags |= REC_PAYLOAD;
-				read_md5(json_slice(t, v), r);
+				if (!read_md5(json_slice(t, v), r->want))
+					r->flags |= REC_MD5_BAD;
 			} else if (!json_is(t, v, JSON_NULL)) {
 				r->flags |= REC_MALFORMED;
 			}
@@ -396,19 +398,15 @@ static struct trace_record *new_record(struct trace_scan *s, uint32_t line, uint
 {
 	GROW(s->rec, s->n, s->cap, 1);
 	struct trace_record *r = &s->rec[s->n++];
-	*r = (struct trace_record){
-	    .line = line,
-	    .flags = flags,
-	    .envelope = (uint32_t)(p - s->window.data),
-	    .envelope_len = (uint32_t)n,
-	    .root = NONE,
-	    .value = NONE,
-	    .has_payload = NONE,
-	    .stack = NONE,
-	    .nodes = -1,
-	    .rank = -1,
-	    .id = {-1, -1, -1, -1, 0},
-	};
+	memset(r, 0, sizeof(*r)); /* in place: records are large, and each line has one */
+	r->line = line;
+	r->flags = flags;
+	r->envelope = (uint32_t)(p - s->window.data);
+	r->envelope_len = (uint32_t)n;
+	r->root = r->value = r->has_payload = r->stack = NONE;
+	r->nodes = -1;
+	r->rank = -1;
+	r->id = (struct compile_id){-1, -1, -1, -1, 0};
 	return r;
 }
 

@@ -264,6 +264,8 @@ static bool fits(const struct json_tape *t, enum ftype type, uint32_t k)
 /* One of 64 bits by a key's length and letters. */
 static uint64_t key_bit(const char *key, size_t n) { return UINT64_C(1) << ((n * 7 + (uint8_t)key[0] * 3u + (uint8_t)key[n / 2]) & 63); }
 
+static bool is_named(const struct field *f, struct slice key) { return f->len == key.n && !memcmp(f->name, key.p, key.n); }
+
 static bool fits_fields(const struct json_tape *t, const struct field *f, uint32_t k)
 {
 	uint64_t seen = 0, there = 0;
@@ -274,21 +276,24 @@ static bool fits_fields(const struct json_tape *t, const struct field *f, uint32
 			there |= key_bit(f[j].name, f[j].len);
 	else
 		there = UINT64_MAX;
+	const struct field *next = f; /* mostly they stand in this order */
 	json_each_pair(t, k, i) {
 		struct slice key = json_slice(t, i);
 		if (!(key.n && there & key_bit(key.p, key.n)))
 			continue;
-		for (unsigned j = 0; f[j].name; j++) {
-			if (f[j].len != key.n || memcmp(f[j].name, key.p, key.n))
-				continue;
-			if (seen >> j & 1)
-				return false;
-			seen |= 1ull << j;
-			bool null_will_do = !f[j].required && !f[j].plain && json_is(t, i + 1, JSON_NULL);
-			if (!null_will_do && !fits(t, f[j].type, i + 1))
-				return false;
-			break;
-		}
+		if (!is_named(next, key))
+			for (next = f; next->name && !is_named(next, key); next++)
+				;
+		if (!next->name)
+			continue;
+		const uint64_t bit = 1ull << (next - f);
+		if (seen & bit)
+			return false;
+		seen |= bit;
+		bool null_will_do = !next->required && !next->plain && json_is(t, i + 1, JSON_NULL);
+		if (!null_will_do && !fits(t, next->type, i + 1))
+			return false;
+		next++;
 	}
 	for (unsigned j = 0; f[j].name; j++)
 		if (f[j].required && !(seen >> j & 1))
