@@ -246,8 +246,7 @@ void tlparse_refuse_input(const char *out, char *const *path, size_t n)
 static void write_json(struct report *r, char *const *path, size_t n)
 {
 	struct err err = {.text = ""};
-	struct screen s = {0};
-	struct json_out o = {.b = &s.b};
+	struct screen_json x;
 	if (opt.out)
 		tlparse_refuse_input(opt.out, path, n);
 	read_facts(r);
@@ -258,13 +257,20 @@ static void write_json(struct report *r, char *const *path, size_t n)
 		ranks_add(&all, &r->facts, i, i);
 	ranks_finish(&all);
 	r->ranks = all.n_flight ? &all : NULL;
-	report_document(&o, r, false);
+	struct output *file = opt.out ? output_file(opt.out, &err) : NULL;
+	if (opt.out && !file)
+		die_err(&err);
+	screen_json(&x, file ? output_fd(file) : STDOUT_FILENO, opt.out ? opt.out : "standard output", &err);
+	report_document(&x.o, r, false);
+	int status = screen_json_end(&x);
+	if (file && status == 0)
+		status = output_commit(file, &err);
+	else
+		output_abort(file);
+	if (status < 0 && err.text[0])
+		die_err(&err);
 	r->ranks = NULL;
 	ranks_release(&all);
-	buf_addc(&s.b, '\n');
-	if ((opt.out ? screen_save(&s, opt.out, &err) : screen_flush(&s, &err)) < 0 && err.text[0])
-		die_err(&err);
-	buf_release(&s.b);
 }
 
 /* The logs into a page; those in which nothing can be read are left out with a warning. */

@@ -154,10 +154,13 @@ bool utf8_valid(struct slice s);
  *     json_close(&o);
  *
  * json_out_x() is a value (of an array, or after json_key()), json_member_x() a key with its value.
- * At most 63 levels. The buffer may be written out and emptied between any two calls.
+ * At most 63 levels. The buffer may be written out and emptied between any two calls; `full`, where there is one, is for that: it is
+ * called when a container has been closed and more than JSON_OUT_FULL bytes are in the buffer.
  */
+enum { JSON_OUT_FULL = 1 << 16 };
 struct json_out {
 	struct buf *b;
+	void (*full)(struct json_out *o);
 	bool html; /* write < as \u003c: safe inside a <script> element */
 	bool after_key;
 	unsigned depth;

@@ -96,6 +96,8 @@ void json_close(struct json_out *o)
 {
 	buf_addc(o->b, o->is_array >> (o->depth & 63) & 1 ? ']' : '}');
 	o->depth--;
+	if (o->full && o->b->len > JSON_OUT_FULL)
+		o->full(o);
 }
 
 void json_key_slice(struct json_out *o, struct slice key)
