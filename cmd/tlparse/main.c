@@ -9,7 +9,7 @@
 
 #include "process/browser.h"
 #include "tool/diag.h"
-#include "tool/screen.h"
+#include "tool/json_stream.h"
 #include "tool/opt.h"
 #include "io/mapfile.h"
 #include "tool/output.h"
@@ -246,7 +246,7 @@ void tlparse_refuse_input(const char *out, char *const *path, size_t n)
 static void write_json(struct report *r, char *const *path, size_t n)
 {
 	struct err err = {.text = ""};
-	struct screen_json x;
+	struct json_stream x;
 	if (opt.out)
 		tlparse_refuse_input(opt.out, path, n);
 	read_facts(r);
@@ -260,9 +260,9 @@ static void write_json(struct report *r, char *const *path, size_t n)
 	struct output *file = opt.out ? output_file(opt.out, &err) : NULL;
 	if (opt.out && !file)
 		die_err(&err);
-	screen_json(&x, file ? output_fd(file) : STDOUT_FILENO, opt.out ? opt.out : "standard output", &err);
+	json_stream(&x, file ? output_fd(file) : STDOUT_FILENO, opt.out ? opt.out : "standard output", &err);
 	report_document(&x.o, r, false);
-	int status = screen_json_end(&x);
+	int status = json_stream_end(&x);
 	if (file && status == 0)
 		status = output_commit(file, &err);
 	else

@@ -90,30 +90,6 @@ int screen_save(struct screen *s, const char *path, struct err *err)
 	return -1;
 }
 
-static void write_part(struct json_out *o)
-{
-	struct screen_json *x = (struct screen_json *)o; /* its first member */
-	if (x->failed)
-		buf_reset(&x->s.b);
-	else if (screen_write(&x->s, x->fd, x->what, x->err) < 0)
-		x->failed = true;
-}
-
-void screen_json(struct screen_json *x, int fd, const char *what, struct err *err)
-{
-	*x = (struct screen_json){.fd = fd, .what = what, .err = err};
-	x->o.b = &x->s.b;
-	x->o.full = write_part;
-}
-
-int screen_json_end(struct screen_json *x)
-{
-	buf_addc(&x->s.b, '\n');
-	write_part(&x->o);
-	buf_release(&x->s.b);
-	return x->failed ? -1 : 0;
-}
-
 static void styled(struct screen *s, const char *code, const char *text)
 {
 	if (s->color)

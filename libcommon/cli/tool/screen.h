@@ -7,7 +7,7 @@
  */
 #ifndef PT2_SCREEN_H
 #define PT2_SCREEN_H
-#include "base/json.h"
+#include "base/buf.h"
 
 struct screen {
 	struct buf b;
@@ -27,23 +27,6 @@ int screen_flush(struct screen *s, struct err *err);
 void screen_end(struct screen *s);
 /* The same into a file that appears when it is whole (tool/output.h). */
 int screen_save(struct screen *s, const char *path, struct err *err);
-/* JSON that goes out while it is made, so that a document of any size takes little memory:
- *
- *     struct screen_json x;
- *     screen_json(&x, STDOUT_FILENO, "standard output", &err);
- *     json_obj(&x.o); ...
- *     if (screen_json_end(&x) < 0 && err.text[0])         // with a newline at its end; of the first write that failed
- */
-struct screen_json {
-	struct json_out o;
-	struct screen s;
-	int fd;
-	const char *what;
-	struct err *err;
-	bool failed; /* nothing is written any more */
-};
-void screen_json(struct screen_json *x, int fd, const char *what, struct err *err);
-int screen_json_end(struct screen_json *x);
 void put_bold(struct screen *s, const char *text);
 void put_red(struct screen *s, const char *text);
 void put_dim(struct screen *s, const char *text);
