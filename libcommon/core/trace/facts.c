@@ -464,7 +464,7 @@ static void take_artifacts(struct trace_reading *r, uint32_t compile, const stru
 	}
 }
 
-static void take_record(struct trace_reading *r, struct trace_scan *s, struct trace_record *rec)
+void reading_record(struct trace_reading *r, struct trace_scan *s, struct trace_record *rec)
 {
 	if (rec->attempt == NONE || rec->flags & (REC_MALFORMED | REC_LOOSE | REC_OTHER_RANK))
 		return;
@@ -494,75 +494,12 @@ static void take_record(struct trace_reading *r, struct trace_scan *s, struct tr
 			reading_bound(r, compile, &s->tape, trace_value(s, rec, bounds[i]), bounds[i]);
 }
 
-/* ---- hooks: ours, then the emitter's ---- */
-
-static int on_raw(void *ctx, struct trace_scan *s)
-{
-	const struct trace_hooks *h = ((struct trace_reading *)ctx)->outer;
-	return h->raw ? h->raw(h->ctx, s) : 0;
-}
-
-static int on_record(void *ctx, struct trace_scan *s, struct trace_record *rec)
-{
-	struct trace_reading *r = ctx;
-	take_record(r, s, rec);
-	return r->outer->record ? r->outer->record(r->outer->ctx, s, rec) : 0;
-}
-
-static int on_window(void *ctx, struct trace_scan *s)
-{
-	const struct trace_hooks *h = ((struct trace_reading *)ctx)->outer;
-	return h->window ? h->window(h->ctx, s) : 0;
-}
-
-static int on_emit(void *ctx, struct trace_scan *s)
-{
-	const struct trace_hooks *h = ((struct trace_reading *)ctx)->outer;
-	if (!((struct trace_reading *)ctx)->o->no_phases)
-		phases_emit(s); /* before the emitter may write over the payloads */
-	return h->emit ? h->emit(h->ctx, s) : 0;
-}
-
-static int on_commit(void *ctx, struct trace_scan *s)
-{
-	struct trace_reading *r = ctx;
-	phases_commit(r, s);
-	return r->outer->commit ? r->outer->commit(r->outer->ctx, s) : 0;
-}
-
-static void on_free_slot(void *ctx, struct trace_scan *s)
-{
-	const struct trace_hooks *h = ((struct trace_reading *)ctx)->outer;
-	phases_free_slot(s);
-	if (h->free_slot)
-		h->free_slot(h->ctx, s);
-}
-
-static void on_progress(void *ctx, uint64_t consumed, uint64_t size)
-{
-	const struct trace_hooks *h = ((struct trace_reading *)ctx)->outer;
-	if (h->progress)
-		h->progress(h->ctx, consumed, size);
-}
-
 int trace_read_facts(struct trace *t, const struct facts_options *o, const struct trace_hooks *outer, struct err *err)
 {
-	static const struct trace_hooks none = {.in_part = true};
 	static const struct facts_options plain;
-	struct trace_reading r = {.f = t->f, .t = t, .o = o ? o : &plain, .outer = outer ? outer : &none};
-	const struct trace_hooks hooks = {
-	    .ctx = &r,
-	    .raw = r.outer->raw ? on_raw : NULL,
-	    .record = on_record,
-	    .window = on_window,
-	    .emit = on_emit,
-	    .commit = on_commit,
-	    .free_slot = on_free_slot,
-	    .progress = on_progress,
-	    .threads = r.outer->threads,
-	    .share = r.outer->share,
-	    .in_part = r.outer->in_part,
-	};
+	struct trace_reading r = {.f = t->f, .t = t, .o = o ? o : &plain};
+	struct trace_hooks hooks = outer ? *outer : (struct trace_hooks){.in_part = true};
+	hooks.rows = &r;
 	reading_vllm_begin(&r.vllm);
 	int status = trace_read(t, &hooks, err);
 	if (status == 0) {

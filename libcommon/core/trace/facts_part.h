@@ -1,9 +1,9 @@
 /* facts_part.h - what the files that read a structured trace into facts share (facts*.c); nobody else includes it.
  *
  * Most facts are rows of struct trace already and are taken over when the log has been read (facts.c, facts_shapes.c).
- * What struct trace does not keep is taken from the records as they pass: metrics and bounds in order (hook `record`),
- * chromium events side by side (hook `emit`), joined in order by `commit` (facts_phases.c).
- * `record` and `commit` run at the same time on different windows: what commit touches is in struct trace_phases alone.
+ * What struct trace does not keep is taken from the records as they pass: metrics and bounds in order (reading_record), chromium
+ * events side by side, and joined in order (facts_phases.c); read.c and reduce.c call these before an emitter's hooks.
+ * reading_record() and phases_commit() run at the same time on different windows: what the latter touches is in struct trace_phases alone.
  */
 #ifndef PT2_FACTS_PART_H
 #define PT2_FACTS_PART_H
@@ -81,7 +81,6 @@ struct vllm_reading {
 struct trace_reading {
 	struct facts *f;
 	const struct facts_options *o;
-	const struct trace_hooks *outer; /* the emitter's, each called after ours */
 	struct trace *t;
 	struct trace_error *error;
 	uint32_t n_error, cap_error;
@@ -106,8 +105,10 @@ struct trace_reading {
 void reading_metrics(struct trace_reading *r, uint32_t compile, const struct json_tape *tape, uint32_t v, bool backward, bool runtime);
 void reading_metrics_end(struct trace_reading *r);
 
-/* facts_phases.c: hooks for chromium events; after the last record. */
-void phases_emit(struct trace_scan *s);
+/* facts.c: each record, in order, when struct trace has it. */
+void reading_record(struct trace_reading *r, struct trace_scan *s, struct trace_record *rec);
+/* facts_phases.c: chromium events, side by side (before an emitter may write over their texts) and in order; after the last record. */
+void phases_emit(const struct trace_reading *r, struct trace_scan *s);
 void phases_commit(struct trace_reading *r, const struct trace_scan *s);
 void phases_free_slot(struct trace_scan *s);
 void phases_end(struct trace_reading *r);

@@ -63,21 +63,23 @@ static bool read_event(struct slice payload, struct chromium_event *e)
 	return true;
 }
 
-void phases_emit(struct trace_scan *s)
+void phases_emit(const struct trace_reading *r, struct trace_scan *s)
 {
+	if (r->o->no_phases)
+		return;
 	if (!s->events)
 		s->events = xcalloc(1, sizeof(struct event_slot));
 	struct event_slot *slot = s->events;
 	slot->n = 0;
 	for (uint32_t i = 0; i < s->n; i++) {
-		const struct trace_record *r = &s->rec[i];
+		const struct trace_record *rec = &s->rec[i];
 		struct chromium_event e;
-		if (!(r->kinds >> KIND_chromium_event & 1) || r->flags & (REC_MALFORMED | REC_LOOSE | REC_OTHER_RANK | REC_NO_JSON))
+		if (!(rec->kinds >> KIND_chromium_event & 1) || rec->flags & (REC_MALFORMED | REC_LOOSE | REC_OTHER_RANK | REC_NO_JSON))
 			continue;
-		if (!read_event(trace_payload(s, r), &e))
+		if (!read_event(trace_payload(s, rec), &e))
 			continue;
-		e.line = s->first_line + r->line;
-		e.compile = r->attempt;
+		e.line = s->first_line + rec->line;
+		e.compile = rec->attempt;
 		GROW(slot->event, slot->n, slot->cap, 1);
 		slot->event[slot->n++] = e;
 	}

@@ -1,5 +1,6 @@
 /* read.c - the three phases put together over base/pool. */
 #include "base/pool.h"
+#include "trace/facts_part.h"
 #include "trace/reduce.h"
 
 struct reading {
@@ -37,12 +38,16 @@ static int do_reduce(void *ctx, void *slot)
 static int do_emit(void *ctx, void *slot)
 {
 	struct reading *r = ctx;
+	if (r->hooks->rows)
+		phases_emit(r->hooks->rows, slot);
 	return r->hooks->emit ? r->hooks->emit(r->hooks->ctx, slot) : 0;
 }
 
 static int do_commit(void *ctx, void *slot)
 {
 	struct reading *r = ctx;
+	if (r->hooks->rows)
+		phases_commit(r->hooks->rows, slot);
 	return r->hooks->commit ? r->hooks->commit(r->hooks->ctx, slot) : 0;
 }
 
@@ -93,6 +98,7 @@ int trace_read(struct trace *t, const struct trace_hooks *hooks, struct err *err
 	const struct pipeline p = {&r, do_read, do_scan, do_reduce, do_emit, do_commit};
 	int status = pipeline_run(&p, slots, n, threads);
 	for (unsigned i = 0; i < n; i++) {
+		phases_free_slot(slots[i]);
 		if (r.hooks->free_slot)
 			r.hooks->free_slot(r.hooks->ctx, slots[i]);
 		trace_scan_release(slots[i]);

@@ -1,5 +1,6 @@
 /* reduce.c - phase 2: records, in order, into struct trace. See reduce.h. */
 #include "trace/reduce.h"
+#include "trace/facts_part.h"
 #include "base/text.h"
 
 struct slice reduce_list_text(struct trace *t, const struct json_tape *tape, uint32_t k)
@@ -398,6 +399,8 @@ int trace_reduce_window(struct trace *t, struct trace_scan *s, const struct trac
 	s->first_line = t->lines + 1;
 	for (uint32_t i = 0; i < s->n; i++) {
 		reduce_record(t, s, &s->rec[i]);
+		if (hooks && hooks->rows)
+			reading_record(hooks->rows, s, &s->rec[i]);
 		if (hooks && hooks->record && hooks->record(hooks->ctx, s, &s->rec[i]) < 0)
 			return -1;
 	}

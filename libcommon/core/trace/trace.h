@@ -364,6 +364,7 @@ struct trace_hooks {
 	void (*progress)(void *ctx, uint64_t consumed, uint64_t size); /* in order */
 	unsigned threads;                                              /* 0: as many as there are CPUs */
 	unsigned share; /* this many logs are read side by side: windows are that much smaller */
+	struct trace_reading *rows; /* trace_read_facts()'s own */
 	bool in_part;   /* what came before a read error is wanted, too: t->unread tells, and with it the exit status must (EXIT_INPUT) */
 };
 
