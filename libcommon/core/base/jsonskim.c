@@ -1,4 +1,5 @@
 #include "base/jsonskim.h"
+#include "base/bytes16.h"
 
 static int damaged(struct json_skim *s, const char *what)
 {
@@ -18,16 +19,16 @@ static int peek(const struct json_skim *s) { return s->at < s->text.n ? (unsigne
 /* From an opening quote to behind the closing one. */
 static int skip_string(struct json_skim *s)
 {
-	const char *begin = s->text.p + s->at + 1, *end = s->text.p + s->text.n, *p = begin;
-	while ((p = memchr(p, '"', (size_t)(end - p)))) {
-		const char *q = p;
-		while (q > begin && q[-1] == '\\')
-			q--;
-		p++;
-		if (!((p - 1 - q) & 1)) {
-			s->at = (size_t)(p - s->text.p);
+	const char *end = s->text.p + s->text.n;
+	for (const char *p = s->text.p + s->at + 1; p < end;) {
+		BYTES16_SKIP(p, end, c, (c == '"') | (c == '\\'))
+		while (p < end && *p != '"' && *p != '\\')
+			p++;
+		if (p < end && *p == '"') {
+			s->at = (size_t)(p + 1 - s->text.p);
 			return 0;
 		}
+		p += end - p > 1 ? 2 : end - p; /* over an escape */
 	}
 	s->at = s->text.n;
 	return damaged(s, "a string does not end");
@@ -116,6 +117,15 @@ int json_skim_next(struct json_skim *s, struct slice *key, struct slice *value)
 	return 1;
 }
 
+/* Keys are short: no calls. */
+static bool is_key(struct slice key, const char *want)
+{
+	size_t k = 0;
+	while (k < key.n && want[k] && want[k] == key.p[k])
+		k++;
+	return k == key.n && !want[k];
+}
+
 int json_skim_members(struct json_skim *s, struct slice text, const char *const *keys, struct slice *values, size_t n)
 {
 	struct slice key, value;
@@ -124,7 +134,7 @@ int json_skim_members(struct json_skim *s, struct slice text, const char *const 
 		values[i] = (struct slice){0};
 	while (rc >= 0 && (rc = json_skim_next(s, &key, &value)) > 0)
 		for (size_t i = 0; i < n; i++)
-			if (key.n && *key.p == *keys[i] && slice_is(key, keys[i]))
+			if (is_key(key, keys[i]))
 				values[i] = value;
 	return rc;
 }
