@@ -232,7 +232,6 @@ static void show(struct screen *s, const struct node_diff *d, bool all)
 
 static void out_row(struct json_out *o, const struct node_diff *d, const struct node_row *r)
 {
-	json_obj(o);
 	json_member_some(o, "node", graph_name(d->ref->g, d->ref->first + r->node));
 	json_member_some(o, "target", graph_op_text(d->ref->g, d->ref->first + r->node));
 	json_member_some(o, "python", held_line(&d->held, r->node));
@@ -264,7 +263,6 @@ static void out_row(struct json_out *o, const struct node_diff *d, const struct 
 		}
 		buf_release(&place);
 	}
-	json_close(o);
 }
 
 static void document(struct json_out *o, const struct node_diff *d)
@@ -278,10 +276,8 @@ static void document(struct json_out *o, const struct node_diff *d)
 	for (size_t i = 0; i < ARRAY_LEN(nearer_names); i++)
 		json_member_u64(o, nearer_names[i], d->nearer[i]);
 	json_close(o);
-	json_member_arr(o, "nodes");
-	for (uint32_t i = 0; i < d->n; i++)
+	json_rows(o, "nodes", i, d->n)
 		out_row(o, d, &d->row[i]);
-	json_close(o);
 	json_member_lines(o, "unknown", buf_slice(&d->ref->unknown));
 	json_close(o);
 }

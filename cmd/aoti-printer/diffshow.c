@@ -350,11 +350,9 @@ void diff_document(struct json_out *o, const struct diff *d)
 	json_member_u64(o, "not_saved", d->unsaved);
 	json_member(o, "failed_a", d->a.failed);
 	json_member(o, "failed_b", d->b.failed);
-	json_member_arr(o, "calls");
-	for (size_t i = 0; i < d->n_rows; i++) {
+	json_rows(o, "calls", i, d->n_rows) {
 		const struct diff_row *r = &d->row[i];
 		const struct dump_call *c = diff_call(r);
-		json_obj(o);
 		json_member(o, "model", c->model);
 		json_member_u64(o, "run", c->run);
 		json_member_u64(o, "call", c->call);
@@ -374,8 +372,6 @@ void diff_document(struct json_out *o, const struct diff *d)
 		for (size_t k = r->value; k < r->value + r->n_values; k++)
 			out_value(o, &d->value[k]);
 		json_close(o);
-		json_close(o);
 	}
-	json_close(o);
 	json_close(o);
 }

@@ -331,8 +331,7 @@ static void add_note(struct hunt *h, struct hunt_report *r)
 			 r->captured, replays, plural(replays));
 	else if (r->captured)
 		buf_addf(&b, "; %" PRIu64 " launches of them went into a CUDA graph, of which no replay was seen", r->captured);
-	r->note = arena_slice(&h->arena, buf_slice(&b));
-	buf_release(&b);
+	r->note = arena_take(&h->arena, &b);
 }
 
 /* ---- the end ---- */

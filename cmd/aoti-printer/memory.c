@@ -274,10 +274,8 @@ static void out_graph(struct json_out *o, const struct graph_memory *g)
 	g->is_planned ? json_member_u64(o, "planned", g->planned) : json_member_null(o, "planned");
 	json_member_u64(o, "reached", g->peak);
 	json_member_u64(o, "peak_at", g->peak_at);
-	json_member_arr(o, "buffers");
-	for (size_t i = 0; i < n; i++) {
+	json_rows(o, "buffers", i, n) {
 		const uint32_t maker = maker_of(c, v[i].storage);
-		json_obj(o);
 		buf_reset(&names);
 		add_names(&names, c, v[i].storage);
 		json_member(o, "names", buf_slice(&names));
@@ -286,17 +284,11 @@ static void out_graph(struct json_out *o, const struct graph_memory *g)
 		json_member_u64(o, "dies", c->storage[v[i].storage].dies);
 		if (maker != NONE)
 			out_call(o, c, maker, &sources);
-		json_close(o);
 	}
-	json_close(o);
-	json_member_arr(o, "curve");
-	for (uint32_t k = 0; k < c->n_calls; k++) {
-		json_obj(o);
+	json_rows(o, "curve", k, c->n_calls) {
 		json_member_u64(o, "bytes", alive_at(c, g->bytes, k));
 		out_call(o, c, k, &sources);
-		json_close(o);
 	}
-	json_close(o);
 	json_close(o);
 	buf_release(&names);
 	nan_sources_release(&sources);

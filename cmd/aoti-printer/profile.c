@@ -135,10 +135,7 @@ static void trace_call(struct profile *p, const struct watch_call *c)
 		json_member_str(&o, "nodes", c->contract->nodes);
 	const struct nan_kernel *source = source_of(p, c);
 	if (source && source->n_lines) {
-		json_member_arr(&o, "python");
-		for (uint32_t i = 0; i < source->n_lines; i++)
-			json_out_str(&o, source->line[i]);
-		json_close(&o);
+		json_member_texts(&o, "python", source->line, source->n_lines);
 	}
 	json_close(&o);
 	json_close(&o);

@@ -250,8 +250,7 @@ static int plan_record(void *ctx, struct trace_scan *s, struct trace_record *r)
 	if (make_dirs(d, x->path.p + path) < 0)
 		return -1;
 	x->payload_name[record] = taken ? path + 1 : 0;
-	GROW(x->item, x->n, x->cap, 1);
-	x->item[x->n++] = (struct item){.what = ITEM_PAYLOAD, .record = record, .path = path};
+	PUSH_TO(x->item, x->n, x->cap) = (struct item){.what = ITEM_PAYLOAD, .record = record, .path = path};
 	return 0;
 }
 

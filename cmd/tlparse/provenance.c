@@ -54,8 +54,7 @@ int prov_pages_take(struct prov_pages *p, const struct trace *t, uint32_t artifa
 	char name[TEMP_NAME];
 	if (pwrite_all(p->fd, payload.p, payload.n, p->end, temp_file_name(name), err) < 0)
 		return temp_failed(err);
-	GROW(p->text, p->n, p->cap, 1);
-	p->text[p->n++] = (struct prov_text_at){artifact, (uint32_t)payload.n, p->end};
+	PUSH_TO(p->text, p->n, p->cap) = (struct prov_text_at){artifact, (uint32_t)payload.n, p->end};
 	p->end += payload.n;
 	return 0;
 }

@@ -22,9 +22,7 @@ struct slice against_text(struct compare *k, const char *fmt, ...)
 	va_start(ap, fmt);
 	buf_addvf(&b, fmt, ap);
 	va_end(ap);
-	struct slice s = arena_slice(&k->out->arena, buf_slice(&b));
-	buf_release(&b);
-	return s;
+	return arena_take(&k->out->arena, &b);
 }
 
 /* "s77", "2*s77"; "?" */
@@ -35,9 +33,7 @@ static struct slice against_size(struct compare *k, const struct contract *c, st
 		symsize_print(&c->tab, s, &b);
 	else
 		buf_addc(&b, '?');
-	struct slice out = arena_slice(&k->out->arena, buf_slice(&b));
-	buf_release(&b);
-	return out;
+	return arena_take(&k->out->arena, &b);
 }
 
 struct slice against_sizes(struct compare *k, const struct contract *c, const struct contract_dim *d, int n, bool stride)
@@ -49,9 +45,7 @@ struct slice against_sizes(struct compare *k, const struct contract *c, const st
 		buf_add_slice(&b, against_size(k, c, stride ? d[i].stride : d[i].size));
 	}
 	buf_adds(&b, n == 1 ? ",)" : ")");
-	struct slice out = arena_slice(&k->out->arena, buf_slice(&b));
-	buf_release(&b);
-	return out;
+	return arena_take(&k->out->arena, &b);
 }
 
 static struct slice shortened(struct slice s) { return slice_of(s.p, s.n < 200 ? s.n : 200); }

@@ -157,8 +157,7 @@ static int hash_window(void *ctx, struct trace_scan *s)
 		} else {
 			hash = normal_hash(&x->normal, text);
 		}
-		GROW(x->row, x->n, x->cap, 1);
-		x->row[x->n++] = (struct hashed){i, hash};
+		PUSH_TO(x->row, x->n, x->cap) = (struct hashed){i, hash};
 	}
 	return 0;
 }

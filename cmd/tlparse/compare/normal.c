@@ -638,8 +638,7 @@ bool normal_unfold(struct slice json, struct buf *out)
 		}
 		if (json_is(&t, k, JSON_OBJECT) || json_is(&t, k, JSON_ARRAY)) {
 			buf_addc(out, json_is(&t, k, JSON_OBJECT) ? '{' : '[');
-			GROW(up, depth, cap, 1);
-			up[depth++] = k;
+			PUSH_TO(up, depth, cap) = k;
 		} else {
 			put_scalar(out, &t, k, depth + 1, &tmp);
 		}

@@ -69,8 +69,7 @@ static void note_damage(struct page *g, unsigned k)
 	size_t n = 0, cap = 0;
 	for (uint32_t i = 0; i < all->n_process; i++)
 		if (all->process[i].damage[k].count) {
-			GROW(m, n, cap, 1);
-			m[n++] = i;
+			PUSH_TO(m, n, cap) = i;
 		}
 	if (n) {
 		const struct trace_damage *d = &all->process[m[0]].damage[k];

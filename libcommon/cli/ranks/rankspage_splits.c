@@ -277,8 +277,7 @@ static void put_ids(struct page *g)
 				continue;
 			uint32_t k = intern_add(&seen, name(g, c->id));
 			if (k == n) {
-				GROW(row, n, cap, 1);
-				row[n++] = (struct id_row){.id = c->id};
+				PUSH_TO(row, n, cap) = (struct id_row){.id = c->id};
 			}
 			PUSH(&row[k], member) = p;
 		}

@@ -92,8 +92,7 @@ void ranks_put_time(struct page *g)
 				continue;
 			uint32_t key[2] = {c->id, c->loc}, k = intern_add(&seen, slice_of((const char *)key, sizeof(key)));
 			if (k == n) {
-				GROW(row, n, cap, 1);
-				row[n++] = (struct slow){.id = c->id, .loc = c->loc};
+				PUSH_TO(row, n, cap) = (struct slow){.id = c->id, .loc = c->loc};
 			}
 			PUSH(&row[k], took) = (struct took){c->us, p};
 		}
@@ -294,8 +293,7 @@ void ranks_put_estimates(struct page *g)
 			uint32_t dir = f->compile[f->list[i].compile].dir, k = intern_add(&seen, name(g, dir));
 			double sum = estimate_sum(name(g, f->list[i].lines));
 			if (k == n) {
-				GROW(row, n, cap, 1);
-				row[n++] = (struct estimate){dir, 0, p, p, sum, sum};
+				PUSH_TO(row, n, cap) = (struct estimate){dir, 0, p, p, sum, sum};
 			}
 			struct estimate *e = &row[k];
 			e->n++;

@@ -30,9 +30,7 @@ struct slice check_keep(struct check *k, const char *fmt, ...)
 	va_start(ap, fmt);
 	buf_addvf(&b, fmt, ap);
 	va_end(ap);
-	struct slice s = arena_slice(&k->arena, buf_slice(&b));
-	buf_release(&b);
-	return s;
+	return arena_take(&k->arena, &b);
 }
 
 struct check_finding *check_found(struct check *k, enum check_what what, uint32_t input, int dim)
@@ -50,9 +48,7 @@ static struct slice size_text(struct look *l, struct symsize s)
 {
 	struct buf b = {0};
 	symsize_print(&l->c->tab, s, &b);
-	struct slice out = arena_slice(&l->k->arena, buf_slice(&b));
-	buf_release(&b);
-	return out;
+	return arena_take(&l->k->arena, &b);
 }
 
 static struct slice list_text(struct check *k, const int64_t *v, int n)
@@ -62,9 +58,7 @@ static struct slice list_text(struct check *k, const int64_t *v, int n)
 	for (int i = 0; i < n; i++)
 		buf_addf(&b, "%s%" PRId64, i ? ", " : "", v[i]);
 	buf_adds(&b, n == 1 ? ",)" : ")");
-	struct slice out = arena_slice(&k->arena, buf_slice(&b));
-	buf_release(&b);
-	return out;
+	return arena_take(&k->arena, &b);
 }
 
 /* "2..64", "at least 2", "at most 64" */
@@ -105,9 +99,7 @@ static struct slice permute_fix(struct look *l, const int64_t *want)
 	for (int i = 0; i < n; i++)
 		buf_addf(&b, "%s%d", i ? ", " : "", inverse[i]);
 	buf_addc(&b, ')');
-	struct slice s = arena_slice(&l->k->arena, buf_slice(&b));
-	buf_release(&b);
-	return s;
+	return arena_take(&l->k->arena, &b);
 }
 
 /* The strides that this input should have at its own sizes; false when some are not known. */
@@ -369,9 +361,7 @@ static struct slice why(struct look *l, struct symsize s, const struct symbind *
 				buf_addf(&b, ", from dim %u of %.*s", l->c->symbol[k].dim, SL(shown));
 			}
 	}
-	struct slice out = arena_slice(&l->k->arena, buf_slice(&b));
-	buf_release(&b);
-	return out;
+	return arena_take(&l->k->arena, &b);
 }
 
 /* The text of all dims that assert_size_stride would put into its one message; empty when all is well. */
@@ -391,9 +381,7 @@ static struct slice assert_message(struct look *l, const struct symbind *env, bo
 	}
 	if (b.len)
 		buf_adds(&b, "\nError in op: input");
-	struct slice s = arena_slice(&l->k->arena, buf_slice(&b));
-	buf_release(&b);
-	return s;
+	return arena_take(&l->k->arena, &b);
 }
 
 static void look_assert(struct look *l, const struct symbind *env)
@@ -462,8 +450,7 @@ static void look_count(struct check *k, const struct contract *c, const struct t
 		}
 	if (!b.len)
 		buf_adds(&b, "leave out those that are too many");
-	f->fix = arena_slice(&k->arena, buf_slice(&b));
-	buf_release(&b);
+	f->fix = arena_take(&k->arena, &b);
 }
 
 struct turn {

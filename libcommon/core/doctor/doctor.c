@@ -28,9 +28,7 @@ struct slice doctor_text(struct exam *x, const char *fmt, ...)
 	va_start(ap, fmt);
 	buf_addvf(&b, fmt, ap);
 	va_end(ap);
-	struct slice s = arena_slice(&x->d->arena, buf_slice(&b));
-	buf_release(&b);
-	return s;
+	return arena_take(&x->d->arena, &b);
 }
 
 void doctor_release(struct doctor *d)

@@ -124,9 +124,7 @@ static struct slice codes(struct exam *x, const struct sm_need *need)
 			buf_addf(&b, "%ssm_%u%s", c->ptx ? "PTX for " : "", c->sm, c->exact ? "a" : "");
 		last = c->sm;
 	}
-	struct slice s = arena_slice(&x->d->arena, buf_slice(&b));
-	buf_release(&b);
-	return s;
+	return arena_take(&x->d->arena, &b);
 }
 
 static struct slice gpus(struct exam *x)
@@ -134,9 +132,7 @@ static struct slice gpus(struct exam *x)
 	struct buf b = {0};
 	for (unsigned i = 0; i < x->host.n_gpu; i++)
 		buf_addf(&b, "%ssm_%u", i ? ", " : "", x->host.sm[i]);
-	struct slice s = arena_slice(&x->d->arena, buf_slice(&b));
-	buf_release(&b);
-	return s;
+	return arena_take(&x->d->arena, &b);
 }
 
 /* A GPU that some of the code is not for, beside one that runs it all. */

@@ -100,8 +100,7 @@ static void take_members(struct flight *f, struct flight_group *g, struct slice 
 		while (i + n < text.n && is_digit(text.p[i + n]))
 			n++;
 		if (n && slice_u64(slice_of(text.p + i, n), &rank) && rank < FLIGHT_RANK_MAX) {
-			GROW(f->member, f->n_member, f->cap_member, 1);
-			f->member[f->n_member++] = (uint32_t)rank;
+			PUSH_TO(f->member, f->n_member, f->cap_member) = (uint32_t)rank;
 		}
 		i += n + !n;
 	}
@@ -121,8 +120,7 @@ static void take_groups(struct flight *f, struct source *s, uint32_t config)
 		struct flight_group g = {intern_add(&f->names, name), intern_add(&f->names, text_of(s, member(s, value, "desc"))),
 					 intern_add(&f->names, ranks), 0, 0};
 		take_members(f, &g, ranks);
-		GROW(f->group, f->n_group, f->cap_group, 1);
-		f->group[f->n_group++] = g;
+		PUSH_TO(f->group, f->n_group, f->cap_group) = g;
 	}
 }
 
@@ -260,8 +258,7 @@ static bool take_op(struct flight *f, struct source *s, uint32_t e)
 		if (slice_is(state, flight_state_name[i]))
 			op.state = (uint8_t)i;
 	f->wrapped |= !f->n_op && int_of(s, member(s, e, "record_id"), 0) > 0;
-	GROW(f->op, f->n_op, f->cap_op, 1);
-	f->op[f->n_op++] = op;
+	PUSH_TO(f->op, f->n_op, f->cap_op) = op;
 	return true;
 }
 

@@ -197,8 +197,7 @@ static const char *take_spec(struct wrapper *w, const char *p, const char *end, 
 			p++;
 		}
 	}
-	*spec = arena_slice(&w->c->arena, buf_slice(&b));
-	buf_release(&b);
+	*spec = arena_take(&w->c->arena, &b);
 	return p;
 }
 
