@@ -83,11 +83,8 @@ static int by_order(const void *pa, const void *pb)
 
 static bool passes(const struct filter *f, const struct dump_call *c)
 {
-	char *name = xstrndup(c->name.p, c->name.n);
-	bool yes =
-	    c->kind == DUMP_RUN ? !f->kernel.n && !f->n_calls && filter_call(f, name, c->run, 0) : filter_call(f, name, c->run, c->call);
-	free(name);
-	return yes;
+	const bool run = c->kind == DUMP_RUN;
+	return (!run || (!f->kernel.n && !f->n_calls)) && filter_call(f, c->name, c->run, run ? 0 : c->call);
 }
 
 static void order(struct side *s, const struct dump *d, const struct filter *f)
@@ -188,6 +185,15 @@ struct diff_row *diff_add_row(struct diff *d, const struct dump_call *a, const s
 	return &d->row[d->n_rows - 1];
 }
 
+size_t diff_run_rows(const struct diff *d, size_t row)
+{
+	const struct dump_call *c = diff_call(&d->row[row]);
+	size_t n = 1;
+	while (row + n < d->n_rows && diff_call(&d->row[row + n])->model_id == c->model_id && diff_call(&d->row[row + n])->run == c->run)
+		n++;
+	return n;
+}
+
 static bool match_nodes(struct diff *d, const struct ordered *a, size_t na, const struct ordered *b, size_t nb)
 {
 	if (!na || !nb || diff_is_nodes(a[na - 1].c) == diff_is_nodes(b[nb - 1].c))
@@ -267,14 +273,7 @@ static void match_calls(struct diff *d, const struct filter *f)
 
 /* ---- tensors ---- */
 
-static bool is_shown(const struct filter *f, const struct dump_value *v)
-{
-	char *name = xstrndup(v->buffer.p, v->buffer.n), *path = xstrndup(v->path.p, v->path.n);
-	bool yes = filter_buffer(f, v->role, name, path);
-	free(name);
-	free(path);
-	return yes;
-}
+static bool is_shown(const struct filter *f, const struct dump_value *v) { return filter_buffer(f, v->role, v->buffer, v->path); }
 
 struct diff_value *diff_add_value(struct diff *d, struct diff_row *r, const struct dump_value *a, const struct dump_value *b)
 {
@@ -291,7 +290,7 @@ enum stands { BY_PLACE, BY_NAME, BY_NUMBERS, BY_NAME_AND_NUMBERS };
 static bool stands_for(const struct diff *d, const struct dump_value *a, const struct dump_value *b, enum stands how)
 {
 	const bool name = slice_eq(a->buffer, b->buffer), numbers = how >= BY_NUMBERS;
-	if (a->before != b->before || (numbers ? diff_written(a) != diff_written(b) : a->role != b->role))
+	if (a->before != b->before || (numbers ? dump_written(a) != dump_written(b) : a->role != b->role))
 		return false;
 	switch (how) {
 	case BY_NAME_AND_NUMBERS: return name && diff_same_numbers(d, a, b);
@@ -379,7 +378,7 @@ static int compare_value(struct diff *d, struct diff_value *v, struct err *err)
 static bool differs(const struct diff *d, const struct diff_value *v)
 {
 	const struct dump_value *any = diff_any(v);
-	bool written = diff_written(any);
+	bool written = dump_written(any);
 	switch (v->what) {
 	case DIFF_SAME:
 	case DIFF_UNSAVED: return false;

@@ -77,11 +77,9 @@ bool diff_same_sizes(const struct dump_value *a, const struct dump_value *b)
 	return a->meta.n_dim == b->meta.n_dim && !memcmp(a->meta.size, b->meta.size, (size_t)a->meta.n_dim * sizeof(a->meta.size[0]));
 }
 
-bool diff_written(const struct dump_value *v) { return !v->before && (v->role == CALL_ROLE_OUT || v->role == CALL_ROLE_INOUT); }
-
 bool diff_wrote_alike(const struct diff *d, enum diff_alike how, const struct dump_value *a, const struct dump_value *b)
 {
-	return diff_written(a) && diff_written(b) && (how == ALIKE_NUMBERS ? diff_same_numbers(d, a, b) : diff_same_sizes(a, b));
+	return dump_written(a) && dump_written(b) && (how == ALIKE_NUMBERS ? diff_same_numbers(d, a, b) : diff_same_sizes(a, b));
 }
 
 static bool calls_alike(const struct diff *d, enum diff_alike how, const struct dump_call *a, const struct dump_call *b)
@@ -150,10 +148,7 @@ static bool end_alike(const struct diff_row *r, size_t n)
 void diff_settle_devices(struct diff *d)
 {
 	for (size_t i = 0, n; i < d->n_rows; i += n) {
-		const struct dump_call *c = diff_call(&d->row[i]);
-		for (n = 1;
-		     i + n < d->n_rows && diff_call(&d->row[i + n])->model_id == c->model_id && diff_call(&d->row[i + n])->run == c->run;)
-			n++;
+		n = diff_run_rows(d, i);
 		bool agree = d->row[i].devices && end_alike(&d->row[i], n);
 		for (size_t k = i; k < i + n; k++) {
 			const struct diff_row *r = &d->row[k];

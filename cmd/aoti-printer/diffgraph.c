@@ -4,6 +4,7 @@
 #include "tool/tempfolder.h"
 #include "diff.h"
 #include "verify/pair.h"
+#include "live/show.h"
 
 #include <math.h>
 
@@ -112,13 +113,10 @@ static void find_rows(struct node_diff *d, const struct filter *f)
 		const struct observed_tensor *x = &d->held.observed.write[w];
 		const struct dump_call *c = d->held.observed.call[x->call].d;
 		const struct verify_match *m = verify_written_as(v, w);
-		char *kernel = xstrndup(c->name.p, c->name.n), *buffer = xstrndup(x->v->buffer.p, x->v->buffer.n);
 		for (uint32_t i = 0; i < v->write[w].n; i++)
 			there[v->write[w].m[i].node] = true;
-		if (m && filter_call(f, kernel, c->run, c->call) && filter_buffer(f, x->v->role, buffer, ""))
+		if (m && filter_call(f, c->name, c->run, c->call) && filter_buffer(f, x->v->role, x->v->buffer, SLICE("")))
 			add(d, m->node, w, &m->l);
-		free(kernel);
-		free(buffer);
 	}
 	for (uint32_t i = 0; i < d->ref->n; i++)
 		if (!there[i] && is_computed(d, i))
@@ -169,10 +167,8 @@ static void show_first(struct screen *s, const struct node_diff *d)
 	const struct slice name = graph_name(d->ref->g, d->ref->first + r->node), op = graph_op_text(d->ref->g, d->ref->first + r->node),
 			   line = held_line(&d->held, r->node);
 	struct buf b = {0};
-	char *kernel = xstrndup(c->name.p, c->name.n);
 	buf_addf(&b, "First difference: node %.*s (%.*s), call %u: ", SLN(name, 100), SLN(op, 100), c->call);
-	add_call_name(&b, kernel, c->text, c->line, c->nodes);
-	free(kernel);
+	add_saved_name(&b, c);
 	clean_lines(b.p, b.len);
 	size_t from = s->b.len;
 	buf_addc(&s->b, '\n');
@@ -190,9 +186,9 @@ static void show_first(struct screen *s, const struct node_diff *d)
 		 (unsigned long long)r->at.n);
 	if (r->at.at >= 0)
 		held_add_place(&b, &d->held, r->node, r->at.at);
-	diff_add_exact(&b, " eager has ", r->at.want);
-	diff_add_exact(&b, ", compiled ", r->at.got);
-	diff_add_exact(&b, ", float64 ", r->exact);
+	show_exact(&b, " eager has ", r->at.want);
+	show_exact(&b, ", compiled ", r->at.got);
+	show_exact(&b, ", float64 ", r->exact);
 	from = s->b.len;
 	put_text(s, buf_slice(&b));
 	buf_addc(&s->b, '\n');

@@ -46,7 +46,7 @@ static bool reads(const struct dump_call *c, struct slice buffer)
 /* Is `x` of a node like `w`, which a kernel wrote? */
 static bool like(const struct pairing *p, const struct dump_value *x, const struct dump_value *w, struct tensor_close *c)
 {
-	if (!diff_written(x) || x->meta.dtype != w->meta.dtype || !diff_same_sizes(x, w))
+	if (!dump_written(x) || x->meta.dtype != w->meta.dtype || !diff_same_sizes(x, w))
 		return false;
 	*c = p->first ? compare(p->d, x, w) : compare(p->d, w, x);
 	return !c->sizes_differ;
@@ -119,7 +119,7 @@ static void mark_sources(const struct diff_calls *nodes, uint32_t node, bool *ma
 		for (uint32_t k = 0; marked[i] && k < nodes->v[i]->n_values; k++)
 			for (uint32_t j = i; nodes->v[i]->value[k].before && j-- > 0;)
 				for (uint32_t v = 0; v < nodes->v[j]->n_values && !marked[j]; v++)
-					marked[j] = diff_written(&nodes->v[j]->value[v]) &&
+					marked[j] = dump_written(&nodes->v[j]->value[v]) &&
 						    slice_eq(nodes->v[j]->value[v].buffer, nodes->v[i]->value[k].buffer);
 }
 
@@ -139,7 +139,7 @@ static bool written_by_any(const struct pairing *p, const struct dump_value *x)
 		for (uint32_t k = 0; k < p->kernels->v[i]->n_values; k++) {
 			const struct dump_value *w = &p->kernels->v[i]->value[k];
 			struct tensor_close c;
-			if (diff_written(w) && like(p, x, w, &c) && !c.bad)
+			if (dump_written(w) && like(p, x, w, &c) && !c.bad)
 				return true;
 		}
 	return false;
@@ -162,14 +162,14 @@ static void find_left_out(struct pairing *p, size_t from, size_t to)
 		for (uint32_t k = 0; k < p->nodes->n && !present; k++) {
 			present = marked[k] && diff_covers(p->nodes->v[k], node);
 			for (uint32_t v = 0; marked[k] && v < p->nodes->v[k]->n_values; v++)
-				after |= diff_written(&p->nodes->v[k]->value[v]) && reads(node, p->nodes->v[k]->value[v].buffer);
+				after |= dump_written(&p->nodes->v[k]->value[v]) && reads(node, p->nodes->v[k]->value[v].buffer);
 		}
 		if (present || !after)
 			continue;
 		const uint32_t last = last_of_kernel(p, kernel, x);
 		node = p->nodes->v[last];
 		for (uint32_t v = 0; v < node->n_values; v++)
-			for (size_t i = from; i < to && diff_written(&node->value[v]); i++) {
+			for (size_t i = from; i < to && dump_written(&node->value[v]); i++) {
 				struct diff_row *r = &p->d->row[i];
 				const struct dump_value *w = &kernel->value[r->pair[p->first]];
 				if (node->value[v].meta.dtype != w->meta.dtype || !diff_same_sizes(&node->value[v], w) ||
@@ -197,7 +197,7 @@ void diff_pair_nodes(struct diff *d, const struct diff_calls *a, const struct di
 		if (k->kind == DUMP_RUN)
 			continue;
 		for (uint32_t v = 0; v < k->n_values; v++)
-			if (diff_written(&k->value[v]) && find_node(&p, k, &k->value[v], at, &f)) {
+			if (dump_written(&k->value[v]) && find_node(&p, k, &k->value[v], at, &f)) {
 				add(&p, k, v, &f);
 				taken[f.node] = true;
 				at = f.same && f.node >= at ? f.node : at;

@@ -80,7 +80,7 @@ static int run_diff_graph(const struct printer_options *o, const struct operands
 		    o->diff);
 	if (dump_like(in->v[0]) && in->n > 1)
 		die(EXIT_USAGE, "'%s' is a folder of saved tensors, which holds its inputs: give no others", in->v[0]);
-	session_begin(&s, o);
+	session_begin(&s, o, NULL, NULL, NULL);
 	const int status = diff_graph(&s, in, &err);
 	if (status < 0)
 		die_err(&err);
@@ -108,7 +108,7 @@ int run_diff(const struct printer_options *given, const struct operands *in)
 	o.inputs = o.constants = true; /* of a dump everything counts that is in it */
 	o.level = LEVEL_SAVE;
 	tolerance(&d, &o);
-	session_begin(&s, &o);
+	session_begin(&s, &o, NULL, NULL, NULL);
 	d.name[0] = o.diff;
 	d.name[1] = two ? in->v[0] : in->command ? in->command[0] : in->v[0];
 	d.live = !two;

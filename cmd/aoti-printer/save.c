@@ -129,10 +129,7 @@ static int save(const struct printer_options *o, const struct operands *in, int 
 		const char *note_name, struct err *err)
 {
 	struct saving k = {.format = format_of(o->format), .index = -1, .shows = shows, .note = note_name};
-	session_begin(&k.s, o);
-	k.s.take = save_call;
-	k.s.end = save_end;
-	k.s.user = &k;
+	session_begin(&k.s, o, save_call, save_end, &k);
 	k.s.keep = true;
 	k.s.folder = folder;
 	k.s.called = note_name ? note_name : folder;

@@ -69,10 +69,9 @@ int run_print(const struct printer_options *o, const struct operands *in)
 	struct err err = {0};
 	char *folder = NULL;
 	uint32_t want = wants[o->level];
-	session_begin(&h.s, o);
-	h.s.user = &h;
+	session_take *take = o->level == LEVEL_OFF ? nothing : o->json ? json_call : o->level == LEVEL_NAMES ? print_names : print_call;
+	session_begin(&h.s, o, take, o->json ? document_end : NULL, &h);
 	h.json.b = &h.s.screen.b;
-	h.s.take = o->level == LEVEL_OFF ? nothing : o->json ? json_call : o->level == LEVEL_NAMES ? print_names : print_call;
 	if (o->level == LEVEL_PRINT && !o->json) { /* values come by way of files */
 		if (!(folder = temp_folder(TEMP_PRINTER, &err)))
 			die_err(&err);
@@ -81,7 +80,6 @@ int run_print(const struct printer_options *o, const struct operands *in)
 		h.s.folder_fd = open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	}
 	if (o->json) {
-		h.s.end = document_end;
 		json_obj(&h.json);
 		json_member(&h.json, "schema", SLICE("pt2utils.printer/1"));
 		json_member_arr(&h.json, "calls");

@@ -52,11 +52,11 @@ static const struct opt_spec spec = {
 
 static void say_notes(const struct verifier *v)
 {
-	struct slice rest = v->n_sources ? buf_slice(&v->source[0].ran.notes) : SLICE(""), line;
-	while (!opt.quiet && slice_line(&rest, &line))
-		warn("%.*s", SL(line));
-	for (rest = buf_slice(&v->notes); !opt.quiet && slice_line(&rest, &line);)
-		warn("%.*s", SL(line));
+	if (opt.quiet)
+		return;
+	if (v->n_sources)
+		warn_lines(buf_slice(&v->source[0].ran.notes));
+	warn_lines(buf_slice(&v->notes));
 }
 
 /* What was made is removed first. */

@@ -8,11 +8,4 @@ static const struct html_page frame = {"printer/diff.html", css, js, NULL};
 
 static void write_document(struct json_out *o, const void *of) { document(o, of); }
 
-int page(const struct verifier *v, const char *path, struct err *err)
-{
-	struct screen s = {0};
-	html_document_page(&s.b, &frame, write_document, v);
-	const int r = screen_save(&s, path, err);
-	buf_release(&s.b);
-	return r;
-}
+int page(const struct verifier *v, const char *path, struct err *err) { return html_save_document(path, &frame, write_document, v, err); }

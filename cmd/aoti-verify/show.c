@@ -1,6 +1,7 @@
 /* The verdict for people. */
 #include "base/text.h"
 #include "verifier.h"
+#include "live/show.h"
 
 #include <math.h>
 
@@ -31,15 +32,6 @@ static void row(struct screen *s, const char *what, struct buf *text)
 
 /* ---- a finding ---- */
 
-static void add_number(struct buf *b, const char *before, double v)
-{
-	buf_adds(b, before);
-	if (isnan(v)) /* its sign says nothing */
-		buf_adds(b, "nan");
-	else
-		buf_addf(b, "%.9g", v);
-}
-
 static void read_values(struct screen *s, const struct trial *t, const struct verify_finding *f)
 {
 	const struct observed_call *c = &t->h.observed.call[f->call];
@@ -48,7 +40,7 @@ static void read_values(struct screen *s, const struct trial *t, const struct ve
 	for (uint32_t r = c->read; r < c->read + c->n_reads; r++)
 		if (read_there(t, f, r, &v)) {
 			buf_addf(&b, "%s%.*s", b.len ? ", " : "", SLN(t->h.observed.read[r].v->buffer, 100));
-			add_number(&b, " ", v);
+			show_exact(&b, " ", v);
 		}
 	if (b.len)
 		row(s, "reads", &b);
@@ -76,8 +68,8 @@ static void finding(struct screen *s, const struct trial *t, const struct verify
 		buf_addf(&b, "%.*s: %llu of %llu elements differ; at ", SLN(t->h.observed.write[f->write].v->buffer, 100),
 			 (unsigned long long)f->wrong, (unsigned long long)f->n);
 		held_add_place(&b, &t->h, f->node, f->at);
-		add_number(&b, " it is ", f->got);
-		add_number(&b, ", and should be ", f->want);
+		show_exact(&b, " it is ", f->got);
+		show_exact(&b, ", and should be ", f->want);
 		row(s, "values", &b);
 		read_values(s, t, f);
 	}

@@ -1,6 +1,7 @@
 #include "live/ima.h"
 
 #include "base/json.h"
+#include "tool/diag.h"
 #include "live/live.h"
 
 #include <inttypes.h>
@@ -375,6 +376,14 @@ void ima_sentences(struct slice events, struct buf *b)
 		buf_addc(b, '\n');
 	}
 	ima_release(&r);
+}
+
+void ima_warn(struct slice events)
+{
+	struct buf b = {0};
+	ima_sentences(events, &b);
+	warn_lines(buf_slice(&b));
+	buf_release(&b);
 }
 
 bool ima_failure(struct slice events, struct buf *b)

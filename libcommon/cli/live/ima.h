@@ -104,7 +104,9 @@ uint64_t ima_room(const struct ima_param *p);
 void ima_param_name(const struct ima_event *e, uint32_t i, struct buf *b);
 /* For tools that look for something else, of watch.h's .device. Control bytes become '?'. */
 /* All events, a sentence in a line each. */
-void ima_sentences(struct slice events, struct buf *lines);
+FOR_TESTS void ima_sentences(struct slice events, struct buf *lines);
+/* Warns of each. */
+void ima_warn(struct slice events);
 /* The first fault as such a sentence, without a newline. False, and nothing: there is none. */
 bool ima_failure(struct slice events, struct buf *b);
 /* The exit status: a run that a fault has cut short does not end in 0, but in 3. */

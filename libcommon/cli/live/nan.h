@@ -100,7 +100,6 @@ struct nan {
 /* Everything is copied. */
 void nan_take(struct nan *n, const struct nan_call *c);
 void nan_release(struct nan *n);
-bool nan_writes(const struct dump_value *v);
 
 /* ---- nan_source.c: where a kernel comes from ---- */
 
@@ -114,7 +113,11 @@ struct nan_sources {
 	struct nan_kernel *kernel;
 	uint32_t n, cap;
 	struct arena arena;
+	bool asked; /* of a watched model: they were read */
 };
+/* Those of a watched model's own .kernels: they live as long as it. */
+struct watch_model;
+const struct nan_sources *watch_sources(const struct watch_model *m);
 /* From the kernel_information.json of a package (torch 2.13, torch/_inductor/debug.py, create_kernel_information_json):
  *     {"cpp_fused_relu_0:2": {"stack_traces": [...], "post_grad_nodes": [...], "pre_grad_nodes": [...]}}
  * what: for messages. EXIT_INPUT when it is none. */

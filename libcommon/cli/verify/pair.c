@@ -2,6 +2,7 @@
 #include "live/dump.h"
 #include "tensor/close.h"
 #include "verify/pair.h"
+#include "live/show.h"
 
 /* ---- weights, before anything is run: kernels are judged by those that they have ---- */
 
@@ -257,7 +258,6 @@ void held_add_place(struct buf *b, const struct held *h, uint32_t node, int64_t 
 		at = x->size[d] ? at / x->size[d] : 0;
 	}
 	buf_addc(b, '[');
-	for (int d = 0; d < x->n_dim; d++)
-		buf_addf(b, "%s%lld", d ? ", " : "", (long long)index[d]);
+	show_numbers(b, index, x->n_dim);
 	buf_addc(b, ']');
 }
