@@ -4,51 +4,23 @@
 
 enum {
 	HISTORY_MAX = 500, /* expressions of one page */
-	FRAMES_MAX = 512,  /* frames of one stack */
 	INDENT_MAX = 20,   /* of the style sheet */
 };
-
-static struct slice name(const struct trace *t, uint32_t n) { return n == NONE ? slice_of("", 0) : intern_get(&t->f->names, n); }
 
 /* For texts that the log may not have. */
 static void code_or(struct buf *b, const struct trace *t, uint32_t n, const char *otherwise)
 {
-	if (n == NONE) {
+	if (n == NONE)
 		html_raw(b, otherwise);
-		return;
-	}
-	html_put(b, "<code>{}</code>", name(t, n));
-}
-
-static void stack(struct buf *b, const struct trace *t, uint32_t node, const char *caption, bool open)
-{
-	uint32_t n = 0, chain[FRAMES_MAX], all = 0;
-	for (uint32_t up = node; up != NONE; up = t->export_stacks.node[up].parent, all++)
-		if (n < FRAMES_MAX)
-			chain[n++] = up;
-	if (!n)
-		return;
-	html_raw(b, open ? "<details open><summary>" : "<details><summary>");
-	html_raw(b, caption);
-	html_raw(b, "</summary><ul class=\"stack\">");
-	if (all > n)
-		buf_addf(b, "<li class=\"note\">%u outer frames</li>", all - n);
-	while (n--) {
-		const struct trace_frame *f = &t->frame[t->export_stacks.node[chain[n]].frame];
-		html_raw(b, "<li>");
-		page_frame(b, name(t, f->file), f->line, name(t, f->name), name(t, f->code), 1);
-		html_raw(b, "</li>");
-	}
-	html_raw(b, "</ul></details>\n");
+	else
+		html_put(b, "<code>{}</code>", name(t, n));
 }
 
 static void lines(struct buf *b, const struct trace *t, const char *caption, uint32_t text)
 {
 	if (text == NONE)
 		return;
-	html_raw(b, "<h2>");
-	html_raw(b, caption);
-	html_put(b, "</h2>\n<pre class=\"code\">{}</pre>\n", name(t, text));
+	html_put(b, "<h2>{}</h2>\n<pre class=\"code\">{}</pre>\n", slice_str(caption), name(t, text));
 }
 
 static void place(struct buf *b, const struct trace *t, const struct fact_loc *loc, unsigned depth)
@@ -86,8 +58,8 @@ static void history(struct buf *b, const struct trace *t, uint32_t row)
 			place(b, t, &e->loc, 1);
 			html_raw(b, "</p>\n");
 		}
-		stack(b, t, e->user_stack, "User stack", false);
-		stack(b, t, e->stack, "Framework stack", false);
+		page_stack(b, t, &t->export_stacks, e->user_stack, "User stack", false);
+		page_stack(b, t, &t->export_stacks, e->stack, "Framework stack", false);
 		html_raw(b, "</div>\n");
 	}
 	if (n == HISTORY_MAX)
@@ -142,9 +114,7 @@ static void what_happened(struct buf *b, const struct trace *t, const struct tra
 void page_guard(struct buf *b, const struct trace *t, const struct trace_export *x)
 {
 	page_head(b, SLICE("Symbolic guard"), 1);
-	html_raw(b, "<main>\n<h1>");
-	html_raw(b, kind_title[x->kind]);
-	html_raw(b, ": ");
+	buf_addf(b, "<main>\n<h1>%s: ", kind_title[x->kind]);
 	code_or(b, t, x->expr, "(no expression)");
 	html_raw(b, "</h1>\n<p>");
 	what_happened(b, t, x);
@@ -153,8 +123,8 @@ void page_guard(struct buf *b, const struct trace *t, const struct trace_export 
 	if (x->loc.file == NONE)
 		html_raw(b, "The log does not say.");
 	html_raw(b, "</p>\n");
-	stack(b, t, x->user_stack, "User stack", true);
-	stack(b, t, x->stack, "Framework stack", false);
+	page_stack(b, t, &t->export_stacks, x->user_stack, "User stack", true);
+	page_stack(b, t, &t->export_stacks, x->stack, "Framework stack", false);
 	lines(b, t, "Locals", x->locals);
 	lines(b, t, "Symbols", x->sources);
 	history(b, t, x->node);
@@ -164,9 +134,7 @@ void page_guard(struct buf *b, const struct trace *t, const struct trace_export 
 
 static void table_begin(struct buf *b, const char *columns)
 {
-	html_raw(b, "<table class=\"sortable\"><thead><tr>");
-	html_raw(b, columns);
-	html_raw(b, "</tr></thead><tbody>\n");
+	buf_addf(b, "<table class=\"sortable\"><thead><tr>%s</tr></thead><tbody>\n", columns);
 }
 
 /* Exceptions that the log has (metrics, or the graph until make_fx failed), and sizes that became constant: of a log of TORCH_TRACE that is
@@ -232,9 +200,7 @@ void page_export(struct buf *b, const struct trace *t, const struct tlparse_opti
 	}
 	for (uint32_t i = 0; i < t->n_export; i++) {
 		const struct trace_export *x = &t->export[i];
-		html_raw(b, "<tr><td>");
-		html_raw(b, kind_title[x->kind]);
-		html_raw(b, "</td><td>");
+		buf_addf(b, "<tr><td>%s</td><td>", kind_title[x->kind]);
 		what_happened(b, t, x);
 		html_raw(b, "</td><td>");
 		place(b, t, &x->loc, 0);

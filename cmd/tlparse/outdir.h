@@ -10,6 +10,8 @@ struct pending {
 	struct buf guards;
 };
 
+static inline struct slice name(const struct trace *t, uint32_t n) { return facts_text(t->f, n); }
+
 /* Pages. All append to b; up is "../" once per folder between the page and the report's top. */
 void page_metrics(struct buf *b, const struct trace *t, const struct trace_scan *s, const struct trace_record *r,
 		  const struct trace_artifact *a, const struct pending *p);
@@ -25,6 +27,8 @@ void page_head(struct buf *b, struct slice title, unsigned depth);
 void page_tail(struct buf *b);
 void page_frame(struct buf *b, struct slice file, int64_t line, struct slice function, struct slice code, unsigned depth);
 void page_damage(struct buf *b, const struct trace *t);
+/* A stack, folded: from the outermost to this node, which may be NONE, without what is beyond 512 frames. */
+void page_stack(struct buf *b, const struct trace *t, const struct trace_trie *trie, uint32_t node, const char *caption, bool open);
 /* export.c: -e */
 void page_guard(struct buf *b, const struct trace *t, const struct trace_export *x);
 void page_export(struct buf *b, const struct trace *t, const struct tlparse_options *opt);
@@ -36,7 +40,7 @@ void prov_page_name(const struct trace *t, uint32_t compile, struct buf *out);
 void prov_pages_free(struct prov_pages *p);
 void page_index(struct buf *b, const struct trace *t, const struct tlparse_options *opt);
 void page_failures(struct buf *b, const struct trace *t);
-/* vllm.c: nothing where vLLM wrote nothing. */
+/* vllm.c: of a trace that page_has_vllm(). */
 void page_vllm(struct buf *b, const struct trace *t);
 bool page_has_vllm(const struct trace *t);
 void page_logs(struct buf *b, const struct report *r, char *const *folder, const struct tlparse_options *opt);

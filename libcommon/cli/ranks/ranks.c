@@ -64,11 +64,8 @@ void ranks_release(struct ranks *all)
 	}
 	for (uint32_t i = 0; i < all->n_flight; i++)
 		flight_release(&all->flight[i]);
-	for (uint32_t i = 0; i < all->n_desync; i++) {
-		free(all->desync[i].culprit);
-		free(all->desync[i].waiter);
-		free(all->desync[i].absent);
-	}
+	for (uint32_t i = 0; i < all->n_desync; i++)
+		rank_desync_release(&all->desync[i]);
 	free(all->flight);
 	free(all->desync);
 	free(all->process);

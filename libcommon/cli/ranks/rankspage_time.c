@@ -52,11 +52,10 @@ static void put_slow(struct page *g, struct slow *s, bool total)
 	for (uint32_t k = s->n_took; k-- > 0 && straggles(s->took[k].us, s->median);)
 		m[n++] = s->took[k].process;
 	raw(g, n ? "<tr class=\"slow\"><td>" : "<tr><td>");
-	if (total) {
+	if (total)
 		raw(g, "<b>in total</b>");
-	} else {
+	else
 		put(g, "<code class=\"id\">{}</code>", name(g, s->id));
-	}
 	put(g, "</td><td class=\"loc\">{}", name(g, s->loc));
 	buf_addf(g->b, "</td><td class=\"r\">%u</td><td class=\"r\" data-v=\"%lld\">", s->n_took, (long long)s->min);
 	ranks_put_seconds(g, s->min);
@@ -91,9 +90,8 @@ void ranks_put_time(struct page *g)
 			if (c->us < 0 || c->unknown)
 				continue;
 			uint32_t key[2] = {c->id, c->loc}, k = intern_add(&seen, slice_of((const char *)key, sizeof(key)));
-			if (k == n) {
+			if (k == n)
 				PUSH_TO(row, n, cap) = (struct slow){.id = c->id, .loc = c->loc};
-			}
 			PUSH(&row[k], took) = (struct took){c->us, p};
 		}
 	}
@@ -178,9 +176,7 @@ static struct drawn *drawn_spans(const struct ranks *all, size_t *count, size_t 
 static void put_label(struct page *g, struct json_out *o, struct intern *labels, struct buf *b, uint32_t id, uint32_t what)
 {
 	buf_reset(b);
-	buf_add_slice(b, name(g, id));
-	buf_addc(b, ' ');
-	buf_add_slice(b, name(g, what));
+	buf_addf(b, "%.*s %.*s", SL(name(g, id)), SL(name(g, what)));
 	json_out_u64(o, intern_add(labels, buf_slice(b)));
 }
 
@@ -292,9 +288,8 @@ void ranks_put_estimates(struct page *g)
 				continue;
 			uint32_t dir = f->compile[f->list[i].compile].dir, k = intern_add(&seen, name(g, dir));
 			double sum = estimate_sum(name(g, f->list[i].lines));
-			if (k == n) {
+			if (k == n)
 				PUSH_TO(row, n, cap) = (struct estimate){dir, 0, p, p, sum, sum};
-			}
 			struct estimate *e = &row[k];
 			e->n++;
 			if (sum < e->min) {
