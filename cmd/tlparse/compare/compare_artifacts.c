@@ -132,9 +132,8 @@ static void list_of_guards(struct slice text, struct guard **v, uint32_t *n, uin
 	struct slice line, guard, note;
 	*n = 0;
 	while (slice_line(&text, &line))
-		if (normal_guard(line, &guard, &note)) {
+		if (normal_guard(line, &guard, &note))
 			PUSH_TO(*v, *n, *cap) = (struct guard){guard, note};
-		}
 }
 
 struct guards {

@@ -27,9 +27,8 @@ static uint64_t new_address(void)
 static struct fake *alloc_fake(void)
 {
 	struct fake *f = arena_alloc(arena(), sizeof(*f));
-	if (keeping()) {
+	if (keeping())
 		PUSH_TO(world->kept, world->n_kept, world->cap_kept) = f;
-	}
 	return f;
 }
 
@@ -196,9 +195,8 @@ struct fake *fake_constant(uint32_t i)
 static struct made *next_made(uint32_t op, int ret)
 {
 	uint32_t k = world->run.n_made++;
-	if (k == world->n_made) {
+	if (k == world->n_made)
 		PUSH_TO(world->made, world->n_made, world->cap_made) = NULL;
-	}
 	struct made *m = world->made[k];
 	if (m && m->op == op && m->ret == ret)
 		return m;
@@ -262,9 +260,8 @@ int64_t item_next(uint64_t place)
 {
 	struct run *r = &world->run;
 	uint32_t k = r->n_items++;
-	if (k == world->n_items) {
+	if (k == world->n_items)
 		PUSH_TO(world->item, world->n_items, world->cap_items) = (struct item){.place = 0};
-	}
 	if (world->item[k].place != place) /* another way through the program */
 		world->item[k] = (struct item){.value = 3 + 2 * (int64_t)k, .place = place};
 	const struct asked *d = decided(place);
@@ -307,9 +304,8 @@ static int32_t get_data_ptr(handle *h, void **out)
 	struct run *r = &world->run;
 	uint64_t p = f->address + (uint64_t)f->offset * (uint64_t)bytes_of(f->dtype);
 	*out = (void *)(uintptr_t)p;
-	if (fake_value(f) != NONE && r->n_fetched < 1u << 20) {
+	if (fake_value(f) != NONE && r->n_fetched < 1u << 20)
 		PUSH_TO(r->fetched, r->n_fetched, r->cap_fetched) = (struct fetched){p, f->value};
-	}
 	return OK;
 }
 

@@ -219,9 +219,8 @@ static void learn_path(struct live *l, const struct live_event *ev)
 {
 	if (ev->model >= LIVE_MODELS || json_get_as(ev->tape, ev->root, "path", JSON_STRING) == NONE)
 		return;
-	while (l->n_path <= ev->model) {
+	while (l->n_path <= ev->model)
 		PUSH_TO(l->path, l->n_path, l->cap_path) = NULL;
-	}
 	free(l->path[ev->model]);
 	l->path[ev->model] = json_strdup(ev->tape, ev->root, "path");
 }

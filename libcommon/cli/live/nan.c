@@ -134,8 +134,7 @@ static uint32_t add_finding(struct nan *n, const struct nan_finding *f)
 		n->more++;
 		return NONE;
 	}
-	GROW(n->finding, n->n, n->cap, 1);
-	struct nan_finding *to = &n->finding[n->n];
+	struct nan_finding *to = &PUSH_TO(n->finding, n->n, n->cap);
 	*to = *f;
 	to->times = 1;
 	copy_call(n, &to->call, &f->call);
@@ -145,7 +144,7 @@ static uint32_t add_finding(struct nan *n, const struct nan_finding *f)
 		to->call.value[i].has_element = false;
 	copy_text(&n->arena, &to->inf_kernel);
 	copy_text(&n->arena, &to->inf_buffer);
-	return (uint32_t)n->n++;
+	return (uint32_t)n->n - 1;
 }
 
 /* ---- one call ---- */

@@ -100,9 +100,8 @@ static void link_all(struct observed *o)
 		o->write[w].link = o->n_links;
 		for (uint32_t r = 0; r < o->n_reads; r++)
 			for (uint32_t k = 0; k < o->read[r].n_links; k++)
-				if (o->link[o->read[r].link + k] == w) {
+				if (o->link[o->read[r].link + k] == w)
 					PUSH_TO(o->link, o->n_links, o->cap_links) = r;
-				}
 		o->write[w].n_links = o->n_links - o->write[w].link;
 	}
 }

@@ -27,9 +27,8 @@ static void add_note(struct contract *c, const char *fmt, va_list ap)
 {
 	struct buf b = {0};
 	buf_addvf(&b, fmt, ap);
-	if (c->n_notes < CONTRACT_MAX_NOTES) {
+	if (c->n_notes < CONTRACT_MAX_NOTES)
 		PUSH_TO(c->note, c->n_notes, c->cap_notes) = arena_slice(&c->arena, buf_slice(&b));
-	}
 	buf_release(&b);
 }
 

@@ -19,26 +19,26 @@ struct diff {
 	uint32_t n_one_run;
 };
 
-static void line(struct diff *d, const char *fmt, ...) PRINTF_LIKE(2, 3);
-static void line(struct diff *d, const char *fmt, ...)
+static void add_line(struct buf *b, size_t *n, const char *fmt, va_list ap)
 {
-	va_list ap;
-	va_start(ap, fmt);
-	buf_addvf(&d->out->differs, fmt, ap);
+	buf_addvf(b, fmt, ap);
 	va_end(ap);
-	buf_addc(&d->out->differs, '\n');
-	d->out->n_differs++;
+	buf_addc(b, '\n');
+	++*n;
 }
 
-static void open_line(struct diff *d, const char *fmt, ...) PRINTF_LIKE(2, 3);
-static void open_line(struct diff *d, const char *fmt, ...)
+PRINTF_LIKE(2, 3) static void line(struct diff *d, const char *fmt, ...)
 {
 	va_list ap;
 	va_start(ap, fmt);
-	buf_addvf(&d->out->open, fmt, ap);
-	va_end(ap);
-	buf_addc(&d->out->open, '\n');
-	d->out->n_open++;
+	add_line(&d->out->differs, &d->out->n_differs, fmt, ap);
+}
+
+PRINTF_LIKE(2, 3) static void open_line(struct diff *d, const char *fmt, ...)
+{
+	va_list ap;
+	va_start(ap, fmt);
+	add_line(&d->out->open, &d->out->n_open, fmt, ap);
 }
 
 /* Does a differ from b, in any trial where both have a value? */

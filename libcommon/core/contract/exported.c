@@ -185,10 +185,7 @@ static int find_facts(struct reader *r, struct slice values, bool tensor)
 		uint32_t i = intern_find(&r->names, key);
 		if (i == NONE)
 			continue;
-		if (tensor)
-			r->facts[i].tensor = value;
-		else
-			r->facts[i].sym_int = value;
+		*(tensor ? &r->facts[i].tensor : &r->facts[i].sym_int) = value;
 	}
 	return rc < 0 ? no_program(r, values.p + s.at, s.error) : 0;
 }
@@ -248,13 +245,8 @@ struct meta {
 static void take_dims(struct reader *r, uint32_t array, struct contract_dim *dim, uint32_t n, bool stride)
 {
 	uint32_t i = 0;
-	for (uint32_t k = json_first(&r->t, array); k < json_end(&r->t, array) && i < n; k = json_next(&r->t, k), i++) {
-		struct symsize s = sym_int(r, k);
-		if (stride)
-			dim[i].stride = s;
-		else
-			dim[i].size = s;
-	}
+	for (uint32_t k = json_first(&r->t, array); k < json_end(&r->t, array) && i < n; k = json_next(&r->t, k), i++)
+		*(stride ? &dim[i].stride : &dim[i].size) = sym_int(r, k);
 }
 
 static int tensor_meta(struct reader *r, struct slice part, struct meta *m)
@@ -563,9 +555,8 @@ static int take_call(struct reader *r, struct slice graph)
 	struct slice *names = NULL;
 	r->c->in_spec = json_dup(&r->t, signature, "in_spec", &r->c->arena);
 	r->c->out_spec = json_dup(&r->t, signature, "out_spec", &r->c->arena);
-	json_each(&r->t, list, k) {
+	json_each(&r->t, list, k)
 		PUSH_TO(names, n, cap) = json_is(&r->t, k, JSON_STRING) ? json_slice(&r->t, k) : (struct slice){0};
-	}
 	input_paths(r, names, n);
 	output_paths(r);
 	free(names);

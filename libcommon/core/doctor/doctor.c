@@ -50,7 +50,7 @@ static bool other_machine(struct exam *x)
 			   doctor_text(x, "compile it on a machine of the kind that it shall run on (%s)", x->host.machine));
 		return x->so.header_only;
 	}
-	doctor_add(x, DOCTOR_OK, "machine", doctor_text(x, "compiled for %s, as this machine is", machine), NOTHING, NOTHING);
+	doctor_ok(x, "machine", doctor_text(x, "compiled for %s, as this machine is", machine));
 	if (x->md.platform.n && !slice_is(x->md.platform, "linux"))
 		doctor_add(x, DOCTOR_WARNING, "platform",
 			   doctor_text(x, "its metadata say that it was compiled on %.*s", SLN(x->md.platform, CLIP)),
@@ -96,7 +96,7 @@ static void interface(struct exam *x)
 			   SLICE("later versions ask for it while loading"),
 			   SLICE("compile it again with the torch that it will run with"));
 	else
-		doctor_add(x, DOCTOR_OK, "old-api", doctor_text(x, "entry points: %s", modelso_api_name(x->so.api)), NOTHING, NOTHING);
+		doctor_ok(x, "old-api", doctor_text(x, "entry points: %s", modelso_api_name(x->so.api)));
 	if (!lacking && x->so.api < API_LAST_ERROR)
 		doctor_add(x, DOCTOR_NOTE, "no-error-texts", SLICE("has no AOTInductorGetLastError: compiled by a torch before 2.13"),
 			   SLICE("when a call fails, torch can only say that it failed; why stands on stderr"), NOTHING);
@@ -158,10 +158,9 @@ static void blob(struct exam *x)
 			   SLICE("it was cut off, or belongs to another model: wrong weights, or a crash behind its end"),
 			   SLICE("use the blob that was made together with the library"));
 	else
-		doctor_add(x, DOCTOR_OK, "weights-blob",
-			   doctor_text(x, "weights: %llu bytes in %.*s", (unsigned long long)want,
-				       SLN(x->pkg->file[x->m->weights_blob].name, CLIP)),
-			   NOTHING, NOTHING);
+		doctor_ok(x, "weights-blob",
+			  doctor_text(x, "weights: %llu bytes in %.*s", (unsigned long long)want,
+				      SLN(x->pkg->file[x->m->weights_blob].name, CLIP)));
 }
 
 /* Weights that torch.save wrote lie in the package (core/weights/weights.h), and its loader does not load them by itself (2.13, 2.15). */
@@ -195,9 +194,8 @@ static void constants(struct exam *x)
 			  "fails or crashes"),
 		    SLICE("load them before the first call (AOTIModelPackageLoader.load_constants)"));
 	} else {
-		doctor_add(x, DOCTOR_OK, "weights-damaged",
-			   doctor_text(x, "weights: %s, %llu bytes", modelso_form_name(c->form), (unsigned long long)c->size), NOTHING,
-			   NOTHING);
+		doctor_ok(x, "weights-damaged",
+			  doctor_text(x, "weights: %s, %llu bytes", modelso_form_name(c->form), (unsigned long long)c->size));
 	}
 }
 

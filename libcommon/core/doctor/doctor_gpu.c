@@ -150,9 +150,7 @@ static void check_each(struct exam *x, const struct sm_need *v, size_t n)
 	}
 	const struct slice code = codes(x, &v[0]), here = gpus(x);
 	if (worst == ARRAY_LEN(x->host.sm) || fits == ARRAY_LEN(x->host.sm)) {
-		doctor_add(x, DOCTOR_OK, "gpu-sm",
-			   doctor_text(x, "GPU code for %.*s runs on the GPU here (%.*s)", SLN(code, CLIP), SLN(here, CLIP)), SLICE(""),
-			   SLICE(""));
+		doctor_ok(x, "gpu-sm", doctor_text(x, "GPU code for %.*s runs on the GPU here (%.*s)", SLN(code, CLIP), SLN(here, CLIP)));
 		return;
 	}
 	doctor_add(x, DOCTOR_WARNING, "gpu-sm",

@@ -99,9 +99,8 @@ static void take_members(struct flight *f, struct flight_group *g, struct slice 
 		size_t n = 0;
 		while (i + n < text.n && is_digit(text.p[i + n]))
 			n++;
-		if (n && slice_u64(slice_of(text.p + i, n), &rank) && rank < FLIGHT_RANK_MAX) {
+		if (n && slice_u64(slice_of(text.p + i, n), &rank) && rank < FLIGHT_RANK_MAX)
 			PUSH_TO(f->member, f->n_member, f->cap_member) = (uint32_t)rank;
-		}
 		i += n + !n;
 	}
 	g->n_ranks = f->n_member - g->first;

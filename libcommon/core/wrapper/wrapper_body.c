@@ -162,16 +162,10 @@ static void not_none(struct wrapper *w, struct slice s)
 
 /* ---- declarations and assignments ---- */
 
-static bool subscript(struct slice text, const char *of, int64_t *k)
+/* The number between `before` and `behind`, and nothing else. */
+static bool number_in(struct slice text, const char *before, const char *behind, int64_t *k)
 {
-	struct slice s = text;
-	return text_take(&s, of) && slice_ends(s, "]") && text_i64(slice_of(s.p, s.n - 1), k) && *k >= 0;
-}
-
-static bool argument(struct slice text, const char *of, int64_t *k)
-{
-	struct slice s = text;
-	return text_take(&s, of) && slice_ends(s, ")") && text_i64(slice_of(s.p, s.n - 1), k) && *k >= 0;
+	return text_take(&text, before) && slice_ends(text, behind) && text_i64(slice_of(text.p, text.n - 1), k) && *k >= 0;
 }
 
 static void bind_input(struct wrapper *w, struct slice name, uint32_t index)
@@ -231,11 +225,11 @@ static bool declare_auto(struct wrapper *w, struct slice name, struct slice init
 {
 	struct wtensor t;
 	int64_t k;
-	if (slice_ends(init, "])") && subscript(slice_of(init.p, init.n - 1), "std::move(inputs[", &k)) {
+	if (slice_ends(init, "])") && number_in(slice_of(init.p, init.n - 1), "std::move(inputs[", "]", &k)) {
 		if (k >= w->c->n_inputs)
 			return false;
 		bind_input(w, name, (uint32_t)k);
-	} else if (argument(init, "constants_->at(", &k)) {
+	} else if (number_in(init, "constants_->at(", ")", &k)) {
 		if (k >= w->c->n_constants)
 			return false;
 		bind_constant(w, name, (uint32_t)k);
@@ -343,9 +337,8 @@ static bool assign(struct wrapper *w, struct slice name, struct slice init)
 	}
 	wrapper_drop(w, v);
 	wrapper_own(w, v, now);
-	if (w->branches) {
+	if (w->branches)
 		PUSH_TO(w->assigned, w->n_assigned, w->cap_assigned) = (uint32_t)(v - w->var);
-	}
 	if (t.moved)
 		wrapper_drop(w, wrapper_var(w, t.var));
 	return true;

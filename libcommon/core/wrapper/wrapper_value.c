@@ -9,9 +9,8 @@ struct wvar *wrapper_var(struct wrapper *w, struct slice name)
 struct wvar *wrapper_declare(struct wrapper *w, struct slice name, enum var_kind kind)
 {
 	uint32_t i = intern_add(&w->names, name);
-	if (i == w->n_var) {
+	if (i == w->n_var)
 		PUSH_TO(w->var, w->n_var, w->cap_var) = (struct wvar){0};
-	}
 	struct wvar *v = &w->var[i];
 	wrapper_drop(w, v);
 	*v = (struct wvar){.kind = kind, .value = NONE, .depth = w->depth};
