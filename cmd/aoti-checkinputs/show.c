@@ -46,8 +46,7 @@ static void add_list(struct buf *b, const struct contract *c, int n, const struc
 
 static void add_type(struct buf *b, int dtype, int device)
 {
-	buf_addf(b, "%s\t", dtype == DTYPE_NONE ? "?" : dtype_name(dtype));
-	buf_addf(b, "%s\t", device == DEVICE_NONE ? "?" : device_name(device));
+	buf_addf(b, "%s\t%s\t", dtype == DTYPE_NONE ? "?" : dtype_name(dtype), device == DEVICE_NONE ? "?" : device_name(device));
 }
 
 static void heading(struct screen *s, const char *text)

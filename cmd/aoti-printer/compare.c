@@ -8,7 +8,7 @@
 /* ---- models ---- */
 
 struct models {
-	struct {
+	struct numbered {
 		uint32_t id, ordinal, number; /* ordinal: among those of this name; number: the same on both sides */
 		struct slice name;
 	} * v;
@@ -25,11 +25,7 @@ static void find_models(struct models *m, const struct dump *d)
 			ordinal += slice_eq(m->v[k].name, c->model);
 		if (k < m->n)
 			continue;
-		GROW(m->v, m->n, m->cap, 1);
-		m->v[m->n].id = c->model_id;
-		m->v[m->n].ordinal = ordinal;
-		m->v[m->n].number = (uint32_t)m->n;
-		m->v[m->n++].name = c->model;
+		PUSH_TO(m->v, m->n, m->cap) = (struct numbered){c->model_id, ordinal, (uint32_t)k, c->model};
 	}
 }
 

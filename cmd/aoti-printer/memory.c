@@ -88,8 +88,7 @@ static struct current *current_of(struct graph_memory *g, const struct call_reco
 	for (size_t i = 0; i < g->n_now && !now; i++)
 		now = g->now[i].tid == r->tid ? &g->now[i] : NULL;
 	if (!now) {
-		GROW(g->now, g->n_now, g->cap_now, 1);
-		now = &g->now[g->n_now++];
+		now = &PUSH_TO(g->now, g->n_now, g->cap_now);
 		*now = (struct current){.tid = r->tid, .n = g->model->contract.n_storages};
 		now->block = xcalloc(now->n + 1, sizeof(*now->block));
 	}

@@ -309,6 +309,12 @@ bool rule_ask(struct stub *s, const struct op_word *word, size_t n, struct ruled
 
 /* The function that stands for torch's `name`, or NULL. */
 void *fake_function(const char *name);
+struct named_function {
+	const char *name;
+	void *function;
+};
+/* That function of a table; NULL. */
+void *function_named(const struct named_function *table, size_t n, const char *name);
 /* c10/core/Layout.h and MemoryFormat.h; 0 for what is not known. */
 int layout_number(struct slice name);
 int memory_format_number(struct slice name);
@@ -427,6 +433,8 @@ int64_t *walk_numbers(uint32_t *n);
 void walk_row(struct walks *w, uint32_t j, int n);
 /* The bounds of a source, as checks have told them. */
 struct bounds *source_bounds(const struct source *s);
+/* The name that complaints use for a source that is no size of an input, "" if none did yet; NULL where none is kept. */
+char *source_data_name(const struct source *s);
 /* The k of a value that is step*k + rest, rounded down. */
 int64_t bounds_index(const struct bounds *b, int64_t value);
 /* The rank, or how many dims check_input mentions. */

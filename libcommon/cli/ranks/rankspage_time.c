@@ -154,10 +154,9 @@ static struct drawn *drawn_spans(const struct ranks *all, size_t *count, size_t 
 	for (uint32_t p = 0; p < all->n_process; p++) {
 		const struct rank_process *f = &all->process[p];
 		for (uint32_t i = 0; i < f->n_span; i++) {
-			GROW(d, n, cap, 1);
 			const int64_t base = f->start - all->start;
-			d[n++] = (struct drawn){base + rank_us(f->span[i].start), base + rank_us(f->span[i].end), p, f->span[i].compile,
-						f->span[i].kind};
+			PUSH_TO(d, n, cap) = (struct drawn){base + rank_us(f->span[i].start), base + rank_us(f->span[i].end), p,
+							    f->span[i].compile, f->span[i].kind};
 		}
 	}
 	*lost = 0;

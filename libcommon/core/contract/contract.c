@@ -169,9 +169,8 @@ static void take_symbols(struct contract *c)
 					continue;
 				int64_t k;
 				if (!symbind_get(&at, id, &k)) {
-					GROW(c->symbol, c->n_symbols, cap, 1);
-					c->symbol[k = c->n_symbols++] = (struct contract_symbol){id, SYMRANGE_ALL, i, (uint32_t)d};
-					symbind_set(&at, id, k);
+					symbind_set(&at, id, k = c->n_symbols);
+					PUSH_TO(c->symbol, c->n_symbols, cap) = (struct contract_symbol){id, SYMRANGE_ALL, i, (uint32_t)d};
 				}
 				struct contract_symbol *s = &c->symbol[k];
 				if (s->input == NONE) {

@@ -145,8 +145,7 @@ static int visit(struct walk *w, uint32_t obj)
 		return bad(w, "a type is no name");
 	if (w->call && w->depth == 0 && n != 2)
 		return bad(w, "it is not that of a call, a tuple of args and kwargs");
-	GROW(w->stack, w->depth, w->cap_depth, 1);
-	w->stack[w->depth++] =
+	PUSH_TO(w->stack, w->depth, w->cap_depth) =
 	    (struct node){.child = json_first(&w->tape, children), .end = json_end(&w->tape, children), .n = n, .path = w->path.len};
 	if (n && !(w->call && w->depth == 1))
 		child_names(w, obj, n);

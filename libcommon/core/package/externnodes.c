@@ -263,11 +263,10 @@ const struct extern_value *extern_input(const struct extern_nodes *x, const stru
 
 static bool is_of(const struct extern_node *n, enum extern_which which)
 {
-	static const char *const torchs[] = {"aten::", "prim::", "torch.ops.aten."};
-	for (size_t i = 0; which == EXTERN_FOREIGN && i < ARRAY_LEN(torchs); i++)
-		if (!strncmp(n->target, torchs[i], strlen(torchs[i])))
-			return false;
-	return *n->target && (which != EXTERN_PYTHON || n->python);
+	const struct slice s = slice_str(n->target);
+	if (which == EXTERN_FOREIGN && (slice_starts(s, "aten::") || slice_starts(s, "prim::") || slice_starts(s, "torch.ops.aten.")))
+		return false;
+	return s.n && (which != EXTERN_PYTHON || n->python);
 }
 
 static bool is_first(const struct extern_nodes *x, uint32_t k, enum extern_which which)
@@ -284,9 +283,8 @@ const char *extern_targets(struct extern_nodes *x, enum extern_which which)
 	struct buf b = {0};
 	for (uint32_t k = 0; k < x->n && b.len < LONGEST; k++) {
 		const struct extern_node *n = &x->node[k];
-		if (!is_of(n, which) || !is_first(x, k, which))
-			continue;
-		buf_addf(&b, "%s%.100s", b.len ? ", " : "", n->target);
+		if (is_of(n, which) && is_first(x, k, which))
+			buf_addf(&b, "%s%.100s", b.len ? ", " : "", n->target);
 	}
 	char *text = b.len ? text_of(x, buf_slice(&b)) : NULL;
 	buf_release(&b);

@@ -43,10 +43,7 @@ struct shelf {
 static int shelf_file(struct shelf *s, const char *folder, struct slice name, const char *tail, struct slice *data)
 {
 	struct buf b = {0};
-	buf_add_slice(&b, s->root);
-	buf_adds(&b, folder);
-	buf_add_slice(&b, name);
-	buf_adds(&b, tail);
+	buf_addf(&b, "%.*s%s%.*s%s", SL(s->root), folder, SL(name), tail);
 	int r = 0;
 	for (uint32_t i = 1; i < s->pkg->n_file && !r; i++)
 		if (slice_eq(s->pkg->file[i].path, buf_slice(&b)))

@@ -406,8 +406,7 @@ void wrapper_kernel(struct wrapper *w, struct slice name, struct slice params, b
 {
 	uint32_t i = intern_add(&w->kernel_names, name), n = 0, cap = 0;
 	if (i == w->n_kernel) {
-		GROW(w->kernel, w->n_kernel, w->cap_kernel, 1);
-		w->n_kernel++;
+		PUSH_TO(w->kernel, w->n_kernel, w->cap_kernel) = (struct wkernel){0};
 	} else if (w->kernel[i].param) {
 		return; /* a declaration, then its definition */
 	}
