@@ -132,7 +132,7 @@ static void take_model(const struct model *m, const char *folder, char *library,
 		closedir(d);
 }
 
-/* Of a graph of torch.compile: what compiles it again. */
+/* Writes the program that compiles a graph of torch.compile again. */
 static bool write_program(const struct model *m, const char *folder)
 {
 	char path[PATH_MAX];

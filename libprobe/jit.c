@@ -27,7 +27,7 @@ struct method { /* PyMethodDef */
 };
 #define FASTCALL_KEYWORDS (0x0080 | 0x0002)
 
-/* What it has in front of all objects but in builds without its lock (Include/object.h). */
+/* The head of all objects in CPython, but for builds without its lock (Include/object.h). */
 struct _object {
 	intptr_t references;
 	PyObject *type;
@@ -504,7 +504,7 @@ static size_t handles_of(PyObject *o, void **handle)
 	return (size_t)i;
 }
 
-/* What else there is in such a list: sizes, as numbers. */
+/* Reads the sizes that are in such a list besides tensors, as numbers. */
 static void numbers_of(PyObject *o, void *const *handle, size_t n, int64_t *number)
 {
 	const enum jit_type what = type_of(o);

@@ -52,7 +52,7 @@ static bool beyond(const struct node_diff *d, struct node_row *r, const double *
 	return r->at.wrong > 0;
 }
 
-/* Of two that are off by the same, neither is nearer. */
+/* Neither is nearer where both are off by the same. */
 static enum nearer nearer(const struct numbers_errors *e, const struct numbers_errors *c)
 {
 	if (e->other != c->other)
@@ -104,7 +104,7 @@ static bool is_computed(const struct node_diff *d, uint32_t node)
 	return op != GRAPH_PLACEHOLDER && op != GRAPH_OUTPUT && op != GRAPH_GET_ATTR && reference_is_tensor(d->ref, node);
 }
 
-/* What kernels wrote, in their order; then the nodes that are inside of kernels. */
+/* Rows are what kernels wrote, in their order; then the nodes that are inside of kernels. */
 static void find_rows(struct node_diff *d, const struct filter *f)
 {
 	const struct verify *v = &d->held.verify;

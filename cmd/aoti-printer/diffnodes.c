@@ -52,7 +52,7 @@ static bool like(const struct pairing *p, const struct dump_value *x, const stru
 	return !c->sizes_differ;
 }
 
-/* What the kernel's next nodes make of it may be the same numbers (times 1, plus 0): the last of them. */
+/* Goes on to the last of the kernel's next nodes that still has the same numbers (times 1, plus 0). */
 static void go_on(const struct pairing *p, const struct dump_call *kernel, const struct dump_value *w, struct found *f)
 {
 	struct tensor_close c;
@@ -225,7 +225,7 @@ static bool same_group(const struct diff_row *r, const struct diff_row *s)
 
 static const struct dump_call *kernel_of(const struct diff_row *r, int kernel) { return kernel ? r->b : r->a; }
 
-/* What stood for a buffer when it was last written before row i; else what the nodes were given under this name. */
+/* The node's value that stood for a buffer when it was last written before row i; else what the nodes were given under this name. */
 static const struct dump_value *stood_for(const struct diff *d, size_t i, const struct dump_value *read, int kernel)
 {
 	for (size_t k = i; k-- > 0 && same_group(&d->row[k], &d->row[i]);) {

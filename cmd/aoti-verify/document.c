@@ -24,7 +24,7 @@ static void out_node(struct json_out *o, const char *key, const struct trial *t,
 	json_close(o);
 }
 
-/* What it wrote, and which values of the graph that is: as near as the nearest. */
+/* The tensors that a call wrote, with the values of the graph that each is: those as near as the nearest. */
 static void out_writes(struct json_out *o, const struct trial *t, const struct observed_call *c)
 {
 	json_member_arr(o, "writes");

@@ -73,8 +73,8 @@ static bool find_sizes(const struct program *p, const struct trial *first, bool 
 
 /* ---- what integers may be ---- */
 
-/* One past the greatest that an input of integers may hold, by the operators that take it as an index; 0: nothing indexes with it; -1: it
- * cannot be told. Followed through what only moves or copies it. */
+/* Tells one past the greatest that an input of integers may hold, by the operators that take it as an index; 0: nothing indexes with it;
+ * -1: it cannot be told. It is followed through what only moves or copies it. */
 static int64_t index_bound(const struct program *p, uint32_t node)
 {
 	static const struct {

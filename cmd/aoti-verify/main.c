@@ -59,7 +59,7 @@ static void say_notes(const struct verifier *v)
 	warn_lines(buf_slice(&v->notes));
 }
 
-/* What was made is removed first. */
+/* Ends the tool as the signal would have, once what it made is removed. */
 static void end_by_signal(void)
 {
 	if (child_signalled())

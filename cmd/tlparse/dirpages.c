@@ -321,7 +321,7 @@ static const char *suffix(const struct trace_artifact *a)
 	return a->flags & ART_HIT ? " \xe2\x9c\x85" : a->flags & ART_MISS ? " \xe2\x9d\x8c" : a->flags & ART_BYPASS ? " \xe2\x9d\x93" : "";
 }
 
-/* One artifact in a list. up: the page is in a folder below the top. */
+/* Adds an artifact to a list. up: the page is in a folder below the top. */
 static void artifact_item(struct buf *b, const struct trace *t, const struct trace_artifact *a, bool up)
 {
 	struct buf path = {0};

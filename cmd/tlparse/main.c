@@ -312,7 +312,7 @@ static void open_browser(void)
 	free(page);
 }
 
-/* What a person wants to know first, in a few lines on stderr. */
+/* Tells a person what they want to know first, in a few lines on stderr. */
 static void print_summary(const struct report *r, const char *where)
 {
 	if (opt.quiet || !(opt.verbose || color))
@@ -338,7 +338,7 @@ static void print_summary(const struct report *r, const char *where)
 		note("report: %s", where);
 }
 
-/* One warning line per log that could not be read whole. */
+/* Warns in a line of each log that could not be read whole. */
 static bool warn_damage(struct report *r)
 {
 	bool damaged = false;

@@ -39,7 +39,7 @@ struct outdir {
 
 enum item_what { ITEM_PAYLOAD, ITEM_GUARDS, ITEM_CODE, ITEM_DUMP, ITEM_TRACES, ITEM_TEXT };
 
-/* One file to write: path and text are offsets into the slot's buffers. */
+/* A file to write: path and text are offsets into the slot's buffers. */
 struct item {
 	enum item_what what;
 	uint32_t path, record;

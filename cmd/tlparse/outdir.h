@@ -4,7 +4,7 @@
 #include "html/html.h"
 #include "tlparse.h"
 
-/* What waits for the compilation_metrics record of its compile id: specializations and guards with their stacks. */
+/* Specializations and guards with their stacks wait here for the compilation_metrics record of their compile id. */
 struct pending {
 	struct buf rows; /* HTML rows of the two tables, rendered when the records came by */
 	struct buf guards;
@@ -22,7 +22,7 @@ void page_guards(struct buf *b, const char *id, struct slice payload, struct jso
 void page_code(struct buf *b, struct slice title, struct slice payload);
 void page_dump_file(struct buf *b, struct slice title, struct slice payload);
 void page_stack_traces(struct buf *b, struct slice payload, struct json_tape *tape);
-/* What the pages of export.c are put together from. */
+/* The pages of export.c are put together from these. */
 void page_head(struct buf *b, struct slice title, unsigned depth);
 void page_tail(struct buf *b);
 void page_frame(struct buf *b, struct slice file, int64_t line, struct slice function, struct slice code, unsigned depth);

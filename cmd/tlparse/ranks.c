@@ -41,7 +41,7 @@ struct job {
 	bool failed;
 };
 
-/* One operand being read. */
+/* An operand that is being read. */
 struct item {
 	struct job *job;
 	unsigned index;
@@ -160,7 +160,7 @@ static int take_item(void *ctx, void *slot)
 	if (t->unread && !it->lost)
 		warn("cannot read '%s' to its end: %s", t->path, t->unread);
 	j->r->unread |= t->unread != NULL;
-	/* What is left of the log are its folder and its facts. */
+	/* The log leaves its folder and its facts. */
 	const char *path = t->path;
 	trace_release(t);
 	trace_init(t, path, NULL);
@@ -361,7 +361,7 @@ static uint32_t graph_tid(uint32_t rank, struct slice graph)
 
 static uint64_t as_u64(double d) { return d >= 1 ? d < 1.8e19 ? (uint64_t)d : UINT64_MAX : 0; }
 
-/* What a process (tid -1) or a thread of it is called, and the place that it has among others. */
+/* Names a process (tid -1) or a thread of it, and gives its place among others. */
 static void put_meta(struct json_out *o, uint64_t pid, int64_t tid, struct slice name, uint64_t place)
 {
 	for (int sort = 0; sort < 2; sort++) {

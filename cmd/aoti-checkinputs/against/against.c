@@ -367,7 +367,7 @@ static int by_severity(const void *x, const void *y)
 	return (a->dim > b->dim) - (a->dim < b->dim);
 }
 
-/* Of another model it is the export to give that is wrong: compiling the one that was given is no fix. */
+/* Where the export is of another model, a wrong one was given: compiling it is no fix. */
 static void no_recompiles(struct against *out)
 {
 	for (uint32_t i = 0; i < out->n; i++)

@@ -273,7 +273,7 @@ static bool take_word(struct pass *s, const char *start, const char *end, const 
 	struct slice stem = stem_of(w, &is_name);
 	uint64_t whole = hash_bytes(w.p, w.n);
 	if (!is_name && !names) {
-		/* What the text defines: name: "f32[8]" or, where a line begins, name = */
+		/* The text defines it where it says name: "f32[8]" or, at the beginning of a line, name = */
 		bool defined = after == ':' && end - q > 2 && q[1] == ' ' && q[2] == '"';
 		if (!defined && after == ' ' && end - q > 2 && q[1] == '=' && q[2] == ' ') {
 			const char *c = p;

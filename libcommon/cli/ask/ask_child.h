@@ -321,7 +321,7 @@ int memory_format_number(struct slice name);
 struct fake *fake_input(uint32_t i);
 /* Stands for the weights of constant i that are not in the library: as many elements as it has, in one dim. */
 struct fake *fake_constant(uint32_t i);
-/* What sizes and strides it has, of views and made ones alike. */
+/* Its sizes and strides, whether it is a view or was made. */
 int fake_rank(const struct fake *f); /* -1: not known */
 int64_t *fake_sizes(const struct fake *f);
 int64_t *fake_strides(const struct fake *f);
@@ -334,7 +334,7 @@ void fake_become_made(struct fake *f, uint32_t op, int ret, bool sure);
 /* After creation and folding: tensors made until now are constants, if anything. */
 void fake_settle_kept(void);
 struct fake *fake_of(const void *handle); /* NULL if it is none of ours */
-/* What assertions tell of a tensor that an op made, or of a view of it. NULL for every other tensor. */
+/* The shape that assertions taught of a tensor that an op made, or that a view is of. NULL for every other tensor. */
 struct shape *fake_made_shape(const struct fake *f);
 /* The value that a tensor is in this run, or NONE. */
 uint32_t fake_value(struct fake *f);

@@ -1,4 +1,4 @@
-/* What kernels of a library without its text do with buffers that were written before: read, change or overwrite them.
+/* Tells whether kernels of a library without its text read, change or overwrite buffers that were written before.
  *
  * Nothing in a library or a cubin says it. But the parameters of a kernel that Inductor generates stand in the order in_out_ptr*, in_ptr*,
  * out_ptr*, numbers (torch/_inductor/codegen/common.py, KernelArgs.python_argdefs and cpp_argdefs; 2.13), and some of them are known: a new
@@ -9,7 +9,7 @@
  *	- what nobody has read since it was written is not overwritten
  *	- a kernel with a new buffer changes an older one as in_out_ptr only, unless its name has an operator that writes into what is there
  *
- * Of a kernel that somebody wrote (its parameters stand as they please) an old buffer's role is not known. */
+ * A kernel that somebody wrote has its parameters in any order: the role of an old buffer in it is not known. */
 #include "ask/ask_child.h"
 
 enum { IO = 1, IN = 2, OUT = 4, ALL = 7 }; /* in_out_ptr, in_ptr, out_ptr: what a parameter can be */

@@ -1,4 +1,4 @@
-/* What an operator makes of what it is given: sizes, strides and type by its rule in libcommon/core/aten, asked without values.
+/* Tells sizes, strides and type of what an operator makes, by its rule in libcommon/core/aten, which is asked without values.
  *
  * torch's C functions have an operator's name and its parameters in the schema's order (torch 2.13, torchgen/gen_aoti_c_shim.py,
  * convert_arg_type_and_name): "sort.stable" is aoti_torch_cpu_sort_stable. A list is a pointer and a length; what is optional is a
@@ -157,7 +157,7 @@ static bool numbers_value(struct asking *a, const struct number *k, bool optiona
 	return true;
 }
 
-/* Of a device (two words) and a generator nothing depends; a string is one that ends with a NUL. */
+/* Devices (two words) and generators are passed over, as nothing depends on them; a string ends with a NUL. */
 static bool other_value(struct asking *a, const struct op_param *p, struct aten_value *out)
 {
 	uint64_t bits, index;

@@ -11,7 +11,7 @@
  *
  * IMA is what PyTorch calls an illegal memory access.
  *
- * What is judged, each from what the watched process itself knew before the launch: sizes and strides of each tensor
+ * Judged are, each from what the watched process itself knew before the launch: sizes and strides of each tensor
  * against its storage and its allocation; its device; and how many elements the kernel is told to work on (the arguments xnumel,
  * ynumel, znumel of Inductor's kernels: their product is what is written; torch/_inductor/codegen/triton.py) against the room
  * behind each pointer that it writes. Where an index was read from memory no bounds can be told from outside: then the tensors of

@@ -138,7 +138,7 @@ static int watch(struct live *l, int fd, uint32_t events, uint64_t id)
 }
 enum { ID_LISTEN = MAX_CLIENTS, ID_NOTIFY };
 
-/* What Python programs are given in front (share/jit). */
+/* Writes the modules that Python programs find before all others (share/jit). */
 static int put_jit(struct live *l, struct err *err)
 {
 	static const char *const files[][2] = {{"sitecustomize.py", "after_import.py"},

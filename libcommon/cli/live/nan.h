@@ -125,7 +125,7 @@ int nan_sources_json(struct nan_sources *s, struct slice text, const char *what,
 /* From a file: such a JSON, or a structured trace (trace/trace.h) with the artifacts of trace/provenance.h. Where several
  * compilations in it have a kernel of the same name and handle, the first counts. */
 int nan_sources_file(struct nan_sources *s, const char *path, struct err *err);
-/* Of a call of the contract; NULL. Valid as long as s. */
+/* The kernel of that call of the contract, good as long as s; NULL. */
 const struct nan_kernel *nan_sources_of(const struct nan_sources *s, const struct contract *c, uint32_t call);
 /* f->pre, f->node, f->line, if the kernel is known. */
 void nan_sources_apply(const struct nan_sources *s, struct nan_finding *f);

@@ -117,7 +117,7 @@ static uint64_t reason_fp(struct slice s, struct buf *tmp)
 
 /* ---- rows of one input ---- */
 
-/* What is made while a process is added. */
+/* Lives while a process is added. */
 struct adding {
 	struct ranks *all;
 	const struct facts *f;
@@ -325,7 +325,7 @@ static int by_line(const void *a, const void *b)
 	return x->event.kind != y->event.kind ? x->event.kind - y->event.kind : (x->row > y->row) - (x->row < y->row);
 }
 
-/* What was done, in the order of the log. */
+/* Adds what the process did, in the order of the log. */
 static void add_events(struct adding *a)
 {
 	struct rank_process *p = a->p;

@@ -33,7 +33,7 @@ enum {
 	RANK_DESYNCS = 4096,
 };
 
-/* What happened, in the order of the log. The first ones are what was captured, the last what was made of it. */
+/* Kinds of events, which are kept in the order of the log. The first ones are what was captured, the last what was made of it. */
 #define RANK_EVENT_KINDS(X) \
 	X(START, "start", "compiles") \
 	X(GRAPH, "graph", "captures a graph") \
@@ -201,7 +201,7 @@ void ranks_flight(struct ranks *all, struct flight *f);
 void ranks_finish(struct ranks *all);
 void ranks_release(struct ranks *all);
 
-/* Of ranks_finish(): who keeps others waiting, and why. */
+/* Made by ranks_finish(): who keeps others waiting, and why. */
 void ranks_find_desyncs(struct ranks *all);
 /* "rank 3 recompiled 12/4 because s77 = 17 (...) and missed collective 183 (all_reduce, 4.00 MB)": of one culprit, or (NONE) of none. */
 void rank_desync_text(struct buf *b, const struct ranks *all, const struct rank_desync *d, uint32_t culprit);

@@ -11,7 +11,7 @@
 
 enum { CULPRITS_JOINED = 64, PEERS = 4 };
 
-/* What one member asked for at a number: several entries where operators are coalesced. */
+/* The operator that one member asked for at a number; it has several entries where operators are coalesced. */
 struct call {
 	uint64_t seq, fp;
 	uint32_t op;
@@ -130,7 +130,7 @@ static bool is_behind(const struct ranks *all, const struct member *m, uint64_t 
 	return m->n_call ? m->call[m->n_call - 1].seq < seq : !all->flight[m->flight].wrapped;
 }
 
-/* What most ask for at this number. */
+/* Finds what most members ask for at this number. */
 static uint64_t most_common(struct group *g, uint64_t seq)
 {
 	uint64_t best = 0;
@@ -247,7 +247,7 @@ static void find_in_group(struct ranks *all, struct group *g)
 			asked++;
 			done += all->flight[m->flight].op[c->op].state == FLIGHT_COMPLETED;
 		}
-		/* What all that asked have behind them held nobody up: dumps are not written at the same moment. */
+		/* An operator that all who asked for it have behind them held nobody up: dumps are not written at the same moment. */
 		if (mixed || (behind && done < asked)) {
 			put_desync(all, g, seq, mixed ? most_common(g, seq) : fp, true);
 			return;

@@ -44,7 +44,7 @@ static inline struct slice name(const struct page *g, uint32_t n) { return rank_
 
 /* ---- rankspage.c ---- */
 
-/* What each check is called, and the order in which the page shows them. */
+/* The names of the checks, in the order in which the page shows them. */
 struct ranks_check {
 	const char *id, *title, *what, *unit;
 };

@@ -75,7 +75,7 @@ static void put_diff(struct page *g, struct slice left, struct slice right, bool
 	linediff_release(&d);
 }
 
-/* What a split concerns on one side. */
+/* One side of a split: a process, the compilation and the graph to show. */
 struct side {
 	const struct rank_process *f;
 	uint32_t process, compile;
@@ -137,7 +137,7 @@ static struct side side_of(struct page *g, uint32_t process, const struct rank_i
 	return s;
 }
 
-/* One item in words. */
+/* Says an item in words. */
 static void put_item(struct page *g, enum rank_check check, const struct rank_process *f, const struct rank_item *it)
 {
 	if (check == RANK_CHECK_ORDER) {

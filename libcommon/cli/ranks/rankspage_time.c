@@ -179,7 +179,7 @@ static void put_label(struct page *g, struct json_out *o, struct intern *labels,
 	json_out_u64(o, intern_add(labels, buf_slice(b)));
 }
 
-/* What ranks.js draws: numbers of processes and labels, one after the other. */
+/* Writes for ranks.js what it draws: numbers of processes and labels, one after the other. */
 static void put_drawing(struct page *g, const struct drawn *d, size_t n)
 {
 	const struct ranks *all = g->all;

@@ -1,4 +1,4 @@
-/* What a kernel keeps for itself: the sum, the mean, the squares, the greatest ... of a node over some of its dims. No node is that. */
+/* Finds what a kernel keeps for itself, which is no node: the sum, the mean, the squares, the greatest ... of a node over some dims. */
 #include "verify/verify.h"
 
 #include <math.h>

@@ -8,7 +8,7 @@ enum { MOST_TOGETHER = 8 }; /* calls whose tensors are no nodes, before a reader
 /* In the node's own types; in float64; in float64 from numbers that are off by what rounding to float32 leaves. */
 enum precision { AS_TYPED, WIDE, PERTURBED };
 
-/* What is known where a kernel begins: nodes with the values that were read. */
+/* The nodes that are known where a kernel begins, with the values that were read. */
 struct cut {
 	struct verify *v;
 	const struct observed_tensor **by_node; /* NULL: not cut here */
@@ -48,7 +48,8 @@ static void cut_end(struct cut *k)
 	free(k->state);
 }
 
-/* Of the nodes that a tensor is within tolerance those that it really is: as near as the nearest, but for rounding. */
+/* How far a node may be off to count as what the tensor really is: a tensor is within tolerance of many, so only those that are as near as
+ * the nearest, but for rounding, are taken. */
 static double nearest(const struct verify *v, const struct verify_tensor *t, const struct observed_tensor *x)
 {
 	const struct numbers *b = observed_numbers(v->o, x);

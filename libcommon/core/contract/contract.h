@@ -12,7 +12,7 @@
  * Sizes and strides are `struct symsize` of c.tab: integers, or expressions over symbols (s77, 2*s0). What is not known
  * is opaque: symsize_opaque(&c.tab, SLICE("?")), for which contract_known() is false.
  *
- * What AOTI itself checks (torch 2.13, torch/_inductor/codegen/cpp_wrapper_cpu.py, generate_input_output_runtime_checks,
+ * AOTI itself checks (torch 2.13, torch/_inductor/codegen/cpp_wrapper_cpu.py, generate_input_output_runtime_checks,
  * and torch/csrc/inductor/aoti_runtime/utils.h, assert_size_stride; both only under AOTI_RUNTIME_CHECK_INPUTS):
  *  1. check_input_N for every input in order: dtype; per dim either an exact size or lower and upper bounds; every
  *     stride that is a number (also of dims of size 1); device type.

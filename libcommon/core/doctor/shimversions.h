@@ -234,7 +234,7 @@ static const struct shim_operator {
 	{"wrapped_fbgemm_pack_gemm_matrix_fp16", {0, 255, 255, 255}},
 };
 
-/* What else models import: aoti_torch_*, torch_*. Sorted by bytes. */
+/* All else that models import: aoti_torch_*, torch_*. Sorted by bytes. */
 static const struct shim_version shim_versions[] = {
 	{"aoti_torch__alloc_from_pool", 0},
 	{"aoti_torch__embedding_bag", 0},

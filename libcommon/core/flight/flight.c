@@ -261,7 +261,7 @@ static bool take_op(struct flight *f, struct source *s, uint32_t e)
 	return true;
 }
 
-/* What pg_status says is done is done, whatever an entry's state. */
+/* An operator is done when pg_status says so, whatever its entry's state. */
 static void take_done(struct flight *f, struct source *s, uint32_t status, uint32_t e)
 {
 	char pg[24];
