@@ -185,7 +185,7 @@ static struct place {
 } * places;
 static uint32_t n_places;
 
-static bool grow(void *array, uint32_t *n, uint32_t to, size_t size)
+static bool grow_array(void *array, uint32_t *n, uint32_t to, size_t size)
 {
 	void *old, *new;
 	if (to <= *n)
@@ -202,7 +202,7 @@ static bool grow(void *array, uint32_t *n, uint32_t to, size_t size)
 
 static struct graph *graph_at(uint32_t i)
 {
-	if (i >= MAX_GRAPHS || !grow(&graphs, &n_graphs, i + 1, sizeof(struct graph *)))
+	if (i >= MAX_GRAPHS || !grow_array(&graphs, &n_graphs, i + 1, sizeof(struct graph *)))
 		return NULL;
 	if (!graphs[i])
 		graphs[i] = calloc(1, sizeof(struct graph));
@@ -243,7 +243,7 @@ static bool take_sites(struct graph *g, const struct jit_table *t)
 	struct ops_site *site = calloc(t->n + 1, sizeof(*site));
 	uint32_t *given = calloc(t->n + 1, sizeof(*given));
 	const struct contract *c = &g->model.contract;
-	if (!site || !given || !grow(&places, &n_places, t->first + t->n, sizeof(*places))) {
+	if (!site || !given || !grow_array(&places, &n_places, t->first + t->n, sizeof(*places))) {
 		free(site);
 		free(given);
 		return false;

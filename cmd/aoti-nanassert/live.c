@@ -67,7 +67,7 @@ static bool has_crashed(struct session *s, const struct watch *w, const struct w
 	return true;
 }
 
-static void drain(struct session *s, struct watch *w)
+static void drain_calls(struct session *s, struct watch *w)
 {
 	struct gathered g = {0};
 	struct watch_call c;
@@ -94,7 +94,7 @@ static void drain(struct session *s, struct watch *w)
 static void on_tick(void *user, struct watch *w)
 {
 	struct session *s = user;
-	drain(s, w);
+	drain_calls(s, w);
 	if (s->o->json || s->o->quiet)
 		return;
 	size_t n = s->o->all || s->nan.n < 1 ? s->nan.n : 1;
@@ -156,7 +156,7 @@ static void say_asides(const struct session *s, const struct watch *w)
 }
 
 /* Meanwhile, so that the log does not run over. */
-static void only_read(void *user, struct watch *w) { drain(user, w); }
+static void only_read(void *user, struct watch *w) { drain_calls(user, w); }
 
 int run_model_file(const struct nanassert_options *o, const struct operands *in)
 {
@@ -181,7 +181,7 @@ int run_model_file(const struct nanassert_options *o, const struct operands *in)
 	set_wants(o, &wo.calls);
 	if (session_open(&s, o, in->v[0], false, &err) < 0 || watch_run(&w, &wo, &err) < 0)
 		die_err(&err);
-	drain(&s, &w);
+	drain_calls(&s, &w);
 	for (size_t i = 0; i < s.nan.n && (i == 0 || o->all); i++) {
 		add_sources(&s, &w, &s.nan.finding[i]);
 		if (i < CLOSER && !o->quiet && !child_signalled())

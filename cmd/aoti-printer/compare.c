@@ -77,23 +77,23 @@ static int by_order(const void *pa, const void *pb)
 	return x->c->seq < y->c->seq ? -1 : x->c->seq > y->c->seq;
 }
 
-static bool passes(const struct filter *f, const struct dump_call *c)
+static bool filter_passes(const struct filter *f, const struct dump_call *c)
 {
 	const bool run = c->kind == DUMP_RUN;
 	return (!run || (!f->kernel.n && !f->n_calls)) && filter_call(f, c->name, c->run, run ? 0 : c->call);
 }
 
-static void order(struct side *s, const struct dump *d, const struct filter *f)
+static void order_calls(struct side *s, const struct dump *d, const struct filter *f)
 {
 	s->v = xcalloc(d->n + 1, sizeof(*s->v));
 	for (size_t i = 0; i < d->n; i++)
-		if (passes(f, &d->call[i]))
+		if (filter_passes(f, &d->call[i]))
 			s->v[s->n++] = (struct ordered){&d->call[i], model_number(&s->models, d->call[i].model_id)};
 	qsort(s->v, s->n, sizeof(*s->v), by_order);
 }
 
 /* How many from s->at on belong to this run of this model. */
-static size_t group(const struct side *s, uint32_t model, uint32_t run)
+static size_t group_size(const struct side *s, uint32_t model, uint32_t run)
 {
 	size_t n = 0;
 	while (s->at + n < s->n && s->v[s->at + n].model == model && s->v[s->at + n].c->run == run)
@@ -252,13 +252,13 @@ static void match_calls(struct diff *d, const struct filter *f)
 	find_models(&a.models, &d->a);
 	find_models(&b.models, &d->b);
 	match_models(&a.models, &b.models);
-	order(&a, &d->a, f);
-	order(&b, &d->b, f);
+	order_calls(&a, &d->a, f);
+	order_calls(&b, &d->b, f);
 	while (a.at < a.n || b.at < b.n) {
 		const struct ordered *x = a.at < a.n ? &a.v[a.at] : NULL, *y = b.at < b.n ? &b.v[b.at] : NULL;
 		bool second = !x || (y && (y->model < x->model || (y->model == x->model && y->c->run < x->c->run)));
 		const struct ordered *next = second ? y : x;
-		match_group(d, &l, &a, group(&a, next->model, next->c->run), &b, group(&b, next->model, next->c->run));
+		match_group(d, &l, &a, group_size(&a, next->model, next->c->run), &b, group_size(&b, next->model, next->c->run));
 	}
 	linediff_release(&l);
 	free(a.v);
@@ -371,7 +371,7 @@ static int compare_value(struct diff *d, struct diff_value *v, struct err *err)
 }
 
 /* A tensor that only one side has: what was asked for may differ (--inputs, --constants), but not what a call writes. */
-static bool differs(const struct diff *d, const struct diff_value *v)
+static bool value_differs(const struct diff *d, const struct diff_value *v)
 {
 	const struct dump_value *any = diff_any(v);
 	bool written = dump_written(any);
@@ -407,7 +407,7 @@ static void conclude_row(struct diff *d, struct diff_row *r)
 	r->compared = 0;
 	for (size_t k = r->value; k < r->value + r->n_values; k++) {
 		struct diff_value *v = &d->value[k];
-		bool before = diff_any(v)->before, different = differs(d, v);
+		bool before = diff_any(v)->before, different = value_differs(d, v);
 		reads |= before;
 		r->in_differs |= before && different;
 		r->out_differs |= !before && different;

@@ -61,7 +61,7 @@ static enum nearer nearer(const struct numbers_errors *e, const struct numbers_e
 	return most <= least * 1.01 ? NEARER_ALIKE : e->max < c->max ? NEARER_EAGER : NEARER_COMPILED;
 }
 
-static void measure(struct node_diff *d, struct node_row *r, const struct layout *l)
+static void measure_row(struct node_diff *d, struct node_row *r, const struct layout *l)
 {
 	struct numbers *e = reference_numbers(d->ref, r->node), exact;
 	const struct numbers *b = r->write == NONE ? NULL : &d->held.observed.write[r->write].x;
@@ -89,11 +89,11 @@ static void measure(struct node_diff *d, struct node_row *r, const struct layout
 	numbers_release(&exact);
 }
 
-static void add(struct node_diff *d, uint32_t node, uint32_t write, const struct layout *l)
+static void add_node_row(struct node_diff *d, uint32_t node, uint32_t write, const struct layout *l)
 {
 	struct node_row *r = &PUSH_TO(d->row, d->n, d->cap);
 	*r = (struct node_row){.node = node, .write = write};
-	measure(d, r, l);
+	measure_row(d, r, l);
 	if (r->differs && !d->n_differing++)
 		d->first = d->n - 1;
 }
@@ -116,11 +116,11 @@ static void find_rows(struct node_diff *d, const struct filter *f)
 		for (uint32_t i = 0; i < v->write[w].n; i++)
 			there[v->write[w].m[i].node] = true;
 		if (m && filter_call(f, c->name, c->run, c->call) && filter_buffer(f, x->v->role, x->v->buffer, SLICE("")))
-			add(d, m->node, w, &m->l);
+			add_node_row(d, m->node, w, &m->l);
 	}
 	for (uint32_t i = 0; i < d->ref->n; i++)
 		if (!there[i] && is_computed(d, i))
-			add(d, i, NONE, NULL);
+			add_node_row(d, i, NONE, NULL);
 	free(there);
 }
 
@@ -133,7 +133,7 @@ static void add_ulp(struct buf *b, bool known, double ulp)
 		buf_addf(b, "%.2g", ulp);
 }
 
-static void table(struct screen *s, const struct node_diff *d, bool all)
+static void show_rows(struct screen *s, const struct node_diff *d, bool all)
 {
 	struct buf b = {0};
 	buf_addf(&b, "call\tkernel\tnode\teager\tcompiled\tnearer to float64%s\n", d->n_differing ? "\tdiffer" : "");
@@ -196,7 +196,7 @@ static void show_first(struct screen *s, const struct node_diff *d)
 	buf_release(&b);
 }
 
-static void show(struct screen *s, const struct node_diff *d, bool all)
+static void show_node_diff(struct screen *s, const struct node_diff *d, bool all)
 {
 	uint32_t inside = 0;
 	struct buf b = {0};
@@ -210,7 +210,7 @@ static void show(struct screen *s, const struct node_diff *d, bool all)
 	put_bold(s, buf_str(&b));
 	buf_addc(&s->b, '\n');
 	put_wraps(s, from, 2);
-	table(s, d, all);
+	show_rows(s, d, all);
 	if (inside && !all)
 		buf_addf(&s->b, "%u node%s inside of kernels (--all)\n", inside, inside == 1 ? " is" : "s are");
 	struct slice rest = buf_slice(&d->ref->unknown), line;
@@ -261,7 +261,7 @@ static void out_row(struct json_out *o, const struct node_diff *d, const struct 
 	}
 }
 
-static void document(struct json_out *o, const struct node_diff *d)
+static void node_diff_document(struct json_out *o, const struct node_diff *d)
 {
 	json_obj(o);
 	json_member_str(o, "schema", SLICE("pt2utils.printer.nodes/1"));
@@ -293,7 +293,7 @@ static int hold(struct node_diff *d, const struct printer_options *o, const char
 	return reference_open(&d->own, &d->pair.program, d->held.in, d->held.n_in, NULL, 0, err);
 }
 
-static void release(struct node_diff *d)
+static void node_diff_release(struct node_diff *d)
 {
 	free(d->row);
 	reference_close(&d->own);
@@ -314,7 +314,7 @@ int diff_graph(struct session *s, const struct operands *in, struct err *err)
 	whole.calls = whole.runs = whole.step = NULL;
 	if (pair_open(&d.pair, o->diff, what, (struct pair_options){.weights = o->weights, .model = o->model}, err) < 0 ||
 	    (!d.pair.is_dump && !(now = diff_run_now(&whole, in, &status, err))) || (!status && hold(&d, o, now ? now : what, err) < 0)) {
-		release(&d);
+		node_diff_release(&d);
 		temp_folder_remove(now);
 		return -1;
 	}
@@ -322,15 +322,15 @@ int diff_graph(struct session *s, const struct operands *in, struct err *err)
 		find_rows(&d, &s->filter);
 		if (o->json) {
 			struct json_out out = {.b = &s->screen.b};
-			document(&out, &d);
+			node_diff_document(&out, &d);
 			buf_addc(&s->screen.b, '\n');
 		} else if (!o->quiet) {
-			show(&s->screen, &d, o->all);
+			show_node_diff(&s->screen, &d, o->all);
 		}
 		session_flush(s);
 		status = d.n_differing ? EXIT_FOUND : EXIT_FINE;
 	}
-	release(&d);
+	node_diff_release(&d);
 	temp_folder_remove(now);
 	return status;
 }

@@ -23,14 +23,14 @@ static int read_both(struct diff *d, const char *first, const char *second, stru
 	return 0;
 }
 
-static void tolerance(struct diff *d, const struct printer_options *o)
+static void set_tolerance(struct diff *d, const struct printer_options *o)
 {
 	d->how.given = o->rtol >= 0;
 	d->how.rtol = o->rtol;
 	d->how.atol = o->atol;
 }
 
-static void show(const struct diff *d, struct session *s)
+static void show_diff(const struct diff *d, struct session *s)
 {
 	if (s->o->json) {
 		struct json_out o = {.b = &s->screen.b};
@@ -107,7 +107,7 @@ int run_diff(const struct printer_options *given, const struct operands *in)
 		die(EXIT_USAGE, "--model, --weights, --torch and --repeat are for a model that is run, not for two dumps");
 	o.inputs = o.constants = true; /* of a dump everything counts that is in it */
 	o.level = LEVEL_SAVE;
-	tolerance(&d, &o);
+	set_tolerance(&d, &o);
 	session_begin(&s, &o, NULL, NULL, NULL);
 	d.name[0] = o.diff;
 	d.name[1] = two ? in->v[0] : in->command ? in->command[0] : in->v[0];
@@ -119,7 +119,7 @@ int run_diff(const struct printer_options *given, const struct operands *in)
 		temp_folder_remove(now);
 		die_err(&err);
 	}
-	show(&d, &s);
+	show_diff(&d, &s);
 	bool different = d.different;
 	if (d.cut && (!status || status == EXIT_INPUT)) /* it cannot be said that they agree */
 		status = different ? EXIT_FOUND : EXIT_INPUT;

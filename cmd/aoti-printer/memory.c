@@ -275,7 +275,7 @@ static void out_graph(struct json_out *o, const struct graph_memory *g)
 	free(v);
 }
 
-static void document(struct json_out *o, const void *of)
+static void memory_document(struct json_out *o, const void *of)
 {
 	const struct memory *m = of;
 	json_obj(o);
@@ -293,7 +293,7 @@ static int save_page(const struct memory *m, const char *path, struct err *err)
 	static const char *const css[] = {"diff/common.css", "printer/diff.css", NULL};
 	static const char *const js[] = {"diff/common.js", "printer/memory.js", NULL};
 	static const struct html_page frame = {"printer/diff.html", css, js, NULL};
-	return html_save_document(path, &frame, document, m, err);
+	return html_save_document(path, &frame, memory_document, m, err);
 }
 
 static int by_peak(const void *a, const void *b)
@@ -314,7 +314,7 @@ static void end_memory(struct session *s, struct watch *w)
 		qsort(m->graph, m->n, sizeof(*m->graph), by_peak);
 	if (s->o->json) {
 		struct json_out o = {.b = &s->screen.b};
-		document(&o, m);
+		memory_document(&o, m);
 		buf_addc(&s->screen.b, '\n');
 	} else {
 		for (size_t i = 0; i < m->n && !s->o->quiet; i++)

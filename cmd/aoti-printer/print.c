@@ -53,7 +53,7 @@ static void add_launch(struct buf *b, const struct watch_call *c)
 }
 
 /* "# model, run 0, call 3: cpp_fused_relu_0 (wrapper.cpp:977), 12.3 us" */
-static void heading(struct session *s, const struct watch_call *c)
+static void show_heading(struct session *s, const struct watch_call *c)
 {
 	struct buf b = {0};
 	buf_adds(&b, "# ");
@@ -160,7 +160,7 @@ void print_call(struct session *s, const struct watch_call *c)
 		any = filter_value(&s->filter, c, i);
 	if (!any)
 		return;
-	heading(s, c);
+	show_heading(s, c);
 	for (uint32_t i = 0; i < c->n_values; i++)
 		if (filter_value(&s->filter, c, i))
 			print_value(s, c, &c->value[i]);

@@ -29,7 +29,7 @@ struct saving {
 /* ---- another format ---- */
 
 /* The tensor of a file, in the other format under the same stem; v->saved is removed. */
-static int convert(struct saving *k, const struct watch_value *v, struct err *err)
+static int convert_file(struct saving *k, const struct watch_value *v, struct err *err)
 {
 	static const char *const ending[] = {[TENSOR_NPY] = "npy", [TENSOR_SAFETENSORS] = "safetensors", [TENSOR_PT] = "pt"};
 	struct dump d = {.path = k->s.folder};
@@ -76,7 +76,7 @@ static bool take_value(void *user, uint32_t i, const char **file)
 	if (!named)
 		return true;
 	struct err err = {0};
-	if (convert(k, v, &err) < 0) {
+	if (convert_file(k, v, &err) < 0) {
 		if (!k->s.err.text[0])
 			k->s.err = err;
 		*file = "";

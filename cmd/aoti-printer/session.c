@@ -64,7 +64,7 @@ static void forget_files(const struct session *s, const struct watch_call *c)
 			unlinkat(s->folder_fd, c->value[i].saved, 0);
 }
 
-static bool passes(const struct session *s, const struct watch_call *c)
+static bool session_passes(const struct session *s, const struct watch_call *c)
 {
 	if (c->begin.what == CALL_RUN_BEGIN)
 		return s->filter.inputs && !s->filter.kernel.n && !s->filter.n_calls && filter_call(&s->filter, SLICE(""), c->begin.run, 0);
@@ -82,13 +82,13 @@ void session_flush(struct session *s)
 		s->err = err;
 }
 
-static void drain(struct session *s, struct watch *w)
+static void drain_calls(struct session *s, struct watch *w)
 {
 	struct watch_call c;
 	while (watch_next(w, &c)) {
 		bool call = c.begin.what != CALL_RUN_BEGIN;
 		s->seen += call;
-		if (!s->err.text[0] && passes(s, &c)) {
+		if (!s->err.text[0] && session_passes(s, &c)) {
 			s->shown += call;
 			s->take(s, &c);
 		}
@@ -100,7 +100,7 @@ static void drain(struct session *s, struct watch *w)
 	session_flush(s);
 }
 
-static void tick(void *user, struct watch *w) { drain(user, w); }
+static void tick(void *user, struct watch *w) { drain_calls(user, w); }
 
 /* ---- the end ---- */
 
@@ -211,7 +211,7 @@ int session_run(struct session *s, const struct operands *in, int first, uint32_
 		s->err = err;
 		return (int)err.status;
 	}
-	drain(s, &w);
+	drain_calls(s, &w);
 	if (!in->command && child_signalled())
 		return end_early(s, &w);
 	session_flush(s);

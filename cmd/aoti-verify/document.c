@@ -142,7 +142,7 @@ static void out_trial(struct json_out *o, const struct trial *t)
 	json_member_lines(o, "unknown", buf_slice(&t->h.ref.unknown));
 }
 
-void document(struct json_out *o, const struct verifier *v)
+void verifier_document(struct json_out *o, const struct verifier *v)
 {
 	json_obj(o);
 	json_member_str(o, "schema", SLICE("pt2utils.verify/1"));

@@ -84,12 +84,12 @@ int main(int argc, char **argv)
 	s = screen_make();
 	if (opt.json) {
 		struct json_out o = {.b = &s.b};
-		document(&o, &v);
+		verifier_document(&o, &v);
 		buf_addc(&s.b, '\n');
 	} else if (!opt.quiet) {
-		show(&s, &v);
+		verifier_show(&s, &v);
 	}
-	const int status = verifier_status(&v), paged = opt.html ? page(&v, opt.html, &err) : 0;
+	const int status = verifier_status(&v), paged = opt.html ? verifier_page(&v, opt.html, &err) : 0;
 	verifier_close(&v);
 	end_by_signal();
 	if (paged < 0)

@@ -6,6 +6,9 @@ static const char *const css[] = {"diff/common.css", "printer/diff.css", "verify
 static const char *const js[] = {"diff/common.js", "verify/verify.js", NULL};
 static const struct html_page frame = {"printer/diff.html", css, js, NULL};
 
-static void write_document(struct json_out *o, const void *of) { document(o, of); }
+static void write_document(struct json_out *o, const void *of) { verifier_document(o, of); }
 
-int page(const struct verifier *v, const char *path, struct err *err) { return html_save_document(path, &frame, write_document, v, err); }
+int verifier_page(const struct verifier *v, const char *path, struct err *err)
+{
+	return html_save_document(path, &frame, write_document, v, err);
+}

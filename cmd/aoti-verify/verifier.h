@@ -75,8 +75,8 @@ struct tally tally(const struct trial *t);
 /* Gives the value that the call of a finding read at the place of its worst element, if that tensor has the node's sizes. */
 bool read_there(const struct trial *t, const struct verify_finding *f, uint32_t read, double *value);
 
-void show(struct screen *s, const struct verifier *v);
-void document(struct json_out *o, const struct verifier *v);
-int page(const struct verifier *v, const char *path, struct err *err);
+void verifier_show(struct screen *s, const struct verifier *v);
+void verifier_document(struct json_out *o, const struct verifier *v);
+int verifier_page(const struct verifier *v, const char *path, struct err *err);
 
 #endif

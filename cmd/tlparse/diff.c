@@ -108,7 +108,7 @@ static void pair_logs(struct diff_set *d)
 	free(taken);
 }
 
-static void release(struct diff_set *d)
+static void diff_set_release(struct diff_set *d)
 {
 	for (unsigned i = 0; i < d->n; i++)
 		compare_release(&d->pair[i].c);
@@ -504,6 +504,6 @@ int diff_main(const struct tlparse_options *opt, const char *const name[2], char
 				warn("%s: damaged: what could not be read is not compared; the report of 'tlparse %s' says what it was",
 				     d.side[s].log[i].t.path, d.side[s].log[i].t.path);
 	bool differs = diff_differs(&d);
-	release(&d);
+	diff_set_release(&d);
 	return differs ? EXIT_FOUND : EXIT_FINE;
 }

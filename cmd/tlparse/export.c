@@ -16,14 +16,14 @@ static void code_or(struct buf *b, const struct trace *t, uint32_t n, const char
 		html_put(b, "<code>{}</code>", name(t, n));
 }
 
-static void lines(struct buf *b, const struct trace *t, const char *caption, uint32_t text)
+static void put_lines(struct buf *b, const struct trace *t, const char *caption, uint32_t text)
 {
 	if (text == NONE)
 		return;
 	html_put(b, "<h2>{}</h2>\n<pre class=\"code\">{}</pre>\n", slice_str(caption), name(t, text));
 }
 
-static void place(struct buf *b, const struct trace *t, const struct fact_loc *loc, unsigned depth)
+static void put_place(struct buf *b, const struct trace *t, const struct fact_loc *loc, unsigned depth)
 {
 	if (loc->file != NONE)
 		page_frame(b, name(t, loc->file), loc->line, name(t, loc->function), name(t, loc->code), depth);
@@ -55,7 +55,7 @@ static void history(struct buf *b, const struct trace *t, uint32_t row)
 		html_raw(b, "</p>\n");
 		if (e->loc.file != NONE) {
 			html_raw(b, "<p>");
-			place(b, t, &e->loc, 1);
+			put_place(b, t, &e->loc, 1);
 			html_raw(b, "</p>\n");
 		}
 		page_stack(b, t, &t->export_stacks, e->user_stack, "User stack", false);
@@ -119,14 +119,14 @@ void page_guard(struct buf *b, const struct trace *t, const struct trace_export 
 	html_raw(b, "</h1>\n<p>");
 	what_happened(b, t, x);
 	html_raw(b, "</p>\n<h2>Where</h2>\n<p>");
-	place(b, t, &x->loc, 1);
+	put_place(b, t, &x->loc, 1);
 	if (x->loc.file == NONE)
 		html_raw(b, "The log does not say.");
 	html_raw(b, "</p>\n");
 	page_stack(b, t, &t->export_stacks, x->user_stack, "User stack", true);
 	page_stack(b, t, &t->export_stacks, x->stack, "Framework stack", false);
-	lines(b, t, "Locals", x->locals);
-	lines(b, t, "Symbols", x->sources);
+	put_lines(b, t, "Locals", x->locals);
+	put_lines(b, t, "Symbols", x->sources);
 	history(b, t, x->node);
 	html_raw(b, "<p><a href=\"../index.html\">All findings</a></p>\n</main>\n");
 	page_tail(b);
@@ -156,7 +156,7 @@ static uint32_t what_ended(struct buf *b, const struct trace *t)
 		html_text(b, slice_first_line(reason));
 		html_raw(b, r->inferred ? " <span class=\"note\">the exception is on standard error</span>" : "");
 		html_raw(b, "</td><td>");
-		place(b, t, &r->user, 0);
+		put_place(b, t, &r->user, 0);
 		html_raw(b, "</td></tr>\n");
 	}
 	for (uint32_t i = t->from.bound; i < f->n_bound; i++) {
@@ -169,7 +169,7 @@ static uint32_t what_ended(struct buf *b, const struct trace *t)
 		    b,
 		    "<tr><td>A size became constant: <code>{}</code> is <code>{}</code>: one that was given as dynamic is refused</td><td>",
 		    slice_first_line(name(t, r->sources)), name(t, r->value));
-		place(b, t, &r->loc, 0);
+		put_place(b, t, &r->loc, 0);
 		html_raw(b, "</td></tr>\n");
 	}
 	html_raw(b, n ? "</tbody></table>\n" : "");
@@ -203,7 +203,7 @@ void page_export(struct buf *b, const struct trace *t, const struct tlparse_opti
 		buf_addf(b, "<tr><td>%s</td><td>", kind_title[x->kind]);
 		what_happened(b, t, x);
 		html_raw(b, "</td><td>");
-		place(b, t, &x->loc, 0);
+		put_place(b, t, &x->loc, 0);
 		html_raw(b, "</td><td>");
 		buf_reset(&path);
 		if (x->page != NONE) {

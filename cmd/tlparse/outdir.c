@@ -376,7 +376,7 @@ static int write_item(struct outdir *d, struct trace_scan *s, struct slot *x, co
 	return write_file(d, title.p, buf_slice(&x->page));
 }
 
-static int emit(void *ctx, struct trace_scan *s)
+static int emit_record(void *ctx, struct trace_scan *s)
 {
 	struct outdir *d = ctx;
 	struct slot *x = slot_of(s);
@@ -586,7 +586,7 @@ int outdir_log(struct trace *t, const struct tlparse_options *opt, int dir, cons
 	    .ctx = &d,
 	    .raw = copy_raw,
 	    .record = plan_record,
-	    .emit = emit,
+	    .emit = emit_record,
 	    .commit = commit,
 	    .free_slot = free_slot,
 	    .progress = opt->quiet ? NULL : show_progress,

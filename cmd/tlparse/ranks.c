@@ -203,7 +203,7 @@ static int create(struct job *j, const char *path)
 	return fd;
 }
 
-static int done(struct job *j, int fd, const char *path, int r)
+static int log_done(struct job *j, int fd, const char *path, int r)
 {
 	if (fd >= 0 && close(fd) < 0 && !r)
 		r = err_errno(j->err, EXIT_ENVIRON, "cannot write '%s'", output_inner(j->opt->out, path));
@@ -214,7 +214,7 @@ static int done(struct job *j, int fd, const char *path, int r)
 static int put_file(struct job *j, const char *path, struct buf *b)
 {
 	int fd = create(j, path);
-	int r = done(j, fd, path, fd < 0 ? -1 : write_all(fd, b->p, b->len, output_inner(j->opt->out, path), j->err));
+	int r = log_done(j, fd, path, fd < 0 ? -1 : write_all(fd, b->p, b->len, output_inner(j->opt->out, path), j->err));
 	buf_release(b);
 	return r;
 }
@@ -284,7 +284,7 @@ static int put_events(struct job *j, bool *any)
 		r = write_all(fd, "\n]", 2, output_inner(j->opt->out, name), j->err);
 	free(in);
 	buf_release(&out);
-	return done(j, fd, name, r);
+	return log_done(j, fd, name, r);
 }
 
 static int put_schedules(struct job *j, bool *any)
@@ -642,7 +642,7 @@ static int put_timeline(struct job *j)
 		gz_put(g, buf_slice(&b), true);
 	deflateEnd(&g->z);
 	buf_release(&b);
-	int r = done(j, g->fd, name, g->r);
+	int r = log_done(j, g->fd, name, g->r);
 	free(g);
 	return r;
 }

@@ -37,7 +37,7 @@ struct telling {
 };
 
 /* "fx_graph inductor_config[max_autotune]": once for all compilations in which it is so. */
-static void tell(void *ctx, enum fact_cache_kind kind, const struct key_change *k)
+static void tell_change(void *ctx, enum fact_cache_kind kind, const struct key_change *k)
 {
 	struct telling *t = ctx;
 	struct buf b = {0};
@@ -66,7 +66,7 @@ void compare_keys_of_caches(struct compare *c)
 			continue;
 		const struct lookups *a = &of[0][c->pair[i].a], *b = &of[1][c->pair[i].b];
 		t.pair = i;
-		lookups_compare(a->v, a->n, b->v, b->n, &c->arena, tell, &t);
+		lookups_compare(a->v, a->n, b->v, b->n, &c->arena, tell_change, &t);
 	}
 	free(t.row);
 	intern_release(&t.seen);

@@ -659,7 +659,7 @@ static void vary(struct walks *w)
 
 /* The first run of a model folds constants before it looks at its inputs. What it makes then stays, and is no part of the
  * program; the inputs are impossible, so that the run ends there. */
-static void fold(void)
+static void fold_constants(void)
 {
 	struct complaint c;
 	int n = 0;
@@ -675,7 +675,7 @@ int walk_model(struct walks *w, struct err *err)
 {
 	(void)err;
 	start_inputs();
-	fold();
+	fold_constants();
 	learn_checks();
 	enum settled s = CONFLICT;
 	for (int attempt = 0; attempt < 6 && s == CONFLICT; attempt++) {

@@ -111,7 +111,7 @@ static void copy_call(struct nan *n, struct nan_call *to, const struct nan_call 
 
 static struct slice name_of(const struct nan_finding *f, uint32_t i) { return i == NONE ? SLICE("") : f->call.value[i].v.buffer; }
 
-static bool alike(const struct nan_finding *a, const struct nan_finding *b)
+static bool findings_alike(const struct nan_finding *a, const struct nan_finding *b)
 {
 	if (a->kind != b->kind || a->call.c.model_id != b->call.c.model_id)
 		return false;
@@ -126,7 +126,7 @@ static bool alike(const struct nan_finding *a, const struct nan_finding *b)
 static uint32_t add_finding(struct nan *n, const struct nan_finding *f)
 {
 	for (size_t i = 0; i < n->n; i++)
-		if (alike(&n->finding[i], f)) {
+		if (findings_alike(&n->finding[i], f)) {
 			n->finding[i].times++;
 			return (uint32_t)i;
 		}

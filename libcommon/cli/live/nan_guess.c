@@ -244,7 +244,7 @@ static void ops_of(const struct nan_finding *f, struct ops *o)
 		add_op(o, f->node[i]);
 }
 
-static bool has(const struct ops *o, const char *names)
+static bool has_op(const struct ops *o, const char *names)
 {
 	for (struct slice rest = slice_str(names); rest.n; rest = slice_behind(rest, " "))
 		for (size_t i = 0; i < o->n; i++)
@@ -344,7 +344,7 @@ static size_t guess_by_rules(const struct nan_finding *f, struct nan_guess *gues
 		for (size_t i = 0; i < ARRAY_LEN(rules) && n < max; i++) {
 			const struct rule *r = &rules[i];
 			int strength = r->shows & at ? 2 : r->shows & all ? 1 : 0;
-			if (strength != pass || !(r->makes & makes) || (r->needs & all) != r->needs || (r->ops && !has(&ops, r->ops)))
+			if (strength != pass || !(r->makes & makes) || (r->needs & all) != r->needs || (r->ops && !has_op(&ops, r->ops)))
 				continue;
 			if (!r->ops && n)
 				continue;

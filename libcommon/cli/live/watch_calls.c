@@ -205,7 +205,7 @@ static const struct contract_value *contract_value_of(const struct watch_model *
 	return NULL;
 }
 
-static void show(struct watch *w, struct watch_open *o, struct watch_call *c)
+static void show_call(struct watch *w, struct watch_open *o, struct watch_call *c)
 {
 	const struct watch_model *m = watch_find_model(w, o->begin.model);
 	uint32_t call = o->begin.contract_call;
@@ -250,7 +250,7 @@ bool watch_next(struct watch *w, struct watch_call *c)
 		finish_all(w);
 	}
 	w->current = w->ready[w->at_ready++];
-	show(w, w->current, c);
+	show_call(w, w->current, c);
 	return true;
 }
 

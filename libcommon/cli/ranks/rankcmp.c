@@ -229,7 +229,7 @@ static bool takes_part(const struct ranks *all, enum rank_check check, const uin
 	return sig[RANK_CHECK_CAPTURE][p] == sig[RANK_CHECK_CAPTURE][a->ref] && sig[RANK_CHECK_CACHE][p] == sig[RANK_CHECK_CACHE][b->ref];
 }
 
-static void group(struct ranks *all, enum rank_check check, const uint64_t *const *sig)
+static void group_processes(struct ranks *all, enum rank_check check, const uint64_t *const *sig)
 {
 	struct rank_verdict *v = &all->check[check];
 	struct intern seen = {0};
@@ -252,7 +252,7 @@ struct split_key {
 	uint64_t at, fp, ends;
 };
 
-static void split(struct ranks *all, enum rank_check check)
+static void split_check(struct ranks *all, enum rank_check check)
 {
 	struct rank_verdict *v = &all->check[check];
 	struct rank_items ref = {0}, own = {0};
@@ -361,8 +361,8 @@ void ranks_finish(struct ranks *all)
 	}
 	free(items.item);
 	for (unsigned c = 0; c < RANK_CHECK_COUNT; c++) {
-		group(all, c, (const uint64_t *const *)sig);
-		split(all, c);
+		group_processes(all, c, (const uint64_t *const *)sig);
+		split_check(all, c);
 	}
 	for (uint32_t i = 0; i < all->n_split; i++)
 		qsort(all->split[i].member, all->split[i].n_member, sizeof(uint32_t), by_index);

@@ -385,7 +385,7 @@ static uint32_t own_event(const struct rank_process *f, const struct intern *pee
 	return best;
 }
 
-static void join(struct ranks *all, struct rank_desync *d)
+static void join_causes(struct ranks *all, struct rank_desync *d)
 {
 	struct intern peers = {0};
 	uint32_t known = 0;
@@ -416,7 +416,7 @@ void ranks_find_desyncs(struct ranks *all)
 	find_causes(all);
 	for (uint32_t i = 0; i < all->n_desync; i++)
 		if (all->desync[i].cause == NONE)
-			join(all, &all->desync[i]);
+			join_causes(all, &all->desync[i]);
 	for (uint32_t i = 0; i < x.n_group; i++) {
 		for (uint32_t k = 0; k < x.group[i].n_member; k++)
 			free(x.group[i].member[k].call);

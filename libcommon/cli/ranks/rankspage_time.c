@@ -36,7 +36,7 @@ static int by_index(const void *a, const void *b)
 /* Half as long again as the median, and at least half a second longer. */
 static bool straggles(int64_t us, int64_t median) { return us - median >= 500000 && us * 2 > median * 3; }
 
-static void settle(struct slow *s)
+static void settle_slowest(struct slow *s)
 {
 	qsort(s->took, s->n_took, sizeof(*s->took), by_us);
 	s->median = s->took[(s->n_took - 1) / 2].us;
@@ -96,8 +96,8 @@ void ranks_put_time(struct page *g)
 		}
 	}
 	for (size_t i = 0; i < n; i++)
-		settle(&row[i]);
-	settle(&total);
+		settle_slowest(&row[i]);
+	settle_slowest(&total);
 	if (n)
 		qsort(row, n, sizeof(*row), by_spread);
 	raw(g,

@@ -95,7 +95,7 @@ static bool is_leaf(const struct cut *k, uint32_t node)
 	return k->by_node[node] || node < ref->program->n_inputs || (ref->v[node].kind != ATEN_TENSOR && ref->v[node].kind != ATEN_LIST);
 }
 
-static bool want(void *user, uint32_t operand)
+static bool want_operand(void *user, uint32_t operand)
 {
 	struct cut *k = user;
 	k->state[operand - k->v->ref->first] = 1;
@@ -113,7 +113,7 @@ static bool mark(struct cut *k, uint32_t node)
 		if (!ref->known[i])
 			return false;
 		if (i == node || !is_leaf(k, i))
-			graph_operands(ref->g, ref->first + i, want, k);
+			graph_operands(ref->g, ref->first + i, want_operand, k);
 	}
 	return true;
 }
@@ -173,7 +173,7 @@ static int leaf(struct cut *k, uint32_t node, enum precision p, struct aten_valu
 	return 0;
 }
 
-static int compute(struct cut *k, uint32_t node, enum precision p, struct numbers *out)
+static int compute_node(struct cut *k, uint32_t node, enum precision p, struct numbers *out)
 {
 	struct reference *ref = k->v->ref;
 	struct err err;
@@ -241,7 +241,7 @@ static bool ill_conditioned(struct cut *k, uint32_t node, const struct numbers_e
 {
 	struct numbers off = {0};
 	bool ill = false;
-	if (compute(k, node, PERTURBED, &off) == 0 && off.n == d->n && off.class == d->class) {
+	if (compute_node(k, node, PERTURBED, &off) == 0 && off.n == d->n && off.class == d->class) {
 		const struct numbers_errors noise = numbers_errors(off.v, d, eps);
 		e->max = fmax(e->max, noise.max);
 		e->rms = fmax(e->rms, noise.rms);
@@ -300,7 +300,7 @@ static void check_write(struct verify *v, uint32_t call, uint32_t write, struct 
 	struct numbers e, d = {0};
 	if (!m)
 		return;
-	if (compute(k, m->node, AS_TYPED, &e) == 0 && compute(k, m->node, WIDE, &d) == 0 && e.n == b->n && d.n == b->n &&
+	if (compute_node(k, m->node, AS_TYPED, &e) == 0 && compute_node(k, m->node, WIDE, &d) == 0 && e.n == b->n && d.n == b->n &&
 	    e.class == b->class && d.class == e.class) {
 		double *c = xcalloc((size_t)b->n * 2 + 1, sizeof(*c));
 		numbers_lay(b, &e, &m->l, c);

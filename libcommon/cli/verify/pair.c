@@ -59,7 +59,7 @@ static struct tensor_view *weight_of(struct program *p, struct slice fqn)
 
 static bool same_shape(const struct tensor_meta *a, const struct tensor_meta *b) { return a->dtype == b->dtype && tensor_same_sizes(a, b); }
 
-static void compare(struct pair *p, struct slice fqn, struct tensor_view *graph, const struct tensor_view *package)
+static void compare_weight(struct pair *p, struct slice fqn, struct tensor_view *graph, const struct tensor_view *package)
 {
 	struct tensor_close close;
 	int64_t bytes;
@@ -113,7 +113,7 @@ static int compare_weights(struct pair *p, const struct pair_options *o, struct 
 		const struct tensor_view *there = &p->package_weights.v[i];
 		struct tensor_view *here = weight_of(&p->program, there->name);
 		if (here && same_shape(&here->meta, &there->meta))
-			compare(p, there->name, here, there);
+			compare_weight(p, there->name, here, there);
 	}
 	return 0;
 }

@@ -172,7 +172,7 @@ static bool pickled_weights(const struct exam *x)
 	return false;
 }
 
-static void constants(struct exam *x)
+static void examine_constants(struct exam *x)
 {
 	const struct modelso_constants *c = &x->so.constants;
 	const struct contract *k = x->o->contract;
@@ -304,7 +304,7 @@ static int foreign(struct exam *x, struct slice so, struct err *err)
 	return 1;
 }
 
-static void examine(struct exam *x)
+static void examine_model(struct exam *x)
 {
 	struct slice version;
 	if (!x->o->no_torch && !doctor_find_torch(&x->d->arena, x->o->torch, &x->torch, &version))
@@ -317,7 +317,7 @@ static void examine(struct exam *x)
 	doctor_cpu(x);
 	doctor_system(x);
 	doctor_torch(x);
-	constants(x);
+	examine_constants(x);
 	constant_devices(x);
 	doctor_gpu(x);
 	extern_nodes(x);
@@ -347,7 +347,7 @@ int doctor_examine(struct doctor *d, struct package *pkg, struct package_model *
 		return -1;
 	int r = foreign(&x, so, err);
 	if (r == 0)
-		examine(&x);
+		examine_model(&x);
 	if (r <= 0)
 		modelso_close(&x.so);
 	return r < 0 ? -1 : 0;

@@ -79,7 +79,7 @@ static bool gpu_code(struct slice name)
 	return slice_ends(name, ".cubin") || slice_ends(name, ".spv") || slice_ends(name, ".hsaco") || slice_ends(name, ".fatbin");
 }
 
-static void push(uint32_t **v, uint32_t *n, uint32_t value)
+static void push_number(uint32_t **v, uint32_t *n, uint32_t value)
 {
 	if (!(*n & (*n - 1))) /* full at every power of two */
 		*v = xreallocarray(*v, *n ? (size_t)*n * 2 : 1, sizeof(**v));
@@ -96,8 +96,8 @@ static void take_member(struct package *pkg, struct package_model *m, uint32_t f
 			*to = file;
 	}
 	if (gpu_code(name))
-		push(&m->cubin, &m->n_cubin, file);
-	push(&m->file, &m->n_file, file);
+		push_number(&m->cubin, &m->n_cubin, file);
+	push_number(&m->file, &m->n_file, file);
 }
 
 /* torch 2.5 to 2.7 call the extern nodes HASH.json; only the library's own stem tells them from other JSON. */
@@ -181,7 +181,7 @@ static void find_models(struct package *pkg)
 				new_model(pkg, name);
 			take_member(pkg, &pkg->model[k], i);
 		} else if (exported_program(path)) {
-			push(&pkg->exported, &pkg->n_exported, i);
+			push_number(&pkg->exported, &pkg->n_exported, i);
 		}
 	}
 	name_apart(pkg, folders.item);

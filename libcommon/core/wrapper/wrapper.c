@@ -541,7 +541,7 @@ static void finish_contract(struct wrapper *w, const struct scan *t)
 		contract_note(c, "%u more statements were not understood", w->n_unclear - MAX_UNCLEAR);
 }
 
-static void release(struct wrapper *w)
+static void reader_release(struct wrapper *w)
 {
 	intern_release(&w->names);
 	intern_release(&w->kernel_names);
@@ -575,7 +575,7 @@ int wrapper_read(struct contract *c, struct slice text, struct slice kernel_text
 		r = err_set(err, EXIT_INPUT, "this is no wrapper.cpp of AOTInductor: it has no AOTInductorModel and no run_impl");
 	else
 		finish_contract(&w, &t);
-	release(&w);
+	reader_release(&w);
 	if (r == 0)
 		r = contract_finish(c, err);
 	if (r < 0)
