@@ -77,37 +77,28 @@ static const char *const kind_title[] = {
 
 static void what_happened(struct buf *b, const struct trace *t, const struct trace_export *x)
 {
-	switch (x->kind) {
-	case EXPORT_GUARD:
-		html_raw(b, "The program asked whether ");
-		code_or(b, t, x->expr, "an expression");
-		html_raw(b, " holds, and the answer became a guard. Inputs for which the answer is another one are not covered by "
-			    "the exported program: the sizes given as dynamic may be too wide (a constraint violation).");
-		break;
-	case EXPORT_SPECIALIZED:
-		html_raw(b, "Whether ");
-		code_or(b, t, x->expr, "an expression");
-		html_raw(b, " holds is known only when the program runs. Export went on with the value of the example inputs, ");
+	static const struct {
+		const char *before, *unnamed, *after;
+	} say[] = {
+	    [EXPORT_GUARD] = {"The program asked whether ", "an expression",
+			      " holds, and the answer became a guard. Inputs for which the answer is another one are not covered by "
+			      "the exported program: the sizes given as dynamic may be too wide (a constraint violation)."},
+	    [EXPORT_SPECIALIZED] = {"Whether ", "an expression",
+				    " holds is known only when the program runs. Export went on with the value of the example inputs, "},
+	    [EXPORT_DATA_DEPENDENT] = {"Whether ", "an expression", " holds is known only when the program runs: export could not go on."},
+	    [EXPORT_MISSING] = {"The operator ", "(not named)",
+				" has no fake kernel, which says what its outputs look like without running it."},
+	    [EXPORT_MISMATCHED] = {"The fake kernel of ", "(an operator not named)", " says something else than the real one: "},
+	};
+	html_raw(b, say[x->kind].before);
+	code_or(b, t, x->expr, say[x->kind].unnamed);
+	html_raw(b, say[x->kind].after);
+	if (x->kind == EXPORT_SPECIALIZED) {
 		code_or(b, t, x->result, "which the log does not tell");
 		html_raw(b, ", and the graph asserts it.");
-		break;
-	case EXPORT_DATA_DEPENDENT:
-		html_raw(b, "Whether ");
-		code_or(b, t, x->expr, "an expression");
-		html_raw(b, " holds is known only when the program runs: export could not go on.");
-		break;
-	case EXPORT_MISSING:
-		html_raw(b, "The operator ");
-		code_or(b, t, x->expr, "(not named)");
-		html_raw(b, " has no fake kernel, which says what its outputs look like without running it.");
-		break;
-	case EXPORT_MISMATCHED:
-		html_raw(b, "The fake kernel of ");
-		code_or(b, t, x->expr, "(an operator not named)");
-		html_raw(b, " says something else than the real one: ");
+	} else if (x->kind == EXPORT_MISMATCHED) {
 		code_or(b, t, x->reason, "the log does not tell what");
 		html_raw(b, ".");
-		break;
 	}
 }
 
