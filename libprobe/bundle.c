@@ -93,7 +93,7 @@ static bool take_file(const char *from, const char *to)
 	return ok;
 }
 
-static bool join(char path[PATH_MAX], const char *folder, const char *name)
+static bool join_path(char path[PATH_MAX], const char *folder, const char *name)
 {
 	int n = snprintf(path, PATH_MAX, "%s/%s", folder, name);
 	return n > 0 && n < PATH_MAX;
@@ -116,7 +116,7 @@ static void take_model(const struct model *m, const char *folder, char *library,
 	const char *path = m->path, *name = path_base(path);
 	const struct slice in = path_folder(path);
 	snprintf(library, room, strchr(name, '.') ? "%s" : "%s.so", name);
-	if (!join(sub, folder, BUNDLE_MODEL) || mkdir(sub, 0700) < 0 || !join(to, sub, library) || !take_file(path, to)) {
+	if (!join_path(sub, folder, BUNDLE_MODEL) || mkdir(sub, 0700) < 0 || !join_path(to, sub, library) || !take_file(path, to)) {
 		*library = 0;
 		return;
 	}
@@ -126,17 +126,17 @@ static void take_model(const struct model *m, const char *folder, char *library,
 	DIR *d = opendir(dir);
 	int n = 0;
 	for (struct dirent *e; d && n < MAX_FILES && (e = readdir(d));)
-		if (belongs(e->d_name) && join(from, dir, e->d_name) && join(to, sub, e->d_name))
+		if (belongs(e->d_name) && join_path(from, dir, e->d_name) && join_path(to, sub, e->d_name))
 			n += take_file(from, to);
 	if (d)
 		closedir(d);
 }
 
-/* Of a graph of torch.compile: what compiles it again. */
+/* Writes the program that compiles a graph of torch.compile again. */
 static bool write_program(const struct model *m, const char *folder)
 {
 	char path[PATH_MAX];
-	if (!m->program || !join(path, folder, BUNDLE_MODEL "/" BUNDLE_RUNNABLE))
+	if (!m->program || !join_path(path, folder, BUNDLE_MODEL "/" BUNDLE_RUNNABLE))
 		return false;
 	int fd = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0600);
 	if (fd < 0)
@@ -154,7 +154,7 @@ static void out_inputs(struct ops_thread *t, const struct ops_run *run, const ch
 	for (size_t i = 0; i < run->kept->n; i++) {
 		const struct kept_input *x = &run->kept->input[i];
 		snprintf(name, sizeof(name), "input%zu", i);
-		bool saved = x->data && strlen(folder) < PATH_MAX / 2 && join(path, folder, name) &&
+		bool saved = x->data && strlen(folder) < PATH_MAX / 2 && join_path(path, folder, name) &&
 			     ops_save(path, TENSOR_NPY, &x->meta, x->data, t->scratch);
 		json_obj(o);
 		if (x->number != OPS_NO_NUMBER)
@@ -200,7 +200,7 @@ static bool write_index(struct ops_thread *t, const struct ops_run *run, const c
 	out_inputs(t, run, folder, &o);
 	json_close(&o);
 	buf_addc(&b, '\n');
-	int fd = !join(path, folder, BUNDLE_INDEX) ? -1 : open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0600);
+	int fd = !join_path(path, folder, BUNDLE_INDEX) ? -1 : open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0600);
 	bool ok = fd >= 0 && !talk_write(fd, b.p, b.len);
 	if (fd >= 0)
 		close(fd);

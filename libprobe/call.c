@@ -201,7 +201,7 @@ static bool not_looked_at(struct model *m)
 	return true;
 }
 
-static bool examine(struct model *m, enum entry entry, void **inputs, size_t n)
+static bool examine_inputs(struct model *m, enum entry entry, void **inputs, size_t n)
 {
 	struct input_view stack[ON_STACK], *v = stack;
 	if (n == SIZE_MAX)
@@ -232,7 +232,7 @@ bool model_admit(struct model *m, enum entry entry, void **inputs, size_t n, uin
 		return true;
 	}
 	int saved = errno;
-	bool ok = examine(m, entry, inputs, n);
+	bool ok = examine_inputs(m, entry, inputs, n);
 	errno = saved;
 	probe_leave();
 	return ok;

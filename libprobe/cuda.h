@@ -1,6 +1,6 @@
 /* cuda.h - kernels that a model launches on a GPU: CUDA's driver API as AOTInductor's code uses it.
  *
- * What the code of a model for CUDA does (torch 2.13, torch/_inductor/codegen/cuda/device_op_overrides.py, kernel_driver(), and
+ * The code of a model for CUDA does this (torch 2.13, torch/_inductor/codegen/cuda/device_op_overrides.py, kernel_driver(), and
  * cpp_wrapper_gpu.py, generate_launch_kernel()): for each Triton kernel, once, cuModuleLoad(FILE.cubin) or cuModuleLoadData(start),
  * then cuModuleGetFunction(&f, module, "triton_poi_fused_add_0"); for each call
  *
@@ -27,7 +27,7 @@
  * libcuda.so.1 and libtorch_cuda.so, which brings libcudart.so.N: then there are slots. A model that is linked to libcudart_static.a
  * (is_fbcode(), and the CMakeLists.txt that package_cpp_only writes) has none: its function is seen, its launches are not. Names:
  * cuda_runtime.c.
- * Of a parameter that is a structure the first eight bytes are looked at: tensors are told by the function's own arguments.
+ * A parameter that is a structure is looked at in its first eight bytes: tensors are told by the function's own arguments.
  *
  * Values (cuda_read.c) are copied on the stream that the call was made on, and waited for. Never while that stream is being
  * captured into a graph: such a launch is named, and no more. Statistics of larger tensors of floating-point numbers are made on the

@@ -130,19 +130,15 @@ static void out_params(struct json_out *o, struct ops_thread *t, const struct op
 {
 	struct cuda_words w;
 	cuda_words(t, c, &w);
-	json_member_arr(o, "params");
-	for (uint32_t i = 0; i < w.n; i++) {
+	json_rows(o, "params", i, w.n) {
 		const struct ops_value *x = param_value(t, c, i);
-		json_obj(o);
 		json_member_u64(o, "size", w.size[i]);
 		if (x)
 			out_tensor(o, run->model, x);
 		else
 			out_word(o, w.word[i], w.size[i]);
 		out_allocation(o, t, c, i);
-		json_close(o);
 	}
-	json_close(o);
 }
 
 static void out_tensors(struct json_out *o, const struct ops_thread *t, const struct ops_run *run, const struct ops_open *c)

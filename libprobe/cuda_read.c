@@ -37,7 +37,7 @@ bool cuda_copy(void *to, const void *from, size_t n)
 	return false;
 }
 
-static void *room(size_t n)
+static void *room_for(size_t n)
 {
 	void *p = mmap(NULL, n ? n : 1, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 	return p == MAP_FAILED ? NULL : p;
@@ -51,7 +51,7 @@ void cuda_drop(void *p, size_t n)
 
 void *cuda_fetch(const void *from, size_t n)
 {
-	void *p = room(n);
+	void *p = room_for(n);
 	if (p && !cuda_copy(p, from, n)) {
 		cuda_drop(p, n);
 		return NULL;
@@ -60,7 +60,7 @@ void *cuda_fetch(const void *from, size_t n)
 }
 
 /* Two parts of one tensor. n: elements of the first. */
-static void join(struct tensor_stats *s, const struct tensor_stats *part)
+static void join_stats(struct tensor_stats *s, const struct tensor_stats *part)
 {
 	const uint64_t a = s->n - s->nan, b = part->n - part->nan;
 	if (s->first_bad < 0 && part->first_bad >= 0)
@@ -84,7 +84,7 @@ static bool stats_in_parts(const struct ops_view *v, uint64_t n, size_t each, in
 {
 	struct ops_thread *t = ops_thread_if_any();
 	const uint64_t at_once = CUDA_STAGE / each;
-	if (!t || (!t->stage && !(t->stage = room(CUDA_STAGE))))
+	if (!t || (!t->stage && !(t->stage = room_for(CUDA_STAGE))))
 		return false;
 	for (uint64_t at = 0; at < n; at += at_once) {
 		struct tensor_stats part;
@@ -93,7 +93,7 @@ static bool stats_in_parts(const struct ops_view *v, uint64_t n, size_t each, in
 			return false;
 		tensor_stats_dense(v->dtype, k, t->stage, what, at ? &part : s);
 		if (at)
-			join(s, &part);
+			join_stats(s, &part);
 	}
 	return true;
 }

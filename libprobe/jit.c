@@ -27,7 +27,7 @@ struct method { /* PyMethodDef */
 };
 #define FASTCALL_KEYWORDS (0x0080 | 0x0002)
 
-/* What it has in front of all objects but in builds without its lock (Include/object.h). */
+/* The head of all objects in CPython, but for builds without its lock (Include/object.h). */
 struct _object {
 	intptr_t references;
 	PyObject *type;
@@ -185,7 +185,7 @@ static struct place {
 } * places;
 static uint32_t n_places;
 
-static bool grow(void *array, uint32_t *n, uint32_t to, size_t size)
+static bool grow_array(void *array, uint32_t *n, uint32_t to, size_t size)
 {
 	void *old, *new;
 	if (to <= *n)
@@ -202,7 +202,7 @@ static bool grow(void *array, uint32_t *n, uint32_t to, size_t size)
 
 static struct graph *graph_at(uint32_t i)
 {
-	if (i >= MAX_GRAPHS || !grow(&graphs, &n_graphs, i + 1, sizeof(struct graph *)))
+	if (i >= MAX_GRAPHS || !grow_array(&graphs, &n_graphs, i + 1, sizeof(struct graph *)))
 		return NULL;
 	if (!graphs[i])
 		graphs[i] = calloc(1, sizeof(struct graph));
@@ -243,7 +243,7 @@ static bool take_sites(struct graph *g, const struct jit_table *t)
 	struct ops_site *site = calloc(t->n + 1, sizeof(*site));
 	uint32_t *given = calloc(t->n + 1, sizeof(*given));
 	const struct contract *c = &g->model.contract;
-	if (!site || !given || !grow(&places, &n_places, t->first + t->n, sizeof(*places))) {
+	if (!site || !given || !grow_array(&places, &n_places, t->first + t->n, sizeof(*places))) {
 		free(site);
 		free(given);
 		return false;
@@ -504,7 +504,7 @@ static size_t handles_of(PyObject *o, void **handle)
 	return (size_t)i;
 }
 
-/* What else there is in such a list: sizes, as numbers. */
+/* Reads the sizes that are in such a list besides tensors, as numbers. */
 static void numbers_of(PyObject *o, void *const *handle, size_t n, int64_t *number)
 {
 	const enum jit_type what = type_of(o);

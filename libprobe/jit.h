@@ -31,11 +31,11 @@
 #define JIT_CALLS (1u << 30) /* and it wants calls; the rest is enum calls_want */
 #define JIT_STEPS (1u << 29) /* of some steps only: pt2_jit_step() is to be called */
 
-/* What a type is (pt2_jit_start's classify). */
+/* The kinds of types that pt2_jit_start's classify tells apart. */
 enum jit_type { JIT_OTHER, JIT_TENSOR, JIT_LIST, JIT_TUPLE };
 
-/* Of each call: how many arguments of the contract are given (lists flattened, keywords behind), what it returns comes after them;
- * JIT_SELF: the callee's __self__ is the first. */
+/* A table has for each call how many arguments of the contract are given (lists flattened, keywords behind); what it returns comes after
+ * them. JIT_SELF: the callee's __self__ is the first. */
 #define JIT_SELF 0x80000000u
 
 typedef struct _object PyObject; /* CPython's own name */

@@ -46,7 +46,7 @@ static bool redirected(const struct object *o, size_t i)
 	return false;
 }
 
-static bool known(const struct object *o)
+static bool is_known(const struct object *o)
 {
 	for (size_t i = 0; i < PROBE_MODELS; i++)
 		if (models[i].used && models[i].object.base == o->base && redirected(o, i))
@@ -294,11 +294,11 @@ void model_look(const struct object *o)
 	for (int e = 0; e < ENTRIES; e++)
 		symbol[e] = object_export(o, entry_name[e]);
 	/* With AOTI_RUNTIME_CHECK_INPUTS a model asks for dtypes in every call: no lock then. */
-	if (known(o))
+	if (is_known(o))
 		return;
 	pthread_mutex_lock(&lock);
 	watch_forks();
-	if (!known(o)) {
+	if (!is_known(o)) {
 		forget_unloaded();
 		take_on(o, symbol);
 	}

@@ -69,7 +69,7 @@ static void append_end(const struct ops_thread *t, const struct ops_run *run, co
 }
 
 /* Which call of the contract is it? Branches and loops leave calls out and come back to them. */
-static uint32_t match(struct ops_run *run, const struct ops_site *s)
+static uint32_t match_call(struct ops_run *run, const struct ops_site *s)
 {
 	const struct model *m = run->model;
 	const struct ops *ops = m->ops;
@@ -168,7 +168,7 @@ static struct ops_open *begin_call(struct ops_thread *t, struct ops_run *run, co
 {
 	struct ops_open *o = &run->open;
 	const struct ops *ops = s->model->ops;
-	const uint32_t call = run->calls++, k = match(run, s);
+	const uint32_t call = run->calls++, k = match_call(run, s);
 	const bool passes = k == CALLS_NO_CALL ? s->passes : ops->call_passes[k] != 0;
 	if (UNLIKELY(o->used))
 		ops_left(t, run);

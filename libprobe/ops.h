@@ -5,7 +5,7 @@
  * stubs, before anybody can call them (sites.c). A stub is static code that carries its number to one trampoline (tramp_*.c),
  * which calls probe_before(), the function itself, probe_after() (ops.c).
  *
- * What arguments are (values.c): an op's are handles, by its signature (contract/opsig.h). A kernel's are addresses. Generated
+ * Arguments (values.c): an op's are handles, by its signature (contract/opsig.h). A kernel's are addresses. Generated
  * code asks for each address right before the call: aoti_torch_get_data_ptr is watched as well, when values are wanted. Constants are
  * asked for once, when the model is made: aoti_torch_create_tensor_from_blob is watched, too. Which buffer it is, and
  * whether it is written, says the contract, whose calls are followed by name within a Run (branches and loops may leave some out).
@@ -314,7 +314,7 @@ void ops_fetched(void *handle, void *address);
  * whether its values are wanted: they are read (ops_begin_values, ops_add_handle), and o->begun is set once more. */
 struct ops_open *ops_enter(struct ops_thread *t, struct ops_run *run, const struct ops_site *s, uint32_t k, uintptr_t sp);
 void ops_leave(struct ops_thread *t, struct ops_run *run, struct ops_open *o, bool returned);
-/* Of a call that goes to a GPU (o->launch is filled in), when its values have been read: waited for with CALLS_SYNC, looked at. */
+/* For a call that goes to a GPU (o->launch is filled in), when its values have been read: waits for it with CALLS_SYNC, and looks at it. */
 void ops_device_before(struct ops_thread *t, struct ops_run *run, struct ops_open *o);
 void ops_device_after(struct ops_thread *t, struct ops_run *run, struct ops_open *o, int32_t result);
 /* Finish a call that never returned. */
@@ -370,7 +370,7 @@ bool ops_may_save(uint32_t model, uint64_t bytes);
 
 /* Copies of the inputs of a Run, in case it turns out bad. NULL: none kept. */
 struct ops_kept *ops_keep(const struct ops_thread *t, struct model *m, void **in, size_t n);
-/* What went wrong in it; the first is kept. */
+/* Remembers what went wrong in it; the first is kept. */
 void ops_keep_reason(struct ops_kept *k, const char *why);
 void ops_write_bundle(struct ops_thread *t, const struct ops_run *run);
 void ops_drop(struct ops_kept *k);

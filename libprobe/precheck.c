@@ -79,7 +79,7 @@ void precheck_release(struct precheck *p)
 	*p = (struct precheck){0};
 }
 
-static bool bind(const struct precheck *p, const struct input_view *in, struct symbind *env)
+static bool bind_symbols(const struct precheck *p, const struct input_view *in, struct symbind *env)
 {
 	for (uint32_t k = 0; k < p->n_symbols; k++) {
 		const struct precheck_symbol *s = &p->symbol[k];
@@ -101,7 +101,7 @@ static bool bind(const struct precheck *p, const struct input_view *in, struct s
 	return true;
 }
 
-static bool is(const struct precheck *p, uint32_t expr, const struct symbind *env, int64_t given)
+static bool size_is(const struct precheck *p, uint32_t expr, const struct symbind *env, int64_t given)
 {
 	int64_t v;
 	return !symsize_eval(&p->contract->tab, p->expr[expr - 1], env, &v, NULL) && v == given;
@@ -117,13 +117,13 @@ static bool input_passes(const struct precheck *p, const struct precheck_input *
 	for (int32_t k = 0; k < want->n_dim; k++, d++) {
 		if (in->size[k] < d->lo || in->size[k] > d->hi)
 			return false;
-		if (d->size_expr && !is(p, d->size_expr, env, in->size[k]))
+		if (d->size_expr && !size_is(p, d->size_expr, env, in->size[k]))
 			return false;
 		if (in->size[k] == 1 && !d->stride_of_one)
 			continue;
 		if (d->stride_known && in->stride[k] != d->stride)
 			return false;
-		if (d->stride_expr && !is(p, d->stride_expr, env, in->stride[k]))
+		if (d->stride_expr && !size_is(p, d->stride_expr, env, in->stride[k]))
 			return false;
 	}
 	return true;
@@ -137,7 +137,7 @@ bool precheck_passes(const struct precheck *p, const struct input_view *in, size
 	bool bound[PRECHECK_MAX_SYMBOLS];
 	struct symbind env = {value, bound, p->contract->tab.names.n};
 	memset(bound, 0, env.n);
-	if (!bind(p, in, &env))
+	if (!bind_symbols(p, in, &env))
 		return false;
 	for (uint32_t i = 0; i < p->n_inputs; i++)
 		if (!input_passes(p, &p->input[i], &in[i], &env))

@@ -39,7 +39,7 @@ static void put_constant(struct ops_constants *t, struct ops_constant *c)
 }
 
 /* Readers hold no lock: what they may be looking at stays until the model goes. */
-static bool grow(struct ops *ops)
+static bool grow_sites(struct ops *ops)
 {
 	struct ops_constants *old = ops->constants;
 	size_t cap = old ? old->cap * 2 : 64;
@@ -78,7 +78,7 @@ void ops_learn_constant(struct ops *ops, void *data, int64_t n_dim, const int64_
 	c->next = ops->all_constants;
 	ops->all_constants = c;
 	struct ops_constants *t = ops->constants;
-	if ((t && t->n * 2 < t->cap) || grow(ops))
+	if ((t && t->n * 2 < t->cap) || grow_sites(ops))
 		put_constant(ops->constants, c);
 	pthread_mutex_unlock(&ops->lock);
 }

@@ -356,7 +356,7 @@ static void tell_value(struct ops_thread *t, const struct ops_run *run, const st
 	ops_tell(t, run, &r, o->site->name, x, before, before ? &x->before : &x->after);
 }
 
-static void count(struct ops_value *x, int what, bool before)
+static void count_special(struct ops_value *x, int what, bool before)
 {
 	if (counted())
 		stats_of(x, what, before ? &x->before : &x->after);
@@ -378,7 +378,7 @@ void ops_values_before(struct ops_thread *t, struct ops_run *run, const struct o
 		first = first && x->constant && !atomic_exchange(&x->constant->told, true);
 		if (!all && !first && x->role != CALL_ROLE_INOUT)
 			continue;
-		count(x, first ? STATS_ALL : level(), true);
+		count_special(x, first ? STATS_ALL : level(), true);
 		if (all || first)
 			tell_value(t, run, o, x, true);
 	}
@@ -446,7 +446,7 @@ static int tell_inputs(struct ops_thread *t, const struct ops_run *run, const st
 		if (twin)
 			x->before = twin->before;
 		else if (!x->told && !writes(x))
-			count(x, STATS_ALL, true);
+			count_special(x, STATS_ALL, true);
 		/* Counted: here, or before the call. */
 		were |= (bad(x, &x->before) ? WERE_BAD : 0) | (x->before.known && x->before.nan ? WERE_NAN : 0);
 		if (!x->told)
@@ -496,7 +496,7 @@ void ops_values_after(struct ops_thread *t, struct ops_run *run, const struct op
 		if (!writes(x) || !x->passes || !ops_look(run->model, x, true))
 			continue;
 		changed(run->model, x);
-		count(x, level(), false);
+		count_special(x, level(), false);
 		if (!first && bad(x, &x->after))
 			first = x;
 		if (!nan && x->after.known && x->after.nan)
@@ -512,7 +512,7 @@ void ops_values_after(struct ops_thread *t, struct ops_run *run, const struct op
 		if (!x->has_after || !(want & EVERYTHING || first))
 			continue;
 		if (first && level() != STATS_ALL)
-			count(x, STATS_ALL, false);
+			count_special(x, STATS_ALL, false);
 		tell_value(t, run, o, x, false);
 	}
 	run->bad |= produced || produced_nan;

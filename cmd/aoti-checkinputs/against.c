@@ -65,10 +65,8 @@ static void show_json(struct buf *b, const struct against *a, bool unread, const
 	json_member_bool(&o, "same_model", a->same_model);
 	json_member_bool(&o, "unproved", a->unproved);
 	document_verdict(&o, "fits", a->n_bad, unread);
-	json_member_arr(&o, "findings");
-	for (size_t i = 0; i < a->n; i++) {
+	json_rows(&o, "findings", i, a->n) {
 		const struct against_finding *f = &a->v[i];
-		json_obj(&o);
 		json_member(&o, "what", slice_str(against_what_name(f->what)));
 		json_member(&o, "part", slice_str(parts[f->part]));
 		json_member_index(&o, "index", f->index);
@@ -79,9 +77,7 @@ static void show_json(struct buf *b, const struct against *a, bool unread, const
 		json_member(&o, "compiled", f->compiled);
 		json_member(&o, "why", f->why);
 		json_member(&o, "fix", f->fix);
-		json_close(&o);
 	}
-	json_close(&o);
 	json_close(&o);
 	buf_addc(b, '\n');
 }

@@ -50,18 +50,14 @@ static void show_json(struct buf *b, const struct doctor *d, const struct loaded
 	json_member_str(&o, "file", slice_str(l->pkg.path));
 	json_member_str(&o, "model", l->model->name);
 	document_verdict(&o, "healthy", d->n_bad, partial(l));
-	json_member_arr(&o, "findings");
-	for (size_t i = 0; i < d->n; i++) {
+	json_rows(&o, "findings", i, d->n) {
 		const struct doctor_finding *f = &d->v[i];
-		json_obj(&o);
 		json_member_str(&o, "level", slice_str(doctor_level_name(f->level)));
 		json_member_str(&o, "id", slice_str(f->id));
 		json_member_str(&o, "what", f->what);
 		json_member(&o, "why", f->why);
 		json_member(&o, "fix", f->fix);
-		json_close(&o);
 	}
-	json_close(&o);
 	json_close(&o);
 	buf_addc(b, '\n');
 }

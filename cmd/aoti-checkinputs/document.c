@@ -30,10 +30,8 @@ void document_verdict(struct json_out *o, const char *key, size_t n_bad, bool un
 static void out_findings(struct json_out *o, const struct check *k, bool unread)
 {
 	document_verdict(o, "fits", k->n_bad, unread);
-	json_member_arr(o, "findings");
-	for (size_t i = 0; i < k->n; i++) {
+	json_rows(o, "findings", i, k->n) {
 		const struct check_finding *f = &k->v[i];
-		json_obj(o);
 		json_member_str(o, "what", slice_str(check_what_name(f->what)));
 		json_member_index(o, "input", f->input);
 		json_member_count(o, "dim", f->dim);
@@ -43,9 +41,7 @@ static void out_findings(struct json_out *o, const struct check *k, bool unread)
 		json_member(o, "expected", f->expected);
 		json_member(o, "given", f->given);
 		json_member(o, "fix", f->fix);
-		json_close(o);
 	}
-	json_close(o);
 }
 
 void document_write(struct buf *b, const struct loaded *l, const struct given *g, const struct check *k, const struct symbind *at)

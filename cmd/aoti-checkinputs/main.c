@@ -84,7 +84,7 @@ static int take_shape(const struct contract *c, const struct given *g, struct sy
 	return 0;
 }
 
-static int show(const struct operands *in)
+static int show_inputs(const struct operands *in)
 {
 	struct loaded l;
 	struct given g = {0};
@@ -152,7 +152,7 @@ int main(int argc, char **argv)
 	else if (opt.against)
 		status = run_against(in.v[0], &opt);
 	else
-		status = show(&in);
+		status = show_inputs(&in);
 	if (status == EXIT_FOUND && opt.error_exitcode >= 0 && !in.command)
 		status = opt.error_exitcode;
 	opt_pairs_release(&opt.shape);

@@ -46,11 +46,10 @@ static void add_list(struct buf *b, const struct contract *c, int n, const struc
 
 static void add_type(struct buf *b, int dtype, int device)
 {
-	buf_addf(b, "%s\t", dtype == DTYPE_NONE ? "?" : dtype_name(dtype));
-	buf_addf(b, "%s\t", device == DEVICE_NONE ? "?" : device_name(device));
+	buf_addf(b, "%s\t%s\t", dtype == DTYPE_NONE ? "?" : dtype_name(dtype), device == DEVICE_NONE ? "?" : device_name(device));
 }
 
-static void heading(struct screen *s, const char *text)
+static void show_heading(struct screen *s, const char *text)
 {
 	buf_addc(&s->b, '\n');
 	put_bold(s, text);
@@ -106,7 +105,7 @@ static void show_inputs(struct screen *s, const struct contract *c)
 			buf_addf(&b, "  aligned to %d bytes", in->alignment);
 		buf_addc(&b, '\n');
 	}
-	heading(s, "Inputs");
+	show_heading(s, "Inputs");
 	if (c->n_inputs)
 		put_table(s, buf_slice(&b));
 	else
@@ -156,7 +155,7 @@ static void show_symbols(struct screen *s, const struct contract *c)
 		add_places(&b, c, &c->symbol[i]);
 		buf_addc(&b, '\n');
 	}
-	heading(s, "Sizes that may vary");
+	show_heading(s, "Sizes that may vary");
 	put_table(s, buf_slice(&b));
 	buf_release(&b);
 }
@@ -180,7 +179,7 @@ static void show_outputs(struct screen *s, const struct contract *c)
 		add_list(&b, c, o->n_dim, o->dim, true);
 		buf_addc(&b, '\n');
 	}
-	heading(s, "Outputs");
+	show_heading(s, "Outputs");
 	put_table(s, buf_slice(&b));
 	buf_release(&b);
 }
@@ -202,7 +201,7 @@ static void show_constants(struct screen *s, const struct contract *c, bool all)
 		add_list(&b, c, k->n_dim, k->dim, false);
 		buf_addf(&b, "\t%" PRIu64 "\n", k->bytes);
 	}
-	heading(s, "Constants");
+	show_heading(s, "Constants");
 	put_table(s, buf_slice(&b));
 	more(s, c->n_constants, all);
 	buf_release(&b);
@@ -213,7 +212,7 @@ static void show_memory(struct screen *s, const struct contract *c, const struct
 	uint64_t peak;
 	uint32_t lost;
 	bool known = contract_peak(c, at, &peak, &lost);
-	heading(s, "Memory");
+	show_heading(s, "Memory");
 	buf_adds(&s->b, "  weights            ");
 	put_bytes(&s->b, c->weight_bytes);
 	buf_adds(&s->b, "\n  intermediate peak  ");
@@ -275,7 +274,7 @@ static void show_calls(struct screen *s, const struct contract *c, bool all)
 		buf_add_clean(&b, k->nodes);
 		buf_addc(&b, '\n');
 	}
-	heading(s, "Calls, in order");
+	show_heading(s, "Calls, in order");
 	put_table(s, buf_slice(&b));
 	more(s, c->n_calls, all);
 	buf_release(&b);
@@ -318,7 +317,7 @@ static void show_races(struct screen *s, const struct contract *c)
 		if (!k->race || k->race > i || k->race_value >= c->n_values)
 			continue;
 		if (first)
-			heading(s, "Races between streams");
+			show_heading(s, "Races between streams");
 		first = false;
 		const struct contract_call *other = &c->call[k->race - 1];
 		struct slice value = c->value[k->race_value].name;
@@ -332,7 +331,7 @@ static void show_doubts(struct screen *s, const struct loaded *l)
 {
 	const struct contract *c = &l->contract;
 	if (c->n_notes) {
-		heading(s, "Not understood");
+		show_heading(s, "Not understood");
 		for (uint32_t i = 0; i < c->n_notes; i++)
 			buf_addf(&s->b, "  %.*s\n", SL(c->note[i]));
 	}

@@ -11,7 +11,6 @@ static void out_place(struct json_out *o, const char *key, const struct tensor_m
 static void out_value(struct json_out *o, const struct nan_value *v)
 {
 	const struct tensor_meta *m = &v->v.meta;
-	json_obj(o);
 	json_member(o, "buffer", v->v.buffer);
 	json_member(o, "path", v->v.path);
 	json_member_u64(o, "arg", v->v.arg);
@@ -29,21 +28,16 @@ static void out_value(struct json_out *o, const struct nan_value *v)
 		if (v->has_bad_value)
 			json_member_float(o, "element", v->bad_value);
 	}
-	json_close(o);
 }
 
 static void out_guesses(struct json_out *o, const struct nan_finding *f)
 {
 	struct nan_guess g[NAN_GUESSES];
 	size_t n = nan_guess(f, g, NAN_GUESSES);
-	json_member_arr(o, "guesses");
-	for (size_t i = 0; i < n; i++) {
-		json_obj(o);
+	json_rows(o, "guesses", i, n) {
 		json_member(o, "text", slice_str(g[i].text));
 		json_member_bool(o, "seen", g[i].seen);
-		json_close(o);
 	}
-	json_close(o);
 }
 
 static void out_finding(struct json_out *o, const struct nan_finding *f)
@@ -76,10 +70,8 @@ static void out_finding(struct json_out *o, const struct nan_finding *f)
 	json_member_texts(o, "python", f->line, f->n_lines);
 	json_member_index(o, "bad", f->bad);
 	json_member_index(o, "cause", f->cause);
-	json_member_arr(o, "values");
-	for (uint32_t i = 0; i < f->call.n_values; i++)
+	json_rows(o, "values", i, f->call.n_values)
 		out_value(o, &f->call.value[i]);
-	json_close(o);
 	if (f->inf_kernel.n) {
 		json_member_obj(o, "infinities_of");
 		json_member(o, "kernel", f->inf_kernel);

@@ -77,19 +77,7 @@ static void take_value(struct nan_value *to, const struct watch_call *c, const s
 		name_by_contract(to, &c->model->contract, v->value, c->begin.contract_call, c->model->text != NULL);
 }
 
-/* Which of the program's calls of this kernel? */
-static uint32_t nth_of(const struct watch_call *c)
-{
-	if (!c->contract)
-		return NONE;
-	const struct contract *k = &c->model->contract;
-	uint32_t n = 0;
-	for (const struct contract_call *p = k->call; p < c->contract; p++)
-		n += slice_eq(p->name, c->contract->name);
-	return n;
-}
-
-static void room(struct gathered *g, uint32_t n)
+static void make_room(struct gathered *g, uint32_t n)
 {
 	uint32_t had = 0;
 	GROW(g->v, had, g->cap, n + 1);
@@ -98,10 +86,13 @@ static void room(struct gathered *g, uint32_t n)
 void gather_watched(struct gathered *g, const struct watch_call *c, const char *ended)
 {
 	const struct call_record *b = &c->begin;
-	room(g, c->n_values);
+	make_room(g, c->n_values);
 	for (uint32_t i = 0; i < c->n_values; i++)
 		take_value(&g->v[i], c, &c->value[i]);
-	g->call = (struct nan_call){.value = g->v, .n_values = c->n_values, .crashed = ended != NULL, .nth = nth_of(c)};
+	g->call = (struct nan_call){.value = g->v,
+				    .n_values = c->n_values,
+				    .crashed = ended != NULL,
+				    .nth = c->contract ? contract_nth(&c->model->contract, c->contract) : NONE};
 	if (ended)
 		g->call.ended = slice_str(ended);
 	g->call.c = (struct dump_call){
@@ -130,7 +121,7 @@ void gather_watched(struct gathered *g, const struct watch_call *c, const char *
 
 void gather_saved(struct gathered *g, const struct dump_call *c)
 {
-	room(g, c->n_values);
+	make_room(g, c->n_values);
 	for (uint32_t i = 0; i < c->n_values; i++) {
 		const struct dump_value *v = &c->value[i];
 		g->v[i] = (struct nan_value){.v = *v, .storage = NONE};

@@ -22,26 +22,11 @@ static void set_wants(const struct nanassert_options *o, struct calls_config *c)
 
 /* ---- where kernels come from ---- */
 
-static const struct nan_sources *sources_of(struct session *s, const struct watch *w, uint32_t model_id)
-{
-	static const struct nan_sources none;
-	while (s->n_of_model < w->n_models) {
-		struct nan_sources from = {0};
-		const struct watch_model *m = &w->model[s->n_of_model];
-		if (m->kernels.n)
-			nan_sources_json(&from, m->kernels, m->path, NULL);
-		s->of_model = xreallocarray(s->of_model, s->n_of_model + 1, sizeof(*s->of_model));
-		s->of_model[s->n_of_model++] = from;
-	}
-	for (size_t i = 0; i < w->n_models; i++)
-		if (w->model[i].id == model_id)
-			return &s->of_model[i];
-	return &none;
-}
-
 static void add_sources(struct session *s, const struct watch *w, struct nan_finding *f)
 {
-	nan_sources_apply(sources_of(s, w, f->call.c.model_id), f);
+	const struct watch_model *m = watch_find_model(w, f->call.c.model_id);
+	if (m)
+		nan_sources_apply(watch_sources(m), f);
 	if (s->trace.n)
 		nan_sources_apply(&s->trace, f);
 }
@@ -82,7 +67,7 @@ static bool has_crashed(struct session *s, const struct watch *w, const struct w
 	return true;
 }
 
-static void drain(struct session *s, struct watch *w)
+static void drain_calls(struct session *s, struct watch *w)
 {
 	struct gathered g = {0};
 	struct watch_call c;
@@ -109,7 +94,7 @@ static void drain(struct session *s, struct watch *w)
 static void on_tick(void *user, struct watch *w)
 {
 	struct session *s = user;
-	drain(s, w);
+	drain_calls(s, w);
 	if (s->o->json || s->o->quiet)
 		return;
 	size_t n = s->o->all || s->nan.n < 1 ? s->nan.n : 1;
@@ -123,12 +108,8 @@ static void on_tick(void *user, struct watch *w)
 
 static void say_lost(struct session *s, const struct watch *w)
 {
-	struct buf device = {0};
-	struct slice rest, line;
-	ima_sentences(buf_slice(&w->device), &device);
-	for (rest = buf_slice(&device); slice_line(&rest, &line) && !s->o->quiet;)
-		warn("%.*s", SL(line));
-	buf_release(&device);
+	if (!s->o->quiet)
+		ima_warn(buf_slice(&w->device));
 	if (!s->failure.len)
 		ima_failure(buf_slice(&w->device), &s->failure);
 	if (w->calls.lost && !s->o->quiet)
@@ -175,7 +156,7 @@ static void say_asides(const struct session *s, const struct watch *w)
 }
 
 /* Meanwhile, so that the log does not run over. */
-static void only_read(void *user, struct watch *w) { drain(user, w); }
+static void only_read(void *user, struct watch *w) { drain_calls(user, w); }
 
 int run_model_file(const struct nanassert_options *o, const struct operands *in)
 {
@@ -200,7 +181,7 @@ int run_model_file(const struct nanassert_options *o, const struct operands *in)
 	set_wants(o, &wo.calls);
 	if (session_open(&s, o, in->v[0], false, &err) < 0 || watch_run(&w, &wo, &err) < 0)
 		die_err(&err);
-	drain(&s, &w);
+	drain_calls(&s, &w);
 	for (size_t i = 0; i < s.nan.n && (i == 0 || o->all); i++) {
 		add_sources(&s, &w, &s.nan.finding[i]);
 		if (i < CLOSER && !o->quiet && !child_signalled())

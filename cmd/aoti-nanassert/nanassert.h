@@ -32,11 +32,9 @@ struct session {
 	const struct nanassert_options *o;
 	const char *subject; /* the model, the folder, or the command */
 	struct nan nan;
-	struct nan_sources trace;     /* of --trace */
-	struct nan_sources *of_model; /* from the packages, by the model's place in watch.model */
-	size_t n_of_model;
-	struct against against; /* of the first finding */
-	bool live;              /* findings are shown as they come */
+	struct nan_sources trace; /* of --trace */
+	struct against against;   /* of the first finding */
+	bool live;                /* findings are shown as they come */
 	size_t shown;
 	struct screen screen;
 	int log; /* -1: standard output, or error when a command is watched */

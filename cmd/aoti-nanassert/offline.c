@@ -3,7 +3,7 @@
 #include "nanassert.h"
 
 /* Tensors that were saved without being counted are counted now. */
-static void count(const struct dump *d, struct nan_value *v)
+static void count_saved(const struct dump *d, struct nan_value *v)
 {
 	struct dump_tensor t;
 	if (v->v.stats.known || !v->v.file.n || dump_tensor_open(&t, d, &v->v, NULL) < 0)
@@ -44,7 +44,7 @@ int run_dump(const struct nanassert_options *o, const char *folder)
 		size_t had = s.nan.n;
 		gather_saved(&g, &d.call[i]);
 		for (uint32_t k = 0; k < g.call.n_values; k++)
-			count(&d, &g.v[k]);
+			count_saved(&d, &g.v[k]);
 		g.call.crashed &= d.cut;
 		nan_take(&s.nan, &g.call);
 		if (s.nan.n == had)

@@ -93,9 +93,6 @@ void session_close(struct session *s)
 	nan_release(&s->nan);
 	against_release(&s->against);
 	nan_sources_release(&s->trace);
-	for (size_t i = 0; i < s->n_of_model; i++)
-		nan_sources_release(&s->of_model[i]);
-	free(s->of_model);
 	buf_release(&s->screen.b);
 	buf_release(&s->failure);
 	buf_release(&s->stopped);

@@ -1,6 +1,7 @@
 /* Findings as a person reads them. */
 #include "nanassert.h"
 #include "base/text.h"
+#include "live/show.h"
 
 #include <inttypes.h>
 #include <math.h>
@@ -36,8 +37,7 @@ static void add_place(struct buf *b, const struct tensor_meta *m, int64_t at)
 	int64_t index[TENSOR_MAX_DIMS];
 	tensor_index(m, at, index);
 	buf_addc(b, '[');
-	for (int d = 0; d < m->n_dim; d++)
-		buf_addf(b, "%s%" PRId64, d ? ", " : "", index[d]);
+	show_numbers(b, index, m->n_dim);
 	buf_addc(b, ']');
 }
 
@@ -105,7 +105,7 @@ static void show_values(struct screen *s, const struct nan_finding *f)
 		bool first = true;
 		for (uint32_t i = 0; i < f->call.n_values; i++) {
 			const struct nan_value *v = &f->call.value[i];
-			if (out ? !nan_writes(&v->v) : !v->v.before)
+			if (out ? !dump_written(&v->v) : !v->v.before)
 				continue;
 			row(s, !first ? "" : out ? "wrote" : "read");
 			first = false;

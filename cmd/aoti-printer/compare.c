@@ -8,7 +8,7 @@
 /* ---- models ---- */
 
 struct models {
-	struct {
+	struct numbered {
 		uint32_t id, ordinal, number; /* ordinal: among those of this name; number: the same on both sides */
 		struct slice name;
 	} * v;
@@ -25,11 +25,7 @@ static void find_models(struct models *m, const struct dump *d)
 			ordinal += slice_eq(m->v[k].name, c->model);
 		if (k < m->n)
 			continue;
-		GROW(m->v, m->n, m->cap, 1);
-		m->v[m->n].id = c->model_id;
-		m->v[m->n].ordinal = ordinal;
-		m->v[m->n].number = (uint32_t)m->n;
-		m->v[m->n++].name = c->model;
+		PUSH_TO(m->v, m->n, m->cap) = (struct numbered){c->model_id, ordinal, (uint32_t)k, c->model};
 	}
 }
 
@@ -81,26 +77,23 @@ static int by_order(const void *pa, const void *pb)
 	return x->c->seq < y->c->seq ? -1 : x->c->seq > y->c->seq;
 }
 
-static bool passes(const struct filter *f, const struct dump_call *c)
+static bool filter_passes(const struct filter *f, const struct dump_call *c)
 {
-	char *name = xstrndup(c->name.p, c->name.n);
-	bool yes =
-	    c->kind == DUMP_RUN ? !f->kernel.n && !f->n_calls && filter_call(f, name, c->run, 0) : filter_call(f, name, c->run, c->call);
-	free(name);
-	return yes;
+	const bool run = c->kind == DUMP_RUN;
+	return (!run || (!f->kernel.n && !f->n_calls)) && filter_call(f, c->name, c->run, run ? 0 : c->call);
 }
 
-static void order(struct side *s, const struct dump *d, const struct filter *f)
+static void order_calls(struct side *s, const struct dump *d, const struct filter *f)
 {
 	s->v = xcalloc(d->n + 1, sizeof(*s->v));
 	for (size_t i = 0; i < d->n; i++)
-		if (passes(f, &d->call[i]))
+		if (filter_passes(f, &d->call[i]))
 			s->v[s->n++] = (struct ordered){&d->call[i], model_number(&s->models, d->call[i].model_id)};
 	qsort(s->v, s->n, sizeof(*s->v), by_order);
 }
 
 /* How many from s->at on belong to this run of this model. */
-static size_t group(const struct side *s, uint32_t model, uint32_t run)
+static size_t group_size(const struct side *s, uint32_t model, uint32_t run)
 {
 	size_t n = 0;
 	while (s->at + n < s->n && s->v[s->at + n].model == model && s->v[s->at + n].c->run == run)
@@ -188,6 +181,15 @@ struct diff_row *diff_add_row(struct diff *d, const struct dump_call *a, const s
 	return &d->row[d->n_rows - 1];
 }
 
+size_t diff_run_rows(const struct diff *d, size_t row)
+{
+	const struct dump_call *c = diff_call(&d->row[row]);
+	size_t n = 1;
+	while (row + n < d->n_rows && diff_call(&d->row[row + n])->model_id == c->model_id && diff_call(&d->row[row + n])->run == c->run)
+		n++;
+	return n;
+}
+
 static bool match_nodes(struct diff *d, const struct ordered *a, size_t na, const struct ordered *b, size_t nb)
 {
 	if (!na || !nb || diff_is_nodes(a[na - 1].c) == diff_is_nodes(b[nb - 1].c))
@@ -250,13 +252,13 @@ static void match_calls(struct diff *d, const struct filter *f)
 	find_models(&a.models, &d->a);
 	find_models(&b.models, &d->b);
 	match_models(&a.models, &b.models);
-	order(&a, &d->a, f);
-	order(&b, &d->b, f);
+	order_calls(&a, &d->a, f);
+	order_calls(&b, &d->b, f);
 	while (a.at < a.n || b.at < b.n) {
 		const struct ordered *x = a.at < a.n ? &a.v[a.at] : NULL, *y = b.at < b.n ? &b.v[b.at] : NULL;
 		bool second = !x || (y && (y->model < x->model || (y->model == x->model && y->c->run < x->c->run)));
 		const struct ordered *next = second ? y : x;
-		match_group(d, &l, &a, group(&a, next->model, next->c->run), &b, group(&b, next->model, next->c->run));
+		match_group(d, &l, &a, group_size(&a, next->model, next->c->run), &b, group_size(&b, next->model, next->c->run));
 	}
 	linediff_release(&l);
 	free(a.v);
@@ -267,14 +269,7 @@ static void match_calls(struct diff *d, const struct filter *f)
 
 /* ---- tensors ---- */
 
-static bool is_shown(const struct filter *f, const struct dump_value *v)
-{
-	char *name = xstrndup(v->buffer.p, v->buffer.n), *path = xstrndup(v->path.p, v->path.n);
-	bool yes = filter_buffer(f, v->role, name, path);
-	free(name);
-	free(path);
-	return yes;
-}
+static bool is_shown(const struct filter *f, const struct dump_value *v) { return filter_buffer(f, v->role, v->buffer, v->path); }
 
 struct diff_value *diff_add_value(struct diff *d, struct diff_row *r, const struct dump_value *a, const struct dump_value *b)
 {
@@ -291,7 +286,7 @@ enum stands { BY_PLACE, BY_NAME, BY_NUMBERS, BY_NAME_AND_NUMBERS };
 static bool stands_for(const struct diff *d, const struct dump_value *a, const struct dump_value *b, enum stands how)
 {
 	const bool name = slice_eq(a->buffer, b->buffer), numbers = how >= BY_NUMBERS;
-	if (a->before != b->before || (numbers ? diff_written(a) != diff_written(b) : a->role != b->role))
+	if (a->before != b->before || (numbers ? dump_written(a) != dump_written(b) : a->role != b->role))
 		return false;
 	switch (how) {
 	case BY_NAME_AND_NUMBERS: return name && diff_same_numbers(d, a, b);
@@ -376,10 +371,10 @@ static int compare_value(struct diff *d, struct diff_value *v, struct err *err)
 }
 
 /* A tensor that only one side has: what was asked for may differ (--inputs, --constants), but not what a call writes. */
-static bool differs(const struct diff *d, const struct diff_value *v)
+static bool value_differs(const struct diff *d, const struct diff_value *v)
 {
 	const struct dump_value *any = diff_any(v);
-	bool written = diff_written(any);
+	bool written = dump_written(any);
 	switch (v->what) {
 	case DIFF_SAME:
 	case DIFF_UNSAVED: return false;
@@ -412,7 +407,7 @@ static void conclude_row(struct diff *d, struct diff_row *r)
 	r->compared = 0;
 	for (size_t k = r->value; k < r->value + r->n_values; k++) {
 		struct diff_value *v = &d->value[k];
-		bool before = diff_any(v)->before, different = differs(d, v);
+		bool before = diff_any(v)->before, different = value_differs(d, v);
 		reads |= before;
 		r->in_differs |= before && different;
 		r->out_differs |= !before && different;

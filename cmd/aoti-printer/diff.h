@@ -60,6 +60,8 @@ void diff_release(struct diff *d);
  * otherwise, and for another device. *device: its length in front. */
 struct slice diff_computes(struct slice name, size_t *device);
 static inline const struct dump_call *diff_call(const struct diff_row *r) { return r->a ? r->a : r->b; }
+/* How many rows from this one on are of its model and run? */
+size_t diff_run_rows(const struct diff *d, size_t row);
 static inline const struct dump_value *diff_any(const struct diff_value *v) { return v->a ? v->a : v->b; }
 
 /* Compare the two tensors of v, which both are saved. */
@@ -100,8 +102,6 @@ void diff_settle_devices(struct diff *d);
 /* The tensors have the same sizes and are alike: within the tolerance where they are of one type, roughly where of two. */
 bool diff_same_numbers(const struct diff *d, const struct dump_value *a, const struct dump_value *b);
 bool diff_same_sizes(const struct dump_value *a, const struct dump_value *b);
-/* Has the call written it? */
-bool diff_written(const struct dump_value *v);
 /* ALIKE_NUMBERS, ALIKE_SIZES: both were written, and have that in common. */
 bool diff_wrote_alike(const struct diff *d, enum diff_alike how, const struct dump_value *a, const struct dump_value *b);
 
@@ -118,8 +118,6 @@ int diff_graph(struct session *s, const struct operands *in, struct err *err);
 
 /* ---- what is shown ---- */
 
-/* Which sign a NaN has says nothing. */
-void diff_add_exact(struct buf *b, const char *before, double v);
 void diff_show(struct screen *s, const struct diff *d, bool all);
 void diff_document(struct json_out *o, const struct diff *d);
 int diff_page(const struct diff *d, const char *path, struct err *err);

@@ -6,7 +6,7 @@
 enum { MAX_WORDS = 64, NEAR = 32 };
 #define ROUGHLY 0.1 /* of two types: the same numbers, as far as it takes to know which tensor it is */
 
-static uint32_t split(struct slice s, struct slice *word)
+static uint32_t split_words(struct slice s, struct slice *word)
 {
 	uint32_t n = 0;
 	const char *end = s.p + s.n;
@@ -39,7 +39,7 @@ static struct slice operator_of(struct slice name)
 static bool covers(struct slice a, struct slice b)
 {
 	struct slice x[MAX_WORDS], y[MAX_WORDS];
-	uint32_t nx = split(operator_of(a), x), ny = split(operator_of(b), y), found = 0;
+	uint32_t nx = split_words(operator_of(a), x), ny = split_words(operator_of(b), y), found = 0;
 	for (uint32_t i = 0; i < nx; i++)
 		for (uint32_t k = 0; k < ny; k++)
 			if (y[k].n && slice_eq(x[i], y[k])) {
@@ -77,11 +77,9 @@ bool diff_same_sizes(const struct dump_value *a, const struct dump_value *b)
 	return a->meta.n_dim == b->meta.n_dim && !memcmp(a->meta.size, b->meta.size, (size_t)a->meta.n_dim * sizeof(a->meta.size[0]));
 }
 
-bool diff_written(const struct dump_value *v) { return !v->before && (v->role == CALL_ROLE_OUT || v->role == CALL_ROLE_INOUT); }
-
 bool diff_wrote_alike(const struct diff *d, enum diff_alike how, const struct dump_value *a, const struct dump_value *b)
 {
-	return diff_written(a) && diff_written(b) && (how == ALIKE_NUMBERS ? diff_same_numbers(d, a, b) : diff_same_sizes(a, b));
+	return dump_written(a) && dump_written(b) && (how == ALIKE_NUMBERS ? diff_same_numbers(d, a, b) : diff_same_sizes(a, b));
 }
 
 static bool calls_alike(const struct diff *d, enum diff_alike how, const struct dump_call *a, const struct dump_call *b)
@@ -102,7 +100,7 @@ static void drop_row(struct diff *d, size_t i)
 }
 
 /* Row i has one side. The first of the next rows (up to end) that has the other, before any that has both, and is alike. */
-static bool pair(struct diff *d, size_t i, size_t end, enum diff_alike how)
+static bool pair_row(struct diff *d, size_t i, size_t end, enum diff_alike how)
 {
 	for (size_t k = i + 1; k < end && k < i + NEAR; k++) {
 		struct diff_row *r = &d->row[i], *s = &d->row[k];
@@ -127,7 +125,7 @@ void diff_pair_devices(struct diff *d, size_t from)
 	for (size_t i = from; i < d->n_rows; i++) {
 		d->row[i].devices = true;
 		if (!d->row[i].a || !d->row[i].b)
-			pair(d, i, d->n_rows, ALIKE_NUMBERS);
+			pair_row(d, i, d->n_rows, ALIKE_NUMBERS);
 	}
 }
 
@@ -150,17 +148,14 @@ static bool end_alike(const struct diff_row *r, size_t n)
 void diff_settle_devices(struct diff *d)
 {
 	for (size_t i = 0, n; i < d->n_rows; i += n) {
-		const struct dump_call *c = diff_call(&d->row[i]);
-		for (n = 1;
-		     i + n < d->n_rows && diff_call(&d->row[i + n])->model_id == c->model_id && diff_call(&d->row[i + n])->run == c->run;)
-			n++;
+		n = diff_run_rows(d, i);
 		bool agree = d->row[i].devices && end_alike(&d->row[i], n);
 		for (size_t k = i; k < i + n; k++) {
 			const struct diff_row *r = &d->row[k];
 			if (!r->devices || (r->a && r->b))
 				continue;
 			d->row[k].elsewhere = agree;
-			if (!agree && pair(d, k, i + n, ALIKE_SIZES))
+			if (!agree && pair_row(d, k, i + n, ALIKE_SIZES))
 				n--;
 		}
 	}

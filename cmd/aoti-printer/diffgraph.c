@@ -4,6 +4,7 @@
 #include "tool/tempfolder.h"
 #include "diff.h"
 #include "verify/pair.h"
+#include "live/show.h"
 
 #include <math.h>
 
@@ -51,7 +52,7 @@ static bool beyond(const struct node_diff *d, struct node_row *r, const double *
 	return r->at.wrong > 0;
 }
 
-/* Of two that are off by the same, neither is nearer. */
+/* Neither is nearer where both are off by the same. */
 static enum nearer nearer(const struct numbers_errors *e, const struct numbers_errors *c)
 {
 	if (e->other != c->other)
@@ -60,7 +61,7 @@ static enum nearer nearer(const struct numbers_errors *e, const struct numbers_e
 	return most <= least * 1.01 ? NEARER_ALIKE : e->max < c->max ? NEARER_EAGER : NEARER_COMPILED;
 }
 
-static void measure(struct node_diff *d, struct node_row *r, const struct layout *l)
+static void measure_row(struct node_diff *d, struct node_row *r, const struct layout *l)
 {
 	struct numbers *e = reference_numbers(d->ref, r->node), exact;
 	const struct numbers *b = r->write == NONE ? NULL : &d->held.observed.write[r->write].x;
@@ -88,11 +89,11 @@ static void measure(struct node_diff *d, struct node_row *r, const struct layout
 	numbers_release(&exact);
 }
 
-static void add(struct node_diff *d, uint32_t node, uint32_t write, const struct layout *l)
+static void add_node_row(struct node_diff *d, uint32_t node, uint32_t write, const struct layout *l)
 {
 	struct node_row *r = &PUSH_TO(d->row, d->n, d->cap);
 	*r = (struct node_row){.node = node, .write = write};
-	measure(d, r, l);
+	measure_row(d, r, l);
 	if (r->differs && !d->n_differing++)
 		d->first = d->n - 1;
 }
@@ -103,7 +104,7 @@ static bool is_computed(const struct node_diff *d, uint32_t node)
 	return op != GRAPH_PLACEHOLDER && op != GRAPH_OUTPUT && op != GRAPH_GET_ATTR && reference_is_tensor(d->ref, node);
 }
 
-/* What kernels wrote, in their order; then the nodes that are inside of kernels. */
+/* Rows are what kernels wrote, in their order; then the nodes that are inside of kernels. */
 static void find_rows(struct node_diff *d, const struct filter *f)
 {
 	const struct verify *v = &d->held.verify;
@@ -112,17 +113,14 @@ static void find_rows(struct node_diff *d, const struct filter *f)
 		const struct observed_tensor *x = &d->held.observed.write[w];
 		const struct dump_call *c = d->held.observed.call[x->call].d;
 		const struct verify_match *m = verify_written_as(v, w);
-		char *kernel = xstrndup(c->name.p, c->name.n), *buffer = xstrndup(x->v->buffer.p, x->v->buffer.n);
 		for (uint32_t i = 0; i < v->write[w].n; i++)
 			there[v->write[w].m[i].node] = true;
-		if (m && filter_call(f, kernel, c->run, c->call) && filter_buffer(f, x->v->role, buffer, ""))
-			add(d, m->node, w, &m->l);
-		free(kernel);
-		free(buffer);
+		if (m && filter_call(f, c->name, c->run, c->call) && filter_buffer(f, x->v->role, x->v->buffer, SLICE("")))
+			add_node_row(d, m->node, w, &m->l);
 	}
 	for (uint32_t i = 0; i < d->ref->n; i++)
 		if (!there[i] && is_computed(d, i))
-			add(d, i, NONE, NULL);
+			add_node_row(d, i, NONE, NULL);
 	free(there);
 }
 
@@ -135,7 +133,7 @@ static void add_ulp(struct buf *b, bool known, double ulp)
 		buf_addf(b, "%.2g", ulp);
 }
 
-static void table(struct screen *s, const struct node_diff *d, bool all)
+static void show_rows(struct screen *s, const struct node_diff *d, bool all)
 {
 	struct buf b = {0};
 	buf_addf(&b, "call\tkernel\tnode\teager\tcompiled\tnearer to float64%s\n", d->n_differing ? "\tdiffer" : "");
@@ -169,10 +167,8 @@ static void show_first(struct screen *s, const struct node_diff *d)
 	const struct slice name = graph_name(d->ref->g, d->ref->first + r->node), op = graph_op_text(d->ref->g, d->ref->first + r->node),
 			   line = held_line(&d->held, r->node);
 	struct buf b = {0};
-	char *kernel = xstrndup(c->name.p, c->name.n);
 	buf_addf(&b, "First difference: node %.*s (%.*s), call %u: ", SLN(name, 100), SLN(op, 100), c->call);
-	add_call_name(&b, kernel, c->text, c->line, c->nodes);
-	free(kernel);
+	add_saved_name(&b, c);
 	clean_lines(b.p, b.len);
 	size_t from = s->b.len;
 	buf_addc(&s->b, '\n');
@@ -190,9 +186,9 @@ static void show_first(struct screen *s, const struct node_diff *d)
 		 (unsigned long long)r->at.n);
 	if (r->at.at >= 0)
 		held_add_place(&b, &d->held, r->node, r->at.at);
-	diff_add_exact(&b, " eager has ", r->at.want);
-	diff_add_exact(&b, ", compiled ", r->at.got);
-	diff_add_exact(&b, ", float64 ", r->exact);
+	show_exact(&b, " eager has ", r->at.want);
+	show_exact(&b, ", compiled ", r->at.got);
+	show_exact(&b, ", float64 ", r->exact);
 	from = s->b.len;
 	put_text(s, buf_slice(&b));
 	buf_addc(&s->b, '\n');
@@ -200,7 +196,7 @@ static void show_first(struct screen *s, const struct node_diff *d)
 	buf_release(&b);
 }
 
-static void show(struct screen *s, const struct node_diff *d, bool all)
+static void show_node_diff(struct screen *s, const struct node_diff *d, bool all)
 {
 	uint32_t inside = 0;
 	struct buf b = {0};
@@ -214,7 +210,7 @@ static void show(struct screen *s, const struct node_diff *d, bool all)
 	put_bold(s, buf_str(&b));
 	buf_addc(&s->b, '\n');
 	put_wraps(s, from, 2);
-	table(s, d, all);
+	show_rows(s, d, all);
 	if (inside && !all)
 		buf_addf(&s->b, "%u node%s inside of kernels (--all)\n", inside, inside == 1 ? " is" : "s are");
 	struct slice rest = buf_slice(&d->ref->unknown), line;
@@ -232,7 +228,6 @@ static void show(struct screen *s, const struct node_diff *d, bool all)
 
 static void out_row(struct json_out *o, const struct node_diff *d, const struct node_row *r)
 {
-	json_obj(o);
 	json_member_some(o, "node", graph_name(d->ref->g, d->ref->first + r->node));
 	json_member_some(o, "target", graph_op_text(d->ref->g, d->ref->first + r->node));
 	json_member_some(o, "python", held_line(&d->held, r->node));
@@ -264,10 +259,9 @@ static void out_row(struct json_out *o, const struct node_diff *d, const struct 
 		}
 		buf_release(&place);
 	}
-	json_close(o);
 }
 
-static void document(struct json_out *o, const struct node_diff *d)
+static void node_diff_document(struct json_out *o, const struct node_diff *d)
 {
 	json_obj(o);
 	json_member_str(o, "schema", SLICE("pt2utils.printer.nodes/1"));
@@ -278,10 +272,8 @@ static void document(struct json_out *o, const struct node_diff *d)
 	for (size_t i = 0; i < ARRAY_LEN(nearer_names); i++)
 		json_member_u64(o, nearer_names[i], d->nearer[i]);
 	json_close(o);
-	json_member_arr(o, "nodes");
-	for (uint32_t i = 0; i < d->n; i++)
+	json_rows(o, "nodes", i, d->n)
 		out_row(o, d, &d->row[i]);
-	json_close(o);
 	json_member_lines(o, "unknown", buf_slice(&d->ref->unknown));
 	json_close(o);
 }
@@ -301,7 +293,7 @@ static int hold(struct node_diff *d, const struct printer_options *o, const char
 	return reference_open(&d->own, &d->pair.program, d->held.in, d->held.n_in, NULL, 0, err);
 }
 
-static void release(struct node_diff *d)
+static void node_diff_release(struct node_diff *d)
 {
 	free(d->row);
 	reference_close(&d->own);
@@ -322,7 +314,7 @@ int diff_graph(struct session *s, const struct operands *in, struct err *err)
 	whole.calls = whole.runs = whole.step = NULL;
 	if (pair_open(&d.pair, o->diff, what, (struct pair_options){.weights = o->weights, .model = o->model}, err) < 0 ||
 	    (!d.pair.is_dump && !(now = diff_run_now(&whole, in, &status, err))) || (!status && hold(&d, o, now ? now : what, err) < 0)) {
-		release(&d);
+		node_diff_release(&d);
 		temp_folder_remove(now);
 		return -1;
 	}
@@ -330,15 +322,15 @@ int diff_graph(struct session *s, const struct operands *in, struct err *err)
 		find_rows(&d, &s->filter);
 		if (o->json) {
 			struct json_out out = {.b = &s->screen.b};
-			document(&out, &d);
+			node_diff_document(&out, &d);
 			buf_addc(&s->screen.b, '\n');
 		} else if (!o->quiet) {
-			show(&s->screen, &d, o->all);
+			show_node_diff(&s->screen, &d, o->all);
 		}
 		session_flush(s);
 		status = d.n_differing ? EXIT_FOUND : EXIT_FINE;
 	}
-	release(&d);
+	node_diff_release(&d);
 	temp_folder_remove(now);
 	return status;
 }

@@ -26,7 +26,7 @@ struct found {
 	bool same;
 };
 
-static struct tensor_close compare(const struct diff *d, const struct dump_value *a, const struct dump_value *b)
+static struct tensor_close compare_values(const struct diff *d, const struct dump_value *a, const struct dump_value *b)
 {
 	struct diff_value v = {.a = a, .b = b};
 	struct err err;
@@ -35,7 +35,7 @@ static struct tensor_close compare(const struct diff *d, const struct dump_value
 	return v.close;
 }
 
-static bool reads(const struct dump_call *c, struct slice buffer)
+static bool reads_buffer(const struct dump_call *c, struct slice buffer)
 {
 	for (uint32_t i = 0; i < c->n_values; i++)
 		if (c->value[i].before && slice_eq(c->value[i].buffer, buffer))
@@ -46,19 +46,19 @@ static bool reads(const struct dump_call *c, struct slice buffer)
 /* Is `x` of a node like `w`, which a kernel wrote? */
 static bool like(const struct pairing *p, const struct dump_value *x, const struct dump_value *w, struct tensor_close *c)
 {
-	if (!diff_written(x) || x->meta.dtype != w->meta.dtype || !diff_same_sizes(x, w))
+	if (!dump_written(x) || x->meta.dtype != w->meta.dtype || !diff_same_sizes(x, w))
 		return false;
-	*c = p->first ? compare(p->d, x, w) : compare(p->d, w, x);
+	*c = p->first ? compare_values(p->d, x, w) : compare_values(p->d, w, x);
 	return !c->sizes_differ;
 }
 
-/* What the kernel's next nodes make of it may be the same numbers (times 1, plus 0): the last of them. */
+/* Goes on to the last of the kernel's next nodes that still has the same numbers (times 1, plus 0). */
 static void go_on(const struct pairing *p, const struct dump_call *kernel, const struct dump_value *w, struct found *f)
 {
 	struct tensor_close c;
 	for (uint32_t i = f->node + 1; i < p->nodes->n; i++) {
 		const struct dump_call *node = p->nodes->v[i];
-		if (!diff_covers(node, kernel) || !reads(node, p->nodes->v[f->node]->value[f->value].buffer))
+		if (!diff_covers(node, kernel) || !reads_buffer(node, p->nodes->v[f->node]->value[f->value].buffer))
 			continue;
 		for (uint32_t k = 0; k < node->n_values; k++)
 			if (like(p, &node->value[k], w, &c) && !c.bad) {
@@ -99,7 +99,7 @@ static bool find_node(const struct pairing *p, const struct dump_call *kernel, c
 	return any;
 }
 
-static void add(struct pairing *p, const struct dump_call *kernel, uint32_t value, const struct found *f)
+static void add_pair(struct pairing *p, const struct dump_call *kernel, uint32_t value, const struct found *f)
 {
 	const struct dump_call *node = f ? p->nodes->v[f->node] : NULL;
 	struct diff_row *r = diff_add_row(p->d, p->first ? node : kernel, p->first ? kernel : node);
@@ -119,7 +119,7 @@ static void mark_sources(const struct diff_calls *nodes, uint32_t node, bool *ma
 		for (uint32_t k = 0; marked[i] && k < nodes->v[i]->n_values; k++)
 			for (uint32_t j = i; nodes->v[i]->value[k].before && j-- > 0;)
 				for (uint32_t v = 0; v < nodes->v[j]->n_values && !marked[j]; v++)
-					marked[j] = diff_written(&nodes->v[j]->value[v]) &&
+					marked[j] = dump_written(&nodes->v[j]->value[v]) &&
 						    slice_eq(nodes->v[j]->value[v].buffer, nodes->v[i]->value[k].buffer);
 }
 
@@ -128,7 +128,7 @@ static uint32_t last_of_kernel(const struct pairing *p, const struct dump_call *
 {
 	for (uint32_t i = node + 1; i < p->nodes->n; i++)
 		if (diff_covers(p->nodes->v[i], kernel) && p->nodes->v[node]->n_values &&
-		    reads(p->nodes->v[i], p->nodes->v[node]->value[p->nodes->v[node]->n_values - 1].buffer))
+		    reads_buffer(p->nodes->v[i], p->nodes->v[node]->value[p->nodes->v[node]->n_values - 1].buffer))
 			node = i;
 	return node;
 }
@@ -139,7 +139,7 @@ static bool written_by_any(const struct pairing *p, const struct dump_value *x)
 		for (uint32_t k = 0; k < p->kernels->v[i]->n_values; k++) {
 			const struct dump_value *w = &p->kernels->v[i]->value[k];
 			struct tensor_close c;
-			if (diff_written(w) && like(p, x, w, &c) && !c.bad)
+			if (dump_written(w) && like(p, x, w, &c) && !c.bad)
 				return true;
 		}
 	return false;
@@ -162,14 +162,14 @@ static void find_left_out(struct pairing *p, size_t from, size_t to)
 		for (uint32_t k = 0; k < p->nodes->n && !present; k++) {
 			present = marked[k] && diff_covers(p->nodes->v[k], node);
 			for (uint32_t v = 0; marked[k] && v < p->nodes->v[k]->n_values; v++)
-				after |= diff_written(&p->nodes->v[k]->value[v]) && reads(node, p->nodes->v[k]->value[v].buffer);
+				after |= dump_written(&p->nodes->v[k]->value[v]) && reads_buffer(node, p->nodes->v[k]->value[v].buffer);
 		}
 		if (present || !after)
 			continue;
 		const uint32_t last = last_of_kernel(p, kernel, x);
 		node = p->nodes->v[last];
 		for (uint32_t v = 0; v < node->n_values; v++)
-			for (size_t i = from; i < to && diff_written(&node->value[v]); i++) {
+			for (size_t i = from; i < to && dump_written(&node->value[v]); i++) {
 				struct diff_row *r = &p->d->row[i];
 				const struct dump_value *w = &kernel->value[r->pair[p->first]];
 				if (node->value[v].meta.dtype != w->meta.dtype || !diff_same_sizes(&node->value[v], w) ||
@@ -197,13 +197,13 @@ void diff_pair_nodes(struct diff *d, const struct diff_calls *a, const struct di
 		if (k->kind == DUMP_RUN)
 			continue;
 		for (uint32_t v = 0; v < k->n_values; v++)
-			if (diff_written(&k->value[v]) && find_node(&p, k, &k->value[v], at, &f)) {
-				add(&p, k, v, &f);
+			if (dump_written(&k->value[v]) && find_node(&p, k, &k->value[v], at, &f)) {
+				add_pair(&p, k, v, &f);
 				taken[f.node] = true;
 				at = f.same && f.node >= at ? f.node : at;
 			}
 		if (rows == d->n_rows)
-			add(&p, k, 0, NULL);
+			add_pair(&p, k, 0, NULL);
 		else if (k->kind == DUMP_KERNEL)
 			find_left_out(&p, rows, d->n_rows);
 	}
@@ -225,7 +225,7 @@ static bool same_group(const struct diff_row *r, const struct diff_row *s)
 
 static const struct dump_call *kernel_of(const struct diff_row *r, int kernel) { return kernel ? r->b : r->a; }
 
-/* What stood for a buffer when it was last written before row i; else what the nodes were given under this name. */
+/* The node's value that stood for a buffer when it was last written before row i; else what the nodes were given under this name. */
 static const struct dump_value *stood_for(const struct diff *d, size_t i, const struct dump_value *read, int kernel)
 {
 	for (size_t k = i; k-- > 0 && same_group(&d->row[k], &d->row[i]);) {
@@ -283,7 +283,7 @@ static bool ends_here(const struct diff *d, size_t i, int kernel)
 		const struct dump_call *other = kernel_of(s, kernel);
 		if (!s->nodes || !s->a || !s->b || other == c)
 			continue;
-		if (reads(other, buffer) && !s->elsewhere) {
+		if (reads_buffer(other, buffer) && !s->elsewhere) {
 			any = true;
 			if (far_off(d, s) > far_off(d, r) / GOES_ON)
 				return false;

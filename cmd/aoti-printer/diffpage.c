@@ -9,11 +9,4 @@ static const struct html_page frame = {"printer/diff.html", css, js, NULL};
 
 static void write_document(struct json_out *o, const void *of) { diff_document(o, of); }
 
-int diff_page(const struct diff *d, const char *path, struct err *err)
-{
-	struct screen s = {0};
-	html_document_page(&s.b, &frame, write_document, d);
-	const int r = screen_save(&s, path, err);
-	buf_release(&s.b);
-	return r;
-}
+int diff_page(const struct diff *d, const char *path, struct err *err) { return html_save_document(path, &frame, write_document, d, err); }

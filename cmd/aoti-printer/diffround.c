@@ -158,7 +158,7 @@ static bool known_buffer(const struct diff *d, size_t from, size_t row, const st
 {
 	for (size_t i = row; i-- > from;)
 		for (size_t k = d->row[i].value; d->row[i].a && d->row[i].b && k < d->row[i].value + d->row[i].n_values; k++)
-			if (diff_written(diff_any(&d->value[k])) && measured(&d->value[k]) && slice_eq(d->value[k].a->buffer, v->a->buffer))
+			if (dump_written(diff_any(&d->value[k])) && measured(&d->value[k]) && slice_eq(d->value[k].a->buffer, v->a->buffer))
 				return true;
 	return false;
 }
@@ -215,11 +215,8 @@ static int judge_row(struct diff *d, size_t from, size_t row, double *so_far, st
 int diff_judge_rounding(struct diff *d, struct err *err)
 {
 	for (size_t i = 0, n; i < d->n_rows; i += n) {
-		const struct dump_call *c = diff_call(&d->row[i]);
 		double so_far = 0;
-		for (n = 1;
-		     i + n < d->n_rows && diff_call(&d->row[i + n])->model_id == c->model_id && diff_call(&d->row[i + n])->run == c->run;)
-			n++;
+		n = diff_run_rows(d, i);
 		/* A run's outputs follow from its calls. */
 		for (int runs = 0; runs < 2; runs++)
 			for (size_t k = i; k < i + n; k++)

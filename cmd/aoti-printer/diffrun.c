@@ -23,14 +23,14 @@ static int read_both(struct diff *d, const char *first, const char *second, stru
 	return 0;
 }
 
-static void tolerance(struct diff *d, const struct printer_options *o)
+static void set_tolerance(struct diff *d, const struct printer_options *o)
 {
 	d->how.given = o->rtol >= 0;
 	d->how.rtol = o->rtol;
 	d->how.atol = o->atol;
 }
 
-static void show(const struct diff *d, struct session *s)
+static void show_diff(const struct diff *d, struct session *s)
 {
 	if (s->o->json) {
 		struct json_out o = {.b = &s->screen.b};
@@ -80,7 +80,7 @@ static int run_diff_graph(const struct printer_options *o, const struct operands
 		    o->diff);
 	if (dump_like(in->v[0]) && in->n > 1)
 		die(EXIT_USAGE, "'%s' is a folder of saved tensors, which holds its inputs: give no others", in->v[0]);
-	session_begin(&s, o);
+	session_begin(&s, o, NULL, NULL, NULL);
 	const int status = diff_graph(&s, in, &err);
 	if (status < 0)
 		die_err(&err);
@@ -107,8 +107,8 @@ int run_diff(const struct printer_options *given, const struct operands *in)
 		die(EXIT_USAGE, "--model, --weights, --torch and --repeat are for a model that is run, not for two dumps");
 	o.inputs = o.constants = true; /* of a dump everything counts that is in it */
 	o.level = LEVEL_SAVE;
-	tolerance(&d, &o);
-	session_begin(&s, &o);
+	set_tolerance(&d, &o);
+	session_begin(&s, &o, NULL, NULL, NULL);
 	d.name[0] = o.diff;
 	d.name[1] = two ? in->v[0] : in->command ? in->command[0] : in->v[0];
 	d.live = !two;
@@ -119,7 +119,7 @@ int run_diff(const struct printer_options *given, const struct operands *in)
 		temp_folder_remove(now);
 		die_err(&err);
 	}
-	show(&d, &s);
+	show_diff(&d, &s);
 	bool different = d.different;
 	if (d.cut && (!status || status == EXIT_INPUT)) /* it cannot be said that they agree */
 		status = different ? EXIT_FOUND : EXIT_INPUT;

@@ -1,6 +1,7 @@
 /* A comparison as text and as JSON (docs/DUMP.md). */
 #include "diff.h"
 #include "base/text.h"
+#include "live/show.h"
 
 #include <inttypes.h>
 #include <math.h>
@@ -23,16 +24,7 @@ static void add_spec(struct buf *b, const struct dump_value *v)
 		return;
 	}
 	buf_addf(b, "%s [", dtype_name(v->meta.dtype));
-	for (int d = 0; d < v->meta.n_dim; d++)
-		buf_addf(b, "%s%" PRId64, d ? ", " : "", v->meta.size[d]);
-	buf_addc(b, ']');
-}
-
-static void add_index(struct buf *b, const struct diff_value *v)
-{
-	buf_addc(b, '[');
-	for (int d = 0; d < v->n_index; d++)
-		buf_addf(b, "%s%" PRId64, d ? ", " : "", v->index[d]);
+	show_numbers(b, v->meta.size, v->meta.n_dim);
 	buf_addc(b, ']');
 }
 
@@ -50,15 +42,6 @@ static void add_buffer(struct buf *b, const struct dump_value *v)
 }
 
 /* ---- text ---- */
-
-void diff_add_exact(struct buf *b, const char *before, double v)
-{
-	buf_adds(b, before);
-	if (isnan(v))
-		buf_adds(b, "nan");
-	else
-		buf_addf(b, "%.9g", v);
-}
 
 static void show_value(struct screen *s, const struct diff_value *v)
 {
@@ -91,10 +74,10 @@ static void show_value(struct screen *s, const struct diff_value *v)
 	put_red(s, buf_str(&t));
 	buf_release(&t);
 	if (c->known) {
-		buf_adds(b, "\n         at ");
-		add_index(b, v);
-		diff_add_exact(b, " ", c->a);
-		diff_add_exact(b, " became ", c->b);
+		buf_adds(b, "\n         at [");
+		show_numbers(b, v->index, v->n_index);
+		show_exact(b, "] ", c->a);
+		show_exact(b, " became ", c->b);
 		if (isfinite(c->worst))
 			buf_addf(b, ", %.3g times what is allowed", c->worst);
 		buf_addf(b, " (rtol %g, atol %g)", c->rtol, c->atol);
@@ -115,9 +98,7 @@ static void add_where(struct buf *b, const struct diff *d, const struct dump_cal
 		return;
 	}
 	buf_addf(b, ", call %u: ", c->call);
-	char *name = xstrndup(c->name.p, c->name.n);
-	add_call_name(b, name, c->text, c->line, c->nodes);
-	free(name);
+	add_saved_name(b, c);
 }
 
 static void show_first(struct screen *s, const struct diff *d)
@@ -137,9 +118,7 @@ static void show_first(struct screen *s, const struct diff *d)
 	}
 	if (!slice_eq(r->a->name, r->b->name)) {
 		buf_adds(&s->b, "  against ");
-		char *name = xstrndup(r->b->name.p, r->b->name.n);
-		add_call_name(&s->b, name, r->b->text, r->b->line, r->b->nodes);
-		free(name);
+		add_saved_name(&s->b, r->b);
 		buf_addf(&s->b, ", call %u of the second\n", r->b->call);
 	}
 	for (size_t k = r->value; k < r->value + r->n_values; k++)
@@ -317,10 +296,7 @@ static void out_value(struct json_out *o, const struct diff_value *v)
 		json_member_real(o, "atol", c->atol);
 		if (c->worst_at >= 0 && c->known) {
 			json_member_obj(o, "worst");
-			json_member_arr(o, "index");
-			for (int d = 0; d < v->n_index; d++)
-				json_out_i64(o, v->index[d]);
-			json_close(o);
+			json_member_i64s(o, "index", v->index, v->n_index);
 			json_member_float(o, "a", c->a);
 			json_member_float(o, "b", c->b);
 			json_close(o);
@@ -350,11 +326,9 @@ void diff_document(struct json_out *o, const struct diff *d)
 	json_member_u64(o, "not_saved", d->unsaved);
 	json_member(o, "failed_a", d->a.failed);
 	json_member(o, "failed_b", d->b.failed);
-	json_member_arr(o, "calls");
-	for (size_t i = 0; i < d->n_rows; i++) {
+	json_rows(o, "calls", i, d->n_rows) {
 		const struct diff_row *r = &d->row[i];
 		const struct dump_call *c = diff_call(r);
-		json_obj(o);
 		json_member(o, "model", c->model);
 		json_member_u64(o, "run", c->run);
 		json_member_u64(o, "call", c->call);
@@ -374,8 +348,6 @@ void diff_document(struct json_out *o, const struct diff *d)
 		for (size_t k = r->value; k < r->value + r->n_values; k++)
 			out_value(o, &d->value[k]);
 		json_close(o);
-		json_close(o);
 	}
-	json_close(o);
 	json_close(o);
 }

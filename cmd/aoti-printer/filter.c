@@ -10,29 +10,30 @@ static void add_glob(struct filter *f, struct opt_list *l, struct slice text)
 	PUSH_TO(l->v, l->n, l->cap) = glob;
 }
 
+/* Cuts the next of several between commas off *rest. */
+static bool cut_item(struct slice *rest, struct slice *item)
+{
+	if (!rest->n)
+		return false;
+	*item = slice_trim(slice_until(*rest, ","));
+	*rest = slice_behind(*rest, ",");
+	return true;
+}
+
 /* An option may hold several, between commas. */
 static void add_globs(struct filter *f, struct opt_list *to, const char *text)
 {
-	struct slice rest = slice_str(text);
-	while (rest.n) {
-		const char *comma = slice_chr(rest, ',');
-		size_t n = comma ? (size_t)(comma - rest.p) : rest.n;
-		struct slice one = slice_trim(slice_of(rest.p, n));
+	struct slice rest = slice_str(text), one;
+	while (cut_item(&rest, &one))
 		if (one.n)
 			add_glob(f, to, one);
-		rest.p += n + !!comma;
-		rest.n -= n + !!comma;
-	}
 }
 
 /* "3", "3-5", "3-", "-5", several between commas. */
 static int add_ranges(struct filter_range **v, size_t *n, size_t *cap, const char *option, const char *text, struct err *err)
 {
-	struct slice rest = slice_str(text ? text : "");
-	while (rest.n) {
-		const char *comma = slice_chr(rest, ',');
-		size_t len = comma ? (size_t)(comma - rest.p) : rest.n;
-		struct slice one = slice_trim(slice_of(rest.p, len));
+	struct slice rest = slice_str(text ? text : ""), one;
+	while (cut_item(&rest, &one)) {
 		const char *dash = slice_chr(one, '-');
 		struct slice lo = dash ? slice_of(one.p, (size_t)(dash - one.p)) : one;
 		struct slice hi = dash ? slice_of(dash + 1, one.n - lo.n - 1) : one;
@@ -41,8 +42,6 @@ static int add_ranges(struct filter_range **v, size_t *n, size_t *cap, const cha
 		    last > UINT32_MAX)
 			return err_set(err, EXIT_USAGE, "%s: '%.*s' is no range of numbers such as 3, 3-5, 3- or -5", option, SL(one));
 		PUSH_TO(*v, *n, *cap) = (struct filter_range){(uint32_t)first, (uint32_t)last};
-		rest.p += len + !!comma;
-		rest.n -= len + !!comma;
 	}
 	return 0;
 }
@@ -80,12 +79,14 @@ void filter_release(struct filter *f)
 	*f = (struct filter){0};
 }
 
-static bool matches(const struct opt_list *l, const char *name, bool fold)
+static bool matches(const struct opt_list *l, struct slice name, bool fold)
 {
-	for (size_t i = 0; i < l->n; i++)
-		if (!fnmatch(l->v[i], name, fold ? FNM_CASEFOLD : 0))
-			return true;
-	return !l->n;
+	char *text = l->n ? xstrndup(slice_text(name.p), name.n) : NULL;
+	bool yes = !l->n;
+	for (size_t i = 0; i < l->n && !yes; i++)
+		yes = !fnmatch(l->v[i], text, fold ? FNM_CASEFOLD : 0);
+	free(text);
+	return yes;
 }
 
 static bool within(const struct filter_range *v, size_t n, uint32_t x)
@@ -96,27 +97,22 @@ static bool within(const struct filter_range *v, size_t n, uint32_t x)
 	return !n;
 }
 
-bool filter_call(const struct filter *f, const char *kernel, uint32_t run, uint32_t call)
+bool filter_call(const struct filter *f, struct slice kernel, uint32_t run, uint32_t call)
 {
 	return matches(&f->kernel, kernel, f->fold) && within(f->runs, f->n_runs, run) && within(f->calls, f->n_calls, call);
 }
 
-bool filter_buffer(const struct filter *f, enum call_role role, const char *name, const char *path)
+bool filter_buffer(const struct filter *f, enum call_role role, struct slice name, struct slice path)
 {
 	if (role == CALL_ROLE_CONSTANT && !f->constants)
 		return false;
 	if ((role == CALL_ROLE_MODEL_INPUT || role == CALL_ROLE_MODEL_OUTPUT) && !f->inputs)
 		return false;
-	return matches(&f->buffer, name, false) || (*path && matches(&f->buffer, path, false));
+	return matches(&f->buffer, name, false) || (path.n && matches(&f->buffer, path, false));
 }
 
 bool filter_value(const struct filter *f, const struct watch_call *c, uint32_t i)
 {
 	const struct watch_value *v = &c->value[i];
-	char path[256] = "";
-	if (v->value && c->model && v->value->kind == VALUE_CONSTANT && v->value->index < c->model->contract.n_constants) {
-		struct slice fqn = c->model->contract.constant[v->value->index].fqn;
-		snprintf(path, sizeof(path), "%.*s", SL(fqn));
-	}
-	return filter_buffer(f, (enum call_role)v->rec.v.role, v->name, path);
+	return filter_buffer(f, (enum call_role)v->rec.v.role, slice_str(v->name), watch_path(c, v));
 }

@@ -100,44 +100,21 @@ const struct ima_suspect *hunt_suspect(const struct hunt_case *c, uint32_t param
 
 int64_t hunt_number(const struct ima_param *p) { return p->size == 4 ? (int64_t)(int32_t)p->value : (int64_t)p->value; }
 
-/* Which of the program's calls of this kernel is it? */
-static uint32_t nth_of(const struct hunt_case *c)
-{
-	uint32_t n = 0;
-	for (const struct contract_call *k = c->contract->call; k < c->call; k++)
-		n += slice_eq(k->name, c->call->name);
-	return n;
-}
-
 static void find_model(struct hunt_case *c, const struct watch *w)
 {
-	for (size_t i = 0; i < w->n_models; i++)
-		if (w->model[i].id == c->e->model)
-			c->model = &w->model[i];
+	c->model = watch_find_model(w, c->e->model);
 	c->contract = c->model && c->model->has_contract ? &c->model->contract : NULL;
 	c->call = c->contract && c->e->contract_call < c->contract->n_calls ? &c->contract->call[c->e->contract_call] : NULL;
 }
 
 /* Graph nodes and Python lines, where the package has them. */
-static void find_source(struct hunt *h, struct hunt_case *c)
+static void find_source(struct hunt_case *c)
 {
-	struct nan_sources all = {0};
-	if (!c->call || !c->model->kernels.n || nan_sources_json(&all, c->model->kernels, c->model->path, NULL) < 0)
+	if (!c->call)
 		return;
 	c->from.call.c.name = c->call->name;
-	c->from.call.nth = nth_of(c);
-	nan_sources_apply(&all, &c->from);
-	struct {
-		const struct slice **v;
-		uint32_t n;
-	} list[] = {{&c->from.pre, c->from.n_pre}, {&c->from.node, c->from.n_nodes}, {&c->from.line, c->from.n_lines}};
-	for (size_t i = 0; i < ARRAY_LEN(list); i++) {
-		struct slice *copy = arena_alloc(&h->arena, (list[i].n + 1) * sizeof(*copy));
-		for (uint32_t k = 0; k < list[i].n; k++)
-			copy[k] = arena_slice(&h->arena, (*list[i].v)[k]);
-		*list[i].v = copy;
-	}
-	nan_sources_release(&all);
+	c->from.call.nth = contract_nth(c->contract, c->call);
+	nan_sources_apply(watch_sources(c->model), &c->from);
 }
 
 /* All that the inputs of this Run tell. */
@@ -186,7 +163,7 @@ static void add_case(struct hunt *h, struct hunt_report *r, struct ima_event *e)
 	find_model(c, r->w);
 	ima_name_numbers(e, c->contract);
 	ima_judge(&h->ima, e);
-	find_source(h, c);
+	find_source(c);
 	find_symbols(h, c);
 	if (e->fault)
 		find_past(h, c);
@@ -331,8 +308,7 @@ static void add_note(struct hunt *h, struct hunt_report *r)
 			 r->captured, replays, plural(replays));
 	else if (r->captured)
 		buf_addf(&b, "; %" PRIu64 " launches of them went into a CUDA graph, of which no replay was seen", r->captured);
-	r->note = arena_slice(&h->arena, buf_slice(&b));
-	buf_release(&b);
+	r->note = arena_take(&h->arena, &b);
 }
 
 /* ---- the end ---- */
@@ -387,14 +363,11 @@ int run_ima(const struct printer_options *given, const struct operands *in)
 	/* c10/cuda/CUDACachingAllocator.cpp: each tensor is then an allocation of the driver's own. */
 	if (!strcmp(o.ima, "alloc"))
 		setenv("PYTORCH_NO_CUDA_MEMORY_CACHING", "1", 1);
-	session_begin(&h.s, &o);
+	session_begin(&h.s, &o, hunt_in_call, end_hunt, &h);
 	if (o.output && !(h.file = output_file(o.output, &err)))
 		die_err(&err);
 	if (h.file)
 		h.s.screen.color = false, h.s.screen.width = 0;
-	h.s.take = hunt_in_call;
-	h.s.end = end_hunt;
-	h.s.user = &h;
 	int status = session_run(&h.s, in, 0, CALLS_NAMES | CALLS_SYNC);
 	if (h.file)
 		output_abort(h.file);

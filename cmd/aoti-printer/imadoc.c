@@ -31,7 +31,6 @@ static void out_argument(struct json_out *o, const struct hunt_case *c, uint32_t
 	const struct ima_param *p = &c->e->p[i];
 	const struct ima_suspect *why = hunt_suspect(c, i);
 	const bool known = p->value != IMA_NONE, pointer = !p->tensor && known && p->allocation;
-	json_obj(o);
 	json_member_index(o, "index", c->e->fault ? i : c->e->param);
 	json_member(o, "name", hunt_name(c, i));
 	json_member(o, "kind", p->tensor ? SLICE("tensor") : pointer ? SLICE("pointer") : known ? SLICE("number") : SLICE(""));
@@ -56,21 +55,16 @@ static void out_argument(struct json_out *o, const struct hunt_case *c, uint32_t
 		json_out_null(o);
 	}
 	json_member_bool(o, "could_leave", why && ima_certain(why));
-	json_close(o);
 }
 
 static void out_suspects(struct json_out *o, const struct ima_event *e)
 {
-	json_member_arr(o, "suspects");
-	for (uint32_t i = 0; i < e->n_suspects; i++) {
-		json_obj(o);
+	json_rows(o, "suspects", i, e->n_suspects) {
 		json_member_index(o, "argument", e->fault ? e->suspect[i].param : e->param);
 		json_member(o, "why", slice_str(ima_why_name(e->suspect[i].why)));
 		json_member_bool(o, "certain", ima_certain(&e->suspect[i]));
 		json_member(o, "text", e->suspect[i].text);
-		json_close(o);
 	}
-	json_close(o);
 }
 
 static void out_symbols(struct json_out *o, const struct hunt_case *c)
@@ -98,7 +92,6 @@ static void out_source(struct json_out *o, const struct hunt_case *c)
 static void out_past(struct json_out *o, const struct hunt_call *p)
 {
 	const struct call_launch *l = &p->launch;
-	json_obj(o);
 	json_member_index(o, "run", p->run);
 	json_member_u64(o, "call", p->call);
 	json_member_u64(o, "tid", p->tid);
@@ -117,7 +110,6 @@ static void out_past(struct json_out *o, const struct hunt_call *p)
 	} else {
 		json_out_null(o);
 	}
-	json_close(o);
 }
 
 static void out_launch(struct json_out *o, const struct ima_event *e)
@@ -187,16 +179,12 @@ static void out_case(struct json_out *o, const struct hunt_case *c)
 		out_graph(o, e);
 	}
 	out_symbols(o, c);
-	json_member_arr(o, "arguments");
-	for (uint32_t i = 0; i < e->n; i++)
+	json_rows(o, "arguments", i, e->n)
 		out_argument(o, c, i);
-	json_close(o);
 	out_suspects(o, e);
 	if (e->fault) {
-		json_member_arr(o, "last_calls");
-		for (size_t i = 0; i < c->n_last; i++)
+		json_rows(o, "last_calls", i, c->n_last)
 			out_past(o, c->last[i]);
-		json_close(o);
 	}
 	json_close(o);
 }
@@ -221,29 +209,21 @@ static void out_command(struct json_out *o, const struct hunt_report *r)
 
 static void out_steps(struct json_out *o, const struct hunt_report *r)
 {
-	json_member_arr(o, "next");
-	for (size_t i = 0; i < r->n_steps; i++) {
-		json_obj(o);
+	json_rows(o, "next", i, r->n_steps) {
 		json_member(o, "text", slice_str(r->step[i].text));
 		json_member(o, "command", r->step[i].command);
-		json_close(o);
 	}
-	json_close(o);
 }
 
 static void out_models(struct json_out *o, const struct watch *w)
 {
-	json_member_arr(o, "models");
-	for (size_t i = 0; i < w->n_models; i++) {
+	json_rows(o, "models", i, w->n_models) {
 		const struct watch_model *m = &w->model[i];
-		json_obj(o);
 		json_member_u64(o, "id", m->id);
 		json_member(o, "path", slice_str(m->path));
 		json_member(o, "device", m->has_contract ? slice_str(device_name(m->contract.device)) : SLICE(""));
 		json_member(o, "why", slice_str(m->why ? m->why : ""));
-		json_close(o);
 	}
-	json_close(o);
 }
 
 void hunt_document(struct buf *b, const struct hunt_report *r)

@@ -1,6 +1,7 @@
 /* The findings of --ima as text: faults first, then what was found before a launch, then what to try next. */
 #include "hunt.h"
 #include "base/text.h"
+#include "live/show.h"
 
 #include <inttypes.h>
 
@@ -28,11 +29,9 @@ static void add_shape(struct buf *b, const struct ima_param *p)
 	if (p->n_dim < 0)
 		return;
 	buf_addc(b, '[');
-	for (int d = 0; d < p->n_dim; d++)
-		buf_addf(b, "%s%" PRId64, d ? ", " : "", p->dim[d]);
+	show_numbers(b, p->dim, p->n_dim);
 	buf_adds(b, "] strides (");
-	for (int d = 0; d < p->n_dim; d++)
-		buf_addf(b, "%s%" PRId64, d ? ", " : "", p->stride[d]);
+	show_numbers(b, p->stride, p->n_dim);
 	buf_addc(b, ')');
 }
 

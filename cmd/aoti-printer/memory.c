@@ -41,17 +41,6 @@ struct memory {
 	size_t n, cap;
 };
 
-static bool is_alive(const struct contract_storage *s, uint32_t call) { return s->born <= call && call <= s->dies; }
-
-static uint64_t alive_at(const struct contract *c, const uint64_t *bytes, uint32_t call)
-{
-	uint64_t sum = 0;
-	for (uint32_t i = 0; i < c->n_storages; i++)
-		if (is_alive(&c->storage[i], call))
-			sum += bytes[i];
-	return sum;
-}
-
 static void close_run(struct graph_memory *g, struct current *r)
 {
 	const struct contract *c = &g->model->contract;
@@ -59,22 +48,22 @@ static void close_run(struct graph_memory *g, struct current *r)
 	uint32_t at = 0;
 	for (uint32_t i = 0; r->open && i < r->n; i++)
 		bytes[i] = r->block[i].to - r->block[i].from;
-	for (uint32_t k = 0; r->open && k < c->n_calls; k++) {
-		const uint64_t now = alive_at(c, bytes, k);
-		if (now > most) {
-			most = now;
+	uint64_t *alive = contract_alive_bytes(c, bytes);
+	for (uint32_t k = 0; k < c->n_calls; k++)
+		if (alive[k] > most) {
+			most = alive[k];
 			at = k;
 		}
-	}
+	free(alive);
 	g->runs += r->open;
 	if (r->open && (most > g->peak || !g->bytes)) {
-		free(g->bytes);
+		uint64_t *old = g->bytes;
 		g->bytes = bytes;
 		g->n = r->n;
 		g->peak = most;
 		g->peak_at = at;
 		g->run = r->run;
-		bytes = NULL;
+		bytes = old;
 	}
 	r->open = false;
 	free(bytes);
@@ -99,8 +88,7 @@ static struct current *current_of(struct graph_memory *g, const struct call_reco
 	for (size_t i = 0; i < g->n_now && !now; i++)
 		now = g->now[i].tid == r->tid ? &g->now[i] : NULL;
 	if (!now) {
-		GROW(g->now, g->n_now, g->cap_now, 1);
-		now = &g->now[g->n_now++];
+		now = &PUSH_TO(g->now, g->n_now, g->cap_now);
 		*now = (struct current){.tid = r->tid, .n = g->model->contract.n_storages};
 		now->block = xcalloc(now->n + 1, sizeof(*now->block));
 	}
@@ -179,7 +167,7 @@ static size_t find_alive(const struct graph_memory *g, struct alive *v)
 	const struct contract *c = &g->model->contract;
 	size_t n = 0;
 	for (uint32_t i = 0; i < g->n; i++)
-		if (is_alive(&c->storage[i], g->peak_at) && g->bytes[i])
+		if (g->bytes[i] && contract_is_alive(&c->storage[i], g->peak_at))
 			v[n++] = (struct alive){g->bytes[i], i};
 	qsort(v, n, sizeof(*v), by_size);
 	return n;
@@ -188,9 +176,7 @@ static size_t find_alive(const struct graph_memory *g, struct alive *v)
 static void add_call_at(struct buf *b, const struct watch_model *m, uint32_t call)
 {
 	const struct contract_call *k = &m->contract.call[call];
-	char *name = xstrndup(k->name.p, k->name.n);
-	add_call_name(b, name, slice_str(m->text ? m->text : ""), k->line, k->nodes);
-	free(name);
+	add_call_name(b, k->name, slice_str(m->text ? m->text : ""), k->line, k->nodes);
 }
 
 static void show_graph(struct screen *s, const struct graph_memory *g)
@@ -198,11 +184,8 @@ static void show_graph(struct screen *s, const struct graph_memory *g)
 	const struct contract *c = &g->model->contract;
 	struct alive *v = xcalloc(g->n + 1, sizeof(*v));
 	const size_t n = find_alive(g, v);
-	struct nan_sources sources = {0};
-	struct err err;
+	const struct nan_sources *sources = watch_sources(g->model);
 	struct buf t = {0};
-	if (g->model->kernels.n)
-		(void)nan_sources_json(&sources, g->model->kernels, g->model->path, &err);
 	put_bold(s, path_base(g->model->path));
 	buf_adds(&s->b, ": ");
 	put_bytes(&s->b, g->peak);
@@ -226,7 +209,7 @@ static void show_graph(struct screen *s, const struct graph_memory *g)
 		buf_addf(&t, "%" PRIu64 "\t%.1f%%\t", v[i].bytes, 100.0 * (double)v[i].bytes / (double)g->peak);
 		add_names(&t, c, v[i].storage);
 		buf_addf(&t, "\t%u..%u\t", x->born, x->dies < c->n_calls ? x->dies : c->n_calls - 1);
-		const struct nan_kernel *source = maker == NONE ? NULL : nan_sources_of(&sources, c, maker);
+		const struct nan_kernel *source = maker == NONE ? NULL : nan_sources_of(sources, c, maker);
 		if (maker != NONE)
 			add_call_at(&t, g->model, maker);
 		if (source && source->n_lines) {
@@ -239,13 +222,13 @@ static void show_graph(struct screen *s, const struct graph_memory *g)
 		put_table(s, buf_slice(&t));
 	buf_addc(&s->b, '\n');
 	buf_release(&t);
-	nan_sources_release(&sources);
 	free(v);
 }
 
-static void out_call(struct json_out *o, const struct contract *c, uint32_t k, const struct nan_sources *sources)
+static void out_call(struct json_out *o, const struct watch_model *m, uint32_t k)
 {
-	const struct nan_kernel *source = nan_sources_of(sources, c, k);
+	const struct contract *c = &m->contract;
+	const struct nan_kernel *source = nan_sources_of(watch_sources(m), c, k);
 	json_member_u64(o, "call", k);
 	json_member(o, "kernel", c->call[k].name);
 	json_member_u64(o, "line", c->call[k].line);
@@ -261,11 +244,7 @@ static void out_graph(struct json_out *o, const struct graph_memory *g)
 	const struct contract *c = &g->model->contract;
 	struct alive *v = xcalloc(g->n + 1, sizeof(*v));
 	const size_t n = find_alive(g, v);
-	struct nan_sources sources = {0};
 	struct buf names = {0};
-	struct err err;
-	if (g->model->kernels.n)
-		(void)nan_sources_json(&sources, g->model->kernels, g->model->path, &err);
 	json_obj(o);
 	json_member_str(o, "model", slice_str(path_base(g->model->path)));
 	json_member_u64(o, "model_id", g->id);
@@ -274,10 +253,8 @@ static void out_graph(struct json_out *o, const struct graph_memory *g)
 	g->is_planned ? json_member_u64(o, "planned", g->planned) : json_member_null(o, "planned");
 	json_member_u64(o, "reached", g->peak);
 	json_member_u64(o, "peak_at", g->peak_at);
-	json_member_arr(o, "buffers");
-	for (size_t i = 0; i < n; i++) {
+	json_rows(o, "buffers", i, n) {
 		const uint32_t maker = maker_of(c, v[i].storage);
-		json_obj(o);
 		buf_reset(&names);
 		add_names(&names, c, v[i].storage);
 		json_member(o, "names", buf_slice(&names));
@@ -285,25 +262,20 @@ static void out_graph(struct json_out *o, const struct graph_memory *g)
 		json_member_u64(o, "born", c->storage[v[i].storage].born);
 		json_member_u64(o, "dies", c->storage[v[i].storage].dies);
 		if (maker != NONE)
-			out_call(o, c, maker, &sources);
-		json_close(o);
+			out_call(o, g->model, maker);
+	}
+	uint64_t *alive = contract_alive_bytes(c, g->bytes);
+	json_rows(o, "curve", k, c->n_calls) {
+		json_member_u64(o, "bytes", alive[k]);
+		out_call(o, g->model, k);
 	}
 	json_close(o);
-	json_member_arr(o, "curve");
-	for (uint32_t k = 0; k < c->n_calls; k++) {
-		json_obj(o);
-		json_member_u64(o, "bytes", alive_at(c, g->bytes, k));
-		out_call(o, c, k, &sources);
-		json_close(o);
-	}
-	json_close(o);
-	json_close(o);
+	free(alive);
 	buf_release(&names);
-	nan_sources_release(&sources);
 	free(v);
 }
 
-static void document(struct json_out *o, const void *of)
+static void memory_document(struct json_out *o, const void *of)
 {
 	const struct memory *m = of;
 	json_obj(o);
@@ -316,16 +288,12 @@ static void document(struct json_out *o, const void *of)
 }
 
 /* The frame and the looks of --diff's page, with the document and its own script. */
-static int page(const struct memory *m, const char *path, struct err *err)
+static int save_page(const struct memory *m, const char *path, struct err *err)
 {
 	static const char *const css[] = {"diff/common.css", "printer/diff.css", NULL};
 	static const char *const js[] = {"diff/common.js", "printer/memory.js", NULL};
 	static const struct html_page frame = {"printer/diff.html", css, js, NULL};
-	struct screen s = {0};
-	html_document_page(&s.b, &frame, document, m);
-	const int r = screen_save(&s, path, err);
-	buf_release(&s.b);
-	return r;
+	return html_save_document(path, &frame, memory_document, m, err);
 }
 
 static int by_peak(const void *a, const void *b)
@@ -338,9 +306,7 @@ static void end_memory(struct session *s, struct watch *w)
 {
 	struct memory *m = s->user;
 	for (size_t i = 0; i < m->n; i++) {
-		for (size_t k = 0; k < w->n_models; k++) /* they may have moved */
-			if (w->model[k].id == m->graph[i].id)
-				m->graph[i].model = &w->model[k];
+		m->graph[i].model = watch_find_model(w, m->graph[i].id); /* it may have moved */
 		for (size_t k = 0; k < m->graph[i].n_now; k++)
 			close_run(&m->graph[i], &m->graph[i].now[k]);
 	}
@@ -348,14 +314,14 @@ static void end_memory(struct session *s, struct watch *w)
 		qsort(m->graph, m->n, sizeof(*m->graph), by_peak);
 	if (s->o->json) {
 		struct json_out o = {.b = &s->screen.b};
-		document(&o, m);
+		memory_document(&o, m);
 		buf_addc(&s->screen.b, '\n');
 	} else {
 		for (size_t i = 0; i < m->n && !s->o->quiet; i++)
 			show_graph(&s->screen, &m->graph[i]);
 	}
 	if (s->o->html && !s->err.text[0])
-		(void)page(m, s->o->html, &s->err);
+		(void)save_page(m, s->o->html, &s->err);
 }
 
 int run_memory(const struct printer_options *given, const struct operands *in)
@@ -364,10 +330,7 @@ int run_memory(const struct printer_options *given, const struct operands *in)
 	struct memory m = {0};
 	o.inputs = o.constants = false;
 	o.level = LEVEL_NAMES;
-	session_begin(&m.s, &o);
-	m.s.take = memory_call;
-	m.s.end = end_memory;
-	m.s.user = &m;
+	session_begin(&m.s, &o, memory_call, end_memory, &m);
 	const int status = session_run(&m.s, in, 0, CALLS_NAMES | CALLS_STATS);
 	for (size_t i = 0; i < m.n; i++) {
 		for (size_t k = 0; k < m.graph[i].n_now; k++)

@@ -10,9 +10,9 @@
 
 static void add_cleans(struct buf *b, const char *text) { buf_add_clean(b, slice_str(text)); }
 
-void add_call_name(struct buf *b, const char *name, struct slice text, uint32_t line, struct slice nodes)
+void add_call_name(struct buf *b, struct slice name, struct slice text, uint32_t line, struct slice nodes)
 {
-	add_cleans(b, name);
+	buf_add_clean(b, name);
 	if (!line && !nodes.n)
 		return;
 	buf_adds(b, " (");
@@ -23,6 +23,12 @@ void add_call_name(struct buf *b, const char *name, struct slice text, uint32_t 
 		buf_add_clean(b, nodes);
 	}
 	buf_addc(b, ')');
+}
+
+void add_watched_name(struct buf *b, const struct watch_call *c)
+{
+	const struct contract_call *k = c->contract;
+	add_call_name(b, slice_str(c->name), watch_text(c), k ? k->line : 0, k ? k->nodes : SLICE(""));
 }
 
 static void add_launch(struct buf *b, const struct watch_call *c)
@@ -47,7 +53,7 @@ static void add_launch(struct buf *b, const struct watch_call *c)
 }
 
 /* "# model, run 0, call 3: cpp_fused_relu_0 (wrapper.cpp:977), 12.3 us" */
-static void heading(struct session *s, const struct watch_call *c)
+static void show_heading(struct session *s, const struct watch_call *c)
 {
 	struct buf b = {0};
 	buf_adds(&b, "# ");
@@ -63,8 +69,7 @@ static void heading(struct session *s, const struct watch_call *c)
 		buf_adds(&b, ": inputs and outputs");
 	} else {
 		buf_addf(&b, ", call %u: ", c->begin.call);
-		add_call_name(&b, c->name, watch_text(c), c->contract ? c->contract->line : 0,
-			      c->contract ? c->contract->nodes : SLICE(""));
+		add_watched_name(&b, c);
 		if (c->end.what != CALL_NONE) {
 			buf_adds(&b, ", ");
 			put_duration(&b, c->end.took);
@@ -155,7 +160,7 @@ void print_call(struct session *s, const struct watch_call *c)
 		any = filter_value(&s->filter, c, i);
 	if (!any)
 		return;
-	heading(s, c);
+	show_heading(s, c);
 	for (uint32_t i = 0; i < c->n_values; i++)
 		if (filter_value(&s->filter, c, i))
 			print_value(s, c, &c->value[i]);

@@ -39,20 +39,23 @@ struct filter {
 };
 int filter_make(struct filter *f, const struct printer_options *o, struct err *err);
 void filter_release(struct filter *f);
-bool filter_call(const struct filter *f, const char *kernel, uint32_t run, uint32_t call);
+bool filter_call(const struct filter *f, struct slice kernel, uint32_t run, uint32_t call);
 /* path: a constant's module path, or "". */
-bool filter_buffer(const struct filter *f, enum call_role role, const char *name, const char *path);
+bool filter_buffer(const struct filter *f, enum call_role role, struct slice name, struct slice path);
 /* The same for a value of a call that is watched. */
 bool filter_value(const struct filter *f, const struct watch_call *c, uint32_t i);
 
 /* ---- session.c: run a model or watch a command, and hand each call on ---- */
 
+struct session;
+/* A call that the filters let pass; c->begin.what CALL_RUN_BEGIN: a Run with the model's inputs and outputs. */
+typedef void session_take(struct session *s, const struct watch_call *c);
+typedef void session_end_fn(struct session *s, struct watch *w);
 struct session {
 	const struct printer_options *o;
 	struct filter filter;
-	/* A call that the filters let pass; c->begin.what CALL_RUN_BEGIN: a Run with the model's inputs and outputs. */
-	void (*take)(struct session *s, const struct watch_call *c);
-	void (*end)(struct session *s, struct watch *w); /* may be NULL */
+	session_take *take;
+	session_end_fn *end; /* may be NULL */
 	void *user;
 	struct screen screen; /* what is to be printed */
 	int log_fd;           /* -1: on standard output */
@@ -66,7 +69,7 @@ struct session {
 	char *cleanup;               /* the session's: a folder to remove at the end; NULL */
 	struct err err;              /* of what failed meanwhile: its text is not empty */
 };
-void session_begin(struct session *s, const struct printer_options *o);
+void session_begin(struct session *s, const struct printer_options *o, session_take *take, session_end_fn *end, void *user);
 /* Operand `first` is the model, unless there is a command. want: enum calls_want. The exit status; s->err may be set. */
 int session_run(struct session *s, const struct operands *in, int first, uint32_t want);
 void session_flush(struct session *s);
@@ -81,9 +84,11 @@ int output_path(const struct output *o, char *path, size_t room, struct err *err
 
 void print_call(struct session *s, const struct watch_call *c);
 void print_names(struct session *s, const struct watch_call *c);
-/* Text that may hold anything, without control bytes. */
-/* "cpp_fused_relu_0 (wrapper.cpp:977; from linear, relu)" */
-void add_call_name(struct buf *b, const char *name, struct slice text, uint32_t line, struct slice nodes);
+/* "cpp_fused_relu_0 (wrapper.cpp:977; from linear, relu)", without control bytes */
+void add_call_name(struct buf *b, struct slice name, struct slice text, uint32_t line, struct slice nodes);
+/* The same of a call that is watched, and of one that was saved. */
+void add_watched_name(struct buf *b, const struct watch_call *c);
+static inline void add_saved_name(struct buf *b, const struct dump_call *c) { add_call_name(b, c->name, c->text, c->line, c->nodes); }
 
 /* ---- save.c: a folder of what is run ---- */
 

@@ -35,11 +35,6 @@ struct profile {
 	struct profile_row *row;
 	size_t n, cap;
 	bool first_counts;
-	struct profile_source {
-		uint32_t model;
-		struct nan_sources of;
-	} * source; /* of models that were seen, for the trace */
-	size_t n_sources, cap_sources;
 	struct output *trace;
 	struct buf out; /* of the trace */
 	bool any;
@@ -91,21 +86,11 @@ static void trace_flush(struct profile *p, size_t above)
 }
 
 /* Where a call comes from in Python; NULL. */
-static const struct nan_kernel *source_of(struct profile *p, const struct watch_call *c)
+static const struct nan_kernel *source_of(const struct watch_call *c)
 {
-	struct profile_source *s = NULL;
-	struct err err;
-	if (!c->contract || !c->model->kernels.n)
+	if (!c->contract)
 		return NULL;
-	for (size_t i = 0; i < p->n_sources && !s; i++)
-		s = p->source[i].model == c->begin.model ? &p->source[i] : NULL;
-	if (!s) {
-		GROW(p->source, p->n_sources, p->cap_sources, 1);
-		s = &p->source[p->n_sources++];
-		*s = (struct profile_source){.model = c->begin.model};
-		(void)nan_sources_json(&s->of, c->model->kernels, c->model->path, &err);
-	}
-	return nan_sources_of(&s->of, &c->model->contract, (uint32_t)(c->contract - c->model->contract.call));
+	return nan_sources_of(watch_sources(c->model), &c->model->contract, (uint32_t)(c->contract - c->model->contract.call));
 }
 
 static void trace_call(struct profile *p, const struct watch_call *c)
@@ -133,12 +118,9 @@ static void trace_call(struct profile *p, const struct watch_call *c)
 		json_member_u64(&o, "line", c->contract->line);
 	if (c->contract && c->contract->nodes.n)
 		json_member_str(&o, "nodes", c->contract->nodes);
-	const struct nan_kernel *source = source_of(p, c);
+	const struct nan_kernel *source = source_of(c);
 	if (source && source->n_lines) {
-		json_member_arr(&o, "python");
-		for (uint32_t i = 0; i < source->n_lines; i++)
-			json_out_str(&o, source->line[i]);
-		json_close(&o);
+		json_member_texts(&o, "python", source->line, source->n_lines);
 	}
 	json_close(&o);
 	json_close(&o);
@@ -210,7 +192,7 @@ static void show_outliers(struct profile *p)
 
 static void show_table(struct profile *p, uint64_t all)
 {
-	struct buf b = {0}, name = {0};
+	struct buf b = {0};
 	buf_adds(&b, "share\tcalls\tmedian us\tmin us\tmax us\ttotal us\tkernel or op\n");
 	for (size_t i = 0; i < p->n; i++) {
 		struct profile_row *r = &p->row[i];
@@ -220,9 +202,7 @@ static void show_table(struct profile *p, uint64_t all)
 		add_us(&b, t->min);
 		add_us(&b, t->max);
 		add_us(&b, t->total);
-		buf_reset(&name);
-		add_call_name(&name, r->name, slice_str(r->text ? r->text : ""), r->line, slice_str(r->nodes));
-		buf_add_slice(&b, buf_slice(&name));
+		add_call_name(&b, slice_str(r->name), slice_str(r->text ? r->text : ""), r->line, slice_str(r->nodes));
 		buf_addc(&b, '\n');
 	}
 	put_table(&p->s.screen, buf_slice(&b));
@@ -230,7 +210,6 @@ static void show_table(struct profile *p, uint64_t all)
 	if (!p->first_counts)
 		buf_adds(&p->s.screen.b, "\nThe first run is left out: it warms caches and threads (--runs 0- for all).\n");
 	buf_release(&b);
-	buf_release(&name);
 }
 
 static void show_json(struct profile *p, uint64_t all)
@@ -309,10 +288,7 @@ int run_profile(const struct printer_options *given, const struct operands *in)
 		o.repeat = REPEAT;
 	o.inputs = o.constants = false;
 	o.level = LEVEL_NAMES;
-	session_begin(&p.s, &o);
-	p.s.take = profile_call;
-	p.s.end = end_profile;
-	p.s.user = &p;
+	session_begin(&p.s, &o, profile_call, end_profile, &p);
 	if (o.chrome_trace) {
 		if (!(p.trace = output_file(o.chrome_trace, &err)))
 			die_err(&err);
@@ -329,9 +305,6 @@ int run_profile(const struct printer_options *given, const struct operands *in)
 		free(p.row[i].later.sample);
 	}
 	free(p.row);
-	for (size_t i = 0; i < p.n_sources; i++)
-		nan_sources_release(&p.source[i].of);
-	free(p.source);
 	buf_release(&p.out);
 	session_end(&p.s);
 	return status;

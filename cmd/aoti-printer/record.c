@@ -31,8 +31,7 @@ static void record_call(struct session *s, const struct watch_call *c)
 		if (r->v.before || !(r->v.stats.nan || r->v.stats.pos_inf || r->v.stats.neg_inf))
 			continue;
 		buf_addf(&k->what, "run %u, call %u: ", c->begin.run, c->begin.call);
-		add_call_name(&k->what, c->name, watch_text(c), c->contract ? c->contract->line : 0,
-			      c->contract ? c->contract->nodes : SLICE(""));
+		add_watched_name(&k->what, c);
 		buf_addf(&k->what, " wrote %" PRIu64 " NaN and %" PRIu64 " infinities", r->v.stats.nan,
 			 r->v.stats.pos_inf + r->v.stats.neg_inf);
 		return;
@@ -114,10 +113,7 @@ int run_record(const struct printer_options *given, const struct operands *in)
 	}
 	o.inputs = o.constants = false;
 	o.level = LEVEL_NAMES;
-	session_begin(&k.s, &o);
-	k.s.take = record_call;
-	k.s.end = end_record;
-	k.s.user = &k;
+	session_begin(&k.s, &o, record_call, end_record, &k);
 	k.s.keep = true;
 	k.s.folder = folder;
 	k.s.called = o.record;

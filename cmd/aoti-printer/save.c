@@ -29,7 +29,7 @@ struct saving {
 /* ---- another format ---- */
 
 /* The tensor of a file, in the other format under the same stem; v->saved is removed. */
-static int convert(struct saving *k, const struct watch_value *v, struct err *err)
+static int convert_file(struct saving *k, const struct watch_value *v, struct err *err)
 {
 	static const char *const ending[] = {[TENSOR_NPY] = "npy", [TENSOR_SAFETENSORS] = "safetensors", [TENSOR_PT] = "pt"};
 	struct dump d = {.path = k->s.folder};
@@ -76,7 +76,7 @@ static bool take_value(void *user, uint32_t i, const char **file)
 	if (!named)
 		return true;
 	struct err err = {0};
-	if (convert(k, v, &err) < 0) {
+	if (convert_file(k, v, &err) < 0) {
 		if (!k->s.err.text[0])
 			k->s.err = err;
 		*file = "";
@@ -129,10 +129,7 @@ static int save(const struct printer_options *o, const struct operands *in, int 
 		const char *note_name, struct err *err)
 {
 	struct saving k = {.format = format_of(o->format), .index = -1, .shows = shows, .note = note_name};
-	session_begin(&k.s, o);
-	k.s.take = save_call;
-	k.s.end = save_end;
-	k.s.user = &k;
+	session_begin(&k.s, o, save_call, save_end, &k);
 	k.s.keep = true;
 	k.s.folder = folder;
 	k.s.called = note_name ? note_name : folder;

@@ -23,9 +23,9 @@ int output_path(const struct output *o, char *path, size_t room, struct err *err
 	return 0;
 }
 
-void session_begin(struct session *s, const struct printer_options *o)
+void session_begin(struct session *s, const struct printer_options *o, session_take *take, session_end_fn *end, void *user)
 {
-	*s = (struct session){.o = o, .log_fd = -1, .folder_fd = -1, .screen = screen_make()};
+	*s = (struct session){.o = o, .take = take, .end = end, .user = user, .log_fd = -1, .folder_fd = -1, .screen = screen_make()};
 	if (filter_make(&s->filter, o, &s->err) < 0)
 		die_err(&s->err);
 	if (!o->log)
@@ -64,11 +64,11 @@ static void forget_files(const struct session *s, const struct watch_call *c)
 			unlinkat(s->folder_fd, c->value[i].saved, 0);
 }
 
-static bool passes(const struct session *s, const struct watch_call *c)
+static bool session_passes(const struct session *s, const struct watch_call *c)
 {
 	if (c->begin.what == CALL_RUN_BEGIN)
-		return s->filter.inputs && !s->filter.kernel.n && !s->filter.n_calls && filter_call(&s->filter, "", c->begin.run, 0);
-	return filter_call(&s->filter, c->name, c->begin.run, c->begin.call);
+		return s->filter.inputs && !s->filter.kernel.n && !s->filter.n_calls && filter_call(&s->filter, SLICE(""), c->begin.run, 0);
+	return filter_call(&s->filter, slice_str(c->name), c->begin.run, c->begin.call);
 }
 
 void session_flush(struct session *s)
@@ -82,13 +82,13 @@ void session_flush(struct session *s)
 		s->err = err;
 }
 
-static void drain(struct session *s, struct watch *w)
+static void drain_calls(struct session *s, struct watch *w)
 {
 	struct watch_call c;
 	while (watch_next(w, &c)) {
 		bool call = c.begin.what != CALL_RUN_BEGIN;
 		s->seen += call;
-		if (!s->err.text[0] && passes(s, &c)) {
+		if (!s->err.text[0] && session_passes(s, &c)) {
 			s->shown += call;
 			s->take(s, &c);
 		}
@@ -100,15 +100,13 @@ static void drain(struct session *s, struct watch *w)
 	session_flush(s);
 }
 
-static void tick(void *user, struct watch *w) { drain(user, w); }
+static void tick(void *user, struct watch *w) { drain_calls(user, w); }
 
 /* ---- the end ---- */
 
 static void say_models(const struct session *s, const struct watch *w)
 {
-	struct slice rest = buf_slice(&w->asides), line;
-	while (slice_line(&rest, &line))
-		warn("%.*s", SL(line));
+	warn_lines(buf_slice(&w->asides));
 	for (size_t i = 0; i < w->n_models; i++)
 		if (w->model[i].why)
 			warn("model %u ('%s'): %s", w->model[i].id, w->model[i].path, w->model[i].why);
@@ -120,16 +118,6 @@ static void say_models(const struct session *s, const struct watch *w)
 	else if (!s->shown)
 		warn("%llu calls were seen, but the filters let none pass", (unsigned long long)s->seen);
 	buf_release(&why);
-}
-
-static void say_device(const struct watch *w)
-{
-	struct buf b = {0};
-	struct slice rest, line;
-	ima_sentences(buf_slice(&w->device), &b);
-	for (rest = buf_slice(&b); slice_line(&rest, &line);)
-		warn("%.*s", SL(line));
-	buf_release(&b);
 }
 
 static void say_graphs(const struct watch *w)
@@ -146,7 +134,7 @@ static void say_graphs(const struct watch *w)
 static void say_end(const struct session *s, const struct watch *w)
 {
 	if (!s->o->ima)
-		say_device(w);
+		ima_warn(buf_slice(&w->device));
 	if (w->calls.lost)
 		warn("%llu records were overwritten before they could be read: name kernels (--kernels) or runs (--runs)",
 		     (unsigned long long)w->calls.lost);
@@ -223,7 +211,7 @@ int session_run(struct session *s, const struct operands *in, int first, uint32_
 		s->err = err;
 		return (int)err.status;
 	}
-	drain(s, &w);
+	drain_calls(s, &w);
 	if (!in->command && child_signalled())
 		return end_early(s, &w);
 	session_flush(s);

@@ -32,19 +32,14 @@ static void json_call(struct session *s, const struct watch_call *c)
 
 static void out_graph(struct json_out *o, const struct watch_graph *g)
 {
-	json_obj(o);
 	json_member_u64(o, "pid", g->pid);
 	json_member_u64(o, "graph", g->number);
 	json_member_u64(o, "launches", g->launches);
 	if (g->captured) { /* else its end was not seen */
 		json_member_u64(o, "captured", g->captured);
-		json_member_arr(o, "kernels");
-		for (uint32_t i = 0; i < g->n; i++)
-			json_out_str(o, g->kernel[i]);
-		json_close(o);
+		json_member_texts(o, "kernels", g->kernel, g->n);
 		json_member_u64(o, "replays", g->replays);
 	}
-	json_close(o);
 }
 
 static void document_end(struct session *s, struct watch *w)
@@ -52,19 +47,13 @@ static void document_end(struct session *s, struct watch *w)
 	struct showing *h = s->user;
 	json_close(&h->json);
 	json_member_u64(&h->json, "lost", w->calls.lost);
-	json_member_arr(&h->json, "models");
-	for (size_t i = 0; i < w->n_models; i++) {
-		json_obj(&h->json);
+	json_rows(&h->json, "models", i, w->n_models) {
 		json_member_u64(&h->json, "id", w->model[i].id);
 		json_member_str(&h->json, "path", slice_str(w->model[i].path ? w->model[i].path : ""));
-		json_close(&h->json);
 	}
-	json_close(&h->json);
 	if (w->n_graphs) {
-		json_member_arr(&h->json, "graphs");
-		for (size_t i = 0; i < w->n_graphs; i++)
+		json_rows(&h->json, "graphs", i, w->n_graphs)
 			out_graph(&h->json, &w->graph[i]);
-		json_close(&h->json);
 	}
 	json_close(&h->json);
 	buf_addc(&s->screen.b, '\n');
@@ -80,10 +69,9 @@ int run_print(const struct printer_options *o, const struct operands *in)
 	struct err err = {0};
 	char *folder = NULL;
 	uint32_t want = wants[o->level];
-	session_begin(&h.s, o);
-	h.s.user = &h;
+	session_take *take = o->level == LEVEL_OFF ? nothing : o->json ? json_call : o->level == LEVEL_NAMES ? print_names : print_call;
+	session_begin(&h.s, o, take, o->json ? document_end : NULL, &h);
 	h.json.b = &h.s.screen.b;
-	h.s.take = o->level == LEVEL_OFF ? nothing : o->json ? json_call : o->level == LEVEL_NAMES ? print_names : print_call;
 	if (o->level == LEVEL_PRINT && !o->json) { /* values come by way of files */
 		if (!(folder = temp_folder(TEMP_PRINTER, &err)))
 			die_err(&err);
@@ -92,7 +80,6 @@ int run_print(const struct printer_options *o, const struct operands *in)
 		h.s.folder_fd = open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	}
 	if (o->json) {
-		h.s.end = document_end;
 		json_obj(&h.json);
 		json_member(&h.json, "schema", SLICE("pt2utils.printer/1"));
 		json_member_arr(&h.json, "calls");

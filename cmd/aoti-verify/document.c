@@ -24,7 +24,7 @@ static void out_node(struct json_out *o, const char *key, const struct trial *t,
 	json_close(o);
 }
 
-/* What it wrote, and which values of the graph that is: as near as the nearest. */
+/* The tensors that a call wrote, with the values of the graph that each is: those as near as the nearest. */
 static void out_writes(struct json_out *o, const struct trial *t, const struct observed_call *c)
 {
 	json_member_arr(o, "writes");
@@ -64,7 +64,6 @@ static void out_call(struct json_out *o, const struct trial *t, uint32_t c)
 {
 	const struct dump_call *d = t->h.observed.call[c].d;
 	const struct verify_row *r = &t->h.verify.row[c];
-	json_obj(o);
 	json_member_u64(o, "call", d->call);
 	json_member_some(o, "kernel", d->name);
 	if (d->line)
@@ -81,7 +80,6 @@ static void out_call(struct json_out *o, const struct trial *t, uint32_t c)
 		json_member_u64(o, "together_from", t->h.observed.call[r->together].d->call);
 	if (r->why)
 		json_member_some(o, "why", slice_str(r->why));
-	json_close(o);
 }
 
 static void out_finding(struct json_out *o, const struct trial *t, const struct verify_finding *f)
@@ -126,7 +124,6 @@ static void out_finding(struct json_out *o, const struct trial *t, const struct 
 static void out_trial(struct json_out *o, const struct trial *t)
 {
 	const struct tally n = tally(t);
-	json_obj(o);
 	json_member_some(o, "inputs", slice_str(input_words[t->kind]));
 	json_member_bool(o, "counts", trial_counts(t));
 	json_member_u64(o, "run", t->run);
@@ -140,15 +137,12 @@ static void out_trial(struct json_out *o, const struct trial *t)
 	for (uint32_t i = 0; i < t->h.verify.n_findings; i++)
 		out_finding(o, t, &t->h.verify.finding[i]);
 	json_close(o);
-	json_member_arr(o, "calls");
-	for (uint32_t c = 0; c < t->h.observed.n_calls; c++)
+	json_rows(o, "calls", c, t->h.observed.n_calls)
 		out_call(o, t, c);
-	json_close(o);
 	json_member_lines(o, "unknown", buf_slice(&t->h.ref.unknown));
-	json_close(o);
 }
 
-void document(struct json_out *o, const struct verifier *v)
+void verifier_document(struct json_out *o, const struct verifier *v)
 {
 	json_obj(o);
 	json_member_str(o, "schema", SLICE("pt2utils.verify/1"));
@@ -156,20 +150,14 @@ void document(struct json_out *o, const struct verifier *v)
 	json_member_some(o, "package", slice_str(v->pair.package));
 	json_member_u64(o, "status", verifier_status(v));
 	json_member_u64(o, "weights_compared", v->pair.n_weights);
-	json_member_arr(o, "weights");
-	for (uint32_t i = 0; i < v->pair.n_differing; i++) {
-		json_obj(o);
+	json_rows(o, "weights", i, v->pair.n_differing) {
 		json_member_str(o, "path", v->pair.weight[i].fqn);
 		json_member_u64(o, "elements", v->pair.weight[i].n);
 		json_member_u64(o, "differ", v->pair.weight[i].bad);
 		json_member_float(o, "max_abs", v->pair.weight[i].max_abs);
-		json_close(o);
 	}
-	json_close(o);
 	out_nodes(o, v->trial[0]);
-	json_member_arr(o, "runs");
-	for (uint32_t i = 0; i < v->n_trials; i++)
+	json_rows(o, "runs", i, v->n_trials)
 		out_trial(o, v->trial[i]);
-	json_close(o);
 	json_close(o);
 }

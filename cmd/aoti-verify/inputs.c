@@ -17,7 +17,7 @@ const char *const input_words[INPUT_KINDS] = {
 };
 
 /* splitmix64 */
-static uint64_t next(uint64_t *state)
+static uint64_t next_random(uint64_t *state)
 {
 	uint64_t x = *state += 0x9e3779b97f4a7c15u;
 	x = (x ^ (x >> 30)) * 0xbf58476d1ce4e5b9u;
@@ -25,7 +25,7 @@ static uint64_t next(uint64_t *state)
 	return x ^ (x >> 31);
 }
 
-static double unit(uint64_t *state) { return ((double)(next(state) >> 11) + 0.5) * 0x1p-53; }
+static double unit(uint64_t *state) { return ((double)(next_random(state) >> 11) + 0.5) * 0x1p-53; }
 static double normal(uint64_t *state) { return sqrt(-2 * log(unit(state))) * cos(6.283185307179586 * unit(state)); }
 
 /* ---- sizes ---- */
@@ -73,8 +73,8 @@ static bool find_sizes(const struct program *p, const struct trial *first, bool 
 
 /* ---- what integers may be ---- */
 
-/* One past the greatest that an input of integers may hold, by the operators that take it as an index; 0: nothing indexes with it; -1: it
- * cannot be told. Followed through what only moves or copies it. */
+/* Tells one past the greatest that an input of integers may hold, by the operators that take it as an index; 0: nothing indexes with it;
+ * -1: it cannot be told. It is followed through what only moves or copies it. */
 static int64_t index_bound(const struct program *p, uint32_t node)
 {
 	static const struct {
@@ -126,11 +126,11 @@ struct making {
 	int64_t n;
 };
 
-static double value(struct making *m)
+static double next_value(struct making *m)
 {
 	static const double ties[] = {0, -0.0, 1, -1, 0.5, -0.5, 2, -2, 3, 1, 0, 6};
 	static const double special[] = {(double)NAN, 1e4, -1e4, 1e10, 1e-40, 0, (double)NAN, -1e6};
-	const uint64_t r = next(&m->state);
+	const uint64_t r = next_random(&m->state);
 	if (m->kind == INPUTS_VALUES && r % 4)
 		return ties[r / 4 % ARRAY_LEN(ties)];
 	if (m->kind == INPUTS_SPECIAL && r % 8 == 0)
@@ -162,13 +162,13 @@ static void repeat_given(struct making *m, const struct numbers *given)
 }
 
 /* 1: other values than those given; 0: the given ones again. */
-static int fill(struct making *m, const struct program *p, uint32_t input, const struct tensor_meta *meta,
-		const struct observed_tensor *given, struct err *err)
+static int fill_input(struct making *m, const struct program *p, uint32_t input, const struct tensor_meta *meta,
+		      const struct observed_tensor *given, struct err *err)
 {
 	const struct numbers *was = given && given->x.v && given->x.class != NUMBERS_COMPLEX ? &given->x : NULL;
 	if (aten_is_float(meta->dtype) || aten_is_complex(meta->dtype)) {
 		for (int64_t i = 0; i < m->n; i++)
-			m->v[i] = value(m);
+			m->v[i] = next_value(m);
 		return 1;
 	}
 	const uint32_t node = graph_find(&p->graph, 0, p->contract.input[input].name);
@@ -180,12 +180,12 @@ static int fill(struct making *m, const struct program *p, uint32_t input, const
 			       "it cannot be told what '%.*s' may hold, integers that the graph indexes with: give the inputs",
 			       SL(p->contract.input[input].name));
 	for (int64_t i = 0; i < m->n; i++)
-		m->v[i] = bound ? (double)(next(&m->state) % (uint64_t)bound) : 1;
+		m->v[i] = bound ? (double)(next_random(&m->state) % (uint64_t)bound) : 1;
 	return 1;
 }
 
 /* In the dtype of the input. */
-static int convert(const struct making *m, const struct tensor_meta *meta, struct aten_value *out, struct err *err)
+static int to_input_dtype(const struct making *m, const struct tensor_meta *meta, struct aten_value *out, struct err *err)
 {
 	ATEN_TRY("input")
 	{
@@ -226,9 +226,9 @@ int inputs_make(const struct program *p, const struct trial *first, enum input_k
 			break;
 		}
 		m.v = xcalloc((size_t)m.n + 1, sizeof(*m.v));
-		const int filled = fill(&m, p, i, &meta[i], first ? &first->h.observed.write[i] : NULL, err);
+		const int filled = fill_input(&m, p, i, &meta[i], first ? &first->h.observed.write[i] : NULL, err);
 		other |= filled > 0;
-		if (filled < 0 || convert(&m, &meta[i], &t[i], err) < 0)
+		if (filled < 0 || to_input_dtype(&m, &meta[i], &t[i], err) < 0)
 			r = -1;
 		else
 			v[i] = (struct tensor_view){.meta = meta[i], .data = aten_data(t[i].tensor)};

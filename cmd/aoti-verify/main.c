@@ -52,14 +52,14 @@ static const struct opt_spec spec = {
 
 static void say_notes(const struct verifier *v)
 {
-	struct slice rest = v->n_sources ? buf_slice(&v->source[0].ran.notes) : SLICE(""), line;
-	while (!opt.quiet && slice_line(&rest, &line))
-		warn("%.*s", SL(line));
-	for (rest = buf_slice(&v->notes); !opt.quiet && slice_line(&rest, &line);)
-		warn("%.*s", SL(line));
+	if (opt.quiet)
+		return;
+	if (v->n_sources)
+		warn_lines(buf_slice(&v->source[0].ran.notes));
+	warn_lines(buf_slice(&v->notes));
 }
 
-/* What was made is removed first. */
+/* Ends the tool as the signal would have, once what it made is removed. */
 static void end_by_signal(void)
 {
 	if (child_signalled())
@@ -84,12 +84,12 @@ int main(int argc, char **argv)
 	s = screen_make();
 	if (opt.json) {
 		struct json_out o = {.b = &s.b};
-		document(&o, &v);
+		verifier_document(&o, &v);
 		buf_addc(&s.b, '\n');
 	} else if (!opt.quiet) {
-		show(&s, &v);
+		verifier_show(&s, &v);
 	}
-	const int status = verifier_status(&v), paged = opt.html ? page(&v, opt.html, &err) : 0;
+	const int status = verifier_status(&v), paged = opt.html ? verifier_page(&v, opt.html, &err) : 0;
 	verifier_close(&v);
 	end_by_signal();
 	if (paged < 0)

@@ -6,13 +6,9 @@ static const char *const css[] = {"diff/common.css", "printer/diff.css", "verify
 static const char *const js[] = {"diff/common.js", "verify/verify.js", NULL};
 static const struct html_page frame = {"printer/diff.html", css, js, NULL};
 
-static void write_document(struct json_out *o, const void *of) { document(o, of); }
+static void write_document(struct json_out *o, const void *of) { verifier_document(o, of); }
 
-int page(const struct verifier *v, const char *path, struct err *err)
+int verifier_page(const struct verifier *v, const char *path, struct err *err)
 {
-	struct screen s = {0};
-	html_document_page(&s.b, &frame, write_document, v);
-	const int r = screen_save(&s, path, err);
-	buf_release(&s.b);
-	return r;
+	return html_save_document(path, &frame, write_document, v, err);
 }

@@ -1,6 +1,7 @@
 /* The verdict for people. */
 #include "base/text.h"
 #include "verifier.h"
+#include "live/show.h"
 
 #include <math.h>
 
@@ -19,7 +20,7 @@ static void add_node(struct buf *b, const struct trial *t, uint32_t node)
 	buf_addf(b, "%.*s (%.*s)", SLN(name, 100), SLN(op, 100));
 }
 
-static void row(struct screen *s, const char *what, struct buf *text)
+static void show_row(struct screen *s, const char *what, struct buf *text)
 {
 	const size_t from = s->b.len;
 	buf_addf(&s->b, "  %-9s ", what);
@@ -31,15 +32,6 @@ static void row(struct screen *s, const char *what, struct buf *text)
 
 /* ---- a finding ---- */
 
-static void add_number(struct buf *b, const char *before, double v)
-{
-	buf_adds(b, before);
-	if (isnan(v)) /* its sign says nothing */
-		buf_adds(b, "nan");
-	else
-		buf_addf(b, "%.9g", v);
-}
-
 static void read_values(struct screen *s, const struct trial *t, const struct verify_finding *f)
 {
 	const struct observed_call *c = &t->h.observed.call[f->call];
@@ -48,10 +40,10 @@ static void read_values(struct screen *s, const struct trial *t, const struct ve
 	for (uint32_t r = c->read; r < c->read + c->n_reads; r++)
 		if (read_there(t, f, r, &v)) {
 			buf_addf(&b, "%s%.*s", b.len ? ", " : "", SLN(t->h.observed.read[r].v->buffer, 100));
-			add_number(&b, " ", v);
+			show_exact(&b, " ", v);
 		}
 	if (b.len)
-		row(s, "reads", &b);
+		show_row(s, "reads", &b);
 	buf_release(&b);
 }
 
@@ -70,30 +62,30 @@ static void finding(struct screen *s, const struct trial *t, const struct verify
 	buf_reset(&b);
 	if (line.n) {
 		buf_add_slice(&b, line);
-		row(s, "line", &b);
+		show_row(s, "line", &b);
 	}
 	if (f->write != NONE) {
 		buf_addf(&b, "%.*s: %llu of %llu elements differ; at ", SLN(t->h.observed.write[f->write].v->buffer, 100),
 			 (unsigned long long)f->wrong, (unsigned long long)f->n);
 		held_add_place(&b, &t->h, f->node, f->at);
-		add_number(&b, " it is ", f->got);
-		add_number(&b, ", and should be ", f->want);
-		row(s, "values", &b);
+		show_exact(&b, " it is ", f->got);
+		show_exact(&b, ", and should be ", f->want);
+		show_row(s, "values", &b);
 		read_values(s, t, f);
 	}
 	if (f->subtle) {
 		buf_addf(&b, "%.3g ulp from what float64 gives for what it read; eager is %.3g", f->compiled_ulp, f->eager_ulp);
-		row(s, "error", &b);
+		show_row(s, "error", &b);
 	} else if (f->right) {
 		buf_addf(&b, "held for %.*s, it makes %u more tensor%s right", SL(graph_name(t->h.ref.g, t->h.ref.first + f->node)),
 			 f->right, f->right == 1 ? "" : "s");
-		row(s, "evidence", &b);
+		show_row(s, "evidence", &b);
 	}
 	if (f->others != NONE) {
 		buf_adds(&b, "or one of the kernels from ");
 		add_trial_call(&b, t, f->others);
 		buf_adds(&b, " on: what they hand on is no value of the graph");
-		row(s, "which", &b);
+		show_row(s, "which", &b);
 	}
 	buf_release(&b);
 }
@@ -105,7 +97,7 @@ static const char *const words[] = {
     [VERIFY_WRONG] = "WRONG", [VERIFY_OPEN] = "not verified", [VERIFY_OPERATOR] = "operator",
 };
 
-static void table(struct screen *s, const struct trial *t)
+static void show_calls(struct screen *s, const struct trial *t)
 {
 	struct buf b = {0};
 	buf_adds(&b, "call\tverdict\tkernel\tnode\tulp\teager\n");
@@ -131,12 +123,12 @@ static void open_calls(struct screen *s, const struct trial *t)
 			continue;
 		add_trial_call(&b, t, c);
 		buf_addf(&b, ": %s", t->h.verify.row[c].why ? t->h.verify.row[c].why : "");
-		row(s, "open", &b);
+		show_row(s, "open", &b);
 	}
 	struct slice rest = buf_slice(&t->h.ref.unknown), line;
 	for (int i = 0; i < 5 && slice_line(&rest, &line); i++) {
 		buf_add_slice(&b, line);
-		row(s, "graph", &b);
+		show_row(s, "graph", &b);
 	}
 	buf_release(&b);
 }
@@ -192,14 +184,14 @@ static void weights(struct screen *s, const struct verifier *v)
 		const struct differing *w = &v->pair.weight[i];
 		buf_addf(&b, "%.*s: %llu of %llu elements differ, by up to %.3g", SLN(w->fqn, 200), (unsigned long long)w->bad,
 			 (unsigned long long)w->n, w->max_abs);
-		row(s, "weight", &b);
+		show_row(s, "weight", &b);
 	}
 	if (v->pair.n_differing) {
 		buf_addf(
 		    &b,
 		    "%u of %u weights are others in the package than in the graph: kernels were held against the graph with the package's",
 		    v->pair.n_differing, v->pair.n_weights);
-		row(s, "weights", &b);
+		show_row(s, "weights", &b);
 	}
 	buf_release(&b);
 }
@@ -238,7 +230,7 @@ static void again(struct screen *s, const struct trial *t, uint32_t f)
 		if (same_finding(t, f, g))
 			buf_addf(&b, "%s%u", b.len ? ", " : "and in calls ", t->h.observed.call[t->h.verify.finding[g].call].d->call);
 	if (b.len)
-		row(s, "again", &b);
+		show_row(s, "again", &b);
 	buf_release(&b);
 }
 
@@ -260,7 +252,7 @@ static void findings(struct screen *s, const struct trial *t)
 		}
 }
 
-void show(struct screen *s, const struct verifier *v)
+void verifier_show(struct screen *s, const struct verifier *v)
 {
 	const struct trial *t = first_found(v, true);
 	headline(s, v);
@@ -271,6 +263,6 @@ void show(struct screen *s, const struct verifier *v)
 	open_calls(s, t ? t : v->trial[0]);
 	if (v->o->all) {
 		buf_addc(&s->b, '\n');
-		table(s, t ? t : v->trial[0]);
+		show_calls(s, t ? t : v->trial[0]);
 	}
 }

@@ -16,7 +16,7 @@ struct verifier_options {
 	bool json, quiet, all, partial, no_more;
 };
 
-/* What a model is called with. */
+/* The kinds of inputs that a model is called with. */
 enum input_kind {
 	INPUTS_GIVEN,   /* as given, or of a dump */
 	INPUTS_MADE,    /* none were given */
@@ -28,7 +28,7 @@ enum input_kind {
 };
 extern const char *const input_words[INPUT_KINDS];
 
-/* One Run that was held against the graph. */
+/* A Run that was held against the graph. */
 struct trial {
 	enum input_kind kind;
 	uint32_t run;
@@ -72,11 +72,11 @@ struct tally {
 	double compiled_ulp, eager_ulp;
 };
 struct tally tally(const struct trial *t);
-/* What the call of a finding read at the place of its worst element, where a tensor has the node's sizes. */
+/* Gives the value that the call of a finding read at the place of its worst element, if that tensor has the node's sizes. */
 bool read_there(const struct trial *t, const struct verify_finding *f, uint32_t read, double *value);
 
-void show(struct screen *s, const struct verifier *v);
-void document(struct json_out *o, const struct verifier *v);
-int page(const struct verifier *v, const char *path, struct err *err);
+void verifier_show(struct screen *s, const struct verifier *v);
+void verifier_document(struct json_out *o, const struct verifier *v);
+int verifier_page(const struct verifier *v, const char *path, struct err *err);
 
 #endif

@@ -108,7 +108,7 @@ static void pair_logs(struct diff_set *d)
 	free(taken);
 }
 
-static void release(struct diff_set *d)
+static void diff_set_release(struct diff_set *d)
 {
 	for (unsigned i = 0; i < d->n; i++)
 		compare_release(&d->pair[i].c);
@@ -171,7 +171,7 @@ static const char *unit_text(const struct compare_log *l, uint32_t unit, char te
 	return compile_id_text(&id, text);
 }
 
-/* Of a document's input the path that the document has. */
+/* The path of the log; an input of a document that holds several is called by the path that the document gives it. */
 static struct slice name_of(const struct compare_log *l)
 {
 	return !l ? SLICE("(none)") : l->inputs > 1 ? facts_text(l->t.f, l->t.f->input[0].path) : slice_str(l->t.path);
@@ -338,7 +338,7 @@ static void add_place(struct buf *b, const struct srcloc *at)
 	}
 }
 
-/* One line of a text from a log: no control bytes, not too long. */
+/* Adds a line of a text from a log, without control bytes and not too long. */
 static void add_short(struct buf *b, struct slice s, size_t max)
 {
 	buf_add_clean(b, slice_of(s.p, s.n < max ? s.n : max));
@@ -368,7 +368,7 @@ static void add_row(struct buf *b, const struct compare *c, const struct compare
 	if (x->before.n || x->after.n) {
 		if (b->len > at)
 			buf_adds(b, ": ");
-		/* What two long values begin with alike says little. */
+		/* The beginning that two long values share says little. */
 		size_t same = 0;
 		while (same < x->before.n && same < x->after.n && x->before.p[same] == x->after.p[same])
 			same++;
@@ -504,6 +504,6 @@ int diff_main(const struct tlparse_options *opt, const char *const name[2], char
 				warn("%s: damaged: what could not be read is not compared; the report of 'tlparse %s' says what it was",
 				     d.side[s].log[i].t.path, d.side[s].log[i].t.path);
 	bool differs = diff_differs(&d);
-	release(&d);
+	diff_set_release(&d);
 	return differs ? EXIT_FOUND : EXIT_FINE;
 }

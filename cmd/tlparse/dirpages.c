@@ -3,7 +3,13 @@
 
 #include "base/srcloc.h"
 
-static struct slice name(const struct trace *t, uint32_t n) { return n == NONE ? slice_of("", 0) : intern_get(&t->f->names, n); }
+enum { FRAMES_MAX = 512 };
+
+static void put_up(struct buf *b, unsigned depth)
+{
+	while (depth--)
+		html_raw(b, "../");
+}
 
 /* depth: folders between the page and the report's top. */
 static void head_of(struct buf *b, struct slice title, unsigned depth, bool policy)
@@ -13,17 +19,15 @@ static void head_of(struct buf *b, struct slice title, unsigned depth, bool poli
 	if (policy)
 		html_policy(b, slice_of("", 0), true);
 	html_put(b, "<title>{}</title>\n<link rel=\"stylesheet\" href=\"", title);
-	for (unsigned i = 0; i < depth; i++)
-		html_raw(b, "../");
+	put_up(b, depth);
 	html_raw(b, "assets/tlparse.css\">\n<script defer src=\"");
-	for (unsigned i = 0; i < depth; i++)
-		html_raw(b, "../");
+	put_up(b, depth);
 	html_raw(b, "assets/tlparse.js\"></script>\n</head>\n<body>\n");
 }
 
-static void head(struct buf *b, struct slice title, unsigned depth) { head_of(b, title, depth, true); }
+void page_head(struct buf *b, struct slice title, unsigned depth) { head_of(b, title, depth, true); }
 
-static void tail(struct buf *b) { html_raw(b, "</body>\n</html>\n"); }
+void page_tail(struct buf *b) { html_raw(b, "</body>\n</html>\n"); }
 
 static unsigned depth_of(struct slice path)
 {
@@ -33,20 +37,9 @@ static unsigned depth_of(struct slice path)
 	return n;
 }
 
-void page_head(struct buf *b, struct slice title, unsigned depth) { head(b, title, depth); }
-
-void page_tail(struct buf *b) { tail(b); }
-
-static void heading(struct buf *b, const char *text, struct slice what)
-{
-	html_raw(b, "<h1>");
-	html_raw(b, text);
-	html_put(b, "{}</h1>\n", what);
-}
-
 /* ---- stacks ---- */
 
-static void frame_html(struct buf *b, struct slice file, int64_t line, struct slice function, struct slice code, unsigned depth)
+void page_frame(struct buf *b, struct slice file, int64_t line, struct slice function, struct slice code, unsigned depth)
 {
 	const char *key = slice_find(file, "<eval_with_key>.");
 	if (!file.n)
@@ -57,8 +50,7 @@ static void frame_html(struct buf *b, struct slice file, int64_t line, struct sl
 		while (key + n < file.p + file.n && is_digit(key[n]))
 			n++;
 		html_raw(b, "<a href=\"");
-		for (unsigned i = 0; i < depth; i++)
-			html_raw(b, "../");
+		put_up(b, depth);
 		html_raw(b, "dump_file/eval_with_key_");
 		buf_add(b, key, n);
 		buf_addf(b, ".html#L%lld\">", (long long)line);
@@ -67,23 +59,40 @@ static void frame_html(struct buf *b, struct slice file, int64_t line, struct sl
 	buf_addf(b, ":%lld", (long long)line);
 	html_raw(b, key ? "</a> in " : " in ");
 	html_text(b, function);
-	if (!key && code.n) {
+	if (!key && code.n)
 		html_put(b, "<br><code class=\"src\">{}</code>", code);
-	}
 }
 
-void page_frame(struct buf *b, struct slice file, int64_t line, struct slice function, struct slice code, unsigned depth)
+static void stack_begin(struct buf *b, const char *caption, bool open)
 {
-	frame_html(b, file, line, function, code, depth);
+	buf_addf(b, "<details%s><summary>%s</summary><ul class=\"stack\">", open ? " open" : "", caption);
+}
+
+void page_stack(struct buf *b, const struct trace *t, const struct trace_trie *trie, uint32_t node, const char *caption, bool open)
+{
+	uint32_t n = 0, chain[FRAMES_MAX], all = 0;
+	for (uint32_t up = node; up != NONE; up = trie->node[up].parent, all++)
+		if (n < FRAMES_MAX)
+			chain[n++] = up;
+	if (!n)
+		return;
+	stack_begin(b, caption, open);
+	if (all > n)
+		buf_addf(b, "<li class=\"note\">%u outer frames</li>", all - n);
+	while (n--) {
+		const struct trace_frame *f = &t->frame[trie->node[chain[n]].frame];
+		html_raw(b, "<li>");
+		page_frame(b, name(t, f->file), f->line, name(t, f->name), name(t, f->code), 1);
+		html_raw(b, "</li>");
+	}
+	html_raw(b, "</ul></details>\n");
 }
 
 /* A stack of an envelope, folded. */
 static void stack_html(struct buf *b, const struct trace *t, const struct json_tape *tape, uint32_t stack, const char *caption, bool open)
 {
 	struct buf tmp = {0};
-	html_raw(b, open ? "<details open><summary>" : "<details><summary>");
-	html_raw(b, caption);
-	html_raw(b, "</summary><ul class=\"stack\">");
+	stack_begin(b, caption, open);
 	json_each(tape, stack, i) {
 		uint64_t file;
 		int64_t line = 0;
@@ -101,7 +110,7 @@ static void stack_html(struct buf *b, const struct trace *t, const struct json_t
 			text[0] = name(t, trace_string(t, file));
 		json_i64(tape, json_get(tape, i, "line"), &line);
 		html_raw(b, "<li>");
-		frame_html(b, text[0], line, text[1], text[2], 1);
+		page_frame(b, text[0], line, text[1], text[2], 1);
 		html_raw(b, "</li>");
 	}
 	html_raw(b, "</ul></details>");
@@ -123,7 +132,7 @@ static void trie_frame(struct buf *b, const struct trace *t, const struct trace_
 		compile_id_text(&c->id, id);
 		buf_addf(b, "<a class=\"status-%s\" href=\"#[%s]\">[%s]</a> ", status_class[c->status], id, id);
 	}
-	frame_html(b, name(t, f->file), f->line, name(t, f->name), name(t, f->code), 0);
+	page_frame(b, name(t, f->file), f->line, name(t, f->name), name(t, f->code), 0);
 }
 
 /* Is what is below frame k indented? A chain is flat, so that stacks do not run off to the right; but below a frame that
@@ -179,32 +188,31 @@ static void trie_html(struct buf *b, const struct trace *t, const struct trace_t
 
 void page_code(struct buf *b, struct slice title, struct slice payload)
 {
-	head(b, title, depth_of(title));
+	page_head(b, title, depth_of(title));
 	html_put(b, "<pre class=\"code\" data-lang=\"py\">{}</pre>\n", payload);
-	tail(b);
+	page_tail(b);
 }
 
 void page_dump_file(struct buf *b, struct slice title, struct slice payload)
 {
 	struct slice line;
 	unsigned n = 0;
-	head(b, title, depth_of(title));
+	page_head(b, title, depth_of(title));
 	html_raw(b, "<pre class=\"lines\">");
 	while (slice_line(&payload, &line)) {
 		buf_addf(b, "<span id=\"L%u\">", ++n);
 		html_put(b, "{}\n</span>", line);
 	}
 	html_raw(b, "</pre>\n");
-	tail(b);
+	page_tail(b);
 }
 
 void page_guards(struct buf *b, const char *id, struct slice payload, struct json_tape *tape)
 {
 	uint32_t root;
 	struct buf tmp = {0};
-	head(b, SLICE("Guards"), 1);
-	heading(b, "Guards of ", slice_str(id));
-	html_raw(b, "<ul class=\"guards\">\n");
+	page_head(b, SLICE("Guards"), 1);
+	html_put(b, "<h1>Guards of {}</h1>\n<ul class=\"guards\">\n", slice_str(id));
 	json_tape_text(tape, payload.p, payload.n);
 	if (json_parse(tape, 0, payload.n, &root) == 0)
 		json_each(tape, root, i) {
@@ -216,7 +224,7 @@ void page_guards(struct buf *b, const char *id, struct slice payload, struct jso
 			html_put(b, "<li><code>{}</code></li>\n", buf_slice(&tmp));
 		}
 	html_raw(b, "</ul>\n");
-	tail(b);
+	page_tail(b);
 	buf_release(&tmp);
 }
 
@@ -224,7 +232,7 @@ void page_stack_traces(struct buf *b, struct slice payload, struct json_tape *ta
 {
 	uint32_t root;
 	struct buf tmp = {0};
-	head(b, SLICE("Stack traces of kernels"), 1);
+	page_head(b, SLICE("Stack traces of kernels"), 1);
 	json_tape_text(tape, payload.p, payload.n);
 	if (json_parse(tape, 0, payload.n, &root) == 0)
 		json_each_pair(tape, root, k) {
@@ -235,18 +243,14 @@ void page_stack_traces(struct buf *b, struct slice payload, struct json_tape *ta
 				if (!s.p)
 					continue;
 				html_raw(b, "<pre>");
-				while (s.n) {
-					const char *nl = slice_find(s, "\\n");
-					size_t n = nl ? (size_t)(nl - s.p) : s.n;
-					html_text(b, slice_of(s.p, n));
-					if (nl)
-						buf_addc(b, '\n');
-					s = slice_of(s.p + n + (nl ? 2 : 0), s.n - n - (nl ? 2 : 0));
+				for (; s.n; s = slice_behind(s, "\\n")) {
+					html_text(b, slice_until(s, "\\n"));
+					html_raw(b, slice_find(s, "\\n") ? "\n" : "");
 				}
 				html_raw(b, "</pre>\n");
 			}
 		}
-	tail(b);
+	page_tail(b);
 	buf_release(&tmp);
 }
 
@@ -317,7 +321,7 @@ static const char *suffix(const struct trace_artifact *a)
 	return a->flags & ART_HIT ? " \xe2\x9c\x85" : a->flags & ART_MISS ? " \xe2\x9d\x8c" : a->flags & ART_BYPASS ? " \xe2\x9d\x93" : "";
 }
 
-/* One artifact in a list. up: the page is in a folder below the top. */
+/* Adds an artifact to a list. up: the page is in a folder below the top. */
 static void artifact_item(struct buf *b, const struct trace *t, const struct trace_artifact *a, bool up)
 {
 	struct buf path = {0};
@@ -354,11 +358,11 @@ void page_metrics(struct buf *b, const struct trace *t, const struct trace_scan 
 	uint32_t v = trace_value(s, r, KIND_compilation_metrics);
 	const struct fact_attempt *c = &t->f->attempt[r->attempt];
 	char id[COMPILE_ID_TEXT];
-	head(b, SLICE("Compilation metrics"), 1);
-	heading(b, "Compilation info for ", slice_str(compile_id_text(&c->id, id)));
+	page_head(b, SLICE("Compilation metrics"), 1);
+	html_put(b, "<h1>Compilation info for {}</h1>\n", slice_str(compile_id_text(&c->id, id)));
 	if (c->loc.file != NONE) {
 		html_raw(b, "<p>");
-		frame_html(b, name(t, c->loc.file), c->loc.line, name(t, c->loc.function), slice_of("", 0), 1);
+		page_frame(b, name(t, c->loc.file), c->loc.line, name(t, c->loc.function), slice_of("", 0), 1);
 		html_raw(b, "</p>\n");
 	}
 	if (c->fail_type != NONE) {
@@ -373,17 +377,7 @@ void page_metrics(struct buf *b, const struct trace *t, const struct trace_scan 
 		const struct fact_attempt *x = trace_attempt(t, &attempt, c->process, c->generation);
 		if (!x || x->stack == NONE)
 			continue;
-		html_raw(b, "<details><summary>Stack</summary><ul class=\"stack\">");
-		uint32_t n = 0, chain[512];
-		for (uint32_t up = x->stack; up != NONE && n < ARRAY_LEN(chain); up = t->starts.node[up].parent)
-			chain[n++] = up;
-		while (n--) {
-			const struct trace_frame *f = &t->frame[t->starts.node[chain[n]].frame];
-			html_raw(b, "<li>");
-			frame_html(b, name(t, f->file), f->line, name(t, f->name), name(t, f->code), 1);
-			html_raw(b, "</li>");
-		}
-		html_raw(b, "</ul></details>\n");
+		page_stack(b, t, &t->starts, x->stack, "Stack", false);
 		break;
 	}
 	html_raw(b, "<h2>Artifacts so far</h2>\n<ul>\n");
@@ -408,22 +402,22 @@ void page_metrics(struct buf *b, const struct trace *t, const struct trace_scan 
 	}
 	html_raw(b, "<h2>All metrics</h2>\n");
 	metrics_table(b, tape, v);
-	tail(b);
+	page_tail(b);
 }
 
 void page_bwd_metrics(struct buf *b, const struct trace *t, const struct trace_scan *s, const struct trace_record *r,
 		      const struct trace_artifact *a)
 {
 	char id[COMPILE_ID_TEXT];
-	head(b, name(t, a->name), 1);
-	heading(b, "Backward compilation info for ", slice_str(compile_id_text(&t->f->attempt[r->attempt].id, id)));
+	page_head(b, name(t, a->name), 1);
+	html_put(b, "<h1>Backward compilation info for {}</h1>\n", slice_str(compile_id_text(&t->f->attempt[r->attempt].id, id)));
 	metrics_table(b, &s->tape, trace_value(s, r, (enum trace_kind)a->kind));
-	tail(b);
+	page_tail(b);
 }
 
 /* ---- lists ---- */
 
-static void damage_banner(struct buf *b, const struct trace *t)
+void page_damage(struct buf *b, const struct trace *t)
 {
 	if (!trace_damaged(t))
 		return;
@@ -434,8 +428,6 @@ static void damage_banner(struct buf *b, const struct trace *t)
 				 t->damage[i].count > 1 ? " and later" : "", trace_damage_text[i], (unsigned long long)t->damage[i].count);
 	html_raw(b, "</ul></div>\n");
 }
-
-void page_damage(struct buf *b, const struct trace *t) { damage_banner(b, t); }
 
 /* The id of a row's attempt; "-/-" where what tells of it names none, as an exception does that ended torch.export. */
 static const char *attempt_text(const struct trace *t, uint32_t attempt, char id[COMPILE_ID_TEXT])
@@ -448,7 +440,7 @@ void page_failures(struct buf *b, const struct trace *t)
 {
 	char id[COMPILE_ID_TEXT];
 	struct buf path = {0};
-	head(b, SLICE("Failures and restarts"), 0);
+	page_head(b, SLICE("Failures and restarts"), 0);
 	html_raw(b, "<h1>Failures, restarts and graph breaks</h1>\n<table class=\"sortable\"><thead><tr><th>Compile id</th>"
 		    "<th>Failure type</th><th>Reason</th><th>User code</th></tr></thead><tbody>\n");
 	for (uint32_t i = t->from.failure; i < t->f->n_failure; i++) {
@@ -490,22 +482,20 @@ void page_failures(struct buf *b, const struct trace *t)
 		}
 		html_put(b, "</td><td><pre>{}</pre>", name(t, x->reason));
 		struct slice rest = name(t, x->hints), line;
-		while (slice_line(&rest, &line)) {
+		while (slice_line(&rest, &line))
 			html_put(b, "<p>Hint: {}</p>", line);
-		}
 		html_raw(b, "</td><td>");
 		if (x->loc.file != NONE) {
 			html_text(b, name(t, x->loc.file));
 			buf_addf(b, ":%u", x->loc.line);
-			if (x->loc.function != NONE) {
+			if (x->loc.function != NONE)
 				html_put(b, " in {}", name(t, x->loc.function));
-			}
 			html_put(b, "<br><code class=\"src\">{}</code>", name(t, x->loc.code));
 		}
 		html_raw(b, "</td></tr>\n");
 	}
 	html_raw(b, "</tbody></table>\n");
-	tail(b);
+	page_tail(b);
 	buf_release(&path);
 }
 
@@ -516,14 +506,13 @@ void page_index(struct buf *b, const struct trace *t, const struct tlparse_optio
 	head_of(b, SLICE("tlparse report"), 0, !opt->header); /* the user's own HTML may be anything */
 	html_raw(b, opt->header ? opt->header : "");          /* the user's own HTML, by request */
 	html_raw(b, "<main>\n<h1>What happened in this compilation</h1>\n");
-	damage_banner(b, t);
+	page_damage(b, t);
 	html_raw(b, "<h2>Stack trie</h2>\n<p>Where each compilation was started, by the stack of the program: "
 		    "<span class=\"status-ok\">[ok]</span> <span class=\"status-break\">[graph break or restart]</span> "
 		    "<span class=\"status-empty\">[empty graph]</span> <span class=\"status-error\">[error]</span> "
 		    "<span class=\"status-missing\">[no metrics]</span></p>\n<details open><summary>Stack</summary>\n");
 	trie_html(b, t, &t->starts);
-	html_raw(b, "</details>\n");
-	html_raw(b, "<h2>Failures and restarts</h2>\n<p><a href=\"failures_and_restarts.html\">");
+	html_raw(b, "</details>\n<h2>Failures and restarts</h2>\n<p><a href=\"failures_and_restarts.html\">");
 	buf_addf(b, "%u failures and restarts, %u graph breaks</a></p>\n", t->f->n_failure - t->from.failure, t->f->n_brk - t->from.brk);
 	if (page_has_vllm(t))
 		html_raw(b, "<h2>vLLM</h2>\n<p><a href=\"vllm.html\">what its backend compiled, by range and part, and what each pass "
@@ -566,7 +555,7 @@ void page_index(struct buf *b, const struct trace *t, const struct tlparse_optio
 		html_raw(b, "</ul>\n");
 	}
 	html_raw(b, "</main>\n");
-	tail(b);
+	page_tail(b);
 	buf_release(&path);
 }
 
@@ -596,6 +585,6 @@ void page_logs(struct buf *b, const struct report *r, char *const *folder, const
 			 (unsigned long long)sum.graph_breaks, t->compile_seconds);
 	}
 	html_raw(b, "</tbody></table>\n</main>\n");
-	tail(b);
+	page_tail(b);
 	buf_release(&path);
 }

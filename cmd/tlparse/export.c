@@ -4,54 +4,26 @@
 
 enum {
 	HISTORY_MAX = 500, /* expressions of one page */
-	FRAMES_MAX = 512,  /* frames of one stack */
 	INDENT_MAX = 20,   /* of the style sheet */
 };
-
-static struct slice name(const struct trace *t, uint32_t n) { return n == NONE ? slice_of("", 0) : intern_get(&t->f->names, n); }
 
 /* For texts that the log may not have. */
 static void code_or(struct buf *b, const struct trace *t, uint32_t n, const char *otherwise)
 {
-	if (n == NONE) {
+	if (n == NONE)
 		html_raw(b, otherwise);
-		return;
-	}
-	html_put(b, "<code>{}</code>", name(t, n));
+	else
+		html_put(b, "<code>{}</code>", name(t, n));
 }
 
-static void stack(struct buf *b, const struct trace *t, uint32_t node, const char *caption, bool open)
-{
-	uint32_t n = 0, chain[FRAMES_MAX], all = 0;
-	for (uint32_t up = node; up != NONE; up = t->export_stacks.node[up].parent, all++)
-		if (n < FRAMES_MAX)
-			chain[n++] = up;
-	if (!n)
-		return;
-	html_raw(b, open ? "<details open><summary>" : "<details><summary>");
-	html_raw(b, caption);
-	html_raw(b, "</summary><ul class=\"stack\">");
-	if (all > n)
-		buf_addf(b, "<li class=\"note\">%u outer frames</li>", all - n);
-	while (n--) {
-		const struct trace_frame *f = &t->frame[t->export_stacks.node[chain[n]].frame];
-		html_raw(b, "<li>");
-		page_frame(b, name(t, f->file), f->line, name(t, f->name), name(t, f->code), 1);
-		html_raw(b, "</li>");
-	}
-	html_raw(b, "</ul></details>\n");
-}
-
-static void lines(struct buf *b, const struct trace *t, const char *caption, uint32_t text)
+static void put_lines(struct buf *b, const struct trace *t, const char *caption, uint32_t text)
 {
 	if (text == NONE)
 		return;
-	html_raw(b, "<h2>");
-	html_raw(b, caption);
-	html_put(b, "</h2>\n<pre class=\"code\">{}</pre>\n", name(t, text));
+	html_put(b, "<h2>{}</h2>\n<pre class=\"code\">{}</pre>\n", slice_str(caption), name(t, text));
 }
 
-static void place(struct buf *b, const struct trace *t, const struct fact_loc *loc, unsigned depth)
+static void put_place(struct buf *b, const struct trace *t, const struct fact_loc *loc, unsigned depth)
 {
 	if (loc->file != NONE)
 		page_frame(b, name(t, loc->file), loc->line, name(t, loc->function), name(t, loc->code), depth);
@@ -83,11 +55,11 @@ static void history(struct buf *b, const struct trace *t, uint32_t row)
 		html_raw(b, "</p>\n");
 		if (e->loc.file != NONE) {
 			html_raw(b, "<p>");
-			place(b, t, &e->loc, 1);
+			put_place(b, t, &e->loc, 1);
 			html_raw(b, "</p>\n");
 		}
-		stack(b, t, e->user_stack, "User stack", false);
-		stack(b, t, e->stack, "Framework stack", false);
+		page_stack(b, t, &t->export_stacks, e->user_stack, "User stack", false);
+		page_stack(b, t, &t->export_stacks, e->stack, "Framework stack", false);
 		html_raw(b, "</div>\n");
 	}
 	if (n == HISTORY_MAX)
@@ -105,58 +77,47 @@ static const char *const kind_title[] = {
 
 static void what_happened(struct buf *b, const struct trace *t, const struct trace_export *x)
 {
-	switch (x->kind) {
-	case EXPORT_GUARD:
-		html_raw(b, "The program asked whether ");
-		code_or(b, t, x->expr, "an expression");
-		html_raw(b, " holds, and the answer became a guard. Inputs for which the answer is another one are not covered by "
-			    "the exported program: the sizes given as dynamic may be too wide (a constraint violation).");
-		break;
-	case EXPORT_SPECIALIZED:
-		html_raw(b, "Whether ");
-		code_or(b, t, x->expr, "an expression");
-		html_raw(b, " holds is known only when the program runs. Export went on with the value of the example inputs, ");
+	static const struct {
+		const char *before, *unnamed, *after;
+	} say[] = {
+	    [EXPORT_GUARD] = {"The program asked whether ", "an expression",
+			      " holds, and the answer became a guard. Inputs for which the answer is another one are not covered by "
+			      "the exported program: the sizes given as dynamic may be too wide (a constraint violation)."},
+	    [EXPORT_SPECIALIZED] = {"Whether ", "an expression",
+				    " holds is known only when the program runs. Export went on with the value of the example inputs, "},
+	    [EXPORT_DATA_DEPENDENT] = {"Whether ", "an expression", " holds is known only when the program runs: export could not go on."},
+	    [EXPORT_MISSING] = {"The operator ", "(not named)",
+				" has no fake kernel, which says what its outputs look like without running it."},
+	    [EXPORT_MISMATCHED] = {"The fake kernel of ", "(an operator not named)", " says something else than the real one: "},
+	};
+	html_raw(b, say[x->kind].before);
+	code_or(b, t, x->expr, say[x->kind].unnamed);
+	html_raw(b, say[x->kind].after);
+	if (x->kind == EXPORT_SPECIALIZED) {
 		code_or(b, t, x->result, "which the log does not tell");
 		html_raw(b, ", and the graph asserts it.");
-		break;
-	case EXPORT_DATA_DEPENDENT:
-		html_raw(b, "Whether ");
-		code_or(b, t, x->expr, "an expression");
-		html_raw(b, " holds is known only when the program runs: export could not go on.");
-		break;
-	case EXPORT_MISSING:
-		html_raw(b, "The operator ");
-		code_or(b, t, x->expr, "(not named)");
-		html_raw(b, " has no fake kernel, which says what its outputs look like without running it.");
-		break;
-	case EXPORT_MISMATCHED:
-		html_raw(b, "The fake kernel of ");
-		code_or(b, t, x->expr, "(an operator not named)");
-		html_raw(b, " says something else than the real one: ");
+	} else if (x->kind == EXPORT_MISMATCHED) {
 		code_or(b, t, x->reason, "the log does not tell what");
 		html_raw(b, ".");
-		break;
 	}
 }
 
 void page_guard(struct buf *b, const struct trace *t, const struct trace_export *x)
 {
 	page_head(b, SLICE("Symbolic guard"), 1);
-	html_raw(b, "<main>\n<h1>");
-	html_raw(b, kind_title[x->kind]);
-	html_raw(b, ": ");
+	buf_addf(b, "<main>\n<h1>%s: ", kind_title[x->kind]);
 	code_or(b, t, x->expr, "(no expression)");
 	html_raw(b, "</h1>\n<p>");
 	what_happened(b, t, x);
 	html_raw(b, "</p>\n<h2>Where</h2>\n<p>");
-	place(b, t, &x->loc, 1);
+	put_place(b, t, &x->loc, 1);
 	if (x->loc.file == NONE)
 		html_raw(b, "The log does not say.");
 	html_raw(b, "</p>\n");
-	stack(b, t, x->user_stack, "User stack", true);
-	stack(b, t, x->stack, "Framework stack", false);
-	lines(b, t, "Locals", x->locals);
-	lines(b, t, "Symbols", x->sources);
+	page_stack(b, t, &t->export_stacks, x->user_stack, "User stack", true);
+	page_stack(b, t, &t->export_stacks, x->stack, "Framework stack", false);
+	put_lines(b, t, "Locals", x->locals);
+	put_lines(b, t, "Symbols", x->sources);
 	history(b, t, x->node);
 	html_raw(b, "<p><a href=\"../index.html\">All findings</a></p>\n</main>\n");
 	page_tail(b);
@@ -164,9 +125,7 @@ void page_guard(struct buf *b, const struct trace *t, const struct trace_export 
 
 static void table_begin(struct buf *b, const char *columns)
 {
-	html_raw(b, "<table class=\"sortable\"><thead><tr>");
-	html_raw(b, columns);
-	html_raw(b, "</tr></thead><tbody>\n");
+	buf_addf(b, "<table class=\"sortable\"><thead><tr>%s</tr></thead><tbody>\n", columns);
 }
 
 /* Exceptions that the log has (metrics, or the graph until make_fx failed), and sizes that became constant: of a log of TORCH_TRACE that is
@@ -188,7 +147,7 @@ static uint32_t what_ended(struct buf *b, const struct trace *t)
 		html_text(b, slice_first_line(reason));
 		html_raw(b, r->inferred ? " <span class=\"note\">the exception is on standard error</span>" : "");
 		html_raw(b, "</td><td>");
-		place(b, t, &r->user, 0);
+		put_place(b, t, &r->user, 0);
 		html_raw(b, "</td></tr>\n");
 	}
 	for (uint32_t i = t->from.bound; i < f->n_bound; i++) {
@@ -201,7 +160,7 @@ static uint32_t what_ended(struct buf *b, const struct trace *t)
 		    b,
 		    "<tr><td>A size became constant: <code>{}</code> is <code>{}</code>: one that was given as dynamic is refused</td><td>",
 		    slice_first_line(name(t, r->sources)), name(t, r->value));
-		place(b, t, &r->loc, 0);
+		put_place(b, t, &r->loc, 0);
 		html_raw(b, "</td></tr>\n");
 	}
 	html_raw(b, n ? "</tbody></table>\n" : "");
@@ -232,12 +191,10 @@ void page_export(struct buf *b, const struct trace *t, const struct tlparse_opti
 	}
 	for (uint32_t i = 0; i < t->n_export; i++) {
 		const struct trace_export *x = &t->export[i];
-		html_raw(b, "<tr><td>");
-		html_raw(b, kind_title[x->kind]);
-		html_raw(b, "</td><td>");
+		buf_addf(b, "<tr><td>%s</td><td>", kind_title[x->kind]);
 		what_happened(b, t, x);
 		html_raw(b, "</td><td>");
-		place(b, t, &x->loc, 0);
+		put_place(b, t, &x->loc, 0);
 		html_raw(b, "</td><td>");
 		buf_reset(&path);
 		if (x->page != NONE) {

@@ -129,8 +129,7 @@ static int add_dir(const char *dir, char ***path, size_t *n, size_t *cap, struct
 		char *p = xasprintf("%s/%s", dir, e->d_name);
 		if (strncmp(e->d_name, "dedicated_log_torch_trace", 25) && !trace_is_log(p)) {
 			if (opt.all_ranks && document_is_there(p)) {
-				GROW(document, documents, cap_documents, 1);
-				document[documents++] = p;
+				PUSH_TO(document, documents, cap_documents) = p;
 			} else if (flight_is_there(p)) {
 				add_dump(p);
 			} else {
@@ -147,8 +146,7 @@ static int add_dir(const char *dir, char ***path, size_t *n, size_t *cap, struct
 		}
 		newest = st.st_mtim.tv_sec;
 		newest_ns = st.st_mtim.tv_nsec;
-		GROW(*path, *n, *cap, 1);
-		(*path)[(*n)++] = p;
+		PUSH_TO(*path, *n, *cap) = p;
 	}
 	closedir(d);
 	for (size_t i = 0; i < documents; i++) {
@@ -156,8 +154,7 @@ static int add_dir(const char *dir, char ***path, size_t *n, size_t *cap, struct
 			free(document[i]);
 			continue;
 		}
-		GROW(*path, *n, *cap, 1);
-		(*path)[(*n)++] = document[i];
+		PUSH_TO(*path, *n, *cap) = document[i];
 	}
 	free(document);
 	if (opt.n_dump > first_dump)
@@ -195,8 +192,7 @@ static char **input_paths(const struct operands *in, size_t *n, unsigned *lost)
 			opt.named_dumps++;
 			continue;
 		}
-		GROW(path, *n, cap, 1);
-		path[(*n)++] = xstrdup(in->v[i]);
+		PUSH_TO(path, *n, cap) = xstrdup(in->v[i]);
 	}
 	if (opt.named_dumps && (opt.diff || (!opt.all_ranks && !opt.json && !opt.html)))
 		die(EXIT_USAGE, "'%s' is a dump of a Flight Recorder: it goes with --all-ranks-html, --json or --html", opt.dump[0]);
@@ -322,7 +318,7 @@ static void open_browser(void)
 	free(page);
 }
 
-/* What a person wants to know first, in a few lines on stderr. */
+/* Tells a person what they want to know first, in a few lines on stderr. */
 static void print_summary(const struct report *r, const char *where)
 {
 	if (opt.quiet || !(opt.verbose || color))
@@ -348,7 +344,7 @@ static void print_summary(const struct report *r, const char *where)
 		note("report: %s", where);
 }
 
-/* One warning line per log that could not be read whole. */
+/* Warns in a line of each log that could not be read whole. */
 static bool warn_damage(struct report *r)
 {
 	bool damaged = false;

@@ -39,7 +39,7 @@ struct outdir {
 
 enum item_what { ITEM_PAYLOAD, ITEM_GUARDS, ITEM_CODE, ITEM_DUMP, ITEM_TRACES, ITEM_TEXT };
 
-/* One file to write: path and text are offsets into the slot's buffers. */
+/* A file to write: path and text are offsets into the slot's buffers. */
 struct item {
 	enum item_what what;
 	uint32_t path, record;
@@ -112,12 +112,21 @@ static int make_dirs(struct outdir *d, const char *path)
 	return 0;
 }
 
+static int cannot_write(const struct outdir *d, const char *path, struct err *e)
+{
+	return err_errno(e, EXIT_ENVIRON, "cannot write '%s'", output_inner(d->folder, path));
+}
+
 static int open_file(struct outdir *d, const char *path, struct err *e)
 {
 	int fd = openat(d->fd, path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC | O_NOFOLLOW, 0666);
-	if (fd < 0)
-		err_errno(e, EXIT_ENVIRON, "cannot write '%s'", output_inner(d->folder, path));
-	return fd;
+	return fd < 0 ? cannot_write(d, path, e) : fd;
+}
+
+/* r: how it went until now. */
+static int close_file(const struct outdir *d, int fd, const char *path, int r, struct err *e)
+{
+	return fd >= 0 && close(fd) < 0 && !r ? cannot_write(d, path, e) : r;
 }
 
 static int write_file(struct outdir *d, const char *path, struct slice text)
@@ -127,18 +136,16 @@ static int write_file(struct outdir *d, const char *path, struct slice text)
 	if (fd < 0)
 		return failed(d, &e);
 	int r = write_all(fd, text.p, text.n, output_inner(d->folder, path), &e);
-	if (close(fd) < 0 && r == 0)
-		r = err_errno(&e, EXIT_ENVIRON, "cannot write '%s'", output_inner(d->folder, path));
-	return r < 0 ? failed(d, &e) : 0;
+	return close_file(d, fd, path, r, &e) < 0 ? failed(d, &e) : 0;
 }
 
 /* ---- in order: what to write ---- */
 
 static struct item *add_item(struct slot *x, enum item_what what, uint32_t record)
 {
-	GROW(x->item, x->n, x->cap, 1);
-	x->item[x->n] = (struct item){.what = what, .record = record, .path = (uint32_t)x->path.len};
-	return &x->item[x->n++];
+	struct item *it = &PUSH_TO(x->item, x->n, x->cap);
+	*it = (struct item){.what = what, .record = record, .path = (uint32_t)x->path.len};
+	return it;
 }
 
 static struct pending *pending_of(struct outdir *d, uint32_t compile)
@@ -250,8 +257,7 @@ static int plan_record(void *ctx, struct trace_scan *s, struct trace_record *r)
 	if (make_dirs(d, x->path.p + path) < 0)
 		return -1;
 	x->payload_name[record] = taken ? path + 1 : 0;
-	GROW(x->item, x->n, x->cap, 1);
-	x->item[x->n++] = (struct item){.what = ITEM_PAYLOAD, .record = record, .path = path};
+	PUSH_TO(x->item, x->n, x->cap) = (struct item){.what = ITEM_PAYLOAD, .record = record, .path = path};
 	return 0;
 }
 
@@ -370,7 +376,7 @@ static int write_item(struct outdir *d, struct trace_scan *s, struct slot *x, co
 	return write_file(d, title.p, buf_slice(&x->page));
 }
 
-static int emit(void *ctx, struct trace_scan *s)
+static int emit_record(void *ctx, struct trace_scan *s)
 {
 	struct outdir *d = ctx;
 	struct slot *x = slot_of(s);
@@ -510,8 +516,15 @@ static int finish_jsonl(struct outdir *d, struct err *err)
 		r = write_all(fd, b.p, b.len, output_inner(d->folder, "raw.jsonl"), err);
 	if (!r)
 		r = copy_all(d->jsonl, fd, output_inner(d->folder, "raw.jsonl"), err);
-	if (fd >= 0 && close(fd) < 0 && !r)
-		r = err_errno(err, EXIT_ENVIRON, "cannot write '%s'", output_inner(d->folder, "raw.jsonl"));
+	buf_release(&b);
+	return close_file(d, fd, "raw.jsonl", r, err);
+}
+
+static int write_page(struct outdir *d, const char *path, void (*page)(struct buf *b, const struct trace *t))
+{
+	struct buf b = {0};
+	page(&b, d->t);
+	const int r = write_file(d, path, buf_slice(&b));
 	buf_release(&b);
 	return r;
 }
@@ -529,10 +542,8 @@ static int write_assets(struct outdir *d)
 {
 	if (make_dirs(d, "assets/") < 0)
 		return -1;
-	return write_file(d, "assets/tlparse.css", share_file("dir/tlparse.css")) < 0 ||
-		       write_file(d, "assets/tlparse.js", share_file("dir/tlparse.js")) < 0
-		   ? -1
-		   : 0;
+	const int r = write_file(d, "assets/tlparse.css", share_file("dir/tlparse.css"));
+	return r < 0 ? r : write_file(d, "assets/tlparse.js", share_file("dir/tlparse.js"));
 }
 
 /* A page per compile id, also where there is little to show: the Rust tool has them all. */
@@ -575,7 +586,7 @@ int outdir_log(struct trace *t, const struct tlparse_options *opt, int dir, cons
 	    .ctx = &d,
 	    .raw = copy_raw,
 	    .record = plan_record,
-	    .emit = emit,
+	    .emit = emit_record,
 	    .commit = commit,
 	    .free_slot = free_slot,
 	    .progress = opt->quiet ? NULL : show_progress,
@@ -611,29 +622,16 @@ int outdir_log(struct trace *t, const struct tlparse_options *opt, int dir, cons
 	if (write_all(d.events, d.any_event ? "\n]" : "[]", 2, output_inner(folder, "chromium_events.json"), err) < 0 ||
 	    finish_jsonl(&d, err) < 0)
 		goto out;
-	compile_directory(&b, t);
-	if (write_file(&d, "compile_directory.json", buf_slice(&b)) < 0)
+	if (write_page(&d, "compile_directory.json", compile_directory) < 0 ||
+	    write_page(&d, "failures_and_restarts.html", page_failures) < 0 ||
+	    (page_has_vllm(t) && write_page(&d, "vllm.html", page_vllm) < 0) || (d.prov && write_provenance(&d, err) < 0) ||
+	    write_assets(&d) < 0)
 		goto out;
-	buf_reset(&b);
-	page_failures(&b, t);
-	if (write_file(&d, "failures_and_restarts.html", buf_slice(&b)) < 0)
-		goto out;
-	buf_reset(&b);
-	page_vllm(&b, t);
-	if (b.len && write_file(&d, "vllm.html", buf_slice(&b)) < 0)
-		goto out;
-	if (d.prov && write_provenance(&d, err) < 0)
-		goto out;
-	buf_reset(&b);
 	page_index(&b, t, opt);
-	if (write_assets(&d) < 0 || write_file(&d, "index.html", buf_slice(&b)) < 0)
-		goto out;
-	r = 0;
+	r = write_file(&d, "index.html", buf_slice(&b));
 out:
-	if (d.raw >= 0 && close(d.raw) < 0 && !r)
-		r = err_errno(err, EXIT_ENVIRON, "cannot write '%s'", output_inner(folder, "raw.log"));
-	if (d.events >= 0 && close(d.events) < 0 && !r)
-		r = err_errno(err, EXIT_ENVIRON, "cannot write '%s'", output_inner(folder, "chromium_events.json"));
+	r = close_file(&d, d.raw, "raw.log", r, err);
+	r = close_file(&d, d.events, "chromium_events.json", r, err);
 	if (d.jsonl >= 0)
 		close(d.jsonl);
 	for (uint32_t i = 0; i < d.n_pending; i++) {

@@ -4,11 +4,13 @@
 #include "html/html.h"
 #include "tlparse.h"
 
-/* What waits for the compilation_metrics record of its compile id: specializations and guards with their stacks. */
+/* Specializations and guards with their stacks wait here for the compilation_metrics record of their compile id. */
 struct pending {
 	struct buf rows; /* HTML rows of the two tables, rendered when the records came by */
 	struct buf guards;
 };
+
+static inline struct slice name(const struct trace *t, uint32_t n) { return facts_text(t->f, n); }
 
 /* Pages. All append to b; up is "../" once per folder between the page and the report's top. */
 void page_metrics(struct buf *b, const struct trace *t, const struct trace_scan *s, const struct trace_record *r,
@@ -20,11 +22,13 @@ void page_guards(struct buf *b, const char *id, struct slice payload, struct jso
 void page_code(struct buf *b, struct slice title, struct slice payload);
 void page_dump_file(struct buf *b, struct slice title, struct slice payload);
 void page_stack_traces(struct buf *b, struct slice payload, struct json_tape *tape);
-/* What the pages of export.c are put together from. */
+/* The pages of export.c are put together from these. */
 void page_head(struct buf *b, struct slice title, unsigned depth);
 void page_tail(struct buf *b);
 void page_frame(struct buf *b, struct slice file, int64_t line, struct slice function, struct slice code, unsigned depth);
 void page_damage(struct buf *b, const struct trace *t);
+/* A stack, folded: from the outermost to this node, which may be NONE, without what is beyond 512 frames. */
+void page_stack(struct buf *b, const struct trace *t, const struct trace_trie *trie, uint32_t node, const char *caption, bool open);
 /* export.c: -e */
 void page_guard(struct buf *b, const struct trace *t, const struct trace_export *x);
 void page_export(struct buf *b, const struct trace *t, const struct tlparse_options *opt);
@@ -36,7 +40,7 @@ void prov_page_name(const struct trace *t, uint32_t compile, struct buf *out);
 void prov_pages_free(struct prov_pages *p);
 void page_index(struct buf *b, const struct trace *t, const struct tlparse_options *opt);
 void page_failures(struct buf *b, const struct trace *t);
-/* vllm.c: nothing where vLLM wrote nothing. */
+/* vllm.c: of a trace that page_has_vllm(). */
 void page_vllm(struct buf *b, const struct trace *t);
 bool page_has_vllm(const struct trace *t);
 void page_logs(struct buf *b, const struct report *r, char *const *folder, const struct tlparse_options *opt);

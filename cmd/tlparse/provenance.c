@@ -54,13 +54,12 @@ int prov_pages_take(struct prov_pages *p, const struct trace *t, uint32_t artifa
 	char name[TEMP_NAME];
 	if (pwrite_all(p->fd, payload.p, payload.n, p->end, temp_file_name(name), err) < 0)
 		return temp_failed(err);
-	GROW(p->text, p->n, p->cap, 1);
-	p->text[p->n++] = (struct prov_text_at){artifact, (uint32_t)payload.n, p->end};
+	PUSH_TO(p->text, p->n, p->cap) = (struct prov_text_at){artifact, (uint32_t)payload.n, p->end};
 	p->end += payload.n;
 	return 0;
 }
 
-static const struct prov_text_at *find(const struct prov_pages *p, uint32_t artifact)
+static const struct prov_text_at *find_text(const struct prov_pages *p, uint32_t artifact)
 {
 	uint32_t lo = 0, hi = p->n;
 	while (lo < hi) {
@@ -73,9 +72,9 @@ static const struct prov_text_at *find(const struct prov_pages *p, uint32_t arti
 	return lo < p->n && p->text[lo].artifact == artifact ? &p->text[lo] : NULL;
 }
 
-static int load(struct prov_pages *p, uint32_t artifact, struct buf *b, struct err *err)
+static int load_text(struct prov_pages *p, uint32_t artifact, struct buf *b, struct err *err)
 {
-	const struct prov_text_at *x = find(p, artifact);
+	const struct prov_text_at *x = find_text(p, artifact);
 	buf_reset(b);
 	buf_room(b, x ? x->len : 0);
 	while (x && b->len < x->len) {
@@ -92,7 +91,7 @@ static int load(struct prov_pages *p, uint32_t artifact, struct buf *b, struct e
 /* The key of one part of a set: an index into texts. */
 static void put_part(struct prov_pages *p, struct json_out *o, const char *key, uint32_t artifact)
 {
-	if (artifact == NONE || !find(p, artifact))
+	if (artifact == NONE || !find_text(p, artifact))
 		json_member_null(o, key);
 	else
 		json_member_u64(o, key, intern_add(&p->used, slice_of((const char *)&artifact, sizeof(artifact))));
@@ -121,7 +120,7 @@ static int put_unmapped(struct prov_pages *p, struct json_out *o, const uint32_t
 	int r = 0;
 	for (unsigned i = 0; !r && i < PROV_TEXTS; i++) {
 		if (artifact[i] != NONE)
-			r = load(p, artifact[i], &text[i], err);
+			r = load_text(p, artifact[i], &text[i], err);
 		in[i] = buf_slice(&text[i]);
 	}
 	if (!r) {
@@ -172,7 +171,7 @@ static int put_texts(struct prov_pages *p, struct json_out *o, const struct trac
 		enum prov_text part = trace_provenance_part(t, a);
 		buf_reset(&path);
 		trace_artifact_path(t, a, false, &path);
-		r = load(p, k, &p->tmp, err);
+		r = load_text(p, k, &p->tmp, err);
 		json_obj(o);
 		json_member_str(o, "path", buf_slice(&path));
 		json_member_str(o, "lang",

@@ -41,7 +41,7 @@ struct job {
 	bool failed;
 };
 
-/* One operand being read. */
+/* An operand that is being read. */
 struct item {
 	struct job *job;
 	unsigned index;
@@ -160,7 +160,7 @@ static int take_item(void *ctx, void *slot)
 	if (t->unread && !it->lost)
 		warn("cannot read '%s' to its end: %s", t->path, t->unread);
 	j->r->unread |= t->unread != NULL;
-	/* What is left of the log are its folder and its facts. */
+	/* The log leaves its folder and its facts. */
 	const char *path = t->path;
 	trace_release(t);
 	trace_init(t, path, NULL);
@@ -203,28 +203,28 @@ static int create(struct job *j, const char *path)
 	return fd;
 }
 
-static int done(struct job *j, int fd, const char *path, int r)
+static int log_done(struct job *j, int fd, const char *path, int r)
 {
 	if (fd >= 0 && close(fd) < 0 && !r)
 		r = err_errno(j->err, EXIT_ENVIRON, "cannot write '%s'", output_inner(j->opt->out, path));
 	return r;
 }
 
-static int put_file(struct job *j, const char *path, struct slice text)
+/* The text of b, which is released. */
+static int put_file(struct job *j, const char *path, struct buf *b)
 {
 	int fd = create(j, path);
-	return done(j, fd, path, fd < 0 ? -1 : write_all(fd, text.p, text.n, output_inner(j->opt->out, path), j->err));
+	int r = log_done(j, fd, path, fd < 0 ? -1 : write_all(fd, b->p, b->len, output_inner(j->opt->out, path), j->err));
+	buf_release(b);
+	return r;
 }
-
-static bool plain(const struct rank_process *f) { return f->rank >= 0 && f->nth == 1; }
 
 /* The rank; what is none, or a rank again, has a number of its own, and says who it is. */
 static void put_who(struct json_out *o, const struct rank_process *f)
 {
 	json_member_u64(o, "rank", f->process);
-	if (!plain(f)) {
+	if (!rank_is_plain(f))
 		json_member_str(o, "process", slice_str(f->name));
-	}
 }
 
 /* All events, every one with the pid of its process, out of the files that were written beside. */
@@ -258,7 +258,7 @@ static int put_events(struct job *j, bool *any)
 			if (!*any)
 				in[0] = '[';
 			*any = true;
-			if (first && !plain(f)) {
+			if (first && !rank_is_plain(f)) {
 				buf_addf(&out, "%s{\"name\":\"process_name\",\"ph\":\"M\",\"pid\":%s,\"args\":{\"name\":\"%s\"}}",
 					 in[0] == '[' ? "[" : ",\n", pid, f->name);
 				in[0] = ',';
@@ -284,7 +284,7 @@ static int put_events(struct job *j, bool *any)
 		r = write_all(fd, "\n]", 2, output_inner(j->opt->out, name), j->err);
 	free(in);
 	buf_release(&out);
-	return done(j, fd, name, r);
+	return log_done(j, fd, name, r);
 }
 
 static int put_schedules(struct job *j, bool *any)
@@ -314,22 +314,23 @@ static int put_schedules(struct job *j, bool *any)
 		free(s);
 	}
 	json_close(&o);
-	int r = *any ? put_file(j, "collective_schedules.json", buf_slice(&b)) : 0;
+	if (*any)
+		return put_file(j, "collective_schedules.json", &b);
 	buf_release(&b);
-	return r;
+	return 0;
 }
 
 static int put_collectives(struct job *j)
 {
 	struct buf b = {0};
 	struct json_out o = {.b = &b};
+	if (!j->all.n_flight)
+		return 0;
 	json_obj(&o);
 	ranks_desync_json(&o, &j->all);
 	json_close(&o);
 	buf_addc(&b, '\n');
-	int r = j->all.n_flight ? put_file(j, "collectives.json", buf_slice(&b)) : 0;
-	buf_release(&b);
-	return r;
+	return put_file(j, "collectives.json", &b);
 }
 
 /* The thread id that the Rust tool computes for a graph: FxHash of (rank as u32, text), the low 32 bits. */
@@ -360,21 +361,25 @@ static uint32_t graph_tid(uint32_t rank, struct slice graph)
 
 static uint64_t as_u64(double d) { return d >= 1 ? d < 1.8e19 ? (uint64_t)d : UINT64_MAX : 0; }
 
-static void meta_start(struct json_out *o, const char *name, uint64_t pid, int64_t tid)
+/* Names a process (tid -1) or a thread of it, and gives its place among others. */
+static void put_meta(struct json_out *o, uint64_t pid, int64_t tid, struct slice name, uint64_t place)
 {
-	json_obj(o);
-	json_member_str(o, "name", slice_str(name));
-	json_member_str(o, "ph", SLICE("M"));
-	json_member_u64(o, "pid", pid);
-	if (tid >= 0)
-		json_member_u64(o, "tid", (uint64_t)tid);
-	json_member_obj(o, "args");
-}
-
-static void meta_end(struct json_out *o)
-{
-	json_close(o);
-	json_close(o);
+	for (int sort = 0; sort < 2; sort++) {
+		static const char *const what[2][2] = {{"process_name", "process_sort_index"}, {"thread_name", "thread_sort_index"}};
+		json_obj(o);
+		json_member_str(o, "name", slice_str(what[tid >= 0][sort]));
+		json_member_str(o, "ph", SLICE("M"));
+		json_member_u64(o, "pid", pid);
+		if (tid >= 0)
+			json_member_u64(o, "tid", (uint64_t)tid);
+		json_member_obj(o, "args");
+		if (sort)
+			json_member_u64(o, "sort_index", place);
+		else
+			json_member_str(o, "name", name);
+		json_close(o);
+		json_close(o);
+	}
 }
 
 static void put_runtime_op(struct json_out *o, const struct rank_process *f, struct slice graph, uint32_t tid, const struct rank_op *op,
@@ -439,13 +444,8 @@ static int put_estimates(struct job *j, bool *any)
 			json_close(&o);
 		}
 		if (lists) {
-			char *name = plain(f) ? xasprintf("Rank %lld", (long long)f->rank) : xstrdup(f->name);
-			meta_start(&t, "process_name", f->process, -1);
-			json_member_str(&t, "name", slice_str(name));
-			meta_end(&t);
-			meta_start(&t, "process_sort_index", f->process, -1);
-			json_member_u64(&t, "sort_index", f->process);
-			meta_end(&t);
+			char *name = rank_is_plain(f) ? xasprintf("Rank %lld", (long long)f->rank) : xstrdup(f->name);
+			put_meta(&t, f->process, -1, slice_str(name), f->process);
 			free(name);
 		}
 		uint64_t index = 0;
@@ -454,14 +454,8 @@ static int put_estimates(struct job *j, bool *any)
 				continue;
 			uint32_t tid = graph_tid((uint32_t)f->process, s[k].dir);
 			struct buf name = {0};
-			buf_adds(&name, "graph ");
-			buf_add_slice(&name, s[k].dir);
-			meta_start(&m, "thread_name", f->process, tid);
-			json_member_str(&m, "name", buf_slice(&name));
-			meta_end(&m);
-			meta_start(&m, "thread_sort_index", f->process, tid);
-			json_member_u64(&m, "sort_index", index++);
-			meta_end(&m);
+			buf_addf(&name, "graph %.*s", SL(s[k].dir));
+			put_meta(&m, f->process, tid, buf_slice(&name), index++);
 			buf_release(&name);
 		}
 		free(s);
@@ -473,9 +467,7 @@ static int put_estimates(struct job *j, bool *any)
 		trace.p[trace.len - 1] = ',';
 		buf_add(&trace, tail.p + 1, tail.len - 1);
 	}
-	int r = !*any ? 0
-		: put_file(j, "runtime_estimations.json", buf_slice(&list)) < 0 ||
-			put_file(j, "chromium_trace_with_runtime.json", buf_slice(&trace)) < 0
+	int r = *any && (put_file(j, "runtime_estimations.json", &list) < 0 || put_file(j, "chromium_trace_with_runtime.json", &trace) < 0)
 		    ? -1
 		    : 0;
 	buf_release(&list);
@@ -496,12 +488,7 @@ static int put_parity(struct job *j, const struct rank_process *f)
 	for (uint32_t i = 0; i < f->n_parity; i++) {
 		const struct rank_compile *c = &f->compile[f->parity[i].compile];
 		struct buf id = {0};
-		struct slice text = intern_get(&all->names, c->id);
-		if (!c->unknown)
-			buf_addc(&id, '[');
-		buf_add_slice(&id, text);
-		if (!c->unknown)
-			buf_addc(&id, ']');
+		buf_addf(&id, c->unknown ? "%.*s" : "[%.*s]", SL(rank_text(all, c->id)));
 		json_obj(&o);
 		json_member_str(&o, "graph", intern_get(&all->names, c->dir));
 		json_member_str(&o, "compile_id", buf_slice(&id));
@@ -513,9 +500,8 @@ static int put_parity(struct job *j, const struct rank_process *f)
 	json_close(&o);
 	json_close(&o);
 	char *path = xasprintf("%s/collectives_parity.json", f->name);
-	int r = put_file(j, path, buf_slice(&b));
+	int r = put_file(j, path, &b);
 	free(path);
-	buf_release(&b);
 	return r;
 }
 
@@ -543,10 +529,12 @@ static void gz_put(struct gz *g, struct slice s, bool end)
 }
 
 /* The track of a compile id: attempts share one. */
-static struct slice track_of(struct slice id)
+static struct slice track_of(struct slice id) { return slice_until(id, "_"); }
+
+static void add_function(struct buf *b, const struct ranks *all, const struct rank_compile *c)
 {
-	const char *p = slice_chr(id, '_');
-	return p ? slice_of(id.p, (size_t)(p - id.p)) : id;
+	if (c->loc != NONE)
+		buf_addf(b, " %.*s", SL(rank_text(all, c->loc)));
 }
 
 static void put_process(struct json_out *o, const struct ranks *all, const struct rank_process *f, uint64_t sort, struct intern *tracks)
@@ -555,31 +543,16 @@ static void put_process(struct json_out *o, const struct ranks *all, const struc
 	buf_adds(&b, f->name);
 	if (f->rank < 0 || f->nth > 1)
 		buf_addf(&b, " (pid %llu)", (unsigned long long)f->pid);
-	meta_start(o, "process_name", f->process, -1);
-	json_member_str(o, "name", buf_slice(&b));
-	meta_end(o);
-	meta_start(o, "process_sort_index", f->process, -1);
-	json_member_u64(o, "sort_index", sort);
-	meta_end(o);
+	put_meta(o, f->process, -1, buf_slice(&b), sort);
 	for (uint32_t i = 0; i < f->n_compile; i++) {
 		struct slice id = track_of(intern_get(&all->names, f->compile[i].id));
 		uint32_t before = tracks->n, k = intern_add(tracks, id);
 		if (k < before || slice_is(id, "-/-"))
 			continue;
 		buf_reset(&b);
-		buf_addc(&b, '[');
-		buf_add_slice(&b, id);
-		buf_addc(&b, ']');
-		if (f->compile[i].loc != NONE) {
-			buf_addc(&b, ' ');
-			buf_add_slice(&b, intern_get(&all->names, f->compile[i].loc));
-		}
-		meta_start(o, "thread_name", f->process, k + 1);
-		json_member_str(o, "name", buf_slice(&b));
-		meta_end(o);
-		meta_start(o, "thread_sort_index", f->process, k + 1);
-		json_member_u64(o, "sort_index", k);
-		meta_end(o);
+		buf_addf(&b, "[%.*s]", SL(id));
+		add_function(&b, all, &f->compile[i]);
+		put_meta(o, f->process, k + 1, buf_slice(&b), k);
 	}
 	buf_release(&b);
 }
@@ -597,10 +570,7 @@ static void put_spans(struct json_out *o, const struct ranks *all, const struct 
 		buf_add_slice(&b, id);
 		if (s->kind == SPAN_BACKWARD)
 			buf_adds(&b, " backward");
-		if (c->loc != NONE) {
-			buf_addc(&b, ' ');
-			buf_add_slice(&b, intern_get(&all->names, c->loc));
-		}
+		add_function(&b, all, c);
 		json_obj(o);
 		json_member_str(o, "name", buf_slice(&b));
 		json_member_str(o, "ph", SLICE("X"));
@@ -672,7 +642,7 @@ static int put_timeline(struct job *j)
 		gz_put(g, buf_slice(&b), true);
 	deflateEnd(&g->z);
 	buf_release(&b);
-	int r = done(j, g->fd, name, g->r);
+	int r = log_done(j, g->fd, name, g->r);
 	free(g);
 	return r;
 }
@@ -709,8 +679,7 @@ static int write_all_files(struct job *j)
 	if (!r) {
 		struct buf b = {0};
 		ranks_page(&b, &p);
-		r = put_file(j, "index.html", buf_slice(&b));
-		buf_release(&b);
+		r = put_file(j, "index.html", &b);
 	}
 	free(folder);
 	return r;

@@ -41,7 +41,7 @@ int outdir_write(struct report *r, const struct tlparse_options *opt, struct err
 struct output;
 /* The folder that opt->out names, opened for writing; refused where it holds an input or is no report. */
 struct output *outdir_open(const struct report *r, const struct tlparse_options *opt, struct err *err);
-/* One log's directory, for a report over many: its facts, and its chromium events once more. */
+/* A report over many logs wants of each directory its facts, and its chromium events once more. */
 struct outdir_extra {
 	int events;              /* file: ",\n" and an event, a NUL byte where its pid goes, and so on */
 	unsigned threads, share; /* of trace_hooks */

@@ -4,8 +4,6 @@
 
 #include <inttypes.h>
 
-static struct slice name(const struct trace *t, uint32_t n) { return facts_text(t->f, n); }
-
 bool page_has_vllm(const struct trace *t)
 {
 	const struct facts *f = t->f;
@@ -128,8 +126,6 @@ static void put_ranges(struct buf *b, const struct trace *t, uint64_t call)
 
 void page_vllm(struct buf *b, const struct trace *t)
 {
-	if (!page_has_vllm(t))
-		return;
 	page_head(b, SLICE("vLLM"), 0);
 	html_raw(
 	    b,

@@ -22,9 +22,7 @@ struct slice against_text(struct compare *k, const char *fmt, ...)
 	va_start(ap, fmt);
 	buf_addvf(&b, fmt, ap);
 	va_end(ap);
-	struct slice s = arena_slice(&k->out->arena, buf_slice(&b));
-	buf_release(&b);
-	return s;
+	return arena_take(&k->out->arena, &b);
 }
 
 /* "s77", "2*s77"; "?" */
@@ -35,9 +33,7 @@ static struct slice against_size(struct compare *k, const struct contract *c, st
 		symsize_print(&c->tab, s, &b);
 	else
 		buf_addc(&b, '?');
-	struct slice out = arena_slice(&k->out->arena, buf_slice(&b));
-	buf_release(&b);
-	return out;
+	return arena_take(&k->out->arena, &b);
 }
 
 struct slice against_sizes(struct compare *k, const struct contract *c, const struct contract_dim *d, int n, bool stride)
@@ -49,9 +45,7 @@ struct slice against_sizes(struct compare *k, const struct contract *c, const st
 		buf_add_slice(&b, against_size(k, c, stride ? d[i].stride : d[i].size));
 	}
 	buf_adds(&b, n == 1 ? ",)" : ")");
-	struct slice out = arena_slice(&k->out->arena, buf_slice(&b));
-	buf_release(&b);
-	return out;
+	return arena_take(&k->out->arena, &b);
 }
 
 static struct slice shortened(struct slice s) { return slice_of(s.p, s.n < 200 ? s.n : 200); }
@@ -116,7 +110,7 @@ static struct slice bounded(struct compare *k, const struct contract *c, const s
 }
 
 /* "2*s22, s22 being dim 0 of x" */
-static struct slice relation(struct compare *k, const struct contract *c, uint32_t input, int dim)
+static struct slice relation_text(struct compare *k, const struct contract *c, uint32_t input, int dim)
 {
 	uint32_t ids[3];
 	struct symsize s = c->input[input].dim[dim].size;
@@ -135,7 +129,7 @@ static struct slice relation(struct compare *k, const struct contract *c, uint32
 /* ---- bounds ---- */
 
 /* The same symbol stands in many inputs; once is enough. */
-static bool said(struct compare *k, const struct contract_dim *e, const struct contract_dim *c, enum against_what what)
+static bool already_said(struct compare *k, const struct contract_dim *e, const struct contract_dim *c, enum against_what what)
 {
 	struct {
 		struct symsize size;
@@ -152,7 +146,7 @@ static void narrower(struct compare *k, uint32_t i, int dim, const struct contra
 	int64_t lo = low(c->range);
 	bool below = low(e->range) < lo;
 	bool above = !c->range.hi_inf && (e->range.hi_inf || e->range.hi > c->range.hi);
-	if ((!below && !above) || said(k, e, c, AGAINST_NARROWER))
+	if ((!below && !above) || already_said(k, e, c, AGAINST_NARROWER))
 		return;
 	struct slice first = SLICE(""), last = SLICE("");
 	int64_t from = c->range.hi < INT64_MAX ? c->range.hi + 1 : INT64_MAX;
@@ -176,7 +170,7 @@ static void wider(struct compare *k, uint32_t i, int dim, const struct contract_
 {
 	bool below = low(e->range) > low(c->range);
 	bool above = !e->range.hi_inf && (c->range.hi_inf || e->range.hi < c->range.hi);
-	if ((!below && !above) || said(k, e, c, AGAINST_WIDER))
+	if ((!below && !above) || already_said(k, e, c, AGAINST_WIDER))
 		return;
 	struct against_finding *f = against_found(k, AGAINST_WIDER, AGAINST_INPUT, i, dim, true);
 	f->exported = bounded(k, k->e, e);
@@ -184,7 +178,7 @@ static void wider(struct compare *k, uint32_t i, int dim, const struct contract_
 	f->why = SLICE("the compiled code runs with sizes that the export refuses, and for which nothing was promised");
 }
 
-static void bounds(struct compare *k, uint32_t i, int dim, const struct contract_dim *e, const struct contract_dim *c)
+static void compare_bounds(struct compare *k, uint32_t i, int dim, const struct contract_dim *e, const struct contract_dim *c)
 {
 	uint32_t id;
 	int64_t mul, add;
@@ -203,8 +197,8 @@ static const char refused[] = "calls that fit the export are refused under AOTI_
 static void demands(struct compare *k, uint32_t i, int dim, enum against_what what)
 {
 	struct against_finding *f = against_found(k, what, AGAINST_INPUT, i, dim, false);
-	f->exported = relation(k, k->e, i, dim);
-	f->compiled = relation(k, k->c, i, dim);
+	f->exported = relation_text(k, k->e, i, dim);
+	f->compiled = relation_text(k, k->c, i, dim);
 	f->why = slice_str(refused);
 	f->fix = slice_str(what == AGAINST_EQUAL ? look : recompile);
 }
@@ -260,13 +254,13 @@ static void compare_dim(struct compare *k, uint32_t i, int dim)
 	} else if (symsize_is_int(e->size)) {
 		fixed_in_export(k, i, dim, e, c, known);
 	} else {
-		bounds(k, i, dim, e, c);
+		compare_bounds(k, i, dim, e, c);
 		if (known && against_differs(k, e->size, c->size)) {
 			demands(k, i, dim, AGAINST_EQUAL);
 		} else if (against_unchecked(k, i, dim)) {
 			struct against_finding *f = against_found(k, AGAINST_UNCHECKED, AGAINST_INPUT, i, dim, true);
-			f->exported = relation(k, k->e, i, dim);
-			f->compiled = known ? relation(k, k->c, i, dim) : SLICE("not checked");
+			f->exported = relation_text(k, k->e, i, dim);
+			f->compiled = known ? relation_text(k, k->c, i, dim) : SLICE("not checked");
 			f->why = SLICE("a call that breaks this relation is refused by the export, but by no check of "
 				       "the compiled code");
 		}
@@ -373,7 +367,7 @@ static int by_severity(const void *x, const void *y)
 	return (a->dim > b->dim) - (a->dim < b->dim);
 }
 
-/* Of another model it is the export to give that is wrong: compiling the one that was given is no fix. */
+/* Where the export is of another model, a wrong one was given: compiling it is no fix. */
 static void no_recompiles(struct against *out)
 {
 	for (uint32_t i = 0; i < out->n; i++)

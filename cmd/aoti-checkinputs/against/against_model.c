@@ -179,7 +179,7 @@ static uint32_t copy_of(const struct intern *known, struct slice fqn)
 }
 
 /* How many numbers; -1: not known. */
-static int64_t numbers(const struct contract_constant *c)
+static int64_t constant_numel(const struct contract_constant *c)
 {
 	int64_t n = c->n_dim < 0 ? -1 : 1;
 	for (int d = 0; d < c->n_dim; d++)
@@ -191,15 +191,16 @@ static int64_t numbers(const struct contract_constant *c)
 /* Folding and packing keep the number of values more often than not. */
 static bool as_many(const struct compare *k, const struct contract_constant *c)
 {
-	int64_t n = numbers(c);
+	int64_t n = constant_numel(c);
 	for (uint32_t i = 0; n >= 0 && i < k->e->n_constants; i++)
-		if (numbers(&k->e->constant[i]) == n)
+		if (constant_numel(&k->e->constant[i]) == n)
 			return true;
 	return false;
 }
 
 /* Sorts the compiled constants: those with a module path that the export has, those that it has not, and those without a path. */
-static void match(struct compare *k, const struct intern *known, uint32_t *which, bool *taken, struct names *extra, struct names *made)
+static void match_constants(struct compare *k, const struct intern *known, uint32_t *which, bool *taken, struct names *extra,
+			    struct names *made)
 {
 	for (uint32_t i = 0; i < k->c->n_constants; i++) {
 		const struct contract_constant *c = &k->c->constant[i];
@@ -241,7 +242,7 @@ void against_constants(struct compare *k)
 	for (uint32_t i = 0; i < k->e->n_constants; i++)
 		if (k->e->constant[i].fqn.n)
 			which[intern_add(&known, k->e->constant[i].fqn)] = i;
-	match(k, &known, which, taken, &extra, &made);
+	match_constants(k, &known, which, taken, &extra, &made);
 	for (uint32_t i = 0; i < known.n; i++)
 		if (!taken[i])
 			add_missing_name(&lost, intern_get(&known, i));
@@ -295,7 +296,7 @@ static struct slice outline(struct compare *k, const struct contract *c)
 static bool all_small(const struct contract *e)
 {
 	for (uint32_t i = 0; i < e->n_constants; i++)
-		if (numbers(&e->constant[i]) > 8)
+		if (constant_numel(&e->constant[i]) > 8)
 			return false;
 	return true;
 }

@@ -1,7 +1,7 @@
 /* Values for symbols, and what follows from them: how expressions of two contracts are compared. */
 #include "against/against_part.h"
 
-static uint64_t mix(uint64_t x)
+static uint64_t mix_hash(uint64_t x)
 {
 	x ^= x >> 31;
 	x *= 0x9e3779b97f4a7c15ull;
@@ -19,7 +19,7 @@ static int64_t value_in(struct symrange r, uint64_t seed)
 	if (hi < lo)
 		return lo;
 	uint64_t width = (uint64_t)(hi - lo);
-	return lo + (int64_t)(mix(seed) % (width < 1000 ? width + 1 : 1000));
+	return lo + (int64_t)(mix_hash(seed) % (width < 1000 ? width + 1 : 1000));
 }
 
 static bool eval(const struct contract *c, struct symsize s, const struct symbind *env, int64_t *v)
@@ -31,7 +31,7 @@ static bool eval(const struct contract *c, struct symsize s, const struct symbin
 	return symsize_eval(&c->tab, s, env, v, NULL) == 0;
 }
 
-static void choose(const struct contract *c, struct symbind *env, int t)
+static void choose_values(const struct contract *c, struct symbind *env, int t)
 {
 	for (uint32_t i = 0; i < c->n_symbols; i++)
 		symbind_set(env, c->symbol[i].symbol, value_in(c->symbol[i].range, (uint64_t)t << 32 | (i + 1)));
@@ -40,7 +40,7 @@ static void choose(const struct contract *c, struct symbind *env, int t)
 static void forward(struct compare *k, struct tensor_meta *in, int t)
 {
 	const struct contract *e = k->e;
-	choose(e, &k->fe[t], t);
+	choose_values(e, &k->fe[t], t);
 	for (uint32_t i = 0; i < e->n_inputs; i++) {
 		in[i].n_dim = e->input[i].n_dim;
 		for (int d = 0; d < in[i].n_dim; d++)
@@ -119,7 +119,7 @@ void against_bind(struct compare *k)
 	for (int t = 0; t < AGAINST_TRIALS; t++) {
 		struct symbind env = {0};
 		forward(k, in, t);
-		choose(k->c, &env, t + AGAINST_TRIALS);
+		choose_values(k->c, &env, t + AGAINST_TRIALS);
 		k->size[t] = xcalloc(n + 1, sizeof(*k->size[t]));
 		for (uint32_t i = 0; i < k->e->n_inputs; i++)
 			for (int d = 0; d < k->e->input[i].n_dim; d++)

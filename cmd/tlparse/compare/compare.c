@@ -57,8 +57,7 @@ struct srcloc compare_loc_text(const struct compare_log *l, const struct fact_lo
 
 void bag_add(struct bag *b, uint64_t key, uint64_t alt, uint32_t row)
 {
-	GROW(b->v, b->n, b->cap, 1);
-	b->v[b->n++] = (struct thing){key, alt, row, false};
+	PUSH_TO(b->v, b->n, b->cap) = (struct thing){key, alt, row, false};
 }
 
 static int by_key(const void *a, const void *b)

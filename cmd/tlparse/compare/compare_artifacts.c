@@ -48,8 +48,7 @@ static uint32_t list_items(const struct compare_log *l, uint32_t unit, bool guar
 			if (a->flags & (ART_LINK | ART_NO_PAYLOAD) || !l->artifact[k].lines || is_guards(a->kind) != guards ||
 			    told_elsewhere(name))
 				continue;
-			GROW(*item, n, *cap, 1);
-			(*item)[n++] = (struct item){hash_join(u->last - i, name_key(name)), l->artifact[k].hash, k};
+			PUSH_TO(*item, n, *cap) = (struct item){hash_join(u->last - i, name_key(name)), l->artifact[k].hash, k};
 		}
 	if (n)
 		qsort(*item, n, sizeof(**item), by_item);
@@ -133,10 +132,8 @@ static void list_of_guards(struct slice text, struct guard **v, uint32_t *n, uin
 	struct slice line, guard, note;
 	*n = 0;
 	while (slice_line(&text, &line))
-		if (normal_guard(line, &guard, &note)) {
-			GROW(*v, *n, *cap, 1);
-			(*v)[(*n)++] = (struct guard){guard, note};
-		}
+		if (normal_guard(line, &guard, &note))
+			PUSH_TO(*v, *n, *cap) = (struct guard){guard, note};
 }
 
 struct guards {

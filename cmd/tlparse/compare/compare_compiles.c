@@ -37,7 +37,7 @@ static int by_number(const void *a, const void *b)
 	return x < y ? -1 : x > y;
 }
 
-/* What took so long before and after. */
+/* Adds how long something took before and after. */
 static void time_row(struct compare *c, bool slower, uint32_t pair, struct slice subject, double a, double b)
 {
 	char before[32], after[32];
@@ -180,7 +180,7 @@ static const enum metric_id metric_compared[] = {METRIC_graph_op_count,
 						 METRIC_graph_node_shapes,
 						 METRIC_is_forward};
 
-/* Of the attempt that it ended with: the last of its own, not of a backward. */
+/* A metric of the attempt that a compilation ended with: the last record of its own, not of a backward. */
 static struct slice metric_of(const struct facts *f, const struct fact_attempt *last, enum metric_id id)
 {
 	const struct fact_compile *c = last->compile == NONE ? NULL : &f->compile[last->compile];

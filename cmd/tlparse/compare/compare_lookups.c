@@ -16,8 +16,7 @@ static struct lookups *by_unit(const struct compare_log *l)
 		if (x->src.attempt >= l->t.f->n_attempt)
 			continue;
 		struct lookups *u = &of[l->unit_of[x->src.attempt]];
-		GROW(u->v, u->n, u->cap, 1);
-		u->v[u->n++] = lookup_of(&l->t.f->names, x);
+		PUSH_TO(u->v, u->n, u->cap) = lookup_of(&l->t.f->names, x);
 	}
 	return of;
 }
@@ -38,7 +37,7 @@ struct telling {
 };
 
 /* "fx_graph inductor_config[max_autotune]": once for all compilations in which it is so. */
-static void tell(void *ctx, enum fact_cache_kind kind, const struct key_change *k)
+static void tell_change(void *ctx, enum fact_cache_kind kind, const struct key_change *k)
 {
 	struct telling *t = ctx;
 	struct buf b = {0};
@@ -54,8 +53,7 @@ static void tell(void *ctx, enum fact_cache_kind kind, const struct key_change *
 	}
 	struct compare_change *x =
 	    compare_row(t->c, COMPARE_KEY, compare_values_how(k->before, k->after), t->pair, slice_of(b.p, subject), k->before, k->after);
-	GROW(t->row, t->n, t->cap, 1);
-	t->row[t->n++] = x == &t->c->beyond ? NONE : (uint32_t)(x - t->c->change);
+	PUSH_TO(t->row, t->n, t->cap) = x == &t->c->beyond ? NONE : (uint32_t)(x - t->c->change);
 	buf_release(&b);
 }
 
@@ -68,7 +66,7 @@ void compare_keys_of_caches(struct compare *c)
 			continue;
 		const struct lookups *a = &of[0][c->pair[i].a], *b = &of[1][c->pair[i].b];
 		t.pair = i;
-		lookups_compare(a->v, a->n, b->v, b->n, &c->arena, tell, &t);
+		lookups_compare(a->v, a->n, b->v, b->n, &c->arena, tell_change, &t);
 	}
 	free(t.row);
 	intern_release(&t.seen);

@@ -51,7 +51,7 @@ struct slice compare_cut(struct slice s);
 
 static inline struct compare_log *compare_side(struct compare *c, unsigned side) { return side ? c->b : c->a; }
 static inline enum compare_how compare_side_how(unsigned side) { return side ? HOW_NEW : HOW_GONE; }
-/* Of values of which an empty one is none. */
+/* How a value changed; an empty one means that there is none. */
 static inline enum compare_how compare_values_how(struct slice before, struct slice after)
 {
 	return !before.n ? HOW_NEW : !after.n ? HOW_GONE : HOW_CHANGED;

@@ -157,8 +157,7 @@ static int hash_window(void *ctx, struct trace_scan *s)
 		} else {
 			hash = normal_hash(&x->normal, text);
 		}
-		GROW(x->row, x->n, x->cap, 1);
-		x->row[x->n++] = (struct hashed){i, hash};
+		PUSH_TO(x->row, x->n, x->cap) = (struct hashed){i, hash};
 	}
 	return 0;
 }
@@ -348,7 +347,7 @@ const struct fact_attempt *compare_last(const struct compare_log *l, uint32_t un
 	return &l->t.f->attempt[l->attempt[l->unit[unit].last - 1]];
 }
 
-static struct fact_loc place_of(const struct compare_log *l, const struct fact_attempt *c)
+static struct fact_loc attempt_place(const struct compare_log *l, const struct fact_attempt *c)
 {
 	if (c->loc.file != NONE || c->stack == NONE)
 		return c->loc;
@@ -407,7 +406,7 @@ static void build_units(struct compare_log *l)
 		else if (c->seconds >= 0) /* of no compile id */
 			u->seconds = (u->seconds < 0 ? 0 : u->seconds) + c->seconds;
 		if (f->loc.file == NONE)
-			f->loc = place_of(l, c);
+			f->loc = attempt_place(l, c);
 		for (uint32_t a = c->first_artifact; a != NONE && !f->signature; a = t->artifact[a].next)
 			if (t->artifact[a].kind == KIND_dynamo_output_graph)
 				f->signature = l->artifact[a].hash;

@@ -3,7 +3,7 @@
 #include "base/hash.h"
 #include "base/json.h"
 
-static inline uint64_t mix(uint64_t a, uint64_t b)
+static inline uint64_t mix_hash(uint64_t a, uint64_t b)
 {
 	__uint128_t r = (__uint128_t)(a ^ 0x9e3779b97f4a7c15ull) * (b ^ 0xa0761d6478bd642full);
 	return (uint64_t)r ^ (uint64_t)(r >> 64);
@@ -19,7 +19,7 @@ enum noise { NOISE_NONE, NOISE_ADDRESS, NOISE_ID, NOISE_HASH, NOISE_UUID, NOISE_
 
 /* ---- names of this text ---- */
 
-static void grow(struct normal *n)
+static void grow_names(struct normal *n)
 {
 	struct normal_slot *old = n->slot;
 	uint32_t size = n->slot ? n->mask + 1 : 0;
@@ -36,10 +36,10 @@ static void grow(struct normal *n)
 	free(old);
 }
 
-static void forget(struct normal *n)
+static void forget_names(struct normal *n)
 {
 	if (!n->slot)
-		grow(n);
+		grow_names(n);
 	n->used = 0;
 	if (++n->generation == 0) {
 		memset(n->slot, 0, (n->mask + 1u) * sizeof(*n->slot));
@@ -57,7 +57,7 @@ static uint32_t number_of(struct normal *n, uint64_t hash, bool add)
 	if (!add)
 		return NONE;
 	if (n->used >= n->mask - n->mask / 4) {
-		grow(n);
+		grow_names(n);
 		return number_of(n, hash, add);
 	}
 	n->slot[k] = (struct normal_slot){hash, n->generation, n->used};
@@ -163,16 +163,16 @@ struct pass {
 static inline void take_bytes(struct pass *s, const char *from, const char *to)
 {
 	if (from < to)
-		s->hash = mix(s->hash, hash_bytes(from, (size_t)(to - from)));
+		s->hash = mix_hash(s->hash, hash_bytes(from, (size_t)(to - from)));
 }
 
-static inline void take_noise(struct pass *s, enum noise kind) { s->hash = mix(s->hash, 0x100 + kind); }
+static inline void take_noise(struct pass *s, enum noise kind) { s->hash = mix_hash(s->hash, 0x100 + kind); }
 
 static void take_name(struct pass *s, struct slice stem, uint64_t whole)
 {
-	s->hash = mix(s->hash, hash_bytes(stem.p, stem.n) + 7);
+	s->hash = mix_hash(s->hash, hash_bytes(stem.p, stem.n) + 7);
 	if (!s->side) {
-		s->hash = mix(s->hash, number_of(s->n, whole, true));
+		s->hash = mix_hash(s->hash, number_of(s->n, whole, true));
 		return;
 	}
 	number_of(s->n, whole, true);
@@ -273,7 +273,7 @@ static bool take_word(struct pass *s, const char *start, const char *end, const 
 	struct slice stem = stem_of(w, &is_name);
 	uint64_t whole = hash_bytes(w.p, w.n);
 	if (!is_name && !names) {
-		/* What the text defines: name: "f32[8]" or, where a line begins, name = */
+		/* The text defines it where it says name: "f32[8]" or, at the beginning of a line, name = */
 		bool defined = after == ':' && end - q > 2 && q[1] == ' ' && q[2] == '"';
 		if (!defined && after == ' ' && end - q > 2 && q[1] == '=' && q[2] == ' ') {
 			const char *c = p;
@@ -317,7 +317,7 @@ static bool is_setting(struct slice line)
 		slice_starts(line, "torch._dynamo.config."));
 }
 
-static void run(struct pass *s, struct slice text)
+static void normal_run(struct pass *s, struct slice text)
 {
 	const char *start = text.p, *end = text.p + text.n, *p = start, *line = start, *from = start;
 	bool names = false; /* inside "Source Nodes: [...]": every word is a node's name */
@@ -345,7 +345,7 @@ static void run(struct pass *s, struct slice text)
 			if (s->side)
 				add_line(s, line, p);
 			else
-				s->hash = mix(s->hash, '\n');
+				s->hash = mix_hash(s->hash, '\n');
 			line = from = ++p;
 			names = false;
 			while (end - p > 20 && p[0] == 't' && p[5] == '.') {
@@ -391,15 +391,15 @@ static void run(struct pass *s, struct slice text)
 uint64_t normal_hash(struct normal *n, struct slice text)
 {
 	struct pass s = {.n = n};
-	forget(n);
-	run(&s, text);
-	return s.settings ? mix(s.hash, s.settings) : s.hash;
+	forget_names(n);
+	normal_run(&s, text);
+	return s.settings ? mix_hash(s.hash, s.settings) : s.hash;
 }
 
 uint64_t normal_plain(struct slice text)
 {
 	struct pass s = {0};
-	run(&s, text);
+	normal_run(&s, text);
 	return s.hash;
 }
 
@@ -507,8 +507,8 @@ bool normal_diff(struct normal *n, struct slice a, struct slice b)
 	for (unsigned i = 0; i < 2; i++) {
 		struct pass s = {.n = n, .side = &n->side[i]};
 		n->side[i].n = n->side[i].n_name = 0;
-		forget(n);
-		run(&s, text[i]);
+		forget_names(n);
+		normal_run(&s, text[i]);
 		sort_settings(&n->side[i]);
 	}
 	linediff_keys(&n->diff, n->side[0].key, n->side[0].n, n->side[1].key, n->side[1].n);
@@ -564,7 +564,7 @@ bool normal_guard(struct slice line, struct slice *guard, struct slice *note)
 uint64_t normal_guard_hash(struct slice guard)
 {
 	struct pass s = {.guard = true};
-	run(&s, guard);
+	normal_run(&s, guard);
 	return s.hash;
 }
 
@@ -574,7 +574,7 @@ uint64_t normal_guards(struct slice text)
 	struct slice line, guard, note;
 	while (slice_line(&text, &line))
 		if (normal_guard(line, &guard, &note))
-			sum += mix(normal_guard_hash(guard), 99) | 1;
+			sum += mix_hash(normal_guard_hash(guard), 99) | 1;
 	return sum;
 }
 
@@ -638,8 +638,7 @@ bool normal_unfold(struct slice json, struct buf *out)
 		}
 		if (json_is(&t, k, JSON_OBJECT) || json_is(&t, k, JSON_ARRAY)) {
 			buf_addc(out, json_is(&t, k, JSON_OBJECT) ? '{' : '[');
-			GROW(up, depth, cap, 1);
-			up[depth++] = k;
+			PUSH_TO(up, depth, cap) = k;
 		} else {
 			put_scalar(out, &t, k, depth + 1, &tmp);
 		}

@@ -309,13 +309,19 @@ bool rule_ask(struct stub *s, const struct op_word *word, size_t n, struct ruled
 
 /* The function that stands for torch's `name`, or NULL. */
 void *fake_function(const char *name);
+struct named_function {
+	const char *name;
+	void *function;
+};
+/* That function of a table; NULL. */
+void *function_named(const struct named_function *table, size_t n, const char *name);
 /* c10/core/Layout.h and MemoryFormat.h; 0 for what is not known. */
 int layout_number(struct slice name);
 int memory_format_number(struct slice name);
 struct fake *fake_input(uint32_t i);
 /* Stands for the weights of constant i that are not in the library: as many elements as it has, in one dim. */
 struct fake *fake_constant(uint32_t i);
-/* What sizes and strides it has, of views and made ones alike. */
+/* Its sizes and strides, whether it is a view or was made. */
 int fake_rank(const struct fake *f); /* -1: not known */
 int64_t *fake_sizes(const struct fake *f);
 int64_t *fake_strides(const struct fake *f);
@@ -328,7 +334,7 @@ void fake_become_made(struct fake *f, uint32_t op, int ret, bool sure);
 /* After creation and folding: tensors made until now are constants, if anything. */
 void fake_settle_kept(void);
 struct fake *fake_of(const void *handle); /* NULL if it is none of ours */
-/* What assertions tell of a tensor that an op made, or of a view of it. NULL for every other tensor. */
+/* The shape that assertions taught of a tensor that an op made, or that a view is of. NULL for every other tensor. */
 struct shape *fake_made_shape(const struct fake *f);
 /* The value that a tensor is in this run, or NONE. */
 uint32_t fake_value(struct fake *f);
@@ -427,6 +433,8 @@ int64_t *walk_numbers(uint32_t *n);
 void walk_row(struct walks *w, uint32_t j, int n);
 /* The bounds of a source, as checks have told them. */
 struct bounds *source_bounds(const struct source *s);
+/* The name that complaints use for a source that is no size of an input, "" if none did yet; NULL where none is kept. */
+char *source_data_name(const struct source *s);
 /* The k of a value that is step*k + rest, rounded down. */
 int64_t bounds_index(const struct bounds *b, int64_t value);
 /* The rank, or how many dims check_input mentions. */

@@ -48,17 +48,11 @@ static bool source_matters(const struct filler *f, uint32_t j)
 	return false;
 }
 
-static const char *data_name(const struct source *s)
-{
-	if (s->kind == SOURCE_ITEM)
-		return world->item[s->index].symbol;
-	return s->dim < (int)ARRAY_LEN(world->made[0]->symbol) ? world->made[s->index]->symbol[s->dim] : "";
-}
-
 static bool name_taken(const struct filler *f, const char *name)
 {
+	const char *taken;
 	for (uint32_t j = 0; j < f->w->n_sources; j++)
-		if (f->w->source[j].kind != SOURCE_INPUT && !strcmp(data_name(&f->w->source[j]), name))
+		if (f->w->source[j].kind != SOURCE_INPUT && (taken = source_data_name(&f->w->source[j])) && !strcmp(taken, name))
 			return true;
 	return false;
 }
@@ -75,8 +69,8 @@ static void name_symbols(struct filler *f)
 			continue;
 		if (s->kind == SOURCE_INPUT) {
 			snprintf(name, sizeof(name), "s%u", n_sizes++);
-		} else if (*data_name(s)) {
-			snprintf(name, sizeof(name), "%s", data_name(s));
+		} else if (source_data_name(s) && *source_data_name(s)) {
+			snprintf(name, sizeof(name), "%s", source_data_name(s));
 		} else {
 			do
 				snprintf(name, sizeof(name), "u%u", n_data++);
@@ -270,9 +264,8 @@ static void fill_outputs(struct filler *f)
 static void add_value(struct filler *f, uint32_t i, struct contract_value v)
 {
 	struct contract *c = f->c;
-	GROW(c->value, c->n_values, c->cap_values, 1);
 	f->value_of[i] = c->n_values;
-	c->value[c->n_values++] = v;
+	PUSH_TO(c->value, c->n_values, c->cap_values) = v;
 }
 
 static void fill_fixed_values(struct filler *f)

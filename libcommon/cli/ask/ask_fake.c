@@ -27,9 +27,8 @@ static uint64_t new_address(void)
 static struct fake *alloc_fake(void)
 {
 	struct fake *f = arena_alloc(arena(), sizeof(*f));
-	if (keeping()) {
+	if (keeping())
 		PUSH_TO(world->kept, world->n_kept, world->cap_kept) = f;
-	}
 	return f;
 }
 
@@ -55,19 +54,18 @@ void fake_settle_kept(void)
 static uint32_t new_value(enum value_kind kind, uint32_t index, uint32_t storage, uint32_t base)
 {
 	struct run *r = &world->run;
-	GROW(r->value, r->n_values, r->cap_values, 1);
-	r->value[r->n_values] = (struct run_value){.kind = kind, .index = index, .storage = storage, .base = base, .dtype_sure = true};
-	return r->n_values++;
+	PUSH_TO(r->value, r->n_values, r->cap_values) =
+	    (struct run_value){.kind = kind, .index = index, .storage = storage, .base = base, .dtype_sure = true};
+	return r->n_values - 1;
 }
 
 /* Memory for the value that comes next. */
 static uint32_t new_storage(void)
 {
 	struct run *r = &world->run;
-	GROW(r->storage, r->n_storages, r->cap_storages, 1);
-	r->storage[r->n_storages] =
+	PUSH_TO(r->storage, r->n_storages, r->cap_storages) =
 	    (struct run_storage){.owner = r->n_values, .born = r->in_call ? r->n_calls - 1 : r->n_calls, .dies = NONE, .refs = 1};
-	return r->n_storages++;
+	return r->n_storages - 1;
 }
 
 static struct fake *new_fake(int n_dim, const int64_t *size, const int64_t *stride, int dtype, int device, int device_index)
@@ -196,9 +194,8 @@ struct fake *fake_constant(uint32_t i)
 static struct made *next_made(uint32_t op, int ret)
 {
 	uint32_t k = world->run.n_made++;
-	if (k == world->n_made) {
+	if (k == world->n_made)
 		PUSH_TO(world->made, world->n_made, world->cap_made) = NULL;
-	}
 	struct made *m = world->made[k];
 	if (m && m->op == op && m->ret == ret)
 		return m;
@@ -219,9 +216,7 @@ void fake_become_made(struct fake *f, uint32_t op, int ret, bool sure)
 		sure = true;
 	}
 	f->defined = true;
-	f->address = new_address();
-	f->value = new_value(VALUE_BUFFER, 0, new_storage(), NONE);
-	world->run.value[f->value].fake = f;
+	new_buffer(f);
 	world->run.value[f->value].dtype_sure = sure;
 	world->run.value[f->value].written = true;
 }
@@ -262,9 +257,8 @@ int64_t item_next(uint64_t place)
 {
 	struct run *r = &world->run;
 	uint32_t k = r->n_items++;
-	if (k == world->n_items) {
+	if (k == world->n_items)
 		PUSH_TO(world->item, world->n_items, world->cap_items) = (struct item){.place = 0};
-	}
 	if (world->item[k].place != place) /* another way through the program */
 		world->item[k] = (struct item){.value = 3 + 2 * (int64_t)k, .place = place};
 	const struct asked *d = decided(place);
@@ -307,9 +301,8 @@ static int32_t get_data_ptr(handle *h, void **out)
 	struct run *r = &world->run;
 	uint64_t p = f->address + (uint64_t)f->offset * (uint64_t)bytes_of(f->dtype);
 	*out = (void *)(uintptr_t)p;
-	if (fake_value(f) != NONE && r->n_fetched < 1u << 20) {
+	if (fake_value(f) != NONE && r->n_fetched < 1u << 20)
 		PUSH_TO(r->fetched, r->n_fetched, r->cap_fetched) = (struct fetched){p, f->value};
-	}
 	return OK;
 }
 
@@ -340,20 +333,6 @@ static int32_t get_numel(handle *h, int64_t *out)
 			n = INT64_MAX;
 	}
 	*out = n;
-	return OK;
-}
-
-static int32_t get_sizes(handle *h, int64_t **out)
-{
-	FAKE(f, h);
-	*out = fake_sizes(f);
-	return OK;
-}
-
-static int32_t get_strides(handle *h, int64_t **out)
-{
-	FAKE(f, h);
-	*out = fake_strides(f);
 	return OK;
 }
 
@@ -405,6 +384,8 @@ static int32_t get_dtype(handle *h, int32_t *out)
 		*out = (expression); \
 		return OK; \
 	}
+GETTER(get_sizes, int64_t *, fake_sizes(f))
+GETTER(get_strides, int64_t *, fake_strides(f))
 GETTER(get_device_type, int32_t, f->device)
 GETTER(get_device_index, int32_t, f->device_index)
 GETTER(get_layout, int32_t, f->layout)
@@ -569,12 +550,17 @@ static bool grad_enabled(void) { return false; }
 static int32_t nothing(void) { return OK; }
 static uint64_t abi_version(void) { return 2ull << 56 | 13ull << 48; }
 
+void *function_named(const struct named_function *table, size_t n, const char *name)
+{
+	for (size_t i = 0; i < n; i++)
+		if (!strcmp(name, table[i].name))
+			return table[i].function;
+	return NULL;
+}
+
 void *fake_function(const char *name)
 {
-	static const struct {
-		const char *name;
-		void *function;
-	} table[] = {
+	static const struct named_function table[] = {
 	    {"get_data_ptr", get_data_ptr},
 	    {"get_dim", get_dim},
 	    {"get_numel", get_numel},
@@ -631,8 +617,5 @@ void *fake_function(const char *name)
 		return (void *)nothing;
 	if (strncmp(name, prefix, sizeof(prefix) - 1))
 		return NULL;
-	for (size_t i = 0; i < ARRAY_LEN(table); i++)
-		if (!strcmp(name + sizeof(prefix) - 1, table[i].name))
-			return table[i].function;
-	return NULL;
+	return function_named(table, ARRAY_LEN(table), name + sizeof(prefix) - 1);
 }

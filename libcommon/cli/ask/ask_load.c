@@ -37,7 +37,7 @@ struct loader {
 	struct err *err;
 };
 
-static int bad(struct loader *l, const char *what) { return err_set(l->err, EXIT_INPUT, "the model's ELF file is damaged: %s", what); }
+static int bad_elf(struct loader *l, const char *what) { return err_set(l->err, EXIT_INPUT, "the model's ELF file is damaged: %s", what); }
 
 static void *at(const struct image *im, uint64_t vaddr, uint64_t size)
 {
@@ -58,7 +58,7 @@ static int read_headers(struct loader *l)
 {
 	Elf64_Ehdr *eh = l->eh;
 	if (l->so.n < sizeof(*eh) || memcmp(l->so.p, ELFMAG, SELFMAG))
-		return bad(l, "no ELF header");
+		return bad_elf(l, "no ELF header");
 	/* Copies, for a member of an archive may lie at any address. */
 	memcpy(eh, l->so.p, sizeof(*eh));
 	if (eh->e_machine != ask_machine || eh->e_ident[EI_CLASS] != ELFCLASS64)
@@ -66,13 +66,13 @@ static int read_headers(struct loader *l)
 			       modelso_machine_name(eh->e_machine, eh->e_ident[EI_DATA] == ELFDATA2MSB));
 	if (eh->e_type != ET_DYN || eh->e_phentsize != sizeof(Elf64_Phdr) || eh->e_phoff > l->so.n ||
 	    eh->e_phnum > (l->so.n - eh->e_phoff) / sizeof(Elf64_Phdr))
-		return bad(l, "its program headers lie outside");
+		return bad_elf(l, "its program headers lie outside");
 	l->ph = arena_alloc(&world->arena, (eh->e_phnum + 1) * sizeof(*l->ph));
 	memcpy(l->ph, l->so.p + eh->e_phoff, eh->e_phnum * sizeof(*l->ph));
 	return 0;
 }
 
-static int measure(struct loader *l)
+static int measure_segments(struct loader *l)
 {
 	struct image *im = l->im;
 	im->lo = UINT64_MAX;
@@ -81,7 +81,7 @@ static int measure(struct loader *l)
 		if (p->p_type == PT_LOAD) {
 			if (p->p_offset > l->so.n || p->p_filesz > l->so.n - p->p_offset || p->p_filesz > p->p_memsz ||
 			    p->p_vaddr > 1ull << 46 || p->p_memsz > 1ull << 46)
-				return bad(l, "a segment lies outside");
+				return bad_elf(l, "a segment lies outside");
 			uint64_t lo = p->p_vaddr & ~(l->page - 1), hi = (p->p_vaddr + p->p_memsz + l->page - 1) & ~(l->page - 1);
 			im->lo = lo < im->lo ? lo : im->lo;
 			im->hi = hi > im->hi ? hi : im->hi;
@@ -94,7 +94,7 @@ static int measure(struct loader *l)
 			l->eh_frame_hdr = p->p_vaddr;
 		}
 	}
-	return im->lo >= im->hi ? bad(l, "it has no segments") : 0;
+	return im->lo >= im->hi ? bad_elf(l, "it has no segments") : 0;
 }
 
 /* Where the constants lie, from the file's section table or not at all: only to save copying them. */
@@ -176,7 +176,7 @@ static int read_dynamic(struct loader *l)
 		if (l->ph[i].p_type == PT_DYNAMIC && l->ph[i].p_vaddr % 8 == 0 && (d = at(l->im, l->ph[i].p_vaddr, l->ph[i].p_memsz)))
 			n = l->ph[i].p_memsz / sizeof(*d);
 	if (!n)
-		return bad(l, "it has no dynamic section");
+		return bad_elf(l, "it has no dynamic section");
 	for (size_t i = 0; i < n && d[i].d_tag != DT_NULL; i++) {
 		if (d[i].d_tag >= 0 && d[i].d_tag < (int64_t)ARRAY_LEN(l->dynamic))
 			l->dynamic[d[i].d_tag] = d[i].d_un.d_val;
@@ -186,7 +186,7 @@ static int read_dynamic(struct loader *l)
 	l->im->str_size = l->dynamic[DT_STRSZ];
 	l->im->str = at(l->im, l->dynamic[DT_STRTAB], l->im->str_size);
 	if (!l->im->str || !l->im->str_size || l->im->str[l->im->str_size - 1])
-		return bad(l, "its strings lie outside");
+		return bad_elf(l, "its strings lie outside");
 	return 0;
 }
 
@@ -219,7 +219,7 @@ static int read_symbols(struct loader *l)
 	im->n_sym = count_symbols(l);
 	im->sym = at(im, l->dynamic[DT_SYMTAB], (uint64_t)im->n_sym * sizeof(Elf64_Sym));
 	if (!im->sym || im->n_sym > MAX_SYMBOLS || l->dynamic[DT_SYMTAB] % 8)
-		return bad(l, "its symbols lie outside");
+		return bad_elf(l, "its symbols lie outside");
 	l->bound = xcalloc((size_t)im->n_sym + 1, sizeof(*l->bound));
 	return 0;
 }
@@ -295,7 +295,7 @@ static int relocate_tls(struct loader *l, const Elf64_Rela *r, uint64_t *where)
 	default: break;
 	}
 	if (!at(im, r->r_offset, 16))
-		return bad(l, "a relocation lies outside");
+		return bad_elf(l, "a relocation lies outside");
 	where[0] = (uint64_t)(uintptr_t)ask_tls_descriptor;
 	where[1] = address - ask_thread_pointer();
 	return 0;
@@ -305,7 +305,7 @@ static int relocate_tls(struct loader *l, const Elf64_Rela *r, uint64_t *where)
 static int resolve_later(struct loader *l, uint64_t where)
 {
 	if (l->n_irelative == ARRAY_LEN(l->irelative))
-		return bad(l, "too many indirect functions");
+		return bad_elf(l, "too many indirect functions");
 	l->irelative[l->n_irelative++] = where;
 	return 0;
 }
@@ -325,7 +325,7 @@ static int relocate_one(struct loader *l, const Elf64_Rela *r)
 		return 0;
 	uint64_t *where = at(im, r->r_offset, 8), value;
 	if (!where || k >= im->n_sym)
-		return bad(l, "a relocation lies outside");
+		return bad_elf(l, "a relocation lies outside");
 	switch (what) {
 	case RELOCATION_RELATIVE: value = (uint64_t)(uintptr_t)im->bias + (uint64_t)r->r_addend; break;
 	case RELOCATION_ADDEND: value = (uint64_t)(uintptr_t)bind_symbol(l, k) + (uint64_t)r->r_addend; break;
@@ -353,7 +353,7 @@ static int relocate_table(struct loader *l, uint64_t vaddr, uint64_t size)
 	if (!size)
 		return 0;
 	if (!r || vaddr % 8 || size / sizeof(*r) > MAX_RELOCS)
-		return bad(l, "its relocations lie outside");
+		return bad_elf(l, "its relocations lie outside");
 	for (uint64_t i = 0; i < size / sizeof(*r); i++)
 		if (relocate_one(l, &r[i]) < 0)
 			return -1;
@@ -367,7 +367,7 @@ static int relocate_packed(struct loader *l)
 	if (!size)
 		return 0;
 	if (!r || vaddr % 8)
-		return bad(l, "its packed relocations lie outside");
+		return bad_elf(l, "its packed relocations lie outside");
 	for (uint64_t i = 0; i < size / 8; i++) {
 		uint64_t bits = r[i] & 1 ? r[i] >> 1 : 1, first = r[i] & 1 ? where : r[i];
 		for (int b = 0; bits; b++, bits >>= 1) {
@@ -375,7 +375,7 @@ static int relocate_packed(struct loader *l)
 			if (!(bits & 1))
 				continue;
 			if (!p)
-				return bad(l, "a packed relocation lies outside");
+				return bad_elf(l, "a packed relocation lies outside");
 			*p += (uint64_t)(uintptr_t)l->im->bias;
 		}
 		where = r[i] & 1 ? where + 63 * 8 : r[i] + 8;
@@ -386,7 +386,7 @@ static int relocate_packed(struct loader *l)
 static int make_tls(struct loader *l)
 {
 	if (l->tls_memsz > 1u << 24)
-		return bad(l, "too much thread-local data");
+		return bad_elf(l, "too much thread-local data");
 	size_t align = l->tls_align < 16 ? 16 : l->tls_align;
 	l->im->tls = aligned_alloc(align, (l->tls_memsz + 2 * align - 1) / align * align);
 	if (!l->im->tls)
@@ -399,7 +399,7 @@ static int fill_tls(struct loader *l)
 {
 	const void *from = at(l->im, l->tls_vaddr, l->tls_filesz);
 	if (l->tls_filesz > l->tls_memsz || (l->tls_filesz && !from))
-		return bad(l, "its thread-local data lies outside");
+		return bad_elf(l, "its thread-local data lies outside");
 	if (l->tls_filesz)
 		memcpy(l->im->tls, from, l->tls_filesz);
 	return 0;
@@ -432,11 +432,11 @@ static int register_frames(struct loader *l)
 	int32_t distance;
 	/* DW_EH_PE_pcrel | DW_EH_PE_sdata4: what every linker writes. */
 	if (!h || h[0] != 1 || h[1] != 0x1b || !reg)
-		return bad(l, "its exception tables are of an unknown kind");
+		return bad_elf(l, "its exception tables are of an unknown kind");
 	memcpy(&distance, h + 4, 4);
 	uint8_t *frames = at(l->im, l->eh_frame_hdr + 4 + (uint64_t)(int64_t)distance, 4);
 	if (!frames)
-		return bad(l, "its exception tables lie outside");
+		return bad_elf(l, "its exception tables lie outside");
 	reg(frames);
 	return 0;
 }
@@ -455,7 +455,7 @@ int image_load(struct image *im, struct slice so, void *cxx, struct err *err)
 {
 	struct loader l = {.im = im, .so = so, .page = (uint64_t)sysconf(_SC_PAGESIZE), .err = err};
 	im->cxx = cxx;
-	int rc = read_headers(&l) < 0 || measure(&l) < 0 || map_segments(&l) < 0 || read_dynamic(&l) < 0 || read_symbols(&l) < 0 ||
+	int rc = read_headers(&l) < 0 || measure_segments(&l) < 0 || map_segments(&l) < 0 || read_dynamic(&l) < 0 || read_symbols(&l) < 0 ||
 			 make_tls(&l) < 0 || relocate_packed(&l) < 0 || relocate_table(&l, l.dynamic[DT_RELA], l.dynamic[DT_RELASZ]) < 0 ||
 			 relocate_table(&l, l.dynamic[DT_JMPREL], l.dynamic[DT_PLTRELSZ]) < 0 || fill_tls(&l) < 0
 		     ? -1

@@ -258,7 +258,7 @@ static void kernel_args(const uint32_t *v, uint32_t n)
 	}
 }
 
-static void kernel_from_words(const char *name, const struct stub_call *c)
+void kernel_called(const char *name, const struct stub_call *c)
 {
 	struct run *r = &world->run;
 	uint32_t found[MAX_WORDS], n = 0, n_until = 0, left = r->n_fetched, missed = 0;
@@ -279,8 +279,6 @@ static void kernel_from_words(const char *name, const struct stub_call *c)
 	kernel_args(found, n_until);
 	call_end();
 }
-
-void kernel_called(const char *name, const struct stub_call *c) { kernel_from_words(name, c); }
 
 /* ---- CUDA: no device, no error; a launch is a kernel's call ---- */
 
@@ -449,10 +447,7 @@ static int32_t proxy_call(void *executor, int node, int n_ints, int64_t *ints, i
 
 void *op_function(const char *name)
 {
-	static const struct {
-		const char *name;
-		void *function;
-	} table[] = {
+	static const struct named_function table[] = {
 	    {PREFIX "proxy_executor_call_function", proxy_call},
 	    {"cuModuleGetFunction", cuda_get_function},
 	    {"cuLaunchKernel", cuda_launch},
@@ -476,8 +471,5 @@ void *op_function(const char *name)
 	    {"cuGetErrorString", cuda_error_text},
 	    {"cuGetErrorName", cuda_error_text},
 	};
-	for (size_t i = 0; i < ARRAY_LEN(table); i++)
-		if (!strcmp(name, table[i].name))
-			return table[i].function;
-	return NULL;
+	return function_named(table, ARRAY_LEN(table), name);
 }

@@ -1,4 +1,4 @@
-/* What kernels of a library without its text do with buffers that were written before: read, change or overwrite them.
+/* Tells whether kernels of a library without its text read, change or overwrite buffers that were written before.
  *
  * Nothing in a library or a cubin says it. But the parameters of a kernel that Inductor generates stand in the order in_out_ptr*, in_ptr*,
  * out_ptr*, numbers (torch/_inductor/codegen/common.py, KernelArgs.python_argdefs and cpp_argdefs; 2.13), and some of them are known: a new
@@ -9,7 +9,7 @@
  *	- what nobody has read since it was written is not overwritten
  *	- a kernel with a new buffer changes an older one as in_out_ptr only, unless its name has an operator that writes into what is there
  *
- * Of a kernel that somebody wrote (its parameters stand as they please) an old buffer's role is not known. */
+ * A kernel that somebody wrote has its parameters in any order: the role of an old buffer in it is not known. */
 #include "ask/ask_child.h"
 
 enum { IO = 1, IN = 2, OUT = 4, ALL = 7 }; /* in_out_ptr, in_ptr, out_ptr: what a parameter can be */
@@ -108,7 +108,7 @@ static bool read_since(const struct roles *r, uint32_t call, uint32_t a)
 }
 
 /* The order of the parameters, from both ends. */
-static void order(struct roles *r, const struct contract_call *k)
+static void order_parameters(struct roles *r, const struct contract_call *k)
 {
 	unsigned from = ALL, up_to = ALL;
 	for (uint32_t i = 0; i < k->n_args; i++) {
@@ -156,12 +156,12 @@ static void look_at(struct roles *r, uint32_t call)
 		if (!writes_into(k) && !read_since(r, call, a))
 			narrow(r, a, IO | IN);
 	}
-	order(r, k);
+	order_parameters(r, k);
 	must_write(r, k);
 	as_elsewhere(r, call);
 }
 
-static void start(struct roles *r, const struct contract_call *k)
+static void start_masks(struct roles *r, const struct contract_call *k)
 {
 	struct contract *c = r->c;
 	bool fresh = false, buffer = false;
@@ -188,7 +188,7 @@ void roles_settle(struct contract *c, bool sure)
 	for (uint32_t i = 0; i < c->n_outputs; i++)
 		r.sure = r.sure && c->output[i].value < c->n_values;
 	for (uint32_t i = 0; i < c->n_calls; i++)
-		start(&r, &c->call[i]);
+		start_masks(&r, &c->call[i]);
 	for (int pass = 0; r.changed && pass < PASSES; pass++) {
 		r.changed = false;
 		for (uint32_t i = c->n_calls; i-- > 0;)

@@ -1,4 +1,4 @@
-/* What an operator makes of what it is given: sizes, strides and type by its rule in libcommon/core/aten, asked without values.
+/* Tells sizes, strides and type of what an operator makes, by its rule in libcommon/core/aten, which is asked without values.
  *
  * torch's C functions have an operator's name and its parameters in the schema's order (torch 2.13, torchgen/gen_aoti_c_shim.py,
  * convert_arg_type_and_name): "sort.stable" is aoti_torch_cpu_sort_stable. A list is a pointer and a length; what is optional is a
@@ -52,7 +52,7 @@ struct asking {
 };
 
 /* The next word, if it is such a one. */
-static bool take(struct asking *a, const char *letters, uint64_t *bits)
+static bool take_word(struct asking *a, const char *letters, uint64_t *bits)
 {
 	if (a->at >= a->n || !strchr(letters, a->word[a->at].letter))
 		return false;
@@ -94,7 +94,7 @@ static bool tensor_value(struct asking *a, uint64_t handle, struct aten_value *o
 static bool tensors_value(struct asking *a, bool optional, struct aten_value *out)
 {
 	uint64_t list, n;
-	if (!take(a, optional ? "Q" : "L", &list) || !take(a, "i", &n) || n > MAX_LIST)
+	if (!take_word(a, optional ? "Q" : "L", &list) || !take_word(a, "i", &n) || n > MAX_LIST)
 		return false;
 	*out = (struct aten_value){.kind = ATEN_LIST, .n = (uint32_t)n, .item = arena_alloc(&a->arena, (n + 1) * sizeof(*out->item))};
 	for (uint64_t i = 0; i < n; i++) {
@@ -141,7 +141,7 @@ static struct aten_value number_value(const struct number *k, const void *p)
 static bool numbers_value(struct asking *a, const struct number *k, bool optional, struct aten_value *out)
 {
 	uint64_t at, n;
-	if (!take(a, "p", &at) || !take(a, "i", &n))
+	if (!take_word(a, "p", &at) || !take_word(a, "i", &n))
 		return false;
 	const char *p = (const char *)(uintptr_t)at;
 	*out = (struct aten_value){.kind = ATEN_NONE};
@@ -157,14 +157,14 @@ static bool numbers_value(struct asking *a, const struct number *k, bool optiona
 	return true;
 }
 
-/* Of a device (two words) and a generator nothing depends; a string is one that ends with a NUL. */
+/* Devices (two words) and generators are passed over, as nothing depends on them; a string ends with a NUL. */
 static bool other_value(struct asking *a, const struct op_param *p, struct aten_value *out)
 {
 	uint64_t bits, index;
 	*out = (struct aten_value){.kind = ATEN_NONE};
 	if (slice_is(p->type, "Device"))
-		return !p->list && take(a, p->optional ? "p" : "i", &bits) && take(a, "i", &index);
-	if (p->list || !take(a, "p", &bits))
+		return !p->list && take_word(a, p->optional ? "p" : "i", &bits) && take_word(a, "i", &index);
+	if (p->list || !take_word(a, "p", &bits))
 		return false;
 	if (slice_is(p->type, "str") && !p->optional && bits)
 		*out = (struct aten_value){.kind = ATEN_STRING, .text = slice_str((const char *)(uintptr_t)bits)};
@@ -180,14 +180,14 @@ static bool operand_value(struct asking *a, const struct op_param *p, struct ate
 	if (tensor && p->list)
 		return tensors_value(a, p->items_optional, out);
 	if (tensor && p->optional)
-		return take(a, "P", &bits) && (!bits || tensor_value(a, *(const uint64_t *)(uintptr_t)bits, out));
+		return take_word(a, "P", &bits) && (!bits || tensor_value(a, *(const uint64_t *)(uintptr_t)bits, out));
 	if (tensor)
-		return take(a, "TM", &bits) && tensor_value(a, bits, out);
+		return take_word(a, "TM", &bits) && tensor_value(a, bits, out);
 	if (!k)
 		return other_value(a, p, out);
 	if (p->list)
 		return numbers_value(a, k, p->optional, out);
-	if (!take(a, p->optional ? "p" : k->width == 'd' ? "d" : "i", &bits))
+	if (!take_word(a, p->optional ? "p" : k->width == 'd' ? "d" : "i", &bits))
 		return false;
 	if (!p->optional)
 		*out = number_value(k, &bits);

@@ -51,7 +51,7 @@ bool model_specs(const char **in, const char **out)
 	return f && !f(world->container, in, out) && *in && *out;
 }
 
-static int count(const char *entry, uint32_t max, uint32_t *out, struct err *err)
+static int ask_count(const char *entry, uint32_t max, uint32_t *out, struct err *err)
 {
 	count_function *f = ENTRY(count_function, entry);
 	size_t n = 0;
@@ -165,12 +165,12 @@ int model_create(struct err *err)
 	world->creating = true;
 	if (make_container(device, err) < 0 || give_weights(err) < 0)
 		return -1;
-	if (count(CONTAINER "GetNumInputs", MAX_TENSORS, &world->n_inputs, err) < 0 ||
-	    count(CONTAINER "GetNumOutputs", MAX_TENSORS, &world->n_outputs, err) < 0)
+	if (ask_count(CONTAINER "GetNumInputs", MAX_TENSORS, &world->n_inputs, err) < 0 ||
+	    ask_count(CONTAINER "GetNumOutputs", MAX_TENSORS, &world->n_outputs, err) < 0)
 		return -1;
 	world->n_constants = world->n_blobs;
 	if (ENTRY(count_function, CONTAINER "GetNumConstants") &&
-	    count(CONTAINER "GetNumConstants", 1u << 22, &world->n_constants, err) < 0)
+	    ask_count(CONTAINER "GetNumConstants", 1u << 22, &world->n_constants, err) < 0)
 		return -1;
 	take_constants();
 	give_constants();

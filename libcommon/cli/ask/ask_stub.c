@@ -1,4 +1,4 @@
-/* What imports and kernels of the model become. A stub is a few bytes of code (ask_x86_64.c) that carry its number to one handler,
+/* Imports and kernels of the model become stubs. A stub is a few bytes of code (ask_x86_64.c) that carry its number to one handler,
  * which reads arguments by the operator's signature, or looks for tensors among them. Stubs lie right before the image: a kernel's
  * first bytes become a jump to one. */
 #include "contract/opsig.h"

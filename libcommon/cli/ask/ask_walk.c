@@ -96,16 +96,10 @@ static bool take_check(const struct complaint *c)
 		return false;
 	struct model_input *in = &world->input[c->input];
 	struct bounds *b = &in->bounds[c->dim];
-	if (c->kind == SAID_DTYPE) {
-		bool was = in->dtype_checked;
-		in->dtype = (int)c->expected;
-		in->dtype_checked = true;
-		return !was;
-	}
-	if (c->kind == SAID_DEVICE) {
-		bool was = in->device_checked;
-		in->device = (int)c->expected;
-		in->device_checked = true;
+	if (c->kind == SAID_DTYPE || c->kind == SAID_DEVICE) {
+		bool *checked = c->kind == SAID_DTYPE ? &in->dtype_checked : &in->device_checked, was = *checked;
+		*(c->kind == SAID_DTYPE ? &in->dtype : &in->device) = (int)c->expected;
+		*checked = true;
 		return !was;
 	}
 	if (c->dim >= in->n_mentioned)
@@ -195,6 +189,13 @@ struct bounds *source_bounds(const struct source *s)
 	}
 }
 
+char *source_data_name(const struct source *s)
+{
+	if (s->kind == SOURCE_ITEM)
+		return world->item[s->index].symbol;
+	return s->dim < (int)ARRAY_LEN(world->made[0]->symbol) ? world->made[s->index]->symbol[s->dim] : NULL;
+}
+
 /* The source that comes from data and has this value now. */
 static bool find_data(int64_t value, struct source *s)
 {
@@ -219,9 +220,7 @@ static bool is_symbol(const char *s) { return s[0] == 'u' && s[1] && strspn(s + 
 static bool take_bound(const struct complaint *c, const struct source *s)
 {
 	struct bounds *b = source_bounds(s);
-	char *name = s->kind == SOURCE_ITEM                            ? world->item[s->index].symbol
-		     : s->dim < (int)ARRAY_LEN(world->made[0]->symbol) ? world->made[s->index]->symbol[s->dim]
-								       : NULL;
+	char *name = source_data_name(s);
 	if (name && is_symbol(c->symbol))
 		memcpy(name, c->symbol, sizeof(c->symbol));
 	bool news = c->upper ? !b->has_hi || c->expected < b->hi : !b->has_lo || c->expected > b->lo;
@@ -660,7 +659,7 @@ static void vary(struct walks *w)
 
 /* The first run of a model folds constants before it looks at its inputs. What it makes then stays, and is no part of the
  * program; the inputs are impossible, so that the run ends there. */
-static void fold(void)
+static void fold_constants(void)
 {
 	struct complaint c;
 	int n = 0;
@@ -676,7 +675,7 @@ int walk_model(struct walks *w, struct err *err)
 {
 	(void)err;
 	start_inputs();
-	fold();
+	fold_constants();
 	learn_checks();
 	enum settled s = CONFLICT;
 	for (int attempt = 0; attempt < 6 && s == CONFLICT; attempt++) {

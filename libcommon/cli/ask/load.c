@@ -70,7 +70,7 @@ static int ask_binary(struct loaded *l, struct contract *c, struct err *err)
 	return 0;
 }
 
-static void compare(struct loaded *l)
+static void compare_sources(struct loaded *l)
 {
 	struct contract binary = {0};
 	struct err err;
@@ -142,7 +142,7 @@ int load_model(struct loaded *l, const char *path, struct load_options o, struct
 		return -1;
 	if (read == 0) {
 		if (o.probe)
-			compare(l);
+			compare_sources(l);
 		return 0;
 	}
 	if (!l->model->so) {

@@ -3,6 +3,7 @@
 #include "base/base64.h"
 #include "base/bytes16.h"
 #include "base/json.h"
+#include "tool/screen.h"
 
 #include <sha256.h>
 
@@ -222,13 +223,17 @@ bool html_fill(struct buf *b, const struct html_page *page, struct slice mark)
 	return true;
 }
 
-void html_document_page(struct buf *b, const struct html_page *page, html_document_fn *fn, const void *of)
+int html_save_document(const char *path, const struct html_page *page, html_document_fn *fn, const void *of, struct err *err)
 {
 	struct slice rest = share_file(page->frame), text, mark;
-	struct json_out o = {.b = b, .html = true};
+	struct screen s = {0};
+	struct json_out o = {.b = &s.b, .html = true};
 	while (share_next(&rest, &text, &mark)) {
-		buf_add_slice(b, text);
-		if (!html_fill(b, page, mark) && slice_is(mark, "MODEL"))
+		buf_add_slice(&s.b, text);
+		if (!html_fill(&s.b, page, mark) && slice_is(mark, "MODEL"))
 			fn(&o, of);
 	}
+	const int r = screen_save(&s, path, err);
+	buf_release(&s.b);
+	return r;
 }

@@ -36,10 +36,10 @@ struct html_page {
 /* Fill this mark; false when it is none of the three. */
 bool html_fill(struct buf *b, const struct html_page *page, struct slice mark);
 
-/* A whole page: mark MODEL is a JSON document, which fn writes of `of`. */
 struct json_out;
 typedef void html_document_fn(struct json_out *o, const void *of);
-void html_document_page(struct buf *b, const struct html_page *page, html_document_fn *fn, const void *of);
+/* A whole page into a file that appears when it is whole: mark MODEL is a JSON document, which fn writes of `of`. */
+int html_save_document(const char *path, const struct html_page *page, html_document_fn *fn, const void *of, struct err *err);
 
 /* The policy of a page, a <meta> that stands before everything that it is about: no script and no style runs but those that stand in
  * `markup` between <script> or <style> (without attributes) and their end, by their SHA-256, and, with `files`, those of files beside

@@ -55,6 +55,12 @@ struct dump_value {
 	struct tensor_stats stats;
 };
 
+/* Has the call written it? */
+static inline bool dump_written(const struct dump_value *v)
+{
+	return !v->before && (v->role == CALL_ROLE_OUT || v->role == CALL_ROLE_INOUT);
+}
+
 enum dump_kind { DUMP_KERNEL, DUMP_OP, DUMP_PROXY, DUMP_RUN, DUMP_REPLAY };
 struct dump_call {
 	struct slice model, name, nodes, aten;

@@ -14,7 +14,7 @@ struct running {
 	uint64_t calls;
 };
 
-static void drain(void *user, struct watch *w)
+static void drain_calls(void *user, struct watch *w)
 {
 	struct running *r = user;
 	struct watch_call c;
@@ -58,14 +58,14 @@ int dump_run(struct watch_options *o, const char *folder, const char *writer, st
 					 .save_max = UINT64_MAX};
 	if ((size_t)snprintf(o->calls.save_dir, sizeof(o->calls.save_dir), "%s", folder) >= sizeof(o->calls.save_dir))
 		return err_set(err, EXIT_ENVIRON, "'%s': the path of the folder for temporary files is too long", folder);
-	o->tick = drain;
+	o->tick = drain_calls;
 	o->user = &r;
 	dump_head(&r.index, writer);
 	if (watch_run(&w, o, err) < 0) {
 		buf_release(&r.index);
 		return -1;
 	}
-	drain(&r, &w);
+	drain_calls(&r, &w);
 	take_notes(&w, ran);
 	dump_end(&r.index, r.calls, ran->lost, slice_str(ran->failed.text));
 	int rc = 0;

@@ -42,8 +42,7 @@ static void out_value(struct json_out *o, const struct watch_call *c, const stru
 	dump_meta(&v->rec, &m);
 	json_obj(o);
 	json_member_some(o, "buffer", slice_str(v->name));
-	if (v->value && v->value->kind == VALUE_CONSTANT && v->value->index < c->model->contract.n_constants)
-		json_member_some(o, "path", c->model->contract.constant[v->value->index].fqn);
+	json_member_some(o, "path", watch_path(c, v));
 	json_member_u64(o, "arg", v->rec.v.arg);
 	json_member_some(o, "role", slice_str(call_role_name(v->rec.v.role)));
 	json_member_some(o, "when", v->rec.v.before ? SLICE("before") : SLICE("after"));

@@ -1,6 +1,7 @@
 #include "live/ima.h"
 
 #include "base/json.h"
+#include "tool/diag.h"
 #include "live/live.h"
 
 #include <inttypes.h>
@@ -182,12 +183,6 @@ void ima_name_numbers(struct ima_event *e, const struct contract *c)
 	name_between(e, c, k, from, e->n, arg, k->n_args);
 }
 
-static bool ends(struct slice s, const char *with)
-{
-	size_t n = strlen(with);
-	return s.n >= n && !memcmp(s.p + s.n - n, with, n);
-}
-
 /* The product of xnumel, ynumel and znumel; 0 when there is none. */
 static uint64_t told_elements(const struct ima_event *e, struct buf *how)
 {
@@ -196,7 +191,7 @@ static uint64_t told_elements(const struct ima_event *e, struct buf *how)
 	for (uint32_t i = 0; i < e->n; i++)
 		for (size_t k = 0; k < ARRAY_LEN(names) && !e->p[i].tensor; k++) {
 			uint64_t v = e->p[i].value;
-			if (!ends(e->p[i].text, names[k]) || v == IMA_NONE || v > UINT32_MAX)
+			if (!slice_ends(e->p[i].text, names[k]) || v == IMA_NONE || v > UINT32_MAX)
 				continue;
 			n = (n ? n : 1) * v;
 			buf_addf(how, "%s%s %" PRIu64, how->len ? ", " : "", names[k], v);
@@ -375,6 +370,14 @@ void ima_sentences(struct slice events, struct buf *b)
 		buf_addc(b, '\n');
 	}
 	ima_release(&r);
+}
+
+void ima_warn(struct slice events)
+{
+	struct buf b = {0};
+	ima_sentences(events, &b);
+	warn_lines(buf_slice(&b));
+	buf_release(&b);
 }
 
 bool ima_failure(struct slice events, struct buf *b)

@@ -11,7 +11,7 @@
  *
  * IMA is what PyTorch calls an illegal memory access.
  *
- * What is judged, each from what the watched process itself knew before the launch: sizes and strides of each tensor
+ * Judged are, each from what the watched process itself knew before the launch: sizes and strides of each tensor
  * against its storage and its allocation; its device; and how many elements the kernel is told to work on (the arguments xnumel,
  * ynumel, znumel of Inductor's kernels: their product is what is written; torch/_inductor/codegen/triton.py) against the room
  * behind each pointer that it writes. Where an index was read from memory no bounds can be told from outside: then the tensors of
@@ -104,7 +104,9 @@ uint64_t ima_room(const struct ima_param *p);
 void ima_param_name(const struct ima_event *e, uint32_t i, struct buf *b);
 /* For tools that look for something else, of watch.h's .device. Control bytes become '?'. */
 /* All events, a sentence in a line each. */
-void ima_sentences(struct slice events, struct buf *lines);
+FOR_TESTS void ima_sentences(struct slice events, struct buf *lines);
+/* Warns of each. */
+void ima_warn(struct slice events);
 /* The first fault as such a sentence, without a newline. False, and nothing: there is none. */
 bool ima_failure(struct slice events, struct buf *b);
 /* The exit status: a run that a fault has cut short does not end in 0, but in 3. */

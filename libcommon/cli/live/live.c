@@ -131,14 +131,14 @@ static int put_contract(struct live *l, struct err *err)
 	return r;
 }
 
-static int watch(struct live *l, int fd, uint32_t events, uint64_t id)
+static int watch_fd(struct live *l, int fd, uint32_t events, uint64_t id)
 {
 	struct epoll_event e = {.events = events, .data.u64 = id};
 	return epoll_ctl(l->epoll, EPOLL_CTL_ADD, fd, &e);
 }
 enum { ID_LISTEN = MAX_CLIENTS, ID_NOTIFY };
 
-/* What Python programs are given in front (share/jit). */
+/* Writes the modules that Python programs find before all others (share/jit). */
 static int put_jit(struct live *l, struct err *err)
 {
 	static const char *const files[][2] = {{"sitecustomize.py", "after_import.py"},
@@ -171,7 +171,8 @@ static int set_up(struct live *l, struct err *err)
 	    (l->o->calls && calls_create(l->dir, l->o->calls, err) < 0) || (!l->o->apart && put_jit(l, err) < 0))
 		return temp_failed(err);
 	l->epoll = epoll_create1(EPOLL_CLOEXEC);
-	if (l->epoll < 0 || watch(l, l->listen, EPOLLIN, ID_LISTEN) < 0 || (l->notify >= 0 && watch(l, l->notify, EPOLLIN, ID_NOTIFY) < 0))
+	if (l->epoll < 0 || watch_fd(l, l->listen, EPOLLIN, ID_LISTEN) < 0 ||
+	    (l->notify >= 0 && watch_fd(l, l->notify, EPOLLIN, ID_NOTIFY) < 0))
 		return err_errno(err, EXIT_ENVIRON, "cannot watch '%s'", l->dir);
 	return 0;
 }
@@ -219,9 +220,8 @@ static void learn_path(struct live *l, const struct live_event *ev)
 {
 	if (ev->model >= LIVE_MODELS || json_get_as(ev->tape, ev->root, "path", JSON_STRING) == NONE)
 		return;
-	while (l->n_path <= ev->model) {
+	while (l->n_path <= ev->model)
 		PUSH_TO(l->path, l->n_path, l->cap_path) = NULL;
-	}
 	free(l->path[ev->model]);
 	l->path[ev->model] = json_strdup(ev->tape, ev->root, "path");
 }
@@ -401,7 +401,7 @@ static void accept_client(struct live *l)
 		c->fd = accept4(l->listen, NULL, NULL, SOCK_CLOEXEC | SOCK_NONBLOCK);
 		if (c->fd < 0)
 			return;
-		if (getsockopt(c->fd, SOL_SOCKET, SO_PEERCRED, &who, &n) < 0 || watch(l, c->fd, EPOLLIN, i) < 0)
+		if (getsockopt(c->fd, SOL_SOCKET, SO_PEERCRED, &who, &n) < 0 || watch_fd(l, c->fd, EPOLLIN, i) < 0)
 			end_client(c);
 		else
 			c->pid = who.pid;

@@ -24,8 +24,6 @@ const char *nan_what_name(enum nan_what w)
 	return names[w];
 }
 
-bool nan_writes(const struct dump_value *v) { return !v->before && (v->role == CALL_ROLE_OUT || v->role == CALL_ROLE_INOUT); }
-
 static bool reads(const struct dump_value *v) { return v->before && v->role != CALL_ROLE_OUT; }
 
 static bool has_inf(const struct dump_value *v) { return v->stats.known && (v->stats.pos_inf || v->stats.neg_inf); }
@@ -113,7 +111,7 @@ static void copy_call(struct nan *n, struct nan_call *to, const struct nan_call 
 
 static struct slice name_of(const struct nan_finding *f, uint32_t i) { return i == NONE ? SLICE("") : f->call.value[i].v.buffer; }
 
-static bool alike(const struct nan_finding *a, const struct nan_finding *b)
+static bool findings_alike(const struct nan_finding *a, const struct nan_finding *b)
 {
 	if (a->kind != b->kind || a->call.c.model_id != b->call.c.model_id)
 		return false;
@@ -128,7 +126,7 @@ static bool alike(const struct nan_finding *a, const struct nan_finding *b)
 static uint32_t add_finding(struct nan *n, const struct nan_finding *f)
 {
 	for (size_t i = 0; i < n->n; i++)
-		if (alike(&n->finding[i], f)) {
+		if (findings_alike(&n->finding[i], f)) {
 			n->finding[i].times++;
 			return (uint32_t)i;
 		}
@@ -136,8 +134,7 @@ static uint32_t add_finding(struct nan *n, const struct nan_finding *f)
 		n->more++;
 		return NONE;
 	}
-	GROW(n->finding, n->n, n->cap, 1);
-	struct nan_finding *to = &n->finding[n->n];
+	struct nan_finding *to = &PUSH_TO(n->finding, n->n, n->cap);
 	*to = *f;
 	to->times = 1;
 	copy_call(n, &to->call, &f->call);
@@ -147,7 +144,7 @@ static uint32_t add_finding(struct nan *n, const struct nan_finding *f)
 		to->call.value[i].has_element = false;
 	copy_text(&n->arena, &to->inf_kernel);
 	copy_text(&n->arena, &to->inf_buffer);
-	return (uint32_t)n->n++;
+	return (uint32_t)n->n - 1;
 }
 
 /* ---- one call ---- */
@@ -200,7 +197,7 @@ static void mark(struct nan *n, const struct nan_call *c, uint32_t finding, bool
 {
 	for (uint32_t i = 0; i < c->n_values; i++) {
 		const struct nan_value *v = &c->value[i];
-		if (!nan_writes(&v->v) || !known_place(v) || nan_bad(&n->o, &v->v) == NAN_NONE)
+		if (!dump_written(&v->v) || !known_place(v) || nan_bad(&n->o, &v->v) == NAN_NONE)
 			continue;
 		struct nan_place *p = find_place(n, c, v, true);
 		p->finding = finding;
@@ -218,7 +215,7 @@ static void mark_inf(struct nan *n, const struct nan_call *c)
 	trace_inf(n, c, &from);
 	for (uint32_t i = 0; i < c->n_values; i++) {
 		const struct nan_value *v = &c->value[i];
-		if (!nan_writes(&v->v) || !known_place(v) || !has_inf(&v->v))
+		if (!dump_written(&v->v) || !known_place(v) || !has_inf(&v->v))
 			continue;
 		struct nan_place *p = find_place(n, c, v, true);
 		p->inf = !had || from.inf_kernel.n;
@@ -300,7 +297,7 @@ void nan_take(struct nan *n, const struct nan_call *c)
 	uint32_t out = NONE;
 	enum nan_what what = NAN_NONE;
 	for (uint32_t i = 0; i < c->n_values; i++) {
-		enum nan_what w = nan_writes(&c->value[i].v) && !c->value[i].unread ? nan_bad(&n->o, &c->value[i].v) : NAN_NONE;
+		enum nan_what w = dump_written(&c->value[i].v) && !c->value[i].unread ? nan_bad(&n->o, &c->value[i].v) : NAN_NONE;
 		/* NaN before infinities before the rest; an ignored buffer does not hide another. */
 		bool quiet = w != NAN_NONE && nan_ignored(&n->o, c->value[i].v.buffer);
 		bool old_quiet = out != NONE && nan_ignored(&n->o, c->value[out].v.buffer);

@@ -100,7 +100,6 @@ struct nan {
 /* Everything is copied. */
 void nan_take(struct nan *n, const struct nan_call *c);
 void nan_release(struct nan *n);
-bool nan_writes(const struct dump_value *v);
 
 /* ---- nan_source.c: where a kernel comes from ---- */
 
@@ -114,7 +113,11 @@ struct nan_sources {
 	struct nan_kernel *kernel;
 	uint32_t n, cap;
 	struct arena arena;
+	bool asked; /* of a watched model: they were read */
 };
+/* Those of a watched model's own .kernels: they live as long as it. */
+struct watch_model;
+const struct nan_sources *watch_sources(const struct watch_model *m);
 /* From the kernel_information.json of a package (torch 2.13, torch/_inductor/debug.py, create_kernel_information_json):
  *     {"cpp_fused_relu_0:2": {"stack_traces": [...], "post_grad_nodes": [...], "pre_grad_nodes": [...]}}
  * what: for messages. EXIT_INPUT when it is none. */
@@ -122,7 +125,7 @@ int nan_sources_json(struct nan_sources *s, struct slice text, const char *what,
 /* From a file: such a JSON, or a structured trace (trace/trace.h) with the artifacts of trace/provenance.h. Where several
  * compilations in it have a kernel of the same name and handle, the first counts. */
 int nan_sources_file(struct nan_sources *s, const char *path, struct err *err);
-/* Of a call of the contract; NULL. Valid as long as s. */
+/* The kernel of that call of the contract, good as long as s; NULL. */
 const struct nan_kernel *nan_sources_of(const struct nan_sources *s, const struct contract *c, uint32_t call);
 /* f->pre, f->node, f->line, if the kernel is known. */
 void nan_sources_apply(const struct nan_sources *s, struct nan_finding *f);

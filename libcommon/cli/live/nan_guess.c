@@ -221,23 +221,16 @@ struct ops {
 static void add_op(struct ops *o, struct slice s)
 {
 	s = without_number(slice_trim(s));
-	if (slice_starts(s, "aten."))
-		take_text(&s, "aten.");
-	const char *dot = slice_chr(s, '.'); /* overloads: div.Tensor */
-	if (dot)
-		s.n = (size_t)(dot - s.p);
+	take_text(&s, "aten.");
+	s = slice_until(s, "."); /* overloads: div.Tensor */
 	if (s.n && o->n < MAX_OPS)
 		o->v[o->n++] = s;
 }
 
 static void add_list(struct ops *o, struct slice text)
 {
-	while (text.n) {
-		const char *comma = slice_chr(text, ',');
-		size_t n = comma ? (size_t)(comma - text.p) : text.n;
-		add_op(o, slice_of(text.p, n));
-		text = comma ? slice_of(comma + 1, text.n - n - 1) : SLICE("");
-	}
+	for (; text.n; text = slice_behind(text, ","))
+		add_op(o, slice_until(text, ","));
 }
 
 static void ops_of(const struct nan_finding *f, struct ops *o)
@@ -251,17 +244,12 @@ static void ops_of(const struct nan_finding *f, struct ops *o)
 		add_op(o, f->node[i]);
 }
 
-static bool has(const struct ops *o, const char *names)
+static bool has_op(const struct ops *o, const char *names)
 {
-	struct slice rest = slice_str(names);
-	while (rest.n) {
-		const char *space = slice_chr(rest, ' ');
-		struct slice one = slice_of(rest.p, space ? (size_t)(space - rest.p) : rest.n);
+	for (struct slice rest = slice_str(names); rest.n; rest = slice_behind(rest, " "))
 		for (size_t i = 0; i < o->n; i++)
-			if (slice_eq(o->v[i], one))
+			if (slice_eq(o->v[i], slice_until(rest, " ")))
 				return true;
-		rest = space ? slice_of(space + 1, rest.n - one.n - 1) : SLICE("");
-	}
 	return false;
 }
 
@@ -356,7 +344,7 @@ static size_t guess_by_rules(const struct nan_finding *f, struct nan_guess *gues
 		for (size_t i = 0; i < ARRAY_LEN(rules) && n < max; i++) {
 			const struct rule *r = &rules[i];
 			int strength = r->shows & at ? 2 : r->shows & all ? 1 : 0;
-			if (strength != pass || !(r->makes & makes) || (r->needs & all) != r->needs || (r->ops && !has(&ops, r->ops)))
+			if (strength != pass || !(r->makes & makes) || (r->needs & all) != r->needs || (r->ops && !has_op(&ops, r->ops)))
 				continue;
 			if (!r->ops && n)
 				continue;

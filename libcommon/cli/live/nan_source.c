@@ -2,6 +2,7 @@
 #include "live/nan.h"
 
 #include "io/mapfile.h"
+#include "live/watch.h"
 #include "trace/trace.h"
 
 #define MAX_KERNELS 16384 /* they are searched one by one */
@@ -197,6 +198,15 @@ int nan_sources_file(struct nan_sources *s, const char *path, struct err *err)
 	return r;
 }
 
+const struct nan_sources *watch_sources(const struct watch_model *m)
+{
+	if (m->kernels.n && !m->sources->asked) {
+		m->sources->asked = true;
+		(void)nan_sources_json(m->sources, m->kernels, m->path, NULL);
+	}
+	return m->sources;
+}
+
 /* ---- use ---- */
 
 /* The nth call (from 0) of a kernel. */
@@ -221,10 +231,7 @@ static const struct nan_kernel *find_kernel(const struct nan_sources *s, struct 
 
 const struct nan_kernel *nan_sources_of(const struct nan_sources *s, const struct contract *c, uint32_t call)
 {
-	uint32_t nth = 0;
-	for (uint32_t k = 0; k < call; k++)
-		nth += slice_eq(c->call[k].name, c->call[call].name);
-	return find_kernel(s, c->call[call].name, nth);
+	return find_kernel(s, c->call[call].name, contract_nth(c, &c->call[call]));
 }
 
 void nan_sources_apply(const struct nan_sources *s, struct nan_finding *f)

@@ -272,8 +272,8 @@ static int find_libraries(struct run_job *j, const struct run_options *o, char *
 	return 0;
 }
 
-static int prepare(struct run_job *j, struct package *pkg, const struct tensor_view *in, size_t n_in, const struct run_options *o,
-		   struct err *err)
+static int prepare_job(struct run_job *j, struct package *pkg, const struct tensor_view *in, size_t n_in, const struct run_options *o,
+		       struct err *err)
 {
 	uint64_t size;
 	char *load[RUN_MAX_LOAD];
@@ -307,7 +307,7 @@ int run_prepare(struct run_job *j, struct package *pkg, const struct tensor_view
 		struct err *err)
 {
 	*j = (struct run_job){0};
-	if (prepare(j, pkg, in, n_in, o, err) == 0)
+	if (prepare_job(j, pkg, in, n_in, o, err) == 0)
 		return 0;
 	if (j->folder)
 		temp_failed(err);

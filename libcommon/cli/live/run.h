@@ -19,7 +19,7 @@
  * model's files are unpacked into a private folder (job.folder), the library under its own name, so that wrapper.cpp
  * lies beside it.
  *
- * What is refused, by name: models for a GPU without .torch, for another machine, processors that have more instructions than this one;
+ * These are refused, by name: models for a GPU without .torch, for another machine, processors that have more instructions than this one;
  * models of other runtimes (no aoti_torch_* of torch's own: modelso.h); operators that libpt2shim.so does not have - all of them
  * listed, before anything runs: err says to use .torch then -; custom ops that are defined in Python, or (.torch) in a library
  * that .load does not name; packages without weights (aot_inductor.package_constants_in_so=False) that get none.
@@ -29,8 +29,8 @@
  *
  * Confinement (in pt2-runner, before the model is loaded; docs/RUN.md): limits of address space and time, no core file; a filter of
  * system calls: no network, no other program or process (threads may be), no file may be written or made but the outputs.
- * What it may: read files. No descriptor of the user's is open there, and while it runs the tool cannot be looked into through /proc.
- * .watched changes none of it: what the probe writes is opened before (calls/keeper.h). A model for CUDA (with .torch, that of an
+ * It may read files, and no more. No descriptor of the user's is open there, and while it runs the tool cannot be looked into through
+ * /proc. .watched changes none of it: what the probe writes is opened before (calls/keeper.h). A model for CUDA (with .torch, that of an
  * installed libtorch for CUDA) is not confined: the driver opens devices; job.gpu is set then, for whoever has to say so.
  */
 #ifndef PT2_LIVE_RUN_H

@@ -2,12 +2,27 @@
 #include "live/show.h"
 
 #include <inttypes.h>
+#include <math.h>
+
+void show_numbers(struct buf *b, const int64_t *v, int n)
+{
+	for (int d = 0; d < n; d++)
+		buf_addf(b, "%s%" PRId64, d ? ", " : "", v[d]);
+}
+
+void show_exact(struct buf *b, const char *before, double v)
+{
+	buf_adds(b, before);
+	if (isnan(v))
+		buf_adds(b, "nan");
+	else
+		buf_addf(b, "%.9g", v);
+}
 
 static void add_list(struct buf *b, const char *name, const int64_t *v, int n, bool more)
 {
 	buf_addf(b, "%s: [", name);
-	for (int d = 0; d < n; d++)
-		buf_addf(b, "%s%" PRId64, d ? ", " : "", v[d]);
+	show_numbers(b, v, n);
 	buf_adds(b, more ? ", ...]\n" : "]\n");
 }
 

@@ -10,6 +10,10 @@
 #include "tool/screen.h"
 #include "tensor/stats.h"
 
+/* "2, 3, 4" */
+void show_numbers(struct buf *b, const int64_t *v, int n);
+/* " became 0.123456789": nine digits; which sign a NaN has says nothing. */
+void show_exact(struct buf *b, const char *before, double v);
 /* cut: it has more dimensions than m says. t->known false: numbers are not known. */
 void show_tensor_facts(struct screen *s, const struct tensor_meta *m, bool cut, const struct tensor_stats *t);
 

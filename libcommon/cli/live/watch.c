@@ -1,5 +1,6 @@
 /* A model that runs here, or a command: under the probe, with a call log. */
 #include "io/mapfile.h"
+#include "live/nan.h"
 #include "live/watch_part.h"
 #include "wrapper/wrapper.h"
 
@@ -44,7 +45,7 @@ int watch_only(struct calls_config *c, const char *graph, const char *step, stru
 
 /* ---- contracts ---- */
 
-static struct watch_model *model_of(struct watch *w, uint32_t id)
+struct watch_model *watch_find_model(const struct watch *w, uint32_t id)
 {
 	for (size_t i = w->n_models; i-- > 0;)
 		if (w->model[i].id == id)
@@ -165,7 +166,7 @@ static void take_table(struct watch_model *m, const char *path)
 
 static void add_model(struct watch *w, const struct live_event *ev)
 {
-	if (ev->model == LIVE_NO_MODEL || model_of(w, ev->model))
+	if (ev->model == LIVE_NO_MODEL || watch_find_model(w, ev->model))
 		return;
 	char *graph = json_strdup(ev->tape, ev->root, "graph"), *table = json_strdup(ev->tape, ev->root, "table");
 	const bool jit = graph && *graph;
@@ -179,6 +180,7 @@ static void add_model(struct watch *w, const struct live_event *ev)
 	    .text = jit ? xstrndup(ev->path.p, ev->path.n) : NULL,
 	    .dev = live_event_number(ev, "dev"),
 	    .ino = live_event_number(ev, "ino"),
+	    .sources = xcalloc(1, sizeof(*m->sources)),
 	};
 	if (jit && table && *table)
 		take_table(m, table);
@@ -214,7 +216,7 @@ static void on_event(void *user, const struct live_event *ev)
 		watch_graph_event(w, ev);
 	else if ((ev->kind == LIVE_DEVICE_FAULT || ev->kind == LIVE_DEVICE_FINDING) && w->device.len < MAX_DEVICE)
 		add_line(w, ev);
-	if (ev->model == LIVE_NO_MODEL || !(m = model_of(w, ev->model)))
+	if (ev->model == LIVE_NO_MODEL || !(m = watch_find_model(w, ev->model)))
 		return;
 	if (ev->kind == LIVE_CONTRACT && !m->has_contract) {
 		take_contract(w, m);
@@ -352,6 +354,9 @@ void watch_release(struct watch *w)
 		free(m->path);
 		free(m->text);
 		free(m->own_kernels);
+		if (m->sources)
+			nan_sources_release(m->sources);
+		free(m->sources);
 		free(m->why);
 	}
 	free(w->model);

@@ -9,9 +9,9 @@
  *         ... c.name, c.contract->call[c.index].nodes, c.value[i].rec->v.stats
  *     watch_release(&w);
  *
- * One way for all: the program (pt2-runner with our libpt2shim.so, pt2-runner with an installed libtorch, or the user's command) runs
- * under libpt2probe.so (live.h), which writes the call log (calls.h); contracts come from ask/load.h. A model out of a file is
- * run in a child with limits and a filter of system calls (run.h); a command is the user's own and is not confined.
+ * All is watched in one way: the program (pt2-runner with our libpt2shim.so, pt2-runner with an installed libtorch, or the user's
+ * command) runs under libpt2probe.so (live.h), which writes the call log (calls.h); contracts come from ask/load.h. A model out of a
+ * file is run in a child with limits and a filter of system calls (run.h); a command is the user's own and is not confined.
  *
  * The tool's exit status: watch_status(): findings and how the command ended, by the rule of CONVENTIONS 6.
  */
@@ -51,12 +51,13 @@ struct watch_model {
 	char *text;               /* of a graph of torch.compile: its generated Python; NULL: a package */
 	struct contract contract; /* n_inputs, n_calls 0 when there is none */
 	bool has_contract;
-	char *why;            /* there is none, or calls could not be watched: the last reason; NULL */
-	uint64_t dev, ino;    /* of the library */
-	struct intern names;  /* of contract.value */
-	uint32_t *value;      /* the first value of each name */
-	struct slice kernels; /* the text of kernel_information.json; empty */
-	char *own_kernels;    /* where that is the model's own; NULL */
+	char *why;                   /* there is none, or calls could not be watched: the last reason; NULL */
+	uint64_t dev, ino;           /* of the library */
+	struct intern names;         /* of contract.value */
+	uint32_t *value;             /* the first value of each name */
+	struct slice kernels;        /* the text of kernel_information.json; empty */
+	char *own_kernels;           /* where that is the model's own; NULL */
+	struct nan_sources *sources; /* of .kernels: watch_sources() (nan.h) */
 };
 
 struct watch_value {
@@ -135,6 +136,8 @@ bool watch_next(struct watch *w, struct watch_call *c);
 void watch_release(struct watch *w);
 /* "CUDA graph 1: 3 calls captured (triton_poi_fused_add_0, ...), replayed 5 times", clean of control bytes. */
 void watch_graph_text(const struct watch *w, const struct watch_graph *g, struct buf *b);
+/* The last of this id; NULL. */
+struct watch_model *watch_find_model(const struct watch *w, uint32_t id);
 /* How a process whose calls were seen ended. */
 enum watch_fate {
 	WATCH_RUNS,
@@ -145,6 +148,12 @@ enum watch_fate {
 enum watch_fate watch_fate(const struct watch *w, uint32_t pid, struct child_result *how);
 /* The file that the lines of its calls are of: of a graph of torch.compile its generated Python; empty: wrapper.cpp. */
 static inline struct slice watch_text(const struct watch_call *c) { return slice_str(c->model && c->model->text ? c->model->text : ""); }
+/* The module path of a value that is a constant; else "". */
+static inline struct slice watch_path(const struct watch_call *c, const struct watch_value *v)
+{
+	const bool constant = v->value && c->model && v->value->kind == VALUE_CONSTANT && v->value->index < c->model->contract.n_constants;
+	return constant ? c->model->contract.constant[v->value->index].fqn : SLICE("");
+}
 /* --graph and --step (either may be NULL): only these graphs of torch.compile, only these runs of each model or graph: "3", "3..5",
  * "3..". EXIT_USAGE. */
 int watch_only(struct calls_config *c, const char *graph, const char *step, struct err *err);

@@ -215,7 +215,7 @@ int watch_bundle_values(const struct watch_bundle_input *x, const struct tensor_
 	return r;
 }
 
-static int one(struct inputs *in, const struct watch_bundle_input *x, struct tensor_view *v, struct err *err)
+static int read_input(struct inputs *in, const struct watch_bundle_input *x, struct tensor_view *v, struct err *err)
 {
 	int64_t bytes;
 	v->meta = x->meta;
@@ -238,7 +238,7 @@ int watch_bundle_inputs(const struct watch_bundle *b, struct inputs *in, const s
 		r = err_set(err, EXIT_INPUT, "'%s': holds %zu inputs, its model takes %u", b->folder, b->n, c->n_inputs);
 	for (size_t i = 0; i < b->n && !r; i++) {
 		in->v[i].name = c->input[i].name;
-		r = one(in, &b->input[i], &in->v[i], err);
+		r = read_input(in, &b->input[i], &in->v[i], err);
 		meta[i] = in->v[i].meta;
 	}
 	if (!r)

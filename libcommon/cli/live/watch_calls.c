@@ -45,8 +45,8 @@ static struct watch_open *add_open(struct watch *w, const struct call_record *r)
 	}
 	struct watch_open *c = xcalloc(1, sizeof(*c));
 	c->begin = *r;
-	GROW(w->open, w->n_open, w->cap_open, 1);
-	return w->open[w->n_open++] = c;
+	PUSH_TO(w->open, w->n_open, w->cap_open) = c;
+	return c;
 }
 
 static struct watch_open *find_open_call(const struct watch *w, uint64_t seq)
@@ -194,14 +194,6 @@ static void sort_values(struct watch_open *c)
 	}
 }
 
-static const struct watch_model *model_of(const struct watch *w, uint32_t id)
-{
-	for (size_t i = w->n_models; i-- > 0;)
-		if (w->model[i].id == id)
-			return &w->model[i];
-	return NULL;
-}
-
 static const struct contract_value *contract_value_of(const struct watch_model *m, const struct watch_value *v)
 {
 	const struct contract *c = &m->contract;
@@ -213,9 +205,9 @@ static const struct contract_value *contract_value_of(const struct watch_model *
 	return NULL;
 }
 
-static void show(struct watch *w, struct watch_open *o, struct watch_call *c)
+static void show_call(struct watch *w, struct watch_open *o, struct watch_call *c)
 {
-	const struct watch_model *m = model_of(w, o->begin.model);
+	const struct watch_model *m = watch_find_model(w, o->begin.model);
 	uint32_t call = o->begin.contract_call;
 	sort_values(o);
 	for (uint32_t i = 0; i < o->n_values; i++) {
@@ -258,7 +250,7 @@ bool watch_next(struct watch *w, struct watch_call *c)
 		finish_all(w);
 	}
 	w->current = w->ready[w->at_ready++];
-	show(w, w->current, c);
+	show_call(w, w->current, c);
 	return true;
 }
 

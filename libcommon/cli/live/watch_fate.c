@@ -42,9 +42,8 @@ void watch_meet(struct watch *w, uint32_t pid)
 {
 	if ((w->n_process && w->process[w->n_process - 1].pid == pid) || find_process(w, pid) || w->n_process == MAX_PROCESSES)
 		return;
-	GROW(w->process, w->n_process, w->cap_process, 1);
 	int fd = pid && pid <= INT32_MAX ? (int)syscall(SYS_pidfd_open, (pid_t)pid, 0) : -1;
-	w->process[w->n_process++] = (struct watch_process){.pid = pid, .fd = fd};
+	PUSH_TO(w->process, w->n_process, w->cap_process) = (struct watch_process){.pid = pid, .fd = fd};
 }
 
 /* The last number of /proc/PID/stat, while nobody has asked for it. */

@@ -16,9 +16,9 @@ static struct watch_graph *graph_of(struct watch *w, uint32_t pid, uint64_t numb
 			return &w->graph[i];
 	if (w->n_graphs == MAX_GRAPHS)
 		return NULL;
-	GROW(w->graph, w->n_graphs, w->cap_graphs, 1);
-	w->graph[w->n_graphs] = (struct watch_graph){.pid = pid, .number = (uint32_t)number, .model = model};
-	return &w->graph[w->n_graphs++];
+	struct watch_graph *g = &PUSH_TO(w->graph, w->n_graphs, w->cap_graphs);
+	*g = (struct watch_graph){.pid = pid, .number = (uint32_t)number, .model = model};
+	return g;
 }
 
 /* An event that comes later says more of the graph. */

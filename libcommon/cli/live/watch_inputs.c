@@ -56,8 +56,8 @@ static void fill_random(char *data, int dtype, uint64_t n, uint64_t *state)
 }
 
 /* On the host; want: the device that it goes to. */
-static int make(struct arena *a, const struct tensor_meta *m, int want, const char *from, uint64_t *state, struct slice *data,
-		struct err *err)
+static int make_data(struct arena *a, const struct tensor_meta *m, int want, const char *from, uint64_t *state, struct slice *data,
+		     struct err *err)
 {
 	int64_t bytes;
 	const struct dtype_info *d = dtype_info(m->dtype);
@@ -96,8 +96,8 @@ int inputs_check(const struct contract *c, const struct tensor_meta *meta, size_
 	return r;
 }
 
-static int one(struct given *g, const struct contract *c, size_t i, struct arena *a, uint64_t *state, struct tensor_view *v,
-	       struct err *err)
+static int make_input(struct given *g, const struct contract *c, size_t i, struct arena *a, uint64_t *state, struct tensor_view *v,
+		      struct err *err)
 {
 	struct slice data;
 	/* Files and numbers that are made up here are on no device: they go where they are wanted. */
@@ -115,7 +115,7 @@ static int one(struct given *g, const struct contract *c, size_t i, struct arena
 		return -1;
 	}
 	if (!g->source[i].file) {
-		if (make(a, &v->meta, want, g->from[i], state, &data, err) < 0)
+		if (make_data(a, &v->meta, want, g->from[i], state, &data, err) < 0)
 			return -1;
 	} else if (given_data(g, i, &data, err) < 0) {
 		return -1;
@@ -133,7 +133,7 @@ int inputs_read(struct inputs *in, const struct contract *c, const char *const *
 	in->v = xcalloc(c->n_inputs + 1, sizeof(*in->v));
 	in->n = c->n_inputs;
 	for (size_t i = 0; i < in->n; i++)
-		if (one(&in->given, c, i, &in->arena, &state, &in->v[i], err) < 0)
+		if (make_input(&in->given, c, i, &in->arena, &state, &in->v[i], err) < 0)
 			goto bad;
 	if (!inputs_check(c, in->given.meta, in->given.n, err))
 		return 0;

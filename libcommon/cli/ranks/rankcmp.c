@@ -4,8 +4,7 @@
 
 uint32_t rank_graph_by_fp(const struct ranks *all, uint64_t fp)
 {
-	uint32_t k = intern_find(&all->graphs, slice_of((const char *)&fp, sizeof(fp)));
-	return k == NONE ? NONE : k;
+	return intern_find(&all->graphs, slice_of((const char *)&fp, sizeof(fp)));
 }
 
 uint32_t rank_graph_of(const struct ranks *all, const struct rank_process *f, uint32_t compile, uint64_t *fp)
@@ -27,12 +26,6 @@ uint32_t rank_graph_of(const struct ranks *all, const struct rank_process *f, ui
 }
 
 /* ---- items ---- */
-
-static uint64_t mix2(uint64_t a, uint64_t b)
-{
-	uint64_t x[2] = {a, b};
-	return hash_bytes(x, sizeof(x));
-}
 
 static uint64_t text_fp(struct slice s) { return hash_bytes(s.p, s.n); }
 static uint64_t name_fp(const struct ranks *all, uint32_t name) { return text_fp(rank_text(all, name)); }
@@ -109,9 +102,9 @@ void rank_items_of(const struct ranks *all, const struct rank_process *f, enum r
 								   : RANK_CHECK_CAPTURE;
 			if (c != check)
 				continue;
-			uint64_t fp = mix2(e->fp, e->kind * 8u + e->cache);
+			uint64_t fp = rank_mix(e->fp, e->kind * 8u + e->cache);
 			if (c != RANK_CHECK_CACHE)
-				fp = mix2(fp, name_fp(all, f->compile[e->compile].id));
+				fp = rank_mix(fp, name_fp(all, f->compile[e->compile].id));
 			add_item(out, fp, e->compile, rank_text(all, e->text), e->kind);
 			if (e->kind == RANK_GRAPH || e->kind == RANK_MADE)
 				out->item[out->n_item - 1].graph = e->fp;
@@ -130,7 +123,7 @@ void rank_items_of(const struct ranks *all, const struct rank_process *f, enum r
 		struct rank_list *list = rank_lists_of(all, f, LIST_TENSORS, &n);
 		for (uint32_t i = 0; i < n; i++) {
 			struct slice lines = rank_text(all, list[i].row->lines);
-			add_item(out, mix2(text_fp(lines), text_fp(list[i].dir)), list[i].row->compile, lines, RANK_EVENT_COUNT);
+			add_item(out, rank_mix(text_fp(lines), text_fp(list[i].dir)), list[i].row->compile, lines, RANK_EVENT_COUNT);
 		}
 		free(list);
 		return;
@@ -144,7 +137,7 @@ void rank_items_of(const struct ranks *all, const struct rank_process *f, enum r
 			/* The same id of another function is another graph. */
 			uint64_t fp = name_fp(all, f->order[i]);
 			if (compile != NONE)
-				fp = mix2(fp, name_fp(all, f->compile[compile].loc));
+				fp = rank_mix(fp, name_fp(all, f->compile[compile].loc));
 			add_item(out, fp, compile, rank_text(all, f->order[i]), RANK_EVENT_COUNT);
 		}
 		return;
@@ -227,8 +220,6 @@ static int by_size(const void *a, const void *b)
 	return x->member[0] < y->member[0] ? -1 : 1;
 }
 
-static void add_member(struct rank_group *g, uint32_t p) { PUSH(g, member) = p; }
-
 /* Is process p worth comparing here? What the backend makes differs anyway where it was asked for something else. */
 static bool takes_part(const struct ranks *all, enum rank_check check, const uint64_t *const *sig, uint32_t p)
 {
@@ -238,7 +229,7 @@ static bool takes_part(const struct ranks *all, enum rank_check check, const uin
 	return sig[RANK_CHECK_CAPTURE][p] == sig[RANK_CHECK_CAPTURE][a->ref] && sig[RANK_CHECK_CACHE][p] == sig[RANK_CHECK_CACHE][b->ref];
 }
 
-static void group(struct ranks *all, enum rank_check check, const uint64_t *const *sig)
+static void group_processes(struct ranks *all, enum rank_check check, const uint64_t *const *sig)
 {
 	struct rank_verdict *v = &all->check[check];
 	struct intern seen = {0};
@@ -248,7 +239,7 @@ static void group(struct ranks *all, enum rank_check check, const uint64_t *cons
 		uint32_t k = intern_add(&seen, slice_of((const char *)&sig[check][p], sizeof(**sig)));
 		if (k == v->n_group)
 			PUSH(v, group) = (struct rank_group){.signature = sig[check][p]};
-		add_member(&v->group[k], p);
+		PUSH(&v->group[k], member) = p;
 	}
 	intern_release(&seen);
 	if (v->n_group)
@@ -261,7 +252,7 @@ struct split_key {
 	uint64_t at, fp, ends;
 };
 
-static void split(struct ranks *all, enum rank_check check)
+static void split_check(struct ranks *all, enum rank_check check)
 {
 	struct rank_verdict *v = &all->check[check];
 	struct rank_items ref = {0}, own = {0};
@@ -363,15 +354,15 @@ void ranks_finish(struct ranks *all)
 			uint64_t h = 0;
 			rank_items_of(all, &all->process[p], c, &items);
 			for (uint32_t i = 0; i < items.n_item; i++)
-				h = mix2(h, items.item[i].fp);
+				h = rank_mix(h, items.item[i].fp);
 			sig[c][p] = h;
 			all->check[c].recorded |= items.n_item > 0;
 		}
 	}
 	free(items.item);
 	for (unsigned c = 0; c < RANK_CHECK_COUNT; c++) {
-		group(all, c, (const uint64_t *const *)sig);
-		split(all, c);
+		group_processes(all, c, (const uint64_t *const *)sig);
+		split_check(all, c);
 	}
 	for (uint32_t i = 0; i < all->n_split; i++)
 		qsort(all->split[i].member, all->split[i].n_member, sizeof(uint32_t), by_index);

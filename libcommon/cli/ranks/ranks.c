@@ -64,11 +64,8 @@ void ranks_release(struct ranks *all)
 	}
 	for (uint32_t i = 0; i < all->n_flight; i++)
 		flight_release(&all->flight[i]);
-	for (uint32_t i = 0; i < all->n_desync; i++) {
-		free(all->desync[i].culprit);
-		free(all->desync[i].waiter);
-		free(all->desync[i].absent);
-	}
+	for (uint32_t i = 0; i < all->n_desync; i++)
+		rank_desync_release(&all->desync[i]);
 	free(all->flight);
 	free(all->desync);
 	free(all->process);
@@ -120,7 +117,7 @@ static uint64_t reason_fp(struct slice s, struct buf *tmp)
 
 /* ---- rows of one input ---- */
 
-/* What is made while a process is added. */
+/* Lives while a process is added. */
 struct adding {
 	struct ranks *all;
 	const struct facts *f;
@@ -328,7 +325,7 @@ static int by_line(const void *a, const void *b)
 	return x->event.kind != y->event.kind ? x->event.kind - y->event.kind : (x->row > y->row) - (x->row < y->row);
 }
 
-/* What was done, in the order of the log. */
+/* Adds what the process did, in the order of the log. */
 static void add_events(struct adding *a)
 {
 	struct rank_process *p = a->p;

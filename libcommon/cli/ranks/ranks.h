@@ -33,7 +33,7 @@ enum {
 	RANK_DESYNCS = 4096,
 };
 
-/* What happened, in the order of the log. The first ones are what was captured, the last what was made of it. */
+/* Kinds of events, which are kept in the order of the log. The first ones are what was captured, the last what was made of it. */
 #define RANK_EVENT_KINDS(X) \
 	X(START, "start", "compiles") \
 	X(GRAPH, "graph", "captures a graph") \
@@ -201,7 +201,7 @@ void ranks_flight(struct ranks *all, struct flight *f);
 void ranks_finish(struct ranks *all);
 void ranks_release(struct ranks *all);
 
-/* Of ranks_finish(): who keeps others waiting, and why. */
+/* Made by ranks_finish(): who keeps others waiting, and why. */
 void ranks_find_desyncs(struct ranks *all);
 /* "rank 3 recompiled 12/4 because s77 = 17 (...) and missed collective 183 (all_reduce, 4.00 MB)": of one culprit, or (NONE) of none. */
 void rank_desync_text(struct buf *b, const struct ranks *all, const struct rank_desync *d, uint32_t culprit);
@@ -228,6 +228,11 @@ struct rank_list *rank_lists_of(const struct ranks *all, const struct rank_proce
 bool rank_next_op(struct slice *lines, enum fact_list_kind kind, struct rank_op *op);
 /* Microseconds of a row's seconds; 0 for what is not known. */
 static inline int64_t rank_us(double seconds) { return seconds > 0 && seconds < 1e12 ? (int64_t)(seconds * 1e6 + 0.5) : 0; }
+/* Is "rank 3" enough to name it? */
+static inline bool rank_is_plain(const struct rank_process *f) { return f->rank >= 0 && f->nth == 1; }
+/* Two fingerprints as one. */
+static inline uint64_t rank_mix(uint64_t a, uint64_t b) { return hash_bytes((const uint64_t[]){a, b}, 2 * sizeof(a)); }
+void rank_desync_release(struct rank_desync *d);
 /* A number as a log has it. */
 double rank_number(struct slice text);
 static inline struct slice rank_text(const struct ranks *all, uint32_t name)

@@ -11,7 +11,7 @@
 
 enum { CULPRITS_JOINED = 64, PEERS = 4 };
 
-/* What one member asked for at a number: several entries where operators are coalesced. */
+/* The operator that one member asked for at a number; it has several entries where operators are coalesced. */
 struct call {
 	uint64_t seq, fp;
 	uint32_t op;
@@ -71,12 +71,6 @@ static int64_t flight_by_rank(const struct ranks *all, int64_t rank)
 
 /* ---- groups ---- */
 
-static uint64_t mix(uint64_t a, uint64_t b)
-{
-	const uint64_t both[2] = {a, b};
-	return hash_bytes(both, sizeof(both));
-}
-
 static void take_calls(struct finder *x, uint32_t flight, uint32_t *member_of)
 {
 	const struct flight *f = &x->all->flight[flight];
@@ -88,7 +82,7 @@ static void take_calls(struct finder *x, uint32_t flight, uint32_t *member_of)
 		struct member *m = &g->member[g->n_member - 1];
 		if (m->n_call && m->call[m->n_call - 1].seq >= op->seq) {
 			if (m->call[m->n_call - 1].seq == op->seq)
-				m->call[m->n_call - 1].fp = mix(m->call[m->n_call - 1].fp, op->fp);
+				m->call[m->n_call - 1].fp = rank_mix(m->call[m->n_call - 1].fp, op->fp);
 			continue;
 		}
 		PUSH(m, call) = (struct call){op->seq, op->fp, i};
@@ -112,9 +106,8 @@ static void take_flight(struct finder *x, uint32_t flight)
 			PUSH(x, group) = (struct group){.flight = flight, .row = i};
 		struct group *to = &x->group[k];
 		member_of[i] = k;
-		if (to->n_member && to->member[to->n_member - 1].flight == flight)
-			continue;
-		PUSH(to, member) = (struct member){.flight = flight};
+		if (!to->n_member || to->member[to->n_member - 1].flight != flight)
+			PUSH(to, member) = (struct member){.flight = flight};
 	}
 	take_calls(x, flight, member_of);
 	free(member_of);
@@ -137,7 +130,7 @@ static bool is_behind(const struct ranks *all, const struct member *m, uint64_t 
 	return m->n_call ? m->call[m->n_call - 1].seq < seq : !all->flight[m->flight].wrapped;
 }
 
-/* What most ask for at this number. */
+/* Finds what most members ask for at this number. */
 static uint64_t most_common(struct group *g, uint64_t seq)
 {
 	uint64_t best = 0;
@@ -195,9 +188,8 @@ static bool take_absent(struct ranks *all, const struct group *g, struct rank_de
 	const struct flight_group *row = &f->group[g->row];
 	for (uint32_t i = 0; i < row->n_ranks; i++) {
 		const int64_t rank = f->member[row->first + i];
-		if (flight_by_rank(all, rank) >= 0)
-			continue;
-		PUSH(d, absent) = rank;
+		if (flight_by_rank(all, rank) < 0)
+			PUSH(d, absent) = rank;
 	}
 	return d->n_absent > 0;
 }
@@ -255,7 +247,7 @@ static void find_in_group(struct ranks *all, struct group *g)
 			asked++;
 			done += all->flight[m->flight].op[c->op].state == FLIGHT_COMPLETED;
 		}
-		/* What all that asked have behind them held nobody up: dumps are not written at the same moment. */
+		/* An operator that all who asked for it have behind them held nobody up: dumps are not written at the same moment. */
 		if (mixed || (behind && done < asked)) {
 			put_desync(all, g, seq, mixed ? most_common(g, seq) : fp, true);
 			return;
@@ -269,7 +261,7 @@ static void find_in_group(struct ranks *all, struct group *g)
 		put_desync(all, g, unfinished, call_fp(g, unfinished), false);
 }
 
-static void release_desync(struct rank_desync *d)
+void rank_desync_release(struct rank_desync *d)
 {
 	free(d->culprit);
 	free(d->waiter);
@@ -285,7 +277,7 @@ static void drop_unfinished(struct ranks *all)
 		any |= all->desync[i].kind < DESYNC_NO_DUMP;
 	for (uint32_t i = 0; i < all->n_desync; i++)
 		if (any && all->desync[i].kind >= DESYNC_NO_DUMP)
-			release_desync(&all->desync[i]);
+			rank_desync_release(&all->desync[i]);
 		else
 			all->desync[n++] = all->desync[i];
 	all->n_desync = n;
@@ -306,8 +298,6 @@ struct waits { /* desyncs that a dump's rank has a part in */
 	ROWS(uint32_t, in);
 };
 
-static void add_wait(struct waits *x, uint32_t desync) { PUSH(x, in) = desync; }
-
 static bool waits_for(const struct ranks *all, const struct waits *w, uint32_t a, uint32_t b)
 {
 	for (uint32_t i = 0; i < all->desync[a].n_culprit; i++) {
@@ -324,9 +314,9 @@ static void find_causes(struct ranks *all)
 	struct waits *w = xcalloc(all->n_flight + 1u, sizeof(*w));
 	for (uint32_t d = 0; d < all->n_desync; d++) {
 		for (uint32_t i = 0; i < all->desync[d].n_waiter; i++)
-			add_wait(&w[all->desync[d].waiter[i]], d);
+			PUSH(&w[all->desync[d].waiter[i]], in) = d;
 		for (uint32_t i = 0; i < all->desync[d].n_culprit; i++)
-			add_wait(&w[all->desync[d].culprit[i].flight], d);
+			PUSH(&w[all->desync[d].culprit[i].flight], in) = d;
 	}
 	for (uint32_t a = 0; a < all->n_desync; a++) {
 		struct rank_desync *d = &all->desync[a];
@@ -395,7 +385,7 @@ static uint32_t own_event(const struct rank_process *f, const struct intern *pee
 	return best;
 }
 
-static void join(struct ranks *all, struct rank_desync *d)
+static void join_causes(struct ranks *all, struct rank_desync *d)
 {
 	struct intern peers = {0};
 	uint32_t known = 0;
@@ -426,7 +416,7 @@ void ranks_find_desyncs(struct ranks *all)
 	find_causes(all);
 	for (uint32_t i = 0; i < all->n_desync; i++)
 		if (all->desync[i].cause == NONE)
-			join(all, &all->desync[i]);
+			join_causes(all, &all->desync[i]);
 	for (uint32_t i = 0; i < x.n_group; i++) {
 		for (uint32_t k = 0; k < x.group[i].n_member; k++)
 			free(x.group[i].member[k].call);

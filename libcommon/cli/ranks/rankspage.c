@@ -23,7 +23,7 @@ void ranks_put_seconds(struct page *g, int64_t us)
 void ranks_put_who(struct page *g, uint32_t process)
 {
 	const struct rank_process *f = &g->all->process[process];
-	if (ranks_is_plain(f))
+	if (rank_is_plain(f))
 		buf_addf(g->b, "rank %lld", (long long)f->rank);
 	else
 		str(g, f->name);
@@ -33,7 +33,7 @@ void ranks_put_members(struct page *g, const uint32_t *m, uint32_t n)
 {
 	uint32_t shown = 0, i = 0, ranks = 0;
 	for (i = 0; i < n; i++)
-		ranks += ranks_is_plain(&g->all->process[m[i]]);
+		ranks += rank_is_plain(&g->all->process[m[i]]);
 	if (ranks)
 		raw(g, ranks == 1 ? "rank " : "ranks ");
 	for (i = 0; i < n; shown++) {
@@ -44,13 +44,13 @@ void ranks_put_members(struct page *g, const uint32_t *m, uint32_t n)
 			buf_addf(g->b, "and %u more", n - i);
 			return;
 		}
-		if (!ranks_is_plain(f)) {
+		if (!rank_is_plain(f)) {
 			str(g, f->name);
 			i++;
 			continue;
 		}
 		uint32_t k = i + 1;
-		while (k < n && ranks_is_plain(&g->all->process[m[k]]) && g->all->process[m[k]].rank == g->all->process[m[k - 1]].rank + 1)
+		while (k < n && rank_is_plain(&g->all->process[m[k]]) && g->all->process[m[k]].rank == g->all->process[m[k - 1]].rank + 1)
 			k++;
 		if (k - i > 2)
 			buf_addf(g->b, "%lld–%lld", (long long)f->rank, (long long)g->all->process[m[k - 1]].rank);
@@ -62,12 +62,7 @@ void ranks_put_members(struct page *g, const uint32_t *m, uint32_t n)
 	}
 }
 
-void ranks_put_file(struct page *g, const char *path)
-{
-	raw(g, "<code>");
-	str(g, path_base(path));
-	raw(g, "</code>");
-}
+void ranks_put_file(struct page *g, const char *path) { put(g, "<code>{}</code>", slice_str(path_base(path))); }
 
 /* ---- checks ---- */
 
@@ -91,11 +86,7 @@ static void put_checks(struct page *g)
 	for (unsigned i = 0; i < ARRAY_LEN(ranks_check_order); i++) {
 		const struct ranks_check *c = &ranks_checks[ranks_check_order[i]];
 		const struct rank_verdict *v = &g->all->check[ranks_check_order[i]];
-		raw(g, "<tr><td><b>");
-		raw(g, c->title);
-		raw(g, "</b><br><small>");
-		raw(g, c->what);
-		raw(g, "</small></td>");
+		put(g, "<tr><td><b>{}</b><br><small>{}</small></td>", slice_str(c->title), slice_str(c->what));
 		if (!v->recorded) {
 			raw(g, "<td><span class=\"tag none\">not recorded</span></td><td></td></tr>\n");
 			continue;
@@ -105,9 +96,8 @@ static void put_checks(struct page *g)
 						     : "<td><span class=\"tag none\">one log</span></td><td></td></tr>\n");
 			continue;
 		}
-		raw(g, "<td><a class=\"tag bad\" href=\"#");
-		raw(g, ranks_check_order[i] == RANK_CHECK_VERSION ? "notes" : c->id);
-		buf_addf(g->b, "\">%u groups</a></td><td>", v->n_group);
+		buf_addf(g->b, "<td><a class=\"tag bad\" href=\"#%s\">%u groups</a></td><td>",
+			 ranks_check_order[i] == RANK_CHECK_VERSION ? "notes" : c->id, v->n_group);
 		for (uint32_t k = 0; k < v->n_group && k < SPLITS_SHOWN; k++) {
 			raw(g, k ? " <span class=\"sep\">|</span> " : "");
 			ranks_put_members(g, v->group[k].member, v->group[k].n_member);
@@ -162,17 +152,13 @@ static void put_processes(struct page *g)
 		for (unsigned k = 0; k < DAMAGE_COUNT; k++)
 			damaged |= f->damage[k].count != 0;
 		buf_addf(g->b, "<tr><td data-v=\"%u\">", p);
-		bool link = g->p->folder ? g->p->folder[p] : f->tag != NONE;
-		if (link) {
-			if (g->p->folder)
-				buf_addf(g->b, "<a href=\"%s/index.html\">", f->name);
-			else
-				buf_addf(g->b, "<a href=\"#/L%u/\">", f->tag);
-			str(g, f->name);
-			raw(g, "</a>");
-		} else {
-			str(g, f->name);
-		}
+		const bool link = g->p->folder ? g->p->folder[p] : f->tag != NONE;
+		if (link && g->p->folder)
+			buf_addf(g->b, "<a href=\"%s/index.html\">", f->name);
+		else if (link)
+			buf_addf(g->b, "<a href=\"#/L%u/\">", f->tag);
+		str(g, f->name);
+		raw(g, link ? "</a>" : "");
 		if (damaged)
 			raw(g, " <span class=\"tag warn\">damaged</span>");
 		buf_addf(g->b, "</td><td class=\"r\">%" PRIu64 "</td><td class=\"r\" data-v=\"%lld\">+", f->pid,
@@ -214,9 +200,8 @@ static void put_verdict(struct page *g)
 		for (unsigned i = 0; i < ARRAY_LEN(ranks_check_order); i++) {
 			if (all->check[ranks_check_order[i]].agree)
 				continue;
-			raw(g, first ? "<a href=\"#" : ", <a href=\"#");
-			raw(g, ranks_check_order[i] == RANK_CHECK_VERSION ? "notes" : ranks_checks[ranks_check_order[i]].id);
-			raw(g, "\">");
+			buf_addf(g->b, "%s<a href=\"#%s\">", first ? "" : ", ",
+				 ranks_check_order[i] == RANK_CHECK_VERSION ? "notes" : ranks_checks[ranks_check_order[i]].id);
 			for (const char *p = ranks_checks[ranks_check_order[i]].title, *q = p; *p; p++)
 				buf_addc(g->b, p == q && *p < 'a' && p[1] >= 'a' ? (char)(*p + 32) : *p);
 			raw(g, "</a>");
@@ -256,9 +241,8 @@ void ranks_fragment(struct buf *b, const struct ranks *all)
 {
 	const struct ranks_page p = {.all = all};
 	struct page g = {.b = b, .all = all, .p = &p};
-	raw(&g, "<style>\n");
-	buf_add_slice(b, share_file("ranks/ranks.css"));
-	raw(&g, "</style>\n<header>");
+	const struct slice css = share_file("ranks/ranks.css");
+	buf_addf(b, "<style>\n%.*s</style>\n<header>", SL(css));
 	put_verdict(&g);
 	put_sections(&g);
 	intern_release(&g.shown);
@@ -267,11 +251,8 @@ void ranks_fragment(struct buf *b, const struct ranks *all)
 static void put_policy(struct buf *b)
 {
 	struct buf inlined = {0};
-	html_raw(&inlined, "<style>\n");
-	buf_add_slice(&inlined, share_file("ranks/ranks.css"));
-	html_raw(&inlined, "</style><script>\n");
-	buf_add_slice(&inlined, share_file("ranks/ranks.js"));
-	html_raw(&inlined, "</script>");
+	const struct slice css = share_file("ranks/ranks.css"), js = share_file("ranks/ranks.js");
+	buf_addf(&inlined, "<style>\n%.*s</style><script>\n%.*s</script>", SL(css), SL(js));
 	html_policy(b, buf_slice(&inlined), false);
 	buf_release(&inlined);
 }
@@ -282,7 +263,7 @@ void ranks_page(struct buf *b, const struct ranks_page *p)
 	const struct ranks *all = p->all;
 	uint64_t ranks = 0;
 	for (uint32_t i = 0; i < all->n_process; i++)
-		ranks += ranks_is_plain(&all->process[i]);
+		ranks += rank_is_plain(&all->process[i]);
 	raw(&g, "<!doctype html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n");
 	if (!p->header) /* what the user puts there may be anything */
 		put_policy(b);
@@ -295,10 +276,8 @@ void ranks_page(struct buf *b, const struct ranks_page *p)
 	buf_addf(b, "<header><h1>%" PRIu64 " rank%s</h1><p class=\"dim\">%u log%s", ranks, plural(ranks), all->n_process,
 		 plural(all->n_process));
 	const struct rank_verdict *v = &all->check[RANK_CHECK_VERSION];
-	if (v->recorded && v->agree) {
-		raw(&g, " · torch ");
-		text(&g, name(&g, all->process[0].torch_version));
-	}
+	if (v->recorded && v->agree)
+		put(&g, " · torch {}", name(&g, all->process[0].torch_version));
 	raw(&g, " · ");
 	ranks_put_seconds(&g, all->end - all->start);
 	raw(&g, " from the first record to the last</p>\n");

@@ -44,9 +44,8 @@ static void put_desync(struct page *g, const struct rank_desync *d)
 		ranks_put_numbers(g, d->absent, d->n_absent);
 	}
 	put(g, " · <code>{}</code> {}", flight_text(f, op->sizes), flight_text(f, op->dtypes));
-	if (op->place != NONE) {
+	if (op->place != NONE)
 		put(g, " · asked for at <code>{}</code>", flight_text(f, op->place));
-	}
 	raw(g, "</small></li>\n");
 	buf_release(&b);
 }

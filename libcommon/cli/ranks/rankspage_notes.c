@@ -1,12 +1,7 @@
 /* rankspage_notes.c - what to know before one believes the rest: what is missing, damaged, mixed. */
 #include "ranks/rankspage_part.h"
 
-static void note(struct page *g, const char *class)
-{
-	raw(g, "<li class=\"");
-	raw(g, class);
-	raw(g, "\">");
-}
+static void note(struct page *g, const char *class) { buf_addf(g->b, "<li class=\"%s\">", class); }
 
 static void note_lost(struct page *g, const struct rank_missing *lost)
 {
@@ -16,9 +11,7 @@ static void note_lost(struct page *g, const struct rank_missing *lost)
 	else
 		raw(g, "<b>A log could not be read.</b> ");
 	ranks_put_file(g, lost->path);
-	raw(g, ": ");
-	str(g, lost->why);
-	raw(g, "</li>\n");
+	put(g, ": {}</li>\n", slice_str(lost->why));
 }
 
 void ranks_put_numbers(struct page *g, const int64_t *rank, uint32_t n)
@@ -68,17 +61,14 @@ static void note_damage(struct page *g, unsigned k)
 	uint32_t *m = NULL;
 	size_t n = 0, cap = 0;
 	for (uint32_t i = 0; i < all->n_process; i++)
-		if (all->process[i].damage[k].count) {
-			GROW(m, n, cap, 1);
-			m[n++] = i;
-		}
+		if (all->process[i].damage[k].count)
+			PUSH_TO(m, n, cap) = i;
 	if (n) {
 		const struct trace_damage *d = &all->process[m[0]].damage[k];
 		note(g, "warn");
 		raw(g, "<b>Damaged: ");
 		ranks_put_members(g, m, (uint32_t)n);
-		raw(g, ".</b> ");
-		str(g, trace_damage_text[k]);
+		put(g, ".</b> {}", slice_str(trace_damage_text[k]));
 		buf_addf(g->b,
 			 n == 1 ? " (%" PRIu64 ", line %" PRIu64 ")</li>\n"
 				: " (in the first of them %" PRIu64 ", line %" PRIu64 ")</li>\n",

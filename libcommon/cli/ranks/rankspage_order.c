@@ -105,7 +105,7 @@ static void put_groups(struct page *g, uint64_t *value, uint32_t *m)
 	}
 }
 
-/* What the ranks run at one place of the order: where the collectives or the cache of it differ, they may wait for each other. */
+/* The code that the ranks run at one place of the order: where the collectives or the cache of it differ, they may wait for each other. */
 static void put_places(struct page *g)
 {
 	enum { PLACES = 200, ROWS_SHOWN = 40 };

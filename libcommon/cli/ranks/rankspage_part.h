@@ -42,12 +42,9 @@ static inline void text(struct page *g, struct slice s) { html_text(g->b, s); }
 static inline void str(struct page *g, const char *s) { html_text(g->b, slice_str(s)); }
 static inline struct slice name(const struct page *g, uint32_t n) { return rank_text(g->all, n); }
 
-/* Is "rank 3" enough to name it? */
-static inline bool ranks_is_plain(const struct rank_process *f) { return f->rank >= 0 && f->nth == 1; }
-
 /* ---- rankspage.c ---- */
 
-/* What each check is called, and the order in which the page shows them. */
+/* The names of the checks, in the order in which the page shows them. */
 struct ranks_check {
 	const char *id, *title, *what, *unit;
 };

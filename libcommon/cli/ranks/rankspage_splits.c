@@ -17,9 +17,18 @@ static void diff_cell(struct page *g, const struct linediff *d, unsigned side, u
 		raw(g, "<td class=\"n\"></td><td class=\"gap\"></td>");
 		return;
 	}
-	buf_addf(g->b, "<td class=\"n\">%u</td><td class=\"", n + 1);
-	raw(g, class);
-	put(g, "\">{}</td>", linediff_line(d, side, n));
+	buf_addf(g->b, "<td class=\"n\">%u</td><td class=\"%s\">", n + 1, class);
+	put(g, "{}</td>", linediff_line(d, side, n));
+}
+
+static void diff_row(struct page *g, const struct linediff *d, uint32_t i)
+{
+	const struct linediff_row *r = &d->row[i];
+	raw(g, r->same ? "<tr>" : "<tr class=\"d\">");
+	diff_cell(g, d, 0, r->a, r->same ? "" : "del");
+	diff_cell(g, d, 1, r->b, r->same ? "" : "add");
+	raw(g, "</tr>\n");
+	g->rows++;
 }
 
 /* Two texts side by side, equal stretches folded. */
@@ -50,23 +59,14 @@ static void put_diff(struct page *g, struct slice left, struct slice right, bool
 					if (!after)
 						break;
 				}
-				raw(g, "<tr>");
-				diff_cell(g, &d, 0, d.row[i + k].a, "");
-				diff_cell(g, &d, 1, d.row[i + k].b, "");
-				raw(g, "</tr>\n");
+				diff_row(g, &d, i + k);
 				shown++;
-				g->rows++;
 			}
 			i += same;
 			continue;
 		}
-		const struct linediff_row *r = &d.row[i++];
-		raw(g, r->same ? "<tr>" : "<tr class=\"d\">");
-		diff_cell(g, &d, 0, r->a, r->same ? "" : "del");
-		diff_cell(g, &d, 1, r->b, r->same ? "" : "add");
-		raw(g, "</tr>\n");
+		diff_row(g, &d, i++);
 		shown++;
-		g->rows++;
 	}
 	raw(g, "</table></div>\n");
 	if (cut)
@@ -75,7 +75,7 @@ static void put_diff(struct page *g, struct slice left, struct slice right, bool
 	linediff_release(&d);
 }
 
-/* What a split concerns on one side. */
+/* One side of a split: a process, the compilation and the graph to show. */
 struct side {
 	const struct rank_process *f;
 	uint32_t process, compile;
@@ -86,13 +86,10 @@ static void side_head(struct page *g, const struct side *s, const char *role)
 {
 	raw(g, "<div><b>");
 	ranks_put_who(g, s->process);
-	raw(g, "</b> <small>");
-	raw(g, role);
-	raw(g, "</small> ");
+	put(g, "</b> <small>{}</small> ", slice_str(role));
 	ranks_put_id(g, s->f, s->compile);
-	if (s->compile != NONE && s->compile < s->f->n_compile && s->f->compile[s->compile].loc != NONE) {
+	if (s->compile != NONE && s->compile < s->f->n_compile && s->f->compile[s->compile].loc != NONE)
 		put(g, " <span class=\"loc\">{}</span>", name(g, s->f->compile[s->compile].loc));
-	}
 	raw(g, "</div>");
 }
 
@@ -112,9 +109,12 @@ static void put_graphs(struct page *g, const struct side *l, const struct side *
 	} else if (seen < before) {
 		buf_addf(g->b, "<p class=\"dim\">These two graphs are <a href=\"#pair%u\">side by side above</a>.</p>\n", seen);
 	} else if ((l->fp && a == NONE) || (r->fp && b == NONE)) {
-		raw(g, "<p class=\"dim\">The graphs differ; the text of ");
-		raw(g, a == NONE && b == NONE ? "both" : a == NONE ? "the left one" : "the right one");
-		raw(g, " was too large to be kept. It is in the rank's own report.</p>\n");
+		buf_addf(
+		    g->b,
+		    "<p class=\"dim\">The graphs differ; the text of %s was too large to be kept. It is in the rank's own report.</p>\n",
+		    a == NONE && b == NONE ? "both"
+		    : a == NONE            ? "the left one"
+					   : "the right one");
 	} else {
 		bool one = !l->fp || !r->fp;
 		buf_addf(g->b, one ? "<details id=\"pair%u\"><summary>" : "<div id=\"pair%u\">", seen);
@@ -137,7 +137,7 @@ static struct side side_of(struct page *g, uint32_t process, const struct rank_i
 	return s;
 }
 
-/* One item in words. */
+/* Says an item in words. */
 static void put_item(struct page *g, enum rank_check check, const struct rank_process *f, const struct rank_item *it)
 {
 	if (check == RANK_CHECK_ORDER) {
@@ -148,13 +148,8 @@ static void put_item(struct page *g, enum rank_check check, const struct rank_pr
 	}
 	ranks_put_id(g, f, it->compile);
 	raw(g, " ");
-	if (it->kind < RANK_EVENT_COUNT && it->kind != RANK_CACHE) {
-		raw(g, "<span class=\"ev ev-");
-		raw(g, rank_event_name[it->kind]);
-		raw(g, "\">");
-		raw(g, rank_event_text[it->kind]);
-		raw(g, "</span> ");
-	}
+	if (it->kind < RANK_EVENT_COUNT && it->kind != RANK_CACHE)
+		buf_addf(g->b, "<span class=\"ev ev-%s\">%s</span> ", rank_event_name[it->kind], rank_event_text[it->kind]);
 	if (check == RANK_CHECK_TENSORS)
 		raw(g, "tensors of this graph");
 	else
@@ -207,10 +202,8 @@ static void put_keys(struct page *g, const struct rank_split *s)
 	raw(g, "</th></tr>\n");
 	for (uint32_t i = 0; i < s->n_key && i < KEY_CHANGES; i++) {
 		const struct key_change *c = &s->key[i].of;
-		raw(g, "<tr><td>");
-		str(g, cache_kind_name[s->key[i].kind]);
-		put(g, "</td><td><code>{}</code></td><td>{}</td><td>{}</td></tr>\n", c->name, s->swapped ? c->after : c->before,
-		    s->swapped ? c->before : c->after);
+		put(g, "<tr><td>{}</td><td><code>{}</code></td><td>{}</td><td>{}</td></tr>\n", slice_str(cache_kind_name[s->key[i].kind]),
+		    c->name, s->swapped ? c->after : c->before, s->swapped ? c->before : c->after);
 	}
 	raw(g, "</table>\n");
 	if (s->n_key > KEY_CHANGES)
@@ -276,10 +269,8 @@ static void put_ids(struct page *g)
 			if (c->unknown)
 				continue;
 			uint32_t k = intern_add(&seen, name(g, c->id));
-			if (k == n) {
-				GROW(row, n, cap, 1);
-				row[n++] = (struct id_row){.id = c->id};
-			}
+			if (k == n)
+				PUSH_TO(row, n, cap) = (struct id_row){.id = c->id};
 			PUSH(&row[k], member) = p;
 		}
 	raw(g, "<table class=\"list\"><tr><th>compile id</th><th>has it</th><th>does not</th></tr>\n");
@@ -317,11 +308,8 @@ void ranks_put_splits(struct page *g)
 		const struct rank_verdict *v = &g->all->check[c];
 		if (v->agree || c == RANK_CHECK_VERSION)
 			continue;
-		raw(g, "<section id=\"");
-		raw(g, ranks_checks[c].id);
-		raw(g, "\"><h2>");
-		raw(g, ranks_checks[c].title);
-		buf_addf(g->b, " <small>%u groups</small></h2>\n", v->n_group);
+		buf_addf(g->b, "<section id=\"%s\"><h2>%s <small>%u groups</small></h2>\n", ranks_checks[c].id, ranks_checks[c].title,
+			 v->n_group);
 		if (c == RANK_CHECK_IDS) {
 			put_ids(g);
 			raw(g, "</section>\n");

@@ -36,7 +36,7 @@ static int by_index(const void *a, const void *b)
 /* Half as long again as the median, and at least half a second longer. */
 static bool straggles(int64_t us, int64_t median) { return us - median >= 500000 && us * 2 > median * 3; }
 
-static void settle(struct slow *s)
+static void settle_slowest(struct slow *s)
 {
 	qsort(s->took, s->n_took, sizeof(*s->took), by_us);
 	s->median = s->took[(s->n_took - 1) / 2].us;
@@ -52,11 +52,10 @@ static void put_slow(struct page *g, struct slow *s, bool total)
 	for (uint32_t k = s->n_took; k-- > 0 && straggles(s->took[k].us, s->median);)
 		m[n++] = s->took[k].process;
 	raw(g, n ? "<tr class=\"slow\"><td>" : "<tr><td>");
-	if (total) {
+	if (total)
 		raw(g, "<b>in total</b>");
-	} else {
+	else
 		put(g, "<code class=\"id\">{}</code>", name(g, s->id));
-	}
 	put(g, "</td><td class=\"loc\">{}", name(g, s->loc));
 	buf_addf(g->b, "</td><td class=\"r\">%u</td><td class=\"r\" data-v=\"%lld\">", s->n_took, (long long)s->min);
 	ranks_put_seconds(g, s->min);
@@ -91,16 +90,14 @@ void ranks_put_time(struct page *g)
 			if (c->us < 0 || c->unknown)
 				continue;
 			uint32_t key[2] = {c->id, c->loc}, k = intern_add(&seen, slice_of((const char *)key, sizeof(key)));
-			if (k == n) {
-				GROW(row, n, cap, 1);
-				row[n++] = (struct slow){.id = c->id, .loc = c->loc};
-			}
+			if (k == n)
+				PUSH_TO(row, n, cap) = (struct slow){.id = c->id, .loc = c->loc};
 			PUSH(&row[k], took) = (struct took){c->us, p};
 		}
 	}
 	for (size_t i = 0; i < n; i++)
-		settle(&row[i]);
-	settle(&total);
+		settle_slowest(&row[i]);
+	settle_slowest(&total);
 	if (n)
 		qsort(row, n, sizeof(*row), by_spread);
 	raw(g,
@@ -157,10 +154,9 @@ static struct drawn *drawn_spans(const struct ranks *all, size_t *count, size_t 
 	for (uint32_t p = 0; p < all->n_process; p++) {
 		const struct rank_process *f = &all->process[p];
 		for (uint32_t i = 0; i < f->n_span; i++) {
-			GROW(d, n, cap, 1);
 			const int64_t base = f->start - all->start;
-			d[n++] = (struct drawn){base + rank_us(f->span[i].start), base + rank_us(f->span[i].end), p, f->span[i].compile,
-						f->span[i].kind};
+			PUSH_TO(d, n, cap) = (struct drawn){base + rank_us(f->span[i].start), base + rank_us(f->span[i].end), p,
+							    f->span[i].compile, f->span[i].kind};
 		}
 	}
 	*lost = 0;
@@ -179,13 +175,11 @@ static struct drawn *drawn_spans(const struct ranks *all, size_t *count, size_t 
 static void put_label(struct page *g, struct json_out *o, struct intern *labels, struct buf *b, uint32_t id, uint32_t what)
 {
 	buf_reset(b);
-	buf_add_slice(b, name(g, id));
-	buf_addc(b, ' ');
-	buf_add_slice(b, name(g, what));
+	buf_addf(b, "%.*s %.*s", SL(name(g, id)), SL(name(g, what)));
 	json_out_u64(o, intern_add(labels, buf_slice(b)));
 }
 
-/* What ranks.js draws: numbers of processes and labels, one after the other. */
+/* Writes for ranks.js what it draws: numbers of processes and labels, one after the other. */
 static void put_drawing(struct page *g, const struct drawn *d, size_t n)
 {
 	const struct ranks *all = g->all;
@@ -293,10 +287,8 @@ void ranks_put_estimates(struct page *g)
 				continue;
 			uint32_t dir = f->compile[f->list[i].compile].dir, k = intern_add(&seen, name(g, dir));
 			double sum = estimate_sum(name(g, f->list[i].lines));
-			if (k == n) {
-				GROW(row, n, cap, 1);
-				row[n++] = (struct estimate){dir, 0, p, p, sum, sum};
-			}
+			if (k == n)
+				PUSH_TO(row, n, cap) = (struct estimate){dir, 0, p, p, sum, sum};
 			struct estimate *e = &row[k];
 			e->n++;
 			if (sum < e->min) {

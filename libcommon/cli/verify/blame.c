@@ -115,7 +115,8 @@ static double distance(const struct verify *v, const double *got, uint32_t node)
 	return d / (n->squares + 1e-300);
 }
 
-/* Of two that gain as much: the kernel before the operator, the earlier call, the node by whose operator it is named, the nearer. */
+/* Two that gain as much are ranked so: the kernel before the operator, the earlier call, the node by whose operator it is named, the
+ * nearer. */
 static bool better(const struct verify *v, const struct hypothesis *a, const struct hypothesis *b)
 {
 	const struct observed_call *x = &v->o->call[v->o->write[a->write].call], *y = &v->o->call[v->o->write[b->write].call];

@@ -1,4 +1,4 @@
-/* What a kernel keeps for itself: the sum, the mean, the squares, the greatest ... of a node over some of its dims. No node is that. */
+/* Finds what a kernel keeps for itself, which is no node: the sum, the mean, the squares, the greatest ... of a node over some dims. */
 #include "verify/verify.h"
 
 #include <math.h>
@@ -12,7 +12,7 @@ struct fold {
 	int64_t over, kept; /* elements */
 };
 
-static void choose(struct fold *f, unsigned mask)
+static void choose_fold(struct fold *f, unsigned mask)
 {
 	f->mask = mask;
 	f->over = f->kept = 1;
@@ -32,7 +32,7 @@ static int64_t fold_place(const struct fold *f, bool in_mask, int64_t i)
 	return at;
 }
 
-static void fold(const double *x, const struct fold *f, const int64_t *over, double out[KINDS])
+static void fold_elements(const double *x, const struct fold *f, const int64_t *over, double out[KINDS])
 {
 	const double n = (double)f->over;
 	double sum = 0, squares = 0, max = -INFINITY, min = INFINITY, about = 0, e = 0;
@@ -68,7 +68,7 @@ static bool is_fold(const struct numbers *b, const struct numbers *x, const stru
 		over[i] = fold_place(f, true, i);
 	for (int64_t k = 0; k < f->kept && left; k++) {
 		double all[KINDS];
-		fold(x->v + fold_place(f, false, k), f, over, all);
+		fold_elements(x->v + fold_place(f, false, k), f, over, all);
 		for (int i = 0; i < KINDS; i++)
 			if (!near(b->v[k], all[i], eps, size[i] * 0.01))
 				left &= ~(1u << i);
@@ -83,7 +83,7 @@ static bool folds(const struct numbers *b, const struct numbers *x)
 	if (!numbers_dims(x, &f.d))
 		return false;
 	for (unsigned mask = 1; mask < 1u << f.d.n_dim; mask++) {
-		choose(&f, mask);
+		choose_fold(&f, mask);
 		if (f.kept == b->n && f.over > 1 && is_fold(b, x, &f))
 			return true;
 	}

@@ -8,7 +8,7 @@ enum { MOST_TOGETHER = 8 }; /* calls whose tensors are no nodes, before a reader
 /* In the node's own types; in float64; in float64 from numbers that are off by what rounding to float32 leaves. */
 enum precision { AS_TYPED, WIDE, PERTURBED };
 
-/* What is known where a kernel begins: nodes with the values that were read. */
+/* The nodes that are known where a kernel begins, with the values that were read. */
 struct cut {
 	struct verify *v;
 	const struct observed_tensor **by_node; /* NULL: not cut here */
@@ -48,7 +48,8 @@ static void cut_end(struct cut *k)
 	free(k->state);
 }
 
-/* Of the nodes that a tensor is within tolerance those that it really is: as near as the nearest, but for rounding. */
+/* How far a node may be off to count as what the tensor really is: a tensor is within tolerance of many, so only those that are as near as
+ * the nearest, but for rounding, are taken. */
 static double nearest(const struct verify *v, const struct verify_tensor *t, const struct observed_tensor *x)
 {
 	const struct numbers *b = observed_numbers(v->o, x);
@@ -94,7 +95,7 @@ static bool is_leaf(const struct cut *k, uint32_t node)
 	return k->by_node[node] || node < ref->program->n_inputs || (ref->v[node].kind != ATEN_TENSOR && ref->v[node].kind != ATEN_LIST);
 }
 
-static bool want(void *user, uint32_t operand)
+static bool want_operand(void *user, uint32_t operand)
 {
 	struct cut *k = user;
 	k->state[operand - k->v->ref->first] = 1;
@@ -112,7 +113,7 @@ static bool mark(struct cut *k, uint32_t node)
 		if (!ref->known[i])
 			return false;
 		if (i == node || !is_leaf(k, i))
-			graph_operands(ref->g, ref->first + i, want, k);
+			graph_operands(ref->g, ref->first + i, want_operand, k);
 	}
 	return true;
 }
@@ -172,7 +173,7 @@ static int leaf(struct cut *k, uint32_t node, enum precision p, struct aten_valu
 	return 0;
 }
 
-static int compute(struct cut *k, uint32_t node, enum precision p, struct numbers *out)
+static int compute_node(struct cut *k, uint32_t node, enum precision p, struct numbers *out)
 {
 	struct reference *ref = k->v->ref;
 	struct err err;
@@ -240,7 +241,7 @@ static bool ill_conditioned(struct cut *k, uint32_t node, const struct numbers_e
 {
 	struct numbers off = {0};
 	bool ill = false;
-	if (compute(k, node, PERTURBED, &off) == 0 && off.n == d->n && off.class == d->class) {
+	if (compute_node(k, node, PERTURBED, &off) == 0 && off.n == d->n && off.class == d->class) {
 		const struct numbers_errors noise = numbers_errors(off.v, d, eps);
 		e->max = fmax(e->max, noise.max);
 		e->rms = fmax(e->rms, noise.rms);
@@ -299,7 +300,7 @@ static void check_write(struct verify *v, uint32_t call, uint32_t write, struct 
 	struct numbers e, d = {0};
 	if (!m)
 		return;
-	if (compute(k, m->node, AS_TYPED, &e) == 0 && compute(k, m->node, WIDE, &d) == 0 && e.n == b->n && d.n == b->n &&
+	if (compute_node(k, m->node, AS_TYPED, &e) == 0 && compute_node(k, m->node, WIDE, &d) == 0 && e.n == b->n && d.n == b->n &&
 	    e.class == b->class && d.class == e.class) {
 		double *c = xcalloc((size_t)b->n * 2 + 1, sizeof(*c));
 		numbers_lay(b, &e, &m->l, c);

@@ -119,7 +119,7 @@ static bool near(double b, double n, const struct tolerance *t)
 }
 
 /* Can they be the same? */
-static bool alike(const struct numbers *b, const struct numbers *n, const struct tolerance *t)
+static bool numbers_alike(const struct numbers *b, const struct numbers *n, const struct tolerance *t)
 {
 	const double all = t->absolute + t->relative * n->max, count = (double)parts(n);
 	if (b->n != n->n || b->class != n->class || b->nan != n->nan || b->inf != n->inf || fabs(b->max - n->max) > all)
@@ -234,7 +234,7 @@ bool numbers_match(const struct numbers *b, struct numbers *n, double error, str
 		return false;
 	const struct tolerance t = tolerance(b, n, error);
 	*l = (struct layout){.identity = true};
-	return alike(b, n, &t) && (same_order(b, n, &t) || find_order(n, b, false, &t, l) || find_order(b, n, true, &t, l));
+	return numbers_alike(b, n, &t) && (same_order(b, n, &t) || find_order(n, b, false, &t, l) || find_order(b, n, true, &t, l));
 }
 
 void numbers_lay(const struct numbers *b, const struct numbers *n, const struct layout *l, double *out)

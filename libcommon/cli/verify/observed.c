@@ -37,7 +37,8 @@ static int load_tensor(const struct dump *d, struct observed_tensor *t, struct e
 static bool wrote(const struct dump_value *v) { return !v->before && (v->role == CALL_ROLE_OUT || v->role == CALL_ROLE_INOUT); }
 static bool was_read(const struct dump_value *v) { return v->before && (v->role == CALL_ROLE_IN || v->role == CALL_ROLE_INOUT); }
 
-static void take(const struct dump_call *c, uint32_t call, bool (*which)(const struct dump_value *), struct observed_tensor *v, uint32_t *n)
+static void take_tensors(const struct dump_call *c, uint32_t call, bool (*which)(const struct dump_value *), struct observed_tensor *v,
+			 uint32_t *n)
 {
 	for (uint32_t i = 0; i < c->n_values; i++) {
 		if (!which(&c->value[i]))
@@ -100,9 +101,8 @@ static void link_all(struct observed *o)
 		o->write[w].link = o->n_links;
 		for (uint32_t r = 0; r < o->n_reads; r++)
 			for (uint32_t k = 0; k < o->read[r].n_links; k++)
-				if (o->link[o->read[r].link + k] == w) {
+				if (o->link[o->read[r].link + k] == w)
 					PUSH_TO(o->link, o->n_links, o->cap_links) = r;
-				}
 		o->write[w].n_links = o->n_links - o->write[w].link;
 	}
 }
@@ -134,20 +134,20 @@ static void choose_calls(struct observed *o, uint32_t model_id, uint32_t run, si
 static void take_all(struct observed *o)
 {
 	if (o->run)
-		take(o->run, NONE, is_input, o->write, &o->n_writes);
+		take_tensors(o->run, NONE, is_input, o->write, &o->n_writes);
 	o->n_inputs = o->n_writes;
 	for (uint32_t c = 0; c < o->n_calls; c++) {
 		struct observed_call *call = &o->call[c];
 		call->read = o->n_reads;
 		call->write = o->n_writes;
-		take(call->d, c, was_read, o->read, &o->n_reads);
-		take(call->d, c, wrote, o->write, &o->n_writes);
+		take_tensors(call->d, c, was_read, o->read, &o->n_reads);
+		take_tensors(call->d, c, wrote, o->write, &o->n_writes);
 		call->n_reads = o->n_reads - call->read;
 		call->n_writes = o->n_writes - call->write;
 	}
 	o->first_output = o->n_reads;
 	if (o->run)
-		take(o->run, NONE, is_output, o->read, &o->n_reads);
+		take_tensors(o->run, NONE, is_output, o->read, &o->n_reads);
 	o->n_outputs = o->n_reads - o->first_output;
 }
 

@@ -21,7 +21,7 @@ struct observed_tensor {
 	const struct dump_value *v;
 	uint32_t call;     /* NONE: an input or an output of the model */
 	uint64_t from, to; /* its bytes; both 0: not known */
-	/* Of a read the writes that it comes from; of a write the reads of it. In o->link. */
+	/* The writes that a read comes from; the reads of a write. In o->link. */
 	uint32_t link, n_links;
 	uint32_t same;    /* of a read: the write whose whole it is, and x is that one's; NONE */
 	struct numbers x; /* x.v is NULL: it was not saved, or has no numbers */
@@ -44,10 +44,11 @@ struct observed {
 
 /* EXIT_INPUT: there is no such Run; EXIT_ENVIRON: a tensor's file cannot be read. */
 int observed_read(struct observed *o, const struct dump *d, uint32_t model_id, uint32_t run, struct err *err);
-/* What the model was called with, as far as it was saved: v is of the caller, for n; how many there are. */
+/* Gives the inputs that the model was called with, as far as they were saved, in the caller's v (n of them fit); returns how many there
+ * are. */
 size_t observed_inputs(const struct dump *d, uint32_t model_id, uint32_t run, struct tensor_meta *v, size_t n);
 void observed_release(struct observed *o);
-/* What was in it. */
+/* The numbers that were in it; a read that is a write's whole has that one's. */
 static inline const struct numbers *observed_numbers(const struct observed *o, const struct observed_tensor *t)
 {
 	return t->same == NONE ? &t->x : &o->write[t->same].x;

@@ -2,6 +2,7 @@
 #include "live/dump.h"
 #include "tensor/close.h"
 #include "verify/pair.h"
+#include "live/show.h"
 
 /* ---- weights, before anything is run: kernels are judged by those that they have ---- */
 
@@ -58,7 +59,7 @@ static struct tensor_view *weight_of(struct program *p, struct slice fqn)
 
 static bool same_shape(const struct tensor_meta *a, const struct tensor_meta *b) { return a->dtype == b->dtype && tensor_same_sizes(a, b); }
 
-static void compare(struct pair *p, struct slice fqn, struct tensor_view *graph, const struct tensor_view *package)
+static void compare_weight(struct pair *p, struct slice fqn, struct tensor_view *graph, const struct tensor_view *package)
 {
 	struct tensor_close close;
 	int64_t bytes;
@@ -112,7 +113,7 @@ static int compare_weights(struct pair *p, const struct pair_options *o, struct 
 		const struct tensor_view *there = &p->package_weights.v[i];
 		struct tensor_view *here = weight_of(&p->program, there->name);
 		if (here && same_shape(&here->meta, &there->meta))
-			compare(p, there->name, here, there);
+			compare_weight(p, there->name, here, there);
 	}
 	return 0;
 }
@@ -257,7 +258,6 @@ void held_add_place(struct buf *b, const struct held *h, uint32_t node, int64_t 
 		at = x->size[d] ? at / x->size[d] : 0;
 	}
 	buf_addc(b, '[');
-	for (int d = 0; d < x->n_dim; d++)
-		buf_addf(b, "%s%lld", d ? ", " : "", (long long)index[d]);
+	show_numbers(b, index, x->n_dim);
 	buf_addc(b, ']');
 }

@@ -37,11 +37,11 @@ struct pair {
 	uint32_t n_weights, n_differing, cap_weights; /* n_weights: that both have */
 };
 
-/* Whether it fails or not, pair_close() it. EXIT_USAGE: weights have to be given. */
+/* pair_close() it, also after a failure. EXIT_USAGE: weights have to be given. */
 int pair_open(struct pair *p, const char *graph, const char *package, struct pair_options o, struct err *err);
 void pair_close(struct pair *p);
-/* Of several models or graphs that ran: of that name (NULL: of any), the first that was called with what the graph takes, else the first.
- * EXIT_USAGE: none of that name ran. */
+/* Chooses among several models or graphs of that name that ran (NULL: any): the first that was called with what the graph takes, else the
+ * first. EXIT_USAGE: none of that name ran. */
 int pair_choose(const struct pair *p, const struct dump *d, const char *model, uint32_t *model_id, struct err *err);
 
 struct held {

@@ -346,7 +346,7 @@ void what_if_begin(struct what_if *w, struct reference *ref, uint32_t node, stru
 }
 
 /* Nodes that lie between, in order: no recursion, whose depth would be the graph's. */
-static bool compute(struct what_if *w, uint32_t node)
+static bool compute_between(struct what_if *w, uint32_t node)
 {
 	if (!reference_below(w->ref, node, w->node) || w->done[node])
 		return w->ref->known[node] && w->done[node] != 2;
@@ -368,7 +368,7 @@ struct numbers *what_if_numbers(struct what_if *w, uint32_t node)
 {
 	if (node != w->node && !reference_below(w->ref, node, w->node))
 		return reference_numbers(w->ref, node);
-	return compute(w, node) ? numbers_at(&w->x[node], &w->v[node]) : NULL;
+	return compute_between(w, node) ? numbers_at(&w->x[node], &w->v[node]) : NULL;
 }
 
 /* Values that were computed belong to w; of a node that failed there is none. */
@@ -391,7 +391,7 @@ void what_if_keep(struct what_if *w)
 	for (uint32_t i = w->node; i < ref->n; i++) {
 		if (i != w->node && !reference_below(ref, i, w->node))
 			continue;
-		if (ref->known[i] && !compute(w, i))
+		if (ref->known[i] && !compute_between(w, i))
 			ref->known[i] = false;
 		if (w->done[i] == 1) {
 			aten_value_release(&ref->v[i]);

@@ -10,7 +10,7 @@
  * with these inputs (interp/unroll.h). A node of which an operand is not known, whose operator is not here, or
  * that draws random numbers is not known, and what follows from it is not: nothing is held against those (.unknown says why).
  *
- * What if a node were something else:
+ * To see what would follow if a node were something else:
  *     struct what_if w;
  *     what_if_begin(&w, &ref, node, tensor);   // takes the tensor
  *     what_if_numbers(&w, other)               // computed when it is asked for: only what lies between the two

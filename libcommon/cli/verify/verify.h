@@ -88,7 +88,7 @@ struct verify {
 void verify_run(struct verify *v, struct observed *o, struct reference *ref);
 void verify_release(struct verify *v);
 
-/* What a call has written, as the node that it is: of several the nearest that the call has not read, else the nearest. NULL: none. */
+/* The node that a write is: among several the nearest that the call has not read, else the nearest. NULL: none. */
 const struct verify_match *verify_written_as(const struct verify *v, uint32_t write);
 
 /* ---- between the files of this folder ---- */

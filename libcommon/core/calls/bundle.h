@@ -9,7 +9,7 @@
  *                           .safetensors for types that numpy lacks
  *     model/                the model's library and what lies beside it: wrapper.cpp, metadata, weights; hard links, or copies
  *
- * Of a graph of torch.compile "library" is null, and the index has, besides:
+ * Where the model is a graph of torch.compile, "library" is null, and the index has, besides:
  *
  *     "graph"               "3_backward"
  *     "program"             "model/fx_graph_runnable.py": torch's program that runs the FX graph (after AOTAutograd), without values; its

@@ -30,9 +30,7 @@ struct slice check_keep(struct check *k, const char *fmt, ...)
 	va_start(ap, fmt);
 	buf_addvf(&b, fmt, ap);
 	va_end(ap);
-	struct slice s = arena_slice(&k->arena, buf_slice(&b));
-	buf_release(&b);
-	return s;
+	return arena_take(&k->arena, &b);
 }
 
 struct check_finding *check_found(struct check *k, enum check_what what, uint32_t input, int dim)
@@ -50,9 +48,7 @@ static struct slice size_text(struct look *l, struct symsize s)
 {
 	struct buf b = {0};
 	symsize_print(&l->c->tab, s, &b);
-	struct slice out = arena_slice(&l->k->arena, buf_slice(&b));
-	buf_release(&b);
-	return out;
+	return arena_take(&l->k->arena, &b);
 }
 
 static struct slice list_text(struct check *k, const int64_t *v, int n)
@@ -62,9 +58,7 @@ static struct slice list_text(struct check *k, const int64_t *v, int n)
 	for (int i = 0; i < n; i++)
 		buf_addf(&b, "%s%" PRId64, i ? ", " : "", v[i]);
 	buf_adds(&b, n == 1 ? ",)" : ")");
-	struct slice out = arena_slice(&k->arena, buf_slice(&b));
-	buf_release(&b);
-	return out;
+	return arena_take(&k->arena, &b);
 }
 
 /* "2..64", "at least 2", "at most 64" */
@@ -105,9 +99,7 @@ static struct slice permute_fix(struct look *l, const int64_t *want)
 	for (int i = 0; i < n; i++)
 		buf_addf(&b, "%s%d", i ? ", " : "", inverse[i]);
 	buf_addc(&b, ')');
-	struct slice s = arena_slice(&l->k->arena, buf_slice(&b));
-	buf_release(&b);
-	return s;
+	return arena_take(&l->k->arena, &b);
 }
 
 /* The strides that this input should have at its own sizes; false when some are not known. */
@@ -174,29 +166,45 @@ static struct slice rank_fix(struct look *l)
 
 /* ---- check_input_N ---- */
 
+/* The check of check_input that a dim fails, with the bound that it breaks; CHECK_COUNT if it passes. */
+static enum check_what dim_fails(const struct contract_dim *w, int64_t got, int64_t *bound)
+{
+	*bound = w->size.k;
+	if (w->size_checked && got != *bound)
+		return CHECK_SIZE;
+	*bound = w->range.lo;
+	if (!w->range.lo_inf && got < *bound)
+		return CHECK_SMALL;
+	*bound = w->range.hi;
+	return !w->range.hi_inf && got > *bound ? CHECK_LARGE : CHECK_COUNT;
+}
+
+static struct slice dim_message(struct look *l, enum check_what what, int d, int64_t bound, int64_t got)
+{
+	static const char *const wrong[][2] = {
+	    [CHECK_SIZE] = {"unmatched dim value", ":"},
+	    [CHECK_SMALL] = {"dim value is too small", " it to be >="},
+	    [CHECK_LARGE] = {"dim value is too large", " to be <="},
+	    [CHECK_STRIDE] = {"unmatched stride value", ":"},
+	};
+	return check_keep(l->k, "input_handles[%u]: %s at %d, expected%s %" PRId64 ", but got: %" PRId64, l->i, wrong[what][0], d,
+			  wrong[what][1], bound, got);
+}
+
 /* torch's first complaint in check_input about the dims that there are; empty if there is none. */
 static struct slice first_dim_message(struct look *l)
 {
 	const struct tensor_meta *m = l->got;
 	for (int d = 0; d < l->want->n_dim && d < m->n_dim; d++) {
-		const struct contract_dim *w = &l->want->dim[d];
-		if (w->size_checked && w->size.k != m->size[d])
-			return check_keep(l->k, "input_handles[%u]: unmatched dim value at %d, expected: %" PRId64 ", but got: %" PRId64,
-					  l->i, d, w->size.k, m->size[d]);
-		if (!w->range.lo_inf && m->size[d] < w->range.lo)
-			return check_keep(
-			    l->k, "input_handles[%u]: dim value is too small at %d, expected it to be >= %" PRId64 ", but got: %" PRId64,
-			    l->i, d, w->range.lo, m->size[d]);
-		if (!w->range.hi_inf && m->size[d] > w->range.hi)
-			return check_keep(
-			    l->k, "input_handles[%u]: dim value is too large at %d, expected to be <= %" PRId64 ", but got: %" PRId64, l->i,
-			    d, w->range.hi, m->size[d]);
+		int64_t bound;
+		enum check_what what = dim_fails(&l->want->dim[d], m->size[d], &bound);
+		if (what != CHECK_COUNT)
+			return dim_message(l, what, d, bound, m->size[d]);
 	}
 	for (int d = 0; m->n_dim >= l->want->n_dim && d < l->want->n_dim; d++) {
 		const struct contract_dim *w = &l->want->dim[d];
 		if (w->stride_checked && w->stride.k != m->stride[d])
-			return check_keep(l->k, "input_handles[%u]: unmatched stride value at %d, expected: %" PRId64 ", but got: %" PRId64,
-					  l->i, d, w->stride.k, m->stride[d]);
+			return dim_message(l, CHECK_STRIDE, d, w->stride.k, m->stride[d]);
 	}
 	return (struct slice){0};
 }
@@ -244,38 +252,25 @@ static void look_rank(struct look *l, bool in_assert)
 static void look_size(struct look *l, int d)
 {
 	const struct contract_dim *w = &l->want->dim[d];
-	int64_t got = l->got->size[d];
-	struct check_finding *f;
-	if (w->size_checked && w->size.k != got) {
-		f = check_found(l->k, CHECK_SIZE, l->i, d);
-		f->aoti = check_keep(l->k, "input_handles[%u]: unmatched dim value at %d, expected: %" PRId64 ", but got: %" PRId64, l->i,
-				     d, w->size.k, got);
-		f->expected = check_keep(l->k, "%" PRId64, w->size.k);
+	int64_t bound, got = l->got->size[d];
+	enum check_what what = dim_fails(w, got, &bound);
+	if (what == CHECK_COUNT)
+		return;
+	struct check_finding *f = check_found(l->k, what, l->i, d);
+	f->aoti = dim_message(l, what, d, bound, got);
+	f->given = check_keep(l->k, "%" PRId64, got);
+	l->size_bad = l->dim_bad[d] = true;
+	if (what == CHECK_SIZE) {
+		f->expected = check_keep(l->k, "%" PRId64, bound);
 		f->fix = check_keep(l->k,
 				    "dim %d is %" PRId64 ", compiled for exactly %" PRId64
 				    ": pass that size, or export with dynamic_shapes that make dim %d dynamic",
-				    d, got, w->size.k, d);
-	} else if (!w->range.lo_inf && got < w->range.lo) {
-		f = check_found(l->k, CHECK_SMALL, l->i, d);
-		f->aoti =
-		    check_keep(l->k, "input_handles[%u]: dim value is too small at %d, expected it to be >= %" PRId64 ", but got: %" PRId64,
-			       l->i, d, w->range.lo, got);
-		f->expected = range_text(l->k, w->range);
-		f->fix = check_keep(l->k, "dim %d is %" PRId64 ", compiled for %.*s: pad it, or export with dynamic_shapes min=%" PRId64, d,
-				    got, SL(f->expected), got);
-	} else if (!w->range.hi_inf && got > w->range.hi) {
-		f = check_found(l->k, CHECK_LARGE, l->i, d);
-		f->aoti =
-		    check_keep(l->k, "input_handles[%u]: dim value is too large at %d, expected to be <= %" PRId64 ", but got: %" PRId64,
-			       l->i, d, w->range.hi, got);
-		f->expected = range_text(l->k, w->range);
-		f->fix = check_keep(l->k, "dim %d is %" PRId64 ", compiled for %.*s: split it, or export with dynamic_shapes max=%" PRId64,
-				    d, got, SL(f->expected), got);
-	} else {
+				    d, got, bound, d);
 		return;
 	}
-	f->given = check_keep(l->k, "%" PRId64, got);
-	l->size_bad = l->dim_bad[d] = true;
+	f->expected = range_text(l->k, w->range);
+	f->fix = check_keep(l->k, "dim %d is %" PRId64 ", compiled for %.*s: %s it, or export with dynamic_shapes %s=%" PRId64, d, got,
+			    SL(f->expected), what == CHECK_SMALL ? "pad" : "split", what == CHECK_SMALL ? "min" : "max", got);
 }
 
 /* Strides that follow from wrong sizes of a contiguous tensor need no finding of their own: right sizes, right strides. */
@@ -302,8 +297,7 @@ static void look_strides(struct look *l, const struct symbind *env)
 		if (!w->stride_checked || w->stride.k == l->got->stride[d])
 			continue;
 		f = check_found(l->k, CHECK_STRIDE, l->i, d);
-		f->aoti = check_keep(l->k, "input_handles[%u]: unmatched stride value at %d, expected: %" PRId64 ", but got: %" PRId64,
-				     l->i, d, w->stride.k, l->got->stride[d]);
+		f->aoti = dim_message(l, CHECK_STRIDE, d, w->stride.k, l->got->stride[d]);
 		f->expected = check_keep(l->k, "%" PRId64, w->stride.k);
 		f->given = check_keep(l->k, "%" PRId64, l->got->stride[d]);
 		f->fix = stride_fix(l, env);
@@ -369,9 +363,7 @@ static struct slice why(struct look *l, struct symsize s, const struct symbind *
 				buf_addf(&b, ", from dim %u of %.*s", l->c->symbol[k].dim, SL(shown));
 			}
 	}
-	struct slice out = arena_slice(&l->k->arena, buf_slice(&b));
-	buf_release(&b);
-	return out;
+	return arena_take(&l->k->arena, &b);
 }
 
 /* The text of all dims that assert_size_stride would put into its one message; empty when all is well. */
@@ -391,9 +383,7 @@ static struct slice assert_message(struct look *l, const struct symbind *env, bo
 	}
 	if (b.len)
 		buf_adds(&b, "\nError in op: input");
-	struct slice s = arena_slice(&l->k->arena, buf_slice(&b));
-	buf_release(&b);
-	return s;
+	return arena_take(&l->k->arena, &b);
 }
 
 static void look_assert(struct look *l, const struct symbind *env)
@@ -462,8 +452,7 @@ static void look_count(struct check *k, const struct contract *c, const struct t
 		}
 	if (!b.len)
 		buf_adds(&b, "leave out those that are too many");
-	f->fix = arena_slice(&k->arena, buf_slice(&b));
-	buf_release(&b);
+	f->fix = arena_take(&k->arena, &b);
 }
 
 struct turn {

@@ -2,9 +2,8 @@
 
 void bounds_set(struct bounds *b, uint32_t symbol, struct symrange range)
 {
-	GROW(b->v, b->n, b->cap, 1);
 	symbind_set(&b->at, symbol, b->n);
-	b->v[b->n++] = range;
+	PUSH_TO(b->v, b->n, b->cap) = range;
 }
 
 void bounds_release(struct bounds *b)

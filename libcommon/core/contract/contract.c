@@ -3,6 +3,14 @@
 #include "contract/pytree.h"
 #include "base/text.h"
 
+uint32_t contract_nth(const struct contract *c, const struct contract_call *call)
+{
+	uint32_t n = 0;
+	for (const struct contract_call *k = c->call; k < call; k++)
+		n += slice_eq(k->name, call->name);
+	return n;
+}
+
 void contract_release(struct contract *c)
 {
 	symtab_release(&c->tab);
@@ -19,9 +27,8 @@ static void add_note(struct contract *c, const char *fmt, va_list ap)
 {
 	struct buf b = {0};
 	buf_addvf(&b, fmt, ap);
-	if (c->n_notes < CONTRACT_MAX_NOTES) {
+	if (c->n_notes < CONTRACT_MAX_NOTES)
 		PUSH_TO(c->note, c->n_notes, c->cap_notes) = arena_slice(&c->arena, buf_slice(&b));
-	}
 	buf_release(&b);
 }
 
@@ -162,9 +169,8 @@ static void take_symbols(struct contract *c)
 					continue;
 				int64_t k;
 				if (!symbind_get(&at, id, &k)) {
-					GROW(c->symbol, c->n_symbols, cap, 1);
-					c->symbol[k = c->n_symbols++] = (struct contract_symbol){id, SYMRANGE_ALL, i, (uint32_t)d};
-					symbind_set(&at, id, k);
+					symbind_set(&at, id, k = c->n_symbols);
+					PUSH_TO(c->symbol, c->n_symbols, cap) = (struct contract_symbol){id, SYMRANGE_ALL, i, (uint32_t)d};
 				}
 				struct contract_symbol *s = &c->symbol[k];
 				if (s->input == NONE) {
@@ -315,11 +321,26 @@ static void bind_data(const struct contract *c, const struct symbind *env, struc
 	/* The bound of a data-dependent size may be an expression that a symbol of its own stands for; it stays unknown. */
 }
 
+uint64_t *contract_alive_bytes(const struct contract *c, const uint64_t *bytes)
+{
+	uint64_t *change = xcalloc((size_t)c->n_calls + 2, sizeof(*change));
+	for (uint32_t i = 0; i < c->n_storages; i++) {
+		const struct contract_storage *s = &c->storage[i];
+		if (s->born > s->dies)
+			continue;
+		change[s->born] += bytes[i];
+		change[s->dies + 1] -= bytes[i];
+	}
+	for (uint32_t k = 1; k <= c->n_calls; k++)
+		change[k] += change[k - 1];
+	return change;
+}
+
 bool contract_peak(const struct contract *c, const struct symbind *env, uint64_t *bytes, uint32_t *unknown)
 {
 	struct symbind full = {0};
 	bind_data(c, env, &full);
-	int64_t *change = xcalloc((size_t)c->n_calls + 2, sizeof(*change));
+	uint64_t *size = xcalloc((size_t)c->n_storages + 1, sizeof(*size)), most = 0;
 	uint32_t lost = 0;
 	for (uint32_t i = 0; i < c->n_storages; i++) {
 		const struct contract_storage *s = &c->storage[i];
@@ -329,20 +350,15 @@ bool contract_peak(const struct contract *c, const struct symbind *env, uint64_t
 			lost++;
 			continue;
 		}
-		if (s->born > s->dies)
-			continue;
-		change[s->born] += v;
-		change[s->dies + 1] -= v;
+		size[i] = (uint64_t)v;
 	}
-	int64_t now = 0, most = 0;
-	for (uint32_t k = 0; k <= c->n_calls; k++) {
-		now += change[k];
-		if (now > most)
-			most = now;
-	}
-	free(change);
+	uint64_t *alive = contract_alive_bytes(c, size);
+	for (uint32_t k = 0; k <= c->n_calls; k++)
+		most = alive[k] > most ? alive[k] : most;
+	free(alive);
+	free(size);
 	symbind_release(&full);
-	*bytes = (uint64_t)most;
+	*bytes = most;
 	if (unknown)
 		*unknown = lost;
 	return !lost && !c->stopped.n;

@@ -12,7 +12,7 @@
  * Sizes and strides are `struct symsize` of c.tab: integers, or expressions over symbols (s77, 2*s0). What is not known
  * is opaque: symsize_opaque(&c.tab, SLICE("?")), for which contract_known() is false.
  *
- * What AOTI itself checks (torch 2.13, torch/_inductor/codegen/cpp_wrapper_cpu.py, generate_input_output_runtime_checks,
+ * AOTI itself checks (torch 2.13, torch/_inductor/codegen/cpp_wrapper_cpu.py, generate_input_output_runtime_checks,
  * and torch/csrc/inductor/aoti_runtime/utils.h, assert_size_stride; both only under AOTI_RUNTIME_CHECK_INPUTS):
  *  1. check_input_N for every input in order: dtype; per dim either an exact size or lower and upper bounds; every
  *     stride that is a number (also of dims of size 1); device type.
@@ -172,6 +172,8 @@ struct contract {
 };
 
 void contract_release(struct contract *c);
+/* Which of the program's calls of this kernel is it? From 0. */
+uint32_t contract_nth(const struct contract *c, const struct contract_call *call);
 void contract_note(struct contract *c, const char *fmt, ...) PRINTF_LIKE(2, 3);
 /* A note about something that was not understood: it counts. */
 void contract_unread(struct contract *c, const char *fmt, ...) PRINTF_LIKE(2, 3);
@@ -189,6 +191,10 @@ int contract_finish(struct contract *c, struct err *err);
 /* Values of the symbols from actual inputs (each from the first dim that gives it). False when an input lacks the dim or
  * a derived size does not divide. */
 bool contract_bind(const struct contract *c, const struct tensor_meta *in, size_t n, struct symbind *env);
+/* Is this memory there while a call runs? How many bytes are during each call, and behind the last (n_calls + 1 numbers, for free()), where
+ * the storages have so many? */
+static inline bool contract_is_alive(const struct contract_storage *s, uint32_t call) { return s->born <= call && call <= s->dies; }
+uint64_t *contract_alive_bytes(const struct contract *c, const uint64_t *bytes);
 /* Most bytes of buffers alive at once, at these values; unbound data-dependent symbols count with their upper bound.
  * False when a size is not known; *unknown (may be NULL) then counts the storages left out. */
 bool contract_peak(const struct contract *c, const struct symbind *env, uint64_t *bytes, uint32_t *unknown);

@@ -19,30 +19,30 @@ struct diff {
 	uint32_t n_one_run;
 };
 
-static void line(struct diff *d, const char *fmt, ...) PRINTF_LIKE(2, 3);
-static void line(struct diff *d, const char *fmt, ...)
+static void add_line(struct buf *b, size_t *n, const char *fmt, va_list ap)
 {
-	va_list ap;
-	va_start(ap, fmt);
-	buf_addvf(&d->out->differs, fmt, ap);
+	buf_addvf(b, fmt, ap);
 	va_end(ap);
-	buf_addc(&d->out->differs, '\n');
-	d->out->n_differs++;
+	buf_addc(b, '\n');
+	++*n;
 }
 
-static void open_line(struct diff *d, const char *fmt, ...) PRINTF_LIKE(2, 3);
-static void open_line(struct diff *d, const char *fmt, ...)
+PRINTF_LIKE(2, 3) static void line(struct diff *d, const char *fmt, ...)
 {
 	va_list ap;
 	va_start(ap, fmt);
-	buf_addvf(&d->out->open, fmt, ap);
-	va_end(ap);
-	buf_addc(&d->out->open, '\n');
-	d->out->n_open++;
+	add_line(&d->out->differs, &d->out->n_differs, fmt, ap);
+}
+
+PRINTF_LIKE(2, 3) static void open_line(struct diff *d, const char *fmt, ...)
+{
+	va_list ap;
+	va_start(ap, fmt);
+	add_line(&d->out->open, &d->out->n_open, fmt, ap);
 }
 
 /* Does a differ from b, in any trial where both have a value? */
-static bool differs(const struct diff *d, struct symsize a, struct symsize b)
+static bool sizes_differ(const struct diff *d, struct symsize a, struct symsize b)
 {
 	if (symsize_is_int(a) && symsize_is_int(b))
 		return a.k != b.k;
@@ -62,7 +62,7 @@ static void sizes_line(struct diff *d, const char *what, uint32_t i, struct slic
 {
 	if (contract_known(d->text.c, a) && !contract_known(d->binary.c, b))
 		d->n_vague++;
-	if (!differs(d, a, b))
+	if (!sizes_differ(d, a, b))
 		return;
 	if (d->unchecked && symsize_is_int(b) && !symsize_is_int(a)) {
 		d->n_one_run++;
@@ -105,7 +105,7 @@ static void types(struct diff *d, const char *what, uint32_t i, struct slice nam
 	}
 }
 
-static void ranges(struct diff *d, uint32_t i)
+static void diff_ranges(struct diff *d, uint32_t i)
 {
 	const struct contract_input *a = &d->text.c->input[i], *b = &d->binary.c->input[i];
 	for (int k = 0; k < a->n_dim && k < b->n_dim; k++) {
@@ -122,7 +122,7 @@ static void ranges(struct diff *d, uint32_t i)
 
 /* Values for the text's symbols, and what follows for the binary's. Unknown sizes are left at 1: what depends on them has
  * no value on that side either. */
-static void bind(struct diff *d)
+static void bind_trials(struct diff *d)
 {
 	static const int64_t step[TRIALS] = {5, 11, 1009};
 	const struct contract *a = d->text.c, *b = d->binary.c;
@@ -149,7 +149,7 @@ static void bind(struct diff *d)
 	free(in);
 }
 
-static void constants(struct diff *d)
+static void diff_constants(struct diff *d)
 {
 	const struct contract *a = d->text.c, *b = d->binary.c;
 	if (a->n_constants != b->n_constants)
@@ -387,20 +387,20 @@ static void calls(struct diff *d)
 
 /* ---- all of it ---- */
 
-static void inputs(struct diff *d)
+static void diff_inputs(struct diff *d)
 {
 	const struct contract *text = d->text.c, *binary = d->binary.c;
 	if (text->n_inputs != binary->n_inputs)
 		line(d, "%u inputs in the text, %u in the binary", text->n_inputs, binary->n_inputs);
 	else
-		bind(d);
+		bind_trials(d);
 	for (uint32_t i = 0; i < text->n_inputs && i < binary->n_inputs; i++) {
 		const struct contract_input *a = &text->input[i], *b = &binary->input[i];
 		types(d, "input", i, a->name, a->dtype, b->dtype, a->device, b->device);
 		bool rank = a->rank_known && b->rank_known;
 		int n = a->n_dim < b->n_dim ? a->n_dim : b->n_dim;
 		shapes(d, "input", i, a->name, rank ? a->n_dim : n, a->dim, rank ? b->n_dim : n, b->dim);
-		ranges(d, i);
+		diff_ranges(d, i);
 	}
 	/* The binary was run until neither complained. */
 	for (uint32_t i = 0; i < text->n_notes && !binary->stopped.n; i++)
@@ -432,14 +432,14 @@ void contract_compare(const struct contract *text, const struct contract *binary
 	d.unchecked = binary->n_inputs > 0;
 	for (uint32_t i = 0; i < binary->n_inputs; i++)
 		d.unchecked &= !binary->input[i].rank_known && !binary->input[i].n_dim;
-	inputs(&d);
+	diff_inputs(&d);
 	d.out = c;
 	/* As with calls: a check that the reader of the text lost looks like none. */
 	take_unless_lost(&d, &in_checks, text->n_unread_checks > 0, "checks of inputs");
 	outputs(&d);
 	if (d.n_vague && !binary->stopped.n)
 		open_line(&d, "%u sizes and strides of inputs and outputs: the binary does not tell them", d.n_vague);
-	constants(&d);
+	diff_constants(&d);
 	calls(&d);
 	if (d.n_one_run)
 		open_line(&d, "%u sizes that may vary: models of torch before 2.7 do not check their inputs, the binary does not tell them",

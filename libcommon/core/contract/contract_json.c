@@ -214,7 +214,7 @@ static void *rows_form(struct form *f, const char *key, uint32_t max, row_form *
 }
 #define ROWS(key, max, array, count, form, heap) (array) = rows_form(f, key, max, form, array, &(count), sizeof(*(array)), heap)
 
-/* What people count by; a reader counts itself. */
+/* Its place, for people who count; a reader counts itself. */
 static void place_form(struct form *f, uint32_t i)
 {
 	if (writes(f))
@@ -399,7 +399,7 @@ static void ways_form(struct form *f)
 	free(items);
 }
 
-/* Of a program that the probe ran only. */
+/* Only a program that the probe ran has this. */
 static void followed_form(struct form *f)
 {
 	struct contract *c = f->c;

@@ -60,7 +60,7 @@ static int members(struct reader *r, struct slice text, const char *const *keys,
 }
 
 /* Tokens of one part; those of the part before are gone. */
-static int parse(struct reader *r, struct slice part, uint32_t *root)
+static int parse_part(struct reader *r, struct slice part, uint32_t *root)
 {
 	json_tape_text(&r->t, part.p, part.n);
 	return json_parse(&r->t, 0, part.n, root) < 0 ? no_program(r, part.p + r->t.error_at, r->t.error) : 0;
@@ -69,7 +69,7 @@ static int parse(struct reader *r, struct slice part, uint32_t *root)
 /* ---- the signature ---- */
 
 /* An argument is an object with one member, whose key says what it is: {"as_tensor": {"name": "x"}}. */
-static enum arg_kind argument(const struct reader *r, uint32_t arg, struct slice *name)
+static enum arg_kind read_argument(const struct reader *r, uint32_t arg, struct slice *name)
 {
 	uint32_t tensor = json_get_as(&r->t, arg, "as_tensor", JSON_OBJECT), sym = json_get_as(&r->t, arg, "as_sym_int", JSON_OBJECT);
 	uint32_t k = tensor != NONE ? json_get_as(&r->t, tensor, "name", JSON_STRING) : json_get_as(&r->t, sym, "as_name", JSON_STRING);
@@ -119,7 +119,7 @@ static int take_input(struct reader *r, uint32_t spec)
 	if ((k = json_get_as(&r->t, spec, "user_input", JSON_OBJECT)) == NONE)
 		return 0; /* script objects and tokens are not for the caller to give */
 	struct slice name = {0};
-	struct entry e = {.kind = argument(r, json_get_as(&r->t, k, "arg", JSON_OBJECT), &name), .leaf = r->input.leaves++};
+	struct entry e = {.kind = read_argument(r, json_get_as(&r->t, k, "arg", JSON_OBJECT), &name), .leaf = r->input.leaves++};
 	if (e.kind == ARG_OTHER)
 		contract_note(r->c, "value %u of the call is neither a tensor nor a number: it is left out", e.leaf);
 	return e.kind == ARG_TENSOR || e.kind == ARG_SYM_INT ? add_entry(r, &r->input, CONTRACT_MAX_INPUTS, e, name) : 0;
@@ -141,7 +141,7 @@ static int take_output(struct reader *r, uint32_t spec)
 	struct entry e = {.kind = ARG_TENSOR, .leaf = r->output.leaves};
 	uint32_t k = json_get_as(&r->t, spec, "user_output", JSON_OBJECT), loss = json_get_as(&r->t, spec, "loss_output", JSON_OBJECT);
 	if (k != NONE) {
-		e.kind = argument(r, json_get_as(&r->t, k, "arg", JSON_OBJECT), &name);
+		e.kind = read_argument(r, json_get_as(&r->t, k, "arg", JSON_OBJECT), &name);
 	} else if (loss != NONE) {
 		uint32_t n = json_get_as(&r->t, json_get_as(&r->t, loss, "arg", JSON_OBJECT), "name", JSON_STRING);
 		if (n == NONE)
@@ -158,7 +158,7 @@ static int take_output(struct reader *r, uint32_t spec)
 static int take_signature(struct reader *r, struct slice part)
 {
 	uint32_t root;
-	if (parse(r, part, &root) < 0)
+	if (parse_part(r, part, &root) < 0)
 		return -1;
 	uint32_t in = json_get_as(&r->t, root, "input_specs", JSON_ARRAY), out = json_get_as(&r->t, root, "output_specs", JSON_ARRAY);
 	if (in == NONE || out == NONE)
@@ -185,15 +185,12 @@ static int find_facts(struct reader *r, struct slice values, bool tensor)
 		uint32_t i = intern_find(&r->names, key);
 		if (i == NONE)
 			continue;
-		if (tensor)
-			r->facts[i].tensor = value;
-		else
-			r->facts[i].sym_int = value;
+		*(tensor ? &r->facts[i].tensor : &r->facts[i].sym_int) = value;
 	}
 	return rc < 0 ? no_program(r, values.p + s.at, s.error) : 0;
 }
 
-static struct symsize expression(struct reader *r, uint32_t k)
+static struct symsize read_expression(struct reader *r, uint32_t k)
 {
 	struct slice s = json_text_at(&r->t, k, &r->b);
 	struct buf infix = {0};
@@ -222,7 +219,7 @@ static struct symsize sym_int(struct reader *r, uint32_t k)
 	if (json_i64(&r->t, json_get(&r->t, k, "as_int"), &v))
 		return symsize_int(v);
 	if (expr != NONE)
-		return expression(r, expr);
+		return read_expression(r, expr);
 	contract_unread(r->c, "the size at byte %zu is no integer and no expression", (size_t)(json_slice(&r->t, k).p - r->text.p));
 	return contract_unknown(r->c);
 }
@@ -248,20 +245,15 @@ struct meta {
 static void take_dims(struct reader *r, uint32_t array, struct contract_dim *dim, uint32_t n, bool stride)
 {
 	uint32_t i = 0;
-	for (uint32_t k = json_first(&r->t, array); k < json_end(&r->t, array) && i < n; k = json_next(&r->t, k), i++) {
-		struct symsize s = sym_int(r, k);
-		if (stride)
-			dim[i].stride = s;
-		else
-			dim[i].size = s;
-	}
+	for (uint32_t k = json_first(&r->t, array); k < json_end(&r->t, array) && i < n; k = json_next(&r->t, k), i++)
+		*(stride ? &dim[i].stride : &dim[i].size) = sym_int(r, k);
 }
 
 static int tensor_meta(struct reader *r, struct slice part, struct meta *m)
 {
 	uint32_t root;
 	int64_t number = 0;
-	if (parse(r, part, &root) < 0)
+	if (parse_part(r, part, &root) < 0)
 		return -1;
 	uint32_t sizes = json_get_as(&r->t, root, "sizes", JSON_ARRAY), strides = json_get_as(&r->t, root, "strides", JSON_ARRAY);
 	uint32_t dtype = json_get_as(&r->t, root, "dtype", JSON_NUMBER), device = json_get_as(&r->t, root, "device", JSON_OBJECT);
@@ -300,7 +292,7 @@ static struct slice name_of(struct reader *r, const struct entry *e)
 	return e->name == NONE ? (struct slice){0} : arena_slice(&r->c->arena, intern_get(&r->names, e->name));
 }
 
-static void *room(struct reader *r, size_t n, size_t size)
+static void *room_for(struct reader *r, size_t n, size_t size)
 {
 	void *p = arena_alloc(&r->c->arena, (n + 1) * size);
 	memset(p, 0, (n + 1) * size);
@@ -310,7 +302,7 @@ static void *room(struct reader *r, size_t n, size_t size)
 static int fill_inputs(struct reader *r)
 {
 	struct contract *c = r->c;
-	c->input = room(r, r->input.n, sizeof(*c->input));
+	c->input = room_for(r, r->input.n, sizeof(*c->input));
 	c->n_inputs = r->input.n;
 	for (uint32_t i = 0; i < r->input.n; i++) {
 		const struct entry *e = &r->input.v[i];
@@ -333,7 +325,7 @@ static int fill_inputs(struct reader *r)
 static int fill_outputs(struct reader *r)
 {
 	struct contract *c = r->c;
-	c->output = room(r, r->output.n, sizeof(*c->output));
+	c->output = room_for(r, r->output.n, sizeof(*c->output));
 	c->n_outputs = r->output.n;
 	for (uint32_t i = 0; i < r->output.n; i++) {
 		struct meta m;
@@ -362,7 +354,7 @@ static uint64_t bytes_of(const struct meta *m)
 static int fill_constants(struct reader *r)
 {
 	struct contract *c = r->c;
-	c->constant = room(r, r->constant.n, sizeof(*c->constant));
+	c->constant = room_for(r, r->constant.n, sizeof(*c->constant));
 	c->n_constants = r->constant.n;
 	for (uint32_t i = 0; i < r->constant.n; i++) {
 		const struct entry *e = &r->constant.v[i];
@@ -407,7 +399,7 @@ static int take_ranges(struct reader *r, struct slice part)
 	uint32_t root;
 	if (!part.p)
 		return missing(r, "range_constraints");
-	if (parse(r, part, &root) < 0)
+	if (parse_part(r, part, &root) < 0)
 		return -1;
 	if (!json_is(&r->t, root, JSON_OBJECT))
 		return missing(r, "range_constraints");
@@ -457,7 +449,7 @@ static int fill_ranges(struct reader *r)
 			take_symbols_of(r, c->input[i].dim[d].size, &all);
 		}
 		if (e->kind == ARG_SYM_INT && value.p) {
-			if (parse(r, value, &root) < 0) {
+			if (parse_part(r, value, &root) < 0) {
 				symbind_release(&all.seen);
 				free(all.v);
 				return -1;
@@ -468,7 +460,7 @@ static int fill_ranges(struct reader *r)
 	for (uint32_t i = 0; i < c->n_outputs; i++)
 		for (int d = 0; d < c->output[i].n_dim; d++)
 			take_symbols_of(r, c->output[i].dim[d].size, &all);
-	c->symbol = room(r, all.n, sizeof(*c->symbol));
+	c->symbol = room_for(r, all.n, sizeof(*c->symbol));
 	c->n_symbols = all.n;
 	if (all.n)
 		memcpy(c->symbol, all.v, all.n * sizeof(*all.v));
@@ -556,16 +548,15 @@ static int take_call(struct reader *r, struct slice graph)
 	int rc = json_skim_next(&s, &key, &entry); /* the whole module's stands first; the others can be many */
 	if (rc < 0)
 		return no_program(r, graph.p + s.at, s.error);
-	if (!rc || parse(r, entry, &root) < 0)
+	if (!rc || parse_part(r, entry, &root) < 0)
 		return rc ? -1 : missing(r, "module_call_graph");
 	uint32_t signature = json_get_as(&r->t, root, "signature", JSON_OBJECT);
 	uint32_t list = json_get_as(&r->t, signature, "forward_arg_names", JSON_ARRAY);
 	struct slice *names = NULL;
 	r->c->in_spec = json_dup(&r->t, signature, "in_spec", &r->c->arena);
 	r->c->out_spec = json_dup(&r->t, signature, "out_spec", &r->c->arena);
-	json_each(&r->t, list, k) {
+	json_each(&r->t, list, k)
 		PUSH_TO(names, n, cap) = json_is(&r->t, k, JSON_STRING) ? json_slice(&r->t, k) : (struct slice){0};
-	}
 	input_paths(r, names, n);
 	output_paths(r);
 	free(names);
@@ -580,7 +571,7 @@ static int check_version(struct reader *r, struct slice part)
 	uint64_t major, minor = 0;
 	if (!part.p)
 		return missing(r, "schema_version");
-	if (parse(r, part, &root) < 0)
+	if (parse_part(r, part, &root) < 0)
 		return -1;
 	/* A plain number until 2.2, which is refused below by its value. */
 	uint32_t k = json_is(&r->t, root, JSON_NUMBER) ? root : json_get_as(&r->t, root, "major", JSON_NUMBER);

@@ -18,7 +18,7 @@
  *     graph_module.module_call_graph[0]    {"fqn": "", "signature": {"in_spec", "out_spec", "forward_arg_names"}}
  * The dtype numbers are the schema's own, not torch's.
  *
- * What the contract then says:
+ * The contract then says:
  *  - Inputs are the tensors of the call, in the order of the compiled model's. Constants among the arguments (None,
  *    flags, strings) became part of the graph; they are no inputs. An int that was exported as dynamic is a 0-d int64,
  *    its symbol a value from data.

@@ -131,7 +131,7 @@ static int add_leaf(struct walk *w)
 }
 
 /* The spec at token obj: a leaf is taken, an inner node goes onto the stack. */
-static int visit(struct walk *w, uint32_t obj)
+static int walk_visit(struct walk *w, uint32_t obj)
 {
 	uint32_t type = json_get(&w->tape, obj, "type"), children = json_get(&w->tape, obj, "children_spec");
 	if (type == NONE || !json_is(&w->tape, children, JSON_ARRAY))
@@ -145,8 +145,7 @@ static int visit(struct walk *w, uint32_t obj)
 		return bad(w, "a type is no name");
 	if (w->call && w->depth == 0 && n != 2)
 		return bad(w, "it is not that of a call, a tuple of args and kwargs");
-	GROW(w->stack, w->depth, w->cap_depth, 1);
-	w->stack[w->depth++] =
+	PUSH_TO(w->stack, w->depth, w->cap_depth) =
 	    (struct node){.child = json_first(&w->tape, children), .end = json_end(&w->tape, children), .n = n, .path = w->path.len};
 	if (n && !(w->call && w->depth == 1))
 		child_names(w, obj, n);
@@ -160,7 +159,7 @@ static void pop(struct walk *w)
 	free(top->parts);
 }
 
-static int step(struct walk *w)
+static int walk_step(struct walk *w)
 {
 	struct node *top = &w->stack[w->depth - 1];
 	if (top->child >= top->end) {
@@ -176,10 +175,10 @@ static int step(struct walk *w)
 		buf_add(&w->path, top->parts + top->part[i], top->part[i + 1] - top->part[i]);
 	else
 		buf_addf(&w->path, "[%u]", i);
-	return visit(w, child);
+	return walk_visit(w, child);
 }
 
-static int walk(struct walk *w, struct slice spec)
+static int walk_spec(struct walk *w, struct slice spec)
 {
 	uint32_t root;
 	if (spec.n > MAX_SPEC_BYTES)
@@ -193,16 +192,16 @@ static int walk(struct walk *w, struct slice spec)
 		return bad(w, "it is no list of a protocol's number and a tree");
 	if (v != 1)
 		return err_set(w->err, EXIT_INPUT, "pytree spec: protocol %llu is not known", (unsigned long long)v);
-	int r = visit(w, json_next(&w->tape, version));
+	int r = walk_visit(w, json_next(&w->tape, version));
 	while (r == 0 && w->depth)
-		r = step(w);
+		r = walk_step(w);
 	return r;
 }
 
 int pytree_paths(struct arena *a, struct slice spec, bool call, struct slice **paths, uint32_t *n, struct err *err)
 {
 	struct walk w = {.arena = a, .call = call, .err = err};
-	int r = walk(&w, spec);
+	int r = walk_spec(&w, spec);
 	if (r == 0) {
 		*paths = arena_alloc(a, ((size_t)w.n + 1) * sizeof(**paths));
 		if (w.n)

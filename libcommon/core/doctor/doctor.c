@@ -28,9 +28,7 @@ struct slice doctor_text(struct exam *x, const char *fmt, ...)
 	va_start(ap, fmt);
 	buf_addvf(&b, fmt, ap);
 	va_end(ap);
-	struct slice s = arena_slice(&x->d->arena, buf_slice(&b));
-	buf_release(&b);
-	return s;
+	return arena_take(&x->d->arena, &b);
 }
 
 void doctor_release(struct doctor *d)
@@ -52,7 +50,7 @@ static bool other_machine(struct exam *x)
 			   doctor_text(x, "compile it on a machine of the kind that it shall run on (%s)", x->host.machine));
 		return x->so.header_only;
 	}
-	doctor_add(x, DOCTOR_OK, "machine", doctor_text(x, "compiled for %s, as this machine is", machine), NOTHING, NOTHING);
+	doctor_ok(x, "machine", doctor_text(x, "compiled for %s, as this machine is", machine));
 	if (x->md.platform.n && !slice_is(x->md.platform, "linux"))
 		doctor_add(x, DOCTOR_WARNING, "platform",
 			   doctor_text(x, "its metadata say that it was compiled on %.*s", SLN(x->md.platform, CLIP)),
@@ -98,7 +96,7 @@ static void interface(struct exam *x)
 			   SLICE("later versions ask for it while loading"),
 			   SLICE("compile it again with the torch that it will run with"));
 	else
-		doctor_add(x, DOCTOR_OK, "old-api", doctor_text(x, "entry points: %s", modelso_api_name(x->so.api)), NOTHING, NOTHING);
+		doctor_ok(x, "old-api", doctor_text(x, "entry points: %s", modelso_api_name(x->so.api)));
 	if (!lacking && x->so.api < API_LAST_ERROR)
 		doctor_add(x, DOCTOR_NOTE, "no-error-texts", SLICE("has no AOTInductorGetLastError: compiled by a torch before 2.13"),
 			   SLICE("when a call fails, torch can only say that it failed; why stands on stderr"), NOTHING);
@@ -160,10 +158,9 @@ static void blob(struct exam *x)
 			   SLICE("it was cut off, or belongs to another model: wrong weights, or a crash behind its end"),
 			   SLICE("use the blob that was made together with the library"));
 	else
-		doctor_add(x, DOCTOR_OK, "weights-blob",
-			   doctor_text(x, "weights: %llu bytes in %.*s", (unsigned long long)want,
-				       SLN(x->pkg->file[x->m->weights_blob].name, CLIP)),
-			   NOTHING, NOTHING);
+		doctor_ok(x, "weights-blob",
+			  doctor_text(x, "weights: %llu bytes in %.*s", (unsigned long long)want,
+				      SLN(x->pkg->file[x->m->weights_blob].name, CLIP)));
 }
 
 /* Weights that torch.save wrote lie in the package (core/weights/weights.h), and its loader does not load them by itself (2.13, 2.15). */
@@ -175,7 +172,7 @@ static bool pickled_weights(const struct exam *x)
 	return false;
 }
 
-static void constants(struct exam *x)
+static void examine_constants(struct exam *x)
 {
 	const struct modelso_constants *c = &x->so.constants;
 	const struct contract *k = x->o->contract;
@@ -197,9 +194,8 @@ static void constants(struct exam *x)
 			  "fails or crashes"),
 		    SLICE("load them before the first call (AOTIModelPackageLoader.load_constants)"));
 	} else {
-		doctor_add(x, DOCTOR_OK, "weights-damaged",
-			   doctor_text(x, "weights: %s, %llu bytes", modelso_form_name(c->form), (unsigned long long)c->size), NOTHING,
-			   NOTHING);
+		doctor_ok(x, "weights-damaged",
+			  doctor_text(x, "weights: %s, %llu bytes", modelso_form_name(c->form), (unsigned long long)c->size));
 	}
 }
 
@@ -308,7 +304,7 @@ static int foreign(struct exam *x, struct slice so, struct err *err)
 	return 1;
 }
 
-static void examine(struct exam *x)
+static void examine_model(struct exam *x)
 {
 	struct slice version;
 	if (!x->o->no_torch && !doctor_find_torch(&x->d->arena, x->o->torch, &x->torch, &version))
@@ -321,7 +317,7 @@ static void examine(struct exam *x)
 	doctor_cpu(x);
 	doctor_system(x);
 	doctor_torch(x);
-	constants(x);
+	examine_constants(x);
 	constant_devices(x);
 	doctor_gpu(x);
 	extern_nodes(x);
@@ -351,7 +347,7 @@ int doctor_examine(struct doctor *d, struct package *pkg, struct package_model *
 		return -1;
 	int r = foreign(&x, so, err);
 	if (r == 0)
-		examine(&x);
+		examine_model(&x);
 	if (r <= 0)
 		modelso_close(&x.so);
 	return r < 0 ? -1 : 0;

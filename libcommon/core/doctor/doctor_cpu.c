@@ -160,9 +160,7 @@ static struct slice isa_list(struct exam *x, uint64_t isa)
 	for (size_t i = 0; i < N_ISAS; i++)
 		if (isa >> i & 1)
 			buf_addf(&b, "%s%s", b.len ? ", " : "", isa_name[i]);
-	struct slice s = arena_slice(&x->d->arena, buf_slice(&b));
-	buf_release(&b);
-	return s;
+	return arena_take(&x->d->arena, &b);
 }
 
 void doctor_cpu(struct exam *x)

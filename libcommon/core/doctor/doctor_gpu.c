@@ -124,9 +124,7 @@ static struct slice codes(struct exam *x, const struct sm_need *need)
 			buf_addf(&b, "%ssm_%u%s", c->ptx ? "PTX for " : "", c->sm, c->exact ? "a" : "");
 		last = c->sm;
 	}
-	struct slice s = arena_slice(&x->d->arena, buf_slice(&b));
-	buf_release(&b);
-	return s;
+	return arena_take(&x->d->arena, &b);
 }
 
 static struct slice gpus(struct exam *x)
@@ -134,9 +132,7 @@ static struct slice gpus(struct exam *x)
 	struct buf b = {0};
 	for (unsigned i = 0; i < x->host.n_gpu; i++)
 		buf_addf(&b, "%ssm_%u", i ? ", " : "", x->host.sm[i]);
-	struct slice s = arena_slice(&x->d->arena, buf_slice(&b));
-	buf_release(&b);
-	return s;
+	return arena_take(&x->d->arena, &b);
 }
 
 /* A GPU that some of the code is not for, beside one that runs it all. */
@@ -154,9 +150,7 @@ static void check_each(struct exam *x, const struct sm_need *v, size_t n)
 	}
 	const struct slice code = codes(x, &v[0]), here = gpus(x);
 	if (worst == ARRAY_LEN(x->host.sm) || fits == ARRAY_LEN(x->host.sm)) {
-		doctor_add(x, DOCTOR_OK, "gpu-sm",
-			   doctor_text(x, "GPU code for %.*s runs on the GPU here (%.*s)", SLN(code, CLIP), SLN(here, CLIP)), SLICE(""),
-			   SLICE(""));
+		doctor_ok(x, "gpu-sm", doctor_text(x, "GPU code for %.*s runs on the GPU here (%.*s)", SLN(code, CLIP), SLN(here, CLIP)));
 		return;
 	}
 	doctor_add(x, DOCTOR_WARNING, "gpu-sm",

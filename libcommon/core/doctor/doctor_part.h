@@ -24,6 +24,10 @@ struct sm_need {
 
 /* Texts are formatted into the doctor's arena; what: one line without a full stop. */
 void doctor_add(struct exam *x, enum doctor_level level, const char *id, struct slice what, struct slice why, struct slice fix);
+static inline void doctor_ok(struct exam *x, const char *id, struct slice what)
+{
+	doctor_add(x, DOCTOR_OK, id, what, SLICE(""), SLICE(""));
+}
 struct slice doctor_text(struct exam *x, const char *fmt, ...) PRINTF_LIKE(2, 3);
 
 void doctor_cpu(struct exam *x);

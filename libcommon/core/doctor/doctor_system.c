@@ -235,9 +235,8 @@ static void check_versions(struct exam *x, const struct library *l)
 	}
 	if (!worst.n) {
 		if (top.n)
-			doctor_add(x, DOCTOR_OK, version_id(l->soname),
-				   doctor_text(x, "%.*s has %.*s, the newest version that is needed", SLN(l->soname, CLIP), SLN(top, CLIP)),
-				   SLICE(""), SLICE(""));
+			doctor_ok(x, version_id(l->soname),
+				  doctor_text(x, "%.*s has %.*s, the newest version that is needed", SLN(l->soname, CLIP), SLN(top, CLIP)));
 		return;
 	}
 	struct slice have = newest(l, prefix_of(worst));
@@ -299,7 +298,7 @@ static void check_stack(struct exam *x)
 {
 	struct library c = {.soname = SLICE("libc.so.6")};
 	if (!x->so.exec_stack) {
-		doctor_add(x, DOCTOR_OK, "exec-stack", SLICE("needs no executable stack"), SLICE(""), SLICE(""));
+		doctor_ok(x, "exec-stack", SLICE("needs no executable stack"));
 		return;
 	}
 	open_library(x, &c);
@@ -334,8 +333,7 @@ void doctor_system(struct exam *x)
 		intern_release(&l.versions);
 	}
 	if (!missing && here)
-		doctor_add(x, DOCTOR_OK, "library-missing", doctor_text(x, "the %u libraries that it needs beside torch are here", here),
-			   SLICE(""), SLICE(""));
+		doctor_ok(x, "library-missing", doctor_text(x, "the %u libraries that it needs beside torch are here", here));
 	check_stack(x);
 	if (x->so.n_rpath)
 		doctor_add(x, DOCTOR_NOTE, "rpath", doctor_text(x, "looks for libraries in %.*s first", SLN(x->so.rpath[0], CLIP)),

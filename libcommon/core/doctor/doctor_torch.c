@@ -122,15 +122,25 @@ bool doctor_find_torch(struct arena *a, const char *given, struct slice *folder,
 
 /* ---- versions of functions ---- */
 
-static int compare_version(const void *key, const void *entry)
+/* Both tables begin their rows with the name. */
+static int compare_name(const void *key, const void *row)
 {
-	const struct slice *s = key;
-	return slice_cmp(*s, slice_str(((const struct shim_version *)entry)->name));
+	return slice_cmp(*(const struct slice *)key, slice_str(*(const char *const *)row));
 }
 
-static const struct shim_version *lookup(const struct shim_version *table, size_t n, struct slice name)
+/* Since which torch 2.N a function is there, 0: the oldest known or longer; SHIM_ABSENT: torch has none of this name. */
+static unsigned since(struct slice name)
 {
-	return bsearch(&name, table, n, sizeof(*table), compare_version);
+	static const char *const device[] = {"aoti_torch_cpu_", "aoti_torch_cuda_", "aoti_torch_mps_", "aoti_torch_xpu_"};
+	for (size_t i = 0; i < ARRAY_LEN(device); i++)
+		if (slice_starts(name, device[i])) {
+			const struct slice stem = slice_of(name.p + strlen(device[i]), name.n - strlen(device[i]));
+			const struct shim_operator *o =
+			    bsearch(&stem, shim_operators, ARRAY_LEN(shim_operators), sizeof(*shim_operators), compare_name);
+			return o ? o->minor[i] : SHIM_ABSENT;
+		}
+	const struct shim_version *v = bsearch(&name, shim_versions, ARRAY_LEN(shim_versions), sizeof(*shim_versions), compare_name);
+	return v ? v->minor : SHIM_ABSENT;
 }
 
 /* The oldest torch 2.N that has all that it imports; SHIM_OLDEST when nothing is newer. *why: the newest. */
@@ -138,9 +148,9 @@ static unsigned oldest_torch(const struct modelso *so, struct slice *why)
 {
 	unsigned minor = SHIM_OLDEST;
 	for (uint32_t i = 0; i < so->n_import; i++) {
-		const struct shim_version *v = lookup(shim_versions, ARRAY_LEN(shim_versions), so->import[i].name);
-		if (v && v->minor > minor)
-			minor = v->minor, *why = so->import[i].name;
+		const unsigned v = since(so->import[i].name);
+		if (v != SHIM_ABSENT && v > minor)
+			minor = v, *why = so->import[i].name;
 	}
 	return minor;
 }
@@ -178,9 +188,8 @@ static void exported(void *arg, struct slice name)
 	if (i != NONE)
 		f->have[i] = true;
 	if (slice_starts(name, "aoti_torch_") || slice_starts(name, "torch_")) {
-		const struct shim_version *v = lookup(shim_versions, ARRAY_LEN(shim_versions), name);
-		if (v && v->minor > f->minor)
-			f->minor = v->minor;
+		const unsigned v = since(name);
+		f->minor = v != SHIM_ABSENT && v > f->minor ? v : f->minor;
 	}
 	/* torch's own functions only: templates of others may come in either kind */
 	if (slice_starts(name, "_ZN2at") || slice_starts(name, "_ZN3c10")) {
@@ -235,22 +244,19 @@ static void report_missing(struct exam *x, const struct found *f, struct slice v
 		if (f->have[i])
 			continue;
 		struct slice name = intern_get(&f->want, i);
-		const struct shim_version *v = lookup(shim_versions, ARRAY_LEN(shim_versions), name);
-		unknown += !v;
-		if (v && v->minor > newest)
-			newest = v->minor;
+		const unsigned v = since(name), known = v == SHIM_ABSENT ? 0 : v;
+		unknown += v == SHIM_ABSENT;
+		newest = known > newest ? known : newest;
 		if (n++ < 5)
-			buf_addf(&b, v && v->minor ? "%s%.*s (since torch 2.%u)" : "%s%.*s", n > 1 ? ", " : "", SLN(name, CLIP),
-				 v ? v->minor : 0);
+			buf_addf(&b, known ? "%s%.*s (since torch 2.%u)" : "%s%.*s", n > 1 ? ", " : "", SLN(name, CLIP), known);
 	}
 	if (n > 5)
 		buf_addf(&b, " and %u more", n - 5);
 	struct slice have = version.n ? version : SLICE("of an unknown version");
 	if (!n)
-		doctor_add(x, DOCTOR_OK, "torch-symbols",
-			   doctor_text(x, "torch %.*s has all %u functions that it calls%s", SLN(have, CLIP), f->want.n,
-				       f->no_cuda ? ", CUDA's aside" : ""),
-			   SLICE(""), SLICE(""));
+		doctor_ok(x, "torch-symbols",
+			  doctor_text(x, "torch %.*s has all %u functions that it calls%s", SLN(have, CLIP), f->want.n,
+				      f->no_cuda ? ", CUDA's aside" : ""));
 	else
 		doctor_add(
 		    x, DOCTOR_FATAL, "torch-symbols",
@@ -272,8 +278,7 @@ static void report_abi(struct exam *x, const struct found *f)
 		return;
 	bool model_old = x->so.old_abi && !x->so.cxx11_abi, torch_old = f->old_abi && !f->cxx11;
 	if (model_old == torch_old)
-		doctor_add(x, DOCTOR_OK, "cxx-abi", doctor_text(x, "C++ ABI: both %s std::__cxx11::string", model_old ? "without" : "with"),
-			   SLICE(""), SLICE(""));
+		doctor_ok(x, "cxx-abi", doctor_text(x, "C++ ABI: both %s std::__cxx11::string", model_old ? "without" : "with"));
 	else
 		doctor_add(x, DOCTOR_WARNING, "cxx-abi",
 			   doctor_text(x, "compiled %s std::__cxx11::string, but this torch is %s it", model_old ? "without" : "with",
@@ -292,12 +297,10 @@ static void needed_version(struct exam *x)
 		/* Some are lacking that a torch of before has: a model with parts of its own. */
 		const char *newer = to >= SHIM_NEWEST || to < from ? " or newer" : "";
 		struct slice by = *newer || to == from ? doctor_text(x, "2.%u%s", from, newer) : doctor_text(x, "2.%u to 2.%u", from, to);
-		doctor_add(x, DOCTOR_OK, "torch-compiled", doctor_text(x, "compiled by torch %.*s (by what it exports)", SLN(by, CLIP)),
-			   SLICE(""), SLICE(""));
+		doctor_ok(x, "torch-compiled", doctor_text(x, "compiled by torch %.*s (by what it exports)", SLN(by, CLIP)));
 	}
 	if (why.n)
-		doctor_add(x, DOCTOR_OK, "torch-needed", doctor_text(x, "calls functions of torch 2.%u (%.*s)", oldest, SLN(why, CLIP)),
-			   SLICE(""), SLICE(""));
+		doctor_ok(x, "torch-needed", doctor_text(x, "calls functions of torch 2.%u (%.*s)", oldest, SLN(why, CLIP)));
 }
 
 void doctor_torch(struct exam *x)

@@ -33,15 +33,12 @@ struct parts {
 
 static void find_parts(struct parts *p, const struct elf_view *v)
 {
-	Elf64_Shdr sh, strings;
-	uint32_t i;
+	Elf64_Shdr sh;
 	p->v = v;
 	elf_dynamic_open(&p->dynamic, v);
-	if ((i = elf_find(v, NULL, SHT_GNU_verneed)) && elf_section(v, i, &sh) && elf_section(v, sh.sh_link, &strings)) {
-		p->needs = elf_data(v, &sh);
-		p->strings = elf_data(v, &strings);
-	}
-	if ((i = elf_find(v, NULL, SHT_GNU_versym)) && elf_section(v, i, &sh))
+	elf_table(v, SHT_GNU_verneed, &p->needs, &p->strings);
+	const uint32_t i = elf_find(v, NULL, SHT_GNU_versym);
+	if (i && elf_section(v, i, &sh))
 		p->versym = elf_data(v, &sh);
 }
 

@@ -166,7 +166,7 @@ static bool record(struct slice data, uint64_t at, void *to, size_t n)
 	return true;
 }
 
-static bool version_section(const struct elf_view *v, uint32_t type, struct slice *data, struct slice *strings)
+bool elf_table(const struct elf_view *v, uint32_t type, struct slice *data, struct slice *strings)
 {
 	Elf64_Shdr sh, str;
 	uint32_t i = elf_find(v, NULL, type);
@@ -181,7 +181,7 @@ static bool version_section(const struct elf_view *v, uint32_t type, struct slic
 void elf_version_needs(const struct elf_view *v, elf_need *each, void *arg)
 {
 	struct slice data, strings;
-	if (!version_section(v, SHT_GNU_verneed, &data, &strings))
+	if (!elf_table(v, SHT_GNU_verneed, &data, &strings))
 		return;
 	Elf64_Verneed vn;
 	Elf64_Vernaux aux;
@@ -203,7 +203,7 @@ void elf_version_needs(const struct elf_view *v, elf_need *each, void *arg)
 void elf_version_defs(const struct elf_view *v, elf_def *each, void *arg)
 {
 	struct slice data, strings;
-	if (!version_section(v, SHT_GNU_verdef, &data, &strings))
+	if (!elf_table(v, SHT_GNU_verdef, &data, &strings))
 		return;
 	Elf64_Verdef vd;
 	Elf64_Verdaux aux;
@@ -219,13 +219,8 @@ void elf_version_defs(const struct elf_view *v, elf_def *each, void *arg)
 
 void elf_dynamic_open(struct elf_dynamic *d, const struct elf_view *v)
 {
-	Elf64_Shdr sh, strings;
-	uint32_t i = elf_find(v, NULL, SHT_DYNAMIC);
 	*d = (struct elf_dynamic){0};
-	if (!i || !elf_section(v, i, &sh) || !elf_section(v, sh.sh_link, &strings))
-		return;
-	d->entries = elf_data(v, &sh);
-	d->strings = elf_data(v, &strings);
+	elf_table(v, SHT_DYNAMIC, &d->entries, &d->strings);
 }
 
 bool elf_dynamic(const struct elf_dynamic *d, size_t i, Elf64_Dyn *entry)

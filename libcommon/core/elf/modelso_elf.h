@@ -36,6 +36,9 @@ struct slice elf_name(const struct elf_view *v, const Elf64_Shdr *sh);
 /* The string at an offset of a string table; empty when it is outside, without an end, or too long. */
 struct slice elf_str(struct slice table, uint64_t offset);
 
+/* The bytes of the first section of this type, and of the strings that it refers to. False, and both as they were: there is none. */
+bool elf_table(const struct elf_view *v, uint32_t type, struct slice *data, struct slice *strings);
+
 /* Symbols of the table of this type: entries and names. False when there is none. */
 struct elf_symbols {
 	struct slice entries, strings;

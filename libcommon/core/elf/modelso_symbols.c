@@ -118,20 +118,10 @@ bool modelso_symbol_named(const struct modelso *m, struct slice name, struct mod
 
 /* ---- bytes and addresses ---- */
 
-static bool segment(const struct elf_view *v, unsigned i, Elf64_Phdr *ph)
-{
-	uint64_t at = v->eh.e_phoff + (uint64_t)i * sizeof(*ph);
-	if (i >= v->eh.e_phnum || v->eh.e_phentsize != sizeof(*ph) || v->eh.e_phoff > v->bytes.n || v->bytes.n < sizeof(*ph) ||
-	    at > v->bytes.n - sizeof(*ph))
-		return false;
-	memcpy(ph, v->bytes.p + at, sizeof(*ph));
-	return true;
-}
-
 static struct slice bytes_in(const struct elf_view *v, uint64_t address, size_t n)
 {
 	Elf64_Phdr ph;
-	for (unsigned i = 0; segment(v, i, &ph); i++) {
+	for (unsigned i = 0; elf_segment(v, i, &ph); i++) {
 		if (ph.p_type != PT_LOAD || address < ph.p_vaddr || address - ph.p_vaddr >= ph.p_filesz)
 			continue;
 		uint64_t in = address - ph.p_vaddr, left = ph.p_filesz - in;
@@ -154,7 +144,7 @@ bool modelso_of_file(const struct modelso *m, uint64_t offset, uint64_t *address
 {
 	struct elf_view v;
 	Elf64_Phdr ph;
-	for (unsigned i = 0; view_of(m, &v) && segment(&v, i, &ph); i++)
+	for (unsigned i = 0; view_of(m, &v) && elf_segment(&v, i, &ph); i++)
 		if (ph.p_type == PT_LOAD && offset >= ph.p_offset && offset - ph.p_offset < ph.p_filesz) {
 			*address = ph.p_vaddr + (offset - ph.p_offset);
 			return true;
@@ -166,7 +156,7 @@ bool modelso_of_mapping(const struct modelso *m, uint64_t offset, uint64_t size,
 {
 	struct elf_view v;
 	Elf64_Phdr ph;
-	for (unsigned i = 0; view_of(m, &v) && segment(&v, i, &ph); i++) {
+	for (unsigned i = 0; view_of(m, &v) && elf_segment(&v, i, &ph); i++) {
 		uint64_t start = ph.p_vaddr & ~(uint64_t)(PAGE - 1);
 		if (ph.p_type != PT_LOAD || !(ph.p_flags & PF_X) || ph.p_filesz > v.bytes.n || offset >= size)
 			continue;

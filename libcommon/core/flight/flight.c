@@ -18,7 +18,7 @@ struct source {
 	struct arena texts; /* unescaped */
 };
 
-static uint32_t member(const struct source *s, uint32_t k, const char *key)
+static uint32_t flight_member(const struct source *s, uint32_t k, const char *key)
 {
 	return k == NONE ? NONE : s->p ? pickle_member(s->p, k, key) : json_get(&s->tape, k, key);
 }
@@ -57,7 +57,7 @@ static bool next_item(const struct source *s, struct walk *w, uint32_t *item)
 	return true;
 }
 
-static struct slice text_of(struct source *s, uint32_t k)
+static struct slice value_text(struct source *s, uint32_t k)
 {
 	if (k == NONE || (s->p ? s->p->node[k].kind != PICKLE_STR : !json_is(&s->tape, k, JSON_STRING)))
 		return slice_of("", 0);
@@ -74,7 +74,7 @@ static int64_t int_of(struct source *s, uint32_t k, int64_t none)
 		return s->p->node[k].i;
 	if (!s->p && json_i64(&s->tape, k, &v))
 		return v;
-	return slice_u64(text_of(s, k), &u) && u <= INT64_MAX ? (int64_t)u : none; /* pg_status of JSON has texts */
+	return slice_u64(value_text(s, k), &u) && u <= INT64_MAX ? (int64_t)u : none; /* pg_status of JSON has texts */
 }
 
 static bool flag_of(const struct source *s, uint32_t k)
@@ -99,10 +99,8 @@ static void take_members(struct flight *f, struct flight_group *g, struct slice 
 		size_t n = 0;
 		while (i + n < text.n && is_digit(text.p[i + n]))
 			n++;
-		if (n && slice_u64(slice_of(text.p + i, n), &rank) && rank < FLIGHT_RANK_MAX) {
-			GROW(f->member, f->n_member, f->cap_member, 1);
-			f->member[f->n_member++] = (uint32_t)rank;
-		}
+		if (n && slice_u64(slice_of(text.p + i, n), &rank) && rank < FLIGHT_RANK_MAX)
+			PUSH_TO(f->member, f->n_member, f->cap_member) = (uint32_t)rank;
 		i += n + !n;
 	}
 	g->n_ranks = f->n_member - g->first;
@@ -115,14 +113,13 @@ static void take_groups(struct flight *f, struct source *s, uint32_t config)
 	struct walk w = {config, 0};
 	uint32_t key, value;
 	while (is_dict(s, config) && next_item(s, &w, &key) && next_item(s, &w, &value)) {
-		struct slice name = text_of(s, key), ranks = text_of(s, member(s, value, "ranks"));
+		struct slice name = value_text(s, key), ranks = value_text(s, flight_member(s, value, "ranks"));
 		if (!name.n || !ranks.n)
 			continue;
-		struct flight_group g = {intern_add(&f->names, name), intern_add(&f->names, text_of(s, member(s, value, "desc"))),
+		struct flight_group g = {intern_add(&f->names, name), intern_add(&f->names, value_text(s, flight_member(s, value, "desc"))),
 					 intern_add(&f->names, ranks), 0, 0};
 		take_members(f, &g, ranks);
-		GROW(f->group, f->n_group, f->cap_group, 1);
-		f->group[f->n_group++] = g;
+		PUSH_TO(f->group, f->n_group, f->cap_group) = g;
 	}
 }
 
@@ -157,7 +154,7 @@ static void put_sizes(struct source *s, struct buf *b, uint32_t sizes, uint32_t 
 		}
 		buf_addc(b, ']');
 		char storage[64];
-		struct slice name = is_list(s, dtypes) && next_item(s, &d, &dtype) ? text_of(s, dtype) : slice_of("", 0);
+		struct slice name = is_list(s, dtypes) && next_item(s, &d, &dtype) ? value_text(s, dtype) : slice_of("", 0);
 		snprintf(storage, sizeof(storage), "%.*sStorage",
 			 SLN(name, 40)); /* c10's name of a dtype is that of torch's storage of it */
 		const struct dtype_info *info = dtype_info(dtype_by_storage(slice_str(storage)));
@@ -172,27 +169,27 @@ static void put_texts(struct source *s, struct buf *b, uint32_t list)
 	uint32_t item;
 	for (bool first = true; is_list(s, list) && next_item(s, &w, &item); first = false) {
 		buf_adds(b, first ? "" : ", ");
-		buf_add_slice(b, text_of(s, item));
+		buf_add_slice(b, value_text(s, item));
 	}
 }
 
 /* The innermost frame of the user's; else one in code that Inductor has generated. */
-static uint32_t place_of(struct flight *f, struct source *s, uint32_t frames)
+static uint32_t innermost_frame(struct flight *f, struct source *s, uint32_t frames)
 {
 	struct walk w = {frames, 0};
 	uint32_t item;
 	struct buf *b = &s->tmp;
 	buf_reset(b);
 	while (is_list(s, frames) && next_item(s, &w, &item)) {
-		struct slice file = text_of(s, member(s, item, "filename"));
+		struct slice file = value_text(s, flight_member(s, item, "filename"));
 		const enum srcloc_origin origin = srcloc_origin(file);
 		if (!file.n || (origin != SRCLOC_USER && origin != SRCLOC_PACKAGE && origin != SRCLOC_GENERATED) ||
 		    (origin == SRCLOC_GENERATED && b->len))
 			continue;
 		buf_reset(b);
 		put_flat(b, srcloc_short_file(file), 300);
-		buf_addf(b, ":%lld in ", (long long)int_of(s, member(s, item, "line"), 0));
-		put_flat(b, text_of(s, member(s, item, "name")), 100);
+		buf_addf(b, ":%lld in ", (long long)int_of(s, flight_member(s, item, "line"), 0));
+		put_flat(b, value_text(s, flight_member(s, item, "name")), 100);
 		if (origin != SRCLOC_GENERATED)
 			break;
 	}
@@ -221,18 +218,18 @@ struct slice flight_operator(const struct flight *f, const struct flight_op *op)
 
 static bool take_op(struct flight *f, struct source *s, uint32_t e)
 {
-	struct walk w = {member(s, e, "process_group"), 0};
+	struct walk w = {flight_member(s, e, "process_group"), 0};
 	uint32_t name = NONE, desc = NONE;
-	struct slice called = text_of(s, member(s, e, "profiling_name"));
+	struct slice called = value_text(s, flight_member(s, e, "profiling_name"));
 	if (!called.n || !is_list(s, w.container) || !next_item(s, &w, &name) || !next_item(s, &w, &desc))
 		return false;
-	struct flight_op op = {.p2p = flag_of(s, member(s, e, "is_p2p"))};
-	op.seq = (uint64_t)int_of(s, member(s, e, op.p2p ? "p2p_seq_id" : "collective_seq_id"), 0);
-	op.created = int_of(s, member(s, e, "time_created_ns"), 0);
-	op.group = group_of(f, text_of(s, name), text_of(s, desc));
+	struct flight_op op = {.p2p = flag_of(s, flight_member(s, e, "is_p2p"))};
+	op.seq = (uint64_t)int_of(s, flight_member(s, e, op.p2p ? "p2p_seq_id" : "collective_seq_id"), 0);
+	op.created = int_of(s, flight_member(s, e, "time_created_ns"), 0);
+	op.group = group_of(f, value_text(s, name), value_text(s, desc));
 	op.name = intern_add(&f->names, called);
-	const uint32_t sizes[2] = {member(s, e, "input_sizes"), member(s, e, "output_sizes")};
-	const uint32_t dtypes[2] = {member(s, e, "input_dtypes"), member(s, e, "output_dtypes")};
+	const uint32_t sizes[2] = {flight_member(s, e, "input_sizes"), flight_member(s, e, "output_sizes")};
+	const uint32_t dtypes[2] = {flight_member(s, e, "input_dtypes"), flight_member(s, e, "output_dtypes")};
 	struct buf of[4] = {{0}}; /* sizes, dtypes; in, out */
 	called = flight_operator(f, &op);
 	uint64_t out_bytes;
@@ -254,34 +251,34 @@ static bool take_op(struct flight *f, struct source *s, uint32_t e)
 	op.dtypes = intern_add(&f->names, buf_slice(&of[2]));
 	for (unsigned i = 0; i < 4; i++)
 		buf_release(&of[i]);
-	op.place = place_of(f, s, member(s, e, "frames"));
-	struct slice state = text_of(s, member(s, e, "state"));
+	op.place = innermost_frame(f, s, flight_member(s, e, "frames"));
+	struct slice state = value_text(s, flight_member(s, e, "state"));
 	for (unsigned i = 0; i < FLIGHT_STATES; i++)
 		if (slice_is(state, flight_state_name[i]))
 			op.state = (uint8_t)i;
-	f->wrapped |= !f->n_op && int_of(s, member(s, e, "record_id"), 0) > 0;
-	GROW(f->op, f->n_op, f->cap_op, 1);
-	f->op[f->n_op++] = op;
+	f->wrapped |= !f->n_op && int_of(s, flight_member(s, e, "record_id"), 0) > 0;
+	PUSH_TO(f->op, f->n_op, f->cap_op) = op;
 	return true;
 }
 
-/* What pg_status says is done is done, whatever an entry's state. */
+/* An operator is done when pg_status says so, whatever its entry's state. */
 static void take_done(struct flight *f, struct source *s, uint32_t status, uint32_t e)
 {
 	char pg[24];
 	struct flight_op *op = &f->op[f->n_op - 1];
-	snprintf(pg, sizeof(pg), "%lld", (long long)int_of(s, member(s, e, "pg_id"), -1));
+	snprintf(pg, sizeof(pg), "%lld", (long long)int_of(s, flight_member(s, e, "pg_id"), -1));
 	if (!op->p2p && is_dict(s, status) &&
-	    (int64_t)op->seq <= int_of(s, member(s, member(s, status, pg), "last_completed_collective"), -1))
+	    (int64_t)op->seq <= int_of(s, flight_member(s, flight_member(s, status, pg), "last_completed_collective"), -1))
 		op->state = FLIGHT_COMPLETED;
 }
 
 static int take_all(struct flight *f, struct source *s, uint32_t top, struct err *err)
 {
-	const uint32_t entries = member(s, top, "entries"), status = member(s, top, "pg_status"), config = member(s, top, "pg_config");
+	const uint32_t entries = flight_member(s, top, "entries"), status = flight_member(s, top, "pg_status"),
+		       config = flight_member(s, top, "pg_config");
 	if (!is_dict(s, top) || (!is_dict(s, config) && !is_list(s, entries)))
 		return err_set(err, EXIT_INPUT, "'%s': is no dump of the Flight Recorder: it has no pg_config and no entries", f->path);
-	struct slice version = text_of(s, member(s, top, "version"));
+	struct slice version = value_text(s, flight_member(s, top, "version"));
 	f->version = version.n ? intern_add(&f->names, version) : NONE;
 	take_groups(f, s, config);
 	struct walk w = {entries, 0};

@@ -10,7 +10,7 @@ struct reader {
 	const struct json_tape *t;
 };
 
-static char *text_of(struct extern_nodes *x, struct slice s) { return arena_strndup(&x->arena, s.p ? s.p : "", s.n); }
+static char *keep_text(struct extern_nodes *x, struct slice s) { return arena_strndup(&x->arena, s.p ? s.p : "", s.n); }
 
 /* Numbers of torch/_export/serde/schema.py (2.13), to torch's own. 0: not known; -1: it is 0 there (uint8, strided, contiguous). */
 static const int16_t dtypes[] = {
@@ -49,7 +49,7 @@ static bool enum_number(const struct reader *r, uint32_t k, const int16_t *table
 }
 
 /* torch writes infinities and NaN as strings. */
-static bool real(struct reader *r, uint32_t k, double *out)
+static bool read_real(struct reader *r, uint32_t k, double *out)
 {
 	if (json_is(r->t, k, JSON_NUMBER))
 		return json_double(r->t, k, out);
@@ -58,14 +58,14 @@ static bool real(struct reader *r, uint32_t k, double *out)
 	return !isnan(*out) || slice_is(s, "NaN");
 }
 
-static bool boolean(const struct json_tape *t, uint32_t k, int64_t *out)
+static bool read_boolean(const struct json_tape *t, uint32_t k, int64_t *out)
 {
 	*out = json_is(t, k, JSON_TRUE);
 	return *out || json_is(t, k, JSON_FALSE);
 }
 
 /* {"as_int": 3} or {"as_name": "s17"} of a symbol */
-static bool symbol(struct reader *r, uint32_t k, struct extern_item *i)
+static bool read_symbol(struct reader *r, uint32_t k, struct extern_item *i)
 {
 	if (!json_is(r->t, k, JSON_OBJECT))
 		return false;
@@ -73,7 +73,7 @@ static bool symbol(struct reader *r, uint32_t k, struct extern_item *i)
 	return v != NONE ? json_i64(r->t, v, &i->i) : json_is(r->t, json_get(r->t, k, "as_name"), JSON_STRING);
 }
 
-static bool device(struct reader *r, uint32_t k, struct extern_item *i)
+static bool read_device(struct reader *r, uint32_t k, struct extern_item *i)
 {
 	i->text = json_dup(r->t, k, "type", &r->x->arena);
 	uint32_t index = json_get(r->t, k, "index");
@@ -122,22 +122,22 @@ static bool read_item(struct reader *r, uint32_t k, const struct known *how, str
 {
 	i->given = true;
 	if (how->form == SYMBOL)
-		return symbol(r, k, i);
+		return read_symbol(r, k, i);
 	if (how->form == MAYBE)
 		return optional_tensor(r, k, i);
 	switch (how->kind) {
 	case EXTERN_TENSOR: return json_is(r->t, k, JSON_OBJECT);
 	case EXTERN_INT: return json_i64(r->t, k, &i->i);
-	case EXTERN_FLOAT: return real(r, k, &i->f);
+	case EXTERN_FLOAT: return read_real(r, k, &i->f);
 	case EXTERN_COMPLEX:
-		return json_is(r->t, k, JSON_OBJECT) && real(r, json_get(r->t, k, "real"), &i->f) &&
-		       real(r, json_get(r->t, k, "imag"), &i->imag);
-	case EXTERN_BOOL: return boolean(r->t, k, &i->i);
+		return json_is(r->t, k, JSON_OBJECT) && read_real(r, json_get(r->t, k, "real"), &i->f) &&
+		       read_real(r, json_get(r->t, k, "imag"), &i->imag);
+	case EXTERN_BOOL: return read_boolean(r->t, k, &i->i);
 	case EXTERN_STRING: i->text = json_dup_at(r->t, k, &r->x->arena); return json_is(r->t, k, JSON_STRING);
 	case EXTERN_DTYPE: return enum_number(r, k, dtypes, ARRAY_LEN(dtypes), &i->i);
 	case EXTERN_LAYOUT: return enum_number(r, k, layouts, ARRAY_LEN(layouts), &i->i);
 	case EXTERN_FORMAT: return enum_number(r, k, formats, ARRAY_LEN(formats), &i->i);
-	case EXTERN_DEVICE: return device(r, k, i);
+	case EXTERN_DEVICE: return read_device(r, k, i);
 	default: return false;
 	}
 }
@@ -199,9 +199,9 @@ static void split_target(struct extern_nodes *x, struct extern_node *n, struct s
 	size_t op = dot ? (size_t)(dot - target.p) : target.n;
 	if (target.n && slice_chr(target, 0))
 		target.n = op = 0;
-	n->target = text_of(x, target);
-	n->op = text_of(x, slice_of(target.p, op));
-	n->overload = dot && op < target.n ? text_of(x, slice_of(dot + 1, target.n - op - 1)) : "";
+	n->target = keep_text(x, target);
+	n->op = keep_text(x, slice_of(target.p, op));
+	n->overload = dot && op < target.n ? keep_text(x, slice_of(dot + 1, target.n - op - 1)) : "";
 }
 
 static void add_node(struct reader *r, uint32_t k)
@@ -263,11 +263,10 @@ const struct extern_value *extern_input(const struct extern_nodes *x, const stru
 
 static bool is_of(const struct extern_node *n, enum extern_which which)
 {
-	static const char *const torchs[] = {"aten::", "prim::", "torch.ops.aten."};
-	for (size_t i = 0; which == EXTERN_FOREIGN && i < ARRAY_LEN(torchs); i++)
-		if (!strncmp(n->target, torchs[i], strlen(torchs[i])))
-			return false;
-	return *n->target && (which != EXTERN_PYTHON || n->python);
+	const struct slice s = slice_str(n->target);
+	if (which == EXTERN_FOREIGN && (slice_starts(s, "aten::") || slice_starts(s, "prim::") || slice_starts(s, "torch.ops.aten.")))
+		return false;
+	return s.n && (which != EXTERN_PYTHON || n->python);
 }
 
 static bool is_first(const struct extern_nodes *x, uint32_t k, enum extern_which which)
@@ -284,11 +283,10 @@ const char *extern_targets(struct extern_nodes *x, enum extern_which which)
 	struct buf b = {0};
 	for (uint32_t k = 0; k < x->n && b.len < LONGEST; k++) {
 		const struct extern_node *n = &x->node[k];
-		if (!is_of(n, which) || !is_first(x, k, which))
-			continue;
-		buf_addf(&b, "%s%.100s", b.len ? ", " : "", n->target);
+		if (is_of(n, which) && is_first(x, k, which))
+			buf_addf(&b, "%s%.100s", b.len ? ", " : "", n->target);
 	}
-	char *text = b.len ? text_of(x, buf_slice(&b)) : NULL;
+	char *text = b.len ? keep_text(x, buf_slice(&b)) : NULL;
 	buf_release(&b);
 	return text;
 }

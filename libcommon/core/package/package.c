@@ -31,9 +31,8 @@ static struct slice package_stem(struct slice name)
 
 uint32_t package_add_file(struct package *pkg, struct slice path, uint64_t size, struct zip_member *member)
 {
-	GROW(pkg->file, pkg->n_file, pkg->cap_file, 1);
-	pkg->file[pkg->n_file] = (struct package_file){slice_base(path), path, size, member, NULL};
-	return pkg->n_file++;
+	PUSH_TO(pkg->file, pkg->n_file, pkg->cap_file) = (struct package_file){slice_base(path), path, size, member, NULL};
+	return pkg->n_file - 1;
 }
 
 /* Purposes of files, by the end of their names. The first that fits counts; of two files for one purpose the one whose entry comes
@@ -79,13 +78,6 @@ static bool gpu_code(struct slice name)
 	return slice_ends(name, ".cubin") || slice_ends(name, ".spv") || slice_ends(name, ".hsaco") || slice_ends(name, ".fatbin");
 }
 
-static void push(uint32_t **v, uint32_t *n, uint32_t value)
-{
-	if (!(*n & (*n - 1))) /* full at every power of two */
-		*v = xreallocarray(*v, *n ? (size_t)*n * 2 : 1, sizeof(**v));
-	(*v)[(*n)++] = value;
-}
-
 static void take_member(struct package *pkg, struct package_model *m, uint32_t file)
 {
 	struct slice name = pkg->file[file].name;
@@ -96,8 +88,8 @@ static void take_member(struct package *pkg, struct package_model *m, uint32_t f
 			*to = file;
 	}
 	if (gpu_code(name))
-		push(&m->cubin, &m->n_cubin, file);
-	push(&m->file, &m->n_file, file);
+		PUSH_TO(m->cubin, m->n_cubin, m->cap_cubin) = file;
+	PUSH_TO(m->file, m->n_file, m->cap_file) = file;
 }
 
 /* torch 2.5 to 2.7 call the extern nodes HASH.json; only the library's own stem tells them from other JSON. */
@@ -113,10 +105,9 @@ static void old_extern_nodes(struct package *pkg, struct package_model *m)
 
 static struct package_model *new_model(struct package *pkg, struct slice name)
 {
-	if (!(pkg->n & (pkg->n - 1))) /* full at every power of two */
-		pkg->model = xreallocarray(pkg->model, pkg->n ? pkg->n * 2 : 1, sizeof(*pkg->model));
-	pkg->model[pkg->n] = (struct package_model){.name = name};
-	return &pkg->model[pkg->n++];
+	struct package_model *m = &PUSH_TO(pkg->model, pkg->n, pkg->cap);
+	*m = (struct package_model){.name = name};
+	return m;
 }
 
 /* ---- ROOT/data/aotinductor/MODEL/FILE, in a zip or a folder ---- */
@@ -181,7 +172,7 @@ static void find_models(struct package *pkg)
 				new_model(pkg, name);
 			take_member(pkg, &pkg->model[k], i);
 		} else if (exported_program(path)) {
-			push(&pkg->exported, &pkg->n_exported, i);
+			PUSH_TO(pkg->exported, pkg->n_exported, pkg->cap_exported) = i;
 		}
 	}
 	name_apart(pkg, folders.item);

@@ -49,9 +49,9 @@ struct package_model {
 	/* indices into pkg.file, 0 for none */
 	uint32_t so, wrapper_cpp, kernel_cpp, metadata, weights_blob, extern_nodes, custom_objs, kernel_information;
 	uint32_t *cubin; /* and .spv, .hsaco */
-	uint32_t n_cubin;
+	uint32_t n_cubin, cap_cubin;
 	uint32_t *file; /* everything of this model */
-	uint32_t n_file;
+	uint32_t n_file, cap_file;
 };
 
 struct package {
@@ -62,9 +62,9 @@ struct package {
 	struct package_file *file;
 	uint32_t n_file, cap_file;
 	struct package_model *model;
-	size_t n;
+	size_t n, cap;
 	uint32_t *exported; /* models/NAME.json of torch.export.save: indices into file */
-	uint32_t n_exported;
+	uint32_t n_exported, cap_exported;
 	struct arena arena;
 };
 

@@ -72,7 +72,7 @@ int package_list(struct package *pkg, const char *dir, unsigned depth, struct er
 
 /* ---- what is it, if no package? ---- */
 
-static bool part(struct slice path, const char *name)
+static bool has_part(struct slice path, const char *name)
 {
 	const char *p = slice_find(path, name);
 	return p && (p == path.p || p[-1] == '/');
@@ -83,8 +83,8 @@ static const char *zip_not(const struct package *pkg)
 	bool pickle = false, code = false, npy = false, aoti = false;
 	for (uint32_t i = 1; i < pkg->n_file; i++) {
 		struct slice path = pkg->file[i].path;
-		aoti = aoti || part(path, "data/aotinductor/");
-		code = code || (part(path, "code/") && slice_ends(path, ".py"));
+		aoti = aoti || has_part(path, "data/aotinductor/");
+		code = code || (has_part(path, "code/") && slice_ends(path, ".py"));
 		pickle = pickle || slice_ends(path, "data.pkl");
 		npy = npy || slice_ends(path, ".npy");
 	}

@@ -43,10 +43,7 @@ struct shelf {
 static int shelf_file(struct shelf *s, const char *folder, struct slice name, const char *tail, struct slice *data)
 {
 	struct buf b = {0};
-	buf_add_slice(&b, s->root);
-	buf_adds(&b, folder);
-	buf_add_slice(&b, name);
-	buf_adds(&b, tail);
+	buf_addf(&b, "%.*s%s%.*s%s", SL(s->root), folder, SL(name), tail);
 	int r = 0;
 	for (uint32_t i = 1; i < s->pkg->n_file && !r; i++)
 		if (slice_eq(s->pkg->file[i].path, buf_slice(&b)))
@@ -71,7 +68,7 @@ static int64_t one_number(const struct json_tape *t, uint32_t k)
 	return json_i64(t, wrapped == NONE ? k : wrapped, &n) && n >= 0 ? n : -1;
 }
 
-static int numbers(const struct json_tape *t, uint32_t list, int64_t *v)
+static int read_numbers(const struct json_tape *t, uint32_t list, int64_t *v)
 {
 	int n = 0;
 	json_each(t, list, k)
@@ -90,8 +87,8 @@ static int add_placed(struct shelf *s, struct slice name, int dtype, struct plac
 	struct tensor_meta m = {.dtype = dtype, .device_index = -1};
 	const struct dtype_info *d = dtype_info(dtype);
 	int64_t bytes, from = one_number(&s->t, p.offset);
-	m.n_dim = numbers(&s->t, p.sizes, m.size);
-	if (!d || m.n_dim < 0 || numbers(&s->t, p.strides, m.stride) != m.n_dim || from < 0 || !tensor_extent(&m, &bytes) ||
+	m.n_dim = read_numbers(&s->t, p.sizes, m.size);
+	if (!d || m.n_dim < 0 || read_numbers(&s->t, p.strides, m.stride) != m.n_dim || from < 0 || !tensor_extent(&m, &bytes) ||
 	    __builtin_mul_overflow(from, d->bytes, &from) || (uint64_t)from > storage.n || (uint64_t)bytes > storage.n - (uint64_t)from)
 		return err_set(s->err, EXIT_INPUT, "'%s': weight '%.*s' does not lie in its file: the package is damaged", s->w->path,
 			       SLN(name, 200));

@@ -63,7 +63,7 @@ struct weights_fit {
  * no weight of w is one of the model's is a failure, too. w must outlive f. */
 int weights_fit(const struct weights *w, const struct contract *c, bool all, struct weights_fit *f, struct err *err);
 void weights_fit_release(struct weights_fit *f);
-/* What a constant is as a tensor; its sizes and strides are integers. */
+/* Describes a constant as a tensor; its sizes and strides have to be integers. */
 void constant_meta(const struct contract_constant *c, struct tensor_meta *m);
 
 #endif

@@ -181,7 +181,7 @@ static int match_constant(struct matching *m, const struct contract *all, const 
 	return same_layout(&found->meta, &to->meta) ? 0 : lay_out(&f->arena, found, to, err);
 }
 
-static int verdict(struct matching *m, bool all, struct weights_fit *f, struct err *err)
+static int fit_verdict(struct matching *m, bool all, struct weights_fit *f, struct err *err)
 {
 	const size_t given = m->w->n - m->w->n_behind;
 	for (size_t i = 0; i < given; i++)
@@ -229,7 +229,7 @@ int weights_fit(const struct weights *w, const struct contract *c, bool all, str
 		if (is_asked(&c->constant[i]))
 			r = match_constant(&m, c, &c->constant[i], f, err);
 	if (!r)
-		r = verdict(&m, all, f, err);
+		r = fit_verdict(&m, all, f, err);
 	free(m.which);
 	free(m.taken);
 	free(m.meant);

@@ -22,7 +22,7 @@ static bool take_token(struct slice *s, const char *text)
 }
 
 /* Letters, digits, '_', and what else `more` has. */
-static struct slice word(struct slice *s, const char *more)
+static struct slice take_word(struct slice *s, const char *more)
 {
 	skip_space(s);
 	size_t n = 0;
@@ -56,7 +56,7 @@ static bool skip_group(struct slice *s)
 }
 
 /* A default: up to the ',' or ')' that does not belong to it. */
-static struct slice value(struct slice *s)
+static struct slice take_default(struct slice *s)
 {
 	struct slice v = *s;
 	size_t depth = 0;
@@ -84,7 +84,7 @@ static struct slice value(struct slice *s)
 /* Tensor(a!)?[], int[2]?, Dict(str, Tensor) */
 static bool read_type(struct slice *s, struct op_param *p)
 {
-	p->type = word(s, ".:");
+	p->type = take_word(s, ".:");
 	if (!p->type.n)
 		return false;
 	for (; s->n; p->optional = true, skip(s, 1)) {
@@ -112,10 +112,10 @@ static bool read_param(struct slice *s, struct op_param *p)
 	*p = (struct op_param){0};
 	if (!read_type(s, p))
 		return false;
-	p->name = word(s, "");
+	p->name = take_word(s, "");
 	if (take_token(s, "=")) {
 		p->has_default = true;
-		p->value = value(s);
+		p->value = take_default(s);
 	}
 	return true;
 }
@@ -153,9 +153,9 @@ int op_schema_read(struct op_schema *x, struct slice text, struct err *err)
 {
 	struct slice s = text;
 	*x = (struct op_schema){0};
-	x->name = word(&s, ":");
+	x->name = take_word(&s, ":");
 	if (take_token(&s, "."))
-		x->overload = word(&s, "");
+		x->overload = take_word(&s, "");
 	if (x->name.n && read_params(&s, &x->param, &x->n, &x->cap) && take_token(&s, "->") && read_result(&s, x))
 		return 0;
 	op_schema_release(x);

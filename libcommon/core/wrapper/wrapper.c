@@ -13,44 +13,37 @@ void wrapper_unclear(struct wrapper *w, struct slice text)
 
 /* ---- constructor ---- */
 
+/* Rows that grow in the arena by doubling: room for one more behind n. */
+static void *grow_rows(struct wrapper *w, void *rows, uint32_t n, size_t size)
+{
+	if (n & (n - 1))
+		return rows;
+	void *more = arena_alloc(&w->c->arena, (n ? 2 * (size_t)n : 1) * size);
+	if (n)
+		memcpy(more, rows, n * size);
+	return more;
+}
+
 static void add_input(struct wrapper *w)
 {
 	struct contract *c = w->c;
 	GROW(w->in, c->n_inputs, w->cap_in, 1);
 	w->in[c->n_inputs] = (struct winput){.asserted_rank = -1};
-	uint32_t cap = c->n_inputs;
-	if (!(cap & (cap - 1))) { /* grows in the arena by doubling */
-		struct contract_input *v = arena_alloc(&c->arena, (cap ? 2 * (size_t)cap : 1) * sizeof(*v));
-		if (cap)
-			memcpy(v, c->input, cap * sizeof(*v));
-		c->input = v;
-	}
+	c->input = grow_rows(w, c->input, c->n_inputs, sizeof(*c->input));
 	c->input[c->n_inputs++] = (struct contract_input){.dtype = DTYPE_NONE, .device = DEVICE_NONE};
 }
 
 static void add_output(struct wrapper *w)
 {
 	struct contract *c = w->c;
-	uint32_t cap = c->n_outputs;
-	if (!(cap & (cap - 1))) {
-		struct contract_output *v = arena_alloc(&c->arena, (cap ? 2 * (size_t)cap : 1) * sizeof(*v));
-		if (cap)
-			memcpy(v, c->output, cap * sizeof(*v));
-		c->output = v;
-	}
+	c->output = grow_rows(w, c->output, c->n_outputs, sizeof(*c->output));
 	c->output[c->n_outputs++] = (struct contract_output){.dtype = DTYPE_NONE, .device = DEVICE_NONE, .n_dim = -1, .value = NONE};
 }
 
 static void add_constant(struct wrapper *w)
 {
 	struct contract *c = w->c;
-	uint32_t cap = c->n_constants;
-	if (!(cap & (cap - 1))) {
-		struct contract_constant *v = arena_alloc(&c->arena, (cap ? 2 * (size_t)cap : 1) * sizeof(*v));
-		if (cap)
-			memcpy(v, c->constant, cap * sizeof(*v));
-		c->constant = v;
-	}
+	c->constant = grow_rows(w, c->constant, c->n_constants, sizeof(*c->constant));
 	c->constant[c->n_constants++] = (struct contract_constant){.dtype = DTYPE_NONE, .device = DEVICE_NONE};
 }
 
@@ -83,17 +76,24 @@ static struct slice quoted(struct wrapper *w, struct slice s)
 	return (struct slice){0};
 }
 
+/* The same of a list of *n, to which it adds a row where it names the next one. */
+static bool take_info(struct wrapper *w, struct slice line, struct slice s, const uint32_t *n, void (*add)(struct wrapper *w), uint32_t *i,
+		      struct slice *field, struct slice *value)
+{
+	if (!info(s, *n, i, field, value)) {
+		wrapper_unclear(w, line);
+		return false;
+	}
+	if (*i == *n)
+		add(w);
+	return true;
+}
+
 static void take_input(struct wrapper *w, struct slice line, struct slice s)
 {
 	uint32_t i;
 	struct slice field, value;
-	if (!info(s, w->c->n_inputs, &i, &field, &value)) {
-		wrapper_unclear(w, line);
-		return;
-	}
-	if (i == w->c->n_inputs)
-		add_input(w);
-	if (slice_is(field, "name"))
+	if (take_info(w, line, s, &w->c->n_inputs, add_input, &i, &field, &value) && slice_is(field, "name"))
 		w->c->input[i].name = quoted(w, value);
 }
 
@@ -101,13 +101,7 @@ static void take_output(struct wrapper *w, struct slice line, struct slice s)
 {
 	uint32_t i;
 	struct slice field, value;
-	if (!info(s, w->c->n_outputs, &i, &field, &value)) {
-		wrapper_unclear(w, line);
-		return;
-	}
-	if (i == w->c->n_outputs)
-		add_output(w);
-	if (slice_is(field, "name"))
+	if (take_info(w, line, s, &w->c->n_outputs, add_output, &i, &field, &value) && slice_is(field, "name"))
 		w->c->output[i].name = quoted(w, value);
 }
 
@@ -146,12 +140,8 @@ static void take_constant(struct wrapper *w, struct slice line, struct slice s)
 	uint32_t i;
 	struct slice field, v;
 	int64_t n;
-	if (!info(s, w->c->n_constants, &i, &field, &v)) {
-		wrapper_unclear(w, line);
+	if (!take_info(w, line, s, &w->c->n_constants, add_constant, &i, &field, &v))
 		return;
-	}
-	if (i == w->c->n_constants)
-		add_constant(w);
 	struct contract_constant *k = &w->c->constant[i];
 	if (slice_is(field, "name"))
 		k->name = quoted(w, v);
@@ -197,8 +187,7 @@ static const char *take_spec(struct wrapper *w, const char *p, const char *end, 
 			p++;
 		}
 	}
-	*spec = arena_slice(&w->c->arena, buf_slice(&b));
-	buf_release(&b);
+	*spec = arena_take(&w->c->arena, &b);
 	return p;
 }
 
@@ -552,7 +541,7 @@ static void finish_contract(struct wrapper *w, const struct scan *t)
 		contract_note(c, "%u more statements were not understood", w->n_unclear - MAX_UNCLEAR);
 }
 
-static void release(struct wrapper *w)
+static void reader_release(struct wrapper *w)
 {
 	intern_release(&w->names);
 	intern_release(&w->kernel_names);
@@ -586,7 +575,7 @@ int wrapper_read(struct contract *c, struct slice text, struct slice kernel_text
 		r = err_set(err, EXIT_INPUT, "this is no wrapper.cpp of AOTInductor: it has no AOTInductorModel and no run_impl");
 	else
 		finish_contract(&w, &t);
-	release(&w);
+	reader_release(&w);
 	if (r == 0)
 		r = contract_finish(c, err);
 	if (r < 0)

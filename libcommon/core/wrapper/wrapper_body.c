@@ -2,7 +2,7 @@
 
 /* ---- blocks ---- */
 
-static struct slice inside(struct slice head)
+static struct slice text_inside(struct slice head)
 {
 	const char *open = slice_chr(head, '(');
 	size_t at = open ? (size_t)(open - head.p) : 0, n = open ? text_group(head, at) : 0;
@@ -43,7 +43,7 @@ static bool is_else(struct slice head) { return slice_is(head, "else") || slice_
 
 static enum block_kind block_kind(struct wrapper *w, struct slice head)
 {
-	struct slice cond = inside(head), name = cond;
+	struct slice cond = text_inside(head), name = cond;
 	if (!head.n || slice_starts(head, "if (_check_aoti_runtime_check_inputs_env("))
 		return BLOCK_SCOPE;
 	if (slice_starts(head, "if (!(") && cond.n > 1 && text_group(cond, 1) == cond.n)
@@ -89,7 +89,7 @@ static bool enter(struct wrapper *w, struct slice head, bool skip_else)
 	return true;
 }
 
-static void leave(struct wrapper *w)
+static void leave_block(struct wrapper *w)
 {
 	w->branches -= w->block[--w->depth].kind == BLOCK_BRANCH;
 	wrapper_leave(w, w->depth);
@@ -119,7 +119,7 @@ static bool same_dims(struct wrapper *w, uint32_t a, uint32_t b)
 }
 
 /* output_handles[2] = buf7.release(); */
-static bool give(struct wrapper *w, struct slice index, struct slice from)
+static bool give_output(struct wrapper *w, struct slice index, struct slice from)
 {
 	struct contract *c = w->c;
 	struct wtensor t;
@@ -162,16 +162,10 @@ static void not_none(struct wrapper *w, struct slice s)
 
 /* ---- declarations and assignments ---- */
 
-static bool subscript(struct slice text, const char *of, int64_t *k)
+/* The number between `before` and `behind`, and nothing else. */
+static bool number_in(struct slice text, const char *before, const char *behind, int64_t *k)
 {
-	struct slice s = text;
-	return text_take(&s, of) && slice_ends(s, "]") && text_i64(slice_of(s.p, s.n - 1), k) && *k >= 0;
-}
-
-static bool argument(struct slice text, const char *of, int64_t *k)
-{
-	struct slice s = text;
-	return text_take(&s, of) && slice_ends(s, ")") && text_i64(slice_of(s.p, s.n - 1), k) && *k >= 0;
+	return text_take(&text, before) && slice_ends(text, behind) && text_i64(slice_of(text.p, text.n - 1), k) && *k >= 0;
 }
 
 static void bind_input(struct wrapper *w, struct slice name, uint32_t index)
@@ -231,11 +225,11 @@ static bool declare_auto(struct wrapper *w, struct slice name, struct slice init
 {
 	struct wtensor t;
 	int64_t k;
-	if (slice_ends(init, "])") && subscript(slice_of(init.p, init.n - 1), "std::move(inputs[", &k)) {
+	if (slice_ends(init, "])") && number_in(slice_of(init.p, init.n - 1), "std::move(inputs[", "]", &k)) {
 		if (k >= w->c->n_inputs)
 			return false;
 		bind_input(w, name, (uint32_t)k);
-	} else if (argument(init, "constants_->at(", &k)) {
+	} else if (number_in(init, "constants_->at(", ")", &k)) {
 		if (k >= w->c->n_constants)
 			return false;
 		bind_constant(w, name, (uint32_t)k);
@@ -260,7 +254,7 @@ static bool declare_raii(struct wrapper *w, struct slice name, struct slice init
 {
 	struct wtensor t;
 	if (slice_starts(init, "scalar_to_tensor_handle(")) { /* a size as an output */
-		struct symsize s = wrapper_size(w, inside(init));
+		struct symsize s = wrapper_size(w, text_inside(init));
 		uint32_t v = wrapper_value(w, name, VALUE_BUFFER);
 		struct contract_value *value = &w->c->value[v];
 		value->n_dim = 0;
@@ -343,9 +337,8 @@ static bool assign(struct wrapper *w, struct slice name, struct slice init)
 	}
 	wrapper_drop(w, v);
 	wrapper_own(w, v, now);
-	if (w->branches) {
+	if (w->branches)
 		PUSH_TO(w->assigned, w->n_assigned, w->cap_assigned) = (uint32_t)(v - w->var);
-	}
 	if (t.moved)
 		wrapper_drop(w, wrapper_var(w, t.var));
 	return true;
@@ -481,7 +474,7 @@ static bool method(struct wrapper *w, struct slice name, struct slice s)
 }
 
 /* From behind the first name; `name` may hold :: */
-static bool named(struct wrapper *w, struct slice whole, struct slice name, struct slice s)
+static bool named_statement(struct wrapper *w, struct slice whole, struct slice name, struct slice s)
 {
 	struct slice args, fn;
 	if (*s.p == '(') {
@@ -503,7 +496,7 @@ static bool named(struct wrapper *w, struct slice whole, struct slice name, stru
 		size_t n = text_group(s, 0);
 		struct slice index = n ? slice_of(s.p + 1, n - 2) : (struct slice){0};
 		s = slice_trim(slice_of(s.p + n, s.n - n));
-		return slice_is(name, "output_handles") && text_take(&s, "=") && give(w, index, slice_trim(s));
+		return slice_is(name, "output_handles") && text_take(&s, "=") && give_output(w, index, slice_trim(s));
 	}
 	if (*s.p == '=')
 		return assign(w, name, slice_trim(slice_of(s.p + 1, s.n - 1)));
@@ -519,7 +512,7 @@ static bool named(struct wrapper *w, struct slice whole, struct slice name, stru
 	return declaration(w, type, s);
 }
 
-static void statement(struct wrapper *w, struct slice s)
+static void read_statement(struct wrapper *w, struct slice s)
 {
 	static const char *const before[] = {"[[maybe_unused]] ", "static ", "constexpr ", "const ", "thread_local ", "alignas(64) "};
 	struct slice whole = s;
@@ -531,12 +524,12 @@ static void statement(struct wrapper *w, struct slice s)
 		return;
 	if (slice_is(name, "if") && slice_ends(s, "break"))
 		return; /* the end of a loop */
-	if (!name.n || !rest.n || !(wrapper_stream_statement(w, name, rest) || named(w, s, name, rest)))
+	if (!name.n || !rest.n || !(wrapper_stream_statement(w, name, rest) || named_statement(w, s, name, rest)))
 		wrapper_unclear(w, whole);
 }
 
 /* Topologically Sorted Source Nodes: [linear, relu], Original ATen: [aten.t, aten.addmm] */
-static void comment(struct wrapper *w, struct slice s)
+static void read_comment(struct wrapper *w, struct slice s)
 {
 	struct slice rest = s;
 	if (!text_take(&rest, "Topologically Sorted Source Nodes: [") && !text_take(&rest, "Unsorted Source Nodes: ["))
@@ -570,7 +563,7 @@ void wrapper_body(struct wrapper *w, struct stmts *s)
 			if (!w->depth)
 				break;
 			constexpr_before = slice_starts(w->block[w->depth - 1].head, "if constexpr");
-			leave(w);
+			leave_block(w);
 			continue;
 		}
 		if (t.kind == STMT_OPEN) {
@@ -582,15 +575,15 @@ void wrapper_body(struct wrapper *w, struct stmts *s)
 			}
 		} else if (t.kind == STMT_COMMENT) {
 			if (!skip)
-				comment(w, t.text);
+				read_comment(w, t.text);
 		} else if (guard) {
-			struct slice cond = inside(w->block[w->depth - 1].head);
+			struct slice cond = text_inside(w->block[w->depth - 1].head);
 			if (slice_starts(t.text, "throw ") && cond.n > 3)
 				wrapper_bound(w, slice_of(cond.p + 2, cond.n - 3));
 			else
 				wrapper_unclear(w, t.text);
 		} else if (!skip) {
-			statement(w, t.text);
+			read_statement(w, t.text);
 		}
 		constexpr_before = false;
 	}

@@ -101,7 +101,7 @@ static void set_dims(struct wrapper *w, uint32_t value, struct slice size, struc
 
 #define MAX_ARGS 10
 
-static size_t split(struct slice args, struct slice *v)
+static size_t split_args(struct slice args, struct slice *v)
 {
 	size_t n = 0;
 	while (n < MAX_ARGS && text_arg(&args, &v[n]))
@@ -129,7 +129,7 @@ static bool alloc(struct wrapper *w, const struct slice *a)
 static bool handle_maker(struct wrapper *w, struct slice fn, struct slice args)
 {
 	struct slice a[MAX_ARGS], name;
-	size_t n = split(args, a);
+	size_t n = split_args(args, a);
 	uint32_t v;
 	if ((slice_is(fn, "empty_strided") || slice_is(fn, "empty_strided_pinned")) && n == 7)
 		return alloc(w, a);
@@ -316,7 +316,7 @@ static bool call_clone(struct wrapper *w, struct slice name, struct slice args)
 	struct slice a[MAX_ARGS], out;
 	struct wtensor t;
 	int64_t k;
-	if (split(args, a) != 2 || !wrapper_tensor(w, a[0], &t))
+	if (split_args(args, a) != 2 || !wrapper_tensor(w, a[0], &t))
 		return false;
 	out = a[1];
 	if (!text_take(&out, "&output_handles[") || !slice_ends(out, "]") || !text_i64(slice_of(out.p, out.n - 1), &k) || k < 0 ||
@@ -350,7 +350,7 @@ static bool call_proxy(struct wrapper *w, struct slice args)
 {
 	struct slice a[MAX_ARGS], inner, one;
 	int64_t k;
-	if (split(args, a) != 6 || !text_i64(a[1], &k) || k < 0)
+	if (split_args(args, a) != 6 || !text_i64(a[1], &k) || k < 0)
 		return false;
 	char name[48];
 	snprintf(name, sizeof(name), "proxy_executor[%lld]", (long long)k);
@@ -406,8 +406,7 @@ void wrapper_kernel(struct wrapper *w, struct slice name, struct slice params, b
 {
 	uint32_t i = intern_add(&w->kernel_names, name), n = 0, cap = 0;
 	if (i == w->n_kernel) {
-		GROW(w->kernel, w->n_kernel, w->cap_kernel, 1);
-		w->n_kernel++;
+		PUSH_TO(w->kernel, w->n_kernel, w->cap_kernel) = (struct wkernel){0};
 	} else if (w->kernel[i].param) {
 		return; /* a declaration, then its definition */
 	}

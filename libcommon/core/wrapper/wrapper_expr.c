@@ -118,9 +118,8 @@ struct wints wrapper_ints(struct wrapper *w, struct slice text)
 void wrapper_declare_ints(struct wrapper *w, struct slice name, struct slice init)
 {
 	struct wints r = wrapper_ints(w, init);
-	GROW(w->ints, w->n_ints, w->cap_ints, 1);
-	w->ints[w->n_ints] = r;
-	wrapper_declare(w, name, VAR_INTS)->value = w->n_ints++;
+	wrapper_declare(w, name, VAR_INTS)->value = w->n_ints;
+	PUSH_TO(w->ints, w->n_ints, w->cap_ints) = r;
 }
 
 int wrapper_dims(struct wrapper *w, struct wints size, struct wints stride, struct contract_dim **dim)
@@ -168,10 +167,9 @@ static struct contract_symbol *bounded(struct wrapper *w, uint32_t id)
 
 static struct contract_symbol *add_symbol(struct wrapper *w, uint32_t id)
 {
-	GROW(w->sym, w->n_sym, w->cap_sym, 1);
 	symbind_set(&w->sym_at, id, w->n_sym);
-	w->sym[w->n_sym] = (struct contract_symbol){id, SYMRANGE_ALL, NONE, 0};
-	return &w->sym[w->n_sym++];
+	PUSH_TO(w->sym, w->n_sym, w->cap_sym) = (struct contract_symbol){id, SYMRANGE_ALL, NONE, 0};
+	return &w->sym[w->n_sym - 1];
 }
 
 /* arg0_1_size[0], and arg0_1.sizes()[0] (2.15, bind_input_symbol): which input's size or stride. */

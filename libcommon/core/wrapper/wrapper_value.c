@@ -9,9 +9,8 @@ struct wvar *wrapper_var(struct wrapper *w, struct slice name)
 struct wvar *wrapper_declare(struct wrapper *w, struct slice name, enum var_kind kind)
 {
 	uint32_t i = intern_add(&w->names, name);
-	if (i == w->n_var) {
+	if (i == w->n_var)
 		PUSH_TO(w->var, w->n_var, w->cap_var) = (struct wvar){0};
-	}
 	struct wvar *v = &w->var[i];
 	wrapper_drop(w, v);
 	*v = (struct wvar){.kind = kind, .value = NONE, .depth = w->depth};
@@ -179,7 +178,7 @@ int wrapper_cpp_dtype(struct slice type)
 
 /* Functions that give the tensor they are given (torch/csrc/inductor/aoti_runtime/{utils,scalar_to_tensor,
  * arrayref_tensor}.h). copy_ and expensive_copy_ make a copy where the tensor lies on the stack: the same contents. */
-static bool passes(struct slice name)
+static bool passes_handle(struct slice name)
 {
 	static const char *const names[] = {
 	    "wrap_with_raii_handle_if_needed",
@@ -270,7 +269,7 @@ static bool unwrap(struct wrapper *w, struct slice *e, struct wtensor *t)
 	inner = slice_trim(slice_of(rest.p + 1, rest.n - 2));
 	if (slice_is(name, "reinterpret_tensor_wrapper") || slice_is(name, "reinterpret_tensor"))
 		return take_view(w, inner, t, e);
-	if (!passes(name))
+	if (!passes_handle(name))
 		return false;
 	t->moved |= slice_is(name, "std::move");
 	*e = inner;
