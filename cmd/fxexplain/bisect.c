@@ -10,6 +10,7 @@
 #include "tool/diag.h"
 #include "base/json.h"
 #include "html/html.h"
+#include "patterns/patterns.h"
 #include "tool/output.h"
 #include "tool/knobs.h"
 
@@ -80,7 +81,8 @@ static void read_failure(struct bisect *b, struct trial *t, const char *text, co
 	struct facts f;
 	struct explanation x;
 	struct err err;
-	struct facts_options o = {0};
+	struct patterns *known = patterns_load(NULL, &err); /* whose a message is */
+	struct facts_options o = {.patterns = known};
 	struct run_names logs = {0};
 	struct buf line = {0}, key = {0};
 	facts_init(&f);
@@ -108,6 +110,7 @@ static void read_failure(struct bisect *b, struct trial *t, const char *text, co
 	t->component = x.n_component ? x.component[0].component : COMPONENT_NONE;
 	explanation_release(&x);
 	facts_release(&f);
+	patterns_free(known);
 	run_names_release(&logs);
 	buf_release(&line);
 	buf_release(&key);
