@@ -34,7 +34,7 @@ struct compare_configs {                /* of one attempt */
 	uint32_t text[COMPARE_CONFIGS]; /* of compare_log.texts, NONE */
 };
 struct compare_unit { /* a compile id, all attempts together */
-	uint32_t frame, order;
+	uint32_t frame;
 	uint32_t first, last; /* attempts: rows of unit_attempt, sorted by attempt */
 	int64_t compile;
 	uint32_t recompile; /* row of trace.recompile, NONE */

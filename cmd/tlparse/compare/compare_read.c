@@ -393,8 +393,7 @@ static void build_units(struct compare_log *l)
 		}
 		struct compare_frame *f = &l->frame[l->n_frame - 1];
 		if (!same_frame || last->id.compile != id->compile) {
-			GROW(l->unit, l->n_unit, l->cap_unit, 1);
-			l->unit[l->n_unit++] = (struct compare_unit){l->n_frame - 1, l->n_unit, i, i, id->compile, NONE, NONE, -1};
+			PUSH(l, unit) = (struct compare_unit){l->n_frame - 1, i, i, id->compile, NONE, NONE, -1};
 			f->last = l->n_unit;
 		}
 		struct compare_unit *u = &l->unit[l->n_unit - 1];
