@@ -53,7 +53,7 @@ static bool is_timing(struct slice kind)
 static void add_old_findings(struct baseline *old)
 {
 	const struct json_tape *t = &old->tape;
-	struct buf kind = {0}, id = {0};
+	LOCAL_BUF kind = {0}, id = {0};
 	json_each(t, json_get(t, old->root, "findings"), k) {
 		struct slice fingerprint = json_text(t, k, "fingerprint", &id);
 		if (!fingerprint.n || is_timing(json_text(t, k, "kind", &kind)))
@@ -63,8 +63,6 @@ static void add_old_findings(struct baseline *old)
 			s->old_title = json_dup(t, k, "title", &old->arena);
 		s->old_count += json_count(t, k, "count", 0);
 	}
-	buf_release(&kind);
-	buf_release(&id);
 }
 
 static int load(struct baseline *old, const struct mapfile *m, const char *path, struct err *err)
@@ -113,7 +111,7 @@ static void name_finding(struct buf *b, const struct explanation *x, const struc
 static unsigned compare_findings(const struct baseline *old, const struct explanation *x, bool quiet)
 {
 	unsigned worse = 0;
-	struct buf b = {0};
+	LOCAL_BUF b = {0};
 	for (uint32_t i = 0; i < old->n; i++) {
 		const struct sort_of_finding *s = &old->f[i];
 		buf_reset(&b);
@@ -133,7 +131,6 @@ static unsigned compare_findings(const struct baseline *old, const struct explan
 			warn("gone: %.*s", SL(s->old_title));
 		}
 	}
-	buf_release(&b);
 	return worse;
 }
 

@@ -82,7 +82,7 @@ static void read_failure(struct bisect *b, struct trial *t, const char *text, co
 	struct err err;
 	struct facts_options o = {0};
 	struct run_names logs = {0};
-	struct buf line = {0}, key = {0};
+	LOCAL_BUF line = {0}, key = {0};
 	facts_init(&f);
 	(void)facts_add_textlog(&f, text, &o, &err); /* nothing known in it: then there is none */
 	for (uint32_t i = f.n_failure; i-- > 0;) {
@@ -109,8 +109,6 @@ static void read_failure(struct bisect *b, struct trial *t, const char *text, co
 	explanation_release(&x);
 	facts_release(&f);
 	run_names_release(&logs);
-	buf_release(&line);
-	buf_release(&key);
 }
 
 static void add_name(struct buf *b, const char *name)
@@ -123,8 +121,8 @@ static void add_name(struct buf *b, const char *name)
 static void read_report(struct bisect *b, struct trial *t, const char *path)
 {
 	char text[1 << 14];
-	struct json_tape tape = {0};
-	struct buf word = {0}, asked = {0};
+	OWNED(json_tape_release) struct json_tape tape = {0};
+	LOCAL_BUF word = {0}, asked = {0};
 	int fd = open(path, O_RDONLY | O_CLOEXEC);
 	ssize_t n = fd < 0 ? 0 : read(fd, text, sizeof(text));
 	if (fd >= 0)
@@ -136,19 +134,15 @@ static void read_report(struct bisect *b, struct trial *t, const char *path)
 		if (json_parse(&tape, 0, line.n, &root) < 0)
 			continue;
 		struct slice torch = json_text(&tape, root, "torch", &word);
-		char *replaced = json_strdup(&tape, root, "replaced");
+		FREED char *replaced = json_strdup(&tape, root, "replaced");
 		if (torch.p)
 			t->torch = keep(b, torch);
 		else if (*replaced && (!asked.len || !strstr(buf_str(&asked), replaced)))
 			add_name(&asked, replaced);
 		else if (json_get(&tape, root, "unknown") != NONE)
 			t->no_setting = true;
-		free(replaced);
 	}
 	t->asked = keep(b, buf_slice(&asked));
-	json_tape_release(&tape);
-	buf_release(&word);
-	buf_release(&asked);
 }
 
 /* ---- a run ---- */
@@ -254,11 +248,10 @@ static void progress(const struct bisect *b, const struct trial *t)
 {
 	if (b->o->quiet)
 		return;
-	struct buf text = {0};
+	LOCAL_BUF text = {0};
 	child_describe(&t->r, &text);
 	note("%s: %s%s%s: %s, %.1f s", diag_tool, t->name, t->setting ? ", " : "", t->setting ? t->setting : "", buf_str(&text),
 	     (double)t->r.wall_ns / 1e9);
-	buf_release(&text);
 }
 
 static struct trial *run_trial(struct bisect *b, const char *name, const char *backend, const char *setting)

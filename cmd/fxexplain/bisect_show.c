@@ -129,9 +129,8 @@ static void add_command(struct buf *out, const struct bisect *b, const char *bef
 static void add_minify(struct buf *out, const struct bisect *b, const char *after)
 {
 	int level = b->first->r.sig ? 3 : bisect_while_compiling(b->first) ? 2 : 4;
-	char *before = xasprintf("TORCHDYNAMO_REPRO_AFTER=%s TORCHDYNAMO_REPRO_LEVEL=%d", after, level);
+	FREED char *before = xasprintf("TORCHDYNAMO_REPRO_AFTER=%s TORCHDYNAMO_REPRO_LEVEL=%d", after, level);
 	add_command(out, b, before);
-	free(before);
 	buf_addf(out, "fxminify%s torch_compile_debug/run_*/minifier/minifier_launcher.py\n", level == 4 ? " --level 4" : "");
 }
 
@@ -140,11 +139,10 @@ static bool has_bisector(const struct bisect *b) { return strverscmp(bisect_torc
 
 static void add_bisector(struct buf *out, const struct bisect *b)
 {
-	struct buf before = {0};
+	LOCAL_BUF before = {0};
 	buf_add_word(&before, strncmp(path_base(b->command[0]), "python", 6) ? "python" : b->command[0]); /* the one that has torch */
 	buf_adds(&before, " -m torch._inductor.compiler_bisector run");
 	add_command(out, b, buf_str(&before));
-	buf_release(&before);
 }
 
 /* What to run next, one a line. */
@@ -184,7 +182,7 @@ static void add_cell(struct buf *cells, struct buf *text)
 
 void bisect_show(struct screen *s, const struct bisect *b)
 {
-	struct buf cells = {0}, text = {0};
+	LOCAL_BUF cells = {0}, text = {0};
 	struct slice rest, line;
 	add_sentence(&text, b);
 	put_bold(s, verdict(b) == COMPONENT_NONE ? "Verdict" : component_name[verdict(b)]);
@@ -213,8 +211,6 @@ void bisect_show(struct screen *s, const struct bisect *b)
 		buf_adds(&s->b, "\nNext:\n");
 	for (rest = buf_slice(&text); slice_line(&rest, &line);)
 		buf_addf(&s->b, "  %.*s\n", SL(line));
-	buf_release(&cells);
-	buf_release(&text);
 }
 
 static void put_trial(struct json_out *o, const struct bisect *b, const struct trial *t)
@@ -236,7 +232,7 @@ static void put_trial(struct json_out *o, const struct bisect *b, const struct t
 void bisect_document(struct buf *out, const struct bisect *b)
 {
 	struct json_out o = {.b = out};
-	struct buf text = {0};
+	LOCAL_BUF text = {0};
 	json_obj(&o);
 	json_member(&o, "schema", SLICE("pt2utils.bisect/1"));
 	json_member(&o, "tool", SLICE("fxexplain run --bisect"));
@@ -266,5 +262,4 @@ void bisect_document(struct buf *out, const struct bisect *b)
 	json_close(&o);
 	json_close(&o);
 	buf_addc(out, '\n');
-	buf_release(&text);
 }

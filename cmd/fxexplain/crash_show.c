@@ -87,14 +87,13 @@ static void add_file(struct buf *b, struct slice name, const struct crash_answer
 static void add_function(struct buf *b, struct slice symbol, bool all)
 {
 	static const char *const space[] = {"torch::aot_inductor::", "torch::inductor::"};
-	struct buf name = {0};
+	LOCAL_BUF name = {0};
 	crash_function(&name, symbol);
 	struct slice s = buf_slice(&name);
 	for (size_t i = 0; i < ARRAY_LEN(space) && !all; i++)
 		if (slice_starts(s, space[i]))
 			s = slice_of(s.p + strlen(space[i]), s.n - strlen(space[i]));
 	cell(b, s);
-	buf_release(&name);
 }
 
 static void heading(struct screen *s, const char *text)
@@ -115,21 +114,19 @@ static void row(struct screen *s, const char *what, struct slice text)
 
 static void line_row(struct screen *s, const char *what, uint32_t line, struct slice text)
 {
-	struct buf b = {0};
+	LOCAL_BUF b = {0};
 	buf_addf(&b, "line %u: ", line);
 	cell(&b, text);
 	row(s, what, buf_slice(&b));
-	buf_release(&b);
 }
 
 static void names_row(struct screen *s, const char *what, const struct slice *v, uint32_t n)
 {
-	struct buf b = {0};
+	LOCAL_BUF b = {0};
 	for (uint32_t i = 0; i < n; i++)
 		buf_addf(&b, "%s%.*s", i ? ", " : "", SL(v[i]));
 	if (n)
 		row(s, what, buf_slice(&b));
-	buf_release(&b);
 }
 
 static const char *known_words(const struct crash_place *p)
@@ -144,7 +141,7 @@ static const char *known_words(const struct crash_place *p)
 
 static void show_arguments(struct screen *s, const struct contract *c, const struct contract_call *call)
 {
-	struct buf b = {0};
+	LOCAL_BUF b = {0};
 	buf_adds(&b, "#\tname\twhat\trole\tdtype\tsizes\tstrides\n");
 	uint32_t shown = 0;
 	for (uint32_t i = 0; i < call->n_args; i++) {
@@ -165,7 +162,6 @@ static void show_arguments(struct screen *s, const struct contract *c, const str
 		heading(s, "The call's tensors, as compiled");
 		put_table(s, buf_slice(&b));
 	}
-	buf_release(&b);
 }
 
 /* The innermost frames with a line of each text. */
@@ -245,7 +241,7 @@ static void frame_row(struct buf *b, const struct crash_answer *a, uint32_t at, 
 
 static void show_stack(struct screen *s, const struct crash_answer *a, const struct crash_stack *st, bool all)
 {
-	struct buf b = {0};
+	LOCAL_BUF b = {0};
 	uint32_t shown = 0, left = 0, handlers = 0;
 	buf_adds(&b, "#\tmodule\tfunction\tline\n");
 	for (uint32_t i = 0; i < st->n; i++) {
@@ -263,7 +259,6 @@ static void show_stack(struct screen *s, const struct crash_answer *a, const str
 		buf_addf(&s->b, "  %u more (--all)\n", left);
 	if (handlers)
 		buf_addf(&s->b, "  without %u of the signal's handler (--all)\n", handlers);
-	buf_release(&b);
 }
 
 static void show_python(struct screen *s, const struct crash_answer *a, bool all)
@@ -323,11 +318,10 @@ void crash_show(struct screen *s, const struct crash_answer *a, bool all)
 		buf_adds(&s->b, "nothing about a crash in here: no backtrace, no signal, no error that is known\n");
 		return;
 	}
-	struct buf title = {0};
+	LOCAL_BUF title = {0};
 	buf_add_clean(&title, v->title);
 	put_red(s, buf_str(&title));
 	buf_addc(&s->b, '\n');
-	buf_release(&title);
 	lines(s, v->why, v->n_why);
 	if (a->crash.said.n && !a->crash.from_core) {
 		struct buf b = {0};

@@ -39,14 +39,11 @@ bool emit_source(const struct explanation *x, uint32_t file, struct buf *b)
 		return false;
 	while (slice_starts(name, "./"))
 		name = slice_of(name.p + 2, name.n - 2);
-	char *path = xstrndup(name.p, name.n);
+	FREED char *path = xstrndup(name.p, name.n);
 	const char *here = *path == '/' ? relative(path) : emit_leads_out(path) ? NULL : path;
-	if (!here && *path != '/') {
-		free(path);
+	if (!here && *path != '/')
 		return false;
-	}
 	buf_adds(b, here ? here : path);
-	free(path);
 	return here != NULL;
 }
 

@@ -51,10 +51,9 @@ static char *longest_end(const char *root, const char *path)
 
 static const char *name_below(const char *root, const char *path)
 {
-	char *top = realpath(root, NULL);
+	FREED char *top = realpath(root, NULL);
 	size_t n = top && strcmp(top, "/") ? strlen(top) : 0;
 	const char *name = !strncmp(path, top ? top : "", n) && path[n] == '/' ? path + n + 1 : path + 1;
-	free(top);
 	return name;
 }
 
@@ -64,12 +63,11 @@ static int find(struct fix_files *files, struct fix_file *f, struct slice path)
 		return no(f, "the code is in no file");
 	if (srcloc_origin(path) != SRCLOC_USER)
 		return no(f, "the line is in an installed package");
-	char *given = xstrndup(path.p, path.n);
+	FREED char *given = xstrndup(path.p, path.n);
 	if (!emit_leads_out(given)) {
 		f->path = !files->root && *given == '/' ? below("/", given + 1) : NULL;
 		f->path = f->path ? f->path : longest_end(files->root ? files->root : ".", given);
 	}
-	free(given);
 	if (!f->path)
 		return no(f,
 			  files->root ? "the file is not below the --root" : "the file is not there: --root DIR says where the program is");

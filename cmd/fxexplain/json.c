@@ -91,7 +91,7 @@ static void put_raw(struct json_out *o, struct json_tape *tape, struct slice tex
 static void put_metrics(struct json_out *o, const struct explanation *x)
 {
 	const struct facts *f = x->facts;
-	struct json_tape tape = {0};
+	OWNED(json_tape_release) struct json_tape tape = {0};
 	json_member_arr(o, "metrics");
 	for (uint32_t i = 0; i < f->n_compile; i++)
 		for (uint32_t k = 0; k < f->compile[i].n_metric; k++) {
@@ -106,7 +106,6 @@ static void put_metrics(struct json_out *o, const struct explanation *x)
 			json_close(o);
 		}
 	json_close(o);
-	json_tape_release(&tape);
 }
 
 static void put_graphs(struct json_out *o, const struct explanation *x, const char *key, bool guards)

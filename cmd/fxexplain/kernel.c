@@ -30,20 +30,18 @@ static int load_dir(struct kernelmaps *k, const char *path, const char *model, s
 	uint32_t had = k->n_input;
 	if (debugdir_probe(path))
 		return kernelmaps_add_debugdir(k, path, err);
-	struct dirent **list = NULL;
+	FREED struct dirent **list = NULL;
 	int n = scandir(path, &list, NULL, alphasort);
 	for (int i = 0; i < n; i++) {
-		char *file = xasprintf("%s/%s", path, list[i]->d_name);
+		FREED char *file = xasprintf("%s/%s", path, list[i]->d_name);
 		struct stat st;
 		if (list[i]->d_name[0] != '.' && lstat(file, &st) == 0 && S_ISREG(st.st_mode)) {
 			enum operand_kind kind = operand_kind(file);
 			if (kind == OPERAND_TRACE)
 				kernelmaps_add_trace(k, file, err);
 		}
-		free(file);
 		free(list[i]);
 	}
-	free(list);
 	return k->n_input > had ? 0 : kernelmaps_add_package(k, path, model, err);
 }
 
@@ -174,14 +172,13 @@ _Noreturn static void unknown(const struct kernelmaps *k, const char *name)
 
 static uint32_t find(const struct kernelmaps *k, const char *name, struct kernel_hit *hit)
 {
-	struct kmhit *here = xcalloc(KERNEL_HITS, sizeof(*here));
+	FREED struct kmhit *here = xcalloc(KERNEL_HITS, sizeof(*here));
 	uint32_t n = 0;
 	for (uint32_t i = 0; i < k->n; i++) {
 		uint32_t found = kernelmap_find(k->map[i], slice_str(name), here, KERNEL_HITS);
 		for (uint32_t j = 0; j < found && n < KERNEL_HITS; j++)
 			hit[n++] = (struct kernel_hit){i, here[j]};
 	}
-	free(here);
 	return n;
 }
 

@@ -42,7 +42,7 @@ static void places(struct buf *b, const struct kernelmap *m, struct kmlist l, bo
 
 void show_table(struct screen *s, const struct kernelmaps *k)
 {
-	struct buf b = {0};
+	LOCAL_BUF b = {0};
 	bool any = false;
 	for (uint32_t i = 0; i < k->n; i++) {
 		const struct kernelmap *m = k->map[i];
@@ -79,7 +79,6 @@ void show_table(struct screen *s, const struct kernelmaps *k)
 		if (m->n_use)
 			put_table(s, buf_slice(&b));
 	}
-	buf_release(&b);
 }
 
 /* ---- a kernel's text ---- */
@@ -181,7 +180,7 @@ static void show_nodes(struct screen *s, const struct kernelmap *m, const struct
 	    {KM_FROM_LOG, "the fusion log"},        {KM_FROM_FLOW, "the flow of data"},
 	    {KM_FROM_NAME, "the kernel's name"},    {KM_FROM_SOURCE, "the comment above the call: nodes of the graph before AOTAutograd"},
 	};
-	struct buf b = {0};
+	LOCAL_BUF b = {0};
 	bool any = false, more = false;
 	if (!u->fx.n)
 		return;
@@ -209,7 +208,6 @@ static void show_nodes(struct screen *s, const struct kernelmap *m, const struct
 		}
 	put_dim(s, buf_str(&b));
 	buf_addc(&s->b, '\n');
-	buf_release(&b);
 }
 
 static void names(struct buf *b, const struct irtext *ir, uint32_t first, uint32_t n)
@@ -222,7 +220,7 @@ static void names(struct buf *b, const struct irtext *ir, uint32_t first, uint32
 
 static void show_ir(struct screen *s, const struct kernelmap *m, const struct kmuse *u)
 {
-	struct buf b = {0};
+	LOCAL_BUF b = {0};
 	if (!u->ir.n)
 		return;
 	head(s, "IR");
@@ -246,7 +244,6 @@ static void show_ir(struct screen *s, const struct kernelmap *m, const struct km
 		buf_addc(&b, '\n');
 	}
 	put_table(s, buf_slice(&b));
-	buf_release(&b);
 }
 
 static void show_fusion(struct screen *s, struct kernelmap *m, uint32_t use)
@@ -285,7 +282,7 @@ static void show_kernel(struct screen *s, struct kernelmap *m, uint32_t use)
 {
 	const struct kmuse *u = &m->use[use];
 	const struct outcall *c = &m->code.call[u->call];
-	struct buf b = {0};
+	LOCAL_BUF b = {0};
 	buf_add_clean(&b, u->name);
 	put_bold(s, buf_str(&b));
 	buf_addf(&s->b, "   %s, ", u->kernel == NONE ? "an operator of torch" : language_of(m, u));
@@ -311,7 +308,6 @@ static void show_kernel(struct screen *s, struct kernelmap *m, uint32_t use)
 		head(s, language_of(m, u));
 		annotate(s, m, u);
 	}
-	buf_release(&b);
 }
 
 /* ---- the other direction ---- */
@@ -372,7 +368,7 @@ static void show_ir_text(struct screen *s, const struct irtext *ir, uint32_t row
 void show_hit(struct screen *s, const struct kernelmaps *k, struct kernel_hit hit)
 {
 	struct kernelmap *m = k->map[hit.map];
-	struct buf b = {0};
+	LOCAL_BUF b = {0};
 	if (s->b.len)
 		buf_addc(&s->b, '\n');
 	if (hit.at.what == KM_KERNEL) {
@@ -406,7 +402,6 @@ void show_hit(struct screen *s, const struct kernelmaps *k, struct kernel_hit hi
 			buf_addf(&s->b, "\n  FX nodes: %s\n", buf_str(&b));
 	}
 	show_uses(s, m, hit.at);
-	buf_release(&b);
 }
 
 /* ---- a compiler's message ---- */

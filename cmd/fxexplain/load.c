@@ -121,14 +121,13 @@ static int add_pipe(const struct load *l, const char *path, struct err *err)
 	int fd = pipe_file(path, err);
 	if (fd < 0)
 		return -1;
-	char *name = xasprintf("/proc/self/fd/%d", fd);
+	FREED char *name = xasprintf("/proc/self/fd/%d", fd);
 	uint32_t first = f->n_input;
 	int status = add_file(l, name, operand_kind(name), err);
 	for (uint32_t i = first; i < f->n_input; i++) {
 		f->input[i].file = NONE;
 		f->input[i].path = facts_intern(f, strcmp(path, "-") ? slice_str(path) : SLICE("(standard input)"));
 	}
-	free(name);
 	close(fd);
 	return status;
 }
@@ -180,7 +179,7 @@ static int add_dir(const struct load *l, const char *dir, struct err *err)
 	struct names names = {0};
 	unsigned found = 0;
 	int status = list_dir(dir, &names, err);
-	enum operand_kind *kind = xcalloc(names.n + 1, sizeof(*kind));
+	FREED enum operand_kind *kind = xcalloc(names.n + 1, sizeof(*kind));
 	for (size_t i = 0; i < names.n; i++) {
 		struct stat st;
 		bool known = stat(names.v[i], &st) == 0 && (S_ISREG(st.st_mode) || S_ISDIR(st.st_mode));
@@ -206,7 +205,6 @@ static int add_dir(const struct load *l, const char *dir, struct err *err)
 	for (size_t i = 0; i < names.n; i++)
 		free(names.v[i]);
 	free(names.v);
-	free(kind);
 	return status;
 }
 
@@ -246,7 +244,7 @@ int load_operands(struct facts *f, struct page *page, const struct explain_optio
 	    .quiet = opt->quiet,
 	    .lost = lost,
 	};
-	struct intern given = {0};
+	OWNED(intern_release) struct intern given = {0};
 	int status = 0;
 	for (int i = 0; status == 0 && i < n; i++) {
 		if (given_before(&given, path[i])) {
@@ -270,7 +268,6 @@ int load_operands(struct facts *f, struct page *page, const struct explain_optio
 			++*lost;
 		}
 	patterns_free(known);
-	intern_release(&given);
 	if (status == 0 && !f->n_input)
 		status = err_set(err, EXIT_INPUT, "nothing could be read");
 	if (status == 0) {

@@ -57,11 +57,11 @@ static void learn_ids(const struct pack *p, struct intern *ids)
 static void add_input(struct pack *p, const struct fact_input *in, const struct intern *ids)
 {
 	struct slice shown = facts_text(p->x->facts, in->path), path = facts_text(p->x->facts, in->file);
-	struct buf text = {0};
+	LOCAL_BUF text = {0};
 	struct err err;
 	uint64_t cut = 0;
-	char *from = xstrndup(path.p, path.n);
-	char *name = xasprintf("%s%s", in->kind == FACT_TRACE ? "trace/" : "text/", path_base(from));
+	FREED char *from = xstrndup(path.p, path.n);
+	FREED char *name = xasprintf("%s%s", in->kind == FACT_TRACE ? "trace/" : "text/", path_base(from));
 	size_t n = strlen(name);
 	if (n > 3 && !strcmp(name + n - 3, ".gz")) /* it is unpacked */
 		name[n - 3] = 0;
@@ -85,9 +85,6 @@ static void add_input(struct pack *p, const struct fact_input *in, const struct 
 			fail(p, &err);
 		pack_text(p, BUNDLE_TEXT, name, buf_slice(&text), SLICE(""));
 	}
-	buf_release(&text);
-	free(name);
-	free(from);
 }
 
 /* ---- graphs: of what is told of; where that is nothing, the first ones ---- */
@@ -95,7 +92,7 @@ static void add_input(struct pack *p, const struct fact_input *in, const struct 
 static void add_graphs(struct pack *p)
 {
 	const struct facts *f = p->x->facts;
-	struct intern wanted = {0};
+	OWNED(intern_release) struct intern wanted = {0};
 	uint64_t bytes = 0;
 	unsigned n = 0;
 	for (uint32_t i = 0; i < p->x->n_finding; i++)
@@ -115,7 +112,6 @@ static void add_graphs(struct pack *p)
 		free(file);
 		n++;
 	}
-	intern_release(&wanted);
 }
 
 /* ---- --with ---- */
@@ -148,11 +144,9 @@ static int add_model(struct pack *p, const char *path, const char *name, struct 
 		bundle_leave_out(p->w, slice_str(name), SLICE("redacted: it holds the model and its weights"));
 		return 0;
 	}
-	char *to = xasprintf("%s%s", S_ISDIR(st.st_mode) ? "run/" : "package/", name);
-	int r = S_ISDIR(st.st_mode) ? bundle_add_folder(p->w, BUNDLE_RUN, to, path, err)
-				    : bundle_add_file(p->w, is_compiled(path) ? BUNDLE_PACKAGE : BUNDLE_EXPORTED, to, path, err);
-	free(to);
-	return r;
+	FREED char *to = xasprintf("%s%s", S_ISDIR(st.st_mode) ? "run/" : "package/", name);
+	return S_ISDIR(st.st_mode) ? bundle_add_folder(p->w, BUNDLE_RUN, to, path, err)
+				   : bundle_add_file(p->w, is_compiled(path) ? BUNDLE_PACKAGE : BUNDLE_EXPORTED, to, path, err);
 }
 
 static int add_with(struct pack *p, const char *path, struct err *err)
@@ -187,7 +181,7 @@ static bool is_told(const struct finding *g)
 
 size_t pack_findings(const struct explanation *x, struct arena *a, struct bundle_finding **out)
 {
-	struct buf key = {0}, same = {0};
+	LOCAL_BUF key = {0}, same = {0};
 	size_t n = 0;
 	*out = arena_alloc(a, (x->n_finding + 1) * sizeof(**out));
 	for (uint32_t i = 0; i < x->n_finding; i++) {
@@ -203,8 +197,6 @@ size_t pack_findings(const struct explanation *x, struct arena *a, struct bundle
 						      .title = g->title,
 						      .key = arena_slice(a, buf_slice(&key))};
 	}
-	buf_release(&key);
-	buf_release(&same);
 	return n;
 }
 
@@ -226,7 +218,7 @@ static size_t environment(struct pack *p, struct arena *a, struct bundle_env **o
 static void say_what(const struct pack *p, const char *path)
 {
 	struct stat st;
-	struct buf size = {0};
+	LOCAL_BUF size = {0};
 	if (stat(path, &st) < 0)
 		return;
 	put_bytes(&size, (uint64_t)st.st_size);
@@ -236,13 +228,12 @@ static void say_what(const struct pack *p, const char *path)
 		     p->o->redact ? "; redacting is help, no proof: look at it before you send it (unzip -p)" : "");
 	if (st.st_size > PACK_USUAL)
 		warn("'%s' is larger than what most places take (10 MB)", path);
-	buf_release(&size);
 }
 
 static void add_documents(struct pack *p)
 {
 	struct explain_options o = *p->o;
-	struct buf text = {0}, safe = {0};
+	LOCAL_BUF text = {0}, safe = {0};
 	struct err err;
 	emit_report(&text, p->x, &o); /* which redacts by itself */
 	if (bundle_add(p->w, BUNDLE_REPORT, "report.md", buf_slice(&text), SLICE(""), &err) < 0)
@@ -254,8 +245,6 @@ static void add_documents(struct pack *p)
 		pack_redact_json(&p->r, &safe, buf_slice(&text));
 	if (bundle_add(p->w, BUNDLE_FINDINGS, "findings.json", buf_slice(p->o->redact ? &safe : &text), SLICE(""), &err) < 0)
 		fail(p, &err);
-	buf_release(&text);
-	buf_release(&safe);
 }
 
 static void finish(struct pack *p)
@@ -303,7 +292,7 @@ void pack_bundle(const struct explanation *x, const struct explain_options *opt)
 {
 	struct pack p = {.x = x, .o = opt};
 	struct err err;
-	struct intern ids = {0};
+	OWNED(intern_release) struct intern ids = {0};
 	struct report_text names = {.x = x, .redact = opt->redact};
 	if (!(p.w = bundle_new(opt->bundle, &err)))
 		die_err(&err);
@@ -322,7 +311,6 @@ void pack_bundle(const struct explanation *x, const struct explain_options *opt)
 			fail(&p, &err);
 	finish(&p);
 	say_what(&p, opt->bundle);
-	intern_release(&ids);
 	redact_release(&p.r);
 	buf_release(&p.tmp);
 	free((void *)(uintptr_t)p.argument);

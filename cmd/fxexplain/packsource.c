@@ -21,10 +21,8 @@ static bool is_source(struct slice path)
 	struct stat st;
 	if (!slice_ends(path, ".py") || path.n > 4000 || slice_chr(path, 0) || srcloc_origin(path) != SRCLOC_USER)
 		return false;
-	char *name = xstrndup(path.p, path.n);
-	bool is = stat(name, &st) == 0 && S_ISREG(st.st_mode) && st.st_size <= SOURCE_BYTES;
-	free(name);
-	return is;
+	FREED char *name = xstrndup(path.p, path.n);
+	return stat(name, &st) == 0 && S_ISREG(st.st_mode) && st.st_size <= SOURCE_BYTES;
 }
 
 static void add_path(struct gather *g, struct slice path)
@@ -38,7 +36,7 @@ static void add_path(struct gather *g, struct slice path)
  * folder, "..a" below the one above that. */
 static void add_module(struct gather *g, struct slice name, struct slice file)
 {
-	struct buf path = {0};
+	LOCAL_BUF path = {0};
 	struct slice folder = g->root;
 	if (name.n && *name.p == '.')
 		folder = slice_of(file.p, file.n - slice_base(file).n);
@@ -61,7 +59,6 @@ static void add_module(struct gather *g, struct slice name, struct slice file)
 		buf_cut(&path, at);
 		buf_addc(&path, '/');
 	}
-	buf_release(&path);
 }
 
 static size_t name_length(struct slice s)
@@ -88,11 +85,10 @@ static void add_imports(struct gather *g, struct slice text, struct slice file)
 		while (from && names.p) { /* "from a import b": b may be a file of a's */
 			names = slice_trim(names);
 			n = name_length(names);
-			struct buf both = {0};
+			LOCAL_BUF both = {0};
 			const char *dot = module.n && module.p[module.n - 1] == '.' ? "" : ".";
 			buf_addf(&both, "%.*s%s%.*s", SL(module), dot, (int)n, names.p);
 			add_module(g, buf_slice(&both), file);
-			buf_release(&both);
 			names = slice_behind(names, ",");
 		}
 		while (!from && (s = slice_behind(s, ",")).p) {
@@ -197,28 +193,25 @@ static void add_source(struct gather *g, uint32_t i)
 	struct mapfile m;
 	struct err err;
 	struct slice path = intern_get(&g->paths, i);
-	char *from = xstrndup(path.p, path.n);
-	char *name = xasprintf("program/%s", from + g->root.n);
+	FREED char *from = xstrndup(path.p, path.n);
+	FREED char *name = xasprintf("program/%s", from + g->root.n);
 	if (mapfile_open(&m, from, &err) < 0) {
 		bundle_leave_out(g->p->w, slice_str(name), slice_str(err.text));
 	} else {
 		pack_text(g->p, i ? BUNDLE_SOURCE : BUNDLE_PROGRAM, name, m.bytes, SLICE(""));
 		mapfile_close(&m);
 	}
-	free(name);
-	free(from);
 }
 
 static void read_imports(struct gather *g, uint32_t i)
 {
 	struct mapfile m;
 	struct slice path = intern_get(&g->paths, i);
-	char *from = xstrndup(path.p, path.n);
+	FREED char *from = xstrndup(path.p, path.n);
 	if (mapfile_open(&m, from, NULL) == 0) {
 		add_imports(g, m.bytes, path);
 		mapfile_close(&m);
 	}
-	free(from);
 }
 
 void pack_sources(struct pack *p)

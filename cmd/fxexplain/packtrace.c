@@ -76,7 +76,7 @@ static void end_record(struct copy *c)
 		return;
 	}
 	struct slice envelope = buf_slice(&c->envelope);
-	struct buf safe = {0};
+	LOCAL_BUF safe = {0};
 	if (c->r) {
 		pack_redact_json(c->r, &safe, envelope);
 		envelope = buf_slice(&safe);
@@ -100,7 +100,6 @@ static void end_record(struct copy *c)
 	/* a payload that ends in a newline has an empty line behind it */
 	if (payload.n && payload.p[payload.n - 1] == '\n')
 		buf_adds(c->b, "\t\n");
-	buf_release(&safe);
 }
 
 static void take_line(struct copy *c, struct slice line)

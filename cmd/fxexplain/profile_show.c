@@ -304,7 +304,7 @@ static void put_kernel(struct show *w, const struct profile_op *o, struct slice 
 static void put_kernels(struct show *w)
 {
 	const struct profile_compare *c = &w->v->c;
-	struct buf lines = {0};
+	LOCAL_BUF lines = {0};
 	uint32_t shown = 0, left = 0;
 	for (uint32_t i = 0; i < c->n_op + c->n_device; i++) {
 		const struct profile_op *o = i < c->n_device ? &c->device[i] : &c->op[i - c->n_device];
@@ -323,7 +323,6 @@ static void put_kernels(struct show *w)
 		put_kernel(w, o, buf_slice(&w->tmp), buf_slice(&lines));
 	}
 	put_more(w, left, "kernels");
-	buf_release(&lines);
 }
 
 static void put_gaps(struct show *w)

@@ -35,11 +35,9 @@ static const char *word(struct replay *r, struct slice name) { return arena_strn
 
 static const char *inner(struct replay *r, struct slice name)
 {
-	struct buf b = {0};
+	LOCAL_BUF b = {0};
 	buf_addf(&b, "%s/%.*s", r->folder, SL(name));
-	const char *kept = arena_strndup(&r->arena, buf_str(&b), b.len);
-	buf_release(&b);
-	return kept;
+	return arena_strndup(&r->arena, buf_str(&b), b.len);
 }
 
 char *replay_tool(const char *name)
@@ -157,7 +155,7 @@ static void plan_for(struct replay *r, enum replay_what what, struct plan *p)
 
 static void put_words(struct screen *s, const struct plan *p, size_t from, int indent)
 {
-	struct buf line = {0};
+	LOCAL_BUF line = {0};
 	for (size_t i = 0; i < p->n; i++) {
 		buf_adds(&line, i ? " " : "");
 		buf_add_word(&line, p->v[i]);
@@ -165,7 +163,6 @@ static void put_words(struct screen *s, const struct plan *p, size_t from, int i
 	put_text(s, buf_slice(&line));
 	buf_addc(&s->b, '\n');
 	put_wraps(s, from, indent);
-	buf_release(&line);
 }
 
 static void put_fact(struct screen *s, const char *what, struct slice text)
@@ -180,7 +177,7 @@ static void put_fact(struct screen *s, const char *what, struct slice text)
 static void put_head(struct screen *s, const struct replay *r)
 {
 	const struct bundle_about *a = &r->b.about;
-	struct buf t = {0};
+	LOCAL_BUF t = {0};
 	put_bold(s, r->path);
 	buf_addf(&s->b, ": %zu file%s%s\n", r->b.n, plural(r->b.n), a->redacted ? ", redacted" : "");
 	put_fact(s, "failure", a->title);
@@ -208,7 +205,6 @@ static void put_head(struct screen *s, const struct replay *r)
 	if (r->b.n > 40)
 		buf_addf(&s->b, "and %zu more\n", r->b.n - 40);
 	buf_addc(&s->b, '\n');
-	buf_release(&t);
 }
 
 static void put_plans(struct screen *s, struct replay *r)
@@ -243,7 +239,7 @@ static void show(struct screen *s)
 /* What the logs say, as fxexplain says it; --html writes the page. */
 static int explain_logs(struct replay *r)
 {
-	const char **path = xcalloc(r->b.n + 1, sizeof(*path));
+	FREED const char **path = xcalloc(r->b.n + 1, sizeof(*path));
 	int n = 0;
 	struct explain_options o = *r->o;
 	for (size_t i = 0; i < r->b.n; i++)
@@ -253,9 +249,7 @@ static int explain_logs(struct replay *r)
 		else if (r->b.file[i].kind == BUNDLE_TEXT && (!n || !strstr(path[n - 1], DEBUG_FOLDER)))
 			path[n++] = inner(r, SLICE(DEBUG_FOLDER));
 	o.folder = r->folder;
-	int status = n ? explain_paths(&o, path, n) : EXIT_FINE;
-	free(path);
-	return status;
+	return n ? explain_paths(&o, path, n) : EXIT_FINE;
 }
 
 /* ---- asked, and run ---- */
@@ -311,10 +305,9 @@ static int run_tool(struct replay *r, struct plan *p, enum replay_what what)
 		die_err(&err);
 	bool ended = result.how == CHILD_EXITED;
 	int status = result.status;
-	struct buf b = {0};
+	LOCAL_BUF b = {0};
 	child_describe(&result, &b);
 	note("%s: %s %s", diag_tool, replay_tools[what], buf_str(&b));
-	buf_release(&b);
 	child_result_release(&result);
 	free(python);
 	free(tool);

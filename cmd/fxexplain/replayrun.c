@@ -40,8 +40,8 @@ static void run_again(struct again *a)
 	struct arena arena = {0};
 	char *tool = replay_tool("fxexplain"), *out = xasprintf("%s/explained.txt", a->folder);
 	char *cache = xasprintf("TORCHINDUCTOR_CACHE_DIR=%s/cache", a->folder), *path = xasprintf("%s/%.*s", a->folder, SL(program->name));
-	const char **argv = xcalloc(ARGS_BEFORE + about->n_argument + 2, sizeof(*argv));
-	const char **env = xcalloc(about->n_env + 3, sizeof(*env));
+	FREED const char **argv = xcalloc(ARGS_BEFORE + about->n_argument + 2, sizeof(*argv));
+	FREED const char **env = xcalloc(about->n_env + 3, sizeof(*env));
 	size_t n = 0, k = 0;
 	if (!tool)
 		die(EXIT_ENVIRON, "'fxexplain' is neither beside this program nor in PATH");
@@ -52,16 +52,13 @@ static void run_again(struct again *a)
 	for (size_t i = 0; i < about->n_argument; i++)
 		argv[n++] = about->argument[i].p;
 	for (; k < about->n_env; k++) {
-		char *one = xasprintf("%.*s=%.*s", SL(about->env[k].name), SL(about->env[k].value));
+		FREED char *one = xasprintf("%.*s=%.*s", SL(about->env[k].name), SL(about->env[k].value));
 		env[k] = arena_strndup(&arena, one, strlen(one));
-		free(one);
 	}
 	env[k++] = cache;
 	env[k++] = "PYTHONDONTWRITEBYTECODE=1";
 	start(a, argv, env);
 	arena_release(&arena);
-	free(argv);
-	free(env);
 	free(path);
 	free(cache);
 	free(out);
@@ -111,7 +108,7 @@ static int compare(const struct again *a)
 	struct bundle_finding *now;
 	struct stat st;
 	unsigned lost = 0;
-	char *text = xasprintf("%s/stderr.txt", a->kept);
+	FREED char *text = xasprintf("%s/stderr.txt", a->kept);
 	run_list(&logs, a->kept);
 	if (stat(text, &st) == 0 && st.st_size) {
 		GROW(logs.v, logs.n, logs.cap, 1);
@@ -128,7 +125,6 @@ static int compare(const struct again *a)
 	facts_release(&f);
 	arena_release(&arena);
 	run_names_release(&logs);
-	free(text);
 	return status;
 }
 

@@ -31,13 +31,12 @@ void report_add_block(struct report_text *t, const char *lang, struct slice s, s
 
 static void put_place(struct report_text *t, const struct fact_loc *loc)
 {
-	struct buf place = {0};
+	LOCAL_BUF place = {0};
 	explain_add_place(&place, t->x, loc);
 	if (place.len) {
 		buf_adds(t->b, " at ");
 		report_add_code(t, buf_slice(&place));
 	}
-	buf_release(&place);
 }
 
 /* "- `line`", of each line of a text. */
@@ -145,7 +144,7 @@ static void put_breaks(struct report_text *t)
 	for (uint32_t i = 0; i < x->n_group && i < BREAKS; i++) {
 		const struct break_group *g = &x->group[i];
 		const struct fact_break *k = &x->facts->brk[g->first];
-		struct buf place = {0};
+		LOCAL_BUF place = {0};
 		struct slice reason = explain_text(x, k->reason), line;
 		explain_add_place(&place, x, &g->loc);
 		buf_adds(t->b, "| ");
@@ -157,7 +156,6 @@ static void put_breaks(struct report_text *t)
 		if (g->gb >= 0)
 			md_link(t->b, slice_str(gb), explain_text(x, k->url));
 		buf_adds(t->b, " |\n");
-		buf_release(&place);
 	}
 	if (x->n_group > BREAKS)
 		buf_addf(t->b, "\nand %u places more.\n", x->n_group - BREAKS);
@@ -270,7 +268,7 @@ static void put_errors(struct report_text *t)
 {
 	const struct facts *f = t->x->facts;
 	uint32_t row = the_failure(t->x);
-	struct buf b = {0}, shorter = {0};
+	LOCAL_BUF b = {0}, shorter = {0};
 	if (row == NONE && t->repro.error.len) { /* that of the program below */
 		report_add_block(t, "", buf_slice(&t->repro.error), MAX_TRACEBACK);
 		buf_addc(t->b, '\n');
@@ -301,8 +299,6 @@ static void put_errors(struct report_text *t)
 	if (shorter.len)
 		report_add_block(t, "", buf_slice(&shorter), MAX_TRACEBACK);
 	buf_addc(t->b, '\n');
-	buf_release(&b);
-	buf_release(&shorter);
 }
 
 /* ---- minified repro ---- */

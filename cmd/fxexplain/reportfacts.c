@@ -179,8 +179,8 @@ static void put_setting(struct report_text *t, struct settings *s, struct slice 
 
 static void put_settings_of(struct report_text *t, struct settings *s, const char *module, struct slice text)
 {
-	struct json_tape tape = {0};
-	struct buf name = {0};
+	OWNED(json_tape_release) struct json_tape tape = {0};
+	LOCAL_BUF name = {0};
 	uint32_t root;
 	json_tape_text(&tape, text.p, text.n);
 	if (text.n && json_parse(&tape, 0, text.n, &root) == 0 && json_is(&tape, root, JSON_OBJECT))
@@ -195,8 +195,6 @@ static void put_settings_of(struct report_text *t, struct settings *s, const cha
 			buf_add_slice(&name, json_raw(&tape, k + 1));
 			put_setting(t, s, buf_slice(&name));
 		}
-	buf_release(&name);
-	json_tape_release(&tape);
 }
 
 /* Those of the first compilation of each input. */
@@ -265,13 +263,12 @@ static void find_env(struct buf *env, const char *path)
 static void put_environment(struct report_text *t)
 {
 	const struct facts *f = t->x->facts;
-	struct buf env = {0};
+	LOCAL_BUF env = {0};
 	for (uint32_t i = 0; i < f->n_input && !env.len; i++) {
 		struct slice path = facts_text(f, f->input[i].path);
-		char *name = xstrndup(path.n ? path.p : "", path.n);
+		FREED char *name = xstrndup(path.n ? path.p : "", path.n);
 		if (f->input[i].kind == FACT_TEXTLOG)
 			find_env(&env, name);
-		free(name);
 	}
 	if (env.len) {
 		redact_learn(&t->r, buf_slice(&env));
@@ -283,7 +280,6 @@ static void put_environment(struct report_text *t)
 		    t->b,
 		    "\nThe rest comes from `python -m torch.utils.collect_env`; `fxexplain report` takes its text as one more input.\n");
 	}
-	buf_release(&env);
 }
 
 static void put_version(struct report_text *t, const char *what, uint32_t id, struct intern *shown)

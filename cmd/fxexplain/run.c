@@ -306,7 +306,7 @@ static void run_command(struct session *s)
 	struct err err;
 	struct childset set = {0};
 	struct child_event ev = {0};
-	char *trace = xasprintf("TORCH_TRACE=%s", s->folder);
+	FREED char *trace = xasprintf("TORCH_TRACE=%s", s->folder);
 	const char *const env[] = {trace, NULL};
 	tap_open(&tap, s->text);
 	struct child_spec spec = {
@@ -339,7 +339,6 @@ static void run_command(struct session *s)
 	tap_close(&tap, &set);
 	s->text_bytes = tap.kept;
 	child_free(&set, c);
-	free(trace);
 }
 
 /* ---- the explanation ---- */
@@ -363,7 +362,7 @@ static int explain_child(void *arg)
 {
 	struct session *s = arg;
 	struct explain_options o = *s->o;
-	const char **path = xreallocarray(NULL, s->traces.n + 1, sizeof(*path));
+	FREED const char **path = xreallocarray(NULL, s->traces.n + 1, sizeof(*path));
 	int n = 0;
 	for (size_t i = 0; i < s->traces.n; i++)
 		path[n++] = s->traces.v[i];
@@ -376,9 +375,7 @@ static int explain_child(void *arg)
 	output_watch_signals();
 	if (!o.output) /* standard output is the command's */
 		dup2(STDERR_FILENO, STDOUT_FILENO);
-	int status = explain_paths(&o, path, n);
-	free(path);
-	return status;
+	return explain_paths(&o, path, n);
 }
 
 /* Its status; -1 when it was ended by a signal that the user sent. */
@@ -394,17 +391,16 @@ static int explain_session(struct session *s)
 		return EXIT_ENVIRON;
 	}
 	if (r.sig && !child_asks_to_end(r.sig)) {
-		struct buf b = {0};
+		LOCAL_BUF b = {0};
 		child_describe(&r, &b);
 		warn("the explanation was not finished: %s", buf_str(&b));
-		buf_release(&b);
 	}
 	return !r.sig ? r.status : child_asks_to_end(r.sig) ? -1 : EXIT_ENVIRON;
 }
 
 static void say_end(const struct session *s)
 {
-	struct buf b = {0};
+	LOCAL_BUF b = {0};
 	if (s->o->quiet)
 		return;
 	child_describe(&s->r, &b);
@@ -415,7 +411,6 @@ static void say_end(const struct session *s)
 		     "was "
 		     "compiled",
 		     diag_tool);
-	buf_release(&b);
 }
 
 static void set_up(struct session *s)

@@ -101,7 +101,7 @@ static bool text_of(void *of, const char *path, struct slice *text)
 /* The path of an address as fix_files.c has it: no links in its folders. */
 static char *real_path(struct slice uri)
 {
-	struct buf b = {0};
+	LOCAL_BUF b = {0};
 	char *real = NULL, *slash, *folder;
 	if (lsp_path(uri, &b) && (slash = strrchr(b.p, '/'))) {
 		*slash = 0;
@@ -109,7 +109,6 @@ static char *real_path(struct slice uri)
 		real = folder ? xasprintf("%s/%s", strcmp(folder, "/") ? folder : "", slash + 1) : NULL;
 		free(folder);
 	}
-	buf_release(&b);
 	return real;
 }
 
@@ -154,7 +153,7 @@ static void newest(const char *path, struct buf *b, struct stat *st)
 /* What the inputs are now, as one number, and their paths (path NULL: not wanted). */
 static uint64_t inputs(const struct server *s, char **path, int *n)
 {
-	struct buf b = {0}, all = {0};
+	LOCAL_BUF b = {0}, all = {0};
 	struct stat st;
 	for (int i = 0; i < s->in->n; i++) {
 		newest(s->in->v[i], &b, &st);
@@ -164,10 +163,7 @@ static uint64_t inputs(const struct server *s, char **path, int *n)
 		if (path)
 			path[(*n)++] = xstrdup(b.p);
 	}
-	uint64_t sum = hash_bytes(buf_str(&all), all.len);
-	buf_release(&b);
-	buf_release(&all);
-	return sum;
+	return hash_bytes(buf_str(&all), all.len);
 }
 
 static void forget(struct server *s)
@@ -184,7 +180,7 @@ static void load(struct server *s)
 	struct err err;
 	unsigned lost = 0;
 	int n = 0;
-	char **path = xcalloc((size_t)s->in->n, sizeof(*path));
+	FREED char **path = xcalloc((size_t)s->in->n, sizeof(*path));
 	forget(s);
 	s->seen = inputs(s, path, &n);
 	if (n) {
@@ -203,7 +199,6 @@ static void load(struct server *s)
 	}
 	for (int i = 0; i < n; i++)
 		free(path[i]);
-	free(path);
 	s->edited = true;
 }
 
@@ -255,7 +250,7 @@ static void put_range(struct server *s, struct json_out *o, const struct fix_fil
 static void put_diagnostic(struct server *s, struct json_out *o, const struct finding *g, const struct fix_file *f)
 {
 	static const int severity[] = {[FINDING_NOTE] = 3, [FINDING_WARNING] = 2, [FINDING_ERROR] = 1};
-	struct buf b = {0};
+	LOCAL_BUF b = {0};
 	json_obj(o);
 	put_range(s, o, f, g->loc.line);
 	json_member_i64(o, "severity", severity[g->level]);
@@ -271,12 +266,11 @@ static void put_diagnostic(struct server *s, struct json_out *o, const struct fi
 		buf_addf(&b, "\nCost: %.*s", SL(g->cost));
 	json_member_str(o, "message", buf_slice(&b));
 	json_close(o);
-	buf_release(&b);
 }
 
 static void publish(struct server *s, const char *path)
 {
-	struct buf uri = {0};
+	LOCAL_BUF uri = {0};
 	const struct fix_file *f;
 	struct json_out o = lsp_begin(&s->lsp);
 	put_uri(s, path, &uri);
@@ -290,7 +284,6 @@ static void publish(struct server *s, const char *path)
 	json_close(&o);
 	json_close(&o);
 	send(s, &o);
-	buf_release(&uri);
 }
 
 static bool is_listed(char *const *v, uint32_t n, const char *path)
@@ -383,10 +376,8 @@ static void answer_initialize(struct server *s, uint32_t params)
 /* Path of params.textDocument; NULL: no file. */
 static char *asked_path(const struct server *s, uint32_t params)
 {
-	struct buf tmp = {0};
-	char *path = real_path(json_text(&s->lsp.tape, json_get(&s->lsp.tape, params, "textDocument"), "uri", &tmp));
-	buf_release(&tmp);
-	return path;
+	LOCAL_BUF tmp = {0};
+	return real_path(json_text(&s->lsp.tape, json_get(&s->lsp.tape, params, "textDocument"), "uri", &tmp));
 }
 
 static uint32_t asked_line(const struct json_tape *t, uint32_t position)
@@ -430,9 +421,9 @@ static void put_hover(struct buf *b, const struct finding *g)
 
 static void answer_hover(struct server *s, uint32_t params)
 {
-	struct buf b = {0};
+	LOCAL_BUF b = {0};
 	const struct fix_file *f;
-	char *path = asked_path(s, params);
+	FREED char *path = asked_path(s, params);
 	uint32_t line = asked_line(&s->lsp.tape, json_get(&s->lsp.tape, params, "position"));
 	for (uint32_t i = 0; path && s->has_fix && i < s->fix.x.n_finding; i++)
 		if (s->fix.x.finding[i].loc.line == line && in_file(s, &s->fix.x.finding[i], path, &f))
@@ -449,13 +440,11 @@ static void answer_hover(struct server *s, uint32_t params)
 		json_member_null(&o, "result");
 	}
 	send(s, &o);
-	buf_release(&b);
-	free(path);
 }
 
 static void put_action(struct server *s, struct json_out *o, const struct fix_row *row, const struct fix_file *at)
 {
-	struct buf uri = {0};
+	LOCAL_BUF uri = {0};
 	put_uri(s, row->file->path, &uri);
 	json_obj(o);
 	json_member_str(o, "title", row->fix);
@@ -476,14 +465,13 @@ static void put_action(struct server *s, struct json_out *o, const struct fix_ro
 	json_close(o);
 	json_close(o);
 	json_close(o);
-	buf_release(&uri);
 }
 
 static void answer_actions(struct server *s, uint32_t params)
 {
 	const struct json_tape *t = &s->lsp.tape;
 	const struct fix_file *f;
-	char *path = asked_path(s, params);
+	FREED char *path = asked_path(s, params);
 	uint32_t range = json_get(t, params, "range"), from = asked_line(t, json_get(t, range, "start")),
 		 to = asked_line(t, json_get(t, range, "end"));
 	struct json_out o = lsp_answer(&s->lsp);
@@ -496,14 +484,13 @@ static void answer_actions(struct server *s, uint32_t params)
 	}
 	json_close(&o);
 	send(s, &o);
-	free(path);
 }
 
 /* didOpen, didChange: the text is the last one. */
 static void take_text(struct server *s, uint32_t params, bool opened)
 {
 	const struct json_tape *t = &s->lsp.tape;
-	char *path = asked_path(s, params);
+	FREED char *path = asked_path(s, params);
 	uint32_t given = opened ? json_get(t, params, "textDocument") : NONE;
 	json_each(t, json_get(t, params, "contentChanges"), k)
 		given = k;
@@ -518,19 +505,17 @@ static void take_text(struct server *s, uint32_t params, bool opened)
 		json_add_text(t, given, "text", &d->text);
 		s->edited = true;
 	}
-	free(path);
 }
 
 static void close_text(struct server *s, uint32_t params)
 {
-	char *path = asked_path(s, params);
+	FREED char *path = asked_path(s, params);
 	struct document *d = path ? document(s, path) : NULL;
 	if (d) {
 		free(d->uri);
 		d->uri = NULL;
 		s->edited = true;
 	}
-	free(path);
 }
 
 static void answer_error(struct server *s, int code, const char *text)
@@ -557,7 +542,7 @@ static void message(struct server *s)
 		answer_error(s, NO_JSON, "the message is no JSON");
 		return;
 	}
-	struct buf tmp = {0};
+	LOCAL_BUF tmp = {0};
 	struct slice method = json_text(t, s->lsp.root, "method", &tmp); /* neovim writes "textDocument\/hover" */
 	uint32_t params = json_get(t, s->lsp.root, "params");
 	bool asked = json_get(t, s->lsp.root, "id") != NONE;
@@ -584,7 +569,6 @@ static void message(struct server *s)
 	} else if (asked && method.n) {
 		answer_error(s, NO_METHOD, "fxexplain does not do that");
 	}
-	buf_release(&tmp);
 }
 
 int serve_main(const struct explain_options *opt, const struct operands *in)

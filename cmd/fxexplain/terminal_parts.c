@@ -101,7 +101,7 @@ static void show_shapes(struct page *p)
 		cell(&t, r ? facts_text(f, r->value) : SLICE("-"), false);
 		cell(&t, v->range.n ? v->range : r ? facts_text(f, r->range) : SLICE("-"), false);
 		cell(&t, r ? terminal_place(p, &r->loc) : SLICE("-"), false);
-		struct buf b = {0};
+		LOCAL_BUF b = {0};
 		for (uint32_t k = 0; k < v->n_bound; k++) {
 			const struct fact_bound *q = &f->bound[x->bound_row[v->first_bound + k]];
 			struct slice expr = facts_text(f, q->expr), at = terminal_place(p, &q->loc);
@@ -110,7 +110,6 @@ static void show_shapes(struct page *p)
 				buf_addf(&b, " at %.*s", SL(at));
 		}
 		cell(&t, buf_slice(&b), true);
-		buf_release(&b);
 	}
 	table(p, "Symbols of sizes", &t, x->n_symbol);
 }

@@ -91,7 +91,7 @@ int result_write(const struct result *r, const struct candidate *c, const struct
 {
 	struct repro head = with_lines(r->in, c);
 	struct repro_note note = note_of(r);
-	struct repro_given *own = given ? NULL : candidate_given(c, &r->in->repro);
+	FREED struct repro_given *own = given ? NULL : candidate_given(c, &r->in->repro);
 	struct repro_program p = {.style = r->form == FORM_PLAIN ? REPRO_PLAIN : REPRO_ALONE,
 				  .graph = &c->graph,
 				  .given = given ? given : own,
@@ -118,6 +118,5 @@ int result_write(const struct result *r, const struct candidate *c, const struct
 	if (status == 0 && b->len)
 		status = strcmp(r->path, "-") ? screen_save(&s, r->path, err) : screen_flush(&s, err);
 	buf_release(b);
-	free(own);
 	return status;
 }

@@ -32,7 +32,7 @@ static void add_fused(struct session *s, uint32_t node)
 
 static int take_findings(struct session *s, const struct json_tape *t, uint32_t root, const char *path, struct err *err)
 {
-	struct buf tmp = {0};
+	LOCAL_BUF tmp = {0};
 	struct slice unknown = SLICE("");
 	if (!slice_is(json_word(t, root, "schema"), "pt2utils.verify/1"))
 		return err_set(err, EXIT_INPUT, "'%s': is not what aoti-verify --json writes", path);
@@ -45,7 +45,6 @@ static int take_findings(struct session *s, const struct json_tape *t, uint32_t 
 			else if (name.n)
 				session_suspect(s, name);
 		}
-	buf_release(&tmp);
 	if (!s->suspects.n && unknown.n)
 		return err_set(err, EXIT_INPUT, "'%s': its finding is at node '%.*s', which this graph has not: is it of another graph?",
 			       path, SLN(unknown, 100));

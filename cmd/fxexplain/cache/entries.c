@@ -88,8 +88,8 @@ static int by_score(const void *a, const void *b)
 uint32_t cachedir_nearest(const struct cachedir *d, const struct slice text[KEY_TEXTS], struct arena *arena)
 {
 	struct key_part gm = key_part_named(text[KEY_GRAPH], "gm"), kind = key_part_named(text[KEY_GRAPH], "fx_kwargs[is_backward]");
-	struct near *near = xcalloc(d->n_key + 1u, sizeof(*near));
-	struct buf ops = {0};
+	FREED struct near *near = xcalloc(d->n_key + 1u, sizeof(*near));
+	LOCAL_BUF ops = {0};
 	uint32_t n = 0, best = NONE, least = UINT32_MAX;
 	key_graph_ops(text[KEY_GRAPH], &ops);
 	for (uint32_t i = 0; i < d->n_key; i++) {
@@ -116,7 +116,5 @@ uint32_t cachedir_nearest(const struct cachedir *d, const struct slice text[KEY_
 			best = near[i].file;
 		}
 	}
-	buf_release(&ops);
-	free(near);
 	return best;
 }

@@ -29,7 +29,7 @@ struct all_factors {
 
 static bool read_file(const struct cachedir *d, struct slice path, struct buf *b)
 {
-	char *name = xstrndup(path.p, path.n);
+	FREED char *name = xstrndup(path.p, path.n);
 	int fd = openat(d->fd, name, O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK | O_NOFOLLOW);
 	ssize_t n = fd < 0 ? -1 : 1;
 	while (n > 0 && b->len < FACTORS_MAX) {
@@ -41,7 +41,6 @@ static bool read_file(const struct cachedir *d, struct slice path, struct buf *b
 	}
 	if (fd >= 0)
 		close(fd);
-	free(name);
 	return n == 0;
 }
 
@@ -85,7 +84,7 @@ static bool read_factors(const struct cachedir *d, uint32_t file, struct factors
 {
 	struct slice path = cachedir_name(d, d->file[file].path), folder = slice_until(path, "/cache_key_factors.json");
 	struct json_tape t = {0};
-	struct buf name = {0};
+	LOCAL_BUF name = {0};
 	const char *rank = slice_find(folder, "rank_");
 	uint32_t root;
 	*f = (struct factors){.file = file};
@@ -101,7 +100,6 @@ static bool read_factors(const struct cachedir *d, uint32_t file, struct factors
 	if (is)
 		flatten(f, &t, root, &name, 0);
 	json_tape_release(&t);
-	buf_release(&name);
 	if (!is)
 		release(f);
 	return is;

@@ -71,10 +71,10 @@ static struct slice without_comma(struct slice args)
 
 static int add_argument(struct source *s, struct slice part, struct slice args, struct slice more, struct err *err)
 {
-	struct buf b = {0};
+	LOCAL_BUF b = {0};
 	struct slice name = more;
 	const char *is = slice_chr(more, '=');
-	char *key = xstrndup(name.p, is ? (size_t)(is - name.p) : name.n);
+	FREED char *key = xstrndup(name.p, is ? (size_t)(is - name.p) : name.n);
 	int r = -1;
 	args = without_comma(args);
 	if (edit_names(args, key)) {
@@ -83,8 +83,6 @@ static int add_argument(struct source *s, struct slice part, struct slice args, 
 		buf_addf(&b, "torch.compile(%.*s%s%.*s)", SL(args), args.n ? ", " : "", SL(more));
 		r = source_replace_part(s, part, buf_slice(&b), err) < 0 ? -1 : 1;
 	}
-	free(key);
-	buf_release(&b);
 	return r;
 }
 
@@ -174,7 +172,7 @@ static struct slice argument(struct slice args, int index, struct slice name)
 static int change_argument(struct editing *e, uint32_t i, const struct edit_step *st, struct slice value, bool before, struct err *err)
 {
 	struct captures c = e->c;
-	struct buf b = {0};
+	LOCAL_BUF b = {0};
 	int r = 0;
 	captures_set(&c, SLICE("a"), value);
 	template_put(&b, st->to, &c);
@@ -185,7 +183,6 @@ static int change_argument(struct editing *e, uint32_t i, const struct edit_step
 		r = source_insert_before(e->s, i, buf_slice(&b), err) < 0 ? -1 : 1;
 	else
 		r = source_replace_part(e->s, value, buf_slice(&b), err) < 0 ? -1 : 1;
-	buf_release(&b);
 	return r;
 }
 

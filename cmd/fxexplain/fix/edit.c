@@ -80,7 +80,7 @@ static bool names_in(const struct tokens *a, const struct tokens *b)
 /* "{a}, {b}" of a rule: torch.where would make one size and dtype of what has two, without a word. */
 static bool are_alike(struct slice alike, const struct captures *c)
 {
-	struct buf all = {0};
+	LOCAL_BUF all = {0};
 	struct tokens t[2] = {0};
 	struct pyarg arg[2];
 	template_put(&all, alike, c);
@@ -90,14 +90,13 @@ static bool are_alike(struct slice alike, const struct captures *c)
 	yes = yes && is_elementwise(&t[0]) && is_elementwise(&t[1]) && names_in(&t[0], &t[1]) && names_in(&t[1], &t[0]);
 	tokens_release(&t[0]);
 	tokens_release(&t[1]);
-	buf_release(&all);
 	return yes;
 }
 
 static int replace_at(struct editing *e, uint32_t i, const struct edit_step *st, struct err *err)
 {
 	struct captures c = e->c;
-	struct buf b = {0};
+	LOCAL_BUF b = {0};
 	uint32_t last;
 	if (!statements_match(e->s, i, st->from, &c, &last))
 		return 0;
@@ -105,14 +104,13 @@ static int replace_at(struct editing *e, uint32_t i, const struct edit_step *st,
 		return err_set(err, EXIT_FOUND, "the two may have other sizes or dtypes");
 	filled(&b, st, &c);
 	int r = b.len ? source_replace(e->s, i, last, buf_slice(&b), err) : source_delete(e->s, i, err);
-	buf_release(&b);
 	return r < 0 ? -1 : 1;
 }
 
 static int parts_of(struct editing *e, uint32_t i, const struct edit_step *st, struct err *err)
 {
 	struct tokens t = {0};
-	struct buf b = {0};
+	LOCAL_BUF b = {0};
 	struct slice part;
 	uint32_t from = 0;
 	int made = 0, r = 0;
@@ -123,7 +121,6 @@ static int parts_of(struct editing *e, uint32_t i, const struct edit_step *st, s
 		made++;
 	}
 	tokens_release(&t);
-	buf_release(&b);
 	return r < 0 ? -1 : made;
 }
 
@@ -154,18 +151,14 @@ static bool bind(struct editing *e, const struct edit_step *st, struct buf *b)
 
 static int at_before(struct editing *e, const struct edit_step *st, struct err *err)
 {
-	struct buf b = {0};
-	int r = !bind(e, st, &b) ? 0 : source_insert_before(e->s, e->at, buf_slice(&b), err) < 0 ? -1 : 1;
-	buf_release(&b);
-	return r;
+	LOCAL_BUF b = {0};
+	return !bind(e, st, &b) ? 0 : source_insert_before(e->s, e->at, buf_slice(&b), err) < 0 ? -1 : 1;
 }
 
 static int at_top(struct editing *e, const struct edit_step *st, struct err *err)
 {
-	struct buf b = {0};
-	int r = !bind(e, st, &b) ? 0 : source_insert_on_top(e->s, buf_slice(&b), err) < 0 ? -1 : 1;
-	buf_release(&b);
-	return r;
+	LOCAL_BUF b = {0};
+	return !bind(e, st, &b) ? 0 : source_insert_on_top(e->s, buf_slice(&b), err) < 0 ? -1 : 1;
 }
 
 /* Of statements [from, to) those that may: the sum of what `change` makes. */
@@ -200,11 +193,10 @@ static bool is_global(const struct editing *e, uint32_t i)
 {
 	const struct source *s = e->s;
 	uint32_t def = source_around(s, i, "def");
-	char *name = xstrndup(captures_get(&e->c, "x").p, captures_get(&e->c, "x").n);
+	FREED char *name = xstrndup(captures_get(&e->c, "x").p, captures_get(&e->c, "x").n);
 	bool said = s->v[i].l.indent == 0;
 	for (uint32_t k = def; !said && def != NONE && k < source_block_end(s, def); k++)
 		said = source_starts(&s->v[k], "global") && edit_names(s->v[k].l.code, name);
-	free(name);
 	return said;
 }
 
@@ -231,10 +223,8 @@ static bool is_called_def(const struct editing *e, uint32_t i)
 	const struct source *s = e->s;
 	if (i >= s->n || !source_name(&s->v[i]).n)
 		return false;
-	char *name = xstrndup(source_name(&s->v[i]).p, source_name(&s->v[i]).n);
-	bool called = edit_names(s->v[e->at].l.code, name);
-	free(name);
-	return called;
+	FREED char *name = xstrndup(source_name(&s->v[i]).p, source_name(&s->v[i]).n);
+	return edit_names(s->v[e->at].l.code, name);
 }
 
 /* Is this the decorator of a function that the line calls? */
@@ -365,7 +355,7 @@ void edit_rules_release(struct edit_rules *r)
 /* No block is left empty. */
 static int still_a_program(const struct source *s, struct err *err)
 {
-	struct buf b = {0};
+	LOCAL_BUF b = {0};
 	struct source after;
 	source_text(s, &b);
 	int status = source_read(&after, buf_slice(&b), "the file", err);
@@ -373,7 +363,6 @@ static int still_a_program(const struct source *s, struct err *err)
 		if (pytext_opens(&after.v[i].l) && (i + 1 == after.n || after.v[i + 1].l.indent <= after.v[i].l.indent))
 			status = err_set(err, EXIT_FOUND, "nothing would be left in the block of line %u", after.v[i].l.line);
 	source_release(&after);
-	buf_release(&b);
 	return status;
 }
 
@@ -412,7 +401,7 @@ static bool only_computed(const struct statement *st, struct slice what)
 static int is_computed(const struct edit_rule *rule, const struct editing *e, struct err *err)
 {
 	const struct source *s = e->s;
-	struct buf what = {0};
+	LOCAL_BUF what = {0};
 	int status = 0;
 	template_put(&what, rule->computed, &e->c);
 	bool attribute = slice_starts(buf_slice(&what), "self.");
@@ -429,7 +418,6 @@ static int is_computed(const struct edit_rule *rule, const struct editing *e, st
 		if (i < end && !only_computed(&s->v[i], buf_slice(&what)))
 			status = err_set(err, EXIT_FOUND, "line %u needs a number, not a tensor", s->v[i].l.line);
 	}
-	buf_release(&what);
 	return status;
 }
 
@@ -459,7 +447,7 @@ enum edit_result edit_make(const struct edit_rules *r, struct source *s, uint32_
 		struct slice part;
 		struct err err;
 		uint32_t from = 0, had = s->n_change;
-		struct change *before = xreallocarray(NULL, had + 1, sizeof(*before));
+		FREED struct change *before = xreallocarray(NULL, had + 1, sizeof(*before));
 		if (had)
 			memcpy(before, s->change, had * sizeof(*before));
 		e.c.n = 0;
@@ -474,7 +462,6 @@ enum edit_result edit_make(const struct edit_rules *r, struct source *s, uint32_
 				s->n_change = had;
 			}
 		}
-		free(before);
 	}
 	tokens_release(&t);
 	return result;

@@ -176,15 +176,12 @@ static void put_comments(const struct source *s, uint32_t first, uint32_t last, 
 int source_replace(struct source *s, uint32_t first, uint32_t last, struct slice text, struct err *err)
 {
 	const struct pyline *a = &s->v[first].l, *z = &s->v[last].l;
-	struct buf all = {0}, b = {0};
+	LOCAL_BUF all = {0}, b = {0};
 	put_comments(s, first, last, &all);
 	buf_add_slice(&all, text);
 	put_indented(s, first, buf_slice(&all), false, &b);
-	int r = note_change(s, (size_t)(a->code.p - s->text.p), (size_t)(z->code.p + z->code.n - s->text.p),
-			    slice_of(b.p, b.len ? b.len - 1 : 0), err);
-	buf_release(&all);
-	buf_release(&b);
-	return r;
+	return note_change(s, (size_t)(a->code.p - s->text.p), (size_t)(z->code.p + z->code.n - s->text.p),
+			   slice_of(b.p, b.len ? b.len - 1 : 0), err);
 }
 
 int source_replace_part(struct source *s, struct slice part, struct slice text, struct err *err)
@@ -223,13 +220,11 @@ static bool has_place_before(const struct statement *st)
 
 int source_insert_before(struct source *s, uint32_t i, struct slice text, struct err *err)
 {
-	struct buf b = {0};
+	LOCAL_BUF b = {0};
 	if (!has_place_before(&s->v[i]) || (i && s->v[i - 1].l.code.p[0] == '@'))
 		return err_set(err, EXIT_FOUND, "there is no place for a line before that line");
 	put_indented(s, i, text, true, &b);
-	int r = note_change(s, s->v[i].from, s->v[i].from, buf_slice(&b), err);
-	buf_release(&b);
-	return r;
+	return note_change(s, s->v[i].from, s->v[i].from, buf_slice(&b), err);
 }
 
 /* ---- on top ---- */
@@ -307,11 +302,9 @@ int source_insert_on_top(struct source *s, struct slice text, struct err *err)
 	}
 	if (at == NONE || s->text.p[s->v[at].to - 1] != '\n')
 		return err_set(err, EXIT_FOUND, "the file has no imports, behind which it would stand");
-	struct buf b = {0};
+	LOCAL_BUF b = {0};
 	buf_addf(&b, "%s%.*s\n", torch ? "" : "import torch\n", SL(text));
-	int r = note_change(s, s->v[at].to, s->v[at].to, buf_slice(&b), err);
-	buf_release(&b);
-	return r;
+	return note_change(s, s->v[at].to, s->v[at].to, buf_slice(&b), err);
 }
 
 void source_text(const struct source *s, struct buf *b)

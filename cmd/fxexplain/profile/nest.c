@@ -394,7 +394,7 @@ static void is_compiled(struct profile *p)
 
 void profile_nest(struct profile *p, struct track *track)
 {
-	struct intern regions = {0};
+	OWNED(intern_release) struct intern regions = {0};
 	struct lane busy = {0};
 	struct nest s = {.p = p, .regions = &regions};
 	if (p->n_step)
@@ -419,5 +419,4 @@ void profile_nest(struct profile *p, struct track *track)
 	}
 	is_compiled(p);
 	free(s.v);
-	intern_release(&regions);
 }

@@ -148,7 +148,7 @@ static uint64_t mix_meta(uint64_t h, const struct graph *g, uint32_t meta, struc
 
 uint64_t candidate_hash(const struct candidate *c)
 {
-	struct buf b = {0};
+	LOCAL_BUF b = {0};
 	uint64_t h = graph_hash(&c->graph);
 	for (size_t i = 0; i < c->n_feeds; i++) {
 		const struct feed *f = &c->feed[i];
@@ -160,7 +160,6 @@ uint64_t candidate_hash(const struct candidate *c)
 	}
 	for (size_t i = 0; i < c->n_lines; i++)
 		h = mix_text(h, c->line[i].text);
-	buf_release(&b);
 	return h ? h : 1;
 }
 
@@ -287,10 +286,10 @@ void candidate_repro(const struct candidate *c, const struct repro *original, st
 	out->storage = xcalloc(original->n_storages + c->n_feeds + 1, sizeof(*out->storage)); /* each feed adds one at most */
 	out->n_storages = 0;
 	out->n_fixups = 0; /* by place: they would be others' */
-	uint32_t *moved = xreallocarray(NULL, original->n_storages + 1, sizeof(*moved));
+	FREED uint32_t *moved = xreallocarray(NULL, original->n_storages + 1, sizeof(*moved));
 	memset(moved, 0xff, (original->n_storages + 1) * sizeof(*moved));
 	candidate_bind(c, original, &env);
-	struct repro_given *given = candidate_given(c, original);
+	FREED struct repro_given *given = candidate_given(c, original);
 	for (size_t i = 0; i < c->n_feeds; i++) {
 		if (given[i].how == REPRO_GIVE_INPUT) {
 			out->input[i] = original->input[given[i].input];
@@ -305,8 +304,6 @@ void candidate_repro(const struct candidate *c, const struct repro *original, st
 		}
 		out->input[i].meta = c->feed[i].meta;
 	}
-	free(given);
-	free(moved);
 	symbind_release(&env);
 }
 

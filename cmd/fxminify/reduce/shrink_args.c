@@ -60,7 +60,7 @@ static void list_constants(const struct candidate *best, const struct repro *ori
 {
 	(void)original;
 	const struct graph *g = &best->graph;
-	uint8_t *used = xcalloc(g->n_values ? g->n_values : 1, 1);
+	FREED uint8_t *used = xcalloc(g->n_values ? g->n_values : 1, 1);
 	for (uint32_t i = 0; i < g->n_nodes; i++)
 		if (graph_computes(&g->node[i]) && !graph_is_getitem(g, i)) {
 			mark_operands(g, g->node[i].args, g->node[i].n_args, used);
@@ -71,7 +71,6 @@ static void list_constants(const struct candidate *best, const struct repro *ori
 		for (int64_t to = 0; to <= 1; to++)
 			if (used[i] && is_smaller(g->value[i], to))
 				edits_add(e, (struct edit){.a = i, .to = to});
-	free(used);
 }
 
 static bool apply_constants(struct candidate *c, const struct repro *original, const struct edit *e)

@@ -211,7 +211,7 @@ static bool holds_tensors(enum bundle_kind kind, struct slice name)
 static int check_tensors(struct bundle *b, const struct bundle_file *f, struct err *err)
 {
 	struct slice data;
-	char *shown = xasprintf("%s: %.*s", b->zip.path, SL(f->name));
+	FREED char *shown = xasprintf("%s: %.*s", b->zip.path, SL(f->name));
 	int r = zip_data(&b->zip, zip_find(&b->zip, f->name), &data, err);
 	if (!r) {
 		struct tensor_file *t = tensor_file_bytes(data, shown, err);
@@ -219,7 +219,6 @@ static int check_tensors(struct bundle *b, const struct bundle_file *f, struct e
 		if (t)
 			tensor_file_close(t);
 	}
-	free(shown);
 	return r;
 }
 
@@ -301,7 +300,7 @@ const struct bundle_file *bundle_find(const struct bundle *b, enum bundle_kind k
 
 static int extract(struct bundle *b, const struct bundle_file *f, const char *folder, struct err *err)
 {
-	char *path = xasprintf("%s/%.*s", folder, SL(f->name));
+	FREED char *path = xasprintf("%s/%.*s", folder, SL(f->name));
 	int r = 0;
 	for (char *p = path + strlen(folder) + 1; !r && (p = strchr(p, '/')); *p++ = '/') {
 		*p = 0;
@@ -315,7 +314,6 @@ static int extract(struct bundle *b, const struct bundle_file *f, const char *fo
 		r = zip_copy(&b->zip, zip_find(&b->zip, f->name), fd, path, err);
 	if (fd >= 0 && close(fd) < 0 && !r)
 		r = err_errno(err, EXIT_ENVIRON, "cannot write '%s'", path);
-	free(path);
 	return r;
 }
 

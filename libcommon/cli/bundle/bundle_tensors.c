@@ -12,7 +12,7 @@
 
 static void put_tensor(struct json_out *o, struct slice file, const struct tensor *t, const struct tensor_stats *s)
 {
-	struct buf spec = {0};
+	LOCAL_BUF spec = {0};
 	tensor_spec_print(&t->meta, &spec);
 	json_obj(o);
 	json_member_str(o, "file", file);
@@ -27,7 +27,6 @@ static void put_tensor(struct json_out *o, struct slice file, const struct tenso
 	json_member_float(o, "max", s->max);
 	json_member_float(o, "mean", s->mean);
 	json_close(o);
-	buf_release(&spec);
 }
 
 /* ---- values of the same kind ---- */
@@ -81,7 +80,7 @@ static bool can_be_made(int dtype) { return is_integer(dtype) || (dtype >= DTYPE
 /* As a file of tensors in f's order, under f's names. */
 static int make_up(struct tensor_file *f, const struct tensor_stats *stats, enum tensor_format format, struct buf *bytes, struct err *err)
 {
-	struct tensor_view *v = xcalloc(f->n + 1, sizeof(*v));
+	FREED struct tensor_view *v = xcalloc(f->n + 1, sizeof(*v));
 	struct arena arena = {0};
 	struct mapfile m;
 	uint64_t state = 20260101;
@@ -103,16 +102,14 @@ static int make_up(struct tensor_file *f, const struct tensor_stats *stats, enum
 		r = -1;
 	if (!r)
 		r = tensor_write(fd, format, v, f->n, f->path, err);
-	char *name = xasprintf("/proc/self/fd/%d", fd);
+	FREED char *name = xasprintf("/proc/self/fd/%d", fd);
 	if (!r && (r = mapfile_open(&m, name, err)) == 0) {
 		buf_add_slice(bytes, m.bytes);
 		mapfile_close(&m);
 	}
-	free(name);
 	if (fd >= 0)
 		close(fd);
 	arena_release(&arena);
-	free(v);
 	return r;
 }
 
@@ -131,11 +128,11 @@ int bundle_add_tensors(struct bundle_writer *w, const char *name, const char *pa
 {
 	struct tensor_file *f = tensor_file_open(path, err);
 	struct mapfile m = {.fd = -1};
-	struct buf bytes = {0};
+	LOCAL_BUF bytes = {0};
 	struct bundle_file *row = NULL;
 	if (!f)
 		return -1;
-	struct tensor_stats *s = xcalloc(f->n + 1, sizeof(*s));
+	FREED struct tensor_stats *s = xcalloc(f->n + 1, sizeof(*s));
 	int r = count_tensors(f, s, err);
 	if (!r && made_up)
 		r = make_up(f, s, f->format, &bytes, err);
@@ -148,8 +145,6 @@ int bundle_add_tensors(struct bundle_writer *w, const char *name, const char *pa
 	}
 	if (!made_up && !r)
 		mapfile_close(&m);
-	buf_release(&bytes);
-	free(s);
 	tensor_file_close(f);
 	return row ? 0 : -1;
 }

@@ -79,7 +79,7 @@ void bundle_abort(struct bundle_writer *w)
 /* A name that the reader takes: what would not pass is '_'. */
 static const char *free_name(struct bundle_writer *w, const char *name)
 {
-	struct buf b = {0};
+	LOCAL_BUF b = {0};
 	const char *dot = strrchr(path_base(name), '.');
 	const size_t stem = dot ? (size_t)(dot - name) : strlen(name);
 	for (unsigned k = 1;; k++) {
@@ -99,9 +99,7 @@ static const char *free_name(struct bundle_writer *w, const char *name)
 		if (intern_add(&w->names, buf_slice(&b)) == before)
 			break;
 	}
-	const char *kept = arena_strndup(&w->arena, buf_str(&b), b.len);
-	buf_release(&b);
-	return kept;
+	return arena_strndup(&w->arena, buf_str(&b), b.len);
 }
 
 static int put_member(struct bundle_writer *w, const char *name, struct slice bytes)
@@ -229,7 +227,7 @@ static void put_findings(struct json_out *o, const struct bundle_about *a)
 static void put_manifest(struct buf *b, struct bundle_writer *w, const struct bundle_about *a)
 {
 	struct json_out o = {.b = b};
-	struct buf list = {0};
+	LOCAL_BUF list = {0};
 	json_obj(&o);
 	json_member_str(&o, "schema", SLICE("pt2utils.bundle/1"));
 	json_member(&o, "generator", a->generator);
@@ -261,17 +259,15 @@ static void put_manifest(struct buf *b, struct bundle_writer *w, const struct bu
 	json_member_raw(&o, "left_out", buf_slice(&list));
 	json_close(&o);
 	buf_addc(b, '\n');
-	buf_release(&list);
 }
 
 int bundle_end(struct bundle_writer *w, const struct bundle_about *about, struct err *err)
 {
-	struct buf b = {0};
+	LOCAL_BUF b = {0};
 	put_manifest(&b, w, about);
 	int r = put_member(w, BUNDLE_MANIFEST, buf_slice(&b)) < 0 || archive_end(&w->archive) < 0 || sink_flush(&w->sink) < 0
 		    ? failed(w, err)
 		    : 0;
-	buf_release(&b);
 	if (r < 0)
 		output_abort(w->out);
 	else

@@ -218,7 +218,7 @@ static void native_again(struct explanation *x, const struct native_sum *sum, bo
 static void natives(struct explanation *x)
 {
 	const struct facts *f = x->facts;
-	struct intern keys = {0};
+	OWNED(intern_release) struct intern keys = {0};
 	struct native_sum all = {0}, *sum = xcalloc(f->n_native + 1u, sizeof(*sum));
 	for (uint32_t i = 0; i < f->n_native; i++) {
 		const struct fact_native *k = &f->native[i];
@@ -236,7 +236,6 @@ static void natives(struct explanation *x)
 			native_again(x, &sum[i], true);
 	if (all.seconds >= COLD_SECONDS)
 		native_again(x, &all, false);
-	intern_release(&keys);
 	free(sum);
 }
 
@@ -295,10 +294,9 @@ static void skip(struct explanation *x, uint32_t first, bool *done)
 void explain_cudagraphs(struct explanation *x)
 {
 	const struct facts *f = x->facts;
-	bool *done = xcalloc(f->n_cudagraph + 1u, sizeof(*done));
+	FREED bool *done = xcalloc(f->n_cudagraph + 1u, sizeof(*done));
 	uint32_t from = x->n_finding;
 	for (uint32_t i = 0; i < f->n_cudagraph && x->n_finding - from < FINDINGS_MAX; i++)
 		if (!done[i])
 			skip(x, i, done);
-	free(done);
 }

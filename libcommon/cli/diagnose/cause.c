@@ -26,7 +26,7 @@ static bool exception_words(struct explanation *x, struct slice repr, struct cau
 	bool text = args.n > 1 && (args.p[0] == '\'' || args.p[0] == '"') && args.p[args.n - 1] == args.p[0];
 	if (text && !slice_is(out->type, "KeyError"))
 		args = slice_of(args.p + 1, args.n - 2);
-	struct buf b = {0};
+	LOCAL_BUF b = {0};
 	for (size_t i = 0; i < args.n && i < CLIP; i++) /* repr's own escapes */
 		if (args.p[i] == '\\' && i + 1 < args.n)
 			buf_addc(&b, args.p[++i] == 'n' ? ' ' : args.p[i]);
@@ -34,7 +34,6 @@ static bool exception_words(struct explanation *x, struct slice repr, struct cau
 			buf_addc(&b, args.p[i]);
 	struct slice words = buf_slice(&b);
 	out->title = words.n ? explain_textf(x, "%.*s: %.*s", SLN(out->type, CLIP), SL(words)) : explain_keep(x, out->type);
-	buf_release(&b);
 	return true;
 }
 

@@ -156,7 +156,7 @@ static void witness(const struct witnesses *w, const struct fact_failure *r, str
 {
 	struct explanation *x = w->x;
 	const struct facts *f = x->facts;
-	struct buf b = {0}, records = {0};
+	LOCAL_BUF b = {0}, records = {0};
 	struct slice type = explain_text(x, r->type), reason = first_line(explain_text(x, r->reason));
 	int stage = -1;
 	if (type.n)
@@ -183,8 +183,6 @@ static void witness(const struct witnesses *w, const struct fact_failure *r, str
 				 SLN(buf_slice(&records), CLIP));
 	}
 	v->evidence = explain_keep(x, slice_of(b.p, b.len ? b.len - 1 : 0));
-	buf_release(&b);
-	buf_release(&records);
 }
 
 static const char *experiment(enum component c)
@@ -342,10 +340,9 @@ static struct component_view judge(const struct witnesses *w, uint32_t row)
 		if (operates || ((path == COMPONENT_DYNAMO || path == COMPONENT_AOTAUTOGRAD) && user))
 			v.component = COMPONENT_EAGER;
 	} else if (r->compile != NONE && !user && r->user.file == NONE) {
-		struct buf records = {0};
+		LOCAL_BUF records = {0};
 		int stage;
 		records_of(w, r->compile, &records, &stage);
-		buf_release(&records);
 		v.component = after_stage(stage);
 		v.sure = SURE_LIKELY;
 	} else if (r->signal) {
@@ -603,8 +600,8 @@ void explain_component(struct explanation *x)
 {
 	struct facts *f = x->facts;
 	struct witnesses w;
-	struct chain same = {0};
-	struct buf key = {0};
+	OWNED(chain_release) struct chain same = {0};
+	LOCAL_BUF key = {0};
 	bool *cause = xcalloc(f->n_failure + 1, sizeof(*cause)), *failed = xcalloc(f->n_input + 1, sizeof(*failed));
 	call_witnesses(x, &w);
 	for (uint32_t i = 0; i < f->n_failure; i++)
@@ -632,8 +629,6 @@ void explain_component(struct explanation *x)
 	if (x->n_component)
 		qsort_r(x->component, x->n_component, sizeof(*x->component), worst_verdict, f);
 	dismiss_witnesses(&w);
-	chain_release(&same);
-	buf_release(&key);
 	free(cause);
 	free(failed);
 }

@@ -4,7 +4,7 @@
 
 void finding_fingerprint(const struct explanation *x, const struct finding *g, char id[FINGERPRINT_TEXT])
 {
-	struct buf b = {0};
+	LOCAL_BUF b = {0};
 	buf_adds(&b, finding_kind_name[g->kind]);
 	buf_addc(&b, '\0');
 	buf_add_slice(&b, g->id);
@@ -20,7 +20,6 @@ void finding_fingerprint(const struct explanation *x, const struct finding *g, c
 	buf_addc(&b, '\0');
 	buf_add_slice(&b, explain_text(x, loc->function));
 	snprintf(id, FINGERPRINT_TEXT, "%016llx", (unsigned long long)hash_bytes(b.p, b.len));
-	buf_release(&b);
 }
 
 static void put_component(struct json_out *o, const struct component_view *c)

@@ -16,7 +16,7 @@ static bool soft_failure(const struct facts *f, const struct fact_known *k)
 void explain_known(struct explanation *x)
 {
 	const struct facts *f = x->facts;
-	struct chain limits = {0};
+	OWNED(chain_release) struct chain limits = {0};
 	for (uint32_t i = 0; i < f->n_limit; i++)
 		chain_add(&limits, i, LINE_KEY(f->limit[i].src));
 	for (uint32_t i = 0; i < f->n_known; i++) {
@@ -44,5 +44,4 @@ void explain_known(struct explanation *x)
 			g->compiles = facts_text(f, f->compile[k->compile].label);
 		}
 	}
-	chain_release(&limits);
 }

@@ -203,7 +203,7 @@ void limits_check(const struct opt_pairs *max)
 
 unsigned limits_exceeded(const struct explanation *x, const struct opt_pairs *max)
 {
-	struct buf lines = {0};
+	LOCAL_BUF lines = {0};
 	if (!max->n)
 		return 0;
 	const double count[] = {
@@ -213,7 +213,6 @@ unsigned limits_exceeded(const struct explanation *x, const struct opt_pairs *ma
 	};
 	unsigned over = limits_over(limit, ARRAY_LEN(limit), max, count, places, (void *)(uintptr_t)x, &lines);
 	warn_lines(buf_slice(&lines));
-	buf_release(&lines);
 	return over;
 }
 

@@ -385,7 +385,7 @@ static void constraint(struct explanation *x, uint32_t row)
 	if (before && before->kind == BOUND_CONSTRAINT && before->src.input == b->src.input && before->src.line == b->src.line)
 		return; /* told with the first of its message */
 	struct finding *g = explain_finding(x, FINDING_SHAPE, FINDING_ERROR);
-	struct buf all = {0};
+	LOCAL_BUF all = {0};
 	for (uint32_t i = row; i < f->n_bound && f->bound[i].kind == BOUND_CONSTRAINT && f->bound[i].src.input == b->src.input &&
 			       f->bound[i].src.line == b->src.line && i - row < 6;
 	     i++) {
@@ -406,7 +406,6 @@ static void constraint(struct explanation *x, uint32_t row)
 	g->fix = torch.n ? slice_of(NULL, 0)
 			 : SLICE("Dim.AUTO instead of Dim(...), or torch._dynamo.maybe_mark_dynamic instead of mark_dynamic: "
 				 "both may be specialized");
-	buf_release(&all);
 }
 
 static void fake_kernel(struct explanation *x, const struct fact_fake_kernel *k)

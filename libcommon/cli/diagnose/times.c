@@ -202,7 +202,7 @@ static double percent(const struct run_time *t, double seconds) { return t->seco
 static struct slice blocks_of(struct explanation *x, enum time_part_kind part)
 {
 	const struct facts *f = x->facts;
-	struct buf b = {0};
+	LOCAL_BUF b = {0};
 	uint32_t used[3], n = 0;
 	while (n < ARRAY_LEN(used)) {
 		uint32_t best = NONE;
@@ -221,9 +221,7 @@ static struct slice blocks_of(struct explanation *x, enum time_part_kind part)
 		buf_addf(&b, "%s%.*s: %.3f s in %llu call%s", b.len ? "\n" : "", SL(name), f->phase[best].self,
 			 (unsigned long long)f->phase[best].calls, plural(f->phase[best].calls));
 	}
-	struct slice s = explain_keep(x, buf_slice(&b));
-	buf_release(&b);
-	return s;
+	return explain_keep(x, buf_slice(&b));
 }
 
 /* triton_compile_time_us is what was waited for any compiler; a name of Triton's tells. */

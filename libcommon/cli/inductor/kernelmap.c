@@ -12,10 +12,9 @@ enum { MAX_TYPES = 64 }; /* of one call */
 
 static uint32_t km_add_source(struct kernelmap *m, const struct srcloc *at)
 {
-	struct buf key = {0};
+	LOCAL_BUF key = {0};
 	buf_addf(&key, "%.*s:%u:%.*s", SL(at->file), at->line, SL(at->func));
 	uint32_t row = intern_add(&m->source_names, buf_slice(&key));
-	buf_release(&key);
 	if (row < m->n_source)
 		return row;
 	PUSH(m, source) = srcloc_copy(&m->arena, at);
@@ -90,7 +89,7 @@ static void read_graph(struct kernelmap *m)
 {
 	struct err err;
 	struct graph *g = &m->graph;
-	struct buf b = {0};
+	LOCAL_BUF b = {0};
 	struct slice text = m->in.graph, code = m->in.code.n ? m->in.code : m->in.wrapper;
 	if (!text.n && fragment_graph(code, &b)) {
 		text = buf_slice(&b);
@@ -100,7 +99,6 @@ static void read_graph(struct kernelmap *m)
 		return;
 	if (fxcode_read(g, text, m->fragment ? "the graph in the comments" : "the graph", &err) < 0) {
 		snprintf(m->note, sizeof(m->note), "%.250s", err.text);
-		buf_release(&b);
 		m->fragment = false;
 		return;
 	}
@@ -126,7 +124,6 @@ static void read_graph(struct kernelmap *m)
 		if (srcloc_parse(buf_slice(&b), &at))
 			to->source = km_add_source(m, &at);
 	}
-	buf_release(&b);
 }
 
 /* ---- what torch says itself ---- */
@@ -183,7 +180,7 @@ static uint32_t parse(struct json_tape *t, struct slice text)
 static void index_keys(struct km_rows *keys, const struct json_tape *t, uint32_t root)
 {
 	struct uses uses = {0};
-	struct buf b = {0};
+	LOCAL_BUF b = {0};
 	if (root == NONE)
 		return;
 	json_each_pair(t, root, k) {
@@ -194,18 +191,16 @@ static void index_keys(struct km_rows *keys, const struct json_tape *t, uint32_t
 		if (colon)
 			km_rows_add(keys, nth_key(&b, name, used_before(&uses, name)), k + 1);
 	}
-	buf_release(&b);
 	uses_release(&uses);
 }
 
 /* The member for "NAME:HANDLE"; without a handle in the text, that of NAME or the nth "NAME:...". */
 static uint32_t member(const struct km_rows *keys, struct slice key, struct slice name, uint32_t nth)
 {
-	struct buf b = {0};
+	LOCAL_BUF b = {0};
 	uint32_t at = km_rows_first(keys, key.n ? key : name);
 	if (at == NONE && !key.n)
 		at = km_rows_first(keys, nth_key(&b, name, nth));
-	buf_release(&b);
 	return at == NONE ? NONE : keys->entry[at].row;
 }
 
@@ -218,7 +213,7 @@ static void take_names(struct kernelmap *m, struct kmlist *l, const struct json_
 
 static void take_stacks(struct kernelmap *m, struct kmlist *l, const struct json_tape *t, uint32_t list)
 {
-	struct buf text = {0};
+	LOCAL_BUF text = {0};
 	json_each(t, list, k) {
 		struct srcloc at, last = {0};
 		struct slice rest = json_text_at(t, k, &text);
@@ -228,7 +223,6 @@ static void take_stacks(struct kernelmap *m, struct kmlist *l, const struct json
 		if (last.line)
 			km_list_add(m, l, km_add_source(m, &last));
 	}
-	buf_release(&text);
 }
 
 /* "float32[s77, 8]" of [["s77", 8], ...] and ["torch.float32", ...]. */
@@ -507,7 +501,7 @@ static void flow(struct kernelmap *m, struct kmuse *u, struct fxindex *x)
 	if (m->n_line > KERNELMAP_LINES) /* a kernel may be called any number of times */
 		return;
 	const uint8_t *allowed = m->has_graph ? km_allowed(m, u) : NULL;
-	struct opseq_param *p = params_of(m, u, x, &n_params);
+	FREED struct opseq_param *p = params_of(m, u, x, &n_params);
 	struct outkernel *k = &m->code.kernel[u->kernel];
 	for (uint32_t i = 0; i < u->ir.n; i++)
 		opseq_add_ir(&ir, m->ir, m->item[u->ir.first + i]);
@@ -554,7 +548,6 @@ static void flow(struct kernelmap *m, struct kmuse *u, struct fxindex *x)
 		guess_rest(m, u, &body);
 	free(im);
 	free(bm);
-	free(p);
 	opseq_release(&ir);
 	opseq_release(&body);
 }

@@ -8,7 +8,7 @@
 /* The text of a line that says it by its parts. */
 static void make_line(struct gjson *d, struct repro_line *l)
 {
-	struct buf b = {0};
+	LOCAL_BUF b = {0};
 	switch (l->kind) {
 	case REPRO_ENV_SET:
 		buf_adds(&b, "os.environ[");
@@ -25,7 +25,6 @@ static void make_line(struct gjson *d, struct repro_line *l)
 	default: buf_addf(&b, "%.*s = %.*s", SL(l->name), SL(l->value));
 	}
 	l->text = repro_keep(d->r, buf_slice(&b));
-	buf_release(&b);
 }
 
 static void line_row(struct gjson *d, void *of)
@@ -60,7 +59,7 @@ static int read_line(struct gjson *d, uint32_t obj)
 static int python_value(struct gjson *d, uint32_t k, struct slice *out)
 {
 	static const char *const word[] = {[JSON_NULL] = "None", [JSON_FALSE] = "False", [JSON_TRUE] = "True"};
-	struct buf b = {0};
+	LOCAL_BUF b = {0};
 	struct slice s;
 	int rc = 0;
 	uint8_t type = d->t.tok[k].type;
@@ -73,7 +72,6 @@ static int python_value(struct gjson *d, uint32_t k, struct slice *out)
 	else if ((rc = gj_text(d, k, "a setting", &s)) == 0)
 		pytext_quote(&b, s);
 	*out = repro_keep(d->r, buf_slice(&b));
-	buf_release(&b);
 	return rc;
 }
 

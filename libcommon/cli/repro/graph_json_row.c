@@ -53,10 +53,9 @@ void gj_put_size(struct gjson *d, struct symsize s)
 		buf_addf(d->out, "%lld", (long long)s.k);
 		return;
 	}
-	struct buf text = {0};
+	LOCAL_BUF text = {0};
 	symsize_print(&d->g->tab, s, &text);
 	gj_put_str(d, buf_slice(&text));
-	buf_release(&text);
 }
 
 int gj_text(struct gjson *d, uint32_t k, const char *what, struct slice *s)

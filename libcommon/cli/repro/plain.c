@@ -79,12 +79,11 @@ static bool by_infix(struct respelling *w, uint32_t node, struct slice op)
 	for (size_t i = unary; i < spelling.n; i++)
 		text |= (unsigned)(unsigned char)spelling.p[i] << 8 * (i - unary);
 	const char *name = fxop_by_text(text, unary ? FXOP_UNARY : FXOP_BINARY);
-	struct buf b = {0};
+	LOCAL_BUF b = {0};
 	if (name) {
 		buf_addf(&b, "_operator.%s", name);
 		call(w, node, GRAPH_CALL_FUNCTION, buf_str(&b));
 	}
-	buf_release(&b);
 	return name != NULL;
 }
 
@@ -121,7 +120,7 @@ static void drop_defaults(struct respelling *w, uint32_t node)
 	struct graph *g = w->g;
 	const struct gnode *n = &g->node[node];
 	const bool like = slice_ends(graph_text(g, n->target), "_like") || n->op == GRAPH_CALL_METHOD;
-	struct gvalue *kept = xcalloc(2 * (size_t)n->n_kwargs + 1, sizeof(*kept));
+	FREED struct gvalue *kept = xcalloc(2 * (size_t)n->n_kwargs + 1, sizeof(*kept));
 	size_t k = 0;
 	for (uint32_t i = 0; i < n->n_kwargs; i++) {
 		const struct gvalue *pair = &g->value[n->kwargs + 2 * i];
@@ -132,7 +131,6 @@ static void drop_defaults(struct respelling *w, uint32_t node)
 	}
 	if (k < n->n_kwargs)
 		graph_set_kwargs(g, node, kept, k);
-	free(kept);
 }
 
 static bool respell_as_function(struct respelling *w, uint32_t node, struct slice op)
@@ -141,10 +139,9 @@ static bool respell_as_function(struct respelling *w, uint32_t node, struct slic
 	const bool method = spelling.n && *spelling.p == '.';
 	if (!spelling.n || (method && (!w->g->node[node].n_args || arg(w->g, &w->g->node[node], 0)->kind != GV_NODE)))
 		return false;
-	struct buf b = {0};
+	LOCAL_BUF b = {0};
 	buf_add_slice(&b, method ? slice_of(spelling.p + 1, spelling.n - 1) : spelling);
 	call(w, node, method ? GRAPH_CALL_METHOD : GRAPH_CALL_FUNCTION, buf_str(&b));
-	buf_release(&b);
 	if (method)
 		splice_sizes(w, node);
 	drop_defaults(w, node);
@@ -276,7 +273,7 @@ static bool by_syntax(struct respelling *w, uint32_t node, struct slice op)
 static void respell(struct respelling *w, uint32_t node)
 {
 	struct slice target = graph_text(w->g, w->g->node[node].target);
-	struct buf key = {0};
+	LOCAL_BUF key = {0};
 	if (w->g->node[node].op != GRAPH_CALL_FUNCTION)
 		return;
 	if (slice_is(target, "torch.ops.prims.convert_element_type.default")) {
@@ -289,7 +286,6 @@ static void respell(struct respelling *w, uint32_t node)
 		buf_add(&key, target.p + sizeof("torch._C.") - 1, target.n - sizeof("torch._C.") + 1);
 		respell_as_function(w, node, buf_slice(&key));
 	}
-	buf_release(&key);
 }
 
 /* ---- names ---- */
@@ -298,7 +294,7 @@ static void respell(struct respelling *w, uint32_t node)
 static void name_node(struct respelling *w, uint32_t node)
 {
 	struct slice s = graph_name(w->g, node);
-	struct buf b = {0};
+	LOCAL_BUF b = {0};
 	size_t n = s.n;
 	while (n && is_digit(s.p[n - 1]))
 		n--;
@@ -312,7 +308,6 @@ static void name_node(struct respelling *w, uint32_t node)
 		buf_addf(&b, "_%u", k);
 	}
 	w->g->node[node].name = graph_intern(w->g, buf_slice(&b));
-	buf_release(&b);
 }
 
 static void name_input(struct respelling *w, uint32_t node, uint32_t i, uint32_t n)

@@ -34,7 +34,7 @@ static void learn_sizes(const struct repro *r, const struct watch_bundle *b, str
 /* "s77 = 5" for "s77 = 3", which it was when the graph was compiled. */
 static void tell_symbols(struct repro *r, const struct symbind *env)
 {
-	struct buf b = {0};
+	LOCAL_BUF b = {0};
 	int64_t v;
 	for (size_t i = 0; i < r->n_lines; i++) {
 		struct repro_line *l = &r->line[i];
@@ -46,7 +46,6 @@ static void tell_symbols(struct repro *r, const struct symbind *env)
 		l->text = repro_keep(r, buf_slice(&b));
 		l->value = slice_of(l->text.p + l->name.n + 3, l->text.n - l->name.n - 3);
 	}
-	buf_release(&b);
 }
 
 /* What the program says of it, in numbers. */

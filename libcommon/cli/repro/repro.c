@@ -86,7 +86,7 @@ struct slice take_device(struct repro *r, struct slice text)
 {
 	struct slice callee, inside, name = {0};
 	struct pyarg arg[2];
-	struct buf b = {0};
+	LOCAL_BUF b = {0};
 	int n = 0, type, index;
 	if (pytext_call(text, &callee, &inside) && (slice_is(callee, "device") || slice_is(callee, "torch.device")))
 		n = pytext_args(inside, arg, 2);
@@ -100,7 +100,6 @@ struct slice take_device(struct repro *r, struct slice text)
 		if (device_parse(buf_slice(&b), &type, &index) == 0)
 			name = repro_keep(r, buf_slice(&b));
 	}
-	buf_release(&b);
 	return name;
 }
 
@@ -233,7 +232,7 @@ static void give_values(struct repro *r, struct symsize s, struct symbind *env, 
 	size_t n = symsize_symbols(&r->graph.tab, s, id, ARRAY_LEN(id));
 	for (size_t i = 0; i < n && i < ARRAY_LEN(id); i++) {
 		int64_t v;
-		struct buf b = {0};
+		LOCAL_BUF b = {0};
 		if (symbind_get(env, id[i], &v))
 			continue;
 		struct slice name = repro_keep(r, symtab_name(&r->graph.tab, id[i]));
@@ -243,7 +242,6 @@ static void give_values(struct repro *r, struct symsize s, struct symbind *env, 
 		struct repro_line *l = repro_add_line(r, REPRO_SYMBOL, text);
 		l->name = name;
 		l->value = slice_of(text.p + name.n + 3, text.n - name.n - 3);
-		buf_release(&b);
 		++*next;
 	}
 }
@@ -310,10 +308,9 @@ static int input_of_symint(struct repro *r, uint32_t node, struct symbind *env, 
 	in->meta = meta;
 	in->value = symsize_int(v);
 	if (!symsize_is_int(s)) {
-		struct buf b = {0};
+		LOCAL_BUF b = {0};
 		symsize_print(&r->graph.tab, s, &b);
 		in->expr = repro_keep(r, buf_slice(&b));
-		buf_release(&b);
 	}
 	return 0;
 }

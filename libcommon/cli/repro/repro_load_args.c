@@ -69,7 +69,7 @@ static int take_options(struct loading *d, struct repro_storage *st)
 
 static int take_bytes(struct loading *d, struct slice text, struct repro_storage *st)
 {
-	struct buf coded = {0}, bytes = {0};
+	LOCAL_BUF coded = {0}, bytes = {0};
 	struct slice rest = text;
 	bool ok = true;
 	/* Literals that follow one another are one. */
@@ -82,8 +82,6 @@ static int take_bytes(struct loading *d, struct slice text, struct repro_storage
 	ok = ok && base64_decode(&bytes, coded.p, coded.len);
 	if (ok)
 		st->bytes = repro_keep(d->r, buf_slice(&bytes));
-	buf_release(&coded);
-	buf_release(&bytes);
 	return ok ? 0 : FAIL(d, "the values of a storage are not base64");
 }
 
@@ -133,7 +131,7 @@ static int take_bool(struct loading *d, const char *name, bool *out)
 static void take_extra(struct loading *d, struct repro_input *in)
 {
 	static const char *const known[] = {"stride", "dtype", "storage_offset", "requires_grad", "is_leaf"};
-	struct buf b = {0};
+	LOCAL_BUF b = {0};
 	for (int i = 0; i < d->n_args; i++) {
 		bool mine = !d->arg[i].name.n;
 		for (size_t k = 0; k < ARRAY_LEN(known); k++)
@@ -146,7 +144,6 @@ static void take_extra(struct loading *d, struct repro_input *in)
 		buf_add_slice(&b, d->arg[i].value);
 	}
 	in->extra = repro_keep(d->r, buf_slice(&b));
-	buf_release(&b);
 }
 
 static int find_storage(struct loading *d, struct slice var, uint32_t *storage)

@@ -402,7 +402,7 @@ static void add_shared(struct plain_writer *w, size_t at, struct buf *b)
 int plain_add_inputs(struct plain_writer *w, struct buf *b)
 {
 	const struct plan *p = w->p;
-	uint32_t *users = xcalloc(p->n_storages + 1, sizeof(*users));
+	FREED uint32_t *users = xcalloc(p->n_storages + 1, sizeof(*users));
 	int status = 0;
 	for (size_t i = 0; i < p->n_inputs && status == 0; i++) {
 		status = check_input(w, &p->input[i]);
@@ -423,6 +423,5 @@ int plain_add_inputs(struct plain_writer *w, struct buf *b)
 		add_gradient(&m);
 		buf_adds(b, in->guess ? "  # its shape is not known: a guess\n" : "\n");
 	}
-	free(users);
 	return status;
 }

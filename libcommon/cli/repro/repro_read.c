@@ -9,13 +9,12 @@ const char *repro_form_name(enum repro_form f) { return (size_t)f < ARRAY_LEN(fo
 
 int bad_line(const struct reading *s, uint32_t line, const char *fmt, ...)
 {
-	struct buf b = {0};
+	LOCAL_BUF b = {0};
 	va_list ap;
 	va_start(ap, fmt);
 	buf_addvf(&b, fmt, ap);
 	va_end(ap);
 	err_set(s->err, EXIT_INPUT, "'%s' line %u: %s", s->path, line, buf_str(&b));
-	buf_release(&b);
 	return -1;
 }
 
@@ -84,11 +83,9 @@ static int next_item(struct pytext *t, struct item *it, struct err *err)
 
 static struct slice keep_string(struct repro *r, struct slice literal, bool *ok)
 {
-	struct buf b = {0};
+	LOCAL_BUF b = {0};
 	*ok = pytext_string(literal, &b);
-	struct slice s = *ok ? repro_keep(r, buf_slice(&b)) : SLICE("");
-	buf_release(&b);
-	return s;
+	return *ok ? repro_keep(r, buf_slice(&b)) : SLICE("");
 }
 
 struct slice take_string(struct repro *r, struct slice literal)
@@ -197,7 +194,7 @@ static void take_head(struct repro *r, const struct item *it)
 /* "my_backend" that the head imports by name: "module:my_backend". */
 static struct slice imported(struct repro *r, struct slice name)
 {
-	struct buf b = {0};
+	LOCAL_BUF b = {0};
 	struct slice found = name;
 	for (size_t i = 0; i < r->n_lines && found.p == name.p; i++) {
 		struct slice t = r->line[i].text;
@@ -210,7 +207,6 @@ static struct slice imported(struct repro *r, struct slice name)
 		buf_add_slice(&b, name);
 		found = repro_keep(r, buf_slice(&b));
 	}
-	buf_release(&b);
 	return found;
 }
 

@@ -59,6 +59,20 @@ char *xstrdup(const char *s);
 char *xstrndup(const char *s, size_t n);
 char *xasprintf(const char *fmt, ...) PRINTF_LIKE(1, 2);
 
+/* Before a local variable: it is released where its block ends, whichever way that is left. FREED: a pointer. LOCAL_BUF: base/buf.h.
+ *
+ *     OWNED(intern_release) struct intern seen = {0};
+ *     FREED char *name = xstrndup(path.p, path.n);
+ */
+#define OWNED(release) __attribute__((cleanup(release)))
+#define FREED OWNED(free_local)
+static inline void free_local(void *pointer)
+{
+	void *p;
+	memcpy(&p, pointer, sizeof(p));
+	free(p);
+}
+
 /* Grow array `a` (with its count n and capacity cap) so that it holds at least n + more elements. */
 #define GROW(a, n, cap, more) \
 	do { \

@@ -69,13 +69,12 @@ static const char *parse_pieces(struct patterns *k, struct atom *a, struct slice
 
 static int atom_parse(struct patterns *k, struct atom *a, struct slice line, const char **why)
 {
-	struct buf b = {0};
+	LOCAL_BUF b = {0};
 	if (line.n > ATOM_TEXT) {
 		*why = "is over 1000 bytes long";
 		return -1;
 	}
 	*why = parse_pieces(k, a, line, &b);
-	buf_release(&b);
 	if (*why)
 		return -1;
 	a->at = UINT16_MAX;

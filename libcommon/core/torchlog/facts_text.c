@@ -57,11 +57,10 @@ static void mark_open(struct textlog *t)
 		       : aot                              ? COMPONENT_AOTAUTOGRAD
 							  : COMPONENT_BACKEND;
 	m->compile = p->compile;
-	struct buf what = {0};
+	LOCAL_BUF what = {0};
 	buf_adds(&what, words[p->component]);
 	buf_add_slice(&what, name);
 	m->what = facts_intern(t->f, buf_slice(&what));
-	buf_release(&what);
 }
 
 static void finish_breaks(struct textlog *t)
@@ -226,10 +225,9 @@ static void finish_input(struct textlog *t)
 			in->seconds = t->f->phase[i].seconds;
 	damage(t, t->cut, t->cut_line, "a traceback without its exception: the text ends or was cut inside it");
 	if (t->lost) {
-		struct buf lost = {0};
+		LOCAL_BUF lost = {0};
 		buf_addf(&lost, "the text could be read only up to here: %s", t->lost);
 		damage(t, 1, t->lines, buf_str(&lost));
-		buf_release(&lost);
 	}
 	damage(t, t->rows_left, 0, "facts left out: there are more of one kind than are kept");
 	damage(t, t->long_lines, 0, "very long lines, of which only the beginning was read");

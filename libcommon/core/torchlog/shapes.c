@@ -280,7 +280,7 @@ uint32_t parse_violations(struct block *b, uint32_t i)
 	uint32_t end = violations_end(b, i);
 	if (end == b->n && !b->final)
 		return BLOCK_MORE;
-	struct buf fixes = {0};
+	LOCAL_BUF fixes = {0};
 	bool in = false;
 	for (uint32_t k = i + 1; k < end; k++) {
 		struct slice line = block_line(b, k), t = slice_trim(line);
@@ -298,6 +298,5 @@ uint32_t parse_violations(struct block *b, uint32_t i)
 	for (uint32_t k = i; k < end && !slice_starts(slice_trim(block_line(b, k)), "Suggested fixes:"); k++)
 		if (item(block_line(b, k), &what))
 			violation(b, k, what, buf_slice(&fixes));
-	buf_release(&fixes);
 	return end - i;
 }
