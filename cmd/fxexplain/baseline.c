@@ -159,7 +159,7 @@ static unsigned compare_counts(const struct baseline *old, const struct explanat
 int baseline_compare(struct explanation *x, const struct explain_options *opt, unsigned *worse, struct err *err)
 {
 	struct baseline old = {0};
-	struct mapfile m;
+	OWNED(mapfile_close) struct mapfile m = {0};
 	if (mapfile_open(&m, opt->baseline, err) < 0)
 		return -1;
 	int status = load(&old, &m, opt->baseline, err);
@@ -171,6 +171,5 @@ int baseline_compare(struct explanation *x, const struct explain_options *opt, u
 	intern_release(&old.id);
 	arena_release(&old.arena);
 	free(old.f);
-	mapfile_close(&m);
 	return status;
 }

@@ -14,11 +14,10 @@
 
 static int load_text(struct kernelmaps *k, const char *path, struct err *err)
 {
-	struct mapfile f;
+	OWNED(mapfile_close) struct mapfile f = {0};
 	if (mapfile_open(&f, path, err) < 0)
 		return -1;
 	bool code = kernelmaps_is_code(f.bytes) && strcmp(path, "-");
-	mapfile_close(&f);
 	return code ? kernelmaps_add_code(k, path, err) : kernelmaps_add_text(k, path, err);
 }
 

@@ -119,7 +119,7 @@ static void add_graphs(struct pack *p)
 /* Which of torch's archives: the folder that compiled models lie in is there (package/package.h). */
 static bool is_compiled(const char *path)
 {
-	struct mapfile m;
+	OWNED(mapfile_close) struct mapfile m = {0};
 	struct zip z;
 	bool is = false;
 	if (mapfile_open(&m, path, NULL) < 0)
@@ -131,7 +131,6 @@ static bool is_compiled(const char *path)
 	} else {
 		is = slice_starts(m.bytes, "\177ELF");
 	}
-	mapfile_close(&m);
 	return is;
 }
 

@@ -129,14 +129,13 @@ static char *program_of_log(const struct explanation *x)
 	const struct facts *f = x->facts;
 	for (uint32_t i = 0; i < f->n_input; i++) {
 		struct slice path = facts_text(f, f->input[i].file);
-		struct mapfile m;
+		OWNED(mapfile_close) struct mapfile m = {0};
 		if (f->input[i].kind != FACT_TEXTLOG || !path.n)
 			continue;
 		char *name = xstrndup(path.p, path.n), *program = NULL;
 		if (mapfile_open(&m, name, NULL) == 0) {
 			found = module_of(m.bytes, false);
 			program = found.p ? xstrndup(found.p, found.n) : NULL;
-			mapfile_close(&m);
 		}
 		free(name);
 		if (program)
@@ -190,7 +189,7 @@ static char *find_program(struct pack *p)
 
 static void add_source(struct gather *g, uint32_t i)
 {
-	struct mapfile m;
+	OWNED(mapfile_close) struct mapfile m = {0};
 	struct err err;
 	struct slice path = intern_get(&g->paths, i);
 	FREED char *from = xstrndup(path.p, path.n);
@@ -199,19 +198,16 @@ static void add_source(struct gather *g, uint32_t i)
 		bundle_leave_out(g->p->w, slice_str(name), slice_str(err.text));
 	} else {
 		pack_text(g->p, i ? BUNDLE_SOURCE : BUNDLE_PROGRAM, name, m.bytes, SLICE(""));
-		mapfile_close(&m);
 	}
 }
 
 static void read_imports(struct gather *g, uint32_t i)
 {
-	struct mapfile m;
+	OWNED(mapfile_close) struct mapfile m = {0};
 	struct slice path = intern_get(&g->paths, i);
 	FREED char *from = xstrndup(path.p, path.n);
-	if (mapfile_open(&m, from, NULL) == 0) {
+	if (mapfile_open(&m, from, NULL) == 0)
 		add_imports(g, m.bytes, path);
-		mapfile_close(&m);
-	}
 }
 
 void pack_sources(struct pack *p)

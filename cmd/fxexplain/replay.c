@@ -257,7 +257,7 @@ static int explain_logs(struct replay *r)
 static void put_program(struct screen *s, struct replay *r)
 {
 	const struct bundle_file *f = bundle_find(&r->b, BUNDLE_PROGRAM);
-	struct mapfile m;
+	OWNED(mapfile_close) struct mapfile m = {0};
 	struct slice line;
 	unsigned n = 0;
 	if (!f || mapfile_open(&m, inner(r, f->name), NULL) < 0)
@@ -271,7 +271,6 @@ static void put_program(struct screen *s, struct replay *r)
 		}
 	if (n > SHOWN_LINES)
 		buf_addf(&s->b, "    | (and %u lines more)\n", n - SHOWN_LINES);
-	mapfile_close(&m);
 }
 
 static bool yes(void)

@@ -86,12 +86,11 @@ static bool text_of(void *of, const char *path, struct slice *text)
 {
 	struct server *s = of;
 	struct document *d = document(s, path);
-	struct mapfile m;
+	OWNED(mapfile_close) struct mapfile m = {0};
 	struct err err;
 	if (!d && mapfile_open(&m, path, &err) == 0) {
 		d = add_document(s, path);
 		buf_add_slice(&d->text, m.bytes);
-		mapfile_close(&m);
 	}
 	if (d)
 		*text = buf_slice(&d->text);

@@ -83,7 +83,7 @@ static void release(struct factors *f)
 static bool read_factors(const struct cachedir *d, uint32_t file, struct factors *f)
 {
 	struct slice path = cachedir_name(d, d->file[file].path), folder = slice_until(path, "/cache_key_factors.json");
-	struct json_tape t = {0};
+	OWNED(json_tape_release) struct json_tape t = {0};
 	LOCAL_BUF name = {0};
 	const char *rank = slice_find(folder, "rank_");
 	uint32_t root;
@@ -99,7 +99,6 @@ static bool read_factors(const struct cachedir *d, uint32_t file, struct factors
 	}
 	if (is)
 		flatten(f, &t, root, &name, 0);
-	json_tape_release(&t);
 	if (!is)
 		release(f);
 	return is;

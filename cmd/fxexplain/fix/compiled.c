@@ -21,14 +21,13 @@ static uint32_t count_compiles(const struct source *s)
 {
 	uint32_t n = 0;
 	for (uint32_t i = 0; i < s->n; i++) {
-		struct tokens t = {0};
+		OWNED(tokens_release) struct tokens t = {0};
 		struct captures c = {0};
 		struct slice part;
 		uint32_t from = 0;
 		tokens_read(&t, s->v[i].l.code);
 		while (template_find(SLICE("torch.compile"), &t, &from, &c, &part))
 			n++;
-		tokens_release(&t);
 	}
 	return n;
 }
@@ -91,7 +90,7 @@ int edit_compile(struct editing *e, const struct edit_step *st, struct err *err)
 	struct source *s = e->s;
 	const uint32_t own = decorator(e);
 	for (uint32_t i = own == NONE ? 0 : own; i < (own == NONE ? s->n : own + 1); i++) {
-		struct tokens t = {0};
+		OWNED(tokens_release) struct tokens t = {0};
 		struct captures c = {0};
 		struct slice part;
 		uint32_t from = 0;
@@ -102,7 +101,6 @@ int edit_compile(struct editing *e, const struct edit_step *st, struct err *err)
 			r = add_argument(s, part, captures_get(&c, "a"), st->to, err);
 		else if (!call && own == i && template_find(SLICE("torch.compile"), &t, &from, &c, &part))
 			r = add_argument(s, part, slice_of(NULL, 0), st->to, err);
-		tokens_release(&t);
 		if (r)
 			return r;
 	}
@@ -196,7 +194,7 @@ static int each_call(struct editing *e, struct slice callee, const struct edit_s
 		return err_set(err, EXIT_FOUND, "%.*s is no argument of %.*s", SLN(name, 80), SLN(e->function, 80));
 	for (uint32_t i = 0; i < e->s->n; i++) {
 		const struct statement *at = &e->s->v[i];
-		struct tokens t = {0};
+		OWNED(tokens_release) struct tokens t = {0};
 		struct slice part;
 		uint32_t from = 0;
 		struct captures c = {0};
@@ -209,7 +207,6 @@ static int each_call(struct editing *e, struct slice callee, const struct edit_s
 			made += r > 0;
 			c.n = 1;
 		}
-		tokens_release(&t);
 		if (r < 0)
 			return -1;
 	}

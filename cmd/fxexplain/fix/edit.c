@@ -109,7 +109,7 @@ static int replace_at(struct editing *e, uint32_t i, const struct edit_step *st,
 
 static int parts_of(struct editing *e, uint32_t i, const struct edit_step *st, struct err *err)
 {
-	struct tokens t = {0};
+	OWNED(tokens_release) struct tokens t = {0};
 	LOCAL_BUF b = {0};
 	struct slice part;
 	uint32_t from = 0;
@@ -120,18 +120,16 @@ static int parts_of(struct editing *e, uint32_t i, const struct edit_step *st, s
 		r = source_replace_part(e->s, part, buf_slice(&b), err);
 		made++;
 	}
-	tokens_release(&t);
 	return r < 0 ? -1 : made;
 }
 
 bool edit_names(struct slice code, const char *name)
 {
-	struct tokens t = {0};
+	OWNED(tokens_release) struct tokens t = {0};
 	bool found = false;
 	tokens_read(&t, code);
 	for (uint32_t i = 0; i < t.n && !found; i++)
 		found = slice_is(t.v[i], name);
-	tokens_release(&t);
 	return found;
 }
 
@@ -379,7 +377,7 @@ static bool is_arithmetic(const struct tokens *t, uint32_t i)
 static bool only_computed(const struct statement *st, struct slice what)
 {
 	static const char *const asks[] = {"if", "elif", "while", "for", "assert"};
-	struct tokens t = {0};
+	OWNED(tokens_release) struct tokens t = {0};
 	struct captures c = {0};
 	struct slice part;
 	uint32_t from = 0;
@@ -393,7 +391,6 @@ static bool only_computed(const struct statement *st, struct slice what)
 			first--;
 		good = !asked && (is_arithmetic(&t, from) || (first && is_arithmetic(&t, first - 1)));
 	}
-	tokens_release(&t);
 	return good;
 }
 
@@ -439,7 +436,7 @@ static int make_steps(const struct edit_rules *r, const struct edit_rule *rule, 
 enum edit_result edit_make(const struct edit_rules *r, struct source *s, uint32_t line, struct slice function, struct slice fix,
 			   struct err *why)
 {
-	struct tokens t = {0};
+	OWNED(tokens_release) struct tokens t = {0};
 	enum edit_result result = EDIT_NO_RULE;
 	struct editing e = {.s = s, .at = source_at(s, line), .function = function};
 	tokens_read(&t, fix);
@@ -463,6 +460,5 @@ enum edit_result edit_make(const struct edit_rules *r, struct source *s, uint32_
 			}
 		}
 	}
-	tokens_release(&t);
 	return result;
 }

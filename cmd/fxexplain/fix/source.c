@@ -159,7 +159,7 @@ static void put_indented(const struct source *s, uint32_t i, struct slice text, 
 static void put_comments(const struct source *s, uint32_t first, uint32_t last, struct buf *b)
 {
 	const char *from = s->v[first].l.code.p, *end = s->v[last].l.code.p + s->v[last].l.code.n;
-	struct tokens t = {0};
+	OWNED(tokens_release) struct tokens t = {0};
 	tokens_read(&t, slice_of(from, (size_t)(end - from)));
 	for (uint32_t i = 0; i <= t.n; i++) { /* what lies between two tokens */
 		const char *a = i ? t.v[i - 1].p + t.v[i - 1].n : from, *z = i < t.n ? t.v[i].p : end;
@@ -170,7 +170,6 @@ static void put_comments(const struct source *s, uint32_t first, uint32_t last, 
 				buf_addf(b, "%.*s\n", (int)(line.p + line.n - hash), hash);
 		}
 	}
-	tokens_release(&t);
 }
 
 int source_replace(struct source *s, uint32_t first, uint32_t last, struct slice text, struct err *err)
@@ -234,7 +233,7 @@ static bool is_import(const struct statement *st) { return source_starts(st, "im
 /* "import os, torch" and "import torch.nn" bind torch; "import torch.nn as nn" and "from torch import nn" do not. */
 static bool binds_torch(const struct statement *st)
 {
-	struct tokens t = {0};
+	OWNED(tokens_release) struct tokens t = {0};
 	bool clause = false, bound = false;
 	if (!source_starts(st, "import"))
 		return false;
@@ -244,7 +243,6 @@ static bool binds_torch(const struct statement *st)
 		clause = first ? slice_is(t.v[i], "torch") : clause && !slice_is(t.v[i], "as");
 		bound = clause && (i + 1 == t.n || slice_is(t.v[i + 1], ","));
 	}
-	tokens_release(&t);
 	return bound;
 }
 
@@ -269,7 +267,7 @@ static struct slice defined(const struct statement *st)
 /* Behind which statement; NONE: there is no import. *torch: is it bound then? */
 static uint32_t top_place(const struct source *s, struct slice text, bool *torch)
 {
-	struct tokens t = {0};
+	OWNED(tokens_release) struct tokens t = {0};
 	uint32_t at = NONE;
 	bool imports = true;
 	*torch = false;
@@ -287,7 +285,6 @@ static uint32_t top_place(const struct source *s, struct slice text, bool *torch
 			at = source_block_end(s, i) - 1;
 		}
 	}
-	tokens_release(&t);
 	return at;
 }
 

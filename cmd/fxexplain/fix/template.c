@@ -301,7 +301,7 @@ bool template_match(struct slice template, struct slice code, struct captures *c
 
 bool template_find(struct slice template, const struct tokens *code, uint32_t *from, struct captures *c, struct slice *part)
 {
-	struct tokens tmp = {0};
+	OWNED(tokens_release) struct tokens tmp = {0};
 	struct parts p;
 	const uint32_t known = c->n;
 	bool yes = false;
@@ -318,14 +318,13 @@ bool template_find(struct slice template, const struct tokens *code, uint32_t *f
 	}
 	if (!yes)
 		c->n = known;
-	tokens_release(&tmp);
 	return yes;
 }
 
 /* Something behind which . binds: a name, a literal, a call, what is in brackets. */
 static bool is_primary(struct slice expr)
 {
-	struct tokens t = {0};
+	OWNED(tokens_release) struct tokens t = {0};
 	tokens_read(&t, expr);
 	uint32_t i = t.n ? behind(&t, 0) : 0;
 	while (i && i < t.n) {
@@ -336,9 +335,7 @@ static bool is_primary(struct slice expr)
 		i = attribute ? i + 2 : behind(&t, i);
 	}
 	bool number = t.n && t.v[0].p[0] >= '0' && t.v[0].p[0] <= '9';
-	bool yes = t.n && i == t.n && !number;
-	tokens_release(&t);
-	return yes;
+	return t.n && i == t.n && !number;
 }
 
 void template_put(struct buf *b, struct slice template, const struct captures *c)
