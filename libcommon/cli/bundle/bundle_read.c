@@ -242,7 +242,7 @@ static int check_members(struct bundle *b, struct err *err)
 
 bool bundle_like(const char *path)
 {
-	struct mapfile m;
+	OWNED(mapfile_close) struct mapfile m = {0};
 	struct zip z;
 	bool is = false;
 	if (mapfile_open(&m, path, NULL) < 0)
@@ -251,7 +251,6 @@ bool bundle_like(const char *path)
 		is = zip_find(&z, SLICE(BUNDLE_MANIFEST)) != NULL;
 		zip_close(&z);
 	}
-	mapfile_close(&m);
 	return is;
 }
 

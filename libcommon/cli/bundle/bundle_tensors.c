@@ -82,7 +82,7 @@ static int make_up(struct tensor_file *f, const struct tensor_stats *stats, enum
 {
 	FREED struct tensor_view *v = xcalloc(f->n + 1, sizeof(*v));
 	struct arena arena = {0};
-	struct mapfile m;
+	OWNED(mapfile_close) struct mapfile m = {0};
 	uint64_t state = 20260101;
 	int fd = -1, r = 0;
 	for (size_t i = 0; i < f->n && !r; i++) {
@@ -103,10 +103,8 @@ static int make_up(struct tensor_file *f, const struct tensor_stats *stats, enum
 	if (!r)
 		r = tensor_write(fd, format, v, f->n, f->path, err);
 	FREED char *name = xasprintf("/proc/self/fd/%d", fd);
-	if (!r && (r = mapfile_open(&m, name, err)) == 0) {
+	if (!r && (r = mapfile_open(&m, name, err)) == 0)
 		buf_add_slice(bytes, m.bytes);
-		mapfile_close(&m);
-	}
 	if (fd >= 0)
 		close(fd);
 	arena_release(&arena);

@@ -145,12 +145,10 @@ int bundle_add(struct bundle_writer *w, enum bundle_kind kind, const char *name,
 
 int bundle_add_file(struct bundle_writer *w, enum bundle_kind kind, const char *name, const char *path, struct err *err)
 {
-	struct mapfile m;
+	OWNED(mapfile_close) struct mapfile m = {0};
 	if (mapfile_open(&m, path, err) < 0)
 		return -1;
-	int r = bundle_add(w, kind, name, m.bytes, slice_str(path_base(path)), err);
-	mapfile_close(&m);
-	return r;
+	return bundle_add(w, kind, name, m.bytes, slice_str(path_base(path)), err);
 }
 
 int bundle_add_folder(struct bundle_writer *w, enum bundle_kind kind, const char *name, const char *path, struct err *err)
