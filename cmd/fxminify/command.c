@@ -51,10 +51,9 @@ static size_t count_unknown(const struct graph *g)
 /* By the operators' own rules, for the sizes that the inputs have. why: of the first value that has none. */
 static void apply_rules(struct session *s, struct err *why)
 {
-	struct symbind env = {0};
+	OWNED(symbind_release) struct symbind env = {0};
 	repro_bind(&s->in.repro, &env);
 	const size_t n = interp_shapes(&s->in.repro.graph, &env, why);
-	symbind_release(&env);
 	if (n)
 		report_row(&s->report, "shapes", "of %zu values, by the operators' rules", n);
 }

@@ -190,7 +190,7 @@ static bool given_int(const struct candidate *c, const struct feed *f, const str
 
 void candidate_bind(const struct candidate *c, const struct repro *original, struct symbind *env)
 {
-	struct symbind theirs = {0};
+	OWNED(symbind_release) struct symbind theirs = {0};
 	const struct symtab *tab = &original->graph.tab;
 	repro_bind(original, &theirs);
 	for (uint32_t i = 0; i < c->graph.tab.names.n; i++) {
@@ -199,13 +199,12 @@ void candidate_bind(const struct candidate *c, const struct repro *original, str
 		if (id != NONE && symbind_get(&theirs, id, &value))
 			symbind_set(env, i, value);
 	}
-	symbind_release(&theirs);
 }
 
 struct repro_given *candidate_given(const struct candidate *c, const struct repro *original)
 {
 	struct repro_given *given = xcalloc(c->n_feeds ? c->n_feeds : 1, sizeof(*given));
-	struct symbind env = {0};
+	OWNED(symbind_release) struct symbind env = {0};
 	candidate_bind(c, original, &env);
 	for (size_t i = 0; i < c->n_feeds; i++) {
 		const struct feed *f = &c->feed[i];
@@ -221,7 +220,6 @@ struct repro_given *candidate_given(const struct candidate *c, const struct repr
 			given[i] = (struct repro_given){
 			    .how = f->meta == NONE ? REPRO_GIVE_GUESS : REPRO_GIVE_RANDOM, .memory = f->memory, .non_leaf = f->non_leaf};
 	}
-	symbind_release(&env);
 	return given;
 }
 
@@ -276,7 +274,7 @@ static void take_storage(const struct repro *original, struct repro *out, uint32
 
 void candidate_repro(const struct candidate *c, const struct repro *original, struct repro *out)
 {
-	struct symbind env = {0};
+	OWNED(symbind_release) struct symbind env = {0};
 	*out = *original;
 	out->graph = c->graph;
 	out->line = c->line;
@@ -304,7 +302,6 @@ void candidate_repro(const struct candidate *c, const struct repro *original, st
 		}
 		out->input[i].meta = c->feed[i].meta;
 	}
-	symbind_release(&env);
 }
 
 void candidate_repro_release(struct repro *out)

@@ -149,7 +149,7 @@ static int recorded_value(const struct json_tape *t, uint32_t k, struct arena *a
 
 int oracle_torch_values(struct oracle *o, const struct test *t, struct arena *arena, struct oracle_value *v, struct err *err)
 {
-	struct json_tape tape = {0};
+	OWNED(json_tape_release) struct json_tape tape = {0};
 	struct slice text;
 	uint32_t root;
 	int status = torch_ask_inputs(o, t, &text, err);
@@ -172,6 +172,5 @@ int oracle_torch_values(struct oracle *o, const struct test *t, struct arena *ar
 		if (status == 0 && n != t->n_feeds)
 			status = err_set(err, EXIT_ENVIRON, "the torch process sent %zu values for %zu inputs", n, t->n_feeds);
 	}
-	json_tape_release(&tape);
 	return status;
 }

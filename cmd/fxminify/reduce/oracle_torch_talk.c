@@ -135,7 +135,7 @@ void talk_head(const struct repro *r, struct buf *b)
 
 static void out_symbols(struct json_out *o, const struct repro *r)
 {
-	struct symbind env = {0};
+	OWNED(symbind_release) struct symbind env = {0};
 	repro_bind(r, &env);
 	json_member_obj(o, "symbols");
 	for (uint32_t i = 0; i < env.n; i++) {
@@ -146,7 +146,6 @@ static void out_symbols(struct json_out *o, const struct repro *r)
 		json_out_i64(o, v);
 	}
 	json_close(o);
-	symbind_release(&env);
 }
 
 static void out_input(struct json_out *o, const struct repro *r, const struct repro_input *in)
@@ -218,7 +217,7 @@ static int out_exported(struct json_out *o, const struct repro *r, bool remote, 
 	bool beside = r->dir.n && r->exported.n && r->exported.p[0] != '/';
 	FREED char *path = beside ? xasprintf("%.*s/%.*s", SL(r->dir), SL(r->exported)) : xstrndup(r->exported.p, r->exported.n);
 	FREED char *absolute = realpath(path, NULL);
-	struct mapfile file = {0};
+	OWNED(mapfile_close) struct mapfile file = {0};
 	int status = 0;
 	json_member_obj(o, "exported");
 	if (!absolute) {
@@ -229,7 +228,6 @@ static int out_exported(struct json_out *o, const struct repro *r, bool remote, 
 		status = -1;
 	} else {
 		out_base64(o, "data", file.bytes);
-		mapfile_close(&file);
 	}
 	json_close(o);
 	return status;
@@ -392,14 +390,13 @@ void talk_inputs(const struct repro *original, const struct test *t, uint64_t id
 /* shown: its path from the program's folder. */
 static int out_file(struct json_out *o, const char *path, const char *shown, struct err *err)
 {
-	struct mapfile file = {0};
+	OWNED(mapfile_close) struct mapfile file = {0};
 	if (mapfile_open(&file, path, err) < 0)
 		return -1;
 	json_obj(o);
 	json_member_str(o, "name", slice_str(shown));
 	out_base64(o, "data", file.bytes);
 	json_close(o);
-	mapfile_close(&file);
 	return 0;
 }
 
