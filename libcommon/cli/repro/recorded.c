@@ -90,7 +90,7 @@ static int give_tensor(struct repro *r, const struct symbind *env, const struct 
 
 static int give_all(struct repro *r, const struct watch_bundle *b, struct err *err)
 {
-	struct symbind env = {0};
+	OWNED(symbind_release) struct symbind env = {0};
 	int status = 0;
 	if (b->n != r->n_inputs)
 		return err_set(err, EXIT_INPUT, "'%s': %zu inputs were kept, and its program has %zu", b->folder, b->n, r->n_inputs);
@@ -106,7 +106,6 @@ static int give_all(struct repro *r, const struct watch_bundle *b, struct err *e
 		else if (in->kind == REPRO_TENSOR || in->kind == REPRO_SYMINT)
 			status = err_set(err, EXIT_INPUT, "'%s': input %zu is of another kind than the program's", b->folder, i);
 	}
-	symbind_release(&env);
 	return status;
 }
 

@@ -334,7 +334,7 @@ static int input_of(struct repro *r, uint32_t node, struct symbind *env, int64_t
 
 int repro_inputs_from_graph(struct repro *r, struct err *err)
 {
-	struct symbind env = {0};
+	OWNED(symbind_release) struct symbind env = {0};
 	int64_t next = 8;
 	int rc = 0;
 	r->n_inputs = 0;
@@ -343,6 +343,5 @@ int repro_inputs_from_graph(struct repro *r, struct err *err)
 	for (uint32_t i = 0; r->graph.n_modules && i < r->graph.module[0].n && !rc; i++)
 		if (r->graph.node[r->graph.module[0].first + i].op == GRAPH_PLACEHOLDER)
 			rc = input_of(r, r->graph.module[0].first + i, &env, &next, err);
-	symbind_release(&env);
 	return rc < 0 ? -1 : repro_join(r, err);
 }
