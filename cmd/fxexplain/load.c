@@ -23,16 +23,15 @@ static bool is_dir(const char *path)
 /* A folder that TORCH_COMPILE_DEBUG makes, or one in it: debugdir.c finds the rest. */
 static bool has_debug_files(const char *path)
 {
-	static const char *const sign[] = {"torchinductor",     "torchdynamo",        "fx_graph_readable.py", "fx_graph_runnable.py",
-					   "ir_pre_fusion.txt", "ir_post_fusion.txt", "output_code.py"};
+	static const char *const sign[] = {"torch_compile_debug",  "torchinductor",     "torchdynamo",        "fx_graph_readable.py",
+					   "fx_graph_runnable.py", "ir_pre_fusion.txt", "ir_post_fusion.txt", "output_code.py"};
 	DIR *d = opendir(path);
 	bool found = false;
 	if (!d)
 		return false;
 	for (struct dirent *e; !found && (e = readdir(d));) {
-		found = !strncmp(e->d_name, "run_", 4) || !strcmp(e->d_name, "torch_compile_debug");
-		for (size_t i = 0; !found && i < ARRAY_LEN(sign); i++)
-			found = !strcmp(e->d_name, sign[i]);
+		struct slice name = slice_str(e->d_name);
+		found = slice_starts(name, "run_") || slice_any(name, sign, slice_is);
 	}
 	closedir(d);
 	return found;

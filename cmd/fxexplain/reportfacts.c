@@ -83,10 +83,8 @@ static bool is_context(struct slice line)
 {
 	static const char *const within[] = {": In instantiation of ", "required from ", ": In function ", ": In member function ",
 					     ": In lambda function"};
-	for (size_t i = 0; i < ARRAY_LEN(within); i++)
-		if (slice_find(line, within[i]))
-			return true;
-	return slice_starts(line, "In file included from ") || slice_starts(line, "                 from ");
+	return slice_any(line, within, slice_has) || slice_starts(line, "In file included from ") ||
+	       slice_starts(line, "                 from ");
 }
 
 /* "  236 |       0xff,", "      |       ^~~~" */

@@ -81,9 +81,8 @@ enum repro_check result_check(const struct signature *want)
 	static const char *const exact[] = {"integer", "bool", "number"};
 	if (want->kind != OUTCOME_ACCURACY)
 		return REPRO_CHECK_RUNS;
-	for (size_t i = 0; i < ARRAY_LEN(exact); i++)
-		if (slice_is(want->message, exact[i]))
-			return REPRO_CHECK_EQUAL;
+	if (slice_any(want->message, exact, slice_is))
+		return REPRO_CHECK_EQUAL;
 	return slice_is(want->message, "shape") ? REPRO_CHECK_SHAPE : REPRO_CHECK_SAME;
 }
 

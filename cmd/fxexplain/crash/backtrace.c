@@ -580,10 +580,7 @@ static bool handler_symbol(const struct crash_frame *f)
 	    "FatalSignalHandler", "__restore_rt", "killpg",    "sigaction",
 	    "ucs_handle_error",   "ucs_debug",    "_sigtramp", "caffe2::(anonymous namespace)::fatalSignalHandler",
 	    "faulthandler"};
-	for (size_t i = 0; i < ARRAY_LEN(name); i++)
-		if (slice_find(f->symbol, name[i]))
-			return true;
-	return false;
+	return slice_any(f->symbol, name, slice_has);
 }
 
 /* A stack that a signal handler wrote begins with the handler and the C library's frame that called it. */

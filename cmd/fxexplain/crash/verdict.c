@@ -165,10 +165,7 @@ static bool raises(const struct crash_frame *f)
 {
 	static const char *const name[] = {
 	    "c10::Error::Error", "c10::detail::torchCheckFail", "__cxa_throw", "std::terminate", "abort", "raise", "__assert_fail"};
-	for (size_t i = 0; i < ARRAY_LEN(name); i++)
-		if (slice_starts(f->symbol, name[i]))
-			return true;
-	return false;
+	return slice_any(f->symbol, name, slice_starts);
 }
 
 static void find_culprit(struct crash_verdict *v, const struct crash *c, const struct crashmap *map)

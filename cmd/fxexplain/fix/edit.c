@@ -53,12 +53,10 @@ static bool is_elementwise(const struct tokens *t)
 						"sqrt", "abs", "relu", "sigmoid", "neg", "clone"};
 	static const char *const signs[] = {"+", "-", "*", ".", "(", ")"};
 	for (uint32_t i = 0; i < t->n; i++) {
-		bool known = false;
-		for (size_t k = 0; k < ARRAY_LEN(signs); k++)
-			known |= slice_is(t->v[i], signs[k]);
-		for (size_t k = 0; k < ARRAY_LEN(functions) && is_called(t, i); k++)
-			known |= slice_is(t->v[i], functions[k]) || slice_is(t->v[i], "torch");
-		if (!known && !(token_is_name(t->v[i]) && !is_called(t, i)) && !(t->v[i].p[0] >= '0' && t->v[i].p[0] <= '9'))
+		bool called = is_called(t, i);
+		bool known = slice_any(t->v[i], signs, slice_is) ||
+			     (called && (slice_any(t->v[i], functions, slice_is) || slice_is(t->v[i], "torch")));
+		if (!known && !(token_is_name(t->v[i]) && !called) && !is_digit(t->v[i].p[0]))
 			return false;
 	}
 	return true;

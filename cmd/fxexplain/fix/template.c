@@ -232,9 +232,8 @@ static bool is_value(const struct tokens *t, uint32_t from, uint32_t end)
 	bool name = false;
 	for (uint32_t i = from; i < end; i++) {
 		const struct slice s = t->v[i];
-		for (size_t k = 0; k < ARRAY_LEN(words); k++)
-			if (slice_is(s, words[k]))
-				return false;
+		if (slice_any(s, words, slice_is))
+			return false;
 		if (s.p[s.n - 1] == '"' || s.p[s.n - 1] == '\'')
 			return false;
 		name |= token_is_name(s);

@@ -137,10 +137,7 @@ static bool says_no_memory(struct slice text)
 {
 	static const char *const words[] = {"MemoryError",           "bad_alloc",    "annot allocate memory",
 					    "can't allocate memory", "ut of memory", "emory exhausted"};
-	for (size_t i = 0; i < ARRAY_LEN(words); i++)
-		if (memmem(text.p, text.n, words[i], strlen(words[i])))
-			return true;
-	return false;
+	return slice_any(text, words, slice_has);
 }
 
 /* 125 to 127: the command itself could not tell, or not be run (git bisect run, sh). */

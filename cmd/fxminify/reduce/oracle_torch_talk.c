@@ -76,13 +76,7 @@ static bool env_has_no_say(struct slice name)
 					     "TORCH_LOGS",
 					     "LD_",
 					     "PYTHON"};
-	for (size_t i = 0; i < ARRAY_LEN(names); i++)
-		if (slice_is(name, names[i]))
-			return true;
-	for (size_t i = 0; i < ARRAY_LEN(starts); i++)
-		if (slice_starts(name, starts[i]))
-			return true;
-	return repro_env_is_private(name);
+	return slice_any(name, names, slice_is) || slice_any(name, starts, slice_starts) || repro_env_is_private(name);
 }
 
 void talk_env(const struct repro_line *line, size_t n, struct buf *b)

@@ -43,14 +43,10 @@ bool bundle_env_known(struct slice name)
 {
 	static const char *const start[] = {"TORCH", "PYTORCH_", "INDUCTOR_", "AOT_", "AOTI", "TRITON_"};
 	static const char *const whole[] = {"OMP_NUM_THREADS", "MKL_NUM_THREADS", "CUDA_VISIBLE_DEVICES", "CUDA_LAUNCH_BLOCKING"};
-	bool known = false;
-	for (size_t i = 0; i < ARRAY_LEN(start) && !known; i++)
-		known = slice_starts(name, start[i]);
+	bool known = slice_any(name, start, slice_starts);
 	for (size_t i = 0; i < name.n; i++)
 		known &= is_name_char(name.p[i]);
-	for (size_t i = 0; i < ARRAY_LEN(whole) && !known; i++)
-		known = slice_is(name, whole[i]);
-	return known;
+	return known || slice_any(name, whole, slice_is);
 }
 
 /* ---- the manifest ---- */

@@ -112,10 +112,7 @@ static bool says_little(struct slice hint)
 	static const char *const little[] = {"It may be possible to write Dynamo tracing rules", "Please report an issue to PyTorch",
 					     "Your code may result in an error when running in eager", "This is likely to be a Dynamo bug",
 					     "This graph break is fundamental"};
-	for (size_t i = 0; i < ARRAY_LEN(little); i++)
-		if (slice_starts(hint, little[i]))
-			return true;
-	return false;
+	return slice_any(hint, little, slice_starts);
 }
 
 static struct slice break_hints_sorted(struct explanation *x, struct slice hints)

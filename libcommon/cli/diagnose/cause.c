@@ -52,10 +52,7 @@ struct slice cause_op_name(struct explanation *x, struct slice op)
 static bool no_fake(struct slice s)
 {
 	static const char *const say[] = {"no fake impl", "does not have a fake impl", "fake impl or Meta kernel", "no fake kernel"};
-	for (size_t i = 0; i < ARRAY_LEN(say); i++)
-		if (slice_find(s, say[i]))
-			return true;
-	return false;
+	return slice_any(s, say, slice_has);
 }
 
 /* "shop.scale.default(", "CustomOpDef(shop::scale)", "unsupported operator: shop.cut.default", "shop::cut: attempted to run" */

@@ -218,10 +218,7 @@ static bool is_pythons(struct slice type)
 {
 	static const char *const own[] = {"RuntimeError",   "TypeError",      "ValueError",          "IndexError",       "KeyError",
 					  "AttributeError", "AssertionError", "NotImplementedError", "ZeroDivisionError"};
-	for (size_t i = 0; i < ARRAY_LEN(own); i++)
-		if (slice_is(type, own[i]))
-			return true;
-	return false;
+	return slice_any(type, own, slice_is);
 }
 
 static struct fact_known *known_of(const struct witnesses *w, const struct fact_failure *r);

@@ -298,10 +298,7 @@ static struct outlist take_args(struct outcode *o, struct slice rest, struct sli
 static bool is_operator(struct slice chain)
 {
 	static const char *const roots[] = {"extern_kernels.", "torch.ops.", "aten.", "inductor_ops.", "_quantized.", "inductor_prims."};
-	for (size_t i = 0; i < ARRAY_LEN(roots); i++)
-		if (slice_starts(chain, roots[i]))
-			return true;
-	return false;
+	return slice_any(chain, roots, slice_starts);
 }
 
 /* def NAME(*args, **kwargs): */

@@ -93,11 +93,8 @@ static void splice_sizes(struct respelling *w, uint32_t node)
 	static const char *const methods[] = {"view", "expand", "repeat", "reshape", "permute"};
 	const struct gnode *n = &w->g->node[node];
 	struct slice name = graph_text(w->g, n->target);
-	bool is = false;
-	for (size_t i = 0; i < ARRAY_LEN(methods); i++)
-		is |= slice_is(name, methods[i]);
-	if (!is || n->n_args != 2 || n->n_kwargs || arg(w->g, n, 1)->kind != GV_LIST || !arg(w->g, n, 1)->n ||
-	    arg(w->g, n, 1)->n > GRAPH_MAX_DIMS)
+	if (!slice_any(name, methods, slice_is) || n->n_args != 2 || n->n_kwargs || arg(w->g, n, 1)->kind != GV_LIST ||
+	    !arg(w->g, n, 1)->n || arg(w->g, n, 1)->n > GRAPH_MAX_DIMS)
 		return;
 	struct gvalue v[GRAPH_MAX_DIMS + 1] = {*arg(w->g, n, 0)};
 	const struct gvalue list = *arg(w->g, n, 1);

@@ -133,10 +133,7 @@ static void take_extra(struct loading *d, struct repro_input *in)
 	static const char *const known[] = {"stride", "dtype", "storage_offset", "requires_grad", "is_leaf"};
 	LOCAL_BUF b = {0};
 	for (int i = 0; i < d->n_args; i++) {
-		bool mine = !d->arg[i].name.n;
-		for (size_t k = 0; k < ARRAY_LEN(known); k++)
-			mine |= slice_is(d->arg[i].name, known[k]);
-		if (mine)
+		if (!d->arg[i].name.n || slice_any(d->arg[i].name, known, slice_is))
 			continue;
 		buf_adds(&b, b.len ? ", " : "");
 		buf_add_slice(&b, d->arg[i].name);

@@ -340,10 +340,7 @@ static bool is_torchs(struct slice t)
 static bool is_about_repros(struct slice name)
 {
 	static const char *const names[] = {"debug_dir_root", "repro_after", "repro_level", "dump_aoti_minifier"};
-	for (size_t i = 0; i < ARRAY_LEN(names); i++)
-		if (slice_ends(name, names[i]))
-			return true;
-	return false;
+	return slice_any(name, names, slice_ends);
 }
 
 /* "torch._inductor.config" of "torch._inductor.config.cpp.x". */

@@ -36,10 +36,7 @@ bool has_word(struct slice text, const char *word)
 static bool continues(const struct pyline *l)
 {
 	static const char *const words[] = {"else:", "else ", "elif ", "except:", "except ", "finally:", "finally "};
-	for (size_t i = 0; i < ARRAY_LEN(words); i++)
-		if (slice_starts(l->code, words[i]))
-			return true;
-	return false;
+	return slice_any(l->code, words, slice_starts);
 }
 
 /* Takes the block that is indented under the line at hand into it->whole; comments in the first column only when more of the block
@@ -290,10 +287,7 @@ static bool is_frame(const struct pyline *l)
 {
 	static const char *const starts[] = {"with torch.no_grad()", "if __name__",           "print(", "import os",
 					     "import sys",           "if not os.path.isdir(", "_repro", "exported_program = "};
-	for (size_t i = 0; i < ARRAY_LEN(starts); i++)
-		if (slice_starts(l->code, starts[i]))
-			return true;
-	return !l->code.n || (is_import(l->code) && slice_find(l->code, "_repro"));
+	return slice_any(l->code, starts, slice_starts) || !l->code.n || (is_import(l->code) && slice_find(l->code, "_repro"));
 }
 
 static int read_main(struct reading *s, const struct item *it)

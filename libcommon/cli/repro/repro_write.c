@@ -121,20 +121,14 @@ bool repro_env_is_private(struct slice name)
 					    "_TORCHINDUCTOR_PYOBJECT_TENSOR_DATA_PTR",
 					    "DUMP_AOTI_MINIFIER",
 					    "AOTINDUCTOR_REPRO_LEVEL"};
-	for (size_t i = 0; i < ARRAY_LEN(names); i++)
-		if (slice_is(name, names[i]))
-			return true;
-	return false;
+	return slice_any(name, names, slice_is);
 }
 
 static bool plan_is_torch_import(struct slice t)
 {
 	static const char *const starts[] = {"import torch",   "from torch",       "from functorch", "import functorch",
 					     "from functools", "import functools", "from math "};
-	for (size_t i = 0; i < ARRAY_LEN(starts); i++)
-		if (slice_starts(t, starts[i]))
-			return true;
-	return false;
+	return slice_any(t, starts, slice_starts);
 }
 
 /* torch 2.13's own, which say nothing about the graph. */

@@ -110,10 +110,7 @@ static bool goes_on(struct slice line, bool traceback)
 					     "TRACE "};
 	if (slice_blank(line) || line.p[0] == ' ')
 		return true;
-	for (unsigned i = 0; i < ARRAY_LEN(labels); i++)
-		if (slice_starts(line, labels[i]))
-			return true;
-	return !traceback;
+	return slice_any(line, labels, slice_starts) || !traceback;
 }
 
 /* Lines of the break that starts at i. In bare text (debug.log) there is a traceback with blank lines around it, then other things. */
