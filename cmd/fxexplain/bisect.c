@@ -81,7 +81,7 @@ static void read_failure(struct bisect *b, struct trial *t, const char *text, co
 	struct explanation x;
 	struct err err;
 	struct facts_options o = {0};
-	struct run_names logs = {0};
+	OWNED(run_names_release) struct run_names logs = {0};
 	LOCAL_BUF line = {0}, key = {0};
 	facts_init(&f);
 	(void)facts_add_textlog(&f, text, &o, &err); /* nothing known in it: then there is none */
@@ -108,7 +108,6 @@ static void read_failure(struct bisect *b, struct trial *t, const char *text, co
 	t->component = x.n_component ? x.component[0].component : COMPONENT_NONE;
 	explanation_release(&x);
 	facts_release(&f);
-	run_names_release(&logs);
 }
 
 static void add_name(struct buf *b, const char *name)
@@ -151,7 +150,7 @@ static void put_site(struct bisect *b)
 {
 	const struct slice before = share_file("jit/after_import.py"), text = share_file("explain/sitecustomize.py");
 	struct err err;
-	char *dir = xasprintf("%s/site", b->folder), *path = xasprintf("%s/sitecustomize.py", dir);
+	FREED char *dir = xasprintf("%s/site", b->folder), *path = xasprintf("%s/sitecustomize.py", dir);
 	const char *old = getenv("PYTHONPATH");
 	int fd = mkdir(dir, 0700) < 0 ? -1 : open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
 	if (fd < 0)
@@ -160,8 +159,6 @@ static void put_site(struct bisect *b)
 		die_err(&err);
 	close(fd);
 	b->site = xasprintf("PYTHONPATH=%s%s%s", dir, old && *old ? ":" : "", old && *old ? old : "");
-	free(dir);
-	free(path);
 }
 
 static int make_file(const char *path)
@@ -175,7 +172,7 @@ static int make_file(const char *path)
 static void start_and_wait(struct bisect *b, struct trial *t, const char *dir)
 {
 	struct err err;
-	struct childset set = {0};
+	OWNED(childset_release) struct childset set = {0};
 	struct child_event ev = {0};
 	char *out = xasprintf("%s/stdout.txt", dir), *text = xasprintf("%s/stderr.txt", dir);
 	char *trace = xasprintf("TORCH_TRACE=%s", dir), *report = xasprintf("PT2_BISECT_REPORT=%s/report", dir);
@@ -216,7 +213,6 @@ static void start_and_wait(struct bisect *b, struct trial *t, const char *dir)
 			child_stop(c);
 	}
 	t->r = *child_result(c);
-	childset_release(&set);
 	close(fd_out);
 	close(fd_err);
 	free(out), free(text), free(trace), free(report), free(backend), free(setting);

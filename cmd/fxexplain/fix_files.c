@@ -20,9 +20,10 @@ static int no(struct fix_file *f, const char *why)
 /* "DIR/app/m.py" as it is without links in folders; NULL: it is not there, or not below the root. */
 static char *below(const char *root, const char *path)
 {
-	char *all = xasprintf("%s/%s", root, path), *slash = strrchr(all, '/'), *real = NULL;
+	FREED char *all = xasprintf("%s/%s", root, path);
+	char *slash = strrchr(all, '/'), *real = NULL;
 	*slash = 0;
-	char *folder = realpath(*all ? all : "/", NULL), *top = realpath(root, NULL);
+	FREED char *folder = realpath(*all ? all : "/", NULL), *top = realpath(root, NULL);
 	size_t n = top ? strlen(top) : 0;
 	bool in = folder && top && (n == 1 || (!strncmp(folder, top, n) && (!folder[n] || folder[n] == '/')));
 	if (in) {
@@ -32,9 +33,6 @@ static char *below(const char *root, const char *path)
 			real = NULL;
 		}
 	}
-	free(folder);
-	free(top);
-	free(all);
 	return real;
 }
 

@@ -183,7 +183,7 @@ static uint32_t find(const struct kernelmaps *k, const char *name, struct kernel
 
 int kernel_main(const struct explain_options *opt, const struct operands *in)
 {
-	struct kernelmaps k = {0};
+	OWNED(kernelmaps_release) struct kernelmaps k = {0};
 	struct err err = {.text = ""}, earlier = err;
 	struct screen s = explain_screen(opt->output);
 	const char *name = is_name(in) ? in->v[0] : NULL;
@@ -232,6 +232,5 @@ int kernel_main(const struct explain_options *opt, const struct operands *in)
 	explain_write(&s, opt->output);
 	free(error);
 	free(hit);
-	kernelmaps_release(&k);
 	return lost ? EXIT_INPUT : EXIT_FINE;
 }

@@ -104,12 +104,10 @@ static void add_graphs(struct pack *p)
 		if (!text.n || slice_find(name, "guards") || (wanted.n && intern_find(&wanted, id) == NONE) ||
 		    (bytes += text.n) > GRAPH_BYTES)
 			continue;
-		char *about = xasprintf("%.*s:%.*s", SL(id), SL(name)), *file = xasprintf("graphs/%.*s.%.*s.py", SL(id), SL(name));
+		FREED char *about = xasprintf("%.*s:%.*s", SL(id), SL(name)), *file = xasprintf("graphs/%.*s.%.*s.py", SL(id), SL(name));
 		for (char *c = file + 7; *c; c++)
 			*c = strchr("/ !:()", *c) ? '_' : *c;
 		pack_text(p, BUNDLE_GRAPH, file, text, slice_str(about));
-		free(about);
-		free(file);
 		n++;
 	}
 }
@@ -155,7 +153,7 @@ static int add_with(struct pack *p, const char *path, struct err *err)
 	while (whole.n > 1 && whole.p[whole.n - 1] == '/')
 		whole.n--;
 	struct slice base = slice_base(whole);
-	char *name = xstrndup(base.p, base.n), *inputs = xasprintf("inputs/%s", name);
+	FREED char *name = xstrndup(base.p, base.n), *inputs = xasprintf("inputs/%s", name);
 	struct tensor_file *t = NULL;
 	int r;
 	if (stat(path, &st) == 0 && S_ISDIR(st.st_mode) && !watch_bundle_like(path))
@@ -166,8 +164,6 @@ static int add_with(struct pack *p, const char *path, struct err *err)
 		r = add_model(p, path, name, err);
 	if (t)
 		tensor_file_close(t);
-	free(inputs);
-	free(name);
 	return r;
 }
 
@@ -250,7 +246,7 @@ static void finish(struct pack *p)
 {
 	const struct facts *f = p->x->facts;
 	const struct component_view *c = p->x->n_component ? &p->x->component[0] : NULL;
-	struct arena a = {0};
+	OWNED(arena_release) struct arena a = {0};
 	struct err err;
 	struct bundle_finding *finding;
 	struct bundle_env *env;
@@ -284,7 +280,6 @@ static void finish(struct pack *p)
 	p->w = NULL;
 	if (bundle_end(w, &about, &err) < 0)
 		die_err(&err);
-	arena_release(&a);
 }
 
 void pack_bundle(const struct explanation *x, const struct explain_options *opt)

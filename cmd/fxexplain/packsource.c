@@ -212,11 +212,10 @@ static void read_imports(struct gather *g, uint32_t i)
 
 void pack_sources(struct pack *p)
 {
-	char *program = find_program(p);
+	FREED char *program = find_program(p);
 	if (p->o->redact && !p->o->repro) {
 		if (program)
 			bundle_leave_out(p->w, SLICE("program"), SLICE("redacted: --repro FILE puts one in"));
-		free(program);
 		return;
 	}
 	if (!program)
@@ -241,5 +240,4 @@ void pack_sources(struct pack *p)
 	if (!p->program)
 		bundle_leave_out(p->w, slice_str(path_base(program)), SLICE("is no Python file of the user's that can be read"));
 	intern_release(&g.paths);
-	free(program);
 }

@@ -128,7 +128,7 @@ static size_t whole_lines(const char *data, size_t n)
 int pack_trace(struct buf *b, const char *path, const struct intern *ids, struct redact *r, uint64_t *cut, struct err *err)
 {
 	struct input in;
-	struct window w = {0};
+	OWNED(window_release) struct window w = {0};
 	const size_t start = b->len;
 	struct copy c = {.b = b, .r = r};
 	if (input_open(&in, path, err) < 0)
@@ -147,7 +147,6 @@ int pack_trace(struct buf *b, const char *path, const struct intern *ids, struct
 	}
 	end_record(&c);
 	*cut += c.cut;
-	window_release(&w);
 	input_close(&in);
 	buf_release(&c.payload);
 	buf_release(&c.safe);

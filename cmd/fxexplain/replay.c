@@ -292,11 +292,11 @@ static int run_tool(struct replay *r, struct plan *p, enum replay_what what)
 {
 	struct child_result result;
 	struct err err;
-	char *tool = replay_tool(p->v[0]);
+	FREED char *tool = replay_tool(p->v[0]);
 	if (!tool)
 		die(EXIT_ENVIRON, "'%s' is neither beside this program nor in PATH", p->v[0]);
 	p->v[0] = tool;
-	char *python = xasprintf("PT2_PYTHON=%s", replay_python(r->o)); /* what a graph's run is run with */
+	FREED char *python = xasprintf("PT2_PYTHON=%s", replay_python(r->o)); /* what a graph's run is run with */
 	const char *const set[] = {python, NULL};
 	struct child_spec spec = {
 	    .argv = p->v, .timeout_ms = run_timeout_ms(r->o), .die_with_parent = true, .cwd = r->folder, .env_set = set};
@@ -308,8 +308,6 @@ static int run_tool(struct replay *r, struct plan *p, enum replay_what what)
 	child_describe(&result, &b);
 	note("%s: %s %s", diag_tool, replay_tools[what], buf_str(&b));
 	child_result_release(&result);
-	free(python);
-	free(tool);
 	if (!ended)
 		return EXIT_PARTIAL;
 	if (what == REPLAY_PRINTER)

@@ -37,9 +37,10 @@ static void run_again(struct again *a)
 {
 	const struct bundle_about *about = &a->b->about;
 	const struct bundle_file *program = bundle_find(a->b, BUNDLE_PROGRAM);
-	struct arena arena = {0};
-	char *tool = replay_tool("fxexplain"), *out = xasprintf("%s/explained.txt", a->folder);
-	char *cache = xasprintf("TORCHINDUCTOR_CACHE_DIR=%s/cache", a->folder), *path = xasprintf("%s/%.*s", a->folder, SL(program->name));
+	OWNED(arena_release) struct arena arena = {0};
+	FREED char *tool = replay_tool("fxexplain"), *out = xasprintf("%s/explained.txt", a->folder);
+	FREED char *cache = xasprintf("TORCHINDUCTOR_CACHE_DIR=%s/cache", a->folder),
+		   *path = xasprintf("%s/%.*s", a->folder, SL(program->name));
 	FREED const char **argv = xcalloc(ARGS_BEFORE + about->n_argument + 2, sizeof(*argv));
 	FREED const char **env = xcalloc(about->n_env + 3, sizeof(*env));
 	size_t n = 0, k = 0;
@@ -58,11 +59,6 @@ static void run_again(struct again *a)
 	env[k++] = cache;
 	env[k++] = "PYTHONDONTWRITEBYTECODE=1";
 	start(a, argv, env);
-	arena_release(&arena);
-	free(path);
-	free(cache);
-	free(out);
-	free(tool);
 }
 
 static bool has_key(const struct bundle_finding *f, size_t n, struct slice key)
@@ -102,8 +98,8 @@ static int compare(const struct again *a)
 {
 	struct facts f;
 	struct explanation x;
-	struct arena arena = {0};
-	struct run_names logs = {0};
+	OWNED(arena_release) struct arena arena = {0};
+	OWNED(run_names_release) struct run_names logs = {0};
 	struct err err;
 	struct bundle_finding *now;
 	struct stat st;
@@ -123,8 +119,6 @@ static int compare(const struct again *a)
 	int status = judge(a, now, n);
 	explanation_release(&x);
 	facts_release(&f);
-	arena_release(&arena);
-	run_names_release(&logs);
 	return status;
 }
 

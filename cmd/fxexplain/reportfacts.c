@@ -244,7 +244,7 @@ static bool take_env(struct buf *env, struct slice text, bool inside)
 static void find_env(struct buf *env, const char *path)
 {
 	struct input in;
-	struct window w = {0};
+	OWNED(window_release) struct window w = {0};
 	struct err err;
 	bool inside = false;
 	if (access(path, R_OK) < 0 || input_open(&in, path, &err) < 0)
@@ -254,7 +254,6 @@ static void find_env(struct buf *env, const char *path)
 		if (inside && input_next(&in, &w, 1 << 20, whole_lines) > 0 && env->len < MAX_ENV / 2)
 			take_env(env, slice_of(w.data, w.len), true);
 	}
-	window_release(&w);
 	input_close(&in);
 }
 

@@ -94,7 +94,7 @@ static int by_version(const void *a, const void *b) { return strverscmp(*(char *
 /* What is there now and was not before: a folder of the user's own may hold the logs of other runs. */
 static void list_new(struct run_names *now, const char *dir, const struct run_names *before)
 {
-	struct run_names all = {0};
+	OWNED(run_names_release) struct run_names all = {0};
 	run_list(&all, dir);
 	for (size_t i = 0; i < all.n; i++) {
 		bool old = false;
@@ -106,7 +106,6 @@ static void list_new(struct run_names *now, const char *dir, const struct run_na
 		now->v[now->n++] = all.v[i];
 		all.v[i] = NULL;
 	}
-	run_names_release(&all);
 	if (now->n)
 		qsort(now->v, now->n, sizeof(*now->v), by_version);
 }

@@ -21,7 +21,7 @@ static int write_test(void *user, const struct test *t, struct buf *b, struct er
 static int test_script(const char *command, struct buf *b, struct err *err)
 {
 	size_t n = strcspn(command, " \t");
-	char *word = xstrndup(command, n), *real = NULL;
+	FREED char *word = xstrndup(command, n), *real = NULL;
 	int status = 0;
 	if (strchr(word, '/') && *word != '/' && !strpbrk(word, "$`'\"\\*?")) {
 		real = realpath(word, NULL);
@@ -32,8 +32,6 @@ static int test_script(const char *command, struct buf *b, struct err *err)
 	}
 	buf_adds(b, real ? command + n : command);
 	buf_adds(b, " \"$1\"");
-	free(word);
-	free(real);
 	return status;
 }
 

@@ -14,7 +14,7 @@ static struct slice text_of(const struct pickle *p, uint32_t node)
 
 static void keep_lines(struct cachedir *d, const struct pickle *p, uint32_t list, uint32_t text[KEY_TEXTS])
 {
-	struct key_lines k = {.n = 0};
+	OWNED(key_release) struct key_lines k = {.n = 0};
 	const struct pickle_node *n = list == NONE ? NULL : pickle_node(p, list);
 	for (uint32_t i = 0; n && (n->kind == PICKLE_LIST || n->kind == PICKLE_TUPLE) && i < n->n; i++)
 		key_add(&k, text_of(p, n->item[i]));
@@ -22,7 +22,6 @@ static void keep_lines(struct cachedir *d, const struct pickle *p, uint32_t list
 		struct slice s = buf_slice(&k.text[i]);
 		text[i] = s.n ? intern_add(&d->names, s) : NONE;
 	}
-	key_release(&k);
 }
 
 static void add_need(struct cachedir *d, struct cache_file *f, const struct pickle *p, uint32_t info)

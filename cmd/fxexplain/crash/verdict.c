@@ -306,7 +306,7 @@ static void why_generated(struct crash_verdict *v, const struct crash *c, const 
 
 static void why_ill(struct crash_verdict *v, const struct crashmap *map)
 {
-	struct doctor d = {0};
+	OWNED(doctor_release) struct doctor d = {0};
 	struct doctor_options o = {.no_torch = true};
 	struct err err;
 	struct crash_library *l = v->frame != NONE && map->place[v->frame].library ? map->place[v->frame].library
@@ -317,7 +317,6 @@ static void why_ill(struct crash_verdict *v, const struct crashmap *map)
 	for (size_t i = 0; i < d.n; i++)
 		if (!strcmp(d.v[i].id, "cpu-isa") || !strcmp(d.v[i].id, "march-native"))
 			why(v, "%.*s%s%.*s", SL(d.v[i].what), d.v[i].why.n ? ": " : "", SL(d.v[i].why));
-	doctor_release(&d);
 }
 
 static void add_why(struct crash_verdict *v, struct crash *c, const struct crashmap *map)

@@ -83,13 +83,12 @@ int candidate_cut(struct candidate *c, const struct repro *original, const struc
 		  struct err *err)
 {
 	*c = (struct candidate){0};
-	struct cut cut = {0};
+	OWNED(cut_release) struct cut cut = {0};
 	if (slice_build(&original->graph, u, keep, replace, &c->graph, &cut, err) < 0)
 		return -1;
 	feeds_of_cut(c, original, &cut);
 	feeds_kind(c, original);
 	feeds_meta(c);
-	cut_release(&cut);
 	copy_lines(c, original->line, original->n_lines);
 	c->ops = graph_n_ops(&c->graph);
 	return 0;

@@ -161,10 +161,9 @@ int oracle_torch_values(struct oracle *o, const struct test *t, struct arena *ar
 	size_t n = 0;
 	if (values == NONE) {
 		struct outcome out;
-		struct arena a = {0};
+		OWNED(arena_release) struct arena a = {0};
 		talk_outcome(&tape, root, &a, &out);
 		status = err_set(err, EXIT_ENVIRON, "the values of the inputs cannot be had: %.*s", SL(out.detail));
-		arena_release(&a);
 	} else {
 		for (uint32_t k = json_first(&tape, values); k < json_end(&tape, values) && n < t->n_feeds && status == 0;
 		     k = json_next(&tape, k), n++)

@@ -408,10 +408,8 @@ static int out_program(struct json_out *o, const char *path, struct err *err)
 	while (status == 0 && d && (e = readdir(d))) {
 		if (e->d_name[0] == '.')
 			continue;
-		char *from = xasprintf("%s/%s", folder, e->d_name), *shown = xasprintf("%s/%s", inner, e->d_name);
+		FREED char *from = xasprintf("%s/%s", folder, e->d_name), *shown = xasprintf("%s/%s", inner, e->d_name);
 		status = out_file(o, from, shown, err);
-		free(from);
-		free(shown);
 	}
 	json_close(o);
 	if (d)

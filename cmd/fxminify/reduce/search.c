@@ -227,7 +227,7 @@ static void plan(struct probdd *d, double *p, struct lookahead *a)
 
 static int probdd_step(struct search *s, struct probdd *d, bool *over)
 {
-	struct lookahead a = {.s = s, .set = xcalloc(s->jobs ? s->jobs : 1, sizeof(*a.set))};
+	OWNED(ahead_release) struct lookahead a = {.s = s, .set = xcalloc(s->jobs ? s->jobs : 1, sizeof(*a.set))};
 	double *p = xreallocarray(NULL, s->n, sizeof(*p));
 	memcpy(p, d->p, s->n * sizeof(*p));
 	plan(d, p, &a);
@@ -245,7 +245,6 @@ static int probdd_step(struct search *s, struct probdd *d, bool *over)
 		if (winner != SEARCH_NONE)
 			adopt_winner(s, &q, winner);
 	}
-	ahead_release(&a);
 	return status;
 }
 
@@ -292,7 +291,7 @@ static int qx_ask(struct qx *q, size_t at, size_t n, bool *fails)
 	if ((*fails = is_all(q->s, q->ground)))
 		return 0;
 	struct search *s = q->s;
-	struct lookahead a = {.s = s, .set = xcalloc(s->jobs ? s->jobs : 1, sizeof(*a.set))};
+	OWNED(ahead_release) struct lookahead a = {.s = s, .set = xcalloc(s->jobs ? s->jobs : 1, sizeof(*a.set))};
 	FREED uint64_t *set = new_set(s);
 	copy_set(s, set, q->ground);
 	for (;;) {
@@ -310,7 +309,6 @@ static int qx_ask(struct qx *q, size_t at, size_t n, bool *fails)
 	size_t winner;
 	int status = ask_closed_sets(&question, a.n, true, &winner);
 	*fails = status == 0 && winner == 0;
-	ahead_release(&a);
 	return status;
 }
 

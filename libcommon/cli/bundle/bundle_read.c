@@ -236,20 +236,6 @@ static int check_members(struct bundle *b, struct err *err)
 	return 0;
 }
 
-bool bundle_like(const char *path)
-{
-	OWNED(mapfile_close) struct mapfile m = {0};
-	struct zip z;
-	bool is = false;
-	if (mapfile_open(&m, path, NULL) < 0)
-		return false;
-	if (zip_like(m.bytes) && zip_open(&z, m.bytes, path, NULL) == 0) {
-		is = zip_find(&z, SLICE(BUNDLE_MANIFEST)) != NULL;
-		zip_close(&z);
-	}
-	return is;
-}
-
 int bundle_open(struct bundle *b, const char *path, struct err *err)
 {
 	*b = (struct bundle){.map.fd = -1};

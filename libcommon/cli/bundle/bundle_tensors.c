@@ -81,7 +81,7 @@ static bool can_be_made(int dtype) { return is_integer(dtype) || (dtype >= DTYPE
 static int make_up(struct tensor_file *f, const struct tensor_stats *stats, enum tensor_format format, struct buf *bytes, struct err *err)
 {
 	FREED struct tensor_view *v = xcalloc(f->n + 1, sizeof(*v));
-	struct arena arena = {0};
+	OWNED(arena_release) struct arena arena = {0};
 	OWNED(mapfile_close) struct mapfile m = {0};
 	uint64_t state = 20260101;
 	int fd = -1, r = 0;
@@ -107,7 +107,6 @@ static int make_up(struct tensor_file *f, const struct tensor_stats *stats, enum
 		buf_add_slice(bytes, m.bytes);
 	if (fd >= 0)
 		close(fd);
-	arena_release(&arena);
 	return r;
 }
 

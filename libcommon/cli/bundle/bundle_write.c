@@ -158,7 +158,7 @@ int bundle_add_folder(struct bundle_writer *w, enum bundle_kind kind, const char
 	if (n < 0)
 		return err_errno(err, EXIT_INPUT, "cannot read directory '%s'", path);
 	for (int i = 0; i < n; i++) {
-		char *from = xasprintf("%s/%s", path, e[i]->d_name), *to = xasprintf("%s/%s", name, e[i]->d_name);
+		FREED char *from = xasprintf("%s/%s", path, e[i]->d_name), *to = xasprintf("%s/%s", name, e[i]->d_name);
 		struct stat st;
 		if (!r && e[i]->d_name[0] != '.' && lstat(from, &st) == 0) {
 			if (S_ISDIR(st.st_mode))
@@ -168,8 +168,6 @@ int bundle_add_folder(struct bundle_writer *w, enum bundle_kind kind, const char
 			else
 				bundle_leave_out(w, slice_str(to), SLICE("is no file"));
 		}
-		free(from);
-		free(to);
 		free(e[i]);
 	}
 	free(e);

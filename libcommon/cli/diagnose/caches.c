@@ -242,7 +242,7 @@ static void natives(struct explanation *x)
 void explain_caches(struct explanation *x)
 {
 	const struct facts *f = x->facts;
-	bool *done = xcalloc(f->n_cache + 1u, sizeof(*done)), *fx = xcalloc(f->n_compile + 1u, sizeof(*fx));
+	FREED bool *done = xcalloc(f->n_cache + 1u, sizeof(*done)), *fx = xcalloc(f->n_compile + 1u, sizeof(*fx));
 	uint32_t from = x->n_finding;
 	for (uint32_t i = 0; i < f->n_cache; i++)
 		if (f->cache[i].kind == FACT_CACHE_FX && f->cache[i].what == FACT_BYPASS && f->cache[i].compile != NONE)
@@ -250,8 +250,6 @@ void explain_caches(struct explanation *x)
 	for (uint32_t i = 0; i < f->n_cache && x->n_finding - from < FINDINGS_MAX; i++)
 		if (f->cache[i].what == FACT_BYPASS && !done[i] && !told_by_fx(fx, &f->cache[i]))
 			bypass(x, i, fx, done);
-	free(done);
-	free(fx);
 	cold(x);
 	off(x);
 	natives(x);

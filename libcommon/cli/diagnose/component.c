@@ -596,10 +596,10 @@ static bool told_elsewhere(const struct witnesses *w, const struct fact_failure 
 void explain_component(struct explanation *x)
 {
 	struct facts *f = x->facts;
-	struct witnesses w;
+	OWNED(dismiss_witnesses) struct witnesses w;
 	OWNED(chain_release) struct chain same = {0};
 	LOCAL_BUF key = {0};
-	bool *cause = xcalloc(f->n_failure + 1, sizeof(*cause)), *failed = xcalloc(f->n_input + 1, sizeof(*failed));
+	FREED bool *cause = xcalloc(f->n_failure + 1, sizeof(*cause)), *failed = xcalloc(f->n_input + 1, sizeof(*failed));
 	call_witnesses(x, &w);
 	for (uint32_t i = 0; i < f->n_failure; i++)
 		if (f->failure[i].cause != NONE)
@@ -625,7 +625,4 @@ void explain_component(struct explanation *x)
 			tell_unfinished(&w, i);
 	if (x->n_component)
 		qsort_r(x->component, x->n_component, sizeof(*x->component), worst_verdict, f);
-	dismiss_witnesses(&w);
-	free(cause);
-	free(failed);
 }

@@ -97,10 +97,9 @@ static void locate_errors(struct explanation *x, const struct kernelmaps *k)
 
 void explain_located(struct explanation *x, struct facts *f)
 {
-	struct kernelmaps maps = {0};
+	OWNED(kernelmaps_release) struct kernelmaps maps = {0};
 	locate_nodes(f);
 	explain(x, f);
 	load_code(&maps, f);
 	locate_errors(x, &maps);
-	kernelmaps_release(&maps);
 }

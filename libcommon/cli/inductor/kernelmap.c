@@ -179,7 +179,7 @@ static uint32_t parse(struct json_tape *t, struct slice text)
 /* Members by their key; of "NAME:HANDLE" also by NAME and which of its members it is. */
 static void index_keys(struct km_rows *keys, const struct json_tape *t, uint32_t root)
 {
-	struct uses uses = {0};
+	OWNED(uses_release) struct uses uses = {0};
 	LOCAL_BUF b = {0};
 	if (root == NONE)
 		return;
@@ -191,7 +191,6 @@ static void index_keys(struct km_rows *keys, const struct json_tape *t, uint32_t
 		if (colon)
 			km_rows_add(keys, nth_key(&b, name, used_before(&uses, name)), k + 1);
 	}
-	uses_release(&uses);
 }
 
 /* The member for "NAME:HANDLE"; without a handle in the text, that of NAME or the nth "NAME:...". */
@@ -496,7 +495,7 @@ static void guess_rest(struct kernelmap *m, const struct kmuse *u, const struct 
 
 static void flow(struct kernelmap *m, struct kmuse *u, struct fxindex *x)
 {
-	struct opseq ir = {0}, body = {0};
+	OWNED(opseq_release) struct opseq ir = {0}, body = {0};
 	uint32_t n_params, before = u->fx.n;
 	if (m->n_line > KERNELMAP_LINES) /* a kernel may be called any number of times */
 		return;
@@ -506,7 +505,7 @@ static void flow(struct kernelmap *m, struct kmuse *u, struct fxindex *x)
 	for (uint32_t i = 0; i < u->ir.n; i++)
 		opseq_add_ir(&ir, m->ir, m->item[u->ir.first + i]);
 	opseq_add_kernel(&body, k->text, k->lang, p, n_params);
-	struct opmatch *im = xcalloc(ir.n_op + 1, sizeof(*im)), *bm = xcalloc(body.n_op + 1, sizeof(*bm));
+	FREED struct opmatch *im = xcalloc(ir.n_op + 1, sizeof(*im)), *bm = xcalloc(body.n_op + 1, sizeof(*bm));
 	for (uint32_t i = 0; i < body.n_op; i++)
 		bm[i] = (struct opmatch){NONE, MATCH_NONE, NONE};
 	if (m->has_graph) {
@@ -546,10 +545,6 @@ static void flow(struct kernelmap *m, struct kmuse *u, struct fxindex *x)
 		guess_lines(m, u, &body);
 	if (u->from == KM_FROM_NAME)
 		guess_rest(m, u, &body);
-	free(im);
-	free(bm);
-	opseq_release(&ir);
-	opseq_release(&body);
 }
 
 /* ---- all of it ---- */
@@ -593,7 +588,7 @@ static void sort_list(struct kernelmap *m, struct kmlist l, int (*order)(const v
 void kernelmap_build(struct kernelmap *m, const struct kernelmap_input *in)
 {
 	struct said said = {0};
-	struct fxindex x = {0};
+	OWNED(fxindex_release) struct fxindex x = {0};
 	struct err err;
 	struct km_index index = {0};
 	*m = (struct kernelmap){.in = *in, .index = &index};
@@ -620,10 +615,9 @@ void kernelmap_build(struct kernelmap *m, const struct kernelmap_input *in)
 		km_bind_inputs(m, &x);
 		km_bind_results(m, &x);
 	}
-	struct uses uses = {0};
+	OWNED(uses_release) struct uses uses = {0};
 	for (uint32_t i = 0; i < m->code.n_call; i++)
 		add_use(m, &said, &uses, i);
-	uses_release(&uses);
 	for (uint32_t i = 0; i < m->n_use; i++) {
 		struct kmuse *u = &m->use[i];
 		km_join_ir(m, u);
@@ -644,7 +638,6 @@ void kernelmap_build(struct kernelmap *m, const struct kernelmap_input *in)
 	km_rows_release(&said.stack);
 	km_index_release(&index);
 	m->index = NULL;
-	fxindex_release(&x);
 }
 
 struct slice kernelmap_text(const struct kernelmap *m, const struct kmuse *u)

@@ -164,12 +164,10 @@ static void add_aliases(struct outcode *o, const struct contract *c)
 
 int outcode_read_cpp(struct outcode *o, struct slice wrapper, struct slice kernels, struct err *err)
 {
-	struct contract c = {0};
+	OWNED(contract_release) struct contract c = {0};
 	*o = (struct outcode){.cpp_wrapper = true};
-	if (wrapper_read(&c, wrapper, kernels, err) < 0) {
-		contract_release(&c);
+	if (wrapper_read(&c, wrapper, kernels, err) < 0)
 		return -1;
-	}
 	find_kernels(o, kernels, true);
 	find_kernels(o, wrapper, false);
 	find_triton(o, wrapper);
@@ -187,6 +185,5 @@ int outcode_read_cpp(struct outcode *o, struct slice wrapper, struct slice kerne
 		if (outcode_add_name(o, v == NONE ? SLICE("") : arena_slice(&o->arena, c.value[v].name)))
 			o->result.n++;
 	}
-	contract_release(&c);
 	return 0;
 }

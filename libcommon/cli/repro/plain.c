@@ -341,8 +341,8 @@ static void name_all(struct respelling *w)
 static void copy_root(const struct graph *g, const struct plain_how *how, struct graph *out)
 {
 	const struct gmodule *root = &g->module[0];
-	uint32_t *map = xreallocarray(NULL, g->n_nodes + 1, sizeof(*map)),
-		 *place = xreallocarray(NULL, (size_t)root->n + 1, sizeof(*place));
+	FREED uint32_t *map = xreallocarray(NULL, g->n_nodes + 1, sizeof(*map)),
+		       *place = xreallocarray(NULL, (size_t)root->n + 1, sizeof(*place));
 	uint32_t n = 0;
 	graph_add_module(out, NONE, SLICE(""), graph_text(g, root->class_name));
 	for (uint32_t i = root->first; i < root->first + root->n; i++)
@@ -366,8 +366,6 @@ static void copy_root(const struct graph *g, const struct plain_how *how, struct
 	for (uint32_t m = 1; m < g->n_modules; m++)
 		if (g->module[m].parent == 0)
 			graph_copy_module(out, 0, g, m);
-	free(map);
-	free(place);
 }
 
 int graph_plain(const struct graph *g, const struct plain_how *how, struct graph *out, struct err *err)

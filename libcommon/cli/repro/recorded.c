@@ -139,7 +139,7 @@ int recorded_open(struct repro *r, const char *path, struct err *err)
 
 static int write_program(struct recorded_run *x, const struct watch_bundle *b, const char *path, enum temp_kind kind, struct err *err)
 {
-	struct repro r = {0};
+	OWNED(repro_release) struct repro r = {0};
 	const char *python = getenv("PT2_PYTHON");
 	const struct repro_note note = {.original = slice_str(path)};
 	if (open_program(&r, b, err) < 0)
@@ -150,7 +150,6 @@ static int write_program(struct recorded_run *x, const struct watch_bundle *b, c
 		x->command[1] = xasprintf("%s/repro.py", x->folder);
 		status = repro_save(&r, &(struct repro_program){.style = REPRO_ALONE, .note = &note}, x->command[1], err);
 	}
-	repro_release(&r);
 	return status;
 }
 

@@ -262,7 +262,7 @@ static size_t line_end(const char *data, size_t len)
 
 static void read_all(struct textlog *t, struct input *in, const struct facts_options *o)
 {
-	struct window w = {0};
+	OWNED(window_release) struct window w = {0};
 	struct pattern_scan scan;
 	bool known = o && o->patterns, last = false;
 	if (known)
@@ -280,7 +280,6 @@ static void read_all(struct textlog *t, struct input *in, const struct facts_opt
 	}
 	t->lost = in->lost;
 	t->f->input[t->input].unread = in->unread ? in->lost : NULL;
-	window_release(&w);
 	textlog_finish(t);
 }
 
