@@ -81,16 +81,12 @@ static void put_bad(struct screen *s, const struct cachedir *d, bool all)
 		const struct cache_file *f = &d->file[i];
 		if (!state_is_bad(f->state) || (n++ >= BAD_SHOWN && !all))
 			continue;
-		if (!shown++) {
-			buf_addc(&s->b, '\n');
-			put_bold(s, "Broken");
-			buf_addc(&s->b, '\n');
-		}
+		if (!shown++)
+			put_heading(s, "Broken");
 		buf_adds(&s->b, "  ");
 		put_text(s, cachedir_name(d, f->path));
 		buf_addf(&s->b, ": %s: ", cache_state_name[f->state]);
-		put_text(s, cachedir_name(d, f->why));
-		buf_addc(&s->b, '\n');
+		put_text_line(s, "", cachedir_name(d, f->why));
 	}
 	if (n > shown)
 		buf_addf(&s->b, "  and %u more (--all)\n", n - shown);

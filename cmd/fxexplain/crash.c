@@ -7,7 +7,6 @@
 #include "crash/operand.h"
 #include "crash/unwind.h"
 #include "io/mapfile.h"
-#include "tool/output.h"
 
 #include <unistd.h>
 

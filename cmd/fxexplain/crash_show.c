@@ -96,13 +96,6 @@ static void add_function(struct buf *b, struct slice symbol, bool all)
 	cell(b, s);
 }
 
-static void heading(struct screen *s, const char *text)
-{
-	buf_addc(&s->b, '\n');
-	put_bold(s, text);
-	buf_addc(&s->b, '\n');
-}
-
 static void row(struct screen *s, const char *what, struct slice text)
 {
 	size_t from = s->b.len;
@@ -159,7 +152,7 @@ static void show_arguments(struct screen *s, const struct contract *c, const str
 		shown++;
 	}
 	if (shown) {
-		heading(s, "The call's tensors, as compiled");
+		put_heading(s, "The call's tensors, as compiled");
 		put_table(s, buf_slice(&b));
 	}
 }
@@ -183,7 +176,7 @@ static void show_place(struct screen *s, const struct crash_answer *a)
 	const struct crash_place *kernel = place_in(a, true), *wrapper = place_in(a, false);
 	if (!p && !kernel && !wrapper)
 		return;
-	heading(s, "Where in the model");
+	put_heading(s, "Where in the model");
 	if (p && p->call) {
 		struct buf b = {0};
 		buf_addf(&b, "%.*s (%s)", SL(p->call->name), known_words(p));
@@ -253,7 +246,7 @@ static void show_stack(struct screen *s, const struct crash_answer *a, const str
 		else
 			left++;
 	}
-	heading(s, "Stack, innermost first");
+	put_heading(s, "Stack, innermost first");
 	put_table(s, buf_slice(&b));
 	if (left)
 		buf_addf(&s->b, "  %u more (--all)\n", left);
@@ -267,7 +260,7 @@ static void show_python(struct screen *s, const struct crash_answer *a, bool all
 	uint32_t shown = 0;
 	if (!st)
 		return;
-	heading(s, "Python, innermost first");
+	put_heading(s, "Python, innermost first");
 	for (uint32_t i = 0; i < st->n; i++) {
 		const struct crash_frame *f = &a->crash.frame[st->first + i];
 		if (shown++ >= FRAMES_SHOWN && !all)
@@ -303,9 +296,7 @@ static void lines(struct screen *s, const struct slice *v, unsigned n)
 {
 	for (unsigned i = 0; i < n; i++) {
 		size_t from = s->b.len;
-		buf_adds(&s->b, "  ");
-		buf_add_clean(&s->b, v[i]);
-		buf_addc(&s->b, '\n');
+		put_text_line(s, "  ", v[i]);
 		put_wraps(s, from, 4);
 	}
 }
@@ -346,7 +337,7 @@ void crash_show(struct screen *s, const struct crash_answer *a, bool all)
 	show_others(s, a, all);
 	show_python(s, a, all);
 	if (v->n_steps) {
-		heading(s, "Next");
+		put_heading(s, "Next");
 		lines(s, v->step, v->n_steps);
 	}
 }

@@ -6,7 +6,6 @@
 #include "markdown.h"
 
 #include "tool/diag.h"
-#include "tool/output.h"
 #include "base/text.h"
 
 #include <fcntl.h>

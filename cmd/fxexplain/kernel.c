@@ -4,7 +4,6 @@
 #include "base/text.h"
 
 #include "tool/diag.h"
-#include "tool/output.h"
 
 #include <dirent.h>
 #include <sys/stat.h>

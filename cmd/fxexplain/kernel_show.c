@@ -134,18 +134,11 @@ static void annotate(struct screen *screen, const struct kernelmap *m, const str
 
 /* ---- parts of a kernel's page ---- */
 
-static void head(struct screen *s, const char *title)
-{
-	buf_addc(&s->b, '\n');
-	put_bold(s, title);
-	buf_addc(&s->b, '\n');
-}
-
 static void show_sources(struct screen *s, const struct kernelmap *m, struct kmlist l)
 {
 	if (!l.n)
 		return;
-	head(s, "Python");
+	put_heading(s, "Python");
 	for (uint32_t i = 0; i < l.n; i++) {
 		uint32_t at = m->item[l.first + i];
 		buf_adds(&s->b, "  ");
@@ -184,7 +177,7 @@ static void show_nodes(struct screen *s, const struct kernelmap *m, const struct
 	bool any = false, more = false;
 	if (!u->fx.n)
 		return;
-	head(s, "FX nodes");
+	put_heading(s, "FX nodes");
 	for (uint32_t i = 0; i < u->fx.n && !more; i++) {
 		const struct kmnode *n = &m->node[m->item[u->fx.first + i]];
 		more = n->shape.n || n->text.n || n->source != NONE;
@@ -223,7 +216,7 @@ static void show_ir(struct screen *s, const struct kernelmap *m, const struct km
 	LOCAL_BUF b = {0};
 	if (!u->ir.n)
 		return;
-	head(s, "IR");
+	put_heading(s, "IR");
 	buf_adds(&b, "node\tkind\tloops\treads\twrites\tFX nodes\n");
 	for (uint32_t i = 0; i < u->ir.n; i++) {
 		uint32_t row = m->item[u->ir.first + i];
@@ -255,7 +248,7 @@ static void show_fusion(struct screen *s, struct kernelmap *m, uint32_t use)
 	bool fused = outer != NONE && m->ir->node[outer].members;
 	if (!n && !fused)
 		return;
-	head(s, "Fusion");
+	put_heading(s, "Fusion");
 	if (fused) {
 		buf_adds(&s->b, "  ");
 		buf_add_clean(&s->b, m->ir->node[outer].name);
@@ -295,17 +288,15 @@ static void show_kernel(struct screen *s, struct kernelmap *m, uint32_t use)
 		put_dim(s, CACHED);
 	buf_addc(&s->b, '\n');
 	if (u->types.n) {
-		head(s, "Types");
-		buf_adds(&s->b, "  ");
-		buf_add_clean(&s->b, u->types);
-		buf_addc(&s->b, '\n');
+		put_heading(s, "Types");
+		put_text_line(s, "  ", u->types);
 	}
 	show_sources(s, m, u->source);
 	show_nodes(s, m, u);
 	show_ir(s, m, u);
 	show_fusion(s, m, use);
 	if (u->kernel != NONE) {
-		head(s, language_of(m, u));
+		put_heading(s, language_of(m, u));
 		annotate(s, m, u);
 	}
 }
@@ -342,7 +333,7 @@ static void show_uses(struct screen *s, const struct kernelmap *m, struct kmhit 
 		if (!kernelmap_use_has(m, u, hit))
 			continue;
 		if (!any)
-			head(s, "Kernels");
+			put_heading(s, "Kernels");
 		any = true;
 		buf_adds(&s->b, "  ");
 		buf_add_clean(&s->b, m->use[u].name);
@@ -359,9 +350,7 @@ static void show_ir_text(struct screen *s, const struct irtext *ir, uint32_t row
 	struct slice rest = ir->text, line;
 	for (uint32_t n = 1; slice_line(&rest, &line) && n <= ir->node[row].last; n++)
 		if (n >= ir->node[row].line) {
-			buf_adds(&s->b, "  ");
-			buf_add_clean(&s->b, line);
-			buf_addc(&s->b, '\n');
+			put_text_line(s, "  ", line);
 		}
 }
 
@@ -382,8 +371,7 @@ void show_hit(struct screen *s, const struct kernelmaps *k, struct kernel_hit hi
 	put_bold(s, buf_str(&b));
 	static const char *const kinds[] = {"kernel", "FX node", "IR node", "Python line"};
 	buf_addf(&s->b, "   %s of ", kinds[hit.at.what]);
-	buf_add_clean(&s->b, m->in.name);
-	buf_addc(&s->b, '\n');
+	put_text_line(s, "", m->in.name);
 	buf_reset(&b);
 	if (hit.at.what == KM_FX) {
 		buf_adds(&b, "node\tshape\tcall\tPython\n");
@@ -409,9 +397,7 @@ void show_hit(struct screen *s, const struct kernelmaps *k, struct kernel_hit hi
 void show_error(struct screen *s, const struct kernelmaps *k, const struct kmlocation *at)
 {
 	put_red(s, "Compile error");
-	buf_adds(&s->b, "   ");
-	buf_add_clean(&s->b, at->error.message);
-	buf_addc(&s->b, '\n');
+	put_text_line(s, "   ", at->error.message);
 	if (at->line == NONE) {
 		buf_adds(&s->b, "  ");
 		buf_add_clean(&s->b, at->error.file);
@@ -428,9 +414,7 @@ void show_error(struct screen *s, const struct kernelmaps *k, const struct kmloc
 	buf_addf(&s->b, ", line %u of ", m->code.kernel[u->kernel].line + at->line - 1);
 	buf_add_clean(&s->b, m->in.name);
 	buf_addf(&s->b, "%s\n", at->several ? " (other lines are like it; this one is nearest)" : "");
-	buf_adds(&s->b, "  line      ");
-	buf_add_clean(&s->b, at->quoted);
-	buf_addc(&s->b, '\n');
+	put_text_line(s, "  line      ", at->quoted);
 	if (l->ir_node != NONE) {
 		struct slice rest = m->ir->text, line;
 		buf_adds(&s->b, "  IR        ");

@@ -5,7 +5,6 @@
 #include "diagnose/limits.h"
 #include "diagnose/locate.h"
 
-#include "process/child.h"
 #include "tool/diag.h"
 #include "io/mapfile.h"
 #include "tool/output.h"

@@ -3,7 +3,6 @@
 
 #include "base/srcloc.h"
 #include "base/text.h"
-#include "tool/diag.h"
 
 #include <sys/stat.h>
 #include <unistd.h>

@@ -29,13 +29,6 @@ static struct unit unit_of(const struct profile_compare *c)
 	return most >= 1e9 ? (struct unit){"s", 1e9, 3} : most >= 1e6 ? (struct unit){"ms", 1e6, 3} : (struct unit){"us", 1e3, 1};
 }
 
-static void put_title(struct show *w, const char *title)
-{
-	buf_addc(&w->s->b, '\n');
-	put_bold(w->s, title);
-	buf_addc(&w->s->b, '\n');
-}
-
 static void put_more(struct show *w, uint32_t left, const char *what)
 {
 	if (left) {
@@ -84,7 +77,7 @@ static void add_name(struct buf *b, struct slice name)
 static void put_advice(struct show *w)
 {
 	const struct profile_advices *x = &w->v->advice;
-	put_title(w, "What to look at first");
+	put_heading(w->s, "What to look at first");
 	for (uint32_t i = 0; i < x->n && (w->all || i < ADVICE_SHOWN); i++) {
 		const struct profile_advice *a = &x->v[i];
 		struct slice rest = slice_str(a->next), line;
@@ -98,13 +91,9 @@ static void put_advice(struct show *w)
 			add_took(&w->s->b, a->ns);
 			buf_addf(&w->s->b, "%s, %.0f %%", w->v->shown->n_step ? " a step" : "", 100 * a->share);
 		}
-		buf_adds(&w->s->b, "\n   ");
-		put_text(w->s, slice_str(a->evidence));
-		buf_addc(&w->s->b, '\n');
+		put_text_line(w->s, "\n   ", slice_str(a->evidence));
 		while (slice_line(&rest, &line)) {
-			buf_adds(&w->s->b, "   -> ");
-			put_text(w->s, line);
-			buf_addc(&w->s->b, '\n');
+			put_text_line(w->s, "   -> ", line);
 		}
 		put_wraps(w->s, from, 6);
 	}
@@ -138,9 +127,9 @@ static void put_families(struct show *w)
 		for (unsigned k = 0; k < 2; k++)
 			most = c->family[k][f] > most ? c->family[k][f] : most;
 	const bool device = w->v->shown->devices > 0;
-	put_title(w, c->per_step ? device ? "Where a step's time goes on the CPU" : "Where a step's time goes"
-		     : device    ? "Where the time goes on the CPU"
-				 : "Where the time goes");
+	put_heading(w->s, c->per_step ? device ? "Where a step's time goes on the CPU" : "Where a step's time goes"
+			  : device    ? "Where the time goes on the CPU"
+				      : "Where the time goes");
 	if (c->one)
 		buf_addf(&w->table, "%s\tshare\t\tpart\n", w->unit.name);
 	else
@@ -199,7 +188,7 @@ static void put_ops(struct show *w, const struct profile_op *op, uint32_t n, con
 		worth += op[i].self[0] + op[i].self[1] > 0;
 	if (!worth)
 		return;
-	put_title(w, title);
+	put_heading(w->s, title);
 	if (c->one)
 		buf_addf(&w->table, "calls\tself %s\tshare\t\tname\n", w->unit.name);
 	else
@@ -235,7 +224,7 @@ static void put_regions(struct show *w)
 	const struct profile *p = w->v->shown;
 	if (!p->n_region || !(w->room && (w->all || w->v->has_facts)))
 		return;
-	put_title(w, "Compiled frames");
+	put_heading(w->s, "Compiled frames");
 	buf_adds(&w->table, "id\tcalls\ta call\tlookup\tafter a break\twait\tfunction\n");
 	for (uint32_t i = 0; i < p->n_region; i++) {
 		const struct profile_region *r = &p->region[i];
@@ -265,7 +254,7 @@ static void put_compiles(struct show *w)
 	const struct profile *p = w->v->shown;
 	if (!p->n_compile || !(w->room && (w->all || w->v->has_facts)))
 		return;
-	put_title(w, "Compilations inside of the profile");
+	put_heading(w->s, "Compilations inside of the profile");
 	buf_adds(&w->table, "at s\tseconds\tid\tstep\t\tfunction\n");
 	for (uint32_t i = 0; i < p->n_compile && (w->all || i < w->shown); i++) {
 		const struct profile_compile *k = &p->compile[i];
@@ -319,7 +308,7 @@ static void put_kernels(struct show *w)
 			continue;
 		}
 		if (!shown++)
-			put_title(w, "Kernels and what they come from");
+			put_heading(w->s, "Kernels and what they come from");
 		put_kernel(w, o, buf_slice(&w->tmp), buf_slice(&lines));
 	}
 	put_more(w, left, "kernels");
@@ -330,7 +319,7 @@ static void put_gaps(struct show *w)
 	const struct profile *p = w->v->shown;
 	if (!p->n_gap || !w->all)
 		return;
-	put_title(w, "The longest gaps: nothing runs");
+	put_heading(w->s, "The longest gaps: nothing runs");
 	buf_adds(&w->table, "time\tafter\tbefore\tPython function\n");
 	for (uint32_t i = 0; i < p->n_gap && i < 10; i++) {
 		add_took(&w->table, (double)p->gap[i].dur);
@@ -350,7 +339,7 @@ static void put_breaks(struct show *w)
 	const struct facts *f = &w->v->facts;
 	if (!w->v->has_facts || !f->n_brk || !w->room)
 		return;
-	put_title(w, "Graph breaks in the log");
+	put_heading(w->s, "Graph breaks in the log");
 	buf_adds(&w->table, "id\tline\treason\n");
 	for (uint32_t i = 0; i < f->n_brk && (w->all || i < w->shown); i++) {
 		const struct fact_break *b = &f->brk[i];
@@ -376,7 +365,7 @@ static void put_recompiles(struct show *w)
 	const struct facts *f = &w->v->facts;
 	if (!w->v->has_facts || !f->n_recompile || !w->room)
 		return;
-	put_title(w, "Recompiles in the log");
+	put_heading(w->s, "Recompiles in the log");
 	buf_adds(&w->table, "id\tline\tguard\twas\tis\n");
 	for (uint32_t i = 0; i < f->n_recompile && (w->all || i < w->shown); i++) {
 		const struct fact_recompile *r = &f->recompile[i];

@@ -160,8 +160,7 @@ static void put_words(struct screen *s, const struct plan *p, size_t from, int i
 		buf_adds(&line, i ? " " : "");
 		buf_add_word(&line, p->v[i]);
 	}
-	put_text(s, buf_slice(&line));
-	buf_addc(&s->b, '\n');
+	put_text_line(s, "", buf_slice(&line));
 	put_wraps(s, from, indent);
 }
 
@@ -170,8 +169,7 @@ static void put_fact(struct screen *s, const char *what, struct slice text)
 	if (!text.n)
 		return;
 	buf_addf(&s->b, "%-12s", what);
-	put_text(s, text);
-	buf_addc(&s->b, '\n');
+	put_text_line(s, "", text);
 }
 
 static void put_head(struct screen *s, const struct replay *r)
@@ -265,9 +263,7 @@ static void put_program(struct screen *s, struct replay *r)
 	struct slice rest = m.bytes;
 	while (slice_line(&rest, &line))
 		if (n++ < SHOWN_LINES) {
-			buf_adds(&s->b, "    | ");
-			put_text(s, slice_of(line.p, line.n < 200 ? line.n : 200));
-			buf_addc(&s->b, '\n');
+			put_text_line(s, "    | ", slice_of(line.p, line.n < 200 ? line.n : 200));
 		}
 	if (n > SHOWN_LINES)
 		buf_addf(&s->b, "    | (and %u lines more)\n", n - SHOWN_LINES);

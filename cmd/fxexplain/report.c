@@ -5,8 +5,6 @@
  * All text of the log goes through put_text, put_code and put_block, which redact when asked to. */
 #include "report.h"
 
-#include "tool/diag.h"
-#include "io/mapfile.h"
 #include "base/text.h"
 
 #include <unistd.h>

@@ -4,7 +4,6 @@
  * changed has nothing more said of it until the next trace. */
 #include "fix_part.h"
 
-#include "base/clock.h"
 #include "base/hash.h"
 #include "emit.h"
 #include "lsp.h"

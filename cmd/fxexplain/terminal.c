@@ -30,8 +30,7 @@ void terminal_lines(struct page *p, const char *label, struct slice text, unsign
 			continue;
 		size_t from = p->s->b.len;
 		buf_addf(&p->s->b, "  %-*s", LABEL - 2, n++ ? "" : label);
-		put_text(p->s, line);
-		buf_addc(&p->s->b, '\n');
+		put_text_line(p->s, "", line);
 		put_wraps(p->s, from, LABEL + 1);
 	}
 	if (all > max)

@@ -78,8 +78,7 @@ static void show_recompiles(struct page *p)
 				put_seconds(&p->s->b, x->facts->compile[s->compile].seconds);
 				buf_adds(&p->s->b, "  ");
 			}
-			put_text(p->s, s->change.n ? s->change : SLICE("first"));
-			buf_addc(&p->s->b, '\n');
+			put_text_line(p->s, "", s->change.n ? s->change : SLICE("first"));
 			put_wraps(p->s, from, LABEL + 1);
 		}
 	}
@@ -155,9 +154,7 @@ static void show_errors(struct page *p)
 		put_text(p->s, facts_text(f, f->input[r->src.input].path));
 		buf_addf(&p->s->b, ":%llu  ", (unsigned long long)r->src.line);
 		put_text(p->s, compile_text(p, r->compile));
-		buf_adds(&p->s->b, "  ");
-		put_text(p->s, r->restart ? SLICE("restart") : facts_text(f, r->type));
-		buf_addc(&p->s->b, '\n');
+		put_text_line(p->s, "  ", r->restart ? SLICE("restart") : facts_text(f, r->type));
 		put_wraps(p->s, from, 3);
 		terminal_lines(p, "", facts_text(f, r->reason), 20);
 		terminal_lines(p, "frames", facts_text(f, r->frames), 16);
@@ -191,12 +188,9 @@ static void show_graphs(struct page *p, bool guards)
 		buf_addc(&p->s->b, '\n');
 		put_text(p->s, compile_text(p, g->compile));
 		buf_addc(&p->s->b, ' ');
-		put_text(p->s, facts_text(f, g->name));
-		buf_addc(&p->s->b, '\n');
+		put_text_line(p->s, "", facts_text(f, g->name));
 		while (slice_line(&text, &line)) {
-			buf_adds(&p->s->b, "    ");
-			put_text(p->s, line);
-			buf_addc(&p->s->b, '\n');
+			put_text_line(p->s, "    ", line);
 		}
 	}
 }

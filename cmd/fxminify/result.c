@@ -5,7 +5,6 @@
 #include "graph/graph_forms.h"
 #include "repro/graph_json.h"
 #include "html/html.h"
-#include "tool/output.h"
 
 #include <unistd.h>
 

@@ -3,7 +3,6 @@
 #include <dwarf.h>
 #include <elfutils/libdw.h>
 
-#include "crash/crash.h"
 #include "base/text.h"
 
 enum { MAX_UNITS = 65536 };

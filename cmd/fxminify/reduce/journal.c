@@ -6,7 +6,6 @@
 #include <unistd.h>
 
 #include "base/jsonrow.h"
-#include "tool/opt.h"
 #include "io/mapfile.h"
 #include "tool/output.h"
 

@@ -1,6 +1,5 @@
 /* Bundles: read, doubted, unpacked. */
 #include "bundle/bundle_part.h"
-#include "io/write.h"
 #include "tensor/tensor.h"
 
 #include <errno.h>
