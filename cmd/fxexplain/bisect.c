@@ -174,10 +174,10 @@ static void start_and_wait(struct bisect *b, struct trial *t, const char *dir)
 	struct err err;
 	OWNED(childset_release) struct childset set = {0};
 	struct child_event ev = {0};
-	char *out = xasprintf("%s/stdout.txt", dir), *text = xasprintf("%s/stderr.txt", dir);
-	char *trace = xasprintf("TORCH_TRACE=%s", dir), *report = xasprintf("PT2_BISECT_REPORT=%s/report", dir);
-	char *backend = xasprintf("PT2_BISECT_BACKEND=%s", t->backend ? t->backend : "");
-	char *setting = xasprintf("PT2_BISECT_SETTINGS=%s", t->setting ? t->setting : "");
+	FREED char *out = xasprintf("%s/stdout.txt", dir), *text = xasprintf("%s/stderr.txt", dir);
+	FREED char *trace = xasprintf("TORCH_TRACE=%s", dir), *report = xasprintf("PT2_BISECT_REPORT=%s/report", dir);
+	FREED char *backend = xasprintf("PT2_BISECT_BACKEND=%s", t->backend ? t->backend : "");
+	FREED char *setting = xasprintf("PT2_BISECT_SETTINGS=%s", t->setting ? t->setting : "");
 	const char *env[8] = {trace};
 	unsigned n = 1;
 	if (t->backend && (*t->backend || t->setting)) {
@@ -215,7 +215,6 @@ static void start_and_wait(struct bisect *b, struct trial *t, const char *dir)
 	t->r = *child_result(c);
 	close(fd_out);
 	close(fd_err);
-	free(out), free(text), free(trace), free(report), free(backend), free(setting);
 }
 
 static void tell(const struct bisect *b)
@@ -253,7 +252,8 @@ static void progress(const struct bisect *b, const struct trial *t)
 static struct trial *run_trial(struct bisect *b, const char *name, const char *backend, const char *setting)
 {
 	struct trial *t = &b->trial[b->n++];
-	char *dir = xasprintf("%s/%u", b->folder, b->n), *text = xasprintf("%s/stderr.txt", dir), *report = xasprintf("%s/report", dir);
+	FREED char *dir = xasprintf("%s/%u", b->folder, b->n), *text = xasprintf("%s/stderr.txt", dir),
+		   *report = xasprintf("%s/report", dir);
 	*t = (struct trial){
 	    .name = name, .backend = backend, .setting = setting, .error = "", .key = "", .where = "", .torch = "", .asked = ""};
 	if (mkdir(dir, 0700) < 0)
@@ -267,7 +267,6 @@ static struct trial *run_trial(struct bisect *b, const char *name, const char *b
 		read_failure(b, t, text, dir);
 	read_report(b, t, report);
 	progress(b, t);
-	free(dir), free(text), free(report);
 	return t;
 }
 

@@ -47,8 +47,6 @@ bool emit_source(const struct explanation *x, uint32_t file, struct buf *b)
 	return here != NULL;
 }
 
-struct slice emit_compile_id(const struct explanation *x, uint32_t compile) { return facts_label(x->facts, compile); }
-
 /* ---- texts ---- */
 
 static void put_lines(struct buf *b, const char *what, struct slice text)

@@ -99,8 +99,7 @@ struct fix_file *fix_file(struct fix_files *files, uint32_t id, struct slice pat
 			return files->v[i];
 	struct fix_file *f = xcalloc(1, sizeof(*f));
 	f->id = id;
-	GROW(files->v, files->n, files->cap, 1);
-	files->v[files->n++] = f;
+	PUSH_TO(files->v, files->n, files->cap) = f;
 	if (find(files, f, path) < 0 || read_it(files, f) < 0) {
 		free(f->path);
 		f->path = NULL;

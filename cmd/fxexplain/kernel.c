@@ -81,8 +81,7 @@ static void add_name(struct names *x, struct slice name)
 			return;
 	if (x->n >= 4096)
 		return;
-	GROW(x->v, x->n, x->cap, 1);
-	x->v[x->n++] = name;
+	PUSH_TO(x->v, x->n, x->cap) = name;
 }
 
 /* How far two names are from one another: letters to change, add or leave out. */

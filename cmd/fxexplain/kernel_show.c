@@ -15,6 +15,12 @@ const char *language_of(const struct kernelmap *m, const struct kmuse *u)
 	return words[m->code.kernel[u->kernel].lang];
 }
 
+static void cell(struct buf *b, struct slice s)
+{
+	buf_add_clean(b, s);
+	buf_addc(b, '\t');
+}
+
 static void nodes(struct buf *b, const struct kernelmap *m, struct kmlist l, bool computed)
 {
 	bool any = false;
@@ -134,31 +140,28 @@ static void annotate(struct screen *screen, const struct kernelmap *m, const str
 
 /* ---- parts of a kernel's page ---- */
 
+/* A place in the program, and the code there. */
+static void source_line(struct screen *s, const char *before, const struct kernelmap *m, uint32_t at)
+{
+	buf_adds(&s->b, before);
+	kernelmap_source(&s->b, m, at);
+	put_text_line(s, m->source[at].code.n ? "   " : "", m->source[at].code);
+}
+
 static void show_sources(struct screen *s, const struct kernelmap *m, struct kmlist l)
 {
 	if (!l.n)
 		return;
 	put_heading(s, "Python");
-	for (uint32_t i = 0; i < l.n; i++) {
-		uint32_t at = m->item[l.first + i];
-		buf_adds(&s->b, "  ");
-		kernelmap_source(&s->b, m, at);
-		if (m->source[at].code.n) {
-			buf_adds(&s->b, "   ");
-			buf_add_clean(&s->b, m->source[at].code);
-		}
-		buf_addc(&s->b, '\n');
-	}
+	for (uint32_t i = 0; i < l.n; i++)
+		source_line(s, "  ", m, m->item[l.first + i]);
 }
 
 static void node_row(struct buf *b, const struct kernelmap *m, const struct kmnode *n)
 {
-	buf_add_clean(b, n->name);
-	buf_addc(b, '\t');
-	buf_add_clean(b, n->shape);
-	buf_addc(b, '\t');
-	buf_add_clean(b, n->text);
-	buf_addc(b, '\t');
+	cell(b, n->name);
+	cell(b, n->shape);
+	cell(b, n->text);
 	kernelmap_source(b, m, n->source);
 	buf_addc(b, '\n');
 }
@@ -221,12 +224,9 @@ static void show_ir(struct screen *s, const struct kernelmap *m, const struct km
 	for (uint32_t i = 0; i < u->ir.n; i++) {
 		uint32_t row = m->item[u->ir.first + i];
 		const struct irnode *n = &m->ir->node[row];
-		buf_add_clean(&b, n->name);
-		buf_addc(&b, '\t');
-		buf_add_clean(&b, n->kind);
-		buf_addc(&b, '\t');
-		buf_add_clean(&b, n->group.n ? n->group : n->kernel);
-		buf_addc(&b, '\t');
+		cell(&b, n->name);
+		cell(&b, n->kind);
+		cell(&b, n->group.n ? n->group : n->kernel);
 		names(&b, m->ir, n->unmet, n->n_unmet);
 		buf_adds(&b, n->n_unmet && n->n_met ? ", " : "");
 		names(&b, m->ir, n->met, n->n_met);
@@ -349,9 +349,8 @@ static void show_ir_text(struct screen *s, const struct irtext *ir, uint32_t row
 {
 	struct slice rest = ir->text, line;
 	for (uint32_t n = 1; slice_line(&rest, &line) && n <= ir->node[row].last; n++)
-		if (n >= ir->node[row].line) {
+		if (n >= ir->node[row].line)
 			put_text_line(s, "  ", line);
-		}
 }
 
 void show_hit(struct screen *s, const struct kernelmaps *k, struct kernel_hit hit)
@@ -431,15 +430,8 @@ void show_error(struct screen *s, const struct kernelmaps *k, const struct kmloc
 		buf_addf(&s->b, "  FX        %s", l->how == MATCH_GUESS ? "perhaps " : l->how == MATCH_PART ? "part of " : "");
 		kernelmap_node(&s->b, n);
 		buf_addc(&s->b, '\n');
-		if (n->source != NONE) {
-			buf_adds(&s->b, "  Python    ");
-			kernelmap_source(&s->b, m, n->source);
-			if (m->source[n->source].code.n) {
-				buf_adds(&s->b, "   ");
-				buf_add_clean(&s->b, m->source[n->source].code);
-			}
-			buf_addc(&s->b, '\n');
-		}
+		if (n->source != NONE)
+			source_line(s, "  Python    ", m, n->source);
 	}
 	buf_addc(&s->b, '\n');
 }

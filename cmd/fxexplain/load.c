@@ -163,8 +163,7 @@ static int list_dir(const char *dir, struct names *names, struct err *err)
 	for (struct dirent *e; (e = readdir(d));) {
 		if (e->d_name[0] == '.')
 			continue;
-		GROW(names->v, names->n, names->cap, 1);
-		names->v[names->n++] = xasprintf("%s/%s", dir, e->d_name);
+		PUSH_TO(names->v, names->n, names->cap) = xasprintf("%s/%s", dir, e->d_name);
 	}
 	closedir(d);
 	if (names->n)

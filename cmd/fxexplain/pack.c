@@ -97,10 +97,10 @@ static void add_graphs(struct pack *p)
 	unsigned n = 0;
 	for (uint32_t i = 0; i < p->x->n_finding; i++)
 		if (p->x->finding[i].compile != NONE && p->x->finding[i].level != FINDING_NOTE)
-			intern_add(&wanted, emit_compile_id(p->x, p->x->finding[i].compile));
+			intern_add(&wanted, facts_label(f, p->x->finding[i].compile));
 	for (uint32_t i = 0; i < f->n_graph && n < GRAPHS; i++) {
 		const struct fact_graph *g = &f->graph[i];
-		struct slice text = facts_text(f, g->text), name = facts_text(f, g->name), id = emit_compile_id(p->x, g->compile);
+		struct slice text = facts_text(f, g->text), name = facts_text(f, g->name), id = facts_label(f, g->compile);
 		if (!text.n || slice_find(name, "guards") || (wanted.n && intern_find(&wanted, id) == NONE) ||
 		    (bytes += text.n) > GRAPH_BYTES)
 			continue;

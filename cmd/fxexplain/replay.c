@@ -226,14 +226,6 @@ static void put_plans(struct screen *s, struct replay *r)
 		buf_adds(&s->b, "\nThere is nothing in it to be run.\n");
 }
 
-static void show(struct screen *s)
-{
-	struct err err = {.text = ""};
-	if (screen_flush(s, &err) < 0 && err.text[0])
-		die_err(&err);
-	buf_release(&s->b);
-}
-
 /* What the logs say, as fxexplain says it; --html writes the page. */
 static int explain_logs(struct replay *r)
 {
@@ -262,9 +254,8 @@ static void put_program(struct screen *s, struct replay *r)
 		return;
 	struct slice rest = m.bytes;
 	while (slice_line(&rest, &line))
-		if (n++ < SHOWN_LINES) {
+		if (n++ < SHOWN_LINES)
 			put_text_line(s, "    | ", slice_of(line.p, line.n < 200 ? line.n : 200));
-		}
 	if (n > SHOWN_LINES)
 		buf_addf(&s->b, "    | (and %u lines more)\n", n - SHOWN_LINES);
 }
@@ -316,15 +307,12 @@ static int run_tool(struct replay *r, struct plan *p, enum replay_what what)
 static int ask_and_run(struct replay *r)
 {
 	struct plan p = {.n = 0};
-	int what = r->o->tool, status;
-	if (what < 0)
-		for (what = 0; what < REPLAY_N; what++) {
-			plan_for(r, (enum replay_what)what, &p);
-			if (p.n)
-				break;
-		}
-	else
+	int what = r->o->tool;
+	if (what >= 0)
 		plan_for(r, (enum replay_what)what, &p);
+	else
+		while (!p.n && ++what < REPLAY_N)
+			plan_for(r, (enum replay_what)what, &p);
 	if (!p.n)
 		die(EXIT_USAGE, "'%s' holds nothing for %s", r->path, r->o->tool < 0 ? "any tool" : replay_tools[r->o->tool]);
 	const bool terminal = isatty(STDIN_FILENO) && isatty(STDERR_FILENO);
@@ -335,15 +323,14 @@ static int ask_and_run(struct replay *r)
 	put_words(&s, &p, from, 6);
 	if (what == REPLAY_PROGRAM)
 		put_program(&s, r);
-	show(&s);
+	explain_write(&s, NULL);
 	if (!r->o->run && !terminal) {
 		note("%s: nothing was run: say --run", diag_tool);
 		return EXIT_FINE;
 	}
 	if (!r->o->run && !yes())
 		return EXIT_FINE;
-	status = what == REPLAY_PROGRAM ? replay_program(r->o, &r->b, r->folder) : run_tool(r, &p, (enum replay_what)what);
-	return status;
+	return what == REPLAY_PROGRAM ? replay_program(r->o, &r->b, r->folder) : run_tool(r, &p, (enum replay_what)what);
 }
 
 int replay_main(const struct explain_options *opt, const struct operands *in)
@@ -369,13 +356,13 @@ int replay_main(const struct explain_options *opt, const struct operands *in)
 	if (!opt->html) {
 		struct screen s = screen_make();
 		put_head(&s, &r);
-		show(&s);
+		explain_write(&s, NULL);
 	}
 	status = explain_logs(&r);
 	if (!opt->html) {
 		struct screen s = screen_make();
 		put_plans(&s, &r);
-		show(&s);
+		explain_write(&s, NULL);
 	}
 	if (asked && (opt->run || opt->tool >= 0 || !opt->html))
 		status = ask_and_run(&r);

@@ -106,10 +106,8 @@ static int compare(const struct again *a)
 	unsigned lost = 0;
 	FREED char *text = xasprintf("%s/stderr.txt", a->kept);
 	run_list(&logs, a->kept);
-	if (stat(text, &st) == 0 && st.st_size) {
-		GROW(logs.v, logs.n, logs.cap, 1);
-		logs.v[logs.n++] = xstrdup(text);
-	}
+	if (stat(text, &st) == 0 && st.st_size)
+		PUSH_TO(logs.v, logs.n, logs.cap) = xstrdup(text);
 	struct explain_options o = {.quiet = true};
 	facts_init(&f);
 	if (logs.n && load_operands(&f, NULL, &o, (const char *const *)logs.v, (int)logs.n, &lost, &err) < 0)

@@ -72,7 +72,7 @@ static void put_verdict(struct report_text *t)
 	buf_adds(t->b, "**");
 	if (c->compile != NONE) {
 		buf_adds(t->b, ", in compile id ");
-		report_add_code(t, emit_compile_id(x, c->compile));
+		report_add_code(t, facts_label(x->facts, c->compile));
 		put_place(t, &x->facts->compile[c->compile].loc);
 	}
 	buf_adds(t->b, ".\n\n");
@@ -169,7 +169,7 @@ static void put_recompiles(struct report_text *t)
 	for (uint32_t i = 0; i < f->n_recompile && i < RECOMPILES; i++) {
 		const struct fact_recompile *r = &f->recompile[i];
 		buf_adds(t->b, "- ");
-		report_add_code(t, emit_compile_id(t->x, r->compile));
+		report_add_code(t, facts_label(t->x->facts, r->compile));
 		put_place(t, &r->loc);
 		buf_adds(t->b, ": ");
 		if (r->guard == NONE)

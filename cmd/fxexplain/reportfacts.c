@@ -49,8 +49,7 @@ void traceback_shorten(struct buf *b, struct slice stack)
 			const char *start = line.p, *end = line.p + line.n;
 			while ((more = slice_line(&rest, &line)) && slice_starts(line, "    "))
 				end = line.p + line.n;
-			GROW(frame, n, cap, 1);
-			frame[n++] = slice_of(start, (size_t)(end - start));
+			PUSH_TO(frame, n, cap) = slice_of(start, (size_t)(end - start));
 		}
 		for (size_t i = 0; i < n; i++) {
 			if (n > KEEP_FIRST + KEEP_LAST + 1 && i == KEEP_FIRST) {

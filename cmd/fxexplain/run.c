@@ -74,8 +74,7 @@ void run_list(struct run_names *names, const char *dir)
 		size_t n = strlen(e->d_name);
 		if (n < 4 || strcmp(e->d_name + n - 4, ".log"))
 			continue;
-		GROW(names->v, names->n, names->cap, 1);
-		names->v[names->n++] = xasprintf("%s/%s", dir, e->d_name);
+		PUSH_TO(names->v, names->n, names->cap) = xasprintf("%s/%s", dir, e->d_name);
 	}
 	if (d)
 		closedir(d);
@@ -102,8 +101,7 @@ static void list_new(struct run_names *now, const char *dir, const struct run_na
 			old = !strcmp(all.v[i], before->v[k]);
 		if (old)
 			continue;
-		GROW(now->v, now->n, now->cap, 1);
-		now->v[now->n++] = all.v[i];
+		PUSH_TO(now->v, now->n, now->cap) = all.v[i];
 		all.v[i] = NULL;
 	}
 	if (now->n)

@@ -262,10 +262,8 @@ static void walk(struct cachedir *d, int fd, struct buf *path, unsigned depth)
 		return;
 	}
 	for (struct dirent *e; (e = readdir(dir));)
-		if (strcmp(e->d_name, ".") && strcmp(e->d_name, "..")) {
-			GROW(name, n, cap, 1);
-			name[n++] = xstrdup(e->d_name);
-		}
+		if (strcmp(e->d_name, ".") && strcmp(e->d_name, ".."))
+			PUSH_TO(name, n, cap) = xstrdup(e->d_name);
 	if (n)
 		qsort(name, n, sizeof(*name), by_name);
 	for (size_t i = 0; i < n; i++) {

@@ -48,8 +48,7 @@ static void add_leaf(struct factors *f, struct slice name, struct slice value)
 {
 	if (intern_add(&f->name, name) != f->n) /* it stands twice */
 		return;
-	GROW(f->value, f->n, f->cap, 1);
-	f->value[f->n++] = value;
+	PUSH_TO(f->value, f->n, f->cap) = value;
 }
 
 static void flatten(struct factors *f, const struct json_tape *t, uint32_t k, struct buf *name, unsigned depth)
@@ -108,10 +107,8 @@ static void read_all(const struct cachedir *d, struct all_factors *all)
 {
 	struct factors f;
 	for (uint32_t i = 0; i < d->n_file; i++)
-		if (d->file[i].kind == CACHE_VLLM && read_factors(d, i, &f)) {
-			GROW(all->v, all->n, all->cap, 1);
-			all->v[all->n++] = f;
-		}
+		if (d->file[i].kind == CACHE_VLLM && read_factors(d, i, &f))
+			PUSH_TO(all->v, all->n, all->cap) = f;
 }
 
 static void release_all(struct all_factors *all)

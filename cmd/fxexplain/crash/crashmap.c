@@ -74,8 +74,7 @@ static int add_library(struct crashmap *map, const char *path, const char *model
 		library_free(l);
 		return -1;
 	}
-	GROW(map->library, map->n, map->cap, 1);
-	map->library[map->n++] = l;
+	PUSH_TO(map->library, map->n, map->cap) = l;
 	return 0;
 }
 

@@ -293,8 +293,7 @@ static int add_key(struct edit_rules *r, struct slice key, struct slice value, u
 {
 	bool has_step = r->n && r->rule[r->n - 1].n;
 	if (slice_is(key, "fix")) {
-		GROW(r->rule, r->n, r->cap, 1);
-		r->rule[r->n++] = (struct edit_rule){.fix = value, .first = r->n_step};
+		PUSH_TO(r->rule, r->n, r->cap) = (struct edit_rule){.fix = value, .first = r->n_step};
 		return value.n ? 0 : err_set(err, EXIT_INPUT, "line %u: a fix of nothing", line);
 	}
 	if (slice_is(key, "computed") && r->n)

@@ -33,8 +33,7 @@ int source_read(struct source *s, struct slice text, const char *name, struct er
 		for (size_t i = 0; i < l.whole.n; i++)
 			st.last += l.whole.p[i] == '\n';
 		st.to += st.to < text.n && text.p[st.to] == '\n';
-		GROW(s->v, s->n, s->cap, 1);
-		s->v[s->n++] = st;
+		PUSH_TO(s->v, s->n, s->cap) = st;
 	}
 	if (more == 0 && !s->n)
 		more = err_set(err, EXIT_INPUT, "has no statement");

@@ -60,8 +60,7 @@ void tokens_read(struct tokens *t, struct slice code)
 				i++;
 		} else {
 			size_t end = token_end(code, i);
-			GROW(t->v, t->n, t->cap, 1);
-			t->v[t->n++] = slice_of(code.p + i, end - i);
+			PUSH_TO(t->v, t->n, t->cap) = slice_of(code.p + i, end - i);
 			i = end;
 		}
 	}

@@ -26,8 +26,7 @@ uint32_t km_add_node(struct kernelmap *m, struct slice name)
 	uint32_t row = intern_add(&m->node_names, name);
 	if (row < m->n_node)
 		return row;
-	GROW(m->node, m->n_node, m->cap_node, 1);
-	m->node[m->n_node++] = (struct kmnode){.name = intern_get(&m->node_names, row), .fx = NONE, .source = NONE, .compute = true};
+	PUSH(m, node) = (struct kmnode){.name = intern_get(&m->node_names, row), .fx = NONE, .source = NONE, .compute = true};
 	return row;
 }
 
@@ -143,10 +142,8 @@ struct uses {
 static uint32_t used_before(struct uses *uses, struct slice name)
 {
 	uint32_t row = intern_add(&uses->name, name);
-	if (row == uses->n) {
-		GROW(uses->count, uses->n, uses->cap, 1);
-		uses->count[uses->n++] = 0;
-	}
+	if (row == uses->n)
+		PUSH_TO(uses->count, uses->n, uses->cap) = 0;
 	return uses->count[row]++;
 }
 

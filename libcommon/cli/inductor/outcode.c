@@ -27,8 +27,7 @@ static void index_add(struct outindex *x, struct slice name, uint32_t row)
 {
 	if (intern_add(&x->name, name) < x->n)
 		return;
-	GROW(x->row, x->n, x->cap, 1);
-	x->row[x->n++] = row;
+	PUSH_TO(x->row, x->n, x->cap) = row;
 }
 
 static uint32_t index_find(const struct outindex *x, struct slice name)

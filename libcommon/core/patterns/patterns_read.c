@@ -110,11 +110,7 @@ static int bad_key(struct reader *r, const char *what)
 
 static bool is_example(struct slice key) { return slice_is(key, "example") || slice_is(key, "no-example"); }
 
-static void add_slice(struct slices *l, struct slice s)
-{
-	GROW(l->item, l->n, l->cap, 1);
-	l->item[l->n++] = s;
-}
+static void add_slice(struct slices *l, struct slice s) { PUSH_TO(l->item, l->n, l->cap) = s; }
 
 static int take_atom(struct reader *r, enum atom_role role, struct slice value)
 {
@@ -129,8 +125,7 @@ static int take_atom(struct reader *r, enum atom_role role, struct slice value)
 		a.bit = (uint8_t)own->ands++;
 		own->weight += a.weight;
 	}
-	GROW(own->atom, own->n, own->cap, 1);
-	own->atom[own->n++] = a;
+	PUSH_TO(own->atom, own->n, own->cap) = a;
 	return 0;
 }
 
@@ -193,14 +188,15 @@ static int take_id(struct reader *r, struct slice value)
 	return 0;
 }
 
-static const struct single {
+static const struct {
 	const char *key;
 	size_t at;
-} single[] = {
-    {"title", offsetof(struct pattern, title)},
-    {"cause", offsetof(struct pattern, cause)},
-    {"check", offsetof(struct pattern, check)},
-    {"versions", offsetof(struct pattern, versions)},
+	bool list;
+} texts[] = {
+    {"title", offsetof(struct pattern, title), false},    {"cause", offsetof(struct pattern, cause), false},
+    {"check", offsetof(struct pattern, check), false},    {"versions", offsetof(struct pattern, versions), false},
+    {"fix", offsetof(struct pattern, fix), true},         {"hint", offsetof(struct pattern, hint), true},
+    {"example", offsetof(struct pattern, example), true}, {"no-example", offsetof(struct pattern, counter), true},
 };
 
 /* The key's value is whole. */
@@ -211,12 +207,15 @@ static int take(struct reader *r)
 		return 0;
 	if (!value.n)
 		return bad_key(r, "has no value");
-	for (size_t i = 0; i < ARRAY_LEN(single); i++)
-		if (slice_is(r->key, single[i].key)) {
-			struct slice *to = (struct slice *)((char *)r->p + single[i].at);
-			if (to->n)
+	for (size_t i = 0; i < ARRAY_LEN(texts); i++)
+		if (slice_is(r->key, texts[i].key)) {
+			void *to = (char *)r->p + texts[i].at;
+			if (texts[i].list)
+				add_slice(to, value);
+			else if (((struct slice *)to)->n)
 				return bad_key(r, "is there twice");
-			*to = value;
+			else
+				*(struct slice *)to = value;
 			return 0;
 		}
 	if (slice_is(r->key, "id"))
@@ -235,17 +234,7 @@ static int take(struct reader *r)
 		return take_see(r, value);
 	if (slice_is(r->key, "over"))
 		return take_over(r, value);
-	if (slice_is(r->key, "fix"))
-		add_slice(&r->p->fix, value);
-	else if (slice_is(r->key, "hint"))
-		add_slice(&r->p->hint, value);
-	else if (slice_is(r->key, "example"))
-		add_slice(&r->p->example, value);
-	else if (slice_is(r->key, "no-example"))
-		add_slice(&r->p->counter, value);
-	else
-		return bad_key(r, "is no key of a pattern");
-	return 0;
+	return bad_key(r, "is no key of a pattern");
 }
 
 static int begin_key(struct reader *r, struct slice line)
@@ -418,8 +407,7 @@ int patterns_add_text(struct patterns *k, const char *name, struct slice text, s
 	if (same) {
 		pattern_release(same);
 	} else {
-		GROW(k->item, k->n, k->cap, 1);
-		same = &k->item[k->n++];
+		same = &PUSH_TO(k->item, k->n, k->cap);
 	}
 	*same = p;
 	return 0;
