@@ -20,7 +20,7 @@
 	X("cudagraph_skips", "CUDA graph skips", x->sum.cudagraph_skips) \
 	X("specializations", "specializations", x->sum.specializations)
 
-/* What both documents say of one fingerprint. */
+/* Holds what both documents say of one fingerprint. */
 struct sort_of_finding {
 	uint64_t old_n, old_count, new_n, new_count;
 	struct slice old_title;
@@ -65,7 +65,7 @@ static void add_old_findings(struct baseline *old)
 	}
 }
 
-static int load(struct baseline *old, const struct mapfile *m, const char *path, struct err *err)
+static int load_baseline(struct baseline *old, const struct mapfile *m, const char *path, struct err *err)
 {
 	if (document_open(&old->tape, m->bytes, path, "fxexplain", &old->root, err) < 0)
 		return -1;
@@ -162,7 +162,7 @@ int baseline_compare(struct explanation *x, const struct explain_options *opt, u
 	OWNED(mapfile_close) struct mapfile m = {0};
 	if (mapfile_open(&m, opt->baseline, err) < 0)
 		return -1;
-	int status = load(&old, &m, opt->baseline, err);
+	int status = load_baseline(&old, &m, opt->baseline, err);
 	if (status == 0) {
 		add_new_findings(&old, x);
 		*worse += compare_findings(&old, x, opt->quiet) + compare_counts(&old, x, opt->quiet);

@@ -116,7 +116,7 @@ static void add_name(struct buf *b, const char *name)
 	buf_adds(b, name);
 }
 
-/* What sitecustomize.py says it did. */
+/* Reads what sitecustomize.py says it did. */
 static void read_report(struct bisect *b, struct trial *t, const char *path)
 {
 	char text[1 << 14];

@@ -68,7 +68,7 @@ static void add_evidence(struct buf *out, const struct bisect *b)
 	add_trial_line(out, b, b->part);
 }
 
-/* What the runs before a signal have said. */
+/* Says what is known from the runs that ended before a signal. */
 static void add_known(struct buf *out, const struct bisect *b)
 {
 	const char *name = signal_name(b->ended_by);
@@ -145,7 +145,7 @@ static void add_bisector(struct buf *out, const struct bisect *b)
 	add_command(out, b, buf_str(&before));
 }
 
-/* What to run next, one a line. */
+/* Suggests what to run next, one command a line. */
 static void add_next(struct buf *out, const struct bisect *b)
 {
 	switch (verdict(b)) {

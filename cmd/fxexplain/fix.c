@@ -124,7 +124,7 @@ static bool fix_at(struct fixing *fix, const struct finding *g, const struct fac
 	return false;
 }
 
-/* Where the problem is, or where torch.export was called. */
+/* Makes the fix where the problem is, or where torch.export was called. */
 static void fix_one_of(struct fixing *fix, const struct finding *g, struct slice what, struct slice fixes)
 {
 	struct err why = {.text = "it is no change of a line"}, other = why;

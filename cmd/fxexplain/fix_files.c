@@ -18,7 +18,7 @@ static int no(struct fix_file *f, const char *why)
 }
 
 /* "DIR/app/m.py" as it is without links in folders; NULL: it is not there, or not below the root. */
-static char *below(const char *root, const char *path)
+static char *path_below(const char *root, const char *path)
 {
 	FREED char *all = xasprintf("%s/%s", root, path);
 	char *slash = strrchr(all, '/'), *real = NULL;
@@ -36,13 +36,13 @@ static char *below(const char *root, const char *path)
 	return real;
 }
 
-/* Of "/home/me/app/m.py": that, me/app/m.py, app/m.py, m.py below the root. */
+/* Looks below the root for /home/me/app/m.py, then for me/app/m.py, app/m.py and m.py. */
 static char *longest_end(const char *root, const char *path)
 {
 	while (*path == '/')
 		path++;
 	for (char *found; path; path = strchr(path, '/'), path = path ? path + 1 : NULL)
-		if (*path && (found = below(root, path)))
+		if (*path && (found = path_below(root, path)))
 			return found;
 	return NULL;
 }
@@ -55,7 +55,7 @@ static const char *name_below(const char *root, const char *path)
 	return name;
 }
 
-static int find(struct fix_files *files, struct fix_file *f, struct slice path)
+static int find_on_disk(struct fix_files *files, struct fix_file *f, struct slice path)
 {
 	if (!path.n || path.p[0] == '<' || slice_chr(path, '\0'))
 		return no(f, "the code is in no file");
@@ -63,7 +63,7 @@ static int find(struct fix_files *files, struct fix_file *f, struct slice path)
 		return no(f, "the line is in an installed package");
 	FREED char *given = xstrndup(path.p, path.n);
 	if (!emit_leads_out(given)) {
-		f->path = !files->root && *given == '/' ? below("/", given + 1) : NULL;
+		f->path = !files->root && *given == '/' ? path_below("/", given + 1) : NULL;
 		f->path = f->path ? f->path : longest_end(files->root ? files->root : ".", given);
 	}
 	if (!f->path)
@@ -100,7 +100,7 @@ struct fix_file *fix_file(struct fix_files *files, uint32_t id, struct slice pat
 	struct fix_file *f = xcalloc(1, sizeof(*f));
 	f->id = id;
 	PUSH_TO(files->v, files->n, files->cap) = f;
-	if (find(files, f, path) < 0 || read_it(files, f) < 0) {
+	if (find_on_disk(files, f, path) < 0 || read_it(files, f) < 0) {
 		free(f->path);
 		f->path = NULL;
 	}

@@ -20,7 +20,7 @@ static int load_text(struct kernelmaps *k, const char *path, struct err *err)
 	return code ? kernelmaps_add_code(k, path, err) : kernelmaps_add_text(k, path, err);
 }
 
-static int load(struct kernelmaps *k, const char *path, const char *model, struct err *err);
+static int load_operand(struct kernelmaps *k, const char *path, const char *model, struct err *err);
 
 /* A folder of traces, or of packages: what is in it, one folder deep. */
 static int load_dir(struct kernelmaps *k, const char *path, const char *model, struct err *err)
@@ -43,7 +43,7 @@ static int load_dir(struct kernelmaps *k, const char *path, const char *model, s
 	return k->n_input > had ? 0 : kernelmaps_add_package(k, path, model, err);
 }
 
-static int load(struct kernelmaps *k, const char *path, const char *model, struct err *err)
+static int load_operand(struct kernelmaps *k, const char *path, const char *model, struct err *err)
 {
 	struct stat st;
 	if (strcmp(path, "-") && stat(path, &st) < 0)
@@ -84,7 +84,7 @@ static void add_name(struct names *x, struct slice name)
 	PUSH_TO(x->v, x->n, x->cap) = name;
 }
 
-/* How far two names are from one another: letters to change, add or leave out. */
+/* Counts the letters to change, add or leave out until one name is the other. */
 static uint32_t distance(struct slice a, struct slice b)
 {
 	uint32_t row[128];
@@ -167,7 +167,7 @@ _Noreturn static void unknown(const struct kernelmaps *k, const char *name)
 
 /* ---- all of it ---- */
 
-static uint32_t find(const struct kernelmaps *k, const char *name, struct kernel_hit *hit)
+static uint32_t find_name(const struct kernelmaps *k, const char *name, struct kernel_hit *hit)
 {
 	FREED struct kmhit *here = xcalloc(KERNEL_HITS, sizeof(*here));
 	uint32_t n = 0;
@@ -189,7 +189,7 @@ int kernel_main(const struct explain_options *opt, const struct operands *in)
 	if (opt->sarif || opt->github || opt->html)
 		die(EXIT_USAGE, "kernel writes text or --json");
 	for (int i = name ? 1 : 0; i < in->n; i++)
-		if (load(&k, in->v[i], opt->model, &err) < 0) {
+		if (load_operand(&k, in->v[i], opt->model, &err) < 0) {
 			if (lost++)
 				warn("%s", earlier.text);
 			earlier = err;
@@ -210,7 +210,7 @@ int kernel_main(const struct explain_options *opt, const struct operands *in)
 		die(EXIT_INPUT,
 		    "no generated code and no compiler's error in what was given: give the debug folder, the trace or the package, too");
 	struct kernel_hit *hit = xcalloc(KERNEL_HITS, sizeof(*hit));
-	uint32_t n_hits = name ? find(&k, name, hit) : 0;
+	uint32_t n_hits = name ? find_name(&k, name, hit) : 0;
 	if (name && !n_hits) {
 		free(error);
 		free(hit);

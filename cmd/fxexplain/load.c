@@ -64,7 +64,7 @@ enum operand_kind operand_kind(const char *path)
 
 /* ---- into the facts ---- */
 
-/* Where operands go. */
+/* Tells where operands go. */
 struct load {
 	struct facts *f;
 	struct page *page; /* --html; NULL */
@@ -171,7 +171,7 @@ static int list_dir(const char *dir, struct names *names, struct err *err)
 	return 0;
 }
 
-/* Of a folder: its traces and debug folders; where there are none, its texts. */
+/* Adds the traces and debug folders of a folder; where there are none, its texts. */
 static int add_dir(const struct load *l, const char *dir, struct err *err)
 {
 	struct names names = {0};

@@ -29,7 +29,7 @@ static int more(struct lsp *l, int timeout_ms, struct err *err)
 	return 1;
 }
 
-/* Where the message's JSON begins, and its bytes: 1. 0: its head is not whole. */
+/* Finds where the message's JSON begins, and how long it is: 1. 0: its head is not whole. */
 static int head(const struct lsp *l, size_t *from, uint64_t *n, struct err *err)
 {
 	struct slice rest = buf_slice(&l->got), line;

@@ -242,7 +242,7 @@ static void add_documents(struct pack *p)
 		fail(p, &err);
 }
 
-static void finish(struct pack *p)
+static void finish_bundle(struct pack *p)
 {
 	const struct facts *f = p->x->facts;
 	const struct component_view *c = p->x->n_component ? &p->x->component[0] : NULL;
@@ -303,7 +303,7 @@ void pack_bundle(const struct explanation *x, const struct explain_options *opt)
 	for (size_t i = 0; i < opt->with.n; i++)
 		if (add_with(&p, opt->with.v[i], &err) < 0)
 			fail(&p, &err);
-	finish(&p);
+	finish_bundle(&p);
 	say_what(&p, opt->bundle);
 	redact_release(&p.r);
 	buf_release(&p.tmp);

@@ -6,7 +6,7 @@
 
 enum { ADVICE_SHOWN = 3, OPS_SHOWN = 6, OPS_LOW = 3, HIGH = 60, BAR = 20 };
 
-/* What the tables of a profile are in: the unit in which its step, or all of it, is at least one. */
+/* The tables of a profile have one unit: that in which its step, or all of it, is at least one. */
 struct unit {
 	const char *name;
 	double ns;
@@ -291,7 +291,7 @@ static void put_kernel(struct show *w, const struct profile_op *o, struct slice 
 	put_wraps(w->s, from, 6);
 }
 
-/* What the kernels were made from, where a log or a folder tells. */
+/* Says what the kernels were made from, where a log or a folder tells. */
 static void put_kernels(struct show *w)
 {
 	const struct profile_compare *c = &w->v->c;
@@ -332,7 +332,7 @@ static void put_gaps(struct show *w)
 	end_table(w);
 }
 
-/* Where in the log: the compile id, and the place, open for more. */
+/* The first cells of a row about a log: the compile id, and the place, after which more cells may follow. */
 static void log_cells(struct show *w, const struct facts *f, uint32_t compile, const struct fact_loc *loc)
 {
 	const struct slice file = facts_text(f, loc->file);

@@ -31,9 +31,9 @@ struct plan {
 };
 
 /* Commands are started in the folder, and name files as the bundle does. */
-static const char *word(struct replay *r, struct slice name) { return arena_strndup(&r->arena, name.p, name.n); }
+static const char *keep_word(struct replay *r, struct slice name) { return arena_strndup(&r->arena, name.p, name.n); }
 
-static const char *inner(struct replay *r, struct slice name)
+static const char *inner_path(struct replay *r, struct slice name)
 {
 	LOCAL_BUF b = {0};
 	buf_addf(&b, "%s/%.*s", r->folder, SL(name));
@@ -60,7 +60,7 @@ const char *replay_python(const struct explain_options *o)
 
 /* ---- what can be run ---- */
 
-static void add(struct plan *p, const char *word)
+static void add_word(struct plan *p, const char *word)
 {
 	if (p->n < ARGS - 1)
 		p->v[p->n++] = word;
@@ -70,7 +70,7 @@ static void add_all(struct replay *r, struct plan *p, enum bundle_kind kind)
 {
 	for (size_t i = 0; i < r->b.n; i++)
 		if (r->b.file[i].kind == kind)
-			add(p, word(r, r->b.file[i].name));
+			add_word(p, keep_word(r, r->b.file[i].name));
 }
 
 /* The folder that aoti-printer --record made: run/NAME, or run/NAME/bundle.m0.r1. */
@@ -80,7 +80,7 @@ static const char *recorded(struct replay *r)
 	if (!f)
 		return NULL;
 	const char *slash = slice_chr(slice_of(f->name.p + 4, f->name.n - 4), '/');
-	return word(r, slash ? slice_of(f->name.p, (size_t)(slash - f->name.p)) : f->name);
+	return keep_word(r, slash ? slice_of(f->name.p, (size_t)(slash - f->name.p)) : f->name);
 }
 
 /* The same where it is a graph's run, whose values it has: torch's program lies in it. */
@@ -100,21 +100,21 @@ static void plan_minify(struct replay *r, struct plan *p)
 	const char *run = recorded_graph(r);
 	if (!run && (!graph || (!trace && !graph->name.n)))
 		return;
-	add(p, "fxminify");
-	add(p, "--no-journal");
-	add(p, "--python");
-	add(p, replay_python(r->o));
-	add(p, "-o");
-	add(p, r->o->keep ? "minified.py" : "-");
+	add_word(p, "fxminify");
+	add_word(p, "--no-journal");
+	add_word(p, "--python");
+	add_word(p, replay_python(r->o));
+	add_word(p, "-o");
+	add_word(p, r->o->keep ? "minified.py" : "-");
 	if (run) {
-		add(p, run);
+		add_word(p, run);
 		return;
 	}
 	if (trace && id.n) {
-		add(p, "--graph");
-		add(p, word(r, id));
+		add_word(p, "--graph");
+		add_word(p, keep_word(r, id));
 	}
-	add(p, word(r, trace && id.n ? trace->name : graph->name));
+	add_word(p, keep_word(r, trace && id.n ? trace->name : graph->name));
 }
 
 static void plan_model(struct replay *r, struct plan *p, enum replay_what what)
@@ -123,14 +123,14 @@ static void plan_model(struct replay *r, struct plan *p, enum replay_what what)
 	const char *run = recorded(r);
 	if (what == REPLAY_VERIFY ? !package || !exported : !package && !run)
 		return;
-	add(p, replay_tools[what]);
+	add_word(p, replay_tools[what]);
 	if (what == REPLAY_VERIFY)
-		add(p, word(r, exported->name));
+		add_word(p, keep_word(r, exported->name));
 	if (!package) {
-		add(p, run);
+		add_word(p, run);
 		return;
 	}
-	add(p, word(r, package->name));
+	add_word(p, keep_word(r, package->name));
 	add_all(r, p, BUNDLE_INPUTS);
 }
 
@@ -143,10 +143,10 @@ static void plan_for(struct replay *r, enum replay_what what, struct plan *p)
 	} else if (what != REPLAY_PROGRAM) {
 		plan_model(r, p, what);
 	} else if (program) {
-		add(p, replay_python(r->o));
-		add(p, word(r, program->name));
+		add_word(p, replay_python(r->o));
+		add_word(p, keep_word(r, program->name));
 		for (size_t i = 0; i < r->b.about.n_argument; i++)
-			add(p, word(r, r->b.about.argument[i]));
+			add_word(p, keep_word(r, r->b.about.argument[i]));
 	}
 	p->v[p->n] = NULL;
 }
@@ -226,7 +226,7 @@ static void put_plans(struct screen *s, struct replay *r)
 		buf_adds(&s->b, "\nThere is nothing in it to be run.\n");
 }
 
-/* What the logs say, as fxexplain says it; --html writes the page. */
+/* Explains the logs of the bundle as fxexplain itself does; --html writes the page. */
 static int explain_logs(struct replay *r)
 {
 	FREED const char **path = xcalloc(r->b.n + 1, sizeof(*path));
@@ -235,9 +235,9 @@ static int explain_logs(struct replay *r)
 	for (size_t i = 0; i < r->b.n; i++)
 		if (r->b.file[i].kind == BUNDLE_TRACE ||
 		    (r->b.file[i].kind == BUNDLE_TEXT && !slice_starts(r->b.file[i].name, DEBUG_FOLDER "/")))
-			path[n++] = inner(r, r->b.file[i].name);
+			path[n++] = inner_path(r, r->b.file[i].name);
 		else if (r->b.file[i].kind == BUNDLE_TEXT && (!n || !strstr(path[n - 1], DEBUG_FOLDER)))
-			path[n++] = inner(r, SLICE(DEBUG_FOLDER));
+			path[n++] = inner_path(r, SLICE(DEBUG_FOLDER));
 	o.folder = r->folder;
 	return n ? explain_paths(&o, path, n) : EXIT_FINE;
 }
@@ -250,7 +250,7 @@ static void put_program(struct screen *s, struct replay *r)
 	OWNED(mapfile_close) struct mapfile m = {0};
 	struct slice line;
 	unsigned n = 0;
-	if (!f || mapfile_open(&m, inner(r, f->name), NULL) < 0)
+	if (!f || mapfile_open(&m, inner_path(r, f->name), NULL) < 0)
 		return;
 	struct slice rest = m.bytes;
 	while (slice_line(&rest, &line))

@@ -94,7 +94,7 @@ static int judge(const struct again *a, const struct bundle_finding *now, size_t
 	return ended && told ? EXIT_FINE : EXIT_FOUND;
 }
 
-static int compare(const struct again *a)
+static int compare_findings(const struct again *a)
 {
 	struct facts f;
 	struct explanation x;
@@ -124,7 +124,7 @@ int replay_program(const struct explain_options *o, const struct bundle *b, cons
 {
 	struct again a = {.o = o, .b = b, .folder = folder, .kept = xasprintf("%s/again", folder)};
 	run_again(&a);
-	int status = compare(&a);
+	int status = compare_findings(&a);
 	free(a.kept);
 	return status;
 }

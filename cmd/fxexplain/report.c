@@ -2,7 +2,7 @@
  * (.github/ISSUE_TEMPLATE/bug-report.yml, pt2-bug-report.yml: describe the bug, error logs, minified repro, versions).
  *
  * GitHub takes 65,536 characters; every part has its share of REPORT_MAX, so nothing has to be cut at the end.
- * All text of the log goes through put_text, put_code and put_block, which redact when asked to. */
+ * All text of the log goes through report_add_text(), _code() and _block(), which redact when asked to. */
 #include "report.h"
 
 #include "base/text.h"
@@ -24,17 +24,20 @@ static struct slice safe(struct report_text *t, struct slice s)
 }
 
 void report_add_text(struct report_text *t, struct slice s) { md_text(t->b, safe(t, s), LINE); }
-void report_add_code(struct report_text *t, struct slice s) { md_code(t->b, safe(t, s), LINE); }
+void report_add_code(struct report_text *t, const char *before, struct slice s)
+{
+	buf_adds(t->b, before);
+	md_code(t->b, safe(t, s), LINE);
+}
+
 void report_add_block(struct report_text *t, const char *lang, struct slice s, size_t most) { md_block(t->b, lang, safe(t, s), most); }
 
 static void put_place(struct report_text *t, const struct fact_loc *loc)
 {
 	LOCAL_BUF place = {0};
 	explain_add_place(&place, t->x, loc);
-	if (place.len) {
-		buf_adds(t->b, " at ");
-		report_add_code(t, buf_slice(&place));
-	}
+	if (place.len)
+		report_add_code(t, " at ", buf_slice(&place));
 }
 
 /* "- `line`", of each line of a text. */
@@ -44,8 +47,7 @@ static void put_items(struct report_text *t, struct slice text, unsigned most)
 	while (most-- && slice_line(&text, &line)) {
 		if (!slice_trim(line).n)
 			continue;
-		buf_adds(t->b, "- ");
-		report_add_code(t, slice_trim(line));
+		report_add_code(t, "- ", slice_trim(line));
 		buf_addc(t->b, '\n');
 	}
 }
@@ -59,7 +61,7 @@ static void put_verdict(struct report_text *t)
 	const struct component_view *c = x->n_component ? &x->component[0] : NULL;
 	if (!x->sum.failures && t->repro.error.len) {
 		struct slice rest = buf_slice(&t->repro.error);
-		report_add_code(t, slice_first_line(rest));
+		report_add_code(t, "", slice_first_line(rest));
 		buf_adds(t->b, "\n\n");
 		return;
 	}
@@ -71,8 +73,7 @@ static void put_verdict(struct report_text *t)
 	md_text(t->b, slice_str(component_title[c->component]), 0);
 	buf_adds(t->b, "**");
 	if (c->compile != NONE) {
-		buf_adds(t->b, ", in compile id ");
-		report_add_code(t, facts_label(x->facts, c->compile));
+		report_add_code(t, ", in compile id ", facts_label(x->facts, c->compile));
 		put_place(t, &x->facts->compile[c->compile].loc);
 	}
 	buf_adds(t->b, ".\n\n");
@@ -89,8 +90,7 @@ static void put_command(struct report_text *t)
 	const struct facts *f = t->x->facts;
 	for (uint32_t i = 0; i < f->n_input; i++)
 		if (f->input[i].command != NONE) {
-			buf_adds(t->b, "Command: ");
-			report_add_code(t, facts_text(f, f->input[i].command));
+			report_add_code(t, "Command: ", facts_text(f, f->input[i].command));
 			buf_adds(t->b, "\n\n");
 			return;
 		}
@@ -104,8 +104,7 @@ static void put_logs(struct report_text *t)
 	for (uint32_t i = 0; i < f->n_input; i++) {
 		if (f->input[i].kind != FACT_TRACE || n++ >= LOGS)
 			continue;
-		buf_adds(t->b, n == 1 ? "Logs of `TORCH_TRACE`, to be attached: " : ", ");
-		report_add_code(t, facts_text(f, f->input[i].path));
+		report_add_code(t, n == 1 ? "Logs of `TORCH_TRACE`, to be attached: " : ", ", facts_text(f, f->input[i].path));
 	}
 	if (n > LOGS)
 		buf_addf(t->b, " and %u more", n - LOGS);
@@ -145,8 +144,7 @@ static void put_breaks(struct report_text *t)
 		LOCAL_BUF place = {0};
 		struct slice reason = explain_text(x, k->reason), line;
 		explain_add_place(&place, x, &g->loc);
-		buf_adds(t->b, "| ");
-		report_add_code(t, place.len ? buf_slice(&place) : SLICE("?"));
+		report_add_code(t, "| ", place.len ? buf_slice(&place) : SLICE("?"));
 		buf_adds(t->b, " | ");
 		report_add_text(t, slice_line(&reason, &line) ? line : slice_of(NULL, 0));
 		buf_addf(t->b, " | %u | ", g->count + g->inferred);
@@ -168,19 +166,16 @@ static void put_recompiles(struct report_text *t)
 	buf_adds(t->b, "#### Recompilations\n\n");
 	for (uint32_t i = 0; i < f->n_recompile && i < RECOMPILES; i++) {
 		const struct fact_recompile *r = &f->recompile[i];
-		buf_adds(t->b, "- ");
-		report_add_code(t, facts_label(t->x->facts, r->compile));
+		report_add_code(t, "- ", facts_label(t->x->facts, r->compile));
 		put_place(t, &r->loc);
 		buf_adds(t->b, ": ");
 		if (r->guard == NONE)
 			buf_adds(t->b, "the log gives no reason");
 		else
-			report_add_code(t, facts_text(f, r->guard));
+			report_add_code(t, "", facts_text(f, r->guard));
 		if (r->old != NONE || r->new != NONE) {
-			buf_adds(t->b, ", ");
-			report_add_code(t, r->old == NONE ? SLICE("?") : facts_text(f, r->old));
-			buf_adds(t->b, " became ");
-			report_add_code(t, r->new == NONE ? SLICE("?") : facts_text(f, r->new));
+			report_add_code(t, ", ", r->old == NONE ? SLICE("?") : facts_text(f, r->old));
+			report_add_code(t, " became ", r->new == NONE ? SLICE("?") : facts_text(f, r->new));
 		}
 		buf_addc(t->b, '\n');
 	}
@@ -227,7 +222,7 @@ static uint32_t the_failure(const struct explanation *x)
 	return any;
 }
 
-/* What is neither a break nor a recompile, which have lists of their own. */
+/* Lists the findings that are neither breaks nor recompiles, which have lists of their own. */
 static void put_findings(struct report_text *t)
 {
 	const struct explanation *x = t->x;

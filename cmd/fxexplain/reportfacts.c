@@ -169,8 +169,7 @@ static void put_setting(struct report_text *t, struct settings *s, struct slice 
 		return;
 	if (s->shown.n == 1)
 		buf_addf(t->b, "\nSettings that are not the defaults of torch 2.%u:\n\n", s->release);
-	buf_adds(t->b, "- ");
-	report_add_code(t, text);
+	report_add_code(t, "- ", text);
 	buf_addc(t->b, '\n');
 }
 
@@ -285,14 +284,14 @@ static void put_version(struct report_text *t, const char *what, uint32_t id, st
 	if (!text.n || intern_add(shown, text) < before)
 		return;
 	buf_addf(t->b, "- %s ", what);
-	report_add_code(t, text);
+	report_add_code(t, "", text);
 	buf_addc(t->b, '\n');
 }
 
 void report_versions(struct report_text *t)
 {
 	const struct facts *f = t->x->facts;
-	struct intern torch = {0}, python = {0}, cuda = {0};
+	OWNED(intern_release) struct intern torch = {0}, python = {0}, cuda = {0};
 	for (uint32_t i = 0; i < f->n_input; i++) {
 		put_version(t, "torch", f->input[i].torch_version, &torch);
 		put_version(t, "Python", f->input[i].python_version, &python);
@@ -307,7 +306,4 @@ void report_versions(struct report_text *t)
 	}
 	put_settings(t);
 	put_environment(t);
-	intern_release(&torch);
-	intern_release(&python);
-	intern_release(&cuda);
 }

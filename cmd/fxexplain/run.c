@@ -90,7 +90,7 @@ void run_names_release(struct run_names *names)
 
 static int by_version(const void *a, const void *b) { return strverscmp(*(char *const *)a, *(char *const *)b); }
 
-/* What is there now and was not before: a folder of the user's own may hold the logs of other runs. */
+/* Lists what is there now and was not before: a folder of the user's own may hold the logs of other runs. */
 static void list_new(struct run_names *now, const char *dir, const struct run_names *before)
 {
 	OWNED(run_names_release) struct run_names all = {0};
@@ -260,7 +260,7 @@ static size_t orphans(pid_t *pid, size_t room)
 	return n;
 }
 
-/* Of a command that was asked to end: what it started has to end, too. As the nearest subreaper, this process is their parent now. */
+/* When a command was asked to end, what it started has to end, too. As the nearest subreaper, this process is their parent now. */
 static void end_orphans(void)
 {
 	pid_t pid[256];
@@ -425,7 +425,7 @@ static void set_up(struct session *s)
 }
 
 /* The command's own status, or what was found when that is 0. */
-static _Noreturn void finish(struct session *s, int explained)
+static _Noreturn void finish_run(struct session *s, int explained)
 {
 	bool fine = s->r.how == CHILD_EXITED && s->r.status == 0;
 	bool nothing = !s->traces.n;
@@ -475,7 +475,7 @@ int run_main(const struct explain_options *opt, const struct operands *in)
 	list_new(&s.traces, s.folder, &s.before);
 	say_end(&s);
 	if (child_signal_count() > 1 && !(s.r.how == CHILD_EXITED && s.r.status == 0))
-		finish(&s, EXIT_FINE); /* asked to end twice: at once */
+		finish_run(&s, EXIT_FINE); /* asked to end twice: at once */
 	if (s.traces.n || s.text_bytes)
 		explained = explain_session(&s);
 	if (s.traces.n && s.private && !strcmp(s.folder, s.private) && !opt->quiet && !opt->output)
@@ -483,5 +483,5 @@ int run_main(const struct explain_options *opt, const struct operands *in)
 		     diag_tool);
 	if (s.traces.n || s.text_bytes)
 		show_page(opt, explained);
-	finish(&s, explained);
+	finish_run(&s, explained);
 }

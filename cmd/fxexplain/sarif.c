@@ -4,7 +4,7 @@
 
 #include "html/html.h"
 
-/* What a rule of each kind means, where its findings do not say more, and where PyTorch's manual speaks of it. */
+/* Says what a rule of each kind means, where its findings do not say more, and where PyTorch's manual speaks of it. */
 static const struct {
 	const char *name, *help, *url;
 } about[FINDING_KINDS] = {
@@ -157,7 +157,7 @@ static void put_result(struct json_out *o, const struct explanation *x, const st
 void emit_sarif(struct buf *b, const struct explanation *x, const struct explain_options *opt)
 {
 	struct json_out o = {.b = b};
-	struct intern rules = {0}, seen = {0};
+	OWNED(intern_release) struct intern rules = {0}, seen = {0};
 	FREED uint32_t *times = NULL;
 	(void)opt;
 	json_obj(&o);
@@ -186,6 +186,4 @@ void emit_sarif(struct buf *b, const struct explanation *x, const struct explain
 	json_close(&o);
 	json_close(&o);
 	buf_addc(b, '\n');
-	intern_release(&rules);
-	intern_release(&seen);
 }

@@ -81,7 +81,7 @@ static void drop_document(struct server *s, struct document *d)
 }
 
 /* Files of the disk are read whole: one that is written meanwhile stays what it was. */
-static bool text_of(void *of, const char *path, struct slice *text)
+static bool read_document(void *of, const char *path, struct slice *text)
 {
 	struct server *s = of;
 	struct document *d = document(s, path);
@@ -121,7 +121,7 @@ static void put_uri(struct server *s, const char *path, struct buf *b)
 
 /* ---- inputs ---- */
 
-/* Of a folder the log written last; what else an operand is, itself. Empty: there is nothing yet. */
+/* Finds the log of a folder that was written last; any other operand stands for itself. Empty: there is nothing yet. */
 static void newest(const char *path, struct buf *b, struct stat *st)
 {
 	struct stat one;
@@ -148,8 +148,8 @@ static void newest(const char *path, struct buf *b, struct stat *st)
 		closedir(d);
 }
 
-/* What the inputs are now, as one number, and their paths (path NULL: not wanted). */
-static uint64_t inputs(const struct server *s, char **path, int *n)
+/* Sums up what the inputs are now in one number, and lists their paths (path NULL: not wanted). */
+static uint64_t hash_inputs(const struct server *s, char **path, int *n)
 {
 	LOCAL_BUF b = {0}, all = {0};
 	struct stat st;
@@ -173,21 +173,21 @@ static void forget(struct server *s)
 	s->has_fix = false;
 }
 
-static void load(struct server *s)
+static void load_inputs(struct server *s)
 {
 	struct err err;
 	unsigned lost = 0;
 	int n = 0;
 	FREED char **path = xcalloc((size_t)s->in->n, sizeof(*path));
 	forget(s);
-	s->seen = inputs(s, path, &n);
+	s->seen = hash_inputs(s, path, &n);
 	if (n) {
 		s->has_fix = fixing_begin(&s->fix, s->opt, (const char *const *)path, n, &lost, &err) == 0;
 		if (!s->has_fix)
 			log_message(s, 2, err.text);
 	}
 	if (s->has_fix) {
-		s->fix.files.text = text_of;
+		s->fix.files.text = read_document;
 		s->fix.files.of = s;
 		s->line = xcalloc(s->fix.x.n_finding + 1, 2 * sizeof(*s->line));
 		for (uint32_t i = 0; i < s->fix.x.n_finding; i++) {
@@ -208,7 +208,7 @@ static struct fix_file *file_of(struct server *s, const struct fact_loc *loc)
 }
 
 /* The line as the editor has it: where it was, else the nearest that is the same; 0: it was changed. */
-static void place(struct server *s, struct fact_loc *loc, uint32_t line)
+static void place_line(struct server *s, struct fact_loc *loc, uint32_t line)
 {
 	loc->line = line;
 	const struct fix_file *f = file_of(s, loc);
@@ -235,13 +235,11 @@ static bool in_file(struct server *s, const struct finding *g, const char *path,
 	return f && f->path && (!path || !strcmp(f->path, path));
 }
 
-static void put_range(struct server *s, struct json_out *o, const struct fix_file *f, uint32_t line)
+static void put_range(struct server *s, struct json_out *o, struct slice text, size_t from, size_t to)
 {
-	struct slice text = f->source.text, all = source_line(&f->source, line), code = slice_trim(all);
-	size_t from = code.n ? (size_t)(code.p - text.p) : (size_t)(all.p - text.p);
 	json_member_obj(o, "range");
 	lsp_position(&s->lsp, o, "start", text, from);
-	lsp_position(&s->lsp, o, "end", text, from + code.n);
+	lsp_position(&s->lsp, o, "end", text, to);
 	json_close(o);
 }
 
@@ -249,8 +247,10 @@ static void put_diagnostic(struct server *s, struct json_out *o, const struct fi
 {
 	static const int severity[] = {[FINDING_NOTE] = 3, [FINDING_WARNING] = 2, [FINDING_ERROR] = 1};
 	LOCAL_BUF b = {0};
+	struct slice text = f->source.text, all = source_line(&f->source, g->loc.line), code = slice_trim(all);
+	size_t from = (size_t)((code.n ? code.p : all.p) - text.p);
 	json_obj(o);
-	put_range(s, o, f, g->loc.line);
+	put_range(s, o, text, from, from + code.n);
 	json_member_i64(o, "severity", severity[g->level]);
 	json_member_str(o, "source", SLICE("fxexplain"));
 	json_member_str(o, "code", g->id.n ? g->id : slice_str(finding_kind_name[g->kind]));
@@ -307,8 +307,8 @@ static void evaluate(struct server *s)
 		if (!s->doc[i].uri)
 			drop_document(s, &s->doc[i]);
 	for (uint32_t i = 0; s->has_fix && i < s->fix.x.n_finding; i++) {
-		place(s, &s->fix.x.finding[i].loc, s->line[2 * i]);
-		place(s, &s->fix.x.finding[i].call, s->line[2 * i + 1]);
+		place_line(s, &s->fix.x.finding[i].loc, s->line[2 * i]);
+		place_line(s, &s->fix.x.finding[i].call, s->line[2 * i + 1]);
 	}
 	if (s->has_fix)
 		fixing_make(&s->fix);
@@ -328,13 +328,13 @@ static void evaluate(struct server *s)
 /* Nothing was said for a while: is there another trace? One that is still written is waited for, but not for ever. */
 static void look(struct server *s)
 {
-	uint64_t now = inputs(s, NULL, NULL);
+	uint64_t now = hash_inputs(s, NULL, NULL);
 	s->quiet = now == s->now ? s->quiet + 1 : 0;
 	s->busy = now == s->seen ? 0 : s->busy + 1;
 	s->now = now;
 	if (now != s->seen && (s->quiet >= QUIET_TICKS || s->busy >= BUSY_TICKS)) {
 		s->busy = 0;
-		load(s);
+		load_inputs(s);
 	}
 	if (s->edited)
 		evaluate(s);
@@ -384,6 +384,13 @@ static uint32_t asked_line(const struct json_tape *t, uint32_t position)
 	return line == NONE ? NONE : line + 1;
 }
 
+static void put_paragraph(struct buf *b, const char *before, struct slice text, void (*put)(struct buf *b, struct slice s, size_t most))
+{
+	buf_adds(b, before);
+	put(b, text, 0);
+	buf_adds(b, "\n\n");
+}
+
 static void put_hover(struct buf *b, const struct finding *g)
 {
 	struct slice rest = g->fix, line;
@@ -392,25 +399,14 @@ static void put_hover(struct buf *b, const struct finding *g)
 	buf_adds(b, "**");
 	md_text(b, g->title, 0);
 	buf_adds(b, "**\n\n");
-	if (g->why.n) {
-		md_text(b, g->why, 0);
-		buf_adds(b, "\n\n");
-	}
-	if (g->cost.n) {
-		buf_adds(b, "Cost: ");
-		md_text(b, g->cost, 0);
-		buf_adds(b, "\n\n");
-	}
-	while (slice_line(&rest, &line)) {
-		buf_adds(b, "Fix: ");
-		md_code(b, line, 0);
-		buf_adds(b, "\n\n");
-	}
-	for (rest = g->hint; slice_line(&rest, &line);) {
-		buf_adds(b, "Hint, not tried: ");
-		md_code(b, line, 0);
-		buf_adds(b, "\n\n");
-	}
+	if (g->why.n)
+		put_paragraph(b, "", g->why, md_text);
+	if (g->cost.n)
+		put_paragraph(b, "Cost: ", g->cost, md_text);
+	while (slice_line(&rest, &line))
+		put_paragraph(b, "Fix: ", line, md_code);
+	for (rest = g->hint; slice_line(&rest, &line);)
+		put_paragraph(b, "Hint, not tried: ", line, md_code);
 	if (g->url.n) {
 		md_link(b, SLICE("more of it"), slice_first_line(g->url));
 		buf_addc(b, '\n');
@@ -454,10 +450,7 @@ static void put_action(struct server *s, struct json_out *o, const struct fix_ro
 	json_member_obj(o, "edit");
 	json_member_obj(o, "changes");
 	json_rows(o, buf_str(&uri), i, row->n_change) {
-		json_member_obj(o, "range");
-		lsp_position(&s->lsp, o, "start", row->file->source.text, row->change[i].from);
-		lsp_position(&s->lsp, o, "end", row->file->source.text, row->change[i].to);
-		json_close(o);
+		put_range(s, o, row->file->source.text, row->change[i].from, row->change[i].to);
 		json_member_str(o, "newText", row->change[i].text);
 	}
 	json_close(o);
@@ -550,7 +543,7 @@ static void message(struct server *s)
 		answer_initialize(s, params);
 	} else if (slice_is(method, "initialized")) {
 		s->ready = true;
-		load(s);
+		load_inputs(s);
 	} else if (slice_is(method, "shutdown")) {
 		s->shut = true;
 		answer_null(s);

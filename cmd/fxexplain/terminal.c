@@ -111,7 +111,7 @@ static void input_line(struct page *p, const struct fact_input *in, uint32_t mor
 	buf_release(&what);
 }
 
-/* What was read, and the whole before the parts. */
+/* Says what was read, and the headline before all details. */
 static void inputs(struct page *p)
 {
 	const struct facts *f = p->x->facts;
@@ -293,7 +293,7 @@ static void title_line(struct page *p, const struct finding *g)
 	buf_addc(b, '\n');
 }
 
-/* How many lines of each part: the best fix alone, of the least that tells more, of a page, of all. */
+/* The details set how many lines each part has: the best fix alone, the least that tells more, a page, all. */
 enum detail { FIX, LEAST, SOME, MANY, ALL, DETAILS };
 struct lines {
 	unsigned why, log, fix, hint, next, ids;

@@ -76,7 +76,7 @@ static int columns(void)
 	return ioctl(STDERR_FILENO, TIOCGWINSZ, &w) == 0 && w.ws_col > 20 ? w.ws_col : 80;
 }
 
-static void draw(struct report *r)
+static void draw_progress(struct report *r)
 {
 	const struct runner *run = r->runner;
 	LOCAL_BUF b = {0};
@@ -105,7 +105,7 @@ void report_step(struct report *r, const char *label)
 	r->tests = r->runner->count.tests;
 	r->since = runner_clock(r->runner);
 	if (r->tty)
-		draw(r);
+		draw_progress(r);
 }
 
 void report_progress(struct report *r)
@@ -114,7 +114,7 @@ void report_progress(struct report *r)
 	if (!r->tty || now - r->last < REDRAW_SECONDS)
 		return;
 	r->last = now;
-	draw(r);
+	draw_progress(r);
 }
 
 /* A later round is told of only when it brought something. */

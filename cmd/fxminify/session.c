@@ -50,7 +50,7 @@ static void note_command(struct session *s, const char *const *argv)
 
 /* ---- the runner's calls ---- */
 
-static int stop(void *user)
+static int stop_asked(void *user)
 {
 	(void)user;
 	return child_signalled();
@@ -161,7 +161,7 @@ static void describe_signature(const struct signature *g, struct buf *b)
 
 #define LAST_WORDS 6 /* lines */
 
-/* How a process died, or hangs, and what it printed before: often that says why. */
+/* Tells how a process died, or hangs, and what it printed before: often that says why. */
 static void tell_last_words(struct session *s, const struct outcome *out)
 {
 	struct slice text = slice_trim(out->output), detail = out->detail, line;
@@ -426,7 +426,7 @@ void session_prepare(struct session *s, const struct fxminify_options *o, const 
 	s->runner.repeat = (unsigned)o->repeat;
 	s->runner.max_tests = o->max_tests;
 	s->runner.max_seconds = o->max_time;
-	s->runner.stop = stop;
+	s->runner.stop = stop_asked;
 	s->runner.progress = progress;
 	s->runner.improved = improved;
 	s->runner.user = s;
@@ -472,7 +472,7 @@ void session_close(struct session *s)
 	buf_release(&s->through);
 }
 
-/* How it ended, in the journal and for people; the exit status. */
+/* Says how it ended, in the journal and to people; returns the exit status. */
 static int conclude(struct session *s, int status, const struct err *err)
 {
 	int sig = child_signalled();

@@ -165,7 +165,7 @@ static char *folder_of(const char *path)
 	return absolute;
 }
 
-/* Where modules are looked for: here, and beside the launcher, also when it is reached by a link. */
+/* Modules are looked for here, and beside the launcher, also when it is reached by a link. */
 static void find_folders(const char *path, struct with_torch *t)
 {
 	size_t n = 0;

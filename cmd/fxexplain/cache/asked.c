@@ -66,7 +66,7 @@ static void missing(struct asked *a, struct asked_row *r, const struct cachedir 
 	r->why = keep_buf(a, &b);
 }
 
-/* Of an entry of AOTAutograd: the fxgraph keys that it names must be there, too. */
+/* An entry of AOTAutograd is of use only if the fxgraph keys that it names are there, too. */
 static void needs(struct asked *a, struct asked_row *r, const struct cachedir *d, const struct cache_file *f)
 {
 	for (uint32_t i = 0; i < f->n_need && r->verdict == ASKED_HIT; i++) {

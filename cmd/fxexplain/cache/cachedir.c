@@ -45,7 +45,7 @@ static bool is_temp(struct slice s)
 	return true;
 }
 
-/* Of a path its n-th part from the end; empty where there is none. */
+/* Returns the n-th part of a path, counted from its end; empty where there is none. */
 static struct slice part_from_end(struct slice path, unsigned n)
 {
 	for (;; n--) {
@@ -217,7 +217,7 @@ static void add_key(struct cachedir *d, uint32_t row)
 
 /* ---- the walk ---- */
 
-static int by_name(const void *a, const void *b) { return strcmp(*(char *const *)a, *(char *const *)b); }
+static int order_names(const void *a, const void *b) { return strcmp(*(char *const *)a, *(char *const *)b); }
 
 static void add_file(struct cachedir *d, int dir, const char *name, struct slice path, const struct stat *st)
 {
@@ -265,7 +265,7 @@ static void walk(struct cachedir *d, int fd, struct buf *path, unsigned depth)
 		if (strcmp(e->d_name, ".") && strcmp(e->d_name, ".."))
 			PUSH_TO(name, n, cap) = xstrdup(e->d_name);
 	if (n)
-		qsort(name, n, sizeof(*name), by_name);
+		qsort(name, n, sizeof(*name), order_names);
 	for (size_t i = 0; i < n; i++) {
 		struct stat st;
 		buf_cut(path, at);

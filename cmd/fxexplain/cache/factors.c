@@ -139,7 +139,7 @@ static struct slice value_of(const struct factors *f, struct slice name)
 	return k == NONE ? slice_of("", 0) : f->value[k];
 }
 
-/* How many factors differ; of them the first `most` are added to a->change, where a is given. */
+/* Counts the factors that differ, and adds the first `most` of them to a->change where a is given. */
 static uint32_t differ(const struct factors *before, const struct factors *after, struct asked *a, uint32_t most)
 {
 	uint32_t n = 0;

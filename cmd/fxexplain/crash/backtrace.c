@@ -5,7 +5,7 @@
 #include "base/srcloc.h"
 #include "base/text.h"
 
-/* What the lines before have said. */
+/* Remembers what the lines before have said. */
 struct reading {
 	struct crash *c;
 	struct slice line; /* the one at hand, whole */
@@ -90,7 +90,7 @@ static bool nameless(struct slice s)
 	       slice_starts(s, "?? (");
 }
 
-/* What looks like a file of machine code. */
+/* It looks like the name of a file of machine code. */
 static bool module_like(struct slice s) { return s.n && (slice_chr(s, '/') || slice_find(s, ".so") || !slice_chr(s, ' ')); }
 
 static void set_symbol(struct crash_frame *f, struct slice s)

@@ -43,7 +43,7 @@ static int signal_word(struct slice s)
 	return crash_signal(slice_of(s.p, n));
 }
 
-/* What shells, Python, torch, debuggers and coredumpctl write. */
+/* Reads the signal out of what shells, Python, torch, debuggers and coredumpctl write. */
 static void read_signal(struct crash *c, struct slice s)
 {
 	static const struct {

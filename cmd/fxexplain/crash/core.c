@@ -50,7 +50,7 @@ static Elf64_Phdr segment(const struct view *v, uint64_t i)
 	return ph;
 }
 
-/* What the file has of n bytes at an offset. */
+/* Returns as many of the n bytes at an offset as the file has. */
 static struct slice part(struct slice bytes, uint64_t offset, uint64_t n)
 {
 	if (offset >= bytes.n)

@@ -117,7 +117,7 @@ static enum crash_kind kind_of_segv(const struct crash *c)
 	return KIND_WILD;
 }
 
-/* What a model's own checks write (torch 2.13, codegen/cpp_wrapper_cpu.py, aoti_runtime/utils.h). */
+/* Finds the words of a model's own checks (torch 2.13, codegen/cpp_wrapper_cpu.py, aoti_runtime/utils.h). */
 static bool models_words(struct slice what)
 {
 	return slice_find(what, "input_handles[") || slice_find(what, "Expected out tensor to have device") ||

@@ -16,7 +16,7 @@ static struct slice class_of(const struct editing *e)
 	return i == NONE ? slice_of(NULL, 0) : source_name(&e->s->v[i]);
 }
 
-/* How many torch.compile( the file has; a single one is that of the function. */
+/* Counts the torch.compile( of a file: a single one is that of the function. */
 static uint32_t count_compiles(const struct source *s)
 {
 	uint32_t n = 0;
@@ -131,7 +131,7 @@ static uint32_t definition(const struct editing *e)
 	return source_around(e->s, e->at, "def");
 }
 
-/* Which argument this parameter is, without self; -1. */
+/* Finds which argument this parameter is, without self; -1: none. */
 static int parameter(const struct editing *e, struct slice name)
 {
 	uint32_t def = definition(e);
@@ -153,7 +153,7 @@ static int parameter(const struct editing *e, struct slice name)
 	return -1;
 }
 
-/* That argument of a call; empty: it is not given there, or cannot be told. */
+/* Returns that argument of a call; empty: it is not given there, or cannot be told. */
 static struct slice argument(struct slice args, int index, struct slice name)
 {
 	struct pyarg arg[ARGS];

@@ -46,7 +46,7 @@ static bool is_called(const struct tokens *t, uint32_t i)
 	return i + 1 < t->n && slice_is(t->v[i + 1], "(");
 }
 
-/* What gives as many elements as it is given, of the same dtype; no / (of integers), no comparison, no constant of another kind. */
+/* It gives as many elements as it is given, of the same dtype: it has no / (of integers), no comparison, no constant of another kind. */
 static bool is_elementwise(const struct tokens *t)
 {
 	static const char *const functions[] = {"sin",  "cos", "tan",  "tanh",    "exp", "log",

@@ -1,4 +1,4 @@
-/* What names of events say. */
+/* Reads what the names of events say. */
 #include "profile/profile_part.h"
 
 const char *const profile_spent_name[SPENT_PARTS] = {

@@ -46,7 +46,7 @@ static bool is_smaller(struct gvalue v, int64_t to)
 	return v.kind == GV_INT && v.i != 0 && v.i != to && (to == 0 || v.i > 1 || v.i < -1);
 }
 
-/* Which values of value[] are operands of nodes: the table may hold others that nothing uses any more. */
+/* Marks the values of value[] that are operands of nodes: the table may hold others that nothing uses any more. */
 static void mark_operands(const struct graph *g, uint32_t first, uint32_t n, uint8_t *used)
 {
 	for (uint32_t i = first; i < first + n; i++) {

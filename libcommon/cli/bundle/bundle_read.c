@@ -58,7 +58,7 @@ struct reading {
 	struct intern names;
 };
 
-static int bad(const struct reading *r, const char *what) { return err_set(r->err, EXIT_INPUT, "'%s': %s", r->path, what); }
+static int bad_bundle(const struct reading *r, const char *what) { return err_set(r->err, EXIT_INPUT, "'%s': %s", r->path, what); }
 
 static int bad_file(const struct reading *r, struct slice name, const char *what)
 {
@@ -126,17 +126,17 @@ static int take_manifest(struct reading *r, struct slice text)
 	struct bundle *b = r->b;
 	struct bundle_about *a = &b->about;
 	if (text.n > BUNDLE_MAX_MANIFEST)
-		return bad(r, "its manifest is too long");
+		return bad_bundle(r, "its manifest is too long");
 	json_tape_text(&r->t, text.p, text.n);
 	if (json_parse(&r->t, 0, text.n, &root) < 0 || !json_is(&r->t, root, JSON_OBJECT))
-		return bad(r, "its manifest is no JSON object");
+		return bad_bundle(r, "its manifest is no JSON object");
 	struct slice schema = json_word(&r->t, root, "schema");
 	if (!slice_is(schema, BUNDLE_SCHEMA))
 		return err_set(r->err, EXIT_INPUT, "'%s': its manifest is of the schema '%.*s', not %s", r->path, SLN(schema, 60),
 			       BUNDLE_SCHEMA);
 	uint32_t files = json_get_as(&r->t, root, "files", JSON_ARRAY), arguments;
 	if (files == NONE || json_length(&r->t, files) > BUNDLE_MAX_FILES)
-		return bad(r, "its manifest has no list of files, or too long a one");
+		return bad_bundle(r, "its manifest has no list of files, or too long a one");
 	a->generator = json_dup(&r->t, root, "generator", &b->arena);
 	a->torch = json_dup(&r->t, root, "torch", &b->arena);
 	a->python = json_dup(&r->t, root, "python", &b->arena);
@@ -151,7 +151,7 @@ static int take_manifest(struct reading *r, struct slice text)
 	a->n_argument = arguments;
 	for (size_t i = 0; i < a->n_argument; i++)
 		if (slice_chr(a->argument[i], 0))
-			return bad(r, "an argument of its program holds a zero byte");
+			return bad_bundle(r, "an argument of its program holds a zero byte");
 	take_findings(r, json_get_as(&r->t, root, "findings", JSON_ARRAY));
 	if (take_environment(r, json_get_as(&r->t, root, "environment", JSON_ARRAY)) < 0)
 		return -1;
@@ -202,7 +202,7 @@ static bool holds_tensors(enum bundle_kind kind, struct slice name)
 	       (kind == BUNDLE_RUN && (slice_ends(name, ".npy") || slice_ends(name, ".safetensors")));
 }
 
-/* That they are tensors, and nothing else: who takes them from here (torch.load) may be less careful. */
+/* Checks that they are tensors, and nothing else: who takes them from here (torch.load) may be less careful. */
 static int check_tensors(struct bundle *b, const struct bundle_file *f, struct err *err)
 {
 	struct slice data;

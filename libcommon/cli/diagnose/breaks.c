@@ -106,7 +106,7 @@ void break_fix(struct explanation *x, int gb, const struct slice *text, unsigned
 		*hint = explain_keep(x, buf_slice(&hints));
 }
 
-/* What torch says of very many breaks, and of none in particular. */
+/* torch says it of very many breaks, and of none in particular. */
 static bool says_little(struct slice hint)
 {
 	static const char *const little[] = {"It may be possible to write Dynamo tracing rules", "Please report an issue to PyTorch",

@@ -68,7 +68,7 @@ static double positive(double v) { return v > 0 ? v : 0; }
 
 /* ---- bypasses ---- */
 
-/* What a hit would have saved: of the FX graph cache all of Inductor; of the AOTAutograd cache, where that one works, its tracing. */
+/* A hit of the FX graph cache would have saved all of Inductor; one of the AOTAutograd cache, where that one works, its tracing. */
 static double saved_by(const struct fact_compile *c, enum fact_cache_kind kind)
 {
 	return kind == FACT_CACHE_AOT ? positive(c->aot) : positive(c->inductor) + positive(c->codegen) + positive(c->backward);

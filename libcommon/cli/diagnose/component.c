@@ -14,7 +14,7 @@ enum { CLIP = 300, LONG_TITLE = 160, BREAKS_LOOKED_AT = 512 }; /* CLIP: bytes of
 
 /* ---- by records ---- */
 
-/* What belongs to a compile id, and what says more of a failure. */
+/* Gathers what belongs to a compile id, and what says more of a failure. */
 struct witnesses {
 	struct explanation *x;
 	struct chain graph, known, known_at, error; /* by compile id; known_at by input and line; error by compile id */
@@ -95,7 +95,7 @@ static const struct {
     {"inductor_output_code", "the generated code"},
 };
 
-/* What there is of a compile id, in words; the last stage reached in *last (-1: none). */
+/* Says in words what there is of a compile id; *last is the last stage that was reached (-1: none). */
 static void records_of(const struct witnesses *w, uint32_t compile, struct buf *b, int *last)
 {
 	const struct facts *f = w->x->facts;

@@ -17,7 +17,7 @@ enum { CLIP = 200, ADVICE = 5 }; /* bytes of a text of the input in a line of ou
 
 /* ---- one guard in words ---- */
 
-/* What stands between a and b in s, or nothing. */
+/* Returns what stands between a and b in s, or nothing. */
 static struct slice between(struct slice s, const char *a, const char *b)
 {
 	const char *from = slice_find(s, a);

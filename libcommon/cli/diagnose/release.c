@@ -40,7 +40,7 @@ unsigned release_known(struct slice head, unsigned minor)
 	return best;
 }
 
-/* Of those that the first line names, the oldest that is newer; this one where there is none. */
+/* Returns the oldest newer release that the first line names; this one where there is none. */
 static unsigned next_release(struct slice head, unsigned minor)
 {
 	unsigned m = 0;

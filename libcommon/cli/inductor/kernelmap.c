@@ -132,7 +132,7 @@ struct said {
 	struct km_rows codes, stack; /* their members: of cppCodeToPost, of the stacks */
 };
 
-/* How often each name was used before. */
+/* Counts how often each name was used before. */
 struct uses {
 	struct intern name;
 	uint32_t *count;

@@ -29,7 +29,7 @@ static struct slice first_word(struct slice line)
 	return space ? slice_of(line.p, (size_t)(space - line.p)) : line;
 }
 
-/* Where the rows of op begin, or would. */
+/* Finds where the rows of op begin, or would. */
 static size_t lower_bound(struct slice table, struct slice op)
 {
 	size_t lo = 0, hi = table.n;

@@ -48,7 +48,7 @@ static void tell_symbols(struct repro *r, const struct symbind *env)
 	}
 }
 
-/* What the program says of it, in numbers. */
+/* Returns what the program says of it, in numbers. */
 static bool meta_of(const struct repro *r, const struct gmeta *g, const struct symbind *env, struct tensor_meta *m)
 {
 	struct err ignored;

@@ -309,7 +309,7 @@ static void add_package(struct plain_writer *w, struct buf *b)
 		buf_adds(b, "assert actual.shape == expected.shape\n");
 }
 
-/* Which sizes may change. */
+/* Marks the sizes that may change. */
 static void add_dynamic(struct plain_writer *w, struct buf *b)
 {
 	for (size_t i = 0; w->dynamic && i < w->p->n_inputs; i++) {

@@ -1,4 +1,4 @@
-/* Which values the inputs of a program get, and as what text. */
+/* Decides which values the inputs of a program get, and as what text. */
 #include <limits.h>
 #include "base/md5many.h"
 #include "repro/repro_plan.h"

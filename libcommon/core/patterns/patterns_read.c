@@ -98,7 +98,7 @@ struct reader {
 	struct err *err;
 };
 
-static int bad(struct reader *r, const char *what)
+static int bad_line(struct reader *r, const char *what)
 {
 	return err_set(r->err, EXIT_INPUT, "%s:%llu: %s", r->file, (unsigned long long)r->key_line, what);
 }
@@ -200,7 +200,7 @@ static const struct {
 };
 
 /* The key's value is whole. */
-static int take(struct reader *r)
+static int take_value(struct reader *r)
 {
 	struct slice value = arena_slice(&r->k->arena, slice_of(r->value.p, r->value.len));
 	if (!r->key.n)
@@ -240,11 +240,11 @@ static int take(struct reader *r)
 static int begin_key(struct reader *r, struct slice line)
 {
 	const char *colon = slice_chr(line, ':');
-	if (take(r) < 0)
+	if (take_value(r) < 0)
 		return -1;
 	r->key_line = r->line;
 	if (!colon)
-		return bad(r, "neither 'key: value' nor indented");
+		return bad_line(r, "neither 'key: value' nor indented");
 	r->key = slice_of(line.p, (size_t)(colon - line.p));
 	struct slice value = slice_trim(slice_of(colon + 1, line.n - r->key.n - 1));
 	buf_reset(&r->value);
@@ -280,7 +280,7 @@ static int take_line(struct reader *r, struct slice line)
 		return line.p[0] == '#' ? 0 : begin_key(r, line);
 	if (!r->key.n) {
 		r->key_line = r->line;
-		return bad(r, "indented, with no key before it");
+		return bad_line(r, "indented, with no key before it");
 	}
 	if (is_example(r->key)) {
 		example_line(r, line);
@@ -386,7 +386,7 @@ static int read_pattern(struct reader *r, struct slice text)
 		if (take_line(r, line) < 0)
 			return -1;
 	}
-	return take(r) < 0 ? -1 : check_whole(r);
+	return take_value(r) < 0 ? -1 : check_whole(r);
 }
 
 int patterns_add_text(struct patterns *k, const char *name, struct slice text, struct err *err)

@@ -47,7 +47,7 @@ static uint32_t hints_text(struct textlog *t, const struct break_text *b)
 	return log_text(t, buf_slice(&all));
 }
 
-static void fill(struct textlog *t, struct fact_break *row, const struct break_text *b)
+static void fill_break(struct textlog *t, struct fact_break *row, const struct break_text *b)
 {
 	if (row->reason == NONE)
 		row->reason = log_text(t, b->reason);
@@ -87,7 +87,7 @@ struct fact_break *log_break(struct block *b, uint32_t i, const struct break_tex
 		PUSH(t, said) = (struct textlog_break){0, b->rank};
 	}
 	t->said[row - t->f->brk - t->from.brk].said |= said;
-	fill(t, row, text);
+	fill_break(t, row, text);
 	return row;
 }
 

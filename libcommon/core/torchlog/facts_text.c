@@ -161,7 +161,7 @@ static const struct {
     {"PyCodeCache.load_by_key_path", "GraphLowering.compile_to_module"},
 };
 
-static int32_t place_of(struct slice name)
+static int32_t nested_place(struct slice name)
 {
 	for (unsigned i = 0; i < ARRAY_LEN(nested); i++)
 		if (slice_is(name, nested[i].name))
@@ -175,7 +175,7 @@ static void self_times(struct facts *f, uint32_t first)
 	for (unsigned i = 0; i < ARRAY_LEN(nested); i++)
 		row[i] = NONE;
 	for (uint32_t i = first; i < f->n_phase; i++) {
-		int32_t k = place_of(facts_text(f, f->phase[i].name));
+		int32_t k = nested_place(facts_text(f, f->phase[i].name));
 		if (k >= 0) {
 			row[k] = i;
 			f->phase[i].self = f->phase[i].seconds;
@@ -185,9 +185,9 @@ static void self_times(struct facts *f, uint32_t first)
 		if (row[i] == NONE || !nested[i].in)
 			continue;
 		/* The nearest one around it that is there. */
-		int32_t up = place_of(slice_str(nested[i].in));
+		int32_t up = nested_place(slice_str(nested[i].in));
 		while (up >= 0 && row[up] == NONE)
-			up = nested[up].in ? place_of(slice_str(nested[up].in)) : -1;
+			up = nested[up].in ? nested_place(slice_str(nested[up].in)) : -1;
 		if (up >= 0)
 			f->phase[row[up]].self -= f->phase[row[i]].seconds;
 	}

@@ -43,7 +43,7 @@ static bool reason_line(struct slice line, struct slice *text)
 
 static bool continues(struct slice reason) { return !reason.n || reason.p[0] == ' ' || slice_starts(reason, "User stack trace:"); }
 
-/* Where the record about one recompilation ends. */
+/* Finds where the record about one recompilation ends. */
 static uint32_t recompile_end(const struct block *b, uint32_t i)
 {
 	uint32_t k = i + 1;
