@@ -250,10 +250,8 @@ static void put_findings(struct report_text *t)
 
 static const char *first_line(struct report_text *t, struct slice text)
 {
-	struct slice line = {0};
-	slice_line(&text, &line);
 	buf_reset(&t->line);
-	buf_add_slice(&t->line, slice_trim(line));
+	buf_add_slice(&t->line, slice_trim(slice_first_line(text)));
 	return buf_str(&t->line);
 }
 

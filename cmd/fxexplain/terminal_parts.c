@@ -44,8 +44,7 @@ static void show_breaks(struct page *p)
 	buf_adds(&t, "compile id\tline\tGB\treason\n");
 	for (uint32_t i = 0; i < f->n_brk; i++) {
 		const struct fact_break *r = &f->brk[i];
-		struct slice reason = facts_text(f, r->reason), line = {0};
-		slice_line(&reason, &line);
+		struct slice line = slice_first_line(facts_text(f, r->reason));
 		cell(&t, compile_text(p, r->compile), false);
 		cell(&t, terminal_place(p, &r->loc), false);
 		buf_addf(&t, r->gb >= 0 ? "%04d" : "-", r->gb);

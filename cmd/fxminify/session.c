@@ -206,8 +206,7 @@ static int does_not_fail(struct session *s, const struct outcome *out)
 /* It fails where it is used, but its graph does not where it is tested: there is nothing to compare with. */
 static int fails_elsewhere(struct session *s, const struct outcome *users, const struct outcome *ours)
 {
-	struct slice detail = ours->detail, line = SLICE("");
-	slice_line(&detail, &line);
+	struct slice line = slice_first_line(ours->detail);
 	describe_signature(&users->signature, &s->result.signature);
 	report_clear(&s->report);
 	warn("the original fails (%s), but its graph alone %s%s%.*s: nothing can be left out of it", buf_str(&s->result.signature),

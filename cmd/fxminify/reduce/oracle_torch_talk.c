@@ -144,12 +144,8 @@ static void out_symbols(struct json_out *o, const struct repro *r)
 
 static void out_input(struct json_out *o, const struct repro *r, const struct repro_input *in)
 {
-	static const char *const kind[] = {
-	    [REPRO_TENSOR] = "tensor",           [REPRO_SYMINT] = "symint",       [REPRO_CONST] = "const",
-	    [REPRO_UNSUPPORTED] = "unsupported", [REPRO_GENERATOR] = "generator", [REPRO_OPAQUE] = "opaque",
-	};
 	json_obj(o);
-	json_member_str(o, "kind", slice_str(kind[in->kind]));
+	json_member_str(o, "kind", slice_str(repro_input_word[in->kind]));
 	json_member_str(o, "name", in->name);
 	if (in->kind == REPRO_TENSOR) {
 		json_key(o, "meta");

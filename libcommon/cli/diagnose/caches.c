@@ -262,7 +262,7 @@ static void skip(struct explanation *x, uint32_t first, bool *done)
 	const struct facts *f = x->facts;
 	const struct fact_cudagraph *c = &f->cudagraph[first];
 	static const char prefix[] = "skipping cudagraphs due to ";
-	struct slice reason = facts_text(f, c->reason), line = {0}, rest = reason, what;
+	struct slice reason = facts_text(f, c->reason), line = slice_first_line(reason), what;
 	struct id_list ids = {.last = NONE};
 	uint64_t n = 0;
 	for (uint32_t i = first; i < f->n_cudagraph; i++) {
@@ -273,7 +273,6 @@ static void skip(struct explanation *x, uint32_t first, bool *done)
 		n++;
 		times_ids(&ids, f, o->compile);
 	}
-	slice_line(&rest, &line);
 	what = slice_starts(line, prefix) ? slice_of(line.p + sizeof(prefix) - 1, line.n - sizeof(prefix) + 1) : line;
 	const char *found = slice_find(what, ". Found from");
 	what.n = found ? (size_t)(found - what.p) : what.n;

@@ -276,8 +276,7 @@ static bool calls_model(struct slice frames)
 /* The line of a known message is in the failure's, or begins with its type and has the rest of the failure's first line. */
 static bool quoted_in(struct slice reason, struct slice quote)
 {
-	struct slice first = {0}, rest = reason;
-	slice_line(&rest, &first);
+	struct slice first = slice_first_line(reason);
 	first.n = first.n > CLIP / 2 ? CLIP / 2 : first.n; /* of a long line a quote has the beginning */
 	return quote.n && first.n && (memmem(reason.p, reason.n, quote.p, quote.n) || memmem(quote.p, quote.n, first.p, first.n));
 }

@@ -35,9 +35,7 @@ void explain_known(struct explanation *x)
 		g->next = facts_text(f, k->check);
 		g->src = k->src;
 		g->count = k->count;
-		struct slice see = facts_text(f, k->see), line = {0};
-		slice_line(&see, &line);
-		g->url = line;
+		g->url = slice_first_line(facts_text(f, k->see));
 		g->compile = k->compile;
 		if (k->compile != NONE) {
 			g->loc = f->compile[k->compile].loc;

@@ -104,9 +104,8 @@ static int read_settings(struct gjson *d, uint32_t obj, enum repro_line_kind kin
 
 static void input_row(struct gjson *d, void *of)
 {
-	static const char *const kinds[] = {"tensor", "symint", "const", "unsupported", "generator", "opaque"};
 	struct repro_input *in = of;
-	in->kind = gj_word(d, "kind", in->kind, kinds, ARRAY_LEN(kinds));
+	in->kind = gj_word(d, "kind", in->kind, repro_input_word, REPRO_INPUT_KINDS);
 	gj_str(d, "name", &in->name);
 	gj_meta(d, &in->meta);
 	gj_number(d, "storage", &in->storage, NONE);

@@ -18,6 +18,8 @@ void repro_release(struct repro *r)
 	*r = (struct repro){0};
 }
 
+const char *const repro_input_word[] = {"tensor", "symint", "const", "unsupported", "generator", "opaque"};
+
 struct slice repro_keep(struct repro *r, struct slice text) { return text.n ? arena_slice(&r->arena, text) : SLICE(""); }
 
 /* Room for one more where the count is all there is: capacities are powers of two. */

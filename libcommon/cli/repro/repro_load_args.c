@@ -229,10 +229,6 @@ static int read_named(struct loading *d, enum repro_input_kind kind, struct slic
 
 static int read_call(struct loading *d, struct slice var, struct slice verb, struct slice inside)
 {
-	static const struct {
-		const char *verb;
-		enum repro_input_kind kind;
-	} others[] = {{"const", REPRO_CONST}, {"unsupported", REPRO_UNSUPPORTED}, {"generator", REPRO_GENERATOR}, {"opaque", REPRO_OPAQUE}};
 	d->n_args = pytext_args(inside, d->arg, ARGS_MAX);
 	if (d->n_args < 0 || d->n_args > ARGS_MAX)
 		return FAIL(d, "the arguments of %.*s are malformed", SLN(verb, CLIP));
@@ -242,9 +238,9 @@ static int read_call(struct loading *d, struct slice var, struct slice verb, str
 		return read_tensor(d);
 	if (slice_is(verb, "symint"))
 		return read_symint(d);
-	for (size_t i = 0; i < ARRAY_LEN(others); i++)
-		if (slice_is(verb, others[i].verb))
-			return read_named(d, others[i].kind, inside);
+	for (enum repro_input_kind k = REPRO_CONST; k < REPRO_INPUT_KINDS; k++)
+		if (slice_is(verb, repro_input_word[k]))
+			return read_named(d, k, inside);
 	return FAIL(d, "the reader has no '%.*s' that is known here", SLN(verb, CLIP));
 }
 

@@ -349,9 +349,8 @@ static void write_storage(struct writer *w, size_t i)
 
 static void write_input(struct writer *w, const struct plan_input *in)
 {
-	static const char *const verbs[] = {"tensor", "symint", "const", "unsupported", "generator", "opaque"};
 	struct buf *b = w->b;
-	buf_addf(b, "    reader.%s(", verbs[in->kind]);
+	buf_addf(b, "    reader.%s(", repro_input_word[in->kind]);
 	if (in->kind == REPRO_TENSOR)
 		buf_addf(b, "buf%u, ", in->storage);
 	buf_add_slice(b, in->value);
