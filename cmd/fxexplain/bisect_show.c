@@ -219,13 +219,13 @@ static void put_trial(struct json_out *o, const struct bisect *b, const struct t
 	json_member(o, "name", slice_str(t->name));
 	json_member(o, "backend", slice_str(t->backend ? t->backend : "none"));
 	json_member(o, "setting", slice_str(t->setting ? t->setting : ""));
-	json_key(o, "failed"), json_out_bool(o, t->failed);
+	json_member_bool(o, "failed", t->failed);
 	json_member_count(o, "status", t->r.sig ? -1 : t->r.status);
 	json_member_count(o, "signal", t->r.sig ? t->r.sig : -1);
-	json_key(o, "timed_out"), json_out_bool(o, t->stopped);
+	json_member_bool(o, "timed_out", t->stopped);
 	json_member_seconds(o, "seconds", (double)t->r.wall_ns / 1e9);
 	json_member(o, "error", slice_str(t->error));
-	json_key(o, "same_failure"), json_out_bool(o, t == b->first || bisect_same(t, b->first));
+	json_member_bool(o, "same_failure", t == b->first || bisect_same(t, b->first));
 	json_close(o);
 }
 
@@ -237,15 +237,15 @@ void bisect_document(struct buf *out, const struct bisect *b)
 	json_member(&o, "schema", SLICE("pt2utils.bisect/1"));
 	json_member(&o, "tool", SLICE("fxexplain run --bisect"));
 	json_member(&o, "version", SLICE(PT2_VERSION));
-	json_key(&o, "command"), json_arr(&o);
+	json_member_arr(&o, "command");
 	for (char *const *w = b->command; *w; w++)
 		json_out_str(&o, slice_str(*w));
 	json_close(&o);
 	json_member(&o, "torch", slice_str(bisect_torch(b)));
 	json_member(&o, "asked_for", slice_str(bisect_asked(b)));
-	json_key(&o, "fails"), json_out_bool(&o, b->first->failed);
+	json_member_bool(&o, "fails", b->first->failed);
 	json_member(&o, "component", slice_str(verdict(b) == COMPONENT_NONE ? "" : component_name[verdict(b)]));
-	json_key(&o, "flaky"), json_out_bool(&o, b->flaky);
+	json_member_bool(&o, "flaky", b->flaky);
 	json_member_count(&o, "ended_by", b->ended_by ? b->ended_by : -1);
 	json_member(&o, "part", slice_str(b->part ? b->part->setting : ""));
 	add_sentence(&text, b);
@@ -256,7 +256,7 @@ void bisect_document(struct buf *out, const struct bisect *b)
 	buf_reset(&text);
 	add_next(&text, b);
 	json_member_lines(&o, "next", buf_slice(&text));
-	json_key(&o, "runs"), json_arr(&o);
+	json_member_arr(&o, "runs");
 	for (unsigned i = 0; i < b->n; i++)
 		put_trial(&o, b, &b->trial[i]);
 	json_close(&o);

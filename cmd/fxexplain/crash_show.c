@@ -174,20 +174,16 @@ static void show_place(struct screen *s, const struct crash_answer *a)
 {
 	const struct crash_place *p = a->verdict.call_frame == NONE ? NULL : &a->map.place[a->verdict.call_frame];
 	const struct crash_place *kernel = place_in(a, true), *wrapper = place_in(a, false);
+	LOCAL_BUF call = {0};
 	if (!p && !kernel && !wrapper)
 		return;
 	put_heading(s, "Where in the model");
-	if (p && p->call) {
-		struct buf b = {0};
-		buf_addf(&b, "%.*s (%s)", SL(p->call->name), known_words(p));
-		row(s, "call", buf_slice(&b));
-		buf_release(&b);
-	} else if (p && p->candidates) {
-		struct buf b = {0};
-		buf_addf(&b, "one of the %u calls of %.*s", p->candidates, SL(p->kernel.n ? p->kernel : p->called));
-		row(s, "call", buf_slice(&b));
-		buf_release(&b);
-	}
+	if (p && p->call)
+		buf_addf(&call, "%.*s (%s)", SL(p->call->name), known_words(p));
+	else if (p && p->candidates)
+		buf_addf(&call, "one of the %u calls of %.*s", p->candidates, SL(p->kernel.n ? p->kernel : p->called));
+	if (call.len)
+		row(s, "call", buf_slice(&call));
 	if (kernel)
 		line_row(s, "kernel", kernel->line, kernel->text);
 	if (wrapper)
@@ -314,12 +310,8 @@ void crash_show(struct screen *s, const struct crash_answer *a, bool all)
 	put_red(s, buf_str(&title));
 	buf_addc(&s->b, '\n');
 	lines(s, v->why, v->n_why);
-	if (a->crash.said.n && !a->crash.from_core) {
-		struct buf b = {0};
-		cell(&b, a->crash.said);
-		row(s, "it said:", buf_slice(&b));
-		buf_release(&b);
-	}
+	if (a->crash.said.n && !a->crash.from_core)
+		row(s, "it said:", a->crash.said);
 	show_place(s, a);
 	if (st)
 		show_stack(s, a, st, all);

@@ -45,17 +45,13 @@ static void put_steps(struct json_out *o, const struct explanation *x)
 	json_rows(o, "frame_steps", i, x->n_frame) {
 		const struct frame_view *v = &x->frame[i];
 		json_member_index(o, "finding", v->finding);
-		json_member_arr(o, "steps");
-		for (uint32_t k = v->first; k < v->first + v->n; k++) {
-			const struct frame_step *s = &x->step[k];
-			json_obj(o);
+		json_rows(o, "steps", k, v->n) {
+			const struct frame_step *s = &x->step[v->first + k];
 			json_member_index(o, "compile", s->compile);
 			json_member_index(o, "recompile", s->recompile);
 			json_member(o, "change", s->change);
 			json_member(o, "fix", s->fix);
-			json_close(o);
 		}
-		json_close(o);
 	}
 }
 

@@ -319,10 +319,8 @@ int talk_setup(const struct oracle_torch_spec *spec, bool remote, struct buf *b,
 static void out_feeds(struct json_out *o, const struct repro *original, const struct test *t)
 {
 	static const char *const kind[] = {[FEED_RECORDED] = "recorded", [FEED_RANDOM] = "random", [FEED_INT] = "int"};
-	json_member_arr(o, "feeds");
-	for (size_t i = 0; i < t->n_feeds; i++) {
+	json_rows(o, "feeds", i, t->n_feeds) {
 		const struct feed *f = &t->feed[i];
-		json_obj(o);
 		json_member_str(o, "kind", slice_str(kind[f->kind]));
 		if (f->kind == FEED_INT)
 			json_member_i64(o, "value", f->value);
@@ -336,9 +334,7 @@ static void out_feeds(struct json_out *o, const struct repro *original, const st
 			json_member_index(o, "memory", (uint32_t)(f->memory - original->input));
 		if (f->non_leaf)
 			json_member_bool(o, "leaf", false);
-		json_close(o);
 	}
-	json_close(o);
 }
 
 void talk_test(const struct repro *original, const struct test *t, uint64_t id, struct slice head, struct buf *b)

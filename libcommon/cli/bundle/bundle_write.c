@@ -191,33 +191,25 @@ struct json_out *bundle_tensor_out(struct bundle_writer *w) { return &w->tensor_
 
 static void put_files(struct json_out *o, const struct bundle_writer *w)
 {
-	json_member_arr(o, "files");
-	for (size_t i = 0; i < w->n; i++) {
+	json_rows(o, "files", i, w->n) {
 		const struct bundle_file *f = &w->file[i];
-		json_obj(o);
 		json_member_str(o, "name", f->name);
 		json_member_str(o, "kind", slice_str(bundle_kind_name[f->kind]));
 		json_member_u64(o, "bytes", f->bytes);
 		json_member(o, "about", f->about);
 		json_member_bool(o, "made_up", f->made_up);
-		json_close(o);
 	}
-	json_close(o);
 }
 
 static void put_findings(struct json_out *o, const struct bundle_about *a)
 {
-	json_member_arr(o, "findings");
-	for (size_t i = 0; i < a->n_finding; i++) {
-		json_obj(o);
+	json_rows(o, "findings", i, a->n_finding) {
 		json_member_str(o, "kind", a->finding[i].kind);
 		json_member_str(o, "id", a->finding[i].id);
 		json_member_str(o, "level", a->finding[i].level);
 		json_member_str(o, "title", a->finding[i].title);
 		json_member_str(o, "key", a->finding[i].key);
-		json_close(o);
 	}
-	json_close(o);
 }
 
 static void put_manifest(struct buf *b, struct bundle_writer *w, const struct bundle_about *a)
@@ -239,14 +231,10 @@ static void put_manifest(struct buf *b, struct bundle_writer *w, const struct bu
 	else
 		json_out_null(&o);
 	json_member_texts(&o, "arguments", a->argument, a->n_argument);
-	json_member_arr(&o, "environment");
-	for (size_t i = 0; i < a->n_env; i++) {
-		json_obj(&o);
+	json_rows(&o, "environment", i, a->n_env) {
 		json_member_str(&o, "name", a->env[i].name);
 		json_member_str(&o, "value", a->env[i].value);
-		json_close(&o);
 	}
-	json_close(&o);
 	put_findings(&o, a);
 	put_files(&o, w);
 	json_close(&w->tensor_out);
