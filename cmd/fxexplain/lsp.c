@@ -102,7 +102,8 @@ struct json_out lsp_answer(struct lsp *l)
 int lsp_send(struct lsp *l, struct json_out *o, struct err *err)
 {
 	char text[64];
-	json_close(o);
+	while (o->depth)
+		json_close(o);
 	int n = snprintf(text, sizeof(text), "Content-Length: %zu\r\n\r\n", l->body.len);
 	return write_all(l->out, text, (size_t)n, "standard output", err) < 0
 		   ? -1

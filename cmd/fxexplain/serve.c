@@ -51,7 +51,6 @@ static void log_message(struct server *s, int type, const char *text)
 	json_member_obj(&o, "params");
 	json_member_i64(&o, "type", type);
 	json_member_str(&o, "message", slice_str(text));
-	json_close(&o);
 	send(s, &o);
 }
 
@@ -279,8 +278,6 @@ static void publish(struct server *s, const char *path)
 	for (uint32_t i = 0; s->has_fix && i < s->fix.x.n_finding; i++)
 		if (in_file(s, &s->fix.x.finding[i], path, &f))
 			put_diagnostic(s, &o, &s->fix.x.finding[i], f);
-	json_close(&o);
-	json_close(&o);
 	send(s, &o);
 }
 
@@ -366,8 +363,6 @@ static void answer_initialize(struct server *s, uint32_t params)
 	json_member_obj(&o, "serverInfo");
 	json_member_str(&o, "name", SLICE("fxexplain"));
 	json_member_str(&o, "version", SLICE(PT2_VERSION));
-	json_close(&o);
-	json_close(&o);
 	send(s, &o);
 }
 
@@ -428,8 +423,6 @@ static void answer_hover(struct server *s, uint32_t params)
 		json_member_obj(&o, "contents");
 		json_member_str(&o, "kind", SLICE("markdown"));
 		json_member_str(&o, "value", buf_slice(&b));
-		json_close(&o);
-		json_close(&o);
 	} else {
 		json_member_null(&o, "result");
 	}
@@ -473,7 +466,6 @@ static void answer_actions(struct server *s, uint32_t params)
 		    in_file(s, row->finding, path, &f))
 			put_action(s, &o, row, f);
 	}
-	json_close(&o);
 	send(s, &o);
 }
 
@@ -515,7 +507,6 @@ static void answer_error(struct server *s, int code, const char *text)
 	json_member_obj(&o, "error");
 	json_member_i64(&o, "code", code);
 	json_member_str(&o, "message", slice_str(text));
-	json_close(&o);
 	send(s, &o);
 }
 
