@@ -55,11 +55,6 @@ static double make_one(const struct tensor_stats *s, uint64_t *state)
 	return span <= 0 ? s->mean : next(state) * span < high ? s->mean - next(state) * low : s->mean + next(state) * high;
 }
 
-static bool is_integer(int dtype)
-{
-	return dtype == DTYPE_BOOL || (dtype >= DTYPE_U8 && dtype <= DTYPE_I64) || (dtype >= DTYPE_U16 && dtype <= DTYPE_U64);
-}
-
 static void make_values(const struct tensor_meta *m, const struct tensor_stats *s, char *p, int64_t n, uint64_t *state)
 {
 	double v[512];
@@ -68,14 +63,14 @@ static void make_values(const struct tensor_meta *m, const struct tensor_stats *
 		const int64_t part = n - done < (int64_t)ARRAY_LEN(v) ? n - done : (int64_t)ARRAY_LEN(v);
 		for (int64_t i = 0; i < part; i++) {
 			v[i] = make_one(s, state);
-			v[i] = is_integer(m->dtype) ? fmin(fmax(round(v[i]), s->min), s->max) : v[i];
+			v[i] = dtype_is_integer(m->dtype) ? fmin(fmax(round(v[i]), s->min), s->max) : v[i];
 		}
 		aten_convert(m->dtype, p + done * each, each, DTYPE_F64, v, sizeof(v[0]), part);
 		done += part;
 	}
 }
 
-static bool can_be_made(int dtype) { return is_integer(dtype) || (dtype >= DTYPE_F16 && dtype <= DTYPE_F64) || dtype == DTYPE_BF16; }
+static bool can_be_made(int dtype) { return dtype_is_integer(dtype) || (dtype >= DTYPE_F16 && dtype <= DTYPE_F64) || dtype == DTYPE_BF16; }
 
 /* As a file of tensors in f's order, under f's names. */
 static int make_up(struct tensor_file *f, const struct tensor_stats *stats, enum tensor_format format, struct buf *bytes, struct err *err)
