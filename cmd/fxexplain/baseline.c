@@ -20,7 +20,7 @@
 	X("cudagraph_skips", "CUDA graph skips", x->sum.cudagraph_skips) \
 	X("specializations", "specializations", x->sum.specializations)
 
-/* What both documents say of one fingerprint. */
+/* Holds what both documents say of one fingerprint. */
 struct sort_of_finding {
 	uint64_t old_n, old_count, new_n, new_count;
 	struct slice old_title;
@@ -53,7 +53,7 @@ static bool is_timing(struct slice kind)
 static void add_old_findings(struct baseline *old)
 {
 	const struct json_tape *t = &old->tape;
-	struct buf kind = {0}, id = {0};
+	LOCAL_BUF kind = {0}, id = {0};
 	json_each(t, json_get(t, old->root, "findings"), k) {
 		struct slice fingerprint = json_text(t, k, "fingerprint", &id);
 		if (!fingerprint.n || is_timing(json_text(t, k, "kind", &kind)))
@@ -63,11 +63,9 @@ static void add_old_findings(struct baseline *old)
 			s->old_title = json_dup(t, k, "title", &old->arena);
 		s->old_count += json_count(t, k, "count", 0);
 	}
-	buf_release(&kind);
-	buf_release(&id);
 }
 
-static int load(struct baseline *old, const struct mapfile *m, const char *path, struct err *err)
+static int load_baseline(struct baseline *old, const struct mapfile *m, const char *path, struct err *err)
 {
 	if (document_open(&old->tape, m->bytes, path, "fxexplain", &old->root, err) < 0)
 		return -1;
@@ -113,7 +111,7 @@ static void name_finding(struct buf *b, const struct explanation *x, const struc
 static unsigned compare_findings(const struct baseline *old, const struct explanation *x, bool quiet)
 {
 	unsigned worse = 0;
-	struct buf b = {0};
+	LOCAL_BUF b = {0};
 	for (uint32_t i = 0; i < old->n; i++) {
 		const struct sort_of_finding *s = &old->f[i];
 		buf_reset(&b);
@@ -133,7 +131,6 @@ static unsigned compare_findings(const struct baseline *old, const struct explan
 			warn("gone: %.*s", SL(s->old_title));
 		}
 	}
-	buf_release(&b);
 	return worse;
 }
 
@@ -162,10 +159,10 @@ static unsigned compare_counts(const struct baseline *old, const struct explanat
 int baseline_compare(struct explanation *x, const struct explain_options *opt, unsigned *worse, struct err *err)
 {
 	struct baseline old = {0};
-	struct mapfile m;
+	OWNED(mapfile_close) struct mapfile m = {0};
 	if (mapfile_open(&m, opt->baseline, err) < 0)
 		return -1;
-	int status = load(&old, &m, opt->baseline, err);
+	int status = load_baseline(&old, &m, opt->baseline, err);
 	if (status == 0) {
 		add_new_findings(&old, x);
 		*worse += compare_findings(&old, x, opt->quiet) + compare_counts(&old, x, opt->quiet);
@@ -174,6 +171,5 @@ int baseline_compare(struct explanation *x, const struct explain_options *opt, u
 	intern_release(&old.id);
 	arena_release(&old.arena);
 	free(old.f);
-	mapfile_close(&m);
 	return status;
 }

@@ -83,8 +83,8 @@ static void read_failure(struct bisect *b, struct trial *t, const char *text, co
 	struct err err;
 	struct patterns *known = patterns_load(NULL, &err); /* whose a message is */
 	struct facts_options o = {.patterns = known};
-	struct run_names logs = {0};
-	struct buf line = {0}, key = {0};
+	OWNED(run_names_release) struct run_names logs = {0};
+	LOCAL_BUF line = {0}, key = {0};
 	facts_init(&f);
 	(void)facts_add_textlog(&f, text, &o, &err); /* nothing known in it: then there is none */
 	for (uint32_t i = f.n_failure; i-- > 0;) {
@@ -111,9 +111,6 @@ static void read_failure(struct bisect *b, struct trial *t, const char *text, co
 	explanation_release(&x);
 	facts_release(&f);
 	patterns_free(known);
-	run_names_release(&logs);
-	buf_release(&line);
-	buf_release(&key);
 }
 
 static void add_name(struct buf *b, const char *name)
@@ -122,12 +119,12 @@ static void add_name(struct buf *b, const char *name)
 	buf_adds(b, name);
 }
 
-/* What sitecustomize.py says it did. */
+/* Reads what sitecustomize.py says it did. */
 static void read_report(struct bisect *b, struct trial *t, const char *path)
 {
 	char text[1 << 14];
-	struct json_tape tape = {0};
-	struct buf word = {0}, asked = {0};
+	OWNED(json_tape_release) struct json_tape tape = {0};
+	LOCAL_BUF word = {0}, asked = {0};
 	int fd = open(path, O_RDONLY | O_CLOEXEC);
 	ssize_t n = fd < 0 ? 0 : read(fd, text, sizeof(text));
 	if (fd >= 0)
@@ -139,19 +136,15 @@ static void read_report(struct bisect *b, struct trial *t, const char *path)
 		if (json_parse(&tape, 0, line.n, &root) < 0)
 			continue;
 		struct slice torch = json_text(&tape, root, "torch", &word);
-		char *replaced = json_strdup(&tape, root, "replaced");
+		FREED char *replaced = json_strdup(&tape, root, "replaced");
 		if (torch.p)
 			t->torch = keep(b, torch);
 		else if (*replaced && (!asked.len || !strstr(buf_str(&asked), replaced)))
 			add_name(&asked, replaced);
 		else if (json_get(&tape, root, "unknown") != NONE)
 			t->no_setting = true;
-		free(replaced);
 	}
 	t->asked = keep(b, buf_slice(&asked));
-	json_tape_release(&tape);
-	buf_release(&word);
-	buf_release(&asked);
 }
 
 /* ---- a run ---- */
@@ -160,7 +153,7 @@ static void put_site(struct bisect *b)
 {
 	const struct slice before = share_file("jit/after_import.py"), text = share_file("explain/sitecustomize.py");
 	struct err err;
-	char *dir = xasprintf("%s/site", b->folder), *path = xasprintf("%s/sitecustomize.py", dir);
+	FREED char *dir = xasprintf("%s/site", b->folder), *path = xasprintf("%s/sitecustomize.py", dir);
 	const char *old = getenv("PYTHONPATH");
 	int fd = mkdir(dir, 0700) < 0 ? -1 : open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
 	if (fd < 0)
@@ -169,8 +162,6 @@ static void put_site(struct bisect *b)
 		die_err(&err);
 	close(fd);
 	b->site = xasprintf("PYTHONPATH=%s%s%s", dir, old && *old ? ":" : "", old && *old ? old : "");
-	free(dir);
-	free(path);
 }
 
 static int make_file(const char *path)
@@ -184,12 +175,12 @@ static int make_file(const char *path)
 static void start_and_wait(struct bisect *b, struct trial *t, const char *dir)
 {
 	struct err err;
-	struct childset set = {0};
+	OWNED(childset_release) struct childset set = {0};
 	struct child_event ev = {0};
-	char *out = xasprintf("%s/stdout.txt", dir), *text = xasprintf("%s/stderr.txt", dir);
-	char *trace = xasprintf("TORCH_TRACE=%s", dir), *report = xasprintf("PT2_BISECT_REPORT=%s/report", dir);
-	char *backend = xasprintf("PT2_BISECT_BACKEND=%s", t->backend ? t->backend : "");
-	char *setting = xasprintf("PT2_BISECT_SETTINGS=%s", t->setting ? t->setting : "");
+	FREED char *out = xasprintf("%s/stdout.txt", dir), *text = xasprintf("%s/stderr.txt", dir);
+	FREED char *trace = xasprintf("TORCH_TRACE=%s", dir), *report = xasprintf("PT2_BISECT_REPORT=%s/report", dir);
+	FREED char *backend = xasprintf("PT2_BISECT_BACKEND=%s", t->backend ? t->backend : "");
+	FREED char *setting = xasprintf("PT2_BISECT_SETTINGS=%s", t->setting ? t->setting : "");
 	const char *env[8] = {trace};
 	unsigned n = 1;
 	if (t->backend && (*t->backend || t->setting)) {
@@ -225,10 +216,8 @@ static void start_and_wait(struct bisect *b, struct trial *t, const char *dir)
 			child_stop(c);
 	}
 	t->r = *child_result(c);
-	childset_release(&set);
 	close(fd_out);
 	close(fd_err);
-	free(out), free(text), free(trace), free(report), free(backend), free(setting);
 }
 
 static void tell(const struct bisect *b)
@@ -257,17 +246,17 @@ static void progress(const struct bisect *b, const struct trial *t)
 {
 	if (b->o->quiet)
 		return;
-	struct buf text = {0};
+	LOCAL_BUF text = {0};
 	child_describe(&t->r, &text);
 	note("%s: %s%s%s: %s, %.1f s", diag_tool, t->name, t->setting ? ", " : "", t->setting ? t->setting : "", buf_str(&text),
 	     (double)t->r.wall_ns / 1e9);
-	buf_release(&text);
 }
 
 static struct trial *run_trial(struct bisect *b, const char *name, const char *backend, const char *setting)
 {
 	struct trial *t = &b->trial[b->n++];
-	char *dir = xasprintf("%s/%u", b->folder, b->n), *text = xasprintf("%s/stderr.txt", dir), *report = xasprintf("%s/report", dir);
+	FREED char *dir = xasprintf("%s/%u", b->folder, b->n), *text = xasprintf("%s/stderr.txt", dir),
+		   *report = xasprintf("%s/report", dir);
 	*t = (struct trial){
 	    .name = name, .backend = backend, .setting = setting, .error = "", .key = "", .where = "", .torch = "", .asked = ""};
 	if (mkdir(dir, 0700) < 0)
@@ -281,7 +270,6 @@ static struct trial *run_trial(struct bisect *b, const char *name, const char *b
 		read_failure(b, t, text, dir);
 	read_report(b, t, report);
 	progress(b, t);
-	free(dir), free(text), free(report);
 	return t;
 }
 

@@ -68,7 +68,7 @@ static void add_evidence(struct buf *out, const struct bisect *b)
 	add_trial_line(out, b, b->part);
 }
 
-/* What the runs before a signal have said. */
+/* Says what is known from the runs that ended before a signal. */
 static void add_known(struct buf *out, const struct bisect *b)
 {
 	const char *name = signal_name(b->ended_by);
@@ -129,9 +129,8 @@ static void add_command(struct buf *out, const struct bisect *b, const char *bef
 static void add_minify(struct buf *out, const struct bisect *b, const char *after)
 {
 	int level = b->first->r.sig ? 3 : bisect_while_compiling(b->first) ? 2 : 4;
-	char *before = xasprintf("TORCHDYNAMO_REPRO_AFTER=%s TORCHDYNAMO_REPRO_LEVEL=%d", after, level);
+	FREED char *before = xasprintf("TORCHDYNAMO_REPRO_AFTER=%s TORCHDYNAMO_REPRO_LEVEL=%d", after, level);
 	add_command(out, b, before);
-	free(before);
 	buf_addf(out, "fxminify%s torch_compile_debug/run_*/minifier/minifier_launcher.py\n", level == 4 ? " --level 4" : "");
 }
 
@@ -140,14 +139,13 @@ static bool has_bisector(const struct bisect *b) { return strverscmp(bisect_torc
 
 static void add_bisector(struct buf *out, const struct bisect *b)
 {
-	struct buf before = {0};
+	LOCAL_BUF before = {0};
 	buf_add_word(&before, strncmp(path_base(b->command[0]), "python", 6) ? "python" : b->command[0]); /* the one that has torch */
 	buf_adds(&before, " -m torch._inductor.compiler_bisector run");
 	add_command(out, b, buf_str(&before));
-	buf_release(&before);
 }
 
-/* What to run next, one a line. */
+/* Suggests what to run next, one command a line. */
 static void add_next(struct buf *out, const struct bisect *b)
 {
 	switch (verdict(b)) {
@@ -184,7 +182,7 @@ static void add_cell(struct buf *cells, struct buf *text)
 
 void bisect_show(struct screen *s, const struct bisect *b)
 {
-	struct buf cells = {0}, text = {0};
+	LOCAL_BUF cells = {0}, text = {0};
 	struct slice rest, line;
 	add_sentence(&text, b);
 	put_bold(s, verdict(b) == COMPONENT_NONE ? "Verdict" : component_name[verdict(b)]);
@@ -213,8 +211,6 @@ void bisect_show(struct screen *s, const struct bisect *b)
 		buf_adds(&s->b, "\nNext:\n");
 	for (rest = buf_slice(&text); slice_line(&rest, &line);)
 		buf_addf(&s->b, "  %.*s\n", SL(line));
-	buf_release(&cells);
-	buf_release(&text);
 }
 
 static void put_trial(struct json_out *o, const struct bisect *b, const struct trial *t)
@@ -223,33 +219,33 @@ static void put_trial(struct json_out *o, const struct bisect *b, const struct t
 	json_member(o, "name", slice_str(t->name));
 	json_member(o, "backend", slice_str(t->backend ? t->backend : "none"));
 	json_member(o, "setting", slice_str(t->setting ? t->setting : ""));
-	json_key(o, "failed"), json_out_bool(o, t->failed);
+	json_member_bool(o, "failed", t->failed);
 	json_member_count(o, "status", t->r.sig ? -1 : t->r.status);
 	json_member_count(o, "signal", t->r.sig ? t->r.sig : -1);
-	json_key(o, "timed_out"), json_out_bool(o, t->stopped);
+	json_member_bool(o, "timed_out", t->stopped);
 	json_member_seconds(o, "seconds", (double)t->r.wall_ns / 1e9);
 	json_member(o, "error", slice_str(t->error));
-	json_key(o, "same_failure"), json_out_bool(o, t == b->first || bisect_same(t, b->first));
+	json_member_bool(o, "same_failure", t == b->first || bisect_same(t, b->first));
 	json_close(o);
 }
 
 void bisect_document(struct buf *out, const struct bisect *b)
 {
 	struct json_out o = {.b = out};
-	struct buf text = {0};
+	LOCAL_BUF text = {0};
 	json_obj(&o);
 	json_member(&o, "schema", SLICE("pt2utils.bisect/1"));
 	json_member(&o, "tool", SLICE("fxexplain run --bisect"));
 	json_member(&o, "version", SLICE(PT2_VERSION));
-	json_key(&o, "command"), json_arr(&o);
+	json_member_arr(&o, "command");
 	for (char *const *w = b->command; *w; w++)
 		json_out_str(&o, slice_str(*w));
 	json_close(&o);
 	json_member(&o, "torch", slice_str(bisect_torch(b)));
 	json_member(&o, "asked_for", slice_str(bisect_asked(b)));
-	json_key(&o, "fails"), json_out_bool(&o, b->first->failed);
+	json_member_bool(&o, "fails", b->first->failed);
 	json_member(&o, "component", slice_str(verdict(b) == COMPONENT_NONE ? "" : component_name[verdict(b)]));
-	json_key(&o, "flaky"), json_out_bool(&o, b->flaky);
+	json_member_bool(&o, "flaky", b->flaky);
 	json_member_count(&o, "ended_by", b->ended_by ? b->ended_by : -1);
 	json_member(&o, "part", slice_str(b->part ? b->part->setting : ""));
 	add_sentence(&text, b);
@@ -260,11 +256,10 @@ void bisect_document(struct buf *out, const struct bisect *b)
 	buf_reset(&text);
 	add_next(&text, b);
 	json_member_lines(&o, "next", buf_slice(&text));
-	json_key(&o, "runs"), json_arr(&o);
+	json_member_arr(&o, "runs");
 	for (unsigned i = 0; i < b->n; i++)
 		put_trial(&o, b, &b->trial[i]);
 	json_close(&o);
 	json_close(&o);
 	buf_addc(out, '\n');
-	buf_release(&text);
 }

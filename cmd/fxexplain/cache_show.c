@@ -29,7 +29,7 @@ static void put_cell(struct buf *b, struct slice s, size_t most)
 
 static void put_sums(struct screen *s, const struct cachedir *d)
 {
-	struct buf t = {0};
+	LOCAL_BUF t = {0};
 	buf_adds(&t, "what\tfiles\tbytes\tbroken\t\n");
 	for (unsigned k = 0; k < CACHE_KIND_COUNT; k++) {
 		const struct cache_sum *m = &d->sum[k];
@@ -43,12 +43,11 @@ static void put_sums(struct screen *s, const struct cachedir *d)
 		buf_adds(&s->b, "It is empty.\n");
 	else
 		put_table(s, buf_slice(&t));
-	buf_release(&t);
 }
 
 static void put_graphs(struct screen *s, const struct cachedir *d, bool all)
 {
-	struct buf t = {0};
+	LOCAL_BUF t = {0};
 	uint32_t n = 0, shown = 0;
 	buf_adds(&t, "graph\tentries\tbytes\tage\tkey\n");
 	for (uint32_t i = 0; i < d->n_key; i++) {
@@ -73,7 +72,6 @@ static void put_graphs(struct screen *s, const struct cachedir *d, bool all)
 	}
 	if (n > shown)
 		buf_addf(&s->b, "and %u more (--all)\n", n - shown);
-	buf_release(&t);
 }
 
 static void put_bad(struct screen *s, const struct cachedir *d, bool all)
@@ -83,16 +81,12 @@ static void put_bad(struct screen *s, const struct cachedir *d, bool all)
 		const struct cache_file *f = &d->file[i];
 		if (!state_is_bad(f->state) || (n++ >= BAD_SHOWN && !all))
 			continue;
-		if (!shown++) {
-			buf_addc(&s->b, '\n');
-			put_bold(s, "Broken");
-			buf_addc(&s->b, '\n');
-		}
+		if (!shown++)
+			put_heading(s, "Broken");
 		buf_adds(&s->b, "  ");
 		put_text(s, cachedir_name(d, f->path));
 		buf_addf(&s->b, ": %s: ", cache_state_name[f->state]);
-		put_text(s, cachedir_name(d, f->why));
-		buf_addc(&s->b, '\n');
+		put_text_line(s, "", cachedir_name(d, f->why));
 	}
 	if (n > shown)
 		buf_addf(&s->b, "  and %u more (--all)\n", n - shown);

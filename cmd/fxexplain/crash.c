@@ -7,7 +7,6 @@
 #include "crash/operand.h"
 #include "crash/unwind.h"
 #include "io/mapfile.h"
-#include "tool/output.h"
 
 #include <unistd.h>
 
@@ -48,7 +47,7 @@ static void open_all(struct given *g, struct crash_answer *a, const struct expla
 /* Libraries of the core that are one of the packages': their paths may be gone. */
 static void unwind(struct crash_answer *a, struct slice core)
 {
-	struct unwind_module *m = xcalloc(a->map.n + 1, sizeof(*m));
+	FREED struct unwind_module *m = xcalloc(a->map.n + 1, sizeof(*m));
 	struct err err;
 	size_t n = 0;
 	for (uint32_t i = 0; i < a->crash.n_maps && n < a->map.n; i++) {
@@ -59,7 +58,6 @@ static void unwind(struct crash_answer *a, struct slice core)
 	}
 	if (unwind_core(&a->crash, core, m, n, &a->missing, &err) < 0)
 		a->unwinding = arena_slice(&a->crash.arena, slice_str(err.text));
-	free(m);
 }
 
 static void write_answer(const struct crash_answer *a, const struct explain_options *opt)

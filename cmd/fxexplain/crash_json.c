@@ -22,7 +22,7 @@ static void hex_member(struct json_out *o, const char *key, bool known, uint64_t
 
 static void arguments(struct json_out *o, const struct contract *c, const struct contract_call *call)
 {
-	struct buf b = {0};
+	LOCAL_BUF b = {0};
 	json_member_arr(o, "arguments");
 	for (uint32_t i = 0; i < call->n_args; i++) {
 		const struct contract_arg *a = &c->arg[call->arg + i];
@@ -44,7 +44,6 @@ static void arguments(struct json_out *o, const struct contract *c, const struct
 		json_close(o);
 	}
 	json_close(o);
-	buf_release(&b);
 }
 
 static void call(struct json_out *o, const struct crash_place *p)

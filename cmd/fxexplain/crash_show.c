@@ -87,21 +87,13 @@ static void add_file(struct buf *b, struct slice name, const struct crash_answer
 static void add_function(struct buf *b, struct slice symbol, bool all)
 {
 	static const char *const space[] = {"torch::aot_inductor::", "torch::inductor::"};
-	struct buf name = {0};
+	LOCAL_BUF name = {0};
 	crash_function(&name, symbol);
 	struct slice s = buf_slice(&name);
 	for (size_t i = 0; i < ARRAY_LEN(space) && !all; i++)
 		if (slice_starts(s, space[i]))
 			s = slice_of(s.p + strlen(space[i]), s.n - strlen(space[i]));
 	cell(b, s);
-	buf_release(&name);
-}
-
-static void heading(struct screen *s, const char *text)
-{
-	buf_addc(&s->b, '\n');
-	put_bold(s, text);
-	buf_addc(&s->b, '\n');
 }
 
 static void row(struct screen *s, const char *what, struct slice text)
@@ -115,21 +107,19 @@ static void row(struct screen *s, const char *what, struct slice text)
 
 static void line_row(struct screen *s, const char *what, uint32_t line, struct slice text)
 {
-	struct buf b = {0};
+	LOCAL_BUF b = {0};
 	buf_addf(&b, "line %u: ", line);
 	cell(&b, text);
 	row(s, what, buf_slice(&b));
-	buf_release(&b);
 }
 
 static void names_row(struct screen *s, const char *what, const struct slice *v, uint32_t n)
 {
-	struct buf b = {0};
+	LOCAL_BUF b = {0};
 	for (uint32_t i = 0; i < n; i++)
 		buf_addf(&b, "%s%.*s", i ? ", " : "", SL(v[i]));
 	if (n)
 		row(s, what, buf_slice(&b));
-	buf_release(&b);
 }
 
 static const char *known_words(const struct crash_place *p)
@@ -144,7 +134,7 @@ static const char *known_words(const struct crash_place *p)
 
 static void show_arguments(struct screen *s, const struct contract *c, const struct contract_call *call)
 {
-	struct buf b = {0};
+	LOCAL_BUF b = {0};
 	buf_adds(&b, "#\tname\twhat\trole\tdtype\tsizes\tstrides\n");
 	uint32_t shown = 0;
 	for (uint32_t i = 0; i < call->n_args; i++) {
@@ -162,10 +152,9 @@ static void show_arguments(struct screen *s, const struct contract *c, const str
 		shown++;
 	}
 	if (shown) {
-		heading(s, "The call's tensors, as compiled");
+		put_heading(s, "The call's tensors, as compiled");
 		put_table(s, buf_slice(&b));
 	}
-	buf_release(&b);
 }
 
 /* The innermost frames with a line of each text. */
@@ -185,20 +174,16 @@ static void show_place(struct screen *s, const struct crash_answer *a)
 {
 	const struct crash_place *p = a->verdict.call_frame == NONE ? NULL : &a->map.place[a->verdict.call_frame];
 	const struct crash_place *kernel = place_in(a, true), *wrapper = place_in(a, false);
+	LOCAL_BUF call = {0};
 	if (!p && !kernel && !wrapper)
 		return;
-	heading(s, "Where in the model");
-	if (p && p->call) {
-		struct buf b = {0};
-		buf_addf(&b, "%.*s (%s)", SL(p->call->name), known_words(p));
-		row(s, "call", buf_slice(&b));
-		buf_release(&b);
-	} else if (p && p->candidates) {
-		struct buf b = {0};
-		buf_addf(&b, "one of the %u calls of %.*s", p->candidates, SL(p->kernel.n ? p->kernel : p->called));
-		row(s, "call", buf_slice(&b));
-		buf_release(&b);
-	}
+	put_heading(s, "Where in the model");
+	if (p && p->call)
+		buf_addf(&call, "%.*s (%s)", SL(p->call->name), known_words(p));
+	else if (p && p->candidates)
+		buf_addf(&call, "one of the %u calls of %.*s", p->candidates, SL(p->kernel.n ? p->kernel : p->called));
+	if (call.len)
+		row(s, "call", buf_slice(&call));
 	if (kernel)
 		line_row(s, "kernel", kernel->line, kernel->text);
 	if (wrapper)
@@ -245,7 +230,7 @@ static void frame_row(struct buf *b, const struct crash_answer *a, uint32_t at, 
 
 static void show_stack(struct screen *s, const struct crash_answer *a, const struct crash_stack *st, bool all)
 {
-	struct buf b = {0};
+	LOCAL_BUF b = {0};
 	uint32_t shown = 0, left = 0, handlers = 0;
 	buf_adds(&b, "#\tmodule\tfunction\tline\n");
 	for (uint32_t i = 0; i < st->n; i++) {
@@ -257,13 +242,12 @@ static void show_stack(struct screen *s, const struct crash_answer *a, const str
 		else
 			left++;
 	}
-	heading(s, "Stack, innermost first");
+	put_heading(s, "Stack, innermost first");
 	put_table(s, buf_slice(&b));
 	if (left)
 		buf_addf(&s->b, "  %u more (--all)\n", left);
 	if (handlers)
 		buf_addf(&s->b, "  without %u of the signal's handler (--all)\n", handlers);
-	buf_release(&b);
 }
 
 static void show_python(struct screen *s, const struct crash_answer *a, bool all)
@@ -272,7 +256,7 @@ static void show_python(struct screen *s, const struct crash_answer *a, bool all
 	uint32_t shown = 0;
 	if (!st)
 		return;
-	heading(s, "Python, innermost first");
+	put_heading(s, "Python, innermost first");
 	for (uint32_t i = 0; i < st->n; i++) {
 		const struct crash_frame *f = &a->crash.frame[st->first + i];
 		if (shown++ >= FRAMES_SHOWN && !all)
@@ -308,9 +292,7 @@ static void lines(struct screen *s, const struct slice *v, unsigned n)
 {
 	for (unsigned i = 0; i < n; i++) {
 		size_t from = s->b.len;
-		buf_adds(&s->b, "  ");
-		buf_add_clean(&s->b, v[i]);
-		buf_addc(&s->b, '\n');
+		put_text_line(s, "  ", v[i]);
 		put_wraps(s, from, 4);
 	}
 }
@@ -323,18 +305,13 @@ void crash_show(struct screen *s, const struct crash_answer *a, bool all)
 		buf_adds(&s->b, "nothing about a crash in here: no backtrace, no signal, no error that is known\n");
 		return;
 	}
-	struct buf title = {0};
+	LOCAL_BUF title = {0};
 	buf_add_clean(&title, v->title);
 	put_red(s, buf_str(&title));
 	buf_addc(&s->b, '\n');
-	buf_release(&title);
 	lines(s, v->why, v->n_why);
-	if (a->crash.said.n && !a->crash.from_core) {
-		struct buf b = {0};
-		cell(&b, a->crash.said);
-		row(s, "it said:", buf_slice(&b));
-		buf_release(&b);
-	}
+	if (a->crash.said.n && !a->crash.from_core)
+		row(s, "it said:", a->crash.said);
 	show_place(s, a);
 	if (st)
 		show_stack(s, a, st, all);
@@ -352,7 +329,7 @@ void crash_show(struct screen *s, const struct crash_answer *a, bool all)
 	show_others(s, a, all);
 	show_python(s, a, all);
 	if (v->n_steps) {
-		heading(s, "Next");
+		put_heading(s, "Next");
 		lines(s, v->step, v->n_steps);
 	}
 }

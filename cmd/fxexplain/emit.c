@@ -15,16 +15,16 @@ bool emit_leads_out(const char *path)
 
 static bool is_here(const char *path) { return *path && !emit_leads_out(path) && access(path, F_OK) == 0; }
 
-static bool below(const char *path, const char *dir)
+static bool is_below(const char *path, const char *dir)
 {
 	size_t n = dir ? strlen(dir) : 0;
 	return n > 1 && !strncmp(path, dir, n) && path[n] == '/' && path[n + 1];
 }
 
-static const char *relative(const char *path)
+static const char *relative_path(const char *path)
 {
 	char cwd[4096];
-	if (getcwd(cwd, sizeof(cwd)) && below(path, cwd))
+	if (getcwd(cwd, sizeof(cwd)) && is_below(path, cwd))
 		return path + strlen(cwd) + 1;
 	for (const char *p = strchr(path + 1, '/'); p; p = strchr(p + 1, '/'))
 		if (is_here(p + 1))
@@ -39,18 +39,13 @@ bool emit_source(const struct explanation *x, uint32_t file, struct buf *b)
 		return false;
 	while (slice_starts(name, "./"))
 		name = slice_of(name.p + 2, name.n - 2);
-	char *path = xstrndup(name.p, name.n);
-	const char *here = *path == '/' ? relative(path) : emit_leads_out(path) ? NULL : path;
-	if (!here && *path != '/') {
-		free(path);
+	FREED char *path = xstrndup(name.p, name.n);
+	const char *here = *path == '/' ? relative_path(path) : emit_leads_out(path) ? NULL : path;
+	if (!here && *path != '/')
 		return false;
-	}
 	buf_adds(b, here ? here : path);
-	free(path);
 	return here != NULL;
 }
-
-struct slice emit_compile_id(const struct explanation *x, uint32_t compile) { return facts_label(x->facts, compile); }
 
 /* ---- texts ---- */
 

@@ -18,8 +18,6 @@ bool emit_source(const struct explanation *x, uint32_t file, struct buf *b);
 
 /* Has a path a ".." that could lead out of the folder? */
 bool emit_leads_out(const char *path);
-/* "0/1" of a row of facts.compile; empty for NONE. */
-struct slice emit_compile_id(const struct explanation *x, uint32_t compile);
 /* Cost, cause and fix of a finding, a line each: the body of an annotation. */
 void emit_details(const struct finding *g, struct buf *b);
 /* A message as it is in another run of the same: words with digits in them (sizes, addresses) are '#', with a path '/'. Into out, which is

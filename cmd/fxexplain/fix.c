@@ -47,13 +47,12 @@ static struct fix_row *add_row(struct fixing *fix, const struct finding *g, stru
 
 static void refuse(struct fixing *fix, const struct finding *g, struct slice what, const char *why)
 {
-	struct buf b = {0};
+	LOCAL_BUF b = {0};
 	fix->refused++;
 	add_row(fix, g, what)->why = arena_strndup(&fix->arena, why, strlen(why));
 	explain_add_where(&b, &fix->x, g);
 	if (!fix->opt->quiet)
 		note("no edit: %s%s%.*s: %s", buf_str(&b), b.len ? ": " : "", SLN(what, 200), why);
-	buf_release(&b);
 }
 
 /* The changes of f that were not there before. */
@@ -125,7 +124,7 @@ static bool fix_at(struct fixing *fix, const struct finding *g, const struct fac
 	return false;
 }
 
-/* Where the problem is, or where torch.export was called. */
+/* Makes the fix where the problem is, or where torch.export was called. */
 static void fix_one_of(struct fixing *fix, const struct finding *g, struct slice what, struct slice fixes)
 {
 	struct err why = {.text = "it is no change of a line"}, other = why;
@@ -162,13 +161,12 @@ static void add_diff(struct buf *b, const struct fix_file *f, struct slice after
 	const size_t from = b->len;
 	buf_add_slice(b, buf_slice(&f->said));
 	unified_diff(b, f->name, f->map.bytes, after);
-	char *clean = xstrndup(b->p + from, b->len - from);
+	FREED char *clean = xstrndup(b->p + from, b->len - from);
 	clean_lines(clean, b->len - from);
 	if (memcmp(clean, b->p + from, b->len - from)) {
 		buf_cut(b, from);
 		warn("'%s': control characters stand at the lines to change: no diff", f->path);
 	}
-	free(clean);
 }
 
 static void write_file(struct fix_file *f, struct slice after, struct buf *b)
@@ -238,7 +236,7 @@ int fix_main(const struct explain_options *opt, const struct operands *in)
 		     opt->only ? opt->only : "");
 
 	struct screen s = explain_screen(opt->output);
-	struct buf after = {0};
+	LOCAL_BUF after = {0};
 	for (uint32_t i = 0; i < fix.files.n; i++) {
 		struct fix_file *one = fix.files.v[i];
 		if (!one->path || !one->source.n_change)
@@ -255,7 +253,6 @@ int fix_main(const struct explain_options *opt, const struct operands *in)
 		fix_json(&s.b, &fix.x, fix.row, fix.n_row, opt->apply);
 	}
 	explain_write(&s, opt->output);
-	buf_release(&after);
 	int status = lost ? EXIT_INPUT : fix.made || !fix.refused ? EXIT_FINE : EXIT_PARTIAL;
 	fixing_end(&fix);
 	return status;

@@ -18,11 +18,12 @@ static int no(struct fix_file *f, const char *why)
 }
 
 /* "DIR/app/m.py" as it is without links in folders; NULL: it is not there, or not below the root. */
-static char *below(const char *root, const char *path)
+static char *path_below(const char *root, const char *path)
 {
-	char *all = xasprintf("%s/%s", root, path), *slash = strrchr(all, '/'), *real = NULL;
+	FREED char *all = xasprintf("%s/%s", root, path);
+	char *slash = strrchr(all, '/'), *real = NULL;
 	*slash = 0;
-	char *folder = realpath(*all ? all : "/", NULL), *top = realpath(root, NULL);
+	FREED char *folder = realpath(*all ? all : "/", NULL), *top = realpath(root, NULL);
 	size_t n = top ? strlen(top) : 0;
 	bool in = folder && top && (n == 1 || (!strncmp(folder, top, n) && (!folder[n] || folder[n] == '/')));
 	if (in) {
@@ -32,44 +33,39 @@ static char *below(const char *root, const char *path)
 			real = NULL;
 		}
 	}
-	free(folder);
-	free(top);
-	free(all);
 	return real;
 }
 
-/* Of "/home/me/app/m.py": that, me/app/m.py, app/m.py, m.py below the root. */
+/* Looks below the root for /home/me/app/m.py, then for me/app/m.py, app/m.py and m.py. */
 static char *longest_end(const char *root, const char *path)
 {
 	while (*path == '/')
 		path++;
 	for (char *found; path; path = strchr(path, '/'), path = path ? path + 1 : NULL)
-		if (*path && (found = below(root, path)))
+		if (*path && (found = path_below(root, path)))
 			return found;
 	return NULL;
 }
 
 static const char *name_below(const char *root, const char *path)
 {
-	char *top = realpath(root, NULL);
+	FREED char *top = realpath(root, NULL);
 	size_t n = top && strcmp(top, "/") ? strlen(top) : 0;
 	const char *name = !strncmp(path, top ? top : "", n) && path[n] == '/' ? path + n + 1 : path + 1;
-	free(top);
 	return name;
 }
 
-static int find(struct fix_files *files, struct fix_file *f, struct slice path)
+static int find_on_disk(struct fix_files *files, struct fix_file *f, struct slice path)
 {
 	if (!path.n || path.p[0] == '<' || slice_chr(path, '\0'))
 		return no(f, "the code is in no file");
 	if (srcloc_origin(path) != SRCLOC_USER)
 		return no(f, "the line is in an installed package");
-	char *given = xstrndup(path.p, path.n);
+	FREED char *given = xstrndup(path.p, path.n);
 	if (!emit_leads_out(given)) {
-		f->path = !files->root && *given == '/' ? below("/", given + 1) : NULL;
+		f->path = !files->root && *given == '/' ? path_below("/", given + 1) : NULL;
 		f->path = f->path ? f->path : longest_end(files->root ? files->root : ".", given);
 	}
-	free(given);
 	if (!f->path)
 		return no(f,
 			  files->root ? "the file is not below the --root" : "the file is not there: --root DIR says where the program is");
@@ -103,9 +99,8 @@ struct fix_file *fix_file(struct fix_files *files, uint32_t id, struct slice pat
 			return files->v[i];
 	struct fix_file *f = xcalloc(1, sizeof(*f));
 	f->id = id;
-	GROW(files->v, files->n, files->cap, 1);
-	files->v[files->n++] = f;
-	if (find(files, f, path) < 0 || read_it(files, f) < 0) {
+	PUSH_TO(files->v, files->n, files->cap) = f;
+	if (find_on_disk(files, f, path) < 0 || read_it(files, f) < 0) {
 		free(f->path);
 		f->path = NULL;
 	}

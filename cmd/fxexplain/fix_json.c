@@ -23,8 +23,8 @@ static void put_edits(struct json_out *o, const struct fix_row *row)
 		struct slice text = row->file->source.text;
 		put_at(o, "start", text, c->from);
 		put_at(o, "end", text, c->to);
-		json_key(o, "old"), json_out_str(o, slice_of(text.p + c->from, c->to - c->from));
-		json_key(o, "new"), json_out_str(o, c->text.n ? c->text : slice_of("", 0));
+		json_member_str(o, "old", slice_of(text.p + c->from, c->to - c->from));
+		json_member_str(o, "new", c->text.n ? c->text : slice_of("", 0));
 	}
 }
 
@@ -36,12 +36,10 @@ void fix_json(struct buf *b, const struct explanation *x, const struct fix_row *
 	json_member(&o, "tool", SLICE("fxexplain fix"));
 	json_member(&o, "version", SLICE(PT2_VERSION));
 	json_member_bool(&o, "applied", applied);
-	json_member_arr(&o, "fixes");
-	for (uint32_t i = 0; i < n; i++) {
+	json_rows(&o, "fixes", i, n) {
 		const struct finding *g = row[i].finding;
 		char fingerprint[FINGERPRINT_TEXT];
 		finding_fingerprint(x, g, fingerprint);
-		json_obj(&o);
 		json_member(&o, "fingerprint", slice_str(fingerprint));
 		json_member(&o, "id", g->id);
 		json_member(&o, "what", row[i].what);
@@ -51,9 +49,7 @@ void fix_json(struct buf *b, const struct explanation *x, const struct fix_row *
 		json_member(&o, "file", slice_str(row[i].file ? row[i].file->path : ""));
 		json_member(&o, "kept", slice_str(row[i].file && row[i].file->kept ? row[i].file->kept : ""));
 		put_edits(&o, &row[i]);
-		json_close(&o);
 	}
-	json_close(&o);
 	json_close(&o);
 	buf_addc(b, '\n');
 }

@@ -6,7 +6,6 @@
 #include "markdown.h"
 
 #include "tool/diag.h"
-#include "tool/output.h"
 #include "base/text.h"
 
 #include <fcntl.h>
@@ -30,7 +29,7 @@ static bool is_shown(const struct finding *g) { return g->change != CHANGE_NONE;
 static void annotation(struct buf *b, const struct explanation *x, const struct finding *g)
 {
 	static const char *const command[] = {"notice", "warning", "error"};
-	struct buf text = {0}, path = {0}, title = {0};
+	LOCAL_BUF text = {0}, path = {0}, title = {0};
 	buf_addf(b, "::%s ", command[g->level]);
 	if (emit_source(x, g->loc.file, &path)) {
 		buf_adds(b, "file=");
@@ -55,9 +54,6 @@ static void annotation(struct buf *b, const struct explanation *x, const struct 
 	emit_details(g, &text);
 	escape(b, buf_slice(&text), false);
 	buf_addc(b, '\n');
-	buf_release(&text);
-	buf_release(&path);
-	buf_release(&title);
 }
 
 /* ---- the job's summary ---- */
@@ -65,7 +61,7 @@ static void annotation(struct buf *b, const struct explanation *x, const struct 
 static void summary_row(struct buf *b, const struct explanation *x, const struct finding *g)
 {
 	struct slice rest = g->fix.n ? g->fix : g->hint.n ? g->hint : g->torch_hint, fix;
-	struct buf place = {0}, path = {0};
+	LOCAL_BUF place = {0}, path = {0};
 	explain_add_where(&place, x, g);
 	struct slice where = buf_slice(&place), file = explain_text(x, g->loc.file);
 	if (file.n && where.n > file.n && !memcmp(where.p, file.p, file.n) &&
@@ -84,8 +80,6 @@ static void summary_row(struct buf *b, const struct explanation *x, const struct
 	if (slice_line(&rest, &fix))
 		md_code(b, fix, 300);
 	buf_adds(b, " |\n");
-	buf_release(&place);
-	buf_release(&path);
 }
 
 static void summary(struct buf *b, const struct explanation *x)

@@ -45,17 +45,13 @@ static void put_steps(struct json_out *o, const struct explanation *x)
 	json_rows(o, "frame_steps", i, x->n_frame) {
 		const struct frame_view *v = &x->frame[i];
 		json_member_index(o, "finding", v->finding);
-		json_member_arr(o, "steps");
-		for (uint32_t k = v->first; k < v->first + v->n; k++) {
-			const struct frame_step *s = &x->step[k];
-			json_obj(o);
+		json_rows(o, "steps", k, v->n) {
+			const struct frame_step *s = &x->step[v->first + k];
 			json_member_index(o, "compile", s->compile);
 			json_member_index(o, "recompile", s->recompile);
 			json_member(o, "change", s->change);
 			json_member(o, "fix", s->fix);
-			json_close(o);
 		}
-		json_close(o);
 	}
 }
 
@@ -91,7 +87,7 @@ static void put_raw(struct json_out *o, struct json_tape *tape, struct slice tex
 static void put_metrics(struct json_out *o, const struct explanation *x)
 {
 	const struct facts *f = x->facts;
-	struct json_tape tape = {0};
+	OWNED(json_tape_release) struct json_tape tape = {0};
 	json_member_arr(o, "metrics");
 	for (uint32_t i = 0; i < f->n_compile; i++)
 		for (uint32_t k = 0; k < f->compile[i].n_metric; k++) {
@@ -106,7 +102,6 @@ static void put_metrics(struct json_out *o, const struct explanation *x)
 			json_close(o);
 		}
 	json_close(o);
-	json_tape_release(&tape);
 }
 
 static void put_graphs(struct json_out *o, const struct explanation *x, const char *key, bool guards)

@@ -4,7 +4,6 @@
 #include "base/text.h"
 
 #include "tool/diag.h"
-#include "tool/output.h"
 
 #include <dirent.h>
 #include <sys/stat.h>
@@ -14,15 +13,14 @@
 
 static int load_text(struct kernelmaps *k, const char *path, struct err *err)
 {
-	struct mapfile f;
+	OWNED(mapfile_close) struct mapfile f = {0};
 	if (mapfile_open(&f, path, err) < 0)
 		return -1;
 	bool code = kernelmaps_is_code(f.bytes) && strcmp(path, "-");
-	mapfile_close(&f);
 	return code ? kernelmaps_add_code(k, path, err) : kernelmaps_add_text(k, path, err);
 }
 
-static int load(struct kernelmaps *k, const char *path, const char *model, struct err *err);
+static int load_operand(struct kernelmaps *k, const char *path, const char *model, struct err *err);
 
 /* A folder of traces, or of packages: what is in it, one folder deep. */
 static int load_dir(struct kernelmaps *k, const char *path, const char *model, struct err *err)
@@ -30,24 +28,22 @@ static int load_dir(struct kernelmaps *k, const char *path, const char *model, s
 	uint32_t had = k->n_input;
 	if (debugdir_probe(path))
 		return kernelmaps_add_debugdir(k, path, err);
-	struct dirent **list = NULL;
+	FREED struct dirent **list = NULL;
 	int n = scandir(path, &list, NULL, alphasort);
 	for (int i = 0; i < n; i++) {
-		char *file = xasprintf("%s/%s", path, list[i]->d_name);
+		FREED char *file = xasprintf("%s/%s", path, list[i]->d_name);
 		struct stat st;
 		if (list[i]->d_name[0] != '.' && lstat(file, &st) == 0 && S_ISREG(st.st_mode)) {
 			enum operand_kind kind = operand_kind(file);
 			if (kind == OPERAND_TRACE)
 				kernelmaps_add_trace(k, file, err);
 		}
-		free(file);
 		free(list[i]);
 	}
-	free(list);
 	return k->n_input > had ? 0 : kernelmaps_add_package(k, path, model, err);
 }
 
-static int load(struct kernelmaps *k, const char *path, const char *model, struct err *err)
+static int load_operand(struct kernelmaps *k, const char *path, const char *model, struct err *err)
 {
 	struct stat st;
 	if (strcmp(path, "-") && stat(path, &st) < 0)
@@ -85,11 +81,10 @@ static void add_name(struct names *x, struct slice name)
 			return;
 	if (x->n >= 4096)
 		return;
-	GROW(x->v, x->n, x->cap, 1);
-	x->v[x->n++] = name;
+	PUSH_TO(x->v, x->n, x->cap) = name;
 }
 
-/* How far two names are from one another: letters to change, add or leave out. */
+/* Counts the letters to change, add or leave out until one name is the other. */
 static uint32_t distance(struct slice a, struct slice b)
 {
 	uint32_t row[128];
@@ -172,22 +167,21 @@ _Noreturn static void unknown(const struct kernelmaps *k, const char *name)
 
 /* ---- all of it ---- */
 
-static uint32_t find(const struct kernelmaps *k, const char *name, struct kernel_hit *hit)
+static uint32_t find_name(const struct kernelmaps *k, const char *name, struct kernel_hit *hit)
 {
-	struct kmhit *here = xcalloc(KERNEL_HITS, sizeof(*here));
+	FREED struct kmhit *here = xcalloc(KERNEL_HITS, sizeof(*here));
 	uint32_t n = 0;
 	for (uint32_t i = 0; i < k->n; i++) {
 		uint32_t found = kernelmap_find(k->map[i], slice_str(name), here, KERNEL_HITS);
 		for (uint32_t j = 0; j < found && n < KERNEL_HITS; j++)
 			hit[n++] = (struct kernel_hit){i, here[j]};
 	}
-	free(here);
 	return n;
 }
 
 int kernel_main(const struct explain_options *opt, const struct operands *in)
 {
-	struct kernelmaps k = {0};
+	OWNED(kernelmaps_release) struct kernelmaps k = {0};
 	struct err err = {.text = ""}, earlier = err;
 	struct screen s = explain_screen(opt->output);
 	const char *name = is_name(in) ? in->v[0] : NULL;
@@ -195,7 +189,7 @@ int kernel_main(const struct explain_options *opt, const struct operands *in)
 	if (opt->sarif || opt->github || opt->html)
 		die(EXIT_USAGE, "kernel writes text or --json");
 	for (int i = name ? 1 : 0; i < in->n; i++)
-		if (load(&k, in->v[i], opt->model, &err) < 0) {
+		if (load_operand(&k, in->v[i], opt->model, &err) < 0) {
 			if (lost++)
 				warn("%s", earlier.text);
 			earlier = err;
@@ -216,7 +210,7 @@ int kernel_main(const struct explain_options *opt, const struct operands *in)
 		die(EXIT_INPUT,
 		    "no generated code and no compiler's error in what was given: give the debug folder, the trace or the package, too");
 	struct kernel_hit *hit = xcalloc(KERNEL_HITS, sizeof(*hit));
-	uint32_t n_hits = name ? find(&k, name, hit) : 0;
+	uint32_t n_hits = name ? find_name(&k, name, hit) : 0;
 	if (name && !n_hits) {
 		free(error);
 		free(hit);
@@ -236,6 +230,5 @@ int kernel_main(const struct explain_options *opt, const struct operands *in)
 	explain_write(&s, opt->output);
 	free(error);
 	free(hit);
-	kernelmaps_release(&k);
 	return lost ? EXIT_INPUT : EXIT_FINE;
 }

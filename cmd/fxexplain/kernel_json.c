@@ -8,7 +8,7 @@ static void write_place(struct json_out *o, const struct kernelmap *m, uint32_t 
 
 static void write_nodes(struct json_out *o, const struct kernelmap *m, struct kmlist l)
 {
-	json_arr(o);
+	json_member_arr(o, "fx");
 	for (uint32_t i = 0; i < l.n; i++)
 		json_out_str(o, m->node[m->item[l.first + i]].name);
 	json_close(o);
@@ -18,7 +18,7 @@ static void write_lines(struct json_out *o, const struct kernelmap *m, const str
 {
 	static const char *const how[] = {"", "same", "part", "guess"};
 	struct slice rest = kernelmap_text(m, u), line;
-	json_arr(o);
+	json_member_arr(o, "lines");
 	for (uint32_t n = 0; slice_line(&rest, &line); n++) {
 		const struct kmline *l = n < u->n_lines ? &m->line[u->line + n] : NULL;
 		json_obj(o);
@@ -41,18 +41,14 @@ static void write_lines(struct json_out *o, const struct kernelmap *m, const str
 static void write_fusion(struct json_out *o, struct kernelmap *m, uint32_t use)
 {
 	struct kmfusion row[64];
-	uint32_t n = kernelmap_fusion(m, use, row, ARRAY_LEN(row));
-	json_arr(o);
-	for (uint32_t i = 0; i < n; i++) {
-		json_obj(o);
+	const uint32_t n = kernelmap_fusion(m, use, row, ARRAY_LEN(row));
+	json_rows(o, "fusion", i, n) {
 		json_member(o, "a", row[i].a);
 		json_member(o, "b", row[i].b);
 		json_member_bool(o, "fused", row[i].done);
 		json_member(o, "reason", row[i].reason);
 		json_member_bool(o, "derived", row[i].derived);
-		json_close(o);
 	}
-	json_close(o);
 }
 
 static void write_use(struct json_out *o, struct kernelmap *m, uint32_t use)
@@ -70,7 +66,6 @@ static void write_use(struct json_out *o, struct kernelmap *m, uint32_t use)
 	else
 		json_member_u64(o, "defined_line", m->code.kernel[u->kernel].line);
 	json_member(o, "types", u->types);
-	json_key(o, "fx");
 	write_nodes(o, m, u->fx);
 	json_member_arr(o, "from");
 	for (unsigned i = 0; i < ARRAY_LEN(from); i++)
@@ -85,9 +80,7 @@ static void write_use(struct json_out *o, struct kernelmap *m, uint32_t use)
 	for (uint32_t i = 0; i < u->source.n; i++)
 		write_place(o, m, m->item[u->source.first + i]);
 	json_close(o);
-	json_key(o, "fusion");
 	write_fusion(o, m, use);
-	json_key(o, "lines");
 	write_lines(o, m, u);
 	json_close(o);
 }
@@ -114,19 +107,14 @@ static void write_map(struct json_out *o, struct kernelmap *m, uint32_t map, con
 		json_key(o, "python");
 		write_place(o, m, x->source);
 	}
-	json_member_arr(o, "ir");
-	for (uint32_t i = 0; m->ir && i < m->ir->n_node; i++) {
+	json_rows(o, "ir", i, m->ir ? m->ir->n_node : 0) {
 		const struct irnode *x = &m->ir->node[i];
-		json_obj(o);
 		json_member(o, "name", x->name);
 		json_member(o, "kind", x->kind);
 		json_member(o, "loops", x->group);
 		json_member(o, "fused_in", x->parent == NONE ? SLICE("") : m->ir->node[x->parent].name);
-		json_key(o, "fx");
 		write_nodes(o, m, m->ir_fx[i]);
-		json_close(o);
 	}
-	json_close(o);
 	json_close(o);
 }
 

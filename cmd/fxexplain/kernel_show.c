@@ -15,6 +15,12 @@ const char *language_of(const struct kernelmap *m, const struct kmuse *u)
 	return words[m->code.kernel[u->kernel].lang];
 }
 
+static void cell(struct buf *b, struct slice s)
+{
+	buf_add_clean(b, s);
+	buf_addc(b, '\t');
+}
+
 static void nodes(struct buf *b, const struct kernelmap *m, struct kmlist l, bool computed)
 {
 	bool any = false;
@@ -42,7 +48,7 @@ static void places(struct buf *b, const struct kernelmap *m, struct kmlist l, bo
 
 void show_table(struct screen *s, const struct kernelmaps *k)
 {
-	struct buf b = {0};
+	LOCAL_BUF b = {0};
 	bool any = false;
 	for (uint32_t i = 0; i < k->n; i++) {
 		const struct kernelmap *m = k->map[i];
@@ -79,7 +85,6 @@ void show_table(struct screen *s, const struct kernelmaps *k)
 		if (m->n_use)
 			put_table(s, buf_slice(&b));
 	}
-	buf_release(&b);
 }
 
 /* ---- a kernel's text ---- */
@@ -135,38 +140,28 @@ static void annotate(struct screen *screen, const struct kernelmap *m, const str
 
 /* ---- parts of a kernel's page ---- */
 
-static void head(struct screen *s, const char *title)
+/* A place in the program, and the code there. */
+static void source_line(struct screen *s, const char *before, const struct kernelmap *m, uint32_t at)
 {
-	buf_addc(&s->b, '\n');
-	put_bold(s, title);
-	buf_addc(&s->b, '\n');
+	buf_adds(&s->b, before);
+	kernelmap_source(&s->b, m, at);
+	put_text_line(s, m->source[at].code.n ? "   " : "", m->source[at].code);
 }
 
 static void show_sources(struct screen *s, const struct kernelmap *m, struct kmlist l)
 {
 	if (!l.n)
 		return;
-	head(s, "Python");
-	for (uint32_t i = 0; i < l.n; i++) {
-		uint32_t at = m->item[l.first + i];
-		buf_adds(&s->b, "  ");
-		kernelmap_source(&s->b, m, at);
-		if (m->source[at].code.n) {
-			buf_adds(&s->b, "   ");
-			buf_add_clean(&s->b, m->source[at].code);
-		}
-		buf_addc(&s->b, '\n');
-	}
+	put_heading(s, "Python");
+	for (uint32_t i = 0; i < l.n; i++)
+		source_line(s, "  ", m, m->item[l.first + i]);
 }
 
 static void node_row(struct buf *b, const struct kernelmap *m, const struct kmnode *n)
 {
-	buf_add_clean(b, n->name);
-	buf_addc(b, '\t');
-	buf_add_clean(b, n->shape);
-	buf_addc(b, '\t');
-	buf_add_clean(b, n->text);
-	buf_addc(b, '\t');
+	cell(b, n->name);
+	cell(b, n->shape);
+	cell(b, n->text);
 	kernelmap_source(b, m, n->source);
 	buf_addc(b, '\n');
 }
@@ -181,11 +176,11 @@ static void show_nodes(struct screen *s, const struct kernelmap *m, const struct
 	    {KM_FROM_LOG, "the fusion log"},        {KM_FROM_FLOW, "the flow of data"},
 	    {KM_FROM_NAME, "the kernel's name"},    {KM_FROM_SOURCE, "the comment above the call: nodes of the graph before AOTAutograd"},
 	};
-	struct buf b = {0};
+	LOCAL_BUF b = {0};
 	bool any = false, more = false;
 	if (!u->fx.n)
 		return;
-	head(s, "FX nodes");
+	put_heading(s, "FX nodes");
 	for (uint32_t i = 0; i < u->fx.n && !more; i++) {
 		const struct kmnode *n = &m->node[m->item[u->fx.first + i]];
 		more = n->shape.n || n->text.n || n->source != NONE;
@@ -209,7 +204,6 @@ static void show_nodes(struct screen *s, const struct kernelmap *m, const struct
 		}
 	put_dim(s, buf_str(&b));
 	buf_addc(&s->b, '\n');
-	buf_release(&b);
 }
 
 static void names(struct buf *b, const struct irtext *ir, uint32_t first, uint32_t n)
@@ -222,20 +216,17 @@ static void names(struct buf *b, const struct irtext *ir, uint32_t first, uint32
 
 static void show_ir(struct screen *s, const struct kernelmap *m, const struct kmuse *u)
 {
-	struct buf b = {0};
+	LOCAL_BUF b = {0};
 	if (!u->ir.n)
 		return;
-	head(s, "IR");
+	put_heading(s, "IR");
 	buf_adds(&b, "node\tkind\tloops\treads\twrites\tFX nodes\n");
 	for (uint32_t i = 0; i < u->ir.n; i++) {
 		uint32_t row = m->item[u->ir.first + i];
 		const struct irnode *n = &m->ir->node[row];
-		buf_add_clean(&b, n->name);
-		buf_addc(&b, '\t');
-		buf_add_clean(&b, n->kind);
-		buf_addc(&b, '\t');
-		buf_add_clean(&b, n->group.n ? n->group : n->kernel);
-		buf_addc(&b, '\t');
+		cell(&b, n->name);
+		cell(&b, n->kind);
+		cell(&b, n->group.n ? n->group : n->kernel);
 		names(&b, m->ir, n->unmet, n->n_unmet);
 		buf_adds(&b, n->n_unmet && n->n_met ? ", " : "");
 		names(&b, m->ir, n->met, n->n_met);
@@ -246,7 +237,6 @@ static void show_ir(struct screen *s, const struct kernelmap *m, const struct km
 		buf_addc(&b, '\n');
 	}
 	put_table(s, buf_slice(&b));
-	buf_release(&b);
 }
 
 static void show_fusion(struct screen *s, struct kernelmap *m, uint32_t use)
@@ -258,7 +248,7 @@ static void show_fusion(struct screen *s, struct kernelmap *m, uint32_t use)
 	bool fused = outer != NONE && m->ir->node[outer].members;
 	if (!n && !fused)
 		return;
-	head(s, "Fusion");
+	put_heading(s, "Fusion");
 	if (fused) {
 		buf_adds(&s->b, "  ");
 		buf_add_clean(&s->b, m->ir->node[outer].name);
@@ -285,7 +275,7 @@ static void show_kernel(struct screen *s, struct kernelmap *m, uint32_t use)
 {
 	const struct kmuse *u = &m->use[use];
 	const struct outcall *c = &m->code.call[u->call];
-	struct buf b = {0};
+	LOCAL_BUF b = {0};
 	buf_add_clean(&b, u->name);
 	put_bold(s, buf_str(&b));
 	buf_addf(&s->b, "   %s, ", u->kernel == NONE ? "an operator of torch" : language_of(m, u));
@@ -298,20 +288,17 @@ static void show_kernel(struct screen *s, struct kernelmap *m, uint32_t use)
 		put_dim(s, CACHED);
 	buf_addc(&s->b, '\n');
 	if (u->types.n) {
-		head(s, "Types");
-		buf_adds(&s->b, "  ");
-		buf_add_clean(&s->b, u->types);
-		buf_addc(&s->b, '\n');
+		put_heading(s, "Types");
+		put_text_line(s, "  ", u->types);
 	}
 	show_sources(s, m, u->source);
 	show_nodes(s, m, u);
 	show_ir(s, m, u);
 	show_fusion(s, m, use);
 	if (u->kernel != NONE) {
-		head(s, language_of(m, u));
+		put_heading(s, language_of(m, u));
 		annotate(s, m, u);
 	}
-	buf_release(&b);
 }
 
 /* ---- the other direction ---- */
@@ -346,7 +333,7 @@ static void show_uses(struct screen *s, const struct kernelmap *m, struct kmhit 
 		if (!kernelmap_use_has(m, u, hit))
 			continue;
 		if (!any)
-			head(s, "Kernels");
+			put_heading(s, "Kernels");
 		any = true;
 		buf_adds(&s->b, "  ");
 		buf_add_clean(&s->b, m->use[u].name);
@@ -362,17 +349,14 @@ static void show_ir_text(struct screen *s, const struct irtext *ir, uint32_t row
 {
 	struct slice rest = ir->text, line;
 	for (uint32_t n = 1; slice_line(&rest, &line) && n <= ir->node[row].last; n++)
-		if (n >= ir->node[row].line) {
-			buf_adds(&s->b, "  ");
-			buf_add_clean(&s->b, line);
-			buf_addc(&s->b, '\n');
-		}
+		if (n >= ir->node[row].line)
+			put_text_line(s, "  ", line);
 }
 
 void show_hit(struct screen *s, const struct kernelmaps *k, struct kernel_hit hit)
 {
 	struct kernelmap *m = k->map[hit.map];
-	struct buf b = {0};
+	LOCAL_BUF b = {0};
 	if (s->b.len)
 		buf_addc(&s->b, '\n');
 	if (hit.at.what == KM_KERNEL) {
@@ -386,8 +370,7 @@ void show_hit(struct screen *s, const struct kernelmaps *k, struct kernel_hit hi
 	put_bold(s, buf_str(&b));
 	static const char *const kinds[] = {"kernel", "FX node", "IR node", "Python line"};
 	buf_addf(&s->b, "   %s of ", kinds[hit.at.what]);
-	buf_add_clean(&s->b, m->in.name);
-	buf_addc(&s->b, '\n');
+	put_text_line(s, "", m->in.name);
 	buf_reset(&b);
 	if (hit.at.what == KM_FX) {
 		buf_adds(&b, "node\tshape\tcall\tPython\n");
@@ -406,7 +389,6 @@ void show_hit(struct screen *s, const struct kernelmaps *k, struct kernel_hit hi
 			buf_addf(&s->b, "\n  FX nodes: %s\n", buf_str(&b));
 	}
 	show_uses(s, m, hit.at);
-	buf_release(&b);
 }
 
 /* ---- a compiler's message ---- */
@@ -414,9 +396,7 @@ void show_hit(struct screen *s, const struct kernelmaps *k, struct kernel_hit hi
 void show_error(struct screen *s, const struct kernelmaps *k, const struct kmlocation *at)
 {
 	put_red(s, "Compile error");
-	buf_adds(&s->b, "   ");
-	buf_add_clean(&s->b, at->error.message);
-	buf_addc(&s->b, '\n');
+	put_text_line(s, "   ", at->error.message);
 	if (at->line == NONE) {
 		buf_adds(&s->b, "  ");
 		buf_add_clean(&s->b, at->error.file);
@@ -433,9 +413,7 @@ void show_error(struct screen *s, const struct kernelmaps *k, const struct kmloc
 	buf_addf(&s->b, ", line %u of ", m->code.kernel[u->kernel].line + at->line - 1);
 	buf_add_clean(&s->b, m->in.name);
 	buf_addf(&s->b, "%s\n", at->several ? " (other lines are like it; this one is nearest)" : "");
-	buf_adds(&s->b, "  line      ");
-	buf_add_clean(&s->b, at->quoted);
-	buf_addc(&s->b, '\n');
+	put_text_line(s, "  line      ", at->quoted);
 	if (l->ir_node != NONE) {
 		struct slice rest = m->ir->text, line;
 		buf_adds(&s->b, "  IR        ");
@@ -452,15 +430,8 @@ void show_error(struct screen *s, const struct kernelmaps *k, const struct kmloc
 		buf_addf(&s->b, "  FX        %s", l->how == MATCH_GUESS ? "perhaps " : l->how == MATCH_PART ? "part of " : "");
 		kernelmap_node(&s->b, n);
 		buf_addc(&s->b, '\n');
-		if (n->source != NONE) {
-			buf_adds(&s->b, "  Python    ");
-			kernelmap_source(&s->b, m, n->source);
-			if (m->source[n->source].code.n) {
-				buf_adds(&s->b, "   ");
-				buf_add_clean(&s->b, m->source[n->source].code);
-			}
-			buf_addc(&s->b, '\n');
-		}
+		if (n->source != NONE)
+			source_line(s, "  Python    ", m, n->source);
 	}
 	buf_addc(&s->b, '\n');
 }

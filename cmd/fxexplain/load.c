@@ -23,16 +23,15 @@ static bool is_dir(const char *path)
 /* A folder that TORCH_COMPILE_DEBUG makes, or one in it: debugdir.c finds the rest. */
 static bool has_debug_files(const char *path)
 {
-	static const char *const sign[] = {"torchinductor",     "torchdynamo",        "fx_graph_readable.py", "fx_graph_runnable.py",
-					   "ir_pre_fusion.txt", "ir_post_fusion.txt", "output_code.py"};
+	static const char *const sign[] = {"torch_compile_debug",  "torchinductor",     "torchdynamo",        "fx_graph_readable.py",
+					   "fx_graph_runnable.py", "ir_pre_fusion.txt", "ir_post_fusion.txt", "output_code.py"};
 	DIR *d = opendir(path);
 	bool found = false;
 	if (!d)
 		return false;
 	for (struct dirent *e; !found && (e = readdir(d));) {
-		found = !strncmp(e->d_name, "run_", 4) || !strcmp(e->d_name, "torch_compile_debug");
-		for (size_t i = 0; !found && i < ARRAY_LEN(sign); i++)
-			found = !strcmp(e->d_name, sign[i]);
+		struct slice name = slice_str(e->d_name);
+		found = slice_starts(name, "run_") || slice_any(name, sign, slice_is);
 	}
 	closedir(d);
 	return found;
@@ -65,7 +64,7 @@ enum operand_kind operand_kind(const char *path)
 
 /* ---- into the facts ---- */
 
-/* Where operands go. */
+/* Tells where operands go. */
 struct load {
 	struct facts *f;
 	struct page *page; /* --html; NULL */
@@ -121,14 +120,13 @@ static int add_pipe(const struct load *l, const char *path, struct err *err)
 	int fd = pipe_file(path, err);
 	if (fd < 0)
 		return -1;
-	char *name = xasprintf("/proc/self/fd/%d", fd);
+	FREED char *name = xasprintf("/proc/self/fd/%d", fd);
 	uint32_t first = f->n_input;
 	int status = add_file(l, name, operand_kind(name), err);
 	for (uint32_t i = first; i < f->n_input; i++) {
 		f->input[i].file = NONE;
 		f->input[i].path = facts_intern(f, strcmp(path, "-") ? slice_str(path) : SLICE("(standard input)"));
 	}
-	free(name);
 	close(fd);
 	return status;
 }
@@ -165,8 +163,7 @@ static int list_dir(const char *dir, struct names *names, struct err *err)
 	for (struct dirent *e; (e = readdir(d));) {
 		if (e->d_name[0] == '.')
 			continue;
-		GROW(names->v, names->n, names->cap, 1);
-		names->v[names->n++] = xasprintf("%s/%s", dir, e->d_name);
+		PUSH_TO(names->v, names->n, names->cap) = xasprintf("%s/%s", dir, e->d_name);
 	}
 	closedir(d);
 	if (names->n)
@@ -174,13 +171,13 @@ static int list_dir(const char *dir, struct names *names, struct err *err)
 	return 0;
 }
 
-/* Of a folder: its traces and debug folders; where there are none, its texts. */
+/* Adds the traces and debug folders of a folder; where there are none, its texts. */
 static int add_dir(const struct load *l, const char *dir, struct err *err)
 {
 	struct names names = {0};
 	unsigned found = 0;
 	int status = list_dir(dir, &names, err);
-	enum operand_kind *kind = xcalloc(names.n + 1, sizeof(*kind));
+	FREED enum operand_kind *kind = xcalloc(names.n + 1, sizeof(*kind));
 	for (size_t i = 0; i < names.n; i++) {
 		struct stat st;
 		bool known = stat(names.v[i], &st) == 0 && (S_ISREG(st.st_mode) || S_ISDIR(st.st_mode));
@@ -206,7 +203,6 @@ static int add_dir(const struct load *l, const char *dir, struct err *err)
 	for (size_t i = 0; i < names.n; i++)
 		free(names.v[i]);
 	free(names.v);
-	free(kind);
 	return status;
 }
 
@@ -246,7 +242,7 @@ int load_operands(struct facts *f, struct page *page, const struct explain_optio
 	    .quiet = opt->quiet,
 	    .lost = lost,
 	};
-	struct intern given = {0};
+	OWNED(intern_release) struct intern given = {0};
 	int status = 0;
 	for (int i = 0; status == 0 && i < n; i++) {
 		if (given_before(&given, path[i])) {
@@ -270,7 +266,6 @@ int load_operands(struct facts *f, struct page *page, const struct explain_optio
 			++*lost;
 		}
 	patterns_free(known);
-	intern_release(&given);
 	if (status == 0 && !f->n_input)
 		status = err_set(err, EXIT_INPUT, "nothing could be read");
 	if (status == 0) {

@@ -29,7 +29,7 @@ static int more(struct lsp *l, int timeout_ms, struct err *err)
 	return 1;
 }
 
-/* Where the message's JSON begins, and its bytes: 1. 0: its head is not whole. */
+/* Finds where the message's JSON begins, and how long it is: 1. 0: its head is not whole. */
 static int head(const struct lsp *l, size_t *from, uint64_t *n, struct err *err)
 {
 	struct slice rest = buf_slice(&l->got), line;
@@ -102,7 +102,8 @@ struct json_out lsp_answer(struct lsp *l)
 int lsp_send(struct lsp *l, struct json_out *o, struct err *err)
 {
 	char text[64];
-	json_close(o);
+	while (o->depth)
+		json_close(o);
 	int n = snprintf(text, sizeof(text), "Content-Length: %zu\r\n\r\n", l->body.len);
 	return write_all(l->out, text, (size_t)n, "standard output", err) < 0
 		   ? -1

@@ -36,6 +36,7 @@ void lsp_release(struct lsp *l);
 struct json_out lsp_begin(struct lsp *l);
 /* The answer to the message that was read; what follows is the value of "result". */
 struct json_out lsp_answer(struct lsp *l);
+/* Closes what is open in the message, and sends it. */
 int lsp_send(struct lsp *l, struct json_out *o, struct err *err);
 
 /* Byte `at` of a text as a Position. */

@@ -5,7 +5,6 @@
 #include "diagnose/limits.h"
 #include "diagnose/locate.h"
 
-#include "process/child.h"
 #include "tool/diag.h"
 #include "io/mapfile.h"
 #include "tool/output.h"
@@ -247,7 +246,7 @@ static void emit(const struct explanation *x, struct page *page, const struct ex
 int explain_paths(const struct explain_options *o, const char *const *path, int n)
 {
 	struct err err;
-	struct report r = {0};
+	OWNED(report_release) struct report r = {0};
 	struct facts *f = &r.facts;
 	struct explanation x;
 	struct page *page = NULL;
@@ -268,7 +267,6 @@ int explain_paths(const struct explain_options *o, const char *const *path, int 
 	worse += limits_exceeded(&x, &o->max);
 	bool blind = !worse && limits_blind(&x, &o->max);
 	explanation_release(&x);
-	report_release(&r);
 	return lost ? EXIT_INPUT : worse ? EXIT_FOUND : blind ? EXIT_PARTIAL : EXIT_FINE;
 }
 

@@ -1,7 +1,7 @@
 #include "markdown.h"
 
 /* Not within a character of UTF-8. */
-static struct slice cut(struct slice s, size_t most)
+static struct slice cut_text(struct slice s, size_t most)
 {
 	if (!most || s.n <= most)
 		return s;
@@ -12,7 +12,7 @@ static struct slice cut(struct slice s, size_t most)
 
 void md_text(struct buf *b, struct slice s, size_t most)
 {
-	struct slice shown = cut(s, most);
+	struct slice shown = cut_text(s, most);
 	for (size_t i = 0; i < shown.n; i++) {
 		char c = shown.p[i];
 		if (c == '<' || c == '>' || c == '&')
@@ -46,7 +46,7 @@ static void repeat(struct buf *b, char c, size_t n)
 
 void md_code(struct buf *b, struct slice s, size_t most)
 {
-	struct slice shown = cut(s, most);
+	struct slice shown = cut_text(s, most);
 	size_t n = longest_run(shown, '`') + 1;
 	repeat(b, '`', n);
 	if (n > 1)

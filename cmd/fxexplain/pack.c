@@ -57,11 +57,11 @@ static void learn_ids(const struct pack *p, struct intern *ids)
 static void add_input(struct pack *p, const struct fact_input *in, const struct intern *ids)
 {
 	struct slice shown = facts_text(p->x->facts, in->path), path = facts_text(p->x->facts, in->file);
-	struct buf text = {0};
+	LOCAL_BUF text = {0};
 	struct err err;
 	uint64_t cut = 0;
-	char *from = xstrndup(path.p, path.n);
-	char *name = xasprintf("%s%s", in->kind == FACT_TRACE ? "trace/" : "text/", path_base(from));
+	FREED char *from = xstrndup(path.p, path.n);
+	FREED char *name = xasprintf("%s%s", in->kind == FACT_TRACE ? "trace/" : "text/", path_base(from));
 	size_t n = strlen(name);
 	if (n > 3 && !strcmp(name + n - 3, ".gz")) /* it is unpacked */
 		name[n - 3] = 0;
@@ -85,9 +85,6 @@ static void add_input(struct pack *p, const struct fact_input *in, const struct 
 			fail(p, &err);
 		pack_text(p, BUNDLE_TEXT, name, buf_slice(&text), SLICE(""));
 	}
-	buf_release(&text);
-	free(name);
-	free(from);
 }
 
 /* ---- graphs: of what is told of; where that is nothing, the first ones ---- */
@@ -95,27 +92,24 @@ static void add_input(struct pack *p, const struct fact_input *in, const struct 
 static void add_graphs(struct pack *p)
 {
 	const struct facts *f = p->x->facts;
-	struct intern wanted = {0};
+	OWNED(intern_release) struct intern wanted = {0};
 	uint64_t bytes = 0;
 	unsigned n = 0;
 	for (uint32_t i = 0; i < p->x->n_finding; i++)
 		if (p->x->finding[i].compile != NONE && p->x->finding[i].level != FINDING_NOTE)
-			intern_add(&wanted, emit_compile_id(p->x, p->x->finding[i].compile));
+			intern_add(&wanted, facts_label(f, p->x->finding[i].compile));
 	for (uint32_t i = 0; i < f->n_graph && n < GRAPHS; i++) {
 		const struct fact_graph *g = &f->graph[i];
-		struct slice text = facts_text(f, g->text), name = facts_text(f, g->name), id = emit_compile_id(p->x, g->compile);
+		struct slice text = facts_text(f, g->text), name = facts_text(f, g->name), id = facts_label(f, g->compile);
 		if (!text.n || slice_find(name, "guards") || (wanted.n && intern_find(&wanted, id) == NONE) ||
 		    (bytes += text.n) > GRAPH_BYTES)
 			continue;
-		char *about = xasprintf("%.*s:%.*s", SL(id), SL(name)), *file = xasprintf("graphs/%.*s.%.*s.py", SL(id), SL(name));
+		FREED char *about = xasprintf("%.*s:%.*s", SL(id), SL(name)), *file = xasprintf("graphs/%.*s.%.*s.py", SL(id), SL(name));
 		for (char *c = file + 7; *c; c++)
 			*c = strchr("/ !:()", *c) ? '_' : *c;
 		pack_text(p, BUNDLE_GRAPH, file, text, slice_str(about));
-		free(about);
-		free(file);
 		n++;
 	}
-	intern_release(&wanted);
 }
 
 /* ---- --with ---- */
@@ -123,7 +117,7 @@ static void add_graphs(struct pack *p)
 /* Which of torch's archives: the folder that compiled models lie in is there (package/package.h). */
 static bool is_compiled(const char *path)
 {
-	struct mapfile m;
+	OWNED(mapfile_close) struct mapfile m = {0};
 	struct zip z;
 	bool is = false;
 	if (mapfile_open(&m, path, NULL) < 0)
@@ -135,7 +129,6 @@ static bool is_compiled(const char *path)
 	} else {
 		is = slice_starts(m.bytes, "\177ELF");
 	}
-	mapfile_close(&m);
 	return is;
 }
 
@@ -148,11 +141,9 @@ static int add_model(struct pack *p, const char *path, const char *name, struct 
 		bundle_leave_out(p->w, slice_str(name), SLICE("redacted: it holds the model and its weights"));
 		return 0;
 	}
-	char *to = xasprintf("%s%s", S_ISDIR(st.st_mode) ? "run/" : "package/", name);
-	int r = S_ISDIR(st.st_mode) ? bundle_add_folder(p->w, BUNDLE_RUN, to, path, err)
-				    : bundle_add_file(p->w, is_compiled(path) ? BUNDLE_PACKAGE : BUNDLE_EXPORTED, to, path, err);
-	free(to);
-	return r;
+	FREED char *to = xasprintf("%s%s", S_ISDIR(st.st_mode) ? "run/" : "package/", name);
+	return S_ISDIR(st.st_mode) ? bundle_add_folder(p->w, BUNDLE_RUN, to, path, err)
+				   : bundle_add_file(p->w, is_compiled(path) ? BUNDLE_PACKAGE : BUNDLE_EXPORTED, to, path, err);
 }
 
 static int add_with(struct pack *p, const char *path, struct err *err)
@@ -162,7 +153,7 @@ static int add_with(struct pack *p, const char *path, struct err *err)
 	while (whole.n > 1 && whole.p[whole.n - 1] == '/')
 		whole.n--;
 	struct slice base = slice_base(whole);
-	char *name = xstrndup(base.p, base.n), *inputs = xasprintf("inputs/%s", name);
+	FREED char *name = xstrndup(base.p, base.n), *inputs = xasprintf("inputs/%s", name);
 	struct tensor_file *t = NULL;
 	int r;
 	if (stat(path, &st) == 0 && S_ISDIR(st.st_mode) && !watch_bundle_like(path))
@@ -173,8 +164,6 @@ static int add_with(struct pack *p, const char *path, struct err *err)
 		r = add_model(p, path, name, err);
 	if (t)
 		tensor_file_close(t);
-	free(inputs);
-	free(name);
 	return r;
 }
 
@@ -187,7 +176,7 @@ static bool is_told(const struct finding *g)
 
 size_t pack_findings(const struct explanation *x, struct arena *a, struct bundle_finding **out)
 {
-	struct buf key = {0}, same = {0};
+	LOCAL_BUF key = {0}, same = {0};
 	size_t n = 0;
 	*out = arena_alloc(a, (x->n_finding + 1) * sizeof(**out));
 	for (uint32_t i = 0; i < x->n_finding; i++) {
@@ -203,8 +192,6 @@ size_t pack_findings(const struct explanation *x, struct arena *a, struct bundle
 						      .title = g->title,
 						      .key = arena_slice(a, buf_slice(&key))};
 	}
-	buf_release(&key);
-	buf_release(&same);
 	return n;
 }
 
@@ -226,7 +213,7 @@ static size_t environment(struct pack *p, struct arena *a, struct bundle_env **o
 static void say_what(const struct pack *p, const char *path)
 {
 	struct stat st;
-	struct buf size = {0};
+	LOCAL_BUF size = {0};
 	if (stat(path, &st) < 0)
 		return;
 	put_bytes(&size, (uint64_t)st.st_size);
@@ -236,13 +223,12 @@ static void say_what(const struct pack *p, const char *path)
 		     p->o->redact ? "; redacting is help, no proof: look at it before you send it (unzip -p)" : "");
 	if (st.st_size > PACK_USUAL)
 		warn("'%s' is larger than what most places take (10 MB)", path);
-	buf_release(&size);
 }
 
 static void add_documents(struct pack *p)
 {
 	struct explain_options o = *p->o;
-	struct buf text = {0}, safe = {0};
+	LOCAL_BUF text = {0}, safe = {0};
 	struct err err;
 	emit_report(&text, p->x, &o); /* which redacts by itself */
 	if (bundle_add(p->w, BUNDLE_REPORT, "report.md", buf_slice(&text), SLICE(""), &err) < 0)
@@ -254,15 +240,13 @@ static void add_documents(struct pack *p)
 		pack_redact_json(&p->r, &safe, buf_slice(&text));
 	if (bundle_add(p->w, BUNDLE_FINDINGS, "findings.json", buf_slice(p->o->redact ? &safe : &text), SLICE(""), &err) < 0)
 		fail(p, &err);
-	buf_release(&text);
-	buf_release(&safe);
 }
 
-static void finish(struct pack *p)
+static void finish_bundle(struct pack *p)
 {
 	const struct facts *f = p->x->facts;
 	const struct component_view *c = p->x->n_component ? &p->x->component[0] : NULL;
-	struct arena a = {0};
+	OWNED(arena_release) struct arena a = {0};
 	struct err err;
 	struct bundle_finding *finding;
 	struct bundle_env *env;
@@ -296,14 +280,13 @@ static void finish(struct pack *p)
 	p->w = NULL;
 	if (bundle_end(w, &about, &err) < 0)
 		die_err(&err);
-	arena_release(&a);
 }
 
 void pack_bundle(const struct explanation *x, const struct explain_options *opt)
 {
 	struct pack p = {.x = x, .o = opt};
 	struct err err;
-	struct intern ids = {0};
+	OWNED(intern_release) struct intern ids = {0};
 	struct report_text names = {.x = x, .redact = opt->redact};
 	if (!(p.w = bundle_new(opt->bundle, &err)))
 		die_err(&err);
@@ -320,9 +303,8 @@ void pack_bundle(const struct explanation *x, const struct explain_options *opt)
 	for (size_t i = 0; i < opt->with.n; i++)
 		if (add_with(&p, opt->with.v[i], &err) < 0)
 			fail(&p, &err);
-	finish(&p);
+	finish_bundle(&p);
 	say_what(&p, opt->bundle);
-	intern_release(&ids);
 	redact_release(&p.r);
 	buf_release(&p.tmp);
 	free((void *)(uintptr_t)p.argument);

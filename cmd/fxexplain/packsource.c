@@ -3,7 +3,6 @@
 
 #include "base/srcloc.h"
 #include "base/text.h"
-#include "tool/diag.h"
 
 #include <sys/stat.h>
 #include <unistd.h>
@@ -21,10 +20,8 @@ static bool is_source(struct slice path)
 	struct stat st;
 	if (!slice_ends(path, ".py") || path.n > 4000 || slice_chr(path, 0) || srcloc_origin(path) != SRCLOC_USER)
 		return false;
-	char *name = xstrndup(path.p, path.n);
-	bool is = stat(name, &st) == 0 && S_ISREG(st.st_mode) && st.st_size <= SOURCE_BYTES;
-	free(name);
-	return is;
+	FREED char *name = xstrndup(path.p, path.n);
+	return stat(name, &st) == 0 && S_ISREG(st.st_mode) && st.st_size <= SOURCE_BYTES;
 }
 
 static void add_path(struct gather *g, struct slice path)
@@ -38,7 +35,7 @@ static void add_path(struct gather *g, struct slice path)
  * folder, "..a" below the one above that. */
 static void add_module(struct gather *g, struct slice name, struct slice file)
 {
-	struct buf path = {0};
+	LOCAL_BUF path = {0};
 	struct slice folder = g->root;
 	if (name.n && *name.p == '.')
 		folder = slice_of(file.p, file.n - slice_base(file).n);
@@ -61,7 +58,6 @@ static void add_module(struct gather *g, struct slice name, struct slice file)
 		buf_cut(&path, at);
 		buf_addc(&path, '/');
 	}
-	buf_release(&path);
 }
 
 static size_t name_length(struct slice s)
@@ -88,11 +84,10 @@ static void add_imports(struct gather *g, struct slice text, struct slice file)
 		while (from && names.p) { /* "from a import b": b may be a file of a's */
 			names = slice_trim(names);
 			n = name_length(names);
-			struct buf both = {0};
+			LOCAL_BUF both = {0};
 			const char *dot = module.n && module.p[module.n - 1] == '.' ? "" : ".";
 			buf_addf(&both, "%.*s%s%.*s", SL(module), dot, (int)n, names.p);
 			add_module(g, buf_slice(&both), file);
-			buf_release(&both);
 			names = slice_behind(names, ",");
 		}
 		while (!from && (s = slice_behind(s, ",")).p) {
@@ -133,14 +128,13 @@ static char *program_of_log(const struct explanation *x)
 	const struct facts *f = x->facts;
 	for (uint32_t i = 0; i < f->n_input; i++) {
 		struct slice path = facts_text(f, f->input[i].file);
-		struct mapfile m;
+		OWNED(mapfile_close) struct mapfile m = {0};
 		if (f->input[i].kind != FACT_TEXTLOG || !path.n)
 			continue;
 		char *name = xstrndup(path.p, path.n), *program = NULL;
 		if (mapfile_open(&m, name, NULL) == 0) {
 			found = module_of(m.bytes, false);
 			program = found.p ? xstrndup(found.p, found.n) : NULL;
-			mapfile_close(&m);
 		}
 		free(name);
 		if (program)
@@ -194,40 +188,33 @@ static char *find_program(struct pack *p)
 
 static void add_source(struct gather *g, uint32_t i)
 {
-	struct mapfile m;
+	OWNED(mapfile_close) struct mapfile m = {0};
 	struct err err;
 	struct slice path = intern_get(&g->paths, i);
-	char *from = xstrndup(path.p, path.n);
-	char *name = xasprintf("program/%s", from + g->root.n);
+	FREED char *from = xstrndup(path.p, path.n);
+	FREED char *name = xasprintf("program/%s", from + g->root.n);
 	if (mapfile_open(&m, from, &err) < 0) {
 		bundle_leave_out(g->p->w, slice_str(name), slice_str(err.text));
 	} else {
 		pack_text(g->p, i ? BUNDLE_SOURCE : BUNDLE_PROGRAM, name, m.bytes, SLICE(""));
-		mapfile_close(&m);
 	}
-	free(name);
-	free(from);
 }
 
 static void read_imports(struct gather *g, uint32_t i)
 {
-	struct mapfile m;
+	OWNED(mapfile_close) struct mapfile m = {0};
 	struct slice path = intern_get(&g->paths, i);
-	char *from = xstrndup(path.p, path.n);
-	if (mapfile_open(&m, from, NULL) == 0) {
+	FREED char *from = xstrndup(path.p, path.n);
+	if (mapfile_open(&m, from, NULL) == 0)
 		add_imports(g, m.bytes, path);
-		mapfile_close(&m);
-	}
-	free(from);
 }
 
 void pack_sources(struct pack *p)
 {
-	char *program = find_program(p);
+	FREED char *program = find_program(p);
 	if (p->o->redact && !p->o->repro) {
 		if (program)
 			bundle_leave_out(p->w, SLICE("program"), SLICE("redacted: --repro FILE puts one in"));
-		free(program);
 		return;
 	}
 	if (!program)
@@ -252,5 +239,4 @@ void pack_sources(struct pack *p)
 	if (!p->program)
 		bundle_leave_out(p->w, slice_str(path_base(program)), SLICE("is no Python file of the user's that can be read"));
 	intern_release(&g.paths);
-	free(program);
 }

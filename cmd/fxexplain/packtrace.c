@@ -76,7 +76,7 @@ static void end_record(struct copy *c)
 		return;
 	}
 	struct slice envelope = buf_slice(&c->envelope);
-	struct buf safe = {0};
+	LOCAL_BUF safe = {0};
 	if (c->r) {
 		pack_redact_json(c->r, &safe, envelope);
 		envelope = buf_slice(&safe);
@@ -100,7 +100,6 @@ static void end_record(struct copy *c)
 	/* a payload that ends in a newline has an empty line behind it */
 	if (payload.n && payload.p[payload.n - 1] == '\n')
 		buf_adds(c->b, "\t\n");
-	buf_release(&safe);
 }
 
 static void take_line(struct copy *c, struct slice line)
@@ -129,7 +128,7 @@ static size_t whole_lines(const char *data, size_t n)
 int pack_trace(struct buf *b, const char *path, const struct intern *ids, struct redact *r, uint64_t *cut, struct err *err)
 {
 	struct input in;
-	struct window w = {0};
+	OWNED(window_release) struct window w = {0};
 	const size_t start = b->len;
 	struct copy c = {.b = b, .r = r};
 	if (input_open(&in, path, err) < 0)
@@ -148,7 +147,6 @@ int pack_trace(struct buf *b, const char *path, const struct intern *ids, struct
 	}
 	end_record(&c);
 	*cut += c.cut;
-	window_release(&w);
 	input_close(&in);
 	buf_release(&c.payload);
 	buf_release(&c.safe);

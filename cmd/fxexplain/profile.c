@@ -21,10 +21,9 @@ static void add_maps(struct profile_view *v, const char *path, enum operand_kind
 	} else {
 		DIR *d = opendir(path);
 		for (struct dirent *e; d && (e = readdir(d));) {
-			char *name = xasprintf("%s/%s", path, e->d_name);
+			FREED char *name = xasprintf("%s/%s", path, e->d_name);
 			if (e->d_name[0] != '.' && trace_is_log(name))
 				kernelmaps_add_trace(&v->maps, name, &err);
-			free(name);
 		}
 		if (d)
 			closedir(d);
@@ -102,7 +101,7 @@ int profile_main(const struct explain_options *opt, const struct operands *in)
 	int n_logs = 0;
 	if (opt->html || opt->sarif || opt->github)
 		die(EXIT_USAGE, "profile writes text or, with --json, a document: no --html, --sarif or --github");
-	const char **logs = xcalloc((size_t)in->n + 1, sizeof(*logs));
+	FREED const char **logs = xcalloc((size_t)in->n + 1, sizeof(*logs));
 	sort_operands(in, &v, logs, &n_logs);
 	bool whole = read_profiles(&v, opt->quiet);
 	make_view(&v);
@@ -119,7 +118,6 @@ int profile_main(const struct explain_options *opt, const struct operands *in)
 	else
 		profile_terminal(&s, &v, opt);
 	explain_write(&s, opt->output);
-	free(logs);
 	if (v.has_facts)
 		facts_release(&v.facts);
 	kernelmaps_release(&v.maps);

@@ -53,7 +53,7 @@ static void rows(struct json_out *o, const struct profile *p)
 
 static void regions(struct json_out *o, struct profile_view *v, const struct profile *p)
 {
-	struct buf tmp = {0};
+	LOCAL_BUF tmp = {0};
 	json_rows(o, "regions", i, p->n_region) {
 		const struct profile_region *r = &p->region[i];
 		json_member(o, "id", intern_get(&p->names, r->id));
@@ -65,7 +65,6 @@ static void regions(struct json_out *o, struct profile_view *v, const struct pro
 		json_member(o, "after", r->after < p->n_region ? intern_get(&p->names, p->region[r->after].id) : slice_of("", 0));
 		json_member(o, "function", view_function(v, intern_get(&p->names, r->id), &tmp));
 	}
-	buf_release(&tmp);
 }
 
 static void compiles(struct json_out *o, const struct profile *p)
@@ -142,13 +141,11 @@ static void pair(struct json_out *o, const char *key, double a, double b)
 
 static void origin(struct json_out *o, const struct profile_view *v, const struct profile_op *op)
 {
-	struct buf nodes = {0}, lines = {0};
+	LOCAL_BUF nodes = {0}, lines = {0};
 	if (op->family == FAMILY_KERNEL && view_kernel(v, op->name, &nodes, &lines)) {
 		json_member(o, "nodes", buf_slice(&nodes));
 		json_member(o, "lines", buf_slice(&lines));
 	}
-	buf_release(&nodes);
-	buf_release(&lines);
 }
 
 static void ops(struct json_out *o, const struct profile_view *v, const char *key, const struct profile_op *op, uint32_t n)

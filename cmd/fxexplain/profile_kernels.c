@@ -14,7 +14,7 @@ static void add_once(struct intern *seen, struct buf *b, struct slice s)
 
 static void add_use(const struct kernelmap *m, const struct kmuse *u, struct intern *seen, struct buf *nodes, struct buf *lines)
 {
-	struct buf at = {0};
+	LOCAL_BUF at = {0};
 	for (uint32_t i = 0; i < u->fx.n; i++) {
 		const struct kmnode *n = &m->node[m->item[u->fx.first + i]];
 		if (n->compute)
@@ -28,12 +28,11 @@ static void add_use(const struct kernelmap *m, const struct kmuse *u, struct int
 		srcloc_format(&at, s, SRCLOC_PLAIN, true);
 		add_once(seen, lines, buf_slice(&at));
 	}
-	buf_release(&at);
 }
 
 bool view_kernel(const struct profile_view *v, struct slice kernel, struct buf *nodes, struct buf *lines)
 {
-	struct intern seen = {0};
+	OWNED(intern_release) struct intern seen = {0};
 	bool found = false;
 	for (uint32_t i = 0; i < v->maps.n; i++) {
 		const struct kernelmap *m = v->maps.map[i];
@@ -44,6 +43,5 @@ bool view_kernel(const struct profile_view *v, struct slice kernel, struct buf *
 			add_use(m, &m->use[u], &seen, nodes, lines);
 		}
 	}
-	intern_release(&seen);
 	return found;
 }

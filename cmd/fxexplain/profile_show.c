@@ -6,7 +6,7 @@
 
 enum { ADVICE_SHOWN = 3, OPS_SHOWN = 6, OPS_LOW = 3, HIGH = 60, BAR = 20 };
 
-/* What the tables of a profile are in: the unit in which its step, or all of it, is at least one. */
+/* The tables of a profile have one unit: that in which its step, or all of it, is at least one. */
 struct unit {
 	const char *name;
 	double ns;
@@ -29,13 +29,6 @@ static struct unit unit_of(const struct profile_compare *c)
 	return most >= 1e9 ? (struct unit){"s", 1e9, 3} : most >= 1e6 ? (struct unit){"ms", 1e6, 3} : (struct unit){"us", 1e3, 1};
 }
 
-static void put_title(struct show *w, const char *title)
-{
-	buf_addc(&w->s->b, '\n');
-	put_bold(w->s, title);
-	buf_addc(&w->s->b, '\n');
-}
-
 static void put_more(struct show *w, uint32_t left, const char *what)
 {
 	if (left) {
@@ -46,7 +39,7 @@ static void put_more(struct show *w, uint32_t left, const char *what)
 	}
 }
 
-static void add_time(struct show *w, double ns) { buf_addf(&w->table, "%.*f", w->unit.digits, ns / w->unit.ns); }
+static void time_cell(struct show *w, double ns) { buf_addf(&w->table, "%.*f\t", w->unit.digits, ns / w->unit.ns); }
 static void add_change(struct show *w, double ns) { buf_addf(&w->table, "%+.*f", w->unit.digits, ns / w->unit.ns); }
 static void add_took(struct buf *b, double ns) { put_duration(b, (uint64_t)(ns + 0.5)); }
 static void add_from_to(struct buf *b, const double ns[2])
@@ -79,12 +72,24 @@ static void add_name(struct buf *b, struct slice name)
 		buf_adds(b, "...");
 }
 
+static void name_cell(struct show *w, struct slice name, char end)
+{
+	add_name(&w->table, name);
+	buf_addc(&w->table, end);
+}
+
+static void took_cell(struct show *w, double ns)
+{
+	add_took(&w->table, ns);
+	buf_addc(&w->table, '\t');
+}
+
 /* ---- what to look at first ---- */
 
 static void put_advice(struct show *w)
 {
 	const struct profile_advices *x = &w->v->advice;
-	put_title(w, "What to look at first");
+	put_heading(w->s, "What to look at first");
 	for (uint32_t i = 0; i < x->n && (w->all || i < ADVICE_SHOWN); i++) {
 		const struct profile_advice *a = &x->v[i];
 		struct slice rest = slice_str(a->next), line;
@@ -98,14 +103,9 @@ static void put_advice(struct show *w)
 			add_took(&w->s->b, a->ns);
 			buf_addf(&w->s->b, "%s, %.0f %%", w->v->shown->n_step ? " a step" : "", 100 * a->share);
 		}
-		buf_adds(&w->s->b, "\n   ");
-		put_text(w->s, slice_str(a->evidence));
-		buf_addc(&w->s->b, '\n');
-		while (slice_line(&rest, &line)) {
-			buf_adds(&w->s->b, "   -> ");
-			put_text(w->s, line);
-			buf_addc(&w->s->b, '\n');
-		}
+		put_text_line(w->s, "\n   ", slice_str(a->evidence));
+		while (slice_line(&rest, &line))
+			put_text_line(w->s, "   -> ", line);
 		put_wraps(w->s, from, 6);
 	}
 	put_more(w, !w->all && x->n > ADVICE_SHOWN ? x->n - ADVICE_SHOWN : 0, "findings");
@@ -117,12 +117,9 @@ static void put_advice(struct show *w)
 static void add_part(struct show *w, double a, double b, bool more)
 {
 	const struct profile_compare *c = &w->v->c;
-	if (!c->one) {
-		add_time(w, a);
-		buf_addc(&w->table, '\t');
-	}
-	add_time(w, b);
-	buf_addc(&w->table, '\t');
+	if (!c->one)
+		time_cell(w, a);
+	time_cell(w, b);
 	if (more && c->one)
 		buf_addf(&w->table, "%.1f%%", c->wall[1] > 0 ? 100 * b / c->wall[1] : 0);
 	else if (more)
@@ -138,9 +135,9 @@ static void put_families(struct show *w)
 		for (unsigned k = 0; k < 2; k++)
 			most = c->family[k][f] > most ? c->family[k][f] : most;
 	const bool device = w->v->shown->devices > 0;
-	put_title(w, c->per_step ? device ? "Where a step's time goes on the CPU" : "Where a step's time goes"
-		     : device    ? "Where the time goes on the CPU"
-				 : "Where the time goes");
+	put_heading(w->s, c->per_step ? device ? "Where a step's time goes on the CPU" : "Where a step's time goes"
+			  : device    ? "Where the time goes on the CPU"
+				      : "Where the time goes");
 	if (c->one)
 		buf_addf(&w->table, "%s\tshare\t\tpart\n", w->unit.name);
 	else
@@ -178,8 +175,7 @@ static void add_pair(struct show *w, const struct profile_op *o)
 	for (unsigned k = 0; k < 2; k++) {
 		if (o->count[k] > 0) {
 			buf_addf(&w->table, "%.1f\t", o->count[k]);
-			add_time(w, o->self[k]);
-			buf_addc(&w->table, '\t');
+			time_cell(w, o->self[k]);
 		} else {
 			buf_adds(&w->table, "-\t-\t");
 		}
@@ -199,7 +195,7 @@ static void put_ops(struct show *w, const struct profile_op *op, uint32_t n, con
 		worth += op[i].self[0] + op[i].self[1] > 0;
 	if (!worth)
 		return;
-	put_title(w, title);
+	put_heading(w->s, title);
 	if (c->one)
 		buf_addf(&w->table, "calls\tself %s\tshare\t\tname\n", w->unit.name);
 	else
@@ -211,8 +207,8 @@ static void put_ops(struct show *w, const struct profile_op *op, uint32_t n, con
 		shown++;
 		if (c->one) {
 			buf_addf(&w->table, "%.1f\t", o->count[1]);
-			add_time(w, o->self[1]);
-			buf_addf(&w->table, "\t%.1f%%\t", sum > 0 ? 100 * o->self[1] / sum : 0);
+			time_cell(w, o->self[1]);
+			buf_addf(&w->table, "%.1f%%\t", sum > 0 ? 100 * o->self[1] / sum : 0);
 			add_bar(w, o->self[1], sum);
 			buf_addc(&w->table, '\t');
 		} else {
@@ -235,7 +231,7 @@ static void put_regions(struct show *w)
 	const struct profile *p = w->v->shown;
 	if (!p->n_region || !(w->room && (w->all || w->v->has_facts)))
 		return;
-	put_title(w, "Compiled frames");
+	put_heading(w->s, "Compiled frames");
 	buf_adds(&w->table, "id\tcalls\ta call\tlookup\tafter a break\twait\tfunction\n");
 	for (uint32_t i = 0; i < p->n_region; i++) {
 		const struct profile_region *r = &p->region[i];
@@ -243,19 +239,15 @@ static void put_regions(struct show *w)
 		const double calls = r->calls ? (double)r->calls : 1;
 		add_name(&w->table, id.n ? id : SLICE("-"));
 		buf_addf(&w->table, "\t%" PRIu64 "\t", r->calls);
-		add_took(&w->table, (double)r->total / calls);
-		buf_addc(&w->table, '\t');
-		add_took(&w->table, (double)r->lookup / calls);
-		buf_addc(&w->table, '\t');
+		took_cell(w, (double)r->total / calls);
+		took_cell(w, (double)r->lookup / calls);
 		if (r->nested) {
 			buf_addf(&w->table, "%" PRIu64 "\t", r->nested);
-			add_took(&w->table, (double)r->wait / (double)r->nested);
-			buf_addc(&w->table, '\t');
+			took_cell(w, (double)r->wait / (double)r->nested);
 		} else {
 			buf_adds(&w->table, "\t\t");
 		}
-		add_name(&w->table, view_function(w->v, id, &w->tmp));
-		buf_addc(&w->table, '\n');
+		name_cell(w, view_function(w->v, id, &w->tmp), '\n');
 	}
 	end_table(w);
 }
@@ -265,7 +257,7 @@ static void put_compiles(struct show *w)
 	const struct profile *p = w->v->shown;
 	if (!p->n_compile || !(w->room && (w->all || w->v->has_facts)))
 		return;
-	put_title(w, "Compilations inside of the profile");
+	put_heading(w->s, "Compilations inside of the profile");
 	buf_adds(&w->table, "at s\tseconds\tid\tstep\t\tfunction\n");
 	for (uint32_t i = 0; i < p->n_compile && (w->all || i < w->shown); i++) {
 		const struct profile_compile *k = &p->compile[i];
@@ -277,8 +269,7 @@ static void put_compiles(struct show *w)
 		else
 			buf_addf(&w->table, "\t%" PRIu64 "\t", p->step[k->step].number);
 		buf_adds(&w->table, k->backward ? "backward\t" : k->again ? "again\t" : "\t");
-		add_name(&w->table, view_function(w->v, id, &w->tmp));
-		buf_addc(&w->table, '\n');
+		name_cell(w, view_function(w->v, id, &w->tmp), '\n');
 	}
 	end_table(w);
 }
@@ -300,11 +291,11 @@ static void put_kernel(struct show *w, const struct profile_op *o, struct slice 
 	put_wraps(w->s, from, 6);
 }
 
-/* What the kernels were made from, where a log or a folder tells. */
+/* Says what the kernels were made from, where a log or a folder tells. */
 static void put_kernels(struct show *w)
 {
 	const struct profile_compare *c = &w->v->c;
-	struct buf lines = {0};
+	LOCAL_BUF lines = {0};
 	uint32_t shown = 0, left = 0;
 	for (uint32_t i = 0; i < c->n_op + c->n_device; i++) {
 		const struct profile_op *o = i < c->n_device ? &c->device[i] : &c->op[i - c->n_device];
@@ -319,11 +310,10 @@ static void put_kernels(struct show *w)
 			continue;
 		}
 		if (!shown++)
-			put_title(w, "Kernels and what they come from");
+			put_heading(w->s, "Kernels and what they come from");
 		put_kernel(w, o, buf_slice(&w->tmp), buf_slice(&lines));
 	}
 	put_more(w, left, "kernels");
-	buf_release(&lines);
 }
 
 static void put_gaps(struct show *w)
@@ -331,19 +321,25 @@ static void put_gaps(struct show *w)
 	const struct profile *p = w->v->shown;
 	if (!p->n_gap || !w->all)
 		return;
-	put_title(w, "The longest gaps: nothing runs");
+	put_heading(w->s, "The longest gaps: nothing runs");
 	buf_adds(&w->table, "time\tafter\tbefore\tPython function\n");
 	for (uint32_t i = 0; i < p->n_gap && i < 10; i++) {
-		add_took(&w->table, (double)p->gap[i].dur);
-		buf_addc(&w->table, '\t');
-		add_name(&w->table, p->gap[i].before == NONE ? SLICE("(begin)") : profile_name(p, p->gap[i].before));
-		buf_addc(&w->table, '\t');
-		add_name(&w->table, p->gap[i].after == NONE ? SLICE("(end)") : profile_name(p, p->gap[i].after));
-		buf_addc(&w->table, '\t');
-		add_name(&w->table, profile_name(p, p->gap[i].python));
-		buf_addc(&w->table, '\n');
+		took_cell(w, (double)p->gap[i].dur);
+		name_cell(w, p->gap[i].before == NONE ? SLICE("(begin)") : profile_name(p, p->gap[i].before), '\t');
+		name_cell(w, p->gap[i].after == NONE ? SLICE("(end)") : profile_name(p, p->gap[i].after), '\t');
+		name_cell(w, profile_name(p, p->gap[i].python), '\n');
 	}
 	end_table(w);
+}
+
+/* The first cells of a row about a log: the compile id, and the place, after which more cells may follow. */
+static void log_cells(struct show *w, const struct facts *f, uint32_t compile, const struct fact_loc *loc)
+{
+	const struct slice file = facts_text(f, loc->file);
+	name_cell(w, compile == NONE ? SLICE("-") : facts_text(f, f->compile[compile].id), '\t');
+	add_name(&w->table, file);
+	if (file.n)
+		buf_addf(&w->table, ":%u", loc->line);
 }
 
 static void put_breaks(struct show *w)
@@ -351,22 +347,12 @@ static void put_breaks(struct show *w)
 	const struct facts *f = &w->v->facts;
 	if (!w->v->has_facts || !f->n_brk || !w->room)
 		return;
-	put_title(w, "Graph breaks in the log");
+	put_heading(w->s, "Graph breaks in the log");
 	buf_adds(&w->table, "id\tline\treason\n");
 	for (uint32_t i = 0; i < f->n_brk && (w->all || i < w->shown); i++) {
-		const struct fact_break *b = &f->brk[i];
-		const struct slice file = facts_text(f, b->loc.file), why = facts_text(f, b->reason);
-		struct slice rest = why, first = why;
-		slice_line(&rest, &first);
-		add_name(&w->table, b->compile == NONE ? SLICE("-") : facts_text(f, f->compile[b->compile].id));
+		log_cells(w, f, f->brk[i].compile, &f->brk[i].loc);
 		buf_addc(&w->table, '\t');
-		if (file.n) {
-			add_name(&w->table, file);
-			buf_addf(&w->table, ":%u", b->loc.line);
-		}
-		buf_addc(&w->table, '\t');
-		add_name(&w->table, first);
-		buf_addc(&w->table, '\n');
+		name_cell(w, slice_first_line(facts_text(f, f->brk[i].reason)), '\n');
 	}
 	end_table(w);
 	put_more(w, !w->all && f->n_brk > w->shown ? f->n_brk - w->shown : 0, "breaks");
@@ -377,17 +363,11 @@ static void put_recompiles(struct show *w)
 	const struct facts *f = &w->v->facts;
 	if (!w->v->has_facts || !f->n_recompile || !w->room)
 		return;
-	put_title(w, "Recompiles in the log");
+	put_heading(w->s, "Recompiles in the log");
 	buf_adds(&w->table, "id\tline\tguard\twas\tis\n");
 	for (uint32_t i = 0; i < f->n_recompile && (w->all || i < w->shown); i++) {
 		const struct fact_recompile *r = &f->recompile[i];
-		const struct slice file = facts_text(f, r->loc.file);
-		add_name(&w->table, r->compile == NONE ? SLICE("-") : facts_text(f, f->compile[r->compile].id));
-		buf_addc(&w->table, '\t');
-		if (file.n) {
-			add_name(&w->table, file);
-			buf_addf(&w->table, ":%u", r->loc.line);
-		}
+		log_cells(w, f, r->compile, &r->loc);
 		const uint32_t texts[] = {r->guard, r->old, r->new};
 		for (unsigned k = 0; k < ARRAY_LEN(texts); k++) {
 			buf_addc(&w->table, '\t');

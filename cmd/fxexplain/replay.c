@@ -31,15 +31,13 @@ struct plan {
 };
 
 /* Commands are started in the folder, and name files as the bundle does. */
-static const char *word(struct replay *r, struct slice name) { return arena_strndup(&r->arena, name.p, name.n); }
+static const char *keep_word(struct replay *r, struct slice name) { return arena_strndup(&r->arena, name.p, name.n); }
 
-static const char *inner(struct replay *r, struct slice name)
+static const char *inner_path(struct replay *r, struct slice name)
 {
-	struct buf b = {0};
+	LOCAL_BUF b = {0};
 	buf_addf(&b, "%s/%.*s", r->folder, SL(name));
-	const char *kept = arena_strndup(&r->arena, buf_str(&b), b.len);
-	buf_release(&b);
-	return kept;
+	return arena_strndup(&r->arena, buf_str(&b), b.len);
 }
 
 char *replay_tool(const char *name)
@@ -62,7 +60,7 @@ const char *replay_python(const struct explain_options *o)
 
 /* ---- what can be run ---- */
 
-static void add(struct plan *p, const char *word)
+static void add_word(struct plan *p, const char *word)
 {
 	if (p->n < ARGS - 1)
 		p->v[p->n++] = word;
@@ -72,7 +70,7 @@ static void add_all(struct replay *r, struct plan *p, enum bundle_kind kind)
 {
 	for (size_t i = 0; i < r->b.n; i++)
 		if (r->b.file[i].kind == kind)
-			add(p, word(r, r->b.file[i].name));
+			add_word(p, keep_word(r, r->b.file[i].name));
 }
 
 /* The folder that aoti-printer --record made: run/NAME, or run/NAME/bundle.m0.r1. */
@@ -82,7 +80,7 @@ static const char *recorded(struct replay *r)
 	if (!f)
 		return NULL;
 	const char *slash = slice_chr(slice_of(f->name.p + 4, f->name.n - 4), '/');
-	return word(r, slash ? slice_of(f->name.p, (size_t)(slash - f->name.p)) : f->name);
+	return keep_word(r, slash ? slice_of(f->name.p, (size_t)(slash - f->name.p)) : f->name);
 }
 
 /* The same where it is a graph's run, whose values it has: torch's program lies in it. */
@@ -102,21 +100,21 @@ static void plan_minify(struct replay *r, struct plan *p)
 	const char *run = recorded_graph(r);
 	if (!run && (!graph || (!trace && !graph->name.n)))
 		return;
-	add(p, "fxminify");
-	add(p, "--no-journal");
-	add(p, "--python");
-	add(p, replay_python(r->o));
-	add(p, "-o");
-	add(p, r->o->keep ? "minified.py" : "-");
+	add_word(p, "fxminify");
+	add_word(p, "--no-journal");
+	add_word(p, "--python");
+	add_word(p, replay_python(r->o));
+	add_word(p, "-o");
+	add_word(p, r->o->keep ? "minified.py" : "-");
 	if (run) {
-		add(p, run);
+		add_word(p, run);
 		return;
 	}
 	if (trace && id.n) {
-		add(p, "--graph");
-		add(p, word(r, id));
+		add_word(p, "--graph");
+		add_word(p, keep_word(r, id));
 	}
-	add(p, word(r, trace && id.n ? trace->name : graph->name));
+	add_word(p, keep_word(r, trace && id.n ? trace->name : graph->name));
 }
 
 static void plan_model(struct replay *r, struct plan *p, enum replay_what what)
@@ -125,14 +123,14 @@ static void plan_model(struct replay *r, struct plan *p, enum replay_what what)
 	const char *run = recorded(r);
 	if (what == REPLAY_VERIFY ? !package || !exported : !package && !run)
 		return;
-	add(p, replay_tools[what]);
+	add_word(p, replay_tools[what]);
 	if (what == REPLAY_VERIFY)
-		add(p, word(r, exported->name));
+		add_word(p, keep_word(r, exported->name));
 	if (!package) {
-		add(p, run);
+		add_word(p, run);
 		return;
 	}
-	add(p, word(r, package->name));
+	add_word(p, keep_word(r, package->name));
 	add_all(r, p, BUNDLE_INPUTS);
 }
 
@@ -145,10 +143,10 @@ static void plan_for(struct replay *r, enum replay_what what, struct plan *p)
 	} else if (what != REPLAY_PROGRAM) {
 		plan_model(r, p, what);
 	} else if (program) {
-		add(p, replay_python(r->o));
-		add(p, word(r, program->name));
+		add_word(p, replay_python(r->o));
+		add_word(p, keep_word(r, program->name));
 		for (size_t i = 0; i < r->b.about.n_argument; i++)
-			add(p, word(r, r->b.about.argument[i]));
+			add_word(p, keep_word(r, r->b.about.argument[i]));
 	}
 	p->v[p->n] = NULL;
 }
@@ -157,15 +155,13 @@ static void plan_for(struct replay *r, enum replay_what what, struct plan *p)
 
 static void put_words(struct screen *s, const struct plan *p, size_t from, int indent)
 {
-	struct buf line = {0};
+	LOCAL_BUF line = {0};
 	for (size_t i = 0; i < p->n; i++) {
 		buf_adds(&line, i ? " " : "");
 		buf_add_word(&line, p->v[i]);
 	}
-	put_text(s, buf_slice(&line));
-	buf_addc(&s->b, '\n');
+	put_text_line(s, "", buf_slice(&line));
 	put_wraps(s, from, indent);
-	buf_release(&line);
 }
 
 static void put_fact(struct screen *s, const char *what, struct slice text)
@@ -173,14 +169,13 @@ static void put_fact(struct screen *s, const char *what, struct slice text)
 	if (!text.n)
 		return;
 	buf_addf(&s->b, "%-12s", what);
-	put_text(s, text);
-	buf_addc(&s->b, '\n');
+	put_text_line(s, "", text);
 }
 
 static void put_head(struct screen *s, const struct replay *r)
 {
 	const struct bundle_about *a = &r->b.about;
-	struct buf t = {0};
+	LOCAL_BUF t = {0};
 	put_bold(s, r->path);
 	buf_addf(&s->b, ": %zu file%s%s\n", r->b.n, plural(r->b.n), a->redacted ? ", redacted" : "");
 	put_fact(s, "failure", a->title);
@@ -208,7 +203,6 @@ static void put_head(struct screen *s, const struct replay *r)
 	if (r->b.n > 40)
 		buf_addf(&s->b, "and %zu more\n", r->b.n - 40);
 	buf_addc(&s->b, '\n');
-	buf_release(&t);
 }
 
 static void put_plans(struct screen *s, struct replay *r)
@@ -232,30 +226,20 @@ static void put_plans(struct screen *s, struct replay *r)
 		buf_adds(&s->b, "\nThere is nothing in it to be run.\n");
 }
 
-static void show(struct screen *s)
-{
-	struct err err = {.text = ""};
-	if (screen_flush(s, &err) < 0 && err.text[0])
-		die_err(&err);
-	buf_release(&s->b);
-}
-
-/* What the logs say, as fxexplain says it; --html writes the page. */
+/* Explains the logs of the bundle as fxexplain itself does; --html writes the page. */
 static int explain_logs(struct replay *r)
 {
-	const char **path = xcalloc(r->b.n + 1, sizeof(*path));
+	FREED const char **path = xcalloc(r->b.n + 1, sizeof(*path));
 	int n = 0;
 	struct explain_options o = *r->o;
 	for (size_t i = 0; i < r->b.n; i++)
 		if (r->b.file[i].kind == BUNDLE_TRACE ||
 		    (r->b.file[i].kind == BUNDLE_TEXT && !slice_starts(r->b.file[i].name, DEBUG_FOLDER "/")))
-			path[n++] = inner(r, r->b.file[i].name);
+			path[n++] = inner_path(r, r->b.file[i].name);
 		else if (r->b.file[i].kind == BUNDLE_TEXT && (!n || !strstr(path[n - 1], DEBUG_FOLDER)))
-			path[n++] = inner(r, SLICE(DEBUG_FOLDER));
+			path[n++] = inner_path(r, SLICE(DEBUG_FOLDER));
 	o.folder = r->folder;
-	int status = n ? explain_paths(&o, path, n) : EXIT_FINE;
-	free(path);
-	return status;
+	return n ? explain_paths(&o, path, n) : EXIT_FINE;
 }
 
 /* ---- asked, and run ---- */
@@ -263,21 +247,17 @@ static int explain_logs(struct replay *r)
 static void put_program(struct screen *s, struct replay *r)
 {
 	const struct bundle_file *f = bundle_find(&r->b, BUNDLE_PROGRAM);
-	struct mapfile m;
+	OWNED(mapfile_close) struct mapfile m = {0};
 	struct slice line;
 	unsigned n = 0;
-	if (!f || mapfile_open(&m, inner(r, f->name), NULL) < 0)
+	if (!f || mapfile_open(&m, inner_path(r, f->name), NULL) < 0)
 		return;
 	struct slice rest = m.bytes;
 	while (slice_line(&rest, &line))
-		if (n++ < SHOWN_LINES) {
-			buf_adds(&s->b, "    | ");
-			put_text(s, slice_of(line.p, line.n < 200 ? line.n : 200));
-			buf_addc(&s->b, '\n');
-		}
+		if (n++ < SHOWN_LINES)
+			put_text_line(s, "    | ", slice_of(line.p, line.n < 200 ? line.n : 200));
 	if (n > SHOWN_LINES)
 		buf_addf(&s->b, "    | (and %u lines more)\n", n - SHOWN_LINES);
-	mapfile_close(&m);
 }
 
 static bool yes(void)
@@ -299,11 +279,11 @@ static int run_tool(struct replay *r, struct plan *p, enum replay_what what)
 {
 	struct child_result result;
 	struct err err;
-	char *tool = replay_tool(p->v[0]);
+	FREED char *tool = replay_tool(p->v[0]);
 	if (!tool)
 		die(EXIT_ENVIRON, "'%s' is neither beside this program nor in PATH", p->v[0]);
 	p->v[0] = tool;
-	char *python = xasprintf("PT2_PYTHON=%s", replay_python(r->o)); /* what a graph's run is run with */
+	FREED char *python = xasprintf("PT2_PYTHON=%s", replay_python(r->o)); /* what a graph's run is run with */
 	const char *const set[] = {python, NULL};
 	struct child_spec spec = {
 	    .argv = p->v, .timeout_ms = run_timeout_ms(r->o), .die_with_parent = true, .cwd = r->folder, .env_set = set};
@@ -311,13 +291,10 @@ static int run_tool(struct replay *r, struct plan *p, enum replay_what what)
 		die_err(&err);
 	bool ended = result.how == CHILD_EXITED;
 	int status = result.status;
-	struct buf b = {0};
+	LOCAL_BUF b = {0};
 	child_describe(&result, &b);
 	note("%s: %s %s", diag_tool, replay_tools[what], buf_str(&b));
-	buf_release(&b);
 	child_result_release(&result);
-	free(python);
-	free(tool);
 	if (!ended)
 		return EXIT_PARTIAL;
 	if (what == REPLAY_PRINTER)
@@ -330,15 +307,12 @@ static int run_tool(struct replay *r, struct plan *p, enum replay_what what)
 static int ask_and_run(struct replay *r)
 {
 	struct plan p = {.n = 0};
-	int what = r->o->tool, status;
-	if (what < 0)
-		for (what = 0; what < REPLAY_N; what++) {
-			plan_for(r, (enum replay_what)what, &p);
-			if (p.n)
-				break;
-		}
-	else
+	int what = r->o->tool;
+	if (what >= 0)
 		plan_for(r, (enum replay_what)what, &p);
+	else
+		while (!p.n && ++what < REPLAY_N)
+			plan_for(r, (enum replay_what)what, &p);
 	if (!p.n)
 		die(EXIT_USAGE, "'%s' holds nothing for %s", r->path, r->o->tool < 0 ? "any tool" : replay_tools[r->o->tool]);
 	const bool terminal = isatty(STDIN_FILENO) && isatty(STDERR_FILENO);
@@ -349,15 +323,14 @@ static int ask_and_run(struct replay *r)
 	put_words(&s, &p, from, 6);
 	if (what == REPLAY_PROGRAM)
 		put_program(&s, r);
-	show(&s);
+	explain_write(&s, NULL);
 	if (!r->o->run && !terminal) {
 		note("%s: nothing was run: say --run", diag_tool);
 		return EXIT_FINE;
 	}
 	if (!r->o->run && !yes())
 		return EXIT_FINE;
-	status = what == REPLAY_PROGRAM ? replay_program(r->o, &r->b, r->folder) : run_tool(r, &p, (enum replay_what)what);
-	return status;
+	return what == REPLAY_PROGRAM ? replay_program(r->o, &r->b, r->folder) : run_tool(r, &p, (enum replay_what)what);
 }
 
 int replay_main(const struct explain_options *opt, const struct operands *in)
@@ -383,13 +356,13 @@ int replay_main(const struct explain_options *opt, const struct operands *in)
 	if (!opt->html) {
 		struct screen s = screen_make();
 		put_head(&s, &r);
-		show(&s);
+		explain_write(&s, NULL);
 	}
 	status = explain_logs(&r);
 	if (!opt->html) {
 		struct screen s = screen_make();
 		put_plans(&s, &r);
-		show(&s);
+		explain_write(&s, NULL);
 	}
 	if (asked && (opt->run || opt->tool >= 0 || !opt->html))
 		status = ask_and_run(&r);

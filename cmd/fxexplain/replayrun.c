@@ -37,11 +37,12 @@ static void run_again(struct again *a)
 {
 	const struct bundle_about *about = &a->b->about;
 	const struct bundle_file *program = bundle_find(a->b, BUNDLE_PROGRAM);
-	struct arena arena = {0};
-	char *tool = replay_tool("fxexplain"), *out = xasprintf("%s/explained.txt", a->folder);
-	char *cache = xasprintf("TORCHINDUCTOR_CACHE_DIR=%s/cache", a->folder), *path = xasprintf("%s/%.*s", a->folder, SL(program->name));
-	const char **argv = xcalloc(ARGS_BEFORE + about->n_argument + 2, sizeof(*argv));
-	const char **env = xcalloc(about->n_env + 3, sizeof(*env));
+	OWNED(arena_release) struct arena arena = {0};
+	FREED char *tool = replay_tool("fxexplain"), *out = xasprintf("%s/explained.txt", a->folder);
+	FREED char *cache = xasprintf("TORCHINDUCTOR_CACHE_DIR=%s/cache", a->folder),
+		   *path = xasprintf("%s/%.*s", a->folder, SL(program->name));
+	FREED const char **argv = xcalloc(ARGS_BEFORE + about->n_argument + 2, sizeof(*argv));
+	FREED const char **env = xcalloc(about->n_env + 3, sizeof(*env));
 	size_t n = 0, k = 0;
 	if (!tool)
 		die(EXIT_ENVIRON, "'fxexplain' is neither beside this program nor in PATH");
@@ -52,20 +53,12 @@ static void run_again(struct again *a)
 	for (size_t i = 0; i < about->n_argument; i++)
 		argv[n++] = about->argument[i].p;
 	for (; k < about->n_env; k++) {
-		char *one = xasprintf("%.*s=%.*s", SL(about->env[k].name), SL(about->env[k].value));
+		FREED char *one = xasprintf("%.*s=%.*s", SL(about->env[k].name), SL(about->env[k].value));
 		env[k] = arena_strndup(&arena, one, strlen(one));
-		free(one);
 	}
 	env[k++] = cache;
 	env[k++] = "PYTHONDONTWRITEBYTECODE=1";
 	start(a, argv, env);
-	arena_release(&arena);
-	free(argv);
-	free(env);
-	free(path);
-	free(cache);
-	free(out);
-	free(tool);
 }
 
 static bool has_key(const struct bundle_finding *f, size_t n, struct slice key)
@@ -101,22 +94,20 @@ static int judge(const struct again *a, const struct bundle_finding *now, size_t
 	return ended && told ? EXIT_FINE : EXIT_FOUND;
 }
 
-static int compare(const struct again *a)
+static int compare_findings(const struct again *a)
 {
 	struct facts f;
 	struct explanation x;
-	struct arena arena = {0};
-	struct run_names logs = {0};
+	OWNED(arena_release) struct arena arena = {0};
+	OWNED(run_names_release) struct run_names logs = {0};
 	struct err err;
 	struct bundle_finding *now;
 	struct stat st;
 	unsigned lost = 0;
-	char *text = xasprintf("%s/stderr.txt", a->kept);
+	FREED char *text = xasprintf("%s/stderr.txt", a->kept);
 	run_list(&logs, a->kept);
-	if (stat(text, &st) == 0 && st.st_size) {
-		GROW(logs.v, logs.n, logs.cap, 1);
-		logs.v[logs.n++] = xstrdup(text);
-	}
+	if (stat(text, &st) == 0 && st.st_size)
+		PUSH_TO(logs.v, logs.n, logs.cap) = xstrdup(text);
 	struct explain_options o = {.quiet = true};
 	facts_init(&f);
 	if (logs.n && load_operands(&f, NULL, &o, (const char *const *)logs.v, (int)logs.n, &lost, &err) < 0)
@@ -126,9 +117,6 @@ static int compare(const struct again *a)
 	int status = judge(a, now, n);
 	explanation_release(&x);
 	facts_release(&f);
-	arena_release(&arena);
-	run_names_release(&logs);
-	free(text);
 	return status;
 }
 
@@ -136,7 +124,7 @@ int replay_program(const struct explain_options *o, const struct bundle *b, cons
 {
 	struct again a = {.o = o, .b = b, .folder = folder, .kept = xasprintf("%s/again", folder)};
 	run_again(&a);
-	int status = compare(&a);
+	int status = compare_findings(&a);
 	free(a.kept);
 	return status;
 }

@@ -2,11 +2,9 @@
  * (.github/ISSUE_TEMPLATE/bug-report.yml, pt2-bug-report.yml: describe the bug, error logs, minified repro, versions).
  *
  * GitHub takes 65,536 characters; every part has its share of REPORT_MAX, so nothing has to be cut at the end.
- * All text of the log goes through put_text, put_code and put_block, which redact when asked to. */
+ * All text of the log goes through report_add_text(), _code() and _block(), which redact when asked to. */
 #include "report.h"
 
-#include "tool/diag.h"
-#include "io/mapfile.h"
 #include "base/text.h"
 
 #include <unistd.h>
@@ -26,18 +24,20 @@ static struct slice safe(struct report_text *t, struct slice s)
 }
 
 void report_add_text(struct report_text *t, struct slice s) { md_text(t->b, safe(t, s), LINE); }
-void report_add_code(struct report_text *t, struct slice s) { md_code(t->b, safe(t, s), LINE); }
+void report_add_code(struct report_text *t, const char *before, struct slice s)
+{
+	buf_adds(t->b, before);
+	md_code(t->b, safe(t, s), LINE);
+}
+
 void report_add_block(struct report_text *t, const char *lang, struct slice s, size_t most) { md_block(t->b, lang, safe(t, s), most); }
 
 static void put_place(struct report_text *t, const struct fact_loc *loc)
 {
-	struct buf place = {0};
+	LOCAL_BUF place = {0};
 	explain_add_place(&place, t->x, loc);
-	if (place.len) {
-		buf_adds(t->b, " at ");
-		report_add_code(t, buf_slice(&place));
-	}
-	buf_release(&place);
+	if (place.len)
+		report_add_code(t, " at ", buf_slice(&place));
 }
 
 /* "- `line`", of each line of a text. */
@@ -47,8 +47,7 @@ static void put_items(struct report_text *t, struct slice text, unsigned most)
 	while (most-- && slice_line(&text, &line)) {
 		if (!slice_trim(line).n)
 			continue;
-		buf_adds(t->b, "- ");
-		report_add_code(t, slice_trim(line));
+		report_add_code(t, "- ", slice_trim(line));
 		buf_addc(t->b, '\n');
 	}
 }
@@ -62,7 +61,7 @@ static void put_verdict(struct report_text *t)
 	const struct component_view *c = x->n_component ? &x->component[0] : NULL;
 	if (!x->sum.failures && t->repro.error.len) {
 		struct slice rest = buf_slice(&t->repro.error);
-		report_add_code(t, slice_first_line(rest));
+		report_add_code(t, "", slice_first_line(rest));
 		buf_adds(t->b, "\n\n");
 		return;
 	}
@@ -74,8 +73,7 @@ static void put_verdict(struct report_text *t)
 	md_text(t->b, slice_str(component_title[c->component]), 0);
 	buf_adds(t->b, "**");
 	if (c->compile != NONE) {
-		buf_adds(t->b, ", in compile id ");
-		report_add_code(t, emit_compile_id(x, c->compile));
+		report_add_code(t, ", in compile id ", facts_label(x->facts, c->compile));
 		put_place(t, &x->facts->compile[c->compile].loc);
 	}
 	buf_adds(t->b, ".\n\n");
@@ -92,8 +90,7 @@ static void put_command(struct report_text *t)
 	const struct facts *f = t->x->facts;
 	for (uint32_t i = 0; i < f->n_input; i++)
 		if (f->input[i].command != NONE) {
-			buf_adds(t->b, "Command: ");
-			report_add_code(t, facts_text(f, f->input[i].command));
+			report_add_code(t, "Command: ", facts_text(f, f->input[i].command));
 			buf_adds(t->b, "\n\n");
 			return;
 		}
@@ -107,8 +104,7 @@ static void put_logs(struct report_text *t)
 	for (uint32_t i = 0; i < f->n_input; i++) {
 		if (f->input[i].kind != FACT_TRACE || n++ >= LOGS)
 			continue;
-		buf_adds(t->b, n == 1 ? "Logs of `TORCH_TRACE`, to be attached: " : ", ");
-		report_add_code(t, facts_text(f, f->input[i].path));
+		report_add_code(t, n == 1 ? "Logs of `TORCH_TRACE`, to be attached: " : ", ", facts_text(f, f->input[i].path));
 	}
 	if (n > LOGS)
 		buf_addf(t->b, " and %u more", n - LOGS);
@@ -145,11 +141,10 @@ static void put_breaks(struct report_text *t)
 	for (uint32_t i = 0; i < x->n_group && i < BREAKS; i++) {
 		const struct break_group *g = &x->group[i];
 		const struct fact_break *k = &x->facts->brk[g->first];
-		struct buf place = {0};
+		LOCAL_BUF place = {0};
 		struct slice reason = explain_text(x, k->reason), line;
 		explain_add_place(&place, x, &g->loc);
-		buf_adds(t->b, "| ");
-		report_add_code(t, place.len ? buf_slice(&place) : SLICE("?"));
+		report_add_code(t, "| ", place.len ? buf_slice(&place) : SLICE("?"));
 		buf_adds(t->b, " | ");
 		report_add_text(t, slice_line(&reason, &line) ? line : slice_of(NULL, 0));
 		buf_addf(t->b, " | %u | ", g->count + g->inferred);
@@ -157,7 +152,6 @@ static void put_breaks(struct report_text *t)
 		if (g->gb >= 0)
 			md_link(t->b, slice_str(gb), explain_text(x, k->url));
 		buf_adds(t->b, " |\n");
-		buf_release(&place);
 	}
 	if (x->n_group > BREAKS)
 		buf_addf(t->b, "\nand %u places more.\n", x->n_group - BREAKS);
@@ -172,19 +166,16 @@ static void put_recompiles(struct report_text *t)
 	buf_adds(t->b, "#### Recompilations\n\n");
 	for (uint32_t i = 0; i < f->n_recompile && i < RECOMPILES; i++) {
 		const struct fact_recompile *r = &f->recompile[i];
-		buf_adds(t->b, "- ");
-		report_add_code(t, emit_compile_id(t->x, r->compile));
+		report_add_code(t, "- ", facts_label(t->x->facts, r->compile));
 		put_place(t, &r->loc);
 		buf_adds(t->b, ": ");
 		if (r->guard == NONE)
 			buf_adds(t->b, "the log gives no reason");
 		else
-			report_add_code(t, facts_text(f, r->guard));
+			report_add_code(t, "", facts_text(f, r->guard));
 		if (r->old != NONE || r->new != NONE) {
-			buf_adds(t->b, ", ");
-			report_add_code(t, r->old == NONE ? SLICE("?") : facts_text(f, r->old));
-			buf_adds(t->b, " became ");
-			report_add_code(t, r->new == NONE ? SLICE("?") : facts_text(f, r->new));
+			report_add_code(t, ", ", r->old == NONE ? SLICE("?") : facts_text(f, r->old));
+			report_add_code(t, " became ", r->new == NONE ? SLICE("?") : facts_text(f, r->new));
 		}
 		buf_addc(t->b, '\n');
 	}
@@ -231,7 +222,7 @@ static uint32_t the_failure(const struct explanation *x)
 	return any;
 }
 
-/* What is neither a break nor a recompile, which have lists of their own. */
+/* Lists the findings that are neither breaks nor recompiles, which have lists of their own. */
 static void put_findings(struct report_text *t)
 {
 	const struct explanation *x = t->x;
@@ -259,10 +250,8 @@ static void put_findings(struct report_text *t)
 
 static const char *first_line(struct report_text *t, struct slice text)
 {
-	struct slice line = {0};
-	slice_line(&text, &line);
 	buf_reset(&t->line);
-	buf_add_slice(&t->line, slice_trim(line));
+	buf_add_slice(&t->line, slice_trim(slice_first_line(text)));
 	return buf_str(&t->line);
 }
 
@@ -270,7 +259,7 @@ static void put_errors(struct report_text *t)
 {
 	const struct facts *f = t->x->facts;
 	uint32_t row = the_failure(t->x);
-	struct buf b = {0}, shorter = {0};
+	LOCAL_BUF b = {0}, shorter = {0};
 	if (row == NONE && t->repro.error.len) { /* that of the program below */
 		report_add_block(t, "", buf_slice(&t->repro.error), MAX_TRACEBACK);
 		buf_addc(t->b, '\n');
@@ -301,8 +290,6 @@ static void put_errors(struct report_text *t)
 	if (shorter.len)
 		report_add_block(t, "", buf_slice(&shorter), MAX_TRACEBACK);
 	buf_addc(t->b, '\n');
-	buf_release(&b);
-	buf_release(&shorter);
 }
 
 /* ---- minified repro ---- */

@@ -33,7 +33,7 @@ struct report_text {
 };
 /* Text of the log, redacted when asked to: as Markdown, as code in a line, as a block of at most `most` bytes. */
 void report_add_text(struct report_text *t, struct slice s);
-void report_add_code(struct report_text *t, struct slice s);
+void report_add_code(struct report_text *t, const char *before, struct slice s);
 void report_add_block(struct report_text *t, const char *lang, struct slice s, size_t most);
 /* Names that must not appear, from all facts, the environment and this machine's name. */
 void report_learn(struct report_text *t);

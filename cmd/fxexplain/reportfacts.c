@@ -49,8 +49,7 @@ void traceback_shorten(struct buf *b, struct slice stack)
 			const char *start = line.p, *end = line.p + line.n;
 			while ((more = slice_line(&rest, &line)) && slice_starts(line, "    "))
 				end = line.p + line.n;
-			GROW(frame, n, cap, 1);
-			frame[n++] = slice_of(start, (size_t)(end - start));
+			PUSH_TO(frame, n, cap) = slice_of(start, (size_t)(end - start));
 		}
 		for (size_t i = 0; i < n; i++) {
 			if (n > KEEP_FIRST + KEEP_LAST + 1 && i == KEEP_FIRST) {
@@ -83,10 +82,8 @@ static bool is_context(struct slice line)
 {
 	static const char *const within[] = {": In instantiation of ", "required from ", ": In function ", ": In member function ",
 					     ": In lambda function"};
-	for (size_t i = 0; i < ARRAY_LEN(within); i++)
-		if (slice_find(line, within[i]))
-			return true;
-	return slice_starts(line, "In file included from ") || slice_starts(line, "                 from ");
+	return slice_any(line, within, slice_has) || slice_starts(line, "In file included from ") ||
+	       slice_starts(line, "                 from ");
 }
 
 /* "  236 |       0xff,", "      |       ^~~~" */
@@ -172,15 +169,14 @@ static void put_setting(struct report_text *t, struct settings *s, struct slice 
 		return;
 	if (s->shown.n == 1)
 		buf_addf(t->b, "\nSettings that are not the defaults of torch 2.%u:\n\n", s->release);
-	buf_adds(t->b, "- ");
-	report_add_code(t, text);
+	report_add_code(t, "- ", text);
 	buf_addc(t->b, '\n');
 }
 
 static void put_settings_of(struct report_text *t, struct settings *s, const char *module, struct slice text)
 {
-	struct json_tape tape = {0};
-	struct buf name = {0};
+	OWNED(json_tape_release) struct json_tape tape = {0};
+	LOCAL_BUF name = {0};
 	uint32_t root;
 	json_tape_text(&tape, text.p, text.n);
 	if (text.n && json_parse(&tape, 0, text.n, &root) == 0 && json_is(&tape, root, JSON_OBJECT))
@@ -195,8 +191,6 @@ static void put_settings_of(struct report_text *t, struct settings *s, const cha
 			buf_add_slice(&name, json_raw(&tape, k + 1));
 			put_setting(t, s, buf_slice(&name));
 		}
-	buf_release(&name);
-	json_tape_release(&tape);
 }
 
 /* Those of the first compilation of each input. */
@@ -248,7 +242,7 @@ static bool take_env(struct buf *env, struct slice text, bool inside)
 static void find_env(struct buf *env, const char *path)
 {
 	struct input in;
-	struct window w = {0};
+	OWNED(window_release) struct window w = {0};
 	struct err err;
 	bool inside = false;
 	if (access(path, R_OK) < 0 || input_open(&in, path, &err) < 0)
@@ -258,20 +252,18 @@ static void find_env(struct buf *env, const char *path)
 		if (inside && input_next(&in, &w, 1 << 20, whole_lines) > 0 && env->len < MAX_ENV / 2)
 			take_env(env, slice_of(w.data, w.len), true);
 	}
-	window_release(&w);
 	input_close(&in);
 }
 
 static void put_environment(struct report_text *t)
 {
 	const struct facts *f = t->x->facts;
-	struct buf env = {0};
+	LOCAL_BUF env = {0};
 	for (uint32_t i = 0; i < f->n_input && !env.len; i++) {
 		struct slice path = facts_text(f, f->input[i].path);
-		char *name = xstrndup(path.n ? path.p : "", path.n);
+		FREED char *name = xstrndup(path.n ? path.p : "", path.n);
 		if (f->input[i].kind == FACT_TEXTLOG)
 			find_env(&env, name);
-		free(name);
 	}
 	if (env.len) {
 		redact_learn(&t->r, buf_slice(&env));
@@ -283,7 +275,6 @@ static void put_environment(struct report_text *t)
 		    t->b,
 		    "\nThe rest comes from `python -m torch.utils.collect_env`; `fxexplain report` takes its text as one more input.\n");
 	}
-	buf_release(&env);
 }
 
 static void put_version(struct report_text *t, const char *what, uint32_t id, struct intern *shown)
@@ -293,14 +284,14 @@ static void put_version(struct report_text *t, const char *what, uint32_t id, st
 	if (!text.n || intern_add(shown, text) < before)
 		return;
 	buf_addf(t->b, "- %s ", what);
-	report_add_code(t, text);
+	report_add_code(t, "", text);
 	buf_addc(t->b, '\n');
 }
 
 void report_versions(struct report_text *t)
 {
 	const struct facts *f = t->x->facts;
-	struct intern torch = {0}, python = {0}, cuda = {0};
+	OWNED(intern_release) struct intern torch = {0}, python = {0}, cuda = {0};
 	for (uint32_t i = 0; i < f->n_input; i++) {
 		put_version(t, "torch", f->input[i].torch_version, &torch);
 		put_version(t, "Python", f->input[i].python_version, &python);
@@ -315,7 +306,4 @@ void report_versions(struct report_text *t)
 	}
 	put_settings(t);
 	put_environment(t);
-	intern_release(&torch);
-	intern_release(&python);
-	intern_release(&cuda);
 }

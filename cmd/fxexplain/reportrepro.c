@@ -5,7 +5,7 @@
 
 #include "tool/diag.h"
 
-static bool take(struct slice line, const char *mark, struct slice *out)
+static bool take_mark(struct slice line, const char *mark, struct slice *out)
 {
 	if (!slice_starts(line, mark))
 		return false;
@@ -32,9 +32,10 @@ void report_repro_open(struct report_repro *r, const char *path)
 	rest = r->file.bytes;
 	while (slice_line(&rest, &line)) {
 		const bool comment = line.n && *line.p == '#';
-		if (take(line, "# versions: ", &r->versions) || take(line, "#: versions: ", &r->versions) ||
-		    take(line, "# verified: ", &r->verified) || take(line, "#: verified: ", &r->verified) ||
-		    take(line, "#: failure: ", &failure) || take(line, "# failure: ", &failure) || take(line, "# made by fxminify", &made))
+		if (take_mark(line, "# versions: ", &r->versions) || take_mark(line, "#: versions: ", &r->versions) ||
+		    take_mark(line, "# verified: ", &r->verified) || take_mark(line, "#: verified: ", &r->verified) ||
+		    take_mark(line, "#: failure: ", &failure) || take_mark(line, "# failure: ", &failure) ||
+		    take_mark(line, "# made by fxminify", &made))
 			continue;
 		if (slice_is(line, "#") && comments && !r->error.len)
 			add_uncommented(&r->error, slice_of(comments, (size_t)(line.p - comments)));

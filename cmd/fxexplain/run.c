@@ -74,8 +74,7 @@ void run_list(struct run_names *names, const char *dir)
 		size_t n = strlen(e->d_name);
 		if (n < 4 || strcmp(e->d_name + n - 4, ".log"))
 			continue;
-		GROW(names->v, names->n, names->cap, 1);
-		names->v[names->n++] = xasprintf("%s/%s", dir, e->d_name);
+		PUSH_TO(names->v, names->n, names->cap) = xasprintf("%s/%s", dir, e->d_name);
 	}
 	if (d)
 		closedir(d);
@@ -91,10 +90,10 @@ void run_names_release(struct run_names *names)
 
 static int by_version(const void *a, const void *b) { return strverscmp(*(char *const *)a, *(char *const *)b); }
 
-/* What is there now and was not before: a folder of the user's own may hold the logs of other runs. */
+/* Lists what is there now and was not before: a folder of the user's own may hold the logs of other runs. */
 static void list_new(struct run_names *now, const char *dir, const struct run_names *before)
 {
-	struct run_names all = {0};
+	OWNED(run_names_release) struct run_names all = {0};
 	run_list(&all, dir);
 	for (size_t i = 0; i < all.n; i++) {
 		bool old = false;
@@ -102,11 +101,9 @@ static void list_new(struct run_names *now, const char *dir, const struct run_na
 			old = !strcmp(all.v[i], before->v[k]);
 		if (old)
 			continue;
-		GROW(now->v, now->n, now->cap, 1);
-		now->v[now->n++] = all.v[i];
+		PUSH_TO(now->v, now->n, now->cap) = all.v[i];
 		all.v[i] = NULL;
 	}
-	run_names_release(&all);
 	if (now->n)
 		qsort(now->v, now->n, sizeof(*now->v), by_version);
 }
@@ -263,7 +260,7 @@ static size_t orphans(pid_t *pid, size_t room)
 	return n;
 }
 
-/* Of a command that was asked to end: what it started has to end, too. As the nearest subreaper, this process is their parent now. */
+/* When a command was asked to end, what it started has to end, too. As the nearest subreaper, this process is their parent now. */
 static void end_orphans(void)
 {
 	pid_t pid[256];
@@ -306,7 +303,7 @@ static void run_command(struct session *s)
 	struct err err;
 	struct childset set = {0};
 	struct child_event ev = {0};
-	char *trace = xasprintf("TORCH_TRACE=%s", s->folder);
+	FREED char *trace = xasprintf("TORCH_TRACE=%s", s->folder);
 	const char *const env[] = {trace, NULL};
 	tap_open(&tap, s->text);
 	struct child_spec spec = {
@@ -339,7 +336,6 @@ static void run_command(struct session *s)
 	tap_close(&tap, &set);
 	s->text_bytes = tap.kept;
 	child_free(&set, c);
-	free(trace);
 }
 
 /* ---- the explanation ---- */
@@ -363,7 +359,7 @@ static int explain_child(void *arg)
 {
 	struct session *s = arg;
 	struct explain_options o = *s->o;
-	const char **path = xreallocarray(NULL, s->traces.n + 1, sizeof(*path));
+	FREED const char **path = xreallocarray(NULL, s->traces.n + 1, sizeof(*path));
 	int n = 0;
 	for (size_t i = 0; i < s->traces.n; i++)
 		path[n++] = s->traces.v[i];
@@ -376,9 +372,7 @@ static int explain_child(void *arg)
 	output_watch_signals();
 	if (!o.output) /* standard output is the command's */
 		dup2(STDERR_FILENO, STDOUT_FILENO);
-	int status = explain_paths(&o, path, n);
-	free(path);
-	return status;
+	return explain_paths(&o, path, n);
 }
 
 /* Its status; -1 when it was ended by a signal that the user sent. */
@@ -394,17 +388,16 @@ static int explain_session(struct session *s)
 		return EXIT_ENVIRON;
 	}
 	if (r.sig && !child_asks_to_end(r.sig)) {
-		struct buf b = {0};
+		LOCAL_BUF b = {0};
 		child_describe(&r, &b);
 		warn("the explanation was not finished: %s", buf_str(&b));
-		buf_release(&b);
 	}
 	return !r.sig ? r.status : child_asks_to_end(r.sig) ? -1 : EXIT_ENVIRON;
 }
 
 static void say_end(const struct session *s)
 {
-	struct buf b = {0};
+	LOCAL_BUF b = {0};
 	if (s->o->quiet)
 		return;
 	child_describe(&s->r, &b);
@@ -415,7 +408,6 @@ static void say_end(const struct session *s)
 		     "was "
 		     "compiled",
 		     diag_tool);
-	buf_release(&b);
 }
 
 static void set_up(struct session *s)
@@ -433,7 +425,7 @@ static void set_up(struct session *s)
 }
 
 /* The command's own status, or what was found when that is 0. */
-static _Noreturn void finish(struct session *s, int explained)
+static _Noreturn void finish_run(struct session *s, int explained)
 {
 	bool fine = s->r.how == CHILD_EXITED && s->r.status == 0;
 	bool nothing = !s->traces.n;
@@ -483,7 +475,7 @@ int run_main(const struct explain_options *opt, const struct operands *in)
 	list_new(&s.traces, s.folder, &s.before);
 	say_end(&s);
 	if (child_signal_count() > 1 && !(s.r.how == CHILD_EXITED && s.r.status == 0))
-		finish(&s, EXIT_FINE); /* asked to end twice: at once */
+		finish_run(&s, EXIT_FINE); /* asked to end twice: at once */
 	if (s.traces.n || s.text_bytes)
 		explained = explain_session(&s);
 	if (s.traces.n && s.private && !strcmp(s.folder, s.private) && !opt->quiet && !opt->output)
@@ -491,5 +483,5 @@ int run_main(const struct explain_options *opt, const struct operands *in)
 		     diag_tool);
 	if (s.traces.n || s.text_bytes)
 		show_page(opt, explained);
-	finish(&s, explained);
+	finish_run(&s, explained);
 }

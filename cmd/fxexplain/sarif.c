@@ -4,7 +4,7 @@
 
 #include "html/html.h"
 
-/* What a rule of each kind means, where its findings do not say more, and where PyTorch's manual speaks of it. */
+/* Says what a rule of each kind means, where its findings do not say more, and where PyTorch's manual speaks of it. */
 static const struct {
 	const char *name, *help, *url;
 } about[FINDING_KINDS] = {
@@ -53,7 +53,7 @@ static void put_rules(struct json_out *o, const struct explanation *x, struct in
 	for (uint32_t i = 0; i < x->n_finding; i++) {
 		const struct finding *g = &x->finding[i];
 		uint32_t before = rules->n;
-		struct buf help = {0};
+		LOCAL_BUF help = {0};
 		if (intern_add(rules, rule_id(g)) < before)
 			continue;
 		struct slice url = is_address(g->url) ? g->url : slice_str(about[g->kind].url);
@@ -75,7 +75,6 @@ static void put_rules(struct json_out *o, const struct explanation *x, struct in
 		json_member(o, "level", slice_str(finding_level_name[g->level]));
 		json_close(o);
 		json_close(o);
-		buf_release(&help);
 	}
 	json_close(o);
 }
@@ -83,7 +82,7 @@ static void put_rules(struct json_out *o, const struct explanation *x, struct in
 /* The user's line; where none is known, the line of the log that says it. */
 static void put_locations(struct json_out *o, const struct explanation *x, const struct finding *g)
 {
-	struct buf path = {0}, uri = {0};
+	LOCAL_BUF path = {0}, uri = {0};
 	bool user = g->loc.file != NONE && slice_trim(explain_text(x, g->loc.file)).n && explain_text(x, g->loc.file).p[0] != '<';
 	uint32_t file = user ? g->loc.file : g->src.input < x->facts->n_input ? x->facts->input[g->src.input].path : NONE;
 	uint64_t line = user ? g->loc.line : g->src.line;
@@ -119,8 +118,6 @@ static void put_locations(struct json_out *o, const struct explanation *x, const
 		json_close(o);
 	}
 	json_close(o);
-	buf_release(&path);
-	buf_release(&uri);
 }
 
 static void put_result(struct json_out *o, const struct explanation *x, const struct finding *g, const struct intern *rules,
@@ -128,7 +125,7 @@ static void put_result(struct json_out *o, const struct explanation *x, const st
 {
 	static const char *const state[] = {[CHANGE_NONE] = "unchanged", [CHANGE_MORE] = "updated", [CHANGE_NEW] = "new"};
 	char id[FINGERPRINT_TEXT], mark[48];
-	struct buf text = {0};
+	LOCAL_BUF text = {0};
 	finding_fingerprint(x, g, id);
 	uint32_t before = seen->n, row = intern_add(seen, slice_str(id));
 	if (row == before) {
@@ -155,14 +152,13 @@ static void put_result(struct json_out *o, const struct explanation *x, const st
 	json_member(o, "compileIds", g->compiles);
 	json_close(o);
 	json_close(o);
-	buf_release(&text);
 }
 
 void emit_sarif(struct buf *b, const struct explanation *x, const struct explain_options *opt)
 {
 	struct json_out o = {.b = b};
-	struct intern rules = {0}, seen = {0};
-	uint32_t *times = NULL;
+	OWNED(intern_release) struct intern rules = {0}, seen = {0};
+	FREED uint32_t *times = NULL;
 	(void)opt;
 	json_obj(&o);
 	json_member(&o, "$schema", SLICE("https://json.schemastore.org/sarif-2.1.0.json"));
@@ -190,7 +186,4 @@ void emit_sarif(struct buf *b, const struct explanation *x, const struct explain
 	json_close(&o);
 	json_close(&o);
 	buf_addc(b, '\n');
-	intern_release(&rules);
-	intern_release(&seen);
-	free(times);
 }

@@ -4,7 +4,6 @@
  * changed has nothing more said of it until the next trace. */
 #include "fix_part.h"
 
-#include "base/clock.h"
 #include "base/hash.h"
 #include "emit.h"
 #include "lsp.h"
@@ -52,7 +51,6 @@ static void log_message(struct server *s, int type, const char *text)
 	json_member_obj(&o, "params");
 	json_member_i64(&o, "type", type);
 	json_member_str(&o, "message", slice_str(text));
-	json_close(&o);
 	send(s, &o);
 }
 
@@ -82,16 +80,15 @@ static void drop_document(struct server *s, struct document *d)
 }
 
 /* Files of the disk are read whole: one that is written meanwhile stays what it was. */
-static bool text_of(void *of, const char *path, struct slice *text)
+static bool read_document(void *of, const char *path, struct slice *text)
 {
 	struct server *s = of;
 	struct document *d = document(s, path);
-	struct mapfile m;
+	OWNED(mapfile_close) struct mapfile m = {0};
 	struct err err;
 	if (!d && mapfile_open(&m, path, &err) == 0) {
 		d = add_document(s, path);
 		buf_add_slice(&d->text, m.bytes);
-		mapfile_close(&m);
 	}
 	if (d)
 		*text = buf_slice(&d->text);
@@ -101,7 +98,7 @@ static bool text_of(void *of, const char *path, struct slice *text)
 /* The path of an address as fix_files.c has it: no links in its folders. */
 static char *real_path(struct slice uri)
 {
-	struct buf b = {0};
+	LOCAL_BUF b = {0};
 	char *real = NULL, *slash, *folder;
 	if (lsp_path(uri, &b) && (slash = strrchr(b.p, '/'))) {
 		*slash = 0;
@@ -109,7 +106,6 @@ static char *real_path(struct slice uri)
 		real = folder ? xasprintf("%s/%s", strcmp(folder, "/") ? folder : "", slash + 1) : NULL;
 		free(folder);
 	}
-	buf_release(&b);
 	return real;
 }
 
@@ -124,7 +120,7 @@ static void put_uri(struct server *s, const char *path, struct buf *b)
 
 /* ---- inputs ---- */
 
-/* Of a folder the log written last; what else an operand is, itself. Empty: there is nothing yet. */
+/* Finds the log of a folder that was written last; any other operand stands for itself. Empty: there is nothing yet. */
 static void newest(const char *path, struct buf *b, struct stat *st)
 {
 	struct stat one;
@@ -151,10 +147,10 @@ static void newest(const char *path, struct buf *b, struct stat *st)
 		closedir(d);
 }
 
-/* What the inputs are now, as one number, and their paths (path NULL: not wanted). */
-static uint64_t inputs(const struct server *s, char **path, int *n)
+/* Sums up what the inputs are now in one number, and lists their paths (path NULL: not wanted). */
+static uint64_t hash_inputs(const struct server *s, char **path, int *n)
 {
-	struct buf b = {0}, all = {0};
+	LOCAL_BUF b = {0}, all = {0};
 	struct stat st;
 	for (int i = 0; i < s->in->n; i++) {
 		newest(s->in->v[i], &b, &st);
@@ -164,10 +160,7 @@ static uint64_t inputs(const struct server *s, char **path, int *n)
 		if (path)
 			path[(*n)++] = xstrdup(b.p);
 	}
-	uint64_t sum = hash_bytes(buf_str(&all), all.len);
-	buf_release(&b);
-	buf_release(&all);
-	return sum;
+	return hash_bytes(buf_str(&all), all.len);
 }
 
 static void forget(struct server *s)
@@ -179,21 +172,21 @@ static void forget(struct server *s)
 	s->has_fix = false;
 }
 
-static void load(struct server *s)
+static void load_inputs(struct server *s)
 {
 	struct err err;
 	unsigned lost = 0;
 	int n = 0;
-	char **path = xcalloc((size_t)s->in->n, sizeof(*path));
+	FREED char **path = xcalloc((size_t)s->in->n, sizeof(*path));
 	forget(s);
-	s->seen = inputs(s, path, &n);
+	s->seen = hash_inputs(s, path, &n);
 	if (n) {
 		s->has_fix = fixing_begin(&s->fix, s->opt, (const char *const *)path, n, &lost, &err) == 0;
 		if (!s->has_fix)
 			log_message(s, 2, err.text);
 	}
 	if (s->has_fix) {
-		s->fix.files.text = text_of;
+		s->fix.files.text = read_document;
 		s->fix.files.of = s;
 		s->line = xcalloc(s->fix.x.n_finding + 1, 2 * sizeof(*s->line));
 		for (uint32_t i = 0; i < s->fix.x.n_finding; i++) {
@@ -203,7 +196,6 @@ static void load(struct server *s)
 	}
 	for (int i = 0; i < n; i++)
 		free(path[i]);
-	free(path);
 	s->edited = true;
 }
 
@@ -215,7 +207,7 @@ static struct fix_file *file_of(struct server *s, const struct fact_loc *loc)
 }
 
 /* The line as the editor has it: where it was, else the nearest that is the same; 0: it was changed. */
-static void place(struct server *s, struct fact_loc *loc, uint32_t line)
+static void place_line(struct server *s, struct fact_loc *loc, uint32_t line)
 {
 	loc->line = line;
 	const struct fix_file *f = file_of(s, loc);
@@ -242,22 +234,22 @@ static bool in_file(struct server *s, const struct finding *g, const char *path,
 	return f && f->path && (!path || !strcmp(f->path, path));
 }
 
-static void put_range(struct server *s, struct json_out *o, const struct fix_file *f, uint32_t line)
+static void put_range(struct server *s, struct json_out *o, struct slice text, size_t from, size_t to)
 {
-	struct slice text = f->source.text, all = source_line(&f->source, line), code = slice_trim(all);
-	size_t from = code.n ? (size_t)(code.p - text.p) : (size_t)(all.p - text.p);
 	json_member_obj(o, "range");
 	lsp_position(&s->lsp, o, "start", text, from);
-	lsp_position(&s->lsp, o, "end", text, from + code.n);
+	lsp_position(&s->lsp, o, "end", text, to);
 	json_close(o);
 }
 
 static void put_diagnostic(struct server *s, struct json_out *o, const struct finding *g, const struct fix_file *f)
 {
 	static const int severity[] = {[FINDING_NOTE] = 3, [FINDING_WARNING] = 2, [FINDING_ERROR] = 1};
-	struct buf b = {0};
+	LOCAL_BUF b = {0};
+	struct slice text = f->source.text, all = source_line(&f->source, g->loc.line), code = slice_trim(all);
+	size_t from = (size_t)((code.n ? code.p : all.p) - text.p);
 	json_obj(o);
-	put_range(s, o, f, g->loc.line);
+	put_range(s, o, text, from, from + code.n);
 	json_member_i64(o, "severity", severity[g->level]);
 	json_member_str(o, "source", SLICE("fxexplain"));
 	json_member_str(o, "code", g->id.n ? g->id : slice_str(finding_kind_name[g->kind]));
@@ -271,12 +263,11 @@ static void put_diagnostic(struct server *s, struct json_out *o, const struct fi
 		buf_addf(&b, "\nCost: %.*s", SL(g->cost));
 	json_member_str(o, "message", buf_slice(&b));
 	json_close(o);
-	buf_release(&b);
 }
 
 static void publish(struct server *s, const char *path)
 {
-	struct buf uri = {0};
+	LOCAL_BUF uri = {0};
 	const struct fix_file *f;
 	struct json_out o = lsp_begin(&s->lsp);
 	put_uri(s, path, &uri);
@@ -287,10 +278,7 @@ static void publish(struct server *s, const char *path)
 	for (uint32_t i = 0; s->has_fix && i < s->fix.x.n_finding; i++)
 		if (in_file(s, &s->fix.x.finding[i], path, &f))
 			put_diagnostic(s, &o, &s->fix.x.finding[i], f);
-	json_close(&o);
-	json_close(&o);
 	send(s, &o);
-	buf_release(&uri);
 }
 
 static bool is_listed(char *const *v, uint32_t n, const char *path)
@@ -316,8 +304,8 @@ static void evaluate(struct server *s)
 		if (!s->doc[i].uri)
 			drop_document(s, &s->doc[i]);
 	for (uint32_t i = 0; s->has_fix && i < s->fix.x.n_finding; i++) {
-		place(s, &s->fix.x.finding[i].loc, s->line[2 * i]);
-		place(s, &s->fix.x.finding[i].call, s->line[2 * i + 1]);
+		place_line(s, &s->fix.x.finding[i].loc, s->line[2 * i]);
+		place_line(s, &s->fix.x.finding[i].call, s->line[2 * i + 1]);
 	}
 	if (s->has_fix)
 		fixing_make(&s->fix);
@@ -337,13 +325,13 @@ static void evaluate(struct server *s)
 /* Nothing was said for a while: is there another trace? One that is still written is waited for, but not for ever. */
 static void look(struct server *s)
 {
-	uint64_t now = inputs(s, NULL, NULL);
+	uint64_t now = hash_inputs(s, NULL, NULL);
 	s->quiet = now == s->now ? s->quiet + 1 : 0;
 	s->busy = now == s->seen ? 0 : s->busy + 1;
 	s->now = now;
 	if (now != s->seen && (s->quiet >= QUIET_TICKS || s->busy >= BUSY_TICKS)) {
 		s->busy = 0;
-		load(s);
+		load_inputs(s);
 	}
 	if (s->edited)
 		evaluate(s);
@@ -375,24 +363,27 @@ static void answer_initialize(struct server *s, uint32_t params)
 	json_member_obj(&o, "serverInfo");
 	json_member_str(&o, "name", SLICE("fxexplain"));
 	json_member_str(&o, "version", SLICE(PT2_VERSION));
-	json_close(&o);
-	json_close(&o);
 	send(s, &o);
 }
 
 /* Path of params.textDocument; NULL: no file. */
 static char *asked_path(const struct server *s, uint32_t params)
 {
-	struct buf tmp = {0};
-	char *path = real_path(json_text(&s->lsp.tape, json_get(&s->lsp.tape, params, "textDocument"), "uri", &tmp));
-	buf_release(&tmp);
-	return path;
+	LOCAL_BUF tmp = {0};
+	return real_path(json_text(&s->lsp.tape, json_get(&s->lsp.tape, params, "textDocument"), "uri", &tmp));
 }
 
 static uint32_t asked_line(const struct json_tape *t, uint32_t position)
 {
 	uint32_t line = json_index(t, position, "line", NONE);
 	return line == NONE ? NONE : line + 1;
+}
+
+static void put_paragraph(struct buf *b, const char *before, struct slice text, void (*put)(struct buf *b, struct slice s, size_t most))
+{
+	buf_adds(b, before);
+	put(b, text, 0);
+	buf_adds(b, "\n\n");
 }
 
 static void put_hover(struct buf *b, const struct finding *g)
@@ -403,25 +394,14 @@ static void put_hover(struct buf *b, const struct finding *g)
 	buf_adds(b, "**");
 	md_text(b, g->title, 0);
 	buf_adds(b, "**\n\n");
-	if (g->why.n) {
-		md_text(b, g->why, 0);
-		buf_adds(b, "\n\n");
-	}
-	if (g->cost.n) {
-		buf_adds(b, "Cost: ");
-		md_text(b, g->cost, 0);
-		buf_adds(b, "\n\n");
-	}
-	while (slice_line(&rest, &line)) {
-		buf_adds(b, "Fix: ");
-		md_code(b, line, 0);
-		buf_adds(b, "\n\n");
-	}
-	for (rest = g->hint; slice_line(&rest, &line);) {
-		buf_adds(b, "Hint, not tried: ");
-		md_code(b, line, 0);
-		buf_adds(b, "\n\n");
-	}
+	if (g->why.n)
+		put_paragraph(b, "", g->why, md_text);
+	if (g->cost.n)
+		put_paragraph(b, "Cost: ", g->cost, md_text);
+	while (slice_line(&rest, &line))
+		put_paragraph(b, "Fix: ", line, md_code);
+	for (rest = g->hint; slice_line(&rest, &line);)
+		put_paragraph(b, "Hint, not tried: ", line, md_code);
 	if (g->url.n) {
 		md_link(b, SLICE("more of it"), slice_first_line(g->url));
 		buf_addc(b, '\n');
@@ -430,9 +410,9 @@ static void put_hover(struct buf *b, const struct finding *g)
 
 static void answer_hover(struct server *s, uint32_t params)
 {
-	struct buf b = {0};
+	LOCAL_BUF b = {0};
 	const struct fix_file *f;
-	char *path = asked_path(s, params);
+	FREED char *path = asked_path(s, params);
 	uint32_t line = asked_line(&s->lsp.tape, json_get(&s->lsp.tape, params, "position"));
 	for (uint32_t i = 0; path && s->has_fix && i < s->fix.x.n_finding; i++)
 		if (s->fix.x.finding[i].loc.line == line && in_file(s, &s->fix.x.finding[i], path, &f))
@@ -443,19 +423,15 @@ static void answer_hover(struct server *s, uint32_t params)
 		json_member_obj(&o, "contents");
 		json_member_str(&o, "kind", SLICE("markdown"));
 		json_member_str(&o, "value", buf_slice(&b));
-		json_close(&o);
-		json_close(&o);
 	} else {
 		json_member_null(&o, "result");
 	}
 	send(s, &o);
-	buf_release(&b);
-	free(path);
 }
 
 static void put_action(struct server *s, struct json_out *o, const struct fix_row *row, const struct fix_file *at)
 {
-	struct buf uri = {0};
+	LOCAL_BUF uri = {0};
 	put_uri(s, row->file->path, &uri);
 	json_obj(o);
 	json_member_str(o, "title", row->fix);
@@ -467,23 +443,19 @@ static void put_action(struct server *s, struct json_out *o, const struct fix_ro
 	json_member_obj(o, "edit");
 	json_member_obj(o, "changes");
 	json_rows(o, buf_str(&uri), i, row->n_change) {
-		json_member_obj(o, "range");
-		lsp_position(&s->lsp, o, "start", row->file->source.text, row->change[i].from);
-		lsp_position(&s->lsp, o, "end", row->file->source.text, row->change[i].to);
-		json_close(o);
+		put_range(s, o, row->file->source.text, row->change[i].from, row->change[i].to);
 		json_member_str(o, "newText", row->change[i].text);
 	}
 	json_close(o);
 	json_close(o);
 	json_close(o);
-	buf_release(&uri);
 }
 
 static void answer_actions(struct server *s, uint32_t params)
 {
 	const struct json_tape *t = &s->lsp.tape;
 	const struct fix_file *f;
-	char *path = asked_path(s, params);
+	FREED char *path = asked_path(s, params);
 	uint32_t range = json_get(t, params, "range"), from = asked_line(t, json_get(t, range, "start")),
 		 to = asked_line(t, json_get(t, range, "end"));
 	struct json_out o = lsp_answer(&s->lsp);
@@ -494,16 +466,14 @@ static void answer_actions(struct server *s, uint32_t params)
 		    in_file(s, row->finding, path, &f))
 			put_action(s, &o, row, f);
 	}
-	json_close(&o);
 	send(s, &o);
-	free(path);
 }
 
 /* didOpen, didChange: the text is the last one. */
 static void take_text(struct server *s, uint32_t params, bool opened)
 {
 	const struct json_tape *t = &s->lsp.tape;
-	char *path = asked_path(s, params);
+	FREED char *path = asked_path(s, params);
 	uint32_t given = opened ? json_get(t, params, "textDocument") : NONE;
 	json_each(t, json_get(t, params, "contentChanges"), k)
 		given = k;
@@ -518,19 +488,17 @@ static void take_text(struct server *s, uint32_t params, bool opened)
 		json_add_text(t, given, "text", &d->text);
 		s->edited = true;
 	}
-	free(path);
 }
 
 static void close_text(struct server *s, uint32_t params)
 {
-	char *path = asked_path(s, params);
+	FREED char *path = asked_path(s, params);
 	struct document *d = path ? document(s, path) : NULL;
 	if (d) {
 		free(d->uri);
 		d->uri = NULL;
 		s->edited = true;
 	}
-	free(path);
 }
 
 static void answer_error(struct server *s, int code, const char *text)
@@ -539,7 +507,6 @@ static void answer_error(struct server *s, int code, const char *text)
 	json_member_obj(&o, "error");
 	json_member_i64(&o, "code", code);
 	json_member_str(&o, "message", slice_str(text));
-	json_close(&o);
 	send(s, &o);
 }
 
@@ -557,7 +524,7 @@ static void message(struct server *s)
 		answer_error(s, NO_JSON, "the message is no JSON");
 		return;
 	}
-	struct buf tmp = {0};
+	LOCAL_BUF tmp = {0};
 	struct slice method = json_text(t, s->lsp.root, "method", &tmp); /* neovim writes "textDocument\/hover" */
 	uint32_t params = json_get(t, s->lsp.root, "params");
 	bool asked = json_get(t, s->lsp.root, "id") != NONE;
@@ -567,7 +534,7 @@ static void message(struct server *s)
 		answer_initialize(s, params);
 	} else if (slice_is(method, "initialized")) {
 		s->ready = true;
-		load(s);
+		load_inputs(s);
 	} else if (slice_is(method, "shutdown")) {
 		s->shut = true;
 		answer_null(s);
@@ -584,7 +551,6 @@ static void message(struct server *s)
 	} else if (asked && method.n) {
 		answer_error(s, NO_METHOD, "fxexplain does not do that");
 	}
-	buf_release(&tmp);
 }
 
 int serve_main(const struct explain_options *opt, const struct operands *in)

@@ -30,8 +30,7 @@ void terminal_lines(struct page *p, const char *label, struct slice text, unsign
 			continue;
 		size_t from = p->s->b.len;
 		buf_addf(&p->s->b, "  %-*s", LABEL - 2, n++ ? "" : label);
-		put_text(p->s, line);
-		buf_addc(&p->s->b, '\n');
+		put_text_line(p->s, "", line);
 		put_wraps(p->s, from, LABEL + 1);
 	}
 	if (all > max)
@@ -40,20 +39,16 @@ void terminal_lines(struct page *p, const char *label, struct slice text, unsign
 
 struct slice terminal_place(struct page *p, const struct fact_loc *loc)
 {
-	struct buf b = {0};
+	LOCAL_BUF b = {0};
 	explain_add_place(&b, p->x, loc);
-	struct slice s = b.len ? arena_slice(&p->arena, buf_slice(&b)) : slice_of(NULL, 0);
-	buf_release(&b);
-	return s;
+	return b.len ? arena_slice(&p->arena, buf_slice(&b)) : slice_of(NULL, 0);
 }
 
 static struct slice where(struct page *p, const struct finding *g)
 {
-	struct buf b = {0};
+	LOCAL_BUF b = {0};
 	explain_add_where(&b, p->x, g);
-	struct slice s = b.len ? arena_slice(&p->arena, buf_slice(&b)) : slice_of(NULL, 0);
-	buf_release(&b);
-	return s;
+	return b.len ? arena_slice(&p->arena, buf_slice(&b)) : slice_of(NULL, 0);
 }
 
 static int count_lines(const struct buf *b, size_t from)
@@ -116,7 +111,7 @@ static void input_line(struct page *p, const struct fact_input *in, uint32_t mor
 	buf_release(&what);
 }
 
-/* What was read, and the whole before the parts. */
+/* Says what was read, and the headline before all details. */
 static void inputs(struct page *p)
 {
 	const struct facts *f = p->x->facts;
@@ -128,12 +123,11 @@ static void inputs(struct page *p)
 	if (!p->x->headline.n)
 		return;
 	size_t from = p->s->b.len;
-	char *text = xstrndup(p->x->headline.p, p->x->headline.n);
+	FREED char *text = xstrndup(p->x->headline.p, p->x->headline.n);
 	clean_text(text, p->x->headline.n);
 	put_bold(p->s, text);
 	buf_addc(&p->s->b, '\n');
 	put_wraps(p->s, from, 2);
-	free(text);
 }
 
 static void head(struct page *p)
@@ -274,7 +268,7 @@ static void finding_head(struct page *p, const struct finding *g, double worst)
 static void title_line(struct page *p, const struct finding *g)
 {
 	struct buf *b = &p->s->b;
-	struct buf text = {0};
+	LOCAL_BUF text = {0};
 	size_t most = p->s->width ? (size_t)p->s->width : TITLE;
 	struct slice file = slice_base(srcloc_short_file(explain_text(p->x, g->loc.file)));
 	buf_addf(&text, "%-5s  ", level_word(g));
@@ -297,10 +291,9 @@ static void title_line(struct page *p, const struct finding *g)
 		put_text(p->s, buf_slice(&text));
 	}
 	buf_addc(b, '\n');
-	buf_release(&text);
 }
 
-/* How many lines of each part: the best fix alone, of the least that tells more, of a page, of all. */
+/* The details set how many lines each part has: the best fix alone, the least that tells more, a page, all. */
 enum detail { FIX, LEAST, SOME, MANY, ALL, DETAILS };
 struct lines {
 	unsigned why, log, fix, hint, next, ids;
@@ -323,10 +316,9 @@ static void put_finding(struct page *p, const struct finding *g, double worst, e
 	bool failure = g->kind == FINDING_FAILURE, frame = g->kind == FINDING_RECOMPILE || g->kind == FINDING_LIMIT,
 	     said = failure && p->x->n_component && slice_eq(g->evidence, p->x->component[0].evidence);
 	if (g->n_ranks) {
-		struct buf ranks = {0};
+		LOCAL_BUF ranks = {0};
 		explain_put_ranks(&ranks, g);
 		terminal_lines(p, "ranks", g->n_ranks < p->x->n_ranks ? buf_slice(&ranks) : SLICE("all"), 1);
-		buf_release(&ranks);
 	}
 	terminal_lines(p, "cost", g->cost, 2);
 	if (n->why)
@@ -459,7 +451,7 @@ static void times(struct page *p, bool whole)
 	time_bars(p, &x->time[0], whole ? NONE : 5);
 	if (!whole)
 		return;
-	struct buf t = {0};
+	LOCAL_BUF t = {0};
 	buf_adds(&t, "compile id\tseconds\twhere\tof which\n");
 	for (uint32_t i = 1; i < x->n_time && i <= 200; i++) {
 		const struct time_view *v = &x->time[i];
@@ -476,7 +468,6 @@ static void times(struct page *p, bool whole)
 		buf_addc(b, '\n');
 		put_table(p->s, buf_slice(&t));
 	}
-	buf_release(&t);
 }
 
 void emit_terminal(struct screen *s, const struct explanation *x, const struct explain_options *opt)

@@ -44,8 +44,7 @@ static void show_breaks(struct page *p)
 	buf_adds(&t, "compile id\tline\tGB\treason\n");
 	for (uint32_t i = 0; i < f->n_brk; i++) {
 		const struct fact_break *r = &f->brk[i];
-		struct slice reason = facts_text(f, r->reason), line = {0};
-		slice_line(&reason, &line);
+		struct slice line = slice_first_line(facts_text(f, r->reason));
 		cell(&t, compile_text(p, r->compile), false);
 		cell(&t, terminal_place(p, &r->loc), false);
 		buf_addf(&t, r->gb >= 0 ? "%04d" : "-", r->gb);
@@ -78,8 +77,7 @@ static void show_recompiles(struct page *p)
 				put_seconds(&p->s->b, x->facts->compile[s->compile].seconds);
 				buf_adds(&p->s->b, "  ");
 			}
-			put_text(p->s, s->change.n ? s->change : SLICE("first"));
-			buf_addc(&p->s->b, '\n');
+			put_text_line(p->s, "", s->change.n ? s->change : SLICE("first"));
 			put_wraps(p->s, from, LABEL + 1);
 		}
 	}
@@ -101,7 +99,7 @@ static void show_shapes(struct page *p)
 		cell(&t, r ? facts_text(f, r->value) : SLICE("-"), false);
 		cell(&t, v->range.n ? v->range : r ? facts_text(f, r->range) : SLICE("-"), false);
 		cell(&t, r ? terminal_place(p, &r->loc) : SLICE("-"), false);
-		struct buf b = {0};
+		LOCAL_BUF b = {0};
 		for (uint32_t k = 0; k < v->n_bound; k++) {
 			const struct fact_bound *q = &f->bound[x->bound_row[v->first_bound + k]];
 			struct slice expr = facts_text(f, q->expr), at = terminal_place(p, &q->loc);
@@ -110,7 +108,6 @@ static void show_shapes(struct page *p)
 				buf_addf(&b, " at %.*s", SL(at));
 		}
 		cell(&t, buf_slice(&b), true);
-		buf_release(&b);
 	}
 	table(p, "Symbols of sizes", &t, x->n_symbol);
 }
@@ -156,9 +153,7 @@ static void show_errors(struct page *p)
 		put_text(p->s, facts_text(f, f->input[r->src.input].path));
 		buf_addf(&p->s->b, ":%llu  ", (unsigned long long)r->src.line);
 		put_text(p->s, compile_text(p, r->compile));
-		buf_adds(&p->s->b, "  ");
-		put_text(p->s, r->restart ? SLICE("restart") : facts_text(f, r->type));
-		buf_addc(&p->s->b, '\n');
+		put_text_line(p->s, "  ", r->restart ? SLICE("restart") : facts_text(f, r->type));
 		put_wraps(p->s, from, 3);
 		terminal_lines(p, "", facts_text(f, r->reason), 20);
 		terminal_lines(p, "frames", facts_text(f, r->frames), 16);
@@ -192,12 +187,9 @@ static void show_graphs(struct page *p, bool guards)
 		buf_addc(&p->s->b, '\n');
 		put_text(p->s, compile_text(p, g->compile));
 		buf_addc(&p->s->b, ' ');
-		put_text(p->s, facts_text(f, g->name));
-		buf_addc(&p->s->b, '\n');
+		put_text_line(p->s, "", facts_text(f, g->name));
 		while (slice_line(&text, &line)) {
-			buf_adds(&p->s->b, "    ");
-			put_text(p->s, line);
-			buf_addc(&p->s->b, '\n');
+			put_text_line(p->s, "    ", line);
 		}
 	}
 }

@@ -21,7 +21,7 @@ static int write_test(void *user, const struct test *t, struct buf *b, struct er
 static int test_script(const char *command, struct buf *b, struct err *err)
 {
 	size_t n = strcspn(command, " \t");
-	char *word = xstrndup(command, n), *real = NULL;
+	FREED char *word = xstrndup(command, n), *real = NULL;
 	int status = 0;
 	if (strchr(word, '/') && *word != '/' && !strpbrk(word, "$`'\"\\*?")) {
 		real = realpath(word, NULL);
@@ -32,8 +32,6 @@ static int test_script(const char *command, struct buf *b, struct err *err)
 	}
 	buf_adds(b, real ? command + n : command);
 	buf_adds(b, " \"$1\"");
-	free(word);
-	free(real);
 	return status;
 }
 
@@ -51,10 +49,9 @@ static size_t count_unknown(const struct graph *g)
 /* By the operators' own rules, for the sizes that the inputs have. why: of the first value that has none. */
 static void apply_rules(struct session *s, struct err *why)
 {
-	struct symbind env = {0};
+	OWNED(symbind_release) struct symbind env = {0};
 	repro_bind(&s->in.repro, &env);
 	const size_t n = interp_shapes(&s->in.repro.graph, &env, why);
-	symbind_release(&env);
 	if (n)
 		report_row(&s->report, "shapes", "of %zu values, by the operators' rules", n);
 }

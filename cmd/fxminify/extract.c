@@ -194,7 +194,7 @@ static int drop_inputs(struct candidate *c, struct err *err)
 	struct graph *g = &c->graph;
 	const uint32_t out = g->module[0].output;
 	const struct gvalue all = g->value[g->node[out].args];
-	struct gvalue *kept = xcalloc(all.n + 1, sizeof(*kept));
+	FREED struct gvalue *kept = xcalloc(all.n + 1, sizeof(*kept));
 	size_t n = 0;
 	for (uint32_t i = 0; gvalue_has_children(all) && i < all.n; i++) {
 		const struct gvalue v = g->value[all.first + i];
@@ -205,7 +205,6 @@ static int drop_inputs(struct candidate *c, struct err *err)
 		const struct gvalue tuple = graph_sequence(g, (enum gvalue_kind)all.kind, kept, n);
 		graph_set_args(g, out, &tuple, 1);
 	}
-	free(kept);
 	return graph_finish(g, err);
 }
 

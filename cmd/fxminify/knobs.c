@@ -10,11 +10,10 @@ static const struct {
 
 static void add_setting(struct candidate *c, const char *name, const char *value)
 {
-	char *text = xasprintf("%s = %s", name, value);
+	FREED char *text = xasprintf("%s = %s", name, value);
 	c->line = xreallocarray(c->line, c->n_lines + 1, sizeof(*c->line));
 	c->line[c->n_lines++] = (struct repro_line){
 	    .kind = REPRO_CONFIG, .text = arena_slice(&c->arena, slice_str(text)), .name = slice_str(name), .value = slice_str(value)};
-	free(text);
 }
 
 static bool is_set(const struct candidate *c, const char *name)

@@ -27,18 +27,16 @@ static int check_whole(const struct subject *in, const char *path, struct err *e
 
 static int load_trace(struct subject *in, const char *path, const char *graph, struct err *err)
 {
-	struct buf text = {0};
+	LOCAL_BUF text = {0};
 	int status = tracegraph_read(path, graph, TRACEGRAPH_PROGRAM, &text, err);
 	if (status == 0) {
-		char *shown = xasprintf("%s (%s)", path, graph ? graph : "its graph");
+		FREED char *shown = xasprintf("%s (%s)", path, graph ? graph : "its graph");
 		in->hash = hash_bytes(text.p, text.len);
 		const char *name = arena_slice(&in->text, slice_of(shown, strlen(shown) + 1)).p;
 		status = repro_read(&in->repro, arena_slice(&in->text, buf_slice(&text)), name, err);
 		if (status == 0)
 			status = check_whole(in, name, err);
-		free(shown);
 	}
-	buf_release(&text);
 	return status;
 }
 

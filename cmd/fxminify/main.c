@@ -162,7 +162,7 @@ static void check_options(const struct operands *in)
 /* A journal is a program: what it has run is said first, and is no less loud for a -q that it holds itself. */
 static void say_what_runs(const char *journal, const char *file)
 {
-	struct buf b = {0};
+	LOCAL_BUF b = {0};
 	if (opt.test) {
 		buf_addf(&b, "the command %s", opt.test);
 	} else {
@@ -173,7 +173,6 @@ static void say_what_runs(const char *journal, const char *file)
 			buf_addf(&b, "%s%s", i ? ", " : " through --launcher ", opt.launcher.v[i]);
 	}
 	warn("--resume: runs what the journal '%s' names: %s", journal, buf_str(&b));
-	buf_release(&b);
 }
 
 /* --resume: the command line of that run, and then this one's. */
@@ -188,7 +187,7 @@ static int resume(const struct operands *in, int argc, char **argv)
 		die(EXIT_USAGE, "--resume takes the file from the journal");
 	if (journal_read(&r, journal, &err) < 0)
 		die_err(&err);
-	char **all = xcalloc(r.n_argv + (size_t)argc + 1, sizeof(*all));
+	FREED char **all = xcalloc(r.n_argv + (size_t)argc + 1, sizeof(*all));
 	size_t n = 0;
 	all[n++] = argv[0];
 	for (size_t i = 0; i < r.n_argv; i++)
@@ -206,7 +205,6 @@ static int resume(const struct operands *in, int argc, char **argv)
 		say_what_runs(journal, again.v[0]);
 	int status = session_run(&opt, again.v[0], (const char *const *)r.argv, journal);
 	operands_release(&again);
-	free(all);
 	journal_record_release(&r);
 	return status;
 }

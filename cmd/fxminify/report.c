@@ -41,13 +41,12 @@ void report_line(struct report *r, const char *fmt, ...)
 {
 	if (r->quiet)
 		return;
-	struct buf b = {0};
+	LOCAL_BUF b = {0};
 	va_list ap;
 	va_start(ap, fmt);
 	buf_addvf(&b, fmt, ap);
 	va_end(ap);
 	put_line(r, "", &b, "");
-	buf_release(&b);
 }
 
 /* "; 12 tests, 3.1 s": since the step began. */
@@ -60,7 +59,7 @@ static char *cost_of(const struct report *r)
 
 void report_row(struct report *r, const char *label, const char *fmt, ...)
 {
-	struct buf b = {0};
+	LOCAL_BUF b = {0};
 	va_list ap;
 	r->label = "";
 	if (r->quiet)
@@ -69,7 +68,6 @@ void report_row(struct report *r, const char *label, const char *fmt, ...)
 	buf_addvf(&b, fmt, ap);
 	va_end(ap);
 	put_line(r, label, &b, "");
-	buf_release(&b);
 }
 
 static int columns(void)
@@ -78,10 +76,10 @@ static int columns(void)
 	return ioctl(STDERR_FILENO, TIOCGWINSZ, &w) == 0 && w.ws_col > 20 ? w.ws_col : 80;
 }
 
-static void draw(struct report *r)
+static void draw_progress(struct report *r)
 {
 	const struct runner *run = r->runner;
-	struct buf b = {0};
+	LOCAL_BUF b = {0};
 	buf_addf(&b, "%-*s", LABEL_WIDTH, r->label ? r->label : "");
 	if (run->has_best)
 		buf_addf(&b, "%zu operation%s left, ", run->best.ops, plural(run->best.ops));
@@ -99,7 +97,6 @@ static void draw(struct report *r)
 	fprintf(stderr, "\r\033[K%.*s", (int)b.len < width ? (int)b.len : width, b.p);
 	fflush(stderr);
 	r->shown = true;
-	buf_release(&b);
 }
 
 void report_step(struct report *r, const char *label)
@@ -108,7 +105,7 @@ void report_step(struct report *r, const char *label)
 	r->tests = r->runner->count.tests;
 	r->since = runner_clock(r->runner);
 	if (r->tty)
-		draw(r);
+		draw_progress(r);
 }
 
 void report_progress(struct report *r)
@@ -117,7 +114,7 @@ void report_progress(struct report *r)
 	if (!r->tty || now - r->last < REDRAW_SECONDS)
 		return;
 	r->last = now;
-	draw(r);
+	draw_progress(r);
 }
 
 /* A later round is told of only when it brought something. */
@@ -145,8 +142,8 @@ void report_pass(void *report, const struct pass_note *note)
 		report_clear(r);
 		return;
 	}
-	struct buf b = {0};
-	char *cost = cost_of(r);
+	LOCAL_BUF b = {0};
+	FREED char *cost = cost_of(r);
 	if (note->done)
 		buf_addf(&b, "%zu %s%s", note->done, again ? "more " : "", note->did);
 	else
@@ -154,8 +151,6 @@ void report_pass(void *report, const struct pass_note *note)
 	if (r->ops != r->runner->best.ops)
 		buf_addf(&b, ", %zu left", r->runner->best.ops);
 	put_line(r, note->name, &b, cost);
-	free(cost);
-	buf_release(&b);
 }
 
 /* ---- --verbose: as torch's minifier has it ---- */
@@ -194,18 +189,16 @@ static void add_verdicts(const struct report *r, struct buf *b)
 void report_summary(struct report *r, const struct candidate *best, size_t original_ops)
 {
 	const struct runner_counts *c = &r->runner->count;
-	struct buf b = {0};
+	LOCAL_BUF b = {0};
 	if (r->quiet)
 		return;
 	buf_addf(&b, "%zu of %zu operation%s, %zu input%s", best->ops, original_ops, plural(original_ops), best->n_feeds,
 		 plural(best->n_feeds));
 	if (r->file)
 		buf_addf(&b, ", in %s", r->file);
-	struct buf tail = {0};
+	LOCAL_BUF tail = {0};
 	buf_addf(&tail, "; %llu test%s, %.1f s", (unsigned long long)c->tests, plural(c->tests), runner_clock(r->runner));
 	if (r->verbose || !c->tests)
 		add_verdicts(r, &tail);
 	put_line(r, "result", &b, buf_str(&tail));
-	buf_release(&tail);
-	buf_release(&b);
 }

@@ -5,7 +5,6 @@
 #include "graph/graph_forms.h"
 #include "repro/graph_json.h"
 #include "html/html.h"
-#include "tool/output.h"
 
 #include <unistd.h>
 
@@ -81,9 +80,8 @@ enum repro_check result_check(const struct signature *want)
 	static const char *const exact[] = {"integer", "bool", "number"};
 	if (want->kind != OUTCOME_ACCURACY)
 		return REPRO_CHECK_RUNS;
-	for (size_t i = 0; i < ARRAY_LEN(exact); i++)
-		if (slice_is(want->message, exact[i]))
-			return REPRO_CHECK_EQUAL;
+	if (slice_any(want->message, exact, slice_is))
+		return REPRO_CHECK_EQUAL;
 	return slice_is(want->message, "shape") ? REPRO_CHECK_SHAPE : REPRO_CHECK_SAME;
 }
 
@@ -91,7 +89,7 @@ int result_write(const struct result *r, const struct candidate *c, const struct
 {
 	struct repro head = with_lines(r->in, c);
 	struct repro_note note = note_of(r);
-	struct repro_given *own = given ? NULL : candidate_given(c, &r->in->repro);
+	FREED struct repro_given *own = given ? NULL : candidate_given(c, &r->in->repro);
 	struct repro_program p = {.style = r->form == FORM_PLAIN ? REPRO_PLAIN : REPRO_ALONE,
 				  .graph = &c->graph,
 				  .given = given ? given : own,
@@ -118,6 +116,5 @@ int result_write(const struct result *r, const struct candidate *c, const struct
 	if (status == 0 && b->len)
 		status = strcmp(r->path, "-") ? screen_save(&s, r->path, err) : screen_flush(&s, err);
 	buf_release(b);
-	free(own);
 	return status;
 }

@@ -50,7 +50,7 @@ static void note_command(struct session *s, const char *const *argv)
 
 /* ---- the runner's calls ---- */
 
-static int stop(void *user)
+static int stop_asked(void *user)
 {
 	(void)user;
 	return child_signalled();
@@ -90,11 +90,10 @@ static int improved(void *user, const struct candidate *c, struct err *err)
 	struct session *s = user;
 	if (!strcmp(s->result.path, "-") || worse_than_before(s, c))
 		return 0;
-	struct repro_given *given = NULL;
+	FREED struct repro_given *given = NULL;
 	if (s->torch && torch_given(s, c, true, &given, err) < 0)
 		given = NULL;
 	int status = result_write(&s->result, c, given, err);
-	free(given);
 	if (status < 0) {
 		s->write_error = *err;
 		return -1;
@@ -162,7 +161,7 @@ static void describe_signature(const struct signature *g, struct buf *b)
 
 #define LAST_WORDS 6 /* lines */
 
-/* How a process died, or hangs, and what it printed before: often that says why. */
+/* Tells how a process died, or hangs, and what it printed before: often that says why. */
 static void tell_last_words(struct session *s, const struct outcome *out)
 {
 	struct slice text = slice_trim(out->output), detail = out->detail, line;
@@ -184,7 +183,7 @@ static void tell_last_words(struct session *s, const struct outcome *out)
 static int does_not_fail(struct session *s, const struct outcome *out)
 {
 	struct slice detail = out->detail, line;
-	struct buf b = {0};
+	LOCAL_BUF b = {0};
 	if (slice_line(&detail, &line) && line.n)
 		buf_addf(&b, ": %.*s", SL(line));
 	report_clear(&s->report);
@@ -200,7 +199,6 @@ static int does_not_fail(struct session *s, const struct outcome *out)
 		break;
 	default: warn("the original does not fail as asked for: it %s%s", outcome_words[out->kind], buf_str(&b)); break;
 	}
-	buf_release(&b);
 	journal_end(s->journal, "original does not fail", s->runner.count.tests, runner_clock(&s->runner));
 	return EXIT_FOUND;
 }
@@ -208,8 +206,7 @@ static int does_not_fail(struct session *s, const struct outcome *out)
 /* It fails where it is used, but its graph does not where it is tested: there is nothing to compare with. */
 static int fails_elsewhere(struct session *s, const struct outcome *users, const struct outcome *ours)
 {
-	struct slice detail = ours->detail, line = SLICE("");
-	slice_line(&detail, &line);
+	struct slice line = slice_first_line(ours->detail);
 	describe_signature(&users->signature, &s->result.signature);
 	report_clear(&s->report);
 	warn("the original fails (%s), but its graph alone %s%s%.*s: nothing can be left out of it", buf_str(&s->result.signature),
@@ -258,7 +255,7 @@ static void locate(struct session *s, const struct outcome *original)
 		report_row(&s->report, "suspects", "none: the whole graph is searched");
 		return;
 	}
-	struct buf b = {0};
+	LOCAL_BUF b = {0};
 	size_t n = s->n_likely ? s->n_likely : s->suspects.n, shown = n < 8 ? n : 8;
 	for (size_t i = 0; i < shown; i++)
 		buf_addf(&b, "%s%.*s", i ? ", " : "", SL(s->suspects.name[i]));
@@ -269,7 +266,6 @@ static void locate(struct session *s, const struct outcome *original)
 	report_row(&s->report, "suspects", "%s (%.*s)", buf_str(&b), SL(how));
 	if (s->result.origin.len)
 		report_row(&s->report, "in it", "the %s", buf_str(&s->result.origin));
-	buf_release(&b);
 }
 
 /* --locate: only that, on standard output. */
@@ -309,7 +305,7 @@ static void tell_unreduced(struct session *s, const struct runner_counts *before
 {
 	const struct runner *r = &s->runner;
 	uint64_t n[VERDICT_FLAKY + 1], tests = r->count.tests - before->tests;
-	struct buf b = {0};
+	LOCAL_BUF b = {0};
 	for (int v = 0; v <= VERDICT_FLAKY; v++)
 		n[v] = r->count.by_verdict[v] - before->by_verdict[v];
 	add_count(&b, n[VERDICT_PASSES], "pass");
@@ -318,10 +314,9 @@ static void tell_unreduced(struct session *s, const struct runner_counts *before
 	add_count(&b, n[VERDICT_INFRA], "could not be tested");
 	add_count(&b, n[VERDICT_OTHERWISE], "fail otherwise");
 	if (n[VERDICT_OTHERWISE] && r->n_others) {
-		struct buf first = {0};
+		LOCAL_BUF first = {0};
 		describe_signature(&r->other[0], &first);
 		buf_addf(&b, ": %.*s", SLN(buf_slice(&first), 300));
-		buf_release(&first);
 	}
 	if (tests)
 		report_row(&s->report, "note", "no operation could be dropped: of %llu smaller graphs none fails as the whole does (%s)",
@@ -329,7 +324,6 @@ static void tell_unreduced(struct session *s, const struct runner_counts *before
 	else
 		report_row(&s->report, "note",
 			   "no operation could be dropped: no smaller graph can be made of it, for each operation needs the others");
-	buf_release(&b);
 }
 
 static int reduce(struct session *s, struct err *err)
@@ -431,7 +425,7 @@ void session_prepare(struct session *s, const struct fxminify_options *o, const 
 	s->runner.repeat = (unsigned)o->repeat;
 	s->runner.max_tests = o->max_tests;
 	s->runner.max_seconds = o->max_time;
-	s->runner.stop = stop;
+	s->runner.stop = stop_asked;
 	s->runner.progress = progress;
 	s->runner.improved = improved;
 	s->runner.user = s;
@@ -477,7 +471,7 @@ void session_close(struct session *s)
 	buf_release(&s->through);
 }
 
-/* How it ended, in the journal and for people; the exit status. */
+/* Says how it ended, in the journal and to people; returns the exit status. */
 static int conclude(struct session *s, int status, const struct err *err)
 {
 	int sig = child_signalled();

@@ -23,7 +23,7 @@ static struct phase_row *row_of(struct phase_row *rows, size_t *n, struct slice 
 
 static void show_phases(struct screen *s, const struct journal_record *r)
 {
-	struct phase_row *rows = xcalloc(r->n_tests + 1, sizeof(*rows));
+	FREED struct phase_row *rows = xcalloc(r->n_tests + 1, sizeof(*rows));
 	size_t n = 0;
 	for (size_t i = 0; i < r->n_tests; i++) {
 		struct phase_row *row = row_of(rows, &n, r->test[i].phase);
@@ -31,14 +31,12 @@ static void show_phases(struct screen *s, const struct journal_record *r)
 		row->same += r->test[i].verdict == VERDICT_SAME || r->test[i].verdict == VERDICT_FLAKY;
 		row->seconds += r->test[i].seconds;
 	}
-	struct buf t = {0};
+	LOCAL_BUF t = {0};
 	buf_adds(&t, "strategy\ttests\tsuccesses\tseconds\n");
 	for (size_t i = 0; i < n; i++)
 		buf_addf(&t, "%.*s\t%llu\t%llu\t%.1f\n", SL(rows[i].name), (unsigned long long)rows[i].tests,
 			 (unsigned long long)rows[i].same, rows[i].seconds);
 	put_table(s, buf_slice(&t));
-	buf_release(&t);
-	free(rows);
 }
 
 static void show_verdicts(struct screen *s, const struct journal_record *r)
@@ -46,19 +44,18 @@ static void show_verdicts(struct screen *s, const struct journal_record *r)
 	uint64_t n[VERDICT_FLAKY + 1] = {0};
 	for (size_t i = 0; i < r->n_tests; i++)
 		n[r->test[i].verdict]++;
-	struct buf t = {0};
+	LOCAL_BUF t = {0};
 	buf_adds(&t, "verdict\ttests\n");
 	for (int v = 0; v <= VERDICT_FLAKY; v++)
 		if (n[v])
 			buf_addf(&t, "%s\t%llu\n", verdict_words[v], (unsigned long long)n[v]);
 	buf_addc(&s->b, '\n');
 	put_table(s, buf_slice(&t));
-	buf_release(&t);
 }
 
 static void show_best(struct screen *s, const struct journal_record *r)
 {
-	struct buf t = {0};
+	LOCAL_BUF t = {0};
 	buf_adds(&t, "seconds\tnodes\tfile\n");
 	for (size_t i = 0; i < r->n_best; i++)
 		buf_addf(&t, "%.1f\t%zu\t%.*s\n", r->best[i].at, r->best[i].ops, SL(r->best[i].file));
@@ -66,7 +63,6 @@ static void show_best(struct screen *s, const struct journal_record *r)
 		buf_addc(&s->b, '\n');
 		put_table(s, buf_slice(&t));
 	}
-	buf_release(&t);
 }
 
 int stats_run(const char *path)

@@ -91,7 +91,7 @@ static void tell_gone_inputs(struct session *s)
 {
 	const struct repro *r = &s->in.repro;
 	size_t gone = 0, kept = 0;
-	struct buf b = {0};
+	LOCAL_BUF b = {0};
 	for (uint32_t i = 0; i < r->n_storages; i++) {
 		if (!r->storage[i].hash.n || r->storage[i].bytes.p)
 			continue;
@@ -102,23 +102,21 @@ static void tell_gone_inputs(struct session *s)
 	if (gone)
 		report_row(&s->report, "note", "%zu of %zu stored inputs are gone from '%.*s' (--save-dir): random values take their place",
 			   gone, kept, SL(r->save_dir));
-	buf_release(&b);
 }
 
 /* ---- what it says of itself ---- */
 
 static void add_version(struct session *s, struct with_torch *t, uint32_t hello, const char *key, const char *label)
 {
-	struct buf b = {0};
+	LOCAL_BUF b = {0};
 	struct slice rest = json_text(&t->tape, hello, key, &b), line;
 	if (slice_line(&rest, &line) && line.n)
 		buf_addf(&s->result.versions, "%s%s%.*s", s->result.versions.len ? ", " : "", label, SL(line));
-	buf_release(&b);
 }
 
 static void add_environment(struct with_torch *t, uint32_t object)
 {
-	struct buf b = {0};
+	LOCAL_BUF b = {0};
 	json_each_pair(&t->tape, object, k) {
 		if (!json_is(&t->tape, k + 1, JSON_STRING))
 			continue;
@@ -130,16 +128,14 @@ static void add_environment(struct with_torch *t, uint32_t object)
 		t->env[t->n_env++] = xstrdup(buf_str(&b));
 		t->env[t->n_env] = NULL;
 	}
-	buf_release(&b);
 }
 
 /* Prints warnings of the oracle that are no reason to stop. */
 static void tell_warning(struct session *s, struct with_torch *t, uint32_t hello)
 {
-	char *warning = json_strdup(&t->tape, hello, "warning");
+	FREED char *warning = json_strdup(&t->tape, hello, "warning");
 	if (*warning)
 		report_row(&s->report, "note", "%s", warning);
-	free(warning);
 }
 
 static void read_hello(struct session *s, struct with_torch *t)
@@ -164,21 +160,19 @@ static void read_hello(struct session *s, struct with_torch *t)
 static char *folder_of(const char *path)
 {
 	const struct slice in = path_folder(path);
-	char *folder = xstrndup(in.p, in.n);
+	FREED char *folder = xstrndup(in.p, in.n);
 	char *absolute = realpath(folder, NULL);
-	free(folder);
 	return absolute;
 }
 
-/* Where modules are looked for: here, and beside the launcher, also when it is reached by a link. */
+/* Modules are looked for here, and beside the launcher, also when it is reached by a link. */
 static void find_folders(const char *path, struct with_torch *t)
 {
 	size_t n = 0;
-	char *real = strcmp(path, "-") ? realpath(path, NULL) : NULL;
+	FREED char *real = strcmp(path, "-") ? realpath(path, NULL) : NULL;
 	t->cwd = getcwd(NULL, 0);
 	t->beside = real ? folder_of(path) : NULL;
 	t->beside_real = real ? folder_of(real) : NULL;
-	free(real);
 	if (t->cwd)
 		t->path[n++] = t->cwd;
 	if (t->beside && (!t->cwd || strcmp(t->beside, t->cwd)))
@@ -300,7 +294,7 @@ int torch_record(struct session *s, struct outcome *out, struct err *err) { retu
 
 int torch_shapes(struct session *s, struct err *err)
 {
-	char *cwd = getcwd(NULL, 0);
+	FREED char *cwd = getcwd(NULL, 0);
 	const char *path[] = {cwd, NULL};
 	struct oracle_torch_spec spec = {.repro = &s->in.repro,
 					 .path = path,
@@ -316,7 +310,6 @@ int torch_shapes(struct session *s, struct err *err)
 		err_set(err, EXIT_ENVIRON, "the original does not run: %.*s", SLN(out.detail, 300));
 	if (o)
 		oracle_close(o);
-	free(cwd);
 	return status == 1 ? 0 : -1;
 }
 

@@ -32,7 +32,7 @@ static void add_fused(struct session *s, uint32_t node)
 
 static int take_findings(struct session *s, const struct json_tape *t, uint32_t root, const char *path, struct err *err)
 {
-	struct buf tmp = {0};
+	LOCAL_BUF tmp = {0};
 	struct slice unknown = SLICE("");
 	if (!slice_is(json_word(t, root, "schema"), "pt2utils.verify/1"))
 		return err_set(err, EXIT_INPUT, "'%s': is not what aoti-verify --json writes", path);
@@ -45,7 +45,6 @@ static int take_findings(struct session *s, const struct json_tape *t, uint32_t 
 			else if (name.n)
 				session_suspect(s, name);
 		}
-	buf_release(&tmp);
 	if (!s->suspects.n && unknown.n)
 		return err_set(err, EXIT_INPUT, "'%s': its finding is at node '%.*s', which this graph has not: is it of another graph?",
 			       path, SLN(unknown, 100));
@@ -57,16 +56,13 @@ static int take_findings(struct session *s, const struct json_tape *t, uint32_t 
 
 int verified_read(struct session *s, const char *path, struct err *err)
 {
-	struct mapfile f;
-	struct json_tape t = {0};
+	OWNED(mapfile_close) struct mapfile f = {0};
+	OWNED(json_tape_release) struct json_tape t = {0};
 	uint32_t root;
 	if (mapfile_open(&f, path, err) < 0)
 		return -1;
 	json_tape_text(&t, f.bytes.p, f.bytes.n);
-	const int r = f.bytes.n > UINT32_MAX || json_parse(&t, 0, f.bytes.n, &root) < 0
-			  ? err_set(err, EXIT_INPUT, "'%s': is not JSON, at byte %zu: %s", path, t.error_at, t.error ? t.error : "too long")
-			  : take_findings(s, &t, root, path, err);
-	json_tape_release(&t);
-	mapfile_close(&f);
-	return r;
+	return f.bytes.n > UINT32_MAX || json_parse(&t, 0, f.bytes.n, &root) < 0
+		   ? err_set(err, EXIT_INPUT, "'%s': is not JSON, at byte %zu: %s", path, t.error_at, t.error ? t.error : "too long")
+		   : take_findings(s, &t, root, path, err);
 }

@@ -52,8 +52,6 @@ static void test_round_trip(void **state)
 							   .n_finding = 1},
 				    &err),
 			 0);
-	assert_true(bundle_like(path));
-	assert_false(bundle_like(one));
 	assert_int_equal(bundle_open(&b, path, &err), 0);
 	assert_int_equal(b.n, 3);
 	assert_true(slice_is(b.file[1].name, "trace/a-2.log") && slice_is(b.file[1].about, "0/0"));

@@ -15,11 +15,10 @@ static struct slice keep_buf(struct asked *a, struct buf *b)
 /* The row of what is asked: one for all that ask the same. False: it is there. */
 static bool new_row(struct asked *a, enum fact_cache_kind cache, struct slice key, struct asked_row **row)
 {
-	struct buf b = {0};
+	LOCAL_BUF b = {0};
 	buf_addf(&b, "%d ", (int)cache);
 	buf_add_slice(&b, key);
 	uint32_t k = intern_add(&a->seen, buf_slice(&b));
-	buf_release(&b);
 	bool fresh = k == a->n_row;
 	if (fresh)
 		PUSH(a, row) = (struct asked_row){.cache = cache, .key = keep(a, key), .entry = NONE};
@@ -67,7 +66,7 @@ static void missing(struct asked *a, struct asked_row *r, const struct cachedir 
 	r->why = keep_buf(a, &b);
 }
 
-/* Of an entry of AOTAutograd: the fxgraph keys that it names must be there, too. */
+/* An entry of AOTAutograd is of use only if the fxgraph keys that it names are there, too. */
 static void needs(struct asked *a, struct asked_row *r, const struct cachedir *d, const struct cache_file *f)
 {
 	for (uint32_t i = 0; i < f->n_need && r->verdict == ASKED_HIT; i++) {

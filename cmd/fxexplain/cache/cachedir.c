@@ -45,7 +45,7 @@ static bool is_temp(struct slice s)
 	return true;
 }
 
-/* Of a path its n-th part from the end; empty where there is none. */
+/* Returns the n-th part of a path, counted from its end; empty where there is none. */
 static struct slice part_from_end(struct slice path, unsigned n)
 {
 	for (;; n--) {
@@ -127,7 +127,7 @@ static void judge_entry(struct cachedir *d, struct cache_file *f, int fd)
 		return;
 	}
 	/* Read, not mapped: another process may cut it at any time. */
-	char *p = xmalloc(f->bytes + 1);
+	FREED char *p = xmalloc(f->bytes + 1);
 	size_t got = 0;
 	while (got < f->bytes) {
 		ssize_t n = pread(fd, p + got, f->bytes - got, (off_t)got);
@@ -142,7 +142,6 @@ static void judge_entry(struct cachedir *d, struct cache_file *f, int fd)
 		judge(d, f, STATE_UNREAD, "it cannot be read to its end");
 	else
 		entry_read(d, f, slice_of(p, got));
-	free(p);
 }
 
 static void judge_file(struct cachedir *d, struct cache_file *f, int dir, const char *name)
@@ -172,19 +171,17 @@ static void judge_file(struct cachedir *d, struct cache_file *f, int dir, const 
 
 uint32_t cachedir_key(const struct cachedir *d, enum cache_file_kind kind, struct slice name)
 {
-	struct buf b = {0};
+	LOCAL_BUF b = {0};
 	buf_addc(&b, (char)('0' + kind));
 	buf_add_slice(&b, name);
-	uint32_t k = intern_find(&d->keys, buf_slice(&b));
-	buf_release(&b);
-	return k;
+	return intern_find(&d->keys, buf_slice(&b));
 }
 
 static void add_key(struct cachedir *d, uint32_t row)
 {
 	struct cache_file *f = &d->file[row];
 	struct slice name = part_from_end(cachedir_name(d, f->path), 1);
-	struct buf b = {0};
+	LOCAL_BUF b = {0};
 	buf_addc(&b, (char)('0' + f->kind));
 	buf_add_slice(&b, name);
 	f->key = intern_add(&d->keys, buf_slice(&b));
@@ -216,12 +213,11 @@ static void add_key(struct cachedir *d, uint32_t row)
 		k->side = intern_add(&d->names, key_part_named(text, "fx_kwargs[is_backward]").hash);
 		k->ops = intern_add(&d->names, buf_slice(&b));
 	}
-	buf_release(&b);
 }
 
 /* ---- the walk ---- */
 
-static int by_name(const void *a, const void *b) { return strcmp(*(char *const *)a, *(char *const *)b); }
+static int order_names(const void *a, const void *b) { return strcmp(*(char *const *)a, *(char *const *)b); }
 
 static void add_file(struct cachedir *d, int dir, const char *name, struct slice path, const struct stat *st)
 {
@@ -266,12 +262,10 @@ static void walk(struct cachedir *d, int fd, struct buf *path, unsigned depth)
 		return;
 	}
 	for (struct dirent *e; (e = readdir(dir));)
-		if (strcmp(e->d_name, ".") && strcmp(e->d_name, "..")) {
-			GROW(name, n, cap, 1);
-			name[n++] = xstrdup(e->d_name);
-		}
+		if (strcmp(e->d_name, ".") && strcmp(e->d_name, ".."))
+			PUSH_TO(name, n, cap) = xstrdup(e->d_name);
 	if (n)
-		qsort(name, n, sizeof(*name), by_name);
+		qsort(name, n, sizeof(*name), order_names);
 	for (size_t i = 0; i < n; i++) {
 		struct stat st;
 		buf_cut(path, at);
@@ -300,7 +294,7 @@ static void walk(struct cachedir *d, int fd, struct buf *path, unsigned depth)
 
 int cachedir_read(struct cachedir *d, const char *path, struct err *err)
 {
-	struct buf rel = {0};
+	LOCAL_BUF rel = {0};
 	*d = (struct cachedir){.path = path, .now = (int64_t)time(NULL)};
 	d->fd = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	int walked = d->fd < 0 ? -1 : openat(d->fd, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
@@ -310,7 +304,6 @@ int cachedir_read(struct cachedir *d, const char *path, struct err *err)
 		return -1;
 	}
 	walk(d, walked, &rel, 0);
-	buf_release(&rel);
 	return 0;
 }
 

@@ -7,32 +7,31 @@
 #include "cache/cachedir.h"
 #include "tensor/pickle.h"
 
-static struct slice text_of(const struct pickle *p, uint32_t node)
+static struct slice node_text(const struct pickle *p, uint32_t node)
 {
 	return node != NONE && pickle_node(p, node)->kind == PICKLE_STR ? pickle_text(pickle_node(p, node)) : slice_of("", 0);
 }
 
 static void keep_lines(struct cachedir *d, const struct pickle *p, uint32_t list, uint32_t text[KEY_TEXTS])
 {
-	struct key_lines k = {.n = 0};
+	OWNED(key_release) struct key_lines k = {.n = 0};
 	const struct pickle_node *n = list == NONE ? NULL : pickle_node(p, list);
 	for (uint32_t i = 0; n && (n->kind == PICKLE_LIST || n->kind == PICKLE_TUPLE) && i < n->n; i++)
-		key_add(&k, text_of(p, n->item[i]));
+		key_add(&k, node_text(p, n->item[i]));
 	for (unsigned i = 0; i < KEY_TEXTS; i++) {
 		struct slice s = buf_slice(&k.text[i]);
 		text[i] = s.n ? intern_add(&d->names, s) : NONE;
 	}
-	key_release(&k);
 }
 
 static void add_need(struct cachedir *d, struct cache_file *f, const struct pickle *p, uint32_t info)
 {
 	const struct pickle_node *n = pickle_node(p, info);
-	if (n->kind != PICKLE_TUPLE || n->n < 2 || !text_of(p, n->item[0]).n || f->n_need >= 64)
+	if (n->kind != PICKLE_TUPLE || n->n < 2 || !node_text(p, n->item[0]).n || f->n_need >= 64)
 		return;
 	GROW(d->need, d->n_need, d->cap_need, 1);
 	struct cache_need *need = &d->need[d->n_need];
-	need->key = intern_add(&d->names, text_of(p, n->item[0]));
+	need->key = intern_add(&d->names, node_text(p, n->item[0]));
 	keep_lines(d, p, n->item[1], need->text);
 	if (!f->n_need++)
 		f->first_need = d->n_need;
@@ -42,7 +41,7 @@ static void add_need(struct cachedir *d, struct cache_file *f, const struct pick
 static void take_state(struct cachedir *d, struct cache_file *f, const struct pickle *p, uint32_t state)
 {
 	uint32_t info = pickle_member(p, state, "fx_graph_cache_info"), lines = pickle_member(p, state, "_fx_graph_cache_debug_lines");
-	struct slice guards = text_of(p, pickle_member(p, state, "guards_expr"));
+	struct slice guards = node_text(p, pickle_member(p, state, "guards_expr"));
 	if (info != NONE && f->kind == CACHE_AOT)
 		add_need(d, f, p, info);
 	if (lines != NONE && f->kind == CACHE_FX && f->text[KEY_GRAPH] == NONE)
@@ -88,8 +87,8 @@ static int by_score(const void *a, const void *b)
 uint32_t cachedir_nearest(const struct cachedir *d, const struct slice text[KEY_TEXTS], struct arena *arena)
 {
 	struct key_part gm = key_part_named(text[KEY_GRAPH], "gm"), kind = key_part_named(text[KEY_GRAPH], "fx_kwargs[is_backward]");
-	struct near *near = xcalloc(d->n_key + 1u, sizeof(*near));
-	struct buf ops = {0};
+	FREED struct near *near = xcalloc(d->n_key + 1u, sizeof(*near));
+	LOCAL_BUF ops = {0};
 	uint32_t n = 0, best = NONE, least = UINT32_MAX;
 	key_graph_ops(text[KEY_GRAPH], &ops);
 	for (uint32_t i = 0; i < d->n_key; i++) {
@@ -116,7 +115,5 @@ uint32_t cachedir_nearest(const struct cachedir *d, const struct slice text[KEY_
 			best = near[i].file;
 		}
 	}
-	buf_release(&ops);
-	free(near);
 	return best;
 }

@@ -29,7 +29,7 @@ struct all_factors {
 
 static bool read_file(const struct cachedir *d, struct slice path, struct buf *b)
 {
-	char *name = xstrndup(path.p, path.n);
+	FREED char *name = xstrndup(path.p, path.n);
 	int fd = openat(d->fd, name, O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK | O_NOFOLLOW);
 	ssize_t n = fd < 0 ? -1 : 1;
 	while (n > 0 && b->len < FACTORS_MAX) {
@@ -41,7 +41,6 @@ static bool read_file(const struct cachedir *d, struct slice path, struct buf *b
 	}
 	if (fd >= 0)
 		close(fd);
-	free(name);
 	return n == 0;
 }
 
@@ -49,8 +48,7 @@ static void add_leaf(struct factors *f, struct slice name, struct slice value)
 {
 	if (intern_add(&f->name, name) != f->n) /* it stands twice */
 		return;
-	GROW(f->value, f->n, f->cap, 1);
-	f->value[f->n++] = value;
+	PUSH_TO(f->value, f->n, f->cap) = value;
 }
 
 static void flatten(struct factors *f, const struct json_tape *t, uint32_t k, struct buf *name, unsigned depth)
@@ -84,8 +82,8 @@ static void release(struct factors *f)
 static bool read_factors(const struct cachedir *d, uint32_t file, struct factors *f)
 {
 	struct slice path = cachedir_name(d, d->file[file].path), folder = slice_until(path, "/cache_key_factors.json");
-	struct json_tape t = {0};
-	struct buf name = {0};
+	OWNED(json_tape_release) struct json_tape t = {0};
+	LOCAL_BUF name = {0};
 	const char *rank = slice_find(folder, "rank_");
 	uint32_t root;
 	*f = (struct factors){.file = file};
@@ -100,8 +98,6 @@ static bool read_factors(const struct cachedir *d, uint32_t file, struct factors
 	}
 	if (is)
 		flatten(f, &t, root, &name, 0);
-	json_tape_release(&t);
-	buf_release(&name);
 	if (!is)
 		release(f);
 	return is;
@@ -111,10 +107,8 @@ static void read_all(const struct cachedir *d, struct all_factors *all)
 {
 	struct factors f;
 	for (uint32_t i = 0; i < d->n_file; i++)
-		if (d->file[i].kind == CACHE_VLLM && read_factors(d, i, &f)) {
-			GROW(all->v, all->n, all->cap, 1);
-			all->v[all->n++] = f;
-		}
+		if (d->file[i].kind == CACHE_VLLM && read_factors(d, i, &f))
+			PUSH_TO(all->v, all->n, all->cap) = f;
 }
 
 static void release_all(struct all_factors *all)
@@ -145,7 +139,7 @@ static struct slice value_of(const struct factors *f, struct slice name)
 	return k == NONE ? slice_of("", 0) : f->value[k];
 }
 
-/* How many factors differ; of them the first `most` are added to a->change, where a is given. */
+/* Counts the factors that differ, and adds the first `most` of them to a->change where a is given. */
 static uint32_t differ(const struct factors *before, const struct factors *after, struct asked *a, uint32_t most)
 {
 	uint32_t n = 0;

@@ -24,9 +24,8 @@ static int open_folder(const struct cachedir *d, struct slice path, const char *
 	int fd = openat(d->fd, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	const char *p = path.p, *slash;
 	while (fd >= 0 && (slash = strchr(p, '/'))) {
-		char *part = xstrndup(p, (size_t)(slash - p));
+		FREED char *part = xstrndup(p, (size_t)(slash - p));
 		int sub = openat(fd, part, O_RDONLY | O_DIRECTORY | O_CLOEXEC | O_NOFOLLOW);
-		free(part);
 		close(fd);
 		fd = sub;
 		p = slash + 1;
@@ -64,7 +63,7 @@ void prune_plan(struct prune *p, const struct cachedir *d, int days)
 static void remove_one(struct prune *p, const struct cachedir *d, struct prune_row *r)
 {
 	const struct cache_file *f = &d->file[r->file];
-	char *path = xstrndup(cachedir_name(d, f->path).p, cachedir_name(d, f->path).n);
+	FREED char *path = xstrndup(cachedir_name(d, f->path).p, cachedir_name(d, f->path).n);
 	const char *name;
 	struct stat st;
 	int dir = open_folder(d, slice_str(path), &name);
@@ -89,7 +88,6 @@ static void remove_one(struct prune *p, const struct cachedir *d, struct prune_r
 			close(dir);
 		}
 	}
-	free(path);
 }
 
 void prune_apply(struct prune *p, const struct cachedir *d)

@@ -5,7 +5,7 @@
 #include "base/srcloc.h"
 #include "base/text.h"
 
-/* What the lines before have said. */
+/* Remembers what the lines before have said. */
 struct reading {
 	struct crash *c;
 	struct slice line; /* the one at hand, whole */
@@ -90,7 +90,7 @@ static bool nameless(struct slice s)
 	       slice_starts(s, "?? (");
 }
 
-/* What looks like a file of machine code. */
+/* It looks like the name of a file of machine code. */
 static bool module_like(struct slice s) { return s.n && (slice_chr(s, '/') || slice_find(s, ".so") || !slice_chr(s, ' ')); }
 
 static void set_symbol(struct crash_frame *f, struct slice s)
@@ -580,10 +580,7 @@ static bool handler_symbol(const struct crash_frame *f)
 	    "FatalSignalHandler", "__restore_rt", "killpg",    "sigaction",
 	    "ucs_handle_error",   "ucs_debug",    "_sigtramp", "caffe2::(anonymous namespace)::fatalSignalHandler",
 	    "faulthandler"};
-	for (size_t i = 0; i < ARRAY_LEN(name); i++)
-		if (slice_find(f->symbol, name[i]))
-			return true;
-	return false;
+	return slice_any(f->symbol, name, slice_has);
 }
 
 /* A stack that a signal handler wrote begins with the handler and the C library's frame that called it. */

@@ -43,7 +43,7 @@ static int signal_word(struct slice s)
 	return crash_signal(slice_of(s.p, n));
 }
 
-/* What shells, Python, torch, debuggers and coredumpctl write. */
+/* Reads the signal out of what shells, Python, torch, debuggers and coredumpctl write. */
 static void read_signal(struct crash *c, struct slice s)
 {
 	static const struct {
@@ -67,15 +67,12 @@ static void read_signal(struct crash *c, struct slice s)
 		set_signal(c, crash_signal(slice_trim(after_word(s, "error: "))), s);
 	if (slice_starts(s, "SIG") && slice_find(s, "), PID: "))
 		set_signal(c, signal_word(s), s);
-	const char *dumped = slice_find(s, " (core dumped)");
-	if (dumped || slice_is(s, "Segmentation fault") || slice_is(s, "Illegal instruction") || slice_is(s, "Bus error") ||
-	    slice_is(s, "Aborted") || slice_is(s, "Floating point exception") || slice_is(s, "Killed")) {
-		static const char *const text[] = {"Segmentation fault",       "Aborted",   "Illegal instruction",
-						   "Floating point exception", "Bus error", "Killed"};
-		for (size_t i = 0; i < ARRAY_LEN(text); i++)
-			if (slice_find(s, text[i]))
-				set_signal(c, crash_signal(slice_str(text[i])), s);
-	}
+	static const char *const text[] = {"Segmentation fault",       "Aborted",   "Illegal instruction",
+					   "Floating point exception", "Bus error", "Killed"};
+	bool said = slice_has(s, " (core dumped)") || slice_any(s, text, slice_is);
+	for (size_t i = 0; said && i < ARRAY_LEN(text); i++)
+		if (slice_has(s, text[i]))
+			set_signal(c, crash_signal(slice_str(text[i])), s);
 	if (slice_find(s, "segfault at ") || slice_find(s, "general protection"))
 		set_signal(c, SIGSEGV, s);
 	if (slice_find(s, "trap invalid opcode") || slice_find(s, "invalid opcode in"))

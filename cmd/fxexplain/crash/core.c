@@ -50,7 +50,7 @@ static Elf64_Phdr segment(const struct view *v, uint64_t i)
 	return ph;
 }
 
-/* What the file has of n bytes at an offset. */
+/* Returns as many of the n bytes at an offset as the file has. */
 static struct slice part(struct slice bytes, uint64_t offset, uint64_t n)
 {
 	if (offset >= bytes.n)
@@ -139,8 +139,7 @@ static void take_status(struct crash *c, struct slice d)
 		return;
 	}
 	take_registers(c, slice_of(d.p + REGISTERS, d.n - REGISTERS));
-	GROW(c->thread, c->n_threads, c->cap_threads, 1);
-	struct crash_thread *t = &c->thread[c->n_threads++];
+	struct crash_thread *t = &PUSH_TO(c->thread, c->n_threads, c->cap_threads);
 	*t = (struct crash_thread){.tid = u32_at(d, PID)};
 	if (c->reg.n)
 		t->pc = c->reg.value[c->reg.pc], t->sp = c->reg.value[c->reg.sp];

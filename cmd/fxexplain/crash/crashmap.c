@@ -74,8 +74,7 @@ static int add_library(struct crashmap *map, const char *path, const char *model
 		library_free(l);
 		return -1;
 	}
-	GROW(map->library, map->n, map->cap, 1);
-	map->library[map->n++] = l;
+	PUSH_TO(map->library, map->n, map->cap) = l;
 	return 0;
 }
 
@@ -88,9 +87,8 @@ int crashmap_package(struct crashmap *map, const char *path, const char *model, 
 	if (package_open(&pkg, path, err) < 0)
 		return -1;
 	for (size_t i = 0; i < pkg.n && !r && map->n < MAX_LIBRARIES; i++) {
-		char *name = xstrndup(pkg.model[i].name.p, pkg.model[i].name.n);
+		FREED char *name = xstrndup(pkg.model[i].name.p, pkg.model[i].name.n);
 		r = add_library(map, path, name, err);
-		free(name);
 	}
 	package_close(&pkg);
 	return r;

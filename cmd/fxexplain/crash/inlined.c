@@ -3,7 +3,6 @@
 #include <dwarf.h>
 #include <elfutils/libdw.h>
 
-#include "crash/crash.h"
 #include "base/text.h"
 
 enum { MAX_UNITS = 65536 };
@@ -19,11 +18,7 @@ struct walk {
 	struct arena *arena;
 };
 
-static void push(struct walk *w, const Dwarf_Die *die)
-{
-	GROW(w->todo, w->n, w->cap, 1);
-	w->todo[w->n++] = *die;
-}
+static void push(struct walk *w, const Dwarf_Die *die) { PUSH_TO(w->todo, w->n, w->cap) = *die; }
 
 static void take_call(struct walk *w, Dwarf_Die *die)
 {

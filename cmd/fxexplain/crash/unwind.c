@@ -36,9 +36,8 @@ struct job {
 static int open_plain(const struct module *m)
 {
 	struct stat st;
-	char *path = xstrndup(m->path.p, m->path.n);
+	FREED char *path = xstrndup(m->path.p, m->path.n);
 	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
-	free(path);
 	if (fd >= 0 && (fstat(fd, &st) < 0 || !S_ISREG(st.st_mode))) {
 		close(fd);
 		fd = -1;
@@ -164,11 +163,10 @@ static int on_thread(Dwfl_Thread *thread, void *arg)
 
 static int write_complaint(const char *what, const char *why)
 {
-	struct buf b = {0};
+	LOCAL_BUF b = {0};
 	buf_addf(&b, "%s: %s", what, why);
 	ssize_t n = write(2, b.p, b.len);
 	(void)n;
-	buf_release(&b);
 	return EXIT_INPUT;
 }
 
@@ -361,11 +359,10 @@ int unwind_core(struct crash *c, struct slice core, const struct unwind_module *
 	if (!rc) {
 		take_answer(c, &j, buf_slice(&r.out.head));
 		if (r.how != CHILD_EXITED || r.status) {
-			struct buf b = {0};
+			LOCAL_BUF b = {0};
 			child_describe(&r, &b);
 			rc = err_set(err, r.status == EXIT_ENVIRON ? EXIT_ENVIRON : EXIT_INPUT, "the stack could not be unwound: %.600s",
 				     r.how == CHILD_EXITED && r.err.head.len ? buf_str(&r.err.head) : buf_str(&b));
-			buf_release(&b);
 		}
 		child_result_release(&r);
 	}

@@ -117,7 +117,7 @@ static enum crash_kind kind_of_segv(const struct crash *c)
 	return KIND_WILD;
 }
 
-/* What a model's own checks write (torch 2.13, codegen/cpp_wrapper_cpu.py, aoti_runtime/utils.h). */
+/* Finds the words of a model's own checks (torch 2.13, codegen/cpp_wrapper_cpu.py, aoti_runtime/utils.h). */
 static bool models_words(struct slice what)
 {
 	return slice_find(what, "input_handles[") || slice_find(what, "Expected out tensor to have device") ||
@@ -165,10 +165,7 @@ static bool raises(const struct crash_frame *f)
 {
 	static const char *const name[] = {
 	    "c10::Error::Error", "c10::detail::torchCheckFail", "__cxa_throw", "std::terminate", "abort", "raise", "__assert_fail"};
-	for (size_t i = 0; i < ARRAY_LEN(name); i++)
-		if (slice_starts(f->symbol, name[i]))
-			return true;
-	return false;
+	return slice_any(f->symbol, name, slice_starts);
 }
 
 static void find_culprit(struct crash_verdict *v, const struct crash *c, const struct crashmap *map)
@@ -309,7 +306,7 @@ static void why_generated(struct crash_verdict *v, const struct crash *c, const 
 
 static void why_ill(struct crash_verdict *v, const struct crashmap *map)
 {
-	struct doctor d = {0};
+	OWNED(doctor_release) struct doctor d = {0};
 	struct doctor_options o = {.no_torch = true};
 	struct err err;
 	struct crash_library *l = v->frame != NONE && map->place[v->frame].library ? map->place[v->frame].library
@@ -320,7 +317,6 @@ static void why_ill(struct crash_verdict *v, const struct crashmap *map)
 	for (size_t i = 0; i < d.n; i++)
 		if (!strcmp(d.v[i].id, "cpu-isa") || !strcmp(d.v[i].id, "march-native"))
 			why(v, "%.*s%s%.*s", SL(d.v[i].what), d.v[i].why.n ? ": " : "", SL(d.v[i].why));
-	doctor_release(&d);
 }
 
 static void add_why(struct crash_verdict *v, struct crash *c, const struct crashmap *map)

@@ -16,19 +16,18 @@ static struct slice class_of(const struct editing *e)
 	return i == NONE ? slice_of(NULL, 0) : source_name(&e->s->v[i]);
 }
 
-/* How many torch.compile( the file has; a single one is that of the function. */
+/* Counts the torch.compile( of a file: a single one is that of the function. */
 static uint32_t count_compiles(const struct source *s)
 {
 	uint32_t n = 0;
 	for (uint32_t i = 0; i < s->n; i++) {
-		struct tokens t = {0};
+		OWNED(tokens_release) struct tokens t = {0};
 		struct captures c = {0};
 		struct slice part;
 		uint32_t from = 0;
 		tokens_read(&t, s->v[i].l.code);
 		while (template_find(SLICE("torch.compile"), &t, &from, &c, &part))
 			n++;
-		tokens_release(&t);
 	}
 	return n;
 }
@@ -71,10 +70,10 @@ static struct slice without_comma(struct slice args)
 
 static int add_argument(struct source *s, struct slice part, struct slice args, struct slice more, struct err *err)
 {
-	struct buf b = {0};
+	LOCAL_BUF b = {0};
 	struct slice name = more;
 	const char *is = slice_chr(more, '=');
-	char *key = xstrndup(name.p, is ? (size_t)(is - name.p) : name.n);
+	FREED char *key = xstrndup(name.p, is ? (size_t)(is - name.p) : name.n);
 	int r = -1;
 	args = without_comma(args);
 	if (edit_names(args, key)) {
@@ -83,8 +82,6 @@ static int add_argument(struct source *s, struct slice part, struct slice args, 
 		buf_addf(&b, "torch.compile(%.*s%s%.*s)", SL(args), args.n ? ", " : "", SL(more));
 		r = source_replace_part(s, part, buf_slice(&b), err) < 0 ? -1 : 1;
 	}
-	free(key);
-	buf_release(&b);
 	return r;
 }
 
@@ -93,7 +90,7 @@ int edit_compile(struct editing *e, const struct edit_step *st, struct err *err)
 	struct source *s = e->s;
 	const uint32_t own = decorator(e);
 	for (uint32_t i = own == NONE ? 0 : own; i < (own == NONE ? s->n : own + 1); i++) {
-		struct tokens t = {0};
+		OWNED(tokens_release) struct tokens t = {0};
 		struct captures c = {0};
 		struct slice part;
 		uint32_t from = 0;
@@ -104,7 +101,6 @@ int edit_compile(struct editing *e, const struct edit_step *st, struct err *err)
 			r = add_argument(s, part, captures_get(&c, "a"), st->to, err);
 		else if (!call && own == i && template_find(SLICE("torch.compile"), &t, &from, &c, &part))
 			r = add_argument(s, part, slice_of(NULL, 0), st->to, err);
-		tokens_release(&t);
 		if (r)
 			return r;
 	}
@@ -135,7 +131,7 @@ static uint32_t definition(const struct editing *e)
 	return source_around(e->s, e->at, "def");
 }
 
-/* Which argument this parameter is, without self; -1. */
+/* Finds which argument this parameter is, without self; -1: none. */
 static int parameter(const struct editing *e, struct slice name)
 {
 	uint32_t def = definition(e);
@@ -157,7 +153,7 @@ static int parameter(const struct editing *e, struct slice name)
 	return -1;
 }
 
-/* That argument of a call; empty: it is not given there, or cannot be told. */
+/* Returns that argument of a call; empty: it is not given there, or cannot be told. */
 static struct slice argument(struct slice args, int index, struct slice name)
 {
 	struct pyarg arg[ARGS];
@@ -174,7 +170,7 @@ static struct slice argument(struct slice args, int index, struct slice name)
 static int change_argument(struct editing *e, uint32_t i, const struct edit_step *st, struct slice value, bool before, struct err *err)
 {
 	struct captures c = e->c;
-	struct buf b = {0};
+	LOCAL_BUF b = {0};
 	int r = 0;
 	captures_set(&c, SLICE("a"), value);
 	template_put(&b, st->to, &c);
@@ -185,7 +181,6 @@ static int change_argument(struct editing *e, uint32_t i, const struct edit_step
 		r = source_insert_before(e->s, i, buf_slice(&b), err) < 0 ? -1 : 1;
 	else
 		r = source_replace_part(e->s, value, buf_slice(&b), err) < 0 ? -1 : 1;
-	buf_release(&b);
 	return r;
 }
 
@@ -199,7 +194,7 @@ static int each_call(struct editing *e, struct slice callee, const struct edit_s
 		return err_set(err, EXIT_FOUND, "%.*s is no argument of %.*s", SLN(name, 80), SLN(e->function, 80));
 	for (uint32_t i = 0; i < e->s->n; i++) {
 		const struct statement *at = &e->s->v[i];
-		struct tokens t = {0};
+		OWNED(tokens_release) struct tokens t = {0};
 		struct slice part;
 		uint32_t from = 0;
 		struct captures c = {0};
@@ -212,7 +207,6 @@ static int each_call(struct editing *e, struct slice callee, const struct edit_s
 			made += r > 0;
 			c.n = 1;
 		}
-		tokens_release(&t);
 		if (r < 0)
 			return -1;
 	}

@@ -46,19 +46,17 @@ static bool is_called(const struct tokens *t, uint32_t i)
 	return i + 1 < t->n && slice_is(t->v[i + 1], "(");
 }
 
-/* What gives as many elements as it is given, of the same dtype; no / (of integers), no comparison, no constant of another kind. */
+/* It gives as many elements as it is given, of the same dtype: it has no / (of integers), no comparison, no constant of another kind. */
 static bool is_elementwise(const struct tokens *t)
 {
 	static const char *const functions[] = {"sin",  "cos", "tan",  "tanh",    "exp", "log",
 						"sqrt", "abs", "relu", "sigmoid", "neg", "clone"};
 	static const char *const signs[] = {"+", "-", "*", ".", "(", ")"};
 	for (uint32_t i = 0; i < t->n; i++) {
-		bool known = false;
-		for (size_t k = 0; k < ARRAY_LEN(signs); k++)
-			known |= slice_is(t->v[i], signs[k]);
-		for (size_t k = 0; k < ARRAY_LEN(functions) && is_called(t, i); k++)
-			known |= slice_is(t->v[i], functions[k]) || slice_is(t->v[i], "torch");
-		if (!known && !(token_is_name(t->v[i]) && !is_called(t, i)) && !(t->v[i].p[0] >= '0' && t->v[i].p[0] <= '9'))
+		bool called = is_called(t, i);
+		bool known = slice_any(t->v[i], signs, slice_is) ||
+			     (called && (slice_any(t->v[i], functions, slice_is) || slice_is(t->v[i], "torch")));
+		if (!known && !(token_is_name(t->v[i]) && !called) && !is_digit(t->v[i].p[0]))
 			return false;
 	}
 	return true;
@@ -80,7 +78,7 @@ static bool names_in(const struct tokens *a, const struct tokens *b)
 /* "{a}, {b}" of a rule: torch.where would make one size and dtype of what has two, without a word. */
 static bool are_alike(struct slice alike, const struct captures *c)
 {
-	struct buf all = {0};
+	LOCAL_BUF all = {0};
 	struct tokens t[2] = {0};
 	struct pyarg arg[2];
 	template_put(&all, alike, c);
@@ -90,14 +88,13 @@ static bool are_alike(struct slice alike, const struct captures *c)
 	yes = yes && is_elementwise(&t[0]) && is_elementwise(&t[1]) && names_in(&t[0], &t[1]) && names_in(&t[1], &t[0]);
 	tokens_release(&t[0]);
 	tokens_release(&t[1]);
-	buf_release(&all);
 	return yes;
 }
 
 static int replace_at(struct editing *e, uint32_t i, const struct edit_step *st, struct err *err)
 {
 	struct captures c = e->c;
-	struct buf b = {0};
+	LOCAL_BUF b = {0};
 	uint32_t last;
 	if (!statements_match(e->s, i, st->from, &c, &last))
 		return 0;
@@ -105,14 +102,13 @@ static int replace_at(struct editing *e, uint32_t i, const struct edit_step *st,
 		return err_set(err, EXIT_FOUND, "the two may have other sizes or dtypes");
 	filled(&b, st, &c);
 	int r = b.len ? source_replace(e->s, i, last, buf_slice(&b), err) : source_delete(e->s, i, err);
-	buf_release(&b);
 	return r < 0 ? -1 : 1;
 }
 
 static int parts_of(struct editing *e, uint32_t i, const struct edit_step *st, struct err *err)
 {
-	struct tokens t = {0};
-	struct buf b = {0};
+	OWNED(tokens_release) struct tokens t = {0};
+	LOCAL_BUF b = {0};
 	struct slice part;
 	uint32_t from = 0;
 	int made = 0, r = 0;
@@ -122,19 +118,16 @@ static int parts_of(struct editing *e, uint32_t i, const struct edit_step *st, s
 		r = source_replace_part(e->s, part, buf_slice(&b), err);
 		made++;
 	}
-	tokens_release(&t);
-	buf_release(&b);
 	return r < 0 ? -1 : made;
 }
 
 bool edit_names(struct slice code, const char *name)
 {
-	struct tokens t = {0};
+	OWNED(tokens_release) struct tokens t = {0};
 	bool found = false;
 	tokens_read(&t, code);
 	for (uint32_t i = 0; i < t.n && !found; i++)
 		found = slice_is(t.v[i], name);
-	tokens_release(&t);
 	return found;
 }
 
@@ -154,18 +147,14 @@ static bool bind(struct editing *e, const struct edit_step *st, struct buf *b)
 
 static int at_before(struct editing *e, const struct edit_step *st, struct err *err)
 {
-	struct buf b = {0};
-	int r = !bind(e, st, &b) ? 0 : source_insert_before(e->s, e->at, buf_slice(&b), err) < 0 ? -1 : 1;
-	buf_release(&b);
-	return r;
+	LOCAL_BUF b = {0};
+	return !bind(e, st, &b) ? 0 : source_insert_before(e->s, e->at, buf_slice(&b), err) < 0 ? -1 : 1;
 }
 
 static int at_top(struct editing *e, const struct edit_step *st, struct err *err)
 {
-	struct buf b = {0};
-	int r = !bind(e, st, &b) ? 0 : source_insert_on_top(e->s, buf_slice(&b), err) < 0 ? -1 : 1;
-	buf_release(&b);
-	return r;
+	LOCAL_BUF b = {0};
+	return !bind(e, st, &b) ? 0 : source_insert_on_top(e->s, buf_slice(&b), err) < 0 ? -1 : 1;
 }
 
 /* Of statements [from, to) those that may: the sum of what `change` makes. */
@@ -200,11 +189,10 @@ static bool is_global(const struct editing *e, uint32_t i)
 {
 	const struct source *s = e->s;
 	uint32_t def = source_around(s, i, "def");
-	char *name = xstrndup(captures_get(&e->c, "x").p, captures_get(&e->c, "x").n);
+	FREED char *name = xstrndup(captures_get(&e->c, "x").p, captures_get(&e->c, "x").n);
 	bool said = s->v[i].l.indent == 0;
 	for (uint32_t k = def; !said && def != NONE && k < source_block_end(s, def); k++)
 		said = source_starts(&s->v[k], "global") && edit_names(s->v[k].l.code, name);
-	free(name);
 	return said;
 }
 
@@ -231,10 +219,8 @@ static bool is_called_def(const struct editing *e, uint32_t i)
 	const struct source *s = e->s;
 	if (i >= s->n || !source_name(&s->v[i]).n)
 		return false;
-	char *name = xstrndup(source_name(&s->v[i]).p, source_name(&s->v[i]).n);
-	bool called = edit_names(s->v[e->at].l.code, name);
-	free(name);
-	return called;
+	FREED char *name = xstrndup(source_name(&s->v[i]).p, source_name(&s->v[i]).n);
+	return edit_names(s->v[e->at].l.code, name);
 }
 
 /* Is this the decorator of a function that the line calls? */
@@ -307,8 +293,7 @@ static int add_key(struct edit_rules *r, struct slice key, struct slice value, u
 {
 	bool has_step = r->n && r->rule[r->n - 1].n;
 	if (slice_is(key, "fix")) {
-		GROW(r->rule, r->n, r->cap, 1);
-		r->rule[r->n++] = (struct edit_rule){.fix = value, .first = r->n_step};
+		PUSH_TO(r->rule, r->n, r->cap) = (struct edit_rule){.fix = value, .first = r->n_step};
 		return value.n ? 0 : err_set(err, EXIT_INPUT, "line %u: a fix of nothing", line);
 	}
 	if (slice_is(key, "computed") && r->n)
@@ -365,7 +350,7 @@ void edit_rules_release(struct edit_rules *r)
 /* No block is left empty. */
 static int still_a_program(const struct source *s, struct err *err)
 {
-	struct buf b = {0};
+	LOCAL_BUF b = {0};
 	struct source after;
 	source_text(s, &b);
 	int status = source_read(&after, buf_slice(&b), "the file", err);
@@ -373,7 +358,6 @@ static int still_a_program(const struct source *s, struct err *err)
 		if (pytext_opens(&after.v[i].l) && (i + 1 == after.n || after.v[i + 1].l.indent <= after.v[i].l.indent))
 			status = err_set(err, EXIT_FOUND, "nothing would be left in the block of line %u", after.v[i].l.line);
 	source_release(&after);
-	buf_release(&b);
 	return status;
 }
 
@@ -390,7 +374,7 @@ static bool is_arithmetic(const struct tokens *t, uint32_t i)
 static bool only_computed(const struct statement *st, struct slice what)
 {
 	static const char *const asks[] = {"if", "elif", "while", "for", "assert"};
-	struct tokens t = {0};
+	OWNED(tokens_release) struct tokens t = {0};
 	struct captures c = {0};
 	struct slice part;
 	uint32_t from = 0;
@@ -404,7 +388,6 @@ static bool only_computed(const struct statement *st, struct slice what)
 			first--;
 		good = !asked && (is_arithmetic(&t, from) || (first && is_arithmetic(&t, first - 1)));
 	}
-	tokens_release(&t);
 	return good;
 }
 
@@ -412,7 +395,7 @@ static bool only_computed(const struct statement *st, struct slice what)
 static int is_computed(const struct edit_rule *rule, const struct editing *e, struct err *err)
 {
 	const struct source *s = e->s;
-	struct buf what = {0};
+	LOCAL_BUF what = {0};
 	int status = 0;
 	template_put(&what, rule->computed, &e->c);
 	bool attribute = slice_starts(buf_slice(&what), "self.");
@@ -429,7 +412,6 @@ static int is_computed(const struct edit_rule *rule, const struct editing *e, st
 		if (i < end && !only_computed(&s->v[i], buf_slice(&what)))
 			status = err_set(err, EXIT_FOUND, "line %u needs a number, not a tensor", s->v[i].l.line);
 	}
-	buf_release(&what);
 	return status;
 }
 
@@ -451,7 +433,7 @@ static int make_steps(const struct edit_rules *r, const struct edit_rule *rule, 
 enum edit_result edit_make(const struct edit_rules *r, struct source *s, uint32_t line, struct slice function, struct slice fix,
 			   struct err *why)
 {
-	struct tokens t = {0};
+	OWNED(tokens_release) struct tokens t = {0};
 	enum edit_result result = EDIT_NO_RULE;
 	struct editing e = {.s = s, .at = source_at(s, line), .function = function};
 	tokens_read(&t, fix);
@@ -459,7 +441,7 @@ enum edit_result edit_make(const struct edit_rules *r, struct source *s, uint32_
 		struct slice part;
 		struct err err;
 		uint32_t from = 0, had = s->n_change;
-		struct change *before = xreallocarray(NULL, had + 1, sizeof(*before));
+		FREED struct change *before = xreallocarray(NULL, had + 1, sizeof(*before));
 		if (had)
 			memcpy(before, s->change, had * sizeof(*before));
 		e.c.n = 0;
@@ -474,8 +456,6 @@ enum edit_result edit_make(const struct edit_rules *r, struct source *s, uint32_
 				s->n_change = had;
 			}
 		}
-		free(before);
 	}
-	tokens_release(&t);
 	return result;
 }

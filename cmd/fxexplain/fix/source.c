@@ -33,8 +33,7 @@ int source_read(struct source *s, struct slice text, const char *name, struct er
 		for (size_t i = 0; i < l.whole.n; i++)
 			st.last += l.whole.p[i] == '\n';
 		st.to += st.to < text.n && text.p[st.to] == '\n';
-		GROW(s->v, s->n, s->cap, 1);
-		s->v[s->n++] = st;
+		PUSH_TO(s->v, s->n, s->cap) = st;
 	}
 	if (more == 0 && !s->n)
 		more = err_set(err, EXIT_INPUT, "has no statement");
@@ -159,7 +158,7 @@ static void put_indented(const struct source *s, uint32_t i, struct slice text, 
 static void put_comments(const struct source *s, uint32_t first, uint32_t last, struct buf *b)
 {
 	const char *from = s->v[first].l.code.p, *end = s->v[last].l.code.p + s->v[last].l.code.n;
-	struct tokens t = {0};
+	OWNED(tokens_release) struct tokens t = {0};
 	tokens_read(&t, slice_of(from, (size_t)(end - from)));
 	for (uint32_t i = 0; i <= t.n; i++) { /* what lies between two tokens */
 		const char *a = i ? t.v[i - 1].p + t.v[i - 1].n : from, *z = i < t.n ? t.v[i].p : end;
@@ -170,21 +169,17 @@ static void put_comments(const struct source *s, uint32_t first, uint32_t last, 
 				buf_addf(b, "%.*s\n", (int)(line.p + line.n - hash), hash);
 		}
 	}
-	tokens_release(&t);
 }
 
 int source_replace(struct source *s, uint32_t first, uint32_t last, struct slice text, struct err *err)
 {
 	const struct pyline *a = &s->v[first].l, *z = &s->v[last].l;
-	struct buf all = {0}, b = {0};
+	LOCAL_BUF all = {0}, b = {0};
 	put_comments(s, first, last, &all);
 	buf_add_slice(&all, text);
 	put_indented(s, first, buf_slice(&all), false, &b);
-	int r = note_change(s, (size_t)(a->code.p - s->text.p), (size_t)(z->code.p + z->code.n - s->text.p),
-			    slice_of(b.p, b.len ? b.len - 1 : 0), err);
-	buf_release(&all);
-	buf_release(&b);
-	return r;
+	return note_change(s, (size_t)(a->code.p - s->text.p), (size_t)(z->code.p + z->code.n - s->text.p),
+			   slice_of(b.p, b.len ? b.len - 1 : 0), err);
 }
 
 int source_replace_part(struct source *s, struct slice part, struct slice text, struct err *err)
@@ -223,13 +218,11 @@ static bool has_place_before(const struct statement *st)
 
 int source_insert_before(struct source *s, uint32_t i, struct slice text, struct err *err)
 {
-	struct buf b = {0};
+	LOCAL_BUF b = {0};
 	if (!has_place_before(&s->v[i]) || (i && s->v[i - 1].l.code.p[0] == '@'))
 		return err_set(err, EXIT_FOUND, "there is no place for a line before that line");
 	put_indented(s, i, text, true, &b);
-	int r = note_change(s, s->v[i].from, s->v[i].from, buf_slice(&b), err);
-	buf_release(&b);
-	return r;
+	return note_change(s, s->v[i].from, s->v[i].from, buf_slice(&b), err);
 }
 
 /* ---- on top ---- */
@@ -239,7 +232,7 @@ static bool is_import(const struct statement *st) { return source_starts(st, "im
 /* "import os, torch" and "import torch.nn" bind torch; "import torch.nn as nn" and "from torch import nn" do not. */
 static bool binds_torch(const struct statement *st)
 {
-	struct tokens t = {0};
+	OWNED(tokens_release) struct tokens t = {0};
 	bool clause = false, bound = false;
 	if (!source_starts(st, "import"))
 		return false;
@@ -249,7 +242,6 @@ static bool binds_torch(const struct statement *st)
 		clause = first ? slice_is(t.v[i], "torch") : clause && !slice_is(t.v[i], "as");
 		bound = clause && (i + 1 == t.n || slice_is(t.v[i + 1], ","));
 	}
-	tokens_release(&t);
 	return bound;
 }
 
@@ -274,7 +266,7 @@ static struct slice defined(const struct statement *st)
 /* Behind which statement; NONE: there is no import. *torch: is it bound then? */
 static uint32_t top_place(const struct source *s, struct slice text, bool *torch)
 {
-	struct tokens t = {0};
+	OWNED(tokens_release) struct tokens t = {0};
 	uint32_t at = NONE;
 	bool imports = true;
 	*torch = false;
@@ -292,7 +284,6 @@ static uint32_t top_place(const struct source *s, struct slice text, bool *torch
 			at = source_block_end(s, i) - 1;
 		}
 	}
-	tokens_release(&t);
 	return at;
 }
 
@@ -307,11 +298,9 @@ int source_insert_on_top(struct source *s, struct slice text, struct err *err)
 	}
 	if (at == NONE || s->text.p[s->v[at].to - 1] != '\n')
 		return err_set(err, EXIT_FOUND, "the file has no imports, behind which it would stand");
-	struct buf b = {0};
+	LOCAL_BUF b = {0};
 	buf_addf(&b, "%s%.*s\n", torch ? "" : "import torch\n", SL(text));
-	int r = note_change(s, s->v[at].to, s->v[at].to, buf_slice(&b), err);
-	buf_release(&b);
-	return r;
+	return note_change(s, s->v[at].to, s->v[at].to, buf_slice(&b), err);
 }
 
 void source_text(const struct source *s, struct buf *b)

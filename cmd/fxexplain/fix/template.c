@@ -60,8 +60,7 @@ void tokens_read(struct tokens *t, struct slice code)
 				i++;
 		} else {
 			size_t end = token_end(code, i);
-			GROW(t->v, t->n, t->cap, 1);
-			t->v[t->n++] = slice_of(code.p + i, end - i);
+			PUSH_TO(t->v, t->n, t->cap) = slice_of(code.p + i, end - i);
 			i = end;
 		}
 	}
@@ -232,9 +231,8 @@ static bool is_value(const struct tokens *t, uint32_t from, uint32_t end)
 	bool name = false;
 	for (uint32_t i = from; i < end; i++) {
 		const struct slice s = t->v[i];
-		for (size_t k = 0; k < ARRAY_LEN(words); k++)
-			if (slice_is(s, words[k]))
-				return false;
+		if (slice_any(s, words, slice_is))
+			return false;
 		if (s.p[s.n - 1] == '"' || s.p[s.n - 1] == '\'')
 			return false;
 		name |= token_is_name(s);
@@ -301,7 +299,7 @@ bool template_match(struct slice template, struct slice code, struct captures *c
 
 bool template_find(struct slice template, const struct tokens *code, uint32_t *from, struct captures *c, struct slice *part)
 {
-	struct tokens tmp = {0};
+	OWNED(tokens_release) struct tokens tmp = {0};
 	struct parts p;
 	const uint32_t known = c->n;
 	bool yes = false;
@@ -318,14 +316,13 @@ bool template_find(struct slice template, const struct tokens *code, uint32_t *f
 	}
 	if (!yes)
 		c->n = known;
-	tokens_release(&tmp);
 	return yes;
 }
 
 /* Something behind which . binds: a name, a literal, a call, what is in brackets. */
 static bool is_primary(struct slice expr)
 {
-	struct tokens t = {0};
+	OWNED(tokens_release) struct tokens t = {0};
 	tokens_read(&t, expr);
 	uint32_t i = t.n ? behind(&t, 0) : 0;
 	while (i && i < t.n) {
@@ -336,9 +333,7 @@ static bool is_primary(struct slice expr)
 		i = attribute ? i + 2 : behind(&t, i);
 	}
 	bool number = t.n && t.v[0].p[0] >= '0' && t.v[0].p[0] <= '9';
-	bool yes = t.n && i == t.n && !number;
-	tokens_release(&t);
-	return yes;
+	return t.n && i == t.n && !number;
 }
 
 void template_put(struct buf *b, struct slice template, const struct captures *c)

@@ -48,11 +48,9 @@ static struct profile_advice *add_advice(struct advise *a, enum profile_advice_k
 static double share(const struct advise *a, double ns) { return a->wall > 0 ? ns / a->wall : 0; }
 static const char *took(struct advise *a, double ns)
 {
-	struct buf b = {0};
+	LOCAL_BUF b = {0};
 	put_duration(&b, (uint64_t)(ns + 0.5));
-	const char *text = textf(a, "%s", buf_str(&b));
-	buf_release(&b);
-	return text;
+	return textf(a, "%s", buf_str(&b));
 }
 static const char *per(const struct advise *a) { return a->p->n_step ? "a step" : "in all"; }
 
@@ -61,7 +59,7 @@ static void compiling(struct advise *a, bool again)
 	const struct profile *p = a->p;
 	uint32_t n = 0, in_steps = 0;
 	double ns = 0;
-	struct buf ids = {0};
+	LOCAL_BUF ids = {0};
 	for (uint32_t i = 0; i < p->n_compile; i++) {
 		const struct profile_compile *c = &p->compile[i];
 		if (c->again != again)
@@ -85,7 +83,6 @@ static void compiling(struct advise *a, bool again)
 				: "call the compiled model twice before the profiler starts, or give it a schedule:\n"
 				  "torch.profiler.schedule(wait=1, warmup=2, active=3), and prof.step() after each step";
 	}
-	buf_release(&ids);
 }
 
 static void breaks(struct advise *a)
@@ -94,7 +91,7 @@ static void breaks(struct advise *a)
 	if (!p->breaks)
 		return;
 	struct profile_advice *v = add_advice(a, ADVICE_BREAKS, (double)p->break_wait);
-	struct buf where = {0};
+	LOCAL_BUF where = {0};
 	uint64_t worst = 0;
 	for (uint32_t i = 0; i < p->n_region; i++) {
 		const struct profile_region *r = &p->region[i];
@@ -111,7 +108,6 @@ static void breaks(struct advise *a)
 			    took(a, (double)p->break_wait / a->unit), per(a), buf_str(&where));
 	v->next = "TORCH_LOGS=graph_breaks says where and why; fxexplain on the trace of TORCH_TRACE=dir ranks them, "
 		  "with the fix";
-	buf_release(&where);
 }
 
 static void guards(struct advise *a)

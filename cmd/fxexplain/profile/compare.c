@@ -125,8 +125,7 @@ static struct profile_op *op_of(struct joined *j, struct slice name)
 	if (i != NONE)
 		return &(*j->list)[i];
 	intern_add(&j->names, name);
-	GROW(*j->list, *j->n, *j->cap, 1);
-	struct profile_op *o = &(*j->list)[(*j->n)++];
+	struct profile_op *o = &PUSH_TO(*j->list, *j->n, *j->cap);
 	*o = (struct profile_op){.name = name, .row = {NONE, NONE}};
 	return o;
 }

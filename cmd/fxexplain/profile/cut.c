@@ -23,8 +23,7 @@ static void closed(struct cutter *c, uint32_t at)
 			c->from = NONE;
 			return;
 		}
-		GROW(c->span, c->n, c->cap, 1);
-		c->span[c->n++] = (struct event_span){c->from, at + 1};
+		PUSH_TO(c->span, c->n, c->cap) = (struct event_span){c->from, at + 1};
 		c->from = NONE;
 	}
 }

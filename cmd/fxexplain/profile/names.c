@@ -1,4 +1,4 @@
-/* What names of events say. */
+/* Reads what the names of events say. */
 #include "profile/profile_part.h"
 
 const char *const profile_spent_name[SPENT_PARTS] = {
@@ -38,10 +38,7 @@ static bool is_compile(struct slice s)
 {
 	static const char *const names[] = {"dynamo",          "entire_frame_compile", "entire_backward_compile", "_compile.compile_inner",
 					    "backend_compile", "inductor_compile",     "async_compile.wait"};
-	for (size_t i = 0; i < ARRAY_LEN(names); i++)
-		if (slice_is(s, names[i]))
-			return true;
-	return slice_ends(s, " (dynamo_timed)");
+	return slice_any(s, names, slice_is) || slice_ends(s, " (dynamo_timed)");
 }
 
 static enum profile_kind op_kind(struct slice s)

@@ -291,7 +291,7 @@ static void devices(struct profile *p, struct track *track)
 		if (!p->thread[i].device)
 			continue;
 		/* The streams of one device together. */
-		struct lane all = {0};
+		OWNED(lane_release) struct lane all = {0};
 		bool seen = false;
 		for (uint32_t k = 0; k < p->n_thread; k++) {
 			const struct lane *l = &track[k].lane[LANE_DEVICE];
@@ -309,7 +309,6 @@ static void devices(struct profile *p, struct track *track)
 			for (size_t m = 0; m < all.n; m++)
 				last = mark_end(&all.v[m]) > last ? mark_end(&all.v[m]) : last;
 		}
-		lane_release(&all);
 	}
 	p->device_span = p->devices ? last - first : 0;
 }
@@ -394,8 +393,8 @@ static void is_compiled(struct profile *p)
 
 void profile_nest(struct profile *p, struct track *track)
 {
-	struct intern regions = {0};
-	struct lane busy = {0};
+	OWNED(intern_release) struct intern regions = {0};
+	OWNED(lane_release) struct lane busy = {0};
 	struct nest s = {.p = p, .regions = &regions};
 	if (p->n_step)
 		qsort(p->step, p->n_step, sizeof(*p->step), by_time);
@@ -406,7 +405,6 @@ void profile_nest(struct profile *p, struct track *track)
 	devices(p, track);
 	lane_sort(&busy);
 	profile_gaps(p, &busy);
-	lane_release(&busy);
 	fill_wall(p);
 	s.python = true;
 	for (uint32_t i = 0; i < p->n_thread; i++) {
@@ -419,5 +417,4 @@ void profile_nest(struct profile *p, struct track *track)
 	}
 	is_compiled(p);
 	free(s.v);
-	intern_release(&regions);
 }

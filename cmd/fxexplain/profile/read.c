@@ -58,7 +58,7 @@ static size_t whole(const char *data, size_t len)
 	return len;
 }
 
-/* What the next window begins with. */
+/* Keeps what the next window begins with. */
 static void carry(struct reader *r, const struct slot *s)
 {
 	size_t from = r->cut.where == CUT_HEAD || r->cut.where == CUT_START ? 0 : s->text.len;

@@ -39,7 +39,7 @@ void lane_sort(struct lane *l)
 {
 	if (!l->unsorted)
 		return;
-	struct mark *aside = xreallocarray(NULL, l->n, sizeof(*aside));
+	FREED struct mark *aside = xreallocarray(NULL, l->n, sizeof(*aside));
 	for (bool merged = true; merged;) {
 		merged = false;
 		for (size_t from = 0; from < l->n;) {
@@ -52,6 +52,5 @@ void lane_sort(struct lane *l)
 			from = end;
 		}
 	}
-	free(aside);
 	l->unsorted = false;
 }

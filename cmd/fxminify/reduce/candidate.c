@@ -83,13 +83,12 @@ int candidate_cut(struct candidate *c, const struct repro *original, const struc
 		  struct err *err)
 {
 	*c = (struct candidate){0};
-	struct cut cut = {0};
+	OWNED(cut_release) struct cut cut = {0};
 	if (slice_build(&original->graph, u, keep, replace, &c->graph, &cut, err) < 0)
 		return -1;
 	feeds_of_cut(c, original, &cut);
 	feeds_kind(c, original);
 	feeds_meta(c);
-	cut_release(&cut);
 	copy_lines(c, original->line, original->n_lines);
 	c->ops = graph_n_ops(&c->graph);
 	return 0;
@@ -148,7 +147,7 @@ static uint64_t mix_meta(uint64_t h, const struct graph *g, uint32_t meta, struc
 
 uint64_t candidate_hash(const struct candidate *c)
 {
-	struct buf b = {0};
+	LOCAL_BUF b = {0};
 	uint64_t h = graph_hash(&c->graph);
 	for (size_t i = 0; i < c->n_feeds; i++) {
 		const struct feed *f = &c->feed[i];
@@ -160,7 +159,6 @@ uint64_t candidate_hash(const struct candidate *c)
 	}
 	for (size_t i = 0; i < c->n_lines; i++)
 		h = mix_text(h, c->line[i].text);
-	buf_release(&b);
 	return h ? h : 1;
 }
 
@@ -191,7 +189,7 @@ static bool given_int(const struct candidate *c, const struct feed *f, const str
 
 void candidate_bind(const struct candidate *c, const struct repro *original, struct symbind *env)
 {
-	struct symbind theirs = {0};
+	OWNED(symbind_release) struct symbind theirs = {0};
 	const struct symtab *tab = &original->graph.tab;
 	repro_bind(original, &theirs);
 	for (uint32_t i = 0; i < c->graph.tab.names.n; i++) {
@@ -200,13 +198,12 @@ void candidate_bind(const struct candidate *c, const struct repro *original, str
 		if (id != NONE && symbind_get(&theirs, id, &value))
 			symbind_set(env, i, value);
 	}
-	symbind_release(&theirs);
 }
 
 struct repro_given *candidate_given(const struct candidate *c, const struct repro *original)
 {
 	struct repro_given *given = xcalloc(c->n_feeds ? c->n_feeds : 1, sizeof(*given));
-	struct symbind env = {0};
+	OWNED(symbind_release) struct symbind env = {0};
 	candidate_bind(c, original, &env);
 	for (size_t i = 0; i < c->n_feeds; i++) {
 		const struct feed *f = &c->feed[i];
@@ -222,7 +219,6 @@ struct repro_given *candidate_given(const struct candidate *c, const struct repr
 			given[i] = (struct repro_given){
 			    .how = f->meta == NONE ? REPRO_GIVE_GUESS : REPRO_GIVE_RANDOM, .memory = f->memory, .non_leaf = f->non_leaf};
 	}
-	symbind_release(&env);
 	return given;
 }
 
@@ -277,7 +273,7 @@ static void take_storage(const struct repro *original, struct repro *out, uint32
 
 void candidate_repro(const struct candidate *c, const struct repro *original, struct repro *out)
 {
-	struct symbind env = {0};
+	OWNED(symbind_release) struct symbind env = {0};
 	*out = *original;
 	out->graph = c->graph;
 	out->line = c->line;
@@ -287,10 +283,10 @@ void candidate_repro(const struct candidate *c, const struct repro *original, st
 	out->storage = xcalloc(original->n_storages + c->n_feeds + 1, sizeof(*out->storage)); /* each feed adds one at most */
 	out->n_storages = 0;
 	out->n_fixups = 0; /* by place: they would be others' */
-	uint32_t *moved = xreallocarray(NULL, original->n_storages + 1, sizeof(*moved));
+	FREED uint32_t *moved = xreallocarray(NULL, original->n_storages + 1, sizeof(*moved));
 	memset(moved, 0xff, (original->n_storages + 1) * sizeof(*moved));
 	candidate_bind(c, original, &env);
-	struct repro_given *given = candidate_given(c, original);
+	FREED struct repro_given *given = candidate_given(c, original);
 	for (size_t i = 0; i < c->n_feeds; i++) {
 		if (given[i].how == REPRO_GIVE_INPUT) {
 			out->input[i] = original->input[given[i].input];
@@ -305,9 +301,6 @@ void candidate_repro(const struct candidate *c, const struct repro *original, st
 		}
 		out->input[i].meta = c->feed[i].meta;
 	}
-	free(given);
-	free(moved);
-	symbind_release(&env);
 }
 
 void candidate_repro_release(struct repro *out)

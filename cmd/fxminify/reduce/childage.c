@@ -1,4 +1,4 @@
-/* How old a child is (childage.h). */
+/* Tells how old a child is (childage.h). */
 #include "reduce/childage.h"
 
 #include "base/buf.h"

@@ -6,7 +6,6 @@
 #include <unistd.h>
 
 #include "base/jsonrow.h"
-#include "tool/opt.h"
 #include "io/mapfile.h"
 #include "tool/output.h"
 
@@ -307,12 +306,10 @@ int journal_read_text(struct journal_record *r, struct slice rest, const char *p
 int journal_read(struct journal_record *r, const char *path, struct err *err)
 {
 	*r = (struct journal_record){0};
-	struct mapfile m;
+	OWNED(mapfile_close) struct mapfile m = {0};
 	if (mapfile_open(&m, path, err) < 0)
 		return -1;
-	int status = journal_read_text(r, m.bytes, path, err);
-	mapfile_close(&m);
-	return status;
+	return journal_read_text(r, m.bytes, path, err);
 }
 
 void journal_record_release(struct journal_record *r)

@@ -241,7 +241,7 @@ static void adopt(struct nodes *n, search_set_fn *fn, void *ctx)
 static int try_unconnected(struct nodes *n)
 {
 	size_t bytes = n->original->graph.n_nodes * sizeof(*n->replace), winner = RUNNER_NONE;
-	uint32_t *connected = xreallocarray(NULL, 1, bytes);
+	FREED uint32_t *connected = xreallocarray(NULL, 1, bytes);
 	memcpy(connected, n->replace, bytes);
 	memset(n->replace, 0xff, bytes);
 	int status = ask_for(n, 1, kept_set, n, true, true, &winner);
@@ -249,7 +249,6 @@ static int try_unconnected(struct nodes *n)
 		memcpy(n->replace, connected, bytes);
 	else
 		adopt(n, kept_set, n);
-	free(connected);
 	return status;
 }
 

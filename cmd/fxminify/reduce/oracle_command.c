@@ -39,7 +39,7 @@ static unsigned command_jobs(const struct oracle *o) { return ((const struct com
 
 static int write_candidate(struct command_oracle *o, const char *folder, const struct test *t, struct err *err)
 {
-	char *path = xasprintf("%s/%s", folder, o->spec.file_name);
+	FREED char *path = xasprintf("%s/%s", folder, o->spec.file_name);
 	int fd = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0644), status = -1;
 	if (fd < 0) {
 		err_errno(err, EXIT_ENVIRON, "cannot write '%s'", path);
@@ -53,7 +53,6 @@ static int write_candidate(struct command_oracle *o, const char *folder, const s
 	}
 	if (status < 0)
 		temp_failed(err);
-	free(path);
 	return status;
 }
 
@@ -138,10 +137,7 @@ static bool says_no_memory(struct slice text)
 {
 	static const char *const words[] = {"MemoryError",           "bad_alloc",    "annot allocate memory",
 					    "can't allocate memory", "ut of memory", "emory exhausted"};
-	for (size_t i = 0; i < ARRAY_LEN(words); i++)
-		if (memmem(text.p, text.n, words[i], strlen(words[i])))
-			return true;
-	return false;
+	return slice_any(text, words, slice_has);
 }
 
 /* 125 to 127: the command itself could not tell, or not be run (git bisect run, sh). */

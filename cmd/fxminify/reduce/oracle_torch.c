@@ -103,7 +103,7 @@ static int worker_start(struct worker *w, struct err *err)
 {
 	struct torch_oracle *o = w->o;
 	const char *const *launcher = o->spec.launcher ? o->spec.launcher[w - o->worker] : NULL;
-	struct buf setup = {0};
+	LOCAL_BUF setup = {0};
 	w->recorded = false;
 	w->in_flight = w->verified = 0;
 	w->starts++;
@@ -112,7 +112,6 @@ static int worker_start(struct worker *w, struct err *err)
 		status = peer_start(&w->peer, &o->set, &o->spec, launcher, TALK_ORACLE, buf_slice(&w->wanted), buf_slice(&setup), err);
 	if (status < 0)
 		w->peer.state = PEER_DEAD;
-	buf_release(&setup);
 	return status;
 }
 
@@ -363,10 +362,9 @@ static void torch_cancel(struct oracle *oracle, uint64_t id)
 		return;
 	if (o->flight[i].peer >= 0) {
 		struct worker *w = &o->worker[o->flight[i].peer];
-		struct buf line = {0};
+		LOCAL_BUF line = {0};
 		buf_addf(&line, "{\"op\": \"cancel\", \"id\": %llu}\n", (unsigned long long)id);
 		peer_send(&w->peer, buf_slice(&line));
-		buf_release(&line);
 		w->in_flight--;
 	}
 	flight_drop(o, i);
@@ -445,7 +443,7 @@ struct oracle *oracle_torch_begin(const struct oracle_torch_spec *spec, struct e
 static int worker_setup(struct worker *w, struct err *err)
 {
 	struct torch_oracle *o = w->o;
-	struct buf setup = {0};
+	LOCAL_BUF setup = {0};
 	buf_reset(&w->wanted);
 	talk_env(o->spec.repro->line, o->spec.repro->n_lines, &w->wanted);
 	if (w->peer.state == PEER_DEAD || !takes(w, buf_slice(&w->wanted))) {
@@ -457,7 +455,6 @@ static int worker_setup(struct worker *w, struct err *err)
 	int status = talk_setup(&o->spec, w->peer.launcher != NULL, &setup, err);
 	if (status == 0)
 		peer_send(&w->peer, buf_slice(&setup));
-	buf_release(&setup);
 	return status;
 }
 
@@ -508,11 +505,10 @@ int torch_ask_inputs(struct oracle *oracle, const struct test *t, struct slice *
 			w = &o->worker[i];
 	if (!w)
 		return err_set(err, EXIT_ENVIRON, "no torch process is running that could say what the inputs are");
-	struct buf line = {0};
+	LOCAL_BUF line = {0};
 	talk_inputs(o->spec.repro, t, ++o->last_id, &line);
 	buf_reset(&o->values);
 	peer_send(&w->peer, buf_slice(&line));
-	buf_release(&line);
 	unsigned starts = w->starts;
 	while (!o->values.len) {
 		int r = pump(o, 1000, err);
@@ -540,13 +536,12 @@ struct slice oracle_torch_warning(struct oracle *oracle)
 /* How many programs it can still run so; hello has how many processes there were. */
 static bool has_fresh(const struct worker *w)
 {
-	struct json_tape t = {0};
+	OWNED(json_tape_release) struct json_tape t = {0};
 	uint32_t root;
 	uint64_t n = 0;
 	json_tape_text(&t, w->peer.hello.p, w->peer.hello.len);
 	if (w->peer.hello.len && json_parse(&t, 0, w->peer.hello.len, &root) == 0)
 		n = json_count(&t, root, "fresh", 0);
-	json_tape_release(&t);
 	return w->recorded && w->verified < n;
 }
 

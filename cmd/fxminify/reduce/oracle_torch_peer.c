@@ -73,7 +73,7 @@ int peer_start(struct peer *p, struct childset *set, const struct oracle_torch_s
 		free(found);
 	}
 	add_program(&p->first);
-	struct buf boot = {0};
+	LOCAL_BUF boot = {0};
 	boot_line(p->first.len, &boot);
 	talk_start(spec, mode, buf_slice(&p->env), &p->first);
 	buf_add_slice(&p->first, then);
@@ -93,7 +93,6 @@ int peer_start(struct peer *p, struct childset *set, const struct oracle_torch_s
 	};
 	p->child = child_start(set, &cs, err);
 	free(argv);
-	buf_release(&boot);
 	if (!p->child)
 		return -1;
 	p->state = PEER_BOOT;
@@ -136,7 +135,7 @@ static void take_answer(struct peer *p, struct slice line, void (*fn)(void *, st
 		}
 		return;
 	}
-	struct json_tape t = {0};
+	OWNED(json_tape_release) struct json_tape t = {0};
 	uint32_t root;
 	json_tape_text(&t, line.p, line.n);
 	if (line.n && line.p[0] == '{' && json_parse(&t, 0, line.n, &root) == 0) {
@@ -146,7 +145,6 @@ static void take_answer(struct peer *p, struct slice line, void (*fn)(void *, st
 		else if (re.p)
 			fn(user, p, &t, root);
 	}
-	json_tape_release(&t);
 }
 
 void peer_read(struct peer *p, void (*fn)(void *user, struct peer *p, const struct json_tape *t, uint32_t root), void *user)
@@ -207,7 +205,7 @@ void peer_died(struct peer *p, const char *reason)
 		return;
 	const struct child_result *r = child_result(p->child);
 	if (!p->refused) {
-		struct buf text = {0};
+		LOCAL_BUF text = {0};
 		child_output_text(&r->err, &text);
 		struct slice last = last_line(buf_slice(&text));
 		buf_reset(&p->why);
@@ -218,7 +216,6 @@ void peer_died(struct peer *p, const char *reason)
 			child_describe(r, &p->why);
 		if (last.n && p->why.len + last.n < 600)
 			buf_addf(&p->why, ": %.*s", SL(last));
-		buf_release(&text);
 	}
 	child_free(p->set, p->child);
 	p->child = NULL;

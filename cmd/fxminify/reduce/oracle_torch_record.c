@@ -39,15 +39,13 @@ static uint32_t meta_of(const struct json_tape *t, uint32_t k, struct graph *g);
 static uint32_t tuple_meta(const struct json_tape *t, uint32_t k, struct graph *g)
 {
 	uint32_t parts = json_get(t, k, "parts");
-	struct gmeta *part = NULL;
+	FREED struct gmeta *part = NULL;
 	size_t n = 0, cap = 0;
 	json_each(t, parts, i) {
 		uint32_t m = slice_is(json_word(t, i, "kind"), "tuple") ? NONE : meta_of(t, i, g);
 		PUSH_TO(part, n, cap) = m == NONE ? (struct gmeta){.kind = GMETA_NONE} : g->meta[m];
 	}
-	uint32_t meta = graph_add_tuple_meta(g, part, n);
-	free(part);
-	return meta;
+	return graph_add_tuple_meta(g, part, n);
 }
 
 static uint32_t meta_of(const struct json_tape *t, uint32_t k, struct graph *g)
@@ -73,7 +71,7 @@ static uint32_t nodes_of(const struct json_tape *t, uint32_t root, struct err *e
 
 int oracle_torch_annotate(const struct oracle *o, struct graph *g, struct err *err)
 {
-	struct json_tape t = {0};
+	OWNED(json_tape_release) struct json_tape t = {0};
 	uint32_t root, nodes = NONE;
 	if (parse(&t, oracle_torch_record(o), &root, err) == 0)
 		nodes = nodes_of(&t, root, err);
@@ -84,13 +82,12 @@ int oracle_torch_annotate(const struct oracle *o, struct graph *g, struct err *e
 			g->node[node].meta = meta;
 		}
 	}
-	json_tape_release(&t);
 	return nodes == NONE ? -1 : 0;
 }
 
 void oracle_torch_mark_idle(const struct oracle *o, struct repro *r)
 {
-	struct json_tape t = {0};
+	OWNED(json_tape_release) struct json_tape t = {0};
 	uint32_t root, idle = NONE;
 	struct err err;
 	if (parse(&t, oracle_torch_record(o), &root, &err) == 0)
@@ -98,12 +95,11 @@ void oracle_torch_mark_idle(const struct oracle *o, struct repro *r)
 	json_each(&t, idle, k)
 		for (size_t i = 0; i < r->n_lines && json_is(&t, k, JSON_STRING); i++)
 			r->line[i].idle |= r->line[i].kind == REPRO_CONFIG && slice_eq(r->line[i].name, json_slice(&t, k));
-	json_tape_release(&t);
 }
 
 size_t oracle_torch_nan_makers(const struct oracle *o, const struct graph *g, uint32_t *node, size_t n)
 {
-	struct json_tape t = {0};
+	OWNED(json_tape_release) struct json_tape t = {0};
 	uint32_t root, nodes = NONE;
 	size_t found = 0;
 	struct err err;
@@ -117,7 +113,6 @@ size_t oracle_torch_nan_makers(const struct oracle *o, const struct graph *g, ui
 			node[found] = at;
 		found++;
 	}
-	json_tape_release(&t);
 	return found;
 }
 
@@ -128,7 +123,7 @@ static int recorded_value(const struct json_tape *t, uint32_t k, struct arena *a
 			  struct oracle_value *v, struct err *err)
 {
 	struct slice kind = json_word(t, k, "kind"), data = json_word(t, k, "data");
-	struct buf b = {0};
+	LOCAL_BUF b = {0};
 	*v = (struct oracle_value){.kind = ORACLE_OTHER};
 	if (slice_is(kind, "int")) {
 		v->kind = ORACLE_INT;
@@ -145,19 +140,16 @@ static int recorded_value(const struct json_tape *t, uint32_t k, struct arena *a
 			v->bytes = done[same].bytes;
 			return 0;
 		}
-		if (!base64_decode(&b, data.p, data.n)) {
-			buf_release(&b);
+		if (!base64_decode(&b, data.p, data.n))
 			return err_set(err, EXIT_ENVIRON, "the torch process sent a value that is no base64");
-		}
 		v->bytes = arena_slice(arena, buf_slice(&b));
 	}
-	buf_release(&b);
 	return 0;
 }
 
 int oracle_torch_values(struct oracle *o, const struct test *t, struct arena *arena, struct oracle_value *v, struct err *err)
 {
-	struct json_tape tape = {0};
+	OWNED(json_tape_release) struct json_tape tape = {0};
 	struct slice text;
 	uint32_t root;
 	int status = torch_ask_inputs(o, t, &text, err);
@@ -169,10 +161,9 @@ int oracle_torch_values(struct oracle *o, const struct test *t, struct arena *ar
 	size_t n = 0;
 	if (values == NONE) {
 		struct outcome out;
-		struct arena a = {0};
+		OWNED(arena_release) struct arena a = {0};
 		talk_outcome(&tape, root, &a, &out);
 		status = err_set(err, EXIT_ENVIRON, "the values of the inputs cannot be had: %.*s", SL(out.detail));
-		arena_release(&a);
 	} else {
 		for (uint32_t k = json_first(&tape, values); k < json_end(&tape, values) && n < t->n_feeds && status == 0;
 		     k = json_next(&tape, k), n++)
@@ -180,6 +171,5 @@ int oracle_torch_values(struct oracle *o, const struct test *t, struct arena *ar
 		if (status == 0 && n != t->n_feeds)
 			status = err_set(err, EXIT_ENVIRON, "the torch process sent %zu values for %zu inputs", n, t->n_feeds);
 	}
-	json_tape_release(&tape);
 	return status;
 }

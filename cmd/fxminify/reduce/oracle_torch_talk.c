@@ -28,10 +28,9 @@ static void out_size(struct json_out *o, const struct symtab *tab, struct symsiz
 		json_out_i64(o, s.k);
 		return;
 	}
-	struct buf text = {0};
+	LOCAL_BUF text = {0};
 	symsize_print(tab, s, &text);
 	json_out_str(o, buf_slice(&text));
-	buf_release(&text);
 }
 
 static void out_meta(struct json_out *o, const struct graph *g, uint32_t meta)
@@ -77,13 +76,7 @@ static bool env_has_no_say(struct slice name)
 					     "TORCH_LOGS",
 					     "LD_",
 					     "PYTHON"};
-	for (size_t i = 0; i < ARRAY_LEN(names); i++)
-		if (slice_is(name, names[i]))
-			return true;
-	for (size_t i = 0; i < ARRAY_LEN(starts); i++)
-		if (slice_starts(name, starts[i]))
-			return true;
-	return repro_env_is_private(name);
+	return slice_any(name, names, slice_is) || slice_any(name, starts, slice_starts) || repro_env_is_private(name);
 }
 
 void talk_env(const struct repro_line *line, size_t n, struct buf *b)
@@ -136,7 +129,7 @@ void talk_head(const struct repro *r, struct buf *b)
 
 static void out_symbols(struct json_out *o, const struct repro *r)
 {
-	struct symbind env = {0};
+	OWNED(symbind_release) struct symbind env = {0};
 	repro_bind(r, &env);
 	json_member_obj(o, "symbols");
 	for (uint32_t i = 0; i < env.n; i++) {
@@ -147,17 +140,12 @@ static void out_symbols(struct json_out *o, const struct repro *r)
 		json_out_i64(o, v);
 	}
 	json_close(o);
-	symbind_release(&env);
 }
 
 static void out_input(struct json_out *o, const struct repro *r, const struct repro_input *in)
 {
-	static const char *const kind[] = {
-	    [REPRO_TENSOR] = "tensor",           [REPRO_SYMINT] = "symint",       [REPRO_CONST] = "const",
-	    [REPRO_UNSUPPORTED] = "unsupported", [REPRO_GENERATOR] = "generator", [REPRO_OPAQUE] = "opaque",
-	};
 	json_obj(o);
-	json_member_str(o, "kind", slice_str(kind[in->kind]));
+	json_member_str(o, "kind", slice_str(repro_input_word[in->kind]));
 	json_member_str(o, "name", in->name);
 	if (in->kind == REPRO_TENSOR) {
 		json_key(o, "meta");
@@ -177,19 +165,18 @@ static void out_input(struct json_out *o, const struct repro *r, const struct re
 
 static void out_base64(struct json_out *o, const char *key, struct slice bytes)
 {
-	struct buf b = {0};
+	LOCAL_BUF b = {0};
 	buf_addc(&b, '"');
 	base64_add(&b, bytes.p, bytes.n);
 	buf_addc(&b, '"');
 	json_member_raw(o, key, buf_slice(&b));
-	buf_release(&b);
 }
 
 /* From a file here; the bytes themselves when nobody there could read it. */
 static int out_storage(struct json_out *o, const struct repro *r, uint32_t i, bool remote, struct err *err)
 {
 	const struct repro_storage *s = &r->storage[i];
-	struct buf path = {0};
+	LOCAL_BUF path = {0};
 	int status = 0;
 	json_obj(o);
 	json_member_str(o, "hash", s->hash);
@@ -200,7 +187,7 @@ static int out_storage(struct json_out *o, const struct repro *r, uint32_t i, bo
 	if (s->bytes.p) {
 		out_base64(o, "data", s->bytes);
 	} else if (s->hash.n && repro_storage_path(r, i, &path) == 0) {
-		char *absolute = realpath(buf_str(&path), NULL);
+		FREED char *absolute = realpath(buf_str(&path), NULL);
 		struct repro_bytes bytes = {0};
 		if (!remote && absolute) {
 			json_member_str(o, "path", slice_str(absolute));
@@ -210,19 +197,17 @@ static int out_storage(struct json_out *o, const struct repro *r, uint32_t i, bo
 			out_base64(o, "data", bytes.bytes);
 			repro_bytes_close(&bytes);
 		}
-		free(absolute);
 	}
 	json_close(o);
-	buf_release(&path);
 	return status;
 }
 
 static int out_exported(struct json_out *o, const struct repro *r, bool remote, struct err *err)
 {
 	bool beside = r->dir.n && r->exported.n && r->exported.p[0] != '/';
-	char *path = beside ? xasprintf("%.*s/%.*s", SL(r->dir), SL(r->exported)) : xstrndup(r->exported.p, r->exported.n);
-	char *absolute = realpath(path, NULL);
-	struct mapfile file = {0};
+	FREED char *path = beside ? xasprintf("%.*s/%.*s", SL(r->dir), SL(r->exported)) : xstrndup(r->exported.p, r->exported.n);
+	FREED char *absolute = realpath(path, NULL);
+	OWNED(mapfile_close) struct mapfile file = {0};
 	int status = 0;
 	json_member_obj(o, "exported");
 	if (!absolute) {
@@ -233,11 +218,8 @@ static int out_exported(struct json_out *o, const struct repro *r, bool remote, 
 		status = -1;
 	} else {
 		out_base64(o, "data", file.bytes);
-		mapfile_close(&file);
 	}
 	json_close(o);
-	free(absolute);
-	free(path);
 	return status;
 }
 
@@ -254,7 +236,7 @@ static struct slice accuracy_mode(struct slice text)
 /* Statements that stood in a block, 4 columns in. */
 static void out_statements(struct json_out *o, const char *key, struct slice block)
 {
-	struct buf b = {0};
+	LOCAL_BUF b = {0};
 	struct slice line;
 	while (slice_line(&block, &line)) {
 		size_t cut = slice_starts(line, "    ") ? 4 : 0;
@@ -262,7 +244,6 @@ static void out_statements(struct json_out *o, const char *key, struct slice blo
 		buf_addc(&b, '\n');
 	}
 	json_member_str(o, key, buf_slice(&b));
-	buf_release(&b);
 }
 
 static void out_foot(struct json_out *o, const struct repro *r)
@@ -338,10 +319,8 @@ int talk_setup(const struct oracle_torch_spec *spec, bool remote, struct buf *b,
 static void out_feeds(struct json_out *o, const struct repro *original, const struct test *t)
 {
 	static const char *const kind[] = {[FEED_RECORDED] = "recorded", [FEED_RANDOM] = "random", [FEED_INT] = "int"};
-	json_member_arr(o, "feeds");
-	for (size_t i = 0; i < t->n_feeds; i++) {
+	json_rows(o, "feeds", i, t->n_feeds) {
 		const struct feed *f = &t->feed[i];
-		json_obj(o);
 		json_member_str(o, "kind", slice_str(kind[f->kind]));
 		if (f->kind == FEED_INT)
 			json_member_i64(o, "value", f->value);
@@ -355,15 +334,13 @@ static void out_feeds(struct json_out *o, const struct repro *original, const st
 			json_member_index(o, "memory", (uint32_t)(f->memory - original->input));
 		if (f->non_leaf)
 			json_member_bool(o, "leaf", false);
-		json_close(o);
 	}
-	json_close(o);
 }
 
 void talk_test(const struct repro *original, const struct test *t, uint64_t id, struct slice head, struct buf *b)
 {
 	struct json_out o;
-	struct buf text = {0};
+	LOCAL_BUF text = {0};
 	begin_message(&o, b, "test");
 	json_member_u64(&o, "id", id);
 	fxcode_write(t->graph, FXCODE_RUNNABLE, &text);
@@ -374,7 +351,6 @@ void talk_test(const struct repro *original, const struct test *t, uint64_t id, 
 		if (!slice_eq(buf_slice(&text), head))
 			json_member_str(&o, "head", buf_slice(&text));
 	}
-	buf_release(&text);
 	out_feeds(&o, original, t);
 	json_member_bool(&o, "where", t->want_where);
 	end_message(&o);
@@ -400,14 +376,13 @@ void talk_inputs(const struct repro *original, const struct test *t, uint64_t id
 /* shown: its path from the program's folder. */
 static int out_file(struct json_out *o, const char *path, const char *shown, struct err *err)
 {
-	struct mapfile file = {0};
+	OWNED(mapfile_close) struct mapfile file = {0};
 	if (mapfile_open(&file, path, err) < 0)
 		return -1;
 	json_obj(o);
 	json_member_str(o, "name", slice_str(shown));
 	out_base64(o, "data", file.bytes);
 	json_close(o);
-	mapfile_close(&file);
 	return 0;
 }
 
@@ -416,8 +391,8 @@ static int out_program(struct json_out *o, const char *path, struct err *err)
 {
 	const char *base = path_base(path);
 	size_t n = strlen(base);
-	char *inner = xasprintf("%.*s.data/storages", (int)(slice_ends(slice_str(base), ".py") ? n - 3 : n), base);
-	char *folder = xasprintf("%.*s%s", (int)(base - path), path, inner);
+	FREED char *inner = xasprintf("%.*s.data/storages", (int)(slice_ends(slice_str(base), ".py") ? n - 3 : n), base);
+	FREED char *folder = xasprintf("%.*s%s", (int)(base - path), path, inner);
 	DIR *d = opendir(folder);
 	struct dirent *e;
 	json_member_arr(o, "files");
@@ -425,23 +400,19 @@ static int out_program(struct json_out *o, const char *path, struct err *err)
 	while (status == 0 && d && (e = readdir(d))) {
 		if (e->d_name[0] == '.')
 			continue;
-		char *from = xasprintf("%s/%s", folder, e->d_name), *shown = xasprintf("%s/%s", inner, e->d_name);
+		FREED char *from = xasprintf("%s/%s", folder, e->d_name), *shown = xasprintf("%s/%s", inner, e->d_name);
 		status = out_file(o, from, shown, err);
-		free(from);
-		free(shown);
 	}
 	json_close(o);
 	if (d)
 		closedir(d);
-	free(folder);
-	free(inner);
 	return status;
 }
 
 int talk_verify(const char *path, uint64_t id, unsigned timeout_ms, unsigned stall_ms, bool remote, struct buf *b, struct err *err)
 {
 	struct json_out o;
-	char *absolute = realpath(path, NULL);
+	FREED char *absolute = realpath(path, NULL);
 	int status = 0;
 	begin_message(&o, b, "verify");
 	json_member_u64(&o, "id", id);
@@ -451,7 +422,6 @@ int talk_verify(const char *path, uint64_t id, unsigned timeout_ms, unsigned sta
 	if (remote)
 		status = out_program(&o, path, err);
 	end_message(&o);
-	free(absolute);
 	return status;
 }
 
@@ -487,7 +457,7 @@ void talk_outcome(const struct json_tape *t, uint32_t k, struct arena *arena, st
 	out->kind = out->signature.kind = outcome_named(json_word(t, k, "kind"));
 	out->signature.type = json_dup(t, k, "type", arena);
 	out->signature.frames = json_dup(t, k, "frames", arena);
-	struct buf b = {0};
+	LOCAL_BUF b = {0};
 	signature_normalise(json_dup(t, k, "message", arena), &b);
 	out->signature.message = arena_slice(arena, buf_slice(&b));
 	buf_reset(&b);
@@ -495,7 +465,6 @@ void talk_outcome(const struct json_tape *t, uint32_t k, struct arena *arena, st
 	if (out->kind == OUTCOME_CRASHED)
 		add_last_words(out->output, &b);
 	out->detail = arena_slice(arena, buf_slice(&b));
-	buf_release(&b);
 	/* A process may also abort of it: destructors throw. */
 	bool died = out->kind == OUTCOME_CRASHED;
 	struct slice said = died ? out->output : json_dup(t, k, "message", arena);

@@ -56,12 +56,11 @@ static int start(struct verifier *v, struct slice env, struct err *err)
 struct verifier *verifier_start(const struct oracle_torch_spec *spec, struct err *err)
 {
 	struct verifier *v = xcalloc(1, sizeof(*v));
-	struct buf env = {0};
+	LOCAL_BUF env = {0};
 	v->spec = *spec;
 	v->peer.state = PEER_DEAD;
 	talk_env(spec->repro->line, spec->repro->n_lines, &env);
 	int status = start(v, buf_slice(&env), err);
-	buf_release(&env);
 	if (status == 0)
 		return v;
 	verifier_close(v);
@@ -77,7 +76,7 @@ static int again(struct verifier *v, struct slice env, struct err *err)
 
 int verifier_run(struct verifier *v, const char *path, const struct repro *r, bool hang, struct outcome *out, struct err *err)
 {
-	struct buf env = {0}, line = {0};
+	LOCAL_BUF env = {0}, line = {0};
 	int status = 0;
 	arena_release(&v->arena);
 	v->arena = (struct arena){0};
@@ -93,8 +92,6 @@ int verifier_run(struct verifier *v, const char *path, const struct repro *r, bo
 	while (status == 0 && !v->answered && v->peer.state != PEER_DEAD && peer_clock() < v->heard + READY_MS)
 		if (!step(v, 1000))
 			status = err_set(err, EXIT_ENVIRON, "interrupted while the result was verified");
-	buf_release(&env);
-	buf_release(&line);
 	if (status < 0)
 		return -1;
 	if (!v->answered)

@@ -53,10 +53,9 @@ static int ask_closed_sets(struct question *q, size_t n, bool ordered, size_t *w
 /* The set that was asked for may have been smaller than the one that was tested. */
 static void adopt_winner(struct search *s, struct question *q, size_t winner)
 {
-	uint64_t *set = new_set(s);
+	FREED uint64_t *set = new_set(s);
 	closed_set(q, winner, set);
 	adopt(s, set);
-	free(set);
 }
 
 /* Any n sets that leave something out, and the winner at once. */
@@ -118,13 +117,12 @@ static void half(void *ctx, size_t i, uint64_t *set)
 int search_halve(struct search *s)
 {
 	while (s->left > 1 && (!s->max_block || s->left / 2 <= s->max_block)) {
-		uint32_t *e = elements(s);
+		FREED uint32_t *e = elements(s);
 		struct halves h = {e, s->left, s->left / 2};
 		struct question q = {s, half, &h, s->left * 3 / 4};
 		size_t winner;
 		show_phase(s, "Truncate suffix", s->left - h.cut);
 		int status = ask_and_adopt(s, &q, 2, false, &winner);
-		free(e);
 		if (status < 0)
 			return -1;
 		if (winner == SEARCH_NONE)
@@ -229,7 +227,7 @@ static void plan(struct probdd *d, double *p, struct lookahead *a)
 
 static int probdd_step(struct search *s, struct probdd *d, bool *over)
 {
-	struct lookahead a = {.s = s, .set = xcalloc(s->jobs ? s->jobs : 1, sizeof(*a.set))};
+	OWNED(ahead_release) struct lookahead a = {.s = s, .set = xcalloc(s->jobs ? s->jobs : 1, sizeof(*a.set))};
 	double *p = xreallocarray(NULL, s->n, sizeof(*p));
 	memcpy(p, d->p, s->n * sizeof(*p));
 	plan(d, p, &a);
@@ -247,7 +245,6 @@ static int probdd_step(struct search *s, struct probdd *d, bool *over)
 		if (winner != SEARCH_NONE)
 			adopt_winner(s, &q, winner);
 	}
-	ahead_release(&a);
 	return status;
 }
 
@@ -281,13 +278,11 @@ struct qx {
 /* Does the set close to all that is left? That is known to fail. */
 static bool is_all(const struct search *s, const uint64_t *set)
 {
-	uint64_t *closed = new_set(s);
+	FREED uint64_t *closed = new_set(s);
 	copy_set(s, closed, set);
 	if (s->close)
 		s->close(s->user, closed);
-	bool all = bits_count(closed, s->n) >= s->left;
-	free(closed);
-	return all;
+	return bits_count(closed, s->n) >= s->left;
 }
 
 /* The questions of the path on which every answer is "passes": ground, ground + C1, ground + C1 + C21, ... */
@@ -296,8 +291,8 @@ static int qx_ask(struct qx *q, size_t at, size_t n, bool *fails)
 	if ((*fails = is_all(q->s, q->ground)))
 		return 0;
 	struct search *s = q->s;
-	struct lookahead a = {.s = s, .set = xcalloc(s->jobs ? s->jobs : 1, sizeof(*a.set))};
-	uint64_t *set = new_set(s);
+	OWNED(ahead_release) struct lookahead a = {.s = s, .set = xcalloc(s->jobs ? s->jobs : 1, sizeof(*a.set))};
+	FREED uint64_t *set = new_set(s);
 	copy_set(s, set, q->ground);
 	for (;;) {
 		a.set[a.n] = new_set(s);
@@ -314,8 +309,6 @@ static int qx_ask(struct qx *q, size_t at, size_t n, bool *fails)
 	size_t winner;
 	int status = ask_closed_sets(&question, a.n, true, &winner);
 	*fails = status == 0 && winner == 0;
-	free(set);
-	ahead_release(&a);
 	return status;
 }
 
@@ -333,14 +326,12 @@ static int qx(struct qx *q, bool changed, size_t at, size_t n)
 		return 0;
 	}
 	size_t first = n / 2;
-	uint64_t *saved = new_set(q->s);
+	FREED uint64_t *saved = new_set(q->s);
 	copy_set(q->s, saved, q->ground);
 	for (size_t i = 0; i < first; i++)
 		bit_add(q->ground, q->e[at + i]);
-	if (qx(q, true, at + first, n - first) < 0) {
-		free(saved);
+	if (qx(q, true, at + first, n - first) < 0)
 		return -1;
-	}
 	/* The result of the second half stays; the first half was only assumed. */
 	bool found = false;
 	for (size_t i = first; i < n; i++)
@@ -349,7 +340,6 @@ static int qx(struct qx *q, bool changed, size_t at, size_t n)
 			found = true;
 		}
 	copy_set(q->s, q->ground, saved);
-	free(saved);
 	return qx(q, found, at, first);
 }
 
@@ -399,7 +389,7 @@ int search_one_minimal(struct search *s)
 {
 	size_t start = 0;
 	while (s->left > 1) {
-		uint32_t *e = elements(s);
+		FREED uint32_t *e = elements(s);
 		/* After a success go on behind it: what was needed a moment ago most likely still is. */
 		struct without w = {s, e, s->left, start % s->left};
 		struct question q = {s, without_one, &w, s->left - 1};
@@ -408,7 +398,6 @@ int search_one_minimal(struct search *s)
 		int status = ask_and_adopt(s, &q, s->left, false, &winner);
 		if (status == 0 && winner != SEARCH_NONE)
 			start = (w.start + winner) % w.n;
-		free(e);
 		if (status < 0)
 			return -1;
 		if (winner == SEARCH_NONE)

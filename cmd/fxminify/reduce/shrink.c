@@ -151,9 +151,8 @@ bool candidate_rewire(struct candidate *c, const uint32_t *replace)
 				feed++;
 		}
 	struct graph to = {0};
-	uint32_t *map = xcalloc(from->n_nodes ? from->n_nodes : 1, sizeof(*map));
+	FREED uint32_t *map = xcalloc(from->n_nodes ? from->n_nodes : 1, sizeof(*map));
 	copy_rewired(&to, from, 0, NONE, replace, map);
-	free(map);
 	struct err err;
 	graph_release(&c->graph);
 	c->graph = to;

@@ -46,7 +46,7 @@ static bool is_smaller(struct gvalue v, int64_t to)
 	return v.kind == GV_INT && v.i != 0 && v.i != to && (to == 0 || v.i > 1 || v.i < -1);
 }
 
-/* Which values of value[] are operands of nodes: the table may hold others that nothing uses any more. */
+/* Marks the values of value[] that are operands of nodes: the table may hold others that nothing uses any more. */
 static void mark_operands(const struct graph *g, uint32_t first, uint32_t n, uint8_t *used)
 {
 	for (uint32_t i = first; i < first + n; i++) {
@@ -60,7 +60,7 @@ static void list_constants(const struct candidate *best, const struct repro *ori
 {
 	(void)original;
 	const struct graph *g = &best->graph;
-	uint8_t *used = xcalloc(g->n_values ? g->n_values : 1, 1);
+	FREED uint8_t *used = xcalloc(g->n_values ? g->n_values : 1, 1);
 	for (uint32_t i = 0; i < g->n_nodes; i++)
 		if (graph_computes(&g->node[i]) && !graph_is_getitem(g, i)) {
 			mark_operands(g, g->node[i].args, g->node[i].n_args, used);
@@ -71,7 +71,6 @@ static void list_constants(const struct candidate *best, const struct repro *ori
 		for (int64_t to = 0; to <= 1; to++)
 			if (used[i] && is_smaller(g->value[i], to))
 				edits_add(e, (struct edit){.a = i, .to = to});
-	free(used);
 }
 
 static bool apply_constants(struct candidate *c, const struct repro *original, const struct edit *e)

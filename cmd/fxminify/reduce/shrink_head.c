@@ -56,7 +56,7 @@ static void remove_line(struct candidate *c, size_t at)
 static bool kernel_without(struct candidate *c, struct repro_line *l, uint32_t drop)
 {
 	struct slice rest = l->text, line;
-	struct buf b = {0};
+	LOCAL_BUF b = {0};
 	bool body = false, dropped = false;
 	for (uint32_t k = 0; slice_line(&rest, &line); k++) {
 		if (k == drop && body) {
@@ -69,7 +69,6 @@ static bool kernel_without(struct candidate *c, struct repro_line *l, uint32_t d
 		buf_add_slice(&b, line);
 	}
 	l->text = arena_slice(&c->arena, buf_slice(&b));
-	buf_release(&b);
 	return dropped;
 }
 

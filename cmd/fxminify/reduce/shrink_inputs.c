@@ -161,12 +161,10 @@ static bool apply_inputs(struct candidate *c, const struct repro *original, cons
 	uint32_t a = placeholder(&c->graph, e->a), b = placeholder(&c->graph, e->b);
 	if (a == NONE || b == NONE)
 		return false;
-	uint32_t *replace = xreallocarray(NULL, c->graph.n_nodes, sizeof(*replace));
+	FREED uint32_t *replace = xreallocarray(NULL, c->graph.n_nodes, sizeof(*replace));
 	memset(replace, 0xff, c->graph.n_nodes * sizeof(*replace));
 	replace[b] = a;
-	bool ok = candidate_rewire(c, replace);
-	free(replace);
-	return ok;
+	return candidate_rewire(c, replace);
 }
 
 const struct shrinker shrink_inputs = {"inputs", "Consolidate inputs", list_inputs, apply_inputs, "merged", NULL};

@@ -46,16 +46,14 @@ static void list_outputs(const struct candidate *best, const struct repro *origi
 /* Inputs that were there to be returned. */
 static bool drop_unused_inputs(struct candidate *c, const bool *was_returned)
 {
-	uint32_t *replace = xreallocarray(NULL, c->graph.n_nodes, sizeof(*replace));
+	FREED uint32_t *replace = xreallocarray(NULL, c->graph.n_nodes, sizeof(*replace));
 	bool any = false;
 	for (uint32_t i = 0; i < c->graph.n_nodes; i++) {
 		bool goes = was_returned[i] && !graph_computes(&c->graph.node[i]) && c->graph.user_of[i + 1] == c->graph.user_of[i];
 		replace[i] = goes ? REWIRE_DROP : NONE;
 		any |= goes;
 	}
-	bool ok = !any || candidate_rewire(c, replace);
-	free(replace);
-	return ok;
+	return !any || candidate_rewire(c, replace);
 }
 
 /* The a-th to (b - 1)-th of those that may go: which[k] for the k-th of the list. */

@@ -235,7 +235,7 @@ static void list_symbols(const struct candidate *best, const struct repro *origi
 static bool apply_symbols(struct candidate *c, const struct repro *original, const struct edit *e)
 {
 	(void)e;
-	struct symbind env = {0};
+	OWNED(symbind_release) struct symbind env = {0};
 	bool ok = true;
 	candidate_bind(c, original, &env);
 	for (size_t i = 0; ok && i < c->n_feeds; i++) {
@@ -247,7 +247,6 @@ static bool apply_symbols(struct candidate *c, const struct repro *original, con
 		for (size_t k = 0; ok && m->kind == GMETA_TENSOR && k < (size_t)m->n_dim * (m->has_stride ? 2 : 1); k++)
 			ok = number(c, &env, &c->graph.dim[m->dim + k]);
 	}
-	symbind_release(&env);
 	candidate_forget_meta(c);
 	return ok;
 }

@@ -37,7 +37,7 @@ static void list_subgraphs(const struct candidate *best, const struct repro *ori
 /* Nodes of a subgraph that are no longer used go with it: the last first, so that one sweep is enough. */
 static void drop_unused(const struct graph *g, uint32_t *replace)
 {
-	uint32_t *uses = xcalloc(g->n_nodes ? g->n_nodes : 1, sizeof(*uses));
+	FREED uint32_t *uses = xcalloc(g->n_nodes ? g->n_nodes : 1, sizeof(*uses));
 	for (uint32_t i = 0; i < g->n_nodes; i++)
 		uses[i] = g->user_of[i + 1] - g->user_of[i];
 	for (uint32_t i = (uint32_t)g->n_nodes; i-- > 0;) {
@@ -46,13 +46,12 @@ static void drop_unused(const struct graph *g, uint32_t *replace)
 		if (n->module != 0 && graph_computes(n) && !uses[i] && replace[i] == NONE && !node_has_effect(g, i, &mutates))
 			replace[i] = REWIRE_DROP;
 	}
-	free(uses);
 }
 
 static bool apply_subgraphs(struct candidate *c, const struct repro *original, const struct edit *e)
 {
 	(void)original;
-	uint32_t *replace = xreallocarray(NULL, c->graph.n_nodes, sizeof(*replace));
+	FREED uint32_t *replace = xreallocarray(NULL, c->graph.n_nodes, sizeof(*replace));
 	memset(replace, 0xff, c->graph.n_nodes * sizeof(*replace));
 	replace[e->a] = e->b;
 	bool ok = candidate_rewire(c, replace);
@@ -62,7 +61,6 @@ static bool apply_subgraphs(struct candidate *c, const struct repro *original, c
 		drop_unused(&c->graph, replace);
 		ok = candidate_rewire(c, replace);
 	}
-	free(replace);
 	return ok;
 }
 

@@ -121,8 +121,6 @@ struct bundle {
 	struct bundle_file *file;
 	size_t n;
 };
-/* Does it end as a zip archive does, with a manifest of ours in it? */
-FOR_TESTS bool bundle_like(const char *path);
 int bundle_open(struct bundle *b, const char *path, struct err *err);
 void bundle_close(struct bundle *b);
 /* The manifest alone, without the members: what: its file in messages. */

@@ -1,6 +1,5 @@
 /* Bundles: read, doubted, unpacked. */
 #include "bundle/bundle_part.h"
-#include "io/write.h"
 #include "tensor/tensor.h"
 
 #include <errno.h>
@@ -43,14 +42,10 @@ bool bundle_env_known(struct slice name)
 {
 	static const char *const start[] = {"TORCH", "PYTORCH_", "INDUCTOR_", "AOT_", "AOTI", "TRITON_"};
 	static const char *const whole[] = {"OMP_NUM_THREADS", "MKL_NUM_THREADS", "CUDA_VISIBLE_DEVICES", "CUDA_LAUNCH_BLOCKING"};
-	bool known = false;
-	for (size_t i = 0; i < ARRAY_LEN(start) && !known; i++)
-		known = slice_starts(name, start[i]);
+	bool known = slice_any(name, start, slice_starts);
 	for (size_t i = 0; i < name.n; i++)
 		known &= is_name_char(name.p[i]);
-	for (size_t i = 0; i < ARRAY_LEN(whole) && !known; i++)
-		known = slice_is(name, whole[i]);
-	return known;
+	return known || slice_any(name, whole, slice_is);
 }
 
 /* ---- the manifest ---- */
@@ -63,7 +58,7 @@ struct reading {
 	struct intern names;
 };
 
-static int bad(const struct reading *r, const char *what) { return err_set(r->err, EXIT_INPUT, "'%s': %s", r->path, what); }
+static int bad_bundle(const struct reading *r, const char *what) { return err_set(r->err, EXIT_INPUT, "'%s': %s", r->path, what); }
 
 static int bad_file(const struct reading *r, struct slice name, const char *what)
 {
@@ -131,17 +126,17 @@ static int take_manifest(struct reading *r, struct slice text)
 	struct bundle *b = r->b;
 	struct bundle_about *a = &b->about;
 	if (text.n > BUNDLE_MAX_MANIFEST)
-		return bad(r, "its manifest is too long");
+		return bad_bundle(r, "its manifest is too long");
 	json_tape_text(&r->t, text.p, text.n);
 	if (json_parse(&r->t, 0, text.n, &root) < 0 || !json_is(&r->t, root, JSON_OBJECT))
-		return bad(r, "its manifest is no JSON object");
+		return bad_bundle(r, "its manifest is no JSON object");
 	struct slice schema = json_word(&r->t, root, "schema");
 	if (!slice_is(schema, BUNDLE_SCHEMA))
 		return err_set(r->err, EXIT_INPUT, "'%s': its manifest is of the schema '%.*s', not %s", r->path, SLN(schema, 60),
 			       BUNDLE_SCHEMA);
 	uint32_t files = json_get_as(&r->t, root, "files", JSON_ARRAY), arguments;
 	if (files == NONE || json_length(&r->t, files) > BUNDLE_MAX_FILES)
-		return bad(r, "its manifest has no list of files, or too long a one");
+		return bad_bundle(r, "its manifest has no list of files, or too long a one");
 	a->generator = json_dup(&r->t, root, "generator", &b->arena);
 	a->torch = json_dup(&r->t, root, "torch", &b->arena);
 	a->python = json_dup(&r->t, root, "python", &b->arena);
@@ -156,7 +151,7 @@ static int take_manifest(struct reading *r, struct slice text)
 	a->n_argument = arguments;
 	for (size_t i = 0; i < a->n_argument; i++)
 		if (slice_chr(a->argument[i], 0))
-			return bad(r, "an argument of its program holds a zero byte");
+			return bad_bundle(r, "an argument of its program holds a zero byte");
 	take_findings(r, json_get_as(&r->t, root, "findings", JSON_ARRAY));
 	if (take_environment(r, json_get_as(&r->t, root, "environment", JSON_ARRAY)) < 0)
 		return -1;
@@ -207,11 +202,11 @@ static bool holds_tensors(enum bundle_kind kind, struct slice name)
 	       (kind == BUNDLE_RUN && (slice_ends(name, ".npy") || slice_ends(name, ".safetensors")));
 }
 
-/* That they are tensors, and nothing else: who takes them from here (torch.load) may be less careful. */
+/* Checks that they are tensors, and nothing else: who takes them from here (torch.load) may be less careful. */
 static int check_tensors(struct bundle *b, const struct bundle_file *f, struct err *err)
 {
 	struct slice data;
-	char *shown = xasprintf("%s: %.*s", b->zip.path, SL(f->name));
+	FREED char *shown = xasprintf("%s: %.*s", b->zip.path, SL(f->name));
 	int r = zip_data(&b->zip, zip_find(&b->zip, f->name), &data, err);
 	if (!r) {
 		struct tensor_file *t = tensor_file_bytes(data, shown, err);
@@ -219,7 +214,6 @@ static int check_tensors(struct bundle *b, const struct bundle_file *f, struct e
 		if (t)
 			tensor_file_close(t);
 	}
-	free(shown);
 	return r;
 }
 
@@ -239,21 +233,6 @@ static int check_members(struct bundle *b, struct err *err)
 			return -1;
 	}
 	return 0;
-}
-
-bool bundle_like(const char *path)
-{
-	struct mapfile m;
-	struct zip z;
-	bool is = false;
-	if (mapfile_open(&m, path, NULL) < 0)
-		return false;
-	if (zip_like(m.bytes) && zip_open(&z, m.bytes, path, NULL) == 0) {
-		is = zip_find(&z, SLICE(BUNDLE_MANIFEST)) != NULL;
-		zip_close(&z);
-	}
-	mapfile_close(&m);
-	return is;
 }
 
 int bundle_open(struct bundle *b, const char *path, struct err *err)
@@ -301,7 +280,7 @@ const struct bundle_file *bundle_find(const struct bundle *b, enum bundle_kind k
 
 static int extract(struct bundle *b, const struct bundle_file *f, const char *folder, struct err *err)
 {
-	char *path = xasprintf("%s/%.*s", folder, SL(f->name));
+	FREED char *path = xasprintf("%s/%.*s", folder, SL(f->name));
 	int r = 0;
 	for (char *p = path + strlen(folder) + 1; !r && (p = strchr(p, '/')); *p++ = '/') {
 		*p = 0;
@@ -315,7 +294,6 @@ static int extract(struct bundle *b, const struct bundle_file *f, const char *fo
 		r = zip_copy(&b->zip, zip_find(&b->zip, f->name), fd, path, err);
 	if (fd >= 0 && close(fd) < 0 && !r)
 		r = err_errno(err, EXIT_ENVIRON, "cannot write '%s'", path);
-	free(path);
 	return r;
 }
 

@@ -12,7 +12,7 @@
 
 static void put_tensor(struct json_out *o, struct slice file, const struct tensor *t, const struct tensor_stats *s)
 {
-	struct buf spec = {0};
+	LOCAL_BUF spec = {0};
 	tensor_spec_print(&t->meta, &spec);
 	json_obj(o);
 	json_member_str(o, "file", file);
@@ -27,7 +27,6 @@ static void put_tensor(struct json_out *o, struct slice file, const struct tenso
 	json_member_float(o, "max", s->max);
 	json_member_float(o, "mean", s->mean);
 	json_close(o);
-	buf_release(&spec);
 }
 
 /* ---- values of the same kind ---- */
@@ -56,11 +55,6 @@ static double make_one(const struct tensor_stats *s, uint64_t *state)
 	return span <= 0 ? s->mean : next(state) * span < high ? s->mean - next(state) * low : s->mean + next(state) * high;
 }
 
-static bool is_integer(int dtype)
-{
-	return dtype == DTYPE_BOOL || (dtype >= DTYPE_U8 && dtype <= DTYPE_I64) || (dtype >= DTYPE_U16 && dtype <= DTYPE_U64);
-}
-
 static void make_values(const struct tensor_meta *m, const struct tensor_stats *s, char *p, int64_t n, uint64_t *state)
 {
 	double v[512];
@@ -69,21 +63,21 @@ static void make_values(const struct tensor_meta *m, const struct tensor_stats *
 		const int64_t part = n - done < (int64_t)ARRAY_LEN(v) ? n - done : (int64_t)ARRAY_LEN(v);
 		for (int64_t i = 0; i < part; i++) {
 			v[i] = make_one(s, state);
-			v[i] = is_integer(m->dtype) ? fmin(fmax(round(v[i]), s->min), s->max) : v[i];
+			v[i] = dtype_is_integer(m->dtype) ? fmin(fmax(round(v[i]), s->min), s->max) : v[i];
 		}
 		aten_convert(m->dtype, p + done * each, each, DTYPE_F64, v, sizeof(v[0]), part);
 		done += part;
 	}
 }
 
-static bool can_be_made(int dtype) { return is_integer(dtype) || (dtype >= DTYPE_F16 && dtype <= DTYPE_F64) || dtype == DTYPE_BF16; }
+static bool can_be_made(int dtype) { return dtype_is_integer(dtype) || (dtype >= DTYPE_F16 && dtype <= DTYPE_F64) || dtype == DTYPE_BF16; }
 
 /* As a file of tensors in f's order, under f's names. */
 static int make_up(struct tensor_file *f, const struct tensor_stats *stats, enum tensor_format format, struct buf *bytes, struct err *err)
 {
-	struct tensor_view *v = xcalloc(f->n + 1, sizeof(*v));
-	struct arena arena = {0};
-	struct mapfile m;
+	FREED struct tensor_view *v = xcalloc(f->n + 1, sizeof(*v));
+	OWNED(arena_release) struct arena arena = {0};
+	OWNED(mapfile_close) struct mapfile m = {0};
 	uint64_t state = 20260101;
 	int fd = -1, r = 0;
 	for (size_t i = 0; i < f->n && !r; i++) {
@@ -103,16 +97,11 @@ static int make_up(struct tensor_file *f, const struct tensor_stats *stats, enum
 		r = -1;
 	if (!r)
 		r = tensor_write(fd, format, v, f->n, f->path, err);
-	char *name = xasprintf("/proc/self/fd/%d", fd);
-	if (!r && (r = mapfile_open(&m, name, err)) == 0) {
+	FREED char *name = xasprintf("/proc/self/fd/%d", fd);
+	if (!r && (r = mapfile_open(&m, name, err)) == 0)
 		buf_add_slice(bytes, m.bytes);
-		mapfile_close(&m);
-	}
-	free(name);
 	if (fd >= 0)
 		close(fd);
-	arena_release(&arena);
-	free(v);
 	return r;
 }
 
@@ -131,11 +120,11 @@ int bundle_add_tensors(struct bundle_writer *w, const char *name, const char *pa
 {
 	struct tensor_file *f = tensor_file_open(path, err);
 	struct mapfile m = {.fd = -1};
-	struct buf bytes = {0};
+	LOCAL_BUF bytes = {0};
 	struct bundle_file *row = NULL;
 	if (!f)
 		return -1;
-	struct tensor_stats *s = xcalloc(f->n + 1, sizeof(*s));
+	FREED struct tensor_stats *s = xcalloc(f->n + 1, sizeof(*s));
 	int r = count_tensors(f, s, err);
 	if (!r && made_up)
 		r = make_up(f, s, f->format, &bytes, err);
@@ -148,8 +137,6 @@ int bundle_add_tensors(struct bundle_writer *w, const char *name, const char *pa
 	}
 	if (!made_up && !r)
 		mapfile_close(&m);
-	buf_release(&bytes);
-	free(s);
 	tensor_file_close(f);
 	return row ? 0 : -1;
 }

@@ -79,7 +79,7 @@ void bundle_abort(struct bundle_writer *w)
 /* A name that the reader takes: what would not pass is '_'. */
 static const char *free_name(struct bundle_writer *w, const char *name)
 {
-	struct buf b = {0};
+	LOCAL_BUF b = {0};
 	const char *dot = strrchr(path_base(name), '.');
 	const size_t stem = dot ? (size_t)(dot - name) : strlen(name);
 	for (unsigned k = 1;; k++) {
@@ -99,9 +99,7 @@ static const char *free_name(struct bundle_writer *w, const char *name)
 		if (intern_add(&w->names, buf_slice(&b)) == before)
 			break;
 	}
-	const char *kept = arena_strndup(&w->arena, buf_str(&b), b.len);
-	buf_release(&b);
-	return kept;
+	return arena_strndup(&w->arena, buf_str(&b), b.len);
 }
 
 static int put_member(struct bundle_writer *w, const char *name, struct slice bytes)
@@ -147,12 +145,10 @@ int bundle_add(struct bundle_writer *w, enum bundle_kind kind, const char *name,
 
 int bundle_add_file(struct bundle_writer *w, enum bundle_kind kind, const char *name, const char *path, struct err *err)
 {
-	struct mapfile m;
+	OWNED(mapfile_close) struct mapfile m = {0};
 	if (mapfile_open(&m, path, err) < 0)
 		return -1;
-	int r = bundle_add(w, kind, name, m.bytes, slice_str(path_base(path)), err);
-	mapfile_close(&m);
-	return r;
+	return bundle_add(w, kind, name, m.bytes, slice_str(path_base(path)), err);
 }
 
 int bundle_add_folder(struct bundle_writer *w, enum bundle_kind kind, const char *name, const char *path, struct err *err)
@@ -162,7 +158,7 @@ int bundle_add_folder(struct bundle_writer *w, enum bundle_kind kind, const char
 	if (n < 0)
 		return err_errno(err, EXIT_INPUT, "cannot read directory '%s'", path);
 	for (int i = 0; i < n; i++) {
-		char *from = xasprintf("%s/%s", path, e[i]->d_name), *to = xasprintf("%s/%s", name, e[i]->d_name);
+		FREED char *from = xasprintf("%s/%s", path, e[i]->d_name), *to = xasprintf("%s/%s", name, e[i]->d_name);
 		struct stat st;
 		if (!r && e[i]->d_name[0] != '.' && lstat(from, &st) == 0) {
 			if (S_ISDIR(st.st_mode))
@@ -172,8 +168,6 @@ int bundle_add_folder(struct bundle_writer *w, enum bundle_kind kind, const char
 			else
 				bundle_leave_out(w, slice_str(to), SLICE("is no file"));
 		}
-		free(from);
-		free(to);
 		free(e[i]);
 	}
 	free(e);
@@ -197,39 +191,31 @@ struct json_out *bundle_tensor_out(struct bundle_writer *w) { return &w->tensor_
 
 static void put_files(struct json_out *o, const struct bundle_writer *w)
 {
-	json_member_arr(o, "files");
-	for (size_t i = 0; i < w->n; i++) {
+	json_rows(o, "files", i, w->n) {
 		const struct bundle_file *f = &w->file[i];
-		json_obj(o);
 		json_member_str(o, "name", f->name);
 		json_member_str(o, "kind", slice_str(bundle_kind_name[f->kind]));
 		json_member_u64(o, "bytes", f->bytes);
 		json_member(o, "about", f->about);
 		json_member_bool(o, "made_up", f->made_up);
-		json_close(o);
 	}
-	json_close(o);
 }
 
 static void put_findings(struct json_out *o, const struct bundle_about *a)
 {
-	json_member_arr(o, "findings");
-	for (size_t i = 0; i < a->n_finding; i++) {
-		json_obj(o);
+	json_rows(o, "findings", i, a->n_finding) {
 		json_member_str(o, "kind", a->finding[i].kind);
 		json_member_str(o, "id", a->finding[i].id);
 		json_member_str(o, "level", a->finding[i].level);
 		json_member_str(o, "title", a->finding[i].title);
 		json_member_str(o, "key", a->finding[i].key);
-		json_close(o);
 	}
-	json_close(o);
 }
 
 static void put_manifest(struct buf *b, struct bundle_writer *w, const struct bundle_about *a)
 {
 	struct json_out o = {.b = b};
-	struct buf list = {0};
+	LOCAL_BUF list = {0};
 	json_obj(&o);
 	json_member_str(&o, "schema", SLICE("pt2utils.bundle/1"));
 	json_member(&o, "generator", a->generator);
@@ -245,14 +231,10 @@ static void put_manifest(struct buf *b, struct bundle_writer *w, const struct bu
 	else
 		json_out_null(&o);
 	json_member_texts(&o, "arguments", a->argument, a->n_argument);
-	json_member_arr(&o, "environment");
-	for (size_t i = 0; i < a->n_env; i++) {
-		json_obj(&o);
+	json_rows(&o, "environment", i, a->n_env) {
 		json_member_str(&o, "name", a->env[i].name);
 		json_member_str(&o, "value", a->env[i].value);
-		json_close(&o);
 	}
-	json_close(&o);
 	put_findings(&o, a);
 	put_files(&o, w);
 	json_close(&w->tensor_out);
@@ -261,17 +243,15 @@ static void put_manifest(struct buf *b, struct bundle_writer *w, const struct bu
 	json_member_raw(&o, "left_out", buf_slice(&list));
 	json_close(&o);
 	buf_addc(b, '\n');
-	buf_release(&list);
 }
 
 int bundle_end(struct bundle_writer *w, const struct bundle_about *about, struct err *err)
 {
-	struct buf b = {0};
+	LOCAL_BUF b = {0};
 	put_manifest(&b, w, about);
 	int r = put_member(w, BUNDLE_MANIFEST, buf_slice(&b)) < 0 || archive_end(&w->archive) < 0 || sink_flush(&w->sink) < 0
 		    ? failed(w, err)
 		    : 0;
-	buf_release(&b);
 	if (r < 0)
 		output_abort(w->out);
 	else

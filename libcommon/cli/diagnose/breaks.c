@@ -89,7 +89,7 @@ bool break_is_foreign(struct slice file)
 void break_fix(struct explanation *x, int gb, const struct slice *text, unsigned n, struct slice file, struct slice *fix,
 	       struct slice *hint)
 {
-	struct buf all = {0}, fixes = {0}, hints = {0};
+	LOCAL_BUF all = {0}, fixes = {0}, hints = {0};
 	bool foreign = break_is_foreign(file);
 	for (unsigned i = 0; i < n; i++)
 		add_line(&all, text[i]);
@@ -104,49 +104,39 @@ void break_fix(struct explanation *x, int gb, const struct slice *text, unsigned
 		    SLN(in, 200), hints.len ? "\n" : "", SLN(buf_slice(&hints), 400));
 	else
 		*hint = explain_keep(x, buf_slice(&hints));
-	buf_release(&all);
-	buf_release(&fixes);
-	buf_release(&hints);
 }
 
-/* What torch says of very many breaks, and of none in particular. */
+/* torch says it of very many breaks, and of none in particular. */
 static bool says_little(struct slice hint)
 {
 	static const char *const little[] = {"It may be possible to write Dynamo tracing rules", "Please report an issue to PyTorch",
 					     "Your code may result in an error when running in eager", "This is likely to be a Dynamo bug",
 					     "This graph break is fundamental"};
-	for (size_t i = 0; i < ARRAY_LEN(little); i++)
-		if (slice_starts(hint, little[i]))
-			return true;
-	return false;
+	return slice_any(hint, little, slice_starts);
 }
 
 static struct slice break_hints_sorted(struct explanation *x, struct slice hints)
 {
-	struct buf b = {0};
+	LOCAL_BUF b = {0};
 	for (int little = 0; little < 2; little++) {
 		struct slice rest = hints, line;
 		while (slice_line(&rest, &line))
 			if (slice_trim(line).n && says_little(line) == little)
 				add_line(&b, slice_trim(line));
 	}
-	struct slice s = explain_keep(x, buf_slice(&b));
-	buf_release(&b);
-	return s;
+	return explain_keep(x, buf_slice(&b));
 }
 
 struct slice break_hints(struct explanation *x, const struct break_text *text)
 {
-	struct buf b = {0};
+	LOCAL_BUF b = {0};
 	for (unsigned i = 0; i < text->hints; i++) {
 		size_t from = b.len + (b.len > 0);
 		add_line(&b, text->hint[i]);
 		for (size_t k = from; k < b.len; k++)
 			b.p[k] = b.p[k] == '\n' ? ' ' : b.p[k];
 	}
-	struct slice s = break_hints_sorted(x, buf_slice(&b));
-	buf_release(&b);
-	return s;
+	return break_hints_sorted(x, buf_slice(&b));
 }
 
 /* ---- groups ---- */
@@ -256,7 +246,7 @@ static void claim(struct joining *j, struct break_group *g, const struct fact_br
 
 static struct slice group_cost(struct explanation *x, const struct break_group *g)
 {
-	struct buf b = {0};
+	LOCAL_BUF b = {0};
 	if (g->graphs)
 		buf_addf(&b, "%u more graph%s (%lld op%s)", g->graphs, plural(g->graphs), (long long)g->ops_after, plural(g->ops_after));
 	if (g->eager)
@@ -265,9 +255,7 @@ static struct slice group_cost(struct explanation *x, const struct break_group *
 		buf_addf(&b, "%sthis line runs in Python at every call", b.len ? ", " : "");
 	if (g->seconds >= 0)
 		buf_addf(&b, ", %.2f s of compiling", g->seconds);
-	struct slice s = explain_keep(x, buf_slice(&b));
-	buf_release(&b);
-	return s;
+	return explain_keep(x, buf_slice(&b));
 }
 
 enum { IDS_SHOWN = 12, GB_ITEM = 124, GB_IN_LOOP = 7000, GB_DELAYED = 148 /* the explanation is the reason */ };
@@ -275,16 +263,14 @@ enum { IDS_SHOWN = 12, GB_ITEM = 124, GB_IN_LOOP = 7000, GB_DELAYED = 148 /* the
 static struct slice group_compiles(struct explanation *x, const struct chain *of, uint32_t k)
 {
 	const struct facts *f = x->facts;
-	struct buf b = {0};
+	LOCAL_BUF b = {0};
 	unsigned n = 0;
 	for (uint32_t i = chain_first(of, CHAIN_KEY(k)); i != NONE && n < IDS_SHOWN; i = of->next[i])
 		if (f->brk[i].compile != NONE) {
 			buf_addf(&b, "%s", n++ ? " " : "");
 			buf_add_slice(&b, facts_text(f, f->compile[f->brk[i].compile].id));
 		}
-	struct slice s = explain_keep(x, buf_slice(&b));
-	buf_release(&b);
-	return s;
+	return explain_keep(x, buf_slice(&b));
 }
 
 static void describe(struct explanation *x, struct break_group *g, struct slice compiles)
@@ -416,7 +402,7 @@ void explain_breaks(struct explanation *x)
 	struct joining j = {.x = x, .claimed = xcalloc(f->n_compile + 1, sizeof(bool))};
 	struct grouping g = {0};
 	struct chain of = {0}; /* breaks by group */
-	uint32_t *group = xreallocarray(NULL, f->n_brk + 1, sizeof(*group));
+	FREED uint32_t *group = xreallocarray(NULL, f->n_brk + 1, sizeof(*group));
 	add_rests(&j);
 	for (uint32_t i = 0; i < f->n_brk; i++) {
 		group[i] = group_of(x, &g, i);
@@ -439,5 +425,4 @@ void explain_breaks(struct explanation *x)
 	intern_release(&j.functions);
 	free(j.rest);
 	free(j.claimed);
-	free(group);
 }

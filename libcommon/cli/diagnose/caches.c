@@ -68,7 +68,7 @@ static double positive(double v) { return v > 0 ? v : 0; }
 
 /* ---- bypasses ---- */
 
-/* What a hit would have saved: of the FX graph cache all of Inductor; of the AOTAutograd cache, where that one works, its tracing. */
+/* A hit of the FX graph cache would have saved all of Inductor; one of the AOTAutograd cache, where that one works, its tracing. */
 static double saved_by(const struct fact_compile *c, enum fact_cache_kind kind)
 {
 	return kind == FACT_CACHE_AOT ? positive(c->aot) : positive(c->inductor) + positive(c->codegen) + positive(c->backward);
@@ -218,7 +218,7 @@ static void native_again(struct explanation *x, const struct native_sum *sum, bo
 static void natives(struct explanation *x)
 {
 	const struct facts *f = x->facts;
-	struct intern keys = {0};
+	OWNED(intern_release) struct intern keys = {0};
 	struct native_sum all = {0}, *sum = xcalloc(f->n_native + 1u, sizeof(*sum));
 	for (uint32_t i = 0; i < f->n_native; i++) {
 		const struct fact_native *k = &f->native[i];
@@ -236,14 +236,13 @@ static void natives(struct explanation *x)
 			native_again(x, &sum[i], true);
 	if (all.seconds >= COLD_SECONDS)
 		native_again(x, &all, false);
-	intern_release(&keys);
 	free(sum);
 }
 
 void explain_caches(struct explanation *x)
 {
 	const struct facts *f = x->facts;
-	bool *done = xcalloc(f->n_cache + 1u, sizeof(*done)), *fx = xcalloc(f->n_compile + 1u, sizeof(*fx));
+	FREED bool *done = xcalloc(f->n_cache + 1u, sizeof(*done)), *fx = xcalloc(f->n_compile + 1u, sizeof(*fx));
 	uint32_t from = x->n_finding;
 	for (uint32_t i = 0; i < f->n_cache; i++)
 		if (f->cache[i].kind == FACT_CACHE_FX && f->cache[i].what == FACT_BYPASS && f->cache[i].compile != NONE)
@@ -251,8 +250,6 @@ void explain_caches(struct explanation *x)
 	for (uint32_t i = 0; i < f->n_cache && x->n_finding - from < FINDINGS_MAX; i++)
 		if (f->cache[i].what == FACT_BYPASS && !done[i] && !told_by_fx(fx, &f->cache[i]))
 			bypass(x, i, fx, done);
-	free(done);
-	free(fx);
 	cold(x);
 	off(x);
 	natives(x);
@@ -265,7 +262,7 @@ static void skip(struct explanation *x, uint32_t first, bool *done)
 	const struct facts *f = x->facts;
 	const struct fact_cudagraph *c = &f->cudagraph[first];
 	static const char prefix[] = "skipping cudagraphs due to ";
-	struct slice reason = facts_text(f, c->reason), line = {0}, rest = reason, what;
+	struct slice reason = facts_text(f, c->reason), line = slice_first_line(reason), what;
 	struct id_list ids = {.last = NONE};
 	uint64_t n = 0;
 	for (uint32_t i = first; i < f->n_cudagraph; i++) {
@@ -276,7 +273,6 @@ static void skip(struct explanation *x, uint32_t first, bool *done)
 		n++;
 		times_ids(&ids, f, o->compile);
 	}
-	slice_line(&rest, &line);
 	what = slice_starts(line, prefix) ? slice_of(line.p + sizeof(prefix) - 1, line.n - sizeof(prefix) + 1) : line;
 	const char *found = slice_find(what, ". Found from");
 	what.n = found ? (size_t)(found - what.p) : what.n;
@@ -295,10 +291,9 @@ static void skip(struct explanation *x, uint32_t first, bool *done)
 void explain_cudagraphs(struct explanation *x)
 {
 	const struct facts *f = x->facts;
-	bool *done = xcalloc(f->n_cudagraph + 1u, sizeof(*done));
+	FREED bool *done = xcalloc(f->n_cudagraph + 1u, sizeof(*done));
 	uint32_t from = x->n_finding;
 	for (uint32_t i = 0; i < f->n_cudagraph && x->n_finding - from < FINDINGS_MAX; i++)
 		if (!done[i])
 			skip(x, i, done);
-	free(done);
 }

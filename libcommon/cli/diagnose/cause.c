@@ -26,7 +26,7 @@ static bool exception_words(struct explanation *x, struct slice repr, struct cau
 	bool text = args.n > 1 && (args.p[0] == '\'' || args.p[0] == '"') && args.p[args.n - 1] == args.p[0];
 	if (text && !slice_is(out->type, "KeyError"))
 		args = slice_of(args.p + 1, args.n - 2);
-	struct buf b = {0};
+	LOCAL_BUF b = {0};
 	for (size_t i = 0; i < args.n && i < CLIP; i++) /* repr's own escapes */
 		if (args.p[i] == '\\' && i + 1 < args.n)
 			buf_addc(&b, args.p[++i] == 'n' ? ' ' : args.p[i]);
@@ -34,7 +34,6 @@ static bool exception_words(struct explanation *x, struct slice repr, struct cau
 			buf_addc(&b, args.p[i]);
 	struct slice words = buf_slice(&b);
 	out->title = words.n ? explain_textf(x, "%.*s: %.*s", SLN(out->type, CLIP), SL(words)) : explain_keep(x, out->type);
-	buf_release(&b);
 	return true;
 }
 
@@ -53,10 +52,7 @@ struct slice cause_op_name(struct explanation *x, struct slice op)
 static bool no_fake(struct slice s)
 {
 	static const char *const say[] = {"no fake impl", "does not have a fake impl", "fake impl or Meta kernel", "no fake kernel"};
-	for (size_t i = 0; i < ARRAY_LEN(say); i++)
-		if (slice_find(s, say[i]))
-			return true;
-	return false;
+	return slice_any(s, say, slice_has);
 }
 
 /* "shop.scale.default(", "CustomOpDef(shop::scale)", "unsupported operator: shop.cut.default", "shop::cut: attempted to run" */

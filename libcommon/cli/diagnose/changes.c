@@ -68,7 +68,7 @@ static bool add_change(struct subject list[SUBJECTS], unsigned *n, struct slice 
 struct slice frame_cause(struct explanation *x, const struct frame_view *v)
 {
 	struct subject list[SUBJECTS] = {0};
-	struct buf b = {0};
+	LOCAL_BUF b = {0};
 	unsigned n = 0;
 	bool more = false;
 	for (uint32_t i = v->first; i < v->first + v->n; i++)
@@ -80,9 +80,7 @@ struct slice frame_cause(struct explanation *x, const struct frame_view *v)
 		buf_release(&list[i].words);
 	}
 	buf_adds(&b, more ? ", ..." : "");
-	struct slice s = explain_keep(x, buf_slice(&b));
-	buf_release(&b);
-	return s;
+	return explain_keep(x, buf_slice(&b));
 }
 
 /* ---- the first time ---- */
@@ -110,7 +108,7 @@ static bool zero_one(struct slice s) { return slice_is(s, "0") || slice_is(s, "1
  * from nor to 0 or 1, which are graphs of their own. */
 bool frame_first_dynamic(const struct explanation *x, const struct frame_view *v, const struct chain *symbols)
 {
-	struct intern said = {0};
+	OWNED(intern_release) struct intern said = {0};
 	bool first = true;
 	for (uint32_t i = v->first; first && i < v->first + v->n; i++) {
 		struct slice change = x->step[i].change, name = what_changed(change), old = {0}, new = {0};
@@ -121,7 +119,6 @@ bool frame_first_dynamic(const struct explanation *x, const struct frame_view *v
 				intern_add(&said, name) == n;
 	}
 	first &= said.n > 0;
-	intern_release(&said);
 	for (uint32_t i = 0; i < x->facts->n_input; i++)
 		first &= x->facts->input[i].config.automatic_dynamic_shapes != 0;
 	return first;

@@ -14,7 +14,7 @@ enum { CLIP = 300, LONG_TITLE = 160, BREAKS_LOOKED_AT = 512 }; /* CLIP: bytes of
 
 /* ---- by records ---- */
 
-/* What belongs to a compile id, and what says more of a failure. */
+/* Gathers what belongs to a compile id, and what says more of a failure. */
 struct witnesses {
 	struct explanation *x;
 	struct chain graph, known, known_at, error; /* by compile id; known_at by input and line; error by compile id */
@@ -95,7 +95,7 @@ static const struct {
     {"inductor_output_code", "the generated code"},
 };
 
-/* What there is of a compile id, in words; the last stage reached in *last (-1: none). */
+/* Says in words what there is of a compile id; *last is the last stage that was reached (-1: none). */
 static void records_of(const struct witnesses *w, uint32_t compile, struct buf *b, int *last)
 {
 	const struct facts *f = w->x->facts;
@@ -156,7 +156,7 @@ static void witness(const struct witnesses *w, const struct fact_failure *r, str
 {
 	struct explanation *x = w->x;
 	const struct facts *f = x->facts;
-	struct buf b = {0}, records = {0};
+	LOCAL_BUF b = {0}, records = {0};
 	struct slice type = explain_text(x, r->type), reason = first_line(explain_text(x, r->reason));
 	int stage = -1;
 	if (type.n)
@@ -183,8 +183,6 @@ static void witness(const struct witnesses *w, const struct fact_failure *r, str
 				 SLN(buf_slice(&records), CLIP));
 	}
 	v->evidence = explain_keep(x, slice_of(b.p, b.len ? b.len - 1 : 0));
-	buf_release(&b);
-	buf_release(&records);
 }
 
 static const char *experiment(enum component c)
@@ -220,10 +218,7 @@ static bool is_pythons(struct slice type)
 {
 	static const char *const own[] = {"RuntimeError",   "TypeError",      "ValueError",          "IndexError",       "KeyError",
 					  "AttributeError", "AssertionError", "NotImplementedError", "ZeroDivisionError"};
-	for (size_t i = 0; i < ARRAY_LEN(own); i++)
-		if (slice_is(type, own[i]))
-			return true;
-	return false;
+	return slice_any(type, own, slice_is);
 }
 
 static struct fact_known *known_of(const struct witnesses *w, const struct fact_failure *r);
@@ -281,8 +276,7 @@ static bool calls_model(struct slice frames)
 /* The line of a known message is in the failure's, or begins with its type and has the rest of the failure's first line. */
 static bool quoted_in(struct slice reason, struct slice quote)
 {
-	struct slice first = {0}, rest = reason;
-	slice_line(&rest, &first);
+	struct slice first = slice_first_line(reason);
 	first.n = first.n > CLIP / 2 ? CLIP / 2 : first.n; /* of a long line a quote has the beginning */
 	return quote.n && first.n && (memmem(reason.p, reason.n, quote.p, quote.n) || memmem(quote.p, quote.n, first.p, first.n));
 }
@@ -342,10 +336,9 @@ static struct component_view judge(const struct witnesses *w, uint32_t row)
 		if (operates || ((path == COMPONENT_DYNAMO || path == COMPONENT_AOTAUTOGRAD) && user))
 			v.component = COMPONENT_EAGER;
 	} else if (r->compile != NONE && !user && r->user.file == NONE) {
-		struct buf records = {0};
+		LOCAL_BUF records = {0};
 		int stage;
 		records_of(w, r->compile, &records, &stage);
-		buf_release(&records);
 		v.component = after_stage(stage);
 		v.sure = SURE_LIKELY;
 	} else if (r->signal) {
@@ -604,10 +597,10 @@ static bool told_elsewhere(const struct witnesses *w, const struct fact_failure 
 void explain_component(struct explanation *x)
 {
 	struct facts *f = x->facts;
-	struct witnesses w;
-	struct chain same = {0};
-	struct buf key = {0};
-	bool *cause = xcalloc(f->n_failure + 1, sizeof(*cause)), *failed = xcalloc(f->n_input + 1, sizeof(*failed));
+	OWNED(dismiss_witnesses) struct witnesses w;
+	OWNED(chain_release) struct chain same = {0};
+	LOCAL_BUF key = {0};
+	FREED bool *cause = xcalloc(f->n_failure + 1, sizeof(*cause)), *failed = xcalloc(f->n_input + 1, sizeof(*failed));
 	call_witnesses(x, &w);
 	for (uint32_t i = 0; i < f->n_failure; i++)
 		if (f->failure[i].cause != NONE)
@@ -633,9 +626,4 @@ void explain_component(struct explanation *x)
 			tell_unfinished(&w, i);
 	if (x->n_component)
 		qsort_r(x->component, x->n_component, sizeof(*x->component), worst_verdict, f);
-	dismiss_witnesses(&w);
-	chain_release(&same);
-	buf_release(&key);
-	free(cause);
-	free(failed);
 }

@@ -287,8 +287,8 @@ static bool is_foreign(const struct finding *g)
 /* args[0] is no name of the user's: what marks it stands where it comes from. Lines that are said twice go. */
 static void foreign_names(struct explanation *x, struct finding *g)
 {
-	struct intern said = {0};
-	struct buf fix = {0}, hint = {0};
+	OWNED(intern_release) struct intern said = {0};
+	LOCAL_BUF fix = {0}, hint = {0};
 	struct slice rest = g->fix, line;
 	while (slice_line(&rest, &line)) {
 		uint32_t before = said.n;
@@ -303,9 +303,6 @@ static void foreign_names(struct explanation *x, struct finding *g)
 	g->fix = explain_keep(x, buf_slice(&fix));
 	if (hint.len)
 		g->hint = explain_textf(x, "%.*s%s%.*s", SLN(buf_slice(&hint), 2 * CLIP), g->hint.n ? "\n" : "", SLN(g->hint, 2 * CLIP));
-	intern_release(&said);
-	buf_release(&fix);
-	buf_release(&hint);
 }
 
 /* The call at the user's line is what Dynamo does not trace. */

@@ -4,7 +4,7 @@
 
 void finding_fingerprint(const struct explanation *x, const struct finding *g, char id[FINGERPRINT_TEXT])
 {
-	struct buf b = {0};
+	LOCAL_BUF b = {0};
 	buf_adds(&b, finding_kind_name[g->kind]);
 	buf_addc(&b, '\0');
 	buf_add_slice(&b, g->id);
@@ -20,7 +20,6 @@ void finding_fingerprint(const struct explanation *x, const struct finding *g, c
 	buf_addc(&b, '\0');
 	buf_add_slice(&b, explain_text(x, loc->function));
 	snprintf(id, FINGERPRINT_TEXT, "%016llx", (unsigned long long)hash_bytes(b.p, b.len));
-	buf_release(&b);
 }
 
 static void put_component(struct json_out *o, const struct component_view *c)
@@ -71,11 +70,9 @@ static void put_words(struct json_out *o, const char *key, struct slice text)
 static void put_findings(struct json_out *o, const struct explanation *x)
 {
 	char fingerprint[FINGERPRINT_TEXT];
-	json_member_arr(o, "findings");
-	for (uint32_t i = 0; i < x->n_finding; i++) {
+	json_rows(o, "findings", i, x->n_finding) {
 		const struct finding *g = &x->finding[i];
 		finding_fingerprint(x, g, fingerprint);
-		json_obj(o);
 		json_member(o, "kind", slice_str(finding_kind_name[g->kind]));
 		json_member(o, "level", slice_str(finding_level_name[g->level]));
 		json_member(o, "id", g->id);
@@ -92,8 +89,7 @@ static void put_findings(struct json_out *o, const struct explanation *x)
 			json_out_double(o, g->call_us, 1);
 		else
 			json_out_null(o);
-		json_key(o, "in_python");
-		json_out_bool(o, g->in_python);
+		json_member_bool(o, "in_python", g->in_python);
 		json_member(o, "cost", g->cost);
 		json_member(o, "why", g->why);
 		json_member_lines(o, "evidence", g->evidence);
@@ -103,14 +99,9 @@ static void put_findings(struct json_out *o, const struct explanation *x)
 		json_member_lines(o, "next", g->next);
 		json_member(o, "url", g->url);
 		put_words(o, "compile_ids", g->compiles);
-		json_member_arr(o, "ranks");
-		for (uint32_t k = 0; k < g->n_ranks; k++)
-			json_out_i64(o, g->ranks[k]);
-		json_close(o);
+		json_member_i64s(o, "ranks", g->ranks, g->n_ranks);
 		json_member(o, "fingerprint", slice_str(fingerprint));
-		json_close(o);
 	}
-	json_close(o);
 }
 
 /* ---- times ---- */

@@ -79,7 +79,7 @@ static bool died_at(const struct explanation *x, const struct fact_break *b)
 static void in_python(struct explanation *x, struct buf *b)
 {
 	const struct facts *f = x->facts;
-	struct intern said = {0};
+	OWNED(intern_release) struct intern said = {0};
 	uint32_t more = 0;
 	for (uint32_t i = 0; i < f->n_brk + x->n_frame; i++) {
 		bool broken = i < f->n_brk;
@@ -108,13 +108,12 @@ static void in_python(struct explanation *x, struct buf *b)
 		buf_addf(b, " and %u more", more);
 	if (b->len)
 		buf_addf(b, " run%s in Python for ever", verb_s(said.n));
-	intern_release(&said);
 }
 
 void explain_headline(struct explanation *x)
 {
 	const struct facts *f = x->facts;
-	struct buf b = {0};
+	LOCAL_BUF b = {0};
 	bool ended = x->n_component && x->component[0].failure != NONE && !f->failure[x->component[0].failure].caught;
 	bool aot = explain_aot_compiled(f);
 	if (explain_exports(x) && !aot)
@@ -126,5 +125,4 @@ void explain_headline(struct explanation *x)
 	else
 		in_python(x, &b);
 	x->headline = explain_keep(x, buf_slice(&b));
-	buf_release(&b);
 }

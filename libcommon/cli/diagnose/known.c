@@ -16,7 +16,7 @@ static bool soft_failure(const struct facts *f, const struct fact_known *k)
 void explain_known(struct explanation *x)
 {
 	const struct facts *f = x->facts;
-	struct chain limits = {0};
+	OWNED(chain_release) struct chain limits = {0};
 	for (uint32_t i = 0; i < f->n_limit; i++)
 		chain_add(&limits, i, LINE_KEY(f->limit[i].src));
 	for (uint32_t i = 0; i < f->n_known; i++) {
@@ -35,14 +35,11 @@ void explain_known(struct explanation *x)
 		g->next = facts_text(f, k->check);
 		g->src = k->src;
 		g->count = k->count;
-		struct slice see = facts_text(f, k->see), line = {0};
-		slice_line(&see, &line);
-		g->url = line;
+		g->url = slice_first_line(facts_text(f, k->see));
 		g->compile = k->compile;
 		if (k->compile != NONE) {
 			g->loc = f->compile[k->compile].loc;
 			g->compiles = facts_text(f, f->compile[k->compile].label);
 		}
 	}
-	chain_release(&limits);
 }

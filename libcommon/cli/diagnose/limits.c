@@ -116,24 +116,23 @@ static void at_findings(struct limit_places *p, const struct explanation *x) { a
 static void at_errors(struct limit_places *p, const struct explanation *x) { at_findings_of(p, x, FINDING_ERROR); }
 static void at_warnings(struct limit_places *p, const struct explanation *x) { at_findings_of(p, x, FINDING_WARNING); }
 
+static void put_line(struct limit_places *p, const struct explanation *x, uint64_t line, uint32_t text)
+{
+	buf_addf(&p->tmp, "line %llu: ", (unsigned long long)line);
+	buf_add_slice(&p->tmp, explain_text(x, text));
+	limit_place(p);
+}
+
 static void at_damage(struct limit_places *p, const struct explanation *x)
 {
-	for (uint32_t i = 0; i < x->facts->n_damage; i++) {
-		const struct fact_damage *d = &x->facts->damage[i];
-		buf_addf(&p->tmp, "line %llu: ", (unsigned long long)d->line);
-		buf_add_slice(&p->tmp, explain_text(x, d->what));
-		limit_place(p);
-	}
+	for (uint32_t i = 0; i < x->facts->n_damage; i++)
+		put_line(p, x, x->facts->damage[i].line, x->facts->damage[i].what);
 }
 
 static void at_unknown(struct limit_places *p, const struct explanation *x)
 {
-	for (uint32_t i = 0; i < x->facts->n_unknown; i++) {
-		const struct fact_unknown *k = &x->facts->unknown[i];
-		buf_addf(&p->tmp, "line %llu: ", (unsigned long long)k->line);
-		buf_add_slice(&p->tmp, explain_text(x, k->key));
-		limit_place(p);
-	}
+	for (uint32_t i = 0; i < x->facts->n_unknown; i++)
+		put_line(p, x, x->facts->unknown[i].line, x->facts->unknown[i].key);
 }
 
 static void at_nothing(struct limit_places *p, const struct explanation *x)
@@ -203,7 +202,7 @@ void limits_check(const struct opt_pairs *max)
 
 unsigned limits_exceeded(const struct explanation *x, const struct opt_pairs *max)
 {
-	struct buf lines = {0};
+	LOCAL_BUF lines = {0};
 	if (!max->n)
 		return 0;
 	const double count[] = {
@@ -213,7 +212,6 @@ unsigned limits_exceeded(const struct explanation *x, const struct opt_pairs *ma
 	};
 	unsigned over = limits_over(limit, ARRAY_LEN(limit), max, count, places, (void *)(uintptr_t)x, &lines);
 	warn_lines(buf_slice(&lines));
-	buf_release(&lines);
 	return over;
 }
 

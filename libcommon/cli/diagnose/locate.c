@@ -12,12 +12,11 @@ static void load_code(struct kernelmaps *k, const struct facts *f)
 	for (uint32_t i = 0; i < f->n_compiler_error; i++)
 		any |= slice_find(facts_text(f, f->compiler_error[i].severity), "error") != NULL;
 	for (uint32_t i = 0; any && i < f->n_input; i++) {
-		char *path = xstrndup(facts_text(f, f->input[i].file).p, facts_text(f, f->input[i].file).n);
+		FREED char *path = xstrndup(facts_text(f, f->input[i].file).p, facts_text(f, f->input[i].file).n);
 		if (f->input[i].kind == FACT_TRACE && *path)
 			kernelmaps_add_trace(k, path, &err);
 		else if (f->input[i].kind == FACT_DEBUGDIR)
 			kernelmaps_add_debugdir(k, path, &err);
-		free(path);
 	}
 	if (k->n_input)
 		kernelmaps_build(k);
@@ -83,7 +82,7 @@ static void locate_errors(struct explanation *x, const struct kernelmaps *k)
 		n++;
 		if (!kernelmap_locate(k->map, k->n, facts_text(f, r->reason), &at) || at.line == NONE)
 			continue;
-		struct buf b = {0};
+		LOCAL_BUF b = {0};
 		add_location(&b, k, &at);
 		v->evidence = with_location(x, v->evidence, &b);
 		for (uint32_t g = 0; g < x->n_finding; g++) {
@@ -93,16 +92,14 @@ static void locate_errors(struct explanation *x, const struct kernelmaps *k)
 				stands_there(x, to, k, &at);
 			}
 		}
-		buf_release(&b);
 	}
 }
 
 void explain_located(struct explanation *x, struct facts *f)
 {
-	struct kernelmaps maps = {0};
+	OWNED(kernelmaps_release) struct kernelmaps maps = {0};
 	locate_nodes(f);
 	explain(x, f);
 	load_code(&maps, f);
 	locate_errors(x, &maps);
-	kernelmaps_release(&maps);
 }

@@ -112,13 +112,12 @@ void locate_nodes(struct facts *f)
 		struct slice path = facts_text(f, f->input[i].file);
 		if (f->input[i].kind != FACT_TRACE || !path.n)
 			continue;
-		char *name = xstrndup(path.p, path.n);
+		FREED char *name = xstrndup(path.p, path.n);
 		struct trace_hooks hooks = {.ctx = &s, .record = on_record, .threads = 1, .in_part = true};
 		s.t = &t;
 		trace_init(&t, name, NULL);
 		trace_read(&t, &hooks, &err); /* it was read before: what it has now is taken */
 		trace_release(&t);
-		free(name);
 	}
 	for (uint32_t i = 0; i < s.n; i++)
 		if (s.w[i].at.file != NONE && !s.w[i].several)

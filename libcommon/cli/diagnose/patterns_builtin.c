@@ -7,7 +7,7 @@ struct adding {
 	struct err *err;
 };
 
-static int add(void *ctx, const char *name, struct slice text)
+static int add_builtin(void *ctx, const char *name, struct slice text)
 {
 	struct adding *a = ctx;
 	return slice_ends(slice_str(name), ".pattern") ? patterns_add_text(a->k, name, text, a->err) : 0;
@@ -17,7 +17,7 @@ struct patterns *patterns_load(const char *dir, struct err *err)
 {
 	struct patterns *k = patterns_new();
 	struct adding a = {k, err};
-	if (share_each("patterns/", add, &a) == 0 && (!dir || patterns_add_dir(k, dir, err) == 0) && patterns_compile(k, err) == 0)
+	if (share_each("patterns/", add_builtin, &a) == 0 && (!dir || patterns_add_dir(k, dir, err) == 0) && patterns_compile(k, err) == 0)
 		return k;
 	patterns_free(k);
 	return NULL;

@@ -43,8 +43,7 @@ bool explain_frame(struct slice *frames, struct srcloc *at)
 	if (at->form != SRCLOC_AT || at->code.n)
 		return true;
 	/* "app/m.py:5 in f: y = g(x)" of a model's frames: the code is on the line itself. */
-	struct slice line, rest = slice_of(at->file.p, (size_t)(before.p + before.n - at->file.p));
-	slice_line(&rest, &line);
+	struct slice line = slice_first_line(slice_of(at->file.p, (size_t)(before.p + before.n - at->file.p)));
 	const char *code = at->func.n ? at->func.p + at->func.n : line.p + line.n;
 	if (code + 2 < line.p + line.n && !memcmp(code, ": ", 2))
 		at->code = slice_trim(slice_of(code + 2, (size_t)(line.p + line.n - code - 2)));

@@ -3,7 +3,7 @@
 
 enum { RANKS_NAMED = 64 };
 
-static void add(struct explanation *x, struct finding *g, int64_t rank)
+static void add_rank(struct explanation *x, struct finding *g, int64_t rank)
 {
 	uint32_t at = 0;
 	while (at < g->n_ranks && g->ranks[at] < rank)
@@ -16,12 +16,12 @@ static void add(struct explanation *x, struct finding *g, int64_t rank)
 	g->ranks[at] = rank;
 }
 
-void explain_on_input(struct explanation *x, struct finding *g, uint32_t input) { add(x, g, x->facts->input[input].rank); }
+void explain_on_input(struct explanation *x, struct finding *g, uint32_t input) { add_rank(x, g, x->facts->input[input].rank); }
 
 void explain_on_ranks_of(struct explanation *x, struct finding *g, const struct finding *other)
 {
 	for (uint32_t i = 0; i < other->n_ranks; i++)
-		add(x, g, other->ranks[i]);
+		add_rank(x, g, other->ranks[i]);
 }
 
 void explain_put_ranks(struct buf *b, const struct finding *g)

@@ -17,7 +17,7 @@ enum { CLIP = 200, ADVICE = 5 }; /* bytes of a text of the input in a line of ou
 
 /* ---- one guard in words ---- */
 
-/* What stands between a and b in s, or nothing. */
+/* Returns what stands between a and b in s, or nothing. */
 static struct slice between(struct slice s, const char *a, const char *b)
 {
 	const char *from = slice_find(s, a);
@@ -41,7 +41,7 @@ struct slice plain_name(struct slice s)
 /* The same inside of an expression: len(G['SEEN']) == 2 is len(SEEN) == 2. */
 struct slice plain_names(struct explanation *x, struct slice s)
 {
-	struct buf b = {0};
+	LOCAL_BUF b = {0};
 	while (s.n) {
 		const char *quote =
 		    s.n > 4 && (s.p[0] == 'L' || s.p[0] == 'G') && s.p[1] == '[' && s.p[2] == '\'' ? memchr(s.p + 3, '\'', s.n - 3) : NULL;
@@ -53,9 +53,7 @@ struct slice plain_names(struct explanation *x, struct slice s)
 		size_t n = name ? (size_t)(quote - s.p) + 2 : 1;
 		s = slice_of(s.p + n, s.n - n);
 	}
-	struct slice plain = explain_keep(x, buf_slice(&b));
-	buf_release(&b);
-	return plain;
+	return explain_keep(x, buf_slice(&b));
 }
 
 static struct slice number_end(struct slice s)
@@ -322,8 +320,8 @@ static void add_step(struct explanation *x, struct frame_view *v, uint32_t compi
 /* The fixes (or hints) of a frame's steps, each once; of a value that changed at each step, the first's. */
 static struct slice frame_advice(struct explanation *x, const struct frame_view *v, bool hints)
 {
-	struct intern said = {0};
-	struct buf b = {0};
+	OWNED(intern_release) struct intern said = {0};
+	LOCAL_BUF b = {0};
 	for (uint32_t i = v->first; i < v->first + v->n; i++) {
 		struct slice advice = hints ? x->step[i].hint : x->step[i].fix;
 		uint32_t n = said.n;
@@ -335,15 +333,12 @@ static struct slice frame_advice(struct explanation *x, const struct frame_view 
 		buf_add_slice(&b, advice);
 		buf_addc(&b, '\n');
 	}
-	struct slice s = explain_keep(x, slice_of(b.p, b.len ? b.len - 1 : 0));
-	intern_release(&said);
-	buf_release(&b);
-	return s;
+	return explain_keep(x, slice_of(b.p, b.len ? b.len - 1 : 0));
 }
 
 static struct slice frame_changes(struct explanation *x, const struct frame_view *v)
 {
-	struct buf b = {0};
+	LOCAL_BUF b = {0};
 	unsigned n = 0;
 	for (uint32_t i = v->first; i < v->first + v->n && n < 6; i++)
 		if (x->step[i].change.n) {
@@ -355,9 +350,7 @@ static struct slice frame_changes(struct explanation *x, const struct frame_view
 			buf_addc(&b, '\n');
 			n++;
 		}
-	struct slice s = explain_keep(x, slice_of(b.p, b.len ? b.len - 1 : 0));
-	buf_release(&b);
-	return s;
+	return explain_keep(x, slice_of(b.p, b.len ? b.len - 1 : 0));
 }
 
 static struct slice function_name(struct explanation *x, const struct fact_loc *loc)
@@ -459,7 +452,7 @@ static void add_frame(struct explanation *x, const struct fact_frame *row, const
 void explain_recompiles(struct explanation *x)
 {
 	const struct facts *f = x->facts;
-	uint32_t *of = xreallocarray(NULL, f->n_compile + 1, sizeof(*of));
+	FREED uint32_t *of = xreallocarray(NULL, f->n_compile + 1, sizeof(*of));
 	memset(of, 255, (f->n_compile + 1) * sizeof(*of));
 	for (uint32_t i = f->n_recompile; i-- > 0;)
 		if (f->recompile[i].compile != NONE)
@@ -470,5 +463,4 @@ void explain_recompiles(struct explanation *x)
 	for (uint32_t i = 0; i < f->n_frame; i++)
 		add_frame(x, &f->frame[i], of, &symbols);
 	chain_release(&symbols);
-	free(of);
 }

@@ -40,7 +40,7 @@ unsigned release_known(struct slice head, unsigned minor)
 	return best;
 }
 
-/* Of those that the first line names, the oldest that is newer; this one where there is none. */
+/* Returns the oldest newer release that the first line names; this one where there is none. */
 static unsigned next_release(struct slice head, unsigned minor)
 {
 	unsigned m = 0;
@@ -68,8 +68,8 @@ enum { RELEASES = 64 };
 /* The settings of a log: name "torch._dynamo.config.x" and value, as it has them. */
 static void read_settings(const struct facts *f, struct intern *settings)
 {
-	struct json_tape tape = {0};
-	struct buf row = {0};
+	OWNED(json_tape_release) struct json_tape tape = {0};
+	LOCAL_BUF row = {0};
 	for (uint32_t i = 0; i < f->n_input; i++)
 		for (unsigned k = 0; k < CONFIG_TEXTS; k++) {
 			struct slice text = facts_text(f, f->input[i].config.text[k]);
@@ -84,15 +84,13 @@ static void read_settings(const struct facts *f, struct intern *settings)
 				intern_add(settings, buf_slice(&row));
 			}
 		}
-	buf_release(&row);
-	json_tape_release(&tape);
 }
 
 /* Logs of torch 2.9 and older do not say whose they are: the release whose defaults most of their settings are; 0: they have none. */
 static unsigned release_by_settings(const struct facts *f)
 {
 	struct slice rest = share_file("explain/defaults.txt"), head, line;
-	struct intern settings = {0};
+	OWNED(intern_release) struct intern settings = {0};
 	uint32_t hits[RELEASES] = {0};
 	unsigned best = 0;
 	slice_line(&rest, &head);
@@ -109,7 +107,6 @@ static unsigned release_by_settings(const struct facts *f)
 	}
 	for (unsigned m = 1; m < RELEASES; m++)
 		best = hits[m] > hits[best] ? m : best;
-	intern_release(&settings);
 	return best;
 }
 
@@ -181,7 +178,7 @@ static void keep_lines(struct explanation *x, struct slice *text, struct slice m
 
 void explain_release(struct explanation *x)
 {
-	struct buf missing = {0};
+	LOCAL_BUF missing = {0};
 	unsigned minor = release_of(x->facts);
 	if (minor)
 		release_missing(share_file("breaks/names.txt"), minor, &missing);
@@ -193,5 +190,4 @@ void explain_release(struct explanation *x)
 		keep_lines(x, &x->step[i].fix, buf_slice(&missing));
 		keep_lines(x, &x->step[i].hint, buf_slice(&missing));
 	}
-	buf_release(&missing);
 }

@@ -192,11 +192,6 @@ static bool size_source(struct slice source, struct slice *name, struct slice *d
 	return slice_chr(*dim, ']') == NULL;
 }
 
-static struct slice compile_name(struct explanation *x, uint32_t compile)
-{
-	return compile == NONE ? slice_of(NULL, 0) : explain_text(x, x->facts->compile[compile].label);
-}
-
 enum { FINDINGS_MAX = 500 }; /* a hostile log has a rule broken at a million lines */
 
 /* A finding of the same rule at the same place, so that compilations of one line are told together. */
@@ -212,7 +207,7 @@ static struct finding *same_finding(struct explanation *x, uint32_t from, const 
 
 static void add_compile(struct explanation *x, struct finding *g, uint32_t compile)
 {
-	struct slice id = compile_name(x, compile);
+	struct slice id = facts_label(x->facts, compile);
 	g->count++;
 	if (id.n && g->compiles.n < 200 && !slice_find(g->compiles, (const char *)arena_strndup(&x->arena, id.p, id.n)))
 		g->compiles = explain_textf(x, "%.*s%s%.*s", SLN(g->compiles, CLIP), g->compiles.n ? " " : "", SLN(id, CLIP));
@@ -385,7 +380,7 @@ static void constraint(struct explanation *x, uint32_t row)
 	if (before && before->kind == BOUND_CONSTRAINT && before->src.input == b->src.input && before->src.line == b->src.line)
 		return; /* told with the first of its message */
 	struct finding *g = explain_finding(x, FINDING_SHAPE, FINDING_ERROR);
-	struct buf all = {0};
+	LOCAL_BUF all = {0};
 	for (uint32_t i = row; i < f->n_bound && f->bound[i].kind == BOUND_CONSTRAINT && f->bound[i].src.input == b->src.input &&
 			       f->bound[i].src.line == b->src.line && i - row < 6;
 	     i++) {
@@ -398,7 +393,7 @@ static void constraint(struct explanation *x, uint32_t row)
 	g->loc = b->loc;
 	g->src = b->src;
 	g->count = 1;
-	g->compiles = compile_name(x, b->compile);
+	g->compiles = facts_label(x->facts, b->compile);
 	g->compile = b->compile;
 	g->why = SLICE("what was declared dynamic is a constant, or bounded, in the program");
 	g->evidence = explain_keep(x, buf_slice(&all));
@@ -406,7 +401,6 @@ static void constraint(struct explanation *x, uint32_t row)
 	g->fix = torch.n ? slice_of(NULL, 0)
 			 : SLICE("Dim.AUTO instead of Dim(...), or torch._dynamo.maybe_mark_dynamic instead of mark_dynamic: "
 				 "both may be specialized");
-	buf_release(&all);
 }
 
 static void fake_kernel(struct explanation *x, const struct fact_fake_kernel *k)
@@ -419,7 +413,7 @@ static void fake_kernel(struct explanation *x, const struct fact_fake_kernel *k)
 	g->loc = k->loc;
 	g->src = k->src;
 	g->count = 1;
-	g->compiles = compile_name(x, k->compile);
+	g->compiles = facts_label(x->facts, k->compile);
 	g->why = SLICE("tracing runs on sizes and dtypes alone: the fake kernel says what the operator would return");
 	g->evidence = explain_text(x, k->reason);
 	g->fix = explain_textf(x, "@torch.library.register_fake(\"%.*s\")", SLN(op, CLIP));

@@ -202,7 +202,7 @@ static double percent(const struct run_time *t, double seconds) { return t->seco
 static struct slice blocks_of(struct explanation *x, enum time_part_kind part)
 {
 	const struct facts *f = x->facts;
-	struct buf b = {0};
+	LOCAL_BUF b = {0};
 	uint32_t used[3], n = 0;
 	while (n < ARRAY_LEN(used)) {
 		uint32_t best = NONE;
@@ -221,9 +221,7 @@ static struct slice blocks_of(struct explanation *x, enum time_part_kind part)
 		buf_addf(&b, "%s%.*s: %.3f s in %llu call%s", b.len ? "\n" : "", SL(name), f->phase[best].self,
 			 (unsigned long long)f->phase[best].calls, plural(f->phase[best].calls));
 	}
-	struct slice s = explain_keep(x, buf_slice(&b));
-	buf_release(&b);
-	return s;
+	return explain_keep(x, buf_slice(&b));
 }
 
 /* triton_compile_time_us is what was waited for any compiler; a name of Triton's tells. */
@@ -293,6 +291,16 @@ static void compiler_time(struct explanation *x, const struct run_time *t)
 			  alone ? "unset TORCHINDUCTOR_COMPILE_THREADS=1: kernels are then compiled side by side\n" : "");
 }
 
+static struct finding *takes_time(struct explanation *x, const struct run_time *t, const char *id, const char *what, double seconds,
+				  const char *why, const char *hint)
+{
+	struct finding *g = about_time(x, id, seconds);
+	g->title = explain_textf(x, "%s takes %.1f s of %.1f s of compile time (%.0f %%)", what, seconds, t->seconds, percent(t, seconds));
+	g->why = slice_str(why);
+	g->hint = slice_str(hint);
+	return g;
+}
+
 static void part_time(struct explanation *x, const struct run_time *t)
 {
 	static const struct {
@@ -329,14 +337,9 @@ static void part_time(struct explanation *x, const struct run_time *t)
 	     "mode=\"max-autotune-no-cudagraphs\", or fewer input shapes"},
 	};
 	for (unsigned i = 0; i < ARRAY_LEN(about); i++) {
-		double seconds = t->part[about[i].part];
 		if (!dominates(t, about[i].part))
 			continue;
-		struct finding *g = about_time(x, about[i].id, seconds);
-		g->title = explain_textf(x, "%s takes %.1f s of %.1f s of compile time (%.0f %%)", about[i].what, seconds, t->seconds,
-					 percent(t, seconds));
-		g->why = slice_str(about[i].why);
-		g->hint = slice_str(about[i].hint);
+		struct finding *g = takes_time(x, t, about[i].id, about[i].what, t->part[about[i].part], about[i].why, about[i].hint);
 		g->evidence = blocks_of(x, about[i].part);
 	}
 }
@@ -361,12 +364,8 @@ static double metric_sum(const struct facts *f, enum metric_id id)
 static void overhead(struct explanation *x, const struct run_time *t, const char *id, const char *what, double seconds, const char *why,
 		     const char *hint)
 {
-	if (seconds < OVERHEAD_SECONDS || seconds < OVERHEAD * t->seconds)
-		return;
-	struct finding *g = about_time(x, id, seconds);
-	g->title = explain_textf(x, "%s takes %.1f s of %.1f s of compile time (%.0f %%)", what, seconds, t->seconds, percent(t, seconds));
-	g->why = slice_str(why);
-	g->hint = slice_str(hint);
+	if (seconds >= OVERHEAD_SECONDS && seconds >= OVERHEAD * t->seconds)
+		takes_time(x, t, id, what, seconds, why, hint);
 }
 
 static void overheads(struct explanation *x, const struct run_time *t)

@@ -24,7 +24,7 @@ static void died(struct explanation *x, const struct fact_worker *w)
 	struct finding *g = explain_finding(x, FINDING_FAILURE, FINDING_ERROR);
 	const char *signal = signal_name(w->signal);
 	g->id = SLICE("compile-worker-died");
-	struct buf b = {0};
+	LOCAL_BUF b = {0};
 	buf_adds(&b, "the process that compiles kernels");
 	if (w->pid >= 0)
 		buf_addf(&b, " (pid %lld)", (long long)w->pid);
@@ -37,7 +37,6 @@ static void died(struct explanation *x, const struct fact_worker *w)
 	else
 		buf_adds(&b, " died");
 	g->title = explain_keep(x, buf_slice(&b));
-	buf_release(&b);
 	g->src = w->src;
 	g->compile = w->compile;
 	g->count = 1;
@@ -69,7 +68,7 @@ static void slow(struct explanation *x, const struct fact_worker *w, uint64_t n)
 	if (w->seconds < LONG_SECONDS && over)
 		return;
 	struct finding *g = explain_finding(x, FINDING_TIME, over || queued ? FINDING_NOTE : FINDING_WARNING);
-	struct buf b = {0};
+	LOCAL_BUF b = {0};
 	g->id = over ? SLICE("compile-worker-slow") : SLICE("compile-worker-hangs");
 	buf_addf(&b, over ? "a kernel took a worker long" : queued ? "a kernel waits for a worker" : "a worker does not come back");
 	if (w->pid >= 0)
@@ -84,7 +83,6 @@ static void slow(struct explanation *x, const struct fact_worker *w, uint64_t n)
 		}
 	}
 	g->title = explain_keep(x, buf_slice(&b));
-	buf_release(&b);
 	g->src = w->src;
 	g->compile = w->compile;
 	g->count = n;
@@ -105,9 +103,9 @@ static void slow(struct explanation *x, const struct fact_worker *w, uint64_t n)
 void explain_workers(struct explanation *x)
 {
 	const struct facts *f = x->facts;
-	struct intern jobs = {0};
+	OWNED(intern_release) struct intern jobs = {0};
 	uint32_t *last = xcalloc(f->n_worker + 1u, sizeof(*last)), told = 0;
-	uint64_t *n = xcalloc(f->n_worker + 1u, sizeof(*n));
+	FREED uint64_t *n = xcalloc(f->n_worker + 1u, sizeof(*n));
 	for (uint32_t i = 0; i < f->n_worker; i++) {
 		const struct fact_worker *w = &f->worker[i];
 		if (w->what == WORKER_DIED) {
@@ -123,7 +121,5 @@ void explain_workers(struct explanation *x)
 	}
 	for (uint32_t k = 0; k < jobs.n && k < WORKERS_MAX; k++)
 		slow(x, &f->worker[last[k]], n[k]);
-	intern_release(&jobs);
 	free(last);
-	free(n);
 }

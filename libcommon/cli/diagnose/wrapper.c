@@ -13,27 +13,30 @@ static const struct wrapper wrappers[] = {
      "torch.optim breaks before its update on purpose (hooks, profiling, the switch of gradients): the update itself is one graph", ""},
 };
 
+/* The wrapper whose file a text names. */
+static const struct wrapper *wrapper_in(struct slice text)
+{
+	for (size_t i = 0; i < ARRAY_LEN(wrappers); i++)
+		if (slice_find(text, wrappers[i].part))
+			return &wrappers[i];
+	return NULL;
+}
+
 const struct wrapper *wrapper_of(struct slice frames, struct slice file, struct slice explanation)
 {
-	const struct wrapper *found = NULL;
+	const struct wrapper *found = wrapper_in(file), *in;
 	struct srcloc at;
-	for (size_t i = 0; i < ARRAY_LEN(wrappers); i++)
-		if (slice_find(file, wrappers[i].part))
-			found = &wrappers[i];
 	enum srcloc_origin own = srcloc_origin(file);
 	if (found || own == SRCLOC_USER || own == SRCLOC_PACKAGE)
 		return found;
 	/* "the function `Adam.step` in file `.../torch/optim/lr_scheduler.py` should not be traced" */
-	for (size_t i = 0; i < ARRAY_LEN(wrappers); i++)
-		if (slice_find(explanation, wrappers[i].part))
-			return &wrappers[i];
+	if ((in = wrapper_in(explanation)))
+		return in;
 	while (explain_frame(&frames, &at)) {
 		enum srcloc_origin o = srcloc_origin(at.file);
 		if (o == SRCLOC_USER || o == SRCLOC_PACKAGE)
 			found = NULL;
-		for (size_t i = 0; i < ARRAY_LEN(wrappers); i++)
-			if (slice_find(at.file, wrappers[i].part))
-				found = &wrappers[i];
+		found = (in = wrapper_in(at.file)) ? in : found;
 	}
 	return found;
 }

@@ -27,8 +27,7 @@ static void add_fusion(struct fusionlog *f, struct fusion row)
 	}
 	if (f->n >= FUSIONLOG_MAX)
 		return;
-	GROW(f->row, f->n, f->cap, 1);
-	f->row[f->n++] = row;
+	PUSH_TO(f->row, f->n, f->cap) = row;
 }
 
 static bool pair(struct slice s, const char *mark, struct fusion *row)

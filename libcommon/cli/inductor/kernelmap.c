@@ -12,10 +12,9 @@ enum { MAX_TYPES = 64 }; /* of one call */
 
 static uint32_t km_add_source(struct kernelmap *m, const struct srcloc *at)
 {
-	struct buf key = {0};
+	LOCAL_BUF key = {0};
 	buf_addf(&key, "%.*s:%u:%.*s", SL(at->file), at->line, SL(at->func));
 	uint32_t row = intern_add(&m->source_names, buf_slice(&key));
-	buf_release(&key);
 	if (row < m->n_source)
 		return row;
 	PUSH(m, source) = srcloc_copy(&m->arena, at);
@@ -27,8 +26,7 @@ uint32_t km_add_node(struct kernelmap *m, struct slice name)
 	uint32_t row = intern_add(&m->node_names, name);
 	if (row < m->n_node)
 		return row;
-	GROW(m->node, m->n_node, m->cap_node, 1);
-	m->node[m->n_node++] = (struct kmnode){.name = intern_get(&m->node_names, row), .fx = NONE, .source = NONE, .compute = true};
+	PUSH(m, node) = (struct kmnode){.name = intern_get(&m->node_names, row), .fx = NONE, .source = NONE, .compute = true};
 	return row;
 }
 
@@ -90,7 +88,7 @@ static void read_graph(struct kernelmap *m)
 {
 	struct err err;
 	struct graph *g = &m->graph;
-	struct buf b = {0};
+	LOCAL_BUF b = {0};
 	struct slice text = m->in.graph, code = m->in.code.n ? m->in.code : m->in.wrapper;
 	if (!text.n && fragment_graph(code, &b)) {
 		text = buf_slice(&b);
@@ -100,7 +98,6 @@ static void read_graph(struct kernelmap *m)
 		return;
 	if (fxcode_read(g, text, m->fragment ? "the graph in the comments" : "the graph", &err) < 0) {
 		snprintf(m->note, sizeof(m->note), "%.250s", err.text);
-		buf_release(&b);
 		m->fragment = false;
 		return;
 	}
@@ -126,7 +123,6 @@ static void read_graph(struct kernelmap *m)
 		if (srcloc_parse(buf_slice(&b), &at))
 			to->source = km_add_source(m, &at);
 	}
-	buf_release(&b);
 }
 
 /* ---- what torch says itself ---- */
@@ -136,7 +132,7 @@ struct said {
 	struct km_rows codes, stack; /* their members: of cppCodeToPost, of the stacks */
 };
 
-/* How often each name was used before. */
+/* Counts how often each name was used before. */
 struct uses {
 	struct intern name;
 	uint32_t *count;
@@ -146,10 +142,8 @@ struct uses {
 static uint32_t used_before(struct uses *uses, struct slice name)
 {
 	uint32_t row = intern_add(&uses->name, name);
-	if (row == uses->n) {
-		GROW(uses->count, uses->n, uses->cap, 1);
-		uses->count[uses->n++] = 0;
-	}
+	if (row == uses->n)
+		PUSH_TO(uses->count, uses->n, uses->cap) = 0;
 	return uses->count[row]++;
 }
 
@@ -182,8 +176,8 @@ static uint32_t parse(struct json_tape *t, struct slice text)
 /* Members by their key; of "NAME:HANDLE" also by NAME and which of its members it is. */
 static void index_keys(struct km_rows *keys, const struct json_tape *t, uint32_t root)
 {
-	struct uses uses = {0};
-	struct buf b = {0};
+	OWNED(uses_release) struct uses uses = {0};
+	LOCAL_BUF b = {0};
 	if (root == NONE)
 		return;
 	json_each_pair(t, root, k) {
@@ -194,18 +188,15 @@ static void index_keys(struct km_rows *keys, const struct json_tape *t, uint32_t
 		if (colon)
 			km_rows_add(keys, nth_key(&b, name, used_before(&uses, name)), k + 1);
 	}
-	buf_release(&b);
-	uses_release(&uses);
 }
 
 /* The member for "NAME:HANDLE"; without a handle in the text, that of NAME or the nth "NAME:...". */
 static uint32_t member(const struct km_rows *keys, struct slice key, struct slice name, uint32_t nth)
 {
-	struct buf b = {0};
+	LOCAL_BUF b = {0};
 	uint32_t at = km_rows_first(keys, key.n ? key : name);
 	if (at == NONE && !key.n)
 		at = km_rows_first(keys, nth_key(&b, name, nth));
-	buf_release(&b);
 	return at == NONE ? NONE : keys->entry[at].row;
 }
 
@@ -218,7 +209,7 @@ static void take_names(struct kernelmap *m, struct kmlist *l, const struct json_
 
 static void take_stacks(struct kernelmap *m, struct kmlist *l, const struct json_tape *t, uint32_t list)
 {
-	struct buf text = {0};
+	LOCAL_BUF text = {0};
 	json_each(t, list, k) {
 		struct srcloc at, last = {0};
 		struct slice rest = json_text_at(t, k, &text);
@@ -228,7 +219,6 @@ static void take_stacks(struct kernelmap *m, struct kmlist *l, const struct json
 		if (last.line)
 			km_list_add(m, l, km_add_source(m, &last));
 	}
-	buf_release(&text);
 }
 
 /* "float32[s77, 8]" of [["s77", 8], ...] and ["torch.float32", ...]. */
@@ -502,17 +492,17 @@ static void guess_rest(struct kernelmap *m, const struct kmuse *u, const struct 
 
 static void flow(struct kernelmap *m, struct kmuse *u, struct fxindex *x)
 {
-	struct opseq ir = {0}, body = {0};
+	OWNED(opseq_release) struct opseq ir = {0}, body = {0};
 	uint32_t n_params, before = u->fx.n;
 	if (m->n_line > KERNELMAP_LINES) /* a kernel may be called any number of times */
 		return;
 	const uint8_t *allowed = m->has_graph ? km_allowed(m, u) : NULL;
-	struct opseq_param *p = params_of(m, u, x, &n_params);
+	FREED struct opseq_param *p = params_of(m, u, x, &n_params);
 	struct outkernel *k = &m->code.kernel[u->kernel];
 	for (uint32_t i = 0; i < u->ir.n; i++)
 		opseq_add_ir(&ir, m->ir, m->item[u->ir.first + i]);
 	opseq_add_kernel(&body, k->text, k->lang, p, n_params);
-	struct opmatch *im = xcalloc(ir.n_op + 1, sizeof(*im)), *bm = xcalloc(body.n_op + 1, sizeof(*bm));
+	FREED struct opmatch *im = xcalloc(ir.n_op + 1, sizeof(*im)), *bm = xcalloc(body.n_op + 1, sizeof(*bm));
 	for (uint32_t i = 0; i < body.n_op; i++)
 		bm[i] = (struct opmatch){NONE, MATCH_NONE, NONE};
 	if (m->has_graph) {
@@ -552,11 +542,6 @@ static void flow(struct kernelmap *m, struct kmuse *u, struct fxindex *x)
 		guess_lines(m, u, &body);
 	if (u->from == KM_FROM_NAME)
 		guess_rest(m, u, &body);
-	free(im);
-	free(bm);
-	free(p);
-	opseq_release(&ir);
-	opseq_release(&body);
 }
 
 /* ---- all of it ---- */
@@ -600,7 +585,7 @@ static void sort_list(struct kernelmap *m, struct kmlist l, int (*order)(const v
 void kernelmap_build(struct kernelmap *m, const struct kernelmap_input *in)
 {
 	struct said said = {0};
-	struct fxindex x = {0};
+	OWNED(fxindex_release) struct fxindex x = {0};
 	struct err err;
 	struct km_index index = {0};
 	*m = (struct kernelmap){.in = *in, .index = &index};
@@ -627,10 +612,9 @@ void kernelmap_build(struct kernelmap *m, const struct kernelmap_input *in)
 		km_bind_inputs(m, &x);
 		km_bind_results(m, &x);
 	}
-	struct uses uses = {0};
+	OWNED(uses_release) struct uses uses = {0};
 	for (uint32_t i = 0; i < m->code.n_call; i++)
 		add_use(m, &said, &uses, i);
-	uses_release(&uses);
 	for (uint32_t i = 0; i < m->n_use; i++) {
 		struct kmuse *u = &m->use[i];
 		km_join_ir(m, u);
@@ -651,7 +635,6 @@ void kernelmap_build(struct kernelmap *m, const struct kernelmap_input *in)
 	km_rows_release(&said.stack);
 	km_index_release(&index);
 	m->index = NULL;
-	fxindex_release(&x);
 }
 
 struct slice kernelmap_text(const struct kernelmap *m, const struct kmuse *u)

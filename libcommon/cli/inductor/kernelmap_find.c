@@ -110,7 +110,7 @@ static void derive(struct fusing *f, uint32_t a, uint32_t b)
 {
 	struct kernelmap *m = f->m;
 	const struct irnode *x = &m->ir->node[a], *y = &m->ir->node[b];
-	struct buf text = {0};
+	LOCAL_BUF text = {0};
 	if (slice_starts(x->kind, "Extern") || slice_starts(y->kind, "Extern"))
 		buf_addf(&text, "%.*s is an operator of torch, not generated code", SL((slice_starts(x->kind, "Extern") ? x : y)->name));
 	else if (x->device.n && y->device.n && !slice_eq(x->device, y->device))
@@ -119,7 +119,6 @@ static void derive(struct fusing *f, uint32_t a, uint32_t b)
 		buf_addf(&text, "their loops differ: %.*s and %.*s", SL(x->group), SL(y->group));
 	if (text.len)
 		put(f, (struct kmfusion){.a = x->name, .b = y->name, .reason = arena_slice(&m->arena, buf_slice(&text)), .derived = true});
-	buf_release(&text);
 }
 
 uint32_t kernelmap_fusion(struct kernelmap *m, uint32_t use, struct kmfusion *row, uint32_t max)
@@ -138,7 +137,7 @@ uint32_t kernelmap_fusion(struct kernelmap *m, uint32_t use, struct kmfusion *ro
 		put(&f, (struct kmfusion){.a = r->a, .b = r->b, .reason = r->reason, .done = r->kind == FUSION_DONE});
 		said |= r->kind == FUSION_REFUSED;
 	}
-	bool *seen = xcalloc(m->ir->n_node, sizeof(*seen));
+	FREED bool *seen = xcalloc(m->ir->n_node, sizeof(*seen));
 	for (uint32_t i = 0; i < f.u->ir.n && !said; i++) {
 		uint32_t a = irtext_outermost(m->ir, m->item[f.u->ir.first + i]);
 		for (uint32_t b = 0; b < m->ir->n_node && !seen[a]; b++)
@@ -150,6 +149,5 @@ uint32_t kernelmap_fusion(struct kernelmap *m, uint32_t use, struct kmfusion *ro
 			}
 		seen[a] = true;
 	}
-	free(seen);
 	return f.n;
 }

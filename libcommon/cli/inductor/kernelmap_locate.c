@@ -75,11 +75,10 @@ bool kernelmap_locate(struct kernelmap *const *map, uint32_t n, struct slice tex
 
 void kernelmap_source(struct buf *b, const struct kernelmap *m, uint32_t source)
 {
-	struct buf at = {0};
+	LOCAL_BUF at = {0};
 	if (source != NONE)
 		srcloc_format(&at, &m->source[source], SRCLOC_AT, true);
 	buf_add_clean(b, buf_slice(&at));
-	buf_release(&at);
 }
 
 void kernelmap_node(struct buf *b, const struct kmnode *n)

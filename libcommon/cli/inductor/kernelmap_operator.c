@@ -42,7 +42,7 @@ static bool given_to(const struct kernelmap *m, const struct outcall *c, const s
 	struct operand_set s = {.x = x};
 	uint32_t hits = 0, unknown = 0, met = 0;
 	graph_operands(&m->graph, i, add_operand, &s);
-	bool *seen = xcalloc(s.n + 1, sizeof(*seen));
+	FREED bool *seen = xcalloc(s.n + 1, sizeof(*seen));
 	for (uint32_t a = 0; a < c->arg.n; a++) {
 		struct slice name = m->code.name[c->arg.first + a];
 		uint32_t bound = bound_as(m, x, name), k = 0;
@@ -63,7 +63,6 @@ static bool given_to(const struct kernelmap *m, const struct outcall *c, const s
 	}
 	for (uint32_t k = 0; k < s.n; k++)
 		met += seen[k];
-	free(seen);
 	return hits && (met == s.n || unknown);
 }
 

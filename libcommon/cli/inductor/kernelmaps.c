@@ -77,10 +77,9 @@ int kernelmaps_add_debugdir(struct kernelmaps *k, const char *path, struct err *
 	}
 	for (uint32_t i = 0; i < d.n_log; i++) {
 		struct mapfile f;
-		char *name = xstrndup(d.log[i].p, d.log[i].n);
+		FREED char *name = xstrndup(d.log[i].p, d.log[i].n);
 		if (mapfile_open(&f, name, NULL) == 0)
 			add_log(k, keep_file(k, &f));
-		free(name);
 	}
 	debugdir_close(&d);
 	if (k->n_input == had)
@@ -120,10 +119,9 @@ static void add_code(struct reading *r, struct pending *p, struct slice text, bo
 	uint32_t before = 0;
 	for (uint32_t i = 0; i < r->k->n_input; i++)
 		before += slice_is(r->k->input[i].folder, id);
-	char *name = before ? xasprintf("%s (%u)", id, before + 1) : xstrdup(id);
+	FREED char *name = before ? xasprintf("%s (%u)", id, before + 1) : xstrdup(id);
 	in.name = arena_slice(&r->k->arena, slice_str(name));
 	in.folder = arena_slice(&r->k->arena, slice_str(id));
-	free(name);
 	if (cpp) {
 		in.wrapper = kernelmaps_keep(r->k, text);
 		in.kernels = p->kernels;

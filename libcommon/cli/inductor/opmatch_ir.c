@@ -82,7 +82,7 @@ void opmatch_ir(struct opmatch *m, const struct opseq *kernel, const struct opse
 	uint32_t n_numbers = v.keys.n;
 	/* Several nodes may compute the same: the first at or behind the one of the line before. */
 	first = xcalloc(n_numbers + 1, sizeof(*first));
-	uint32_t *next = xcalloc(ir->n_op + 1, sizeof(*next));
+	FREED uint32_t *next = xcalloc(ir->n_op + 1, sizeof(*next));
 	for (uint32_t i = ir->n_op; i-- > 0;)
 		if (ir_number[i] != NONE && ir->op[i].kind != OP_ALIAS) {
 			next[i] = first[ir_number[i]];
@@ -104,7 +104,6 @@ void opmatch_ir(struct opmatch *m, const struct opseq *kernel, const struct opse
 			at_node = ir->op[best].node;
 	}
 	free(first);
-	free(next);
 	free(ir_number);
 	free(v.number);
 	intern_release(&v.keys);

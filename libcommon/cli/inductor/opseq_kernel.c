@@ -204,10 +204,7 @@ static bool converts(struct slice name)
 					    "convert_float_to_half",
 					    "float2half",
 					    "promote_to_tensor"};
-	for (size_t i = 0; i < ARRAY_LEN(names); i++)
-		if (slice_is(name, names[i]))
-			return true;
-	return false;
+	return slice_any(name, names, slice_is);
 }
 
 /* Is what stands before a name a value's ("tmp0."), not a scope's ("std::", "tl.")? */

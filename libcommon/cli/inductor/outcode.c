@@ -27,8 +27,7 @@ static void index_add(struct outindex *x, struct slice name, uint32_t row)
 {
 	if (intern_add(&x->name, name) < x->n)
 		return;
-	GROW(x->row, x->n, x->cap, 1);
-	x->row[x->n++] = row;
+	PUSH_TO(x->row, x->n, x->cap) = row;
 }
 
 static uint32_t index_find(const struct outindex *x, struct slice name)
@@ -298,10 +297,7 @@ static struct outlist take_args(struct outcode *o, struct slice rest, struct sli
 static bool is_operator(struct slice chain)
 {
 	static const char *const roots[] = {"extern_kernels.", "torch.ops.", "aten.", "inductor_ops.", "_quantized.", "inductor_prims."};
-	for (size_t i = 0; i < ARRAY_LEN(roots); i++)
-		if (slice_starts(chain, roots[i]))
-			return true;
-	return false;
+	return slice_any(chain, roots, slice_starts);
 }
 
 /* def NAME(*args, **kwargs): */

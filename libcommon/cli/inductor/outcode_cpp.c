@@ -45,7 +45,7 @@ static void find_kernels(struct outcode *o, struct slice text, bool kernel_file)
 static struct slice without_indent(struct outcode *o, struct slice text, uint32_t *empty)
 {
 	struct slice rest = text, line;
-	struct buf b = {0};
+	LOCAL_BUF b = {0};
 	size_t indent = 0;
 	for (*empty = 0; slice_line(&rest, &line) && !slice_trim(line).n; (*empty)++)
 		text = rest;
@@ -59,9 +59,7 @@ static struct slice without_indent(struct outcode *o, struct slice text, uint32_
 		buf_add_slice(&b, slice_of(line.p + n, line.n - n));
 		buf_addc(&b, '\n');
 	}
-	struct slice s = indent ? arena_slice(&o->arena, buf_slice(&b)) : text;
-	buf_release(&b);
-	return s;
+	return indent ? arena_slice(&o->arena, buf_slice(&b)) : text;
 }
 
 /* Triton's kernels: a comment in the function that launches each of them (torch 2.13, torch/_inductor/codegen/cpp_wrapper_gpu.py,
@@ -166,12 +164,10 @@ static void add_aliases(struct outcode *o, const struct contract *c)
 
 int outcode_read_cpp(struct outcode *o, struct slice wrapper, struct slice kernels, struct err *err)
 {
-	struct contract c = {0};
+	OWNED(contract_release) struct contract c = {0};
 	*o = (struct outcode){.cpp_wrapper = true};
-	if (wrapper_read(&c, wrapper, kernels, err) < 0) {
-		contract_release(&c);
+	if (wrapper_read(&c, wrapper, kernels, err) < 0)
 		return -1;
-	}
 	find_kernels(o, kernels, true);
 	find_kernels(o, wrapper, false);
 	find_triton(o, wrapper);
@@ -189,6 +185,5 @@ int outcode_read_cpp(struct outcode *o, struct slice wrapper, struct slice kerne
 		if (outcode_add_name(o, v == NONE ? SLICE("") : arena_slice(&o->arena, c.value[v].name)))
 			o->result.n++;
 	}
-	contract_release(&c);
 	return 0;
 }

@@ -1,71 +1,79 @@
+/* The graph of graph.json: operands, metadata, nodes, modules. */
 #include "repro/graph_json_part.h"
 
 /* ---- operands ---- */
 
-static void push(struct gjson *rd, struct gvalue v) { PUSH_TO(rd->stack, rd->n_stack, rd->cap_stack) = v; }
+/* {"tuple": [...]}, {"str": "mean"}: JSON has no form for these. */
+static const char *const tag[] = {
+    [GV_FLOAT] = "float",       [GV_COMPLEX] = "complex", [GV_STR] = "str",       [GV_LIST] = "list",
+    [GV_TUPLE] = "tuple",       [GV_DICT] = "dict",       [GV_SLICE] = "slice",   [GV_NAME] = "name",
+    [GV_ELLIPSIS] = "ellipsis", [GV_TEXT] = "text",       [GV_DEVICE] = "device",
+};
 
-static uint32_t find_node(const struct gjson *rd, struct slice name)
+static void push(struct gjson *d, struct gvalue v) { PUSH_TO(d->stack, d->n_stack, d->cap_stack) = v; }
+
+static uint32_t find_node(const struct gjson *d, struct slice name)
 {
-	uint32_t id = intern_find(&rd->g->text, name);
-	return id < rd->cap_node_of && rd->node_of[id] ? rd->node_of[id] - 1 : NONE;
+	uint32_t id = intern_find(&d->g->text, name);
+	return id < d->cap_node_of && d->node_of[id] ? d->node_of[id] - 1 : NONE;
 }
 
-static int read_reference(struct gjson *rd, uint32_t k, struct gvalue *v)
+static int read_reference(struct gjson *d, uint32_t k, struct gvalue *v)
 {
 	struct slice s;
-	if (gj_text(rd, k, "an operand", &s) < 0)
+	if (gj_text(d, k, "an operand", &s) < 0)
 		return -1;
-	uint32_t node = find_node(rd, s);
+	uint32_t node = find_node(d, s);
 	if (node == NONE)
-		return gj_bad(rd, k, "there is no node '%.*s' before it (a string as such is {\"str\": ...})", SLN(s, 100));
+		return gj_bad(d, k, "there is no node '%.*s' before it (a string as such is {\"str\": ...})", SLN(s, 100));
 	*v = graph_node_value(node);
 	return 0;
 }
 
-static int read_number(struct gjson *rd, uint32_t k, struct gvalue *v)
+static int read_number(struct gjson *d, uint32_t k, struct gvalue *v)
 {
-	struct slice s = json_slice(&rd->t, k);
+	struct slice s = json_slice(&d->t, k);
 	int64_t i;
 	double f = 0;
-	if (json_i64(&rd->t, k, &i)) {
+	if (json_i64(&d->t, k, &i)) {
 		*v = graph_int_value(i);
 	} else if (slice_ends(s, "NaN") || slice_ends(s, "Infinity")) {
 		*v = graph_float_value(slice_ends(s, "NaN") ? __builtin_nan("") : s.p[0] == '-' ? -__builtin_inf() : __builtin_inf());
 	} else if (slice_chr(s, '.') || slice_chr(s, 'e') || slice_chr(s, 'E')) {
-		json_double(&rd->t, k, &f);
+		json_double(&d->t, k, &f);
 		*v = graph_float_value(f);
 	} else {
-		*v = graph_text_value(rd->g, GV_TEXT, s); /* beyond 64 bits */
+		*v = graph_text_value(d->g, GV_TEXT, s); /* beyond 64 bits */
 	}
 	return 0;
 }
 
-static int read_float(struct gjson *rd, uint32_t k, struct gvalue *v)
+static int read_float(struct gjson *d, uint32_t k, struct gvalue *v)
 {
 	static const char *const word[] = {"nan", "inf", "-inf"};
 	unsigned i = 0;
-	if (json_is(&rd->t, k, JSON_NUMBER)) {
+	if (json_is(&d->t, k, JSON_NUMBER)) {
 		double f = 0;
-		json_double(&rd->t, k, &f);
+		json_double(&d->t, k, &f);
 		*v = graph_float_value(f);
 		return 0;
 	}
-	if (gj_word(rd, k, "\"float\"", word, ARRAY_LEN(word), &i) < 0)
+	if (gj_read_word(d, k, "\"float\"", word, ARRAY_LEN(word), &i) < 0)
 		return -1;
 	*v = graph_float_value(i == 0 ? __builtin_nan("") : i == 1 ? __builtin_inf() : -__builtin_inf());
 	return 0;
 }
 
-static int read_value(struct gjson *rd, uint32_t k, unsigned depth, struct gvalue *v);
+static int read_value(struct gjson *d, uint32_t k, unsigned depth, struct gvalue *v);
 
-static int read_children(struct gjson *rd, uint32_t array, enum gvalue_kind kind, unsigned depth, struct gvalue *v)
+static int read_children(struct gjson *d, uint32_t array, enum gvalue_kind kind, unsigned depth, struct gvalue *v)
 {
-	const struct json_tape *t = &rd->t;
-	size_t base = rd->n_stack;
+	const struct json_tape *t = &d->t;
+	size_t base = d->n_stack;
 	if (!json_is(t, array, JSON_ARRAY))
-		return gj_bad(rd, array, "the parts of an operand are to be an array");
+		return gj_bad(d, array, "the parts of an operand are to be an array");
 	if (depth == GRAPH_MAX_DEPTH)
-		return gj_bad(rd, array, "operands are nested deeper than %d", GRAPH_MAX_DEPTH);
+		return gj_bad(d, array, "operands are nested deeper than %d", GRAPH_MAX_DEPTH);
 	json_each(t, array, k) {
 		struct gvalue part;
 		uint32_t first = k;
@@ -73,322 +81,463 @@ static int read_children(struct gjson *rd, uint32_t array, enum gvalue_kind kind
 			first = json_is(t, k, JSON_ARRAY) ? json_first(t, k) : k;
 			if (first == k || first >= json_end(t, k) || json_next(t, first) >= json_end(t, k) ||
 			    json_next(t, json_next(t, first)) < json_end(t, k))
-				return gj_bad(rd, k, "an item of a dict is to be [key, value]");
-			if (read_value(rd, first, depth + 1, &part) < 0)
+				return gj_bad(d, k, "an item of a dict is to be [key, value]");
+			if (read_value(d, first, depth + 1, &part) < 0)
 				return -1;
-			push(rd, part);
+			push(d, part);
 			first = json_next(t, first);
 		}
-		if (read_value(rd, first, depth + 1, &part) < 0)
+		if (read_value(d, first, depth + 1, &part) < 0)
 			return -1;
-		push(rd, part);
+		push(d, part);
 	}
-	if (kind == GV_SLICE && rd->n_stack - base != 3)
-		return gj_bad(rd, array, "a slice has three parts: start, stop, step");
-	*v = graph_sequence(rd->g, kind, rd->stack + base, rd->n_stack - base);
-	rd->n_stack = base;
+	if (kind == GV_SLICE && d->n_stack - base != 3)
+		return gj_bad(d, array, "a slice has three parts: start, stop, step");
+	*v = graph_sequence(d->g, kind, d->stack + base, d->n_stack - base);
+	d->n_stack = base;
 	return 0;
 }
 
-/* {"tuple": [...]}, {"str": "mean"}: what JSON has no form for. */
-static int read_tagged(struct gjson *rd, uint32_t k, unsigned depth, struct gvalue *v)
+static int read_tagged(struct gjson *d, uint32_t k, unsigned depth, struct gvalue *v)
 {
-	static const struct {
-		const char *key;
-		enum gvalue_kind kind;
-	} form[] = {
-	    {"tuple", GV_TUPLE},       {"str", GV_STR},   {"name", GV_NAME},   {"device", GV_DEVICE},
-	    {"slice", GV_SLICE},       {"dict", GV_DICT}, {"float", GV_FLOAT}, {"complex", GV_COMPLEX},
-	    {"ellipsis", GV_ELLIPSIS}, {"text", GV_TEXT}, {"list", GV_LIST},
-	};
-	const struct json_tape *t = &rd->t;
+	const struct json_tape *t = &d->t;
 	uint32_t key = json_first(t, k);
-	size_t i = 0;
+	uint8_t kind = 0;
 	struct slice s;
 	if (key >= json_end(t, k) || json_next_pair(t, key) < json_end(t, k))
-		return gj_bad(rd, k, "an operand that is an object has one member");
-	while (i < ARRAY_LEN(form) && !slice_is(json_slice(t, key), form[i].key))
-		i++;
-	if (i == ARRAY_LEN(form))
-		return gj_bad(rd, key, "an operand is no \"%.*s\"", SLN(json_slice(t, key), 80));
-	*v = (struct gvalue){.kind = (uint8_t)form[i].kind};
+		return gj_bad(d, k, "an operand that is an object has one member");
+	while (kind < ARRAY_LEN(tag) && !(tag[kind] && slice_is(json_slice(t, key), tag[kind])))
+		kind++;
+	if (kind == ARRAY_LEN(tag))
+		return gj_bad(d, key, "an operand is no \"%.*s\"", SLN(json_slice(t, key), 80));
+	*v = (struct gvalue){.kind = kind};
 	if (gvalue_has_children(*v))
-		return read_children(rd, key + 1, form[i].kind, depth, v);
-	if (form[i].kind == GV_FLOAT)
-		return read_float(rd, key + 1, v);
-	if (form[i].kind == GV_ELLIPSIS)
+		return read_children(d, key + 1, kind, depth, v);
+	if (kind == GV_FLOAT)
+		return read_float(d, key + 1, v);
+	if (kind == GV_ELLIPSIS)
 		return 0;
-	if (gj_text(rd, key + 1, "the text of an operand", &s) < 0)
+	if (gj_text(d, key + 1, "the text of an operand", &s) < 0)
 		return -1;
-	*v = graph_text_value(rd->g, form[i].kind, s);
+	*v = graph_text_value(d->g, kind, s);
 	return 0;
 }
 
 /* Depth is bounded: see read_children. */
-static int read_value(struct gjson *rd, uint32_t k, unsigned depth, struct gvalue *v)
+static int read_value(struct gjson *d, uint32_t k, unsigned depth, struct gvalue *v)
 {
-	switch (rd->t.tok[k].type) {
+	switch (d->t.tok[k].type) {
 	case JSON_NULL: *v = graph_none_value(); return 0;
 	case JSON_TRUE: *v = graph_bool_value(true); return 0;
 	case JSON_FALSE: *v = graph_bool_value(false); return 0;
-	case JSON_NUMBER: return read_number(rd, k, v);
-	case JSON_STRING: return read_reference(rd, k, v);
-	case JSON_ARRAY: return read_children(rd, k, GV_LIST, depth, v);
-	default: return read_tagged(rd, k, depth, v);
+	case JSON_NUMBER: return read_number(d, k, v);
+	case JSON_STRING: return read_reference(d, k, v);
+	case JSON_ARRAY: return read_children(d, k, GV_LIST, depth, v);
+	default: return read_tagged(d, k, depth, v);
+	}
+}
+
+static void put_float(struct buf *b, double v)
+{
+	if (v != v || v - v != 0) {
+		buf_addf(b, "{\"float\": \"%s\"}", v != v ? "nan" : v < 0 ? "-inf" : "inf");
+		return;
+	}
+	char text[40];
+	for (int digits = 15; digits <= 17; digits++) {
+		snprintf(text, sizeof(text), "%.*g", digits, v);
+		if (strtod(text, NULL) == v)
+			break;
+	}
+	buf_addf(b, "%s%s", text, strpbrk(text, ".e") ? "" : ".0");
+}
+
+static void put_value(struct gjson *d, struct gvalue v);
+
+static void put_children(struct gjson *d, struct gvalue v)
+{
+	const struct graph *g = d->g;
+	buf_addc(d->out, '[');
+	for (uint32_t i = 0; i < v.n; i++) {
+		if (i)
+			buf_adds(d->out, ", ");
+		if (v.kind == GV_DICT)
+			buf_addc(d->out, '[');
+		put_value(d, g->value[v.first + i]);
+		if (v.kind == GV_DICT) {
+			buf_adds(d->out, ", ");
+			put_value(d, g->value[v.first + ++i]);
+			buf_addc(d->out, ']');
+		}
+	}
+	buf_addc(d->out, ']');
+}
+
+/* Depth is bounded by graph_finish. */
+static void put_value(struct gjson *d, struct gvalue v)
+{
+	if (v.kind == GV_NONE)
+		buf_adds(d->out, "null");
+	else if (v.kind == GV_BOOL)
+		buf_adds(d->out, v.i ? "true" : "false");
+	else if (v.kind == GV_INT)
+		buf_addf(d->out, "%lld", (long long)v.i);
+	else if (v.kind == GV_FLOAT)
+		put_float(d->out, v.f);
+	else if (v.kind == GV_NODE)
+		gj_put_str(d, graph_name(d->g, v.node));
+	else if (v.kind == GV_LIST)
+		put_children(d, v);
+	else if (v.kind == GV_ELLIPSIS)
+		buf_adds(d->out, "{\"ellipsis\": true}");
+	else {
+		buf_addf(d->out, "{\"%s\": ", tag[v.kind]);
+		if (gvalue_has_children(v))
+			put_children(d, v);
+		else
+			gj_put_str(d, graph_text(d->g, v.text));
+		buf_addc(d->out, '}');
 	}
 }
 
 /* ---- metadata ---- */
 
-static int read_dims(struct gjson *rd, uint32_t array, const char *what, struct symsize *dim, size_t *n)
+struct dims {
+	struct symsize *v;
+	size_t n;
+	bool there;
+};
+struct meta_row {
+	struct gmeta m;
+	struct dims size, stride;
+	struct slice device;
+};
+
+static void dims_member(struct gjson *d, const char *key, struct dims *dims)
 {
-	*n = 0;
-	if (gj_array(rd, array, what) < 0)
-		return -1;
-	json_each(&rd->t, array, k) {
-		if (*n == GRAPH_MAX_DIMS)
-			return gj_bad(rd, array, "a tensor has at most %d dims", GRAPH_MAX_DIMS);
-		if (gj_size(rd, k, what, &dim[(*n)++]) < 0)
-			return -1;
+	if (!gj_member(d, key, dims->there))
+		return;
+	if (d->out) {
+		buf_addc(d->out, '[');
+		for (size_t i = 0; i < dims->n; i++) {
+			buf_adds(d->out, i ? ", " : "");
+			gj_put_size(d, dims->v[i]);
+		}
+		buf_addc(d->out, ']');
+		return;
 	}
-	return 0;
+	const uint32_t array = d->k;
+	dims->there = array != NONE;
+	gj_array(d, array, d->what);
+	json_each(&d->t, array, k) {
+		if (dims->n == GRAPH_MAX_DIMS)
+			gj_bad(d, array, "a tensor has at most %d dims", GRAPH_MAX_DIMS);
+		if (d->bad || gj_read_size(d, k, d->what, &dims->v[dims->n++]) < 0)
+			return;
+	}
 }
 
-static int read_dtype(struct gjson *rd, uint32_t k, enum dtype *dtype)
+static void dtype_member(struct gjson *d, int8_t *dtype)
 {
 	struct slice s;
-	*dtype = DTYPE_NONE;
-	if (k == NONE)
-		return 0;
-	if (gj_text(rd, k, "dtype", &s) < 0)
-		return -1;
-	if ((*dtype = dtype_by_name(s)) == DTYPE_NONE && (*dtype = dtype_by_short(s)) == DTYPE_NONE)
-		return gj_bad(rd, k, "dtype '%.*s' is not known", SLN(s, 80));
-	return 0;
+	if (!gj_member(d, "dtype", *dtype != DTYPE_NONE))
+		return;
+	if (d->out)
+		gj_put_str(d, slice_str(dtype_name(*dtype)));
+	else if (d->k != NONE && gj_text(d, d->k, "dtype", &s) == 0 && (*dtype = (int8_t)dtype_by_name(s)) == DTYPE_NONE &&
+		 (*dtype = (int8_t)dtype_by_short(s)) == DTYPE_NONE)
+		gj_bad(d, d->k, "dtype '%.*s' is not known", SLN(s, 80));
 }
 
-enum { META_DTYPE, META_SIZE, META_STRIDE, META_DEVICE, META_GRAD, META_PARAM, META_SUBCLASS, META_SYM, META_MEMBERS };
-
-static int read_one_meta(struct gjson *rd, uint32_t obj, uint32_t *meta)
+static void meta_row(struct gjson *d, void *of)
 {
-	static const char *const key[] = {"dtype", "size", "stride", "device", "requires_grad", "param", "subclass", "sym"};
-	uint32_t at[META_MEMBERS];
-	struct symsize size[GRAPH_MAX_DIMS], stride[GRAPH_MAX_DIMS], expr;
-	size_t n = 0, n_stride = 0;
-	struct slice device, subclass;
-	enum dtype dtype;
-	bool grad, param;
+	struct meta_row *row = of;
+	struct gmeta *m = &row->m;
+	gj_size(d, "sym", &m->expr, m->kind == GMETA_SYM);
+	if (d->k != NONE)
+		m->kind = GMETA_SYM;
+	if (m->kind == GMETA_SYM || (d->out && m->kind != GMETA_TENSOR))
+		return;
+	dtype_member(d, &m->dtype);
+	dims_member(d, "size", &row->size);
+	dims_member(d, "stride", &row->stride);
+	gj_some(d, "device", &row->device);
+	gj_flag(d, "requires_grad", &m->requires_grad);
+	gj_flag(d, "param", &m->is_param);
+	gj_name(d, "subclass", &m->subclass, graph_text(d->g, m->subclass).n > 0);
+}
+
+static int read_one_meta(struct gjson *d, uint32_t obj, uint32_t *meta)
+{
+	struct symsize size[GRAPH_MAX_DIMS], stride[GRAPH_MAX_DIMS];
+	struct meta_row row = {.m = {.dtype = DTYPE_NONE, .subclass = NONE}, .size = {.v = size}, .stride = {.v = stride}};
 	*meta = NONE;
-	if (gj_members(rd, obj, "\"meta\"", key, at, META_MEMBERS) < 0)
+	if (gj_read_row(d, obj, "\"meta\"", meta_row, &row) < 0)
 		return -1;
-	if (at[META_SYM] != NONE) {
-		if (gj_size(rd, at[META_SYM], "\"sym\"", &expr) < 0)
-			return -1;
-		*meta = graph_add_sym(rd->g, expr);
-		return 0;
+	if (row.m.kind == GMETA_SYM || !row.size.there) {
+		*meta = graph_add_sym(d->g, row.m.expr);
+		d->g->meta[*meta].kind = row.m.kind;
+		return row.m.kind == GMETA_NONE && json_first(&d->t, obj) < json_end(&d->t, obj)
+			   ? gj_bad(d, obj, "a tensor's \"size\" is missing")
+			   : 0;
 	}
-	if (at[META_SIZE] == NONE) {
-		*meta = graph_add_sym(rd->g, symsize_int(0));
-		rd->g->meta[*meta].kind = GMETA_NONE;
-		return json_first(&rd->t, obj) < json_end(&rd->t, obj) ? gj_bad(rd, obj, "a tensor's \"size\" is missing") : 0;
-	}
-	if (read_dims(rd, at[META_SIZE], "\"size\"", size, &n) < 0 || read_dtype(rd, at[META_DTYPE], &dtype) < 0 ||
-	    gj_bool(rd, at[META_GRAD], "\"requires_grad\"", &grad) < 0 || gj_bool(rd, at[META_PARAM], "\"param\"", &param) < 0)
-		return -1;
-	if (at[META_STRIDE] != NONE && read_dims(rd, at[META_STRIDE], "\"stride\"", stride, &n_stride) < 0)
-		return -1;
-	if (at[META_STRIDE] != NONE && n_stride != n)
-		return gj_bad(rd, at[META_STRIDE], "a tensor of %zu dims has %zu strides", n, n_stride);
-	if (gj_text(rd, at[META_DEVICE], "\"device\"", &device) < 0)
-		return -1;
-	*meta = graph_add_tensor(rd->g, dtype, n, size, at[META_STRIDE] == NONE ? NULL : stride, device);
-	if (gj_text(rd, at[META_SUBCLASS], "\"subclass\"", &subclass) < 0)
-		return -1;
-	rd->g->meta[*meta].requires_grad = grad;
-	rd->g->meta[*meta].is_param = param;
-	if (at[META_SUBCLASS] != NONE)
-		rd->g->meta[*meta].subclass = graph_intern(rd->g, subclass);
+	if (row.stride.there && row.stride.n != row.size.n)
+		return gj_bad(d, json_get(&d->t, obj, "stride"), "a tensor of %zu dims has %zu strides", row.size.n, row.stride.n);
+	*meta = graph_add_tensor(d->g, row.m.dtype, row.size.n, size, row.stride.there ? stride : NULL, row.device);
+	struct gmeta *m = &d->g->meta[*meta];
+	m->requires_grad = row.m.requires_grad;
+	m->is_param = row.m.is_param;
+	m->subclass = row.m.subclass;
 	return 0;
 }
 
-int gj_meta(struct gjson *rd, uint32_t k, uint32_t *meta)
+static int read_meta(struct gjson *d, uint32_t k, uint32_t *meta)
 {
 	struct gmeta *part = NULL;
 	size_t n = 0, cap = 0;
-	int rc = 0;
-	*meta = NONE;
-	if (k == NONE || json_is(&rd->t, k, JSON_NULL))
+	if (json_is(&d->t, k, JSON_NULL))
 		return 0;
-	if (!json_is(&rd->t, k, JSON_ARRAY))
-		return read_one_meta(rd, k, meta);
-	for (uint32_t i = json_first(&rd->t, k); i < json_end(&rd->t, k) && rc == 0; i = json_next(&rd->t, i)) {
+	if (!json_is(&d->t, k, JSON_ARRAY))
+		return read_one_meta(d, k, meta);
+	json_each(&d->t, k, i) {
 		uint32_t one = NONE;
-		if (!json_is(&rd->t, i, JSON_NULL))
-			rc = read_one_meta(rd, i, &one);
-		PUSH_TO(part, n, cap) = one == NONE ? (struct gmeta){.device = NONE, .subclass = NONE} : rd->g->meta[one];
+		if (!json_is(&d->t, i, JSON_NULL) && read_one_meta(d, i, &one) < 0)
+			break;
+		PUSH_TO(part, n, cap) = one == NONE ? (struct gmeta){.device = NONE, .subclass = NONE} : d->g->meta[one];
 	}
-	if (rc == 0)
-		*meta = graph_add_tuple_meta(rd->g, part, n);
+	if (!d->bad)
+		*meta = graph_add_tuple_meta(d->g, part, n);
 	free(part);
-	return rc;
+	return d->bad ? -1 : 0;
+}
+
+static void write_one_meta(struct gjson *d, const struct gmeta *m)
+{
+	struct symsize *dim = d->g->dim + m->dim;
+	struct meta_row row = {.m = *m, .size = {dim, m->n_dim, true}, .stride = {dim + m->n_dim, m->n_dim, m->has_stride}};
+	row.device = graph_text(d->g, m->device);
+	gj_write_row(d, meta_row, &row);
+}
+
+void gj_meta(struct gjson *d, uint32_t *meta)
+{
+	if (!gj_member(d, "meta", *meta != NONE))
+		return;
+	if (!d->out) {
+		if (d->k != NONE)
+			read_meta(d, d->k, meta);
+		return;
+	}
+	const struct gmeta *m = &d->g->meta[*meta];
+	if (m->kind != GMETA_TUPLE) {
+		write_one_meta(d, m);
+		return;
+	}
+	buf_addc(d->out, '[');
+	for (uint32_t i = 0; i < m->n_parts; i++) {
+		buf_adds(d->out, i ? ", " : "");
+		write_one_meta(d, &d->g->meta[m->first + i]);
+	}
+	buf_addc(d->out, ']');
 }
 
 /* ---- nodes ---- */
 
-enum { NODE_NAME, NODE_OP, NODE_TARGET, NODE_ARGS, NODE_KWARGS, NODE_META, NODE_TYPE, NODE_STACK, NODE_LINE, NODE_MEMBERS };
-
-static int read_args(struct gjson *rd, uint32_t node, uint32_t args, uint32_t kwargs)
+static int read_args(struct gjson *d, uint32_t node, uint32_t args)
 {
-	const struct json_tape *t = &rd->t;
 	struct gvalue v;
-	size_t base = rd->n_stack;
-	if (gj_array(rd, args, "\"args\"") < 0)
+	size_t base = d->n_stack;
+	if (gj_array(d, args, "\"args\"") < 0)
 		return -1;
-	json_each(t, args, k) {
-		if (read_value(rd, k, 0, &v) < 0)
+	json_each(&d->t, args, k) {
+		if (read_value(d, k, 0, &v) < 0)
 			return -1;
-		push(rd, v);
+		push(d, v);
 	}
-	graph_set_args(rd->g, node, rd->stack + base, rd->n_stack - base);
-	rd->n_stack = base;
+	graph_set_args(d->g, node, d->stack + base, d->n_stack - base);
+	d->n_stack = base;
+	return 0;
+}
+
+static int read_kwargs(struct gjson *d, uint32_t node, uint32_t kwargs)
+{
+	struct gvalue v;
+	struct slice s;
+	size_t base = d->n_stack;
 	if (kwargs == NONE)
 		return 0;
-	if (!json_is(t, kwargs, JSON_OBJECT))
-		return gj_bad(rd, kwargs, "\"kwargs\" is to be an object");
-	json_each_pair(t, kwargs, k) {
-		struct slice s;
-		if (gj_text(rd, k, "a keyword", &s) < 0)
+	if (!json_is(&d->t, kwargs, JSON_OBJECT))
+		return gj_bad(d, kwargs, "\"kwargs\" is to be an object");
+	json_each_pair(&d->t, kwargs, k) {
+		if (gj_text(d, k, "a keyword", &s) < 0)
 			return -1;
-		push(rd, graph_text_value(rd->g, GV_STR, s));
-		if (read_value(rd, k + 1, 0, &v) < 0)
+		push(d, graph_text_value(d->g, GV_STR, s));
+		if (read_value(d, k + 1, 0, &v) < 0)
 			return -1;
-		push(rd, v);
+		push(d, v);
 	}
-	graph_set_kwargs(rd->g, node, rd->stack + base, (rd->n_stack - base) / 2);
-	rd->n_stack = base;
+	graph_set_kwargs(d->g, node, d->stack + base, (d->n_stack - base) / 2);
+	d->n_stack = base;
 	return 0;
 }
 
-/* An optional text of the graph; NONE when it is not given. */
-static int intern_text(struct gjson *rd, uint32_t k, const char *what, uint32_t *id)
+static void put_kwargs(struct gjson *d, const struct gvalue *v, uint32_t n)
 {
-	struct slice s;
-	*id = NONE;
-	if (k == NONE)
-		return 0;
-	if (gj_text(rd, k, what, &s) < 0)
-		return -1;
-	*id = graph_intern(rd->g, s);
-	return 0;
-}
-
-static int name_node(struct gjson *rd, uint32_t obj, uint32_t name, uint32_t node)
-{
-	if (name >= rd->cap_node_of) {
-		uint32_t old = rd->cap_node_of;
-		GROW(rd->node_of, name, rd->cap_node_of, 1);
-		memset(rd->node_of + old, 0, (rd->cap_node_of - old) * sizeof(*rd->node_of));
+	buf_addc(d->out, '{');
+	for (uint32_t i = 0; i < n; i++) {
+		buf_adds(d->out, i ? ", " : "");
+		gj_put_str(d, graph_text(d->g, v[2 * i].text));
+		buf_adds(d->out, ": ");
+		put_value(d, v[2 * i + 1]);
 	}
-	if (rd->node_of[name])
-		return gj_bad(rd, obj, "an earlier node has that name");
-	rd->node_of[name] = node + 1;
+	buf_addc(d->out, '}');
+}
+
+/* The node of a row whose name, op and target have been read. */
+static int add_node(struct gjson *d, struct gnode *n)
+{
+	if (n->name == NONE && n->op != GRAPH_OUTPUT)
+		return gj_bad(d, d->at, "a node without a name");
+	if (n->name == NONE)
+		n->name = graph_intern(d->g, SLICE("output"));
+	if (n->target == NONE && n->op != GRAPH_PLACEHOLDER && n->op != GRAPH_OUTPUT && n->op != GRAPH_GET_ATTR)
+		return gj_bad(d, d->at, "its target is missing");
+	graph_add_node_ids(d->g, d->module, n->op, n->name, n->target == NONE ? n->name : n->target);
 	return 0;
 }
 
-static int read_node(struct gjson *rd, uint32_t obj)
+/* The last node has that name; those after it may use it. */
+static void name_node(struct gjson *d, uint32_t name)
 {
-	static const char *const key[] = {"name", "op", "target", "args", "kwargs", "meta", "type", "stack", "line"};
-	static const char *const op_name[] = {"placeholder", "call_function", "call_method", "call_module", "get_attr", "output"};
-	uint32_t at[NODE_MEMBERS], name, target, node, meta, type, stack, line;
-	unsigned op = GRAPH_CALL_FUNCTION;
-	rd->in = NULL;
-	if (gj_members(rd, obj, "a node", key, at, NODE_MEMBERS) < 0 || intern_text(rd, at[NODE_NAME], "\"name\"", &name) < 0)
-		return -1;
-	if (name != NONE) {
-		rd->in = "node";
-		rd->in_name = graph_text(rd->g, name);
+	if (name >= d->cap_node_of) {
+		uint32_t old = d->cap_node_of;
+		GROW(d->node_of, name, d->cap_node_of, 1);
+		memset(d->node_of + old, 0, (d->cap_node_of - old) * sizeof(*d->node_of));
 	}
-	if (gj_word(rd, at[NODE_OP], "\"op\"", op_name, ARRAY_LEN(op_name), &op) < 0 ||
-	    intern_text(rd, at[NODE_TARGET], "\"target\"", &target) < 0)
+	if (d->node_of[name])
+		gj_bad(d, d->at, "an earlier node has that name");
+	d->node_of[name] = d->g->n_nodes;
+}
+
+static void node_row(struct gjson *d, void *of)
+{
+	static const char *const ops[] = {"placeholder", "call_function", "call_method", "call_module", "get_attr", "output"};
+	struct gnode *n = of;
+	gj_name(d, "name", &n->name, true);
+	if (gj_reads(d) && n->name != NONE) {
+		d->in = "node";
+		d->in_name = graph_text(d->g, n->name);
+	}
+	n->op = (uint8_t)gj_word(d, "op", n->op, ops, ARRAY_LEN(ops));
+	gj_name(d, "target", &n->target, n->target != n->name || (n->op >= GRAPH_CALL_FUNCTION && n->op <= GRAPH_CALL_MODULE));
+	if (gj_reads(d))
+		add_node(d, n);
+	if (gj_member(d, "args", n->n_args))
+		d->out ? put_children(d, (struct gvalue){.kind = GV_LIST, .n = n->n_args, .first = n->args})
+		       : (void)read_args(d, d->g->n_nodes - 1, d->k);
+	if (gj_member(d, "kwargs", n->n_kwargs))
+		d->out ? put_kwargs(d, d->g->value + n->kwargs, n->n_kwargs) : (void)read_kwargs(d, d->g->n_nodes - 1, d->k);
+	if (gj_reads(d))
+		name_node(d, n->name);
+	gj_meta(d, &n->meta);
+	gj_name(d, "type", &n->type, n->type != NONE);
+	gj_name(d, "stack", &n->stack, n->stack != NONE);
+	gj_number(d, "line", &n->line, 0);
+}
+
+static int read_node(struct gjson *d, uint32_t obj)
+{
+	struct gnode n = {.op = GRAPH_CALL_FUNCTION, .name = NONE, .target = NONE, .meta = NONE, .type = NONE, .stack = NONE};
+	d->in = NULL;
+	if (gj_read_row(d, obj, "a node", node_row, &n) < 0)
 		return -1;
-	if (name == NONE && op != GRAPH_OUTPUT)
-		return gj_bad(rd, obj, "a node without a name");
-	if (name == NONE)
-		name = graph_intern(rd->g, SLICE("output"));
-	if (target == NONE && op != GRAPH_PLACEHOLDER && op != GRAPH_OUTPUT && op != GRAPH_GET_ATTR)
-		return gj_bad(rd, obj, "its target is missing");
-	node = graph_add_node_ids(rd->g, rd->module, op, name, target == NONE ? name : target);
-	/* Its own name is known only to those after it. */
-	if (read_args(rd, node, at[NODE_ARGS], at[NODE_KWARGS]) < 0 || name_node(rd, obj, name, node) < 0 ||
-	    gj_meta(rd, at[NODE_META], &meta) < 0 || intern_text(rd, at[NODE_TYPE], "\"type\"", &type) < 0 ||
-	    intern_text(rd, at[NODE_STACK], "\"stack\"", &stack) < 0 || gj_u32(rd, at[NODE_LINE], "\"line\"", 0, &line) < 0)
-		return -1;
-	struct gnode *n = &rd->g->node[node];
-	n->meta = meta, n->type = type, n->stack = stack, n->line = line;
+	struct gnode *to = &d->g->node[d->g->n_nodes - 1];
+	to->meta = n.meta, to->type = n.type, to->stack = n.stack, to->line = n.line;
 	return 0;
 }
 
-static int read_attr(struct gjson *rd, uint32_t obj)
+static void attr_row(struct gjson *d, void *of)
 {
-	static const char *const key[] = {"name", "kind", "expr", "meta"};
 	static const char *const kinds[] = {"buffer", "parameter", "module", "other"};
-	uint32_t at[ARRAY_LEN(key)], name, expr, meta;
-	unsigned kind = GATTR_OTHER;
-	if (gj_members(rd, obj, "an attribute", key, at, ARRAY_LEN(key)) < 0 || intern_text(rd, at[0], "\"name\"", &name) < 0 ||
-	    gj_word(rd, at[1], "\"kind\"", kinds, ARRAY_LEN(kinds), &kind) < 0 || intern_text(rd, at[2], "\"expr\"", &expr) < 0 ||
-	    gj_meta(rd, at[3], &meta) < 0)
+	struct gattr *a = of;
+	gj_name(d, "name", &a->name, true);
+	a->kind = (uint8_t)gj_word(d, "kind", a->kind, kinds, ARRAY_LEN(kinds));
+	gj_name(d, "expr", &a->expr, a->expr != NONE);
+	gj_meta(d, &a->meta);
+}
+
+static int read_attr(struct gjson *d, uint32_t obj)
+{
+	struct gattr a = {.name = NONE, .kind = GATTR_OTHER, .expr = NONE, .meta = NONE};
+	if (gj_read_row(d, obj, "an attribute", attr_row, &a) < 0)
 		return -1;
-	if (name == NONE)
-		return gj_bad(rd, obj, "an attribute without a name");
-	uint32_t id = graph_add_attr(rd->g, rd->module, kind, graph_text(rd->g, name), (struct slice){0});
-	rd->g->attr[id].expr = expr;
-	rd->g->attr[id].meta = meta;
+	if (a.name == NONE)
+		return gj_bad(d, obj, "an attribute without a name");
+	const uint32_t id = graph_add_attr(d->g, d->module, a.kind, graph_text(d->g, a.name), (struct slice){0});
+	d->g->attr[id].expr = a.expr;
+	d->g->attr[id].meta = a.meta;
 	return 0;
 }
 
-int gj_body(struct gjson *rd, uint32_t attributes, uint32_t nodes)
+/* ---- modules ---- */
+
+int gj_read_module(struct gjson *d, uint32_t obj, uint32_t parent)
 {
-	const struct json_tape *t = &rd->t;
-	if (gj_array(rd, attributes, "\"attributes\"") < 0 || gj_array(rd, nodes, "\"nodes\"") < 0)
+	const struct json_tape *t = &d->t;
+	const uint32_t class_name = json_get(t, obj, "class"), attributes = json_get(t, obj, "attributes"),
+		       nodes = json_get(t, obj, "nodes");
+	struct slice name, class_text;
+	if (gj_keep(d, class_name, "\"class\"", &class_text) < 0 ||
+	    gj_text(d, parent == NONE ? NONE : json_get(t, obj, "name"), "\"name\"", &name) < 0)
 		return -1;
-	json_each(t, attributes, k)
-		if (read_attr(rd, k) < 0)
-			return -1;
-	json_each(t, nodes, k)
-		if (read_node(rd, k) < 0)
-			return -1;
-	rd->in = NULL;
-	const struct gmodule *m = &rd->g->module[rd->module];
+	d->module = graph_add_module(d->g, parent, name, class_name == NONE ? SLICE("GraphModule") : class_text);
+	if (gj_array(d, attributes, "\"attributes\"") < 0 || gj_array(d, nodes, "\"nodes\"") < 0 ||
+	    gj_list(d, attributes, "", read_attr) < 0 || gj_list(d, nodes, "", read_node) < 0)
+		return -1;
+	d->in = NULL;
+	const struct gmodule *m = &d->g->module[d->module];
 	for (uint32_t i = m->first; i < m->first + m->n; i++)
-		rd->node_of[rd->g->node[i].name] = 0;
+		d->node_of[d->g->node[i].name] = 0;
 	return 0;
 }
 
-int gj_module(struct gjson *rd, uint32_t parent, uint32_t name, uint32_t class_name)
-{
-	struct slice s, class_text;
-	if (gj_keep(rd, class_name, "\"class\"", &class_text) < 0 || gj_text(rd, name, "\"name\"", &s) < 0)
-		return -1;
-	rd->module = graph_add_module(rd->g, parent, s, class_name == NONE ? SLICE("GraphModule") : class_text);
-	return 0;
-}
-
-int gj_modules(struct gjson *rd, uint32_t array)
+static int read_submodule(struct gjson *d, uint32_t obj)
 {
 	static const char *const key[] = {"name", "parent", "class", "attributes", "nodes"};
-	const struct json_tape *t = &rd->t;
-	if (gj_array(rd, array, "\"modules\"") < 0)
+	const uint32_t k = json_get(&d->t, obj, "parent");
+	uint32_t parent;
+	if (gj_members(d, obj, "a module", key, ARRAY_LEN(key)) < 0 || gj_read_u32(d, k, "\"parent\"", 0, &parent) < 0)
 		return -1;
-	json_each(t, array, k) {
-		uint32_t at[ARRAY_LEN(key)], parent;
-		if (gj_members(rd, k, "a module", key, at, ARRAY_LEN(key)) < 0 || gj_u32(rd, at[1], "\"parent\"", 0, &parent) < 0)
-			return -1;
-		if (parent >= rd->g->n_modules)
-			return gj_bad(rd, k, "parent %u is not there (0 is the root, 1 the first of \"modules\")", parent);
-		if (at[0] == NONE)
-			return gj_bad(rd, k, "a module without a name");
-		if (gj_module(rd, parent, at[0], at[2]) < 0 || gj_body(rd, at[3], at[4]) < 0)
-			return -1;
+	if (parent >= d->g->n_modules)
+		return gj_bad(d, obj, "parent %u is not there (0 is the root, 1 the first of \"modules\")", parent);
+	if (json_get(&d->t, obj, "name") == NONE)
+		return gj_bad(d, obj, "a module without a name");
+	return gj_read_module(d, obj, parent);
+}
+
+int gj_read_modules(struct gjson *d, uint32_t array) { return gj_list(d, array, "\"modules\"", read_submodule); }
+
+void gj_write_module(struct gjson *d, uint32_t module, const char *indent)
+{
+	const struct gmodule *m = &d->g->module[module];
+	buf_addf(d->out, "%s\"class\": ", indent);
+	gj_put_str(d, graph_text(d->g, m->class_name));
+	if (m->n_attr)
+		gj_write_list(d, indent, "attributes", attr_row, d->g->attr + m->first_attr, sizeof(struct gattr), m->n_attr);
+	gj_write_list(d, indent, "nodes", node_row, d->g->node + m->first, sizeof(struct gnode), m->n);
+}
+
+void gj_write_modules(struct gjson *d)
+{
+	if (d->g->n_modules < 2)
+		return;
+	buf_adds(d->out, ",\n \"modules\": [");
+	for (uint32_t i = 1; i < d->g->n_modules; i++) {
+		buf_addf(d->out, "%s\n  {\"name\": ", i > 1 ? "," : "");
+		gj_put_str(d, graph_text(d->g, d->g->module[i].name));
+		buf_addf(d->out, ", \"parent\": %u,\n", d->g->module[i].parent);
+		gj_write_module(d, i, "   ");
+		buf_addc(d->out, '}');
 	}
-	return 0;
+	buf_addc(d->out, ']');
 }

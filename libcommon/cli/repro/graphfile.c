@@ -48,7 +48,7 @@ struct kept {
 static int storage_of(struct kept *k, const struct repro_input *in, struct slice *bytes)
 {
 	const struct repro_storage *s = &k->r->storage[in->storage];
-	struct buf path = {0};
+	LOCAL_BUF path = {0};
 	*bytes = s->bytes;
 	if (bytes->p)
 		return 0;
@@ -61,7 +61,6 @@ static int storage_of(struct kept *k, const struct repro_input *in, struct slice
 				  SLN(in->name, 100))
 			: repro_bytes_open(file, buf_str(&path), k->err);
 	}
-	buf_release(&path);
 	*bytes = file->bytes;
 	return r;
 }

@@ -29,7 +29,7 @@ static struct slice first_word(struct slice line)
 	return space ? slice_of(line.p, (size_t)(space - line.p)) : line;
 }
 
-/* Where the rows of op begin, or would. */
+/* Finds where the rows of op begin, or would. */
 static size_t lower_bound(struct slice table, struct slice op)
 {
 	size_t lo = 0, hi = table.n;
@@ -79,12 +79,11 @@ static bool by_infix(struct respelling *w, uint32_t node, struct slice op)
 	for (size_t i = unary; i < spelling.n; i++)
 		text |= (unsigned)(unsigned char)spelling.p[i] << 8 * (i - unary);
 	const char *name = fxop_by_text(text, unary ? FXOP_UNARY : FXOP_BINARY);
-	struct buf b = {0};
+	LOCAL_BUF b = {0};
 	if (name) {
 		buf_addf(&b, "_operator.%s", name);
 		call(w, node, GRAPH_CALL_FUNCTION, buf_str(&b));
 	}
-	buf_release(&b);
 	return name != NULL;
 }
 
@@ -94,11 +93,8 @@ static void splice_sizes(struct respelling *w, uint32_t node)
 	static const char *const methods[] = {"view", "expand", "repeat", "reshape", "permute"};
 	const struct gnode *n = &w->g->node[node];
 	struct slice name = graph_text(w->g, n->target);
-	bool is = false;
-	for (size_t i = 0; i < ARRAY_LEN(methods); i++)
-		is |= slice_is(name, methods[i]);
-	if (!is || n->n_args != 2 || n->n_kwargs || arg(w->g, n, 1)->kind != GV_LIST || !arg(w->g, n, 1)->n ||
-	    arg(w->g, n, 1)->n > GRAPH_MAX_DIMS)
+	if (!slice_any(name, methods, slice_is) || n->n_args != 2 || n->n_kwargs || arg(w->g, n, 1)->kind != GV_LIST ||
+	    !arg(w->g, n, 1)->n || arg(w->g, n, 1)->n > GRAPH_MAX_DIMS)
 		return;
 	struct gvalue v[GRAPH_MAX_DIMS + 1] = {*arg(w->g, n, 0)};
 	const struct gvalue list = *arg(w->g, n, 1);
@@ -121,7 +117,7 @@ static void drop_defaults(struct respelling *w, uint32_t node)
 	struct graph *g = w->g;
 	const struct gnode *n = &g->node[node];
 	const bool like = slice_ends(graph_text(g, n->target), "_like") || n->op == GRAPH_CALL_METHOD;
-	struct gvalue *kept = xcalloc(2 * (size_t)n->n_kwargs + 1, sizeof(*kept));
+	FREED struct gvalue *kept = xcalloc(2 * (size_t)n->n_kwargs + 1, sizeof(*kept));
 	size_t k = 0;
 	for (uint32_t i = 0; i < n->n_kwargs; i++) {
 		const struct gvalue *pair = &g->value[n->kwargs + 2 * i];
@@ -132,7 +128,6 @@ static void drop_defaults(struct respelling *w, uint32_t node)
 	}
 	if (k < n->n_kwargs)
 		graph_set_kwargs(g, node, kept, k);
-	free(kept);
 }
 
 static bool respell_as_function(struct respelling *w, uint32_t node, struct slice op)
@@ -141,10 +136,9 @@ static bool respell_as_function(struct respelling *w, uint32_t node, struct slic
 	const bool method = spelling.n && *spelling.p == '.';
 	if (!spelling.n || (method && (!w->g->node[node].n_args || arg(w->g, &w->g->node[node], 0)->kind != GV_NODE)))
 		return false;
-	struct buf b = {0};
+	LOCAL_BUF b = {0};
 	buf_add_slice(&b, method ? slice_of(spelling.p + 1, spelling.n - 1) : spelling);
 	call(w, node, method ? GRAPH_CALL_METHOD : GRAPH_CALL_FUNCTION, buf_str(&b));
-	buf_release(&b);
 	if (method)
 		splice_sizes(w, node);
 	drop_defaults(w, node);
@@ -276,7 +270,7 @@ static bool by_syntax(struct respelling *w, uint32_t node, struct slice op)
 static void respell(struct respelling *w, uint32_t node)
 {
 	struct slice target = graph_text(w->g, w->g->node[node].target);
-	struct buf key = {0};
+	LOCAL_BUF key = {0};
 	if (w->g->node[node].op != GRAPH_CALL_FUNCTION)
 		return;
 	if (slice_is(target, "torch.ops.prims.convert_element_type.default")) {
@@ -289,7 +283,6 @@ static void respell(struct respelling *w, uint32_t node)
 		buf_add(&key, target.p + sizeof("torch._C.") - 1, target.n - sizeof("torch._C.") + 1);
 		respell_as_function(w, node, buf_slice(&key));
 	}
-	buf_release(&key);
 }
 
 /* ---- names ---- */
@@ -298,7 +291,7 @@ static void respell(struct respelling *w, uint32_t node)
 static void name_node(struct respelling *w, uint32_t node)
 {
 	struct slice s = graph_name(w->g, node);
-	struct buf b = {0};
+	LOCAL_BUF b = {0};
 	size_t n = s.n;
 	while (n && is_digit(s.p[n - 1]))
 		n--;
@@ -312,7 +305,6 @@ static void name_node(struct respelling *w, uint32_t node)
 		buf_addf(&b, "_%u", k);
 	}
 	w->g->node[node].name = graph_intern(w->g, buf_slice(&b));
-	buf_release(&b);
 }
 
 static void name_input(struct respelling *w, uint32_t node, uint32_t i, uint32_t n)
@@ -349,8 +341,8 @@ static void name_all(struct respelling *w)
 static void copy_root(const struct graph *g, const struct plain_how *how, struct graph *out)
 {
 	const struct gmodule *root = &g->module[0];
-	uint32_t *map = xreallocarray(NULL, g->n_nodes + 1, sizeof(*map)),
-		 *place = xreallocarray(NULL, (size_t)root->n + 1, sizeof(*place));
+	FREED uint32_t *map = xreallocarray(NULL, g->n_nodes + 1, sizeof(*map)),
+		       *place = xreallocarray(NULL, (size_t)root->n + 1, sizeof(*place));
 	uint32_t n = 0;
 	graph_add_module(out, NONE, SLICE(""), graph_text(g, root->class_name));
 	for (uint32_t i = root->first; i < root->first + root->n; i++)
@@ -374,8 +366,6 @@ static void copy_root(const struct graph *g, const struct plain_how *how, struct
 	for (uint32_t m = 1; m < g->n_modules; m++)
 		if (g->module[m].parent == 0)
 			graph_copy_module(out, 0, g, m);
-	free(map);
-	free(place);
 }
 
 int graph_plain(const struct graph *g, const struct plain_how *how, struct graph *out, struct err *err)

@@ -34,7 +34,7 @@ static void learn_sizes(const struct repro *r, const struct watch_bundle *b, str
 /* "s77 = 5" for "s77 = 3", which it was when the graph was compiled. */
 static void tell_symbols(struct repro *r, const struct symbind *env)
 {
-	struct buf b = {0};
+	LOCAL_BUF b = {0};
 	int64_t v;
 	for (size_t i = 0; i < r->n_lines; i++) {
 		struct repro_line *l = &r->line[i];
@@ -46,10 +46,9 @@ static void tell_symbols(struct repro *r, const struct symbind *env)
 		l->text = repro_keep(r, buf_slice(&b));
 		l->value = slice_of(l->text.p + l->name.n + 3, l->text.n - l->name.n - 3);
 	}
-	buf_release(&b);
 }
 
-/* What the program says of it, in numbers. */
+/* Returns what the program says of it, in numbers. */
 static bool meta_of(const struct repro *r, const struct gmeta *g, const struct symbind *env, struct tensor_meta *m)
 {
 	struct err ignored;
@@ -91,7 +90,7 @@ static int give_tensor(struct repro *r, const struct symbind *env, const struct 
 
 static int give_all(struct repro *r, const struct watch_bundle *b, struct err *err)
 {
-	struct symbind env = {0};
+	OWNED(symbind_release) struct symbind env = {0};
 	int status = 0;
 	if (b->n != r->n_inputs)
 		return err_set(err, EXIT_INPUT, "'%s': %zu inputs were kept, and its program has %zu", b->folder, b->n, r->n_inputs);
@@ -107,7 +106,6 @@ static int give_all(struct repro *r, const struct watch_bundle *b, struct err *e
 		else if (in->kind == REPRO_TENSOR || in->kind == REPRO_SYMINT)
 			status = err_set(err, EXIT_INPUT, "'%s': input %zu is of another kind than the program's", b->folder, i);
 	}
-	symbind_release(&env);
 	return status;
 }
 
@@ -141,7 +139,7 @@ int recorded_open(struct repro *r, const char *path, struct err *err)
 
 static int write_program(struct recorded_run *x, const struct watch_bundle *b, const char *path, enum temp_kind kind, struct err *err)
 {
-	struct repro r = {0};
+	OWNED(repro_release) struct repro r = {0};
 	const char *python = getenv("PT2_PYTHON");
 	const struct repro_note note = {.original = slice_str(path)};
 	if (open_program(&r, b, err) < 0)
@@ -152,7 +150,6 @@ static int write_program(struct recorded_run *x, const struct watch_bundle *b, c
 		x->command[1] = xasprintf("%s/repro.py", x->folder);
 		status = repro_save(&r, &(struct repro_program){.style = REPRO_ALONE, .note = &note}, x->command[1], err);
 	}
-	repro_release(&r);
 	return status;
 }
 

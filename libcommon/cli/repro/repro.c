@@ -18,6 +18,8 @@ void repro_release(struct repro *r)
 	*r = (struct repro){0};
 }
 
+const char *const repro_input_word[] = {"tensor", "symint", "const", "unsupported", "generator", "opaque"};
+
 struct slice repro_keep(struct repro *r, struct slice text) { return text.n ? arena_slice(&r->arena, text) : SLICE(""); }
 
 /* Room for one more where the count is all there is: capacities are powers of two. */
@@ -86,7 +88,7 @@ struct slice take_device(struct repro *r, struct slice text)
 {
 	struct slice callee, inside, name = {0};
 	struct pyarg arg[2];
-	struct buf b = {0};
+	LOCAL_BUF b = {0};
 	int n = 0, type, index;
 	if (pytext_call(text, &callee, &inside) && (slice_is(callee, "device") || slice_is(callee, "torch.device")))
 		n = pytext_args(inside, arg, 2);
@@ -100,7 +102,6 @@ struct slice take_device(struct repro *r, struct slice text)
 		if (device_parse(buf_slice(&b), &type, &index) == 0)
 			name = repro_keep(r, buf_slice(&b));
 	}
-	buf_release(&b);
 	return name;
 }
 
@@ -233,7 +234,7 @@ static void give_values(struct repro *r, struct symsize s, struct symbind *env, 
 	size_t n = symsize_symbols(&r->graph.tab, s, id, ARRAY_LEN(id));
 	for (size_t i = 0; i < n && i < ARRAY_LEN(id); i++) {
 		int64_t v;
-		struct buf b = {0};
+		LOCAL_BUF b = {0};
 		if (symbind_get(env, id[i], &v))
 			continue;
 		struct slice name = repro_keep(r, symtab_name(&r->graph.tab, id[i]));
@@ -243,7 +244,6 @@ static void give_values(struct repro *r, struct symsize s, struct symbind *env, 
 		struct repro_line *l = repro_add_line(r, REPRO_SYMBOL, text);
 		l->name = name;
 		l->value = slice_of(text.p + name.n + 3, text.n - name.n - 3);
-		buf_release(&b);
 		++*next;
 	}
 }
@@ -310,10 +310,9 @@ static int input_of_symint(struct repro *r, uint32_t node, struct symbind *env, 
 	in->meta = meta;
 	in->value = symsize_int(v);
 	if (!symsize_is_int(s)) {
-		struct buf b = {0};
+		LOCAL_BUF b = {0};
 		symsize_print(&r->graph.tab, s, &b);
 		in->expr = repro_keep(r, buf_slice(&b));
-		buf_release(&b);
 	}
 	return 0;
 }
@@ -337,7 +336,7 @@ static int input_of(struct repro *r, uint32_t node, struct symbind *env, int64_t
 
 int repro_inputs_from_graph(struct repro *r, struct err *err)
 {
-	struct symbind env = {0};
+	OWNED(symbind_release) struct symbind env = {0};
 	int64_t next = 8;
 	int rc = 0;
 	r->n_inputs = 0;
@@ -346,6 +345,5 @@ int repro_inputs_from_graph(struct repro *r, struct err *err)
 	for (uint32_t i = 0; r->graph.n_modules && i < r->graph.module[0].n && !rc; i++)
 		if (r->graph.node[r->graph.module[0].first + i].op == GRAPH_PLACEHOLDER)
 			rc = input_of(r, r->graph.module[0].first + i, &env, &next, err);
-	symbind_release(&env);
 	return rc < 0 ? -1 : repro_join(r, err);
 }

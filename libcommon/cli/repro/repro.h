@@ -74,7 +74,8 @@ struct repro_line {
 	bool idle; /* REPRO_CONFIG: sets what is set anyway. Only who runs it can say so: never set by readers */
 };
 
-enum repro_input_kind { REPRO_TENSOR, REPRO_SYMINT, REPRO_CONST, REPRO_UNSUPPORTED, REPRO_GENERATOR, REPRO_OPAQUE };
+enum repro_input_kind { REPRO_TENSOR, REPRO_SYMINT, REPRO_CONST, REPRO_UNSUPPORTED, REPRO_GENERATOR, REPRO_OPAQUE, REPRO_INPUT_KINDS };
+extern const char *const repro_input_word[REPRO_INPUT_KINDS]; /* "tensor": as the reader of load_args calls it */
 /* A statement of load_args; they come in order, one for each placeholder. */
 struct repro_input {
 	enum repro_input_kind kind;

@@ -69,7 +69,7 @@ static int take_options(struct loading *d, struct repro_storage *st)
 
 static int take_bytes(struct loading *d, struct slice text, struct repro_storage *st)
 {
-	struct buf coded = {0}, bytes = {0};
+	LOCAL_BUF coded = {0}, bytes = {0};
 	struct slice rest = text;
 	bool ok = true;
 	/* Literals that follow one another are one. */
@@ -82,8 +82,6 @@ static int take_bytes(struct loading *d, struct slice text, struct repro_storage
 	ok = ok && base64_decode(&bytes, coded.p, coded.len);
 	if (ok)
 		st->bytes = repro_keep(d->r, buf_slice(&bytes));
-	buf_release(&coded);
-	buf_release(&bytes);
 	return ok ? 0 : FAIL(d, "the values of a storage are not base64");
 }
 
@@ -133,12 +131,9 @@ static int take_bool(struct loading *d, const char *name, bool *out)
 static void take_extra(struct loading *d, struct repro_input *in)
 {
 	static const char *const known[] = {"stride", "dtype", "storage_offset", "requires_grad", "is_leaf"};
-	struct buf b = {0};
+	LOCAL_BUF b = {0};
 	for (int i = 0; i < d->n_args; i++) {
-		bool mine = !d->arg[i].name.n;
-		for (size_t k = 0; k < ARRAY_LEN(known); k++)
-			mine |= slice_is(d->arg[i].name, known[k]);
-		if (mine)
+		if (!d->arg[i].name.n || slice_any(d->arg[i].name, known, slice_is))
 			continue;
 		buf_adds(&b, b.len ? ", " : "");
 		buf_add_slice(&b, d->arg[i].name);
@@ -146,7 +141,6 @@ static void take_extra(struct loading *d, struct repro_input *in)
 		buf_add_slice(&b, d->arg[i].value);
 	}
 	in->extra = repro_keep(d->r, buf_slice(&b));
-	buf_release(&b);
 }
 
 static int find_storage(struct loading *d, struct slice var, uint32_t *storage)
@@ -235,10 +229,6 @@ static int read_named(struct loading *d, enum repro_input_kind kind, struct slic
 
 static int read_call(struct loading *d, struct slice var, struct slice verb, struct slice inside)
 {
-	static const struct {
-		const char *verb;
-		enum repro_input_kind kind;
-	} others[] = {{"const", REPRO_CONST}, {"unsupported", REPRO_UNSUPPORTED}, {"generator", REPRO_GENERATOR}, {"opaque", REPRO_OPAQUE}};
 	d->n_args = pytext_args(inside, d->arg, ARGS_MAX);
 	if (d->n_args < 0 || d->n_args > ARGS_MAX)
 		return FAIL(d, "the arguments of %.*s are malformed", SLN(verb, CLIP));
@@ -248,9 +238,9 @@ static int read_call(struct loading *d, struct slice var, struct slice verb, str
 		return read_tensor(d);
 	if (slice_is(verb, "symint"))
 		return read_symint(d);
-	for (size_t i = 0; i < ARRAY_LEN(others); i++)
-		if (slice_is(verb, others[i].verb))
-			return read_named(d, others[i].kind, inside);
+	for (enum repro_input_kind k = REPRO_CONST; k < REPRO_INPUT_KINDS; k++)
+		if (slice_is(verb, repro_input_word[k]))
+			return read_named(d, k, inside);
 	return FAIL(d, "the reader has no '%.*s' that is known here", SLN(verb, CLIP));
 }
 

@@ -137,9 +137,8 @@ static void read_meaning(struct repro *r)
 {
 	static const char *const dynamo[] = {"run_fwd_maybe_bwd(", "dynamo.optimize(", "torch.compile(mod", "lookup_backend("};
 	r->form = REPRO_AFTER_AOT;
-	for (size_t i = 0; i < ARRAY_LEN(dynamo); i++)
-		if (slice_find(r->foot, dynamo[i]))
-			read_dynamo(r);
+	if (slice_any(r->foot, dynamo, slice_has))
+		read_dynamo(r);
 	r->accuracy = slice_find(r->foot, "same_two_models(") || slice_find(r->foot, "_accuracy") ? SLICE("True") : SLICE("False");
 	r->command = slice_find(r->foot, "minifier(") || slice_find(r->foot, "minifier_backend") ? SLICE("minify") : SLICE("run");
 	if (r->form == REPRO_AFTER_AOT) {

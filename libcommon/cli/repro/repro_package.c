@@ -55,13 +55,12 @@ static int find_model(struct packaged *p)
 /* A member under ROOT; false: there is none, or it cannot be read. */
 static bool get_member(struct packaged *p, const char *folder, struct slice name, const char *tail, struct slice *data)
 {
-	struct buf b = {0};
+	LOCAL_BUF b = {0};
 	buf_add_slice(&b, p->root);
 	buf_adds(&b, folder);
 	buf_add_slice(&b, name);
 	buf_adds(&b, tail);
 	struct zip_member *m = zip_find(&p->r->zip, buf_slice(&b));
-	buf_release(&b);
 	struct err ignored;
 	return m && (slice_ends(m->name, ".json") ? zip_text : zip_data)(&p->r->zip, m, data, &ignored) == 0;
 }
@@ -167,7 +166,7 @@ static void take_symbols(struct packaged *p, uint32_t k, uint32_t node, struct s
 	for (int i = 0; i < sample->meta.n_dim; i++) {
 		uint32_t id;
 		int64_t mul, add;
-		struct buf b = {0};
+		LOCAL_BUF b = {0};
 		const int64_t size = sample->meta.size[i];
 		if (!symsize_linear(&r->graph.tab, r->graph.dim[r->graph.meta[meta].dim + (uint32_t)i], &id, &mul, &add) || size < add ||
 		    (size - add) % mul)
@@ -183,7 +182,6 @@ static void take_symbols(struct packaged *p, uint32_t k, uint32_t node, struct s
 		struct repro_line *l = repro_add_line(r, REPRO_SYMBOL, text);
 		l->name = name;
 		l->value = slice_of(text.p + name.n + 3, text.n - name.n - 3);
-		buf_release(&b);
 	}
 }
 
@@ -263,7 +261,7 @@ static bool find_package(const struct repro *r, struct buf *b)
 
 int repro_open_exported(struct repro *r, struct err *err)
 {
-	struct buf path = {0};
+	LOCAL_BUF path = {0};
 	struct mapfile f;
 	int rc = -1;
 	if (!r->exported.n || !find_package(r, &path)) {
@@ -273,6 +271,5 @@ int repro_open_exported(struct repro *r, struct err *err)
 		r->package = f;
 		rc = repro_read_package(r, buf_str(&path), err);
 	}
-	buf_release(&path);
 	return rc;
 }

@@ -36,7 +36,7 @@ static bool is_symbol(struct slice s)
 static void find_size(const struct plain_writer *w, const struct graph *g, struct slice symbol, struct plain_size *to)
 {
 	const struct gmodule *root = &g->module[0];
-	struct buf b = {0};
+	LOCAL_BUF b = {0};
 	uint32_t k = 0;
 	for (uint32_t i = root->first; i < root->first + root->n && to->of == NONE; i++) {
 		if (g->node[i].op != GRAPH_PLACEHOLDER)
@@ -52,7 +52,6 @@ static void find_size(const struct plain_writer *w, const struct graph *g, struc
 		}
 		k++;
 	}
-	buf_release(&b);
 }
 
 static bool is_dynamic(const struct plain_writer *w)
@@ -89,7 +88,7 @@ static int make_graph(struct plain_writer *w)
 /* f as a function, or a module: where it has attributes, and for torch.export. */
 static void add_function(struct plain_writer *w, struct buf *b)
 {
-	struct buf code = {0};
+	LOCAL_BUF code = {0};
 	fxcode_write(&w->g, FXCODE_PLAIN, &code);
 	if (!fxcode_is_function(&w->g)) {
 		buf_add_slice(b, buf_slice(&code));
@@ -104,7 +103,6 @@ static void add_function(struct plain_writer *w, struct buf *b)
 	} else {
 		buf_add_slice(b, buf_slice(&code));
 	}
-	buf_release(&code);
 }
 
 /* ---- the call ---- */
@@ -182,7 +180,7 @@ static uint32_t n_outputs(const struct plain_writer *w)
 
 static const char *compiled(const struct plain_writer *w, struct buf *b)
 {
-	struct buf backend = {0};
+	LOCAL_BUF backend = {0};
 	buf_reset(b);
 	buf_adds(b, "torch.compile(f");
 	if (w->form == REPRO_AFTER_DYNAMO) {
@@ -191,7 +189,6 @@ static const char *compiled(const struct plain_writer *w, struct buf *b)
 			buf_addf(b, ", backend=%s", buf_str(&backend));
 	}
 	buf_adds(b, w->dynamic && w->how->dynamic ? ", dynamic=True)" : ")");
-	buf_release(&backend);
 	return buf_str(b);
 }
 
@@ -213,7 +210,7 @@ static void add_run(struct plain_writer *w, struct buf *b)
 {
 	const bool backward = has_backward(w), separate = backward || mutates(w);
 	const char *in = is_autocast(w) ? "        " : "    ";
-	struct buf args = {0};
+	LOCAL_BUF args = {0};
 	add_arguments(w, "", &args);
 	buf_adds(b, "\ndef run(f):\n");
 	if (separate)
@@ -224,7 +221,6 @@ static void add_run(struct plain_writer *w, struct buf *b)
 	if (backward)
 		buf_addf(b, "%s%s.backward()\n", in, loss(w));
 	buf_addf(b, "    return out%s\n", backward ? ", [a.grad for a in args if getattr(a, 'requires_grad', False)]" : "");
-	buf_release(&args);
 }
 
 /* Called twice, and compared. */
@@ -268,7 +264,7 @@ static int add_comparison(struct plain_writer *w, struct buf *b)
 
 static void add_model_call(struct plain_writer *w, struct buf *b)
 {
-	struct buf args = {0}, way = {0};
+	LOCAL_BUF args = {0}, way = {0};
 	const char *compile = compiled(w, &way), *in = is_autocast(w) ? "    " : "";
 	add_arguments(w, "", &args);
 	if (is_autocast(w))
@@ -277,8 +273,6 @@ static void add_model_call(struct plain_writer *w, struct buf *b)
 		buf_addf(b, "%sout = %s(%s)\n%s%s.backward()\n", in, compile, buf_str(&args), in, loss(w));
 	else
 		buf_addf(b, "%s%s(%s)%s\n", in, compile, buf_str(&args), has_backward(w) ? ".sum().backward()" : "");
-	buf_release(&args);
-	buf_release(&way);
 }
 
 static bool has_configs(const struct plain_writer *w)
@@ -290,7 +284,7 @@ static bool has_configs(const struct plain_writer *w)
 static void add_package(struct plain_writer *w, struct buf *b)
 {
 	const char *module = fxcode_is_function(&w->g) ? "M()" : "f";
-	struct buf args = {0};
+	LOCAL_BUF args = {0};
 	size_t n = 0;
 	for (size_t i = 0; i < w->p->n_inputs; i++)
 		n += w->name[i].n > 0;
@@ -313,10 +307,9 @@ static void add_package(struct plain_writer *w, struct buf *b)
 			 n_outputs(w) > 1 ? "assert all(map(torch.equal, actual, expected))\n" : "assert torch.equal(actual, expected)\n");
 	else if (w->how->check == REPRO_CHECK_SHAPE)
 		buf_adds(b, "assert actual.shape == expected.shape\n");
-	buf_release(&args);
 }
 
-/* Which sizes may change. */
+/* Marks the sizes that may change. */
 static void add_dynamic(struct plain_writer *w, struct buf *b)
 {
 	for (size_t i = 0; w->dynamic && i < w->p->n_inputs; i++) {
@@ -347,10 +340,7 @@ static bool is_torchs(struct slice t)
 static bool is_about_repros(struct slice name)
 {
 	static const char *const names[] = {"debug_dir_root", "repro_after", "repro_level", "dump_aoti_minifier"};
-	for (size_t i = 0; i < ARRAY_LEN(names); i++)
-		if (slice_ends(name, names[i]))
-			return true;
-	return false;
+	return slice_any(name, names, slice_ends);
 }
 
 /* "torch._inductor.config" of "torch._inductor.config.cpp.x". */
@@ -362,17 +352,16 @@ static struct slice config_module(struct slice name)
 
 static void need_line(struct buf *b, struct intern *seen, const char *before, struct slice text)
 {
-	struct buf line = {0};
+	LOCAL_BUF line = {0};
 	const uint32_t known = seen->n;
 	buf_addf(&line, "%s%.*s\n", before, SL(text));
 	if (intern_add(seen, buf_slice(&line)) == known)
 		buf_add_slice(b, buf_slice(&line));
-	buf_release(&line);
 }
 
 static void add_imports(struct plain_writer *w, struct slice body, struct buf *b)
 {
-	struct intern seen = {0};
+	OWNED(intern_release) struct intern seen = {0};
 	const struct slice backend = w->form == REPRO_AFTER_DYNAMO ? plan_backend_module(w->r) : SLICE("");
 	bool os = w->files;
 	for (size_t i = 0; i < w->r->n_lines; i++)
@@ -412,7 +401,6 @@ static void add_imports(struct plain_writer *w, struct slice body, struct buf *b
 	}
 	if (backend.n)
 		need_line(b, &seen, "import ", backend);
-	intern_release(&seen);
 }
 
 static bool is_statement(const struct repro_line *l)
@@ -454,7 +442,7 @@ static void add_comment(struct buf *b, const char *before, struct slice text)
 static void add_note(struct plain_writer *w, struct buf *b)
 {
 	const struct repro_note *n = w->how->note;
-	struct buf made = {0};
+	LOCAL_BUF made = {0};
 	if (!n)
 		return;
 	buf_addc(b, '\n');
@@ -468,19 +456,16 @@ static void add_note(struct plain_writer *w, struct buf *b)
 	add_comment(b, "made by ", buf_slice(&made));
 	add_comment(b, "verified: ", n->verified);
 	add_comment(b, "", n->more);
-	buf_release(&made);
 }
 
 /* ---- all of it ---- */
 
 static int add_body(struct plain_writer *w, struct buf *b)
 {
-	struct buf inputs = {0};
+	LOCAL_BUF inputs = {0};
 	int status = plain_add_inputs(w, &inputs);
-	if (status < 0) {
-		buf_release(&inputs);
+	if (status < 0)
 		return -1;
-	}
 	buf_addc(b, '\n');
 	if (!fxcode_is_function(&w->g))
 		buf_addf(b, "torch.manual_seed(%" PRIu64 ")\n", w->how->seed); /* of what __init__ makes of random numbers, too */
@@ -498,14 +483,13 @@ static int add_body(struct plain_writer *w, struct buf *b)
 		status = add_comparison(w, b);
 	else
 		add_model_call(w, b);
-	buf_release(&inputs);
 	return status;
 }
 
 int plain_text(const struct plan *p, const struct repro *r, const struct repro_program *how, struct buf *b, struct err *err)
 {
 	struct plain_writer w = {.p = p, .r = r, .how = how, .err = err, .form = r->form == REPRO_GRAPH ? REPRO_AFTER_AOT : r->form};
-	struct buf body = {0};
+	LOCAL_BUF body = {0};
 	w.dynamic = is_dynamic(&w);
 	int status = refuse_program(&w);
 	if (status == 0)
@@ -521,6 +505,5 @@ int plain_text(const struct plan *p, const struct repro *r, const struct repro_p
 	graph_release(&w.g);
 	free(w.size);
 	free(w.name);
-	buf_release(&body);
 	return status;
 }

@@ -18,44 +18,11 @@ struct making {
 
 static bool is_float(int dtype)
 {
-	switch (dtype) {
-	case DTYPE_F16:
-	case DTYPE_BF16:
-	case DTYPE_F32:
-	case DTYPE_F64:
-	case DTYPE_C64:
-	case DTYPE_C128: return true;
-	default: return false;
-	}
+	return (dtype >= DTYPE_F16 && dtype <= DTYPE_F64) || dtype == DTYPE_BF16 || dtype == DTYPE_C64 || dtype == DTYPE_C128;
 }
 
 /* torch.randn has no kernel for them. */
-static bool is_converted(int dtype)
-{
-	switch (dtype) {
-	case DTYPE_F8E5M2:
-	case DTYPE_F8E4M3FN:
-	case DTYPE_F8E5M2FNUZ:
-	case DTYPE_F8E4M3FNUZ:
-	case DTYPE_C32: return true;
-	default: return false;
-	}
-}
-
-static bool is_integer(int dtype)
-{
-	switch (dtype) {
-	case DTYPE_U8:
-	case DTYPE_I8:
-	case DTYPE_I16:
-	case DTYPE_I32:
-	case DTYPE_I64:
-	case DTYPE_U16:
-	case DTYPE_U32:
-	case DTYPE_U64: return true;
-	default: return dtype == DTYPE_BOOL;
-	}
-}
+static bool is_converted(int dtype) { return (dtype >= DTYPE_F8E5M2 && dtype <= DTYPE_F8E4M3FNUZ) || dtype == DTYPE_C32; }
 
 static void add_numbers(struct buf *b, const int64_t *v, int n)
 {
@@ -129,7 +96,7 @@ static void add_element(struct buf *b, int dtype, const char *p)
 	} else if (dtype == DTYPE_U64) {
 		memcpy(&unsigned_wide, p, sizeof(unsigned_wide));
 		buf_addf(b, "%" PRIu64, unsigned_wide);
-	} else if (is_integer(dtype)) {
+	} else if (dtype_is_integer(dtype)) {
 		buf_addf(b, "%.0f", v.re);
 	} else if (dtype == DTYPE_C64 || dtype == DTYPE_C128 || dtype == DTYPE_C32) {
 		buf_adds(b, "complex(");
@@ -170,7 +137,7 @@ static bool all_equal(struct slice bytes, size_t one) { return bytes.n <= one ||
 /* torch.tensor's own dtype for such a literal. */
 static int literal_dtype(int dtype)
 {
-	if (dtype == DTYPE_BOOL || is_integer(dtype))
+	if (dtype_is_integer(dtype))
 		return dtype == DTYPE_BOOL ? DTYPE_BOOL : DTYPE_I64;
 	return dtype == DTYPE_C64 || dtype == DTYPE_C128 ? DTYPE_C64 : DTYPE_F32;
 }
@@ -351,7 +318,7 @@ static int check_input(struct plain_writer *w, const struct plan_input *in)
 	if (in->kind == REPRO_SYMINT)
 		return 0;
 	const int dtype = in->layout->dtype;
-	if (in->extra.n || !(is_float(dtype) || is_converted(dtype) || is_integer(dtype)))
+	if (in->extra.n || !(is_float(dtype) || is_converted(dtype) || dtype_is_integer(dtype)))
 		return err_set(w->err, EXIT_INPUT, "the input '%.*s' is of a kind that no call of a line makes (%s%.*s)",
 			       SLN(in->name, 100), dtype_name(dtype), SL(in->extra));
 	s = &w->p->storage[in->storage];
@@ -402,7 +369,7 @@ static void add_shared(struct plain_writer *w, size_t at, struct buf *b)
 int plain_add_inputs(struct plain_writer *w, struct buf *b)
 {
 	const struct plan *p = w->p;
-	uint32_t *users = xcalloc(p->n_storages + 1, sizeof(*users));
+	FREED uint32_t *users = xcalloc(p->n_storages + 1, sizeof(*users));
 	int status = 0;
 	for (size_t i = 0; i < p->n_inputs && status == 0; i++) {
 		status = check_input(w, &p->input[i]);
@@ -423,6 +390,5 @@ int plain_add_inputs(struct plain_writer *w, struct buf *b)
 		add_gradient(&m);
 		buf_adds(b, in->guess ? "  # its shape is not known: a guess\n" : "\n");
 	}
-	free(users);
 	return status;
 }

@@ -1,4 +1,4 @@
-/* Which values the inputs of a program get, and as what text. */
+/* Decides which values the inputs of a program get, and as what text. */
 #include <limits.h>
 #include "base/md5many.h"
 #include "repro/repro_plan.h"
@@ -65,7 +65,7 @@ static bool bound(struct planning *w, const struct graph *g, struct symsize s)
 
 static int add_size(struct planning *w, const struct graph *g, struct symsize s, struct slice name, struct buf *b)
 {
-	struct buf text = {0};
+	LOCAL_BUF text = {0};
 	struct err why = {0};
 	int64_t v;
 	int rc = 0;
@@ -77,7 +77,6 @@ static int add_size(struct planning *w, const struct graph *g, struct symsize s,
 		buf_addf(b, "%lld", (long long)v);
 	else
 		rc = err_set(w->err, EXIT_INPUT, "input '%.*s': its size %s has no value: %s", SL(name), buf_str(&text), why.text);
-	buf_release(&text);
 	return rc;
 }
 
@@ -184,7 +183,7 @@ static void place_bytes(struct planning *w, struct slice bytes, struct plan_stor
 /* A stored input goes along with the program. One whose file is gone, or is none, is random from now on. */
 static int take_along(struct planning *w, uint32_t original, struct plan_storage *s)
 {
-	struct buf path = {0};
+	LOCAL_BUF path = {0};
 	struct repro_bytes bytes;
 	struct err why;
 	s->how = PLAN_RANDOM;
@@ -196,7 +195,6 @@ static int take_along(struct planning *w, uint32_t original, struct plan_storage
 			s->path = arena_slice(&w->p->arena, slice_str(buf_str(&path)));
 		repro_bytes_close(&bytes);
 	}
-	buf_release(&path);
 	return 0;
 }
 
@@ -204,7 +202,7 @@ static int original_storage(struct planning *w, uint32_t original, bool own, str
 {
 	const struct repro_storage *from = &w->r->storage[original];
 	struct plan_storage s = {.original = original, .hash = from->hash, .dtype_hint = SLICE("")};
-	struct buf b = {0};
+	LOCAL_BUF b = {0};
 	int type, index;
 	s.device = from->device.n && device_parse(from->device, &type, &index) == 0 ? from->device : SLICE("");
 	if (from->dtype_hint.n && dtype_by_name(from->dtype_hint) != DTYPE_NONE)
@@ -213,10 +211,8 @@ static int original_storage(struct planning *w, uint32_t original, bool own, str
 		*out = w->of_original[original] - 1;
 		return 0;
 	}
-	if (add_size(w, &w->r->graph, from->nbytes, name, &b) < 0) {
-		buf_release(&b);
+	if (add_size(w, &w->r->graph, from->nbytes, name, &b) < 0)
 		return -1;
-	}
 	s.nbytes = keep_text(w, &b);
 	if (from->bytes.p)
 		place_bytes(w, from->bytes, &s);
@@ -431,19 +427,16 @@ static int plan_inputs(struct planning *w)
 /* Where the stored inputs of a launcher are: as it says, but absolute, for a candidate runs elsewhere. */
 static struct slice find_save_dir(struct planning *w)
 {
-	struct buf b = {0};
+	LOCAL_BUF b = {0};
 	char full[PATH_MAX];
 	for (uint32_t i = 0; i < w->r->n_storages; i++) {
 		if (repro_storage_path(w->r, i, &b) < 0)
 			continue;
 		buf_cut(&b, b.len - (w->r->storage[i].hash.n + sizeof("/storages/") - 1));
-		if (realpath(b.len ? buf_str(&b) : ".", full)) {
-			buf_release(&b);
+		if (realpath(b.len ? buf_str(&b) : ".", full))
 			return arena_slice(&w->p->arena, slice_str(full));
-		}
 		buf_reset(&b);
 	}
-	buf_release(&b);
 	return w->r->save_dir;
 }
 

@@ -9,13 +9,12 @@ const char *repro_form_name(enum repro_form f) { return (size_t)f < ARRAY_LEN(fo
 
 int bad_line(const struct reading *s, uint32_t line, const char *fmt, ...)
 {
-	struct buf b = {0};
+	LOCAL_BUF b = {0};
 	va_list ap;
 	va_start(ap, fmt);
 	buf_addvf(&b, fmt, ap);
 	va_end(ap);
 	err_set(s->err, EXIT_INPUT, "'%s' line %u: %s", s->path, line, buf_str(&b));
-	buf_release(&b);
 	return -1;
 }
 
@@ -37,10 +36,7 @@ bool has_word(struct slice text, const char *word)
 static bool continues(const struct pyline *l)
 {
 	static const char *const words[] = {"else:", "else ", "elif ", "except:", "except ", "finally:", "finally "};
-	for (size_t i = 0; i < ARRAY_LEN(words); i++)
-		if (slice_starts(l->code, words[i]))
-			return true;
-	return false;
+	return slice_any(l->code, words, slice_starts);
 }
 
 /* Takes the block that is indented under the line at hand into it->whole; comments in the first column only when more of the block
@@ -84,11 +80,9 @@ static int next_item(struct pytext *t, struct item *it, struct err *err)
 
 static struct slice keep_string(struct repro *r, struct slice literal, bool *ok)
 {
-	struct buf b = {0};
+	LOCAL_BUF b = {0};
 	*ok = pytext_string(literal, &b);
-	struct slice s = *ok ? repro_keep(r, buf_slice(&b)) : SLICE("");
-	buf_release(&b);
-	return s;
+	return *ok ? repro_keep(r, buf_slice(&b)) : SLICE("");
 }
 
 struct slice take_string(struct repro *r, struct slice literal)
@@ -197,7 +191,7 @@ static void take_head(struct repro *r, const struct item *it)
 /* "my_backend" that the head imports by name: "module:my_backend". */
 static struct slice imported(struct repro *r, struct slice name)
 {
-	struct buf b = {0};
+	LOCAL_BUF b = {0};
 	struct slice found = name;
 	for (size_t i = 0; i < r->n_lines && found.p == name.p; i++) {
 		struct slice t = r->line[i].text;
@@ -210,7 +204,6 @@ static struct slice imported(struct repro *r, struct slice name)
 		buf_add_slice(&b, name);
 		found = repro_keep(r, buf_slice(&b));
 	}
-	buf_release(&b);
 	return found;
 }
 
@@ -294,10 +287,7 @@ static bool is_frame(const struct pyline *l)
 {
 	static const char *const starts[] = {"with torch.no_grad()", "if __name__",           "print(", "import os",
 					     "import sys",           "if not os.path.isdir(", "_repro", "exported_program = "};
-	for (size_t i = 0; i < ARRAY_LEN(starts); i++)
-		if (slice_starts(l->code, starts[i]))
-			return true;
-	return !l->code.n || (is_import(l->code) && slice_find(l->code, "_repro"));
+	return slice_any(l->code, starts, slice_starts) || !l->code.n || (is_import(l->code) && slice_find(l->code, "_repro"));
 }
 
 static int read_main(struct reading *s, const struct item *it)

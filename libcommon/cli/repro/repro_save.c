@@ -20,32 +20,30 @@ static int write_bytes(int fd, const struct plan_storage *s, const char *path, s
 {
 	if (!s->path.n)
 		return tensor_write_storage(fd, s->bytes, path, err);
-	char *from = xstrndup(s->path.p, s->path.n);
+	FREED char *from = xstrndup(s->path.p, s->path.n);
 	const int in = open(from, O_RDONLY | O_CLOEXEC);
 	int rc = in < 0 ? err_errno(err, EXIT_INPUT, "cannot read '%s'", from) : copy_all(in, fd, path, err);
 	if (in >= 0)
 		close(in);
-	free(from);
 	return rc;
 }
 
 static int put_storage(const struct plan_storage *s, const char *folder, struct err *err)
 {
-	char *path = xasprintf("%s/%.*s", folder, SL(s->hash));
+	FREED char *path = xasprintf("%s/%.*s", folder, SL(s->hash));
 	struct output *o = output_file(path, err);
 	int rc = o ? write_bytes(output_fd(o), s, path, err) : -1;
 	if (o && rc < 0)
 		output_abort(o);
 	else if (o)
 		rc = output_commit(o, err);
-	free(path);
 	return rc;
 }
 
 static int put_folder(const struct plan *p, const char *path, struct err *err)
 {
-	char *folder = xasprintf("%.*s%.*s", (int)(path_base(path) - path), path, SL(p->folder));
-	char *inner = xasprintf("%s/storages", folder);
+	FREED char *folder = xasprintf("%.*s%.*s", (int)(path_base(path) - path), path, SL(p->folder));
+	FREED char *inner = xasprintf("%s/storages", folder);
 	bool made = false;
 	int rc = 0;
 	for (size_t i = 0; i < p->n_storages && !rc; i++) {
@@ -57,8 +55,6 @@ static int put_folder(const struct plan *p, const char *path, struct err *err)
 		if (!rc)
 			rc = put_storage(&p->storage[i], inner, err);
 	}
-	free(folder);
-	free(inner);
 	return rc;
 }
 

@@ -22,7 +22,7 @@ static bool try_folder(struct slice dir, const char *sub, struct slice hash, str
 int repro_storage_path(const struct repro *r, uint32_t storage, struct buf *b)
 {
 	const struct slice hash = r->storage[storage].hash;
-	struct buf dir = {0};
+	LOCAL_BUF dir = {0};
 	bool found = false;
 	if (!hash.n || slice_chr(hash, '/') || slice_chr(hash, '\0') || hash.p[0] == '.')
 		return -1; /* no name of a file: load_args is checked, other forms are not */
@@ -33,7 +33,6 @@ int repro_storage_path(const struct repro *r, uint32_t storage, struct buf *b)
 	buf_add_slice(&dir, r->save_dir);
 	if (dir.len)
 		found = try_folder(buf_slice(&dir), "", hash, b);
-	buf_release(&dir);
 	/* Beside the program, where a launcher that was moved with its folder has them. */
 	return found || try_folder(r->dir, "checkpoints/", hash, b) || try_folder(r->dir, "", hash, b) ? 0 : -1;
 }

@@ -77,7 +77,7 @@ static bool has_files(const struct plan *p)
 static void write_note(struct writer *w)
 {
 	const struct repro_note *note = w->how->note;
-	struct buf names = {0};
+	LOCAL_BUF names = {0};
 	if (note) {
 		note_text(w->b, "made by ", note->tool);
 		note_text(w->b, "command: ", note->command);
@@ -101,7 +101,6 @@ static void write_note(struct writer *w)
 	}
 	if (has_files(w->p))
 		note_text(w->b, "larger inputs are in the folder beside this file: ", w->p->folder);
-	buf_release(&names);
 }
 
 /* ---- the head ---- */
@@ -122,20 +121,14 @@ bool repro_env_is_private(struct slice name)
 					    "_TORCHINDUCTOR_PYOBJECT_TENSOR_DATA_PTR",
 					    "DUMP_AOTI_MINIFIER",
 					    "AOTINDUCTOR_REPRO_LEVEL"};
-	for (size_t i = 0; i < ARRAY_LEN(names); i++)
-		if (slice_is(name, names[i]))
-			return true;
-	return false;
+	return slice_any(name, names, slice_is);
 }
 
 static bool plan_is_torch_import(struct slice t)
 {
 	static const char *const starts[] = {"import torch",   "from torch",       "from functorch", "import functorch",
 					     "from functools", "import functools", "from math "};
-	for (size_t i = 0; i < ARRAY_LEN(starts); i++)
-		if (slice_starts(t, starts[i]))
-			return true;
-	return false;
+	return slice_any(t, starts, slice_starts);
 }
 
 /* torch 2.13's own, which say nothing about the graph. */
@@ -250,10 +243,9 @@ static void write_imports(struct writer *w)
 	need(w, "import torch._functorch.config");
 	need(w, "import torch.fx.experimental._config");
 	if (module.n) {
-		struct buf b = {0};
+		LOCAL_BUF b = {0};
 		buf_addf(&b, "import %.*s", SL(module));
 		need(w, buf_str(&b));
-		buf_release(&b);
 	}
 }
 
@@ -320,7 +312,7 @@ enum { BASE64_LINE = 96 };
 
 void plan_add_base64(struct buf *b, struct slice bytes)
 {
-	struct buf text = {0};
+	LOCAL_BUF text = {0};
 	base64_add(&text, bytes.p, bytes.n);
 	if (!text.len)
 		buf_adds(b, "''");
@@ -328,7 +320,6 @@ void plan_add_base64(struct buf *b, struct slice bytes)
 		const size_t n = text.len - at < BASE64_LINE ? text.len - at : BASE64_LINE;
 		buf_addf(b, "%s'%.*s'", at ? "\n        " : "", (int)n, text.p + at);
 	}
-	buf_release(&text);
 }
 
 static void write_storage(struct writer *w, size_t i)
@@ -358,9 +349,8 @@ static void write_storage(struct writer *w, size_t i)
 
 static void write_input(struct writer *w, const struct plan_input *in)
 {
-	static const char *const verbs[] = {"tensor", "symint", "const", "unsupported", "generator", "opaque"};
 	struct buf *b = w->b;
-	buf_addf(b, "    reader.%s(", verbs[in->kind]);
+	buf_addf(b, "    reader.%s(", repro_input_word[in->kind]);
 	if (in->kind == REPRO_TENSOR)
 		buf_addf(b, "buf%u, ", in->storage);
 	buf_add_slice(b, in->value);
@@ -399,7 +389,7 @@ static void write_fixup(struct writer *w, const struct repro_fixup *f)
 static void write_load_args(struct writer *w)
 {
 	const struct plan *p = w->p;
-	bool *done = xcalloc(p->n_storages + 1, sizeof(*done));
+	FREED bool *done = xcalloc(p->n_storages + 1, sizeof(*done));
 	if (has_inline(p))
 		buf_addf(w->b, "%s\n", bytes_helper);
 	buf_adds(w->b, "def load_args(reader):\n");
@@ -417,7 +407,6 @@ static void write_load_args(struct writer *w)
 	for (size_t i = 0; i < w->r->n_fixups; i++)
 		write_fixup(w, &w->r->fixup[i]);
 	buf_adds(w->b, "load_args._version = 0\n");
-	free(done);
 }
 
 /* ---- the foot ---- */
@@ -456,7 +445,7 @@ static void write_common(struct writer *w, const char *command, const char *betw
 
 static void write_warnings(struct writer *w)
 {
-	struct buf names = {0}, text = {0};
+	LOCAL_BUF names = {0}, text = {0};
 	if (!w->alone || (!count_inputs(w->p, is_random) && !has_files(w->p)))
 		return;
 	buf_adds(w->b, "    import sys\n");
@@ -474,8 +463,6 @@ static void write_warnings(struct writer *w)
 		write_save_dir(w);
 		buf_adds(w->b, ", file=sys.stderr)\n");
 	}
-	buf_release(&names);
-	buf_release(&text);
 }
 
 static void write_tracing(struct writer *w, const char *command)
@@ -623,10 +610,9 @@ int plan_text(const struct plan *p, const struct repro *r, const struct repro_pr
 int repro_text(const struct repro *r, const struct repro_program *how, struct buf *b, struct err *err)
 {
 	struct plan p;
-	struct buf path = {0};
+	LOCAL_BUF path = {0};
 	buf_add_slice(&path, r->path);
 	const int rc = plan_make(&p, r, how, path_base(buf_str(&path)), err);
-	buf_release(&path);
 	if (rc < 0)
 		return -1;
 	const int status = plan_text(&p, r, how, b, err);

@@ -137,7 +137,21 @@ static struct slice take_cell(struct slice *rest, char end)
 	return cell;
 }
 
+void put_heading(struct screen *s, const char *text)
+{
+	buf_addc(&s->b, '\n');
+	put_bold(s, text);
+	buf_addc(&s->b, '\n');
+}
+
 void put_text(struct screen *s, struct slice t) { buf_add_clean(&s->b, t); }
+
+void put_text_line(struct screen *s, const char *before, struct slice text)
+{
+	buf_adds(&s->b, before);
+	put_text(s, text);
+	buf_addc(&s->b, '\n');
+}
 
 enum { COLUMNS = 12, INDENT = 2, GAP = 2, NARROW = 10 };
 

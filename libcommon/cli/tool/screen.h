@@ -30,8 +30,12 @@ int screen_save(struct screen *s, const char *path, struct err *err);
 void put_bold(struct screen *s, const char *text);
 void put_red(struct screen *s, const char *text);
 void put_dim(struct screen *s, const char *text);
+/* A bold line, and a blank one before it. */
+void put_heading(struct screen *s, const char *text);
 /* Text out of a file: control bytes become '?', so that they do not drive the terminal. */
 void put_text(struct screen *s, struct slice text);
+/* The same as a line, behind words of our own. */
+void put_text_line(struct screen *s, const char *before, struct slice text);
 /* A bar for part (0 to 1) of `columns`, and blanks up to them. In eighths of a column, or '#' where the terminal cannot. */
 void put_bar(struct screen *s, double part, int columns);
 /* A table: cells between tabs, rows between newlines; the first row is the heading. Columns are as wide as they need be; where

@@ -59,6 +59,20 @@ char *xstrdup(const char *s);
 char *xstrndup(const char *s, size_t n);
 char *xasprintf(const char *fmt, ...) PRINTF_LIKE(1, 2);
 
+/* Before a local variable: it is released where its block ends, whichever way that is left. FREED: a pointer. LOCAL_BUF: base/buf.h.
+ *
+ *     OWNED(intern_release) struct intern seen = {0};
+ *     FREED char *name = xstrndup(path.p, path.n);
+ */
+#define OWNED(release) __attribute__((cleanup(release)))
+#define FREED OWNED(free_local)
+static inline void free_local(void *pointer)
+{
+	void *p;
+	memcpy(&p, pointer, sizeof(p));
+	free(p);
+}
+
 /* Grow array `a` (with its count n and capacity cap) so that it holds at least n + more elements. */
 #define GROW(a, n, cap, more) \
 	do { \
@@ -120,6 +134,16 @@ static inline const char *slice_chr(struct slice s, char c) { return s.n ? memch
 static inline const char *slice_rchr(struct slice s, char c) { return s.n ? memrchr(s.p, c, s.n) : NULL; }
 /* First occurrence of s in a, or NULL. */
 const char *slice_find(struct slice a, const char *s);
+static inline bool slice_has(struct slice a, const char *s) { return slice_find(a, s) != NULL; }
+/* Is that so of one of an array of words? slice_any(name, words, slice_is), or slice_starts, slice_ends, slice_has. */
+#define slice_any(a, words, how) slice_any_of((a), (words), ARRAY_LEN(words), how)
+static inline bool slice_any_of(struct slice a, const char *const *word, size_t n, bool (*how)(struct slice a, const char *s))
+{
+	for (size_t i = 0; i < n; i++)
+		if (how(a, word[i]))
+			return true;
+	return false;
+}
 /* What of a stands before the first s: all of it where there is none; what stands behind it: nothing, with p NULL, where there is none. */
 struct slice slice_until(struct slice a, const char *s);
 struct slice slice_behind(struct slice a, const char *s);

@@ -20,6 +20,13 @@ struct buf {
 
 void buf_grow(struct buf *b, size_t more);
 void buf_release(struct buf *b);
+/* One that is released where its block ends, whichever way that is left:
+ *
+ *     LOCAL_BUF b = {0};
+ *     buf_addf(&b, "%s.journal", path);
+ *     return journal_read(&r, buf_str(&b), err);
+ */
+#define LOCAL_BUF OWNED(buf_release) struct buf
 void buf_addf(struct buf *b, const char *fmt, ...) PRINTF_LIKE(2, 3);
 void buf_addvf(struct buf *b, const char *fmt, va_list ap);
 void buf_add_u64(struct buf *b, uint64_t v);

@@ -69,14 +69,11 @@ static int visible(const struct dirent *e) { return e->d_name[0] != '.' && slice
 
 static int add_file(struct patterns *k, int fd, const char *dir, const char *name, struct err *err)
 {
-	char *shown = xasprintf("%s/%s", dir, name);
-	struct mapfile f;
+	FREED char *shown = xasprintf("%s/%s", dir, name);
+	OWNED(mapfile_close) struct mapfile f = {0};
 	int r = mapfile_openat(&f, fd, name, shown, err);
-	if (!r) {
+	if (!r)
 		r = patterns_add_text(k, shown, f.bytes, err);
-		mapfile_close(&f);
-	}
-	free(shown);
 	return r;
 }
 

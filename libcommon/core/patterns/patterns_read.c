@@ -69,13 +69,12 @@ static const char *parse_pieces(struct patterns *k, struct atom *a, struct slice
 
 static int atom_parse(struct patterns *k, struct atom *a, struct slice line, const char **why)
 {
-	struct buf b = {0};
+	LOCAL_BUF b = {0};
 	if (line.n > ATOM_TEXT) {
 		*why = "is over 1000 bytes long";
 		return -1;
 	}
 	*why = parse_pieces(k, a, line, &b);
-	buf_release(&b);
 	if (*why)
 		return -1;
 	a->at = UINT16_MAX;
@@ -99,7 +98,7 @@ struct reader {
 	struct err *err;
 };
 
-static int bad(struct reader *r, const char *what)
+static int bad_line(struct reader *r, const char *what)
 {
 	return err_set(r->err, EXIT_INPUT, "%s:%llu: %s", r->file, (unsigned long long)r->key_line, what);
 }
@@ -111,11 +110,7 @@ static int bad_key(struct reader *r, const char *what)
 
 static bool is_example(struct slice key) { return slice_is(key, "example") || slice_is(key, "no-example"); }
 
-static void add_slice(struct slices *l, struct slice s)
-{
-	GROW(l->item, l->n, l->cap, 1);
-	l->item[l->n++] = s;
-}
+static void add_slice(struct slices *l, struct slice s) { PUSH_TO(l->item, l->n, l->cap) = s; }
 
 static int take_atom(struct reader *r, enum atom_role role, struct slice value)
 {
@@ -130,8 +125,7 @@ static int take_atom(struct reader *r, enum atom_role role, struct slice value)
 		a.bit = (uint8_t)own->ands++;
 		own->weight += a.weight;
 	}
-	GROW(own->atom, own->n, own->cap, 1);
-	own->atom[own->n++] = a;
+	PUSH_TO(own->atom, own->n, own->cap) = a;
 	return 0;
 }
 
@@ -194,30 +188,34 @@ static int take_id(struct reader *r, struct slice value)
 	return 0;
 }
 
-static const struct single {
+static const struct {
 	const char *key;
 	size_t at;
-} single[] = {
-    {"title", offsetof(struct pattern, title)},
-    {"cause", offsetof(struct pattern, cause)},
-    {"check", offsetof(struct pattern, check)},
-    {"versions", offsetof(struct pattern, versions)},
+	bool list;
+} texts[] = {
+    {"title", offsetof(struct pattern, title), false},    {"cause", offsetof(struct pattern, cause), false},
+    {"check", offsetof(struct pattern, check), false},    {"versions", offsetof(struct pattern, versions), false},
+    {"fix", offsetof(struct pattern, fix), true},         {"hint", offsetof(struct pattern, hint), true},
+    {"example", offsetof(struct pattern, example), true}, {"no-example", offsetof(struct pattern, counter), true},
 };
 
 /* The key's value is whole. */
-static int take(struct reader *r)
+static int take_value(struct reader *r)
 {
 	struct slice value = arena_slice(&r->k->arena, slice_of(r->value.p, r->value.len));
 	if (!r->key.n)
 		return 0;
 	if (!value.n)
 		return bad_key(r, "has no value");
-	for (size_t i = 0; i < ARRAY_LEN(single); i++)
-		if (slice_is(r->key, single[i].key)) {
-			struct slice *to = (struct slice *)((char *)r->p + single[i].at);
-			if (to->n)
+	for (size_t i = 0; i < ARRAY_LEN(texts); i++)
+		if (slice_is(r->key, texts[i].key)) {
+			void *to = (char *)r->p + texts[i].at;
+			if (texts[i].list)
+				add_slice(to, value);
+			else if (((struct slice *)to)->n)
 				return bad_key(r, "is there twice");
-			*to = value;
+			else
+				*(struct slice *)to = value;
 			return 0;
 		}
 	if (slice_is(r->key, "id"))
@@ -236,27 +234,17 @@ static int take(struct reader *r)
 		return take_see(r, value);
 	if (slice_is(r->key, "over"))
 		return take_over(r, value);
-	if (slice_is(r->key, "fix"))
-		add_slice(&r->p->fix, value);
-	else if (slice_is(r->key, "hint"))
-		add_slice(&r->p->hint, value);
-	else if (slice_is(r->key, "example"))
-		add_slice(&r->p->example, value);
-	else if (slice_is(r->key, "no-example"))
-		add_slice(&r->p->counter, value);
-	else
-		return bad_key(r, "is no key of a pattern");
-	return 0;
+	return bad_key(r, "is no key of a pattern");
 }
 
 static int begin_key(struct reader *r, struct slice line)
 {
 	const char *colon = slice_chr(line, ':');
-	if (take(r) < 0)
+	if (take_value(r) < 0)
 		return -1;
 	r->key_line = r->line;
 	if (!colon)
-		return bad(r, "neither 'key: value' nor indented");
+		return bad_line(r, "neither 'key: value' nor indented");
 	r->key = slice_of(line.p, (size_t)(colon - line.p));
 	struct slice value = slice_trim(slice_of(colon + 1, line.n - r->key.n - 1));
 	buf_reset(&r->value);
@@ -292,7 +280,7 @@ static int take_line(struct reader *r, struct slice line)
 		return line.p[0] == '#' ? 0 : begin_key(r, line);
 	if (!r->key.n) {
 		r->key_line = r->line;
-		return bad(r, "indented, with no key before it");
+		return bad_line(r, "indented, with no key before it");
 	}
 	if (is_example(r->key)) {
 		example_line(r, line);
@@ -398,7 +386,7 @@ static int read_pattern(struct reader *r, struct slice text)
 		if (take_line(r, line) < 0)
 			return -1;
 	}
-	return take(r) < 0 ? -1 : check_whole(r);
+	return take_value(r) < 0 ? -1 : check_whole(r);
 }
 
 int patterns_add_text(struct patterns *k, const char *name, struct slice text, struct err *err)
@@ -419,8 +407,7 @@ int patterns_add_text(struct patterns *k, const char *name, struct slice text, s
 	if (same) {
 		pattern_release(same);
 	} else {
-		GROW(k->item, k->n, k->cap, 1);
-		same = &k->item[k->n++];
+		same = &PUSH_TO(k->item, k->n, k->cap);
 	}
 	*same = p;
 	return 0;

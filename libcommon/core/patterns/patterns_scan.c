@@ -176,7 +176,7 @@ static void decide(struct pattern_scan *s, const struct pattern_pending *c)
 
 /* A match is decided when all that may speak against it was decided by its own lines, and forgotten when it can speak
  * against none that is to come. Only done when something is found, so that it does not depend on the pieces. */
-static void settle(struct pattern_scan *s, uint64_t line)
+static void settle_message(struct pattern_scan *s, uint64_t line)
 {
 	while (s->undecided < s->n && pending(s, s->undecided)->line + 2 * PATTERN_NEAR < line)
 		decide(s, pending(s, s->undecided++));
@@ -210,7 +210,7 @@ static struct pattern_pending *new_pending(struct pattern_scan *s)
 
 /* ---- hits ---- */
 
-static uint16_t cut(struct slice s, size_t max)
+static uint16_t cut_length(struct slice s, size_t max)
 {
 	size_t n = s.n < max ? s.n : max;
 	if (n < s.n) /* not inside a character */
@@ -225,7 +225,7 @@ static void keep_value(struct caught *c, uint32_t name, struct slice value)
 		return;
 	value = slice_trim(value);
 	c->name[c->n] = name;
-	c->len[c->n] = cut(value, PATTERN_VALUE);
+	c->len[c->n] = cut_length(value, PATTERN_VALUE);
 	memcpy(c->text[c->n], value.p, c->len[c->n]);
 	c->n++;
 }
@@ -249,7 +249,7 @@ static void quote(struct pattern_pending *c, const struct hit *h)
 	if ((size_t)(h->hi - h->lo) > PATTERN_QUOTE && (size_t)(h->begin - h->lo) > PATTERN_QUOTE / 4)
 		from = h->begin;
 	struct slice line = slice_trim(slice_of(from, (size_t)(h->hi - from)));
-	c->quoted = cut(line, PATTERN_QUOTE);
+	c->quoted = cut_length(line, PATTERN_QUOTE);
 	memcpy(c->quote, line.p, c->quoted);
 }
 
@@ -330,7 +330,7 @@ static void look(struct pattern_scan *s, struct slice text, uint64_t base, const
 		s->counted = base + (uint64_t)(at - text.p);
 		if (s->seen[row].line == s->line)
 			continue;
-		settle(s, s->line);
+		settle_message(s, s->line);
 		s->seen[row].line = s->line;
 		if (a->role == ATOM_MATCH)
 			hit_match(s, a, &h, base + (uint64_t)(h.begin - text.p));
@@ -393,7 +393,7 @@ static size_t line_end(struct slice piece, size_t max)
 	return nl ? (size_t)(nl + 1 - piece.p) : n;
 }
 
-static void finish(struct pattern_scan *s)
+static void finish_scan(struct pattern_scan *s)
 {
 	look_in_carry(s, true);
 	while (s->undecided < s->n)
@@ -423,5 +423,5 @@ void pattern_scan_feed(struct pattern_scan *s, struct slice piece, bool last)
 		piece = slice_of(piece.p + n, piece.n - n);
 	}
 	if (last)
-		finish(s);
+		finish_scan(s);
 }

@@ -63,6 +63,11 @@ enum dtype dtype_by_name(struct slice name);
 enum dtype dtype_by_short(struct slice name); /* also torch's and "b1", "f8e4m3" style spellings listed in dtype.c */
 enum dtype dtype_by_safetensors(struct slice name);
 enum dtype dtype_by_storage(struct slice name);
+/* Integers of either sign, and bool. */
+static inline bool dtype_is_integer(int t)
+{
+	return t == DTYPE_BOOL || (t >= DTYPE_U8 && t <= DTYPE_I64) || (t >= DTYPE_U16 && t <= DTYPE_U64);
+}
 
 /* torch's DeviceType numbers (torch 2.13, torch/headeronly/core/DeviceType.h): what AOTI compares. */
 /* clang-format off */

@@ -37,19 +37,17 @@ static uint32_t find_break(const struct block *b, uint32_t compile, const struct
 
 static uint32_t hints_text(struct textlog *t, const struct break_text *b)
 {
-	struct buf all = {0};
+	LOCAL_BUF all = {0};
 	for (unsigned i = 0; i < b->hints; i++) {
 		if (i)
 			buf_addc(&all, '\n');
 		for (size_t k = 0; k < b->hint[i].n; k++) /* one a line */
 			buf_addc(&all, b->hint[i].p[k] == '\n' ? ' ' : b->hint[i].p[k]);
 	}
-	uint32_t text = log_text(t, buf_slice(&all));
-	buf_release(&all);
-	return text;
+	return log_text(t, buf_slice(&all));
 }
 
-static void fill(struct textlog *t, struct fact_break *row, const struct break_text *b)
+static void fill_break(struct textlog *t, struct fact_break *row, const struct break_text *b)
 {
 	if (row->reason == NONE)
 		row->reason = log_text(t, b->reason);
@@ -62,10 +60,9 @@ static void fill(struct textlog *t, struct fact_break *row, const struct break_t
 	if (row->url == NONE)
 		row->url = log_text(t, b->url);
 	if (row->stack == NONE && b->stack.n) {
-		struct buf frames = {0};
+		LOCAL_BUF frames = {0};
 		traceback_frames(b->stack, BREAK_FRAMES, &frames);
 		row->stack = log_text(t, buf_slice(&frames));
-		buf_release(&frames);
 	}
 	if (row->gb < 0)
 		row->gb = b->gb;
@@ -90,7 +87,7 @@ struct fact_break *log_break(struct block *b, uint32_t i, const struct break_tex
 		PUSH(t, said) = (struct textlog_break){0, b->rank};
 	}
 	t->said[row - t->f->brk - t->from.brk].said |= said;
-	fill(t, row, text);
+	fill_break(t, row, text);
 	return row;
 }
 
@@ -113,10 +110,7 @@ static bool goes_on(struct slice line, bool traceback)
 					     "TRACE "};
 	if (slice_blank(line) || line.p[0] == ' ')
 		return true;
-	for (unsigned i = 0; i < ARRAY_LEN(labels); i++)
-		if (slice_starts(line, labels[i]))
-			return true;
-	return !traceback;
+	return slice_any(line, labels, slice_starts) || !traceback;
 }
 
 /* Lines of the break that starts at i. In bare text (debug.log) there is a traceback with blank lines around it, then other things. */
@@ -299,7 +293,7 @@ uint32_t parse_compiling(struct block *b, uint32_t i)
 {
 	struct slice line = block_line(b, i);
 	const char *reason = slice_find(line, "(reason=");
-	struct buf text = {0};
+	LOCAL_BUF text = {0};
 	struct break_text brk;
 	if (!reason || slice_find(line, "graph_break=False") || slice_find(line, "reason='return_value'"))
 		return 0;
@@ -310,7 +304,6 @@ uint32_t parse_compiling(struct block *b, uint32_t i)
 		brk.reason = slice_trim(buf_slice(&text));
 	if (used && frame_summary(rest, &brk.at))
 		log_break(b, i, &brk, SAID_COMPILING);
-	buf_release(&text);
 	return 1;
 }
 

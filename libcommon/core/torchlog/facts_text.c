@@ -57,11 +57,10 @@ static void mark_open(struct textlog *t)
 		       : aot                              ? COMPONENT_AOTAUTOGRAD
 							  : COMPONENT_BACKEND;
 	m->compile = p->compile;
-	struct buf what = {0};
+	LOCAL_BUF what = {0};
 	buf_adds(&what, words[p->component]);
 	buf_add_slice(&what, name);
 	m->what = facts_intern(t->f, buf_slice(&what));
-	buf_release(&what);
 }
 
 static void finish_breaks(struct textlog *t)
@@ -162,7 +161,7 @@ static const struct {
     {"PyCodeCache.load_by_key_path", "GraphLowering.compile_to_module"},
 };
 
-static int32_t place_of(struct slice name)
+static int32_t nested_place(struct slice name)
 {
 	for (unsigned i = 0; i < ARRAY_LEN(nested); i++)
 		if (slice_is(name, nested[i].name))
@@ -176,7 +175,7 @@ static void self_times(struct facts *f, uint32_t first)
 	for (unsigned i = 0; i < ARRAY_LEN(nested); i++)
 		row[i] = NONE;
 	for (uint32_t i = first; i < f->n_phase; i++) {
-		int32_t k = place_of(facts_text(f, f->phase[i].name));
+		int32_t k = nested_place(facts_text(f, f->phase[i].name));
 		if (k >= 0) {
 			row[k] = i;
 			f->phase[i].self = f->phase[i].seconds;
@@ -186,9 +185,9 @@ static void self_times(struct facts *f, uint32_t first)
 		if (row[i] == NONE || !nested[i].in)
 			continue;
 		/* The nearest one around it that is there. */
-		int32_t up = place_of(slice_str(nested[i].in));
+		int32_t up = nested_place(slice_str(nested[i].in));
 		while (up >= 0 && row[up] == NONE)
-			up = nested[up].in ? place_of(slice_str(nested[up].in)) : -1;
+			up = nested[up].in ? nested_place(slice_str(nested[up].in)) : -1;
 		if (up >= 0)
 			f->phase[row[up]].self -= f->phase[row[i]].seconds;
 	}
@@ -226,10 +225,9 @@ static void finish_input(struct textlog *t)
 			in->seconds = t->f->phase[i].seconds;
 	damage(t, t->cut, t->cut_line, "a traceback without its exception: the text ends or was cut inside it");
 	if (t->lost) {
-		struct buf lost = {0};
+		LOCAL_BUF lost = {0};
 		buf_addf(&lost, "the text could be read only up to here: %s", t->lost);
 		damage(t, 1, t->lines, buf_str(&lost));
-		buf_release(&lost);
 	}
 	damage(t, t->rows_left, 0, "facts left out: there are more of one kind than are kept");
 	damage(t, t->long_lines, 0, "very long lines, of which only the beginning was read");
@@ -264,7 +262,7 @@ static size_t line_end(const char *data, size_t len)
 
 static void read_all(struct textlog *t, struct input *in, const struct facts_options *o)
 {
-	struct window w = {0};
+	OWNED(window_release) struct window w = {0};
 	struct pattern_scan scan;
 	bool known = o && o->patterns, last = false;
 	if (known)
@@ -282,7 +280,6 @@ static void read_all(struct textlog *t, struct input *in, const struct facts_opt
 	}
 	t->lost = in->lost;
 	t->f->input[t->input].unread = in->unread ? in->lost : NULL;
-	window_release(&w);
 	textlog_finish(t);
 }
 

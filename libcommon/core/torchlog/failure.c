@@ -157,10 +157,9 @@ static uint32_t traceback_row(struct block *b, uint32_t i, struct traceback tb)
 	struct fact_failure *row = LOG_ADD(b, i, failure);
 	if (!row)
 		return NONE;
-	struct buf frames = {0};
+	LOCAL_BUF frames = {0};
 	traceback_frames(traceback_head(&tb), FAILURE_FRAMES, &frames);
 	row->frames = log_text(t, buf_slice(&frames));
-	buf_release(&frames);
 	row->type = log_text(t, tb.type);
 	row->reason = log_text(t, tb.message);
 	row->stack = stack;
@@ -300,25 +299,21 @@ static bool fault_frame(struct slice line, struct srcloc *at)
 
 static uint32_t frames_text(struct textlog *t, const struct srcloc *frame, uint32_t n)
 {
-	struct buf b = {0};
+	LOCAL_BUF b = {0};
 	while (n-- > 0) {
 		srcloc_format(&b, &frame[n], SRCLOC_AT, false);
 		if (n)
 			buf_addc(&b, '\n');
 	}
-	uint32_t text = log_text(t, buf_slice(&b));
-	buf_release(&b);
-	return text;
+	return log_text(t, buf_slice(&b));
 }
 
 static uint32_t in_frame(struct textlog *t, const struct srcloc *at)
 {
-	struct buf b = {0};
+	LOCAL_BUF b = {0};
 	buf_adds(&b, "in ");
 	srcloc_format(&b, at, SRCLOC_AT, true);
-	uint32_t text = log_text(t, buf_slice(&b));
-	buf_release(&b);
-	return text;
+	return log_text(t, buf_slice(&b));
 }
 
 uint32_t parse_faulthandler(struct block *b, uint32_t i)

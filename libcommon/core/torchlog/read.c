@@ -146,8 +146,7 @@ static struct channel *channel_of(struct textlog *t, struct slice label, int32_t
 
 static void append(struct textlog *t, struct channel *c, struct slice text, uint64_t no)
 {
-	GROW(c->line, c->n, c->cap, 1);
-	c->line[c->n++] = (struct log_line){no, (uint32_t)c->text.len, (uint32_t)text.n};
+	PUSH_TO(c->line, c->n, c->cap) = (struct log_line){no, (uint32_t)c->text.len, (uint32_t)text.n};
 	char *to = buf_room(&c->text, text.n + 1);
 	if (text.n)
 		memcpy(to, text.p, text.n);

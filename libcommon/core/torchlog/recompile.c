@@ -43,7 +43,7 @@ static bool reason_line(struct slice line, struct slice *text)
 
 static bool continues(struct slice reason) { return !reason.n || reason.p[0] == ' ' || slice_starts(reason, "User stack trace:"); }
 
-/* Where the record about one recompilation ends. */
+/* Finds where the record about one recompilation ends. */
 static uint32_t recompile_end(const struct block *b, uint32_t i)
 {
 	uint32_t k = i + 1;
@@ -96,7 +96,7 @@ uint32_t parse_recompile(struct block *b, uint32_t i)
 	uint32_t end = recompile_end(b, i), n = 0;
 	if (end == b->n && !b->final)
 		return BLOCK_MORE;
-	struct buf first = {0}, all = {0};
+	LOCAL_BUF first = {0}, all = {0};
 	struct slice name, text;
 	struct srcloc at;
 	recompiled(slice_unindent(block_line(b, i)), &name, &at);
@@ -119,8 +119,6 @@ uint32_t parse_recompile(struct block *b, uint32_t i)
 		}
 	}
 	add_recompile(b, i, name, &at, buf_slice(&first), buf_slice(&all));
-	buf_release(&first);
-	buf_release(&all);
 	return end - i;
 }
 

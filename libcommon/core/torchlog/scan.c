@@ -1,4 +1,4 @@
-/* Which parser reads a line: by how it starts, behind leading blanks. */
+/* Chooses the parser of a line by how it starts, behind leading blanks. */
 #include "torchlog/torchlog_part.h"
 
 /* Ordered by first byte; of two that start alike the longer one comes first. */

@@ -5,7 +5,7 @@ enum { GUARDS_BACK = 4 };
 
 /* The place behind a symbol or guard: "return x * 2  # app.py:5 in f (_dynamo/x.py:9 in g), for more info run with ..." (2.5 and newer),
  * "at app.py:5 in f (...)" (2.1 to 2.4). */
-static struct fact_loc place_of(struct textlog *t, struct slice s)
+static struct fact_loc shape_place(struct textlog *t, struct slice s)
 {
 	const char *more = slice_find(s, ", for more info run with"), *last = NULL;
 	s = slice_upto(s, more);
@@ -67,7 +67,7 @@ uint32_t parse_symbol(struct block *b, uint32_t i)
 		row->value = log_text(t, slice_of(eq + 3, (size_t)(of - eq - 3)));
 		row->source = log_text(t, slice_trim(source));
 		row->range = log_text(t, range);
-		row->loc = place_of(t, rest);
+		row->loc = shape_place(t, rest);
 	}
 	return 1;
 }
@@ -87,7 +87,7 @@ uint32_t parse_unbacked(struct block *b, uint32_t i)
 		row->symbol = log_text(b->t, slice_of(blank + 1, (size_t)(open - blank - 1)));
 		row->unbacked = true;
 		row->range = log_text(b->t, range);
-		row->loc = place_of(b->t, slice_from(line, range.p + range.n));
+		row->loc = shape_place(b->t, slice_from(line, range.p + range.n));
 	}
 	return 1;
 }
@@ -116,7 +116,7 @@ uint32_t parse_guard(struct block *b, uint32_t i)
 	struct fact_bound *row = bound_row(b, i, eval ? BOUND_GUARD : BOUND_ASSERT, spec);
 	if (row) {
 		row->reason = forced ? log_text(b->t, SLICE("forcing_spec")) : NONE;
-		row->loc = place_of(b->t, slice_from(line, added + strlen(" [guard added]")));
+		row->loc = shape_place(b->t, slice_from(line, added + strlen(" [guard added]")));
 	}
 	return 1;
 }
@@ -280,7 +280,7 @@ uint32_t parse_violations(struct block *b, uint32_t i)
 	uint32_t end = violations_end(b, i);
 	if (end == b->n && !b->final)
 		return BLOCK_MORE;
-	struct buf fixes = {0};
+	LOCAL_BUF fixes = {0};
 	bool in = false;
 	for (uint32_t k = i + 1; k < end; k++) {
 		struct slice line = block_line(b, k), t = slice_trim(line);
@@ -298,6 +298,5 @@ uint32_t parse_violations(struct block *b, uint32_t i)
 	for (uint32_t k = i; k < end && !slice_starts(slice_trim(block_line(b, k)), "Suggested fixes:"); k++)
 		if (item(block_line(b, k), &what))
 			violation(b, k, what, buf_slice(&fixes));
-	buf_release(&fixes);
 	return end - i;
 }
