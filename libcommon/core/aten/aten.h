@@ -250,6 +250,24 @@ struct aten_value {
 		struct aten_value *item;
 	};
 };
+/* Lists as operators have them; v NULL: None. */
+struct ints {
+	const int64_t *v;
+	int64_t n;
+};
+struct doubles {
+	const double *v;
+	int64_t n;
+};
+struct tensors {
+	struct aten_tensor **v;
+	int64_t n;
+};
+#define INT_LIST(...) ((struct ints){(const int64_t[]){__VA_ARGS__}, sizeof((const int64_t[]){__VA_ARGS__}) / sizeof(int64_t)})
+/* Two results. */
+struct two {
+	struct aten_tensor *first, *second;
+};
 struct aten_named {
 	struct slice name;
 	struct aten_value value;

@@ -199,7 +199,6 @@ static struct aten_tensor *segment_reduce(const struct segments *s, struct aten_
 	struct aten_tensor *parts = lengths ? lengths : offsets;
 	int axis = aten_dim(data, axis_);
 	int64_t size[ATEN_DIMS], cum_step = line_step(parts, parts->n_dim - 1);
-	struct walk w;
 
 	if (!elem_floating(data->dtype) || !data->n_dim)
 		aten_fail("segment_reduce(): Expected data of a floating dtype and at least one dimension");
@@ -213,10 +212,7 @@ static struct aten_tensor *segment_reduce(const struct segments *s, struct aten_
 	int64_t part_step[ATEN_DIMS] = {0};
 	for (int i = 0; i < axis; i++)
 		part_step[i] = line_step(parts, i);
-	walk_begin(&w, data->n_dim, size);
-	walk_lines(&w, axis);
-	walk_add(&w, aten_data(data), data);
-	walk_add(&w, aten_data(out), out);
+	struct walk w = WALK_LINES(axis, data, out);
 	walk_add_steps(&w, aten_data(parts), part_step);
 	for (bool more = walk_first(&w); more; more = walk_next(&w)) {
 		int64_t from = lengths ? 0 : elem_i64(parts->dtype, w.p[2]);
@@ -288,7 +284,6 @@ static void need_rows(const struct aten_tensor *t, double p)
 struct aten_tensor *aten_cdist(struct aten_tensor *x1, struct aten_tensor *x2, double p)
 {
 	int64_t size[ATEN_DIMS];
-	struct walk w;
 
 	need_rows(x1, p);
 	need_rows(x2, p);
@@ -306,10 +301,7 @@ struct aten_tensor *aten_cdist(struct aten_tensor *x1, struct aten_tensor *x2, d
 	b.size[b.n_dim - 2] = 1;
 	int n = aten_broadcast(&a, &b, size);
 	struct aten_tensor *out = aten_new(dtype, n, size, NULL);
-	walk_begin(&w, n, size);
-	walk_add(&w, aten_data(out), out);
-	walk_add(&w, aten_data(x1), &a);
-	walk_add(&w, aten_data(x2), &b);
+	struct walk w = WALK(out, &a, &b);
 	for (bool more = walk_first(&w); more; more = walk_next(&w))
 		elem_set_f64(dtype, w.p[0], distance((double *)(void *)w.p[1], (double *)(void *)w.p[2], columns, p));
 	return out;

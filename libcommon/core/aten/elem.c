@@ -36,12 +36,18 @@ void walk_add(struct walk *w, const void *base, const struct aten_tensor *t)
 	walk_add_steps(w, base, step);
 }
 
-void walk_lines(struct walk *w, int dim)
+struct walk walk_over(int line, const struct aten_tensor *const *t, size_t n)
 {
-	if (!w->n_dim)
-		return;
-	w->size[dim] = 1;
-	w->line = dim;
+	struct walk w;
+
+	walk_begin(&w, t[0]->n_dim, t[0]->size);
+	if (line >= 0 && w.n_dim) {
+		w.size[line] = 1;
+		w.line = line;
+	}
+	for (size_t i = 0; i < n; i++)
+		walk_add(&w, aten_data(t[i]), t[i]);
+	return w;
 }
 
 bool walk_first(struct walk *w)
@@ -264,11 +270,9 @@ struct aten_tensor *aten_clone(const struct aten_tensor *t)
 
 void aten_fill_zero(struct aten_tensor *t)
 {
-	struct walk w;
 	int bytes = elem_bytes(t->dtype);
 
-	walk_begin(&w, t->n_dim, t->size);
-	walk_add(&w, aten_data(t), t);
+	struct walk w = WALK(t);
 	for (bool more = walk_first(&w); more; more = walk_next(&w))
 		memset(w.p[0], 0, (size_t)bytes);
 }

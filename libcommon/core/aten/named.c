@@ -72,6 +72,7 @@ const struct aten_entry aten_named_entries[] = {
     {"linalg_pinv.atol_rtol_tensor", run_linalg_pinv},
     {"linalg_qr", run_linalg_qr},
     {"linalg_solve_triangular", run_linalg_solve_triangular},
+    {"lu_unpack", run_lu_unpack},
     {"unique_consecutive", run_unique_consecutive},
     {"unique_dim", run_unique_dim},
     {"unique_dim_consecutive", run_unique_dim_consecutive},

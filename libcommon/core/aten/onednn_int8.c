@@ -64,11 +64,8 @@ static struct aten_tensor *scaled(const struct int8_layer *l, const struct aten_
 	const double *bias = l->bias ? numbers_of(l->bias, n, &b_step, "biases") : NULL;
 	float act = (float)only_number(l->act_scale, "a scale");
 	struct aten_tensor *y = aten_new(DTYPE_F32, sum->n_dim, sum->size, sum->stride);
-	struct walk at;
 
-	walk_begin(&at, sum->n_dim, sum->size);
-	walk_add(&at, aten_data(sum), sum);
-	walk_add(&at, aten_data(y), y);
+	struct walk at = WALK(sum, y);
 	for (bool more = walk_first(&at); more; more = walk_next(&at)) {
 		int64_t c = at.pos[channel_dim];
 		float v = (float)elem_f64(DTYPE_F64, at.p[0]) * (act * (float)w[c * w_step]);
@@ -132,7 +129,7 @@ static struct aten_tensor *quantized_output(const struct int8_layer *l, const st
 struct aten_tensor *aten_int8_linear(const struct int8_layer *l)
 {
 	struct aten_tensor *x = aten_contiguous(activations(l)), *w = as_f64(l->w);
-	int64_t size[ATEN_DIMS], rows = 1;
+	int64_t size[ATEN_DIMS];
 	int last = x->n_dim - 1;
 
 	if (last < 0 || w->n_dim != 2 || w->size[0] != x->size[last])
@@ -140,8 +137,7 @@ struct aten_tensor *aten_int8_linear(const struct int8_layer *l)
 			  last < 0 ? -1 : (long long)x->size[last]);
 	memcpy(size, x->size, sizeof(size));
 	size[last] = w->size[1];
-	for (int i = 0; i < last; i++)
-		rows = size_times(rows, size[i]);
+	int64_t rows = size_of_all(last, size);
 	struct aten_tensor *sum = aten_new(DTYPE_F64, x->n_dim, size, NULL);
 	if (aten_computes()) {
 		struct mat a = {aten_data(x), DTYPE_F64, rows, w->size[0], w->size[0], 1};
@@ -155,5 +151,5 @@ struct aten_tensor *aten_int8_conv(const struct int8_layer *l, const struct conv
 {
 	struct conv_params last = *p;
 	last.channels_last = 1;
-	return quantized_output(l, aten_conv(activations(l), as_f64(l->w), NULL, &last), 1);
+	return quantized_output(l, aten_convolution(activations(l), as_f64(l->w), NULL, &last), 1);
 }

@@ -9,12 +9,11 @@ struct patches {
 
 static void take_two(const struct aten_call *c, uint32_t i, int64_t *two, int64_t least)
 {
-	int64_t n;
-	const int64_t *list = call_ints(c, i, &n);
-	if (n != 1 && n != 2)
+	struct ints list = call_ints(c, i);
+	if (list.n != 1 && list.n != 2)
 		aten_fail("It is expected that argument %u has 2 numbers", i + 1);
 	for (int k = 0; k < 2; k++) {
-		two[k] = list[n == 2 ? k : 0];
+		two[k] = list.v[list.n == 2 ? k : 0];
 		if (two[k] < least || two[k] > INT32_MAX)
 			aten_fail("argument %u is %lld", i + 1, (long long)two[k]);
 	}
@@ -59,9 +58,9 @@ static void run_im2col(struct aten_call *c) /* self, kernel_size, dilation, padd
 	if (self->n_dim != 4)
 		aten_fail("Expected 3D or 4D (batch mode) tensor, but got %dD", self->n_dim);
 	struct patches p = patches_of(c, 1, self->size + 2);
-	int64_t pad[4] = {p.padding[1], p.padding[1], p.padding[0], p.padding[0]};
+	struct ints pad = INT_LIST(p.padding[1], p.padding[1], p.padding[0], p.padding[0]);
 	int64_t size[3] = {self->size[0], size_times(self->size[1], p.kernel[0] * p.kernel[1]), p.out[0] * p.out[1]};
-	struct aten_tensor *from = windows(&p, aten_pad(self, pad, 4, "constant", aten_number(0)));
+	struct aten_tensor *from = windows(&p, aten_pad(self, pad, "constant", aten_number(0)));
 	struct aten_tensor *out = aten_reshape(aten_clone_contiguous(from), size, 3);
 	call_give(c, 0, single ? aten_squeeze_dim(out, 0) : out);
 }

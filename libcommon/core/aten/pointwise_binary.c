@@ -277,7 +277,7 @@ static void run_into(struct aten_call *c) /* self, other, out; entry.data: the o
 	if (!aten_is_float(out->dtype) && !aten_is_complex(out->dtype))
 		aten_fail("result type %s can't be cast to the desired output type %s", dtype_name(made->dtype), dtype_name(out->dtype));
 	if (!aten_same_sizes(made, out))
-		aten_resize(out, made->size, made->n_dim, NULL);
+		aten_resize(out, (struct ints){made->size, made->n_dim}, NULL);
 	aten_copy(out, made);
 	call_give(c, 0, out);
 }

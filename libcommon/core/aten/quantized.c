@@ -186,9 +186,7 @@ static struct aten_tensor *cut(struct aten_tensor *t, struct aten_tensor *scales
 
 static void need_tokens(const struct aten_call *c, const struct aten_tensor *t)
 {
-	int64_t n = 1;
-	for (int i = 0; i + 1 < t->n_dim; i++)
-		n = size_times(n, t->size[i]);
+	int64_t n = size_of_all(t->n_dim - 1, t->size);
 	for (uint32_t i = 1; i < 3; i++)
 		if (aten_numel(call_tensor(c, i)) != n)
 			aten_fail("%lld tokens, %s of %lld elements", (long long)n, i == 1 ? "scales" : "zero points",

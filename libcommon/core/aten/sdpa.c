@@ -234,13 +234,11 @@ static void attention(struct attention *a, bool causal, const double *scale)
 			one_head(a, &h, b, n);
 }
 
-void aten_flash_attention(struct aten_tensor *query, struct aten_tensor *key, struct aten_tensor *value, double dropout_p,
-			  int32_t is_causal, struct aten_tensor **attn_mask, double *scale, struct aten_tensor **ret0,
-			  struct aten_tensor **ret1)
+struct two aten_flash_attention(struct aten_tensor *query, struct aten_tensor *key, struct aten_tensor *value, double dropout_p,
+				bool is_causal, struct aten_tensor *attn_mask, const double *scale)
 {
-	struct attention a = {.q = query, .k = key, .v = value, .mask = attn_mask ? *attn_mask : NULL};
+	struct attention a = {.q = query, .k = key, .v = value, .mask = attn_mask};
 	check(query, key, value, a.mask, dropout_p);
 	attention(&a, is_causal, scale);
-	GIVE(ret0, a.out);
-	GIVE(ret1, a.lse);
+	return (struct two){a.out, a.lse};
 }
