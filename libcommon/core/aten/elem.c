@@ -1,5 +1,6 @@
 /* elem.c - see elem.h. */
 #include "elem.h"
+#include "ops.h"
 
 #include <math.h>
 
@@ -254,19 +255,8 @@ void *aten_scratch(uint64_t n, uint64_t bytes_each)
 	return aten_data(aten_new_anyway(DTYPE_U8, 1, &size));
 }
 
-struct aten_tensor *aten_clone_contiguous(const struct aten_tensor *t)
-{
-	struct aten_tensor *c = aten_new(t->dtype, t->n_dim, t->size, NULL);
-	aten_copy(c, t);
-	return c;
-}
-
-struct aten_tensor *aten_clone(const struct aten_tensor *t)
-{
-	struct aten_tensor *c = aten_like(t, t->dtype);
-	aten_copy(c, t);
-	return c;
-}
+struct aten_tensor *aten_clone_contiguous(const struct aten_tensor *t) { return aten_to_copy(t, t->dtype, ATEN_CONTIGUOUS); }
+struct aten_tensor *aten_clone(const struct aten_tensor *t) { return aten_to_copy(t, t->dtype, ATEN_PRESERVE); }
 
 void aten_fill_zero(struct aten_tensor *t)
 {

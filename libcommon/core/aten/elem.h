@@ -48,6 +48,18 @@ int64_t elem_to_i64(double v); /* as torch's casts: INT64_MIN for what has no in
 void elem_set_f64(int dtype, void *p, double v);
 void elem_set_i64(int dtype, void *p, int64_t v);
 void elem_set_c128(int dtype, void *p, double complex v);
+/* Not C's own product, which searches for infinities. */
+static inline double complex complex_times(double complex a, double complex b)
+{
+	return CMPLX(creal(a) * creal(b) - cimag(a) * cimag(b), creal(a) * cimag(b) + cimag(a) * creal(b));
+}
+/* v as that dtype has it: a float, or an integer. */
+static inline double elem_rounded(int dtype, double v)
+{
+	char p[16];
+	elem_set_f64(dtype, p, v);
+	return elem_f64(dtype, p);
+}
 /* *p += *q in that dtype; integers wrap. */
 void elem_add(int dtype, void *p, const void *q);
 bool elem_nan(int dtype, const void *p);

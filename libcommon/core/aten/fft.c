@@ -199,16 +199,6 @@ static double scale_of(int64_t normalization, const struct aten_tensor *t, const
 	return normalization == 2 ? 1 / n : normalization == 1 ? 1 / sqrt(n) : 1;
 }
 
-static struct aten_tensor *to_c128(struct aten_tensor *t)
-{
-	struct aten_tensor *c = aten_new(DTYPE_C128, t->n_dim, t->size, NULL);
-	struct walk w = WALK(c, t);
-
-	for (bool more = walk_first(&w); more; more = walk_next(&w))
-		elem_set_c128(DTYPE_C128, w.p[0], elem_c128(t->dtype, w.p[1]));
-	return c;
-}
-
 /* out = scale * c, of whatever of c out has room for. */
 static void from_c128(struct aten_tensor *out, const struct aten_tensor *c, double scale)
 {
@@ -301,7 +291,7 @@ struct aten_tensor *aten_fft_c2c(struct aten_tensor *self, struct ints dims, int
 		return aten_clone(self);
 	check_dims(self, dims, dim);
 	sort_by_stride(dim, n, self->stride);
-	struct aten_tensor *out = mkl_output(self->dtype, self, self->size, dim, n), *c = to_c128(self);
+	struct aten_tensor *out = mkl_output(self->dtype, self, self->size, dim, n), *c = aten_to_copy(self, DTYPE_C128, ATEN_CONTIGUOUS);
 	for (int64_t i = 0; i < n && aten_computes(); i++)
 		transform_dim(c, (int)dim[i], forward);
 	from_c128(out, c, scale_of(normalization, self, dim, n, 0));
@@ -322,7 +312,7 @@ struct aten_tensor *aten_fft_r2c(struct aten_tensor *self, struct ints dims, int
 		size[dim[n - 1]] = size[dim[n - 1]] / 2 + 1;
 	sort_by_stride(dim, n - 1, self->stride);
 	struct aten_tensor *out = mkl_output(self->dtype == DTYPE_F32 ? DTYPE_C64 : DTYPE_C128, self, size, dim, n);
-	struct aten_tensor *c = to_c128(self);
+	struct aten_tensor *c = aten_to_copy(self, DTYPE_C128, ATEN_CONTIGUOUS);
 	for (int64_t i = 0; i < n && aten_computes(); i++)
 		transform_dim(c, (int)dim[i], true);
 	from_c128(out, c, scale_of(normalization, self, dim, n, 0));
@@ -361,7 +351,7 @@ static struct aten_tensor *c2r(struct aten_tensor *self, struct ints dims, int64
 	int d = (int)dim[n - 1];
 	if (self->size[d] < last / 2 + 1)
 		aten_fail("%lld values along dim %d, %lld are needed", (long long)self->size[d], d, (long long)last / 2 + 1);
-	struct aten_tensor *c = to_c128(self);
+	struct aten_tensor *c = aten_to_copy(self, DTYPE_C128, ATEN_CONTIGUOUS);
 	for (int64_t i = 0; i < n - 1 && aten_computes(); i++)
 		transform_dim(c, (int)dim[i], false);
 	memcpy(size, self->size, sizeof(size));

@@ -21,15 +21,7 @@ struct sampler {
 	int64_t size[3]; /* (D,) H, W */
 };
 
-static double rounded(const struct sampler *s, double v)
-{
-	char p[8];
-	if (s->dtype == DTYPE_F64)
-		return v;
-	elem_set_f64(s->dtype, p, v);
-	return elem_f64(s->dtype, p);
-}
-#define ROUND(s, v) rounded(s, v)
+#define ROUND(s, v) elem_rounded((s)->dtype, v)
 
 static double reflect(const struct sampler *s, double x, double twice_low, double twice_high)
 {

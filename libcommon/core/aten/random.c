@@ -383,14 +383,10 @@ void aten_fill_bernoulli_tensor(struct aten_tensor *t, struct aten_tensor *p)
 /* The scale is rounded to the input's dtype first. */
 static void drop(struct aten_tensor *out, const struct aten_tensor *mask, double scale)
 {
-	char rounded[8];
-
-	elem_set_f64(out->dtype, rounded, scale);
-	scale = elem_f64(out->dtype, rounded);
+	scale = elem_rounded(out->dtype, scale);
 	struct walk w = WALK(out, mask);
-	for (bool more = walk_first(&w); more; more = walk_next(&w)) {
+	for (bool more = walk_first(&w); more; more = walk_next(&w))
 		elem_set_f64(out->dtype, w.p[0], elem_f64(out->dtype, w.p[0]) * (*w.p[1] ? scale : 0));
-	}
 }
 
 struct two aten_native_dropout(struct aten_tensor *input, double p, bool train)

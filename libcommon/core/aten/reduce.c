@@ -106,11 +106,6 @@ static char *element(const struct aten_tensor *t, int64_t i) { return aten_data(
 
 /* ---- sums and products ---- */
 
-static double complex times(double complex a, double complex b)
-{
-	return CMPLX(creal(a) * creal(b) - cimag(a) * cimag(b), creal(a) * cimag(b) + cimag(a) * creal(b));
-}
-
 /* In pairs of halves: the error stays small. */
 static double sum_of(const double *v, int64_t n)
 {
@@ -148,7 +143,7 @@ static void fold_line(const struct lines *l, enum fold how, struct aten_tensor *
 		const double complex *v = (const double complex *)l->line;
 		double complex acc = how == PROD;
 		for (int64_t i = 0; i < l->n; i++)
-			acc = how == PROD ? times(acc, v[i]) : acc + v[i];
+			acc = how == PROD ? complex_times(acc, v[i]) : acc + v[i];
 		elem_set_c128(out->dtype, to, how == MEAN ? acc / (double)l->n : acc);
 	}
 }

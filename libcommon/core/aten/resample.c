@@ -137,9 +137,7 @@ static struct aten_tensor *resample(struct aten_tensor *x, const struct dim_plan
 	struct aten_tensor *out = aten_new_format(x->dtype, x->n_dim, size, aten_channels_last(x));
 	if (!aten_computes() || !aten_numel(out))
 		return out;
-	struct aten_tensor *from = aten_new(DTYPE_F64, x->n_dim, x->size, NULL);
-	aten_copy(from, x);
-	double *all = (double *)(void *)aten_data(from);
+	double *all = (double *)(void *)aten_data(aten_to_copy(x, DTYPE_F64, ATEN_CONTIGUOUS));
 	int64_t stride[5];
 	for (int i = 0; i < spatial; i++)
 		outer *= dims[i].in;

@@ -132,22 +132,14 @@ struct edges {
 	double lo, hi;
 };
 
-static double rounded(int dtype, double v)
-{
-	char p[8];
-
-	elem_set_f64(dtype, p, v);
-	return elem_f64(dtype, p);
-}
-
 /* torch.linspace: from both ends towards the middle. */
 static double edge(const struct edges *e, int64_t i)
 {
-	double step = rounded(e->dtype, rounded(e->dtype, e->hi - e->lo) / (double)e->bins);
+	double step = elem_rounded(e->dtype, elem_rounded(e->dtype, e->hi - e->lo) / (double)e->bins);
 
 	if (i < (e->bins + 1) / 2)
-		return rounded(e->dtype, e->lo + rounded(e->dtype, step * (double)i));
-	return rounded(e->dtype, e->hi - rounded(e->dtype, step * (double)(e->bins - i)));
+		return elem_rounded(e->dtype, e->lo + elem_rounded(e->dtype, step * (double)i));
+	return elem_rounded(e->dtype, e->hi - elem_rounded(e->dtype, step * (double)(e->bins - i)));
 }
 
 /* The bin of v, or -1. `local`: torch's histogram looks at the neighbouring edges too, histc does not. */
@@ -155,8 +147,8 @@ static int64_t bin_of(const struct edges *e, double v, bool local)
 {
 	if (!(v >= e->lo && v <= e->hi))
 		return -1;
-	double at = rounded(e->dtype, rounded(e->dtype, v - e->lo) * (double)e->bins);
-	int64_t pos = elem_to_i64(rounded(e->dtype, at / rounded(e->dtype, e->hi - e->lo)));
+	double at = elem_rounded(e->dtype, elem_rounded(e->dtype, v - e->lo) * (double)e->bins);
+	int64_t pos = elem_to_i64(elem_rounded(e->dtype, at / elem_rounded(e->dtype, e->hi - e->lo)));
 	if (local) {
 		int64_t from = pos > 0 ? pos - 1 : 0, to = pos + 2 < e->bins + 1 ? pos + 2 : e->bins + 1;
 		while (from < to && edge(e, from) <= v)
@@ -185,8 +177,8 @@ static void range_of_values(struct edges *e, const double *v, int64_t n, int64_t
 static void check_range(struct edges *e, double widen, const char *op)
 {
 	if (e->lo == e->hi) {
-		e->lo = rounded(e->dtype, e->lo - widen);
-		e->hi = rounded(e->dtype, e->hi + widen);
+		e->lo = elem_rounded(e->dtype, e->lo - widen);
+		e->hi = elem_rounded(e->dtype, e->hi + widen);
 	}
 	if (!isfinite(e->lo) || !isfinite(e->hi))
 		aten_fail("%s: range of [%g, %g] is not finite", op, e->lo, e->hi);
@@ -256,7 +248,7 @@ struct aten_tensor *aten_histc(struct aten_tensor *self, int64_t bins, double mi
 	need_float(self, "histogram_cpu");
 	if (bins < 1)
 		aten_fail("torch.histc(): bins must be > 0, but got %lld", (long long)bins);
-	struct edges e = {self->dtype, bins, rounded(self->dtype, min), rounded(self->dtype, max)};
+	struct edges e = {self->dtype, bins, elem_rounded(self->dtype, min), elem_rounded(self->dtype, max)};
 	if (!aten_computes())
 		return aten_empty(&bins, 1, self->dtype);
 	double *v = values_of(self);
@@ -275,8 +267,8 @@ static void histogram_dims(const struct aten_tensor *self, const int64_t *bins, 
 	for (int d = 0; d < dims; d++) {
 		e[d] = (struct edges){.dtype = self->dtype, .bins = bins[d]};
 		if (range.v) {
-			e[d].lo = rounded(self->dtype, range.v[2 * d]);
-			e[d].hi = rounded(self->dtype, range.v[2 * d + 1]);
+			e[d].lo = elem_rounded(self->dtype, range.v[2 * d]);
+			e[d].hi = elem_rounded(self->dtype, range.v[2 * d + 1]);
 		} else if (aten_numel(self) && aten_computes()) {
 			range_of_values(&e[d], v + d, aten_numel(self) / dims, dims);
 		} else {
