@@ -34,33 +34,23 @@ static struct post_op post_op(const char *name, const double **scalars, int64_t 
 #define CONV_LISTS \
 	const int64_t *padding, int64_t n_padding, const int64_t *stride, int64_t n_stride, const int64_t *dilation, int64_t n_dilation, \
 	    int64_t groups
-#define CONV_PARAMS \
-	{ \
-		.stride = {stride, n_stride}, .padding = {padding, n_padding}, .dilation = {dilation, n_dilation}, .groups = groups \
-	}
+#define CONV_PARAMS .stride = {stride, n_stride}, .padding = {padding, n_padding}, .dilation = {dilation, n_dilation}, .groups = groups
 #define UNARY const char *attr, const double **scalars, int64_t n_scalars, const char **algorithm
 #define OP post_op(attr, scalars, n_scalars, algorithm ? *algorithm : NULL)
 
 SHIM_OP(aoti_torch_cpu_mkldnn__convolution_pointwise(AtenTensorHandle X, AtenTensorHandle W, AtenTensorHandle *B, CONV_LISTS, UNARY,
 						     AtenTensorHandle *ret0),
 	struct post_op op = OP;
-	SHIM_GIVE(ret0, aten_conv_pointwise(X, W, shim_optional(B), &(struct conv_params)CONV_PARAMS, NULL, &op)))
+	SHIM_GIVE(ret0, aten_conv_pointwise(X, W, shim_optional(B), &(struct conv_params){CONV_PARAMS}, NULL, &op)))
 
-AOTITorchError aoti_torch_cpu_mkldnn__convolution_transpose_pointwise(AtenTensorHandle X, AtenTensorHandle W, AtenTensorHandle *B,
-								      const int64_t *padding, int64_t n_padding,
-								      const int64_t *output_padding, int64_t n_output_padding,
-								      const int64_t *stride, int64_t n_stride, const int64_t *dilation,
-								      int64_t n_dilation, int64_t groups, UNARY, AtenTensorHandle *ret0)
-{
-	SHIM_TRY {
-		struct conv_params p = CONV_PARAMS;
-		struct post_op op = OP;
-		p.output_padding = (struct ints){output_padding, n_output_padding};
-		p.transposed = true;
-		SHIM_GIVE(ret0, aten_conv_pointwise(X, W->storage->packed ? input_first(W, groups) : W, shim_optional(B), &p, NULL, &op));
-	}
-	SHIM_END
-}
+SHIM_OP(aoti_torch_cpu_mkldnn__convolution_transpose_pointwise(AtenTensorHandle X, AtenTensorHandle W, AtenTensorHandle *B,
+							       const int64_t *padding, int64_t n_padding, const int64_t *output_padding,
+							       int64_t n_output_padding, const int64_t *stride, int64_t n_stride,
+							       const int64_t *dilation, int64_t n_dilation, int64_t groups, UNARY,
+							       AtenTensorHandle *ret0),
+	const struct conv_params p = {CONV_PARAMS, .output_padding = {output_padding, n_output_padding}, .transposed = true};
+	struct post_op op = OP;
+	SHIM_GIVE(ret0, aten_conv_pointwise(X, W->storage->packed ? input_first(W, groups) : W, shim_optional(B), &p, NULL, &op)))
 
 #define BINARY_CONV \
 	AtenTensorHandle W, AtenTensorHandle *B, CONV_LISTS, const char *binary_attr, double *alpha, const char **attr, \
@@ -69,7 +59,7 @@ AOTITorchError aoti_torch_cpu_mkldnn__convolution_transpose_pointwise(AtenTensor
 static AOTITorchError conv_binary(const char *name, bool in_place, AtenTensorHandle X, AtenTensorHandle other, BINARY_CONV)
 {
 	SHIM_TRY_AS(name) {
-		struct conv_params p = CONV_PARAMS;
+		struct conv_params p = {CONV_PARAMS};
 		struct post_operand with = {other, binary_attr, alpha ? *alpha : 1, in_place};
 		struct post_op op = post_op(attr ? *attr : NULL, scalars, n_scalars, algorithm ? *algorithm : NULL);
 		SHIM_GIVE(ret0, aten_conv_pointwise(X, W, shim_optional(B), &p, &with, &op));
@@ -154,12 +144,12 @@ AOTITorchError aoti_torch_cpu_mkldnn_rnn_layer(AtenTensorHandle input, AtenTenso
 	const int64_t *stride, int64_t n_stride, const int64_t *padding, int64_t n_padding, const int64_t *dilation, int64_t n_dilation, \
 	    int64_t groups
 #define OUTPUT double output_scale, int64_t output_zero_point, const int32_t *output_dtype
-#define LAYER(operation) \
+#define LAYER(...) \
 	{ \
 		.x = X \
 		, .act_scale = act_scale, .act_zero = act_zero_point, .w = weight, .w_scales = weight_scales, \
 		  .w_zeros = weight_zero_points, .bias = shim_optional(B), .out_scale = output_scale, .out_zero = output_zero_point, \
-		  .out_dtype = output_dtype ? *output_dtype : (X)->dtype, .op = operation \
+		  .out_dtype = output_dtype ? *output_dtype : (X)->dtype, .op = __VA_ARGS__ \
 	}
 
 SHIM_OP(aoti_torch_cpu__qlinear_pointwise_tensor(OPERANDS, AtenTensorHandle *B, OUTPUT, const char *attr, const double **scalars,
@@ -167,37 +157,23 @@ SHIM_OP(aoti_torch_cpu__qlinear_pointwise_tensor(OPERANDS, AtenTensorHandle *B, 
 	struct int8_layer l = LAYER(post_op(attr, scalars, n_scalars, algorithm));
 	SHIM_GIVE(ret0, aten_int8_linear(&l)))
 
-AOTITorchError aoti_torch_cpu__qlinear_pointwise_binary_tensor(OPERANDS, AtenTensorHandle *other, AtenTensorHandle *B, OUTPUT,
-							       double other_scale, int64_t other_zero_point, const char *binary_attr,
-							       double binary_alpha, const char *attr, const double **scalars,
-							       int64_t n_scalars, const char *algorithm, AtenTensorHandle *ret0)
-{
-	SHIM_TRY {
-		struct int8_layer l = LAYER(post_op(attr, scalars, n_scalars, algorithm));
-		l.with = (struct post_operand){shim_optional(other), binary_attr, binary_alpha};
-		l.other_scale = other_scale;
-		l.other_zero = other_zero_point;
-		SHIM_GIVE(ret0, aten_int8_linear(&l));
-	}
-	SHIM_END
-}
+SHIM_OP(aoti_torch_cpu__qlinear_pointwise_binary_tensor(OPERANDS, AtenTensorHandle *other, AtenTensorHandle *B, OUTPUT, double other_scale,
+							int64_t other_zero_point, const char *binary_attr, double binary_alpha,
+							const char *attr, const double **scalars, int64_t n_scalars, const char *algorithm,
+							AtenTensorHandle *ret0),
+	struct int8_layer l = LAYER(post_op(attr, scalars, n_scalars, algorithm), .with = {shim_optional(other), binary_attr, binary_alpha},
+				    .other_scale = other_scale, .other_zero = other_zero_point);
+	SHIM_GIVE(ret0, aten_int8_linear(&l)))
 
 SHIM_OP(aoti_torch_cpu__qconv_pointwise_tensor(OPERANDS, AtenTensorHandle *B, INT8_LISTS, OUTPUT, UNARY, AtenTensorHandle *ret0),
 	struct int8_layer l = LAYER(OP);
-	SHIM_GIVE(ret0, aten_int8_conv(&l, &(struct conv_params)CONV_PARAMS)))
+	SHIM_GIVE(ret0, aten_int8_conv(&l, &(struct conv_params){CONV_PARAMS})))
 
-AOTITorchError aoti_torch_cpu__qconv2d_pointwise_binary_tensor(OPERANDS, AtenTensorHandle accum, AtenTensorHandle *B, INT8_LISTS, OUTPUT,
-							       double accum_scale, int64_t accum_zero_point, const char *binary_attr,
-							       double *alpha, const char **attr, const double **scalars, int64_t n_scalars,
-							       const char **algorithm, AtenTensorHandle *ret0)
-{
-	SHIM_TRY {
-		struct int8_layer l = LAYER(post_op(attr ? *attr : NULL, scalars, n_scalars, algorithm ? *algorithm : NULL));
-		struct conv_params p = CONV_PARAMS;
-		l.with = (struct post_operand){accum, binary_attr, alpha ? *alpha : 1};
-		l.other_scale = accum_scale;
-		l.other_zero = accum_zero_point;
-		SHIM_GIVE(ret0, aten_int8_conv(&l, &p));
-	}
-	SHIM_END
-}
+SHIM_OP(aoti_torch_cpu__qconv2d_pointwise_binary_tensor(OPERANDS, AtenTensorHandle accum, AtenTensorHandle *B, INT8_LISTS, OUTPUT,
+							double accum_scale, int64_t accum_zero_point, const char *binary_attr,
+							double *alpha, const char **attr, const double **scalars, int64_t n_scalars,
+							const char **algorithm, AtenTensorHandle *ret0),
+	struct int8_layer l = LAYER(post_op(attr ? *attr : NULL, scalars, n_scalars, algorithm ? *algorithm : NULL),
+				    .with = {accum, binary_attr, alpha ? *alpha : 1}, .other_scale = accum_scale,
+				    .other_zero = accum_zero_point);
+	SHIM_GIVE(ret0, aten_int8_conv(&l, &(struct conv_params){CONV_PARAMS})))

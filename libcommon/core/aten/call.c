@@ -89,7 +89,7 @@ static bool functional_name(struct slice name, char *to, size_t room)
 	return true;
 }
 
-/* What a graph calls "quantized_decomposed.quantize_per_tensor" is of a namespace that is not ATen's. */
+/* A graph also calls operators of other namespaces than ATen's: "quantized_decomposed.quantize_per_tensor". */
 static const struct aten_entry *entry_of_namespace(struct slice name)
 {
 	struct buf qualified = {0};

@@ -494,6 +494,8 @@ static void run_quantile(struct aten_call *c) /* self, q, dim, keepdim, interpol
 static const int one_dim = 1, two_dims = 2, three_dims = 3, dim_0 = 0, dim_1 = 1, dim_2 = 2;
 static const bool without_nan = true;
 
+#define SYNONYMS(name, first) \
+	{name ".Scalar", run_synonym, first ".Scalar"}, { name ".Tensor", run_synonym, first ".Tensor" }
 const struct aten_entry aten_composite_entries[] = {
     {"_weight_norm", run_weight_norm},
     {"absolute", run_synonym, "abs"},
@@ -531,20 +533,16 @@ const struct aten_entry aten_composite_entries[] = {
     {"float_power.Tensor_Scalar", run_float_power},
     {"float_power.Tensor_Tensor", run_float_power},
     {"ger", run_synonym, "outer"},
-    {"greater.Scalar", run_synonym, "gt.Scalar"},
-    {"greater.Tensor", run_synonym, "gt.Tensor"},
-    {"greater_equal.Scalar", run_synonym, "ge.Scalar"},
-    {"greater_equal.Tensor", run_synonym, "ge.Tensor"},
+    SYNONYMS("greater", "gt"),
+    SYNONYMS("greater_equal", "ge"),
     {"hsplit.array", run_split_dim, &dim_1},
     {"hsplit.int", run_split_dim, &dim_1},
     {"hstack", run_stack_dims, &hstack},
     {"inner", run_inner},
     {"isclose", run_isclose},
     {"kron", run_kron},
-    {"less.Scalar", run_synonym, "lt.Scalar"},
-    {"less.Tensor", run_synonym, "lt.Tensor"},
-    {"less_equal.Scalar", run_synonym, "le.Scalar"},
-    {"less_equal.Tensor", run_synonym, "le.Tensor"},
+    SYNONYMS("less", "lt"),
+    SYNONYMS("less_equal", "le"),
     {"linalg_matmul", run_synonym, "matmul"},
     {"mH", run_adjoint},
     {"matrix_H", run_adjoint},
@@ -557,8 +555,7 @@ const struct aten_entry aten_composite_entries[] = {
     {"negative", run_synonym, "neg"},
     {"nonzero_numpy", run_nonzero_columns},
     {"norm_except_dim", run_norm_except_dim},
-    {"not_equal.Scalar", run_synonym, "ne.Scalar"},
-    {"not_equal.Tensor", run_synonym, "ne.Tensor"},
+    SYNONYMS("not_equal", "ne"),
     {"numpy_T", run_numpy_T},
     {"orgqr", run_synonym, "linalg_householder_product"},
     {"pairwise_distance", run_pairwise_distance},

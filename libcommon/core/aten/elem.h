@@ -93,7 +93,7 @@ void elem_need_real(const struct aten_tensor *t);
 static inline int64_t line_size(const struct aten_tensor *t, int dim) { return t->n_dim ? t->size[dim] : 1; }
 static inline int64_t line_step(const struct aten_tensor *t, int dim) { return t->n_dim ? t->stride[dim] * elem_bytes(t->dtype) : 0; }
 
-/* One with memory also where only shapes are asked for: numbers, lists. */
+/* A tensor that has memory even where only shapes are asked for: numbers, lists. */
 struct aten_tensor *aten_new_anyway(int dtype, int n_dim, const int64_t *size);
 /* Scratch memory that goes with the frame: an op may fail with it in hand. */
 void *aten_scratch(uint64_t n, uint64_t bytes_each);

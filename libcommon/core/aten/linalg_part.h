@@ -79,7 +79,7 @@ struct work {
 	double first[2];
 };
 static inline void work_ask(struct work *w) { *w = (struct work){.n = -1, .p = w->first}; }
-/* Whether it is there already; the first time it is got, and the call has to be made again. */
+/* Tells whether the memory is there already; the first time it is allocated, and the caller repeats its call of LAPACK. */
 bool work_ready(struct work *w, int dtype, int64_t least);
 int64_t *work_ints(int64_t n);
 void *work_reals(int dtype, int64_t n);

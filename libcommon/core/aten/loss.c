@@ -22,7 +22,7 @@ static struct aten_tensor *times(struct aten_tensor *a, double b) { return aten_
 
 /* ---- of two tensors, element by element ---- */
 
-/* One element's loss; how is beta or delta. */
+/* The loss of a single element; how is beta or delta. */
 struct pair_loss {
 	double (*of)(double x, double y, double how);
 	int how; /* the parameter that is; 0: none */

@@ -71,7 +71,7 @@ static void run_softmax_half(struct aten_call *c) /* self, dim, half_to_float */
 	call_give(c, 0, aten_softmax(call_tensor(c, 0), call_int(c, 1), c->entry->data));
 }
 
-/* Of no correction, around the mean or (not centered) 0; *center becomes that. */
+/* The variance without correction, around the mean or (not centered) around 0; *center becomes that point. */
 static double variance(const double *v, int64_t n, bool centered, double *center)
 {
 	double sum = 0, squares = 0;
@@ -141,7 +141,7 @@ static void need_shape(const struct aten_tensor *t, struct ints shape, const cha
 	if (t && (t->n_dim != shape.n || !ends_with(t, shape)))
 		aten_fail("expected %s to be of the normalized shape", what);
 }
-/* What was computed in float has the dtype that the parameters have. */
+/* Statistics, computed in float, are given in the dtype that the parameters have. */
 static void give_saved(const struct aten_call *c, struct two saved, const struct aten_tensor *weight)
 {
 	int dtype = weight ? weight->dtype : call_tensor(c, 0)->dtype;

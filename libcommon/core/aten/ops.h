@@ -154,7 +154,7 @@ void aten_fill_bernoulli(const struct aten_tensor *t, double p);
 void aten_fill_bernoulli_tensor(struct aten_tensor *t, struct aten_tensor *p);
 struct aten_tensor *aten_randperm(int64_t n, int dtype);
 struct two aten_native_dropout(struct aten_tensor *input, double p, bool train);
-/* What rand ('u'), randn ('n') and randint are filled with; itself. */
+/* Fills t as rand ('u'), randn ('n') or randint do, and returns it. */
 struct aten_tensor *aten_fill_fresh(struct aten_tensor *t, char how, int64_t low, int64_t high);
 void aten_need_default_generator(bool is_default);
 

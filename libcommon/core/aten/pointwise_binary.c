@@ -195,7 +195,7 @@ static const struct pointwise op_polar = {"polar", {OF_FLOATS(polar)}, .result =
 
 /* ---- as functions ---- */
 
-static struct aten_tensor *two(const struct pointwise *op, struct aten_tensor *a, struct aten_tensor *b)
+static struct aten_tensor *apply_two(const struct pointwise *op, struct aten_tensor *a, struct aten_tensor *b)
 {
 	return aten_pointwise(op, (struct aten_tensor *[]){a, b}, 2, NULL);
 }
@@ -227,16 +227,16 @@ struct aten_tensor *aten_sub(struct aten_tensor *a, struct aten_tensor *b, doubl
 	struct aten_value v = alpha_value(alpha);
 	return scaled(&op_sub, a, b, &v, -1);
 }
-struct aten_tensor *aten_mul(struct aten_tensor *a, struct aten_tensor *b) { return two(&op_mul, a, b); }
-/* Of a number the result is contiguous, whatever the exponent is (aten/src/ATen/native/Pow.cpp, pow_Scalar). */
+struct aten_tensor *aten_mul(struct aten_tensor *a, struct aten_tensor *b) { return apply_two(&op_mul, a, b); }
+/* The power of a number is contiguous, whatever the exponent is (aten/src/ATen/native/Pow.cpp, pow_Scalar). */
 struct aten_tensor *aten_pow(struct aten_tensor *a, struct aten_tensor *b)
 {
-	struct aten_tensor *out = two(&op_pow, a, b);
+	struct aten_tensor *out = apply_two(&op_pow, a, b);
 	return a->wrapped ? aten_contiguous(out) : out;
 }
-struct aten_tensor *aten_gcd(struct aten_tensor *a, struct aten_tensor *b) { return two(&op_gcd, a, b); }
-struct aten_tensor *aten_logical_xor(struct aten_tensor *a, struct aten_tensor *b) { return two(&op_logical_xor, a, b); }
-struct aten_tensor *aten_polar(struct aten_tensor *abs, struct aten_tensor *angle) { return two(&op_polar, abs, angle); }
+struct aten_tensor *aten_gcd(struct aten_tensor *a, struct aten_tensor *b) { return apply_two(&op_gcd, a, b); }
+struct aten_tensor *aten_logical_xor(struct aten_tensor *a, struct aten_tensor *b) { return apply_two(&op_logical_xor, a, b); }
+struct aten_tensor *aten_polar(struct aten_tensor *abs, struct aten_tensor *angle) { return apply_two(&op_polar, abs, angle); }
 
 /* ---- by name ---- */
 
@@ -250,7 +250,7 @@ static void run_div_mode(struct aten_call *c)
 	const char *mode = call_string_or(c, 2, "");
 	if (*mode && strcmp(mode, "trunc") != 0 && strcmp(mode, "floor") != 0)
 		aten_fail("div expected rounding_mode to be one of None, 'trunc', or 'floor' but found '%s'", mode);
-	call_give(c, 0, two(!*mode ? &op_div : *mode == 't' ? &op_div_trunc : &op_div_floor, call_operand(c, 0), call_operand(c, 1)));
+	call_give(c, 0, apply_two(!*mode ? &op_div : *mode == 't' ? &op_div_trunc : &op_div_floor, call_operand(c, 0), call_operand(c, 1)));
 }
 static void run_pow_number(struct aten_call *c)
 {

@@ -125,7 +125,7 @@ static void run_lerp(struct aten_call *c)
 	call_give(c, 0, aten_pointwise(&op_lerp, in, 3, NULL));
 }
 
-/* One slope for each of dim 1, or one for all (aten/src/ATen/native/Activation.cpp). */
+/* There is a slope for each of dim 1, or one for all (aten/src/ATen/native/Activation.cpp). */
 PW_LOOP2(prelu_f32, float, float, x > 0 ? x : x * y)
 PW_LOOP2(prelu_f64, double, double, x > 0 ? x : x * y)
 static const struct pointwise op_prelu = {"prelu", {[PW_F32] = prelu_f32, [PW_F64] = prelu_f64}};

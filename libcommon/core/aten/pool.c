@@ -98,7 +98,7 @@ static struct aten_tensor *pool_output(const struct pool *p, int dtype)
 	return aten_new_format(dtype, p->self->n_dim, p->size, p->channels_last);
 }
 
-/* Where plane k of t begins, and its steps in bytes by D, H, W. */
+/* The place where plane k of t begins, and its steps in bytes by D, H, W. */
 struct plane {
 	char *p;
 	int64_t step[3];
@@ -453,7 +453,7 @@ struct aten_tensor *aten_max_unpool(struct aten_tensor *self, int spatial, struc
 
 /* ---- gradients: each value goes back to the window that it came from ---- */
 
-/* What a window got from an element; a plane of the input's is summed in double and rounded once. */
+/* Gives a window's gradient back to its elements; a plane of the input's is summed in double and rounded once. */
 typedef void spread_fn(const struct pool *p, const struct average *a, const int64_t *at, double g, int64_t index, double *plane);
 
 static void spread_average(const struct pool *p, const struct average *a, const int64_t *at, double g, int64_t index, double *plane)

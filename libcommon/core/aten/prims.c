@@ -41,7 +41,7 @@ struct windows {
 	const int64_t *in;
 };
 
-static struct ints list(const struct aten_call *c, uint32_t i, int64_t want)
+static struct ints ints_of_window(const struct aten_call *c, uint32_t i, int64_t want)
 {
 	struct ints list = call_ints(c, i);
 	if (list.n != want)
@@ -95,7 +95,8 @@ static struct windows windows_of(const struct aten_call *c, uint32_t stride)
 	struct ints kernel = call_ints(c, 1);
 	if (kernel.n != 2 && kernel.n != 3)
 		aten_fail("a window of %lld dims", (long long)kernel.n);
-	struct window_args a = {kernel, list(c, stride, kernel.n), list(c, stride + 1, kernel.n), list(c, stride + 2, kernel.n)};
+	struct window_args a = {kernel, ints_of_window(c, stride, kernel.n), ints_of_window(c, stride + 1, kernel.n),
+				ints_of_window(c, stride + 2, kernel.n)};
 	for (int64_t i = 0; i < kernel.n; i++)
 		if (kernel.v[i] < 1 || a.dilation.v[i] < 1 || kernel.v[i] > INT8_MAX)
 			aten_fail("a window without elements");
@@ -116,7 +117,7 @@ static void run_offsets_to_indices(struct aten_call *c) /* self, kernel, input_s
 {
 	struct windows w = windows_of(c, 3);
 	struct aten_tensor *self = call_tensor(c, 0);
-	w.in = list(c, 2, w.dims).v;
+	w.in = ints_of_window(c, 2, w.dims).v;
 	if (self->n_dim < w.dims || !elem_integral(self->dtype))
 		aten_fail("offsets in windows are integers of %d dims or more", w.dims);
 	call_give(c, 0, turn(&w, self, true));

@@ -14,7 +14,7 @@ static void need_dims(const struct aten_tensor *t, int n, const char *what)
 		aten_fail("%s must be %d-D, not %d-D", what, n, t->n_dim);
 }
 
-/* What beta and alpha are multiplied with, where BLAS does not: complex numbers of both. */
+/* beta or alpha, which may be complex numbers: with those BLAS does not multiply. */
 static double complex number_or(const struct aten_call *c, uint32_t i, double otherwise)
 {
 	const struct aten_value *v = &c->arg[i];
@@ -317,7 +317,7 @@ static void run_convolution_backward(struct aten_call *c)
 
 /* ---- attention ---- */
 
-/* What sdp_utils_cpp.cpp takes for flash attention. */
+/* The operands that sdp_utils_cpp.cpp takes for flash attention. */
 static bool can_flash(const struct aten_tensor *q, const struct aten_tensor *k, const struct aten_tensor *v, const struct aten_tensor *mask)
 {
 	bool fits = q->n_dim == 4 && k->n_dim == 4 && v->n_dim == 4 && q->size[3] == k->size[3] && q->size[3] == v->size[3];

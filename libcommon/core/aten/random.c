@@ -465,7 +465,7 @@ static void draw_with_replacement(int dtype, char *row, int64_t n, int64_t *to, 
 }
 
 /* The largest of weights that were divided by exponential numbers (native/Distributions.cpp, multinomial_out). */
-static void take_largest(int dtype, char *row, int64_t n, int64_t *to, int64_t samples)
+static void choose_largest(int dtype, char *row, int64_t n, int64_t *to, int64_t samples)
 {
 	int bytes = elem_bytes(dtype);
 	for (int64_t k = 0; k < samples; k++) {
@@ -513,8 +513,8 @@ static void run_multinomial(struct aten_call *c) /* self, num_samples, replaceme
 				     elem_f64(dtype, aten_data(weights) + k * bytes) / elem_f64(dtype, aten_data(q) + k * bytes));
 	}
 	for (int64_t i = 0; i < rows; i++)
-		(divide ? take_largest : draw_with_replacement)(dtype, aten_data(weights) + i * n * bytes, n,
-								(int64_t *)(void *)aten_data(out) + i * samples, samples);
+		(divide ? choose_largest : draw_with_replacement)(dtype, aten_data(weights) + i * n * bytes, n,
+								  (int64_t *)(void *)aten_data(out) + i * samples, samples);
 	call_give(c, 0, out);
 }
 

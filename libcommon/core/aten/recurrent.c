@@ -3,13 +3,13 @@
 #include "elem.h"
 #include "ops.h"
 
-/* What a layer's direction computes at one step; h and c are its state, made anew. */
+/* The weights of a layer's direction; a step makes its state, h and c, anew. */
 struct cell {
 	struct aten_tensor *w_ih, *w_hh, *b_ih, *b_hh, *w_hr; /* b_ih NULL: no biases; w_hr NULL: no projection */
 };
 typedef void cell_step(const struct cell *k, struct aten_tensor *input, struct aten_tensor **h, struct aten_tensor **c);
 
-static struct aten_tensor *part(struct aten_tensor *t, int which, int of)
+static struct aten_tensor *gate_part(struct aten_tensor *t, int which, int of)
 {
 	return aten_narrow(t, -1, which * (t->size[t->n_dim - 1] / of), t->size[t->n_dim - 1] / of);
 }
@@ -17,8 +17,8 @@ static struct aten_tensor *part(struct aten_tensor *t, int which, int of)
 static void lstm_step(const struct cell *k, struct aten_tensor *gates, struct aten_tensor **h, struct aten_tensor **c)
 {
 	gates = aten_add(gates, aten_linear(*h, k->w_hh, k->b_hh), 1);
-	struct aten_tensor *in = aten_sigmoid(part(gates, 0, 4)), *forget = aten_sigmoid(part(gates, 1, 4)),
-			   *new = aten_tanh(part(gates, 2, 4)), *out = aten_sigmoid(part(gates, 3, 4));
+	struct aten_tensor *in = aten_sigmoid(gate_part(gates, 0, 4)), *forget = aten_sigmoid(gate_part(gates, 1, 4)),
+			   *new = aten_tanh(gate_part(gates, 2, 4)), *out = aten_sigmoid(gate_part(gates, 3, 4));
 	*c = aten_add(aten_mul(forget, *c), aten_mul(in, new), 1);
 	*h = aten_mul(out, aten_tanh(*c));
 	if (k->w_hr)
@@ -28,9 +28,9 @@ static void lstm_step(const struct cell *k, struct aten_tensor *gates, struct at
 static void gru_step(const struct cell *k, struct aten_tensor *gates, struct aten_tensor **h, struct aten_tensor **c)
 {
 	struct aten_tensor *of_h = aten_linear(*h, k->w_hh, k->b_hh);
-	struct aten_tensor *reset = aten_sigmoid(aten_add(part(of_h, 0, 3), part(gates, 0, 3), 1));
-	struct aten_tensor *input = aten_sigmoid(aten_add(part(of_h, 1, 3), part(gates, 1, 3), 1));
-	struct aten_tensor *new = aten_tanh(aten_add(aten_mul(part(of_h, 2, 3), reset), part(gates, 2, 3), 1));
+	struct aten_tensor *reset = aten_sigmoid(aten_add(gate_part(of_h, 0, 3), gate_part(gates, 0, 3), 1));
+	struct aten_tensor *input = aten_sigmoid(aten_add(gate_part(of_h, 1, 3), gate_part(gates, 1, 3), 1));
+	struct aten_tensor *new = aten_tanh(aten_add(aten_mul(gate_part(of_h, 2, 3), reset), gate_part(gates, 2, 3), 1));
 	(void)c;
 	*h = aten_add(aten_mul(aten_sub(*h, new, 1), input), new, 1);
 }
@@ -46,7 +46,8 @@ static void relu_step(const struct cell *k, struct aten_tensor *gates, struct at
 	*h = aten_relu(aten_add(gates, aten_linear(*h, k->w_hh, k->b_hh), 1));
 }
 
-/* One direction over [time, batch, features]; *h and *c become the last state. What the input gives is computed for all steps at once. */
+/* Goes over [time, batch, features] in one direction; *h and *c become the last state. The gates that the input gives are computed for all
+ * steps at once. */
 static struct aten_tensor *direction(cell_step *step, const struct cell *k, struct aten_tensor *x, struct aten_tensor **h,
 				     struct aten_tensor **c, bool backward)
 {

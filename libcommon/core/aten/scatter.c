@@ -86,7 +86,7 @@ static struct counts counts_of(const struct aten_tensor *out, enum reduce how, b
 	return c;
 }
 
-static void take_value(const struct counts *c, int dtype, char *to, char *seen, const char *value)
+static void put_value(const struct counts *c, int dtype, char *to, char *seen, const char *value)
 {
 	int64_t n = 0;
 
@@ -101,7 +101,7 @@ static void take_value(const struct counts *c, int dtype, char *to, char *seen, 
 		combine(c->how, dtype, to, value);
 }
 
-static void finish_mean(const struct counts *c, struct aten_tensor *out)
+static void divide_by_counts(const struct counts *c, struct aten_tensor *out)
 {
 
 	if (c->how != REDUCE_MEAN)
@@ -170,9 +170,9 @@ static void scatter(struct aten_tensor *out, int64_t dim_, struct aten_tensor *i
 		int64_t i = elem_i64(index->dtype, w.p[0]);
 		if (i < 0 || i >= n)
 			aten_fail("index %lld is out of bounds for dimension %d with size %lld", (long long)i, dim, (long long)n);
-		take_value(&c, dtype, w.p[1] + i * to_step, w.p[2] + i * seen_step, w.p[3]);
+		put_value(&c, dtype, w.p[1] + i * to_step, w.p[2] + i * seen_step, w.p[3]);
 	}
-	finish_mean(&c, out);
+	divide_by_counts(&c, out);
 }
 
 /* float16 and bfloat16 are summed in more, and rounded once, as torch does. */
@@ -261,10 +261,10 @@ struct aten_tensor *aten_index_reduce(struct aten_tensor *self, int64_t dim_, st
 		if (i < 0 || i >= n)
 			aten_fail("index out of range in self");
 		for (bool more = walk_first(&w); more; more = walk_next(&w))
-			take_value(&c, out->dtype, w.p[1] + i * line_step(out, dim), w.p[2] + i * line_step(seen, dim),
-				   w.p[0] + k * line_step(source, dim));
+			put_value(&c, out->dtype, w.p[1] + i * line_step(out, dim), w.p[2] + i * line_step(seen, dim),
+				  w.p[0] + k * line_step(source, dim));
 	}
-	finish_mean(&c, out);
+	divide_by_counts(&c, out);
 	return out;
 }
 

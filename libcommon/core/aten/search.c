@@ -158,7 +158,7 @@ static int64_t bin_of(const struct edges *e, double v, bool local)
 	return pos >= e->bins ? e->bins - 1 : pos;
 }
 
-/* Where no range is given: that of the values, widened when it is none. */
+/* Without a range, that of the values counts. */
 static void range_of_values(struct edges *e, const double *v, int64_t n, int64_t step)
 {
 	bool any = false;

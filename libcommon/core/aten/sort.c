@@ -157,10 +157,10 @@ struct two aten_topk(struct aten_tensor *self, int64_t k, int64_t dim_, bool lar
 	return (struct two){values, indices};
 }
 
-/* Where the element of the line at p stands that is chosen of it. */
+/* Chooses an element of the line at p; its place in the line. */
 typedef int64_t line_choice(struct sorter *s, const char *p, int64_t how);
 
-/* One element of each line along dim, and its place. */
+/* The element that is chosen of each line along dim, and its place. */
 static struct two choose_of_lines(struct aten_tensor *self, int dim, bool keep, line_choice *choose, int64_t how)
 {
 	int64_t size[ATEN_DIMS];

@@ -3,7 +3,7 @@
 #include "elem.h"
 #include "ops.h"
 
-/* What an overload is: entry.data. */
+/* The transform that an overload stands for: entry.data. */
 struct fft_form {
 	bool inverse;
 	enum { FFT_C2C, FFT_R2C, FFT_C2R } kind;

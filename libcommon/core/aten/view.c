@@ -451,7 +451,7 @@ static void run_unbind(struct aten_call *c)
 
 /* ---- by name ---- */
 
-/* Of self, and of self and a list of integers. */
+/* Overloads of self alone, and of self and a list of integers. */
 #define RUN(name, value) \
 	static void run_##name(struct aten_call *c) \
 	{ \

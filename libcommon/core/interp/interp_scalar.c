@@ -201,7 +201,8 @@ static bool compare(enum scalar_op op, const struct aten_value *x, const struct 
 	}
 }
 
-static int two(struct interp *run, enum scalar_op op, const struct aten_value *x, const struct aten_value *y, struct aten_value *out)
+static int compute_two(struct interp *run, enum scalar_op op, const struct aten_value *x, const struct aten_value *y,
+		       struct aten_value *out)
 {
 	int64_t v;
 	if (op >= S_EQ && op <= S_GE)
@@ -217,7 +218,7 @@ static int two(struct interp *run, enum scalar_op op, const struct aten_value *x
 	return 0;
 }
 
-static int one(struct interp *run, const struct scalar_row *row, const struct aten_value *x, struct aten_value *out)
+static int compute_one(struct interp *run, const struct scalar_row *row, const struct aten_value *x, struct aten_value *out)
 {
 	const enum scalar_op op = row->op;
 	const bool whole = x->kind != ATEN_FLOAT, to_integer = op == S_TRUNC || op == S_ROUND;
@@ -239,14 +240,14 @@ static int one(struct interp *run, const struct scalar_row *row, const struct at
 }
 
 /* max, min, sum of several. */
-static int many(struct interp *run, enum scalar_op op, const struct aten_value *x, size_t n, struct aten_value *out)
+static int fold_many(struct interp *run, enum scalar_op op, const struct aten_value *x, size_t n, struct aten_value *out)
 {
 	if (!n)
 		return interp_bad(run, "of no numbers");
 	*out = x[0];
 	for (size_t i = 1; i < n; i++)
 		if (op == S_SUM) {
-			if (two(run, S_ADD, &(struct aten_value){.kind = out->kind, .i = out->i}, &x[i], out) < 0)
+			if (compute_two(run, S_ADD, &(struct aten_value){.kind = out->kind, .i = out->i}, &x[i], out) < 0)
 				return -1;
 		} else if (compare(op == S_MAX ? S_GT : S_LT, &x[i], out)) {
 			*out = x[i];
@@ -274,9 +275,9 @@ int interp_scalar(struct interp *run, struct slice target, const struct aten_val
 	if (!r && row->op == S_ITE)
 		*out = interp_truth(&x[0]) ? x[1] : x[2];
 	else if (!r && !row->max)
-		r = many(run, row->op, x, n, out);
+		r = fold_many(run, row->op, x, n, out);
 	else if (!r)
-		r = n == 2 ? two(run, row->op, &x[0], &x[1], out) : one(run, row, &x[0], out);
+		r = n == 2 ? compute_two(run, row->op, &x[0], &x[1], out) : compute_one(run, row, &x[0], out);
 	free(x);
 	return r;
 }
