@@ -186,17 +186,16 @@ static void run_fold(struct aten_call *c) /* self, [dim, keepdim,] dtype */
 /* The first of the largest (least) of a line; NaN is more than all of them. */
 static int64_t extreme_at(const struct lines *l, bool least)
 {
+	const int64_t *whole = (const int64_t *)l->line, n = l->n;
+	const double *v = (const double *)l->line;
 	int64_t best = 0;
-	for (int64_t i = 1; i < l->n; i++)
-		if (l->dtype == DTYPE_I64) {
-			const int64_t *v = (const int64_t *)l->line;
-			best = (least ? v[i] < v[best] : v[i] > v[best]) ? i : best;
-		} else {
-			const double *v = (const double *)l->line;
-			if (v[best] != v[best])
-				break;
-			best = v[i] != v[i] || (least ? v[i] < v[best] : v[i] > v[best]) ? i : best;
-		}
+	if (l->dtype == DTYPE_I64) {
+		for (int64_t i = 1; i < n; i++)
+			best = (least ? whole[i] < whole[best] : whole[i] > whole[best]) ? i : best;
+		return best;
+	}
+	for (int64_t i = 1; i < n && v[best] == v[best]; i++)
+		best = v[i] != v[i] || (least ? v[i] < v[best] : v[i] > v[best]) ? i : best;
 	return best;
 }
 
@@ -206,28 +205,31 @@ static void need_elements(const struct aten_tensor *self, const struct aten_tens
 		aten_fail("%s(): Expected reduction dim to be specified for input.numel() == 0, or to have elements", what);
 }
 
-/* Values, and their places within their lines. */
-static struct two extremes(struct aten_tensor *self, struct ints dims, bool keepdim, bool least)
+enum { VALUES = 1, PLACES = 2 };
+/* What is wanted of values and their places within their lines; the other is NULL. */
+static struct two extremes(struct aten_tensor *self, struct ints dims, bool keepdim, bool least, int wanted)
 {
 	struct lines l;
 	lines_begin(&l, self, dims);
-	struct two r = {result_of(&l, keepdim, self->dtype), result_of(&l, keepdim, DTYPE_I64)};
+	struct two r = {wanted & VALUES ? result_of(&l, keepdim, self->dtype) : NULL,
+			wanted & PLACES ? result_of(&l, keepdim, DTYPE_I64) : NULL};
 	elem_need_real(self);
-	need_elements(self, r.first, least ? "min" : "max");
+	need_elements(self, r.first ? r.first : r.second, least ? "min" : "max");
 	while (lines_next(&l)) {
 		int64_t at = extreme_at(&l, least);
-		if (l.dtype == DTYPE_I64)
+		if (r.first && l.dtype == DTYPE_I64)
 			elem_set_i64(self->dtype, element(r.first, l.at), ((int64_t *)l.line)[at]);
-		else
+		else if (r.first)
 			elem_set_f64(self->dtype, element(r.first, l.at), ((double *)l.line)[at]);
-		elem_set_i64(DTYPE_I64, element(r.second, l.at), at);
+		if (r.second)
+			elem_set_i64(DTYPE_I64, element(r.second, l.at), at);
 	}
 	return r;
 }
 
 struct aten_tensor *aten_amax(struct aten_tensor *self, struct ints dims, bool keepdim)
 {
-	return extremes(self, dims, keepdim, false).first;
+	return extremes(self, dims, keepdim, false, VALUES).first;
 }
 
 static const bool of_least = true, of_most = false;
@@ -235,17 +237,18 @@ static const bool of_least = true, of_most = false;
 static void run_extreme(struct aten_call *c) /* amax: self, dim, keepdim; max: self */
 {
 	struct ints dims = c->n > 1 ? call_ints(c, 1) : all_dims;
-	call_give(c, 0, extremes(call_tensor(c, 0), dims, c->n > 2 && call_bool(c, 2), *(const bool *)c->entry->data).first);
+	call_give(c, 0, extremes(call_tensor(c, 0), dims, c->n > 2 && call_bool(c, 2), *(const bool *)c->entry->data, VALUES).first);
 }
 static void run_aminmax(struct aten_call *c) /* self, dim, keepdim */
 {
 	for (uint32_t k = 0; k < 2; k++)
-		call_give(c, k, extremes(call_tensor(c, 0), call_ints(c, 1), call_bool(c, 2), k == 0).first);
+		call_give(c, k, extremes(call_tensor(c, 0), call_ints(c, 1), call_bool(c, 2), k == 0, VALUES).first);
 }
 static void run_extreme_dim(struct aten_call *c) /* self, dim, keepdim: values and indices */
 {
 	int64_t dim = call_int(c, 1);
-	call_give_two(c, extremes(call_tensor(c, 0), (struct ints){&dim, 1}, call_bool(c, 2), *(const bool *)c->entry->data));
+	call_give_two(c,
+		      extremes(call_tensor(c, 0), (struct ints){&dim, 1}, call_bool(c, 2), *(const bool *)c->entry->data, VALUES | PLACES));
 }
 static void run_arg(struct aten_call *c) /* self, dim, keepdim */
 {
@@ -254,7 +257,7 @@ static void run_arg(struct aten_call *c) /* self, dim, keepdim */
 		aten_fail("\"argmax_cpu\" not implemented for 'Bool'");
 	int64_t dim = call_int_or(c, 1, 0);
 	struct ints dims = {&dim, !call_is_none(c, 1)};
-	call_give(c, 0, extremes(self, dims, call_bool(c, 2), *(const bool *)c->entry->data).second);
+	call_give(c, 0, extremes(self, dims, call_bool(c, 2), *(const bool *)c->entry->data, PLACES).second);
 }
 
 /* ---- bools ---- */
