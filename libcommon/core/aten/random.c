@@ -158,7 +158,7 @@ void aten_fill_int(const struct aten_tensor *t, int64_t low, int64_t high)
 	if (low >= high)
 		aten_fail("random_ expects 'from' to be less than 'to', but got from=%lld >= to=%lld", (long long)low, (long long)high);
 	if (elem_complex(t->dtype) ||
-	    (elem_floating(t->dtype) && (llabs(low) > 256 || llabs(high) > 256) && t->dtype != DTYPE_F64 && t->dtype != DTYPE_F32))
+	    (elem_floating(t->dtype) && (low < -256 || high > 256) && t->dtype != DTYPE_F64 && t->dtype != DTYPE_F32))
 		aten_fail(REFUSED);
 	generator_lock();
 	for (int64_t i = 0; i < r.n; i++, r.p += r.bytes) {
