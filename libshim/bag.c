@@ -13,7 +13,7 @@ static AOTITorchError bag_op(const char *op, bool forward_only, BAG)
 	struct bag_args a = {.weight = weight,
 			     .indices = indices,
 			     .offsets = offsets,
-			     .per_sample_weights = per_sample_weights ? *per_sample_weights : NULL,
+			     .per_sample_weights = shim_optional(per_sample_weights),
 			     .mode = mode,
 			     .padding_idx = padding_idx,
 			     .include_last_offset = include_last_offset,
@@ -53,8 +53,8 @@ AOTITorchError aoti_torch__embedding_bag(AtenTensorHandle weight, AtenTensorHand
 SHIM_OP(aoti_torch_cpu_segment_reduce(AtenTensorHandle data, const char *reduce, AtenTensorHandle *lengths, AtenTensorHandle *indices,
 				      AtenTensorHandle *offsets, int64_t axis, int32_t unsafe, double *initial, AtenTensorHandle *ret0),
 	(void)unsafe;
-	SHIM_GIVE(ret0, aten_segment_reduce(data, reduce, lengths ? *lengths : NULL, indices ? *indices : NULL, offsets ? *offsets : NULL,
-					    axis, initial)))
+	SHIM_GIVE(ret0,
+		  aten_segment_reduce(data, reduce, shim_optional(lengths), shim_optional(indices), shim_optional(offsets), axis, initial)))
 
 SHIM_OP(aoti_torch_cpu__cdist_forward(AtenTensorHandle x1, AtenTensorHandle x2, double p, int64_t *compute_mode, AtenTensorHandle *ret0),
 	(void)compute_mode;

@@ -290,16 +290,7 @@ AOTITorchError aoti_torch_copy_(AtenTensorHandle self, AtenTensorHandle src, int
 
 AOTITorchError aoti_torch_tensor_copy_(AtenTensorHandle src, AtenTensorHandle dst) { return aoti_torch_copy_(dst, src, 0); }
 
-AOTITorchError aoti_torch_clone(AtenTensorHandle self, AtenTensorHandle *ret)
-{
-	SHIM_TRY {
-		defined(self);
-		struct aten_tensor *t = aten_like(self, self->dtype);
-		aten_copy(t, self);
-		SHIM_GIVE(ret, t);
-	}
-	SHIM_END
-}
+SHIM_OP(aoti_torch_clone(AtenTensorHandle self, AtenTensorHandle *ret), defined(self); SHIM_GIVE(ret, aten_clone(self)))
 
 /* All of the memory that the strides reach, with the same strides (torch/_inductor/compile_fx.py,
  * clone_preserve_strides). */

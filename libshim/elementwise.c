@@ -69,14 +69,7 @@ SHIM_OP(aoti_torch_cpu_soft_margin_loss_backward(AtenTensorHandle grad, AtenTens
 						 AtenTensorHandle *ret0),
 	SHIM_GIVE(ret0, aten_soft_margin_loss_backward(grad, self, target, reduction)))
 
-AOTITorchError aoti_torch_cpu__fused_rms_norm(AtenTensorHandle input, const int64_t *shape, int64_t n_shape, AtenTensorHandle *weight,
-					      double *eps, AtenTensorHandle *ret0, AtenTensorHandle *ret1)
-{
+SHIM_OP(aoti_torch_cpu__fused_rms_norm(AtenTensorHandle input, const int64_t *shape, int64_t n_shape, AtenTensorHandle *weight, double *eps,
+				       AtenTensorHandle *ret0, AtenTensorHandle *ret1),
 	(void)shape;
-	SHIM_TRY {
-		struct aten_tensor *rstd, *out = aten_fused_rms_norm(input, n_shape, weight ? *weight : NULL, eps, &rstd);
-		SHIM_GIVE(ret0, out);
-		SHIM_GIVE(ret1, rstd);
-	}
-	SHIM_END
-}
+	SHIM_GIVE_TWO(ret0, ret1, aten_fused_rms_norm(input, n_shape, shim_optional(weight), eps)))

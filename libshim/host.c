@@ -1,4 +1,6 @@
 /* Services that a model asks of its host beside tensors: checks, warnings, printing, profiler ranges, ops that have no C function. */
+#include "aten/elem.h"
+#include "aten/ops.h"
 #include "shim.h"
 
 #include "tensor/write.h"
@@ -67,14 +69,8 @@ void aoti_torch_warn(const char *func, const char *file, uint32_t line, const ch
 
 /* ---- ops and values of the dispatcher ---- */
 
-AOTITorchError aoti_torch_call_dispatcher(const char *op, const char *overload, uint64_t *stack)
-{
-	(void)stack;
-	SHIM_TRY {
-		aten_fail("%s%s%s has no C function: not without libtorch", op, *overload ? "." : "", overload);
-	}
-	SHIM_END
-}
+SHIM_OP(aoti_torch_call_dispatcher(const char *op, const char *overload, uint64_t *stack), (void)stack;
+	aten_fail("%s%s%s has no C function: not without libtorch", op, *overload ? "." : "", overload))
 
 /* Values for the profiler: nobody looks at them. */
 AOTITorchError aoti_torch_int64_to_ivalue(int64_t v, void **ret)
@@ -137,14 +133,7 @@ AOTITorchError aoti_torch_device_guard_set_index(void *guard, int32_t index)
 	(void)guard, (void)index;
 	return 0;
 }
-AOTITorchError aoti_torch_get_current_stream(int32_t index, void **ret)
-{
-	(void)index, (void)ret;
-	SHIM_TRY {
-		aten_fail("the cpu has no streams");
-	}
-	SHIM_END
-}
+SHIM_OP(aoti_torch_get_current_stream(int32_t index, void **ret), (void)index, (void)ret; aten_fail("the cpu has no streams"))
 
 /* ---- looking at tensors (a model compiled with PyTorch's own debug printer) ---- */
 
@@ -153,9 +142,8 @@ AOTITorchError aoti_torch_check_inf_and_nan(const char *name, AtenTensorHandle t
 	SHIM_TRY {
 		int64_t n = aten_numel(t), bad = 0;
 		if (aten_is_float(t->dtype) || aten_is_complex(t->dtype)) {
-			struct aten_tensor *c = aten_new(aten_is_complex(t->dtype) ? DTYPE_C128 : DTYPE_F64, t->n_dim, t->size, NULL);
-			aten_copy(c, t);
-			const double *v = (const double *)aten_data(c);
+			const int wide = aten_is_complex(t->dtype) ? DTYPE_C128 : DTYPE_F64;
+			const double *v = (const double *)aten_data(aten_to_copy(t, wide, ATEN_CONTIGUOUS));
 			for (int64_t i = 0; i < (aten_is_complex(t->dtype) ? 2 * n : n); i++)
 				bad += !isfinite(v[i]);
 		}
@@ -180,9 +168,7 @@ static void print_tensor(const struct aten_tensor *t, const char *msg)
 	printf("  %s  ]:\n", msg);
 	printf("Number of elements: %lld\nDtype: %s\n", (long long)n, dtype_name(t->dtype));
 	if (n && !aten_is_complex(t->dtype)) {
-		struct aten_tensor *c = aten_new(DTYPE_F64, t->n_dim, t->size, NULL);
-		aten_copy(c, t);
-		const double *v = (const double *)aten_data(c);
+		const double *v = (const double *)aten_data(aten_to_copy(t, DTYPE_F64, ATEN_CONTIGUOUS));
 		double sum = 0, lo = v[0], hi = v[0];
 		for (int64_t i = 0; i < n; i++) {
 			sum += v[i];

@@ -1,36 +1,24 @@
 /* onednn.c and onednn_int8.c of aten: mkldnn, mkl, onednn. */
 #include "aten/onednn.h"
+#include "aten/ops.h"
 #include "shim.h"
 
 /* [groups * out, in, ...] -> [groups * in, out, ...] */
 static struct aten_tensor *input_first(struct aten_tensor *w, int64_t groups)
 {
 	int n = w->n_dim;
-	int64_t size[ATEN_DIMS], from[ATEN_DIMS], to[ATEN_DIMS];
+	int64_t size[ATEN_DIMS];
 
 	if (n < 3 || groups < 1 || w->size[0] % groups)
 		aten_fail("a packed weight of %d dimensions for %lld groups", n, (long long)groups);
-	int64_t out = w->size[0] / groups, in = w->size[1];
-	memcpy(to, w->size, sizeof(to));
-	to[0] = groups * in;
-	to[1] = out;
-	struct aten_tensor *t = aten_new(w->dtype, n, to, NULL);
+	memcpy(size + 1, w->size, (size_t)n * sizeof(*size));
 	size[0] = groups;
-	size[1] = in;
-	size[2] = out;
-	from[0] = out * w->stride[0];
-	from[1] = w->stride[1];
-	from[2] = w->stride[0];
-	to[0] = in * t->stride[0];
-	to[1] = t->stride[0];
-	to[2] = t->stride[1];
-	for (int i = 2; i < n; i++) {
-		size[i + 1] = w->size[i];
-		from[i + 1] = w->stride[i];
-		to[i + 1] = t->stride[i];
-	}
-	aten_copy(aten_view(t, n + 1, size, to, t->offset), aten_view(w, n + 1, size, from, w->offset));
-	return t;
+	size[1] /= groups;
+	struct aten_tensor *grouped = aten_transpose(aten_reshape(w, size, n + 1), 1, 2);
+	memcpy(size, w->size, (size_t)n * sizeof(*size));
+	size[0] = size_times(groups, w->size[1]);
+	size[1] = w->size[0] / groups;
+	return aten_reshape(aten_clone_contiguous(grouped), size, n);
 }
 
 static struct post_op post_op(const char *name, const double **scalars, int64_t n_scalars, const char *algorithm)
@@ -46,35 +34,23 @@ static struct post_op post_op(const char *name, const double **scalars, int64_t 
 #define CONV_LISTS \
 	const int64_t *padding, int64_t n_padding, const int64_t *stride, int64_t n_stride, const int64_t *dilation, int64_t n_dilation, \
 	    int64_t groups
-#define CONV_PARAMS \
-	{ \
-		.stride = stride, .padding = padding, .dilation = dilation, .n_stride = n_stride, .n_padding = n_padding, \
-		.n_dilation = n_dilation, .groups = groups \
-	}
+#define CONV_PARAMS .stride = {stride, n_stride}, .padding = {padding, n_padding}, .dilation = {dilation, n_dilation}, .groups = groups
 #define UNARY const char *attr, const double **scalars, int64_t n_scalars, const char **algorithm
 #define OP post_op(attr, scalars, n_scalars, algorithm ? *algorithm : NULL)
 
 SHIM_OP(aoti_torch_cpu_mkldnn__convolution_pointwise(AtenTensorHandle X, AtenTensorHandle W, AtenTensorHandle *B, CONV_LISTS, UNARY,
 						     AtenTensorHandle *ret0),
 	struct post_op op = OP;
-	SHIM_GIVE(ret0, aten_conv_pointwise(X, W, B ? *B : NULL, &(struct conv_params)CONV_PARAMS, NULL, &op)))
+	SHIM_GIVE(ret0, aten_conv_pointwise(X, W, shim_optional(B), &(struct conv_params){CONV_PARAMS}, NULL, &op)))
 
-AOTITorchError aoti_torch_cpu_mkldnn__convolution_transpose_pointwise(AtenTensorHandle X, AtenTensorHandle W, AtenTensorHandle *B,
-								      const int64_t *padding, int64_t n_padding,
-								      const int64_t *output_padding, int64_t n_output_padding,
-								      const int64_t *stride, int64_t n_stride, const int64_t *dilation,
-								      int64_t n_dilation, int64_t groups, UNARY, AtenTensorHandle *ret0)
-{
-	SHIM_TRY {
-		struct conv_params p = CONV_PARAMS;
-		struct post_op op = OP;
-		p.output_padding = output_padding;
-		p.n_output_padding = n_output_padding;
-		p.transposed = true;
-		SHIM_GIVE(ret0, aten_conv_pointwise(X, W->storage->packed ? input_first(W, groups) : W, B ? *B : NULL, &p, NULL, &op));
-	}
-	SHIM_END
-}
+SHIM_OP(aoti_torch_cpu_mkldnn__convolution_transpose_pointwise(AtenTensorHandle X, AtenTensorHandle W, AtenTensorHandle *B,
+							       const int64_t *padding, int64_t n_padding, const int64_t *output_padding,
+							       int64_t n_output_padding, const int64_t *stride, int64_t n_stride,
+							       const int64_t *dilation, int64_t n_dilation, int64_t groups, UNARY,
+							       AtenTensorHandle *ret0),
+	const struct conv_params p = {CONV_PARAMS, .output_padding = {output_padding, n_output_padding}, .transposed = true};
+	struct post_op op = OP;
+	SHIM_GIVE(ret0, aten_conv_pointwise(X, W->storage->packed ? input_first(W, groups) : W, shim_optional(B), &p, NULL, &op)))
 
 #define BINARY_CONV \
 	AtenTensorHandle W, AtenTensorHandle *B, CONV_LISTS, const char *binary_attr, double *alpha, const char **attr, \
@@ -83,10 +59,10 @@ AOTITorchError aoti_torch_cpu_mkldnn__convolution_transpose_pointwise(AtenTensor
 static AOTITorchError conv_binary(const char *name, bool in_place, AtenTensorHandle X, AtenTensorHandle other, BINARY_CONV)
 {
 	SHIM_TRY_AS(name) {
-		struct conv_params p = CONV_PARAMS;
+		struct conv_params p = {CONV_PARAMS};
 		struct post_operand with = {other, binary_attr, alpha ? *alpha : 1, in_place};
 		struct post_op op = post_op(attr ? *attr : NULL, scalars, n_scalars, algorithm ? *algorithm : NULL);
-		SHIM_GIVE(ret0, aten_conv_pointwise(X, W, B ? *B : NULL, &p, &with, &op));
+		SHIM_GIVE(ret0, aten_conv_pointwise(X, W, shim_optional(B), &p, &with, &op));
 	}
 	SHIM_END
 }
@@ -107,18 +83,18 @@ AOTITorchError aoti_torch_cpu_mkldnn__convolution_pointwise_binary_(AtenTensorHa
 
 SHIM_OP(aoti_torch_cpu__linear_pointwise(AtenTensorHandle X, AtenTensorHandle W, AtenTensorHandle *B, UNARY, AtenTensorHandle *ret0),
 	struct post_op op = OP;
-	SHIM_GIVE(ret0, aten_linear_pointwise(X, W, B ? *B : NULL, NULL, &op)))
+	SHIM_GIVE(ret0, aten_linear_pointwise(X, W, shim_optional(B), NULL, &op)))
 
 SHIM_OP(aoti_torch_cpu__linear_pointwise_binary(AtenTensorHandle X, AtenTensorHandle other, AtenTensorHandle W, AtenTensorHandle *B,
 						const char *attr, AtenTensorHandle *ret0),
 	struct post_operand with = {other, attr, 1};
-	SHIM_GIVE(ret0, aten_linear_pointwise(X, W, B ? *B : NULL, &with, &(struct post_op){0})))
+	SHIM_GIVE(ret0, aten_linear_pointwise(X, W, shim_optional(B), &with, &(struct post_op){0})))
 
 /* W is packed for MKL; origin_W is the same one as it was. */
 SHIM_OP(aoti_torch_cpu__mkl_linear(AtenTensorHandle X, AtenTensorHandle W, AtenTensorHandle origin_W, AtenTensorHandle *B,
 				   int64_t prepack_batch_size, AtenTensorHandle *ret0),
 	(void)W, (void)prepack_batch_size;
-	SHIM_GIVE(ret0, aten_linear_pointwise(X, origin_W, B ? *B : NULL, NULL, &(struct post_op){0})))
+	SHIM_GIVE(ret0, aten_linear_pointwise(X, origin_W, shim_optional(B), NULL, &(struct post_op){0})))
 
 /* ---- recurrent ---- */
 
@@ -168,12 +144,12 @@ AOTITorchError aoti_torch_cpu_mkldnn_rnn_layer(AtenTensorHandle input, AtenTenso
 	const int64_t *stride, int64_t n_stride, const int64_t *padding, int64_t n_padding, const int64_t *dilation, int64_t n_dilation, \
 	    int64_t groups
 #define OUTPUT double output_scale, int64_t output_zero_point, const int32_t *output_dtype
-#define LAYER(operation) \
+#define LAYER(...) \
 	{ \
 		.x = X \
 		, .act_scale = act_scale, .act_zero = act_zero_point, .w = weight, .w_scales = weight_scales, \
-		  .w_zeros = weight_zero_points, .bias = B ? *B : NULL, .out_scale = output_scale, .out_zero = output_zero_point, \
-		  .out_dtype = output_dtype ? *output_dtype : (X)->dtype, .op = operation \
+		  .w_zeros = weight_zero_points, .bias = shim_optional(B), .out_scale = output_scale, .out_zero = output_zero_point, \
+		  .out_dtype = output_dtype ? *output_dtype : (X)->dtype, .op = __VA_ARGS__ \
 	}
 
 SHIM_OP(aoti_torch_cpu__qlinear_pointwise_tensor(OPERANDS, AtenTensorHandle *B, OUTPUT, const char *attr, const double **scalars,
@@ -181,37 +157,23 @@ SHIM_OP(aoti_torch_cpu__qlinear_pointwise_tensor(OPERANDS, AtenTensorHandle *B, 
 	struct int8_layer l = LAYER(post_op(attr, scalars, n_scalars, algorithm));
 	SHIM_GIVE(ret0, aten_int8_linear(&l)))
 
-AOTITorchError aoti_torch_cpu__qlinear_pointwise_binary_tensor(OPERANDS, AtenTensorHandle *other, AtenTensorHandle *B, OUTPUT,
-							       double other_scale, int64_t other_zero_point, const char *binary_attr,
-							       double binary_alpha, const char *attr, const double **scalars,
-							       int64_t n_scalars, const char *algorithm, AtenTensorHandle *ret0)
-{
-	SHIM_TRY {
-		struct int8_layer l = LAYER(post_op(attr, scalars, n_scalars, algorithm));
-		l.with = (struct post_operand){other ? *other : NULL, binary_attr, binary_alpha};
-		l.other_scale = other_scale;
-		l.other_zero = other_zero_point;
-		SHIM_GIVE(ret0, aten_int8_linear(&l));
-	}
-	SHIM_END
-}
+SHIM_OP(aoti_torch_cpu__qlinear_pointwise_binary_tensor(OPERANDS, AtenTensorHandle *other, AtenTensorHandle *B, OUTPUT, double other_scale,
+							int64_t other_zero_point, const char *binary_attr, double binary_alpha,
+							const char *attr, const double **scalars, int64_t n_scalars, const char *algorithm,
+							AtenTensorHandle *ret0),
+	struct int8_layer l = LAYER(post_op(attr, scalars, n_scalars, algorithm), .with = {shim_optional(other), binary_attr, binary_alpha},
+				    .other_scale = other_scale, .other_zero = other_zero_point);
+	SHIM_GIVE(ret0, aten_int8_linear(&l)))
 
 SHIM_OP(aoti_torch_cpu__qconv_pointwise_tensor(OPERANDS, AtenTensorHandle *B, INT8_LISTS, OUTPUT, UNARY, AtenTensorHandle *ret0),
 	struct int8_layer l = LAYER(OP);
-	SHIM_GIVE(ret0, aten_int8_conv(&l, &(struct conv_params)CONV_PARAMS)))
+	SHIM_GIVE(ret0, aten_int8_conv(&l, &(struct conv_params){CONV_PARAMS})))
 
-AOTITorchError aoti_torch_cpu__qconv2d_pointwise_binary_tensor(OPERANDS, AtenTensorHandle accum, AtenTensorHandle *B, INT8_LISTS, OUTPUT,
-							       double accum_scale, int64_t accum_zero_point, const char *binary_attr,
-							       double *alpha, const char **attr, const double **scalars, int64_t n_scalars,
-							       const char **algorithm, AtenTensorHandle *ret0)
-{
-	SHIM_TRY {
-		struct int8_layer l = LAYER(post_op(attr ? *attr : NULL, scalars, n_scalars, algorithm ? *algorithm : NULL));
-		struct conv_params p = CONV_PARAMS;
-		l.with = (struct post_operand){accum, binary_attr, alpha ? *alpha : 1};
-		l.other_scale = accum_scale;
-		l.other_zero = accum_zero_point;
-		SHIM_GIVE(ret0, aten_int8_conv(&l, &p));
-	}
-	SHIM_END
-}
+SHIM_OP(aoti_torch_cpu__qconv2d_pointwise_binary_tensor(OPERANDS, AtenTensorHandle accum, AtenTensorHandle *B, INT8_LISTS, OUTPUT,
+							double accum_scale, int64_t accum_zero_point, const char *binary_attr,
+							double *alpha, const char **attr, const double **scalars, int64_t n_scalars,
+							const char **algorithm, AtenTensorHandle *ret0),
+	struct int8_layer l = LAYER(post_op(attr ? *attr : NULL, scalars, n_scalars, algorithm ? *algorithm : NULL),
+				    .with = {accum, binary_attr, alpha ? *alpha : 1}, .other_scale = accum_scale,
+				    .other_zero = accum_zero_point);
+	SHIM_GIVE(ret0, aten_int8_conv(&l, &(struct conv_params){CONV_PARAMS})))

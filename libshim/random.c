@@ -3,36 +3,17 @@
 #include "aten/ops.h"
 #include "shim.h"
 
-#define REFUSED "random numbers of torch's generator are not reproduced here: run with --torch"
-
 void shim_seed(uint64_t seed) { aten_seed(seed); }
 
 typedef void *AtenGeneratorHandle;
 
-static void need_default(AtenGeneratorHandle *generator)
-{
-	if (generator && *generator)
-		aten_fail(REFUSED);
-}
-
-enum fill { FILL_UNIFORM, FILL_NORMAL, FILL_INT };
+static void need_default(AtenGeneratorHandle *generator) { aten_need_default_generator(!generator || !*generator); }
 
 struct fresh {
-	enum fill how;
+	char how; /* aten_fill_fresh() */
 	int64_t low, high;
 	AtenGeneratorHandle *generator;
 };
-
-static void fill_fresh(const struct fresh *f, const struct aten_tensor *t)
-{
-	need_default(f->generator);
-	if (f->how == FILL_UNIFORM)
-		aten_fill_uniform(t, 0, 1);
-	else if (f->how == FILL_NORMAL)
-		aten_fill_normal(t, 0, 1);
-	else
-		aten_fill_int(t, f->low, f->high);
-}
 
 static AOTITorchError fresh_op(const char *op, const struct fresh *f, const int64_t *size, int64_t n, const int32_t *dtype,
 			       AtenTensorHandle *ret)
@@ -40,9 +21,9 @@ static AOTITorchError fresh_op(const char *op, const struct fresh *f, const int6
 	SHIM_TRY_AS(op) {
 		if (n < 0 || n > ATEN_DIMS)
 			aten_fail("%lld dims", (long long)n);
-		struct aten_tensor *t = aten_new(dtype ? *dtype : f->how == FILL_INT ? DTYPE_I64 : DTYPE_F32, (int)n, size, NULL);
-		fill_fresh(f, t);
-		SHIM_GIVE(ret, t);
+		struct aten_tensor *t = aten_new(dtype ? *dtype : f->how == 'i' ? DTYPE_I64 : DTYPE_F32, (int)n, size, NULL);
+		need_default(f->generator);
+		SHIM_GIVE(ret, aten_fill_fresh(t, f->how, f->low, f->high));
 	}
 	SHIM_END
 }
@@ -51,11 +32,9 @@ static AOTITorchError like_op(const char *op, const struct fresh *f, AtenTensorH
 			      AtenTensorHandle *ret)
 {
 	SHIM_TRY_AS(op) {
-		int to = dtype ? *dtype : self->dtype;
-		struct aten_tensor *t =
-		    !format || *format == 1 ? aten_like(self, to) : aten_new_format(to, self->n_dim, self->size, *format > 1);
-		fill_fresh(f, t);
-		SHIM_GIVE(ret, t);
+		struct aten_tensor *t = aten_empty_like(self, dtype ? *dtype : self->dtype, format ? *format : ATEN_PRESERVE);
+		need_default(f->generator);
+		SHIM_GIVE(ret, aten_fill_fresh(t, f->how, f->low, f->high));
 	}
 	SHIM_END
 }
@@ -78,19 +57,19 @@ static AOTITorchError like_op(const char *op, const struct fresh *f, AtenTensorH
 		return like_op(__func__, &(struct fresh){__VA_ARGS__}, self, dtype, memory_format, ret0); \
 	}
 #define GENERATOR AtenGeneratorHandle *generator
-FRESH_OP(rand, (SIZE), .how = FILL_UNIFORM)
-FRESH_OP(rand_generator, (SIZE, GENERATOR), .how = FILL_UNIFORM, .generator = generator)
-LIKE_OP(rand_like, (), .how = FILL_UNIFORM)
-LIKE_OP(rand_like_generator, (GENERATOR, ), .how = FILL_UNIFORM, .generator = generator)
-FRESH_OP(randn, (SIZE), .how = FILL_NORMAL)
-FRESH_OP(randn_generator, (SIZE, GENERATOR), .how = FILL_NORMAL, .generator = generator)
-LIKE_OP(randn_like, (), .how = FILL_NORMAL)
-LIKE_OP(randn_like_generator, (GENERATOR, ), .how = FILL_NORMAL, .generator = generator)
-FRESH_OP(randint, (int64_t high, SIZE), .how = FILL_INT, .high = high)
-FRESH_OP(randint_generator, (int64_t high, SIZE, GENERATOR), .how = FILL_INT, .high = high, .generator = generator)
-FRESH_OP(randint_low, (int64_t low, int64_t high, SIZE), .how = FILL_INT, .low = low, .high = high)
-LIKE_OP(randint_like, (int64_t high, ), .how = FILL_INT, .high = high)
-LIKE_OP(randint_like_low_dtype, (int64_t low, int64_t high, ), .how = FILL_INT, .low = low, .high = high)
+FRESH_OP(rand, (SIZE), .how = 'u')
+FRESH_OP(rand_generator, (SIZE, GENERATOR), .how = 'u', .generator = generator)
+LIKE_OP(rand_like, (), .how = 'u')
+LIKE_OP(rand_like_generator, (GENERATOR, ), .how = 'u', .generator = generator)
+FRESH_OP(randn, (SIZE), .how = 'n')
+FRESH_OP(randn_generator, (SIZE, GENERATOR), .how = 'n', .generator = generator)
+LIKE_OP(randn_like, (), .how = 'n')
+LIKE_OP(randn_like_generator, (GENERATOR, ), .how = 'n', .generator = generator)
+FRESH_OP(randint, (int64_t high, SIZE), .how = 'i', .high = high)
+FRESH_OP(randint_generator, (int64_t high, SIZE, GENERATOR), .how = 'i', .high = high, .generator = generator)
+FRESH_OP(randint_low, (int64_t low, int64_t high, SIZE), .how = 'i', .low = low, .high = high)
+LIKE_OP(randint_like, (int64_t high, ), .how = 'i', .high = high)
+LIKE_OP(randint_like_low_dtype, (int64_t low, int64_t high, ), .how = 'i', .low = low, .high = high)
 
 /* Inductor draws the seeds of its own (Philox) random numbers with this. */
 AOTITorchError aoti_torch_cpu_randint_low_out(AtenTensorHandle out, int64_t low, int64_t high, SIZE)
@@ -103,50 +82,30 @@ AOTITorchError aoti_torch_cpu_randint_low_out(AtenTensorHandle out, int64_t low,
 	SHIM_END
 }
 
-AOTITorchError aoti_torch_cpu_randperm(int64_t n, OPTIONS, AtenTensorHandle *ret0)
+SHIM_OP(aoti_torch_cpu_randperm(int64_t n, OPTIONS, AtenTensorHandle *ret0), UNUSED_OPTIONS;
+	SHIM_GIVE(ret0, aten_randperm(n, dtype ? *dtype : DTYPE_I64)))
+
+/* A tensor like self. */
+static AtenTensorHandle target_of(AtenTensorHandle self, AtenGeneratorHandle *generator)
 {
-	UNUSED_OPTIONS;
-	SHIM_TRY {
-		SHIM_GIVE(ret0, aten_randperm(n, dtype ? *dtype : DTYPE_I64));
-	}
-	SHIM_END
+	struct aten_tensor *t = aten_like(self, self->dtype);
+	need_default(generator);
+	return t;
 }
 
-AOTITorchError aoti_torch_cpu_uniform(AtenTensorHandle self, double from, double to, AtenGeneratorHandle *generator, AtenTensorHandle *ret0)
-{
-	SHIM_TRY {
-		struct aten_tensor *t = aten_like(self, self->dtype);
-		need_default(generator);
-		aten_fill_uniform(t, from, to);
-		SHIM_GIVE(ret0, t);
-	}
-	SHIM_END
-}
+SHIM_OP(aoti_torch_cpu_uniform(AtenTensorHandle self, double from, double to, AtenGeneratorHandle *generator, AtenTensorHandle *ret0),
+	struct aten_tensor *t = target_of(self, generator);
+	aten_fill_uniform(t, from, to); SHIM_GIVE(ret0, t))
 
-AOTITorchError aoti_torch_cpu_normal_functional(AtenTensorHandle self, double mean, double std, AtenGeneratorHandle *generator,
-						AtenTensorHandle *ret0)
-{
-	SHIM_TRY {
-		struct aten_tensor *t = aten_like(self, self->dtype);
-		need_default(generator);
-		aten_fill_normal(t, mean, std);
-		SHIM_GIVE(ret0, t);
-	}
-	SHIM_END
-}
+SHIM_OP(aoti_torch_cpu_normal_functional(AtenTensorHandle self, double mean, double std, AtenGeneratorHandle *generator,
+					 AtenTensorHandle *ret0),
+	struct aten_tensor *t = target_of(self, generator);
+	aten_fill_normal(t, mean, std); SHIM_GIVE(ret0, t))
 
-AOTITorchError aoti_torch_cpu_exponential(AtenTensorHandle self, double lambd, AtenGeneratorHandle *generator, AtenTensorHandle *ret0)
-{
-	SHIM_TRY {
-		struct aten_tensor *t = aten_like(self, self->dtype);
-		need_default(generator);
-		if (elem_complex(self->dtype))
-			aten_fail("exponential is not implemented for %s", dtype_name(self->dtype));
-		aten_fill_exponential(t, lambd);
-		SHIM_GIVE(ret0, t);
-	}
-	SHIM_END
-}
+SHIM_OP(aoti_torch_cpu_exponential(AtenTensorHandle self, double lambd, AtenGeneratorHandle *generator, AtenTensorHandle *ret0),
+	struct aten_tensor *t = target_of(self, generator);
+	if (elem_complex(self->dtype)) aten_fail("exponential is not implemented for %s", dtype_name(self->dtype));
+	aten_fill_exponential(t, lambd); SHIM_GIVE(ret0, t))
 
 SHIM_OP(aoti_torch_cpu_bernoulli__float(AtenTensorHandle self, double p, AtenGeneratorHandle *generator), need_default(generator);
 	aten_fill_bernoulli(self, p))
@@ -156,5 +115,4 @@ SHIM_OP(aoti_torch_cpu_bernoulli__Tensor(AtenTensorHandle self, AtenTensorHandle
 	aten_fill_bernoulli_tensor(self, p))
 
 SHIM_OP(aoti_torch_cpu_native_dropout(AtenTensorHandle input, double p, int32_t *train, AtenTensorHandle *ret0, AtenTensorHandle *ret1),
-	aten_native_dropout(input, p, !train || *train, ret0, ret1);
-	SHIM_KEEP(ret0); SHIM_KEEP(ret1))
+	SHIM_GIVE_TWO(ret0, ret1, aten_native_dropout(input, p, !train || *train)))

@@ -15,14 +15,7 @@ struct c128 {
 	double re, im;
 };
 
-#define ITEM(name, id, type) \
-	AOTITorchError aoti_torch_item_##name(AtenTensorHandle t, type *ret) \
-	{ \
-		SHIM_TRY { \
-			item(t, DTYPE_##id, ret); \
-		} \
-		SHIM_END \
-	}
+#define ITEM(name, id, type) SHIM_OP(aoti_torch_item_##name(AtenTensorHandle t, type *ret), item(t, DTYPE_##id, ret))
 ITEM(float16, F16, uint16_t)
 ITEM(bfloat16, BF16, uint16_t)
 ITEM(float32, F32, float)
@@ -46,13 +39,7 @@ static void scalar(int dtype, const void *v, AtenTensorHandle *ret)
 }
 
 #define SCALAR(name, id, type) \
-	AOTITorchError aoti_torch_scalar_to_tensor_##name(type value, AtenTensorHandle *ret) \
-	{ \
-		SHIM_TRY { \
-			scalar(DTYPE_##id, &value, ret); \
-		} \
-		SHIM_END \
-	}
+	SHIM_OP(aoti_torch_scalar_to_tensor_##name(type value, AtenTensorHandle *ret), scalar(DTYPE_##id, &value, ret))
 SCALAR(float32, F32, float)
 SCALAR(float64, F64, double)
 SCALAR(uint8, U8, uint8_t)

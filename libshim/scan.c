@@ -4,18 +4,16 @@
 #include "shim.h"
 
 SHIM_OP(aoti_torch_cpu_cumsum(AtenTensorHandle self, int64_t dim, int32_t *dtype, AtenTensorHandle *ret0),
-	SHIM_GIVE(ret0, aten_cumsum(self, dim, dtype)))
+	SHIM_GIVE(ret0, aten_cumulate(self, dim, dtype ? *dtype : DTYPE_NONE, false)))
 
 SHIM_OP(aoti_torch_cpu_cumprod(AtenTensorHandle self, int64_t dim, int32_t *dtype, AtenTensorHandle *ret0),
-	SHIM_GIVE(ret0, aten_cumprod(self, dim, dtype)))
+	SHIM_GIVE(ret0, aten_cumulate(self, dim, dtype ? *dtype : DTYPE_NONE, true)))
 
 SHIM_OP(aoti_torch_cpu_cummax(AtenTensorHandle self, int64_t dim, AtenTensorHandle *ret0, AtenTensorHandle *ret1),
-	aten_cummax(self, dim, ret0, ret1);
-	SHIM_KEEP(ret0); SHIM_KEEP(ret1))
+	SHIM_GIVE_TWO(ret0, ret1, aten_cum_extreme(self, dim, true)))
 
 SHIM_OP(aoti_torch_cpu_cummin(AtenTensorHandle self, int64_t dim, AtenTensorHandle *ret0, AtenTensorHandle *ret1),
-	aten_cummin(self, dim, ret0, ret1);
-	SHIM_KEEP(ret0); SHIM_KEEP(ret1))
+	SHIM_GIVE_TWO(ret0, ret1, aten_cum_extreme(self, dim, false)))
 
 SHIM_OP(aoti_torch_cpu_logcumsumexp(AtenTensorHandle self, int64_t dim, AtenTensorHandle *ret0),
 	SHIM_GIVE(ret0, aten_logcumsumexp(self, dim)))
@@ -28,7 +26,7 @@ SHIM_OP(aoti_torch_cpu_nonzero_static(AtenTensorHandle self, int64_t size, int64
 	SHIM_GIVE(ret0, aten_nonzero_static(self, size, fill_value)))
 
 SHIM_OP(aoti_torch_cpu_repeat_interleave_Tensor(AtenTensorHandle repeats, int64_t *output_size, AtenTensorHandle *ret0),
-	SHIM_GIVE(ret0, aten_repeat_interleave_Tensor(repeats, output_size)))
+	SHIM_GIVE(ret0, aten_repeat_interleave(repeats, output_size)))
 
 SHIM_OP(aoti_torch_repeat_interleave_Tensor(AtenTensorHandle repeats, int64_t *output_size, AtenTensorHandle *out),
-	SHIM_GIVE(out, aten_repeat_interleave_Tensor(repeats, output_size)))
+	SHIM_GIVE(out, aten_repeat_interleave(repeats, output_size)))

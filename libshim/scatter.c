@@ -4,7 +4,7 @@
 
 SHIM_OP(aoti_torch_cpu_scatter_src_out(AtenTensorHandle out, AtenTensorHandle self, int64_t dim, AtenTensorHandle index,
 				       AtenTensorHandle src),
-	aten_scatter_src_out(out, self, dim, index, src))
+	aten_scatter_out(out, self, dim, index, src))
 
 SHIM_OP(aoti_torch_scatter_out(AtenTensorHandle out, AtenTensorHandle self, int64_t dim, AtenTensorHandle index, AtenTensorHandle src),
 	aten_scatter_out(out, self, dim, index, src))
@@ -14,7 +14,7 @@ SHIM_OP(aoti_torch_cpu_scatter_value_out(AtenTensorHandle out, AtenTensorHandle 
 
 SHIM_OP(aoti_torch_cpu_scatter_reduce_two_out(AtenTensorHandle out, AtenTensorHandle self, int64_t dim, AtenTensorHandle index,
 					      AtenTensorHandle src, const char *reduce, int32_t include_self),
-	aten_scatter_reduce_two_out(out, self, dim, index, src, reduce, include_self))
+	aten_scatter_reduce_out(out, self, dim, index, src, reduce, include_self))
 
 SHIM_OP(aoti_torch_scatter_reduce_out(AtenTensorHandle out, AtenTensorHandle self, int64_t dim, AtenTensorHandle index,
 				      AtenTensorHandle src, const char *reduce, int32_t include_self),

@@ -51,7 +51,14 @@ AOTITorchError shim_leave(struct aten_frame *f, bool failed); /* prints the erro
 		SHIM_END \
 	}
 #define SHIM_GIVE(ret, tensor) (*(ret) = aten_keep(tensor))
-#define SHIM_KEEP(ret) (*(ret) = aten_keep(*(ret))) /* where an operator has put it */
+#define SHIM_GIVE_TWO(ret0, ret1, two_tensors) \
+	do { \
+		struct two two_ = (two_tensors); \
+		SHIM_GIVE(ret0, two_.first); \
+		SHIM_GIVE(ret1, two_.second); \
+	} while (0)
+/* An argument that may be left out: a pointer to what it is. */
+static inline AtenTensorHandle shim_optional(const AtenTensorHandle *t) { return t ? *t : NULL; }
 
 /* random.c: what torch.manual_seed(seed) is to torch's CPU generator. */
 void shim_seed(uint64_t seed);

@@ -37,7 +37,7 @@ AOTITorchError aoti_torch_view_as_real(AtenTensorHandle self, AtenTensorHandle *
 SHIM_OP(aoti_torch_cpu_view_as_complex(AtenTensorHandle self, AtenTensorHandle *ret0), SHIM_GIVE(ret0, aten_view_as_complex(self)))
 
 SHIM_OP(aoti_torch_cpu_resize_(AtenTensorHandle self, const int64_t *size, int64_t n, int32_t *memory_format),
-	aten_resize(self, size, n, memory_format))
+	aten_resize(self, (struct ints){size, n}, memory_format))
 
 SHIM_OP(aoti_torch_cpu_resize_as_(AtenTensorHandle self, AtenTensorHandle like, int32_t *memory_format),
 	aten_resize_as(self, like, memory_format))
@@ -45,11 +45,11 @@ SHIM_OP(aoti_torch_cpu_resize_as_(AtenTensorHandle self, AtenTensorHandle like, 
 SHIM_OP(aoti_torch_cpu_set__source_Tensor(AtenTensorHandle self, AtenTensorHandle source), if (self != source) aten_assign(self, source))
 
 SHIM_OP(aoti_torch_cpu_cat(const AtenTensorHandle *tensors, int64_t n, int64_t dim, AtenTensorHandle *ret0),
-	SHIM_GIVE(ret0, aten_cat(tensors, n, dim)))
+	SHIM_GIVE(ret0, aten_cat((struct tensors){(AtenTensorHandle *)(uintptr_t)tensors, n}, dim)))
 
 SHIM_OP(aoti_torch_cpu_pad(AtenTensorHandle self, const int64_t *pad, int64_t n_pad, const char *mode, double *value,
 			   AtenTensorHandle *ret0),
-	SHIM_GIVE(ret0, aten_pad(self, pad, n_pad, mode, aten_number(value ? *value : 0))))
+	SHIM_GIVE(ret0, aten_pad(self, (struct ints){pad, n_pad}, mode, aten_number(value ? *value : 0))))
 
 AOTITorchError aoti_torch_aten_pad(AtenTensorHandle self, const int64_t *pad, int64_t n_pad, const char *mode, double *value,
 				   AtenTensorHandle *ret0)

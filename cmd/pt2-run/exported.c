@@ -97,7 +97,7 @@ static int run_often(const struct ptrun_options *o, const struct program *p, con
 	return 0;
 }
 
-/* What a graph asks for may be more than there is. */
+/* A graph may ask for more than there is. */
 static int limit_memory(const struct ptrun_options *o, struct err *err)
 {
 	return WITH_ASAN ? 0 : confine_limit(RLIMIT_AS, o->max_memory ? o->max_memory : 16ull << 30, "memory", err);

@@ -84,7 +84,7 @@ struct aten_tensor {
 
 /* ---- frames ---- */
 
-/* What a frame and all in it keep to. */
+/* A frame, and all that is made in it, keep to this. */
 struct aten_mode {
 	bool shapes;       /* no values */
 	int default_dtype; /* torch.get_default_dtype(); 0: float32 */
@@ -223,7 +223,7 @@ uint16_t aten_float_to_bf16(float f); /* to nearest even */
 
 /* ---- values ---- */
 
-/* What an argument or a result is (IValue). A list holds values of any kind; items of optional tensors may be none. */
+/* The kind of an argument or a result (IValue). A list holds values of any kind; items of optional tensors may be none. */
 enum aten_kind {
 	ATEN_NONE,
 	ATEN_TENSOR,
@@ -249,6 +249,24 @@ struct aten_value {
 		struct slice text;
 		struct aten_value *item;
 	};
+};
+/* Lists as operators have them; v NULL: None. */
+struct ints {
+	const int64_t *v;
+	int64_t n;
+};
+struct doubles {
+	const double *v;
+	int64_t n;
+};
+struct tensors {
+	struct aten_tensor **v;
+	int64_t n;
+};
+#define INT_LIST(...) ((struct ints){(const int64_t[]){__VA_ARGS__}, sizeof((const int64_t[]){__VA_ARGS__}) / sizeof(int64_t)})
+/* Two results. */
+struct two {
+	struct aten_tensor *first, *second;
 };
 struct aten_named {
 	struct slice name;

@@ -16,44 +16,43 @@
 enum { BAG_SUM, BAG_MEAN, BAG_MAX };
 
 struct bags {
-	struct aten_tensor *weight, *indices, *offsets, *weights; /* weights: per sample, or NULL */
-	int mode;
-	int64_t n, bags, columns, padding;
+	struct bag_args in;
+	int64_t n, bags, columns;
 	int index_dtype;
-	bool last_offset, forward_only;
 };
 
 static void check_bags(struct bags *b)
 {
-	if (b->indices->n_dim != 1 || b->offsets->n_dim != 1 || b->weight->n_dim != 2)
-		aten_fail("input has to be a 1D or 2D Tensor, but got Tensor of dimension %d", b->indices->n_dim);
-	if (!elem_floating(b->weight->dtype))
-		aten_fail("expected weight of a floating dtype, got %s", dtype_name(b->weight->dtype));
-	if (b->weights && (b->mode != BAG_SUM || b->weights->n_dim != 1 || aten_numel(b->weights) != aten_numel(b->indices)))
+	if (b->in.indices->n_dim != 1 || b->in.offsets->n_dim != 1 || b->in.weight->n_dim != 2)
+		aten_fail("input has to be a 1D or 2D Tensor, but got Tensor of dimension %d", b->in.indices->n_dim);
+	if (!elem_floating(b->in.weight->dtype))
+		aten_fail("expected weight of a floating dtype, got %s", dtype_name(b->in.weight->dtype));
+	if (b->in.per_sample_weights && (b->in.mode != BAG_SUM || b->in.per_sample_weights->n_dim != 1 ||
+					 aten_numel(b->in.per_sample_weights) != aten_numel(b->in.indices)))
 		aten_fail("embedding_bag: per_sample_weights come with mode='sum', one for each index");
-	if (b->mode < BAG_SUM || b->mode > BAG_MAX)
-		aten_fail("embedding_bag: no mode %d", b->mode);
-	b->n = b->indices->size[0];
-	b->bags = b->offsets->size[0] - b->last_offset;
-	b->columns = b->weight->size[1];
+	if (b->in.mode < BAG_SUM || b->in.mode > BAG_MAX)
+		aten_fail("embedding_bag: no mode %d", (int)b->in.mode);
+	b->n = b->in.indices->size[0];
+	b->bags = b->in.offsets->size[0] - b->in.include_last_offset;
+	b->columns = b->in.weight->size[1];
 	if (b->bags < 0)
 		aten_fail("include_last_offset: number of offsets should be at least 1");
-	b->index_dtype = b->indices->dtype == DTYPE_I64 || b->offsets->dtype == DTYPE_I64 ? DTYPE_I64 : DTYPE_I32;
-	if (b->padding < -1 - b->weight->size[0] || b->padding >= b->weight->size[0])
+	b->index_dtype = b->in.indices->dtype == DTYPE_I64 || b->in.offsets->dtype == DTYPE_I64 ? DTYPE_I64 : DTYPE_I32;
+	if (b->in.padding_idx < -1 - b->in.weight->size[0] || b->in.padding_idx >= b->in.weight->size[0])
 		aten_fail("padding_idx must be within the number of embeddings");
 }
 
 static bool fast_sum(const struct bags *b)
 {
-	return b->mode == BAG_SUM && b->padding < 0 && b->weight->stride[1] == 1 && b->weight->dtype != DTYPE_F64 &&
-	       (!b->weights || b->weights->stride[0] == 1);
+	return b->in.mode == BAG_SUM && b->in.padding_idx < 0 && b->in.weight->stride[1] == 1 && b->in.weight->dtype != DTYPE_F64 &&
+	       (!b->in.per_sample_weights || b->in.per_sample_weights->stride[0] == 1);
 }
 
 static int64_t vector_at(const struct aten_tensor *t, int64_t i) { return elem_i64(t->dtype, aten_data(t) + i * line_step(t, 0)); }
 
 static int64_t offset_of(const struct bags *b, int64_t bag)
 {
-	int64_t at = bag < b->offsets->size[0] && bag < b->bags ? vector_at(b->offsets, bag) : b->n;
+	int64_t at = bag < b->in.offsets->size[0] && bag < b->bags ? vector_at(b->in.offsets, bag) : b->n;
 
 	if (at < 0 || at > b->n || (!bag && at))
 		aten_fail("offsets have to begin at 0 and must not be beyond the input's length, %lld", (long long)b->n);
@@ -62,11 +61,11 @@ static int64_t offset_of(const struct bags *b, int64_t bag)
 
 static const char *row_of(const struct bags *b, int64_t i)
 {
-	int64_t row = vector_at(b->indices, i);
+	int64_t row = vector_at(b->in.indices, i);
 
-	if (row < 0 || row >= b->weight->size[0])
+	if (row < 0 || row >= b->in.weight->size[0])
 		aten_fail("embedding_bag: Expected idx >= 0 && idx < num_embeddings but found idx to be %lld", (long long)row);
-	return aten_data(b->weight) + row * line_step(b->weight, 0);
+	return aten_data(b->in.weight) + row * line_step(b->in.weight, 0);
 }
 
 struct bag_out {
@@ -78,15 +77,17 @@ static void set_int(struct aten_tensor *t, int64_t i, int64_t v) { elem_set_i64(
 /* Adds a row of the bag to acc; at: the rows of the maxima. */
 static void add_row(const struct bags *b, int64_t i, bool first, double *row, double *acc, int64_t *at)
 {
-	double scale = b->weights ? elem_f64(b->weights->dtype, aten_data(b->weights) + i * line_step(b->weights, 0)) : 1;
+	double scale = b->in.per_sample_weights ? elem_f64(b->in.per_sample_weights->dtype,
+							   aten_data(b->in.per_sample_weights) + i * line_step(b->in.per_sample_weights, 0))
+						: 1;
 
-	aten_convert(DTYPE_F64, row, sizeof(*row), b->weight->dtype, row_of(b, i), line_step(b->weight, 1), b->columns);
+	aten_convert(DTYPE_F64, row, sizeof(*row), b->in.weight->dtype, row_of(b, i), line_step(b->in.weight, 1), b->columns);
 	for (int64_t c = 0; c < b->columns; c++) {
-		if (b->mode != BAG_MAX) {
+		if (b->in.mode != BAG_MAX) {
 			acc[c] += scale * row[c];
 		} else if (first || row[c] > acc[c] || isnan(row[c])) {
 			acc[c] = row[c];
-			at[c] = vector_at(b->indices, i);
+			at[c] = vector_at(b->in.indices, i);
 		}
 	}
 }
@@ -103,31 +104,32 @@ static void fill_bags(const struct bags *b, struct bag_out *o)
 		for (int64_t i = offset_of(b, bag); i < end; i++) {
 			if (aten_numel(o->where))
 				set_int(o->where, i, bag);
-			if (vector_at(b->indices, i) != b->padding || b->padding < 0)
+			if (vector_at(b->in.indices, i) != b->in.padding_idx || b->in.padding_idx < 0)
 				add_row(b, i, !count++, row, acc, at);
 		}
 		for (int64_t c = 0; c < b->columns; c++) {
-			double v = b->mode == BAG_MEAN && count ? acc[c] / (double)count : acc[c];
+			double v = b->in.mode == BAG_MEAN && count ? acc[c] / (double)count : acc[c];
 			elem_set_f64(o->sum->dtype, aten_data(o->sum) + (bag * b->columns + c) * width, v);
-			if (b->mode == BAG_MAX)
+			if (b->in.mode == BAG_MAX)
 				set_int(o->max, bag * b->columns + c, at[c]);
 		}
-		if (b->mode != BAG_SUM)
+		if (b->in.mode != BAG_SUM)
 			set_int(o->size, bag, count);
-		if (b->mode == BAG_MEAN)
+		if (b->in.mode == BAG_MEAN)
 			set_int(o->max, bag, count);
 	}
 }
 
-static void embedding_bag(struct bags *b, struct aten_tensor **ret)
+void aten_embedding_bag(const struct bag_args *a, struct aten_tensor **ret)
 {
+	struct bags bags = {.in = *a}, *b = &bags;
 	check_bags(b);
 	int64_t size[2] = {b->bags, b->columns}, n = fast_sum(b) ? 0 : b->n;
-	int64_t counts = b->mode == BAG_SUM && b->forward_only ? b->offsets->size[0] : b->bags;
-	struct bag_out o = {.sum = aten_new(b->weight->dtype, 2, size, NULL),
+	int64_t counts = b->in.mode == BAG_SUM && b->in.forward_only ? b->in.offsets->size[0] : b->bags;
+	struct bag_out o = {.sum = aten_new(b->in.weight->dtype, 2, size, NULL),
 			    .where = aten_new(b->index_dtype, 1, &n, NULL),
 			    .size = aten_new(b->index_dtype, 1, &counts, NULL)};
-	o.max = b->mode == BAG_MAX ? aten_new(b->index_dtype, 2, size, NULL) : aten_new(b->index_dtype, 1, &counts, NULL);
+	o.max = b->in.mode == BAG_MAX ? aten_new(b->index_dtype, 2, size, NULL) : aten_new(b->index_dtype, 1, &counts, NULL);
 	aten_fill_zero(o.where);
 	aten_fill_zero(o.size);
 	aten_fill_zero(o.max);
@@ -137,19 +139,6 @@ static void embedding_bag(struct bags *b, struct aten_tensor **ret)
 	ret[1] = o.where;
 	ret[2] = o.size;
 	ret[3] = o.max;
-}
-
-void aten_embedding_bag(const struct bag_args *a, struct aten_tensor **ret)
-{
-	struct bags b = {.weight = a->weight,
-			 .indices = a->indices,
-			 .offsets = a->offsets,
-			 .weights = a->per_sample_weights,
-			 .mode = (int)a->mode,
-			 .padding = a->padding_idx,
-			 .last_offset = a->include_last_offset,
-			 .forward_only = a->forward_only};
-	embedding_bag(&b, ret);
 }
 
 /* ---- segment_reduce: aten/src/ATen/native/SegmentReduce.cpp ---- */
@@ -199,7 +188,6 @@ static struct aten_tensor *segment_reduce(const struct segments *s, struct aten_
 	struct aten_tensor *parts = lengths ? lengths : offsets;
 	int axis = aten_dim(data, axis_);
 	int64_t size[ATEN_DIMS], cum_step = line_step(parts, parts->n_dim - 1);
-	struct walk w;
 
 	if (!elem_floating(data->dtype) || !data->n_dim)
 		aten_fail("segment_reduce(): Expected data of a floating dtype and at least one dimension");
@@ -213,10 +201,7 @@ static struct aten_tensor *segment_reduce(const struct segments *s, struct aten_
 	int64_t part_step[ATEN_DIMS] = {0};
 	for (int i = 0; i < axis; i++)
 		part_step[i] = line_step(parts, i);
-	walk_begin(&w, data->n_dim, size);
-	walk_lines(&w, axis);
-	walk_add(&w, aten_data(data), data);
-	walk_add(&w, aten_data(out), out);
+	struct walk w = WALK_LINES(axis, data, out);
 	walk_add_steps(&w, aten_data(parts), part_step);
 	for (bool more = walk_first(&w); more; more = walk_next(&w)) {
 		int64_t from = lengths ? 0 : elem_i64(parts->dtype, w.p[2]);
@@ -268,15 +253,6 @@ static double distance(const double *a, const double *b, int64_t n, double p)
 	return p == 0 || p == 1 || isinf(p) ? acc : pow(acc, 1 / p);
 }
 
-/* The same numbers in double, row-major. */
-static struct aten_tensor *rows_of(const struct aten_tensor *t)
-{
-	struct aten_tensor *c = aten_new(DTYPE_F64, t->n_dim, t->size, NULL);
-
-	aten_copy(c, t);
-	return c;
-}
-
 static void need_rows(const struct aten_tensor *t, double p)
 {
 	if (!elem_floating(t->dtype))
@@ -288,7 +264,6 @@ static void need_rows(const struct aten_tensor *t, double p)
 struct aten_tensor *aten_cdist(struct aten_tensor *x1, struct aten_tensor *x2, double p)
 {
 	int64_t size[ATEN_DIMS];
-	struct walk w;
 
 	need_rows(x1, p);
 	need_rows(x2, p);
@@ -296,8 +271,8 @@ struct aten_tensor *aten_cdist(struct aten_tensor *x1, struct aten_tensor *x2, d
 		aten_fail("X1 and X2 must have the same dtype, number of columns, and at least two dimensions");
 	int64_t columns = x1->size[x1->n_dim - 1];
 	int dtype = x1->dtype;
-	x1 = rows_of(x1);
-	x2 = rows_of(x2);
+	x1 = aten_to_copy(x1, DTYPE_F64, ATEN_CONTIGUOUS);
+	x2 = aten_to_copy(x2, DTYPE_F64, ATEN_CONTIGUOUS);
 	/* As of [batch, rows 1, 1] and [batch, 1, rows 2]. */
 	struct aten_tensor a = *x1, b = *x2;
 	a.size[a.n_dim - 1] = 1;
@@ -306,10 +281,7 @@ struct aten_tensor *aten_cdist(struct aten_tensor *x1, struct aten_tensor *x2, d
 	b.size[b.n_dim - 2] = 1;
 	int n = aten_broadcast(&a, &b, size);
 	struct aten_tensor *out = aten_new(dtype, n, size, NULL);
-	walk_begin(&w, n, size);
-	walk_add(&w, aten_data(out), out);
-	walk_add(&w, aten_data(x1), &a);
-	walk_add(&w, aten_data(x2), &b);
+	struct walk w = WALK(out, &a, &b);
 	for (bool more = walk_first(&w); more; more = walk_next(&w))
 		elem_set_f64(dtype, w.p[0], distance((double *)(void *)w.p[1], (double *)(void *)w.p[2], columns, p));
 	return out;
@@ -324,7 +296,7 @@ struct aten_tensor *aten_pdist(struct aten_tensor *self, double p)
 	struct aten_tensor *out = aten_new(self->dtype, 1, &pairs, NULL);
 	if (!pairs || !columns || !aten_computes())
 		return aten_fill(out, aten_number(0));
-	const double *row = (double *)(void *)aten_data(rows_of(self));
+	const double *row = (double *)(void *)aten_data(aten_to_copy(self, DTYPE_F64, ATEN_CONTIGUOUS));
 	char *to = aten_data(out);
 	for (int64_t i = 0; i < n; i++)
 		for (int64_t j = i + 1; j < n; j++, to += elem_bytes(out->dtype))
@@ -338,10 +310,8 @@ static void add_rows(struct aten_tensor *out, const struct aten_tensor *grad, co
 		     bool by_count)
 {
 	int64_t n = aten_numel(indices), columns = out->size[1], *count = aten_scratch((uint64_t)out->size[0], sizeof(*count));
-	const struct aten_tensor *at = aten_new(DTYPE_I64, indices->n_dim, indices->size, NULL);
 	int bytes = elem_bytes(out->dtype);
-	aten_copy((struct aten_tensor *)(uintptr_t)at, indices);
-	const int64_t *row = (const int64_t *)(void *)aten_data(at);
+	const int64_t *row = (const int64_t *)(void *)aten_data(aten_to_copy(indices, DTYPE_I64, ATEN_CONTIGUOUS));
 	memset(count, 0, (size_t)out->size[0] * sizeof(*count));
 	for (int64_t i = 0; i < n; i++) {
 		if (row[i] != padding && (row[i] < 0 || row[i] >= out->size[0]))

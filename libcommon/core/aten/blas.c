@@ -124,7 +124,7 @@ static void load_blas(void)
 		blas.lapack = dlopen("liblapack.so.3", RTLD_NOW | RTLD_LOCAL);
 }
 
-static void need(void)
+static void need_blas(void)
 {
 	static pthread_once_t once = PTHREAD_ONCE_INIT;
 	pthread_once(&once, load_blas);
@@ -140,7 +140,7 @@ void aten_lapack(const char *name, int dtype, const void *const *arg, size_t n)
 	typedef void routine(p, p, p, p, p, p, p, p, p, p, p, p, p, p, p, p, p, p, p, p);
 	char full[32];
 	const void *a[LAPACK_ARGS];
-	need();
+	need_blas();
 	snprintf(full, sizeof(full), "%c%s", dtype == DTYPE_F32 ? 's' : dtype == DTYPE_F64 ? 'd' : dtype == DTYPE_C64 ? 'c' : 'z', name);
 	routine *call = blas.lib ? (routine *)named(blas.lib, blas.naming->fortran, full) : NULL;
 	if (!call && blas.lapack)
@@ -157,7 +157,7 @@ int64_t lapack_int(const int64_t *array, int64_t i) { return blas.naming && blas
 
 void lapack_set_int(int64_t *array, int64_t i, int64_t v)
 {
-	need();
+	need_blas();
 	if (blas.naming && blas.naming->wide)
 		array[i] = v;
 	else
@@ -188,7 +188,7 @@ static bool fits_int(int64_t m, int64_t n, int64_t k, int64_t lda, int64_t ldb, 
 	{ \
 		if (m <= 0 || n <= 0) \
 			return; \
-		need(); \
+		need_blas(); \
 		if (!blas.gemm || !blas.gemv || k <= 0 || (!blas.naming->wide && !fits_int(m, n, k, lda, ldb, ldc))) { \
 			plain(ta, tb, m, n, k, alpha, a, lda, b, ldb, beta, c, ldc); \
 			return; \

@@ -89,7 +89,7 @@ static bool functional_name(struct slice name, char *to, size_t room)
 	return true;
 }
 
-/* What a graph calls "quantized_decomposed.quantize_per_tensor" is of a namespace that is not ATen's. */
+/* A graph also calls operators of other namespaces than ATen's: "quantized_decomposed.quantize_per_tensor". */
 static const struct aten_entry *entry_of_namespace(struct slice name)
 {
 	struct buf qualified = {0};
@@ -225,53 +225,52 @@ const char *call_string_or(const struct aten_call *c, uint32_t i, const char *ot
 	return text;
 }
 
-const int64_t *call_ints(const struct aten_call *c, uint32_t i, int64_t *n)
+struct ints call_ints(const struct aten_call *c, uint32_t i)
 {
 	const struct aten_value *v = argument(c, i), *item = v->kind == ATEN_LIST ? v->item : v;
-	*n = v->kind == ATEN_LIST ? v->n : v->kind != ATEN_NONE;
+	const int64_t n = v->kind == ATEN_LIST ? v->n : 1;
 	if (v->kind == ATEN_NONE)
-		return NULL;
-	int64_t *list = aten_scratch((uint64_t)*n, sizeof(*list));
-	for (int64_t k = 0; k < *n; k++) {
+		return (struct ints){0};
+	int64_t *list = aten_scratch((uint64_t)n, sizeof(*list));
+	for (int64_t k = 0; k < n; k++) {
 		if (item[k].kind != ATEN_INT && item[k].kind != ATEN_BOOL)
 			refuse_argument(c, i, "a list of integers");
 		list[k] = item[k].i;
 	}
-	return list;
+	return (struct ints){list, n};
 }
 
-const double *call_floats(const struct aten_call *c, uint32_t i, int64_t *n)
+struct doubles call_floats(const struct aten_call *c, uint32_t i)
 {
 	const struct aten_value *v = argument(c, i);
-	*n = v->kind == ATEN_LIST ? v->n : 0;
+	const int64_t n = v->kind == ATEN_LIST ? v->n : 0;
 	if (v->kind == ATEN_NONE)
-		return NULL;
-	double *list = aten_scratch((uint64_t)*n, sizeof(*list));
-	for (int64_t k = 0; k < *n; k++) {
+		return (struct doubles){0};
+	double *list = aten_scratch((uint64_t)n, sizeof(*list));
+	for (int64_t k = 0; k < n; k++) {
 		if (v->item[k].kind != ATEN_FLOAT && v->item[k].kind != ATEN_INT)
 			refuse_argument(c, i, "a list of numbers");
 		list[k] = v->item[k].kind == ATEN_FLOAT ? v->item[k].f : (double)v->item[k].i;
 	}
-	return list;
+	return (struct doubles){list, n};
 }
 
-static struct aten_tensor **tensors(const struct aten_call *c, uint32_t i, int64_t *n, bool none)
+static struct tensors tensors(const struct aten_call *c, uint32_t i, bool none)
 {
 	const struct aten_value *v = argument(c, i);
 	if (v->kind != ATEN_LIST)
 		refuse_argument(c, i, "a list of tensors");
-	struct aten_tensor **list = aten_scratch(v->n, sizeof(*list));
-	*n = v->n;
+	struct tensors list = {aten_scratch(v->n, sizeof(*list.v)), v->n};
 	for (uint32_t k = 0; k < v->n; k++) {
 		if (v->item[k].kind != ATEN_TENSOR && !(none && v->item[k].kind == ATEN_NONE))
 			refuse_argument(c, i, "a list of tensors");
-		list[k] = v->item[k].kind == ATEN_TENSOR ? v->item[k].tensor : NULL;
+		list.v[k] = v->item[k].kind == ATEN_TENSOR ? v->item[k].tensor : NULL;
 	}
 	return list;
 }
 
-struct aten_tensor **call_tensors(const struct aten_call *c, uint32_t i, int64_t *n) { return tensors(c, i, n, false); }
-struct aten_tensor **call_tensors_or_none(const struct aten_call *c, uint32_t i, int64_t *n) { return tensors(c, i, n, true); }
+struct tensors call_tensors(const struct aten_call *c, uint32_t i) { return tensors(c, i, false); }
+struct tensors call_tensors_or_none(const struct aten_call *c, uint32_t i) { return tensors(c, i, true); }
 
 /* ---- defaults, as a schema writes them ---- */
 
@@ -367,27 +366,25 @@ struct aten_value aten_ints(const int64_t *v, int64_t n)
 	return list;
 }
 
-static struct aten_value aten_tensors(struct aten_tensor *const *t, int64_t n)
-{
-	struct aten_value list = list_of(n);
-	for (int64_t i = 0; i < n; i++)
-		list.item[i] = aten_of(t[i]);
-	return list;
-}
-
 /* ---- results ---- */
 
 void call_give_int(const struct aten_call *c, uint32_t k, int64_t i) { c->ret[k] = aten_int(i); }
 
 void call_give(const struct aten_call *c, uint32_t k, struct aten_tensor *t) { c->ret[k] = aten_of(t); }
 
-void call_give_two(const struct aten_call *c, struct aten_tensor *first, struct aten_tensor *second)
+void call_give_two(const struct aten_call *c, struct two two)
 {
-	call_give(c, 0, first);
-	call_give(c, 1, second);
+	call_give(c, 0, two.first);
+	call_give(c, 1, two.second);
 }
 
-void call_give_list(const struct aten_call *c, uint32_t k, struct aten_tensor *const *t, int64_t n) { c->ret[k] = aten_tensors(t, n); }
+void call_give_list(const struct aten_call *c, uint32_t k, struct tensors t)
+{
+	struct aten_value list = list_of(t.n);
+	for (int64_t i = 0; i < t.n; i++)
+		list.item[i] = aten_of(t.v[i]);
+	c->ret[k] = list;
+}
 
 void call_give_all(const struct aten_call *c, const struct aten_value *ret, uint32_t n) { memcpy(c->ret, ret, n * sizeof(*ret)); }
 

@@ -40,10 +40,10 @@ const char *call_string_or(const struct aten_call *c, uint32_t i, const char *ot
 /* A tensor, or a number as the tensor without dims that it counts as: wrapped. */
 struct aten_tensor *call_operand(const struct aten_call *c, uint32_t i);
 /* A list; one number is a list of one, None has n 0 and is NULL. In scratch memory. */
-const int64_t *call_ints(const struct aten_call *c, uint32_t i, int64_t *n);
-const double *call_floats(const struct aten_call *c, uint32_t i, int64_t *n);
-struct aten_tensor **call_tensors(const struct aten_call *c, uint32_t i, int64_t *n);
-struct aten_tensor **call_tensors_or_none(const struct aten_call *c, uint32_t i, int64_t *n); /* items that are None are NULL */
+struct ints call_ints(const struct aten_call *c, uint32_t i);
+struct doubles call_floats(const struct aten_call *c, uint32_t i);
+struct tensors call_tensors(const struct aten_call *c, uint32_t i);
+struct tensors call_tensors_or_none(const struct aten_call *c, uint32_t i); /* items that are None are NULL */
 
 /* Other operators by their names, for those that are made of them: arguments in the schema's order, the rest as its defaults are.
  *     struct aten_tensor *s = APPLIED("linalg_svdvals", aten_of(a));
@@ -59,8 +59,8 @@ struct aten_tensor **call_tensors_or_none(const struct aten_call *c, uint32_t i,
 void call_give_all(const struct aten_call *c, const struct aten_value *ret, uint32_t n);
 
 void call_give(const struct aten_call *c, uint32_t k, struct aten_tensor *t);
-void call_give_two(const struct aten_call *c, struct aten_tensor *first, struct aten_tensor *second);
+void call_give_two(const struct aten_call *c, struct two two);
 void call_give_int(const struct aten_call *c, uint32_t k, int64_t i);
-void call_give_list(const struct aten_call *c, uint32_t k, struct aten_tensor *const *t, int64_t n);
+void call_give_list(const struct aten_call *c, uint32_t k, struct tensors t);
 
 #endif

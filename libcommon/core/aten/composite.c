@@ -14,31 +14,34 @@ static void run_synonym(struct aten_call *c) { call_give_all(c, aten_apply(c->en
 static void run_tile(struct aten_call *c)
 {
 	const struct aten_tensor *self = call_tensor(c, 0);
-	int64_t n, times[ATEN_DIMS];
-	const int64_t *given = call_ints(c, 1, &n);
-	int skip = self->n_dim > n ? self->n_dim - (int)n : 0;
-	if (n + skip > ATEN_DIMS)
-		aten_fail("%lld dimensions", (long long)n);
-	for (int i = 0; i < n + skip; i++)
-		times[i] = i < skip ? 1 : given[i - skip];
-	call_give_all(c, APPLY("repeat", GIVEN(c, 0), aten_ints(times, n + skip)), 1);
+	int64_t times[ATEN_DIMS];
+	struct ints given = call_ints(c, 1);
+	int skip = self->n_dim > given.n ? self->n_dim - (int)given.n : 0;
+	if (given.n + skip > ATEN_DIMS)
+		aten_fail("%lld dimensions", (long long)given.n);
+	for (int i = 0; i < given.n + skip; i++)
+		times[i] = i < skip ? 1 : given.v[i - skip];
+	call_give_all(c, APPLY("repeat", GIVEN(c, 0), aten_ints(times, given.n + skip)), 1);
 }
 
 static void run_broadcast_tensors(struct aten_call *c)
 {
-	int64_t n, size[ATEN_DIMS];
-	struct aten_tensor **t = call_tensors(c, 0, &n), *all = n ? t[0] : NULL;
-	for (int64_t i = 1; i < n; i++)
-		all = aten_expand(all, size, aten_broadcast(all, t[i], size));
-	for (int64_t i = 0; i < n; i++)
-		t[i] = aten_expand(t[i], all->size, all->n_dim);
-	call_give_list(c, 0, t, n);
+	int64_t size[ATEN_DIMS];
+	struct tensors t = call_tensors(c, 0);
+	struct aten_tensor *all = t.n ? t.v[0] : NULL;
+	for (int64_t i = 1; i < t.n; i++)
+		all = aten_expand(all, size, aten_broadcast(all, t.v[i], size));
+	for (int64_t i = 0; i < t.n; i++)
+		t.v[i] = aten_expand(t.v[i], all->size, all->n_dim);
+	call_give_list(c, 0, t);
 }
 
 static void run_meshgrid(struct aten_call *c) /* tensors, indexing */
 {
-	int64_t n, size[ATEN_DIMS], one[ATEN_DIMS];
-	struct aten_tensor **t = call_tensors(c, 0, &n);
+	int64_t size[ATEN_DIMS], one[ATEN_DIMS];
+	struct tensors list = call_tensors(c, 0);
+	struct aten_tensor **t = list.v;
+	const int64_t n = list.n;
 	const char *indexing = c->n > 1 ? call_string_or(c, 1, "ij") : "ij";
 	bool swap = !strcmp(indexing, "xy") && n >= 2;
 	if (!n || n > ATEN_DIMS || (!swap && strcmp(indexing, "ij") != 0 && strcmp(indexing, "xy") != 0))
@@ -56,7 +59,7 @@ static void run_meshgrid(struct aten_call *c) /* tensors, indexing */
 	}
 	for (int64_t i = 0; swap && i < n; i++)
 		t[i] = aten_transpose(t[i], 0, 1);
-	call_give_list(c, 0, t, n);
+	call_give_list(c, 0, list);
 }
 
 static struct aten_tensor *at_least(struct aten_tensor *t, int n)
@@ -72,17 +75,16 @@ static void run_atleast_one(struct aten_call *c) { call_give(c, 0, at_least(call
 
 static void run_atleast(struct aten_call *c) /* entry.data: of how many dims */
 {
-	int64_t n;
-	struct aten_tensor **t = call_tensors(c, 0, &n);
-	for (int64_t i = 0; i < n; i++)
-		t[i] = at_least(t[i], *(const int *)c->entry->data);
-	call_give_list(c, 0, t, n);
+	struct tensors t = call_tensors(c, 0);
+	for (int64_t i = 0; i < t.n; i++)
+		t.v[i] = at_least(t.v[i], *(const int *)c->entry->data);
+	call_give_list(c, 0, t);
 }
 
-static struct aten_tensor **some_tensors(const struct aten_call *c, int64_t *n)
+static struct tensors some_tensors(const struct aten_call *c)
 {
-	struct aten_tensor **t = call_tensors(c, 0, n);
-	if (!*n)
+	struct tensors t = call_tensors(c, 0);
+	if (!t.n)
 		aten_fail("expected a non-empty list of tensors");
 	return t;
 }
@@ -96,20 +98,18 @@ static const struct stacking hstack = {1, 1}, vstack = {2, 0}, dstack = {3, 2};
 static void run_stack_dims(struct aten_call *c)
 {
 	const struct stacking *how = c->entry->data;
-	int64_t n;
-	struct aten_tensor **t = some_tensors(c, &n);
-	for (int64_t i = 0; i < n; i++)
-		t[i] = at_least(t[i], how->dims);
-	call_give(c, 0, aten_cat(t, n, t[0]->n_dim == 1 ? 0 : how->dim));
+	struct tensors t = some_tensors(c);
+	for (int64_t i = 0; i < t.n; i++)
+		t.v[i] = at_least(t.v[i], how->dims);
+	call_give(c, 0, aten_cat(t, t.v[0]->n_dim == 1 ? 0 : how->dim));
 }
 
 static void run_column_stack(struct aten_call *c)
 {
-	int64_t n;
-	struct aten_tensor **t = some_tensors(c, &n);
-	for (int64_t i = 0; i < n; i++)
-		t[i] = t[i]->n_dim < 2 ? aten_reshape(t[i], (int64_t[]){aten_numel(t[i]), 1}, 2) : t[i];
-	call_give(c, 0, aten_cat(t, n, t[0]->n_dim == 1 ? 0 : 1));
+	struct tensors t = some_tensors(c);
+	for (int64_t i = 0; i < t.n; i++)
+		t.v[i] = t.v[i]->n_dim < 2 ? aten_reshape(t.v[i], (int64_t[]){aten_numel(t.v[i]), 1}, 2) : t.v[i];
+	call_give(c, 0, aten_cat(t, t.v[0]->n_dim == 1 ? 0 : 1));
 }
 
 static void run_numpy_T(struct aten_call *c)
@@ -138,13 +138,13 @@ static void run_ravel(struct aten_call *c)
 }
 
 /* Parts of a dim between these places. */
-static void give_between(const struct aten_call *c, int64_t dim, const int64_t *at, int64_t n)
+static void give_between(const struct aten_call *c, int64_t dim, struct ints at)
 {
 	const struct aten_tensor *self = call_tensor(c, 0);
-	struct aten_tensor **part = aten_scratch((uint64_t)n + 1, sizeof(*part));
-	for (int64_t i = 0; i <= n; i++)
-		part[i] = aten_slice(self, dim, i ? &at[i - 1] : NULL, i < n ? &at[i] : NULL, 1);
-	call_give_list(c, 0, part, n + 1);
+	struct aten_tensor **part = aten_scratch((uint64_t)at.n + 1, sizeof(*part));
+	for (int64_t i = 0; i <= at.n; i++)
+		part[i] = aten_slice(self, dim, i ? &at.v[i - 1] : NULL, i < at.n ? &at.v[i] : NULL, 1);
+	call_give_list(c, 0, (struct tensors){part, at.n + 1});
 }
 
 /* In n parts, the first of them one longer where it does not divide. */
@@ -157,15 +157,13 @@ static void give_sections(const struct aten_call *c, int64_t dim, int64_t n)
 	int64_t *at = aten_scratch((uint64_t)n, sizeof(*at));
 	for (int64_t i = 1; i < n; i++)
 		at[i - 1] = i * (size / n) + (i < size % n ? i : size % n);
-	give_between(c, dim, at, n - 1);
+	give_between(c, dim, (struct ints){at, n - 1});
 }
 
 static void run_tensor_split(struct aten_call *c) /* self, sections or indices, dim */
 {
-	int64_t n;
-	const int64_t *at = call_ints(c, 1, &n);
 	if (c->arg[1].kind == ATEN_LIST)
-		give_between(c, call_int(c, 2), at, n);
+		give_between(c, call_int(c, 2), call_ints(c, 1));
 	else
 		give_sections(c, call_int(c, 2), call_int(c, 1));
 }
@@ -175,13 +173,11 @@ static void run_split_dim(struct aten_call *c)
 {
 	const struct aten_tensor *self = call_tensor(c, 0);
 	int dim = *(const int *)c->entry->data, least = dim == 1 ? 1 : dim + 1 + (dim == 0);
-	int64_t n;
-	const int64_t *at = call_ints(c, 1, &n);
 	if (self->n_dim < least)
 		aten_fail("requires a tensor with at least %d dimensions, but got a tensor with %d dimensions!", least, self->n_dim);
 	dim = self->n_dim == 1 ? 0 : dim;
 	if (c->arg[1].kind == ATEN_LIST) {
-		give_between(c, dim, at, n);
+		give_between(c, dim, call_ints(c, 1));
 		return;
 	}
 	if (call_int(c, 1) < 1 || self->size[dim] % call_int(c, 1))
@@ -192,16 +188,16 @@ static void run_split_dim(struct aten_call *c)
 
 static void run_cartesian_prod(struct aten_call *c)
 {
-	int64_t n, flat = -1;
-	struct aten_tensor **t = some_tensors(c, &n);
-	if (n == 1) {
-		call_give(c, 0, t[0]);
+	int64_t flat = -1;
+	struct tensors t = some_tensors(c);
+	if (t.n == 1) {
+		call_give(c, 0, t.v[0]);
 		return;
 	}
 	const struct aten_value *grid = APPLY("meshgrid", GIVEN(c, 0));
-	for (int64_t i = 0; i < n; i++)
-		t[i] = aten_unsqueeze(aten_reshape(grid->item[i].tensor, &flat, 1), 1);
-	call_give(c, 0, aten_cat(t, n, 1));
+	for (int64_t i = 0; i < t.n; i++)
+		t.v[i] = aten_unsqueeze(aten_reshape(grid->item[i].tensor, &flat, 1), 1);
+	call_give(c, 0, aten_cat(t, 1));
 }
 
 static void run_flip_dim(struct aten_call *c)
@@ -220,7 +216,7 @@ static void run_nonzero_columns(struct aten_call *c)
 	struct aten_tensor *found = aten_nonzero((struct aten_tensor *)self), *column[ATEN_DIMS];
 	for (int d = 0; d < self->n_dim; d++)
 		column[d] = aten_select(found, 1, d);
-	call_give_list(c, 0, column, self->n_dim);
+	call_give_list(c, 0, (struct tensors){column, self->n_dim});
 }
 
 static struct aten_tensor *diag_embed(struct aten_tensor *self, int64_t offset, int64_t dim1, int64_t dim2)
@@ -465,7 +461,7 @@ static void run_quantile(struct aten_call *c) /* self, q, dim, keepdim, interpol
 	struct aten_tensor *self = call_tensor(c, 0), *q = call_operand(c, 1);
 	const char *how = call_string_or(c, 4, "linear");
 	bool flat = call_is_none(c, 2), keepdim = call_bool(c, 3), ignore_nan = c->entry->data != NULL;
-	int64_t all = aten_numel(self), size[ATEN_DIMS], front[ATEN_DIMS];
+	int64_t all = aten_numel(self), size[ATEN_DIMS];
 	if (self->dtype != DTYPE_F32 && self->dtype != DTYPE_F64)
 		aten_fail("quantile() input tensor must be either float or double dtype");
 	if ((q->dtype != self->dtype && !q->wrapped) || q->n_dim > 1)
@@ -492,14 +488,14 @@ static void run_quantile(struct aten_call *c) /* self, q, dim, keepdim, interpol
 		out = aten_unsqueeze(out, 0);
 	if (!keepdim || !self->n_dim)
 		out = aten_squeeze_dim(out, dim);
-	for (int d = 0; d < out->n_dim; d++)
-		front[d] = d ? d - 1 : out->n_dim - 1;
-	call_give(c, 0, q->n_dim ? aten_permute(out, front, out->n_dim) : aten_squeeze_dim(out, -1));
+	call_give(c, 0, q->n_dim ? aten_movedim(out, -1, 0) : aten_squeeze_dim(out, -1));
 }
 
 static const int one_dim = 1, two_dims = 2, three_dims = 3, dim_0 = 0, dim_1 = 1, dim_2 = 2;
 static const bool without_nan = true;
 
+#define SYNONYMS(name, first) \
+	{name ".Scalar", run_synonym, first ".Scalar"}, { name ".Tensor", run_synonym, first ".Tensor" }
 const struct aten_entry aten_composite_entries[] = {
     {"_weight_norm", run_weight_norm},
     {"absolute", run_synonym, "abs"},
@@ -537,20 +533,16 @@ const struct aten_entry aten_composite_entries[] = {
     {"float_power.Tensor_Scalar", run_float_power},
     {"float_power.Tensor_Tensor", run_float_power},
     {"ger", run_synonym, "outer"},
-    {"greater.Scalar", run_synonym, "gt.Scalar"},
-    {"greater.Tensor", run_synonym, "gt.Tensor"},
-    {"greater_equal.Scalar", run_synonym, "ge.Scalar"},
-    {"greater_equal.Tensor", run_synonym, "ge.Tensor"},
+    SYNONYMS("greater", "gt"),
+    SYNONYMS("greater_equal", "ge"),
     {"hsplit.array", run_split_dim, &dim_1},
     {"hsplit.int", run_split_dim, &dim_1},
     {"hstack", run_stack_dims, &hstack},
     {"inner", run_inner},
     {"isclose", run_isclose},
     {"kron", run_kron},
-    {"less.Scalar", run_synonym, "lt.Scalar"},
-    {"less.Tensor", run_synonym, "lt.Tensor"},
-    {"less_equal.Scalar", run_synonym, "le.Scalar"},
-    {"less_equal.Tensor", run_synonym, "le.Tensor"},
+    SYNONYMS("less", "lt"),
+    SYNONYMS("less_equal", "le"),
     {"linalg_matmul", run_synonym, "matmul"},
     {"mH", run_adjoint},
     {"matrix_H", run_adjoint},
@@ -563,8 +555,7 @@ const struct aten_entry aten_composite_entries[] = {
     {"negative", run_synonym, "neg"},
     {"nonzero_numpy", run_nonzero_columns},
     {"norm_except_dim", run_norm_except_dim},
-    {"not_equal.Scalar", run_synonym, "ne.Scalar"},
-    {"not_equal.Tensor", run_synonym, "ne.Tensor"},
+    SYNONYMS("not_equal", "ne"),
     {"numpy_T", run_numpy_T},
     {"orgqr", run_synonym, "linalg_householder_product"},
     {"pairwise_distance", run_pairwise_distance},

@@ -59,11 +59,11 @@ static int64_t segment(const struct conv *c, int64_t tap, int64_t p, int64_t p1,
 
 /* ---- what is asked for ---- */
 
-static int64_t param(const int64_t *v, int64_t n, int dim, int dims, int64_t otherwise, const char *what)
+static int64_t param(struct ints list, int dim, int dims, int64_t otherwise, const char *what)
 {
-	if (n != dims && n != 1 && n != 0)
-		aten_fail("%lld numbers of %s for %d dimensions", (long long)n, what, dims);
-	return n == dims ? v[dim] : n == 1 ? v[0] : otherwise;
+	if (list.n != dims && list.n != 1 && list.n != 0)
+		aten_fail("%lld numbers of %s for %d dimensions", (long long)list.n, what, dims);
+	return list.n == dims ? list.v[dim] : list.n == 1 ? list.v[0] : otherwise;
 }
 
 static void fill_conv(struct conv *c, const struct aten_tensor *x, const struct aten_tensor *w, const struct conv_params *p, int64_t *size)
@@ -87,11 +87,10 @@ static void fill_conv(struct conv *c, const struct aten_tensor *x, const struct 
 		int d = i - skip;
 		bool is = d >= 0;
 		c->k[i] = is ? w->size[d + 2] : 1;
-		c->stride[i] = is ? param(p->stride, p->n_stride, d, dims, 1, "stride") : 1;
-		c->pad[i] = is ? param(p->padding, p->n_padding, d, dims, 0, "padding") : 0;
-		c->dilation[i] = is ? param(p->dilation, p->n_dilation, d, dims, 1, "dilation") : 1;
-		int64_t in = is ? x->size[d + 2] : 1,
-			extra = is ? param(p->output_padding, p->n_output_padding, d, dims, 0, "output_padding") : 0;
+		c->stride[i] = is ? param(p->stride, d, dims, 1, "stride") : 1;
+		c->pad[i] = is ? param(p->padding, d, dims, 0, "padding") : 0;
+		c->dilation[i] = is ? param(p->dilation, d, dims, 1, "dilation") : 1;
+		int64_t in = is ? x->size[d + 2] : 1, extra = is ? param(p->output_padding, d, dims, 0, "output_padding") : 0;
 		if (c->k[i] < 1 || c->stride[i] < 1 || c->pad[i] < 0 || c->dilation[i] < 1 || extra < 0 || c->k[i] > INT32_MAX ||
 		    c->stride[i] > INT32_MAX || c->pad[i] > INT32_MAX || c->dilation[i] > INT32_MAX || extra > INT32_MAX)
 			aten_fail("kernel %lld, stride %lld, padding %lld, dilation %lld", (long long)c->k[i], (long long)c->stride[i],
@@ -131,7 +130,7 @@ static bool onednn(const struct conv *c, const struct aten_tensor *x, const stru
 	bool spread = false;
 
 	for (int i = 0; i < CONV_DIMS; i++) {
-		int64_t extra = p->n_output_padding ? p->output_padding[i < p->n_output_padding ? i : 0] : 0;
+		int64_t extra = p->output_padding.n ? p->output_padding.v[i < p->output_padding.n ? i : 0] : 0;
 		spread = spread || c->stride[i] != 1 || c->dilation[i] != 1;
 		if (p->transposed && i < n - 2 && extra >= c->stride[i + CONV_DIMS - (n - 2)])
 			return false; /* is_output_padding_big */
@@ -168,24 +167,8 @@ static bool choose_last(const struct conv *c, struct aten_tensor *x, struct aten
 /* Contiguous, with dim 1 last (and inner) or in place; itself where it is that already. */
 static struct aten_tensor *arranged(struct aten_tensor *t, int dtype, bool last)
 {
-	int64_t size[ATEN_DIMS], stride[ATEN_DIMS];
-	int n = 0;
-
-	for (int i = 0; i < t->n_dim; i++)
-		if (i != 1 || !last) {
-			size[n] = t->size[i];
-			stride[n++] = t->stride[i];
-		}
-	if (last) {
-		size[n] = t->size[1];
-		stride[n++] = t->stride[1];
-	}
-	struct aten_tensor *v = aten_view(t, n, size, stride, t->offset);
-	if (v->dtype == dtype)
-		return aten_contiguous(v);
-	struct aten_tensor *copy = aten_new(dtype, n, size, NULL);
-	aten_copy(copy, v);
-	return copy;
+	struct aten_tensor *v = last ? aten_movedim(t, 1, -1) : t;
+	return v->dtype == dtype ? aten_contiguous(v) : aten_to_copy(v, dtype, ATEN_CONTIGUOUS);
 }
 
 /* Depthwise, channels_last: [taps, channels]. */
@@ -206,7 +189,7 @@ static struct aten_tensor *output(int dtype, int n_dim, const int64_t *size, boo
 
 enum { CHUNK_BYTES = 1 << 20 }; /* of gathered patches: about what a core's cache holds */
 
-struct aten_tensor *aten_conv(struct aten_tensor *x, struct aten_tensor *w, struct aten_tensor *bias, const struct conv_params *p)
+struct aten_tensor *aten_convolution(struct aten_tensor *x, struct aten_tensor *w, struct aten_tensor *bias, const struct conv_params *p)
 {
 	struct conv c;
 	int64_t size[ATEN_DIMS];
@@ -251,15 +234,3 @@ struct aten_tensor *aten_conv(struct aten_tensor *x, struct aten_tensor *w, stru
 		aten_copy(out, y);
 	return out;
 }
-
-struct aten_tensor *aten_convolution(struct aten_tensor *input, struct aten_tensor *weight, struct aten_tensor **bias,
-				     const int64_t *stride, int64_t n_stride, const int64_t *padding, int64_t n_padding,
-				     const int64_t *dilation, int64_t n_dilation, int32_t transposed, const int64_t *output_padding,
-				     int64_t n_output_padding, int64_t groups)
-{
-	struct conv_params p = {stride,     padding,          dilation, output_padding,  n_stride, n_padding,
-				n_dilation, n_output_padding, groups,   transposed != 0, -1};
-	return aten_conv(input, weight, bias ? *bias : NULL, &p);
-}
-
-/* Its name until torch 2.4. */

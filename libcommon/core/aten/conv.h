@@ -1,4 +1,4 @@
-/* conv.h - convolution, for aoti_torch_cpu_convolution and the fused forms that oneDNN's packed weights have. */
+/* conv.h - convolution, for at::convolution and the fused forms that oneDNN's packed weights have. */
 #ifndef PT2_ATEN_CONV_H
 #define PT2_ATEN_CONV_H
 #include "elem.h"
@@ -7,13 +7,13 @@ enum { CONV_DIMS = 3 };
 
 /* Lists of one number stand for all dims, as at::convolution's. */
 struct conv_params {
-	const int64_t *stride, *padding, *dilation, *output_padding;
-	int64_t n_stride, n_padding, n_dilation, n_output_padding, groups;
+	struct ints stride, padding, dilation, output_padding;
+	int64_t groups;
 	bool transposed;
 	int channels_last; /* of the output: 1, 0, or -1: as at::convolution chooses */
 };
 
 /* x [N, C, ...], w [out, in / groups, ...] (transposed: [in, out / groups, ...]), bias [out] or NULL. */
-struct aten_tensor *aten_conv(struct aten_tensor *x, struct aten_tensor *w, struct aten_tensor *bias, const struct conv_params *p);
+struct aten_tensor *aten_convolution(struct aten_tensor *x, struct aten_tensor *w, struct aten_tensor *bias, const struct conv_params *p);
 
 #endif

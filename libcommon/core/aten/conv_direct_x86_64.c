@@ -38,7 +38,7 @@ struct direct {
 	int64_t in, out, blocks, tiles, panel, panels, parts; /* tiles of an image, of a panel; panels of an image; parts of the blocks */
 };
 
-/* Where pixels p ... of an image find their channels, tap by tap. */
+/* The places at which pixels p ... of an image find their channels, tap by tap. */
 static void find_pixels(const struct direct *d, const float *x, int64_t p, const float **to)
 {
 	const struct conv *c = d->c;

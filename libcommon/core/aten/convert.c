@@ -178,7 +178,7 @@ static float to_f32(struct value v) { return v.kind == REAL ? (float)v.re : v.ki
 		memcpy(p, &v_, sizeof(v_)); \
 	} while (0)
 
-static void store(int dtype, void *p, struct value v)
+static void store_element(int dtype, void *p, struct value v)
 {
 	const struct mini *k;
 	switch (dtype) {
@@ -314,7 +314,7 @@ void aten_convert(int to, void *dst, int64_t ds, int from, const void *src, int6
 		return;
 	}
 	for (int64_t i = 0; i < n; i++)
-		store(to, (char *)dst + i * ds, load_element(from, (const char *)src + i * ss));
+		store_element(to, (char *)dst + i * ds, load_element(from, (const char *)src + i * ss));
 }
 
 /* ---- whole tensors ---- */

@@ -197,9 +197,10 @@ static struct aten_tensor *pair(const struct einsum *e, struct aten_tensor *a, s
 
 static void run_einsum(struct aten_call *c) /* equation, tensors, path */
 {
-	int64_t n_path, left;
-	struct einsum e = {.op = call_tensors(c, 1, &e.n)};
-	const int64_t *path = call_ints(c, 2, &n_path);
+	struct tensors operands = call_tensors(c, 1);
+	struct einsum e = {.op = operands.v, .n = operands.n};
+	struct ints pairs = call_ints(c, 2);
+	const int64_t *path = pairs.v;
 	int count[ATEN_DIMS] = {0};
 	if (!e.n)
 		aten_fail("einsum(): must provide at least one operand");
@@ -214,9 +215,9 @@ static void run_einsum(struct aten_call *c) /* equation, tensors, path */
 		for (int d = e.n_out; d < e.n_all; d++)
 			count[d] += e.op[i]->size[d] != 1;
 	}
-	if (path && n_path != 2 * (e.n - 1))
+	if (path && pairs.n != 2 * (e.n - 1))
 		aten_fail("einsum(): expected a path of %lld pairs", (long long)e.n - 1);
-	for (left = e.n; left > 1; left--, path = path ? path + 2 : NULL) {
+	for (int64_t left = e.n; left > 1; left--, path = path ? path + 2 : NULL) {
 		int64_t i = path ? (path[0] < path[1] ? path[0] : path[1]) : 0, j = path ? (path[0] < path[1] ? path[1] : path[0]) : 1;
 		if (i < 0 || i == j || j >= left)
 			aten_fail("einsum(): invalid contraction path");
@@ -237,13 +238,13 @@ static void run_tensordot(struct aten_call *c) /* self, other, dims_self, dims_o
 	struct aten_tensor *t[2] = {call_tensor(c, 0), call_tensor(c, 1)}, *flat[2];
 	int64_t size[ATEN_DIMS], sums = 1, free_[2] = {1, 1}, n_size = 0;
 	for (uint32_t k = 0; k < 2; k++) {
-		int64_t n, order[ATEN_DIMS], m = 0, n_other;
-		const int64_t *dim = call_ints(c, 2 + k, &n), *other = call_ints(c, 3 - k, &n_other);
+		struct ints dims = call_ints(c, 2 + k), other = call_ints(c, 3 - k);
+		int64_t order[ATEN_DIMS], m = 0, n = dims.n;
 		bool summed_dim[ATEN_DIMS] = {0};
-		if (n != n_other || n > t[k]->n_dim)
+		if (n != other.n || n > t[k]->n_dim)
 			aten_fail("both dimension lists should have same length");
 		for (int64_t i = 0; i < n; i++) {
-			int a = aten_dim(t[k], dim[i]), b = aten_dim(t[1 - k], other[i]);
+			int a = aten_dim(t[k], dims.v[i]), b = aten_dim(t[1 - k], other.v[i]);
 			if (summed_dim[a] || t[k]->size[a] != t[1 - k]->size[b])
 				aten_fail("contracted dimensions need to match, but first has size %lld in dim %d and second has size %lld "
 					  "in dim %d",
@@ -252,14 +253,14 @@ static void run_tensordot(struct aten_call *c) /* self, other, dims_self, dims_o
 			sums *= k ? 1 : t[k]->size[a];
 		}
 		for (int64_t i = 0; k && i < n; i++)
-			order[m++] = aten_dim(t[k], dim[i]);
+			order[m++] = aten_dim(t[k], dims.v[i]);
 		for (int i = 0; i < t[k]->n_dim; i++)
 			if (!summed_dim[i]) {
 				order[m++] = i;
 				free_[k] *= size[n_size++] = t[k]->size[i];
 			}
 		for (int64_t i = 0; !k && i < n; i++)
-			order[m++] = aten_dim(t[k], dim[i]);
+			order[m++] = aten_dim(t[k], dims.v[i]);
 		flat[k] = aten_permute(t[k], order, m);
 	}
 	flat[0] = aten_reshape(flat[0], (const int64_t[]){free_[0], sums}, 2);

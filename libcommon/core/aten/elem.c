@@ -1,5 +1,6 @@
 /* elem.c - see elem.h. */
 #include "elem.h"
+#include "ops.h"
 
 #include <math.h>
 
@@ -36,12 +37,18 @@ void walk_add(struct walk *w, const void *base, const struct aten_tensor *t)
 	walk_add_steps(w, base, step);
 }
 
-void walk_lines(struct walk *w, int dim)
+struct walk walk_over(int line, const struct aten_tensor *const *t, size_t n)
 {
-	if (!w->n_dim)
-		return;
-	w->size[dim] = 1;
-	w->line = dim;
+	struct walk w;
+
+	walk_begin(&w, t[0]->n_dim, t[0]->size);
+	if (line >= 0 && w.n_dim) {
+		w.size[line] = 1;
+		w.line = line;
+	}
+	for (size_t i = 0; i < n; i++)
+		walk_add(&w, aten_data(t[i]), t[i]);
+	return w;
 }
 
 bool walk_first(struct walk *w)
@@ -248,27 +255,14 @@ void *aten_scratch(uint64_t n, uint64_t bytes_each)
 	return aten_data(aten_new_anyway(DTYPE_U8, 1, &size));
 }
 
-struct aten_tensor *aten_clone_contiguous(const struct aten_tensor *t)
-{
-	struct aten_tensor *c = aten_new(t->dtype, t->n_dim, t->size, NULL);
-	aten_copy(c, t);
-	return c;
-}
-
-struct aten_tensor *aten_clone(const struct aten_tensor *t)
-{
-	struct aten_tensor *c = aten_like(t, t->dtype);
-	aten_copy(c, t);
-	return c;
-}
+struct aten_tensor *aten_clone_contiguous(const struct aten_tensor *t) { return aten_to_copy(t, t->dtype, ATEN_CONTIGUOUS); }
+struct aten_tensor *aten_clone(const struct aten_tensor *t) { return aten_to_copy(t, t->dtype, ATEN_PRESERVE); }
 
 void aten_fill_zero(struct aten_tensor *t)
 {
-	struct walk w;
 	int bytes = elem_bytes(t->dtype);
 
-	walk_begin(&w, t->n_dim, t->size);
-	walk_add(&w, aten_data(t), t);
+	struct walk w = WALK(t);
 	for (bool more = walk_first(&w); more; more = walk_next(&w))
 		memset(w.p[0], 0, (size_t)bytes);
 }

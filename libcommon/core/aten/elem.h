@@ -2,14 +2,11 @@
  *
  * A walk goes over positions in row-major order and keeps a pointer into each operand:
  *
- *     struct walk w;
- *     walk_begin(&w, out->n_dim, out->size);
- *     walk_add(&w, aten_data(out), out);                 // operand 0
- *     walk_add(&w, aten_data(self), self);               // operand 1: fewer dims or dims of 1 are broadcast
+ *     struct walk w = WALK(out, self);         // out, operand 0, has the sizes; fewer dims of others, or dims of 1, are broadcast
  *     for (bool more = walk_first(&w); more; more = walk_next(&w))
  *         memcpy(w.p[0], w.p[1], bytes);
  *
- * walk_lines() leaves one dim out, so that the pointers stand at the beginnings of the lines along it.
+ * WALK_LINES() leaves one dim out, so that the pointers stand at the beginnings of the lines along it.
  *
  * Values: real dtypes go through double (floats) or int64_t (integers, bool; uint64 keeps its bits). elem_key() gives
  * all of them one order in which NaN is the largest and -0 equals 0, as torch's sort, topk and max have it.
@@ -31,8 +28,12 @@ void walk_begin(struct walk *w, int n_dim, const int64_t *size);
 void walk_add(struct walk *w, const void *base, const struct aten_tensor *t);
 /* An operand given by its steps in bytes. */
 void walk_add_steps(struct walk *w, const void *base, const int64_t *step);
-/* Do not walk along this dim (no dims: nothing to leave out). */
-void walk_lines(struct walk *w, int dim);
+/* Over the sizes of the first; line: the dim that is left out, or -1. */
+struct walk walk_over(int line, const struct aten_tensor *const *t, size_t n);
+#define WALK_LINES(dim, ...) \
+	walk_over(dim, (const struct aten_tensor *const[]){__VA_ARGS__}, \
+		  sizeof((const struct aten_tensor *const[]){__VA_ARGS__}) / sizeof(struct aten_tensor *))
+#define WALK(...) WALK_LINES(-1, __VA_ARGS__)
 bool walk_first(struct walk *w); /* false: nothing to walk over */
 bool walk_next(struct walk *w);
 
@@ -47,6 +48,18 @@ int64_t elem_to_i64(double v); /* as torch's casts: INT64_MIN for what has no in
 void elem_set_f64(int dtype, void *p, double v);
 void elem_set_i64(int dtype, void *p, int64_t v);
 void elem_set_c128(int dtype, void *p, double complex v);
+/* Not C's own product, which searches for infinities. */
+static inline double complex complex_times(double complex a, double complex b)
+{
+	return CMPLX(creal(a) * creal(b) - cimag(a) * cimag(b), creal(a) * cimag(b) + cimag(a) * creal(b));
+}
+/* v as that dtype has it: a float, or an integer. */
+static inline double elem_rounded(int dtype, double v)
+{
+	char p[16];
+	elem_set_f64(dtype, p, v);
+	return elem_f64(dtype, p);
+}
 /* *p += *q in that dtype; integers wrap. */
 void elem_add(int dtype, void *p, const void *q);
 bool elem_nan(int dtype, const void *p);
@@ -80,7 +93,7 @@ void elem_need_real(const struct aten_tensor *t);
 static inline int64_t line_size(const struct aten_tensor *t, int dim) { return t->n_dim ? t->size[dim] : 1; }
 static inline int64_t line_step(const struct aten_tensor *t, int dim) { return t->n_dim ? t->stride[dim] * elem_bytes(t->dtype) : 0; }
 
-/* One with memory also where only shapes are asked for: numbers, lists. */
+/* A tensor that has memory even where only shapes are asked for: numbers, lists. */
 struct aten_tensor *aten_new_anyway(int dtype, int n_dim, const int64_t *size);
 /* Scratch memory that goes with the frame: an op may fail with it in hand. */
 void *aten_scratch(uint64_t n, uint64_t bytes_each);

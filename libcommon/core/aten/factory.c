@@ -22,6 +22,13 @@ struct aten_tensor *aten_empty(const int64_t *size, int64_t n, int dtype)
 	return aten_new(dtype, (int)n, size, NULL);
 }
 
+struct aten_tensor *aten_empty_like(const struct aten_tensor *self, int dtype, int64_t format)
+{
+	if (format == ATEN_PRESERVE)
+		return aten_like(self, dtype);
+	return aten_new_format(dtype, self->n_dim, self->size, format > ATEN_PRESERVE);
+}
+
 struct aten_tensor *aten_full(const int64_t *size, int64_t n, double value, int dtype)
 {
 	return aten_fill(aten_empty(size, n, dtype), aten_number(value));
@@ -44,39 +51,33 @@ static struct aten_tensor *filled_by(const struct aten_call *c, struct aten_tens
 	const double *v = c->entry->data;
 	return v ? aten_fill(t, aten_number(*v)) : t;
 }
+static struct aten_tensor *empty_of(const struct aten_call *c, uint32_t size_at, uint32_t dtype_at, int dtype)
+{
+	struct ints size = call_ints(c, size_at);
+	return aten_empty(size.v, size.n, call_dtype_or(c, dtype_at, dtype));
+}
 static void run_sized(struct aten_call *c) /* size, dtype, ... */
 {
-	int64_t n;
-	const int64_t *size = call_ints(c, 0, &n);
-	call_give(c, 0, filled_by(c, aten_empty(size, n, call_dtype_or(c, 1, aten_default_dtype()))));
+	call_give(c, 0, filled_by(c, empty_of(c, 0, 1, aten_default_dtype())));
 }
 static void run_full(struct aten_call *c) /* size, value, dtype, ... */
 {
-	int64_t n;
-	const int64_t *size = call_ints(c, 0, &n);
-	call_give(c, 0, aten_fill(aten_empty(size, n, call_dtype_or(c, 2, dtype_of_number(&c->arg[1]))), call_operand(c, 1)));
+	call_give(c, 0, aten_fill(empty_of(c, 0, 2, dtype_of_number(&c->arg[1])), call_operand(c, 1)));
 }
 static void run_new_sized(struct aten_call *c) /* self, size, dtype, ... */
 {
-	int64_t n;
-	const int64_t *size = call_ints(c, 1, &n);
-	call_give(c, 0, filled_by(c, aten_empty(size, n, call_dtype_or(c, 2, call_tensor(c, 0)->dtype))));
+	call_give(c, 0, filled_by(c, empty_of(c, 1, 2, call_tensor(c, 0)->dtype)));
 }
 static void run_new_full(struct aten_call *c) /* self, size, value, dtype, ... */
 {
-	int64_t n;
-	const int64_t *size = call_ints(c, 1, &n);
-	call_give(c, 0, aten_fill(aten_empty(size, n, call_dtype_or(c, 3, call_tensor(c, 0)->dtype)), call_operand(c, 2)));
+	call_give(c, 0, aten_fill(empty_of(c, 1, 3, call_tensor(c, 0)->dtype), call_operand(c, 2)));
 }
 /* self, [value,] dtype, layout, device, pin_memory, memory_format */
 static struct aten_tensor *like_self(const struct aten_call *c, uint32_t dtype_at)
 {
 	struct aten_tensor *self = call_tensor(c, 0);
 	const struct aten_value *format = &c->arg[dtype_at + 4];
-	int dtype = call_dtype_or(c, dtype_at, self->dtype);
-	if (format->kind == ATEN_NONE || format->i == ATEN_PRESERVE)
-		return aten_like(self, dtype);
-	return aten_new_format(dtype, self->n_dim, self->size, format->i != ATEN_CONTIGUOUS);
+	return aten_empty_like(self, call_dtype_or(c, dtype_at, self->dtype), format->kind == ATEN_NONE ? ATEN_PRESERVE : format->i);
 }
 static void run_like(struct aten_call *c) { call_give(c, 0, filled_by(c, like_self(c, 1))); }
 static void run_full_like(struct aten_call *c) { call_give(c, 0, aten_fill(like_self(c, 2), call_operand(c, 1))); }
@@ -208,11 +209,9 @@ static void run_triangle(struct aten_call *c)
 	struct aten_tensor *self = call_tensor(c, 0), *out = aten_clone_contiguous(self);
 	int64_t k = call_int(c, 1);
 	int n = self->n_dim;
-	struct walk w;
 	if (n < 2)
 		aten_fail("input tensor must have at least 2 dimensions");
-	walk_begin(&w, out->n_dim, out->size);
-	walk_add(&w, aten_data(out), out);
+	struct walk w = WALK(out);
 	for (bool more = walk_first(&w); more; more = walk_next(&w)) {
 		int64_t above = w.pos[n - 1] - w.pos[n - 2];
 		if (c->entry->data ? above < k : above > k)
@@ -223,22 +222,19 @@ static void run_triangle(struct aten_call *c)
 
 static void run_empty_strided(struct aten_call *c) /* size, stride, dtype */
 {
-	int64_t n, n2;
-	const int64_t *size = call_ints(c, 0, &n), *stride = call_ints(c, 1, &n2);
-	if (n != n2 || n > ATEN_DIMS)
+	struct ints size = call_ints(c, 0), stride = call_ints(c, 1);
+	if (size.n != stride.n || size.n > ATEN_DIMS)
 		aten_fail("mismatch in length of strides and shape");
-	call_give(c, 0, aten_fill(aten_new(call_dtype_or(c, 2, aten_default_dtype()), (int)n, size, stride), aten_number(0)));
+	call_give(c, 0, aten_fill(aten_new(call_dtype_or(c, 2, aten_default_dtype()), (int)size.n, size.v, stride.v), aten_number(0)));
 }
 
 static void run_one_hot(struct aten_call *c)
 {
 	struct aten_tensor *self = call_tensor(c, 0);
 	int64_t size[ATEN_DIMS], classes = call_int(c, 1), i = 0, most = -1;
-	struct walk w;
 	if (self->dtype != DTYPE_I64)
 		aten_fail("one_hot is only applicable to index tensor of type LongTensor.");
-	walk_begin(&w, self->n_dim, self->size);
-	walk_add(&w, aten_data(self), self);
+	struct walk w = WALK(self);
 	for (bool more = walk_first(&w); more; more = walk_next(&w)) {
 		int64_t v = elem_i64(DTYPE_I64, w.p[0]);
 		if (v < 0)

@@ -175,11 +175,8 @@ static void transform_dim(struct aten_tensor *t, int dim, bool forward)
 		return;
 	struct fft *p = plan(n);
 	cplx *line = aten_scratch((uint64_t)n, sizeof(*line));
-	struct walk w;
 
-	walk_begin(&w, t->n_dim, t->size);
-	walk_lines(&w, dim);
-	walk_add(&w, aten_data(t), t);
+	struct walk w = WALK_LINES(dim, t);
 	for (bool more = walk_first(&w); more; more = walk_next(&w)) {
 		for (int64_t i = 0; i < n; i++) {
 			cplx v = elem_c128(DTYPE_C128, w.p[0] + i * step);
@@ -202,29 +199,13 @@ static double scale_of(int64_t normalization, const struct aten_tensor *t, const
 	return normalization == 2 ? 1 / n : normalization == 1 ? 1 / sqrt(n) : 1;
 }
 
-static struct aten_tensor *to_c128(struct aten_tensor *t)
-{
-	struct aten_tensor *c = aten_new(DTYPE_C128, t->n_dim, t->size, NULL);
-	struct walk w;
-
-	walk_begin(&w, t->n_dim, t->size);
-	walk_add(&w, aten_data(c), c);
-	walk_add(&w, aten_data(t), t);
-	for (bool more = walk_first(&w); more; more = walk_next(&w))
-		elem_set_c128(DTYPE_C128, w.p[0], elem_c128(t->dtype, w.p[1]));
-	return c;
-}
-
 /* out = scale * c, of whatever of c out has room for. */
 static void from_c128(struct aten_tensor *out, const struct aten_tensor *c, double scale)
 {
 	struct aten_tensor part = *c;
-	struct walk w;
 
 	memcpy(part.size, out->size, sizeof(part.size));
-	walk_begin(&w, out->n_dim, out->size);
-	walk_add(&w, aten_data(out), out);
-	walk_add(&w, aten_data(c), &part);
+	struct walk w = WALK(out, &part);
 	for (bool more = walk_first(&w); more; more = walk_next(&w))
 		elem_set_c128(out->dtype, w.p[0], elem_c128(DTYPE_C128, w.p[1]) * scale);
 }
@@ -282,14 +263,14 @@ static struct aten_tensor *mkl_output(int dtype, const struct aten_tensor *self,
 	return aten_new(dtype, self->n_dim, size, stride);
 }
 
-static void take_dims(const struct aten_tensor *self, const int64_t *dim, int64_t n, int64_t *out)
+static void check_dims(const struct aten_tensor *self, struct ints dims, int64_t *out)
 {
 	bool seen[ATEN_DIMS] = {0};
 
-	if (n > self->n_dim)
+	if (dims.n > self->n_dim)
 		aten_fail("more dims than the tensor has");
-	for (int64_t i = 0; i < n; i++) {
-		out[i] = aten_dim(self, dim[i]);
+	for (int64_t i = 0; i < dims.n; i++) {
+		out[i] = aten_dim(self, dims.v[i]);
 		if (seen[out[i]])
 			aten_fail("dim %lld appears multiple times in the list of dims", (long long)out[i]);
 		seen[out[i]] = true;
@@ -300,47 +281,42 @@ static void take_dims(const struct aten_tensor *self, const int64_t *dim, int64_
 
 /* ---- ops ---- */
 
-struct aten_tensor *aten_fft_c2c(struct aten_tensor *self, const int64_t *dim_, int64_t n, int64_t normalization, int32_t forward)
+struct aten_tensor *aten_fft_c2c(struct aten_tensor *self, struct ints dims, int64_t normalization, bool forward)
 {
-	int64_t dim[ATEN_DIMS];
+	int64_t dim[ATEN_DIMS], n = dims.n;
 
 	if (!elem_complex(self->dtype))
 		aten_fail("_fft_c2c expects a complex tensor, got %s", dtype_name(self->dtype));
 	if (!n)
 		return aten_clone(self);
-	take_dims(self, dim_, n, dim);
+	check_dims(self, dims, dim);
 	sort_by_stride(dim, n, self->stride);
-	struct aten_tensor *out = mkl_output(self->dtype, self, self->size, dim, n), *c = to_c128(self);
+	struct aten_tensor *out = mkl_output(self->dtype, self, self->size, dim, n), *c = aten_to_copy(self, DTYPE_C128, ATEN_CONTIGUOUS);
 	for (int64_t i = 0; i < n && aten_computes(); i++)
 		transform_dim(c, (int)dim[i], forward);
 	from_c128(out, c, scale_of(normalization, self, dim, n, 0));
 	return out;
 }
 
-static struct aten_tensor *r2c(struct aten_tensor *self, const int64_t *dim_, int64_t n, int64_t normalization, bool onesided)
+struct aten_tensor *aten_fft_r2c(struct aten_tensor *self, struct ints dims, int64_t normalization, bool onesided)
 {
-	int64_t dim[ATEN_DIMS], size[ATEN_DIMS];
+	int64_t dim[ATEN_DIMS], size[ATEN_DIMS], n = dims.n;
 
 	if (self->dtype != DTYPE_F32 && self->dtype != DTYPE_F64)
 		aten_fail("_fft_r2c: unsupported dtype %s", dtype_name(self->dtype));
 	if (!n)
 		aten_fail("_fft_r2c: no dims");
-	take_dims(self, dim_, n, dim);
+	check_dims(self, dims, dim);
 	memcpy(size, self->size, sizeof(size));
 	if (onesided)
 		size[dim[n - 1]] = size[dim[n - 1]] / 2 + 1;
 	sort_by_stride(dim, n - 1, self->stride);
 	struct aten_tensor *out = mkl_output(self->dtype == DTYPE_F32 ? DTYPE_C64 : DTYPE_C128, self, size, dim, n);
-	struct aten_tensor *c = to_c128(self);
+	struct aten_tensor *c = aten_to_copy(self, DTYPE_C128, ATEN_CONTIGUOUS);
 	for (int64_t i = 0; i < n && aten_computes(); i++)
 		transform_dim(c, (int)dim[i], true);
 	from_c128(out, c, scale_of(normalization, self, dim, n, 0));
 	return out;
-}
-
-struct aten_tensor *aten_fft_r2c(struct aten_tensor *self, const int64_t *dim, int64_t dim_len_, int64_t normalization, int32_t onesided)
-{
-	return r2c(self, dim, dim_len_, normalization, onesided);
 }
 
 /* ---- to real numbers, through the proxy executor only ---- */
@@ -350,12 +326,8 @@ struct aten_tensor *aten_fft_r2c(struct aten_tensor *self, const int64_t *dim, i
 static void hermitian_lines(struct aten_tensor *full, const struct aten_tensor *half, int dim)
 {
 	int64_t n = full->size[dim], step = line_step(full, dim), from = line_step(half, dim);
-	struct walk w;
 
-	walk_begin(&w, full->n_dim, full->size);
-	walk_lines(&w, dim);
-	walk_add(&w, aten_data(full), full);
-	walk_add(&w, aten_data(half), half);
+	struct walk w = WALK_LINES(dim, full, half);
 	for (bool more = walk_first(&w); more; more = walk_next(&w))
 		for (int64_t k = 0; k <= n / 2; k++) {
 			cplx v = elem_c128(DTYPE_C128, w.p[1] + k * from);
@@ -367,19 +339,19 @@ static void hermitian_lines(struct aten_tensor *full, const struct aten_tensor *
 		}
 }
 
-static struct aten_tensor *c2r(struct aten_tensor *self, const int64_t *dim_, int64_t n, int64_t normalization, int64_t last)
+static struct aten_tensor *c2r(struct aten_tensor *self, struct ints dims, int64_t normalization, int64_t last)
 {
-	int64_t dim[ATEN_DIMS], size[ATEN_DIMS];
+	int64_t dim[ATEN_DIMS], size[ATEN_DIMS], n = dims.n;
 
 	if (self->dtype != DTYPE_C64 && self->dtype != DTYPE_C128)
 		aten_fail("_fft_c2r expects a complex tensor, got %s", dtype_name(self->dtype));
 	if (!n || last < 1)
 		aten_fail("Invalid number of data points (%lld) specified", (long long)last);
-	take_dims(self, dim_, n, dim);
+	check_dims(self, dims, dim);
 	int d = (int)dim[n - 1];
 	if (self->size[d] < last / 2 + 1)
 		aten_fail("%lld values along dim %d, %lld are needed", (long long)self->size[d], d, (long long)last / 2 + 1);
-	struct aten_tensor *c = to_c128(self);
+	struct aten_tensor *c = aten_to_copy(self, DTYPE_C128, ATEN_CONTIGUOUS);
 	for (int64_t i = 0; i < n - 1 && aten_computes(); i++)
 		transform_dim(c, (int)dim[i], false);
 	memcpy(size, self->size, sizeof(size));
@@ -395,10 +367,7 @@ static struct aten_tensor *c2r(struct aten_tensor *self, const int64_t *dim_, in
 	const struct aten_tensor *from = n > 1 ? mkl_output(self->dtype, self, self->size, first, n - 1) : self;
 	struct aten_tensor *out = mkl_output(self->dtype == DTYPE_C64 ? DTYPE_F32 : DTYPE_F64, from, size, dim + n - 1, 1);
 	double scale = scale_of(normalization, self, dim, n, last);
-	struct walk w;
-	walk_begin(&w, out->n_dim, out->size);
-	walk_add(&w, aten_data(out), out);
-	walk_add(&w, aten_data(full), full);
+	struct walk w = WALK(out, full);
 	for (bool more = walk_first(&w); more; more = walk_next(&w))
 		elem_set_f64(out->dtype, w.p[0], creal(elem_c128(DTYPE_C128, w.p[1])) * scale);
 	return out;
@@ -407,22 +376,13 @@ static struct aten_tensor *c2r(struct aten_tensor *self, const int64_t *dim_, in
 /* self, dim, normalization, and forward, onesided or last_dim_size */
 static void run_fft_c2c(struct aten_call *c)
 {
-	int64_t n;
-	const int64_t *dim = call_ints(c, 1, &n);
-	call_give(c, 0, aten_fft_c2c(call_tensor(c, 0), dim, n, call_int(c, 2), call_bool(c, 3)));
+	call_give(c, 0, aten_fft_c2c(call_tensor(c, 0), call_ints(c, 1), call_int(c, 2), call_bool(c, 3)));
 }
 static void run_fft_r2c(struct aten_call *c)
 {
-	int64_t n;
-	const int64_t *dim = call_ints(c, 1, &n);
-	call_give(c, 0, r2c(call_tensor(c, 0), dim, n, call_int(c, 2), call_bool(c, 3)));
+	call_give(c, 0, aten_fft_r2c(call_tensor(c, 0), call_ints(c, 1), call_int(c, 2), call_bool(c, 3)));
 }
-static void run_fft_c2r(struct aten_call *c)
-{
-	int64_t n;
-	const int64_t *dim = call_ints(c, 1, &n);
-	call_give(c, 0, c2r(call_tensor(c, 0), dim, n, call_int(c, 2), call_int(c, 3)));
-}
+static void run_fft_c2r(struct aten_call *c) { call_give(c, 0, c2r(call_tensor(c, 0), call_ints(c, 1), call_int(c, 2), call_int(c, 3))); }
 
 const struct aten_entry aten_fft_entries[] = {
     {"_fft_c2c", run_fft_c2c},

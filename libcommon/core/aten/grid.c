@@ -21,15 +21,7 @@ struct sampler {
 	int64_t size[3]; /* (D,) H, W */
 };
 
-static double rounded(const struct sampler *s, double v)
-{
-	char p[8];
-	if (s->dtype == DTYPE_F64)
-		return v;
-	elem_set_f64(s->dtype, p, v);
-	return elem_f64(s->dtype, p);
-}
-#define ROUND(s, v) rounded(s, v)
+#define ROUND(s, v) elem_rounded((s)->dtype, v)
 
 static double reflect(const struct sampler *s, double x, double twice_low, double twice_high)
 {
@@ -139,7 +131,6 @@ static void sample(struct aten_tensor *out, struct aten_tensor *input, struct at
 {
 	struct aten_tensor places = *grid, first = *out, batch = *input;
 	struct taps t;
-	struct walk w;
 	int n = s->spatial;
 
 	/* Over places: grid without its last dim, out and input without their channels. */
@@ -149,10 +140,7 @@ static void sample(struct aten_tensor *out, struct aten_tensor *input, struct at
 		first.stride[i] = out->stride[i + 1];
 		batch.size[i] = 1;
 	}
-	walk_begin(&w, n + 1, places.size);
-	walk_add(&w, aten_data(grid), &places);
-	walk_add(&w, aten_data(out), &first);
-	walk_add(&w, aten_data(input), &batch);
+	struct walk w = WALK(&places, &first, &batch);
 	for (bool more = walk_first(&w); more; more = walk_next(&w)) {
 		double at[3];
 		for (int i = 0; i < n; i++)
@@ -204,8 +192,9 @@ static struct aten_tensor *line_of_grid(int64_t n, bool align, int dtype)
 static void run_affine_grid(struct aten_call *c) /* theta, size, align_corners */
 {
 	struct aten_tensor *theta = call_tensor(c, 0);
-	int64_t n, all = 1, shape[ATEN_DIMS];
-	const int64_t *size = call_ints(c, 1, &n);
+	struct ints sizes = call_ints(c, 1);
+	int64_t n = sizes.n, all = 1, shape[ATEN_DIMS];
+	const int64_t *size = sizes.v;
 	int spatial = (int)n - 2;
 	if (n != 4 && n != 5)
 		aten_fail("AffineGridGenerator needs 4d (spatial) or 5d (volumetric) inputs.");

@@ -33,12 +33,12 @@ static int spread_mask(const struct aten_tensor *self, struct aten_tensor *mask,
 	return dim + mask->n_dim;
 }
 
-static void take_indices(const struct aten_tensor *self, struct aten_tensor *const *index, int64_t n, struct plan *p)
+static void set_indices(const struct aten_tensor *self, struct tensors indices, struct plan *p)
 {
 	int dim = 0;
 
-	for (int64_t i = 0; i < n; i++) {
-		struct aten_tensor *x = index[i];
+	for (int64_t i = 0; i < indices.n; i++) {
+		struct aten_tensor *x = indices.v[i];
 		if (x && (x->dtype == DTYPE_BOOL || x->dtype == DTYPE_U8)) {
 			if (!x->n_dim)
 				aten_fail("indexing with a mask of no dimensions is not supported here");
@@ -46,7 +46,7 @@ static void take_indices(const struct aten_tensor *self, struct aten_tensor *con
 			continue;
 		}
 		if (dim >= self->n_dim)
-			aten_fail("too many indices for tensor of dimension %d (got %lld)", self->n_dim, (long long)n);
+			aten_fail("too many indices for tensor of dimension %d (got %lld)", self->n_dim, (long long)indices.n);
 		if (x && x->dtype != DTYPE_I64 && x->dtype != DTYPE_I32)
 			aten_fail("tensors used as indices must be long, int, byte or bool tensors");
 		p->index[dim++] = x;
@@ -117,13 +117,13 @@ static void add_dim(struct plan *p, int64_t size, int64_t step)
 	p->self_step[p->n_dim++] = step;
 }
 
-static void make_plan(const struct aten_tensor *self, struct aten_tensor *const *index, int64_t n, struct plan *p)
+static void make_plan(const struct aten_tensor *self, struct tensors indices, struct plan *p)
 {
 	int64_t block[ATEN_DIMS] = {0};
 	int first = -1, last = -1, count = 0;
 
 	memset(p, 0, sizeof(*p));
-	take_indices(self, index, n, p);
+	set_indices(self, indices, p);
 	for (int i = 0; i < self->n_dim; i++)
 		if (p->index[i]) {
 			first = first < 0 ? i : first;
@@ -222,33 +222,25 @@ static struct aten_tensor *plan_result(const struct plan *p, const struct aten_t
 	return aten_elementwise(self->dtype, operand, n);
 }
 
-static void open_handles(struct aten_tensor *const **indices, int64_t n, struct aten_tensor **index)
+static void need_few(struct tensors indices)
 {
-	if (n > ATEN_DIMS)
+	if (indices.n > ATEN_DIMS)
 		aten_fail("more than %d indices", ATEN_DIMS);
-	for (int64_t i = 0; i < n; i++)
-		index[i] = indices[i] ? *indices[i] : NULL;
 }
 
-static struct aten_tensor *index_tensor(struct aten_tensor *self, struct aten_tensor *const **indices, int64_t n)
+struct aten_tensor *aten_index(struct aten_tensor *self, struct tensors indices)
 {
-	struct aten_tensor *index[ATEN_DIMS];
 	struct plan *p = aten_scratch(1, sizeof(*p));
 	int bytes = elem_bytes(self->dtype);
 	struct walk w;
 
-	open_handles(indices, n, index);
-	make_plan(self, index, n, p);
+	need_few(indices);
+	make_plan(self, indices, p);
 	struct aten_tensor *out = plan_result(p, self);
 	plan_walk(p, out, self, &w);
 	for (bool more = walk_first(&w); more; more = walk_next(&w))
 		elem_copy(w.p[0], w.p[1] + offset_at(&w), bytes);
 	return out;
-}
-
-struct aten_tensor *aten_index_Tensor(struct aten_tensor *self, struct aten_tensor *const **indices, int64_t indices_len_)
-{
-	return index_tensor(self, indices, indices_len_);
 }
 
 /* ---- index_put ---- */
@@ -264,7 +256,7 @@ void elem_add(int dtype, void *p, const void *q)
 		elem_set_f64(dtype, p, elem_f64(dtype, p) + elem_f64(dtype, q));
 }
 
-static void put_indexed(struct aten_tensor *self, struct aten_tensor *const *index, int64_t n, struct aten_tensor *values, bool accumulate)
+static void put_indexed(struct aten_tensor *self, struct tensors indices, struct aten_tensor *values, bool accumulate)
 {
 	struct plan *p = aten_scratch(1, sizeof(*p));
 	int bytes = elem_bytes(self->dtype);
@@ -277,7 +269,7 @@ static void put_indexed(struct aten_tensor *self, struct aten_tensor *const *ind
 			  dtype_info(self->dtype)->name, dtype_info(values->dtype)->name);
 	if (!aten_computes()) /* a mask would have to be looked at */
 		return;
-	make_plan(self, index, n, p);
+	make_plan(self, indices, p);
 	struct aten_tensor *shape = aten_new(DTYPE_U8, 0, p->size, NULL);
 	shape->n_dim = p->n_dim;
 	memcpy(shape->size, p->size, sizeof(p->size));
@@ -294,22 +286,21 @@ static void put_indexed(struct aten_tensor *self, struct aten_tensor *const *ind
 	}
 }
 
-struct aten_tensor *aten_index_put(struct aten_tensor *self, struct aten_tensor *const **indices, int64_t indices_len_,
-				   struct aten_tensor *values, int32_t accumulate)
+struct aten_tensor *aten_index_put(struct aten_tensor *self, struct tensors indices, struct aten_tensor *values, bool accumulate)
 {
-	struct aten_tensor *out = aten_clone(self), *index[ATEN_DIMS];
-	open_handles(indices, indices_len_, index);
-	put_indexed(out, index, indices_len_, values, accumulate);
+	struct aten_tensor *out = aten_clone(self);
+	need_few(indices);
+	put_indexed(out, indices, values, accumulate);
 	return out;
 }
 
 /* Also in place: out is self, then. */
-void aten_index_put_out(struct aten_tensor *out, struct aten_tensor *self, struct aten_tensor *const *indices, const uint32_t num_indices,
-			struct aten_tensor *values, bool accumulate)
+void aten_index_put_out(struct aten_tensor *out, struct aten_tensor *self, struct tensors indices, struct aten_tensor *values,
+			bool accumulate)
 {
 	if (out != self && (out->storage != self->storage || out->offset != self->offset))
 		aten_copy(out, self);
-	put_indexed(out, indices, num_indices, values, accumulate);
+	put_indexed(out, indices, values, accumulate);
 }
 
 /* ---- masks ---- */
@@ -320,7 +311,7 @@ static void need_mask(const struct aten_tensor *mask)
 		aten_fail("expected BoolTensor for mask");
 }
 
-static struct aten_tensor *masked_select(struct aten_tensor *self, struct aten_tensor *mask)
+struct aten_tensor *aten_masked_select(struct aten_tensor *self, struct aten_tensor *mask)
 {
 	int64_t size[ATEN_DIMS], n = 0;
 	int dims = aten_broadcast(self, mask, size), bytes = elem_bytes(self->dtype);
@@ -343,23 +334,18 @@ static struct aten_tensor *masked_select(struct aten_tensor *self, struct aten_t
 	return out;
 }
 
-struct aten_tensor *aten_masked_select(struct aten_tensor *self, struct aten_tensor *mask) { return masked_select(self, mask); }
-
-static struct aten_tensor *masked_scatter(struct aten_tensor *self, struct aten_tensor *mask, struct aten_tensor *source)
+struct aten_tensor *aten_masked_scatter(struct aten_tensor *self, struct aten_tensor *mask, struct aten_tensor *source)
 {
 	int64_t size[ATEN_DIMS], left = aten_numel(source);
 	int dims = aten_broadcast(self, mask, size), bytes = elem_bytes(self->dtype);
 	struct aten_tensor *out = aten_new(self->dtype, dims, size, NULL), *src = aten_contiguous(source);
 	const char *from = aten_data(src);
-	struct walk w;
 
 	need_mask(mask);
 	if (source->dtype != self->dtype)
 		aten_fail("masked_scatter: expected self and source to have same dtypes");
 	aten_copy(out, self);
-	walk_begin(&w, dims, size);
-	walk_add(&w, aten_data(out), out);
-	walk_add(&w, aten_data(mask), mask);
+	struct walk w = WALK(out, mask);
 	for (bool more = walk_first(&w); more; more = walk_next(&w)) {
 		if (!*w.p[1])
 			continue;
@@ -371,19 +357,12 @@ static struct aten_tensor *masked_scatter(struct aten_tensor *self, struct aten_
 	return out;
 }
 
-struct aten_tensor *aten_masked_scatter(struct aten_tensor *self, struct aten_tensor *mask, struct aten_tensor *source)
+struct aten_tensor *aten_masked_scatter_backward(struct aten_tensor *grad_output, struct aten_tensor *mask, struct ints sizes)
 {
-	return masked_scatter(self, mask, source);
-}
-
-struct aten_tensor *aten_masked_scatter_backward(struct aten_tensor *grad_output, struct aten_tensor *mask, const int64_t *sizes,
-						 int64_t sizes_len_)
-{
-	struct aten_tensor *out = aten_new(grad_output->dtype, (int)sizes_len_, sizes, NULL);
-	if (!aten_computes()) {
+	struct aten_tensor *out = aten_new(grad_output->dtype, (int)sizes.n, sizes.v, NULL);
+	if (!aten_computes())
 		return out;
-	}
-	struct aten_tensor *v = masked_select(grad_output, mask);
+	struct aten_tensor *v = aten_masked_select(grad_output, mask);
 	uint64_t bytes = (uint64_t)aten_numel(v) * (uint64_t)elem_bytes(v->dtype);
 	if (bytes > out->storage->bytes)
 		aten_fail("the mask takes %lld elements of %lld", (long long)aten_numel(v), (long long)aten_numel(out));
@@ -395,33 +374,15 @@ struct aten_tensor *aten_masked_scatter_backward(struct aten_tensor *grad_output
 
 /* ---- by name ---- */
 
-/* A list whose items may be none. */
-static struct aten_tensor *const **indices_of(const struct aten_call *c, int64_t *n)
-{
-	struct aten_tensor **list = call_tensors_or_none(c, 1, n);
-	struct aten_tensor *const **each = aten_scratch((uint64_t)*n, sizeof(*each));
-	for (int64_t i = 0; i < *n; i++)
-		each[i] = list[i] ? &list[i] : NULL;
-	return each;
-}
-static void run_index(struct aten_call *c)
-{
-	int64_t n;
-	struct aten_tensor *const **indices = indices_of(c, &n);
-	call_give(c, 0, index_tensor(call_tensor(c, 0), indices, n));
-}
+static void run_index(struct aten_call *c) { call_give(c, 0, aten_index(call_tensor(c, 0), call_tensors_or_none(c, 1))); }
 static void run_index_put(struct aten_call *c) /* self, indices, values, accumulate */
 {
-	int64_t n;
-	struct aten_tensor *const **indices = indices_of(c, &n);
-	call_give(c, 0, aten_index_put(call_tensor(c, 0), indices, n, call_tensor(c, 2), call_bool(c, 3)));
+	call_give(c, 0, aten_index_put(call_tensor(c, 0), call_tensors_or_none(c, 1), call_tensor(c, 2), call_bool(c, 3)));
 }
 static void run_index_put_(struct aten_call *c)
 {
-	int64_t n;
-	struct aten_tensor **list = call_tensors_or_none(c, 1, &n), *self = call_tensor(c, 0);
-	put_indexed(self, list, n, call_tensor(c, 2), call_bool(c, 3));
-	call_give(c, 0, self);
+	put_indexed(call_tensor(c, 0), call_tensors_or_none(c, 1), call_tensor(c, 2), call_bool(c, 3));
+	call_give(c, 0, call_tensor(c, 0));
 }
 static void run_masked_select(struct aten_call *c) { call_give(c, 0, aten_masked_select(call_tensor(c, 0), call_tensor(c, 1))); }
 static void run_masked_scatter(struct aten_call *c)

@@ -8,8 +8,10 @@
 /* Left out by cat: what is empty and has one dimension, whatever the others have. */
 static bool skipped(const struct aten_tensor *t) { return t->n_dim == 1 && !t->size[0]; }
 
-struct aten_tensor *aten_cat(struct aten_tensor *const *tensors, int64_t n, int64_t dim)
+struct aten_tensor *aten_cat(struct tensors list, int64_t dim)
 {
+	struct aten_tensor *const *tensors = list.v;
+	const int64_t n = list.n;
 	const struct aten_tensor *first = NULL;
 	int64_t size[ATEN_DIMS], total = 0;
 	if (n < 1)
@@ -94,8 +96,9 @@ static struct aten_tensor *only_edge(struct aten_tensor *t, int d, bool last, in
 	return aten_view(t, t->n_dim, sizes, strides, t->offset + (last ? (t->size[d] - 1) * t->stride[d] : 0));
 }
 
-struct aten_tensor *aten_pad(struct aten_tensor *self, const int64_t *pad, int64_t n_pad, const char *mode_name, struct aten_tensor *value)
+struct aten_tensor *aten_pad(struct aten_tensor *self, struct ints padding, const char *mode_name, struct aten_tensor *value)
 {
+	const int64_t *pad = padding.v, n_pad = padding.n;
 	int64_t size[ATEN_DIMS], before[ATEN_DIMS] = {0};
 	enum mode mode = pad_mode(mode_name);
 	if (n_pad < 0 || n_pad % 2 || n_pad / 2 > self->n_dim)
@@ -147,13 +150,14 @@ struct aten_tensor *aten_pad(struct aten_tensor *self, const int64_t *pad, int64
 
 /* ---- in place ---- */
 
-void aten_resize(struct aten_tensor *t, const int64_t *size, int64_t n, const int32_t *format)
+void aten_resize(struct aten_tensor *t, struct ints size, const int32_t *format)
 {
+	const int64_t n = size.n;
 	int64_t old[ATEN_DIMS];
 	bool last = format && (*format == ATEN_CHANNELS_LAST || *format == ATEN_CHANNELS_LAST_3D);
 	if (n < 0 || n > ATEN_DIMS || (last && n != (*format == ATEN_CHANNELS_LAST ? 4 : 5)))
 		aten_fail("%lld dimensions", (long long)n);
-	memcpy(old, size, (size_t)n * sizeof(*old));
+	memcpy(old, size.v, (size_t)n * sizeof(*old));
 	struct aten_tensor *shape = aten_new_format(t->dtype, (int)n, old, last);
 	aten_grow(t, shape->storage->bytes + (uint64_t)t->offset * (uint64_t)dtype_info(t->dtype)->bytes);
 	t->n_dim = (int)n;
@@ -165,7 +169,7 @@ void aten_resize_as(struct aten_tensor *self, const struct aten_tensor *like, co
 {
 	int32_t last = like->n_dim == 4 ? ATEN_CHANNELS_LAST : ATEN_CHANNELS_LAST_3D;
 	bool keep = memory_format && *memory_format == ATEN_PRESERVE;
-	aten_resize(self, like->size, like->n_dim, !keep ? memory_format : aten_channels_last(like) ? &last : NULL);
+	aten_resize(self, (struct ints){like->size, like->n_dim}, !keep ? memory_format : aten_channels_last(like) ? &last : NULL);
 }
 
 /* ---- copies ---- */
@@ -173,11 +177,7 @@ void aten_resize_as(struct aten_tensor *self, const struct aten_tensor *like, co
 /* aten/src/ATen/native/TensorFactories.cpp, clone; TensorConversions.cpp, _to_copy: preserve keeps the strides of what is dense. */
 struct aten_tensor *aten_to_copy(const struct aten_tensor *self, int dtype, int format)
 {
-	struct aten_tensor *out;
-	if (format == ATEN_PRESERVE)
-		out = aten_like(self, dtype);
-	else
-		out = aten_new_format(dtype, self->n_dim, self->size, format != ATEN_CONTIGUOUS);
+	struct aten_tensor *out = aten_empty_like(self, dtype, format);
 	aten_copy(out, self);
 	return out;
 }
@@ -282,61 +282,44 @@ static void run_copy_(struct aten_call *c)
 	call_give(c, 0, call_tensor(c, 0));
 }
 
-static void run_cat(struct aten_call *c)
-{
-	int64_t n;
-	struct aten_tensor **list = call_tensors(c, 0, &n);
-	call_give(c, 0, aten_cat(list, n, call_int(c, 1)));
-}
+static void run_cat(struct aten_call *c) { call_give(c, 0, aten_cat(call_tensors(c, 0), call_int(c, 1))); }
 
 static void run_stack(struct aten_call *c)
 {
-	int64_t n;
-	struct aten_tensor **list = call_tensors(c, 0, &n);
-	for (int64_t i = 0; i < n; i++) {
-		if (!aten_same_sizes(list[i], list[0]))
+	struct tensors t = call_tensors(c, 0);
+	for (int64_t i = 0; i < t.n; i++)
+		if (!aten_same_sizes(t.v[i], t.v[0]))
 			aten_fail("stack expects each tensor to be equal size");
-		if (i)
-			list[i] = aten_unsqueeze(list[i], call_int(c, 1));
-	}
-	if (n)
-		list[0] = aten_unsqueeze(list[0], call_int(c, 1));
-	call_give(c, 0, aten_cat(list, n, call_int(c, 1)));
+	for (int64_t i = 0; i < t.n; i++)
+		t.v[i] = aten_unsqueeze(t.v[i], call_int(c, 1));
+	call_give(c, 0, aten_cat(t, call_int(c, 1)));
 }
 
 static void run_pad(struct aten_call *c)
 {
-	int64_t n;
-	const int64_t *pad = call_ints(c, 1, &n);
-	call_give(c, 0,
-		  aten_pad(call_tensor(c, 0), pad, n, call_string_or(c, 2, "constant"),
-			   call_is_none(c, 3) ? aten_number(0) : call_operand(c, 3)));
+	struct aten_tensor *value = call_is_none(c, 3) ? aten_number(0) : call_operand(c, 3);
+	call_give(c, 0, aten_pad(call_tensor(c, 0), call_ints(c, 1), call_string_or(c, 2, "constant"), value));
 }
 static void run_constant_pad(struct aten_call *c)
 {
-	int64_t n;
-	const int64_t *pad = call_ints(c, 1, &n);
-	call_give(c, 0, aten_pad(call_tensor(c, 0), pad, n, "constant", call_operand(c, 2)));
+	call_give(c, 0, aten_pad(call_tensor(c, 0), call_ints(c, 1), "constant", call_operand(c, 2)));
 }
 
 /* entry.data: the mode; the name has how many dims */
 static void run_pad_dims(struct aten_call *c)
 {
 	struct aten_tensor *self = call_tensor(c, 0);
-	int64_t n;
-	const int64_t *pad = call_ints(c, 1, &n);
+	struct ints pad = call_ints(c, 1);
 	int dims = c->entry->name[strlen(c->entry->name) - 2] - '0';
-	if (n != 2 * dims || (self->n_dim != dims + 1 && self->n_dim != dims + 2))
+	if (pad.n != 2 * dims || (self->n_dim != dims + 1 && self->n_dim != dims + 2))
 		aten_fail("expected %d numbers of padding and a tensor of %d or %d dimensions", 2 * dims, dims + 1, dims + 2);
-	call_give(c, 0, aten_pad(self, pad, n, c->entry->data, aten_number(0)));
+	call_give(c, 0, aten_pad(self, pad, c->entry->data, aten_number(0)));
 }
 
 static void run_resize(struct aten_call *c) /* self, size, memory_format */
 {
-	int64_t n;
-	const int64_t *size = call_ints(c, 1, &n);
 	int32_t format = (int32_t)format_or(c, 2, ATEN_CONTIGUOUS);
-	aten_resize(call_tensor(c, 0), size, n, call_is_none(c, 2) ? NULL : &format);
+	aten_resize(call_tensor(c, 0), call_ints(c, 1), call_is_none(c, 2) ? NULL : &format);
 	call_give(c, 0, call_tensor(c, 0));
 }
 
@@ -344,8 +327,9 @@ static void run_resize(struct aten_call *c) /* self, size, memory_format */
 static void run_repeat(struct aten_call *c)
 {
 	const struct aten_tensor *self = call_tensor(c, 0);
-	int64_t n, size[ATEN_DIMS], shape[2 * ATEN_DIMS], from[2 * ATEN_DIMS];
-	const int64_t *times = call_ints(c, 1, &n);
+	struct ints given = call_ints(c, 1);
+	int64_t n = given.n, size[ATEN_DIMS], shape[2 * ATEN_DIMS], from[2 * ATEN_DIMS];
+	const int64_t *times = given.v;
 	int skip = (int)n - self->n_dim;
 	if (skip < 0 || 2 * n > ATEN_DIMS)
 		aten_fail("number of dimensions of repeat dims can not be smaller than number of dimensions of tensor");

@@ -1,5 +1,6 @@
 /* linalg.c - matrices as LAPACK wants them: batches, copies, memory, and its failures in torch's words. See linalg_part.h. */
 #include "linalg_part.h"
+#include "ops.h"
 
 void matrices_need(const struct aten_tensor *t)
 {
@@ -38,6 +39,13 @@ void vectors_need_of(const struct aten_tensor *t, const struct aten_tensor *matr
 {
 	if (t->n_dim != matrices->n_dim - 1 || memcmp(t->size, matrices->size, (size_t)(matrices->n_dim - 2) * sizeof(*t->size)))
 		aten_fail("%s are not one for each matrix", what);
+}
+
+void pivots_need_of(const struct aten_tensor *t, const struct aten_tensor *matrices, int64_t n)
+{
+	vectors_need_of(t, matrices, "pivots");
+	if (t->dtype != DTYPE_I32 || t->size[t->n_dim - 1] != n)
+		aten_fail("pivots must be int32, %lld for each matrix", (long long)n);
 }
 
 struct aten_tensor *matrices_new(int dtype, const struct batch *b, int64_t m, int64_t n, bool by_columns)
@@ -81,13 +89,7 @@ struct aten_tensor *matrices_copied(struct aten_tensor *t, const struct batch *b
 
 struct aten_tensor *matrices_transposed(struct aten_tensor *t, bool conjugated)
 {
-	int64_t size[ATEN_DIMS], stride[ATEN_DIMS];
-	memcpy(size, t->size, sizeof(size));
-	memcpy(stride, t->stride, sizeof(stride));
-	int n = t->n_dim;
-	size[n - 2] = t->size[n - 1], size[n - 1] = t->size[n - 2];
-	stride[n - 2] = t->stride[n - 1], stride[n - 1] = t->stride[n - 2];
-	struct aten_tensor *v = aten_view(t, n, size, stride, t->offset);
+	struct aten_tensor *v = aten_transpose(t, -2, -1);
 	if (!conjugated || !elem_complex(t->dtype))
 		return v;
 	v = aten_clone(v);
@@ -135,10 +137,13 @@ bool matrices_finite(const struct aten_tensor *t)
 	return true;
 }
 
-void work_get(struct work *w, int dtype, int64_t least)
+bool work_ready(struct work *w, int dtype, int64_t least)
 {
+	if (w->n >= 0)
+		return true;
 	w->n = max_of((int64_t)elem_f64(aten_real_of(dtype), w->p), least);
 	w->p = aten_scratch((uint64_t)w->n, (uint64_t)elem_bytes(dtype));
+	return false;
 }
 
 int64_t *work_ints(int64_t n)

@@ -94,18 +94,15 @@ void run_linalg_lstsq(struct aten_call *c)
 	struct work w;
 	work_ask(&w);
 	iwork = work_ints(64 * (least + 1) + q.n + 11 * least);
-	for (int64_t i = 0; i < b.n && q.m && q.n && q.k; i++)
-		for (int pass = i ? 1 : 0; pass < 2; pass++) {
-			int64_t rank;
-			lapack_check_one(
-			    least_squares(&q, matrix_at(m, &b, i), matrix_at(x, &b, i), matrix_at(s, &b, i), &rank, &w, rwork, iwork),
-			    "torch.linalg.lstsq", &b, i);
-			full = full && (!ranked || rank == q.n || !pass);
-			if (ranked && pass)
-				*(int64_t *)matrix_at(ranks, &b, i) = rank;
-			if (!pass)
-				work_get(&w, a->dtype, 1);
-		}
+	for (int64_t i = 0; i < b.n && q.m && q.n && q.k; i += work_ready(&w, a->dtype, 1)) {
+		int64_t rank,
+		    info = least_squares(&q, matrix_at(m, &b, i), matrix_at(x, &b, i), matrix_at(s, &b, i), &rank, &w, rwork, iwork);
+		lapack_check_one(info, "torch.linalg.lstsq", &b, i);
+		if (!ranked || w.n < 0)
+			continue;
+		full = full && rank == q.n;
+		*(int64_t *)matrix_at(ranks, &b, i) = rank;
+	}
 	if (!q.m || !q.n || !q.k)
 		aten_fill_zero(ranks);
 	size[x->n_dim - 2] = q.n;

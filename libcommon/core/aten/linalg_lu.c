@@ -27,17 +27,21 @@ static struct lu lu_of(struct aten_tensor *a)
 	return x;
 }
 
+static int32_t pivot_of(const int32_t *pivots, int64_t i, int64_t n)
+{
+	if (pivots[i] < 1 || pivots[i] > n)
+		aten_fail("a pivot of %d in a matrix of %lld rows", pivots[i], (long long)n);
+	return pivots[i];
+}
+
 /* Into b [n, k] by columns: op(A) x = b */
 static void lu_solve(int dtype, const char *trans, int64_t n, int64_t k, const void *lu, const int32_t *pivots, void *b)
 {
 	int64_t *pivot = work_ints(n), info = 0, ld = max_of(n, 1);
 	if (!n || !k)
 		return;
-	for (int64_t i = 0; i < n; i++) {
-		if (pivots[i] < 1 || pivots[i] > n)
-			aten_fail("a pivot of %d in a matrix of %lld rows", pivots[i], (long long)n);
-		lapack_set_int(pivot, i, pivots[i]);
-	}
+	for (int64_t i = 0; i < n; i++)
+		lapack_set_int(pivot, i, pivot_of(pivots, i, n));
 	LAPACK("getrs", dtype, trans, &n, &k, lu, &ld, pivot, b, &ld, &info);
 }
 
@@ -71,11 +75,17 @@ static void check_infos(const struct lu *x, bool check, const char *api)
 		lapack_check_one(((int32_t *)matrix_at(x->info, &x->b, i))[0], api, &x->b, i);
 }
 
-void run_linalg_lu_factor_ex(struct aten_call *c)
+static struct lu lu_of_call(const struct aten_call *c)
 {
 	struct lu x = lu_of(named_tensor(c, "A"));
 	if (!named_bool(c, "pivot", true))
 		aten_fail("LU without pivoting is not implemented on the CPU");
+	return x;
+}
+
+void run_linalg_lu_factor_ex(struct aten_call *c)
+{
+	struct lu x = lu_of_call(c);
 	check_infos(&x, named_bool(c, "check_errors", false), "torch.linalg.lu_factor_ex");
 	call_give(c, 0, x.lu);
 	call_give(c, 1, x.pivots);
@@ -88,9 +98,7 @@ void run_linalg_lu_solve(struct aten_call *c)
 	struct aten_tensor *lu = named_tensor(c, "LU"), *pivots = named_tensor(c, "pivots"), *rhs = named_tensor(c, "B");
 	struct batch b = batch_of(lu, rhs);
 	matrices_need_square(lu);
-	vectors_need_of(pivots, lu, "pivots");
-	if (pivots->dtype != DTYPE_I32 || pivots->size[pivots->n_dim - 1] != rows(lu))
-		aten_fail("pivots must be int32, %lld for each matrix", (long long)rows(lu));
+	pivots_need_of(pivots, lu, rows(lu));
 	struct lu x = {.m = rows(lu), .n = rows(lu), .k = rows(lu), .lu = lu, .pivots = pivots};
 	call_give(c, 0, solve_lu(&x, &b, rhs, named_bool(c, "left", true), named_bool(c, "adjoint", false)));
 }
@@ -102,29 +110,21 @@ static void permutation(const int32_t *pivot, int64_t k, int64_t m, int dtype, c
 	for (int64_t i = 0; i < m; i++)
 		order[i] = i;
 	for (int64_t i = 0; i < k; i++) {
-		if (pivot[i] < 1 || pivot[i] > m)
-			aten_fail("a pivot of %d in a matrix of %lld rows", pivot[i], (long long)m);
-		int64_t t = order[i];
-		order[i] = order[pivot[i] - 1];
-		order[pivot[i] - 1] = t;
+		int64_t t = order[i], at = pivot_of(pivot, i, m) - 1;
+		order[i] = order[at];
+		order[at] = t;
 	}
 	for (int64_t i = 0; i < m; i++)
 		elem_set_f64(dtype, p + (order[i] * m + i) * elem_bytes(dtype), 1);
 }
 
-struct unpacked {
-	struct aten_tensor *p, *l, *u;
-};
-
-static struct unpacked unpack(struct aten_tensor *lu, struct aten_tensor *pivots, bool data, bool permuted)
+struct unpacked_lu aten_lu_unpack(struct aten_tensor *lu, struct aten_tensor *pivots, bool data, bool permuted)
 {
 	struct batch b = batch_of(lu, NULL);
 	int64_t m = rows(lu), n = cols(lu), k = min_of(m, n);
 	int dtype = lu->dtype, bytes = elem_bytes(dtype);
-	vectors_need_of(pivots, lu, "pivots");
-	if (pivots->dtype != DTYPE_I32 || pivots->size[b.n_dim] != k)
-		aten_fail("pivots must be int32, %lld for each matrix", (long long)k);
-	struct unpacked r = {numbers_none(dtype), numbers_none(dtype), numbers_none(dtype)};
+	pivots_need_of(pivots, lu, k);
+	struct unpacked_lu r = {numbers_none(dtype), numbers_none(dtype), numbers_none(dtype)};
 	pivots = aten_contiguous(pivots);
 	lu = aten_contiguous(lu);
 	if (permuted) {
@@ -150,24 +150,21 @@ static struct unpacked unpack(struct aten_tensor *lu, struct aten_tensor *pivots
 	return r;
 }
 
-void aten_lu_unpack(struct aten_tensor *LU_data, struct aten_tensor *LU_pivots, int32_t unpack_data, int32_t unpack_pivots,
-		    struct aten_tensor **ret0, struct aten_tensor **ret1, struct aten_tensor **ret2)
+static void give_unpacked(struct aten_call *c, struct unpacked_lu r)
 {
-	struct unpacked r = unpack(LU_data, LU_pivots, unpack_data, unpack_pivots);
-	GIVE(ret2, r.u);
-	GIVE(ret1, r.l);
-	GIVE(ret0, r.p);
+	call_give_two(c, (struct two){r.p, r.l});
+	call_give(c, 2, r.u);
+}
+
+void run_lu_unpack(struct aten_call *c) /* LU_data, LU_pivots, unpack_data, unpack_pivots */
+{
+	give_unpacked(c, aten_lu_unpack(call_tensor(c, 0), call_tensor(c, 1), call_bool(c, 2), call_bool(c, 3)));
 }
 
 void run_linalg_lu(struct aten_call *c)
 {
-	struct lu x = lu_of(named_tensor(c, "A"));
-	if (!named_bool(c, "pivot", true))
-		aten_fail("LU without pivoting is not implemented on the CPU");
-	struct unpacked r = unpack(x.lu, x.pivots, true, true);
-	call_give(c, 0, r.p);
-	call_give(c, 1, r.l);
-	call_give(c, 2, r.u);
+	struct lu x = lu_of_call(c);
+	give_unpacked(c, aten_lu_unpack(x.lu, x.pivots, true, true));
 }
 
 /* Sign and logarithm of the determinant's absolute value, or both in one. A real matrix by rows is factored transposed: it lies

@@ -129,12 +129,12 @@ static struct aten_tensor *matrix_norm(struct matrix_norm *m, struct aten_tensor
 	return extreme(sums, m->ord > 0, over > along && !m->keepdim ? over - 1 : over, m->keepdim);
 }
 
-static void two_dims(const struct aten_tensor *a, const int64_t *dim, int64_t n, int *two)
+static void two_dims(const struct aten_tensor *a, struct ints dims, int *two)
 {
-	if (a->n_dim < 2 || n != 2)
+	if (a->n_dim < 2 || dims.n != 2)
 		aten_fail("linalg.matrix_norm: The input tensor A must have at least 2 dimensions, dim 2 of them");
 	for (int i = 0; i < 2; i++)
-		two[i] = aten_dim(a, dim[i]);
+		two[i] = aten_dim(a, dims.v[i]);
 	if (two[0] == two[1])
 		aten_fail("linalg.matrix_norm: dims must be different.");
 }
@@ -144,9 +144,7 @@ static void run_matrix_norm(struct aten_call *c)
 {
 	struct aten_tensor *a = call_tensor(c, 0);
 	struct matrix_norm m = {.keepdim = call_bool(c, 3), .dtype = GIVEN(c, 4)};
-	int64_t n;
-	const int64_t *dim = call_ints(c, 2, &n), both[2] = {-2, -1};
-	two_dims(a, dim ? dim : both, dim ? n : 2, m.dim);
+	two_dims(a, call_is_none(c, 2) ? INT_LIST(-2, -1) : call_ints(c, 2), m.dim);
 	if (GIVEN(c, 1).kind != ATEN_STRING) {
 		m.ord = call_float(c, 1);
 	} else if (!strcmp(call_string_or(c, 1, "fro"), "fro")) {
@@ -163,14 +161,13 @@ static void run_matrix_norm(struct aten_call *c)
 static void run_norm(struct aten_call *c) /* self, ord or None, dim or None, keepdim, dtype */
 {
 	struct aten_tensor *a = call_tensor(c, 0);
-	int64_t n;
-	const int64_t *dim = call_ints(c, 2, &n);
-	bool of_vector = dim ? n == 1 : a->n_dim == 1;
+	struct ints dims = call_ints(c, 2);
+	bool of_vector = dims.v ? dims.n == 1 : a->n_dim == 1;
 	if (GIVEN(c, 1).kind == ATEN_NONE)
 		call_give(c, 0, vector_norm(a, 2, GIVEN(c, 2), call_bool(c, 3), GIVEN(c, 4)));
 	else if (GIVEN(c, 1).kind != ATEN_STRING && of_vector)
 		call_give(c, 0, vector_norm(a, call_float(c, 1), GIVEN(c, 2), call_bool(c, 3), GIVEN(c, 4)));
-	else if (!dim && a->n_dim != 2)
+	else if (!dims.v && a->n_dim != 2)
 		aten_fail("linalg.norm: If dim is not specified but ord is, the input must be 1D or 2D. Got %dD.", a->n_dim);
 	else
 		run_matrix_norm(c);
@@ -237,8 +234,9 @@ static struct aten_tensor *chain(struct aten_tensor *const *m, int64_t n)
 
 static void run_multi_dot(struct aten_call *c)
 {
-	int64_t n;
-	struct aten_tensor **m = call_tensors(c, 0, &n), *out;
+	struct tensors list = call_tensors(c, 0);
+	struct aten_tensor **m = list.v, *out;
+	const int64_t n = list.n;
 	if (n < 2)
 		aten_fail("multi_dot(): expected at least 2 tensors but got %lld", (long long)n);
 	for (int64_t i = 0; i < n; i++)
@@ -298,29 +296,14 @@ static void run_pinv(struct aten_call *c) /* self, atol, rtol, hermitian; or sel
 
 /* ---- the old names of what is there ---- */
 
-static void run_lu_unpack(struct aten_call *c) /* LU_data, LU_pivots, unpack_data, unpack_pivots */
-{
-	struct aten_tensor *p, *l, *u;
-	aten_lu_unpack(call_tensor(c, 0), call_tensor(c, 1), call_bool(c, 2), call_bool(c, 3), &p, &l, &u);
-	call_give(c, 0, p);
-	call_give(c, 1, l);
-	call_give(c, 2, u);
-}
-static void run_geqrf(struct aten_call *c)
-{
-	struct aten_tensor *a, *tau;
-	aten_geqrf(call_tensor(c, 0), &a, &tau);
-	call_give_two(c, a, tau);
-}
+static void run_geqrf(struct aten_call *c) { call_give_two(c, aten_geqrf(call_tensor(c, 0))); }
 static void run_ormqr(struct aten_call *c) /* self, input2, input3, left, transpose */
 {
 	call_give(c, 0, aten_ormqr(call_tensor(c, 0), call_tensor(c, 1), call_tensor(c, 2), call_bool(c, 3), call_bool(c, 4)));
 }
 static void run_triangular_solve(struct aten_call *c) /* self, A, upper, transpose, unitriangular */
 {
-	struct aten_tensor *x, *a;
-	aten_triangular_solve(call_tensor(c, 0), call_tensor(c, 1), call_bool(c, 2), call_bool(c, 3), call_bool(c, 4), &x, &a);
-	call_give_two(c, x, a);
+	call_give_two(c, aten_triangular_solve(call_tensor(c, 0), call_tensor(c, 1), call_bool(c, 2), call_bool(c, 3), call_bool(c, 4)));
 }
 static void run_cholesky_solve(struct aten_call *c) /* self, input2, upper */
 {
@@ -362,7 +345,6 @@ const struct aten_entry aten_linalg_entries[] = {
     {"linalg_svdvals", run_svdvals},
     {"linalg_vecdot", run_vecdot},
     {"logdet", run_logdet},
-    {"lu_unpack", run_lu_unpack},
     {"matrix_exp", run_first_of, "linalg_matrix_exp"},
     {"ormqr", run_ormqr},
     {"pinverse", run_pinv},

@@ -43,6 +43,8 @@ void matrices_need_square(const struct aten_tensor *a);
 void matrices_need_rows(const struct aten_tensor *b, int64_t n, const struct aten_tensor *a);
 /* t must have, before its last dim, the dims that matrices has before its last two. */
 void vectors_need_of(const struct aten_tensor *t, const struct aten_tensor *matrices, const char *what);
+/* t must be n pivots for each matrix. */
+void pivots_need_of(const struct aten_tensor *t, const struct aten_tensor *matrices, int64_t n);
 /* b may be NULL. */
 struct batch batch_of(const struct aten_tensor *a, const struct aten_tensor *b);
 
@@ -77,7 +79,8 @@ struct work {
 	double first[2];
 };
 static inline void work_ask(struct work *w) { *w = (struct work){.n = -1, .p = w->first}; }
-void work_get(struct work *w, int dtype, int64_t least);
+/* Tells whether the memory is there already; the first time it is allocated, and the caller repeats its call of LAPACK. */
+bool work_ready(struct work *w, int dtype, int64_t least);
 int64_t *work_ints(int64_t n);
 void *work_reals(int dtype, int64_t n);
 

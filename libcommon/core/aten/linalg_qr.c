@@ -8,13 +8,8 @@ static void factor_qr(struct aten_tensor *a, struct aten_tensor *tau, const stru
 	int64_t m = rows(a), n = cols(a), ld = max_of(m, 1), info = 0;
 	struct work w;
 	work_ask(&w);
-	for (int64_t i = 0; i < b->n && m && n; i++) {
-		if (!i) {
-			LAPACK("geqrf", a->dtype, &m, &n, matrix_at(a, b, i), &ld, matrix_at(tau, b, i), w.p, &w.n, &info);
-			work_get(&w, a->dtype, n);
-		}
+	for (int64_t i = 0; i < b->n && m && n; i += work_ready(&w, a->dtype, n))
 		LAPACK("geqrf", a->dtype, &m, &n, matrix_at(a, b, i), &ld, matrix_at(tau, b, i), w.p, &w.n, &info);
-	}
 }
 
 /* The columns of q [m, n] hold k reflectors; they become those of Q = H(1) H(2) ... */
@@ -24,22 +19,16 @@ static void make_q(struct aten_tensor *q, struct aten_tensor *tau, int64_t k, co
 	int64_t m = rows(q), n = cols(q), ld = max_of(m, 1), info = 0;
 	struct work w;
 	work_ask(&w);
-	for (int64_t i = 0; i < b->n && m && n; i++) {
-		if (!i) {
-			LAPACK(name, q->dtype, &m, &n, &k, matrix_at(q, b, i), &ld, matrix_at(tau, b, i), w.p, &w.n, &info);
-			work_get(&w, q->dtype, n);
-		}
+	for (int64_t i = 0; i < b->n && m && n; i += work_ready(&w, q->dtype, n))
 		LAPACK(name, q->dtype, &m, &n, &k, matrix_at(q, b, i), &ld, matrix_at(tau, b, i), w.p, &w.n, &info);
-	}
 }
 
-void aten_geqrf(struct aten_tensor *self, struct aten_tensor **ret0, struct aten_tensor **ret1)
+struct two aten_geqrf(struct aten_tensor *self)
 {
 	struct batch b = batch_of(self, NULL);
 	struct aten_tensor *qr = matrices_copied(self, &b, true), *tau = vectors_new(self->dtype, &b, min_of(rows(self), cols(self)));
 	factor_qr(qr, tau, &b);
-	GIVE(ret1, tau);
-	GIVE(ret0, qr);
+	return (struct two){qr, tau};
 }
 
 void run_linalg_householder_product(struct aten_call *c)
@@ -71,16 +60,10 @@ struct aten_tensor *aten_ormqr(struct aten_tensor *self, struct aten_tensor *inp
 	int64_t lda = max_of(side, 1), ldc = max_of(m, 1), info = 0;
 	struct work w;
 	work_ask(&w);
-	for (int64_t i = 0; i < b.n && m && n && k; i++)
-		for (int pass = i ? 1 : 0; pass < 2; pass++) {
-			LAPACK(name, out->dtype, left ? "L" : "R",
-			       !transpose                  ? "N"
-			       : elem_complex(self->dtype) ? "C"
-							   : "T",
-			       &m, &n, &k, matrix_at(a, &b, i), &lda, matrix_at(tau, &b, i), matrix_at(out, &b, i), &ldc, w.p, &w.n, &info);
-			if (!pass)
-				work_get(&w, out->dtype, max_of(m, n));
-		}
+	const char *trans = !transpose ? "N" : elem_complex(self->dtype) ? "C" : "T";
+	for (int64_t i = 0; i < b.n && m && n && k; i += work_ready(&w, out->dtype, max_of(m, n)))
+		LAPACK(name, out->dtype, left ? "L" : "R", trans, &m, &n, &k, matrix_at(a, &b, i), &lda, matrix_at(tau, &b, i),
+		       matrix_at(out, &b, i), &ldc, w.p, &w.n, &info);
 	return out;
 }
 
@@ -109,5 +92,5 @@ void run_linalg_qr(struct aten_call *c)
 			memcpy(matrix_at(q, &b, i), matrix_at(qr, &b, i), (size_t)(k * column));
 		make_q(q, tau, k, &b);
 	}
-	call_give_two(c, q, r);
+	call_give_two(c, (struct two){q, r});
 }

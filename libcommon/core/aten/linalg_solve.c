@@ -15,8 +15,7 @@ static void solve_triangle(int dtype, const char *side, const char *uplo, const 
 		LAPACK("trsm", dtype, side, uplo, trans, diag, &m, &n, one, a, &lda, b, &ldb);
 }
 
-void aten_triangular_solve(struct aten_tensor *self, struct aten_tensor *A, int32_t upper, int32_t transpose, int32_t unitriangular,
-			   struct aten_tensor **ret0, struct aten_tensor **ret1)
+struct two aten_triangular_solve(struct aten_tensor *self, struct aten_tensor *A, bool upper, bool transpose, bool unitriangular)
 {
 	struct batch b = batch_of(self, A);
 	matrices_need_rows(self, rows(A), A);
@@ -24,8 +23,7 @@ void aten_triangular_solve(struct aten_tensor *self, struct aten_tensor *A, int3
 	for (int64_t i = 0; i < b.n; i++)
 		solve_triangle(x->dtype, "L", upper ? "U" : "L", transpose ? "T" : "N", unitriangular ? "U" : "N", rows(x), cols(x),
 			       matrix_at(m, &b, i), matrix_at(x, &b, i));
-	GIVE(ret1, m);
-	GIVE(ret0, x);
+	return (struct two){x, m};
 }
 
 /* A X = B, or X A = B */
@@ -127,12 +125,8 @@ void run_linalg_ldl_factor_ex(struct aten_call *c)
 	struct work w;
 	work_ask(&w);
 	matrices_keep_triangle(out, &b, false);
-	for (int64_t i = 0; i < b.n; i++) {
+	for (int64_t i = 0; i < b.n; i += !n || work_ready(&w, a->dtype, n)) {
 		int64_t info = 0;
-		if (n && w.n < 0) {
-			LAPACK(name, a->dtype, "L", &n, matrix_at(out, &b, i), &ld, pivot, w.p, &w.n, &info);
-			work_get(&w, a->dtype, n);
-		}
 		if (n)
 			LAPACK(name, a->dtype, "L", &n, matrix_at(out, &b, i), &ld, pivot, w.p, &w.n, &info);
 		lapack_set_info(infos, &b, i, info, named_bool(c, "check_errors", false), "torch.linalg.ldl_factor_ex");
@@ -150,11 +144,9 @@ void run_linalg_ldl_solve(struct aten_call *c)
 	const char *name = named_bool(c, "hermitian", false) && elem_complex(ld->dtype) ? "hetrs" : "sytrs";
 	struct batch b = batch_of(ld, rhs);
 	matrices_need_rows(rhs, rows(ld), ld);
-	vectors_need_of(pivots, ld, "pivots");
 	int64_t n = rows(ld), k = cols(rhs), lead = max_of(n, 1), *pivot = work_ints(n);
+	pivots_need_of(pivots, ld, n);
 	struct aten_tensor *x = matrices_copied(rhs, &b, true), *m = matrices_copied(ld, &b, true), *p = vectors_new(DTYPE_I32, &b, n);
-	if (pivots->dtype != DTYPE_I32 || pivots->size[pivots->n_dim - 1] != n)
-		aten_fail("pivots must be int32, %lld for each matrix", (long long)n);
 	aten_copy(p, pivots);
 	for (int64_t i = 0; i < b.n && n && k; i++) {
 		int64_t info = 0;

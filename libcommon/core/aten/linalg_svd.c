@@ -39,15 +39,12 @@ static struct svd svd_of(struct aten_tensor *a, bool full, bool vectors, const c
 	int64_t *iwork = work_ints(8 * k);
 	struct work w;
 	work_ask(&w);
-	for (int64_t i = 0; i < b.n; i++)
-		for (int pass = i ? 1 : 0; pass < 2; pass++) {
-			int64_t info = svd_one(a->dtype, vectors ? full ? "A" : "S" : "N", m, n, matrix_at(x, &b, i), matrix_at(r.s, &b, i),
-					       vectors ? matrix_at(r.u, &b, i) : w.first, vectors ? matrix_at(r.vh, &b, i) : w.first,
-					       full ? n : k, &w, rwork, iwork);
-			lapack_check_one(info, api, &b, i);
-			if (!pass)
-				work_get(&w, a->dtype, 1);
-		}
+	for (int64_t i = 0; i < b.n; i += work_ready(&w, a->dtype, 1)) {
+		int64_t info = svd_one(a->dtype, vectors ? full ? "A" : "S" : "N", m, n, matrix_at(x, &b, i), matrix_at(r.s, &b, i),
+				       vectors ? matrix_at(r.u, &b, i) : w.first, vectors ? matrix_at(r.vh, &b, i) : w.first, full ? n : k,
+				       &w, rwork, iwork);
+		lapack_check_one(info, api, &b, i);
+	}
 	return r;
 }
 
@@ -75,24 +72,22 @@ static struct eigh eigh_of(struct aten_tensor *a, const char *uplo, bool vectors
 	if (!matrices_finite(x)) /* some LAPACKs loop */
 		lapack_check(-4, slice_str("linalg.eigh"), 0, true);
 	work_ask(&w);
-	for (int64_t i = 0; i < b.n && n; i++)
-		for (int pass = i ? 1 : 0; pass < 2; pass++) {
-			int64_t info = 0;
-			if (is_complex)
-				LAPACK("heevd", a->dtype, vectors ? "V" : "N", uplo, &n, matrix_at(x, &b, i), &ld, matrix_at(values, &b, i),
-				       w.p, &w.n, rwork, &n_real, iwork, &n_int, &info);
-			else
-				LAPACK("syevd", a->dtype, vectors ? "V" : "N", uplo, &n, matrix_at(x, &b, i), &ld, matrix_at(values, &b, i),
-				       w.p, &w.n, iwork, &n_int, &info);
-			lapack_check_one(info, "linalg.eigh", &b, i);
-			if (pass)
-				continue;
-			work_get(&w, a->dtype, 1);
-			n_int = max_of(lapack_int(iwork, 0), 1);
-			iwork = work_ints(n_int);
-			n_real = is_complex ? max_of((int64_t)elem_f64(values->dtype, rwork), 1) : 1;
-			rwork = work_reals(a->dtype, n_real);
-		}
+	for (int64_t i = 0; i < b.n && n; i += work_ready(&w, a->dtype, 1)) {
+		int64_t info = 0;
+		if (is_complex)
+			LAPACK("heevd", a->dtype, vectors ? "V" : "N", uplo, &n, matrix_at(x, &b, i), &ld, matrix_at(values, &b, i), w.p,
+			       &w.n, rwork, &n_real, iwork, &n_int, &info);
+		else
+			LAPACK("syevd", a->dtype, vectors ? "V" : "N", uplo, &n, matrix_at(x, &b, i), &ld, matrix_at(values, &b, i), w.p,
+			       &w.n, iwork, &n_int, &info);
+		lapack_check_one(info, "linalg.eigh", &b, i);
+		if (w.n >= 0)
+			continue;
+		n_int = max_of(lapack_int(iwork, 0), 1);
+		iwork = work_ints(n_int);
+		n_real = is_complex ? max_of((int64_t)elem_f64(values->dtype, rwork), 1) : 1;
+		rwork = work_reals(a->dtype, n_real);
+	}
 	return (struct eigh){values, vectors ? x : numbers_none(a->dtype)};
 }
 
@@ -122,7 +117,8 @@ static void join_parts(const struct aten_tensor *part, int64_t n, const void *re
 	}
 }
 
-static void eig(struct aten_tensor *a, struct aten_tensor **values, struct aten_tensor **vectors)
+/* Eigenvalues, and their vectors or NULL. */
+static struct two eig(struct aten_tensor *a, bool vectors)
 {
 	matrices_need_square(a);
 	struct batch b = batch_of(a, NULL);
@@ -133,44 +129,29 @@ static void eig(struct aten_tensor *a, struct aten_tensor **values, struct aten_
 	struct aten_tensor *im = vectors_new(aten_real_of(a->dtype), &b, 2 * n); /* the imaginary parts, or work */
 	if (!matrices_finite(x))
 		aten_fail("torch.linalg.eig: input tensor should not contain infs or NaNs.");
-	*values = is_complex ? re : vectors_new(dtype, &b, n);
+	struct two r = {.first = is_complex ? re : vectors_new(dtype, &b, n)};
 	if (vectors)
-		*vectors = is_complex ? v : matrices_new(dtype, &b, n, n, true);
+		r.second = is_complex ? v : matrices_new(dtype, &b, n, n, true);
 	const char *job = vectors ? "V" : "N";
 	struct work w;
 	work_ask(&w);
-	for (int64_t i = 0; i < b.n && n; i++) {
-		for (int pass = i ? 1 : 0; pass < 2; pass++) {
-			int64_t info = 0;
-			if (is_complex)
-				LAPACK("geev", a->dtype, "N", job, &n, matrix_at(x, &b, i), &ld, matrix_at(re, &b, i), w.first, &ld,
-				       matrix_at(v, &b, i), &ld, w.p, &w.n, matrix_at(im, &b, i), &info);
-			else
-				LAPACK("geev", a->dtype, "N", job, &n, matrix_at(x, &b, i), &ld, matrix_at(re, &b, i), matrix_at(im, &b, i),
-				       w.first, &ld, matrix_at(v, &b, i), &ld, w.p, &w.n, &info);
-			lapack_check_one(info, "torch.linalg.eig", &b, i);
-			if (!pass)
-				work_get(&w, a->dtype, 1);
-		}
-		if (!is_complex)
-			join_parts(x, n, matrix_at(re, &b, i), matrix_at(im, &b, i), matrix_at(v, &b, i), *values, i,
-				   vectors ? *vectors : NULL);
+	for (int64_t i = 0; i < b.n && n; i += work_ready(&w, a->dtype, 1)) {
+		int64_t info = 0;
+		if (is_complex)
+			LAPACK("geev", a->dtype, "N", job, &n, matrix_at(x, &b, i), &ld, matrix_at(re, &b, i), w.first, &ld,
+			       matrix_at(v, &b, i), &ld, w.p, &w.n, matrix_at(im, &b, i), &info);
+		else
+			LAPACK("geev", a->dtype, "N", job, &n, matrix_at(x, &b, i), &ld, matrix_at(re, &b, i), matrix_at(im, &b, i),
+			       w.first, &ld, matrix_at(v, &b, i), &ld, w.p, &w.n, &info);
+		lapack_check_one(info, "torch.linalg.eig", &b, i);
+		if (!is_complex && w.n >= 0)
+			join_parts(x, n, matrix_at(re, &b, i), matrix_at(im, &b, i), matrix_at(v, &b, i), r.first, i, r.second);
 	}
+	return r;
 }
 
-void run_linalg_eig(struct aten_call *c)
-{
-	struct aten_tensor *values, *vectors;
-	eig(named_tensor(c, "self"), &values, &vectors);
-	call_give_two(c, values, vectors);
-}
-
-void run_linalg_eigvals(struct aten_call *c)
-{
-	struct aten_tensor *values;
-	eig(named_tensor(c, "self"), &values, NULL);
-	call_give(c, 0, values);
-}
+void run_linalg_eig(struct aten_call *c) { call_give_two(c, eig(named_tensor(c, "self"), true)); }
+void run_linalg_eigvals(struct aten_call *c) { call_give(c, 0, eig(named_tensor(c, "self"), false).first); }
 
 /* A number for each matrix, or one for all. */
 static double number_at(struct aten_tensor *t, const struct batch *b, int64_t i)

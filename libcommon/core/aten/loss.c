@@ -22,7 +22,7 @@ static struct aten_tensor *times(struct aten_tensor *a, double b) { return aten_
 
 /* ---- of two tensors, element by element ---- */
 
-/* One element's loss; how is beta or delta. */
+/* The loss of a single element; how is beta or delta. */
 struct pair_loss {
 	double (*of)(double x, double y, double how);
 	int how; /* the parameter that is; 0: none */
@@ -56,13 +56,9 @@ static const struct pair_loss mse = {squared, 0}, smooth = {smooth_l1, 3}, huber
 static struct aten_tensor *each_loss(const struct pair_loss *l, struct aten_tensor *a, struct aten_tensor *b, double how, int dtype)
 {
 	struct aten_tensor *out = aten_elementwise(dtype, (const struct aten_tensor *[]){a, b}, 2);
-	struct walk w;
 	if (!aten_is_float(aten_promote(a->dtype, b->dtype)))
 		aten_fail("not implemented for %s", dtype_name(aten_promote(a->dtype, b->dtype)));
-	walk_begin(&w, out->n_dim, out->size);
-	walk_add(&w, aten_data(out), out);
-	walk_add(&w, aten_data(a), a);
-	walk_add(&w, aten_data(b), b);
+	struct walk w = WALK(out, a, b);
 	for (bool more = walk_first(&w); more; more = walk_next(&w))
 		elem_set_f64(dtype, w.p[0], l->of(elem_f64(a->dtype, w.p[1]), elem_f64(b->dtype, w.p[2]), how));
 	return out;
@@ -196,13 +192,11 @@ static struct aten_tensor *nll(struct aten_tensor *self, struct aten_tensor *tar
 	*total = aten_new(self->dtype, 0, NULL, NULL);
 	if (!aten_computes())
 		return out;
-	struct walk w;
 	double sum = 0, weights = 0;
 	int64_t step[ATEN_DIMS], bytes = elem_bytes(self->dtype);
 	for (int d = 0; d < target->n_dim; d++)
 		step[d] = self->stride[d ? d + 1 : 0] * bytes;
-	walk_begin(&w, target->n_dim, target->size);
-	walk_add(&w, aten_data(target), target);
+	struct walk w = WALK(target);
 	walk_add_steps(&w, aten_data(self), step);
 	walk_add(&w, aten_data(out), out);
 	for (bool more = walk_first(&w); more; more = walk_next(&w)) {

@@ -165,7 +165,7 @@ MUL_INTEGERS(uint32_t, mul_u32, DTYPE_I32)
 MUL_INTEGERS(uint64_t, mul_u64, DTYPE_I64)
 
 /* The real or imaginary part of a complex matrix. */
-static struct mat part(struct mat m, int which)
+static struct mat part_of_complex(struct mat m, int which)
 {
 	int dtype = aten_real_of(m.dtype);
 
@@ -176,20 +176,20 @@ static struct mat part(struct mat m, int which)
 
 static void mul_complex(struct mat c, struct mat bias, struct mat a, struct mat b, double beta, double alpha)
 {
-	struct mat re = new_mat(part(c, 0).dtype, c.rows, c.cols), im = new_mat(re.dtype, c.rows, c.cols);
+	struct mat re = new_mat(part_of_complex(c, 0).dtype, c.rows, c.cols), im = new_mat(re.dtype, c.rows, c.cols);
 	struct mat ar = new_mat(re.dtype, a.rows, a.cols), ai = new_mat(re.dtype, a.rows, a.cols);
 	struct mat br = new_mat(re.dtype, b.rows, b.cols), bi = new_mat(re.dtype, b.rows, b.cols);
 
-	mat_copy(ar, part(a, 0));
-	mat_copy(ai, part(a, 1));
-	mat_copy(br, part(b, 0));
-	mat_copy(bi, part(b, 1));
-	mul_float(re, part(bias, 0), ar, br, beta, alpha);
+	mat_copy(ar, part_of_complex(a, 0));
+	mat_copy(ai, part_of_complex(a, 1));
+	mat_copy(br, part_of_complex(b, 0));
+	mat_copy(bi, part_of_complex(b, 1));
+	mul_float(re, part_of_complex(bias, 0), ar, br, beta, alpha);
 	mul_float(re, re, ai, bi, 1, -alpha);
-	mul_float(im, part(bias, 1), ar, bi, beta, alpha);
+	mul_float(im, part_of_complex(bias, 1), ar, bi, beta, alpha);
 	mul_float(im, im, ai, br, 1, alpha);
-	mat_copy(part(c, 0), re);
-	mat_copy(part(c, 1), im);
+	mat_copy(part_of_complex(c, 0), re);
+	mat_copy(part_of_complex(c, 1), im);
 }
 
 void mat_mul(struct mat c, struct mat bias, struct mat a, struct mat b, double beta, double alpha)

@@ -37,23 +37,17 @@ static void need_matrices(const struct aten_tensor *out, const struct aten_tenso
 
 /* ---- two dims ---- */
 
-void aten_mm_out(struct aten_tensor *out, struct aten_tensor *self, struct aten_tensor *mat2)
-{
-	need_matrices(out, self, mat2);
-	need_same_dtype(self, mat2);
-	mat_mul(mat_of(out, -1), (struct mat){0}, mat_of(self, -1), mat_of(mat2, -1), 0, 1);
-}
-
 void aten_addmm_out(struct aten_tensor *out, struct aten_tensor *self, struct aten_tensor *a, struct aten_tensor *b, double beta,
 		    double alpha)
 {
 	need_matrices(out, a, b);
 	need_same_dtype(a, b);
-	mat_mul(mat_of(out, -1), mat_broadcast(self, out->size[0], out->size[1]), mat_of(a, -1), mat_of(b, -1), beta, alpha);
+	mat_mul(mat_of(out, -1), self ? mat_broadcast(self, out->size[0], out->size[1]) : (struct mat){0}, mat_of(a, -1), mat_of(b, -1),
+		beta, alpha);
 }
 
 struct aten_tensor *aten_addmm_activation(struct aten_tensor *self, struct aten_tensor *mat1, struct aten_tensor *mat2, double beta,
-					  double alpha, int32_t use_gelu)
+					  double alpha, bool use_gelu)
 {
 	need_dims(mat1, 2, "mat1");
 	need_dims(mat2, 2, "mat2");
@@ -86,9 +80,8 @@ static void need_batches(const struct aten_tensor *a, const struct aten_tensor *
 	need_same_dtype(a, b);
 }
 
-/* self, if any, is broadcast to out. */
-static void baddbmm(struct aten_tensor *out, struct aten_tensor *self, const struct aten_tensor *a, const struct aten_tensor *b,
-		    double beta, double alpha)
+void aten_baddbmm_out(struct aten_tensor *out, struct aten_tensor *self, struct aten_tensor *a, struct aten_tensor *b, double beta,
+		      double alpha)
 {
 	int64_t stride[3] = {0};
 
@@ -105,14 +98,6 @@ static void baddbmm(struct aten_tensor *out, struct aten_tensor *self, const str
 	}
 	for (int64_t i = 0; i < out->size[0] && aten_computes(); i++)
 		mat_mul(mat_of(out, i), self ? mat_of(self, i) : (struct mat){0}, mat_of(a, i), mat_of(b, i), beta, alpha);
-}
-
-void aten_bmm_out(struct aten_tensor *out, struct aten_tensor *self, struct aten_tensor *mat2) { baddbmm(out, NULL, self, mat2, 0, 1); }
-
-void aten_baddbmm_out(struct aten_tensor *out, struct aten_tensor *self, struct aten_tensor *batch1, struct aten_tensor *batch2,
-		      double beta, double alpha)
-{
-	baddbmm(out, self, batch1, batch2, beta, alpha);
 }
 
 /* beta*self plus the sum over the batch of its products; what has 16 bits is rounded once. */
@@ -197,12 +182,12 @@ static struct aten_tensor *grouped_mm(const struct aten_tensor *a, const struct 
 	return out;
 }
 
-struct aten_tensor *aten_grouped_mm(struct aten_tensor *self, struct aten_tensor *mat2, struct aten_tensor **offs,
-				    struct aten_tensor **bias, int32_t *out_dtype)
+struct aten_tensor *aten_grouped_mm(struct aten_tensor *self, struct aten_tensor *mat2, struct aten_tensor *offs, struct aten_tensor *bias,
+				    int dtype)
 {
-	if (bias && *bias)
+	if (bias)
 		aten_fail("a bias is not supported yet");
-	return grouped_mm(self, mat2, offs ? *offs : NULL, out_dtype ? *out_dtype : self->dtype, true);
+	return grouped_mm(self, mat2, offs, dtype, true);
 }
 
 struct aten_tensor *aten_grouped_mm_fallback(struct aten_tensor *input, struct aten_tensor *weight, struct aten_tensor *offs)
@@ -266,19 +251,27 @@ static const float *scales_of(struct aten_tensor *t, int64_t n, int64_t *step)
 }
 
 /* aten/src/ATen/native/Blas.cpp, _scaled_mm_out_cpu. */
-static void scaled_mm(struct aten_tensor *out, const struct aten_tensor *a, const struct aten_tensor *b, struct aten_tensor *scale_a,
-		      struct aten_tensor *scale_b, struct aten_tensor *const *bias, struct aten_tensor *const *scale_result)
+struct aten_tensor *aten_scaled_mm(struct aten_tensor *out, int dtype, struct aten_tensor *a, struct aten_tensor *b,
+				   struct aten_tensor *scale_a, struct aten_tensor *scale_b, struct aten_tensor *bias,
+				   struct aten_tensor *scale_result)
 {
+	if (out) {
+		need_matrices(out, a, b);
+	} else {
+		need_dims(a, 2, "self");
+		need_dims(b, 2, "mat2");
+		out = aten_new(dtype, 2, (int64_t[]){a->size[0], b->size[1]}, NULL);
+	}
 	int64_t m = out->size[0], n = out->size[1], step_a, step_b, ld = 0;
 	struct aten_tensor *sum = aten_new(DTYPE_F32, 2, out->size, NULL);
 	float *v = (float *)aten_data(sum), result = 1;
 
 	mat_mul(mat_of(sum, -1), (struct mat){0}, mat_of(a, -1), mat_of(b, -1), 0, 1);
 	const float *sa = scales_of(scale_a, m, &step_a), *sb = scales_of(scale_b, n, &step_b);
-	const float *add = bias && *bias ? mat_f32(mat_broadcast(*bias, m, n), &ld) : NULL;
+	const float *add = bias ? mat_f32(mat_broadcast(bias, m, n), &ld) : NULL;
 	bool f8 = elem_bytes(out->dtype) == 1;
-	if (f8 && scale_result && *scale_result)
-		result = (float)elem_f64((*scale_result)->dtype, aten_data(*scale_result));
+	if (f8 && scale_result)
+		result = (float)elem_f64(scale_result->dtype, aten_data(scale_result));
 	for (int64_t i = 0; i < m; i++)
 		for (int64_t j = 0; j < n; j++) {
 			float *p = &v[i * n + j];
@@ -288,26 +281,5 @@ static void scaled_mm(struct aten_tensor *out, const struct aten_tensor *a, cons
 			*p *= result;
 		}
 	aten_copy(out, sum);
-}
-
-void aten_scaled_mm_out(struct aten_tensor *out, struct aten_tensor *self, struct aten_tensor *mat2, struct aten_tensor *scale_a,
-			struct aten_tensor *scale_b, struct aten_tensor **bias, struct aten_tensor **scale_result, int32_t *out_dtype,
-			int32_t use_fast_accum)
-{
-	(void)out_dtype, (void)use_fast_accum;
-	need_matrices(out, self, mat2);
-	scaled_mm(out, self, mat2, scale_a, scale_b, bias, scale_result);
-}
-
-struct aten_tensor *aten_scaled_mm(struct aten_tensor *self, struct aten_tensor *mat2, struct aten_tensor *scale_a,
-				   struct aten_tensor *scale_b, struct aten_tensor **bias, struct aten_tensor **scale_result,
-				   int32_t *out_dtype, int32_t use_fast_accum)
-{
-	(void)use_fast_accum;
-	need_dims(self, 2, "self");
-	need_dims(mat2, 2, "mat2");
-	int64_t size[2] = {self->size[0], mat2->size[1]};
-	struct aten_tensor *out = aten_new(out_dtype ? *out_dtype : self->dtype, 2, size, NULL);
-	scaled_mm(out, self, mat2, scale_a, scale_b, bias, scale_result);
 	return out;
 }

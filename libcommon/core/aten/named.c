@@ -1,7 +1,7 @@
 #include "named.h"
 
 /* Its place, or NONE: there is no such parameter, or it is None. */
-static uint32_t place_of(const struct aten_call *c, const char *name)
+static uint32_t find_argument(const struct aten_call *c, const char *name)
 {
 	for (uint32_t i = 0; i < c->n; i++)
 		if (slice_is(c->schema->param[i].name, name))
@@ -9,11 +9,11 @@ static uint32_t place_of(const struct aten_call *c, const char *name)
 	return NONE;
 }
 
-bool named_is_none(const struct aten_call *c, const char *name) { return place_of(c, name) == NONE; }
+bool named_is_none(const struct aten_call *c, const char *name) { return find_argument(c, name) == NONE; }
 
 struct aten_tensor *named_tensor_or_none(const struct aten_call *c, const char *name)
 {
-	uint32_t i = place_of(c, name);
+	uint32_t i = find_argument(c, name);
 	return i == NONE ? NULL : call_tensor(c, i);
 }
 
@@ -27,7 +27,7 @@ struct aten_tensor *named_tensor(const struct aten_call *c, const char *name)
 
 int64_t named_int(const struct aten_call *c, const char *name, int64_t otherwise)
 {
-	uint32_t i = place_of(c, name);
+	uint32_t i = find_argument(c, name);
 	return i == NONE ? otherwise : call_int(c, i);
 }
 
@@ -35,13 +35,13 @@ bool named_bool(const struct aten_call *c, const char *name, bool otherwise) { r
 
 double named_float(const struct aten_call *c, const char *name, double otherwise)
 {
-	uint32_t i = place_of(c, name);
+	uint32_t i = find_argument(c, name);
 	return i == NONE ? otherwise : call_float(c, i);
 }
 
 struct slice named_string(const struct aten_call *c, const char *name, const char *otherwise)
 {
-	uint32_t i = place_of(c, name);
+	uint32_t i = find_argument(c, name);
 	return slice_str(i == NONE ? otherwise : call_string_or(c, i, otherwise));
 }
 
@@ -72,6 +72,7 @@ const struct aten_entry aten_named_entries[] = {
     {"linalg_pinv.atol_rtol_tensor", run_linalg_pinv},
     {"linalg_qr", run_linalg_qr},
     {"linalg_solve_triangular", run_linalg_solve_triangular},
+    {"lu_unpack", run_lu_unpack},
     {"unique_consecutive", run_unique_consecutive},
     {"unique_dim", run_unique_dim},
     {"unique_dim_consecutive", run_unique_dim_consecutive},

@@ -47,6 +47,7 @@ void run_linalg_slogdet(struct aten_call *c);
 void run_linalg_solve_ex(struct aten_call *c);
 void run_linalg_solve_triangular(struct aten_call *c);
 void run_linalg_svd(struct aten_call *c);
+void run_lu_unpack(struct aten_call *c);
 void run_unique2(struct aten_call *c);
 void run_unique_consecutive(struct aten_call *c);
 void run_unique_dim(struct aten_call *c);

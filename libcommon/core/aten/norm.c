@@ -48,11 +48,7 @@ struct aten_tensor *aten_softmax(struct aten_tensor *self, int64_t dim_, bool lo
 		return out;
 	int64_t n = line_size(self, dim);
 	double *line = aten_scratch((uint64_t)n, sizeof(*line));
-	struct walk w;
-	walk_begin(&w, self->n_dim, self->size);
-	walk_lines(&w, dim);
-	walk_add(&w, aten_data(self), self);
-	walk_add(&w, aten_data(out), out);
+	struct walk w = WALK_LINES(dim, self, out);
 	for (bool more = n && walk_first(&w); more; more = walk_next(&w)) {
 		aten_convert(DTYPE_F64, line, sizeof(*line), self->dtype, w.p[0], line_step(self, dim), n);
 		softmax_line(line, n, logarithm);
@@ -75,12 +71,23 @@ static void run_softmax_half(struct aten_call *c) /* self, dim, half_to_float */
 	call_give(c, 0, aten_softmax(call_tensor(c, 0), call_int(c, 1), c->entry->data));
 }
 
+/* The variance without correction, around the mean or (not centered) around 0; *center becomes that point. */
+static double variance(const double *v, int64_t n, bool centered, double *center)
+{
+	double sum = 0, squares = 0;
+	for (int64_t i = 0; i < n; i++)
+		sum += v[i];
+	const double around = *center = centered ? sum / (double)n : 0;
+	for (int64_t i = 0; i < n; i++)
+		squares += (v[i] - around) * (v[i] - around);
+	return squares / (double)n;
+}
+
 /* ---- over the last dims ---- */
 
-/* rms: no mean is taken off. mean and rstd may be NULL. */
+/* rms: no mean is taken off. saved: mean and rstd */
 static struct aten_tensor *last_dims_norm(const struct aten_tensor *input, int64_t n_shape, const struct aten_tensor *weight,
-					  const struct aten_tensor *bias, double eps, bool rms, struct aten_tensor **mean,
-					  struct aten_tensor **rstd)
+					  const struct aten_tensor *bias, double eps, bool rms, struct two *saved)
 {
 	need_float(input, rms ? "rms_norm" : "LayerNormKernelImpl");
 	if (n_shape < 1 || n_shape > input->n_dim)
@@ -94,10 +101,7 @@ static struct aten_tensor *last_dims_norm(const struct aten_tensor *input, int64
 	struct aten_tensor *out = aten_new(input->dtype, input->n_dim, input->size, NULL), row = {.n_dim = (int)n_shape};
 	memcpy(row.size, input->size + outer, (size_t)n_shape * sizeof(int64_t));
 	struct aten_tensor *m = aten_new(acc, input->n_dim, size, NULL), *r = aten_new(acc, input->n_dim, size, NULL);
-	if (mean)
-		*mean = m;
-	if (rstd)
-		*rstd = r;
+	*saved = (struct two){m, r};
 	if (!aten_computes())
 		return out;
 	double *w = weight ? doubles(weight, &row) : NULL, *b = bias ? doubles(bias, &row) : NULL,
@@ -105,74 +109,70 @@ static struct aten_tensor *last_dims_norm(const struct aten_tensor *input, int64
 	struct aten_tensor *x = aten_contiguous((struct aten_tensor *)(uintptr_t)input);
 	for (int64_t k = 0; k < rows; k++) {
 		int64_t at = k * n * elem_bytes(x->dtype);
-		double sum = 0, squares = 0;
+		double center;
 		if (n)
 			aten_convert(DTYPE_F64, line, sizeof(*line), x->dtype, aten_data(x) + at, elem_bytes(x->dtype), n);
+		double scale = 1 / sqrt(variance(line, n, !rms, &center) + eps);
 		for (int64_t i = 0; i < n; i++)
-			sum += line[i];
-		sum = rms ? 0 : sum / (double)n;
-		for (int64_t i = 0; i < n; i++)
-			squares += (line[i] - sum) * (line[i] - sum);
-		double scale = 1 / sqrt(squares / (double)n + eps);
-		for (int64_t i = 0; i < n; i++)
-			line[i] = (line[i] - sum) * scale * (w ? w[i] : 1) + (b ? b[i] : 0);
+			line[i] = (line[i] - center) * scale * (w ? w[i] : 1) + (b ? b[i] : 0);
 		if (n)
 			aten_convert(out->dtype, aten_data(out) + at, elem_bytes(out->dtype), DTYPE_F64, line, sizeof(*line), n);
-		elem_set_f64(acc, aten_data(m) + k * elem_bytes(acc), sum);
+		elem_set_f64(acc, aten_data(m) + k * elem_bytes(acc), center);
 		elem_set_f64(acc, aten_data(r) + k * elem_bytes(acc), scale);
 	}
 	return out;
 }
 
-struct aten_tensor *aten_fused_rms_norm(const struct aten_tensor *input, int64_t n_shape, const struct aten_tensor *weight,
-					const double *eps, struct aten_tensor **rstd)
+struct two aten_fused_rms_norm(const struct aten_tensor *input, int64_t n_shape, const struct aten_tensor *weight, const double *eps)
 {
 	double e = eps ? *eps : acc_dtype(input->dtype) == DTYPE_F64 ? 0x1p-52 : 0x1p-23;
-	return last_dims_norm(input, n_shape, weight, NULL, e, true, NULL, rstd);
+	struct two r, saved;
+	r.first = last_dims_norm(input, n_shape, weight, NULL, e, true, &saved);
+	r.second = saved.second;
+	return r;
 }
 
-static void need_shape(const struct aten_tensor *t, const int64_t *shape, int64_t n, const char *what)
+static bool ends_with(const struct aten_tensor *t, struct ints shape)
 {
-	bool same = !t || t->n_dim == n;
-	for (int64_t i = 0; t && same && i < n; i++)
-		same = t->size[i] == shape[i];
-	if (!same)
+	return shape.n <= t->n_dim && (!shape.n || !memcmp(t->size + t->n_dim - shape.n, shape.v, (size_t)shape.n * sizeof(*shape.v)));
+}
+static void need_shape(const struct aten_tensor *t, struct ints shape, const char *what)
+{
+	if (t && (t->n_dim != shape.n || !ends_with(t, shape)))
 		aten_fail("expected %s to be of the normalized shape", what);
 }
-/* What was computed in float has the dtype that the parameters have. */
-static void give_saved(const struct aten_call *c, uint32_t k, struct aten_tensor *t, const struct aten_tensor *weight)
+/* Statistics, computed in float, are given in the dtype that the parameters have. */
+static void give_saved(const struct aten_call *c, struct two saved, const struct aten_tensor *weight)
 {
 	int dtype = weight ? weight->dtype : call_tensor(c, 0)->dtype;
-	call_give(c, k, dtype == t->dtype || dtype == DTYPE_F32 ? t : aten_to_copy(t, dtype, ATEN_PRESERVE));
+	bool same = dtype == saved.first->dtype || dtype == DTYPE_F32;
+	call_give(c, 1, same ? saved.first : aten_to_copy(saved.first, dtype, ATEN_PRESERVE));
+	call_give(c, 2, same ? saved.second : aten_to_copy(saved.second, dtype, ATEN_PRESERVE));
 }
 /* input, normalized_shape, weight, bias, eps */
 static void run_layer_norm(struct aten_call *c)
 {
-	int64_t n;
-	const int64_t *shape = call_ints(c, 1, &n);
-	struct aten_tensor *self = call_tensor(c, 0), *weight = call_tensor_or_none(c, 2), *bias = call_tensor_or_none(c, 3), *mean, *rstd;
-	for (int64_t i = 0; i < n; i++)
-		if (n > self->n_dim || self->size[self->n_dim - n + i] != shape[i])
-			aten_fail("given normalized_shape does not fit the input's last dimensions");
-	need_shape(weight, shape, n, "weight");
-	need_shape(bias, shape, n, "bias");
-	call_give(c, 0, last_dims_norm(self, n, weight, bias, call_float(c, 4), false, &mean, &rstd));
-	if (!strcmp(c->entry->name, "native_layer_norm")) {
-		give_saved(c, 1, mean, weight);
-		give_saved(c, 2, rstd, weight);
-	}
+	struct ints shape = call_ints(c, 1);
+	struct aten_tensor *self = call_tensor(c, 0), *weight = call_tensor_or_none(c, 2), *bias = call_tensor_or_none(c, 3);
+	struct two saved;
+	if (!ends_with(self, shape))
+		aten_fail("given normalized_shape does not fit the input's last dimensions");
+	need_shape(weight, shape, "weight");
+	need_shape(bias, shape, "bias");
+	call_give(c, 0, last_dims_norm(self, shape.n, weight, bias, call_float(c, 4), false, &saved));
+	if (!strcmp(c->entry->name, "native_layer_norm"))
+		give_saved(c, saved, weight);
 }
 static void run_rms_norm(struct aten_call *c) /* input, normalized_shape, weight, eps */
 {
-	int64_t n;
-	const int64_t *shape = call_ints(c, 1, &n);
-	struct aten_tensor *self = call_tensor(c, 0), *weight = call_tensor_or_none(c, 2), *rstd;
+	struct ints shape = call_ints(c, 1);
+	struct aten_tensor *self = call_tensor(c, 0), *weight = call_tensor_or_none(c, 2);
 	double eps = call_float_or(c, 3, 0);
-	need_shape(weight, shape, n, "weight");
-	struct aten_tensor *out = aten_fused_rms_norm(self, n, weight, call_is_none(c, 3) ? NULL : &eps, &rstd);
-	call_give(c, 0, out);
+	need_shape(weight, shape, "weight");
+	struct two r = aten_fused_rms_norm(self, shape.n, weight, call_is_none(c, 3) ? NULL : &eps);
+	call_give(c, 0, r.first);
 	if (!strcmp(c->entry->name, "_fused_rms_norm"))
-		call_give(c, 1, rstd);
+		call_give(c, 1, r.second);
 }
 
 /* ---- over channels ---- */
@@ -190,18 +190,9 @@ static struct aten_tensor *per_channel(struct aten_tensor *t, const struct aten_
 static void channel_moments(const struct aten_tensor *x, double *mean, double *var)
 {
 	int64_t channels = x->size[1], n = aten_numel(x) / (channels ? channels : 1);
-	double *line = aten_scratch((uint64_t)n, sizeof(*line));
 	for (int64_t c = 0; c < channels; c++) {
 		struct aten_tensor *part = aten_select(x, 1, c);
-		double s = 0, v = 0;
-		if (n)
-			memcpy(line, doubles(part, part), (size_t)n * sizeof(*line));
-		for (int64_t i = 0; i < n; i++)
-			s += line[i];
-		mean[c] = s / (double)n;
-		for (int64_t i = 0; i < n; i++)
-			v += (line[i] - mean[c]) * (line[i] - mean[c]);
-		var[c] = v / (double)n;
+		var[c] = variance(doubles(part, part), n, true, &mean[c]);
 	}
 }
 
@@ -248,7 +239,7 @@ struct batch_norm {
 	struct aten_tensor *weight, *bias, *running_mean, *running_var;
 	bool training;
 	double momentum, eps;
-	struct aten_tensor *save_mean, *save_rstd; /* made */
+	struct two saved; /* made: mean and rstd */
 };
 
 static struct aten_tensor *batch_norm(struct batch_norm *b, struct aten_tensor *x)
@@ -259,8 +250,7 @@ static struct aten_tensor *batch_norm(struct batch_norm *b, struct aten_tensor *
 	struct aten_tensor *out = format_like(x);
 	int64_t channels = x->size[1], none = b->training ? channels : 0;
 	int acc = acc_dtype(x->dtype);
-	b->save_mean = aten_new(acc, 1, &none, NULL);
-	b->save_rstd = aten_new(acc, 1, &none, NULL);
+	b->saved = (struct two){aten_new(acc, 1, &none, NULL), aten_new(acc, 1, &none, NULL)};
 	if (!b->training && (!b->running_mean || !b->running_var))
 		aten_fail("expected running_mean and running_var to be defined when not training");
 	if (!aten_computes())
@@ -283,8 +273,8 @@ static struct aten_tensor *batch_norm(struct batch_norm *b, struct aten_tensor *
 	for (int64_t c = 0; c < channels; c++)
 		var[c] = 1 / sqrt(var[c] + b->eps);
 	if (b->training) {
-		put_channels(b->save_mean, mean, channels);
-		put_channels(b->save_rstd, var, channels);
+		put_channels(b->saved.first, mean, channels);
+		put_channels(b->saved.second, var, channels);
 	}
 	for (int64_t c = 0; c < channels; c++)
 		scale[c] *= var[c];
@@ -304,10 +294,8 @@ static void run_batch_norm(struct aten_call *c) /* input, weight, bias, running_
 			       .momentum = call_float(c, at + !no_training),
 			       .eps = call_float(c, at + !no_training + 1)};
 	call_give(c, 0, batch_norm(&b, call_tensor(c, 0)));
-	if (strcmp(c->entry->name, "batch_norm") != 0) {
-		give_saved(c, 1, b.save_mean, b.weight);
-		give_saved(c, 2, b.save_rstd, b.weight);
-	}
+	if (strcmp(c->entry->name, "batch_norm") != 0)
+		give_saved(c, b.saved, b.weight);
 }
 
 /* A batch norm of N * C channels (aten/src/ATen/native/Normalization.cpp, instance_norm). */
@@ -332,15 +320,15 @@ static void run_instance_norm(struct aten_call *c) /* input, weight, bias, runni
 }
 
 static struct aten_tensor *group_norm(struct aten_tensor *x, int64_t groups, const struct aten_tensor *weight,
-				      const struct aten_tensor *bias, double eps, struct aten_tensor **mean, struct aten_tensor **rstd)
+				      const struct aten_tensor *bias, double eps, struct two *saved)
 {
 	need_float(x, "GroupNormKernelImpl");
 	if (x->n_dim < 2 || groups < 1 || x->size[1] % groups)
 		aten_fail("expected number of channels in input to be divisible by num_groups");
 	int64_t channels = x->size[1], each = channels / groups, size[2] = {x->size[0], groups};
 	struct aten_tensor *out = format_like(x);
-	*mean = aten_new(acc_dtype(x->dtype), 2, size, NULL);
-	*rstd = aten_new(acc_dtype(x->dtype), 2, size, NULL);
+	const int acc = acc_dtype(x->dtype);
+	*saved = (struct two){aten_new(acc, 2, size, NULL), aten_new(acc, 2, size, NULL)};
 	if (!aten_computes())
 		return out;
 	double *w = channel_values(weight, channels, 1), *b = channel_values(bias, channels, 0);
@@ -348,38 +336,31 @@ static struct aten_tensor *group_norm(struct aten_tensor *x, int64_t groups, con
 		struct aten_tensor *part = aten_narrow(aten_select(x, 0, k / groups), 0, k % groups * each, each);
 		struct aten_tensor *to = aten_narrow(aten_select(out, 0, k / groups), 0, k % groups * each, each);
 		struct aten_tensor *wide = aten_new(DTYPE_F64, part->n_dim, part->size, NULL);
-		double *v = (double *)aten_data(wide), m = 0, s = 0;
+		double *v = (double *)aten_data(wide), m;
 		int64_t n = aten_numel(wide), inner = each ? n / each : 0;
 		aten_copy(wide, part);
-		for (int64_t i = 0; i < n; i++)
-			m += v[i];
-		m /= (double)n;
-		for (int64_t i = 0; i < n; i++)
-			s += (v[i] - m) * (v[i] - m);
-		double scale = 1 / sqrt(s / (double)n + eps);
+		double scale = 1 / sqrt(variance(v, n, true, &m) + eps);
 		for (int64_t i = 0; i < n; i++)
 			v[i] = (v[i] - m) * scale * w[k % groups * each + i / inner] + b[k % groups * each + i / inner];
 		aten_copy(to, wide);
-		elem_set_f64((*mean)->dtype, aten_data(*mean) + k * elem_bytes((*mean)->dtype), m);
-		elem_set_f64((*rstd)->dtype, aten_data(*rstd) + k * elem_bytes((*rstd)->dtype), scale);
+		elem_set_f64(acc, aten_data(saved->first) + k * elem_bytes(acc), m);
+		elem_set_f64(acc, aten_data(saved->second) + k * elem_bytes(acc), scale);
 	}
 	return out;
 }
 static void run_group_norm(struct aten_call *c) /* input, num_groups, weight, bias, eps */
 {
-	struct aten_tensor *mean, *rstd;
-	call_give(c, 0,
-		  group_norm(call_tensor(c, 0), call_int(c, 1), call_tensor_or_none(c, 2), call_tensor_or_none(c, 3), call_float(c, 4),
-			     &mean, &rstd));
+	struct two saved;
+	call_give(
+	    c, 0,
+	    group_norm(call_tensor(c, 0), call_int(c, 1), call_tensor_or_none(c, 2), call_tensor_or_none(c, 3), call_float(c, 4), &saved));
 }
 static void run_native_group_norm(struct aten_call *c) /* input, weight, bias, N, C, HxW, group, eps */
 {
-	struct aten_tensor *mean, *rstd;
-	call_give(c, 0,
-		  group_norm(call_tensor(c, 0), call_int(c, 6), call_tensor_or_none(c, 1), call_tensor_or_none(c, 2), call_float(c, 7),
-			     &mean, &rstd));
-	give_saved(c, 1, mean, call_tensor_or_none(c, 1));
-	give_saved(c, 2, rstd, call_tensor_or_none(c, 1));
+	struct aten_tensor *weight = call_tensor_or_none(c, 1);
+	struct two saved;
+	call_give(c, 0, group_norm(call_tensor(c, 0), call_int(c, 6), weight, call_tensor_or_none(c, 2), call_float(c, 7), &saved));
+	give_saved(c, saved, weight);
 }
 
 /* ---- a loss ---- */
@@ -440,11 +421,10 @@ static struct aten_tensor *numbers(const double *v, const struct aten_tensor *li
 
 static const int64_t *mask_of(const struct aten_call *c, uint32_t i)
 {
-	int64_t n;
-	const int64_t *mask = call_ints(c, i, &n);
-	if (n != 3)
-		aten_fail("a mask of %lld, 3 are expected", (long long)n);
-	return mask;
+	struct ints mask = call_ints(c, i);
+	if (mask.n != 3)
+		aten_fail("a mask of %lld, 3 are expected", (long long)mask.n);
+	return mask.v;
 }
 
 /* dy and x in rows of k->n; which weights a row has, w_rows rows of them begin with; the call's results. */
@@ -485,13 +465,13 @@ static void give_gradients(struct aten_call *c, struct norm_gradient k, int64_t 
 static void run_layer_norm_backward(struct aten_call *c)
 {
 	struct aten_tensor *x = call_tensor(c, 1);
-	int64_t n_shape, rows = 1, n = 1;
-	const int64_t *shape = call_ints(c, 2, &n_shape);
+	int64_t rows = 1, n = 1;
+	struct ints shape = call_ints(c, 2);
 	need_float(x, "LayerNormBackwardKernelImpl");
-	if (n_shape < 1 || n_shape > x->n_dim || memcmp(shape, x->size + x->n_dim - n_shape, (size_t)n_shape * sizeof(*shape)))
+	if (shape.n < 1 || !ends_with(x, shape))
 		aten_fail("a normalized shape that is not the input's");
 	for (int i = 0; i < x->n_dim; i++)
-		*(i < x->n_dim - n_shape ? &rows : &n) *= x->size[i];
+		*(i < x->n_dim - shape.n ? &rows : &n) *= x->size[i];
 	give_gradients(c, (struct norm_gradient){.n = n, .inner = 1}, rows, n, mask_of(c, 7), aten_new(x->dtype, x->n_dim, x->size, NULL),
 		       call_tensor_or_none(c, 5), call_tensor_or_none(c, 6));
 }

@@ -108,25 +108,23 @@ struct aten_tensor *aten_conv_pointwise(struct aten_tensor *x, struct aten_tenso
 {
 	struct conv_params of = *p;
 	of.channels_last = w->storage->packed ? x->n_dim > 3 : -1;
-	return finished(aten_conv(wide(x), wide(w), wide(bias), &of), with, op, x->dtype);
+	return finished(aten_convolution(wide(x), wide(w), wide(bias), &of), with, op, x->dtype);
 }
 
 /* [..., K] with [N, K] -> [..., N] */
 static struct aten_tensor *linear(struct aten_tensor *x, struct aten_tensor *w, struct aten_tensor *bias)
 {
-	int64_t size[ATEN_DIMS], rows = 1, k = x->n_dim ? x->size[x->n_dim - 1] : 1;
+	int64_t size[ATEN_DIMS], k = x->n_dim ? x->size[x->n_dim - 1] : 1;
 	const int dtype = x->dtype == DTYPE_F64 ? DTYPE_F64 : DTYPE_F32;
 
 	if (!x->n_dim || w->n_dim != 2 || w->size[1] != k)
 		aten_fail("a linear layer of %lld features on %lld", w->n_dim == 2 ? (long long)w->size[1] : -1, (long long)k);
-	for (int i = 0; i < x->n_dim; i++)
-		size[i] = x->size[i];
+	memcpy(size, x->size, sizeof(size));
 	size[x->n_dim - 1] = w->size[0];
 	struct aten_tensor *y = aten_new(dtype, x->n_dim, size, NULL);
 	if (!aten_computes())
 		return y;
-	for (int i = 0; i + 1 < x->n_dim; i++)
-		rows = size_times(rows, x->size[i]);
+	int64_t rows = size_of_all(x->n_dim - 1, x->size);
 	struct mat a = mat_of(x, -1), c = {aten_data(y), dtype, rows, w->size[0], w->size[0], 1};
 	if (x->n_dim != 2)
 		a = (struct mat){aten_data(aten_contiguous(x)), x->dtype, rows, k, k, 1};
@@ -146,9 +144,10 @@ struct aten_tensor *aten_linear_pointwise(struct aten_tensor *x, struct aten_ten
 static struct post_op op_at(const struct aten_call *c, uint32_t i)
 {
 	struct post_op op = {.name = call_string_or(c, i, NULL), .algorithm = call_string_or(c, i + 2, NULL)};
-	const double *v = call_floats(c, i + 1, &op.n_scalars);
-	for (int64_t k = 0; k < op.n_scalars && k < 2; k++)
-		op.scalar[k] = v[k];
+	struct doubles scalars = call_floats(c, i + 1);
+	op.n_scalars = scalars.n;
+	for (int64_t k = 0; k < scalars.n && k < 2; k++)
+		op.scalar[k] = scalars.v[k];
 	return op;
 }
 
@@ -159,12 +158,11 @@ static struct post_operand operand_at(const struct aten_call *c, uint32_t other,
 
 static struct conv_params lists_at(const struct aten_call *c, uint32_t stride, uint32_t padding)
 {
-	struct conv_params p = {0};
-	p.stride = call_ints(c, stride, &p.n_stride);
-	p.padding = call_ints(c, padding, &p.n_padding);
-	p.dilation = call_ints(c, stride > padding ? stride + 1 : padding + 1, &p.n_dilation);
-	p.groups = call_int(c, stride > padding ? stride + 2 : padding + 2);
-	return p;
+	uint32_t next = (stride > padding ? stride : padding) + 1;
+	return (struct conv_params){.stride = call_ints(c, stride),
+				    .padding = call_ints(c, padding),
+				    .dilation = call_ints(c, next),
+				    .groups = call_int(c, next + 1)};
 }
 
 /* X, W, B, padding, stride, dilation, groups, attr, scalars, algorithm */
@@ -180,7 +178,7 @@ static void run_conv_transpose(struct aten_call *c)
 {
 	struct conv_params p = lists_at(c, 5, 3);
 	struct post_op op = op_at(c, 8);
-	p.output_padding = call_ints(c, 4, &p.n_output_padding);
+	p.output_padding = call_ints(c, 4);
 	p.transposed = true;
 	call_give(c, 0, aten_conv_pointwise(call_tensor(c, 0), call_tensor(c, 1), call_tensor_or_none(c, 2), &p, NULL, &op));
 }
@@ -239,6 +237,7 @@ static void run_rnn_layer(struct aten_call *c)
 			      .b_hh = call_tensor(c, 4),
 			      .hx = call_tensor(c, 5),
 			      .cx = call_tensor(c, 6),
+			      .n_batch_sizes = call_ints(c, 8).n,
 			      .mode = call_int(c, 9),
 			      .hidden = call_int(c, 10),
 			      .layers = call_int(c, 11),
@@ -248,7 +247,6 @@ static void run_rnn_layer(struct aten_call *c)
 			      .batch_first = call_bool(c, 14),
 			      .train = call_bool(c, 15)};
 	struct aten_tensor *ret[3];
-	call_ints(c, 8, &l.n_batch_sizes);
 	aten_rnn_layer(&l, ret);
 	for (uint32_t i = 0; i < 3; i++)
 		call_give(c, i, ret[i]);

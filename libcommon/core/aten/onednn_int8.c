@@ -10,15 +10,9 @@
  */
 #include "mat.h"
 #include "onednn.h"
+#include "ops.h"
 
 #include <math.h>
-
-static struct aten_tensor *as_f64(const struct aten_tensor *t)
-{
-	struct aten_tensor *c = aten_like(t, DTYPE_F64);
-	aten_copy(c, t);
-	return c;
-}
 
 static double only_number(const struct aten_tensor *t, const char *what)
 {
@@ -30,25 +24,23 @@ static double only_number(const struct aten_tensor *t, const char *what)
 /* There is one for all channels, or one each; *step says which. */
 static const double *numbers_of(const struct aten_tensor *t, int64_t n, int64_t *step, const char *what)
 {
-	struct aten_tensor *c = aten_new(DTYPE_F64, t->n_dim, t->size, NULL);
 	if (aten_numel(t) != 1 && aten_numel(t) != n)
 		aten_fail("%lld %s for %lld channels", (long long)aten_numel(t), what, (long long)n);
 	*step = aten_numel(t) != 1;
-	aten_copy(c, t);
-	return (double *)aten_data(c);
+	return (double *)aten_data(aten_to_copy(t, DTYPE_F64, ATEN_CONTIGUOUS));
 }
 
 /* In double, which holds every sum of products of bytes. */
 static struct aten_tensor *activations(const struct int8_layer *l)
 {
-	struct aten_tensor *x = as_f64(l->x);
+	struct aten_tensor *x = aten_to_copy(l->x, DTYPE_F64, ATEN_PRESERVE);
 	if (!aten_computes())
 		return x;
 	double zero = only_number(l->act_zero, "a zero point"), *v = (double *)aten_data(x);
 	for (int64_t i = 0, n = aten_numel(x); i < n; i++)
 		v[i] -= zero;
 	if (l->w_zeros && l->w_zeros->storage) {
-		const struct aten_tensor *z = as_f64(l->w_zeros);
+		const struct aten_tensor *z = aten_to_copy(l->w_zeros, DTYPE_F64, ATEN_PRESERVE);
 		for (int64_t i = 0; i < aten_numel(z); i++)
 			if (((double *)aten_data(z))[i] != 0)
 				aten_fail("a weight whose zero point is not 0; use libtorch");
@@ -64,11 +56,8 @@ static struct aten_tensor *scaled(const struct int8_layer *l, const struct aten_
 	const double *bias = l->bias ? numbers_of(l->bias, n, &b_step, "biases") : NULL;
 	float act = (float)only_number(l->act_scale, "a scale");
 	struct aten_tensor *y = aten_new(DTYPE_F32, sum->n_dim, sum->size, sum->stride);
-	struct walk at;
 
-	walk_begin(&at, sum->n_dim, sum->size);
-	walk_add(&at, aten_data(sum), sum);
-	walk_add(&at, aten_data(y), y);
+	struct walk at = WALK(sum, y);
 	for (bool more = walk_first(&at); more; more = walk_next(&at)) {
 		int64_t c = at.pos[channel_dim];
 		float v = (float)elem_f64(DTYPE_F64, at.p[0]) * (act * (float)w[c * w_step]);
@@ -131,8 +120,8 @@ static struct aten_tensor *quantized_output(const struct int8_layer *l, const st
 
 struct aten_tensor *aten_int8_linear(const struct int8_layer *l)
 {
-	struct aten_tensor *x = aten_contiguous(activations(l)), *w = as_f64(l->w);
-	int64_t size[ATEN_DIMS], rows = 1;
+	struct aten_tensor *x = aten_contiguous(activations(l)), *w = aten_to_copy(l->w, DTYPE_F64, ATEN_PRESERVE);
+	int64_t size[ATEN_DIMS];
 	int last = x->n_dim - 1;
 
 	if (last < 0 || w->n_dim != 2 || w->size[0] != x->size[last])
@@ -140,8 +129,7 @@ struct aten_tensor *aten_int8_linear(const struct int8_layer *l)
 			  last < 0 ? -1 : (long long)x->size[last]);
 	memcpy(size, x->size, sizeof(size));
 	size[last] = w->size[1];
-	for (int i = 0; i < last; i++)
-		rows = size_times(rows, size[i]);
+	int64_t rows = size_of_all(last, size);
 	struct aten_tensor *sum = aten_new(DTYPE_F64, x->n_dim, size, NULL);
 	if (aten_computes()) {
 		struct mat a = {aten_data(x), DTYPE_F64, rows, w->size[0], w->size[0], 1};
@@ -155,5 +143,5 @@ struct aten_tensor *aten_int8_conv(const struct int8_layer *l, const struct conv
 {
 	struct conv_params last = *p;
 	last.channels_last = 1;
-	return quantized_output(l, aten_conv(activations(l), as_f64(l->w), NULL, &last), 1);
+	return quantized_output(l, aten_convolution(activations(l), aten_to_copy(l->w, DTYPE_F64, ATEN_PRESERVE), NULL, &last), 1);
 }

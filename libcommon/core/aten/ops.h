@@ -5,8 +5,6 @@
 #define PT2_ATEN_OPS_H
 #include "aten.h"
 
-#define GIVE(ret, tensor) (*(ret) = (tensor))
-
 /* view.c */
 struct aten_tensor *aten_permute(const struct aten_tensor *self, const int64_t *dims, int64_t n);
 struct aten_tensor *aten_transpose(const struct aten_tensor *self, int64_t a, int64_t b);
@@ -15,6 +13,7 @@ struct aten_tensor *aten_slice(const struct aten_tensor *self, int64_t dim, cons
 struct aten_tensor *aten_slice_dim(const struct aten_tensor *t, int d, int64_t start, int64_t end, int64_t step); /* as they are */
 struct aten_tensor *aten_select(const struct aten_tensor *self, int64_t dim, int64_t index);
 struct aten_tensor *aten_squeeze_dim(const struct aten_tensor *self, int64_t dim);
+struct aten_tensor *aten_movedim(const struct aten_tensor *self, int64_t from, int64_t to);
 struct aten_tensor *aten_unsqueeze(const struct aten_tensor *self, int64_t dim);
 struct aten_tensor *aten_expand(const struct aten_tensor *self, const int64_t *size, int64_t n);
 struct aten_tensor *aten_reshape(const struct aten_tensor *self, const int64_t *shape, int64_t n); /* a view where it can be one */
@@ -24,10 +23,10 @@ struct aten_tensor *aten_view_as_real(const struct aten_tensor *self);
 struct aten_tensor *aten_view_as_complex(const struct aten_tensor *self);
 
 /* join.c */
-struct aten_tensor *aten_cat(struct aten_tensor *const *tensors, int64_t n, int64_t dim);
-struct aten_tensor *aten_pad(struct aten_tensor *self, const int64_t *pad, int64_t n_pad, const char *mode, struct aten_tensor *value);
+struct aten_tensor *aten_cat(struct tensors list, int64_t dim);
+struct aten_tensor *aten_pad(struct aten_tensor *self, struct ints padding, const char *mode, struct aten_tensor *value);
 struct aten_tensor *aten_to_copy(const struct aten_tensor *self, int dtype, int format);
-void aten_resize(struct aten_tensor *t, const int64_t *size, int64_t n, const int32_t *format);
+void aten_resize(struct aten_tensor *t, struct ints size, const int32_t *format);
 void aten_resize_as(struct aten_tensor *self, const struct aten_tensor *like, const int32_t *format);
 
 /* pointwise_unary.c, pointwise_binary.c, pointwise_more.c */
@@ -52,125 +51,99 @@ struct aten_tensor *aten_masked_fill(struct aten_tensor *self, struct aten_tenso
 /* factory.c */
 struct aten_tensor *aten_fill(struct aten_tensor *t, struct aten_tensor *value); /* itself */
 struct aten_tensor *aten_empty(const int64_t *size, int64_t n, int dtype);
+struct aten_tensor *aten_empty_like(const struct aten_tensor *self, int dtype, int64_t format);
 struct aten_tensor *aten_full(const int64_t *size, int64_t n, double value, int dtype);
 struct aten_tensor *aten_hann_window(int64_t length, bool periodic, int dtype);
 
-/* reduce.c: n 0 is all dims */
-struct aten_tensor *aten_amax(struct aten_tensor *self, const int64_t *dim, int64_t n, bool keepdim);
-struct aten_tensor *aten_trilinear(struct aten_tensor *i1, struct aten_tensor *i2, struct aten_tensor *i3, const int64_t *expand1,
-				   int64_t n1, const int64_t *expand2, int64_t n2, const int64_t *expand3, int64_t n3,
-				   const int64_t *sumdim, int64_t n_sum);
+/* reduce.c: no dims are all */
+struct aten_tensor *aten_amax(struct aten_tensor *self, struct ints dims, bool keepdim);
+struct aten_tensor *aten_trilinear(struct aten_tensor *i1, struct aten_tensor *i2, struct aten_tensor *i3, struct ints expand1,
+				   struct ints expand2, struct ints expand3, struct ints sumdim);
 
 /* norm.c */
 struct aten_tensor *aten_softmax(struct aten_tensor *self, int64_t dim, bool logarithm);
-struct aten_tensor *aten_fused_rms_norm(const struct aten_tensor *input, int64_t n_shape, const struct aten_tensor *weight,
-					const double *eps, struct aten_tensor **rstd);
+struct two aten_fused_rms_norm(const struct aten_tensor *input, int64_t n_shape, const struct aten_tensor *weight, const double *eps);
 struct aten_tensor *aten_soft_margin_loss_backward(const struct aten_tensor *grad, const struct aten_tensor *self,
 						   const struct aten_tensor *target, int64_t reduction);
 
 /* turn.c */
 struct aten_tensor *aten_index_select(struct aten_tensor *self, int64_t dim, struct aten_tensor *index);
 
-/* mm.c: results are put where the last parameters say. */
-void aten_mm_out(struct aten_tensor *out, struct aten_tensor *self, struct aten_tensor *mat2);
-void aten_addmm_out(struct aten_tensor *out, struct aten_tensor *self, struct aten_tensor *mat1, struct aten_tensor *mat2, double beta,
+/* mm.c; self, which is added, may be NULL */
+void aten_addmm_out(struct aten_tensor *out, struct aten_tensor *self, struct aten_tensor *a, struct aten_tensor *b, double beta,
 		    double alpha);
 struct aten_tensor *aten_addmm_activation(struct aten_tensor *self, struct aten_tensor *mat1, struct aten_tensor *mat2, double beta,
-					  double alpha, int32_t use_gelu);
+					  double alpha, bool use_gelu);
 struct aten_tensor *aten_addmv(struct aten_tensor *self, struct aten_tensor *mat, struct aten_tensor *vec, double beta, double alpha);
-void aten_bmm_out(struct aten_tensor *out, struct aten_tensor *self, struct aten_tensor *mat2);
-void aten_baddbmm_out(struct aten_tensor *out, struct aten_tensor *self, struct aten_tensor *batch1, struct aten_tensor *batch2,
-		      double beta, double alpha);
+void aten_baddbmm_out(struct aten_tensor *out, struct aten_tensor *self, struct aten_tensor *a, struct aten_tensor *b, double beta,
+		      double alpha);
 struct aten_tensor *aten_addbmm(struct aten_tensor *self, struct aten_tensor *batch1, struct aten_tensor *batch2, double beta,
 				double alpha);
-struct aten_tensor *aten_grouped_mm(struct aten_tensor *self, struct aten_tensor *mat2, struct aten_tensor **offs,
-				    struct aten_tensor **bias, int32_t *out_dtype);
+struct aten_tensor *aten_grouped_mm(struct aten_tensor *self, struct aten_tensor *mat2, struct aten_tensor *offs, struct aten_tensor *bias,
+				    int dtype);
 /* transformers::grouped_mm_fallback (transformers 5, integrations/moe.py): what its mixtures of experts call in an exported graph. */
 struct aten_tensor *aten_grouped_mm_fallback(struct aten_tensor *input, struct aten_tensor *weight, struct aten_tensor *offs);
 void aten_mm_plus_mm_out(struct aten_tensor *out, struct aten_tensor *a, struct aten_tensor *b, struct aten_tensor *c,
 			 struct aten_tensor *d);
 void aten_int_mm_out(struct aten_tensor *out, struct aten_tensor *self, struct aten_tensor *mat2);
 struct aten_tensor *aten_weight_int8pack_mm(struct aten_tensor *self, struct aten_tensor *mat2, struct aten_tensor *scales);
-void aten_scaled_mm_out(struct aten_tensor *out, struct aten_tensor *self, struct aten_tensor *mat2, struct aten_tensor *scale_a,
-			struct aten_tensor *scale_b, struct aten_tensor **bias, struct aten_tensor **scale_result, int32_t *out_dtype,
-			int32_t use_fast_accum);
-struct aten_tensor *aten_scaled_mm(struct aten_tensor *self, struct aten_tensor *mat2, struct aten_tensor *scale_a,
-				   struct aten_tensor *scale_b, struct aten_tensor **bias, struct aten_tensor **scale_result,
-				   int32_t *out_dtype, int32_t use_fast_accum);
+/* Into out, or (NULL) into a new tensor of that dtype; bias and scale_result may be NULL. */
+struct aten_tensor *aten_scaled_mm(struct aten_tensor *out, int dtype, struct aten_tensor *a, struct aten_tensor *b,
+				   struct aten_tensor *scale_a, struct aten_tensor *scale_b, struct aten_tensor *bias,
+				   struct aten_tensor *scale_result);
 
-/* conv.c: results are put where the last parameters say. */
-struct aten_tensor *aten_convolution(struct aten_tensor *input, struct aten_tensor *weight, struct aten_tensor **bias,
-				     const int64_t *stride, int64_t n_stride, const int64_t *padding, int64_t n_padding,
-				     const int64_t *dilation, int64_t n_dilation, int32_t transposed, const int64_t *output_padding,
-				     int64_t n_output_padding, int64_t groups);
+/* sdpa.c: the output and logsumexp; attn_mask and scale may be NULL */
+struct two aten_flash_attention(struct aten_tensor *query, struct aten_tensor *key, struct aten_tensor *value, double dropout_p,
+				bool is_causal, struct aten_tensor *attn_mask, const double *scale);
 
-/* sdpa.c: results are put where the last parameters say. */
-void aten_flash_attention(struct aten_tensor *query, struct aten_tensor *key, struct aten_tensor *value, double dropout_p,
-			  int32_t is_causal, struct aten_tensor **attn_mask, double *scale, struct aten_tensor **ret0,
-			  struct aten_tensor **ret1);
-
-/* index.c: results are put where the last parameters say. */
-struct aten_tensor *aten_index_Tensor(struct aten_tensor *self, struct aten_tensor *const **indices, int64_t indices_len_);
-struct aten_tensor *aten_index_put(struct aten_tensor *self, struct aten_tensor *const **indices, int64_t indices_len_,
-				   struct aten_tensor *values, int32_t accumulate);
-void aten_index_put_out(struct aten_tensor *out, struct aten_tensor *self, struct aten_tensor *const *indices, const uint32_t num_indices,
-			struct aten_tensor *values, bool accumulate);
+/* index.c; items of indices may be NULL */
+struct aten_tensor *aten_index(struct aten_tensor *self, struct tensors indices);
+struct aten_tensor *aten_index_put(struct aten_tensor *self, struct tensors indices, struct aten_tensor *values, bool accumulate);
+void aten_index_put_out(struct aten_tensor *out, struct aten_tensor *self, struct tensors indices, struct aten_tensor *values,
+			bool accumulate);
 struct aten_tensor *aten_masked_select(struct aten_tensor *self, struct aten_tensor *mask);
 struct aten_tensor *aten_masked_scatter(struct aten_tensor *self, struct aten_tensor *mask, struct aten_tensor *source);
-struct aten_tensor *aten_masked_scatter_backward(struct aten_tensor *grad_output, struct aten_tensor *mask, const int64_t *sizes,
-						 int64_t sizes_len_);
+struct aten_tensor *aten_masked_scatter_backward(struct aten_tensor *grad_output, struct aten_tensor *mask, struct ints sizes);
 
-/* scatter.c: results are put where the last parameters say. */
-void aten_scatter_src_out(struct aten_tensor *out, struct aten_tensor *self, int64_t dim, struct aten_tensor *index,
-			  struct aten_tensor *src);
+/* scatter.c */
 void aten_scatter_out(struct aten_tensor *out, struct aten_tensor *self, int64_t dim, struct aten_tensor *index, struct aten_tensor *src);
 void aten_scatter_value_out(struct aten_tensor *out, struct aten_tensor *self, int64_t dim, struct aten_tensor *index, double value);
-void aten_scatter_reduce_two_out(struct aten_tensor *out, struct aten_tensor *self, int64_t dim, struct aten_tensor *index,
-				 struct aten_tensor *src, const char *reduce, int32_t include_self);
 void aten_scatter_reduce_out(struct aten_tensor *out, struct aten_tensor *self, int64_t dim, struct aten_tensor *index,
-			     struct aten_tensor *src, const char *reduce, int32_t include_self);
+			     struct aten_tensor *src, const char *reduce, bool include_self);
 struct aten_tensor *aten_index_reduce(struct aten_tensor *self, int64_t dim, struct aten_tensor *index, struct aten_tensor *source,
-				      const char *reduce, int32_t include_self);
+				      const char *reduce, bool include_self);
 
-/* scan.c: results are put where the last parameters say. */
-struct aten_tensor *aten_cumsum(struct aten_tensor *self, int64_t dim, int32_t *dtype);
-struct aten_tensor *aten_cumprod(struct aten_tensor *self, int64_t dim, int32_t *dtype);
-void aten_cummax(struct aten_tensor *self, int64_t dim, struct aten_tensor **ret0, struct aten_tensor **ret1);
-void aten_cummin(struct aten_tensor *self, int64_t dim, struct aten_tensor **ret0, struct aten_tensor **ret1);
+/* scan.c */
+struct aten_tensor *aten_cumulate(struct aten_tensor *self, int64_t dim, int dtype,
+				  bool product); /* DTYPE_NONE: self's, of integers int64 */
+struct two aten_cum_extreme(struct aten_tensor *self, int64_t dim, bool max);
 struct aten_tensor *aten_logcumsumexp(struct aten_tensor *self, int64_t dim);
 struct aten_tensor *aten_nonzero_static(struct aten_tensor *self, int64_t size, int64_t fill_value);
-struct aten_tensor *aten_repeat_interleave_Tensor(struct aten_tensor *repeats, int64_t *output_size);
+struct aten_tensor *aten_repeat_interleave(struct aten_tensor *repeats, const int64_t *output_size);
 struct aten_tensor *aten_repeat_each(struct aten_tensor *self, int64_t dim, int64_t times); /* repeat_interleave.self_int */
 
-/* sort.c: results are put where the last parameters say. */
-void aten_sort(struct aten_tensor *self, int64_t dim, int32_t descending, struct aten_tensor **ret0, struct aten_tensor **ret1);
-void aten_sort_stable(struct aten_tensor *self, int32_t *stable, int64_t dim, int32_t descending, struct aten_tensor **ret0,
-		      struct aten_tensor **ret1);
-void aten_topk(struct aten_tensor *self, int64_t k, int64_t dim, int32_t largest, int32_t sorted, struct aten_tensor **ret0,
-	       struct aten_tensor **ret1);
-void aten_kthvalue(struct aten_tensor *self, int64_t k, int64_t dim, int32_t keepdim, struct aten_tensor **ret0, struct aten_tensor **ret1);
-struct aten_tensor *aten_median(struct aten_tensor *self);
-struct aten_tensor *aten_nanmedian(struct aten_tensor *self);
-void aten_mode(struct aten_tensor *self, int64_t dim, int32_t keepdim, struct aten_tensor **ret0, struct aten_tensor **ret1);
+/* sort.c: values and indices; sorting is stable always */
+struct two aten_sort(struct aten_tensor *self, int64_t dim, bool descending);
+struct two aten_topk(struct aten_tensor *self, int64_t k, int64_t dim, bool largest, bool sorted);
+struct two aten_kthvalue(struct aten_tensor *self, int64_t k, int64_t dim, bool keepdim);
+struct aten_tensor *aten_median(struct aten_tensor *self, bool ignore_nan);
+struct two aten_mode(struct aten_tensor *self, int64_t dim, bool keepdim);
 
 /* product.c */
 struct aten_tensor *aten_linear(struct aten_tensor *input, struct aten_tensor *weight, struct aten_tensor *bias); /* bias NULL: none */
 
 /* pool.c: spatial is 2 or 3; a list has one number for all of them, or one each; no strides are the kernel. */
 struct window_args {
-	const int64_t *kernel, *stride, *pad, *dilation;
-	int64_t n_kernel, n_stride, n_pad, n_dilation;
+	struct ints kernel, stride, pad, dilation;
 };
-void aten_max_pool(struct aten_tensor *self, int spatial, const struct window_args *a, bool ceil_mode, struct aten_tensor **ret0,
-		   struct aten_tensor **ret1);
-void aten_adaptive_max_pool(struct aten_tensor *self, int spatial, const int64_t *size, int64_t n, struct aten_tensor **ret0,
-			    struct aten_tensor **ret1);
-void aten_fractional_max_pool(struct aten_tensor *self, int spatial, const int64_t *kernel, int64_t n_kernel, const int64_t *size,
-			      int64_t n, struct aten_tensor *samples, struct aten_tensor **ret0, struct aten_tensor **ret1);
+struct two aten_max_pool(struct aten_tensor *self, int spatial, const struct window_args *a, bool ceil_mode);
+struct two aten_adaptive_max_pool(struct aten_tensor *self, int spatial, struct ints size);
+struct two aten_fractional_max_pool(struct aten_tensor *self, int spatial, struct ints kernel, struct ints size,
+				    struct aten_tensor *samples);
 struct aten_tensor *aten_avg_pool(struct aten_tensor *self, int spatial, const struct window_args *args, bool ceil_mode, bool include_pad,
 				  const int64_t *divisor);
-struct aten_tensor *aten_adaptive_avg_pool(struct aten_tensor *self, int spatial, const int64_t *size, int64_t n);
-struct aten_tensor *aten_max_unpool(struct aten_tensor *self, int spatial, struct aten_tensor *indices, const int64_t *size, int64_t n);
+struct aten_tensor *aten_adaptive_avg_pool(struct aten_tensor *self, int spatial, struct ints size);
+struct aten_tensor *aten_max_unpool(struct aten_tensor *self, int spatial, struct aten_tensor *indices, struct ints size);
 
 /* random.c: into a dense tensor, in the order of memory; the numbers that torch's CPU generator draws */
 void aten_fill_uniform(const struct aten_tensor *t, double from, double to);
@@ -180,21 +153,19 @@ void aten_fill_exponential(const struct aten_tensor *t, double lambda);
 void aten_fill_bernoulli(const struct aten_tensor *t, double p);
 void aten_fill_bernoulli_tensor(struct aten_tensor *t, struct aten_tensor *p);
 struct aten_tensor *aten_randperm(int64_t n, int dtype);
-void aten_native_dropout(struct aten_tensor *input, double p, bool train, struct aten_tensor **ret0, struct aten_tensor **ret1);
+struct two aten_native_dropout(struct aten_tensor *input, double p, bool train);
+/* Fills t as rand ('u'), randn ('n') or randint do, and returns it. */
+struct aten_tensor *aten_fill_fresh(struct aten_tensor *t, char how, int64_t low, int64_t high);
+void aten_need_default_generator(bool is_default);
 
-/* search.c: side NULL: right says it; sorter, weight may be NULL */
-struct aten_range {
-	const double *v; /* NULL: that of the values */
-	int64_t n;
-};
+/* search.c: side NULL: right says it; sorter, weight may be NULL; no range: that of the values */
 struct aten_tensor *aten_searchsorted(struct aten_tensor *sequence, struct aten_tensor *values, bool int32, bool right, const char *side,
 				      struct aten_tensor *sorter);
 struct aten_tensor *aten_bucketize(struct aten_tensor *values, struct aten_tensor *boundaries, bool int32, bool right);
 struct aten_tensor *aten_histc(struct aten_tensor *self, int64_t bins, double min, double max);
-void aten_histogram(struct aten_tensor *self, int64_t bins, const struct aten_range *range, const struct aten_tensor *weight, bool density,
-		    struct aten_tensor **ret0, struct aten_tensor **ret1);
-struct aten_tensor *aten_histogramdd(struct aten_tensor *self, const int64_t *bins, int64_t n_bins, const struct aten_range *range,
-				     const struct aten_tensor *weight, bool density);
+struct two aten_histogram(struct aten_tensor *self, int64_t bins, struct doubles range, const struct aten_tensor *weight, bool density);
+struct aten_tensor *aten_histogramdd(struct aten_tensor *self, struct ints bins, struct doubles range, const struct aten_tensor *weight,
+				     bool density);
 
 /* bag.c */
 struct bag_args {
@@ -212,22 +183,23 @@ struct aten_tensor *aten_pdist(struct aten_tensor *self, double p);
 struct aten_tensor *aten_grid_sampler(struct aten_tensor *input, struct aten_tensor *grid, int spatial, int64_t mode, int64_t padding,
 				      bool align);
 
-/* fft.c: results are put where the last parameters say. */
-struct aten_tensor *aten_fft_c2c(struct aten_tensor *self, const int64_t *dim, int64_t dim_len_, int64_t normalization, int32_t forward);
-struct aten_tensor *aten_fft_r2c(struct aten_tensor *self, const int64_t *dim, int64_t dim_len_, int64_t normalization, int32_t onesided);
+/* fft.c */
+struct aten_tensor *aten_fft_c2c(struct aten_tensor *self, struct ints dims, int64_t normalization, bool forward);
+struct aten_tensor *aten_fft_r2c(struct aten_tensor *self, struct ints dims, int64_t normalization, bool onesided);
 
-/* linalg_lu.c: results are put where the last parameters say. */
-void aten_lu_unpack(struct aten_tensor *LU_data, struct aten_tensor *LU_pivots, int32_t unpack_data, int32_t unpack_pivots,
-		    struct aten_tensor **ret0, struct aten_tensor **ret1, struct aten_tensor **ret2);
+/* linalg_lu.c */
+struct unpacked_lu {
+	struct aten_tensor *p, *l, *u;
+};
+struct unpacked_lu aten_lu_unpack(struct aten_tensor *lu, struct aten_tensor *pivots, bool data, bool permuted);
 
-/* linalg_qr.c: results are put where the last parameters say. */
-void aten_geqrf(struct aten_tensor *self, struct aten_tensor **ret0, struct aten_tensor **ret1);
+/* linalg_qr.c */
+struct two aten_geqrf(struct aten_tensor *self);
 struct aten_tensor *aten_ormqr(struct aten_tensor *self, struct aten_tensor *input2, struct aten_tensor *input3, int32_t left,
 			       int32_t transpose);
 
-/* linalg_solve.c: results are put where the last parameters say. */
-void aten_triangular_solve(struct aten_tensor *self, struct aten_tensor *A, int32_t upper, int32_t transpose, int32_t unitriangular,
-			   struct aten_tensor **ret0, struct aten_tensor **ret1);
+/* linalg_solve.c */
+struct two aten_triangular_solve(struct aten_tensor *self, struct aten_tensor *A, bool upper, bool transpose, bool unitriangular);
 struct aten_tensor *aten_cholesky_solve(struct aten_tensor *self, struct aten_tensor *input2, int32_t upper);
 struct aten_tensor *aten_cholesky_inverse(struct aten_tensor *self, int32_t upper);
 

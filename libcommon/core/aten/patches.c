@@ -7,14 +7,13 @@ struct patches {
 	int64_t kernel[2], dilation[2], padding[2], stride[2], in[2], out[2];
 };
 
-static void take_two(const struct aten_call *c, uint32_t i, int64_t *two, int64_t least)
+static void read_two(const struct aten_call *c, uint32_t i, int64_t *two, int64_t least)
 {
-	int64_t n;
-	const int64_t *list = call_ints(c, i, &n);
-	if (n != 1 && n != 2)
+	struct ints list = call_ints(c, i);
+	if (list.n != 1 && list.n != 2)
 		aten_fail("It is expected that argument %u has 2 numbers", i + 1);
 	for (int k = 0; k < 2; k++) {
-		two[k] = list[n == 2 ? k : 0];
+		two[k] = list.v[list.n == 2 ? k : 0];
 		if (two[k] < least || two[k] > INT32_MAX)
 			aten_fail("argument %u is %lld", i + 1, (long long)two[k]);
 	}
@@ -24,10 +23,10 @@ static void take_two(const struct aten_call *c, uint32_t i, int64_t *two, int64_
 static struct patches patches_of(const struct aten_call *c, uint32_t first, const int64_t *in)
 {
 	struct patches p = {.in = {in[0], in[1]}};
-	take_two(c, first, p.kernel, 1);
-	take_two(c, first + 1, p.dilation, 1);
-	take_two(c, first + 2, p.padding, 0);
-	take_two(c, first + 3, p.stride, 1);
+	read_two(c, first, p.kernel, 1);
+	read_two(c, first + 1, p.dilation, 1);
+	read_two(c, first + 2, p.padding, 0);
+	read_two(c, first + 3, p.stride, 1);
 	for (int k = 0; k < 2; k++) {
 		int64_t room = in[k] + 2 * p.padding[k] - p.dilation[k] * (p.kernel[k] - 1) - 1;
 		if (in[k] < 0 || in[k] > INT32_MAX || room < 0)
@@ -37,7 +36,7 @@ static struct patches patches_of(const struct aten_call *c, uint32_t first, cons
 	return p;
 }
 
-/* Of a padded image [N, C, H, W] all patches: [N, C, kh, kw, h, w]. */
+/* All patches of a padded image [N, C, H, W]: [N, C, kh, kw, h, w]. */
 static struct aten_tensor *windows(const struct patches *p, const struct aten_tensor *image)
 {
 	const int64_t *s = image->stride;
@@ -59,9 +58,9 @@ static void run_im2col(struct aten_call *c) /* self, kernel_size, dilation, padd
 	if (self->n_dim != 4)
 		aten_fail("Expected 3D or 4D (batch mode) tensor, but got %dD", self->n_dim);
 	struct patches p = patches_of(c, 1, self->size + 2);
-	int64_t pad[4] = {p.padding[1], p.padding[1], p.padding[0], p.padding[0]};
+	struct ints pad = INT_LIST(p.padding[1], p.padding[1], p.padding[0], p.padding[0]);
 	int64_t size[3] = {self->size[0], size_times(self->size[1], p.kernel[0] * p.kernel[1]), p.out[0] * p.out[1]};
-	struct aten_tensor *from = windows(&p, aten_pad(self, pad, 4, "constant", aten_number(0)));
+	struct aten_tensor *from = windows(&p, aten_pad(self, pad, "constant", aten_number(0)));
 	struct aten_tensor *out = aten_reshape(aten_clone_contiguous(from), size, 3);
 	call_give(c, 0, single ? aten_squeeze_dim(out, 0) : out);
 }
@@ -72,7 +71,7 @@ static void run_col2im(struct aten_call *c) /* self, output_size, kernel_size, d
 	int64_t image[2];
 	bool single = self->n_dim == 2;
 	self = single ? aten_unsqueeze(self, 0) : self;
-	take_two(c, 1, image, 1);
+	read_two(c, 1, image, 1);
 	struct patches p = patches_of(c, 2, image);
 	int64_t each = p.kernel[0] * p.kernel[1];
 	if (self->n_dim != 3 || self->size[1] % each || self->size[2] != p.out[0] * p.out[1])

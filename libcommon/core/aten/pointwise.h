@@ -14,7 +14,7 @@
 
 enum pointwise_class { PW_I64, PW_F32, PW_F64, PW_C128, PW_CLASSES };
 enum { PW_CHUNK = 512, PW_OPERANDS = 4, PW_NUMBERS = 4 };
-/* What is the same for all elements. */
+/* Numbers that are the same for all elements. */
 struct pointwise_numbers {
 	int64_t i[PW_NUMBERS];
 	double f[PW_NUMBERS];

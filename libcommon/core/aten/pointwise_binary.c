@@ -53,13 +53,9 @@ static int64_t lcm_of(int64_t a, int64_t b)
 
 /* ---- complex numbers: not C's own product, which searches for infinities ---- */
 
-static double complex times(double complex a, double complex b)
-{
-	return CMPLX(creal(a) * creal(b) - cimag(a) * cimag(b), creal(a) * cimag(b) + cimag(a) * creal(b));
-}
 static double complex power_of_complex(double complex a, double complex b)
 {
-	return b == 2 ? times(a, a) : b == 0.5 ? csqrt(a) : b == -1 ? 1 / a : a == 0 && b == 0 ? 1 : cpow(a, b);
+	return b == 2 ? complex_times(a, a) : b == 0.5 ? csqrt(a) : b == -1 ? 1 / a : a == 0 && b == 0 ? 1 : cpow(a, b);
 }
 
 /* ---- floats ---- */
@@ -95,19 +91,19 @@ FLOORED(floored_f64, double, )
 PW_LOOP2(add_i64, int64_t, int64_t, (uint64_t)x + (uint64_t)K_I64(0) * (uint64_t)y)
 PW_LOOP2(add_f32, float, float, ADD(K_F32))
 PW_LOOP2(add_f64, double, double, ADD(K_F64))
-PW_LOOP2(add_c128, double complex, double complex, x + times(K_C128(0), y))
+PW_LOOP2(add_c128, double complex, double complex, x + complex_times(K_C128(0), y))
 static const struct pointwise op_add = {"add", {OF_INTS(add), OF_FLOATS(add), OF_COMPLEX(add)}, .exact_numbers = true};
 static const struct pointwise op_sub = {"sub", {OF_INTS(add), OF_FLOATS(add), OF_COMPLEX(add)}, .no_bool = true, .exact_numbers = true};
 PW_LOOP2(rsub_i64, int64_t, int64_t, (uint64_t)y - (uint64_t)K_I64(0) * (uint64_t)x)
 PW_LOOP2(rsub_f32, float, float, RSUB(K_F32))
 PW_LOOP2(rsub_f64, double, double, RSUB(K_F64))
-PW_LOOP2(rsub_c128, double complex, double complex, y - times(K_C128(0), x))
+PW_LOOP2(rsub_c128, double complex, double complex, y - complex_times(K_C128(0), x))
 static const struct pointwise op_rsub = {
     "rsub", {OF_INTS(rsub), OF_FLOATS(rsub), OF_COMPLEX(rsub)}, .no_bool = true, .exact_numbers = true};
 
 INTS(mul, (uint64_t)x *(uint64_t)y)
 FLOATS(mul, x *y)
-COMPLEX(mul, times(x, y))
+COMPLEX(mul, complex_times(x, y))
 static const struct pointwise op_mul = {"mul", {OF_INTS(mul), OF_FLOATS(mul), OF_COMPLEX(mul)}, .exact_numbers = true};
 INTS(pow, power_of(x, y))
 FLOATS(pow, y == 2 ? x * x : pow(x, y))
@@ -199,7 +195,7 @@ static const struct pointwise op_polar = {"polar", {OF_FLOATS(polar)}, .result =
 
 /* ---- as functions ---- */
 
-static struct aten_tensor *two(const struct pointwise *op, struct aten_tensor *a, struct aten_tensor *b)
+static struct aten_tensor *apply_two(const struct pointwise *op, struct aten_tensor *a, struct aten_tensor *b)
 {
 	return aten_pointwise(op, (struct aten_tensor *[]){a, b}, 2, NULL);
 }
@@ -231,16 +227,16 @@ struct aten_tensor *aten_sub(struct aten_tensor *a, struct aten_tensor *b, doubl
 	struct aten_value v = alpha_value(alpha);
 	return scaled(&op_sub, a, b, &v, -1);
 }
-struct aten_tensor *aten_mul(struct aten_tensor *a, struct aten_tensor *b) { return two(&op_mul, a, b); }
-/* Of a number the result is contiguous, whatever the exponent is (aten/src/ATen/native/Pow.cpp, pow_Scalar). */
+struct aten_tensor *aten_mul(struct aten_tensor *a, struct aten_tensor *b) { return apply_two(&op_mul, a, b); }
+/* The power of a number is contiguous, whatever the exponent is (aten/src/ATen/native/Pow.cpp, pow_Scalar). */
 struct aten_tensor *aten_pow(struct aten_tensor *a, struct aten_tensor *b)
 {
-	struct aten_tensor *out = two(&op_pow, a, b);
+	struct aten_tensor *out = apply_two(&op_pow, a, b);
 	return a->wrapped ? aten_contiguous(out) : out;
 }
-struct aten_tensor *aten_gcd(struct aten_tensor *a, struct aten_tensor *b) { return two(&op_gcd, a, b); }
-struct aten_tensor *aten_logical_xor(struct aten_tensor *a, struct aten_tensor *b) { return two(&op_logical_xor, a, b); }
-struct aten_tensor *aten_polar(struct aten_tensor *abs, struct aten_tensor *angle) { return two(&op_polar, abs, angle); }
+struct aten_tensor *aten_gcd(struct aten_tensor *a, struct aten_tensor *b) { return apply_two(&op_gcd, a, b); }
+struct aten_tensor *aten_logical_xor(struct aten_tensor *a, struct aten_tensor *b) { return apply_two(&op_logical_xor, a, b); }
+struct aten_tensor *aten_polar(struct aten_tensor *abs, struct aten_tensor *angle) { return apply_two(&op_polar, abs, angle); }
 
 /* ---- by name ---- */
 
@@ -254,7 +250,7 @@ static void run_div_mode(struct aten_call *c)
 	const char *mode = call_string_or(c, 2, "");
 	if (*mode && strcmp(mode, "trunc") != 0 && strcmp(mode, "floor") != 0)
 		aten_fail("div expected rounding_mode to be one of None, 'trunc', or 'floor' but found '%s'", mode);
-	call_give(c, 0, two(!*mode ? &op_div : *mode == 't' ? &op_div_trunc : &op_div_floor, call_operand(c, 0), call_operand(c, 1)));
+	call_give(c, 0, apply_two(!*mode ? &op_div : *mode == 't' ? &op_div_trunc : &op_div_floor, call_operand(c, 0), call_operand(c, 1)));
 }
 static void run_pow_number(struct aten_call *c)
 {
@@ -264,10 +260,11 @@ static void run_pow_number(struct aten_call *c)
 	call_give(c, 0, aten_pow(base, exponent));
 }
 
-#define ROWS(id, ...) {#id ".Tensor", run_pointwise2, &op_##id}, {#id ".Scalar", run_pointwise2, &op_##id},
+#define BOTH(id, run, op) {#id ".Tensor", run, &op_##op}, {#id ".Scalar", run, &op_##op},
+#define ROWS(id, ...) BOTH(id, run_pointwise2, id)
 #define ROWS3(id, ...) ROWS(id){#id ".Scalar_Tensor", run_pointwise2, &op_##id},
 #define PLAIN(id, ...) {#id, run_pointwise2, &op_##id},
-#define DUNDER(id, op) {"__" #id "__.Tensor", run_pointwise2, &op_##op}, {"__" #id "__.Scalar", run_pointwise2, &op_##op},
+#define DUNDER(id, op) BOTH(__##id##__, run_pointwise2, op)
 /* Into a tensor that is given, which is made as large as that takes. */
 static void run_into(struct aten_call *c) /* self, other, out; entry.data: the operator */
 {
@@ -277,7 +274,7 @@ static void run_into(struct aten_call *c) /* self, other, out; entry.data: the o
 	if (!aten_is_float(out->dtype) && !aten_is_complex(out->dtype))
 		aten_fail("result type %s can't be cast to the desired output type %s", dtype_name(made->dtype), dtype_name(out->dtype));
 	if (!aten_same_sizes(made, out))
-		aten_resize(out, made->size, made->n_dim, NULL);
+		aten_resize(out, (struct ints){made->size, made->n_dim}, NULL);
 	aten_copy(out, made);
 	call_give(c, 0, out);
 }
@@ -291,22 +288,10 @@ const struct aten_entry aten_binary_entries[] = {
     ROWS(fmod) ROWS(mul) ROWS(div) ROWS(copysign)
     PLAIN(maximum) PLAIN(minimum) PLAIN(fmax) PLAIN(fmin) PLAIN(gcd) PLAIN(lcm) PLAIN(atan2) PLAIN(hypot) PLAIN(logaddexp)
     PLAIN(logaddexp2) PLAIN(polar) PLAIN(complex) PLAIN(heaviside) PLAIN(floor_divide)
+    BOTH(add, run_scaled, add) BOTH(sub, run_scaled, sub) BOTH(subtract, run_scaled, sub) BOTH(rsub, run_scaled, rsub)
+    BOTH(multiply, run_pointwise2, mul) BOTH(divide, run_pointwise2, div) BOTH(true_divide, run_pointwise2, div)
     /* clang-format on */
     {"atan2.out", run_into, &op_atan2},
-    {"add.Tensor", run_scaled, &op_add},
-    {"add.Scalar", run_scaled, &op_add},
-    {"sub.Tensor", run_scaled, &op_sub},
-    {"sub.Scalar", run_scaled, &op_sub},
-    {"subtract.Tensor", run_scaled, &op_sub},
-    {"subtract.Scalar", run_scaled, &op_sub},
-    {"rsub.Tensor", run_scaled, &op_rsub},
-    {"rsub.Scalar", run_scaled, &op_rsub},
-    {"multiply.Tensor", run_pointwise2, &op_mul},
-    {"multiply.Scalar", run_pointwise2, &op_mul},
-    {"divide.Tensor", run_pointwise2, &op_div},
-    {"divide.Scalar", run_pointwise2, &op_div},
-    {"true_divide.Tensor", run_pointwise2, &op_div},
-    {"true_divide.Scalar", run_pointwise2, &op_div},
     {"div.Tensor_mode", run_div_mode},
     {"div.Scalar_mode", run_div_mode},
     {"divide.Tensor_mode", run_div_mode},

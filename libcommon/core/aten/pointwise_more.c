@@ -95,17 +95,13 @@ static void run_clamp(struct aten_call *c)
 
 /* ---- three tensors ---- */
 
-static double complex times(double complex a, double complex b)
-{
-	return CMPLX(creal(a) * creal(b) - cimag(a) * cimag(b), creal(a) * cimag(b) + cimag(a) * creal(b));
-}
 PW_LOOP3(addcmul_i64, int64_t, int64_t, (uint64_t)x + (uint64_t)K_I64(0) * (uint64_t)y * (uint64_t)w)
 PW_LOOP3(addcmul_f32, float, float, x + K_F32(0) * y * w)
 PW_LOOP3(addcmul_f64, double, double, x + K_F64(0) * y * w)
-PW_LOOP3(addcmul_c128, double complex, double complex, x + times(times(K_C128(0), y), w))
+PW_LOOP3(addcmul_c128, double complex, double complex, x + complex_times(complex_times(K_C128(0), y), w))
 PW_LOOP3(addcdiv_f32, float, float, x + K_F32(0) * y / w)
 PW_LOOP3(addcdiv_f64, double, double, x + K_F64(0) * y / w)
-PW_LOOP3(addcdiv_c128, double complex, double complex, x + times(K_C128(0), y) / w)
+PW_LOOP3(addcdiv_c128, double complex, double complex, x + complex_times(K_C128(0), y) / w)
 static const struct pointwise op_addcmul = {"addcmul", OF_ALL(addcmul)}, op_addcdiv = {"addcdiv", OF_FLOAT(addcdiv)};
 static void run_addc(struct aten_call *c)
 {
@@ -119,7 +115,7 @@ static void run_addc(struct aten_call *c)
 #define LERP (fabs(w) < (typeof(w))0.5 ? x + w * (y - x) : y - (y - x) * (1 - w))
 PW_LOOP3(lerp_f32, float, float, LERP)
 PW_LOOP3(lerp_f64, double, double, LERP)
-PW_LOOP3(lerp_c128, double complex, double complex, (cabs(w) < 0.5 ? x + times(w, y - x) : y - times(y - x, 1 - w)))
+PW_LOOP3(lerp_c128, double complex, double complex, (cabs(w) < 0.5 ? x + complex_times(w, y - x) : y - complex_times(y - x, 1 - w)))
 static const struct pointwise op_lerp = {"lerp", OF_FLOAT(lerp), .exact_numbers = true};
 static void run_lerp(struct aten_call *c)
 {
@@ -129,7 +125,7 @@ static void run_lerp(struct aten_call *c)
 	call_give(c, 0, aten_pointwise(&op_lerp, in, 3, NULL));
 }
 
-/* One slope for each of dim 1, or one for all (aten/src/ATen/native/Activation.cpp). */
+/* There is a slope for each of dim 1, or one for all (aten/src/ATen/native/Activation.cpp). */
 PW_LOOP2(prelu_f32, float, float, x > 0 ? x : x * y)
 PW_LOOP2(prelu_f64, double, double, x > 0 ? x : x * y)
 static const struct pointwise op_prelu = {"prelu", {[PW_F32] = prelu_f32, [PW_F64] = prelu_f64}};

@@ -87,7 +87,7 @@ FLOATS(silu, x / (1 + exp(-x)))
 COMPLEX(silu, x / (1 + cexp(-x)))
 static const struct pointwise op_silu = {"silu", {OF_FLOATS(silu), OF_COMPLEX(silu)}};
 
-/* Of the same dtype, integers too. */
+/* These keep the dtype, that of integers too. */
 #define WITH_INTS(X) \
 	X(ceil, x, ceil(x)) \
 	X(floor, x, floor(x)) \
@@ -227,7 +227,7 @@ static void run_gelu(struct aten_call *c)
 	bool tanh_form = !strcmp(call_string_or(c, 1, "none"), "tanh");
 	call_give(c, 0, aten_pointwise(tanh_form ? &op_gelu_tanh : &op_gelu_erf, (struct aten_tensor *[]){call_tensor(c, 0)}, 1, NULL));
 }
-/* What is largest in self's dtype stands for infinity where no number is given. */
+/* The largest number of self's dtype stands for infinity where none is given. */
 static void run_nan_to_num(struct aten_call *c)
 {
 	struct aten_tensor *self = call_tensor(c, 0);
@@ -263,7 +263,7 @@ struct aten_tensor *aten_angle(struct aten_tensor *self)
 	return aten_is_complex(self->dtype) ? aten_contiguous(out) : out;
 }
 static void run_angle(struct aten_call *c) { call_give(c, 0, aten_angle(call_tensor(c, 0))); }
-/* Of real numbers it is themselves; so are positive and what resolves a bit that there is not here. */
+/* Real numbers are given back as they are; so do positive, and the operators that resolve a bit which tensors do not have here. */
 static void run_same(struct aten_call *c)
 {
 	struct aten_tensor *self = call_tensor(c, 0);

@@ -20,12 +20,12 @@ struct pool {
 };
 
 /* Parameters come as one number for all dims, or one each. */
-static void take_list(int64_t *dst, int spatial, const int64_t *v, int64_t n, const char *name)
+static void spread_list(int64_t *dst, int spatial, struct ints list, const char *name)
 {
-	if (n != 1 && n != spatial)
+	if (list.n != 1 && list.n != spatial)
 		aten_fail("%s must either be a single int, or a tuple of %d ints", name, spatial);
 	for (int i = 0; i < spatial; i++)
-		dst[3 - spatial + i] = v[n == 1 ? 0 : i];
+		dst[3 - spatial + i] = list.v[list.n == 1 ? 0 : i];
 }
 
 static void pool_begin(struct pool *p, struct aten_tensor *self, int spatial)
@@ -70,14 +70,13 @@ static int64_t window_count(int64_t in, int64_t kernel, int64_t stride, int64_t 
 
 static void pool_windows(struct pool *p, const struct window_args *a, bool ceil_mode)
 {
-	take_list(p->kernel, p->spatial, a->kernel, a->n_kernel, "kernel_size");
-	if (a->n_stride)
-		take_list(p->stride, p->spatial, a->stride, a->n_stride, "stride");
-	else
-		memcpy(p->stride, p->kernel, sizeof(p->stride));
-	take_list(p->pad, p->spatial, a->pad, a->n_pad, "padding");
-	if (a->n_dilation)
-		take_list(p->dilation, p->spatial, a->dilation, a->n_dilation, "dilation");
+	spread_list(p->kernel, p->spatial, a->kernel, "kernel_size");
+	memcpy(p->stride, p->kernel, sizeof(p->stride));
+	if (a->stride.n)
+		spread_list(p->stride, p->spatial, a->stride, "stride");
+	spread_list(p->pad, p->spatial, a->pad, "padding");
+	if (a->dilation.n)
+		spread_list(p->dilation, p->spatial, a->dilation, "dilation");
 	for (int i = 0; i < 3; i++) {
 		if (p->kernel[i] < 1 || p->stride[i] < 1 || p->dilation[i] < 1)
 			aten_fail("kernel size, stride and dilation should be greater than zero");
@@ -99,7 +98,7 @@ static struct aten_tensor *pool_output(const struct pool *p, int dtype)
 	return aten_new_format(dtype, p->self->n_dim, p->size, p->channels_last);
 }
 
-/* Where plane k of t begins, and its steps in bytes by D, H, W. */
+/* The place where plane k of t begins, and its steps in bytes by D, H, W. */
 struct plane {
 	char *p;
 	int64_t step[3];
@@ -195,7 +194,7 @@ static int64_t max_at(const struct pool *p, const struct max_plane *m, const str
 
 typedef void window_fn(const struct pool *p, int64_t plane, const int64_t *at, struct window *w, void *arg);
 
-static void pool_max(const struct pool *p, window_fn *window, void *arg, struct aten_tensor **ret0, struct aten_tensor **ret1)
+static struct two pool_max(const struct pool *p, window_fn *window, void *arg)
 {
 	struct aten_tensor *out = pool_output(p, p->self->dtype), *indices = pool_output(p, DTYPE_I64);
 	int64_t n = p->in[0] * p->in[1] * p->in[2], at[3];
@@ -218,8 +217,7 @@ static void pool_max(const struct pool *p, window_fn *window, void *arg, struct 
 			elem_copy(plane_at(&index, at), &best, 8);
 		}
 	}
-	GIVE(ret0, out);
-	GIVE(ret1, indices);
+	return (struct two){out, indices};
 }
 
 static void strided_window(const struct pool *p, int64_t plane, const int64_t *at, struct window *w, void *arg)
@@ -236,23 +234,22 @@ static void strided_window(const struct pool *p, int64_t plane, const int64_t *a
 	}
 }
 
-void aten_max_pool(struct aten_tensor *self, int spatial, const struct window_args *a, bool ceil_mode, struct aten_tensor **ret0,
-		   struct aten_tensor **ret1)
+struct two aten_max_pool(struct aten_tensor *self, int spatial, const struct window_args *a, bool ceil_mode)
 {
 	struct pool p;
 	pool_begin(&p, self, spatial);
 	pool_windows(&p, a, ceil_mode);
-	pool_max(&p, strided_window, NULL, ret0, ret1);
+	return pool_max(&p, strided_window, NULL);
 }
 
-static void pool_adaptive(struct pool *p, const int64_t *size, int64_t n)
+static void pool_adaptive(struct pool *p, struct ints size)
 {
-	if (n != p->spatial)
+	if (size.n != p->spatial)
 		aten_fail("internal error: output_size.size() must be %d", p->spatial);
-	for (int i = 0; i < n; i++) {
-		if (size[i] < 0)
+	for (int i = 0; i < p->spatial; i++) {
+		if (size.v[i] < 0)
 			aten_fail("elements of output_size must be greater than or equal to 0");
-		p->out[3 - p->spatial + i] = size[i];
+		p->out[3 - p->spatial + i] = size.v[i];
 	}
 	p->channels_last = p->channels_last && p->spatial == 2;
 	for (int i = 3 - p->spatial; i < 3; i++)
@@ -272,13 +269,12 @@ static void adaptive_window(const struct pool *p, int64_t plane, const int64_t *
 	}
 }
 
-void aten_adaptive_max_pool(struct aten_tensor *self, int spatial, const int64_t *size, int64_t n, struct aten_tensor **ret0,
-			    struct aten_tensor **ret1)
+struct two aten_adaptive_max_pool(struct aten_tensor *self, int spatial, struct ints size)
 {
 	struct pool p;
 	pool_begin(&p, self, spatial);
-	pool_adaptive(&p, size, n);
-	pool_max(&p, adaptive_window, NULL, ret0, ret1);
+	pool_adaptive(&p, size);
+	return pool_max(&p, adaptive_window, NULL);
 }
 
 /* ---- fractional: windows of one size at places drawn by the caller ---- */
@@ -319,14 +315,14 @@ static void fractional_window(const struct pool *p, int64_t plane, const int64_t
 	}
 }
 
-void aten_fractional_max_pool(struct aten_tensor *self, int spatial, const int64_t *kernel, int64_t n_kernel, const int64_t *size,
-			      int64_t n, struct aten_tensor *samples, struct aten_tensor **ret0, struct aten_tensor **ret1)
+struct two aten_fractional_max_pool(struct aten_tensor *self, int spatial, struct ints kernel, struct ints size,
+				    struct aten_tensor *samples)
 {
 	struct pool p;
 	pool_begin(&p, self, spatial);
 	p.channels_last = false;
-	take_list(p.kernel, spatial, kernel, n_kernel, "kernel_size");
-	pool_adaptive(&p, size, n);
+	spread_list(p.kernel, spatial, kernel, "kernel_size");
+	pool_adaptive(&p, size);
 	for (int i = 0; i < 3; i++)
 		if (i >= 3 - spatial && (p.kernel[i] < 1 || p.out[i] + p.kernel[i] - 1 > p.in[i] - (spatial == 3)))
 			aten_fail("pool size %lld too large relative to input size %lld", (long long)p.kernel[i], (long long)p.in[i]);
@@ -334,7 +330,7 @@ void aten_fractional_max_pool(struct aten_tensor *self, int spatial, const int64
 	if (samples->n_dim != 3 || samples->size[0] < batch || samples->size[1] != self->size[self->n_dim - spatial - 1] ||
 	    samples->size[2] != spatial || samples->dtype != self->dtype)
 		aten_fail("Expect _random_samples of input's dtype and shape [batch, channels, %d]", spatial);
-	pool_max(&p, fractional_window, samples, ret0, ret1);
+	return pool_max(&p, fractional_window, samples);
 }
 
 /* ---- averages ---- */
@@ -344,11 +340,15 @@ struct average {
 	int64_t divisor; /* 0: the window's size */
 };
 
-/* The window within the input; what it is divided by. */
+/* The window within the input (a NULL: an adaptive one); what it is divided by. */
 static int64_t average_window(const struct pool *p, const struct average *a, const int64_t *at, struct window *w)
 {
 	int64_t padded = 1, inside = 1;
 
+	if (!a) {
+		adaptive_window(p, 0, at, w, NULL);
+		return (w->to[0] - w->from[0]) * (w->to[1] - w->from[1]) * (w->to[2] - w->from[2]);
+	}
 	for (int i = 0; i < 3; i++) {
 		int64_t from = at[i] * p->stride[i] - p->pad[i], to = from + p->kernel[i];
 		to = to < p->in[i] + p->pad[i] ? to : p->in[i] + p->pad[i];
@@ -393,13 +393,7 @@ static struct aten_tensor *pool_average(const struct pool *p, const struct avera
 		load_plane(p, &from, v);
 		FOR_OUTPUT(p, at)
 		{
-			int64_t divisor;
-			if (a) {
-				divisor = average_window(p, a, at, &w);
-			} else {
-				adaptive_window(p, k, at, &w, NULL);
-				divisor = (w.to[0] - w.from[0]) * (w.to[1] - w.from[1]) * (w.to[2] - w.from[2]);
-			}
+			int64_t divisor = average_window(p, a, at, &w);
 			average_of(p, &from, v, &w, divisor, plane_at(&to, at));
 		}
 	}
@@ -421,25 +415,24 @@ struct aten_tensor *aten_avg_pool(struct aten_tensor *self, int spatial, const s
 	return pool_average(&p, &a);
 }
 
-struct aten_tensor *aten_adaptive_avg_pool(struct aten_tensor *self, int spatial, const int64_t *size, int64_t n)
+struct aten_tensor *aten_adaptive_avg_pool(struct aten_tensor *self, int spatial, struct ints size)
 {
 	struct pool p;
 	pool_begin(&p, self, spatial);
-	pool_adaptive(&p, size, n);
+	pool_adaptive(&p, size);
 	return pool_average(&p, NULL);
 }
 
 /* ---- the way back: values to the places that max pooling took them from ---- */
 
-struct aten_tensor *aten_max_unpool(struct aten_tensor *self, int spatial, struct aten_tensor *indices, const int64_t *size, int64_t n)
+struct aten_tensor *aten_max_unpool(struct aten_tensor *self, int spatial, struct aten_tensor *indices, struct ints size)
 {
 	struct pool p;
 	int64_t at[3], total;
 	pool_begin(&p, self, spatial);
-	if (indices->dtype != DTYPE_I64 || indices->n_dim != self->n_dim ||
-	    memcmp(indices->size, self->size, (size_t)self->n_dim * sizeof(*self->size)))
+	if (indices->dtype != DTYPE_I64 || !aten_same_sizes(indices, self))
 		aten_fail("indices should be int64 and of the input's shape");
-	pool_adaptive(&p, size, n);
+	pool_adaptive(&p, size);
 	struct aten_tensor *out = pool_output(&p, self->dtype);
 	aten_fill_zero(out);
 	total = p.out[0] * p.out[1] * p.out[2];
@@ -460,20 +453,14 @@ struct aten_tensor *aten_max_unpool(struct aten_tensor *self, int spatial, struc
 
 /* ---- gradients: each value goes back to the window that it came from ---- */
 
-/* What a window got from an element; a plane of the input's is summed in double and rounded once. */
+/* Gives a window's gradient back to its elements; a plane of the input's is summed in double and rounded once. */
 typedef void spread_fn(const struct pool *p, const struct average *a, const int64_t *at, double g, int64_t index, double *plane);
 
 static void spread_average(const struct pool *p, const struct average *a, const int64_t *at, double g, int64_t index, double *plane)
 {
 	struct window w;
-	int64_t in[3], divisor;
+	int64_t in[3], divisor = average_window(p, a, at, &w);
 	(void)index;
-	if (a) {
-		divisor = average_window(p, a, at, &w);
-	} else {
-		adaptive_window(p, 0, at, &w, NULL);
-		divisor = (w.to[0] - w.from[0]) * (w.to[1] - w.from[1]) * (w.to[2] - w.from[2]);
-	}
 	g = divisor ? g / (double)divisor : 0;
 	g = elem_integral(p->self->dtype) ? trunc(g) : g;
 	FOR_WINDOW(&w, in)
@@ -524,38 +511,30 @@ static struct aten_tensor *pool_gradient(const struct pool *p, struct aten_tenso
 static int spatial_of(const struct aten_call *c) { return *(const char *)c->entry->data - '0'; }
 
 /* self, kernel_size, stride, padding[, dilation], ...; one dim is two, the first of 1 */
-static struct aten_tensor *take_windows(const struct aten_call *c, struct window_args *a, bool dilated, int *spatial)
+static struct window_args windows_at(const struct aten_call *c, uint32_t i, bool dilated)
 {
-	struct aten_tensor *self = call_tensor(c, 0);
-	static const int64_t one[2] = {1, 1}, none[2] = {0, 0};
-	*a = (struct window_args){0};
-	a->kernel = call_ints(c, 1, &a->n_kernel);
-	a->stride = call_ints(c, 2, &a->n_stride);
-	a->pad = call_ints(c, 3, &a->n_pad);
+	struct window_args a = {call_ints(c, i), call_ints(c, i + 1), call_ints(c, i + 2), {0}};
 	if (dilated)
-		a->dilation = call_ints(c, 4, &a->n_dilation);
+		a.dilation = call_ints(c, i + 3);
+	return a;
+}
+static struct aten_tensor *input_of(const struct aten_call *c, struct window_args *a, bool dilated, int *spatial)
+{
+	*a = windows_at(c, 1, dilated);
 	*spatial = spatial_of(c);
 	if (*spatial > 1)
-		return self;
+		return call_tensor(c, 0);
 	*spatial = 2;
-	struct {
-		const int64_t **list;
-		int64_t *n;
-		const int64_t *first;
-	} lists[] = {{&a->kernel, &a->n_kernel, one},
-		     {&a->stride, &a->n_stride, one},
-		     {&a->pad, &a->n_pad, none},
-		     {&a->dilation, &a->n_dilation, one}};
+	struct ints *lists[] = {&a->kernel, &a->stride, &a->dilation, &a->pad};
 	for (size_t i = 0; i < ARRAY_LEN(lists); i++) {
 		int64_t *two = aten_scratch(2, sizeof(*two));
-		if (*lists[i].n != 1)
+		if (lists[i]->n != 1)
 			continue;
-		two[0] = lists[i].first[0];
-		two[1] = (*lists[i].list)[0];
-		*lists[i].list = two;
-		*lists[i].n = 2;
+		two[0] = lists[i] != &a->pad;
+		two[1] = lists[i]->v[0];
+		*lists[i] = (struct ints){two, 2};
 	}
-	return aten_unsqueeze(self, -2);
+	return aten_unsqueeze(call_tensor(c, 0), -2);
 }
 static struct aten_tensor *as_it_came(const struct aten_call *c, struct aten_tensor *t)
 {
@@ -565,60 +544,44 @@ static struct aten_tensor *as_it_came(const struct aten_call *c, struct aten_ten
 static void run_max_pool(struct aten_call *c) /* self, kernel, stride, padding, dilation, ceil_mode */
 {
 	struct window_args a;
-	struct aten_tensor *out, *indices;
 	int spatial;
-	struct aten_tensor *self = take_windows(c, &a, true, &spatial);
-	aten_max_pool(self, spatial, &a, call_bool(c, 5), &out, &indices);
-	call_give(c, 0, as_it_came(c, out));
+	struct aten_tensor *self = input_of(c, &a, true, &spatial);
+	struct two r = aten_max_pool(self, spatial, &a, call_bool(c, 5));
+	call_give(c, 0, as_it_came(c, r.first));
 	if (strstr(c->entry->name, "with_indices"))
-		call_give(c, 1, as_it_came(c, indices));
+		call_give(c, 1, as_it_came(c, r.second));
 }
 static void run_avg_pool(struct aten_call *c) /* self, kernel, stride, padding, ceil_mode, count_include_pad[, divisor] */
 {
 	struct window_args a;
-	struct aten_tensor *out;
 	int spatial;
-	struct aten_tensor *self = take_windows(c, &a, false, &spatial);
+	struct aten_tensor *self = input_of(c, &a, false, &spatial);
 	int64_t divisor = c->n > 6 ? call_int_or(c, 6, 0) : 0;
 	bool divides = c->n > 6 && !call_is_none(c, 6);
-	out = aten_avg_pool(self, spatial, &a, call_bool(c, 4), call_bool(c, 5), divides ? &divisor : NULL);
-	call_give(c, 0, as_it_came(c, out));
+	call_give(c, 0, as_it_came(c, aten_avg_pool(self, spatial, &a, call_bool(c, 4), call_bool(c, 5), divides ? &divisor : NULL)));
 }
 static void run_adaptive_avg(struct aten_call *c) /* self, output_size */
 {
-	int64_t n;
-	const int64_t *size = call_ints(c, 1, &n);
-	call_give(c, 0, aten_adaptive_avg_pool(call_tensor(c, 0), spatial_of(c), size, n));
+	call_give(c, 0, aten_adaptive_avg_pool(call_tensor(c, 0), spatial_of(c), call_ints(c, 1)));
 }
 static void run_adaptive_avg1(struct aten_call *c)
 {
-	struct aten_tensor *out;
-	int64_t n;
-	const int64_t *size = call_ints(c, 1, &n);
-	if (n != 1)
+	struct ints size = call_ints(c, 1);
+	if (size.n != 1)
 		aten_fail("adaptive_avg_pool1d: output_size must be one number");
-	out = aten_adaptive_avg_pool(aten_unsqueeze(call_tensor(c, 0), -2), 2, (const int64_t[]){1, size[0]}, 2);
-	call_give(c, 0, aten_squeeze_dim(out, -2));
+	size = (struct ints){(const int64_t[]){1, size.v[0]}, 2};
+	call_give(c, 0, aten_squeeze_dim(aten_adaptive_avg_pool(aten_unsqueeze(call_tensor(c, 0), -2), 2, size), -2));
 }
 static void run_adaptive_max(struct aten_call *c)
 {
-	struct aten_tensor *out, *indices;
-	int64_t n;
-	const int64_t *size = call_ints(c, 1, &n);
-	aten_adaptive_max_pool(call_tensor(c, 0), spatial_of(c), size, n, &out, &indices);
-	call_give_two(c, out, indices);
+	call_give_two(c, aten_adaptive_max_pool(call_tensor(c, 0), spatial_of(c), call_ints(c, 1)));
 }
 
 /* grad_output, self, kernel_size, stride, padding, ... of two dims */
 static struct pool pool_of_gradient(const struct aten_call *c, bool dilated, bool ceil_mode)
 {
-	struct window_args a = {0};
+	struct window_args a = windows_at(c, 2, dilated);
 	struct pool p;
-	a.kernel = call_ints(c, 2, &a.n_kernel);
-	a.stride = call_ints(c, 3, &a.n_stride);
-	a.pad = call_ints(c, 4, &a.n_pad);
-	if (dilated)
-		a.dilation = call_ints(c, 5, &a.n_dilation);
 	pool_begin(&p, call_tensor(c, 1), 2);
 	pool_windows(&p, &a, ceil_mode);
 	return p;
@@ -643,7 +606,7 @@ static void run_adaptive_avg_backward(struct aten_call *c) /* grad_output, self 
 	pool_begin(&p, call_tensor(c, 1), 2);
 	if (grad->n_dim != p.self->n_dim)
 		aten_fail("the gradient is not of the result's shape");
-	pool_adaptive(&p, grad->size + grad->n_dim - 2, 2);
+	pool_adaptive(&p, (struct ints){grad->size + grad->n_dim - 2, 2});
 	call_give(c, 0, pool_gradient(&p, grad, NULL, spread_average, NULL));
 }
 

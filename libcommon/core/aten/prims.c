@@ -37,30 +37,31 @@ static void run_iota(struct aten_call *c) /* length, start, step, dtype, device,
 
 struct windows {
 	int dims;
-	const int64_t *kernel, *in, *stride, *pad, *dilation;
+	struct window_args args;
+	const int64_t *in;
 };
 
-static const int64_t *list(const struct aten_call *c, uint32_t i, int64_t want)
+static struct ints ints_of_window(const struct aten_call *c, uint32_t i, int64_t want)
 {
-	int64_t n;
-	const int64_t *v = call_ints(c, i, &n);
-	if (n != want)
-		aten_fail("lists of %lld and %lld numbers for one window", (long long)want, (long long)n);
-	return v;
+	struct ints list = call_ints(c, i);
+	if (list.n != want)
+		aten_fail("lists of %lld and %lld numbers for one window", (long long)want, (long long)list.n);
+	return list;
 }
 
 /* The other number of a place: at is the window's. Sizes may be anything: numbers wrap. */
 static int64_t other_number(const struct windows *w, const int64_t *at, int64_t number, bool from_window)
 {
-	const int64_t *of = from_window ? w->kernel : w->in, *to = from_window ? w->in : w->kernel;
+	const int64_t *kernel = w->args.kernel.v, *of = from_window ? kernel : w->in, *to = from_window ? w->in : kernel;
+	const int64_t *dilation = w->args.dilation.v;
 	uint64_t result = 0;
 	int64_t d[3];
 	for (int i = w->dims; i-- > 0; number /= of[i])
 		d[i] = number % of[i];
 	for (int i = 0; i < w->dims; i++) {
-		const uint64_t base = (uint64_t)at[i] * (uint64_t)w->stride[i] - (uint64_t)w->pad[i], place = (uint64_t)d[i];
+		const uint64_t base = (uint64_t)at[i] * (uint64_t)w->args.stride.v[i] - (uint64_t)w->args.pad.v[i], place = (uint64_t)d[i];
 		const uint64_t other =
-		    from_window ? base + place * (uint64_t)w->dilation[i] : (uint64_t)((int64_t)(place - base) / w->dilation[i]);
+		    from_window ? base + place * (uint64_t)dilation[i] : (uint64_t)((int64_t)(place - base) / dilation[i]);
 		result = result * (uint64_t)to[i] + other;
 	}
 	return (int64_t)result;
@@ -89,39 +90,34 @@ static struct aten_tensor *turn(const struct windows *w, const struct aten_tenso
 	return out;
 }
 
-static struct windows windows_of(const struct aten_call *c, uint32_t stride, int64_t *n)
+static struct windows windows_of(const struct aten_call *c, uint32_t stride)
 {
-	struct windows w = {.kernel = call_ints(c, 1, n)};
-	if (*n != 2 && *n != 3)
-		aten_fail("a window of %lld dims", (long long)*n);
-	w.dims = (int)*n;
-	w.stride = list(c, stride, *n);
-	w.pad = list(c, stride + 1, *n);
-	w.dilation = list(c, stride + 2, *n);
-	for (int i = 0; i < w.dims; i++)
-		if (w.kernel[i] < 1 || w.dilation[i] < 1 || w.kernel[i] > INT8_MAX)
+	struct ints kernel = call_ints(c, 1);
+	if (kernel.n != 2 && kernel.n != 3)
+		aten_fail("a window of %lld dims", (long long)kernel.n);
+	struct window_args a = {kernel, ints_of_window(c, stride, kernel.n), ints_of_window(c, stride + 1, kernel.n),
+				ints_of_window(c, stride + 2, kernel.n)};
+	for (int64_t i = 0; i < kernel.n; i++)
+		if (kernel.v[i] < 1 || a.dilation.v[i] < 1 || kernel.v[i] > INT8_MAX)
 			aten_fail("a window without elements");
-	return w;
+	return (struct windows){(int)kernel.n, a, NULL};
 }
 
 static void run_max_pool_with_offsets(struct aten_call *c) /* self, kernel, stride, padding, dilation, ceil_mode */
 {
-	int64_t n;
-	struct windows w = windows_of(c, 2, &n);
-	struct aten_tensor *self = call_tensor(c, 0), *out, *indices;
-	const struct window_args a = {w.kernel, w.stride, w.pad, w.dilation, n, n, n, n};
-	aten_max_pool(self, w.dims, &a, call_bool(c, 5), &out, &indices);
+	struct windows w = windows_of(c, 2);
+	struct aten_tensor *self = call_tensor(c, 0);
+	struct two r = aten_max_pool(self, w.dims, &w.args, call_bool(c, 5));
 	w.in = self->size + self->n_dim - w.dims;
-	call_give(c, 0, out);
-	call_give(c, 1, turn(&w, indices, false));
+	call_give(c, 0, r.first);
+	call_give(c, 1, turn(&w, r.second, false));
 }
 
 static void run_offsets_to_indices(struct aten_call *c) /* self, kernel, input_size, stride, padding, dilation */
 {
-	int64_t n;
-	struct windows w = windows_of(c, 3, &n);
+	struct windows w = windows_of(c, 3);
 	struct aten_tensor *self = call_tensor(c, 0);
-	w.in = list(c, 2, n);
+	w.in = ints_of_window(c, 2, w.dims).v;
 	if (self->n_dim < w.dims || !elem_integral(self->dtype))
 		aten_fail("offsets in windows are integers of %d dims or more", w.dims);
 	call_give(c, 0, turn(&w, self, true));

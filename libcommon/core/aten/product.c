@@ -1,6 +1,7 @@
 /* Products by name: what mm.c, conv.c and sdpa.c compute, and what is made of them (torch 2.13, aten/src/ATen/native/LinearAlgebra.cpp,
  * Linear.cpp, Convolution.cpp, transformers/attention.cpp). */
 #include "call.h"
+#include "conv.h"
 #include "elem.h"
 #include "mat.h"
 #include "ops.h"
@@ -13,7 +14,7 @@ static void need_dims(const struct aten_tensor *t, int n, const char *what)
 		aten_fail("%s must be %d-D, not %d-D", what, n, t->n_dim);
 }
 
-/* What beta and alpha are multiplied with, where BLAS does not: complex numbers of both. */
+/* beta or alpha, which may be complex numbers: with those BLAS does not multiply. */
 static double complex number_or(const struct aten_call *c, uint32_t i, double otherwise)
 {
 	const struct aten_value *v = &c->arg[i];
@@ -42,14 +43,9 @@ static struct aten_tensor *product(struct aten_tensor *a, struct aten_tensor *b,
 	bool plain = !aten_is_complex(a->dtype) || (!cimag(beta) && !cimag(alpha));
 	if (bias && bias->n_dim > n)
 		aten_fail("a bias of %d dimensions", bias->n_dim);
-	if (bias && plain) {
-		struct aten_tensor *wide = aten_expand(bias, size, n);
-		n == 2 ? aten_addmm_out(out, wide, a, b, creal(beta), creal(alpha))
-		       : aten_baddbmm_out(out, wide, a, b, creal(beta), creal(alpha));
-		return out;
-	}
-	n == 2 ? aten_mm_out(out, a, b) : aten_bmm_out(out, a, b);
-	if (!bias)
+	struct aten_tensor *wide = bias && plain ? aten_expand(bias, size, n) : NULL;
+	(n == 2 ? aten_addmm_out : aten_baddbmm_out)(out, wide, a, b, wide ? creal(beta) : 0, wide ? creal(alpha) : 1);
+	if (!bias || wide)
 		return out;
 	struct aten_tensor *both[2] = {aten_new_anyway(DTYPE_C128, 0, NULL), aten_new_anyway(DTYPE_C128, 0, NULL)};
 	elem_set_c128(DTYPE_C128, aten_data(both[0]), alpha);
@@ -175,16 +171,15 @@ static void run_linear(struct aten_call *c)
 /* ---- convolutions ---- */
 
 /* n numbers of a list that has one for all. */
-static const int64_t *each_of(const struct aten_call *c, uint32_t i, int64_t n)
+static struct ints each_of(const struct aten_call *c, uint32_t i, int64_t n)
 {
-	int64_t have;
-	const int64_t *list = call_ints(c, i, &have);
+	struct ints list = call_ints(c, i);
 	int64_t *all = aten_scratch((uint64_t)n, sizeof(*all));
-	if (have != 1 && have != n)
-		aten_fail("%lld numbers for %lld dimensions", (long long)have, (long long)n);
+	if (list.n != 1 && list.n != n)
+		aten_fail("%lld numbers for %lld dimensions", (long long)list.n, (long long)n);
 	for (int64_t k = 0; k < n; k++)
-		all[k] = list[have == 1 ? 0 : k];
-	return all;
+		all[k] = list.v[list.n == 1 ? 0 : k];
+	return (struct ints){all, n};
 }
 
 struct conv_call {
@@ -200,13 +195,15 @@ static void convolve(struct aten_call *c, const struct conv_call *at, int spatia
 	if (w->n_dim != spatial + 2 || (!single && x->n_dim != spatial + 2))
 		aten_fail("expected %dD (unbatched) or %dD (batched) input, and a weight of %d dimensions", spatial + 1, spatial + 2,
 			  spatial + 2);
-	const int64_t *none = aten_scratch((uint64_t)spatial, sizeof(*none));
-	memset((void *)(uintptr_t)none, 0, (size_t)spatial * sizeof(*none));
-	const int64_t *extra = at->output_padding ? each_of(c, at->output_padding, spatial) : none;
-	struct aten_tensor *out =
-	    aten_convolution(single ? aten_unsqueeze(x, 0) : x, w, &bias, each_of(c, at->stride, spatial), spatial,
-			     at->pads ? at->pads : each_of(c, at->padding, spatial), spatial, each_of(c, at->dilation, spatial), spatial,
-			     at->transposed, extra, spatial, call_int(c, at->groups));
+	struct conv_params p = {.stride = each_of(c, at->stride, spatial),
+				.padding = at->pads ? (struct ints){at->pads, spatial} : each_of(c, at->padding, spatial),
+				.dilation = each_of(c, at->dilation, spatial),
+				.groups = call_int(c, at->groups),
+				.transposed = at->transposed,
+				.channels_last = -1};
+	if (at->output_padding)
+		p.output_padding = each_of(c, at->output_padding, spatial);
+	struct aten_tensor *out = aten_convolution(single ? aten_unsqueeze(x, 0) : x, w, bias, &p);
 	call_give(c, 0, single ? aten_squeeze_dim(out, 0) : out);
 }
 /* input, weight, bias, stride, padding, dilation, groups; entry.data: "1", "2", "3" */
@@ -228,7 +225,7 @@ static void run_conv_padding(struct aten_call *c)
 		aten_fail("Invalid padding string: '%s'", how);
 	if (w->n_dim != spatial + 2)
 		aten_fail("expected a weight of %d dimensions", spatial + 2);
-	const int64_t *stride = each_of(c, 3, spatial), *dilation = each_of(c, 5, spatial);
+	const int64_t *stride = each_of(c, 3, spatial).v, *dilation = each_of(c, 5, spatial).v;
 	for (int i = 0; i < spatial && !strcmp(how, "same"); i++) {
 		if (stride[i] != 1)
 			aten_fail("padding='same' is not supported for strided convolutions");
@@ -240,7 +237,7 @@ static void run_conv_padding(struct aten_call *c)
 		even = even && all % 2 == 0;
 	}
 	if (!even)
-		at.x = aten_pad(at.x, uneven, 2 * (int64_t)spatial, "constant", aten_number(0));
+		at.x = aten_pad(at.x, (struct ints){uneven, 2 * (int64_t)spatial}, "constant", aten_number(0));
 	convolve(c, &at, spatial);
 }
 /* input, weight, bias, stride, padding, output_padding, groups, dilation */
@@ -256,78 +253,71 @@ static void run_convolution(struct aten_call *c)
 
 /* ---- their gradients: convolutions themselves ---- */
 
-struct conv_lists {
-	const int64_t *stride, *padding, *dilation;
-	int64_t groups;
-	int spatial;
-};
-static struct aten_tensor *convolved(const struct conv_lists *l, struct aten_tensor *x, struct aten_tensor *w, bool transposed,
-				     const int64_t *extra)
-{
-	static const int64_t none[3] = {0};
-	return aten_convolution(x, w, NULL, l->stride, l->spatial, l->padding, l->spatial, l->dilation, l->spatial, transposed,
-				extra ? extra : none, l->spatial, l->groups);
-}
-
 /* The windows in which the small tensor met the large one stood stride apart, and their elements dilation: the other way around it is a
  * convolution over the batch, that has channels for a batch. A group at a time. */
-static struct aten_tensor *weight_gradient(const struct conv_lists *l, struct aten_tensor *large, struct aten_tensor *small,
+static struct aten_tensor *weight_gradient(const struct conv_params *p, struct aten_tensor *large, struct aten_tensor *small,
 					   const struct aten_tensor *weight)
 {
-	struct aten_tensor **part = aten_scratch((uint64_t)l->groups, sizeof(struct aten_tensor *));
-	struct conv_lists around = {
-	    .stride = l->dilation, .padding = l->padding, .dilation = l->stride, .groups = 1, .spatial = l->spatial};
-	int64_t wide = large->size[1] / l->groups, each = small->size[1] / l->groups;
-	for (int64_t g = 0; g < l->groups; g++) {
+	struct aten_tensor **part = aten_scratch((uint64_t)p->groups, sizeof(struct aten_tensor *));
+	struct conv_params around = {.stride = p->dilation, .padding = p->padding, .dilation = p->stride, .groups = 1, .channels_last = -1};
+	int64_t wide = large->size[1] / p->groups, each = small->size[1] / p->groups;
+	for (int64_t g = 0; g < p->groups; g++) {
 		struct aten_tensor *x = aten_transpose(aten_narrow(large, 1, g * wide, wide), 0, 1);
 		struct aten_tensor *y = aten_transpose(aten_narrow(small, 1, g * each, each), 0, 1);
-		struct aten_tensor *met = convolved(&around, aten_contiguous(x), aten_contiguous(y), false, NULL);
-		for (int i = 0; i < l->spatial; i++)
+		struct aten_tensor *met = aten_convolution(aten_contiguous(x), aten_contiguous(y), NULL, &around);
+		for (int i = 0; i < weight->n_dim - 2; i++)
 			met = aten_narrow(met, i + 2, 0, weight->size[i + 2]);
 		part[g] = aten_transpose(met, 0, 1);
 	}
-	return aten_cat(part, l->groups, 0);
+	return aten_cat((struct tensors){part, p->groups}, 0);
 }
 
 /* grad_output, input, weight, bias_sizes, stride, padding, dilation, transposed, output_padding, groups, output_mask */
 static void run_convolution_backward(struct aten_call *c)
 {
 	struct aten_tensor *grad = call_tensor(c, 0), *x = call_tensor(c, 1), *w = call_tensor(c, 2);
-	int64_t n, extra[3] = {0}, order[ATEN_DIMS];
-	const int64_t *wanted = call_ints(c, 10, &n);
+	int64_t extra[3] = {0}, order[ATEN_DIMS];
+	struct ints wanted = call_ints(c, 10);
 	bool transposed = call_bool(c, 7);
 	int spatial = x->n_dim - 2;
-	if (n != 3 || spatial < 1 || spatial > 3 || w->n_dim != x->n_dim || grad->n_dim != x->n_dim)
+	if (wanted.n != 3 || spatial < 1 || spatial > 3 || w->n_dim != x->n_dim || grad->n_dim != x->n_dim)
 		aten_fail("expected an input, a weight and a gradient of the same 3 to 5 dimensions");
-	struct conv_lists l = {each_of(c, 4, spatial), each_of(c, 5, spatial), each_of(c, 6, spatial), call_int(c, 9), spatial};
-	const int64_t *given = each_of(c, 8, spatial);
+	struct conv_params p = {.stride = each_of(c, 4, spatial),
+				.padding = each_of(c, 5, spatial),
+				.dilation = each_of(c, 6, spatial),
+				.groups = call_int(c, 9),
+				.transposed = !transposed,
+				.channels_last = -1};
+	const int64_t *stride = p.stride.v, *padding = p.padding.v, *given = each_of(c, 8, spatial).v;
 	for (int i = 0; i < spatial; i++) {
 		int64_t small = (transposed ? x : grad)->size[i + 2], large = (transposed ? grad : x)->size[i + 2];
-		if (l.stride[i] < 1 || l.padding[i] < 0)
-			aten_fail("a stride of %lld, a padding of %lld", (long long)l.stride[i], (long long)l.padding[i]);
+		if (stride[i] < 1 || padding[i] < 0)
+			aten_fail("a stride of %lld, a padding of %lld", (long long)stride[i], (long long)padding[i]);
 		/* how many elements the windows reach over */
-		int64_t reach = size_plus(size_times(small - 1, l.stride[i]), size_plus(size_times(l.dilation[i], w->size[i + 2] - 1), 1));
-		extra[i] = size_minus(size_plus(large, size_times(2, l.padding[i])), reach);
-		if (transposed ? extra[i] != given[i] : extra[i] < 0 || extra[i] >= l.stride[i])
+		int64_t reach = size_plus(size_times(small - 1, stride[i]), size_plus(size_times(p.dilation.v[i], w->size[i + 2] - 1), 1));
+		extra[i] = size_minus(size_plus(large, size_times(2, padding[i])), reach);
+		if (transposed ? extra[i] != given[i] : extra[i] < 0 || extra[i] >= stride[i])
 			aten_fail("the gradient has other sizes than the convolution's result");
 	}
-	struct aten_tensor *dx = wanted[0] ? convolved(&l, grad, w, !transposed, transposed ? NULL : extra) : NULL;
+	if (!transposed)
+		p.output_padding = (struct ints){extra, spatial};
+	struct aten_tensor *dx = wanted.v[0] ? aten_convolution(grad, w, NULL, &p) : NULL;
 	for (int i = 0; dx && i < spatial; i++)
 		dx = aten_narrow(dx, i + 2, 0, x->size[i + 2]);
 	/* channels_last, where the convolution's result would be */
 	int format = spatial == 2 && (aten_channels_last(x) || aten_channels_last(w)) ? ATEN_CHANNELS_LAST : ATEN_CONTIGUOUS;
-	struct aten_tensor *dw = !wanted[1] ? NULL : transposed ? weight_gradient(&l, grad, x, w) : weight_gradient(&l, x, grad, w);
+	struct aten_tensor *dw = !wanted.v[1] ? NULL : transposed ? weight_gradient(&p, grad, x, w) : weight_gradient(&p, x, grad, w);
 	call_give(c, 0, dx ? aten_to_copy(dx, dx->dtype, format) : NULL);
 	call_give(c, 1, dw ? aten_to_copy(dw, dw->dtype, format) : NULL);
 	for (int i = 0, k = 0; i < grad->n_dim; i++)
 		if (i != 1)
 			order[k++] = i;
-	call_give(c, 2, wanted[2] ? APPLIED("sum.dim_IntList", aten_of(grad), aten_ints(order, grad->n_dim - 1)) : NULL);
+	call_give(c, 2, wanted.v[2] ? APPLIED("sum.dim_IntList", aten_of(grad), aten_ints(order, grad->n_dim - 1)) : NULL);
 }
 
 /* ---- attention ---- */
 
-/* What sdp_utils_cpp.cpp takes for flash attention. */
+/* The operands that sdp_utils_cpp.cpp takes for flash attention. */
 static bool can_flash(const struct aten_tensor *q, const struct aten_tensor *k, const struct aten_tensor *v, const struct aten_tensor *mask)
 {
 	bool fits = q->n_dim == 4 && k->n_dim == 4 && v->n_dim == 4 && q->size[3] == k->size[3] && q->size[3] == v->size[3];
@@ -365,8 +355,7 @@ static struct aten_tensor *attention_math(struct aten_tensor *q, struct aten_ten
 /* query, key, value, attn_mask, dropout_p, is_causal, scale, enable_gqa */
 static void run_attention(struct aten_call *c)
 {
-	struct aten_tensor *q = call_tensor(c, 0), *k = call_tensor(c, 1), *v = call_tensor(c, 2), *mask = call_tensor_or_none(c, 3), *out,
-			   *lse;
+	struct aten_tensor *q = call_tensor(c, 0), *k = call_tensor(c, 1), *v = call_tensor(c, 2), *mask = call_tensor_or_none(c, 3);
 	bool causal = call_bool(c, 5), given = !call_is_none(c, 6);
 	if (call_float(c, 4) != 0)
 		aten_fail("dropout is random");
@@ -390,17 +379,14 @@ static void run_attention(struct aten_call *c)
 		int64_t whole[4] = {q->size[0], q->size[1], q->size[2], k->size[2]};
 		mask = mask->n_dim == 2 ? mask : aten_expand(mask, whole, 4);
 	}
-	aten_flash_attention(q, k, v, 0, causal, &mask, given ? &scale : NULL, &out, &lse);
-	call_give(c, 0, out);
+	call_give(c, 0, aten_flash_attention(q, k, v, 0, causal, mask, given ? &scale : NULL).first);
 }
 /* query, key, value, dropout_p, is_causal, attn_mask, scale */
 static void run_flash(struct aten_call *c)
 {
-	struct aten_tensor *mask = call_tensor_or_none(c, 5), *out, *lse;
 	double scale = call_float_or(c, 6, 0);
-	aten_flash_attention(call_tensor(c, 0), call_tensor(c, 1), call_tensor(c, 2), call_float(c, 3), call_bool(c, 4), &mask,
-			     call_is_none(c, 6) ? NULL : &scale, &out, &lse);
-	call_give_two(c, out, lse);
+	call_give_two(c, aten_flash_attention(call_tensor(c, 0), call_tensor(c, 1), call_tensor(c, 2), call_float(c, 3), call_bool(c, 4),
+					      call_tensor_or_none(c, 5), call_is_none(c, 6) ? NULL : &scale));
 }
 
 static void run_int_mm(struct aten_call *c)
@@ -416,9 +402,8 @@ static void run_int_mm(struct aten_call *c)
 
 static void run_grouped_mm(struct aten_call *c) /* self, mat2, offs, bias, out_dtype */
 {
-	struct aten_tensor *offs = call_tensor_or_none(c, 2), *bias = call_tensor_or_none(c, 3);
-	int32_t dtype = call_dtype_or(c, 4, call_tensor(c, 0)->dtype);
-	call_give(c, 0, aten_grouped_mm(call_tensor(c, 0), call_tensor(c, 1), &offs, &bias, &dtype));
+	struct aten_tensor *self = call_tensor(c, 0), *offs = call_tensor_or_none(c, 2), *bias = call_tensor_or_none(c, 3);
+	call_give(c, 0, aten_grouped_mm(self, call_tensor(c, 1), offs, bias, call_dtype_or(c, 4, self->dtype)));
 }
 
 static void run_grouped_mm_fallback(struct aten_call *c)

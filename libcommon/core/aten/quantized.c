@@ -68,7 +68,7 @@ static void run_dequantize(struct aten_call *c)
 	call_give(c, 0, aten_mul(aten_sub(t, whole_number(number_at(c, 2)), 1), aten_number(number_at(c, 1))));
 }
 
-/* One number for each place of the first dim of t. */
+/* A number for each place of the first dim of t. */
 static struct aten_tensor *along_first(const struct aten_call *c, uint32_t i, const struct aten_tensor *t)
 {
 	struct aten_tensor *v = call_tensor(c, i);
@@ -177,8 +177,8 @@ static void run_choose_token_asymmetric(struct aten_call *c)
 }
 
 /* round(t / scales + zeros) within its ends */
-static struct aten_tensor *cut(struct aten_tensor *t, struct aten_tensor *scales, struct aten_tensor *zeros, struct aten_value low,
-			       struct aten_value high, int dtype)
+static struct aten_tensor *quantize_within(struct aten_tensor *t, struct aten_tensor *scales, struct aten_tensor *zeros,
+					   struct aten_value low, struct aten_value high, int dtype)
 {
 	t = aten_add(aten_mul(t, APPLIED("reciprocal", aten_of(scales))), zeros, 1);
 	return within(APPLIED("round", aten_of(t)), low, high, dtype);
@@ -186,9 +186,7 @@ static struct aten_tensor *cut(struct aten_tensor *t, struct aten_tensor *scales
 
 static void need_tokens(const struct aten_call *c, const struct aten_tensor *t)
 {
-	int64_t n = 1;
-	for (int i = 0; i + 1 < t->n_dim; i++)
-		n = size_times(n, t->size[i]);
+	int64_t n = size_of_all(t->n_dim - 1, t->size);
 	for (uint32_t i = 1; i < 3; i++)
 		if (aten_numel(call_tensor(c, i)) != n)
 			aten_fail("%lld tokens, %s of %lld elements", (long long)n, i == 1 ? "scales" : "zero points",
@@ -200,7 +198,7 @@ static void run_quantize_tokens(struct aten_call *c)
 {
 	struct aten_tensor *t = call_tensor(c, 0);
 	need_tokens(c, t);
-	call_give(c, 0, cut(t, call_tensor(c, 1), call_tensor(c, 2), GIVEN(c, 3), GIVEN(c, 4), call_dtype_or(c, 5, DTYPE_I8)));
+	call_give(c, 0, quantize_within(t, call_tensor(c, 1), call_tensor(c, 2), GIVEN(c, 3), GIVEN(c, 4), call_dtype_or(c, 5, DTYPE_I8)));
 }
 
 /* input, scales, zero_points, quant_min, quant_max, dtype, output_dtype */
@@ -233,7 +231,8 @@ static void run_quantize_groups(struct aten_call *c)
 	struct aten_tensor *t = call_tensor(c, 0), *of = grouped(t, group_size(c, 6));
 	if (aten_computes() && elem_true(DTYPE_BOOL, aten_data(APPLIED("any", aten_of(aten_isnan(of))))))
 		aten_fail("to_quant must not contain NaNs");
-	of = cut(of, grouped(call_tensor(c, 1), 1), grouped(call_tensor(c, 2), 1), GIVEN(c, 3), GIVEN(c, 4), call_dtype_or(c, 5, DTYPE_I8));
+	of = quantize_within(of, grouped(call_tensor(c, 1), 1), grouped(call_tensor(c, 2), 1), GIVEN(c, 3), GIVEN(c, 4),
+			     call_dtype_or(c, 5, DTYPE_I8));
 	call_give(c, 0, aten_reshape(of, t->size, t->n_dim));
 }
 

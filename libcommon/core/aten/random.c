@@ -85,6 +85,12 @@ static void generator_lock(void)
 
 static void generator_unlock(void) { pthread_mutex_unlock(&gen.lock); }
 
+void aten_need_default_generator(bool is_default)
+{
+	if (!is_default)
+		aten_fail(REFUSED);
+}
+
 /* ---- fills: t is dense, its elements are drawn in the order of memory ---- */
 
 /* The elements that a fill of t writes, as n numbers; complex ones are two each (torch.view_as_real). */
@@ -152,7 +158,7 @@ void aten_fill_int(const struct aten_tensor *t, int64_t low, int64_t high)
 	if (low >= high)
 		aten_fail("random_ expects 'from' to be less than 'to', but got from=%lld >= to=%lld", (long long)low, (long long)high);
 	if (elem_complex(t->dtype) ||
-	    (elem_floating(t->dtype) && (llabs(low) > 256 || llabs(high) > 256) && t->dtype != DTYPE_F64 && t->dtype != DTYPE_F32))
+	    (elem_floating(t->dtype) && (low < -256 || high > 256) && t->dtype != DTYPE_F64 && t->dtype != DTYPE_F32))
 		aten_fail(REFUSED);
 	generator_lock();
 	for (int64_t i = 0; i < r.n; i++, r.p += r.bytes) {
@@ -359,14 +365,11 @@ void aten_fill_bernoulli(const struct aten_tensor *t, double p)
  */
 void aten_fill_bernoulli_tensor(struct aten_tensor *t, struct aten_tensor *p)
 {
-	struct walk w;
 
 	if (!aten_is_contiguous(t))
 		aten_fail(REFUSED);
 	elem_need_real(t);
-	walk_begin(&w, t->n_dim, t->size);
-	walk_add(&w, aten_data(t), t);
-	walk_add(&w, aten_data(p), p);
+	struct walk w = WALK(t, p);
 	for (bool more = walk_first(&w); more; more = walk_next(&w))
 		need_probability(elem_f64(p->dtype, w.p[1]));
 	generator_lock();
@@ -380,20 +383,13 @@ void aten_fill_bernoulli_tensor(struct aten_tensor *t, struct aten_tensor *p)
 /* The scale is rounded to the input's dtype first. */
 static void drop(struct aten_tensor *out, const struct aten_tensor *mask, double scale)
 {
-	struct walk w;
-	char rounded[8];
-
-	elem_set_f64(out->dtype, rounded, scale);
-	scale = elem_f64(out->dtype, rounded);
-	walk_begin(&w, out->n_dim, out->size);
-	walk_add(&w, aten_data(out), out);
-	walk_add(&w, aten_data(mask), mask);
-	for (bool more = walk_first(&w); more; more = walk_next(&w)) {
+	scale = elem_rounded(out->dtype, scale);
+	struct walk w = WALK(out, mask);
+	for (bool more = walk_first(&w); more; more = walk_next(&w))
 		elem_set_f64(out->dtype, w.p[0], elem_f64(out->dtype, w.p[0]) * (*w.p[1] ? scale : 0));
-	}
 }
 
-void aten_native_dropout(struct aten_tensor *input, double p, bool train, struct aten_tensor **ret0, struct aten_tensor **ret1)
+struct two aten_native_dropout(struct aten_tensor *input, double p, bool train)
 {
 	struct aten_tensor *out = aten_clone(input), *mask = aten_like(input, aten_numel(input) ? DTYPE_BOOL : input->dtype);
 	if (!elem_floating(input->dtype))
@@ -406,8 +402,7 @@ void aten_native_dropout(struct aten_tensor *input, double p, bool train, struct
 	} else {
 		aten_fill(mask, aten_number(1));
 	}
-	GIVE(ret0, out);
-	GIVE(ret1, mask);
+	return (struct two){out, mask};
 }
 
 struct aten_tensor *aten_randperm(int64_t n, int dtype)
@@ -470,7 +465,7 @@ static void draw_with_replacement(int dtype, char *row, int64_t n, int64_t *to, 
 }
 
 /* The largest of weights that were divided by exponential numbers (native/Distributions.cpp, multinomial_out). */
-static void take_largest(int dtype, char *row, int64_t n, int64_t *to, int64_t samples)
+static void choose_largest(int dtype, char *row, int64_t n, int64_t *to, int64_t samples)
 {
 	int bytes = elem_bytes(dtype);
 	for (int64_t k = 0; k < samples; k++) {
@@ -518,14 +513,14 @@ static void run_multinomial(struct aten_call *c) /* self, num_samples, replaceme
 				     elem_f64(dtype, aten_data(weights) + k * bytes) / elem_f64(dtype, aten_data(q) + k * bytes));
 	}
 	for (int64_t i = 0; i < rows; i++)
-		(divide ? take_largest : draw_with_replacement)(dtype, aten_data(weights) + i * n * bytes, n,
-								(int64_t *)(void *)aten_data(out) + i * samples, samples);
+		(divide ? choose_largest : draw_with_replacement)(dtype, aten_data(weights) + i * n * bytes, n,
+								  (int64_t *)(void *)aten_data(out) + i * samples, samples);
 	call_give(c, 0, out);
 }
 
 /* ---- by name ---- */
 
-static void fill_fresh(struct aten_tensor *t, char how, int64_t low, int64_t high)
+struct aten_tensor *aten_fill_fresh(struct aten_tensor *t, char how, int64_t low, int64_t high)
 {
 	if (how == 'u')
 		aten_fill_uniform(t, 0, 1);
@@ -533,6 +528,7 @@ static void fill_fresh(struct aten_tensor *t, char how, int64_t low, int64_t hig
 		aten_fill_normal(t, 0, 1);
 	else
 		aten_fill_int(t, low, high);
+	return t;
 }
 
 /* entry.data: what is drawn - u(niform), n(ormal), i(ntegers below a number), l (from one to another) - and whether l(ike) a tensor.
@@ -543,65 +539,42 @@ static void run_fresh(struct aten_call *c)
 	bool like = how[1] == 'l';
 	uint32_t i = like;
 	struct aten_tensor *t;
-	int64_t low = *how == 'l' ? call_int(c, i++) : 0, high = *how == 'i' || *how == 'l' ? call_int(c, i++) : 0, n;
+	int64_t low = *how == 'l' ? call_int(c, i++) : 0, high = *how == 'i' || *how == 'l' ? call_int(c, i++) : 0;
 	if (like) {
 		struct aten_tensor *self = call_tensor(c, 0);
-		int dtype = call_dtype_or(c, i, self->dtype);
 		int64_t format = GIVEN(c, i + 4).kind == ATEN_NONE ? ATEN_PRESERVE : GIVEN(c, i + 4).i;
-		t = format == ATEN_PRESERVE ? aten_like(self, dtype)
-					    : aten_new_format(dtype, self->n_dim, self->size, format > ATEN_PRESERVE);
+		t = aten_empty_like(self, call_dtype_or(c, i, self->dtype), format);
 	} else {
-		const int64_t *size = call_ints(c, i++, &n);
-		t = aten_empty(size, n, call_dtype_or(c, i, *how == 'u' || *how == 'n' ? aten_default_dtype() : DTYPE_I64));
+		struct ints size = call_ints(c, i++);
+		t = aten_empty(size.v, size.n, call_dtype_or(c, i, *how == 'u' || *how == 'n' ? aten_default_dtype() : DTYPE_I64));
 	}
-	fill_fresh(t, *how, low, high);
-	call_give(c, 0, t);
+	call_give(c, 0, aten_fill_fresh(t, *how, low, high));
 }
 
-static void need_default_generator(const struct aten_call *c, uint32_t i)
-{
-	if (!call_is_none(c, i))
-		aten_fail(REFUSED);
-}
-/* Into a tensor like self. */
-static void run_uniform(struct aten_call *c) /* self, from, to, generator */
+/* A tensor like self; the generator, the last argument, must be the default one. */
+static struct aten_tensor *target_of(const struct aten_call *c)
 {
 	struct aten_tensor *self = call_tensor(c, 0), *t = aten_like(self, self->dtype);
-	need_default_generator(c, 3);
-	aten_fill_uniform(t, call_float(c, 1), call_float(c, 2));
+	aten_need_default_generator(call_is_none(c, c->n - 1));
 	call_give(c, 0, t);
+	return t;
 }
-static void run_normal(struct aten_call *c) /* self, mean, std, generator */
-{
-	struct aten_tensor *self = call_tensor(c, 0), *t = aten_like(self, self->dtype);
-	need_default_generator(c, 3);
-	aten_fill_normal(t, call_float(c, 1), call_float(c, 2));
-	call_give(c, 0, t);
-}
-static void run_exponential(struct aten_call *c) /* self, lambd, generator */
-{
-	struct aten_tensor *self = call_tensor(c, 0), *t = aten_like(self, self->dtype);
-	need_default_generator(c, 2);
-	aten_fill_exponential(t, call_float(c, 1));
-	call_give(c, 0, t);
-}
+static void run_uniform(struct aten_call *c) { aten_fill_uniform(target_of(c), call_float(c, 1), call_float(c, 2)); } /* self, from, to */
+static void run_normal(struct aten_call *c) { aten_fill_normal(target_of(c), call_float(c, 1), call_float(c, 2)); }   /* self, mean, std */
+static void run_exponential(struct aten_call *c) { aten_fill_exponential(target_of(c), call_float(c, 1)); }           /* self, lambd */
 static void run_bernoulli(struct aten_call *c) /* self, [p,] generator: self or p are the probabilities */
 {
-	struct aten_tensor *self = call_tensor(c, 0), *t = aten_like(self, self->dtype);
-	need_default_generator(c, c->n - 1);
+	struct aten_tensor *self = call_tensor(c, 0), *t = target_of(c);
 	if (c->n == 2)
 		aten_fill_bernoulli_tensor(t, self);
 	else if (GIVEN(c, 1).kind == ATEN_TENSOR)
 		aten_fill_bernoulli_tensor(t, call_tensor(c, 1));
 	else
 		aten_fill_bernoulli(t, call_float(c, 1));
-	call_give(c, 0, t);
 }
 static void run_native_dropout(struct aten_call *c) /* input, p, train */
 {
-	struct aten_tensor *out, *mask;
-	aten_native_dropout(call_tensor(c, 0), call_float(c, 1), call_int_or(c, 2, 1), &out, &mask);
-	call_give_two(c, out, mask);
+	call_give_two(c, aten_native_dropout(call_tensor(c, 0), call_float(c, 1), call_int_or(c, 2, 1)));
 }
 static void run_randperm(struct aten_call *c) { call_give(c, 0, aten_randperm(call_int(c, 0), call_dtype_or(c, 1, DTYPE_I64))); }
 

@@ -7,6 +7,8 @@
 
 #include <math.h>
 
+static const struct ints all_dims = {NULL, 0};
+
 /* Sizes of t with the chosen dims 1, and without them. No dims: all. */
 struct reduced {
 	bool chosen[ATEN_DIMS];
@@ -14,13 +16,13 @@ struct reduced {
 	int64_t with[ATEN_DIMS], without[ATEN_DIMS];
 };
 
-static void choose(struct reduced *r, const struct aten_tensor *t, const int64_t *dim, int64_t n)
+static void choose(struct reduced *r, const struct aten_tensor *t, struct ints dims)
 {
 	memset(r, 0, sizeof(*r));
 	for (int i = 0; i < t->n_dim; i++)
-		r->chosen[i] = !n;
-	for (int64_t k = 0; k < n; k++) {
-		int d = aten_dim(t, dim[k]);
+		r->chosen[i] = !dims.n;
+	for (int64_t k = 0; k < dims.n; k++) {
+		int d = aten_dim(t, dims.v[k]);
 		if (r->chosen[d])
 			aten_fail("dimension %d twice", d);
 		r->chosen[d] = true;
@@ -50,6 +52,7 @@ static struct aten_tensor *kept_first(const struct aten_tensor *self, const stru
 }
 
 struct lines {
+	struct reduced r;
 	const struct aten_tensor *view; /* kept_first */
 	int n_kept, dtype;              /* of what is gathered: I64, F64, C128 */
 	int64_t n;                      /* elements of a line */
@@ -58,9 +61,10 @@ struct lines {
 	int64_t at; /* which result */
 };
 
-static void lines_begin(struct lines *l, const struct aten_tensor *self, const struct reduced *r)
+static void lines_begin(struct lines *l, const struct aten_tensor *self, struct ints dims)
 {
-	l->view = kept_first(self, r, &l->n_kept);
+	choose(&l->r, self, dims);
+	l->view = kept_first(self, &l->r, &l->n_kept);
 	l->dtype = elem_integral(self->dtype) ? DTYPE_I64 : aten_is_complex(self->dtype) ? DTYPE_C128 : DTYPE_F64;
 	l->n = 1;
 	for (int i = l->n_kept; i < self->n_dim; i++)
@@ -69,10 +73,9 @@ static void lines_begin(struct lines *l, const struct aten_tensor *self, const s
 	if (!aten_computes())
 		return;
 	l->line = aten_scratch((uint64_t)l->n, (uint64_t)elem_bytes(l->dtype));
-	walk_begin(&l->outer, l->n_kept, l->view->size);
 	struct aten_tensor outer = *l->view;
 	outer.n_dim = l->n_kept;
-	walk_add(&l->outer, aten_data(l->view), &outer);
+	l->outer = WALK(&outer);
 }
 
 /* The next line, in the results' order; false behind the last. */
@@ -94,19 +97,14 @@ static bool lines_next(struct lines *l)
 	return true;
 }
 
-static struct aten_tensor *result_of(const struct aten_tensor *self, const struct reduced *r, bool keepdim, int dtype)
+static struct aten_tensor *result_of(const struct lines *l, bool keepdim, int dtype)
 {
-	return keepdim ? aten_new(dtype, self->n_dim, r->with, NULL) : aten_new(dtype, r->n_dim, r->without, NULL);
+	return keepdim ? aten_new(dtype, l->view->n_dim, l->r.with, NULL) : aten_new(dtype, l->r.n_dim, l->r.without, NULL);
 }
 
 static char *element(const struct aten_tensor *t, int64_t i) { return aten_data(t) + i * elem_bytes(t->dtype); }
 
 /* ---- sums and products ---- */
-
-static double complex times(double complex a, double complex b)
-{
-	return CMPLX(creal(a) * creal(b) - cimag(a) * cimag(b), creal(a) * cimag(b) + cimag(a) * creal(b));
-}
 
 /* In pairs of halves: the error stays small. */
 static double sum_of(const double *v, int64_t n)
@@ -145,20 +143,18 @@ static void fold_line(const struct lines *l, enum fold how, struct aten_tensor *
 		const double complex *v = (const double complex *)l->line;
 		double complex acc = how == PROD;
 		for (int64_t i = 0; i < l->n; i++)
-			acc = how == PROD ? times(acc, v[i]) : acc + v[i];
+			acc = how == PROD ? complex_times(acc, v[i]) : acc + v[i];
 		elem_set_c128(out->dtype, to, how == MEAN ? acc / (double)l->n : acc);
 	}
 }
 
-static struct aten_tensor *fold(struct aten_tensor *self, const int64_t *dim, int64_t n, bool keepdim, int dtype, enum fold how)
+static struct aten_tensor *fold(struct aten_tensor *self, struct ints dims, bool keepdim, int dtype, enum fold how)
 {
-	struct reduced r;
 	struct lines l;
-	choose(&r, self, dim, n);
 	if (self->dtype != dtype && !(elem_integral(self->dtype) && elem_integral(dtype)) && how != MEAN)
 		self = aten_to_copy(self, dtype, ATEN_PRESERVE);
-	struct aten_tensor *out = result_of(self, &r, keepdim, dtype);
-	lines_begin(&l, self, &r);
+	lines_begin(&l, self, dims);
+	struct aten_tensor *out = result_of(&l, keepdim, dtype);
 	while (lines_next(&l))
 		fold_line(&l, how, out);
 	return out;
@@ -177,19 +173,12 @@ static int fold_dtype(const struct aten_call *c, const struct aten_tensor *self,
 		aten_fail("nansum does not support complex inputs");
 	return dtype;
 }
-static void run_fold_all(struct aten_call *c) /* self, dtype */
+static void run_fold(struct aten_call *c) /* self, [dim, keepdim,] dtype */
 {
+	bool all = c->n == 2;
 	enum fold how = *(const enum fold *)c->entry->data;
 	struct aten_tensor *self = call_tensor(c, 0);
-	call_give(c, 0, fold(self, NULL, 0, false, fold_dtype(c, self, 1, how), how));
-}
-static void run_fold(struct aten_call *c) /* self, dim, keepdim, dtype */
-{
-	int64_t n;
-	enum fold how = *(const enum fold *)c->entry->data;
-	struct aten_tensor *self = call_tensor(c, 0);
-	const int64_t *dim = call_ints(c, 1, &n);
-	call_give(c, 0, fold(self, dim, n, call_bool(c, 2), fold_dtype(c, self, 3, how), how));
+	call_give(c, 0, fold(self, all ? all_dims : call_ints(c, 1), !all && call_bool(c, 2), fold_dtype(c, self, c->n - 1, how), how));
 }
 
 /* ---- extremes ---- */
@@ -197,17 +186,16 @@ static void run_fold(struct aten_call *c) /* self, dim, keepdim, dtype */
 /* The first of the largest (least) of a line; NaN is more than all of them. */
 static int64_t extreme_at(const struct lines *l, bool least)
 {
+	const int64_t *whole = (const int64_t *)l->line, n = l->n;
+	const double *v = (const double *)l->line;
 	int64_t best = 0;
-	for (int64_t i = 1; i < l->n; i++)
-		if (l->dtype == DTYPE_I64) {
-			const int64_t *v = (const int64_t *)l->line;
-			best = (least ? v[i] < v[best] : v[i] > v[best]) ? i : best;
-		} else {
-			const double *v = (const double *)l->line;
-			if (v[best] != v[best])
-				break;
-			best = v[i] != v[i] || (least ? v[i] < v[best] : v[i] > v[best]) ? i : best;
-		}
+	if (l->dtype == DTYPE_I64) {
+		for (int64_t i = 1; i < n; i++)
+			best = (least ? whole[i] < whole[best] : whole[i] > whole[best]) ? i : best;
+		return best;
+	}
+	for (int64_t i = 1; i < n && v[best] == v[best]; i++)
+		best = v[i] != v[i] || (least ? v[i] < v[best] : v[i] > v[best]) ? i : best;
 	return best;
 }
 
@@ -217,74 +205,59 @@ static void need_elements(const struct aten_tensor *self, const struct aten_tens
 		aten_fail("%s(): Expected reduction dim to be specified for input.numel() == 0, or to have elements", what);
 }
 
-/* values and indices may be NULL; indices are within a line */
-static void extremes(struct aten_tensor *self, const struct reduced *r, bool least, struct aten_tensor *values, struct aten_tensor *indices)
+enum { VALUES = 1, PLACES = 2 };
+/* What is wanted of values and their places within their lines; the other is NULL. */
+static struct two extremes(struct aten_tensor *self, struct ints dims, bool keepdim, bool least, int wanted)
 {
 	struct lines l;
+	lines_begin(&l, self, dims);
+	struct two r = {wanted & VALUES ? result_of(&l, keepdim, self->dtype) : NULL,
+			wanted & PLACES ? result_of(&l, keepdim, DTYPE_I64) : NULL};
 	elem_need_real(self);
-	need_elements(self, values ? values : indices, least ? "min" : "max");
-	lines_begin(&l, self, r);
+	need_elements(self, r.first ? r.first : r.second, least ? "min" : "max");
 	while (lines_next(&l)) {
 		int64_t at = extreme_at(&l, least);
-		if (values && l.dtype == DTYPE_I64)
-			elem_set_i64(values->dtype, element(values, l.at), ((int64_t *)l.line)[at]);
-		else if (values)
-			elem_set_f64(values->dtype, element(values, l.at), ((double *)l.line)[at]);
-		if (indices)
-			elem_set_i64(DTYPE_I64, element(indices, l.at), at);
+		if (r.first && l.dtype == DTYPE_I64)
+			elem_set_i64(self->dtype, element(r.first, l.at), ((int64_t *)l.line)[at]);
+		else if (r.first)
+			elem_set_f64(self->dtype, element(r.first, l.at), ((double *)l.line)[at]);
+		if (r.second)
+			elem_set_i64(DTYPE_I64, element(r.second, l.at), at);
 	}
+	return r;
 }
 
-static struct aten_tensor *extreme(struct aten_tensor *self, const int64_t *dim, int64_t n, bool keepdim, bool least)
+struct aten_tensor *aten_amax(struct aten_tensor *self, struct ints dims, bool keepdim)
 {
-	struct reduced r;
-	choose(&r, self, dim, n);
-	struct aten_tensor *out = result_of(self, &r, keepdim, self->dtype);
-	extremes(self, &r, least, out, NULL);
-	return out;
-}
-struct aten_tensor *aten_amax(struct aten_tensor *self, const int64_t *dim, int64_t n, bool keepdim)
-{
-	return extreme(self, dim, n, keepdim, false);
+	return extremes(self, dims, keepdim, false, VALUES).first;
 }
 
 static const bool of_least = true, of_most = false;
 
 static void run_extreme(struct aten_call *c) /* amax: self, dim, keepdim; max: self */
 {
-	int64_t n = 0;
-	const int64_t *dim = c->n > 1 ? call_ints(c, 1, &n) : NULL;
-	call_give(c, 0, extreme(call_tensor(c, 0), dim, n, c->n > 2 && call_bool(c, 2), *(const bool *)c->entry->data));
+	struct ints dims = c->n > 1 ? call_ints(c, 1) : all_dims;
+	call_give(c, 0, extremes(call_tensor(c, 0), dims, c->n > 2 && call_bool(c, 2), *(const bool *)c->entry->data, VALUES).first);
 }
 static void run_aminmax(struct aten_call *c) /* self, dim, keepdim */
 {
-	int64_t n;
-	const int64_t *dim = call_ints(c, 1, &n);
-	call_give(c, 0, extreme(call_tensor(c, 0), dim, n, call_bool(c, 2), true));
-	call_give(c, 1, extreme(call_tensor(c, 0), dim, n, call_bool(c, 2), false));
+	for (uint32_t k = 0; k < 2; k++)
+		call_give(c, k, extremes(call_tensor(c, 0), call_ints(c, 1), call_bool(c, 2), k == 0, VALUES).first);
 }
 static void run_extreme_dim(struct aten_call *c) /* self, dim, keepdim: values and indices */
 {
-	struct reduced r;
-	struct aten_tensor *self = call_tensor(c, 0);
 	int64_t dim = call_int(c, 1);
-	choose(&r, self, &dim, 1);
-	struct aten_tensor *values = result_of(self, &r, call_bool(c, 2), self->dtype),
-			   *indices = result_of(self, &r, call_bool(c, 2), DTYPE_I64);
-	extremes(self, &r, *(const bool *)c->entry->data, values, indices);
-	call_give_two(c, values, indices);
+	call_give_two(c,
+		      extremes(call_tensor(c, 0), (struct ints){&dim, 1}, call_bool(c, 2), *(const bool *)c->entry->data, VALUES | PLACES));
 }
 static void run_arg(struct aten_call *c) /* self, dim, keepdim */
 {
-	struct reduced r;
 	struct aten_tensor *self = call_tensor(c, 0);
-	int64_t dim = call_int_or(c, 1, 0);
-	choose(&r, self, &dim, !call_is_none(c, 1));
 	if (self->dtype == DTYPE_BOOL)
 		aten_fail("\"argmax_cpu\" not implemented for 'Bool'");
-	struct aten_tensor *out = result_of(self, &r, call_bool(c, 2), DTYPE_I64);
-	extremes(self, &r, *(const bool *)c->entry->data, NULL, out);
-	call_give(c, 0, out);
+	int64_t dim = call_int_or(c, 1, 0);
+	struct ints dims = {&dim, !call_is_none(c, 1)};
+	call_give(c, 0, extremes(self, dims, call_bool(c, 2), *(const bool *)c->entry->data, PLACES).second);
 }
 
 /* ---- bools ---- */
@@ -292,15 +265,19 @@ static void run_arg(struct aten_call *c) /* self, dim, keepdim */
 static bool true_at(const struct lines *l, int64_t i) { return elem_true(l->dtype, l->line + i * elem_bytes(l->dtype)); }
 
 /* any: entry.data is of_least, all: of_most; bool, but of uint8 uint8 */
-static void tests(struct aten_call *c, const int64_t *dim, int64_t n, bool keepdim)
+static void run_tests(struct aten_call *c) /* self[, dim, keepdim] */
 {
 	struct aten_tensor *self = call_tensor(c, 0);
+	struct ints dims = c->n > 1 ? call_ints(c, 1) : all_dims;
 	bool any = *(const bool *)c->entry->data;
-	struct reduced r;
 	struct lines l;
-	choose(&r, self, dim, n);
-	struct aten_tensor *out = result_of(self, &r, keepdim, self->dtype == DTYPE_U8 ? DTYPE_U8 : DTYPE_BOOL);
-	lines_begin(&l, self, &r);
+	if (c->n > 1 && c->arg[1].kind == ATEN_LIST && !dims.n) { /* no dims here: none */
+		struct aten_tensor *bools = aten_to_copy(self, DTYPE_BOOL, ATEN_CONTIGUOUS);
+		call_give(c, 0, self->dtype == DTYPE_U8 ? aten_to_copy(bools, DTYPE_U8, ATEN_CONTIGUOUS) : bools);
+		return;
+	}
+	lines_begin(&l, self, dims);
+	struct aten_tensor *out = result_of(&l, c->n > 1 && call_bool(c, 2), self->dtype == DTYPE_U8 ? DTYPE_U8 : DTYPE_BOOL);
 	while (lines_next(&l)) {
 		int64_t i = 0;
 		while (i < l.n && true_at(&l, i) != any)
@@ -309,29 +286,11 @@ static void tests(struct aten_call *c, const int64_t *dim, int64_t n, bool keepd
 	}
 	call_give(c, 0, out);
 }
-static void run_tests_all(struct aten_call *c) { tests(c, NULL, 0, false); }
-static void run_tests(struct aten_call *c)
-{
-	int64_t n;
-	const int64_t *dim = call_ints(c, 1, &n);
-	if (c->arg[1].kind == ATEN_LIST && !n) { /* no dims here: none */
-		struct aten_tensor *self = call_tensor(c, 0);
-		struct aten_tensor *bools = aten_to_copy(self, DTYPE_BOOL, ATEN_CONTIGUOUS);
-		call_give(c, 0, self->dtype == DTYPE_U8 ? aten_to_copy(bools, DTYPE_U8, ATEN_CONTIGUOUS) : bools);
-		return;
-	}
-	tests(c, dim, n, call_bool(c, 2));
-}
 static void run_count_nonzero(struct aten_call *c)
 {
-	int64_t n;
-	struct aten_tensor *self = call_tensor(c, 0);
-	const int64_t *dim = call_ints(c, 1, &n);
-	struct reduced r;
 	struct lines l;
-	choose(&r, self, dim, n);
-	struct aten_tensor *out = result_of(self, &r, false, DTYPE_I64);
-	lines_begin(&l, self, &r);
+	lines_begin(&l, call_tensor(c, 0), call_ints(c, 1));
+	struct aten_tensor *out = result_of(&l, false, DTYPE_I64);
 	while (lines_next(&l)) {
 		int64_t count = 0;
 		for (int64_t i = 0; i < l.n; i++)
@@ -360,19 +319,17 @@ static double variance(const struct lines *l, double correction, double complex 
 }
 enum spread { VAR, STD };
 static const enum spread of_var = VAR, of_std = STD;
-static void spread_of(struct aten_call *c, const int64_t *dim, int64_t n, double correction, bool keepdim)
+static void spread_of(struct aten_call *c, struct ints dims, double correction, bool keepdim)
 {
 	struct aten_tensor *self = call_tensor(c, 0), *mean = NULL;
 	bool root = *(const enum spread *)c->entry->data == STD;
-	struct reduced r;
 	struct lines l;
 	if (elem_integral(self->dtype))
 		aten_fail("std and var only support floating point and complex dtypes");
-	choose(&r, self, dim, n);
-	struct aten_tensor *out = result_of(self, &r, keepdim, aten_real_of(self->dtype));
+	lines_begin(&l, self, dims);
+	struct aten_tensor *out = result_of(&l, keepdim, aten_real_of(self->dtype));
 	if (strstr(c->entry->name, "_mean"))
-		mean = result_of(self, &r, keepdim, self->dtype);
-	lines_begin(&l, self, &r);
+		mean = result_of(&l, keepdim, self->dtype);
 	while (lines_next(&l)) {
 		double complex m;
 		double v = variance(&l, correction, &m);
@@ -384,33 +341,25 @@ static void spread_of(struct aten_call *c, const int64_t *dim, int64_t n, double
 	if (mean)
 		call_give(c, 1, mean);
 }
-static void run_spread(struct aten_call *c) { spread_of(c, NULL, 0, call_bool(c, 1), false); } /* self, unbiased */
-static void run_spread_dim(struct aten_call *c)                                                /* self, dim, unbiased, keepdim */
+static void run_spread(struct aten_call *c) { spread_of(c, all_dims, call_bool(c, 1), false); } /* self, unbiased */
+static void run_spread_dim(struct aten_call *c)                                                 /* self, dim, unbiased, keepdim */
 {
-	int64_t n;
-	const int64_t *dim = call_ints(c, 1, &n);
-	spread_of(c, dim, n, call_bool(c, 2), call_bool(c, 3));
+	spread_of(c, call_ints(c, 1), call_bool(c, 2), call_bool(c, 3));
 }
 static void run_spread_correction(struct aten_call *c) /* self, dim, correction, keepdim */
 {
-	int64_t n;
-	const int64_t *dim = call_ints(c, 1, &n);
-	spread_of(c, dim, n, call_float_or(c, 2, 1), call_bool(c, 3));
+	spread_of(c, call_ints(c, 1), call_float_or(c, 2, 1), call_bool(c, 3));
 }
 
 static void run_logsumexp(struct aten_call *c) /* self, dim, keepdim */
 {
-	int64_t n;
 	struct aten_tensor *self = call_tensor(c, 0);
-	const int64_t *dim = call_ints(c, 1, &n);
-	struct reduced r;
 	struct lines l;
 	if (elem_integral(self->dtype))
 		self = aten_to_copy(self, aten_default_dtype(), ATEN_PRESERVE);
 	elem_need_real(self);
-	choose(&r, self, dim, n);
-	struct aten_tensor *out = result_of(self, &r, call_bool(c, 2), self->dtype);
-	lines_begin(&l, self, &r);
+	lines_begin(&l, self, call_ints(c, 1));
+	struct aten_tensor *out = result_of(&l, call_bool(c, 2), self->dtype);
 	while (lines_next(&l)) {
 		const double *v = (const double *)l.line;
 		double most = -(double)INFINITY, sum = 0;
@@ -438,36 +387,30 @@ static double norm_of(const struct lines *l, double p)
 	}
 	return p == 0 || p == 1 || isinf(p) ? s : p == 2 ? sqrt(s) : pow(s, 1 / p);
 }
-static void norms(struct aten_call *c, double p, const int64_t *dim, int64_t n, bool keepdim, int dtype)
+static void norms(struct aten_call *c, double p, struct ints dims, bool keepdim, int dtype)
 {
 	struct aten_tensor *self = call_tensor(c, 0);
-	struct reduced r;
 	struct lines l;
 	if (elem_integral(self->dtype))
 		aten_fail("norm(): the desired output dtype should be either floating point or complex. Got %s instead.",
 			  dtype_name(self->dtype));
-	choose(&r, self, dim, n);
-	struct aten_tensor *out = result_of(self, &r, keepdim, dtype == DTYPE_NONE ? aten_real_of(self->dtype) : aten_real_of(dtype));
+	lines_begin(&l, self, dims);
+	struct aten_tensor *out = result_of(&l, keepdim, aten_real_of(dtype == DTYPE_NONE ? self->dtype : dtype));
 	if (aten_numel(out) && !aten_numel(self) && (p < 0 || isinf(p)))
 		aten_fail("norm(): the reduction has no identity for this order over no elements");
-	lines_begin(&l, self, &r);
 	while (lines_next(&l))
 		elem_set_f64(out->dtype, element(out, l.at), norm_of(&l, p));
 	call_give(c, 0, out);
 }
 static void run_vector_norm(struct aten_call *c) /* self, ord, dim, keepdim, dtype */
 {
-	int64_t n;
-	const int64_t *dim = call_ints(c, 2, &n);
-	norms(c, call_float(c, 1), dim, n, call_bool(c, 3), call_dtype_or(c, 4, DTYPE_NONE));
+	norms(c, call_float(c, 1), call_ints(c, 2), call_bool(c, 3), call_dtype_or(c, 4, DTYPE_NONE));
 }
 static void run_norm_dim(struct aten_call *c) /* self, p, dim, keepdim */
 {
-	int64_t n;
-	const int64_t *dim = call_ints(c, 2, &n);
-	norms(c, call_float_or(c, 1, 2), dim, n, call_bool(c, 3), DTYPE_NONE);
+	norms(c, call_float_or(c, 1, 2), call_ints(c, 2), call_bool(c, 3), DTYPE_NONE);
 }
-static void run_norm(struct aten_call *c) { norms(c, call_float_or(c, 1, 2), NULL, 0, false, DTYPE_NONE); }
+static void run_norm(struct aten_call *c) { norms(c, call_float_or(c, 1, 2), all_dims, false, DTYPE_NONE); }
 
 /* ---- a sum of products ---- */
 
@@ -482,16 +425,16 @@ static struct aten_tensor *spread(struct aten_tensor *out, const struct aten_ten
 }
 
 /* i with dims of 1 put in at these places of the result. */
-static struct aten_tensor *unsqueezed(struct aten_tensor *t, const int64_t *at, int64_t n)
+static struct aten_tensor *unsqueezed(struct aten_tensor *t, struct ints at)
 {
 	int64_t size[ATEN_DIMS], stride[ATEN_DIMS];
-	int total = t->n_dim + (int)n, k = 0;
-	if (n < 0 || total > ATEN_DIMS)
-		aten_fail("%lld dimensions more", (long long)n);
+	int total = t->n_dim + (int)at.n, k = 0;
+	if (at.n < 0 || total > ATEN_DIMS)
+		aten_fail("%lld dimensions more", (long long)at.n);
 	for (int i = 0; i < total; i++) {
 		bool new = false;
-		for (int64_t j = 0; j < n; j++)
-			new = new || (at[j] < 0 ? at[j] + total : at[j]) == i;
+		for (int64_t j = 0; j < at.n; j++)
+			new = new || (at.v[j] < 0 ? at.v[j] + total : at.v[j]) == i;
 		if (!new &&k == t->n_dim)
 			aten_fail("dimensions to be put in do not fit");
 		size[i] = new ? 1 : t->size[k];
@@ -502,11 +445,10 @@ static struct aten_tensor *unsqueezed(struct aten_tensor *t, const int64_t *at, 
 }
 
 /* The sum of i1 * i2 * i3 over sumdim (aten/src/ATen/native/Linear.cpp, _trilinear). */
-struct aten_tensor *aten_trilinear(struct aten_tensor *i1, struct aten_tensor *i2, struct aten_tensor *i3, const int64_t *expand1,
-				   int64_t n1, const int64_t *expand2, int64_t n2, const int64_t *expand3, int64_t n3,
-				   const int64_t *sumdim, int64_t n_sum)
+struct aten_tensor *aten_trilinear(struct aten_tensor *i1, struct aten_tensor *i2, struct aten_tensor *i3, struct ints expand1,
+				   struct ints expand2, struct ints expand3, struct ints sumdim)
 {
-	struct aten_tensor *v[3] = {unsqueezed(i1, expand1, n1), unsqueezed(i2, expand2, n2), unsqueezed(i3, expand3, n3)};
+	struct aten_tensor *v[3] = {unsqueezed(i1, expand1), unsqueezed(i2, expand2), unsqueezed(i3, expand3)};
 	struct aten_tensor all = {.n_dim = 0, .dtype = i1->dtype};
 	struct reduced r;
 	for (int k = 0; k < 3; k++) {
@@ -514,20 +456,16 @@ struct aten_tensor *aten_trilinear(struct aten_tensor *i1, struct aten_tensor *i
 		all.n_dim = aten_broadcast(&all, v[k], size);
 		memcpy(all.size, size, (size_t)all.n_dim * sizeof(*size));
 	}
-	choose(&r, &all, sumdim, n_sum);
-	for (int i = 0; !n_sum && i < all.n_dim; i++) { /* none here means none */
+	choose(&r, &all, sumdim);
+	for (int i = 0; !sumdim.n && i < all.n_dim; i++) { /* none here means none */
 		r.chosen[i] = false;
 		r.with[i] = r.without[i] = all.size[i];
 		r.n_dim = all.n_dim;
 	}
 	struct aten_tensor *sum = aten_new(DTYPE_F64, r.n_dim, r.without, NULL), *out = aten_new(i1->dtype, r.n_dim, r.without, NULL);
 	struct aten_tensor *to = spread(sum, &all, &r);
-	struct walk w;
 	aten_fill_zero(sum);
-	walk_begin(&w, all.n_dim, all.size);
-	walk_add(&w, aten_data(to), to);
-	for (int k = 0; k < 3; k++)
-		walk_add(&w, aten_data(v[k]), v[k]);
+	struct walk w = WALK(to, v[0], v[1], v[2]);
 	for (bool more = walk_first(&w); more; more = walk_next(&w)) {
 		double s;
 		memcpy(&s, w.p[0], sizeof(s));
@@ -539,13 +477,13 @@ struct aten_tensor *aten_trilinear(struct aten_tensor *i1, struct aten_tensor *i
 }
 
 const struct aten_entry aten_reduce_entries[] = {
-    {"all", run_tests_all, &of_most},
+    {"all", run_tests, &of_most},
     {"all.dim", run_tests, &of_most},
     {"all.dims", run_tests, &of_most},
     {"amax", run_extreme, &of_most},
     {"amin", run_extreme, &of_least},
     {"aminmax", run_aminmax},
-    {"any", run_tests_all, &of_least},
+    {"any", run_tests, &of_least},
     {"any.dim", run_tests, &of_least},
     {"any.dims", run_tests, &of_least},
     {"argmax", run_arg, &of_most},
@@ -556,14 +494,14 @@ const struct aten_entry aten_reduce_entries[] = {
     {"logsumexp", run_logsumexp},
     {"max", run_extreme, &of_most},
     {"max.dim", run_extreme_dim, &of_most},
-    {"mean", run_fold_all, &of_mean},
+    {"mean", run_fold, &of_mean},
     {"mean.dim", run_fold, &of_mean},
     {"min", run_extreme, &of_least},
     {"min.dim", run_extreme_dim, &of_least},
     {"nansum", run_fold, &of_nansum},
     {"norm.Scalar", run_norm},
     {"norm.ScalarOpt_dim", run_norm_dim},
-    {"prod", run_fold_all, &of_prod},
+    {"prod", run_fold, &of_prod},
     {"prod.dim_int", run_fold, &of_prod},
     {"std", run_spread, &of_std},
     {"std.correction", run_spread_correction, &of_std},
@@ -571,7 +509,7 @@ const struct aten_entry aten_reduce_entries[] = {
     {"std_mean", run_spread, &of_std},
     {"std_mean.correction", run_spread_correction, &of_std},
     {"std_mean.dim", run_spread_dim, &of_std},
-    {"sum", run_fold_all, &of_sum},
+    {"sum", run_fold, &of_sum},
     {"sum.dim_IntList", run_fold, &of_sum},
     {"var", run_spread, &of_var},
     {"var.correction", run_spread_correction, &of_var},

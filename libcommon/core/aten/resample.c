@@ -137,9 +137,7 @@ static struct aten_tensor *resample(struct aten_tensor *x, const struct dim_plan
 	struct aten_tensor *out = aten_new_format(x->dtype, x->n_dim, size, aten_channels_last(x));
 	if (!aten_computes() || !aten_numel(out))
 		return out;
-	struct aten_tensor *from = aten_new(DTYPE_F64, x->n_dim, x->size, NULL);
-	aten_copy(from, x);
-	double *all = (double *)(void *)aten_data(from);
+	double *all = (double *)(void *)aten_data(aten_to_copy(x, DTYPE_F64, ATEN_CONTIGUOUS));
 	int64_t stride[5];
 	for (int i = 0; i < spatial; i++)
 		outer *= dims[i].in;
@@ -170,15 +168,15 @@ static void run_upsample(struct aten_call *c)
 	int spatial = lists || x->n_dim < 3 ? x->n_dim - 2 : (int)c->n - 2 - m->corners;
 	struct dim_plan dims[3];
 	const struct aten_value *factors = lists ? &c->arg[2 + m->corners] : NULL;
-	int64_t n;
-	const int64_t *size = call_ints(c, 1, &n);
+	struct ints given = call_ints(c, 1);
+	const int64_t *size = given.v;
 	if (spatial < 1 || spatial > 3 || x->n_dim != spatial + 2 || !strchr(c->entry->name, '0' + spatial))
 		aten_fail("an input of %d dimensions", x->n_dim);
 	if (!elem_floating(x->dtype) && !(m->integers && x->dtype == DTYPE_U8))
 		aten_fail("\"upsample\" not implemented for '%s'", dtype_name(x->dtype));
 	if (lists && (factors->kind == ATEN_NONE) == !size)
 		aten_fail("Must specify exactly one of output_size and scale_factors");
-	if ((size && n != spatial) || (lists && !size && (factors->kind != ATEN_LIST || factors->n != (uint32_t)spatial)))
+	if ((size && given.n != spatial) || (lists && !size && (factors->kind != ATEN_LIST || factors->n != (uint32_t)spatial)))
 		aten_fail("sizes or factors for %d dimensions are expected", spatial);
 	for (int i = 0; i < spatial; i++) {
 		struct aten_value f = lists && !size ? factors->item[i] : lists ? ATEN_NOTHING : c->arg[2 + m->corners + (uint32_t)i];

@@ -11,15 +11,6 @@
 
 #include <math.h>
 
-static struct aten_tensor *as_dtype(struct aten_tensor *t, int dtype)
-{
-	if (t->dtype == dtype)
-		return t;
-	struct aten_tensor *c = aten_new(dtype, t->n_dim, t->size, NULL);
-	aten_copy(c, t);
-	return c;
-}
-
 struct line {
 	int dtype;
 	int64_t n, in, out; /* steps in bytes */
@@ -69,18 +60,15 @@ static void cum_complex(const struct line *l, const char *in, char *out, bool pr
 	}
 }
 
-static struct aten_tensor *cumulate(struct aten_tensor *self, int64_t dim_, const int32_t *dtype, bool product)
+struct aten_tensor *aten_cumulate(struct aten_tensor *self, int64_t dim_, int dtype, bool product)
 {
 	int dim = aten_dim(self, dim_);
-	int to = dtype ? *dtype : elem_integral(self->dtype) ? DTYPE_I64 : self->dtype;
-	struct aten_tensor *in = as_dtype(self, to), *out = aten_new(to, self->n_dim, self->size, NULL);
+	int to = dtype != DTYPE_NONE ? dtype : elem_integral(self->dtype) ? DTYPE_I64 : self->dtype;
+	struct aten_tensor *in = self->dtype == to ? self : aten_to_copy(self, to, ATEN_CONTIGUOUS),
+			   *out = aten_new(to, self->n_dim, self->size, NULL);
 	struct line l = {to, line_size(in, dim), line_step(in, dim), line_step(out, dim)};
-	struct walk w;
 
-	walk_begin(&w, in->n_dim, in->size);
-	walk_lines(&w, dim);
-	walk_add(&w, aten_data(in), in);
-	walk_add(&w, aten_data(out), out);
+	struct walk w = WALK_LINES(dim, in, out);
 	if (!l.n)
 		return out;
 	for (bool more = walk_first(&w); more; more = walk_next(&w)) {
@@ -95,10 +83,6 @@ static struct aten_tensor *cumulate(struct aten_tensor *self, int64_t dim_, cons
 	}
 	return out;
 }
-
-struct aten_tensor *aten_cumsum(struct aten_tensor *self, int64_t dim, int32_t *dtype) { return cumulate(self, dim, dtype, false); }
-
-struct aten_tensor *aten_cumprod(struct aten_tensor *self, int64_t dim, int32_t *dtype) { return cumulate(self, dim, dtype, true); }
 
 /* ---- cummax, cummin ---- */
 
@@ -123,35 +107,19 @@ static void extreme_line(const struct line *l, const char *in, char *out, char *
 	}
 }
 
-static void extreme(struct aten_tensor *self, int64_t dim_, bool max, struct aten_tensor **ret0, struct aten_tensor **ret1)
+struct two aten_cum_extreme(struct aten_tensor *self, int64_t dim_, bool max)
 {
 	int dim = aten_dim(self, dim_);
 	struct aten_tensor *out = aten_new(self->dtype, self->n_dim, self->size, NULL);
 	struct aten_tensor *at = aten_new(DTYPE_I64, self->n_dim, self->size, NULL);
 	struct line l = {self->dtype, line_size(self, dim), line_step(self, dim), line_step(out, dim)};
-	struct walk w;
 
 	elem_need_real(self);
-	walk_begin(&w, self->n_dim, self->size);
-	walk_lines(&w, dim);
-	walk_add(&w, aten_data(self), self);
-	walk_add(&w, aten_data(out), out);
-	walk_add(&w, aten_data(at), at);
+	struct walk w = WALK_LINES(dim, self, out, at);
 	if (l.n)
 		for (bool more = walk_first(&w); more; more = walk_next(&w))
 			extreme_line(&l, w.p[0], w.p[1], w.p[2], line_step(at, dim), max ? 0 : UINT64_MAX);
-	GIVE(ret0, out);
-	GIVE(ret1, at);
-}
-
-void aten_cummax(struct aten_tensor *self, int64_t dim, struct aten_tensor **ret0, struct aten_tensor **ret1)
-{
-	extreme(self, dim, true, ret0, ret1);
-}
-
-void aten_cummin(struct aten_tensor *self, int64_t dim, struct aten_tensor **ret0, struct aten_tensor **ret1)
-{
-	extreme(self, dim, false, ret0, ret1);
+	return (struct two){out, at};
 }
 
 /* ---- logcumsumexp ---- */
@@ -169,14 +137,10 @@ struct aten_tensor *aten_logcumsumexp(struct aten_tensor *self, int64_t dim_)
 {
 	int dim = aten_dim(self, dim_);
 	struct aten_tensor *out = aten_new(self->dtype, self->n_dim, self->size, NULL);
-	struct walk w;
 
 	if (!elem_floating(self->dtype))
 		aten_fail("logcumsumexp is not implemented for %s", dtype_name(self->dtype));
-	walk_begin(&w, self->n_dim, self->size);
-	walk_lines(&w, dim);
-	walk_add(&w, aten_data(self), self);
-	walk_add(&w, aten_data(out), out);
+	struct walk w = WALK_LINES(dim, self, out);
 	if (!line_size(self, dim))
 		return out;
 	for (bool more = walk_first(&w); more; more = walk_next(&w)) {
@@ -193,12 +157,10 @@ struct aten_tensor *aten_logcumsumexp(struct aten_tensor *self, int64_t dim_)
 
 static int64_t count_nonzero(const struct aten_tensor *t)
 {
-	struct walk w;
 	int64_t n = 0;
 
 	aten_needs_values();
-	walk_begin(&w, t->n_dim, t->size);
-	walk_add(&w, aten_data(t), t);
+	struct walk w = WALK(t);
 	for (bool more = walk_first(&w); more; more = walk_next(&w))
 		n += elem_true(t->dtype, w.p[0]);
 	return n;
@@ -208,10 +170,8 @@ static int64_t count_nonzero(const struct aten_tensor *t)
 static int64_t put_nonzero(const struct aten_tensor *t, struct aten_tensor *out, int64_t n)
 {
 	int64_t *v = (int64_t *)(void *)aten_data(out), at = 0;
-	struct walk w;
 
-	walk_begin(&w, t->n_dim, t->size);
-	walk_add(&w, aten_data(t), t);
+	struct walk w = WALK(t);
 	for (bool more = walk_first(&w); more && at < n; more = walk_next(&w)) {
 		if (!elem_true(t->dtype, w.p[0]))
 			continue;
@@ -246,7 +206,7 @@ struct aten_tensor *aten_nonzero_static(struct aten_tensor *self, int64_t size, 
 
 /* ---- repeat_interleave ---- */
 
-static struct aten_tensor *repeat_interleave(struct aten_tensor *repeats, const int64_t *output_size)
+struct aten_tensor *aten_repeat_interleave(struct aten_tensor *repeats, const int64_t *output_size)
 {
 	int64_t total = 0, n = aten_numel(repeats), at = 0;
 	int dtype = repeats->dtype;
@@ -277,15 +237,9 @@ static struct aten_tensor *repeat_interleave(struct aten_tensor *repeats, const 
 
 static void run_cum(struct aten_call *c) /* self, dim, dtype; entry.data: of products */
 {
-	int32_t dtype = call_dtype_or(c, 2, DTYPE_NONE);
-	call_give(c, 0, cumulate(call_tensor(c, 0), call_int(c, 1), dtype == DTYPE_NONE ? NULL : &dtype, c->entry->data != NULL));
+	call_give(c, 0, aten_cumulate(call_tensor(c, 0), call_int(c, 1), call_dtype_or(c, 2, DTYPE_NONE), c->entry->data != NULL));
 }
-static void run_cum_extreme(struct aten_call *c)
-{
-	struct aten_tensor *values, *indices;
-	(c->entry->data ? aten_cummin : aten_cummax)(call_tensor(c, 0), call_int(c, 1), &values, &indices);
-	call_give_two(c, values, indices);
-}
+static void run_cum_extreme(struct aten_call *c) { call_give_two(c, aten_cum_extreme(call_tensor(c, 0), call_int(c, 1), !c->entry->data)); }
 static void run_logcumsumexp(struct aten_call *c) { call_give(c, 0, aten_logcumsumexp(call_tensor(c, 0), call_int(c, 1))); }
 static void run_nonzero(struct aten_call *c) { call_give(c, 0, aten_nonzero(call_tensor(c, 0))); }
 
@@ -305,7 +259,7 @@ struct aten_tensor *aten_repeat_each(struct aten_tensor *self, int64_t dim, int6
 static void run_repeat_interleave(struct aten_call *c) /* repeats, output_size */
 {
 	int64_t size = call_int_or(c, 1, 0);
-	call_give(c, 0, repeat_interleave(call_tensor(c, 0), call_is_none(c, 1) ? NULL : &size));
+	call_give(c, 0, aten_repeat_interleave(call_tensor(c, 0), call_is_none(c, 1) ? NULL : &size));
 }
 static void run_repeat_interleave_self(struct aten_call *c) /* self, repeats, dim, output_size */
 {
@@ -327,7 +281,7 @@ static void run_repeat_interleave_self(struct aten_call *c) /* self, repeats, di
 		repeats = aten_expand(aten_reshape(repeats, (const int64_t[]){1}, 1), &n, 1);
 	if (aten_numel(repeats) != n)
 		aten_fail("repeats must have the same size as input along dim");
-	call_give(c, 0, aten_index_select(self, dim, repeat_interleave(repeats, call_is_none(c, 3) ? NULL : &size)));
+	call_give(c, 0, aten_index_select(self, dim, aten_repeat_interleave(repeats, call_is_none(c, 3) ? NULL : &size)));
 }
 
 const struct aten_entry aten_scan_entries[] = {
@@ -342,8 +296,3 @@ const struct aten_entry aten_scan_entries[] = {
     {"repeat_interleave.self_int", run_repeat_interleave_self},
     {0},
 };
-
-struct aten_tensor *aten_repeat_interleave_Tensor(struct aten_tensor *repeats, int64_t *output_size)
-{
-	return repeat_interleave(repeats, output_size);
-}

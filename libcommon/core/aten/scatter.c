@@ -86,7 +86,7 @@ static struct counts counts_of(const struct aten_tensor *out, enum reduce how, b
 	return c;
 }
 
-static void take_value(const struct counts *c, int dtype, char *to, char *seen, const char *value)
+static void put_value(const struct counts *c, int dtype, char *to, char *seen, const char *value)
 {
 	int64_t n = 0;
 
@@ -101,14 +101,12 @@ static void take_value(const struct counts *c, int dtype, char *to, char *seen, 
 		combine(c->how, dtype, to, value);
 }
 
-static void finish_mean(const struct counts *c, struct aten_tensor *out)
+static void divide_by_counts(const struct counts *c, struct aten_tensor *out)
 {
-	struct walk w;
 
 	if (c->how != REDUCE_MEAN)
 		return;
-	walk_begin(&w, out->n_dim, out->size);
-	walk_add(&w, aten_data(out), out);
+	struct walk w = WALK(out);
 	walk_add(&w, aten_data(c->seen), c->seen);
 	for (bool more = walk_first(&w); more; more = walk_next(&w)) {
 		int64_t n;
@@ -158,9 +156,7 @@ static void scatter(struct aten_tensor *out, int64_t dim_, struct aten_tensor *i
 	struct counts c = counts_of(out, how, include_self);
 	struct aten_tensor *seen = c.seen ? c.seen : out;
 	int64_t to_step = line_step(out, dim), seen_step = line_step(seen, dim);
-	struct walk w;
-	walk_begin(&w, index->n_dim, index->size);
-	walk_add(&w, aten_data(index), index);
+	struct walk w = WALK(index);
 	steps_of(out, index->n_dim, dim, step);
 	walk_add_steps(&w, aten_data(out), step);
 	steps_of(seen, index->n_dim, dim, step);
@@ -174,9 +170,9 @@ static void scatter(struct aten_tensor *out, int64_t dim_, struct aten_tensor *i
 		int64_t i = elem_i64(index->dtype, w.p[0]);
 		if (i < 0 || i >= n)
 			aten_fail("index %lld is out of bounds for dimension %d with size %lld", (long long)i, dim, (long long)n);
-		take_value(&c, dtype, w.p[1] + i * to_step, w.p[2] + i * seen_step, w.p[3]);
+		put_value(&c, dtype, w.p[1] + i * to_step, w.p[2] + i * seen_step, w.p[3]);
 	}
-	finish_mean(&c, out);
+	divide_by_counts(&c, out);
 }
 
 /* float16 and bfloat16 are summed in more, and rounded once, as torch does. */
@@ -208,21 +204,10 @@ static void begin_out(struct aten_tensor *out, struct aten_tensor *self)
 		aten_copy(out, self);
 }
 
-static void scatter_src(struct aten_tensor *out, struct aten_tensor *self, int64_t dim, struct aten_tensor *index, struct aten_tensor *src)
+void aten_scatter_out(struct aten_tensor *out, struct aten_tensor *self, int64_t dim, struct aten_tensor *index, struct aten_tensor *src)
 {
 	begin_out(out, self);
 	scatter(out, dim, index, src, NULL, REDUCE_NONE, true);
-}
-
-void aten_scatter_src_out(struct aten_tensor *out, struct aten_tensor *self, int64_t dim, struct aten_tensor *index,
-			  struct aten_tensor *src)
-{
-	scatter_src(out, self, dim, index, src);
-}
-
-void aten_scatter_out(struct aten_tensor *out, struct aten_tensor *self, int64_t dim, struct aten_tensor *index, struct aten_tensor *src)
-{
-	scatter_src(out, self, dim, index, src);
 }
 
 void aten_scatter_value_out(struct aten_tensor *out, struct aten_tensor *self, int64_t dim, struct aten_tensor *index, double value)
@@ -233,26 +218,14 @@ void aten_scatter_value_out(struct aten_tensor *out, struct aten_tensor *self, i
 	scatter(out, dim, index, NULL, v, REDUCE_NONE, true);
 }
 
-static void scatter_reduce(struct aten_tensor *out, struct aten_tensor *self, int64_t dim, struct aten_tensor *index,
-			   struct aten_tensor *src, const char *reduce, bool include_self)
+void aten_scatter_reduce_out(struct aten_tensor *out, struct aten_tensor *self, int64_t dim, struct aten_tensor *index,
+			     struct aten_tensor *src, const char *reduce, bool include_self)
 {
 	enum reduce how = reduce_by_name(reduce);
 	if (how == REDUCE_MAX || how == REDUCE_MIN)
 		elem_need_real(self);
 	begin_out(out, self);
 	scatter_wide(out, dim, index, src, how, include_self);
-}
-
-void aten_scatter_reduce_two_out(struct aten_tensor *out, struct aten_tensor *self, int64_t dim, struct aten_tensor *index,
-				 struct aten_tensor *src, const char *reduce, int32_t include_self)
-{
-	scatter_reduce(out, self, dim, index, src, reduce, include_self);
-}
-
-void aten_scatter_reduce_out(struct aten_tensor *out, struct aten_tensor *self, int64_t dim, struct aten_tensor *index,
-			     struct aten_tensor *src, const char *reduce, int32_t include_self)
-{
-	scatter_reduce(out, self, dim, index, src, reduce, include_self);
 }
 
 /* ---- index_reduce ---- */
@@ -270,39 +243,29 @@ static void check_source(const struct aten_tensor *self, const struct aten_tenso
 			aten_fail("index_reduce(): self and source differ in size at dimension %d", i);
 }
 
-static struct aten_tensor *index_reduce(struct aten_tensor *self, int64_t dim_, struct aten_tensor *index, struct aten_tensor *source,
-					enum reduce how, bool include_self)
+struct aten_tensor *aten_index_reduce(struct aten_tensor *self, int64_t dim_, struct aten_tensor *index, struct aten_tensor *source,
+				      const char *reduce, bool include_self)
 {
+	enum reduce how = reduce_by_name(reduce);
 	int dim = aten_dim(self, dim_);
 	struct aten_tensor *out = aten_clone_contiguous(self);
 	struct counts c = counts_of(out, how, include_self);
 	struct aten_tensor *seen = c.seen ? c.seen : out;
 	int64_t n = line_size(out, dim), index_step = index->n_dim ? line_step(index, 0) : 0;
-	struct walk w;
 
 	elem_need_real(self);
 	check_source(self, index, source, dim);
-	walk_begin(&w, source->n_dim, source->size);
-	walk_lines(&w, dim);
-	walk_add(&w, aten_data(source), source);
-	walk_add(&w, aten_data(out), out);
-	walk_add(&w, aten_data(seen), seen);
+	struct walk w = WALK_LINES(dim, source, out, seen);
 	for (int64_t k = 0; k < line_size(source, dim) && aten_computes(); k++) {
 		int64_t i = elem_i64(index->dtype, aten_data(index) + k * index_step);
 		if (i < 0 || i >= n)
 			aten_fail("index out of range in self");
 		for (bool more = walk_first(&w); more; more = walk_next(&w))
-			take_value(&c, out->dtype, w.p[1] + i * line_step(out, dim), w.p[2] + i * line_step(seen, dim),
-				   w.p[0] + k * line_step(source, dim));
+			put_value(&c, out->dtype, w.p[1] + i * line_step(out, dim), w.p[2] + i * line_step(seen, dim),
+				  w.p[0] + k * line_step(source, dim));
 	}
-	finish_mean(&c, out);
+	divide_by_counts(&c, out);
 	return out;
-}
-
-struct aten_tensor *aten_index_reduce(struct aten_tensor *self, int64_t dim, struct aten_tensor *index, struct aten_tensor *source,
-				      const char *reduce, int32_t include_self)
-{
-	return index_reduce(self, dim, index, source, reduce_by_name(reduce), include_self);
 }
 
 /* ---- by name ---- */
@@ -311,9 +274,9 @@ static void run_scatter(struct aten_call *c) /* self, dim, index, src; entry.dat
 {
 	struct aten_tensor *self = call_tensor(c, 0), *out = aten_clone_contiguous(self);
 	if (c->entry->data)
-		scatter_reduce(out, out, call_int(c, 1), call_tensor(c, 2), call_tensor(c, 3), c->entry->data, true);
+		aten_scatter_reduce_out(out, out, call_int(c, 1), call_tensor(c, 2), call_tensor(c, 3), c->entry->data, true);
 	else
-		scatter_src(out, out, call_int(c, 1), call_tensor(c, 2), call_tensor(c, 3));
+		aten_scatter_out(out, out, call_int(c, 1), call_tensor(c, 2), call_tensor(c, 3));
 	call_give(c, 0, out);
 }
 static void run_scatter_value(struct aten_call *c)
@@ -326,8 +289,7 @@ static void run_scatter_reduce(struct aten_call *c) /* self, dim, index, src, re
 {
 	struct aten_tensor *out = aten_clone_contiguous(call_tensor(c, 0));
 	const char *how = call_string_or(c, 4, "");
-	how = !strcmp(how, "add") ? "sum" : !strcmp(how, "multiply") ? "prod" : how;
-	scatter_reduce(out, out, call_int(c, 1), call_tensor(c, 2), call_tensor(c, 3), how, c->n < 6 || call_bool(c, 5));
+	aten_scatter_reduce_out(out, out, call_int(c, 1), call_tensor(c, 2), call_tensor(c, 3), how, c->n < 6 || call_bool(c, 5));
 	call_give(c, 0, out);
 }
 static void run_index_reduce(struct aten_call *c) /* self, dim, index, source, reduce, include_self */

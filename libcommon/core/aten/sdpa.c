@@ -118,29 +118,29 @@ struct attention {
 	char *kbuf, *vbuf, *qbuf, *obuf, *scores, *lsebuf;
 };
 
-static void need(bool ok, const char *what)
+static void need_fit(bool ok, const char *what)
 {
 	if (!ok)
 		aten_fail("scaled_dot_product_attention_flash_attention: %s", what);
 }
 
-static void check(const struct aten_tensor *q, const struct aten_tensor *k, const struct aten_tensor *v, const struct aten_tensor *mask,
-		  double dropout_p)
+static void check_operands(const struct aten_tensor *q, const struct aten_tensor *k, const struct aten_tensor *v,
+			   const struct aten_tensor *mask, double dropout_p)
 {
-	need(q->n_dim == 4 && k->n_dim == 4 && v->n_dim == 4, "Accept only 4 dims inputs shape of {B, H, T, K}");
-	need(elem_floating(q->dtype) && q->dtype == k->dtype && q->dtype == v->dtype,
-	     "Expected data type in FP32, FP64, BF16, FP16, but got others or different ones");
-	need(q->size[3] == k->size[3] && q->size[3] == v->size[3], "Q/K/V should have the same head size");
-	need(k->size[0] == q->size[0] && v->size[0] == q->size[0] && v->size[1] == k->size[1] && v->size[2] == k->size[2] &&
-		 (q->size[1] == k->size[1] || (k->size[1] && q->size[1] % k->size[1] == 0)),
-	     "batches, heads or keys do not fit");
-	need(dropout_p == 0, "Currently do not support dropout > 0");
+	need_fit(q->n_dim == 4 && k->n_dim == 4 && v->n_dim == 4, "Accept only 4 dims inputs shape of {B, H, T, K}");
+	need_fit(elem_floating(q->dtype) && q->dtype == k->dtype && q->dtype == v->dtype,
+		 "Expected data type in FP32, FP64, BF16, FP16, but got others or different ones");
+	need_fit(q->size[3] == k->size[3] && q->size[3] == v->size[3], "Q/K/V should have the same head size");
+	need_fit(k->size[0] == q->size[0] && v->size[0] == q->size[0] && v->size[1] == k->size[1] && v->size[2] == k->size[2] &&
+		     (q->size[1] == k->size[1] || (k->size[1] && q->size[1] % k->size[1] == 0)),
+		 "batches, heads or keys do not fit");
+	need_fit(dropout_p == 0, "Currently do not support dropout > 0");
 	if (!mask)
 		return;
-	need(mask->n_dim == 2 || mask->n_dim == 4, "Attention mask dim in {2, 4}");
+	need_fit(mask->n_dim == 2 || mask->n_dim == 4, "Attention mask dim in {2, 4}");
 	int64_t want[4] = {q->size[0], q->size[1], q->size[2], k->size[2]};
 	for (int i = 0; i < mask->n_dim; i++)
-		need(mask->size[i] == 1 || mask->size[i] == want[4 - mask->n_dim + i], "the mask cannot be expanded");
+		need_fit(mask->size[i] == 1 || mask->size[i] == want[4 - mask->n_dim + i], "the mask cannot be expanded");
 }
 
 /* [L, D] of one batch and head; b < 0: the tensor has two dims. Dims of 1 are broadcast. */
@@ -234,13 +234,11 @@ static void attention(struct attention *a, bool causal, const double *scale)
 			one_head(a, &h, b, n);
 }
 
-void aten_flash_attention(struct aten_tensor *query, struct aten_tensor *key, struct aten_tensor *value, double dropout_p,
-			  int32_t is_causal, struct aten_tensor **attn_mask, double *scale, struct aten_tensor **ret0,
-			  struct aten_tensor **ret1)
+struct two aten_flash_attention(struct aten_tensor *query, struct aten_tensor *key, struct aten_tensor *value, double dropout_p,
+				bool is_causal, struct aten_tensor *attn_mask, const double *scale)
 {
-	struct attention a = {.q = query, .k = key, .v = value, .mask = attn_mask ? *attn_mask : NULL};
-	check(query, key, value, a.mask, dropout_p);
+	struct attention a = {.q = query, .k = key, .v = value, .mask = attn_mask};
+	check_operands(query, key, value, a.mask, dropout_p);
 	attention(&a, is_causal, scale);
-	GIVE(ret0, a.out);
-	GIVE(ret1, a.lse);
+	return (struct two){a.out, a.lse};
 }

@@ -79,16 +79,13 @@ static struct aten_tensor *search(struct aten_tensor *seq, struct aten_tensor *v
 	struct aten_tensor *out = aten_new(int32 ? DTYPE_I32 : DTYPE_I64, n_dim, values->size, NULL);
 	struct sequence s = {.dtype = seq->dtype, .n = seq->size[last], .step = line_step(seq, last)};
 	int64_t steps[2][ATEN_DIMS] = {{0}};
-	struct walk w;
 
 	for (int i = 0; i < last; i++) {
 		steps[0][i] = line_step(seq, i);
 		steps[1][i] = sorter ? line_step(sorter, i) : 0;
 	}
 	s.order_step = sorter ? line_step(sorter, last) : 0;
-	walk_begin(&w, n_dim, values->size);
-	walk_add(&w, aten_data(values), values);
-	walk_add(&w, aten_data(out), out);
+	struct walk w = WALK(values, out);
 	walk_add_steps(&w, aten_data(seq), steps[0]);
 	walk_add_steps(&w, sorter ? aten_data(sorter) : aten_data(seq), steps[1]);
 	for (bool more = walk_first(&w); more; more = walk_next(&w)) {
@@ -135,22 +132,14 @@ struct edges {
 	double lo, hi;
 };
 
-static double rounded(int dtype, double v)
-{
-	char p[8];
-
-	elem_set_f64(dtype, p, v);
-	return elem_f64(dtype, p);
-}
-
 /* torch.linspace: from both ends towards the middle. */
 static double edge(const struct edges *e, int64_t i)
 {
-	double step = rounded(e->dtype, rounded(e->dtype, e->hi - e->lo) / (double)e->bins);
+	double step = elem_rounded(e->dtype, elem_rounded(e->dtype, e->hi - e->lo) / (double)e->bins);
 
 	if (i < (e->bins + 1) / 2)
-		return rounded(e->dtype, e->lo + rounded(e->dtype, step * (double)i));
-	return rounded(e->dtype, e->hi - rounded(e->dtype, step * (double)(e->bins - i)));
+		return elem_rounded(e->dtype, e->lo + elem_rounded(e->dtype, step * (double)i));
+	return elem_rounded(e->dtype, e->hi - elem_rounded(e->dtype, step * (double)(e->bins - i)));
 }
 
 /* The bin of v, or -1. `local`: torch's histogram looks at the neighbouring edges too, histc does not. */
@@ -158,8 +147,8 @@ static int64_t bin_of(const struct edges *e, double v, bool local)
 {
 	if (!(v >= e->lo && v <= e->hi))
 		return -1;
-	double at = rounded(e->dtype, rounded(e->dtype, v - e->lo) * (double)e->bins);
-	int64_t pos = elem_to_i64(rounded(e->dtype, at / rounded(e->dtype, e->hi - e->lo)));
+	double at = elem_rounded(e->dtype, elem_rounded(e->dtype, v - e->lo) * (double)e->bins);
+	int64_t pos = elem_to_i64(elem_rounded(e->dtype, at / elem_rounded(e->dtype, e->hi - e->lo)));
 	if (local) {
 		int64_t from = pos > 0 ? pos - 1 : 0, to = pos + 2 < e->bins + 1 ? pos + 2 : e->bins + 1;
 		while (from < to && edge(e, from) <= v)
@@ -169,7 +158,7 @@ static int64_t bin_of(const struct edges *e, double v, bool local)
 	return pos >= e->bins ? e->bins - 1 : pos;
 }
 
-/* Where no range is given: that of the values, widened when it is none. */
+/* Without a range, that of the values counts. */
 static void range_of_values(struct edges *e, const double *v, int64_t n, int64_t step)
 {
 	bool any = false;
@@ -188,8 +177,8 @@ static void range_of_values(struct edges *e, const double *v, int64_t n, int64_t
 static void check_range(struct edges *e, double widen, const char *op)
 {
 	if (e->lo == e->hi) {
-		e->lo = rounded(e->dtype, e->lo - widen);
-		e->hi = rounded(e->dtype, e->hi + widen);
+		e->lo = elem_rounded(e->dtype, e->lo - widen);
+		e->hi = elem_rounded(e->dtype, e->hi + widen);
 	}
 	if (!isfinite(e->lo) || !isfinite(e->hi))
 		aten_fail("%s: range of [%g, %g] is not finite", op, e->lo, e->hi);
@@ -201,10 +190,8 @@ static double *values_of(const struct aten_tensor *t)
 {
 	int64_t at = 0;
 	double *v = aten_scratch_values((uint64_t)aten_numel(t), sizeof(*v));
-	struct walk w;
 
-	walk_begin(&w, t->n_dim, t->size);
-	walk_add(&w, aten_data(t), t);
+	struct walk w = WALK(t);
 	for (bool more = walk_first(&w); more; more = walk_next(&w))
 		v[at++] = elem_f64(t->dtype, w.p[0]);
 	return v;
@@ -261,7 +248,7 @@ struct aten_tensor *aten_histc(struct aten_tensor *self, int64_t bins, double mi
 	need_float(self, "histogram_cpu");
 	if (bins < 1)
 		aten_fail("torch.histc(): bins must be > 0, but got %lld", (long long)bins);
-	struct edges e = {self->dtype, bins, rounded(self->dtype, min), rounded(self->dtype, max)};
+	struct edges e = {self->dtype, bins, elem_rounded(self->dtype, min), elem_rounded(self->dtype, max)};
 	if (!aten_computes())
 		return aten_empty(&bins, 1, self->dtype);
 	double *v = values_of(self);
@@ -271,17 +258,17 @@ struct aten_tensor *aten_histc(struct aten_tensor *self, int64_t bins, double mi
 	return count_bins(self->dtype, &e, 1, v, aten_numel(self), NULL, false, false);
 }
 
-static void histogram_dims(const struct aten_tensor *self, const int64_t *bins, int dims, const double *range, int64_t range_len,
-			   const double *v, struct edges *e)
+static void histogram_dims(const struct aten_tensor *self, const int64_t *bins, int dims, struct doubles range, const double *v,
+			   struct edges *e)
 {
-	if (range && range_len != 2 * dims)
+	if (range.v && range.n != 2 * dims)
 		aten_fail("histogramdd: for a %d-dimensional histogram range should have %d elements, but got %lld", dims, 2 * dims,
-			  (long long)range_len);
+			  (long long)range.n);
 	for (int d = 0; d < dims; d++) {
 		e[d] = (struct edges){.dtype = self->dtype, .bins = bins[d]};
-		if (range) {
-			e[d].lo = rounded(self->dtype, range[2 * d]);
-			e[d].hi = rounded(self->dtype, range[2 * d + 1]);
+		if (range.v) {
+			e[d].lo = elem_rounded(self->dtype, range.v[2 * d]);
+			e[d].hi = elem_rounded(self->dtype, range.v[2 * d + 1]);
 		} else if (aten_numel(self) && aten_computes()) {
 			range_of_values(&e[d], v + d, aten_numel(self) / dims, dims);
 		} else {
@@ -310,29 +297,27 @@ static struct aten_tensor *edge_tensor(const struct edges *e)
 	return out;
 }
 
-void aten_histogram(struct aten_tensor *self, int64_t bins, const struct aten_range *range, const struct aten_tensor *weight, bool density,
-		    struct aten_tensor **ret0, struct aten_tensor **ret1)
+struct two aten_histogram(struct aten_tensor *self, int64_t bins, struct doubles range, const struct aten_tensor *weight, bool density)
 {
 	need_float(self, "histogram_cpu");
 	int64_t n = aten_numel(self);
 	const double *v = values_of(self);
 	struct edges e;
-	histogram_dims(self, &bins, 1, range->v, range->n, v, &e);
-	GIVE(ret0, count_bins(self->dtype, &e, 1, v, n, weights_of(weight, n), true, density));
-	GIVE(ret1, edge_tensor(&e));
+	histogram_dims(self, &bins, 1, range, v, &e);
+	return (struct two){count_bins(self->dtype, &e, 1, v, n, weights_of(weight, n), true, density), edge_tensor(&e)};
 }
 
-struct aten_tensor *aten_histogramdd(struct aten_tensor *self, const int64_t *bins, int64_t n_bins, const struct aten_range *range,
-				     const struct aten_tensor *weight, bool density)
+struct aten_tensor *aten_histogramdd(struct aten_tensor *self, struct ints bins, struct doubles range, const struct aten_tensor *weight,
+				     bool density)
 {
 	need_float(self, "histogram_cpu");
-	if (self->n_dim < 2 || self->size[self->n_dim - 1] != n_bins || n_bins < 1 || n_bins > ATEN_DIMS)
+	if (self->n_dim < 2 || self->size[self->n_dim - 1] != bins.n || bins.n < 1 || bins.n > ATEN_DIMS)
 		aten_fail("histogramdd: expected as many bins as the size of the last dimension");
-	int dims = (int)n_bins;
+	int dims = (int)bins.n;
 	int64_t n = aten_numel(self) / dims;
 	const double *v = values_of(self);
 	struct edges *e = aten_scratch((uint64_t)dims, sizeof(*e));
-	histogram_dims(self, bins, dims, range->v, range->n, v, e);
+	histogram_dims(self, bins.v, dims, range, v, e);
 	return count_bins(self->dtype, e, dims, v, n, weights_of(weight, n), true, density);
 }
 
@@ -353,25 +338,14 @@ static void run_histc(struct aten_call *c)
 {
 	call_give(c, 0, aten_histc(call_tensor(c, 0), call_int(c, 1), call_float(c, 2), call_float(c, 3)));
 }
-static struct aten_range range_of_call(const struct aten_call *c, uint32_t i)
-{
-	struct aten_range r;
-	r.v = call_floats(c, i, &r.n);
-	return r;
-}
 static void run_histogram(struct aten_call *c) /* self, bins, range, weight, density */
 {
-	struct aten_tensor *counts, *edges;
-	struct aten_range range = range_of_call(c, 2);
-	aten_histogram(call_tensor(c, 0), call_int(c, 1), &range, call_tensor_or_none(c, 3), call_bool(c, 4), &counts, &edges);
-	call_give_two(c, counts, edges);
+	call_give_two(c, aten_histogram(call_tensor(c, 0), call_int(c, 1), call_floats(c, 2), call_tensor_or_none(c, 3), call_bool(c, 4)));
 }
 static void run_histogramdd(struct aten_call *c)
 {
-	int64_t n;
-	const int64_t *bins = call_ints(c, 1, &n);
-	struct aten_range range = range_of_call(c, 2);
-	call_give(c, 0, aten_histogramdd(call_tensor(c, 0), bins, n, &range, call_tensor_or_none(c, 3), call_bool(c, 4)));
+	call_give(c, 0,
+		  aten_histogramdd(call_tensor(c, 0), call_ints(c, 1), call_floats(c, 2), call_tensor_or_none(c, 3), call_bool(c, 4)));
 }
 
 const struct aten_entry aten_search_entries[] = {

@@ -65,7 +65,7 @@ void pairs_first(struct pair *v, int64_t k, int64_t n)
 /* ---- cuts ---- */
 
 /* Around the middle one of three, which comes first; where the second part begins. */
-static int64_t cut(struct pair *v, int64_t from, int64_t end)
+static int64_t cut_around_middle(struct pair *v, int64_t from, int64_t end)
 {
 	struct pair *a = &v[from + 1], *b = &v[from + (end - from) / 2], *c = &v[end - 1], *middle;
 	if (before(a, b))
@@ -106,7 +106,7 @@ void pairs_nth(struct pair *v, int64_t nth, int64_t n)
 			swap(&v[from], &v[nth]);
 			return;
 		}
-		int64_t at = cut(v, from, end);
+		int64_t at = cut_around_middle(v, from, end);
 		*(at <= nth ? &from : &end) = at;
 	}
 	insert_all(v + from, end - from);
@@ -120,7 +120,7 @@ static void cut_all(struct pair *v, int64_t from, int64_t end, int depth)
 			pairs_first(v + from, end - from, end - from);
 			return;
 		}
-		int64_t at = cut(v, from, end);
+		int64_t at = cut_around_middle(v, from, end);
 		cut_all(v, at, end, depth - 1);
 		end = at;
 	}

@@ -110,15 +110,6 @@ static void sorter_first(struct sorter *s, const char *p, int64_t k, bool in_ord
 		pairs_sort(s->a, k - 1);
 }
 
-static void walk_three(struct walk *w, const struct aten_tensor *self, struct aten_tensor *values, struct aten_tensor *indices, int dim)
-{
-	walk_begin(w, self->n_dim, self->size);
-	walk_lines(w, dim);
-	walk_add(w, aten_data(self), self);
-	walk_add(w, aten_data(values), values);
-	walk_add(w, aten_data(indices), indices);
-}
-
 /* Put the first n of the sorted line into values and indices. */
 static void put_sorted(const struct sorter *s, const struct walk *w, int64_t n, int64_t value_step, int64_t index_step)
 {
@@ -130,41 +121,25 @@ static void put_sorted(const struct sorter *s, const struct walk *w, int64_t n, 
 	}
 }
 
-static void sort_op(struct aten_tensor *self, int64_t dim_, bool descending, struct aten_tensor **ret0, struct aten_tensor **ret1)
+struct two aten_sort(struct aten_tensor *self, int64_t dim_, bool descending)
 {
 	struct aten_tensor *values = aten_like(self, self->dtype), *indices = aten_like(self, DTYPE_I64);
 	int dim = aten_dim(self, dim_);
 	struct sorter s = sorter_of(self, dim, descending);
-	struct walk w;
+	struct walk w = WALK_LINES(dim, self, values, indices);
 
-	walk_three(&w, self, values, indices, dim);
 	for (bool more = walk_first(&w); more; more = walk_next(&w)) {
 		sorter_run(&s, w.p[0]);
 		put_sorted(&s, &w, s.n, line_step(values, dim), line_step(indices, dim));
 	}
-	GIVE(ret0, values);
-	GIVE(ret1, indices);
+	return (struct two){values, indices};
 }
 
-void aten_sort(struct aten_tensor *self, int64_t dim, int32_t descending, struct aten_tensor **ret0, struct aten_tensor **ret1)
-{
-	sort_op(self, dim, descending, ret0, ret1);
-}
-
-void aten_sort_stable(struct aten_tensor *self, int32_t *stable, int64_t dim, int32_t descending, struct aten_tensor **ret0,
-		      struct aten_tensor **ret1)
-{
-	(void)stable; /* always */
-	sort_op(self, dim, descending, ret0, ret1);
-}
-
-static void topk(struct aten_tensor *self, int64_t k, int64_t dim_, bool largest, bool sorted, struct aten_tensor **ret0,
-		 struct aten_tensor **ret1)
+struct two aten_topk(struct aten_tensor *self, int64_t k, int64_t dim_, bool largest, bool sorted)
 {
 	int dim = aten_dim(self, dim_);
 	int64_t size[ATEN_DIMS];
 	struct sorter s = sorter_of(self, dim, largest);
-	struct walk w;
 
 	if (k < 0 || k > line_size(self, dim))
 		aten_fail("selected index k out of range");
@@ -174,71 +149,56 @@ static void topk(struct aten_tensor *self, int64_t k, int64_t dim_, bool largest
 	struct aten_tensor *values = aten_new(self->dtype, self->n_dim, size, NULL);
 	struct aten_tensor *indices = aten_new(DTYPE_I64, self->n_dim, size, NULL);
 	k = self->n_dim ? k : 1;
-	walk_three(&w, self, values, indices, dim);
+	struct walk w = WALK_LINES(dim, self, values, indices);
 	for (bool more = k && walk_first(&w); more; more = walk_next(&w)) {
 		sorter_first(&s, w.p[0], k, sorted);
 		put_sorted(&s, &w, k, line_step(values, dim), line_step(indices, dim));
 	}
-	GIVE(ret0, values);
-	GIVE(ret1, indices);
+	return (struct two){values, indices};
 }
 
-void aten_topk(struct aten_tensor *self, int64_t k, int64_t dim, int32_t largest, int32_t sorted, struct aten_tensor **ret0,
-	       struct aten_tensor **ret1)
-{
-	topk(self, k, dim, largest, sorted, ret0, ret1);
-}
+/* Chooses an element of the line at p; its place in the line. */
+typedef int64_t line_choice(struct sorter *s, const char *p, int64_t how);
 
-/* The result of a reduction along dim; its walk sees it with dim as 1. */
-static struct aten_tensor *reduced(const struct aten_tensor *self, int dtype, int dim, bool keep, struct aten_tensor **ret)
+/* The element that is chosen of each line along dim, and its place. */
+static struct two choose_of_lines(struct aten_tensor *self, int dim, bool keep, line_choice *choose, int64_t how)
 {
-	int64_t size[ATEN_DIMS], stride[ATEN_DIMS];
-	int n = 0;
+	int64_t size[ATEN_DIMS];
+	struct sorter s = sorter_of(self, dim, false);
 
 	memcpy(size, self->size, sizeof(size));
 	if (self->n_dim)
 		size[dim] = 1;
-	struct aten_tensor *kept = aten_new(dtype, self->n_dim, size, NULL);
-	if (keep || !self->n_dim)
-		return *ret = kept;
-	for (int i = 0; i < self->n_dim; i++)
-		if (i != dim) {
-			size[n] = kept->size[i];
-			stride[n++] = kept->stride[i];
-		}
-	*ret = aten_view(kept, n, size, stride, kept->offset);
-	return kept;
+	struct aten_tensor *values = aten_new(self->dtype, self->n_dim, size, NULL);
+	struct aten_tensor *indices = aten_new(DTYPE_I64, self->n_dim, size, NULL);
+	struct walk w = WALK_LINES(dim, self, values, indices);
+	for (bool more = walk_first(&w); more; more = walk_next(&w)) {
+		int64_t at = choose(&s, w.p[0], how);
+		elem_copy(w.p[1], w.p[0] + at * s.step, elem_bytes(s.dtype));
+		elem_copy(w.p[2], &at, 8);
+	}
+	return keep ? (struct two){values, indices} : (struct two){aten_squeeze_dim(values, dim), aten_squeeze_dim(indices, dim)};
 }
 
-static void kthvalue(struct aten_tensor *self, int64_t k, int64_t dim_, bool keep, struct aten_tensor **ret0, struct aten_tensor **ret1)
+static int64_t kth_of_line(struct sorter *s, const char *p, int64_t k)
+{
+	sorter_load(s, p);
+	pairs_quick(s->a, k - 1, s->n);
+	return s->a[k - 1].at;
+}
+
+struct two aten_kthvalue(struct aten_tensor *self, int64_t k, int64_t dim_, bool keepdim)
 {
 	int dim = aten_dim(self, dim_);
-	struct aten_tensor *v, *x, *values = reduced(self, self->dtype, dim, keep, &v);
-	struct aten_tensor *indices = reduced(self, DTYPE_I64, dim, keep, &x);
-	struct sorter s = sorter_of(self, dim, false);
-	struct walk w;
-
-	if (k < 1 || k > s.n)
+	elem_need_real(self);
+	if (k < 1 || k > line_size(self, dim))
 		aten_fail("kthvalue(): selected number k out of range for dimension %d", dim);
-	walk_three(&w, self, values, indices, dim);
-	for (bool more = walk_first(&w); more; more = walk_next(&w)) {
-		sorter_load(&s, w.p[0]);
-		pairs_quick(s.a, k - 1, s.n);
-		elem_copy(w.p[1], w.p[0] + s.a[k - 1].at * s.step, elem_bytes(s.dtype));
-		elem_copy(w.p[2], &s.a[k - 1].at, 8);
-	}
-	GIVE(ret0, v);
-	GIVE(ret1, x);
-}
-
-void aten_kthvalue(struct aten_tensor *self, int64_t k, int64_t dim, int32_t keepdim, struct aten_tensor **ret0, struct aten_tensor **ret1)
-{
-	kthvalue(self, k, dim, keepdim, ret0, ret1);
+	return choose_of_lines(self, dim, keepdim, kth_of_line, k);
 }
 
 /* The lower of the two middle values, over all elements. With NaN among them: NaN, or (ignore_nan) the median of the
  * rest. */
-static struct aten_tensor *median(struct aten_tensor *self, bool ignore_nan)
+struct aten_tensor *aten_median(struct aten_tensor *self, bool ignore_nan)
 {
 	int64_t n = aten_numel(self), zero_stride = 1, n_nan = 0;
 	struct aten_tensor *flat = aten_clone_contiguous(self), *out = aten_new(self->dtype, 0, NULL, NULL);
@@ -260,15 +220,12 @@ static struct aten_tensor *median(struct aten_tensor *self, bool ignore_nan)
 	return out;
 }
 
-struct aten_tensor *aten_median(struct aten_tensor *self) { return median(self, false); }
-
-struct aten_tensor *aten_nanmedian(struct aten_tensor *self) { return median(self, true); }
-
-/* Where the median of a line is: the first NaN if there is one, unless they are ignored. */
-static int64_t median_of_line(const struct sorter *s, bool ignore_nan)
+/* The first NaN if there is one, unless they are ignored. */
+static int64_t median_of_line(struct sorter *s, const char *p, int64_t ignore_nan)
 {
 	int64_t n_nan = 0;
 
+	sorter_run(s, p);
 	while (elem_floating(s->dtype) && n_nan < s->n && s->sorted[s->n - 1 - n_nan].key == UINT64_MAX)
 		n_nan++;
 	if (n_nan && !ignore_nan)
@@ -276,47 +233,37 @@ static int64_t median_of_line(const struct sorter *s, bool ignore_nan)
 	return s->sorted[n_nan < s->n ? (s->n - n_nan - 1) / 2 : 0].at;
 }
 
-static void median_dim(struct aten_call *c, bool ignore_nan)
+static void run_median_dim(struct aten_call *c) /* self, dim, keepdim; entry.data: NaN is ignored */
 {
 	struct aten_tensor *self = call_tensor(c, 0);
-	bool keep = call_bool(c, 2);
 	int dim = aten_dim(self, call_int(c, 1));
-	struct aten_tensor *v, *x, *values = reduced(self, self->dtype, dim, keep, &v);
-	struct aten_tensor *indices = reduced(self, DTYPE_I64, dim, keep, &x);
-	struct sorter s = sorter_of(self, dim, false);
-	struct walk w;
+	bool keep = call_bool(c, 2);
 
+	elem_need_real(self);
 	if (self->dtype == DTYPE_BOOL)
 		aten_fail("\"median_out\" not implemented for 'Bool'");
-	if (!s.n)
+	if (!line_size(self, dim))
 		aten_fail("median(): Expected reduction dim %d to have non-zero size.", dim);
-	walk_three(&w, self, values, indices, dim);
-	for (bool more = walk_first(&w); more; more = walk_next(&w)) {
-		sorter_run(&s, w.p[0]);
-		int64_t at = median_of_line(&s, ignore_nan);
-		elem_copy(w.p[1], w.p[0] + at * s.step, elem_bytes(s.dtype));
-		elem_copy(w.p[2], &at, 8);
-	}
-	call_give_two(c, v, x);
+	call_give_two(c, choose_of_lines(self, dim, keep, median_of_line, c->entry->data != NULL));
 }
-
-static void run_median_dim(struct aten_call *c) { median_dim(c, false); }
-static void run_nanmedian_dim(struct aten_call *c) { median_dim(c, true); }
 
 /* The smallest of the most frequent values, and where it stands last. torch compares with < alone, so that with NaN its
  * result is that of std::sort's moves; here NaN is the largest, and each one a value of its own. */
-static int64_t mode_of_line(const struct sorter *s)
+static int64_t mode_of_line(struct sorter *s, const char *p, int64_t how)
 {
 	int64_t best = 0, best_count = 0, count = 0;
 	bool floating = elem_floating(s->dtype);
 
+	(void)how;
+	sorter_load(s, p);
+	pairs_sort(s->a, s->n);
 	for (int64_t i = 0; i < s->n; i++) {
-		uint64_t key = s->sorted[i].key;
+		uint64_t key = s->a[i].key;
 		count++;
-		if (i + 1 < s->n && s->sorted[i + 1].key == key && !(floating && key == UINT64_MAX))
+		if (i + 1 < s->n && s->a[i + 1].key == key && !(floating && key == UINT64_MAX))
 			continue;
 		if (count > best_count) {
-			best = s->sorted[i].at;
+			best = s->a[i].at;
 			best_count = count;
 		}
 		count = 0;
@@ -324,72 +271,41 @@ static int64_t mode_of_line(const struct sorter *s)
 	return best;
 }
 
-static void mode(struct aten_tensor *self, int64_t dim_, bool keep, struct aten_tensor **ret0, struct aten_tensor **ret1)
+struct two aten_mode(struct aten_tensor *self, int64_t dim_, bool keepdim)
 {
 	int dim = aten_dim(self, dim_);
-	struct aten_tensor *v, *x, *values = reduced(self, self->dtype, dim, keep, &v);
-	struct aten_tensor *indices = reduced(self, DTYPE_I64, dim, keep, &x);
-	struct sorter s = sorter_of(self, dim, false);
-	struct walk w;
+	bool empty = !line_size(self, dim);
 
-	if (!s.n && aten_numel(values))
+	elem_need_real(self);
+	for (int i = 0; i < self->n_dim && empty; i++)
+		empty = i == dim || self->size[i];
+	if (empty)
 		aten_fail("mode(): Expected reduction dim %d to have non-zero size.", dim);
-	walk_three(&w, self, values, indices, dim);
-	for (bool more = walk_first(&w); more; more = walk_next(&w)) {
-		sorter_load(&s, w.p[0]);
-		pairs_sort(s.a, s.n);
-		int64_t at = mode_of_line(&s);
-		elem_copy(w.p[1], w.p[0] + at * s.step, elem_bytes(s.dtype));
-		elem_copy(w.p[2], &at, 8);
-	}
-	GIVE(ret0, v);
-	GIVE(ret1, x);
-}
-
-void aten_mode(struct aten_tensor *self, int64_t dim, int32_t keepdim, struct aten_tensor **ret0, struct aten_tensor **ret1)
-{
-	mode(self, dim, keepdim, ret0, ret1);
+	return choose_of_lines(self, dim, keepdim, mode_of_line, 0);
 }
 
 /* ---- by name ---- */
 
-static void run_sort(struct aten_call *c) /* self, [stable,] dim, descending */
+static struct two sorted_of_call(const struct aten_call *c) /* self, [stable,] dim, descending */
 {
-	struct aten_tensor *v, *x;
-	aten_sort(call_tensor(c, 0), call_int(c, c->n - 2), call_bool(c, c->n - 1), &v, &x);
-	call_give_two(c, v, x);
+	return aten_sort(call_tensor(c, 0), call_int(c, c->n - 2), call_bool(c, c->n - 1));
 }
-static void run_argsort(struct aten_call *c)
-{
-	struct aten_tensor *v, *x;
-	aten_sort(call_tensor(c, 0), call_int(c, c->n - 2), call_bool(c, c->n - 1), &v, &x);
-	call_give(c, 0, x);
-}
-static void run_msort(struct aten_call *c)
-{
-	struct aten_tensor *v, *x;
-	aten_sort(call_tensor(c, 0), 0, false, &v, &x);
-	call_give(c, 0, v);
-}
+static void run_sort(struct aten_call *c) { call_give_two(c, sorted_of_call(c)); }
+static void run_argsort(struct aten_call *c) { call_give(c, 0, sorted_of_call(c).second); }
+static void run_msort(struct aten_call *c) { call_give(c, 0, aten_sort(call_tensor(c, 0), 0, false).first); }
 static void run_topk(struct aten_call *c) /* self, k, dim, largest, sorted */
 {
-	struct aten_tensor *v, *x;
-	aten_topk(call_tensor(c, 0), call_int(c, 1), call_int(c, 2), call_bool(c, 3), call_bool(c, 4), &v, &x);
-	call_give_two(c, v, x);
+	call_give_two(c, aten_topk(call_tensor(c, 0), call_int(c, 1), call_int(c, 2), call_bool(c, 3), call_bool(c, 4)));
 }
 static void run_kthvalue(struct aten_call *c) /* self, k, dim, keepdim */
 {
-	struct aten_tensor *v, *x;
-	aten_kthvalue(call_tensor(c, 0), call_int(c, 1), call_int(c, 2), call_bool(c, 3), &v, &x);
-	call_give_two(c, v, x);
+	call_give_two(c, aten_kthvalue(call_tensor(c, 0), call_int(c, 1), call_int(c, 2), call_bool(c, 3)));
 }
 static void run_mode(struct aten_call *c) /* self, dim, keepdim */
 {
-	struct aten_tensor *v, *x;
-	aten_mode(call_tensor(c, 0), call_int(c, 1), call_bool(c, 2), &v, &x);
-	call_give_two(c, v, x);
+	call_give_two(c, aten_mode(call_tensor(c, 0), call_int(c, 1), call_bool(c, 2)));
 }
-static void run_median(struct aten_call *c) { call_give(c, 0, median(call_tensor(c, 0), c->entry->data)); }
+static void run_median(struct aten_call *c) { call_give(c, 0, aten_median(call_tensor(c, 0), c->entry->data)); }
 
 const struct aten_entry aten_sort_entries[] = {
     {"argsort", run_argsort},
@@ -400,7 +316,7 @@ const struct aten_entry aten_sort_entries[] = {
     {"mode", run_mode},
     {"msort", run_msort},
     {"nanmedian", run_median, "nan"},
-    {"nanmedian.dim", run_nanmedian_dim},
+    {"nanmedian.dim", run_median_dim, "nan"},
     {"sort", run_sort},
     {"sort.stable", run_sort},
     {"topk", run_topk},

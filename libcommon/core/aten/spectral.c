@@ -3,7 +3,7 @@
 #include "elem.h"
 #include "ops.h"
 
-/* What an overload is: entry.data. */
+/* The transform that an overload stands for: entry.data. */
 struct fft_form {
 	bool inverse;
 	enum { FFT_C2C, FFT_R2C, FFT_C2R } kind;
@@ -51,7 +51,7 @@ static struct aten_tensor *resized(struct aten_tensor *t, const int64_t *dim, co
 			t = aten_narrow(t, d, 0, size[i]);
 		}
 	}
-	return pads ? aten_pad(t, pad, 2 * (int64_t)t->n_dim, "constant", aten_number(0)) : t;
+	return pads ? aten_pad(t, (struct ints){pad, 2 * (int64_t)t->n_dim}, "constant", aten_number(0)) : t;
 }
 
 struct fft_dims {
@@ -107,14 +107,13 @@ static void run_fft(struct aten_call *c)
 static struct fft_dims dims_of(const struct aten_call *c, const struct aten_tensor *self)
 {
 	struct fft_dims d = {0};
-	int64_t n_size, n_dim;
-	const int64_t *size = call_ints(c, 1, &n_size), *dim = call_ints(c, 2, &n_dim);
-	d.n = dim ? n_dim : size ? n_size : self->n_dim;
-	if (d.n > self->n_dim || (size && n_size != d.n))
-		aten_fail("%lld sizes, %lld dims for a tensor of %d", (long long)n_size, (long long)d.n, self->n_dim);
+	struct ints size = call_ints(c, 1), dim = call_ints(c, 2);
+	d.n = dim.v ? dim.n : size.v ? size.n : self->n_dim;
+	if (d.n > self->n_dim || (size.v && size.n != d.n))
+		aten_fail("%lld sizes, %lld dims for a tensor of %d", (long long)size.n, (long long)d.n, self->n_dim);
 	for (int64_t i = 0; i < d.n; i++) {
-		d.dim[i] = dim ? aten_dim(self, dim[i]) : self->n_dim - d.n + i;
-		d.size[i] = size && size[i] != -1 ? size[i] : self->size[d.dim[i]];
+		d.dim[i] = dim.v ? aten_dim(self, dim.v[i]) : self->n_dim - d.n + i;
+		d.size[i] = size.v && size.v[i] != -1 ? size.v[i] : self->size[d.dim[i]];
 		for (int64_t k = 0; k < i; k++)
 			if (d.dim[k] == d.dim[i])
 				aten_fail("FFT dims must be unique");
@@ -144,8 +143,8 @@ static void run_fftn(struct aten_call *c)
 	const struct fft_form *form = c->entry->data;
 	struct aten_tensor *self = call_tensor(c, 0);
 	struct fft_dims d = dims_of(c, self);
-	int64_t norm = norm_of(c, 3, !form->inverse), n_given;
-	const int64_t *given = call_ints(c, 1, &n_given);
+	int64_t norm = norm_of(c, 3, !form->inverse);
+	struct ints given = call_ints(c, 1);
 	if (form->kind == FFT_C2C) {
 		self = resized(promoted(self, true), d.dim, d.size, d.n);
 		call_give(c, 0, c2c(self, &d, d.n, norm, !form->inverse));
@@ -154,7 +153,7 @@ static void run_fftn(struct aten_call *c)
 	if (!d.n)
 		aten_fail("must transform at least one axis");
 	if (form->kind == FFT_C2R) {
-		call_give(c, 0, fftn_to_real(form, self, &d, given && given[n_given - 1] != -1, norm));
+		call_give(c, 0, fftn_to_real(form, self, &d, given.v && given.v[given.n - 1] != -1, norm));
 		return;
 	}
 	if (elem_complex(self->dtype))
@@ -173,8 +172,8 @@ static void run_fftn(struct aten_call *c)
 /* In the middle of n zeros, or as it is. */
 static struct aten_tensor *centered(struct aten_tensor *window, int64_t n)
 {
-	int64_t left = (n - window->size[0]) / 2, pad[2] = {left, n - window->size[0] - left};
-	return window->size[0] == n ? window : aten_pad(window, pad, 2, "constant", aten_number(0));
+	int64_t left = (n - window->size[0]) / 2;
+	return window->size[0] == n ? window : aten_pad(window, INT_LIST(left, n - window->size[0] - left), "constant", aten_number(0));
 }
 
 struct pieces {
@@ -197,8 +196,8 @@ static struct pieces pieces_of(const struct aten_call *c)
 
 static struct aten_tensor *padded_signal(struct aten_tensor *x, int64_t n, const char *mode)
 {
-	int64_t pad[2] = {n, n}, size[2] = {x->size[0], size_plus(x->size[1], size_times(2, n))};
-	return aten_reshape(aten_pad(aten_unsqueeze(x, 0), pad, 2, mode, aten_number(0)), size, 2);
+	int64_t size[2] = {x->size[0], size_plus(x->size[1], size_times(2, n))};
+	return aten_reshape(aten_pad(aten_unsqueeze(x, 0), INT_LIST(n, n), mode, aten_number(0)), size, 2);
 }
 
 /* self, n_fft, hop_length, win_length, window[, center, pad_mode], normalized, onesided, return_complex, align_to_window */
@@ -248,9 +247,7 @@ static struct aten_tensor *overlapped(struct aten_tensor *frames, int64_t hop)
 
 static void need_nonzero(const struct aten_tensor *envelope)
 {
-	struct walk w;
-	walk_begin(&w, envelope->n_dim, envelope->size);
-	walk_add(&w, aten_data(envelope), envelope);
+	struct walk w = WALK(envelope);
 	for (bool more = walk_first(&w); more; more = walk_next(&w))
 		if (!(cabs(elem_c128(envelope->dtype, w.p[0])) > 1e-11))
 			aten_fail("window overlap add min: 1");
@@ -293,7 +290,7 @@ static void run_istft(struct aten_call *c)
 	y = APPLIED("div.Tensor", aten_of(y), aten_of(envelope));
 	y = single ? aten_squeeze_dim(y, 0) : y;
 	if (end > all)
-		y = aten_pad(y, (const int64_t[]){0, end - all}, 2, "constant", aten_number(0));
+		y = aten_pad(y, INT_LIST(0, end - all), "constant", aten_number(0));
 	call_give(c, 0, y);
 }
 

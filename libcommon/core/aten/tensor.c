@@ -422,14 +422,7 @@ struct aten_tensor *aten_elementwise(int dtype, const struct aten_tensor *const 
 	return aten_new(dtype, n_dim, size, stride);
 }
 
-struct aten_tensor *aten_contiguous(struct aten_tensor *t)
-{
-	if (aten_is_contiguous(t))
-		return t;
-	struct aten_tensor *c = aten_new(t->dtype, t->n_dim, t->size, NULL);
-	aten_copy(c, t);
-	return c;
-}
+struct aten_tensor *aten_contiguous(struct aten_tensor *t) { return aten_is_contiguous(t) ? t : aten_clone_contiguous(t); }
 
 int aten_dim(const struct aten_tensor *t, int64_t dim)
 {

@@ -6,12 +6,10 @@
 static void run_flip(struct aten_call *c)
 {
 	struct aten_tensor *self = call_tensor(c, 0), *out = aten_like(self, self->dtype);
-	int64_t n;
-	const int64_t *dims = call_ints(c, 1, &n);
+	struct ints dims = call_ints(c, 1);
 	bool turned[ATEN_DIMS] = {0};
-	struct walk w;
-	for (int64_t i = 0; i < n; i++) {
-		int d = aten_dim(self, dims[i]);
+	for (int64_t i = 0; i < dims.n; i++) {
+		int d = aten_dim(self, dims.v[i]);
 		if (turned[d])
 			aten_fail("dim %d appears multiple times in the list of dims", d);
 		turned[d] = true;
@@ -22,8 +20,7 @@ static void run_flip(struct aten_call *c)
 		step[i] = (turned[i] ? -1 : 1) * self->stride[i] * bytes;
 		skip += turned[i] && aten_numel(self) && aten_computes() ? (self->size[i] - 1) * self->stride[i] * bytes : 0;
 	}
-	walk_begin(&w, out->n_dim, out->size);
-	walk_add(&w, aten_data(out), out);
+	struct walk w = WALK(out);
 	walk_add_steps(&w, skip ? aten_data(self) + skip : aten_data(self), step);
 	for (bool more = walk_first(&w); more; more = walk_next(&w))
 		elem_copy(w.p[0], w.p[1], bytes);
@@ -42,20 +39,20 @@ static struct aten_tensor *roll(struct aten_tensor *self, int d, int64_t shift)
 static void run_roll(struct aten_call *c) /* self, shifts, dims */
 {
 	struct aten_tensor *self = call_tensor(c, 0);
-	int64_t n, n_shift, all = aten_numel(self);
-	const int64_t *shifts = call_ints(c, 1, &n_shift), *dims = call_ints(c, 2, &n);
-	if (!n_shift)
+	int64_t all = aten_numel(self);
+	struct ints shifts = call_ints(c, 1), dims = call_ints(c, 2);
+	if (!shifts.n)
 		aten_fail("`shifts` required");
-	if (!n && n_shift == 1) { /* of the elements in a row */
-		struct aten_tensor *out = roll(aten_reshape(self, &all, 1), 0, shifts[0]);
+	if (!dims.n && shifts.n == 1) { /* of the elements in a row */
+		struct aten_tensor *out = roll(aten_reshape(self, &all, 1), 0, shifts.v[0]);
 		call_give(c, 0, aten_reshape(out, self->size, self->n_dim));
 		return;
 	}
-	if (n != n_shift)
-		aten_fail("shifts and dimensions must align. shifts: %lld, dims:%lld", (long long)n_shift, (long long)n);
+	if (dims.n != shifts.n)
+		aten_fail("shifts and dimensions must align. shifts: %lld, dims:%lld", (long long)shifts.n, (long long)dims.n);
 	struct aten_tensor *out = aten_clone_contiguous(self);
-	for (int64_t i = 0; i < n && all; i++)
-		out = roll(out, aten_dim(self, dims[i]), shifts[i]);
+	for (int64_t i = 0; i < dims.n && all; i++)
+		out = roll(out, aten_dim(self, dims.v[i]), shifts.v[i]);
 	call_give(c, 0, out);
 }
 
@@ -117,12 +114,9 @@ static struct aten_tensor *gather(struct aten_tensor *self, int64_t dim_, struct
 		if (i != dim && index->size[i] > self->size[i])
 			aten_fail("size %lld of the index at dimension %d is larger than the input's", (long long)index->size[i], i);
 	int64_t n = line_size(self, dim), line = line_step(self, dim), step[ATEN_DIMS];
-	struct walk w;
 	for (int i = 0; i < index->n_dim; i++)
 		step[i] = i == dim ? 0 : i < self->n_dim ? self->stride[i] * bytes : 0;
-	walk_begin(&w, out->n_dim, out->size);
-	walk_add(&w, aten_data(out), out);
-	walk_add(&w, aten_data(index), index);
+	struct walk w = WALK(out, index);
 	walk_add_steps(&w, aten_data(self), step);
 	for (bool more = walk_first(&w); more; more = walk_next(&w))
 		elem_copy(w.p[0], w.p[2] + index_at(index, w.p[1], n, dim) * line, bytes);
@@ -161,7 +155,6 @@ static void run_take(struct aten_call *c) /* self, index */
 	struct aten_tensor *self = call_tensor(c, 0), *index = call_tensor(c, 1), *out;
 	int64_t all = aten_numel(self), steps[ATEN_DIMS];
 	int bytes = elem_bytes(self->dtype);
-	struct walk w;
 	if (index->dtype != DTYPE_I64)
 		aten_fail("take(): Expected a long tensor for index, but got %s", dtype_name(index->dtype));
 	if (!all && aten_numel(index))
@@ -169,9 +162,7 @@ static void run_take(struct aten_call *c) /* self, index */
 	out = aten_new(self->dtype, index->n_dim, index->size, NULL);
 	for (int i = 0; i < self->n_dim; i++)
 		steps[i] = self->stride[i] * bytes;
-	walk_begin(&w, index->n_dim, index->size);
-	walk_add(&w, aten_data(out), out);
-	walk_add(&w, aten_data(index), index);
+	struct walk w = WALK(out, index);
 	for (bool more = walk_first(&w); more; more = walk_next(&w)) {
 		int64_t at = elem_i64(DTYPE_I64, w.p[1]);
 		if (at < -all || at >= all)
@@ -220,7 +211,7 @@ static void run_diff(struct aten_call *c) /* self, n, dim, prepend, append */
 		list[n++] = after;
 	int d = aten_dim(self, dim);
 	if (n > 1)
-		self = aten_cat(list, n, d);
+		self = aten_cat((struct tensors){list, n}, d);
 	int64_t order = call_int(c, 1), have = self->size[d];
 	if (order < 0)
 		aten_fail("order must be non-negative but got %lld", (long long)order);
@@ -306,9 +297,9 @@ static void run_assert_metadata(struct aten_call *c) /* a, size, stride, dtype, 
 {
 	const struct aten_tensor *self = call_tensor(c, 0);
 	for (uint32_t i = 1; i < 3; i++) {
-		int64_t n;
-		const int64_t *want = call_ints(c, i, &n);
-		if (want && (n != self->n_dim || memcmp(want, i == 1 ? self->size : self->stride, (size_t)n * sizeof(*want))))
+		struct ints want = call_ints(c, i);
+		if (want.v &&
+		    (want.n != self->n_dim || memcmp(want.v, i == 1 ? self->size : self->stride, (size_t)want.n * sizeof(*want.v))))
 			aten_fail("Tensor %s mismatch!", i == 1 ? "sizes" : "strides");
 	}
 	if (call_dtype_or(c, 3, self->dtype) != self->dtype)

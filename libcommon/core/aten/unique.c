@@ -163,21 +163,6 @@ static void check_sizes(const struct aten_tensor *self, int dim)
 		aten_fail("There are 0 sized dimensions, and they aren't selected, so unique cannot be applied");
 }
 
-static struct aten_tensor *dim_first(const struct aten_tensor *self, int dim)
-{
-	int64_t size[ATEN_DIMS], stride[ATEN_DIMS];
-	int n = 1;
-
-	size[0] = self->size[dim];
-	stride[0] = self->stride[dim];
-	for (int i = 0; i < self->n_dim; i++)
-		if (i != dim) {
-			size[n] = self->size[i];
-			stride[n++] = self->stride[i];
-		}
-	return aten_clone_contiguous(aten_view(self, self->n_dim, size, stride, self->offset));
-}
-
 /* Sizes of self, dim the outermost in memory. */
 static struct aten_tensor *dim_outermost(const struct aten_tensor *self, int dim, int64_t n)
 {
@@ -210,7 +195,8 @@ static void unique_slices(struct aten_call *c, int64_t dim_, bool sorted)
 		call_give(c, 2, int_line(0));
 		return;
 	}
-	struct rows r = {.t = dim_first(self, dim), .n = self->size[dim], .m = aten_numel(self) / self->size[dim]};
+	struct rows r = {
+	    .t = aten_clone_contiguous(aten_movedim(self, dim, 0)), .n = self->size[dim], .m = aten_numel(self) / self->size[dim]};
 	if (sorted)
 		r.order = sort_rows(&r);
 	struct found f = find_distinct(&r);

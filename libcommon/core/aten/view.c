@@ -57,19 +57,6 @@ struct aten_tensor *aten_slice(const struct aten_tensor *self, int64_t dim, cons
 	return aten_slice_dim(self, d, start ? clamp(*start, n) : 0, end ? clamp(*end, n) : n, step);
 }
 
-struct aten_tensor *aten_squeeze_dim(const struct aten_tensor *self, int64_t dim)
-{
-	int64_t size[ATEN_DIMS], stride[ATEN_DIMS];
-	int d = aten_dim(self, dim), n = 0;
-	for (int i = 0; i < self->n_dim; i++) {
-		if (i == d && self->size[i] == 1)
-			continue;
-		size[n] = self->size[i];
-		stride[n++] = self->stride[i];
-	}
-	return aten_view(self, n, size, stride, self->offset);
-}
-
 /* ---- reshape ---- */
 
 /* Strides with which the same memory has the new sizes; false when it takes a copy (aten/src/ATen/TensorUtils.cpp,
@@ -236,6 +223,16 @@ static struct aten_tensor *squeeze_where(const struct aten_tensor *self, const b
 	return aten_view(self, n, size, stride, self->offset);
 }
 
+static struct aten_tensor *squeeze_dims(const struct aten_tensor *t, struct ints dims)
+{
+	bool gone[ATEN_DIMS] = {0};
+	for (int64_t k = 0; k < dims.n; k++)
+		gone[aten_dim(t, dims.v[k])] = true;
+	return squeeze_where(t, gone);
+}
+
+struct aten_tensor *aten_squeeze_dim(const struct aten_tensor *self, int64_t dim) { return squeeze_dims(self, (struct ints){&dim, 1}); }
+
 /* aten/src/ATen/ExpandUtils.cpp, inferExpandGeometry. */
 struct aten_tensor *aten_expand(const struct aten_tensor *self, const int64_t *want, int64_t n)
 {
@@ -274,20 +271,18 @@ struct aten_tensor *aten_select(const struct aten_tensor *self, int64_t dim, int
 	int64_t at = index < 0 ? index + self->size[d] : index;
 	if (at < 0 || at >= self->size[d])
 		aten_fail("index %lld of %lld", (long long)index, (long long)self->size[d]);
-	bool gone[ATEN_DIMS] = {0};
-	gone[d] = true;
-	return squeeze_where(aten_slice_dim(self, d, at, at + 1, 1), gone);
+	return aten_squeeze_dim(aten_slice_dim(self, d, at, at + 1, 1), d);
 }
 
 /* The dims of a list go to these places, the others stay in order (aten/src/ATen/native/TensorShape.cpp, movedim). */
-static struct aten_tensor *movedim(const struct aten_tensor *self, const int64_t *from, int64_t n, const int64_t *to, int64_t n_to)
+static struct aten_tensor *movedims(const struct aten_tensor *self, struct ints from, struct ints to)
 {
 	int64_t order[ATEN_DIMS];
 	bool used[ATEN_DIMS] = {0}, placed[ATEN_DIMS] = {0};
-	if (n != n_to)
-		aten_fail("%lld dimensions to %lld places", (long long)n, (long long)n_to);
-	for (int64_t k = 0; k < n; k++) {
-		int d = aten_dim(self, from[k]), p = aten_dim(self, to[k]);
+	if (from.n != to.n)
+		aten_fail("%lld dimensions to %lld places", (long long)from.n, (long long)to.n);
+	for (int64_t k = 0; k < from.n; k++) {
+		int d = aten_dim(self, from.v[k]), p = aten_dim(self, to.v[k]);
 		if (used[d] || placed[p])
 			aten_fail("dimension %d twice", used[d] ? d : p);
 		used[d] = placed[p] = true;
@@ -301,6 +296,11 @@ static struct aten_tensor *movedim(const struct aten_tensor *self, const int64_t
 		order[i] = d++;
 	}
 	return aten_permute(self, order, self->n_dim);
+}
+
+struct aten_tensor *aten_movedim(const struct aten_tensor *self, int64_t from, int64_t to)
+{
+	return movedims(self, (struct ints){&from, 1}, (struct ints){&to, 1});
 }
 
 /* aten/src/ATen/native/TensorShape.cpp, diagonal */
@@ -360,19 +360,19 @@ static struct aten_tensor *flatten(const struct aten_tensor *self, int64_t start
 	return aten_reshape(self, shape, n);
 }
 
-static struct aten_tensor *unflatten(const struct aten_tensor *self, int64_t dim, const int64_t *sizes, int64_t n)
+static struct aten_tensor *unflatten(const struct aten_tensor *self, int64_t dim, struct ints sizes)
 {
 	int64_t shape[ATEN_DIMS], all = 1;
 	int d = aten_dim(self, dim), k = 0, open = -1;
-	if (self->n_dim + n - 1 > ATEN_DIMS)
-		aten_fail("%lld dimensions more", (long long)n);
+	if (self->n_dim + sizes.n - 1 > ATEN_DIMS)
+		aten_fail("%lld dimensions more", (long long)sizes.n);
 	for (int i = 0; i < self->n_dim; i++)
-		for (int64_t j = 0; j < (i == d ? n : 1); j++) {
-			shape[k] = i == d ? sizes[j] : self->size[i];
-			if (i == d && sizes[j] == -1)
+		for (int64_t j = 0; j < (i == d ? sizes.n : 1); j++) {
+			shape[k] = i == d ? sizes.v[j] : self->size[i];
+			if (i == d && sizes.v[j] == -1)
 				open = k;
-			else if (i == d && (sizes[j] < 0 || __builtin_mul_overflow(all, sizes[j], &all)))
-				aten_fail("unflatten: a size of %lld", (long long)sizes[j]);
+			else if (i == d && (sizes.v[j] < 0 || __builtin_mul_overflow(all, sizes.v[j], &all)))
+				aten_fail("unflatten: a size of %lld", (long long)sizes.v[j]);
 			k++;
 		}
 	if (open >= 0)
@@ -391,19 +391,20 @@ static void *for_parts(int64_t n, uint64_t bytes_each)
 	return aten_scratch((uint64_t)n, bytes_each);
 }
 
-static struct aten_tensor **split_sizes(const struct aten_tensor *self, const int64_t *sizes, int64_t n, int64_t dim)
+static void give_parts(struct aten_call *c, struct ints sizes, int64_t dim)
 {
-	struct aten_tensor **part = for_parts(n, sizeof(*part));
+	const struct aten_tensor *self = call_tensor(c, 0);
+	struct aten_tensor **part = for_parts(sizes.n, sizeof(*part));
 	int d = aten_dim(self, dim);
 	int64_t at = 0;
-	for (int64_t k = 0; k < n; k++, at += sizes[k - 1]) {
-		if (sizes[k] < 0 || sizes[k] > line_size(self, d) - at)
+	for (int64_t k = 0; k < sizes.n; k++, at += sizes.v[k - 1]) {
+		if (sizes.v[k] < 0 || sizes.v[k] > line_size(self, d) - at)
 			aten_fail("split sizes that do not sum up to %lld", (long long)line_size(self, d));
-		part[k] = aten_slice_dim(self, d, at, at + sizes[k], 1);
+		part[k] = aten_slice_dim(self, d, at, at + sizes.v[k], 1);
 	}
 	if (at != line_size(self, d))
 		aten_fail("split sizes sum up to %lld, not %lld", (long long)at, (long long)line_size(self, d));
-	return part;
+	call_give_list(c, 0, (struct tensors){part, sizes.n});
 }
 
 static void give_split(struct aten_call *c, int64_t each, int64_t n, int64_t dim)
@@ -412,7 +413,7 @@ static void give_split(struct aten_call *c, int64_t each, int64_t n, int64_t dim
 	int64_t have = line_size(self, aten_dim(self, dim)), *sizes = for_parts(n, sizeof(*sizes));
 	for (int64_t k = 0; k < n; k++)
 		sizes[k] = have - k * each < each ? have - k * each : each;
-	call_give_list(c, 0, split_sizes(self, sizes, n, dim), n);
+	give_parts(c, (struct ints){sizes, n}, dim);
 }
 
 static void run_split(struct aten_call *c)
@@ -434,12 +435,7 @@ static void run_chunk(struct aten_call *c)
 	give_split(c, each, each ? have / each + (have % each != 0) : n, call_int(c, 2)); /* no elements: as many as were asked for */
 }
 
-static void run_split_with_sizes(struct aten_call *c)
-{
-	int64_t n;
-	const int64_t *sizes = call_ints(c, 1, &n);
-	call_give_list(c, 0, split_sizes(call_tensor(c, 0), sizes, n, call_int(c, 2)), n);
-}
+static void run_split_with_sizes(struct aten_call *c) { give_parts(c, call_ints(c, 1), call_int(c, 2)); }
 
 static void run_unbind(struct aten_call *c)
 {
@@ -450,12 +446,12 @@ static void run_unbind(struct aten_call *c)
 		aten_fail("dimension specified as %lld but tensor has no dimensions", (long long)call_int(c, 1));
 	for (int64_t k = 0; k < n; k++)
 		part[k] = aten_select(self, call_int(c, 1), k);
-	call_give_list(c, 0, part, n);
+	call_give_list(c, 0, (struct tensors){part, n});
 }
 
 /* ---- by name ---- */
 
-/* Of self, and of self and a list of integers. */
+/* Overloads of self alone, and of self and a list of integers. */
 #define RUN(name, value) \
 	static void run_##name(struct aten_call *c) \
 	{ \
@@ -465,8 +461,7 @@ static void run_unbind(struct aten_call *c)
 #define RUN_INTS(name, value) \
 	static void run_##name(struct aten_call *c) \
 	{ \
-		int64_t n; \
-		const int64_t *list = call_ints(c, 1, &n); \
+		struct ints list = call_ints(c, 1); \
 		const struct aten_tensor *self = call_tensor(c, 0); \
 		call_give(c, 0, value); \
 	}
@@ -476,13 +471,6 @@ static struct aten_tensor *squeeze_all(const struct aten_tensor *t)
 	memset(gone, true, sizeof(gone));
 	return squeeze_where(t, gone);
 }
-static struct aten_tensor *squeeze_dims(const struct aten_tensor *t, const int64_t *dims, int64_t n)
-{
-	bool gone[ATEN_DIMS] = {0};
-	for (int64_t k = 0; k < n; k++)
-		gone[aten_dim(t, dims[k])] = true;
-	return squeeze_where(t, gone);
-}
 static struct aten_tensor *slice_of_call(const struct aten_call *c)
 {
 	int64_t start = call_int_or(c, 2, 0), end = call_int_or(c, 3, INT64_MAX);
@@ -490,24 +478,11 @@ static struct aten_tensor *slice_of_call(const struct aten_call *c)
 }
 static struct aten_tensor *strided_of_call(const struct aten_call *c)
 {
-	int64_t n, n2;
 	const struct aten_tensor *self = call_tensor(c, 0);
-	const int64_t *size = call_ints(c, 1, &n), *stride = call_ints(c, 2, &n2);
-	if (n != n2)
+	struct ints size = call_ints(c, 1), stride = call_ints(c, 2);
+	if (size.n != stride.n)
 		aten_fail("mismatch in length of strides and shape");
-	return aten_view(self, (int)n, size, stride, call_int_or(c, 3, self->offset));
-}
-static void run_unflatten(struct aten_call *c)
-{
-	int64_t n;
-	const int64_t *sizes = call_ints(c, 2, &n);
-	call_give(c, 0, unflatten(call_tensor(c, 0), call_int(c, 1), sizes, n));
-}
-static void run_movedim(struct aten_call *c)
-{
-	int64_t n, n_to;
-	const int64_t *from = call_ints(c, 1, &n), *places = call_ints(c, 2, &n_to);
-	call_give(c, 0, movedim(call_tensor(c, 0), from, n, places, n_to));
+	return aten_view(self, (int)size.n, size.v, stride.v, call_int_or(c, 3, self->offset));
 }
 static struct aten_tensor *transposed_or_self(const struct aten_tensor *t)
 {
@@ -522,9 +497,10 @@ static struct aten_tensor *like_sizes(const struct aten_call *c)
 }
 
 RUN(alias, aten_alias(self))
-RUN_INTS(view, reshaped(self, list, n, true))
-RUN_INTS(reshape, aten_reshape(self, list, n))
-RUN_INTS(permute, aten_permute(self, list, n))
+RUN_INTS(view, reshaped(self, list.v, list.n, true))
+RUN_INTS(reshape, aten_reshape(self, list.v, list.n))
+RUN_INTS(permute, aten_permute(self, list.v, list.n))
+RUN_INTS(movedim, movedims(self, list, call_ints(c, 2)))
 RUN(transpose, aten_transpose(self, call_int(c, 1), call_int(c, 2)))
 RUN(t, transposed_or_self(self))
 RUN(mt, aten_transpose(self, -2, -1))
@@ -532,14 +508,15 @@ RUN(slice, ((void)self, slice_of_call(c)))
 RUN(select, aten_select(self, call_int(c, 1), call_int(c, 2)))
 RUN(squeeze, squeeze_all(self))
 RUN(squeeze_dim, aten_squeeze_dim(self, call_int(c, 1)))
-RUN_INTS(squeeze_dims, squeeze_dims(self, list, n))
+RUN_INTS(squeeze_dims, squeeze_dims(self, list))
 RUN(unsqueeze, aten_unsqueeze(self, call_int(c, 1)))
-RUN_INTS(expand, aten_expand(self, list, n))
+RUN_INTS(expand, aten_expand(self, list.v, list.n))
 RUN(expand_as, aten_expand(self, call_tensor(c, 1)->size, call_tensor(c, 1)->n_dim))
 RUN(view_as, ((void)self, like_sizes(c)))
 RUN(reshape_as, aten_reshape(self, call_tensor(c, 1)->size, call_tensor(c, 1)->n_dim))
 RUN(narrow, aten_narrow(self, call_int(c, 1), call_int(c, 2), call_int(c, 3)))
 RUN(as_strided, ((void)self, strided_of_call(c)))
+RUN(unflatten, unflatten(self, call_int(c, 1), call_ints(c, 2)))
 RUN(flatten, flatten(self, call_int(c, 1), call_int(c, 2)))
 RUN(diagonal, aten_diagonal(self, call_int(c, 1), call_int(c, 2), call_int(c, 3)))
 RUN(unfold, unfold(self, call_int(c, 1), call_int(c, 2), call_int(c, 3)))

@@ -14,7 +14,7 @@ static const char *behind(const char *p, const char *end)
 }
 
 /* The next part of a list, at its commas. */
-static bool part(struct slice *rest, struct slice *out)
+static bool next_part(struct slice *rest, struct slice *out)
 {
 	const char *p = rest->p, *end = p + rest->n;
 	size_t depth = 0;
@@ -47,7 +47,7 @@ static int sizes(struct fxparse *p, struct slice list, struct symsize *out)
 {
 	struct slice rest = slice_of(list.p + 1, list.n - 2), one;
 	int n = 0;
-	while (part(&rest, &one)) {
+	while (next_part(&rest, &one)) {
 		if (n == GRAPH_MAX_DIMS || !one.n)
 			return -1;
 		out[n++] = size_of(p, one);
@@ -102,7 +102,7 @@ static uint32_t wrapped(struct fxparse *p, struct slice s)
 		return NONE;
 	struct slice cls = slice_of(s.p, (size_t)(open - s.p));
 	rest = slice_of(open + 1, s.n - cls.n - 2);
-	if (!fx_identifier(cls) || !part(&rest, &core))
+	if (!fx_identifier(cls) || !next_part(&rest, &core))
 		return NONE;
 	uint32_t m = tensor(p, core);
 	if (m == NONE)

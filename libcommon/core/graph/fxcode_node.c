@@ -128,7 +128,7 @@ static bool known_name(struct slice s)
 	return *s.p >= 'A' && *s.p <= 'Z';
 }
 
-/* Where a name is made further down: 0 when nowhere. For the message only. */
+/* The line further down on which a name is made, or 0; it is for the message only. */
 static uint32_t made_later(const struct fxparse *p, struct slice name)
 {
 	struct slice rest = slice_of(p->lex.p, (size_t)(p->lex.end - p->lex.p)), line;

@@ -1,7 +1,7 @@
 #include "graph/fxcode_part.h"
 #include "graph/pytext.h"
 
-/* Where a line's text begins, and its column; NULL for a blank line or a comment. */
+/* The beginning of a line's text, and its column; NULL for a blank line or a comment. */
 static const char *line_text(const char *p, const char *end, int *column)
 {
 	int c = 0;

@@ -15,7 +15,7 @@ void fx_indent(struct fxwriter *w, unsigned columns)
 	buf_wrote(w->b, columns);
 }
 
-static void value(struct fxwriter *w, struct gvalue v)
+static void write_value(struct fxwriter *w, struct gvalue v)
 {
 	if (v.kind == GV_NODE)
 		add_node(w, v.node);
@@ -184,7 +184,7 @@ static void add_args(struct fxwriter *w, const struct gnode *n, uint32_t skip)
 	for (uint32_t i = skip; i < n->n_args; i++, any = true) {
 		if (any)
 			buf_add(w->b, ", ", 2);
-		value(w, v[i]);
+		write_value(w, v[i]);
 	}
 	for (uint32_t i = 0; i < n->n_kwargs; i++) {
 		struct slice name = graph_text(w->g, kw[2 * i].text);
@@ -200,16 +200,16 @@ static void add_args(struct fxwriter *w, const struct gnode *n, uint32_t skip)
 			buf_addc(w->b, '=');
 		else
 			buf_add(w->b, " = ", 3);
-		value(w, kw[2 * i + 1]);
+		write_value(w, kw[2 * i + 1]);
 	}
 	for (uint32_t i = 0; odd && i < n->n_kwargs; i++) { /* random.from has a parameter "from" */
 		if (plain(w, kw[2 * i].text))
 			continue;
 		buf_adds(w->b, any ? ", **{" : "**{");
 		any = true;
-		value(w, kw[2 * i]);
+		write_value(w, kw[2 * i]);
 		buf_adds(w->b, ": ");
-		value(w, kw[2 * i + 1]);
+		write_value(w, kw[2 * i + 1]);
 		buf_addc(w->b, '}');
 	}
 	buf_addc(w->b, ')');
@@ -222,7 +222,7 @@ static void receiver(struct fxwriter *w, struct gvalue v)
 			    v.kind == GV_NAME || v.kind == GV_DEVICE || v.kind == GV_SLICE;
 	if (!simple)
 		buf_addc(w->b, '(');
-	value(w, v);
+	write_value(w, v);
 	if (!simple)
 		buf_addc(w->b, ')');
 }
@@ -232,7 +232,7 @@ static void operand(struct fxwriter *w, struct gvalue v)
 	if (v.kind == GV_TEXT)
 		receiver(w, v);
 	else
-		value(w, v);
+		write_value(w, v);
 }
 
 static bool negative(struct gvalue v)
@@ -299,12 +299,12 @@ static bool in_place(struct fxwriter *w, uint32_t node)
 	add_node(w, v[0].node);
 	if (op->kind == FXOP_SETITEM) {
 		buf_addc(w->b, '[');
-		value(w, v[1]);
+		write_value(w, v[1]);
 		buf_adds(w->b, "] = ");
 	} else {
 		buf_addf(w->b, " %s ", op->text);
 	}
-	value(w, v[n - 1]);
+	write_value(w, v[n - 1]);
 	buf_adds(w->b, ";  ");
 	left_side(w, node);
 	add_node(w, v[0].node);
@@ -316,17 +316,17 @@ static void add_index(struct fxwriter *w, struct gvalue v)
 {
 	const struct gvalue *part = gvalue_has_children(v) ? values(w, v.first) : NULL;
 	if (w->form != FXCODE_PLAIN || (v.kind != GV_TUPLE && v.kind != GV_SLICE) || !v.n) {
-		value(w, v);
+		write_value(w, v);
 		return;
 	}
 	for (uint32_t i = 0; i < v.n; i++) {
 		if (v.kind == GV_TUPLE) {
 			buf_adds(w->b, i ? ", " : "");
-			part[i].kind == GV_TUPLE ? value(w, part[i]) : add_index(w, part[i]);
+			part[i].kind == GV_TUPLE ? write_value(w, part[i]) : add_index(w, part[i]);
 		} else if (i < 2 || part[i].kind != GV_NONE) {
 			buf_adds(w->b, i ? ":" : "");
 			if (part[i].kind != GV_NONE)
-				value(w, part[i]);
+				write_value(w, part[i]);
 		}
 	}
 }
@@ -401,7 +401,7 @@ static void call_method(struct fxwriter *w, const struct gnode *n)
 		buf_add_slice(w->b, target);
 	} else {
 		buf_adds(w->b, "getattr(");
-		value(w, self);
+		write_value(w, self);
 		buf_adds(w->b, ", ");
 		pytext_quote(w->b, target);
 		buf_addc(w->b, ')');
@@ -520,11 +520,11 @@ static void add_return(struct fxwriter *w, const struct gnode *n)
 	if (inlined != NONE)
 		expression(w, &w->g->node[inlined]);
 	else if (w->form != FXCODE_PLAIN || (v.kind != GV_TUPLE && v.kind != GV_LIST) || !v.n)
-		value(w, v);
+		write_value(w, v);
 	else
 		for (uint32_t i = 0; i < v.n; i++) {
 			buf_adds(w->b, i ? ", " : "");
-			value(w, part[i]);
+			write_value(w, part[i]);
 		}
 }
 
@@ -576,7 +576,7 @@ static void signature(struct fxwriter *w, const struct gmodule *m, unsigned colu
 		annotation(w, n);
 		if (n->n_args) {
 			buf_add(w->b, " = ", 3);
-			value(w, w->g->value[n->args]);
+			write_value(w, w->g->value[n->args]);
 		}
 	}
 	buf_addc(w->b, ')');

@@ -83,7 +83,7 @@ struct pass {
 	struct graph *to;
 	struct functionalized *f;
 	size_t cap;
-	/* Of each node of from: which node of to has its value now, and which says where in memory it lies. */
+	/* For each node of from, the node of to that has its value now, and the one that says where in memory it lies. */
 	uint32_t *now, *where;
 	uint32_t *group;      /* of values that may share memory: union-find */
 	uint32_t *last_write; /* of a group, by its root: the last node that writes to it; 0: none */

@@ -27,7 +27,7 @@
 
 struct functionalized {
 	struct graph graph;
-	/* Of each of its nodes. */
+	/* For each of its nodes. */
 	struct functional_node {
 		uint32_t of; /* g's node that it is, or whose value it has */
 		enum functional_kind { FUNCTIONAL_NODE, FUNCTIONAL_AFTER, FUNCTIONAL_PART } kind;

@@ -274,7 +274,7 @@ static int run_node(struct activation *a, const struct aten_value *input, size_t
 	return v.kind == ATEN_LIST ? interp_share(run, v, out) : share_list(run, (struct aten_value){.n = 1, .item = &v}, out);
 }
 
-/* What has no later use goes. */
+/* Values that have no later use are released. */
 struct last {
 	struct activation *a;
 	uint32_t node;

@@ -49,7 +49,7 @@ struct interp *interp_open(const struct graph *g, const struct interp_options *o
 /* Computes value[node - first]; those of its operands are there. An output's is a list of what it names. */
 int interp_eval(struct interp *run, uint32_t node, struct aten_value *value, struct err *err);
 void interp_close(struct interp *run);
-/* What an input is with .as_double. mode NULL: none to keep to. */
+/* An input as it is with .as_double. mode NULL: none to keep to. */
 int interp_to_double(const struct aten_value *in, const struct aten_mode *mode, struct aten_value *out, struct err *err);
 
 /* Does a node write to one of its operands (add_, copy_, index_put_, out=)? */

@@ -1,4 +1,4 @@
-/* What torch.export leaves in a graph to say something of it: assertions (torch 2.15, torch/export/_unlift.py and
+/* Operators by which torch.export says something of a graph: assertions (torch 2.15, torch/export/_unlift.py and
  * torch/fx/passes/runtime_assert.py), sizes and numbers of a tensor. */
 #include "interp/interp_part.h"
 

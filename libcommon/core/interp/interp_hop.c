@@ -38,7 +38,7 @@ static int subgraph(const struct hop *h, uint32_t at, const char *name, uint32_t
 	return *module != NONE ? 0 : interp_bad(h->run, "its operand %u (%s) is no subgraph of this file", at, name);
 }
 
-static int value(const struct hop *h, uint32_t at, const char *name, struct aten_value *out)
+static int operand_value(const struct hop *h, uint32_t at, const char *name, struct aten_value *out)
 {
 	const struct gvalue *v = operand(h, at, name);
 	*out = (struct aten_value){.kind = ATEN_NONE};
@@ -51,7 +51,7 @@ struct leaves {
 	size_t n;
 };
 
-static int add(struct interp *run, struct leaves *l, const struct aten_value *v)
+static int add_leaves(struct interp *run, struct leaves *l, const struct aten_value *v)
 {
 	if (v->kind == ATEN_NONE)
 		return 0;
@@ -70,9 +70,9 @@ static int cond(const struct hop *h, struct leaves *l, struct aten_value *out)
 {
 	struct aten_value pred, number = aten_bool(true), operands;
 	uint32_t yes, no;
-	if (value(h, 0, "pred", &pred) < 0 || (!h->run->mode.shapes && interp_number(h->run, &pred, &number) < 0) ||
-	    subgraph(h, 1, "true_fn", &yes) < 0 || subgraph(h, 2, "false_fn", &no) < 0 || value(h, 3, "operands", &operands) < 0 ||
-	    add(h->run, l, &operands) < 0)
+	if (operand_value(h, 0, "pred", &pred) < 0 || (!h->run->mode.shapes && interp_number(h->run, &pred, &number) < 0) ||
+	    subgraph(h, 1, "true_fn", &yes) < 0 || subgraph(h, 2, "false_fn", &no) < 0 || operand_value(h, 3, "operands", &operands) < 0 ||
+	    add_leaves(h->run, l, &operands) < 0)
 		return -1;
 	return interp_call(h->run, interp_truth(&number) ? yes : no, l->v, l->n, out);
 }
@@ -85,7 +85,7 @@ static int call_one(const struct hop *h, uint32_t at, const char *name, uint32_t
 	if (subgraph(h, at, name, &module) < 0)
 		return -1;
 	for (uint32_t i = from; i < h->node->n_args; i++)
-		if (value(h, i, "", &v) < 0 || add(h->run, l, &v) < 0)
+		if (operand_value(h, i, "", &v) < 0 || add_leaves(h->run, l, &v) < 0)
 			return -1;
 	return interp_call(h->run, module, l->v, l->n, out);
 }
@@ -110,7 +110,7 @@ static int share_first(struct interp *run, struct leaves *l, size_t n, struct at
 }
 
 /* Without values it is true once: each turn gives the shapes that it was given (torch wants that), but other numbers. */
-static int test(const struct hop *h, uint32_t module, struct leaves *l, size_t carried, bool *go)
+static int test_condition(const struct hop *h, uint32_t module, struct leaves *l, size_t carried, bool *go)
 {
 	struct aten_value out, number;
 	if (h->run->mode.shapes) {
@@ -134,12 +134,12 @@ static int while_loop(const struct hop *h, struct leaves *l, struct aten_value *
 	uint32_t cond_fn, body;
 	struct aten_value v;
 	bool go = false, mine = false;
-	if (subgraph(h, 0, "cond_fn", &cond_fn) < 0 || subgraph(h, 1, "body_fn", &body) < 0 || value(h, 2, "carried_inputs", &v) < 0 ||
-	    add(run, l, &v) < 0)
+	if (subgraph(h, 0, "cond_fn", &cond_fn) < 0 || subgraph(h, 1, "body_fn", &body) < 0 ||
+	    operand_value(h, 2, "carried_inputs", &v) < 0 || add_leaves(run, l, &v) < 0)
 		return -1;
 	const size_t carried = l->n;
-	int r = value(h, 3, "additional_inputs", &v) < 0 ? -1 : add(run, l, &v);
-	while (!r && (r = test(h, cond_fn, l, carried, &go)) == 0 && go) {
+	int r = operand_value(h, 3, "additional_inputs", &v) < 0 ? -1 : add_leaves(run, l, &v);
+	while (!r && (r = test_condition(h, cond_fn, l, carried, &go)) == 0 && go) {
 		if ((r = interp_call(run, body, l->v, l->n, &v)) == 0 && v.n != carried) {
 			aten_value_release(&v);
 			r = interp_bad(run, "its body gives %u values for %zu", v.n, carried);
@@ -188,7 +188,7 @@ static int select_row(struct interp *run, struct aten_value x, size_t i, struct 
 	return interp_aten(run, SLICE("aten.select.int"), (struct aten_value[]){x, aten_int(0), aten_int((int64_t)i)}, 3, out);
 }
 
-/* One turn: body(*carried, *rows of xs, *more) gives the carried ones anew, and a row of each output. */
+/* In each turn body(*carried, *rows of xs, *more) gives the carried ones anew, and a row of each output. */
 struct scan {
 	uint32_t body;
 	size_t carried, n_x, turns;
@@ -281,12 +281,12 @@ static int scan(const struct hop *h, struct leaves *l, struct aten_value *out)
 {
 	struct scan s = {.l = l};
 	struct aten_value init, xs, more, gap = {.kind = ATEN_LIST};
-	if (subgraph(h, 0, "combine_fn", &s.body) < 0 || value(h, 1, "init", &init) < 0 || value(h, 2, "xs", &xs) < 0 ||
-	    value(h, 3, "additional_inputs", &more) < 0 || take_scanned(h->run, &xs, &s) < 0 || add(h->run, l, &init) < 0)
+	if (subgraph(h, 0, "combine_fn", &s.body) < 0 || operand_value(h, 1, "init", &init) < 0 || operand_value(h, 2, "xs", &xs) < 0 ||
+	    operand_value(h, 3, "additional_inputs", &more) < 0 || take_scanned(h->run, &xs, &s) < 0 || add_leaves(h->run, l, &init) < 0)
 		return -1;
 	s.carried = l->n;
 	gap.n = xs.n, gap.item = xs.item;
-	if (add(h->run, l, &gap) < 0 || add(h->run, l, &more) < 0)
+	if (add_leaves(h->run, l, &gap) < 0 || add_leaves(h->run, l, &more) < 0)
 		return -1;
 	return run_scan(h->run, &s, 0, out);
 }
@@ -297,13 +297,13 @@ static int associative_scan(const struct hop *h, struct leaves *l, struct aten_v
 	struct scan s = {.l = l, .outputs_are_carry = true, .mine = true};
 	struct aten_value xs, more;
 	int r = 0;
-	if (subgraph(h, 0, "combine_fn", &s.body) < 0 || value(h, 1, "xs", &xs) < 0 || value(h, 2, "additional_inputs", &more) < 0 ||
-	    take_scanned(h->run, &xs, &s) < 0)
+	if (subgraph(h, 0, "combine_fn", &s.body) < 0 || operand_value(h, 1, "xs", &xs) < 0 ||
+	    operand_value(h, 2, "additional_inputs", &more) < 0 || take_scanned(h->run, &xs, &s) < 0)
 		return -1;
 	if (!s.turns)
 		return interp_bad(h->run, "what is scanned has no rows");
 	s.carried = s.rows.n_out = s.n_x;
-	if (2 * s.n_x > MAX_LEAVES || add(h->run, l, &xs) < 0 || add(h->run, l, &xs) < 0 || add(h->run, l, &more) < 0)
+	if (2 * s.n_x > MAX_LEAVES || add_leaves(h->run, l, &xs) < 0 || add_leaves(h->run, l, &xs) < 0 || add_leaves(h->run, l, &more) < 0)
 		return -1;
 	s.rows.v = xcalloc(s.n_x * s.turns + 1, sizeof(*s.rows.v));
 	size_t k = 0;
@@ -326,8 +326,8 @@ static int map_impl(const struct hop *h, struct leaves *l, struct aten_value *ou
 {
 	struct scan s = {.l = l};
 	struct aten_value xs, more;
-	if (subgraph(h, 0, "f", &s.body) < 0 || value(h, 1, "xs", &xs) < 0 || value(h, 2, "pos_args", &more) < 0 ||
-	    take_scanned(h->run, &xs, &s) < 0 || add(h->run, l, &xs) < 0 || add(h->run, l, &more) < 0)
+	if (subgraph(h, 0, "f", &s.body) < 0 || operand_value(h, 1, "xs", &xs) < 0 || operand_value(h, 2, "pos_args", &more) < 0 ||
+	    take_scanned(h->run, &xs, &s) < 0 || add_leaves(h->run, l, &xs) < 0 || add_leaves(h->run, l, &more) < 0)
 		return -1;
 	return run_scan(h->run, &s, 0, out);
 }

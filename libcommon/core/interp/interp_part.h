@@ -31,11 +31,11 @@ struct activation {
 int interp_share(struct interp *run, struct aten_value v, struct aten_value *out);
 /* EXIT_INPUT and "node 'x' (op): TEXT, at LINE". */
 int interp_bad(const struct interp *run, const char *fmt, ...) PRINTF_LIKE(2, 3);
-/* What an operand is, tensors borrowed from the activation, lists in its arena. */
+/* The value of an operand: tensors are borrowed from the activation, lists lie in its arena. */
 int interp_operand(struct activation *a, struct gvalue v, struct aten_value *out);
 /* Calls module with n values (borrowed); out becomes a list of what it returns. */
 int interp_call(struct interp *run, uint32_t module, const struct aten_value *input, size_t n, struct aten_value *out);
-/* One aten operator by its name ("aten.select.int"), with one result. */
+/* Calls an operator of aten by its name ("aten.select.int"); it has one result. */
 int interp_aten(struct interp *run, struct slice name, struct aten_value *arg, size_t n, struct aten_value *out);
 
 struct interp_operands {

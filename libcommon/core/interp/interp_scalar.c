@@ -32,28 +32,15 @@ enum scalar_op {
 	S_ITE,
 	S_SUM,
 	S_TRUNC,
-	S_CEIL,
-	S_FLOOR,
-	S_ROUND,
+	S_ROUND, /* to an integer */
 	S_FLOAT,
-	S_SQRT,
-	S_COS,
-	S_SIN,
-	S_TAN,
-	S_COSH,
-	S_SINH,
-	S_TANH,
-	S_ACOS,
-	S_ASIN,
-	S_ATAN,
-	S_EXP,
-	S_LOG,
-	S_LOG2,
+	S_REAL, /* a function of a real number */
 };
 
 static const struct scalar_row {
 	const char *name;
 	uint8_t op, min, max; /* operands; max 0: a list of them, too */
+	double (*of)(double);
 } rows[] = {
     {"_operator.add", S_ADD, 2, 2},
     {"_operator.sub", S_SUB, 2, 2},
@@ -85,26 +72,26 @@ static const struct scalar_row {
     {"builtins.min", S_MIN, 1, 0},
     {"torch.sym_ite", S_ITE, 3, 3},
     {"torch.sym_sum", S_SUM, 1, 0},
-    {"math.trunc", S_TRUNC, 1, 1},
-    {"math.ceil", S_CEIL, 1, 1},
-    {"math.floor", S_FLOOR, 1, 1},
-    {"builtins.round", S_ROUND, 1, 1},
+    {"math.trunc", S_TRUNC, 1, 1, trunc},
+    {"math.ceil", S_ROUND, 1, 1, ceil},
+    {"math.floor", S_ROUND, 1, 1, floor},
+    {"builtins.round", S_ROUND, 1, 1, nearbyint},
     {"torch.sym_float", S_FLOAT, 1, 1},
-    {"torch.sym_int", S_TRUNC, 1, 1},
-    {"math.sqrt", S_SQRT, 1, 1},
-    {"torch._sym_sqrt", S_SQRT, 1, 1},
-    {"torch._sym_cos", S_COS, 1, 1},
-    {"torch._sym_sin", S_SIN, 1, 1},
-    {"torch._sym_tan", S_TAN, 1, 1},
-    {"torch._sym_cosh", S_COSH, 1, 1},
-    {"torch._sym_sinh", S_SINH, 1, 1},
-    {"torch._sym_tanh", S_TANH, 1, 1},
-    {"torch._sym_acos", S_ACOS, 1, 1},
-    {"torch._sym_asin", S_ASIN, 1, 1},
-    {"torch._sym_atan", S_ATAN, 1, 1},
-    {"torch._sym_exp", S_EXP, 1, 1},
-    {"torch._sym_log", S_LOG, 1, 1},
-    {"torch._sym_log2", S_LOG2, 1, 1},
+    {"torch.sym_int", S_TRUNC, 1, 1, trunc},
+    {"math.sqrt", S_REAL, 1, 1, sqrt},
+    {"torch._sym_sqrt", S_REAL, 1, 1, sqrt},
+    {"torch._sym_cos", S_REAL, 1, 1, cos},
+    {"torch._sym_sin", S_REAL, 1, 1, sin},
+    {"torch._sym_tan", S_REAL, 1, 1, tan},
+    {"torch._sym_cosh", S_REAL, 1, 1, cosh},
+    {"torch._sym_sinh", S_REAL, 1, 1, sinh},
+    {"torch._sym_tanh", S_REAL, 1, 1, tanh},
+    {"torch._sym_acos", S_REAL, 1, 1, acos},
+    {"torch._sym_asin", S_REAL, 1, 1, asin},
+    {"torch._sym_atan", S_REAL, 1, 1, atan},
+    {"torch._sym_exp", S_REAL, 1, 1, exp},
+    {"torch._sym_log", S_REAL, 1, 1, log},
+    {"torch._sym_log2", S_REAL, 1, 1, log2},
 };
 
 static const struct scalar_row *find_scalar_op(struct slice target)
@@ -214,7 +201,8 @@ static bool compare(enum scalar_op op, const struct aten_value *x, const struct 
 	}
 }
 
-static int two(struct interp *run, enum scalar_op op, const struct aten_value *x, const struct aten_value *y, struct aten_value *out)
+static int compute_two(struct interp *run, enum scalar_op op, const struct aten_value *x, const struct aten_value *y,
+		       struct aten_value *out)
 {
 	int64_t v;
 	if (op >= S_EQ && op <= S_GE)
@@ -230,33 +218,10 @@ static int two(struct interp *run, enum scalar_op op, const struct aten_value *x
 	return 0;
 }
 
-static double function(enum scalar_op op, double x)
+static int compute_one(struct interp *run, const struct scalar_row *row, const struct aten_value *x, struct aten_value *out)
 {
-	switch (op) {
-	case S_SQRT: return sqrt(x);
-	case S_COS: return cos(x);
-	case S_SIN: return sin(x);
-	case S_TAN: return tan(x);
-	case S_COSH: return cosh(x);
-	case S_SINH: return sinh(x);
-	case S_TANH: return tanh(x);
-	case S_ACOS: return acos(x);
-	case S_ASIN: return asin(x);
-	case S_ATAN: return atan(x);
-	case S_EXP: return exp(x);
-	case S_LOG: return log(x);
-	case S_LOG2: return log2(x);
-	case S_TRUNC: return trunc(x);
-	case S_CEIL: return ceil(x);
-	case S_FLOOR: return floor(x);
-	case S_ROUND: return nearbyint(x);
-	default: return x;
-	}
-}
-
-static int one(struct interp *run, enum scalar_op op, const struct aten_value *x, struct aten_value *out)
-{
-	const bool whole = x->kind != ATEN_FLOAT, to_integer = op >= S_TRUNC && op <= S_ROUND;
+	const enum scalar_op op = row->op;
+	const bool whole = x->kind != ATEN_FLOAT, to_integer = op == S_TRUNC || op == S_ROUND;
 	if (op == S_NOT)
 		return *out = aten_bool(!interp_truth(x)), 0;
 	if (op == S_NEG || op == S_ABS) {
@@ -267,7 +232,7 @@ static int one(struct interp *run, enum scalar_op op, const struct aten_value *x
 	}
 	if (op == S_POS || (whole && to_integer))
 		return *out = whole ? aten_int(x->i) : *x, 0;
-	const double v = function(op, real(x));
+	const double v = row->of ? row->of(real(x)) : real(x);
 	if (to_integer && !(fabs(v) < 0x1p63))
 		return interp_bad(run, "%g is no integer of 64 bits", v);
 	*out = to_integer ? aten_int((int64_t)v) : aten_float(v);
@@ -275,14 +240,14 @@ static int one(struct interp *run, enum scalar_op op, const struct aten_value *x
 }
 
 /* max, min, sum of several. */
-static int many(struct interp *run, enum scalar_op op, const struct aten_value *x, size_t n, struct aten_value *out)
+static int fold_many(struct interp *run, enum scalar_op op, const struct aten_value *x, size_t n, struct aten_value *out)
 {
 	if (!n)
 		return interp_bad(run, "of no numbers");
 	*out = x[0];
 	for (size_t i = 1; i < n; i++)
 		if (op == S_SUM) {
-			if (two(run, S_ADD, &(struct aten_value){.kind = out->kind, .i = out->i}, &x[i], out) < 0)
+			if (compute_two(run, S_ADD, &(struct aten_value){.kind = out->kind, .i = out->i}, &x[i], out) < 0)
 				return -1;
 		} else if (compare(op == S_MAX ? S_GT : S_LT, &x[i], out)) {
 			*out = x[i];
@@ -310,9 +275,9 @@ int interp_scalar(struct interp *run, struct slice target, const struct aten_val
 	if (!r && row->op == S_ITE)
 		*out = interp_truth(&x[0]) ? x[1] : x[2];
 	else if (!r && !row->max)
-		r = many(run, row->op, x, n, out);
+		r = fold_many(run, row->op, x, n, out);
 	else if (!r)
-		r = n == 2 ? two(run, row->op, &x[0], &x[1], out) : one(run, row->op, &x[0], out);
+		r = n == 2 ? compute_two(run, row->op, &x[0], &x[1], out) : compute_one(run, row, &x[0], out);
 	free(x);
 	return r;
 }

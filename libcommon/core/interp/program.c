@@ -164,7 +164,7 @@ static bool is_number(const struct graph *g, uint32_t node)
 	return meta != NONE && g->meta[meta].kind == GMETA_SYM;
 }
 
-/* What a run is made of. */
+/* All that a run is made of. */
 struct taking {
 	const struct program *p;
 	const struct tensor_view *in;

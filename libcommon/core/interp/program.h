@@ -26,7 +26,7 @@ struct program {
 	struct weights weights; /* weights.own is the package */
 	struct weights other;   /* of another file */
 	struct weights_fit fit;
-	/* Of each placeholder of the root: where its value comes from. */
+	/* The source of the value of each placeholder of the root. */
 	struct program_input {
 		enum program_from {
 			PROGRAM_WEIGHT,

@@ -97,7 +97,7 @@ static int take_placeholders(struct program *p, const char *name, struct err *er
 
 /* ---- parameters that are attributes ---- */
 
-/* What torch.fx or the compiler names itself has no module path: _tensor_constant0, lifted_tensor_0. */
+/* Names that torch.fx or the compiler makes have no module path: _tensor_constant0, lifted_tensor_0. */
 static bool is_made(struct slice name) { return slice_starts(name, "_tensor_constant") || slice_starts(name, "lifted_tensor_"); }
 
 static void add_weight(struct program *p, uint32_t i)

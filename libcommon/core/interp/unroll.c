@@ -69,7 +69,7 @@ struct maker {
 	bool failed;
 };
 
-/* What stands for each node of a module: a node of the new graph, a number, or a list of these. */
+/* A node of a module is represented by a node of the new graph, a number, or a list of these. */
 struct frame {
 	uint32_t module;
 	struct gvalue *value;
@@ -180,7 +180,7 @@ static bool enters_next(const struct maker *k, uint32_t module)
 
 static struct gvalue run_module(struct maker *k, uint32_t module, const struct values *in, struct slice prefix);
 
-/* One turn of a subgraph: it gives a list. */
+/* Calls a subgraph for one turn: it gives a list. */
 static struct gvalue turn(struct maker *k, const struct frame *f, uint32_t node, uint32_t module, const struct values *in, int64_t number)
 {
 	struct buf b = {0};
@@ -323,7 +323,7 @@ static struct gvalue higher_order(struct maker *k, const struct frame *f, uint32
 
 /* ---- recurrent layers ---- */
 
-/* One step of one layer and direction: names are "gru.3.tanh", of further layers and directions "gru.l1d0.3.tanh". */
+/* A step of one layer and direction. Names are "gru.3.tanh", of further layers and directions "gru.l1d0.3.tanh". */
 struct step {
 	struct maker *k;
 	struct slice prefix;

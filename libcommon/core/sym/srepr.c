@@ -225,7 +225,7 @@ static int bare(struct convert *c, struct slice name)
 	return srepr_fail(c, "a bracket is missing");
 }
 
-static int value(struct convert *c)
+static int convert_value(struct convert *c)
 {
 	for (;;) {
 		struct slice name = take_name(c);
@@ -250,7 +250,7 @@ int srepr_to_infix(struct slice text, struct buf *out, struct err *err)
 {
 	struct convert c = {.s = text, .out = out, .before = out->len, .err = err};
 	int rc = text.n > MAX_TEXT ? srepr_fail(&c, "too long") : 1;
-	while (rc > 0 && (rc = value(&c)) == 0)
+	while (rc > 0 && (rc = convert_value(&c)) == 0)
 		rc = after_value(&c);
 	if (rc == 0 && out->len - c.before > SYMSIZE_MAX_TEXT)
 		rc = srepr_fail(&c, "too long");

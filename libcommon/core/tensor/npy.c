@@ -4,7 +4,7 @@
  */
 #include "tensor/reader.h"
 
-/* Where the reading is, and what messages name. */
+/* The place that reading has reached, and the file that messages name. */
 struct cursor {
 	const char *p, *end;
 	const char *path;

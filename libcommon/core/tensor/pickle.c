@@ -116,14 +116,14 @@ static int push_int(struct pickle *p, enum pickle_kind kind, int64_t v)
 /* How many values stand above the last mark: nothing may be taken from below it. */
 static uint32_t above_mark(const struct pickle *p) { return p->n_stack - (p->n_mark ? p->mark[p->n_mark - 1] : 0); }
 
-static int need(struct pickle *p, uint32_t n)
+static int need_values(struct pickle *p, uint32_t n)
 {
 	return above_mark(p) < n ? damaged(p, "it takes more values from the stack than there are") : 0;
 }
 
 static int pop(struct pickle *p, uint32_t *node)
 {
-	if (need(p, 1) < 0)
+	if (need_values(p, 1) < 0)
 		return -1;
 	*node = p->stack[--p->n_stack];
 	return 0;
@@ -143,7 +143,7 @@ static int memo_put(struct pickle *p, uint64_t i)
 	/* Python counts from 0, so that an honest number is below that of the bytes. */
 	if (i >= p->bytes.n)
 		return damaged(p, "a memo number is higher than the pickle can have made");
-	if (need(p, 1) < 0)
+	if (need_values(p, 1) < 0)
 		return -1;
 	if (i >= p->n_memo) {
 		uint32_t n = p->n_memo ? p->n_memo : 32;
@@ -258,7 +258,7 @@ static int push_marked(struct pickle *p, enum pickle_kind kind)
 	return pop_mark(p, &from) < 0 ? -1 : push_container(p, kind, from);
 }
 
-static int push_tuple(struct pickle *p, uint32_t n) { return need(p, n) < 0 ? -1 : push_container(p, PICKLE_TUPLE, p->n_stack - n); }
+static int push_tuple(struct pickle *p, uint32_t n) { return need_values(p, n) < 0 ? -1 : push_container(p, PICKLE_TUPLE, p->n_stack - n); }
 
 /* The values from `from` on go into the container below them. */
 static int extend(struct pickle *p, enum pickle_kind kind, uint32_t from)
@@ -288,7 +288,7 @@ static int extend_marked(struct pickle *p, enum pickle_kind kind)
 
 static int extend_by(struct pickle *p, enum pickle_kind kind, uint32_t n)
 {
-	return need(p, n + 1) < 0 ? -1 : extend(p, kind, p->n_stack - n);
+	return need_values(p, n + 1) < 0 ? -1 : extend(p, kind, p->n_stack - n);
 }
 
 /* ---- objects ---- */
@@ -306,7 +306,7 @@ static uint32_t name_node(struct pickle *p, struct slice module, struct slice na
 	return pickle_add(p, k, item, 2) < 0 ? NONE : k;
 }
 
-/* What a global makes of arguments: with what it was given. */
+/* An object that a global makes of arguments is kept as the global and its arguments. */
 static int push_object(struct pickle *p, uint32_t func, uint32_t args)
 {
 	const uint32_t item[2] = {func, args};
@@ -383,7 +383,7 @@ static int op_persistent(struct pickle *p)
 static int op_build(struct pickle *p)
 {
 	uint32_t state;
-	if (need(p, 2) < 0 || pop(p, &state) < 0)
+	if (need_values(p, 2) < 0 || pop(p, &state) < 0)
 		return -1;
 	uint8_t kind = p->node[p->stack[p->n_stack - 1]].kind;
 	if (p->objects)
@@ -421,7 +421,7 @@ static int simple(struct pickle *p, unsigned op)
 		}
 		return pop(p, &k);
 	case OP_POP_MARK: return pop_mark(p, &p->n_stack);
-	case OP_DUP: return need(p, 1) < 0 ? -1 : push(p, p->stack[p->n_stack - 1]);
+	case OP_DUP: return need_values(p, 1) < 0 ? -1 : push(p, p->stack[p->n_stack - 1]);
 	case OP_NONE: return push(p, pickle_new(p, PICKLE_NONE));
 	case OP_NEWTRUE:
 	case OP_NEWFALSE: return push_int(p, PICKLE_BOOL, op == OP_NEWTRUE);

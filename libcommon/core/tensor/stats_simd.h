@@ -75,7 +75,7 @@ struct vector_sums {
 
 INLINE void step_float(struct vector_sums *s, VF v, int k, bool nan)
 {
-	/* Where one of two numbers is NaN, MIN and MAX give the second. */
+	/* MIN and MAX give the second of two numbers when one of them is NaN. */
 	s->min[k] = MINF(v, s->min[k]);
 	s->max[k] = MAXF(v, s->max[k]);
 	s->bits[k] = MAX32(s->bits[k], AND(BITSF(v), SET32(0x7fffffff)));

@@ -39,7 +39,7 @@ struct archive {
 	uint64_t members, header, size;          /* header, size: of the member that is being written */
 	const struct archive_deflated *deflated; /* ... if it is */
 };
-/* What a deflated member inflates to. */
+/* The bytes that a deflated member inflates to. */
 struct archive_deflated {
 	uint64_t size;
 	uint32_t crc;
