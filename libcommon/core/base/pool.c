@@ -10,7 +10,7 @@ struct run {
 	const struct pipeline *p;
 	void **slots;
 	unsigned n;
-	enum place *place; /* of each slot's item */
+	enum place *place;    /* of each slot's item */
 	pthread_mutex_t lock; /* of all that follows */
 	pthread_cond_t changed;
 	uint64_t read, reduced, committed; /* items so far */

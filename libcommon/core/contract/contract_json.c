@@ -203,7 +203,8 @@ static void *rows_form(struct form *f, const char *key, uint32_t max, row_form *
 	}
 	const uint32_t at = f->r.at;
 	uint32_t *items = in_items(f, row_get(&f->r, key, false), key, max, n);
-	rows = row = heap ? xcalloc((size_t)*n + 1, size) : memset(arena_alloc(&f->c->arena, ((size_t)*n + 1) * size), 0, ((size_t)*n + 1) * size);
+	rows = row =
+	    heap ? xcalloc((size_t)*n + 1, size) : memset(arena_alloc(&f->c->arena, ((size_t)*n + 1) * size), 0, ((size_t)*n + 1) * size);
 	for (uint32_t i = 0; i < *n && !f->r.bad; i++, row += size) {
 		f->r.at = items[i];
 		form(f, row, i);

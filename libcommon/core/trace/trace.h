@@ -363,9 +363,9 @@ struct trace_hooks {
 	void (*free_slot)(void *ctx, struct trace_scan *s);
 	void (*progress)(void *ctx, uint64_t consumed, uint64_t size); /* in order */
 	unsigned threads;                                              /* 0: as many as there are CPUs */
-	unsigned share; /* this many logs are read side by side: windows are that much smaller */
+	unsigned share;             /* this many logs are read side by side: windows are that much smaller */
 	struct trace_reading *rows; /* trace_read_facts()'s own */
-	bool in_part;   /* what came before a read error is wanted, too: t->unread tells, and with it the exit status must (EXIT_INPUT) */
+	bool in_part; /* what came before a read error is wanted, too: t->unread tells, and with it the exit status must (EXIT_INPUT) */
 };
 
 /* Into f, as one more input; NULL: into a model of its own. */
