@@ -90,10 +90,10 @@ static inline bool json_is(const struct json_tape *t, uint32_t k, enum json_type
 /* Member `key` of object k (the last one where it stands twice), or NONE. Keys are compared as they are written, escapes and all. */
 uint32_t json_find(const struct json_tape *t, uint32_t k, struct slice key);
 static inline uint32_t json_get(const struct json_tape *t, uint32_t k, const char *key) { return json_find(t, k, slice_str(key)); }
-/* Several members in one walk: token[i] is key[i]'s, or NONE. Fastest where keys stand in the order of the object. */
-void json_get_many(const struct json_tape *t, uint32_t object, const struct slice *key, uint32_t *token, unsigned n);
 /* The same, NONE unless it is of that type. */
 uint32_t json_get_as(const struct json_tape *t, uint32_t k, const char *key, enum json_type type);
+/* Several members in one walk: token[i] is key[i]'s, or NONE. Fastest where keys stand in the order of the object. */
+void json_get_many(const struct json_tape *t, uint32_t object, const struct slice *key, uint32_t *token, unsigned n);
 
 /* A string's text as it is written, escapes and all: for words of a closed set (kinds, dtypes) and what is parsed further. p is NULL
  * where there is none. The text is the tape's. */
