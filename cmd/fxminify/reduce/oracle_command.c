@@ -30,7 +30,8 @@ struct command_oracle {
 	size_t n, cap;
 	char *scratch; /* holds the folders */
 	uint64_t last_id;
-	double oldest;  /* age of those that ended by themselves, in seconds; 0: none did */
+	double oldest;  /* age of those that ended by themselves, in seconds; as last seen: 0 of one that ended at once */
+	bool ended;     /* one ended by itself */
 	bool timed_out; /* one took all its time */
 	struct buf text, detail;
 };
@@ -117,7 +118,7 @@ static void forget(struct command_oracle *o, size_t i)
 static double limit_of(const struct command_oracle *o)
 {
 	double all = o->spec.timeout_ms / 1000.0, learned = LEARNED * o->oldest > 1 ? LEARNED * o->oldest : 1;
-	return o->timed_out && o->oldest > 0 && learned < all ? learned : all;
+	return o->timed_out && o->ended && learned < all ? learned : all;
 }
 
 static void end_late_ones(struct command_oracle *o)
@@ -196,8 +197,11 @@ static int command_wait(struct oracle *oracle, int timeout_ms, struct outcome *o
 		if (o->test[i].child == ev.child) {
 			out->id = o->test[i].id;
 			judge_exit(o, &o->test[i], out);
-			if (!o->test[i].late && o->test[i].age.age > o->oldest)
-				o->oldest = o->test[i].age.age;
+			if (!o->test[i].late) {
+				o->ended = true;
+				if (o->test[i].age.age > o->oldest)
+					o->oldest = o->test[i].age.age;
+			}
 			forget(o, i);
 			return 1;
 		}
