@@ -241,7 +241,7 @@ static void run_tensordot(struct aten_call *c) /* self, other, dims_self, dims_o
 		struct ints dims = call_ints(c, 2 + k), other = call_ints(c, 3 - k);
 		int64_t order[ATEN_DIMS], m = 0, n = dims.n;
 		bool summed_dim[ATEN_DIMS] = {0};
-		if (n != other.n || n > t[k]->n_dim)
+		if (n != other.n || n > t[0]->n_dim || n > t[1]->n_dim)
 			aten_fail("both dimension lists should have same length");
 		for (int64_t i = 0; i < n; i++) {
 			int a = aten_dim(t[k], dims.v[i]), b = aten_dim(t[1 - k], other.v[i]);

@@ -171,6 +171,12 @@ static void run_triplet_margin_loss(struct aten_call *c) /* anchor, positive, ne
 
 /* ---- classes ---- */
 
+static void need_class_weights(const struct aten_tensor *weight, int64_t n_class)
+{
+	if (weight && (weight->n_dim != 1 || weight->size[0] != n_class))
+		aten_fail("weight tensor should be defined either for all %lld classes or no classes", (long long)n_class);
+}
+
 /* Scores [N, C, ...] or [C], classes [N, ...]: minus the score of each one's class times its weight. *total is the sum of weights. */
 static struct aten_tensor *nll(struct aten_tensor *self, struct aten_tensor *target, const struct aten_tensor *weight, int64_t reduction,
 			       int64_t ignored, struct aten_tensor **total)
@@ -185,8 +191,9 @@ static struct aten_tensor *nll(struct aten_tensor *self, struct aten_tensor *tar
 	if (!aten_is_float(self->dtype) || (target->dtype != DTYPE_I64 && target->dtype != DTYPE_U8))
 		aten_fail("expected floating scores and classes of int64, got %s and %s", dtype_name(self->dtype),
 			  dtype_name(target->dtype));
-	if (weight && (weight->n_dim != 1 || weight->size[0] != n_class || weight->dtype != self->dtype))
-		aten_fail("weight tensor should be defined either for all %lld classes or no classes", (long long)n_class);
+	need_class_weights(weight, n_class);
+	if (weight && weight->dtype != self->dtype)
+		aten_fail("expected scalar type %s but found %s", dtype_name(self->dtype), dtype_name(weight->dtype));
 	bool whole = reduction == REDUCE_NONE;
 	struct aten_tensor *out = aten_new(self->dtype, whole ? target->n_dim : 0, target->size, NULL);
 	*total = aten_new(self->dtype, 0, NULL, NULL);
@@ -241,6 +248,7 @@ static struct aten_tensor *entropy_of_probabilities(struct aten_tensor *scores, 
 						    int dim, int64_t reduction, double smoothing)
 {
 	int64_t n_class = scores->size[dim], by = dim;
+	need_class_weights(weight, n_class);
 	if (smoothing > 0)
 		target = plus(times(target, 1 - smoothing), smoothing / (double)n_class);
 	struct aten_tensor *each = aten_mul(scores, target);

@@ -134,8 +134,9 @@ struct window {
 	for (at[0] = (w)->from[0]; at[0] < (w)->to[0]; at[0] += (w)->step[0]) \
 		for (at[1] = (w)->from[1]; at[1] < (w)->to[1]; at[1] += (w)->step[1]) \
 			for (at[2] = (w)->from[2]; at[2] < (w)->to[2]; at[2] += (w)->step[2])
+/* An output without elements may be of any size in its other dims. */
 #define FOR_OUTPUT(p, at) \
-	for (at[0] = 0; at[0] < (p)->out[0]; at[0]++) \
+	for (at[0] = (p)->out[1] && (p)->out[2] ? 0 : (p)->out[0]; at[0] < (p)->out[0]; at[0]++) \
 		for (at[1] = 0; at[1] < (p)->out[1]; at[1]++) \
 			for (at[2] = 0; at[2] < (p)->out[2]; at[2]++)
 

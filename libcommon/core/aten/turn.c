@@ -131,6 +131,8 @@ struct aten_tensor *aten_index_select(struct aten_tensor *self, int64_t dim_, st
 	need_index(index);
 	if (index->n_dim > 1)
 		aten_fail("index_select(): Index is supposed to be a vector");
+	if (!self->n_dim && n != 1)
+		aten_fail("index_select(): Index to scalar can have only 1 value, got %lld value(s)", (long long)n);
 	memcpy(size, self->size, sizeof(size));
 	size[dim] = n;
 	struct aten_tensor *out = aten_new(self->dtype, self->n_dim, size, NULL);
