@@ -22,8 +22,9 @@ struct post_operand {
 	bool into; /* of a layer in float: the result is put there, and is that */
 };
 
-/* Outputs have x's dtype; that of a convolution with a packed weight is channels_last (two and three dims), with a plain one it is as
- * at::convolution chooses; that of a linear layer is contiguous. Computed in float32 (float64 where x is) and rounded once. */
+/* Outputs have x's dtype; that of a convolution of two or three dims is channels_last where the weight is packed, or it or x is
+ * channels_last (torch 2.13, aten/src/ATen/native/ConvUtils.h, mkldnn_conv_use_channels_last); that of a linear layer is contiguous.
+ * Computed in float32 (float64 where x is) and rounded once. */
 struct aten_tensor *aten_conv_pointwise(struct aten_tensor *x, struct aten_tensor *w, struct aten_tensor *bias, const struct conv_params *p,
 					const struct post_operand *with, const struct post_op *op);
 struct aten_tensor *aten_linear_pointwise(struct aten_tensor *x, struct aten_tensor *w, struct aten_tensor *bias,
