@@ -13,7 +13,6 @@
 bool cpu_has_avx2(void);        /* and FMA */
 bool cpu_has_avx512_core(void); /* what oneDNN wants for bfloat16, */
 bool cpu_has_avx512_fp16(void); /* for float16 */
-bool cpu_is_intel(void);        /* torch asks MKL on these */
 
 /* ---- attributes of functions ---- */
 

@@ -16,4 +16,3 @@ bool cpu_has_avx512_fp16(void)
 	return __get_cpuid_count(7, 0, &a, &b, &c, &d) && (d >> 23 & 1);
 }
 
-bool cpu_is_intel(void) { return __builtin_cpu_is("intel"); }

@@ -4,8 +4,8 @@
  * Sources: ATen/core/MT19937RNGEngine.h (the engine, that of Matsumoto and Nishimura), DistributionsHelper.h,
  * TransformationHelper.h, native/cpu/DistributionTemplates.h (what is drawn for which dtype, in memory order),
  * native/cpu/avx_mathfun.h (logarithm, sine and cosine of float normals are its polynomials where the CPU has AVX2).
- * Not reproduced, and refused by name: exponential, dropout and bernoulli with a number on Intel processors (torch
- * calls MKL's generator there), generators handed in.
+ * Not reproduced, and refused by name: generators handed in. (On Intel's processors releases of torch before its issue 132395, of 2024,
+ * draw exponential and bernoulli with a number by MKL; since then they are drawn alike on all.)
  *
  * Nobody seeds the generator of a compiled model but its process; torch takes the time. Here it begins with torch's
  * default_rng_seed_val, so that runs are equal to one another.
@@ -329,20 +329,12 @@ static void need_probability(double p)
 		aten_fail("bernoulli_ expects p to be in [0, 1], but got p=%g", p);
 }
 
-/* torch asks MKL's generator on Intel's processors. */
-static void need_no_mkl(void)
-{
-	if (cpu_is_intel())
-		aten_fail(REFUSED);
-}
-
 void aten_fill_exponential(const struct aten_tensor *t, double lambda)
 {
 	struct run r = floats_of(t);
 
 	if (!(lambda > 0))
 		aten_fail("exponential_ expects lambda > 0.0, but found lambda=%g", lambda);
-	need_no_mkl();
 	generator_lock();
 	for (int64_t i = 0; i < r.n; i++)
 		elem_set_f64(r.dtype, r.p + i * r.bytes, -1.0 / lambda * log1p(-draw_double()));
@@ -354,7 +346,6 @@ void aten_fill_bernoulli(const struct aten_tensor *t, double p)
 	struct run r = run_of(t);
 
 	need_probability(p);
-	need_no_mkl();
 	generator_lock();
 	for (int64_t i = 0; i < r.n; i++)
 		elem_set_i64(r.dtype, r.p + i * r.bytes, draw_double() < p);
