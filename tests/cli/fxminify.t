@@ -309,7 +309,7 @@ fxminify --test "'$bug' triple 1000" -q -j1 --passes nodes g1000.py -o want.txt
 for at in 1 7 30; do
 	rm -f res.txt*
 	is "kill -9 behind test $at" "$(python3 kill.py SIGKILL $at --test ./slow.sh -j1 --passes=nodes --journal=res.txt.journal g1000.py -o res.txt)" -9
-	sleep 0.2
+	for _ in $(seq 200); do [ "$(running "sleep 0\.0378$$|slow\.sh.*$TMP")" ] || break; sleep 0.05; done
 	is "its tests end with it" "$(running "sleep 0\.0378$$|slow\.sh.*$TMP")" ""
 	exits "--resume" 0 fxminify --resume res.txt.journal
 	is "nothing twice" "$(keys res.txt.journal)" ""
