@@ -5,7 +5,6 @@
 
 #include "tool/diag.h"
 
-#include <dirent.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -20,26 +19,13 @@ static int load_text(struct kernelmaps *k, const char *path, struct err *err)
 	return code ? kernelmaps_add_code(k, path, err) : kernelmaps_add_text(k, path, err);
 }
 
-static int load_operand(struct kernelmaps *k, const char *path, const char *model, struct err *err);
-
 /* A folder of traces, or of packages: what is in it, one folder deep. */
 static int load_dir(struct kernelmaps *k, const char *path, const char *model, struct err *err)
 {
 	uint32_t had = k->n_input;
 	if (debugdir_probe(path))
 		return kernelmaps_add_debugdir(k, path, err);
-	FREED struct dirent **list = NULL;
-	int n = scandir(path, &list, NULL, alphasort);
-	for (int i = 0; i < n; i++) {
-		FREED char *file = xasprintf("%s/%s", path, list[i]->d_name);
-		struct stat st;
-		if (list[i]->d_name[0] != '.' && lstat(file, &st) == 0 && S_ISREG(st.st_mode)) {
-			enum operand_kind kind = operand_kind(file);
-			if (kind == OPERAND_TRACE)
-				kernelmaps_add_trace(k, file, err);
-		}
-		free(list[i]);
-	}
+	kernelmaps_add_traces(k, path);
 	return k->n_input > had ? 0 : kernelmaps_add_package(k, path, model, err);
 }
 

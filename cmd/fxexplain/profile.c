@@ -3,11 +3,8 @@
 #include "profile_view.h"
 
 #include "tool/diag.h"
-#include "trace/trace.h"
 
-#include <dirent.h>
-
-/* A folder of traces: TORCH_TRACE=dir. What has no generated code in it adds nothing. */
+/* What has no generated code in it adds nothing. */
 static void add_maps(struct profile_view *v, const char *path, enum operand_kind kind)
 {
 	struct err err;
@@ -19,14 +16,7 @@ static void add_maps(struct profile_view *v, const char *path, enum operand_kind
 		if (kernelmaps_add_package(&v->maps, path, NULL, &err) < 0)
 			die_err(&err);
 	} else {
-		DIR *d = opendir(path);
-		for (struct dirent *e; d && (e = readdir(d));) {
-			FREED char *name = xasprintf("%s/%s", path, e->d_name);
-			if (e->d_name[0] != '.' && trace_is_log(name))
-				kernelmaps_add_trace(&v->maps, name, &err);
-		}
-		if (d)
-			closedir(d);
+		kernelmaps_add_traces(&v->maps, path);
 	}
 }
 

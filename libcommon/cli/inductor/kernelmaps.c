@@ -3,6 +3,9 @@
 #include "package/package.h"
 #include "trace/trace.h"
 
+#include <dirent.h>
+#include <sys/stat.h>
+
 static struct slice keep_file(struct kernelmaps *k, struct mapfile *f)
 {
 	struct mapfile *own = xmalloc(sizeof(*own));
@@ -182,6 +185,20 @@ int kernelmaps_add_trace(struct kernelmaps *k, const char *path, struct err *err
 			     "caches (TORCHINDUCTOR_FORCE_DISABLE_CACHES=1 compiles anew)",
 			     path);
 	return rc;
+}
+
+void kernelmaps_add_traces(struct kernelmaps *k, const char *folder)
+{
+	FREED struct dirent **list = NULL;
+	int n = scandir(folder, &list, NULL, alphasort);
+	for (int i = 0; i < n; i++) {
+		FREED char *file = xasprintf("%s/%s", folder, list[i]->d_name);
+		struct err unread;
+		struct stat st;
+		if (list[i]->d_name[0] != '.' && lstat(file, &st) == 0 && S_ISREG(st.st_mode) && trace_is_log(file))
+			kernelmaps_add_trace(k, file, &unread);
+		free(list[i]);
+	}
 }
 
 /* ---- packages ---- */

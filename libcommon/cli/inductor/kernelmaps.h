@@ -34,6 +34,7 @@ struct kernelmaps {
 
 int kernelmaps_add_debugdir(struct kernelmaps *k, const char *path, struct err *err);
 int kernelmaps_add_trace(struct kernelmaps *k, const char *path, struct err *err);
+void kernelmaps_add_traces(struct kernelmaps *k, const char *folder); /* in the order of their names; what is no trace adds nothing */
 int kernelmaps_add_package(struct kernelmaps *k, const char *path, const char *model, struct err *err); /* model NULL: all */
 int kernelmaps_add_code(struct kernelmaps *k, const char *path, struct err *err);
 int kernelmaps_add_text(struct kernelmaps *k, const char *path, struct err *err);
