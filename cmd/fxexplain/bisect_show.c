@@ -117,11 +117,8 @@ static void add_sentence(struct buf *out, const struct bisect *b)
 
 static void add_command(struct buf *out, const struct bisect *b, const char *before)
 {
-	buf_adds(out, before);
-	for (char *const *w = b->command; *w; w++) {
-		buf_addc(out, ' ');
-		buf_add_word(out, *w);
-	}
+	buf_addf(out, "%s ", before);
+	buf_add_command(out, (const char *const *)b->command);
 	buf_addc(out, '\n');
 }
 

@@ -221,7 +221,7 @@ static void emit(const struct explanation *x, struct page *page, const struct ex
 	struct err err = {.text = ""};
 	if (o->bundle)
 		pack_bundle(x, o);
-	if (o->bundle && opt.report)
+	if (o->bundle && o->report)
 		return;
 	if (page) {
 		if (page_write(page, x, &err) < 0 && err.text[0])
@@ -229,18 +229,18 @@ static void emit(const struct explanation *x, struct page *page, const struct ex
 		page_free(page);
 		return;
 	}
-	struct screen s = explain_screen(opt.output);
-	if (opt.report)
-		emit_report(&s.b, x, &opt);
-	else if (opt.json)
-		emit_json(&s.b, x, &opt);
-	else if (opt.sarif)
-		emit_sarif(&s.b, x, &opt);
-	else if (opt.github)
-		emit_github(&s.b, x, &opt);
+	struct screen s = explain_screen(o->output);
+	if (o->report)
+		emit_report(&s.b, x, o);
+	else if (o->json)
+		emit_json(&s.b, x, o);
+	else if (o->sarif)
+		emit_sarif(&s.b, x, o);
+	else if (o->github)
+		emit_github(&s.b, x, o);
 	else
-		emit_terminal(&s, x, &opt);
-	explain_write(&s, opt.output);
+		emit_terminal(&s, x, o);
+	explain_write(&s, o->output);
 }
 
 int explain_paths(const struct explain_options *o, const char *const *path, int n)

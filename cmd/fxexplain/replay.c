@@ -156,10 +156,7 @@ static void plan_for(struct replay *r, enum replay_what what, struct plan *p)
 static void put_words(struct screen *s, const struct plan *p, size_t from, int indent)
 {
 	LOCAL_BUF line = {0};
-	for (size_t i = 0; i < p->n; i++) {
-		buf_adds(&line, i ? " " : "");
-		buf_add_word(&line, p->v[i]);
-	}
+	buf_add_command(&line, (const char *const *)p->v);
 	put_text_line(s, "", buf_slice(&line));
 	put_wraps(s, from, indent);
 }

@@ -37,6 +37,25 @@ void terminal_lines(struct page *p, const char *label, struct slice text, unsign
 		buf_addf(&p->s->b, "  %-*s(%u more lines)\n", LABEL - 2, "", all - max);
 }
 
+/* What one may type: with the command of `run` where "python app.py" stands for it. */
+static void advice_lines(struct page *p, const char *label, struct slice text, unsigned max)
+{
+	enum { LONG = 200 }; /* bytes of a command that would hide what is before and behind it */
+	LOCAL_BUF command = {0};
+	LOCAL_BUF b = {0};
+	const struct slice name = SLICE("python app.py");
+	const char *at;
+	if (p->opt->command)
+		buf_add_command(&command, p->opt->command);
+	while (command.len && command.len < LONG && (at = slice_find(text, name.p))) {
+		buf_add(&b, text.p, (size_t)(at - text.p));
+		buf_add_slice(&b, buf_slice(&command));
+		text = slice_of(at + name.n, (size_t)(text.p + text.n - at) - name.n);
+	}
+	buf_add_slice(&b, text);
+	terminal_lines(p, label, buf_slice(&b), max);
+}
+
 struct slice terminal_place(struct page *p, const struct fact_loc *loc)
 {
 	LOCAL_BUF b = {0};
@@ -199,10 +218,10 @@ static void put_verdict(struct page *p, unsigned because, unsigned prove)
 	buf_addf(&p->s->b, "%s%s\n", sure[v->sure], caught ? " (torch went on in eager)" : "");
 	terminal_lines(p, "because", v->evidence, because);
 	if (prove)
-		terminal_lines(p, "to prove", v->experiment, prove);
+		advice_lines(p, "to prove", v->experiment, prove);
 	if (v->failure != NONE && prove > 1 && v->experiment.n && v->component != COMPONENT_EXPORT)
-		terminal_lines(p, "", SLICE("fxexplain run --bisect -- python app.py    # runs them in turn"), 1);
-	terminal_lines(p, "next", v->minify, 2);
+		advice_lines(p, "", SLICE("fxexplain run --bisect -- python app.py    # runs them in turn"), 1);
+	advice_lines(p, "next", v->minify, 2);
 }
 
 /* As much of it as leaves room for the titles below: `below` lines. */
@@ -325,13 +344,13 @@ static void put_finding(struct page *p, const struct finding *g, double worst, e
 		terminal_lines(p, "why", g->why, n->why);
 	if (!said && n->log && (all || failure || frame || g->kind == FINDING_KNOWN))
 		terminal_lines(p, frame ? "changed" : "log", g->evidence, n->log);
-	terminal_lines(p, "fix", detail == FIX ? slice_first_line(g->fix) : g->fix, n->fix);
+	advice_lines(p, "fix", detail == FIX ? slice_first_line(g->fix) : g->fix, n->fix);
 	if (all || !g->fix.n)
-		terminal_lines(p, "hint", detail == FIX ? slice_first_line(g->hint) : g->hint, n->hint);
+		advice_lines(p, "hint", detail == FIX ? slice_first_line(g->hint) : g->hint, n->hint);
 	if (all || !(g->fix.n + g->hint.n))
 		terminal_lines(p, "torch", g->torch_hint, n->hint);
 	if (!said && n->next && (all || failure))
-		terminal_lines(p, "next", g->next, n->next);
+		advice_lines(p, "next", g->next, n->next);
 	if (n->ids) {
 		terminal_lines(p, "ids", g->compiles, 1);
 		terminal_lines(p, "see", g->url, 1);

@@ -100,6 +100,8 @@ torch._dynamo.exc.TorchRuntimeError: Dynamo failed to run FX node with fake tens
 EOS
 exits "a traceback on standard error" 1 fxexplain run --json -o run.json -- python3 fails.py said.txt
 is "is a failure" "$(count run.json 'd["summary"]["failures"]')" 1
+fxexplain run -- python3 fails.py said.txt '' 2>err
+like "what proves it is said with the command" "$(cat err)" "to prove  TORCH_[A-Z_]*=[^ ]* python3 fails\.py said\.txt ''  |fxexplain run --bisect -- python3 fails\.py said\.txt ''  "
 # What the log and standard error both say is one thing.
 cat >both.txt <<'EOS'
 V1121 07:59:23.043000 1234 torch/_dynamo/symbolic_convert.py:915] [0/0] [__graph_breaks] Graph break in user code at /home/user/app/graph_breaks.py:9

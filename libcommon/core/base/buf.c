@@ -85,3 +85,12 @@ void buf_add_word(struct buf *b, const char *word)
 		*word == '\'' ? buf_adds(b, "'\\''") : buf_addc(b, *word);
 	buf_addc(b, '\'');
 }
+
+void buf_add_command(struct buf *b, const char *const *argv)
+{
+	for (size_t i = 0; argv[i]; i++) {
+		if (i)
+			buf_addc(b, ' ');
+		buf_add_word(b, argv[i]);
+	}
+}

@@ -34,6 +34,7 @@ void buf_add_u64(struct buf *b, uint64_t v);
 size_t decimal(char *out, uint64_t v);
 /* Adds a word for a shell, in single quotes where it needs any. */
 void buf_add_word(struct buf *b, const char *word);
+void buf_add_command(struct buf *b, const char *const *argv); /* its words, up to the NULL, with blanks between them */
 static inline const char *buf_str(const struct buf *b) { return b->p ? b->p : ""; }
 static inline struct slice buf_slice(const struct buf *b) { return slice_of(buf_str(b), b->len); }
 
