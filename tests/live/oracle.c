@@ -287,7 +287,7 @@ static void after_aot(void)
 	struct repro crash = edited(&r, "", AT_RELU("ctypes.string_at(0)"));
 	out = one(o, &whole, &crash, true, "segfault", OUTCOME_CRASHED);
 	is(out.signature.type, "SIGSEGV", "segfault: the signal");
-	has(out.signature.frames, "_inductor/graph.py:run_node", "segfault: the stack");
+	has(out.signature.frames, "launcher.py:run_node;fx/interpreter.py:run;_inductor/graph.py:run", "segfault: the stack");
 	has(out.extra, "{\"suspects\": [\"relu\"]", "segfault: where");
 	struct repro raise = edited(&r, "", AT_RELU("raise KeyError(n.name)"));
 	out = one(o, &whole, &raise, true, "an exception in lowering", OUTCOME_RAISED);

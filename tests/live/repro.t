@@ -11,7 +11,7 @@ def toy_compiler(gm, inputs):
         raise AssertionError("relu is not for toys")
     return gm
 END
-mapfile -t names < <(cd "$ROOT/tests/data" && find minifier repro -name '*.py' | sort)
+mapfile -t names < <(cd "$ROOT/tests/data" && find minifier repro -name '*.py' ! -name '*_2_1[4-9].py' | sort) # not of a newer torch
 run "$BUILD/tests/test_reprofile" files "${names[@]}"
 is "programs are written" "$status" 0
 run "$python" "$ROOT/tests/live/repro.py" "$ROOT/tests/data" files "${names[@]}"
