@@ -44,7 +44,7 @@ static bool beyond(const struct node_diff *d, struct node_row *r, const double *
 {
 	struct layout l;
 	if (d->rtol < 0)
-		return found(d, r->write) || !numbers_match(b, e, reference_error(d->ref, r->node), &l);
+		return found(d, r->write) || !numbers_match(b, e, reference_error(d->ref, r->node, e), &l);
 	r->at.wrong = 0;
 	for (int64_t i = 0; i < e->n; i++)
 		r->at.wrong +=
@@ -78,7 +78,7 @@ static void measure_row(struct node_diff *d, struct node_row *r, const struct la
 			const struct numbers_errors ce = numbers_errors(c, &exact, eps);
 			r->compiled = ce.other ? INFINITY : ce.max;
 			r->nearer = nearer(&ee, &ce);
-			verify_compare(&r->at, c, e, reference_error(d->ref, r->node));
+			verify_compare(&r->at, c, e, reference_error(d->ref, r->node, e));
 			r->differs = beyond(d, r, c, b, e);
 			if (r->at.at >= 0)
 				r->exact = exact.v[r->at.at * (exact.class == NUMBERS_COMPLEX ? 2 : 1)];

@@ -195,12 +195,18 @@ static bool plain_weight(const struct verify *v, uint32_t node, const struct num
 	return i >= x->n;
 }
 
+/* An operator that was given no tensor (rand) was given nothing wrong. */
+static bool reads_nothing(const struct verify *v, uint32_t call)
+{
+	return !v->o->call[call].compiled && !v->o->call[call].n_reads;
+}
+
 static void try_write(struct verify *v, uint32_t suspect, uint32_t write, struct hypothesis *best)
 {
 	const struct verify_tensor *t = &v->write[write];
 	const struct observed_tensor *b = &v->o->write[write];
 	uint32_t n;
-	if (t->empty || t->accused || b->call == NONE || (!v->ref->unrolled.now && stays_inside(v, write)))
+	if (t->empty || t->accused || b->call == NONE || reads_nothing(v, b->call) || (!v->ref->unrolled.now && stays_inside(v, write)))
 		return;
 	const uint32_t *node = verify_nodes(v, b->x.n, &n);
 	for (uint32_t i = 0; i < n; i++) {
@@ -316,7 +322,8 @@ static void accuse(struct verify *v, const struct hypothesis *h)
 	f->given = given;
 	f->others = others;
 	f->right = (uint32_t)(h->gain > 0 ? h->gain : 0);
-	verify_compare(f, got, reference_numbers(v->ref, h->node), reference_error(v->ref, h->node));
+	const struct numbers *want = reference_numbers(v->ref, h->node);
+	verify_compare(f, got, want, reference_error(v->ref, h->node, want));
 	free(got);
 	if (call != v->o->write[h->write].call) /* what it wrote itself is no node that could be compared */
 		f->write = NONE;
@@ -388,7 +395,7 @@ void verify_blame(struct verify *v)
 			continue;
 		if (first) { /* from here on the nodes' own errors count: they are worth a run in float64 */
 			first = false;
-			reference_error(v->ref, 0);
+			reference_errors(v->ref);
 			verify_classify(v);
 			for (uint32_t r = o->first_output; r < o->n_reads; r++)
 				v->n_outputs_wrong += !verify_output_right(v, r);

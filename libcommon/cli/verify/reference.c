@@ -203,6 +203,7 @@ int reference_open(struct reference *ref, const struct program *p, const struct 
 	}
 	ref->x = xcalloc(ref->n + 1, sizeof(*ref->x));
 	ref->error = xcalloc(ref->n + 1, sizeof(*ref->error));
+	ref->error_of = xcalloc(ref->n + 1, sizeof(*ref->error_of));
 	ref->run = interp_open(ref->g, &ref->o);
 	find_below(ref);
 	evaluate(ref, ref->run, ref->v, ref->known, true);
@@ -225,6 +226,7 @@ void reference_close(struct reference *ref)
 	free(ref->x);
 	free(ref->known);
 	free(ref->error);
+	free(ref->error_of);
 	free(ref->below);
 	if (ref->run)
 		interp_close(ref->run);
@@ -258,8 +260,10 @@ void reference_wide(struct reference *ref)
 	ref->run_wide = interp_open(ref->g, &ref->o_wide);
 }
 
-static void evaluate_wide(struct reference *ref)
+void reference_errors(struct reference *ref)
 {
+	if (ref->has_wide)
+		return;
 	bool *known = xcalloc(ref->n + 1, sizeof(*known));
 	struct err ignored;
 	ref->has_wide = true;
@@ -270,10 +274,11 @@ static void evaluate_wide(struct reference *ref)
 	evaluate(ref, ref->run_wide, ref->wide, known, false);
 	for (uint32_t i = 0; i < ref->n; i++) {
 		struct numbers wide = {0};
-		ref->error[i] = 0;
+		ref->error[i] = ref->error_of[i] = 0;
 		if (known[i] && reference_is_tensor(ref, i) && ref->wide[i].kind == ATEN_TENSOR &&
 		    numbers_of(&wide, ref->wide[i].tensor, &ignored) == 0) {
 			const struct numbers *x = reference_numbers(ref, i);
+			ref->error_of[i] = x ? x->max : 0;
 			for (int64_t k = 0; x && x->class != NUMBERS_INT && k < x->n * (x->class == NUMBERS_COMPLEX ? 2 : 1); k++) {
 				const double d = x->v[k] > wide.v[k] ? x->v[k] - wide.v[k] : wide.v[k] - x->v[k];
 				if (d > ref->error[i] && d <= 1e300)
@@ -285,19 +290,17 @@ static void evaluate_wide(struct reference *ref)
 	free(known);
 }
 
-double reference_error(struct reference *ref, uint32_t node)
+double reference_error(struct reference *ref, uint32_t node, const struct numbers *x)
 {
-	if (!ref->has_wide)
-		evaluate_wide(ref);
-	return ref->error[node];
+	reference_errors(ref);
+	return x->max < ref->error_of[node] ? ref->error[node] * (x->max / ref->error_of[node]) : ref->error[node];
 }
 
 int reference_double(struct reference *ref, uint32_t node, struct numbers *x)
 {
 	struct err ignored;
 	*x = (struct numbers){0};
-	if (!ref->has_wide)
-		evaluate_wide(ref);
+	reference_errors(ref);
 	return ref->wide[node].kind == ATEN_TENSOR ? numbers_of(x, ref->wide[node].tensor, &ignored) : -1;
 }
 

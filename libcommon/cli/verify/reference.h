@@ -3,7 +3,7 @@
  *     struct reference ref;
  *     if (reference_open(&ref, &program, in, n, &err) < 0) ...
  *     reference_numbers(&ref, node)            // its value; NULL: it has none that is a tensor, or could not be computed
- *     reference_error(&ref, node)              // how far it is from the same in float64
+ *     reference_error(&ref, node, value)       // how far it is from the same in float64
  *     reference_close(&ref);
  *
  * Nodes are those of the graph's root, counted from its first; where it has loops, branches or recurrent layers, of the graph as it runs
@@ -31,7 +31,7 @@ struct reference {
 	struct aten_value *v, *wide; /* by node; wide: in float64, computed when an error is first asked for */
 	bool *known, has_wide;
 	struct numbers *x; /* computed when asked for; n -1: has none */
-	double *error;
+	double *error, *error_of; /* by node, and the greatest number that it is the error of */
 	uint64_t *below; /* bit j of row i: node i comes from node j */
 	size_t words;
 	struct interp *run, *run_wide;
@@ -48,7 +48,10 @@ int reference_open(struct reference *ref, const struct program *p, const struct 
 bool reference_keeps_state(const struct program *p);
 void reference_close(struct reference *ref);
 struct numbers *reference_numbers(struct reference *ref, uint32_t node);
-double reference_error(struct reference *ref, uint32_t node);
+/* The greatest difference of the node's value from the same in float64, for a value x of the node: less where x has smaller numbers (it
+ * stands for another one, as in what_if). */
+double reference_error(struct reference *ref, uint32_t node, const struct numbers *x);
+void reference_errors(struct reference *ref); /* they are computed then */
 /* Its value with every float as float64; -1: not known. x is the caller's. */
 int reference_double(struct reference *ref, uint32_t node, struct numbers *x);
 /* .run_wide is there then. */

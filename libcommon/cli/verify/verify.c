@@ -45,7 +45,7 @@ const uint32_t *verify_nodes(const struct verify *v, int64_t numel, uint32_t *n)
 bool verify_is(struct verify *v, const struct numbers *b, uint32_t node, struct what_if *w, struct layout *l)
 {
 	struct numbers *n = w ? what_if_numbers(w, node) : reference_numbers(v->ref, node);
-	return n && numbers_match(b, n, v->ref->has_wide ? reference_error(v->ref, node) : 0, l);
+	return n && numbers_match(b, n, v->ref->has_wide ? reference_error(v->ref, node, n) : 0, l);
 }
 
 static void classify(struct verify *v, struct verify_tensor *t, const struct numbers *b)
