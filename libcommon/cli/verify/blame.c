@@ -196,10 +196,7 @@ static bool plain_weight(const struct verify *v, uint32_t node, const struct num
 }
 
 /* An operator that was given no tensor (rand) was given nothing wrong. */
-static bool reads_nothing(const struct verify *v, uint32_t call)
-{
-	return !v->o->call[call].compiled && !v->o->call[call].n_reads;
-}
+static bool reads_nothing(const struct verify *v, uint32_t call) { return !v->o->call[call].compiled && !v->o->call[call].n_reads; }
 
 static void try_write(struct verify *v, uint32_t suspect, uint32_t write, struct hypothesis *best)
 {
