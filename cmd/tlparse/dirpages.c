@@ -499,8 +499,9 @@ void page_failures(struct buf *b, const struct trace *t)
 	buf_release(&path);
 }
 
-void page_index(struct buf *b, const struct trace *t, const struct tlparse_options *opt)
+void page_index(struct json_stream *out, const struct trace *t, const struct tlparse_options *opt)
 {
+	struct buf *b = &out->b;
 	char id[COMPILE_ID_TEXT];
 	struct buf path = {0};
 	head_of(b, SLICE("tlparse report"), 0, !opt->header); /* the user's own HTML may be anything */
@@ -537,6 +538,8 @@ void page_index(struct buf *b, const struct trace *t, const struct tlparse_optio
 		for (uint32_t k = t->folder[i].first_artifact; k != NONE; k = t->artifact[k].folder_next)
 			artifact_item(b, t, &t->artifact[k], false);
 		html_raw(b, "</ul></li>\n");
+		if (b->len > JSON_OUT_FULL)
+			json_stream_write(out);
 	}
 	html_raw(b, "</ul>\n");
 	if (t->stacks.n) {

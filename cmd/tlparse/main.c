@@ -258,6 +258,7 @@ static void write_json(struct report *r, char *const *path, size_t n)
 		die_err(&err);
 	json_stream(&x, file ? output_fd(file) : STDOUT_FILENO, opt.out ? opt.out : "standard output", &err);
 	report_document(&x.o, r, false);
+	buf_addc(&x.b, '\n');
 	int status = json_stream_end(&x);
 	if (file && status == 0)
 		status = output_commit(file, &err);

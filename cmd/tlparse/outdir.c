@@ -441,18 +441,17 @@ static int commit(void *ctx, struct trace_scan *s)
 
 /* ---- at the end ---- */
 
-static void compile_directory(struct buf *b, const struct trace *t)
+static void compile_directory(struct json_out *o, const struct trace *t)
 {
 	static const char *const mark[] = {"", "\xe2\x9c\x85", "\xe2\x9d\x8c", "\xe2\x9d\x93"};
-	struct json_out o = {.b = b};
 	struct buf path = {0};
 	char id[COMPILE_ID_TEXT], key[COMPILE_ID_TEXT + 2];
-	json_obj(&o);
+	json_obj(o);
 	for (uint32_t i = 0; i < t->n_folder; i++) {
 		const struct compile_id *c = &t->f->attempt[t->folder[i].last].id;
 		snprintf(key, sizeof(key), c->bad_line ? "%s" : "[%s]", compile_id_text(c, id));
-		json_member_obj(&o, key);
-		json_member_arr(&o, "artifacts");
+		json_member_obj(o, key);
+		json_member_arr(o, "artifacts");
 		for (uint32_t k = t->folder[i].first_artifact; k != NONE; k = t->artifact[k].folder_next) {
 			const struct trace_artifact *a = &t->artifact[k];
 			unsigned m = a->flags & ART_HIT ? 1 : a->flags & ART_MISS ? 2 : a->flags & ART_BYPASS ? 3 : 0;
@@ -466,27 +465,27 @@ static void compile_directory(struct buf *b, const struct trace *t)
 				name = url = buf_slice(&path);
 			}
 			name = slice_base(name);
-			json_obj(&o);
-			json_member_str(&o, "url", url);
-			json_member_str(&o, "name", name);
-			json_member_u64(&o, "number", a->number + (a->flags & ART_READABLE ? 1 : 0));
-			json_member_str(&o, "suffix", slice_str(mark[m]));
-			json_key(&o, "readable_url");
+			json_obj(o);
+			json_member_str(o, "url", url);
+			json_member_str(o, "name", name);
+			json_member_u64(o, "number", a->number + (a->flags & ART_READABLE ? 1 : 0));
+			json_member_str(o, "suffix", slice_str(mark[m]));
+			json_key(o, "readable_url");
 			if (a->flags & ART_READABLE) {
 				buf_reset(&path);
 				trace_artifact_path(t, a, true, &path);
-				json_out_str(&o, buf_slice(&path));
+				json_out_str(o, buf_slice(&path));
 			} else if (a->flags & ART_JSON && slice_starts(name, "inductor_provenance_tracking_kernel_stack_traces")) {
-				json_out_str(&o, SLICE(""));
+				json_out_str(o, SLICE(""));
 			} else {
-				json_out_null(&o);
+				json_out_null(o);
 			}
-			json_close(&o);
+			json_close(o);
 		}
-		json_close(&o);
-		json_close(&o);
+		json_close(o);
+		json_close(o);
 	}
-	json_close(&o);
+	json_close(o);
 	buf_release(&path);
 }
 
@@ -528,6 +527,23 @@ static int write_page(struct outdir *d, const char *path, void (*page)(struct bu
 	buf_release(&b);
 	return r;
 }
+
+/* A file that grows with the log goes out while it is made. */
+static int write_stream(struct outdir *d, const char *path, void (*make)(struct outdir *d, struct json_stream *x))
+{
+	struct err e;
+	struct json_stream x;
+	int fd = open_file(d, path, &e);
+	if (fd < 0)
+		return failed(d, &e);
+	json_stream(&x, fd, output_inner(d->folder, path), &e);
+	make(d, &x);
+	int r = json_stream_end(&x);
+	return close_file(d, fd, path, r, &e) < 0 ? failed(d, &e) : 0;
+}
+
+static void make_directory(struct outdir *d, struct json_stream *x) { compile_directory(&x->o, d->t); }
+static void make_index(struct outdir *d, struct json_stream *x) { page_index(x, d->t, d->opt); }
 
 static int current_year(void)
 {
@@ -622,13 +638,12 @@ int outdir_log(struct trace *t, const struct tlparse_options *opt, int dir, cons
 	if (write_all(d.events, d.any_event ? "\n]" : "[]", 2, output_inner(folder, "chromium_events.json"), err) < 0 ||
 	    finish_jsonl(&d, err) < 0)
 		goto out;
-	if (write_page(&d, "compile_directory.json", compile_directory) < 0 ||
+	if (write_stream(&d, "compile_directory.json", make_directory) < 0 ||
 	    write_page(&d, "failures_and_restarts.html", page_failures) < 0 ||
 	    (page_has_vllm(t) && write_page(&d, "vllm.html", page_vllm) < 0) || (d.prov && write_provenance(&d, err) < 0) ||
 	    write_assets(&d) < 0)
 		goto out;
-	page_index(&b, t, opt);
-	r = write_file(&d, "index.html", buf_slice(&b));
+	r = write_stream(&d, "index.html", make_index);
 out:
 	r = close_file(&d, d.raw, "raw.log", r, err);
 	r = close_file(&d, d.events, "chromium_events.json", r, err);

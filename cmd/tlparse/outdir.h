@@ -3,6 +3,7 @@
 #define TLPARSE_OUTDIR_H
 #include "html/html.h"
 #include "tlparse.h"
+#include "tool/json_stream.h"
 
 /* Specializations and guards with their stacks wait here for the compilation_metrics record of their compile id. */
 struct pending {
@@ -38,7 +39,7 @@ int prov_pages_take(struct prov_pages *p, const struct trace *t, uint32_t artifa
 int prov_page(struct prov_pages *p, struct buf *b, const struct trace *t, uint32_t compile, struct err *err);
 void prov_page_name(const struct trace *t, uint32_t compile, struct buf *out);
 void prov_pages_free(struct prov_pages *p);
-void page_index(struct buf *b, const struct trace *t, const struct tlparse_options *opt);
+void page_index(struct json_stream *out, const struct trace *t, const struct tlparse_options *opt); /* goes out while it is made */
 void page_failures(struct buf *b, const struct trace *t);
 /* vllm.c: of a trace that page_has_vllm(). */
 void page_vllm(struct buf *b, const struct trace *t);

@@ -9,6 +9,7 @@
 #include "base/base64.h"
 #include "html/html.h"
 #include "ranks/rankspage.h"
+#include "tool/json_stream.h"
 #include "tool/output.h"
 #include "tool/tempfolder.h"
 
@@ -323,33 +324,29 @@ static const struct html_page frame = {"report/report.html", css, js, "ranks/ran
 static int put_page(struct page *p, int fd, const char *what)
 {
 	struct slice rest = share_file(frame.frame);
-	struct buf b = {0};
-	struct json_out o = {.b = &b, .html = true};
-	int r = 0;
+	struct json_stream x;
+	struct buf *b = &x.b;
 	struct slice text, key;
+	int r = 0;
+	json_stream(&x, fd, what, p->err);
+	x.o.html = true;
 	while (!r && share_next(&rest, &text, &key)) {
-		buf_add_slice(&b, text);
-		if (html_fill(&b, &frame, key)) {
+		buf_add_slice(b, text);
+		if (html_fill(b, &frame, key)) {
 			/* done */
 		} else if (slice_is(key, "RANKS")) {
 			if (p->r->n > 1 && p->compare) {
-				buf_adds(&b, "<template id=\"ranks\">\n");
-				ranks_fragment(&b, &p->all);
-				buf_adds(&b, "</template>\n");
+				buf_adds(b, "<template id=\"ranks\">\n");
+				ranks_fragment(b, &p->all);
+				buf_adds(b, "</template>\n");
 			}
 		} else if (slice_is(key, "MODEL")) {
-			report_document(&o, p->r, true);
+			report_document(&x.o, p->r, true);
 		} else if (slice_is(key, "BLOCKS")) {
-			r = write_all(fd, b.p, b.len, what, p->err);
-			buf_reset(&b);
-			if (!r)
-				r = copy_all(p->spool, fd, what, p->err);
+			r = json_stream_write(&x) < 0 ? -1 : copy_all(p->spool, fd, what, p->err);
 		}
 	}
-	if (!r)
-		r = write_all(fd, b.p, b.len, what, p->err);
-	buf_release(&b);
-	return r;
+	return json_stream_end(&x) < 0 ? -1 : r;
 }
 
 struct page *page_new(struct report *r, const char *path, bool compare, struct err *err)

@@ -1,25 +1,27 @@
 #include "tool/json_stream.h"
 
-static void write_part(struct json_out *o)
-{
-	struct json_stream *x = (struct json_stream *)o; /* its first member */
-	if (x->failed)
-		buf_reset(&x->s.b);
-	else if (screen_write(&x->s, x->fd, x->what, x->err) < 0)
-		x->failed = true;
-}
+#include "io/write.h"
+
+static void write_part(struct json_out *o) { json_stream_write((struct json_stream *)o); /* its first member */ }
 
 void json_stream(struct json_stream *x, int fd, const char *what, struct err *err)
 {
 	*x = (struct json_stream){.fd = fd, .what = what, .err = err};
-	x->o.b = &x->s.b;
+	x->o.b = &x->b;
 	x->o.full = write_part;
+}
+
+int json_stream_write(struct json_stream *x)
+{
+	if (!x->failed && write_all(x->fd, x->b.p, x->b.len, x->what, x->err) < 0)
+		x->failed = true;
+	buf_reset(&x->b);
+	return x->failed ? -1 : 0;
 }
 
 int json_stream_end(struct json_stream *x)
 {
-	buf_addc(&x->s.b, '\n');
-	write_part(&x->o);
-	buf_release(&x->s.b);
-	return x->failed ? -1 : 0;
+	int status = json_stream_write(x);
+	buf_release(&x->b);
+	return status;
 }

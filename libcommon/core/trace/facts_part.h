@@ -38,7 +38,11 @@ struct phase_sum {
 	uint32_t compile, name;
 	uint64_t line;
 	double us, self, each; /* each: added up, where us has what ran side by side once */
-	uint64_t calls;
+	uint32_t calls, next;  /* next: of the same compile */
+};
+/* Indices by an index: of the first in a list; NONE. */
+struct heads {
+	uint32_t *v, n, cap;
 };
 struct open_phase {
 	uint32_t name, compile;
@@ -46,7 +50,8 @@ struct open_phase {
 	double ts, self, since; /* since: when it became the innermost of its thread */
 };
 struct trace_phases {
-	struct intern names, keys; /* keys: {compile, name} -> sum, the same index */
+	struct intern names;
+	struct heads of_run, of_compile; /* sums, by name and by compile: a compile has few names, so that a list is shorter than a table */
 	struct phase_sum *sum;
 	uint32_t n_sum, cap_sum;
 	struct open_phase *open;

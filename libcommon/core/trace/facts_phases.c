@@ -105,13 +105,22 @@ static struct slice group_of(struct slice name)
 	return slice_of(name.p, dot ? (size_t)(dot - name.p) : name.n);
 }
 
+static uint32_t *head_of(struct heads *h, uint32_t i)
+{
+	while (h->n <= i)
+		PUSH_TO(h->v, h->n, h->cap) = NONE;
+	return &h->v[i];
+}
+
 static struct phase_sum *sum_of(struct trace_phases *p, uint32_t compile, uint32_t name, uint64_t line)
 {
-	uint32_t key[2] = {compile, name};
-	uint32_t k = intern_add(&p->keys, slice_of((const char *)key, sizeof(key)));
-	if (k == p->n_sum) {
-		GROW(p->sum, p->n_sum, p->cap_sum, 1);
-		p->sum[p->n_sum++] = (struct phase_sum){key[0], key[1], line, 0, 0, 0, 0};
+	uint32_t *head = compile == NONE ? head_of(&p->of_run, name) : head_of(&p->of_compile, compile), k = *head;
+	while (k != NONE && p->sum[k].name != name)
+		k = p->sum[k].next;
+	if (k == NONE) {
+		k = p->n_sum;
+		PUSH_TO(p->sum, p->n_sum, p->cap_sum) = (struct phase_sum){.compile = compile, .name = name, .line = line, .next = *head};
+		*head = k;
 	}
 	return &p->sum[k];
 }
@@ -219,19 +228,25 @@ void phases_end(struct trace_reading *r)
 {
 	struct trace_phases *p = &r->phases;
 	struct facts *f = r->f;
-	struct intern rows = {0};
-	uint32_t from = f->n_phase;
+	struct heads first = {0}, next = {0}; /* rows by compile; by row, less from: the next of its compile */
+	const uint32_t from = f->n_phase;
 	for (uint32_t i = 0; i < p->n_sum; i++) {
 		const struct phase_sum *x = &p->sum[i];
-		uint32_t compile = x->compile == NONE ? NONE : f->attempt[x->compile].compile;
+		const uint32_t compile = x->compile == NONE ? NONE : f->attempt[x->compile].compile;
 		if (x->compile != NONE && compile == NONE)
 			continue; /* the run has it */
-		uint32_t key[2] = {compile, x->name};
-		uint32_t k = intern_add(&rows, slice_of((const char *)key, sizeof(key))) + from;
-		if (k == f->n_phase) {
+		const uint32_t name = facts_intern(f, intern_get(&p->names, x->name));
+		uint32_t k = compile == NONE ? NONE : *head_of(&first, compile);
+		while (k != NONE && f->phase[k].name != name)
+			k = next.v[k - from];
+		if (k == NONE) {
+			k = f->n_phase;
 			struct fact_phase *row = facts_new_phase(f, fact_src(r->t->input, x->line));
 			row->compile = compile;
-			row->name = facts_intern(f, intern_get(&p->names, x->name));
+			row->name = name;
+			*head_of(&next, k - from) = compile == NONE ? NONE : first.v[compile];
+			if (compile != NONE)
+				first.v[compile] = k;
 		}
 		/* the block around them has no end in this log: they are all that is known of it */
 		f->phase[k].seconds += (x->us > x->self ? x->us : x->self) / 1e6;
@@ -246,9 +261,11 @@ void phases_end(struct trace_reading *r)
 		m->component = phase_component(name);
 		m->what = facts_intern(f, name);
 	}
-	intern_release(&rows);
+	free(first.v);
+	free(next.v);
+	free(p->of_run.v);
+	free(p->of_compile.v);
 	intern_release(&p->names);
-	intern_release(&p->keys);
 	free(p->sum);
 	free(p->open);
 }
