@@ -33,13 +33,6 @@ struct trace_metric {
 	struct fact_metric value;
 };
 
-/* Sums by compile id (row of facts.attempt, NONE: the run) and name; what is open now. Belongs to `commit`. */
-struct phase_sum {
-	uint32_t compile, name;
-	uint64_t line;
-	double us, self, each; /* each: added up, where us has what ran side by side once */
-	uint32_t calls, next;  /* next: of the same compile */
-};
 /* Indices by an index: of the first in a list; NONE. */
 struct heads {
 	uint32_t *v, n, cap;
@@ -49,11 +42,14 @@ struct open_phase {
 	uint64_t line, thread;
 	double ts, self, since; /* since: when it became the innermost of its thread */
 };
+/* Sums by compile id and name; what is open now. Belongs to `commit`. Until phases_end() the rows of facts.phase have rows of facts.attempt
+ * for compiles (NONE: the run), names of this table, and microseconds. */
 struct trace_phases {
+	struct facts *f;
+	uint32_t input;
 	struct intern names;
-	struct heads of_run, of_compile; /* sums, by name and by compile: a compile has few names, so that a list is shorter than a table */
-	struct phase_sum *sum;
-	uint32_t n_sum, cap_sum;
+	struct heads of_run, of_compile; /* rows, by name and by compile: a compile has few names, so that a list is shorter than a table */
+	struct heads next;               /* by row, less those of other inputs: the next of its compile */
 	struct open_phase *open;
 	uint32_t n_open, cap_open;
 };

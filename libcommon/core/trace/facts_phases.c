@@ -112,17 +112,21 @@ static uint32_t *head_of(struct heads *h, uint32_t i)
 	return &h->v[i];
 }
 
-static struct phase_sum *sum_of(struct trace_phases *p, uint32_t compile, uint32_t name, uint64_t line)
+static struct fact_phase *sum_of(struct trace_phases *p, uint32_t compile, uint32_t name, uint64_t line)
 {
+	const uint32_t from = p->f->n_phase - p->next.n;
 	uint32_t *head = compile == NONE ? head_of(&p->of_run, name) : head_of(&p->of_compile, compile), k = *head;
-	while (k != NONE && p->sum[k].name != name)
-		k = p->sum[k].next;
+	while (k != NONE && p->f->phase[k].name != name)
+		k = p->next.v[k - from];
 	if (k == NONE) {
-		k = p->n_sum;
-		PUSH_TO(p->sum, p->n_sum, p->cap_sum) = (struct phase_sum){.compile = compile, .name = name, .line = line, .next = *head};
+		k = p->f->n_phase;
+		struct fact_phase *row = facts_new_phase(p->f, fact_src(p->input, line));
+		row->compile = compile;
+		row->name = name;
+		*head_of(&p->next, k - from) = *head;
 		*head = k;
 	}
-	return &p->sum[k];
+	return &p->f->phase[k];
 }
 
 static uint32_t innermost(const struct trace_phases *p, uint64_t thread)
@@ -144,9 +148,10 @@ static uint32_t open_of(const struct trace_phases *p, uint64_t thread, uint32_t 
 	return i;
 }
 
-static void add_to(struct phase_sum *to, double us, double self, bool within)
+/* By the clock what is within one of its name counts once. */
+static void add_to(struct fact_phase *to, double us, double self, bool within)
 {
-	to->us += within ? 0 : us;
+	to->seconds += within ? 0 : us;
 	to->each += us;
 	to->self += self;
 	to->calls++;
@@ -207,6 +212,8 @@ void phases_commit(struct trace_reading *r, const struct trace_scan *s)
 {
 	struct trace_phases *p = &r->phases;
 	const struct event_slot *slot = s->events;
+	p->f = r->f;
+	p->input = r->t->input;
 	for (uint32_t i = 0; slot && i < slot->n; i++) {
 		const struct chromium_event *e = &slot->event[i];
 		if (e->phase == 'B')
@@ -223,37 +230,44 @@ void phases_commit(struct trace_reading *r, const struct trace_scan *s)
 
 /* ---- the end ---- */
 
-/* Keys are of facts.attempt until here: attempts of one id, and ids that name no frame, become one row. */
-void phases_end(struct trace_reading *r)
+/* Attempts of one id, and ids that name no frame, become one row, in place. */
+static void join_attempts(struct trace_reading *r)
 {
 	struct trace_phases *p = &r->phases;
 	struct facts *f = r->f;
-	struct heads first = {0}, next = {0}; /* rows by compile; by row, less from: the next of its compile */
-	const uint32_t from = f->n_phase;
-	for (uint32_t i = 0; i < p->n_sum; i++) {
-		const struct phase_sum *x = &p->sum[i];
-		const uint32_t compile = x->compile == NONE ? NONE : f->attempt[x->compile].compile;
-		if (x->compile != NONE && compile == NONE)
+	struct heads first = {0}; /* rows by compile */
+	const uint32_t n = f->n_phase, from = n - p->next.n;
+	f->n_phase = from;
+	for (uint32_t i = from; i < n; i++) {
+		const struct fact_phase x = f->phase[i];
+		const uint32_t compile = x.compile == NONE ? NONE : f->attempt[x.compile].compile;
+		if (x.compile != NONE && compile == NONE)
 			continue; /* the run has it */
-		const uint32_t name = facts_intern(f, intern_get(&p->names, x->name));
+		const uint32_t name = facts_intern(f, intern_get(&p->names, x.name));
 		uint32_t k = compile == NONE ? NONE : *head_of(&first, compile);
 		while (k != NONE && f->phase[k].name != name)
-			k = next.v[k - from];
+			k = p->next.v[k - from];
 		if (k == NONE) {
-			k = f->n_phase;
-			struct fact_phase *row = facts_new_phase(f, fact_src(r->t->input, x->line));
-			row->compile = compile;
-			row->name = name;
-			*head_of(&next, k - from) = compile == NONE ? NONE : first.v[compile];
+			k = f->n_phase++;
+			f->phase[k] = (struct fact_phase){.src = x.src, .compile = compile, .name = name};
+			p->next.v[k - from] = compile == NONE ? NONE : first.v[compile];
 			if (compile != NONE)
 				first.v[compile] = k;
 		}
 		/* the block around them has no end in this log: they are all that is known of it */
-		f->phase[k].seconds += (x->us > x->self ? x->us : x->self) / 1e6;
-		f->phase[k].self += x->self / 1e6;
-		f->phase[k].each += x->each / 1e6;
-		f->phase[k].calls += x->calls;
+		f->phase[k].seconds += (x.seconds > x.self ? x.seconds : x.self) / 1e6;
+		f->phase[k].self += x.self / 1e6;
+		f->phase[k].each += x.each / 1e6;
+		f->phase[k].calls += x.calls;
 	}
+	free(first.v);
+}
+
+void phases_end(struct trace_reading *r)
+{
+	struct trace_phases *p = &r->phases;
+	struct facts *f = r->f;
+	join_attempts(r);
 	for (uint32_t i = 0; i < p->n_open; i++) {
 		struct slice name = intern_get(&p->names, p->open[i].name);
 		struct fact_marker *m = facts_new_marker(f, fact_src(r->t->input, p->open[i].line));
@@ -261,11 +275,9 @@ void phases_end(struct trace_reading *r)
 		m->component = phase_component(name);
 		m->what = facts_intern(f, name);
 	}
-	free(first.v);
-	free(next.v);
 	free(p->of_run.v);
 	free(p->of_compile.v);
+	free(p->next.v);
 	intern_release(&p->names);
-	free(p->sum);
 	free(p->open);
 }
