@@ -6,8 +6,8 @@ python=$("$ROOT/scripts/live-venv" "$BUILD" 2>err) || skip_all "$(tail -n 1 err)
 export PYTHONDONTWRITEBYTECODE=1 PYTHONWARNINGS=ignore
 mkdir files
 # A newer torch has it.
-unknown=$("$python" -c 'import torch; print("" if hasattr(torch, "bcomplex32") else "bcomplex32")')
-run "$BUILD/tests/test_write" files $unknown
+mapfile -t unknown < <("$python" -c 'import torch; print("" if hasattr(torch, "bcomplex32") else "bcomplex32\n", end="")')
+run "$BUILD/tests/test_write" files "${unknown[@]}"
 is "files are written" "$status" 0
 run "$python" "$ROOT/tests/live/tensors.py" files
 is "they are read: status" "$status" 0

@@ -314,11 +314,12 @@ static void test_composites(void **state)
 static void test_no_dims(void **state)
 {
 	float number[] = {2}, scores[] = {1, 2, 3, 4};
-	int64_t first = 0, huge[] = {INT64_C(1) << 40, 0};
+	const int64_t huge = INT64_C(1) << 40;
 	struct aten_tensor *s = made(DTYPE_F32, 0, NULL, NULL, number), *v = made(DTYPE_F32, 1, SIZES(2), NULL, scores),
 			   *m = made(DTYPE_F32, 2, SIZES(2, 2), NULL, scores), *image = made(DTYPE_F32, 3, SIZES(1, 2, 2), NULL, scores),
 			   *nothing = made(DTYPE_I64, 1, SIZES(0), NULL, NULL);
-	struct aten_value zero = aten_ints(&first, 1), size = aten_ints(huge, 2);
+	struct aten_value first[] = {aten_int(0)}, large[] = {aten_int(huge), aten_int(0)};
+	struct aten_value zero = {.kind = ATEN_LIST, .n = 1, .item = first}, size = {.kind = ATEN_LIST, .n = 2, .item = large};
 	(void)state;
 	assert_null(call("cross_entropy_loss", false, (struct aten_value[]){aten_of(m), aten_of(m), aten_of(s)}, 3, NULL, 0));
 	assert_string_equal(err.text, "cross_entropy_loss: weight tensor should be defined either for all 2 classes or no classes");
@@ -327,7 +328,7 @@ static void test_no_dims(void **state)
 	assert_null(call("index_select", false, (struct aten_value[]){aten_of(s), aten_int(0), aten_of(nothing)}, 3, NULL, 0));
 	assert_string_equal(err.text, "index_select: index_select(): Index to scalar can have only 1 value, got 0 value(s)");
 	struct aten_tensor *out = call("adaptive_avg_pool2d", false, (struct aten_value[]){aten_of(image), size}, 2, NULL, 0);
-	want(out, DTYPE_F32, 3, SIZES(1, huge[0], 0), SIZES(huge[0], 1, 1));
+	want(out, DTYPE_F32, 3, SIZES(1, huge, 0), SIZES(huge, 1, 1));
 	struct aten_tensor *const all[] = {s, v, m, image, nothing};
 	for (size_t i = 0; i < ARRAY_LEN(all); i++)
 		aten_release(all[i]);
@@ -367,8 +368,7 @@ int main(void)
 	    cmocka_unit_test(test_int8_layers),  cmocka_unit_test(test_promotion), cmocka_unit_test(test_call),
 	    cmocka_unit_test(test_shapes),       cmocka_unit_test(test_refused),   cmocka_unit_test(test_large),
 	    cmocka_unit_test(test_large_shapes), cmocka_unit_test(test_ties),      cmocka_unit_test(test_namespaces),
-	    cmocka_unit_test(test_composites),
-	    cmocka_unit_test(test_no_dims),   cmocka_unit_test(test_schemas),
+	    cmocka_unit_test(test_composites),   cmocka_unit_test(test_no_dims),   cmocka_unit_test(test_schemas),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

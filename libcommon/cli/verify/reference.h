@@ -30,9 +30,9 @@ struct reference {
 	uint32_t first, n;           /* nodes of the root */
 	struct aten_value *v, *wide; /* by node; wide: in float64, computed when an error is first asked for */
 	bool *known, has_wide;
-	struct numbers *x; /* computed when asked for; n -1: has none */
+	struct numbers *x;        /* computed when asked for; n -1: has none */
 	double *error, *error_of; /* by node, and the greatest number that it is the error of */
-	uint64_t *below; /* bit j of row i: node i comes from node j */
+	uint64_t *below;          /* bit j of row i: node i comes from node j */
 	size_t words;
 	struct interp *run, *run_wide;
 	struct interp_options o, o_wide;

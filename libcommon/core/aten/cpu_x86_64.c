@@ -15,4 +15,3 @@ bool cpu_has_avx512_fp16(void)
 	unsigned a, b, c, d;
 	return __get_cpuid_count(7, 0, &a, &b, &c, &d) && (d >> 23 & 1);
 }
-

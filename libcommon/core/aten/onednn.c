@@ -107,7 +107,10 @@ struct aten_tensor *aten_conv_pointwise(struct aten_tensor *x, struct aten_tenso
 					const struct post_operand *with, const struct post_op *op)
 {
 	struct conv_params of = *p;
-	of.channels_last = x->n_dim > 3 ? w->storage->packed || aten_channels_last(x) || aten_channels_last(w) : w->storage->packed ? 0 : -1;
+	if (x->n_dim > 3)
+		of.channels_last = w->storage->packed || aten_channels_last(x) || aten_channels_last(w);
+	else
+		of.channels_last = w->storage->packed ? 0 : -1;
 	return finished(aten_convolution(wide(x), wide(w), wide(bias), &of), with, op, x->dtype);
 }
 
