@@ -81,8 +81,7 @@ static void read_failure(struct bisect *b, struct trial *t, const char *text, co
 	struct facts f;
 	struct explanation x;
 	struct err err;
-	struct patterns *known = patterns_load(NULL, &err); /* whose a message is */
-	struct facts_options o = {.patterns = known};
+	struct facts_options o = {.patterns = b->known};
 	OWNED(run_names_release) struct run_names logs = {0};
 	LOCAL_BUF line = {0}, key = {0};
 	facts_init(&f);
@@ -110,7 +109,6 @@ static void read_failure(struct bisect *b, struct trial *t, const char *text, co
 	t->component = x.n_component ? x.component[0].component : COMPONENT_NONE;
 	explanation_release(&x);
 	facts_release(&f);
-	patterns_free(known);
 }
 
 static void add_name(struct buf *b, const char *name)
@@ -411,11 +409,13 @@ int bisect_main(const struct explain_options *opt, const struct operands *in)
 	char *kept = opt->keep ? run_kept_folder(opt->keep) : NULL;
 	b.folder = kept ? kept : run_private_folder();
 	put_site(&b);
+	b.known = patterns_load(NULL, &(struct err){0});
 	bisect(&b);
 	run_remove_folder();
 	tell(&b);
 	int status = !b.first->failed ? EXIT_FINE : b.unreached ? EXIT_ENVIRON : EXIT_FOUND;
 	arena_release(&b.arena);
+	patterns_free(b.known);
 	free(b.site);
 	free(kept);
 	return status;

@@ -37,7 +37,8 @@ struct bisect {
 	char *const *command;
 	struct arena arena;
 	const char *folder;
-	char *site; /* PYTHONPATH */
+	char *site;             /* PYTHONPATH */
+	struct patterns *known; /* whose a message is */
 	struct trial trial[MOST_TRIALS];
 	unsigned n;
 	struct trial *at[PLACES];

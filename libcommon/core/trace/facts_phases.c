@@ -80,8 +80,7 @@ void phases_emit(const struct trace_reading *r, struct trace_scan *s)
 			continue;
 		e.line = s->first_line + rec->line;
 		e.compile = rec->attempt;
-		GROW(slot->event, slot->n, slot->cap, 1);
-		slot->event[slot->n++] = e;
+		PUSH_TO(slot->event, slot->n, slot->cap) = e;
 	}
 }
 
@@ -186,8 +185,8 @@ static void begin(struct trace_phases *p, const struct chromium_event *e)
 		memmove(p->open, p->open + 1, (OPEN_MAX - 1) * sizeof(*p->open)); /* a hostile log: the oldest is forgotten */
 		p->n_open--;
 	}
-	GROW(p->open, p->n_open, p->cap_open, 1);
-	p->open[p->n_open++] = (struct open_phase){intern_add(&p->names, e->name), e->compile, e->line, e->thread, e->ts, 0, e->ts};
+	PUSH_TO(p->open, p->n_open, p->cap_open) =
+	    (struct open_phase){intern_add(&p->names, e->name), e->compile, e->line, e->thread, e->ts, 0, e->ts};
 }
 
 static void end(struct trace_phases *p, const struct chromium_event *e)
