@@ -1,5 +1,5 @@
-/* The inputs of a Run are copied when it begins; if it was bad, they and the model become a folder (calls/bundle.h). */
-#include "calls/bundle.h"
+/* The inputs of a Run are copied when it begins; if it was bad, they and the model become a folder (watch/bundle.h). */
+#include "watch/bundle.h"
 #include "ops.h"
 #include "base/text.h"
 

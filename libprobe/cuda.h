@@ -153,7 +153,7 @@ bool cuda_capturing(void *stream);
 /* The bytes of a file; empty when it cannot be mapped. */
 struct slice cuda_map_file(const char *path);
 void cuda_unmap_file(struct slice file);
-/* Sizes of the parameters of a kernel by its cubin, or by a cubin of a fat binary (elf/cubin.h). -1: not known. */
+/* Sizes of the parameters of a kernel by its cubin, or by a cubin of a fat binary (model/elf/cubin.h). -1: not known. */
 int cuda_params_of_image(struct slice image, const char *kernel, uint16_t *size, uint32_t max);
 int cuda_params_of_file(const char *path, const char *kernel, uint16_t *size, uint32_t max);
 /* The length that a cubin or a fat binary in memory says it has; 0: it is none. */

@@ -1,8 +1,8 @@
 /* Reads two things out of ELF files: the parameters of a kernel by its cubin, the function at an address of a model. */
 #include "cuda.h"
 
-#include "elf/cubin.h"
-#include "elf/modelso_elf.h"
+#include "model/elf/cubin.h"
+#include "model/elf/modelso_elf.h"
 
 #include <fcntl.h>
 #include <sys/mman.h>

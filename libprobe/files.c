@@ -1,5 +1,5 @@
-/* Files that are made while the model runs: by ourselves, or where the process may not, by the keeper (calls/keeper.h). */
-#include "calls/keeper.h"
+/* Files that are made while the model runs: by ourselves, or where the process may not, by the keeper (watch/keeper.h). */
+#include "watch/keeper.h"
 #include "ops.h"
 
 #include <errno.h>

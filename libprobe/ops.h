@@ -1,11 +1,11 @@
-/* ops.h - kernels and ops of a watched model: how their calls come to us, and what is written down of them (calls/calls.h).
+/* ops.h - kernels and ops of a watched model: how their calls come to us, and what is written down of them (watch/calls.h).
  *
  * Only when a tool has made a call log. Then a model that is taken on (model.c) gets its slots of kernels (cpp_fused_relu_0: in
  * all recorded models the linker left a slot for each, though the model defines them itself) and of torch's ops changed to
  * stubs, before anybody can call them (sites.c). A stub is static code that carries its number to one trampoline (tramp_*.c),
  * which calls probe_before(), the function itself, probe_after() (ops.c).
  *
- * Arguments (values.c): an op's are handles, by its signature (contract/opsig.h). A kernel's are addresses. Generated
+ * Arguments (values.c): an op's are handles, by its signature (model/contract/opsig.h). A kernel's are addresses. Generated
  * code asks for each address right before the call: aoti_torch_get_data_ptr is watched as well, when values are wanted. Constants are
  * asked for once, when the model is made: aoti_torch_create_tensor_from_blob is watched, too. Which buffer it is, and
  * whether it is written, says the contract, whose calls are followed by name within a Run (branches and loops may leave some out).
@@ -23,8 +23,8 @@
 #ifndef PT2_PROBE_OPS_H
 #define PT2_PROBE_OPS_H
 #include "cuda.h"
-#include "calls/calls.h"
-#include "contract/callwords.h"
+#include "model/contract/callwords.h"
+#include "watch/calls.h"
 #include "probe.h"
 
 #include <time.h>

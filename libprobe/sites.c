@@ -3,7 +3,7 @@
 
 #include <errno.h>
 
-#include "contract/opsig.h"
+#include "model/contract/opsig.h"
 
 #define MARGIN 16  /* words of arguments copied beyond those that the contract tells of */
 #define ANY_OP 128 /* words of arguments of an op that is not known */

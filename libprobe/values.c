@@ -1,7 +1,7 @@
 /* The tensors of a call: which they are, and what there is to tell of them. */
 #include "ops.h"
 
-#include "contract/opsig.h"
+#include "model/contract/opsig.h"
 
 #define EVERYTHING (CALLS_STATS | CALLS_SAVE)
 #define MAX_FETCH 64       /* ... where each is copied off a GPU */

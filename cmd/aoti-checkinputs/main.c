@@ -1,9 +1,9 @@
 /* aoti-checkinputs - what does this compiled model expect, and is this call right? */
-#include "process/child.h"
-#include "tool/diag.h"
+#include "base/process/child.h"
+#include "base/tool/diag.h"
 #include "checkinputs.h"
-#include "io/mapfile.h"
-#include "tool/output.h"
+#include "base/io/mapfile.h"
+#include "base/tool/output.h"
 
 #include <signal.h>
 #include <limits.h>

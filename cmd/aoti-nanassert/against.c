@@ -1,6 +1,6 @@
 /* --against: the exported program's graph is run with the same inputs, node by node: is what was found the model's own? */
-#include "interp/program.h"
-#include "live/inputs.h"
+#include "aten/interp/program.h"
+#include "watch/inputs.h"
 #include "nanassert.h"
 #include "tensor/stats.h"
 

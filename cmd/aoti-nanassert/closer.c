@@ -2,7 +2,7 @@
  * the model runs once more, up to that call with the same inputs, and saves them; or they are in a folder of saved tensors. */
 #include "nanassert.h"
 
-#include "tool/tempfolder.h"
+#include "base/tool/tempfolder.h"
 
 #include <math.h>
 

@@ -1,4 +1,4 @@
-/* Calls as they were watched or saved become what live/nan.h looks at. */
+/* Calls as they were watched or saved become what watch/nan.h looks at. */
 #include "nanassert.h"
 
 /* Has nothing before this call written it? Buffers that share memory count as one. */

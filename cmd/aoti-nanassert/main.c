@@ -1,9 +1,9 @@
 /* aoti-nanassert - which kernel of a compiled model made the first NaN, and why? */
-#include "process/child.h"
-#include "tool/diag.h"
-#include "repro/recorded.h"
-#include "io/mapfile.h"
-#include "tool/output.h"
+#include "base/process/child.h"
+#include "base/tool/diag.h"
+#include "graph/repro/recorded.h"
+#include "base/io/mapfile.h"
+#include "base/tool/output.h"
 #include "nanassert.h"
 
 #include <math.h>

@@ -1,5 +1,5 @@
 /* A folder of saved tensors: nothing is run. */
-#include "tool/diag.h"
+#include "base/tool/diag.h"
 #include "nanassert.h"
 
 /* Tensors that were saved without being counted are counted now. */

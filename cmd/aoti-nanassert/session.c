@@ -1,6 +1,6 @@
 /* Shared by all modes: where words go, which findings are shown and when. */
-#include "tool/diag.h"
-#include "tool/output.h"
+#include "base/tool/diag.h"
+#include "base/tool/output.h"
 #include "nanassert.h"
 
 #include <fcntl.h>

@@ -1,7 +1,7 @@
 /* Findings as a person reads them. */
 #include "nanassert.h"
 #include "base/text.h"
-#include "live/show.h"
+#include "watch/show.h"
 
 #include <inttypes.h>
 #include <math.h>

@@ -1,12 +1,12 @@
 /* diff.h - two dumps, call by call. Calls of the same model and run are matched by what their kernel or operator computes and by
  * order (base/linediff.h), also where one side was compiled for another device; tensors by the names of their buffers (on one
  * device), then by where they stand in the call. Of builds in two floating-point types, what rounding explains is no difference
- * (diffround.c). A graph against what kernels wrote is diffgraph.c, by verify/pair.h. */
+ * (diffround.c). A graph against what kernels wrote is diffgraph.c, by aten/verify/pair.h. */
 #ifndef PRINTER_DIFF_H
 #define PRINTER_DIFF_H
 #include "base/json.h"
-#include "tool/screen.h"
-#include "live/dump.h"
+#include "base/tool/screen.h"
+#include "watch/dump.h"
 #include "printer.h"
 #include "tensor/close.h"
 

@@ -1,10 +1,10 @@
 /* --diff of a graph: what its nodes are, computed one by one (in their own types: eager; and in float64), against what kernels wrote. */
-#include "process/child.h"
-#include "tool/diag.h"
-#include "tool/tempfolder.h"
+#include "base/process/child.h"
+#include "base/tool/diag.h"
+#include "base/tool/tempfolder.h"
 #include "diff.h"
-#include "verify/pair.h"
-#include "live/show.h"
+#include "aten/verify/pair.h"
+#include "watch/show.h"
 
 #include <math.h>
 
@@ -224,7 +224,7 @@ static void show_node_diff(struct screen *s, const struct node_diff *d, bool all
 		show_first(s, d);
 }
 
-/* ---- JSON (docs/DUMP.md) ---- */
+/* ---- JSON (docs/formats/DUMP.md) ---- */
 
 static void out_row(struct json_out *o, const struct node_diff *d, const struct node_row *r)
 {

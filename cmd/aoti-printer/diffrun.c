@@ -1,8 +1,8 @@
 /* --diff: two folders, or a folder and what is run now. */
-#include "process/child.h"
-#include "tool/diag.h"
+#include "base/process/child.h"
+#include "base/tool/diag.h"
 #include "diff.h"
-#include "tool/tempfolder.h"
+#include "base/tool/tempfolder.h"
 
 #include <sys/stat.h>
 

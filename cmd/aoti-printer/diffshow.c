@@ -1,7 +1,7 @@
-/* A comparison as text and as JSON (docs/DUMP.md). */
+/* A comparison as text and as JSON (docs/formats/DUMP.md). */
 #include "diff.h"
 #include "base/text.h"
-#include "live/show.h"
+#include "watch/show.h"
 
 #include <inttypes.h>
 #include <math.h>

@@ -1,9 +1,9 @@
 /* aoti-printer - see inside a compiled model while it runs: kernels, tensors, times; and where two runs part. */
-#include "process/child.h"
-#include "tool/diag.h"
-#include "repro/recorded.h"
-#include "io/mapfile.h"
-#include "tool/output.h"
+#include "base/process/child.h"
+#include "base/tool/diag.h"
+#include "graph/repro/recorded.h"
+#include "base/io/mapfile.h"
+#include "base/tool/output.h"
 #include "printer.h"
 
 #include <signal.h>

@@ -4,11 +4,11 @@
  * lives from before call `born` until after call `dies`. How large it is, the calls say that touch it, as they ran: what lies between
  * the first and the last byte of all tensors that were seen in it. Planned is what the text itself says, where its sizes are numbers.
  * Not counted: inputs, weights, and what an operator takes and gives back inside. */
+#include "base/html/html.h"
 #include "base/text.h"
-#include "html/html.h"
-#include "live/nan.h"
+#include "watch/nan.h"
 #include "printer.h"
-#include "tool/diag.h"
+#include "base/tool/diag.h"
 
 #include <inttypes.h>
 

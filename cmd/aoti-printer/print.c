@@ -1,6 +1,6 @@
-/* Prints as PyTorch's own debug printer does (live/show.h, and torch/_inductor/codegen/debug_utils.py), with where a call comes from
+/* Prints as PyTorch's own debug printer does (watch/show.h, and torch/_inductor/codegen/debug_utils.py), with where a call comes from
  * before it. Otherwise than there: only what a call reads is shown before it, and only what it wrote after it. */
-#include "live/show.h"
+#include "watch/show.h"
 #include "printer.h"
 #include "tensor/tensor.h"
 #include "tensor/write.h"

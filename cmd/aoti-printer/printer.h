@@ -1,14 +1,14 @@
-/* printer.h - the parts of aoti-printer. Calls come from live/watch.h (session.c), go through the filters (filter.c) and from
+/* printer.h - the parts of aoti-printer. Calls come from watch/watch.h (session.c), go through the filters (filter.c) and from
  * there to one taker: the terminal (print.c), a JSON document or a folder (save.c), a table of times (profile.c), of buffers at the peak
- * (memory.c), a GPU's fault (ima.c, hunt.h).
+ * (memory.c), a GPU's fault (ima.c, fault.h).
  * --diff compares two folders (compare.c), which are shown as text or JSON (diffshow.c) or as a page (diffpage.c). */
 #ifndef PRINTER_H
 #define PRINTER_H
-#include "tool/opt.h"
-#include "tool/screen.h"
-#include "tool/output.h"
-#include "live/dump.h"
-#include "live/watch.h"
+#include "base/tool/opt.h"
+#include "base/tool/screen.h"
+#include "base/tool/output.h"
+#include "watch/dump.h"
+#include "watch/watch.h"
 
 /* As PyTorch numbers them: torch/_inductor/codegen/debug_utils.py, IntermediateValueDebuggingLevel. */
 enum { LEVEL_OFF, LEVEL_SAVE, LEVEL_PRINT, LEVEL_NAMES, LEVELS };
@@ -77,7 +77,7 @@ void session_release(struct session *s);
 /* The same; the tool ends where something went wrong. */
 void session_end(struct session *s);
 
-/* Where a folder that is being made (tool/output.h) is for now: another process needs a name. */
+/* Where a folder that is being made (base/tool/output.h) is for now: another process needs a name. */
 int output_path(const struct output *o, char *path, size_t room, struct err *err);
 
 /* ---- print.c ---- */

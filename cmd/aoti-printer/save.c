@@ -1,7 +1,7 @@
-/* A dump (live/dump.h) of what is run: the library under the probe saves .npy files, which become other formats here. */
-#include "tool/diag.h"
-#include "tool/output.h"
-#include "live/ima.h"
+/* A dump (watch/dump.h) of what is run: the library under the probe saves .npy files, which become other formats here. */
+#include "base/tool/diag.h"
+#include "base/tool/output.h"
+#include "watch/ima.h"
 #include "printer.h"
 #include "tensor/write.h"
 

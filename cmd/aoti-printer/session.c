@@ -1,9 +1,9 @@
 /* A model that is run here, or a command that is watched: its calls go through the filters to a taker. */
-#include "tool/diag.h"
-#include "tool/output.h"
-#include "tool/tempfolder.h"
-#include "live/dump.h"
-#include "live/ima.h"
+#include "base/tool/diag.h"
+#include "base/tool/output.h"
+#include "base/tool/tempfolder.h"
+#include "watch/dump.h"
+#include "watch/ima.h"
 #include "printer.h"
 
 #include <errno.h>

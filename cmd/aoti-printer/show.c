@@ -1,6 +1,6 @@
-/* Levels 0, 2 and 3: calls as text or as one JSON document (docs/DUMP.md), while the model runs. */
-#include "tool/diag.h"
-#include "tool/tempfolder.h"
+/* Levels 0, 2 and 3: calls as text or as one JSON document (docs/formats/DUMP.md), while the model runs. */
+#include "base/tool/diag.h"
+#include "base/tool/tempfolder.h"
 #include "printer.h"
 
 #include <fcntl.h>

@@ -1,4 +1,4 @@
-/* The verdict for programs (docs/VERIFY.md). */
+/* The verdict for programs (docs/user/VERIFY.md). */
 #include "verifier.h"
 
 #include <math.h>

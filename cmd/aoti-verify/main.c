@@ -1,8 +1,8 @@
 /* aoti-verify - which kernel of a compiled model computes something else than its graph? */
-#include "io/mapfile.h"
-#include "process/child.h"
-#include "tool/diag.h"
-#include "tool/output.h"
+#include "base/io/mapfile.h"
+#include "base/process/child.h"
+#include "base/tool/diag.h"
+#include "base/tool/output.h"
 #include "verifier.h"
 
 static struct verifier_options opt = {.error_exitcode = -1};

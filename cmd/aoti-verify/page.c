@@ -1,5 +1,5 @@
 /* The page of --html: the frame and the looks of aoti-printer --diff's, with the document and its own script. */
-#include "html/html.h"
+#include "base/html/html.h"
 #include "verifier.h"
 
 static const char *const css[] = {"diff/common.css", "printer/diff.css", "verify/verify.css", NULL};

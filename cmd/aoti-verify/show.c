@@ -1,7 +1,7 @@
 /* The verdict for people. */
 #include "base/text.h"
 #include "verifier.h"
-#include "live/show.h"
+#include "watch/show.h"
 
 #include <math.h>
 

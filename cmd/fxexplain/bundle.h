@@ -1,4 +1,4 @@
-/* bundle.h - what the files of `report --bundle`, `run --bundle` and `replay` share (bundle/bundle.h is the format).
+/* bundle.h - what the files of `report --bundle`, `run --bundle` and `replay` share (run/bundle/bundle.h is the format).
  *
  *     pack.c          a bundle of an explanation
  *     packsource.c    the program and the files that it imports
@@ -8,7 +8,7 @@
  */
 #ifndef FXEXPLAIN_BUNDLE_H
 #define FXEXPLAIN_BUNDLE_H
-#include "bundle/bundle.h"
+#include "run/bundle/bundle.h"
 #include "emit.h"
 #include "redact.h"
 

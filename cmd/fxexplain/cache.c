@@ -1,7 +1,7 @@
 /* cache.c - `fxexplain cache`: what lies in a cache folder, what a run would find there, and what can go. */
 #include "cache_view.h"
 
-#include "tool/diag.h"
+#include "base/tool/diag.h"
 
 static bool has_bad(const struct cachedir *d)
 {

@@ -1,9 +1,9 @@
 /* fix.c - `fxexplain fix`: the findings' fixes as changes of the user's files (fix/edit.h), printed as a diff or made. */
 #include "fix_part.h"
 
+#include "base/html/html.h"
+#include "base/tool/diag.h"
 #include "base/unified.h"
-#include "html/html.h"
-#include "tool/diag.h"
 
 /* ---- is the line still what the trace says? ---- */
 

@@ -1,7 +1,7 @@
-/* json.c - --json: an explanation as the document of docs/EXPLAIN.md, around the rows that it shares with tlparse. */
+/* json.c - --json: an explanation as the document of docs/formats/EXPLAIN.md, around the rows that it shares with tlparse. */
 #include "emit.h"
 
-#include "compilation/document.h"
+#include "run/document.h"
 
 static void put_id(struct json_out *o, const struct explanation *x, const char *key, uint32_t id)
 {

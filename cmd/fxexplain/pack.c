@@ -1,12 +1,12 @@
-/* pack.c - `report --bundle` and `run --bundle`: all that is known of a failure, in one file (bundle/bundle.h). */
+/* pack.c - `report --bundle` and `run --bundle`: all that is known of a failure, in one file (run/bundle/bundle.h). */
 #include "bundle.h"
 
 #include "base/text.h"
-#include "live/watch.h"
+#include "watch/watch.h"
 #include "report.h"
-#include "repro/repro.h"
+#include "base/tool/diag.h"
+#include "graph/repro/repro.h"
 #include "tensor/tensor.h"
-#include "tool/diag.h"
 
 #include <errno.h>
 #include <sys/stat.h>
@@ -114,7 +114,7 @@ static void add_graphs(struct pack *p)
 
 /* ---- --with ---- */
 
-/* Which of torch's archives: the folder that compiled models lie in is there (package/package.h). */
+/* Which of torch's archives: the folder that compiled models lie in is there (model/package/package.h). */
 static bool is_compiled(const char *path)
 {
 	OWNED(mapfile_close) struct mapfile m = {0};

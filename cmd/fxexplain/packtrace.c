@@ -1,8 +1,8 @@
-/* Logs as they go into a bundle. A record is a line and, behind it, the lines of its payload (trace/trace.h has the format). */
+/* Logs as they go into a bundle. A record is a line and, behind it, the lines of its payload (run/trace/trace.h has the format). */
 #include "bundle.h"
 
+#include "base/io/window.h"
 #include "base/md5many.h"
-#include "io/window.h"
 
 struct copy {
 	struct buf *b;

@@ -2,7 +2,7 @@
  * run. */
 #include "profile_view.h"
 
-#include "tool/diag.h"
+#include "base/tool/diag.h"
 
 /* What has no generated code in it adds nothing. */
 static void add_maps(struct profile_view *v, const char *path, enum operand_kind kind)

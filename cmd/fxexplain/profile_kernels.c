@@ -1,4 +1,4 @@
-/* profile_kernels.c - kernels of a profile joined with what they were made from (inductor/kernelmap.h). */
+/* profile_kernels.c - kernels of a profile joined with what they were made from (graph/inductor/kernelmap.h). */
 #include "profile_view.h"
 
 /* Once each: several graphs may have a kernel of one name. */

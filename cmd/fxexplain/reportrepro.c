@@ -1,9 +1,9 @@
 /* What a program of fxminify says of itself in its comments: the error as it was, the versions it had it with, whether it was run.
  *     plain      the last comments: the error's lines, "#", "# failure: ...", "# versions: ...", "# made by ...", "# verified: ..."
- *     launcher   the first ones: "#: failure: ...", "#: versions: ...", "#: verified: ..." (repro/repro.h) */
+ *     launcher   the first ones: "#: failure: ...", "#: versions: ...", "#: verified: ..." (graph/repro/repro.h) */
 #include "report.h"
 
-#include "tool/diag.h"
+#include "base/tool/diag.h"
 
 static bool take_mark(struct slice line, const char *mark, struct slice *out)
 {

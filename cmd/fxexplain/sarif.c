@@ -2,7 +2,7 @@
  * findings. Files below the working directory are relative to %SRCROOT%, which the reader sets. */
 #include "emit.h"
 
-#include "html/html.h"
+#include "base/html/html.h"
 
 /* Says what a rule of each kind means, where its findings do not say more, and where PyTorch's manual speaks of it. */
 static const struct {

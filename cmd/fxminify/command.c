@@ -1,8 +1,8 @@
 /* --test COMMAND as the oracle: candidates are files of the input's own kind. */
 #include "session.h"
 
-#include "interp/shapes.h"
-#include "process/child.h"
+#include "aten/interp/shapes.h"
+#include "base/process/child.h"
 
 #include <unistd.h>
 

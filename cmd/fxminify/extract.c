@@ -1,8 +1,8 @@
 /* fxminify extract: the graph around a node, or between two values, as a program of its own with the values that were recorded. */
 #include "session.h"
 
-#include "process/child.h"
-#include "tool/diag.h"
+#include "base/process/child.h"
+#include "base/tool/diag.h"
 #include "base/text.h"
 
 struct extract {

@@ -1,7 +1,7 @@
 /* Does a difference of values go when Inductor is told to compute as eager does? Asked of the smallest graph, at the end. */
 #include "session.h"
 
-#include "tool/knobs.h"
+#include "base/tool/knobs.h"
 
 #define KNOB(name, value, since, what) {"torch._inductor.config." name, value, what},
 static const struct {

@@ -1,6 +1,6 @@
-/* What aoti-verify has found of the same graph (docs/VERIFY.md, pt2utils.verify/1) is tried first. */
+/* What aoti-verify has found of the same graph (docs/user/VERIFY.md, pt2utils.verify/1) is tried first. */
+#include "base/io/mapfile.h"
 #include "base/json.h"
-#include "io/mapfile.h"
 #include "session.h"
 
 enum { FUSED = 8 }; /* operations: a kernel is the node that it is wrong at and some of those that it is made of, which are tried with it */

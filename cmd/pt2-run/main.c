@@ -1,12 +1,12 @@
 /* pt2-run - run a compiled CPU model, or an exported program's graph, without PyTorch, and write what it gives. */
-#include "process/child.h"
-#include "tool/diag.h"
-#include "tool/screen.h"
-#include "io/mapfile.h"
-#include "tool/output.h"
-#include "live/inputs.h"
+#include "base/process/child.h"
+#include "base/tool/diag.h"
+#include "base/tool/screen.h"
+#include "base/io/mapfile.h"
+#include "base/tool/output.h"
+#include "watch/inputs.h"
 #include "ptrun.h"
-#include "repro/graphfile.h"
+#include "graph/repro/graphfile.h"
 
 #include <unistd.h>
 

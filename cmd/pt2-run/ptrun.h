@@ -1,9 +1,9 @@
 /* ptrun.h - the parts of pt2-run: main.c runs, exported.c what has a graph and no code; save.c writes OUT, show.c the screen. */
 #ifndef PTRUN_H
 #define PTRUN_H
-#include "tool/opt.h"
-#include "live/inputs.h"
-#include "live/run.h"
+#include "base/tool/opt.h"
+#include "watch/inputs.h"
+#include "watch/run.h"
 
 struct ptrun_options {
 	const char *output, *model, *weights, *torch, *graph;
@@ -16,7 +16,7 @@ struct ptrun_options {
 
 /* Is it what torch.export.save wrote, without a compiled model? */
 bool is_exported(const char *path);
-/* Its graph, or one alone (repro/graphfile.h), run by the operators here (interp/program.h). */
+/* Its graph, or one alone (graph/repro/graphfile.h), run by the operators here (aten/interp/program.h). */
 int run_graph(const struct ptrun_options *o, const struct operands *in, struct run_result *r, struct err *err);
 
 /* Which format OUT has, told before anything is run. */

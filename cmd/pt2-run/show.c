@@ -1,8 +1,8 @@
 /* Outputs as aoti-printer shows tensors, or as JSON; and where the time went. */
 #include "base/json.h"
 #include "base/text.h"
-#include "tool/screen.h"
-#include "live/show.h"
+#include "base/tool/screen.h"
+#include "watch/show.h"
 #include "ptrun.h"
 
 #include <inttypes.h>

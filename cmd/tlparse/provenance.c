@@ -3,9 +3,9 @@
  * While the log is read, the texts that such pages show go to an unlinked temporary file; the pages are made at the end, of
  * the sets that the model has (trace_provenance), or where a compile id has none, of the texts in their order.
  */
-#include "tool/diag.h"
-#include "tool/output.h"
-#include "tool/tempfolder.h"
+#include "base/tool/diag.h"
+#include "base/tool/output.h"
+#include "base/tool/tempfolder.h"
 #include "outdir.h"
 
 #include <errno.h>

@@ -8,9 +8,9 @@
  * address space than there is memory, and talks to daemons. */
 #include "run.h"
 
-#include "process/confine.h"
-#include "process/linux.h"
-#include "calls/keeper.h"
+#include "base/process/confine.h"
+#include "base/process/linux.h"
+#include "watch/keeper.h"
 
 #include <dirent.h>
 #include <dlfcn.h>

@@ -1,4 +1,4 @@
-/* pt2-runner: runs one compiled model with libpt2shim.so or libtorch_cpu.so. A part of the tools (live/run.h), not a tool
+/* pt2-runner: runs one compiled model with libpt2shim.so or libtorch_cpu.so. A part of the tools (watch/run.h), not a tool
  * itself. */
 #include "run.h"
 
@@ -18,7 +18,7 @@ static const char usage[] =
     "  --own-copy         SO is a copy that may be changed: what stands in the way of loading it is taken out\n"
     "  --name NAME        what messages call it\n"
     "  --inputs FILE      tensors in the model's order: .safetensors, .pt, .npz, .npy (names do not count)\n"
-    "  --outputs FILE     written in a format between programs of the suite (live/runfile.h)\n"
+    "  --outputs FILE     written in a format between programs of the suite (watch/runfile.h)\n"
     "  --weights FILE     weights that it is to take, as tensors of its constants' names (the same format)\n"
     "  --blob FILE        weights that are not inside the library\n"
     "  --extern-nodes FILE  the package's list of operators without a C function (*.wrapper.json)\n"
@@ -140,7 +140,7 @@ static void read_options(struct job *j, int argc, char **argv)
 		usage_error("--torch, --model, --inputs and --outputs are needed, and nothing else but options");
 }
 
-/* Waiting threads that spin take the processors from those that work: 20 times slower on two (docs/FACTS.md). */
+/* Waiting threads that spin take the processors from those that work: 20 times slower on two (docs/dev/FACTS.md). */
 static void set_environment(const struct job *j)
 {
 	char n[16];

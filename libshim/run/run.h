@@ -2,7 +2,7 @@
  * confine.c locks the door, keeper.c stays outside of it. */
 #ifndef PT2_SHIM_RUN_H
 #define PT2_SHIM_RUN_H
-#include "live/runfile.h"
+#include "watch/runfile.h"
 
 struct job {
 	const char *name; /* of the model, for messages */
@@ -36,7 +36,7 @@ int constants_give(void *so, struct container *c, const char *model, const struc
  * opened for writing. */
 int confine_early(struct job *j, struct err *err);
 int confine(const struct job *j, struct err *err);
-/* keeper.c: a process that makes files in the folder, as calls/keeper.h says. The socket to ask it, or -1. */
+/* keeper.c: a process that makes files in the folder, as watch/keeper.h says. The socket to ask it, or -1. */
 int keeper_start(const char *folder, struct err *err);
 
 #endif

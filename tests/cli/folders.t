@@ -1,5 +1,5 @@
 #!/bin/bash
-# Private folders (tool/tempfolder.h): what a killed tool left goes with the next, and folders that are not as they should be: read-only,
+# Private folders (base/tool/tempfolder.h): what a killed tool left goes with the next, and folders that are not as they should be: read-only,
 # noexec, full, missing. Every tool works there or says which folder it needs and which variable names another.
 # shellcheck source=tests/lib/tap.sh
 export TMPDIR=/tmp # not in /dev/shm, which is taken away here

@@ -1,6 +1,6 @@
 /* Any bytes as a call log and its names, with the head that the tool made: reading ends, and gives what is within limits.
  * Input: ticket (8 bytes), flags, then slots and rooms as they are, then the texts. */
-#include "calls/calls.h"
+#include "watch/calls.h"
 
 enum { MOST = 8, NAMES = sizeof(struct calls_names) + 1024 };
 

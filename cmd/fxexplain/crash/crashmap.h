@@ -17,14 +17,14 @@
  *               (x86-64; the compiler keeps calls in the order of the text unless it has moved a part out of the way)
  * and otherwise candidates are counted, and not chosen from.
  *
- * For tools: packages are opened by ask/load.h.
+ * For tools: packages are opened by model/binprobe/load.h.
  */
 #ifndef PT2_CRASHMAP_H
 #define PT2_CRASHMAP_H
-#include "ask/load.h"
-#include "elf/modelso_symbols.h"
+#include "model/binprobe/load.h"
+#include "model/elf/modelso_symbols.h"
 #include "crash/crash.h"
-#include "live/nan.h"
+#include "watch/nan.h"
 
 enum crash_known { NOT_KNOWN, BY_LINE, BY_NAME, BY_ORDER };
 const char *crash_known_name(enum crash_known how); /* "line", "name", "order": for JSON */

@@ -8,7 +8,7 @@
  * frames are .guessed. *missing is the path of the first such library of the stack that crashed.
  *
  * This runs in a child: libdwfl reads DWARF of files that somebody has sent, calls it input it does not guard against, and recurses.
- * The child opens the files, then gives up everything but reading them and writing its answer (process/confine.h), with limits of
+ * The child opens the files, then gives up everything but reading them and writing its answer (base/process/confine.h), with limits of
  * memory and time; when it crashes or is too slow, that is an err, and c has one frame for each thread, from its registers.
  * For tools.
  */

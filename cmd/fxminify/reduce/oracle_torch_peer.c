@@ -1,7 +1,7 @@
 /* The Python process behind the torch oracle: found, started, fed with its program, and cleared up after. */
-#include "html/html.h"
+#include "base/html/html.h"
 #include "base/clock.h"
-#include "tool/output.h"
+#include "base/tool/output.h"
 #include "reduce/oracle_torch_part.h"
 
 #include <errno.h>

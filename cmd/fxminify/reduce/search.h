@@ -14,7 +14,7 @@
  * Where some elements cannot stand without others, close() says which set is really asked about. That set is what counts: it is what
  * is adopted when it fails, and one that is no smaller than what is left is no question at all.
  *
- * How many questions (facts: minifier, section 5; tests/unit/test_search.c holds us to it): a single culprit in 5,000 about 20,
+ * How many questions (facts: minifier, section 5; tests/unit/cmd/test_search.c holds us to it): a single culprit in 5,000 about 20,
  * two far apart about 40, three about 55; O(k log(n/k)).
  *
  * Sources: QuickXplain (Junker, 2004); ProbDD (Wang et al., 2021) with p0 = 4/n, which serves large n better than the paper's 0.1.

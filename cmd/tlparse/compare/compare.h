@@ -20,7 +20,7 @@
 #ifndef PT2_COMPARE_H
 #define PT2_COMPARE_H
 #include "compare/normal.h"
-#include "trace/trace.h"
+#include "run/trace/trace.h"
 
 enum { COMPARE_CONFIGS = 5 };
 /* The whole output stays small enough to look at: rows of one kind, texts shown, bytes shown of one text and of all. */
@@ -139,9 +139,9 @@ struct compare {
 	struct compare_change beyond; /* where rows go that are too many */
 };
 
-/* spool makes an unlinked temporary file (tool/output.h); hooks: progress and threads are taken from it, may be NULL. */
+/* spool makes an unlinked temporary file (base/tool/output.h); hooks: progress and threads are taken from it, may be NULL. */
 int compare_read(struct compare_log *l, const char *path, int (*spool)(struct err *err), const struct trace_hooks *hooks, struct err *err);
-/* An input of a document of --json (compilation/document.h) instead: all is each input's log's until the last is released. */
+/* An input of a document of --json (run/document.h) instead: all is each input's log's until the last is released. */
 void compare_input(struct compare_log *l, const char *path, const struct facts *all, uint32_t input);
 void compare_log_release(struct compare_log *l);
 /* Either log may be NULL: the other is all new or all gone. c stays where it is. */

@@ -1,6 +1,6 @@
 /* compare_compiles.c - compilations: which there are, how long they take, what they count. */
 #include "compare/compare_part.h"
-#include "compilation/metrics.h"
+#include "run/metrics.h"
 
 #define LONG_ENOUGH 0.02   /* seconds: below it is chance */
 enum { PAIRS_ENOUGH = 4 }; /* compilations that tell of the machine */
