@@ -1,4 +1,4 @@
-/* torchlog/traceback: tracebacks taken out of a text. */
+/* run/traceback: tracebacks taken out of a text. */
 #include "../../lib/test.h"
 
 #include "run/traceback.h"
