@@ -66,7 +66,7 @@ static bool take_value(void *user, uint32_t i, const char **file)
 {
 	struct saving *k = user;
 	const struct watch_value *v = &k->c->value[i];
-	bool named = *v->saved && !strchr(v->saved, '/');
+	const bool named = *v->saved;
 	if (!filter_value(&k->s.filter, k->c, i)) {
 		if (named)
 			unlinkat(k->s.folder_fd, v->saved, 0);

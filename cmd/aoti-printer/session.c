@@ -60,7 +60,7 @@ void session_end(struct session *s)
 static void forget_files(const struct session *s, const struct watch_call *c)
 {
 	for (uint32_t i = 0; i < c->n_values; i++)
-		if (*c->value[i].saved && !strchr(c->value[i].saved, '/'))
+		if (*c->value[i].saved)
 			unlinkat(s->folder_fd, c->value[i].saved, 0);
 }
 
