@@ -1,4 +1,5 @@
 /* aoti-checkinputs - what does this compiled model expect, and is this call right? */
+#include "broker/broker.h"
 #include "process/child.h"
 #include "tool/diag.h"
 #include "checkinputs.h"
@@ -143,6 +144,9 @@ int main(int argc, char **argv)
 	mapfile_watch();
 	if (!in.command) /* a command that is watched must not inherit ignored signals */
 		output_fail_writes();
+	broker_start();
+	if (!in.command)
+		broker_seal(0);
 	if ((opt.doctor || opt.against) && in.n > 1)
 		die(EXIT_USAGE, "--doctor and --against take a model only, no inputs");
 	if (in.command)

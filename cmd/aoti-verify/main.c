@@ -1,4 +1,5 @@
 /* aoti-verify - which kernel of a compiled model computes something else than its graph? */
+#include "broker/broker.h"
 #include "io/mapfile.h"
 #include "process/child.h"
 #include "tool/diag.h"
@@ -75,6 +76,11 @@ int main(int argc, char **argv)
 	opt_parse_or_exit(&spec, argc, argv, &in);
 	mapfile_watch();
 	output_fail_writes();
+	broker_start();
+	if (opt.html)
+		broker_trust(BROKER_OUTPUT, opt.html);
+	run_trust(&opt.torch, opt.load.v, opt.load.n);
+	broker_seal(0);
 	if (verifier_open(&v, &opt, &in, &err) < 0) {
 		verifier_close(&v);
 		end_by_signal();

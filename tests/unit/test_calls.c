@@ -20,7 +20,7 @@ static void make(uint64_t records, struct calls_reader *r)
 	struct calls_config c = {.want = CALLS_BAD, .records = records, .last_run = UINT32_MAX};
 	snprintf(folder, sizeof(folder), "%s/pt2calls.XXXXXX", getenv("TMPDIR") ? getenv("TMPDIR") : "/tmp");
 	assert_non_null(mkdtemp(folder));
-	if (calls_create(folder, &c, &err) < 0 || calls_open(r, folder, &err) < 0)
+	if (calls_create(folder, &c, NULL, &err) < 0 || calls_open(r, folder, &err) < 0)
 		fail_msg("%s", err.text);
 	w = calllog_map(folder);
 }
@@ -67,7 +67,7 @@ static void test_order(void **state)
 	assert_false(calls_next(&r, &rec));
 	/* What is there is not overwritten by a second command. */
 	struct calls_config c = {0};
-	assert_int_equal(calls_create(folder, &c, &err), -1);
+	assert_int_equal(calls_create(folder, &c, NULL, &err), -1);
 	assert_int_equal(err.status, EXIT_ENVIRON);
 	done(&r);
 	assert_int_equal(calls_open(&r, folder, &err), -1); /* it is gone */

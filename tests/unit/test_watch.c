@@ -25,7 +25,7 @@ static void begin_log(uint64_t records)
 	snprintf(folder, sizeof(folder), "%s/pt2watch.XXXXXX", getenv("TMPDIR") ? getenv("TMPDIR") : "/tmp");
 	w = (struct watch){.o = &options};
 	assert_non_null(mkdtemp(folder));
-	if (calls_create(folder, &c, &err) < 0 || calls_open(&w.calls, folder, &err) < 0)
+	if (calls_create(folder, &c, NULL, &err) < 0 || calls_open(&w.calls, folder, &err) < 0)
 		fail_msg("%s", err.text);
 	l = calllog_map(folder);
 	w.opened = true;

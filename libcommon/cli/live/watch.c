@@ -1,4 +1,5 @@
 /* A model that runs here, or a command: under the probe, with a call log. */
+#include "broker/broker.h"
 #include "io/mapfile.h"
 #include "live/nan.h"
 #include "live/watch_part.h"
@@ -295,6 +296,7 @@ static int run_file(struct watch *w, struct err *err)
 {
 	const struct watch_options *o = w->o;
 	struct inputs in;
+	broker_seal(0);
 	if (take_operands(w, &in, err) < 0)
 		return -1;
 	struct run_options ro = {

@@ -53,6 +53,10 @@ void confine_allow_if(struct confine_filter *f, int call, struct scmp_arg_cmp ar
 void confine_calculate(struct confine_filter *f);
 /* Files may be opened to be read, and neither made nor cut. */
 void confine_read_only(struct confine_filter *f);
+/* Landlock: nowhere may anything be written, and of /proc only what is not another process may be read, of /dev no
+ * terminals and disks. For the calling thread and those it starts; needs confine_no_new_privs() before. False: this kernel has it not,
+ * or not for us. */
+bool confine_paths(void);
 /* which: "the first filter of system calls". Needs confine_no_new_privs() before. */
 int confine_load(struct confine_filter *f, const char *which, struct err *err);
 

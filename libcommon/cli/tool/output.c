@@ -1,5 +1,6 @@
 #include "tool/diag.h"
 #include "tool/output.h"
+#include "process/elsewhere.h"
 
 #include <dirent.h>
 #include <errno.h>
@@ -17,6 +18,8 @@ struct output {
 	char *path, *tmp; /* tmp: NULL when written in place */
 	int fd;
 	bool dir, replace;
+	bool far; /* another process makes it (process/elsewhere.h) */
+	uint32_t number;
 };
 
 /* Whoever makes, renames or removes an output under its temporary name holds the lock. The signal's thread takes it for good: a
@@ -48,6 +51,7 @@ static struct output *add_output(const char *path, bool dir)
 	o->path = xstrndup(path, n);
 	o->tmp = xasprintf("%s.tmp.%ld", o->path, (long)getpid());
 	o->dir = dir;
+	o->far = elsewhere != NULL;
 	o->fd = -1;
 	pthread_mutex_lock(&lock);
 	if (!owner)
@@ -73,9 +77,21 @@ static void drop(struct output *o)
 	free(o);
 }
 
+static struct output *far_output(const char *path, bool dir, bool replace, bool (*is_ours)(int fd), struct err *err)
+{
+	struct output *o = add_output(path, dir);
+	o->fd = dir ? elsewhere->output_dir(path, replace, is_ours, &o->number, err) : elsewhere->output_file(path, &o->number, err);
+	if (o->fd >= 0)
+		return o;
+	drop(o);
+	return NULL;
+}
+
 struct output *output_file(const char *path, struct err *err)
 {
 	struct stat st;
+	if (elsewhere)
+		return far_output(path, false, false, NULL, err);
 	bool exists = stat(path, &st) == 0;
 	if (exists && S_ISDIR(st.st_mode)) {
 		err_set(err, EXIT_USAGE, "cannot write '%s': is a directory", path);
@@ -121,6 +137,8 @@ static bool is_empty(int fd)
 struct output *output_dir(const char *path, bool replace, bool (*is_ours)(int fd), struct err *err)
 {
 	char here[PATH_MAX], real[PATH_MAX];
+	if (elsewhere)
+		return far_output(path, true, replace, is_ours, err);
 	if (!*path) {
 		err_set(err, EXIT_USAGE, "the output directory has no name");
 		return NULL;
@@ -193,6 +211,10 @@ const char *output_inner(const char *folder, const char *name)
 
 void output_discard(const struct output *o, const char *name)
 {
+	if (o->far) {
+		elsewhere->output_discard(o->number, name);
+		return;
+	}
 	char *path = xasprintf("%s/%s", o->tmp, name);
 	remove_tree(path);
 	free(path);
@@ -229,6 +251,11 @@ int output_commit(struct output *o, struct err *err)
 		output_abort(o);
 		return -1;
 	}
+	if (o->far) {
+		const uint32_t number = o->number;
+		drop(o);
+		return elsewhere->output_commit(number, err);
+	}
 	if (!o->tmp) {
 		drop(o);
 		return 0;
@@ -252,7 +279,9 @@ int output_commit(struct output *o, struct err *err)
 
 static void take_away(struct output *o)
 {
-	if (o->dir)
+	if (o->far)
+		elsewhere->output_abort(o->number);
+	else if (o->dir)
 		remove_tree(o->tmp);
 	else if (o->tmp)
 		unlink(o->tmp);

@@ -14,10 +14,13 @@ const char *const call_role_word[CALL_ROLES] = {"in", "out", "inout", "constant"
 
 /* A new file of `size` bytes that are really there and begin with `head`. That is written, not mapped: what is touched first in a mapping
  * is read ahead, and megabytes of zeros may be filled in for it. */
-static int make_file(const char *folder, const char *name, const void *head, size_t n_head, size_t size, struct err *err)
+typedef int make_fn(const char *path, int flags, mode_t mode);
+static int open_new(const char *path, int flags, mode_t mode) { return open(path, flags | O_CREAT | O_CLOEXEC, mode); }
+
+static int make_file(make_fn *make, const char *folder, const char *name, const void *head, size_t n_head, size_t size, struct err *err)
 {
 	char *path = xasprintf("%s/%s", folder, name);
-	int r = 0, fd = open(path, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
+	int r = 0, fd = make(path, O_RDWR | O_EXCL, 0600);
 	if (fd < 0)
 		r = err_errno(err, EXIT_ENVIRON, "'%s': cannot be made", path);
 	else if ((errno = posix_fallocate(fd, 0, (off_t)size)))
@@ -27,7 +30,7 @@ static int make_file(const char *folder, const char *name, const void *head, siz
 		r = pwrite_all(fd, head, n_head, 0, path, err);
 	if (fd >= 0)
 		close(fd);
-	if (fd >= 0 && r < 0)
+	if (fd >= 0 && r < 0 && make == open_new)
 		unlink(path);
 	free(path);
 	return r;
@@ -54,7 +57,7 @@ static void both_clocks(uint64_t *tick, uint64_t *ns)
 	}
 }
 
-int calls_create(const char *folder, const struct calls_config *config, struct err *err)
+int calls_create(const char *folder, const struct calls_config *config, make_fn *make, struct err *err)
 {
 	struct calls_config c = *config;
 	const bool many = c.want & (CALLS_STATS | CALLS_SAVE);
@@ -80,9 +83,11 @@ int calls_create(const char *folder, const struct calls_config *config, struct e
 	/* Names first: who finds a log finds its names, too. */
 	struct calls_names n = {.size = CALLS_NAMES_BYTES};
 	memcpy(n.magic, CALLS_NAMES_MAGIC, sizeof(n.magic));
-	return make_file(folder, CALLS_FILE_NAMES, &n, offsetof(struct calls_names, used), CALLS_NAMES_BYTES, err) < 0
+	if (!make)
+		make = open_new;
+	return make_file(make, folder, CALLS_FILE_NAMES, &n, offsetof(struct calls_names, used), CALLS_NAMES_BYTES, err) < 0
 		   ? -1
-		   : make_file(folder, CALLS_FILE, &c, sizeof(c), (size_t)calls_log_size(&c), err);
+		   : make_file(make, folder, CALLS_FILE, &c, sizeof(c), (size_t)calls_log_size(&c), err);
 }
 
 /* ---- files of tensors ---- */

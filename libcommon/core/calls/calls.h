@@ -422,8 +422,10 @@ struct calls_reader {
 	struct arena texts;
 };
 
-/* Make both files in the folder. lo and hi of 0 become -inf and inf. EXIT_ENVIRON: cannot be made, no room. */
-int calls_create(const char *folder, const struct calls_config *config, struct err *err);
+/* Make both files in the folder. lo and hi of 0 become -inf and inf. EXIT_ENVIRON: cannot be made, no room. make: of a tool that may make
+ * none itself, the function that gives it a new file (flags: O_RDWR and O_EXCL); NULL: open(2). */
+int calls_create(const char *folder, const struct calls_config *config, int (*make)(const char *path, int flags, mode_t mode),
+		 struct err *err);
 /* EXIT_INPUT: they are not there, not whole, or of another version. */
 int calls_open(struct calls_reader *r, const char *folder, struct err *err);
 /* The same on memory that must outlive it and is aligned to 64 bytes; names may be empty. What a record holds is what was
