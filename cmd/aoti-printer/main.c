@@ -139,7 +139,7 @@ int main(int argc, char **argv)
 	broker_start();
 	if (opt.html)
 		broker_trust(BROKER_OUTPUT, opt.html);
-	run_trust(&opt.torch, opt.load.v, opt.load.n);
+	run_trust(opt.torch, opt.load.v, opt.load.n);
 	if (recorded_again(&again, &in, TEMP_PRINTER, opt.no_exec, &err) < 0)
 		die_err(&err);
 	if (!in.command) /* a command that is watched must not inherit ignored signals */

@@ -79,7 +79,7 @@ int main(int argc, char **argv)
 	broker_start();
 	if (opt.html)
 		broker_trust(BROKER_OUTPUT, opt.html);
-	run_trust(&opt.torch, opt.load.v, opt.load.n);
+	run_trust(opt.torch, opt.load.v, opt.load.n);
 	broker_seal(0);
 	if (verifier_open(&v, &opt, &in, &err) < 0) {
 		verifier_close(&v);

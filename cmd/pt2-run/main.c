@@ -158,7 +158,7 @@ int main(int argc, char **argv)
 	broker_start();
 	if (opt.unconfined)
 		broker_trust(BROKER_UNCONFINED, NULL);
-	run_trust(&opt.torch, opt.load.v, opt.load.n);
+	run_trust(opt.torch, opt.load.v, opt.load.n);
 	child_signals(CHILD_SIGNALS_FORWARD); /* what was made is removed then, as after any other failure */
 	int rc = run_and_write(&in, &err);
 	opt_list_release(&opt.load);

@@ -119,7 +119,7 @@ int confine_early(struct job *j, struct err *err)
 		return -1;
 	if (j->gpu || j->unconfined)
 		return 0;
-	if (settle_probe(j, err) < 0 || confine_no_new_privs(err) < 0 || confine_drop_powers(err) < 0)
+	if (settle_probe(j, err) < 0 || confine_no_new_privs(err) < 0 || confine_drop_powers(false, err) < 0)
 		return -1;
 	if (!confine_paths() && j->verbose)
 		dprintf(j->own_err, "pt2-runner: this kernel has no Landlock: '%s' is confined by the filter of system calls alone\n",

@@ -2,6 +2,7 @@
 #include "broker/broker.h"
 #include "broker/broker_part.h"
 #include "process/child_part.h"
+#include "io/tempfile.h"
 #include "process/elsewhere.h"
 
 #include <fcntl.h>
@@ -190,6 +191,22 @@ static int commit_output(uint32_t number, struct err *err) { return end_output(B
 static void abort_output(uint32_t number) { end_output(BROKER_ASK_ABORT, number, NULL, NULL); }
 static void discard_output(uint32_t number, const char *name) { end_output(BROKER_ASK_DISCARD, number, name, NULL); }
 
+static int ask_unnamed(struct err *err)
+{
+	struct question q = {.ask.what = BROKER_ASK_UNNAMED};
+	struct broker_answer a;
+	const int fd = ask(&q, &a);
+	return fd < 0 ? failed(&a, err) : fd;
+}
+
+/* Who looks whether anything is left when the tool has ended finds that nothing is. */
+static void ask_end(void)
+{
+	struct question q = {.ask.what = BROKER_ASK_END};
+	struct broker_answer a;
+	ask(&q, &a);
+}
+
 static struct elsewhere asked = {
     .start = start,
     .signal = send_signal,
@@ -248,6 +265,8 @@ void broker_start(void)
 	signals = pair[1][0];
 	owner = tool;
 	elsewhere = &asked;
+	temp_file_elsewhere = ask_unnamed;
+	atexit(ask_end);
 }
 
 void broker_trust(enum broker_trust what, const char *path)

@@ -13,9 +13,10 @@
 #include <limits.h>
 
 enum broker_what {
-	BROKER_ASK_START,   /* texts: .argv, then .env_set; n: of .argv; descriptors: three streams, where flags has their bits, and the report */
+	BROKER_ASK_START, /* texts: .argv, then .env_set; n: of .argv; descriptors: three streams, where flags has their bits, and the report */
 	BROKER_ASK_SIGNAL,  /* n: the child; flags: to its group; mode: the signal */
 	BROKER_ASK_FILE,    /* text: path; flags, mode: of open(2) */
+	BROKER_ASK_UNNAMED, /* a temporary file without a name */
 	BROKER_ASK_FOLDER,  /* text: path; mode */
 	BROKER_ASK_REMOVE,  /* text: path */
 	BROKER_ASK_TEMP,    /* n: enum temp_kind. text: the path */
@@ -28,6 +29,7 @@ enum broker_what {
 	BROKER_ASK_PROBE,   /* text: where libpt2probe.so is found by LD_PRELOAD */
 	BROKER_ASK_TRUST,   /* n: enum broker_trust; text: path */
 	BROKER_ASK_SEAL,
+	BROKER_ASK_END, /* the tool ends: what is left of it goes */
 	BROKER_ASKS
 };
 

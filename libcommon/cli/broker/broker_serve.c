@@ -3,6 +3,7 @@
 #include "broker/broker_part.h"
 #include "process/child_part.h"
 #include "process/confine.h"
+#include "io/tempfile.h"
 #include "tool/output.h"
 #include "tool/tempfolder.h"
 
@@ -27,6 +28,14 @@ struct kept_temp {
 };
 static struct kept_temp *kept_temps;
 static size_t n_temps, cap_temps;
+
+/* Of a tool that has ended. */
+static void remove_rest(void)
+{
+	output_abort_all();
+	temp_folder_remove_all();
+	n_outputs = n_temps = 0;
+}
 
 /* ---- signals ---- */
 
@@ -211,6 +220,7 @@ static int answer(struct broker_question *q, struct broker_answer *a, bool *brin
 	case BROKER_ASK_START: return start_child(q, a);
 	case BROKER_ASK_SIGNAL: return send_signal(q);
 	case BROKER_ASK_FILE: return *brings = *close_it = true, serve_file(q);
+	case BROKER_ASK_UNNAMED: return *brings = *close_it = true, temp_file(err);
 	case BROKER_ASK_FOLDER: return serve_folder(q);
 	case BROKER_ASK_REMOVE: return remove_one(q);
 	case BROKER_ASK_TEMP: return make_temp(q, a, err);
@@ -230,6 +240,7 @@ static int answer(struct broker_question *q, struct broker_answer *a, bool *brin
 			broker_trusts((enum broker_trust)q->ask.n, q->word[0]);
 		return 0;
 	case BROKER_ASK_SEAL: q->sealed = true; return 0;
+	case BROKER_ASK_END: remove_rest(); return 0;
 	case BROKER_ASKS: break;
 	}
 	return errno = EINVAL, -1;
@@ -316,13 +327,6 @@ static bool serve_question(int from, struct broker_question *q, bool answers)
 	for (size_t i = 0; i < q->n_fds; i++)
 		close(q->fd[i]);
 	return true;
-}
-
-static void remove_rest(void)
-{
-	output_abort_all();
-	for (size_t i = 0; i < n_temps; i++)
-		temp_folder_remove(kept_temps[i].path);
 }
 
 _Noreturn void broker_serve(int questions, int signals, pid_t tool)

@@ -42,11 +42,11 @@ static const struct {
 	const char *option;
 	enum word value;
 } words[] = {
-    {"--torch", WORD_RUNTIME},     {"--model", WORD_FILE},        {"--own-copy", WORD_ALONE},  {"--name", WORD_ANY},
-    {"--inputs", WORD_FILE},       {"--outputs", WORD_FILE},      {"--weights", WORD_FILE},    {"--blob", WORD_FILE},
-    {"--extern-nodes", WORD_FILE}, {"--load", WORD_TRUSTED},      {"--runs", WORD_NUMBER},     {"--threads", WORD_NUMBER},
-    {"--save-dir", WORD_FILE},     {"--limit-memory", WORD_NUMBER}, {"--check-inputs", WORD_ALONE}, {"--watched", WORD_ALONE},
-    {"--verbose", WORD_ALONE},     {"--quiet", WORD_ALONE},       {"--unconfined", WORD_UNCONFINED}, {"--gpu", WORD_GPU},
+    {"--torch", WORD_RUNTIME},     {"--model", WORD_FILE},          {"--own-copy", WORD_ALONE},        {"--name", WORD_ANY},
+    {"--inputs", WORD_FILE},       {"--outputs", WORD_FILE},        {"--weights", WORD_FILE},          {"--blob", WORD_FILE},
+    {"--extern-nodes", WORD_FILE}, {"--load", WORD_TRUSTED},        {"--runs", WORD_NUMBER},           {"--threads", WORD_NUMBER},
+    {"--save-dir", WORD_FILE},     {"--limit-memory", WORD_NUMBER}, {"--check-inputs", WORD_ALONE},    {"--watched", WORD_ALONE},
+    {"--verbose", WORD_ALONE},     {"--quiet", WORD_ALONE},         {"--unconfined", WORD_UNCONFINED}, {"--gpu", WORD_GPU},
 };
 
 static bool value_fits(enum word what, const char *value)
@@ -100,7 +100,8 @@ const char *broker_probe(struct err *err)
 	const char *folder = temp_folder(TEMP_LIVE, err);
 	char *link = folder ? xasprintf("%s/libpt2probe.so", folder) : NULL;
 	if (link && (symlink(own, link) < 0 || strpbrk(link, ": \t\n")))
-		err_set(err, EXIT_ENVIRON, "cannot preload '%s': its path holds a colon or a space; set TMPDIR to a directory without", own);
+		err_set(err, EXIT_ENVIRON, "cannot preload '%s': its path holds a colon or a space; set TMPDIR to a directory without",
+			own);
 	else if (link)
 		snprintf(path, sizeof(path), "%s", link);
 	free(link);

@@ -128,7 +128,8 @@ static const unsigned long ioctls[] = {TIOCGWINSZ, TIOCGPGRP, 0x5401 /* TCGETS *
 
 static void rules(struct confine_filter *f)
 {
-	const scmp_datum_t spaces = CLONE_NEWNS | CLONE_NEWCGROUP | CLONE_NEWUTS | CLONE_NEWIPC | CLONE_NEWUSER | CLONE_NEWPID | CLONE_NEWNET;
+	const scmp_datum_t spaces =
+	    CLONE_NEWNS | CLONE_NEWCGROUP | CLONE_NEWUTS | CLONE_NEWIPC | CLONE_NEWUSER | CLONE_NEWPID | CLONE_NEWNET;
 	const pid_t own = getpid();
 	confine_calculate(f);
 	confine_read_only(f);
@@ -162,7 +163,7 @@ int seal_process(unsigned flags, struct err *err)
 		return -1;
 	/* What follows fails, if it does, without leaving a hole: the filter stands. A library that a watched process has loaded is reached by
 	 * /proc/PID/cwd and /proc/PID/root, which Landlock would keep closed. */
-	confine_drop_powers(err);
+	confine_drop_powers(flags & BROKER_SEES_PROCESSES, err);
 	if (!(flags & BROKER_SEES_PROCESSES))
 		confine_paths();
 	return 0;

@@ -26,12 +26,16 @@ static const char *own_file(struct arena *a, const char *variable, const char *n
 	return part_find(variable, name, path, err) < 0 ? NULL : arena_strndup(a, path, strlen(path));
 }
 
-static struct err no_torch; /* why run_trust() has found none: a sealed tool can ask no Python */
+/* What run_trust() has found, or why nothing: a sealed tool can ask no Python. */
+static const char *trusted_torch;
+static struct err no_torch;
 
 static const char *runtime(struct arena *a, const struct run_options *o, struct err *err)
 {
 	if (o->torch && no_torch.text[0])
 		return *err = no_torch, NULL;
+	if (o->torch && trusted_torch)
+		return trusted_torch;
 	return o->torch ? run_find_torch(a, o->torch, err) : own_file(a, "PT2_SHIM", "libpt2shim.so", err);
 }
 
@@ -278,15 +282,13 @@ static int find_libraries(struct run_job *j, const struct run_options *o, char *
 	return 0;
 }
 
-void run_trust(const char **torch, const char *const *load, size_t n_load)
+void run_trust(const char *torch, const char *const *load, size_t n_load)
 {
 	static struct arena arena; /* for as long as the options */
 	char path[PATH_MAX];
-	const char *found = *torch ? run_find_torch(&arena, *torch, &no_torch) : NULL;
-	if (!found)
+	if (!torch || !(trusted_torch = run_find_torch(&arena, torch, &no_torch)))
 		return;
-	*torch = found;
-	broker_trust(BROKER_PATH, found);
+	broker_trust(BROKER_PATH, trusted_torch);
 	broker_trust(BROKER_GPU, NULL);
 	for (size_t i = 0; i < n_load; i++)
 		if (realpath(load[i], path)) /* what is not there is said when it is needed */

@@ -25,12 +25,12 @@ int confine_no_new_privs(struct err *err)
 	return 0;
 }
 
-int confine_drop_powers(struct err *err)
+int confine_drop_powers(bool processes, struct err *err)
 {
 	struct __user_cap_header_struct head = {.version = _LINUX_CAPABILITY_VERSION_3};
 	struct __user_cap_data_struct data[_LINUX_CAPABILITY_U32S_3] = {0};
 	if (syscall(SYS_capget, &head, data) == 0) {
-		const uint32_t keep = data[0].effective & 1u << CAP_DAC_READ_SEARCH;
+		const uint32_t keep = data[0].effective & (1u << CAP_DAC_READ_SEARCH | (processes ? 1u << CAP_SYS_PTRACE : 0));
 		data[0] = (struct __user_cap_data_struct){.effective = keep, .permitted = keep};
 		data[1] = (struct __user_cap_data_struct){0};
 		if (syscall(SYS_capset, &head, data) == 0)

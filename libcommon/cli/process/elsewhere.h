@@ -50,10 +50,7 @@ static inline int make_file(const char *path, int flags, mode_t mode)
 {
 	return elsewhere ? elsewhere->make_file(path, flags, mode) : open(path, flags | O_CREAT | O_CLOEXEC, mode);
 }
-static inline int make_folder(const char *path, mode_t mode)
-{
-	return elsewhere ? elsewhere->make_folder(path, mode) : mkdir(path, mode);
-}
+static inline int make_folder(const char *path, mode_t mode) { return elsewhere ? elsewhere->make_folder(path, mode) : mkdir(path, mode); }
 static inline int remove_file(const char *path) { return elsewhere ? elsewhere->remove(path) : unlink(path); }
 
 #endif

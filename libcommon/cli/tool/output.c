@@ -51,7 +51,6 @@ static struct output *add_output(const char *path, bool dir)
 	o->path = xstrndup(path, n);
 	o->tmp = xasprintf("%s.tmp.%ld", o->path, (long)getpid());
 	o->dir = dir;
-	o->far = elsewhere != NULL;
 	o->fd = -1;
 	pthread_mutex_lock(&lock);
 	if (!owner)
@@ -77,9 +76,31 @@ static void drop(struct output *o)
 	free(o);
 }
 
+/* A name of one of our own descriptors, which another process has not; -1. */
+static int own_descriptor(const char *path)
+{
+	static const char *const folders[] = {"/dev/fd/", "/proc/self/fd/"};
+	uint64_t n;
+	for (size_t i = 0; i < ARRAY_LEN(folders); i++)
+		if (!strncmp(path, folders[i], strlen(folders[i])) && slice_u64(slice_str(path + strlen(folders[i])), &n) && n <= INT_MAX)
+			return (int)n;
+	return !strcmp(path, "/dev/stdout") ? 1 : !strcmp(path, "/dev/stderr") ? 2 : -1;
+}
+
 static struct output *far_output(const char *path, bool dir, bool replace, bool (*is_ours)(int fd), struct err *err)
 {
 	struct output *o = add_output(path, dir);
+	const int own = dir ? -1 : own_descriptor(path);
+	o->far = own < 0;
+	if (own >= 0) {
+		free(o->tmp);
+		o->tmp = NULL;
+		if ((o->fd = fcntl(own, F_DUPFD_CLOEXEC, 3)) >= 0)
+			return o;
+		err_errno(err, EXIT_ENVIRON, "cannot write '%s'", path);
+		drop(o);
+		return NULL;
+	}
 	o->fd = dir ? elsewhere->output_dir(path, replace, is_ours, &o->number, err) : elsewhere->output_file(path, &o->number, err);
 	if (o->fd >= 0)
 		return o;
@@ -90,13 +111,13 @@ static struct output *far_output(const char *path, bool dir, bool replace, bool 
 struct output *output_file(const char *path, struct err *err)
 {
 	struct stat st;
-	if (elsewhere)
-		return far_output(path, false, false, NULL, err);
 	bool exists = stat(path, &st) == 0;
 	if (exists && S_ISDIR(st.st_mode)) {
 		err_set(err, EXIT_USAGE, "cannot write '%s': is a directory", path);
 		return NULL;
 	}
+	if (elsewhere && (elsewhere->sealed || !exists || S_ISREG(st.st_mode)))
+		return far_output(path, false, false, NULL, err);
 	/* A link stays: the file that it names is replaced. */
 	bool link = exists && lstat(path, &st) == 0 && S_ISLNK(st.st_mode);
 	char *real = link && stat(path, &st) == 0 && S_ISREG(st.st_mode) ? realpath(path, NULL) : NULL;

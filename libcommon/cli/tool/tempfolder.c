@@ -110,7 +110,7 @@ static void remove_temp(struct temp *t)
 		remove_tree(t->path);
 }
 
-static void remove_all(void)
+void temp_folder_remove_all(void)
 {
 	for (struct temp *t = temps; t; t = t->next)
 		remove_temp(t);
@@ -123,7 +123,7 @@ static char *add_temp(char *path, int mark)
 	*t = (struct temp){temps, path, mark, getpid()};
 	temps = t;
 	if (!told)
-		diag_at_die(remove_all);
+		diag_at_die(temp_folder_remove_all);
 	told = true;
 	return path;
 }

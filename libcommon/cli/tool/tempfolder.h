@@ -27,5 +27,7 @@ enum temp_kind { TEMP_PRINTER, TEMP_NANASSERT, TEMP_EXPLAIN, TEMP_MINIFY, TEMP_V
 char *temp_folder(enum temp_kind kind, struct err *err);
 /* NULL is none. Frees the path. */
 void temp_folder_remove(char *path);
+/* All that this process has; paths stay valid. */
+void temp_folder_remove_all(void);
 
 #endif
