@@ -163,10 +163,9 @@ static inline uint64_t ops_now(void)
 	clock_gettime(CLOCK_MONOTONIC, &t);
 	return (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_nsec;
 }
-uint32_t ops_name(struct slice text);     /* of a kernel or buffer */
-uint32_t ops_name_once(const char *text); /* of a file */
-const char *ops_text(uint32_t name);      /* of an id that one of these gave, not 0 */
-bool ops_filtered(struct slice name);     /* passes the filters; true without any */
+uint32_t ops_name(struct slice text); /* of a kernel or buffer */
+const char *ops_text(uint32_t name);  /* of an id that one of these gave, not 0 */
+bool ops_filtered(struct slice name); /* passes the filters; true without any */
 
 /* ---- files.c ---- */
 
@@ -360,9 +359,10 @@ void ops_tell(struct ops_thread *t, const struct ops_run *run, const struct call
 
 /* ---- save.c ---- */
 
-/* Writes a tensor as a file PATH.npy, or PATH.safetensors (what numpy has no type for); the ending, of up to 13 bytes, is added to path.
- * Returns bytes written, 0 on failure. scratch: OPS_SCRATCH bytes. */
-uint64_t ops_save(char *path, enum tensor_format format, const struct tensor_meta *m, const void *data, char *scratch);
+/* How a tensor is saved: .npy, or .safetensors (what numpy has no type for). CALL_UNSAVED: neither has it. */
+enum call_saved ops_saved_as(enum tensor_format format, const struct tensor_meta *m);
+/* Writes it as a file, whose ending is call_saved_ending[as]. False on failure. scratch: OPS_SCRATCH bytes. */
+bool ops_save(const char *path, enum call_saved as, const struct tensor_meta *m, const void *data, char *scratch);
 /* May this much still be saved? Said once when not. */
 bool ops_may_save(uint32_t model, uint64_t bytes);
 

@@ -1,6 +1,7 @@
 /* aoti-checkinputs - what does this compiled model expect, and is this call right? */
 #include "base/process/child.h"
 #include "base/tool/diag.h"
+#include "broker/broker.h"
 #include "checkinputs.h"
 #include "base/io/mapfile.h"
 #include "base/tool/output.h"
@@ -143,6 +144,9 @@ int main(int argc, char **argv)
 	mapfile_watch();
 	if (!in.command) /* a command that is watched must not inherit ignored signals */
 		output_fail_writes();
+	broker_start();
+	if (!in.command)
+		broker_seal(0);
 	if ((opt.doctor || opt.against) && in.n > 1)
 		die(EXIT_USAGE, "--doctor and --against take a model only, no inputs");
 	if (in.command)

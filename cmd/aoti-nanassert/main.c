@@ -1,4 +1,5 @@
 /* aoti-nanassert - which kernel of a compiled model made the first NaN, and why? */
+#include "broker/broker.h"
 #include "base/process/child.h"
 #include "base/tool/diag.h"
 #include "graph/repro/recorded.h"
@@ -118,6 +119,8 @@ int main(int argc, char **argv)
 	signal(SIGPIPE, SIG_IGN); /* a reader that is gone ends neither a report nor the watching of a command */
 	opt_parse_or_exit(&spec, argc, argv, &in);
 	mapfile_watch();
+	broker_start();
+	run_trust(opt.torch, opt.load.v, opt.load.n);
 	if (recorded_again(&again, &in, TEMP_NANASSERT, opt.no_exec, &err) < 0)
 		die_err(&err);
 	if (!in.command) /* a command that is watched must not inherit ignored signals */

@@ -1,4 +1,5 @@
 /* aoti-printer - see inside a compiled model while it runs: kernels, tensors, times; and where two runs part. */
+#include "broker/broker.h"
 #include "base/process/child.h"
 #include "base/tool/diag.h"
 #include "graph/repro/recorded.h"
@@ -135,6 +136,10 @@ int main(int argc, char **argv)
 	signal(SIGPIPE, SIG_IGN); /* a reader that is gone ends neither a report nor the watching of a command */
 	opt_parse_or_exit(&spec, argc, argv, &in);
 	mapfile_watch();
+	broker_start();
+	if (opt.html)
+		broker_trust(BROKER_OUTPUT, opt.html);
+	run_trust(opt.torch, opt.load.v, opt.load.n);
 	if (recorded_again(&again, &in, TEMP_PRINTER, opt.no_exec, &err) < 0)
 		die_err(&err);
 	if (!in.command) /* a command that is watched must not inherit ignored signals */

@@ -61,7 +61,6 @@ struct session {
 	int log_fd;           /* -1: on standard output */
 	const char *folder;   /* where tensors are saved; NULL */
 	const char *called;   /* the folder as errors name it */
-	int folder_fd;
 	bool keep;                   /* the folder is a result; else a file is removed once it has been shown */
 	bool stay;                   /* a command that a signal has ended does not end the tool */
 	uint64_t seen, shown, found; /* calls; those that passed; what counts as a finding */
@@ -76,6 +75,9 @@ void session_flush(struct session *s);
 void session_release(struct session *s);
 /* The same; the tool ends where something went wrong. */
 void session_end(struct session *s);
+
+/* The file of a tensor goes. */
+void session_forget(const struct session *s, const char *saved);
 
 /* Where a folder that is being made (base/tool/output.h) is for now: another process needs a name. */
 int output_path(const struct output *o, char *path, size_t room, struct err *err);

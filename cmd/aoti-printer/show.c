@@ -77,7 +77,6 @@ int run_print(const struct printer_options *o, const struct operands *in)
 			die_err(&err);
 		want |= CALLS_SAVE;
 		h.s.folder = folder;
-		h.s.folder_fd = open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	}
 	if (o->json) {
 		json_obj(&h.json);

@@ -226,7 +226,7 @@ int dump_tensor_open(struct dump_tensor *t, const struct dump *d, const struct d
 	char *path = xasprintf("%s/%.*s", d->path, SL(v->file));
 	struct slice data;
 	int r = -1;
-	t->file = tensor_file_open(path, err);
+	t->file = d->written_to ? tensor_file_copy(path, err) : tensor_file_open(path, err);
 	if (t->file && t->file->n != 1)
 		err_set(err, EXIT_INPUT, "'%s' holds %zu tensors, not one", path, t->file->n);
 	else if (t->file)

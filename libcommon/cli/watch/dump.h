@@ -77,6 +77,7 @@ struct dump_call {
 
 struct dump {
 	const char *path;
+	bool written_to; /* by a process that runs: tensors are copied before they are read */
 	struct dump_call *call;
 	size_t n, cap;
 	uint64_t lost;

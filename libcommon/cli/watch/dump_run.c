@@ -1,5 +1,6 @@
 /* A model that is run into a dump. */
 #include "base/io/mapfile.h"
+#include "base/process/elsewhere.h"
 #include "base/tool/output.h"
 #include "watch/dump.h"
 #include "watch/watch.h"
@@ -27,7 +28,7 @@ static void drain_calls(void *user, struct watch *w)
 static int write_index(const char *folder, const struct buf *b, struct err *err)
 {
 	char *path = xasprintf("%s/" DUMP_INDEX, folder);
-	const int fd = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
+	const int fd = make_file(path, O_WRONLY | O_EXCL, 0666);
 	int r = fd < 0 ? err_errno(err, EXIT_ENVIRON, "cannot write '%s'", path) : write_all(fd, b->p, b->len, path, err);
 	if (fd >= 0 && close(fd) < 0 && !r)
 		r = err_errno(err, EXIT_ENVIRON, "cannot write '%s'", path);

@@ -1,4 +1,6 @@
 #include "watch/live.h"
+#include "broker/broker.h"
+#include "base/process/elsewhere.h"
 
 #include "base/html/html.h"
 #include "base/process/confine.h"
@@ -66,7 +68,7 @@ static int make_counters(struct live *l, struct err *err)
 {
 	char path[PATH_MAX];
 	in_dir(l, LIVE_FILE_COUNTERS, path, sizeof(path));
-	int fd = open(path, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
+	int fd = make_file(path, O_RDWR | O_EXCL, 0600);
 	/* With its blocks: on a full disk a hole would be a SIGBUS in somebody else's process. */
 	if (fd < 0 || (errno = posix_fallocate(fd, 0, sizeof(*l->counters)))) {
 		int why = errno;
@@ -87,7 +89,7 @@ static int make_log(struct live *l, struct err *err)
 {
 	char path[PATH_MAX];
 	in_dir(l, LIVE_FILE_EVENTS, path, sizeof(path));
-	l->log = open(path, O_RDWR | O_CREAT | O_EXCL | O_APPEND | O_CLOEXEC, 0600);
+	l->log = make_file(path, O_RDWR | O_EXCL | O_APPEND, 0600);
 	if (l->log < 0)
 		return err_errno(err, EXIT_ENVIRON, "cannot write '%s'", path);
 	/* Without it (no watches left) the log is looked at twice a second. */
@@ -100,6 +102,8 @@ static int make_log(struct live *l, struct err *err)
 static int make_socket(struct live *l, struct err *err)
 {
 	struct sockaddr_un at = {.sun_family = AF_UNIX};
+	if (l->o->library) /* it uses none: its contract lies there already */
+		return 0;
 	int n = snprintf(at.sun_path, sizeof(at.sun_path), "%.90s/" LIVE_FILE_SOCKET, l->dir);
 	l->listen = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
 	if (n < 0 || (size_t)n >= sizeof(at.sun_path) || l->listen < 0 || bind(l->listen, (struct sockaddr *)&at, sizeof(at)) < 0 ||
@@ -124,7 +128,7 @@ static int put_contract(struct live *l, struct err *err)
 	}
 	snprintf(name, sizeof(name), LIVE_FILE_CONTRACT, (unsigned long long)st.st_dev, (unsigned long long)st.st_ino);
 	in_dir(l, name, l->contract, sizeof(l->contract));
-	int fd = open(l->contract, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
+	int fd = make_file(l->contract, O_WRONLY | O_EXCL, 0600);
 	int r = fd < 0 ? err_errno(err, EXIT_ENVIRON, "cannot write '%s'", l->contract) : write_all(fd, json.p, json.len, l->contract, err);
 	close_fd(&fd);
 	buf_release(&json);
@@ -147,14 +151,14 @@ static int put_jit(struct live *l, struct err *err)
 					       {"nodes.py", "nodes.py"}};
 	char path[PATH_MAX], name[64];
 	in_dir(l, LIVE_FOLDER_JIT, path, sizeof(path));
-	if (mkdir(path, 0700) < 0)
+	if (make_folder(path, 0700) < 0)
 		return err_errno(err, EXIT_ENVIRON, "cannot make the folder '%s'", path);
 	for (size_t i = 0; i < ARRAY_LEN(files); i++) {
 		snprintf(name, sizeof(name), "jit/%s", files[i][1]);
 		const struct slice text = share_file(name);
 		snprintf(name, sizeof(name), "jit/%s", files[i][0]);
 		in_dir(l, name, path, sizeof(path));
-		int fd = open(path, O_WRONLY | O_CREAT | O_APPEND | O_NOFOLLOW | O_CLOEXEC, 0600);
+		int fd = make_file(path, O_WRONLY | O_APPEND | O_NOFOLLOW, 0600);
 		int r = fd < 0 ? err_errno(err, EXIT_ENVIRON, "cannot write '%s'", path) : write_all(fd, text.p, text.n, path, err);
 		close_fd(&fd);
 		if (r < 0)
@@ -168,10 +172,10 @@ static int set_up(struct live *l, struct err *err)
 	if (!(l->dir = temp_folder(TEMP_LIVE, err)))
 		return -1;
 	if (make_counters(l, err) < 0 || make_log(l, err) < 0 || make_socket(l, err) < 0 || (l->o->library && put_contract(l, err) < 0) ||
-	    (l->o->calls && calls_create(l->dir, l->o->calls, err) < 0) || (!l->o->apart && put_jit(l, err) < 0))
+	    (l->o->calls && calls_create(l->dir, l->o->calls, make_file, err) < 0) || (!l->o->apart && put_jit(l, err) < 0))
 		return temp_failed(err);
 	l->epoll = epoll_create1(EPOLL_CLOEXEC);
-	if (l->epoll < 0 || watch_fd(l, l->listen, EPOLLIN, ID_LISTEN) < 0 ||
+	if (l->epoll < 0 || (l->listen >= 0 && watch_fd(l, l->listen, EPOLLIN, ID_LISTEN) < 0) ||
 	    (l->notify >= 0 && watch_fd(l, l->notify, EPOLLIN, ID_NOTIFY) < 0))
 		return err_errno(err, EXIT_ENVIRON, "cannot watch '%s'", l->dir);
 	return 0;
@@ -194,10 +198,10 @@ static void take_down(struct live *l, bool keep)
 		munmap(l->counters, sizeof(*l->counters));
 	for (size_t i = 0; l->dir && keep && i < ARRAY_LEN(files); i++) {
 		in_dir(l, files[i], path, sizeof(path));
-		unlink(path);
+		remove_file(path);
 	}
 	if (l->contract[0])
-		unlink(l->contract);
+		remove_file(l->contract);
 	if (keep) /* the call log, when nobody writes there any more */
 		l->r->folder = l->dir;
 	else
@@ -426,6 +430,8 @@ static void serve(struct live *l)
 static int find_library(struct live *l, char path[PATH_MAX], struct err *err)
 {
 	char link[PATH_MAX];
+	if (elsewhere)
+		return elsewhere->probe(path, err);
 	if (part_find("PT2_PROBE", "libpt2probe.so", path, err) < 0)
 		return -1;
 	/* LD_PRELOAD has no way to quote these. */
@@ -510,8 +516,12 @@ static int run_preloaded(struct live *l, char *const *command, struct err *err)
 	const bool was = l->o->apart && confine_hide();
 	struct child *c = child_start(&set, &spec, err);
 	l->r->pid = c ? child_pid(c) : 0;
+	/* Nothing that it wrote has been read; from here on what is read is not trusted. (A model's process was started for a tool that was
+	 * sealed before.) */
+	if (c && !l->o->apart)
+		broker_seal(BROKER_SEES_PROCESSES);
 	if (c && child_signalled()) /* it came before there was anybody to pass it on to */
-		kill(l->o->apart ? -l->r->pid : l->r->pid, child_signalled());
+		child_signal(c, child_signalled());
 	int r = c ? wait_for_command(l, &set, c, command[0], err) : -1;
 	childset_release(&set);
 	confine_unhide(was);

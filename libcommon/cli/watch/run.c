@@ -1,10 +1,12 @@
 /* Run a model in a process of its own: unpack, check, start pt2-runner, read what it wrote. */
 #include "watch/run.h"
 
+#include "broker/broker.h"
 #include "model/doctor/doctor.h"
 #include "model/elf/modelso.h"
 #include "tensor/weights/weights.h"
 #include "base/process/confine.h"
+#include "base/process/elsewhere.h"
 #include "base/tool/output.h"
 #include "base/tool/parts.h"
 #include "base/tool/tempfolder.h"
@@ -24,8 +26,16 @@ static const char *own_file(struct arena *a, const char *variable, const char *n
 	return part_find(variable, name, path, err) < 0 ? NULL : arena_strndup(a, path, strlen(path));
 }
 
+/* What run_trust() has found, or why nothing: a sealed tool can ask no Python. */
+static const char *trusted_torch;
+static struct err no_torch;
+
 static const char *runtime(struct arena *a, const struct run_options *o, struct err *err)
 {
+	if (o->torch && no_torch.text[0])
+		return *err = no_torch, NULL;
+	if (o->torch && trusted_torch)
+		return trusted_torch;
 	return o->torch ? run_find_torch(a, o->torch, err) : own_file(a, "PT2_SHIM", "libpt2shim.so", err);
 }
 
@@ -46,7 +56,7 @@ static bool plain_name(struct slice name)
 
 static int put_file(struct package *pkg, uint32_t file, const char *path, struct err *err)
 {
-	int fd = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
+	int fd = make_file(path, O_WRONLY | O_EXCL, 0600);
 	if (fd < 0)
 		return err_errno(err, EXIT_ENVIRON, "cannot make '%s'", path);
 	int r = package_copy(pkg, file, fd, path, err);
@@ -71,7 +81,7 @@ static int unpack(struct run_job *j, struct package *pkg, const struct package_m
 
 static int put_inputs(const char *path, const struct tensor_view *in, size_t n, struct err *err)
 {
-	int fd = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
+	int fd = make_file(path, O_WRONLY | O_EXCL, 0600);
 	if (fd < 0)
 		return err_errno(err, EXIT_ENVIRON, "cannot make '%s'", path);
 	int r = runfile_write(fd, in, n, NULL, path, err);
@@ -270,6 +280,19 @@ static int find_libraries(struct run_job *j, const struct run_options *o, char *
 		load[i] = arena_strndup(&j->arena, path, strlen(path));
 	}
 	return 0;
+}
+
+void run_trust(const char *torch, const char *const *load, size_t n_load)
+{
+	static struct arena arena; /* for as long as the options */
+	char path[PATH_MAX];
+	if (!torch || !(trusted_torch = run_find_torch(&arena, torch, &no_torch)))
+		return;
+	broker_trust(BROKER_PATH, trusted_torch);
+	broker_trust(BROKER_GPU, NULL);
+	for (size_t i = 0; i < n_load; i++)
+		if (realpath(load[i], path)) /* what is not there is said when it is needed */
+			broker_trust(BROKER_PATH, path);
 }
 
 static int prepare_job(struct run_job *j, struct package *pkg, const struct tensor_view *in, size_t n_in, const struct run_options *o,

@@ -95,6 +95,10 @@ struct run_result {
  * one that doctor_find_torch finds by its paths, else that of python3. NULL and err, which names the Python that was asked. */
 const char *run_find_torch(struct arena *a, const char *given, struct err *err);
 
+/* For a tool that will be sealed (broker/broker.h): finds the libtorch of --torch (NULL: none was asked for), and lets it and the
+ * libraries of --load be given to models' processes. What is not found is an error when it is needed. */
+void run_trust(const char *torch, const char *const *load, size_t n_load);
+
 int run_prepare(struct run_job *job, struct package *pkg, const struct tensor_view *in, size_t n_in, const struct run_options *o,
 		struct err *err);
 /* How the child ended becomes an error, unless it left outputs. */

@@ -1,5 +1,6 @@
 /* A model that runs here, or a command: under the probe, with a call log. */
 #include "base/io/mapfile.h"
+#include "broker/broker.h"
 #include "model/cppwrapper/wrapper.h"
 #include "watch/nan.h"
 #include "watch/watch_part.h"
@@ -273,7 +274,7 @@ static int take_outputs(struct watch *w, struct err *err)
 	w->outputs = (struct run_result){0};
 	if (child_signalled())
 		w->failed = (struct err){0};
-	if (w->calls.log->ticket || child_signalled())
+	if (calls_begun(&w->calls) || child_signalled())
 		return 0;
 	*err = w->failed;
 	return -1;
@@ -295,6 +296,7 @@ static int run_file(struct watch *w, struct err *err)
 {
 	const struct watch_options *o = w->o;
 	struct inputs in;
+	broker_seal(0);
 	if (take_operands(w, &in, err) < 0)
 		return -1;
 	struct run_options ro = {
@@ -395,7 +397,7 @@ int watch_status(const struct watch *w, size_t findings, int error_exitcode)
 	if (c->status || findings)
 		return c->status ? c->status : found;
 	/* Nothing was looked at: never a silent 0. */
-	return live_watched(&w->live, NULL) && (w->calls.log->ticket || calls_unlogged(&w->calls)) ? EXIT_FINE : EXIT_ENVIRON;
+	return live_watched(&w->live, NULL) && (calls_begun(&w->calls) || calls_unlogged(&w->calls)) ? EXIT_FINE : EXIT_ENVIRON;
 }
 
 int watch_end(struct watch *w, int status)

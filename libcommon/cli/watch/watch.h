@@ -63,7 +63,7 @@ struct watch_model {
 struct watch_value {
 	struct call_record rec;             /* CALL_VALUE */
 	const char *name;                   /* the buffer's, "" */
-	const char *saved;                  /* the file it was saved to, "" */
+	const char *saved;                  /* the file that it was saved to, a name in the folder (calls_file_name); "" */
 	const struct contract_value *value; /* NULL when it could not be matched */
 };
 

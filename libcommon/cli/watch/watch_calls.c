@@ -12,6 +12,7 @@ struct watch_open {
 	struct call_replay replay;
 	uint32_t n_launches, function; /* function: a name of the log */
 	bool cut, replayed;
+	struct arena files; /* names of its values' */
 };
 
 static bool is_run(const struct watch_open *c) { return c->begin.what == CALL_RUN_BEGIN; }
@@ -23,8 +24,10 @@ static bool same_thread(const struct watch_open *c, const struct call_record *r)
 
 static void free_open(struct watch_open *c)
 {
-	if (c)
-		free(c->value);
+	if (!c)
+		return;
+	free(c->value);
+	arena_release(&c->files);
 	free(c);
 }
 
@@ -205,21 +208,29 @@ static const struct contract_value *contract_value_of(const struct watch_model *
 	return NULL;
 }
 
+static const char *file_name(struct watch_open *o, const struct watch_value *v, const char *call)
+{
+	char name[CALLS_FILE_NAME];
+	calls_file_name(&v->rec, call, v->name, name);
+	return *name ? arena_strndup(&o->files, name, strlen(name)) : "";
+}
+
 static void show_call(struct watch *w, struct watch_open *o, struct watch_call *c)
 {
 	const struct watch_model *m = watch_find_model(w, o->begin.model);
 	uint32_t call = o->begin.contract_call;
+	const char *name = is_run(o) ? "" : calls_name(&w->calls, o->begin.name);
 	sort_values(o);
 	for (uint32_t i = 0; i < o->n_values; i++) {
 		struct watch_value *v = &o->value[i];
 		v->name = calls_name(&w->calls, v->rec.name);
-		v->saved = calls_name(&w->calls, v->rec.v.saved);
+		v->saved = file_name(o, v, name);
 		v->value = m && m->has_contract ? contract_value_of(m, v) : NULL;
 	}
 	*c = (struct watch_call){
 	    .begin = o->begin,
 	    .end = o->end,
-	    .name = is_run(o) ? "" : calls_name(&w->calls, o->begin.name),
+	    .name = name,
 	    .model = m,
 	    .contract = m && m->has_contract && !is_run(o) && call < m->contract.n_calls ? &m->contract.call[call] : NULL,
 	    .value = o->value,

@@ -86,6 +86,8 @@ struct tensor_file {
 };
 
 struct tensor_file *tensor_file_open(const char *path, struct err *err);
+/* The same of a copy in memory, of a file that somebody may still write to. */
+struct tensor_file *tensor_file_copy(const char *path, struct err *err);
 /* The same on bytes in memory, which must outlive it (tests, fuzzing, members of packages). */
 struct tensor_file *tensor_file_bytes(struct slice bytes, const char *path, struct err *err);
 void tensor_file_close(struct tensor_file *f);

@@ -42,6 +42,7 @@
 #include "watch/ticks.h"
 #include "base/buf.h"
 #include "watch/event.h"
+#include "base/io/shared.h"
 #include "tensor/stats.h"
 
 #include <errno.h>
@@ -123,6 +124,11 @@ enum call_role {
 extern const char *const call_role_word[CALL_ROLES];
 static inline const char *call_role_name(unsigned r) { return r < CALL_ROLES ? call_role_word[r] : "?"; }
 
+/* Its file in save_dir. */
+enum call_saved { CALL_UNSAVED, CALL_SAVED_NPY, CALL_SAVED_SAFETENSORS, CALL_SAVEDS };
+extern const char *const call_saved_ending[CALL_SAVEDS]; /* "", ".npy", ".safetensors" */
+#define CALLS_FILE_NAME 256                              /* room for its name */
+
 #define CALL_DIMS 8
 /* A tensor, as it was. */
 struct call_value {
@@ -132,7 +138,7 @@ struct call_value {
 	uint64_t address;
 	int64_t size[CALL_DIMS], stride[CALL_DIMS]; /* of more dims the first */
 	struct tensor_stats stats;                  /* known false: not computed */
-	uint32_t saved;                             /* name of the file, 0 */
+	uint32_t saved;                             /* enum call_saved: calls_file_name() says where */
 	double bad_value;                           /* the first bad element */
 	/* Where a call has made NaN or the like: the output's first such element, and of inputs that were not written
 	 * over the one at the same place (tensor_same_place). */
@@ -235,14 +241,16 @@ static inline uint64_t calls_log_size(const struct calls_config *c)
 	return sizeof(struct calls_log) + c->records * sizeof(struct calls_slot) + c->values * sizeof(struct calls_room);
 }
 
-/* Is this a log of `size` bytes that this version can use? */
+/* Is this the head of a log of `size` bytes that this version can use? */
+static inline bool calls_config_fits(const struct calls_config *c, uint64_t size)
+{
+	return !memcmp(c->magic, CALLS_MAGIC, 8) && c->size == sizeof(struct calls_log) && c->slot_size == sizeof(struct calls_slot) &&
+	       c->room_size == sizeof(struct calls_room) && c->records && c->records <= CALLS_MAX_RECORDS && c->values &&
+	       c->values <= CALLS_MAX_RECORDS && size >= calls_log_size(c) && c->n_filters <= CALLS_FILTERS;
+}
 static inline bool calls_log_fits(const struct calls_log *l, uint64_t size)
 {
-	const struct calls_config *c = &l->config;
-	return size >= sizeof(*l) && !memcmp(c->magic, CALLS_MAGIC, 8) && c->size == sizeof(*l) &&
-	       c->slot_size == sizeof(struct calls_slot) && c->room_size == sizeof(struct calls_room) && c->records &&
-	       c->records <= CALLS_MAX_RECORDS && c->values && c->values <= CALLS_MAX_RECORDS && size >= calls_log_size(c) &&
-	       c->n_filters <= CALLS_FILTERS;
+	return size >= sizeof(*l) && calls_config_fits(&l->config, size);
 }
 
 static inline bool calls_names_fit(const struct calls_names *n, uint64_t size)
@@ -306,16 +314,19 @@ static inline bool calls_put(struct calls_log *l, uint64_t ticket, const struct 
 	struct calls_slot *slot = calls_claim(l, ticket, rec->pid);
 	if (!slot)
 		return false;
-	slot->what = rec->what | (rec->ticks ? CALLS_TICKS : 0) | (rec->model + 1) << 8;
-	slot->seq = rec->seq;
-	slot->time = rec->time;
-	slot->more = more;
-	slot->run = rec->run;
-	slot->call = rec->call;
-	slot->contract_call = rec->contract_call;
-	slot->tid = rec->tid;
-	slot->name = rec->name;
-	slot->result = rec->result;
+		/* (Relaxed: the reader copies it meanwhile, and drops what it has when the state has changed.) */
+#define PUT(member, value) __atomic_store_n(&slot->member, (value), __ATOMIC_RELAXED)
+	PUT(what, rec->what | (rec->ticks ? CALLS_TICKS : 0) | (rec->model + 1) << 8);
+	PUT(seq, rec->seq);
+	PUT(time, rec->time);
+	PUT(more, more);
+	PUT(run, rec->run);
+	PUT(call, rec->call);
+	PUT(contract_call, rec->contract_call);
+	PUT(tid, rec->tid);
+	PUT(name, rec->name);
+	PUT(result, rec->result);
+#undef PUT
 	atomic_store_explicit(&slot->state, 2 * ticket + 2, memory_order_release);
 	return true;
 }
@@ -340,7 +351,7 @@ static inline bool calls_append(struct calls_log *l, const struct call_record *r
 			atomic_fetch_add_explicit(&l->dropped, 1, memory_order_relaxed);
 			return false;
 		}
-		memcpy(&room->v, &rec->v, sizeof(room->v));
+		shared_put(&room->v, &rec->v, sizeof(room->v));
 		atomic_store_explicit(&room->state, 2 * more + 2, memory_order_release);
 	} else {
 		more = rec->took;
@@ -359,8 +370,8 @@ static inline uint32_t calls_text(struct calls_names *n, const char *text, size_
 	uint32_t at = atomic_fetch_add_explicit(&n->used, (uint32_t)len + 1, memory_order_relaxed);
 	if (at >= room || room - at < len + 1)
 		return 0;
-	memcpy(n->text + at, text, len);
-	n->text[at + len] = '\0';
+	shared_put(n->text + at, text, len);
+	shared_put(n->text + at + len, "", 1);
 	return (uint32_t)sizeof(*n) + at;
 }
 
@@ -390,23 +401,31 @@ static inline uint32_t calls_intern(struct calls_names *n, const char *text, siz
 
 /* ---- the tool's side ---- */
 
+/* Processes that run a model write to both files while they are read: what is used of them is a copy (base/io/shared.h). */
 struct calls_reader {
-	struct calls_log *log;
-	const struct calls_config *config; /* the log's */
-	const struct calls_names *names;   /* NULL: none */
-	uint64_t at;                       /* the next ticket to be read */
-	uint64_t records, values;          /* checked; the file's own may be harmed later */
-	double tick;                       /* nanoseconds; 0: not known yet */
-	uint64_t lost;                     /* records that were overwritten before they were read */
-	uint64_t torn;                     /* records that were never completed */
-	uint64_t waiting;                  /* nanoseconds since when `at` is waited for, 0: not */
-	bool final;                        /* set it when the command has ended */
-	size_t size, names_size;
+	struct shared log, names;   /* names: none in a test */
+	struct calls_config config; /* the log's, as it was when it was opened and checked */
+	uint64_t at;                /* the next ticket to be read */
+	double tick;                /* nanoseconds; 0: not known yet */
+	uint64_t lost;              /* records that were overwritten before they were read */
+	uint64_t torn;              /* records that were never completed */
+	uint64_t waiting;           /* nanoseconds since when `at` is waited for, 0: not */
+	bool final;                 /* set it when the command has ended */
 	bool mapped;
+	/* names that were read, by their ids; as many bytes of them as honest writers can have written */
+	struct calls_text {
+		uint32_t id;
+		const char *text;
+	} * text;
+	size_t n_text, cap_text;
+	uint64_t text_bytes;
+	struct arena texts;
 };
 
-/* Make both files in the folder. lo and hi of 0 become -inf and inf. EXIT_ENVIRON: cannot be made, no room. */
-int calls_create(const char *folder, const struct calls_config *config, struct err *err);
+/* Make both files in the folder. lo and hi of 0 become -inf and inf. EXIT_ENVIRON: cannot be made, no room. make: of a tool that may make
+ * none itself, the function that gives it a new file (flags: O_RDWR and O_EXCL); NULL: open(2). */
+int calls_create(const char *folder, const struct calls_config *config, int (*make)(const char *path, int flags, mode_t mode),
+		 struct err *err);
 /* EXIT_INPUT: they are not there, not whole, or of another version. */
 int calls_open(struct calls_reader *r, const char *folder, struct err *err);
 /* The same on memory that must outlive it and is aligned to 64 bytes; names may be empty. What a record holds is what was
@@ -414,17 +433,23 @@ int calls_open(struct calls_reader *r, const char *folder, struct err *err);
 FOR_TESTS int calls_open_bytes(struct calls_reader *r, struct slice log, struct slice names, const char *what, struct err *err);
 /* False: nothing more, for now. */
 bool calls_next(struct calls_reader *r, struct call_record *rec);
+/* How many records have been begun. */
+static inline uint64_t calls_begun(const struct calls_reader *r) { return shared_u64(r->log, offsetof(struct calls_log, ticket)); }
 /* Calls that no filter let through: they were counted, and that is all. Of Runs that have ended. */
-static inline uint64_t calls_unlogged(const struct calls_reader *r)
-{
-	return r->log ? atomic_load_explicit(&r->log->unlogged, memory_order_relaxed) : 0;
-}
+static inline uint64_t calls_unlogged(const struct calls_reader *r) { return shared_u64(r->log, offsetof(struct calls_log, unlogged)); }
 /* 0, or why (errno) the first tensor that was to be saved was not. */
 static inline int calls_unsaved(const struct calls_reader *r)
 {
-	return r->log ? (int)atomic_load_explicit(&r->log->unsaved, memory_order_relaxed) : 0;
+	return (int)(shared_u64(r->log, offsetof(struct calls_log, unsaved)) & 0xfff);
 }
-const char *calls_name(const struct calls_reader *r, uint32_t name); /* "" when it is none */
+/* A copy, at most CALLS_MAX_NAME bytes; "" when there is none. It stays until calls_close(), and stays what it is. */
+const char *calls_name(struct calls_reader *r, uint32_t name);
 void calls_close(struct calls_reader *r);
+
+/* ---- files of tensors ---- */
+
+/* The name of the file that a CALL_VALUE is saved to, in save_dir; "" when it is not saved. Both sides make it, of the record's numbers
+ * and, letter by letter, of the names of call (not of a Run's) and buffer: m0.r000003.c0012.after.cpp_fused_relu_0.a2.buf3.npy. It never is a path. */
+void calls_file_name(const struct call_record *value, const char *call, const char *buffer, char name[CALLS_FILE_NAME]);
 
 #endif

@@ -478,7 +478,7 @@ static void copies(void **state)
 	assert_int_equal(entries(), 1);
 }
 
-static void temp_file_elsewhere(void **state)
+static void temp_file_in_another_place(void **state)
 {
 	(void)state;
 	char *old = getenv("TMPDIR") ? xstrdup(getenv("TMPDIR")) : NULL;
@@ -530,7 +530,7 @@ int main(void)
 	    TEST(full_disk),
 	    TEST(reader_had_enough),
 	    TEST(copies),
-	    TEST(temp_file_elsewhere),
+	    TEST(temp_file_in_another_place),
 	};
 	return RUN(tests);
 }

@@ -9,9 +9,10 @@
 #include <fcntl.h>
 #include <sys/mman.h>
 
-#include "watch/calls.h"
+#include "../../lib/calllog.h"
 
 static char folder[64];
+static struct calllog w; /* the side of the writers */
 
 static void make(uint64_t records, struct calls_reader *r)
 {
@@ -19,22 +20,22 @@ static void make(uint64_t records, struct calls_reader *r)
 	struct calls_config c = {.want = CALLS_BAD, .records = records, .last_run = UINT32_MAX};
 	snprintf(folder, sizeof(folder), "%s/pt2calls.XXXXXX", getenv("TMPDIR") ? getenv("TMPDIR") : "/tmp");
 	assert_non_null(mkdtemp(folder));
-	if (calls_create(folder, &c, &err) < 0 || calls_open(r, folder, &err) < 0)
+	if (calls_create(folder, &c, NULL, &err) < 0 || calls_open(r, folder, &err) < 0)
 		fail_msg("%s", err.text);
+	w = calllog_map(folder);
 }
 
 static void done(struct calls_reader *r)
 {
 	char *p = xasprintf("%s/" CALLS_FILE, folder), *n = xasprintf("%s/" CALLS_FILE_NAMES, folder);
 	calls_close(r);
+	calllog_unmap(&w);
 	unlink(p);
 	unlink(n);
 	assert_int_equal(rmdir(folder), 0);
 	free(p);
 	free(n);
 }
-
-static struct calls_names *names_of(struct calls_reader *r) { return (struct calls_names *)(uintptr_t)r->names; }
 
 static struct call_record record(uint64_t seq, uint32_t what)
 {
@@ -48,17 +49,17 @@ static void test_order(void **state)
 	struct call_record rec;
 	struct err err = {0};
 	make(0, &r);
-	assert_int_equal(r.records, CALLS_RECORDS);
-	assert_true(r.config->lo == -__builtin_inf() && r.config->hi == __builtin_inf() && r.config->want == CALLS_BAD);
+	assert_int_equal(r.config.records, CALLS_RECORDS);
+	assert_true(r.config.lo == -__builtin_inf() && r.config.hi == __builtin_inf() && r.config.want == CALLS_BAD);
 	assert_false(calls_next(&r, &rec));
 	struct call_record v = record(1, CALL_VALUE);
 	v.v.n_dim = 2;
 	v.v.size[1] = 7;
 	v.v.bad_value = 2.5;
-	v.name = calls_intern(names_of(&r), "buf3", 4);
+	v.name = calls_intern(w.names, "buf3", 4);
 	struct call_record b = record(1, CALL_BEGIN), e = record(1, CALL_END);
-	assert_int_equal(calls_begin(r.log, &b), 1);
-	assert_true(calls_append(r.log, &v) && calls_append(r.log, &e));
+	assert_int_equal(calls_begin(w.log, &b), 1);
+	assert_true(calls_append(w.log, &v) && calls_append(w.log, &e));
 	assert_true(calls_next(&r, &rec) && rec.what == CALL_BEGIN && rec.seq == 1 && rec.pid == b.pid && rec.took == 3);
 	assert_true(calls_next(&r, &rec) && rec.what == CALL_VALUE && rec.v.size[1] == 7 && rec.v.bad_value == 2.5);
 	assert_string_equal(calls_name(&r, rec.name), "buf3");
@@ -66,10 +67,10 @@ static void test_order(void **state)
 	assert_false(calls_next(&r, &rec));
 	/* What is there is not overwritten by a second command. */
 	struct calls_config c = {0};
-	assert_int_equal(calls_create(folder, &c, &err), -1);
+	assert_int_equal(calls_create(folder, &c, NULL, &err), -1);
 	assert_int_equal(err.status, EXIT_ENVIRON);
 	done(&r);
-	assert_int_equal(calls_open(&r, "/nowhere", &err), -1);
+	assert_int_equal(calls_open(&r, folder, &err), -1); /* it is gone */
 	assert_int_equal(err.status, EXIT_INPUT);
 }
 
@@ -81,7 +82,7 @@ static void test_wrap(void **state)
 	make(8, &r);
 	for (uint64_t i = 0; i < 21; i++) {
 		struct call_record one = record(i, CALL_BEGIN);
-		assert_true(calls_append(r.log, &one));
+		assert_true(calls_append(w.log, &one));
 		if (i == 2)
 			assert_true(calls_next(&r, &rec) && rec.seq == 0);
 	}
@@ -111,17 +112,17 @@ static void test_torn(void **state)
 	make(4, &r);
 	uint32_t dead = dead_pid();
 	/* Claimed by a dead process: skipped as soon as a later one is there, not before. */
-	assert_non_null(calls_claim(r.log, atomic_fetch_add(&r.log->ticket, 1), dead));
+	assert_non_null(calls_claim(w.log, atomic_fetch_add(&w.log->ticket, 1), dead));
 	assert_false(calls_next(&r, &rec));
 	one = record(1, CALL_BEGIN);
-	assert_true(calls_append(r.log, &one));
+	assert_true(calls_append(w.log, &one));
 	assert_true(calls_next(&r, &rec) && rec.seq == 1 && r.torn == 1);
 	/* By a living one: waited for, and then read. */
-	uint64_t t = atomic_fetch_add(&r.log->ticket, 1);
-	struct calls_slot *slot = calls_claim(r.log, t, (uint32_t)getpid());
+	uint64_t t = atomic_fetch_add(&w.log->ticket, 1);
+	struct calls_slot *slot = calls_claim(w.log, t, (uint32_t)getpid());
 	assert_non_null(slot);
 	one = record(3, CALL_BEGIN);
-	assert_true(calls_append(r.log, &one));
+	assert_true(calls_append(w.log, &one));
 	assert_false(calls_next(&r, &rec));
 	slot->seq = 2;
 	slot->what = CALL_END | 1 << 8;
@@ -129,13 +130,13 @@ static void test_torn(void **state)
 	assert_true(calls_next(&r, &rec) && rec.seq == 2);
 	assert_true(calls_next(&r, &rec) && rec.seq == 3);
 	/* A ticket that was taken and no more: waited for a second, or not at all at the end. */
-	atomic_fetch_add(&r.log->ticket, 1);
+	atomic_fetch_add(&w.log->ticket, 1);
 	one = record(5, CALL_BEGIN);
-	assert_true(calls_append(r.log, &one));
+	assert_true(calls_append(w.log, &one));
 	assert_false(calls_next(&r, &rec));
 	r.waiting -= CALLS_PATIENCE_MS * UINT64_C(1000000);
 	assert_true(calls_next(&r, &rec) && rec.seq == 5 && r.torn == 2);
-	atomic_fetch_add(&r.log->ticket, 1);
+	atomic_fetch_add(&w.log->ticket, 1);
 	assert_false(calls_next(&r, &rec));
 	r.final = true;
 	assert_false(calls_next(&r, &rec));
@@ -150,16 +151,16 @@ static void test_busy(void **state)
 	struct calls_reader r;
 	struct call_record rec, one = record(9, CALL_BEGIN);
 	make(2, &r);
-	uint64_t t = atomic_fetch_add(&r.log->ticket, 1);
-	assert_non_null(calls_claim(r.log, t, (uint32_t)getpid()));
-	assert_true(calls_append(r.log, &one));
-	assert_false(calls_append(r.log, &one));
-	assert_int_equal(r.log->dropped, 1);
-	__atomic_store_n(&r.log->slot[0].pid, dead_pid(), __ATOMIC_RELAXED);
-	assert_true(calls_append(r.log, &one));
-	assert_true(calls_append(r.log, &one));
+	uint64_t t = atomic_fetch_add(&w.log->ticket, 1);
+	assert_non_null(calls_claim(w.log, t, (uint32_t)getpid()));
+	assert_true(calls_append(w.log, &one));
+	assert_false(calls_append(w.log, &one));
+	assert_int_equal(w.log->dropped, 1);
+	__atomic_store_n(&w.log->slot[0].pid, dead_pid(), __ATOMIC_RELAXED);
+	assert_true(calls_append(w.log, &one));
+	assert_true(calls_append(w.log, &one));
 	/* The slow one that awakes has lost its slot. */
-	assert_null(calls_claim(r.log, t, (uint32_t)getpid()));
+	assert_null(calls_claim(w.log, t, (uint32_t)getpid()));
 	r.final = true;
 	assert_true(calls_next(&r, &rec) && rec.seq == 9);
 	done(&r);
@@ -201,7 +202,7 @@ static void kill_writers(uint64_t records, bool pause)
 	make(records, &r);
 	for (uint32_t k = 0; k < WRITERS; k++)
 		if (!(child[k] = fork()))
-			writer(r.log, names_of(&r), k);
+			writer(w.log, w.names, k);
 	int64_t next = now_ms() + 60;
 	for (int live = WRITERS; live;) {
 		for (int k = 0; k < 1000 && calls_next(&r, &rec); k++) {
@@ -226,7 +227,7 @@ static void kill_writers(uint64_t records, bool pause)
 	r.final = true;
 	while (calls_next(&r, &rec))
 		got++;
-	assert_true(got && r.at == r.log->ticket);
+	assert_true(got && r.at == w.log->ticket);
 	assert_true(got + r.lost + r.torn == r.at);
 	done(&r);
 }
@@ -249,7 +250,7 @@ static void test_names(void **state)
 	(void)state;
 	struct calls_reader r;
 	make(1, &r);
-	struct calls_names *n = names_of(&r);
+	struct calls_names *n = w.names;
 	uint32_t a = calls_intern(n, "cpp_fused_relu_0", 16), b = calls_intern(n, "buf0", 4), t = calls_text(n, "buf0", 4);
 	assert_true(a && b && a != b && t != b);
 	assert_int_equal(calls_intern(n, "cpp_fused_relu_0xyz", 16), a);
@@ -288,7 +289,7 @@ static void test_ticks(void **state)
 		done(&r);
 		skip();
 	}
-	assert_true(r.config->tick && r.config->tick_ns);
+	assert_true(r.config.tick && r.config.tick_ns);
 	one.ticks = true;
 	one.model = LIVE_NO_MODEL;
 	clock_gettime(CLOCK_MONOTONIC, &t);
@@ -298,11 +299,11 @@ static void test_ticks(void **state)
 	one.took = one.time - tick;
 	clock_gettime(CLOCK_MONOTONIC, &t);
 	uint64_t to = (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_nsec;
-	assert_true(calls_append(r.log, &one));
+	assert_true(calls_append(w.log, &one));
 	one = record(2, CALL_RUN_END);
 	one.model = 7;
 	one.time = 12345;
-	assert_true(calls_append(r.log, &one));
+	assert_true(calls_append(w.log, &one));
 	assert_true(calls_next(&r, &rec) && !rec.ticks && rec.model == LIVE_NO_MODEL);
 	assert_true(rec.time >= from + 19900000 && rec.time <= to + 100000);
 	assert_true(rec.took >= 19900000 && rec.took <= to - from + 100000);
@@ -317,12 +318,11 @@ static void test_rooms(void **state)
 	struct calls_reader r;
 	struct call_record rec, one;
 	make(8, &r);
-	struct calls_config *c = &r.log->config;
-	r.values = c->values = 2;
+	r.config.values = w.log->config.values = 2;
 	for (uint64_t i = 1; i <= 6; i++) {
 		one = record(i, i < 4 ? CALL_VALUE : CALL_BEGIN);
 		one.v.n_dim = (uint8_t)i;
-		assert_true(calls_append(r.log, &one));
+		assert_true(calls_append(w.log, &one));
 	}
 	for (uint64_t i = 2; i <= 6; i++) {
 		assert_true(calls_next(&r, &rec) && rec.seq == i && rec.what == (i < 4 ? CALL_VALUE : CALL_BEGIN));
@@ -331,15 +331,15 @@ static void test_rooms(void **state)
 	assert_false(calls_next(&r, &rec));
 	assert_true(r.lost == 1 && r.torn == 0);
 	/* One that somebody living still writes is left to him, of a dead one it is taken. */
-	struct calls_room *room = calls_room_of(r.log, 8, 2, 3);
+	struct calls_room *room = calls_room_of(w.log, 8, 2, 3);
 	room->state = 2 * 1 + 1;
 	room->pid = (uint32_t)getpid();
 	one = record(7, CALL_VALUE);
-	assert_false(calls_append(r.log, &one));
-	assert_true(r.log->dropped == 1 && r.log->ticket == 6);
+	assert_false(calls_append(w.log, &one));
+	assert_true(w.log->dropped == 1 && w.log->ticket == 6);
 	room->pid = dead_pid();
-	r.log->value_ticket = 3;
-	assert_true(calls_append(r.log, &one) && calls_next(&r, &rec) && rec.seq == 7);
+	w.log->value_ticket = 3;
+	assert_true(calls_append(w.log, &one) && calls_next(&r, &rec) && rec.seq == 7);
 	done(&r);
 }
 

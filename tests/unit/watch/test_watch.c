@@ -6,6 +6,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "../../lib/calllog.h"
 #include "watch/bundle.h"
 #include "watch/watch_part.h"
 
@@ -15,6 +16,7 @@ static char folder[64];
 static struct watch w;
 static struct watch_options options;
 static uint64_t next_time;
+static struct calllog l; /* the side of the writers */
 
 static void begin_log(uint64_t records)
 {
@@ -23,8 +25,9 @@ static void begin_log(uint64_t records)
 	snprintf(folder, sizeof(folder), "%s/pt2watch.XXXXXX", getenv("TMPDIR") ? getenv("TMPDIR") : "/tmp");
 	w = (struct watch){.o = &options};
 	assert_non_null(mkdtemp(folder));
-	if (calls_create(folder, &c, &err) < 0 || calls_open(&w.calls, folder, &err) < 0)
+	if (calls_create(folder, &c, NULL, &err) < 0 || calls_open(&w.calls, folder, &err) < 0)
 		fail_msg("%s", err.text);
+	l = calllog_map(folder);
 	w.opened = true;
 	next_time = 0;
 }
@@ -34,6 +37,7 @@ static void end_log(void)
 	char *p = xasprintf("%s/" CALLS_FILE, folder), *n = xasprintf("%s/" CALLS_FILE_NAMES, folder);
 	watch_release_calls(&w);
 	calls_close(&w.calls);
+	calllog_unmap(&l);
 	for (size_t i = 0; i < w.n_models; i++) {
 		contract_release(&w.model[i].contract);
 		intern_release(&w.model[i].names);
@@ -51,14 +55,14 @@ static struct call_record put(uint32_t what, uint32_t tid, uint64_t seq, const c
 {
 	struct call_record r = {
 	    .what = what, .seq = seq, .pid = (uint32_t)getpid(), .tid = tid, .time = ++next_time, .contract_call = CALLS_NO_CALL};
-	r.name = calls_intern((struct calls_names *)(uintptr_t)w.calls.names, name, strlen(name));
+	r.name = calls_intern(l.names, name, strlen(name));
 	return r;
 }
 
 static void say(uint32_t what, uint32_t tid, uint64_t seq, const char *name)
 {
 	struct call_record r = put(what, tid, seq, name);
-	calls_append(w.calls.log, &r);
+	calls_append(l.log, &r);
 }
 
 static void say_value(uint32_t tid, uint64_t seq, const char *name, bool before, uint8_t arg)
@@ -66,7 +70,7 @@ static void say_value(uint32_t tid, uint64_t seq, const char *name, bool before,
 	struct call_record r = put(CALL_VALUE, tid, seq, name);
 	r.v.before = before;
 	r.v.arg = arg;
-	calls_append(w.calls.log, &r);
+	calls_append(l.log, &r);
 }
 
 /* "relu(a b -> c)" for each call, "!" behind one that did not return, "~" behind one that is cut, "run" for a Run. */
@@ -92,20 +96,20 @@ static void say_launch(uint64_t seq, const char *name, uint32_t grid, uint32_t g
 	r.launch.grid[0] = grid;
 	r.launch.captured = graph != 0;
 	r.launch.graph = graph;
-	calls_append(w.calls.log, &r);
+	calls_append(l.log, &r);
 }
 
 static void say_replay(uint32_t tid, uint64_t seq, uint32_t graph, uint64_t times)
 {
 	struct call_record r = put(CALL_BEGIN, tid, seq, "cuda_graph");
 	r.run = CALLS_NO_RUN;
-	calls_append(w.calls.log, &r);
+	calls_append(l.log, &r);
 	r.what = CALL_REPLAY;
 	r.replay = (struct call_replay){.graph = graph, .captured = 2, .times = times};
-	calls_append(w.calls.log, &r);
+	calls_append(l.log, &r);
 	r.what = CALL_END;
 	r.took = 0;
-	calls_append(w.calls.log, &r);
+	calls_append(l.log, &r);
 }
 
 /* A launch is its call's, also where its kernel has another name; of several the first is kept. */
@@ -259,15 +263,15 @@ static void test_nested(void **state)
 	say(CALL_BEGIN, 1, 1, "outer");
 	struct call_record r = put(CALL_RUN_BEGIN, 1, 2, "");
 	r.model = 7;
-	calls_append(w.calls.log, &r);
+	calls_append(l.log, &r);
 	r = put(CALL_BEGIN, 1, 3, "inner");
 	r.model = 7;
-	calls_append(w.calls.log, &r);
+	calls_append(l.log, &r);
 	r.what = CALL_END;
-	calls_append(w.calls.log, &r);
+	calls_append(l.log, &r);
 	r = put(CALL_RUN_END, 1, 2, "");
 	r.model = 7;
-	calls_append(w.calls.log, &r);
+	calls_append(l.log, &r);
 	say(CALL_END, 1, 1, "outer");
 	say(CALL_BEGIN, 1, 4, "next");
 	assert_string_equal(joined(), "inner() run() outer()");
@@ -314,7 +318,7 @@ static void test_garbage(void **state)
 			r.seq = pick(&seed, 40);
 			r.tid = pick(&seed, 3);
 			r.pid = (uint32_t)getpid();
-			calls_append(w.calls.log, &r);
+			calls_append(l.log, &r);
 			if (i % 100 == 0)
 				joined();
 		}
@@ -334,12 +338,12 @@ static pid_t begin_in_child(uint64_t seq)
 	assert_true(pid >= 0);
 	if (!pid) {
 		struct call_record r = put(CALL_BEGIN, (uint32_t)getpid(), seq, "relu");
-		calls_append(w.calls.log, &r);
+		calls_append(l.log, &r);
 		alarm(60); /* should the test fail meanwhile */
 		for (;;)
 			pause();
 	}
-	while (atomic_load(&w.calls.log->ticket) < seq)
+	while (atomic_load(&l.log->ticket) < seq)
 		usleep(1000);
 	return pid;
 }

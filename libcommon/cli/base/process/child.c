@@ -3,16 +3,15 @@
 
 #include <limits.h>
 #include <poll.h>
-#include <signal.h>
 #include <sys/wait.h>
 
 static void signal_child(struct child *c, int sig)
 {
 	if (c->reaped)
 		return;
-	kill(c->own_group ? -c->pid : c->pid, sig);
+	child_send_signal(c->pid, c->own_group, sig, true);
 	if (sig == SIGTERM)
-		kill(c->own_group ? -c->pid : c->pid, SIGCONT); /* a stopped one would not see it */
+		child_send_signal(c->pid, c->own_group, SIGCONT, true); /* a stopped one would not see it */
 }
 
 static void terminate(struct child *c, enum child_how why)
@@ -26,6 +25,7 @@ static void terminate(struct child *c, enum child_how why)
 	signal_child(c, SIGTERM);
 }
 
+void child_signal(struct child *c, int sig) { signal_child(c, sig); }
 void child_stop(struct child *c) { terminate(c, CHILD_STOPPED); }
 
 void child_kill(struct child *c)
@@ -53,7 +53,7 @@ static bool reap_child(struct child *c, bool block)
 	if (!w && !info.si_pid)
 		return false;
 	if (c->own_group && !c->leave_running)
-		kill(-c->pid, SIGKILL);
+		child_send_signal(c->pid, true, SIGKILL, true);
 	child_guard_remove(c);
 	int status = 0;
 	pid_t got;

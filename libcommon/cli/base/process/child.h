@@ -154,6 +154,8 @@ struct child *child_start(struct childset *set, const struct child_spec *spec, s
 /* The next event, waiting at most timeout_ms (-1: until there is one). watch_fd, if not -1, is polled as well.
  * 0, or -1 when poll itself fails (errno). */
 int childset_wait(struct childset *set, int watch_fd, int timeout_ms, struct child_event *ev);
+/* This signal, to it or its group. */
+void child_signal(struct child *c, int sig);
 /* TERM, then KILL after the grace time; returns at once, CHILD_ENDED follows. */
 void child_stop(struct child *c);
 /* KILL now; CHILD_ENDED follows. */

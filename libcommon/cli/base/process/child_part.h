@@ -16,6 +16,7 @@
 #include "base/clock.h"
 
 #include <errno.h>
+#include <signal.h>
 #include <unistd.h>
 
 #define MS 1000000
@@ -46,6 +47,9 @@ static inline void child_close_fd(int *fd)
 }
 
 /* ---- child_start.c ---- */
+/* For a broker: starts .argv as a child of its own parent, which has its streams and its report (broker/broker.h). -1: errno. */
+pid_t child_clone(const struct child_spec *spec, const int stream[3], int report, pid_t parent);
+extern sigset_t child_start_mask; /* of signals, that such children start with */
 void child_dispose(struct child *c);
 
 /* ---- child_stream.c ---- */
@@ -55,6 +59,8 @@ void child_collect(struct child *c, int i, size_t most);
 void child_feed(struct child *c);
 
 /* ---- child_signal.c ---- */
+/* To a child, or the group that it leads; done: it was sent when this returns. */
+void child_send_signal(pid_t pid, bool group, int sig, bool done);
 void child_guard_add(struct child *c);
 void child_guard_remove(struct child *c);
 

@@ -1,8 +1,20 @@
 /* child_signal.c - signals that end the tool, and its children with it. */
 #include "base/process/child_part.h"
+#include "base/process/elsewhere.h"
 
-#include <signal.h>
 #include <stdatomic.h>
+
+const struct elsewhere *elsewhere;
+
+void child_send_signal(pid_t pid, bool group, int sig, bool done)
+{
+	if (elsewhere && elsewhere->sealed)
+		elsewhere->signal(pid, group, sig, done);
+	else
+		kill(group ? -pid : pid, sig);
+}
+
+static void signal_guarded(int id, int sig) { child_send_signal(id < 0 ? -id : id, id < 0, sig, false); }
 
 /* Process ids (negative: groups) that a signal handler must reach. */
 static atomic_int guarded[CHILD_GUARDED];
@@ -51,7 +63,7 @@ static void kill_all(int sig)
 	for (int i = 0; i < CHILD_GUARDED; i++) {
 		int id = atomic_load(&guarded[i]);
 		if (id)
-			kill(id, SIGKILL);
+			signal_guarded(id, SIGKILL);
 	}
 	errno = saved;
 	raise(sig); /* SA_RESETHAND has restored the default */
@@ -73,7 +85,7 @@ static void forward(int sig, siginfo_t *info, void *context)
 	for (int i = 0; i < CHILD_GUARDED; i++) {
 		int id = atomic_load(&guarded[i]);
 		if (id && (!from_terminal || id < 0))
-			kill(id, sig);
+			signal_guarded(id, sig);
 	}
 	errno = saved;
 }

@@ -1,10 +1,11 @@
 /* child_start.c - a child's way from a child_spec to its program. */
 #include "base/process/child_part.h"
+#include "base/process/elsewhere.h"
 #include "base/process/linux.h"
 
 #include <fcntl.h>
 #include <limits.h>
-#include <signal.h>
+#include <sched.h>
 #include <stdatomic.h>
 #include <sys/prctl.h>
 #include <sys/wait.h>
@@ -323,7 +324,8 @@ static int open_streams(const struct child_spec *spec, struct child *c, struct p
 			}
 			break;
 		case CHILD_NULL:
-			theirs[i] = p->stream[i] = open("/dev/null", (i ? O_WRONLY : O_RDONLY) | O_CLOEXEC);
+			theirs[i] = p->stream[i] = elsewhere ? fcntl(elsewhere->null, F_DUPFD_CLOEXEC, 3)
+							     : open("/dev/null", O_RDWR | O_CLOEXEC);
 			if (theirs[i] < 0)
 				return -1;
 			break;
@@ -377,7 +379,7 @@ static bool fork_child(struct child *c, struct plan *p)
 	sigfillset(&all);
 	pthread_sigmask(SIG_SETMASK, &all, &p->mask);
 	c->started = clock_ns();
-	c->pid = fork();
+	c->pid = elsewhere && elsewhere->sealed && !p->spec->function ? elsewhere->start(p->spec, p->stream, p->report) : fork();
 	if (!c->pid)
 		child_side(p);
 	int saved = errno;
@@ -390,6 +392,25 @@ static bool fork_child(struct child *c, struct plan *p)
 	pthread_sigmask(SIG_SETMASK, &p->mask, NULL);
 	errno = saved;
 	return c->pid > 0;
+}
+
+sigset_t child_start_mask;
+
+pid_t child_clone(const struct child_spec *spec, const int stream[3], int report, pid_t parent)
+{
+	struct plan plan = {.spec = spec, .stream = {stream[0], stream[1], stream[2]}, .report = report, .parent = parent, .mask = child_start_mask};
+	plan.files = candidates(spec->argv[0]);
+	plan.env = make_env(spec);
+	plan.high = xcalloc(spec->n_fds, sizeof(int));
+	const pid_t pid = (pid_t)syscall(SYS_clone, CLONE_PARENT | SIGCHLD, 0, 0, 0, 0);
+	if (!pid)
+		child_side(&plan);
+	const int why = errno;
+	free_list(plan.files);
+	free(plan.env);
+	free(plan.high);
+	errno = why;
+	return pid;
 }
 
 /* Waits until the child runs its program, or has said why it cannot: false, with err and errno. */

@@ -1,6 +1,7 @@
 #include "base/process/confine.h"
 #include "base/process/linux.h"
 
+#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <linux/capability.h>
@@ -24,12 +25,12 @@ int confine_no_new_privs(struct err *err)
 	return 0;
 }
 
-int confine_drop_powers(struct err *err)
+int confine_drop_powers(bool processes, struct err *err)
 {
 	struct __user_cap_header_struct head = {.version = _LINUX_CAPABILITY_VERSION_3};
 	struct __user_cap_data_struct data[_LINUX_CAPABILITY_U32S_3] = {0};
 	if (syscall(SYS_capget, &head, data) == 0) {
-		const uint32_t keep = data[0].effective & 1u << CAP_DAC_READ_SEARCH;
+		const uint32_t keep = data[0].effective & (1u << CAP_DAC_READ_SEARCH | (processes ? 1u << CAP_SYS_PTRACE : 0));
 		data[0] = (struct __user_cap_data_struct){.effective = keep, .permitted = keep};
 		data[1] = (struct __user_cap_data_struct){0};
 		if (syscall(SYS_capset, &head, data) == 0)
@@ -157,4 +158,65 @@ int confine_load(struct confine_filter *f, const char *which, struct err *err)
 		return 0;
 	errno = -f->rc;
 	return err_errno(err, EXIT_ENVIRON, "cannot install %s", which);
+}
+
+/* ---- Landlock: nowhere may be written, and what may be read ---- */
+
+/* Documentation/userspace-api/landlock.rst of Linux 6.10: what the kernel's version of it can refuse, bit by bit from
+ * LANDLOCK_ACCESS_FS_EXECUTE on; REFER is of the second, TRUNCATE of the third, IOCTL_DEV of the fifth. */
+static uint64_t handled(int version)
+{
+	const int bits = version >= 5 ? 16 : version >= 3 ? 15 : version >= 2 ? 14 : 13;
+	return ((UINT64_C(1) << bits) - 1) & ~(uint64_t)(LANDLOCK_ACCESS_FS_EXECUTE | LANDLOCK_ACCESS_FS_READ_DIR);
+}
+
+static void permit(int rules_fd, int at, const char *name)
+{
+	struct landlock_path_beneath_attr a = {.allowed_access = LANDLOCK_ACCESS_FS_READ_FILE};
+	a.parent_fd = openat(at, name, O_PATH | O_CLOEXEC);
+	if (a.parent_fd < 0)
+		return;
+	syscall(SYS_landlock_add_rule, rules_fd, LANDLOCK_RULE_PATH_BENEATH, &a, 0);
+	close(a.parent_fd);
+}
+
+/* Of /proc only what is not a process, and itself; of /dev only what is not a terminal and not a disk. */
+static bool may_be_read(const char *folder, const char *name)
+{
+	static const char *const devices[] = {"null", "zero", "full", "random", "urandom", "shm"};
+	char own[16];
+	snprintf(own, sizeof(own), "%d", getpid());
+	if (!strcmp(name, ".") || !strcmp(name, ".."))
+		return false;
+	if (!strcmp(folder, "/proc"))
+		return strcmp(name, "self") && strcmp(name, "thread-self") && (*name < '0' || *name > '9' || !strcmp(name, own));
+	bool one = strcmp(folder, "/dev") && strcmp(name, "dev") && strcmp(name, "proc");
+	for (size_t i = 0; i < ARRAY_LEN(devices) && !one; i++)
+		one = !strcmp(folder, "/dev") && !strcmp(name, devices[i]);
+	return one;
+}
+
+static void permit_all(int rules_fd, const char *folder)
+{
+	DIR *d = opendir(folder);
+	for (struct dirent *e; d && (e = readdir(d));)
+		if (may_be_read(folder, e->d_name))
+			permit(rules_fd, dirfd(d), e->d_name);
+	if (d)
+		closedir(d);
+}
+
+bool confine_paths(void)
+{
+	int version = (int)syscall(SYS_landlock_create_ruleset, NULL, 0, LANDLOCK_CREATE_RULESET_VERSION);
+	struct landlock_ruleset_attr a = {.handled_access_fs = handled(version)};
+	int fd = version > 0 ? (int)syscall(SYS_landlock_create_ruleset, &a, sizeof(a.handled_access_fs), 0) : -1;
+	if (fd < 0)
+		return false;
+	permit_all(fd, "/");
+	permit_all(fd, "/proc");
+	permit_all(fd, "/dev");
+	bool stands = syscall(SYS_landlock_restrict_self, fd, 0) == 0;
+	close(fd);
+	return stands;
 }

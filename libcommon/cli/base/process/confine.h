@@ -37,8 +37,9 @@ struct confine_filter {
 /* Soft and hard limit, or the hard one there is if that is lower. name: "core files". */
 int confine_limit(__rlimit_resource_t what, uint64_t value, const char *name, struct err *err);
 int confine_no_new_privs(struct err *err);
-/* Drops root's capabilities, but for that of reading what others own (CAP_DAC_READ_SEARCH), for the calling thread and those it starts. */
-int confine_drop_powers(struct err *err);
+/* Drops root's capabilities, but for that of reading what others own (CAP_DAC_READ_SEARCH), for the calling thread and those it starts.
+ * processes: and but for that of looking at theirs in /proc (CAP_SYS_PTRACE). */
+int confine_drop_powers(bool processes, struct err *err);
 /* Close all descriptors from 3 on but these; -1 among them is none. */
 int confine_close_others(const int *keep, size_t n, struct err *err);
 /* While a model runs: who runs as the same user can neither read the tool's memory, environment or descriptors (/proc/PID) nor trace
@@ -53,6 +54,10 @@ void confine_allow_if(struct confine_filter *f, int call, struct scmp_arg_cmp ar
 void confine_calculate(struct confine_filter *f);
 /* Files may be opened to be read, and neither made nor cut. */
 void confine_read_only(struct confine_filter *f);
+/* Landlock: nowhere may anything be written, and of /proc only what is not another process may be read, of /dev no
+ * terminals and disks. For the calling thread and those it starts; needs confine_no_new_privs() before. False: this kernel has it not,
+ * or not for us. */
+bool confine_paths(void);
 /* which: "the first filter of system calls". Needs confine_no_new_privs() before. */
 int confine_load(struct confine_filter *f, const char *which, struct err *err);
 

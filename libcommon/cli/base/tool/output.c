@@ -1,5 +1,6 @@
 #include "base/tool/diag.h"
 #include "base/tool/output.h"
+#include "base/process/elsewhere.h"
 
 #include <dirent.h>
 #include <errno.h>
@@ -17,6 +18,8 @@ struct output {
 	char *path, *tmp; /* tmp: NULL when written in place */
 	int fd;
 	bool dir, replace;
+	bool far; /* another process makes it (base/process/elsewhere.h) */
+	uint32_t number;
 };
 
 /* Whoever makes, renames or removes an output under its temporary name holds the lock. The signal's thread takes it for good: a
@@ -73,6 +76,38 @@ static void drop(struct output *o)
 	free(o);
 }
 
+/* A name of one of our own descriptors, which another process has not; -1. */
+static int own_descriptor(const char *path)
+{
+	static const char *const folders[] = {"/dev/fd/", "/proc/self/fd/"};
+	uint64_t n;
+	for (size_t i = 0; i < ARRAY_LEN(folders); i++)
+		if (!strncmp(path, folders[i], strlen(folders[i])) && slice_u64(slice_str(path + strlen(folders[i])), &n) && n <= INT_MAX)
+			return (int)n;
+	return !strcmp(path, "/dev/stdout") ? 1 : !strcmp(path, "/dev/stderr") ? 2 : -1;
+}
+
+static struct output *far_output(const char *path, bool dir, bool replace, bool (*is_ours)(int fd), struct err *err)
+{
+	struct output *o = add_output(path, dir);
+	const int own = dir ? -1 : own_descriptor(path);
+	o->far = own < 0;
+	if (own >= 0) {
+		free(o->tmp);
+		o->tmp = NULL;
+		if ((o->fd = fcntl(own, F_DUPFD_CLOEXEC, 3)) >= 0)
+			return o;
+		err_errno(err, EXIT_ENVIRON, "cannot write '%s'", path);
+		drop(o);
+		return NULL;
+	}
+	o->fd = dir ? elsewhere->output_dir(path, replace, is_ours, &o->number, err) : elsewhere->output_file(path, &o->number, err);
+	if (o->fd >= 0)
+		return o;
+	drop(o);
+	return NULL;
+}
+
 struct output *output_file(const char *path, struct err *err)
 {
 	struct stat st;
@@ -81,6 +116,8 @@ struct output *output_file(const char *path, struct err *err)
 		err_set(err, EXIT_USAGE, "cannot write '%s': is a directory", path);
 		return NULL;
 	}
+	if (elsewhere && (elsewhere->sealed || !exists || S_ISREG(st.st_mode)))
+		return far_output(path, false, false, NULL, err);
 	/* A link stays: the file that it names is replaced. */
 	bool link = exists && lstat(path, &st) == 0 && S_ISLNK(st.st_mode);
 	char *real = link && stat(path, &st) == 0 && S_ISREG(st.st_mode) ? realpath(path, NULL) : NULL;
@@ -121,6 +158,8 @@ static bool is_empty(int fd)
 struct output *output_dir(const char *path, bool replace, bool (*is_ours)(int fd), struct err *err)
 {
 	char here[PATH_MAX], real[PATH_MAX];
+	if (elsewhere)
+		return far_output(path, true, replace, is_ours, err);
 	if (!*path) {
 		err_set(err, EXIT_USAGE, "the output directory has no name");
 		return NULL;
@@ -193,6 +232,10 @@ const char *output_inner(const char *folder, const char *name)
 
 void output_discard(const struct output *o, const char *name)
 {
+	if (o->far) {
+		elsewhere->output_discard(o->number, name);
+		return;
+	}
 	char *path = xasprintf("%s/%s", o->tmp, name);
 	remove_tree(path);
 	free(path);
@@ -229,6 +272,11 @@ int output_commit(struct output *o, struct err *err)
 		output_abort(o);
 		return -1;
 	}
+	if (o->far) {
+		const uint32_t number = o->number;
+		drop(o);
+		return elsewhere->output_commit(number, err);
+	}
 	if (!o->tmp) {
 		drop(o);
 		return 0;
@@ -252,7 +300,9 @@ int output_commit(struct output *o, struct err *err)
 
 static void take_away(struct output *o)
 {
-	if (o->dir)
+	if (o->far)
+		elsewhere->output_abort(o->number);
+	else if (o->dir)
 		remove_tree(o->tmp);
 	else if (o->tmp)
 		unlink(o->tmp);

@@ -2,6 +2,7 @@
 
 #include "base/tool/diag.h"
 #include "base/tool/output.h"
+#include "base/process/elsewhere.h"
 
 #include <dirent.h>
 #include <errno.h>
@@ -17,7 +18,7 @@
 static const struct {
 	const char *prefix;
 	size_t longest; /* of the folder that it lies in; 0: no limit of its own */
-} kinds[] = {
+} kinds[TEMP_KINDS] = {
     [TEMP_PRINTER] = {"aoti-printer.", 0}, [TEMP_NANASSERT] = {"aoti-nanassert.", 0}, [TEMP_EXPLAIN] = {"fxexplain.", 0},
     [TEMP_MINIFY] = {"fxminify.", 0},      [TEMP_VERIFY] = {"aoti-verify.", 0},       [TEMP_RUN] = {"pt2run.", 0},
     [TEMP_LIVE] = {"pt2live.", 64}, /* a socket's path is short (sun_path) */
@@ -26,7 +27,7 @@ static const struct {
 struct temp {
 	struct temp *next;
 	char *path;
-	int mark;
+	int mark; /* -1: another process keeps it (base/process/elsewhere.h) */
 	pid_t owner;
 };
 static struct temp *temps;
@@ -99,11 +100,32 @@ static void sweep(const char *path, const char *boot)
 
 /* ---- one of our own ---- */
 
-static void remove_all(void)
+static void remove_temp(struct temp *t)
+{
+	if (t->owner != getpid()) /* not in a fork that dies */
+		return;
+	if (t->mark < 0)
+		elsewhere->temp_folder_remove(t->path);
+	else
+		remove_tree(t->path);
+}
+
+void temp_folder_remove_all(void)
 {
 	for (struct temp *t = temps; t; t = t->next)
-		if (t->owner == getpid()) /* not in a fork that dies */
-			remove_tree(t->path);
+		remove_temp(t);
+}
+
+static char *add_temp(char *path, int mark)
+{
+	static bool told;
+	struct temp *t = xcalloc(1, sizeof(*t));
+	*t = (struct temp){temps, path, mark, getpid()};
+	temps = t;
+	if (!told)
+		diag_at_die(temp_folder_remove_all);
+	told = true;
+	return path;
 }
 
 /* Gives the new folder its locked mark and then its name, so that none has a name and no mark: the mark; -1 with errno. */
@@ -124,6 +146,10 @@ static int make_mark(const char *folder, const char *name, const char *boot)
 char *temp_folder(enum temp_kind kind, struct err *err)
 {
 	char in[PATH_MAX], boot[BOOT_ID];
+	if (elsewhere) {
+		char *far = elsewhere->temp_folder((int)kind, err);
+		return far ? add_temp(far, -1) : NULL;
+	}
 	if (temp_place(kinds[kind].longest, in, err) < 0)
 		return NULL;
 	boot_id(boot);
@@ -135,16 +161,8 @@ char *temp_folder(enum temp_kind kind, struct err *err)
 		if (mark < 0 && made)
 			remove_tree(new);
 		free(new);
-		if (mark >= 0) {
-			static bool told;
-			struct temp *t = xcalloc(1, sizeof(*t));
-			*t = (struct temp){temps, path, mark, getpid()};
-			temps = t;
-			if (!told)
-				diag_at_die(remove_all);
-			told = true;
-			return path;
-		}
+		if (mark >= 0)
+			return add_temp(path, mark);
 		free(path);
 		errno = why;
 		/* swept before it had its mark, or a name that is taken: another */
@@ -165,9 +183,9 @@ void temp_folder_remove(char *path)
 		p = &(*p)->next;
 	if ((t = *p)) {
 		*p = t->next;
-		if (t->owner == getpid())
-			remove_tree(path);
-		close(t->mark); /* after: nobody sweeps what is being removed */
+		remove_temp(t);
+		if (t->mark >= 0)
+			close(t->mark); /* after: nobody sweeps what is being removed */
 		free(t);
 	}
 	free(path);

@@ -21,11 +21,13 @@
 
 #define TEMP_MARK ".pt2utils" /* no name of a model's file begins with a dot (watch/run.c) */
 
-enum temp_kind { TEMP_PRINTER, TEMP_NANASSERT, TEMP_EXPLAIN, TEMP_MINIFY, TEMP_VERIFY, TEMP_RUN, TEMP_LIVE };
+enum temp_kind { TEMP_PRINTER, TEMP_NANASSERT, TEMP_EXPLAIN, TEMP_MINIFY, TEMP_VERIFY, TEMP_RUN, TEMP_LIVE, TEMP_KINDS };
 
 /* NULL: EXIT_ENVIRON, the text names the folder and the variable. */
 char *temp_folder(enum temp_kind kind, struct err *err);
 /* NULL is none. Frees the path. */
 void temp_folder_remove(char *path);
+/* All that this process has; paths stay valid. */
+void temp_folder_remove_all(void);
 
 #endif

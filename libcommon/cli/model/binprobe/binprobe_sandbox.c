@@ -78,7 +78,7 @@ int sandbox_loading(const struct ask_job *j, struct err *err)
 {
 	struct confine_filter f;
 	shared = j->shared;
-	if (confine_no_new_privs(err) < 0 || confine_drop_powers(err) < 0)
+	if (confine_no_new_privs(err) < 0 || confine_drop_powers(false, err) < 0)
 		return -1;
 	prctl(PR_SET_DUMPABLE, 0, 0, 0, 0);
 	if (catch_refusals(err) < 0)

@@ -1,4 +1,5 @@
 /* Bundles: read, doubted, unpacked. */
+#include "base/process/elsewhere.h"
 #include "run/bundle/bundle_part.h"
 #include "tensor/tensor.h"
 
@@ -284,10 +285,10 @@ static int extract(struct bundle *b, const struct bundle_file *f, const char *fo
 	int r = 0;
 	for (char *p = path + strlen(folder) + 1; !r && (p = strchr(p, '/')); *p++ = '/') {
 		*p = 0;
-		if (mkdir(path, 0700) < 0 && errno != EEXIST)
+		if (make_folder(path, 0700) < 0 && errno != EEXIST)
 			r = err_errno(err, EXIT_ENVIRON, "cannot make '%s'", path);
 	}
-	int fd = r ? -1 : open(path, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
+	int fd = r ? -1 : make_file(path, O_WRONLY | O_EXCL | O_NOFOLLOW, 0600);
 	if (!r && fd < 0)
 		r = err_errno(err, EXIT_ENVIRON, "cannot write '%s'", path);
 	if (!r)

@@ -27,8 +27,8 @@ static int read_whole(struct mapfile *f, struct err *err)
 		}
 		buf_wrote(&b, (size_t)r);
 		if (b.len > MAPFILE_MAX_PIPE) {
-			err_set(err, EXIT_INPUT, "'%s' is a pipe that gives more than %llu GiB: write it to a file first", f->path,
-				MAPFILE_MAX_PIPE >> 30);
+			err_set(err, EXIT_INPUT, "cannot read more than %llu GiB of '%s' into memory: write it to a file first",
+				MAPFILE_MAX_PIPE >> 30, f->path);
 			break;
 		}
 	}
@@ -90,6 +90,25 @@ int mapfile_open(struct mapfile *f, const char *path, struct err *err)
 	/* A descriptor of its own, so that closing it leaves standard input alone. */
 	*f = (struct mapfile){.fd = fcntl(STDIN_FILENO, F_DUPFD_CLOEXEC, 3)};
 	return map_or_close(f, "(standard input)", err);
+}
+
+int mapfile_copy(struct mapfile *f, const char *path, struct err *err)
+{
+	struct stat st;
+	*f = (struct mapfile){.fd = open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NOFOLLOW | O_NONBLOCK)};
+	if (f->fd < 0)
+		return err_errno(err, EXIT_INPUT, "cannot open '%s'", path);
+	f->path = xstrdup(path);
+	int r = fstat(f->fd, &st) < 0 || !S_ISREG(st.st_mode) ? err_set(err, EXIT_INPUT, "cannot read '%s': not a regular file", path) : 0;
+	if (!r && read_whole(f, err) < 0)
+		r = -1;
+	if (r < 0) {
+		mapfile_close(f);
+		return -1;
+	}
+	close(f->fd);
+	f->fd = -1;
+	return 0;
 }
 
 void mapfile_close(struct mapfile *f)

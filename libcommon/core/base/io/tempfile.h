@@ -18,6 +18,8 @@
 
 /* -1: EXIT_ENVIRON, the text names the folder and the variable. */
 int temp_file(struct err *err);
+/* Of a process that may open nothing for writing: who makes the file for it (broker.h of the programs). NULL: temp_file() does. */
+extern int (*temp_file_elsewhere)(struct err *err);
 /* The name that messages give such a file: "/tmp/(temporary file)". Returns name. */
 const char *temp_file_name(char name[TEMP_NAME]);
 /* After a failure in such a file or folder (no room, nothing may be executed), adds to err's text, once, how to have another. Returns
