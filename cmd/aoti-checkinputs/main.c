@@ -1,7 +1,7 @@
 /* aoti-checkinputs - what does this compiled model expect, and is this call right? */
 #include "base/process/child.h"
 #include "base/tool/diag.h"
-#include "broker/broker.h"
+#include "base/broker/broker.h"
 #include "checkinputs.h"
 #include "base/io/mapfile.h"
 #include "base/tool/output.h"

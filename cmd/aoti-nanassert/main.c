@@ -1,5 +1,5 @@
 /* aoti-nanassert - which kernel of a compiled model made the first NaN, and why? */
-#include "broker/broker.h"
+#include "base/broker/broker.h"
 #include "base/process/child.h"
 #include "base/tool/diag.h"
 #include "graph/repro/recorded.h"

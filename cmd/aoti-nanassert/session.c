@@ -1,7 +1,7 @@
 /* Shared by all modes: where words go, which findings are shown and when. */
 #include "base/tool/diag.h"
 #include "base/tool/output.h"
-#include "broker/broker.h"
+#include "base/broker/broker.h"
 #include "nanassert.h"
 
 #include <fcntl.h>

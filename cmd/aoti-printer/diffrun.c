@@ -1,7 +1,7 @@
 /* --diff: two folders, or a folder and what is run now. */
 #include "base/process/child.h"
 #include "base/tool/diag.h"
-#include "broker/broker.h"
+#include "base/broker/broker.h"
 #include "diff.h"
 #include "base/tool/tempfolder.h"
 

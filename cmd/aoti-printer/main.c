@@ -1,5 +1,5 @@
 /* aoti-printer - see inside a compiled model while it runs: kernels, tensors, times; and where two runs part. */
-#include "broker/broker.h"
+#include "base/broker/broker.h"
 #include "base/process/child.h"
 #include "base/tool/diag.h"
 #include "graph/repro/recorded.h"

@@ -3,7 +3,7 @@
 #include "base/process/child.h"
 #include "base/tool/diag.h"
 #include "base/tool/output.h"
-#include "broker/broker.h"
+#include "base/broker/broker.h"
 #include "verifier.h"
 
 static struct verifier_options opt = {.error_exitcode = -1};

@@ -1,5 +1,5 @@
 /* pt2-run - run a compiled CPU model, or an exported program's graph, without PyTorch, and write what it gives. */
-#include "broker/broker.h"
+#include "base/broker/broker.h"
 #include "base/process/child.h"
 #include "base/tool/diag.h"
 #include "base/tool/screen.h"

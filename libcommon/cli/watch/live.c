@@ -1,5 +1,5 @@
 #include "watch/live.h"
-#include "broker/broker.h"
+#include "base/broker/broker.h"
 #include "base/process/elsewhere.h"
 
 #include "base/html/html.h"

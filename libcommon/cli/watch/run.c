@@ -1,7 +1,7 @@
 /* Run a model in a process of its own: unpack, check, start pt2-runner, read what it wrote. */
 #include "watch/run.h"
 
-#include "broker/broker.h"
+#include "base/broker/broker.h"
 #include "model/doctor/doctor.h"
 #include "model/elf/modelso.h"
 #include "tensor/weights/weights.h"

@@ -95,7 +95,7 @@ struct run_result {
  * one that doctor_find_torch finds by its paths, else that of python3. NULL and err, which names the Python that was asked. */
 const char *run_find_torch(struct arena *a, const char *given, struct err *err);
 
-/* For a tool that will be sealed (broker/broker.h): finds the libtorch of --torch (NULL: none was asked for), and lets it and the
+/* For a tool that will be sealed (base/broker/broker.h): finds the libtorch of --torch (NULL: none was asked for), and lets it and the
  * libraries of --load be given to models' processes. What is not found is an error when it is needed. */
 void run_trust(const char *torch, const char *const *load, size_t n_load);
 

@@ -1,6 +1,6 @@
 /* A model that runs here, or a command: under the probe, with a call log. */
 #include "base/io/mapfile.h"
-#include "broker/broker.h"
+#include "base/broker/broker.h"
 #include "model/cppwrapper/wrapper.h"
 #include "watch/nan.h"
 #include "watch/watch_part.h"

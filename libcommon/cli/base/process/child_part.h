@@ -47,7 +47,7 @@ static inline void child_close_fd(int *fd)
 }
 
 /* ---- child_start.c ---- */
-/* For a broker: starts .argv as a child of its own parent, which has its streams and its report (broker/broker.h). -1: errno. */
+/* For a broker: starts .argv as a child of its own parent, which has its streams and its report (base/broker/broker.h). -1: errno. */
 pid_t child_clone(const struct child_spec *spec, const int stream[3], int report, pid_t parent);
 extern sigset_t child_start_mask; /* of signals, that such children start with */
 void child_dispose(struct child *c);

@@ -1,4 +1,4 @@
-/* elsewhere.h - what a process that has sealed itself has done by another one (broker/broker.h).
+/* elsewhere.h - what a process that has sealed itself has done by another one (base/broker/broker.h).
  *
  *     if (elsewhere)                                      // NULL: this process does everything itself
  *         fd = elsewhere->make_file(path, O_WRONLY, 0600);

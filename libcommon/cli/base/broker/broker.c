@@ -1,6 +1,6 @@
 /* The tool's side: questions, and what the other rooms ask for by elsewhere.h. */
-#include "broker/broker.h"
-#include "broker/broker_part.h"
+#include "base/broker/broker.h"
+#include "base/broker/broker_part.h"
 #include "base/process/child_part.h"
 #include "base/io/tempfile.h"
 #include "base/process/elsewhere.h"

@@ -5,8 +5,8 @@
  * namespaces, terminals' input. A descriptor that is open may be written to: standard output, outputs, what the broker gave. */
 #include "base/process/confine.h"
 #include "base/process/linux.h"
-#include "broker/broker.h"
-#include "broker/broker_part.h"
+#include "base/broker/broker.h"
+#include "base/broker/broker_part.h"
 
 #include <errno.h>
 #include <fcntl.h>

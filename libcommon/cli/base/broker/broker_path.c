@@ -1,7 +1,7 @@
 /* Where files are made and removed for a sealed tool: below folders that the broker has made itself. Each part of a path is opened from
  * the one before, and no link is followed, so that nothing that lies there leads out. */
-#include "broker/broker.h"
-#include "broker/broker_part.h"
+#include "base/broker/broker.h"
+#include "base/broker/broker_part.h"
 
 #include <errno.h>
 #include <fcntl.h>

@@ -3,8 +3,8 @@
  * (libshim/run/confine.c), so none may be there that confines it less. */
 #include "base/tool/parts.h"
 #include "base/tool/tempfolder.h"
-#include "broker/broker.h"
-#include "broker/broker_part.h"
+#include "base/broker/broker.h"
+#include "base/broker/broker_part.h"
 
 #include <string.h>
 #include <unistd.h>

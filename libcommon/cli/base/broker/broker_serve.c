@@ -1,6 +1,6 @@
 /* The broker: answers questions until the tool has ended, and then removes what is left of it. */
-#include "broker/broker.h"
-#include "broker/broker_part.h"
+#include "base/broker/broker.h"
+#include "base/broker/broker_part.h"
 #include "base/process/child_part.h"
 #include "base/process/confine.h"
 #include "base/io/tempfile.h"
