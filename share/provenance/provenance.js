@@ -94,8 +94,8 @@
     return k === null || k === undefined ? null : model.texts[k];
   }
 
-  const MISSING = { pre: "The log has no graph from before Inductor's passes here: after a cache hit, or without Inductor, none is written.",
-    post: "The log has no graph from after Inductor's passes here.", code: "The log has no generated code here." };
+  const MISSING = { pre: "The log has no graph from before Inductor's passes: none is written after a cache hit or without Inductor.",
+    post: "The log has no graph from after Inductor's passes.", code: "The log has no generated code." };
 
   function fill(pane) {
     const section = $("pane-" + pane), to = section.querySelector(".text"), text = textOf(pane);
@@ -206,7 +206,7 @@
     which.value = aot ? "aot" : "code";
     const any = ["preToPost", "postToPre", "codeToPost", "aotToPost"].some((k) => Object.keys(set.links[k] || {}).length);
     $("notice").textContent = any ? "" : set.mapped ? "No lines are linked: the node mappings of this compilation are empty."
-      : "No lines are linked: the log has no node mappings (TORCH_COMPILE_DEBUG=1 or INDUCTOR_PROVENANCE=1 make Inductor write them).";
+      : "No lines are linked: the log has no node mappings (set TORCH_COMPILE_DEBUG=1 or INDUCTOR_PROVENANCE=1 to make Inductor write them).";
     $("hint").hidden = !any;
     clear();
     PANES.forEach(fill);

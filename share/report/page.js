@@ -79,10 +79,10 @@
     let el = kept.get(key), fresh = !el;
     if (fresh) {
       try {
-        el = make && Object.hasOwn(views, name) ? make(log, opening ? undefined : arg) : h("div.view", null, h("h1", null, "No such page"), h("p", null, h("a", { href: "#/" }, "Go to the summary")));
+        el = make && Object.hasOwn(views, name) ? make(log, opening ? undefined : arg) : h("div.view", null, h("h1", null, "Page not found"), h("p", null, h("a", { href: "#/" }, "Go to the summary")));
       } catch (e) {
         console.error(e);
-        el = h("div.view", null, h("h1", null, "This view could not be drawn"), h("pre", null, String(e && e.stack || e)));
+        el = h("div.view", null, h("h1", null, "This view could not be displayed"), h("pre", null, String(e && e.stack || e)));
       }
       if (keep) kept.set(key, el);
     }

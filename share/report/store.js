@@ -126,7 +126,7 @@
   document.addEventListener("DOMContentLoaded", () => setTimeout(allIn));   // a file cut short has no last script
 
   pt2.canInflate = typeof DecompressionStream === "function";
-  pt2.NO_INFLATE = "This browser has no DecompressionStream, which unpacks the payloads kept in this file. " +
+  pt2.NO_INFLATE = "This browser has no DecompressionStream, which is needed to unpack the payloads in this file. " +
     "The summary and tables work; for the rest use Chrome or Edge 103, Firefox 113, Safari 16.4 or newer.";
 
   function unbase64(s) {
@@ -148,11 +148,11 @@
       await whenLoaded;
       el = document.getElementById(id);
     }
-    if (!el) throw new Error("Block " + id + " is not in this file: it was cut short.");
+    if (!el) throw new Error("Block " + id + " is missing: this file is truncated.");
     try {
       const stream = new Blob([unbase64(el.textContent)]).stream().pipeThrough(new DecompressionStream("deflate-raw"));
       return new Uint8Array(await new Response(stream).arrayBuffer());
-    } catch (e) { throw new Error("Block " + id + " cannot be unpacked: this file is damaged or was cut short."); }
+    } catch (e) { throw new Error("Block " + id + " cannot be unpacked: this file is damaged or truncated."); }
   }
 
   pt2.block = function (id, keep = true) {

@@ -156,7 +156,7 @@
     root.style.setProperty("--row", height + "px");
     const list = pt2.list(root, { count: 0, height, render, lead: 34 });
     list.space.setAttribute("role", "rowgroup");
-    const empty = h("p.empty", null, "Nothing here.");
+    const empty = h("p.empty", null, "No entries.");
     shell.append(empty);
     heads();
     apply();
@@ -340,9 +340,9 @@
     }
     function step(d) { if (code && found) { at = code.step(d); say(); } }
     function say() { count.textContent = box.value ? (found ? at + 1 + " of " + found + (code.full() ? "+" : "") : "none") : ""; }
-    const wrap = h("button", { type: "button", "aria-pressed": "false", title: "Break long lines",
+    const wrap = h("button", { type: "button", "aria-pressed": "false", title: "Wrap long lines",
       onclick: () => { const on = wrap.getAttribute("aria-pressed") !== "true"; wrap.setAttribute("aria-pressed", on); if (code) code.wrap(on); } }, "Wrap");
-    const tabs = Object.keys(modes).length > 1 ? h("span.seg", { role: "group", "aria-label": "How to show it" }, Object.keys(modes).map(m =>
+    const tabs = Object.keys(modes).length > 1 ? h("span.seg", { role: "group", "aria-label": "View as" }, Object.keys(modes).map(m =>
       h("button", { type: "button", "data-mode": m, onclick: () => choose(m) }, m))) : null;
     function choose(m) {
       code = null;
@@ -370,7 +370,7 @@
       try { ok = document.execCommand("copy"); } catch (e2) { /* told below */ }
       t.remove();
     }
-    pt2.say(ok ? "Copied." : "The browser did not allow copying.");
+    pt2.say(ok ? "Copied." : "The browser blocked copying.");
   };
   pt2.save = function (data, name, lang) {
     const ext = { py: ".py", cpp: ".cpp", json: ".json" }[lang] || ".txt";
