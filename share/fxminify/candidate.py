@@ -161,7 +161,7 @@ def feed_value(state, feed):
             return copy_of(value, known["device"] if known and known["device"] != "cpu" else None)
         return value
     if not meta:
-        raise Missing(f"nothing is known of the input {name!r}")
+        raise Missing(f"no metadata for the input {name!r}")
     return corner(value, setup, meta, name) if isinstance(value, torch.Tensor) else made(setup, meta, name or "input")
 
 
@@ -524,7 +524,7 @@ class AfterDynamo(Way):
             try:
                 real = lookup_backend(name)
             except Exception as e:
-                raise Missing(f"torch knows no backend {name!r}: its module has to be imported; give --backend MODULE:NAME") from e
+                raise Missing(f"torch has no backend {name!r}: its module must be imported; pass --backend MODULE:NAME") from e
 
         @functools.wraps(real)
         def backend(gm, inputs, **kw):
@@ -574,7 +574,7 @@ def users_call(state, say):
     say(phase="inputs")
     program = exported_program(setup)
     if program.example_inputs is None:
-        raise Missing("the exported program holds no example inputs, which AOTInductor needs, too")
+        raise Missing("the exported program has no example inputs, which AOTInductor needs")
     def example_inputs():
         leaves, spec = torch.utils._pytree.tree_flatten(program.example_inputs)
         return torch.utils._pytree.tree_unflatten(copies_of(leaves), spec)
@@ -694,12 +694,12 @@ def compiler_line(text):
 
 def gpu_trouble(text):
     """What says nothing about the candidate: the machine, or how tests are made here."""
-    for what, words in (("memory of the GPU ran out (fewer tests at once, -j1?)", r"(CUDA|HIP) out of memory|"
+    for what, words in (("the GPU ran out of memory (try fewer parallel tests, -j1)", r"(CUDA|HIP) out of memory|"
                                                                                r"(CUDA error|CUDA driver error|Triton Error \[CUDA\]): out of memory"),
-                        ("the GPU is not well", r"uncorrectable (ECC|NVLink) error"),
+                        ("the GPU is faulty", r"uncorrectable (ECC|NVLink) error"),
                         ("the GPU cannot be used", r"no CUDA-capable device is detected|CUDA-capable device\(s\) is/are busy|"
                                                    r"CUDA driver version is insufficient|Found no NVIDIA driver"),
-                        ("CUDA was started before tests were forked", r"Cannot re-initialize CUDA in forked|"
+                        ("CUDA was initialised before the tests were forked", r"Cannot re-initialize CUDA in forked|"
                                                                       r"autograd's threading in combination with fork")):
         if re.search(words, text):
             return what
@@ -721,7 +721,7 @@ def describe(e, phase):
     full = str(getattr(e, "output", message))
     gpu = gpu_trouble(full)
     if isinstance(e, OSError) and e.errno in (errno.ENOSPC, errno.EDQUOT, errno.EFBIG) or "No space left on device" in full:
-        out.update(kind="infra", detail="no space is left on the device: " + message[:300])
+        out.update(kind="infra", detail="no space left on the device: " + message[:300])
     elif isinstance(e, MemoryError) or NO_MEMORY.search(full):
         stack = stack_of(e)
         compiler = re.search(r"(\w+): out of memory allocating", full)

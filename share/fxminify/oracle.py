@@ -367,14 +367,14 @@ def test(state, request, say):
         if setup.get("accuracy") and differences(ref, res, None, True):  # at first sight: double precision may say that it is as good
             tell(phase="accuracy")
             if differences(ref, way.eager(mod, args), None, True):
-                result = {"kind": "invalid", "detail": "eager gives other values each time", "phase": "eager"}
+                result = {"kind": "invalid", "detail": "eager returns different values each time", "phase": "eager"}
             else:
                 wide = in_float64(state, way, tree, text, args, names)
                 found = differences(ref, res, wide, strict)
                 if found and not strict:
                     found = that_count(state, tree, found, ref, res)
                 if wide is None and not strict and setup["form"] != "dynamo" and found:
-                    result = {"kind": "invalid", "detail": "there is no double precision to compare with", "phase": "accuracy"}
+                    result = {"kind": "invalid", "detail": "no double-precision result to compare with", "phase": "accuracy"}
                 elif found:
                     result = {"kind": "accuracy", "type": "accuracy", "message": found[0][1], "phase": "accuracy",
                               "detail": "; ".join(f"output {i}: {d}" for i, d in found[:8]), "outputs": [i for i, _ in found]}
@@ -609,12 +609,12 @@ class Job:
         watch, stack = self.watch, self.watch.lately()
         phase = self.phase_by(stack)
         r = {"kind": "timeout", "type": "timeout", "message": f"while in {phase}", "phase": phase, "frames": ";".join(watch.place()),
-             "detail": f"it did not get on for {watch.quiet:.1f} s in phase {phase}" if watch.convicted is not None
-                       else f"{watch.age:.0f} s went by in phase {phase}"}
+             "detail": f"no progress for {watch.quiet:.1f} s in phase {phase}" if watch.convicted is not None
+                       else f"{watch.age:.0f} s passed in phase {phase}"}
         if watch.place():
             r["detail"] += f", in {stack_words(stack)}"
         if watch.convicted is not None:
-            r["detail"] += " (it sleeps)" if watch.state == "sleeps" else " (a program that it has started runs)" if watch.others else ""
+            r["detail"] += " (sleeping)" if watch.state == "sleeps" else " (a program it started is running)" if watch.others else ""
         if self.phase in ("inputs", "head", "start", "ready"):
             r["kind"] = "infra"
         elif self.phase in ("eager", "trace"):
@@ -636,10 +636,10 @@ class Job:
                 r.update(no_memory(phase, stack_words(last_stack(text)), [], ""))
                 r["detail"] += "; the kernel killed it"
             elif number in (signal.SIGKILL, signal.SIGTERM, signal.SIGINT, signal.SIGHUP):
-                r.update(kind="infra", detail=f"something else ended it with {name}{where}")
+                r.update(kind="infra", detail=f"it was killed by another process: {name}{where}")
         else:
             code = os.WEXITSTATUS(self.status)
-            r.update(type=f"exit status {code}", detail=f"the process ended itself with status {code}{where}")
+            r.update(type=f"exit status {code}", detail=f"the process exited with status {code}{where}")
         if r["kind"] == "crashed" and NO_MEMORY.search(self.output()):
             r.update(no_memory(phase, stack_words(stack), named(stack)[:3], self.output()))
         if r["kind"] in ("crashed", "memory") and self.phase in ("eager", "trace"):
@@ -685,7 +685,7 @@ class Zygote:
     def __init__(self, line, start):
         self.line, self.start, self.jobs, self.queue, self.n = line, start, {}, [], 0
         self.learned, self.alive_at = Learned(), 0
-        self.verifiers, self.building, self.folder, self.gone = [], set(), None, {"kind": "infra", "detail": "there is no process for it"}
+        self.verifiers, self.building, self.folder, self.gone = [], set(), None, {"kind": "infra", "detail": "no process for it"}
         self.state = {"values": {}, "metas": {}, "state": {}, "memories": {}, "setup": None, "jobs": start.get("jobs", 1)}
         self.wake_r, self.wake_w = os.pipe2(os.O_CLOEXEC | os.O_NONBLOCK)
 
@@ -730,8 +730,8 @@ class Zygote:
         try:
             import torch
         except ImportError as e:
-            self.line.send(re="hello", error=f"{sys.executable} has no torch that can be imported ({e}); "
-                                            "say --python, or set PT2_PYTHON, to one that has")
+            self.line.send(re="hello", error=f"{sys.executable} cannot import torch ({e}); "
+                                            "pass --python=PATH or set PT2_PYTHON to a Python that has torch")
             sys.exit(0)
         torch.set_num_threads(1)
         gpus_in_children_only()
@@ -756,7 +756,7 @@ class Zygote:
         except Exception as e:
             hello["warning"] = warm_up_failed(e)
         if gpu_started():
-            hello["warning"] = "CUDA was started before tests are forked (by a module that is imported?): tests cannot use it"
+            hello["warning"] = "CUDA was initialised before the tests were forked (by an imported module?): tests cannot use it"
         gc.collect()
         gc.freeze()
         gc.enable()

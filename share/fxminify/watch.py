@@ -325,8 +325,8 @@ def no_memory(phase, who, frames, text):
     asked = (human(int(much[1][:-6])) if much[1].endswith(" bytes") and much[1][:-6].isdigit() else much[1]) if much else ""
     may = human(MEMORY["limit"]) if MEMORY["limit"] else ""
     line = next((line.strip() for line in text.splitlines() if NO_MEMORY.search(line)), "")
-    detail = f"memory ran out in phase {phase}: {who or 'it'} asked for {asked or 'more' + (' than ' + may if may else '')}"
-    detail += f" (a test may have {may} of its own: --max-memory)" if may else ""
+    detail = f"out of memory in phase {phase}: {who or 'it'} requested {asked or 'more' + (' than ' + may if may else '')}"
+    detail += f" (limit for a test: {may}, --max-memory)" if may else ""
     return {"kind": "memory", "type": "memory", "message": f"while in {phase}", "frames": ";".join(frames),
             "detail": detail + (f"\n{line[:300]}" if line else ""), "phase": phase}
 

@@ -130,7 +130,7 @@ def after_graph_module(module):
                 key = module._loader.cache(src, globals, *args, **kwargs)
                 code = _watch_nodes(src, key)
             except Exception as e:
-                _failed("a graph that runs node by node", e)  # noqa: F821
+                _failed("a graph run node by node", e)  # noqa: F821
         if code is None:
             return original(src, globals, *args, **kwargs)
         exec(code, globals)
@@ -150,7 +150,7 @@ def after_backends(module):
             if name:
                 _Nodes.graphs[gm] = [name, None]
         except Exception as e:
-            _failed("a graph that runs node by node", e)  # noqa: F821
+            _failed("a graph run node by node", e)  # noqa: F821
         run = original(gm, inputs)
         if not name:
             return run
@@ -169,7 +169,7 @@ def after_backends(module):
             watched.__dict__.update(run.__dict__)
             return watched
         except Exception as e:
-            _failed("a graph that runs node by node", e)  # noqa: F821
+            _failed("a graph run node by node", e)  # noqa: F821
             return run
 
     def aot_autograd(*args, **kwargs):

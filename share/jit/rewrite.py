@@ -368,7 +368,7 @@ class Table:
             return
         for n in ast.walk(node):
             if isinstance(n, ast.Name) and n.id in self.values and n.id not in self.inputs:
-                self.notes.append("line %d reads %s in a way that is no call of a kernel or operator" % (node.lineno, n.id))
+                self.notes.append("line %d reads %s outside a call of a kernel or operator" % (node.lineno, n.id))
                 return
 
     def _comments(self):
@@ -525,7 +525,7 @@ def _aside(text):
 
 
 def _failed(what, e):
-    _aside("%s is not watched, and runs as it is: %s: %s" % (what, type(e).__name__, e))
+    _aside("%s is not watched and runs unchanged: %s: %s" % (what, type(e).__name__, e))
 
 
 def _compile(source, filename, mode="exec", *args, **kwargs):
@@ -566,7 +566,7 @@ def _watched(source, path):
     _State.first += len(table.sites)
     _State.tables[graph] = (table, first)
     if table.left_out():
-        _aside("'%s': calls of %s are not understood, and not watched" % (path, ", ".join(table.left_out()[:4])))
+        _aside("'%s': calls of %s are not understood and not watched" % (path, ", ".join(table.left_out()[:4])))
     return code
 
 
@@ -618,7 +618,7 @@ def _start():
     if release < (2, 6):
         why = "torch before 2.6 (this is %s)" % torch.__version__
     elif sysconfig.get_config_var("Py_GIL_DISABLED"):
-        why = "a Python without its global lock"
+        why = "free-threaded Python"
     else:
         why = _library().pt2_jit_start(id(a), a._cdata, id(b), b._cdata, _types())
         why = why.decode() if why else ""
