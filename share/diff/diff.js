@@ -8,6 +8,7 @@
     ["metrics", "Metrics"], ["artifacts", "Artifacts added and removed"]];
   const bad = new Set(["failures", "graph_breaks", "recompiles", "compiles", "cudagraph_skips"]);
   /* The colour of a tag: more failures are worse, another guard is neither. */
+  const shownHow = { new: "added", gone: "removed" }, word = (how) => shownHow[how] || how;
   const tone = (key, how) => key === "artifacts" ? "" : how === "new" && bad.has(key) ? "worse" : how === "gone" && bad.has(key) ? "better" : how;
   let split = false, current = 0;
 
@@ -211,7 +212,7 @@
       const rows = log[key].filter((r) => r.compile_id === i);
       if (!rows.length) continue;
       const how = rows.every((r) => r.how === rows[0].how) ? rows[0].how : "changed";
-      const name = { compiles: how, recompiles: "recompile " + how, times: how, graph_breaks: "graph break", failures: "failure", cache: "cache", cache_keys: "cache key",
+      const name = { compiles: word(how), recompiles: "recompile " + word(how), times: how, graph_breaks: "graph break", failures: "failure", cache: "cache", cache_keys: "cache key",
         guards: "guards", symbols: "symbols", specializations: "specializations", cudagraph_skips: "CUDA graph", metrics: "metrics", artifacts: "artifacts" }[key] || title;
       const many = rows.length > 1 && key !== "compiles" && key !== "times" ? rows.length + " " : "";
       box.append(el("span", "tag " + tone(key, how), many + name));
@@ -287,7 +288,7 @@
         const [x, y] = beforeAfter(r.before, r.after), tr = el("tr");
         for (const [name, , cls] of cols) {
           const td = el("td", cls);
-          if (name === "how") td.append(el("span", "tag " + tone(key, r.how), r.how));
+          if (name === "how") td.append(el("span", "tag " + tone(key, r.how), word(r.how)));
           else if (name === "id") td.append(r.compile_id === null ? "" : idText(log.compile_ids[r.compile_id]));
           else if (name === "where") td.append(r.location ? place(r.location) : "");
           else if (name === "before") td.append(x);
