@@ -51,7 +51,7 @@
     return new TextDecoder().decode(new Uint8Array(data, t.offset, t.size));
   }
 
-  /* ---- a value before and after: what they have not in common is marked ---- */
+  /* ---- a value before and after: the differences are marked ---- */
 
   function parts(a, b) {
     let i = 0, j = 0;
@@ -74,7 +74,7 @@
   function beforeAfter(a, b) {
     if (a === null || b === null) return [a === null ? "" : a, b === null ? "" : b];
     const [i, j] = parts(a, b);
-    /* Nothing in common: marking all of it says nothing. */
+    /* Nothing in common: marking all of it would not help. */
     if (i + j === 0) return [a, b];
     return [marked(a, i, j, "del"), marked(b, i, j, "ins")];
   }

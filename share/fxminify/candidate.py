@@ -1,4 +1,4 @@
-"""Candidates: their inputs, their modules, the ways to compile them, and how two runs differ. Sent in front of oracle.py."""
+"""Candidates: their inputs, their modules, the ways to compile them, and how two runs differ. Sent before oracle.py."""
 import ast, base64, contextlib, errno, io, linecache, os, re, traceback, zlib
 
 HEAD = """import torch, math, operator, sys
@@ -18,7 +18,7 @@ def needed_elements(size, stride):
 
 
 def copy_of(t, device=None):
-    """The same values in memory of its own with the same strides, overlaps included."""
+    """The same values in its own memory with the same strides, overlaps included."""
     import torch
     if not isinstance(t, torch.Tensor):
         return t
@@ -39,7 +39,7 @@ def placed(dtype, storage, offset, size, stride):
 
 
 def as_leaf(t, requires_grad, leaf=True):
-    """With a history it has no right to, as torch's InputReader makes it (debug_utils.py)."""
+    """A non-leaf without a real history, as torch's InputReader creates it (debug_utils.py)."""
     import torch
     if not requires_grad:
         return t
@@ -141,7 +141,7 @@ def corner(value, setup, meta, name):
 
 
 class Missing(Exception):
-    """An input that cannot be given: the test says nothing."""
+    """An input that cannot be provided: the test is inconclusive."""
 
 
 def feed_value(state, feed):
@@ -442,7 +442,7 @@ class Way:
     """compile(mod, args) -> something to call with fresh inputs; eager(mod, args) -> what that is compared with."""
     def __init__(self, state, say):
         self.state, self.setup, self.say = state, state["setup"], say
-        self.names = None  # where locating wants them: see Where
+        self.names = None  # if locating needs them: see Where
 
     def eager(self, mod, args):
         import torch
@@ -568,7 +568,7 @@ class AotInductor(Way):
 
 def users_call(state, say):
     """What the user of an exported program does with it, and nothing else: compile and package it, load it, run it on its example
-    inputs. What fails here fails by no doing of ours. Returns what differs."""
+    inputs. What fails here is not caused by fxminify. Returns what differs."""
     import torch
     setup = state["setup"]
     say(phase="inputs")
@@ -693,7 +693,7 @@ def compiler_line(text):
 
 
 def gpu_trouble(text):
-    """What says nothing about the candidate: the machine, or how tests are made here."""
+    """Failures that are not the candidate's: the machine's, or of how tests are run here."""
     for what, words in (("the GPU ran out of memory (try fewer parallel tests, -j1)", r"(CUDA|HIP) out of memory|"
                                                                                r"(CUDA error|CUDA driver error|Triton Error \[CUDA\]): out of memory"),
                         ("the GPU is faulty", r"uncorrectable (ECC|NVLink) error"),

@@ -1,13 +1,12 @@
 """The torch oracle of fxminify: a process that imports torch and Inductor once, compiles something small, and forks for each test.
 
-It speaks JSON lines: one request a line on standard input, answers on what was standard output when it started (libcommon/reduce/
-oracle_torch.h has the list). Nothing but Python with torch is expected of the machine: the text of candidate.py, where.py, watch.py
-and this file comes over standard input, too, as one program. Whatever tests print goes to a file of their own; whatever this process prints
-goes to standard error.
+It speaks JSON lines: one request per line on standard input, answers on the standard output it was started with (cmd/fxminify/reduce/
+oracle_torch.h lists them). The machine needs only Python with torch: candidate.py, where.py, watch.py and this file are sent over
+standard input as one program. What tests print goes to a file per test; what this process prints goes to standard error.
 
-  - One thread at every fork: OMP_NUM_THREADS=1, torch.set_num_threads(1), TORCHINDUCTOR_COMPILE_THREADS=1. A child of a process that
+  - One thread at each fork: OMP_NUM_THREADS=1, torch.set_num_threads(1), TORCHINDUCTOR_COMPILE_THREADS=1. A child of a process that
     has run a parallel region, or has started compile workers, hangs in its first parallel operation (torch 2.13, measured).
-  - A test has a process group, an empty folder, limits, and a pipe on which it says how far it is; so the phase of a crash is known.
+  - A test has a process group, an empty directory, limits, and a pipe on which it reports its phase, so the phase of a crash is known.
   - When standard input ends, everything is killed and removed, and the process ends.
 """
 import ast, base64, contextlib, fcntl, gc, hashlib, json, os, re, select, shutil, signal, sys, tempfile, time, traceback
@@ -16,17 +15,17 @@ ALLOWED = ("PATH HOME USER LOGNAME SHELL LANG LC_* TZ TMPDIR LD_LIBRARY_PATH LD_
            "VIRTUAL_ENV CONDA_PREFIX XDG_CACHE_HOME XDG_RUNTIME_DIR CC CXX CUDA_VISIBLE_DEVICES CUDA_DEVICE_ORDER CUDA_HOME CUDA_PATH "
            "NVIDIA_* HIP_VISIBLE_DEVICES ROCR_VISIBLE_DEVICES ROCM_HOME ROCM_PATH ZE_AFFINITY_MASK ONEAPI_DEVICE_SELECTOR SLURM_* "
            "LSAN_OPTIONS PYTHONDONTWRITEBYTECODE").split()
-# What a launcher must not set, since the oracle has it under control (or it would write more launchers).
+# What a launcher must not set, because the oracle controls it (or it would write more launchers).
 REFUSED = re.compile(r"TORCHINDUCTOR_(CACHE_DIR|COMPILE_THREADS|WORKER_START|FX_GRAPH\w*CACHE|AUTOGRAD\w*CACHE|FORCE_DISABLE_CACHES)|"
                      r"(TORCHDYNAMO|AOTINDUCTOR)_REPRO_\w+|TORCH_COMPILE_DEBUG\w*|TORCH_TRACE|TORCH_LOGS\w*|TRITON_CACHE_DIR|"
                      r"DUMP_AOTI_MINIFIER|OMP_NUM_THREADS|LD_\w+|PATH|PYTHON\w+|HOME")
 FIXED = {"OMP_NUM_THREADS": "1", "TORCHINDUCTOR_COMPILE_THREADS": "1", "TORCHINDUCTOR_FX_GRAPH_CACHE": "0",
          "TORCHINDUCTOR_AUTOGRAD_CACHE": "0", "PYTORCH_NVML_BASED_CUDA_CHECK": "1"}
 FRESH = {"OMP_NUM_THREADS": "1", "TORCHINDUCTOR_COMPILE_THREADS": "1", "TORCHINDUCTOR_FORCE_DISABLE_CACHES": "1"}
-FRESH_ONES = 2  # the result as a plain program, and as a launcher where that does not fail alike
+FRESH_ONES = 2  # the result as a plain program, and as a launcher if the program fails differently
 TURN = 600  # seconds that one process waits for another to precompile a header
 OUTPUT_TAIL = 4096
-ALIVE = 5           # the tool hears so often that tests run
+ALIVE = 5           # seconds between reports to the tool that tests are running
 FILE_MAX = 4 << 30  # a test that fills the disk is stopped there
 
 # ---- the line to the tool ----
@@ -88,7 +87,7 @@ def filter_environment(lines, fixed):
 # ---- folders: one per session, and one per user that stays ----
 
 def session_folder():
-    """Sessions that were killed along with their tool are cleared away: nobody holds their lock."""
+    """Removes sessions that were killed along with their tool: nobody holds their lock."""
     where = tempfile.gettempdir()
     for name in os.listdir(where):
         path = os.path.join(where, name)
@@ -117,12 +116,12 @@ def user_folder(session, key):
         return os.path.join(session, "warm")
 
 
-WAITS = [lambda: None]  # called every now and then while another process makes what is needed
+WAITS = [lambda: None]  # called repeatedly while waiting for another process
 
 
 @contextlib.contextmanager
 def turn(path):
-    """One process at a time; where no lock can be had, any."""
+    """One process at a time; without a lock if none is available."""
     until = time.monotonic() + TURN
     with contextlib.ExitStack() as stack:
         with contextlib.suppress(OSError):
@@ -140,7 +139,7 @@ def turn(path):
 
 
 def remembered(path, key, make, valid=lambda value: True):
-    """A small answer that took long, in a file of its own. What another process is making is waited for."""
+    """A small result that took long to compute, in its own file. Waits if another process is computing it."""
     name = os.path.join(path, "answer-" + hashlib.sha256(key.encode()).hexdigest()[:24])
     def known():
         with contextlib.suppress(OSError, ValueError), open(name) as f:
@@ -321,7 +320,7 @@ def warm_up_failed(e):
 
 
 def renew(folder):
-    """In a process that is forked from the oracle before it has compiled anything: settings and folders as a new one has them (FRESH)."""
+    """In a process forked from the oracle before it compiled anything: settings and directories as in a new process (FRESH)."""
     import torch._inductor.config
     for name in FIXED.keys() - FRESH.keys():
         os.environ.pop(name, None)
@@ -422,7 +421,7 @@ class Beside:
 
 
 def users(state, say):
-    """The user's own call, as a test is told of."""
+    """The user's own call, as reported for a test."""
     phase = ["inputs"]
     def tell(**message):
         phase[0] = message.get("phase", phase[0])
@@ -592,7 +591,7 @@ class Job:
         r.setdefault("phase", self.phase)
         r["seconds"], r["cpu"] = time.monotonic() - self.began, self.cpu  # cpu: with the compilers it waited for
         if not self.result:
-            r["output"] = self.output()  # else it is a traceback of ours
+            r["output"] = self.output()  # otherwise it is our own traceback
         return r
 
     def output(self):
@@ -602,7 +601,7 @@ class Job:
         return ""
 
     def phase_by(self, stack):
-        """A program that is verified does not say that it compiles."""
+        """A program that is being verified does not report that it compiles."""
         return phase_of(stack, self.phase) if self.request["op"] == "verify" and stack else self.phase
 
     def overdue(self):
@@ -767,7 +766,7 @@ class Zygote:
         return hello
 
     def original(self):
-        """What is said of it, once the tool has read it."""
+        """What is reported for it, once the tool has read it."""
         while self.state["setup"] is None:
             self.handle(self.line.wait_one())
         return self.state["setup"]

@@ -1,9 +1,9 @@
-"""What a test is at while it runs: its Python stack, what its processes spend, when that is a hang; and which failure is one of memory.
-Sent in front of oracle.py.
+"""Where a test is while it runs: its Python stack, the CPU time of its processes, when it hangs; and which failures are out-of-memory.
+Sent before oracle.py.
 
-Stacks are compared, as py-spy shows them: a thread of the child writes its main thread's into a file. Where that thread cannot, since
-native code keeps the interpreter, faulthandler does when a signal asks: only there, for it may crash a Python that moves (3.11, seen). Time
-is what was spent: a test that could run and was not let (another has the processor, or it was stopped) does not grow old.
+Stacks are compared, as py-spy shows them: a thread of the child writes its main thread's stack into a file. If it cannot, because native
+code holds the interpreter, faulthandler does so on a signal: only then, as it may crash a running Python (3.11, seen). Time is time
+spent: a test that could run but was not scheduled (another has the processor, or it was stopped) does not age.
 """
 import contextlib, faulthandler, os, re, resource, signal, sys, threading, time
 
@@ -24,7 +24,7 @@ TITLE = "Stack (most recent call first):\n"  # faulthandler's
 # ---- stacks ----
 
 def listen():
-    """In the child: says where Python is, in the file `stack`: now and then, when it dies of a signal, and when it is asked."""
+    """In the child: writes where Python is to the file `stack`: regularly, when a signal kills it, and on request."""
     fd = os.open("stack.new", os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o600)
     faulthandler.enable(file=fd, all_threads=False)
     faulthandler.register(ASK, file=fd, all_threads=False)
@@ -62,7 +62,7 @@ def last_stack(text):
 
 
 def fatal_stack(text):
-    """Of a process that a signal has ended."""
+    """Of a process killed by a signal."""
     return frames_in(text.rpartition("Fatal Python error:")[2]) if "Fatal Python error:" in text else []
 
 
@@ -94,7 +94,7 @@ def stack_words(stack, n=3):
 
 
 def phase_of(stack, otherwise):
-    """For a program that does not say how far it is."""
+    """For a program that does not report its phase."""
     return "compile" if COMPILES.intersection(name for _, _, name in stack) else otherwise
 
 
@@ -146,7 +146,7 @@ class Learned:
             self.quiet[key] = max(self.quiet.get(key, 0), quiet)
 
     def patience(self, place, otherwise):
-        """At a place where none has hung: as given."""
+        """At a place where none has hung: unchanged."""
         if place not in self.hung:
             return otherwise
         return max(CLOSE, 4 * self.quiet.get(place, 0) if self.ended else otherwise / 4)
@@ -271,7 +271,7 @@ def cgroup_file(name):
 
 
 def memory_left():
-    """Four fifths of what is there: where nothing else is said a test that takes more is stopped before the machine is."""
+    """Four fifths of what is available: by default a test that takes more is stopped before the machine is."""
     left = meminfo("MemAvailable")
     with contextlib.suppress(TypeError, ValueError):
         left = min(left, int(cgroup_file("memory.max")) - int(cgroup_file("memory.current")))
@@ -279,7 +279,7 @@ def memory_left():
 
 
 def kernel_kills():
-    """How often the kernel has killed for want of memory."""
+    """How many times the kernel has killed for lack of memory."""
     text = (cgroup_file("memory.events") or "")
     with contextlib.suppress(OSError), open("/proc/vmstat") as f:
         text += f.read()
@@ -304,7 +304,7 @@ def limit_memory(memory):
 
 
 def lift_memory():
-    """What is left to do is to say what happened."""
+    """All that is left is to report what happened."""
     hard = resource.getrlimit(resource.RLIMIT_DATA)[1]
     resource.setrlimit(resource.RLIMIT_DATA, (hard, hard))
 
@@ -320,7 +320,7 @@ def human(n):
 
 
 def no_memory(phase, who, frames, text):
-    """The failure of one that wanted more than there is. who: in words; text: what it said."""
+    """The failure of one that needed more memory than available. who: in words; text: its message."""
     much = HOW_MUCH.search(text)
     asked = (human(int(much[1][:-6])) if much[1].endswith(" bytes") and much[1][:-6].isdigit() else much[1]) if much else ""
     may = human(MEMORY["limit"]) if MEMORY["limit"] else ""

@@ -1,4 +1,4 @@
-"""Where a candidate fails: from kernels and lines of generated code back to the nodes of its graph. Sent in front of oracle.py."""
+"""Where a candidate fails: from kernels and lines of generated code back to the nodes of its graph. Sent before oracle.py."""
 import ast, contextlib, linecache, os, re, sys, traceback
 
 # ---- where it fails ----

@@ -1,5 +1,5 @@
-"""Graphs of backend="aot_eager_decomp_partition" (and "aot_eager"): the same graphs that Inductor compiles, run node by node. Their texts
-are watched as Inductor's are, so that aoti-printer --diff tells at which node the compiled program parts from this one. Loaded behind
+"""Graphs of backend="aot_eager_decomp_partition" (and "aot_eager"): the same graphs that Inductor compiles, run node by node. Their
+code is watched like Inductor's, so that aoti-printer --diff shows at which node the compiled program diverges from this one. Loaded after
 rewrite.py, into the same names.
 
     torch/_dynamo/backends/debugging.py boxed_nop(gm, inputs): what runs such a graph. gm.forward is made of a text that

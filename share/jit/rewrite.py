@@ -4,16 +4,16 @@ _pt2_call (libprobe/jit.h).
     table = Table(text, path)                 # reads it: table.sites, table.contract(), table.kernels()
     code = table.compile(first)               # the module, its calls numbered from `first` on
 
-What is read is what torch/_inductor/codegen/wrapper.py of torch 2.13 and 2.15 writes; who reads this needs a text beside it. Only calls
-that are known to be such are rewritten, inside the functions that run; line numbers stay. What is not understood stays as it is: a
-contract says so in a note. Used by sitecustomize.py in the program's process, and by itself, without torch:
+It reads what torch/_inductor/codegen/wrapper.py of torch 2.13 and 2.15 writes; have such a file open when you read this. Only known
+calls are rewritten, inside the functions that run; line numbers do not change. What is not understood stays unchanged: a note in the
+contract says so. Used by sitecustomize.py in the program's process, and on its own, without torch:
 
-    python3 rewrite.py TEXT                   # prints the contract and the text as it is run, for the tests
+    python3 rewrite.py TEXT                   # prints the contract and the rewritten code, for the tests
 """
 import ast
 import re
 
-# Their results are garbage by design, or no tensor's contents.
+# Their results are garbage by design, or not a tensor's contents.
 UNLOOKED = {"empty", "empty_like", "empty_strided", "new_empty", "new_empty_strided", "_alloc_from_pool", "empty_permuted", "resize_"}
 NOT_RUN = ("benchmark", "get_args", "__init__", "recursively_apply_fns")
 MAKERS = ("empty_strided",)

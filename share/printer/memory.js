@@ -1,4 +1,4 @@
-/* The page of aoti-printer --memory: of each graph the bytes of its buffers after each call, and who they are at the peak. */
+/* The page of aoti-printer --memory: for each graph the bytes of its buffers after each call, and the buffers at the peak. */
 (function () {
   "use strict";
   const { el, count, doc, main } = pt2;

@@ -13,7 +13,7 @@
     return e;
   };
 
-  // ---- colours: one line at a time; what a line before has opened (a docstring, a comment) is carried on ----
+  // ---- colours: one line at a time; what an earlier line opened (a docstring, a comment) continues ----
   const PY = new Set(("and as assert async await break class continue def del elif else except False finally for from global if import in " +
     "is lambda None nonlocal not or pass raise return True try while with yield").split(" "));
   const CPP = new Set(("auto bool break case char class const constexpr continue default delete do double else enum extern false float for " +
@@ -44,7 +44,7 @@
   const fromPost = () => (aot ? set.links.postToAot : set.links.postToCode) || {};
   const calls = () => (aot ? set.links.aotCalls : set.links.codeCalls) || [];
 
-  // A call of several lines is one: any of them stands for the first.
+  // A call of several lines is one: any of them counts as the first.
   const callAt = (line) => calls().filter((c) => c[1] <= line && line <= c[2]);
   const definitionAt = (line) => (definitionsHere() ? set.links.kernels.map((k, i) => [k, i]).filter(([k]) => k[1] && k[1] <= line && line <= k[2]) : []);
   const definitionsHere = () => set.code === null || !aot;

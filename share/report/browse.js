@@ -1,4 +1,4 @@
-// What is looked through rather than read: artifacts, metrics, configurations, other records.
+// What is searched rather than read: artifacts, metrics, configurations, other records.
 "use strict";
 (function () {
   const pt2 = window.pt2, h = pt2.h, doc = pt2.doc, views = pt2.views;
@@ -8,7 +8,7 @@
 
   const mark = name => { const m = pt2.cacheMark(name); return m ? h("span.mark.m-" + m, null, m) : null; };
   const KEYED = new Set(["artifact", "", "graph_dump"]);
-  // "artifact" says nothing, so its name stands alone; other keys come first: inductor_output_code cabc….py
+  // "artifact" carries no information, so only its name is shown; other keys come first: inductor_output_code cabc….py
   const named = a => KEYED.has(a.key) || a.key === a.name ? pt2.shortName(a.name) : [a.key + " ", h("small", null, pt2.shortName(a.name).replace(a.key + "_", ""))];
   // Too long for its column, a name loses its middle: …_at_9_ORIGINAL_BYTECODE and …_at_9_MODIFIED_BYTECODE stay apart.
   const middle = s => typeof s !== "string" || s.length < 28 ? s : [h("span.cut", null, s.slice(0, -16)), h("span.tail", null, s.slice(-16))];
@@ -54,7 +54,7 @@
       fill();
     } }, "Fold all");
     const right = h("div.reader"), none = h("div.hollow", null, h("p", null, all ? "Choose an artifact." : "This log has no artifacts."));
-    const flat = pt2.artifactColumns(log), inGroups = pt2.artifactColumns(log, true);      // a group's head says the compile id
+    const flat = pt2.artifactColumns(log), inGroups = pt2.artifactColumns(log, true);      // a group's heading has the compile id
     const table = pt2.table({
       label: "Artifacts", rows: [], height: 28, columns: inGroups, open: a => { location.hash = pt2.href(log, "artifact", a.i); },
       custom: r => r.group == null ? null : groupRow(r), onsort: i => { if (i >= 0 && grouped.checked) { grouped.checked = false; } fill(); },
@@ -200,7 +200,7 @@
   // Records name files by their number in the log's string table.
   const fileOf = (log, f) => { const s = doc.logs[log].strings; return typeof f === "string" ? f : (s && s[f]) || "file " + f; };
 
-  // The tree of C++ guards as rows: managers say which value, the leaves what is asked of it.
+  // The tree of C++ guards as rows: managers name the value, leaves what is checked.
   function cppGuards(text) {
     const rows = [], path = [];
     let last = null;

@@ -1,4 +1,4 @@
-// What torch.export and draft_export found, and how the expressions they stumbled over came about.
+// What torch.export and draft_export found, and where the expressions involved come from.
 "use strict";
 (function () {
   const pt2 = window.pt2, h = pt2.h, doc = pt2.doc, views = pt2.views;
@@ -22,7 +22,7 @@
     const X = L.export, n = X.failures.length;
     return failed(X) && !succeeded(X) ? { value: "failed", note: pt2.plural(n, "finding"), tone: "bad" } : { value: succeeded(X) ? "exported" : pt2.num(n), note: n ? pt2.plural(n, "finding") : succeeded(X) ? "nothing found" : "findings", tone: n ? "warn" : "good" };
   };
-  // How an expression came about: a row each, what it was made of below it, unfolded as asked for. Rows lie flat, so depth costs nothing.
+  // Where an expression comes from: a row each, its operands below it, unfolded on request. Rows lie flat, so depth costs nothing.
   function history(X, root) {
     const box = h("div.xtree", { role: "tree", "aria-label": "Where the expression comes from" });
     const INDENT = 18, DEEPEST = 40;

@@ -79,11 +79,11 @@
       c.slug = s;
       c.index = i;
       c.owns = [];
-      // What belongs to no compilation (torch_version…) may have an entry of its own: "-/-".
+      // What belongs to no compilation (torch_version…) may have its own entry: "-/-".
       c.none = c.frame_id == null && c.compiled_autograd_id == null;
       log.slugs.set(s, i);
     });
-    // Restart reasons stand with their compile id, or in a list of the log: one form here.
+    // Restart reasons are with their compile id, or in a list of the log: one form here.
     for (const c of log.compile_ids) c.restarts = c.restarts || [];
     for (const r of log.restarts) { const c = log.compile_ids[r.compile_id]; if (c && !c.restarts.includes(r.reason)) c.restarts.push(r.reason); }
     log.real = log.compile_ids.filter(c => !c.none);
@@ -260,7 +260,7 @@
     }
     return i;
   }
-  // The members of a JSON object or array as [key, raw text]: raw text is what the log says, digit for digit.
+  // The members of a JSON object or array as [key, raw text]: raw text is what the log has, digit for digit.
   pt2.members = function (s) {
     const out = [];
     let i = s.search(/[{[]/);

@@ -241,7 +241,7 @@
         const i = items[k], s = ev.start.at(i), e = ev.end.at(i);
         if (s > hi) break;
         const a = Math.max(0, x(s));
-        if (e - s < px) {                       // under a pixel: one bar stands for all that begin in it
+        if (e - s < px) {                       // under a pixel: one bar for all that begin in it
           let lit = only ? !faint(i) : true, next = k + 1;
           const edge = s + px;
           if (only) for (; next < n && ev.start.at(items[next]) < edge; next++) lit = lit || !faint(items[next]);

@@ -1,4 +1,4 @@
-// What the log says went on: summary, stacks, compile ids, failures, graph breaks, recompiles, symbols.
+// What happened according to the log: summary, stacks, compile ids, failures, graph breaks, recompiles, symbols.
 "use strict";
 (function () {
   const pt2 = window.pt2, h = pt2.h, doc = pt2.doc;
@@ -36,7 +36,7 @@
   }
   pt2.codeSpan = function (s) { const el = h("code"); paint(el, s); return el; };
 
-  // A text of which the first line says most; the rest folds.
+  // A text whose first line matters most; the rest folds.
   function folded(text, cls) {
     const s = String(text).trim(), at = s.indexOf("\n");
     if (s.length < 700 && s.split("\n").length < 9) return h("div." + cls, null, s);
@@ -109,7 +109,7 @@
       Object.keys(S.cache || {}).filter(k => Object.values(S.cache[k]).some(Boolean)).join(", "), to("artifacts", "_cache_"), bypass ? "warn" : "");
     cache.title = each.join("\n");
     const many = (n, one, more) => pt2.num(n) + " " + (n === 1 ? one : more || one + "s");
-    const any = n => n ? card : () => null; // a tile of nothing says nothing
+    const any = n => n ? card : () => null; // no tile for zero
     return h("div.stats", null,
       card("Compile time", pt2.secs(S.compile_seconds), "all compilations", to("timeline")),
       card("Compilations", pt2.num(S.compiles), many(S.frames, "frame") + ", " + many(S.graphs, "graph"), to("compiles")),
@@ -162,7 +162,7 @@
   }
   const VIEW = { failure: "failures", known: "failures", "recompile-limit": "recompiles", recompile: "recompiles", "graph-break": "breaks", "dynamic-shape": "symbols", "compile-time": "timeline",
     cache: "artifacts", cudagraph: "failures", damage: "records" };
-  // Of one log (what ranks share is told on the page of each), or of all.
+  // Of one log (what ranks share is on the page of each), or of all.
   function findings(log) {
     const mine = (doc.findings || []).filter(f => log == null || f.input === doc.logs[log].input || (f.ranks.length > 1 && f.ranks.includes(doc.logs[log].rank)));
     if (!mine.length) return null;
@@ -214,7 +214,7 @@
       section("Where compilations started", null, trie(log)));
   };
 
-  // What the ranks agree in, where they part, who is slow: a page of its own (libcommon/cli/ranks), which lies in a template.
+  // Where the ranks agree, where they diverge, which are slow: its own page (libcommon/cli/ranks), in a template.
   function comparison() {
     const t = document.getElementById("ranks");
     if (!t) return [null, null];
@@ -420,7 +420,7 @@
 
   // ---- recompiles --------------------------------------------------------------------------------------------
 
-  // Old and new value stand in columns of their own.
+  // Old and new value have their own columns.
   const bare = r => { const s = String(r.guard || r.reason || ""); return r.old != null && r.new != null ? s.replace(/[.,]? expected .*, actual .*$/, "") : s; };
   function recompileTable(log, list, link = true) {
     return h("div.scroll", null, h("table", null, h("thead", null, h("tr", null, link && h("th", null, "Compile"), h("th", null, "Failed guard"), h("th", null, "Old"), h("th"), h("th", null, "New"), h("th", null, "Where"), h("th"))),

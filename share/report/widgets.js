@@ -184,7 +184,7 @@
   pt2.matcher = text => new RegExp(escapeRe(text), "gi");
 
   // A text with line numbers, coloured as lang. Lines longer than the wrap width are cut into rows, so a row's height is known.
-  // mark(line, el), when given, may set classes of a row of that line; its element then says the line in data-line.
+  // mark(line, el), when given, may set classes of a row of that line; its element then has the line in data-line.
   pt2.code = function (text, lang, label, mark) {
     const colour = pt2.langs[lang];
     const box = h("div.code", { tabindex: "0", role: "region", "aria-label": label || "Code" });
@@ -218,7 +218,7 @@
       box.style.setProperty("--wide", longest + String(line).length + 5 + "ch");
     }
     const nothing = () => {};
-    // Runs the tokenizer up to row i, within a time slice; says whether it got there.
+    // Runs the tokenizer up to row i, within a time slice; returns whether it got there.
     function reach(i) {
       if (!colour || known >= i) return true;
       const stop = performance.now() + 25;
@@ -367,7 +367,7 @@
       t.value = text;
       document.body.append(t);
       t.select();
-      try { ok = document.execCommand("copy"); } catch (e2) { /* told below */ }
+      try { ok = document.execCommand("copy"); } catch (e2) { /* reported below */ }
       t.remove();
     }
     pt2.say(ok ? "Copied." : "The browser blocked copying.");

@@ -37,7 +37,7 @@
   document.getElementById("names").append(el("b", "", doc.package), " compared with the graph of ", el("b", "", doc.graph));
   document.title = doc.package + " compared with its graph";
 
-  /* ---- the head: the findings and what they rest on ---- */
+  /* ---- the head: the findings and their evidence ---- */
 
   function finding(f) {
     const p = el("p", "", el("code", "", f.kernel), " (" + place(f) + ") ", f.what === "arguments" ? "was given the wrong inputs for " : "does not compute ");
@@ -113,7 +113,7 @@
     return s;
   }
 
-  /* ---- the graph beside the kernels: a row for each node, calls that are no node's where they happen ---- */
+  /* ---- the graph beside the kernels: a row for each node, calls without a node where they happen ---- */
 
   function rows() {
     const of = new Map(), out = [];

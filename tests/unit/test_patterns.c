@@ -176,7 +176,7 @@ static void test_every_file(void **state)
 	unsigned bad = 0;
 	for (uint32_t i = 0; i < patterns_count(k); i++) {
 		const struct pattern *p = patterns_get(k, i);
-		const char *what = p->title.n > 100                    ? "has a title over 100 bytes"
+		const char *what = p->title.n > 80                     ? "has a title over 80 bytes"
 				   : p->title.p[p->title.n - 1] == '.' ? "has a title with a full stop"
 				   : !is_sentence(p->cause)            ? "has a cause that is no sentence"
 				   : p->cause.n > 600                  ? "has a cause that nobody will read"
