@@ -71,7 +71,7 @@ static const char *find_back(const char *lo, const char *end, struct slice t)
 	return NULL;
 }
 
-/* The first t in [from, hi), but the point of a number is none of a message: "Tried to allocate 2.50 GiB." has {size} up to the last. */
+/* The first t in [from, hi). A decimal point does not end a capture: in "Tried to allocate 2.50 GiB." {size} reaches to the full stop. */
 static const char *find_next(const char *from, const char *hi, struct slice t, bool captured)
 {
 	const char *at = memmem(from, (size_t)(hi - from), t.p, t.n);
@@ -80,7 +80,7 @@ static const char *find_next(const char *from, const char *hi, struct slice t, b
 	return at;
 }
 
-/* Where the texts before the anchor stand, from the right. */
+/* Finds the texts before the anchor, from the right. */
 static bool go_left(const struct atom *a, struct hit *h)
 {
 	for (uint32_t i = a->anchor; i-- > 0;) {
@@ -95,7 +95,7 @@ static bool go_left(const struct atom *a, struct hit *h)
 	return true;
 }
 
-/* The values between begin and the anchor once more, from the left, as those after it are: of "f(g(x)) failed" {name}( is f. */
+/* Finds the values between begin and the anchor again, from the left, like those after it: in "f(g(x)) failed" {name}( is f. */
 static void from_left(const struct atom *a, struct hit *h, const char *anchor)
 {
 	struct slice value[ATOM_WILDS];
@@ -260,7 +260,7 @@ static void keep_value(struct caught *c, uint32_t name, struct slice value)
 	c->n++;
 }
 
-/* Without what follows a value at the end of a line and is none of it: the end of an exception's repr ("got RuntimeError('... Long')"), torch's
+/* A value at the end of a line without what follows it there: the end of an exception's repr ("got RuntimeError('... Long')"), torch's
  * "(see https://...)", a colon or full stop. */
 static struct slice without_end(struct slice v)
 {
