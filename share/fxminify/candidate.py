@@ -53,7 +53,7 @@ def as_leaf(t, requires_grad, leaf=True):
 
 
 def by_storage(args):
-    """{storage: indices} of the tensors that are nothing but a view of one."""
+    """{storage: indices} of the tensors that are only a view of it."""
     import torch
     groups = {}
     for i, t in enumerate(args):
@@ -63,8 +63,8 @@ def by_storage(args):
 
 
 def copies_of(args, wide=False):
-    """Copies of what a program is given: tensors that share memory do so again, with their offsets; leaves are leaves. wide: floats in
-    double precision, but for those whose memory is also seen as something else."""
+    """Copies of a program's inputs: tensors that share memory share it again, with their offsets; leaves are leaves. wide: floats in
+    double precision, except those whose memory also has another dtype."""
     import torch
     out = list(args)
     groups = by_storage(args)
@@ -103,15 +103,15 @@ def meta_of(v):
 
 
 def sizes(setup, dims):
-    """Integers, or the text of an expression in the original's symbols."""
+    """Integers, or an expression in the original's symbols as text."""
     import torch
     names = {"Max": max, "Min": min, "Mod": lambda a, b: a % b, "FloorDiv": lambda a, b: a // b, "Abs": abs, **setup["symbols"]}
     return [d if isinstance(d, int) else int(eval(d, {"__builtins__": {}}, names)) for d in dims]
 
 
 def made(setup, meta, name):
-    """A tensor of metadata. Floats are drawn with a seed that depends on the name only; integers are 0, which is an index into everything
-    that is not empty (as torch's rand_strided has it)."""
+    """A tensor for this metadata. Floats are random, with a seed that depends only on the name; integers are 0, a valid index into
+    everything that is not empty (as in torch's rand_strided)."""
     import torch
     size = sizes(setup, meta["size"])
     stride = sizes(setup, meta["stride"]) if meta.get("stride") is not None else None
@@ -130,7 +130,7 @@ def made(setup, meta, name):
 
 
 def corner(value, setup, meta, name):
-    """A recorded value in another size and dtype: what fits of it, the rest as made() has it."""
+    """A recorded value in another size and dtype: as much of it as fits, the rest from made()."""
     t = made(setup, meta, name)
     if t.dim() != value.dim():
         return t
@@ -145,7 +145,7 @@ class Missing(Exception):
 
 
 def feed_value(state, feed):
-    """In memory of its own, without gradients."""
+    """In its own memory, without gradients."""
     import torch
     setup, name, meta = state["setup"], feed.get("name", ""), feed.get("meta")
     if feed["kind"] == "int":
@@ -166,8 +166,8 @@ def feed_value(state, feed):
 
 
 def feed_values(state, feeds):
-    """The inputs of a test. Those that shared memory in the original, or were a part of it, lie in it again: what was there, overwritten
-    by what they are now."""
+    """The inputs of a test. Those that shared memory in the original, or were part of it, do so again: the original contents,
+    overwritten by their current values."""
     import torch
     setup, values, shared = state["setup"], [feed_value(state, f) for f in feeds], {}
     for i, feed in enumerate(feeds):
@@ -190,7 +190,7 @@ def feed_values(state, feeds):
 
 
 def memories_of(setup, inputs):
-    """{place in setup's storages: all its bytes} of those that inputs share, or are a part of."""
+    """{index in setup's storages: all its bytes} of those that inputs share, or are part of."""
     import torch
     groups = by_storage(inputs)
     place = {i: at.get("storage") for i, at in enumerate(setup["inputs"])}
@@ -209,7 +209,7 @@ def wants_gradients(state, feed):
 
 
 def original_inputs(setup):
-    """What load_args gives: [(name, value)]. Storages that were not kept are random, with the seed."""
+    """What load_args returns: [(name, value)]. Storages that were not saved are random, with the seed."""
     import torch
     from torch._dynamo.debug_utils import InputReader
     class Reader(InputReader):
@@ -283,7 +283,7 @@ def exported_inputs(setup):
 # ---- candidates ----
 
 def forward_of(tree):
-    """The class of the graph and its forward(): Repro, or the first that has one."""
+    """The graph's class and its forward(): Repro, or the first class that has one."""
     pairs = [(c, f) for c in tree.body if isinstance(c, ast.ClassDef)
              for f in c.body if isinstance(f, ast.FunctionDef) and f.name == "forward"]
     if not pairs:
@@ -302,7 +302,7 @@ def definitions(function):
 
 
 def head_names(state, head=None):
-    """What a candidate's text may use: the usual imports, the launcher's head, the values of symbols."""
+    """What a candidate's code may use: the usual imports, the launcher's head, the values of symbols."""
     names = {"__name__": "fxminify_candidate", "__file__": "candidate.py"}
     for source, what in ((HEAD, "head"), (state["setup"]["head"] if head is None else head, "launcher")):
         file = os.path.abspath(f"{what}.py")
@@ -314,7 +314,7 @@ def head_names(state, head=None):
 
 
 def module_of(tree, text, state, names):
-    """The candidate as a module. Its text is a file, so that tracebacks and traced nodes name its lines."""
+    """The candidate as a module. Its code is a file, so that tracebacks and traced nodes name its lines."""
     import torch
     with open("candidate.py", "w") as f:
         f.write(text)
@@ -331,7 +331,7 @@ def module_of(tree, text, state, names):
 
 
 def idle_lines(head):
-    """Names of configuration lines that set what is set already."""
+    """Names of configuration lines that change nothing."""
     names, idle = {}, []
     exec(HEAD, names)
     for line in head.splitlines():
@@ -346,7 +346,7 @@ def idle_lines(head):
 
 
 def record(state, say):
-    """Runs the original once and keeps every node's value, copied where it is made: later mutations do not show."""
+    """Runs the original once and keeps every node's value, copied as it is computed, so that later mutations do not show."""
     import torch
     setup = state["setup"]
     tree = ast.parse(setup["code"])
@@ -424,8 +424,8 @@ def autocast(setup, args):
 
 
 def synchronise(args=()):
-    """An error of a GPU's kernel is reported by a later call: nothing has passed before it was asked for, on every device that may have
-    been used, by tensors that the candidate makes itself, too."""
+    """A GPU kernel's error is reported by a later call: nothing has passed until every device was synchronised that may have been
+    used, also by tensors that the candidate creates itself."""
     import torch
     for device in {a.device for a in args if isinstance(a, torch.Tensor)}:
         if device.type not in ("cpu", "meta"):
@@ -439,7 +439,7 @@ def synchronise(args=()):
 # ---- the three ways to compile ----
 
 class Way:
-    """compile(mod, args) -> something to call with fresh inputs; eager(mod, args) -> what that is compared with."""
+    """compile(mod, args) -> a callable for fresh inputs; eager(mod, args) -> the result to compare with."""
     def __init__(self, state, say):
         self.state, self.setup, self.say = state, state["setup"], say
         self.names = None  # if locating needs them: see Where
@@ -463,8 +463,8 @@ class Way:
 
 
 def drop_unused_parts(gm):
-    """make_fx takes all results of flex_attention out of its tuple; the original takes those that it uses, and Inductor's lowering for the
-    CPU has fewer (torch 2.15: IndexError). What we write does the same (repro_write.c)."""
+    """make_fx unpacks all results of flex_attention; the original unpacks those that it uses, and Inductor's lowering for the CPU
+    returns fewer (torch 2.15: IndexError). Our own output does the same (repro_write.c)."""
     import operator
     for node in reversed(gm.graph.nodes):
         if node.target is operator.getitem and not node.users:
@@ -548,7 +548,7 @@ class AfterDynamo(Way):
 
 
 def config_patches(setup):
-    """What aoti_compile_and_package sets itself is not for the launcher to leave out."""
+    """The launcher cannot leave out what aoti_compile_and_package sets itself."""
     return {**(eval(setup.get("config_patches") or "None") or {}), "aot_inductor.package": True}
 
 
@@ -567,7 +567,7 @@ class AotInductor(Way):
 
 
 def users_call(state, say):
-    """What the user of an exported program does with it, and nothing else: compile and package it, load it, run it on its example
+    """Only what the user of an exported program does: compile and package it, load it, run it on its example
     inputs. What fails here is not caused by fxminify. Returns what differs."""
     import torch
     setup = state["setup"]
@@ -601,7 +601,7 @@ WAYS = {"aot": AfterAot, "dynamo": AfterDynamo, "aot_inductor": AotInductor, "gr
 # ---- accuracy ----
 
 def in_float64(state, way, tree, text, args, names):
-    """The candidate in double precision, or None where that cannot be: torch's reference for what rounding may do."""
+    """The candidate in double precision, or None if that is impossible: torch's reference for rounding."""
     import copy, torch
     from torch._dynamo import config, debug_utils
     if not config.same_two_models_use_fp64:
@@ -622,8 +622,8 @@ def in_float64(state, way, tree, text, args, names):
 
 
 def difference(ref, res, wide, strict):
-    """None, or how two values differ: torch._dynamo.utils.same has the say over floats. Integers and booleans may be made of
-    floats, so where the mode is not strict a few may differ, and only what double precision confirms counts."""
+    """None, or how two values differ: torch._dynamo.utils.same decides for floats. Integers and booleans may be computed from
+    floats, so unless the mode is strict a few may differ, and only differences that double precision confirms count."""
     import torch
     from torch._dynamo import config
     from torch._dynamo.utils import same
@@ -666,7 +666,7 @@ def differences(ref, res, wide, strict):
 # ---- what a failure is known by ----
 
 def frames_of(e):
-    """The innermost ones of torch, but for those by which torch.compile calls a backend, and torch._dynamo.optimize does not."""
+    """torch's innermost frames, without those by which torch.compile (but not torch._dynamo.optimize) calls a backend."""
     import torch
     root = os.path.dirname(torch.__file__) + os.sep
     frames = [f"{f.filename[len(root):]}:{f.name}" for f in traceback.extract_tb(e.__traceback__) if f.filename.startswith(root)]
@@ -674,7 +674,7 @@ def frames_of(e):
 
 
 def innermost(e):
-    """InductorError and BackendCompilerFailed hold what really happened."""
+    """InductorError and BackendCompilerFailed wrap the real exception."""
     for _ in range(8):
         inner = getattr(e, "inner_exception", None)
         if not isinstance(inner, BaseException):

@@ -40,13 +40,13 @@ class Line:
             data = data[os.write(self.fd_out, data):]
 
     def fill(self):
-        """Reads once, which may wait; False at the end of input."""
+        """Reads once, which may block; False at the end of input."""
         data = os.read(self.fd_in, 1 << 20)
         self.buf += data
         return bool(data)
 
     def take(self):
-        """The next request that is whole, or None."""
+        """The next complete request, or None."""
         end = self.buf.find(b"\n", self.searched)
         self.searched = len(self.buf) if end < 0 else 0
         if end < 0:
@@ -68,7 +68,7 @@ def prctl(option, value):
 
 
 def filter_environment(lines, fixed):
-    """Keep what is allowed, then what the launcher sets, then what the oracle needs. Returns the first two."""
+    """Keeps what is allowed, then what the launcher sets, then what the oracle needs. Returns the first two."""
     def allowed(name):
         return any(name == a or (a.endswith("*") and name.startswith(a[:-1])) for a in ALLOWED)
     for name in [n for n in os.environ if not allowed(n)]:
@@ -160,8 +160,8 @@ def remembered(path, key, make, valid=lambda value: True):
 
 def keep_warm_up(folder):
     """torch asks the compiler the same things in every process: preprocess a header to hash it (2 s), compile it, try each
-    instruction set (5 s). The answers are kept per user; the precompiled headers lie there as well. Returns the instruction sets that
-    work: with one in it, it is believed of the others."""
+    instruction set (5 s). The answers are kept per user, with the precompiled headers. Returns the instruction sets that work; if
+    one works, the smaller ones are assumed to."""
     from torch._inductor import codecache, cpu_vec_isa
     os.makedirs(folder, exist_ok=True)
     codecache._HEADER_DIR = os.path.join(folder, "precompiled_headers")
@@ -174,7 +174,7 @@ def keep_warm_up(folder):
                           lambda path: any(os.path.exists(path + end) for end in (".gch", ".pch")))
 
     def check(isa, code):
-        """Asked for the widest first. A compiler that has AVX-512 VNNI has AVX-512 and AVX2, too; each takes a compile and an import."""
+        """Tries the widest first. A compiler with AVX-512 VNNI also has AVX-512 and AVX2; each costs a compile and an import."""
         if wider and type(isa).__name__.startswith("VecAVX"):
             return True
         if built(isa, code):
@@ -201,8 +201,8 @@ def accelerated():
 
 
 def gpus_in_children_only():
-    """A forked child cannot use CUDA that its parent has started, and after a kernel's error every call of its process fails. So this
-    process never starts it, whatever is imported; each test does, and takes its errors with it."""
+    """A forked child cannot use CUDA that its parent initialised, and after a kernel's error every call of its process fails. So this
+    process never initialises it, whatever is imported; each test does, and its errors end with it."""
     import torch
     here = os.getpid()
     def guarded(name, real, answer):
@@ -221,7 +221,7 @@ def gpus_in_children_only():
 
 @contextlib.contextmanager
 def without_gpus():
-    """Here torch sees none: dynamo would ask CUDA for its random state. What functions remember of that answer they forget at the end."""
+    """Here torch sees no GPU: dynamo would ask CUDA for its random state. Functions that cached that answer forget it at the end."""
     import functools, torch
     parts = [part for part in (torch.cuda, getattr(torch, "xpu", None)) if part is not None]
     real, asked = [part.is_available for part in parts], set()
@@ -251,7 +251,7 @@ def without_gpus():
 
 
 def gpu_started():
-    """By whatever did not ask torch: what only the running driver holds open."""
+    """Started without asking torch: what only the running driver keeps open."""
     import torch
     if torch.cuda.is_initialized():
         return True
@@ -279,7 +279,7 @@ def compiler_key():
 
 
 def make_headers(folder, wider):
-    """What the warm-up compiles, for the widest instruction set that this processor has, while another process asks the compiler."""
+    """What the warm-up compiles for this processor's widest instruction set, while another process queries the compiler."""
     wider.append(None)
     warm_up(folder, "aot")
 
@@ -290,7 +290,7 @@ def ask_compiler():
 
 
 def warm_up(folder, form, compiles=True):
-    """One compile of what most graphs have: worth ten times what forking alone is. Its own kernels come out of the user's folder."""
+    """One compile of what most graphs have: ten times the benefit of forking alone. Its own kernels are removed from the user's directory."""
     import torch
     from torch._inductor.compile_fx import compile_fx_inner
     from torch.fx.experimental.proxy_tensor import make_fx
@@ -394,7 +394,7 @@ def test(state, request, say):
 
 
 class Beside:
-    """work() in a process of its own, while this one does something else: what it returns, or {}."""
+    """work() in its own process, while this one does something else: what it returns, or {}."""
     def __init__(self, work):
         self.fd, out = os.pipe2(os.O_CLOEXEC)
         parent = os.getpid()
@@ -436,7 +436,7 @@ def users(state, say):
 
 
 def inputs_of(state, request, say):
-    """The values of feeds, to be put into a repro.py: their bytes as far as the strides reach."""
+    """The values of feeds, to go into a repro.py: their bytes as far as the strides reach."""
     import torch
     try:
         out, first = [], {}
@@ -471,8 +471,8 @@ def own_assertion(e):
 
 
 def verify(session, request_fd, say):
-    """A repro.py as its reader will run it: in a process that has compiled nothing. What compilers are asked before the first kernel is
-    remembered here, too; kernels are not."""
+    """A repro.py as its reader will run it: in a process that has compiled nothing. Answers of compilers before the first kernel are
+    cached here, too; kernels are not."""
     import runpy
     WAITS[0] = lambda: say(waits=True)
     try:
@@ -514,7 +514,7 @@ class Job:
         self.idle, self.write_to = False, -1  # idle: nobody waits for what it says
 
     def watch_from(self, now, stall, learned):
-        """It has so much CPU time from now on, and is a hang when it does not get on for `stall`; 0: no limit."""
+        """From now on it has this much CPU time, and counts as hung without progress for `stall`; 0: no limit."""
         self.began, self.watch = now, Watch(self.pid, now, stall, learned, os.path.join(self.folder, "stack"))
         self.look_at = now + LOOK
 
@@ -559,7 +559,7 @@ class Job:
             os._exit(70)
 
     def read(self):
-        """What the child said so far; False at the end."""
+        """Reads the child's messages so far; False at the end."""
         try:
             while data := os.read(self.rfd, 1 << 16):
                 self.buf += data
@@ -658,7 +658,7 @@ def limit(memory):
 
 
 def kill_in(folder):
-    """What a test left behind in sessions of its own, while other tests run: it is still in the test's folder."""
+    """Processes that a test left in their own sessions, while other tests run: they are still in the test's directory."""
     folder = os.path.realpath(folder)
     for pid in filter(str.isdigit, os.listdir("/proc")):
         with contextlib.suppress(OSError):
@@ -667,7 +667,7 @@ def kill_in(folder):
 
 
 def kill_children(spared=()):
-    """What tests left behind in sessions of their own has become our child. Called when there is no test: none must live but these."""
+    """Processes that tests left in their own sessions are now our children. Called when no test runs: only these may be alive."""
     me = str(os.getpid())
     with contextlib.suppress(ChildProcessError):
         while not spared and os.waitpid(-1, os.WNOHANG)[0]:
@@ -772,7 +772,7 @@ class Zygote:
         return self.state["setup"]
 
     def keep_fresh(self):
-        """A process that has imported torch at most, for a program that is to be verified."""
+        """A process that has at most imported torch, to verify a program."""
         read, write = os.pipe2(os.O_CLOEXEC)
         def work(say):
             os.close(write)
@@ -786,7 +786,7 @@ class Zygote:
             self.verifiers.append(job)
 
     def build(self, make):
-        """On a machine's first run, while the original is recorded and traced: what tests need of it they wait for (remembered)."""
+        """On a machine's first run, while the original is recorded and traced; tests wait for what they need from it (remembered)."""
         def work(say):
             with without_gpus():
                 make()
@@ -797,7 +797,7 @@ class Zygote:
             self.building.add(job)
 
     def built(self, job):
-        """When all is there this process makes its own warm-up."""
+        """Once everything is available this process warms up itself."""
         self.building.discard(job)
         if self.building:
             return
@@ -834,7 +834,7 @@ class Zygote:
             self.run(request, work)
 
     def finished(self, job):
-        """The child is reaped: nothing of its group stays, nor its folder."""
+        """The child is reaped: its group and its directory are removed."""
         job.signal(signal.SIGKILL)
         job.read()
         os.close(job.rfd)
@@ -916,7 +916,7 @@ class Zygote:
         return True
 
     def due(self, now):
-        """Times that passed; how long until the next."""
+        """Handles timers that expired; returns the time to the next."""
         for job in self.busy():
             if now >= job.look_at and not job.timed_out and not job.cancelled:
                 hangs, limit = job.watch.look(now, job.phase), self.learned.limit(job.timeout)

@@ -53,7 +53,7 @@ def frames_in(part):
 
 
 def last_stack(text):
-    """[(file, line, function)], outermost first, of the last stack in the text that is whole; [] when there is none."""
+    """[(file, line, function)], outermost first, of the last complete stack in the text; [] if there is none."""
     for part in reversed(text.split(TITLE)[1:]):
         frames = frames_in(part)
         if "\n\n" in part or frames and frames[0][2] in ("<module>", "_run_module_as_main") or "\n  ...\n" in part:
@@ -72,7 +72,7 @@ def of_library(file):
 
 
 def short(file):
-    """As frames of exceptions are named (frames_of): inside torch, or the file alone; what Inductor generates has a name for each graph."""
+    """Names like those of exceptions' frames (frames_of): inside torch, or the file alone; Inductor's generated files are named per graph."""
     if "/torch/" in file:
         return file.rpartition("/torch/")[2]
     base = os.path.basename(file)
@@ -80,8 +80,8 @@ def short(file):
 
 
 def named(stack):
-    """Frames that say who it was, innermost first: "post_grad.py:post_grad_passes"; neither Python's library nor the oracle, nor a
-    comprehension: whether it is there or its function is chance."""
+    """The frames that identify it, innermost first: "post_grad.py:post_grad_passes"; without Python's library, the oracle, and
+    comprehensions, which appear by chance."""
     return [f"{short(f)}:{name}" for f, _, name in reversed(stack)
             if f not in HARNESS and not of_library(f) and name not in ("<genexpr>", "<listcomp>", "<setcomp>", "<dictcomp>")]
 
@@ -99,7 +99,7 @@ def phase_of(stack, otherwise):
 
 
 def common(a, b):
-    """Where both are. The last one's line may differ: a loop goes from line to line."""
+    """What both stacks share. The last frame's line may differ: a loop goes from line to line."""
     out = []
     for x, y in zip(a, b):
         if x == y:
@@ -135,7 +135,7 @@ def group_state(leader):
 
 
 class Learned:
-    """What tests that ended have shown: how long they stayed at a place without getting on; and where tests hang."""
+    """What finished tests have shown: how long they stayed at a place without progress; and where tests hang."""
     def __init__(self):
         self.ended, self.quiet, self.hung, self.slowest, self.timed_out = 0, {}, set(), 0.0, False
 
@@ -152,14 +152,14 @@ class Learned:
         return max(CLOSE, 4 * self.quiet.get(place, 0) if self.ended else otherwise / 4)
 
     def limit(self, timeout):
-        """When one took all its time, whatever it did: others need not."""
+        """If one used up its time, whatever it did, others need not."""
         return min(timeout, max(10, 10 * self.slowest)) if self.timed_out and self.ended and timeout else timeout
 
 
 class Watch:
-    """One test that runs. It gets on when it says something, or when a function calls one that it did not call before: a loop that
-    never ends soon has no new ones. A place is the innermost function that all stacks of late have in common: of the last half of the
-    time since then, or more. (Of all that time is too much: four kernels are compiled before the fifth hangs, from one function.)"""
+    """One running test. It makes progress when it reports something, or when a function calls one that it did not call before: an
+    endless loop soon has no new ones. A place is the innermost function that all recent stacks have in common: those of at least the last
+    half of the time since the last progress. (All of that time is too much: four kernels compile before the fifth hangs, in one function.)"""
     def __init__(self, pid, began, patience, learned, file):
         self.pid, self.patience, self.learned, self.file = pid, patience, learned, file
         self.last = began
@@ -206,7 +206,7 @@ class Watch:
         return self.late[0] if self.stack and self.late else self.stack or []
 
     def says(self, before, phase, now, waits=False):
-        """A message came, which may begin a phase. waits: until now for another process of ours, which makes it no older."""
+        """A message arrived, which may start a phase. waits: it was waiting for another of our processes, which does not age it."""
         if waits:
             self.last = now
         if phase != before:
@@ -238,7 +238,7 @@ class Watch:
             self.longest[place] = max(self.longest.get(place, 0), self.quiet)
         if not self.patience or phase not in ("compile", "run", "accuracy"):
             return False
-        # A compiler is silent for long, and what sleeps may wait for somebody else. What eager took says how much there is to do.
+        # A compiler is silent for long, and a sleeping process may wait for another. The time eager took shows how much there is to do.
         times = 4 if self.others else 2 if self.state == "sleeps" else 1
         patience = max(self.patience * times, 5 * self.eager) + (0 if places else 2 * KEPT)
         self.convicted = next((p for p in places or [""] if self.quiet >= self.learned.patience(p, patience)), None)
@@ -261,7 +261,7 @@ def meminfo(name):
 
 
 def cgroup_file(name):
-    """Of the control group (version 2) that this process is in; None."""
+    """A value of this process's control group (version 2), or None."""
     with contextlib.suppress(OSError, StopIteration):
         with open("/proc/self/cgroup") as f:
             path = next(line for line in f if line.startswith("0::"))[3:].strip()
@@ -295,7 +295,7 @@ MEMORY = {"limit": 0} # of this test, in bytes
 
 
 def limit_memory(memory):
-    """Of private memory, above what is there already: address space would count the libraries of an accelerator."""
+    """Of private memory, beyond what is in use already: address space would count an accelerator's libraries."""
     MEMORY["limit"] = memory = memory or memory_left()
     if memory > 0:
         hard = resource.getrlimit(resource.RLIMIT_DATA)[1]

@@ -19,7 +19,7 @@ def _next_sitecustomize():
 
 
 class _AfterImport:
-    """Looks for the modules of `wanted` as all others do, and has its function called when one has been run."""
+    """Finds the modules of `wanted` like any finder, and calls its function once one has run."""
 
     def __init__(self, wanted):
         self.wanted = wanted

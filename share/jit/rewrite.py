@@ -168,7 +168,7 @@ class Table:
         return name
 
     def _buffer(self, name, born, bytes_=None):
-        """A name for memory that is new before call `born`."""
+        """A name for memory that is allocated before call `born`."""
         if name not in self.values:
             self.values[name] = ["buffer", None, self._storage(name, born, bytes_)]
 
@@ -280,7 +280,7 @@ class Table:
                 return None
 
     def _what(self, call):
-        """(name, kind, roles, operator, self) of a call that is looked at; None."""
+        """(name, kind, roles, operator, self) of a watched call, or None."""
         callee = dotted(call.func)
         if callee is None:
             return None
@@ -306,7 +306,7 @@ class Table:
         return None
 
     def _sites(self, node):
-        """All calls in an expression, those inside of others first; the outermost is returned."""
+        """All calls in an expression, nested ones first; returns the outermost."""
         if node is None:
             return None
         outer = None
@@ -363,7 +363,7 @@ class Table:
         site.args.append((role if root and role != "scalar" else "scalar", root, text, place, keyword))
 
     def _uses(self, node):
-        """A statement that reads buffers in a way that is no call: then nobody can say that a buffer is read by no one else."""
+        """A statement that reads buffers outside a call: then it is unknown whether a buffer has other readers."""
         if node is None or self.notes:
             return
         for n in ast.walk(node):
@@ -413,7 +413,7 @@ class Table:
         return None
 
     def left_out(self):
-        """Calls of generated kernels that are no sites: a text that is not known."""
+        """Calls of generated kernels that are not sites: the code has an unknown form."""
         names = {s.name for s in self.sites}
         return sorted(k for k in self.known if k not in names)
 
@@ -657,7 +657,7 @@ def _schema_or_none(operator):
 
 
 def _arm(graph):
-    """This is what the program runs."""
+    """What the program runs."""
     callable_ = getattr(graph, "current_callable", None)
     made, number = _State.built.get(id(callable_), (None, None))
     entry = _State.tables.get(number) if made is callable_ and number is not None else None
@@ -702,7 +702,7 @@ def _arm_quietly(graph):
 
 
 def _names_of(table):
-    """What the program calls the graph's inputs: those of the forward graph by place; a backward graph has them under the same name."""
+    """The program's names for the graph's inputs: by index for the forward graph; a backward graph has the same names."""
     known = _State.names.get(table.graph.split("_")[0]) or {}
     names = {}
     for i, name in enumerate(table.inputs):
@@ -776,7 +776,7 @@ def after_output_code(module):
         return  # --profile: with CUDA graphs, as it would run
 
     def no_graphs(*args, **kwargs):
-        """Values between kernels are looked at: the same kernels, without CUDA graphs."""
+        """Values between kernels are examined: the same kernels, without CUDA graphs."""
         for a in args:
             if type(a).__name__ == "BoxedBool":
                 module.BoxedBool.disable(a)
@@ -787,7 +787,7 @@ def after_output_code(module):
 
 
 def after_optimizer(module):
-    """torch 2.0 and newer have the hook. What Dynamo compiles of a step has no trace of it: such steps are not counted."""
+    """torch 2.0 and newer have the hook. Dynamo leaves no trace of it in what it compiles of a step: such steps are not counted."""
     if not (_library() and _State.wants & CALLS and _State.wants & STEPS and hasattr(module, "register_optimizer_step_post_hook")):
         return
 
@@ -802,12 +802,12 @@ def after_optimizer(module):
 
 
 def _has_optimizer(cls):
-    """One was made: Optimizer.__init__ marks the step of its class."""
+    """An optimizer was created: Optimizer.__init__ marks the step of its class."""
     return getattr(cls.__dict__.get("step"), "hooked", False) or any(map(_has_optimizer, cls.__subclasses__()))
 
 
 def _with_program(original):
-    """torch 2.15 writes a graph as a program only where a trace is written: with --record always."""
+    """torch 2.15 writes a graph as a program only if a trace is written: with --record always."""
 
     def trace_structured(name, metadata_fn=dict, *, payload_fn=lambda: None, **kwargs):
         try:

@@ -15,7 +15,7 @@ import sys
 
 
 class _Rewrite:
-    """rewrite.py and nodes.py, when they are needed for the first time; they are no module that anybody could import by its name."""
+    """Loads rewrite.py and nodes.py when first needed; they cannot be imported by name."""
 
     module = None
 
@@ -46,7 +46,7 @@ def _aside(text):
 
 
 def _after(name):
-    """rewrite.py's function of that name, which the program is not to notice."""
+    """rewrite.py's function of that name, hidden from the program."""
     def after(module):
         try:
             getattr(_rewrite, name)(module)
