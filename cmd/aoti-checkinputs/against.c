@@ -29,7 +29,7 @@ static void show_text(struct screen *s, const struct against *a, const struct co
 		const struct against_finding *f = &a->v[i];
 		char *subject = xstrndup(f->subject.p, f->subject.n);
 		clean_text(subject, f->subject.n);
-		f->advice ? buf_adds(&s->b, subject) : put_red(s, subject);
+		f->advice ? buf_adds(&s->b, subject) : put_error(s, subject);
 		free(subject);
 		buf_addf_clean(&s->b, ": exported %.*s, compiled %.*s\n", SL(f->exported), SL(f->compiled));
 		if (f->why.n)

@@ -18,7 +18,7 @@ static void show_text(struct screen *s, const struct doctor *d, const struct loa
 		const char *level = doctor_level_name(f->level);
 		char *label = xasprintf("%-8s", level);
 		if (f->level >= DOCTOR_WARNING)
-			put_red(s, label);
+			put_error(s, label);
 		else
 			put_dim(s, label);
 		free(label);

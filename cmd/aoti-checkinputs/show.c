@@ -293,7 +293,7 @@ static void show_compared(struct screen *s, const struct loaded *l)
 	const struct comparison *k = &l->compared;
 	buf_addc(&s->b, '\n');
 	if (k->n_differs)
-		put_red(s, "The text is not what this binary was built from");
+		put_error(s, "The text is not what this binary was built from");
 	else if (k->n_open)
 		put_bold(s, "The binary could be held against its text only in part; there it agrees");
 	else
@@ -368,7 +368,7 @@ static void show_finding(struct screen *s, const struct contract *c, const struc
 		buf_adds(&s->b, f->what == CHECK_COUNT ? "inputs" : check_what_name(f->what));
 	buf_addf_clean(&s->b, ": expected %.*s, given ", SL(f->expected));
 	char *given = xstrndup(f->given.p, f->given.n);
-	f->advice ? buf_adds(&s->b, given) : put_red(s, given);
+	f->advice ? buf_adds(&s->b, given) : put_error(s, given);
 	free(given);
 	buf_addc(&s->b, '\n');
 	if (same_fix)

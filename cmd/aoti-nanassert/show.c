@@ -207,7 +207,7 @@ static void add_title(struct screen *s, const struct session *x, const struct na
 	}
 	if ((f->kind == NAN_INPUT || f->kind == NAN_CONSTANT) && c->name.n)
 		buf_addf(&b, ", read by %.*s", SL(c->name));
-	put_red(s, buf_str(&b));
+	put_error(s, buf_str(&b));
 	buf_release(&b);
 }
 

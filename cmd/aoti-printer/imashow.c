@@ -251,7 +251,7 @@ static void show_title(struct screen *s, const struct hunt_case *c)
 		buf_addf(&b, " %s", ima_what(e->what));
 		buf_release(&name);
 	}
-	put_red(s, buf_str(&b));
+	put_error(s, buf_str(&b));
 	buf_addc(&s->b, '\n');
 	buf_release(&b);
 }
@@ -306,7 +306,7 @@ void hunt_show(struct screen *s, const struct hunt_report *r)
 		const size_t from = s->b.len;
 		struct buf b = {0};
 		buf_add_clean(&b, r->death[i]);
-		put_red(s, buf_str(&b));
+		put_error(s, buf_str(&b));
 		buf_addc(&s->b, '\n');
 		put_wraps(s, from, INDENT);
 		buf_release(&b);

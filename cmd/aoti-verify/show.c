@@ -57,7 +57,7 @@ static void finding(struct screen *s, const struct trial *t, const struct verify
 	buf_adds(&b, f->given ? " was given something else than " : " does not compute ");
 	add_node(&b, t, f->node);
 	clean_lines(b.p, b.len);
-	put_red(s, buf_str(&b));
+	put_error(s, buf_str(&b));
 	buf_addc(&s->b, '\n');
 	buf_reset(&b);
 	if (line.n) {

@@ -307,7 +307,7 @@ void crash_show(struct screen *s, const struct crash_answer *a, bool all)
 	}
 	LOCAL_BUF title = {0};
 	buf_add_clean(&title, v->title);
-	put_red(s, buf_str(&title));
+	put_error(s, buf_str(&title));
 	buf_addc(&s->b, '\n');
 	lines(s, v->why, v->n_why);
 	if (a->crash.said.n && !a->crash.from_core)

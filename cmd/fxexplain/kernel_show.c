@@ -395,7 +395,7 @@ void show_hit(struct screen *s, const struct kernelmaps *k, struct kernel_hit hi
 
 void show_error(struct screen *s, const struct kernelmaps *k, const struct kmlocation *at)
 {
-	put_red(s, "Compile error");
+	put_error(s, "Compile error");
 	put_text_line(s, "   ", at->error.message);
 	if (at->line == NONE) {
 		buf_adds(&s->b, "  ");

@@ -212,7 +212,7 @@ static void put_verdict(struct page *p, unsigned because, unsigned prove)
 	buf_addc(&p->s->b, '\n');
 	put_bold(p->s, "Failed: ");
 	if (p->s->color)
-		put_red(p->s, component_title[v->component]);
+		put_error(p->s, component_title[v->component]);
 	else
 		buf_adds(&p->s->b, component_title[v->component]);
 	buf_addf(&p->s->b, "%s%s\n", sure[v->sure], caught ? " (torch went on in eager)" : "");
@@ -252,7 +252,7 @@ static void finding_head(struct page *p, const struct finding *g, double worst)
 	struct slice at = where(p, g);
 	size_t from = b->len;
 	if (g->level == FINDING_ERROR)
-		put_red(p->s, level_word(g));
+		put_error(p->s, level_word(g));
 	else if (g->level == FINDING_NOTE)
 		put_dim(p->s, level_word(g));
 	else
@@ -304,7 +304,7 @@ static void title_line(struct page *p, const struct finding *g)
 	}
 	explain_add_title(&text, g, most > text.len ? most - text.len : 0);
 	if (g->level == FINDING_ERROR && p->s->color) {
-		put_red(p->s, level_word(g));
+		put_error(p->s, level_word(g));
 		put_text(p->s, slice_of(text.p + 5, text.len - 5));
 	} else {
 		put_text(p->s, buf_slice(&text));
