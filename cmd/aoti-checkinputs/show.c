@@ -373,12 +373,17 @@ static void show_finding(struct screen *s, const struct contract *c, const struc
 	buf_addc(&s->b, '\n');
 	if (same_fix)
 		return;
-	buf_adds(&s->b, f->advice ? "    note: " : "    fix: ");
+	const size_t from = s->b.len;
 	if (f->fix.n && f->fix.p[0] == '.') {
 		const struct contract_input *in = &c->input[f->input];
 		buf_add_slice(&s->b, in->path.n ? in->path : in->name);
 	}
-	buf_addf_clean(&s->b, "%.*s\n", SL(f->fix));
+	buf_add_clean(&s->b, f->fix);
+	FREED char *fix = xstrndup(s->b.p + from, s->b.len - from);
+	buf_cut(&s->b, from);
+	buf_adds(&s->b, f->advice ? "    note: " : "    fix: ");
+	f->advice ? buf_adds(&s->b, fix) : put_style(s, STYLE_FIX, fix);
+	buf_addc(&s->b, '\n');
 }
 
 void add_unread(struct buf *b, const struct contract *c)

@@ -84,7 +84,7 @@ static const struct opt_spec spec = {
     .tool = "aoti-nanassert",
     .about = "Which kernel of a compiled model produced the first NaN, and why?",
     .example = {{"model.pt2 batch.npy", "find the first NaN"},
-		{"--range=,65504 model.pt2 batch.npy", "find float16 overflows, too"},
+		{"--range=,65504 model.pt2 batch.npy", "or overflows of float16"},
 		{"-- python train.py", "watch a whole program"}},
     .footer = "MODEL: a .pt2, a model.so, a directory, or an aoti-printer dump or recording.\n"
 	      "INPUT: a file (.npy .npz .safetensors .pt), FILE:KEY, or a spec: f32[8,10].",

@@ -159,7 +159,8 @@ static void show_sources(struct screen *s, const struct nan_finding *f)
 	uint32_t from = f->n_lines > SOME_LINES ? f->n_lines - SOME_LINES : 0;
 	for (uint32_t i = from; i < f->n_lines; i++) {
 		row(s, i == from ? "Python" : "");
-		buf_addf(&s->b, "%.*s\n", SL(f->line[i]));
+		put_style_text(s, STYLE_LINE, f->line[i]);
+		buf_addc(&s->b, '\n');
 	}
 }
 

@@ -123,8 +123,11 @@ static void show_source(struct screen *s, const struct hunt_case *c)
 		show_list(s, "nodes", &k->nodes, 1);
 	if (k && k->aten.n)
 		show_list(s, "ATen", &k->aten, 1);
-	for (uint32_t i = c->from.n_lines > LINES ? c->from.n_lines - LINES : 0, n = 0; i < c->from.n_lines; i++)
-		show_list(s, n++ ? "" : "Python", &c->from.line[i], 1);
+	for (uint32_t i = c->from.n_lines > LINES ? c->from.n_lines - LINES : 0, n = 0; i < c->from.n_lines; i++) {
+		label(s, n++ ? "" : "Python");
+		put_style_text(s, STYLE_LINE, c->from.line[i]);
+		buf_addc(&s->b, '\n');
+	}
 }
 
 static void show_call(struct screen *s, const struct hunt_case *c)

@@ -106,7 +106,7 @@ static const struct opt_rule rules[] = {
 static const struct opt_spec spec = {
     .tool = "aoti-printer",
     .about = "What do the kernels of a compiled model read and write while it runs?",
-    .example = {{"model.pt2 batch.npy", "print the tensors of each call"},
+    .example = {{"model.pt2 batch.npy", "print the tensors of calls"},
 		{"-o dump model.pt2 batch.npy", "save them"},
 		{"--diff dump model.pt2 batch.npy", "find where a run diverges"}},
     .footer = "MODEL: a .pt2, a model.so, a directory, a --record bundle, a dump for --diff.\n"

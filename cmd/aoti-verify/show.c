@@ -24,7 +24,7 @@ static void show_row(struct screen *s, const char *what, struct buf *text)
 {
 	const size_t from = s->b.len;
 	buf_addf(&s->b, "  %-9s ", what);
-	put_text(s, buf_slice(text));
+	!strcmp(what, "line") ? put_style_text(s, STYLE_LINE, buf_slice(text)) : put_text(s, buf_slice(text));
 	buf_addc(&s->b, '\n');
 	put_wraps(s, from, 12);
 	buf_reset(text);

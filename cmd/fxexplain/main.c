@@ -174,7 +174,7 @@ static const struct opt_command commands[] = {
      .summary = "write an issue for PyTorch, or everything in one file",
      .about = "How do I report this to PyTorch?",
      .example = {{"--redact trace.log", "write an issue"},
-		 {"--bundle issue.pt2b trace.log", "write all of it into one file"},
+		 {"--bundle issue.pt2b trace.log", "write all into one file"},
 		 {"--repro repro.py trace.log", "include a minimal program"}},
      .options = report_options,
      .rules = report_rules,

@@ -109,6 +109,8 @@ static void style_off(struct screen *s)
 
 void put_style(struct screen *s, enum style style, const char *text)
 {
+	if (!*text)
+		return;
 	style_on(s, style);
 	buf_adds(&s->b, text);
 	style_off(s);
@@ -116,6 +118,8 @@ void put_style(struct screen *s, enum style style, const char *text)
 
 void put_style_text(struct screen *s, enum style style, struct slice text)
 {
+	if (!text.n)
+		return;
 	style_on(s, style);
 	put_text(s, text);
 	style_off(s);
