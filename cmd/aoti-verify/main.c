@@ -45,7 +45,7 @@ static const struct opt_spec spec = {
     .about = "Which kernel of a compiled model does not compute what its graph says?",
     .example = {{"exported.pt2 model.pt2 batch.npy", "verify every kernel"},
 		{"--all exported.pt2 model.pt2 batch.npy", "list all calls"},
-		{"--graph 0/0 train.log dump", "use a torch.compile dump"}},
+		{"--graph 0/0 train.log dump", "use a torch graph"}},
     .footer = "GRAPH: an exported .pt2, a TORCH_TRACE log, a minifier launcher or graph.json.\n"
 	      "MODEL: the package compiled from it, or a dump of aoti-printer --inputs -o.\n"
 	      "INPUT: a file (.npy .npz .safetensors .pt), FILE:KEY, or a spec: f32[8,10].",

@@ -35,7 +35,7 @@ bash_offers() { # words as bash splits them; no line editor, so no compopt
 every_option() { # every_option SHELL
 	local tool sub subs want
 	for tool in "${tools[@]}"; do
-		mapfile -t subs < <("$tool" -h | sed -n '/^Commands:/,/^$/s/^  \([a-z]\+\) .*/\1/p')
+		mapfile -t subs < <("$tool" -h | sed -n '/^Commands/,/^$/s/^  \([a-z]\+\) .*/\1/p')
 		for sub in "" "${subs[@]}"; do
 			want=$("$tool" $sub --help-options | cut -f2 | sed '/./s/^/--/' | sort | xargs)
 			is "$1: $tool $sub${sub:+ }--" "$("$1_offers" "$tool $sub${sub:+ }--" | grep -- '^--.' | sed 's/=$//' | sort | xargs)" "$want"

@@ -326,7 +326,7 @@ void opt_parse_or_exit(const struct opt_spec *spec, int argc, char **argv, struc
 	} else {
 		clean_text(err.text, strlen(err.text));
 		if (color_on(STDERR_FILENO))
-			buf_addf(&b, "\033[%sm%s: \033[m%s", style_code[STYLE_ERROR], spec->tool, err.text);
+			buf_addf(&b, "\033[%sm%s:\033[m %s", style_code[STYLE_ERROR], spec->tool, err.text);
 		else
 			buf_addf(&b, "%s: %s", spec->tool, err.text);
 		buf_addf(&b, "\nTry '%s%s%s -h'\n", spec->tool, in->sub ? " " : "", in->sub ? in->sub->name : "");

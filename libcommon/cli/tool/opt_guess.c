@@ -91,6 +91,6 @@ int opt_forgotten_dashes(const struct opt_spec *spec, const struct opt_command *
 		buf_add_word(&line, argv[i]);
 	}
 	if (sub && sub->need_command)
-		return err_set(err, EXIT_USAGE, "missing '--' before the command: type '%s'", buf_str(&line));
-	return err_set(err, EXIT_USAGE, "'%s' is not a file; to run it as a command, type '%s'", argv[at], buf_str(&line));
+		return err_set(err, EXIT_USAGE, "missing '--' before the command; type: %s", buf_str(&line));
+	return err_set(err, EXIT_USAGE, "'%s' is not a file; to run it as a command, type: %s", argv[at], buf_str(&line));
 }
