@@ -8,9 +8,8 @@ import pt2utils
 
 
 def about(program):
-    """The sentence below the usage lines of -h."""
-    lines = subprocess.run([program, "-h"], stdout=subprocess.PIPE, check=True, env=dict(os.environ, COLUMNS="1000")).stdout.decode().splitlines()
-    return next((line for line in lines if line and not line.startswith(("Usage:", " "))), "")
+    """The question that it answers, the first line of -h."""
+    return subprocess.run([program, "-h"], stdout=subprocess.PIPE, check=True, env=dict(os.environ, COLUMNS="1000")).stdout.decode().split("\n", 1)[0]
 
 
 def main(argv):
