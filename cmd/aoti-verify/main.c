@@ -42,10 +42,10 @@ static const struct opt_rule rules[] = {
 
 static const struct opt_spec spec = {
     .tool = "aoti-verify",
-    .about = "Which kernel of a compiled model does not compute what its graph says?",
+    .about = "Which kernel of a compiled model computes the wrong result?",
     .example = {{"exported.pt2 model.pt2 batch.npy", "verify every kernel"},
 		{"--all exported.pt2 model.pt2 batch.npy", "list all calls"},
-		{"--graph 0/0 train.log dump", "use a torch graph"}},
+		{"--graph 0/0 train.log dump", "verify a traced run"}},
     .footer = "GRAPH: an exported .pt2, a TORCH_TRACE log, a minifier launcher or graph.json.\n"
 	      "MODEL: the package compiled from it, or a dump of aoti-printer --inputs -o.\n"
 	      "INPUT: a file (.npy .npz .safetensors .pt), FILE:KEY, or a spec: f32[8,10].",

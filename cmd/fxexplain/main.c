@@ -128,12 +128,12 @@ static const struct opt_rule replay_rules[] = {
 static const struct opt_command commands[] = {
     {.name = "kernel",
      .summary = "map a kernel to its IR, FX nodes and Python lines",
-     .about = "Which FX nodes and Python lines was this kernel made from?",
+     .about = "Which FX nodes and Python lines did this kernel come from?",
      .example = {{"torch_compile_debug/", "list all kernels"},
 		 {"buf0 torch_compile_debug/", "explain the kernel of buf0"},
 		 {"model.pt2", "list the kernels of a package"}},
      .operands = "[NAME] INPUT...",
-     .footer = "NAME: a kernel, an FX node, a node of the IR (buf3), or FILE:LINE of the program.\n"
+     .footer = "NAME: a kernel, an FX node, an IR node (buf3), or FILE:LINE of the program.\n"
 	       "INPUT: a trace, torch_compile_debug, a package, output_code.py, or a g++ error.",
      .more = "Without NAME, all kernels are listed. The line of a compiler's error is mapped to the program.",
      .min = 1,
@@ -154,9 +154,9 @@ static const struct opt_command commands[] = {
      .about = "Which line, kernel and node of the model crashed?",
      .example = {{"crash.txt crash.pt2", "explain a backtrace"},
 		 {"--json crash.txt crash.pt2", "write one JSON document"},
-		 {"-o crash.md crash.txt crash.pt2", "write to a file"}},
+		 {"-o where.txt crash.txt crash.pt2", "write to a file"}},
      .operands = "INPUT...",
-     .footer = "INPUT: a text with a backtrace, or a core file, and the packages of the models.",
+     .footer = "INPUT: a backtrace (text) or a core file, and the packages of the models.",
      .min = 1,
      .max = -1},
     {.name = "fix",

@@ -23,7 +23,7 @@ static const struct opt options[] = {
     OPT_FLAG('p', "profile", &opt.profile, "measure loading, the first call and later calls"),
     OPT_FLAG('f', "full", &opt.full, "print every element of every output"),
     OPT_FLAG(0, "json", &opt.json, "write one JSON document: outputs and times"),
-    OPT_FLAG('q', "quiet", &opt.quiet, "print nothing but errors"),
+    OPT_FLAG('q', "quiet", &opt.quiet, "print errors only"),
     OPT_HEADING("How to run"),
     OPT_STRING('m', "model", "NAME", &opt.model, "choose the model, if the package holds several"),
     OPT_INT('n', "repeat", "RUNS", &opt.repeat, 1, 1000000, "run the model RUNS times", .more = "Default: 1; with --profile: 20."),

@@ -15,7 +15,7 @@ help_is_short() { # help_is_short TOOL-AND-SUBCOMMAND
 	is "$1 -h has three examples" "$(sed -n '/^Examples:/,/^$/p' out | grep -cE "^  $1 .*  # [a-z]")" 3
 	is "$1 -h has at most 50 lines" "$(sed 1,50d out)" ""
 	is "$1 -h has at most 79 columns" "$(grep -E '.{80}' out)" ""
-	is "$1 -h: no line goes on below" "$(grep -E '^ {7,}[^ -]' out | grep -v "^       ${words[0]} ")" ""
+	is "$1 -h: no line is broken" "$(COLUMNS=1000 "${words[@]}" -h)" "$(cat out)"
 	text=$(sed -nE 's/^ +(-., )?--[^ ]+ +//p' out)
 	is "$1 -h: options begin with a verb" "$(grep -E "^(($nouns) |[A-Z0-9-])" <<<"$text")" ""
 	COLUMNS=80 run "${words[@]}" --help-all

@@ -46,7 +46,6 @@ touch kernell
 exits "though a command is near" 0 fxexplain kernell
 
 # ---- colour ----
-unset NO_COLOR CLICOLOR_FORCE
 export TERM=xterm
 colours() { grep -c $'\e\[[0-9;]*m' "$1"; } # lines that have any
 terminal() { script -q -e -c "$1" /dev/null </dev/null >out 2>err; }
@@ -120,9 +119,26 @@ run fxexplain --color=always kernel "$DATA/aoti/mlp.pt2"
 is_coloured "a subcommand" out
 
 # Where a program reads, there is none.
-run fxexplain --color=always --json "$log"
-is_plain "JSON" out
-ok "JSON is JSON" jq -e .tool out
+for o in --json --sarif --github --html; do
+	run fxexplain --color=always $o "$log"
+	is_plain "fxexplain $o" out
+done
+for sub in report fix serve; do
+	run fxexplain --color=always $sub "$log" </dev/null
+	is_plain "fxexplain $sub" out
+done
+run fxexplain --color=always crash --json "$ROOT/tests/data/crash/expand.txt"
+is_plain "fxexplain crash --json" out
+run aoti-checkinputs --color=always --json "$DATA/aoti/mlp.pt2" 'f32[5,9]'
+is_plain "aoti-checkinputs --json" out
+run aoti-checkinputs --color=always --json --doctor "$DATA/aoti/mlp.pt2"
+is_plain "aoti-checkinputs --doctor --json" out
+run pt2-run --color=always --json "$DATA/aoti/mlp.pt2" 'f32[5,8]'
+is_plain "pt2-run --json" out
+run aoti-printer --color=always --json "$DATA/aoti/mlp.pt2" 'f32[5,8]'
+is_plain "aoti-printer --json" out
+run aoti-nanassert --color=always --json "$DATA/aoti/mlp.pt2" 'f32[5,8]'
+is_plain "aoti-nanassert --json" out
 run fxexplain --color=always -o report.txt "$log"
 is_plain "a file" report.txt
 run tlparse --color=always --json "$log"
