@@ -141,7 +141,7 @@ static void take_level(void)
 static void check_options(void)
 {
 	if (opt.ima && *opt.ima && strcmp(opt.ima, "alloc"))
-		die(EXIT_USAGE, "--ima=%s: unknown value: use --ima=alloc or --ima", opt.ima);
+		die(EXIT_USAGE, "invalid --ima=%s: use --ima or --ima=alloc", opt.ima);
 	if (opt.ima && opt.output && opt.log)
 		die(EXIT_USAGE, "with --ima, -o and --log both name the report: give one");
 }

@@ -33,7 +33,7 @@ static int add_parts(void *target, const char *value, struct err *err)
 				opt_guess(&g, part_name[i]);
 			FREED char *meant = opt_guess_text(&g);
 			return err_set(err, EXIT_USAGE,
-				       "unknown section '%.*s'%s: breaks, recompiles, shapes, times, caches, errors, graphs, "
+				       "unknown section '%.*s'%s: use breaks, recompiles, shapes, times, caches, errors, graphs, "
 				       "guards, metrics, cudagraphs, all",
 				       (int)n, p, meant);
 		}
