@@ -52,8 +52,14 @@ is "to one who does not read them, too" "$(cat said)" ""
 like "with what they are for" "$(cat out)" 'tlparse +What did torch.compile do'
 exits "runs one" 2 py -m pt2utils tlparse --nothing
 like "which speaks for itself" "$(cat err)" '^tlparse: unknown option'
-exits "a tool that there is not" 4 py -m pt2utils nothing
-like "is told" "$(cat err)" "pt2utils has no tool 'nothing'"
+exits "a tool that there is not" 2 py -m pt2utils nosuch
+is "one clear line" "$(cat out err)" "pt2utils: unknown tool 'nosuch'; 'python -m pt2utils' lists the tools"
+exits "a misspelt one" 2 py -m pt2utils fxexplian
+like "what was meant" "$(cat err)" "'fxexplian' \\(did you mean 'fxexplain'\\?\\)"
+is "its version" "$(py -m pt2utils --version)" "$(dest/usr/bin/pt2utils --version)"
+mkdir python && ln -s "$(command -v python3)" python/
+exits "without any tool" 4 env PATH="$TMP/python" PYTHONPATH="$ROOT/packaging/wheel" python3 -m pt2utils fxexplain
+like "which is said" "$(cat err)" "pt2utils has no tool 'fxexplain' here"
 exits "pt2utils.run gives the document, a finding (status 1) too" 0 py -c '
 import pt2utils, sys
 print(len(pt2utils.tools()), pt2utils.run("tlparse", sys.argv[1])["schema"], pt2utils.run("aoti-checkinputs", sys.argv[2], "f32[5,9]")["schema"])
