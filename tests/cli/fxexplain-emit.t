@@ -94,7 +94,7 @@ run fxexplain --html=page.html "$DATA/graph_breaks.log"
 is "--html=FILE" "$status $(wc -c <out) $(tail -c 8 page.html)" "0 0 </html>"
 
 # ---- --max ----
-names=$(fxexplain --max nosuch=1 "$DATA/simple.log" 2>&1 | sed 's/.*known are //; s/,//g')
+names=$(fxexplain --max nosuch=1 "$DATA/simple.log" 2>&1 | sed 's/.*known: //; s/,//g')
 like "the names" "$names" "^graph-breaks .* recompiles .* compile-seconds .* findings errors warnings damage$"
 page=$(man -l "$ROOT/man/fxexplain.1" 2>/dev/null || cat "$ROOT/man/fxexplain.1")
 set -- "$DATA/graph_breaks.log" "$DATA/recompiles.log" "$DATA/dynamic.log" "$DATA/compile_error.log"
