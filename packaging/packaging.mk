@@ -4,7 +4,7 @@ INSTALL  ?= install
 STRIP    ?= strip
 OBJCOPY  ?= objcopy
 docs_at  ?= $(docdir)
-docs     := $(filter-out docs/HACKING.md,$(wildcard docs/*.md)) scripts/ci/fxexplain-ci
+docs     := $(filter-out docs/HACKING.md,$(wildcard docs/*.md)) scripts/ci/fxexplain-ci scripts/ci/fxexplain-comment
 manuals  := $(wildcard man/*.1)
 guest    := $(probe) $(shim) $(runner)
 
