@@ -162,7 +162,7 @@ serve 403
 comment pull_request
 heard like "a token that may not write: a notice" "$status $(grep ::notice out)" '^0 .*no comment was written: HTTP Error 403'
 comment pull_request token=
-heard like "no token" "$status $(grep ::notice out)" '^0 .*there is no token'
+heard like "no token" "$status $(grep ::notice out)" '^0 .*no token'
 [ -z "$api" ] || { kill "$api"; wait "$api"; } 2>/dev/null
 api=
 comment pull_request
@@ -354,7 +354,17 @@ if $net; then
 	is "the largest is taken whole" "$status $(said | grep -c '| error |') $(said | wc -m | awk '{ print ($1 > 40000 && $1 < 60000) }') $(said | spans | grep -c @)" "0 50 1 0"
 fi
 is "nothing ran" "$(find "$TMP" -name harm)" ""
-# The file that people copy for forks is the one here.
-sed -n '/^# \.github\/workflows\/comment.yml/,/^```/p' "$ROOT/docs/CI.md" >fork.yml
-like "docs/CI.md: the other job checks nothing out" "$(grep -c 'uses:' fork.yml) $(grep uses: fork.yml)" '^1 .*OWNER/pt2utils/scripts/ci/comment@COMMIT'
+# What the files promise, and the examples that people copy.
+is "the jobs and their rights" "$(python3 - "$ROOT" <<'EOS'
+import re, sys, yaml
+root = sys.argv[1]
+jobs = yaml.safe_load(open(root + "/.github/workflows/fxexplain.yml"))["jobs"]
+print(jobs["run"]["permissions"], [s["with"]["persist-credentials"] for j in jobs.values() for s in j["steps"] if "checkout" in s.get("uses", "")])
+print([s["with"]["repository"] for s in jobs["comment"]["steps"] if "checkout" in s.get("uses", "")], "token" in str(jobs["run"]) + open(root + "/action.yml").read().split("\nname:")[1])
+examples = [yaml.safe_load(e) for e in re.findall("```yaml\n(.*?)```", open(root + "/docs/CI.md").read(), re.S)]
+print(len(examples), [s for s in examples[1]["jobs"]["comment"]["steps"]], examples[2]["note"]["needs"], "PT2_TOKEN" in str(examples[2]))
+EOS
+)" "{'contents': 'read'} [False, False, False]
+['\${{ job.workflow_repository }}'] False
+3 [{'uses': 'OWNER/pt2utils/scripts/ci/comment@COMMIT'}] [{'job': 'compile', 'artifacts': False}] False"
 done_testing

@@ -87,8 +87,8 @@ def injected(good):
 
 def largest(good):
     result = json.loads(good["result.json"])
-    texts = {k: "`@all " * 330 for k in ("title", "file", "function", "cost", "fix")}
-    return edited(good, changes=["`@all " * 330] * 40, findings=[dict(result["findings"][0], **texts)] * 50)
+    texts = {k: "`@all " * 250 for k in ("title", "file", "function", "cost", "fix")}
+    return edited(good, changes=["`@all " * 250] * 40, findings=[dict(result["findings"][0], **texts)] * 50)
 
 
 def plain(good):
