@@ -52,7 +52,7 @@ install: all $(programs) $(one_comps)        ## into DESTDIR and prefix (bindir,
 	$(INSTALL) -d $(addprefix $(DESTDIR),$(bindir) $(libdir) $(mandir)/man1 $(docdirs) $(bashdir) $(zshdir) $(fishdir))
 	$(INSTALL) -m 755 $(programs) $(DESTDIR)$(bindir)
 	$(INSTALL) -m 755 $(guest) $(DESTDIR)$(libdir)
-	$(INSTALL) -m 644 scripts/ci/fxexplain-ci NEWS LICENSE $(DESTDIR)$(docdir)
+	$(INSTALL) -m 644 scripts/ci/fxexplain-ci scripts/ci/fxexplain-comment NEWS LICENSE $(DESTDIR)$(docdir)
 	$(Q)for d in $(docs); do to=$${d%/*} && $(INSTALL) -m 644 $$d $(DESTDIR)$(docdir)/$${to##*/} || exit 1; done
 	$(Q)for m in $(notdir $(manuals)); do \
 		sed 's|docs/\([a-z]*/[A-Z]*\.md\)|$(docs_at)/\1|' man/$$m >$(O)/$$m && \
@@ -71,7 +71,7 @@ install-strip: install          ## the same without what is for debuggers
 
 uninstall:                      ## take away what install put there, and folders that it leaves empty
 	rm -f $(addprefix $(DESTDIR)$(bindir)/,$(notdir $(programs))) $(addprefix $(DESTDIR)$(libdir)/,$(notdir $(guest))) \
-		$(addprefix $(DESTDIR)$(docdir)/,$(docs:docs/%=%) fxexplain-ci NEWS LICENSE) $(manuals:man/%=$(DESTDIR)$(mandir)/man1/%) \
+		$(addprefix $(DESTDIR)$(docdir)/,$(docs:docs/%=%) fxexplain-ci fxexplain-comment NEWS LICENSE) $(manuals:man/%=$(DESTDIR)$(mandir)/man1/%) \
 		$(foreach t,$(TOOLS) pt2utils,$(DESTDIR)$(bashdir)/$(t) $(DESTDIR)$(zshdir)/_$(t) $(DESTDIR)$(fishdir)/$(t).fish)
 	$(Q)packaging/remove-empty '$(DESTDIR)' '$(prefix)' $(bindir) $(libdir) $(mandir)/man1 $(docdirs) $(docdir) $(bashdir) $(zshdir) $(fishdir)
 

@@ -104,7 +104,7 @@ is 'no escape in a table' "$? $(grep -c "$(printf '\033')" out)" '0 0'
 fxexplain kernel cpp_fused_maximum_neg models >out 2>err
 is 'status of an unknown name' "$?" 2
 is 'the nearest first' "$(grep -c "is called 'cpp_fused_maximum_neg'; there are cpp_fused_maximum_neg_0, " err)" 1
-fxexplain kernel x /nowhere >out 2>err
+fxexplain kernel x missing >out 2>err
 is 'status of an input that is not there' "$?" 3
 echo hello >text
 fxexplain kernel text >out 2>err

@@ -81,8 +81,8 @@ mkdir notorch
 echo 'raise ImportError("No module named torch")' >notorch/torch.py
 exits "no torch" 4 env PYTHONPATH="$TMP/notorch" fxminify -q --python python3 -o a.py "$launcher"
 like "what to do about it" "$(cat err)" 'cannot import torch .*; pass --python=PATH or set PT2_PYTHON to a Python that has torch$'
-sed "s/reader.storage([^,]*,/reader.storage('0123456789abcdef0123456789abcdef01234567',/; s#save_dir=[^,]*,#save_dir='/nonexistent/checkpoints',#" "$launcher" >gone.py
+sed "s/reader.storage([^,]*,/reader.storage('0123456789abcdef0123456789abcdef01234567',/; s#save_dir=[^,]*,#save_dir='$TMP/missing/checkpoints',#" "$launcher" >gone.py
 exits "inputs that are gone" 4 env PYTHONPATH="$TMP/notorch" fxminify --python python3 -o a.py gone.py
-like "are said at the start" "$(cat err)" "note +[0-9]+ of [0-9]+ stored inputs are gone from '/nonexistent/checkpoints' \(--save-dir\): random values.*cannot import torch"
+like "are said at the start" "$(cat err)" "note +[0-9]+ of [0-9]+ stored inputs are gone from '$TMP/missing/checkpoints' \(--save-dir\): random values.*cannot import torch"
 is "no folder is left" "$(find "$TMPDIR" -mindepth 1 -maxdepth 1 -name 'pt2*')" ""
 done_testing

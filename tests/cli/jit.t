@@ -138,7 +138,7 @@ chmod +x python
 PT2_PYTHON=$TMP/python run aoti-nanassert --log f.txt kept
 is "aoti-nanassert runs it again" "$status" 1
 like "... and says that it runs a program" "$(cat err)" "runs the program of the graph in 'kept', not confined"
-PT2_PYTHON=/nowhere run aoti-nanassert --no-exec kept
+PT2_PYTHON=$TMP/missing run aoti-nanassert --no-exec kept
 is "... but not where nothing may be run" "$status $(grep -c 'no-exec forbids' err)" "2 1"
 like "... and finds the same" "$(cat f.txt)" "NaN made by cpp_fused_log_0"
 like "... with the inputs' values, as a program of torch" "$(cat replayed.py)" "_repro_bytes\(reader, '$(printf '\0\0\200\77\0\0\0\300\0\0\100\100' | base64)'.*run_repro\(mod, load_args, accuracy=True"

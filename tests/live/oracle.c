@@ -418,7 +418,7 @@ static void no_python(void)
 	struct repro r;
 	struct err err = {0};
 	open_fixture(&r, "aot_compile_error");
-	ok(!oracle_torch(&(struct oracle_torch_spec){.python = "/nonexistent/python", .repro = &r}, &err), "no Python", NULL);
+	ok(!oracle_torch(&(struct oracle_torch_spec){.python = "./missing/python", .repro = &r}, &err), "no Python", NULL);
 	has(slice_str(err.text), "no Python is found", "no Python: it says so");
 	ok(!oracle_torch(&(struct oracle_torch_spec){.python = "/usr/bin/python3", .repro = &r, .start_timeout_ms = 60000}, &err),
 	   "no torch", NULL);
