@@ -1,4 +1,4 @@
-/* The JSON form: docs/CONTRACT.md. */
+/* document.c - the JSON form: docs/CONTRACT.md. */
 #include "base/json.h"
 #include "checkinputs.h"
 

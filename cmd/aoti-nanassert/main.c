@@ -1,4 +1,4 @@
-/* aoti-nanassert - which kernel of a compiled model made the first NaN, and why? */
+/* aoti-nanassert - which kernel of a compiled model produced the first NaN, and why? */
 #include "process/child.h"
 #include "tool/diag.h"
 #include "repro/recorded.h"
@@ -30,7 +30,7 @@ static int take_range(void *target, const char *value, struct err *err)
 		ok = !*end;
 	}
 	if (!ok || isnan(opt.lo) || isnan(opt.hi) || opt.lo > opt.hi)
-		return err_set(err, EXIT_USAGE, "'%s' is no range such as -100,100 or ,65504", value);
+		return err_set(err, EXIT_USAGE, "'%s' is not a range such as -100,100 or ,65504", value);
 	opt.range = true;
 	return 0;
 }
@@ -101,11 +101,11 @@ static void take_environment(void)
 static void check_options(const struct operands *in, bool dump)
 {
 	if (dump && in->n > 1)
-		die(EXIT_USAGE, "'%s' is a folder of saved tensors, which takes no inputs", in->v[0]);
+		die(EXIT_USAGE, "'%s' is a directory of saved tensors: it takes no inputs", in->v[0]);
 	if (dump && opt.against)
-		die(EXIT_USAGE, "'%s' is a folder of saved tensors: --against needs the model and its inputs", in->v[0]);
+		die(EXIT_USAGE, "'%s' is a directory of saved tensors: --against needs the model and its inputs", in->v[0]);
 	if (dump && (opt.model || opt.torch || opt.load.n || opt.repeat || opt.fail || opt.weights))
-		die(EXIT_USAGE, "'%s' is a folder of saved tensors: nothing is run (no --model, --weights, --torch, --repeat or --fail)",
+		die(EXIT_USAGE, "'%s' is a directory of saved tensors: nothing is run (no --model, --weights, --torch, --repeat or --fail)",
 		    in->v[0]);
 }
 
@@ -115,7 +115,7 @@ int main(int argc, char **argv)
 	struct recorded_run again;
 	struct err err;
 	int status;
-	signal(SIGPIPE, SIG_IGN); /* a reader that is gone ends neither a report nor the watching of a command */
+	signal(SIGPIPE, SIG_IGN); /* a reader that is gone must not end a report or the watching of a command */
 	opt_parse_or_exit(&spec, argc, argv, &in);
 	mapfile_watch();
 	if (recorded_again(&again, &in, TEMP_NANASSERT, opt.no_exec, &err) < 0)

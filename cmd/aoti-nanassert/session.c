@@ -1,4 +1,4 @@
-/* Shared by all modes: where words go, which findings are shown and when. */
+/* session.c - shared by all modes: where output goes, which findings are shown and when. */
 #include "tool/diag.h"
 #include "tool/output.h"
 #include "nanassert.h"

@@ -1,4 +1,4 @@
-/* The page of --diff --html: share/printer/diff.html with the document and its script. */
+/* diffpage.c - the page of --diff --html: share/printer/diff.html with the document and its script. */
 #include "diff.h"
 #include "html/html.h"
 #include "tool/screen.h"

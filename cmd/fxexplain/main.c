@@ -29,7 +29,7 @@ static int add_parts(void *target, const char *value, struct err *err)
 			i++;
 		if (i == PARTS && !slice_is(slice_of(p, n), "all"))
 			return err_set(err, EXIT_USAGE,
-				       "'%.*s' is no part: breaks, recompiles, shapes, times, caches, errors, graphs, "
+				       "unknown section '%.*s': use breaks, recompiles, shapes, times, caches, errors, graphs, "
 				       "guards, metrics, cudagraphs, all",
 				       (int)n, p);
 		*show |= i == PARTS ? (1ull << PARTS) - 1 : 1ull << i;
@@ -286,12 +286,12 @@ int main(int argc, char **argv)
 	const char *sub = in.sub ? in.sub->name : "";
 	opt.report = !strcmp(sub, "report");
 	if (opt.report + opt.json + opt.sarif + opt.github + !!opt.html > 1)
-		die(EXIT_USAGE, opt.report ? "report writes Markdown: --json, --sarif, --github and --html go without it"
-					   : "one of --json, --sarif, --github and --html at a time");
+		die(EXIT_USAGE, opt.report ? "report only writes Markdown: --json, --sarif, --github and --html do not apply"
+					   : "use only one of --json, --sarif, --github and --html");
 	if (opt.with.n && !opt.bundle)
-		die(EXIT_USAGE, "--with puts files into a bundle: --bundle FILE is missing");
+		die(EXIT_USAGE, "--with needs --bundle=FILE: it adds files to a bundle");
 	if (opt.report && !in.n && !opt.repro)
-		die(EXIT_USAGE, "report: a log is missing, or --repro with a program of fxminify\nTry 'fxexplain report -h'");
+		die(EXIT_USAGE, "report needs a log, or --repro with a program from fxminify\nTry 'fxexplain report -h'");
 	limits_check(&opt.max);
 	if (strcmp(sub, "run") && strcmp(sub, "replay"))
 		output_watch_signals();

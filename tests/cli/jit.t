@@ -126,7 +126,7 @@ is "a dump is looked through as any" "$status" 1
 
 run aoti-printer --record kept -- python3 app.py graph.py 'step(); step((1.0, -2.0, 3.0))'
 is "--record: a Run of a graph went wrong" "$status" 1
-like "... what is done with it" "$(cat err)" 'aoti-nanassert kept; of a graph: fxminify kept'
+like "... what is done with it" "$(cat err)" 'aoti-nanassert kept; for a graph: fxminify kept'
 is "... only that one, with its inputs and the finding" "$(ls kept; jq -r '.graph, .program, .inputs[].file, .finding' kept/*/bundle.json)" \
 	"bundle.m0.r000001"$'\n'"3_backward"$'\n'"model/fx_graph_runnable.py"$'\n'"input0.npy"$'\n'"input1.npy"$'\n'"cpp_fused_log_0 (call 0, graph.py:$line) wrote 1 NaN and 0 infinities into buf0: min 0, max 1.09861"
 cat >python <<EOF

@@ -37,10 +37,10 @@ is "an infinity" "$(whose product product --inf)" "model aten.mm.default true"
 is "one that the compiler made" "$(whose miscompiled log)" "compiler null false"
 # shellcheck disable=SC2046
 exits "in words" 1 $nan --against "$X/log.exported.pt2" log.pt2 $(given log)
-like "the model's" "$(cat out)" "whose *the model's own: the exported program has the first NaN in log .aten.log.default"
+like "the model's" "$(cat out)" "origin *the model itself: the exported program has its first NaN in log .aten.log.default"
 # shellcheck disable=SC2046
 exits "the compiler's" 1 $nan --against "$X/log.exported.pt2" miscompiled.pt2 $(given miscompiled)
-like "is said" "$(cat out)" "the compiler's: the exported program, run node by node with these inputs, has no NaN"
+like "is said" "$(cat out)" "the compiler: the exported program, run node by node with these inputs, has no NaN"
 # shellcheck disable=SC2046
 exits "another program" 1 $nan --against "$X/product.exported.pt2" log.pt2 $(given log)
 like "does not tell" "$(cat out)" "whose *not known: "
@@ -115,7 +115,7 @@ like "where in it" "$(cat out)" 'args\[0\] .*1 NaN of 40 elements.*the first at 
 mkdir newer && (cd newer && unzip -qo "$P/mlp.pt2")
 sed -i 's/^    cpp_fused_relu_0(.*/    surely(*not)(a, statement);/' "$(find newer -name '*.wrapper.cpp')"
 exits "nothing found in a program that is not understood everywhere" 5 $nan newer x.npy
-like "is said with that reserve" "$(tail -1 out)" 'no NaN in .* as far as understood: 1 statement of the generated text was not$'
+like "is said with that reserve" "$(tail -1 out)" 'no NaN in .* as far as known: 1 statement of the generated code was not understood$'
 exits "and so in JSON" 5 $nan --json newer x.npy
 is "in number" "$(jq .unread out)" 1
 exits "what is found is found" 1 $nan newer xnan.npy
@@ -179,7 +179,7 @@ runs() { echo "$lib/pt2-runner --torch $lib/libpt2shim.so --model $so --outputs 
 	is "once" "$(grep -c 'made by' err)" 1
 	like "with the number that it was made of" "$(cat err)" 'wrote +buf4 .* the first at \[1, 0\] = nan.*buf3 f32\[4,8\]: min 0, max .*; there \[1, 0\] = 3\.82'
 	unlike "but not with what was written over" "$(cat err)" "read +buf4 f32\[4,8\]: no NaN, no infinity;"
-	like "and how often" "$(tail -n 1 err)" '1 model, 100 calls of kernels and operators, found 20 times in 1 place, handed on by 20 calls'
+	like "and how often" "$(tail -n 1 err)" '1 model, 100 calls of kernels and operators, found 20 times in 1 place, propagated by 20 calls'
 	exits "a command that makes none" 0 $nan -- $(runs good.npy)
 	like "is told so" "$(cat err)" 'nothing found'
 	exits "--fail: the model's own status is the command's" 3 $nan --fail -- $(runs bad.npy)

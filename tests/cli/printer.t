@@ -185,7 +185,7 @@ PY
 $printer -q -i --constants --format safetensors -o f32 "$P/mlp.pt2" ones.npy
 python3 to_bf16.py f32 bf16 -1 1
 exits "another type" 0 $printer --diff f32 bf16
-like "is said" "$(cat out)" 'The first is of float32, the second of bfloat16: what rounding explains'
+like "is said" "$(cat out)" 'The first uses float32, the second bfloat16: what rounding explains'
 like "and that they agree" "$(cat out)" 'compared, 0 differ.*They agree'
 exits "the other way round" 0 $printer --diff bf16 f32
 exits "unless tolerances are given" 1 $printer --diff f32 bf16 --rtol 0 --atol 1e-9

@@ -17,7 +17,7 @@ changed() { # PACKAGE FOLDER SED: its text with a change
 # ---- torch 2.15: types of results are asserted, weights left out, profiles recorded, branches ----
 for name in mlp none sdpa complex decomp switch cond noweights fourk kprofile div frozen proxied; do
 	exits "$name: the binary is the text's" 0 $check --probe "$P/v215/$name.pt2"
-	like "$name: all of it" "$(cat out)" "agrees with its text in what was compared.* ([0-9]+) of \1 calls"
+	like "$name: all of it" "$(cat out)" "agrees with its code in everything that was compared.* ([0-9]+) of \1 calls"
 	like "$name: but not everything" "$(cat out)" "not compared +what the kernels compute"
 	bare "$P/v215/$name.pt2" "bare_$name"
 	exits "$name: its library alone" 0 $check --json "bare_$name/model.so"
@@ -25,7 +25,7 @@ for name in mlp none sdpa complex decomp switch cond noweights fourk kprofile di
 done
 # What an operator makes of its operands is known by its rule, though nothing asserts it (logsumexp of attention): so is the peak.
 is "memory at its peak" "$(for name in sdpa kprofile fourk; do $check --json "bare_$name/model.so" 2>err | jq .peak_bytes; done | xargs)" "1088 496 4160"
-like "a branch" "$($check --probe "$P/v215/switch.pt2")" "their order on each way through the branches"
+like "a branch" "$($check --probe "$P/v215/switch.pt2")" "their order on each path through the branches"
 is "the ways through it" "$($check --json bare_switch/model.so 2>err | jq -c '[.calls[2].name, .followed.ways[][2]]')" \
 	'["cpp_fused_gt_mul_sin_2","aoti_torch_cpu_mm_out"]'
 is "in the document" "$($check --json --probe "$P/v215/switch.pt2" | jq -c '[.differences, .open, .calls_compared]')" '[[],[],5]'

@@ -35,7 +35,7 @@ exits "several as .npy" 3 pt2-run "$P/nested.pt2" "${in[@]}" -o several.npy
 like "names .npz" "$(cat err)" "^pt2-run: 'several.npy': a .npy file holds one tensor, not 3: save as .npz"
 is "nothing is left" "$(echo several*)" 'several*'
 exits "a name that says no format" 2 pt2-run "${mlp[@]}" -o got.bin
-like "says which there are" "$(cat err)" "'got.bin': its name says no format: .npz, .npy, .pt or .safetensors"
+like "says which there are" "$(cat err)" "'got.bin': cannot tell the format from the file name: use .npz, .npy, .pt or .safetensors"
 exits "a format" 0 pt2-run "${mlp[@]}" --format npz -o got.bin
 ok "an archive" unzip -tq got.bin
 exits "onto a pipe" 0 bash -c '"$@" --format safetensors -o /dev/stdout | cat >piped' - pt2-run "${mlp[@]}"

@@ -59,7 +59,7 @@ is "and what the other calls them" "$(jq -r '.calls[] | select(.in == "both") | 
 is "what one side has alone is elsewhere in the other" "$(jq -c '[.calls[] | select(.elsewhere) | .kernel]' out)" \
 	'["aoti_torch_cpu_addmm_out","aoti_torch_cuda_mm_out"]'
 exits "as text" 0 aoti-printer --diff cpu saved
-like "says so" "$(cat out)" "fused otherwise: calls that one side has alone are no difference, as both end with the same"
+like "says so" "$(cat out)" "fused differently: calls on one side only are not differences, since both end with the same result"
 cp -r saved wrong
 python3 - "$(echo wrong/*.after.*addmm_relu*)" "$(echo wrong/*.after.*softmax*)" <<'PY'
 import sys

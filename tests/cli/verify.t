@@ -94,7 +94,7 @@ if command -v objdump >/dev/null; then
 	exits "--error-exitcode" 42 verify attention wrong.pt2 -q --error-exitcode=42
 	verify attention wrong.pt2 >text
 	ok "the user's line is told" grep -q '^ *line .*verify.py:[0-9]* in forward' text
-	ok "and the worst element" grep -qE '^ *values .* elements differ; at \[[0-9, ]+\] it is .*, and should be ' text
+	ok "and the worst element" grep -qE '^ *values .* elements differ; at \[[0-9, ]+\] got .*, expected ' text
 else
 	skip "mutants" "no objdump"
 fi
@@ -108,7 +108,7 @@ ok "who is nearer to float64 is whose error is less" jq -e 'def who: if .compile
 is "and counted" "$(jq -c '.nearer | add' out)" 6
 is "nodes inside of kernels have eager's error" "$(jq -c '[.nodes[] | select(.kernel | not) | has("eager_ulp")] | [length, all]' out)" "[5,true]"
 exits "as text" 0 aoti-printer --diff norm.exported.pt2 norm.pt2 'norm.pt:in[0]'
-like "a column says it" "$(cat out)" "nearer to float64"
+like "a column says it" "$(cat out)" "closer to float64"
 ok "with one line for each" grep -qE "^ *3 +aoti_torch_cpu_addmm_out +linear_1 +[0-9.]+ +[0-9.]+ +(eager|compiled|alike)$" out
 aoti-printer -a --diff norm.exported.pt2 norm.pt2 'norm.pt:in[0]' >all
 is "-a shows those inside, too" "$(grep -c 'inside of a kernel' all)" 5

@@ -169,21 +169,21 @@ static void test_narrower(void **state)
 {
 	(void)state;
 	expect("s77{2..64}/3 3/1", "s77{2..15}/3 3/1", "narrower input 0 (x), dim 0: s77: 2..64 | 2..15");
-	assert_text(a.v[0].why, "16..64 are refused under AOTI_RUNTIME_CHECK_INPUTS=1 and unchecked otherwise");
+	assert_text(a.v[0].why, "16..64 are rejected under AOTI_RUNTIME_CHECK_INPUTS=1 and not checked otherwise");
 	assert_non_null(slice_find(a.v[0].fix, "backed_size_oblivious"));
 	expect("s0{0..}/1", "s0{2..}/1", "narrower input 0 (x), dim 0: s0: any size | 2 and more");
-	assert_text(a.v[0].why, "0..1 are refused under AOTI_RUNTIME_CHECK_INPUTS=1 and unchecked otherwise");
+	assert_text(a.v[0].why, "0..1 are rejected under AOTI_RUNTIME_CHECK_INPUTS=1 and not checked otherwise");
 	expect("s0{1..}/1", "s0{2..9}/1", "narrower input 0 (x), dim 0: s0: 1 and more | 2..9");
-	assert_text(a.v[0].why, "1 and 10 and more are refused under AOTI_RUNTIME_CHECK_INPUTS=1 and unchecked otherwise");
+	assert_text(a.v[0].why, "1 and 10 or more are rejected under AOTI_RUNTIME_CHECK_INPUTS=1 and not checked otherwise");
 	expect("s0{2..16}/1", "s0{2..15}/1", "narrower input 0 (x), dim 0: s0: 2..16 | 2..15");
-	assert_text(a.v[0].why, "16 are refused under AOTI_RUNTIME_CHECK_INPUTS=1 and unchecked otherwise");
+	assert_text(a.v[0].why, "16 are rejected under AOTI_RUNTIME_CHECK_INPUTS=1 and not checked otherwise");
 	/* Nothing in common. */
 	expect("s0{20..30}/1", "s0{2..9}/1",
 	       "narrower input 0 (x), dim 0: s0: 20..30 | 2..9\nadvice wider input 0 (x), dim 0: s0: 20..30 | 2..9");
-	assert_text(a.v[0].why, "20..30 are refused under AOTI_RUNTIME_CHECK_INPUTS=1 and unchecked otherwise");
+	assert_text(a.v[0].why, "20..30 are rejected under AOTI_RUNTIME_CHECK_INPUTS=1 and not checked otherwise");
 	expect("s0{2..3}/1", "s0{9..12}/1",
 	       "narrower input 0 (x), dim 0: s0: 2..3 | 9..12\nadvice wider input 0 (x), dim 0: s0: 2..3 | 9..12");
-	assert_text(a.v[0].why, "2..3 are refused under AOTI_RUNTIME_CHECK_INPUTS=1 and unchecked otherwise");
+	assert_text(a.v[0].why, "2..3 are rejected under AOTI_RUNTIME_CHECK_INPUTS=1 and not checked otherwise");
 	/* Bounds of such an expression are not known; that is no finding. */
 	expect("FloorDiv(s0,2)/s0 s0{4..64}/1", "FloorDiv(s0,2){2..9}/s0 s0{4..64}/1", "");
 }
@@ -231,15 +231,15 @@ static void test_dtype(void **state)
 	input(&c, "arg1_1", DTYPE_F32, "8/1")->device = DEVICE_CUDA;
 	compare();
 	assert_found("dtype input 0 (x): float32 | float64\ndevice input 1 (y): cpu | cuda");
-	assert_text(a.v[0].fix, "give .to(torch.float64), or compile this exported program again");
-	assert_text(a.v[1].fix, "give .to(\"cuda\")");
+	assert_text(a.v[0].fix, "pass .to(torch.float64), or recompile this exported program");
+	assert_text(a.v[1].fix, "pass .to(\"cuda\")");
 	assert_true(a.same_model);
 	/* What one side does not know is no finding. */
 	begin();
 	input(&e, "x", DTYPE_NONE, "?/? 4/?")->device = DEVICE_NONE;
 	input(&c, "arg0_1", DTYPE_F64, "s0/4 4/1")->device = DEVICE_CUDA;
 	compare();
-	assert_found("advice stride input 0 (x): (?, ?) in the example, which the export does not check | (4, 1)");
+	assert_found("advice stride input 0 (x): (?, ?) in the example (not checked by the export) | (4, 1)");
 }
 
 static void test_strides(void **state)
@@ -247,11 +247,11 @@ static void test_strides(void **state)
 	(void)state;
 	/* Channels last, as the example was. */
 	expect("2/48 3/1 4/12 4/3", "2/48 3/1 4/12 4/3",
-	       "advice stride input 0 (x): (48, 1, 12, 3) in the example, which the export does not check | (48, 1, "
+	       "advice stride input 0 (x): (48, 1, 12, 3) in the example (not checked by the export) | (48, 1, "
 	       "12, 3)");
 	/* Other than the example's. */
 	expect("s0{2..64}/8 8/1", "s0{2..64}/1 8/s0",
-	       "stride input 0 (x): (8, 1) in the example, which the export does not check | (1, s0)");
+	       "stride input 0 (x): (8, 1) in the example (not checked by the export) | (1, s0)");
 	expect("s0{2..9}/s1 s1{2..9}/1", "s7{2..9}/s6 s6{2..9}/1", "");
 	/* A dim of one element has any stride, unless check_input compares it. */
 	expect("1/8 8/1", "1/99 8/1", "");
@@ -259,7 +259,7 @@ static void test_strides(void **state)
 	input(&e, "x", DTYPE_F32, "1/8 8/1");
 	input(&c, "arg0_1", DTYPE_F32, "1/99 8/1")->dim[0].stride_checked = true;
 	compare();
-	assert_found("stride input 0 (x): (8, 1) in the example, which the export does not check | (99, 1)");
+	assert_found("stride input 0 (x): (8, 1) in the example (not checked by the export) | (99, 1)");
 	/* Nothing demanded. */
 	expect("s0{2..64}/8 8/1", "s0{2..64}/? 8/?", "");
 }
@@ -277,7 +277,7 @@ static void test_unused_input(void **state)
 	unused(&c, "arg1_1", DTYPE_F32, "?{2..64}/2 2/1");
 	input(&c, "arg2_1", DTYPE_F32, "2*s22{4..128}/4 4/1");
 	compare();
-	assert_found("advice unchecked input 1 (unused), dim 0: s22, s22 being dim 0 of x | not checked");
+	assert_found("advice unchecked input 1 (unused), dim 0: s22, where s22 is dim 0 of x | not checked");
 }
 
 /* The unused one first: it is still the one that stands out. */
@@ -290,7 +290,7 @@ static void test_unused_first(void **state)
 	unused(&c, "arg0_1", DTYPE_F32, "?{2..64}/2 2/1");
 	input(&c, "arg1_1", DTYPE_F32, "s77{2..64}/4 4/1");
 	compare();
-	assert_found("advice unchecked input 0 (unused), dim 0: s22, s22 being dim 0 of x | not checked");
+	assert_found("advice unchecked input 0 (unused), dim 0: s22, where s22 is dim 0 of x | not checked");
 }
 
 static void test_unused_static(void **state)
@@ -312,7 +312,7 @@ static void test_relation_added(void **state)
 	input(&c, "arg0_1", DTYPE_F32, "s5{2..64}/1");
 	input(&c, "arg1_1", DTYPE_F32, "s5{2..64}/1");
 	compare();
-	assert_found("equal input 1 (y), dim 0: s1 | s5, s5 being dim 0 of x");
+	assert_found("equal input 1 (y), dim 0: s1 | s5, where s5 is dim 0 of x");
 	/* Even sizes only. */
 	expect("s0{4..64}/1", "2*s5{4..64}/1", "equal input 0 (x), dim 0: s0 | 2*s5");
 	/* A fixed pair through one symbol. */
@@ -322,7 +322,7 @@ static void test_relation_added(void **state)
 	input(&c, "arg0_1", DTYPE_F32, "s5{2..64}/1");
 	input(&c, "arg1_1", DTYPE_F32, "s5{2..64}/1");
 	compare();
-	assert_found("equal input 1 (y), dim 0: 5 | s5, s5 being dim 0 of x\nadvice size input 0 (x), dim 0: 4 | s5: 2..64");
+	assert_found("equal input 1 (y), dim 0: 5 | s5, where s5 is dim 0 of x\nadvice size input 0 (x), dim 0: 4 | s5: 2..64");
 }
 
 static void test_relation_lost(void **state)
@@ -334,7 +334,7 @@ static void test_relation_lost(void **state)
 	input(&c, "arg0_1", DTYPE_F32, "s0{2..64}/1");
 	input(&c, "arg1_1", DTYPE_F32, "s1{3..65}/1");
 	compare();
-	assert_found("advice unchecked input 1 (y), dim 0: s0 + 1, s0 being dim 0 of x | s1");
+	assert_found("advice unchecked input 1 (y), dim 0: s0 + 1, where s0 is dim 0 of x | s1");
 	/* The relation is another one. */
 	begin();
 	input(&e, "x", DTYPE_F32, "s0{2..64}/1");
@@ -342,7 +342,7 @@ static void test_relation_lost(void **state)
 	input(&c, "arg0_1", DTYPE_F32, "s0{2..64}/1");
 	input(&c, "arg1_1", DTYPE_F32, "s0{4..128}/1");
 	compare();
-	assert_found("equal input 1 (y), dim 0: 2*s0, s0 being dim 0 of x | s0, s0 being dim 0 of x");
+	assert_found("equal input 1 (y), dim 0: 2*s0, where s0 is dim 0 of x | s0, where s0 is dim 0 of x");
 }
 
 /* Two possible values each: the trials must tell them apart. */
@@ -355,7 +355,7 @@ static void test_small_ranges(void **state)
 	input(&c, "arg0_1", DTYPE_F32, "s0{2..3}/s1 s1{2..3}/1");
 	input(&c, "arg1_1", DTYPE_F32, "s1{2..3}/1");
 	compare();
-	assert_found("equal input 1 (y), dim 0: s2 | s1, s1 being dim 1 of x");
+	assert_found("equal input 1 (y), dim 0: s2 | s1, where s1 is dim 1 of x");
 }
 
 /* The reader did not understand a size of an input that is asserted: nothing is said. */
@@ -619,13 +619,13 @@ static void test_recorded(void **state)
 	recorded("conv", "conv");
 	assert_int_equal(a.n_bad, 1);
 	assert_int_equal(a.v[0].what, AGAINST_NARROWER);
-	assert_text(a.v[0].why, "16..64 are refused under AOTI_RUNTIME_CHECK_INPUTS=1 and unchecked otherwise");
+	assert_text(a.v[0].why, "16..64 are rejected under AOTI_RUNTIME_CHECK_INPUTS=1 and not checked otherwise");
 	recorded("mlp", "mlp");
 	assert_int_equal(a.n_bad, 0);
 	recorded("derived", "derived");
-	assert_found("advice unchecked input 1 (unused), dim 0: s22, s22 being dim 0 of x | not checked");
+	assert_found("advice unchecked input 1 (unused), dim 0: s22, where s22 is dim 0 of x | not checked");
 	recorded("mixed", "mixed");
-	assert_found("advice stride input 3 (y): (12, 12*s17, 1) in the example, which the export does not check | "
+	assert_found("advice stride input 3 (y): (12, 12*s17, 1) in the example (not checked by the export) | "
 		     "(12, 12*s17, 1)");
 	recorded("v215/frozen", "v215/frozen");
 	assert_int_equal(a.n_bad, 0);
