@@ -119,7 +119,7 @@ X=$ROOT/tests/data/export
 frozen=$ROOT/tests/data/aoti/v215/export/frozen.pt2
 exits "frozen weights have no names: no difference" 0 $check --against "$frozen" "$P/v215/frozen.pt2"
 like "what that rests on" "$(cat out)" 'note: no weight kept its name.*\(2 of 2 weights'
-like "they are not called another model's" "$(grep -v note: out)" 'takes what'
+like "they are not called another model's" "$(grep -v note: out)" 'accepts everything'
 exits "the same as data" 0 $check --json --against "$frozen" "$P/v215/frozen.pt2"
 is "all of it is advice" "$(jq -c '[.same_model, .unproved, .fits, (.findings | map(.advice) | all)]' out)" '[true,false,true,true]'
 exits "another model's export is one" 1 $check --json --against "$frozen" "$P/mlp.pt2"
@@ -130,7 +130,7 @@ is "by inputs" "$(jq -c '[.fits, (.findings | map(select(.advice | not).part) | 
 
 # ---- text against binary ----
 exits "they agree" 0 $check --probe "$P/mixed.pt2"
-like "and that is said" "$(cat out)" "agrees with its text"
+like "and that is said" "$(cat out)" "agrees with its code"
 is "nothing on stderr" "$(cat err)" ""
 cp -r dir stale
 sed -i 's/8 != arg4_1_size\[1\]/9 != arg4_1_size[1]/; s/{s77, 8L}, {8L, 1L}/{s77, 9L}, {9L, 1L}/' "$(find stale -name '*.wrapper.cpp')"

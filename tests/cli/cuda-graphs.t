@@ -60,7 +60,7 @@ ima illegal@8 graph=3:4
 is "a fault inside of the second replay" "$status" 1
 like "which graph" "$(head -1 log)" '^cuda_graph\[1\]: illegal memory access'
 like "which replay, of what" "$(tr -s '\n ' ' ' <log)" "replay 2 of CUDA graph 1, with 4 model calls in it kernels $calls"
-like "what to do" "$(cat log)" 'which of them\? run it without CUDA graphs'
+like "what to do" "$(cat log)" 'to see which one, run it without CUDA graphs'
 is "no replay after it is looked for" "$(grep -c 'cuda_graph\[1\]' log)" 3
 ima illegal@8 remade=1:4
 like "and of one that was made anew" "$(tr -s '\n ' ' ' <log)" "replay 2 of CUDA graph 1"

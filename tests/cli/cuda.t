@@ -106,7 +106,7 @@ like "its launch" "$(cat log)" 'grid \(1, 1, 1\), block \([0-9]+, 1, 1\), [0-9]+
 like "sizes" "$(cat log)" 'sizes +s0 = 4'
 like "arguments" "$(cat log)" '0 +buf1 +in +float32\[4, 8\] strides \(8, 1\)'
 like "their memory" "$(cat log)" '0 +buf1 +0x[0-9a-f]+ +128 +128 +[0-9]+ +0x[0-9a-f]+ \+ [0-9]+'
-last() { sed -n '/the last calls/,/^$/p' log | awk 'NF && NR > 1 {print $3}'; }
+last() { sed -n '/last calls/,/^$/p' log | awk 'NF && NR > 1 {print $3}'; }
 is "the calls before it, and no other" "$(last)" "$(head -3 <<<"$names")"
 like "at the end what to try" "$(sed -n '/^next:/,$ p' log | tr '\n' ' ')" \
 	'aoti-printer --ima=alloc -- .*/cudahost load=.* call=4 .*fxexplain kernel triton_per_fused_relu_sum_1 .*fxminify'

@@ -77,7 +77,7 @@ ok "is written" test -s page.html
 
 # ---- NaN ----
 exits "NaN in a kernel for the GPU" 1 gpu nan aoti-nanassert --torch=torch nan.pt2 'f32[32,64]'
-like "is found at the logarithm" "$(head -1 out)" "^NaN made by triton_per_fused_add_log_mul_sub_sum_2 \(call 2 of Run 0, wrapper.cpp line [0-9]+\)"
+like "is found at the logarithm" "$(head -1 out)" "^NaN produced by triton_per_fused_add_log_mul_sub_sum_2 \(call 2 of run 0, wrapper.cpp line [0-9]+\)"
 like "not confined: said" "$(cat err)" "nan.pt2 is for a GPU: it ran unconfined"
 
 # ---- an access outside ----

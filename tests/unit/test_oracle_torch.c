@@ -335,7 +335,7 @@ static void cannot_start(void **state)
 	assert_int_equal(err.status, EXIT_ENVIRON);
 	pretend("sleep 100", record, ":");
 	assert_null(oracle_torch(&(struct oracle_torch_spec){.python = script, .repro = &repro, .start_timeout_ms = 200}, &err));
-	assert_non_null(strstr(err.text, "did not get ready in time"));
+	assert_non_null(strstr(err.text, "was not ready in time"));
 }
 
 int main(void)

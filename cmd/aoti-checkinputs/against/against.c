@@ -347,8 +347,8 @@ static void compare_count(struct compare *k)
 	if (k->e->n_inputs == k->c->n_inputs)
 		return;
 	struct against_finding *f = against_found(k, AGAINST_COUNT, AGAINST_WHOLE, NONE, -1, false);
-	f->exported = against_text(k, "%u inputs", k->e->n_inputs);
-	f->compiled = against_text(k, "%u inputs", k->c->n_inputs);
+	f->exported = against_text(k, "%u input%s", k->e->n_inputs, plural(k->e->n_inputs));
+	f->compiled = against_text(k, "%u input%s", k->c->n_inputs, plural(k->c->n_inputs));
 	f->why = SLICE("no call that fits the export fits the compiled code");
 	f->fix = slice_str(recompile);
 }

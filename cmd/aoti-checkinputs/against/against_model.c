@@ -64,8 +64,8 @@ void against_outputs(struct compare *k)
 		tensors += !plain(&e->output[i]);
 	if (c->n_outputs != e->n_outputs && c->n_outputs != tensors) {
 		struct against_finding *f = against_found(k, AGAINST_COUNT, AGAINST_WHOLE, NONE, -1, false);
-		f->exported = against_text(k, "%u outputs", e->n_outputs);
-		f->compiled = against_text(k, "%u outputs", c->n_outputs);
+		f->exported = against_text(k, "%u output%s", e->n_outputs, plural(e->n_outputs));
+		f->compiled = against_text(k, "%u output%s", c->n_outputs, plural(c->n_outputs));
 		f->why = SLICE("results are at different positions than in the export");
 		f->fix = SLICE("recompile this exported program");
 		return;
@@ -289,7 +289,8 @@ static struct slice outline(struct compare *k, const struct contract *c)
 			add_missing_name(&l, c->constant[i].fqn);
 		}
 	struct slice names = names_text(k, &l);
-	return against_text(k, "%u inputs, %u outputs, %u weights%s%.*s", c->n_inputs, c->n_outputs, n, n ? ": " : "", SL(names));
+	return against_text(k, "%u input%s, %u output%s, %u weight%s%s%.*s", c->n_inputs, plural(c->n_inputs), c->n_outputs,
+			    plural(c->n_outputs), n, plural(n), n ? ": " : "", SL(names));
 }
 
 /* As many numbers as become instructions: torch 2.13, torch/_inductor/graph.py, can_inline_constant. */

@@ -1,6 +1,7 @@
 /* against_part.h - for against*.c only: findings in progress, and the values used to compare expressions. */
 #ifndef PT2_AGAINST_PART_H
 #define PT2_AGAINST_PART_H
+#include "base/text.h"
 #include <inttypes.h>
 
 #include "against/against.h"
