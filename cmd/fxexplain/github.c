@@ -1,7 +1,7 @@
 /* github.c - --github: workflow commands of GitHub Actions, ::error file=app/m.py,line=5,title=...::message
-  * (docs.github.com, "Workflow commands for GitHub Actions": % CR LF are escaped in messages, : and , in properties, too). The findings
-  * also become a table in the job summary, appended to the file named by GITHUB_STEP_SUMMARY. With --baseline both show only what got
-  * worse: GitHub shows ten annotations of each level per step, and new ones would be lost behind old ones. */
+ * (docs.github.com, "Workflow commands for GitHub Actions": % CR LF are escaped in messages, : and , in properties, too). The findings
+ * also become a table in the job summary, appended to the file named by GITHUB_STEP_SUMMARY. With --baseline both show only what got
+ * worse: GitHub shows ten annotations of each level per step, and new ones would be lost behind old ones. */
 #include "emit.h"
 #include "markdown.h"
 

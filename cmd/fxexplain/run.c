@@ -1,9 +1,9 @@
 /* run.c - `fxexplain run`: runs a command under TORCH_TRACE and explains its logs and standard error.
  *
-  * The command runs as if it were not watched: in the tool's process group, with the tool's standard input and output. Its standard
-  * error goes through the tool, which passes it on at once and keeps a copy: through a pseudo terminal if the tool's own is a terminal
-  * (so that the command still sees one), else through a pipe. The explanation runs in a separate process: whatever happens to it, the
-  * command's status is passed on. */
+ * The command runs as if it were not watched: in the tool's process group, with the tool's standard input and output. Its standard
+ * error goes through the tool, which passes it on at once and keeps a copy: through a pseudo terminal if the tool's own is a terminal
+ * (so that the command still sees one), else through a pipe. The explanation runs in a separate process: whatever happens to it, the
+ * command's status is passed on. */
 #include "fxexplain.h"
 
 #include "process/browser.h"

@@ -1,7 +1,7 @@
 /* provenance.c - the pages of -i: a page per compile id, graph before | graph after | generated code, linked by line.
  *
-  * While the log is read, the texts shown on such pages go to an unlinked temporary file; the pages are made at the end, from the sets in
-  * the model (trace_provenance), or, if a compile id has none, from the texts in order.
+ * While the log is read, the texts shown on such pages go to an unlinked temporary file; the pages are made at the end, from the sets in
+ * the model (trace_provenance), or, if a compile id has none, from the texts in order.
  */
 #include "tool/diag.h"
 #include "tool/output.h"

@@ -1,8 +1,8 @@
 /* ranks.c - --all-ranks-html: a directory per log, and beside them the comparison of all.
  *
-  * Logs are read in parallel, each by itself: that needs no order between windows, and is as fast as one log of their size.
-  * Only if there are fewer logs than CPUs does each get threads of its own. Documents of tlparse --json replace logs that are
-  * elsewhere: the same facts, but no directories.
+ * Logs are read in parallel, each by itself: that needs no order between windows, and is as fast as one log of their size.
+ * Only if there are fewer logs than CPUs does each get threads of its own. Documents of tlparse --json replace logs that are
+ * elsewhere: the same facts, but no directories.
  *
  * Flight Recorder dumps of the ranks are read with the logs, and collectives.json shows who keeps others waiting.
  *

@@ -130,7 +130,7 @@ exits "a kernel that went wrong" 1 $printer --diff ones broken
 like "its name, place, tensor" "$(cat out)" 'First difference: run 0, call 1: cpp_fused_relu_0 \(wrapper.cpp:[0-9]+\)'
 like "what it reads agrees" "$(cat out)" 'reads  buf1, float32 \[5, 16\]: agrees'
 like "what it writes does not" "$(cat out)" '1 of 80 elements differ
- +at \[4, 15\] .* became 7\.5, '
+ +at \[4, 15\] .* vs 7\.5, '
 like "so it was made there" "$(cat out)" 'the difference starts here'
 is "as JSON" "$($printer --diff ones broken --json | jq -c '[.different, .first, .origins, .calls[1].origin, .calls[1].values[1].worst.index, .calls[1].values[1].worst.b]')" \
 	'[true,1,1,true,[4,15],7.5]'

@@ -158,7 +158,7 @@ is "take its place" "$(tensors got.npz | grep -o '[0-9]\.0' | sort | uniq -c | a
 bare=("$P/v215/noweights.pt2" "$ROOT/tests/data/aoti/v215/io/noweights.pt:inputs[0]")
 for tool in pt2-run aoti-printer aoti-nanassert; do
 	exits "$tool: no weights" 3 $tool "${bare[@]}"
-	like "$tool: names what it needs" "$(cat err)" "^$tool: '.*noweights.pt2' has no weights in it .*: give them with --weights FILE; it needs up.weight \(float32, 512 bytes\), up.bias"
+	like "$tool: names what it needs" "$(cat err)" "^$tool: '.*noweights.pt2' contains no weights .*: pass them with --weights=FILE; it needs up.weight \(float32, 512 bytes\), up.bias"
 done
 exits "with weights" 0 pt2-run --weights zero.safetensors "${bare[@]}" -o got.npz
 is "no word" "$(cat err)" ""

@@ -30,10 +30,10 @@ exits "without --torch" 3 aoti-printer linear.pt2 'f32[4,16]'
 is "says what it runs with" "$(cat err)" \
 	"aoti-printer: 'linear.pt2' is made for cuda: it runs with an installed libtorch for CUDA (--torch), or watch a program that runs it (-- COMMAND)"
 exits "a libtorch for the CPU" 4 aoti-printer --torch=without linear.pt2 'f32[4,16]'
-like "says what it lacks" "$(cat err)" "is a libtorch without CUDA: no libtorch_cuda.so is beside it"
+like "says what it lacks" "$(cat err)" "is a libtorch without CUDA: no libtorch_cuda.so beside it"
 exits "a model for the CPU is run as before" 0 aoti-printer --level 3 linear_cpu.pt2 'f32[4,16]'
 exits "no GPU" 3 gpu linear env TMPDIR="$TMP/private" FAKECUDA_FAIL=nodevice aoti-printer --torch=torch linear.pt2 'f32[4,16]'
-like "is told" "$(cat err)" "cannot create the model of 'linear.pt2': CUDA error: no CUDA-capable device is detected"
+like "is told" "$(cat err)" "cannot create the model in 'linear.pt2': CUDA error: no CUDA-capable device is detected"
 is "nothing is left behind" "$(ls private)" ""
 
 # ---- values ----

@@ -173,7 +173,7 @@ static void test_narrower(void **state)
 	assert_non_null(slice_find(a.v[0].fix, "backed_size_oblivious"));
 	expect("s0{0..}/1", "s0{2..}/1", "narrower input 0 (x), dim 0: s0: any size | 2 or more");
 	assert_text(a.v[0].why, "0..1 are rejected under AOTI_RUNTIME_CHECK_INPUTS=1 and not checked otherwise");
-	expect("s0{1..}/1", "s0{2..9}/1", "narrower input 0 (x), dim 0: s0: 1 and more | 2..9");
+	expect("s0{1..}/1", "s0{2..9}/1", "narrower input 0 (x), dim 0: s0: 1 or more | 2..9");
 	assert_text(a.v[0].why, "1 and 10 or more are rejected under AOTI_RUNTIME_CHECK_INPUTS=1 and not checked otherwise");
 	expect("s0{2..16}/1", "s0{2..15}/1", "narrower input 0 (x), dim 0: s0: 2..16 | 2..15");
 	assert_text(a.v[0].why, "16 are rejected under AOTI_RUNTIME_CHECK_INPUTS=1 and not checked otherwise");

@@ -328,7 +328,7 @@ static void cannot_start(void **state)
 	(void)state;
 	struct err err = {0};
 	assert_null(oracle_torch(&(struct oracle_torch_spec){.python = "/nonexistent", .repro = &repro}, &err));
-	assert_non_null(strstr(err.text, "no Python is found"));
+	assert_non_null(strstr(err.text, "Python not found"));
 	pretend("echo '{\"re\": \"hello\", \"error\": \"it has no torch\"}'; exit 0", record, ":");
 	assert_null(start(&err));
 	assert_string_equal(err.text, "it has no torch");

@@ -9,21 +9,21 @@
  *     input 0 (x), dim 0: exported s77: 2..64; compiled 2..15
  *         16..64 are rejected under AOTI_RUNTIME_CHECK_INPUTS=1 and not checked otherwise
  *
-  * The two may differ: while lowering, the compiler learns more about the symbols than the export did (docs/FACTS.md, "A
-  * convolution takes fewer batches than were exported"), it requires strides that torch.export does not know about,
-  * and it checks nothing about an unused input. Or the package comes from a different export than assumed.
+ * The two may differ: while lowering, the compiler learns more about the symbols than the export did (docs/FACTS.md, "A
+ * convolution takes fewer batches than were exported"), it requires strides that torch.export does not know about,
+ * and it checks nothing about an unused input. Or the package comes from a different export than assumed.
  *
-  * Expressions are compared by value, since their symbols have different names on the two sides. A few choices of the export's
-  * symbols determine the sizes of the inputs, these the compiled symbols, and every compiled size must then equal the input's;
-  * otherwise the compiled code has a requirement that the export does not. The same in the other direction finds relations of
-  * the export that nothing checks. What one side does not know (contract_known) is not a finding.
+ * Expressions are compared by value, since their symbols have different names on the two sides. A few choices of the export's
+ * symbols determine the sizes of the inputs, these the compiled symbols, and every compiled size must then equal the input's;
+ * otherwise the compiled code has a requirement that the export does not. The same in the other direction finds relations of
+ * the export that nothing checks. What one side does not know (contract_known) is not a finding.
  *
-  * Weights are compared by module path, shape and dtype, never by value. Constants made by the compiler itself (freezing folds
-  * and packs: "_frozen_param3", "constant4") have no path: they give a note, and whether the two models are the same then depends
-  * on everything else, as the note says.
+ * Weights are compared by module path, shape and dtype, never by value. Constants made by the compiler itself (freezing folds
+ * and packs: "_frozen_param3", "constant4") have no path: they give a note, and whether the two models are the same then depends
+ * on everything else, as the note says.
  *
-  * A finding is bad if calls that the export allows fail, or silently go wrong; anything merely worth knowing is advice.
-  * Bad ones come first, then in the order of enum against_what. Runs in time linear in the number of dims.
+ * A finding is bad if calls that the export allows fail, or silently go wrong; anything merely worth knowing is advice.
+ * Bad ones come first, then in the order of enum against_what. Runs in time linear in the number of dims.
  */
 #ifndef PT2_AGAINST_H
 #define PT2_AGAINST_H

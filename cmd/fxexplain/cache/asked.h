@@ -7,9 +7,9 @@
  *     ... a.row[]
  *     asked_release(&a);
  *
-  * A key is everything that torch compares; for a missing key, the entry with the closest key shows what differs. An AOTAutograd entry can
-  * only be used with the fxgraph entries that it names. Whether an entry's guards hold is only known at run time: they are shown.
-  */
+ * A key is everything that torch compares; for a missing key, the entry with the closest key shows what differs. An AOTAutograd entry can
+ * only be used with the fxgraph entries that it names. Whether an entry's guards hold is only known at run time: they are shown.
+ */
 #ifndef FXEXPLAIN_ASKED_H
 #define FXEXPLAIN_ASKED_H
 #include "cache/cachedir.h"

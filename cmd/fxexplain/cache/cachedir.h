@@ -15,9 +15,9 @@
  *     HASH/rank_0_0/...                          vLLM: computation_graph.py, vllm_compile_cache.py, cache_key_factors.json, and
  *                                                inductor_cache/, triton_cache/ with the above
  *
-  * Entries are pickles. Nothing in them is executed or imported: they are read as objects of unknown classes (pickle_read_objects), and
-  * only the texts that torch keeps of the key are used (cachekey.h). Up to CACHE_READ_ONE bytes of one entry and CACHE_READ_ALL in total;
-  * larger ones are counted but not checked. Symlinks are not followed, mount points are crossed. Rows are sorted by path.
+ * Entries are pickles. Nothing in them is executed or imported: they are read as objects of unknown classes (pickle_read_objects), and
+ * only the texts that torch keeps of the key are used (cachekey.h). Up to CACHE_READ_ONE bytes of one entry and CACHE_READ_ALL in total;
+ * larger ones are counted but not checked. Symlinks are not followed, mount points are crossed. Rows are sorted by path.
  */
 #ifndef FXEXPLAIN_CACHEDIR_H
 #define FXEXPLAIN_CACHEDIR_H

@@ -1,7 +1,7 @@
 /* factors.c - compares the keys of vLLM's folders in two caches: HASH/rank_R_D[/PREFIX]/cache_key_factors.json.
  *
-  * The file (vllm/compilation/backends.py, VllmBackend.__call__) has an object of objects and lists: env, config, compiler and code, from
-  * which HASH is computed, and config_hash, compiler_hash, code_hash; earlier releases have only env and the three hashes. */
+ * The file (vllm/compilation/backends.py, VllmBackend.__call__) has an object of objects and lists: env, config, compiler and code, from
+ * which HASH is computed, and config_hash, compiler_hash, code_hash; earlier releases have only env and the three hashes. */
 #include "base/json.h"
 #include "base/text.h"
 #include "cache/asked.h"

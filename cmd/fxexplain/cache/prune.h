@@ -5,9 +5,9 @@
  *     if (apply && prune_apply(&p, &d) ...)      // only files that did not change since
  *     prune_release(&p);
  *
-  * Only recognised files: entries that cannot be read, built code that is empty or truncated, temporary files of writes that ended long
-  * ago; with an age also older entries, code and Triton kernels, which are recompiled when needed. Never: symlinks, unrecognised files,
-  * locks, vLLM's files, files younger than PRUNE_QUIET seconds (a run may be writing them), files of another user.
+ * Only recognised files: entries that cannot be read, built code that is empty or truncated, temporary files of writes that ended long
+ * ago; with an age also older entries, code and Triton kernels, which are recompiled when needed. Never: symlinks, unrecognised files,
+ * locks, vLLM's files, files younger than PRUNE_QUIET seconds (a run may be writing them), files of another user.
  */
 #ifndef FXEXPLAIN_PRUNE_H
 #define FXEXPLAIN_PRUNE_H

@@ -8,12 +8,12 @@
  *             c.frame[c.stack[i].first + k].module ...  // innermost first; Python tracebacks are reversed
  *     crash_release(&c);
  *
-  * Both may be read into one struct; the first value found is kept. Slices point into the bytes that were read, which must outlive it,
-  * or into the arena. Everything is bounded: entries beyond CRASH_MAX_* are counted in .left_out and dropped.
+ * Both may be read into one struct; the first value found is kept. Slices point into the bytes that were read, which must outlive it,
+ * or into the arena. Everything is bounded: entries beyond CRASH_MAX_* are counted in .left_out and dropped.
  *
-  * Addresses. `address` is the one in the process. `offset` is relative to where the module was loaded: the address in the ELF file
-  * (for shared libraries, whose first segment starts at 0). A caller's frame has its return address, which is past the call: look up
-  * one byte before it, unless .exact.
+ * Addresses. `address` is the one in the process. `offset` is relative to where the module was loaded: the address in the ELF file
+ * (for shared libraries, whose first segment starts at 0). A caller's frame has its return address, which is past the call: look up
+ * one byte before it, unless .exact.
  */
 #ifndef PT2_CRASH_H
 #define PT2_CRASH_H

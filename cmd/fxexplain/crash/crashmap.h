@@ -6,16 +6,16 @@
  *     map.place[i].kernel, .line, .text, .call->nodes ...   // of c.frame[i]
  *     crashmap_release(&map);                               // before the crash, whose texts it points to
  *
-  * A frame belongs to a library if their build ids match; else if their file names match (Inductor names files by a hash of their
-  * contents, and loaders unpack them under that name); else, if the text does not show the module, when only one library has the
-  * symbol. A file:line in the text itself (from a debugger with line information) is used if its file is in the package.
+ * A frame belongs to a library if their build ids match; else if their file names match (Inductor names files by a hash of their
+ * contents, and loaders unpack them under that name); else, if the text does not show the module, when only one library has the
+ * symbol. A file:line in the text itself (from a debugger with line information) is used if its file is in the package.
  *
  * The call that a frame is in is known, best first,
  *     BY_LINE   from line information (DWARF), as the statement of wrapper.cpp that the line lies in
  *     BY_NAME   the program calls this kernel or op once
-  *     BY_ORDER  by the position of the machine call among those to the same function, if the program has as many
-  *               (x86-64; the compiler keeps calls in source order unless it moved a part out of line)
-  * and otherwise the candidates are counted, but none is chosen.
+ *     BY_ORDER  by the position of the machine call among those to the same function, if the program has as many
+ *               (x86-64; the compiler keeps calls in source order unless it moved a part out of line)
+ * and otherwise the candidates are counted, but none is chosen.
  *
  * For tools: packages are opened by ask/load.h.
  */

@@ -3,9 +3,9 @@
  *     struct inlined_place v[INLINED_MAX];
  *     size_t n = inlined_at(so_bytes, 0x3ceb0, v, &arena);     // v[0]: the line in the caller of the innermost inlined function
  *
-  * The line of a vector load in a generated kernel is in avxintrin.h; the interesting line is the one in the kernel that it came from: the
-  * call site in the chain of DW_TAG_inlined_subroutine around the address (DW_AT_call_file, DW_AT_call_line: present even with -g1). The
-  * line table itself is read by modelso_line().
+ * The line of a vector load in a generated kernel is in avxintrin.h; the interesting line is the one in the kernel that it came from: the
+ * call site in the chain of DW_TAG_inlined_subroutine around the address (DW_AT_call_file, DW_AT_call_line: present even with -g1). The
+ * line table itself is read by modelso_line().
  *
  * Untrusted: entries are walked without recursion, and at most INLINED_VISITS of them. Never fails: 0 means unknown.
  */

@@ -3,9 +3,9 @@
  *     struct slice s;
  *     crash_operand(&c, &map, &s);      // in c's arena; empty if unknown
  *
-  * x86-64 only; needs registers and a fault address (a core file), and the instruction's bytes in a package's library. Only the memory
-  * operand is decoded (ModRM, SIB, displacement; legacy, VEX and EVEX encodings: Intel SDM volume 2, chapter 2), and it is only
-  * reported if it gives the faulting address, within the 64 bytes that one access can span.
+ * x86-64 only; needs registers and a fault address (a core file), and the instruction's bytes in a package's library. Only the memory
+ * operand is decoded (ModRM, SIB, displacement; legacy, VEX and EVEX encodings: Intel SDM volume 2, chapter 2), and it is only
+ * reported if it gives the faulting address, within the 64 bytes that one access can span.
  */
 #ifndef PT2_CRASH_OPERAND_H
 #define PT2_CRASH_OPERAND_H

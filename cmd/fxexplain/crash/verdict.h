@@ -6,10 +6,10 @@
  *     v.why[0 .. v.n_why - 1], v.step[0 .. v.n_steps - 1] ...
  *     crash_verdict_release(&v);
  *
-  * The kind comes from signs in the text (messages of malloc, terminate, the kernel), then from the signal with the address, the mappings
-  * and the stack pointer. Whose code: the innermost frame that belongs neither to the signal handler nor to the system (memcpy was called
-  * by someone). Steps name the user's package and, from a core, the command; device and shape come first, as in torch's own AOTInductor
-  * debugging guide.
+ * The kind comes from signs in the text (messages of malloc, terminate, the kernel), then from the signal with the address, the mappings
+ * and the stack pointer. Whose code: the innermost frame that belongs neither to the signal handler nor to the system (memcpy was called
+ * by someone). Steps name the user's package and, from a core, the command; device and shape come first, as in torch's own AOTInductor
+ * debugging guide.
  *
  * For tools (a doctor looks at the package after SIGILL).
  */

@@ -7,8 +7,8 @@
  *     source_text(&s, &b);                                        // the changed file
  *     source_release(&s);
  *
-  * A statement is a logical line (graph/pytext.h). All changes refer to the text as it was read: identical changes count once, overlapping
-  * ones are refused.
+ * A statement is a logical line (graph/pytext.h). All changes refer to the text as it was read: identical changes count once, overlapping
+ * ones are refused.
  *
  * Refused: text that is not UTF-8, has a NUL or CR, exceeds SOURCE_MAX bytes, has no statement, or has unclosed brackets or strings.
  * The caller owns the text, which must outlive the source.

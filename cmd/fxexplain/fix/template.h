@@ -6,8 +6,8 @@
  *     if (template_match(&from, code, &c))               // matches all of code; template_find: a part of it
  *         template_put(&b, SLICE("{e}.clone()"), &c);    // "(a + b).clone()" if e is a + b
  *
-  * Python tokens are compared (names, numbers, strings, operators), so blanks, line breaks inside brackets and comments make no
-  * difference. The placeholders:
+ * Python tokens are compared (names, numbers, strings, operators), so blanks, line breaks inside brackets and comments make no
+ * difference. The placeholders:
  *
  *     {e}     an expression: balanced brackets, outside them no , ; : = and no assignment
  *     {e+}    the same for computed values: with a name, without and, or, not, is, in, if, lambda, None, True, False and strings

@@ -6,11 +6,11 @@
  *     for (uint32_t i = 0; i < c.n_op; i++) ...          // sorted by gain or loss
  *     profile_compare_release(&c);
  *
-  * All numbers are per step (ProfilerStep#N, of prof.step()). If a profile has no steps, its numbers cover all of it, and c.per_step is
-  * false: such a pair can only be compared if both ran the same number of iterations. What runs during compilation, on fake tensors,
-  * is not an op: it is in FAMILY_COMPILE.
-  * Names are compared exactly, kernels without graph_N_. Times are self times over all CPU threads; device kernels are in c.device,
-  * since they run in parallel with the CPU.
+ * All numbers are per step (ProfilerStep#N, of prof.step()). If a profile has no steps, its numbers cover all of it, and c.per_step is
+ * false: such a pair can only be compared if both ran the same number of iterations. What runs during compilation, on fake tensors,
+ * is not an op: it is in FAMILY_COMPILE.
+ * Names are compared exactly, kernels without graph_N_. Times are self times over all CPU threads; device kernels are in c.device,
+ * since they run in parallel with the CPU.
  */
 #ifndef PT2_PROFILE_COMPARE_H
 #define PT2_PROFILE_COMPARE_H

@@ -7,10 +7,10 @@
  *         "args": {"External id": 1211, "Record function id": 0, "Input Dims": [[64], [64], []], "Ev Idx": 1210} }, ... ],
  *       "traceName": "eager.json" }
  *
-  * ts and dur are microseconds with three decimals; older versions wrote integers. They are kept as nanoseconds, exactly. Also supported,
-  * and tested with handmade input, not recorded: a bare array of events (the old autograd profiler, torch/autograd/profiler_util.py, and
-  * other tools), B and E pairs, ts as a string or with an exponent, older category names ("Operator", "Kernel"), and everything that a
-  * device writes.
+ * ts and dur are microseconds with three decimals; older versions wrote integers. They are kept as nanoseconds, exactly. Also supported,
+ * and tested with handmade input, not recorded: a bare array of events (the old autograd profiler, torch/autograd/profiler_util.py, and
+ * other tools), B and E pairs, ts as a string or with an exponent, older category names ("Operator", "Kernel"), and everything that a
+ * device writes.
  *
  *     struct profile p;
  *     if (profile_read(&p, "compiled.json", &err) < 0)        // plain, .gz, "-"
@@ -30,8 +30,8 @@
  * A frame resumed after a graph break is a region inside the first one's region: Dynamo's code calls the resume function.
  *
  * Self time is a call's time without its direct children's, by nesting within one thread, as torch's key_averages() counts it:
-  * a call that only forwards to one of the same name (aten::sum to an overload) counts once. Python functions nest among
-  * themselves. Events of a thread may be in any order in the file.
+ * a call that only forwards to one of the same name (aten::sum to an overload) counts once. Python functions nest among
+ * themselves. Events of a thread may be in any order in the file.
  *
  * Memory: 16 bytes an event, up to PROFILE_EVENTS_MAX of them, and names, up to PROFILE_ROWS_MAX; the rest is counted in a
  * row "(other names)" and as damage. A window of 2 MB for each CPU, at most 8.

@@ -5,12 +5,12 @@
  *     if (child_age_look(&a, pid) > limit) ...       // regularly, for example every 100 ms
  *
  * Between two looks the age of its process group grows by
-  *     the CPU time that it used, while one of its threads runs or is runnable (at most the elapsed time);
-  *     nothing, while it is stopped (SIGSTOP);
-  *     the elapsed time, while all of it sleeps or waits for a disk.
+ *     the CPU time that it used, while one of its threads runs or is runnable (at most the elapsed time);
+ *     nothing, while it is stopped (SIGSTOP);
+ *     the elapsed time, while all of it sleeps or waits for a disk.
  *
-  * Linux: /proc/PID/stat (proc(5): state, pgrp, utime, stime, cutime, cstime) and the states in /proc/PID/task. Without /proc, wall
-  * time is used. Never fails.
+ * Linux: /proc/PID/stat (proc(5): state, pgrp, utime, stime, cutime, cstime) and the states in /proc/PID/task. Without /proc, wall
+ * time is used. Never fails.
  */
 #ifndef PT2_CHILDAGE_H
 #define PT2_CHILDAGE_H

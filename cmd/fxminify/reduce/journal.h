@@ -13,8 +13,8 @@
  *     {"best":9,"file":"repro.py","at":12.5}
  *     {"end":"reduced","tests":31,"at":20.1}
  *
-  * `key` is candidate_hash, in hexadecimal; `at` is seconds since the start. A line is written with one write(2): a killed process leaves
-  * complete lines, and at most one truncated line, which a reader skips. Resuming appends {"resume":…} and continues in the same file.
+ * `key` is candidate_hash, in hexadecimal; `at` is seconds since the start. A line is written with one write(2): a killed process leaves
+ * complete lines, and at most one truncated line, which a reader skips. Resuming appends {"resume":…} and continues in the same file.
  *
  * Failure: -1 and err; a full disk is reported once (journal_failed), and the reduction continues without a journal.
  */

@@ -4,11 +4,11 @@
  *     if (reduce_nodes(&red, suspects, n_suspects, &err) < 0) ...      // -1: stopped (runner.stopped) or err; runner.best stays
  *     if (reduce_rest(&red, &err) < 0) ...                            // shrink.h
  *
-  * First the suspects (from locating), each with what connects them; then halving and ProbDD; then QuickXplain, where dropped operations
-  * are bypassed if possible: their users take one of their operands with the same dtype and sizes, so that what they connect stays
-  * connected (a bug on a path of 12 takes 32 questions in 5,000 nodes, not 98). In the end no single operation can be dropped or
-  * bypassed. An operand that cannot be an input (nothing is known about its value, or it is neither a tensor nor a number)
-  * pulls in what computes it; the set actually tested is what counts.
+ * First the suspects (from locating), each with what connects them; then halving and ProbDD; then QuickXplain, where dropped operations
+ * are bypassed if possible: their users take one of their operands with the same dtype and sizes, so that what they connect stays
+ * connected (a bug on a path of 12 takes 32 questions in 5,000 nodes, not 98). In the end no single operation can be dropped or
+ * bypassed. An operand that cannot be an input (nothing is known about its value, or it is neither a tensor nor a number)
+ * pulls in what computes it; the set actually tested is what counts.
  */
 #ifndef PT2_REDUCE_NODES_H
 #define PT2_REDUCE_NODES_H

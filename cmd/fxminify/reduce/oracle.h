@@ -8,10 +8,10 @@
  *     oracle_cancel(o, id);                                // its process group gets TERM, then KILL; no outcome comes
  *     oracle_close(o);                                     // no process or file is left
  *
-  * An outcome says what happened; a verdict compares that with the failure being reduced (verdict_of). Each test has its own process group,
-  * an empty folder, a timeout and a memory limit. The timeout applies to the test's age (reduce/childage.h), not to wall time: waiting for
-  * a busy machine is not hanging. A test that could not be run (no fork, no space, inputs missing, the oracle died) is OUTCOME_INFRA:
-  * never a failure of the candidate.
+ * An outcome says what happened; a verdict compares that with the failure being reduced (verdict_of). Each test has its own process group,
+ * an empty folder, a timeout and a memory limit. The timeout applies to the test's age (reduce/childage.h), not to wall time: waiting for
+ * a busy machine is not hanging. A test that could not be run (no fork, no space, inputs missing, the oracle died) is OUTCOME_INFRA:
+ * never a failure of the candidate.
  */
 #ifndef PT2_REDUCE_ORACLE_H
 #define PT2_REDUCE_ORACLE_H

@@ -7,12 +7,12 @@
  *     r.best                                                       // the best candidate so far
  *     runner_release(&r);
  *
-  * Every pass of a reduction (nodes.h, shrink.h) is a list of proposals. A candidate that fails the same way and is an improvement
-  * becomes `best` at once, improved() is called, and the journal records it: whenever the process ends, the best so far is on disk.
+ * Every pass of a reduction (nodes.h, shrink.h) is a list of proposals. A candidate that fails the same way and is an improvement
+ * becomes `best` at once, improved() is called, and the journal records it: whenever the process ends, the best so far is on disk.
  *
-  * Not asked again: what was asked before (candidate_hash), in this process or in the journal being resumed; only the original is asked
-  * again if locating needs what a journal does not have (want_where). With one job the order of questions, and so the result, is the same
-  * every time, except for flaky failures.
+ * Not asked again: what was asked before (candidate_hash), in this process or in the journal being resumed; only the original is asked
+ * again if locating needs what a journal does not have (want_where). With one job the order of questions, and so the result, is the same
+ * every time, except for flaky failures.
  */
 #ifndef PT2_REDUCE_RUNNER_H
 #define PT2_REDUCE_RUNNER_H

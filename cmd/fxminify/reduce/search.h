@@ -7,12 +7,12 @@
  *     s.keep                                       // the result, a bit set (slice.h): no single element can be dropped
  *     search_release(&s);
  *
-  * It knows nothing about graphs. Questions go through ask(), several at a time, best first; ask() decides how many run in parallel, and
-  * remembers answers: asking about the same set again costs nothing. Answers need not be monotone (a superset of a failing set may pass);
-  * then the result still fails and is 1-minimal, if not the smallest.
+ * It knows nothing about graphs. Questions go through ask(), several at a time, best first; ask() decides how many run in parallel, and
+ * remembers answers: asking about the same set again costs nothing. Answers need not be monotone (a superset of a failing set may pass);
+ * then the result still fails and is 1-minimal, if not the smallest.
  *
-  * If some elements cannot exist without others, close() returns the set that is actually asked about. That set is what counts: it is
-  * adopted if it fails, and one that is no smaller than what remains is not asked at all.
+ * If some elements cannot exist without others, close() returns the set that is actually asked about. That set is what counts: it is
+ * adopted if it fails, and one that is no smaller than what remains is not asked at all.
  *
  * How many questions (tests/unit/test_search.c checks this): a single culprit in 5,000 about 20,
  * two far apart about 40, three about 55; O(k log(n/k)).

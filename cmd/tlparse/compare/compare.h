@@ -7,15 +7,15 @@
  *     ... c.pair[]: matched compilations; c.change[]: differences; c.text[]: texts line by line
  *     compare_release(&c); compare_log_release(&before); compare_log_release(&after);
  *
-  * How compilations are matched. A frame is identified by its code: file, line and function (torch's co_filename, co_firstlineno,
-  * co_name in compilation_metrics, else the last entry of the stack of dynamo_start), then by file and function alone (lines
-  * move), then by function and graph (a renamed script), never by its number. Several frames of the same code are aligned by the
-  * graph that Dynamo captured first, the rest by order. The compilations of a frame are aligned by the reason of the recompile,
-  * the rest by order. Attempts are matched from the last one backwards.
+ * How compilations are matched. A frame is identified by its code: file, line and function (torch's co_filename, co_firstlineno,
+ * co_name in compilation_metrics, else the last entry of the stack of dynamo_start), then by file and function alone (lines
+ * move), then by function and graph (a renamed script), never by its number. Several frames of the same code are aligned by the
+ * graph that Dynamo captured first, the rest by order. The compilations of a frame are aligned by the reason of the recompile,
+ * the rest by order. Attempts are matched from the last one backwards.
  *
-  * The logs are read once. Of every artifact only the normal_hash of its text and its place in the file are kept; texts
-  * of matched artifacts with different hashes are read again (a compressed log or a pipe is spooled to an unlinked file).
-  * All lists are bounded; the excess is counted in more[] and texts_left.
+ * The logs are read once. Of every artifact only the normal_hash of its text and its place in the file are kept; texts
+ * of matched artifacts with different hashes are read again (a compressed log or a pipe is spooled to an unlinked file).
+ * All lists are bounded; the excess is counted in more[] and texts_left.
  */
 #ifndef PT2_COMPARE_H
 #define PT2_COMPARE_H

@@ -10,10 +10,10 @@
  *     compare_artifacts.c  artifacts of matched compilations; their guards one by one
  *     compare_texts.c      texts that differ, line by line
  *
-  * compare_run() runs them in this order, and each adds rows to the struct compare; c->pair is complete before any change is added. The
-  * logs are not modified, except that matching marks their frames and units. "Side" is 0 for the log before and 1 for the one after. Texts
-  * of rows are the logs' own names, or copies in c->arena: a text built in a buf goes through arena_slice(), and one that may be long
-  * through compare_cut().
+ * compare_run() runs them in this order, and each adds rows to the struct compare; c->pair is complete before any change is added. The
+ * logs are not modified, except that matching marks their frames and units. "Side" is 0 for the log before and 1 for the one after. Texts
+ * of rows are the logs' own names, or copies in c->arena: a text built in a buf goes through arena_slice(), and one that may be long
+ * through compare_cut().
  */
 #ifndef PT2_COMPARE_PART_H
 #define PT2_COMPARE_PART_H

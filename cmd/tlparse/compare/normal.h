@@ -1,11 +1,11 @@
 /* normal.h - makes texts of two runs comparable: graphs, generated code, guards, reasons.
  *
-  * Compiling the same program twice gives texts with meaningless differences: buf12 is buf13 because of one more kernel before
-  * it, kernels and caches are named by hashes, objects by their addresses, files are in another temporary folder. Each word of a
-  * text is one of:
+ * Compiling the same program twice gives texts with meaningless differences: buf12 is buf13 because of one more kernel before
+ * it, kernels and caches are named by hashes, objects by their addresses, files are in another temporary folder. Each word of a
+ * text is one of:
  *
-  *     name    a word numbered by a generator: buf12, add_3, primals_1, tmp4, s77, cpp_fused_add_0; and whatever the text
-  *             itself defines (`add: "f32[8]" = ...`). Only its stem and its position among the others count
+ *     name    a word numbered by a generator: buf12, add_3, primals_1, tmp4, s77, cpp_fused_add_0; and whatever the text
+ *             itself defines (`add: "f32[8]" = ...`). Only its stem and its position among the others count
  *     noise   an address, an object id, a hash, a uuid, a path below /tmp or in a cache, the counter of <eval_with_key>.3, the
  *             line in "m.py:7", the value of a member "..._ns" of JSON. Only its kind counts
  *     word    anything else, unchanged
@@ -16,8 +16,8 @@
  *     normal_hash(&n, SLICE("buf7 = f(buf3, buf3)")) == normal_hash(&n, SLICE("buf1 = f(buf0, buf0)"))
  *     normal_release(&n);
  *
-  * To show differences line by line, names need not match by number: normal_diff aligns lines without them, then lets
-  * the aligned lines vote on which name matches which, and marks a common line as changed if it contradicts the vote.
+ * To show differences line by line, names need not match by number: normal_diff aligns lines without them, then lets
+ * the aligned lines vote on which name matches which, and marks a common line as changed if it contradicts the vote.
  *
  * Any bytes are accepted, in linear time (except the line diff, which is bounded).
  */
