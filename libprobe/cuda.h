@@ -157,7 +157,7 @@ int cuda_params_of_image(struct slice image, const char *kernel, uint16_t *size,
 int cuda_params_of_file(const char *path, const char *kernel, uint16_t *size, uint32_t max);
 /* The length recorded in a cubin or fat binary in memory; 0: not one. */
 size_t cuda_image_length(const void *image);
-/* The function at this address of an ELF64 file: .symtab, else .dynsym. False: there is none, or its name does not fit. */
+/* The function at this address of an ELF64 file: .symtab, else .dynsym. False: not found, or its name does not fit. */
 bool cuda_symbol_at(struct slice file, uint64_t address, char *name, size_t room);
 
 /* ---- cuda_runtime.c: kernels compiled into the model (nvcc: CUTLASS) and known by the address of a function on the

@@ -12,7 +12,7 @@ const char *const entry_name[ENTRIES] = {
 
 struct model models[PROBE_MODELS];
 
-/* Taken with the loader's own lock held (initialisers run under it), never the other way round. */
+/* Taken while the loader's own lock is held (initialisers run under it), never the other way round. */
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 
 /* Another thread of the parent may have held a lock. */

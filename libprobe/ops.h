@@ -304,7 +304,7 @@ void *ops_import_address(size_t i, enum ops_import which);
 /* ---- ops.c ---- */
 
 struct ops_go {
-	void *target; /* NULL: do not call, return words */
+	void *target; /* NULL: do not call; return the words below */
 	uint64_t words;
 };
 struct ops_go probe_before(struct ops_regs *r, const uint64_t *stack);

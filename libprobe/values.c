@@ -27,7 +27,7 @@ static void name_value(const struct model *m, const struct ops_open *o, struct o
 {
 	const struct ops *ops = m->ops;
 	const uint8_t role = ops->arg_role[a - m->contract.arg];
-	/* An op writes what its signature says. */
+	/* An op's signature says what it writes. */
 	if (x->role == CALL_ROLE_IN || o->site->kind != SITE_OP)
 		x->role = role & (uint8_t)~OPS_FRESH;
 	x->fresh = role & OPS_FRESH;

@@ -12,7 +12,7 @@
 
 static struct nanassert_options opt = {.error_exitcode = -1};
 
-/* LO,HI; either may be left out. */
+/* LO,HI; either may be omitted. */
 static int take_range(void *target, const char *value, struct err *err)
 {
 	(void)target;

@@ -101,7 +101,7 @@ static const struct opt_spec spec = {
     .command = true,
 };
 
-/* PyTorch's variable, unless the option is given. */
+/* PyTorch's variable applies unless the option is given. */
 static void take_level(void)
 {
 	const char *name = "AOT_INDUCTOR_DEBUG_INTERMEDIATE_VALUE_PRINTER", *text = getenv(name);

@@ -19,8 +19,8 @@ struct verifier_options {
 /* The kinds of inputs that a model is called with. */
 enum input_kind {
 	INPUTS_GIVEN,   /* the user's, or those in a dump */
-	INPUTS_MADE,    /* none were given */
-	INPUTS_SIZES,   /* of other sizes, where sizes are free */
+	INPUTS_MADE,    /* generated: none were given */
+	INPUTS_SIZES,   /* other sizes, if sizes are free */
 	INPUTS_VALUES,  /* ties, zeros, signs */
 	INPUTS_SPECIAL, /* NaN and large numbers: what fails only there is reported, but is not a verdict. No infinities: eager's own
 			 * vector code turns some into NaN (gelu(inf) is NaN in 2.13) */

@@ -133,7 +133,7 @@ static int add_pipe(const struct load *l, const char *path, struct err *err)
 
 void operands_keep_pipes(struct operands *in)
 {
-	static struct arena names; /* until the end, as the files */
+	static struct arena names; /* never released, like the files */
 	struct err err;
 	struct stat st;
 	for (int i = 0; i < in->n; i++) {

@@ -256,7 +256,7 @@ int explain_paths(const struct explain_options *o, const char *const *path, int 
 		die_err(&err);
 	if (n && load_operands(f, page, o, path, n, &lost, &err) < 0)
 		die_err(&err);
-	for (uint32_t i = 0; o->folder && i < f->n_input; i++) /* of `run`: names that nobody else knows */
+	for (uint32_t i = 0; o->folder && i < f->n_input; i++) /* of `run`: names that the user does not know */
 		f->input[i].path = run_input_name(f, f->input[i].path, o->folder);
 	if (o->function && !facts_only_function(f, o->function))
 		die(EXIT_INPUT, "no frame of a function '%s' was compiled", o->function);

@@ -67,7 +67,7 @@ static void add_input(struct pack *p, const struct fact_input *in, const struct 
 		name[n - 3] = 0;
 	if (!path.n) {
 		bundle_leave_out(p->w, shown, SLICE("came through a pipe: pass it as a file"));
-	} else if (in->unread) { /* a warning was given */
+	} else if (in->unread) { /* already warned */
 		bundle_leave_out(p->w, slice_str(name), slice_str(in->unread));
 	} else if (in->kind == FACT_DEBUGDIR) {
 		if (p->o->redact)

@@ -7,7 +7,7 @@
 struct copy {
 	struct buf *b;
 	const struct intern *ids; /* NULL: all of it */
-	struct redact *r;         /* NULL: as it is */
+	struct redact *r;         /* NULL: unchanged */
 	struct buf payload, safe;
 	struct buf envelope;
 	bool open;

@@ -340,7 +340,7 @@ void redact_add(struct redact *r, struct buf *b, struct slice text)
 			put_path(r, b, slice_of(s.p, n), '\\');
 		else if (start && is_word(s.p[0]))
 			n = put_word(r, b, s, before);
-		if (!n) { /* nothing: on to the end of this word */
+		if (!n) { /* nothing: skip to the end of this word */
 			n = is_word(s.p[0]) ? span(s, is_word) : 1;
 			buf_add(b, s.p, n);
 		}

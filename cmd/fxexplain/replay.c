@@ -238,7 +238,7 @@ static int explain_logs(struct replay *r)
 	return n ? explain_paths(&o, path, n) : EXIT_FINE;
 }
 
-/* ---- asked, and run ---- */
+/* ---- ask, then run ---- */
 
 static void put_program(struct screen *s, struct replay *r)
 {

@@ -165,7 +165,7 @@ static void head(struct page *p)
 		return;
 	}
 	if (explain_exports(x))
-		return; /* the headline says it */
+		return; /* already in the headline */
 	/* A text log has only those that are mentioned. */
 	buf_addf(b, "%u compilation%s%s", f->n_compile, plural(f->n_compile), knows_graphs(f) ? "" : " mentioned");
 	if (x->sum.compile_seconds >= 0) {
@@ -284,7 +284,7 @@ static void finding_head(struct page *p, const struct finding *g, double worst)
 	}
 }
 
-/* One line, cut where the terminal ends. */
+/* One line, truncated at the terminal's width. */
 static void title_line(struct page *p, const struct finding *g)
 {
 	struct buf *b = &p->s->b;

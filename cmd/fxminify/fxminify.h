@@ -17,7 +17,7 @@
 
 struct fxminify_options {
 	/* What fails */
-	int after, level; /* -1: as the input says; after: 0 aot, 1 dynamo */
+	int after, level; /* -1: as in the input; after: 0 aot, 1 dynamo */
 	const char *backend, *test, *check_str, *graph, *tracing_mode, *python;
 	struct opt_list launcher;
 	bool only_fwd, locate, no_locate, no_verify, quiet, verbose;
@@ -29,7 +29,7 @@ struct fxminify_options {
 	unsigned passes;
 	bool nodes;
 	/* Where to */
-	int form;                     /* enum form; -1: plain where that was verified */
+	int form;                     /* enum form; -1: plain if that was verified */
 	const char *node, *from, *to; /* extract */
 	int radius;
 	bool no_values;

@@ -49,7 +49,7 @@ void report_line(struct report *r, const char *fmt, ...)
 	put_line(r, "", &b, "");
 }
 
-/* "; 12 tests, 3.1 s": since the step began. */
+/* "; 12 tests, 3.1 s": since the step started. */
 static char *cost_of(const struct report *r)
 {
 	unsigned long long tests = r->runner->count.tests - r->tests;

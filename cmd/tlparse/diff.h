@@ -13,7 +13,7 @@ struct diff_side {
 struct diff_pair {
 	struct compare_log *a, *b;
 	struct compare c;
-	uint32_t first_block; /* where the page keeps its first text */
+	uint32_t first_block; /* the page's block of its first text */
 };
 struct diff_set {
 	struct diff_side side[2];

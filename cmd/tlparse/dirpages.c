@@ -144,7 +144,7 @@ static bool indents(const struct trace_trie *trie, uint32_t k, bool one_top)
 	return n->child != NONE && (siblings || trie->node[n->child].sibling != NONE);
 }
 
-/* Depth first without recursion: a stack is as deep as the log says. */
+/* Depth first without recursion: the log decides how deep a stack is. */
 static void trie_html(struct buf *b, const struct trace *t, const struct trace_trie *trie)
 {
 	uint32_t first = NONE, last = NONE;

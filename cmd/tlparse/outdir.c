@@ -288,7 +288,7 @@ static void add_jsonl(struct outdir *d, struct trace_scan *s, struct trace_recor
 	struct slice root = json_raw(&s->tape, r->root);
 	bool empty = json_end(&s->tape, r->root) == r->root + 1;
 	if (r->flags & REC_NOT_UTF8 && !utf8_valid(root)) {
-		/* Strings are the only place where such bytes can be. */
+		/* Such bytes can only be in strings. */
 		buf_reset(&x->page);
 		for (size_t i = 0; i < root.n; i++)
 			buf_addc(&x->page, (unsigned char)root.p[i] < 128 ? root.p[i] : '?');

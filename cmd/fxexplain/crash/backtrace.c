@@ -67,7 +67,7 @@ static size_t digits(struct slice s, uint32_t *v)
 	return n;
 }
 
-/* "sym(args) + 0x22b" or "sym+0x22b" or "sym + 555": the offset is cut off. Torch and lldb leave it out when it is 0. */
+/* "sym(args) + 0x22b" or "sym+0x22b" or "sym + 555": cuts the offset off. Torch and lldb omit it if it is 0. */
 static void split_offset(struct slice s, struct slice *symbol, struct crash_frame *f)
 {
 	uint64_t v;
@@ -299,7 +299,7 @@ static bool read_hash(struct reading *r, struct slice s)
 		s = slice_trim(after(s, 3));
 	if (offset_tail(&s, &f)) {
 		f.form = in || !s.n ? FORM_ASAN : FORM_JOURNAL;
-		f.exact = f.form == FORM_ASAN; /* sanitizers write where the call is, not where it returns to */
+		f.exact = f.form == FORM_ASAN; /* sanitizers print the call's address, not the return address */
 		set_symbol(&f, s);
 	} else if (!in) {
 		return false;

@@ -50,7 +50,7 @@ static Elf64_Phdr segment(const struct view *v, uint64_t i)
 	return ph;
 }
 
-/* Returns as many of the n bytes at an offset as the file has. */
+/* Returns the bytes at an offset: n, or as many as the file has. */
 static struct slice part(struct slice bytes, uint64_t offset, uint64_t n)
 {
 	if (offset >= bytes.n)
@@ -244,7 +244,7 @@ static int by_start(const void *a, const void *b)
 	return x->start < y->start ? -1 : x->start > y->start;
 }
 
-/* The map of the first n, sorted, that holds the address. */
+/* The map that contains the address, among the first n, which are sorted. */
 static struct crash_map *find_sorted(struct crash *c, uint32_t n, uint64_t address)
 {
 	uint32_t lo = 0, hi = n;

@@ -133,7 +133,7 @@ struct crash {
 void crash_release(struct crash *c);
 
 /* For readers. NULL if there are too many. */
-struct crash_frame *crash_add_frame(struct crash *c); /* to the last stack; makes one if there is none */
+struct crash_frame *crash_add_frame(struct crash *c); /* to the last stack; creates one if needed */
 struct crash_stack *crash_add_stack(struct crash *c, struct slice name);
 struct crash_map *crash_add_map(struct crash *c);
 

@@ -109,7 +109,7 @@ int edit_compile(struct editing *e, const struct edit_step *st, struct err *err)
 
 /* ---- calls ---- */
 
-/* The names under which the compiled function is called, "" where there is none. */
+/* The names under which the compiled function is called, "" if there is none. */
 static struct slice called_as(const struct editing *e, uint32_t *i)
 {
 	const struct source *s = e->s;

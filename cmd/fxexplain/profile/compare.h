@@ -62,7 +62,7 @@ struct profile_op {
 };
 
 struct profile_compare {
-	const struct profile *side[2]; /* eager, compiled; with one alone, the same twice */
+	const struct profile *side[2]; /* eager, compiled; with only one, the same twice */
 	bool swapped, one;
 	bool same_kind; /* neither or both are compiled: compared in the given order */
 	bool per_step;  /* both profiles (or the only one) have steps */

@@ -86,11 +86,11 @@ enum profile_spent {
 	SPENT_KERNEL,    /* fused kernels, as CPU events */
 	SPENT_EXTERN,    /* ops that compiled code calls: aten::addmm */
 	SPENT_GENERATED, /* inside a graph, but not in an op: the generated wrapper, and C++ kernels without events */
-	SPENT_EAGER,     /* ops outside of compiled code */
+	SPENT_EAGER,     /* ops outside compiled code */
 	SPENT_AUTOGRAD,  /* the autograd engine between ops */
 	SPENT_DEVICE,    /* cudaLaunchKernel, cudaStreamSynchronize, ... */
 	SPENT_GUARDS,    /* cache lookups */
-	SPENT_DYNAMO,    /* compiled regions outside of graphs: prologues, bytecode between graphs */
+	SPENT_DYNAMO,    /* compiled regions outside graphs: prologues, bytecode between graphs */
 	SPENT_COMPILE,
 	SPENT_PYTHON, /* not in any event on any thread: Python, input, output */
 	SPENT_WAIT,   /* the main thread is not in an event, but another one is: backward on a device */

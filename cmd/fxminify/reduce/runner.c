@@ -153,7 +153,7 @@ static void write_down(struct runner *r, const struct flight *f, const struct ou
 								.printed = died(out->kind) ? out->output : SLICE("")});
 }
 
-/* The outcome of a flight as a verdict. 0: it is asked again. */
+/* Turns the outcome of a flight into a verdict. 0: it is run again. */
 static int judge_flight(struct runner *r, size_t at, const struct outcome *out, enum verdict *v, struct err *err)
 {
 	struct flight *f = &r->flight[at];
