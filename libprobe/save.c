@@ -138,6 +138,6 @@ bool ops_may_save(uint32_t model, uint64_t bytes)
 		return true;
 	atomic_fetch_sub_explicit(&l->saved, bytes, memory_order_relaxed);
 	if (!atomic_exchange(&told, true))
-		event_aside(model, "the save limit is reached; no more tensors are saved");
+		event_aside(model, "the save limit is reached; tensors are no longer saved");
 	return false;
 }

@@ -338,8 +338,8 @@ static void print_summary(const struct report *r, const char *where)
 			     plural(c.resets));
 		for (uint32_t k = 0; opt.verbose && k < t->n_unknown; k++) {
 			struct slice key = intern_get(&t->f->names, t->unknown[k].key);
-			warn("%s: unknown key '%.*s' (%llu records, first in line %llu)", t->path, SL(key),
-			     (unsigned long long)t->unknown[k].count, (unsigned long long)t->unknown[k].line);
+			warn("%s: unknown key '%.*s' (%llu record%s, first in line %llu)", t->path, SL(key),
+			     (unsigned long long)t->unknown[k].count, plural(t->unknown[k].count), (unsigned long long)t->unknown[k].line);
 		}
 	}
 	if (where)

@@ -424,7 +424,7 @@ static void test_missing(void **state)
 	free(path);
 	fixture_open(&f, "misc", "misc");
 	must_fail(&f.pkg, f.in, f.n_in, (struct run_options){0}, EXIT_INPUT,
-		  "does not have: aoti_torch_cpu_cumsum, aoti_torch_cpu_nonzero, aoti_torch_cpu_sort_stable, aoti_torch_cpu_topk, "
+		  "lacks: aoti_torch_cpu_cumsum, aoti_torch_cpu_nonzero, aoti_torch_cpu_sort_stable, aoti_torch_cpu_topk, "
 		  "aoti_torch_get_size");
 	unsetenv("PT2_SHIM");
 	fixture_close(&f);
