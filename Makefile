@@ -49,8 +49,8 @@ files     = $(filter-out $(foreach m,$(filter-out $(ARCH),$(machines)),%_$(m).c)
 objects   = $(patsubst %.c,$(O)/%.o,$(call files,$(1)))
 
 # The folder is the link rule: core goes into any process, cli into programs, a folder of a tool's folder is for that tool and the tests.
-core_obj := $(call objects,libcommon/core/*/*.c)
-cli_obj  := $(call objects,libcommon/cli/*/*.c) $(O)/share.o
+core_obj := $(call objects,libcommon/core/*/*.c libcommon/core/*/*/*.c)
+cli_obj  := $(call objects,libcommon/cli/*/*.c libcommon/cli/*/*/*.c) $(O)/share.o
 room_obj := $(call objects,cmd/*/*/*.c)
 core     := -Ilibcommon/core
 cli      := $(core) -Ilibcommon/cli
@@ -76,7 +76,7 @@ help:                           ## list the targets
 
 # What was built remembers by which flags and of which files: other flags compile again, a source that is gone goes out of the program.
 flags    = $(CC) $(own_cflags) $(LDFLAGS) $(PKGS)
-sources  = $(call files,libcommon/*/*/*.c cmd/*/*.c cmd/*/*/*.c libprobe/*.c libshim/*.c libshim/run/*.c) $(share)
+sources  = $(call files,libcommon/*/*/*.c libcommon/*/*/*/*.c cmd/*/*.c cmd/*/*/*.c libprobe/*.c libshim/*.c libshim/run/*.c) $(share)
 $(O)/flags $(O)/sources: FORCE
 	$(shell mkdir -p $(@D))$(file >$@.new,$($(@F)))$(Q)cmp -s $@.new $@ && rm $@.new || mv $@.new $@
 FORCE:
@@ -110,7 +110,7 @@ $(O)/libpt2core.a: $(core_obj)
 $(O)/libpt2cli.a: $(cli_obj)
 $(O)/libpt2rooms.a: $(room_obj)
 # Rooms of which tlparse has nothing: it is linked without them, so that `make demo` compiles half as much.
-no_tlparse       := core/aten core/calls core/check core/doctor core/interp core/torchlog core/weights cli/ask cli/live cli/repro cli/verify
+no_tlparse       := core/aten core/model/check core/model/doctor core/run/textlog core/tensor/weights core/watch cli/aten cli/graph/repro cli/model/binprobe cli/watch
 libs_tlparse     := $(O)/libpt2tlparse.a
 $(libs_tlparse): $(filter-out $(foreach r,$(no_tlparse),$(O)/libcommon/$(r)/%),$(cli_obj) $(core_obj))
 $(O)/%.a: $(O)/sources
@@ -224,7 +224,7 @@ track: all                      ## a new torch against the last one known, sever
 track-diff:                     ## what changed since the run of make track before, or from another release: make track-diff TORCH=2.16.0 [LAST=2.15.0]
 	@BUILD=$(O) scripts/track --diff $(TORCH) $(LAST)
 
-bench: all $(guests) $(O)/tests-lib/floor ## measure speed and memory, also the Rust tlparse's; tables into docs/BENCHMARKS.md
+bench: all $(guests) $(O)/tests-lib/floor ## measure speed and memory, also the Rust tlparse's; tables into docs/dev/BENCHMARKS.md
 	@scripts/install-deps bench
 	@scripts/bench $(O)
 

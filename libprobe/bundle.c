@@ -1,5 +1,5 @@
-/* bundle.c - copies the inputs of a run when it starts; if the run was bad, they and the model become a folder (calls/bundle.h). */
-#include "calls/bundle.h"
+/* bundle.c - copies the inputs of a run when it starts; if the run was bad, they and the model become a folder (watch/bundle.h). */
+#include "watch/bundle.h"
 #include "ops.h"
 #include "base/text.h"
 
@@ -153,9 +153,9 @@ static void out_inputs(struct ops_thread *t, const struct ops_run *run, const ch
 	json_member_arr(o, "inputs");
 	for (size_t i = 0; i < run->kept->n; i++) {
 		const struct kept_input *x = &run->kept->input[i];
-		snprintf(name, sizeof(name), "input%zu", i);
-		bool saved = x->data && strlen(folder) < PATH_MAX / 2 && join_path(path, folder, name) &&
-			     ops_save(path, TENSOR_NPY, &x->meta, x->data, t->scratch);
+		const enum call_saved as = x->data ? ops_saved_as(TENSOR_NPY, &x->meta) : CALL_UNSAVED;
+		snprintf(name, sizeof(name), "input%zu%s", i, call_saved_ending[as]);
+		bool saved = as != CALL_UNSAVED && join_path(path, folder, name) && ops_save(path, as, &x->meta, x->data, t->scratch);
 		json_obj(o);
 		if (x->number != OPS_NO_NUMBER)
 			json_member_i64(o, "number", x->number);

@@ -152,7 +152,7 @@ bool cuda_capturing(void *stream);
 /* The bytes of a file; empty if it cannot be mapped. */
 struct slice cuda_map_file(const char *path);
 void cuda_unmap_file(struct slice file);
-/* Sizes of a kernel's parameters from its cubin, or from a cubin in a fat binary (elf/cubin.h). -1: unknown. */
+/* Sizes of a kernel's parameters from its cubin, or from a cubin in a fat binary (model/elf/cubin.h). -1: unknown. */
 int cuda_params_of_image(struct slice image, const char *kernel, uint16_t *size, uint32_t max);
 int cuda_params_of_file(const char *path, const char *kernel, uint16_t *size, uint32_t max);
 /* The length recorded in a cubin or fat binary in memory; 0: not one. */

@@ -1,8 +1,8 @@
 /* cuda_elf.c - reads two things from ELF files: a kernel's parameters from its cubin, and the function at an address in a model. */
 #include "cuda.h"
 
-#include "elf/cubin.h"
-#include "elf/modelso_elf.h"
+#include "model/elf/cubin.h"
+#include "model/elf/modelso_elf.h"
 
 #include <fcntl.h>
 #include <sys/mman.h>

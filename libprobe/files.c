@@ -1,5 +1,5 @@
-/* files.c - creates files while the model runs: directly, or, if the process may not, through the keeper (calls/keeper.h). */
-#include "calls/keeper.h"
+/* files.c - creates files while the model runs: directly, or, if the process may not, through the keeper (watch/keeper.h). */
+#include "watch/keeper.h"
 #include "ops.h"
 
 #include <errno.h>

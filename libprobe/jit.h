@@ -7,8 +7,8 @@
  *     extern_kernels.mm(a, b, out=buf0)      ->  _pt2_call(18, extern_kernels.mm, a, b, out=buf0)
  *     call = runner.call                     ->  call = _pt2_graph(3, runner.call)
  *
- * and makes a contract (contract/contract.h) of the text: calls with lines, roles, buffers, nodes. Here, a graph with its contract is a
- * `struct model`, a call of `call` is a run, and the rest (records, statistics, --fail) is the same as for packages (ops.h).
+ * and makes a contract (model/contract/contract.h) of the text: calls with lines, roles, buffers, nodes. Here, a graph with its contract is
+ * a `struct model`, a call of `call` is a run, and the rest (records, statistics, --fail) is the same as for packages (ops.h).
  *
  *     pt2_jit_wants()                          0: leave the process alone; else the tool's wishes, with JIT_ON
  *     pt2_jit_start(id(a), a._cdata, ...)      once: learns how to find tensors in objects. NULL, or why it is impossible

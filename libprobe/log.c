@@ -77,8 +77,6 @@ uint32_t ops_name(struct slice text) { return calls_intern(the_names, text.p, te
 
 const char *ops_text(uint32_t name) { return (const char *)the_names + name; }
 
-uint32_t ops_name_once(const char *text) { return calls_text(the_names, text, strlen(text)); }
-
 bool ops_filtered(struct slice name)
 {
 	const struct calls_config *c = ops_config();

@@ -134,53 +134,34 @@ static double bad_value(const struct ops_view *v, const struct tensor_stats *s)
 	return !ops_out_of_range(s, v->dtype) ? 0 : s->min < c->lo ? s->min : s->max;
 }
 
-static void add_word(char *path, size_t room, size_t *n, const char *word, size_t max)
-{
-	for (; *word && max-- && *n + 1 < room; word++)
-		path[(*n)++] = strchr("_-", *word) || (*word >= '0' && *word <= '9') || (*word >= 'a' && *word <= 'z') ||
-				       (*word >= 'A' && *word <= 'Z')
-				   ? *word
-				   : '_';
-	path[*n] = 0;
-}
-
-/* m0.r000003.c0012.after.cpp_fused_relu_0.a2.buf3.npy: unique within this command. */
+/* Saves the tensor in its file (calls_file_name), whose name is unique within this command. enum call_saved. */
 static uint32_t save(struct ops_thread *t, const struct ops_run *run, const struct call_record *r, const char *call_name,
 		     const struct ops_view *v)
 {
 	const struct calls_config *c = ops_config();
 	struct tensor_meta m;
+	struct call_record named = *r;
 	int64_t bytes, n;
-	char path[1024], *file;
+	char path[1024];
 	const struct dtype_info *d = dtype_info(v->dtype);
 	if (!ops_meta_of(v, &m, &bytes) || !tensor_numel(&m, &n) || !ops_may_save(r->model, (uint64_t)(n * d->bytes)))
-		return 0;
-	int at = snprintf(path, sizeof(path) / 2, "%.*s/", (int)strnlen(c->save_dir, sizeof(c->save_dir)), c->save_dir);
+		return CALL_UNSAVED;
+	named.v.saved = ops_saved_as(c->save_format, &m);
+	if (named.v.saved == CALL_UNSAVED)
+		return CALL_UNSAVED;
+	named.run = run->run;
+	named.pid = t->pid;
+	int at = snprintf(path, sizeof(path) - CALLS_FILE_NAME, "%.*s/", (int)strnlen(c->save_dir, sizeof(c->save_dir)), c->save_dir);
 	if (at < 2)
-		return 0;
-	file = path + at;
-	/* A model without a number, or a call outside any run, is identified by process and call. */
-	at += snprintf(file, 128, r->model == LIVE_NO_MODEL ? "p%u." : "m%u.", r->model == LIVE_NO_MODEL ? t->pid : r->model);
-	if (run->run == CALLS_NO_RUN)
-		at += snprintf(path + at, 64, "s%llu.", (unsigned long long)r->seq);
-	else
-		at += snprintf(path + at, 64, "r%06u.", run->run);
-	if (r->v.role == CALL_ROLE_MODEL_INPUT || r->v.role == CALL_ROLE_MODEL_OUTPUT)
-		at += snprintf(path + at, 64, "run.%s.", r->v.before ? "before" : "after");
-	else
-		at += snprintf(path + at, 64, "c%04u.%s.", r->call, r->v.before ? "before" : "after");
-	size_t len = (size_t)at;
-	add_word(path, sizeof(path) - 64, &len, call_name, 100);
-	len += (size_t)snprintf(path + len, 32, ".a%u.", r->v.arg);
-	const char *buffer = r->name ? ops_text(r->name) : "tensor";
-	add_word(path, sizeof(path) - 32, &len, buffer, 60);
+		return CALL_UNSAVED;
+	calls_file_name(&named, call_name, r->name ? ops_text(r->name) : "", path + at);
 	const void *data = v->data;
 	if (v->device != DEVICE_CPU && !(data = cuda_fetch(v->data, (size_t)bytes)))
-		return 0;
-	uint64_t saved = ops_save(path, c->save_format, &m, data, t->scratch);
+		return CALL_UNSAVED;
+	bool saved = ops_save(path, named.v.saved, &m, data, t->scratch);
 	if (v->device != DEVICE_CPU)
 		cuda_drop((void *)(uintptr_t)data, (size_t)bytes);
-	return saved ? ops_name_once(file) : 0;
+	return saved ? named.v.saved : CALL_UNSAVED;
 }
 
 void ops_tell(struct ops_thread *t, const struct ops_run *run, const struct call_record *like, const char *call_name,
@@ -209,7 +190,7 @@ void ops_tell(struct ops_thread *t, const struct ops_run *run, const struct call
 		r.v.stride[d] = d < v->n_dim ? v->stride[d] : 0;
 	}
 	r.v.stats = *s;
-	r.v.saved = 0;
+	r.v.saved = CALL_UNSAVED;
 	r.v.at = 0;
 	r.v.element = 0;
 	r.v.bad_value = ops_is_bad(s, v->dtype) && (!before || x->role != CALL_ROLE_INOUT || !x->has_after) ? bad_value(v, s) : 0;

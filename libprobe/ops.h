@@ -1,11 +1,11 @@
-/* ops.h - kernels and ops of a watched model: how their calls are intercepted, and what is recorded (calls/calls.h).
+/* ops.h - kernels and ops of a watched model: how their calls are intercepted, and what is recorded (watch/calls.h).
  *
  * Only if a tool made a call log. Then a newly added model (model.c) gets its slots of kernels (cpp_fused_relu_0: in all recorded models
  * the linker left a slot for each, although the model defines them itself) and of torch's ops changed to stubs, before anyone can call
  * them (sites.c). A stub is static code that passes its number to a single trampoline (tramp_*.c),
  * which calls probe_before(), the function itself, probe_after() (ops.c).
  *
- * Arguments (values.c): an op's are handles, by its signature (contract/opsig.h). A kernel's are addresses. Generated code gets each
+ * Arguments (values.c): an op's are handles, by its signature (model/contract/opsig.h). A kernel's are addresses. Generated code gets each
  * address right before the call, so aoti_torch_get_data_ptr is watched as well if values are wanted. Constants are fetched once, when the
  * model is created, so aoti_torch_create_tensor_from_blob is watched, too. The contract, whose calls are followed by name within a run
  * (branches and loops may skip some), says which buffer it is, and whether it is written.
@@ -23,8 +23,8 @@
 #ifndef PT2_PROBE_OPS_H
 #define PT2_PROBE_OPS_H
 #include "cuda.h"
-#include "calls/calls.h"
-#include "contract/callwords.h"
+#include "model/contract/callwords.h"
+#include "watch/calls.h"
 #include "probe.h"
 
 #include <time.h>
@@ -163,10 +163,9 @@ static inline uint64_t ops_now(void)
 	clock_gettime(CLOCK_MONOTONIC, &t);
 	return (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_nsec;
 }
-uint32_t ops_name(struct slice text);     /* of a kernel or buffer */
-uint32_t ops_name_once(const char *text); /* of a file */
-const char *ops_text(uint32_t name);      /* for an id returned by one of these, not 0 */
-bool ops_filtered(struct slice name);     /* passes the filters; true without any */
+uint32_t ops_name(struct slice text); /* of a kernel or buffer */
+const char *ops_text(uint32_t name);  /* of an id that one of these gave, not 0 */
+bool ops_filtered(struct slice name); /* passes the filters; true without any */
 
 /* ---- files.c ---- */
 
@@ -360,9 +359,10 @@ void ops_tell(struct ops_thread *t, const struct ops_run *run, const struct call
 
 /* ---- save.c ---- */
 
-/* Writes a tensor as PATH.npy, or PATH.safetensors (for dtypes that numpy lacks); appends the suffix, of up to 13 bytes, to path.
- * Returns bytes written, 0 on failure. scratch: OPS_SCRATCH bytes. */
-uint64_t ops_save(char *path, enum tensor_format format, const struct tensor_meta *m, const void *data, char *scratch);
+/* How a tensor is saved: .npy, or .safetensors (for dtypes that numpy lacks). CALL_UNSAVED: neither supports it. */
+enum call_saved ops_saved_as(enum tensor_format format, const struct tensor_meta *m);
+/* Writes it as a file, whose ending is call_saved_ending[as]. False on failure. scratch: OPS_SCRATCH bytes. */
+bool ops_save(const char *path, enum call_saved as, const struct tensor_meta *m, const void *data, char *scratch);
 /* May this much still be saved? Reports once if not. */
 bool ops_may_save(uint32_t model, uint64_t bytes);
 

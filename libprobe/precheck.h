@@ -10,7 +10,7 @@
  */
 #ifndef PT2_PRECHECK_H
 #define PT2_PRECHECK_H
-#include "contract/contract.h"
+#include "model/contract/contract.h"
 
 #define PRECHECK_MAX_SYMBOLS 128 /* names in the contract's table; with more, nothing passes */
 

@@ -1,6 +1,6 @@
 /* probe.h - libpt2probe.so: watches the AOTInductor models of an unsuspecting process.
  *
- * Preloaded (LD_PRELOAD) by a tool, see live/live.h. In a process without a model it does nothing: no thread, no
+ * Preloaded (LD_PRELOAD) by a tool, see watch/live.h. In a process without a model it does nothing: no thread, no
  * descriptor, no signal handler, no constructor.
  *
  * How a model is recognised: while it is loaded, before dlopen() returns, so that nobody has a pointer into it yet.
@@ -33,9 +33,9 @@
 #include <link.h>
 #include <pthread.h>
 
-#include "check/check.h"
-#include "contract/contract.h"
-#include "calls/event.h"
+#include "model/check/check.h"
+#include "model/contract/contract.h"
+#include "watch/event.h"
 #include "precheck.h"
 
 #define PROBE_MODELS 256 /* loaded at a time in one process */

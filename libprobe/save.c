@@ -87,28 +87,34 @@ static size_t safetensors_head(char *p, size_t room, const struct tensor_meta *m
 }
 
 /* As set by the tool. */
-static uint64_t not_saved(int why)
+static bool not_saved(int why)
 {
 	uint64_t none = 0;
 	struct calls_log *l = ops_log();
 	if (l)
 		atomic_compare_exchange_strong(&l->unsaved, &none, (uint64_t)why);
-	return 0;
+	return false;
 }
 
-uint64_t ops_save(char *path, enum tensor_format format, const struct tensor_meta *m, const void *data, char *scratch)
+enum call_saved ops_saved_as(enum tensor_format format, const struct tensor_meta *m)
+{
+	const struct dtype_info *d = dtype_info(m->dtype);
+	return !d                                        ? CALL_UNSAVED
+	       : format != TENSOR_SAFETENSORS && *d->npy ? CALL_SAVED_NPY
+	       : *d->safetensors                         ? CALL_SAVED_SAFETENSORS
+							 : CALL_UNSAVED;
+}
+
+bool ops_save(const char *path, enum call_saved as, const struct tensor_meta *m, const void *data, char *scratch)
 {
 	const struct dtype_info *d = dtype_info(m->dtype);
 	char head[2048];
 	int64_t n;
 	size_t len;
 	if (!d || !tensor_numel(m, &n))
-		return 0;
+		return false;
 	const uint64_t bytes = (uint64_t)n * (uint64_t)d->bytes;
-	bool npy = format != TENSOR_SAFETENSORS && *d->npy;
-	if (!npy && !*d->safetensors)
-		return 0;
-	memcpy(path + strlen(path), npy ? ".npy" : ".safetensors", npy ? sizeof(".npy") : sizeof(".safetensors"));
+	const bool npy = as == CALL_SAVED_NPY;
 	len = npy ? npy_head(head, sizeof(head), m, d->npy) : safetensors_head(head, sizeof(head), m, d->safetensors, bytes);
 	struct out o = {.scratch = scratch};
 	o.fd = files_make(path);
@@ -124,7 +130,7 @@ uint64_t ops_save(char *path, enum tensor_format format, const struct tensor_met
 	}
 	close(o.fd);
 	if (!o.failed)
-		return len + bytes;
+		return true;
 	files_unmake(path);
 	return not_saved(o.failed);
 }

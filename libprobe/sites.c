@@ -3,7 +3,7 @@
 
 #include <errno.h>
 
-#include "contract/opsig.h"
+#include "model/contract/opsig.h"
 
 #define MARGIN 16  /* words of arguments copied beyond those in the contract */
 #define ANY_OP 128 /* words of arguments of an unknown op */

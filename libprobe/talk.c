@@ -1,5 +1,5 @@
 /* talk.c - communication with the tool: events, counters, contracts. Nothing is kept open, except in a process of our own. */
-#include "calls/keeper.h"
+#include "watch/keeper.h"
 #include "ops.h"
 
 #include <errno.h>
@@ -171,7 +171,7 @@ void event_aside(uint32_t model, const char *text)
 	event_end(&o, &b);
 }
 
-/* Exported: a process of our own is about to lose the right to open files for writing (calls/keeper.h). */
+/* Exported: a process of our own is about to lose the right to open files for writing (watch/keeper.h). */
 __attribute__((visibility("default"))) keeper_settle_fn pt2_probe_settle;
 void pt2_probe_settle(int keeper, const char *keeps, int *fd)
 {

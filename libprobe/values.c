@@ -1,7 +1,7 @@
 /* values.c - the tensors of a call: which they are, and what is reported about them. */
 #include "ops.h"
 
-#include "contract/opsig.h"
+#include "model/contract/opsig.h"
 
 #define EVERYTHING (CALLS_STATS | CALLS_SAVE)
 #define MAX_FETCH 64       /* ... if each is copied from a GPU */
@@ -353,7 +353,8 @@ static void tell_value(struct ops_thread *t, const struct ops_run *run, const st
 	r.call = o->call;
 	r.contract_call = o->contract_call;
 	x->told |= before;
-	ops_tell(t, run, &r, o->site->name, x, before, before ? &x->before : &x->after);
+	/* by the record's name, which the file is found by */
+	ops_tell(t, run, &r, o->name ? ops_text(o->name) : "", x, before, before ? &x->before : &x->after);
 }
 
 static void count_special(struct ops_value *x, int what, bool before)

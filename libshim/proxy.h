@@ -10,7 +10,7 @@
  */
 #ifndef PT2_SHIM_PROXY_H
 #define PT2_SHIM_PROXY_H
-#include "package/externnodes.h"
+#include "model/package/externnodes.h"
 #include "shim.h"
 
 #include <complex.h>

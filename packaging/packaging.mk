@@ -4,7 +4,8 @@ INSTALL  ?= install
 STRIP    ?= strip
 OBJCOPY  ?= objcopy
 docs_at  ?= $(docdir)
-docs     := $(filter-out docs/HACKING.md,$(wildcard docs/*.md)) scripts/ci/fxexplain-ci
+docs     := $(filter-out docs/dev/HACKING.md,$(wildcard docs/*/*.md))
+docdirs  := $(patsubst docs/%/,$(docdir)/%,$(sort $(dir $(docs))))
 manuals  := $(wildcard man/*.1)
 guest    := $(probe) $(shim) $(runner)
 
@@ -43,12 +44,13 @@ $(TOOLS:%=$(one)/bin/%): $(one)/launch.o
 .PHONY: install install-strip uninstall
 
 install: all $(programs)        ## into DESTDIR and prefix (bindir, libdir, mandir, docdir, bashdir, zshdir, fishdir)
-	$(INSTALL) -d $(addprefix $(DESTDIR),$(bindir) $(libdir) $(mandir)/man1 $(docdir) $(bashdir) $(zshdir) $(fishdir))
+	$(INSTALL) -d $(addprefix $(DESTDIR),$(bindir) $(libdir) $(mandir)/man1 $(docdirs) $(bashdir) $(zshdir) $(fishdir))
 	$(INSTALL) -m 755 $(programs) $(DESTDIR)$(bindir)
 	$(INSTALL) -m 755 $(guest) $(DESTDIR)$(libdir)
-	$(INSTALL) -m 644 $(docs) NEWS LICENSE $(DESTDIR)$(docdir)
+	$(INSTALL) -m 644 scripts/ci/fxexplain-ci NEWS LICENSE $(DESTDIR)$(docdir)
+	$(Q)for d in $(docs); do to=$${d%/*} && $(INSTALL) -m 644 $$d $(DESTDIR)$(docdir)/$${to##*/} || exit 1; done
 	$(Q)for m in $(notdir $(manuals)); do \
-		sed 's|docs/\([A-Z]*\.md\)|$(docs_at)/\1|' man/$$m >$(O)/$$m && \
+		sed 's|docs/\([a-z]*/[A-Z]*\.md\)|$(docs_at)/\1|' man/$$m >$(O)/$$m && \
 		$(INSTALL) -m 644 $(O)/$$m $(DESTDIR)$(mandir)/man1/$$m || exit 1; done
 	$(Q)for t in $(TOOLS); do \
 		$(INSTALL) -m 644 $(O)/completions/$$t.bash $(DESTDIR)$(bashdir)/$$t && \
@@ -61,9 +63,9 @@ install-strip: install          ## the same without what is for debuggers
 
 uninstall:                      ## take away what install put there, and folders that it leaves empty
 	rm -f $(addprefix $(DESTDIR)$(bindir)/,$(notdir $(programs))) $(addprefix $(DESTDIR)$(libdir)/,$(notdir $(guest))) \
-		$(addprefix $(DESTDIR)$(docdir)/,$(notdir $(docs)) NEWS LICENSE) $(manuals:man/%=$(DESTDIR)$(mandir)/man1/%) \
+		$(addprefix $(DESTDIR)$(docdir)/,$(docs:docs/%=%) fxexplain-ci NEWS LICENSE) $(manuals:man/%=$(DESTDIR)$(mandir)/man1/%) \
 		$(addprefix $(DESTDIR)$(bashdir)/,$(TOOLS)) $(TOOLS:%=$(DESTDIR)$(zshdir)/_%) $(TOOLS:%=$(DESTDIR)$(fishdir)/%.fish)
-	$(Q)packaging/remove-empty '$(DESTDIR)' '$(prefix)' $(bindir) $(libdir) $(mandir)/man1 $(docdir) $(bashdir) $(zshdir) $(fishdir)
+	$(Q)packaging/remove-empty '$(DESTDIR)' '$(prefix)' $(bindir) $(libdir) $(mandir)/man1 $(docdirs) $(docdir) $(bashdir) $(zshdir) $(fishdir)
 
 # ---- wheels and packages: in clean systems that debootstrap makes, as root; kept in ROOTS ----
 

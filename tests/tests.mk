@@ -1,7 +1,7 @@
 # tests.mk - how the tests are built; the Makefile includes it.
 
-unit_src := $(wildcard tests/unit/test_*.c)
-units    := $(unit_src:tests/unit/%.c=$(O)/tests/%)
+unit_src := $(wildcard tests/unit/*/test_*.c)
+units    := $(patsubst %.c,$(O)/tests/%,$(notdir $(unit_src)))
 fuzz_src := $(wildcard tests/fuzz/fuzz_*.c)
 fuzzers  := $(fuzz_src:tests/fuzz/%.c=$(O)/fuzz/%)
 
@@ -109,11 +109,15 @@ $(O)/fuzz/%: $(O)/tests/fuzz/%.o $(fuzz_main) $(O)/libpt2rooms.a $(libs)
 	$(Q)$(CC) $(CFLAGS) $(san) -pthread $(LDFLAGS) $(fuzz_flags) $(filter %.o,$^) $(O)/libpt2rooms.a $(libs) -o $@ $(pkg_libs) -lm
 
 test_libs = $(eval test_libs := $(shell pkg-config --libs cmocka jansson))$(test_libs)
-$(O)/tests/%: $(O)/tests/unit/%.o $(O)/libpt2rooms.a $(libs)
+define unit_rule
+$(O)/tests/$(basename $(notdir $(1))): $(O)/$(1:.c=.o)
+endef
+$(foreach t,$(unit_src),$(eval $(call unit_rule,$(t))))
+$(units): $(O)/libpt2rooms.a $(libs)
 	@$(if $(Q),echo "  LD      $@")
 	$(Q)$(CC) $(CFLAGS) $(san) -pthread $(LDFLAGS) $(filter %.o,$^) $(O)/libpt2rooms.a $(libs) -o $@ $(pkg_libs) $(test_libs) -lm
 
-$(O)/tests/unit/test_pickle_uchar.o: private all_cflags += -funsigned-char
+$(O)/tests/unit/tensor/test_pickle_uchar.o: private all_cflags += -funsigned-char
 $(O)/tests/test_emit: $(patsubst %,$(O)/cmd/fxexplain/%.o,baseline emit github json load markdown redact report reportfacts reportrepro sarif)
 
 # The interpreter of the fake driver (tests/lib/ptx.h).

@@ -1,12 +1,13 @@
 /* checkinputs.h - the files of aoti-checkinputs, in the order of the data flow:
- * ask/load.h (a package -> contract) -> wrapper/operands.h (files and specs -> tensors) -> check/check.h -> show.c or document.c. */
+ * model/binprobe/load.h (a package -> contract) -> model/cppwrapper/operands.h (files and specs -> tensors) -> model/check/check.h ->
+ * show.c or document.c. */
 #ifndef CHECKINPUTS_H
 #define CHECKINPUTS_H
-#include "check/check.h"
-#include "ask/load.h"
-#include "wrapper/operands.h"
-#include "tool/opt.h"
-#include "tool/screen.h"
+#include "model/check/check.h"
+#include "model/binprobe/load.h"
+#include "model/cppwrapper/operands.h"
+#include "base/tool/opt.h"
+#include "base/tool/screen.h"
 
 struct checkinputs_options {
 	const char *model, *against, *torch, *log;

@@ -1,9 +1,9 @@
 /* doctor.c - --doctor: will it load and run on this machine? */
-#include "doctor/doctor.h"
-#include "tool/diag.h"
+#include "model/doctor/doctor.h"
+#include "base/tool/diag.h"
 #include "base/json.h"
 #include "checkinputs.h"
-#include "tool/output.h"
+#include "base/tool/output.h"
 
 /* There is generated code, and it could not be read at all. */
 static bool lost_text(const struct loaded *l) { return l->model->wrapper_cpp && !l->read; }

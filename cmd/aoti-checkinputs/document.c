@@ -1,4 +1,4 @@
-/* document.c - the JSON form: docs/CONTRACT.md. */
+/* document.c - the JSON form: docs/formats/CONTRACT.md. */
 #include "base/json.h"
 #include "checkinputs.h"
 

@@ -1,9 +1,9 @@
 /* live.c - watches a command: checks every call of every model in it against its contract. */
-#include "tool/diag.h"
-#include "tool/screen.h"
+#include "base/tool/diag.h"
+#include "base/tool/screen.h"
 #include "checkinputs.h"
-#include "tool/output.h"
-#include "live/live.h"
+#include "base/tool/output.h"
+#include "watch/live.h"
 #include "base/text.h"
 
 #include <errno.h>

@@ -1,9 +1,10 @@
 /* aoti-checkinputs - what does this compiled model expect, and is this call right? */
-#include "process/child.h"
-#include "tool/diag.h"
+#include "base/process/child.h"
+#include "base/tool/diag.h"
+#include "base/broker/broker.h"
 #include "checkinputs.h"
-#include "io/mapfile.h"
-#include "tool/output.h"
+#include "base/io/mapfile.h"
+#include "base/tool/output.h"
 
 #include <signal.h>
 #include <limits.h>
@@ -143,6 +144,9 @@ int main(int argc, char **argv)
 	mapfile_watch();
 	if (!in.command) /* a command that is watched must not inherit ignored signals */
 		output_fail_writes();
+	broker_start();
+	if (!in.command)
+		broker_seal(0);
 	if ((opt.doctor || opt.against) && in.n > 1)
 		die(EXIT_USAGE, "--doctor and --against take only a model, no inputs");
 	if (in.command)

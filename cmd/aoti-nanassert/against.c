@@ -1,6 +1,6 @@
 /* against.c - --against: runs the exported program's graph with the same inputs, node by node: does the NaN come from the model itself? */
-#include "interp/program.h"
-#include "live/inputs.h"
+#include "aten/interp/program.h"
+#include "watch/inputs.h"
 #include "nanassert.h"
 #include "tensor/stats.h"
 

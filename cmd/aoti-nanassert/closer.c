@@ -2,7 +2,7 @@
  * model runs again, up to that call with the same inputs, and saves them; or they are in a folder of saved tensors. */
 #include "nanassert.h"
 
-#include "tool/tempfolder.h"
+#include "base/tool/tempfolder.h"
 
 #include <math.h>
 
@@ -60,7 +60,7 @@ static void open_saved(struct opened *t, const char *folder, const char *name)
 {
 	struct slice data;
 	char *path = xasprintf("%s/%s", folder, name);
-	t->file = *name && !strchr(name, '/') ? tensor_file_open(path, NULL) : NULL;
+	t->file = *name ? tensor_file_open(path, NULL) : NULL;
 	if (t->file && t->file->n == 1 && tensor_data(t->file, 0, &data, NULL) == 0) {
 		t->meta = t->file->v[0].meta;
 		t->data = data.p;

@@ -1,4 +1,4 @@
-/* gather.c - converts watched or saved calls to what live/nan.h analyses. */
+/* gather.c - converts watched or saved calls to what watch/nan.h analyses. */
 #include "nanassert.h"
 
 /* Did no earlier call write it? Buffers that share memory count as one. */

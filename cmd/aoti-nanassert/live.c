@@ -1,6 +1,6 @@
 /* live.c - a model that is run here, or a command that is watched. */
-#include "tool/diag.h"
-#include "live/ima.h"
+#include "base/tool/diag.h"
+#include "watch/ima.h"
 #include "nanassert.h"
 #include "base/text.h"
 

@@ -1,9 +1,10 @@
 /* aoti-nanassert - which kernel of a compiled model produced the first NaN, and why? */
-#include "process/child.h"
-#include "tool/diag.h"
-#include "repro/recorded.h"
-#include "io/mapfile.h"
-#include "tool/output.h"
+#include "base/broker/broker.h"
+#include "base/process/child.h"
+#include "base/tool/diag.h"
+#include "graph/repro/recorded.h"
+#include "base/io/mapfile.h"
+#include "base/tool/output.h"
 #include "nanassert.h"
 
 #include <math.h>
@@ -118,6 +119,8 @@ int main(int argc, char **argv)
 	signal(SIGPIPE, SIG_IGN); /* a reader that is gone must not end a report or the watching of a command */
 	opt_parse_or_exit(&spec, argc, argv, &in);
 	mapfile_watch();
+	broker_start();
+	run_trust(opt.torch, opt.load.v, opt.load.n);
 	if (recorded_again(&again, &in, TEMP_NANASSERT, opt.no_exec, &err) < 0)
 		die_err(&err);
 	if (!in.command) /* a command that is watched must not inherit ignored signals */

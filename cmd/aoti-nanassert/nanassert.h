@@ -1,13 +1,13 @@
-/* nanassert.h - shared by the files of aoti-nanassert. Calls come from live/watch.h (live.c) or from a folder of saved tensors (offline.c)
- * and are converted (gather.c) for live/nan.h; its findings are examined once more with all their numbers (closer.c) before they are
- * shown (show.c) or written as JSON (document.c: docs/CALLS.md). */
+/* nanassert.h - shared by the files of aoti-nanassert. Calls come from watch/watch.h (live.c) or from a folder of saved tensors (offline.c)
+ * and are converted (gather.c) for watch/nan.h; its findings are examined once more with all their numbers (closer.c) before they are
+ * shown (show.c) or written as JSON (document.c: docs/formats/CALLS.md). */
 #ifndef NANASSERT_H
 #define NANASSERT_H
 #include "base/arena.h"
-#include "tool/opt.h"
-#include "tool/screen.h"
-#include "live/nan.h"
-#include "live/watch.h"
+#include "base/tool/opt.h"
+#include "base/tool/screen.h"
+#include "watch/nan.h"
+#include "watch/watch.h"
 
 struct nanassert_options {
 	bool all, inf, no_inf, constants, json, fail, no_exec, quiet, range;

@@ -1,5 +1,5 @@
 /* offline.c - a folder of saved tensors: nothing is run. */
-#include "tool/diag.h"
+#include "base/tool/diag.h"
 #include "nanassert.h"
 
 /* Counts the tensors that were saved without counts. */

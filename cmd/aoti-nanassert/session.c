@@ -1,6 +1,7 @@
 /* session.c - shared by all modes: where output goes, which findings are shown and when. */
-#include "tool/diag.h"
-#include "tool/output.h"
+#include "base/tool/diag.h"
+#include "base/tool/output.h"
+#include "base/broker/broker.h"
 #include "nanassert.h"
 
 #include <fcntl.h>
@@ -23,11 +24,11 @@ int session_open(struct session *s, const struct nanassert_options *o, const cha
 		s->screen.color = false;
 		s->screen.width = 0;
 	}
-	if (o->trace && nan_sources_file(&s->trace, o->trace, err) < 0)
-		return -1;
 	if (o->log && (s->log = open(o->log, O_WRONLY | O_CREAT | O_TRUNC | O_APPEND | O_CLOEXEC, 0666)) < 0)
 		return err_errno(err, EXIT_ENVIRON, "cannot write '%s'", o->log);
-	return 0;
+	if (!live) /* else when the command has been started */
+		broker_seal(0);
+	return o->trace ? nan_sources_file(&s->trace, o->trace, err) : 0;
 }
 
 void session_flush(struct session *s)

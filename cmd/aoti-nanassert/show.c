@@ -1,7 +1,7 @@
 /* show.c - findings as text. */
 #include "nanassert.h"
 #include "base/text.h"
-#include "live/show.h"
+#include "watch/show.h"
 
 #include <inttypes.h>
 #include <math.h>

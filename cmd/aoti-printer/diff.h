@@ -1,12 +1,12 @@
 /* diff.h - compares two dumps, call by call. Calls of the same model and run are matched by what their kernel or operator computes and by
  * order (base/linediff.h), also if one side was compiled for another device; tensors by the names of their buffers (on one device), then
  * by their position in the call. Between builds in two floating-point types, what rounding explains is not a difference (diffround.c).
- * diffgraph.c compares a graph with what kernels wrote, using verify/pair.h. */
+ * diffgraph.c compares a graph with what kernels wrote, using aten/verify/pair.h. */
 #ifndef PRINTER_DIFF_H
 #define PRINTER_DIFF_H
 #include "base/json.h"
-#include "tool/screen.h"
-#include "live/dump.h"
+#include "base/tool/screen.h"
+#include "watch/dump.h"
 #include "printer.h"
 #include "tensor/close.h"
 

@@ -1,11 +1,11 @@
 /* diffgraph.c - --diff with a graph: compares its nodes, computed one by one (in their own types: eager; and in float64), with what
  * kernels wrote. */
-#include "process/child.h"
-#include "tool/diag.h"
-#include "tool/tempfolder.h"
+#include "base/process/child.h"
+#include "base/tool/diag.h"
+#include "base/tool/tempfolder.h"
 #include "diff.h"
-#include "verify/pair.h"
-#include "live/show.h"
+#include "aten/verify/pair.h"
+#include "watch/show.h"
 
 #include <math.h>
 
@@ -225,7 +225,7 @@ static void show_node_diff(struct screen *s, const struct node_diff *d, bool all
 		show_first(s, d);
 }
 
-/* ---- JSON (docs/DUMP.md) ---- */
+/* ---- JSON (docs/formats/DUMP.md) ---- */
 
 static void out_row(struct json_out *o, const struct node_diff *d, const struct node_row *r)
 {

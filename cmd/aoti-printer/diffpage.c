@@ -1,7 +1,7 @@
 /* diffpage.c - the page of --diff --html: share/printer/diff.html with the document and its script. */
 #include "diff.h"
-#include "html/html.h"
-#include "tool/screen.h"
+#include "base/html/html.h"
+#include "base/tool/screen.h"
 
 static const char *const css[] = {"diff/common.css", "printer/diff.css", NULL};
 static const char *const js[] = {"diff/common.js", "printer/diff.js", NULL};

@@ -1,8 +1,9 @@
 /* diffrun.c - --diff: two folders, or a folder and a run of the model. */
-#include "process/child.h"
-#include "tool/diag.h"
+#include "base/process/child.h"
+#include "base/tool/diag.h"
+#include "base/broker/broker.h"
 #include "diff.h"
-#include "tool/tempfolder.h"
+#include "base/tool/tempfolder.h"
 
 #include <sys/stat.h>
 
@@ -81,6 +82,7 @@ static int run_diff_graph(const struct printer_options *o, const struct operands
 	if (dump_like(in->v[0]) && in->n > 1)
 		die(EXIT_USAGE, "'%s' is a directory of saved tensors with its own inputs: give no other inputs", in->v[0]);
 	session_begin(&s, o, NULL, NULL, NULL);
+	broker_seal(0);
 	const int status = diff_graph(&s, in, &err);
 	if (status < 0)
 		die_err(&err);
@@ -109,6 +111,8 @@ int run_diff(const struct printer_options *given, const struct operands *in)
 	o.level = LEVEL_SAVE;
 	set_tolerance(&d, &o);
 	session_begin(&s, &o, NULL, NULL, NULL);
+	if (!in->command)
+		broker_seal(0);
 	d.name[0] = o.diff;
 	d.name[1] = two ? in->v[0] : in->command ? in->command[0] : in->v[0];
 	d.live = !two;

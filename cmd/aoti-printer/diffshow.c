@@ -1,7 +1,7 @@
-/* diffshow.c - a comparison as text and as JSON (docs/DUMP.md). */
+/* diffshow.c - a comparison as text and as JSON (docs/formats/DUMP.md). */
 #include "diff.h"
 #include "base/text.h"
-#include "live/show.h"
+#include "watch/show.h"
 
 #include <inttypes.h>
 #include <math.h>

@@ -1,7 +1,7 @@
 /* ima.c - --ima: which kernel made the illegal memory access? Every launch and op is waited for (CALLS_SYNC, libprobe/cuda.h); the event
- * that the probe writes on a fault is combined with the contract and the calls before it (hunt.h). */
-#include "tool/diag.h"
-#include "hunt.h"
+ * that the probe writes on a fault is combined with the contract and the calls before it (fault.h). */
+#include "base/tool/diag.h"
+#include "fault.h"
 #include "base/text.h"
 
 #include <inttypes.h>
@@ -14,13 +14,13 @@ struct past_run {
 	size_t n;
 	struct tensor_meta *in;
 };
-struct hunt {
+struct fault {
 	struct session s;
-	struct hunt_call *past; /* a ring of the last KEPT calls */
+	struct fault_call *past; /* a ring of the last KEPT calls */
 	uint64_t n;
 	struct past_run runs[RUNS];
 	uint64_t n_runs, launches, captured;
-	struct hunt_call death[DEATHS]; /* calls that never returned */
+	struct fault_call death[DEATHS]; /* calls that never returned */
 	size_t n_deaths;
 	struct ima ima;
 	struct arena arena;   /* of the report */
@@ -31,7 +31,7 @@ struct hunt {
 
 /* ---- while it runs ---- */
 
-static void take_run(struct hunt *h, const struct watch_call *c)
+static void take_run(struct fault *h, const struct watch_call *c)
 {
 	struct past_run *r = &h->runs[h->n_runs++ % RUNS];
 	free(r->in);
@@ -44,15 +44,15 @@ static void take_run(struct hunt *h, const struct watch_call *c)
 	}
 }
 
-static void hunt_in_call(struct session *s, const struct watch_call *c)
+static void fault_in_call(struct session *s, const struct watch_call *c)
 {
-	struct hunt *h = s->user;
+	struct fault *h = s->user;
 	if (c->begin.what == CALL_RUN_BEGIN) {
 		take_run(h, c);
 		return;
 	}
-	struct hunt_call *p = &h->past[h->n++ % KEPT];
-	*p = (struct hunt_call){.seq = c->begin.seq, .pid = c->begin.pid, .tid = c->begin.tid, .model = c->begin.model};
+	struct fault_call *p = &h->past[h->n++ % KEPT];
+	*p = (struct fault_call){.seq = c->begin.seq, .pid = c->begin.pid, .tid = c->begin.tid, .model = c->begin.model};
 	p->run = c->begin.run;
 	p->call = c->begin.call;
 	p->line = c->contract ? c->contract->line : 0;
@@ -69,7 +69,7 @@ static void hunt_in_call(struct session *s, const struct watch_call *c)
 
 /* ---- the report ---- */
 
-const char *hunt_when(struct slice when)
+const char *fault_when(struct slice when)
 {
 	if (slice_is(when, "before"))
 		return "the error existed before this call: something that ran earlier, and is not a call of a model, caused it";
@@ -80,7 +80,7 @@ const char *hunt_when(struct slice when)
 	return "this call caused it: the one before succeeded";
 }
 
-struct slice hunt_name(const struct hunt_case *c, uint32_t param)
+struct slice fault_name(const struct fault_case *c, uint32_t param)
 {
 	const struct ima_param *p = &c->e->p[param];
 	if (p->buffer.n)
@@ -90,7 +90,7 @@ struct slice hunt_name(const struct hunt_case *c, uint32_t param)
 	return p->text;
 }
 
-const struct ima_suspect *hunt_suspect(const struct hunt_case *c, uint32_t param)
+const struct ima_suspect *fault_suspect(const struct fault_case *c, uint32_t param)
 {
 	for (uint32_t i = 0; i < c->e->n_suspects; i++)
 		if (c->e->suspect[i].param == param)
@@ -98,9 +98,9 @@ const struct ima_suspect *hunt_suspect(const struct hunt_case *c, uint32_t param
 	return NULL;
 }
 
-int64_t hunt_number(const struct ima_param *p) { return p->size == 4 ? (int64_t)(int32_t)p->value : (int64_t)p->value; }
+int64_t fault_number(const struct ima_param *p) { return p->size == 4 ? (int64_t)(int32_t)p->value : (int64_t)p->value; }
 
-static void find_model(struct hunt_case *c, const struct watch *w)
+static void find_model(struct fault_case *c, const struct watch *w)
 {
 	c->model = watch_find_model(w, c->e->model);
 	c->contract = c->model && c->model->has_contract ? &c->model->contract : NULL;
@@ -108,7 +108,7 @@ static void find_model(struct hunt_case *c, const struct watch *w)
 }
 
 /* Graph nodes and Python lines, if the package has them. */
-static void find_source(struct hunt_case *c)
+static void find_source(struct fault_case *c)
 {
 	if (!c->call)
 		return;
@@ -118,7 +118,7 @@ static void find_source(struct hunt_case *c)
 }
 
 /* The sizes that the inputs of this run determine. */
-static void find_symbols(struct hunt *h, struct hunt_case *c)
+static void find_symbols(struct fault *h, struct fault_case *c)
 {
 	struct symbind env = {0};
 	for (uint64_t i = 0; c->contract && c->contract->n_symbols && i < h->n_runs && i < RUNS; i++) {
@@ -127,7 +127,7 @@ static void find_symbols(struct hunt *h, struct hunt_case *c)
 			continue;
 		c->symbol = arena_alloc(&h->arena, c->contract->n_symbols * sizeof(*c->symbol));
 		for (uint32_t k = 0; k < c->contract->n_symbols; k++) {
-			struct hunt_symbol *s = &c->symbol[c->n_symbols];
+			struct fault_symbol *s = &c->symbol[c->n_symbols];
 			s->name = symtab_name(&c->contract->tab, c->contract->symbol[k].symbol);
 			c->n_symbols += symbind_get(&env, c->contract->symbol[k].symbol, &s->value);
 		}
@@ -138,15 +138,15 @@ static void find_symbols(struct hunt *h, struct hunt_case *c)
 
 static int by_seq(const void *a, const void *b)
 {
-	uint64_t x = (*(const struct hunt_call *const *)a)->seq, y = (*(const struct hunt_call *const *)b)->seq;
+	uint64_t x = (*(const struct fault_call *const *)a)->seq, y = (*(const struct fault_call *const *)b)->seq;
 	return x < y ? -1 : x > y;
 }
 
 /* The last calls of that process up to this one, all threads. */
-static void find_past(struct hunt *h, struct hunt_case *c)
+static void find_past(struct fault *h, struct fault_case *c)
 {
 	const size_t most = (size_t)h->s.o->last;
-	const struct hunt_call **v = arena_alloc(&h->arena, KEPT * sizeof(*v));
+	const struct fault_call **v = arena_alloc(&h->arena, KEPT * sizeof(*v));
 	size_t n = 0;
 	for (uint64_t i = 0; i < h->n && i < KEPT; i++)
 		if (h->past[i].pid == c->e->pid && h->past[i].seq <= c->e->seq)
@@ -156,10 +156,10 @@ static void find_past(struct hunt *h, struct hunt_case *c)
 	c->last = v + (n - c->n_last);
 }
 
-static void add_case(struct hunt *h, struct hunt_report *r, struct ima_event *e)
+static void add_case(struct fault *h, struct fault_report *r, struct ima_event *e)
 {
-	struct hunt_case *c = &r->v[r->n++];
-	*c = (struct hunt_case){.e = e};
+	struct fault_case *c = &r->v[r->n++];
+	*c = (struct fault_case){.e = e};
 	find_model(c, r->w);
 	ima_name_numbers(e, c->contract);
 	ima_judge(&h->ima, e);
@@ -169,7 +169,7 @@ static void add_case(struct hunt *h, struct hunt_report *r, struct ima_event *e)
 		find_past(h, c);
 }
 
-static void add_cases(struct hunt *h, struct hunt_report *r)
+static void add_cases(struct fault *h, struct fault_report *r)
 {
 	r->v = arena_alloc(&h->arena, (h->ima.n + 1) * sizeof(*r->v));
 	for (size_t i = 0; i < h->ima.n; i++)
@@ -182,13 +182,13 @@ static void add_cases(struct hunt *h, struct hunt_report *r)
 }
 
 /* A process killed by a signal during a call. Also one that was told to exit: its call may have hung. */
-static void add_deaths(struct hunt *h, struct hunt_report *r)
+static void add_deaths(struct fault *h, struct fault_report *r)
 {
 	struct buf b = {0};
 	struct child_result how;
 	r->death = arena_alloc(&h->arena, (h->n_deaths + 1) * sizeof(*r->death));
 	for (size_t i = 0; i < h->n_deaths; i++) {
-		const struct hunt_call *c = &h->death[i];
+		const struct fault_call *c = &h->death[i];
 		enum watch_fate fate = watch_fate(r->w, c->pid, &how);
 		if (fate != WATCH_KILLED && !(fate == WATCH_GONE && c->tid == c->pid)) /* a thread was still running */
 			continue;
@@ -217,22 +217,22 @@ static void add_word(struct buf *b, const char *word)
 }
 
 /* words: the start of the command line; NULL command: nothing follows. */
-static void add_step(struct hunt *h, struct hunt_report *r, const char *text, const char *words, char *const *command)
+static void add_step(struct fault *h, struct fault_report *r, const char *text, const char *words, char *const *command)
 {
 	struct buf b = {0};
-	if (r->n_steps == HUNT_STEPS)
+	if (r->n_steps == FAULT_STEPS)
 		return;
 	buf_adds(&b, words);
 	for (; command && *command; command++)
 		add_word(&b, *command);
-	r->step[r->n_steps++] = (struct hunt_step){text, arena_slice(&h->arena, buf_slice(&b))};
+	r->step[r->n_steps++] = (struct fault_step){text, arena_slice(&h->arena, buf_slice(&b))};
 	buf_release(&b);
 }
 
 /* An access outside the kernel's memory (cuda.h): ILLEGAL_ADDRESS, MISALIGNED_ADDRESS, INVALID_ADDRESS_SPACE, LAUNCH_FAILED. */
 static bool of_memory(uint64_t code) { return code == 700 || code == 716 || code == 717 || code == 719; }
 
-static bool wrong_tensor(const struct hunt_report *r)
+static bool wrong_tensor(const struct fault_report *r)
 {
 	bool wrong = r->n > r->n_faults;
 	for (uint32_t i = 0; r->n_faults && i < r->v[0].e->n_suspects; i++)
@@ -240,7 +240,7 @@ static bool wrong_tensor(const struct hunt_report *r)
 	return wrong;
 }
 
-static const char *with_torch(struct hunt *h, const char *words)
+static const char *with_torch(struct fault *h, const char *words)
 {
 	const char *torch = h->s.o->torch;
 	struct buf b = {0};
@@ -252,7 +252,7 @@ static const char *with_torch(struct hunt *h, const char *words)
 	return all;
 }
 
-static void add_steps(struct hunt *h, struct hunt_report *r)
+static void add_steps(struct fault *h, struct fault_report *r)
 {
 	const struct ima_event *e = r->n_faults ? r->v[0].e : NULL;
 	const bool memory = e && of_memory(e->code);
@@ -283,7 +283,7 @@ static void add_steps(struct hunt *h, struct hunt_report *r)
 	buf_release(&b);
 }
 
-static void add_note(struct hunt *h, struct hunt_report *r)
+static void add_note(struct fault *h, struct fault_report *r)
 {
 	struct buf b = {0};
 	bool device = h->launches != 0; /* even if a model has no contract */
@@ -315,7 +315,7 @@ static void add_note(struct hunt *h, struct hunt_report *r)
 /* ---- the end ---- */
 
 /* A report that cannot be written to its file is shown: the run may have taken long. */
-static void write_file(struct hunt *h)
+static void write_file(struct fault *h)
 {
 	struct session *s = &h->s;
 	struct err err = {0};
@@ -331,10 +331,10 @@ static void write_file(struct hunt *h)
 	h->file = NULL;
 }
 
-static void end_hunt(struct session *s, struct watch *w)
+static void end_fault(struct session *s, struct watch *w)
 {
-	struct hunt *h = s->user;
-	struct hunt_report r = {
+	struct fault *h = s->user;
+	struct fault_report r = {
 	    .w = w, .calls = s->seen, .captured = h->captured, .alloc = !strcmp(s->o->ima, "alloc"), .command = h->command};
 	ima_read(&h->ima, buf_slice(&w->device));
 	add_cases(h, &r);
@@ -343,9 +343,9 @@ static void end_hunt(struct session *s, struct watch *w)
 	add_note(h, &r);
 	s->found = r.n;
 	if (s->o->json)
-		hunt_document(&s->screen.b, &r);
+		fault_document(&s->screen.b, &r);
 	else
-		hunt_show(&s->screen, &r);
+		fault_show(&s->screen, &r);
 	if (r.note.n && !s->o->quiet)
 		note("%s: %.*s", diag_tool, SL(r.note));
 	if (h->file)
@@ -355,7 +355,7 @@ static void end_hunt(struct session *s, struct watch *w)
 int run_ima(const struct printer_options *given, const struct operands *in)
 {
 	struct printer_options o = *given;
-	struct hunt h = {.past = xcalloc(KEPT, sizeof(*h.past)), .file_operands = !in->command};
+	struct fault h = {.past = xcalloc(KEPT, sizeof(*h.past)), .file_operands = !in->command};
 	struct err err = {0};
 	h.command = in->command ? in->command : (char *const *)(uintptr_t)in->v;
 	o.inputs = true;
@@ -364,7 +364,7 @@ int run_ima(const struct printer_options *given, const struct operands *in)
 	/* c10/cuda/CUDACachingAllocator.cpp: each tensor is then a driver allocation of its own. */
 	if (!strcmp(o.ima, "alloc"))
 		setenv("PYTORCH_NO_CUDA_MEMORY_CACHING", "1", 1);
-	session_begin(&h.s, &o, hunt_in_call, end_hunt, &h);
+	session_begin(&h.s, &o, fault_in_call, end_fault, &h);
 	if (o.output && !(h.file = output_file(o.output, &err)))
 		die_err(&err);
 	if (h.file)

@@ -1,5 +1,5 @@
-/* imadoc.c - the findings of --ima as JSON (docs/DUMP.md); null if unknown. */
-#include "hunt.h"
+/* imadoc.c - the findings of --ima as JSON (docs/formats/DUMP.md); null if unknown. */
+#include "fault.h"
 #include "base/text.h"
 
 static void out_u64(struct json_out *o, const char *key, uint64_t v, bool known)
@@ -26,17 +26,17 @@ static void out_device(struct json_out *o, const struct ima_param *p)
 	buf_release(&b);
 }
 
-static void out_argument(struct json_out *o, const struct hunt_case *c, uint32_t i)
+static void out_argument(struct json_out *o, const struct fault_case *c, uint32_t i)
 {
 	const struct ima_param *p = &c->e->p[i];
-	const struct ima_suspect *why = hunt_suspect(c, i);
+	const struct ima_suspect *why = fault_suspect(c, i);
 	const bool known = p->value != IMA_NONE, pointer = !p->tensor && known && p->allocation;
 	json_member_index(o, "index", c->e->fault ? i : c->e->param);
-	json_member(o, "name", hunt_name(c, i));
+	json_member(o, "name", fault_name(c, i));
 	json_member(o, "kind", p->tensor ? SLICE("tensor") : pointer ? SLICE("pointer") : known ? SLICE("number") : SLICE(""));
 	json_member(o, "role", p->role);
 	json_member_positive(o, "bytes", p->size);
-	!p->tensor &&known && !pointer ? json_member_i64(o, "value", hunt_number(p)) : json_member_null(o, "value");
+	!p->tensor &&known && !pointer ? json_member_i64(o, "value", fault_number(p)) : json_member_null(o, "value");
 	json_member(o, "dtype", p->dtype);
 	out_device(o, p);
 	p->n_dim < 0 ? json_member_null(o, "sizes") : json_member_i64s(o, "sizes", p->dim, p->n_dim);
@@ -67,7 +67,7 @@ static void out_suspects(struct json_out *o, const struct ima_event *e)
 	}
 }
 
-static void out_symbols(struct json_out *o, const struct hunt_case *c)
+static void out_symbols(struct json_out *o, const struct fault_case *c)
 {
 	json_member_obj(o, "sizes");
 	for (uint32_t i = 0; i < c->n_symbols; i++) {
@@ -77,7 +77,7 @@ static void out_symbols(struct json_out *o, const struct hunt_case *c)
 	json_close(o);
 }
 
-static void out_source(struct json_out *o, const struct hunt_case *c)
+static void out_source(struct json_out *o, const struct fault_case *c)
 {
 	const struct contract_call *k = c->call;
 	const struct slice none = SLICE("");
@@ -89,7 +89,7 @@ static void out_source(struct json_out *o, const struct hunt_case *c)
 	json_member_texts(o, "python", c->from.line, c->from.n_lines);
 }
 
-static void out_past(struct json_out *o, const struct hunt_call *p)
+static void out_past(struct json_out *o, const struct fault_call *p)
 {
 	const struct call_launch *l = &p->launch;
 	json_member_index(o, "run", p->run);
@@ -147,7 +147,7 @@ static void out_fault(struct json_out *o, const struct ima_event *e)
 	json_member(o, "error", e->error);
 	json_member(o, "text", e->text);
 	json_member(o, "when", e->when);
-	json_member(o, "seen", slice_str(hunt_when(e->when)));
+	json_member(o, "seen", slice_str(fault_when(e->when)));
 }
 
 static void out_finding(struct json_out *o, const struct ima_event *e)
@@ -156,7 +156,7 @@ static void out_finding(struct json_out *o, const struct ima_event *e)
 	json_member(o, "text", slice_str(ima_what(e->what)));
 }
 
-static void out_case(struct json_out *o, const struct hunt_case *c)
+static void out_case(struct json_out *o, const struct fault_case *c)
 {
 	const struct ima_event *e = c->e;
 	json_obj(o);
@@ -189,7 +189,7 @@ static void out_case(struct json_out *o, const struct hunt_case *c)
 	json_close(o);
 }
 
-static void out_command(struct json_out *o, const struct hunt_report *r)
+static void out_command(struct json_out *o, const struct fault_report *r)
 {
 	const struct child_result *c = &r->w->live.command;
 	struct buf b = {0};
@@ -207,7 +207,7 @@ static void out_command(struct json_out *o, const struct hunt_report *r)
 	buf_release(&b);
 }
 
-static void out_steps(struct json_out *o, const struct hunt_report *r)
+static void out_steps(struct json_out *o, const struct fault_report *r)
 {
 	json_rows(o, "next", i, r->n_steps) {
 		json_member(o, "text", slice_str(r->step[i].text));
@@ -226,7 +226,7 @@ static void out_models(struct json_out *o, const struct watch *w)
 	}
 }
 
-void hunt_document(struct buf *b, const struct hunt_report *r)
+void fault_document(struct buf *b, const struct fault_report *r)
 {
 	struct json_out o = {.b = b};
 	json_obj(&o);

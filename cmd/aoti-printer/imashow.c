@@ -1,7 +1,7 @@
 /* imashow.c - the findings of --ima as text: faults first, then problems found before a launch, then what to try next. */
-#include "hunt.h"
+#include "fault.h"
 #include "base/text.h"
-#include "live/show.h"
+#include "watch/show.h"
 
 #include <inttypes.h>
 
@@ -35,14 +35,14 @@ static void add_shape(struct buf *b, const struct ima_param *p)
 	buf_addc(b, ')');
 }
 
-static void add_head(struct buf *b, const struct hunt_case *c, uint32_t i)
+static void add_head(struct buf *b, const struct fault_case *c, uint32_t i)
 {
 	buf_addf(b, "%u\t", c->e->fault ? i : c->e->param);
-	buf_add_slice(b, hunt_name(c, i));
+	buf_add_slice(b, fault_name(c, i));
 	buf_addc(b, '\t');
 }
 
-static void add_argument(struct buf *b, const struct hunt_case *c, uint32_t i)
+static void add_argument(struct buf *b, const struct fault_case *c, uint32_t i)
 {
 	const struct ima_param *p = &c->e->p[i];
 	add_head(b, c, i);
@@ -53,11 +53,11 @@ static void add_argument(struct buf *b, const struct hunt_case *c, uint32_t i)
 	else if (p->value != IMA_NONE && p->allocation)
 		buf_adds(b, "a pointer");
 	else if (p->value != IMA_NONE)
-		buf_addf(b, "%" PRId64, hunt_number(p));
+		buf_addf(b, "%" PRId64, fault_number(p));
 	buf_addc(b, '\n');
 }
 
-static void add_memory(struct buf *b, const struct hunt_case *c, uint32_t i)
+static void add_memory(struct buf *b, const struct fault_case *c, uint32_t i)
 {
 	const struct ima_param *p = &c->e->p[i];
 	if ((!p->tensor && !p->allocation) || p->address == IMA_NONE)
@@ -72,7 +72,7 @@ static void add_memory(struct buf *b, const struct hunt_case *c, uint32_t i)
 	buf_addc(b, '\n');
 }
 
-static void show_arguments(struct screen *s, const struct hunt_case *c)
+static void show_arguments(struct screen *s, const struct fault_case *c)
 {
 	struct buf b = {0};
 	if (!c->e->n)
@@ -109,7 +109,7 @@ static void show_list(struct screen *s, const char *name, const struct slice *v,
 	buf_addc(&s->b, '\n');
 }
 
-static void show_source(struct screen *s, const struct hunt_case *c)
+static void show_source(struct screen *s, const struct fault_case *c)
 {
 	const struct contract_call *k = c->call;
 	if (k && k->line) {
@@ -127,7 +127,7 @@ static void show_source(struct screen *s, const struct hunt_case *c)
 		show_list(s, n++ ? "" : "Python", &c->from.line[i], 1);
 }
 
-static void show_call(struct screen *s, const struct hunt_case *c)
+static void show_call(struct screen *s, const struct fault_case *c)
 {
 	const struct ima_event *e = c->e;
 	label(s, "in");
@@ -166,7 +166,7 @@ static void show_call(struct screen *s, const struct hunt_case *c)
 	buf_addc(&s->b, '\n');
 }
 
-static void show_symbols(struct screen *s, const struct hunt_case *c)
+static void show_symbols(struct screen *s, const struct fault_case *c)
 {
 	if (!c->n_symbols)
 		return;
@@ -179,7 +179,7 @@ static void show_symbols(struct screen *s, const struct hunt_case *c)
 	buf_addc(&s->b, '\n');
 }
 
-static void show_suspects(struct screen *s, const struct hunt_case *c)
+static void show_suspects(struct screen *s, const struct fault_case *c)
 {
 	const struct ima_event *e = c->e;
 	for (uint32_t i = 0; i < e->n_suspects; i++) {
@@ -199,7 +199,7 @@ static void show_suspects(struct screen *s, const struct hunt_case *c)
 				"addressing: a missing mask, a wrong stride, or a grid that is too large\n");
 }
 
-static void add_past(struct buf *b, const struct hunt_call *p)
+static void add_past(struct buf *b, const struct fault_call *p)
 {
 	if (p->run == CALLS_NO_RUN)
 		buf_addf(b, "-\t%u\t%s", p->call, p->name);
@@ -217,7 +217,7 @@ static void add_past(struct buf *b, const struct hunt_call *p)
 	buf_addf(b, "\t%s\n", p->launched && p->launch.captured ? "captured" : p->returned ? "" : "did not return");
 }
 
-static void show_past(struct screen *s, const struct hunt_case *c)
+static void show_past(struct screen *s, const struct fault_case *c)
 {
 	struct buf b = {0};
 	if (!c->n_last)
@@ -232,7 +232,7 @@ static void show_past(struct screen *s, const struct hunt_case *c)
 
 /* ---- all ---- */
 
-static void show_title(struct screen *s, const struct hunt_case *c)
+static void show_title(struct screen *s, const struct fault_case *c)
 {
 	const struct ima_event *e = c->e;
 	struct buf b = {0};
@@ -255,14 +255,14 @@ static void show_title(struct screen *s, const struct hunt_case *c)
 	buf_release(&b);
 }
 
-static void show_case(struct screen *s, const struct hunt_case *c)
+static void show_case(struct screen *s, const struct fault_case *c)
 {
 	const size_t from = s->b.len;
 	show_title(s, c);
 	if (c->e->fault) {
 		show_suspects(s, c);
 		label(s, "seen");
-		buf_addf(&s->b, "%s\n", hunt_when(c->e->when));
+		buf_addf(&s->b, "%s\n", fault_when(c->e->when));
 	}
 	show_call(s, c);
 	show_symbols(s, c);
@@ -278,7 +278,7 @@ static void show_more(struct screen *s, size_t n, const char *what)
 		buf_addf(&s->b, "%zu more %s%s (--json shows all)\n\n", n, what, plural(n));
 }
 
-static void show_steps(struct screen *s, const struct hunt_report *r)
+static void show_steps(struct screen *s, const struct fault_report *r)
 {
 	for (size_t i = 0; i < r->n_steps; i++) {
 		const size_t from = s->b.len;
@@ -292,7 +292,7 @@ static void show_steps(struct screen *s, const struct hunt_report *r)
 	}
 }
 
-void hunt_show(struct screen *s, const struct hunt_report *r)
+void fault_show(struct screen *s, const struct fault_report *r)
 {
 	size_t shown = 0;
 	for (size_t i = 0; i < r->n_faults && i < FAULTS; i++)

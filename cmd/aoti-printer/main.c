@@ -1,9 +1,10 @@
 /* aoti-printer - see inside a compiled model while it runs: kernels, tensors, times; and where two runs diverge. */
-#include "process/child.h"
-#include "tool/diag.h"
-#include "repro/recorded.h"
-#include "io/mapfile.h"
-#include "tool/output.h"
+#include "base/broker/broker.h"
+#include "base/process/child.h"
+#include "base/tool/diag.h"
+#include "graph/repro/recorded.h"
+#include "base/io/mapfile.h"
+#include "base/tool/output.h"
 #include "printer.h"
 
 #include <signal.h>
@@ -135,6 +136,10 @@ int main(int argc, char **argv)
 	signal(SIGPIPE, SIG_IGN); /* a reader that is gone must not end a report or the watching of a command */
 	opt_parse_or_exit(&spec, argc, argv, &in);
 	mapfile_watch();
+	broker_start();
+	if (opt.html)
+		broker_trust(BROKER_OUTPUT, opt.html);
+	run_trust(opt.torch, opt.load.v, opt.load.n);
 	if (recorded_again(&again, &in, TEMP_PRINTER, opt.no_exec, &err) < 0)
 		die_err(&err);
 	if (!in.command) /* a command that is watched must not inherit ignored signals */

@@ -4,11 +4,11 @@
  * from before call `born` until after call `dies`. Its size comes from the calls that touch it, as they ran: the range from the first to
  * the last byte of all tensors seen in it. The planned size is what the code itself says, where its sizes are numbers.
  * Not counted: inputs, weights, and memory that an operator allocates and frees internally. */
+#include "base/html/html.h"
 #include "base/text.h"
-#include "html/html.h"
-#include "live/nan.h"
+#include "watch/nan.h"
 #include "printer.h"
-#include "tool/diag.h"
+#include "base/tool/diag.h"
 
 #include <inttypes.h>
 

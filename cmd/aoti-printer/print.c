@@ -1,6 +1,6 @@
-/* Prints as PyTorch's own debug printer does (live/show.h, and torch/_inductor/codegen/debug_utils.py), with where a call comes from
+/* Prints as PyTorch's own debug printer does (watch/show.h, and torch/_inductor/codegen/debug_utils.py), with where a call comes from
  * before it. Otherwise than there: only what a call reads is shown before it, and only what it wrote after it. */
-#include "live/show.h"
+#include "watch/show.h"
 #include "printer.h"
 #include "tensor/tensor.h"
 #include "tensor/write.h"
@@ -87,11 +87,11 @@ static void show_heading(struct session *s, const struct watch_call *c)
 /* The values, out of the file that the library saved. */
 static void add_values(struct session *s, const struct watch_value *v, const struct tensor_meta *m)
 {
-	struct dump d = {.path = s->folder};
+	struct dump d = {.path = s->folder, .written_to = true};
 	struct dump_value dv = {.buffer = slice_str(v->name), .file = slice_str(v->saved), .meta = *m};
 	struct dump_tensor t;
 	struct err err;
-	if (!s->folder || !*v->saved || strchr(v->saved, '/'))
+	if (!s->folder || !*v->saved)
 		return;
 	if (dump_tensor_open(&t, &d, &dv, &err) < 0) {
 		buf_adds(&s->screen.b, "(its values cannot be shown: ");

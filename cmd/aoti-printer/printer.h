@@ -1,14 +1,14 @@
-/* printer.h - shared by the files of aoti-printer. Calls come from live/watch.h (session.c), pass the filters (filter.c), and go to one
+/* printer.h - shared by the files of aoti-printer. Calls come from watch/watch.h (session.c), pass the filters (filter.c), and go to one
  * consumer: the terminal (print.c), a JSON document or a folder (save.c), a table of times (profile.c), of buffers at the peak (memory.c),
- * a GPU fault (ima.c, hunt.h).
+ * a GPU fault (ima.c, fault.h).
  * --diff compares two folders (compare.c), and shows the result as text or JSON (diffshow.c) or as a page (diffpage.c). */
 #ifndef PRINTER_H
 #define PRINTER_H
-#include "tool/opt.h"
-#include "tool/screen.h"
-#include "tool/output.h"
-#include "live/dump.h"
-#include "live/watch.h"
+#include "base/tool/opt.h"
+#include "base/tool/screen.h"
+#include "base/tool/output.h"
+#include "watch/dump.h"
+#include "watch/watch.h"
 
 /* Numbered as in PyTorch: torch/_inductor/codegen/debug_utils.py, IntermediateValueDebuggingLevel. */
 enum { LEVEL_OFF, LEVEL_SAVE, LEVEL_PRINT, LEVEL_NAMES, LEVELS };
@@ -61,7 +61,6 @@ struct session {
 	int log_fd;           /* -1: standard output */
 	const char *folder;   /* where tensors are saved; NULL */
 	const char *called;   /* the folder's name in error messages */
-	int folder_fd;
 	bool keep;                   /* the folder is a result; else each file is removed once shown */
 	bool stay;                   /* a command killed by a signal does not end the tool */
 	uint64_t seen, shown, found; /* calls; those that passed the filters; findings */
@@ -77,7 +76,10 @@ void session_release(struct session *s);
 /* The same; exits if something went wrong. */
 void session_end(struct session *s);
 
-/* The temporary path of a folder that is being made (tool/output.h): another process needs a name. */
+/* Removes the file of a tensor. */
+void session_forget(const struct session *s, const char *saved);
+
+/* The temporary path of a folder that is being made (base/tool/output.h): another process needs a name. */
 int output_path(const struct output *o, char *path, size_t room, struct err *err);
 
 /* ---- print.c ---- */

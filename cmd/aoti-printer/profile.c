@@ -1,7 +1,7 @@
 /* profile.c - time per kernel over many runs, with its source nodes; every call as a Chrome trace. */
-#include "tool/diag.h"
-#include "live/nan.h"
-#include "tool/output.h"
+#include "base/tool/diag.h"
+#include "watch/nan.h"
+#include "base/tool/output.h"
 #include "printer.h"
 #include "base/text.h"
 

@@ -1,9 +1,9 @@
-/* record.c - --record: keeps the model or graph and the inputs of a bad run in a folder that can be run again (calls/bundle.h), or, if the
- * name ends in .pt2b, in one file (bundle/bundle.h) that contains this folder. */
-#include "tool/diag.h"
-#include "tool/tempfolder.h"
-#include "bundle/bundle.h"
-#include "calls/bundle.h"
+/* record.c - --record: keeps the model or graph and the inputs of a bad run in a folder that can be run again (watch/bundle.h), or, if the
+ * name ends in .pt2b, in one file (run/bundle/bundle.h) that contains this folder. */
+#include "base/tool/diag.h"
+#include "base/tool/tempfolder.h"
+#include "run/bundle/bundle.h"
+#include "watch/bundle.h"
 #include "printer.h"
 #include "base/text.h"
 

@@ -1,10 +1,12 @@
-/* A dump (live/dump.h) of what is run: the library under the probe saves .npy files, which become other formats here. */
-#include "tool/diag.h"
-#include "tool/output.h"
-#include "live/ima.h"
+/* A dump (watch/dump.h) of what is run: the library under the probe saves .npy files, which become other formats here. */
+#include "base/tool/diag.h"
+#include "base/tool/output.h"
+#include "watch/ima.h"
 #include "printer.h"
+#include "base/process/elsewhere.h"
 #include "tensor/write.h"
 
+#include <errno.h>
 #include <fcntl.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -26,13 +28,22 @@ struct saving {
 	const char *note; /* the folder's name when it is whole; NULL: nobody is told */
 };
 
+static int make_inside(const struct saving *k, const char *name)
+{
+	char *path = xasprintf("%s/%s", k->s.folder, name);
+	int fd = make_file(path, O_WRONLY | O_EXCL, 0666), why = errno;
+	free(path);
+	errno = why;
+	return fd;
+}
+
 /* ---- another format ---- */
 
 /* The tensor of a file, in the other format under the same stem; v->saved is removed. */
 static int convert_file(struct saving *k, const struct watch_value *v, struct err *err)
 {
 	static const char *const ending[] = {[TENSOR_NPY] = "npy", [TENSOR_SAFETENSORS] = "safetensors", [TENSOR_PT] = "pt"};
-	struct dump d = {.path = k->s.folder};
+	struct dump d = {.path = k->s.folder, .written_to = true};
 	struct dump_value dv = {.buffer = slice_str(v->name), .file = slice_str(v->saved)};
 	struct dump_tensor t;
 	dump_meta(&v->rec, &dv.meta);
@@ -50,14 +61,14 @@ static int convert_file(struct saving *k, const struct watch_value *v, struct er
 	struct tensor_view view = {.meta = t.meta, .data = t.data};
 	if (k->format == TENSOR_SAFETENSORS)
 		view.name = *v->name ? slice_str(v->name) : SLICE("tensor");
-	int fd = openat(k->s.folder_fd, k->file, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
+	int fd = make_inside(k, k->file);
 	const char *what = output_inner(k->s.called, k->file);
 	int r = fd < 0 ? err_errno(err, EXIT_ENVIRON, "cannot write '%s'", what) : tensor_write(fd, k->format, &view, 1, what, err);
 	if (fd >= 0 && close(fd) < 0 && r == 0)
 		r = err_errno(err, EXIT_ENVIRON, "cannot write '%s'", what);
 	dump_tensor_close(&t);
 	if (r == 0)
-		unlinkat(k->s.folder_fd, v->saved, 0);
+		session_forget(&k->s, v->saved);
 	return r;
 }
 
@@ -66,10 +77,10 @@ static bool take_value(void *user, uint32_t i, const char **file)
 {
 	struct saving *k = user;
 	const struct watch_value *v = &k->c->value[i];
-	bool named = *v->saved && !strchr(v->saved, '/');
+	const bool named = *v->saved;
 	if (!filter_value(&k->s.filter, k->c, i)) {
 		if (named)
-			unlinkat(k->s.folder_fd, v->saved, 0);
+			session_forget(&k->s, v->saved);
 		return false;
 	}
 	*file = named ? v->saved : "";
@@ -135,10 +146,7 @@ static int save(const struct printer_options *o, const struct operands *in, int 
 	k.s.called = note_name ? note_name : folder;
 	k.s.commit = out;
 	k.s.stay = !note_name;
-	k.s.folder_fd = open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-	if (k.s.folder_fd >= 0)
-		k.index = openat(k.s.folder_fd, DUMP_INDEX, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
-	if (k.index < 0)
+	if ((k.index = make_inside(&k, DUMP_INDEX)) < 0)
 		die_errno(EXIT_ENVIRON, "cannot write '%s'", output_inner(k.s.called, DUMP_INDEX));
 	dump_head(&k.line, "aoti-printer " PT2_VERSION);
 	write_line(&k);

@@ -1,9 +1,10 @@
 /* A model that is run here, or a command that is watched: its calls go through the filters to a taker. */
-#include "tool/diag.h"
-#include "tool/output.h"
-#include "tool/tempfolder.h"
-#include "live/dump.h"
-#include "live/ima.h"
+#include "base/tool/diag.h"
+#include "base/tool/output.h"
+#include "base/tool/tempfolder.h"
+#include "base/process/elsewhere.h"
+#include "watch/dump.h"
+#include "watch/ima.h"
 #include "printer.h"
 
 #include <errno.h>
@@ -25,7 +26,7 @@ int output_path(const struct output *o, char *path, size_t room, struct err *err
 
 void session_begin(struct session *s, const struct printer_options *o, session_take *take, session_end_fn *end, void *user)
 {
-	*s = (struct session){.o = o, .take = take, .end = end, .user = user, .log_fd = -1, .folder_fd = -1, .screen = screen_make()};
+	*s = (struct session){.o = o, .take = take, .end = end, .user = user, .log_fd = -1, .screen = screen_make()};
 	if (filter_make(&s->filter, o, &s->err) < 0)
 		die_err(&s->err);
 	if (!o->log)
@@ -40,8 +41,6 @@ void session_release(struct session *s)
 {
 	if (s->log_fd >= 0)
 		close(s->log_fd);
-	if (s->folder_fd >= 0)
-		close(s->folder_fd);
 	temp_folder_remove(s->cleanup);
 	filter_release(&s->filter);
 	buf_release(&s->screen.b);
@@ -57,11 +56,18 @@ void session_end(struct session *s)
 
 /* ---- calls ---- */
 
+void session_forget(const struct session *s, const char *saved)
+{
+	char *path = xasprintf("%s/%s", s->folder, saved);
+	remove_file(path);
+	free(path);
+}
+
 static void forget_files(const struct session *s, const struct watch_call *c)
 {
 	for (uint32_t i = 0; i < c->n_values; i++)
-		if (*c->value[i].saved && !strchr(c->value[i].saved, '/'))
-			unlinkat(s->folder_fd, c->value[i].saved, 0);
+		if (*c->value[i].saved)
+			session_forget(s, c->value[i].saved);
 }
 
 static bool session_passes(const struct session *s, const struct watch_call *c)

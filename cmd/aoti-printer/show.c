@@ -1,6 +1,6 @@
-/* show.c - levels 0, 2 and 3: calls as text or as one JSON document (docs/DUMP.md), while the model runs. */
-#include "tool/diag.h"
-#include "tool/tempfolder.h"
+/* show.c - levels 0, 2 and 3: calls as text or as one JSON document (docs/formats/DUMP.md), while the model runs. */
+#include "base/tool/diag.h"
+#include "base/tool/tempfolder.h"
 #include "printer.h"
 
 #include <fcntl.h>
@@ -77,7 +77,6 @@ int run_print(const struct printer_options *o, const struct operands *in)
 			die_err(&err);
 		want |= CALLS_SAVE;
 		h.s.folder = folder;
-		h.s.folder_fd = open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	}
 	if (o->json) {
 		json_obj(&h.json);

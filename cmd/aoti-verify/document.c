@@ -1,4 +1,4 @@
-/* document.c - the verdict as JSON (docs/VERIFY.md). */
+/* document.c - the verdict as JSON (docs/user/VERIFY.md). */
 #include "verifier.h"
 
 #include <math.h>

@@ -1,4 +1,5 @@
 /* inputs.c - generated inputs: other sizes where sizes are free, other values where values are. */
+#include "base/process/elsewhere.h"
 #include "graph/graph_forms.h"
 #include "tensor/write.h"
 #include "verifier.h"
@@ -206,7 +207,7 @@ static int to_input_dtype(const struct making *m, const struct tensor_meta *meta
 
 static int write_file(const char *path, const struct tensor_view *v, size_t n, struct err *err)
 {
-	const int fd = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
+	const int fd = make_file(path, O_WRONLY | O_TRUNC, 0600);
 	if (fd < 0)
 		return err_errno(err, EXIT_ENVIRON, "cannot write '%s'", path);
 	int r = tensor_write(fd, TENSOR_PT, v, n, path, err);

@@ -1,8 +1,9 @@
 /* aoti-verify - which kernel of a compiled model does not compute what its graph does? */
-#include "io/mapfile.h"
-#include "process/child.h"
-#include "tool/diag.h"
-#include "tool/output.h"
+#include "base/io/mapfile.h"
+#include "base/process/child.h"
+#include "base/tool/diag.h"
+#include "base/tool/output.h"
+#include "base/broker/broker.h"
 #include "verifier.h"
 
 static struct verifier_options opt = {.error_exitcode = -1};
@@ -75,6 +76,11 @@ int main(int argc, char **argv)
 	opt_parse_or_exit(&spec, argc, argv, &in);
 	mapfile_watch();
 	output_fail_writes();
+	broker_start();
+	if (opt.html)
+		broker_trust(BROKER_OUTPUT, opt.html);
+	run_trust(opt.torch, opt.load.v, opt.load.n);
+	broker_seal(0);
 	if (verifier_open(&v, &opt, &in, &err) < 0) {
 		verifier_close(&v);
 		end_by_signal();

@@ -1,5 +1,5 @@
 /* page.c - the page of --html: frame and style of aoti-printer --diff, with the document and its own script. */
-#include "html/html.h"
+#include "base/html/html.h"
 #include "verifier.h"
 
 static const char *const css[] = {"diff/common.css", "printer/diff.css", "verify/verify.css", NULL};

@@ -1,7 +1,7 @@
 /* session.c - from files to verdicts. */
-#include "process/child.h"
-#include "tool/diag.h"
-#include "tool/tempfolder.h"
+#include "base/process/child.h"
+#include "base/tool/diag.h"
+#include "base/tool/tempfolder.h"
 #include "verifier.h"
 
 /* ---- runs ---- */

@@ -1,7 +1,7 @@
 /* show.c - the verdict as text. */
 #include "base/text.h"
 #include "verifier.h"
-#include "live/show.h"
+#include "watch/show.h"
 
 #include <math.h>
 

@@ -1,12 +1,12 @@
-/* verifier.h - shared by the files of aoti-verify. A graph (interp/program.h) and a run of the package, as a dump (live/dump.h), go through
- * verify/verify.h; the result is shown as text (show.c) or JSON (document.c). */
+/* verifier.h - shared by the files of aoti-verify. A graph (aten/interp/program.h) and a run of the package, as a dump (watch/dump.h), go through
+ * aten/verify/verify.h; the result is shown as text (show.c) or JSON (document.c). */
 #ifndef VERIFIER_H
 #define VERIFIER_H
-#include "live/inputs.h"
-#include "live/watch.h"
-#include "tool/opt.h"
-#include "tool/screen.h"
-#include "verify/pair.h"
+#include "aten/verify/pair.h"
+#include "base/tool/opt.h"
+#include "base/tool/screen.h"
+#include "watch/inputs.h"
+#include "watch/watch.h"
 
 struct verifier_options {
 	const char *of, *model, *torch, *weights, *html; /* of: which graph in a trace */

@@ -5,9 +5,9 @@
  */
 #include "emit.h"
 
-#include "compilation/document.h"
-#include "tool/diag.h"
-#include "io/mapfile.h"
+#include "run/document.h"
+#include "base/tool/diag.h"
+#include "base/io/mapfile.h"
 
 /* Summary counts where more is worse. */
 #define COUNTS(X) \

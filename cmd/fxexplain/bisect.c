@@ -7,12 +7,12 @@
 #include "bisect.h"
 #include "emit.h"
 
-#include "tool/diag.h"
+#include "base/tool/diag.h"
 #include "base/json.h"
-#include "html/html.h"
-#include "patterns/patterns.h"
-#include "tool/output.h"
-#include "tool/knobs.h"
+#include "base/html/html.h"
+#include "run/patterns/patterns.h"
+#include "base/tool/output.h"
+#include "base/tool/knobs.h"
 
 #include <errno.h>
 #include <fcntl.h>

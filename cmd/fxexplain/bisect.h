@@ -2,7 +2,7 @@
 #ifndef BISECT_H
 #define BISECT_H
 #include "base/arena.h"
-#include "process/child.h"
+#include "base/process/child.h"
 #include "run_part.h"
 
 enum place { DISABLED, EAGER, AOT, DECOMP, AS_IS, PLACES };

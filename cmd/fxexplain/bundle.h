@@ -1,4 +1,4 @@
-/* bundle.h - shared by `report --bundle`, `run --bundle` and `replay` (bundle/bundle.h describes the format).
+/* bundle.h - shared by `report --bundle`, `run --bundle` and `replay` (run/bundle/bundle.h describes the format).
  *
  *     pack.c          makes a bundle from an explanation
  *     packsource.c    adds the program and the files it imports
@@ -8,7 +8,7 @@
  */
 #ifndef FXEXPLAIN_BUNDLE_H
 #define FXEXPLAIN_BUNDLE_H
-#include "bundle/bundle.h"
+#include "run/bundle/bundle.h"
 #include "emit.h"
 #include "redact.h"
 

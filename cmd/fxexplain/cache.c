@@ -1,7 +1,7 @@
 /* cache.c - `fxexplain cache`: what a compile cache holds, what a run would find in it, and what can be deleted. */
 #include "cache_view.h"
 
-#include "tool/diag.h"
+#include "base/tool/diag.h"
 
 static bool has_bad(const struct cachedir *d)
 {

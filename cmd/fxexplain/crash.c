@@ -1,12 +1,12 @@
 /* crash.c - `fxexplain crash`: takes texts, core files and packages in any order; says what crashed, in terms of the model. */
 #include "crash_part.h"
 
-#include "tool/diag.h"
+#include "base/tool/diag.h"
 #include "crash/backtrace.h"
 #include "crash/core.h"
 #include "crash/operand.h"
 #include "crash/unwind.h"
-#include "io/mapfile.h"
+#include "base/io/mapfile.h"
 
 #include <unistd.h>
 

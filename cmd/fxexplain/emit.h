@@ -8,7 +8,7 @@
 #ifndef FXEXPLAIN_EMIT_H
 #define FXEXPLAIN_EMIT_H
 #include "base/json.h"
-#include "compilation/sums.h"
+#include "run/sums.h"
 #include "fxexplain.h"
 
 /* A file of the program as a repository names it, appended to b: relative to the working directory if it lies below it (also when the

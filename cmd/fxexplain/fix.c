@@ -1,9 +1,9 @@
 /* fix.c - `fxexplain fix`: applies the findings' fixes to the user's files (fix/edit.h), or prints them as a diff. */
 #include "fix_part.h"
 
+#include "base/html/html.h"
+#include "base/tool/diag.h"
 #include "base/unified.h"
-#include "html/html.h"
-#include "tool/diag.h"
 
 /* ---- is the line unchanged since the trace? ---- */
 

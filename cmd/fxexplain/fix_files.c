@@ -3,7 +3,7 @@
 
 #include "base/srcloc.h"
 #include "emit.h"
-#include "tool/output.h"
+#include "base/tool/output.h"
 
 #include <errno.h>
 #include <fcntl.h>

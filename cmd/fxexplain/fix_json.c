@@ -1,8 +1,8 @@
-/* fix_json.c - `fxexplain fix --json`: the fixes as edits, for editors (docs/EXPLAIN.md). */
+/* fix_json.c - `fxexplain fix --json`: the fixes as edits, for editors (docs/formats/EXPLAIN.md). */
 #include "fix_part.h"
 
 #include "base/text.h"
-#include "compilation/document.h"
+#include "run/document.h"
 
 /* The line and column of a byte offset, both counted from 1. */
 static void put_at(struct json_out *o, const char *key, struct slice text, size_t at)

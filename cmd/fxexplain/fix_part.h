@@ -1,11 +1,11 @@
 /* fix_part.h - shared by fix.c (findings -> changes), fix_files.c (the user's files), fix_json.c and serve.c. */
 #ifndef FIX_PART_H
 #define FIX_PART_H
-#include "diagnose/finding.h"
 #include "fix/edit.h"
 #include "fix/source.h"
+#include "run/diagnose/finding.h"
 #include "fxexplain.h"
-#include "io/mapfile.h"
+#include "base/io/mapfile.h"
 
 #include <sys/stat.h>
 

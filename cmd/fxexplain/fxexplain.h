@@ -3,7 +3,7 @@
  *     main.c       options, subcommands, the exit status
  *     load.c       operands -> struct facts: recognises each (a trace, a text, a debug folder, a folder of them)
  *     terminal.c   the explanation in the terminal, at most one screen
- *     json.c       --json; docs/EXPLAIN.md is its schema
+ *     json.c       --json; docs/formats/EXPLAIN.md is its schema
  *     sarif.c      --sarif; github.c: --github
  *     html.c       --html: one page, with plots
  *     baseline.c   --baseline
@@ -23,10 +23,10 @@
  */
 #ifndef FXEXPLAIN_H
 #define FXEXPLAIN_H
-#include "tool/opt.h"
-#include "tool/screen.h"
-#include "diagnose/finding.h"
-#include "page/page.h"
+#include "base/tool/opt.h"
+#include "base/tool/screen.h"
+#include "run/diagnose/finding.h"
+#include "run/page/page.h"
 
 /* The values of --show: sections that are shortened or left out by default. */
 #define EXPLAIN_PARTS(X) \

@@ -5,7 +5,7 @@
 #include "emit.h"
 #include "markdown.h"
 
-#include "tool/diag.h"
+#include "base/tool/diag.h"
 #include "base/text.h"
 
 #include <fcntl.h>

@@ -1,7 +1,7 @@
-/* json.c - --json: the document of docs/EXPLAIN.md, built around the rows shared with tlparse. */
+/* json.c - --json: the document of docs/formats/EXPLAIN.md, built around the rows shared with tlparse. */
 #include "emit.h"
 
-#include "compilation/document.h"
+#include "run/document.h"
 
 static void put_id(struct json_out *o, const struct explanation *x, const char *key, uint32_t id)
 {

@@ -3,7 +3,7 @@
 
 #include "base/text.h"
 
-#include "tool/diag.h"
+#include "base/tool/diag.h"
 
 #include <sys/stat.h>
 #include <unistd.h>

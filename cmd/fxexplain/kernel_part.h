@@ -2,7 +2,7 @@
 #ifndef FXEXPLAIN_KERNEL_PART_H
 #define FXEXPLAIN_KERNEL_PART_H
 #include "fxexplain.h"
-#include "inductor/kernelmaps.h"
+#include "graph/inductor/kernelmaps.h"
 
 #define KERNEL_HITS 4096
 

@@ -1,12 +1,12 @@
 /* load.c - recognises operands and reads them into the facts. */
 #include "fxexplain.h"
 
-#include "tool/diag.h"
-#include "diagnose/locate.h"
-#include "patterns/patterns.h"
-#include "tool/output.h"
-#include "tool/tempfolder.h"
-#include "trace/trace.h"
+#include "base/tool/diag.h"
+#include "run/diagnose/locate.h"
+#include "run/patterns/patterns.h"
+#include "base/tool/output.h"
+#include "base/tool/tempfolder.h"
+#include "run/trace/trace.h"
 
 #include <dirent.h>
 #include <errno.h>

@@ -1,9 +1,9 @@
 /* lsp.c - messages, positions, file URIs. */
 #include "lsp.h"
 
+#include "base/html/html.h"
 #include "base/text.h"
-#include "html/html.h"
-#include "tool/output.h"
+#include "base/tool/output.h"
 
 #include <errno.h>
 #include <poll.h>

@@ -2,12 +2,12 @@
 #include "fxexplain.h"
 #include "bundle.h"
 
-#include "diagnose/limits.h"
-#include "diagnose/locate.h"
+#include "run/diagnose/limits.h"
+#include "run/diagnose/locate.h"
 
-#include "tool/diag.h"
-#include "io/mapfile.h"
-#include "tool/output.h"
+#include "base/tool/diag.h"
+#include "base/io/mapfile.h"
+#include "base/tool/output.h"
 
 #include <unistd.h>
 

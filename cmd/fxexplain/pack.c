@@ -1,12 +1,12 @@
-/* pack.c - `report --bundle` and `run --bundle`: everything known about a failure, in one file (bundle/bundle.h). */
+/* pack.c - `report --bundle` and `run --bundle`: everything known about a failure, in one file (run/bundle/bundle.h). */
 #include "bundle.h"
 
 #include "base/text.h"
-#include "live/watch.h"
+#include "watch/watch.h"
 #include "report.h"
-#include "repro/repro.h"
+#include "base/tool/diag.h"
+#include "graph/repro/repro.h"
 #include "tensor/tensor.h"
-#include "tool/diag.h"
 
 #include <errno.h>
 #include <sys/stat.h>
@@ -114,7 +114,7 @@ static void add_graphs(struct pack *p)
 
 /* ---- --with ---- */
 
-/* Is this archive a compiled model? It has the directory that compiled models are in (package/package.h). */
+/* Is this archive a compiled model? It has the directory that compiled models are in (model/package/package.h). */
 static bool is_compiled(const char *path)
 {
 	OWNED(mapfile_close) struct mapfile m = {0};

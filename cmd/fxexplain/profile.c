@@ -2,7 +2,7 @@
  * run. */
 #include "profile_view.h"
 
-#include "tool/diag.h"
+#include "base/tool/diag.h"
 
 /* Inputs without generated code add nothing. */
 static void add_maps(struct profile_view *v, const char *path, enum operand_kind kind)

@@ -1,4 +1,4 @@
-/* profile_kernels.c - joins the kernels of a profile with the nodes they were made from (inductor/kernelmap.h). */
+/* profile_kernels.c - joins the kernels of a profile with the nodes they were made from (graph/inductor/kernelmap.h). */
 #include "profile_view.h"
 
 /* Each once: several graphs may have a kernel of the same name. */

@@ -2,7 +2,7 @@
 #ifndef FXEXPLAIN_PROFILE_VIEW_H
 #define FXEXPLAIN_PROFILE_VIEW_H
 #include "fxexplain.h"
-#include "inductor/kernelmaps.h"
+#include "graph/inductor/kernelmaps.h"
 #include "profile/advice.h"
 #include "profile/compare.h"
 

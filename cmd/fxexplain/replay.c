@@ -1,12 +1,12 @@
 /* replay.c - `replay`: shows what a bundle holds and what can be run from it. Nothing runs before it was shown and confirmed. */
 #include "bundle.h"
 
+#include "base/process/child.h"
 #include "base/text.h"
-#include "calls/bundle.h"
-#include "process/child.h"
+#include "watch/bundle.h"
 #include "run_part.h"
-#include "tool/diag.h"
-#include "tool/output.h"
+#include "base/tool/diag.h"
+#include "base/tool/output.h"
 
 #include <limits.h>
 #include <sys/stat.h>

@@ -1,10 +1,10 @@
 /* replayrun.c - runs the program of a bundle under `fxexplain run` and checks whether it fails the same way. */
 #include "bundle.h"
 
-#include "diagnose/locate.h"
-#include "process/child.h"
+#include "base/process/child.h"
+#include "run/diagnose/locate.h"
 #include "run_part.h"
-#include "tool/diag.h"
+#include "base/tool/diag.h"
 
 #include <sys/stat.h>
 #include <unistd.h>

@@ -10,7 +10,7 @@
 #include "markdown.h"
 #include "redact.h"
 
-#include "io/mapfile.h"
+#include "base/io/mapfile.h"
 
 enum { REPORT_MAX = 60000 };
 

@@ -1,9 +1,9 @@
 /* reportfacts.c - versions, settings and environment of a report; tracebacks; names to redact. */
 #include "report.h"
 
-#include "diagnose/release.h"
-#include "html/html.h"
-#include "io/window.h"
+#include "base/html/html.h"
+#include "base/io/window.h"
+#include "run/diagnose/release.h"
 
 #include <unistd.h>
 

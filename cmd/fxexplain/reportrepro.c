@@ -1,9 +1,9 @@
 /* reportrepro.c - reads the comments that fxminify writes into a program: the original error, the versions, whether it was verified.
  *     plain      the last comments: the error's lines, "#", "# failure: ...", "# versions: ...", "# made by ...", "# verified: ..."
- *     launcher   the first ones: "#: failure: ...", "#: versions: ...", "#: verified: ..." (repro/repro.h) */
+ *     launcher   the first ones: "#: failure: ...", "#: versions: ...", "#: verified: ..." (graph/repro/repro.h) */
 #include "report.h"
 
-#include "tool/diag.h"
+#include "base/tool/diag.h"
 
 static bool take_mark(struct slice line, const char *mark, struct slice *out)
 {

@@ -6,11 +6,11 @@
  * command's status is passed on. */
 #include "fxexplain.h"
 
-#include "process/browser.h"
-#include "process/child.h"
-#include "tool/diag.h"
-#include "tool/output.h"
-#include "tool/tempfolder.h"
+#include "base/process/browser.h"
+#include "base/process/child.h"
+#include "base/tool/diag.h"
+#include "base/tool/output.h"
+#include "base/tool/tempfolder.h"
 #include "run_part.h"
 #include "base/text.h"
 

@@ -13,7 +13,7 @@ struct run_names {
 void run_list(struct run_names *names, const char *dir);
 void run_names_release(struct run_names *names);
 
-/* A folder (tool/tempfolder.h), removed by run_remove_folder() and by die(). One at a time. */
+/* A folder (base/tool/tempfolder.h), removed by run_remove_folder() and by die(). One at a time. */
 const char *run_private_folder(void);
 void run_remove_folder(void);
 /* A new or empty folder that is kept; its absolute path, to be freed. Exits if it cannot be made. */

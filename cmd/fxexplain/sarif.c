@@ -2,7 +2,7 @@
  * findings. Files below the working directory are relative to %SRCROOT%, which the consumer sets. */
 #include "emit.h"
 
-#include "html/html.h"
+#include "base/html/html.h"
 
 /* The description of each kind's rule, for findings that do not have their own, and the page of PyTorch's manual about it. */
 static const struct {

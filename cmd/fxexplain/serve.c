@@ -8,7 +8,7 @@
 #include "emit.h"
 #include "lsp.h"
 #include "markdown.h"
-#include "tool/diag.h"
+#include "base/tool/diag.h"
 
 #include <dirent.h>
 #include <unistd.h>
@@ -559,7 +559,7 @@ int serve_main(const struct explain_options *opt, const struct operands *in)
 	struct err err;
 	int got = 0;
 	if (isatty(STDIN_FILENO))
-		die(EXIT_USAGE, "serve is started by an editor, which talks to it over standard input: see docs/EDITORS.md");
+		die(EXIT_USAGE, "serve is started by an editor, which talks to it over standard input: see docs/user/EDITORS.md");
 	while (!s.ended && (got = lsp_read(&s.lsp, TICK_MS, &err)) >= 0) {
 		if (got)
 			message(&s);

@@ -2,7 +2,7 @@
 #include "terminal_part.h"
 
 #include "base/text.h"
-#include "compilation/metrics.h"
+#include "run/metrics.h"
 
 static void heading(struct page *p, const char *text)
 {

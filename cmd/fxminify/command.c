@@ -1,8 +1,8 @@
 /* command.c - --test COMMAND as the oracle: candidates are files of the same kind as the input. */
 #include "session.h"
 
-#include "interp/shapes.h"
-#include "process/child.h"
+#include "aten/interp/shapes.h"
+#include "base/process/child.h"
 
 #include <unistd.h>
 

@@ -1,8 +1,8 @@
 /* extract.c - fxminify extract: the graph around a node, or between two values, as a standalone program with the recorded values. */
 #include "session.h"
 
-#include "process/child.h"
-#include "tool/diag.h"
+#include "base/process/child.h"
+#include "base/tool/diag.h"
 #include "base/text.h"
 
 struct extract {

@@ -10,9 +10,9 @@
  */
 #ifndef FXMINIFY_H
 #define FXMINIFY_H
-#include "tool/opt.h"
-#include "tool/screen.h"
-#include "repro/repro.h"
+#include "base/tool/opt.h"
+#include "base/tool/screen.h"
+#include "graph/repro/repro.h"
 #include "reduce/shrink.h"
 
 struct fxminify_options {

@@ -2,7 +2,7 @@
  * end. */
 #include "session.h"
 
-#include "tool/knobs.h"
+#include "base/tool/knobs.h"
 
 #define KNOB(name, value, since, what) {"torch._inductor.config." name, value, what},
 static const struct {

@@ -1,10 +1,10 @@
 /* load.c - reads the operand: a launcher or repro, graph.json, readable code, a trace log with --graph, an exported .pt2. */
 #include "fxminify.h"
 
-#include "repro/recorded.h"
-#include "repro/tracegraph.h"
-#include "live/watch.h"
-#include "trace/trace.h"
+#include "graph/repro/recorded.h"
+#include "graph/repro/tracegraph.h"
+#include "watch/watch.h"
+#include "run/trace/trace.h"
 #include "base/text.h"
 
 #include <unistd.h>

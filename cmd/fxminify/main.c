@@ -1,10 +1,10 @@
 /* fxminify - the smallest graph that still fails. */
 #include "fxminify.h"
 
-#include "process/child.h"
-#include "tool/diag.h"
-#include "io/mapfile.h"
-#include "tool/output.h"
+#include "base/process/child.h"
+#include "base/tool/diag.h"
+#include "base/io/mapfile.h"
+#include "base/tool/output.h"
 #include "reduce/journal.h"
 
 #include <unistd.h>

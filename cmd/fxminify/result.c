@@ -3,8 +3,8 @@
 
 #include "graph/fxcode.h"
 #include "graph/graph_forms.h"
-#include "repro/graph_json.h"
-#include "html/html.h"
+#include "graph/repro/graph_json.h"
+#include "base/html/html.h"
 
 #include <unistd.h>
 

@@ -1,8 +1,8 @@
 /* session.c - a reduction: oracle, baseline, locating, reducing, verifying, result. */
 #include "session.h"
 
-#include "process/child.h"
-#include "tool/diag.h"
+#include "base/process/child.h"
+#include "base/tool/diag.h"
 #include "reduce/journal.h"
 #include "base/text.h"
 

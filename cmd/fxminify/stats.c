@@ -1,8 +1,8 @@
 /* stats.c - --stats: a journal as tables. */
 #include "fxminify.h"
 
-#include "tool/diag.h"
-#include "tool/screen.h"
+#include "base/tool/diag.h"
+#include "base/tool/screen.h"
 #include "reduce/journal.h"
 #include "base/text.h"
 

@@ -1,8 +1,8 @@
 /* torch.c - Python with torch as the oracle (reduce/oracle_torch.h), and everything else asked of it. */
 #include "session.h"
 
-#include "process/child.h"
-#include "tool/diag.h"
+#include "base/process/child.h"
+#include "base/tool/diag.h"
 #include "base/json.h"
 #include "base/text.h"
 #include "reduce/oracle_torch.h"

@@ -1,6 +1,6 @@
-/* verified.c - findings of aoti-verify for the same graph (docs/VERIFY.md, pt2utils.verify/1) are tried first. */
+/* verified.c - findings of aoti-verify for the same graph (docs/user/VERIFY.md, pt2utils.verify/1) are tried first. */
+#include "base/io/mapfile.h"
 #include "base/json.h"
-#include "io/mapfile.h"
 #include "session.h"
 
 enum { FUSED = 8 }; /* operations: a kernel consists of the node where it is wrong and some others, which are tried with it */

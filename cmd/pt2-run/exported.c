@@ -1,10 +1,10 @@
 /* exported.c - runs a torch.export.save program, or a graph alone, with our own operators. Nothing in the file is executed. */
+#include "aten/interp/program.h"
 #include "base/clock.h"
-#include "interp/program.h"
-#include "live/inputs.h"
-#include "process/confine.h"
+#include "base/process/confine.h"
+#include "watch/inputs.h"
 #include "ptrun.h"
-#include "repro/graphfile.h"
+#include "graph/repro/graphfile.h"
 
 #include <sys/resource.h>
 
@@ -45,9 +45,10 @@ static int refuse_missing(const struct graph *g, const char *path, struct err *e
 		buf_addf(&b, "%s%.*s", i ? ", " : "", SLN(m[i].op, 100));
 	if (n > MISSING)
 		buf_addf(&b, " and %zu more", n - MISSING);
-	const int r = n ? err_set(err, EXIT_ENVIRON, "'%s' calls unsupported operators: %s (docs/OPERATORS.md lists the supported ones)",
-				  path, buf_str(&b))
-			: 0;
+	const int r =
+	    n ? err_set(err, EXIT_ENVIRON, "'%s' calls unsupported operators: %s (docs/user/OPERATORS.md lists the supported ones)", path,
+			buf_str(&b))
+	      : 0;
 	buf_release(&b);
 	return r;
 }

@@ -1,12 +1,13 @@
 /* pt2-run - run a compiled CPU model, or an exported program's graph, without PyTorch, and write its outputs. */
-#include "process/child.h"
-#include "tool/diag.h"
-#include "tool/screen.h"
-#include "io/mapfile.h"
-#include "tool/output.h"
-#include "live/inputs.h"
+#include "base/broker/broker.h"
+#include "base/process/child.h"
+#include "base/tool/diag.h"
+#include "base/tool/screen.h"
+#include "base/io/mapfile.h"
+#include "base/tool/output.h"
+#include "watch/inputs.h"
 #include "ptrun.h"
-#include "repro/graphfile.h"
+#include "graph/repro/graphfile.h"
 
 #include <unistd.h>
 
@@ -124,6 +125,7 @@ static int run_and_write(const struct operands *in, struct err *err)
 	enum tensor_format format = TENSOR_NPZ;
 	if (opt.output && (save_format(&opt, &format, err) < 0 || !(out = output_file(opt.output, err))))
 		return -1;
+	broker_seal(0);
 	int rc = run_operand(in, &r, err);
 	if (!rc && child_signalled()) { /* the signal came too early or too late to end the model */
 		run_result_release(&r);
@@ -153,6 +155,10 @@ int main(int argc, char **argv)
 	opt_parse_or_exit(&spec, argc, argv, &in);
 	mapfile_watch();
 	output_fail_writes();
+	broker_start();
+	if (opt.unconfined)
+		broker_trust(BROKER_UNCONFINED, NULL);
+	run_trust(opt.torch, opt.load.v, opt.load.n);
 	child_signals(CHILD_SIGNALS_FORWARD); /* files are then removed, as after any other failure */
 	int rc = run_and_write(&in, &err);
 	opt_list_release(&opt.load);

@@ -1,9 +1,9 @@
 /* ptrun.h - the files of pt2-run: main.c runs compiled code, exported.c graphs; save.c writes OUT, show.c the screen. */
 #ifndef PTRUN_H
 #define PTRUN_H
-#include "tool/opt.h"
-#include "live/inputs.h"
-#include "live/run.h"
+#include "base/tool/opt.h"
+#include "watch/inputs.h"
+#include "watch/run.h"
 
 struct ptrun_options {
 	const char *output, *model, *weights, *torch, *graph;
@@ -16,7 +16,7 @@ struct ptrun_options {
 
 /* Is it a torch.export.save file, without a compiled model? */
 bool is_exported(const char *path);
-/* Runs its graph, or a graph alone (repro/graphfile.h), with our own operators (interp/program.h). */
+/* Runs its graph, or a graph alone (graph/repro/graphfile.h), with our own operators (aten/interp/program.h). */
 int run_graph(const struct ptrun_options *o, const struct operands *in, struct run_result *r, struct err *err);
 
 /* The format of OUT, decided before anything is run. */

@@ -1,8 +1,8 @@
 /* show.c - outputs in aoti-printer's format, or as JSON; and where the time went. */
 #include "base/json.h"
 #include "base/text.h"
-#include "tool/screen.h"
-#include "live/show.h"
+#include "base/tool/screen.h"
+#include "watch/show.h"
 #include "ptrun.h"
 
 #include <inttypes.h>

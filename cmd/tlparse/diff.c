@@ -1,12 +1,12 @@
 /* diff.c - tlparse --diff BEFORE AFTER: reading, pairing of logs, JSON, the summary on a terminal. */
 #include "diff.h"
 
-#include "compilation/document.h"
+#include "run/document.h"
 
-#include "tool/diag.h"
-#include "tool/screen.h"
-#include "tool/output.h"
-#include "tool/tempfolder.h"
+#include "base/tool/diag.h"
+#include "base/tool/screen.h"
+#include "base/tool/output.h"
+#include "base/tool/tempfolder.h"
 
 #include <sys/stat.h>
 #include <unistd.h>

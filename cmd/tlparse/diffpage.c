@@ -1,9 +1,9 @@
-/* diffpage.c - the page of --diff (docs/REPORT.md): share/diff/diff.html with the document and blocks of texts. */
+/* diffpage.c - the page of --diff (docs/formats/REPORT.md): share/diff/diff.html with the document and blocks of texts. */
 #include "diff.h"
 
 #include "base/base64.h"
-#include "html/html.h"
-#include "tool/output.h"
+#include "base/html/html.h"
+#include "base/tool/output.h"
 
 #include <libdeflate.h>
 #include <unistd.h>

@@ -2,17 +2,17 @@
 #include "tlparse.h"
 
 #include "base/text.h"
-#include "compilation/document.h"
-#include "diagnose/limits.h"
-#include "diagnose/locate.h"
-#include "patterns/patterns.h"
+#include "run/diagnose/limits.h"
+#include "run/diagnose/locate.h"
+#include "run/document.h"
+#include "run/patterns/patterns.h"
 
-#include "process/browser.h"
-#include "tool/diag.h"
-#include "tool/json_stream.h"
-#include "tool/opt.h"
-#include "io/mapfile.h"
-#include "tool/output.h"
+#include "base/process/browser.h"
+#include "base/tool/diag.h"
+#include "base/tool/json_stream.h"
+#include "base/tool/opt.h"
+#include "base/io/mapfile.h"
+#include "base/tool/output.h"
 
 #include <dirent.h>
 #include <errno.h>

@@ -6,11 +6,11 @@
  */
 #include "outdir.h"
 
-#include "tool/diag.h"
+#include "base/tool/diag.h"
 #include "base/pool.h"
 #include "base/text.h"
-#include "tool/output.h"
-#include "tool/tempfolder.h"
+#include "base/tool/output.h"
+#include "base/tool/tempfolder.h"
 
 #include <dirent.h>
 #include <errno.h>

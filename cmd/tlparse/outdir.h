@@ -1,9 +1,9 @@
 /* outdir.h - the directory report: shared by outdir.c and dirpages.c. */
 #ifndef TLPARSE_OUTDIR_H
 #define TLPARSE_OUTDIR_H
-#include "html/html.h"
+#include "base/html/html.h"
 #include "tlparse.h"
-#include "tool/json_stream.h"
+#include "base/tool/json_stream.h"
 
 /* Specializations and guards with their stacks wait here for the compilation_metrics record of their compile id. */
 struct pending {

@@ -3,9 +3,9 @@
  * While the log is read, the texts shown on such pages go to an unlinked temporary file; the pages are made at the end, from the sets in
  * the model (trace_provenance), or, if a compile id has none, from the texts in order.
  */
-#include "tool/diag.h"
-#include "tool/output.h"
-#include "tool/tempfolder.h"
+#include "base/tool/diag.h"
+#include "base/tool/output.h"
+#include "base/tool/tempfolder.h"
 #include "outdir.h"
 
 #include <errno.h>

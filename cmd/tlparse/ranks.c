@@ -11,14 +11,14 @@
  * chromium_trace_with_runtime.json,
  * collective_schedules.json, rank_N/collectives_parity.json; lists sorted by rank and graph.
  */
-#include "tool/diag.h"
+#include "base/tool/diag.h"
 #include "base/pool.h"
 #include "base/text.h"
-#include "tool/output.h"
+#include "base/tool/output.h"
 #include "tlparse.h"
 
-#include "compilation/document.h"
-#include "ranks/rankspage.h"
+#include "run/document.h"
+#include "run/ranks/rankspage.h"
 
 #include <errno.h>
 #include <fcntl.h>

@@ -13,10 +13,10 @@
  */
 #ifndef TLPARSE_H
 #define TLPARSE_H
-#include "page/page.h"
-#include "ranks/ranks.h"
-#include "tool/opt.h"
-#include "trace/trace.h"
+#include "base/tool/opt.h"
+#include "run/page/page.h"
+#include "run/ranks/ranks.h"
+#include "run/trace/trace.h"
 
 struct tlparse_options {
 	const char *out;                      /* -o */

@@ -8,17 +8,14 @@
  * address space than there is memory, and talks to daemons. */
 #include "run.h"
 
-#include "process/confine.h"
-#include "process/linux.h"
-#include "calls/keeper.h"
+#include "base/process/confine.h"
+#include "watch/keeper.h"
 
-#include <dirent.h>
 #include <dlfcn.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <sched.h>
 #include <sys/prctl.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 static const int allowed[] = {
@@ -103,68 +100,6 @@ static void rules(struct confine_filter *f, const struct job *j)
 	confine_allow_if(f, SCMP_SYS(fcntl), CONFINE_EQUAL(1, F_GETFL));
 }
 
-/* ---- Landlock: nowhere may be written, and what may be read ---- */
-
-/* Documentation/userspace-api/landlock.rst of Linux 6.10: what the kernel's version of it can refuse, bit by bit from
- * LANDLOCK_ACCESS_FS_EXECUTE on; REFER is of the second, TRUNCATE of the third, IOCTL_DEV of the fifth. */
-static uint64_t handled(int version)
-{
-	const int bits = version >= 5 ? 16 : version >= 3 ? 15 : version >= 2 ? 14 : 13;
-	return ((UINT64_C(1) << bits) - 1) & ~(uint64_t)(LANDLOCK_ACCESS_FS_EXECUTE | LANDLOCK_ACCESS_FS_READ_DIR);
-}
-
-static void permit(int rules_fd, int at, const char *name)
-{
-	struct landlock_path_beneath_attr a = {.allowed_access = LANDLOCK_ACCESS_FS_READ_FILE};
-	a.parent_fd = openat(at, name, O_PATH | O_CLOEXEC);
-	if (a.parent_fd < 0)
-		return;
-	syscall(SYS_landlock_add_rule, rules_fd, LANDLOCK_RULE_PATH_BENEATH, &a, 0);
-	close(a.parent_fd);
-}
-
-/* Only what is no process but itself of /proc, and what is no terminal and no disk of /dev. */
-static bool may_be_read(const char *folder, const char *name)
-{
-	static const char *const devices[] = {"null", "zero", "full", "random", "urandom", "shm"};
-	char own[16];
-	snprintf(own, sizeof(own), "%d", getpid());
-	if (!strcmp(name, ".") || !strcmp(name, ".."))
-		return false;
-	if (!strcmp(folder, "/proc"))
-		return strcmp(name, "self") && strcmp(name, "thread-self") && (*name < '0' || *name > '9' || !strcmp(name, own));
-	bool one = strcmp(folder, "/dev") && strcmp(name, "dev") && strcmp(name, "proc");
-	for (size_t i = 0; i < ARRAY_LEN(devices) && !one; i++)
-		one = !strcmp(folder, "/dev") && !strcmp(name, devices[i]);
-	return one;
-}
-
-static void permit_all(int rules_fd, const char *folder)
-{
-	DIR *d = opendir(folder);
-	for (struct dirent *e; d && (e = readdir(d));)
-		if (may_be_read(folder, e->d_name))
-			permit(rules_fd, dirfd(d), e->d_name);
-	if (d)
-		closedir(d);
-}
-
-/* False: this kernel has it not, or not for us. */
-static bool second_wall(void)
-{
-	int version = (int)syscall(SYS_landlock_create_ruleset, NULL, 0, LANDLOCK_CREATE_RULESET_VERSION);
-	struct landlock_ruleset_attr a = {.handled_access_fs = handled(version)};
-	int fd = version > 0 ? (int)syscall(SYS_landlock_create_ruleset, &a, sizeof(a.handled_access_fs), 0) : -1;
-	if (fd < 0)
-		return false;
-	permit_all(fd, "/");
-	permit_all(fd, "/proc");
-	permit_all(fd, "/dev");
-	bool stands = syscall(SYS_landlock_restrict_self, fd, 0) == 0;
-	close(fd);
-	return stands;
-}
-
 /* Opens what the probe needs before the filter is there. */
 static int settle_probe(struct job *j, struct err *err)
 {
@@ -184,9 +119,9 @@ int confine_early(struct job *j, struct err *err)
 		return -1;
 	if (j->gpu || j->unconfined)
 		return 0;
-	if (settle_probe(j, err) < 0 || confine_no_new_privs(err) < 0 || confine_drop_powers(err) < 0)
+	if (settle_probe(j, err) < 0 || confine_no_new_privs(err) < 0 || confine_drop_powers(false, err) < 0)
 		return -1;
-	if (!second_wall() && j->verbose)
+	if (!confine_paths() && j->verbose)
 		dprintf(j->own_err, "pt2-runner: this kernel has no Landlock: '%s' is confined by the filter of system calls alone\n",
 			j->name);
 	return 0;

@@ -1,8 +1,8 @@
-/* Makes the files of --save-dir for a process that may make none (calls/keeper.h). Single-threaded; ends with the model's process. */
+/* Makes the files of --save-dir for a process that may make none (watch/keeper.h). Single-threaded; ends with the model's process. */
 #include "run.h"
 
-#include "process/confine.h"
-#include "calls/keeper.h"
+#include "base/process/confine.h"
+#include "watch/keeper.h"
 
 #include <errno.h>
 #include <fcntl.h>

@@ -1,4 +1,4 @@
-/* pt2-runner: runs one compiled model with libpt2shim.so or libtorch_cpu.so. Part of the tools (live/run.h), not a tool
+/* pt2-runner: runs one compiled model with libpt2shim.so or libtorch_cpu.so. Part of the tools (watch/run.h), not a tool
  * itself. */
 #include "run.h"
 
@@ -18,7 +18,7 @@ static const char usage[] =
     "  --own-copy         SO is a copy that may be modified so that it can be loaded\n"
     "  --name NAME        its name in messages\n"
     "  --inputs FILE      tensors in the model's order: .safetensors, .pt, .npz, .npy (names are ignored)\n"
-    "  --outputs FILE     written in an internal format of the suite (live/runfile.h)\n"
+    "  --outputs FILE     written in an internal format of the suite (watch/runfile.h)\n"
     "  --weights FILE     weights to load, as tensors named like its constants (the same format)\n"
     "  --blob FILE        weights stored outside the library\n"
     "  --extern-nodes FILE  the package's list of operators without a C function (*.wrapper.json)\n"
@@ -140,7 +140,7 @@ static void read_options(struct job *j, int argc, char **argv)
 		usage_error("--torch, --model, --inputs and --outputs are required, and no operands are allowed");
 }
 
-/* Spinning waiters take the CPU from working threads: 20 times slower on two cores (docs/FACTS.md). */
+/* Spinning waiters take the CPU from working threads: 20 times slower on two cores (docs/dev/FACTS.md). */
 static void set_environment(const struct job *j)
 {
 	char n[16];

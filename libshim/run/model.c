@@ -3,8 +3,8 @@
 #include "proxy.h"
 #include "run.h"
 
-#include "elf/modelso.h"
-#include "tool/output.h"
+#include "model/elf/modelso.h"
+#include "base/tool/output.h"
 #include "base/text.h"
 
 #include <dlfcn.h>

@@ -1,6 +1,6 @@
 #include "proxy.h"
 
-#include "package/externnodes.h"
+#include "model/package/externnodes.h"
 #include "base/buf.h"
 #include "tensor/dtype.h"
 

@@ -2,7 +2,7 @@
  * confine.c confines the process, keeper.c stays outside the confinement. */
 #ifndef PT2_SHIM_RUN_H
 #define PT2_SHIM_RUN_H
-#include "live/runfile.h"
+#include "watch/runfile.h"
 
 struct job {
 	const char *name; /* the model's name in messages */
@@ -36,7 +36,7 @@ int constants_give(void *so, struct container *c, const char *model, const struc
  * can be opened for writing. */
 int confine_early(struct job *j, struct err *err);
 int confine(const struct job *j, struct err *err);
-/* keeper.c: starts a process that creates files in the folder (calls/keeper.h). Returns the socket to ask it, or -1. */
+/* keeper.c: starts a process that creates files in the folder (watch/keeper.h). Returns the socket to ask it, or -1. */
 int keeper_start(const char *folder, struct err *err);
 
 #endif

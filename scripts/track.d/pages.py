@@ -107,7 +107,7 @@ def cell(release, tool):
 
 
 def table(releases):
-    """docs/VERSIONS.md"""
+    """docs/user/VERSIONS.md"""
     rows = sorted(releases, key=lambda r: [int(n) for n in short(r).split(".")])
     yield "# Releases of torch that were tried\n\nMade by `scripts/track --table` from the pages of `make track` (CONTRIBUTING.md). Only what was run stands here: packages and traced"
     yield "programs on which every check of a tool passes, of those that it was tried on.\n"

@@ -1,6 +1,6 @@
 """The torch oracle of fxminify: a process that imports torch and Inductor once, compiles something small, and forks for each test.
 
-It speaks JSON lines: one request a line on standard input, answers on what was standard output when it started (libcommon/reduce/
+It speaks JSON lines: one request a line on standard input, answers on what was standard output when it started (cmd/fxminify/reduce/
 oracle_torch.h has the list). Nothing but Python with torch is expected of the machine: the text of candidate.py, where.py, watch.py
 and this file comes over standard input, too, as one program. Whatever tests print goes to a file of their own; whatever this process prints
 goes to standard error.

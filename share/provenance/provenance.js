@@ -1,4 +1,4 @@
-// Three panes whose lines are linked: the data is in #model (docs/REPORT.md, "links"). Nothing of it is ever read as HTML.
+// Three panes whose lines are linked: the data is in #model (docs/formats/REPORT.md, "links"). Nothing of it is ever read as HTML.
 (function () {
   "use strict";
   const $ = (id) => document.getElementById(id);

@@ -214,7 +214,7 @@
       section("Where compilations started", null, trie(log)));
   };
 
-  // What the ranks agree in, where they part, who is slow: a page of its own (libcommon/cli/ranks), which lies in a template.
+  // What the ranks agree in, where they part, who is slow: a page of its own (libcommon/cli/run/ranks), which lies in a template.
   function comparison() {
     const t = document.getElementById("ranks");
     if (!t) return [null, null];

@@ -44,7 +44,7 @@ for so in made/*.so; do
 done
 is "nothing was written" "$(ls -A box)" ""
 
-# ---- one list of attempts, for all who run foreign code (docs/RUN.md, Confinement) ----
+# ---- one list of attempts, for all who run foreign code (docs/user/RUN.md, Confinement) ----
 # The model of a good package, replaced; its text stays, so that it is run without being asked first.
 model=$BUILD/tests-lib/hostilemodel.so
 python3 - "$DATA/aoti/mlp.pt2" "$model" hostile.pt2 <<'E2' || exit 4
@@ -55,7 +55,7 @@ with zipfile.ZipFile(sys.argv[1]) as z, zipfile.ZipFile(sys.argv[3], "w") as w:
 E2
 mapfile -t attempts < <(sed -n 's/^\tX(\([a-z_0-9]*\), .*/\1/p' "$ROOT/tests/lib/hostilemodel.c")
 # shellcheck disable=SC2016 # backquotes of Markdown
-is "the manual's list is that of the attempts" "$(sed -n 's/^| `\([a-z_0-9]*\)` |.*/\1/p' "$ROOT/docs/RUN.md")" "$(printf '%s\n' "${attempts[@]:1}")"
+is "the manual's list is that of the attempts" "$(sed -n 's/^| `\([a-z_0-9]*\)` |.*/\1/p' "$ROOT/docs/user/RUN.md")" "$(printf '%s\n' "${attempts[@]:1}")"
 # all_refused WHO PREFIX... : under every tool that runs it, nothing but reading
 all_refused() {
 	local who=$1 c

@@ -36,7 +36,7 @@ is "a size that becomes dynamic is a note, one that changes again is none" \
 	"$(printf '%s\n' 'warning size of images at dim 0: 8 -> 3, no longer true: 2 <= images.size()[0]' 'note size of input_ids at dim 1: 5 -> 7' 'note size of output at dim 1: 5 -> 7')"
 is "nothing says that one line is left out" "$(for p in v21*/*/; do fxexplain "$p/trace" 2>err; done | grep -c '(1 more line')" 0
 
-# ---- the order: docs/EXPLAIN.md ----
+# ---- the order: docs/formats/EXPLAIN.md ----
 many=()
 for p in hf_bert prints loggers disabled deepcopy numpy_c time_inside b_config_flag many_recompiles moe key_error; do many+=("v215/$p/trace"); done
 fxexplain --json "${many[@]}" >doc 2>err

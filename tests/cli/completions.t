@@ -1,5 +1,5 @@
 #!/bin/bash
-# What bash, zsh and fish offer (unit/test_opt has bash in detail), from the option tables of the tools themselves.
+# What bash, zsh and fish offer (unit/base/test_opt has bash in detail), from the option tables of the tools themselves.
 # shellcheck source=tests/lib/tap.sh disable=SC2086 # a subcommand or nothing, a line in words
 . "$(dirname "$0")/../lib/tap.sh"
 

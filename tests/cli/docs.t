@@ -143,7 +143,7 @@ done
 
 # Shell blocks of README and the tour of the tools, but for what needs PyTorch, builds or installs; and the commands in README's tables, where
 # 1 is an answer, too.
-for page in README.md docs/USING.md; do
+for page in README.md docs/user/USING.md; do
 	awk '/^```sh/ {on = 1; next} /^```/ {on = 0} on' "$ROOT/$page" | grep -vE '^(make|pip|TORCH_TRACE)' | sed 's/  *#.*//' >examples
 	while read -r line; do
 		example "$page" "$line"
@@ -159,7 +159,7 @@ is "no example writes into a file that is there" "$(sums | diff - filled)" ""
 # The places that the documents for developers name are there.
 git -C "$ROOT" ls-files -co --exclude-standard >files 2>/dev/null || (cd "$ROOT" && find . -type f) >files
 gone=''
-for place in $(grep -ohE "\`[a-zA-Z_/.]+\\.(h|c|py|t)\`" "$ROOT"/docs/[A-EG-Z]*.md "$ROOT/CONTRIBUTING.md" | tr -d '\140' | sort -u); do # FACTS names torch's
+for place in $(grep -ohE "\`[a-zA-Z_/.]+\\.(h|c|py|t)\`" "$ROOT"/docs/*/[A-EG-Z]*.md "$ROOT/CONTRIBUTING.md" | tr -d '\140' | sort -u); do # FACTS names torch's
 	case $place in torch/* | generated/* | cpp_wrapper_gpu.py | train.py | *NAME* | *TOOL*) continue ;; esac # torch's own, and those to be written
 	grep -qE "(^|/)$place\$" files || gone+=" $place"
 done

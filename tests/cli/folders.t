@@ -1,5 +1,5 @@
 #!/bin/bash
-# Private folders (tool/tempfolder.h): what a killed tool left goes with the next, and folders that are not as they should be: read-only,
+# Private folders (base/tool/tempfolder.h): what a killed tool left goes with the next, and folders that are not as they should be: read-only,
 # noexec, full, missing. Every tool works there or says which folder it needs and which variable names another.
 # shellcheck source=tests/lib/tap.sh
 export TMPDIR=/tmp # not in /dev/shm, which is taken away here
@@ -15,8 +15,9 @@ mlp=("$P/mlp.pt2" 'f32[3,8]')
 } >graph.py
 
 # ---- kill -9 ----
-# kill_in FOLDER-PREFIX COMMAND... : killed as soon as it has a folder of that name, which is kept from the next one's eyes. A command
-# that was forked and not yet executed holds the lock for a moment more than the tool does: flock waits for it.
+# kill_in FOLDER-PREFIX COMMAND... : killed as soon as it has a folder of that name, which is kept from the next one's eyes, and its broker
+# with it, which would remove it. A command that was forked and not yet executed holds the lock for a moment more than the tool does: flock
+# waits for it.
 kill_in() {
 	local prefix=$1 pid mark
 	shift
@@ -27,7 +28,8 @@ kill_in() {
 		[ -e "$mark" ] && break
 		sleep 0.02
 	done
-	kill -KILL $pid
+	kill -STOP $pid
+	kill -KILL $(pgrep -P $pid) $pid
 	wait $pid 2>/dev/null
 	flock "$mark" true
 	mv "tmp/$prefix."* left/
@@ -37,6 +39,13 @@ kill_in pt2live aoti-checkinputs -- sleep 5
 kill_in fxminify fxminify --test 'sleep 5; true' graph.py -o out.py
 kill_in fxexplain fxexplain run -- sleep 5
 kill_in aoti-printer aoti-printer -N 1000000 "${mlp[@]}"
+aoti-printer -N 1000000 "${mlp[@]}" >/dev/null 2>&1 &
+for _ in $(seq 500); do compgen -G "tmp/aoti-printer.??????" >/dev/null && break; sleep 0.02; done
+like "a tool that runs has a folder" "$(ls tmp)" "aoti-printer"
+kill -KILL $!
+wait $! 2>/dev/null
+for _ in $(seq 500); do [ -z "$(ls tmp)" ] && break; sleep 0.02; done
+is "of one that alone was killed its broker leaves nothing" "$(ls tmp)" ""
 mv left/* tmp
 like "kill -9 leaves folders" "$(find tmp -mindepth 1 -maxdepth 1 -printf '%f\n' | sed 's/\..*//' | sort -u | tr '\n' ' ')" "aoti-printer fxexplain fxminify pt2live pt2run "
 mkdir tmp/fxminify.backup

@@ -23,8 +23,8 @@ for log in "${logs[@]}"; do
 done
 run fxexplain --json "$DATA/graph_breaks.log"
 ok "twice the same" cmp -s out graph_breaks.json
-is "the fields of docs/EXPLAIN.md" "$(jq -r 'keys_unsorted[]' graph_breaks.json | while read -r k; do grep -qE "\"$k\"|^### $k\$" "$ROOT"/docs/{EXPLAIN,COMPILATION}.md || echo "$k"; done)" ""
-is "and those within" "$(jq -r '[.. | objects | keys[]] | unique[]' ./*.json | sort -u | while read -r k; do grep -qE "\"$k\"|^### $k\$|^\| $k \||[|,] $k(,| \|)" "$ROOT"/docs/{EXPLAIN,COMPILATION}.md || echo "$k"; done)" ""
+is "the fields of docs/formats/EXPLAIN.md" "$(jq -r 'keys_unsorted[]' graph_breaks.json | while read -r k; do grep -qE "\"$k\"|^### $k\$" "$ROOT"/docs/formats/{EXPLAIN,COMPILATION}.md || echo "$k"; done)" ""
+is "and those within" "$(jq -r '[.. | objects | keys[]] | unique[]' ./*.json | sort -u | while read -r k; do grep -qE "\"$k\"|^### $k\$|^\| $k \||[|,] $k(,| \|)" "$ROOT"/docs/formats/{EXPLAIN,COMPILATION}.md || echo "$k"; done)" ""
 run fxexplain --json --show metrics,graphs,guards "$DATA/dynamic.log"
 is "--show: metrics, graphs, guards" "$(jq -c '[(.metrics | length > 50), (.graphs[0].text | length > 20), (.guards[0].text | length > 20)] | all' out)" true
 is "no guards unasked" "$(jq -c '[has("metrics"), has("graphs"), has("guards")]' dynamic.json)" '[false,false,false]'

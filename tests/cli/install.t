@@ -18,7 +18,7 @@ want+=(bin/pt2utils share/man/man1/pt2utils.1 lib/pt2utils/libpt2probe.so lib/pt
 is "all is there" "$(missing "${want[@]}")" ""
 is "documents that the manual pages point at are where they say" \
 	"$(grep -ho '/usr/share/doc/[A-Za-z0-9/._-]*\.md' dest/usr/share/man/man1/* | sort -u | while read -r f; do [ -s "dest$f" ] || echo "$f"; done)" ""
-ok "and they do" grep -q '/usr/share/doc/pt2utils/REPORT.md' dest/usr/share/man/man1/tlparse.1
+ok "and they do" grep -q '/usr/share/doc/pt2utils/formats/REPORT.md' dest/usr/share/man/man1/tlparse.1
 is "nothing for debuggers is left" "$(for f in dest/usr/bin/* dest/usr/lib/pt2utils/*; do readelf -SW "$f" | grep -o '\.debug_info'; done)" ""
 exits "what runs models is found from there" 0 env -u PT2_RUNNER dest/usr/bin/pt2-run -q "$DATA/aoti/mlp.pt2" 'f32[5,8]'
 exits "so is what watches processes" 4 dest/usr/bin/aoti-checkinputs -q -- true

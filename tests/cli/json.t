@@ -1,5 +1,5 @@
 #!/bin/bash
-# The document (docs/COMPILATION.md, docs/REPORT.md): its schema on every log, its numbers against those counted by hand, and the same facts
+# The document (docs/formats/COMPILATION.md, docs/formats/REPORT.md): its schema on every log, its numbers against those counted by hand, and the same facts
 # whatever way a log is read.
 # shellcheck source=tests/lib/tap.sh disable=SC2016
 . "$(dirname "$0")/../lib/tap.sh"

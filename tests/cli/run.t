@@ -102,7 +102,7 @@ if command -v valgrind >/dev/null && valgrind -q true 2>/dev/null; then
 else
 	skip "no memory is misused or lost" "no valgrind"
 fi
-exits "which operators are there" 0 "$ROOT/scripts/coverage-ops" "$lib/libpt2shim.so" "$ROOT/libcommon/core/doctor/shimversions.h"
+exits "which operators are there" 0 "$ROOT/scripts/coverage-ops" "$lib/libpt2shim.so" "$ROOT/libcommon/core/model/doctor/shimversions.h"
 like "and those of the proxy executor" "$(cat out)" 'without a C function.*:
   .*aten::_unique2.*aten::median.dim'
 like "a table" "$(cat out)" 'CPU operators +\| +[0-9]{3} \|'

@@ -1,5 +1,5 @@
 #!/bin/bash
-# Within a document's schema number nothing that docs/JSON.md promises goes away or changes its type: the documents of these inputs held against
+# Within a document's schema number nothing that docs/formats/JSON.md promises goes away or changes its type: the documents of these inputs held against
 # those that tests/data/schemas has of the release in which the number began (RECORD=1 writes what is not there yet), and these against the pages
 # that say what each key is.
 # shellcheck source=tests/lib/tap.sh
@@ -26,8 +26,8 @@ document() { # document NAME[=NUMBER] COMMAND... : its schema is pt2utils.NAME/1
 	is "$name: what is promised is there" "$(python3 "$ROOT/tests/lib/json_keys.py" doc "$promised/$name" 2>&1 | head -5)" ""
 	local tool="" page pages=()
 	[ -z "$number" ] || tool="; \`tool\` is \`$name\`"
-	while read -r page; do pages+=("$ROOT/docs/$page"); done < <(grep -F "| \`$schema\`$tool |" "$ROOT/docs/JSON.md" | grep -o '[A-Z]*\.md' | sort -u)
-	ok "$name: docs/JSON.md has it" test ${#pages[@]} -gt 0
+	while read -r page; do pages+=("$ROOT/docs/formats/$page"); done < <(grep -F "| \`$schema\`$tool |" "$ROOT/docs/formats/JSON.md" | grep -oP '\]\(\K[^)]*' | sort -u)
+	ok "$name: docs/formats/JSON.md has it" test ${#pages[@]} -gt 0
 	is "$name: its page has every key" "$(python3 "$ROOT/tests/lib/json_keys.py" "$promised/$name" "${pages[@]}" 2>&1 | head -20)" ""
 }
 document tlparse=2 tlparse --json "$DATA/graph_breaks.log"

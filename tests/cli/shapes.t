@@ -1,6 +1,6 @@
 #!/bin/bash
 # Shapes without torch, in the graphs of recorded traces: what the operators' rules tell of a node is what torch wrote beside it
-# (tests/unit/test_shapes.c takes the annotations away), and of what they do not tell it is said why.
+# (tests/unit/aten/test_shapes.c takes the annotations away), and of what they do not tell it is said why.
 # shellcheck source=tests/lib/tap.sh
 . "$(dirname "$0")/../lib/tap.sh"
 told=0

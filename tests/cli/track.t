@@ -95,7 +95,7 @@ like "the table has each release that is kept, what is too old, what is torch's 
 	'\| 2.12.0\+cpu \| 2 \| 1 \| 1 of 2, 1 too old \| all 2 \| .*\| 2.77.0\+cpu \| 2 \| 1 \| 1 of 2 \| .*all 1 \| 2030-01-02, abc \|.*lstm: `4 dims`: torch.s own: .*n: .*status 4: new .*q leaves no trace: `no module z`'
 exits "--keep of what was not run" 4 "$track" --keep 2.12.0
 # What is kept with the sources: the table is of it, and what was found by hand of 2.15 with the tools of 4835b94 the checks find by themselves.
-is "docs/VERSIONS.md is what is kept with the sources" "$(TRACK_KEPT=$ROOT/tests/data/track "$track" --table | cmp - "$ROOT/docs/VERSIONS.md" 2>&1)" ""
+is "docs/user/VERSIONS.md is what is kept with the sources" "$(TRACK_KEPT=$ROOT/tests/data/track "$track" --table | cmp - "$ROOT/docs/user/VERSIONS.md" 2>&1)" ""
 TRACK_KEPT=$ROOT/tests/data/track exits "track-diff of a checkout" 0 "$track" --diff 2.15.0
 like "finds a library that is not there" "$(cat out)" 'aoti-nanassert: runs.*`mlp` \(`[^`]*libtorch.so: cannot open[^`]*; with an empty one: runs`, now `ok`\)'
 like "behind it an output that is None" "$(cat out)" '`none_out` \(`[^`]*libtorch.so: cannot open[^`]*; with an empty one: [^`]*SIGSEGV'

@@ -1,6 +1,6 @@
 #!/bin/bash
 # aoti-checkinputs -- COMMAND: statuses, streams, signals, where its words go, and what it leaves behind. The command uses
-# models without torch (tests/lib/livehost.c); what the probe sees is in tests/unit/test_live.c, with torch in tests/live.
+# models without torch (tests/lib/livehost.c); what the probe sees is in tests/unit/watch/test_live.c, with torch in tests/live.
 # shellcheck source=tests/lib/tap.sh
 . "$(dirname "$0")/../lib/tap.sh"
 host=$BUILD/tests-lib/livehost fake=$BUILD/tests-lib/faketorch.so

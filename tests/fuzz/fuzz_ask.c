@@ -1,6 +1,6 @@
 /* Any bytes as what a model complains of, and as numbers to find a formula for: bounded, no crash, and a formula that is
  * found gives the numbers it was found for. (The loader and all else of the prober works behind its sandbox only.) */
-#include "ask/ask_child.h"
+#include "model/binprobe/binprobe_child.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

@@ -1,5 +1,5 @@
 /* Any bytes as the index of a bundle: what it names lies inside of the bundle's folder, and its tensors are of a size that can be. */
-#include "live/watch_part.h"
+#include "watch/watch_part.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

@@ -1,5 +1,5 @@
 /* Any bytes as the manifest of a bundle to hand over: what it names stays below the folder of its kind, and sets no variable but torch's. */
-#include "bundle/bundle.h"
+#include "run/bundle/bundle.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

@@ -1,5 +1,5 @@
 /* A contract's JSON, as it comes from a child that ran untrusted code: read, used, written, read again. */
-#include "check/check.h"
+#include "model/check/check.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {

@@ -1,6 +1,6 @@
 /* Any bytes as a log (fusion decisions, compilers' errors) and as all the texts of a compilation at once. The bytes are cut at "\n----\n":
  * code, IR, graph, node mappings, kernel stacks, log. */
-#include "inductor/kernelmaps.h"
+#include "graph/inductor/kernelmaps.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

@@ -1,6 +1,6 @@
 /* Any bytes as a document of --json: refused, or rows that lead somewhere, that can be counted, explained and written again. */
-#include "compilation/document.h"
-#include "diagnose/finding.h"
+#include "run/diagnose/finding.h"
+#include "run/document.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

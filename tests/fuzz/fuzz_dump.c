@@ -1,5 +1,5 @@
 /* Any bytes as the index of a folder of saved tensors. */
-#include "live/dump.h"
+#include "watch/dump.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

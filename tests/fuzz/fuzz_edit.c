@@ -2,7 +2,7 @@
  * the diff's context and minus lines are the file. */
 #include "fix/edit.h"
 #include "base/unified.h"
-#include "html/html.h"
+#include "base/html/html.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

@@ -1,6 +1,6 @@
 /* Any bytes as a torch.export program: bounded, no crash; what is read is a whole graph, which graph.json gives back. */
 #include "graph/graph_forms.h"
-#include "repro/graph_json.h"
+#include "graph/repro/graph_json.h"
 #include "../lib/graph_same.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);

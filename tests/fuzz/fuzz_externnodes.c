@@ -1,6 +1,6 @@
 /* Any bytes as a package's list of proxy calls and, behind the first NUL byte, as an operator's schema. */
-#include "package/externnodes.h"
-#include "wrapper/opschema.h"
+#include "model/cppwrapper/opschema.h"
+#include "model/package/externnodes.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

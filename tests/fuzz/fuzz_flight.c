@@ -1,5 +1,5 @@
 /* Any bytes as the dump of a Flight Recorder, pickle or JSON: refused, or compared with itself as those of other ranks, and told. */
-#include "ranks/ranks.h"
+#include "run/ranks/ranks.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

@@ -1,6 +1,6 @@
 /* Any bytes as a graph.json: bounded, no crash; what is read writes itself, comes back the same, and every part of it is a graph. */
 #include "graph/graph_forms.h"
-#include "repro/graph_json.h"
+#include "graph/repro/graph_json.h"
 #include "graph/slice.h"
 #include "../lib/graph_same.h"
 

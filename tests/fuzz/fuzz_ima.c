@@ -1,5 +1,5 @@
-/* Faults and findings of a GPU as a watched process tells them (live/ima.h): any bytes. */
-#include "live/ima.h"
+/* Faults and findings of a GPU as a watched process tells them (watch/ima.h): any bytes. */
+#include "watch/ima.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *p, size_t n);
 

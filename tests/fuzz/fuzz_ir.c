@@ -1,5 +1,5 @@
 /* Any bytes as IR text: bounds of every row, members after their parents. */
-#include "inductor/ir.h"
+#include "graph/inductor/ir.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

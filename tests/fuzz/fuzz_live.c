@@ -1,5 +1,5 @@
 /* Lines of an event log: what a process that is not ours may have written. */
-#include "live/live.h"
+#include "watch/live.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *p, size_t n)
 {

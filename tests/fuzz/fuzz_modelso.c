@@ -1,7 +1,7 @@
 /* Any bytes as a model library: everything that can be asked of it stays within them. */
 #include <unistd.h>
 
-#include "elf/modelso.h"
+#include "model/elf/modelso.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

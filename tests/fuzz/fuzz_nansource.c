@@ -1,5 +1,5 @@
 /* Any bytes as a package's kernel_information.json, and as the name of a kernel. */
-#include "live/nan.h"
+#include "watch/nan.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

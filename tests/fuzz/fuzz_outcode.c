@@ -1,5 +1,5 @@
 /* Any bytes as generated code, Python and C++: every list within the names, every text within the input. */
-#include "inductor/outcode.h"
+#include "graph/inductor/outcode.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

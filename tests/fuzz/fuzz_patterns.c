@@ -1,6 +1,6 @@
 /* Any bytes as a pattern file ("a.pattern", up to a line "====") and as a text: what is found in pieces is what is found in the
  * whole, by that pattern and by those of share/. */
-#include "patterns/patterns.h"
+#include "run/patterns/patterns.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

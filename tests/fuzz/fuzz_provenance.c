@@ -1,6 +1,6 @@
 /* Any bytes as graphs, code, mappings and stacks (parted by NUL bytes): links are lines of the texts, and both the links and
  * their JSON hold together. */
-#include "trace/provenance.h"
+#include "run/trace/provenance.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

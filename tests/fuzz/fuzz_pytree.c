@@ -1,5 +1,5 @@
 /* Any bytes as a pytree spec, of a call and of outputs: each path is found by its own name. */
-#include "contract/pytree.h"
+#include "model/contract/pytree.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

@@ -1,7 +1,7 @@
 /* Any bytes as a document of tlparse --json that is merged: refused, or rows that are written again as they were read, and that can be
  * compared with themselves and with nothing. */
-#include "compilation/document.h"
-#include "ranks/ranks.h"
+#include "run/document.h"
+#include "run/ranks/ranks.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

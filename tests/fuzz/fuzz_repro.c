@@ -1,5 +1,5 @@
 /* Any bytes as a program that runs one graph, an exported program, a stored input; what is read is written in both styles. */
-#include "repro/repro.h"
+#include "graph/repro/repro.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

@@ -1,5 +1,5 @@
 /* Any bytes as what pt2-runner wrote: every element that a tensor is said to have can be read. */
-#include "live/runfile.h"
+#include "watch/runfile.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

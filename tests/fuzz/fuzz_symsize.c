@@ -1,6 +1,6 @@
 /* Any bytes as a symbolic size and as a range: bounded, no crash, what is printed reads back, and simplification keeps
  * the value. The first byte splits the rest into two texts. */
-#include "sym/symsize.h"
+#include "base/sym/symsize.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

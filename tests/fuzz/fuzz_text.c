@@ -1,5 +1,5 @@
 /* Any bytes as a graph break or a recompile reason: all that is taken out of the text is inside it. */
-#include "compilation/text.h"
+#include "run/text.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

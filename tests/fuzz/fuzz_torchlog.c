@@ -1,7 +1,7 @@
 /* Any bytes as a text log, whole and in pieces: rows name only texts and rows that are there, and are the same. The same bytes as one
  * traceback: all that is taken out of them is inside. */
-#include "torchlog/torchlog.h"
-#include "compilation/traceback.h"
+#include "run/textlog/textlog.h"
+#include "run/traceback.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

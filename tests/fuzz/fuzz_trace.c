@@ -3,7 +3,7 @@
 #include "../lib/model.h"
 
 /* The document is no library: it is taken as it is. */
-#include "page/page.h"
+#include "run/page/page.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

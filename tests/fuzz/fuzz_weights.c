@@ -4,7 +4,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-#include "weights/weights.h"
+#include "tensor/weights/weights.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

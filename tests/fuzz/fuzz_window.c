@@ -3,7 +3,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-#include "io/window.h"
+#include "base/io/window.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

@@ -1,7 +1,7 @@
 /* Any bytes as generated code, and as its extern nodes: a contract whose indices are in range, or an error. What stands
  * behind the first NUL byte is the JSON. */
-#include "contract/contract_check.h"
-#include "wrapper/wrapper.h"
+#include "model/contract/contract_check.h"
+#include "model/cppwrapper/wrapper.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

@@ -1,5 +1,5 @@
 /* Any bytes as a zip archive: what is found is found by name, lies in the archive or has the size that was stated, and overlaps nothing. */
-#include "io/zip.h"
+#include "base/io/zip.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

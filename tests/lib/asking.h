@@ -3,8 +3,8 @@
 #define ASKING_H
 #include "test.h"
 
-#include "ask/ask.h"
-#include "package/package.h"
+#include "model/binprobe/binprobe.h"
+#include "model/package/package.h"
 
 static char dir[64];
 

@@ -4,8 +4,8 @@
  *
  * OUT gets a line for each record, then "lost N, torn N"; events go to OUT.events. Ends as the command does (a signal is 128 + it).
  */
-#include "ask/load.h"
-#include "live/live.h"
+#include "model/binprobe/load.h"
+#include "watch/live.h"
 
 static FILE *events;
 

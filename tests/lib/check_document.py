@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""check_document.py DOCUMENT.json [README.md NAME LOG-DIRECTORY] : is it what docs/COMPILATION.md and docs/REPORT.md say?
+"""check_document.py DOCUMENT.json [README.md NAME LOG-DIRECTORY] : is it what docs/formats/COMPILATION.md and docs/formats/REPORT.md say?
 
 With a README.md, the numbers are held against the row NAME of its table of logs and against the directory report of the log.
 """
@@ -18,9 +18,9 @@ WORDS = {"text": S, "text or null": S0, "list of texts": [S], "LOCATION or null"
 
 
 def tables():
-    """docs/COMPILATION.md, which the unit test test_document holds against the code: list -> {member: type}."""
+    """docs/formats/COMPILATION.md, which the unit test test_document holds against the code: list -> {member: type}."""
     out = {}
-    with open(os.path.join(os.path.dirname(__file__), "../../docs/COMPILATION.md")) as f:
+    with open(os.path.join(os.path.dirname(__file__), "../../docs/formats/COMPILATION.md")) as f:
         for name, body in re.findall(r"^### (\w+)$(.*?)(?=^###|\Z)", f.read(), re.M | re.S):
             out[name] = {}
             for member, what in re.findall(r"^\| ([\w, ]+?) \| (.+?) \|", body, re.M)[1:]:

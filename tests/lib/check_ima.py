@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""check_ima.py DOCUMENT.json : is it what docs/DUMP.md says of aoti-printer --ima --json? Prints what is not."""
+"""check_ima.py DOCUMENT.json : is it what docs/formats/DUMP.md says of aoti-printer --ima --json? Prints what is not."""
 import json
 import sys
 

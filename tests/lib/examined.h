@@ -4,9 +4,9 @@
 #include "elf.h"
 #include "folder.h"
 
-#include "doctor/doctor.h"
-#include "doctor/shimversions.h"
-#include "elf/modelso.h"
+#include "model/doctor/doctor.h"
+#include "model/doctor/shimversions.h"
+#include "model/elf/modelso.h"
 
 static inline void put_elf(const char *name, const struct elf_order *o)
 {

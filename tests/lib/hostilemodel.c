@@ -2,7 +2,7 @@
  * HOSTILE_ONLY: the one attempt that is made (in a sandbox that ends at the first). HOSTILE_PRINT: a text that it prints.
  * HOSTILE_INPUTS: how many it takes, a digit.
  * HOSTILE_CRASH: 1 writes to address 0, 2 never returns.
- * `read` in its answer shows that the attempts were made at all: files may be read. docs/RUN.md has the list as a table.
+ * `read` in its answer shows that the attempts were made at all: files may be read. docs/user/RUN.md has the list as a table.
  */
 #include <errno.h>
 #include <fcntl.h>

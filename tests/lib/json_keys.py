@@ -28,7 +28,7 @@ def keys(document):
 
 def undescribed(promised, pages):
     """Keys that no page has: in quotation marks (an example of the document), between backticks, as the first cell of a table's row (several
-    with commas) or as a heading. What "schema" is docs/JSON.md says for all."""
+    with commas) or as a heading. What "schema" is docs/formats/JSON.md says for all."""
     text = "\n".join(open(page).read() for page in pages)
     said = set(re.findall(r'"([A-Za-z_][^"\n]*)"', text)) | {"", "schema"}
     for span in re.findall(r"`([^`\n]+)`|^\| ([^|]+) \||^#+ (\w+)$", text, re.M):

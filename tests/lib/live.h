@@ -9,7 +9,7 @@
 #include <limits.h>
 #include <unistd.h>
 
-#include "io/zip.h"
+#include "base/io/zip.h"
 #include "test.h"
 
 static char host[PATH_MAX], faketorch[PATH_MAX], folder[] = "/tmp/pt2test.XXXXXX";

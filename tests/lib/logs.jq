@@ -1,4 +1,4 @@
-# logs: the rows of a document of --json (docs/COMPILATION.md) log by log, with the attempt that each is of by its place among the log's own.
+# logs: the rows of a document of --json (docs/formats/COMPILATION.md) log by log, with the attempt that each is of by its place among the log's own.
 def own($rows; $l; $first):
   [$rows[] | select(.input == $l.input) | . + {compile_id: (if .attempt == null then null else .attempt - $first end)}];
 def id($c; $n):

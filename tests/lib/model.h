@@ -1,7 +1,7 @@
 /* model.h - a struct trace as text, to compare two of them. */
 #ifndef PT2_TEST_MODEL_H
 #define PT2_TEST_MODEL_H
-#include "trace/trace.h"
+#include "run/trace/trace.h"
 
 static inline void model_name(struct buf *b, const struct trace *t, uint32_t name)
 {

@@ -1,7 +1,7 @@
 /* repros.h - what the tests of repro.h share: the recorded programs, and whether two are the same. */
 #ifndef PT2_TEST_REPROS_H
 #define PT2_TEST_REPROS_H
-#include "repro/repro.h"
+#include "graph/repro/repro.h"
 #include "graph_same.h"
 #include "test.h"
 

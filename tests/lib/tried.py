@@ -9,7 +9,7 @@ def fixes(root):
     for path in sorted(glob.glob(root + "/share/patterns/*.pattern")) + [root + "/share/breaks/fixes.txt"]:
         with open(path) as f:
             yield from ((path, re.sub(r"\{\w+\}", "%s", line.split(": ", 1)[1].strip())) for line in f if line.startswith(("fix: ", "here: ")))
-    for path in sorted(glob.glob(root + "/libcommon/cli/diagnose/*.c")):
+    for path in sorted(glob.glob(root + "/libcommon/cli/run/diagnose/*.c")):
         with open(path) as f:
             for given in re.findall(r"(?:->|\.)fix =([^;]*?(?:\"(?:[^\"\\]|\\.)*\"[^;\"]*)+);", f.read()):
                 text = "".join(re.findall(r'"((?:[^"\\]|\\.)*)"', given))

@@ -3,7 +3,7 @@
 #define PT2_TEST_WRAPPED_H
 #include "test.h"
 
-#include "wrapper/wrapper.h"
+#include "model/cppwrapper/wrapper.h"
 
 static struct err err;
 static struct contract c;

@@ -1,4 +1,4 @@
-"""exported_graph.py FOLDER : exported programs of many kinds as FOLDER/NAME.pt2, and as FOLDER/NAME.json the graph (docs/GRAPH.md) that
+"""exported_graph.py FOLDER : exported programs of many kinds as FOLDER/NAME.pt2, and as FOLDER/NAME.json the graph (docs/formats/GRAPH.md) that
 torch makes when it loads each. Prints the names; one that torch cannot export or load goes to standard error."""
 import json
 import math

@@ -1,5 +1,5 @@
 #!/bin/bash
-# The metrics and phases that libcommon/diagnose knows are those of the installed torch.
+# The metrics and phases that libcommon/cli/run/diagnose knows are those of the installed torch.
 # shellcheck source=tests/lib/tap.sh
 . "$(dirname "$0")/../lib/tap.sh"
 python=$("$ROOT/scripts/live-venv" "$BUILD" 2>err) || skip_all "$(tail -n 1 err)"
@@ -7,7 +7,7 @@ python=$("$ROOT/scripts/live-venv" "$BUILD" 2>err) || skip_all "$(tail -n 1 err)
 "$python" -c '
 import dataclasses, torch._dynamo.utils as u
 for f in dataclasses.fields(u.CompilationMetrics): print(f.name)' >torch 2>err
-sed -nE '/^#define METRICS/,/^$/s/^\tX\((\w+), .*/\1/p' "$ROOT/libcommon/core/compilation/metrics.h" >ours
+sed -nE '/^#define METRICS/,/^$/s/^\tX\((\w+), .*/\1/p' "$ROOT/libcommon/core/run/metrics.h" >ours
 is "torch's metrics could be listed" "$(tail -n 1 err)" ""
 is "the same metrics in the same order" "$(cat ours)" "$(cat torch)"
 

@@ -7,7 +7,7 @@ The sample inputs that the database has of an operator (PT2_LONG=1: all of them)
 same operands not contiguous: values (floats by their error against the same in float64), sizes, strides and dtype of each result, and shapes asked for
 without values. An overload is called as torch's dispatcher resolves the sample: torch.ops.aten.NAME; of what is no operator of ATen by that name
 (nn.functional.interpolate) those that it calls are held, one by one, each on what it was really called with. Prints TAP, a line for each operator;
-what is expected to fail stands in operators.tsv with its reason. --table writes a section of docs/OPERATORS.md: one for each release, of one run.
+what is expected to fail stands in operators.tsv with its reason. --table writes a section of docs/user/OPERATORS.md: one for each release, of one run.
 """
 import collections
 import itertools

@@ -1,6 +1,6 @@
 #!/bin/bash
 # The operators of libcommon/core/aten against PyTorch's own operator database (operators.py); $OUT/OPERATORS.md is the release's section for
-# docs/OPERATORS.md, with PT2_LONG=1 of all samples. Other releases: PT2_PYTHON, LIVE_TORCH=2.15.0.
+# docs/user/OPERATORS.md, with PT2_LONG=1 of all samples. Other releases: PT2_PYTHON, LIVE_TORCH=2.15.0.
 # shellcheck source=tests/lib/tap.sh
 . "$(dirname "$0")/../lib/tap.sh"
 python=$("$ROOT/scripts/live-venv" "$BUILD" 2>err) || skip_all "$(tail -n 1 err)"

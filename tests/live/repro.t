@@ -1,5 +1,5 @@
 #!/bin/bash
-# Programs that run one graph, as libcommon writes them (repro/repro.h): torch gets the same graph and the same inputs, and they run alone.
+# Programs that run one graph, as libcommon writes them (graph/repro/repro.h): torch gets the same graph and the same inputs, and they run alone.
 # shellcheck source=tests/lib/tap.sh
 . "$(dirname "$0")/../lib/tap.sh"
 python=$("$ROOT/scripts/live-venv" "$BUILD" 2>err) || skip_all "$(tail -n 1 err)"

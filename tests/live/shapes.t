@@ -1,6 +1,6 @@
 #!/bin/bash
 # Shapes without torch: of every node of the models of the zoo, as exported, the operators' rules tell what torch wrote down
-# (tests/unit/test_shapes.c takes the annotations away). EXPORTED=dir: of the programs that lie there, too.
+# (tests/unit/aten/test_shapes.c takes the annotations away). EXPORTED=dir: of the programs that lie there, too.
 # shellcheck source=tests/lib/tap.sh
 . "$(dirname "$0")/../lib/tap.sh"
 python=$("$ROOT/scripts/live-venv" "$BUILD" 2>err) || skip_all "$(tail -n 1 err)"

@@ -38,7 +38,7 @@ REFUSED = {"custom_op": "which are defined in Python", "custom_cpp": "does not h
 
 
 def read_runfile(path):
-    """libcommon/live/runfile.h: ([tensors], "") or ([], why not)."""
+    """libcommon/cli/watch/runfile.h: ([tensors], "") or ([], why not)."""
     with open(path, "rb") as f:
         data = bytearray(f.read())
     magic, n, status, at, length = struct.unpack_from("<8sIIQQ", data)

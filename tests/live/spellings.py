@@ -1,4 +1,4 @@
-"""The plain spellings of tests/unit/test_plain.c, called: do both come to the same operators with the same arguments? And the table.
+"""The plain spellings of tests/unit/graph/test_plain.c, called: do both come to the same operators with the same arguments? And the table.
 
     python spellings.py ROOT      prints TAP
 """
@@ -11,7 +11,7 @@ loader.exec_module(tool)
 import torch
 from torch import device
 
-with open(os.path.join(root, "tests/unit/test_plain.c")) as f:
+with open(os.path.join(root, "tests/unit/graph/test_plain.c")) as f:
     text = f.read()
 text = text[text.index("} calls[] = {"):text.index("static void plain_of")]
 pairs = re.findall(r'\{"((?:[^"\\]|\\.)*)",\s*"((?:[^"\\]|\\.)*)"\}', text)

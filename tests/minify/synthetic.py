@@ -3,7 +3,7 @@
     synthetic.py graph N [SEED]                    the graph, as torch writes readable ones
     synthetic.py path N                            A and B of the shape path:A:B
     synthetic.py torch N SHAPE [SECONDS]           how torch's fx_minifier does: one JSON line (needs torch)
-    synthetic.py record FILE                       all shapes and sizes of the table in docs/BENCHMARKS.md, a JSON line each
+    synthetic.py record FILE                       all shapes and sizes of the table in docs/dev/BENCHMARKS.md, a JSON line each
 
 The bugs are those of tests/lib/predicate.c; node names are n0, n1, ...
 """

@@ -13,7 +13,7 @@
 #ifndef FXEXPLAIN_ASKED_H
 #define FXEXPLAIN_ASKED_H
 #include "cache/cachedir.h"
-#include "compilation/facts.h"
+#include "run/facts.h"
 
 enum asked_verdict {
 	ASKED_HIT,     /* a complete entry has the key */

@@ -23,7 +23,7 @@
 #define FXEXPLAIN_CACHEDIR_H
 #include "base/arena.h"
 #include "base/hash.h"
-#include "compilation/cachekey.h"
+#include "run/cachekey.h"
 
 enum { CACHE_READ_ONE = 64 << 20, CACHE_FILES = 1 << 22, CACHE_DEPTH = 12 };
 #define CACHE_READ_ALL (1ull << 30)

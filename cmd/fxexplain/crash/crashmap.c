@@ -2,7 +2,7 @@
 
 #include <ctype.h>
 
-#include "tool/diag.h"
+#include "base/tool/diag.h"
 #include "crash/inlined.h"
 #include "base/text.h"
 

@@ -17,14 +17,14 @@
  *               (x86-64; the compiler keeps calls in source order unless it moved a part out of line)
  * and otherwise the candidates are counted, but none is chosen.
  *
- * For tools: packages are opened by ask/load.h.
+ * For tools: packages are opened by model/binprobe/load.h.
  */
 #ifndef PT2_CRASHMAP_H
 #define PT2_CRASHMAP_H
-#include "ask/load.h"
-#include "elf/modelso_symbols.h"
+#include "model/binprobe/load.h"
+#include "model/elf/modelso_symbols.h"
 #include "crash/crash.h"
-#include "live/nan.h"
+#include "watch/nan.h"
 
 enum crash_known { NOT_KNOWN, BY_LINE, BY_NAME, BY_ORDER };
 const char *crash_known_name(enum crash_known how); /* "line", "name", "order": for JSON */

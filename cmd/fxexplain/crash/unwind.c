@@ -9,8 +9,8 @@
 #include <unistd.h>
 
 #include "base/buf.h"
-#include "process/child.h"
-#include "process/confine.h"
+#include "base/process/child.h"
+#include "base/process/confine.h"
 
 enum { MAX_MODULES = 4096, MAX_DEPTH = 512, MAX_ANSWER = 4 << 20, SECONDS = 30 };
 

@@ -3,7 +3,7 @@
 #include <ctype.h>
 #include <signal.h>
 
-#include "doctor/doctor.h"
+#include "model/doctor/doctor.h"
 #include "base/text.h"
 
 enum { PAGE = 4096, SMALL = 65536, STACK_REACH = 1 << 20, DEEP = 300 };

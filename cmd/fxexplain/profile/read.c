@@ -3,7 +3,7 @@
 #include "base/json.h"
 #include "base/rows.h"
 #include "base/pool.h"
-#include "io/window.h"
+#include "base/io/window.h"
 #include "profile/profile_part.h"
 
 #include <inttypes.h>

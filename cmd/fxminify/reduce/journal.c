@@ -5,9 +5,9 @@
 #include <fcntl.h>
 #include <unistd.h>
 
+#include "base/io/mapfile.h"
 #include "base/jsonrow.h"
-#include "io/mapfile.h"
-#include "tool/output.h"
+#include "base/tool/output.h"
 
 struct journal {
 	int fd;

@@ -15,7 +15,7 @@
  */
 #ifndef PT2_REDUCE_ORACLE_H
 #define PT2_REDUCE_ORACLE_H
-#include "repro/repro.h"
+#include "graph/repro/repro.h"
 #include "graph/slice.h"
 
 enum outcome_kind {

@@ -1,8 +1,8 @@
 /* oracle_command.c - --test COMMAND: any program as the oracle (oracle.h). Each test gets its own folder with the candidate in it. */
-#include "process/child.h"
+#include "base/process/child.h"
 #include "reduce/childage.h"
-#include "tool/output.h"
-#include "tool/tempfolder.h"
+#include "base/tool/output.h"
+#include "base/tool/tempfolder.h"
 #include "reduce/oracle_part.h"
 
 #include <errno.h>

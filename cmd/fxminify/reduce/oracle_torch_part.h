@@ -2,7 +2,7 @@
  * (oracle_torch_peer.c). oracle_torch.h has the protocol. */
 #ifndef PT2_REDUCE_ORACLE_TORCH_PART_H
 #define PT2_REDUCE_ORACLE_TORCH_PART_H
-#include "process/child.h"
+#include "base/process/child.h"
 #include "base/json.h"
 #include "reduce/oracle_part.h"
 #include "reduce/oracle_torch.h"

@@ -1,7 +1,7 @@
 /* oracle_torch_peer.c - the Python process behind the torch oracle: finds, starts and feeds it, and cleans up after it. */
-#include "html/html.h"
+#include "base/html/html.h"
 #include "base/clock.h"
-#include "tool/output.h"
+#include "base/tool/output.h"
 #include "reduce/oracle_torch_part.h"
 
 #include <errno.h>

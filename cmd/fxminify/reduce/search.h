@@ -14,7 +14,7 @@
  * If some elements cannot exist without others, close() returns the set that is actually asked about. That set is what counts: it is
  * adopted if it fails, and one that is no smaller than what remains is not asked at all.
  *
- * How many questions (tests/unit/test_search.c checks this): a single culprit in 5,000 about 20,
+ * How many questions (tests/unit/cmd/test_search.c checks this): a single culprit in 5,000 about 20,
  * two far apart about 40, three about 55; O(k log(n/k)).
  *
  * Sources: QuickXplain (Junker, 2004); ProbDD (Wang et al., 2021) with p0 = 4/n, which suits large n better than the paper's 0.1.

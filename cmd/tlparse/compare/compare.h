@@ -20,7 +20,7 @@
 #ifndef PT2_COMPARE_H
 #define PT2_COMPARE_H
 #include "compare/normal.h"
-#include "trace/trace.h"
+#include "run/trace/trace.h"
 
 enum { COMPARE_CONFIGS = 5 };
 /* Keep the output small enough to look at: rows of one kind, texts shown, bytes shown of one text and in total. */
@@ -139,9 +139,9 @@ struct compare {
 	struct compare_change beyond; /* receives rows beyond the limit */
 };
 
-/* spool makes an unlinked temporary file (tool/output.h); hooks: provides progress and threads, may be NULL. */
+/* spool makes an unlinked temporary file (base/tool/output.h); hooks: provides progress and threads, may be NULL. */
 int compare_read(struct compare_log *l, const char *path, int (*spool)(struct err *err), const struct trace_hooks *hooks, struct err *err);
-/* Uses an input of a --json document (compilation/document.h) instead: all inputs' logs share the document until the last is released. */
+/* Uses an input of a --json document (run/document.h) instead: all inputs' logs share the document until the last is released. */
 void compare_input(struct compare_log *l, const char *path, const struct facts *all, uint32_t input);
 void compare_log_release(struct compare_log *l);
 /* Either log may be NULL: everything in the other is then new or gone. c must not move. */

@@ -1,6 +1,6 @@
 /* compare_compiles.c - compilations: which exist, how long they take, their metrics. */
 #include "compare/compare_part.h"
-#include "compilation/metrics.h"
+#include "run/metrics.h"
 
 #define LONG_ENOUGH 0.02   /* seconds: less is noise */
 enum { PAIRS_ENOUGH = 4 }; /* compilations needed to judge the machine */

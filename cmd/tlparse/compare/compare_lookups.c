@@ -1,6 +1,6 @@
 /* compare_lookups.c - why caches were missed: components of keys that differ, with both values. */
 #include "compare/compare_part.h"
-#include "compilation/lookups.h"
+#include "run/lookups.h"
 
 struct lookups {
 	struct lookup *v;

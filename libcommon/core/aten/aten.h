@@ -18,8 +18,8 @@
  *  - `name_` of an overload that only its functional form defines computes that and copies the result into self, as torch's own structured
  *    operators do; the result's handle shares self's storage.
  *  - Results have the sizes, strides and dtype that torch gives them (each file says where that is written); a view shares the storage.
- *  - Floats of 16 bits are rounded after every operator, as eager does. Values are torch's within its own rounding error; docs/OPERATORS.md
- *    has what was held against torch's operator database, in which dtypes.
+ *  - Floats of 16 bits are rounded after every operator, as eager does. Values are torch's within its own rounding error;
+ *    docs/user/OPERATORS.md has what was held against torch's operator database, in which dtypes.
  *
  * Shapes without values
  *     struct aten_mode shapes = {.shapes = true};
@@ -27,8 +27,9 @@
  *     aten_call(&op, &shapes, ...);                                   // results have sizes, strides, dtype, and no memory
  *    The rule is what an operator does before its first value: it makes its result, then aten_computes() tells whether to go on. What
  *    depends on values (nonzero, item) fails; one of several results that does (unique's first) is ATEN_NONE. Symbolic sizes: call it with
- *    several assignments (cli/ask fits formulas to them).
- *    Who asks so: interp/shapes.h (fxminify), cli/ask (the prober). wrapper/optypes.h has dtypes for texts, whose sizes nobody knows.
+ *    several assignments (cli/model/binprobe fits formulas to them).
+ *    Who asks so: aten/interp/shapes.h (fxminify), cli/model/binprobe (the prober). model/cppwrapper/optypes.h has dtypes for texts, whose
+ *    sizes nobody knows.
  *
  * Tensors, frames, errors
  *  - struct aten_tensor is a handle: sizes and strides of its own over a counted storage, which views share. Of one thread at a time; the
@@ -47,8 +48,8 @@
  */
 #ifndef PT2_ATEN_H
 #define PT2_ATEN_H
+#include "model/cppwrapper/opschema.h"
 #include "tensor/dtype.h"
-#include "wrapper/opschema.h"
 
 #include <complex.h>
 #ifndef CMPLX /* clang with glibc's header */

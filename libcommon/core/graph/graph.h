@@ -47,7 +47,7 @@
 #define PT2_GRAPH_H
 #include "base/buf.h"
 #include "base/hash.h"
-#include "sym/symsize.h"
+#include "base/sym/symsize.h"
 #include "tensor/dtype.h"
 
 #define GRAPH_MAX_NODES (1u << 26)
@@ -168,7 +168,7 @@ struct graph {
 	/* graph_borrow: texts and expressions up to these counts are lender's, under the same ids. */
 	const struct graph *lender;
 	uint32_t lent_texts, lent_exprs;
-	bool functional; /* operators in place leave their operand as it is: interp/functionalize.h made it */
+	bool functional; /* operators in place leave their operand as it is: aten/interp/functionalize.h made it */
 };
 
 void graph_release(struct graph *g);

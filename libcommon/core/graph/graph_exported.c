@@ -1,7 +1,7 @@
 /* A torch.export program as a graph. Source: torch 2.13, torch/_export/serde/{schema,serialize}.py (GraphModuleDeserializer), whose
  * graph this is: the nodes have the names torch gives them when it loads the file, getitems and subgraphs included. */
-#include "contract/exported.h"
-#include "sym/srepr.h"
+#include "model/contract/exported.h"
+#include "base/sym/srepr.h"
 #include "graph/graph_exported_part.h"
 
 enum { MIN_MAJOR = 5, MAX_MAJOR = 8 };

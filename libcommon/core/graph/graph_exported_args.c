@@ -1,5 +1,5 @@
-#include "contract/exported.h"
 #include "graph/graph_exported_part.h"
+#include "model/contract/exported.h"
 
 int gx_bad(struct exported *x, uint32_t tok, const char *fmt, ...)
 {

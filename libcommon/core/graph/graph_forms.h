@@ -10,7 +10,7 @@
  *  - a subgraph (as_graph) is a child module and a get_attr; one that is named twice is there once;
  *  - arguments are passed as the file says (kind). Files before 2.7 do not: an operator's are then passed by name, but the first;
  *  - sizes are symbolic expressions; what is not understood stays as opaque text; stack_trace's innermost frame is node.stack.
- * Values (weights, sample inputs) are other members of the archive: repro/repro.h.
+ * Values (weights, sample inputs) are other members of the archive: graph/repro/repro.h.
  *
  * Failure: -1 and err (EXIT_INPUT) with the byte and the node; *g is empty. Untrusted: operands are nested at most GRAPH_MAX_DEPTH deep.
  */

@@ -82,16 +82,19 @@ static struct tensor_file *read_or_close(struct tensor_file *f, struct err *err)
 	return NULL;
 }
 
-struct tensor_file *tensor_file_open(const char *path, struct err *err)
+static struct tensor_file *open_map(int (*open_file)(struct mapfile *f, const char *path, struct err *err), const char *path, struct err *err)
 {
 	struct mapfile map;
-	if (mapfile_open(&map, path, err) < 0)
+	if (open_file(&map, path, err) < 0)
 		return NULL;
 	struct tensor_file *f = new_file(map.path);
 	tensor_state(f)->map = map;
 	tensor_state(f)->bytes = map.bytes;
 	return read_or_close(f, err);
 }
+
+struct tensor_file *tensor_file_open(const char *path, struct err *err) { return open_map(mapfile_open, path, err); }
+struct tensor_file *tensor_file_copy(const char *path, struct err *err) { return open_map(mapfile_copy, path, err); }
 
 struct tensor_file *tensor_file_bytes(struct slice bytes, const char *path, struct err *err)
 {

@@ -4,8 +4,8 @@
  */
 #ifndef PT2_TENSOR_READER_H
 #define PT2_TENSOR_READER_H
-#include "io/mapfile.h"
-#include "io/zip.h"
+#include "base/io/mapfile.h"
+#include "base/io/zip.h"
 #include "tensor/tensor.h"
 
 struct tensor_state {

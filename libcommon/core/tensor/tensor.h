@@ -86,10 +86,12 @@ struct tensor_file {
 };
 
 struct tensor_file *tensor_file_open(const char *path, struct err *err);
+/* The same of a copy in memory, of a file that somebody may still write to. */
+struct tensor_file *tensor_file_copy(const char *path, struct err *err);
 /* The same on bytes in memory, which must outlive it (tests, fuzzing, members of packages). */
 struct tensor_file *tensor_file_bytes(struct slice bytes, const char *path, struct err *err);
 void tensor_file_close(struct tensor_file *f);
-/* Bytes of tensor i, inflated if need be (kept until close). Of an archive's member the checksum is verified now (io/zip.h),
+/* Bytes of tensor i, inflated if need be (kept until close). Of an archive's member the checksum is verified now (base/io/zip.h),
  * which .data alone does not do. Fails for a tensor on the meta device, which has no data. */
 int tensor_data(struct tensor_file *f, size_t i, struct slice *data, struct err *err);
 

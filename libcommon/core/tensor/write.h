@@ -33,7 +33,7 @@ static inline bool tensor_is_none(const struct tensor_view *v) { return v->meta.
 /* Onto fd, from its present position on; what: for messages. */
 int tensor_write(int fd, enum tensor_format format, const struct tensor_view *v, size_t n, const char *what, struct err *err);
 /* A storage alone, as torch.save writes one: what torch's minifier keeps as SAVE_DIR/storages/HASH (torch 2.13,
- * torch/utils/_content_store.py; repro/repro.h reads them). */
+ * torch/utils/_content_store.py; graph/repro/repro.h reads them). */
 int tensor_write_storage(int fd, struct slice bytes, const char *what, struct err *err);
 /* Can this format hold this dtype? */
 bool tensor_writable(enum tensor_format format, int dtype);

@@ -1,4 +1,5 @@
-/* write_part.h - what the writers of tensor files and of other archives (cli/bundle) share: bytes onto a descriptor through a small buffer.
+/* write_part.h - what the writers of tensor files and of other archives (cli/run/bundle) share: bytes onto a descriptor through a small
+ * buffer.
  *
  *     struct sink s;
  *     sink_open(&s, fd, "x.zip", &err);

@@ -199,7 +199,7 @@ static int check_ptx(struct module *m, const char *image)
 /* ---- fat binaries: the cubin for this device, when it is not packed ---- */
 
 /* {u32 magic, u16 version, u16 length of this, u64 length of what follows}, then entries {u16 kind (2: a cubin), u16 version, u32 length of this,
- * u64 length of what follows, ...} (libcommon/core/elf/modelso_data.c). NULL: there is none. */
+ * u64 length of what follows, ...} (libcommon/core/model/elf/modelso_data.c). NULL: there is none. */
 static const char *in_fatbin(struct module *m, const char *image, size_t bytes, size_t *n)
 {
 	uint16_t head, kind;

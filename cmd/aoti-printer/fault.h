@@ -1,0 +1,69 @@
+/* fault.h - what --ima found: ima.c fills it in after the command ended, imashow.c makes text of it and imadoc.c the JSON of docs/DUMP.md.
+ * Everything shown is in here. It points into the struct watch and the struct fault that it was made from. */
+#ifndef FAULT_H
+#define FAULT_H
+#include "watch/ima.h"
+#include "watch/nan.h"
+#include "printer.h"
+
+/* A call that was seen. */
+struct fault_call {
+	uint64_t seq;
+	uint32_t pid, tid, model, run, call, line;
+	char name[128];
+	struct call_launch launch;
+	bool launched, returned;
+};
+
+struct fault_symbol {
+	struct slice name; /* "s0" */
+	int64_t value;
+};
+
+/* A fault or a finding, with what the contract and the package have about its call. */
+struct fault_case {
+	struct ima_event *e;
+	const struct watch_model *model;  /* NULL if unknown */
+	const struct contract *contract;  /* NULL */
+	const struct contract_call *call; /* NULL */
+	struct nan_finding from;          /* .pre, .node, .line: graph nodes, lines of Python */
+	struct fault_symbol *symbol;      /* sizes of the Run's inputs */
+	uint32_t n_symbols;
+	const struct fault_call **last; /* for a fault: calls of that process up to this one */
+	size_t n_last;
+};
+
+/* A suggestion of what to try next: why, and the command line. */
+struct fault_step {
+	const char *text;
+	struct slice command; /* empty if none */
+};
+#define FAULT_STEPS 6
+
+struct fault_report {
+	struct fault_case *v; /* faults first, each kind in chronological order */
+	size_t n, n_faults;
+	struct slice *death; /* "process 12 was killed by SIGSEGV (Segmentation fault) in k, call 3 of run 0" */
+	size_t n_deaths;
+	struct slice note; /* the message if nothing was found; empty */
+	struct fault_step step[FAULT_STEPS];
+	size_t n_steps;
+	uint64_t calls, captured; /* calls seen; those captured into a CUDA graph */
+	bool alloc;               /* without PyTorch's caching allocator */
+	const struct watch *w;
+	char *const *command;
+};
+
+/* When an event was seen ("launch", "before", ...), as a sentence. */
+const char *fault_when(struct slice when);
+/* The name of an argument: the buffer's, the one in the program text, or "". */
+struct slice fault_name(const struct fault_case *c, uint32_t param);
+/* The suspicion about a parameter; NULL. */
+const struct ima_suspect *fault_suspect(const struct fault_case *c, uint32_t param);
+/* The number of a parameter that is not a tensor. */
+int64_t fault_number(const struct ima_param *p);
+
+void fault_show(struct screen *s, const struct fault_report *r);
+void fault_document(struct buf *b, const struct fault_report *r);
+
+#endif

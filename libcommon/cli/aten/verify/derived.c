@@ -1,0 +1,127 @@
+/* Finds what a kernel keeps for itself, which is no node: the sum, the mean, the squares, the greatest ... of a node over some dims. */
+#include "aten/verify/verify.h"
+
+#include <math.h>
+
+enum { KINDS = 10 };
+
+/* The dims of a node that are not 1; those in mask are gone over, the others stay. */
+struct fold {
+	struct numbers_dims d;
+	unsigned mask;
+	int64_t over, kept; /* elements */
+};
+
+static void choose_fold(struct fold *f, unsigned mask)
+{
+	f->mask = mask;
+	f->over = f->kept = 1;
+	for (int d = 0; d < f->d.n_dim; d++)
+		*(mask >> d & 1 ? &f->over : &f->kept) *= f->d.size[d];
+}
+
+/* The element at place i among the dims in mask, or among those that are not. */
+static int64_t fold_place(const struct fold *f, bool in_mask, int64_t i)
+{
+	int64_t at = 0;
+	for (int d = f->d.n_dim; d-- > 0;)
+		if ((f->mask >> d & 1) == in_mask) {
+			at += i % f->d.size[d] * f->d.step[d];
+			i /= f->d.size[d];
+		}
+	return at;
+}
+
+static void fold_elements(const double *x, const struct fold *f, const int64_t *over, double out[KINDS])
+{
+	const double n = (double)f->over;
+	double sum = 0, squares = 0, max = -INFINITY, min = INFINITY, about = 0, e = 0;
+	for (int64_t i = 0; i < f->over; i++) {
+		const double v = x[over[i]];
+		sum += v;
+		squares += v * v;
+		max = v > max ? v : max;
+		min = v < min ? v : min;
+	}
+	for (int64_t i = 0; i < f->over; i++) {
+		const double d = x[over[i]] - sum / n;
+		about += d * d;
+		e += exp(x[over[i]] - max);
+	}
+	const double all[KINDS] = {sum, sum / n, squares, about, about / n, about / (n - 1), max, min, sqrt(squares), e};
+	memcpy(out, all, sizeof(all));
+}
+
+/* Rounding of a sum of many is larger than that of its terms. */
+static bool near(double b, double x, double eps, double size) { return isfinite(x) ? fabs(b - x) <= 200 * eps * (fabs(x) + size) : b == x; }
+
+/* Is b one of these of x, over the dims in f? Which kinds are left after each element. */
+static bool is_fold(const struct numbers *b, const struct numbers *x, const struct fold *f)
+{
+	const double eps = fmax(numbers_eps(b->dtype), numbers_eps(x->dtype)), n = (double)f->over;
+	const double size[KINDS] = {
+	    n * x->max,       x->max, n * x->max * x->max, n * x->max * x->max, x->max * x->max, x->max * x->max, x->max, x->max,
+	    sqrt(n) * x->max, 1};
+	unsigned left = (1u << KINDS) - 1;
+	int64_t *over = xcalloc((size_t)f->over, sizeof(*over));
+	for (int64_t i = 0; i < f->over; i++)
+		over[i] = fold_place(f, true, i);
+	for (int64_t k = 0; k < f->kept && left; k++) {
+		double all[KINDS];
+		fold_elements(x->v + fold_place(f, false, k), f, over, all);
+		for (int i = 0; i < KINDS; i++)
+			if (!near(b->v[k], all[i], eps, size[i] * 0.01))
+				left &= ~(1u << i);
+	}
+	free(over);
+	return left != 0;
+}
+
+static bool folds(const struct numbers *b, const struct numbers *x)
+{
+	struct fold f;
+	if (!numbers_dims(x, &f.d))
+		return false;
+	for (unsigned mask = 1; mask < 1u << f.d.n_dim; mask++) {
+		choose_fold(&f, mask);
+		if (f.kept == b->n && f.over > 1 && is_fold(b, x, &f))
+			return true;
+	}
+	return false;
+}
+
+/* Nodes that the call has to do with: below something that it reads. */
+static bool concerns(const struct verify *v, uint32_t call, uint32_t node)
+{
+	const struct observed_call *c = &v->o->call[call];
+	bool any = false;
+	for (uint32_t r = c->read; r < c->read + c->n_reads; r++)
+		for (uint32_t i = 0; i < v->read[r].n; i++) {
+			const uint32_t from = v->read[r].m[i].node;
+			any = true;
+			if (node == from || reference_below(v->ref, node, from))
+				return true;
+		}
+	return !any;
+}
+
+void verify_derive(struct verify *v)
+{
+	for (uint32_t w = v->o->n_inputs; w < v->o->n_writes; w++) {
+		struct verify_tensor *t = &v->write[w];
+		const struct numbers *b = &v->o->write[w].x;
+		t->derived = NONE;
+		if (t->empty || t->n || b->class != NUMBERS_FLOAT)
+			continue;
+		for (uint32_t i = 0; i < v->n_by_numel && t->derived == NONE; i++) {
+			const uint32_t node = v->by_numel[i];
+			const int64_t n = aten_numel(v->ref->v[node].tensor);
+			if (n <= b->n || n % b->n || !aten_is_float(v->ref->v[node].tensor->dtype) ||
+			    !concerns(v, v->o->write[w].call, node))
+				continue;
+			const struct numbers *x = reference_numbers(v->ref, node);
+			if (x && folds(b, x))
+				t->derived = node;
+		}
+	}
+}

@@ -1,0 +1,330 @@
+#include "aten/verify/numbers.h"
+
+#include <math.h>
+
+/* ---- of a tensor ---- */
+
+static enum numbers_class class_of(int dtype)
+{
+	return aten_is_complex(dtype) ? NUMBERS_COMPLEX : aten_is_float(dtype) ? NUMBERS_FLOAT : NUMBERS_INT;
+}
+
+static int64_t parts(const struct numbers *x) { return x->n * (x->class == NUMBERS_COMPLEX ? 2 : 1); }
+
+static void sign(struct numbers *x)
+{
+	for (int64_t i = 0; i < parts(x); i++) {
+		const double v = x->v[i];
+		if (!isfinite(v)) {
+			isnan(v) ? x->nan++ : x->inf++;
+			continue;
+		}
+		x->sum += v;
+		x->squares += v * v;
+		x->max = fabs(v) > x->max ? fabs(v) : x->max;
+	}
+}
+
+int numbers_of(struct numbers *x, const struct aten_tensor *t, struct err *err)
+{
+	struct aten_tensor *wide = NULL;
+	*x = (struct numbers){.class = class_of(t->dtype), .dtype = t->dtype, .n_dim = t->n_dim, .n = aten_numel(t), .scale = -1};
+	memcpy(x->size, t->size, (size_t)t->n_dim * sizeof(*x->size));
+	ATEN_TRY("numbers")
+	{
+		wide = aten_new(x->class == NUMBERS_COMPLEX ? DTYPE_C128 : DTYPE_F64, t->n_dim, t->size, NULL);
+		aten_copy(wide, t);
+		aten_keep(wide);
+	}
+	if (ATEN_END)
+		return err_set(err, EXIT_INPUT, "%s", aten_last_error());
+	x->v = xcalloc((size_t)parts(x) + 1, sizeof(*x->v));
+	if (x->n)
+		memcpy(x->v, aten_data(wide), (size_t)parts(x) * sizeof(*x->v));
+	aten_release(wide);
+	sign(x);
+	return 0;
+}
+
+void numbers_release(struct numbers *x)
+{
+	free(x->v);
+	*x = (struct numbers){0};
+}
+
+double numbers_eps(int dtype)
+{
+	switch (aten_is_complex(dtype) ? aten_real_of(dtype) : dtype) {
+	case DTYPE_F64: return 0x1p-52;
+	case DTYPE_F32: return 0x1p-23;
+	case DTYPE_F16: return 0x1p-10;
+	case DTYPE_BF16: return 0x1p-7;
+	case DTYPE_F8E4M3FN:
+	case DTYPE_F8E4M3FNUZ: return 0x1p-3;
+	case DTYPE_F8E5M2:
+	case DTYPE_F8E5M2FNUZ: return 0x1p-2;
+	default: return 0;
+	}
+}
+
+/* ---- tolerance ---- */
+
+static int by_value(const void *a, const void *b)
+{
+	const double x = *(const double *)a, y = *(const double *)b;
+	return (x > y) - (x < y);
+}
+
+/* At most so many elements, evenly chosen, are enough for a median that is multiplied by 10,000. */
+enum { MEDIAN_OF = 4096 };
+
+static double scale(struct numbers *x)
+{
+	if (x->scale >= 0)
+		return x->scale;
+	const int64_t n = parts(x), step = n / MEDIAN_OF + 1;
+	double *v = xcalloc((size_t)(n / step) + 1, sizeof(*v));
+	size_t k = 0;
+	for (int64_t i = 0; i < n; i += step)
+		if (isfinite(x->v[i]) && x->v[i] != 0)
+			v[k++] = fabs(x->v[i]);
+	qsort(v, k, sizeof(*v), by_value);
+	x->scale = k && 1e4 * v[k / 2] < x->max ? 1e4 * v[k / 2] : x->max;
+	free(v);
+	return x->scale;
+}
+
+struct tolerance {
+	double relative, absolute;
+};
+
+static struct tolerance tolerance(const struct numbers *b, struct numbers *n, double error)
+{
+	const double eb = numbers_eps(b->dtype), en = numbers_eps(n->dtype), eps = eb > en ? eb : en;
+	struct tolerance t = {(eps < 1e-4 ? 200 : 4) * eps, 0};
+	if (n->class == NUMBERS_INT)
+		return (struct tolerance){0, 0};
+	const double s = scale(n);
+	t.absolute = t.relative * s;
+	if (n->max <= 1e6 * s && 8 * error > t.absolute) /* of masks the error says nothing */
+		t.absolute = 8 * error;
+	return t;
+}
+
+static bool near(double b, double n, const struct tolerance *t)
+{
+	if (!isfinite(n) || !isfinite(b))
+		return isnan(n) ? isnan(b) : b == n;
+	return fabs(b - n) - t->relative * fabs(n) <= t->absolute;
+}
+
+/* Can they be the same? */
+static bool numbers_alike(const struct numbers *b, const struct numbers *n, const struct tolerance *t)
+{
+	const double all = t->absolute + t->relative * n->max, count = (double)parts(n);
+	if (b->n != n->n || b->class != n->class || b->nan != n->nan || b->inf != n->inf || fabs(b->max - n->max) > all)
+		return false;
+	const double rms = count ? sqrt(n->squares / count) : 0, rounding = count * 1e-15 * n->max;
+	return fabs(b->sum - n->sum) <= count * all + rounding &&
+	       fabs(b->squares - n->squares) <= 2 * rms * count * all + count * all * all + rounding * n->max;
+}
+
+/* ---- in the order in which they are ---- */
+
+static bool same_order(const struct numbers *b, const struct numbers *n, const struct tolerance *t)
+{
+	for (int64_t i = 0; i < parts(n); i++)
+		if (!near(b->v[i], n->v[i], t))
+			return false;
+	return true;
+}
+
+/* ---- in another order of dims ---- */
+
+bool numbers_dims(const struct numbers *x, struct numbers_dims *w)
+{
+	int64_t step = 1;
+	int n = 0;
+	for (int d = 0; d < x->n_dim; d++)
+		n += x->size[d] != 1;
+	w->n_dim = n <= NUMBERS_DIMS ? n : 0;
+	for (int d = x->n_dim; d-- > 0 && w->n_dim; step *= x->size[d])
+		if (x->size[d] != 1)
+			w->size[--n] = x->size[d], w->step[n] = step;
+	return w->n_dim > 0;
+}
+
+/* Fewer than two have no order. */
+static bool real_dims(const struct numbers *x, struct numbers_dims *w) { return numbers_dims(x, w) && w->n_dim > 1; }
+
+/* The elements of x with its dims in this order, one after the other. */
+struct turn {
+	const struct numbers_dims *w;
+	int order[NUMBERS_DIMS];
+	int64_t pos[NUMBERS_DIMS], at;
+};
+
+static void turn_next(struct turn *t)
+{
+	for (int i = t->w->n_dim; i-- > 0;) {
+		const int d = t->order[i];
+		t->at += t->w->step[d];
+		if (++t->pos[i] < t->w->size[d])
+			return;
+		t->at -= t->pos[i] * t->w->step[d];
+		t->pos[i] = 0;
+	}
+}
+
+/* The next order; false: that was the last. */
+static bool next_order(int *order, int n)
+{
+	int i = n - 2, k = n - 1;
+	while (i >= 0 && order[i] > order[i + 1])
+		i--;
+	if (i < 0)
+		return false;
+	while (order[k] < order[i])
+		k--;
+	const int was = order[i];
+	order[i] = order[k], order[k] = was;
+	for (int a = i + 1, z = n - 1; a < z; a++, z--) {
+		const int left = order[a];
+		order[a] = order[z], order[z] = left;
+	}
+	return true;
+}
+
+/* turned: whose dims are in another order; the other stays. first: elements to look at. */
+static bool same_turned(const struct numbers *turned, const struct numbers_dims *w, const int *order, const struct numbers *other,
+			bool of_buffer, const struct tolerance *t, int64_t first)
+{
+	const int per = turned->class == NUMBERS_COMPLEX ? 2 : 1;
+	struct turn at = {.w = w};
+	memcpy(at.order, order, sizeof(at.order));
+	for (int64_t i = 0; i < other->n && i < first; i++, turn_next(&at))
+		for (int k = 0; k < per; k++) {
+			const double x = turned->v[at.at * per + k], y = other->v[i * per + k];
+			if (of_buffer ? !near(x, y, t) : !near(y, x, t))
+				return false;
+		}
+	return true;
+}
+
+static bool find_order(const struct numbers *turned, const struct numbers *other, bool of_buffer, const struct tolerance *t,
+		       struct layout *l)
+{
+	struct numbers_dims w;
+	int order[NUMBERS_DIMS] = {0, 1, 2, 3, 4, 5};
+	if (!real_dims(turned, &w))
+		return false;
+	while (next_order(order, w.n_dim))
+		if (same_turned(turned, &w, order, other, of_buffer, t, 4) &&
+		    same_turned(turned, &w, order, other, of_buffer, t, other->n)) {
+			*l = (struct layout){.of_buffer = of_buffer, .n_dim = w.n_dim};
+			memcpy(l->order, order, sizeof(order));
+			return true;
+		}
+	return false;
+}
+
+bool numbers_match(const struct numbers *b, struct numbers *n, double error, struct layout *l)
+{
+	if (b->n != n->n || b->class != n->class || b->nan != n->nan || b->inf != n->inf)
+		return false;
+	const struct tolerance t = tolerance(b, n, error);
+	*l = (struct layout){.identity = true};
+	return numbers_alike(b, n, &t) && (same_order(b, n, &t) || find_order(n, b, false, &t, l) || find_order(b, n, true, &t, l));
+}
+
+void numbers_lay(const struct numbers *b, const struct numbers *n, const struct layout *l, double *out)
+{
+	const int per = b->class == NUMBERS_COMPLEX ? 2 : 1;
+	struct numbers_dims w;
+	if (l->identity || !real_dims(l->of_buffer ? b : n, &w)) {
+		memcpy(out, b->v, (size_t)parts(b) * sizeof(*out));
+		return;
+	}
+	struct turn at = {.w = &w};
+	memcpy(at.order, l->order, sizeof(at.order));
+	for (int64_t i = 0; i < b->n; i++, turn_next(&at))
+		for (int k = 0; k < per; k++)
+			out[(l->of_buffer ? i : at.at) * per + k] = b->v[(l->of_buffer ? at.at : i) * per + k];
+}
+
+double numbers_off(const struct numbers *b, const struct numbers *n, const struct layout *l)
+{
+	double off = 0, *v = l->identity ? b->v : xcalloc((size_t)parts(b) + 1, sizeof(*v));
+	if (!l->identity)
+		numbers_lay(b, n, l, v);
+	for (int64_t i = 0; i < parts(n); i++) {
+		const double d = fabs(v[i] - n->v[i]);
+		off = d > off ? d : off; /* not of NaN */
+	}
+	if (!l->identity)
+		free(v);
+	return off;
+}
+
+/* ---- the nearest order ---- */
+
+static bool same_sizes(const struct numbers *b, const struct numbers *n)
+{
+	struct numbers_dims x, y;
+	real_dims(b, &x);
+	real_dims(n, &y);
+	return x.n_dim == y.n_dim && !memcmp(x.size, y.size, (size_t)x.n_dim * sizeof(*x.size));
+}
+
+static double distance(const struct numbers *b, const struct numbers *n, const struct layout *l, double *room)
+{
+	double d = 0;
+	numbers_lay(b, n, l, room);
+	for (int64_t i = 0; i < parts(n); i++) {
+		const double x = room[i] - n->v[i];
+		d += isfinite(x) ? x * x : isfinite(n->v[i]) != isfinite(room[i]) ? 1e30 : 0;
+	}
+	return d;
+}
+
+void numbers_nearest(const struct numbers *b, const struct numbers *n, struct layout *l)
+{
+	struct numbers_dims w;
+	int order[NUMBERS_DIMS] = {0, 1, 2, 3, 4, 5};
+	*l = (struct layout){.identity = true};
+	if (same_sizes(b, n) || !real_dims(n, &w))
+		return;
+	double *room = xcalloc((size_t)parts(b) + 1, sizeof(*room));
+	double least = distance(b, n, l, room);
+	while (next_order(order, w.n_dim)) {
+		struct layout this = {.n_dim = w.n_dim};
+		memcpy(this.order, order, sizeof(order));
+		const double d = distance(b, n, &this, room);
+		if (d < least)
+			least = d, *l = this;
+	}
+	free(room);
+}
+
+struct numbers_errors numbers_errors(const double *x, const struct numbers *exact, double eps)
+{
+	struct numbers_errors e = {0};
+	const int64_t n = parts(exact);
+	double sum = 0;
+	for (int64_t i = 0; i < n; i++) {
+		if (!isfinite(x[i]) || !isfinite(exact->v[i])) {
+			e.other |= isnan(exact->v[i]) ? !isnan(x[i]) : isfinite(exact->v[i]) || x[i] != exact->v[i];
+			continue;
+		}
+		const double d = fabs(x[i] - exact->v[i]);
+		e.max = d > e.max ? d : e.max;
+		sum += d * d;
+	}
+	if (n && exact->max > 0) {
+		e.max /= exact->max * eps;
+		e.rms = sqrt(sum / (double)n) / (sqrt(exact->squares / (double)n) * eps);
+	} else if (e.max > 0) {
+		e.max = e.rms = 1 / eps;
+	}
+	return e;
+}

@@ -1,0 +1,68 @@
+/* numbers.h - a tensor's elements as doubles in row-major order, with a signature; and whether two of them are the same value.
+ *
+ *     struct numbers b, n;
+ *     numbers_of(&b, buffer, &err); numbers_of(&n, node, &err);
+ *     struct layout l;
+ *     if (numbers_match(&b, &n, 0, &l)) ...                  // b holds n; maybe with its dims in another order: l
+ *     numbers_release(&b);
+ *
+ * The same: as many elements of the same class, each as near as rounding along two ways of computing it explains:
+ *     |b - n| - T eps |n| <= max(T eps S, 8 error)
+ * eps is that of the coarser dtype, T 200 (4 for 16 bits and less; integers: equal), S the least of max |n| and 10,000 times the median
+ * of what is not zero, error the greatest difference of the node's value in its own dtypes and in float64. Measured on 401 calls of 38
+ * real models (docs/user/VERIFY.md). NaN and infinities stand at the same places. Never "equal when sorted": that hides a wrong order.
+ */
+#ifndef PT2_VERIFY_NUMBERS_H
+#define PT2_VERIFY_NUMBERS_H
+#include "aten/aten.h"
+
+enum numbers_class { NUMBERS_FLOAT, NUMBERS_COMPLEX, NUMBERS_INT };
+struct numbers {
+	double *v; /* of complex numbers pairs */
+	int64_t n; /* elements */
+	enum numbers_class class;
+	int dtype, n_dim;
+	int64_t size[ATEN_DIMS];
+	/* The signature; sums and max over what is finite, over all parts. */
+	uint64_t nan, inf;
+	double sum, squares, max;
+	double scale; /* S; negative: not computed yet */
+};
+
+/* -1: a dtype without numbers. */
+int numbers_of(struct numbers *x, const struct aten_tensor *t, struct err *err);
+void numbers_release(struct numbers *x);
+/* How far one unit in the last place is from 1; 0 of integers. */
+double numbers_eps(int dtype);
+
+/* The dims that are not 1, and how far apart their elements are, row by row. False: there is none, or they are more than that. */
+enum { NUMBERS_DIMS = 6 };
+struct numbers_dims {
+	int n_dim;
+	int64_t size[NUMBERS_DIMS], step[NUMBERS_DIMS];
+};
+bool numbers_dims(const struct numbers *x, struct numbers_dims *w);
+
+/* Where b's elements are in n: the dims of n that are not 1, in the order in which b has them; identity: row by row. */
+struct layout {
+	bool identity, of_buffer; /* of_buffer: it is the buffer's dims that are put in another order */
+	int n_dim;
+	int order[NUMBERS_DIMS];
+};
+bool numbers_match(const struct numbers *b, struct numbers *n, double error, struct layout *l);
+/* The greatest difference of two elements that are finite, in that layout. */
+double numbers_off(const struct numbers *b, const struct numbers *n, const struct layout *l);
+/* b's elements in the order of n: as many doubles. */
+void numbers_lay(const struct numbers *b, const struct numbers *n, const struct layout *l, double *out);
+/* The order of b's dims that brings it nearest to n; false: other sizes, and no order to choose. */
+void numbers_nearest(const struct numbers *b, const struct numbers *n, struct layout *l);
+
+/* How far x is from what float64 gives, as many elements in its order: of what is finite, in ulp of the greatest number and of the
+ * root mean square. */
+struct numbers_errors {
+	double max, rms;
+	bool other; /* NaN or infinity at other places */
+};
+struct numbers_errors numbers_errors(const double *x, const struct numbers *exact, double eps);
+
+#endif

@@ -1,0 +1,263 @@
+#include "model/elf/modelso.h"
+#include "watch/dump.h"
+#include "tensor/close.h"
+#include "aten/verify/pair.h"
+#include "watch/show.h"
+
+/* ---- weights, before anything is run: kernels are judged by those that they have ---- */
+
+/* The bytes that a library's constants are in, one after the other (torch 2.13, torch/csrc/inductor/aoti_runtime/model_base.h,
+ * load_constants). False: it has none, or they are elsewhere. */
+static bool constants_in(struct loaded *l, struct modelso *so, struct slice *bytes)
+{
+	struct slice text, blob;
+	struct err ignored;
+	if (package_data(&l->pkg, l->model->so, &text, &ignored) < 0 || modelso_open(so, text, "model.so", &ignored) < 0)
+		return false;
+	const struct modelso_constants *c = &so->constants;
+	if (c->damage[0] || c->form == CONSTANTS_NONE)
+		return false;
+	if (c->form == CONSTANTS_BLOB) {
+		if (!l->model->weights_blob || package_data(&l->pkg, l->model->weights_blob, &blob, &ignored) < 0 || blob.n < c->size)
+			return false;
+		*bytes = slice_of(blob.p, c->size);
+		return true;
+	}
+	*bytes = slice_of(text.p + c->offset, c->size);
+	return c->offset <= text.n && c->size <= text.n - c->offset;
+}
+
+static bool constants_of(struct loaded *l, struct slice *bytes)
+{
+	struct modelso so = {0};
+	const bool there = constants_in(l, &so, bytes);
+	modelso_close(&so);
+	return there;
+}
+
+static bool meta_of(const struct contract_constant *c, struct tensor_meta *m)
+{
+	for (int d = 0; d < c->n_dim; d++)
+		if (!symsize_is_int(c->dim[d].size) || !symsize_is_int(c->dim[d].stride))
+			return false;
+	constant_meta(c, m);
+	return true;
+}
+
+/* The graph's weight of that module path; NULL. */
+static struct tensor_view *weight_of(struct program *p, struct slice fqn)
+{
+	for (uint32_t i = 0; i < p->contract.n_constants; i++) {
+		if (!fqn.n || !slice_eq(p->contract.constant[i].fqn, fqn))
+			continue;
+		for (size_t k = 0; k < p->fit.n; k++)
+			if (slice_eq(p->fit.v[k].name, p->contract.constant[i].name))
+				return &p->fit.v[k];
+	}
+	return NULL;
+}
+
+static bool same_shape(const struct tensor_meta *a, const struct tensor_meta *b) { return a->dtype == b->dtype && tensor_same_sizes(a, b); }
+
+static void compare_weight(struct pair *p, struct slice fqn, struct tensor_view *graph, const struct tensor_view *package)
+{
+	struct tensor_close close;
+	int64_t bytes;
+	const bool same_strides =
+	    !memcmp(graph->meta.stride, package->meta.stride, (size_t)graph->meta.n_dim * sizeof(*graph->meta.stride));
+	p->n_weights++;
+	if (same_strides && tensor_extent(&graph->meta, &bytes) && !memcmp(graph->data, package->data, (size_t)bytes))
+		return;
+	tensor_close(&graph->meta, graph->data, &package->meta, package->data, (struct close_options){.given = true}, &close);
+	if (close.same)
+		return;
+	PUSH_TO(p->weight, p->n_differing, p->cap_weights) = (struct differing){fqn, close.bad, close.n, close.max_abs};
+	graph->meta = package->meta;
+	graph->data = package->data;
+}
+
+/* The package's own, by their module paths, as views into it. */
+static void read_weights(struct pair *p, struct slice bytes)
+{
+	const struct contract *c = &p->package_of.contract;
+	struct weights *w = &p->package_weights;
+	uint64_t at = 0;
+	*w = (struct weights){.path = p->package, .v = xcalloc(c->n_constants + 1, sizeof(*w->v)), .own.map.fd = -1};
+	for (uint32_t i = 0; i < c->n_constants; i++) {
+		struct tensor_view *to = &w->v[w->n];
+		int64_t extent;
+		if (c->constant[i].from_folded)
+			continue;
+		if (c->constant[i].bytes > bytes.n - at)
+			return; /* it is another layout than the one that is known */
+		*to = (struct tensor_view){.name = c->constant[i].fqn.n ? c->constant[i].fqn : c->constant[i].name, .data = bytes.p + at};
+		at += c->constant[i].bytes;
+		w->n +=
+		    meta_of(&c->constant[i], &to->meta) && tensor_extent(&to->meta, &extent) && (uint64_t)extent <= c->constant[i].bytes;
+	}
+}
+
+static int compare_weights(struct pair *p, const struct pair_options *o, struct err *err)
+{
+	struct slice bytes;
+	struct err why;
+	p->has_package = load_text(&p->package_of, p->package, (struct load_options){.model = o->model}, &why) == 0;
+	if (p->has_package && !o->weights && constants_of(&p->package_of, &bytes))
+		read_weights(p, bytes);
+	if (program_lacks_weights(&p->program)) {
+		if (program_take_weights(&p->program, &p->package_weights, &why) == 0)
+			return 0;
+		return err_set(err, why.status, "%s. The compiler puts small ones into the code: give them all (--weights FILE)", why.text);
+	}
+	for (size_t i = 0; i < p->package_weights.n; i++) {
+		const struct tensor_view *there = &p->package_weights.v[i];
+		struct tensor_view *here = weight_of(&p->program, there->name);
+		if (here && same_shape(&here->meta, &there->meta))
+			compare_weight(p, there->name, here, there);
+	}
+	return 0;
+}
+
+/* ---- both ---- */
+
+static int open_graph(struct pair *p, const struct pair_options *o, struct err *err)
+{
+	if (!o->of && !graph_file_is(p->graph))
+		return program_open(&p->program, p->graph, o->weights, err);
+	if (graph_file_open(&p->alone, &p->program, p->graph, o->of, err) < 0)
+		return -1;
+	if (o->weights)
+		return program_weights(&p->program, o->weights, err);
+	return program_lacks_weights(&p->program) && p->is_dump
+		   ? err_set(err, EXIT_USAGE, "'%s': the values of its parameters are not in it, nor in '%s': give them (--weights FILE)",
+			     p->graph, p->package)
+		   : 0;
+}
+
+int pair_open(struct pair *p, const char *graph, const char *package, struct pair_options o, struct err *err)
+{
+	*p = (struct pair){.graph = graph, .package = package, .is_dump = dump_like(package)};
+	if (open_graph(p, &o, err) < 0 || (!p->is_dump && compare_weights(p, &o, err) < 0))
+		return -1;
+	return program_functionalize(&p->program, err);
+}
+
+void pair_close(struct pair *p)
+{
+	free(p->weight);
+	program_close(&p->program);
+	graph_file_close(&p->alone);
+	weights_close(&p->package_weights);
+	if (p->has_package)
+		loaded_release(&p->package_of);
+}
+
+/* ---- one Run ---- */
+
+/* Is that Run called with what the graph takes? */
+static bool takes(const struct pair *p, const struct dump *d, const struct dump_call *run)
+{
+	const size_t n = p->program.contract.n_inputs;
+	struct tensor_meta *meta = xcalloc(n + 1, sizeof(*meta));
+	struct err ignored;
+	const bool fit =
+	    observed_inputs(d, run->model_id, run->run, meta, n) == n && inputs_check(&p->program.contract, meta, n, &ignored) == 0;
+	free(meta);
+	return fit;
+}
+
+int pair_choose(const struct pair *p, const struct dump *d, const char *model, uint32_t *model_id, struct err *err)
+{
+	const struct dump_call *first = NULL;
+	for (size_t i = 0; i < d->n; i++) {
+		const struct dump_call *c = &d->call[i];
+		if (c->kind != DUMP_RUN || (model && !slice_is(c->model, model)))
+			continue;
+		first = first ? first : c;
+		if (takes(p, d, c)) {
+			first = c;
+			break;
+		}
+	}
+	if (model && !first)
+		return err_set(err, EXIT_USAGE, "'%s': no model '%s' ran in it", p->package, model);
+	*model_id = first ? first->model_id : d->n ? d->call[0].model_id : 0;
+	return 0;
+}
+
+static int inputs_fit(const struct pair *p, const struct held *h, struct err *err)
+{
+	struct tensor_meta *meta = xcalloc(h->n_in + 1, sizeof(*meta));
+	struct err why;
+	for (size_t i = 0; i < h->n_in; i++)
+		meta[i] = h->in[i].meta;
+	const int r = inputs_check(&p->program.contract, meta, h->n_in, &why);
+	free(meta);
+	return r < 0 ? err_set(err, EXIT_INPUT, "'%s' is not for these inputs, is it the graph of this package? %s", p->graph, why.text)
+		     : 0;
+}
+
+/* The graph's inputs are those that the package was called with. */
+static int take_inputs(const struct pair *p, const struct dump *d, struct held *h, struct err *err)
+{
+	const struct observed *o = &h->observed;
+	h->in = xcalloc(o->n_inputs + 1, sizeof(*h->in));
+	h->file = xcalloc(o->n_inputs + 1, sizeof(*h->file));
+	if (o->n_inputs != p->program.contract.n_inputs)
+		return err_set(err, EXIT_INPUT, "'%s' takes %u inputs, and in the run %u are saved: is it the graph of this package?%s",
+			       p->graph, p->program.contract.n_inputs, o->n_inputs,
+			       p->is_dump ? " (aoti-printer -o saves inputs with --inputs)" : "");
+	for (uint32_t i = 0; i < o->n_inputs; i++) {
+		if (dump_tensor_open(&h->file[i], d, o->write[i].v, err) < 0)
+			return -1;
+		h->in[i] =
+		    (struct tensor_view){.name = p->program.contract.input[i].name, .meta = h->file[i].meta, .data = h->file[i].data};
+		h->n_in++;
+	}
+	return inputs_fit(p, h, err);
+}
+
+int held_open(struct held *h, const struct pair *p, const struct dump *d, uint32_t model_id, uint32_t run, const struct held *before,
+	      uint64_t max_bytes, struct err *err)
+{
+	*h = (struct held){0};
+	if (observed_read(&h->observed, d, model_id, run, err) < 0 || take_inputs(p, d, h, err) < 0 ||
+	    reference_open(&h->ref, &p->program, h->in, h->n_in, before ? &before->ref : NULL, max_bytes, err) < 0) {
+		held_close(h);
+		return -1;
+	}
+	verify_run(&h->verify, &h->observed, &h->ref);
+	return 0;
+}
+
+void held_close(struct held *h)
+{
+	if (h->verify.o)
+		verify_release(&h->verify);
+	reference_close(&h->ref);
+	for (size_t k = 0; k < h->n_in; k++)
+		dump_tensor_close(&h->file[k]);
+	free(h->in);
+	free(h->file);
+	observed_release(&h->observed);
+	*h = (struct held){0};
+}
+
+struct slice held_line(const struct held *h, uint32_t node)
+{
+	const uint32_t stack = h->ref.g->node[h->ref.first + node].stack;
+	return stack == NONE ? SLICE("") : graph_text(h->ref.g, stack);
+}
+
+void held_add_place(struct buf *b, const struct held *h, uint32_t node, int64_t at)
+{
+	const struct aten_tensor *x = h->ref.v[node].tensor;
+	int64_t index[ATEN_DIMS];
+	for (int d = x->n_dim; d-- > 0;) {
+		index[d] = x->size[d] ? at % x->size[d] : 0;
+		at = x->size[d] ? at / x->size[d] : 0;
+	}
+	buf_addc(b, '[');
+	show_numbers(b, index, x->n_dim);
+	buf_addc(b, ']');
+}

@@ -1,0 +1,64 @@
+/* pair.h - a graph and the package, or the dump of a run, that is held against it.
+ *
+ *     struct pair p;
+ *     struct held h;
+ *     if (pair_open(&p, "exported.pt2", "model.pt2", (struct pair_options){0}, &err) < 0) ...
+ *     if (held_open(&h, &p, &dump, model_id, 0, NULL, 0, &err) == 0)     // Run 0 of a dump (watch/dump.h) of that package
+ *         h.verify.finding[0] ...                                        // verify.h
+ *     held_close(&h);
+ *     pair_close(&p);
+ *
+ * The graph is what torch.export.save wrote, or of a trace, a launcher, graph.json (graph/repro/graphfile.h): such a one has no weights,
+ * and takes those of the package. Of weights that both have under one name, the graph is computed with the package's; .weight has those
+ * that differ. What is called is called with the inputs that were saved with the Run. Texts are the caller's and have to stay.
+ */
+#ifndef PT2_VERIFY_PAIR_H
+#define PT2_VERIFY_PAIR_H
+#include "aten/verify/verify.h"
+#include "graph/repro/graphfile.h"
+#include "model/binprobe/load.h"
+
+struct pair_options {
+	const char *of, *weights, *model; /* which graph of a trace; a file of weights for both; which model of the package */
+};
+struct pair {
+	const char *graph, *package;
+	bool is_dump; /* .package is a folder of saved tensors */
+	struct program program;
+	struct graph_file alone;
+	struct loaded package_of;
+	struct weights package_weights;
+	bool has_package;
+	struct differing {
+		struct slice fqn;
+		uint64_t bad, n;
+		double max_abs;
+	} * weight;
+	uint32_t n_weights, n_differing, cap_weights; /* n_weights: that both have */
+};
+
+/* pair_close() it, also after a failure. EXIT_USAGE: weights have to be given. */
+int pair_open(struct pair *p, const char *graph, const char *package, struct pair_options o, struct err *err);
+void pair_close(struct pair *p);
+/* Chooses among several models or graphs of that name that ran (NULL: any): the first that was called with what the graph takes, else the
+ * first. EXIT_USAGE: none of that name ran. */
+int pair_choose(const struct pair *p, const struct dump *d, const char *model, uint32_t *model_id, struct err *err);
+
+struct held {
+	struct observed observed;
+	struct reference ref;
+	struct verify verify;
+	struct tensor_view *in; /* of the graph */
+	size_t n_in;
+	struct dump_tensor *file;
+};
+/* before (may be NULL): the Run before of the same process, which has left its buffers. It, p and d must outlive h, and h may not move. */
+int held_open(struct held *h, const struct pair *p, const struct dump *d, uint32_t model_id, uint32_t run, const struct held *before,
+	      uint64_t max_bytes, struct err *err);
+void held_close(struct held *h);
+/* The line of the user's program, "". */
+struct slice held_line(const struct held *h, uint32_t node);
+/* "[1, 3]": where in the node that element is. */
+void held_add_place(struct buf *b, const struct held *h, uint32_t node, int64_t at);
+
+#endif

@@ -1,0 +1,239 @@
+#include "base/html/html.h"
+
+#include "base/base64.h"
+#include "base/bytes16.h"
+#include "base/json.h"
+#include "base/tool/screen.h"
+
+#include <sha256.h>
+
+#define LOST "\xef\xbf\xbd"
+/* The text that stands for a byte in HTML; for a character that begins with it, if that drives a terminal: CLOSER and the length. */
+enum { CLOSER = 16 };
+#define ENTITY(s) \
+	{ \
+		s, sizeof(s) - 1 \
+	}
+#define ENTITY_LOST \
+	{ \
+		LOST, sizeof(LOST) - 1 \
+	}
+#define ENTITY_CLOSER \
+	{ \
+		LOST, CLOSER + sizeof(LOST) - 1 \
+	}
+static const struct entity {
+	char text[7];
+	uint8_t n;
+} entity[256] = {[0 ... '\t' - 1] = ENTITY_LOST, ['\n' + 1 ... '\r' - 1] = ENTITY_LOST,
+		 ['\r'] = ENTITY("&#13;"),       ['\r' + 1 ... ' ' - 1] = ENTITY_LOST,
+		 [0x7f] = ENTITY_LOST,           ['<'] = ENTITY("&lt;"),
+		 ['>'] = ENTITY("&gt;"),         ['&'] = ENTITY("&amp;"),
+		 ['"'] = ENTITY("&quot;"),       ['\''] = ENTITY("&#39;"),
+		 [0xc2] = ENTITY_CLOSER,         [0xd8] = ENTITY_CLOSER,
+		 [0xe2] = ENTITY_CLOSER};
+
+/* Pieces of 1 KiB, with room for the longest text that may stand for a byte: nothing else asks how much there is. */
+static void escape(struct buf *b, struct slice s)
+{
+	enum { PIECE = 1024, LONGEST = 8 };
+	for (const char *p = s.p, *end = s.p + s.n; p < end;) {
+		const char *piece = end - p > PIECE ? p + PIECE : end;
+		char *from = buf_room(b, (size_t)(piece - p + 16) * LONGEST), *to = from;
+		while (p < piece) {
+			/* What may become something else; < > are 3c 3e, & ' are 26 27. */
+			unsigned hit = 1, n = 0;
+			if (end - p >= 16) {
+				bytes16 c = bytes16_load(p);
+				hit = bytes16_mask((c - 0x20 > 0x5e) | ((c & 0xfd) == 0x3c) | ((c | 1) == 0x27) | (c == '"'));
+				memcpy(to, &c, sizeof(c));
+				n = hit ? (unsigned)__builtin_ctz(hit) : 16;
+			}
+			p += n;
+			to += n;
+			if (!hit)
+				continue;
+			const struct entity *as = &entity[(uint8_t)*p];
+			size_t take = !as->n ? 0 : as->n < CLOSER ? 1 : text_drives(p, (size_t)(end - p));
+			if (!take) {
+				*to++ = *p++;
+				continue;
+			}
+			p += take;
+			memcpy(to, as->text, sizeof(as->text));
+			to += as->n % CLOSER;
+		}
+		buf_wrote(b, (size_t)(to - from));
+	}
+}
+
+void html_text(struct buf *b, struct slice s)
+{
+	if (!s.n)
+		return;
+	if (utf8_valid(s)) {
+		escape(b, s);
+		return;
+	}
+	/* Sequence by sequence is fine: damaged texts are rare. Only the bad bytes are lost. */
+	for (size_t i = 0, n; i < s.n; i += n) {
+		for (n = 1; n <= 4 && i + n <= s.n && !utf8_valid(slice_of(s.p + i, n)); n++)
+			;
+		if (n <= 4 && i + n <= s.n) {
+			escape(b, slice_of(s.p + i, n));
+		} else {
+			buf_adds(b, LOST);
+			n = 1;
+		}
+	}
+}
+
+void html_put_texts(struct buf *b, const char *form, const struct slice *text, size_t n)
+{
+	for (const char *hole; n && (hole = strstr(form, "{}")); form = hole + 2, n--) {
+		buf_add(b, form, (size_t)(hole - form));
+		html_text(b, *text++);
+	}
+	html_raw(b, form);
+}
+
+void html_href(struct buf *b, struct slice path)
+{
+	static const char hex[] = "0123456789ABCDEF";
+	for (size_t i = 0; i < path.n; i++) {
+		unsigned char c = (unsigned char)path.p[i];
+		if (is_digit(c) || ((c | 32) >= 'a' && (c | 32) <= 'z') || (c && strchr("/-_.~!,", c))) {
+			buf_addc(b, (char)c);
+		} else {
+			buf_addc(b, '%');
+			buf_addc(b, hex[c >> 4]);
+			buf_addc(b, hex[c & 15]);
+		}
+	}
+}
+
+void html_link(struct buf *b, struct slice path, struct slice text)
+{
+	html_raw(b, "<a href=\"");
+	html_href(b, path);
+	html_raw(b, "\">");
+	html_text(b, text);
+	html_raw(b, "</a>");
+}
+
+void html_url(struct buf *b, struct slice url, struct slice text)
+{
+	bool ok = slice_starts(url, "https://") || slice_starts(url, "http://");
+	if (ok) {
+		html_raw(b, "<a rel=\"noopener noreferrer\" href=\"");
+		html_text(b, url);
+		html_raw(b, "\">");
+	}
+	html_text(b, text);
+	if (ok)
+		html_raw(b, "</a>");
+}
+
+bool share_next(struct slice *rest, struct slice *text, struct slice *mark)
+{
+	if (!rest->n)
+		return false;
+	const char *stop = rest->p + rest->n, *at = slice_find(*rest, "@PT2_");
+	const char *end = at ? memchr(at + 1, '@', (size_t)(stop - at - 1)) : NULL;
+	if (!end) {
+		*text = *rest;
+		*mark = slice_of("", 0);
+		*rest = slice_of(stop, 0);
+		return true;
+	}
+	*text = slice_of(rest->p, (size_t)(at - rest->p));
+	*mark = slice_of(at + 5, (size_t)(end - at - 5));
+	*rest = slice_of(end + 1, (size_t)(stop - end - 1));
+	return true;
+}
+
+/* " 'sha256-...'" of each element of this kind. */
+static void add_hashes(struct buf *b, struct slice markup, const char *open, const char *close)
+{
+	for (const char *at; (at = slice_find(markup, open));) {
+		struct slice rest = slice_of(at + strlen(open), (size_t)(markup.p + markup.n - at) - strlen(open));
+		const char *end = slice_find(rest, close);
+		size_t n = end ? (size_t)(end - rest.p) : rest.n;
+		SHA256_CTX ctx;
+		uint8_t digest[SHA256_DIGEST_LENGTH];
+		SHA256Init(&ctx);
+		SHA256Update(&ctx, (const uint8_t *)rest.p, n);
+		SHA256Final(digest, &ctx);
+		buf_adds(b, " 'sha256-");
+		base64_add(b, (const char *)digest, sizeof(digest));
+		buf_addc(b, '\'');
+		markup = slice_of(rest.p + n, rest.n - n);
+	}
+}
+
+void html_policy(struct buf *b, struct slice markup, bool files)
+{
+	static const char *const kind[][3] = {{"; script-src", "<script>", "</script>"}, {"; style-src", "<style>", "</style>"}};
+	html_raw(b, "<meta http-equiv=\"Content-Security-Policy\" "
+		    "content=\"default-src 'none'; img-src data:; base-uri 'none'; form-action 'none'");
+	for (size_t i = 0; i < ARRAY_LEN(kind); i++) {
+		html_raw(b, kind[i][0]);
+		size_t had = b->len;
+		html_raw(b, files ? " 'self'" : "");
+		add_hashes(b, markup, kind[i][1], kind[i][2]);
+		html_raw(b, b->len == had ? " 'none'" : "");
+	}
+	html_raw(b, "\">\n");
+}
+
+static void add_files(struct buf *b, const char *const *name)
+{
+	while (*name)
+		buf_add_slice(b, share_file(*name++));
+}
+
+static void fill_policy(struct buf *b, const struct html_page *page)
+{
+	struct slice rest = share_file(page->frame), text, mark;
+	struct buf all = {0};
+	while (share_next(&rest, &text, &mark)) {
+		buf_add_slice(&all, text);
+		if (!slice_is(mark, "CSP"))
+			html_fill(&all, page, mark);
+	}
+	if (page->more_css) {
+		html_raw(&all, "<style>\n");
+		buf_add_slice(&all, share_file(page->more_css));
+		html_raw(&all, "</style>");
+	}
+	html_policy(b, buf_slice(&all), false);
+	buf_release(&all);
+}
+
+bool html_fill(struct buf *b, const struct html_page *page, struct slice mark)
+{
+	if (slice_is(mark, "CSP"))
+		fill_policy(b, page);
+	else if (slice_is(mark, "CSS"))
+		add_files(b, page->css);
+	else if (slice_is(mark, "JS"))
+		add_files(b, page->js);
+	else
+		return false;
+	return true;
+}
+
+int html_save_document(const char *path, const struct html_page *page, html_document_fn *fn, const void *of, struct err *err)
+{
+	struct slice rest = share_file(page->frame), text, mark;
+	struct screen s = {0};
+	struct json_out o = {.b = &s.b, .html = true};
+	while (share_next(&rest, &text, &mark)) {
+		buf_add_slice(&s.b, text);
+		if (!html_fill(&s.b, page, mark) && slice_is(mark, "MODEL"))
+			fn(&o, of);
+	}
+	const int r = screen_save(&s, path, err);
+	buf_release(&s.b);
+	return r;
+}

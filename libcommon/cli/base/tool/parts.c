@@ -1,0 +1,38 @@
+#include "base/tool/parts.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+/* Where it may be from the program's own folder: as installed, and in a wheel that was only unpacked (uv --link-mode=symlink). */
+static const char *const places[] = {"../data/lib/pt2utils", "../lib/pt2utils"};
+
+static int part_beside(const char *name, char at[2 * PATH_MAX], char path[PATH_MAX], struct err *err)
+{
+	ssize_t n = readlink("/proc/self/exe", at, PATH_MAX);
+	if (n < 0)
+		return err_errno(err, EXIT_ENVIRON, "cannot find the program's own folder");
+	at[n] = 0;
+	char *slash = strrchr(at, '/');
+	for (size_t i = 0; i < ARRAY_LEN(places); i++) {
+		snprintf(slash + 1, 2 * PATH_MAX - (size_t)(slash + 1 - at), "%s/%s", places[i], name);
+		if (realpath(at, path))
+			return 0;
+	}
+	/* `pip install --target` copies neither lib nor what is in it (pip 20 to 26, _handle_target_dir). */
+	const char *why = errno == ENOENT ? " (pip install --target leaves it out: --prefix, or a virtual environment)" : "";
+	return err_errno(err, EXIT_ENVIRON, "cannot find '%s', a part of pt2utils%s", at, why);
+}
+
+int part_find(const char *variable, const char *name, char path[PATH_MAX], struct err *err)
+{
+	const char *asked = getenv(variable);
+	char at[2 * PATH_MAX];
+	if (!asked || !*asked)
+		return part_beside(name, at, path, err);
+	if (!realpath(asked, path))
+		return err_errno(err, EXIT_ENVIRON, "cannot find '%s', a part of pt2utils", asked);
+	return 0;
+}

@@ -1,0 +1,192 @@
+#include "base/tool/tempfolder.h"
+
+#include "base/tool/diag.h"
+#include "base/tool/output.h"
+#include "base/process/elsewhere.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <sys/file.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#define BOOT_ID 64
+#define NEW_PREFIX ".pt2utils-new." /* a folder that has not got its mark yet, and then gets its name */
+
+static const struct {
+	const char *prefix;
+	size_t longest; /* of the folder that it lies in; 0: no limit of its own */
+} kinds[TEMP_KINDS] = {
+    [TEMP_PRINTER] = {"aoti-printer.", 0}, [TEMP_NANASSERT] = {"aoti-nanassert.", 0}, [TEMP_EXPLAIN] = {"fxexplain.", 0},
+    [TEMP_MINIFY] = {"fxminify.", 0},      [TEMP_VERIFY] = {"aoti-verify.", 0},       [TEMP_RUN] = {"pt2run.", 0},
+    [TEMP_LIVE] = {"pt2live.", 64}, /* a socket's path is short (sun_path) */
+};
+
+struct temp {
+	struct temp *next;
+	char *path;
+	int mark; /* -1: another process keeps it (base/process/elsewhere.h) */
+	pid_t owner;
+};
+static struct temp *temps;
+
+static void boot_id(char id[BOOT_ID])
+{
+	int fd = open("/proc/sys/kernel/random/boot_id", O_RDONLY | O_CLOEXEC);
+	ssize_t n = fd < 0 ? 0 : read(fd, id, BOOT_ID - 1);
+	id[n > 0 ? n : 0] = 0;
+	if (fd >= 0)
+		close(fd);
+}
+
+/* ---- what others left ---- */
+
+static bool has_prefix(const char *name, const char *prefix)
+{
+	size_t n = strlen(prefix);
+	return !strncmp(name, prefix, n) && strlen(name) == n + strlen(TEMP_RANDOM);
+}
+
+static bool name_is_ours(const char *name)
+{
+	for (size_t i = 0; i < ARRAY_LEN(kinds); i++)
+		if (has_prefix(name, kinds[i].prefix))
+			return true;
+	return false;
+}
+
+/* The lock of a folder whose owner is gone, ours now; -1: it has one, or is none of ours. A new one that had no time to get its mark
+ * goes at once: its owner, if there is one, makes another. */
+static int take_lock(int parent_fd, const char *name, const char *boot)
+{
+	bool is_new = has_prefix(name, NEW_PREFIX);
+	char id[BOOT_ID] = "";
+	struct stat st;
+	int dir = is_new || name_is_ours(name) ? openat(parent_fd, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC) : -1, fd = -1;
+	if (dir < 0)
+		return -1;
+	if (fstat(dir, &st) == 0 && st.st_uid == geteuid()) {
+		fd = openat(dir, TEMP_MARK, O_RDWR | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
+		if (fd < 0 && is_new)
+			unlinkat(parent_fd, name, AT_REMOVEDIR); /* if it is empty */
+	}
+	close(dir);
+	if (fd < 0)
+		return -1;
+	if (fstat(fd, &st) == 0 && S_ISREG(st.st_mode) && st.st_uid == geteuid() &&
+	    (is_new || (read(fd, id, sizeof(id) - 1) > 0 && !strcmp(id, boot))) && flock(fd, LOCK_EX | LOCK_NB) == 0)
+		return fd;
+	close(fd);
+	return -1;
+}
+
+static void sweep(const char *path, const char *boot)
+{
+	DIR *d = *boot ? opendir(path) : NULL;
+	for (struct dirent *e; d && (e = readdir(d));) {
+		int lock = take_lock(dirfd(d), e->d_name, boot);
+		if (lock < 0)
+			continue;
+		char *left = xasprintf("%s/%s", path, e->d_name);
+		remove_tree(left);
+		free(left);
+		close(lock);
+	}
+	if (d)
+		closedir(d);
+}
+
+/* ---- one of our own ---- */
+
+static void remove_temp(struct temp *t)
+{
+	if (t->owner != getpid()) /* not in a fork that dies */
+		return;
+	if (t->mark < 0)
+		elsewhere->temp_folder_remove(t->path);
+	else
+		remove_tree(t->path);
+}
+
+void temp_folder_remove_all(void)
+{
+	for (struct temp *t = temps; t; t = t->next)
+		remove_temp(t);
+}
+
+static char *add_temp(char *path, int mark)
+{
+	static bool told;
+	struct temp *t = xcalloc(1, sizeof(*t));
+	*t = (struct temp){temps, path, mark, getpid()};
+	temps = t;
+	if (!told)
+		diag_at_die(temp_folder_remove_all);
+	told = true;
+	return path;
+}
+
+/* Gives the new folder its locked mark and then its name, so that none has a name and no mark: the mark; -1 with errno. */
+static int make_mark(const char *folder, const char *name, const char *boot)
+{
+	char *path = xasprintf("%s/" TEMP_MARK, folder);
+	int fd = open(path, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0600), why = 0;
+	if (fd < 0 || (*boot && flock(fd, LOCK_EX | LOCK_NB) < 0 && errno == EWOULDBLOCK) ||
+	    write_all(fd, boot, strlen(boot), path, NULL) < 0 || rename(folder, name) < 0)
+		why = errno;
+	free(path);
+	if (why && fd >= 0)
+		close(fd);
+	errno = why;
+	return why ? -1 : fd;
+}
+
+char *temp_folder(enum temp_kind kind, struct err *err)
+{
+	char in[PATH_MAX], boot[BOOT_ID];
+	if (elsewhere) {
+		char *far = elsewhere->temp_folder((int)kind, err);
+		return far ? add_temp(far, -1) : NULL;
+	}
+	if (temp_place(kinds[kind].longest, in, err) < 0)
+		return NULL;
+	boot_id(boot);
+	sweep(in, boot);
+	for (int tries = 0; tries < 10; tries++) {
+		char *new = xasprintf("%s/" NEW_PREFIX TEMP_RANDOM, in), *made = mkdtemp(new);
+		char *path = xasprintf("%s/%s%s", in, kinds[kind].prefix, new + strlen(new) - strlen(TEMP_RANDOM));
+		int mark = made ? make_mark(new, path, boot) : -1, why = errno;
+		if (mark < 0 && made)
+			remove_tree(new);
+		free(new);
+		if (mark >= 0)
+			return add_temp(path, mark);
+		free(path);
+		errno = why;
+		/* swept before it had its mark, or a name that is taken: another */
+		if (!made || (why != EWOULDBLOCK && why != ENOENT && why != ENOTEMPTY && why != EEXIST && why != ENOTDIR))
+			break;
+	}
+	err_errno(err, EXIT_ENVIRON, "cannot make a folder in '%s'", in);
+	temp_failed(err);
+	return NULL;
+}
+
+void temp_folder_remove(char *path)
+{
+	if (!path)
+		return;
+	struct temp **p = &temps, *t;
+	while (*p && (*p)->path != path)
+		p = &(*p)->next;
+	if ((t = *p)) {
+		*p = t->next;
+		remove_temp(t);
+		if (t->mark >= 0)
+			close(t->mark); /* after: nobody sweeps what is being removed */
+		free(t);
+	}
+	free(path);
+}

@@ -1,0 +1,475 @@
+/* binprobe_child.h - between the parts of the prober that run in its child (binprobe*.c only). docs/user/PROBE.md tells the whole.
+ *
+ *     binprobe.c          the parent: starts the child, reads its answer
+ *     binprobe_sandbox.c  limits and filters
+ *     binprobe_load.c     an ELF loader that runs nothing, binprobe_stub.c what imports and kernels become,
+ *                         binprobe_x86_64.c (binprobe_aarch64.c) their code
+ *     binprobe_fake.c     torch's C functions on tensors without memory, binprobe_ops.c its operators, kernels, CUDA
+ *     binprobe_rule.c     what an operator makes, by its rule in core/aten
+ *     binprobe_run.c      one run of the model and what it complains of, binprobe_walk.c runs until it does not, binprobe_ways.c branches
+ *     binprobe_fit.c      numbers seen -> formulas, binprobe_contract.c all of it -> a contract
+ *
+ * One model per process: what the fakes need is in one `struct world`, for the model passes them nothing of ours.
+ */
+#ifndef PT2_ASK_CHILD_H
+#define PT2_ASK_CHILD_H
+#include "model/contract/callwords.h"
+#include "model/contract/contract.h"
+#include "model/binprobe/binprobe.h"
+
+/* How far the child came, in memory that both see. The child's part is written by untrusted code: clamp it. */
+enum ask_phase {
+	PHASE_SANDBOX,
+	PHASE_LIBRARIES, /* libstdc++ is loaded */
+	PHASE_MAP,
+	PHASE_INIT, /* from here on the file's own code runs */
+	PHASE_CREATE,
+	PHASE_RUN,
+	PHASE_ANSWER,
+	N_PHASES
+};
+struct aten_op;
+struct ask_shared {
+	volatile uint32_t phase;
+	volatile uint32_t refused; /* system call that was refused, + 1 */
+};
+
+struct ask_job {
+	struct slice so;
+	const struct ask_options *o;
+	struct ask_shared *shared;
+	int answer_fd;
+	uint64_t address_space; /* of the parent before the fork, bytes */
+};
+
+/* ---- binprobe_sandbox.c ---- */
+
+int sandbox_limits(const struct ask_job *j, struct err *err);
+/* First filter: what dlopen of a system library needs; files for reading only. */
+int sandbox_loading(const struct ask_job *j, struct err *err);
+/* Second: memory, futexes, clocks, writing to the answer's pipe and to stderr, and the end. Before the file is touched. */
+int sandbox_running(const struct ask_job *j, struct err *err);
+void sandbox_syscall_name(uint32_t number, struct buf *b);
+
+/* ---- binprobe_load.c ---- */
+
+struct image {
+	uint8_t *map; /* stubs, then the segments */
+	size_t map_size, stub_used, stub_size;
+	uint8_t *bias; /* where virtual address 0 would be */
+	uint64_t lo, hi;
+	const void *sym; /* Elf64_Sym */
+	uint32_t n_sym;
+	const char *str;
+	uint64_t str_size;
+	uint64_t init, init_array, init_array_size;
+	uint64_t weights_lo, weights_hi; /* virtual addresses of constants left out of the copy */
+	uint8_t *tls;
+	void *cxx; /* libstdc++ */
+};
+
+/* Map, relocate and bind; runs nothing but IFUNC resolvers. */
+int image_load(struct image *im, struct slice so, void *cxx, struct err *err);
+void image_run_initialisers(struct image *im);
+/* A defined function, or NULL. */
+void *image_symbol(const struct image *im, const char *name);
+/* The function that __tls_get_addr is bound to. */
+void *image_tls_function(void);
+/* Is p in constants that were not copied? */
+bool image_in_weights(const struct image *im, const void *p);
+
+/* ---- binprobe_stub.c ---- */
+
+enum stub_kind { STUB_VALUE, STUB_KERNEL, STUB_OP, STUB_UNKNOWN };
+struct stub {
+	enum stub_kind kind;
+	const char *name;
+	int64_t value;   /* STUB_VALUE: what it returns */
+	const char *sig; /* STUB_OP: model/contract/opsig.h */
+	const struct aten_op *op;
+	bool looked_up; /* op: binprobe_rule.c */
+	uint8_t *code;
+};
+/* Registers and stack of a call that a stub got. */
+struct stub_call {
+	const uint64_t *ints;  /* CALL_INTS registers of integers and pointers */
+	const uint64_t *reals; /* CALL_REALS of floats, two words each */
+	const uint64_t *stack; /* [-1]: where it returns to */
+};
+void *stub_new(struct image *im, struct stub s);
+/* A stub was called. Gives what it returns. */
+/* Called by the stubs' machine code alone. saved: the registers of integers, then those of floats. */
+__attribute__((used)) uint64_t ask_stub_called(uint32_t number, const uint64_t *saved, const uint64_t *stack);
+/* The address that an undefined name is bound to before the system's libraries are asked; NULL: nothing here. */
+void *stub_bind(struct image *im, const char *name);
+bool stub_is_kernel(const char *name);
+
+/* ---- binprobe_x86_64.c, binprobe_aarch64.c, binprobe_portable.c: what depends on the processor ---- */
+
+enum relocation {
+	RELOCATION_NONE,
+	RELOCATION_RELATIVE, /* the image's address + addend */
+	RELOCATION_ADDEND,   /* a symbol's address + addend */
+	RELOCATION_SLOT,     /* a symbol's address, of the GOT or PLT */
+	RELOCATION_INDIRECT, /* what the function at image + addend returns */
+	RELOCATION_TLS_MODULE,
+	RELOCATION_TLS_OFFSET,
+	RELOCATION_TLS_FROM_THREAD, /* from the thread pointer */
+	RELOCATION_TLS_DESCRIPTOR,
+	RELOCATION_UNKNOWN,
+};
+enum { ASK_STUB_BYTES = 32 };
+
+extern const bool ask_can_run;     /* false: nothing else here is ever called */
+extern const uint16_t ask_machine; /* e_machine of its libraries */
+enum relocation ask_relocation(uint32_t type);
+uint64_t ask_thread_pointer(void);
+/* The function of a TLS descriptor whose second word is the offset from the thread pointer. */
+void ask_tls_descriptor(void);
+/* The code of a stub: it calls ask_stub_called() with its number. */
+void ask_write_stub(uint8_t *code, uint32_t number);
+/* Make the function at `entry` jump to the stub; false: it is too far. */
+bool ask_patch(uint8_t *entry, const void *stub);
+
+/* ---- the world the model sees ---- */
+
+#define UNKNOWN INT64_MIN /* a number that is not known */
+
+enum dim_state {
+	DIM_FREE,   /* ours to choose */
+	DIM_EXACT,  /* check_input compares it */
+	DIM_DERIVED /* assert_size_stride gave it */
+};
+/* A tensor that the model asserts something of: an input, or what an op made. Outlives runs. */
+struct shape {
+	int n_dim; /* -1: not known */
+	int64_t size[TENSOR_MAX_DIMS], stride[TENSOR_MAX_DIMS];
+	uint8_t size_state[TENSOR_MAX_DIMS], stride_state[TENSOR_MAX_DIMS];
+	bool read[TENSOR_MAX_DIMS]; /* the program asks for this size: it comes from data */
+	bool judged;                /* some assertion was about it */
+	bool ruled;                 /* by the operator's rule: it is told anew in each run, before anything is asserted */
+	bool overruled;             /* an assertion wanted another: the rule is not asked any more */
+	int dtype;                  /* of what an op made: the type that an assertion wants of it; DTYPE_NONE: none has said */
+};
+
+/* The sizes that a dim may have: those from lo to hi that are step*k + rest (4*k, say). A step of 0 means 1. */
+struct bounds {
+	int64_t lo, hi;
+	bool has_lo, has_hi;
+	int64_t step, rest;
+};
+
+struct model_input {
+	struct shape shape;
+	struct bounds bounds[TENSOR_MAX_DIMS];
+	int n_mentioned; /* by check_input: highest dim + 1 */
+	int dtype, device;
+	bool dtype_checked, device_checked;
+	uint32_t asserted; /* in the order of this run, from 1 */
+};
+
+/* A tensor that an op of the program made: the n-th of a run. */
+struct made {
+	struct shape shape;
+	uint32_t op; /* index of the stub, to see that it is the same one */
+	int ret;
+	struct bounds bounds[TENSOR_MAX_DIMS];
+	char symbol[TENSOR_MAX_DIMS / 4][16]; /* names that complaints use, of the first dims */
+};
+/* A number that the program reads out of a tensor (item). */
+struct item {
+	int64_t value;
+	struct bounds bounds;
+	char symbol[16];
+	uint64_t place; /* where in the code it is read */
+};
+/* A question that the program asked of data, and the answer it got, at a place in its code for the first time in a run. */
+struct asked {
+	uint64_t place;
+	int64_t answer;
+	bool boolean;
+};
+#define MAX_DECISIONS 32
+
+#define FAKE_MAGIC 0x70743266616b6521ull
+struct fake {
+	uint64_t magic;
+	uint32_t value;      /* index into run.value */
+	struct shape *shape; /* of inputs and of what ops make, else NULL */
+	int n_dim;
+	int64_t *size, *stride;
+	int dtype, device, device_index, layout;
+	int64_t offset; /* in elements */
+	uint64_t address;
+	uint32_t constant; /* index + 1 of the constant that it is; 0: none */
+	bool defined;
+};
+
+struct run_value {
+	enum value_kind kind;
+	uint32_t index, storage;
+	uint32_t base; /* the value this is a view of, or NONE */
+	const struct fake *fake;
+	bool dtype_sure, referenced, written;
+};
+struct run_storage {
+	uint32_t owner; /* the value it was made for: its shape gives the bytes */
+	uint32_t born, dies, refs;
+};
+struct run_call {
+	enum call_kind kind;
+	const char *name;
+	uint32_t arg, n_args, stream;
+};
+struct run_arg {
+	enum arg_role role;
+	uint32_t value;
+};
+struct fetched {
+	uint64_t address;
+	uint32_t value;
+};
+
+/* A record of one run. Values 0 to n_inputs - 1 are the inputs, then come the constants, then buffers. */
+struct run {
+	struct arena arena;
+	struct run_value *value;
+	struct run_storage *storage;
+	struct run_call *call;
+	struct run_arg *arg;
+	struct fetched *fetched; /* data pointers asked for since the last call */
+	uint32_t n_values, n_storages, n_calls, n_args, n_fetched;
+	uint32_t cap_values, cap_storages, cap_calls, cap_args, cap_fetched;
+	uint32_t n_made, n_items, n_asserted, n_asked;
+	struct asked asked[256];
+	struct fake **output;
+	bool overflow, in_call;
+};
+
+struct constant {
+	const char *name, *fqn;
+	int dtype, type;
+	bool from_folded;
+	uint64_t bytes;
+	struct fake *fake; /* NULL for those that folding makes */
+	bool given;        /* ours stands for weights that the library does not have: its sizes are not known */
+};
+
+struct world {
+	const struct ask_job *job;
+	struct image im;
+	struct arena arena; /* lives as long as the process */
+	struct stub *stub;
+	uint32_t n_stubs, cap_stubs;
+	int device; /* the model's, as given to it */
+	struct model_input *input;
+	struct constant *constant;
+	struct fake **blob; /* tensors made from constants' memory, in order */
+	uint32_t n_inputs, n_outputs, n_constants, n_blobs, cap_blobs;
+	struct made **made;
+	struct item *item;
+	uint32_t n_made, cap_made, n_items, cap_items;
+	struct asked decision[MAX_DECISIONS]; /* what is to be answered at these places */
+	uint32_t n_decisions;
+	struct run run;
+	struct fake *asked; /* the last tensor whose rank or type was asked for */
+	struct fake **kept; /* made before the first run */
+	uint32_t n_kept, cap_kept;
+	uint64_t next_address, kept_address;
+	uint32_t n_streams, stream; /* that the model has made; the current one of torch: 0 is the caller's */
+	char thrown[1024];          /* text of the last exception that the file itself threw */
+	void *container;
+	bool creating, folding;
+	bool weightless;  /* weights are not in the library, and nothing takes others */
+	struct buf notes; /* a line each */
+	uint8_t *zeros;   /* stands for weights that are not in the image */
+	uint64_t zeros_size;
+};
+extern struct world *world;
+
+void world_note(const char *fmt, ...) PRINTF_LIKE(1, 2);
+uint8_t *world_zeros(uint64_t size);
+
+/* ---- binprobe_rule.c ---- */
+
+/* A parameter of a call by its letter in the signature (model/contract/opsig.h); of a number with a point the bits of the double. */
+struct op_word {
+	char letter;
+	uint64_t bits;
+};
+struct ruled {
+	int dtype, n_dim; /* -1: this one depends on values */
+	int64_t size[TENSOR_MAX_DIMS], stride[TENSOR_MAX_DIMS];
+	bool sure;    /* the type; the operands' were */
+	bool strided; /* so are the strides */
+};
+/* r: of its n_results results. False: there is no rule, or it cannot be told. */
+bool rule_ask(struct stub *s, const struct op_word *word, size_t n, struct ruled *r, size_t n_results);
+
+/* ---- binprobe_fake.c ---- */
+
+/* The function that stands for torch's `name`, or NULL. */
+void *fake_function(const char *name);
+struct named_function {
+	const char *name;
+	void *function;
+};
+/* That function of a table; NULL. */
+void *function_named(const struct named_function *table, size_t n, const char *name);
+/* c10/core/Layout.h and MemoryFormat.h; 0 for what is not known. */
+int layout_number(struct slice name);
+int memory_format_number(struct slice name);
+struct fake *fake_input(uint32_t i);
+/* Stands for the weights of constant i that are not in the library: as many elements as it has, in one dim. */
+struct fake *fake_constant(uint32_t i);
+/* Its sizes and strides, whether it is a view or was made. */
+int fake_rank(const struct fake *f); /* -1: not known */
+int64_t *fake_sizes(const struct fake *f);
+int64_t *fake_strides(const struct fake *f);
+/* A tensor that an op made; sizes come from world->made. */
+struct fake *fake_made(uint32_t op, int ret, int dtype, bool sure, int device, int device_index);
+/* It has the shape that the operator's rule gives it. */
+void fake_take_rule(struct fake *f, const struct ruled *r);
+/* The same for a tensor that a custom op is to fill. */
+void fake_become_made(struct fake *f, uint32_t op, int ret, bool sure);
+/* After creation and folding: tensors made until now are constants, if anything. */
+void fake_settle_kept(void);
+struct fake *fake_of(const void *handle); /* NULL if it is none of ours */
+/* The shape that assertions taught of a tensor that an op made, or that a view is of. NULL for every other tensor. */
+struct shape *fake_made_shape(const struct fake *f);
+/* The value that a tensor is in this run, or NONE. */
+uint32_t fake_value(struct fake *f);
+void run_reset(void);
+/* Bytes from the first to behind the last element, UNKNOWN if a size is not known. */
+int64_t fake_extent(const struct fake *f);
+int64_t item_next(uint64_t place);
+/* The answer that is given at a place. */
+const struct asked *decided(uint64_t place);
+
+/* ---- binprobe_ops.c ---- */
+
+uint64_t op_called(struct stub *s, const struct stub_call *c);
+void kernel_called(const char *name, const struct stub_call *c);
+/* cu*, cuda*, and the proxy executor. */
+void *op_function(const char *name);
+void call_begin(enum call_kind kind, const char *name);
+void call_arg(enum arg_role role, struct fake *f);
+void call_end(void);
+
+/* ---- binprobe_run.c ---- */
+
+enum complaint_kind {
+	SAID_NOTHING, /* the run came to its end */
+	SAID_DTYPE,
+	SAID_SIZE,
+	SAID_SMALL,
+	SAID_LARGE,
+	SAID_STRIDE,
+	SAID_DEVICE,
+	SAID_TYPE, /* assert_size_stride, from torch 2.15 on */
+	SAID_RANK,
+	SAID_SHAPE, /* assert_size_stride: `text` from the first "expected size" on */
+	SAID_BOUND, /* Expected u0 <= 48 but received 97 */
+	SAID_OTHER
+};
+struct complaint {
+	enum complaint_kind kind;
+	uint32_t input;
+	int dim;
+	int64_t expected, received;
+	bool upper; /* SAID_BOUND: the limit is an upper one */
+	char symbol[16];
+	char text[1024];
+};
+int model_create(struct err *err);
+void model_run(struct complaint *c);
+bool model_specs(const char **in, const char **out);
+const char *model_input_name(uint32_t i);
+const char *model_output_name(uint32_t i);
+FOR_TESTS void complaint_parse(struct slice text, struct complaint *c);
+/* The next "expected size A==B, stride C==D at dim=i" of a SAID_SHAPE. */
+bool complaint_next_dim(struct slice *rest, int *dim, int64_t *size, int64_t *stride);
+
+/* ---- binprobe_walk.c ---- */
+
+/* A number that we choose: the size of an input's dim, or what comes from data. */
+enum source_kind { SOURCE_INPUT, SOURCE_MADE, SOURCE_ITEM };
+struct source {
+	enum source_kind kind;
+	uint32_t index;
+	int dim;
+	int64_t base;
+	struct symsize symbol; /* binprobe_contract.c */
+	bool named;
+};
+struct walk {
+	int64_t *chosen; /* n_sources: of a size that is step*k + rest, k */
+	int64_t *number; /* n_numbers: see walk_numbers */
+};
+struct walk_way {
+	uint64_t hash;
+	const char **call;
+	uint32_t n;
+};
+struct walks {
+	struct source *source;
+	uint32_t n_sources, cap_sources;
+	struct walk *v;
+	uint32_t n, cap;
+	uint32_t n_numbers;
+	uint64_t shape;       /* hash of what does not depend on sizes */
+	struct walk_way *way; /* others than the one that is walked */
+	uint32_t n_ways, cap_ways, n_lost_ways;
+	bool complete;
+	char stopped[1024]; /* why not */
+};
+/* Learn all that can be learnt. The last run is one with the base values. */
+int walk_model(struct walks *w, struct err *err);
+void walks_release(struct walks *w);
+/* For binprobe_ways.c: run until nothing is complained of; what the last run's calls were, as a number; its sizes and strides
+ * (free them). */
+bool walk_settles(struct walks *w);
+uint64_t walk_hash_calls(void);
+int64_t *walk_numbers(uint32_t *n);
+/* Runs with a row of consecutive values of source j, for formulas that round. */
+void walk_row(struct walks *w, uint32_t j, int n);
+/* The bounds of a source, as checks have told them. */
+struct bounds *source_bounds(const struct source *s);
+/* The name that complaints use for a source that is no size of an input, "" if none did yet; NULL where none is kept. */
+char *source_data_name(const struct source *s);
+/* The k of a value that is step*k + rest, rounded down. */
+int64_t bounds_index(const struct bounds *b, int64_t value);
+/* The rank, or how many dims check_input mentions. */
+int input_dims(uint32_t i);
+
+/* ---- binprobe_ways.c ---- */
+
+/* Find the ways through a program that branches on data; the main one is taken from then on. */
+void walk_ways(struct walks *w);
+
+/* ---- binprobe_fit.c ---- */
+
+#define FIT_MAX_SYMBOLS 256
+/* Where the symbols were when numbers were seen. Point 0 is the base. */
+struct fit_points {
+	uint32_t n, n_symbols;
+	const int64_t *const *at;     /* [point][symbol] */
+	const struct symsize *symbol; /* what each is called */
+	const bool *whole;            /* per symbol: all values it can have occur, with the others at their base */
+};
+/* A formula for numbers v[0..n-1]: a constant, k*s0^a*s1^b..., a polynomial of low degree with integer coefficients, or
+ * k*((a*s0 + b)//d) + c. Only what the points bear out: each family has fewer unknowns than there are points, or all values
+ * were seen. False when none fits. */
+bool fit_formula(struct symtab *tab, const struct fit_points *p, const int64_t *v, struct symsize *out);
+
+/* ---- binprobe_contract.c ---- */
+
+int ask_fill(struct contract *c, struct walks *w, struct err *err);
+
+/* ---- binprobe_roles.c ---- */
+
+/* The roles that kernels' arguments have (ARG_UNKNOWN before), as far as they can be known. sure: every use of a buffer is among the
+ * calls. */
+void roles_settle(struct contract *c, bool sure);
+
+#endif

@@ -1,0 +1,243 @@
+/* Imports and kernels of the model become stubs. A stub is a few bytes of code (binprobe_x86_64.c) that carry its number to one handler,
+ * which reads arguments by the operator's signature, or looks for tensors among them. Stubs lie right before the image: a kernel's
+ * first bytes become a jump to one. */
+#include "model/contract/opsig.h"
+#include "model/binprobe/binprobe_child.h"
+
+#include <dlfcn.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <stdarg.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+struct world *world;
+
+void world_note(const char *fmt, ...)
+{
+	va_list ap;
+	va_start(ap, fmt);
+	struct buf b = {0};
+	buf_addvf(&b, fmt, ap);
+	va_end(ap);
+	buf_addc(&b, '\n');
+	/* Once each: runs repeat themselves. */
+	if (world->notes.len < 1u << 16 && !(world->notes.len && strstr(buf_str(&world->notes), buf_str(&b))))
+		buf_add(&world->notes, b.p, b.len);
+	buf_release(&b);
+}
+
+static uint64_t stub_called(uint32_t number, const struct stub_call *c)
+{
+	if (number >= world->n_stubs)
+		return 1;
+	struct stub *s = &world->stub[number];
+	switch (s->kind) {
+	case STUB_VALUE: return (uint64_t)s->value;
+	case STUB_KERNEL: kernel_called(s->name, c); return 0;
+	case STUB_OP: return op_called(s, c);
+	case STUB_UNKNOWN: break;
+	}
+	/* It failed, as torch's functions say it: an operator that made nothing must not seem to have made something. */
+	world_note("the program calls %s, which is not known here", s->name);
+	return 1;
+}
+
+uint64_t ask_stub_called(uint32_t number, const uint64_t *saved, const uint64_t *stack)
+{
+	return stub_called(number, &(struct stub_call){.ints = saved, .reals = saved + CALL_INTS, .stack = stack});
+}
+
+void *stub_new(struct image *im, struct stub s)
+{
+	if (im->stub_size - im->stub_used < ASK_STUB_BYTES)
+		return NULL;
+	uint8_t *p = s.code = im->map + im->stub_used;
+	im->stub_used += ASK_STUB_BYTES;
+	uint32_t number = world->n_stubs;
+	PUSH_TO(world->stub, world->n_stubs, world->cap_stubs) = s;
+	ask_write_stub(p, number);
+	return s.code;
+}
+
+/* Names that Inductor gives (torch/_inductor/codegen/cpp.py, triton.py): extern "C", so not mangled. */
+bool stub_is_kernel(const char *name) { return !strncmp(name, "cpp_", 4) || !strncmp(name, "triton_", 7); }
+
+/* ---- the C library's functions that need another answer here ---- */
+
+/* No dependence on the tool's environment: checks are on, nothing else is set. */
+static char *fake_getenv(const char *name)
+{
+	static char on[] = "1";
+	return name && !strcmp(name, "AOTI_RUNTIME_CHECK_INPUTS") ? on : NULL;
+}
+
+/* Constants are zeros, so copying gigabytes of them is left out. */
+static bool is_constant_data(const void *from)
+{
+	return image_in_weights(&world->im, from) ||
+	       (world->zeros && (const uint8_t *)from >= world->zeros && (const uint8_t *)from < world->zeros + world->zeros_size);
+}
+
+static void *fake_memcpy(void *to, const void *from, size_t n) { return n > 64 && is_constant_data(from) ? to : memcpy(to, from, n); }
+
+static void *fake_memmove(void *to, const void *from, size_t n) { return n > 64 && is_constant_data(from) ? to : memmove(to, from, n); }
+
+/* Weights behind the ELF: the model opens its own file (_get_constants_start in aoti_runtime/model_base.h). There is one
+ * file that can be opened, ours; it can be mapped, and holds zeros but for its last bytes, which are a mark. */
+#define FAKE_FD 1000
+static const char fake_file[] = "model.so";
+
+static int fake_dladdr(const void *address, Dl_info *info)
+{
+	(void)address;
+	*info = (Dl_info){.dli_fname = fake_file, .dli_fbase = world->im.map};
+	return 1;
+}
+
+static int fake_open(const char *name, int flags, ...)
+{
+	if (!strcmp(name, fake_file) && (flags & O_ACCMODE) == O_RDONLY)
+		return FAKE_FD;
+	errno = ENOENT;
+	return -1;
+}
+
+static int fake_close(int fd) { return fd == FAKE_FD ? 0 : -1; }
+
+static off_t fake_lseek(int fd, off_t offset, int whence)
+{
+	return fd == FAKE_FD ? (whence == SEEK_END ? (off_t)world->job->so.n + offset : offset) : -1;
+}
+
+uint8_t *world_zeros(uint64_t size)
+{
+	if (world->zeros)
+		return size <= world->zeros_size ? world->zeros : NULL;
+	uint8_t *p = mmap(NULL, size ? size : 1, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+	if (p == MAP_FAILED)
+		return NULL;
+	world->zeros_size = size;
+	return world->zeros = p;
+}
+
+static void *fake_mmap(void *address, size_t size, int prot, int flags, int fd, off_t offset)
+{
+	if (flags & MAP_ANONYMOUS)
+		return mmap(address, size, prot, flags, fd, offset);
+	struct slice so = world->job->so;
+	uint8_t *p;
+	if (fd != FAKE_FD || offset < 0 || (uint64_t)offset > so.n || size > so.n - (uint64_t)offset || !(p = world_zeros(size))) {
+		errno = EBADF;
+		return MAP_FAILED;
+	}
+	if (size >= 8)
+		memcpy(p + size - 8, so.p + (uint64_t)offset + size - 8, 8);
+	return p;
+}
+
+/* Nothing is destroyed: the process just ends. */
+static int fake_at_exit(void (*f)(void *), void *arg, void *dso)
+{
+	(void)f, (void)arg, (void)dso;
+	return 0;
+}
+
+/* exit() would run what the tool has registered for its own end. */
+static _Noreturn void fake_exit(int status)
+{
+	(void)status;
+	_exit(EXIT_INPUT);
+}
+
+/* The text of what is thrown, for models that have no AOTInductorGetLastError: std::runtime_error and its kin hold it
+ * behind a virtual what(). */
+static _Noreturn void fake_throw(void *object, void *type, void (*destroy)(void *))
+{
+	static const char *const with_what[] = {"_ZTISt13runtime_error", "_ZTISt11logic_error", "_ZTISt12out_of_range",
+						"_ZTISt16invalid_argument", "_ZTISt9bad_alloc"};
+	world->thrown[0] = 0;
+	for (size_t i = 0; i < ARRAY_LEN(with_what); i++)
+		if (type == dlsym(world->im.cxx, with_what[i])) {
+			typedef const char *what_function(const void *);
+			what_function *what = (*(what_function ***)object)[2];
+			snprintf(world->thrown, sizeof(world->thrown), "%s", what(object));
+		}
+	typedef void throw_function(void *, void *, void (*)(void *));
+	((throw_function *)dlsym(world->im.cxx, "__cxa_throw"))(object, type, destroy);
+	_exit(EXIT_ENVIRON); /* never: it has thrown */
+}
+
+static const struct {
+	const char *name;
+	void *function;
+} replaced[] = {
+    {"getenv", fake_getenv},
+    {"secure_getenv", fake_getenv},
+    {"memcpy", fake_memcpy},
+    {"memmove", fake_memmove},
+    {"dladdr", fake_dladdr},
+    {"open", fake_open},
+    {"open64", fake_open},
+    {"close", fake_close},
+    {"lseek", fake_lseek},
+    {"lseek64", fake_lseek},
+    {"mmap", fake_mmap},
+    {"mmap64", fake_mmap},
+    {"__cxa_atexit", fake_at_exit},
+    {"__cxa_thread_atexit", fake_at_exit},
+    {"__cxa_thread_atexit_impl", fake_at_exit},
+    {"exit", fake_exit},
+    {"_exit", fake_exit},
+    {"quick_exit", fake_exit},
+    {"__cxa_throw", fake_throw},
+};
+
+static bool starts(const char *s, const char *with) { return !strncmp(s, with, strlen(with)); }
+
+static void *bind_torch(struct image *im, const char *name)
+{
+	static const struct {
+		const char *prefix;
+		int (*number)(struct slice name);
+	} tables[] = {{"aoti_torch_device_type_", device_by_name},
+		      {"aoti_torch_layout_", layout_number},
+		      {"aoti_torch_memory_format_", memory_format_number}};
+	void *p = fake_function(name);
+	if (!p)
+		p = op_function(name);
+	if (p)
+		return p;
+	if (starts(name, "aoti_torch_dtype_"))
+		return stub_new(im, (struct stub){.kind = STUB_VALUE, .name = name, .value = dtype_by_name(slice_str(name + 17))});
+	for (size_t i = 0; i < ARRAY_LEN(tables); i++)
+		if (starts(name, tables[i].prefix)) {
+			int n = tables[i].number(slice_str(name + strlen(tables[i].prefix)));
+			return stub_new(im, (struct stub){.kind = STUB_VALUE, .name = name, .value = n});
+		}
+	const char *sig = opsig(name);
+	if (sig)
+		return stub_new(im, (struct stub){.kind = STUB_OP, .name = name, .sig = sig});
+	return NULL;
+}
+
+void *stub_bind(struct image *im, const char *name)
+{
+	if (!strcmp(name, "__tls_get_addr"))
+		return image_tls_function();
+	for (size_t i = 0; i < ARRAY_LEN(replaced); i++)
+		if (!strcmp(name, replaced[i].name))
+			return replaced[i].function;
+	if (starts(name, "aoti_"))
+		return bind_torch(im, name);
+	if (stub_is_kernel(name))
+		return stub_new(im, (struct stub){.kind = STUB_KERNEL, .name = name});
+	/* Functions that only kernels call, which do nothing here. */
+	if (starts(name, "Sleef_") || starts(name, "GOMP_") || starts(name, "omp_") || starts(name, "__kmpc_"))
+		return stub_new(im, (struct stub){.kind = STUB_VALUE, .name = name});
+	if (starts(name, "cu") || starts(name, "hip") || starts(name, "nv")) {
+		void *p = op_function(name);
+		return p ? p : stub_new(im, (struct stub){.kind = STUB_VALUE, .name = name});
+	}
+	return NULL;
+}

@@ -1,0 +1,125 @@
+/* changes.c - the changes of a recompiled frame together (recompiles.h): in few words, and whether they are what torch does by itself. */
+#include "run/diagnose/recompiles.h"
+
+enum { CLIP = 200, BOUNDS_MOST = 10000 };
+
+/* "STEP is no longer 1", "STEP: 1 -> 2": STEP */
+struct slice what_changed(struct slice change)
+{
+	static const char *const ends[] = {" is no longer ", ": "};
+	if (slice_starts(change, "no longer true"))
+		return change;
+	for (size_t i = 0; i < ARRAY_LEN(ends); i++) {
+		const char *p = slice_find(change, ends[i]);
+		if (p)
+			return slice_of(change.p, (size_t)(p - change.p));
+	}
+	return change;
+}
+
+/* ---- what changed, in few words ---- */
+
+/* "4 -> 6" of "size of x at dim 0: 4 -> 6" */
+static bool from_to(struct slice change, struct slice *old, struct slice *new)
+{
+	struct slice subject = what_changed(change);
+	const char *to = slice_find(change, " -> ");
+	if (subject.n + 2 >= change.n || change.p[subject.n] != ':' || !to || to < change.p + subject.n + 2)
+		return false;
+	*old = slice_of(change.p + subject.n + 2, (size_t)(to - change.p) - subject.n - 2);
+	*new = slice_of(to + 4, (size_t)(change.p + change.n - to) - 4);
+	return true;
+}
+
+enum { SUBJECTS = 2, VALUES = 4 };
+struct subject {
+	struct slice name, last;
+	struct buf words;
+	unsigned n;
+};
+
+/* The values of one subject are one list: "size of x at dim 0: 4 -> 6 -> 8". False: there is no room for it. */
+static bool add_change(struct subject list[SUBJECTS], unsigned *n, struct slice change)
+{
+	struct slice name = what_changed(change), old, new;
+	unsigned i = 0;
+	while (i < *n && !slice_eq(list[i].name, name))
+		i++;
+	bool values = from_to(change, &old, &new);
+	if (i == SUBJECTS)
+		return false;
+	struct subject *s = &list[i];
+	if (i == *n) {
+		*n += 1;
+		*s = (struct subject){.name = name, .last = values ? new : change, .n = 1};
+		buf_addf(&s->words, "%.*s", SLN(change, CLIP));
+		return true;
+	}
+	if (slice_eq(s->last, change))
+		return true;
+	if (!values || !slice_eq(s->last, old) || s->n == VALUES)
+		return false;
+	buf_addf(&s->words, " -> %.*s", SLN(new, CLIP));
+	s->last = new;
+	s->n++;
+	return true;
+}
+
+struct slice frame_cause(struct explanation *x, const struct frame_view *v)
+{
+	struct subject list[SUBJECTS] = {0};
+	LOCAL_BUF b = {0};
+	unsigned n = 0;
+	bool more = false;
+	for (uint32_t i = v->first; i < v->first + v->n; i++)
+		if (x->step[i].change.n)
+			more |= !add_change(list, &n, x->step[i].change);
+	for (unsigned i = 0; i < n; i++) {
+		buf_addf(&b, "%s", i ? ", " : "");
+		buf_add_slice(&b, buf_slice(&list[i].words));
+		buf_release(&list[i].words);
+	}
+	buf_adds(&b, more ? ", ..." : "");
+	return explain_keep(x, buf_slice(&b));
+}
+
+/* ---- the first time ---- */
+
+/* The compilation has a symbol for "n" that stays one. */
+static bool made_dynamic(const struct explanation *x, const struct chain *symbols, uint32_t compile, struct slice name)
+{
+	const struct facts *f = x->facts;
+	if (compile == NONE || f->n_bound > BOUNDS_MOST)
+		return false;
+	for (uint32_t i = chain_first(symbols, CHAIN_KEY(compile)); i != NONE; i = symbols->next[i]) {
+		bool constant = !slice_eq(plain_name(facts_text(f, f->symbol[i].source)), name);
+		for (uint32_t k = 0; !constant && k < f->n_bound; k++)
+			constant = f->bound[k].kind == BOUND_SPECIALIZED && f->bound[k].compile == compile &&
+				   f->bound[k].symbol == f->symbol[i].symbol;
+		if (!constant)
+			return true;
+	}
+	return false;
+}
+
+static bool zero_one(struct slice s) { return slice_is(s, "0") || slice_is(s, "1"); }
+
+/* Torch makes a size, and an int that is an argument, dynamic after it has changed once: that is how it works. Each once, and neither
+ * from nor to 0 or 1, which are graphs of their own. */
+bool frame_first_dynamic(const struct explanation *x, const struct frame_view *v, const struct chain *symbols)
+{
+	OWNED(intern_release) struct intern said = {0};
+	bool first = true;
+	for (uint32_t i = v->first; first && i < v->first + v->n; i++) {
+		struct slice change = x->step[i].change, name = what_changed(change), old = {0}, new = {0};
+		uint32_t n = said.n;
+		bool is_size = slice_starts(name, "size of ") && from_to(change, &old, &new);
+		if (change.n)
+			first = (is_size || made_dynamic(x, symbols, x->step[i].compile, name)) && !zero_one(old) && !zero_one(new) &&
+				intern_add(&said, name) == n;
+	}
+	first &= said.n > 0;
+	for (uint32_t i = 0; i < x->facts->n_input; i++)
+		first &= x->facts->input[i].config.automatic_dynamic_shapes != 0;
+	return first;
+}

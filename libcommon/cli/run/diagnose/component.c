@@ -1,0 +1,629 @@
+/* component.c - which part of the compiler failed, by what, and what would prove it.
+ *
+ * Three witnesses: the exception (its type says most where torch has one for the part), the frames that it came through (the
+ * innermost that belongs to a part), and the records of that compile id (what is there has worked). Where there is no
+ * exception - a crash, a job that was killed - the last phase that has begun and not ended.
+ */
+#include "run/diagnose/blame.h"
+#include "run/diagnose/breaks.h"
+#include "run/diagnose/cause.h"
+#include "base/chain.h"
+#include "run/text.h"
+
+enum { CLIP = 300, LONG_TITLE = 160, BREAKS_LOOKED_AT = 512 }; /* CLIP: bytes of a text of the input in a line of ours */
+
+/* ---- by records ---- */
+
+/* Gathers what belongs to a compile id, and what says more of a failure. */
+struct witnesses {
+	struct explanation *x;
+	struct chain graph, known, known_at, error; /* by compile id; known_at by input and line; error by compile id */
+	uint32_t *known_line;                       /* rows of known by input and line */
+	bool *resolved;                             /* by compile id: a break or a limit tells of it */
+	uint32_t loose_errors[16], n_loose;         /* compilers' errors without a compile id, the first */
+	uint32_t launcher;                          /* row of path, NONE */
+};
+
+static int by_line(const void *a, const void *b, void *facts)
+{
+	const struct facts *f = facts;
+	const struct fact_src *p = &f->known[*(const uint32_t *)a].src, *q = &f->known[*(const uint32_t *)b].src;
+	if (p->input != q->input)
+		return p->input < q->input ? -1 : 1;
+	if (p->line != q->line)
+		return p->line < q->line ? -1 : 1;
+	return *(const uint32_t *)a < *(const uint32_t *)b ? -1 : 1;
+}
+
+static void call_witnesses(struct explanation *x, struct witnesses *w)
+{
+	const struct facts *f = x->facts;
+	*w = (struct witnesses){.x = x, .resolved = xcalloc(f->n_compile + 1, sizeof(bool)), .launcher = NONE};
+	for (uint32_t i = 0; i < f->n_graph; i++)
+		if (f->graph[i].compile != NONE)
+			chain_add(&w->graph, i, CHAIN_KEY(f->graph[i].compile));
+	for (uint32_t i = 0; i < f->n_known; i++) {
+		chain_add(&w->known_at, i,
+			  CHAIN_KEY(f->known[i].src.input, (uint32_t)f->known[i].src.line, (uint32_t)(f->known[i].src.line >> 32)));
+		if (f->known[i].compile != NONE)
+			chain_add(&w->known, i, CHAIN_KEY(f->known[i].compile));
+	}
+	w->known_line = xreallocarray(NULL, f->n_known + 1, sizeof(*w->known_line));
+	for (uint32_t i = 0; i < f->n_known; i++)
+		w->known_line[i] = i;
+	if (f->n_known)
+		qsort_r(w->known_line, f->n_known, sizeof(*w->known_line), by_line, x->facts);
+	for (uint32_t i = 0; i < f->n_compiler_error; i++) {
+		if (!slice_find(facts_text(f, f->compiler_error[i].severity), "error"))
+			continue;
+		if (f->compiler_error[i].compile != NONE)
+			chain_add(&w->error, i, CHAIN_KEY(f->compiler_error[i].compile));
+		else if (w->n_loose < ARRAY_LEN(w->loose_errors))
+			w->loose_errors[w->n_loose++] = i;
+	}
+	for (uint32_t i = 0; i < f->n_brk; i++)
+		if (f->brk[i].compile != NONE)
+			w->resolved[f->brk[i].compile] = true;
+	for (uint32_t i = 0; i < f->n_limit; i++)
+		if (f->limit[i].compile != NONE)
+			w->resolved[f->limit[i].compile] = true;
+	for (uint32_t i = 0; i < f->n_path && w->launcher == NONE; i++)
+		if (slice_find(facts_text(f, f->path[i].path), "minifier_launcher.py"))
+			w->launcher = i;
+}
+
+static void dismiss_witnesses(struct witnesses *w)
+{
+	chain_release(&w->graph);
+	chain_release(&w->known);
+	chain_release(&w->known_at);
+	free(w->known_line);
+	chain_release(&w->error);
+	free(w->resolved);
+}
+
+static const struct {
+	const char *graph;
+	const char *says;
+} stages[] = {
+    {"dynamo_output_graph", "the graph of Dynamo"},
+    {"aot_joint_graph", "the joint graph"},
+    {"aot_forward_graph", "the forward graph of AOTAutograd"},
+    {"aot_inference_graph", "the graph of AOTAutograd"},
+    {"aot_backward_graph", "the backward graph"},
+    {"inductor_post_grad_graph", "the graph after Inductor's passes"},
+    {"inductor_output_code", "the generated code"},
+};
+
+/* Says in words what there is of a compile id; *last is the last stage that was reached (-1: none). */
+static void records_of(const struct witnesses *w, uint32_t compile, struct buf *b, int *last)
+{
+	const struct facts *f = w->x->facts;
+	*last = -1;
+	for (size_t s = 0; s < ARRAY_LEN(stages); s++)
+		for (uint32_t i = chain_first(&w->graph, CHAIN_KEY(compile)); i != NONE; i = w->graph.next[i])
+			if (slice_is(facts_text(f, f->graph[i].name), stages[s].graph)) {
+				buf_addf(b, "%s%s", b->len ? ", " : "", stages[s].says);
+				*last = (int)s;
+				break;
+			}
+}
+
+static enum component after_stage(int stage)
+{
+	return stage < 0 ? COMPONENT_DYNAMO : stage < 2 ? COMPONENT_AOTAUTOGRAD : stage < 6 ? COMPONENT_INDUCTOR : COMPONENT_COMPILER;
+}
+
+/* ---- verdicts ---- */
+
+/* The first line that says something: "backend='x' raised:" only leads to the next. */
+static struct slice first_line(struct slice s)
+{
+	struct slice line = {0}, next;
+	slice_line(&s, &line);
+	if (slice_starts(line, "backend='") && slice_ends(line, "raised:") && slice_line(&s, &next) && next.n)
+		return next;
+	/* torch puts the user's frames behind the message, also where there is none. */
+	return slice_starts(line, "from user code") ? slice_of(NULL, 0) : line;
+}
+
+static void add_line(struct buf *b, struct slice s)
+{
+	if (s.n) {
+		buf_add(b, s.p, s.n > 400 ? 400 : s.n);
+		buf_addc(b, '\n');
+	}
+}
+
+/* The compiler's first error that belongs to a failure: by compile id, or by what stands in its message (texts have no ids). */
+static const struct fact_compiler_error *compiler_error_of(const struct witnesses *w, const struct fact_failure *r)
+{
+	const struct facts *f = w->x->facts;
+	uint32_t i = r->compile == NONE ? NONE : chain_first(&w->error, CHAIN_KEY(r->compile));
+	if (i != NONE)
+		return &f->compiler_error[i];
+	struct slice reason = facts_text(f, r->reason);
+	for (i = 0; i < w->n_loose; i++) {
+		const struct fact_compiler_error *e = &f->compiler_error[w->loose_errors[i]];
+		struct slice message = facts_text(f, e->message);
+		if (e->src.input == r->src.input && message.n && reason.n && memmem(reason.p, reason.n, message.p, message.n))
+			return e;
+	}
+	return NULL;
+}
+
+static void witness(const struct witnesses *w, const struct fact_failure *r, struct slice at, struct component_view *v)
+{
+	struct explanation *x = w->x;
+	const struct facts *f = x->facts;
+	LOCAL_BUF b = {0}, records = {0};
+	struct slice type = explain_text(x, r->type), reason = first_line(explain_text(x, r->reason));
+	int stage = -1;
+	if (type.n)
+		buf_addf(&b, "%.*s%s%.*s\n", SLN(type, CLIP), reason.n ? ": " : "", SLN(reason, CLIP));
+	else
+		add_line(&b, reason);
+	const struct fact_compiler_error *e = compiler_error_of(w, r);
+	if (e) {
+		struct slice file = srcloc_short_file(facts_text(f, e->at.file)), message = facts_text(f, e->message),
+			     code = facts_text(f, e->at.code);
+		buf_addf(&b, "%.*s:%u: %.*s\n", SLN(file, CLIP), e->at.line, SLN(message, CLIP));
+		if (code.n)
+			buf_addf(&b, "    %.*s\n", SLN(slice_trim(code), CLIP));
+	}
+	if (at.n) {
+		struct slice path = srcloc_short_file(at);
+		buf_addf(&b, "raised below %.*s\n", SLN(path, CLIP));
+	}
+	if (r->compile != NONE) {
+		struct slice id = facts_text(f, f->compile[r->compile].label);
+		records_of(w, r->compile, &records, &stage);
+		if (records.len)
+			buf_addf(&b, "compile id %.*s has %.*s: the parts that made them have worked\n", SLN(id, CLIP),
+				 SLN(buf_slice(&records), CLIP));
+	}
+	v->evidence = explain_keep(x, slice_of(b.p, b.len ? b.len - 1 : 0));
+}
+
+static const char *experiment(enum component c)
+{
+	switch (c) {
+	case COMPONENT_DYNAMO:
+		return "torch.compile(f, backend=\"eager\")    # fails as well: the capture is at fault\n"
+		       "TORCH_LOGS=\"+dynamo\" TORCHDYNAMO_VERBOSE=1 python app.py    # the instruction that it stopped at";
+	case COMPONENT_AOTAUTOGRAD: return "torch.compile(f, backend=\"aot_eager\")    # fails as well, backend=\"eager\" does not";
+	case COMPONENT_INDUCTOR:
+	case COMPONENT_CODEGEN:
+	case COMPONENT_COMPILER:
+	case COMPONENT_RUNTIME: return "torch.compile(f, backend=\"aot_eager\")    # does not fail, backend=\"inductor\" does";
+	case COMPONENT_BACKEND: return "torch.compile(f, backend=\"eager\")    # does not fail: the backend is at fault";
+	case COMPONENT_EXPORT: return "torch.export.draft_export(model, args)    # goes on, and lists all that stands in the way";
+	case COMPONENT_EAGER: return "TORCH_COMPILE_DISABLE=1 python app.py    # fails as well: the program is at fault";
+	default: return "";
+	}
+}
+
+/* What Dynamo wraps: the exception inside, the operator. The number of the break, -1. */
+static int cause_of(struct explanation *x, const struct fact_failure *r, struct cause *out)
+{
+	struct break_text text;
+	struct slice reason = explain_text(x, r->reason);
+	break_text_parse(reason, &text);
+	cause_find(x, reason, text.explanation, text.context, out);
+	return text.gb;
+}
+
+/* One that an operation raises on real tensors, too: not one of torch's own that says what tracing cannot do. */
+static bool is_pythons(struct slice type)
+{
+	static const char *const own[] = {"RuntimeError",   "TypeError",      "ValueError",          "IndexError",       "KeyError",
+					  "AttributeError", "AssertionError", "NotImplementedError", "ZeroDivisionError"};
+	return slice_any(type, own, slice_is);
+}
+
+static struct fact_known *known_of(const struct witnesses *w, const struct fact_failure *r);
+
+/* The smallest program that still fails: from a launcher that the log names, from the trace itself, or by running it again. */
+static struct slice minify(const struct witnesses *w, const struct component_view *v, const struct fact_failure *r)
+{
+	struct explanation *x = w->x;
+	const struct facts *f = x->facts;
+	/* What is known, and how it is mended, needs no smaller program. */
+	const struct fact_known *known = r ? known_of(w, r) : NULL;
+	if (known && !(r && r->signal) && !slice_find(facts_text(f, known->hint), "fxminify") &&
+	    !slice_find(facts_text(f, known->pattern), "-failed"))
+		return slice_of(NULL, 0);
+	bool aot = v->component == COMPONENT_INDUCTOR || v->component == COMPONENT_CODEGEN || v->component == COMPONENT_COMPILER ||
+		   v->component == COMPONENT_RUNTIME;
+	if (r && r->signal && v->component == COMPONENT_RUNTIME)
+		return SLICE(
+		    "fxexplain crash CORE MODEL.pt2    # of the core file or a backtrace: the kernel, its operand, the line of Python");
+	if (!aot && v->component != COMPONENT_AOTAUTOGRAD && v->component != COMPONENT_BACKEND)
+		return slice_of(NULL, 0);
+	if (w->launcher != NONE)
+		return explain_textf(x, "fxminify %.*s", SLN(facts_text(f, f->path[w->launcher].path), CLIP));
+	if (aot && v->compile != NONE && f->input[f->compile[v->compile].src.input].kind == FACT_TRACE)
+		for (uint32_t i = chain_first(&w->graph, CHAIN_KEY(v->compile)); i != NONE; i = w->graph.next[i]) {
+			struct slice name = facts_text(f, f->graph[i].name);
+			if (slice_starts(name, "aot_") || slice_is(name, "fx_graph_runnable"))
+				return explain_textf(x, "fxminify --graph %.*s %.*s", SLN(facts_text(f, f->compile[v->compile].id), CLIP),
+						     SLN(facts_text(f, f->input[f->compile[v->compile].src.input].path), CLIP));
+		}
+	return explain_textf(x,
+			     "TORCHDYNAMO_REPRO_AFTER=%s TORCHDYNAMO_REPRO_LEVEL=%d python app.py && "
+			     "fxminify torch_compile_debug/run_*/minifier/minifier_launcher.py",
+			     aot ? "aot" : "dynamo", r && r->signal ? 3 : 2);
+}
+
+static bool exports(struct slice stack)
+{
+	struct slice line;
+	while (slice_line(&stack, &line)) /* pt2_archive loads and calls packages */
+		if ((slice_find(line, "torch/export/") || slice_find(line, "torch/_export/")) && !slice_find(line, "pt2_archive"))
+			return true;
+	return false;
+}
+
+/* Below the call of a loaded package (torch/_inductor/package, torch/export/pt2_archive: AOTICompiledModel.__call__). */
+static bool calls_model(struct slice frames)
+{
+	struct slice line = {0}, last = {0};
+	while (slice_line(&frames, &line))
+		last = slice_find(line, "torch/") ? line : last;
+	return slice_find(last, "ackage.py:") && slice_find(last, " in __call__");
+}
+
+/* The line of a known message is in the failure's, or begins with its type and has the rest of the failure's first line. */
+static bool quoted_in(struct slice reason, struct slice quote)
+{
+	struct slice first = slice_first_line(reason);
+	first.n = first.n > CLIP / 2 ? CLIP / 2 : first.n; /* of a long line a quote has the beginning */
+	return quote.n && first.n && (memmem(reason.p, reason.n, quote.p, quote.n) || memmem(quote.p, quote.n, first.p, first.n));
+}
+
+/* One that stands in the failure's own message also knows what the frames cannot: that the program is at fault in what a backend or
+ * torch.export ran of it, a model that was exported in its call, the environment in whatever met it. */
+static bool knows_better(const struct facts *f, const struct fact_failure *r, const struct fact_known *known, enum component c)
+{
+	if (known->component == COMPONENT_NONE)
+		return false;
+	if (known->component != COMPONENT_ENVIRONMENT && (c == COMPONENT_EAGER || c == COMPONENT_AOTAUTOGRAD || c == COMPONENT_NONE))
+		return true;
+	bool ours = c == COMPONENT_BACKEND || c == COMPONENT_EXPORT;
+	return quoted_in(facts_text(f, r->reason), facts_text(f, known->quote)) &&
+	       (known->component == COMPONENT_ENVIRONMENT || (ours && known->component == COMPONENT_EAGER) ||
+		(c == COMPONENT_EXPORT && known->component == COMPONENT_RUNTIME));
+}
+
+static struct component_view judge(const struct witnesses *w, uint32_t row)
+{
+	struct explanation *x = w->x;
+	const struct facts *f = x->facts;
+	const struct fact_failure *r = &f->failure[row];
+	struct component_view v = {.failure = row, .compile = r->compile};
+	struct slice at = {0}, frames = explain_text(x, r->frames);
+	bool proof, user;
+	enum component type = type_component(explain_text(x, r->type), explain_text(x, r->reason), &proof);
+	enum component path = frames_component(frames, &at, &user);
+	struct cause cause;
+	bool error = number_is_error(cause_of(x, r, &cause)) || (cause.kind == CAUSE_FAKE && is_pythons(cause.type));
+	if (r->inferred && slice_starts(explain_text(x, r->reason), FACT_EXPORT_STOPPED))
+		type = COMPONENT_EXPORT;
+	bool export = exports(explain_text(x, r->stack)) || exports(frames);
+	if (type == COMPONENT_EXPORT && r->stack != NONE && !export)
+		type = COMPONENT_DYNAMO; /* mark_dynamic under torch.compile */
+	else if (type == COMPONENT_DYNAMO && !proof && export)
+		type = COMPONENT_EXPORT; /* UserError: what torch.export was asked for */
+	else if (type == COMPONENT_NONE && (path == COMPONENT_AOTAUTOGRAD || path == COMPONENT_DYNAMO) && export && !user)
+		path = COMPONENT_EXPORT;
+	if (calls_model(frames))
+		path = COMPONENT_RUNTIME;
+	bool operates = type == COMPONENT_NONE && frames_operate(frames);
+	/* InductorError is what Inductor puts around everything below it: the frames know better. */
+	bool wraps = type == COMPONENT_INDUCTOR && !proof && (path == COMPONENT_CODEGEN || path == COMPONENT_COMPILER);
+	if (cause.kind == CAUSE_NO_FAKE) {
+		v.component = export ? COMPONENT_EXPORT : path == COMPONENT_AOTAUTOGRAD ? path : COMPONENT_DYNAMO;
+		v.sure = SURE_PROVEN;
+	} else if (cause.kind == CAUSE_RAISED || error) {
+		v.component = COMPONENT_EAGER; /* the traced code raises it */
+		v.sure = SURE_LIKELY;
+	} else if (type != COMPONENT_NONE && !wraps) {
+		v.component = type;
+		v.sure = proof || type == path ? SURE_PROVEN : SURE_LIKELY;
+	} else if (path != COMPONENT_NONE) {
+		v.component = path;
+		v.sure = wraps ? SURE_PROVEN : SURE_LIKELY;
+		if (operates || ((path == COMPONENT_DYNAMO || path == COMPONENT_AOTAUTOGRAD) && user))
+			v.component = COMPONENT_EAGER;
+	} else if (r->compile != NONE && !user && r->user.file == NONE) {
+		LOCAL_BUF records = {0};
+		int stage;
+		records_of(w, r->compile, &records, &stage);
+		v.component = after_stage(stage);
+		v.sure = SURE_LIKELY;
+	} else if (r->signal) {
+		v.component = COMPONENT_RUNTIME;
+		v.sure = SURE_LIKELY;
+	} else {
+		v.component = user || r->user.file != NONE ? COMPONENT_EAGER : COMPONENT_NONE;
+		v.sure = v.component == COMPONENT_NONE ? SURE_NOT : SURE_LIKELY;
+	}
+	/* The knowledge base says whose a message is where nothing proves another. */
+	const struct fact_known *known = v.sure == SURE_PROVEN ? NULL : known_of(w, r);
+	if (known && knows_better(f, r, known, v.component))
+		v.component = known->component == COMPONENT_DYNAMO && export                    ? COMPONENT_EXPORT
+			      : known->component == COMPONENT_BACKEND && path != COMPONENT_NONE ? path /* of torch's own: which part */
+												: known->component;
+	/* A loaded package runs without torch.compile, and so does an extension's build. */
+	bool without = calls_model(frames) || (known && slice_is(facts_text(f, known->pattern), "extension-source"));
+	witness(w, r, at, &v);
+	v.experiment = without ? slice_of(NULL, 0) : slice_str(experiment(v.component));
+	v.minify = minify(w, &v, r);
+	return v;
+}
+
+/* A phase that has begun and not ended, the last of them: where a crash or a kill has hit. */
+static const struct fact_marker *open_marker(const struct facts *f, uint32_t input)
+{
+	uint32_t depth[COMPONENTS] = {0};
+	for (uint32_t i = f->n_marker; i-- > 0;) {
+		const struct fact_marker *m = &f->marker[i];
+		if (m->src.input != input || m->component == COMPONENT_NONE)
+			continue;
+		if (m->end)
+			depth[m->component]++;
+		else if (depth[m->component])
+			depth[m->component]--;
+		else
+			return m;
+	}
+	return NULL;
+}
+
+static void add_view(struct explanation *x, const struct component_view *v) { PUSH(x, component) = *v; }
+
+/* What the knowledge base says of this failure is its cause and its fix. */
+static void better(struct fact_known **best, struct fact_known *k)
+{
+	if (!k->told && k->level >= FINDING_WARNING && (!*best || k->level > (*best)->level))
+		*best = k;
+}
+
+/* A text: what is known stands in the failure's message, which is below its traceback, or below that of its cause. With `same`, all of
+ * its pattern there are told. */
+static struct fact_known *known_in(const struct witnesses *w, const struct fact_failure *r, const struct fact_known *same)
+{
+	struct facts *f = w->x->facts;
+	struct fact_known *best = NULL;
+	struct slice reason = facts_text(f, r->reason);
+	uint64_t from = r->src.line;
+	uint32_t cause = r->cause, low = 0, high = f->n_known;
+	for (int n = 0; cause != NONE && n < 8; n++, cause = f->failure[cause].cause)
+		if (f->failure[cause].src.input == r->src.input && f->failure[cause].src.line < from)
+			from = f->failure[cause].src.line;
+	while (low < high) {
+		uint32_t mid = low + (high - low) / 2;
+		const struct fact_src *at = &f->known[w->known_line[mid]].src;
+		if (at->input < r->src.input || (at->input == r->src.input && at->line < from))
+			low = mid + 1;
+		else
+			high = mid;
+	}
+	for (uint32_t n = 0; low < f->n_known && n < 16; low++, n++) {
+		struct fact_known *k = &f->known[w->known_line[low]];
+		if (k->src.input != r->src.input)
+			break;
+		if (!quoted_in(reason, facts_text(f, k->quote)))
+			continue;
+		if (same)
+			k->told |= k->pattern == same->pattern;
+		else
+			better(&best, k);
+	}
+	return best;
+}
+
+static struct fact_known *known_of(const struct witnesses *w, const struct fact_failure *r)
+{
+	struct facts *f = w->x->facts;
+	struct fact_known *best = NULL;
+	uint32_t i = chain_first(&w->known_at, CHAIN_KEY(r->src.input, (uint32_t)r->src.line, (uint32_t)(r->src.line >> 32)));
+	for (; i != NONE; i = w->known_at.next[i])
+		better(&best, &f->known[i]);
+	for (i = r->compile == NONE ? NONE : chain_first(&w->known, CHAIN_KEY(r->compile)); i != NONE; i = w->known.next[i])
+		better(&best, &f->known[i]);
+	return best ? best : known_in(w, r, NULL);
+}
+
+/* What is known of the message: whatever says most, and is not just what the failure's own words say. */
+static void take_known(const struct witnesses *w, const struct fact_failure *r, struct fact_known *k, struct finding *g)
+{
+	struct facts *f = w->x->facts;
+	k->told = true;
+	known_in(w, r, k);
+	g->id = facts_text(f, k->pattern);
+	g->why = facts_text(f, k->cause);
+	g->fix = facts_text(f, k->fix);
+	g->hint = facts_text(f, k->hint);
+	g->url = first_line(facts_text(f, k->see));
+}
+
+/* Title, cause and fix, best source first: what the wrapped exception is, the knowledge base, torch's own explanation. */
+static void advise(const struct witnesses *w, const struct component_view *v, const struct fact_failure *r, struct finding *g)
+{
+	struct explanation *x = w->x;
+	struct break_text text;
+	struct cause cause;
+	struct fact_known *k = known_of(w, r);
+	break_text_parse(explain_text(x, r->reason), &text);
+	/* What is known of a refusal is a change of the line: not where that is torch's or a package's. */
+	bool foreign = break_is_foreign(explain_text(x, g->loc.file));
+	bool generic =
+	    k && (slice_is(facts_text(x->facts, k->pattern), "dynamo-unsupported") || (foreign && k->component == COMPONENT_DYNAMO));
+	cause_of(x, r, &cause);
+	if (cause.kind)
+		g->title = cause.title;
+	if (cause.kind == CAUSE_NO_FAKE) {
+		g->id = SLICE("operator-no-fake");
+		g->why = SLICE(
+		    "torch traces with tensors that have a shape and a dtype and no values: this operator does not say what it returns for "
+		    "them. Eager needs no fake kernel");
+		g->fix = cause_fake_kernel(x, cause.op);
+		if (k)
+			k->told = true;
+	} else if (k && (!generic || text.gb < 0) && cause.kind != CAUSE_RAISED) {
+		take_known(w, r, k, g);
+		if (!cause.kind && g->title.n > LONG_TITLE) /* a command line, a lecture: its words are in the evidence */
+			g->title = facts_text(x->facts, k->title);
+	} else if (text.gb >= 0) { /* torch explains its own refusals best */
+		const struct slice where[] = {text.reason, text.context};
+		g->why = text.explanation;
+		break_fix(x, text.gb, where, ARRAY_LEN(where), explain_text(x, g->loc.file), &g->fix, &g->hint);
+		if (cause.kind == CAUSE_RAISED) { /* where eager raises it, too, no other place helps */
+			g->hint = SLICE(
+			    "eager raises it, too, where the program is at fault: mend what the line is given, or test for it before\n"
+			    "where eager does not: move the line out of the compiled function");
+			g->fix = slice_of(NULL, 0);
+		}
+		g->url = text.url;
+		if (k)
+			k->told = true;
+	} else if (v->component != COMPONENT_NONE) {
+		g->why = explain_textf(x, "it failed in %s", component_title[v->component]);
+	}
+	g->torch_hint = break_hints(x, &text);
+}
+
+static void tell_failure(const struct witnesses *w, const struct component_view *v, uint64_t count)
+{
+	struct explanation *x = w->x;
+	struct facts *f = x->facts;
+	const struct fact_failure *r = &f->failure[v->failure];
+	struct finding *g = explain_finding(x, FINDING_FAILURE, r->caught ? FINDING_WARNING : FINDING_ERROR);
+	struct slice type = explain_text(x, r->type), reason = first_line(explain_text(x, r->reason));
+	const char *dot = slice_rchr(type, '.');
+	struct slice word = dot ? slice_of(dot + 1, type.n - (size_t)(dot + 1 - type.p)) : type;
+	g->id = v->component == COMPONENT_NONE ? SLICE("failure") : explain_textf(x, "failure-%s", component_name[v->component]);
+	g->loc = r->user.file != NONE || r->compile == NONE ? r->user : f->compile[r->compile].loc;
+	g->src = r->src;
+	g->count = count;
+	if (r->compile != NONE)
+		g->compiles = facts_text(f, f->compile[r->compile].label);
+	g->title =
+	    word.n ? explain_textf(x, "%.*s%s%.*s", SLN(word, CLIP), reason.n ? ": " : "", SLN(reason, CLIP)) : explain_keep(x, reason);
+	g->evidence = v->evidence;
+	g->next = v->minify;
+	g->frames = explain_text(x, r->stack == NONE ? r->frames : r->stack);
+	g->compile = r->compile;
+	g->ended = r->ended;
+	advise(w, v, r, g);
+	if (v->component == COMPONENT_EXPORT && r->inferred) {
+		g->why = SLICE("this trace has the graph until then, and not the exception: that is on standard error");
+		g->next = SLICE("python app.py 2>err; fxexplain TRACE err");
+	}
+}
+
+/* The same exception of many compile ids is told once: what it has to have in common. */
+static struct slice sameness(struct explanation *x, const struct fact_failure *r, struct buf *b)
+{
+	uint32_t key[] = {r->type, r->user.file, r->user.line};
+	buf_reset(b);
+	buf_add(b, key, sizeof(key));
+	buf_add_slice(b, first_line(explain_text(x, r->reason)));
+	return buf_slice(b);
+}
+
+/* No exception, but something has begun and not ended. */
+static void tell_unfinished(const struct witnesses *w, uint32_t input)
+{
+	struct explanation *x = w->x;
+	const struct facts *f = x->facts;
+	const struct fact_marker *m = open_marker(f, input);
+	if (!m)
+		return;
+	struct slice what = facts_text(f, m->what);
+	struct component_view v = {.component = m->component, .sure = SURE_LIKELY, .failure = NONE, .compile = m->compile};
+	v.evidence = m->src.line ? explain_textf(x, "'%.*s' has begun in line %llu and has not ended: the log ends inside of it",
+						 SLN(what, CLIP), (unsigned long long)m->src.line)
+				 : explain_textf(x, "'%.*s' has begun and left nothing of what comes behind it", SLN(what, CLIP));
+	v.experiment = slice_str(experiment(v.component));
+	v.minify = minify(w, &v, NULL);
+	struct finding *g = explain_finding(x, FINDING_FAILURE, FINDING_WARNING);
+	g->id = SLICE("unfinished");
+	g->src = m->src;
+	g->count = 1;
+	g->title = explain_textf(x, "it ends inside %s: an error, killed, crashed, or still running", component_title[v.component]);
+	g->evidence = v.evidence;
+	g->next = v.minify;
+	if (m->compile != NONE) {
+		g->loc = f->compile[m->compile].loc;
+		g->compiles = facts_text(f, f->compile[m->compile].label);
+	}
+	add_view(x, &v);
+}
+
+static int worst_verdict(const void *a, const void *b, void *facts)
+{
+	const struct component_view *p = a, *q = b;
+	const struct facts *f = facts;
+	bool p_caught = p->failure == NONE || f->failure[p->failure].caught;
+	bool q_caught = q->failure == NONE || f->failure[q->failure].caught;
+	bool p_ended = p->failure != NONE && f->failure[p->failure].ended, q_ended = q->failure != NONE && f->failure[q->failure].ended;
+	if (p_ended != q_ended)
+		return p_ended ? -1 : 1;
+	if (p_caught != q_caught)
+		return p_caught ? 1 : -1;
+	if (p->sure != q->sure)
+		return p->sure > q->sure ? -1 : 1;
+	return p->failure < q->failure ? -1 : p->failure > q->failure;
+}
+
+/* Is there a break or a limit that it was given up for? A text may have the exception without a compile id: then by its place. */
+static bool told_elsewhere(const struct witnesses *w, const struct fact_failure *r)
+{
+	const struct facts *f = w->x->facts;
+	if (r->compile != NONE)
+		return w->resolved[r->compile];
+	if (f->n_limit && slice_starts(facts_text(f, r->reason), "Dynamo recompile limit exceeded"))
+		return true;
+	for (uint32_t i = 0; i < f->n_brk && i < BREAKS_LOOKED_AT; i++)
+		if (f->brk[i].src.input == r->src.input && r->user.line && f->brk[i].loc.line == r->user.line &&
+		    f->brk[i].loc.file == r->user.file &&
+		    slice_eq(slice_first_line(facts_text(f, f->brk[i].reason)), slice_first_line(facts_text(f, r->reason))))
+			return true;
+	return false;
+}
+
+void explain_component(struct explanation *x)
+{
+	struct facts *f = x->facts;
+	OWNED(dismiss_witnesses) struct witnesses w;
+	OWNED(chain_release) struct chain same = {0};
+	LOCAL_BUF key = {0};
+	FREED bool *cause = xcalloc(f->n_failure + 1, sizeof(*cause)), *failed = xcalloc(f->n_input + 1, sizeof(*failed));
+	call_witnesses(x, &w);
+	for (uint32_t i = 0; i < f->n_failure; i++)
+		if (f->failure[i].cause != NONE)
+			cause[f->failure[i].cause] = true;
+	for (uint32_t i = 0; i < f->n_failure; i++) {
+		const struct fact_failure *r = &f->failure[i];
+		failed[r->src.input] = true;
+		/* An attempt that was given up for a break or for the recompile limit is told with those. */
+		if (!r->restart && !cause[i] && !(r->caught && told_elsewhere(&w, r)))
+			chain_add(&same, i, sameness(x, r, &key));
+	}
+	for (uint32_t k = 0; k < same.keys.n; k++) {
+		uint64_t count = 0;
+		uint32_t row = same.first[k];
+		for (uint32_t i = row; i != NONE; i = same.next[i], count++)
+			row = f->failure[i].ended ? i : row;
+		struct component_view v = judge(&w, row);
+		tell_failure(&w, &v, count);
+		add_view(x, &v);
+	}
+	for (uint32_t i = 0; i < f->n_input; i++)
+		if (!failed[i])
+			tell_unfinished(&w, i);
+	if (x->n_component)
+		qsort_r(x->component, x->n_component, sizeof(*x->component), worst_verdict, f);
+}

@@ -1,0 +1,131 @@
+/* explain_json.c - verdict and findings as JSON (docs/formats/EXPLAIN.md): of fxexplain --json, and of the pages of both tools. */
+#include "run/diagnose/finding.h"
+#include "run/document.h"
+
+void finding_fingerprint(const struct explanation *x, const struct finding *g, char id[FINGERPRINT_TEXT])
+{
+	LOCAL_BUF b = {0};
+	buf_adds(&b, finding_kind_name[g->kind]);
+	buf_addc(&b, '\0');
+	buf_add_slice(&b, g->id);
+	buf_addc(&b, '\0');
+	/* A checkout of CI lies elsewhere than that of a developer: two names of the path are enough. */
+	const struct fact_loc *loc = g->through.file == NONE ? &g->loc : &g->through;
+	struct slice file = srcloc_short_file(explain_text(x, loc->file));
+	size_t at = file.n;
+	for (int slashes = 0; at > 0; at--)
+		if (file.p[at - 1] == '/' && ++slashes == 2)
+			break;
+	buf_add(&b, file.p ? file.p + at : "", file.n - at);
+	buf_addc(&b, '\0');
+	buf_add_slice(&b, explain_text(x, loc->function));
+	snprintf(id, FINGERPRINT_TEXT, "%016llx", (unsigned long long)hash_bytes(b.p, b.len));
+}
+
+static void put_component(struct json_out *o, const struct component_view *c)
+{
+	static const char *const sure[] = {"no", "likely", "proven"};
+	json_obj(o);
+	json_member(o, "component", slice_str(c->component == COMPONENT_NONE ? "" : component_name[c->component]));
+	json_member(o, "title", slice_str(c->component == COMPONENT_NONE ? "" : component_title[c->component]));
+	json_member(o, "sure", slice_str(sure[c->sure]));
+	json_member_index(o, "failure", c->failure);
+	json_member_index(o, "compile", c->compile);
+	json_member_lines(o, "evidence", c->evidence);
+	json_member_lines(o, "experiment", c->experiment);
+	json_member(o, "minify", c->minify);
+	json_close(o);
+}
+
+static void put_verdict(struct json_out *o, const struct explanation *x)
+{
+	json_member(o, "headline", x->headline);
+	json_key(o, "verdict");
+	if (x->n_component)
+		put_component(o, &x->component[0]);
+	else
+		json_out_null(o);
+	json_member_arr(o, "other_verdicts");
+	for (uint32_t i = 1; i < x->n_component; i++)
+		put_component(o, &x->component[i]);
+	json_close(o);
+}
+
+/* ---- findings ---- */
+
+/* "0/0 0/0 (2nd) 0/1" */
+static void put_words(struct json_out *o, const char *key, struct slice text)
+{
+	json_member_arr(o, key);
+	while ((text = slice_trim(text)).n) {
+		size_t n = 0;
+		while (n < text.n && (text.p[n] != ' ' || (n + 1 < text.n && text.p[n + 1] == '(')))
+			n++;
+		json_out_str(o, slice_of(text.p, n));
+		text = slice_of(text.p + n, text.n - n);
+	}
+	json_close(o);
+}
+
+static void put_findings(struct json_out *o, const struct explanation *x)
+{
+	char fingerprint[FINGERPRINT_TEXT];
+	json_rows(o, "findings", i, x->n_finding) {
+		const struct finding *g = &x->finding[i];
+		finding_fingerprint(x, g, fingerprint);
+		json_member(o, "kind", slice_str(finding_kind_name[g->kind]));
+		json_member(o, "level", slice_str(finding_level_name[g->level]));
+		json_member(o, "id", g->id);
+		json_member(o, "title", g->title);
+		json_member(o, "cause", g->cause);
+		document_loc(o, "location", x->facts, &g->loc);
+		document_loc(o, "through", x->facts, &g->through);
+		json_member_u64(o, "input", g->src.input);
+		json_member_count(o, "line", g->src.line ? (int64_t)g->src.line : -1);
+		json_member_u64(o, "count", g->count);
+		json_member_seconds(o, "seconds", g->seconds);
+		json_key(o, "call_us");
+		if (g->call_us >= 0)
+			json_out_double(o, g->call_us, 1);
+		else
+			json_out_null(o);
+		json_member_bool(o, "in_python", g->in_python);
+		json_member(o, "cost", g->cost);
+		json_member(o, "why", g->why);
+		json_member_lines(o, "evidence", g->evidence);
+		json_member_lines(o, "fix", g->fix);
+		json_member_lines(o, "hints", g->hint);
+		json_member_lines(o, "torch_hints", g->torch_hint);
+		json_member_lines(o, "next", g->next);
+		json_member(o, "url", g->url);
+		put_words(o, "compile_ids", g->compiles);
+		json_member_i64s(o, "ranks", g->ranks, g->n_ranks);
+		json_member(o, "fingerprint", slice_str(fingerprint));
+	}
+}
+
+/* ---- times ---- */
+
+static void put_times(struct json_out *o, const struct explanation *x)
+{
+	json_rows(o, "times", i, x->n_time) {
+		const struct time_view *t = &x->time[i];
+		json_member_index(o, "compile", t->compile);
+		json_member(o, "id", facts_label(x->facts, t->compile));
+		json_member_seconds(o, "seconds", t->seconds);
+		json_rows(o, "parts", k, t->n) {
+			const struct time_part *p = &x->part[t->first + k];
+			json_member(o, "name", p->name);
+			json_member_seconds(o, "seconds", p->seconds);
+			json_member_seconds(o, "thread_seconds", p->threads);
+			json_member_u64(o, "calls", p->calls);
+		}
+	}
+}
+
+void explain_out(const struct explanation *x, struct json_out *o)
+{
+	put_verdict(o, x);
+	put_findings(o, x);
+	put_times(o, x);
+}

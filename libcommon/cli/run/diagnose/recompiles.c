@@ -1,0 +1,466 @@
+/* recompiles.c - recompiles by frame: what changed, when, and what to do about it.
+ *
+ * Guards are read as torch 2.13 prints them (torch/_dynamo/guards.py, get_guard_fail_reason; torch/csrc/dynamo/guards.cpp for
+ * tensors): "tensor 'x' size mismatch at index 0. expected 3, actual 5", "n == 2", "not extra", "len(x) == 3",
+ * "___check_type_id(mode, 943), type=<class 'app.Slow'>", "GLOBAL_STATE changed: grad_mode", "2 <= x.size()[0] <= 64";
+ * names have L['x'] around them in older torch.
+ */
+#include <ctype.h>
+
+#include "run/diagnose/order.h"
+#include "run/diagnose/recompiles.h"
+
+#include "base/chain.h"
+#include "base/text.h"
+
+enum { CLIP = 200, ADVICE = 5 }; /* bytes of a text of the input in a line of ours */
+
+/* ---- one guard in words ---- */
+
+/* Returns what stands between a and b in s, or nothing. */
+static struct slice between(struct slice s, const char *a, const char *b)
+{
+	const char *from = slice_find(s, a);
+	if (!from)
+		return slice_of(NULL, 0);
+	struct slice rest = slice_of(from + strlen(a), s.n - (size_t)(from - s.p) - strlen(a));
+	const char *to = b ? slice_find(rest, b) : NULL;
+	return to ? slice_of(rest.p, (size_t)(to - rest.p)) : b ? slice_of(NULL, 0) : slice_trim(rest);
+}
+
+/* L['x'] and G['x'] are x; a closure's cell stays as it is. */
+struct slice plain_name(struct slice s)
+{
+	s = slice_trim(s);
+	if (s.n > 5 && (s.p[0] == 'L' || s.p[0] == 'G') && s.p[1] == '[' && s.p[2] == '\'' && s.p[s.n - 2] == '\'' && s.p[s.n - 1] == ']' &&
+	    !memchr(s.p + 3, '\'', s.n - 5))
+		return slice_of(s.p + 3, s.n - 5);
+	return s;
+}
+
+/* The same inside of an expression: len(G['SEEN']) == 2 is len(SEEN) == 2. */
+struct slice plain_names(struct explanation *x, struct slice s)
+{
+	LOCAL_BUF b = {0};
+	while (s.n) {
+		const char *quote =
+		    s.n > 4 && (s.p[0] == 'L' || s.p[0] == 'G') && s.p[1] == '[' && s.p[2] == '\'' ? memchr(s.p + 3, '\'', s.n - 3) : NULL;
+		bool name = quote && quote + 1 < s.p + s.n && quote[1] == ']';
+		if (name)
+			buf_add(&b, s.p + 3, (size_t)(quote - s.p - 3));
+		else
+			buf_addc(&b, *s.p);
+		size_t n = name ? (size_t)(quote - s.p) + 2 : 1;
+		s = slice_of(s.p + n, s.n - n);
+	}
+	return explain_keep(x, buf_slice(&b));
+}
+
+static struct slice number_end(struct slice s)
+{
+	while (s.n && (s.p[s.n - 1] == '.' || s.p[s.n - 1] == ' '))
+		s.n--;
+	return s;
+}
+
+static bool is_int(struct slice s)
+{
+	if (s.n && s.p[0] == '-')
+		s = slice_of(s.p + 1, s.n - 1);
+	uint64_t v;
+	return slice_u64(s, &v);
+}
+
+static bool is_float(struct slice s)
+{
+	bool digit = false, point = false;
+	for (size_t i = 0; i < s.n; i++) {
+		digit |= s.p[i] >= '0' && s.p[i] <= '9';
+		point |= s.p[i] == '.' || s.p[i] == 'e';
+		if (!strchr("0123456789.e+-", s.p[i]))
+			return false;
+	}
+	return digit && point;
+}
+
+static void size_advice(struct explanation *x, struct slice name, struct slice dim, struct guard_words *w)
+{
+	w->fix = explain_textf(x, "torch._dynamo.mark_dynamic(%.*s, %.*s)    # before the first call\ntorch.compile(f, dynamic=True)",
+			       SLN(name, CLIP), SLN(dim, CLIP));
+	w->hint = explain_textf(x, "pad or bucket dim %.*s to a few sizes where it must stay static", SLN(dim, CLIP));
+}
+
+/* "tensor 'x' size mismatch at index 0. expected 3, actual 5" and its like. */
+static bool tensor_guard(struct explanation *x, struct slice g, struct guard_words *w)
+{
+	struct slice name = plain_name(between(g, "tensor '", "' ")), what = between(g, "' ", " mismatch");
+	struct slice old = number_end(between(g, "expected ", ", actual")), new = number_end(between(g, "actual ", NULL));
+	if (!name.n || !what.n || !slice_starts(g, "tensor '"))
+		return false;
+	if (slice_is(what, "size") || slice_is(what, "stride")) {
+		bool size = slice_is(what, "size");
+		struct slice dim = between(g, "at index ", ".");
+		w->kind = size ? GUARD_SIZE : GUARD_STRIDE;
+		w->change = explain_textf(x, "%s of %.*s at dim %.*s: %.*s -> %.*s", size ? "size" : "stride", SLN(name, CLIP),
+					  SLN(dim, CLIP), SLN(old, CLIP), SLN(new, CLIP));
+		if (size)
+			size_advice(x, name, dim, w);
+		else
+			w->fix = explain_textf(x, "%.*s = %.*s.contiguous()    # before the call, so that its strides are always the same",
+					       SLN(name, CLIP), SLN(name, CLIP));
+		return true;
+	}
+	if (slice_is(what, "requires_grad")) {
+		w->kind = GUARD_GRAD;
+		w->change =
+		    explain_textf(x, "%.*s %s gradient now", SLN(name, CLIP), slice_find(g, "requires_grad=0") ? "needs a" : "needs no");
+		w->fix =
+		    explain_textf(x, "pass %.*s.detach() where no gradient is wanted, or call it with one setting always", SLN(name, CLIP));
+		return true;
+	}
+	w->kind = slice_is(what, "dtype") ? GUARD_DTYPE : slice_is(what, "rank") ? GUARD_RANK : GUARD_TENSOR;
+	w->change = explain_textf(x, "%.*s of %.*s: %.*s -> %.*s", SLN(what, CLIP), SLN(name, CLIP), SLN(old, CLIP), SLN(new, CLIP));
+	if (w->kind == GUARD_DTYPE)
+		w->fix = explain_textf(x, "%.*s = %.*s.to(dtype)    # one dtype at this border", SLN(name, CLIP), SLN(name, CLIP));
+	else if (w->kind == GUARD_RANK)
+		w->hint =
+		    explain_textf(x, "the number of dims is always a constant: %.*s.reshape(...) to one rank, or two compiled functions",
+				  SLN(name, CLIP));
+	return true;
+}
+
+static bool state_guard(struct explanation *x, struct slice g, struct guard_words *w)
+{
+	struct slice what = between(g, "GLOBAL_STATE changed: ", NULL);
+	if (!what.n)
+		return false;
+	w->kind = GUARD_STATE;
+	w->change = explain_textf(x, "global state: %.*s", SLN(what, CLIP));
+	if (slice_starts(what, "grad_mode"))
+		w->fix = SLICE("call it under the same grad mode always (one torch.no_grad() or torch.inference_mode() around evaluation): "
+			       "two variants are the price of using both");
+	else
+		w->hint = explain_textf(x, "set %.*s once, before the first call", SLN(what, CLIP));
+	return true;
+}
+
+/* ___check_type_id(L['mode'], 943), type=<class 'm.Slow'>; ___check_obj_id(x, 943), type=... */
+static bool identity_guard(struct explanation *x, const struct fact_recompile *r, struct slice g, struct guard_words *w)
+{
+	bool type = slice_find(g, "check_type_id(") != NULL, object = slice_find(g, "check_obj_id(") != NULL;
+	if (!type && !object)
+		return false;
+	struct slice name = plain_name(between(g, type ? "check_type_id(" : "check_obj_id(", ", "));
+	struct slice old = explain_text(x, r->type_old), new = explain_text(x, r->type_new);
+	w->kind = type ? GUARD_TYPE : GUARD_OBJECT;
+	if (type) {
+		w->change = new.n &&old.n ? explain_textf(x, "type of %.*s: %.*s -> %.*s", SLN(name, CLIP), SLN(old, CLIP), SLN(new, CLIP))
+			    : new.n       ? explain_textf(x, "type of %.*s is %.*s now", SLN(name, CLIP), SLN(new, CLIP))
+					  : explain_textf(x, "type of %.*s", SLN(name, CLIP));
+		w->hint =
+		    explain_textf(x, "one compiled function per type, or decide on %.*s outside of the compiled one", SLN(name, CLIP));
+		return true;
+	}
+	w->change = explain_textf(x, "%.*s is another object%s%.*s", SLN(name, CLIP), new.n ? " now, of type " : "", SLN(new, CLIP));
+	w->hint = explain_textf(x,
+				"make %.*s once, outside of the loop, and pass the same object: a lambda, partial or instance made anew is "
+				"a new variant",
+				SLN(name, CLIP));
+	return true;
+}
+
+/* SEEN of "len(G['SEEN']) == 2", "not G['SEEN']" */
+static struct slice name_of_global(struct slice g) { return between(g, "G['", "']"); }
+
+/* "no longer true: len(self.history) == 1" is about self.history: nobody passes that. */
+static struct slice name_of_self(struct slice change)
+{
+	const char *at = slice_find(change, "self.");
+	struct slice s = slice_of(at, at ? (size_t)(change.p + change.n - at) : 0);
+	size_t n = 0;
+	while (n < s.n && (isalnum((unsigned char)s.p[n]) || s.p[n] == '_' || s.p[n] == '.'))
+		n++;
+	return slice_of(s.p, n);
+}
+
+/* A constant of the graph that is to be an input: a float or an int, of a module or an optimizer, a global or an argument. */
+static void number_advice(struct explanation *x, struct slice g, struct slice left, struct slice right, struct guard_words *w)
+{
+	bool attribute = slice_chr(left, '.') != NULL;
+	if (slice_find(left, "param_groups[")) {
+		struct slice key = between(slice_of(left.p + 1, left.n - 1), "['", "']");
+		w->fix = explain_textf(x,
+				       "%.*s=torch.tensor(%.*s) where the optimizer is made, and fill_() for a new value    # a number is "
+				       "a constant of the graph",
+				       SLN(key, CLIP), SLN(right, CLIP));
+	} else if (is_float(right)) {
+		w->fix = explain_textf(
+		    x, "%.*s = torch.tensor(%.*s)    # a float is a constant of the graph at first; as a tensor it is an input",
+		    SLN(left, CLIP), SLN(right, CLIP));
+	} else if (attribute) {
+		w->fix =
+		    explain_textf(x,
+				  "%.*s counts or changes in the module: keep it in a tensor (register_buffer), or out of forward\n"
+				  "torch._dynamo.config.allow_unspec_int_on_nn_module = True    # an int of a module is no constant then",
+				  SLN(left, CLIP));
+	} else if (name_of_global(g).n) { /* dynamic=True makes no symbol of a global */
+		w->fix =
+		    explain_textf(x, "%.*s = torch.tensor(%.*s): an int is a constant of the graph", SLN(left, CLIP), SLN(right, CLIP));
+	} else {
+		w->fix = explain_textf(x,
+				       "torch.compile(f, dynamic=True): an int is a constant of the graph at first\n"
+				       "%.*s = torch.tensor(%.*s)    # as a tensor it is an input",
+				       SLN(left, CLIP), SLN(right, CLIP));
+	}
+}
+
+/* "n == 2", "x.size()[0] != 6", "len(extra) == 2", "not extra", "2 <= x.size()[0] <= 64", "'a' in d". */
+static void value_guard(struct explanation *x, const struct fact_recompile *r, struct slice g, struct guard_words *w)
+{
+	struct slice new = explain_text(x, r->new), left, right;
+	const char *is = slice_find(g, " == ");
+	w->kind = GUARD_VALUE;
+	if (slice_find(g, ".size()[") || slice_find(g, ".stride()[") || slice_find(g, ".storage_offset()")) {
+		w->kind = GUARD_SHAPE;
+		w->change = explain_textf(x, "no longer true: %.*s", SLN(plain_names(x, g), CLIP));
+		w->hint =
+		    is || slice_find(g, " != ") || slice_find(g, "Eq(") || slice_find(g, "Ne(")
+			? SLICE("a branch or an operation on this size has split the range: see `--show shapes` for the line that did")
+			: SLICE("sizes 0 and 1 are always variants of their own: torch._dynamo.mark_unbacked(x, dim) avoids that, or keep "
+				"the size out of it");
+		return;
+	}
+	if (slice_starts(g, "not ") || slice_starts(g, "len(") || slice_find(g, " in ") || slice_find(g, "dict_keys") ||
+	    slice_find(g, "dict.keys")) {
+		w->kind = GUARD_CONTAINER;
+		w->change = explain_textf(x, "no longer true: %.*s", SLN(plain_names(x, g), CLIP));
+		struct slice own = name_of_global(g).n ? name_of_global(g) : name_of_self(w->change);
+		if (own.n)
+			w->fix = explain_textf(x, "where the compiled function itself changes %.*s (append, update): do that outside of it",
+					       SLN(own, CLIP));
+		else
+			w->fix = SLICE("pass a container of the same length and keys always, or a tensor instead of a list of them");
+		return;
+	}
+	if (!is) {
+		w->kind = GUARD_OTHER;
+		w->change = explain_textf(x, "no longer true: %.*s", SLN(plain_names(x, g), CLIP));
+		if (slice_find(g, " <= ") || slice_find(g, " < ") || slice_find(g, " != "))
+			w->hint = SLICE("a comparison in the program has split the range of this number: each side is a graph of its own. "
+					"`--show shapes` has the line");
+		return;
+	}
+	left = plain_name(slice_of(g.p, (size_t)(is - g.p)));
+	right = slice_trim(slice_of(is + 4, g.n - (size_t)(is - g.p) - 4));
+	w->change = new.n ? explain_textf(x, "%.*s: %.*s -> %.*s", SLN(left, CLIP), SLN(right, CLIP), SLN(new, CLIP))
+			  : explain_textf(x, "%.*s is no longer %.*s", SLN(left, CLIP), SLN(right, CLIP));
+	if (is_float(right) || is_int(right)) {
+		number_advice(x, g, left, right, w);
+	} else {
+		w->hint =
+		    explain_textf(x, "%.*s is a constant of the graph: few values are fine, else decide outside of the compiled function",
+				  SLN(left, CLIP));
+	}
+}
+
+/* "BACKEND_MATCH failure: torch.compile detected different backend callables. Cached backend: _TorchCompileWrapper(compiler='one',
+ * dynamic=None) (id=0x7f01). New backend: ... (id=0x7f02). ..." (torch 2.13, 2.15: _dynamo/guards.py; before 2.10 the reason is empty) */
+static bool backend_guard(struct explanation *x, struct slice g, struct guard_words *w)
+{
+	if (!slice_starts(g, "BACKEND_MATCH failure"))
+		return false;
+	struct slice old = between(g, "Cached backend: ", " (id="), new = between(g, "New backend: ", " (id=");
+	struct slice was = between(old, "compiler='", "'"), is = between(new, "compiler='", "'");
+	w->kind = GUARD_STATE;
+	if (slice_eq(old, new))
+		w->change = explain_textf(x, "backend of torch.compile: %.*s, made anew", SLN(was.n ? was : old, CLIP));
+	else if (was.n && is.n && !slice_eq(was, is))
+		w->change = explain_textf(x, "backend of torch.compile: %.*s -> %.*s", SLN(was, CLIP), SLN(is, CLIP));
+	else
+		w->change = explain_textf(x, "backend of torch.compile: %.*s -> %.*s", SLN(old, CLIP), SLN(new, CLIP));
+	w->hint = SLICE("call torch.compile once, with one backend object, and keep what it returns: "
+			"a lambda or partial is another one each time");
+	return true;
+}
+
+struct guard_words guard_words(struct explanation *x, const struct fact_recompile *r)
+{
+	struct guard_words w = {.kind = GUARD_OTHER};
+	struct slice g = slice_trim(explain_text(x, r->guard));
+	/* torch 2.13: _dynamo/guards.py, get_guard_fail_reason_helper; the reason is empty before that */
+	if (!g.n || slice_starts(g, "Unexpected recompilation: ")) {
+		w.change = g.n ? SLICE("torch does not know which guard failed: asked again, all pass")
+			       : SLICE("the log does not say which guard failed");
+		w.hint =
+		    SLICE("known with an empty reason: torch.compile was called again with another backend= (pytorch#154707), the call is "
+			  "inside of a TorchDispatchMode (pytorch#144787)");
+		return w;
+	}
+	if (!backend_guard(x, g, &w) && !tensor_guard(x, g, &w) && !state_guard(x, g, &w) && !identity_guard(x, r, g, &w))
+		value_guard(x, r, g, &w);
+	return w;
+}
+
+/* ---- frames ---- */
+
+static void add_step(struct explanation *x, struct frame_view *v, uint32_t compile, uint32_t recompile)
+{
+	struct frame_step s = {.compile = compile, .recompile = recompile};
+	const struct fact_recompile *r = recompile == NONE ? NULL : &x->facts->recompile[recompile];
+	if (r && (r->guard != NONE || explain_text(x, r->against).n)) { /* "0/0: " is a reason, an empty one */
+		struct guard_words w = guard_words(x, r);
+		s.change = w.change;
+		s.fix = w.fix;
+		s.hint = w.hint;
+	}
+	PUSH(x, step) = s;
+	v->n++;
+}
+
+/* The fixes (or hints) of a frame's steps, each once; of a value that changed at each step, the first's. */
+static struct slice frame_advice(struct explanation *x, const struct frame_view *v, bool hints)
+{
+	OWNED(intern_release) struct intern said = {0};
+	LOCAL_BUF b = {0};
+	for (uint32_t i = v->first; i < v->first + v->n; i++) {
+		struct slice advice = hints ? x->step[i].hint : x->step[i].fix;
+		uint32_t n = said.n;
+		if (!advice.n || n > 2 * ADVICE || intern_add(&said, what_changed(x->step[i].change)) < n)
+			continue;
+		n = said.n;
+		if (intern_add(&said, advice) < n)
+			continue;
+		buf_add_slice(&b, advice);
+		buf_addc(&b, '\n');
+	}
+	return explain_keep(x, slice_of(b.p, b.len ? b.len - 1 : 0));
+}
+
+static struct slice frame_changes(struct explanation *x, const struct frame_view *v)
+{
+	LOCAL_BUF b = {0};
+	unsigned n = 0;
+	for (uint32_t i = v->first; i < v->first + v->n && n < 6; i++)
+		if (x->step[i].change.n) {
+			if (x->step[i].compile != NONE) {
+				buf_add_slice(&b, facts_text(x->facts, x->facts->compile[x->step[i].compile].label));
+				buf_adds(&b, "  ");
+			}
+			buf_add_slice(&b, x->step[i].change);
+			buf_addc(&b, '\n');
+			n++;
+		}
+	return explain_keep(x, slice_of(b.p, b.len ? b.len - 1 : 0));
+}
+
+static struct slice function_name(struct explanation *x, const struct fact_loc *loc)
+{
+	struct slice s = explain_text(x, loc->function), of;
+	uint32_t line;
+	if (facts_resume_name(s, &of, &line))
+		return explain_textf(x, "the rest of %.*s behind line %u", SLN(of, CLIP), line);
+	return s.n ? s : SLICE("a function");
+}
+
+/* ---- findings ---- */
+
+static void describe_limit(struct explanation *x, struct finding *r, const struct fact_frame *row, const struct fact_limit *limit)
+{
+	r->level = FINDING_ERROR;
+	r->in_python = true;
+	r->src = limit->src;
+	r->title =
+	    explain_textf(x, "%srecompile limit of %llu reached: %.*s runs in eager from then on", limit->accumulated ? "accumulated " : "",
+			  (unsigned long long)limit->limit, SLN(function_name(x, &row->loc), CLIP));
+	/* The compilation that met the limit made none. */
+	uint32_t made = row->n > limit->limit && limit->limit && !limit->accumulated ? (uint32_t)limit->limit : row->compiles;
+	r->cost = explain_textf(x, "%u compiled variant%s, then no compiled code for new cases", made, plural(made));
+	r->why = limit->reason != NONE ? explain_text(x, limit->reason) : r->why;
+}
+
+/* Training and evaluation are two graphs of one function, once each. */
+static bool frame_train_and_eval(const struct explanation *x, const struct frame_view *v)
+{
+	unsigned n = 0, other = 0;
+	for (uint32_t i = v->first; i < v->first + v->n; i++) {
+		struct slice change = x->step[i].change;
+		bool mode = slice_find(change, ".training is no longer ") || slice_find(change, ".training: ") ||
+			    slice_starts(change, "global state: grad_mode");
+		n += mode;
+		other += change.n && !mode;
+	}
+	return n == 1 && !other;
+}
+
+static void describe(struct explanation *x, struct frame_view *v, const struct fact_frame *row, const struct fact_limit *limit,
+		     const struct chain *symbols)
+{
+	struct finding *r;
+	if (!row->recompiles && !limit)
+		return;
+	struct slice changes = frame_changes(x, v), cause = frame_cause(x, v);
+	r = explain_finding(x, limit ? FINDING_LIMIT : FINDING_RECOMPILE, FINDING_WARNING);
+	v->finding = x->n_finding - 1;
+	r->loc = row->loc;
+	r->compile = x->step[v->first].compile;
+	r->count = row->recompiles;
+	r->seconds = row->seconds;
+	r->call_us = r->compile == NONE ? -1 : guards_call_us(x, r->compile); /* those of another variant come before */
+	r->id = limit ? SLICE("recompile-limit") : SLICE("recompile");
+	r->evidence = changes;
+	r->cause = cause;
+	if (!changes.n) {
+		r->why = SLICE("the log does not say which guards failed");
+		r->next = SLICE("TORCH_LOGS=recompiles python app.py");
+	}
+	r->fix = frame_advice(x, v, false);
+	r->hint = frame_advice(x, v, true);
+	for (uint32_t i = v->first; i < v->first + v->n && !r->src.line; i++)
+		if (x->step[i].recompile != NONE)
+			r->src = x->facts->recompile[x->step[i].recompile].src;
+	if (limit) {
+		describe_limit(x, r, row, limit);
+		return;
+	}
+	r->title =
+	    explain_textf(x, "%u recompile%s of %.*s", row->recompiles, plural(row->recompiles), SLN(function_name(x, &row->loc), CLIP));
+	if (frame_first_dynamic(x, v, symbols) || frame_train_and_eval(x, v))
+		r->level = FINDING_NOTE;
+	if (row->seconds >= 0)
+		r->cost = explain_textf(x, "%u recompile%s, %.2f s", row->recompiles, plural(row->recompiles), row->seconds);
+	else
+		r->cost = explain_textf(x, "%u recompile%s", row->recompiles, plural(row->recompiles));
+}
+
+/* One frame: its compilations in order, each with the recompile that led to it. of: the first recompile of each compilation. */
+static void add_frame(struct explanation *x, const struct fact_frame *row, const uint32_t *of, const struct chain *symbols)
+{
+	const struct facts *f = x->facts;
+	struct frame_view v = {.row = (uint32_t)(row - f->frame), .first = x->n_step, .finding = NONE};
+	for (uint32_t k = row->first; k < row->first + row->n; k++)
+		add_step(x, &v, f->frame_compile[k], of[f->frame_compile[k]]);
+	for (uint32_t i = 0; row->frame < 0 && i < f->n_recompile; i++) {
+		const struct fact_recompile *r = &f->recompile[i];
+		if (r->compile == NONE && r->src.input == row->input && r->loc.file == row->loc.file &&
+		    r->loc.function == row->loc.function)
+			add_step(x, &v, NONE, i);
+	}
+	describe(x, &v, row, row->limit == NONE ? NULL : &f->limit[row->limit], symbols);
+	PUSH(x, frame) = v;
+}
+
+void explain_recompiles(struct explanation *x)
+{
+	const struct facts *f = x->facts;
+	FREED uint32_t *of = xreallocarray(NULL, f->n_compile + 1, sizeof(*of));
+	memset(of, 255, (f->n_compile + 1) * sizeof(*of));
+	for (uint32_t i = f->n_recompile; i-- > 0;)
+		if (f->recompile[i].compile != NONE)
+			of[f->recompile[i].compile] = i;
+	struct chain symbols = {0}; /* by compilation */
+	for (uint32_t i = 0; i < f->n_symbol && f->n_recompile; i++)
+		chain_add(&symbols, i, CHAIN_KEY(f->symbol[i].compile));
+	for (uint32_t i = 0; i < f->n_frame; i++)
+		add_frame(x, &f->frame[i], of, &symbols);
+	chain_release(&symbols);
+}

@@ -1,0 +1,44 @@
+/* recompiles.h - a guard that failed, in words: what changed, of what kind, and what to do.
+ *
+ *     struct guard_words w = guard_words(&x, &f->recompile[i]);
+ *     w.change     "size of x at dim 0: 3 -> 5"
+ *     w.fix        lines, best first; as tried (tests/live/fixes); empty where nothing general can be said
+ *     w.hint       what may help
+ */
+#ifndef PT2_RECOMPILES_H
+#define PT2_RECOMPILES_H
+#include "base/chain.h"
+#include "run/diagnose/finding.h"
+
+enum guard_kind {
+	GUARD_OTHER,
+	GUARD_SIZE, /* a tensor's size */
+	GUARD_STRIDE,
+	GUARD_DTYPE,
+	GUARD_RANK,
+	GUARD_GRAD,      /* requires_grad */
+	GUARD_TENSOR,    /* device, dispatch keys, ... */
+	GUARD_STATE,     /* grad mode, autocast, default dtype, ... */
+	GUARD_TYPE,      /* the type of an object */
+	GUARD_OBJECT,    /* its identity */
+	GUARD_SHAPE,     /* an expression of symbolic sizes */
+	GUARD_CONTAINER, /* length, keys */
+	GUARD_VALUE,     /* a constant */
+};
+struct guard_words {
+	enum guard_kind kind;
+	struct slice change, fix, hint;
+};
+FOR_TESTS struct guard_words guard_words(struct explanation *x, const struct fact_recompile *r);
+/* L['x'] and G['x'] are x to the program. */
+struct slice plain_name(struct slice s);
+struct slice plain_names(struct explanation *x, struct slice s); /* wherever they stand in it */
+
+/* changes.c: "STEP" of "STEP is no longer 1", "size of x at dim 0" of "size of x at dim 0: 4 -> 6". */
+struct slice what_changed(struct slice change);
+/* What changed at the steps of a frame: "size of x at dim 0: 4 -> 6 -> 8, type of mode: A -> B, ..."; empty: the log does not say. */
+struct slice frame_cause(struct explanation *x, const struct frame_view *v);
+/* All that changed is what torch makes dynamic after it has changed once. symbols: rows of facts.symbol by compilation. */
+bool frame_first_dynamic(const struct explanation *x, const struct frame_view *v, const struct chain *symbols);
+
+#endif

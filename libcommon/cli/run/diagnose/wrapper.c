@@ -1,0 +1,42 @@
+/* wrapper.c - breaks in DDP, FSDP2 and optimizers, as torch 2.13 and 2.15 make them at every call. */
+#include "run/diagnose/wrapper.h"
+
+static const struct wrapper wrappers[] = {
+    {"torch/nn/parallel/distributed.py", "wrapper-ddp", "DDP",
+     "DDP's forward logs and prepares buckets in Python around the module; what is compiled is the module inside", ""},
+    {"torch/distributed/fsdp/", "wrapper-fsdp", "FSDP2",
+     "FSDP2's hooks gather and free parameters in Python, and torch does not trace them: what begins at the outer module stops at the "
+     "first "
+     "hook",
+     "for block in model.blocks: block.compile()    # the inner modules, instead of torch.compile(model) around the hooks"},
+    {"torch/optim/", "wrapper-optimizer", "the optimizer",
+     "torch.optim breaks before its update on purpose (hooks, profiling, the switch of gradients): the update itself is one graph", ""},
+};
+
+/* The wrapper whose file a text names. */
+static const struct wrapper *wrapper_in(struct slice text)
+{
+	for (size_t i = 0; i < ARRAY_LEN(wrappers); i++)
+		if (slice_find(text, wrappers[i].part))
+			return &wrappers[i];
+	return NULL;
+}
+
+const struct wrapper *wrapper_of(struct slice frames, struct slice file, struct slice explanation)
+{
+	const struct wrapper *found = wrapper_in(file), *in;
+	struct srcloc at;
+	enum srcloc_origin own = srcloc_origin(file);
+	if (found || own == SRCLOC_USER || own == SRCLOC_PACKAGE)
+		return found;
+	/* "the function `Adam.step` in file `.../torch/optim/lr_scheduler.py` should not be traced" */
+	if ((in = wrapper_in(explanation)))
+		return in;
+	while (explain_frame(&frames, &at)) {
+		enum srcloc_origin o = srcloc_origin(at.file);
+		if (o == SRCLOC_USER || o == SRCLOC_PACKAGE)
+			found = NULL;
+		found = (in = wrapper_in(at.file)) ? in : found;
+	}
+	return found;
+}

@@ -1,0 +1,290 @@
+/* rankspage.c - the landing page of --all-ranks-html: do the ranks agree, where do they part, who is slow. See rankspage_part.h. */
+#include "run/ranks/rankspage_part.h"
+
+void ranks_put_id(struct page *g, const struct rank_process *f, uint32_t compile)
+{
+	if (compile == NONE || compile >= f->n_compile)
+		return;
+	put(g, "<code class=\"id\">{}</code>", name(g, f->compile[compile].id));
+}
+
+void ranks_put_seconds(struct page *g, int64_t us)
+{
+	if (us < 0)
+		raw(g, "–");
+	else if (us < 100000)
+		buf_addf(g->b, "%lld.%lld ms", (long long)(us / 1000), (long long)(us % 1000 / 100));
+	else if (us < 600000000)
+		buf_addf(g->b, "%lld.%02lld s", (long long)(us / 1000000), (long long)(us % 1000000 / 10000));
+	else
+		buf_addf(g->b, "%lld min %lld s", (long long)(us / 60000000), (long long)(us / 1000000 % 60));
+}
+
+void ranks_put_who(struct page *g, uint32_t process)
+{
+	const struct rank_process *f = &g->all->process[process];
+	if (rank_is_plain(f))
+		buf_addf(g->b, "rank %lld", (long long)f->rank);
+	else
+		str(g, f->name);
+}
+
+void ranks_put_members(struct page *g, const uint32_t *m, uint32_t n)
+{
+	uint32_t shown = 0, i = 0, ranks = 0;
+	for (i = 0; i < n; i++)
+		ranks += rank_is_plain(&g->all->process[m[i]]);
+	if (ranks)
+		raw(g, ranks == 1 ? "rank " : "ranks ");
+	for (i = 0; i < n; shown++) {
+		const struct rank_process *f = &g->all->process[m[i]];
+		if (shown)
+			raw(g, ", ");
+		if (shown == RANGES) {
+			buf_addf(g->b, "and %u more", n - i);
+			return;
+		}
+		if (!rank_is_plain(f)) {
+			str(g, f->name);
+			i++;
+			continue;
+		}
+		uint32_t k = i + 1;
+		while (k < n && rank_is_plain(&g->all->process[m[k]]) && g->all->process[m[k]].rank == g->all->process[m[k - 1]].rank + 1)
+			k++;
+		if (k - i > 2)
+			buf_addf(g->b, "%lld–%lld", (long long)f->rank, (long long)g->all->process[m[k - 1]].rank);
+		else {
+			buf_addf(g->b, "%lld", (long long)f->rank);
+			k = i + 1;
+		}
+		i = k;
+	}
+}
+
+void ranks_put_file(struct page *g, const char *path) { put(g, "<code>{}</code>", slice_str(path_base(path))); }
+
+/* ---- checks ---- */
+
+const struct ranks_check ranks_checks[RANK_CHECK_COUNT] = {
+    [RANK_CHECK_IDS] = {"ids", "Compile ids", "the same set of compile ids", "compile id"},
+    [RANK_CHECK_CAPTURE] = {"capture", "Captured graphs", "what Dynamo started, captured, broke and recompiled, in order", "event"},
+    [RANK_CHECK_CACHE] = {"cache", "Cache events", "hits, misses and bypasses, in order", "cache event"},
+    [RANK_CHECK_COLLECT] = {"collectives", "Collectives", "the order of collective operators in the schedules", "operator"},
+    [RANK_CHECK_TENSORS] = {"tensors", "Tensor metadata", "type, shape and stride of what operators return", "graph"},
+    [RANK_CHECK_ORDER] = {"order", "Execution order", "the order in which compiled graphs ran", "graph"},
+    [RANK_CHECK_MADE] = {"made", "Compiled graphs", "graphs of AOTAutograd and Inductor, where the above agrees", "graph"},
+    [RANK_CHECK_VERSION] = {"version", "torch version", "the same version of torch", "version"},
+};
+const enum rank_check ranks_check_order[RANK_CHECK_COUNT] = {RANK_CHECK_CAPTURE, RANK_CHECK_IDS,   RANK_CHECK_COLLECT, RANK_CHECK_ORDER,
+							     RANK_CHECK_TENSORS, RANK_CHECK_CACHE, RANK_CHECK_MADE,    RANK_CHECK_VERSION};
+
+static void put_checks(struct page *g)
+{
+	raw(g, "<section id=\"checks\"><h2>What was compared</h2>\n<table class=\"checks\"><tr><th>check</th><th>verdict</th>"
+	       "<th>groups that agree</th></tr>\n");
+	for (unsigned i = 0; i < ARRAY_LEN(ranks_check_order); i++) {
+		const struct ranks_check *c = &ranks_checks[ranks_check_order[i]];
+		const struct rank_verdict *v = &g->all->check[ranks_check_order[i]];
+		put(g, "<tr><td><b>{}</b><br><small>{}</small></td>", slice_str(c->title), slice_str(c->what));
+		if (!v->recorded) {
+			raw(g, "<td><span class=\"tag none\">not recorded</span></td><td></td></tr>\n");
+			continue;
+		}
+		if (v->agree) {
+			raw(g, g->all->n_process > 1 ? "<td><span class=\"tag ok\">agree</span></td><td>all</td></tr>\n"
+						     : "<td><span class=\"tag none\">one log</span></td><td></td></tr>\n");
+			continue;
+		}
+		buf_addf(g->b, "<td><a class=\"tag bad\" href=\"#%s\">%u groups</a></td><td>",
+			 ranks_check_order[i] == RANK_CHECK_VERSION ? "notes" : c->id, v->n_group);
+		for (uint32_t k = 0; k < v->n_group && k < SPLITS_SHOWN; k++) {
+			raw(g, k ? " <span class=\"sep\">|</span> " : "");
+			ranks_put_members(g, v->group[k].member, v->group[k].n_member);
+		}
+		if (v->n_group > SPLITS_SHOWN)
+			buf_addf(g->b, " <span class=\"sep\">|</span> and %u more groups", v->n_group - SPLITS_SHOWN);
+		raw(g, "</td></tr>\n");
+	}
+	raw(g, "</table></section>\n");
+}
+
+void ranks_put_marks(struct page *g, const struct rank_process *f)
+{
+	uint32_t n = 0;
+	for (uint32_t i = 0; i < f->n_event; i++) {
+		const struct rank_event *e = &f->event[i];
+		if (e->kind != RANK_CACHE)
+			continue;
+		if (++n > 60) {
+			raw(g, " …");
+			return;
+		}
+		static const char *const class[] = {"bypass", "bypass", "hit", "miss"};
+		buf_addf(g->b, "<i class=\"%s\" title=\"", class[e->cache]);
+		put(g, "{} {}", name(g, f->compile[e->compile].id), name(g, e->text));
+		raw(g, e->cache == RANK_CACHE_HIT ? "\">✓</i>" : e->cache == RANK_CACHE_MISS ? "\">✗</i>" : "\">?</i>");
+	}
+}
+
+/* ---- processes ---- */
+
+static void put_processes(struct page *g)
+{
+	const struct ranks *all = g->all;
+	int64_t most = 1;
+	for (uint32_t p = 0; p < all->n_process; p++)
+		most = all->process[p].us > most ? all->process[p].us : most;
+	raw(g, "<section id=\"processes\"><h2>Processes</h2>\n<p><input type=\"search\" id=\"filter\" "
+	       "placeholder=\"filter: 3, proc, damaged …\" aria-label=\"filter processes\"></p>\n"
+	       "<div class=\"scroll\"><table class=\"list sort\" id=\"plist\"><tr><th>process</th><th class=\"r\">pid</th>"
+	       "<th class=\"r\">starts at</th><th class=\"r\">lasts</th><th class=\"r\">compile ids</th><th>compiling</th>"
+	       "<th class=\"r\">breaks</th><th class=\"r\">recompiles</th>"
+	       "<th class=\"r\">failures</th><th>caches</th><th>torch</th><th>log</th></tr>\n");
+	for (uint32_t p = 0; p < all->n_process; p++) {
+		const struct rank_process *f = &all->process[p];
+		uint32_t count[RANK_EVENT_COUNT] = {0}, ids = 0;
+		bool damaged = false;
+		for (uint32_t i = 0; i < f->n_event; i++)
+			count[f->event[i].kind]++;
+		for (uint32_t i = 0; i < f->n_compile; i++)
+			ids += !f->compile[i].unknown && !slice_is(name(g, f->compile[i].id), "-/-");
+		for (unsigned k = 0; k < DAMAGE_COUNT; k++)
+			damaged |= f->damage[k].count != 0;
+		buf_addf(g->b, "<tr><td data-v=\"%u\">", p);
+		const bool link = g->p->folder ? g->p->folder[p] : f->tag != NONE;
+		if (link && g->p->folder)
+			buf_addf(g->b, "<a href=\"%s/index.html\">", f->name);
+		else if (link)
+			buf_addf(g->b, "<a href=\"#/L%u/\">", f->tag);
+		str(g, f->name);
+		raw(g, link ? "</a>" : "");
+		if (damaged)
+			raw(g, " <span class=\"tag warn\">damaged</span>");
+		buf_addf(g->b, "</td><td class=\"r\">%" PRIu64 "</td><td class=\"r\" data-v=\"%lld\">+", f->pid,
+			 (long long)(f->start - all->start));
+		ranks_put_seconds(g, f->start - all->start);
+		buf_addf(g->b, "</td><td class=\"r\" data-v=\"%lld\">", (long long)f->end);
+		ranks_put_seconds(g, f->end);
+		buf_addf(g->b, "</td><td class=\"r\">%u</td><td class=\"bar\" data-v=\"%lld\"><svg width=\"%lld\" height=\"9\"></svg>", ids,
+			 (long long)f->us, (long long)(f->us * 100 / most));
+		ranks_put_seconds(g, f->us);
+		buf_addf(g->b, "</td><td class=\"r\">%u</td><td class=\"r\">%u</td><td class=\"r\">%u</td><td class=\"marks\">",
+			 count[RANK_BREAK], count[RANK_RECOMPILE], count[RANK_FAILURE]);
+		ranks_put_marks(g, f);
+		put(g, "</td><td>{}</td><td>", name(g, f->torch_version));
+		ranks_put_file(g, f->path);
+		raw(g, "</td></tr>\n");
+	}
+	raw(g, "</table></div></section>\n");
+}
+
+/* ---- the page ---- */
+
+static void put_verdict(struct page *g)
+{
+	const struct ranks *all = g->all;
+	unsigned bad = 0;
+	for (unsigned i = 0; i < ARRAY_LEN(ranks_check_order); i++)
+		bad += !all->check[ranks_check_order[i]].agree;
+	bool first = !all->n_desync;
+	bad += all->n_desync != 0;
+	raw(g, bad ? "<p class=\"verdict bad\">" : "<p class=\"verdict ok\">");
+	if (!bad) {
+		raw(g, all->n_process == 1           ? "One log only: there is nothing to compare."
+		       : all->n_lost || all->absents ? "All logs that could be read agree."
+						     : "All ranks agree.");
+	} else {
+		raw(g, first ? "<b>The ranks do not agree</b> in: "
+			     : "<b>The ranks do not agree</b> in: <a href=\"#desyncs\">collectives that have not ended</a>");
+		for (unsigned i = 0; i < ARRAY_LEN(ranks_check_order); i++) {
+			if (all->check[ranks_check_order[i]].agree)
+				continue;
+			buf_addf(g->b, "%s<a href=\"#%s\">", first ? "" : ", ",
+				 ranks_check_order[i] == RANK_CHECK_VERSION ? "notes" : ranks_checks[ranks_check_order[i]].id);
+			for (const char *p = ranks_checks[ranks_check_order[i]].title, *q = p; *p; p++)
+				buf_addc(g->b, p == q && *p < 'a' && p[1] >= 'a' ? (char)(*p + 32) : *p);
+			raw(g, "</a>");
+			first = false;
+		}
+		raw(g, ".");
+	}
+	raw(g, "</p>\n");
+}
+
+static void put_sections(struct page *g)
+{
+	raw(g, "<nav>");
+	if (g->all->n_flight)
+		raw(g, "<a href=\"#desyncs\">Collectives</a>");
+	raw(g, "<a href=\"#checks\">Checks</a><a href=\"#time\">Compile time</a><a href=\"#timeline\">Timeline</a>"
+	       "<a href=\"#processes\">Processes</a></nav></header>\n<main>\n<div id=\"notes\">");
+	ranks_put_notes(g);
+	raw(g, "</div>\n");
+	ranks_put_desyncs(g);
+	if (!g->all->n_process) { /* dumps alone */
+		raw(g, "</main>\n");
+		return;
+	}
+	put_checks(g);
+	ranks_put_splits(g);
+	ranks_put_time(g);
+	ranks_put_timeline(g);
+	ranks_put_schedules(g);
+	ranks_put_order(g);
+	ranks_put_estimates(g);
+	put_processes(g);
+	raw(g, "</main>\n");
+}
+
+void ranks_fragment(struct buf *b, const struct ranks *all)
+{
+	const struct ranks_page p = {.all = all};
+	struct page g = {.b = b, .all = all, .p = &p};
+	const struct slice css = share_file("ranks/ranks.css");
+	buf_addf(b, "<style>\n%.*s</style>\n<header>", SL(css));
+	put_verdict(&g);
+	put_sections(&g);
+	intern_release(&g.shown);
+}
+
+static void put_policy(struct buf *b)
+{
+	struct buf inlined = {0};
+	const struct slice css = share_file("ranks/ranks.css"), js = share_file("ranks/ranks.js");
+	buf_addf(&inlined, "<style>\n%.*s</style><script>\n%.*s</script>", SL(css), SL(js));
+	html_policy(b, buf_slice(&inlined), false);
+	buf_release(&inlined);
+}
+
+void ranks_page(struct buf *b, const struct ranks_page *p)
+{
+	struct page g = {.b = b, .all = p->all, .p = p};
+	const struct ranks *all = p->all;
+	uint64_t ranks = 0;
+	for (uint32_t i = 0; i < all->n_process; i++)
+		ranks += rank_is_plain(&all->process[i]);
+	raw(&g, "<!doctype html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n");
+	if (!p->header) /* what the user puts there may be anything */
+		put_policy(b);
+	raw(&g, "<meta name=\"viewport\" content=\"width=device-width\">\n<title>");
+	buf_addf(b, "%" PRIu64 " rank%s - tlparse</title>\n<style>\n", ranks, plural(ranks));
+	buf_add_slice(b, share_file("ranks/ranks.css"));
+	raw(&g, "</style>\n</head>\n<body>\n");
+	if (p->header)
+		raw(&g, p->header); /* as it is: that is what the option is for */
+	buf_addf(b, "<header><h1>%" PRIu64 " rank%s</h1><p class=\"dim\">%u log%s", ranks, plural(ranks), all->n_process,
+		 plural(all->n_process));
+	const struct rank_verdict *v = &all->check[RANK_CHECK_VERSION];
+	if (v->recorded && v->agree)
+		put(&g, " · torch {}", name(&g, all->process[0].torch_version));
+	raw(&g, " · ");
+	ranks_put_seconds(&g, all->end - all->start);
+	raw(&g, " from the first record to the last</p>\n");
+	put_verdict(&g);
+	put_sections(&g);
+	raw(&g, "<footer>tlparse (pt2utils) " PT2_VERSION "</footer>\n<script>\n");
+	buf_add_slice(b, share_file("ranks/ranks.js"));
+	raw(&g, "</script>\n</body>\n</html>\n");
+	intern_release(&g.shown);
+}

@@ -1,0 +1,322 @@
+#include "watch/nan.h"
+
+#include <fnmatch.h>
+
+#define MAX_PLACES (1u << 16)
+
+/* Where a place's last bad content came from. */
+struct nan_place {
+	uint32_t finding; /* NONE: of one that is not kept, or that is ignored */
+	bool ignored, inf;
+	struct slice inf_kernel, inf_buffer; /* the call that made infinities there */
+	uint32_t inf_call;
+};
+
+const char *nan_kind_name(enum nan_kind k)
+{
+	static const char *const names[] = {"produced", "input", "constant", "unwritten", "passed", "crashed"};
+	return names[k];
+}
+
+const char *nan_what_name(enum nan_what w)
+{
+	static const char *const names[] = {"", "nan", "inf", "range"};
+	return names[w];
+}
+
+static bool reads(const struct dump_value *v) { return v->before && v->role != CALL_ROLE_OUT; }
+
+static bool has_inf(const struct dump_value *v) { return v->stats.known && (v->stats.pos_inf || v->stats.neg_inf); }
+
+static bool is_real(int dtype)
+{
+	const struct dtype_info *d = dtype_info(dtype);
+	return d && (strstr(d->name, "float") || strstr(d->name, "complex"));
+}
+
+static enum nan_what nan_bad(const struct nan_options *o, const struct dump_value *v)
+{
+	const struct tensor_stats *s = &v->stats;
+	if (!s->known)
+		return NAN_NONE;
+	if (s->nan)
+		return NAN_NAN;
+	if (o->inf && has_inf(v))
+		return NAN_INF;
+	return o->range && is_real(v->meta.dtype) && (s->min < o->lo || s->max > o->hi) ? NAN_RANGE : NAN_NONE;
+}
+
+static bool nan_ignored(const struct nan_options *o, struct slice name)
+{
+	bool yes = false;
+	char *text = name.n && o->n_ignore ? xstrndup(name.p, name.n) : NULL;
+	for (size_t i = 0; text && i < o->n_ignore && !yes; i++)
+		yes = !fnmatch(o->ignore[i], text, 0);
+	free(text);
+	return yes;
+}
+
+/* ---- places ---- */
+
+/* Kept once, however often it comes. */
+static struct slice keep_text(struct nan *n, struct slice s) { return intern_get(&n->texts, intern_add(&n->texts, s)); }
+
+static struct nan_place *find_place(struct nan *n, const struct nan_call *c, const struct nan_value *v, bool make)
+{
+	struct {
+		uint32_t pid, model, run, storage;
+		char name[48];
+	} key = {c->c.pid, c->c.model_id, c->c.run, v->storage, ""};
+	if (v->storage == NONE)
+		memcpy(key.name, v->v.buffer.p, v->v.buffer.n < sizeof(key.name) ? v->v.buffer.n : sizeof(key.name));
+	struct slice k = slice_of((const char *)&key, sizeof(key));
+	if (make && n->places.n >= MAX_PLACES) { /* long ago: nobody will read them */
+		intern_release(&n->places);
+		n->places = (struct intern){0};
+	}
+	uint32_t had = n->places.n, i = make ? intern_add(&n->places, k) : intern_find(&n->places, k);
+	if (i == NONE)
+		return NULL;
+	GROW(n->place, had, n->cap_place, 1);
+	if (i == had)
+		n->place[i] = (struct nan_place){.finding = NONE};
+	return &n->place[i];
+}
+
+static bool known_place(const struct nan_value *v) { return v->storage != NONE || v->v.buffer.n; }
+
+/* ---- findings ---- */
+
+static void copy_text(struct arena *a, struct slice *s) { *s = arena_slice(a, *s); }
+
+static void copy_call(struct nan *n, struct nan_call *to, const struct nan_call *from)
+{
+	*to = *from;
+	copy_text(&n->arena, &to->c.model);
+	copy_text(&n->arena, &to->c.text);
+	copy_text(&n->arena, &to->c.name);
+	copy_text(&n->arena, &to->c.nodes);
+	copy_text(&n->arena, &to->c.aten);
+	copy_text(&n->arena, &to->ended);
+	to->c.value = NULL;
+	to->c.n_values = 0;
+	to->value = arena_alloc(&n->arena, (from->n_values + 1) * sizeof(*to->value));
+	for (uint32_t i = 0; i < from->n_values; i++) {
+		to->value[i] = from->value[i];
+		copy_text(&n->arena, &to->value[i].v.buffer);
+		copy_text(&n->arena, &to->value[i].v.path);
+		copy_text(&n->arena, &to->value[i].v.file);
+	}
+}
+
+static struct slice name_of(const struct nan_finding *f, uint32_t i) { return i == NONE ? SLICE("") : f->call.value[i].v.buffer; }
+
+static bool findings_alike(const struct nan_finding *a, const struct nan_finding *b)
+{
+	if (a->kind != b->kind || a->call.c.model_id != b->call.c.model_id)
+		return false;
+	/* A NaN that was there before is one finding, whoever reads it. */
+	if ((a->kind == NAN_INPUT || a->kind == NAN_CONSTANT) && a->cause != NONE && b->cause != NONE)
+		return slice_eq(name_of(a, a->cause), name_of(b, b->cause));
+	return a->call.c.call == b->call.c.call && slice_eq(a->call.c.name, b->call.c.name) &&
+	       slice_eq(name_of(a, a->bad), name_of(b, b->bad));
+}
+
+/* Its index; NONE when there are too many. */
+static uint32_t add_finding(struct nan *n, const struct nan_finding *f)
+{
+	for (size_t i = 0; i < n->n; i++)
+		if (findings_alike(&n->finding[i], f)) {
+			n->finding[i].times++;
+			return (uint32_t)i;
+		}
+	if (n->n == NAN_FINDINGS) {
+		n->more++;
+		return NONE;
+	}
+	struct nan_finding *to = &PUSH_TO(n->finding, n->n, n->cap);
+	*to = *f;
+	to->times = 1;
+	copy_call(n, &to->call, &f->call);
+	/* Elements are those at one place of this output. */
+	bool placed = to->bad != NONE && to->call.value[to->bad].has_element;
+	for (uint32_t i = 0; i < to->call.n_values && !placed; i++)
+		to->call.value[i].has_element = false;
+	copy_text(&n->arena, &to->inf_kernel);
+	copy_text(&n->arena, &to->inf_buffer);
+	return (uint32_t)n->n - 1;
+}
+
+/* ---- one call ---- */
+
+/* A NaN out of infinities is a new one; else what is as bad as the output was bad already. Weights out of range are as they
+ * should be, unless they were asked for. */
+static bool as_bad(const struct nan_options *o, enum nan_what out, const struct dump_value *in)
+{
+	enum nan_what w = nan_bad(o, in);
+	if (w == NAN_RANGE && in->role == CALL_ROLE_CONSTANT)
+		return false;
+	return out == NAN_NAN ? w == NAN_NAN : w != NAN_NONE;
+}
+
+/* The input that the output's badness came with: a constant, a model's input, or a buffer. */
+static uint32_t cause_of(const struct nan *n, const struct nan_call *c, enum nan_what out)
+{
+	uint32_t best = NONE;
+	int best_rank = 3;
+	for (uint32_t i = 0; i < c->n_values; i++) {
+		const struct nan_value *v = &c->value[i];
+		if (!reads(&v->v) || !as_bad(&n->o, out, &v->v))
+			continue;
+		int rank = v->v.role == CALL_ROLE_CONSTANT ? 0 : v->is_input ? 1 : 2;
+		if (rank < best_rank) {
+			best = i;
+			best_rank = rank;
+		}
+	}
+	return best;
+}
+
+/* Which call made the infinities that it read? */
+static void trace_inf(struct nan *n, const struct nan_call *c, struct nan_finding *f)
+{
+	for (uint32_t i = 0; i < c->n_values; i++) {
+		const struct nan_value *v = &c->value[i];
+		const struct nan_place *p = reads(&v->v) && has_inf(&v->v) && known_place(v) ? find_place(n, c, v, false) : NULL;
+		if (p && p->inf) {
+			f->inf_kernel = p->inf_kernel;
+			f->inf_buffer = p->inf_buffer;
+			f->inf_call = p->inf_call;
+			return;
+		}
+	}
+}
+
+/* Marks what the call wrote as of this finding, or as ignored. */
+static void mark(struct nan *n, const struct nan_call *c, uint32_t finding, bool ignored)
+{
+	for (uint32_t i = 0; i < c->n_values; i++) {
+		const struct nan_value *v = &c->value[i];
+		if (!dump_written(&v->v) || !known_place(v) || nan_bad(&n->o, &v->v) == NAN_NONE)
+			continue;
+		struct nan_place *p = find_place(n, c, v, true);
+		p->finding = finding;
+		p->ignored = ignored;
+	}
+}
+
+/* Where infinities began: with a call that read none. Where they came in with an input of the model, nothing is said. */
+static void mark_inf(struct nan *n, const struct nan_call *c)
+{
+	struct nan_finding from = {0};
+	bool had = false;
+	for (uint32_t i = 0; i < c->n_values; i++)
+		had |= reads(&c->value[i].v) && has_inf(&c->value[i].v);
+	trace_inf(n, c, &from);
+	for (uint32_t i = 0; i < c->n_values; i++) {
+		const struct nan_value *v = &c->value[i];
+		if (!dump_written(&v->v) || !known_place(v) || !has_inf(&v->v))
+			continue;
+		struct nan_place *p = find_place(n, c, v, true);
+		p->inf = !had || from.inf_kernel.n;
+		p->inf_kernel = from.inf_kernel.n ? from.inf_kernel : keep_text(n, c->c.name);
+		p->inf_buffer = from.inf_kernel.n ? from.inf_buffer : keep_text(n, v->v.buffer);
+		p->inf_call = from.inf_kernel.n ? from.inf_call : c->c.call;
+	}
+}
+
+static void take_bad(struct nan *n, const struct nan_call *c, uint32_t out, enum nan_what what)
+{
+	struct nan_finding f = {.what = what, .call = *c, .bad = out, .inf_call = NONE};
+	f.cause = cause_of(n, c, what);
+	const struct nan_value *in = f.cause != NONE ? &c->value[f.cause] : NULL;
+	if (!in) {
+		f.kind = NAN_PRODUCED;
+		if (what == NAN_NAN)
+			trace_inf(n, c, &f);
+	} else if (in->v.role == CALL_ROLE_CONSTANT) {
+		f.kind = NAN_CONSTANT;
+	} else if (in->is_input) {
+		f.kind = NAN_INPUT;
+	} else {
+		const struct nan_place *p = known_place(in) ? find_place(n, c, in, false) : NULL;
+		if (p) {
+			if (p->finding != NONE)
+				n->finding[p->finding].passed_on++;
+			mark(n, c, p->finding, p->ignored);
+			return;
+		}
+		f.kind = in->unwritten ? NAN_UNWRITTEN : NAN_PASSED;
+	}
+	bool quiet = nan_ignored(&n->o, c->c.name) || nan_ignored(&n->o, c->value[out].v.buffer);
+	if (in)
+		quiet |= nan_ignored(&n->o, in->v.buffer) || nan_ignored(&n->o, in->v.path);
+	mark(n, c, quiet ? NONE : add_finding(n, &f), quiet);
+}
+
+/* Constants by themselves: each is told once. */
+static void take_constants(struct nan *n, const struct nan_call *c)
+{
+	for (uint32_t i = 0; i < c->n_values; i++) {
+		const struct nan_value *v = &c->value[i];
+		enum nan_what what = v->v.before && v->v.role == CALL_ROLE_CONSTANT ? nan_bad(&n->o, &v->v) : NAN_NONE;
+		if (what == NAN_NONE || nan_ignored(&n->o, v->v.buffer) || nan_ignored(&n->o, v->v.path))
+			continue;
+		struct nan_finding f = {.kind = NAN_CONSTANT, .what = what, .call = *c, .bad = NONE, .cause = i};
+		add_finding(n, &f);
+	}
+}
+
+/* A Run: what the caller gave. */
+static void take_run(struct nan *n, const struct nan_call *c)
+{
+	for (uint32_t i = 0; i < c->n_values; i++) {
+		const struct nan_value *v = &c->value[i];
+		enum nan_what what = v->v.role == CALL_ROLE_MODEL_INPUT ? nan_bad(&n->o, &v->v) : NAN_NONE;
+		if (what == NAN_NONE || nan_ignored(&n->o, v->v.buffer))
+			continue;
+		struct nan_finding f = {.kind = NAN_INPUT, .what = what, .call = *c, .bad = NONE, .cause = i};
+		add_finding(n, &f);
+	}
+}
+
+void nan_take(struct nan *n, const struct nan_call *c)
+{
+	if (c->c.kind == DUMP_RUN) {
+		take_run(n, c);
+		return;
+	}
+	n->calls++;
+	if (n->o.constants)
+		take_constants(n, c);
+	if (c->crashed) {
+		struct nan_finding f = {.kind = NAN_CRASHED, .call = *c, .bad = NONE, .cause = NONE};
+		add_finding(n, &f);
+		return;
+	}
+	uint32_t out = NONE;
+	enum nan_what what = NAN_NONE;
+	for (uint32_t i = 0; i < c->n_values; i++) {
+		enum nan_what w = dump_written(&c->value[i].v) && !c->value[i].unread ? nan_bad(&n->o, &c->value[i].v) : NAN_NONE;
+		/* NaN before infinities before the rest; an ignored buffer does not hide another. */
+		bool quiet = w != NAN_NONE && nan_ignored(&n->o, c->value[i].v.buffer);
+		bool old_quiet = out != NONE && nan_ignored(&n->o, c->value[out].v.buffer);
+		if (w != NAN_NONE && (out == NONE || (old_quiet && !quiet) || (old_quiet == quiet && w < what))) {
+			out = i;
+			what = w;
+		}
+	}
+	if (out != NONE)
+		take_bad(n, c, out, what);
+	mark_inf(n, c);
+}
+
+void nan_release(struct nan *n)
+{
+	free(n->finding);
+	free(n->place);
+	intern_release(&n->places);
+	intern_release(&n->texts);
+	arena_release(&n->arena);
+	*n = (struct nan){0};
+}

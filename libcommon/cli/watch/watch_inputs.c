@@ -1,0 +1,169 @@
+/* A model's inputs from operands: files, or specs that are filled in. */
+#include "watch/watch_part.h"
+
+#include "model/check/check.h"
+#include "model/cppwrapper/operands.h"
+
+#include <math.h>
+
+#define MAX_MADE (UINT64_C(1) << 32) /* bytes */
+
+/* A number in (-1, 1), always the same. splitmix64. */
+static double next_number(uint64_t *state)
+{
+	uint64_t x = *state += 0x9e3779b97f4a7c15u;
+	x = (x ^ (x >> 30)) * 0xbf58476d1ce4e5b9u;
+	x = (x ^ (x >> 27)) * 0x94d049bb133111ebu;
+	x ^= x >> 31;
+	return (double)(int64_t)x / 9223372036854775808.0;
+}
+
+/* The upper half of a float, rounded: bfloat16. */
+static uint16_t to_bf16(float f)
+{
+	uint32_t u;
+	memcpy(&u, &f, sizeof(u));
+	return (uint16_t)((u + 0x7fff + ((u >> 16) & 1)) >> 16);
+}
+
+/* Converts numbers below 1 in size; what is below the smallest normal number becomes 0. */
+static uint16_t to_f16(double v)
+{
+	int e;
+	double m = frexp(fabs(v), &e); /* m in [0.5, 1) */
+	uint16_t sign = v < 0 ? 0x8000 : 0;
+	if (v == 0 || e < -13)
+		return sign;
+	return (uint16_t)(sign | ((unsigned)(e + 14) << 10) | (unsigned)((m * 2 - 1) * 1023));
+}
+
+/* Integers stay 0: they may be indices. */
+static void fill_random(char *data, int dtype, uint64_t n, uint64_t *state)
+{
+	for (uint64_t i = 0; i < n; i++) {
+		double v = next_number(state);
+		switch (dtype) {
+		case DTYPE_F32: ((float *)data)[i] = (float)v; break;
+		case DTYPE_F64: ((double *)data)[i] = v; break;
+		case DTYPE_F16: ((uint16_t *)data)[i] = to_f16(v); break;
+		case DTYPE_BF16: ((uint16_t *)data)[i] = to_bf16((float)v); break;
+		case DTYPE_C64: ((float *)data)[2 * i] = (float)v, ((float *)data)[2 * i + 1] = (float)next_number(state); break;
+		case DTYPE_C128: ((double *)data)[2 * i] = v, ((double *)data)[2 * i + 1] = next_number(state); break;
+		case DTYPE_BOOL: data[i] = v > 0; break;
+		default: return;
+		}
+	}
+}
+
+/* On the host; want: the device that it goes to. */
+static int make_data(struct arena *a, const struct tensor_meta *m, int want, const char *from, uint64_t *state, struct slice *data,
+		     struct err *err)
+{
+	int64_t bytes;
+	const struct dtype_info *d = dtype_info(m->dtype);
+	if (!d || !tensor_extent(m, &bytes) || (uint64_t)bytes > MAX_MADE)
+		return err_set(err, EXIT_USAGE, "'%s' is too large to be made up: give a file", from);
+	if (m->device != DEVICE_CPU && (m->device != DEVICE_CUDA || want != DEVICE_CUDA))
+		return err_set(err, EXIT_USAGE, "'%s': only inputs on the cpu can be made up, or on cuda for a model that is for it", from);
+	char *p = arena_alloc(a, (size_t)bytes + 64);
+	p += (64 - (uintptr_t)p % 64) % 64;
+	memset(p, 0, (size_t)bytes);
+	fill_random(p, m->dtype, (uint64_t)bytes / (uint64_t)d->bytes, state);
+	*data = slice_of(p, (size_t)bytes);
+	return 0;
+}
+
+int inputs_check(const struct contract *c, const struct tensor_meta *meta, size_t n, struct err *err)
+{
+	struct check k = {0};
+	int r = 0;
+	check_inputs(&k, c, meta, n);
+	for (size_t i = 0; i < k.n && !r; i++) {
+		const struct check_finding *f = &k.v[i];
+		const bool bound = f->what == CHECK_SMALL || f->what == CHECK_LARGE;
+		if (f->advice || (bound && c->source != CONTRACT_FROM_EXPORT)) /* compiled code looks at its bounds itself, or runs on */
+			continue;
+		struct buf b = {0};
+		if (f->input != NONE) {
+			add_input_name(&b, c, f->input);
+			buf_adds(&b, ": ");
+		}
+		r = err_set(err, EXIT_INPUT, "%s%s: expected %.*s, given %.*s (aoti-checkinputs tells all that does not fit)", buf_str(&b),
+			    f->what == CHECK_COUNT ? "inputs" : check_what_name(f->what), SL(f->expected), SL(f->given));
+		buf_release(&b);
+	}
+	check_release(&k);
+	return r;
+}
+
+static int make_input(struct given *g, const struct contract *c, size_t i, struct arena *a, uint64_t *state, struct tensor_view *v,
+		      struct err *err)
+{
+	struct slice data;
+	/* Files and numbers that are made up here are on no device: they go where they are wanted. */
+	const int want = c->input[i].device == DEVICE_NONE ? c->device : c->input[i].device;
+	if (g->meta[i].device == DEVICE_CPU && want == DEVICE_CUDA)
+		g->meta[i].device = DEVICE_CUDA;
+	v->name = c->input[i].name;
+	v->meta = g->meta[i];
+	if (v->meta.n_dim < 0) {
+		struct buf b = {0};
+		add_input_name(&b, c, (uint32_t)i);
+		err_set(err, EXIT_USAGE, "no input is given for %s: the model takes %u (aoti-checkinputs lists them)", buf_str(&b),
+			c->n_inputs);
+		buf_release(&b);
+		return -1;
+	}
+	if (!g->source[i].file) {
+		if (make_data(a, &v->meta, want, g->from[i], state, &data, err) < 0)
+			return -1;
+	} else if (given_data(g, i, &data, err) < 0) {
+		return -1;
+	}
+	v->data = data.p;
+	return 0;
+}
+
+int inputs_read(struct inputs *in, const struct contract *c, const char *const *operand, int n, struct err *err)
+{
+	uint64_t state = 0;
+	*in = (struct inputs){0};
+	if (given_read(&in->given, c, operand, n, err) < 0)
+		return -1;
+	in->v = xcalloc(c->n_inputs + 1, sizeof(*in->v));
+	in->n = c->n_inputs;
+	for (size_t i = 0; i < in->n; i++)
+		if (make_input(&in->given, c, i, &in->arena, &state, &in->v[i], err) < 0)
+			goto bad;
+	if (!inputs_check(c, in->given.meta, in->given.n, err))
+		return 0;
+bad:
+	inputs_release(in);
+	return -1;
+}
+
+int inputs_load(struct loaded *l, struct inputs *in, const char *path, const char *name, const char *const *operand, int n, struct err *err)
+{
+	struct watch_bundle b;
+	const bool bundle = watch_bundle_like(path);
+	if (bundle && n)
+		return err_set(err, EXIT_USAGE, "'%s' is a bundle, which holds its inputs: give no others", path);
+	if (bundle && watch_bundle_open(&b, path, err) < 0)
+		return -1;
+	int r = load_model(l, bundle ? b.library : path, (struct load_options){.model = name}, err);
+	if (!r && (bundle ? watch_bundle_inputs(&b, in, &l->contract, err) : inputs_read(in, &l->contract, operand, n, err)) < 0) {
+		loaded_release(l);
+		r = -1;
+	}
+	if (bundle)
+		watch_bundle_close(&b);
+	return r;
+}
+
+void inputs_release(struct inputs *in)
+{
+	given_release(&in->given);
+	free(in->v);
+	arena_release(&in->arena);
+	*in = (struct inputs){0};
+}

@@ -1,0 +1,22 @@
+/* watch_part.h - parts of watch.c that other files hold. */
+#ifndef PT2_LIVE_WATCH_PART_H
+#define PT2_LIVE_WATCH_PART_H
+#include "watch/inputs.h"
+#include "watch/kept.h"
+#include "watch/watch.h"
+
+/* ---- watch_fate.c, watch_calls.c: processes ---- */
+
+void watch_meet(struct watch *w, uint32_t pid);           /* something of this process was read */
+void watch_look_around(struct watch *w);                  /* now and then: who has ended? */
+void watch_finish_process(struct watch *w, uint32_t pid); /* its calls that have not returned never will */
+void watch_forget_processes(struct watch *w);
+
+/* ---- watch_graph.c ---- */
+
+void watch_graph_event(struct watch *w, const struct live_event *ev);
+void watch_graph_launch(struct watch *w, uint32_t pid, uint32_t model, const struct call_launch *l);
+void watch_graph_replay(struct watch *w, uint32_t pid, uint32_t model, const struct call_replay *r);
+void watch_forget_graphs(struct watch *w);
+
+#endif

@@ -1,0 +1,154 @@
+/* What a graph that functionalize() made needs: operators that write to copies of their operands, and what shares memory with those. */
+#include "aten/interp/functionalize.h"
+#include "aten/interp/interp_part.h"
+
+/* ---- operands that are written to ---- */
+
+/* A handle like t, its offset too, over memory of its own with all that t's storage holds. */
+static struct aten_tensor *private_copy(const struct aten_tensor *t)
+{
+	const int64_t bytes = (int64_t)t->storage->bytes;
+	struct aten_tensor *whole = aten_new(DTYPE_U8, 1, &bytes, NULL);
+	if (whole->storage->data && t->storage->data)
+		memcpy(whole->storage->data, t->storage->data, (size_t)bytes);
+	return aten_view_dtype(whole, t->dtype, t->n_dim, t->size, t->stride, t->offset);
+}
+
+static int own_operand(struct interp *run, struct aten_value *v)
+{
+	struct aten_tensor *mine = NULL;
+	if (v->kind != ATEN_TENSOR || !v->tensor->storage)
+		return interp_bad(run, "what it writes to is no tensor");
+	ATEN_TRY("interp")
+	{
+		aten_frame_.mode = run->mode;
+		mine = aten_keep(private_copy(v->tensor));
+	}
+	if (ATEN_END)
+		return interp_bad(run, "%s", aten_last_error());
+	*v = aten_of(mine);
+	return 0;
+}
+
+/* Calls op, its operands at these places being copies; which 0: its value is what op gives, else that operand. */
+static int call_owning(struct interp *run, uint32_t target, const uint32_t *at, uint32_t n_at, uint32_t which, struct interp_operands *o,
+		       struct aten_value *out)
+{
+	const struct aten_op *op = interp_find(run, target);
+	uint32_t mine = 0;
+	int r = op ? 0 : -1;
+	while (!r && mine < n_at && (r = at[mine] < o->n ? own_operand(run, &o->arg[at[mine]]) : interp_bad(run, "it lacks operands")) == 0)
+		mine++;
+	if (!r)
+		r = interp_call_op(run, op, o, out);
+	if (!r && which) {
+		aten_value_release(out);
+		r = interp_share(run, o->arg[which], out);
+	}
+	while (mine-- > 0) /* the operands of a node are borrowed: nothing else will */
+		aten_value_release(&o->arg[at[mine]]);
+	return r;
+}
+
+/* pt2.operand("torch.ops.aten.batch_norm.default", 3, ...): what that operator leaves in its fourth operand. */
+static int written_operand(struct interp *run, struct interp_operands *o, struct aten_value *out)
+{
+	const struct gvalue *name = &run->g->value[run->g->node[run->node].args];
+	static const uint32_t statistics[] = {3, 4};
+	struct interp_operands rest = *o;
+	if (o->n < 2 || name->kind != GV_STR || o->arg[1].kind != ATEN_INT || (o->arg[1].i != 3 && o->arg[1].i != 4))
+		return interp_bad(run, "it names no operator and operand");
+	const uint32_t which = (uint32_t)o->arg[1].i;
+	rest.arg += 2;
+	rest.n -= 2;
+	return call_owning(run, name->text, statistics, 2, which, &rest, out);
+}
+
+/* ---- what shares memory with what is written to ---- */
+
+struct write {
+	struct interp *run;
+	const struct aten_storage *old;
+	struct aten_tensor *new; /* all of it, as bytes */
+};
+
+/* v over the new memory when it lies in the old, within a frame. */
+static struct aten_tensor *moved(const struct write *w, struct aten_tensor *t)
+{
+	return t->storage == w->old ? aten_view_dtype(w->new, t->dtype, t->n_dim, t->size, t->stride, t->offset) : aten_alias(t);
+}
+
+static int move_value(const struct write *w, const struct aten_value *v, struct aten_value *out)
+{
+	if (v->kind == ATEN_LIST) {
+		*out = (struct aten_value){.kind = ATEN_LIST, .item = xcalloc(v->n + 1, sizeof(*out->item))};
+		while (out->n < v->n && move_value(w, &v->item[out->n], &out->item[out->n]) == 0)
+			out->n++;
+		if (out->n == v->n)
+			return 0;
+		aten_value_release(out);
+		return -1;
+	}
+	if (v->kind != ATEN_TENSOR || !v->tensor->storage)
+		return interp_share(w->run, *v, out);
+	ATEN_TRY("interp")
+	{
+		aten_frame_.mode = w->run->mode;
+		*out = aten_of(aten_keep(moved(w, v->tensor)));
+	}
+	return ATEN_END ? interp_bad(w->run, "%s", aten_last_error()) : 0;
+}
+
+static bool lies_in(const struct aten_value *v, const struct aten_storage *s)
+{
+	bool yes = v->kind == ATEN_TENSOR && v->tensor->storage == s;
+	for (uint32_t i = 0; v->kind == ATEN_LIST && i < v->n; i++)
+		yes |= lies_in(&v->item[i], s);
+	return yes;
+}
+
+/* pt2.after(x, written, [others], [inputs]): x's memory with `written` in x's place; x, then the others, over it. The inputs of a subgraph
+ * are not to lie there: a caller would have to know. */
+static int after(struct interp *run, const struct interp_operands *o, struct aten_value *out)
+{
+	struct write w = {.run = run};
+	if (o->n != 4 || o->arg[0].kind != ATEN_TENSOR || o->arg[1].kind != ATEN_TENSOR || !o->arg[0].tensor->storage ||
+	    o->arg[2].kind != ATEN_LIST)
+		return interp_bad(run, "its operands are not those of a write");
+	const struct aten_tensor *x = o->arg[0].tensor;
+	w.old = x->storage;
+	if (lies_in(&o->arg[3], w.old))
+		return interp_bad(run, "a subgraph changes one of its inputs in place: what calls it would have to know");
+	ATEN_TRY("interp")
+	{
+		aten_frame_.mode = run->mode;
+		w.new = aten_keep(private_copy(x));
+		aten_copy(w.new, o->arg[1].tensor);
+	}
+	if (ATEN_END) {
+		if (w.new)
+			aten_release(w.new);
+		return interp_bad(run, "%s", aten_last_error());
+	}
+	const uint32_t n = o->arg[2].n + 1;
+	struct aten_value all = {.kind = ATEN_LIST, .n = n, .item = xcalloc(n, sizeof(*all.item))};
+	all.item[0] = o->arg[0];
+	memcpy(all.item + 1, o->arg[2].item, (n - 1) * sizeof(*all.item));
+	const int r = move_value(&w, &all, out);
+	free(all.item);
+	aten_release(w.new);
+	return r;
+}
+
+int interp_functional(struct interp *run, struct slice target, struct interp_operands *o, struct aten_value *out)
+{
+	uint32_t at[FUNCTIONAL_WRITTEN];
+	if (slice_is(target, "pt2.after"))
+		return after(run, o, out);
+	if (slice_is(target, "pt2.operand"))
+		return written_operand(run, o, out);
+	const uint32_t n = functional_written(run->g, run->node, at);
+	return n ? call_owning(run, run->g->node[run->node].target, at, n, 0, o, out) : 1;
+}
+
+bool interp_functional_has(struct slice target) { return slice_is(target, "pt2.after") || slice_is(target, "pt2.operand"); }

@@ -1,0 +1,206 @@
+#include "base/io/window.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+#include <zlib.h>
+
+enum { GZ_CHUNK = 1 << 18 };
+
+static ssize_t read_some(struct input *in, char *to, size_t n)
+{
+	ssize_t r;
+	do
+		r = read(in->fd, to, n);
+	while (r < 0 && errno == EINTR);
+	if (r < 0) {
+		in->lost = strerror(errno);
+		in->unread = true;
+		return 0;
+	}
+	__atomic_store_n(&in->consumed, in->consumed + (size_t)r, __ATOMIC_RELAXED); /* progress is shown by another thread */
+	return r;
+}
+
+int input_open(struct input *in, const char *path, struct err *err)
+{
+	*in = (struct input){.path = path, .fd = -1};
+	struct stat st;
+	if (!strcmp(path, "-")) {
+		in->path = "(standard input)";
+		in->fd = STDIN_FILENO;
+	} else {
+		in->fd = open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY);
+		if (in->fd < 0)
+			return err_errno(err, EXIT_INPUT, "cannot open '%s'", path);
+	}
+	if (fstat(in->fd, &st) < 0) {
+		err_errno(err, EXIT_INPUT, "cannot read '%s'", in->path);
+		input_close(in);
+		return -1;
+	}
+	if (S_ISDIR(st.st_mode)) {
+		err_set(err, EXIT_INPUT, "cannot read '%s': is a directory", in->path);
+		input_close(in);
+		return -1;
+	}
+	in->seekable = S_ISREG(st.st_mode);
+	in->size = in->seekable ? (uint64_t)st.st_size : 0;
+	/* The first bytes decide: gzip or plain. A pipe may hand them out one by one. */
+	char *head = buf_room(&in->tail, 64);
+	while (in->tail.len < 2) {
+		ssize_t r = read_some(in, head + in->tail.len, 2 - in->tail.len);
+		if (r <= 0)
+			break;
+		buf_wrote(&in->tail, (size_t)r);
+	}
+	if (in->lost) {
+		err_set(err, EXIT_INPUT, "cannot read '%s': %s", in->path, in->lost);
+		input_close(in);
+		return -1;
+	}
+	if (in->tail.len == 2 && !memcmp(in->tail.p, "\x1f\x8b", 2)) {
+		z_stream *z = in->gz = xcalloc(1, sizeof(*z));
+		in->gzbuf = xmalloc(GZ_CHUNK);
+		memcpy(in->gzbuf, in->tail.p, 2);
+		buf_cut(&in->tail, 0);
+		z->next_in = (Bytef *)in->gzbuf;
+		z->avail_in = 2;
+		if (inflateInit2(z, 15 + 16) != Z_OK)
+			return err_set(err, EXIT_ENVIRON, "cannot start zlib");
+	}
+	return 0;
+}
+
+void input_close(struct input *in)
+{
+	if (in->gz) {
+		inflateEnd(in->gz);
+		free(in->gz);
+		free(in->gzbuf);
+	}
+	if (in->fd > STDIN_FILENO)
+		close(in->fd);
+	buf_release(&in->tail);
+	in->fd = -1;
+	in->gz = NULL;
+}
+
+size_t input_head(const char *path, char *head, size_t n)
+{
+	struct stat st;
+	size_t got = 0;
+	if (stat(path, &st) < 0 || !S_ISREG(st.st_mode))
+		return 0;
+	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK);
+	for (ssize_t r = 1; fd >= 0 && r != 0 && got < n;) {
+		r = read(fd, head + got, n - got);
+		if (r < 0 && errno != EINTR)
+			break;
+		got += r > 0 ? (size_t)r : 0;
+	}
+	if (fd >= 0)
+		close(fd);
+	return got;
+}
+
+/* Decompressed bytes, 0 at the end. Members may follow one another (gzip a b > c; log rotation). */
+static size_t inflate_some(struct input *in, char *to, size_t n)
+{
+	z_stream *z = in->gz;
+	z->next_out = (Bytef *)to;
+	z->avail_out = n > UINT32_MAX ? NONE : (uInt)n;
+	const uInt want = z->avail_out;
+	while (z->avail_out == want) {
+		if (!z->avail_in) {
+			ssize_t r = read_some(in, in->gzbuf, GZ_CHUNK);
+			if (r <= 0) {
+				if (!in->gz_ended && !in->lost)
+					in->lost = "the gzip data ends early";
+				break;
+			}
+			z->next_in = (Bytef *)in->gzbuf;
+			z->avail_in = (uInt)r;
+		}
+		if (in->gz_ended) {
+			if (*z->next_in == 0) { /* tape padding */
+				z->next_in++;
+				z->avail_in--;
+				continue;
+			}
+			if (inflateReset(z) != Z_OK)
+				break;
+			in->gz_ended = false;
+		}
+		int r = inflate(z, Z_NO_FLUSH);
+		if (r == Z_STREAM_END) {
+			in->gz_ended = true;
+		} else if (r != Z_OK && r != Z_BUF_ERROR) {
+			in->lost = "the gzip data is corrupt";
+			break;
+		}
+	}
+	return want - z->avail_out;
+}
+
+static size_t read_fully(struct input *in, char *to, size_t n)
+{
+	size_t got = 0;
+	while (got < n && !in->eof) {
+		size_t r = in->gz ? inflate_some(in, to + got, n - got) : (size_t)read_some(in, to + got, n - got);
+		if (!r || in->lost)
+			in->eof = true;
+		got += r;
+	}
+	return got;
+}
+
+static void ensure(struct window *w, size_t cap)
+{
+	if (w->cap < cap) {
+		w->cap = cap;
+		w->data = xreallocarray(w->data, cap, 1);
+	}
+}
+
+int input_next(struct input *in, struct window *w, size_t want, window_cut *cut)
+{
+	if (want < in->tail.len)
+		want = in->tail.len;
+	if (w->cap / 8 > want) /* a giant record came before: give its memory back */
+		window_release(w);
+	ensure(w, want + 1);
+	if (in->tail.len)
+		memcpy(w->data, in->tail.p, in->tail.len);
+	w->len = in->tail.len;
+	buf_cut(&in->tail, 0);
+	w->offset = in->offset;
+	w->continued = in->continued;
+	in->continued = false;
+	for (size_t good;;) {
+		w->len += read_fully(in, w->data + w->len, want - w->len);
+		w->last = in->eof;
+		if (!w->len)
+			return 0;
+		good = w->last ? w->len : cut(w->data, w->len);
+		if (!good && want >= RECORD_MAX) {
+			good = w->len;
+			in->continued = true;
+		}
+		if (good) {
+			buf_add(&in->tail, w->data + good, w->len - good);
+			w->len = good;
+			in->offset += good;
+			return 1;
+		}
+		want = want * 2 > RECORD_MAX ? RECORD_MAX : want * 2;
+		ensure(w, want + 1);
+	}
+}
+
+void window_release(struct window *w)
+{
+	free(w->data);
+	*w = (struct window){0};
+}

@@ -1,3 +1,0 @@
-#include "calls/ticks.h"
-
-bool calls_ticking(void) { return false; }

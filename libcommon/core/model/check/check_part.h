@@ -1,0 +1,10 @@
+/* check_part.h - for the parts of check.h only: how a finding is made. */
+#ifndef PT2_CHECK_PART_H
+#define PT2_CHECK_PART_H
+#include "model/check/check.h"
+
+/* The returned finding is valid until the next one. */
+struct check_finding *check_found(struct check *k, enum check_what what, uint32_t input, int dim);
+struct slice check_keep(struct check *k, const char *fmt, ...) PRINTF_LIKE(2, 3);
+
+#endif

@@ -1,0 +1,355 @@
+#include "model/doctor/doctor.h"
+
+#include "model/doctor/doctor_part.h"
+#include "model/package/externnodes.h"
+#include "model/doctor/shimversions.h"
+
+enum { CLIP = 200 }; /* bytes of a text of the input in a line of ours */
+
+#define NOTHING SLICE("")
+
+const char *doctor_level_name(enum doctor_level level)
+{
+	static const char *const name[] = {"ok", "note", "warning", "fatal"};
+	return (size_t)level < ARRAY_LEN(name) ? name[level] : "?";
+}
+
+void doctor_add(struct exam *x, enum doctor_level level, const char *id, struct slice what, struct slice why, struct slice fix)
+{
+	struct doctor *d = x->d;
+	PUSH_TO(d->v, d->n, d->cap) = (struct doctor_finding){level, id, what, why, fix};
+	d->n_bad += level >= DOCTOR_WARNING;
+}
+
+struct slice doctor_text(struct exam *x, const char *fmt, ...)
+{
+	struct buf b = {0};
+	va_list ap;
+	va_start(ap, fmt);
+	buf_addvf(&b, fmt, ap);
+	va_end(ap);
+	return arena_take(&x->d->arena, &b);
+}
+
+void doctor_release(struct doctor *d)
+{
+	free(d->v);
+	arena_release(&d->arena);
+	*d = (struct doctor){0};
+}
+
+/* ---- machine ---- */
+
+/* True when nothing further can be said about it on this host. */
+static bool other_machine(struct exam *x)
+{
+	const char *machine = modelso_machine_name(x->so.machine, x->so.big_endian);
+	if (strcmp(machine, x->host.machine)) {
+		doctor_add(x, DOCTOR_FATAL, "machine", doctor_text(x, "compiled for %s, but this machine is %s", machine, x->host.machine),
+			   SLICE("it will not load: \"cannot open shared object file\" or \"wrong ELF class\""),
+			   doctor_text(x, "compile it on a machine of the kind that it shall run on (%s)", x->host.machine));
+		return x->so.header_only;
+	}
+	doctor_ok(x, "machine", doctor_text(x, "compiled for %s, as this machine is", machine));
+	if (x->md.platform.n && !slice_is(x->md.platform, "linux"))
+		doctor_add(x, DOCTOR_WARNING, "platform",
+			   doctor_text(x, "its metadata say that it was compiled on %.*s", SLN(x->md.platform, CLIP)),
+			   SLICE("torch warns of it while loading; metadata and library are not of one compilation"),
+			   SLICE("compile the package again"));
+	if (x->md.machine.n && !slice_is(x->md.machine, machine))
+		doctor_add(x, DOCTOR_WARNING, "metadata",
+			   doctor_text(x, "the library is for %s, its metadata say %.*s", machine, SLN(x->md.machine, CLIP)),
+			   SLICE("metadata and library are not of one compilation"), SLICE("compile the package again"));
+	return false;
+}
+
+/* ---- the interface ---- */
+
+static const char *const required[] = {
+    "AOTInductorModelContainerCreateWithDevice",     "AOTInductorModelContainerDelete",
+    "AOTInductorModelContainerGetCallSpec",          "AOTInductorModelContainerGetNumInputs",
+    "AOTInductorModelContainerGetNumOutputs",        "AOTInductorModelContainerRun",
+    "AOTInductorModelContainerGetNumConstants",      "AOTInductorModelContainerGetConstantName",
+    "AOTInductorModelContainerUpdateConstantBuffer",
+};
+
+static void interface(struct exam *x)
+{
+	const char *lacking = NULL;
+	if (x->so.api == API_NONE) {
+		doctor_add(x, DOCTOR_FATAL, "not-aoti", SLICE("exports no AOTInductor functions: it is some other library"),
+			   SLICE("there is nothing in it that could be called"), SLICE("name the library that AOTInductor compiled"));
+		return;
+	}
+	if (x->so.api == API_MODEL) {
+		doctor_add(x, DOCTOR_FATAL, "no-container", SLICE("exports a model without its container"),
+			   SLICE("it is meant to be linked into a program; torch loads containers only"),
+			   SLICE("compile it as a package (torch._inductor.aoti_compile_and_package)"));
+		return;
+	}
+	for (size_t i = 0; i < ARRAY_LEN(required) && !lacking; i++)
+		if (!modelso_exports(&x->so, required[i]))
+			lacking = required[i];
+	if (lacking)
+		doctor_add(x, DOCTOR_WARNING, "old-api",
+			   doctor_text(x, "does not export %s: compiled by a torch before 2.%u", lacking, SHIM_OLDEST),
+			   SLICE("later versions ask for it while loading"),
+			   SLICE("compile it again with the torch that it will run with"));
+	else
+		doctor_ok(x, "old-api", doctor_text(x, "entry points: %s", modelso_api_name(x->so.api)));
+	if (!lacking && x->so.api < API_LAST_ERROR)
+		doctor_add(x, DOCTOR_NOTE, "no-error-texts", SLICE("has no AOTInductorGetLastError: compiled by a torch before 2.13"),
+			   SLICE("when a call fails, torch can only say that it failed; why stands on stderr"), NOTHING);
+}
+
+static void runtime(struct exam *x)
+{
+	const char *name = modelso_runtime_name(x->so.runtime);
+	static const char not_torch[] = "torch cannot load it: its functions come from that runtime";
+	switch (x->so.runtime) {
+	case RUNTIME_NONE:
+	case RUNTIME_TORCH: return;
+	case RUNTIME_SHIM:
+		doctor_add(x, DOCTOR_WARNING, "runtime", SLICE("calls torch's C interface, but links no libtorch"),
+			   SLICE("it loads only into a program that has these functions already (ExecuTorch, or "
+				 "aot_inductor.link_libtorch = False)"),
+			   SLICE("compile without that option to load it with torch"));
+		return;
+	case RUNTIME_EXECUTORCH:
+	case RUNTIME_STANDALONE:
+		doctor_add(x, DOCTOR_WARNING, "runtime", doctor_text(x, "made for another runtime: %s", name), slice_str(not_torch),
+			   SLICE("compile it with torch's defaults to load it with torch"));
+		return;
+	case RUNTIME_PREFIXED:
+		doctor_add(x, DOCTOR_WARNING, "runtime",
+			   doctor_text(x, "made for a runtime whose functions begin with %.*s", SLN(x->so.shim_prefix, CLIP)),
+			   slice_str(not_torch), SLICE("compile it with torch's defaults to load it with torch"));
+	}
+}
+
+/* Which runner torch takes for it, it reads from the metadata. */
+static void device_key(struct exam *x)
+{
+	const char *code = modelso_device_key(x->so.device_code);
+	if (x->md.device.n && !slice_is(x->md.device, code) && x->so.api != API_NONE)
+		doctor_add(x, DOCTOR_WARNING, "device-key",
+			   doctor_text(x, "its metadata say it is for %.*s, but the code is for %s", SLN(x->md.device, CLIP), code),
+			   SLICE("torch chooses by the metadata what it loads the library with; they are not of one "
+				 "compilation"),
+			   SLICE("compile the package again"));
+}
+
+/* ---- constants ---- */
+
+static void blob(struct exam *x)
+{
+	uint64_t want = x->so.constants.size;
+	static const char why[] = "the weights are in no other place: the first call fails or ends the process";
+	if (!x->m->weights_blob)
+		doctor_add(x, DOCTOR_FATAL, "weights-blob",
+			   SLICE("its weights are in a file of their own (*_weights.blob), which is not here"), slice_str(why),
+			   x->pkg->kind == PACKAGE_SO ? SLICE("put the .blob beside the library, under its own name")
+						      : SLICE("package it again with all files that aot_compile returned"));
+	else if (x->pkg->file[x->m->weights_blob].size != want)
+		doctor_add(x, DOCTOR_FATAL, "weights-blob",
+			   doctor_text(x, "%.*s has %llu bytes, but the library expects %llu",
+				       SLN(x->pkg->file[x->m->weights_blob].name, CLIP),
+				       (unsigned long long)x->pkg->file[x->m->weights_blob].size, (unsigned long long)want),
+			   SLICE("it was cut off, or belongs to another model: wrong weights, or a crash behind its end"),
+			   SLICE("use the blob that was made together with the library"));
+	else
+		doctor_ok(x, "weights-blob",
+			  doctor_text(x, "weights: %llu bytes in %.*s", (unsigned long long)want,
+				      SLN(x->pkg->file[x->m->weights_blob].name, CLIP)));
+}
+
+/* Weights that torch.save wrote lie in the package (core/tensor/weights/weights.h), and its loader does not load them by itself (2.13,
+ * 2.15). */
+static bool pickled_weights(const struct exam *x)
+{
+	for (uint32_t i = 0; i < x->m->n_file; i++)
+		if (slice_is(x->pkg->file[x->m->file[i]].name, "weights_config.json"))
+			return true;
+	return false;
+}
+
+static void examine_constants(struct exam *x)
+{
+	const struct modelso_constants *c = &x->so.constants;
+	const struct contract *k = x->o->contract;
+	if (x->so.api == API_NONE)
+		return;
+	if (c->damage[0]) {
+		doctor_add(x, DOCTOR_FATAL, "weights-damaged", slice_str(c->damage),
+			   c->form == CONSTANTS_APPENDED ? SLICE("creating the model fails: \"Weights data seems corrupt\"")
+							 : SLICE("weights would be read from other memory"),
+			   SLICE("use the library as it was compiled: it must not be stripped, signed, or cut"));
+	} else if (c->form == CONSTANTS_BLOB) {
+		blob(x);
+	} else if (c->form == CONSTANTS_NONE && k && k->weight_bytes > 0) {
+		doctor_add(
+		    x, DOCTOR_WARNING, "weights-elsewhere",
+		    doctor_text(x, "needs %llu bytes of weights, %s", (unsigned long long)k->weight_bytes,
+				pickled_weights(x) ? "which lie pickled in the package, where torch's loader leaves them" : "and has none"),
+		    SLICE("compiled with aot_inductor.package_constants_in_so = False: without them the first call "
+			  "fails or crashes"),
+		    SLICE("load them before the first call (AOTIModelPackageLoader.load_constants)"));
+	} else {
+		doctor_ok(x, "weights-damaged",
+			  doctor_text(x, "weights: %s, %llu bytes", modelso_form_name(c->form), (unsigned long long)c->size));
+	}
+}
+
+/* torch 2.11 learnt to keep constants on the cpu beside a GPU's (model_base.h); its own check tells that the code can.
+ */
+static void constant_devices(struct exam *x)
+{
+	const struct contract *k = x->o->contract;
+	struct slice ro;
+	uint32_t cpu = 0, other = 0, first = 0;
+	if (!k || k->device == DEVICE_NONE)
+		return;
+	for (uint32_t i = 0; i < k->n_constants; i++) {
+		int device = k->constant[i].device;
+		if (device == DEVICE_NONE || device == k->device)
+			continue;
+		if (!cpu && !other)
+			first = i;
+		cpu += device == DEVICE_CPU;
+		other += device != DEVICE_CPU;
+	}
+	bool mixed = modelso_section(&x->so, ".rodata", &ro, NULL) && slice_find(ro, "Mixed-device constants");
+	if (other || (cpu && !mixed))
+		doctor_add(x, DOCTOR_FATAL, "constant-device",
+			   doctor_text(x, "constant %.*s is for %s, the code for %s (%u such)", SLN(k->constant[first].name, CLIP),
+				       device_name(k->constant[first].device), device_name(k->device), cpu + other),
+			   SLICE("loading copies all constants to the code's own device: a crash, or wrong memory"),
+			   SLICE("move the whole module to one device before torch.export"));
+	else if (cpu)
+		doctor_add(x, DOCTOR_NOTE, "constant-device", doctor_text(x, "%u constants stay on the cpu", cpu),
+			   SLICE("torch before 2.11 could not load such a model; kernels on the GPU cannot use them in place"),
+			   SLICE("move the whole module to one device before torch.export, unless it is meant"));
+}
+
+/* ---- operators from elsewhere ---- */
+
+static void list_ops(struct exam *x, struct slice text)
+{
+	struct extern_nodes nodes;
+	struct err err;
+	if (extern_nodes_read(&nodes, text, &err) < 0) {
+		doctor_add(x, DOCTOR_FATAL, "extern-nodes",
+			   doctor_text(x, "%.*s: %s", SLN(x->pkg->file[x->m->extern_nodes].name, CLIP), err.text),
+			   SLICE("operators without a C function are called through it: loading or the first such call fails"),
+			   SLICE("package it again"));
+		return;
+	}
+	const char *ops = extern_targets(&nodes, EXTERN_FOREIGN);
+	if (ops)
+		doctor_add(x, DOCTOR_NOTE, "custom-ops", doctor_text(x, "calls operators that are not torch's own: %s", ops),
+			   SLICE("loading fails where they are not registered: \"Could not find schema for ...\""),
+			   SLICE("import the package that defines them (or torch.ops.load_library) before loading; "
+				 "operators written in Python need Python"));
+	extern_nodes_release(&nodes);
+}
+
+static void extern_nodes(struct exam *x)
+{
+	struct slice text;
+	struct err err;
+	bool calls = modelso_imports(&x->so, "aoti_torch_proxy_executor_call_function");
+	if (!x->m->extern_nodes) {
+		if (calls && x->pkg->kind != PACKAGE_SO)
+			doctor_add(x, DOCTOR_FATAL, "extern-nodes",
+				   SLICE("calls operators through the proxy executor, but their list "
+					 "(*.wrapper.json, extern_nodes.json) is not here"),
+				   SLICE("the first such call fails"), SLICE("package it again"));
+		else if (calls)
+			doctor_add(x, DOCTOR_WARNING, "extern-nodes",
+				   SLICE("calls operators through the proxy executor; their list "
+					 "(*.wrapper.json, extern_nodes.json) is not beside it"),
+				   SLICE("the first such call fails"), SLICE("put the .json beside the library"));
+		return;
+	}
+	if (package_data(x->pkg, x->m->extern_nodes, &text, &err) < 0)
+		doctor_add(x, DOCTOR_FATAL, "extern-nodes", doctor_text(x, "%s", err.text), SLICE("loading fails"),
+			   SLICE("package it again"));
+	else
+		list_ops(x, text);
+}
+
+/* ---- files ---- */
+
+static void files(struct exam *x)
+{
+	if (!x->m->metadata)
+		doctor_add(x, DOCTOR_NOTE, "no-metadata", SLICE("there is no *_metadata.json"),
+			   SLICE("torch reads from it which device the model is for, and warns of another CPU"), NOTHING);
+	if (!x->m->wrapper_cpp)
+		doctor_add(x, DOCTOR_NOTE, "no-text", SLICE("the C++ text (*.wrapper.cpp) is not here"),
+			   SLICE("names, lines and buffers can only be guessed from the library"),
+			   SLICE("keep it: packages have it unless aot_inductor.package_cpp_only or a build step took it out"));
+}
+
+/* ---- all of it ---- */
+
+/* A library that is none of ours: what it is, is the finding. */
+static int foreign(struct exam *x, struct slice so, struct err *err)
+{
+	bool elf;
+	const char *what = modelso_what(so, &elf);
+	if (!what || elf)
+		return modelso_open(&x->so, so, x->pkg->path, err);
+	doctor_add(x, DOCTOR_FATAL, "platform", doctor_text(x, "%.*s is %s", SLN(x->pkg->file[x->m->so].name, CLIP), what),
+		   SLICE("it was compiled for another system and will not load here"), SLICE("compile it on Linux"));
+	return 1;
+}
+
+static void examine_model(struct exam *x)
+{
+	struct slice version;
+	if (!x->o->no_torch && !doctor_find_torch(&x->d->arena, x->o->torch, &x->torch, &version))
+		x->torch = (struct slice){"", 0};
+	if (other_machine(x))
+		return;
+	interface(x);
+	runtime(x);
+	device_key(x);
+	doctor_cpu(x);
+	doctor_system(x);
+	doctor_torch(x);
+	examine_constants(x);
+	constant_devices(x);
+	doctor_gpu(x);
+	extern_nodes(x);
+}
+
+int doctor_examine(struct doctor *d, struct package *pkg, struct package_model *m, const struct doctor_options *o, struct err *err)
+{
+	static const struct doctor_options none;
+	struct exam x = {.d = d, .pkg = pkg, .m = m, .o = o ? o : &none};
+	struct slice so, found, version;
+	if (x.o->host)
+		x.host = *x.o->host;
+	else
+		doctor_host_here(&x.host);
+	if (x.o->torch && !x.o->no_torch && !doctor_find_torch(&d->arena, x.o->torch, &found, &version))
+		return err_set(err, EXIT_INPUT, "'%s' has no libtorch_cpu.so, in it, in lib/ or in torch/lib/", x.o->torch);
+	if (package_metadata(pkg, m, &x.md, err) < 0)
+		return -1;
+	files(&x);
+	if (!m->so) {
+		doctor_add(&x, DOCTOR_FATAL, "not-compiled", SLICE("the package has the C++ text only, no library"),
+			   SLICE("made with aot_inductor.package_cpp_only: it must be compiled first"),
+			   SLICE("run cmake in the model's folder, with CMAKE_PREFIX_PATH at torch"));
+		return 0;
+	}
+	if (package_data(pkg, m->so, &so, err) < 0)
+		return -1;
+	int r = foreign(&x, so, err);
+	if (r == 0)
+		examine_model(&x);
+	if (r <= 0)
+		modelso_close(&x.so);
+	return r < 0 ? -1 : 0;
+}

@@ -1,0 +1,361 @@
+/* Exceptions, compiler errors, and programs that were killed. */
+#include <signal.h>
+
+#include "run/textlog/textlog_part.h"
+#include "run/traceback.h"
+#include "run/text.h"
+
+/* ---- compiler errors ---- */
+
+/* "   15 |   auto x = y;" (gcc) or the bare line (clang, older gcc), with a line of ^ below it */
+static struct slice quoted_line(struct slice line, struct slice below)
+{
+	const char *bar = memchr(line.p, '|', line.n < 16 ? line.n : 16);
+	uint64_t no;
+	if (bar && slice_u64(slice_trim(slice_upto(line, bar)), &no))
+		return slice_trim(slice_from(line, bar + 1));
+	struct slice t = slice_trim(below);
+	return t.n && (t.p[0] == '^' || t.p[0] == '~') ? slice_trim(line) : slice_of("", 0);
+}
+
+static bool is_error(struct slice severity) { return slice_is(severity, "error") || slice_is(severity, "fatal error"); }
+
+/* Takes a line of a compiler. Warnings are not taken. */
+static bool compiler_line(struct block *b, uint32_t i, uint32_t end, uint32_t command)
+{
+	struct slice none = slice_of("", 0), line = block_line(b, i), next = i + 1 < end ? block_line(b, i + 1) : none;
+	struct slice below = i + 2 < end ? block_line(b, i + 2) : none;
+	struct srcloc at;
+	if (!slice_find(line, "error: ") || !srcloc_parse(line, &at) || at.form != SRCLOC_COMPILER || !is_error(at.severity))
+		return false;
+	struct textlog *t = b->t;
+	struct fact_loc loc = log_loc(t, &at);
+	uint32_t message = log_text(t, at.message), n = t->f->n_compiler_error;
+	/* An exception that is raised again says it again. */
+	for (uint32_t k = n; k-- > t->from.compiler_error && n - k < 64;) {
+		const struct fact_compiler_error *old = &t->f->compiler_error[k];
+		if (old->at.file == loc.file && old->at.line == loc.line && old->column == at.col && old->message == message)
+			return true;
+	}
+	struct fact_compiler_error *row = LOG_ADD(b, i, compiler_error);
+	if (!row)
+		return true;
+	row->at = loc;
+	row->at.code = log_text(t, quoted_line(next, below));
+	row->column = at.col;
+	row->severity = log_text(t, at.severity);
+	row->message = message;
+	row->command = command;
+	return true;
+}
+
+uint32_t parse_compiler_line(struct block *b, uint32_t i)
+{
+	if (!slice_find(block_line(b, i), "error: "))
+		return 0;
+	if (!b->final && i + 2 >= b->n)
+		return BLOCK_MORE;
+	return compiler_line(b, i, b->n, NONE);
+}
+
+/* Command: and Output: of a CppCompileError, lines [i, end). */
+static void cpp_error(struct block *b, uint32_t i, uint32_t end)
+{
+	uint32_t command = NONE;
+	struct slice rest = block_lines(b, i, end);
+	const char *p = slice_find(rest, "Command:\n");
+	if (p)
+		command = log_text(b->t, slice_trim(block_line(b, i + block_lines_to(b, i, p + 1))));
+	while ((p = slice_find(rest, "error: "))) {
+		uint32_t k = i + block_lines_to(b, i, p + 1) - 1;
+		compiler_line(b, k, end, command);
+		rest = slice_from(rest, block_line(b, k).p + block_line(b, k).n);
+	}
+}
+
+/* Without a traceback around it: up to the record's end, or two blank lines behind "Output:". */
+uint32_t parse_cpp_error(struct block *b, uint32_t i)
+{
+	uint32_t end = i;
+	bool output = false;
+	for (; end < b->n; end++) {
+		struct slice line = slice_trim(block_line(b, end));
+		if (!b->record && output && !line.n)
+			break;
+		if (slice_starts(line, "Traceback (most recent"))
+			break;
+		output |= slice_is(line, "Output:");
+	}
+	if (end == b->n && !b->final)
+		return BLOCK_MORE;
+	cpp_error(b, i, end);
+	return end - i;
+}
+
+/* ---- exceptions ---- */
+
+/* Takes facts out of an exception's message that have tables of their own. */
+static void log_message(struct block *b, uint32_t i, uint32_t n)
+{
+	uint32_t end = i + n < b->n ? i + n : b->n;
+	struct slice text = block_lines(b, i, end);
+	const char *what = slice_find(text, "Constraints violated (");
+	if (!what)
+		what = slice_find(text, "Specializations unexpectedly required");
+	if (what) {
+		struct block part = *b;
+		part.n = end;
+		part.final = true;
+		parse_violations(&part, i + block_lines_to(b, i, what + 1) - 1);
+	}
+	if (slice_find(text, "C++ compile error"))
+		cpp_error(b, i, end);
+}
+
+/* fullgraph=True: the break is the exception. */
+static void unsupported(struct block *b, uint32_t i, const struct traceback *tb)
+{
+	struct break_text text;
+	if (!slice_ends(tb->type, "Unsupported") && !slice_ends(tb->type, "UserError") && !slice_ends(tb->type, "TorchRuntimeError"))
+		return;
+	break_text_parse(tb->message, &text);
+	if (!break_text_is_break(&text))
+		return;
+	if (tb->from_user.line)
+		text.at = tb->from_user;
+	log_break(b, i, &text, SAID_ERROR);
+}
+
+/* torch.multiprocessing.spawn and torchrun raise an exception of their own, with the traceback of the process that failed as its message:
+ * that is the failure. */
+static void unwrap_process(struct traceback *tb)
+{
+	struct traceback of;
+	if ((slice_ends(tb->type, "ProcessRaisedException") || slice_ends(tb->type, "ChildFailedError")) &&
+	    traceback_last(tb->message, &of) && of.type.n) {
+		if (!of.from_user.line && !of.user.line)
+			of.user = tb->from_user.line ? tb->from_user : tb->user;
+		*tb = of;
+	}
+}
+
+/* The row of an exception; NONE, where the text ends or was cut before it is named. */
+static uint32_t traceback_row(struct block *b, uint32_t i, struct traceback tb)
+{
+	struct textlog *t = b->t;
+	struct facts *f = t->f;
+	if (!tb.type.n) {
+		t->cut_line = t->cut++ ? t->cut_line : b->line[i].no;
+		return NONE;
+	}
+	unwrap_process(&tb);
+	uint32_t stack = log_text(t, tb.whole);
+	/* convert_frame.py puts the exception into its message and lets the logger print it, too. */
+	for (uint32_t k = f->n_failure; b->record && k-- > t->from.failure && f->n_failure - k < 4;)
+		if (f->failure[k].caught && f->failure[k].stack == stack && f->failure[k].src.line >= b->line[0].no)
+			return k;
+	struct fact_failure *row = LOG_ADD(b, i, failure);
+	if (!row)
+		return NONE;
+	LOCAL_BUF frames = {0};
+	traceback_frames(traceback_head(&tb), FAILURE_FRAMES, &frames);
+	row->frames = log_text(t, buf_slice(&frames));
+	row->type = log_text(t, tb.type);
+	row->reason = log_text(t, tb.message);
+	row->stack = stack;
+	row->user = log_loc(t, tb.from_user.line ? &tb.from_user : &tb.user);
+	row->torch = log_loc(t, &tb.torch);
+	row->caught = b->head != NULL; /* in a log record: it may have been */
+	return (uint32_t)(row - f->failure);
+}
+
+/* The next of a chain at line i, and how many lines it has; 0: there is none. */
+static uint32_t next_traceback(const struct block *b, uint32_t i, struct traceback *tb)
+{
+	size_t used = i < b->n ? traceback_parse(block_lines(b, i, b->n), b->record ? TRACEBACK_ALL : TRACEBACK_BARE, tb) : 0;
+	return used ? block_lines_to(b, i, b->text + b->line[i].off + used) : 0;
+}
+
+/* Where the part of a chain ends that is no failure: Dynamo refuses generators before any compilation begins, and says so at length
+ * (TORCH_LOGS=+dynamo; convert_frame.py of 2.13), with what was being handled just then. BLOCK_MORE: not all of the chain is here. */
+static uint32_t refused_to(const struct block *b, uint32_t i)
+{
+	uint32_t n, refused = i;
+	struct traceback tb;
+	for (tb.next = TRACEBACK_CAUSE; tb.next != TRACEBACK_LAST && (n = next_traceback(b, i, &tb)) > 0;) {
+		i += n;
+		if (!b->final && (i >= b->n || !tb.ended))
+			return BLOCK_MORE;
+		if (b->head && slice_starts(tb.message, "Attempt to trace generator"))
+			refused = i;
+	}
+	return refused;
+}
+
+/* Tracebacks that belong together: a chain, a group and its members. */
+uint32_t parse_traceback(struct block *b, uint32_t i)
+{
+	struct textlog *t = b->t;
+	uint32_t from = i, refused = refused_to(b, i), cause = NONE, groups = 0, group[16], n;
+	struct traceback tb;
+	if (refused == BLOCK_MORE)
+		return BLOCK_MORE;
+	for (tb.next = TRACEBACK_CAUSE; tb.next != TRACEBACK_LAST && (n = next_traceback(b, i, &tb)) > 0; i += n) {
+		uint32_t row = i < refused ? NONE : traceback_row(b, i, tb);
+		while (groups && group[groups - 1] >= tb.depth && cause == NONE)
+			groups--;
+		if (row != NONE) {
+			t->f->failure[row].cause = cause;
+			if (!b->head && !groups)
+				t->last_failure = row;
+			if (tb.group && groups < ARRAY_LEN(group))
+				group[groups++] = tb.depth;
+		}
+		unsupported(b, i, &tb);
+		if (tb.message.n)
+			log_message(b, i, n);
+		cause = tb.next == TRACEBACK_CAUSE || tb.next == TRACEBACK_CONTEXT ? row : NONE;
+	}
+	return i - from;
+}
+
+/* ---- signals ---- */
+
+static const struct {
+	const char *name;
+	int number;
+} signals[] = {{"Segmentation fault", SIGSEGV},
+	       {"Illegal instruction", SIGILL},
+	       {"Floating point exception", SIGFPE},
+	       {"Trace/breakpoint trap", SIGTRAP},
+	       {"Bus error", SIGBUS},
+	       {"Aborted", SIGABRT},
+	       {"Killed", SIGKILL}};
+
+static struct fact_failure *signal_row(struct block *b, uint32_t i, struct slice name)
+{
+	struct textlog *t = b->t;
+	int number = 0;
+	for (unsigned k = 0; k < ARRAY_LEN(signals); k++)
+		if (slice_is(name, signals[k].name))
+			number = signals[k].number;
+	t->killed = true;
+	struct fact_failure *row = LOG_ADD(b, i, failure);
+	t->last_end = row ? (uint32_t)(row - t->f->failure) : NONE;
+	if (row) {
+		row->type = log_text(t, name);
+		row->signal = number;
+	}
+	return row;
+}
+
+/* "Segmentation fault (core dumped)", "run.sh: line 3:  4711 Killed                  python app.py": as shells write them */
+uint32_t parse_signal(struct block *b, uint32_t i)
+{
+	struct slice line = slice_unindent(block_line(b, i));
+	const char *shell = slice_find(line, ": line ");
+	if (b->record)
+		return 0;
+	if (shell) {
+		const char *colon = slice_find(slice_from(line, shell + 7), ":");
+		if (!colon)
+			return 0;
+		line = slice_unindent(slice_from(line, colon + 1));
+		while (line.n && is_digit(line.p[0]))
+			line = slice_skip(line, 1);
+		line = slice_unindent(line);
+	}
+	for (unsigned k = 0; k < ARRAY_LEN(signals); k++) {
+		struct slice rest = line;
+		if (!slice_take(&rest, signals[k].name))
+			continue;
+		rest = slice_trim(rest);
+		bool dumped = slice_starts(rest, "(core dumped)");
+		if (!shell && rest.n && !dumped)
+			return 0;                       /* a sentence that begins so */
+		if (signals[k].number == b->t->fault) { /* of one death */
+			b->t->fault = 0;
+			b->t->last_end = NONE;
+			return 1;
+		}
+		struct fact_failure *row = signal_row(b, i, slice_str(signals[k].name));
+		if (row && dumped)
+			row->reason = log_text(b->t, SLICE("core dumped"));
+		return 1;
+	}
+	return 0;
+}
+
+/* faulthandler: "  File "x.py", line 519 in f", innermost first */
+static bool fault_frame(struct slice line, struct srcloc *at)
+{
+	line = slice_unindent(line);
+	const char *in = slice_find(line, " in ");
+	if (!slice_starts(line, "File \"") || !in || !srcloc_parse(line, at))
+		return false;
+	at->func = slice_trim(slice_from(line, in + 4));
+	return true;
+}
+
+static uint32_t frames_text(struct textlog *t, const struct srcloc *frame, uint32_t n)
+{
+	LOCAL_BUF b = {0};
+	while (n-- > 0) {
+		srcloc_format(&b, &frame[n], SRCLOC_AT, false);
+		if (n)
+			buf_addc(&b, '\n');
+	}
+	return log_text(t, buf_slice(&b));
+}
+
+static uint32_t in_frame(struct textlog *t, const struct srcloc *at)
+{
+	LOCAL_BUF b = {0};
+	buf_adds(&b, "in ");
+	srcloc_format(&b, at, SRCLOC_AT, true);
+	return log_text(t, buf_slice(&b));
+}
+
+uint32_t parse_faulthandler(struct block *b, uint32_t i)
+{
+	struct slice line = slice_unindent(block_line(b, i));
+	line = slice_trim(slice_skip(line, strlen("Fatal Python error: ")));
+	uint32_t k = i + 1, frames = 0;
+	struct srcloc at, user = {0}, frame[16];
+	bool current = false, known = false, done = false; /* known: which thread it was; else the last, the main one, has the signal */
+	for (; k < b->n && !done; k++) {
+		struct slice s = slice_unindent(block_line(b, k));
+		if (slice_starts(s, "Current thread") || (!known && slice_starts(s, "Thread 0x"))) {
+			known = slice_starts(s, "Current thread");
+			current = true;
+			frames = 0;
+			user = (struct srcloc){0};
+		} else if (slice_starts(s, "Thread 0x") || slice_starts(s, "Extension modules:")) {
+			done = frames > 0 || slice_starts(s, "Ext");
+		} else if (current && fault_frame(s, &at)) {
+			if (frames < ARRAY_LEN(frame))
+				frame[frames] = at;
+			frames++;
+			if (!user.line && srcloc_is_user(at.file))
+				user = at;
+		} else if (slice_blank(s)) {
+			done = known && frames > 0;
+		} else {
+			done = !slice_starts(s, "Python runtime state") && !slice_starts(s, "File \"") && !slice_starts(s, "<no Python");
+		}
+	}
+	if (!done && !b->final)
+		return BLOCK_MORE;
+	const char *colon = slice_find(line, ": "); /* "Aborted: detail" */
+	struct fact_failure *row = signal_row(b, i, slice_upto(line, colon));
+	if (row) {
+		b->t->fault = row->signal;
+		row->frames = frames_text(b->t, frame, frames < ARRAY_LEN(frame) ? frames : ARRAY_LEN(frame));
+		row->user = user.line ? log_loc(b->t, &user) : facts_no_loc();
+		if (frames)
+			row->reason = in_frame(b->t, &frame[0]);
+		if (frames && srcloc_is_framework(frame[0].file))
+			row->torch = log_loc(b->t, &frame[0]);
+	}
+	return done ? k - 1 - i : k - i;
+}

@@ -1,0 +1,178 @@
+/* Chooses the parser of a line by how it starts, behind leading blanks. */
+#include "run/textlog/textlog_part.h"
+
+/* Ordered by first byte; of two that start alike the longer one comes first. */
+static const struct start {
+	const char *text;
+	block_parser *parse;
+} starts[] = {
+    {"# torch ", parse_version},
+    {"# CUDA ", parse_version},
+    {"('Recompiling function ", parse_recompile_tuple},
+    {"(['", parse_metrics_csv},
+    {"+ Exception Group Traceback", parse_traceback},
+    {"AOTAutograd cache ", parse_cache},
+    {"Aborted", parse_signal},
+    {"Break reasons:", parse_explain},
+    {"Bypassing ", parse_cache},
+    {"Bus error", parse_signal},
+    {"CppCompileError: C++ compile error", parse_cpp_error},
+    {"CUDA used to build PyTorch: ", parse_version},
+    {"COMPILING GRAPH due to ", parse_compiling},
+    {"Constraints violated", parse_violations},
+    {"C++ compile error", parse_cpp_error},
+    {"Dynamo produced ", parse_dynamo_produced},
+    {"Exception Group Traceback", parse_traceback},
+    {"Floating point exception", parse_signal},
+    {"Fatal Python error: ", parse_faulthandler},
+    {"FX cache ", parse_cache},
+    {"Function", parse_metrics},
+    {"Graph Break Count: ", parse_explain},
+    {"Graph Count: ", parse_explain},
+    {"Graph break", parse_break},
+    {"Illegal instruction", parse_signal},
+    {"Killed", parse_signal},
+    {"LazyTraceHandler: logging to ", parse_path},
+    {"Output code written to: ", parse_path},
+    {"Output code: ", parse_path},
+    {"PyTorch version: ", parse_version},
+    {"Python version: ", parse_version},
+    {"Recompiling function ", parse_recompile},
+    {"Specializations unexpectedly required", parse_violations},
+    {"Saved standalone repro to ", parse_path},
+    {"Segmentation fault", parse_signal},
+    {"Specializing ", parse_specializing},
+    {"Step ", parse_step},
+    {"Traceback (most recent call last):", parse_traceback},
+    {"TorchDynamo compilation metrics:", parse_metrics},
+    {"Trace/breakpoint trap", parse_signal},
+    {"WON'T CONVERT ", parse_wont_convert},
+    {"Writing ", parse_path},
+    {"[pip3] torch", parse_version},
+    {"_compile.", parse_metrics_csv},
+    {"create_unbacked_sym", parse_unbacked},
+    {"create_symbol ", parse_symbol},
+    {"eval ", parse_guard},
+    {"fx graph cache ", parse_cache},
+    {"model_", parse_debug_trace},
+    {"runtime_assert ", parse_guard},
+    {"skipping cudagraphs", parse_cudagraph},
+    {"set_replacement ", parse_replacement},
+    {"torchdynamo hit recompilation cache limit", parse_limit},
+    {"torch._dynamo hit config.", parse_limit},
+    {"torchdynamo hit config.", parse_limit},
+    {"torch version: ", parse_version},
+    {"| Traceback (most recent call last):", parse_traceback},
+};
+
+/* starts[first[c] .. first[c + 1]) begin with the byte c. */
+void log_index_init(uint16_t first[257])
+{
+	uint16_t i = 0;
+	for (unsigned c = 0; c < 256; c++) {
+		first[c] = i;
+		while (i < ARRAY_LEN(starts) && (unsigned char)starts[i].text[0] == c)
+			i++;
+	}
+	first[256] = i;
+}
+
+struct slice slice_unindent(struct slice s)
+{
+	while (s.n && (s.p[0] == ' ' || s.p[0] == '\t'))
+		s = slice_of(s.p + 1, s.n - 1);
+	return s;
+}
+
+uint32_t block_lines_to(const struct block *b, uint32_t i, const char *end)
+{
+	uint32_t lo = i, hi = b->n;
+	while (lo < hi) {
+		uint32_t mid = lo + (hi - lo) / 2;
+		if (b->text + b->line[mid].off < end)
+			lo = mid + 1;
+		else
+			hi = mid;
+	}
+	return lo - i;
+}
+
+bool place_parse(struct slice s, struct srcloc *out)
+{
+	uint64_t line;
+	if (!s.p || !s.n)
+		return false;
+	const char *colon = slice_rchr(s, ':');
+	if (!colon || colon == s.p || !slice_u64(slice_from(s, colon + 1), &line) || line > UINT32_MAX)
+		return false;
+	*out = (struct srcloc){.file = slice_upto(s, colon), .line = (uint32_t)line};
+	return true;
+}
+
+bool slice_double(struct slice s, double *out)
+{
+	char text[64], *end;
+	if (!s.n || s.n >= sizeof(text) || !memchr("0123456789.-", s.p[0], 12))
+		return false;
+	memcpy(text, s.p, s.n);
+	text[s.n] = 0;
+	*out = strtod(text, &end);
+	return end == text + s.n && *out - *out == 0;
+}
+
+int64_t slice_int(struct slice s)
+{
+	uint64_t v;
+	return slice_u64(s, &v) && v <= INT64_MAX ? (int64_t)v : -1;
+}
+
+static uint32_t parse_at(struct block *b, uint32_t i)
+{
+	struct slice line = slice_unindent(block_line(b, i));
+	if (!line.n)
+		return 0;
+	const uint16_t *first = b->t->reader->first;
+	unsigned char c = (unsigned char)line.p[0];
+	for (unsigned k = first[c]; k < first[c + 1]; k++)
+		if (slice_starts(line, starts[k].text)) {
+			uint32_t n = starts[k].parse(b, i);
+			if (n && n != BLOCK_MORE)
+				log_rank(b->t, b->rank);
+			if (n)
+				return n;
+		}
+	/* Messages of a shell about its children, and of compilers, start with a path. */
+	if (!b->record && slice_find(line, ": line ") && !slice_starts(line, "File "))
+		return parse_signal(b, i);
+	if (!b->record && c == '/')
+		return parse_compiler_line(b, i);
+	return 0;
+}
+
+/* The lines from i that fit into BLOCK_MAX. */
+static uint32_t lines_max(const struct block *b, uint32_t i)
+{
+	uint32_t n = i;
+	while (n < b->n && b->line[n].off + b->line[n].len - b->line[i].off < BLOCK_MAX)
+		n++;
+	return n > i ? n : i + 1;
+}
+
+uint32_t log_scan(struct block *b)
+{
+	for (uint32_t i = 0; i < b->n;) {
+		uint32_t n = parse_at(b, i);
+		if (n == BLOCK_MORE) {
+			uint32_t max = lines_max(b, i);
+			if (max == b->n && !b->final)
+				return i;
+			struct block whole = *b;
+			whole.n = max;
+			whole.final = true;
+			b->t->long_blocks += max < b->n;
+			n = parse_at(&whole, i);
+		}
+		i += n && n < BLOCK_MORE ? n : 1;
+	}
+	return b->n;
+}

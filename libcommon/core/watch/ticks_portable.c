@@ -1,0 +1,3 @@
+#include "watch/ticks.h"
+
+bool calls_ticking(void) { return false; }

@@ -1,0 +1,243 @@
+/* Which component failed, and what changed between recompiles: on facts made by hand, in the words of torch 2.0 to 2.13. */
+#include "run/diagnose/recompiles.h"
+
+#include <setjmp.h>
+#include <cmocka.h>
+
+static uint32_t text(struct facts *f, const char *s) { return facts_intern(f, slice_str(s)); }
+
+/* ---- the verdict ---- */
+
+static const struct {
+	const char *type, *reason, *frames;
+	enum component component;
+	int sure;
+} failures[] = {
+    {"torch._inductor.exc.InductorError", "CppCompileError: C++ compile error\n\nCommand:\ng++ x.cpp",
+     "/usr/lib/python3/site-packages/torch/_inductor/graph.py:2669 in compile_to_module: x\n"
+     "/usr/lib/python3/site-packages/torch/_inductor/cpp_builder.py:713 in _run_compile_cmd: raise",
+     COMPONENT_COMPILER, SURE_PROVEN},
+    {"torch._inductor.exc.InductorError", "AssertionError: ",
+     "/p/torch/_inductor/graph.py:1 in run: x\n/p/torch/_inductor/codegen/cpp.py:7 in codegen: assert a", COMPONENT_CODEGEN, SURE_PROVEN},
+    {"torch._dynamo.exc.BackendCompilerFailed",
+     "backend='inductor' raised:\nLoweringException: AssertionError: \n  target: aten._foobar.default",
+     "/p/torch/_inductor/graph.py:246 in call_function: return lowerings[target]\n/p/torch/_inductor/lowering.py:810 in _foobar: assert "
+     "False",
+     COMPONENT_INDUCTOR, SURE_PROVEN},
+    {"torch._dynamo.exc.BackendCompilerFailed", "backend='toy_compiler' raised:\nAssertionError: ",
+     "/p/torch/_dynamo/output_graph.py:1 in call_user_compiler: x\nt.py:9 in toy_compiler: assert False", COMPONENT_BACKEND, SURE_LIKELY},
+    {"torch._dynamo.exc.InternalTorchDynamoError", "AttributeError: 'NoneType' object", "/p/torch/_dynamo/variables/builder.py:9 in f: x",
+     COMPONENT_DYNAMO, SURE_PROVEN},
+    {"torch._dynamo.exc.TorchRuntimeError", "Failed running call_function mm: a and b must have same reduction dim",
+     "/p/torch/_dynamo/utils.py:1 in f: x", COMPONENT_EAGER, SURE_LIKELY},
+    {"RuntimeError", "something", "/p/torch/_functorch/aot_autograd.py:903 in aot_module_simplified: x", COMPONENT_AOTAUTOGRAD,
+     SURE_LIKELY},
+    /* torch 1.13, as the guide prints it */
+    {"AssertionError", "",
+     "/scratch/me/torchdynamo/torchinductor/graph.py:246 in call_function: x\n"
+     "/scratch/me/torchdynamo/torchinductor/lowering.py:810 in _foobar: assert False",
+     COMPONENT_INDUCTOR, SURE_LIKELY},
+    {"ValueError", "bad", "/home/user/app/m.py:3 in f: raise ValueError", COMPONENT_EAGER, SURE_LIKELY},
+    {"torch.fx.experimental.symbolic_shapes.ConstraintViolationError", "Constraints violated (batch)!", "/p/torch/_export/x.py:1 in f: x",
+     COMPONENT_EXPORT, SURE_PROVEN},
+    {"RuntimeError", "CUDA error", "/tmp/torchinductor_user/ab/cab.py:33 in call: triton_poi_fused_add_0.run(arg0_1)", COMPONENT_RUNTIME,
+     SURE_LIKELY},
+};
+
+static void test_component(void **state)
+{
+	(void)state;
+	for (size_t i = 0; i < ARRAY_LEN(failures); i++) {
+		struct facts f;
+		struct explanation x;
+		facts_init(&f);
+		uint32_t in = facts_input(&f, FACT_TEXTLOG, "stderr.txt");
+		struct fact_failure *r = facts_new_failure(&f, fact_src(in, 1));
+		r->type = text(&f, failures[i].type);
+		r->reason = text(&f, failures[i].reason);
+		r->frames = text(&f, failures[i].frames);
+		explain(&x, &f);
+		assert_int_equal(x.n_component, 1);
+		if (x.component[0].component != failures[i].component)
+			print_error("%s: %s\n", failures[i].type, component_name[x.component[0].component]);
+		assert_int_equal(x.component[0].component, failures[i].component);
+		assert_int_equal(x.component[0].sure, failures[i].sure);
+		assert_true(x.n_finding >= 1 && x.finding[0].kind == FINDING_FAILURE);
+		bool minify = failures[i].component == COMPONENT_INDUCTOR || failures[i].component == COMPONENT_CODEGEN ||
+			      failures[i].component == COMPONENT_COMPILER || failures[i].component == COMPONENT_RUNTIME ||
+			      failures[i].component == COMPONENT_AOTAUTOGRAD || failures[i].component == COMPONENT_BACKEND;
+		assert_int_equal(x.component[0].minify.n > 0, minify);
+		explanation_release(&x);
+		facts_release(&f);
+	}
+}
+
+/* "the most recent logged step whose end has not yet been logged" (the troubleshooting guide of torch 2.0). */
+static void test_markers(void **state)
+{
+	static const struct {
+		enum component c;
+		bool end;
+	} steps[] = {{COMPONENT_DYNAMO, false},   {COMPONENT_DYNAMO, true},   {COMPONENT_BACKEND, false},
+		     {COMPONENT_INDUCTOR, false}, {COMPONENT_INDUCTOR, true}, {COMPONENT_INDUCTOR, false}};
+	static const enum component expect[] = {COMPONENT_NONE,     COMPONENT_DYNAMO,  COMPONENT_NONE,    COMPONENT_BACKEND,
+						COMPONENT_INDUCTOR, COMPONENT_BACKEND, COMPONENT_INDUCTOR};
+	(void)state;
+	for (size_t n = 0; n <= ARRAY_LEN(steps); n++) {
+		struct facts f;
+		struct explanation x;
+		facts_init(&f);
+		uint32_t in = facts_input(&f, FACT_TEXTLOG, "debug.log");
+		for (size_t i = 0; i < n; i++) {
+			struct fact_marker *m = facts_new_marker(&f, fact_src(in, i + 1));
+			m->component = steps[i].c;
+			m->end = steps[i].end;
+			m->what = text(&f, "Step");
+		}
+		explain(&x, &f);
+		assert_int_equal(x.n_component ? x.component[0].component : COMPONENT_NONE, expect[n]);
+		explanation_release(&x);
+		facts_release(&f);
+	}
+}
+
+/* ---- recompiles ---- */
+
+static const struct {
+	const char *guard, *old, *new, *change, *fix;
+	enum guard_kind kind;
+} guards[] = {
+    {"tensor 'x' size mismatch at index 0. expected 3, actual 5", "3", "5", "size of x at dim 0: 3 -> 5", "mark_dynamic(x, 0)", GUARD_SIZE},
+    {"tensor 'L['x']' size mismatch at index 1. expected 3, actual 5", "3", "5", "size of x at dim 1: 3 -> 5", "mark_dynamic(x, 1)",
+     GUARD_SIZE},
+    {"tensor 'x' stride mismatch at index 0. expected 4, actual 1", "", "", "stride of x at dim 0: 4 -> 1", "contiguous()", GUARD_STRIDE},
+    {"tensor 'x' dtype mismatch. expected Float, actual Double", "", "", "dtype of x: Float -> Double", ".to(dtype)", GUARD_DTYPE},
+    {"tensor 'x' rank mismatch. expected 1, actual 2", "", "", "rank of x: 1 -> 2", "reshape", GUARD_RANK},
+    {"tensor 'x' requires_grad mismatch. expected requires_grad=0", "", "", "x needs a gradient now", "detach", GUARD_GRAD},
+    {"n == 2", "2", "", "n is no longer 2", "torch.tensor(2)", GUARD_VALUE},
+    {"n == 2", "2", "3", "n: 2 -> 3", "dynamic=True", GUARD_VALUE},
+    {"L['scale'] == 0.5", "", "", "scale is no longer 0.5", "torch.tensor(0.5)", GUARD_VALUE},
+    {"self.step == 3", "", "", "self.step is no longer 3", "allow_unspec_int_on_nn_module", GUARD_VALUE},
+    {"GLOBAL_STATE changed: grad_mode ", "", "", "global state: grad_mode", "no_grad", GUARD_STATE},
+    {"not extra", "", "", "no longer true: not extra", "same length", GUARD_CONTAINER},
+    {"len(xs) == 2", "", "", "no longer true: len(xs) == 2", "same length", GUARD_CONTAINER},
+    {"2 <= x.size()[0] <= 64", "", "", "no longer true: 2 <= x.size()[0] <= 64", "0 and 1", GUARD_SHAPE},
+    {"x.size()[0] != 6", "", "", "no longer true: x.size()[0] != 6", "--show shapes", GUARD_SHAPE},
+    {"___check_obj_id(f, 140522)", "", "", "f is another object", "once", GUARD_OBJECT},
+    {"", "", "", "the log does not say which guard failed", "another backend=", GUARD_OTHER},
+    {"Unexpected recompilation: runtime guards failed even though they passed during recompilation-reason analysis. Please open an issue",
+     "", "", "torch does not know which guard failed: asked again, all pass", "TorchDispatchMode", GUARD_OTHER},
+    {"BACKEND_MATCH failure: torch.compile detected different backend callables. Cached backend: _TorchCompileWrapper(compiler='one', "
+     "dynamic=None) (id=0x7f48830910d0). New backend: _TorchCompileWrapper(compiler='two', dynamic=None) (id=0x7f488300f690). If this is "
+     "unexpected, wrap your backend in functools.partial",
+     "", "", "backend of torch.compile: one -> two", "call torch.compile once", GUARD_STATE},
+    {"BACKEND_MATCH failure: torch.compile detected different backend callables. Cached backend: <function f> (id=0x1). New backend: "
+     "<function f> (id=0x2).",
+     "", "", "backend of torch.compile: <function f>, made anew", "call torch.compile once", GUARD_STATE},
+};
+
+static void test_guards(void **state)
+{
+	(void)state;
+	for (size_t i = 0; i < ARRAY_LEN(guards); i++) {
+		struct facts f;
+		facts_init(&f);
+		struct explanation x = {.facts = &f};
+		struct fact_recompile *r = facts_new_recompile(&f, fact_src(facts_input(&f, FACT_TRACE, "t"), 1));
+		r->guard = text(&f, guards[i].guard);
+		r->old = text(&f, guards[i].old);
+		r->new = text(&f, guards[i].new);
+		struct guard_words w = guard_words(&x, r);
+		struct buf b = {0};
+		buf_add_slice(&b, w.change);
+		assert_string_equal(buf_str(&b), guards[i].change);
+		assert_int_equal(w.kind, guards[i].kind);
+		if (*guards[i].fix)
+			assert_true(slice_find(w.fix, guards[i].fix) || slice_find(w.hint, guards[i].fix));
+		buf_release(&b);
+		explanation_release(&x);
+		facts_release(&f);
+	}
+}
+
+/* A type whose name the log has is said by name. */
+static void test_type(void **state)
+{
+	(void)state;
+	struct facts f;
+	facts_init(&f);
+	struct explanation x = {.facts = &f};
+	struct fact_recompile *r = facts_new_recompile(&f, fact_src(facts_input(&f, FACT_TRACE, "t"), 1));
+	r->guard = text(&f, "___check_type_id(mode, 94393191699040), type=<class '__main__.Slow'>");
+	r->type_new = text(&f, "Slow");
+	struct guard_words w = guard_words(&x, r);
+	assert_true(slice_is(w.change, "type of mode is Slow now"));
+	f.recompile[0].type_old = text(&f, "Fast");
+	assert_true(slice_is(guard_words(&x, &f.recompile[0]).change, "type of mode: Fast -> Slow"));
+	explanation_release(&x);
+	facts_release(&f);
+}
+
+/* Frames side by side, a limit, and --function. */
+static void test_frames(void **state)
+{
+	(void)state;
+	struct facts f;
+	struct explanation x;
+	facts_init(&f);
+	uint32_t in = facts_input(&f, FACT_TRACE, "t");
+	static const char *const id[] = {"0/0", "1/0", "0/1", "1/1", "0/2", "0/1_1"};
+	for (size_t i = 0; i < ARRAY_LEN(id); i++) {
+		uint32_t c = facts_compile(&f, in, 0, 0, slice_str(id[i]), i + 1);
+		if (i == 5)
+			assert_int_equal(c, 2); /* an attempt is no compile id of its own */
+		f.compile[c].loc = (struct fact_loc){text(&f, "app/m.py"), 3, text(&f, id[i][0] == '0' ? "step" : "other"), NONE};
+		f.compile[c].seconds = 1;
+		if (id[i][2] != '0' && i < 5) {
+			struct fact_recompile *r = facts_new_recompile(&f, fact_src(in, i + 1));
+			r->compile = c;
+			r->guard = text(&f, "n == 2");
+		}
+	}
+	struct fact_limit *l = facts_new_limit(&f, fact_src(in, 9));
+	l->compile = 4;
+	l->limit = 8;
+	explain(&x, &f);
+	assert_int_equal(x.n_frame, 2);
+	assert_int_equal(f.frame[0].compiles, 3);
+	assert_int_equal(f.frame[0].recompiles, 2);
+	assert_true(f.frame[0].limited && !f.frame[1].limited);
+	assert_true(f.frame[0].seconds == 2);
+	assert_int_equal(x.finding[x.frame[0].finding].kind, FINDING_LIMIT);
+	assert_int_equal(x.finding[x.frame[1].finding].kind, FINDING_RECOMPILE);
+	explanation_release(&x);
+	assert_int_equal(facts_only_function(&f, "nobody"), 0);
+	assert_int_equal(f.n_compile, 5);
+	assert_int_equal(facts_only_function(&f, "other"), 2);
+	assert_int_equal(f.n_recompile, 1);
+	assert_int_equal(f.n_limit, 0);
+	assert_int_equal(f.recompile[0].compile, 1);
+	facts_release(&f);
+}
+
+static void test_resume(void **state)
+{
+	struct slice function;
+	uint32_t line;
+	(void)state;
+	assert_true(facts_resume_name(SLICE("torch_dynamo_resume_in_a_at_b_at_17"), &function, &line));
+	assert_true(slice_is(function, "a_at_b"));
+	assert_int_equal(line, 17);
+	assert_false(facts_resume_name(SLICE("torch_dynamo_resume_in_f"), &function, &line));
+	assert_false(facts_resume_name(SLICE("torch_dynamo_resume_in_f_at_x"), &function, &line));
+	assert_false(facts_resume_name(SLICE("f_at_5"), &function, &line));
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+	    cmocka_unit_test(test_component), cmocka_unit_test(test_markers), cmocka_unit_test(test_guards),
+	    cmocka_unit_test(test_type),      cmocka_unit_test(test_frames),  cmocka_unit_test(test_resume),
+	};
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
