@@ -68,7 +68,7 @@ static void changed_shape(struct candidate *c, size_t feed)
 	c->feed[feed].kind = FEED_RANDOM; /* the corner of the recorded value, while it has a name */
 }
 
-/* ---- sizes: `from` becomes `to`. kind 0: equal sizes and arguments; 1: also multiples of it; 2: only inputs; 3: all sizes of inputs ---- */
+/* ---- sizes: `from` becomes `to`. kind 0: equal sizes and arguments; 1: also multiples of it; 2: only inputs; 3: all input sizes ---- */
 
 static bool is_tensor_feed(const struct candidate *c, size_t i)
 {
