@@ -250,8 +250,7 @@ static void test_strides(void **state)
 	       "advice stride input 0 (x): (48, 1, 12, 3) in the example (not checked by the export) | (48, 1, "
 	       "12, 3)");
 	/* Other than the example's. */
-	expect("s0{2..64}/8 8/1", "s0{2..64}/1 8/s0",
-	       "stride input 0 (x): (8, 1) in the example (not checked by the export) | (1, s0)");
+	expect("s0{2..64}/8 8/1", "s0{2..64}/1 8/s0", "stride input 0 (x): (8, 1) in the example (not checked by the export) | (1, s0)");
 	expect("s0{2..9}/s1 s1{2..9}/1", "s7{2..9}/s6 s6{2..9}/1", "");
 	/* A dim of one element has any stride, unless check_input compares it. */
 	expect("1/8 8/1", "1/99 8/1", "");
