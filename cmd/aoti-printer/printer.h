@@ -57,10 +57,10 @@ struct session {
 	session_take *take;
 	session_end_fn *end; /* may be NULL */
 	void *user;
-	struct screen screen; /* pending output */
-	int log_fd;           /* -1: standard output */
-	const char *folder;   /* where tensors are saved; NULL */
-	const char *called;   /* the folder's name in error messages */
+	struct screen screen;        /* pending output */
+	int log_fd;                  /* -1: standard output */
+	const char *folder;          /* where tensors are saved; NULL */
+	const char *called;          /* the folder's name in error messages */
 	bool keep;                   /* the folder is a result; else each file is removed once shown */
 	bool stay;                   /* a command killed by a signal does not end the tool */
 	uint64_t seen, shown, found; /* calls; those that passed the filters; findings */

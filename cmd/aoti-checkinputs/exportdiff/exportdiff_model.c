@@ -290,7 +290,7 @@ static struct slice outline(struct compare *k, const struct contract *c)
 		}
 	struct slice names = names_text(k, &l);
 	return exportdiff_text(k, "%u input%s, %u output%s, %u weight%s%s%.*s", c->n_inputs, plural(c->n_inputs), c->n_outputs,
-			    plural(c->n_outputs), n, plural(n), n ? ": " : "", SL(names));
+			       plural(c->n_outputs), n, plural(n), n ? ": " : "", SL(names));
 }
 
 /* As many numbers as become instructions: torch 2.13, torch/_inductor/graph.py, can_inline_constant. */
