@@ -311,8 +311,8 @@ static void unnamed(struct compare *k)
 	k->out->unproved = !k->made_alike;
 	struct slice sizes = SLICE("");
 	if (k->made)
-		sizes = exportdiff_text(k, " and sizes (%u of %u weights have as many numbers as one of this export's)", k->made_alike,
-		    against_text(k, " and sizes (%u of %u weights have as many elements as one of this export)", k->made_alike, k->made);
+		sizes =
+		    exportdiff_text(k, " and sizes (%u of %u weights have as many elements as one of this export)", k->made_alike, k->made);
 	f->why = exportdiff_text(k, "no weight kept its name: only inputs, outputs%.*s suggest that they are the same model%s", SL(sizes),
 				 k->made_alike ? "" : ", which is not enough");
 }
