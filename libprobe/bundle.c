@@ -1,4 +1,4 @@
-/* The inputs of a Run are copied when it begins; if it was bad, they and the model become a folder (watch/bundle.h). */
+/* bundle.c - copies the inputs of a run when it starts; if the run was bad, they and the model become a folder (watch/bundle.h). */
 #include "watch/bundle.h"
 #include "ops.h"
 #include "base/text.h"
@@ -11,12 +11,12 @@
 #include <unistd.h>
 
 #define MAX_KEPT 65536
-#define MAX_FILES 256 /* beside the library */
+#define MAX_FILES 256 /* next to the library */
 
 struct kept_input {
 	struct tensor_meta meta;
-	void *data;     /* NULL: could not be kept */
-	int64_t number; /* OPS_NO_NUMBER: it is none */
+	void *data;     /* NULL: could not be copied */
+	int64_t number; /* OPS_NO_NUMBER: not a number */
 };
 struct ops_kept {
 	size_t n;
@@ -77,7 +77,7 @@ static bool copy(int from, int to)
 	return n == 0;
 }
 
-/* A hard link keeps what torch deletes with its folder; across file systems it is a copy. */
+/* A hard link preserves a file that torch deletes with its folder; across file systems it is a copy. */
 static bool take_file(const char *from, const char *to)
 {
 	if (!linkat(AT_FDCWD, from, AT_FDCWD, to, AT_SYMLINK_FOLLOW))
@@ -109,7 +109,7 @@ static bool belongs(const char *name)
 	return false;
 }
 
-/* The library's name in the folder model/; "" when it is gone. */
+/* The library's name in the folder model/; "" if it no longer exists. */
 static void take_model(const struct model *m, const char *folder, char *library, size_t room)
 {
 	char to[PATH_MAX], dir[PATH_MAX], from[PATH_MAX], sub[PATH_MAX];
@@ -219,7 +219,7 @@ void ops_write_bundle(struct ops_thread *t, const struct ops_run *run)
 	snprintf(whole, sizeof(whole), "%.*s/bundle.m%u.r%06u", dir, c->save_dir, run->model->id, run->run);
 	snprintf(folder, sizeof(folder), "%.*s/.bundle.m%u.r%06u.%u", dir, c->save_dir, run->model->id, run->run, t->tid);
 	if (mkdir(folder, 0700) < 0) {
-		event_aside(run->model->id, "the inputs of a bad Run could not be kept: no folder for them");
+		event_aside(run->model->id, "cannot keep the inputs of a bad run: no folder for them");
 		return;
 	}
 	take_model(run->model, folder, library, sizeof(library));
@@ -227,5 +227,5 @@ void ops_write_bundle(struct ops_thread *t, const struct ops_run *run)
 	if (run->model->text)
 		*library = 0;
 	if (!write_index(t, run, folder, library, program) || rename(folder, whole) < 0)
-		event_aside(run->model->id, "the inputs of a bad Run could not be kept whole");
+		event_aside(run->model->id, "the inputs of a bad run could only be kept in part");
 }

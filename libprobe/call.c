@@ -2,8 +2,8 @@
 
 #include <errno.h>
 
-#define ON_STACK 64      /* inputs; more take memory */
-#define MAX_INPUTS 65536 /* of one call; more is not a call that makes sense */
+#define ON_STACK 64      /* inputs; more are allocated */
+#define MAX_INPUTS 65536 /* of one call; more makes no sense */
 
 static _Thread_local struct {
 	const struct model *model;
@@ -27,12 +27,12 @@ static bool view_input(const struct model *m, void *tensor, bool address, struct
 	int64_t *size, *stride;
 	int32_t layout = 0;
 	void *data = NULL;
-	/* A tensor that is not strided has no strides, and asking libtorch for them makes it complain aloud. */
+	/* A tensor that is not strided has no strides, and libtorch prints an error when asked for them. */
 	if (!tensor || (t->get_layout && (t->get_layout(tensor, &layout) || layout)) || t->get_dtype(tensor, &v->dtype) ||
 	    t->get_device_type(tensor, &v->device) || t->get_dim(tensor, &v->n_dim) || t->get_sizes(tensor, &size) ||
 	    t->get_strides(tensor, &stride))
 		return false;
-	/* Not asked for without need: it makes copy-on-write tensors copy. */
+	/* Only asked for if needed: it makes copy-on-write tensors copy. */
 	if (address && t->get_data_ptr(tensor, &data))
 		return false;
 	v->size = size;
@@ -74,8 +74,8 @@ static struct tensor_meta *metas_of(const struct model *m, void **inputs, const 
 	return meta;
 }
 
-/* How often has the same been wrong? What is the same: the checks that failed, not the values that were given. 0: there
- * is no room left to remember it, so it is only counted. */
+/* How many times has the same been wrong? "The same" means the same failed checks, not the same values. 0: no room left to remember it, so
+ * it is only counted. */
 static uint32_t times_seen(struct model *m, const struct check *k)
 {
 	uint64_t what = 0;
@@ -146,7 +146,7 @@ static void tell_mismatch(struct model *m, enum entry entry, const struct check 
 	buf_release(&spec);
 }
 
-/* The first mismatch, in AOTI's words and in ours. */
+/* The first mismatch, in AOTI's words and ours. */
 static void refuse_call(struct model *m, const struct check *k, void **inputs, size_t n)
 {
 	const struct check_finding *f = k->v;
@@ -160,7 +160,7 @@ static void refuse_call(struct model *m, const struct check *k, void **inputs, s
 	model_refuse(m, "%.*s%sthe inputs do not fit: %sexpected %.*s, given %.*s", SLN(f->aoti, 400), f->aoti.n ? "\n" : "", where,
 		     SLN(f->expected, 100), SLN(f->given, 100));
 	atomic_fetch_add_explicit(&m->count->failed, 1, memory_order_relaxed);
-	/* The handles are the callee's ("handles are stolen", torch/csrc/inductor/aoti_runtime/interface.h). */
+	/* The handles belong to the callee ("handles are stolen", torch/csrc/inductor/aoti_runtime/interface.h). */
 	for (size_t i = 0; i < n; i++) {
 		m->torch.delete_tensor(inputs[i]);
 		inputs[i] = NULL;
@@ -169,7 +169,7 @@ static void refuse_call(struct model *m, const struct check *k, void **inputs, s
 
 static bool decide(struct model *m, enum entry entry, void **inputs, const struct input_view *v, size_t n, bool address)
 {
-	void *room = malloc(1 << 20); /* xmalloc would end the process */
+	void *room = malloc(1 << 20); /* xmalloc would exit the process */
 	free(room);
 	struct tensor_meta *meta = room ? metas_of(m, inputs, v, n, address) : NULL;
 	if (!meta) {
@@ -197,7 +197,7 @@ static bool not_looked_at(struct model *m)
 {
 	atomic_fetch_add_explicit(&m->count->unchecked, 1, memory_order_relaxed);
 	if (!atomic_exchange(&m->opaque, true))
-		event_aside(m->id, "a call has inputs that are no strided tensors; such calls are not checked");
+		event_aside(m->id, "a call has inputs that are not strided tensors; such calls are not checked");
 	return true;
 }
 

@@ -1,4 +1,4 @@
-/* The driver of the process, and the functions that a model has loaded from its modules. */
+/* cuda.c - the process's driver, and the functions that a model loaded from its modules. */
 #include "cuda.h"
 
 #include "ops.h"
@@ -6,18 +6,18 @@
 #include <dlfcn.h>
 #include <errno.h>
 
-#define FUNCTIONS 16384 /* of all models; those beyond have no names */
+#define FUNCTIONS 16384 /* of all models; further ones have no names */
 
 struct cuda_driver cuda;
 
 static _Atomic(struct cuda_function *) table[FUNCTIONS];
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER; /* for adding */
 
-/* loadKernel() loads a module and asks for its function right after, in one thread. */
+/* loadKernel() loads a module and gets its function right after, in one thread. */
 static _Thread_local struct {
 	void *module;
-	const void *image; /* NULL: it was the file */
-	char *path;        /* not an array: a library that is opened late gets little room for what threads have of their own */
+	const void *image; /* NULL: it was a file */
+	char *path;        /* not an array: a library opened late gets little thread-local storage */
 } last;
 
 void cuda_after_fork(void)
@@ -45,13 +45,13 @@ void cuda_forget(const struct model *m)
 		uint32_t s = f ? f->site : OPS_SITES;
 		if (s < OPS_SITES && ops_site[s].model == m)
 			f->site = OPS_SITES;
-		/* The next library that lies there has other functions. */
+		/* The next library at this address has other functions. */
 		if (f && (uintptr_t)f->handle >= m->object.start && (uintptr_t)f->handle < m->object.end)
 			f->gone = true;
 	}
 }
 
-/* A kernel with no parameters is not told from one that the driver does not know: neither has any to look at. */
+/* A kernel without parameters is not distinguished from one unknown to the driver: neither has parameters to read. */
 static bool ask_params(struct cuda_function *f, int (*info)(void *, size_t, size_t *, size_t *), void *handle)
 {
 	size_t offset, size;
@@ -79,7 +79,7 @@ static void find_params(struct cuda_function *f, const void *module, const struc
 		f->n_params = (uint32_t)k;
 }
 
-/* A handle that was unloaded comes back as another function: what is there is replaced, and stays for who is reading it. */
+/* An unloaded handle may be reused for another function: the entry is replaced, and the old one stays for concurrent readers. */
 struct cuda_function *cuda_learn(void *handle, const void *module, const char *name, const struct cuda_params_by *by)
 {
 	struct cuda_function *f = calloc(1, sizeof(*f)), *there;
@@ -127,7 +127,7 @@ bool cuda_capturing(void *stream)
 	return cuda.stream_is_capturing && !cuda.stream_is_capturing(stream, &status) && status;
 }
 
-/* Loaded in a way that was not seen, for instance by functions that cuGetProcAddress gave; the driver may load it only now. */
+/* Loaded unseen, for instance by functions from cuGetProcAddress; the driver may load it only now. */
 struct cuda_function *cuda_function_ask(void *handle, bool kernel)
 {
 	struct cuda_function *f = cuda_function_of(handle);
@@ -146,7 +146,7 @@ struct cuda_function *cuda_function_ask(void *handle, bool kernel)
 	return f;
 }
 
-/* ---- what the model's slots hold ---- */
+/* ---- what the model's slots contain ---- */
 
 static void loaded(void *module, const void *image, const char *path)
 {
@@ -224,7 +224,7 @@ static int module_get_function(void **function, void *module, const char *name)
 	return r;
 }
 
-/* A CUkernel may be launched as it is (CUDA 12), or be asked for the function of the context. */
+/* A CUkernel may be launched directly (CUDA 12), or be asked for its function in the context. */
 static int library_get_kernel(void **kernel, void *library, const char *name)
 {
 	int r = cuda.library_get_kernel(kernel, library, name);
@@ -278,7 +278,7 @@ bool cuda_take_slot(struct model *m, uintptr_t *at, void *target, const char *na
 			return true;
 		memcpy(t[i].real, &target, sizeof(target));
 		if (object_write(at, (uintptr_t)t[i].ours) < 0)
-			event_aside(m->id, "the loading of GPU kernels cannot be watched: they have no names");
+			event_aside(m->id, "cannot watch the loading of GPU kernels: they have no names");
 		return true;
 	}
 	return false;
@@ -320,11 +320,11 @@ void cuda_open(const struct object *o)
 	for (size_t i = 0; i < ARRAY_LEN(want); i++) {
 		void *there, *p;
 		memcpy(&there, want[i].to, sizeof(there));
-		if (there) /* by another name */
+		if (there) /* under another name */
 			continue;
 		p = lib ? dlsym(lib, want[i].name) : NULL;
 		if (!p && lib)
-			dlerror(); /* what the process asks for later is not about our search */
+			dlerror(); /* hides our lookup from the process's next dlerror() */
 		if (!p)
 			p = model_import(o, want[i].name);
 		memcpy(want[i].to, &p, sizeof(p));

@@ -1,4 +1,4 @@
-/* Reads two things out of ELF files: the parameters of a kernel by its cubin, the function at an address of a model. */
+/* cuda_elf.c - reads two things from ELF files: a kernel's parameters from its cubin, and the function at an address in a model. */
 #include "cuda.h"
 
 #include "model/elf/cubin.h"

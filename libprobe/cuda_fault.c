@@ -1,13 +1,13 @@
-/* Faults of the device, and calls that are about to fail. */
+/* cuda_fault.c - device faults, and calls that are about to fail. */
 #include "cuda.h"
 
 #include "ops.h"
 
-#define TOLD 1024 /* findings; more are not told */
+#define TOLD 1024 /* findings; more are not reported */
 
 _Atomic int cuda_broken;
 
-/* ---- words of an event ---- */
+/* ---- members of an event ---- */
 
 static void out_hex(struct json_out *o, const char *key, uint64_t v)
 {
@@ -49,11 +49,11 @@ static void out_call(struct json_out *o, const struct ops_thread *t, const struc
 		json_member_u64(o, "device", (uint64_t)device);
 }
 
-/* ---- what a tensor takes up ---- */
+/* ---- the extent of a tensor ---- */
 
 struct extent {
-	uint64_t bytes;   /* that its sizes and strides reach over */
-	uint64_t storage; /* bytes of its storage, from its first element on; UINT64_MAX: not known */
+	uint64_t bytes;   /* spanned by its sizes and strides */
+	uint64_t storage; /* bytes of its storage, from its first element on; UINT64_MAX: unknown */
 };
 
 static bool extent_of(const struct model *m, const struct ops_view *v, struct extent *e)
@@ -120,7 +120,7 @@ static void out_tensor(struct json_out *o, const struct model *m, const struct o
 		json_member_u64(o, "storage", e.storage);
 }
 
-/* A parameter that is no tensor: a number, scratch memory, or a pointer that we know nothing else of. */
+/* A parameter that is not a tensor: a number, scratch memory, or an unknown pointer. */
 static void out_word(struct json_out *o, uint64_t word, uint8_t size)
 {
 	out_hex(o, "value", size && size < 8 ? word & ((UINT64_C(1) << size * 8) - 1) : word);
@@ -153,7 +153,7 @@ static void out_tensors(struct json_out *o, const struct ops_thread *t, const st
 	json_close(o);
 }
 
-/* Said once for a process: all that comes after is a consequence. */
+/* Reported once per process: everything after it is a consequence. */
 static void tell_fault(struct ops_thread *t, struct ops_run *run, const struct ops_open *c, const char *when, int error)
 {
 	struct buf b = {0};
@@ -212,8 +212,8 @@ int cuda_wait(void *stream)
 	return r;
 }
 
-/* Work that other streams were given before may fail while this call runs, and would be told as this call's. A context of which a stream
- * is being captured cannot be waited for: that would end the capture (cuStreamBeginCapture in cuda.h). */
+/* Earlier work on other streams may fail while this call runs, and would be attributed to it. A context with a stream being captured cannot
+ * be waited for: that would end the capture (cuStreamBeginCapture in cuda.h). */
 int cuda_wait_all(void *stream)
 {
 	int r;
@@ -255,7 +255,7 @@ static void know_all(struct ops_thread *t, struct ops_run *run, const struct ops
 
 void cuda_before(struct ops_thread *t, struct ops_run *run, struct ops_open *o)
 {
-	/* An op; a launch was taken when it was told. */
+	/* For an op; a launch's were recorded when it was reported. */
 	if (o->launch.captured && !o->launch.kernel)
 		o->launch.graph = cuda_graph_take(run->model->id, o->name, o->launch.stream);
 	if (!waits(o))
@@ -271,7 +271,7 @@ bool cuda_after(struct ops_thread *t, struct ops_run *run, const struct ops_open
 {
 	if (!o->launch.gpu)
 		return true;
-	/* An op's status is torch's and no error of the driver. */
+	/* An op's status is torch's, not a driver error. */
 	if (o->launch.kernel && result) {
 		tell_fault(t, run, o, "launch", result);
 		return false;
@@ -291,7 +291,7 @@ void cuda_unread(struct ops_thread *t, struct ops_run *run, const struct ops_ope
 
 /* ---- before it goes wrong ---- */
 
-/* Once for a kernel's argument. */
+/* Once per kernel argument. */
 static bool first_time(const struct ops_open *o, uint32_t param, const char *what)
 {
 	static _Atomic uint64_t told[TOLD];
@@ -321,8 +321,8 @@ static void tell_finding(struct ops_thread *t, const struct ops_run *run, const 
 	event_end(&o, &b);
 }
 
-/* CU_POINTER_ATTRIBUTE_MEMORY_TYPE: pinned, managed and device memory have one. Memory of the host that the driver does not know a
- * kernel may use only where the machine lets it (CU_DEVICE_ATTRIBUTE_PAGEABLE_MEMORY_ACCESS). */
+/* CU_POINTER_ATTRIBUTE_MEMORY_TYPE: pinned, managed and device memory have one. A kernel may use host memory unknown to the driver only if
+ * the machine allows it (CU_DEVICE_ATTRIBUTE_PAGEABLE_MEMORY_ACCESS). */
 static bool unreachable(const struct ops_view *v, int device)
 {
 	unsigned type = 0;

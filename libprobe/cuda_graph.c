@@ -1,21 +1,21 @@
-/* CUDA graphs: what was captured, and the replays by whoever makes them (torch.cuda.CUDAGraph.replay, a server in C++).
+/* cuda_graph.c - CUDA graphs: captured calls, and their replays by anyone (torch.cuda.CUDAGraph.replay, a server in C++).
  *
- * A replay is a call of cudaGraphLaunch or cuGraphLaunch from another library than the model (libtorch_cuda.so, the program itself). Their
- * slots of these functions, and of those by which a graph is made, are changed to ours when the first model for a GPU is taken on, and
- * again in libraries that have come since whenever something new is captured. Nothing is exported: a program without CUDA finds none of
- * these names by dlsym(). Out of reach: what gets the functions by dlsym() or cuGetProcAddress(), and a runtime that is linked statically.
+ * A replay is a call of cudaGraphLaunch or cuGraphLaunch from a library other than the model (libtorch_cuda.so, the program itself). Their
+ * slots of these functions, and of those that make a graph, are changed to ours when the first GPU model is added, and again in newly
+ * loaded libraries whenever something new is captured. Nothing is exported: a program without CUDA finds none of these names by dlsym().
+ * Out of reach: users of dlsym() or cuGetProcAddress(), and a statically linked runtime.
  *
- * Which call went into which graph: while a stream is captured it has an id (cuStreamGetCaptureInfo) that no other capture gets. The
- * end of the capture gives the graph, cuGraphInstantiate* what is replayed, cuGraphClone a copy, cuGraphExecUpdate another content, and a
- * child graph adds its own calls. */
+ * Which call went into which graph: a stream being captured has an id (cuStreamGetCaptureInfo) that no other capture gets. The end of the
+ * capture yields the graph, cuGraphInstantiate* the executable graph, cuGraphClone a copy, cuGraphExecUpdate new contents, and a child
+ * graph adds its own calls. */
 #include "cuda.h"
 
 #include "ops.h"
 
 #include <errno.h>
 
-#define GRAPHS 4096    /* captures; more are not told */
-#define HANDLES 16384  /* graphs and executables that are there at a time */
+#define GRAPHS 4096    /* captures; more are not reported */
+#define HANDLES 16384  /* live graphs and executables */
 #define CALLS 65536    /* of a graph, by name */
 #define TOLD_CALLS 256 /* in an event */
 
@@ -33,10 +33,10 @@ static struct handle {
 	struct graph *graph;
 } * handles;
 static size_t n_handles, cap_handles;
-static uint64_t loaded; /* objects, when slots were changed last */
+static uint64_t loaded; /* objects when slots were last changed */
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER, changing = PTHREAD_MUTEX_INITIALIZER, holding = PTHREAD_MUTEX_INITIALIZER;
-static uint32_t n_capturing;      /* streams, of those that were seen to begin */
-static _Thread_local bool within; /* one of these functions: the runtime's own calls of the driver are not counted again */
+static uint32_t n_capturing;      /* streams whose capture was seen to start */
+static _Thread_local bool within; /* inside one of these functions: the runtime's own driver calls are not counted again */
 
 void cuda_graph_after_fork(void)
 {
@@ -46,7 +46,7 @@ void cuda_graph_after_fork(void)
 	n_capturing = 0;
 }
 
-/* ---- what is known; the lock is held ---- */
+/* ---- tables; the lock is held ---- */
 
 static struct graph *new_graph(uint64_t id, uint32_t model)
 {
@@ -97,7 +97,7 @@ static struct graph *graph_of(const void *at)
 	return h ? h->graph : NULL;
 }
 
-/* g NULL: nothing that we know is in it. An address may be of one that was destroyed unseen. */
+/* g NULL: contains nothing known. An address may belong to one that was destroyed unseen. */
 static void set_graph(void *at, struct graph *g)
 {
 	struct handle *h = find_handle(at);
@@ -118,7 +118,7 @@ static void set_graph(void *at, struct graph *g)
 	handles[n_handles++] = (struct handle){at, g};
 }
 
-/* Tells what a graph holds, when that is new. */
+/* Reports the contents of a graph, if new. */
 static void tell_graph(struct graph *g)
 {
 	struct buf b = {0};
@@ -168,9 +168,9 @@ uint32_t cuda_graph_take(uint32_t model, uint32_t name, void *stream)
 	return number;
 }
 
-/* ---- what the slots lead to ---- */
+/* ---- functions that the slots point to ---- */
 
-/* All of them take up to five numbers and addresses, which are handed on as they come. */
+/* All of them take up to five numbers and addresses, which are passed on unchanged. */
 #define FUNCTIONS(X) \
 	X(cuStreamBeginCapture, begin_capture, 0) \
 	X(cuStreamBeginCapture_ptsz, begin_capture, 1) \
@@ -213,7 +213,7 @@ struct call {
 	real_fn *real;
 	word arg[5];
 	bool per_thread;
-	int error; /* errno, as the real one has left it */
+	int error; /* errno, as left by the real one */
 };
 
 static int go_on(struct call *c)
@@ -248,7 +248,7 @@ bool cuda_graph_hold(void)
 
 void cuda_graph_let_go(void) { pthread_mutex_unlock(&holding); }
 
-/* (stream, graph *); what was captured may be good for nothing. */
+/* (stream, graph *); the capture may be invalid. */
 static int end_capture(struct call *c)
 {
 	uint64_t id = capture_of(stream_of(c, c->arg[0]));
@@ -264,7 +264,7 @@ static int end_capture(struct call *c)
 	struct graph *g = of_capture(id), *there = graph_of(at);
 	if (g)
 		g->id = 0;
-	/* cudaStreamBeginCaptureToGraph: a graph is gone on with. An old one that had this address would have been destroyed. */
+	/* cudaStreamBeginCaptureToGraph: continues a graph. An old one at this address would have been destroyed. */
 	if (g && there)
 		add_all(there, g);
 	else if (g)
@@ -314,7 +314,7 @@ static int add_child(struct call *c)
 	return r;
 }
 
-/* Before it is done: as soon as it is, somebody else may get the address. */
+/* Before destroying it: afterwards the address may be reused. */
 static int destroy(struct call *c)
 {
 	pthread_mutex_lock(&lock);
@@ -332,7 +332,7 @@ static int destroy(struct call *c)
 
 /* ---- a replay ---- */
 
-/* Into another graph: its calls are captured once more. */
+/* Captured into another graph: its calls are captured once more. */
 static void captured_again(const struct graph *g, void *stream)
 {
 	uint64_t id = capture_of(stream);
@@ -365,7 +365,7 @@ static uint32_t name_of(uint32_t number)
 	return ops_name(slice_of(text, (size_t)n));
 }
 
-/* A call outside of any Run, with what it is. */
+/* A call outside any run. */
 static uint64_t begin_replay(struct ops_thread *t, struct cuda_replay *r)
 {
 	struct call_record rec;
@@ -394,7 +394,7 @@ static void end_replay(struct ops_thread *t, const struct cuda_replay *r, uint64
 	calls_append(ops_log(), &rec);
 }
 
-/* Others may add to it meanwhile. */
+/* Others may add to it in the meantime. */
 static void tell_fault(const struct cuda_replay *r, const char *when, int error)
 {
 	uint32_t name[TOLD_CALLS], n = 0;
@@ -479,7 +479,7 @@ static const struct {
 #undef ROW
 };
 
-/* An object that defines one of them is the driver or a runtime: how these call each other is no matter of ours. */
+/* An object that defines one of them is the driver or a runtime: calls among these are ignored. */
 struct search {
 	const struct object *o;
 	real_fn *found[N_FUNCTIONS];
@@ -519,7 +519,7 @@ static void change(void *user, uintptr_t *at, const ElfW(Sym) * symbol, const ch
 		i++;
 	if (i == N_FUNCTIONS || *at == (uintptr_t)function[i].ours)
 		return;
-	/* Not bound yet, it leads to the object itself. */
+	/* Not bound yet: it points into the object itself. */
 	real_fn *now, *there = NULL;
 	void *p = (void *)*at;
 	memcpy(&now, &p, sizeof(p));
@@ -559,7 +559,7 @@ void cuda_graph_open(void)
 	}
 	if (s.left_alone && !said) {
 		said = true;
-		event_aside(LIVE_NO_MODEL, "this process has several CUDA runtimes: replays of CUDA graphs are seen of one of them only");
+		event_aside(LIVE_NO_MODEL, "this process has several CUDA runtimes: CUDA graph replays are only seen for one of them");
 	}
 	pthread_mutex_unlock(&changing);
 }

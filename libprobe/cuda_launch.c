@@ -1,11 +1,11 @@
-/* A launch becomes a call of its kernel. */
+/* cuda_launch.c - turns a launch into a call of its kernel. */
 #include "cuda.h"
 
 #include "ops.h"
 
 /* ---- which kernel ---- */
 
-/* Is this the name that the program gave to the function? Kernels that users wrote are numbered (add_kernel_0), and without unique
+/* Is this the program's name for the function? User-written kernels are numbered (add_kernel_0), and without unique
  * names all of Triton's are "triton_" (torch/_inductor/config.py, triton.unique_kernel_names). */
 static bool stands_for(struct slice call, const char *function)
 {
@@ -20,7 +20,7 @@ static bool stands_for(struct slice call, const char *function)
 	return true;
 }
 
-/* The kernel of that very name; else the next one in the program that may be meant. */
+/* The kernel of exactly that name; else the next possible one in the program. */
 static uint32_t find_site(const struct ops_run *run, const struct model *m, const struct cuda_function *f)
 {
 	const struct contract *c = &m->contract;
@@ -48,7 +48,7 @@ static const struct ops_site *site_of(const struct ops_run *run, const struct op
 	return k < OPS_SITES ? &ops_site[k] : s;
 }
 
-/* ---- how it is launched ---- */
+/* ---- launch functions ---- */
 
 /* cuda.h, cuda_runtime_api.h and crt/device_functions.h of CUDA 12.8 and 13. With --default-stream per-thread they are called
  * NAME_ptsz. A dim3 takes two registers. */
@@ -72,8 +72,8 @@ const struct cuda_form *cuda_form_of(const char *name)
 	return NULL;
 }
 
-/* CUlaunchConfig (cuda.h): seven words of grid, block and memory, then the stream. cudaLaunchConfig_t (driver_types.h): the memory is a
- * size_t, which takes the same place. */
+/* CUlaunchConfig (cuda.h): seven words of grid, block and memory, then the stream. In cudaLaunchConfig_t (driver_types.h) the memory is a
+ * size_t, which takes the same space. */
 struct config {
 	uint32_t word[7];
 	void *stream;
@@ -141,7 +141,7 @@ const struct ops_site *cuda_launch(struct ops_run *run, const struct ops_site *s
 	return site_of(run, s, l->function);
 }
 
-/* Only what is a function of the model can use the model's slots. Its arguments are told already; the launch says grid and block. */
+/* Only a function of the model can use the model's slots. Its arguments are already reported; the launch adds grid and block. */
 bool cuda_inside(struct ops_thread *t, struct ops_run *run, const struct ops_site *s, const struct ops_regs *r, const uint64_t *stack)
 {
 	struct ops_open *o = &run->open;
@@ -170,7 +170,7 @@ void cuda_op(const struct model *m, struct cuda_launch *l)
 
 /* ---- its parameters ---- */
 
-/* Not told by anybody: as many as point into what this thread has on its stack above the call. */
+/* Unknown number: as many as point into this thread's stack above the call. */
 static void words_on_stack(struct ops_thread *t, const struct ops_open *o, struct cuda_words *w)
 {
 	const uintptr_t from = o->sp, to = ops_stack_top(t) & ~(uintptr_t)7;

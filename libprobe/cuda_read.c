@@ -1,4 +1,4 @@
-/* Device memory, as far as it may be looked at. */
+/* cuda_read.c - reads device memory, where allowed. */
 #include "cuda.h"
 
 #include "ops.h"
@@ -59,7 +59,7 @@ void *cuda_fetch(const void *from, size_t n)
 	return p;
 }
 
-/* Two parts of one tensor. n: elements of the first. */
+/* Combines two parts of one tensor. n: elements of the first. */
 static void join_stats(struct tensor_stats *s, const struct tensor_stats *part)
 {
 	const uint64_t a = s->n - s->nan, b = part->n - part->nan;

@@ -1,20 +1,20 @@
-/* Statistics of a tensor made where it lies: four kernels as PTX text, which the driver compiles for whatever GPU there is (PTX
- * ISA 6.4, for sm_50 and later: drivers from CUDA 10.1 on). What a block of threads has found is a struct part; there are few blocks.
- * Where the driver does not take the text, tensors are copied. ptxas 13.0 takes it for sm_75, sm_90 and sm_100. */
+/* cuda_reduce.c - computes statistics of a tensor on its device: four kernels as PTX text, which the driver compiles for the GPU at hand
+ * (PTX ISA 6.4, for sm_50 and later: drivers since CUDA 10.1). The result of a block of threads is a struct part; there are few blocks. If
+ * the driver rejects the text, tensors are copied. ptxas 13.0 accepts it for sm_75, sm_90 and sm_100. */
 #include "cuda.h"
 
 #include "ops.h"
 
 #define THREADS 256
 #define BLOCKS 512
-#define SLOTS 16    /* threads of the process that look at a time; others copy */
-#define CONTEXTS 16 /* GPUs, as a rule; others copy */
+#define SLOTS 16    /* threads that use it at a time; others copy */
+#define CONTEXTS 16 /* usually one per GPU; others copy */
 
 struct part {
 	uint64_t nan, pos_inf, neg_inf, zero, first_bad;
 	double min, max, sum;
 };
-_Static_assert(BLOCKS * sizeof(struct part) <= OPS_SCRATCH, "parts are put there");
+_Static_assert(BLOCKS * sizeof(struct part) <= OPS_SCRATCH, "the parts must fit there");
 
 /* clang-format off */
 #define TEXT(type, shift, load) \
@@ -28,7 +28,7 @@ _Static_assert(BLOCKS * sizeof(struct part) <= OPS_SCRATCH, "parts are put there
 	"ld.param.u64 %rd3, [out];\ncvta.to.global.u64 %rd3, %rd3;\n" \
 	"mov.u32 %r1, %tid.x;\nmov.u32 %r2, %ntid.x;\nmov.u32 %r3, %ctaid.x;\nmov.u32 %r4, %nctaid.x;\n" \
 	"mul.wide.u32 %rd4, %r3, %r2;\ncvt.u64.u32 %rd5, %r1;\nadd.u64 %rd4, %rd4, %rd5;\n" /* the first element */ \
-	"mul.wide.u32 %rd6, %r4, %r2;\n" /* and how far it is to the next */ \
+	"mul.wide.u32 %rd6, %r4, %r2;\n" /* and the distance to the next */ \
 	"mov.u64 %rd10, 0;\nmov.u64 %rd11, 0;\nmov.u64 %rd12, 0;\nmov.u64 %rd13, 0;\nmov.u64 %rd14, -1;\n" \
 	"mov.f64 %fd1, 0d7FF0000000000000;\nmov.f64 %fd2, 0dFFF0000000000000;\nmov.f64 %fd3, 0d0000000000000000;\n" \
 	"LOOP:\n" \
@@ -79,14 +79,14 @@ static const struct {
 	const char *entry;
 } type[] = {{DTYPE_F32, "pt2_stats_f32"}, {DTYPE_F64, "pt2_stats_f64"}, {DTYPE_F16, "pt2_stats_f16"}, {DTYPE_BF16, "pt2_stats_bf16"}};
 
-/* There is one for each context of the driver; it stays until the end. */
+/* One per driver context; it stays until the end. */
 struct context {
 	void *_Atomic handle; /* NULL: free */
-	_Atomic int state;    /* 0: somebody is loading it, 1: ready, -1: it did not work */
+	_Atomic int state;    /* 0: being loaded, 1: ready, -1: failed */
 	void *function[ARRAY_LEN(type)];
 	struct {
 		_Atomic bool busy;
-		uint64_t out; /* BLOCKS parts; 0: not there yet */
+		uint64_t out; /* BLOCKS parts; 0: not allocated yet */
 	} slot[SLOTS];
 };
 static struct context contexts[CONTEXTS];
@@ -100,7 +100,7 @@ static bool load_kernels(struct context *c)
 	return ok;
 }
 
-/* Somebody else may be capturing a graph, and we load and take memory. */
+/* Another thread may be capturing a graph while we load and allocate. */
 static bool quietly(bool (*fn)(struct context *), struct context *c)
 {
 	int mode = cuda_relax_capture();
@@ -185,7 +185,7 @@ bool cuda_reduce(int dtype, const void *data, uint64_t n, struct tensor_stats *s
 	uint32_t blocks = want < BLOCKS ? (uint32_t)want : BLOCKS;
 	out = c->slot[t->slot].out;
 	void *params[] = {&address, &n, &out};
-	struct part *part = (struct part *)(void *)t->scratch; /* the stack of this thread may be small */
+	struct part *part = (struct part *)(void *)t->scratch; /* this thread's stack may be small */
 	bool ok = !cuda.launch(c->function[k], blocks, 1, 1, THREADS, 1, 1, 0, t->stream, params, NULL) &&
 		  cuda_copy(part, (const void *)(uintptr_t)out, blocks * sizeof(*part));
 	c->slot[t->slot].busy = false;

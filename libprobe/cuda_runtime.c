@@ -1,7 +1,7 @@
-/* Kernels that nvcc has compiled into a model (CUTLASS) are launched by the address of a function on the host that stands for them. The
- * runtime knows what they are: cudaFuncGetName (CUDA 12.3) and cudaGetFuncBySymbol (11.0). Before that the symbol of that function
- * tells the name: nvcc gives it the kernel's own. nvcc is told -fvisibility=hidden (torch/_inductor/codegen/cuda/compile_utils.py), so
- * it stands in .symtab only, which is read from the model's file. */
+/* cuda_runtime.c - kernels that nvcc compiled into a model (CUTLASS) are launched by the address of a host function that stands for them.
+ * The runtime can identify them: cudaFuncGetName (CUDA 12.3) and cudaGetFuncBySymbol (11.0). Before that, the symbol of the host function
+ * has the name: nvcc gives it the kernel's own. Since nvcc is run with -fvisibility=hidden (torch/_inductor/codegen/cuda/compile_utils.py),
+ * the symbol is only in .symtab, which is read from the model's file. */
 #include "cuda.h"
 
 #include "ops.h"
@@ -28,7 +28,7 @@ struct runtime {
 	int (*peek)(void), (*last)(void);
 };
 
-/* Finds the runtime that launches it, of the several that a process may have. */
+/* Finds the runtime that launches it: a process may have several. */
 static void runtime_of(const void *target, struct runtime *r)
 {
 	const struct {
@@ -48,7 +48,7 @@ static void runtime_of(const void *target, struct runtime *r)
 	}
 }
 
-/* The error that the runtime remembers as its last one is the host's. Where it has one already we ask nothing. */
+/* The runtime's last error belongs to the host program. If it has one already, we ask nothing. */
 static struct cuda_function *ask_runtime(const struct runtime *r, const struct object *o, void *symbol)
 {
 	char text[MAX_NAME];
@@ -77,7 +77,7 @@ struct cuda_function *cuda_function_by_symbol(const void *target, void *symbol)
 	if (!object_at(symbol, &o))
 		return cuda_function_ask(symbol, true);
 	runtime_of(target, &r);
-	int mode = cuda_relax_capture(); /* it may be loaded only now */
+	int mode = cuda_relax_capture(); /* it may only be loaded now */
 	f = ask_runtime(&r, &o, symbol);
 	cuda_restore_capture(mode);
 	return f;

@@ -1,5 +1,5 @@
-/* The functions that dlsym() gives instead of a model's entry points: one per model and entry point, so that each knows its model
- * without any generated code. They end in the call of the real function and hold nothing, so that a C++ exception
+/* entry.c - the functions that dlsym() returns instead of a model's entry points: one per model and entry point, so that each knows its
+ * model without generated code. They end with the call of the real function and hold no resources, so that a C++ exception
  * (AOTI_VECTOR_SIZE_CHECK throws out of AOTInductorModelContainerRun) passes through them. */
 #include "jit.h"
 #include "ops.h"
@@ -11,7 +11,7 @@ typedef int32_t (*last_error_fn)(const char **text);
 
 #define FAILURE 1 /* AOTI_RUNTIME_FAILURE, torch/csrc/inductor/aoti_runtime/utils.h */
 
-/* A place on the stack that is the same before and after the call. */
+/* A stack position that is the same before and after the call. */
 #define HERE ((uintptr_t)__builtin_frame_address(0))
 
 static inline __attribute__((always_inline)) int32_t run_entry(struct model *m, enum entry e, void *container, void **in, size_t n_in,
@@ -41,7 +41,7 @@ static inline __attribute__((always_inline)) int32_t model_run(struct model *m, 
 	return ops_run_end(m, HERE, real(model, in, out), out, SIZE_MAX, NULL);
 }
 
-/* It tells of a failure by an exception in the interpreter, which its caller looks for. */
+/* It reports failure by an exception in the interpreter, which its caller checks. */
 static inline __attribute__((always_inline)) void inductor(struct model *m, void **in, void **out)
 {
 	uint64_t number;
@@ -66,7 +66,7 @@ static inline int32_t last_error(struct model *m, const char **text)
 	return 0;
 }
 
-/* The functions that a model imports to ask for its tensors' memory, and to make its constants. */
+/* The functions that a model imports to get its tensors' memory, and to create its constants. */
 
 static inline int32_t get_data_ptr(struct model *m, void *tensor, void **data)
 {

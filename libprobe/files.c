@@ -1,4 +1,4 @@
-/* Files that are made while the model runs: by ourselves, or where the process may not, by the keeper (watch/keeper.h). */
+/* files.c - creates files while the model runs: directly, or, if the process may not, through the keeper (watch/keeper.h). */
 #include "watch/keeper.h"
 #include "ops.h"
 
@@ -8,10 +8,10 @@
 #include <unistd.h>
 
 static int keeper = -1;
-static char folder[KEEPER_NAME]; /* the keeper's */
+static char folder[KEEPER_NAME]; /* the keeper's folder */
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 
-/* The answer: an errno, or 0. *fd: a descriptor that came with it. */
+/* The answer: an errno, or 0. *fd: a descriptor sent with it. */
 static int receive(int *fd)
 {
 	int answer = -1;

@@ -13,8 +13,8 @@
 #define MAX_SITES (1u << 24)
 #define MAX_LEAVES OPS_VALUES
 #define MAX_DEPTH 4   /* of lists in lists */
-#define MAX_TYPES 512 /* that were asked for; of more nothing is known */
-#define MAX_WORDS 16  /* of an object, looked through for a tensor's */
+#define MAX_TYPES 512 /* types remembered; further ones are unknown */
+#define MAX_WORDS 16  /* words of an object searched for a tensor's */
 
 /* ---- CPython ---- */
 
@@ -27,7 +27,7 @@ struct method { /* PyMethodDef */
 };
 #define FASTCALL_KEYWORDS (0x0080 | 0x0002)
 
-/* The head of all objects in CPython, but for builds without its lock (Include/object.h). */
+/* The header of every CPython object, except in builds without the GIL (Include/object.h). */
 struct _object {
 	intptr_t references;
 	PyObject *type;
@@ -80,14 +80,14 @@ static bool find_python(void)
 /* ---- tensors in objects ---- */
 
 static PyObject *classify;
-static size_t tensor_word; /* which word of a tensor's object is its TensorImpl's address; 0: not known */
+static size_t tensor_word; /* which word of a tensor's object is its TensorImpl's address; 0: unknown */
 static struct {
 	PyObject *type;
 	enum jit_type what;
 } types[MAX_TYPES];
 static size_t n_types;
 
-/* Asks rewrite.py, once: a type's subclasses may do as they like. */
+/* Asks rewrite.py once per type: subclasses may differ. */
 static enum jit_type ask_type(PyObject *type)
 {
 	PyObject *answer = n_types < MAX_TYPES ? py.PyObject_CallFunctionObjArgs(classify, type, NULL) : NULL;
@@ -97,7 +97,7 @@ static enum jit_type ask_type(PyObject *type)
 	else
 		py.Py_DecRef(answer);
 	if (n_types < MAX_TYPES) {
-		py.Py_IncRef(type); /* its address is never another's */
+		py.Py_IncRef(type); /* so that its address is never reused */
 		types[n_types].type = type;
 		types[n_types++].what = (enum jit_type)what;
 	}
@@ -132,7 +132,7 @@ uint32_t pt2_jit_wants(void)
 	return JIT_ON | JIT_CALLS | (c->first_run || c->last_run < UINT32_MAX ? JIT_STEPS : 0) | ops_want();
 }
 
-/* Steps of the program's optimizers that have ended; NONE: none is known of. */
+/* Completed steps of the program's optimizers; NONE: no optimizer known. */
 static _Atomic uint32_t steps = NONE;
 
 void pt2_jit_step(int ended)
@@ -155,12 +155,12 @@ static struct torch_functions torch_functions;
 const char *pt2_jit_start(uintptr_t tensor, uint64_t cdata, uintptr_t other, uint64_t other_cdata, PyObject *types_function)
 {
 	if (!find_python())
-		return "CPython's functions were not found in the process";
+		return "CPython's functions not found in the process";
 	if (!model_find_torch(&libtorch, &torch_functions))
-		return "libtorch's tensor functions were not found";
+		return "libtorch's tensor functions not found";
 	const size_t word = find_word(tensor, cdata);
 	if (word == MAX_WORDS || word != find_word(other, other_cdata))
-		return "where a tensor is in its Python object was not found";
+		return "cannot locate the tensor in its Python object";
 	tensor_word = word;
 	py.Py_IncRef(types_function);
 	classify = types_function;
@@ -175,7 +175,7 @@ struct graph {
 	PyObject *callable;
 	struct ops_site *site; /* NULL: not watched (yet) */
 	const uint32_t *given;
-	uint64_t before; /* it was called so often before it was armed */
+	uint64_t before; /* calls before it was armed */
 };
 static struct graph **graphs;
 static uint32_t n_graphs;
@@ -269,38 +269,38 @@ static const char *take_on(struct graph *g, const struct jit_table *t)
 	struct model *m = &g->model;
 	struct err err = {0};
 	char table[300];
-	void *room = malloc(4 * t->size + (1 << 20)); /* xmalloc would end the process */
+	void *room = malloc(4 * t->size + (1 << 20)); /* xmalloc would exit the process */
 	free(room);
 	if (!room)
-		return "there is no memory";
+		return "out of memory";
 	*m = (struct model){.object = libtorch, .count = &m->own_count, .lock = PTHREAD_MUTEX_INITIALIZER, .torch = torch_functions};
 	if (contract_from_json(&m->contract, slice_of(t->text, t->size), &err) < 0)
-		return "its contract could not be read";
+		return "cannot read its contract";
 	m->has_contract = true;
 	if (m->contract.n_calls != t->n)
-		return "its contract has other calls";
+		return "its contract has different calls";
 	m->path = strdup(t->path);
 	m->ops = calloc(1, sizeof(*m->ops));
 	if (!m->path || !m->ops)
-		return "there is no memory";
+		return "out of memory";
 	m->text = path_base(m->path);
 	if (t->program && !(m->program = strdup(t->program)))
-		return "there is no memory";
+		return "out of memory";
 	pthread_mutex_init(&m->ops->lock, NULL);
 	void *p = model_import(&m->object, "aoti_torch_is_defined");
 	memcpy(&m->ops->is_defined, &p, sizeof(p));
 	struct live_count *count = talk_slot(&m->id);
 	if (count)
 		m->count = count;
-	m->ops->launched = OPS_SITES; /* a launch is a call of Python's: an op's way (cuda_op) */
+	m->ops->launched = OPS_SITES; /* a launch is a Python call, handled like an op (cuda_op) */
 	if ((m->ops->cuda = m->contract.device > DEVICE_CPU))
 		ops_open_device(m);
 	if (!ops_take_contract(m))
-		return "there is no memory";
+		return "out of memory";
 	if (!write_table(m->id, t, table, sizeof(table)))
-		return "the tool's folder cannot be written";
+		return "cannot write to the tool's folder";
 	tell_seen(m->id, t->graph, t->path, table);
-	return take_sites(g, t) ? NULL : "there is no memory";
+	return take_sites(g, t) ? NULL : "out of memory";
 }
 
 const char *pt2_jit_arm(uint32_t graph, const struct jit_table *t)
@@ -309,7 +309,7 @@ const char *pt2_jit_arm(uint32_t graph, const struct jit_table *t)
 	const char *why = NULL;
 	int saved = errno;
 	if (!g || g->site || !tensor_word || t->first + t->n > MAX_SITES || t->first + t->n < t->first || !probe_enter())
-		return g && g->site ? NULL : "too many graphs are loaded";
+		return g && g->site ? NULL : "too many graphs loaded";
 	struct calls_log *log = ops_log_open();
 	const bool wanted = log && (!log->config.graph[0] ||
 				    (memchr(log->config.graph, 0, sizeof(log->config.graph)) && !fnmatch(log->config.graph, t->graph, 0)));
@@ -326,8 +326,8 @@ struct leaves {
 	struct ops_thread *t;
 	const struct ops_run *run;
 	const struct ops_open *o;
-	uint32_t at;   /* how many there were, tensors or not */
-	uint32_t from; /* argument of the contract that the first of them is; NONE: not known */
+	uint32_t at;   /* how many so far, tensors or not */
+	uint32_t from; /* contract argument of the first one; NONE: unknown */
 	enum call_role role;
 };
 
@@ -346,7 +346,7 @@ static void add_leaves(struct leaves *l, PyObject *o, int depth)
 	l->at++;
 }
 
-/* How many there are. */
+/* Their number. */
 static uint32_t count_leaves(PyObject *o, int depth)
 {
 	const enum jit_type what = type_of(o);
@@ -362,11 +362,11 @@ static uint32_t count_leaves(PyObject *o, int depth)
 
 struct given {
 	PyObject *callee, *const *args;
-	uint32_t n; /* with those that have names */
+	uint32_t n; /* including named ones */
 	uint32_t expected;
 };
 
-/* Where a list has another length than the text has, nobody knows which is which: any may have been written. */
+/* If a list has a different length than in the text, its items cannot be matched: any may have been written. */
 static void read_given(struct ops_thread *t, const struct ops_run *run, const struct ops_open *o, const struct given *g)
 {
 	struct leaves l = {.t = t, .run = run, .o = o, .role = CALL_ROLE_IN};
@@ -382,7 +382,7 @@ static void read_given(struct ops_thread *t, const struct ops_run *run, const st
 	PyObject *of = self ? py.PyObject_GetAttrString(g->callee, "__self__") : NULL;
 	if (of) {
 		add_leaves(&l, of, 0);
-		py.Py_DecRef(of); /* the callee has it, too */
+		py.Py_DecRef(of); /* the callee holds a reference, too */
 	} else if (self) {
 		py.PyErr_Clear();
 		l.at++;
@@ -394,7 +394,7 @@ static void read_given(struct ops_thread *t, const struct ops_run *run, const st
 static void read_result(struct ops_thread *t, const struct ops_run *run, const struct ops_open *o, const struct given *g, PyObject *result)
 {
 	struct leaves l = {.t = t, .run = run, .o = o, .from = g->expected & ~JIT_SELF, .role = CALL_ROLE_OUT};
-	/* A kernel gives nothing, and mm(out=) its out once more. */
+	/* A kernel returns nothing, and mm(out=) returns its out again. */
 	uint32_t more = run->model->contract.call[o->contract_call].n_args;
 	if (more > l.from)
 		add_leaves(&l, result, 0);
@@ -426,7 +426,7 @@ static struct ops_open *begin_call(struct ops_thread *t, struct ops_run *run, co
 static void end_call(struct ops_thread *t, struct ops_run *run, struct ops_open *o, const struct given *g, PyObject *result)
 {
 	ops_leave(t, run, o, result != NULL);
-	if (o->looked && UNLIKELY(t->values_of != o->seq)) /* a Run inside of it has used the same room */
+	if (o->looked && UNLIKELY(t->values_of != o->seq)) /* a run inside it used the same buffers */
 		read_given(t, run, o, g);
 	if (o->looked && result)
 		read_result(t, run, o, g, result);
@@ -486,7 +486,7 @@ static PyObject *call_site(PyObject *self, PyObject *const *args, intptr_t n, Py
 
 #define MAX_HANDLES 4096
 
-/* The tensors of a list or tuple, by place; what is none is NULL. */
+/* The tensors of a list or tuple, by position; NULL for other items. */
 static size_t handles_of(PyObject *o, void **handle)
 {
 	const enum jit_type what = type_of(o);
@@ -504,7 +504,7 @@ static size_t handles_of(PyObject *o, void **handle)
 	return (size_t)i;
 }
 
-/* Reads the sizes that are in such a list besides tensors, as numbers. */
+/* Reads the sizes in such a list (items other than tensors), as numbers. */
 static void numbers_of(PyObject *o, void *const *handle, size_t n, int64_t *number)
 {
 	const enum jit_type what = type_of(o);

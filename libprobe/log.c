@@ -1,4 +1,4 @@
-/* The call log in this process. */
+/* log.c - the call log in this process. */
 #include "ops.h"
 
 #include <fcntl.h>
@@ -33,9 +33,9 @@ static void *map_whole(const char *name, size_t *size)
 #define MADV_POPULATE_WRITE 23
 #endif
 
-/* A page that is touched for the first time costs a microsecond or more, in the middle of a model: better all at once now (about
- * 0.2 us each). Linux before 5.14 does not know this, and goes on as it did. Where tensors are saved a file each costs a hundred times
- * more than its page, and few pages are used: all of them, or what a disk reads ahead (8 MB), would be most of a small model's time. */
+/* The first touch of a page costs a microsecond or more, in the middle of a model: better all at once now (about 0.2 us each). Linux before
+ * 5.14 does not support this, and pages are faulted in later. If tensors are saved, a file each costs a hundred times more than its page,
+ * and few pages are used: touching all of them, or the disk's read-ahead (8 MB), would dominate a small model's time. */
 static void fetch_ahead(struct calls_log *l)
 {
 	const struct calls_config *c = &l->config;
@@ -63,7 +63,7 @@ struct calls_log *ops_log_open(void)
 		munmap(l, size);
 		if (n)
 			munmap(n, names_size);
-		event_aside(LIVE_NO_MODEL, "the call log is of another version; kernels and ops are not watched");
+		event_aside(LIVE_NO_MODEL, "the call log has another version; kernels and ops are not watched");
 		return NULL;
 	}
 	the_names = n;

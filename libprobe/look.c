@@ -1,4 +1,4 @@
-/* Looks at a tensor: what it is, what is in it, a record of it. */
+/* look.c - examines a tensor: its type, its contents, a record of it. */
 #include "ops.h"
 
 #include <math.h>
@@ -12,7 +12,7 @@ bool ops_view_of(const struct model *m, void *handle, struct ops_view *v)
 	void *data = NULL;
 	bool defined = true;
 	*v = (struct ops_view){.handle = handle, .device_index = -1};
-	/* libtorch prints a complaint when it is asked for these: undefined tensors, and strides of sparse ones. */
+	/* libtorch prints an error when asked for these: undefined tensors, and strides of sparse ones. */
 	if ((ops->is_defined && (ops->is_defined(handle, &defined) || !defined)) ||
 	    (t->get_layout && (t->get_layout(handle, &layout) || layout)) || t->get_dtype(handle, &v->dtype) ||
 	    t->get_device_type(handle, &v->device) || t->get_dim(handle, &v->n_dim) || t->get_sizes(handle, &size) ||
@@ -60,7 +60,7 @@ bool ops_meta_of(const struct ops_view *v, struct tensor_meta *m, int64_t *bytes
 	return ops_readable(v) && dtype_info(v->dtype) && tensor_extent(m, bytes) && (v->data || !*bytes);
 }
 
-/* Elements one behind the other in the order of their indices, as nearly all buffers have them. */
+/* Contiguous elements in index order, as in nearly all buffers. */
 static bool dense(const struct ops_view *v, int64_t *n)
 {
 	*n = 1;
@@ -134,7 +134,7 @@ static double bad_value(const struct ops_view *v, const struct tensor_stats *s)
 	return !ops_out_of_range(s, v->dtype) ? 0 : s->min < c->lo ? s->min : s->max;
 }
 
-/* The tensor into its file (calls_file_name): no other one of this command has this name. enum call_saved. */
+/* Saves the tensor in its file (calls_file_name), whose name is unique within this command. enum call_saved. */
 static uint32_t save(struct ops_thread *t, const struct ops_run *run, const struct call_record *r, const char *call_name,
 		     const struct ops_view *v)
 {
@@ -196,7 +196,7 @@ void ops_tell(struct ops_thread *t, const struct ops_run *run, const struct call
 	r.v.bad_value = ops_is_bad(s, v->dtype) && (!before || x->role != CALL_ROLE_INOUT || !x->has_after) ? bad_value(v, s) : 0;
 	struct tensor_meta m;
 	int64_t bytes;
-	/* Before it was written over nobody has looked at that element. */
+	/* Nobody read that element before it was overwritten. */
 	if (x->at && (!before || x->role != CALL_ROLE_INOUT) && ops_meta_of(v, &m, &bytes)) {
 		r.v.at = (uint64_t)x->at;
 		r.v.element = ops_element(v, x->at - 1);

@@ -12,7 +12,7 @@ const char *const entry_name[ENTRIES] = {
 
 struct model models[PROBE_MODELS];
 
-/* Taken with the loader's own lock held (initialisers run under it), never the other way round. */
+/* Taken while the loader's own lock is held (initialisers run under it), never the other way round. */
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 
 /* Another thread of the parent may have held a lock. */
@@ -54,7 +54,7 @@ static bool is_known(const struct object *o)
 	return false;
 }
 
-/* A model that was unloaded took its changed symbols with it; whatever lies there now has others. */
+/* An unloaded model took its changed symbols with it; whatever is there now has others. */
 static void forget_unloaded(void)
 {
 	for (size_t i = 0; i < PROBE_MODELS; i++) {
@@ -101,7 +101,7 @@ static bool find_functions(void *handle, struct torch_functions *t)
 	for (size_t i = 0; i < ARRAY_LEN(want); i++) {
 		void *p = dlsym(handle, want[i].name);
 		if (!p)
-			dlerror(); /* what the process asks for later is not about our search */
+			dlerror(); /* hides our lookup from the process's next dlerror() */
 		if (!p && !want[i].optional)
 			return false;
 		memcpy(want[i].to, &p, sizeof(p));
@@ -109,7 +109,7 @@ static bool find_functions(void *handle, struct torch_functions *t)
 	return true;
 }
 
-/* Where the model itself finds them: in the global scope, or among its own dependencies. Those stay as long as it does,
+/* Looks where the model itself finds them: in the global scope, or among its own dependencies. Those stay as long as it does,
  * so the handle is not kept. */
 bool model_find_torch(const struct object *o, struct torch_functions *t)
 {
@@ -140,11 +140,11 @@ void *model_import(const struct object *o, const char *name)
 			dlclose(handle);
 	}
 	if (!p)
-		dlerror(); /* what the process asks for later is not about our search */
+		dlerror(); /* hides our lookup from the process's next dlerror() */
 	return p;
 }
 
-/* xmalloc ends a process that has no memory left: that is not ours to do to a guest. */
+/* xmalloc exits when memory runs out: we must not do that to the target process. */
 static bool roomy(void)
 {
 	void *p = malloc(LIVE_MAX_CONTRACT / 8);
@@ -186,7 +186,7 @@ static void take_contract(struct model *m, uint64_t dev, uint64_t ino)
 	struct json_out o;
 	struct err err = {0};
 	if (!roomy())
-		err_set(&err, EXIT_ENVIRON, "the process is short of memory");
+		err_set(&err, EXIT_ENVIRON, "the process is low on memory");
 	else if (!talk_contract(m->path, dev, ino, &json, &err) &&
 		 !contract_from_json(&m->contract, slice_of(json.p + 1, json.len - 1), &err)) {
 		precheck_build(&m->check, &m->contract);
@@ -220,7 +220,7 @@ static void take_on(const struct object *o, ElfW(Sym) *const symbol[ENTRIES])
 {
 	struct model *m = free_place();
 	if (!m) {
-		event_aside(LIVE_NO_MODEL, "more models are loaded at a time than can be watched; this one is not");
+		event_aside(LIVE_NO_MODEL, "too many models are loaded at once; this one is not watched");
 		return;
 	}
 	*m = (struct model){.object = *o, .count = &m->own_count, .lock = PTHREAD_MUTEX_INITIALIZER};
@@ -250,7 +250,7 @@ static void take_on(const struct object *o, ElfW(Sym) *const symbol[ENTRIES])
 		void *ours = entry_address(i, (enum entry)e);
 		if (object_redirect(o, symbol[e], ours) < 0) {
 			char text[128];
-			snprintf(text, sizeof(text), "%s cannot be watched: %s", entry_name[e], strerror(errno));
+			snprintf(text, sizeof(text), "cannot watch %s: %s", entry_name[e], strerror(errno));
 			event_aside(m->id, text);
 		} else {
 			object_rebind(o, entry_name[e], m->real[e], ours);
@@ -262,7 +262,7 @@ static void take_on(const struct object *o, ElfW(Sym) *const symbol[ENTRIES])
 	}
 	if (object_export(o, "AOTInductorModelRunMinimalArrayrefInterface") ||
 	    object_export(o, "AOTInductorModelRunMinimalArrayrefInterfaceV2"))
-		event_aside(m->id, "calls by the minimal arrayref interface are not watched");
+		event_aside(m->id, "calls through the minimal arrayref interface are not watched");
 }
 
 bool model_like(const struct object *o)
@@ -278,7 +278,7 @@ void model_entered(const void *caller)
 		uintptr_t at = (uintptr_t)caller;
 		if (!m->used || at < m->object.start || at >= m->object.end)
 			continue;
-		/* Not in constant folding, which does the same. */
+		/* Not during constant folding, which does the same. */
 		for (int e = 0; e < ENTRIES; e++) {
 			const ElfW(Sym) *s = m->real[e] ? object_export(&m->object, entry_name[e]) : NULL;
 			if (s && at - (uintptr_t)m->real[e] < s->st_size)
@@ -293,7 +293,7 @@ void model_look(const struct object *o)
 	ElfW(Sym) * symbol[ENTRIES];
 	for (int e = 0; e < ENTRIES; e++)
 		symbol[e] = object_export(o, entry_name[e]);
-	/* With AOTI_RUNTIME_CHECK_INPUTS a model asks for dtypes in every call: no lock then. */
+	/* With AOTI_RUNTIME_CHECK_INPUTS a model asks for dtypes in every call: avoid the lock. */
 	if (is_known(o))
 		return;
 	pthread_mutex_lock(&lock);

@@ -7,7 +7,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-/* Addresses in the dynamic section: ld.so has made them absolute, except where the section is read-only. */
+/* Addresses in the dynamic section: ld.so made them absolute, unless the section is read-only. */
 static uintptr_t dynamic_address(const struct object *o, ElfW(Addr) p) { return p >= o->start && p < o->end ? p : o->base + p; }
 
 static bool read_dynamic(struct object *o)
@@ -25,7 +25,7 @@ static bool read_dynamic(struct object *o)
 	return o->sym && o->str && (o->gnu_hash || o->hash);
 }
 
-/* Reads the program headers; *inside is set when a segment of it holds the address. */
+/* Reads the program headers; *inside is set if one of its segments contains the address. */
 static struct object object_of(const struct dl_phdr_info *info, uintptr_t address, bool *inside)
 {
 	struct object o = {.base = info->dlpi_addr, .name = info->dlpi_name, .start = UINTPTR_MAX};
@@ -44,8 +44,8 @@ static struct object object_of(const struct dl_phdr_info *info, uintptr_t addres
 	return o;
 }
 
-/* glibc 2.35: no lock, some 10 ns (functions of ours may be called often by somebody who is no model). Older ones have it not,
- * whatever this was built with: a weak reference, and the structure as <dlfcn.h> of glibc 2.35 has it. */
+/* glibc 2.35: no lock, about 10 ns (our functions may be called often by code that is not a model). Older versions lack it, whatever this
+ * was built with: hence a weak reference, and the structure as in <dlfcn.h> of glibc 2.35. */
 #if !__GLIBC_PREREQ(2, 35)
 struct dl_find_object {
 	unsigned long long dlfo_flags;
@@ -143,7 +143,7 @@ static ElfW(Sym) * find_sysv(const struct object *o, const char *name)
 
 ElfW(Sym) * object_export(const struct object *o, const char *name) { return o->gnu_hash ? find_gnu(o, name) : find_sysv(o, name); }
 
-/* The protection that the loader has given the page: the segment's flags, less what RELRO took away. -1 when it is not known. */
+/* The page's protection as set by the loader: the segment's flags, minus what RELRO removed. -1 if unknown. */
 struct page_search {
 	uintptr_t address;
 	int prot;
@@ -168,7 +168,7 @@ static int search_page(struct dl_phdr_info *info, size_t size, void *user)
 	return s->prot >= 0;
 }
 
-/* Past the page's protection, where mprotect is not allowed to make code writable. */
+/* Writes past the page's protection if mprotect may not make code writable. */
 static int write_forced(void *at, uintptr_t value)
 {
 	int fd = open("/proc/self/mem", O_RDWR | O_CLOEXEC);
@@ -286,7 +286,7 @@ static void rebind_table(const struct object *o, const struct rebind *r, uintptr
 		if (!k || o->sym[k].st_name >= o->str_size || strcmp(o->str + o->sym[k].st_name, r->symbol))
 			continue;
 		uintptr_t *slot = (uintptr_t *)(o->base + rela[i].r_offset);
-		/* A lazily bound one does not hold it yet: it will find what dlsym finds. */
+		/* A lazily bound slot does not have it yet: it will find what dlsym finds. */
 		if (*slot == r->from)
 			object_write(slot, r->to);
 	}
@@ -318,7 +318,7 @@ void object_rebind(const struct object *o, const char *symbol, const void *from,
 		if (d->d_tag == DT_SONAME && d->d_un.d_val < o->str_size)
 			r.needed = o->str + d->d_un.d_val;
 	if (!r.needed) {
-		/* Without a SONAME the linker writes down the file as it was given: with a slash that is a path. */
+		/* Without a SONAME the linker records the file name as given: with a slash it is a path. */
 		r.needed = path_base(o->name);
 		dl_iterate_phdr(rebind_object, &r);
 		r.needed = o->name;

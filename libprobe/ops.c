@@ -1,9 +1,9 @@
-/* A call of a kernel or op, before it and after it. */
+/* ops.c - a call of a kernel or op: before it and after it. */
 #include "ops.h"
 
 #include <errno.h>
 
-#define UNKNOWN_WORDS 1024 /* of arguments on the stack, where their number is not known */
+#define UNKNOWN_WORDS 1024 /* of arguments on the stack, if their number is unknown */
 
 static inline void fill_record(const struct ops_thread *t, const struct ops_run *run, struct call_record *rec)
 {
@@ -38,7 +38,7 @@ void ops_tell_run(const struct ops_thread *t, struct ops_run *run)
 	run->seq = calls_begin(ops_log(), &r);
 }
 
-/* The begin and end of a call. What such a record does not have is not set: that would take longer than the rest. */
+/* The start and end of a call. Members that such a record does not use are not set: that would take longer than the rest. */
 static inline void fill_call(const struct ops_open *o, struct call_record *r, enum call_what what, int32_t result, uint64_t took)
 {
 	r->what = what;
@@ -68,7 +68,7 @@ static void append_end(const struct ops_thread *t, const struct ops_run *run, co
 	calls_append(ops_log(), &r);
 }
 
-/* Which call of the contract is it? Branches and loops leave calls out and come back to them. */
+/* Which call of the contract is it? Branches skip calls, and loops repeat them. */
 static uint32_t match_call(struct ops_run *run, const struct ops_site *s)
 {
 	const struct model *m = run->model;
@@ -86,7 +86,7 @@ static uint32_t match_call(struct ops_run *run, const struct ops_site *s)
 	return CALLS_NO_CALL;
 }
 
-/* The Run that this call belongs to. */
+/* The run that this call belongs to. */
 static struct ops_run *run_of(struct ops_thread *t, const struct ops_site *s, uintptr_t sp)
 {
 	struct ops_run *run = ops_run_at(t, sp);
@@ -99,7 +99,7 @@ static struct ops_run *run_of(struct ops_thread *t, const struct ops_site *s, ui
 	return run;
 }
 
-/* A call that neither returned nor crashed: an exception went through it. */
+/* A call that neither returned nor crashed: an exception passed through it. */
 void ops_left(struct ops_thread *t, struct ops_run *run)
 {
 	struct ops_open *o = &run->open;
@@ -162,7 +162,7 @@ static inline void open_call(struct ops_open *o, const struct ops_site *s, uintp
 	o->launch.gpu = o->launch.kernel = false;
 }
 
-/* l: how it gets to a GPU; NULL: it does not. */
+/* l: how it is launched on a GPU; NULL: not on a GPU. */
 static struct ops_open *begin_call(struct ops_thread *t, struct ops_run *run, const struct ops_site *s, const struct ops_regs *r,
 				   const uint64_t *stack, const struct cuda_launch *l)
 {
@@ -172,7 +172,7 @@ static struct ops_open *begin_call(struct ops_thread *t, struct ops_run *run, co
 	const bool passes = k == CALLS_NO_CALL ? s->passes : ops->call_passes[k] != 0;
 	if (UNLIKELY(o->used))
 		ops_left(t, run);
-	/* Nobody will ask for it. The name of a custom op says only the call which it is. */
+	/* It will not be requested. Only the call tells which custom op it is. */
 	if (!passes && (k != CALLS_NO_CALL || s->kind != SITE_PROXY)) {
 		if (run->run != CALLS_NO_RUN)
 			run->unlogged++;
@@ -231,13 +231,13 @@ static uint64_t words_of(struct ops_thread *t, const struct ops_site *s, const u
 {
 	if (LIKELY(s->stack_words != NONE))
 		return s->stack_words;
-	/* Up to the end of the stack, at most; there are frames of the model above. */
+	/* At most up to the end of the stack; there are frames of the model above. */
 	uintptr_t top = t ? ops_stack_top(t) : 0, at = (uintptr_t)stack;
 	uint64_t left = top > at ? (top - at) / 8 : 16;
 	return left < UNKNOWN_WORDS ? left : UNKNOWN_WORDS;
 }
 
-/* A model for a GPU: C++ kernels it may have, too. */
+/* A GPU model may have C++ kernels, too. */
 static struct ops_open *on_device(struct ops_thread *t, struct ops_run *run, const struct ops_site *s, const struct ops_regs *r,
 				  const uint64_t *stack)
 {
@@ -257,8 +257,8 @@ static struct ops_open *on_device(struct ops_thread *t, struct ops_run *run, con
 	return begin_call(t, run, s, r, stack, &l);
 }
 
-/* The next call of the contract, and nobody will ask for it: counted. Most calls, where one kernel is looked for. No system
- * call, no function. False: look closer. */
+/* The next call of the contract, which will not be requested: only counted. These are most calls when looking for one kernel. No system
+ * call, no function call. False: needs a closer look. */
 static inline bool passed_over(const struct ops_site *s, uintptr_t sp)
 {
 	struct ops_thread *t = ops_self;
@@ -295,7 +295,7 @@ struct ops_go probe_before(struct ops_regs *r, const uint64_t *stack)
 			r->open = on_device(t, run, s, r, stack);
 		else if (run->watched && s->kind != SITE_GATE)
 			r->open = begin_call(t, run, s, r, stack, NULL);
-		/* Between the addresses of a launch's arguments a number may be asked for, or scratch memory. */
+		/* Between the addresses of a launch's arguments, a number or scratch memory may be requested. */
 		if (s->kind != SITE_GATE)
 			t->n_fetched = 0;
 		probe_leave();
@@ -307,7 +307,7 @@ struct ops_go probe_before(struct ops_regs *r, const uint64_t *stack)
 static void finish_on_device(struct ops_thread *t, struct ops_run *run, const struct ops_regs *r, int32_t result)
 {
 	struct ops_open *o = r->open;
-	/* A Run inside of this op has used the same room. */
+	/* A run inside this op used the same buffers. */
 	if (o->looked && UNLIKELY(t->values_of != o->seq))
 		ops_read_arguments(t, run, o, r->ints, (const uint64_t *)o->sp);
 	ops_device_after(t, run, o, result);
@@ -326,7 +326,7 @@ static void finish_call(struct ops_thread *t, struct ops_run *run, const struct 
 	}
 	if (!o->looked || result)
 		return;
-	/* A Run inside of this op has used the same room. */
+	/* A run inside this op used the same buffers. */
 	if (UNLIKELY(t->values_of != o->seq))
 		ops_read_arguments(t, run, o, r->ints, (const uint64_t *)o->sp);
 	ops_values_after(t, run, o);
@@ -340,7 +340,7 @@ void probe_after(struct ops_regs *r)
 	struct ops_thread *t = ops_thread_if_any();
 	if (LIKELY(t && probe_enter())) {
 		struct ops_run *run = (struct ops_run *)((char *)o - offsetof(struct ops_run, open));
-		/* A Run inside of an op may have ended this one, if stacks are not what we think. */
+		/* A run inside an op may have ended this one, if stacks are not as assumed. */
 		if (LIKELY(o->used))
 			finish_call(t, run, r, now);
 		t->n_fetched = 0;

@@ -33,7 +33,7 @@ static void build_dim(struct precheck *p, const struct contract *c, const struct
 	}
 }
 
-/* Which size gives the symbol, and how. False when there is no such size: then nothing passes that needs it. */
+/* Which size determines the symbol, and how. False if there is none: then nothing that needs it passes. */
 static bool build_symbol(const struct contract *c, const struct contract_symbol *s, struct precheck_symbol *to)
 {
 	uint32_t id;

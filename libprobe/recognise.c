@@ -1,4 +1,4 @@
-/* The functions by which a model shows itself: what crti.o calls in every object, and libtorch's own, forwarded to it. */
+/* recognise.c - the functions that reveal a model: what crti.o calls in every object, and libtorch's own, forwarded to it. */
 #include "probe.h"
 
 #include <dlfcn.h>
@@ -42,7 +42,7 @@ typedef bool (*grad_fn)(void);
 static _Atomic(constant_fn) real[N_CONSTANTS];
 _Thread_local bool probe_inside;
 
-/* Python loads libtorch out of the global scope, where RTLD_NEXT does not see it. The library is kept from then on:
+/* Python loads libtorch outside the global scope, where RTLD_NEXT does not see it. The library is then kept:
  * nobody unloads libtorch, and a pointer into it must not outlive it. */
 static void *find_real(const char *name)
 {
@@ -53,11 +53,11 @@ static void *find_real(const char *name)
 	if (!p && torch)
 		p = dlsym(torch, name);
 	if (!p)
-		dlerror(); /* what the process asks for later is not about our search */
+		dlerror(); /* hides our lookup from the process's next dlerror() */
 	return p;
 }
 
-/* The order counts: __gmon_start__ is also called by libraries that are set up before libc, whose environment is not to be had then. */
+/* The order matters: __gmon_start__ is also called by libraries initialised before libc, when the environment is not available. */
 static void look_at_caller(const void *caller)
 {
 	struct object o;
@@ -67,8 +67,8 @@ static void look_at_caller(const void *caller)
 	}
 }
 
-/* Called by DT_INIT of every object that was linked with glibc's crti.o (sysdeps/x86_64/crti.S and aarch64's, all releases), before its
- * initialisers, from its own code. It is the profiler's: a program built with -pg has its own, which that program calls. */
+/* Called by DT_INIT of every object linked with glibc's crti.o (sysdeps/x86_64/crti.S and aarch64's, all releases), before its
+ * initialisers, from its own code. It belongs to the profiler: a program built with -pg has its own, which that program calls. */
 EXPORT void __gmon_start__(void);
 EXPORT void __gmon_start__(void)
 {
@@ -93,8 +93,8 @@ static int32_t answer(enum constant which, const void *caller)
 	EXPORT int32_t name(void) { return answer(ID_##name, __builtin_return_address(0)); }
 CONSTANTS(DEFINE)
 
-/* The first that any of a model's Runs does (AOTINoGradGuard; torch 2.13 and 2.15, torch/_inductor/codegen/aoti_runtime/interface.cpp).
- * One that did not come through our functions was asked for before the model was known. */
+/* The first thing that each run of a model calls (AOTINoGradGuard; torch 2.13 and 2.15,
+ * torch/_inductor/codegen/aoti_runtime/interface.cpp). A run not through our functions was fetched before the model was known. */
 _Thread_local bool probe_expects_run;
 EXPORT bool aoti_torch_grad_mode_is_enabled(void);
 EXPORT bool aoti_torch_grad_mode_is_enabled(void)

@@ -1,4 +1,4 @@
-/* Tensors into files, without memory of our own: .npy (numpy/lib/format.py, version 1.0), and .safetensors for types that
+/* save.c - writes tensors to files, without allocating: .npy (numpy/lib/format.py, version 1.0), and .safetensors for dtypes that
  * numpy lacks. */
 #include "ops.h"
 
@@ -86,7 +86,7 @@ static size_t safetensors_head(char *p, size_t room, const struct tensor_meta *m
 	return n;
 }
 
-/* The tool says so. */
+/* As set by the tool. */
 static bool not_saved(int why)
 {
 	uint64_t none = 0;
@@ -144,6 +144,6 @@ bool ops_may_save(uint32_t model, uint64_t bytes)
 		return true;
 	atomic_fetch_sub_explicit(&l->saved, bytes, memory_order_relaxed);
 	if (!atomic_exchange(&told, true))
-		event_aside(model, "as much was saved as may be; tensors are no longer saved");
+		event_aside(model, "the save limit is reached; tensors are no longer saved");
 	return false;
 }

@@ -1,12 +1,12 @@
-/* Which functions of a model are watched, and its slots. */
+/* sites.c - which functions of a model are watched, and its slots. */
 #include "ops.h"
 
 #include <errno.h>
 
 #include "model/contract/opsig.h"
 
-#define MARGIN 16  /* words of arguments copied beyond those that the contract tells of */
-#define ANY_OP 128 /* words of arguments of an op that is not known */
+#define MARGIN 16  /* words of arguments copied beyond those in the contract */
+#define ANY_OP 128 /* words of arguments of an unknown op */
 #define MAX_TOLD 8 /* names in an event */
 
 struct ops_site ops_site[OPS_SITES];
@@ -38,7 +38,7 @@ static void put_constant(struct ops_constants *t, struct ops_constant *c)
 	atomic_store_explicit(&t->slot[i], c, memory_order_release);
 }
 
-/* Readers hold no lock: what they may be looking at stays until the model goes. */
+/* Readers hold no lock: what they may be reading stays until the model is unloaded. */
 static bool grow_sites(struct ops *ops)
 {
 	struct ops_constants *old = ops->constants;
@@ -98,7 +98,7 @@ struct taking {
 	bool values, gates;
 };
 
-/* The function that a slot stands for: bound already, or as the linker would bind it (first of the global scope, then the model's own). */
+/* The function of a slot: bound already, or as the linker would bind it (global scope first, then the model's own). */
 static void *target_of(const struct object *o, const uintptr_t *at, const ElfW(Sym) * s, const char *name)
 {
 	uintptr_t own = s->st_shndx != SHN_UNDEF ? o->base + s->st_value : 0;
@@ -117,7 +117,7 @@ static struct ops_site *site_of(struct taking *k, const char *name)
 			return s;
 		if (!s->target) {
 			free_one = free_one ? free_one : s;
-			/* Those in use are together in front, but for models that were unloaded. */
+			/* Those in use come first, except for gaps left by unloaded models. */
 			if (i >= k->first_free)
 				break;
 		}
@@ -142,7 +142,7 @@ static bool is_kernel(const struct model *m, const char *name)
 	return starts(name, "cpp_") || starts(name, "triton_") || starts(name, "cutlass_") || has_call(m, CALL_KERNEL, name);
 }
 
-/* Ops whose names have no device (aoti_torch_index_put_out) are told from accessors by the contract, or by what they write. */
+/* Ops without a device in their name (aoti_torch_index_put_out) are distinguished from accessors by the contract, or by what they write. */
 static bool is_op(const struct model *m, const char *name)
 {
 	if (starts(name, OPSIG_PREFIX "cpu_") || has_call(m, CALL_OP, name) || (starts(name, OPSIG_PREFIX "cuda_") && opsig(name)))
@@ -153,7 +153,7 @@ static bool is_op(const struct model *m, const char *name)
 
 static bool classify(const struct taking *k, const ElfW(Sym) * s, const char *name, enum site_kind *kind)
 {
-	/* Also where it is defined here: a runtime that was linked statically, and whose functions are exported. */
+	/* Also if it is defined here: a statically linked runtime with exported functions. */
 	if (cuda_form_of(name)) {
 		*kind = SITE_LAUNCH;
 		return true;
@@ -201,7 +201,7 @@ static uint32_t op_words(const char *sig)
 	return n;
 }
 
-/* Accessors that tell us which address is which tensor. */
+/* Accessors that reveal which address belongs to which tensor. */
 static bool take_accessor(struct taking *k, uintptr_t *at, const ElfW(Sym) * s, const char *name)
 {
 	static const char *const names[OPS_IMPORTS] = {[OPS_GET_DATA_PTR] = OPSIG_PREFIX "get_data_ptr",
@@ -255,7 +255,7 @@ static void take_slot(void *user, uintptr_t *at, const ElfW(Sym) * sym, const ch
 	}
 	if (object_write(at, (uintptr_t)ops_stub(i)) < 0) {
 		char text[256];
-		snprintf(text, sizeof(text), "%.100s cannot be watched: %s", name, strerror(errno));
+		snprintf(text, sizeof(text), "cannot watch %.100s: %s", name, strerror(errno));
 		event_aside(k->m->id, text);
 	}
 }
@@ -279,12 +279,12 @@ static enum call_role plain_role(const struct contract *c, const struct contract
 {
 	if (a->role == ARG_IN && a->value < c->n_values && c->value[a->value].kind == VALUE_CONSTANT)
 		return CALL_ROLE_CONSTANT;
-	/* A buffer of which nothing is known is looked at before and after. */
+	/* An unknown buffer is examined before and after. */
 	return a->role == ARG_OUT ? CALL_ROLE_OUT : a->role == ARG_INOUT || a->role == ARG_UNKNOWN ? CALL_ROLE_INOUT : CALL_ROLE_IN;
 }
 
-/* Two things a kernel's declaration does not tell. An in_out_ptr of a buffer that nobody has written before is a place to keep
- * sums in: what is there before is no input. An out_ptr of a buffer that was written already is changed (index_put). */
+/* Two things that a kernel's declaration does not show. An in_out_ptr to a buffer that was not written before only accumulates sums: its
+ * earlier contents are not an input. An out_ptr to a buffer that was written before is modified (index_put). */
 static bool find_roles(struct model *m)
 {
 	const struct contract *c = &m->contract;
@@ -347,7 +347,7 @@ static bool name_calls(struct model *m)
 	return true;
 }
 
-/* A kernel that is launched: NULL: any that the contract does not tell of. */
+/* A launched kernel; NULL: any that is not in the contract. */
 static uint32_t launched_site(struct taking *k, const char *name, uint32_t name_id)
 {
 	for (uint32_t i = 0; i < OPS_SITES; i++) {
@@ -385,7 +385,7 @@ void ops_open_device(struct model *m)
 	}
 }
 
-/* Before the sites of calls are looked for. */
+/* Before looking for the sites of calls. */
 static void take_launches(struct taking *k)
 {
 	struct model *m = k->m;
@@ -404,7 +404,7 @@ static void take_launches(struct taking *k)
 	}
 }
 
-/* Are there kernels that nobody can see? */
+/* Are there kernels that cannot be seen? */
 static bool missing_launch(const struct model *m)
 {
 	for (uint32_t i = 0; i < m->contract.n_calls; i++)
@@ -413,7 +413,7 @@ static bool missing_launch(const struct model *m)
 	return false;
 }
 
-/* Calls of the contract that have no slot: the linker bound them for good. */
+/* Calls of the contract without a slot: the linker bound them permanently. */
 static void find_sites(struct model *m)
 {
 	const struct contract *c = &m->contract;
@@ -434,7 +434,7 @@ static void find_sites(struct model *m)
 		event_aside(m->id, buf_str(&b));
 	}
 	if (c->device > DEVICE_CPU && m->has_contract && m->ops->launched == OPS_SITES && missing_launch(m))
-		event_aside(m->id, "a model for a GPU that launches its kernels in a way that is not known: they are not watched, ops are");
+		event_aside(m->id, "a GPU model launches its kernels in an unknown way: only its ops are watched");
 	buf_release(&b);
 }
 
@@ -445,7 +445,7 @@ void ops_take_on(struct model *m)
 	if (!ops_log_open())
 		return;
 	if (!ops_stub(0)) {
-		event_aside(m->id, "kernels and ops are watched on x86-64 and aarch64 only");
+		event_aside(m->id, "kernels and ops are only watched on x86-64 and aarch64");
 		return;
 	}
 	ops_threads_init();
@@ -467,7 +467,7 @@ void ops_take_on(struct model *m)
 	take_launches(&k);
 	find_sites(m);
 	if (k.no_room)
-		event_aside(m->id, "more kernels and ops are loaded at a time than can be watched; some of this model are not");
+		event_aside(m->id, "too many kernels and ops are loaded at once; some of this model's are not watched");
 }
 
 void ops_forget(struct model *m)

@@ -1,4 +1,4 @@
-/* The way to the tool: events, counters, contracts. Nothing is kept open, but in a process of our own. */
+/* talk.c - communication with the tool: events, counters, contracts. Nothing is kept open, except in a process of our own. */
 #include "watch/keeper.h"
 #include "ops.h"
 
@@ -28,7 +28,7 @@ static char folder[sizeof(((struct sockaddr_un *)0)->sun_path)];
 static bool fail_calls, no_check;
 static pthread_once_t once = PTHREAD_ONCE_INIT;
 static struct live_counters *counters;
-static int events = -1; /* open for good after pt2_probe_settle() */
+static int events = -1; /* stays open after pt2_probe_settle() */
 
 static bool in_folder(char *path, size_t room, const char *name)
 {
@@ -36,7 +36,7 @@ static bool in_folder(char *path, size_t room, const char *name)
 	return n > 0 && (size_t)n < room;
 }
 
-/* Not a constructor: the initialisers of a program's own model may run before ours. */
+/* Not in a constructor: the initialisers of a program's own model may run before ours. */
 static void read_environment(void)
 {
 	const char *dir = getenv(env_name[LIVE_ENV_DIR]), *fail = getenv(env_name[LIVE_ENV_FAIL]);
@@ -61,7 +61,7 @@ bool talk_fail(void) { return fail_calls; }
 bool talk_check(void) { return !no_check; }
 bool talk_path(char *path, size_t room, const char *name) { return in_folder(path, room, name); }
 
-/* Called by one thread at a time. The mapping stays for good; a forked child counts in the same place. */
+/* Called by one thread at a time. The mapping stays forever; a forked child counts in the same place. */
 static bool map_counters(void)
 {
 	char path[sizeof(folder) + 16];
@@ -100,7 +100,7 @@ struct live_count *talk_slot(uint32_t *id)
 
 /* Events. */
 
-/* torchrun's, and that of whoever sets it so (torch.distributed, init_method="env://"). */
+/* Set by torchrun, and by others the same way (torch.distributed, init_method="env://"). */
 static void add_rank(struct json_out *o)
 {
 	const char *text = getenv("RANK");
@@ -126,7 +126,7 @@ void event_begin(struct json_out *o, struct buf *b, enum live_kind kind, uint32_
 		json_member_u64(o, "model", model);
 }
 
-/* A process may live under a limit of file sizes (ulimit -f), at which a write ends it unless the signal is blocked. */
+/* A process may have a file size limit (ulimit -f), at which a write kills it unless the signal is blocked. */
 int talk_write(int fd, const void *p, size_t n)
 {
 	sigset_t limit, old, pending;
@@ -171,7 +171,7 @@ void event_aside(uint32_t model, const char *text)
 	event_end(&o, &b);
 }
 
-/* Exported: a process of our own is about to give up opening files for writing (watch/keeper.h). */
+/* Exported: a process of our own is about to lose the right to open files for writing (watch/keeper.h). */
 __attribute__((visibility("default"))) keeper_settle_fn pt2_probe_settle;
 void pt2_probe_settle(int keeper, const char *keeps, int *fd)
 {
@@ -253,7 +253,7 @@ static int ask_contract(int fd, const char *path, uint64_t dev, uint64_t ino, st
 		errno = ENAMETOOLONG;
 		return -1;
 	}
-	/* A full backlog of a busy tool: connect would not wait. */
+	/* The backlog of a busy tool is full: connect does not wait. */
 	while (connect(fd, (struct sockaddr *)&at, sizeof(at)) < 0) {
 		if (errno == EAGAIN && now_ms() < end)
 			poll(NULL, 0, 10);
@@ -272,7 +272,7 @@ static int ask_contract(int fd, const char *path, uint64_t dev, uint64_t ino, st
 	return r < 0 ? -1 : receive_all(fd, answer, end);
 }
 
-/* The answer that lies in the folder before the question; false: there is none. */
+/* The answer prepared in the folder; false: there is none. */
 static bool read_answer(uint64_t dev, uint64_t ino, struct buf *json)
 {
 	char name[64], path[sizeof(folder) + sizeof(name)];
@@ -294,13 +294,13 @@ static int ask_tool(const char *path, uint64_t dev, uint64_t ino, struct buf *js
 {
 	int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
 	if (fd < 0)
-		return err_errno(err, EXIT_ENVIRON, "cannot ask for the model's contract");
+		return err_errno(err, EXIT_ENVIRON, "cannot request the model's contract");
 	int r = ask_contract(fd, path, dev, ino, json);
 	int why = errno;
 	close(fd);
 	errno = why;
 	if (r < 0)
-		return err_errno(err, EXIT_ENVIRON, "no answer when asking for the model's contract");
+		return err_errno(err, EXIT_ENVIRON, "no answer to the request for the model's contract");
 	return 0;
 }
 
@@ -311,6 +311,6 @@ int talk_contract(const char *path, uint64_t dev, uint64_t ino, struct buf *json
 	if (json->len && json->p[0] == '-')
 		return err_set(err, EXIT_INPUT, "%.*s", SLN(slice_of(json->p + 1, json->len - 1), 999));
 	if (!json->len || json->p[0] != '+')
-		return err_set(err, EXIT_ENVIRON, "the tool gave no contract");
+		return err_set(err, EXIT_ENVIRON, "the tool sent no contract");
 	return 0;
 }

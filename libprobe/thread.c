@@ -1,4 +1,4 @@
-/* The state of a thread: the Runs that it is in, and the call that is open in each. */
+/* thread.c - the state of a thread: the runs it is in, and the open call in each. */
 #include "ops.h"
 
 #include <errno.h>
@@ -33,7 +33,7 @@ struct ops_thread *ops_new_thread(void)
 	if (!t) {
 		if (!key_made || !(t = malloc(sizeof(*t))))
 			return NULL;
-		/* Not all of it: most is never touched. */
+		/* Not everything: most is never touched. */
 		memset(t, 0, offsetof(struct ops_thread, fetched));
 		t->n_values = 0;
 		t->stack_top = 0;
@@ -89,7 +89,7 @@ static void drop_run(struct ops_thread *t) { ops_drop(t->run[t->depth--].kept); 
 
 struct ops_run *ops_run_at(struct ops_thread *t, uintptr_t sp)
 {
-	/* The stack grows down: a Run below this place has been left. */
+	/* The stack grows down: a run below this position was left. */
 	while (UNLIKELY(t->depth && t->run[t->depth].sp < sp)) {
 		end_run(t, &t->run[t->depth], CALLS_NOT_RETURNED, ops_now());
 		drop_run(t);
@@ -137,7 +137,7 @@ void ops_run_begin(struct model *m, uintptr_t sp, uint32_t number, uint32_t step
 	errno = saved;
 }
 
-/* The results of a failed Run are nobody's. */
+/* Nobody owns the results of a failed run. */
 static int32_t drop_results(struct model *m, void **out, size_t n_out)
 {
 	for (size_t i = 0; i < n_out && out; i++) {
@@ -156,7 +156,7 @@ static int32_t close_run(struct ops_thread *t, struct model *m, int32_t result, 
 	uint64_t now = ops_now();
 	if (run->failed)
 		result = drop_results(m, out, result ? 0 : n_out);
-	/* Outputs before the end: whoever reads the log has the whole Run when it sees that. */
+	/* Outputs before the end: a reader of the log then has the complete run. */
 	if (m->ops->cuda)
 		cuda_look_on(t, m, stream);
 	if (run->watched && !result && ops_config()->want & CALLS_INPUTS)

@@ -1,17 +1,17 @@
-/* How a call of a kernel or op comes to us: the model's slot points to a stub, which carries its number to one trampoline.
+/* tramp_aarch64.c - intercepts a call of a kernel or op: the model's slot points to a stub, which passes its number to a trampoline.
  *
- * The trampoline is a frame of its own (with unwind tables, so that a C++ exception of the callee passes through it): it saves
- * what arguments may be in (AAPCS64, 6.8.2: x0 to x7, x8 for a result in memory, q0 to q7), asks probe_before() what to call, copies the
- * arguments that lie on the stack, calls, and shows probe_after() what was returned; a call that nobody asked for it leaves alone once it
- * is counted. x16 and x17 are free between a call and the function that it reaches (6.1.1). Vector registers are saved as far as
- * C functions of numbers and pointers use them: what takes wider or more ones (Sleef_*) must not come this way. */
+ * The trampoline is a frame of its own (with unwind tables, so that a C++ exception of the callee passes through it): it saves the
+ * argument registers (AAPCS64, 6.8.2: x0 to x7, x8 for a result in memory, q0 to q7), asks probe_before() what to call, copies the
+ * arguments on the stack, makes the call, and passes the result to probe_after(); a call that is not requested is only counted. x16 and x17
+ * are free between a call and the function that it reaches (6.1.1). Vector registers are saved as far as C functions of numbers and
+ * pointers use them: functions that take wider or more of them (Sleef_*) must not be intercepted. */
 #include "ops.h"
 
 #include <elf.h>
 
 _Static_assert(offsetof(struct ops_regs, result) == 64 && offsetof(struct ops_regs, site) == 72 && offsetof(struct ops_regs, reals) == 80 &&
 		   offsetof(struct ops_regs, second) == 208 && sizeof(struct ops_regs) == 224,
-	       "the trampoline knows this layout");
+	       "the trampoline depends on this layout");
 
 /* clang-format off */
 #define RESTORE \
@@ -67,7 +67,7 @@ __asm__(".pushsection .text\n"
 	"	bl probe_before\n"
 	"	cbz x0, 3f\n"
 	"	mov x16, x0\n"
-	"	ldr x9, [sp, #72]\n" /* regs.open: there is something to look at */
+	"	ldr x9, [sp, #72]\n" /* regs.open: the call is to be examined */
 	"	cbz x9, 5f\n"
 	"	add x10, x1, #1\n" /* an even number of words keeps the stack aligned */
 	"	and x10, x10, #-2\n"
@@ -101,7 +101,7 @@ __asm__(".pushsection .text\n"
 	"	.cfi_def_cfa 31, 0\n"
 	"	ret\n"
 	"	.cfi_restore_state\n"
-	"5:\n" RESTORE /* nothing: the function returns to the model by itself */
+	"5:\n" RESTORE /* nothing to do: the function returns directly to the model */
 	"	mov sp, x29\n"
 	"	ldp x29, x30, [sp], #16\n"
 	"	.cfi_restore 29\n"

@@ -1,4 +1,4 @@
-/* A processor for which nobody wrote a trampoline: kernels and ops are not watched (sites.c says so), the models' Runs are. */
+/* tramp_portable.c - for processors without a trampoline: kernels and ops are not watched (sites.c reports it), but runs are. */
 #include "ops.h"
 
 void *ops_stub(uint32_t site)

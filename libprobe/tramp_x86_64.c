@@ -1,16 +1,16 @@
-/* How a call of a kernel or op comes to us: the model's slot points to a stub, which carries its number to one trampoline.
+/* tramp_x86_64.c - intercepts a call of a kernel or op: the model's slot points to a stub, which passes its number to a trampoline.
  *
- * The trampoline is a frame of its own (with unwind tables, so that a C++ exception of the callee passes through it): it saves
- * what arguments may be in, asks probe_before() what to call, copies the arguments that lie on the stack, calls, and shows
- * probe_after() what was returned; a call that nobody asked for it leaves alone once it is counted. Vector registers are saved as far
- * as C functions of numbers and pointers use them: what takes wider ones (Sleef_*) must not come this way. */
+ * The trampoline is a frame of its own (with unwind tables, so that a C++ exception of the callee passes through it): it saves the
+ * argument registers, asks probe_before() what to call, copies the arguments on the stack, makes the call, and passes the result to
+ * probe_after(); a call that is not requested is only counted. Vector registers are saved as far as C functions of numbers and pointers
+ * use them: functions that take wider ones (Sleef_*) must not be intercepted. */
 #include "ops.h"
 
 #include <elf.h>
 
 _Static_assert(offsetof(struct ops_regs, result) == 48 && offsetof(struct ops_regs, site) == 56 && offsetof(struct ops_regs, reals) == 64 &&
 		   offsetof(struct ops_regs, second) == 192 && sizeof(struct ops_regs) == 208,
-	       "the trampoline knows this layout");
+	       "the trampoline depends on this layout");
 
 /* clang-format off */
 #define RESTORE \
@@ -79,7 +79,7 @@ __asm__(".pushsection .text\n"
 	"	testq %rax, %rax\n"
 	"	jz 3f\n"
 	"	movq %rax, %r11\n"
-	"	cmpq $0, 56(%rsp)\n" /* regs.open: there is something to look at */
+	"	cmpq $0, 56(%rsp)\n" /* regs.open: the call is to be examined */
 	"	je 5f\n"
 	"	leaq 1(%rdx), %rcx\n" /* an even number of words keeps the stack aligned */
 	"	andq $-2, %rcx\n"
@@ -110,7 +110,7 @@ __asm__(".pushsection .text\n"
 	"	.cfi_def_cfa 7, 8\n"
 	"	ret\n"
 	"	.cfi_restore_state\n"
-	"5:\n" RESTORE /* nothing: the function returns to the model by itself */
+	"5:\n" RESTORE /* nothing to do: the function returns directly to the model */
 	"	leave\n"
 	"	.cfi_def_cfa 7, 8\n"
 	"	jmp *%r11\n"

@@ -1,11 +1,11 @@
-/* The tensors of a call: which they are, and what there is to tell of them. */
+/* values.c - the tensors of a call: which they are, and what is reported about them. */
 #include "ops.h"
 
 #include "model/contract/opsig.h"
 
 #define EVERYTHING (CALLS_STATS | CALLS_SAVE)
-#define MAX_FETCH 64       /* ... where each is copied off a GPU */
-#define MAX_LOOK (1 << 16) /* elements looked at one by one for a NaN behind infinities */
+#define MAX_FETCH 64       /* ... if each is copied from a GPU */
+#define MAX_LOOK (1 << 16) /* elements examined one by one for a NaN after infinities */
 
 /* ---- which they are ---- */
 
@@ -22,12 +22,12 @@ static struct ops_value *add_value(struct ops_thread *t, enum call_role role, si
 	return x;
 }
 
-/* Fills in what the contract knows of it. */
+/* Fills in what the contract knows about it. */
 static void name_value(const struct model *m, const struct ops_open *o, struct ops_value *x, const struct contract_arg *a)
 {
 	const struct ops *ops = m->ops;
 	const uint8_t role = ops->arg_role[a - m->contract.arg];
-	/* An op writes what its signature says. */
+	/* An op's signature says what it writes. */
 	if (x->role == CALL_ROLE_IN || o->site->kind != SITE_OP)
 		x->role = role & (uint8_t)~OPS_FRESH;
 	x->fresh = role & OPS_FRESH;
@@ -48,14 +48,14 @@ static bool take_address(struct ops_thread *t, const struct ops *ops, struct ops
 			x->view.handle = t->fetched[i].handle;
 			x->view.data = (const void *)(uintptr_t)word;
 			x->addressed = !x->launched;
-			t->fetched[i].handle = NULL; /* the same buffer twice: each its own handle */
+			t->fetched[i].handle = NULL; /* the same buffer twice: each has its own handle */
 			return true;
 		}
 	x->constant = ops_find_constant(ops, word);
 	return x->constant != NULL;
 }
 
-/* Numbers come behind pointers in a kernel's parameters, so that the N-th argument is the N-th word. */
+/* Numbers follow pointers in a kernel's parameters, so that the N-th argument is the N-th word. */
 static void kernel_by_contract(struct ops_thread *t, const struct model *m, const struct ops_open *o, const uint64_t *ints,
 			       const uint64_t *stack)
 {
@@ -73,7 +73,7 @@ static void kernel_by_contract(struct ops_thread *t, const struct model *m, cons
 	}
 }
 
-/* Without a contract a kernel may write whatever is no constant. */
+/* Without a contract a kernel may write anything except constants. */
 static void kernel_by_words(struct ops_thread *t, const struct model *m, const struct ops_open *o, const uint64_t *ints,
 			    const uint64_t *stack)
 {
@@ -94,7 +94,7 @@ static void kernel_by_words(struct ops_thread *t, const struct model *m, const s
 	}
 }
 
-/* For a launch, tensors of the contract come in the order of the parameters, with numbers between them; a number that Triton knows (1)
+/* For a launch, the contract's tensors are in the order of the parameters, with numbers between them; a number that Triton specialised (1)
  * is left out. */
 static void launch_by_contract(struct ops_thread *t, const struct model *m, const struct ops_open *o, const struct cuda_words *w)
 {
@@ -143,7 +143,7 @@ static uint64_t next_int(struct reader *r) { return r->n_ints < CALL_INTS ? r->i
 static void next_real(struct reader *r) { *(r->n_reals < CALL_REALS ? &r->n_reals : &r->n_stack) += 1; }
 static void *next_pointer(struct reader *r) { return (void *)(uintptr_t)next_int(r); }
 
-/* For an op that the contract does not know, .arg counts its tensors. */
+/* For an op that is not in the contract, .arg counts its tensors. */
 static void add_handle(struct ops_thread *t, enum call_role role, void *handle)
 {
 	struct ops_value *x = handle ? add_value(t, role, t->n_values) : NULL;
@@ -196,7 +196,7 @@ static void op_by_signature(struct ops_thread *t, const char *sig, struct reader
 	}
 }
 
-/* Tensors of a custom op: which of them it makes or changes, the contract knows. */
+/* Tensors of a custom op: the contract knows which of them it creates or changes. */
 static void proxy_tensors(struct ops_thread *t, const uint64_t *ints)
 {
 	int32_t n = (int32_t)ints[4];
@@ -205,7 +205,7 @@ static void proxy_tensors(struct ops_thread *t, const uint64_t *ints)
 		add_handle(t, CALL_ROLE_INOUT, tensor[i]);
 }
 
-/* The contract's tensors are those of the call in order, if they are as many. */
+/* The contract's tensors match those of the call in order, if there are as many. */
 static void name_values(struct ops_thread *t, const struct model *m, const struct ops_open *o)
 {
 	const struct contract_call *c = &m->contract.call[o->contract_call];
@@ -273,14 +273,14 @@ void ops_add_handle(struct ops_thread *t, const struct ops_run *run, const struc
 	x->passes = m->ops->call_passes[o->contract_call] & 1;
 	if (a < c->n_args && m->contract.arg[c->arg + a].role != ARG_SCALAR)
 		name_value(m, o, x, &m->contract.arg[c->arg + a]);
-	/* One that a call has given may be anything, an opaque one too. */
+	/* A tensor returned by a call may be anything, even an opaque one. */
 	if (x->value < m->contract.n_values && m->contract.value[x->value].storage == NONE)
 		x->buffer = false;
 }
 
-/* ---- what there is to tell ---- */
+/* ---- reporting ---- */
 
-/* Sizes may change and results come into being: `again` for what was written. */
+/* Sizes may change and results are created: `again` for written tensors. */
 bool ops_look(const struct model *m, struct ops_value *x, bool again)
 {
 	if (x->constant && !x->view.handle) {
@@ -294,7 +294,7 @@ bool ops_look(const struct model *m, struct ops_value *x, bool again)
 					    .device_index = c->device_index};
 		return x->seen = true;
 	}
-	/* A kernel changes nothing but memory. */
+	/* A kernel only changes memory. */
 	if (x->seen && (!again || x->addressed || x->launched))
 		return true;
 	void *handle = x->result ? *x->result : x->view.handle;
@@ -387,8 +387,8 @@ void ops_values_before(struct ops_thread *t, struct ops_run *run, const struct o
 
 static bool bad(const struct ops_value *x, const struct tensor_stats *s) { return ops_is_bad(s, x->view.dtype); }
 
-/* Where in x, which is bad, is the first NaN, else the first infinity, else the first number out of range? Linear; -1: not found in a
- * while. */
+/* Where is the first NaN in x, which is bad, else the first infinity, else the first number out of range? Linear index; -1: not found
+ * within the limit. */
 static int64_t worst_place(const struct ops_value *x, const struct tensor_meta *m)
 {
 	const struct calls_config *c = ops_config();
@@ -405,8 +405,7 @@ static int64_t worst_place(const struct ops_value *x, const struct tensor_meta *
 	return -1;
 }
 
-/* The first bad element that was written, and those that were read at the same place, are told with their values. What was written
- * over is gone. */
+/* Reports the values of the first bad element that was written, and of those read at the same position. Overwritten values are lost. */
 static void choose_elements(struct ops_thread *t, const struct ops_run *run, struct ops_value *worst)
 {
 	struct tensor_meta out, in;
@@ -421,7 +420,7 @@ static void choose_elements(struct ops_thread *t, const struct ops_run *run, str
 
 enum { WERE_BAD = 1, WERE_NAN = 2 };
 
-/* The same memory that the call has written, as another of its arguments: what was there before is gone. */
+/* The same memory as another argument that the call wrote: its earlier contents are lost. */
 static const struct ops_value *written_twin(const struct ops_thread *t, const struct ops_value *x)
 {
 	for (uint32_t i = 0; i < t->n_values && x->view.data; i++) {
@@ -432,7 +431,7 @@ static const struct ops_value *written_twin(const struct ops_thread *t, const st
 	return NULL;
 }
 
-/* Something that was written is bad: what was read? Returns what any of that was before. */
+/* Something written is bad: what was read? Returns what was already bad. */
 static int tell_inputs(struct ops_thread *t, const struct ops_run *run, const struct ops_open *o)
 {
 	int were = 0;
@@ -440,7 +439,7 @@ static int tell_inputs(struct ops_thread *t, const struct ops_run *run, const st
 		struct ops_value *x = &t->value[i];
 		if (x->role == CALL_ROLE_OUT || (!x->has_before && x->role == CALL_ROLE_INOUT) || !ops_look(run->model, x, false))
 			continue;
-		/* A buffer that is written has only the count that was taken before the call. */
+		/* A written buffer only has the counts taken before the call. */
 		const struct ops_value *twin = !x->told && !writes(x) ? written_twin(t, x) : NULL;
 		if (twin && !twin->has_before)
 			continue;
@@ -448,7 +447,7 @@ static int tell_inputs(struct ops_thread *t, const struct ops_run *run, const st
 			x->before = twin->before;
 		else if (!x->told && !writes(x))
 			count_special(x, STATS_ALL, true);
-		/* Counted: here, or before the call. */
+		/* Counted here, or before the call. */
 		were |= (bad(x, &x->before) ? WERE_BAD : 0) | (x->before.known && x->before.nan ? WERE_NAN : 0);
 		if (!x->told)
 			tell_value(t, run, o, x, true);
@@ -478,7 +477,7 @@ static void fail_run(struct ops_run *run, const char *text)
 	model_refuse(run->model, "%s", text);
 }
 
-/* Nothing is known any more of a constant that the model changes. */
+/* A constant that the model changes is no longer known. */
 static void changed(const struct model *m, const struct ops_value *x)
 {
 	bool constant = x->value < m->contract.n_values && m->contract.value[x->value].kind == VALUE_CONSTANT;
@@ -505,7 +504,7 @@ void ops_values_after(struct ops_thread *t, struct ops_run *run, const struct op
 	}
 	if (first)
 		choose_elements(t, run, nan ? nan : first);
-	/* A NaN that came of infinities is a new one. */
+	/* A NaN that results from infinities is a new one. */
 	int were = first ? tell_inputs(t, run, o) : 0;
 	bool produced = first && !(were & WERE_BAD), produced_nan = nan && !(were & WERE_NAN);
 	for (uint32_t i = 0; i < t->n_values; i++) {
@@ -524,7 +523,7 @@ void ops_values_after(struct ops_thread *t, struct ops_run *run, const struct op
 	ops_keep_reason(run->kept, text);
 	if (!(want & CALLS_FAIL))
 		return;
-	/* Infinities that a mask is filled with are no failure, unless they are to be. */
+	/* Infinities that fill a mask are not a failure, unless requested. */
 	if (produced_nan)
 		fail_run(run, text);
 	else if (produced && (want & CALLS_INF || ops_out_of_range(&first->after, first->view.dtype)))

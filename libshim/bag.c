@@ -1,4 +1,4 @@
-/* bag.c of aten. */
+/* bag.c - wrappers for aten/bag.c. */
 #include "aten/ops.h"
 #include "shim.h"
 
@@ -18,7 +18,7 @@ static AOTITorchError bag_op(const char *op, bool forward_only, BAG)
 			     .padding_idx = padding_idx,
 			     .include_last_offset = include_last_offset,
 			     .forward_only = forward_only};
-	(void)scale_grad_by_freq, (void)sparse; /* of the gradient */
+	(void)scale_grad_by_freq, (void)sparse; /* only for the gradient */
 	SHIM_TRY_AS(op) {
 		struct aten_tensor *out[4];
 		aten_embedding_bag(&a, out);

@@ -1,4 +1,4 @@
-/* conv.c of aten. */
+/* conv.c - wrappers for aten/conv.c. */
 #include "aten/conv.h"
 #include "shim.h"
 

@@ -1,4 +1,4 @@
-/* The core of torch's C interface (torch/csrc/inductor/aoti_torch/c/shim.h): constants, what a tensor is, making
+/* core.c - the core of torch's C interface (torch/csrc/inductor/aoti_torch/c/shim.h): constants, tensor properties, creating
  * tensors. */
 #include "aten/blas.h"
 #include "aten/elem.h"
@@ -88,15 +88,15 @@ FORMAT(preserve_format, 1)
 FORMAT(channels_last, 2)
 FORMAT(channels_last_3d, 3)
 
-/* torch/csrc/stable/version.h: a byte each for major, minor, patch, from the top. The newest one whose functions are
- * here. */
+/* torch/csrc/stable/version.h: a byte each for major, minor, patch, from the top. The newest version whose functions are all
+ * implemented here. */
 uint64_t aoti_torch_abi_version(void) { return 2ull << 56 | 13ull << 48; }
 
 static __thread bool grad_mode = true;
 bool aoti_torch_grad_mode_is_enabled(void) { return grad_mode; }
 void aoti_torch_grad_mode_set_enabled(bool enabled) { grad_mode = enabled; }
 
-/* ---- what a tensor is ---- */
+/* ---- tensor properties ---- */
 
 static void defined(const struct aten_tensor *t)
 {
@@ -112,7 +112,7 @@ static AOTITorchError undefined(const struct aten_tensor *t, const char *op)
 	SHIM_END
 }
 
-/* Models ask these all the time, and so does who watches them: without a frame, which takes 12 ns. */
+/* Models call these all the time, and so does the probe: without a frame, which would take 12 ns. */
 #define GET(name, type, value) \
 	AOTITorchError aoti_torch_get_##name(AtenTensorHandle t, type *ret) \
 	{ \
@@ -138,7 +138,7 @@ static int own_dim(const struct aten_tensor *t, int64_t d)
 {
 	defined(t);
 	if (!t->n_dim)
-		aten_fail("dimension %lld of a tensor of none", (long long)d);
+		aten_fail("dimension %lld of a tensor without dimensions", (long long)d);
 	return aten_dim(t, d);
 }
 
@@ -160,12 +160,12 @@ AOTITorchError aoti_torch_get_current_device_index(int32_t *ret)
 	return 0;
 }
 
-/* ---- making and giving back ---- */
+/* ---- creating and deleting ---- */
 
 static void here(int32_t device_type)
 {
 	if (device_type != DEVICE_CPU)
-		aten_fail("a tensor on %s: only the cpu is here", device_name(device_type));
+		aten_fail("a tensor on %s: only the CPU is supported", device_name(device_type));
 }
 
 AOTITorchError aoti_torch_empty_strided(int64_t ndim, const int64_t *sizes, const int64_t *strides, int32_t dtype, int32_t device_type,
@@ -195,7 +195,7 @@ AOTITorchError aoti_torch_create_tensor_from_blob_v2(void *data, int64_t ndim, c
 	SHIM_TRY {
 		here(device_type);
 		if (layout && layout != LAYOUT_MKLDNN)
-			aten_fail("a tensor of layout %d: only strided ones and those packed by oneDNN are here; use "
+			aten_fail("a tensor of layout %d: only strided ones and those packed by oneDNN are supported; use "
 				  "libtorch",
 				  layout);
 		if (ndim < 0 || ndim > ATEN_DIMS || storage_offset < 0)
@@ -292,7 +292,7 @@ AOTITorchError aoti_torch_tensor_copy_(AtenTensorHandle src, AtenTensorHandle ds
 
 SHIM_OP(aoti_torch_clone(AtenTensorHandle self, AtenTensorHandle *ret), defined(self); SHIM_GIVE(ret, aten_clone(self)))
 
-/* All of the memory that the strides reach, with the same strides (torch/_inductor/compile_fx.py,
+/* All memory spanned by the strides, with the same strides (torch/_inductor/compile_fx.py,
  * clone_preserve_strides). */
 AOTITorchError aoti_torch_clone_preserve_strides(AtenTensorHandle self, AtenTensorHandle *ret)
 {

@@ -1,4 +1,4 @@
-/* Element-wise ops that Inductor leaves to ATen: mostly those of complex numbers, which its own kernels do not compute. */
+/* elementwise.c - element-wise ops that Inductor leaves to ATen: mostly on complex numbers, which its own kernels do not support. */
 #include "aten/elem.h"
 #include "aten/ops.h"
 #include "shim.h"

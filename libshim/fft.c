@@ -1,4 +1,4 @@
-/* fft.c of aten. */
+/* fft.c - wrappers for aten/fft.c. */
 #include "aten/ops.h"
 #include "shim.h"
 

@@ -1,4 +1,4 @@
-/* grid.c of aten. */
+/* grid.c - wrappers for aten/grid.c. */
 #include "aten/ops.h"
 #include "shim.h"
 

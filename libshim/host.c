@@ -1,4 +1,5 @@
-/* Services that a model asks of its host beside tensors: checks, warnings, printing, profiler ranges, ops that have no C function. */
+/* host.c - services that a model needs from its host besides tensors: checks, warnings, printing, profiler ranges, ops without a C
+ * function. */
 #include "aten/elem.h"
 #include "aten/ops.h"
 #include "shim.h"
@@ -12,10 +13,10 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-/* ---- errors that are thrown ---- */
+/* ---- throwing errors ---- */
 
-/* In libtorch this throws, from inside of a kernel; the model catches std::exception around it. So does this, by the
- * C++ runtime's own functions: the model has brought it along. */
+/* In libtorch this throws, from inside a kernel; the model catches std::exception around it. We do the same with the
+ * C++ runtime's own functions: the model brought it along. */
 static _Noreturn void throw(const char *text)
 {
 	typedef void *allocate_function(size_t size);
@@ -70,9 +71,9 @@ void aoti_torch_warn(const char *func, const char *file, uint32_t line, const ch
 /* ---- ops and values of the dispatcher ---- */
 
 SHIM_OP(aoti_torch_call_dispatcher(const char *op, const char *overload, uint64_t *stack), (void)stack;
-	aten_fail("%s%s%s has no C function: not without libtorch", op, *overload ? "." : "", overload))
+	aten_fail("%s%s%s has no C function: it needs libtorch", op, *overload ? "." : "", overload))
 
-/* Values for the profiler: nobody looks at them. */
+/* Values for the profiler: not used. */
 AOTITorchError aoti_torch_int64_to_ivalue(int64_t v, void **ret)
 {
 	(void)v;
@@ -115,7 +116,7 @@ AOTITorchError aoti_record_function_end(void *guard)
 	return 0;
 }
 
-/* ---- devices: there is one, and nothing to guard ---- */
+/* ---- devices: there is only one, and nothing to guard ---- */
 
 AOTITorchError aoti_torch_create_device_guard(int32_t index, void **ret)
 {
@@ -133,7 +134,7 @@ AOTITorchError aoti_torch_device_guard_set_index(void *guard, int32_t index)
 	(void)guard, (void)index;
 	return 0;
 }
-SHIM_OP(aoti_torch_get_current_stream(int32_t index, void **ret), (void)index, (void)ret; aten_fail("the cpu has no streams"))
+SHIM_OP(aoti_torch_get_current_stream(int32_t index, void **ret), (void)index, (void)ret; aten_fail("the CPU has no streams"))
 
 /* ---- looking at tensors (a model compiled with PyTorch's own debug printer) ---- */
 
@@ -191,7 +192,7 @@ void aoti_torch_print_tensor_handle(AtenTensorHandle t, const char *msg)
 	ATEN_END;
 }
 
-/* As libtorch does (aten_common.cpp): into tmp/aoti_torch/ of the current folder, a tensor by itself. */
+/* As libtorch does (aten_common.cpp): one file per tensor in tmp/aoti_torch/ of the current folder. */
 void aoti_torch_save_tensor_handle(AtenTensorHandle t, const char *tensor_name, const char *launch_prefix, const char *kernel_name)
 {
 	char path[4096];

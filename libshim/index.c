@@ -1,9 +1,9 @@
-/* index.c of aten. */
+/* index.c - wrappers for aten/index.c. */
 #include "aten/elem.h"
 #include "aten/ops.h"
 #include "shim.h"
 
-/* A list whose items may be none. */
+/* A list whose items may be None. */
 static struct tensors indices_of(const AtenTensorHandle **indices, int64_t n)
 {
 	struct tensors list = {aten_scratch((uint64_t)n, sizeof(*list.v)), n};

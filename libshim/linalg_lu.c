@@ -1,4 +1,4 @@
-/* linalg_lu.c of aten. */
+/* linalg_lu.c - wrappers for aten/linalg_lu.c. */
 #include "aten/ops.h"
 #include "shim.h"
 

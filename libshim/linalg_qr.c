@@ -1,4 +1,4 @@
-/* linalg_qr.c of aten. */
+/* linalg_qr.c - wrappers for aten/linalg_qr.c. */
 #include "aten/ops.h"
 #include "shim.h"
 

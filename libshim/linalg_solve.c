@@ -1,4 +1,4 @@
-/* linalg_solve.c of aten. */
+/* linalg_solve.c - wrappers for aten/linalg_solve.c. */
 #include "aten/ops.h"
 #include "shim.h"
 

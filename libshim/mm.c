@@ -1,4 +1,4 @@
-/* mm.c of aten. */
+/* mm.c - wrappers for aten/mm.c. */
 #include "aten/ops.h"
 #include "shim.h"
 

@@ -1,4 +1,4 @@
-/* onednn.c and onednn_int8.c of aten: mkldnn, mkl, onednn. */
+/* onednn.c - wrappers for aten/onednn.c and onednn_int8.c: mkldnn, mkl, onednn. */
 #include "aten/onednn.h"
 #include "aten/ops.h"
 #include "shim.h"
@@ -90,7 +90,7 @@ SHIM_OP(aoti_torch_cpu__linear_pointwise_binary(AtenTensorHandle X, AtenTensorHa
 	struct post_operand with = {other, attr, 1};
 	SHIM_GIVE(ret0, aten_linear_pointwise(X, W, shim_optional(B), &with, &(struct post_op){0})))
 
-/* W is packed for MKL; origin_W is the same one as it was. */
+/* W is packed for MKL; origin_W is the original. */
 SHIM_OP(aoti_torch_cpu__mkl_linear(AtenTensorHandle X, AtenTensorHandle W, AtenTensorHandle origin_W, AtenTensorHandle *B,
 				   int64_t prepack_batch_size, AtenTensorHandle *ret0),
 	(void)W, (void)prepack_batch_size;

@@ -13,7 +13,7 @@ static void read_packed(const uint8_t *o, int64_t n, struct packed *p)
 	int32_t kind;
 
 	if (n != MD_BYTES)
-		aten_fail("a packed weight with a description of %lld bytes; only that of torch 2.13 (%d bytes) is known; use libtorch",
+		aten_fail("a packed weight with a descriptor of %lld bytes; only that of torch 2.13 (%d bytes) is supported; use libtorch",
 			  (long long)n, MD_BYTES);
 	memcpy(&p->n_dim, o + 4, 4);
 	memcpy(p->size, o + 8, sizeof(p->size));
@@ -24,10 +24,10 @@ static void read_packed(const uint8_t *o, int64_t n, struct packed *p)
 	memcpy(p->block, o + 424, sizeof(p->block));
 	memcpy(p->block_dim, o + 520, sizeof(p->block_dim));
 	if (kind != MD_BLOCKED || p->n_dim < 1 || p->n_dim > MD_DIMS || p->n_blocks < 0 || p->n_blocks > MD_DIMS)
-		aten_fail("a weight packed in a way that is not known here (kind %d); use libtorch", kind);
+		aten_fail("a weight in an unsupported packed format (kind %d); use libtorch", kind);
 	for (int i = 0; i < p->n_blocks; i++)
 		if (p->block[i] < 1 || p->block_dim[i] < 0 || p->block_dim[i] >= p->n_dim)
-			aten_fail("the description of a packed weight is damaged");
+			aten_fail("the descriptor of a packed weight is damaged");
 }
 
 /* dnnl_memory_desc: blocks from the innermost one out, then the strides of whole blocks. */
@@ -47,7 +47,7 @@ static int64_t packed_at(const struct packed *p, const int64_t *index)
 	return at;
 }
 
-/* Position in torch's tensor -> index in oneDNN's, which has the groups as a dim of their own. */
+/* Position in torch's tensor -> index in oneDNN's, which has a separate dim for the groups. */
 static void packed_index(const struct packed *p, int n_dim, const int64_t *pos, int64_t *index)
 {
 	int first = p->n_dim - n_dim;
@@ -77,7 +77,7 @@ struct aten_tensor *aten_onednn_unpack(const void *data, int dtype, int n_dim, c
 
 	read_packed(opaque, opaque_size, &p);
 	if (n_dim < 1 || n_dim > MD_DIMS - 1 || !same_sizes(&p, n_dim, size))
-		aten_fail("a packed weight whose description has other sizes than it");
+		aten_fail("a packed weight whose descriptor has different sizes");
 	struct aten_tensor *t = aten_new(dtype, n_dim, size, NULL);
 	t->storage->packed = true;
 	char *to = aten_data(t);

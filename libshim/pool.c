@@ -1,4 +1,4 @@
-/* Pooling. Each is there for two dims and for three. */
+/* pool.c - pooling. Each op has a 2-d and a 3-d version. */
 #include "aten/ops.h"
 #include "shim.h"
 
@@ -36,5 +36,5 @@ SHIM_OP(aoti_torch_cpu_max_unpool2d(AtenTensorHandle self, AtenTensorHandle indi
 
 SHIM_OP(aoti_torch_cpu_max_unpool3d(AtenTensorHandle self, AtenTensorHandle indices, LIST(size), LIST(stride), LIST(padding),
 				    AtenTensorHandle *ret0),
-	(void)stride, (void)n_stride, (void)padding, (void)n_padding; /* size says it all */
+	(void)stride, (void)n_stride, (void)padding, (void)n_padding; /* size is enough */
 	SHIM_GIVE(ret0, aten_max_unpool(self, 3, indices, (struct ints)GIVEN(size))))

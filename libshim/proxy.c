@@ -22,7 +22,7 @@ struct executor {
 
 /* ---- opening ---- */
 
-/* The words of the call that the values before the end'th take. */
+/* The words of the call used by the values before the end'th. */
 static struct counts counts_until(const struct extern_nodes *x, const struct extern_node *node, uint32_t end)
 {
 	struct counts n = {0};
@@ -116,7 +116,7 @@ static struct aten_value item_value(enum extern_kind kind, const struct extern_i
 	}
 }
 
-/* Is it what the schema says? What else there may be, the operator looks at. */
+/* Does it match the schema? The operator checks the rest. */
 static bool fits_schema(const struct op_param *p, const struct extern_value *v)
 {
 	static const struct {
@@ -158,7 +158,7 @@ static void run_node(const struct proxy_call *c)
 		snprintf(name, sizeof(name), "%.*s", SLN(s->param[i].name, sizeof(name) - 1));
 		const struct extern_value *v = extern_input(c->nodes, c->node, name);
 		if (v && !fits_schema(&s->param[i], v))
-			aten_fail("another kind of value for %s than torch's", name);
+			aten_fail("wrong kind of value for %s", name);
 		if (v)
 			named[n++] = (struct aten_named){s->param[i].name, input_value(c, v)};
 	}
@@ -172,13 +172,13 @@ static void run_node(const struct proxy_call *c)
 static void check_call(const struct executor *e, int node, int n_ints, int n_tensors)
 {
 	if (!e)
-		aten_fail("extern node %d without a list of them: the runner gave none", node);
+		aten_fail("extern node %d, but the runner provided no list of extern nodes", node);
 	if (node < 0 || (uint32_t)node >= e->nodes.n)
 		aten_fail("extern node %d is not in the package's list", node);
 	const struct counts *n = &e->count[node];
-	/* torch 2.13 gives the number of a default that is an integer Scalar, but does not list it: sub's alpha. It comes last. */
+	/* torch 2.13 passes the value of an integer Scalar default (sub's alpha) but does not list it. It comes last. */
 	if (n_ints < n->ints || n_tensors < n->tensors || (uint32_t)(n_tensors - n->tensors) != e->nodes.node[node].n_out)
-		aten_fail("%d integers and %d tensors, other than the package's list has", n_ints, n_tensors);
+		aten_fail("%d integers and %d tensors do not match the package's list", n_ints, n_tensors);
 }
 
 AOTITorchError aoti_torch_proxy_executor_call_function(void *executor, int node, int n_ints, int64_t *ints, int n_tensors,

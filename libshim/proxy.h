@@ -1,10 +1,10 @@
-/* proxy.h - operators that a model calls through the proxy executor, for they have no C function in torch: all by their overloads
+/* proxy.h - operators that a model calls through the proxy executor, since they have no C function in torch: all by overload name
  * (aten/aten.h).
  *
- * The runner opens the executor from the package's list, which tells what is missing before anything runs, and gives it
+ * The runner opens the executor from the package's list, which reports missing operators before anything runs, and gives it
  * to the model:
  *
- *     void *executor = shim_proxy_open(json, n, why, sizeof(why));   // NULL: why names what is not there
+ *     void *executor = shim_proxy_open(json, n, why, sizeof(why));   // NULL: why names what is missing
  *     AOTInductorModelContainerRun(..., executor);
  *     shim_proxy_close(executor);
  */

@@ -1,4 +1,4 @@
-/* random.c of aten. */
+/* random.c - wrappers for aten/random.c. */
 #include "aten/elem.h"
 #include "aten/ops.h"
 #include "shim.h"
@@ -76,7 +76,7 @@ AOTITorchError aoti_torch_cpu_randint_low_out(AtenTensorHandle out, int64_t low,
 {
 	SHIM_TRY {
 		if (size_len_ != out->n_dim || memcmp(size, out->size, (size_t)size_len_ * sizeof(*size)))
-			aten_fail("out is not of the size asked for");
+			aten_fail("out does not have the requested size");
 		aten_fill_int(out, low, high);
 	}
 	SHIM_END

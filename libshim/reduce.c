@@ -1,4 +1,4 @@
-/* Reductions of the generated interface. */
+/* reduce.c - reductions of the generated interface. */
 #include "aten/ops.h"
 #include "shim.h"
 

@@ -1,10 +1,10 @@
-/* Tensors of one element and numbers of C++. */
+/* scalar.c - one-element tensors and C++ numbers. */
 #include "shim.h"
 
 static void item(const struct aten_tensor *t, int dtype, void *ret)
 {
 	if (!t->storage || aten_numel(t) != 1)
-		aten_fail("a tensor with %lld elements cannot be a number", t->storage ? (long long)aten_numel(t) : 0LL);
+		aten_fail("a tensor with %lld elements cannot be converted to a number", t->storage ? (long long)aten_numel(t) : 0LL);
 	aten_convert(dtype, ret, 0, t->dtype, aten_data(t), 0, 1);
 }
 

@@ -1,4 +1,4 @@
-/* scan.c of aten. */
+/* scan.c - wrappers for aten/scan.c. */
 #include "aten/elem.h"
 #include "aten/ops.h"
 #include "shim.h"

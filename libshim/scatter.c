@@ -1,4 +1,4 @@
-/* scatter.c of aten. */
+/* scatter.c - wrappers for aten/scatter.c. */
 #include "aten/ops.h"
 #include "shim.h"
 

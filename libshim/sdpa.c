@@ -1,4 +1,4 @@
-/* sdpa.c of aten. */
+/* sdpa.c - wrappers for aten/sdpa.c. */
 #include "aten/ops.h"
 #include "shim.h"
 

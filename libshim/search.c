@@ -1,4 +1,4 @@
-/* search.c of aten. */
+/* search.c - wrappers for aten/search.c. */
 #include "aten/ops.h"
 #include "shim.h"
 

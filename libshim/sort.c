@@ -1,4 +1,4 @@
-/* sort.c of aten. */
+/* sort.c - wrappers for aten/sort.c. */
 #include "aten/ops.h"
 #include "shim.h"
 

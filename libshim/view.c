@@ -1,4 +1,4 @@
-/* Views, cat and pad, resizing. */
+/* view.c - views, cat and pad, resizing. */
 #include "aten/ops.h"
 #include "shim.h"
 

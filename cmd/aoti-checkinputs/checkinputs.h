@@ -1,4 +1,4 @@
-/* checkinputs.h - the parts of aoti-checkinputs, in the order in which they work:
+/* checkinputs.h - the files of aoti-checkinputs, in the order of the data flow:
  * model/binprobe/load.h (a package -> contract) -> model/cppwrapper/operands.h (files and specs -> tensors) -> model/check/check.h ->
  * show.c or document.c. */
 #ifndef CHECKINPUTS_H
@@ -21,19 +21,19 @@ static inline struct load_options load_how(const struct checkinputs_options *o)
 	return (struct load_options){o->model, o->probe, o->no_exec};
 }
 
-/* ---- what is shown ---- */
+/* ---- output ---- */
 
 void show_contract(struct screen *s, const struct loaded *l, const struct symbind *at, bool all);
 void show_check(struct screen *s, const struct loaded *l, const struct given *g, const struct check *k);
 
-/* " as far as understood: 5 checks were not", behind a verdict; nothing where all of the text was. */
+/* " as far as known: 5 checks were not understood", after a verdict; nothing if all of the code was understood. */
 void add_unread(struct buf *b, const struct contract *c);
 
 /* ---- document.c ---- */
 
-/* The contract and, when they are not NULL, what was given and found, as one JSON document. */
+/* The contract and, if not NULL, the given inputs and the findings, as one JSON document. */
 void document_write(struct buf *b, const struct loaded *l, const struct given *g, const struct check *k, const struct symbind *at);
-/* Nothing was found: true, or null where not all was understood. */
+/* For no findings: true, or null if not everything was understood. */
 void document_verdict(struct json_out *o, const char *key, size_t n_bad, bool unread);
 
 /* ---- one mode each: return the exit status ---- */

@@ -1,14 +1,14 @@
-/* --doctor: will it load and run on this host? */
+/* doctor.c - --doctor: will it load and run on this machine? */
 #include "model/doctor/doctor.h"
 #include "base/tool/diag.h"
 #include "base/json.h"
 #include "checkinputs.h"
 #include "base/tool/output.h"
 
-/* There is a text, and it could not be read at all. */
+/* There is generated code, and it could not be read at all. */
 static bool lost_text(const struct loaded *l) { return l->model->wrapper_cpp && !l->read; }
 
-/* Is something unknown that the verdict would rest on? */
+/* Is something unknown that the verdict depends on? */
 static bool partial(const struct loaded *l) { return l->contract.n_unread || lost_text(l); }
 
 static void show_text(struct screen *s, const struct doctor *d, const struct loaded *l)
@@ -35,11 +35,11 @@ static void show_text(struct screen *s, const struct doctor *d, const struct loa
 	for (size_t i = 0; i < d->n; i++)
 		fatal += d->v[i].level == DOCTOR_FATAL;
 	buf_addf_clean(&s->b, "%s: %s", l->pkg.path,
-		       fatal      ? "will not run here"
-		       : d->n_bad ? "may not run here as it should"
-				  : "nothing stands in the way of running it here");
+		       fatal      ? "will not run on this machine"
+		       : d->n_bad ? "may not run correctly on this machine"
+				  : "OK: should load and run on this machine");
 	if (!d->n_bad && lost_text(l))
-		buf_adds(&s->b, " as far as seen: its text was not understood");
+		buf_adds(&s->b, " as far as known: its code was not understood");
 	else if (!d->n_bad)
 		add_unread(&s->b, &l->contract);
 	buf_addc(&s->b, '\n');

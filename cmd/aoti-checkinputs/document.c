@@ -1,4 +1,4 @@
-/* The JSON form: docs/formats/CONTRACT.md. */
+/* document.c - the JSON form: docs/formats/CONTRACT.md. */
 #include "base/json.h"
 #include "checkinputs.h"
 

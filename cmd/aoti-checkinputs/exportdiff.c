@@ -1,4 +1,4 @@
-/* --against: what was exported, held against what was compiled. */
+/* against.c - --against: compares the exported program with the compiled model. */
 #include "exportdiff/exportdiff.h"
 #include "model/contract/exported.h"
 #include "base/tool/diag.h"
@@ -15,7 +15,7 @@ static void load_exported(struct contract *c, struct package *pkg, const char *p
 	if (package_open_exported(pkg, path, &err) < 0)
 		die_err(&err);
 	if (pkg->n_exported > 1)
-		warn("'%s' holds %u exported programs: the first one is compared", path, pkg->n_exported);
+		warn("'%s' has %u exported programs: comparing the first one", path, pkg->n_exported);
 	if (package_data(pkg, pkg->exported[0], &json, &err) < 0)
 		die_err(&err);
 	if (exported_read(c, json, &err) < 0)
@@ -41,17 +41,17 @@ static void show_text(struct screen *s, const struct exportdiff *a, const struct
 		}
 	}
 	if (!a->n_bad && a->unproved)
-		buf_addf_clean(&s->b, "nothing in %s is refused that %s promises, but nothing shows that it was compiled from it\n", path,
+		buf_addf_clean(&s->b, "%s rejects nothing that %s accepts, but nothing shows that it was compiled from it\n", path,
 			       exported);
 	else if (!a->n_bad)
-		buf_addf_clean(&s->b, "%s takes what %s promises%s\n", path, exported,
-			       of[0]->n_unread || of[1]->n_unread ? ", as far as they are understood" : "");
+		buf_addf_clean(&s->b, "%s accepts everything %s accepts%s\n", path, exported,
+			       of[0]->n_unread || of[1]->n_unread ? ", as far as known" : "");
 	else
-		buf_addf_clean(&s->b, "%s does not take all that %s promises: %zu difference%s\n", path, exported, a->n_bad,
+		buf_addf_clean(&s->b, "%s does not accept everything %s accepts: %zu difference%s\n", path, exported, a->n_bad,
 			       plural(a->n_bad));
 	for (int i = 0; i < 2; i++)
 		if (of[i]->n_unread) {
-			buf_addf_clean(&s->b, "    note: of %s ", whose[i]);
+			buf_addf_clean(&s->b, "    note: %s: ", whose[i]);
 			contract_unread_text(of[i], &s->b);
 			buf_adds(&s->b, " understood\n");
 		}

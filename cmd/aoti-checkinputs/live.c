@@ -1,4 +1,4 @@
-/* Watching a command: every call of every model in it against its contract. */
+/* live.c - watches a command: checks every call of every model in it against its contract. */
 #include "base/tool/diag.h"
 #include "base/tool/screen.h"
 #include "checkinputs.h"
@@ -14,7 +14,7 @@ struct watch {
 	struct checkinputs_options o;
 	int log; /* -1: standard error */
 	bool log_failed;
-	struct buf unread; /* of each model whose text was not understood everywhere: "; of /x/model.so 5 checks were not understood" */
+	struct buf unread; /* for each model whose code was not fully understood: "; in /x/model.so 5 checks were not understood" */
 };
 
 static void show_text(struct watch *w, struct screen *text)
@@ -52,7 +52,7 @@ static int on_contract(void *user, const char *so_path, pid_t pid, struct buf *j
 	struct json_out out = {.b = json};
 	contract_to_json(&l.contract, &out);
 	if (l.contract.n_unread) {
-		buf_addf(&w->unread, "; of %s ", so_path);
+		buf_addf(&w->unread, "; in %s ", so_path);
 		contract_unread_text(&l.contract, &w->unread);
 		buf_adds(&w->unread, " understood");
 	}
@@ -72,9 +72,9 @@ static void summary(struct watch *w, const struct live_result *r)
 		buf_addf(&s.b, "%u model%s, %llu call%s, %llu did not fit", r->models, plural(r->models), (unsigned long long)r->calls,
 			 plural(r->calls), (unsigned long long)r->mismatched);
 		if (r->failed)
-			buf_addf(&s.b, ", %llu were stopped", (unsigned long long)r->failed);
+			buf_addf(&s.b, ", %llu stopped", (unsigned long long)r->failed);
 		if (r->unchecked)
-			buf_addf(&s.b, ", %llu could not be checked", (unsigned long long)r->unchecked);
+			buf_addf(&s.b, ", %llu not checked", (unsigned long long)r->unchecked);
 		if (r->past) {
 			buf_adds(&s.b, "; ");
 			live_watched(r, &s.b);
@@ -92,7 +92,7 @@ int run_live(char **command, const struct checkinputs_options *o)
 	struct live_options lo = {.contract = on_contract, .event = on_event, .user = &w, .fail = o->fail};
 	struct live_result r;
 	struct err err;
-	w.o.model = NULL; /* a library in a process is one model */
+	w.o.model = NULL; /* a library in a process is a single model */
 	w.o.probe = false;
 	if (o->log && (w.log = open(o->log, O_WRONLY | O_CREAT | O_TRUNC | O_APPEND | O_CLOEXEC, 0666)) < 0)
 		die_errno(EXIT_ENVIRON, "cannot write '%s'", o->log);

@@ -62,7 +62,7 @@ static const struct opt_spec spec = {
     .command = true,
 };
 
-/* Where the intermediate memory is asked for: given sizes, else the largest. */
+/* The sizes for the intermediate memory: the given ones, else the largest. */
 static int take_shape(const struct contract *c, const struct given *g, struct symbind *at, struct err *err)
 {
 	struct symbind given = {0};
@@ -80,9 +80,9 @@ static int take_shape(const struct contract *c, const struct given *g, struct sy
 		while (k < c->n_symbols && !slice_eq(symtab_name(&c->tab, c->symbol[k].symbol), p->name))
 			k++;
 		if (k == c->n_symbols)
-			return err_set(err, EXIT_USAGE, "--shape: '%.*s' is no symbol of this model", SL(p->name));
+			return err_set(err, EXIT_USAGE, "--shape: '%.*s' is not a symbol of this model", SL(p->name));
 		if (!slice_u64(slice_str(p->value), &v) || v > INT64_MAX)
-			return err_set(err, EXIT_USAGE, "--shape: '%s' is no size", p->value);
+			return err_set(err, EXIT_USAGE, "--shape: '%s' is not a size", p->value);
 		symbind_set(at, c->symbol[k].symbol, (int64_t)v);
 	}
 	return 0;
@@ -99,7 +99,7 @@ static int show_inputs(const struct operands *in)
 	if (load_model(&l, in->v[0], load_how(&opt), &err) < 0)
 		die_err(&err);
 	bool by_binary = asked && l.has_binary && !l.compared.n_differs;
-	if (by_binary) { /* what the text did not tell it does */
+	if (by_binary) { /* the binary tells what the code did not */
 		struct contract text = l.contract;
 		l.contract = l.binary;
 		l.binary = text;
@@ -121,13 +121,13 @@ static int show_inputs(const struct operands *in)
 		show_contract(&s, &l, &at, opt.all);
 	const struct comparison *compared = &l.compared;
 	if (by_binary && !opt.json)
-		warn("the text of '%s' is not understood everywhere: the inputs were held against what the binary asks of fake tensors",
+		warn("the code of '%s' was not fully understood: the inputs were checked against what the binary reads from fake tensors",
 		     in->v[0]);
 	else if (asked && l.probed && !opt.json && (compared->n_differs || compared->n_open))
-		warn("the text of '%s' %s: see aoti-checkinputs --probe without inputs", in->v[0],
-		     compared->n_differs ? "is not what its binary was built from" : "could be held against its binary only in part");
+		warn("the code of '%s' %s: run aoti-checkinputs --probe without inputs", in->v[0],
+		     compared->n_differs ? "is not what its binary was built from" : "could only be compared with its binary in part");
 	if (asked && !opt.json && l.contract.stopped.n)
-		warn("the program in '%s' could not be followed to its end; what it expects is known in part only", in->v[0]);
+		warn("the program in '%s' could not be followed to the end: its expectations are only partly known", in->v[0]);
 	screen_end(&s);
 	bool partial = (compared->n_open && !by_binary) || l.contract.stopped.n || (asked && l.contract.n_unread);
 	int status = k.n_bad || compared->n_differs ? EXIT_FOUND : partial ? EXIT_PARTIAL : EXIT_FINE;
@@ -142,7 +142,7 @@ int main(int argc, char **argv)
 {
 	struct operands in;
 	int status;
-	signal(SIGPIPE, SIG_IGN); /* a reader that is gone ends neither a report nor the watching of a command */
+	signal(SIGPIPE, SIG_IGN); /* a reader that is gone must not end a report or the watching of a command */
 	opt_parse_or_exit(&spec, argc, argv, &in);
 	mapfile_watch();
 	if (!in.command) /* a command that is watched must not inherit ignored signals */
@@ -151,7 +151,7 @@ int main(int argc, char **argv)
 	if (!in.command)
 		broker_seal(0);
 	if ((opt.doctor || opt.against) && in.n > 1)
-		die(EXIT_USAGE, "--doctor and --against take a model only, no inputs");
+		die(EXIT_USAGE, "--doctor and --against take only a model, no inputs");
 	if (in.command)
 		status = run_live(in.command, &opt);
 	else if (opt.doctor)

@@ -1,10 +1,10 @@
-/* The contract as tables. */
+/* show.c - the contract as tables. */
 #include "checkinputs.h"
 #include "base/text.h"
 
 #include <inttypes.h>
 
-enum { SOME = 16 }; /* rows of long tables unless all are asked for */
+enum { SOME = 16 }; /* rows of long tables without --all */
 
 static void add_size(struct buf *b, const struct contract *c, struct symsize s)
 {
@@ -26,7 +26,7 @@ static void add_range(struct buf *b, struct symrange r)
 		buf_addf(b, "%" PRId64 "..%" PRId64, r.lo, r.hi);
 }
 
-/* [s77, 8]; of a size that is only bounded, the bounds */
+/* [s77, 8]; the bounds of a size that is only bounded */
 static void add_list(struct buf *b, const struct contract *c, int n, const struct contract_dim *d, bool stride)
 {
 	if (n < 0) {
@@ -79,7 +79,7 @@ static void show_head(struct screen *s, const struct loaded *l)
 	if (md.cpu_isa.n || md.compute_capability.n)
 		buf_addf_clean(&s->b, " (%.*s%s%.*s)", SL(md.cpu_isa), md.cpu_isa.n && md.compute_capability.n ? ", sm " : "",
 			       SL(md.compute_capability));
-	buf_adds(&s->b, c->source == CONTRACT_FROM_PROBE ? "; found out by probing the binary\n" : "; read from its generated text\n");
+	buf_adds(&s->b, c->source == CONTRACT_FROM_PROBE ? "; from probing the binary\n" : "; from its generated code\n");
 }
 
 static void show_inputs(struct screen *s, const struct contract *c)
@@ -100,7 +100,7 @@ static void show_inputs(struct screen *s, const struct contract *c)
 		buf_addc(&b, '\t');
 		add_list(&b, c, in->n_dim, in->dim, true);
 		if (!in->used)
-			buf_adds(&b, "  never used");
+			buf_adds(&b, "  unused");
 		if (in->alignment)
 			buf_addf(&b, "  aligned to %d bytes", in->alignment);
 		buf_addc(&b, '\n');
@@ -113,7 +113,7 @@ static void show_inputs(struct screen *s, const struct contract *c)
 	buf_release(&b);
 }
 
-/* Every dim that a symbol is in, so that what must agree is seen. */
+/* Every dim with this symbol, which shows what must agree. */
 static void add_places(struct buf *b, const struct contract *c, const struct contract_symbol *sym)
 {
 	bool first = true;
@@ -155,7 +155,7 @@ static void show_symbols(struct screen *s, const struct contract *c)
 		add_places(&b, c, &c->symbol[i]);
 		buf_addc(&b, '\n');
 	}
-	show_heading(s, "Sizes that may vary");
+	show_heading(s, "Dynamic sizes");
 	put_table(s, buf_slice(&b));
 	buf_release(&b);
 }
@@ -217,7 +217,7 @@ static void show_memory(struct screen *s, const struct contract *c, const struct
 	put_bytes(&s->b, c->weight_bytes);
 	buf_adds(&s->b, "\n  intermediate peak  ");
 	if (!known)
-		buf_adds(&s->b, lost < c->n_storages ? "at least " : "not known");
+		buf_adds(&s->b, lost < c->n_storages ? "at least " : "unknown");
 	if (known || lost < c->n_storages)
 		put_bytes(&s->b, peak);
 	bool first = true;
@@ -233,9 +233,9 @@ static void show_memory(struct screen *s, const struct contract *c, const struct
 	for (uint32_t i = 0; i < c->n_storages; i++)
 		silent += !contract_known(c, c->storage[i].bytes);
 	if (silent)
-		buf_addf(&s->b, "; %u of %u buffers not counted: the text does not say their sizes", silent, c->n_storages);
+		buf_addf(&s->b, "; %u of %u buffers not counted: their sizes are not in the code", silent, c->n_storages);
 	if (lost > silent)
-		buf_addf(&s->b, "; %u of %u buffers have no largest size: give one with --shape NAME=N", lost - silent, c->n_storages);
+		buf_addf(&s->b, "; %u of %u buffers have no maximum size: give one with --shape NAME=N", lost - silent, c->n_storages);
 	buf_addc(&s->b, '\n');
 }
 
@@ -286,18 +286,18 @@ static void add_rows(struct buf *b, const char *before, struct slice rows)
 		buf_addf(b, "%s%.*s\n", before, SL(row));
 }
 
-/* Text against binary: what was found, and what it rests on. */
+/* Generated code compared with the binary: the findings, and what they are based on. */
 static void show_compared(struct screen *s, const struct loaded *l)
 {
 	const struct contract *c = &l->contract;
 	const struct comparison *k = &l->compared;
 	buf_addc(&s->b, '\n');
 	if (k->n_differs)
-		put_error(s, "The text is not what this binary was built from");
+		put_error(s, "The code is not what this binary was built from");
 	else if (k->n_open)
-		put_bold(s, "The binary could be held against its text only in part; there it agrees");
+		put_bold(s, "The binary could only be compared with its code in part; there it agrees");
 	else
-		put_bold(s, "The binary agrees with its text in what was compared");
+		put_bold(s, "The binary agrees with its code in everything that was compared");
 	buf_addc(&s->b, '\n');
 	add_rows(&s->b, "  differs       ", buf_slice(&k->differs));
 	add_rows(&s->b, "  open          ", buf_slice(&k->open));
@@ -306,7 +306,7 @@ static void show_compared(struct screen *s, const struct loaded *l)
 		 "                %u of %u calls (%s)\n"
 		 "  not compared  what the kernels compute, and the values of constants\n",
 		 c->n_inputs, c->n_outputs, c->n_constants, k->n_calls, c->n_calls,
-		 k->branches ? "names, and their order on each way through the branches" : "names, order, tensors");
+		 k->branches ? "names, and their order on each path through the branches" : "names, order, tensors");
 }
 
 static void show_races(struct screen *s, const struct contract *c)
@@ -321,8 +321,7 @@ static void show_races(struct screen *s, const struct contract *c)
 		first = false;
 		const struct contract_call *other = &c->call[k->race - 1];
 		struct slice value = c->value[k->race_value].name;
-		buf_addf_clean(&s->b,
-			       "  call %u (%.*s) and call %u (%.*s) use %.*s on different streams, and no event makes the later one wait\n",
+		buf_addf_clean(&s->b, "  call %u (%.*s) and call %u (%.*s) use %.*s on different streams, and no event orders them\n",
 			       k->race - 1, SL(other->name), i, SL(k->name), SL(value));
 	}
 }
@@ -353,9 +352,9 @@ void show_contract(struct screen *s, const struct loaded *l, const struct symbin
 	show_doubts(s, l);
 }
 
-/* ---- what does not fit ---- */
+/* ---- what is wrong with the inputs ---- */
 
-/* A fix that is the same for many findings is printed once. */
+/* A fix shared by many findings is printed once. */
 static void show_finding(struct screen *s, const struct contract *c, const struct check_finding *f, bool same_fix)
 {
 	struct slice rest = f->aoti, row;
@@ -390,14 +389,15 @@ void add_unread(struct buf *b, const struct contract *c)
 {
 	if (!c->n_unread)
 		return;
-	buf_adds(b, " as far as understood: ");
+	buf_adds(b, " as far as known: ");
 	contract_unread_text(c, b);
+	buf_adds(b, " understood");
 }
 
 void show_check(struct screen *s, const struct loaded *l, const struct given *g, const struct check *k)
 {
 	const struct contract *c = &l->contract;
-	for (uint32_t i = 0; i <= c->n_inputs; i++) { /* the last turn: what is about no input */
+	for (uint32_t i = 0; i <= c->n_inputs; i++) { /* the last iteration: findings that are not about an input */
 		uint32_t input = i < c->n_inputs ? i : NONE;
 		bool first = true;
 		for (size_t f = 0; f < k->n; f++) {
@@ -438,7 +438,7 @@ void show_check(struct screen *s, const struct loaded *l, const struct given *g,
 		add_unread(&s->b, c);
 		buf_addc(&s->b, '\n');
 		if (c->n_unread)
-			buf_adds(&s->b, "  without inputs they are shown; --probe asks the binary itself, in a sandbox\n");
+			buf_adds(&s->b, "  they are shown when no inputs are given; --probe runs the binary itself, in a sandbox\n");
 	} else
 		buf_addf_clean(&s->b, "%s: %u of %u inputs %s not fit\n", l->pkg.path, bad, c->n_inputs, bad == 1 ? "does" : "do");
 }

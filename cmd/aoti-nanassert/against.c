@@ -1,4 +1,4 @@
-/* --against: the exported program's graph is run with the same inputs, node by node: is what was found the model's own? */
+/* against.c - --against: runs the exported program's graph with the same inputs, node by node: does the NaN come from the model itself? */
 #include "aten/interp/program.h"
 #include "watch/inputs.h"
 #include "nanassert.h"
@@ -9,7 +9,7 @@ struct looking {
 	const struct program *p;
 	struct against *a;
 	enum nan_what what;
-	const struct tensor_stats *found; /* of the buffer that was found */
+	const struct tensor_stats *found; /* of the buffer with the finding */
 	bool *bad;                        /* of each node */
 };
 
@@ -23,7 +23,7 @@ static uint64_t count_bad(const struct looking *l, const struct tensor_meta *m, 
 	return l->what == NAN_INF ? t->pos_inf + t->neg_inf : t->nan;
 }
 
-/* Any tensor of a value; the same number of elements and bad ones as the buffer has: it is that one, for all that can be told. */
+/* Any tensor of a value; with as many elements and bad ones as the buffer, it is taken to be that buffer. */
 static bool is_bad(struct looking *l, const struct aten_value *v)
 {
 	bool bad = false;
@@ -60,14 +60,14 @@ static bool look_at_node(void *user, uint32_t node, const struct aten_value *v, 
 	return true;
 }
 
-/* Several calls change what a model keeps; a program begins with what its file has. */
+/* Calls may change a model's state; the program starts with the state in its file. */
 static int run_program(struct looking *l, const struct operands *in, struct err *err)
 {
 	const struct interp_options o = {.seen = look_at_node, .user = l};
 	struct inputs given;
 	struct program_result r;
 	if (l->s->nan.finding[0].call.c.run > 0 && interp_writes(&l->p->graph))
-		return err_set(err, EXIT_PARTIAL, "it was found in a later call, and the program keeps state between calls");
+		return err_set(err, EXIT_PARTIAL, "it was found in a later call, and the program has state that changes between calls");
 	if (inputs_read(&given, &l->p->contract, in->v + 1, in->n - 1, err) < 0)
 		return -1;
 	const int rc = program_run(l->p, given.v, given.n, &o, &r, err);
@@ -83,7 +83,7 @@ void against_run(struct session *s, const struct operands *in)
 	const struct nan_finding *f = s->nan.n ? &s->nan.finding[0] : NULL;
 	struct program p;
 	struct err err = {0};
-	if (!f || f->kind != NAN_PRODUCED || f->bad == NONE) /* an input, a weight: whose it is has been said */
+	if (!f || f->kind != NAN_PRODUCED || f->bad == NONE) /* an input, a weight: the finding already says whose */
 		return;
 	a->asked = true;
 	if (program_open(&p, s->o->against, s->o->weights, &err) < 0) {

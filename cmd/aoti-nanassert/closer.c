@@ -1,18 +1,18 @@
-/* A closer look at a finding: the elements at the place where its output is first bad. For that the tensors themselves are needed:
- * the model runs once more, up to that call with the same inputs, and saves them; or they are in a folder of saved tensors. */
+/* closer.c - a closer look at a finding: the elements at the place where its output is first bad. That needs the tensors themselves: the
+ * model runs again, up to that call with the same inputs, and saves them; or they are in a folder of saved tensors. */
 #include "nanassert.h"
 
 #include "base/tool/tempfolder.h"
 
 #include <math.h>
 
-#define MAX_SCAN (INT64_C(1) << 26) /* elements looked at one by one */
+#define MAX_SCAN (INT64_C(1) << 26) /* elements examined one by one */
 #define MAX_SAVED (UINT64_C(4) << 30)
 
 /* A tensor of the finding's call, opened: row-major in a file. */
 struct opened {
 	struct tensor_meta meta;
-	const void *data; /* NULL: not there */
+	const void *data; /* NULL: missing */
 	struct tensor_file *file;
 	struct dump_tensor dump;
 };
@@ -22,7 +22,7 @@ static bool is_bad_number(const struct session *s, enum nan_what what, double v)
 	return what == NAN_NAN ? isnan(v) : what == NAN_INF ? isinf(v) : v < s->o->lo || v > s->o->hi;
 }
 
-/* The first NaN need not be the first bad element, which may be infinite. -1: not found. */
+/* The first NaN may not be the first bad element, which may be an infinity. -1: not found. */
 static int64_t find_bad(const struct session *s, const struct nan_finding *f, const struct opened *t)
 {
 	int64_t n, first = f->call.value[f->bad].v.stats.first_bad;
@@ -44,7 +44,7 @@ static void take_elements(const struct session *s, struct nan_finding *f, const 
 	int64_t at = find_bad(s, f, &t[f->bad]);
 	for (uint32_t i = 0; i < c->n_values && at >= 0; i++) {
 		struct nan_value *v = &c->value[i];
-		/* A buffer that it only writes is shown where it is bad. */
+		/* A buffer that is only written is shown where it is bad. */
 		if (!t[i].data || (!v->v.before && i != f->bad))
 			continue;
 		v->at = i == f->bad ? at : tensor_same_place(&t[i].meta, &t[f->bad].meta, at);
@@ -68,7 +68,7 @@ static void open_saved(struct opened *t, const char *folder, const char *name)
 	free(path);
 }
 
-/* Is this watched call that of the finding, with the same tensors? */
+/* Is this watched call the one of the finding, with the same tensors? */
 static bool same_call(const struct nan_finding *f, const struct watch_call *c)
 {
 	bool same = c->begin.what == CALL_BEGIN && c->begin.run == f->call.c.run && c->begin.call == f->call.c.call &&

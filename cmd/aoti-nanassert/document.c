@@ -1,4 +1,4 @@
-/* The JSON form: docs/formats/CALLS.md. */
+/* document.c - the JSON form: docs/formats/CALLS.md. */
 #include "nanassert.h"
 
 static void out_place(struct json_out *o, const char *key, const struct tensor_meta *m, int64_t at)

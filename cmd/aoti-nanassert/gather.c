@@ -1,7 +1,7 @@
-/* Calls as they were watched or saved become what watch/nan.h looks at. */
+/* gather.c - converts watched or saved calls to what watch/nan.h analyses. */
 #include "nanassert.h"
 
-/* Has nothing before this call written it? Buffers that share memory count as one. */
+/* Did no earlier call write it? Buffers that share memory count as one. */
 static bool unwritten(const struct contract *c, uint32_t call, uint32_t value)
 {
 	const struct contract_value *v = &c->value[value];
@@ -23,8 +23,8 @@ static bool same_memory(const struct contract *c, uint32_t a, uint32_t b)
 	return a == b || (a < c->n_values && b < c->n_values && c->value[a].storage != NONE && c->value[a].storage == c->value[b].storage);
 }
 
-/* Does nobody but the call itself read it? An output whose value is not known may be any, and so may what a call takes in a
- * program that was not understood in full. */
+/* Is it read only by the call itself? An output of unknown value may be anything, and so may what a call takes in a program that was not
+ * fully understood. */
 static bool unread(const struct contract *c, uint32_t call, uint32_t value)
 {
 	if (c->value[value].kind != VALUE_BUFFER || c->n_notes)
@@ -40,7 +40,7 @@ static bool unread(const struct contract *c, uint32_t call, uint32_t value)
 	return true;
 }
 
-/* jit: of a graph of torch.compile, whose loops hand values on in ways that are noted. */
+/* jit: in a torch.compile graph, whose loops pass values on in recorded ways. */
 static void name_by_contract(struct nan_value *to, const struct contract *c, const struct contract_value *v, uint32_t call, bool jit)
 {
 	if (!v)

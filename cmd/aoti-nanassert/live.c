@@ -1,4 +1,4 @@
-/* A model that is run here, or a command that is watched. */
+/* live.c - a model that is run here, or a command that is watched. */
 #include "base/tool/diag.h"
 #include "watch/ima.h"
 #include "nanassert.h"
@@ -7,7 +7,7 @@
 #include <math.h>
 #include <signal.h>
 
-enum { CLOSER = 8 }; /* findings for which the model is run once more */
+enum { CLOSER = 8 }; /* findings for which the model is run again */
 
 static void set_wants(const struct nanassert_options *o, struct calls_config *c)
 {
@@ -35,19 +35,19 @@ static void add_sources(struct session *s, const struct watch *w, struct nan_fin
 
 static void add_call_of_run(struct buf *b, const struct watch_call *c)
 {
-	buf_addf(b, "%s (call %u of Run %u)", c->name, c->begin.call, c->begin.run);
+	buf_addf(b, "%s (call %u of run %u)", c->name, c->begin.call, c->begin.run);
 }
 
-/* A call that has not returned: because its process crashed in it? How that ended comes into b. */
+/* A call that did not return: did its process crash in it? Appends to b how it ended. */
 static bool has_crashed(struct session *s, const struct watch *w, const struct watch_call *c, struct buf *b)
 {
 	struct child_result how;
 	enum watch_fate fate = watch_fate(w, c->begin.pid, &how);
 	const struct child_result *command = &w->live.command;
 	bool main_thread = c->begin.tid == c->begin.pid, over = command->how == CHILD_TIMED_OUT;
-	/* A shell ends with 128 and the signal that ended its last command. */
+	/* A shell exits with 128 plus the signal that killed its last command. */
 	int sig = fate == WATCH_KILLED ? how.sig : command->sig ? command->sig : command->status > 128 ? command->status - 128 : 0;
-	if (fate == WATCH_RUNS || fate == WATCH_EXITED) /* a thread was left behind */
+	if (fate == WATCH_RUNS || fate == WATCH_EXITED) /* a thread was still running */
 		return false;
 	if (!over && (child_asks_to_end(sig) || (sig == SIGKILL && child_signalled()))) {
 		if (!s->stopped.len)
@@ -58,9 +58,9 @@ static bool has_crashed(struct session *s, const struct watch *w, const struct w
 		child_describe(&how, b);
 	} else if (w->ended && command->sig) {
 		child_describe(command, b);
-	} else if (!sig && !main_thread) { /* or it ended well, and a thread was left behind */
+	} else if (!sig && !main_thread) { /* or it exited normally, and a thread was still running */
 		if (!s->o->quiet)
-			warn("process %u has ended while a thread of it was in %s (call %u); how, only its parent knows", c->begin.pid,
+			warn("process %u ended while one of its threads was in %s (call %u); only its parent knows how", c->begin.pid,
 			     c->name, c->begin.call);
 		return false;
 	}
@@ -78,7 +78,7 @@ static void drain_calls(struct session *s, struct watch *w)
 		if (open && !has_crashed(s, w, &c, &ended))
 			continue;
 		s->captured += c.launch && c.launch->captured;
-		if (c.replay) /* outputs are the host's */
+		if (c.replay) /* outputs are on the host */
 			continue;
 		gather_watched(&g, &c, open ? buf_str(&ended) : NULL);
 		if (c.begin.what == CALL_BEGIN && !open && c.end.result) {
@@ -113,17 +113,17 @@ static void say_lost(struct session *s, const struct watch *w)
 	if (!s->failure.len)
 		ima_failure(buf_slice(&w->device), &s->failure);
 	if (w->calls.lost && !s->o->quiet)
-		warn("%llu records of calls were overwritten before they could be read: a NaN may have been missed",
+		warn("%llu call records were overwritten before they were read: a NaN may have been missed",
 		     (unsigned long long)w->calls.lost);
 	for (size_t i = 0; i < w->n_models && !s->o->quiet; i++)
 		if (!w->model[i].has_contract)
-			warn("'%s': %s; buffers have no names, and what a kernel only writes is taken for read, too", w->model[i].path,
+			warn("'%s': %s; buffers have no names, and write-only arguments of kernels count as read, too", w->model[i].path,
 			     w->model[i].why ? w->model[i].why : "it has no contract");
 }
 
 /* ---- a model ---- */
 
-/* The user has ended it: what is shown is what was found so far. */
+/* Stopped by the user: show what was found so far. */
 static void say_stopped(struct session *s)
 {
 	const char *name = signal_name(child_signalled());
@@ -143,7 +143,7 @@ static void say_failure(struct session *s, const struct watch *w)
 	buf_adds(&s->failure, w->failed.text);
 	if (s->failed_in.n)
 		buf_addf(&s->failure, " (in %.*s, call %u)", SL(s->failed_in), s->failed_call);
-	/* With --fail that is what was asked for. */
+	/* With --fail that was requested. */
 	if (!s->o->quiet && !(s->o->fail && s->nan.n))
 		warn("%s", buf_str(&s->failure));
 }
@@ -155,7 +155,7 @@ static void say_asides(const struct session *s, const struct watch *w)
 		note("%s: %.*s", diag_tool, SL(line));
 }
 
-/* Meanwhile, so that the log does not run over. */
+/* During the run, so that the log does not overflow. */
 static void only_read(void *user, struct watch *w) { drain_calls(user, w); }
 
 int run_model_file(const struct nanassert_options *o, const struct operands *in)
@@ -210,7 +210,7 @@ static void say_replays(const struct watch *w, struct buf *b)
 	for (size_t i = 0; i < w->n_graphs; i++)
 		n += w->graph[i].replays;
 	if (n)
-		buf_addf(b, ", nor what was written by %llu replay%s of %s", (unsigned long long)n, plural(n),
+		buf_addf(b, ", nor what %llu replay%s of %s wrote", (unsigned long long)n, plural(n),
 			 w->n_graphs == 1 ? "it" : "such graphs");
 }
 
@@ -225,20 +225,20 @@ static void add_counts(struct session *s, const struct watch *w, struct buf *b)
 		passed += s->nan.finding[i].passed_on;
 	}
 	if (!s->nan.n) {
-		buf_adds(b, s->failure.len ? ", nothing found up to there" : ", nothing found");
+		buf_adds(b, s->failure.len ? ", nothing found before that" : ", nothing found");
 		add_unread(b, s);
 	} else
 		buf_addf(b, ", found %llu time%s in %zu place%s", (unsigned long long)times, plural(times), s->nan.n, plural(s->nan.n));
 	if (passed)
-		buf_addf(b, ", handed on by %llu call%s", (unsigned long long)passed, plural(passed));
+		buf_addf(b, ", propagated by %llu call%s", (unsigned long long)passed, plural(passed));
 	if (s->nan.n > 1 && !s->o->all)
-		buf_adds(b, " (--all tells all)");
+		buf_adds(b, " (--all shows all)");
 	if (s->captured)
-		buf_addf(b, "; %llu of them were captured into a CUDA graph, and what they write is not looked at",
+		buf_addf(b, "; %llu of them were captured into a CUDA graph: what they write is not checked",
 			 (unsigned long long)s->captured);
 	say_replays(w, b);
 	if (s->stopped.len)
-		buf_addf(b, "; it was ended in %s", buf_str(&s->stopped));
+		buf_addf(b, "; it was stopped in %s", buf_str(&s->stopped));
 	buf_addc(b, '\n');
 }
 

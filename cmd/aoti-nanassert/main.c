@@ -1,4 +1,4 @@
-/* aoti-nanassert - which kernel of a compiled model made the first NaN, and why? */
+/* aoti-nanassert - which kernel of a compiled model produced the first NaN, and why? */
 #include "base/broker/broker.h"
 #include "base/process/child.h"
 #include "base/tool/diag.h"
@@ -13,7 +13,7 @@
 
 static struct nanassert_options opt = {.error_exitcode = -1};
 
-/* LO,HI; either may be left out. */
+/* LO,HI; either may be omitted. */
 static int take_range(void *target, const char *value, struct err *err)
 {
 	(void)target;
@@ -31,7 +31,7 @@ static int take_range(void *target, const char *value, struct err *err)
 		ok = !*end;
 	}
 	if (!ok || isnan(opt.lo) || isnan(opt.hi) || opt.lo > opt.hi)
-		return err_set(err, EXIT_USAGE, "'%s' is no range such as -100,100 or ,65504", value);
+		return err_set(err, EXIT_USAGE, "'%s' is not a range such as -100,100 or ,65504", value);
 	opt.range = true;
 	return 0;
 }
@@ -111,11 +111,11 @@ static void take_environment(void)
 static void check_options(const struct operands *in, bool dump)
 {
 	if (dump && in->n > 1)
-		die(EXIT_USAGE, "'%s' is a folder of saved tensors, which takes no inputs", in->v[0]);
+		die(EXIT_USAGE, "'%s' is a directory of saved tensors: it takes no inputs", in->v[0]);
 	if (dump && opt.against)
-		die(EXIT_USAGE, "'%s' is a folder of saved tensors: --against needs the model and its inputs", in->v[0]);
+		die(EXIT_USAGE, "'%s' is a directory of saved tensors: --against needs the model and its inputs", in->v[0]);
 	if (dump && (opt.model || opt.torch || opt.load.n || opt.repeat || opt.fail || opt.weights))
-		die(EXIT_USAGE, "'%s' is a folder of saved tensors: nothing is run (no --model, --weights, --torch, --repeat or --fail)",
+		die(EXIT_USAGE, "'%s' is a directory of saved tensors: nothing is run (no --model, --weights, --torch, --repeat or --fail)",
 		    in->v[0]);
 }
 
@@ -125,7 +125,7 @@ int main(int argc, char **argv)
 	struct recorded_run again;
 	struct err err;
 	int status;
-	signal(SIGPIPE, SIG_IGN); /* a reader that is gone ends neither a report nor the watching of a command */
+	signal(SIGPIPE, SIG_IGN); /* a reader that is gone must not end a report or the watching of a command */
 	opt_parse_or_exit(&spec, argc, argv, &in);
 	mapfile_watch();
 	broker_start();

@@ -1,6 +1,6 @@
-/* nanassert.h - the parts of aoti-nanassert. Calls come from watch/watch.h (live.c) or from a folder of saved tensors (offline.c),
- * become what watch/nan.h looks at (gather.c), and its findings are looked at once more with all their numbers (closer.c) before
- * they are shown (show.c) or written as JSON (document.c: docs/formats/CALLS.md). */
+/* nanassert.h - shared by the files of aoti-nanassert. Calls come from watch/watch.h (live.c) or from a folder of saved tensors (offline.c)
+ * and are converted (gather.c) for watch/nan.h; its findings are examined once more with all their numbers (closer.c) before they are
+ * shown (show.c) or written as JSON (document.c: docs/formats/CALLS.md). */
 #ifndef NANASSERT_H
 #define NANASSERT_H
 #include "base/arena.h"
@@ -18,12 +18,12 @@ struct nanassert_options {
 	int repeat, error_exitcode;
 };
 
-/* --against: what the exported program's own graph does with the same inputs. */
+/* --against: what the exported program's graph does with the same inputs. */
 struct against {
-	bool asked; /* a call made what was found, and the option is given */
+	bool asked; /* a call produced the finding, and the option is given */
 	enum against_whose { AGAINST_UNKNOWN, AGAINST_MODEL, AGAINST_COMPILER } whose;
-	struct slice node, op, python; /* MODEL: the first node that gives one, none of whose operands has one */
-	bool same;                     /* MODEL: a node's value has as many elements and as many bad ones as the buffer that was found */
+	struct slice node, op, python; /* MODEL: the first node that produces one, none of whose operands has one */
+	bool same;                     /* MODEL: a node's value has as many elements and bad ones as the buffer of the finding */
 	struct buf why;                /* UNKNOWN: why the program did not run */
 	struct arena arena;
 };
@@ -34,58 +34,58 @@ struct session {
 	struct nan nan;
 	struct nan_sources trace; /* of --trace */
 	struct against against;   /* of the first finding */
-	bool live;                /* findings are shown as they come */
+	bool live;                /* findings are shown immediately */
 	size_t shown;
 	struct screen screen;
-	int log; /* -1: standard output, or error when a command is watched */
+	int log; /* -1: standard output, or standard error if a command is watched */
 	bool log_failed;
-	struct slice failed_in; /* the last call that returned a failure or was left by an exception */
+	struct slice failed_in; /* the last call that returned an error or threw an exception */
 	uint32_t failed_call;
 	/* for the JSON form */
 	const struct watch *watch;
 	const struct dump *dump;
-	uint64_t captured;  /* launches that went into a CUDA graph: nothing of theirs was looked at */
-	struct buf stopped; /* the call that was left when the user ended it: "cpp_fused_log_1 (call 3 of Run 0)" */
-	struct buf failure; /* why the model did not run to its end */
+	uint64_t captured;  /* launches captured into a CUDA graph: not checked */
+	struct buf stopped; /* the call in progress when the user stopped it: "cpp_fused_log_1 (call 3 of run 0)" */
+	struct buf failure; /* why the model did not finish */
 };
 
 /* 0; -1 and err. */
 int session_open(struct session *s, const struct nanassert_options *o, const char *subject, bool live, struct err *err);
-/* Write out what is on the screen. */
+/* Writes out the pending screen. */
 void session_flush(struct session *s);
-/* Everything that was found; the exit status when that is all (a failed write among it). */
+/* Shows all findings; returns the exit status (also of a failed write). */
 void session_end(struct session *s);
 void session_close(struct session *s);
 size_t session_findings(const struct session *s);
-/* Statements of the models' texts that were not understood: a call among them is looked at without its tensors, or is taken for
- * another, so that to have found nothing is to have found nothing as far as understood. Checks of inputs do not count. */
+/* Statements of the models' code that were not understood: a call among them is checked without its tensors, or mistaken for another, so
+ * "nothing found" then only holds as far as known. Checks of inputs do not count. */
 uint32_t session_unread(const struct session *s);
-/* The exit status for the models that ran: watch_status(), but EXIT_PARTIAL where nothing was found and session_unread() is not 0. */
+/* The exit status for the models that ran: watch_status(), but EXIT_PARTIAL if nothing was found and session_unread() is not 0. */
 int session_status(const struct session *s, int status);
 
 /* ---- gather.c ---- */
 
-/* The values live until the next call. */
+/* The values are valid until the next call. */
 struct gathered {
 	struct nan_call call;
 	struct nan_value *v;
 	uint32_t cap;
 };
-/* ended: of a call that has crashed, how its process ended, or ""; NULL: it has not. */
+/* ended: for a crashed call, how its process ended, or ""; NULL: it did not crash. */
 void gather_watched(struct gathered *g, const struct watch_call *c, const char *ended);
 void gather_saved(struct gathered *g, const struct dump_call *c);
 void gathered_release(struct gathered *g);
 
 /* ---- closer.c ---- */
 
-/* Run it again, save the call's tensors, and fill in the elements. Silent where that does not succeed. */
+/* Runs the model again, saves the call's tensors, and fills in the elements. Silent if that fails. */
 void closer_by_running(struct session *s, const struct watch_options *as_before, struct nan_finding *f);
 void closer_in_dump(const struct session *s, const struct dump *d, struct nan_finding *f);
 
 /* ---- show.c, document.c ---- */
 
 void show_finding(struct screen *s, const struct session *x, const struct nan_finding *f);
-/* " as far as understood: ..." behind what says that nothing was found. */
+/* " as far as known: ...", after "nothing found". */
 void add_unread(struct buf *b, const struct session *s);
 void show_summary(struct screen *s, const struct session *x);
 void document_write(struct buf *b, const struct session *s);

@@ -1,8 +1,8 @@
-/* A folder of saved tensors: nothing is run. */
+/* offline.c - a folder of saved tensors: nothing is run. */
 #include "base/tool/diag.h"
 #include "nanassert.h"
 
-/* Tensors that were saved without being counted are counted now. */
+/* Counts the tensors that were saved without counts. */
 static void count_saved(const struct dump *d, struct nan_value *v)
 {
 	struct dump_tensor t;
@@ -16,7 +16,7 @@ static void count_saved(const struct dump *d, struct nan_value *v)
 	dump_tensor_close(&t);
 }
 
-/* Which of this Run's calls of the same kernel is it? */
+/* Which of this run's calls of the same kernel is it? */
 static uint32_t nth_of(const struct dump *d, size_t i)
 {
 	const struct dump_call *c = &d->call[i];
@@ -57,7 +57,7 @@ int run_dump(const struct nanassert_options *o, const char *folder)
 			closer_in_dump(&s, &d, f);
 	}
 	if ((d.cut || d.lost) && !o->quiet)
-		warn("'%s' is not whole: %s", folder, d.cut ? "its writer did not come to an end" : "calls were lost when it was written");
+		warn("'%s' is incomplete: %s", folder, d.cut ? "its writer did not finish" : "calls were lost when it was written");
 	s.dump = &d;
 	session_end(&s);
 	int status = !session_findings(&s) ? EXIT_FINE : o->error_exitcode >= 0 ? o->error_exitcode : EXIT_FOUND;

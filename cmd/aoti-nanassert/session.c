@@ -1,4 +1,4 @@
-/* Shared by all modes: where words go, which findings are shown and when. */
+/* session.c - shared by all modes: where output goes, which findings are shown and when. */
 #include "base/tool/diag.h"
 #include "base/tool/output.h"
 #include "base/broker/broker.h"

@@ -1,4 +1,4 @@
-/* Findings as a person reads them. */
+/* show.c - findings as text. */
 #include "nanassert.h"
 #include "base/text.h"
 #include "watch/show.h"
@@ -6,7 +6,7 @@
 #include <inttypes.h>
 #include <math.h>
 
-enum { SOME_LINES = 4, SOME_NODES = 12, INDENT = 13 /* of lines that go on below: a bit more than what is behind a label */ };
+enum { SOME_LINES = 4, SOME_NODES = 12, INDENT = 13 /* of continuation lines: a bit more than the text after a label */ };
 
 static const char *what_text(enum nan_what w) { return w == NAN_INF ? "infinity" : w == NAN_RANGE ? "number out of range" : "NaN"; }
 
@@ -85,7 +85,7 @@ static void show_value(struct screen *s, const struct nan_value *v, bool bad)
 	} else if (t->known) {
 		buf_adds(&s->b, ": no elements");
 	}
-	/* The place of the first bad element of what was bad before; else the place where the output is. */
+	/* The place of the first bad element, if it was bad before; else the place where the output is bad. */
 	bool first = bad && (!v->has_element || (v->v.before && v->has_bad_value)), placed = v->has_element && !first;
 	int64_t at = placed ? v->at : first && t->known && v->has_bad_value ? t->first_bad : -1;
 	bool there = placed && (!bad || v->v.before);
@@ -120,14 +120,14 @@ static void show_guesses(struct screen *s, const struct nan_finding *f)
 	size_t n = nan_guess(f, g, NAN_GUESSES);
 	if (f->kind == NAN_PRODUCED && f->inf_kernel.n) {
 		row(s, "likely");
-		buf_addf(&s->b, "the infinities that it read, which %.*s (call %u) made", SL(f->inf_kernel), f->inf_call);
+		buf_addf(&s->b, "the infinities that it read, produced by %.*s (call %u)", SL(f->inf_kernel), f->inf_call);
 		if (f->inf_buffer.n)
 			buf_addf(&s->b, " in %.*s", SL(f->inf_buffer));
 		buf_addc(&s->b, '\n');
 	}
 	for (size_t i = 0; i < n; i++) {
 		bool first = !i && !(f->kind == NAN_PRODUCED && f->inf_kernel.n);
-		row(s, !first ? "or" : g[i].seen || n == 1 ? "likely" : "perhaps");
+		row(s, !first ? "or" : g[i].seen || n == 1 ? "likely" : "possibly");
 		buf_addf(&s->b, "%s\n", g[i].text);
 	}
 }
@@ -168,11 +168,11 @@ static void add_where(struct buf *b, const struct nan_finding *f)
 {
 	const struct dump_call *c = &f->call.c;
 	if (c->kind == DUMP_RUN) {
-		buf_addf(b, "Run %u", c->run);
+		buf_addf(b, "run %u", c->run);
 	} else {
 		buf_addf(b, "call %u", c->call);
 		if (c->run != CALLS_NO_RUN)
-			buf_addf(b, " of Run %u", c->run);
+			buf_addf(b, " of run %u", c->run);
 		if (c->line)
 			buf_addf(b, ", %sline %u", c->text.n ? "" : "wrapper.cpp ", c->line);
 	}
@@ -184,13 +184,13 @@ static void add_title(struct screen *s, const struct session *x, const struct na
 	struct buf b = {0};
 	const struct nan_value *cause = f->cause != NONE ? &f->call.value[f->cause] : NULL;
 	switch (f->kind) {
-	case NAN_PRODUCED: buf_addf(&b, "%s made by %.*s", what_text(f->what), SL(c->name)); break;
+	case NAN_PRODUCED: buf_addf(&b, "%s produced by %.*s", what_text(f->what), SL(c->name)); break;
 	case NAN_CRASHED:
 		buf_addf(&b, "%.*s did not return", SL(c->name));
 		if (f->call.ended.n)
 			buf_addf(&b, ": the process was %.*s", SL(f->call.ended));
 		else if (x->live)
-			buf_adds(&b, ": the process ended in it (how, only its parent knows)");
+			buf_adds(&b, ": the process ended in it (only its parent knows how)");
 		break;
 	case NAN_INPUT:
 		buf_addf(&b, "%s in the input ", what_text(f->what));
@@ -212,19 +212,19 @@ static void add_title(struct screen *s, const struct session *x, const struct na
 	buf_release(&b);
 }
 
-/* Whose it is. What a graph does without being fused is what the model does. */
+/* Where it comes from. What the unfused graph does is what the model does. */
 static void show_against(struct screen *s, const struct session *x, const struct nan_finding *f)
 {
 	const struct against *a = &x->against;
 	const char *what = what_text(f->what);
-	row(s, "whose");
+	row(s, "origin");
 	if (a->whose == AGAINST_COMPILER)
-		buf_addf(&s->b, "the compiler's: the exported program, run node by node with these inputs, has no %s\n", what);
+		buf_addf(&s->b, "the compiler: the exported program, run node by node with these inputs, has no %s\n", what);
 	else if (a->whose == AGAINST_UNKNOWN)
-		buf_addf(&s->b, "not known: %.*s\n", SL(buf_slice(&a->why)));
+		buf_addf(&s->b, "unknown: %.*s\n", SL(buf_slice(&a->why)));
 	else
-		buf_addf(&s->b, "the model's own: the exported program has the first %s in %.*s (%.*s)%s\n", what, SL(a->node), SL(a->op),
-			 a->same ? "" : "; none of its nodes has as many as this buffer");
+		buf_addf(&s->b, "the model itself: the exported program has its first %s in %.*s (%.*s)%s\n", what, SL(a->node), SL(a->op),
+			 a->same ? "" : "; but no node has as many as this buffer");
 	if (a->whose == AGAINST_MODEL && a->python.n) {
 		row(s, "");
 		buf_addf(&s->b, "%.*s\n", SL(a->python));
@@ -261,7 +261,7 @@ void show_finding(struct screen *s, const struct session *x, const struct nan_fi
 	if (!x->live && f->times > 1)
 		row(s, "times"), buf_addf(&s->b, "%" PRIu64 "\n", f->times);
 	if (!x->live && f->passed_on)
-		row(s, "later"), buf_addf(&s->b, "%" PRIu64 " call%s only handed it on\n", f->passed_on, plural(f->passed_on));
+		row(s, "later"), buf_addf(&s->b, "%" PRIu64 " call%s propagated it\n", f->passed_on, plural(f->passed_on));
 	put_wraps(s, from, INDENT);
 }
 
@@ -269,7 +269,8 @@ void add_unread(struct buf *b, const struct session *s)
 {
 	uint32_t n = session_unread(s);
 	if (n)
-		buf_addf(b, " as far as understood: %u statement%s of the generated text %s not", n, plural(n), n == 1 ? "was" : "were");
+		buf_addf(b, " as far as known: %u statement%s of the generated code %s not understood", n, plural(n),
+			 n == 1 ? "was" : "were");
 }
 
 void show_summary(struct screen *s, const struct session *x)
@@ -287,5 +288,5 @@ void show_summary(struct screen *s, const struct session *x)
 	} else if (!o->all && x->nan.n > 1)
 		buf_addf(&s->b, "%zu more place%s (--all shows them)\n", x->nan.n - 1, plural(x->nan.n - 1));
 	if (x->nan.more)
-		buf_addf(&s->b, "and %" PRIu64 " that are not told one by one\n", x->nan.more);
+		buf_addf(&s->b, "and %" PRIu64 " more that are not listed\n", x->nan.more);
 }

@@ -1,4 +1,4 @@
-/* Two dumps: which call stands for which, and how far their tensors are apart. */
+/* compare.c - two dumps: matches their calls, and compares their tensors. */
 #include "base/hash.h"
 #include "base/linediff.h"
 #include "diff.h"
@@ -29,7 +29,7 @@ static void find_models(struct models *m, const struct dump *d)
 	}
 }
 
-/* By name; one model on each side is the same, whatever it is called. */
+/* By name; if each side has only one model, they are the same, whatever their names. */
 static void match_models(const struct models *a, struct models *b)
 {
 	uint32_t next = (uint32_t)a->n;
@@ -92,7 +92,7 @@ static void order_calls(struct side *s, const struct dump *d, const struct filte
 	qsort(s->v, s->n, sizeof(*s->v), by_order);
 }
 
-/* How many from s->at on belong to this run of this model. */
+/* How many calls from s->at on belong to this run of this model. */
 static size_t group_size(const struct side *s, uint32_t model, uint32_t run)
 {
 	size_t n = 0;
@@ -117,7 +117,7 @@ struct slice diff_computes(struct slice name, size_t *device)
 	return slice_of(name.p + *device, n - *device);
 }
 
-/* The last of the nodes that a call comes from ("relu, linear_1"): what it ends with. */
+/* The last of the nodes that a call comes from ("relu, linear_1"). */
 static struct slice last_node(const struct dump_call *c)
 {
 	const char *end = c->nodes.p + c->nodes.n, *p = end;
@@ -126,8 +126,8 @@ static struct slice last_node(const struct dump_call *c)
 	return slice_of(p, (size_t)(end - p));
 }
 
-/* nodes: operators have to be for the same node, too. Other kernels lie between them on another device, which may have merged some of what
- * the first does by operators, so that the next operator of that name is a later one. */
+/* nodes: operators must also come from the same node. On another device other kernels lie between them and may have absorbed some of the
+ * operators, so that the next operator of that name is a later one. */
 static uint64_t key_of(const struct dump_call *c, bool nodes)
 {
 	size_t device;
@@ -138,7 +138,7 @@ static uint64_t key_of(const struct dump_call *c, bool nodes)
 	return c->kind == DUMP_RUN ? 1 : key;
 }
 
-/* The first operator of these calls; NULL: none, or one of them does not say what it comes from. */
+/* The first operator of these calls; NULL: none, or one of them has no source nodes. */
 static const struct dump_call *first_op(const struct ordered *v, size_t n)
 {
 	const struct dump_call *first = NULL;
@@ -153,7 +153,7 @@ static const struct dump_call *first_op(const struct ordered *v, size_t n)
 
 static bool on_gpu(const struct dump_call *c) { return slice_starts(c->name, "triton_") || slice_starts(c->name, "aoti_torch_cuda_"); }
 
-/* For two devices buffers are numbered each by themselves: their names say nothing. */
+/* On two devices buffers are numbered independently: their names mean nothing. */
 static bool one_device(const struct dump_call *a, const struct dump_call *b)
 {
 	size_t x, y;
@@ -162,7 +162,7 @@ static bool one_device(const struct dump_call *a, const struct dump_call *b)
 	return slice_eq(slice_of(a->name.p, x), slice_of(b->name.p, y));
 }
 
-/* The first call that is of a device. */
+/* The first call that belongs to a device. */
 static const struct dump_call *first_of_device(const struct ordered *v, size_t n)
 {
 	size_t device;
@@ -231,7 +231,7 @@ static void match_group(struct diff *d, struct linediff *l, struct side *a, size
 			diff_add_row(d, x, y);
 			continue;
 		}
-		/* A run's own inputs and outputs are there when they were asked for. */
+		/* A run's own inputs and outputs exist if they were requested. */
 		if (x && x->kind != DUMP_RUN)
 			diff_add_row(d, x, NULL);
 		if (y && y->kind != DUMP_RUN)
@@ -279,8 +279,8 @@ struct diff_value *diff_add_value(struct diff *d, struct diff_row *r, const stru
 	return v;
 }
 
-/* The last is the surest. Of two types a kernel may write through other buffers, or in place where the other does not: there numbers
- * come first. */
+/* The last is the most certain. In another dtype a kernel may write through other buffers, or in place where the other does not: there
+ * numbers come first. */
 enum stands { BY_PLACE, BY_NAME, BY_NUMBERS, BY_NAME_AND_NUMBERS };
 
 static bool stands_for(const struct diff *d, const struct dump_value *a, const struct dump_value *b, enum stands how)
@@ -297,7 +297,7 @@ static bool stands_for(const struct diff *d, const struct dump_value *a, const s
 	return a->arg == b->arg;
 }
 
-/* Pairs the written values of a row that is there because of its numbers, or its name. */
+/* Pairs the written values of a row that was matched by numbers, or by name. */
 static void match_written(struct diff *d, struct diff_row *r, const struct filter *f)
 {
 	bool *taken = xcalloc(r->b->n_values + 1u, sizeof(*taken));
@@ -311,7 +311,7 @@ static void match_written(struct diff *d, struct diff_row *r, const struct filte
 	free(taken);
 }
 
-/* Several times: first by what is surest, so that what is left may stand for what is left. */
+/* In several passes: the most certain matches first, so that the rest can be matched with the rest. */
 static void match_values(struct diff *d, struct diff_row *r, const struct filter *f)
 {
 	const struct dump_call *a = r->a, *b = r->b;
@@ -370,7 +370,7 @@ static int compare_value(struct diff *d, struct diff_value *v, struct err *err)
 	return diff_compare(d, v, d->how, err);
 }
 
-/* A tensor that only one side has: what was asked for may differ (--inputs, --constants), but not what a call writes. */
+/* A tensor that only one side has: the requested ones may differ (--inputs, --constants), but not what a call writes. */
 static bool value_differs(const struct diff *d, const struct diff_value *v)
 {
 	const struct dump_value *any = diff_any(v);
@@ -378,7 +378,7 @@ static bool value_differs(const struct diff *d, const struct diff_value *v)
 	switch (v->what) {
 	case DIFF_SAME:
 	case DIFF_UNSAVED: return false;
-	case DIFF_ONLY_A: return written && !d->two_types; /* a buffer between steps; what becomes of it is compared */
+	case DIFF_ONLY_A: return written && !d->two_types; /* an intermediate buffer; its result is compared */
 	case DIFF_ONLY_B: return written && !d->two_types && !d->live;
 	default: return true;
 	}
@@ -429,7 +429,7 @@ static int conclude(struct diff *d, struct err *err)
 	return 0;
 }
 
-/* Graphs of torch.compile take turns: what differs first, in time? */
+/* torch.compile graphs alternate: which difference came first? */
 static bool is_earlier(const struct diff *d, size_t i, size_t first)
 {
 	const struct dump_call *x = d->row[i].a, *y = first == SIZE_MAX ? NULL : d->row[first].a;
@@ -443,7 +443,7 @@ static bool row_differs(const struct diff *d, const struct diff_row *r)
 	return r->a && r->b ? r->in_differs || r->out_differs : !r->elsewhere && (r->a || !d->live);
 }
 
-/* On two devices a call that one side has alone says less than one that differs. */
+/* On two devices, a call on one side only means less than a call that differs. */
 static void judge_rows(struct diff *d)
 {
 	size_t alone = SIZE_MAX;
@@ -480,7 +480,7 @@ int diff_run(struct diff *d, const struct filter *f, struct err *err)
 		return -1;
 	judge_rows(d);
 	if (!d->both)
-		return err_set(err, EXIT_INPUT, "'%s' and '%s' have no call in common (%zu and %zu calls): are they of one model?",
+		return err_set(err, EXIT_INPUT, "'%s' and '%s' have no call in common (%zu and %zu calls): are they from the same model?",
 			       d->name[0], d->name[1], d->only[0], d->only[1]);
 	return 0;
 }

@@ -1,10 +1,10 @@
-/* Two dumps of one model that was compiled for two devices, or in two floating-point types: other code, fused otherwise. Calls that
- * stand for one another are found by names and order first (compare.c); here those whose names are only alike, when they wrote the
- * same numbers; and what is left is no difference when both end with the same. Where they do not, the names have to do. */
+/* diffdevices.c - two dumps of one model that was compiled for two devices, or in two floating-point types: different code, different
+ * fusion. Calls are first matched by name and order (compare.c); here, calls with similar names, if they wrote the same numbers; and the
+ * rest is not a difference if both end with the same result. If they do not, names must suffice. */
 #include "diff.h"
 
 enum { MAX_WORDS = 64, NEAR = 32 };
-#define ROUGHLY 0.1 /* of two types: the same numbers, as far as it takes to know which tensor it is */
+#define ROUGHLY 0.1 /* for two types: the same numbers, precise enough to recognise the tensor */
 
 static uint32_t split_words(struct slice s, struct slice *word)
 {
@@ -21,7 +21,7 @@ static uint32_t split_words(struct slice s, struct slice *word)
 	return n;
 }
 
-/* "sort" of torch.ops.aten.sort.stable, extern_kernels.sort and aten.sort.default, which graphs of torch.compile have. */
+/* "sort" of torch.ops.aten.sort.stable, extern_kernels.sort and aten.sort.default, as in torch.compile graphs. */
 static struct slice operator_of(struct slice name)
 {
 	size_t device;
@@ -99,7 +99,7 @@ static void drop_row(struct diff *d, size_t i)
 	d->n_rows--;
 }
 
-/* Row i has one side. The first of the next rows (up to end) that has the other, before any that has both, and is alike. */
+/* Row i is one-sided. Finds the first of the next rows (up to end), before any two-sided one, that has the other side and is similar. */
 static bool pair_row(struct diff *d, size_t i, size_t end, enum diff_alike how)
 {
 	for (size_t k = i + 1; k < end && k < i + NEAR; k++) {
@@ -129,7 +129,7 @@ void diff_pair_devices(struct diff *d, size_t from)
 	}
 }
 
-/* A run's rows: do both end with the same? The last call of each, or the model's outputs, where they were asked for. */
+/* Do both sides of a run end with the same result? Compares the last call of each, or the model's outputs, if requested. */
 static bool end_alike(const struct diff_row *r, size_t n)
 {
 	const struct diff_row *last = NULL;

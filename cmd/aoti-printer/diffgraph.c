@@ -1,4 +1,5 @@
-/* --diff of a graph: what its nodes are, computed one by one (in their own types: eager; and in float64), against what kernels wrote. */
+/* diffgraph.c - --diff with a graph: compares its nodes, computed one by one (in their own types: eager; and in float64), with what
+ * kernels wrote. */
 #include "base/process/child.h"
 #include "base/tool/diag.h"
 #include "base/tool/tempfolder.h"
@@ -10,22 +11,22 @@
 
 enum nearer { NEARER_ALIKE, NEARER_EAGER, NEARER_COMPILED };
 struct node_row {
-	uint32_t node, write; /* write: NONE: no kernel wrote it, it is inside of one */
-	bool known;           /* the errors are */
+	uint32_t node, write; /* write: NONE: no kernel wrote it, it is internal to one */
+	bool known;           /* the errors are known */
 	bool differs;
-	double eager, compiled; /* greatest errors against float64, in ulp of the node's greatest number; of integers absolute */
+	double eager, compiled; /* maximum errors relative to float64, in ulp of the node's largest number; for integers absolute */
 	enum nearer nearer;
 	struct verify_finding at; /* .n, .wrong, .at; .got: compiled, .want: eager */
-	double exact;             /* there, in float64 */
+	double exact;             /* at that place, in float64 */
 };
 struct node_diff {
 	struct pair pair;
 	struct held held;
 	struct dump dump;
-	struct reference own, *ref; /* own: where kernels were wrong, held.ref goes on from what they gave */
+	struct reference own, *ref; /* own: if kernels were wrong, held.ref continues from their results */
 	struct node_row *row;
 	uint32_t n, cap, first, n_differing, nearer[3];
-	double rtol, atol; /* negative: what rounding explains */
+	double rtol, atol; /* negative: allow what rounding explains */
 };
 
 static const char *const nearer_names[] = {"alike", "eager", "compiled"};
@@ -52,7 +53,7 @@ static bool beyond(const struct node_diff *d, struct node_row *r, const double *
 	return r->at.wrong > 0;
 }
 
-/* Neither is nearer where both are off by the same. */
+/* Neither is closer if both have the same error. */
 static enum nearer nearer(const struct numbers_errors *e, const struct numbers_errors *c)
 {
 	if (e->other != c->other)
@@ -104,7 +105,7 @@ static bool is_computed(const struct node_diff *d, uint32_t node)
 	return op != GRAPH_PLACEHOLDER && op != GRAPH_OUTPUT && op != GRAPH_GET_ATTR && reference_is_tensor(d->ref, node);
 }
 
-/* Rows are what kernels wrote, in their order; then the nodes that are inside of kernels. */
+/* Rows are what kernels wrote, in order; then the nodes internal to kernels. */
 static void find_rows(struct node_diff *d, const struct filter *f)
 {
 	const struct verify *v = &d->held.verify;
@@ -136,13 +137,13 @@ static void add_ulp(struct buf *b, bool known, double ulp)
 static void show_rows(struct screen *s, const struct node_diff *d, bool all)
 {
 	struct buf b = {0};
-	buf_addf(&b, "call\tkernel\tnode\teager\tcompiled\tnearer to float64%s\n", d->n_differing ? "\tdiffer" : "");
+	buf_addf(&b, "call\tkernel\tnode\teager\tcompiled\tcloser to float64%s\n", d->n_differing ? "\tdiffer" : "");
 	for (uint32_t i = 0; i < d->n; i++) {
 		const struct node_row *r = &d->row[i];
 		if (r->write == NONE && !all)
 			continue;
 		if (r->write == NONE) {
-			buf_adds(&b, "\t(inside of a kernel)");
+			buf_adds(&b, "\t(inside a kernel)");
 		} else {
 			const struct dump_call *c = d->held.observed.call[d->held.observed.write[r->write].call].d;
 			buf_addf(&b, "%u\t%.*s", c->call, SLN(c->name, 200));
@@ -202,7 +203,7 @@ static void show_node_diff(struct screen *s, const struct node_diff *d, bool all
 	struct buf b = {0};
 	for (uint32_t i = 0; i < d->n; i++)
 		inside += d->row[i].write == NONE;
-	buf_addf(&b, "%s against %s: %u of %u tensors differ; nearer to float64: eager %u, compiled %u, alike %u", d->pair.graph,
+	buf_addf(&b, "%s vs %s: %u of %u tensors differ; closer to float64: eager %u, compiled %u, alike %u", d->pair.graph,
 		 d->pair.package, d->n_differing, d->n - inside, d->nearer[NEARER_EAGER], d->nearer[NEARER_COMPILED],
 		 d->nearer[NEARER_ALIKE]);
 	clean_lines(b.p, b.len);
@@ -212,10 +213,10 @@ static void show_node_diff(struct screen *s, const struct node_diff *d, bool all
 	put_wraps(s, from, 2);
 	show_rows(s, d, all);
 	if (inside && !all)
-		buf_addf(&s->b, "%u node%s inside of kernels (--all)\n", inside, inside == 1 ? " is" : "s are");
+		buf_addf(&s->b, "%u node%s inside kernels (--all)\n", inside, inside == 1 ? " is" : "s are");
 	struct slice rest = buf_slice(&d->ref->unknown), line;
 	for (int i = 0; i < 5 && slice_line(&rest, &line); i++) {
-		buf_adds(&s->b, "not known: ");
+		buf_adds(&s->b, "unknown: ");
 		put_text(s, line);
 		buf_addc(&s->b, '\n');
 	}
@@ -278,7 +279,7 @@ static void node_diff_document(struct json_out *o, const struct node_diff *d)
 	json_close(o);
 }
 
-/* ---- all ---- */
+/* ---- the whole comparison ---- */
 
 static int hold(struct node_diff *d, const struct printer_options *o, const char *folder, struct err *err)
 {
@@ -309,7 +310,7 @@ int diff_graph(struct session *s, const struct operands *in, struct err *err)
 	char *now = NULL;
 	int status = EXIT_FINE;
 	const char *what = in->v[0];
-	struct printer_options whole = *o; /* what is not shown is held against the graph, too */
+	struct printer_options whole = *o; /* tensors that are not shown are compared with the graph, too */
 	whole.kernels = whole.buffers = (struct opt_list){0};
 	whole.calls = whole.runs = whole.step = NULL;
 	if (pair_open(&d.pair, o->diff, what, (struct pair_options){.weights = o->weights, .model = o->model}, err) < 0 ||

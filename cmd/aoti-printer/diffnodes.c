@@ -1,10 +1,10 @@
-/* A program of torch.compile against the same one with backend="aot_eager_decomp_partition" (share/jit/nodes.py): there a graph runs node
- * by node, here a kernel does many of them at once. What a kernel writes is held against the node that computed the same: the first from
- * where the kernel before it ended that has the same sizes and the same numbers; where no node has, the one of the kernel's operators
- * that is nearest. What a kernel reads is held against what stood for it when it was written.
+/* diffnodes.c - a torch.compile program compared with itself under backend="aot_eager_decomp_partition" (share/jit/nodes.py): there a graph
+ * runs node by node, here one kernel does many nodes at once. What a kernel writes is compared with the node that computed the same: the
+ * first one after the end of the previous kernel with the same sizes and numbers; if there is none, the closest one among the kernel's
+ * operators. What a kernel reads is compared with what matched it when it was written.
  *
- * Not all that a kernel writes is a node's (sums in parts, a maximum that is not kept): where such a tensor is near no node, and all that
- * reads it agrees, it is no difference. */
+ * Not everything a kernel writes belongs to a node (partial sums, a maximum that is not kept): if such a tensor resembles no node, and
+ * everything that reads it agrees, it is not a difference. */
 #include "diff.h"
 
 #include <math.h>
@@ -13,12 +13,12 @@
 
 bool diff_is_nodes(const struct dump_call *c) { return slice_starts(c->text, NODES_TEXT); }
 
-enum { GOES_ON = 8 }; /* an error that is so much smaller behind a call has not gone into it */
+enum { GOES_ON = 8 }; /* if the error is that much smaller after a call, it did not come from its input */
 
 struct pairing {
 	struct diff *d;
 	const struct diff_calls *kernels, *nodes;
-	bool first; /* the nodes are the first dump's */
+	bool first; /* the first dump has the nodes */
 };
 
 struct found {
@@ -43,7 +43,7 @@ static bool reads_buffer(const struct dump_call *c, struct slice buffer)
 	return false;
 }
 
-/* Is `x` of a node like `w`, which a kernel wrote? */
+/* Is a node's `x` similar to `w`, which a kernel wrote? */
 static bool like(const struct pairing *p, const struct dump_value *x, const struct dump_value *w, struct tensor_close *c)
 {
 	if (!dump_written(x) || x->meta.dtype != w->meta.dtype || !diff_same_sizes(x, w))
@@ -52,7 +52,7 @@ static bool like(const struct pairing *p, const struct dump_value *x, const stru
 	return !c->sizes_differ;
 }
 
-/* Goes on to the last of the kernel's next nodes that still has the same numbers (times 1, plus 0). */
+/* Moves on to the last of the kernel's next nodes that still has the same numbers (times 1, plus 0). */
 static void go_on(const struct pairing *p, const struct dump_call *kernel, const struct dump_value *w, struct found *f)
 {
 	struct tensor_close c;
@@ -68,7 +68,7 @@ static void go_on(const struct pairing *p, const struct dump_call *kernel, const
 	}
 }
 
-/* The node whose result is `w`: false where none has its sizes. `at`: where to look first. */
+/* The node whose result is `w`: false if none has its sizes. `at`: where to start. */
 static bool find_node(const struct pairing *p, const struct dump_call *kernel, const struct dump_value *w, uint32_t at, struct found *f)
 {
 	const uint32_t n = (uint32_t)p->nodes->n;
@@ -109,7 +109,7 @@ static void add_pair(struct pairing *p, const struct dump_call *kernel, uint32_t
 	r->pair[!p->first] = f ? f->value : 0;
 }
 
-/* ---- a kernel whose result is that of a node before its last ---- */
+/* ---- a kernel whose result is that of an earlier node than its last ---- */
 
 /* Which nodes went into `node`, and itself. */
 static void mark_sources(const struct diff_calls *nodes, uint32_t node, bool *marked)
@@ -123,7 +123,7 @@ static void mark_sources(const struct diff_calls *nodes, uint32_t node, bool *ma
 						    slice_eq(nodes->v[j]->value[v].buffer, nodes->v[i]->value[k].buffer);
 }
 
-/* From a node on, as far as one of the kernel's nodes reads it. */
+/* From a node on, as long as one of the kernel's nodes reads it. */
 static uint32_t last_of_kernel(const struct pairing *p, const struct dump_call *kernel, uint32_t node)
 {
 	for (uint32_t i = node + 1; i < p->nodes->n; i++)
@@ -145,8 +145,8 @@ static bool written_by_any(const struct pairing *p, const struct dump_value *x)
 	return false;
 }
 
-/* A kernel has the names of its operators. Where one of them is in nothing that its results stand for, and its node's result is nowhere,
- * they stand for too little: what the kernel left out is the difference. */
+/* A kernel is named after its operators. If one of them is not among the inputs of what its results match, and its node's result is
+ * nowhere, the match is too early: what the kernel left out is the difference. */
 static void find_left_out(struct pairing *p, size_t from, size_t to)
 {
 	const struct diff_row *first = &p->d->row[from];
@@ -225,7 +225,7 @@ static bool same_group(const struct diff_row *r, const struct diff_row *s)
 
 static const struct dump_call *kernel_of(const struct diff_row *r, int kernel) { return kernel ? r->b : r->a; }
 
-/* The node's value that stood for a buffer when it was last written before row i; else what the nodes were given under this name. */
+/* The node's value that matched a buffer when it was last written before row i; else the nodes' input of this name. */
 static const struct dump_value *stood_for(const struct diff *d, size_t i, const struct dump_value *read, int kernel)
 {
 	for (size_t k = i; k-- > 0 && same_group(&d->row[k], &d->row[i]);) {
@@ -264,14 +264,14 @@ void diff_match_nodes(struct diff *d, size_t i)
 	diff_add_value(d, &d->row[i], kernel ? y : x, kernel ? x : y);
 }
 
-/* How far off is what the row's kernel wrote? */
+/* How large is the error of what the row's kernel wrote? */
 static double far_off(const struct diff *d, const struct diff_row *r)
 {
 	const struct tensor_close *c = &d->value[r->value + r->n_values - 1].close;
-	return !r->n_values ? 0 : c->not_finite ? INFINITY : fmin(c->rms, 1); /* 1: against zeros, all of it */
+	return !r->n_values ? 0 : c->not_finite ? INFINITY : fmin(c->rms, 1); /* 1: compared with zeros, all of it */
 }
 
-/* Is there a call that reads what row i wrote, and does what is wrong with it go into none? */
+/* Is what row i wrote read by a call, and does its error reach none of them? */
 static bool ends_here(const struct diff *d, size_t i, int kernel)
 {
 	const struct diff_row *r = &d->row[i];
@@ -289,7 +289,7 @@ static bool ends_here(const struct diff *d, size_t i, int kernel)
 				return false;
 		}
 		if (slice_eq(other->value[s->pair[kernel]].buffer, buffer))
-			break; /* written anew */
+			break; /* overwritten */
 	}
 	return any;
 }

@@ -1,4 +1,4 @@
-/* The page of --diff --html: share/printer/diff.html with the document and its script. */
+/* diffpage.c - the page of --diff --html: share/printer/diff.html with the document and its script. */
 #include "diff.h"
 #include "base/html/html.h"
 #include "base/tool/screen.h"

@@ -1,11 +1,11 @@
-/* Two builds of one model in two floating-point types, say float32 and bfloat16: every tensor differs, by rounding. What a call writes
- * may be as far off as what it reads is (measured here, between the two dumps, so that nothing adds up unseen), times GAIN, and what
- * torch.testing allows for the coarser type, once (tensor/close.h). What is beyond that the types do not explain.
+/* diffround.c - two builds of one model in two floating-point types, say float32 and bfloat16: every tensor differs, by rounding. What a
+ * call writes may have the error of what it reads (measured between the two dumps, so that nothing accumulates unseen), times GAIN, plus
+ * what torch.testing allows for the coarser type, once (tensor/close.h). Anything beyond that is not explained by the types.
  *
- * Errors are root mean squares: of a difference, over that of the expected values. A kernel that subtracts makes small numbers out of
- * large ones, and a norm takes a mean away, so there the error counts absolutely or against the spread; exp turns an absolute error into a
- * relative one. A single element may be PEAK times as far off. What follows from a number being rounded to the other side of a border
- * (an index, a comparison) has no bound: it is let pass. */
+ * Errors are root mean squares: of the difference, divided by that of the expected values. A kernel that subtracts makes small numbers out
+ * of large ones, and a norm removes a mean, so there the error counts absolutely or relative to the spread; exp turns an absolute error
+ * into a relative one. A single element may be off by PEAK times as much. The consequences of a number rounded to the other side of a
+ * threshold (an index, a comparison) have no bound: they are accepted. */
 #include "diff.h"
 
 #include <math.h>
@@ -13,9 +13,9 @@
 enum { GAIN = 2, PEAK = 8 };
 
 struct error {
-	double relative, absolute, greatest; /* of what a call reads */
+	double relative, absolute, greatest; /* errors of what a call reads */
 	double elements;
-	bool free; /* integers that differ, or numbers that one side has not: no bound follows */
+	bool free; /* integers that differ, or numbers missing on one side: no bound */
 };
 
 static bool is_float(int dtype)
@@ -25,7 +25,7 @@ static bool is_float(int dtype)
 	return rtol > 0 || (dtype >= DTYPE_F8E5M2 && dtype <= DTYPE_F8E4M3FNUZ);
 }
 
-/* The error that one rounding step may make. */
+/* The largest error of one rounding step. */
 static double step_of(int dtype)
 {
 	double rtol, atol;
@@ -82,7 +82,7 @@ static bool floats(const struct diff_value *v) { return is_float(v->a->meta.dtyp
 
 static double absolute(const struct tensor_close *c) { return c->scale > 0 ? c->rms * c->scale : c->max_abs; }
 
-/* Of a kernel against a node: does it read what no node's result stands for? */
+/* For a kernel compared with a node: does it read something that matches no node's result? */
 static bool reads_more(const struct diff *d, const struct diff_row *r)
 {
 	const struct dump_call *c = diff_is_nodes(r->a) ? r->b : r->a;
@@ -94,7 +94,7 @@ static bool reads_more(const struct diff *d, const struct diff_row *r)
 	return n > 0;
 }
 
-/* The error of what the row reads, as far as it was saved; the greatest error of its run so far stands for what was not. */
+/* The error of what the row reads, as far as saved; for the rest, the largest error of its run so far. */
 static struct error read_error(const struct diff *d, const struct diff_row *r, double so_far)
 {
 	static const char *const centred[] = {"norm", "var", "std", "softmax"}, *const exps[] = {"softmax", "exp", "attention", "pow"};
@@ -116,7 +116,7 @@ static struct error read_error(const struct diff *d, const struct diff_row *r, d
 		if (spread && c->spread < c->scale)
 			by = c->spread > 0 ? far / c->spread : by;
 		if (exps_of)
-			by = fmax(by, fmax(far, c->rms * c->scale * c->scale)); /* logits are products of two that are off */
+			by = fmax(by, fmax(far, c->rms * c->scale * c->scale)); /* logits are products of two inexact factors */
 		e.relative = fmax(e.relative, by);
 		if (v->a->role == CALL_ROLE_CONSTANT)
 			continue;
@@ -131,7 +131,7 @@ static struct error read_error(const struct diff *d, const struct diff_row *r, d
 	return e;
 }
 
-/* Is v within this of the first? Its elements are looked at again, with that tolerance. */
+/* Is v within this tolerance of the first? Compares its elements again. */
 static int judge_value(struct diff *d, struct diff_value *v, double relative, double absolute_, double greatest, struct err *err)
 {
 	struct tensor_close c = v->close;
@@ -140,7 +140,7 @@ static int judge_value(struct diff *d, struct diff_value *v, double relative, do
 	if (diff_compare(d, v, how, err) < 0)
 		return -1;
 	v->allowed = c.scale > 0 ? limit / c.scale : relative;
-	if (far > 0) /* none of them may be far off by itself, but all are */
+	if (far > 0) /* no single one may be far off, but all of them are */
 		v->close.worst = fmax(v->close.worst, limit > 0 ? far / limit : INFINITY);
 	v->what = v->close.bad || far > limit ? DIFF_VALUES : DIFF_SAME;
 	return 0;
@@ -153,7 +153,7 @@ static void let_pass(struct diff_value *v)
 	v->close.worst = 0;
 }
 
-/* Did a call that both have write it before, in this run? Then it was looked at. */
+/* Did a call on both sides write it earlier in this run? Then it was compared. */
 static bool known_buffer(const struct diff *d, size_t from, size_t row, const struct diff_value *v)
 {
 	for (size_t i = row; i-- > from;)
@@ -165,7 +165,7 @@ static bool known_buffer(const struct diff *d, size_t from, size_t row, const st
 
 static bool given(const struct dump_value *v) { return v->role == CALL_ROLE_MODEL_INPUT || v->role == CALL_ROLE_CONSTANT; }
 
-/* That it was rounded is all that may have happened to a weight; what a call made that is not in both may be as far off as others. */
+/* A weight may only have been rounded; the result of a one-sided call may be as far off as others. */
 static int judge_read(struct diff *d, size_t from, size_t row, struct diff_value *v, double step, double so_far, struct err *err)
 {
 	if (given(v->a))

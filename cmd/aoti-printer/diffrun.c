@@ -1,4 +1,4 @@
-/* --diff: two folders, or a folder and what is run now. */
+/* diffrun.c - --diff: two folders, or a folder and a run of the model. */
 #include "base/process/child.h"
 #include "base/tool/diag.h"
 #include "base/broker/broker.h"
@@ -14,12 +14,12 @@ static int read_both(struct diff *d, const char *first, const char *second, stru
 	for (int side = 0; side < 2; side++) {
 		const struct dump *x = side ? &d->b : &d->a;
 		if (x->cut)
-			warn("'%s' was not finished: the calls up to there are compared", d->name[side]);
+			warn("'%s' is incomplete: only the calls before that are compared", d->name[side]);
 		d->cut |= x->failed.n != 0;
-		if (x->failed.n && !(side && d->live)) /* of what was run now it has been said */
+		if (x->failed.n && !(side && d->live)) /* for the live run it was reported already */
 			warn("'%s': %.*s", d->name[side], SL(x->failed));
 		if (x->lost)
-			warn("'%s' lost %llu records of its log", d->name[side], (unsigned long long)x->lost);
+			warn("'%s' lost %llu log records", d->name[side], (unsigned long long)x->lost);
 	}
 	return 0;
 }
@@ -51,7 +51,7 @@ char *diff_run_now(const struct printer_options *o, const struct operands *in, i
 	if (!folder)
 		return NULL;
 	how.format = -1;
-	how.inputs = how.constants = true; /* what the first has not is left out later */
+	how.inputs = how.constants = true; /* what the first lacks is left out later */
 	how.json = false;
 	how.quiet = true;
 	how.log = NULL;
@@ -75,12 +75,12 @@ static int run_diff_graph(const struct printer_options *o, const struct operands
 	struct session s;
 	struct err err = {0};
 	if (in->command)
-		die(EXIT_USAGE, "--diff with a graph ('%s') is for a model that is run here or a dump, not for a command", o->diff);
+		die(EXIT_USAGE, "--diff with a graph ('%s') needs a model or a dump, not a command", o->diff);
 	if (o->html || o->repeat)
-		die(EXIT_USAGE, "--diff with a graph ('%s') compares one run, as text or JSON: no --repeat; --html is aoti-verify's",
+		die(EXIT_USAGE, "--diff with a graph ('%s') compares one run, as text or JSON: no --repeat; for --html use aoti-verify",
 		    o->diff);
 	if (dump_like(in->v[0]) && in->n > 1)
-		die(EXIT_USAGE, "'%s' is a folder of saved tensors, which holds its inputs: give no others", in->v[0]);
+		die(EXIT_USAGE, "'%s' is a directory of saved tensors with its own inputs: give no other inputs", in->v[0]);
 	session_begin(&s, o, NULL, NULL, NULL);
 	broker_seal(0);
 	const int status = diff_graph(&s, in, &err);
@@ -97,17 +97,17 @@ int run_diff(const struct printer_options *given, const struct operands *in)
 	struct session s;
 	struct err err = {0};
 	char *now = NULL;
-	int status = EXIT_FINE; /* of what was run */
+	int status = EXIT_FINE; /* of the run */
 	bool two = !in->command && in->n == 1 && dump_like(in->v[0]);
-	if ((o.rtol >= 0) != (o.atol >= 0)) /* as assert_close: half a tolerance surprises */
-		die(EXIT_USAGE, "give both --rtol and --atol, or neither (then they follow from the types)");
+	if ((o.rtol >= 0) != (o.atol >= 0)) /* as assert_close: half a tolerance would surprise */
+		die(EXIT_USAGE, "give both --rtol and --atol, or neither (the types then determine them)");
 	if (is_graph(o.diff))
 		return run_diff_graph(&o, in);
 	if (!dump_like(o.diff))
-		die(EXIT_INPUT, "'%s' is no dump: it has no %s (aoti-printer -o DIR makes one)", o.diff, DUMP_INDEX);
+		die(EXIT_INPUT, "'%s' is not a dump: it has no %s (make one with aoti-printer -o DIR)", o.diff, DUMP_INDEX);
 	if (two && (o.model || o.torch || o.load.n || o.repeat || o.weights))
-		die(EXIT_USAGE, "--model, --weights, --torch and --repeat are for a model that is run, not for two dumps");
-	o.inputs = o.constants = true; /* of a dump everything counts that is in it */
+		die(EXIT_USAGE, "--model, --weights, --torch and --repeat apply to running a model, not to two dumps");
+	o.inputs = o.constants = true; /* everything in a dump counts */
 	o.level = LEVEL_SAVE;
 	set_tolerance(&d, &o);
 	session_begin(&s, &o, NULL, NULL, NULL);
@@ -125,7 +125,7 @@ int run_diff(const struct printer_options *given, const struct operands *in)
 	}
 	show_diff(&d, &s);
 	bool different = d.different;
-	if (d.cut && (!status || status == EXIT_INPUT)) /* it cannot be said that they agree */
+	if (d.cut && (!status || status == EXIT_INPUT)) /* cannot claim that they agree */
 		status = different ? EXIT_FOUND : EXIT_INPUT;
 	diff_release(&d);
 	temp_folder_remove(now);

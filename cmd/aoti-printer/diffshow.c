@@ -1,4 +1,4 @@
-/* A comparison as text and as JSON (docs/formats/DUMP.md). */
+/* diffshow.c - a comparison as text and as JSON (docs/formats/DUMP.md). */
 #include "diff.h"
 #include "base/text.h"
 #include "watch/show.h"
@@ -7,8 +7,8 @@
 #include <math.h>
 
 enum {
-	NARROW = 100, /* columns of a terminal that has no room for all measures */
-	SOME = 40,    /* rows of the table unless all are asked for */
+	NARROW = 100, /* columns of a terminal too narrow for all measures */
+	SOME = 40,    /* rows of the table without --all */
 };
 
 static const char *diff_what_name(enum diff_what w)
@@ -68,7 +68,7 @@ static void show_value(struct screen *s, const struct diff_value *v)
 	}
 	struct buf t = {0};
 	if (v->allowed > 0 && !c->not_finite)
-		buf_addf(&t, "off by %.2g of its size (rms), where rounding explains %.2g", c->rms, v->allowed);
+		buf_addf(&t, "relative error %.2g (rms); rounding explains %.2g", c->rms, v->allowed);
 	else
 		buf_addf(&t, "%" PRIu64 " of %" PRIu64 " elements differ", c->bad, c->n);
 	put_error(s, buf_str(&t));
@@ -77,9 +77,9 @@ static void show_value(struct screen *s, const struct diff_value *v)
 		buf_adds(b, "\n         at [");
 		show_numbers(b, v->index, v->n_index);
 		show_exact(b, "] ", c->a);
-		show_exact(b, " became ", c->b);
+		show_exact(b, " vs ", c->b);
 		if (isfinite(c->worst))
-			buf_addf(b, ", %.3g times what is allowed", c->worst);
+			buf_addf(b, ", %.3g times the tolerance", c->worst);
 		buf_addf(b, " (rtol %g, atol %g)", c->rtol, c->atol);
 	}
 	buf_addc(b, '\n');
@@ -117,16 +117,17 @@ static void show_first(struct screen *s, const struct diff *d)
 		return;
 	}
 	if (!slice_eq(r->a->name, r->b->name)) {
-		buf_adds(&s->b, "  against ");
+		buf_adds(&s->b, "  vs ");
 		add_saved_name(&s->b, r->b);
-		buf_addf(&s->b, ", call %u of the second\n", r->b->call);
+		buf_addf(&s->b, ", call %u in the second\n", r->b->call);
 	}
 	for (size_t k = r->value; k < r->value + r->n_values; k++)
 		show_value(s, &d->value[k]);
 	if (r->origin)
-		buf_adds(&s->b, "  What it reads agrees, what it writes does not: the difference is made here.\n");
+		buf_adds(&s->b, "  What it reads agrees, what it writes does not: the difference starts here.\n");
 	else if (r->in_differs)
-		buf_adds(&s->b, "  What it reads differs already: it comes from the model's inputs, or from a call that is not in both.\n");
+		buf_adds(&s->b,
+			 "  What it reads already differs: it comes from the model's inputs, or from a call that only one side has.\n");
 	buf_addc(&s->b, '\n');
 	put_wraps(s, from, 9);
 }
@@ -158,19 +159,19 @@ static void add_row(struct buf *b, const struct diff_row *r, const struct diff_v
 			add_number(b, k->rms);
 		}
 		add_number(b, k->worst);
-		buf_adds(b, r->origin && !any->before && v->what != DIFF_SAME ? "made here\n" : v->what == DIFF_DTYPE ? "dtype\n" : "\n");
+		buf_adds(b, r->origin && !any->before && v->what != DIFF_SAME ? "starts here\n" : v->what == DIFF_DTYPE ? "dtype\n" : "\n");
 	} else {
 		buf_addf(b, "\t\t\t\t%s%s\n", narrow ? "" : "\t\t", diff_what_name(v->what));
 	}
 }
 
-/* Outputs only, unless all is asked for: how the error goes from one to the next. */
+/* How the error propagates: only written tensors, unless all are requested. */
 static void show_table(struct screen *s, const struct diff *d, bool all)
 {
 	struct buf b = {0};
 	size_t shown = 0, more = 0;
 	const bool narrow = s->width && s->width < NARROW;
-	buf_addf(&b, "run\tcall\tkernel or op\ttensor\tdiffer\tmax abs\t%sx allowed\t\n", narrow ? "" : "max rel\trms\t");
+	buf_addf(&b, "run\tcall\tkernel or op\ttensor\tdiffer\tmax abs\t%sx tolerance\t\n", narrow ? "" : "max rel\trms\t");
 	for (size_t i = 0; i < d->n_rows; i++) {
 		const struct diff_row *r = &d->row[i];
 		if ((!r->a || !r->b) && (all || (r->nodes ? !r->elsewhere : !d->live || r->a))) {
@@ -182,7 +183,7 @@ static void show_table(struct screen *s, const struct diff *d, bool all)
 			buf_addf(&b, "%u\t%u\t", c->run, c->call);
 			buf_add_clean(&b, c->name);
 			buf_addf(&b, "\t\t\t\t\t%sonly in the %s%s\n", narrow ? "" : "\t\t", r->a ? "first" : "second",
-				 r->elsewhere ? ", fused otherwise" : "");
+				 r->elsewhere ? ", fused differently" : "");
 		}
 		for (size_t k = r->value; k < r->value + r->n_values; k++) {
 			const struct diff_value *v = &d->value[k];
@@ -194,7 +195,7 @@ static void show_table(struct screen *s, const struct diff *d, bool all)
 				add_row(&b, r, v, narrow);
 		}
 	}
-	put_bold(s, all ? "Every tensor" : "How it goes on");
+	put_bold(s, all ? "Every tensor" : "How it propagates");
 	buf_addc(&s->b, '\n');
 	put_table(s, buf_slice(&b));
 	if (more)
@@ -212,14 +213,14 @@ static void show_agreement(struct screen *s, const struct diff *d)
 				worst = &d->value[k];
 				row = &d->row[i];
 			}
-	buf_adds(&s->b, d->cut ? "They agree up to where one was cut short by an error of the GPU" : "They agree");
+	buf_adds(&s->b, d->cut ? "They agree up to the point where a GPU error cut one short" : "They agree");
 	if (worst && worst->close.worst > 0) {
-		buf_addf(&s->b, "; the greatest difference is %.2g of what is allowed: ", worst->close.worst);
+		buf_addf(&s->b, "; the largest difference is %.2g times the tolerance: ", worst->close.worst);
 		add_buffer(&s->b, diff_any(worst));
 		buf_adds(&s->b, ", ");
 		add_where(&s->b, d, diff_call(row));
 	} else {
-		buf_adds(&s->b, ", bit for bit or as numbers");
+		buf_adds(&s->b, ", bit for bit or numerically");
 	}
 	buf_adds(&s->b, "\n");
 }
@@ -227,7 +228,7 @@ static void show_agreement(struct screen *s, const struct diff *d)
 void diff_show(struct screen *s, const struct diff *d, bool all)
 {
 	put_bold(s, d->name[0]);
-	buf_adds(&s->b, " against ");
+	buf_adds(&s->b, " vs ");
 	put_bold(s, d->name[1]);
 	buf_addf(&s->b, ": %zu call%s in both", d->both, plural(d->both));
 	if (d->only[0])
@@ -236,12 +237,12 @@ void diff_show(struct screen *s, const struct diff *d, bool all)
 		buf_addf(&s->b, ", %zu only in the second", d->only[1]);
 	buf_addf(&s->b, "; %zu tensor%s compared, %zu differ%s", d->compared, plural(d->compared), d->differing, verb_s(d->differing));
 	if (d->unsaved)
-		buf_addf(&s->b, ", %zu were not saved", d->unsaved);
+		buf_addf(&s->b, ", %zu not saved", d->unsaved);
 	if (d->how.given)
 		buf_addf(&s->b, " (rtol %g, atol %g)", d->how.rtol, d->how.atol);
 	if (d->two_types) {
-		buf_addf(&s->b, ".\nThe first is of %s", dtype_name(d->type[0]));
-		buf_addf(&s->b, ", the second of %s: what rounding explains, call by call, is no difference", dtype_name(d->type[1]));
+		buf_addf(&s->b, ".\nThe first uses %s", dtype_name(d->type[0]));
+		buf_addf(&s->b, ", the second %s: what rounding explains, call by call, is not a difference", dtype_name(d->type[1]));
 	}
 	buf_adds(&s->b, "\n\n");
 	if (d->first != SIZE_MAX)
@@ -249,17 +250,17 @@ void diff_show(struct screen *s, const struct diff *d, bool all)
 	else
 		show_agreement(s, d);
 	if (d->nodes)
-		buf_adds(&s->b, "One side ran node by node: its nodes inside of kernels, and what a kernel writes that is no node's, are "
-				"no difference.\n");
+		buf_adds(&s->b, "One side ran node by node: nodes inside kernels, and kernel outputs that are not any node's, are "
+				"not differences.\n");
 	else if (d->first == SIZE_MAX && d->only[0] + (d->live ? 0 : d->only[1]))
 		buf_addf(&s->b,
-			 "The code is %s and fused otherwise: calls that one side has alone are no difference, as both end "
-			 "with the same.\n",
-			 d->two_types ? "of two types" : "for two devices");
+			 "The code is %s and fused differently: calls on one side only are not differences, since both end "
+			 "with the same result.\n",
+			 d->two_types ? "in two types" : "for two devices");
 	if (d->different || all)
 		show_table(s, d, all);
 	if (d->origins > 1)
-		buf_addf(&s->b, "\n%zu calls made a difference of their own out of what agreed.\n", d->origins);
+		buf_addf(&s->b, "\n%zu calls introduce a difference of their own: their inputs agree.\n", d->origins);
 }
 
 /* ---- JSON ---- */

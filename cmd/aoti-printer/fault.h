@@ -1,5 +1,5 @@
-/* fault.h - what --ima has found out: ima.c fills it in when the command has ended, imashow.c makes text of it and imadoc.c the JSON of
- * docs/formats/DUMP.md. All that is shown stands here. It points into the struct watch and the struct fault that it was made of. */
+/* fault.h - what --ima found: ima.c fills it in after the command ended, imashow.c makes text of it and imadoc.c the JSON of docs/DUMP.md.
+ * Everything shown is in here. It points into the struct watch and the struct fault that it was made from. */
 #ifndef FAULT_H
 #define FAULT_H
 #include "watch/ima.h"
@@ -20,47 +20,47 @@ struct fault_symbol {
 	int64_t value;
 };
 
-/* A fault or a finding, with what the contract and the package say of its call. */
+/* A fault or a finding, with what the contract and the package have about its call. */
 struct fault_case {
 	struct ima_event *e;
-	const struct watch_model *model;  /* NULL: nothing is known of it */
+	const struct watch_model *model;  /* NULL if unknown */
 	const struct contract *contract;  /* NULL */
 	const struct contract_call *call; /* NULL */
 	struct nan_finding from;          /* .pre, .node, .line: graph nodes, lines of Python */
 	struct fault_symbol *symbol;      /* sizes of the Run's inputs */
 	uint32_t n_symbols;
-	const struct fault_call **last; /* of a fault: calls of that process up to this one */
+	const struct fault_call **last; /* for a fault: calls of that process up to this one */
 	size_t n_last;
 };
 
 /* A suggestion of what to try next: why, and the command line. */
 struct fault_step {
 	const char *text;
-	struct slice command; /* empty: there is none */
+	struct slice command; /* empty if none */
 };
 #define FAULT_STEPS 6
 
 struct fault_report {
-	struct fault_case *v; /* faults first, each kind in order of time */
+	struct fault_case *v; /* faults first, each kind in chronological order */
 	size_t n, n_faults;
 	struct slice *death; /* "process 12 was killed by SIGSEGV (Segmentation fault) in k, call 3 of run 0" */
 	size_t n_deaths;
-	struct slice note; /* what there is to say where nothing was found; empty */
+	struct slice note; /* the message if nothing was found; empty */
 	struct fault_step step[FAULT_STEPS];
 	size_t n_steps;
-	uint64_t calls, captured; /* that were seen; of these, into a CUDA graph */
+	uint64_t calls, captured; /* calls seen; those captured into a CUDA graph */
 	bool alloc;               /* without PyTorch's caching allocator */
 	const struct watch *w;
 	char *const *command;
 };
 
-/* "launch", "before", ... of an event, as a sentence. */
+/* When an event was seen ("launch", "before", ...), as a sentence. */
 const char *fault_when(struct slice when);
-/* The name of an argument: of the buffer, the program's text, or "". */
+/* The name of an argument: the buffer's, the one in the program text, or "". */
 struct slice fault_name(const struct fault_case *c, uint32_t param);
-/* The suspect that a parameter is; NULL. */
+/* The suspicion about a parameter; NULL. */
 const struct ima_suspect *fault_suspect(const struct fault_case *c, uint32_t param);
-/* A parameter that is no tensor as a number. */
+/* The number of a parameter that is not a tensor. */
 int64_t fault_number(const struct ima_param *p);
 
 void fault_show(struct screen *s, const struct fault_report *r);

@@ -1,4 +1,4 @@
-/* Globs on kernels and buffers, ranges of calls and Runs; and what PyTorch's own environment variables say. */
+/* filter.c - globs on kernels and buffers, ranges of calls and runs; and PyTorch's own environment variables. */
 #include "printer.h"
 
 #include <fnmatch.h>
@@ -10,7 +10,7 @@ static void add_glob(struct filter *f, struct opt_list *l, struct slice text)
 	PUSH_TO(l->v, l->n, l->cap) = glob;
 }
 
-/* Cuts the next of several between commas off *rest. */
+/* Cuts the next comma-separated item off *rest. */
 static bool cut_item(struct slice *rest, struct slice *item)
 {
 	if (!rest->n)
@@ -20,7 +20,7 @@ static bool cut_item(struct slice *rest, struct slice *item)
 	return true;
 }
 
-/* An option may hold several, between commas. */
+/* An option may have several, separated by commas. */
 static void add_globs(struct filter *f, struct opt_list *to, const char *text)
 {
 	struct slice rest = slice_str(text), one;
@@ -29,7 +29,7 @@ static void add_globs(struct filter *f, struct opt_list *to, const char *text)
 			add_glob(f, to, one);
 }
 
-/* "3", "3-5", "3-", "-5", several between commas. */
+/* "3", "3-5", "3-", "-5", several with commas. */
 static int add_ranges(struct filter_range **v, size_t *n, size_t *cap, const char *option, const char *text, struct err *err)
 {
 	struct slice rest = slice_str(text ? text : ""), one;
@@ -40,7 +40,7 @@ static int add_ranges(struct filter_range **v, size_t *n, size_t *cap, const cha
 		uint64_t first = 0, last = UINT32_MAX;
 		if (!one.n || (!lo.n && !hi.n) || (lo.n && !slice_u64(lo, &first)) || (hi.n && !slice_u64(hi, &last)) || first > last ||
 		    last > UINT32_MAX)
-			return err_set(err, EXIT_USAGE, "%s: '%.*s' is no range of numbers such as 3, 3-5, 3- or -5", option, SL(one));
+			return err_set(err, EXIT_USAGE, "%s: '%.*s' is not a range such as 3, 3-5, 3- or -5", option, SL(one));
 		PUSH_TO(*v, *n, *cap) = (struct filter_range){(uint32_t)first, (uint32_t)last};
 	}
 	return 0;

@@ -1,5 +1,5 @@
-/* --ima: which kernel made the illegal memory access? Each launch and op is waited for (CALLS_SYNC, libprobe/cuda.h); the event that the
- * probe then writes is put together with what the contract knows, and the calls before it (fault.h). */
+/* ima.c - --ima: which kernel made the illegal memory access? Every launch and op is waited for (CALLS_SYNC, libprobe/cuda.h); the event
+ * that the probe writes on a fault is combined with the contract and the calls before it (fault.h). */
 #include "base/tool/diag.h"
 #include "fault.h"
 #include "base/text.h"
@@ -16,7 +16,7 @@ struct past_run {
 };
 struct fault {
 	struct session s;
-	struct fault_call *past; /* a ring of KEPT */
+	struct fault_call *past; /* a ring of the last KEPT calls */
 	uint64_t n;
 	struct past_run runs[RUNS];
 	uint64_t n_runs, launches, captured;
@@ -24,8 +24,8 @@ struct fault {
 	size_t n_deaths;
 	struct ima ima;
 	struct arena arena;   /* of the report */
-	char *const *command; /* or the model and its inputs, */
-	bool file_operands;   /* which are run here */
+	char *const *command; /* or a model and its inputs */
+	bool file_operands;   /* which is run here */
 	struct output *file;  /* -o; NULL */
 };
 
@@ -72,12 +72,12 @@ static void fault_in_call(struct session *s, const struct watch_call *c)
 const char *fault_when(struct slice when)
 {
 	if (slice_is(when, "before"))
-		return "it was there before this call: what ran before, and was not a call of a model, made it";
+		return "the error existed before this call: something that ran earlier, and is not a call of a model, caused it";
 	if (slice_is(when, "launch"))
-		return "the driver refused the launch";
+		return "the driver rejected the launch";
 	if (slice_is(when, "values"))
-		return "while its values were copied";
-	return "this call made it: the one before had ended well";
+		return "while copying its values";
+	return "this call caused it: the one before succeeded";
 }
 
 struct slice fault_name(const struct fault_case *c, uint32_t param)
@@ -107,7 +107,7 @@ static void find_model(struct fault_case *c, const struct watch *w)
 	c->call = c->contract && c->e->contract_call < c->contract->n_calls ? &c->contract->call[c->e->contract_call] : NULL;
 }
 
-/* Graph nodes and Python lines, where the package has them. */
+/* Graph nodes and Python lines, if the package has them. */
 static void find_source(struct fault_case *c)
 {
 	if (!c->call)
@@ -117,7 +117,7 @@ static void find_source(struct fault_case *c)
 	nan_sources_apply(watch_sources(c->model), &c->from);
 }
 
-/* All that the inputs of this Run tell. */
+/* The sizes that the inputs of this run determine. */
 static void find_symbols(struct fault *h, struct fault_case *c)
 {
 	struct symbind env = {0};
@@ -181,7 +181,7 @@ static void add_cases(struct fault *h, struct fault_report *r)
 			add_case(h, r, &h->ima.v[i]);
 }
 
-/* A process that a signal has ended in a call. Also one that was asked to end: its call may never have come back. */
+/* A process killed by a signal during a call. Also one that was told to exit: its call may have hung. */
 static void add_deaths(struct fault *h, struct fault_report *r)
 {
 	struct buf b = {0};
@@ -190,7 +190,7 @@ static void add_deaths(struct fault *h, struct fault_report *r)
 	for (size_t i = 0; i < h->n_deaths; i++) {
 		const struct fault_call *c = &h->death[i];
 		enum watch_fate fate = watch_fate(r->w, c->pid, &how);
-		if (fate != WATCH_KILLED && !(fate == WATCH_GONE && c->tid == c->pid)) /* a thread was left behind */
+		if (fate != WATCH_KILLED && !(fate == WATCH_GONE && c->tid == c->pid)) /* a thread was still running */
 			continue;
 		buf_reset(&b);
 		buf_addf(&b, "process %u ", c->pid);
@@ -198,7 +198,7 @@ static void add_deaths(struct fault *h, struct fault_report *r)
 			buf_adds(&b, "was ");
 			child_describe(&how, &b);
 		} else {
-			buf_adds(&b, "ended (how, only its parent knows)");
+			buf_adds(&b, "ended (only its parent knows how)");
 		}
 		buf_addf(&b, " in %s, call %u", c->name, c->call);
 		if (c->run != CALLS_NO_RUN)
@@ -216,7 +216,7 @@ static void add_word(struct buf *b, const char *word)
 	buf_add_word(b, word);
 }
 
-/* words: what stands before the command; NULL command: nothing follows. */
+/* words: the start of the command line; NULL command: nothing follows. */
 static void add_step(struct fault *h, struct fault_report *r, const char *text, const char *words, char *const *command)
 {
 	struct buf b = {0};
@@ -229,7 +229,7 @@ static void add_step(struct fault *h, struct fault_report *r, const char *text, 
 	buf_release(&b);
 }
 
-/* Memory that was not the kernel's (cuda.h): ILLEGAL_ADDRESS, MISALIGNED_ADDRESS, INVALID_ADDRESS_SPACE, LAUNCH_FAILED. */
+/* An access outside the kernel's memory (cuda.h): ILLEGAL_ADDRESS, MISALIGNED_ADDRESS, INVALID_ADDRESS_SPACE, LAUNCH_FAILED. */
 static bool of_memory(uint64_t code) { return code == 700 || code == 716 || code == 717 || code == 719; }
 
 static bool wrong_tensor(const struct fault_report *r)
@@ -258,14 +258,14 @@ static void add_steps(struct fault *h, struct fault_report *r)
 	const bool memory = e && of_memory(e->code);
 	struct buf b = {0};
 	if (wrong_tensor(r))
-		add_step(h, r, "what is each call of a model given?", h->file_operands ? "aoti-checkinputs" : "aoti-checkinputs --",
+		add_step(h, r, "check what each call of a model is given", h->file_operands ? "aoti-checkinputs" : "aoti-checkinputs --",
 			 h->command);
 	if (e && (e->code == 209 || e->code == 701))
-		add_step(h, r, "is the package for this GPU?", "aoti-checkinputs --doctor MODEL.pt2", NULL);
+		add_step(h, r, "check that the package is for this GPU", "aoti-checkinputs --doctor MODEL.pt2", NULL);
 	if (e && e->graph)
-		add_step(h, r, "which of them? run it without CUDA graphs: then each launch is waited for", "", NULL);
+		add_step(h, r, "to see which one, run it without CUDA graphs: each launch is then waited for", "", NULL);
 	if (memory && !r->alloc)
-		add_step(h, r, "is it still this kernel when each tensor is an allocation of its own (no caching allocator)?",
+		add_step(h, r, "check whether it is still this kernel with a separate allocation per tensor (no caching allocator)",
 			 h->file_operands ? with_torch(h, "aoti-printer --ima=alloc --torch") : "aoti-printer --ima=alloc --", h->command);
 	if (e && e->launch && !slice_is(e->when, "before")) {
 		buf_adds(&b, "fxexplain kernel");
@@ -274,19 +274,19 @@ static void add_steps(struct fault *h, struct fault_report *r)
 			add_word(&b, h->command[0]);
 		else
 			buf_adds(&b, " MODEL.pt2");
-		add_step(h, r, "what is the kernel's text, line by line?", buf_str(&b), NULL);
+		add_step(h, r, "show the kernel's code, line by line", buf_str(&b), NULL);
 	}
 	if (memory && !h->file_operands)
-		add_step(h, r, "which instruction, which thread? (slow)", "compute-sanitizer", h->command);
+		add_step(h, r, "find the instruction and thread (slow)", "compute-sanitizer", h->command);
 	if (memory && !slice_is(e->when, "before"))
-		add_step(h, r, "what is the smallest graph that does it? (of torch.export.save)", "fxminify EXPORTED.pt2", NULL);
+		add_step(h, r, "find the smallest graph that fails (from torch.export.save)", "fxminify EXPORTED.pt2", NULL);
 	buf_release(&b);
 }
 
 static void add_note(struct fault *h, struct fault_report *r)
 {
 	struct buf b = {0};
-	bool device = h->launches != 0; /* also where a model has no contract */
+	bool device = h->launches != 0; /* even if a model has no contract */
 	uint64_t replays = 0;
 	for (size_t i = 0; i < r->w->n_graphs; i++)
 		replays += r->w->graph[i].replays;
@@ -295,25 +295,26 @@ static void add_note(struct fault *h, struct fault_report *r)
 	if (r->n)
 		return;
 	if (!r->calls && !r->w->live.models)
-		buf_adds(&b, "--ima watches models that AOTInductor has compiled; of any other program compute-sanitizer tells");
+		buf_adds(&b, "--ima watches models compiled by AOTInductor; use compute-sanitizer for any other program");
 	else if (r->calls && device)
 		buf_addf(&b, "%" PRIu64 " calls, each waited for: none failed", r->calls);
 	else if (r->calls)
 		buf_addf(&b,
 			 "%" PRIu64
-			 " calls, none of a model for a GPU; in which kernel a model for the CPU crashes says aoti-nanassert -- COMMAND",
+			 " calls, none of a GPU model; to find the kernel in which a CPU model crashes, use aoti-nanassert -- COMMAND",
 			 r->calls);
 	if (r->captured && replays)
-		buf_addf(&b, "; %" PRIu64 " launches of them went into a CUDA graph, and were waited for together in %" PRIu64 " replay%s",
+		buf_addf(&b,
+			 "; %" PRIu64 " of the launches were captured into a CUDA graph, and waited for together in %" PRIu64 " replay%s",
 			 r->captured, replays, plural(replays));
 	else if (r->captured)
-		buf_addf(&b, "; %" PRIu64 " launches of them went into a CUDA graph, of which no replay was seen", r->captured);
+		buf_addf(&b, "; %" PRIu64 " of the launches were captured into a CUDA graph, but no replay was seen", r->captured);
 	r->note = arena_take(&h->arena, &b);
 }
 
 /* ---- the end ---- */
 
-/* A report that cannot be written where it was asked for is shown: the run that it took may have been long. */
+/* A report that cannot be written to its file is shown: the run may have taken long. */
 static void write_file(struct fault *h)
 {
 	struct session *s = &h->s;
@@ -360,7 +361,7 @@ int run_ima(const struct printer_options *given, const struct operands *in)
 	o.inputs = true;
 	o.level = LEVEL_NAMES;
 	o.last = o.last < 0 ? 16 : o.last;
-	/* c10/cuda/CUDACachingAllocator.cpp: each tensor is then an allocation of the driver's own. */
+	/* c10/cuda/CUDACachingAllocator.cpp: each tensor is then a driver allocation of its own. */
 	if (!strcmp(o.ima, "alloc"))
 		setenv("PYTORCH_NO_CUDA_MEMORY_CACHING", "1", 1);
 	session_begin(&h.s, &o, fault_in_call, end_fault, &h);

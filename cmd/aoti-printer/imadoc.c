@@ -1,4 +1,4 @@
-/* The findings of --ima as JSON (docs/formats/DUMP.md); null where something is not known. */
+/* imadoc.c - the findings of --ima as JSON (docs/formats/DUMP.md); null if unknown. */
 #include "fault.h"
 #include "base/text.h"
 

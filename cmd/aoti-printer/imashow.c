@@ -1,4 +1,4 @@
-/* The findings of --ima as text: faults first, then what was found before a launch, then what to try next. */
+/* imashow.c - the findings of --ima as text: faults first, then problems found before a launch, then what to try next. */
 #include "fault.h"
 #include "base/text.h"
 #include "watch/show.h"
@@ -83,8 +83,8 @@ static void show_arguments(struct screen *s, const struct fault_case *c)
 	buf_addc(&s->b, '\n');
 	put_table(s, buf_slice(&b));
 	buf_reset(&b);
-	/* Bytes that its sizes and strides reach over; from its address to the end of its storage, and of the driver's allocation. */
-	buf_adds(&b, "#\targument\taddress\ttakes\tstorage\troom\tallocation\n");
+	/* Bytes spanned by its sizes and strides; from its address to the end of its storage, and of the driver's allocation. */
+	buf_adds(&b, "#\targument\taddress\tspans\tstorage\troom\tallocation\n");
 	size_t head = b.len;
 	for (uint32_t i = 0; i < c->e->n; i++)
 		add_memory(&b, c, i);
@@ -146,9 +146,9 @@ static void show_call(struct screen *s, const struct fault_case *c)
 	show_source(s, c);
 	if (e->graph) {
 		label(s, "replay");
-		buf_addf(&s->b, "%" PRIu64 " of CUDA graph %" PRIu64 ", with %" PRIu64 " calls of models in it\n", e->replay, e->graph,
+		buf_addf(&s->b, "%" PRIu64 " of CUDA graph %" PRIu64 ", with %" PRIu64 " model calls in it\n", e->replay, e->graph,
 			 e->captured);
-		show_list(s, "they are", e->in_graph, e->n_in_graph);
+		show_list(s, "kernels", e->in_graph, e->n_in_graph);
 	}
 	if (!e->launch)
 		return;
@@ -186,7 +186,7 @@ static void show_suspects(struct screen *s, const struct fault_case *c)
 {
 	const struct ima_event *e = c->e;
 	for (uint32_t i = 0; i < e->n_suspects; i++) {
-		label(s, ima_certain(&e->suspect[i]) ? "suspect" : "perhaps");
+		label(s, ima_certain(&e->suspect[i]) ? "suspect" : "possible");
 		buf_add_clean(&s->b, e->suspect[i].text);
 		buf_addc(&s->b, '\n');
 	}
@@ -194,13 +194,12 @@ static void show_suspects(struct screen *s, const struct fault_case *c)
 		return;
 	label(s, "suspect");
 	if (e->code == 710)
-		buf_adds(&s->b, "a condition that the kernel itself checks (an index out of its range): which one is on standard error\n");
+		buf_adds(&s->b, "a check in the kernel itself failed (an index out of range): see standard error for which one\n");
 	else if (e->code == 719 || e->code == 702)
-		buf_adds(&s->b, "no tensor: the error says nothing of memory. A trap or a loop in the kernel itself\n");
+		buf_adds(&s->b, "no tensor: the error is not about memory. A trap or an endless loop in the kernel itself\n");
 	else
-		buf_adds(&s->b,
-			 "no tensor: all lie inside of their memory, and no number is larger than what is written. Then the kernel's own "
-			 "addresses: a missing mask, a wrong stride, or a grid that is too large for it\n");
+		buf_adds(&s->b, "no tensor: all are inside their memory, and no number is larger than what is written. So the kernel's own "
+				"addressing: a missing mask, a wrong stride, or a grid that is too large\n");
 }
 
 static void add_past(struct buf *b, const struct fault_call *p)
@@ -218,7 +217,7 @@ static void add_past(struct buf *b, const struct fault_call *p)
 	buf_addc(b, '\t');
 	if (p->launched)
 		add_three(b, p->launch.block[0], p->launch.block[1], p->launch.block[2]);
-	buf_addf(b, "\t%s\n", p->launched && p->launch.captured ? "captured" : p->returned ? "" : "not returned");
+	buf_addf(b, "\t%s\n", p->launched && p->launch.captured ? "captured" : p->returned ? "" : "did not return");
 }
 
 static void show_past(struct screen *s, const struct fault_case *c)
@@ -226,7 +225,7 @@ static void show_past(struct screen *s, const struct fault_case *c)
 	struct buf b = {0};
 	if (!c->n_last)
 		return;
-	buf_adds(&b, "run\tcall\tthe last calls, up to this one\tline\tgrid\tblock\t\n");
+	buf_adds(&b, "run\tcall\tlast calls, up to this one\tline\tgrid\tblock\t\n");
 	for (size_t i = 0; i < c->n_last; i++)
 		add_past(&b, c->last[i]);
 	buf_addc(&s->b, '\n');
@@ -279,7 +278,7 @@ static void show_case(struct screen *s, const struct fault_case *c)
 static void show_more(struct screen *s, size_t n, const char *what)
 {
 	if (n)
-		buf_addf(&s->b, "%zu more %s%s (--json has all)\n\n", n, what, plural(n));
+		buf_addf(&s->b, "%zu more %s%s (--json shows all)\n\n", n, what, plural(n));
 }
 
 static void show_steps(struct screen *s, const struct fault_report *r)

@@ -1,4 +1,4 @@
-/* aoti-printer - see inside a compiled model while it runs: kernels, tensors, times; and where two runs part. */
+/* aoti-printer - see inside a compiled model while it runs: kernels, tensors, times; and where two runs diverge. */
 #include "base/broker/broker.h"
 #include "base/process/child.h"
 #include "base/tool/diag.h"
@@ -122,7 +122,7 @@ static const struct opt_spec spec = {
     .command = true,
 };
 
-/* PyTorch's variable, unless the option is given. */
+/* PyTorch's variable applies unless the option is given. */
 static void take_level(void)
 {
 	const char *name = "AOT_INDUCTOR_DEBUG_INTERMEDIATE_VALUE_PRINTER", *text = getenv(name);
@@ -133,7 +133,7 @@ static void take_level(void)
 			if (!strcmp(text, levels[i]))
 				opt.level = i;
 		if (opt.level < 0)
-			die(EXIT_USAGE, "%s is '%s', no level: 0, 1, 2 or 3", name, text);
+			die(EXIT_USAGE, "%s=%s is not a level: use 0, 1, 2 or 3", name, text);
 	}
 	if (opt.level < 0)
 		opt.level = LEVEL_PRINT;
@@ -144,7 +144,7 @@ static void check_options(void)
 	if (opt.ima && *opt.ima && strcmp(opt.ima, "alloc"))
 		die(EXIT_USAGE, "invalid --ima=%s: use --ima or --ima=alloc", opt.ima);
 	if (opt.ima && opt.output && opt.log)
-		die(EXIT_USAGE, "with --ima, -o and --log both name the report: give one");
+		die(EXIT_USAGE, "with --ima, -o and --log both name the report: use one");
 }
 
 int main(int argc, char **argv)
@@ -153,7 +153,7 @@ int main(int argc, char **argv)
 	struct recorded_run again;
 	struct err err;
 	int status;
-	signal(SIGPIPE, SIG_IGN); /* a reader that is gone ends neither a report nor the watching of a command */
+	signal(SIGPIPE, SIG_IGN); /* a reader that is gone must not end a report or the watching of a command */
 	opt_parse_or_exit(&spec, argc, argv, &in);
 	mapfile_watch();
 	broker_start();
@@ -165,7 +165,7 @@ int main(int argc, char **argv)
 	if (!in.command) /* a command that is watched must not inherit ignored signals */
 		output_fail_writes();
 	check_options();
-	if (!opt.diff) /* before a folder is made for what is run; --diff may run nothing */
+	if (!opt.diff) /* before a folder is made for the run; --diff may run nothing */
 		child_signals(CHILD_SIGNALS_FORWARD);
 	if (opt.diff)
 		status = run_diff(&opt, &in);

@@ -1,9 +1,9 @@
-/* --memory: which buffers are alive at the peak of a graph or model, and how much was planned.
+/* memory.c - --memory: which buffers are alive at the peak of a graph or model, and how much was planned.
  *
- * When memory is taken and given back stands in the generated text (`buf3 = empty_strided(...)`, `del buf3`): a storage of the contract
- * lives from before call `born` until after call `dies`. How large it is, the calls say that touch it, as they ran: what lies between
- * the first and the last byte of all tensors that were seen in it. Planned is what the text itself says, where its sizes are numbers.
- * Not counted: inputs, weights, and what an operator takes and gives back inside. */
+ * The generated code shows when memory is allocated and freed (`buf3 = empty_strided(...)`, `del buf3`): a storage of the contract lives
+ * from before call `born` until after call `dies`. Its size comes from the calls that touch it, as they ran: the range from the first to
+ * the last byte of all tensors seen in it. The planned size is what the code itself says, where its sizes are numbers.
+ * Not counted: inputs, weights, and memory that an operator allocates and frees internally. */
 #include "base/html/html.h"
 #include "base/text.h"
 #include "watch/nan.h"
@@ -16,7 +16,7 @@ struct block {
 	uint64_t from, to; /* addresses */
 };
 
-/* A Run that is being seen: of each storage what was touched. */
+/* A run in progress: what was touched of each storage. */
 struct current {
 	uint32_t tid, run;
 	bool open;
@@ -26,10 +26,10 @@ struct current {
 
 struct graph_memory {
 	const struct watch_model *model; /* valid while calls are read */
-	uint32_t id, run, peak_at;       /* of the Run with the highest peak, the first of these */
+	uint32_t id, run, peak_at;       /* of the run with the highest peak, the first one if several */
 	uint64_t runs, peak, planned;
 	bool is_planned;
-	uint64_t *bytes; /* of each storage; 0: it was not seen */
+	uint64_t *bytes; /* of each storage; 0: not seen */
 	size_t n;
 	struct current *now;
 	size_t n_now, cap_now;
@@ -126,7 +126,7 @@ static void memory_call(struct session *s, const struct watch_call *c)
 	}
 }
 
-/* ---- what is shown ---- */
+/* ---- output ---- */
 
 /* The first call that writes into this storage; NONE. */
 static uint32_t maker_of(const struct contract *c, uint32_t storage)
@@ -140,7 +140,7 @@ static uint32_t maker_of(const struct contract *c, uint32_t storage)
 	return NONE;
 }
 
-/* Its names: one after the other has the same memory. */
+/* Its names: several buffers reuse the same memory. */
 static void add_names(struct buf *b, const struct contract *c, uint32_t storage)
 {
 	const size_t from = b->len;
@@ -189,19 +189,19 @@ static void show_graph(struct screen *s, const struct graph_memory *g)
 	put_bold(s, path_base(g->model->path));
 	buf_adds(&s->b, ": ");
 	put_bytes(&s->b, g->peak);
-	buf_adds(&s->b, " of buffers at the peak, ");
+	buf_adds(&s->b, " of buffers at peak, ");
 	if (g->is_planned) {
-		buf_adds(&s->b, "as planned: ");
+		buf_adds(&s->b, "planned: ");
 		put_bytes(&s->b, g->planned);
 	} else {
-		buf_adds(&s->b, "the text does not say all sizes");
+		buf_adds(&s->b, "not all sizes are known from the code");
 	}
 	buf_addf(&s->b, " (run %u of %" PRIu64 ")\n", g->run, g->runs);
 	if (n) {
 		buf_addf(&s->b, "  at call %u: ", g->peak_at);
 		add_call_at(&s->b, g->model, g->peak_at);
 		buf_adds(&s->b, "\n");
-		buf_adds(&t, "bytes\tshare\tbuffer\tcalls\tmade by\n");
+		buf_adds(&t, "bytes\tshare\tbuffer\tcalls\tallocated by\n");
 	}
 	for (size_t i = 0; i < n; i++) {
 		const uint32_t maker = maker_of(c, v[i].storage);
@@ -287,7 +287,7 @@ static void memory_document(struct json_out *o, const void *of)
 	json_close(o);
 }
 
-/* The frame and the looks of --diff's page, with the document and its own script. */
+/* The frame and style of the --diff page, with the document and its own script. */
 static int save_page(const struct memory *m, const char *path, struct err *err)
 {
 	static const char *const css[] = {"diff/common.css", "printer/diff.css", NULL};

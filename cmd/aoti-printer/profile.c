@@ -1,4 +1,4 @@
-/* Time per kernel over many runs, with what each was made from; every call as a Chrome trace. */
+/* profile.c - time per kernel over many runs, with its source nodes; every call as a Chrome trace. */
 #include "base/tool/diag.h"
 #include "watch/nan.h"
 #include "base/tool/output.h"
@@ -11,22 +11,22 @@
 enum {
 	REPEAT = 20,
 	SAMPLES = 4096,
-	OUTLIER = 10, /* times the median: the call was interrupted, say */
+	OUTLIER = 10, /* times the median: for example, the call was interrupted */
 };
 
 struct times {
 	uint64_t calls, total, min, max; /* ns */
 	uint64_t *sample;                /* of at most SAMPLES calls, for the median */
 	uint32_t n_sample, cap_sample;
-	uint64_t median, typical; /* typical: what the calls take by their median; one that was preempted does not count for hundreds */
+	uint64_t median, typical; /* typical: the calls' total by their median, so that a preempted one does not count as hundreds */
 	uint32_t outliers;        /* of the sample */
 };
 
 /* The times of a kernel at one place of a model. */
 struct profile_row {
-	uint32_t model_id, line, call; /* the first call of a run that it was */
-	char *name, *nodes, *text;     /* text: the file that the line is of; NULL: wrapper.cpp */
-	struct times first, later;     /* the first run of a model warms up: it counts only when there is no other */
+	uint32_t model_id, line, call; /* its first call in a run */
+	char *name, *nodes, *text;     /* text: the file of the line; NULL: wrapper.cpp */
+	struct times first, later;     /* the first run of a model is warm-up: it only counts if there is no other */
 	bool use_later;
 };
 
@@ -56,7 +56,7 @@ static struct profile_row *profile_row_of(struct profile *p, const struct watch_
 	return r;
 }
 
-/* The sample is spread evenly: each call so far is in it with the same chance. */
+/* A uniform sample: each call so far is in it with the same probability. */
 static void add_time(struct times *t, uint64_t took)
 {
 	t->min = !t->calls || took < t->min ? took : t->min;
@@ -85,7 +85,7 @@ static void trace_flush(struct profile *p, size_t above)
 	buf_reset(&p->out);
 }
 
-/* Where a call comes from in Python; NULL. */
+/* The Python source of a call; NULL. */
 static const struct nan_kernel *source_of(const struct watch_call *c)
 {
 	if (!c->contract)
@@ -135,7 +135,7 @@ static void profile_call(struct session *s, const struct watch_call *c)
 	if (p->trace)
 		trace_call(p, c);
 	struct profile_row *r = profile_row_of(p, c);
-	/* With --runs all that is asked for counts. */
+	/* With --runs, every requested run counts. */
 	add_time(c->begin.run == 0 && !s->o->runs && !s->o->step ? &r->first : &r->later, c->end.took);
 }
 
@@ -156,7 +156,7 @@ static int by_value(const void *a, const void *b)
 	return x < y ? -1 : x > y;
 }
 
-/* The lower median: of two calls the one that was not interrupted. */
+/* The lower median: of two calls, the one that was not interrupted. */
 static void sum_up(struct times *t)
 {
 	if (!t->n_sample)
@@ -185,7 +185,7 @@ static void show_outliers(struct profile *p)
 		buf_add_clean(b, slice_str(p->row[i].name));
 		if (p->row[i].line)
 			buf_addf(b, " in line %u", p->row[i].line);
-		buf_addf(b, " took more than %d times the median, up to %.1f us: interrupted? The share is by the median.\n", OUTLIER,
+		buf_addf(b, " took more than %d times the median, up to %.1f us: interrupted? The share uses the median.\n", OUTLIER,
 			 (double)t->max / 1e3);
 	}
 }
@@ -208,7 +208,7 @@ static void show_table(struct profile *p, uint64_t all)
 	put_table(&p->s.screen, buf_slice(&b));
 	show_outliers(p);
 	if (!p->first_counts)
-		buf_adds(&p->s.screen.b, "\nThe first run is left out: it warms caches and threads (--runs 0- for all).\n");
+		buf_adds(&p->s.screen.b, "\nThe first run is left out as warm-up (--runs 0- includes it).\n");
 	buf_release(&b);
 }
 

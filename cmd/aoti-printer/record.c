@@ -1,5 +1,5 @@
-/* --record: the model or graph and the inputs of a run that went wrong, in a folder that can be run again (watch/bundle.h),
- * or, where the name ends in .pt2b, in one file (run/bundle/bundle.h) that holds this folder. */
+/* record.c - --record: keeps the model or graph and the inputs of a bad run in a folder that can be run again (watch/bundle.h), or, if the
+ * name ends in .pt2b, in one file (run/bundle/bundle.h) that contains this folder. */
 #include "base/tool/diag.h"
 #include "base/tool/tempfolder.h"
 #include "run/bundle/bundle.h"
@@ -15,9 +15,9 @@ struct recording {
 	struct session s;
 	struct output *out;      /* a folder; NULL: */
 	struct bundle_writer *w; /* a file, */
-	char *folder;            /* of what lies here */
+	char *folder;            /* with the contents of this folder */
 	struct buf what;         /* the first that was bad */
-	bool model, graph;       /* what was seen */
+	bool model, graph;       /* which kinds were seen */
 };
 
 static void record_call(struct session *s, const struct watch_call *c)
@@ -57,7 +57,7 @@ static uint64_t count_bundles(int fd)
 	return count_in(d);
 }
 
-/* The file: the folder, and what was found first. */
+/* The file: the folder, and the first finding. */
 static int write_file(struct recording *k, struct err *err)
 {
 	const struct slice title = buf_slice(&k->what);
@@ -82,7 +82,7 @@ static void end_record(struct session *s, struct watch *w)
 	s->found = n;
 	if (!n) {
 		if (!s->o->quiet && s->seen)
-			note("%s: no run went wrong: nothing is kept", diag_tool);
+			note("%s: no bad run: nothing was kept", diag_tool);
 		return;
 	}
 	int r = k->out ? output_commit(k->out, &s->err) : write_file(k, &s->err);
@@ -91,8 +91,8 @@ static void end_record(struct session *s, struct watch *w)
 		return;
 	if (k->what.len)
 		note("%s: %s", diag_tool, buf_str(&k->what));
-	note("%s: the inputs of %" PRIu64 " run%s that went wrong are in %s: %s %s%s%s", diag_tool, n, plural(n), to,
-	     k->folder ? "fxexplain replay" : "aoti-nanassert", to, k->graph && !k->folder ? "; of a graph: fxminify " : "",
+	note("%s: kept the inputs of %" PRIu64 " bad run%s in %s: %s %s%s%s", diag_tool, n, plural(n), to,
+	     k->folder ? "fxexplain replay" : "aoti-nanassert", to, k->graph && !k->folder ? "; for a graph: fxminify " : "",
 	     k->graph && !k->folder ? to : "");
 }
 

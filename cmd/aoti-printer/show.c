@@ -1,4 +1,4 @@
-/* Levels 0, 2 and 3: calls as text or as one JSON document (docs/formats/DUMP.md), while the model runs. */
+/* show.c - levels 0, 2 and 3: calls as text or as one JSON document (docs/formats/DUMP.md), while the model runs. */
 #include "base/tool/diag.h"
 #include "base/tool/tempfolder.h"
 #include "printer.h"
@@ -16,7 +16,7 @@ static void nothing(struct session *s, const struct watch_call *c) { (void)s, (v
 static bool json_value(void *user, uint32_t i, const char **file)
 {
 	struct showing *h = user;
-	*file = ""; /* it is gone when the document is read */
+	*file = ""; /* it no longer exists when the document is read */
 	return h->s.o->level == LEVEL_PRINT && filter_value(&h->s.filter, h->c, i);
 }
 
@@ -72,7 +72,7 @@ int run_print(const struct printer_options *o, const struct operands *in)
 	session_take *take = o->level == LEVEL_OFF ? nothing : o->json ? json_call : o->level == LEVEL_NAMES ? print_names : print_call;
 	session_begin(&h.s, o, take, o->json ? document_end : NULL, &h);
 	h.json.b = &h.s.screen.b;
-	if (o->level == LEVEL_PRINT && !o->json) { /* values come by way of files */
+	if (o->level == LEVEL_PRINT && !o->json) { /* values are passed in files */
 		if (!(folder = temp_folder(TEMP_PRINTER, &err)))
 			die_err(&err);
 		want |= CALLS_SAVE;

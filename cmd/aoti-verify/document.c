@@ -1,4 +1,4 @@
-/* The verdict for programs (docs/user/VERIFY.md). */
+/* document.c - the verdict as JSON (docs/user/VERIFY.md). */
 #include "verifier.h"
 
 #include <math.h>
@@ -24,7 +24,7 @@ static void out_node(struct json_out *o, const char *key, const struct trial *t,
 	json_close(o);
 }
 
-/* The tensors that a call wrote, with the values of the graph that each is: those as near as the nearest. */
+/* The tensors that a call wrote, each with the graph's values that match it: all that are as close as the closest. */
 static void out_writes(struct json_out *o, const struct trial *t, const struct observed_call *c)
 {
 	json_member_arr(o, "writes");
@@ -45,7 +45,7 @@ static void out_writes(struct json_out *o, const struct trial *t, const struct o
 	json_close(o);
 }
 
-/* The graph, as it is held against the kernels: what computes something. */
+/* The graph, as compared with the kernels: the nodes that compute something. */
 static void out_nodes(struct json_out *o, const struct trial *t)
 {
 	json_member_arr(o, "nodes");

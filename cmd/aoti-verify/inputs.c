@@ -1,4 +1,4 @@
-/* Inputs that nobody gave: other sizes where sizes are free, other values where values are. */
+/* inputs.c - generated inputs: other sizes where sizes are free, other values where values are. */
 #include "base/process/elsewhere.h"
 #include "graph/graph_forms.h"
 #include "tensor/write.h"
@@ -9,6 +9,13 @@
 #include <math.h>
 #include <unistd.h>
 
+const char *const input_text[INPUT_KINDS] = {
+    [INPUTS_GIVEN] = "your inputs",
+    [INPUTS_MADE] = "generated",
+    [INPUTS_SIZES] = "other sizes",
+    [INPUTS_VALUES] = "ties, zeros and signs",
+    [INPUTS_SPECIAL] = "NaN and large numbers",
+};
 const char *const input_words[INPUT_KINDS] = {
     [INPUTS_GIVEN] = "as given",
     [INPUTS_MADE] = "made up",
@@ -31,7 +38,7 @@ static double normal(uint64_t *state) { return sqrt(-2 * log(unit(state))) * cos
 
 /* ---- sizes ---- */
 
-/* Across the vector loop and its tail, whatever the width: no multiple of 8 or 16. */
+/* Covers the vector loop and its tail, whatever the width: not a multiple of 8 or 16. */
 static const int64_t other_sizes[] = {19, 21, 35, 13, 11, 7, 5, 3, 6, 9, 4, 2, 1};
 
 static bool other_size(const struct contract_symbol *s, int64_t was, int64_t *out)
@@ -44,7 +51,7 @@ static bool other_size(const struct contract_symbol *s, int64_t was, int64_t *ou
 	return false;
 }
 
-/* The program's inputs with their sizes: those of `first`, or others where they are free. False: there are no others. */
+/* The program's inputs with their sizes: those of `first`, or others where sizes are free. False: no other sizes. */
 static bool find_sizes(const struct program *p, const struct trial *first, bool other, struct tensor_meta *m)
 {
 	const struct contract *c = &p->contract;
@@ -72,10 +79,10 @@ static bool find_sizes(const struct program *p, const struct trial *first, bool 
 	return ok && (any || !other);
 }
 
-/* ---- what integers may be ---- */
+/* ---- which integers are allowed ---- */
 
-/* Tells one past the greatest that an input of integers may hold, by the operators that take it as an index; 0: nothing indexes with it;
- * -1: it cannot be told. It is followed through what only moves or copies it. */
+/* One past the largest value that an integer input may have, from the operators that use it as an index; 0: nothing uses it as an index;
+ * -1: unknown. The input is followed through operators that only move or copy it. */
 static int64_t index_bound(const struct program *p, uint32_t node)
 {
 	static const struct {
@@ -151,7 +158,7 @@ static bool is_permutation(const double *v, int64_t n)
 	return all;
 }
 
-/* Integers and masks keep to the values that were given, again and again; a permutation stays one. */
+/* Integers and masks only take values that were given; a permutation stays one. */
 static void repeat_given(struct making *m, const struct numbers *given)
 {
 	const bool permutation = is_permutation(given->v, given->n);
@@ -162,7 +169,7 @@ static void repeat_given(struct making *m, const struct numbers *given)
 			m->v[i] = (double)(m->n - 1 - i);
 }
 
-/* 1: other values than those given; 0: the given ones again. */
+/* 1: values other than the given ones; 0: the given ones again. */
 static int fill_input(struct making *m, const struct program *p, uint32_t input, const struct tensor_meta *meta,
 		      const struct observed_tensor *given, struct err *err)
 {
@@ -177,15 +184,14 @@ static int fill_input(struct making *m, const struct program *p, uint32_t input,
 	if (was && (bound <= 0 || m->kind == INPUTS_SPECIAL || is_permutation(was->v, was->n)))
 		return repeat_given(m, was), 0;
 	if (bound < 0)
-		return err_set(err, EXIT_USAGE,
-			       "it cannot be told what '%.*s' may hold, integers that the graph indexes with: give the inputs",
+		return err_set(err, EXIT_USAGE, "cannot tell which values '%.*s' may hold (integers used as an index): give the inputs",
 			       SL(p->contract.input[input].name));
 	for (int64_t i = 0; i < m->n; i++)
 		m->v[i] = bound ? (double)(next_random(&m->state) % (uint64_t)bound) : 1;
 	return 1;
 }
 
-/* In the dtype of the input. */
+/* Writes it in the dtype of the input. */
 static int to_input_dtype(const struct making *m, const struct tensor_meta *meta, struct aten_value *out, struct err *err)
 {
 	ATEN_TRY("input")
@@ -220,7 +226,7 @@ int inputs_make(const struct program *p, const struct trial *first, enum input_k
 	bool other = false;
 	int r = find_sizes(p, first, kind == INPUTS_SIZES, meta);
 	if (!r && !first)
-		r = err_set(err, EXIT_USAGE, "the sizes of the inputs cannot be told from the graph: give the inputs");
+		r = err_set(err, EXIT_USAGE, "cannot tell the input sizes from the graph: give the inputs");
 	for (uint32_t i = 0; i < n && r > 0; i++) {
 		if (!dtype_info(meta[i].dtype) || !tensor_numel(&meta[i], &m.n)) {
 			r = 0;

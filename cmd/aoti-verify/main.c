@@ -1,4 +1,4 @@
-/* aoti-verify - which kernel of a compiled model computes something else than its graph? */
+/* aoti-verify - which kernel of a compiled model does not compute what its graph does? */
 #include "base/io/mapfile.h"
 #include "base/process/child.h"
 #include "base/tool/diag.h"
@@ -67,7 +67,7 @@ static void say_notes(const struct verifier *v)
 	warn_lines(buf_slice(&v->notes));
 }
 
-/* Ends the tool as the signal would have, once what it made is removed. */
+/* Ends the tool as the signal would have, after removing its files. */
 static void end_by_signal(void)
 {
 	if (child_signalled())

@@ -1,4 +1,4 @@
-/* The page of --html: the frame and the looks of aoti-printer --diff's, with the document and its own script. */
+/* page.c - the page of --html: frame and style of aoti-printer --diff, with the document and its own script. */
 #include "base/html/html.h"
 #include "verifier.h"
 

@@ -1,4 +1,4 @@
-/* From files to verdicts. */
+/* session.c - from files to verdicts. */
 #include "base/process/child.h"
 #include "base/tool/diag.h"
 #include "base/tool/tempfolder.h"
@@ -40,7 +40,7 @@ static void trial_release(struct trial *t)
 static int try_run(struct verifier *v, struct source *s, uint32_t run, struct err *err)
 {
 	const struct trial *before = v->n_trials ? v->trial[v->n_trials - 1] : NULL;
-	struct trial *t = xcalloc(1, sizeof(*t)); /* what it holds points to one another */
+	struct trial *t = xcalloc(1, sizeof(*t)); /* its members point to each other */
 	*t = (struct trial){.kind = s->kind, .source = s, .run = run};
 	PUSH_TO(v->trial, v->n_trials, v->cap_trials) = t;
 	return held_open(&t->h, &v->pair, &s->dump, s->model_id, run, before && before->source == s ? &before->h : NULL, v->o->max_bytes,
@@ -63,7 +63,7 @@ static int try_source(struct verifier *v, struct source *s, struct err *err)
 	for (uint32_t run = 0; run < n; run++)
 		if (try_run(v, s, run, err) < 0)
 			return -1;
-	return n ? 0 : err_set(err, EXIT_INPUT, "'%s': no call of a kernel is in it", v->pair.package);
+	return n ? 0 : err_set(err, EXIT_INPUT, "'%s' has no kernel call", v->pair.package);
 }
 
 /* ---- what to try ---- */
@@ -83,7 +83,7 @@ static struct source *add_source(struct verifier *v, enum input_kind kind)
 	return s;
 }
 
-/* 1: it was tried; 0: there are no such inputs. */
+/* 1: tried; 0: there are no such inputs. */
 static int try_made(struct verifier *v, enum input_kind kind, struct err *err)
 {
 	struct source *s = add_source(v, kind);
@@ -98,7 +98,7 @@ static int try_made(struct verifier *v, enum input_kind kind, struct err *err)
 	return r;
 }
 
-/* Further inputs only add: one that cannot be tried is told. */
+/* Further inputs are optional: one that cannot be tried is only noted. */
 static void try_more(struct verifier *v)
 {
 	for (enum input_kind kind = INPUTS_SIZES; kind < INPUT_KINDS; kind++) {
@@ -106,9 +106,9 @@ static void try_more(struct verifier *v)
 		struct err err = {0};
 		if (try_made(v, kind, &err) >= 0)
 			continue;
-		if (child_signalled()) /* that is said elsewhere */
+		if (child_signalled()) /* reported elsewhere */
 			return;
-		buf_addf(&v->notes, "%s could not be tried: %s\n", input_words[kind], err.text);
+		buf_addf(&v->notes, "%s could not be tried: %s\n", input_text[kind], err.text);
 		while (v->n_trials > n)
 			trial_release(v->trial[--v->n_trials]);
 	}
@@ -134,7 +134,7 @@ int verifier_open(struct verifier *v, const struct verifier_options *o, const st
 {
 	*v = (struct verifier){.o = o};
 	if (dump_like(in->v[1]) && in->n > 2)
-		return err_set(err, EXIT_USAGE, "'%s' is a folder of saved tensors, which holds its inputs: give no others", in->v[1]);
+		return err_set(err, EXIT_USAGE, "'%s' is a directory of saved tensors with its own inputs: give no other inputs", in->v[1]);
 	if (pair_open(&v->pair, in->v[0], in->v[1], (struct pair_options){o->of, o->weights, o->model}, err) < 0)
 		return -1;
 	if (v->pair.is_dump)
@@ -162,7 +162,7 @@ void verifier_close(struct verifier *v)
 	pair_close(&v->pair);
 }
 
-/* ---- what comes of it ---- */
+/* ---- the result ---- */
 
 struct tally tally(const struct trial *t)
 {

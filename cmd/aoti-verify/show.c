@@ -1,4 +1,4 @@
-/* The verdict for people. */
+/* show.c - the verdict as text. */
 #include "base/text.h"
 #include "verifier.h"
 #include "watch/show.h"
@@ -54,7 +54,7 @@ static void finding(struct screen *s, const struct trial *t, const struct verify
 	if (f->given)
 		buf_adds(&b, "wrong arguments: ");
 	add_trial_call(&b, t, f->call);
-	buf_adds(&b, f->given ? " was given something else than " : " does not compute ");
+	buf_adds(&b, f->given ? " was not given " : " does not compute ");
 	add_node(&b, t, f->node);
 	clean_lines(b.p, b.len);
 	put_error(s, buf_str(&b));
@@ -68,23 +68,24 @@ static void finding(struct screen *s, const struct trial *t, const struct verify
 		buf_addf(&b, "%.*s: %llu of %llu elements differ; at ", SLN(t->h.observed.write[f->write].v->buffer, 100),
 			 (unsigned long long)f->wrong, (unsigned long long)f->n);
 		held_add_place(&b, &t->h, f->node, f->at);
-		show_exact(&b, " it is ", f->got);
-		show_exact(&b, ", and should be ", f->want);
+		show_exact(&b, " got ", f->got);
+		show_exact(&b, ", expected ", f->want);
 		show_row(s, "values", &b);
 		read_values(s, t, f);
 	}
 	if (f->subtle) {
-		buf_addf(&b, "%.3g ulp from what float64 gives for what it read; eager is %.3g", f->compiled_ulp, f->eager_ulp);
+		buf_addf(&b, "%.3g ulp off the float64 result for the same inputs; eager is %.3g off", f->compiled_ulp, f->eager_ulp);
 		show_row(s, "error", &b);
 	} else if (f->right) {
-		buf_addf(&b, "held for %.*s, it makes %u more tensor%s right", SL(graph_name(t->h.ref.g, t->h.ref.first + f->node)),
-			 f->right, f->right == 1 ? "" : "s");
+		buf_addf(&b, "treating %.*s as %.*s's output makes %u more tensor%s match",
+			 SLN(f->write == NONE ? SLICE("it") : t->h.observed.write[f->write].v->buffer, 100),
+			 SL(graph_name(t->h.ref.g, t->h.ref.first + f->node)), f->right, f->right == 1 ? "" : "s");
 		show_row(s, "evidence", &b);
 	}
 	if (f->others != NONE) {
-		buf_adds(&b, "or one of the kernels from ");
+		buf_adds(&b, "or a kernel from ");
 		add_trial_call(&b, t, f->others);
-		buf_adds(&b, " on: what they hand on is no value of the graph");
+		buf_adds(&b, " on: the values between them are not in the graph");
 		show_row(s, "which", &b);
 	}
 	buf_release(&b);
@@ -93,7 +94,7 @@ static void finding(struct screen *s, const struct trial *t, const struct verify
 /* ---- calls ---- */
 
 static const char *const words[] = {
-    [VERIFY_EQUAL] = "equal", [VERIFY_ROUNDING] = "rounding", [VERIFY_EFFECT] = "by effect",
+    [VERIFY_EQUAL] = "equal", [VERIFY_ROUNDING] = "rounding", [VERIFY_EFFECT] = "indirect",
     [VERIFY_WRONG] = "WRONG", [VERIFY_OPEN] = "not verified", [VERIFY_OPERATOR] = "operator",
 };
 
@@ -161,11 +162,11 @@ static void headline(struct screen *s, const struct verifier *v)
 static void trials(struct screen *s, const struct verifier *v)
 {
 	struct buf b = {0};
-	buf_adds(&b, "inputs\tequal\trounding\tby effect\twrong\topen\tworst\teager\toperators\n");
+	buf_adds(&b, "inputs\tequal\trounding\tindirect\twrong\topen\tworst\teager\toperators\n");
 	for (uint32_t i = 0; i < v->n_trials; i++) {
 		const struct trial *t = v->trial[i];
 		const struct tally n = tally(t);
-		buf_addf(&b, "%s%s\t%u\t%u\t%u\t%u\t%u\t", input_words[t->kind], t->run ? ", again" : "", n.equal, n.rounding, n.effect,
+		buf_addf(&b, "%s%s\t%u\t%u\t%u\t%u\t%u\t", input_text[t->kind], t->run ? ", again" : "", n.equal, n.rounding, n.effect,
 			 n.wrong, n.open);
 		if (n.rounding)
 			buf_addf(&b, "%.2g ulp\t%.2g ulp", n.compiled_ulp, n.eager_ulp);
@@ -189,14 +190,14 @@ static void weights(struct screen *s, const struct verifier *v)
 	if (v->pair.n_differing) {
 		buf_addf(
 		    &b,
-		    "%u of %u weights are others in the package than in the graph: kernels were held against the graph with the package's",
+		    "%u of %u weights differ between package and graph: kernels were checked against the graph with the package's weights",
 		    v->pair.n_differing, v->pair.n_weights);
 		show_row(s, "weights", &b);
 	}
 	buf_release(&b);
 }
 
-/* The first trial that shows something, of those that count or of the others. */
+/* The first trial with findings, among those that count or among the others. */
 static const struct trial *first_found(const struct verifier *v, bool counts)
 {
 	for (uint32_t i = 0; i < v->n_trials; i++)
@@ -205,7 +206,7 @@ static const struct trial *first_found(const struct verifier *v, bool counts)
 	return NULL;
 }
 
-/* The same kernel at the same line of Python, in another turn of a loop. */
+/* The same kernel at the same line of Python, in another iteration of a loop. */
 static bool same_finding(const struct trial *t, uint32_t f, uint32_t g)
 {
 	const struct verify_finding *x = &t->h.verify.finding[f], *y = &t->h.verify.finding[g];
@@ -240,11 +241,11 @@ static void findings(struct screen *s, const struct trial *t)
 		return;
 	buf_addc(&s->b, '\n');
 	if (!trial_counts(t))
-		buf_addf(&s->b, "only with %s, which were made up:\n", input_words[t->kind]);
+		buf_addf(&s->b, "only with generated inputs (%s):\n", input_text[t->kind]);
 	else if (t->kind > INPUTS_MADE)
-		buf_addf(&s->b, "with inputs that were made up (%s%s):\n", input_words[t->kind], t->run ? ", called again" : "");
+		buf_addf(&s->b, "with generated inputs (%s%s):\n", input_text[t->kind], t->run ? ", called again" : "");
 	else if (t->run)
-		buf_adds(&s->b, "when it is called again:\n");
+		buf_adds(&s->b, "when called again:\n");
 	for (uint32_t f = 0; f < t->h.verify.n_findings; f++)
 		if (!is_again(t, f)) {
 			finding(s, t, &t->h.verify.finding[f]);

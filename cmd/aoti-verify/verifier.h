@@ -1,5 +1,5 @@
-/* verifier.h - the parts of aoti-verify. A graph (aten/interp/program.h) and a run of the package, as a dump (watch/dump.h), go through
- * aten/verify/verify.h; what that finds is shown as text (show.c) or JSON (document.c). */
+/* verifier.h - shared by the files of aoti-verify. A graph (aten/interp/program.h) and a run of the package, as a dump (watch/dump.h), go through
+ * aten/verify/verify.h; the result is shown as text (show.c) or JSON (document.c). */
 #ifndef VERIFIER_H
 #define VERIFIER_H
 #include "aten/verify/pair.h"
@@ -9,7 +9,7 @@
 #include "watch/watch.h"
 
 struct verifier_options {
-	const char *of, *model, *torch, *weights, *html; /* of: which graph of a trace */
+	const char *of, *model, *torch, *weights, *html; /* of: which graph in a trace */
 	struct opt_list load;
 	int runs, error_exitcode;
 	uint64_t seed, max_bytes;
@@ -18,17 +18,18 @@ struct verifier_options {
 
 /* The kinds of inputs that a model is called with. */
 enum input_kind {
-	INPUTS_GIVEN,   /* as given, or of a dump */
-	INPUTS_MADE,    /* none were given */
-	INPUTS_SIZES,   /* of other sizes, where sizes are free */
+	INPUTS_GIVEN,   /* the user's, or those in a dump */
+	INPUTS_MADE,    /* generated: none were given */
+	INPUTS_SIZES,   /* other sizes, if sizes are free */
 	INPUTS_VALUES,  /* ties, zeros, signs */
-	INPUTS_SPECIAL, /* NaN and large numbers: what shows only there is told, and is no verdict. No infinities: eager's own
-			  * vector code makes NaN of some (gelu(inf) is NaN in 2.13) */
+	INPUTS_SPECIAL, /* NaN and large numbers: what fails only there is reported, but is not a verdict. No infinities: eager's own
+			 * vector code turns some into NaN (gelu(inf) is NaN in 2.13) */
 	INPUT_KINDS,
 };
-extern const char *const input_words[INPUT_KINDS];
+extern const char *const input_words[INPUT_KINDS]; /* in JSON */
+extern const char *const input_text[INPUT_KINDS];  /* for people */
 
-/* A Run that was held against the graph. */
+/* A run that was checked against the graph. */
 struct trial {
 	enum input_kind kind;
 	uint32_t run;
@@ -39,13 +40,13 @@ struct trial {
 struct verifier {
 	const struct verifier_options *o;
 	struct pair pair;
-	/* Runs of one process, or a dump that was given. */
+	/* Runs of one process, or a given dump. */
 	struct source {
 		enum input_kind kind;
 		char *folder; /* private; NULL: given */
 		struct dump dump;
 		struct dump_ran ran;
-		uint32_t model_id; /* which of those that ran in it */
+		uint32_t model_id; /* which of the models that ran in it */
 	} source[INPUT_KINDS];
 	uint32_t n_sources;
 	struct trial **trial;
@@ -57,22 +58,22 @@ struct verifier {
 int verifier_open(struct verifier *v, const struct verifier_options *o, const struct operands *in, struct err *err);
 void verifier_close(struct verifier *v);
 enum exit_status verifier_status(const struct verifier *v);
-/* Does what it shows count? Not what shows with NaN and the like alone, which were made up. */
+/* Do its findings count? Not if they only occur with generated NaN and the like. */
 static inline bool trial_counts(const struct trial *t) { return t->kind != INPUTS_SPECIAL; }
 
-/* ---- inputs.c: what else to call it with ---- */
+/* ---- inputs.c: further inputs ---- */
 
-/* A file of inputs of that kind after those of the first trial (NULL: from nothing), for both graph and package. 1: written; 0: there is no
- * other of that kind. EXIT_USAGE: it cannot be told what an input may hold. */
+/* Writes a file of inputs of that kind, derived from those of the first trial (NULL: from nothing), for both graph and package. 1: written;
+ * 0: there are no others of that kind. EXIT_USAGE: cannot tell which values an input may hold. */
 int inputs_make(const struct program *p, const struct trial *first, enum input_kind kind, uint64_t seed, const char *path, struct err *err);
 
-/* Calls of one trial by what is known of them. */
+/* Counts the calls of one trial by verdict. */
 struct tally {
 	uint32_t equal, rounding, effect, wrong, open, operators;
 	double compiled_ulp, eager_ulp;
 };
 struct tally tally(const struct trial *t);
-/* Gives the value that the call of a finding read at the place of its worst element, if that tensor has the node's sizes. */
+/* The value that the finding's call read at the position of its worst element, if that tensor has the node's sizes. */
 bool read_there(const struct trial *t, const struct verify_finding *f, uint32_t read, double *value);
 
 void verifier_show(struct screen *s, const struct verifier *v);

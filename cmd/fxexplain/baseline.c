@@ -1,7 +1,7 @@
-/* baseline.c - --baseline OLD.json: what is worse than in an earlier document of --json.
+/* baseline.c - --baseline OLD.json: what got worse since an earlier --json document.
  *
- * Findings are matched by their fingerprint (emit.h), so that lines may move. Times and cache results depend on the machine and on
- * what ran before, so findings of these kinds are not compared; --max compile-seconds=N is for them.
+ * Findings are matched by fingerprint (emit.h), so lines may move. Times and cache results depend on the machine and on what ran
+ * before, so findings of those kinds are not compared; use --max compile-seconds=N for them.
  */
 #include "emit.h"
 
@@ -9,7 +9,7 @@
 #include "base/tool/diag.h"
 #include "base/io/mapfile.h"
 
-/* Counts of the summary that are worse when they are more. */
+/* Summary counts where more is worse. */
 #define COUNTS(X) \
 	X("graph_breaks", "graph breaks", x->sum.graph_breaks) \
 	X("inferred_graph_breaks", "graph breaks without a record", x->sum.inferred_graph_breaks) \
@@ -20,7 +20,7 @@
 	X("cudagraph_skips", "CUDA graph skips", x->sum.cudagraph_skips) \
 	X("specializations", "specializations", x->sum.specializations)
 
-/* Holds what both documents say of one fingerprint. */
+/* What both documents have for one fingerprint. */
 struct sort_of_finding {
 	uint64_t old_n, old_count, new_n, new_count;
 	struct slice old_title;
@@ -119,7 +119,7 @@ static unsigned compare_findings(const struct baseline *old, const struct explan
 			name_finding(&b, x, &x->finding[s->first]);
 		if (change_of(s) == CHANGE_NEW) {
 			if (s->new_n > 1)
-				buf_addf(&b, ", and %llu more of the kind in the same function", (unsigned long long)(s->new_n - 1));
+				buf_addf(&b, ", and %llu more of this kind in the same function", (unsigned long long)(s->new_n - 1));
 			warn("new: %s", buf_str(&b));
 			worse++;
 		} else if (change_of(s) == CHANGE_MORE) {

@@ -1,8 +1,8 @@
-/* bisect.c - `fxexplain run --bisect`: the procedure of PyTorch's troubleshooting guide, carried out.
+/* bisect.c - `fxexplain run --bisect`: runs the bisection of PyTorch's troubleshooting guide.
  *
- * A program that fails is run with less and less of the compiler: the places below, of which each holds all that stands before it.
- * The first one that fails is where the failure comes from. Which one is tried next follows from what the first run said, so that a
- * failure in Inductor takes two runs more. The backend is replaced by share/explain/sitecustomize.py.
+ * A failing program is run with less and less of the compiler: the stages below, each of which includes all stages before it. The
+ * first stage that fails is where the failure comes from. The first run's output decides which stage is tried next, so a failure in
+ * Inductor takes only two more runs. share/explain/sitecustomize.py replaces the backend.
  */
 #include "bisect.h"
 #include "emit.h"
@@ -21,25 +21,25 @@
 #include <unistd.h>
 
 const struct bisect_place places[PLACES] = {
-    [DISABLED] = {"compilation disabled", NULL, COMPONENT_EAGER, "the program itself"},
+    [DISABLED] = {"compilation disabled", NULL, COMPONENT_EAGER, "the program itself: it also fails without torch.compile"},
     [EAGER] = {"eager", "eager", COMPONENT_DYNAMO, "TorchDynamo: capturing graphs, guards, resume functions"},
     [AOT] = {"aot_eager", "aot_eager", COMPONENT_AOTAUTOGRAD, "AOTAutograd: tracing forward and backward"},
     [DECOMP] = {"aot_eager_decomp_partition", "aot_eager_decomp_partition", COMPONENT_AOTAUTOGRAD,
-		"the decompositions or the partitioner, which AOTAutograd does for Inductor"},
+		"the decompositions or the partitioner, which AOTAutograd runs for Inductor"},
     [AS_IS] = {"as it is", "", COMPONENT_INDUCTOR, "TorchInductor: passes, lowering, scheduling, kernels"},
 };
 
 #define KNOB(name, value, since, what) {name "=" value, since, what},
 const struct bisect_part parts[PARTS_TRIED] = {
-    NUMERIC_KNOBS(KNOB){"fallback_random=True", "", "random numbers: Inductor draws others than eager does"},
+    NUMERIC_KNOBS(KNOB){"fallback_random=True", "", "random numbers: Inductor generates different ones than eager"},
     {"pattern_matcher=False", "", "the pattern matcher"},
-    {"max_fusion_size=1", "", "fusion of kernels"},
+    {"max_fusion_size=1", "", "kernel fusion"},
     {"cpp.simdlen=1", "", "vectorized C++ kernels"},
 };
 
 static const char *keep(struct bisect *b, struct slice s) { return arena_strndup(&b->arena, s.p, s.n); }
 
-/* ---- what a run said ---- */
+/* ---- what a run reported ---- */
 
 static bool cut_prefix(struct slice *s, const char *prefix)
 {
@@ -49,8 +49,8 @@ static bool cut_prefix(struct slice *s, const char *prefix)
 	return true;
 }
 
-/* The line that says what went wrong, below what names the part that it passed: "backend='inductor' raised:\nRuntimeError: ...",
- * "LoweringException: ...". */
+/* The line that says what went wrong, skipping lines that only name the stage it passed through: "backend='inductor' raised:\nRuntimeError:
+ * ...", "LoweringException: ...". */
 static struct slice inner_line(struct slice type, struct slice reason, struct buf *out)
 {
 	struct slice line = {0}, rest = reason;
@@ -85,7 +85,7 @@ static void read_failure(struct bisect *b, struct trial *t, const char *text, co
 	OWNED(run_names_release) struct run_names logs = {0};
 	LOCAL_BUF line = {0}, key = {0};
 	facts_init(&f);
-	(void)facts_add_textlog(&f, text, &o, &err); /* nothing known in it: then there is none */
+	(void)facts_add_textlog(&f, text, &o, &err); /* no known message: no component */
 	for (uint32_t i = f.n_failure; i-- > 0;) {
 		const struct fact_failure *e = &f.failure[i];
 		if (e->restart || e->caught || e->type == NONE)
@@ -117,7 +117,7 @@ static void add_name(struct buf *b, const char *name)
 	buf_adds(b, name);
 }
 
-/* Reads what sitecustomize.py says it did. */
+/* Reads the report that sitecustomize.py wrote. */
 static void read_report(struct bisect *b, struct trial *t, const char *path)
 {
 	char text[1 << 14];
@@ -228,14 +228,14 @@ static void tell(const struct bisect *b)
 	explain_write(&s, b->o->output);
 }
 
-/* Ended while a run was under way: what the ones before it have said. */
+/* Interrupted during a run: report what the earlier runs showed. */
 static _Noreturn void interrupted(struct bisect *b)
 {
 	struct child_result r = {.how = CHILD_SIGNALED, .sig = child_signalled()};
 	b->ended_by = r.sig;
 	b->n--;
 	run_remove_folder();
-	if (b->n && child_signal_count() < 2) /* asked twice: at once */
+	if (b->n && child_signal_count() < 2) /* second signal: exit at once */
 		tell(b);
 	child_exit_like(&r);
 }
@@ -258,7 +258,7 @@ static struct trial *run_trial(struct bisect *b, const char *name, const char *b
 	*t = (struct trial){
 	    .name = name, .backend = backend, .setting = setting, .error = "", .key = "", .where = "", .torch = "", .asked = ""};
 	if (mkdir(dir, 0700) < 0)
-		die_errno(EXIT_ENVIRON, "cannot make '%s'", dir);
+		die_errno(EXIT_ENVIRON, "cannot create '%s'", dir);
 	start_and_wait(b, t, dir);
 	if (child_signalled())
 		interrupted(b);
@@ -271,8 +271,8 @@ static struct trial *run_trial(struct bisect *b, const char *name, const char *b
 	return t;
 }
 
-/* An operator that refuses its inputs does so with fake tensors, too, in other words: Dynamo's TorchRuntimeError (torch/_dynamo/exc.py),
- * at the line that fails in eager. */
+/* An operator that rejects its inputs also does so with fake tensors, but with another message: Dynamo's TorchRuntimeError
+ * (torch/_dynamo/exc.py), at the line that fails in eager. */
 static bool same_operator(const struct trial *a, const struct trial *b)
 {
 	return *a->where && !strcmp(a->where, b->where) && slice_starts(slice_str(a->key), "TorchRuntimeError");
@@ -289,7 +289,7 @@ bool bisect_same(const struct trial *a, const struct trial *b)
 
 /* ---- the search ---- */
 
-/* The first place that is expected to fail. */
+/* The first stage that is expected to fail. */
 static int expected(const struct trial *t)
 {
 	switch (t->component) {
@@ -299,7 +299,7 @@ static int expected(const struct trial *t)
 	case COMPONENT_CODEGEN:
 	case COMPONENT_COMPILER:
 	case COMPONENT_BACKEND: return AS_IS;
-	default: return DISABLED; /* not in compilation: is it the program's own? */
+	default: return DISABLED; /* not during compilation: does the program fail by itself? */
 	}
 }
 
@@ -334,7 +334,7 @@ static void search(struct bisect *b)
 	b->found = (enum place)b->fails;
 }
 
-/* The backends that the program asked for, as any run with another one has seen them. */
+/* The backends that the program requested, as recorded by any run that replaced them. */
 const char *bisect_asked(const struct bisect *b)
 {
 	for (unsigned i = 0; i < b->n; i++)
@@ -350,7 +350,7 @@ const char *bisect_torch(const struct bisect *b)
 	return "";
 }
 
-/* A backend was to be replaced, and nothing was. */
+/* A backend should have been replaced, but none was. */
 static bool unreached(const struct bisect *b)
 {
 	bool tried = false;
@@ -359,11 +359,11 @@ static bool unreached(const struct bisect *b)
 	return tried && !*bisect_asked(b);
 }
 
-/* When it was compiled, or when what was compiled ran. */
+/* While compiling, or while the compiled code ran. */
 bool bisect_while_compiling(const struct trial *t) { return expected(t) != DISABLED; }
 
-/* Does it fail again? Without caches, which says something about them as well. Then, if it is Inductor's code that fails when it runs:
- * what can be taken out of it. */
+/* Does it fail again? Run without caches, which also tells whether they matter. Then, if Inductor's code fails when it runs: which part of
+ * Inductor can be switched off to avoid it. */
 static void look_closer(struct bisect *b)
 {
 	b->again = run_trial(b, "as it is, without caches", "", NULL);
@@ -377,7 +377,7 @@ static void look_closer(struct bisect *b)
 		return;
 	for (size_t i = 0; i < ARRAY_LEN(parts) && !b->part; i++) {
 		if (*bisect_torch(b) && strverscmp(bisect_torch(b), parts[i].since) < 0)
-			continue; /* a run for nothing */
+			continue; /* a run that would tell nothing */
 		struct trial *t = run_trial(b, "as it is", "", parts[i].setting);
 		if (!counts_as_failure(b, t) && !t->no_setting)
 			b->part = t;
@@ -393,7 +393,7 @@ static void bisect(struct bisect *b)
 		return;
 	search(b);
 	if (b->found == DISABLED && !bisect_same(b->first, b->at[DISABLED])) {
-		b->own_too = true; /* two failures: which one is the compiler's? */
+		b->own_too = true; /* two failures: which one does the compiler cause? */
 		search(b);
 	}
 	b->unreached = b->found != DISABLED && unreached(b);
@@ -405,7 +405,7 @@ int bisect_main(const struct explain_options *opt, const struct operands *in)
 {
 	struct bisect b = {.o = opt, .command = in->command};
 	if (opt->sarif || opt->github || opt->html)
-		die(EXIT_USAGE, "--bisect writes text or --json");
+		die(EXIT_USAGE, "--bisect only writes text or --json");
 	char *kept = opt->keep ? run_kept_folder(opt->keep) : NULL;
 	b.folder = kept ? kept : run_private_folder();
 	put_site(&b);

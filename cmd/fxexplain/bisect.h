@@ -1,4 +1,4 @@
-/* bisect.h - what bisect.c finds and bisect_show.c says. */
+/* bisect.h - what bisect.c finds and bisect_show.c prints. */
 #ifndef BISECT_H
 #define BISECT_H
 #include "base/arena.h"
@@ -9,13 +9,13 @@ enum place { DISABLED, EAGER, AOT, DECOMP, AS_IS, PLACES };
 struct bisect_place {
 	const char *name, *backend;
 	enum component component;
-	const char *what; /* is new here */
+	const char *what; /* added at this stage */
 };
 extern const struct bisect_place places[PLACES];
 
-/* What is tried when Inductor's code runs and fails: each takes one thing out of it. */
+/* Tried when Inductor's code fails at run time: each switches one thing off. */
 struct bisect_part {
-	const char *setting, *since, *what; /* since: which torch */
+	const char *setting, *since, *what; /* since: torch version */
 };
 enum { PARTS_TRIED = 9 };
 extern const struct bisect_part parts[PARTS_TRIED];
@@ -24,10 +24,10 @@ struct trial {
 	const char *name, *backend, *setting;
 	bool failed, stopped;
 	struct child_result r;
-	const char *error, *key;   /* the exception, one line; the same without what differs from run to run; "" */
+	const char *error, *key;   /* the exception, one line; the same without what varies between runs; "" if none */
 	const char *where;         /* the user's line, "FILE:LINE"; "" */
-	enum component component;  /* as its own log has it */
-	const char *torch, *asked; /* torch's version, the backends that the program asked for; "" */
+	enum component component;  /* according to its own log */
+	const char *torch, *asked; /* torch's version, the backends that the program requested; "" if unknown */
 	bool no_setting;           /* this torch does not have it */
 };
 #define MOST_TRIALS 24
@@ -38,23 +38,23 @@ struct bisect {
 	struct arena arena;
 	const char *folder;
 	char *site;             /* PYTHONPATH */
-	struct patterns *known; /* whose a message is */
+	struct patterns *known; /* which component a message belongs to */
 	struct trial trial[MOST_TRIALS];
 	unsigned n;
 	struct trial *at[PLACES];
 	const struct trial *first, *again;
 	enum place found;
 	bool flaky, cached, own_too, unreached;
-	int passes, fails;        /* places: the last known not to fail (-1), the first known to */
-	int ended_by;             /* the signal before all was tried, 0 */
-	const struct trial *part; /* with this setting it does not fail */
+	int passes, fails;        /* stages: the last known to pass (-1), the first known to fail */
+	int ended_by;             /* the signal that interrupted the search, or 0 */
+	const struct trial *part; /* the setting that avoids the failure */
 };
 
-/* Two runs failed alike: end, exception, its first line (numbers and paths aside). */
+/* Two runs failed the same way: exit, exception and its first line (ignoring numbers and paths). */
 bool bisect_same(const struct trial *a, const struct trial *b);
-/* Is there a record of a failure of the compiler's; else the program failed while it ran. */
+/* Does the log record a compiler failure? If not, the program failed while it ran. */
 bool bisect_while_compiling(const struct trial *t);
-/* The backends that the program asked for, and its torch: "" when not known. */
+/* The backends that the program requested, and its torch version: "" if unknown. */
 const char *bisect_asked(const struct bisect *b);
 const char *bisect_torch(const struct bisect *b);
 

@@ -1,4 +1,4 @@
-/* bisect_show.c - what a bisection found: the verdict, its evidence, what to run next. */
+/* bisect_show.c - prints a bisection: verdict, evidence, what to run next. */
 #include "bisect.h"
 
 #include "base/json.h"
@@ -24,7 +24,7 @@ static enum component verdict(const struct bisect *b)
 static void add_result(struct buf *out, const struct trial *t)
 {
 	if (!t->failed) {
-		buf_adds(out, "ends with 0");
+		buf_adds(out, "exited with status 0");
 		return;
 	}
 	if (*t->error)
@@ -44,7 +44,7 @@ static void add_trial_line(struct buf *out, const struct bisect *b, const struct
 	buf_addf(out, "%s%s%s: ", t->name, t->setting && *t->setting ? ", " : "", t->setting ? t->setting : "");
 	add_result(out, t);
 	if (t->failed && t != b->first && !bisect_same(t, b->first))
-		buf_adds(out, " (another failure)");
+		buf_adds(out, " (a different failure)");
 	buf_addc(out, '\n');
 }
 
@@ -68,16 +68,16 @@ static void add_evidence(struct buf *out, const struct bisect *b)
 	add_trial_line(out, b, b->part);
 }
 
-/* Says what is known from the runs that ended before a signal. */
+/* What is known from the runs before the signal. */
 static void add_known(struct buf *out, const struct bisect *b)
 {
 	const char *name = signal_name(b->ended_by);
-	buf_addf(out, "ended by %s before all was tried; ", name ? name : "a signal");
+	buf_addf(out, "interrupted by %s before every stage was tried; ", name ? name : "a signal");
 	if (b->fails - b->passes == 1) {
-		buf_addf(out, "so far: %s, which was not looked at more closely", places[b->fails].what);
+		buf_addf(out, "so far: %s, not narrowed down further", places[b->fails].what);
 		return;
 	}
-	buf_adds(out, "so far it is one of: ");
+	buf_adds(out, "so far, one of: ");
 	for (int p = b->passes + 1; p <= b->fails; p++)
 		buf_addf(out, "%s%.*s", p == b->passes + 1 ? "" : "; ", (int)strcspn(places[p].what, ":,"), places[p].what);
 }
@@ -88,21 +88,21 @@ static void add_sentence(struct buf *out, const struct bisect *b)
 	if (b->ended_by)
 		add_known(out, b);
 	else if (!b->first->failed)
-		buf_adds(out, "the program does not fail: nothing to look for");
+		buf_adds(out, "the program does not fail: nothing to bisect");
 	else if (b->unreached && !*bisect_torch(b))
-		buf_adds(out, "no torch was seen in it: is it Python, and not python -I, -E or -S, which ignore PYTHONPATH?");
+		buf_adds(out, "torch was not imported: is it a Python program, not run with python -I, -E or -S, which ignore PYTHONPATH?");
 	else if (b->unreached)
 		buf_addf(out,
-			 "torch %s was imported, but torch.compile was not called: torch.export and AOTInductor have no other backends to "
-			 "compare",
+			 "torch %s was imported, but torch.compile was not called: torch.export and AOTInductor have no other backend to "
+			 "compare with",
 			 bisect_torch(b));
 	else if (b->flaky)
 		buf_adds(out,
-			 "it does not fail every time: run again with --bisect, or look for random numbers, threads, uninitialized memory");
+			 "it does not fail every time: run --bisect again, or look for random numbers, threads or uninitialized memory");
 	else if (b->cached)
-		buf_adds(out, "Inductor's caches: without them it does not fail");
+		buf_adds(out, "Inductor's caches: it does not fail without them");
 	else if (c == COMPONENT_BACKEND)
-		buf_addf(out, "the backend %s: with aot_eager_decomp_partition in its place it does not fail", bisect_asked(b));
+		buf_addf(out, "the backend %s: it does not fail with aot_eager_decomp_partition instead", bisect_asked(b));
 	else if (b->found == AS_IS)
 		buf_addf(out, "%s", component_title[c]);
 	else
@@ -110,9 +110,9 @@ static void add_sentence(struct buf *out, const struct bisect *b)
 	if (b->part)
 		for (size_t i = 0; i < ARRAY_LEN(parts); i++)
 			if (!strcmp(parts[i].setting, b->part->setting))
-				buf_addf(out, ", namely %s", parts[i].what);
+				buf_addf(out, ", specifically %s", parts[i].what);
 	if (b->own_too && c != COMPONENT_NONE)
-		buf_adds(out, "; with compilation disabled the program fails, too, in another way");
+		buf_adds(out, "; with compilation disabled the program also fails, but differently");
 }
 
 static void add_command(struct buf *out, const struct bisect *b, const char *before)
@@ -122,7 +122,7 @@ static void add_command(struct buf *out, const struct bisect *b, const char *bef
 	buf_addc(out, '\n');
 }
 
-/* Levels (torch/_dynamo/config.py): 2 when an exception says that compiling failed, 3 when the process dies, 4 for wrong numbers. */
+/* Levels (torch/_dynamo/config.py): 2 compilation raised an exception, 3 the process died, 4 wrong results. */
 static void add_minify(struct buf *out, const struct bisect *b, const char *after)
 {
 	int level = b->first->r.sig ? 3 : bisect_while_compiling(b->first) ? 2 : 4;
@@ -131,7 +131,7 @@ static void add_minify(struct buf *out, const struct bisect *b, const char *afte
 	buf_addf(out, "fxminify%s torch_compile_debug/run_*/minifier/minifier_launcher.py\n", level == 4 ? " --level 4" : "");
 }
 
-/* torch's own search among passes and lowerings by number: `run` is in 2.13.0 (torch/_inductor/compiler_bisector.py). */
+/* torch's own bisection of passes and lowerings: `run` is in 2.13.0 (torch/_inductor/compiler_bisector.py). */
 static bool has_bisector(const struct bisect *b) { return strverscmp(bisect_torch(b), "2.13") >= 0; }
 
 static void add_bisector(struct buf *out, const struct bisect *b)
@@ -194,10 +194,10 @@ void bisect_show(struct screen *s, const struct bisect *b)
 		add_result(&text, t);
 		if (t->failed && t != b->first && bisect_same(t, b->first)) {
 			buf_reset(&text);
-			buf_adds(&text, "the same failure");
+			buf_adds(&text, "same failure");
 		}
 		if (t->no_setting)
-			buf_adds(&text, " (this torch has no such setting)");
+			buf_adds(&text, " (this torch does not have this setting)");
 		add_cell(&cells, &text);
 		buf_addf(&cells, "\t%.1f\n", (double)t->r.wall_ns / 1e9);
 	}

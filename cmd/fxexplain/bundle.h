@@ -1,10 +1,10 @@
-/* bundle.h - what the files of `report --bundle`, `run --bundle` and `replay` share (run/bundle/bundle.h is the format).
+/* bundle.h - shared by `report --bundle`, `run --bundle` and `replay` (run/bundle/bundle.h describes the format).
  *
- *     pack.c          a bundle of an explanation
- *     packsource.c    the program and the files that it imports
- *     packtrace.c     logs as they go into it: unpacked, cut to what matters, redacted
- *     replay.c        what is in it, what can be run of it; asked, then run
- *     replayrun.c     the program again, and whether it fails alike
+ *     pack.c          makes a bundle from an explanation
+ *     packsource.c    adds the program and the files it imports
+ *     packtrace.c     prepares logs: decompressed, cut to what matters, redacted
+ *     replay.c        shows what a bundle holds and what can be run from it; asks, then runs
+ *     replayrun.c     runs the program again and checks whether it fails the same way
  */
 #ifndef FXEXPLAIN_BUNDLE_H
 #define FXEXPLAIN_BUNDLE_H
@@ -14,7 +14,7 @@
 
 #define DEBUG_FOLDER "text/torch_compile_debug" /* in a bundle */
 
-/* Ends the tool where it cannot be written. */
+/* Exits if it cannot be written. */
 void pack_bundle(const struct explanation *x, const struct explain_options *opt);
 
 struct pack {
@@ -25,32 +25,33 @@ struct pack {
 	struct buf tmp;
 	const struct slice *argument; /* of the program */
 	size_t n_argument;
-	bool program; /* it is in it */
+	bool program; /* the bundle has it */
 };
-/* A text, redacted if that is asked for. Dies where it cannot be written. */
+/* Adds a text, redacted if requested. Exits if it cannot be written. */
 void pack_text(struct pack *p, enum bundle_kind kind, const char *name, struct slice text, struct slice about);
-/* Redacted if asked for, in p->tmp or as it is: good until the next. */
+/* The text, redacted into p->tmp if requested: valid until the next call. */
 struct slice pack_safe(struct pack *p, struct slice text);
-/* Of JSON and what may hold it: no path begins behind a backslash's letter ("\n/home"), and no quote is taken out with one. */
+/* For JSON and text that may contain it: a path does not begin inside an escape ("\n/home"), and no quote is removed with it. */
 void pack_redact_json(struct redact *r, struct buf *b, struct slice text);
 
-/* packsource.c: --repro's program, or that of the command, or that which the log's stacks begin in; and the .py files beside it that these
- * name or that it imports. */
+/* packsource.c: the program of --repro, or of the command, or the one in which the log's stacks begin; and the .py files beside it that
+ * these name or that it imports. */
 void pack_sources(struct pack *p);
 
-/* packtrace.c: the log at path as it goes into a bundle, appended to b. ids: "frame/compile" of what matters; used where the log is larger
- * than PACK_WHOLE: then records with long payloads of other compilations are left out, *cut counts them. */
+/* packtrace.c: appends the log at path to b as it goes into a bundle. ids: "frame/compile" of the compilations that matter; used if the
+ * log is larger than PACK_WHOLE: then records with long payloads of other compilations are left out, and *cut counts them. */
 enum { PACK_WHOLE = 64 << 20, PACK_LONG = 2048 };
 int pack_trace(struct buf *b, const char *path, const struct intern *ids, struct redact *r, uint64_t *cut, struct err *err);
 
-/* pack.c: findings as they are compared between a recorded run and a new one, worst first; into the arena. How many. */
+/* pack.c: findings in the form in which a recorded run and a new one are compared, worst first; in the arena. Returns the count. */
 size_t pack_findings(const struct explanation *x, struct arena *a, struct bundle_finding **out);
 
-/* replayrun.c: 0 alike, EXIT_FOUND not, EXIT_PARTIAL nothing to compare. folder: where the bundle was unpacked. */
+/* replayrun.c: 0 if it fails the same way, EXIT_FOUND if not, EXIT_PARTIAL if there is nothing to compare. folder: where the bundle is
+ * unpacked. */
 int replay_program(const struct explain_options *o, const struct bundle *b, const char *folder);
-/* What --tool names. */
+/* The values of --tool. */
 extern const char *const replay_tools[];
-/* The tool of this name: beside this one, or in PATH. */
+/* The path of this tool: beside this program, or in PATH. */
 char *replay_tool(const char *name);
 const char *replay_python(const struct explain_options *o);
 

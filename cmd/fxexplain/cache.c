@@ -1,4 +1,4 @@
-/* cache.c - `fxexplain cache`: what lies in a cache folder, what a run would find there, and what can go. */
+/* cache.c - `fxexplain cache`: what a compile cache holds, what a run would find in it, and what can be deleted. */
 #include "cache_view.h"
 
 #include "base/tool/diag.h"
@@ -14,13 +14,13 @@ static bool has_bad(const struct cachedir *d)
 static void check(const struct explain_options *opt, const struct operands *in)
 {
 	if (opt->html || opt->sarif || opt->github)
-		die(EXIT_USAGE, "cache writes text or, with --json, a document: no --html, --sarif or --github");
+		die(EXIT_USAGE, "cache only writes text or --json: --html, --sarif and --github do not apply");
 	if (opt->trace.n && in->n > 1)
-		die(EXIT_USAGE, "a second folder or --trace: what is asked for comes from one of them");
+		die(EXIT_USAGE, "give a second folder or --trace, not both");
 	if ((opt->apply || opt->older) && !opt->prune)
-		die(EXIT_USAGE, "%s goes with --prune\nTry 'fxexplain cache -h'", opt->apply ? "--apply" : "--older-than");
+		die(EXIT_USAGE, "%s needs --prune\nTry 'fxexplain cache -h'", opt->apply ? "--apply" : "--older-than");
 	if (opt->prune && in->n > 1)
-		die(EXIT_USAGE, "--prune is of one folder");
+		die(EXIT_USAGE, "--prune takes a single folder");
 }
 
 int cache_main(const struct explain_options *opt, const struct operands *in)

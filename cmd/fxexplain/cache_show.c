@@ -1,4 +1,4 @@
-/* cache_show.c - `fxexplain cache` for people. */
+/* cache_show.c - prints `fxexplain cache`. */
 #include "cache_view.h"
 
 #include "base/text.h"
@@ -19,7 +19,7 @@ static void put_age(struct buf *b, int64_t seconds)
 		buf_addf(b, "%lld days", (long long)seconds / 86400);
 }
 
-/* A text of an entry in a cell. */
+/* A text of an entry, as a table cell. */
 static void put_cell(struct buf *b, struct slice s, size_t most)
 {
 	size_t at = b->len;
@@ -40,7 +40,7 @@ static void put_sums(struct screen *s, const struct cachedir *d)
 		buf_addf(&t, "\t%llu\t%s\n", (unsigned long long)m->bad, cache_file_kind_text[k]);
 	}
 	if (!d->n_file)
-		buf_adds(&s->b, "It is empty.\n");
+		buf_adds(&s->b, "The cache is empty.\n");
 	else
 		put_table(s, buf_slice(&t));
 }
@@ -59,7 +59,7 @@ static void put_graphs(struct screen *s, const struct cachedir *d, bool all)
 		if (ops.n)
 			put_cell(&t, ops, 60);
 		else
-			buf_adds(&t, k->entry == NONE ? "(none is whole)" : "(it does not say)");
+			buf_adds(&t, k->entry == NONE ? "(no complete entry)" : "(unknown)");
 		buf_addf(&t, "\t%u\t", k->files);
 		put_bytes(&t, k->bytes);
 		buf_addc(&t, '\t');
@@ -120,9 +120,9 @@ static void put_asked_row(struct screen *s, const struct cache_view *v, const st
 		buf_adds(&s->b, "             ");
 		put_cell(&s->b, c->name, 100);
 		buf_adds(&s->b, ": ");
-		put_cell(&s->b, c->before.n ? c->before : SLICE("(not there)"), 160);
+		put_cell(&s->b, c->before.n ? c->before : SLICE("(none)"), 160);
 		buf_adds(&s->b, " -> ");
-		put_cell(&s->b, c->after.n ? c->after : SLICE("(not there)"), 160);
+		put_cell(&s->b, c->after.n ? c->after : SLICE("(none)"), 160);
 		buf_addc(&s->b, '\n');
 	}
 	if (r->changes > shown)
@@ -135,10 +135,11 @@ static void put_asked(struct screen *s, const struct cache_view *v, bool all)
 	if (!v->has_facts && v->n < 2)
 		return;
 	buf_addc(&s->b, '\n');
-	put_bold(s, v->has_facts ? "What a new run of this trace would find here" : "What the second folder has, looked for in the first");
+	put_bold(s,
+		 v->has_facts ? "What a new run of this program would find here" : "Entries of the second folder that the first one has");
 	buf_addf(&s->b, ": %u of %u\n", a->count[ASKED_HIT], a->n_row);
 	if (v->has_facts && !a->n_row)
-		buf_adds(&s->b, "  The trace names no lookup: it is older than torch 2.6, or the caches were off.\n");
+		buf_adds(&s->b, "  The trace records no cache lookup: torch is older than 2.6, or the caches were off.\n");
 	uint32_t hits = 0;
 	for (uint32_t i = 0; i < a->n_row; i++) {
 		if (a->row[i].verdict == ASKED_HIT && hits++ >= 10 && !all)
@@ -146,7 +147,7 @@ static void put_asked(struct screen *s, const struct cache_view *v, bool all)
 		put_asked_row(s, v, &a->row[i], all);
 	}
 	if (hits > 10 && !all)
-		buf_addf(&s->b, "  and %u more that would be served (--all)\n", hits - 10);
+		buf_addf(&s->b, "  and %u more that would hit (--all)\n", hits - 10);
 }
 
 static void put_prune(struct screen *s, const struct cache_view *v, bool all)
@@ -164,15 +165,15 @@ static void put_prune(struct screen *s, const struct cache_view *v, bool all)
 		buf_addf(&s->b, "  %s", p->row[i].why);
 		buf_adds(&s->b, ": ");
 		put_text(s, cachedir_name(d, d->file[p->row[i].file].path));
-		buf_adds(&s->b, v->applied && !p->row[i].gone ? " (stays: it changed, or could not be removed)\n" : "\n");
+		buf_adds(&s->b, v->applied && !p->row[i].gone ? " (kept: it changed, or could not be removed)\n" : "\n");
 	}
 	if (!all && p->n_row > PRUNE_SHOWN)
 		buf_addf(&s->b, "  and %u more (--all)\n", p->n_row - PRUNE_SHOWN);
 	if (p->young)
-		buf_addf(&s->b, "  %u more %s younger than %d minutes: a run may be writing\n", p->young, p->young == 1 ? "is" : "are",
-			 PRUNE_QUIET / 60);
+		buf_addf(&s->b, "  %u more %s younger than %d minutes: a run may still be writing\n", p->young,
+			 p->young == 1 ? "is" : "are", PRUNE_QUIET / 60);
 	if (p->foreign)
-		buf_addf(&s->b, "  %u more %s another user's\n", p->foreign, p->foreign == 1 ? "is" : "are");
+		buf_addf(&s->b, "  %u more %s to another user\n", p->foreign, p->foreign == 1 ? "belongs" : "belong");
 }
 
 void cache_terminal(struct screen *s, const struct cache_view *v, const struct explain_options *opt)
@@ -187,12 +188,12 @@ void cache_terminal(struct screen *s, const struct cache_view *v, const struct e
 		put_graphs(s, d, opt->all);
 		put_bad(s, d, opt->all);
 		if (d->unread)
-			buf_addf(&s->b, "\n%llu entr%s not judged: too large, or not to be opened.\n", (unsigned long long)d->unread,
+			buf_addf(&s->b, "\n%llu entr%s not checked: too large, or unreadable.\n", (unsigned long long)d->unread,
 				 d->unread == 1 ? "y was" : "ies were");
 		if (d->closed)
 			buf_addf(&s->b, "\n%u folder%s could not be opened.\n", d->closed, plural(d->closed));
 		if (d->more)
-			buf_adds(&s->b, "\nThere is more than is counted here.\n");
+			buf_adds(&s->b, "\nThe cache holds more than is counted here.\n");
 	}
 	put_asked(s, v, opt->all);
 	put_prune(s, v, opt->all);

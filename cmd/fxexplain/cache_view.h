@@ -1,4 +1,4 @@
-/* cache_view.h - what `fxexplain cache` has read and made of it, for its two emitters. */
+/* cache_view.h - the result of `fxexplain cache`, for its two emitters. */
 #ifndef FXEXPLAIN_CACHE_VIEW_H
 #define FXEXPLAIN_CACHE_VIEW_H
 #include "fxexplain.h"
@@ -6,7 +6,7 @@
 #include "cache/prune.h"
 
 struct cache_view {
-	struct cachedir dir[2]; /* the second: with which the first is compared */
+	struct cachedir dir[2]; /* the first is compared with the second */
 	unsigned n;
 	struct facts facts; /* of --trace */
 	bool has_facts;

@@ -1,4 +1,4 @@
-/* crash.c - `fxexplain crash`: texts, core files and packages, in any order; what crashed, in the model's terms. */
+/* crash.c - `fxexplain crash`: takes texts, core files and packages in any order; says what crashed, in terms of the model. */
 #include "crash_part.h"
 
 #include "base/tool/diag.h"
@@ -30,21 +30,21 @@ static void open_all(struct given *g, struct crash_answer *a, const struct expla
 			g->n_packages++;
 		} else if (kind == OPERAND_CORE) {
 			if (g->n_cores)
-				die(EXIT_USAGE, "one core file at a time");
+				die(EXIT_USAGE, "give only one core file");
 			g->core_name = path;
 			if (mapfile_open(&g->core[g->n_cores++], path, &err) < 0)
 				die_err(&err);
 		} else if (kind == OPERAND_PROFILE) {
-			die(EXIT_USAGE, "'%s' is a profile: it says nothing about a crash", path);
+			die(EXIT_USAGE, "'%s' is a profile, which has nothing about a crash", path);
 		} else if (mapfile_open(&g->text[g->n_texts++], path, &err) < 0) {
 			die_err(&err);
 		}
 	}
 	if (!g->n_texts && !g->n_cores)
-		die(EXIT_USAGE, "crash wants a text with a backtrace (or - for standard input) or a core file, and the model's package");
+		die(EXIT_USAGE, "crash needs a text with a backtrace (or - for standard input) or a core file, and the model's package");
 }
 
-/* Libraries of the core that are one of the packages': their paths may be gone. */
+/* Libraries in the core that belong to one of the packages: their paths may no longer exist. */
 static void unwind(struct crash_answer *a, struct slice core)
 {
 	FREED struct unwind_module *m = xcalloc(a->map.n + 1, sizeof(*m));
@@ -76,7 +76,7 @@ int crash_main(const struct explain_options *opt, const struct operands *in)
 	struct given g = {0};
 	struct err err;
 	if (opt->sarif || opt->github || opt->html)
-		die(EXIT_USAGE, "crash writes for people or --json");
+		die(EXIT_USAGE, "crash only writes text or --json");
 	open_all(&g, &a, opt, in);
 	if (g.n_cores && core_read(&a.crash, g.core[0].bytes, g.core_name, &err) < 0)
 		die_err(&err);

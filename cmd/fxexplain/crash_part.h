@@ -1,4 +1,4 @@
-/* crash_part.h - for crash*.c: what `fxexplain crash` has found out, and its two emitters. */
+/* crash_part.h - shared by crash*.c: what `fxexplain crash` found, and its two emitters. */
 #ifndef FXEXPLAIN_CRASH_H
 #define FXEXPLAIN_CRASH_H
 #include "fxexplain.h"
@@ -9,15 +9,15 @@ struct crash_answer {
 	struct crash crash;
 	struct crashmap map;
 	struct crash_verdict verdict;
-	struct slice missing;   /* the file at which unwinding has ended */
-	struct slice unwinding; /* why there is no more of the stack */
-	struct slice operand;   /* how the faulting instruction made its address: crash_operand() */
+	struct slice missing;   /* the file at which unwinding stopped */
+	struct slice unwinding; /* why the stack ends here */
+	struct slice operand;   /* how the faulting instruction computed its address: crash_operand() */
 };
 
 void crash_show(struct screen *s, const struct crash_answer *a, bool all);
 void crash_json(struct buf *b, const struct crash_answer *a);
 
-/* ---- words of both ---- */
+/* ---- words for both emitters ---- */
 /* What a call does with an argument: "reads", "writes", "reads and writes", "". */
 const char *crash_role(enum arg_role role);
 /* "input args[1]", "constant up.weight", "buffer" */

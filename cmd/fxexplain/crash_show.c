@@ -1,4 +1,4 @@
-/* For people: the verdict, the place in the program, the call's tensors, the stack, what to do next. */
+/* crash_show.c - prints the verdict, the place in the program, the call's tensors, the stack, and what to do next. */
 #include "crash_part.h"
 
 #include <ctype.h>
@@ -13,7 +13,7 @@ enum { FRAMES_SHOWN = 10, LINES_SHOWN = 4, TEXT_SHOWN = 300 };
 static void crash_function(struct buf *b, struct slice s)
 {
 	size_t at = slice_starts(s, "_ZNK") ? 4 : slice_starts(s, "_ZN") ? 3 : 0, n, start = b->len;
-	/* _ZN 5torch 12aot_inductor ... E: the parts of a nested name; anything else in it is left to the mangled form */
+	/* _ZN 5torch 12aot_inductor ... E: the parts of a nested name; anything else stays mangled */
 	for (; at && at < s.n && isdigit((unsigned char)s.p[at]); at += n) {
 		for (n = 0; at < s.n && isdigit((unsigned char)s.p[at]) && n < s.n; at++)
 			n = n * 10 + (size_t)(s.p[at] - '0');
@@ -69,7 +69,7 @@ static void cell(struct buf *b, struct slice s)
 	buf_adds(b, s.n > TEXT_SHOWN ? "..." : "");
 }
 
-/* "wrapper.so" for one with a hash before it, which tells nobody anything; of several models as "ciw25x..wrapper.so". */
+/* "wrapper.so" without the hash before it, which means nothing to a reader; with several models "ciw25x..wrapper.so". */
 static void add_file(struct buf *b, struct slice name, const struct crash_answer *a, bool all)
 {
 	name = slice_base(name);
@@ -83,7 +83,7 @@ static void add_file(struct buf *b, struct slice name, const struct crash_answer
 		buf_add_slice(b, name);
 }
 
-/* "AOTInductorModel::run_impl": without the namespaces of the runtime. */
+/* "AOTInductorModel::run_impl": without the runtime's namespaces. */
 static void add_function(struct buf *b, struct slice symbol, bool all)
 {
 	static const char *const space[] = {"torch::aot_inductor::", "torch::inductor::"};
@@ -169,7 +169,7 @@ static void show_arguments(struct screen *s, const struct contract *c, const str
 	}
 }
 
-/* The innermost frames with a line of each text. */
+/* The innermost frame that has a line in each text. */
 static const struct crash_place *place_in(const struct crash_answer *a, bool kernel)
 {
 	const struct crash_stack *s = crash_main_stack(&a->crash);
@@ -259,7 +259,7 @@ static void show_stack(struct screen *s, const struct crash_answer *a, const str
 	if (left)
 		buf_addf(&s->b, "  %u more (--all)\n", left);
 	if (handlers)
-		buf_addf(&s->b, "  without %u of the signal's handler (--all)\n", handlers);
+		buf_addf(&s->b, "  %u frames of the signal handler left out (--all)\n", handlers);
 }
 
 static void show_python(struct screen *s, const struct crash_answer *a, bool all)
@@ -314,7 +314,7 @@ void crash_show(struct screen *s, const struct crash_answer *a, bool all)
 	const struct crash_verdict *v = &a->verdict;
 	const struct crash_stack *st = crash_main_stack(&a->crash);
 	if (v->kind == KIND_NONE) {
-		buf_adds(&s->b, "nothing about a crash in here: no backtrace, no signal, no error that is known\n");
+		buf_adds(&s->b, "nothing about a crash found: no backtrace, no signal, no known error\n");
 		return;
 	}
 	LOCAL_BUF title = {0};
@@ -323,7 +323,7 @@ void crash_show(struct screen *s, const struct crash_answer *a, bool all)
 	buf_addc(&s->b, '\n');
 	lines(s, v->why, v->n_why);
 	if (a->crash.said.n && !a->crash.from_core)
-		row(s, "it said:", a->crash.said);
+		row(s, "message:", a->crash.said);
 	show_place(s, a);
 	if (st)
 		show_stack(s, a, st, all);
@@ -335,8 +335,8 @@ void crash_show(struct screen *s, const struct crash_answer *a, bool all)
 	if (a->missing.n) {
 		buf_adds(&s->b, "  '");
 		cell(&s->b, a->missing);
-		buf_adds(&s->b,
-			 "' is not here as the core had it: what called it may be wrong or missing above (give the model's package)\n");
+		buf_adds(&s->b, "' differs from the one in the core, or is missing: its callers above may be wrong or missing (give the "
+				"model's package)\n");
 	}
 	show_others(s, a, all);
 	show_python(s, a, all);

@@ -1,4 +1,4 @@
-/* emit.c - what the emitters share. */
+/* emit.c - shared by the emitters. */
 #include "emit.h"
 
 #include <unistd.h>

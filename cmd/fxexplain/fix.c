@@ -1,13 +1,13 @@
-/* fix.c - `fxexplain fix`: the findings' fixes as changes of the user's files (fix/edit.h), printed as a diff or made. */
+/* fix.c - `fxexplain fix`: applies the findings' fixes to the user's files (fix/edit.h), or prints them as a diff. */
 #include "fix_part.h"
 
 #include "base/html/html.h"
 #include "base/tool/diag.h"
 #include "base/unified.h"
 
-/* ---- is the line still what the trace says? ---- */
+/* ---- is the line unchanged since the trace? ---- */
 
-/* In the function of the trace, or its definition. */
+/* Inside the function of the trace, or its definition line. */
 static bool in_function(const struct source *s, uint32_t at, struct slice function)
 {
 	uint32_t def = at;
@@ -19,7 +19,7 @@ static bool in_function(const struct source *s, uint32_t at, struct slice functi
 	return def != NONE && slice_eq(source_name(&s->v[def]), function);
 }
 
-/* The function itself, of what goes on behind a graph break. */
+/* The function itself, for a function that resumes after a graph break. */
 static struct slice function_of(const struct fixing *fix, const struct fact_loc *loc)
 {
 	struct slice function = explain_text(&fix->x, loc->function), of;
@@ -55,7 +55,7 @@ static void refuse(struct fixing *fix, const struct finding *g, struct slice wha
 		note("no edit: %s%s%.*s: %s", buf_str(&b), b.len ? ": " : "", SLN(what, 200), why);
 }
 
-/* The changes of f that were not there before. */
+/* The changes of f that are new. */
 static void made(struct fixing *fix, const struct finding *g, struct slice what, struct slice line, const struct fix_file *f,
 		 const struct change *before, uint32_t n)
 {
@@ -76,7 +76,7 @@ static void made(struct fixing *fix, const struct finding *g, struct slice what,
 
 static bool wanted(const struct fixing *fix, struct slice line) { return !fix->opt->only || slice_find(line, fix->opt->only); }
 
-/* Some of the lines are wanted. */
+/* Is any of the lines selected? */
 static bool any_wanted(const struct fixing *fix, struct slice fixes)
 {
 	struct slice line;
@@ -86,7 +86,7 @@ static bool any_wanted(const struct fixing *fix, struct slice fixes)
 	return false;
 }
 
-/* The first of these lines that is a change of a line, and can be made at this place; false: why it is none. */
+/* Makes the first of these fixes that is a one-line edit and applies here; false: why says why not. */
 static bool fix_at(struct fixing *fix, const struct finding *g, const struct fact_loc *loc, struct slice what, struct slice fixes,
 		   struct err *why)
 {
@@ -94,12 +94,12 @@ static bool fix_at(struct fixing *fix, const struct finding *g, const struct fac
 	struct slice line;
 	bool known = false;
 	if (loc->file == NONE || !loc->line)
-		return err_set(why, EXIT_INPUT, "it is about no line of the program") == 0;
+		return err_set(why, EXIT_INPUT, "it is not about a line of the program") == 0;
 	struct fix_file *f = fix_file(&fix->files, loc->file, explain_text(&fix->x, loc->file));
 	if (!f->path)
 		return err_set(why, EXIT_INPUT, "%s", f->why) == 0;
 	if (!fixing_holds(fix, &f->source, loc))
-		return err_set(why, EXIT_INPUT, "the line is no longer what it was, or the log does not say what it was") == 0;
+		return err_set(why, EXIT_INPUT, "the line has changed, or the log does not show it") == 0;
 	uint32_t had = f->source.n_change;
 	struct change *before = arena_alloc(&fix->arena, (had + 1) * sizeof(*before));
 	if (had)
@@ -108,12 +108,12 @@ static bool fix_at(struct fixing *fix, const struct finding *g, const struct fac
 		if (!wanted(fix, line))
 			continue;
 		enum edit_result r = edit_make(&fix->rules, &f->source, loc->line, function_of(fix, loc), line, &one);
-		if (r == EDIT_REFUSED && !known) { /* of the best fix */
+		if (r == EDIT_REFUSED && !known) { /* the reason of the best fix */
 			*why = one;
 			known = true;
 		}
 		if (r == EDIT_REFUSED && one.status == EXIT_FINE)
-			return false; /* it was made before: no other instead of it */
+			return false; /* already made: make no other instead */
 		if (r != EDIT_MADE)
 			continue;
 		made(fix, g, what, line, f, before, had);
@@ -124,17 +124,17 @@ static bool fix_at(struct fixing *fix, const struct finding *g, const struct fac
 	return false;
 }
 
-/* Makes the fix where the problem is, or where torch.export was called. */
+/* Makes the fix at the problem, or at the call of torch.export. */
 static void fix_one_of(struct fixing *fix, const struct finding *g, struct slice what, struct slice fixes)
 {
-	struct err why = {.text = "it is no change of a line"}, other = why;
+	struct err why = {.text = "no automatic fix"}, other = why;
 	if (!any_wanted(fix, fixes) || fix_at(fix, g, &g->loc, what, fixes, &why))
 		return;
 	if (g->call.file == NONE || !fix_at(fix, g, &g->call, what, fixes, &other))
 		refuse(fix, g, what, why.text);
 }
 
-/* The steps of a recompiling frame are problems of their own, each with its fixes; of other findings all fixes are of one. */
+/* Each step of a recompiling frame is a problem with fixes of its own; the fixes of any other finding belong to one problem. */
 static void fix_finding(struct fixing *fix, uint32_t k)
 {
 	const struct finding *g = &fix->x.finding[k];
@@ -154,7 +154,7 @@ static void fix_finding(struct fixing *fix, uint32_t k)
 		fix_one_of(fix, g, g->title, g->fix);
 }
 
-/* ---- what comes of it ---- */
+/* ---- the result ---- */
 
 static void add_diff(struct buf *b, const struct fix_file *f, struct slice after)
 {
@@ -165,7 +165,7 @@ static void add_diff(struct buf *b, const struct fix_file *f, struct slice after
 	clean_lines(clean, b->len - from);
 	if (memcmp(clean, b->p + from, b->len - from)) {
 		buf_cut(b, from);
-		warn("'%s': control characters stand at the lines to change: no diff", f->path);
+		warn("'%s': the lines to change contain control characters: no diff", f->path);
 	}
 }
 
@@ -174,7 +174,8 @@ static void write_file(struct fix_file *f, struct slice after, struct buf *b)
 	struct err err = {.text = ""};
 	if (fix_write(f, after, &err) < 0)
 		die_err(&err);
-	buf_addf_clean(b, "%s: %u change%s; as it was: %s\n", f->path, f->source.n_change, f->source.n_change == 1 ? "" : "s", f->kept);
+	buf_addf_clean(b, "%s: %u change%s; original kept as %s\n", f->path, f->source.n_change, f->source.n_change == 1 ? "" : "s",
+		       f->kept);
 }
 
 int fixing_begin(struct fixing *fix, const struct explain_options *opt, const char *const *path, int n, unsigned *lost, struct err *err)
@@ -225,15 +226,14 @@ int fix_main(const struct explain_options *opt, const struct operands *in)
 	struct stat st;
 	unsigned lost = 0;
 	if (opt->sarif || opt->github || opt->html)
-		die(EXIT_USAGE, "fix writes a diff, or --json");
+		die(EXIT_USAGE, "fix only writes a diff or --json");
 	if (opt->root && (stat(opt->root, &st) < 0 || !S_ISDIR(st.st_mode)))
-		die(EXIT_USAGE, "--root: '%s' is no folder", opt->root);
+		die(EXIT_USAGE, "--root: '%s' is not a directory", opt->root);
 	if (fixing_begin(&fix, opt, in->v, in->n, &lost, &err) < 0)
 		die_err(&err);
 	fixing_make(&fix);
 	if (!fix.made && !fix.refused && !opt->quiet)
-		note("no edit: no finding has a fix that was tried%s%s", opt->only ? " and has the text of --only: " : "",
-		     opt->only ? opt->only : "");
+		note("no edit: no finding has a tested fix%s%s", opt->only ? " that matches --only: " : "", opt->only ? opt->only : "");
 
 	struct screen s = explain_screen(opt->output);
 	LOCAL_BUF after = {0};

@@ -1,4 +1,4 @@
-/* fix_files.c - the user's files of `fxexplain fix`: found by the paths of a trace, read, and written. */
+/* fix_files.c - the user's files for `fxexplain fix`: found by the paths in a trace, read, and written. */
 #include "fix_part.h"
 
 #include "base/srcloc.h"
@@ -17,7 +17,7 @@ static int no(struct fix_file *f, const char *why)
 	return -1;
 }
 
-/* "DIR/app/m.py" as it is without links in folders; NULL: it is not there, or not below the root. */
+/* "DIR/app/m.py" as it is with symlinks in directories resolved; NULL if missing, or not below the root. */
 static char *path_below(const char *root, const char *path)
 {
 	FREED char *all = xasprintf("%s/%s", root, path);
@@ -58,7 +58,7 @@ static const char *name_below(const char *root, const char *path)
 static int find_on_disk(struct fix_files *files, struct fix_file *f, struct slice path)
 {
 	if (!path.n || path.p[0] == '<' || slice_chr(path, '\0'))
-		return no(f, "the code is in no file");
+		return no(f, "the code is not in a file");
 	if (srcloc_origin(path) != SRCLOC_USER)
 		return no(f, "the line is in an installed package");
 	FREED char *given = xstrndup(path.p, path.n);
@@ -67,8 +67,7 @@ static int find_on_disk(struct fix_files *files, struct fix_file *f, struct slic
 		f->path = f->path ? f->path : longest_end(files->root ? files->root : ".", given);
 	}
 	if (!f->path)
-		return no(f,
-			  files->root ? "the file is not below the --root" : "the file is not there: --root DIR says where the program is");
+		return no(f, files->root ? "the file is not below --root" : "file not found: pass --root=DIR to say where the program is");
 	f->name = name_below(files->root ? files->root : ".", f->path);
 	return 0;
 }
@@ -78,17 +77,18 @@ static int read_it(const struct fix_files *files, struct fix_file *f)
 	struct err err;
 	struct slice text;
 	if (lstat(f->path, &f->was) < 0 || !S_ISREG(f->was.st_mode))
-		return no(f, "the file is a link, or no regular file");
+		return no(f, "the file is a symlink, or not a regular file");
 	for (const char *p = f->name; *p; p++)
 		if ((unsigned char)*p < 32 || *p == '"' || *p == '\\' || *p == 127)
-			return no(f, "the file's name cannot stand in a diff");
+			return no(f, "the file name cannot appear in a diff");
 	bool given = files->text && files->text(files->of, f->path, &text);
 	if (!given && mapfile_open(&f->map, f->path, &err) < 0)
 		return no(f, err.text);
 	if (source_read(&f->source, given ? text : f->map.bytes, "it", &err) == 0)
 		return 0;
 	mapfile_close(&f->map);
-	f->why = xasprintf("the file %s%s", slice_starts(slice_str(err.text), "'") ? "is not understood: " : "", err.text);
+	const char *syntax = slice_starts(slice_str(err.text), "'it' ") ? err.text + strlen("'it' ") : NULL;
+	f->why = xasprintf("the file %s%s", syntax ? "cannot be parsed: " : "", syntax ? syntax : err.text);
 	return -1;
 }
 
@@ -127,10 +127,10 @@ void fix_files_release(struct fix_files *files)
 
 /* ---- writing ---- */
 
-/* vfat, exfat, most of FUSE and some network folders have no second names. */
+/* vfat, exfat, most of FUSE and some network file systems have no hard links. */
 static bool no_links(int why) { return why == EPERM || why == EOPNOTSUPP || why == ENOTSUP || why == ENOSYS || why == EMLINK; }
 
-/* The bytes that were read, under a name that is nobody's: it is there when they are on the disk, whole. */
+/* Writes the bytes that were read under an unused name: it exists only once all of them are on disk. */
 static int copy(const struct fix_file *f, const char *kept, struct err *err)
 {
 	struct stat there;
@@ -150,7 +150,7 @@ static int copy(const struct fix_file *f, const char *kept, struct err *err)
 	return -1;
 }
 
-/* The file as it is gets a second name: nothing is copied, and there is never half a copy. Where there are no such names it is copied. */
+/* A hard link keeps the original: nothing is copied, so there is never half a copy. Without hard links it is copied. */
 static int keep(struct fix_file *f, struct err *err)
 {
 	for (int i = 0; i < COPIES; i++) {
@@ -177,14 +177,14 @@ static int keep(struct fix_file *f, struct err *err)
 int fix_write(struct fix_file *f, struct slice text, struct err *err)
 {
 	struct stat now;
-	if (!(f->was.st_mode & 0222) || access(f->path, W_OK) < 0) /* root may, but was told not to */
+	if (!(f->was.st_mode & 0222) || access(f->path, W_OK) < 0) /* root could write it, but it is marked read-only */
 		return err_set(err, EXIT_ENVIRON, "cannot change '%s': it is read-only", f->path);
 	struct output *o = output_file(f->path, err);
 	if (!o)
 		return -1;
 	bool same = lstat(f->path, &now) == 0 && now.st_ino == f->was.st_ino && now.st_size == f->was.st_size &&
 		    now.st_mtim.tv_sec == f->was.st_mtim.tv_sec && now.st_mtim.tv_nsec == f->was.st_mtim.tv_nsec;
-	int status = same ? 0 : err_set(err, EXIT_ENVIRON, "'%s' was changed meanwhile: run it again", f->path);
+	int status = same ? 0 : err_set(err, EXIT_ENVIRON, "'%s' was changed in the meantime: run fix again", f->path);
 	if (status == 0 && fchmod(output_fd(o), f->was.st_mode & 07777) < 0)
 		status = err_errno(err, EXIT_ENVIRON, "cannot write '%s'", f->path);
 	if (status == 0)

@@ -4,7 +4,7 @@
 #include "base/text.h"
 #include "run/document.h"
 
-/* The line of a byte, and the byte in it; both from 1. */
+/* The line and column of a byte offset, both counted from 1. */
 static void put_at(struct json_out *o, const char *key, struct slice text, size_t at)
 {
 	size_t start;

@@ -1,4 +1,4 @@
-/* fix_part.h - what fix.c (findings -> changes), fix_files.c (the user's files), fix_json.c and serve.c share. */
+/* fix_part.h - shared by fix.c (findings -> changes), fix_files.c (the user's files), fix_json.c and serve.c. */
 #ifndef FIX_PART_H
 #define FIX_PART_H
 #include "fix/edit.h"
@@ -11,16 +11,16 @@
 
 struct fix_file {
 	uint32_t id;      /* of its path in the trace, facts.names */
-	char *path;       /* where it is; NULL: why says what is wrong with it */
-	const char *name; /* part of path: below the root, what stands in a diff */
+	char *path;       /* on disk; NULL: see why */
+	const char *name; /* part of path: relative to the root, as shown in a diff */
 	struct mapfile map;
 	struct stat was;
 	struct source source;
-	struct buf said; /* a line of each fix that is in it */
+	struct buf said; /* a line for each fix made in it */
 	char *why;
-	char *kept; /* --apply: where it is as it was */
+	char *kept; /* --apply: where the original is kept */
 };
-/* The text of a file as an editor has it, which lives as long as the files; false: as it is on the disk. */
+/* The text of a file open in an editor, valid as long as the files; false: use the one on disk. */
 typedef bool fix_text_fn(void *of, const char *path, struct slice *text);
 struct fix_files {
 	const char *root; /* --root; NULL */
@@ -29,13 +29,13 @@ struct fix_files {
 	struct fix_file **v;
 	uint32_t n, cap;
 };
-/* The file of a trace's path: below the root the longest end of it that is there, without --root that very path before. */
+/* The file for a path in a trace: the longest suffix of it that exists below the root; without --root, first the path itself. */
 struct fix_file *fix_file(struct fix_files *files, uint32_t id, struct slice path);
 void fix_files_release(struct fix_files *files);
-/* Writes the file as it is changed, and keeps it as it was under f->kept: a name that was not there. */
+/* Writes the changed file, and keeps the original as f->kept, a new name. */
 int fix_write(struct fix_file *f, struct slice text, struct err *err);
 
-/* A fix that was made (file, its changes: none where another fix makes the same), or why it was not. */
+/* A fix that was made (file, changes: none if another fix makes the same ones), or why it was not. */
 struct fix_row {
 	const struct finding *finding;
 	struct slice what, fix; /* the problem; the line of the fix, as printed */
@@ -45,7 +45,7 @@ struct fix_row {
 	uint32_t n_change;
 };
 
-/* The findings of logs, and the changes of the user's files that their fixes are. */
+/* The findings of logs, and the edits of the user's files that fix them. */
 struct fixing {
 	const struct explain_options *opt;
 	struct facts facts;
@@ -58,13 +58,13 @@ struct fixing {
 	uint32_t made, refused;
 	struct arena arena;
 };
-/* The logs are read and explained; nothing is left to end when it fails. */
+/* Reads and explains the logs; nothing needs releasing if it fails. */
 int fixing_begin(struct fixing *fix, const struct explain_options *opt, const char *const *path, int n, unsigned *lost, struct err *err);
-/* A row for each fix, made or not; undone, to make them again when the files are others. */
+/* A row for each fix, made or not; fixing_undo() discards them, to redo them after the files changed. */
 void fixing_make(struct fixing *fix);
 void fixing_undo(struct fixing *fix);
 void fixing_end(struct fixing *fix);
-/* Is the line of the file still what the log says it was? */
+/* Is the line of the file still the one in the log? */
 bool fixing_holds(const struct fixing *fix, const struct source *s, const struct fact_loc *loc);
 
 void fix_json(struct buf *b, const struct explanation *x, const struct fix_row *row, uint32_t n, bool applied);

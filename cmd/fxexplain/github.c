@@ -1,7 +1,7 @@
 /* github.c - --github: workflow commands of GitHub Actions, ::error file=app/m.py,line=5,title=...::message
  * (docs.github.com, "Workflow commands for GitHub Actions": % CR LF are escaped in messages, : and , in properties, too). The findings
- * also become a table in the job's summary, appended to the file that GITHUB_STEP_SUMMARY names. With --baseline both have only what is
- * worse: of a step GitHub shows ten annotations of each level, behind which what is new would be lost. */
+ * also become a table in the job summary, appended to the file named by GITHUB_STEP_SUMMARY. With --baseline both show only what got
+ * worse: GitHub shows ten annotations of each level per step, and new ones would be lost behind old ones. */
 #include "emit.h"
 #include "markdown.h"
 
@@ -11,7 +11,7 @@
 #include <fcntl.h>
 #include <unistd.h>
 
-enum { ROWS = 50 }; /* of the summary: a step may write 1 MiB */
+enum { ROWS = 50 }; /* of the summary: the limit is 1 MiB per step */
 
 static void escape(struct buf *b, struct slice s, bool property)
 {
@@ -65,7 +65,7 @@ static void summary_row(struct buf *b, const struct explanation *x, const struct
 	explain_add_where(&place, x, g);
 	struct slice where = buf_slice(&place), file = explain_text(x, g->loc.file);
 	if (file.n && where.n > file.n && !memcmp(where.p, file.p, file.n) &&
-	    emit_source(x, g->loc.file, &path)) { /* as annotations have it */
+	    emit_source(x, g->loc.file, &path)) { /* as in the annotations */
 		buf_add(&path, where.p + file.n, where.n - file.n);
 		where = buf_slice(&path);
 	}
@@ -95,7 +95,7 @@ static void summary(struct buf *b, const struct explanation *x)
 	if (x->sum.compile_seconds >= 0) {
 		buf_adds(b, ", ");
 		put_seconds(b, x->sum.compile_seconds);
-		buf_adds(b, " compiling");
+		buf_adds(b, " of compile time");
 	}
 	buf_adds(b, ".\n\n");
 	uint32_t rows = 0;

@@ -1,4 +1,4 @@
-/* json.c - --json: an explanation as the document of docs/formats/EXPLAIN.md, around the rows that it shares with tlparse. */
+/* json.c - --json: the document of docs/formats/EXPLAIN.md, built around the rows shared with tlparse. */
 #include "emit.h"
 
 #include "run/document.h"
@@ -23,7 +23,7 @@ static void put_summary(struct json_out *o, const struct explanation *x)
 	json_close(o);
 }
 
-/* ---- breaks by line, steps of frames, symbols with all that bounds them ---- */
+/* ---- breaks by line, steps of frames, symbols with everything that bounds them ---- */
 
 static void put_groups(struct json_out *o, const struct explanation *x)
 {
@@ -73,7 +73,7 @@ static void put_symbols(struct json_out *o, const struct explanation *x)
 
 /* ---- metrics, graphs ---- */
 
-/* A value as the log has it; what is no JSON (NaN) as a text. */
+/* A value as in the log; as a string if it is not JSON (NaN). */
 static void put_raw(struct json_out *o, struct json_tape *tape, struct slice text)
 {
 	uint32_t root;

@@ -1,4 +1,4 @@
-/* kernel.c - `fxexplain kernel`: operands -> kernel maps -> what the name means in them. */
+/* kernel.c - `fxexplain kernel`: finds a name in the kernel maps of the operands. */
 #include "kernel_part.h"
 
 #include "base/text.h"
@@ -19,7 +19,7 @@ static int load_text(struct kernelmaps *k, const char *path, struct err *err)
 	return code ? kernelmaps_add_code(k, path, err) : kernelmaps_add_text(k, path, err);
 }
 
-/* A folder of traces, or of packages: what is in it, one folder deep. */
+/* A folder of traces or packages: lists its files, one level deep. */
 static int load_dir(struct kernelmaps *k, const char *path, const char *model, struct err *err)
 {
 	uint32_t had = k->n_input;
@@ -42,13 +42,13 @@ static int load_operand(struct kernelmaps *k, const char *path, const char *mode
 	case OPERAND_TEXT: return load_text(k, path, err);
 	default:
 		return err_set(err, EXIT_INPUT,
-			       "'%s': no generated code is in such a file: give a debug folder, a trace, a package, or "
+			       "'%s': this kind of file has no generated code: give a debug folder, a trace, a package, or "
 			       "output_code.py",
 			       path);
 	}
 }
 
-/* The first of several operands is a name, unless it is there. */
+/* The first of several operands is a name, unless a file of that name exists. */
 static bool is_name(const struct operands *in) { return in->n > 1 && strcmp(in->v[0], "-") && access(in->v[0], F_OK) < 0; }
 
 /* ---- unknown names ---- */
@@ -70,7 +70,7 @@ static void add_name(struct names *x, struct slice name)
 	PUSH_TO(x->v, x->n, x->cap) = name;
 }
 
-/* Counts the letters to change, add or leave out until one name is the other. */
+/* Edit distance of two names. */
 static uint32_t distance(struct slice a, struct slice b)
 {
 	uint32_t row[128];
@@ -112,7 +112,7 @@ static bool is_place(const char *name)
 	return colon && colon[1] && strspn(colon + 1, "0123456789") == strlen(colon + 1);
 }
 
-/* "m.py:12" of the lines that the program has. */
+/* "m.py:12" of the program's lines. */
 static void add_places(struct names *x, const struct kernelmap *m)
 {
 	char place[100];
@@ -147,8 +147,8 @@ _Noreturn static void unknown(const struct kernelmaps *k, const char *name)
 	for (uint32_t i = 0; i < x.n && i < 12; i++)
 		buf_addf(&b, "%s%.*s", i ? ", " : "", SLN(x.v[i], 80));
 	if (x.n > 12)
-		buf_addf(&b, " and %u more: without a name all kernels are listed", x.n - 12);
-	die(EXIT_USAGE, "no kernel, FX node, IR node or FILE:LINE is called '%s'; there are %s", name, x.n ? buf_str(&b) : "none");
+		buf_addf(&b, " and %u more (without a name, all kernels are listed)", x.n - 12);
+	die(EXIT_USAGE, "no kernel, FX node, IR node or FILE:LINE named '%s'; available: %s", name, x.n ? buf_str(&b) : "none");
 }
 
 /* ---- all of it ---- */
@@ -173,7 +173,7 @@ int kernel_main(const struct explain_options *opt, const struct operands *in)
 	const char *name = is_name(in) ? in->v[0] : NULL;
 	unsigned lost = 0;
 	if (opt->sarif || opt->github || opt->html)
-		die(EXIT_USAGE, "kernel writes text or --json");
+		die(EXIT_USAGE, "kernel only writes text or --json");
 	for (int i = name ? 1 : 0; i < in->n; i++)
 		if (load_operand(&k, in->v[i], opt->model, &err) < 0) {
 			if (lost++)
@@ -186,15 +186,14 @@ int kernel_main(const struct explain_options *opt, const struct operands *in)
 	if (lost)
 		warn("%s", err.text);
 	if (!k.n && !k.n_text)
-		die(EXIT_INPUT, "no generated code in what was given");
+		die(EXIT_INPUT, "no generated code in the inputs");
 
 	struct kmlocation *error = xcalloc(k.n_text + 1, sizeof(*error));
 	uint32_t n_errors = 0;
 	for (uint32_t i = 0; i < k.n_text; i++)
 		n_errors += kernelmap_locate(k.map, k.n, k.text[i], &error[n_errors]);
 	if (!k.n && !n_errors)
-		die(EXIT_INPUT,
-		    "no generated code and no compiler's error in what was given: give the debug folder, the trace or the package, too");
+		die(EXIT_INPUT, "no generated code and no compiler error in the inputs: add the debug folder, the trace or the package");
 	struct kernel_hit *hit = xcalloc(KERNEL_HITS, sizeof(*hit));
 	uint32_t n_hits = name ? find_name(&k, name, hit) : 0;
 	if (name && !n_hits) {

@@ -1,4 +1,4 @@
-/* kernel_part.h - what kernel*.c share. */
+/* kernel_part.h - shared by kernel*.c. */
 #ifndef FXEXPLAIN_KERNEL_PART_H
 #define FXEXPLAIN_KERNEL_PART_H
 #include "fxexplain.h"
@@ -12,7 +12,7 @@ struct kernel_hit {
 	struct kmhit at;
 };
 
-/* ---- kernel_show.c: for people ---- */
+/* ---- kernel_show.c: text output ---- */
 void show_table(struct screen *s, const struct kernelmaps *k);
 void show_hit(struct screen *s, const struct kernelmaps *k, struct kernel_hit hit);
 void show_error(struct screen *s, const struct kernelmaps *k, const struct kmlocation *at);

@@ -1,9 +1,9 @@
-/* kernel_show.c - `fxexplain kernel` for people. */
+/* kernel_show.c - prints `fxexplain kernel`. */
 #include "kernel_part.h"
 
 #include "base/text.h"
 
-#define CACHED "  from the cache: Python lines are those of the program that filled it"
+#define CACHED "  from the cache: the Python lines are those of the program that filled it"
 enum { NARROW = 120 };
 
 const char *language_of(const struct kernelmap *m, const struct kmuse *u)
@@ -34,7 +34,7 @@ static void nodes(struct buf *b, const struct kernelmap *m, struct kmlist l, boo
 	}
 }
 
-/* In a table that a terminal is to hold: without folders. */
+/* In a table that must fit a terminal: without directories. */
 static void places(struct buf *b, const struct kernelmap *m, struct kmlist l, bool narrow)
 {
 	for (uint32_t i = 0; i < l.n; i++) {
@@ -63,7 +63,7 @@ void show_table(struct screen *s, const struct kernelmaps *k)
 		memcpy(note, m->note, sizeof(note));
 		clean_text(note, strlen(note));
 		if (m->ir && !m->n_use)
-			buf_adds(&b, m->post.n_node ? "  no code: it failed in code generation" : "  no code: it failed in the scheduler");
+			buf_adds(&b, m->post.n_node ? "  no code: code generation failed" : "  no code: the scheduler failed");
 		else if (m->note[0])
 			buf_addf(&b, "  (%s)", note);
 		if (m->in.cached)
@@ -87,7 +87,7 @@ void show_table(struct screen *s, const struct kernelmaps *k)
 	}
 }
 
-/* ---- a kernel's text ---- */
+/* ---- a kernel's code ---- */
 
 static size_t indent_of(struct slice line)
 {
@@ -97,14 +97,14 @@ static size_t indent_of(struct slice line)
 	return n;
 }
 
-/* Does the line say what it computes, not only where it reads it from? */
+/* Does the line compute something, or only load it? */
 static bool says(const struct kmline *l) { return l->node != NONE && l->how != MATCH_NONE && l->kind != OP_LOAD && l->kind != OP_ALIAS; }
 
 static void comment(struct buf *b, const struct kernelmap *m, const struct kmuse *u, const struct kmline *l, struct slice line)
 {
 	const struct kmnode *n = &m->node[l->node];
 	bool cpp = m->code.kernel[u->kernel].lang != OUT_TRITON;
-	buf_addf(b, "%*s%s FX%s: ", (int)indent_of(line), "", cpp ? "//" : "#", l->how == MATCH_GUESS ? ", perhaps" : "");
+	buf_addf(b, "%*s%s FX%s: ", (int)indent_of(line), "", cpp ? "//" : "#", l->how == MATCH_GUESS ? ", possibly" : "");
 	if (l->how == MATCH_PART)
 		buf_adds(b, "part of ");
 	kernelmap_node(b, n);
@@ -115,7 +115,7 @@ static void comment(struct buf *b, const struct kernelmap *m, const struct kmuse
 	buf_addc(b, '\n');
 }
 
-/* A kernel's text with the nodes above the lines that they belong to. */
+/* A kernel's code, with nodes as comments above the lines that they belong to. */
 static void annotate(struct screen *screen, const struct kernelmap *m, const struct kmuse *u)
 {
 	struct buf *b = &screen->b;
@@ -133,12 +133,12 @@ static void annotate(struct screen *screen, const struct kernelmap *m, const str
 		}
 		buf_add_clean(b, line);
 		buf_addc(b, '\n');
-		int indent = (int)indent_of(line) + 8; /* what is wrapped stands further in */
+		int indent = (int)indent_of(line) + 8; /* continuation lines are indented further */
 		put_wraps(screen, from, indent < screen->width / 2 ? indent : screen->width / 2);
 	}
 }
 
-/* ---- parts of a kernel's page ---- */
+/* ---- sections about a kernel ---- */
 
 /* A place in the program, and the code there. */
 static void source_line(struct screen *s, const char *before, const struct kernelmap *m, uint32_t at)
@@ -175,8 +175,8 @@ static void show_nodes(struct screen *s, const struct kernelmap *m, const struct
 		const char *text;
 	} from[] = {
 	    {KM_FROM_MAP, "torch's node mappings"}, {KM_FROM_COMMENT, "comments in the code"},
-	    {KM_FROM_LOG, "the fusion log"},        {KM_FROM_FLOW, "the flow of data"},
-	    {KM_FROM_NAME, "the kernel's name"},    {KM_FROM_SOURCE, "the comment above the call: nodes of the graph before AOTAutograd"},
+	    {KM_FROM_LOG, "the fusion log"},        {KM_FROM_FLOW, "data flow"},
+	    {KM_FROM_NAME, "the kernel's name"},    {KM_FROM_SOURCE, "the comment above the call: nodes before AOTAutograd"},
 	};
 	LOCAL_BUF b = {0};
 	bool any = false, more = false;
@@ -192,7 +192,7 @@ static void show_nodes(struct screen *s, const struct kernelmap *m, const struct
 		for (uint32_t i = 0; i < u->fx.n; i++)
 			node_row(&b, m, &m->node[m->item[u->fx.first + i]]);
 		put_table(s, buf_slice(&b));
-	} else { /* a package's: their names are all there is */
+	} else { /* from a package: only their names are known */
 		buf_adds(&s->b, "  ");
 		nodes(&s->b, m, u->fx, false);
 		buf_addc(&s->b, '\n');
@@ -254,7 +254,7 @@ static void show_fusion(struct screen *s, struct kernelmap *m, uint32_t use)
 	if (fused) {
 		buf_adds(&s->b, "  ");
 		buf_add_clean(&s->b, m->ir->node[outer].name);
-		buf_adds(&s->b, " is one ");
+		buf_adds(&s->b, " is a ");
 		buf_add_clean(&s->b, m->ir->node[outer].kind);
 		buf_addf(&s->b, " of %u nodes\n", m->ir->node[outer].members);
 	}
@@ -268,7 +268,7 @@ static void show_fusion(struct screen *s, struct kernelmap *m, uint32_t use)
 			buf_add_clean(&s->b, row[i].reason);
 		}
 		if (row[i].derived)
-			put_dim(s, "   (seen in the IR; TORCH_LOGS=fusion has torch's own reason)");
+			put_dim(s, "   (seen in the IR; TORCH_LOGS=fusion logs torch's reason)");
 		buf_addc(&s->b, '\n');
 	}
 }
@@ -280,7 +280,7 @@ static void show_kernel(struct screen *s, struct kernelmap *m, uint32_t use)
 	LOCAL_BUF b = {0};
 	buf_add_clean(&b, u->name);
 	put_bold(s, buf_str(&b));
-	buf_addf(&s->b, "   %s, ", u->kernel == NONE ? "an operator of torch" : language_of(m, u));
+	buf_addf(&s->b, "   %s, ", u->kernel == NONE ? "a torch operator" : language_of(m, u));
 	buf_add_clean(&s->b, m->in.name);
 	buf_addf(&s->b, ", called in line %u", c->line);
 	if (u->kernel != NONE)
@@ -303,9 +303,9 @@ static void show_kernel(struct screen *s, struct kernelmap *m, uint32_t use)
 	}
 }
 
-/* ---- the other direction ---- */
+/* ---- from a node or line to kernels ---- */
 
-/* Lines of a use that come from a node of FX or of the IR. */
+/* Lines of a kernel call that come from an FX or IR node. */
 static void show_lines(struct screen *s, const struct kernelmap *m, const struct kmuse *u, struct kmhit hit)
 {
 	struct slice rest = kernelmap_text(m, u), line;
@@ -323,7 +323,7 @@ static void show_lines(struct screen *s, const struct kernelmap *m, const struct
 		buf_addf(&s->b, "%6u  ", m->code.kernel[u->kernel].line + n);
 		buf_add_clean(&s->b, slice_trim(line));
 		if (l->how == MATCH_GUESS)
-			put_dim(s, "   (perhaps)");
+			put_dim(s, "   (possibly)");
 		buf_addc(&s->b, '\n');
 	}
 }
@@ -344,7 +344,7 @@ static void show_uses(struct screen *s, const struct kernelmap *m, struct kmhit 
 			show_lines(s, m, &m->use[u], hit);
 	}
 	if (!any)
-		buf_adds(&s->b, "\n  in no kernel: views, arguments and what was optimised away have none\n");
+		buf_adds(&s->b, "\n  not in any kernel: views, arguments and nodes optimised away have none\n");
 }
 
 static void show_ir_text(struct screen *s, const struct irtext *ir, uint32_t row)
@@ -393,7 +393,7 @@ void show_hit(struct screen *s, const struct kernelmaps *k, struct kernel_hit hi
 	show_uses(s, m, hit.at);
 }
 
-/* ---- a compiler's message ---- */
+/* ---- compiler errors ---- */
 
 void show_error(struct screen *s, const struct kernelmaps *k, const struct kmlocation *at)
 {
@@ -404,7 +404,7 @@ void show_error(struct screen *s, const struct kernelmaps *k, const struct kmloc
 		buf_add_clean(&s->b, at->error.file);
 		buf_addf(&s->b, ":%u: ", at->error.line);
 		buf_add_clean(&s->b, at->quoted);
-		buf_adds(&s->b, "\n  no kernel here has this line\n\n");
+		buf_adds(&s->b, "\n  no kernel in the inputs has this line\n\n");
 		return;
 	}
 	const struct kernelmap *m = k->map[at->map];
@@ -414,7 +414,7 @@ void show_error(struct screen *s, const struct kernelmaps *k, const struct kmloc
 	buf_add_clean(&s->b, u->name);
 	buf_addf(&s->b, ", line %u of ", m->code.kernel[u->kernel].line + at->line - 1);
 	buf_add_clean(&s->b, m->in.name);
-	buf_addf(&s->b, "%s\n", at->several ? " (other lines are like it; this one is nearest)" : "");
+	buf_addf(&s->b, "%s\n", at->several ? " (several lines match; this one is closest)" : "");
 	put_text_line(s, "  line      ", at->quoted);
 	if (l->ir_node != NONE) {
 		struct slice rest = m->ir->text, line;
@@ -429,7 +429,7 @@ void show_error(struct screen *s, const struct kernelmaps *k, const struct kmloc
 	}
 	if (l->node != NONE) {
 		const struct kmnode *n = &m->node[l->node];
-		buf_addf(&s->b, "  FX        %s", l->how == MATCH_GUESS ? "perhaps " : l->how == MATCH_PART ? "part of " : "");
+		buf_addf(&s->b, "  FX        %s", l->how == MATCH_GUESS ? "possibly " : l->how == MATCH_PART ? "part of " : "");
 		kernelmap_node(&s->b, n);
 		buf_addc(&s->b, '\n');
 		if (n->source != NONE)

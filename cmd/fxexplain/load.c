@@ -1,4 +1,4 @@
-/* load.c - operands: what each is, and into the facts with it. */
+/* load.c - recognises operands and reads them into the facts. */
 #include "fxexplain.h"
 
 #include "base/tool/diag.h"
@@ -20,7 +20,7 @@ static bool is_dir(const char *path)
 	return strcmp(path, "-") && stat(path, &st) == 0 && S_ISDIR(st.st_mode);
 }
 
-/* A folder that TORCH_COMPILE_DEBUG makes, or one in it: debugdir.c finds the rest. */
+/* A folder made by TORCH_COMPILE_DEBUG, or one inside it: debugdir.c finds the rest. */
 static bool has_debug_files(const char *path)
 {
 	static const char *const sign[] = {"torch_compile_debug",  "torchinductor",     "torchdynamo",        "fx_graph_readable.py",
@@ -64,7 +64,7 @@ enum operand_kind operand_kind(const char *path)
 
 /* ---- into the facts ---- */
 
-/* Tells where operands go. */
+/* Where operands go. */
 struct load {
 	struct facts *f;
 	struct page *page; /* --html; NULL */
@@ -83,7 +83,7 @@ static int add_file(const struct load *l, const char *path, enum operand_kind ki
 	case OPERAND_PROFILE: return err_set(err, EXIT_USAGE, "'%s' is a profile: fxexplain profile %s", path, path);
 	case OPERAND_PACKAGE:
 		return err_set(err, EXIT_USAGE,
-			       "'%s' is a compiled model, and says nothing about its compilation: fxexplain kernel %s lists its "
+			       "'%s' is a compiled model, without a log of its compilation: fxexplain kernel %s lists its "
 			       "kernels, aoti-checkinputs %s what it expects",
 			       path, path, path);
 	case OPERAND_CORE: return err_set(err, EXIT_USAGE, "'%s' is a core file: fxexplain crash %s MODEL", path, path);
@@ -91,7 +91,7 @@ static int add_file(const struct load *l, const char *path, enum operand_kind ki
 	}
 }
 
-/* What cannot be looked at twice (a pipe) is kept in a file without a name, so that its kind can be told. -1: it cannot. */
+/* Input that cannot be read twice (a pipe) is copied to an unnamed file, so that its kind can be recognised. -1: error. */
 static int pipe_file(const char *path, struct err *err)
 {
 	static char chunk[1 << 16];
@@ -133,7 +133,7 @@ static int add_pipe(const struct load *l, const char *path, struct err *err)
 
 void operands_keep_pipes(struct operands *in)
 {
-	static struct arena names; /* until the end, as the files */
+	static struct arena names; /* never released, like the files */
 	struct err err;
 	struct stat st;
 	for (int i = 0; i < in->n; i++) {
@@ -171,7 +171,7 @@ static int list_dir(const char *dir, struct names *names, struct err *err)
 	return 0;
 }
 
-/* Adds the traces and debug folders of a folder; where there are none, its texts. */
+/* Adds the traces and debug folders in a folder; if there are none, its texts. */
 static int add_dir(const struct load *l, const char *dir, struct err *err)
 {
 	struct names names = {0};
@@ -215,7 +215,7 @@ static int add_operand(const struct load *l, const char *path, struct err *err)
 	return kind == OPERAND_DIR ? add_dir(l, path, err) : add_file(l, path, kind, err);
 }
 
-/* The same file again would count everything twice. */
+/* Reading the same file twice would count everything twice. */
 static bool given_before(struct intern *given, const char *path)
 {
 	struct stat st;
@@ -247,7 +247,7 @@ int load_operands(struct facts *f, struct page *page, const struct explain_optio
 	for (int i = 0; status == 0 && i < n; i++) {
 		if (given_before(&given, path[i])) {
 			if (!opt->quiet)
-				warn("'%s' is given twice: it is told once", path[i]);
+				warn("'%s' is given twice: read once", path[i]);
 			continue;
 		}
 		if (add_operand(&l, path[i], err) == 0)
@@ -262,7 +262,7 @@ int load_operands(struct facts *f, struct page *page, const struct explain_optio
 	for (uint32_t i = 0; status == 0 && i < f->n_input; i++)
 		if (f->input[i].unread) {
 			struct slice name = facts_text(f, f->input[i].path);
-			warn("cannot read '%.*s' to its end: %s: explained is what came before", SL(name), f->input[i].unread);
+			warn("cannot read '%.*s' to the end: %s: only the part before that is explained", SL(name), f->input[i].unread);
 			++*lost;
 		}
 	patterns_free(known);

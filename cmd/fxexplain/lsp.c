@@ -1,4 +1,4 @@
-/* lsp.c - messages in and out, places, addresses of files. */
+/* lsp.c - messages, positions, file URIs. */
 #include "lsp.h"
 
 #include "base/html/html.h"
@@ -13,7 +13,7 @@ enum { HEAD_MAX = 4096 };
 
 /* ---- in ---- */
 
-/* More bytes: 1; 0: none in time; -1. */
+/* 1: more bytes. 0: none in time. -1: error or end. */
 static int more(struct lsp *l, int timeout_ms, struct err *err)
 {
 	struct pollfd p = {.fd = l->in, .events = POLLIN};
@@ -29,20 +29,20 @@ static int more(struct lsp *l, int timeout_ms, struct err *err)
 	return 1;
 }
 
-/* Finds where the message's JSON begins, and how long it is: 1. 0: its head is not whole. */
+/* Finds where the message's JSON begins and how long it is: 1. 0: its header is incomplete. */
 static int head(const struct lsp *l, size_t *from, uint64_t *n, struct err *err)
 {
 	struct slice rest = buf_slice(&l->got), line;
 	const char *end = slice_find(rest, "\r\n\r\n");
 	if (!end)
-		return rest.n < HEAD_MAX ? 0 : err_set(err, EXIT_INPUT, "standard input has no message of a language server's client");
+		return rest.n < HEAD_MAX ? 0 : err_set(err, EXIT_INPUT, "standard input is not a Language Server Protocol message");
 	*from = (size_t)(end - rest.p) + 4;
 	rest = slice_of(rest.p, (size_t)(end - rest.p));
 	while (slice_line(&rest, &line))
 		if (line.n > 15 && !strncasecmp(line.p, "Content-Length:", 15) &&
 		    slice_u64(slice_trim(slice_of(line.p + 15, line.n - 15)), n))
 			return *n <= LSP_MAX ? 1 : err_set(err, EXIT_INPUT, "a message of %llu bytes", (unsigned long long)*n);
-	return err_set(err, EXIT_INPUT, "a message without Content-Length: this talks to an editor, by the Language Server Protocol");
+	return err_set(err, EXIT_INPUT, "a message without Content-Length: serve speaks the Language Server Protocol with an editor");
 }
 
 int lsp_read(struct lsp *l, int timeout_ms, struct err *err)
@@ -110,9 +110,9 @@ int lsp_send(struct lsp *l, struct json_out *o, struct err *err)
 		   : write_all(l->out, l->body.p, l->body.len, "standard output", err);
 }
 
-/* ---- places ---- */
+/* ---- positions ---- */
 
-/* UTF-16 units of a text in UTF-8: two for what has four bytes. */
+/* UTF-16 units of a text in UTF-8: two for a four-byte character. */
 static size_t utf16_units(struct slice s)
 {
 	size_t n = 0;
@@ -141,7 +141,7 @@ bool lsp_path(struct slice uri, struct buf *path)
 	buf_reset(path);
 	if (!slice_starts(uri, "file://"))
 		return false;
-	const char *from = slice_chr(slice_of(uri.p + 7, uri.n - 7), '/'); /* behind the host, which is this one */
+	const char *from = slice_chr(slice_of(uri.p + 7, uri.n - 7), '/'); /* after the host, which is this one */
 	if (!from)
 		return false;
 	for (const char *p = from, *end = uri.p + uri.n; p < end; p++) {

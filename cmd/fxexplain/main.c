@@ -306,7 +306,7 @@ int explain_paths(const struct explain_options *o, const char *const *path, int 
 		die_err(&err);
 	if (n && load_operands(f, page, o, path, n, &lost, &err) < 0)
 		die_err(&err);
-	for (uint32_t i = 0; o->folder && i < f->n_input; i++) /* of `run`: names that nobody else knows */
+	for (uint32_t i = 0; o->folder && i < f->n_input; i++) /* of `run`: names that the user does not know */
 		f->input[i].path = run_input_name(f, f->input[i].path, o->folder);
 	if (o->function && !facts_only_function(f, o->function))
 		die(EXIT_INPUT, "no frame of a function '%s' was compiled", o->function);
@@ -336,12 +336,12 @@ int main(int argc, char **argv)
 	const char *sub = in.sub ? in.sub->name : "";
 	opt.report = !strcmp(sub, "report");
 	if (opt.report + opt.json + opt.sarif + opt.github + !!opt.html > 1)
-		die(EXIT_USAGE, opt.report ? "report writes Markdown: --json, --sarif, --github and --html go without it"
-					   : "one of --json, --sarif, --github and --html at a time");
+		die(EXIT_USAGE, opt.report ? "report only writes Markdown: --json, --sarif, --github and --html do not apply"
+					   : "use only one of --json, --sarif, --github and --html");
 	if (opt.with.n && !opt.bundle)
-		die(EXIT_USAGE, "--with puts files into a bundle: --bundle FILE is missing");
+		die(EXIT_USAGE, "--with needs --bundle=FILE: it adds files to a bundle");
 	if (opt.report && !in.n && !opt.repro)
-		die(EXIT_USAGE, "report: a log is missing, or --repro with a program of fxminify\nTry 'fxexplain report -h'");
+		die(EXIT_USAGE, "report needs a log, or --repro with a program from fxminify\nTry 'fxexplain report -h'");
 	limits_check(&opt.max);
 	if (strcmp(sub, "run") && strcmp(sub, "replay"))
 		output_watch_signals();

@@ -18,7 +18,7 @@ void md_text(struct buf *b, struct slice s, size_t most)
 		if (c == '<' || c == '>' || c == '&')
 			buf_adds(b, c == '<' ? "&lt;" : c == '>' ? "&gt;" : "&amp;");
 		else if (c == '@')
-			buf_adds(b, "@<!-- -->"); /* @torch.compile is nobody's name */
+			buf_adds(b, "@<!-- -->"); /* @torch.compile must not mention a user */
 		else if (strchr("\\`*_[]|#~$", c) && c)
 			buf_addf(b, "\\%c", c);
 		else
@@ -54,7 +54,7 @@ void md_code(struct buf *b, struct slice s, size_t most)
 	for (size_t i = 0; i < shown.n; i++) {
 		char c = shown.p[i];
 		if (c == '|')
-			buf_addc(b, '\\'); /* a table's cell ends there otherwise */
+			buf_addc(b, '\\'); /* would end the table cell */
 		buf_addc(b, (unsigned char)c < ' ' || c == 127 ? ' ' : c);
 	}
 	if (shown.n < s.n)

@@ -1,15 +1,15 @@
-/* markdown.h - text of a log in Markdown as GitHub shows it: nothing in it is taken for markup, nobody is called by it. */
+/* markdown.h - log text as GitHub Markdown: nothing in it acts as markup or mentions a user. */
 #ifndef FXEXPLAIN_MARKDOWN_H
 #define FXEXPLAIN_MARKDOWN_H
 #include "base/buf.h"
 
-/* As a paragraph's or table cell's text: one line, at most `most` bytes (0: any). */
+/* As text of a paragraph or table cell: one line, at most `most` bytes (0: any). */
 void md_text(struct buf *b, struct slice s, size_t most);
 /* `code`: within a line, also in a table. */
 void md_code(struct buf *b, struct slice s, size_t most);
-/* A fenced block; its middle is left out, whole lines, where it is longer than `most` bytes. */
+/* A fenced block; if longer than `most` bytes, lines in the middle are left out. */
 void md_block(struct buf *b, const char *lang, struct slice s, size_t most);
-/* [text](url), when it is an http or https address without blanks and brackets; else the text. */
+/* [text](url), if it is an http or https URL without blanks and brackets; else the text. */
 void md_link(struct buf *b, struct slice text, struct slice url);
 
 #endif

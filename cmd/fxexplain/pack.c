@@ -1,4 +1,4 @@
-/* pack.c - `report --bundle` and `run --bundle`: all that is known of a failure, in one file (run/bundle/bundle.h). */
+/* pack.c - `report --bundle` and `run --bundle`: everything known about a failure, in one file (run/bundle/bundle.h). */
 #include "bundle.h"
 
 #include "base/text.h"
@@ -39,7 +39,7 @@ void pack_text(struct pack *p, enum bundle_kind kind, const char *name, struct s
 
 /* ---- logs ---- */
 
-/* "0/1" of what is told of: by numbers, as envelopes have them. */
+/* "0/1" of the compilations that have findings: as numbers, as in the envelopes. */
 static void learn_ids(const struct pack *p, struct intern *ids)
 {
 	const struct explanation *x = p->x;
@@ -63,11 +63,11 @@ static void add_input(struct pack *p, const struct fact_input *in, const struct 
 	FREED char *from = xstrndup(path.p, path.n);
 	FREED char *name = xasprintf("%s%s", in->kind == FACT_TRACE ? "trace/" : "text/", path_base(from));
 	size_t n = strlen(name);
-	if (n > 3 && !strcmp(name + n - 3, ".gz")) /* it is unpacked */
+	if (n > 3 && !strcmp(name + n - 3, ".gz")) /* it is decompressed */
 		name[n - 3] = 0;
 	if (!path.n) {
-		bundle_leave_out(p->w, shown, SLICE("came through a pipe: give it as a file"));
-	} else if (in->unread) { /* a warning was given */
+		bundle_leave_out(p->w, shown, SLICE("came through a pipe: pass it as a file"));
+	} else if (in->unread) { /* already warned */
 		bundle_leave_out(p->w, slice_str(name), slice_str(in->unread));
 	} else if (in->kind == FACT_DEBUGDIR) {
 		if (p->o->redact)
@@ -79,7 +79,7 @@ static void add_input(struct pack *p, const struct fact_input *in, const struct 
 		    bundle_add(p->w, BUNDLE_TRACE, name, buf_slice(&text), SLICE(""), &err) < 0)
 			fail(p, &err);
 		if (cut)
-			bundle_leave_out(p->w, slice_str(name), SLICE("long records of compilations that nothing is said about"));
+			bundle_leave_out(p->w, slice_str(name), SLICE("long records of compilations without findings"));
 	} else {
 		if (pack_trace(&text, from, NULL, NULL, &cut, &err) < 0)
 			fail(p, &err);
@@ -87,7 +87,7 @@ static void add_input(struct pack *p, const struct fact_input *in, const struct 
 	}
 }
 
-/* ---- graphs: of what is told of; where that is nothing, the first ones ---- */
+/* ---- graphs of compilations with findings; if there are none, the first graphs ---- */
 
 static void add_graphs(struct pack *p)
 {
@@ -114,7 +114,7 @@ static void add_graphs(struct pack *p)
 
 /* ---- --with ---- */
 
-/* Which of torch's archives: the folder that compiled models lie in is there (model/package/package.h). */
+/* Is this archive a compiled model? It has the directory that compiled models are in (model/package/package.h). */
 static bool is_compiled(const char *path)
 {
 	OWNED(mapfile_close) struct mapfile m = {0};
@@ -157,7 +157,7 @@ static int add_with(struct pack *p, const char *path, struct err *err)
 	struct tensor_file *t = NULL;
 	int r;
 	if (stat(path, &st) == 0 && S_ISDIR(st.st_mode) && !watch_bundle_like(path))
-		r = err_set(err, EXIT_INPUT, "'%s': is no folder that aoti-printer --record made", path);
+		r = err_set(err, EXIT_INPUT, "'%s' is not a directory made by aoti-printer --record", path);
 	else if (stat(path, &st) == 0 && S_ISREG(st.st_mode) && !is_compiled(path) && (t = tensor_file_open(path, NULL)))
 		r = bundle_add_tensors(p->w, inputs, path, p->o->redact, err);
 	else
@@ -167,7 +167,7 @@ static int add_with(struct pack *p, const char *path, struct err *err)
 	return r;
 }
 
-/* ---- what the manifest says ---- */
+/* ---- the manifest ---- */
 
 static bool is_told(const struct finding *g)
 {
@@ -195,7 +195,8 @@ size_t pack_findings(const struct explanation *x, struct arena *a, struct bundle
 	return n;
 }
 
-/* Variables of torch and its kin, but for those that name this machine's folders. Of `run` alone: a report is written in another shell. */
+/* Environment variables of torch and related tools, except those that name directories of this machine. For `run` only: a report is
+ * written in another shell. */
 static size_t environment(struct pack *p, struct arena *a, struct bundle_env **out)
 {
 	size_t n = 0, room = 1;
@@ -219,10 +220,10 @@ static void say_what(const struct pack *p, const char *path)
 	put_bytes(&size, (uint64_t)st.st_size);
 	if (!p->o->quiet)
 		note("%s: %s: %s%s%s", diag_tool, path, buf_str(&size),
-		     p->program ? "" : "; no program is in it: with --repro FILE it can be run again",
-		     p->o->redact ? "; redacting is help, no proof: look at it before you send it (unzip -p)" : "");
+		     p->program ? "" : "; without the program: pass --repro=FILE so that it can be run again",
+		     p->o->redact ? "; redaction is best effort: read it before you send it (unzip -p)" : "");
 	if (st.st_size > PACK_USUAL)
-		warn("'%s' is larger than what most places take (10 MB)", path);
+		warn("'%s' is larger than most sites accept (10 MB)", path);
 }
 
 static void add_documents(struct pack *p)

@@ -1,4 +1,4 @@
-/* The program of a bundle: its file, and those beside and below it that it needs. */
+/* packsource.c - the program of a bundle: its file, and the files beside and below it that it needs. */
 #include "bundle.h"
 
 #include "base/srcloc.h"
@@ -31,8 +31,8 @@ static void add_path(struct gather *g, struct slice path)
 		intern_add(&g->paths, path);
 }
 
-/* "a.b" below a folder (with its slash): a/b.py, a/b/__init__.py, and those of the packages above it. ".a" of a file is below the file's
- * folder, "..a" below the one above that. */
+/* "a.b" below a folder (with its slash): a/b.py, a/b/__init__.py, and those of the packages above it. ".a" in a file is relative to the
+ * file's folder, "..a" to the one above. */
 static void add_module(struct gather *g, struct slice name, struct slice file)
 {
 	LOCAL_BUF path = {0};
@@ -68,7 +68,7 @@ static size_t name_length(struct slice s)
 	return n;
 }
 
-/* "import a.b, c" and "from a.b import c": by their first words. */
+/* "import a.b, c" and "from a.b import c": recognised by their first words. */
 static void add_imports(struct gather *g, struct slice text, struct slice file)
 {
 	struct slice line;
@@ -99,7 +99,7 @@ static void add_imports(struct gather *g, struct slice text, struct slice file)
 
 /* ---- which program ---- */
 
-/* What stands behind the last frame that executes a text: what is above it is a launcher (runpy, cProfile). */
+/* The frames after the last one that executes code from a string: those above are a launcher (runpy, cProfile). */
 static struct slice behind_launcher(struct slice stack)
 {
 	struct slice rest = stack;
@@ -110,7 +110,7 @@ static struct slice behind_launcher(struct slice stack)
 	return stack;
 }
 
-/* The frame of a module among the user's: the innermost; of a text with tracebacks the first. */
+/* The user's innermost module frame; in a text with tracebacks, the first. */
 static struct slice module_of(struct slice stack, bool innermost)
 {
 	struct srcloc at;
@@ -121,7 +121,7 @@ static struct slice module_of(struct slice stack, bool innermost)
 	return found;
 }
 
-/* What a text of the run shows of its end; else where compilations were begun. A compilation that failed has no frame of the module. */
+/* From the traceback at the end of the run's output; else from where compilations started. A failed compilation has no module frame. */
 static char *program_of_log(const struct explanation *x)
 {
 	struct slice found = {0};
@@ -151,7 +151,7 @@ static char *program_of_log(const struct explanation *x)
 	return found.p ? xstrndup(found.p, found.n) : NULL;
 }
 
-/* The first argument that is a Python file; *rest: how many come before the program's own. */
+/* The first argument that is a Python file; *rest: how many come before the program's arguments. */
 static const char *program_of_command(const char *const *command, size_t *rest)
 {
 	for (size_t i = 0; command && command[i]; i++)
@@ -214,7 +214,7 @@ void pack_sources(struct pack *p)
 	FREED char *program = find_program(p);
 	if (p->o->redact && !p->o->repro) {
 		if (program)
-			bundle_leave_out(p->w, SLICE("program"), SLICE("redacted: --repro FILE puts one in"));
+			bundle_leave_out(p->w, SLICE("program"), SLICE("left out when redacting: --repro=FILE adds one"));
 		return;
 	}
 	if (!program)
@@ -237,6 +237,6 @@ void pack_sources(struct pack *p)
 		add_source(&g, i);
 	p->program = g.paths.n > 0;
 	if (!p->program)
-		bundle_leave_out(p->w, slice_str(path_base(program)), SLICE("is no Python file of the user's that can be read"));
+		bundle_leave_out(p->w, slice_str(path_base(program)), SLICE("not a readable Python file of the user"));
 	intern_release(&g.paths);
 }

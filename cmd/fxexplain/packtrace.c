@@ -1,4 +1,4 @@
-/* Logs as they go into a bundle. A record is a line and, behind it, the lines of its payload (run/trace/trace.h has the format). */
+/* packtrace.c - logs as they go into a bundle. A record is a line, followed by the lines of its payload (run/trace/trace.h has the format). */
 #include "bundle.h"
 
 #include "base/io/window.h"
@@ -7,7 +7,7 @@
 struct copy {
 	struct buf *b;
 	const struct intern *ids; /* NULL: all of it */
-	struct redact *r;         /* NULL: as it is */
+	struct redact *r;         /* NULL: unchanged */
 	struct buf payload, safe;
 	struct buf envelope;
 	bool open;
@@ -37,7 +37,7 @@ static int64_t number_behind(struct slice text, const char *key)
 	return n && slice_u64(slice_of(rest.p, n), &v) ? (int64_t)v : -1;
 }
 
-/* Is it a long payload of a compilation that nothing is said about? */
+/* Is it a long payload of a compilation without findings? */
 static bool is_beside(const struct copy *c)
 {
 	char id[64];
@@ -97,7 +97,7 @@ static void end_record(struct copy *c)
 		buf_add_slice(c->b, line);
 		buf_addc(c->b, '\n');
 	}
-	/* a payload that ends in a newline has an empty line behind it */
+	/* a payload that ends in a newline is followed by an empty line */
 	if (payload.n && payload.p[payload.n - 1] == '\n')
 		buf_adds(c->b, "\t\n");
 }

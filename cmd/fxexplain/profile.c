@@ -1,10 +1,10 @@
-/* profile.c - `fxexplain profile`: one torch.profiler trace, or two of one program, and the trace log of the compiled
+/* profile.c - `fxexplain profile`: one torch.profiler trace, or two of one program, optionally with the trace log of the compiled
  * run. */
 #include "profile_view.h"
 
 #include "base/tool/diag.h"
 
-/* What has no generated code in it adds nothing. */
+/* Inputs without generated code add nothing. */
 static void add_maps(struct profile_view *v, const char *path, enum operand_kind kind)
 {
 	struct err err;
@@ -20,7 +20,7 @@ static void add_maps(struct profile_view *v, const char *path, enum operand_kind
 	}
 }
 
-/* Two profiles at most; what is no profile tells of the compilation. */
+/* At most two profiles; other inputs describe the compilation. */
 static void sort_operands(const struct operands *in, struct profile_view *v, const char **logs, int *n_logs)
 {
 	for (int i = 0; i < in->n; i++) {
@@ -33,10 +33,10 @@ static void sort_operands(const struct operands *in, struct profile_view *v, con
 		else if (v->n < 2)
 			v->path[v->n++] = in->v[i];
 		else
-			die(EXIT_USAGE, "two profiles at most, eager and compiled: '%s' is one too many", in->v[i]);
+			die(EXIT_USAGE, "'%s' is a third profile: give at most two, eager and compiled", in->v[i]);
 	}
 	if (!v->n)
-		die(EXIT_USAGE, "no profile is given: what prof.export_chrome_trace() wrote");
+		die(EXIT_USAGE, "no profile given: profile needs a file written by prof.export_chrome_trace()");
 }
 
 static bool read_profiles(struct profile_view *v, bool quiet)
@@ -90,7 +90,7 @@ int profile_main(const struct explain_options *opt, const struct operands *in)
 	unsigned lost = 0;
 	int n_logs = 0;
 	if (opt->html || opt->sarif || opt->github)
-		die(EXIT_USAGE, "profile writes text or, with --json, a document: no --html, --sarif or --github");
+		die(EXIT_USAGE, "profile only writes text or --json: --html, --sarif and --github do not apply");
 	FREED const char **logs = xcalloc((size_t)in->n + 1, sizeof(*logs));
 	sort_operands(in, &v, logs, &n_logs);
 	bool whole = read_profiles(&v, opt->quiet);

@@ -1,4 +1,4 @@
-/* profile_json.c - `fxexplain profile --json`: all that was read and compared.
+/* profile_json.c - `fxexplain profile --json`: everything read and compared.
  *
  *     {"profiles": [{"path": ..., "compiled": true, "events": 645, "wall": 16155020, "gaps": ..., "parts": {"fused
  * kernels": ...}, "steps": [...], "longest_gaps": [...], "regions": [...], "compilations": [...], "rows": [...],

@@ -1,7 +1,7 @@
-/* profile_kernels.c - kernels of a profile joined with what they were made from (graph/inductor/kernelmap.h). */
+/* profile_kernels.c - joins the kernels of a profile with the nodes they were made from (graph/inductor/kernelmap.h). */
 #include "profile_view.h"
 
-/* Once each: several graphs may have a kernel of one name. */
+/* Each once: several graphs may have a kernel of the same name. */
 static void add_once(struct intern *seen, struct buf *b, struct slice s)
 {
 	if (!s.n || intern_find(seen, s) != NONE)

@@ -1,4 +1,4 @@
-/* profile_show.c - `fxexplain profile` for a person: what to look at first, then where the time went. */
+/* profile_show.c - prints `fxexplain profile`: what to look at first, then where the time went. */
 #include "profile_view.h"
 #include "base/text.h"
 
@@ -6,7 +6,7 @@
 
 enum { ADVICE_SHOWN = 3, OPS_SHOWN = 6, OPS_LOW = 3, HIGH = 60, BAR = 20 };
 
-/* The tables of a profile have one unit: that in which its step, or all of it, is at least one. */
+/* All tables of a profile use one unit: the largest in which a step, or the whole profile, is at least 1. */
 struct unit {
 	const char *name;
 	double ns;
@@ -18,7 +18,7 @@ struct show {
 	struct profile_view *v;
 	struct buf table, tmp;
 	bool all;
-	bool room;      /* for the parts that come last: no terminal, or one of HIGH rows */
+	bool room;      /* for the last sections: no terminal, or one with HIGH rows */
 	uint32_t shown; /* rows of a table */
 	struct unit unit;
 };
@@ -49,7 +49,7 @@ static void add_from_to(struct buf *b, const double ns[2])
 	add_took(b, ns[1]);
 }
 
-/* A bar is made for the screen: in a table it is a cell. */
+/* A bar is drawn for the screen: in a table it is a cell. */
 static void add_bar(struct show *w, double part, double whole)
 {
 	const size_t from = w->s->b.len;
@@ -101,7 +101,7 @@ static void put_advice(struct show *w)
 		if (a->ns > 0) {
 			buf_adds(&w->s->b, "  ");
 			add_took(&w->s->b, a->ns);
-			buf_addf(&w->s->b, "%s, %.0f %%", w->v->shown->n_step ? " a step" : "", 100 * a->share);
+			buf_addf(&w->s->b, "%s, %.0f %%", w->v->shown->n_step ? " per step" : "", 100 * a->share);
 		}
 		put_text_line(w->s, "\n   ", slice_str(a->evidence));
 		while (slice_line(&rest, &line))
@@ -113,7 +113,7 @@ static void put_advice(struct show *w)
 
 /* ---- where the time goes ---- */
 
-/* Cells before the bar: the times, and the share or change where it is wanted. */
+/* Cells before the bar: the times, and the share or change if requested. */
 static void add_part(struct show *w, double a, double b, bool more)
 {
 	const struct profile_compare *c = &w->v->c;
@@ -161,7 +161,7 @@ static void put_families(struct show *w)
 	}
 	if (c->beside[0] + c->beside[1] > 0.01 * (c->wall[0] + c->wall[1])) {
 		add_part(w, -c->beside[0], -c->beside[1], false);
-		buf_adds(&w->table, "\tof it beside the main thread, on others\n");
+		buf_adds(&w->table, "\tof which on other threads\n");
 	}
 	add_part(w, c->wall[0], c->wall[1], true);
 	buf_adds(&w->table, "\tall\n");
@@ -232,7 +232,7 @@ static void put_regions(struct show *w)
 	if (!p->n_region || !(w->room && (w->all || w->v->has_facts)))
 		return;
 	put_heading(w->s, "Compiled frames");
-	buf_adds(&w->table, "id\tcalls\ta call\tlookup\tafter a break\twait\tfunction\n");
+	buf_adds(&w->table, "id\tcalls\tper call\tlookup\tafter a break\twait\tfunction\n");
 	for (uint32_t i = 0; i < p->n_region; i++) {
 		const struct profile_region *r = &p->region[i];
 		const struct slice id = intern_get(&p->names, r->id);
@@ -257,8 +257,8 @@ static void put_compiles(struct show *w)
 	const struct profile *p = w->v->shown;
 	if (!p->n_compile || !(w->room && (w->all || w->v->has_facts)))
 		return;
-	put_heading(w->s, "Compilations inside of the profile");
-	buf_adds(&w->table, "at s\tseconds\tid\tstep\t\tfunction\n");
+	put_heading(w->s, "Compilations during the profile");
+	buf_adds(&w->table, "at (s)\tseconds\tid\tstep\t\tfunction\n");
 	for (uint32_t i = 0; i < p->n_compile && (w->all || i < w->shown); i++) {
 		const struct profile_compile *k = &p->compile[i];
 		const struct slice id = intern_get(&p->names, k->id);
@@ -291,7 +291,7 @@ static void put_kernel(struct show *w, const struct profile_op *o, struct slice 
 	put_wraps(w->s, from, 6);
 }
 
-/* Says what the kernels were made from, where a log or a folder tells. */
+/* Shows what the kernels were made from, if a log or folder has it. */
 static void put_kernels(struct show *w)
 {
 	const struct profile_compare *c = &w->v->c;
@@ -301,7 +301,7 @@ static void put_kernels(struct show *w)
 		const struct profile_op *o = i < c->n_device ? &c->device[i] : &c->op[i - c->n_device];
 		buf_reset(&w->tmp);
 		buf_reset(&lines);
-		/* On a device it is the kernel that counts, not its launch. */
+		/* On a device the kernel counts, not its launch. */
 		if (o->family != FAMILY_KERNEL || !o->count[1] || (i >= c->n_device && c->n_device) ||
 		    !view_kernel(w->v, o->name, &w->tmp, &lines))
 			continue;
@@ -310,7 +310,7 @@ static void put_kernels(struct show *w)
 			continue;
 		}
 		if (!shown++)
-			put_heading(w->s, "Kernels and what they come from");
+			put_heading(w->s, "Kernels and where they come from");
 		put_kernel(w, o, buf_slice(&w->tmp), buf_slice(&lines));
 	}
 	put_more(w, left, "kernels");
@@ -321,7 +321,7 @@ static void put_gaps(struct show *w)
 	const struct profile *p = w->v->shown;
 	if (!p->n_gap || !w->all)
 		return;
-	put_heading(w->s, "The longest gaps: nothing runs");
+	put_heading(w->s, "Longest gaps, in which nothing runs");
 	buf_adds(&w->table, "time\tafter\tbefore\tPython function\n");
 	for (uint32_t i = 0; i < p->n_gap && i < 10; i++) {
 		took_cell(w, (double)p->gap[i].dur);
@@ -379,7 +379,7 @@ static void put_recompiles(struct show *w)
 	put_more(w, !w->all && f->n_recompile > w->shown ? f->n_recompile - w->shown : 0, "recompiles");
 }
 
-/* ---- the head ---- */
+/* ---- header ---- */
 
 static void add_unit(struct buf *b, const struct profile *p)
 {
@@ -414,7 +414,7 @@ static void head_of_two(struct show *w)
 	buf_reset(b);
 	const double times = c->wall[1] > 0 ? c->wall[0] / c->wall[1] : 0;
 	add_from_to(b, c->wall);
-	buf_addf(b, "%s: %.2fx", c->per_step ? " a step" : "", times);
+	buf_addf(b, "%s: %.2fx", c->per_step ? " per step" : "", times);
 	put_bold(w->s, buf_str(b));
 	if (c->side[0]->devices && c->side[1]->devices) {
 		buf_adds(&w->s->b, ", device busy ");
@@ -422,24 +422,24 @@ static void head_of_two(struct show *w)
 	}
 	buf_adds(&w->s->b, times >= 1.05   ? ", compiled is faster\n"
 			   : times <= 0.95 ? ", compiled is slower\n"
-					   : ", no difference to speak of\n");
+					   : ", no significant difference\n");
 	buf_addf(&w->s->b, "eager %s (", w->v->side_path[0]);
 	add_unit(&w->s->b, c->side[0]);
 	buf_addf(&w->s->b, "), compiled %s (", w->v->side_path[1]);
 	add_unit(&w->s->b, c->side[1]);
 	buf_adds(&w->s->b, ")\n");
 	if (c->swapped)
-		buf_adds(&w->s->b, "the first file is the compiled run: taken as the second\n");
+		buf_adds(&w->s->b, "the first file is the compiled run: swapped\n");
 	if (c->same_kind)
-		buf_addf(&w->s->b, "%s: compared in the order given, \"eager\" is the first\n",
-			 c->side[0]->compiled ? "both are compiled" : "nothing is compiled in either");
+		buf_addf(&w->s->b, "%s: compared in the given order, \"eager\" is the first\n",
+			 c->side[0]->compiled ? "both are compiled" : "neither is compiled");
 	if (!c->per_step)
-		buf_adds(&w->s->b, "not both have steps: the totals compare only if both ran the same number of iterations\n");
+		buf_adds(&w->s->b, "only one has steps: the totals compare only if both ran the same number of iterations\n");
 	if (c->side[0]->spent[SPENT_COMPILE] + c->side[1]->spent[SPENT_COMPILE])
-		buf_adds(&w->s->b, "compiling is in these times: the speed-up is not that of the steady state\n");
+		buf_adds(&w->s->b, "these times include compilation: the steady-state speed-up differs\n");
 	buf_addf(&w->s->b, "%u ops gone (", c->n_fate[FATE_GONE]);
 	add_took(&w->s->b, c->gone);
-	buf_addf(&w->s->b, "), %u stay (", c->n_fate[FATE_STAYS]);
+	buf_addf(&w->s->b, "), %u unchanged (", c->n_fate[FATE_STAYS]);
 	add_from_to(&w->s->b, c->stays);
 	buf_addf(&w->s->b, "), %u new (", c->n_fate[FATE_NEW]);
 	add_took(&w->s->b, c->fresh);
@@ -459,7 +459,7 @@ void profile_terminal(struct screen *s, struct profile_view *v, const struct exp
 	put_families(&w);
 	if (v->c.n_device)
 		put_ops(&w, v->c.device, v->c.n_device, "On the device, by self time", "kernels");
-	put_ops(&w, v->c.op, v->c.n_op, v->c.one ? "Ops and kernels by self time" : "Op by op: what changed most", "ops");
+	put_ops(&w, v->c.op, v->c.n_op, v->c.one ? "Ops and kernels by self time" : "Ops that changed most", "ops");
 	put_kernels(&w);
 	put_regions(&w);
 	put_compiles(&w);
@@ -467,7 +467,7 @@ void profile_terminal(struct screen *s, struct profile_view *v, const struct exp
 	put_recompiles(&w);
 	put_gaps(&w);
 	if (!w.room)
-		put_dim(s, "compiled frames, compilations, graph breaks and recompiles: --all\n");
+		put_dim(s, "--all adds compiled frames, compilations, graph breaks and recompiles\n");
 	buf_release(&w.table);
 	buf_release(&w.tmp);
 }

@@ -79,7 +79,7 @@ static void put_path(struct redact *r, struct buf *b, struct slice path, char sl
 	put(b, is_tmp(path) ? "tmp" : "path", is_tmp(path) ? &r->tmp : &r->path, dir);
 	if (name.n) {
 		buf_addc(b, '/');
-		redact_add(r, b, name); /* no slash in it any more: one level */
+		redact_add(r, b, name); /* no slash left: recurses once */
 	}
 }
 
@@ -92,7 +92,7 @@ static size_t path_length(struct slice s, char quote)
 		n = (size_t)(end - s.p);
 	while (n && (s.p[n - 1] == '.' || s.p[n - 1] == ',' || s.p[n - 1] == '='))
 		n--;
-	/* A folder and a name at least: /x alone is a division, or no secret. */
+	/* At least a directory and a name: /x alone is a division, or not a secret. */
 	return n > 2 && s.p[1] != '/' && memchr(s.p + 1, '/', n - 1) ? n : 0;
 }
 
@@ -202,10 +202,10 @@ static size_t secret_length(struct slice s)
 		upper += s.p[i] >= 'A' && s.p[i] <= 'Z';
 		lower += s.p[i] >= 'a' && s.p[i] <= 'z';
 	}
-	return n >= 32 && digits >= 3 && upper >= 3 && lower >= 3 ? n : 0; /* hashes of caches are of one case */
+	return n >= 32 && digits >= 3 && upper >= 3 && lower >= 3 ? n : 0; /* cache hashes have only one case */
 }
 
-/* HF_TOKEN=..., "api_key": "...", Bearer ...: how long what stands before the value is. */
+/* HF_TOKEN=..., "api_key": "...", Bearer ...: the length of what precedes the value. */
 static size_t key_length(struct slice word, struct slice s)
 {
 	static const char *const sign[] = {"TOKEN", "SECRET", "PASSWORD", "PASSWD", "API_KEY", "APIKEY", "ACCESS_KEY", "PRIVATE_KEY", NULL};
@@ -260,7 +260,7 @@ static size_t put_url(struct redact *r, struct buf *b, struct slice s)
 		put(b, "ip", &r->ip, host);
 	else
 		put(b, "host", &r->host, host);
-	/* Whatever it names there is left out, too. */
+	/* The rest of the URL is left out, too. */
 	return scheme + 3 + n;
 }
 
@@ -340,7 +340,7 @@ void redact_add(struct redact *r, struct buf *b, struct slice text)
 			put_path(r, b, slice_of(s.p, n), '\\');
 		else if (start && is_word(s.p[0]))
 			n = put_word(r, b, s, before);
-		if (!n) { /* nothing: on to the end of this word */
+		if (!n) { /* nothing: skip to the end of this word */
 			n = is_word(s.p[0]) ? span(s, is_word) : 1;
 			buf_add(b, s.p, n);
 		}

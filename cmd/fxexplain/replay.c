@@ -1,4 +1,4 @@
-/* replay.c - `replay`: what a bundle holds, and what can be run of it. Nothing of it runs unless it was shown and said yes to. */
+/* replay.c - `replay`: shows what a bundle holds and what can be run from it. Nothing runs before it was shown and confirmed. */
 #include "bundle.h"
 
 #include "base/process/child.h"
@@ -20,17 +20,17 @@ struct replay {
 	const struct explain_options *o;
 	struct bundle b;
 	const char *path;
-	char *folder; /* where it is unpacked */
+	char *folder; /* where the bundle is unpacked */
 	struct arena arena;
 };
 
-/* A command of the tools; v[0] is the tool's name. n 0: the bundle has nothing for it. */
+/* A command line; v[0] is the tool's name. n 0: the bundle has nothing for it. */
 struct plan {
 	const char *v[ARGS];
 	size_t n;
 };
 
-/* Commands are started in the folder, and name files as the bundle does. */
+/* Commands run in that folder, and name files as the bundle does. */
 static const char *keep_word(struct replay *r, struct slice name) { return arena_strndup(&r->arena, name.p, name.n); }
 
 static const char *inner_path(struct replay *r, struct slice name)
@@ -73,7 +73,7 @@ static void add_all(struct replay *r, struct plan *p, enum bundle_kind kind)
 			add_word(p, keep_word(r, r->b.file[i].name));
 }
 
-/* The folder that aoti-printer --record made: run/NAME, or run/NAME/bundle.m0.r1. */
+/* A folder made by aoti-printer --record: run/NAME, or run/NAME/bundle.m0.r1. */
 static const char *recorded(struct replay *r)
 {
 	const struct bundle_file *f = bundle_find(&r->b, BUNDLE_RUN);
@@ -83,7 +83,7 @@ static const char *recorded(struct replay *r)
 	return keep_word(r, slash ? slice_of(f->name.p, (size_t)(slash - f->name.p)) : f->name);
 }
 
-/* The same where it is a graph's run, whose values it has: torch's program lies in it. */
+/* The same, if it is the run of a torch.compile graph with its values: it contains torch's program. */
 static const char *recorded_graph(struct replay *r)
 {
 	for (size_t i = 0; i < r->b.n; i++)
@@ -92,7 +92,7 @@ static const char *recorded_graph(struct replay *r)
 	return NULL;
 }
 
-/* A graph of a log is there with all that torch said of it; else the text that was kept. */
+/* A graph from a log, with everything torch logged about it; else the text that was kept. */
 static void plan_minify(struct replay *r, struct plan *p)
 {
 	const struct bundle_file *graph = bundle_find(&r->b, BUNDLE_GRAPH), *trace = bundle_find(&r->b, BUNDLE_TRACE);
@@ -151,7 +151,7 @@ static void plan_for(struct replay *r, enum replay_what what, struct plan *p)
 	p->v[p->n] = NULL;
 }
 
-/* ---- what is shown ---- */
+/* ---- what a bundle holds ---- */
 
 static void put_words(struct screen *s, const struct plan *p, size_t from, int indent)
 {
@@ -194,7 +194,7 @@ static void put_head(struct screen *s, const struct replay *r)
 		buf_addf_clean(&t, "%.*s", SL(f->name));
 		buf_addf(&t, "\t%s\t", bundle_kind_name[f->kind]);
 		put_bytes(&t, f->bytes);
-		buf_addf(&t, "\t%s\n", f->made_up ? "made up" : "");
+		buf_addf(&t, "\t%s\n", f->made_up ? "generated" : "");
 	}
 	put_table(s, buf_slice(&t));
 	if (r->b.n > 40)
@@ -211,16 +211,15 @@ static void put_plans(struct screen *s, struct replay *r)
 		if (!p.n)
 			continue;
 		if (!n++)
-			buf_adds(&s->b, "\nWhat can be run of it; nothing was:\n");
+			buf_adds(&s->b, "\nWhat can be run from it (nothing has been run yet):\n");
 		const size_t from = s->b.len;
 		buf_addf(&s->b, "  %-16s", replay_tools[i]);
 		put_words(s, &p, from, 18);
 	}
 	if (n)
-		buf_adds(&s->b,
-			 "It is code out of the bundle. Look at it first: replay --keep DIR. To run it: replay --run [--tool TOOL]\n");
+		buf_adds(&s->b, "This is code from the bundle. Read it first: replay --keep DIR. Run it: replay --run [--tool TOOL]\n");
 	else
-		buf_adds(&s->b, "\nThere is nothing in it to be run.\n");
+		buf_adds(&s->b, "\nIt contains nothing that can be run.\n");
 }
 
 /* Explains the logs of the bundle as fxexplain itself does; --html writes the page. */
@@ -239,7 +238,7 @@ static int explain_logs(struct replay *r)
 	return n ? explain_paths(&o, path, n) : EXIT_FINE;
 }
 
-/* ---- asked, and run ---- */
+/* ---- ask, then run ---- */
 
 static void put_program(struct screen *s, struct replay *r)
 {
@@ -271,16 +270,16 @@ static bool yes(void)
 	return !strcmp(answer, "y") || !strcmp(answer, "Y") || !strcmp(answer, "yes");
 }
 
-/* The tools look into what they run, and confine it where they run it themselves. */
+/* The tools inspect what they run, and confine what they run themselves. */
 static int run_tool(struct replay *r, struct plan *p, enum replay_what what)
 {
 	struct child_result result;
 	struct err err;
 	FREED char *tool = replay_tool(p->v[0]);
 	if (!tool)
-		die(EXIT_ENVIRON, "'%s' is neither beside this program nor in PATH", p->v[0]);
+		die(EXIT_ENVIRON, "'%s' not found beside this program or in PATH", p->v[0]);
 	p->v[0] = tool;
-	FREED char *python = xasprintf("PT2_PYTHON=%s", replay_python(r->o)); /* what a graph's run is run with */
+	FREED char *python = xasprintf("PT2_PYTHON=%s", replay_python(r->o)); /* the Python that runs a graph */
 	const char *const set[] = {python, NULL};
 	struct child_spec spec = {
 	    .argv = p->v, .timeout_ms = run_timeout_ms(r->o), .die_with_parent = true, .cwd = r->folder, .env_set = set};
@@ -311,10 +310,10 @@ static int ask_and_run(struct replay *r)
 		while (!p.n && ++what < REPLAY_N)
 			plan_for(r, (enum replay_what)what, &p);
 	if (!p.n)
-		die(EXIT_USAGE, "'%s' holds nothing for %s", r->path, r->o->tool < 0 ? "any tool" : replay_tools[r->o->tool]);
+		die(EXIT_USAGE, "'%s' has nothing for %s", r->path, r->o->tool < 0 ? "any tool" : replay_tools[r->o->tool]);
 	const bool terminal = isatty(STDIN_FILENO) && isatty(STDERR_FILENO);
 	struct screen s = screen_make();
-	buf_addf(&s.b, "\nThis %s run, code out of the bundle:\n", r->o->run ? "is" : "would be");
+	buf_addf(&s.b, "\nThis code from the bundle %s run:\n", r->o->run ? "is" : "would be");
 	const size_t from = s.b.len;
 	buf_adds(&s.b, "    ");
 	put_words(&s, &p, from, 6);
@@ -322,7 +321,7 @@ static int ask_and_run(struct replay *r)
 		put_program(&s, r);
 	explain_write(&s, NULL);
 	if (!r->o->run && !terminal) {
-		note("%s: nothing was run: say --run", diag_tool);
+		note("%s: nothing was run: pass --run to run it", diag_tool);
 		return EXIT_FINE;
 	}
 	if (!r->o->run && !yes())

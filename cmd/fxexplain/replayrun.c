@@ -1,4 +1,4 @@
-/* replayrun.c - the program of a bundle again, under `fxexplain run`, and whether it fails as it did. */
+/* replayrun.c - runs the program of a bundle under `fxexplain run` and checks whether it fails the same way. */
 #include "bundle.h"
 
 #include "base/process/child.h"
@@ -32,7 +32,7 @@ static void start(struct again *a, const char *const *argv, const char *const *e
 	free(cwd);
 }
 
-/* As it was run: its variables, its arguments; with caches of its own, so that it compiles. */
+/* With the recorded variables and arguments; with a fresh cache, so that it compiles. */
 static void run_again(struct again *a)
 {
 	const struct bundle_about *about = &a->b->about;
@@ -45,7 +45,7 @@ static void run_again(struct again *a)
 	FREED const char **env = xcalloc(about->n_env + 3, sizeof(*env));
 	size_t n = 0, k = 0;
 	if (!tool)
-		die(EXIT_ENVIRON, "'fxexplain' is neither beside this program nor in PATH");
+		die(EXIT_ENVIRON, "'fxexplain' not found beside this program or in PATH");
 	const char *const before[ARGS_BEFORE] = {tool, "run", "-q", "--keep", a->kept, "-o", out, "--", replay_python(a->o)};
 	for (; n < ARGS_BEFORE; n++)
 		argv[n] = before[n];
@@ -69,7 +69,7 @@ static bool has_key(const struct bundle_finding *f, size_t n, struct slice key)
 	return false;
 }
 
-/* What the program ended in is what counts; where it ended well, what was found first. */
+/* The exit status decides; if the program succeeded, its first finding. */
 static int judge(const struct again *a, const struct bundle_finding *now, size_t n)
 {
 	const struct bundle_about *was = &a->b->about;
@@ -77,20 +77,20 @@ static int judge(const struct again *a, const struct bundle_finding *now, size_t
 	for (size_t i = 0; i < was->n_finding; i++)
 		again += has_key(now, n, was->finding[i].key);
 	if (!was->n_finding && !(was->has_status && was->status)) {
-		note("%s: nothing failed when the bundle was made, as far as its logs say: there is nothing to compare", diag_tool);
+		note("%s: according to its logs nothing failed when the bundle was made: nothing to compare", diag_tool);
 		return EXIT_PARTIAL;
 	}
 	const bool ended = !was->has_status || was->status == a->status, told = !was->n_finding || has_key(now, n, was->finding[0].key);
 	if (was->n_finding)
-		note("%s: %zu of %zu findings are there again", diag_tool, again, was->n_finding);
+		note("%s: %zu of %zu findings reproduced", diag_tool, again, was->n_finding);
 	if (was->has_status && was->status != a->status)
-		note("%s: the program ended with %d, not with %d (negative: by that signal)", diag_tool, a->status, was->status);
+		note("%s: the program exited with %d instead of %d (negative: killed by that signal)", diag_tool, a->status, was->status);
 	if (!told) {
-		note("%s: not there again: %.*s", diag_tool, SL(was->finding[0].title));
+		note("%s: not reproduced: %.*s", diag_tool, SL(was->finding[0].title));
 		for (size_t i = 0; i < n && i < 3; i++)
-			note("%s: but: %.*s", diag_tool, SL(now[i].title));
+			note("%s: instead: %.*s", diag_tool, SL(now[i].title));
 	}
-	note("%s: %s", diag_tool, ended && told ? "it fails as it did" : "it does NOT fail as it did");
+	note("%s: %s", diag_tool, ended && told ? "it fails the same way" : "it does NOT fail the same way");
 	return ended && told ? EXIT_FINE : EXIT_FOUND;
 }
 

@@ -1,8 +1,8 @@
-/* report.c - `fxexplain report`: what happened as the text of an issue for PyTorch, in the sections of its bug-report form
+/* report.c - `fxexplain report`: writes an issue for PyTorch, in the sections of its bug-report form
  * (.github/ISSUE_TEMPLATE/bug-report.yml, pt2-bug-report.yml: describe the bug, error logs, minified repro, versions).
  *
- * GitHub takes 65,536 characters; every part has its share of REPORT_MAX, so nothing has to be cut at the end.
- * All text of the log goes through report_add_text(), _code() and _block(), which redact when asked to. */
+ * GitHub takes 65,536 characters; every section has its share of REPORT_MAX, so nothing is cut at the end.
+ * All text from the log goes through report_add_text(), _code() and _block(), which redact it if requested. */
 #include "report.h"
 
 #include "base/text.h"
@@ -66,7 +66,7 @@ static void put_verdict(struct report_text *t)
 		return;
 	}
 	if (!c || c->component == COMPONENT_NONE) {
-		buf_adds(t->b, x->sum.failures ? "Something failed, see below.\n\n" : "Nothing failed. This is about what follows.\n\n");
+		buf_adds(t->b, x->sum.failures ? "Something failed, see below.\n\n" : "Nothing failed. This is about the following.\n\n");
 		return;
 	}
 	buf_addf(t->b, "It fails, %sin **", sure[c->sure]);
@@ -79,7 +79,7 @@ static void put_verdict(struct report_text *t)
 	buf_adds(t->b, ".\n\n");
 	put_items(t, c->evidence, 5);
 	if (c->experiment.n) {
-		buf_adds(t->b, "\nWhat would prove it:\n\n");
+		buf_adds(t->b, "\nTo confirm it:\n\n");
 		put_items(t, c->experiment, 4);
 	}
 	buf_addc(t->b, '\n');
@@ -104,7 +104,7 @@ static void put_logs(struct report_text *t)
 	for (uint32_t i = 0; i < f->n_input; i++) {
 		if (f->input[i].kind != FACT_TRACE || n++ >= LOGS)
 			continue;
-		report_add_code(t, n == 1 ? "Logs of `TORCH_TRACE`, to be attached: " : ", ", facts_text(f, f->input[i].path));
+		report_add_code(t, n == 1 ? "`TORCH_TRACE` logs to attach: " : ", ", facts_text(f, f->input[i].path));
 	}
 	if (n > LOGS)
 		buf_addf(t->b, " and %u more", n - LOGS);
@@ -126,7 +126,7 @@ static void put_numbers(struct report_text *t)
 	if (x->sum.compile_seconds >= 0) {
 		buf_adds(t->b, ", ");
 		put_seconds(t->b, x->sum.compile_seconds);
-		buf_adds(t->b, " of compiling");
+		buf_adds(t->b, " of compile time");
 	}
 	buf_adds(t->b, ".\n\n");
 }
@@ -137,7 +137,7 @@ static void put_breaks(struct report_text *t)
 	char gb[16];
 	if (!x->n_group)
 		return;
-	buf_addf(t->b, "#### Graph breaks\n\n| where | reason | how often | |\n|---|---|---|---|\n");
+	buf_addf(t->b, "#### Graph breaks\n\n| where | reason | count | |\n|---|---|---|---|\n");
 	for (uint32_t i = 0; i < x->n_group && i < BREAKS; i++) {
 		const struct break_group *g = &x->group[i];
 		const struct fact_break *k = &x->facts->brk[g->first];
@@ -154,7 +154,7 @@ static void put_breaks(struct report_text *t)
 		buf_adds(t->b, " |\n");
 	}
 	if (x->n_group > BREAKS)
-		buf_addf(t->b, "\nand %u places more.\n", x->n_group - BREAKS);
+		buf_addf(t->b, "\nand %u more places.\n", x->n_group - BREAKS);
 	buf_addc(t->b, '\n');
 }
 
@@ -209,7 +209,7 @@ static void put_times(struct report_text *t)
 	}
 }
 
-/* The failure that the verdict is about, else the first that was not caught, else the first. */
+/* The failure behind the verdict, else the first uncaught one, else the first. */
 static uint32_t the_failure(const struct explanation *x)
 {
 	const struct facts *f = x->facts;
@@ -222,7 +222,7 @@ static uint32_t the_failure(const struct explanation *x)
 	return any;
 }
 
-/* Lists the findings that are neither breaks nor recompiles, which have lists of their own. */
+/* Lists all findings except breaks and recompiles, which have their own lists. */
 static void put_findings(struct report_text *t)
 {
 	const struct explanation *x = t->x;
@@ -260,20 +260,20 @@ static void put_errors(struct report_text *t)
 	const struct facts *f = t->x->facts;
 	uint32_t row = the_failure(t->x);
 	LOCAL_BUF b = {0}, shorter = {0};
-	if (row == NONE && t->repro.error.len) { /* that of the program below */
+	if (row == NONE && t->repro.error.len) { /* the error of the program below */
 		report_add_block(t, "", buf_slice(&t->repro.error), MAX_TRACEBACK);
 		buf_addc(t->b, '\n');
 		return;
 	}
 	if (row == NONE) {
-		buf_adds(t->b, "No exception is in the log.\n\n");
+		buf_adds(t->b, "The log has no exception.\n\n");
 		return;
 	}
 	const struct fact_failure *e = &f->failure[row];
 	struct slice stack = facts_text(f, e->stack), frames = facts_text(f, e->frames), reason = facts_text(f, e->reason);
 	struct slice type = facts_text(f, e->type);
 	if (e->signal)
-		buf_addf(t->b, "The process ended by signal %d (%s).\n\n", e->signal, strsignal(e->signal));
+		buf_addf(t->b, "The process was killed by signal %d (%s).\n\n", e->signal, strsignal(e->signal));
 	if (stack.n)
 		traceback_shorten(&b, stack);
 	else if (frames.n) {
@@ -313,16 +313,16 @@ static void put_repro(struct report_text *t, const char *path)
 	}
 	if (x->n_component && x->component[0].minify.n) {
 		buf_adds(t->b,
-			 "Not minified yet. This makes a small program that fails in the same way (then `fxexplain report --repro repro.py "
+			 "Not minified yet. This creates a small program that fails the same way (then `fxexplain report --repro repro.py "
 			 "...`):\n\n");
 		report_add_block(t, "sh", x->component[0].minify, 2000);
 	} else {
-		buf_adds(t->b, "A program that shows it goes here: `fxexplain report --repro FILE ...` puts it in.\n");
+		buf_adds(t->b, "A program that reproduces it goes here: `fxexplain report --repro FILE ...` adds it.\n");
 	}
 	buf_addc(t->b, '\n');
 }
 
-/* ---- all of it ---- */
+/* ---- the whole report ---- */
 
 void emit_report(struct buf *b, const struct explanation *x, const struct explain_options *opt)
 {

@@ -1,8 +1,8 @@
-/* report.h - what the files of `fxexplain report` share.
+/* report.h - shared by the files of `fxexplain report`.
  *
  *     report.c        the text, section by section
- *     reportrepro.c   what the program of --repro says of itself
- *     reportfacts.c   versions, settings, the environment; tracebacks made shorter; what is to be redacted
+ *     reportrepro.c   reads the comments of the --repro program
+ *     reportfacts.c   versions, settings, the environment; shortens tracebacks; finds names to redact
  */
 #ifndef FXEXPLAIN_REPORT_H
 #define FXEXPLAIN_REPORT_H
@@ -14,10 +14,10 @@
 
 enum { REPORT_MAX = 60000 };
 
-/* The program of --repro; texts point into the file. Dies where it cannot be read. */
+/* The program of --repro; texts point into the file. Exits if it cannot be read. */
 struct report_repro {
 	struct mapfile file;
-	struct buf error;                /* as it was, any number of lines; "" */
+	struct buf error;                /* the original error, any number of lines; "" */
 	struct slice versions, verified; /* "torch 2.13.0, ...", "fails the same way ..."; "" */
 };
 void report_repro_open(struct report_repro *r, const char *path);
@@ -31,15 +31,15 @@ struct report_text {
 	struct redact r;
 	struct buf tmp, line;
 };
-/* Text of the log, redacted when asked to: as Markdown, as code in a line, as a block of at most `most` bytes. */
+/* Text from the log, redacted if requested: as Markdown, as inline code, as a block of at most `most` bytes. */
 void report_add_text(struct report_text *t, struct slice s);
 void report_add_code(struct report_text *t, const char *before, struct slice s);
 void report_add_block(struct report_text *t, const char *lang, struct slice s, size_t most);
-/* Names that must not appear, from all facts, the environment and this machine's name. */
+/* Collects the names that must not appear from all facts, the environment and this machine's name. */
 void report_learn(struct report_text *t);
-/* The section "Versions": of the log, settings that differ from torch's defaults, collect_env's text where an input has it. */
+/* The section "Versions": those of the log, settings that differ from torch's defaults, collect_env's text if an input has it. */
 void report_versions(struct report_text *t);
-/* A Python traceback without most of torch's own frames: of each run of them the first and the last few stay. */
+/* A Python traceback without most of torch's own frames: of each run of them the first and last few are kept. */
 void traceback_shorten(struct buf *b, struct slice stack);
 /* A text without a C++ compiler's warnings and notes. */
 void compiler_shorten(struct buf *b, struct slice text);

@@ -1,4 +1,4 @@
-/* reportfacts.c - versions, settings and environment of a report; tracebacks; names to be redacted. */
+/* reportfacts.c - versions, settings and environment of a report; tracebacks; names to redact. */
 #include "report.h"
 
 #include "base/html/html.h"
@@ -36,14 +36,14 @@ static bool is_torch_frame(struct slice line)
 	       (srcloc_origin(at.file) == SRCLOC_TORCH || srcloc_origin(at.file) == SRCLOC_STDLIB);
 }
 
-/* Where each frame of a run of torch's begins: frames last until a line that is not indented more than "File". */
+/* Where each of torch's frames in a run begins: a frame ends at a line that is not indented more than "File". */
 void traceback_shorten(struct buf *b, struct slice stack)
 {
 	struct slice rest = stack, line, *frame = NULL;
 	size_t n = 0, cap = 0;
 	bool more = slice_line(&rest, &line);
 	while (more) {
-		/* a run of torch's frames, each with the lines that belong to it */
+		/* a run of torch's frames, each with its lines */
 		n = 0;
 		while (more && is_torch_frame(line)) {
 			const char *start = line.p, *end = line.p + line.n;
@@ -70,10 +70,10 @@ void traceback_shorten(struct buf *b, struct slice stack)
 	free(frame);
 }
 
-/* What a compiler says besides its errors: warnings and notes with the lines that belong to them, and where they were included. */
+/* Compiler output other than errors: warnings and notes with their lines, and where they were included from. */
 struct diagnostics {
 	struct buf *b;
-	struct slice context; /* lines that say where the next diagnostic is from */
+	struct slice context; /* lines that introduce the next diagnostic */
 	size_t left_out;
 	bool dropping;
 };
@@ -193,7 +193,7 @@ static void put_settings_of(struct report_text *t, struct settings *s, const cha
 		}
 }
 
-/* Those of the first compilation of each input. */
+/* The settings of the first compilation of each input. */
 static void put_settings(struct report_text *t)
 {
 	const struct facts *f = t->x->facts;
@@ -223,7 +223,7 @@ static bool is_env_line(struct slice line)
 	return !line.n || slice_starts(line, "[pip3]") || slice_starts(line, "[conda]") || memchr(line.p, ':', line.n < 64 ? line.n : 64);
 }
 
-/* Its lines until one that is none, appended to env. True when it has begun. */
+/* Appends its lines to env, up to the first other line. True once it has started. */
 static bool take_env(struct buf *env, struct slice text, bool inside)
 {
 	struct slice line;
@@ -273,7 +273,7 @@ static void put_environment(struct report_text *t)
 	} else {
 		buf_adds(
 		    t->b,
-		    "\nThe rest comes from `python -m torch.utils.collect_env`; `fxexplain report` takes its text as one more input.\n");
+		    "\nFor the rest, run `python -m torch.utils.collect_env`; `fxexplain report` accepts its output as another input.\n");
 	}
 }
 
@@ -302,7 +302,7 @@ void report_versions(struct report_text *t)
 		report_add_text(t, t->repro.versions);
 		buf_addc(t->b, '\n');
 	} else if (!torch.n) {
-		buf_adds(t->b, "- torch: the log does not say\n");
+		buf_adds(t->b, "- torch: unknown\n");
 	}
 	put_settings(t);
 	put_environment(t);

@@ -1,4 +1,4 @@
-/* What a program of fxminify says of itself in its comments: the error as it was, the versions it had it with, whether it was run.
+/* reportrepro.c - reads the comments that fxminify writes into a program: the original error, the versions, whether it was verified.
  *     plain      the last comments: the error's lines, "#", "# failure: ...", "# versions: ...", "# made by ...", "# verified: ..."
  *     launcher   the first ones: "#: failure: ...", "#: versions: ...", "#: verified: ..." (graph/repro/repro.h) */
 #include "report.h"
@@ -14,7 +14,7 @@ static bool take_mark(struct slice line, const char *mark, struct slice *out)
 	return true;
 }
 
-/* The lines of a comment, without their marks, behind b. */
+/* Appends the lines of a comment to b, without their marks. */
 static void add_uncommented(struct buf *b, struct slice text)
 {
 	struct slice line;
@@ -41,7 +41,7 @@ void report_repro_open(struct report_repro *r, const char *path)
 			add_uncommented(&r->error, slice_of(comments, (size_t)(line.p - comments)));
 		comments = !comment ? NULL : comments ? comments : line.p;
 	}
-	if (!made.p || !made.n) /* "#" of somebody else's comment */
+	if (!made.p || !made.n) /* "#" in someone else's comment */
 		buf_reset(&r->error);
 	if (!r->error.len)
 		buf_add_slice(&r->error, failure);

@@ -1,9 +1,9 @@
-/* run.c - `fxexplain run`: a command under TORCH_TRACE, and what its logs and its standard error say.
+/* run.c - `fxexplain run`: runs a command under TORCH_TRACE and explains its logs and standard error.
  *
  * The command runs as if it were not watched: in the tool's process group, with the tool's standard input and output. Its standard
- * error goes through the tool, which passes it on at once and keeps a copy: through a pseudo terminal where the tool's own is a
- * terminal (so that it stays one to the command), else through a pipe. The explanation is made in a process of its own: whatever
- * happens to it, the command's status is passed on. */
+ * error goes through the tool, which passes it on at once and keeps a copy: through a pseudo terminal if the tool's own is a terminal
+ * (so that the command still sees one), else through a pipe. The explanation runs in a separate process: whatever happens to it, the
+ * command's status is passed on. */
 #include "fxexplain.h"
 
 #include "base/process/browser.h"
@@ -49,13 +49,13 @@ void run_remove_folder(void)
 	private = NULL;
 }
 
-/* --keep: a folder that is new or empty; its whole path, as the command may change its directory. */
+/* --keep: a new or empty folder; its absolute path, since the command may change directory. */
 char *run_kept_folder(const char *path)
 {
 	char whole[PATH_MAX];
 	unsigned n = 0;
 	if (mkdir(path, 0777) < 0 && errno != EEXIST)
-		die_errno(EXIT_ENVIRON, "cannot make '%s'", path);
+		die_errno(EXIT_ENVIRON, "cannot create '%s'", path);
 	DIR *d = opendir(path);
 	if (!d || !realpath(path, whole))
 		die_errno(EXIT_ENVIRON, "cannot use '%s'", path);
@@ -63,7 +63,7 @@ char *run_kept_folder(const char *path)
 		n += strcmp(e->d_name, ".") && strcmp(e->d_name, "..");
 	closedir(d);
 	if (n)
-		die(EXIT_USAGE, "'%s' is not empty: --keep wants a new folder", path);
+		die(EXIT_USAGE, "'%s' is not empty: --keep needs a new or empty directory", path);
 	return xstrdup(whole);
 }
 
@@ -90,7 +90,7 @@ void run_names_release(struct run_names *names)
 
 static int by_version(const void *a, const void *b) { return strverscmp(*(char *const *)a, *(char *const *)b); }
 
-/* Lists what is there now and was not before: a folder of the user's own may hold the logs of other runs. */
+/* Lists the files that are new: the user's own folder may hold logs of other runs. */
 static void list_new(struct run_names *now, const char *dir, const struct run_names *before)
 {
 	OWNED(run_names_release) struct run_names all = {0};
@@ -123,7 +123,7 @@ static void set_nonblocking(int fd)
 		fcntl(fd, F_SETFL, flags | O_NONBLOCK);
 }
 
-/* Bytes pass unchanged: the terminal behind it does all that a terminal does. */
+/* Bytes pass unchanged: the real terminal does the processing. */
 static bool open_terminal(struct tap *t)
 {
 	struct termios raw;
@@ -158,14 +158,14 @@ static void tap_open(struct tap *t, const char *copy)
 		die_errno(EXIT_ENVIRON, "cannot write '%s'", copy);
 	if (!isatty(STDERR_FILENO) || !open_terminal(t)) {
 		if (pipe2(p, O_CLOEXEC) < 0)
-			die_errno(EXIT_ENVIRON, "cannot make a pipe");
+			die_errno(EXIT_ENVIRON, "cannot create a pipe");
 		t->ours = p[0];
 		t->theirs = p[1];
 	}
 	set_nonblocking(t->ours);
 }
 
-/* The terminal has been made larger or smaller. */
+/* The terminal was resized. */
 static void tap_resize(const struct tap *t)
 {
 	struct winsize now, then;
@@ -174,7 +174,7 @@ static void tap_resize(const struct tap *t)
 		ioctl(t->ours, TIOCSWINSZ, &now);
 }
 
-/* All that is there now. The far end of a terminal that is closed reads as EIO. */
+/* Reads everything available. A pseudo terminal whose other end is closed reads as EIO. */
 static void tap_pump(struct tap *t)
 {
 	char chunk[1 << 15];
@@ -192,7 +192,7 @@ static void tap_pump(struct tap *t)
 			t->end = true;
 			return;
 		}
-		/* Nobody may be reading there any more: then it is lost, as it would be. */
+		/* The reader may be gone: then it is lost, as it would be without us. */
 		(void)write_all(STDERR_FILENO, chunk, (size_t)n, "standard error", &err);
 		if (t->kept < KEEP_BYTES && write_all(t->copy, chunk, (size_t)n, "the copy of standard error", &err) < 0)
 			t->kept = KEEP_BYTES;
@@ -214,7 +214,7 @@ static int pass_on(void *arg)
 	return 0;
 }
 
-/* What the command left running on purpose (a server) may still write there: it is passed on for as long as that lives. */
+/* A process that the command left running on purpose (a server) may still write here: passed on as long as it lives. */
 static void tap_close(struct tap *t, struct childset *set)
 {
 	tap_pump(t);
@@ -236,9 +236,9 @@ static void tap_close(struct tap *t, struct childset *set)
 	close(t->ours);
 }
 
-/* ---- what is left ---- */
+/* ---- leftover processes ---- */
 
-/* Those in a session of their own (daemons) are on their own. */
+/* Processes in a session of their own (daemons) are left alone. */
 static size_t orphans(pid_t *pid, size_t room)
 {
 	char path[64], text[8192];
@@ -260,7 +260,7 @@ static size_t orphans(pid_t *pid, size_t room)
 	return n;
 }
 
-/* When a command was asked to end, what it started has to end, too. As the nearest subreaper, this process is their parent now. */
+/* When a command was told to exit, its children must exit, too. As the nearest subreaper, this process is now their parent. */
 static void end_orphans(void)
 {
 	pid_t pid[256];
@@ -289,7 +289,7 @@ struct session {
 	bool timed_out;
 };
 
-static struct sigaction xfsz; /* as the tool was started with it: output_fail_writes() is for the tool alone */
+static struct sigaction xfsz; /* as inherited: output_fail_writes() is for the tool alone */
 
 int run_as_before(void *arg)
 {
@@ -323,7 +323,7 @@ static void run_command(struct session *s)
 		die_err(&err);
 	close(tap.theirs);
 	while (ev.what != CHILD_ENDED) {
-		/* With the end of its standard error only its own end is left to wait for. */
+		/* After its standard error closed, only its exit is left to wait for. */
 		if (childset_wait(&set, tap.end ? -1 : tap.ours, -1, &ev) < 0)
 			die_errno(EXIT_ENVIRON, "cannot wait for '%s'", s->command[0]);
 		if (ev.what == CHILD_WATCHED)
@@ -349,7 +349,7 @@ uint32_t run_input_name(struct facts *f, uint32_t path, const char *folder)
 	p = slice_of(p.p + n + 1, p.n - n - 1);
 	if (slice_is(p, "stderr.txt"))
 		return facts_intern(f, SLICE("(standard error)"));
-	char *own = xstrndup(p.p, p.n); /* interning may move what p points at */
+	char *own = xstrndup(p.p, p.n); /* interning may move the text that p points to */
 	uint32_t id = facts_intern(f, slice_str(own));
 	free(own);
 	return id;
@@ -375,7 +375,7 @@ static int explain_child(void *arg)
 	return explain_paths(&o, path, n);
 }
 
-/* Its status; -1 when it was ended by a signal that the user sent. */
+/* Its status; -1 if a signal from the user ended it. */
 static int explain_session(struct session *s)
 {
 	struct child_result r;
@@ -390,7 +390,7 @@ static int explain_session(struct session *s)
 	if (r.sig && !child_asks_to_end(r.sig)) {
 		LOCAL_BUF b = {0};
 		child_describe(&r, &b);
-		warn("the explanation was not finished: %s", buf_str(&b));
+		warn("the explanation did not finish: %s", buf_str(&b));
 	}
 	return !r.sig ? r.status : child_asks_to_end(r.sig) ? -1 : EXIT_ENVIRON;
 }
@@ -404,9 +404,7 @@ static void say_end(const struct session *s)
 	note("%s: '%s' %s after %.1f s; %zu trace%s%s%s", diag_tool, s->command[0], buf_str(&b), (double)s->r.wall_ns / 1e9, s->traces.n,
 	     plural(s->traces.n), s->kept ? ", kept in " : "", s->kept ? s->folder : "");
 	if (!s->traces.n)
-		note("%s: no trace was written: the command did not import torch, its torch is older than 2.2 (no TORCH_TRACE), or nothing "
-		     "was "
-		     "compiled",
+		note("%s: no trace was written: torch was not imported, is older than 2.2 (no TORCH_TRACE), or nothing was compiled",
 		     diag_tool);
 }
 
@@ -424,7 +422,7 @@ static void set_up(struct session *s)
 	run_list(&s->before, s->folder);
 }
 
-/* The command's own status, or what was found when that is 0. */
+/* The command's own status, or, if that is 0, the status of the explanation. */
 static _Noreturn void finish_run(struct session *s, int explained)
 {
 	bool fine = s->r.how == CHILD_EXITED && s->r.status == 0;
@@ -449,10 +447,10 @@ static void check_options(const struct explain_options *o)
 {
 	const char *what = o->json ? "--json" : o->sarif ? "--sarif" : o->html && !*o->html ? "--html" : NULL;
 	if (what && !o->output && !o->bisect)
-		die(EXIT_USAGE, "standard output is the command's: %s needs -o FILE here", what);
+		die(EXIT_USAGE, "the command uses standard output: %s needs -o FILE here", what);
 }
 
-/* --html: the page in a browser, or where it lies. */
+/* --html: opens the page in a browser, or prints its path. */
 static void show_page(const struct explain_options *o, int explained)
 {
 	const char *page = !o->html ? NULL : *o->html && strcmp(o->html, "-") ? o->html : o->output;
@@ -465,7 +463,7 @@ int run_main(const struct explain_options *opt, const struct operands *in)
 	struct session s = {.o = opt, .command = in->command};
 	int explained = EXIT_FINE;
 	sigaction(SIGXFSZ, NULL, &xfsz);
-	output_fail_writes(); /* and no output_watch_signals(): signals are the command's first */
+	output_fail_writes(); /* and no output_watch_signals(): signals go to the command first */
 	check_options(opt);
 	child_signals(CHILD_SIGNALS_FORWARD);
 	if (opt->bisect)
@@ -475,12 +473,11 @@ int run_main(const struct explain_options *opt, const struct operands *in)
 	list_new(&s.traces, s.folder, &s.before);
 	say_end(&s);
 	if (child_signal_count() > 1 && !(s.r.how == CHILD_EXITED && s.r.status == 0))
-		finish_run(&s, EXIT_FINE); /* asked to end twice: at once */
+		finish_run(&s, EXIT_FINE); /* second signal: exit at once */
 	if (s.traces.n || s.text_bytes)
 		explained = explain_session(&s);
 	if (s.traces.n && s.private && !strcmp(s.folder, s.private) && !opt->quiet && !opt->output)
-		note("%s: the log itself is removed; what reads it next (tlparse, fxminify --graph) wants it kept: run --keep DIR",
-		     diag_tool);
+		note("%s: the trace was not kept: pass --keep=DIR to keep it for tlparse or fxminify --graph", diag_tool);
 	if (s.traces.n || s.text_bytes)
 		show_page(opt, explained);
 	finish_run(&s, explained);

@@ -1,32 +1,32 @@
 /* sarif.c - --sarif: the findings as SARIF 2.1.0 (OASIS, 2020), for code scanning. One rule per finding id, results in the order of the
- * findings. Files below the working directory are relative to %SRCROOT%, which the reader sets. */
+ * findings. Files below the working directory are relative to %SRCROOT%, which the consumer sets. */
 #include "emit.h"
 
 #include "base/html/html.h"
 
-/* Says what a rule of each kind means, where its findings do not say more, and where PyTorch's manual speaks of it. */
+/* The description of each kind's rule, for findings that do not have their own, and the page of PyTorch's manual about it. */
 static const struct {
 	const char *name, *help, *url;
 } about[FINDING_KINDS] = {
 #define MANUAL "https://docs.pytorch.org/docs/stable/torch.compiler_troubleshooting.html"
-    [FINDING_FAILURE] = {"Failure", "Compilation, or the compiled program, ended in an error.", MANUAL},
-    [FINDING_KNOWN] = {"KnownMessage", "A message that is known: its usual cause and what helps are in the result.", MANUAL},
+    [FINDING_FAILURE] = {"Failure", "Compilation or the compiled program failed.", MANUAL},
+    [FINDING_KNOWN] = {"KnownMessage", "A known error message: the result has its usual cause and fix.", MANUAL},
     [FINDING_LIMIT] = {"RecompileLimit",
-		       "A function was compiled so often that torch.compile gave up on it: it runs in eager from then on.", MANUAL},
+		       "A function was recompiled until torch.compile reached its limit: it permanently falls back to eager.", MANUAL},
     [FINDING_RECOMPILE] = {"Recompile",
-			   "A guard failed, so that the function was compiled once more: a size, a value or a type changed "
+			   "A guard failed, so the function was recompiled: a size, a value or a type changed "
 			   "between calls.",
 			   MANUAL},
     [FINDING_BREAK] = {"GraphBreak",
-		       "torch.compile could not capture this line: the graph ends before it, Python runs it, and what follows "
-		       "is a graph of its own.",
+		       "torch.compile could not capture this line: the graph ends before it, Python runs it, and a new graph "
+		       "starts after it.",
 		       MANUAL},
-    [FINDING_SHAPE] = {"DynamicShape", "A size that should vary became a constant, or was bounded.",
+    [FINDING_SHAPE] = {"DynamicShape", "A size that should be dynamic became a constant, or was bounded.",
 		       "https://docs.pytorch.org/docs/stable/torch.compiler_dynamic_shapes.html"},
-    [FINDING_TIME] = {"CompileTime", "Where the time of compiling went.", MANUAL},
+    [FINDING_TIME] = {"CompileTime", "Where the compile time went.", MANUAL},
     [FINDING_CACHE] = {"Cache", "A compile cache was missed or bypassed.", MANUAL},
-    [FINDING_CUDAGRAPH] = {"CudaGraph", "A graph was left out of CUDA graphs, and is launched kernel by kernel.", MANUAL},
-    [FINDING_DAMAGE] = {"Damage", "The input could not be read whole.", MANUAL},
+    [FINDING_CUDAGRAPH] = {"CudaGraph", "A graph does not use CUDA graphs: its kernels are launched one by one.", MANUAL},
+    [FINDING_DAMAGE] = {"Damage", "The input could not be read completely.", MANUAL},
 };
 
 static struct slice rule_id(const struct finding *g) { return g->id.n ? g->id : slice_str(finding_kind_name[g->kind]); }
@@ -46,7 +46,7 @@ static bool is_address(struct slice url)
 	return slice_starts(url, "https://") || slice_starts(url, "http://");
 }
 
-/* An id is a rule; "name" is the kind's, help the first finding's. */
+/* Each id is a rule; its "name" comes from the kind, its help from the first finding. */
 static void put_rules(struct json_out *o, const struct explanation *x, struct intern *rules)
 {
 	json_member_arr(o, "rules");
@@ -79,7 +79,7 @@ static void put_rules(struct json_out *o, const struct explanation *x, struct in
 	json_close(o);
 }
 
-/* The user's line; where none is known, the line of the log that says it. */
+/* The user's line; if unknown, the line of the log. */
 static void put_locations(struct json_out *o, const struct explanation *x, const struct finding *g)
 {
 	LOCAL_BUF path = {0}, uri = {0};
@@ -174,7 +174,7 @@ void emit_sarif(struct buf *b, const struct explanation *x, const struct explain
 	json_close(&o);
 	json_member_obj(&o, "originalUriBaseIds");
 	json_member_obj(&o, "%SRCROOT%");
-	text_member(&o, "description", SLICE("the folder in which fxexplain ran: the root of the checkout"));
+	text_member(&o, "description", SLICE("the directory in which fxexplain ran: the root of the checkout"));
 	json_close(&o);
 	json_close(&o);
 	json_member(&o, "columnKind", SLICE("utf16CodeUnits"));

@@ -1,7 +1,7 @@
-/* serve.c - `fxexplain serve`: a server of the Language Server Protocol (lsp.h) for the program that wrote a trace. Findings are
- * diagnostics of the lines they are about, hovers say cause and cost, and fixes that are changes of a line (fix.c) are code actions. A
- * trace that is written anew is read anew. What is shown follows the text in the editor: a line that moved is found again, one that was
- * changed has nothing more said of it until the next trace. */
+/* serve.c - `fxexplain serve`: a Language Server Protocol server (lsp.h) for the program that wrote a trace. Findings are diagnostics of
+ * the lines they are about, hovers show cause and cost, and one-line fixes (fix.c) are code actions. A trace that is rewritten is read
+ * again. Diagnostics follow the text in the editor: a line that moved is found again; a line that was changed has no diagnostics until
+ * the next trace. */
 #include "fix_part.h"
 
 #include "base/hash.h"
@@ -15,9 +15,9 @@
 
 enum { TICK_MS = 250, QUIET_TICKS = 2, BUSY_TICKS = 20, NO_METHOD = -32601, NO_JSON = -32700 };
 
-/* A file as the editor has it, or, until the next evaluation, as it was read from the disk. */
+/* A file as it is in the editor, or, until the next evaluation, as it was read from disk. */
 struct document {
-	char *path, *uri; /* uri: the editor's own; NULL where it is not open there */
+	char *path, *uri; /* uri: the editor's own; NULL if not open there */
 	struct buf text;
 };
 struct server {
@@ -28,9 +28,9 @@ struct server {
 	uint32_t n_doc, cap_doc;
 	struct fixing fix;
 	bool has_fix;   /* a trace was read */
-	uint32_t *line; /* of each finding, as the trace has it */
-	uint64_t seen;  /* of the inputs, when they were read */
-	uint64_t now;   /* when they were looked at */
+	uint32_t *line; /* of each finding, as in the trace */
+	uint64_t seen;  /* state of the inputs when they were read */
+	uint64_t now;   /* state when they were last checked */
 	unsigned quiet, busy;
 	bool edited, ready, shut, ended;
 	char **shown; /* files that have diagnostics in the editor */
@@ -79,7 +79,7 @@ static void drop_document(struct server *s, struct document *d)
 	*d = s->doc[--s->n_doc];
 }
 
-/* Files of the disk are read whole: one that is written meanwhile stays what it was. */
+/* Files are read into memory: one that is rewritten meanwhile stays as it was. */
 static bool read_document(void *of, const char *path, struct slice *text)
 {
 	struct server *s = of;
@@ -95,7 +95,7 @@ static bool read_document(void *of, const char *path, struct slice *text)
 	return d != NULL;
 }
 
-/* The path of an address as fix_files.c has it: no links in its folders. */
+/* The path of a URI in the form that fix_files.c uses: symlinks in directories resolved. */
 static char *real_path(struct slice uri)
 {
 	LOCAL_BUF b = {0};
@@ -120,7 +120,7 @@ static void put_uri(struct server *s, const char *path, struct buf *b)
 
 /* ---- inputs ---- */
 
-/* Finds the log of a folder that was written last; any other operand stands for itself. Empty: there is nothing yet. */
+/* Finds the newest log in a folder; any other operand is taken as is. Empty: nothing yet. */
 static void newest(const char *path, struct buf *b, struct stat *st)
 {
 	struct stat one;
@@ -147,7 +147,7 @@ static void newest(const char *path, struct buf *b, struct stat *st)
 		closedir(d);
 }
 
-/* Sums up what the inputs are now in one number, and lists their paths (path NULL: not wanted). */
+/* Hashes the state of the inputs into one number, and lists their paths (unless path is NULL). */
 static uint64_t hash_inputs(const struct server *s, char **path, int *n)
 {
 	LOCAL_BUF b = {0}, all = {0};
@@ -199,14 +199,14 @@ static void load_inputs(struct server *s)
 	s->edited = true;
 }
 
-/* ---- what stands where ---- */
+/* ---- what is where ---- */
 
 static struct fix_file *file_of(struct server *s, const struct fact_loc *loc)
 {
 	return loc->file == NONE || !loc->line ? NULL : fix_file(&s->fix.files, loc->file, explain_text(&s->fix.x, loc->file));
 }
 
-/* The line as the editor has it: where it was, else the nearest that is the same; 0: it was changed. */
+/* The line in the editor: the same number, else the closest identical line; 0: it was changed. */
 static void place_line(struct server *s, struct fact_loc *loc, uint32_t line)
 {
 	loc->line = line;
@@ -289,7 +289,7 @@ static bool is_listed(char *const *v, uint32_t n, const char *path)
 	return false;
 }
 
-/* Diagnostics of all files that have some, and of those that had. */
+/* Publishes diagnostics for all files that have some, and for those that had some. */
 static void evaluate(struct server *s)
 {
 	const struct fix_file *f;
@@ -300,7 +300,7 @@ static void evaluate(struct server *s)
 	s->edited = false;
 	if (s->has_fix)
 		fixing_undo(&s->fix);
-	for (uint32_t i = s->n_doc; i--;) /* the others are read anew */
+	for (uint32_t i = s->n_doc; i--;) /* the others are read again */
 		if (!s->doc[i].uri)
 			drop_document(s, &s->doc[i]);
 	for (uint32_t i = 0; s->has_fix && i < s->fix.x.n_finding; i++) {
@@ -322,7 +322,7 @@ static void evaluate(struct server *s)
 	free(had);
 }
 
-/* Nothing was said for a while: is there another trace? One that is still written is waited for, but not for ever. */
+/* The client was idle: is there a new trace? Waits for one that is still being written, but not indefinitely. */
 static void look(struct server *s)
 {
 	uint64_t now = hash_inputs(s, NULL, NULL);
@@ -366,7 +366,7 @@ static void answer_initialize(struct server *s, uint32_t params)
 	send(s, &o);
 }
 
-/* Path of params.textDocument; NULL: no file. */
+/* Path of params.textDocument; NULL: not a file. */
 static char *asked_path(const struct server *s, uint32_t params)
 {
 	LOCAL_BUF tmp = {0};
@@ -403,7 +403,7 @@ static void put_hover(struct buf *b, const struct finding *g)
 	for (rest = g->hint; slice_line(&rest, &line);)
 		put_paragraph(b, "Hint, not tried: ", line, md_code);
 	if (g->url.n) {
-		md_link(b, SLICE("more of it"), slice_first_line(g->url));
+		md_link(b, SLICE("more"), slice_first_line(g->url));
 		buf_addc(b, '\n');
 	}
 }
@@ -469,7 +469,7 @@ static void answer_actions(struct server *s, uint32_t params)
 	send(s, &o);
 }
 
-/* didOpen, didChange: the text is the last one. */
+/* didOpen, didChange: the last text counts. */
 static void take_text(struct server *s, uint32_t params, bool opened)
 {
 	const struct json_tape *t = &s->lsp.tape;
@@ -483,7 +483,7 @@ static void take_text(struct server *s, uint32_t params, bool opened)
 		free(d->uri);
 		d->uri = json_strdup(t, json_get(t, params, "textDocument"), "uri");
 		if (s->has_fix)
-			fixing_undo(&s->fix); /* its files point into the text */
+			fixing_undo(&s->fix); /* its files point into that text */
 		buf_reset(&d->text);
 		json_add_text(t, given, "text", &d->text);
 		s->edited = true;
@@ -521,7 +521,7 @@ static void message(struct server *s)
 {
 	const struct json_tape *t = &s->lsp.tape;
 	if (s->lsp.root == NONE) {
-		answer_error(s, NO_JSON, "the message is no JSON");
+		answer_error(s, NO_JSON, "the message is not valid JSON");
 		return;
 	}
 	LOCAL_BUF tmp = {0};
@@ -549,7 +549,7 @@ static void message(struct server *s)
 	} else if (slice_is(method, "textDocument/codeAction")) {
 		answer_actions(s, params);
 	} else if (asked && method.n) {
-		answer_error(s, NO_METHOD, "fxexplain does not do that");
+		answer_error(s, NO_METHOD, "not supported by fxexplain");
 	}
 }
 
@@ -559,7 +559,7 @@ int serve_main(const struct explain_options *opt, const struct operands *in)
 	struct err err;
 	int got = 0;
 	if (isatty(STDIN_FILENO))
-		die(EXIT_USAGE, "serve is started by an editor, and talks to it over standard input: docs/user/EDITORS.md has how");
+		die(EXIT_USAGE, "serve is started by an editor, which talks to it over standard input: see docs/user/EDITORS.md");
 	while (!s.ended && (got = lsp_read(&s.lsp, TICK_MS, &err)) >= 0) {
 		if (got)
 			message(&s);

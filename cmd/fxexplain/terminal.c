@@ -1,4 +1,4 @@
-/* terminal.c - the explanation for a person: the verdict, the findings worst first, where the time went; at most a screen. */
+/* terminal.c - the explanation in the terminal: the verdict, findings worst first, where the time went; at most one screen. */
 #include "terminal_part.h"
 
 #include "base/text.h"
@@ -41,10 +41,10 @@ void terminal_lines(struct page *p, const char *label, struct slice text, unsign
 		buf_addf(&p->s->b, "  %-*s(%u more lines)\n", LABEL - 2, "", all - max);
 }
 
-/* What one may type: with the command of `run` where "python app.py" stands for it. */
+/* A command to type: "python app.py" is replaced by the command of `run`. */
 static void advice_lines(struct page *p, const char *label, struct slice text, unsigned max)
 {
-	enum { LONG = 200 }; /* bytes of a command that would hide what is before and behind it */
+	enum { LONG = 200 }; /* a longer command would hide the text around it */
 	LOCAL_BUF command = {0};
 	LOCAL_BUF b = {0};
 	const struct slice name = SLICE("python app.py");
@@ -84,7 +84,7 @@ static int count_lines(const struct buf *b, size_t from)
 
 /* ---- the head ---- */
 
-/* Texts do not tell of graphs. */
+/* Text logs do not list graphs. */
 static bool knows_graphs(const struct facts *f)
 {
 	for (uint32_t i = 0; i < f->n_input; i++)
@@ -93,7 +93,7 @@ static bool knows_graphs(const struct facts *f)
 	return f->n_graph > 0;
 }
 
-/* "dynamo was reset 5 times; 2 processes wrote it". A text has only what was asked for to be logged. */
+/* "dynamo was reset 5 times; 2 processes wrote here". A text log has only what was enabled, so its counts are lower bounds. */
 static void put_identity(struct buf *b, const struct explanation *x)
 {
 	const char *least = "";
@@ -101,14 +101,14 @@ static void put_identity(struct buf *b, const struct explanation *x)
 		if (x->facts->input[i].kind == FACT_TEXTLOG && x->facts->input[i].resets)
 			least = "at least ";
 	if (x->sum.resets == 1)
-		buf_addf(b, "dynamo was reset %sonce: compile ids begin anew", least);
+		buf_addf(b, "dynamo was reset %sonce: compile ids restart", least);
 	else if (x->sum.resets)
-		buf_addf(b, "dynamo was reset %s%llu times: compile ids begin anew each time", least, (unsigned long long)x->sum.resets);
+		buf_addf(b, "dynamo was reset %s%llu times: compile ids restart each time", least, (unsigned long long)x->sum.resets);
 	if (x->sum.processes > x->facts->n_input)
 		buf_addf(b, "%s%llu processes wrote here", x->sum.resets ? "; " : "", (unsigned long long)x->sum.processes);
 }
 
-/* "trace.log: a trace of torch 2.15.0, rank 0"; where rows are few, on one of them. */
+/* "trace.log: a trace of torch 2.15.0, rank 0"; on one line if the terminal is small. */
 static void input_line(struct page *p, const struct fact_input *in, uint32_t more)
 {
 	const struct facts *f = p->x->facts;
@@ -134,7 +134,7 @@ static void input_line(struct page *p, const struct fact_input *in, uint32_t mor
 	buf_release(&what);
 }
 
-/* Says what was read, and the headline before all details. */
+/* The inputs, and the headline before all details. */
 static void inputs(struct page *p)
 {
 	const struct facts *f = p->x->facts;
@@ -165,22 +165,22 @@ static void head(struct page *p)
 			buf_adds(b, " in ");
 			put_seconds(b, x->time[0].seconds);
 		}
-		buf_addf(b, "; nothing by torch.compile: %llu failure%s\n", (unsigned long long)x->sum.failures, plural(x->sum.failures));
+		buf_addf(b, "; torch.compile was not used: %llu failure%s\n", (unsigned long long)x->sum.failures, plural(x->sum.failures));
 		return;
 	}
 	if (explain_exports(x))
-		return; /* the headline says it */
-	/* A text has those that something is said of. */
-	buf_addf(b, "%u compilation%s%s", f->n_compile, plural(f->n_compile), knows_graphs(f) ? "" : " named");
+		return; /* already in the headline */
+	/* A text log has only those that are mentioned. */
+	buf_addf(b, "%u compilation%s%s", f->n_compile, plural(f->n_compile), knows_graphs(f) ? "" : " mentioned");
 	if (x->sum.compile_seconds >= 0) {
 		buf_adds(b, " in ");
 		put_seconds(b, x->sum.compile_seconds);
 	}
 	if (x->n_ranks > 1) {
 		const struct fact_input *slowest = &f->input[x->slowest];
-		buf_addf(b, " on %u ranks together", x->n_ranks);
+		buf_addf(b, " on %u ranks in total", x->n_ranks);
 		if (slowest->seconds >= 0) {
-			buf_addf(b, " (rank %lld the longest, ", (long long)slowest->rank);
+			buf_addf(b, " (longest: rank %lld, ", (long long)slowest->rank);
 			put_seconds(b, slowest->seconds);
 			buf_addc(b, ')');
 		}
@@ -210,22 +210,23 @@ static void head(struct page *p)
 
 static void put_verdict(struct page *p, unsigned because, unsigned prove)
 {
-	static const char *const sure[] = {"", ", probably", ""};
+	static const char *const label[] = {"Failed: ", "Likely cause: ", "Failed: "};
 	const struct component_view *v = &p->x->component[0];
+	const char *title = v->component == COMPONENT_NONE ? "not known in which part" : component_title[v->component];
 	bool caught = v->failure != NONE && p->x->facts->failure[v->failure].caught;
 	buf_addc(&p->s->b, '\n');
-	put_bold(p->s, "Failed: ");
-	put_error(p->s, component_title[v->component]);
-	buf_addf(&p->s->b, "%s%s\n", sure[v->sure], caught ? " (torch went on in eager)" : "");
+	put_bold(p->s, label[v->sure]);
+	put_error(p->s, title);
+	buf_addf(&p->s->b, "%s\n", caught ? " (torch fell back to eager)" : "");
 	terminal_lines(p, "because", v->evidence, because);
 	if (prove)
-		advice_lines(p, "to prove", v->experiment, prove);
+		advice_lines(p, "to check", v->experiment, prove);
 	if (v->failure != NONE && prove > 1 && v->experiment.n && v->component != COMPONENT_EXPORT)
 		advice_lines(p, "", SLICE("fxexplain run --bisect -- python app.py    # runs them in turn"), 1);
 	advice_lines(p, "next", v->minify, 2);
 }
 
-/* As much of it as leaves room for the titles below: `below` lines. */
+/* As much of it as fits above the titles, which need `below` lines. */
 static void verdict(struct page *p, int room, int below)
 {
 	static const unsigned because[] = {20, 7, 3, 2, 1}, prove[] = {3, 3, 3, 1, 0};
@@ -285,7 +286,7 @@ static void finding_head(struct page *p, const struct finding *g, double worst)
 	}
 }
 
-/* One line, cut where the terminal ends. */
+/* One line, truncated at the terminal's width. */
 static void title_line(struct page *p, const struct finding *g)
 {
 	struct buf *b = &p->s->b;
@@ -312,7 +313,7 @@ static void title_line(struct page *p, const struct finding *g)
 	buf_addc(b, '\n');
 }
 
-/* The details set how many lines each part has: the best fix alone, the least that tells more, a page, all. */
+/* How many lines each part of a finding gets at each level of detail: only the best fix, a little more, a page, everything. */
 enum detail { FIX, LEAST, SOME, MANY, ALL, DETAILS };
 struct lines {
 	unsigned why, log, fix, hint, next, ids;
@@ -331,7 +332,7 @@ static void put_finding(struct page *p, const struct finding *g, double worst, e
 		title_line(p, g);
 	else
 		finding_head(p, g, worst);
-	/* What the verdict has said above. */
+	/* Already said by the verdict above. */
 	bool failure = g->kind == FINDING_FAILURE, frame = g->kind == FINDING_RECOMPILE || g->kind == FINDING_LIMIT,
 	     said = failure && p->x->n_component && slice_eq(g->evidence, p->x->component[0].evidence);
 	if (g->n_ranks) {
@@ -357,7 +358,7 @@ static void put_finding(struct page *p, const struct finding *g, double worst, e
 	}
 }
 
-/* With as many lines as there is room for; false: not with the fewest. What is first is told without a terminal in any case. */
+/* With as many lines as fit; false: not even the fewest fit. Without a terminal the first finding is always shown. */
 static bool finding(struct page *p, const struct finding *g, double worst, int *room)
 {
 	struct buf *b = &p->s->b;
@@ -377,7 +378,7 @@ static bool finding(struct page *p, const struct finding *g, double worst, int *
 	return false;
 }
 
-/* All in a line each, then the first few in full: as many as there is room for. */
+/* All titles on a line each, then the first few in full: as many as fit. */
 static void findings(struct page *p, int room)
 {
 	const struct explanation *x = p->x;
@@ -386,7 +387,7 @@ static void findings(struct page *p, int room)
 	uint32_t shown = 0, listed = x->n_finding < LISTED || p->opt->all ? x->n_finding : LISTED;
 	if (!x->n_finding)
 		return;
-	/* Bars are shares of the compile time, or of the costliest. */
+	/* Bars are shares of the compile time, or of the most expensive finding. */
 	for (uint32_t i = 0; !x->n_time && i < x->n_finding; i++)
 		worst = x->finding[i].seconds > worst ? x->finding[i].seconds : worst;
 	if (x->n_time)
@@ -402,7 +403,7 @@ static void findings(struct page *p, int room)
 	for (; shown < x->n_finding && finding(p, &x->finding[shown], worst, &room); shown++)
 		;
 	if (shown < x->n_finding && shown < listed)
-		buf_addf(b, "%sThe other %u in full: --all\n", p->small ? "" : "\n", x->n_finding - shown);
+		buf_addf(b, "%s--all shows the other %u in full\n", p->small ? "" : "\n", x->n_finding - shown);
 }
 
 /* ---- time ---- */
@@ -422,13 +423,13 @@ static void time_bars(struct page *p, const struct time_view *v, uint32_t max)
 		if (t->threads > t->seconds * 1.01) {
 			buf_adds(b, ", ");
 			put_seconds(b, t->threads);
-			buf_adds(b, " of all threads");
+			buf_adds(b, " over all threads");
 		}
 		buf_addc(b, '\n');
 	}
 }
 
-/* ": Dynamo tracing 52 %; AOTAutograd 25 %": what is worth naming, on this line. */
+/* ": Dynamo tracing 52 %; AOTAutograd 25 %": the parts worth mentioning, on one line. */
 static void time_line(const struct page *p, size_t from)
 {
 	const struct explanation *x = p->x;
@@ -462,10 +463,10 @@ static void times(struct page *p, bool whole)
 		return;
 	}
 	if (x->n_ranks > 1)
-		buf_addf(b, " of %u ranks together", x->n_ranks);
-	/* Metrics count the frames alone; torch's events have the caches, the collector and the backward around them, too. */
+		buf_addf(b, " of %u ranks in total", x->n_ranks);
+	/* Metrics cover only the frames; torch's events also include caches, garbage collection and the backward around them. */
 	buf_adds(b, x->sum.compile_seconds >= 0 && x->time[0].seconds > x->sum.compile_seconds * 1.01
-			? ", what is around the frames included\n"
+			? ", including work around the frames\n"
 			: "\n");
 	time_bars(p, &x->time[0], whole ? NONE : 5);
 	if (!whole)
@@ -500,16 +501,16 @@ void emit_terminal(struct screen *s, const struct explanation *x, const struct e
 	if (!opt->show) {
 		inputs(&p);
 		head(&p);
-		/* Below: two headings with blanks before them, each title, and where the rest is. */
+		/* Below this: two headings with a blank line each, every title, and where to find the rest. */
 		int time_lines = x->n_time ? p.small ? 2 : 7 : 0, titles = x->n_finding ? 3 + (int)x->n_finding : 2,
 		    used = count_lines(&s->b, from);
 		verdict(&p, height - used, titles + time_lines);
 		used = count_lines(&s->b, from);
 		findings(&p, height - used - time_lines - (p.small ? 3 : 4));
 		if (!x->n_finding && !x->n_component && !x->n_time && !x->facts->n_compile)
-			buf_adds(&s->b, "\nNothing that I know is in here.\n");
+			buf_adds(&s->b, "\nNothing known found: no compilation, no known message.\n");
 		else if (!x->n_finding)
-			buf_adds(&s->b, "\nNothing is wrong that I know of.\n");
+			buf_adds(&s->b, "\nNo known problem found.\n");
 		if (!whole_times)
 			times(&p, false);
 	}
@@ -517,6 +518,6 @@ void emit_terminal(struct screen *s, const struct explanation *x, const struct e
 		times(&p, true);
 	terminal_parts(&p);
 	if (opt->show && s->b.len == from)
-		buf_adds(&s->b, "The input has nothing of the kind.\n");
+		buf_adds(&s->b, "Nothing of this kind in the input.\n");
 	arena_release(&p.arena);
 }

@@ -1,4 +1,4 @@
-/* terminal_part.h - what terminal.c (a screen) and terminal_parts.c (what is asked for, whole) share. */
+/* terminal_part.h - shared by terminal.c (one screen) and terminal_parts.c (sections in full). */
 #ifndef TERMINAL_PART_H
 #define TERMINAL_PART_H
 #include "fxexplain.h"
@@ -14,12 +14,12 @@ struct page {
 	int bar;    /* columns of a bar */
 };
 
-/* "  fix       one line" and further lines below, each wrapped. At most max lines of the text, and one more where it would only make room
- * for saying that it is left out. */
+/* "  fix       one line" and further lines below, each wrapped. At most max lines of the text, and one more if it would only make room for
+ * the note that lines are left out. */
 void terminal_lines(struct page *p, const char *label, struct slice text, unsigned max);
-/* "app/m.py:5 in f"; lives as long as the page. */
+/* "app/m.py:5 in f"; valid as long as the page. */
 struct slice terminal_place(struct page *p, const struct fact_loc *loc);
-/* --show has it, or --all where that has it. */
+/* Is it in --show, or in --all if that includes it? */
 bool terminal_wants(const struct page *p, enum explain_part part, bool in_all);
 void terminal_parts(struct page *p);
 

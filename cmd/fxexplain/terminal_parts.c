@@ -1,4 +1,4 @@
-/* terminal_parts.c - what --show and --all ask for, whole: tables of the facts. */
+/* terminal_parts.c - --show and --all: tables of the facts, in full. */
 #include "terminal_part.h"
 
 #include "base/text.h"
@@ -49,7 +49,7 @@ static void show_breaks(struct page *p)
 		cell(&t, terminal_place(p, &r->loc), false);
 		buf_addf(&t, r->gb >= 0 ? "%04d" : "-", r->gb);
 		buf_addc(&t, '\t');
-		cell(&t, r->inferred ? SLICE("(no record: told by the function that goes on behind it)") : line, true);
+		cell(&t, r->inferred ? SLICE("(no record: inferred from the resume function)") : line, true);
 	}
 	table(p, "Graph breaks", &t, f->n_brk);
 }
@@ -88,7 +88,7 @@ static void show_shapes(struct page *p)
 	const struct explanation *x = p->x;
 	const struct facts *f = x->facts;
 	struct buf t = {0};
-	buf_adds(&t, "compile id\tsymbol\tsource\tvalue\trange\tline\twhat became of it\n");
+	buf_adds(&t, "compile id\tsymbol\tsource\tvalue\trange\tline\tresult\n");
 	for (uint32_t i = 0; i < x->n_symbol; i++) {
 		const struct symbol_view *v = &x->symbol[i];
 		const struct fact_symbol *r = v->row == NONE ? NULL : &f->symbol[v->row];
@@ -109,7 +109,7 @@ static void show_shapes(struct page *p)
 		}
 		cell(&t, buf_slice(&b), true);
 	}
-	table(p, "Symbols of sizes", &t, x->n_symbol);
+	table(p, "Size symbols", &t, x->n_symbol);
 }
 
 static void show_caches(struct page *p)
@@ -131,13 +131,13 @@ static void show_cudagraphs(struct page *p)
 {
 	const struct facts *f = p->x->facts;
 	struct buf t = {0};
-	buf_adds(&t, "compile id\tline\twhy there is no CUDA graph\n");
+	buf_adds(&t, "compile id\tline\twhy no CUDA graph\n");
 	for (uint32_t i = 0; i < f->n_cudagraph; i++) {
 		cell(&t, compile_text(p, f->cudagraph[i].compile), false);
 		cell(&t, terminal_place(p, &f->cudagraph[i].loc), false);
 		cell(&t, facts_text(f, f->cudagraph[i].reason), true);
 	}
-	table(p, "CUDA graphs that were skipped", &t, f->n_cudagraph);
+	table(p, "Skipped CUDA graphs", &t, f->n_cudagraph);
 }
 
 static void show_errors(struct page *p)
@@ -160,7 +160,7 @@ static void show_errors(struct page *p)
 	}
 }
 
-/* Graphs in numbers; their text, and that of guards, where it was kept. */
+/* Graphs in numbers; their text and that of guards, if kept. */
 static void show_graphs(struct page *p, bool guards)
 {
 	const struct facts *f = p->x->facts;

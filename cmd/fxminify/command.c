@@ -1,4 +1,4 @@
-/* --test COMMAND as the oracle: candidates are files of the input's own kind. */
+/* command.c - --test COMMAND as the oracle: candidates are files of the same kind as the input. */
 #include "session.h"
 
 #include "aten/interp/shapes.h"
@@ -17,7 +17,7 @@ static int write_test(void *user, const struct test *t, struct buf *b, struct er
 	return result_candidate_text(&s->in, &c, b, err);
 }
 
-/* COMMAND "$1", for sh. Tests run in folders of their own: a program named by a relative path is looked for where the tool was started. */
+/* COMMAND "$1", for sh. Each test runs in its own folder, so a relative program path is resolved from where the tool was started. */
 static int test_script(const char *command, struct buf *b, struct err *err)
 {
 	size_t n = strcspn(command, " \t");
@@ -46,18 +46,18 @@ static size_t count_unknown(const struct graph *g)
 	return n;
 }
 
-/* By the operators' own rules, for the sizes that the inputs have. why: of the first value that has none. */
+/* Computes shapes by the operators' rules, for the sizes of the inputs. why: for the first value without a shape. */
 static void apply_rules(struct session *s, struct err *why)
 {
 	OWNED(symbind_release) struct symbind env = {0};
 	repro_bind(&s->in.repro, &env);
 	const size_t n = interp_shapes(&s->in.repro.graph, &env, why);
 	if (n)
-		report_row(&s->report, "shapes", "of %zu values, by the operators' rules", n);
+		report_row(&s->report, "shapes", "%zu values, by operator rules", n);
 }
 
-/* A value of known shape can take the place of what computes it. What torch writes has no shapes: most operators have rules here, and torch
- * knows the others. */
+/* A value of known shape can replace what computes it. Files written by torch have no shapes: most operators have rules here, and torch
+ * knows the rest. */
 static void learn_shapes(struct session *s)
 {
 	const char *python = getenv("PT2_PYTHON");
@@ -71,23 +71,23 @@ static void learn_shapes(struct session *s)
 	if (python && *python) {
 		report_step(&s->report, "shapes");
 		if (torch_shapes(s, &err) == 0) {
-			report_row(&s->report, "shapes", "of %zu values, by torch", n);
+			report_row(&s->report, "shapes", "%zu values, by torch", n);
 			return;
 		}
-		report_row(&s->report, "note", "torch does not say which shapes values have: %s", err.text);
+		report_row(&s->report, "note", "torch could not compute the shapes: %s", err.text);
 	}
 	s->reduction.guess = true;
 	if (why.text[0])
 		report_row(&s->report, "no shape", "%s", why.text);
-	report_row(&s->report, "shapes", "of %zu values are not known; where one becomes an input, its shape is a guess%s", n,
-		   python && *python ? "" : " (with PT2_PYTHON set, torch is asked)");
+	report_row(&s->report, "shapes", "%zu values have unknown shapes; if one becomes an input, its shape is a guess%s", n,
+		   python && *python ? "" : " (set PT2_PYTHON to ask torch)");
 }
 
 int command_open(struct session *s, struct err *err)
 {
 	learn_shapes(s);
 	if (child_signalled())
-		return err_set(err, EXIT_ENVIRON, "interrupted while torch was asked for shapes");
+		return err_set(err, EXIT_ENVIRON, "interrupted while torch computed shapes");
 	if (test_script(s->o->test, &s->test_script, err) < 0)
 		return -1;
 	s->test_argv[0] = "/bin/sh";

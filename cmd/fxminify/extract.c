@@ -1,4 +1,4 @@
-/* fxminify extract: the graph around a node, or between two values, as a program of its own with the values that were recorded. */
+/* extract.c - fxminify extract: the graph around a node, or between two values, as a standalone program with the recorded values. */
 #include "session.h"
 
 #include "base/process/child.h"
@@ -9,13 +9,13 @@ struct extract {
 	struct session s;
 	struct units units;
 	uint64_t *keep;     /* units */
-	bool *back, *forth; /* nodes that were reached */
+	bool *back, *forth; /* nodes reached */
 	bool with_values;
 };
 
 /* ---- which nodes ---- */
 
-/* Those whose names have the text in them are likely to be meant. */
+/* Suggests the nodes whose names contain the text. */
 static void die_unknown(const struct extract *x, const char *name)
 {
 	const struct graph *g = &x->s.in.repro.graph;
@@ -43,7 +43,7 @@ static bool reach_operand(void *user, uint32_t operand)
 	return true;
 }
 
-/* Nodes stand in the order of execution: once through is enough. */
+/* Nodes are in execution order: one pass is enough. */
 static void reach_back(struct extract *x, uint32_t node)
 {
 	const struct graph *g = &x->s.in.repro.graph;
@@ -68,7 +68,7 @@ static void add_unit(struct extract *x, uint32_t node)
 		bit_add(x->keep, x->units.of[node]);
 }
 
-/* The nodes that depend on `from`, without it, and lead to `to`, with it. */
+/* The nodes that depend on `from` (exclusive) and lead to `to` (inclusive). */
 static void take_between(struct extract *x)
 {
 	const struct fxminify_options *o = x->s.o;
@@ -82,7 +82,7 @@ static void take_between(struct extract *x)
 		if ((from == NONE || x->forth[i]) && (to == NONE || x->back[i]) && i != from)
 			add_unit(x, i);
 	if (from != NONE && to != NONE && (!x->forth[to] || from == to))
-		die(EXIT_USAGE, "'%s' does not rest on '%s': nothing lies between them", o->to, o->from);
+		die(EXIT_USAGE, "'%s' does not depend on '%s': there is nothing between them", o->to, o->from);
 }
 
 struct around {
@@ -101,7 +101,7 @@ static bool add_around(void *user, uint32_t node)
 	return true;
 }
 
-/* Level by level. The way does not lead over inputs: their other users have nothing to do with the node. */
+/* Level by level. Inputs are not crossed: their other users are unrelated to the node. */
 static void take_around(struct extract *x)
 {
 	const struct graph *g = &x->s.in.repro.graph;
@@ -124,7 +124,7 @@ static void take_around(struct extract *x)
 
 /* ---- values ---- */
 
-/* The whole graph runs once. Without a Python that can, inputs have their shapes. */
+/* Runs the whole graph once. Without a Python that can, inputs only have shapes. */
 static void record(struct extract *x)
 {
 	struct session *s = &x->s;
@@ -140,15 +140,15 @@ static void record(struct extract *x)
 	if (status == 1)
 		x->with_values = true;
 	else if (status == 0)
-		warn("the values of inputs are not recorded, they are random: the graph %s: %.*s", outcome_words[out.kind],
+		warn("input values are random, not recorded: the graph %s: %.*s", outcome_words[out.kind],
 		     SL(slice_first_line(out.detail)));
 	else
-		warn("the values of inputs are not recorded, they are random: %s", err.text);
+		warn("input values are random, not recorded: %s", err.text);
 }
 
 /* ---- the program ---- */
 
-/* As asked for, else plain where that can say it. */
+/* The requested form, else plain if that can express it. */
 static int write_extract(struct extract *x, const struct candidate *c, const struct repro_given *given, struct err *err)
 {
 	struct result *r = &x->s.result;
@@ -164,7 +164,7 @@ static int write_extract(struct extract *x, const struct candidate *c, const str
 	return status;
 }
 
-/* The note at the top of the result says what it does. */
+/* The note at the top of the result records how it behaves. */
 static int try_it(struct extract *x, const struct candidate *c, const struct repro_given *given, struct err *err)
 {
 	struct session *s = &x->s;
@@ -178,7 +178,7 @@ static int try_it(struct extract *x, const struct candidate *c, const struct rep
 	s->runner.best.line = NULL;
 	s->runner.best.n_lines = 0;
 	if (status < 0) {
-		report_row(&s->report, "verified", "not: it could not be run: %s", why.text);
+		report_row(&s->report, "verified", "no: could not be run: %s", why.text);
 		return 0;
 	}
 	buf_addf(&s->result.verified, "%s in a fresh process with all caches off",
@@ -188,7 +188,7 @@ static int try_it(struct extract *x, const struct candidate *c, const struct rep
 	return write_extract(x, c, given, err);
 }
 
-/* An input that the whole graph returns is no result of the part. */
+/* An input that the whole graph returns is not a result of the part. */
 static int drop_inputs(struct candidate *c, struct err *err)
 {
 	struct graph *g = &c->graph;
@@ -214,13 +214,13 @@ static int extract(struct extract *x, struct err *err)
 	struct candidate c;
 	struct repro_given *given = NULL;
 	struct err ignored;
-	/* The graph has metadata of all values now, if it was run: what can be given is known. */
+	/* If it was run, the graph now has metadata of all values: it is known which of them can become inputs. */
 	const size_t asked = bits_count(x->keep, x->units.n);
 	slice_close(&s->in.repro.graph, &x->units, NULL, false, x->keep);
 	const size_t more = bits_count(x->keep, x->units.n) - asked;
 	if (more)
-		report_row(&s->report, "note", "%zu operation%s more than asked for, whose values cannot be given%s", more, plural(more),
-			   x->with_values ? "" : " (of shapes that nothing is known of)");
+		report_row(&s->report, "note", "included %zu more operation%s, whose values cannot be inputs%s", more, plural(more),
+			   x->with_values ? "" : " (their shapes are unknown)");
 	if (candidate_cut(&c, &s->in.repro, &x->units, x->keep, NULL, err) < 0)
 		return -1;
 	if (drop_inputs(&c, err) < 0) {
@@ -228,7 +228,7 @@ static int extract(struct extract *x, struct err *err)
 		return -1;
 	}
 	if (x->with_values && torch_given(s, &c, false, &given, &ignored) < 0) {
-		warn("the values of inputs are not recorded, they are random: %s", ignored.text);
+		warn("input values are random, not recorded: %s", ignored.text);
 		x->with_values = false;
 	}
 	int status = write_extract(x, &c, given, err);
@@ -254,7 +254,7 @@ int extract_run(const struct fxminify_options *o, const char *path, const char *
 	x.forth = xcalloc(g->n_nodes + 1, sizeof(*x.forth));
 	o->node ? take_around(&x) : take_between(&x);
 	if (!bits_count(x.keep, x.units.n))
-		die(EXIT_USAGE, "there is no operation in what is asked for");
+		die(EXIT_USAGE, "the requested part has no operation");
 	if (!o->no_values)
 		record(&x);
 	int status = extract(&x, &err);

@@ -1,12 +1,12 @@
-/* fxminify.h - the parts of the tool: input -> oracle -> baseline -> locate -> reduce -> verify -> result.
+/* fxminify.h - shared by the files of the tool. Data flow: input -> oracle -> baseline -> locate -> reduce -> verify -> result.
  *
- *     main.c     options, and which of reduce, --locate, --stats, --resume is meant
- *     load.c     what the operand is: launcher, repro, graph.json, readable graph, graph of a trace, .pt2
- *     session.c  one reduction from its oracle to its end
- *     result.c   the best so far as a file, and as text for a candidate
- *     report.c   what people see: a row for each step, the line that moves, the summary
+ *     main.c     options; selects reduce, --locate, --stats or --resume
+ *     load.c     recognises the operand: launcher, repro, graph.json, readable graph, graph of a trace, .pt2
+ *     session.c  one reduction from start to end
+ *     result.c   writes the best result so far, and candidates
+ *     report.c   progress: a row for each step, the moving line, the summary
  *     stats.c    --stats
- *     extract.c  fxminify extract: a part of the graph as a program, nothing is searched
+ *     extract.c  fxminify extract: a part of the graph as a program, without a search
  */
 #ifndef FXMINIFY_H
 #define FXMINIFY_H
@@ -17,7 +17,7 @@
 
 struct fxminify_options {
 	/* What fails */
-	int after, level; /* -1: as the input says; after: 0 aot, 1 dynamo */
+	int after, level; /* -1: as in the input; after: 0 aot, 1 dynamo */
 	const char *backend, *test, *check_str, *graph, *tracing_mode, *python;
 	struct opt_list launcher;
 	bool only_fwd, locate, no_locate, no_verify, quiet, verbose;
@@ -29,7 +29,7 @@ struct fxminify_options {
 	unsigned passes;
 	bool nodes;
 	/* Where to */
-	int form;                     /* enum form; -1: plain where that was verified */
+	int form;                     /* enum form; -1: plain if that was verified */
 	const char *node, *from, *to; /* extract */
 	int radius;
 	bool no_values;
@@ -42,9 +42,9 @@ struct subject {
 	struct repro repro;
 	enum subject_kind kind;
 	const char *path;
-	char *file_name;   /* what a candidate is called: the input's own name */
+	char *file_name;   /* the name of a candidate: the same as the input's */
 	uint64_t hash;     /* of its bytes */
-	struct arena text; /* of a graph out of a trace */
+	struct arena text; /* the text of a graph from a trace */
 };
 /* load.c */
 int subject_load(struct subject *in, const char *path, const struct fxminify_options *o, struct err *err);
@@ -58,19 +58,19 @@ struct result {
 	const char *path;   /* "" standard output at the end */
 	struct buf command; /* the command line, for the note */
 	struct buf signature, verified, versions;
-	struct buf error;  /* of the run that verified it, as it was */
-	struct buf origin; /* where in the original the difference begins, and leaves it */
-	struct buf more;   /* why it is no plain program */
+	struct buf error;  /* the original error of the run that verified it */
+	struct buf origin; /* where in the original the difference starts and leaves */
+	struct buf more;   /* why it is not a plain program */
 	enum form form;    /* of a program */
 	enum repro_check check;
-	bool dynamic; /* FORM_PLAIN: torch.compile is told that sizes change */
+	bool dynamic; /* FORM_PLAIN: compile with dynamic=True */
 };
-/* The candidate as a file of the input's own kind: what --test is given. */
+/* Writes the candidate as a file of the same kind as the input, for --test. */
 int result_candidate_text(const struct subject *in, const struct candidate *c, struct buf *b, struct err *err);
-/* Can it be run in a process of its own? Not JSON, DOT, text, or standard output. */
+/* Can it be run in a separate process? Not JSON, DOT, text, or standard output. */
 bool result_is_program(const char *path);
 int result_write(const struct result *r, const struct candidate *c, const struct repro_given *given, struct err *err);
-/* The check that a plain program has to make of the values to fail in this way. */
+/* The check of the values that a plain program needs to fail this way. */
 enum repro_check result_check(const struct signature *want);
 
 /* report.c: standard error.
@@ -79,23 +79,23 @@ enum repro_check result_check(const struct signature *want);
  *     nodes      158 dropped, 1 left; 2 tests, 0.9 s
  *     arguments  74 dropped; 12 tests, 3.1 s
  *
- * A row stands when its step ended; on a terminal the step that runs is shown below them. --verbose adds torch's lines.
+ * A row is final when its step ended; on a terminal the running step is shown below them. --verbose adds torch's lines.
  */
 struct report {
 	bool quiet, verbose, tty, colour, shown;
 	const struct runner *runner;
-	const char *file;  /* the best so far */
+	const char *file;  /* the best result so far */
 	double last;       /* when the moving line was drawn */
-	const char *label; /* of the step that runs */
-	uint64_t tests;    /* when it began: tests, seconds, operations */
+	const char *label; /* of the running step */
+	uint64_t tests;    /* at its start: tests, seconds, operations */
 	double since;
 	size_t ops;
 	const char *told[32]; /* passes that have a row */
 	size_t n_told;
 };
 void report_init(struct report *r, const struct fxminify_options *o, const struct runner *runner);
-void report_line(struct report *r, const char *fmt, ...) PRINTF_LIKE(2, 3); /* what has no row of its own */
-void report_step(struct report *r, const char *label);                      /* it begins */
+void report_line(struct report *r, const char *fmt, ...) PRINTF_LIKE(2, 3); /* for output without a row of its own */
+void report_step(struct report *r, const char *label);                      /* starts a step */
 void report_row(struct report *r, const char *label, const char *fmt, ...) PRINTF_LIKE(3, 4);
 void report_progress(struct report *r);
 void report_clear(struct report *r);
@@ -104,9 +104,9 @@ void report_strategy(void *report, const char *name, size_t granularity, const s
 void report_success(void *report, const char *name, size_t before, size_t after);
 void report_summary(struct report *r, const struct candidate *best, size_t original_ops);
 
-/* session.c: an exit status */
+/* session.c: returns an exit status */
 int session_run(const struct fxminify_options *o, const char *path, const char *const *argv, const char *resume);
-/* extract.c: an exit status */
+/* extract.c: returns an exit status */
 int extract_run(const struct fxminify_options *o, const char *path, const char *const *argv);
 /* stats.c */
 int stats_run(const char *path);

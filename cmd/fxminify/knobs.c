@@ -1,4 +1,5 @@
-/* Does a difference of values go when Inductor is told to compute as eager does? Asked of the smallest graph, at the end. */
+/* knobs.c - does a difference in values disappear if Inductor is configured to compute like eager? Tried on the smallest graph, at the
+ * end. */
 #include "session.h"
 
 #include "base/tool/knobs.h"
@@ -39,15 +40,15 @@ int try_knobs(struct session *s, struct err *err)
 		add_setting(&c, knobs[i].name, knobs[i].value);
 		status = runner_try(&s->runner, &c, &v, err);
 		candidate_release(&c);
-		tried += status == 0 && v != VERDICT_INVALID && v != VERDICT_INFRA; /* else this torch does not have it */
+		tried += status == 0 && v != VERDICT_INVALID && v != VERDICT_INFRA; /* otherwise this torch does not have the setting */
 		if (status < 0 || v != VERDICT_PASSES)
 			continue;
-		buf_addf(&s->result.more, "%swith %s = %s it does not fail", s->result.more.len ? "; " : "", knobs[i].name, knobs[i].value);
-		report_row(&s->report, "settings", "with %s = %s it does not fail: %s", knobs[i].name + strlen("torch._inductor."),
+		buf_addf(&s->result.more, "%sdoes not fail with %s = %s", s->result.more.len ? "; " : "", knobs[i].name, knobs[i].value);
+		report_row(&s->report, "settings", "does not fail with %s = %s: %s", knobs[i].name + strlen("torch._inductor."),
 			   knobs[i].value, knobs[i].what);
 		return 0;
 	}
 	if (tried)
-		report_row(&s->report, "settings", "none of %zu that make numbers more like eager's helps", tried);
+		report_row(&s->report, "settings", "none of the %zu that bring numerics closer to eager helps", tried);
 	return status;
 }

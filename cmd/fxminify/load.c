@@ -1,4 +1,4 @@
-/* Reads the operand, whatever it is: a launcher or repro, graph.json, readable code, a trace log with --graph, an exported .pt2. */
+/* load.c - reads the operand: a launcher or repro, graph.json, readable code, a trace log with --graph, an exported .pt2. */
 #include "fxminify.h"
 
 #include "graph/repro/recorded.h"
@@ -11,7 +11,7 @@
 
 /* ---- a graph of a trace ---- */
 
-/* Refuses a program that cannot be reduced, since a part of it is not there. */
+/* Rejects a program that cannot be reduced since part of it is missing. */
 static int check_whole(const struct subject *in, const char *path, struct err *err)
 {
 	const struct gattr *lost = repro_lost_module(&in->repro);
@@ -19,8 +19,8 @@ static int check_whole(const struct subject *in, const char *path, struct err *e
 		return 0;
 	const struct slice name = graph_text(&in->repro.graph, lost->name), by = in->repro.torch_version;
 	return err_set(err, EXIT_INPUT,
-		       "'%s': the subgraph '%.*s' is not in it: launchers of torch before 2.14 have \"<lambda>()\" in its place%s%.*s%s. "
-		       "A trace has it: run the failing program with TORCH_TRACE=DIR, then "
+		       "'%s' lacks the subgraph '%.*s': launchers of torch before 2.14 have \"<lambda>()\" instead%s%.*s%s. "
+		       "A trace contains it: run the failing program with TORCH_TRACE=DIR, then "
 		       "fxminify --graph 0/0:aot_inference_graph DIR/FILE.log",
 		       path, SL(name), by.n ? " (this is one of " : "", SL(by), by.n ? ")" : "");
 }
@@ -68,16 +68,16 @@ int subject_load(struct subject *in, const char *path, const struct fxminify_opt
 		return load_trace(in, path, o->graph, err);
 	}
 	struct input log;
-	if (o->graph && input_open(&log, path, err) < 0) /* no trace, because it cannot be read */
+	if (o->graph && input_open(&log, path, err) < 0) /* not a trace, because it cannot be read */
 		return -1;
 	if (o->graph) {
 		input_close(&log);
-		return err_set(err, EXIT_USAGE, "--graph is for a trace log (TORCH_TRACE), which '%s' is not", path);
+		return err_set(err, EXIT_USAGE, "--graph needs a trace log (TORCH_TRACE), but '%s' is not one", path);
 	}
 	if ((watch_bundle_like(path) ? recorded_open(&in->repro, path, err) : repro_open(&in->repro, path, err)) < 0 ||
 	    check_whole(in, path, err) < 0)
 		return -1;
-	/* An exported program alone has candidates that are programs. */
+	/* Candidates of a plain exported program are programs. */
 	bool alone = !in->repro.file.bytes.p && in->repro.package.bytes.p;
 	struct slice bytes = alone ? in->repro.package.bytes : in->repro.file.bytes;
 	in->hash = hash_bytes(bytes.p, bytes.n);

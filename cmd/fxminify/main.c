@@ -166,7 +166,7 @@ static void take_passes(void)
 	}
 }
 
-/* Two tests side by side on two cores, and so on. */
+/* One test per core. */
 static int processors(void)
 {
 	long n = sysconf(_SC_NPROCESSORS_ONLN);
@@ -178,14 +178,14 @@ static void check_options(const struct operands *in)
 	if (in->sub) {
 		if (!opt.node == !(opt.from || opt.to))
 			die(EXIT_USAGE,
-			    "extract: either --node NAME, or --from NAME and --to NAME (or one of them)\nTry 'fxminify extract -h'");
+			    "extract needs --node NAME, or --from NAME and --to NAME (or one of them)\nTry 'fxminify extract -h'");
 		return;
 	}
 	if (!opt.stats && !opt.resume && !in->n)
-		die(EXIT_USAGE, "a file with a graph is missing\nTry 'fxminify -h'");
+		die(EXIT_USAGE, "missing operand: a file with a graph\nTry 'fxminify -h'");
 }
 
-/* A journal is a program: what it has run is said first, and is no less loud for a -q that it holds itself. */
+/* A journal can run code: announce what it runs first, even if the journal itself contains -q. */
 static void say_what_runs(const char *journal, const char *file)
 {
 	LOCAL_BUF b = {0};
@@ -198,17 +198,17 @@ static void say_what_runs(const char *journal, const char *file)
 		for (size_t i = 0; i < opt.launcher.n; i++)
 			buf_addf(&b, "%s%s", i ? ", " : " through --launcher ", opt.launcher.v[i]);
 	}
-	warn("--resume: runs what the journal '%s' names: %s", journal, buf_str(&b));
+	warn("--resume runs code from the journal '%s': %s", journal, buf_str(&b));
 }
 
-/* --resume: the command line of that run, and then this one's. */
+/* --resume: the command line of that run, then this one's. */
 static int resume(const struct operands *in, int argc, char **argv)
 {
 	struct journal_record r;
 	struct err err;
 	struct operands again;
 	const char *journal = opt.resume;
-	const bool quiet = opt.quiet; /* asked for now, not by the journal */
+	const bool quiet = opt.quiet; /* given now, not in the journal */
 	if (in->n)
 		die(EXIT_USAGE, "--resume takes the file from the journal");
 	if (journal_read(&r, journal, &err) < 0)
@@ -225,7 +225,7 @@ static int resume(const struct operands *in, int argc, char **argv)
 	if (!opt.jobs)
 		opt.jobs = processors();
 	if (again.n != 1)
-		die(EXIT_INPUT, "the journal '%s' does not say which file was reduced", journal);
+		die(EXIT_INPUT, "the journal '%s' does not name the reduced file", journal);
 	take_passes();
 	if (!quiet)
 		say_what_runs(journal, again.v[0]);

@@ -1,4 +1,4 @@
-/* The progress on standard error: a row for each step and pass with its counts; on a terminal the one that is being made moves. */
+/* report.c - progress on standard error: a row for each step and pass with its counts; on a terminal the current row is updated. */
 #include "fxminify.h"
 #include "base/text.h"
 
@@ -33,7 +33,7 @@ static void put_line(struct report *r, const char *label, const struct buf *text
 	if (*tail)
 		put_dim(&s, tail);
 	buf_addc(&s.b, '\n');
-	screen_write(&s, STDERR_FILENO, "standard error", NULL); /* nothing can be done when that is gone */
+	screen_write(&s, STDERR_FILENO, "standard error", NULL); /* nothing can be done if that is gone */
 	buf_release(&s.b);
 	r->last = 0;
 }
@@ -50,7 +50,7 @@ void report_line(struct report *r, const char *fmt, ...)
 	put_line(r, "", &b, "");
 }
 
-/* "; 12 tests, 3.1 s": since the step began. */
+/* "; 12 tests, 3.1 s": since the step started. */
 static char *cost_of(const struct report *r)
 {
 	unsigned long long tests = r->runner->count.tests - r->tests;
@@ -92,7 +92,7 @@ static void draw_progress(struct report *r)
 		buf_adds(&b, "...");
 	}
 	if (r->file)
-		buf_addf(&b, ", the best is in %s", r->file);
+		buf_addf(&b, ", best so far in %s", r->file);
 	int width = columns() - 1;
 	clean_text(b.p, b.len);
 	fprintf(stderr, "\r\033[K%.*s", (int)b.len < width ? (int)b.len : width, b.p);
@@ -118,7 +118,7 @@ void report_progress(struct report *r)
 	draw_progress(r);
 }
 
-/* A later round is told of only when it brought something. */
+/* A later round is only reported if it made progress. */
 static bool told_before(struct report *r, const char *name)
 {
 	for (size_t i = 0; i < r->n_told; i++)
@@ -154,7 +154,7 @@ void report_pass(void *report, const struct pass_note *note)
 	put_line(r, note->name, &b, cost);
 }
 
-/* ---- --verbose: as torch's minifier has it ---- */
+/* ---- --verbose: in the format of torch's minifier ---- */
 
 void report_strategy(void *report, const char *name, size_t granularity, const struct candidate *best)
 {
@@ -184,7 +184,7 @@ static void add_verdicts(const struct report *r, struct buf *b)
 			before = ", ";
 		}
 	if (!c->tests)
-		buf_adds(b, ": all answers were known");
+		buf_adds(b, ": all answers already known");
 }
 
 void report_summary(struct report *r, const struct candidate *best, size_t original_ops)

@@ -1,4 +1,4 @@
-/* The best so far as a file, and candidates as files for --test. */
+/* result.c - writes the best result so far, and candidates for --test. */
 #include "fxminify.h"
 
 #include "graph/fxcode.h"

@@ -1,4 +1,4 @@
-/* A reduction: oracle, baseline, locating, reducing, verifying, result. */
+/* session.c - a reduction: oracle, baseline, locating, reducing, verifying, result. */
 #include "session.h"
 
 #include "base/process/child.h"
@@ -9,7 +9,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#define QX_LIMIT_COMMAND 4096 /* a command's cost does not grow with the graph as a compiler's does: count questions only */
+#define QX_LIMIT_COMMAND 4096 /* unlike a compiler's, a command's cost does not grow with the graph: only the number of questions counts */
 #define QX_LIMIT_TORCH 64
 
 /* ---- names ---- */
@@ -20,7 +20,7 @@ static bool same_file(const char *a, const char *b)
 	return stat(a, &x) == 0 && stat(b, &y) == 0 && x.st_dev == y.st_dev && x.st_ino == y.st_ino;
 }
 
-/* repro.py, unless that is what is reduced. The original is never written to. */
+/* repro.py, unless that is the input. The original is never overwritten. */
 static void name_output(struct session *s, const char *fallback)
 {
 	const char *end = s->in.kind == SUBJECT_JSON ? ".json" : s->in.kind == SUBJECT_READABLE && s->o->test ? ".txt" : ".py";
@@ -30,7 +30,7 @@ static void name_output(struct session *s, const char *fallback)
 		buf_addf(&s->output, "%s%s", fallback, end);
 	if (same_file(buf_str(&s->output), s->in.path)) {
 		if (s->o->output)
-			die(EXIT_USAGE, "'%s' is the original; give another --output", s->o->output);
+			die(EXIT_USAGE, "'%s' is the input file: choose another --output", s->o->output);
 		buf_reset(&s->output);
 		buf_addf(&s->output, "minified%s", end);
 	}
@@ -48,7 +48,7 @@ static void note_command(struct session *s, const char *const *argv)
 		buf_addf(&s->result.command, strpbrk(argv[i], " '\"$&;|<>*?") ? " '%s'" : " %s", argv[i]);
 }
 
-/* ---- the runner's calls ---- */
+/* ---- callbacks of the runner ---- */
 
 static int stop_asked(void *user)
 {
@@ -56,14 +56,14 @@ static int stop_asked(void *user)
 	return child_signalled();
 }
 
-/* Once, and also with --quiet: whoever resumes counts on it. */
+/* Once, also with --quiet: --resume relies on it. */
 static void tell_journal(struct session *s)
 {
 	const char *failed = journal_failed(s->journal);
 	if (!failed)
 		return;
 	report_clear(&s->report);
-	warn("the journal is not whole: %s", failed);
+	warn("the journal is incomplete: %s", failed);
 }
 
 static void progress(void *user)
@@ -75,7 +75,7 @@ static void progress(void *user)
 	report_progress(&s->report);
 }
 
-/* A run that is resumed goes its way again in memory first: what the earlier one left is not overwritten by less. */
+/* A resumed run first replays its steps in memory: the earlier run's result is not overwritten by a worse one. */
 static bool worse_than_before(struct session *s, const struct candidate *c)
 {
 	if (c->ops <= s->ops_before || access(s->result.path, R_OK) < 0)
@@ -84,7 +84,7 @@ static bool worse_than_before(struct session *s, const struct candidate *c)
 	return true;
 }
 
-/* The best so far is on disk at once. With torch its values come in at the end, too; a program without them says so. */
+/* The best so far is written at once. With torch its values are added at the end; a program without them says so. */
 static int improved(void *user, const struct candidate *c, struct err *err)
 {
 	struct session *s = user;
@@ -112,15 +112,14 @@ static int remember_tests(struct session *s, const char *resume, struct err *err
 		return -1;
 	int status = 0;
 	if (r.head.hash != s->in.hash)
-		status =
-		    err_set(err, EXIT_INPUT, "'%s' is not the file that the journal '%s' is about: it was changed", s->in.path, resume);
+		status = err_set(err, EXIT_INPUT, "'%s' is not the file in the journal '%s': it was changed", s->in.path, resume);
 	else
 		runner_remember(&s->runner, &r);
 	for (size_t i = 0; status == 0 && i < r.n_best; i++)
 		if (slice_is(r.best[i].file, s->result.path) && r.best[i].ops < s->ops_before)
 			s->ops_before = r.best[i].ops;
 	if (status == 0)
-		report_row(&s->report, "resumed", "%zu test%s known", r.n_tests, r.n_tests == 1 ? " is" : "s are");
+		report_row(&s->report, "resumed", "%zu test%s already known", r.n_tests, plural(r.n_tests));
 	journal_record_release(&r);
 	return status;
 }
@@ -146,7 +145,7 @@ static void describe_signature(const struct signature *g, struct buf *b)
 {
 	buf_reset(b);
 	if (g->kind == OUTCOME_FAILED) {
-		buf_adds(b, "the test command ends with status 0"); /* what it looks for is its own affair */
+		buf_adds(b, "the test command exits with status 0"); /* what it looks for is unknown */
 		return;
 	}
 	buf_adds(b, outcome_words[g->kind]);
@@ -161,7 +160,7 @@ static void describe_signature(const struct signature *g, struct buf *b)
 
 #define LAST_WORDS 6 /* lines */
 
-/* Tells how a process died, or hangs, and what it printed before: often that says why. */
+/* Shows how a process died, or hangs, and its last output, which often explains why. */
 static void tell_last_words(struct session *s, const struct outcome *out)
 {
 	struct slice text = slice_trim(out->output), detail = out->detail, line;
@@ -174,12 +173,12 @@ static void tell_last_words(struct session *s, const struct outcome *out)
 		at--;
 	text = slice_of(text.p + at, text.n - at);
 	if (text.n)
-		report_row(&s->report, "printed", "last, before it ended:");
+		report_row(&s->report, "printed", "last output before it ended:");
 	while (slice_line(&text, &line))
 		report_line(&s->report, "  %.*s", SLN(line, 200));
 }
 
-/* Says what the original did instead of failing. 1 is "not found" for a tool that looks for a failure. */
+/* Reports what the original did instead of failing. 1 is "not found" for a tool that looks for a failure. */
 static int does_not_fail(struct session *s, const struct outcome *out)
 {
 	struct slice detail = out->detail, line;
@@ -190,27 +189,27 @@ static int does_not_fail(struct session *s, const struct outcome *out)
 	switch (out->kind) {
 	case OUTCOME_PASSES:
 		warn("the original does not fail: it %s in %.1f s%s",
-		     s->o->test ? "passed the test (the command's exit status was not 0)" : "ran and gave what eager gives", out->seconds,
+		     s->o->test ? "passed the test (the command's exit status was not 0)" : "ran and matched eager", out->seconds,
 		     s->o->test ? buf_str(&b) : "");
 		break;
 	case OUTCOME_INVALID:
 		warn("the original does not fail in the compiler: it %s%s",
-		     slice_starts(out->detail, "cannot be traced") ? "does not get there" : "fails in eager already", buf_str(&b));
+		     slice_starts(out->detail, "cannot be traced") ? "cannot be traced" : "already fails in eager", buf_str(&b));
 		break;
-	default: warn("the original does not fail as asked for: it %s%s", outcome_words[out->kind], buf_str(&b)); break;
+	default: warn("the original does not fail as requested: it %s%s", outcome_words[out->kind], buf_str(&b)); break;
 	}
 	journal_end(s->journal, "original does not fail", s->runner.count.tests, runner_clock(&s->runner));
 	return EXIT_FOUND;
 }
 
-/* It fails where it is used, but its graph does not where it is tested: there is nothing to compare with. */
+/* It fails in its real use, but its graph does not fail in the test: there is nothing to compare with. */
 static int fails_elsewhere(struct session *s, const struct outcome *users, const struct outcome *ours)
 {
 	struct slice line = slice_first_line(ours->detail);
 	describe_signature(&users->signature, &s->result.signature);
 	report_clear(&s->report);
-	warn("the original fails (%s), but its graph alone %s%s%.*s: nothing can be left out of it", buf_str(&s->result.signature),
-	     ours->kind == OUTCOME_PASSES ? "does not" : "otherwise", line.n ? ": " : "", SL(line));
+	warn("the original fails (%s), but its graph alone %s%s%.*s: it cannot be reduced", buf_str(&s->result.signature),
+	     ours->kind == OUTCOME_PASSES ? "does not" : "fails differently", line.n ? ": " : "", SL(line));
 	journal_end(s->journal, "original fails otherwise", s->runner.count.tests, runner_clock(&s->runner));
 	return EXIT_PARTIAL;
 }
@@ -252,7 +251,7 @@ static void locate(struct session *s, const struct outcome *original)
 	if (ask)
 		torch_locate(s, original, &how);
 	if (!s->suspects.n) {
-		report_row(&s->report, "suspects", "none: the whole graph is searched");
+		report_row(&s->report, "suspects", "none: searching the whole graph");
 		return;
 	}
 	LOCAL_BUF b = {0};
@@ -260,15 +259,15 @@ static void locate(struct session *s, const struct outcome *original)
 	for (size_t i = 0; i < shown; i++)
 		buf_addf(&b, "%s%.*s", i ? ", " : "", SL(s->suspects.name[i]));
 	if (s->through.len)
-		buf_addf(&s->result.origin, "difference begins at %s and leaves through %s", buf_str(&b), buf_str(&s->through));
+		buf_addf(&s->result.origin, "difference starts at %s and leaves through %s", buf_str(&b), buf_str(&s->through));
 	if (shown < s->suspects.n)
 		buf_addf(&b, ", and %zu near %s", s->suspects.n - shown, shown == 1 ? "it" : "them");
 	report_row(&s->report, "suspects", "%s (%.*s)", buf_str(&b), SL(how));
 	if (s->result.origin.len)
-		report_row(&s->report, "in it", "the %s", buf_str(&s->result.origin));
+		report_row(&s->report, "origin", "the %s", buf_str(&s->result.origin));
 }
 
-/* --locate: only that, on standard output. */
+/* --locate: only this, on standard output. */
 static int show_located(struct session *s)
 {
 	const struct graph *g = &s->in.repro.graph;
@@ -300,7 +299,7 @@ static void add_count(struct buf *b, uint64_t n, const char *what)
 		buf_addf(b, "%s%llu %s", b->len ? ", " : "", (unsigned long long)n, what);
 }
 
-/* Nothing went: what became of the smaller graphs says why. */
+/* Nothing could be dropped: the results of the smaller graphs show why. */
 static void tell_unreduced(struct session *s, const struct runner_counts *before)
 {
 	const struct runner *r = &s->runner;
@@ -309,21 +308,21 @@ static void tell_unreduced(struct session *s, const struct runner_counts *before
 	for (int v = 0; v <= VERDICT_FLAKY; v++)
 		n[v] = r->count.by_verdict[v] - before->by_verdict[v];
 	add_count(&b, n[VERDICT_PASSES], "pass");
-	add_count(&b, n[VERDICT_INVALID], "do not run in eager either");
-	add_count(&b, n[VERDICT_TIMEOUT], "take too long");
+	add_count(&b, n[VERDICT_INVALID], "do not even run in eager");
+	add_count(&b, n[VERDICT_TIMEOUT], "time out");
 	add_count(&b, n[VERDICT_INFRA], "could not be tested");
-	add_count(&b, n[VERDICT_OTHERWISE], "fail otherwise");
+	add_count(&b, n[VERDICT_OTHERWISE], "fail differently");
 	if (n[VERDICT_OTHERWISE] && r->n_others) {
 		LOCAL_BUF first = {0};
 		describe_signature(&r->other[0], &first);
 		buf_addf(&b, ": %.*s", SLN(buf_slice(&first), 300));
 	}
 	if (tests)
-		report_row(&s->report, "note", "no operation could be dropped: of %llu smaller graphs none fails as the whole does (%s)",
+		report_row(&s->report, "note", "no operation could be dropped: none of %llu smaller graphs fails like the whole (%s)",
 			   (unsigned long long)tests, buf_str(&b));
 	else
 		report_row(&s->report, "note",
-			   "no operation could be dropped: no smaller graph can be made of it, for each operation needs the others");
+			   "no operation could be dropped: no smaller graph is possible, since the operations need each other");
 }
 
 static int reduce(struct session *s, struct err *err)
@@ -339,7 +338,7 @@ static int reduce(struct session *s, struct err *err)
 	return numbers ? try_knobs(s, err) : 0;
 }
 
-/* Is the result to be a program for people? Only one that was run is, unless it is asked for. */
+/* Should the result be a plain program? Only one that was verified, unless requested. */
 static bool wants_plain(const struct session *s)
 {
 	const bool verify = s->torch && !s->o->no_verify && strcmp(s->result.path, "-") != 0;
@@ -351,12 +350,12 @@ static int verify_result(struct session *s)
 	struct err err;
 	const int same = torch_verify(s, &err);
 	if (same < 0)
-		report_row(&s->report, "verified", "not: %s", child_signalled() ? "interrupted" : err.text);
+		report_row(&s->report, "verified", "no: %s", child_signalled() ? "interrupted" : err.text);
 	return same;
 }
 
-/* 1: the result is a plain program, which fails in the same way (or nobody can tell); 0: it has to be a launcher. Where all sizes were
- * symbols, torch.compile may need to be told. */
+/* 1: the result is a plain program, which fails the same way (or that is unknown); 0: it has to be a launcher. If all sizes were symbols,
+ * torch.compile may need dynamic=True. */
 static int finish_plain(struct session *s, const struct repro_given *given, struct err *err)
 {
 	struct result *r = &s->result;
@@ -371,9 +370,9 @@ static int finish_plain(struct session *s, const struct repro_given *given, stru
 		same = status == 0 ? verify_result(s) : 0;
 	}
 	if (status == 0)
-		status = verify && same != 1 ? 0 : result_write(r, &s->runner.best, given, err); /* now says that it was verified */
+		status = verify && same != 1 ? 0 : result_write(r, &s->runner.best, given, err); /* now records that it was verified */
 	if (status == 0 && same == 1) {
-		report_row(&s->report, "verified", verify ? "it %s" : "not: it was not run%s", buf_str(&r->verified));
+		report_row(&s->report, "verified", verify ? "it %s" : "no: it was not run%s", buf_str(&r->verified));
 		return 1;
 	}
 	r->form = FORM_LAUNCHER;
@@ -382,14 +381,14 @@ static int finish_plain(struct session *s, const struct repro_given *given, stru
 	if (status < 0)
 		buf_addf(&r->more, "not a plain program: %s", err->text);
 	else
-		buf_addf(&r->more, "not a plain program: as that it %s", same < 0 ? "could not be run" : buf_str(&r->verified));
+		buf_addf(&r->more, "not a plain program: that %s", same < 0 ? "could not be run" : buf_str(&r->verified));
 	report_row(&s->report, "form", "%s", buf_str(&r->more));
 	buf_reset(&r->verified);
 	buf_reset(&r->error);
 	return 0;
 }
 
-/* The result as it stays: with its values, and with what a fresh process says of it. */
+/* The final result: with its values, and with the outcome of a fresh process. */
 static int finish_result(struct session *s, struct err *err)
 {
 	struct repro_given *given = NULL;
@@ -398,7 +397,7 @@ static int finish_result(struct session *s, struct err *err)
 	if (worse_than_before(s, &s->runner.best))
 		return 0;
 	if (s->torch && torch_given(s, &s->runner.best, false, &given, &ignored) < 0)
-		report_row(&s->report, "note", "values of inputs are random in the result: %s", ignored.text);
+		report_row(&s->report, "note", "input values are random in the result: %s", ignored.text);
 	const int plain = wants_plain(s) ? finish_plain(s, given, err) : 0;
 	if (plain)
 		return free(given), plain < 0 ? -1 : 0;
@@ -406,7 +405,7 @@ static int finish_result(struct session *s, struct err *err)
 	if (status == 0 && s->torch && !s->o->no_verify && result_is_program(s->result.path)) {
 		if (verify_result(s) >= 0)
 			report_row(&s->report, "verified", "it %s", buf_str(&s->result.verified));
-		status = result_write(&s->result, &s->runner.best, given, err); /* now says whether it was verified */
+		status = result_write(&s->result, &s->runner.best, given, err); /* now records whether it was verified */
 	}
 	free(given);
 	return status;
@@ -471,7 +470,7 @@ void session_close(struct session *s)
 	buf_release(&s->through);
 }
 
-/* Says how it ended, in the journal and to people; returns the exit status. */
+/* Reports how it ended, in the journal and to the user; returns the exit status. */
 static int conclude(struct session *s, int status, const struct err *err)
 {
 	int sig = child_signalled();
@@ -479,7 +478,7 @@ static int conclude(struct session *s, int status, const struct err *err)
 	report_clear(&s->report);
 	if (status < 0 && !why && !sig) {
 		journal_end(s->journal, "failed", s->runner.count.tests, runner_clock(&s->runner));
-		warn("%s%s%s", err->text, s->report.file ? "; the best so far is in " : "", s->report.file ? s->report.file : "");
+		warn("%s%s%s", err->text, s->report.file ? "; best so far in " : "", s->report.file ? s->report.file : "");
 		return (int)err->status;
 	}
 	if (why && !sig)
@@ -487,7 +486,7 @@ static int conclude(struct session *s, int status, const struct err *err)
 	if (s->runner.has_best)
 		report_summary(&s->report, &s->runner.best, s->original_ops);
 	if (sig)
-		warn("interrupted%s%s", s->report.file ? "; the best so far is in " : "", s->report.file ? s->report.file : "");
+		warn("interrupted%s%s", s->report.file ? "; best so far in " : "", s->report.file ? s->report.file : "");
 	journal_end(s->journal, sig ? "interrupted" : why ? why : "reduced", s->runner.count.tests, runner_clock(&s->runner));
 	return sig ? 128 + sig : EXIT_FINE;
 }
@@ -518,7 +517,7 @@ static int search(struct session *s, const char *const *argv, const char *resume
 	if (status < 0)
 		die_err(&err);
 	if (open_journal(s, argv, resume, &err) < 0)
-		return conclude(s, -1, &err); /* the oracle's folder has to go */
+		return conclude(s, -1, &err); /* the oracle's folder must be removed */
 	const int held = s->o->test ? 0 : torch_users_call(s, &users, &err);
 	if (held == 1 && verdict_of(&users, NULL, s->runner.check) != VERDICT_SAME && users.kind != OUTCOME_TIMEOUT)
 		return does_not_fail(s, &users);
@@ -541,8 +540,8 @@ static int search(struct session *s, const char *const *argv, const char *resume
 		status = improved(s, &s->runner.best, &err);
 	if (status == 0)
 		status = reduce(s, &err);
-	/* Whatever stopped it, the best so far is a result, but for a write that failed. */
-	bool there = child_signalled() && s->report.file; /* and torch is gone: with the values it had then */
+	/* Whatever stopped it, the best so far is a result, unless writing it failed. */
+	bool there = child_signalled() && s->report.file; /* torch is gone: keeps the values it has */
 	if (s->runner.has_best && !s->write_error.text[0] && (status == 0 || s->runner.stopped) && !there && finish_result(s, &err) < 0)
 		status = -1, s->runner.stopped = NULL;
 	return conclude(s, status, &err);

@@ -1,8 +1,8 @@
-/* session.h - one reduction, and the two kinds of oracle it may have.
+/* session.h - one reduction, and its two kinds of oracle.
  *
  *     knobs.c    numeric settings, at the end
  *     command.c  --test COMMAND
- *     verified.c what aoti-verify has found
+ *     verified.c findings of aoti-verify
  *     torch.c    Python with torch: recording, locating, verifying, the values of the result's inputs
  */
 #ifndef FXMINIFY_SESSION_H
@@ -19,50 +19,50 @@ struct session {
 	struct journal *journal;
 	struct buf output, journal_path; /* names */
 	struct suspects suspects;
-	struct buf through; /* accuracy: the outputs of the original by which the difference leaves, "where, sum_1" */
-	size_t n_likely;    /* so many of them, the first, are more than bystanders; 0: not known */
+	struct buf through; /* accuracy: the outputs of the original through which the difference leaves, "where, sum_1" */
+	size_t n_likely;    /* the first n_likely are more than bystanders; 0: unknown */
 	struct arena arena;
-	size_t original_ops, ops_before; /* before: what the run that is resumed came to */
-	struct err write_error;          /* of the best so far, when it could not be written */
+	size_t original_ops, ops_before; /* before: the result of the run being resumed */
+	struct err write_error;          /* set if the best so far could not be written */
 	struct buf test_script;
 	const char *test_argv[5];
-	void *torch;            /* torch.c's own; NULL with --test */
-	const char *const *env; /* what tests run with; NULL when nothing is known */
+	void *torch;            /* private to torch.c; NULL with --test */
+	const char *const *env; /* the environment of tests; NULL if unknown */
 };
 
-/* knobs.c: a difference of values that goes with a setting is said, and written into the result. */
+/* knobs.c: reports settings that make a difference in values disappear, and writes them into the result. */
 int try_knobs(struct session *s, struct err *err);
-/* session.c: the input and the names of the outputs (dies where there is none), and what has to be released. fallback: of the result
- * when none is asked for, without ending. */
+/* session.c: the input and the names of the outputs (exits if there is none), and what must be released. fallback: the name of the result
+ * if none is requested, without suffix. */
 void session_prepare(struct session *s, const struct fxminify_options *o, const char *path, const char *const *argv, const char *fallback);
 void session_close(struct session *s);
-/* One more node into s->suspects, unless it is there. */
+/* Adds a node to s->suspects, unless present. */
 void session_suspect(struct session *s, struct slice name);
-/* The nodes of what aoti-verify --json has found, and behind them operations that may be fused with them, become s->suspects. */
+/* The nodes in aoti-verify --json's findings, followed by operations that may be fused with them, become s->suspects. */
 int verified_read(struct session *s, const char *path, struct err *err);
 
 int command_open(struct session *s, struct err *err);
 
-/* Starts Python while the file is read. */
+/* Starts Python while the file is being read. */
 void torch_begin(struct session *s, const char *path);
 int torch_open(struct session *s, struct err *err);
 void torch_close(struct session *s);
-/* Says, once, which of several launchers do not work. */
+/* Reports once which of several launchers do not work. */
 void torch_tell_gone(struct session *s);
-/* Metadata of every node, from a process with torch that runs the original once, in eager, and ends. With --test. */
+/* Gets metadata of every node from a torch process that runs the original once, in eager, and exits. With --test. */
 int torch_shapes(struct session *s, struct err *err);
-/* The original in eager: 1, and metadata of every node is in in.repro.graph; 0: out says why it does not run. */
+/* Runs the original in eager: 1, with metadata of every node in in.repro.graph; 0: out says why it does not run. */
 int torch_record(struct session *s, struct outcome *out, struct err *err);
-/* Runs the user's own call (oracle_torch.h): 1, and out; 0: the original is no such thing. */
+/* Runs the user's own call (oracle_torch.h): 1, and out; 0: the original has none. */
 int torch_users_call(struct session *s, struct outcome *out, struct err *err);
-/* Nodes that seem to be at fault, the likeliest first, into s->suspects; how says by what they were found. */
+/* Puts suspected nodes, most likely first, into s->suspects; how says how they were found. */
 void torch_locate(struct session *s, const struct outcome *original, struct slice *how);
-/* The inputs of a candidate with the values that were recorded; free() *given. The values live until the next call.
- * interim: not when they are many bytes. -1 also while tests run. */
+/* The inputs of a candidate with the recorded values; free() *given. The values are valid until the next call.
+ * interim: leaves them out if they are large. -1 also while tests run. */
 int torch_given(struct session *s, const struct candidate *c, bool interim, struct repro_given **given, struct err *err);
-/* Run the file that was written in a fresh process; s->result.error is what it raised. */
+/* Runs the written file in a fresh process; s->result.error is what it raised. */
 int torch_try(struct session *s, struct outcome *out, struct err *err);
-/* The same, and compared with the failure that is looked for; s->result.verified says how it went. 1: fails the same way, 0: does not. */
+/* The same, compared with the failure being reduced; s->result.verified says how it went. 1: fails the same way, 0: does not. */
 int torch_verify(struct session *s, struct err *err);
 
 #endif

@@ -1,4 +1,4 @@
-/* --stats: what a journal says, as tables. */
+/* stats.c - --stats: a journal as tables. */
 #include "fxminify.h"
 
 #include "base/tool/diag.h"
@@ -78,13 +78,13 @@ int stats_run(const char *path)
 	buf_addf_clean(&s.b, "%.*s: %zu tests in %.1f s", SL(r.head.input), r.n_tests, last);
 	if (r.head.torch.n)
 		buf_addf_clean(&s.b, ", torch %.*s", SL(r.head.torch));
-	buf_addf_clean(&s.b, ", %.*s\n", SL(r.end.n ? r.end : SLICE("not at its end yet")));
+	buf_addf_clean(&s.b, ", %.*s\n", SL(r.end.n ? r.end : SLICE("not finished")));
 	buf_addc(&s.b, '\n');
 	show_phases(&s, &r);
 	show_verdicts(&s, &r);
 	show_best(&s, &r);
 	if (r.bad_lines)
-		buf_addf(&s.b, "\n%zu line%s of the journal could not be read (a process that was killed leaves one)\n", r.bad_lines,
+		buf_addf(&s.b, "\n%zu line%s of the journal could not be read (a killed process leaves one)\n", r.bad_lines,
 			 plural(r.bad_lines));
 	screen_end(&s);
 	journal_record_release(&r);

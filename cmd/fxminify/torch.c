@@ -1,4 +1,4 @@
-/* Python with torch as the oracle (reduce/oracle_torch.h), and what else is asked of it. */
+/* torch.c - Python with torch as the oracle (reduce/oracle_torch.h), and everything else asked of it. */
 #include "session.h"
 
 #include "base/process/child.h"
@@ -9,7 +9,7 @@
 
 #include <unistd.h>
 
-#define INTERIM_BYTES (16u << 20) /* values of inputs are fetched for what is written while the search goes on, up to so many bytes */
+#define INTERIM_BYTES (16u << 20) /* interim results include input values up to this many bytes */
 
 struct with_torch {
 	struct oracle_torch_spec spec;
@@ -18,18 +18,18 @@ struct with_torch {
 	const char **words; /* of the launchers, five each */
 	char **scripts;
 	size_t n_launchers;
-	bool *told; /* of those that take no part */
+	bool *told; /* of those not used */
 	const char *path[4];
 	char *cwd, *beside, *beside_real; /* folders */
 	char **env;
 	size_t n_env;
-	struct arena values; /* of the last torch_given */
+	struct arena values; /* values of the last torch_given */
 	struct json_tape tape;
 };
 
-/* ---- what is asked for ---- */
+/* ---- options ---- */
 
-/* Options go before what the file says. */
+/* Options override the file. */
 static int apply_options(struct session *s, struct err *err)
 {
 	struct repro *r = &s->in.repro;
@@ -39,7 +39,7 @@ static int apply_options(struct session *s, struct err *err)
 	else if (r->form == REPRO_GRAPH)
 		r->form = REPRO_AFTER_AOT;
 	if (o->backend && r->form != REPRO_AFTER_DYNAMO)
-		return err_set(err, EXIT_USAGE, "--backend is for graphs after dynamo (--after dynamo)");
+		return err_set(err, EXIT_USAGE, "--backend only applies to graphs after dynamo (--after dynamo)");
 	if (o->backend) {
 		r->backend = slice_str(o->backend);
 		r->backend_text = false;
@@ -61,7 +61,7 @@ static int apply_options(struct session *s, struct err *err)
 	return 0;
 }
 
-/* Each --launcher is a process: LAUNCHER python ..., its words as a shell has them. */
+/* Each --launcher is a process: LAUNCHER python ..., split as by a shell. */
 static void make_launchers(struct session *s, struct with_torch *t)
 {
 	size_t n = s->o->launcher.n;
@@ -86,7 +86,7 @@ static void make_launchers(struct session *s, struct with_torch *t)
 
 /* ---- stored inputs ---- */
 
-/* Warns of inputs that the launcher names by a hash and that are not there: tests are made with other values than those that failed. */
+/* Warns about stored inputs of the launcher that are missing: tests then use other values than those that failed. */
 static void tell_gone_inputs(struct session *s)
 {
 	const struct repro *r = &s->in.repro;
@@ -100,11 +100,11 @@ static void tell_gone_inputs(struct session *s)
 		gone += repro_storage_path(r, i, &b) < 0;
 	}
 	if (gone)
-		report_row(&s->report, "note", "%zu of %zu stored inputs are gone from '%.*s' (--save-dir): random values take their place",
-			   gone, kept, SL(r->save_dir));
+		report_row(&s->report, "note", "%zu of %zu stored inputs are missing from '%.*s' (--save-dir): using random values", gone,
+			   kept, SL(r->save_dir));
 }
 
-/* ---- what it says of itself ---- */
+/* ---- versions and environment ---- */
 
 static void add_version(struct session *s, struct with_torch *t, uint32_t hello, const char *key, const char *label)
 {
@@ -130,7 +130,7 @@ static void add_environment(struct with_torch *t, uint32_t object)
 	}
 }
 
-/* Prints warnings of the oracle that are no reason to stop. */
+/* Prints non-fatal warnings of the oracle. */
 static void tell_warning(struct session *s, struct with_torch *t, uint32_t hello)
 {
 	FREED char *warning = json_strdup(&t->tape, hello, "warning");
@@ -156,7 +156,7 @@ static void read_hello(struct session *s, struct with_torch *t)
 	report_row(&s->report, "python", "%s", buf_str(&s->result.versions));
 }
 
-/* The folder of a file, absolute; NULL when it has none. free() it. */
+/* The folder of a file, absolute; NULL if it has none. free() it. */
 static char *folder_of(const char *path)
 {
 	const struct slice in = path_folder(path);
@@ -165,7 +165,7 @@ static char *folder_of(const char *path)
 	return absolute;
 }
 
-/* Modules are looked for here, and beside the launcher, also when it is reached by a link. */
+/* Modules are searched here and beside the launcher, also if it is reached by a symlink. */
 static void find_folders(const char *path, struct with_torch *t)
 {
 	size_t n = 0;
@@ -182,7 +182,7 @@ static void find_folders(const char *path, struct with_torch *t)
 }
 
 #define STALL_MS 10000
-#define STALL_MS_OF_NODE 50 /* a compiler takes some 35 ms of a core for an operation, in all its parts together */
+#define STALL_MS_OF_NODE 50 /* a compiler takes about 35 ms of CPU per operation, in all its stages together */
 
 static unsigned stall_of(const struct session *s)
 {
@@ -191,7 +191,7 @@ static unsigned stall_of(const struct session *s)
 	return STALL_MS + STALL_MS_OF_NODE * (s->in.repro.graph.n_nodes < 10000 ? s->in.repro.graph.n_nodes : 10000);
 }
 
-static struct oracle *begun; /* while the original is read */
+static struct oracle *begun; /* while the original is being read */
 
 static void end_begun(void)
 {
@@ -214,9 +214,9 @@ void torch_begin(struct session *s, const char *path)
 					     .fresh = !s->o->no_verify && !s->o->locate};
 	make_launchers(s, t);
 	report_step(&s->report, "python");
-	if (access(path, R_OK) < 0) /* also standard input: it may take its time */
+	if (access(path, R_OK) < 0) /* also standard input: it may take long */
 		return;
-	begun = oracle_torch_begin(&t->spec, &ignored); /* if it fails, so it does again when it is needed */
+	begun = oracle_torch_begin(&t->spec, &ignored); /* a failure will occur again when it is needed */
 	diag_at_die(end_begun);
 }
 
@@ -227,7 +227,7 @@ int torch_open(struct session *s, struct err *err)
 	begun = NULL;
 	s->runner.oracle = t->spec.begun; /* to be closed */
 	if (child_signalled())
-		return err_set(err, EXIT_ENVIRON, "interrupted while the torch process was starting");
+		return err_set(err, EXIT_ENVIRON, "interrupted while starting the torch process");
 	if (apply_options(s, err) < 0)
 		return -1;
 	tell_gone_inputs(s);
@@ -240,7 +240,7 @@ int torch_open(struct session *s, struct err *err)
 	return 0;
 }
 
-/* Warns when one of several launchers does not work (the others go on), and of what is no reason to stop. */
+/* Warns if one of several launchers does not work (the others continue), and prints non-fatal warnings. */
 void torch_tell_gone(struct session *s)
 {
 	struct with_torch *t = s->torch;
@@ -252,7 +252,7 @@ void torch_tell_gone(struct session *s)
 		if (t->told[i] || !(why = oracle_torch_gone(s->runner.oracle, i)))
 			continue;
 		t->told[i] = true;
-		report_row(&s->report, "note", "--launcher '%s' takes no part: %s", s->o->launcher.v[i], why);
+		report_row(&s->report, "note", "--launcher '%s' is not used: %s", s->o->launcher.v[i], why);
 	}
 }
 
@@ -283,7 +283,7 @@ static int take_record(const struct oracle *o, struct repro *r, struct outcome *
 {
 	*out = *oracle_torch_recorded(o);
 	if (out->kind == OUTCOME_INFRA)
-		return err_set(err, EXIT_ENVIRON, "the original could not be run: %.*s", SLN(out->detail, 800));
+		return err_set(err, EXIT_ENVIRON, "cannot run the original: %.*s", SLN(out->detail, 800));
 	if (out->kind != OUTCOME_PASSES)
 		return 0;
 	oracle_torch_mark_idle(o, r);
@@ -328,7 +328,7 @@ int torch_users_call(struct session *s, struct outcome *out, struct err *err)
 	out->signature = signature_copy(&s->arena, &out->signature);
 	out->detail = arena_slice(&s->arena, out->detail);
 	if (out->kind == OUTCOME_INFRA)
-		return err_set(err, EXIT_ENVIRON, "the original could not be compiled as it is: %.*s", SLN(out->detail, 800));
+		return err_set(err, EXIT_ENVIRON, "cannot compile the original unchanged: %.*s", SLN(out->detail, 800));
 	return 1;
 }
 
@@ -361,18 +361,18 @@ void torch_locate(struct session *s, const struct outcome *original, struct slic
 			s->n_likely = (size_t)likely;
 		take_through(s, &t->tape, json_get(&t->tape, root, "through"));
 	}
-	/* Where eager itself makes a NaN, compilers disagree. */
+	/* Where eager itself produces a NaN, compilers disagree. */
 	if (original->kind == OUTCOME_ACCURACY && !s->suspects.n) {
 		size_t n = oracle_torch_nan_makers(s->runner.oracle, &s->in.repro.graph, nan, NAN_MAKERS);
 		for (size_t i = 0; i < n && i < NAN_MAKERS; i++)
 			session_suspect(s, graph_name(&s->in.repro.graph, nan[i]));
-		*how = SLICE("it makes a NaN or an infinity");
+		*how = SLICE("it produces a NaN or an infinity");
 	}
 }
 
 /* ---- values ---- */
 
-/* Bytes that the values of a candidate's inputs have; SIZE_MAX when that is not known. */
+/* Size in bytes of the values of a candidate's inputs; SIZE_MAX if unknown. */
 static size_t value_bytes(const struct candidate *c)
 {
 	size_t sum = 0;
@@ -389,7 +389,7 @@ static size_t value_bytes(const struct candidate *c)
 	return sum;
 }
 
-/* Its value is in the program: it was recorded, or lies in one storage with what was. */
+/* Its value is in the program: it was recorded, or shares storage with a recorded one. */
 static bool has_value(const struct candidate *c, size_t feed)
 {
 	const struct feed *f = &c->feed[feed];
@@ -405,7 +405,7 @@ int torch_given(struct session *s, const struct candidate *c, bool interim, stru
 	struct with_torch *t = s->torch;
 	*given = NULL;
 	if (s->runner.in_flight || (interim && value_bytes(c) > INTERIM_BYTES))
-		return err_set(err, EXIT_ENVIRON, "not asked for"); /* the caller writes it without them, for now */
+		return err_set(err, EXIT_ENVIRON, "not requested"); /* the caller writes it without them, for now */
 	arena_release(&t->values);
 	t->values = (struct arena){0};
 	struct repro head = s->in.repro;
@@ -436,7 +436,7 @@ int torch_given(struct session *s, const struct candidate *c, bool interim, stru
 
 enum { ERROR_LINES = 8, ERROR_COLUMNS = 300 };
 
-/* "/tmp/.../x.cpp:12:29: error": the file's name alone, for the folder is gone. */
+/* "/tmp/.../x.cpp:12:29: error": only the file name, since the folder no longer exists. */
 static struct slice without_folder(struct slice line)
 {
 	const char *colon = line.n && *line.p == '/' ? slice_chr(line, ':') : NULL;
@@ -444,7 +444,7 @@ static struct slice without_folder(struct slice line)
 	return slash ? slice_of(slash + 1, (size_t)(line.p + line.n - slash - 1)) : line;
 }
 
-/* The error as it was, for the result's reader: its type and its first lines. */
+/* The original error, for the reader of the result: its type and first lines. */
 static void note_error(struct session *s, const struct outcome *out)
 {
 	struct slice rest = out->detail, line;
@@ -462,7 +462,7 @@ static void note_error(struct session *s, const struct outcome *out)
 	}
 }
 
-/* In a Python of its own. Through a launcher it comes when the oracle is gone: a second one might wait for the first one's GPU. */
+/* In a separate Python. With a launcher only after the oracle ended: a second one might wait for the first one's GPU. */
 static int run_verifier(struct session *s, const struct repro *head, bool hang, struct outcome *out, struct err *err)
 {
 	struct with_torch *t = s->torch;

@@ -1,9 +1,9 @@
-/* What aoti-verify has found of the same graph (docs/user/VERIFY.md, pt2utils.verify/1) is tried first. */
+/* verified.c - findings of aoti-verify for the same graph (docs/user/VERIFY.md, pt2utils.verify/1) are tried first. */
 #include "base/io/mapfile.h"
 #include "base/json.h"
 #include "session.h"
 
-enum { FUSED = 8 }; /* operations: a kernel is the node that it is wrong at and some of those that it is made of, which are tried with it */
+enum { FUSED = 8 }; /* operations: a kernel consists of the node where it is wrong and some others, which are tried with it */
 
 struct above {
 	const struct graph *g;
@@ -35,7 +35,7 @@ static int take_findings(struct session *s, const struct json_tape *t, uint32_t 
 	LOCAL_BUF tmp = {0};
 	struct slice unknown = SLICE("");
 	if (!slice_is(json_word(t, root, "schema"), "pt2utils.verify/1"))
-		return err_set(err, EXIT_INPUT, "'%s': is not what aoti-verify --json writes", path);
+		return err_set(err, EXIT_INPUT, "'%s' is not output of aoti-verify --json", path);
 	json_each(t, json_get(t, root, "runs"), run)
 		json_each(t, json_get(t, run, "findings"), f) {
 			/* of a loop: "while_loop.2.add" */
@@ -46,8 +46,9 @@ static int take_findings(struct session *s, const struct json_tape *t, uint32_t 
 				session_suspect(s, name);
 		}
 	if (!s->suspects.n && unknown.n)
-		return err_set(err, EXIT_INPUT, "'%s': its finding is at node '%.*s', which this graph has not: is it of another graph?",
-			       path, SLN(unknown, 100));
+		return err_set(err, EXIT_INPUT,
+			       "'%s': its finding is at node '%.*s', which this graph does not have: is it for another graph?", path,
+			       SLN(unknown, 100));
 	s->n_likely = s->suspects.n;
 	for (size_t i = 0; i < s->n_likely; i++)
 		add_fused(s, graph_find(&s->in.repro.graph, 0, s->suspects.name[i]));
@@ -63,6 +64,6 @@ int verified_read(struct session *s, const char *path, struct err *err)
 		return -1;
 	json_tape_text(&t, f.bytes.p, f.bytes.n);
 	return f.bytes.n > UINT32_MAX || json_parse(&t, 0, f.bytes.n, &root) < 0
-		   ? err_set(err, EXIT_INPUT, "'%s': is not JSON, at byte %zu: %s", path, t.error_at, t.error ? t.error : "too long")
+		   ? err_set(err, EXIT_INPUT, "'%s': invalid JSON at byte %zu: %s", path, t.error_at, t.error ? t.error : "too long")
 		   : take_findings(s, &t, root, path, err);
 }

@@ -1,4 +1,4 @@
-/* A program of torch.export.save, or a graph alone: it is run here, by operators of our own. Nothing out of the file is executed. */
+/* exported.c - runs a torch.export.save program, or a graph alone, with our own operators. Nothing in the file is executed. */
 #include "aten/interp/program.h"
 #include "base/clock.h"
 #include "base/process/confine.h"
@@ -8,7 +8,7 @@
 
 #include <sys/resource.h>
 
-enum { REPEAT = 5, MISSING = 8 }; /* calls with --profile; operators that are named */
+enum { REPEAT = 5, MISSING = 8 }; /* calls with --profile; operators listed */
 
 bool is_exported(const char *path)
 {
@@ -21,7 +21,7 @@ bool is_exported(const char *path)
 	return alone;
 }
 
-/* Options that are for code. */
+/* Options that apply to compiled code. */
 static int refuse_options(const struct ptrun_options *o, const char *path, struct err *err)
 {
 	const char *name = o->torch        ? "torch"
@@ -30,11 +30,12 @@ static int refuse_options(const struct ptrun_options *o, const char *path, struc
 			   : o->threads    ? "threads"
 			   : o->timeout    ? "timeout"
 					   : NULL;
-	return name ? err_set(err, EXIT_USAGE, "--%s is for compiled code: '%s' is a graph, which is run operator by operator", name, path)
+	return name ? err_set(err, EXIT_USAGE, "--%s applies to compiled code: '%s' is a graph, which is run operator by operator", name,
+			      path)
 		    : 0;
 }
 
-/* All that is not here is said before anything runs. */
+/* Everything missing is reported before anything runs. */
 static int refuse_missing(const struct graph *g, const char *path, struct err *err)
 {
 	struct interp_missing m[MISSING];
@@ -45,14 +46,14 @@ static int refuse_missing(const struct graph *g, const char *path, struct err *e
 	if (n > MISSING)
 		buf_addf(&b, " and %zu more", n - MISSING);
 	const int r =
-	    n ? err_set(err, EXIT_ENVIRON, "'%s' calls operators that are not here: %s (docs/user/OPERATORS.md has those that are)", path,
+	    n ? err_set(err, EXIT_ENVIRON, "'%s' calls unsupported operators: %s (docs/user/OPERATORS.md lists the supported ones)", path,
 			buf_str(&b))
 	      : 0;
 	buf_release(&b);
 	return r;
 }
 
-/* The outputs live on in r, which takes over what they point to. */
+/* The outputs move to r, which takes ownership of what they point to. */
 static void give(struct program_result *from, struct run_result *r)
 {
 	r->out.v = arena_alloc(&r->out.arena, (from->n + 1) * sizeof(*r->out.v));
@@ -98,7 +99,7 @@ static int run_often(const struct ptrun_options *o, const struct program *p, con
 	return 0;
 }
 
-/* A graph may ask for more than there is. */
+/* A graph may request more memory than there is. */
 static int limit_memory(const struct ptrun_options *o, struct err *err)
 {
 	return WITH_ASAN ? 0 : confine_limit(RLIMIT_AS, o->max_memory ? o->max_memory : 16ull << 30, "memory", err);
@@ -106,7 +107,7 @@ static int limit_memory(const struct ptrun_options *o, struct err *err)
 
 struct opened {
 	struct program p;
-	struct graph_file file; /* where it is a graph alone */
+	struct graph_file file; /* if it is a graph alone */
 	bool alone;
 };
 
@@ -120,8 +121,8 @@ static int open_graph(struct opened *g, const struct ptrun_options *o, const cha
 	if (!o->weights == !program_lacks_weights(&g->p))
 		return o->weights ? program_weights(&g->p, o->weights, err) : 0;
 	err_set(err, EXIT_USAGE,
-		o->weights ? "--weights is for a model: the parameters of this graph are inputs of it"
-			   : "'%s': the values of its parameters are elsewhere: give them (--weights FILE), or choose a graph that takes "
+		o->weights ? "--weights is for a model: the parameters of this graph are its inputs"
+			   : "'%s' does not contain its parameters' values: pass --weights=FILE, or choose a graph that takes "
 			     "them as inputs (--graph)",
 		path);
 	program_close(&g->p);
@@ -129,7 +130,7 @@ static int open_graph(struct opened *g, const struct ptrun_options *o, const cha
 	return -1;
 }
 
-/* A launcher's own, where none are given. */
+/* The launcher's own inputs, if none are given. */
 static int read_inputs(const struct opened *g, const struct operands *in, struct inputs *given, struct err *err)
 {
 	if (g->alone && in->n == 1 && g->p.contract.n_inputs && !g->file.shown)

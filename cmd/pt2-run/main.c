@@ -1,4 +1,4 @@
-/* pt2-run - run a compiled CPU model, or an exported program's graph, without PyTorch, and write what it gives. */
+/* pt2-run - run a compiled CPU model, or an exported program's graph, without PyTorch, and write its outputs. */
 #include "base/broker/broker.h"
 #include "base/process/child.h"
 #include "base/tool/diag.h"
@@ -80,13 +80,13 @@ static void say_notes(const struct run_result *r)
 		warn("%.*s", SL(line));
 }
 
-/* Passes what the model prints on to standard error, without control bytes that drive the terminal. */
+/* Passes what the model prints to standard error, without terminal control bytes. */
 static void show_printed(void *user, struct slice text)
 {
 	struct screen s = {0};
 	(void)user;
 	buf_add_slice(&s.b, text);
-	screen_write(&s, STDERR_FILENO, "standard error", NULL); /* nothing can be done when that is gone */
+	screen_write(&s, STDERR_FILENO, "standard error", NULL); /* nothing can be done if that is gone */
 	buf_release(&s.b);
 }
 
@@ -97,9 +97,9 @@ static int run_operand(const struct operands *in, struct run_result *r, struct e
 	if (opt.graph || graph_file_is(in->v[0]) || is_exported(in->v[0]))
 		return run_graph(&opt, in, r, err);
 	if (opt.max_bytes)
-		return err_set(err, EXIT_USAGE, "--max-bytes is for a graph; that of compiled code is --max-memory");
+		return err_set(err, EXIT_USAGE, "--max-bytes applies to a graph; use --max-memory for compiled code");
 	if (opt.as_double)
-		return err_set(err, EXIT_USAGE, "--double is for a graph, as an exported program has one: the code of '%s' has its types",
+		return err_set(err, EXIT_USAGE, "--double applies to a graph or exported program: '%s' is compiled code with fixed types",
 			       in->v[0]);
 	if (inputs_load(&l, &given, in->v[0], opt.model, in->v + 1, in->n - 1, err) < 0)
 		return -1;
@@ -125,7 +125,7 @@ static int run_operand(const struct operands *in, struct run_result *r, struct e
 	return rc;
 }
 
-/* OUT is begun before the model runs: what cannot be written is told at once. */
+/* OUT is created before the model runs, so that write errors are reported at once. */
 static int run_and_write(const struct operands *in, struct err *err)
 {
 	struct run_result r = {0};
@@ -135,7 +135,7 @@ static int run_and_write(const struct operands *in, struct err *err)
 		return -1;
 	broker_seal(0);
 	int rc = run_operand(in, &r, err);
-	if (!rc && child_signalled()) { /* it came too early or too late to end the model */
+	if (!rc && child_signalled()) { /* the signal came too early or too late to end the model */
 		run_result_release(&r);
 		rc = -1;
 	}
@@ -167,7 +167,7 @@ int main(int argc, char **argv)
 	if (opt.unconfined)
 		broker_trust(BROKER_UNCONFINED, NULL);
 	run_trust(opt.torch, opt.load.v, opt.load.n);
-	child_signals(CHILD_SIGNALS_FORWARD); /* what was made is removed then, as after any other failure */
+	child_signals(CHILD_SIGNALS_FORWARD); /* files are then removed, as after any other failure */
 	int rc = run_and_write(&in, &err);
 	opt_list_release(&opt.load);
 	operands_release(&in);

@@ -1,4 +1,4 @@
-/* ptrun.h - the parts of pt2-run: main.c runs, exported.c what has a graph and no code; save.c writes OUT, show.c the screen. */
+/* ptrun.h - the files of pt2-run: main.c runs compiled code, exported.c graphs; save.c writes OUT, show.c the screen. */
 #ifndef PTRUN_H
 #define PTRUN_H
 #include "base/tool/opt.h"
@@ -14,17 +14,17 @@ struct ptrun_options {
 	bool profile, json, full, quiet, unconfined, verbose, as_double;
 };
 
-/* Is it what torch.export.save wrote, without a compiled model? */
+/* Is it a torch.export.save file, without a compiled model? */
 bool is_exported(const char *path);
-/* Its graph, or one alone (graph/repro/graphfile.h), run by the operators here (aten/interp/program.h). */
+/* Runs its graph, or a graph alone (graph/repro/graphfile.h), with our own operators (aten/interp/program.h). */
 int run_graph(const struct ptrun_options *o, const struct operands *in, struct run_result *r, struct err *err);
 
-/* Which format OUT has, told before anything is run. */
+/* The format of OUT, decided before anything is run. */
 int save_format(const struct ptrun_options *o, enum tensor_format *format, struct err *err);
-/* Writes the outputs that are tensors to fd. */
+/* Writes the tensor outputs to fd. */
 int save_outputs(int fd, enum tensor_format format, const struct runfile *out, const char *path, struct err *err);
 
-/* The outputs or the times, as text or JSON, onto standard output. */
+/* Prints the outputs or the times, as text or JSON, to standard output. */
 int show_result(const struct ptrun_options *o, const char *model, const struct runfile *out, struct err *err);
 
 #endif

@@ -1,4 +1,4 @@
-/* OUT: one file of all outputs, under the names out0, out1, ... A None leaves its number out, but for .pt, which can say None. */
+/* save.c - OUT: one file with all outputs, named out0, out1, ... A None output is skipped, except in .pt, which can store it. */
 #include "ptrun.h"
 
 int save_format(const struct ptrun_options *o, enum tensor_format *format, struct err *err)
@@ -13,7 +13,8 @@ int save_format(const struct ptrun_options *o, enum tensor_format *format, struc
 	for (size_t i = 0; i < ARRAY_LEN(ends); i++)
 		if (slice_ends(slice_str(o->output), ends[i].end))
 			return *format = ends[i].format, 0;
-	return err_set(err, EXIT_USAGE, "'%s': its name says no format: .npz, .npy, .pt or .safetensors, or give --format", o->output);
+	return err_set(err, EXIT_USAGE,
+		       "'%s': cannot tell the format from the file name: use .npz, .npy, .pt or .safetensors, or pass --format", o->output);
 }
 
 int save_outputs(int fd, enum tensor_format format, const struct runfile *out, const char *path, struct err *err)

@@ -1,4 +1,4 @@
-/* Outputs as aoti-printer shows tensors, or as JSON; and where the time went. */
+/* show.c - outputs in aoti-printer's format, or as JSON; and where the time went. */
 #include "base/json.h"
 #include "base/text.h"
 #include "base/tool/screen.h"
@@ -37,11 +37,11 @@ static size_t time_rows(const struct ptrun_options *o, const struct run_times *t
 	const struct time_row all[] = {
 	    {o->torch ? "load libtorch" : "load libpt2shim.so", "load_runtime_ns", t->torch},
 	    {"load the model", "load_model_ns", t->load},
-	    {"create it, with its weights", "create_ns", t->create},
+	    {"create it and its weights", "create_ns", t->create},
 	    {"first call", "first_call_ns", t->first},
 	    {"later calls, median", "median_call_ns", t->median},
 	    {"later calls, mean", "mean_call_ns", later ? t->rest / later : 0},
-	    {"of that on a processor", "mean_call_cpu_ns", later ? t->rest_cpu / later : 0},
+	    {"of which on the CPU", "mean_call_cpu_ns", later ? t->rest_cpu / later : 0},
 	};
 	const size_t n = ARRAY_LEN(all) - (later ? 0 : 3);
 	memcpy(row, all, n * sizeof(*row));
@@ -61,7 +61,7 @@ static void show_times(struct screen *s, const struct ptrun_options *o, const st
 		buf_addf(&b, "\t%s\n", row[i].what);
 	}
 	put_table(s, buf_slice(&b));
-	buf_addf(&s->b, "\n%" PRIu64 " call%s. Which kernel takes the time: aoti-printer --profile.\n", t->runs, plural(t->runs));
+	buf_addf(&s->b, "\n%" PRIu64 " call%s. To see the time per kernel, use aoti-printer --profile.\n", t->runs, plural(t->runs));
 	buf_release(&b);
 }
 
@@ -121,5 +121,5 @@ int show_result(const struct ptrun_options *o, const char *model, const struct r
 		show_output(&s, &out->v[i], o->full);
 	int r = screen_flush(&s, err);
 	buf_release(&s.b);
-	return r < 0 && err->text[0] ? -1 : 0; /* a reader that has gone had enough */
+	return r < 0 && err->text[0] ? -1 : 0; /* the reader is gone: not an error */
 }

@@ -64,7 +64,7 @@ static void read_side(struct diff_set *d, unsigned s, char **path, size_t n, con
 		d->lost++;
 	}
 	if (!side->n)
-		die(EXIT_INPUT, "nothing could be read in '%s'", side->name);
+		die(EXIT_INPUT, "could not read anything in '%s'", side->name);
 	qsort(side->log, side->n, sizeof(*side->log), by_rank);
 }
 
@@ -76,7 +76,7 @@ static void add_pair(struct diff_set *d, struct compare_log *a, struct compare_l
 	compare_run(&p->c, a, b);
 }
 
-/* Logs of the same rank, then what is left by order. */
+/* Pairs logs of the same rank, then the rest by order. */
 static void pair_logs(struct diff_set *d)
 {
 	struct diff_side *a = &d->side[0], *b = &d->side[1];
@@ -139,7 +139,7 @@ static struct facts_sums sums_of(const struct diff_side *side)
 
 static double seconds_of(const struct facts_sums *s) { return s->compile_seconds > 0 ? s->compile_seconds : 0; }
 
-/* The first that is named. */
+/* The first with a name. */
 static struct slice side_version(const struct diff_side *side)
 {
 	for (unsigned i = 0; i < side->n; i++)
@@ -171,7 +171,7 @@ static const char *unit_text(const struct compare_log *l, uint32_t unit, char te
 	return compile_id_text(&id, text);
 }
 
-/* The path of the log; an input of a document that holds several is called by the path that the document gives it. */
+/* The path of the log; an input of a document with several uses the path recorded there. */
 static struct slice name_of(const struct compare_log *l)
 {
 	return !l ? SLICE("(none)") : l->inputs > 1 ? facts_text(l->t.f, l->t.f->input[0].path) : slice_str(l->t.path);
@@ -338,7 +338,7 @@ static void add_place(struct buf *b, const struct srcloc *at)
 	}
 }
 
-/* Adds a line of a text from a log, without control bytes and not too long. */
+/* Adds a line of log text, without control bytes and shortened. */
 static void add_short(struct buf *b, struct slice s, size_t max)
 {
 	buf_add_clean(b, slice_of(s.p, s.n < max ? s.n : max));
@@ -368,7 +368,7 @@ static void add_row(struct buf *b, const struct compare *c, const struct compare
 	if (x->before.n || x->after.n) {
 		if (b->len > at)
 			buf_adds(b, ": ");
-		/* The beginning that two long values share says little. */
+		/* The common prefix of two long values means little. */
 		size_t same = 0;
 		while (same < x->before.n && same < x->after.n && x->before.p[same] == x->after.p[same])
 			same++;
@@ -501,7 +501,7 @@ int diff_main(const struct tlparse_options *opt, const char *const name[2], char
 	for (unsigned s = 0; s < 2; s++)
 		for (unsigned i = 0; i < d.side[s].n; i++)
 			if (trace_damaged(&d.side[s].log[i].t))
-				warn("%s: damaged: what could not be read is not compared; the report of 'tlparse %s' says what it was",
+				warn("%s: damaged: only the readable part is compared; 'tlparse %s' reports the details",
 				     d.side[s].log[i].t.path, d.side[s].log[i].t.path);
 	bool differs = diff_differs(&d);
 	diff_set_release(&d);

@@ -1,4 +1,4 @@
-/* diff.h - two runs compared (--diff): what diff.c and diffpage.c share. */
+/* diff.h - comparing two runs (--diff): shared by diff.c and diffpage.c. */
 #ifndef TLPARSE_DIFF_H
 #define TLPARSE_DIFF_H
 #include "tlparse.h"
@@ -9,30 +9,30 @@ struct diff_side {
 	struct compare_log *log;
 	unsigned n, cap;
 };
-/* A log of each side, or of one. */
+/* A log of each side, or of one side only. */
 struct diff_pair {
 	struct compare_log *a, *b;
 	struct compare c;
-	uint32_t first_block; /* where the page keeps its first text */
+	uint32_t first_block; /* the page's block of its first text */
 };
 struct diff_set {
 	struct diff_side side[2];
 	struct diff_pair *pair;
 	unsigned n;
 	unsigned lost;
-	struct facts **document; /* that logs are inputs of */
+	struct facts **document; /* the documents that logs are inputs of */
 	size_t n_document, cap_document;
 };
 
-/* Where the page has the text of a row: {block, offset}, by pair and row. */
+/* The place of a row's text in the page: {block, offset}, by pair and row. */
 struct diff_place {
 	uint32_t block, offset;
 };
-/* place: NULL for --json, which holds the texts themselves. */
+/* place: NULL for --json, which contains the texts themselves. */
 void diff_document(struct json_out *o, const struct diff_set *d, const struct diff_place *place, uint32_t blocks);
 
 /* diffpage.c */
-/* what: the name that an error calls fd. */
+/* what: the name of fd in errors. */
 int diffpage_write(const struct diff_set *d, int fd, const char *what, struct err *err);
 
 #endif

@@ -1,4 +1,4 @@
-/* dirpages.c - the HTML pages of the directory report: the facts of the Rust tlparse's pages, and the ones it drops. */
+/* dirpages.c - the HTML pages of the directory report: everything on the Rust tlparse's pages, and what it leaves out. */
 #include "outdir.h"
 
 #include "base/srcloc.h"
@@ -11,7 +11,7 @@ static void put_up(struct buf *b, unsigned depth)
 		html_raw(b, "../");
 }
 
-/* depth: folders between the page and the report's top. */
+/* depth: folder levels between the page and the report's top. */
 static void head_of(struct buf *b, struct slice title, unsigned depth, bool policy)
 {
 	html_raw(b, "<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"UTF-8\">\n"
@@ -135,8 +135,8 @@ static void trie_frame(struct buf *b, const struct trace *t, const struct trace_
 	page_frame(b, name(t, f->file), f->line, name(t, f->name), name(t, f->code), 0);
 }
 
-/* Is what is below frame k indented? A chain is flat, so that stacks do not run off to the right; but below a frame that
- * has siblings the chain must be told from them. */
+/* Should the children of frame k be indented? A chain is flat, so that stacks do not run off to the right; but below a frame with
+ * siblings the chain must be distinguishable from them. */
 static bool indents(const struct trace_trie *trie, uint32_t k, bool one_top)
 {
 	const struct trace_stack *n = &trie->node[k];
@@ -144,7 +144,7 @@ static bool indents(const struct trace_trie *trie, uint32_t k, bool one_top)
 	return n->child != NONE && (siblings || trie->node[n->child].sibling != NONE);
 }
 
-/* Depth first without recursion: a stack is as deep as the log says. */
+/* Depth first without recursion: the log decides how deep a stack is. */
 static void trie_html(struct buf *b, const struct trace *t, const struct trace_trie *trie)
 {
 	uint32_t first = NONE, last = NONE;
@@ -238,7 +238,7 @@ void page_stack_traces(struct buf *b, struct slice payload, struct json_tape *ta
 		json_each_pair(tape, root, k) {
 			html_put(b, "<h3>{}</h3>\n", json_text_at(tape, k, &tmp));
 			json_each(tape, k + 1, i) {
-				/* Newlines were escaped twice by the writer. */
+				/* The writer escaped newlines twice. */
 				struct slice s = json_text_at(tape, i, &tmp);
 				if (!s.p)
 					continue;
@@ -371,7 +371,7 @@ void page_metrics(struct buf *b, const struct trace *t, const struct trace_scan 
 	} else {
 		html_raw(b, "<p>No failure.</p>\n");
 	}
-	/* The attempts of a compile id share its stack: the last that has one. */
+	/* The attempts of a compile id share its stack: use the last that has one. */
 	struct compile_id attempt = c->id;
 	for (unsigned tries = 0; tries < 32 && attempt.attempt >= -1; tries++, attempt.attempt--) {
 		const struct fact_attempt *x = trace_attempt(t, &attempt, c->process, c->generation);
@@ -421,7 +421,7 @@ void page_damage(struct buf *b, const struct trace *t)
 {
 	if (!trace_damaged(t))
 		return;
-	html_raw(b, "<div class=\"banner\"><b>This log was not read whole.</b><ul>\n");
+	html_raw(b, "<div class=\"banner\"><b>This log was not read completely.</b><ul>\n");
 	for (unsigned i = 0; i < DAMAGE_COUNT; i++)
 		if (t->damage[i].count)
 			buf_addf(b, "<li>line %llu%s: %s (%llu)</li>\n", (unsigned long long)t->damage[i].line,
@@ -429,7 +429,7 @@ void page_damage(struct buf *b, const struct trace *t)
 	html_raw(b, "</ul></div>\n");
 }
 
-/* The id of a row's attempt; "-/-" where what tells of it names none, as an exception does that ended torch.export. */
+/* The id of a row's attempt; "-/-" if unknown, as for an exception that ended torch.export. */
 static const char *attempt_text(const struct trace *t, uint32_t attempt, char id[COMPILE_ID_TEXT])
 {
 	static const struct compile_id none = {.autograd = -1, .frame = -1, .compile = -1};
@@ -467,7 +467,7 @@ void page_failures(struct buf *b, const struct trace *t)
 		const struct fact_break *x = &t->f->brk[i];
 		const struct trace_artifact *a = x->src.artifact == NONE ? NULL : trace_numbered(t, x->src.artifact);
 		if (!a)
-			continue; /* its restart reason stands above */
+			continue; /* its restart reason is listed above */
 		attempt_text(t, x->src.attempt, id);
 		buf_reset(&path);
 		trace_artifact_path(t, a, false, &path);
@@ -508,7 +508,7 @@ void page_index(struct json_stream *out, const struct trace *t, const struct tlp
 	html_raw(b, opt->header ? opt->header : "");          /* the user's own HTML, by request */
 	html_raw(b, "<main>\n<h1>What happened in this compilation</h1>\n");
 	page_damage(b, t);
-	html_raw(b, "<h2>Stack trie</h2>\n<p>Where each compilation was started, by the stack of the program: "
+	html_raw(b, "<h2>Stack trie</h2>\n<p>Where each compilation started, by the program's stack: "
 		    "<span class=\"status-ok\">[ok]</span> <span class=\"status-break\">[graph break or restart]</span> "
 		    "<span class=\"status-empty\">[empty graph]</span> <span class=\"status-error\">[error]</span> "
 		    "<span class=\"status-missing\">[no metrics]</span></p>\n<details open><summary>Stack</summary>\n");
@@ -543,13 +543,13 @@ void page_index(struct json_stream *out, const struct trace *t, const struct tlp
 	}
 	html_raw(b, "</ul>\n");
 	if (t->stacks.n) {
-		html_raw(b, "<h2>Unknown stacks</h2>\n<p>Stacks of records that belong to no compilation of a frame.</p>\n"
+		html_raw(b, "<h2>Unknown stacks</h2>\n<p>Stacks of records that do not belong to a compilation of a frame.</p>\n"
 			    "<details><summary>Stack</summary>\n");
 		trie_html(b, t, &t->stacks);
 		html_raw(b, "</details>\n");
 	}
 	if (t->n_unknown) {
-		html_raw(b, "<h2>Keys this version does not know</h2>\n<ul>\n");
+		html_raw(b, "<h2>Unknown keys</h2>\n<ul>\n");
 		for (uint32_t i = 0; i < t->n_unknown; i++) {
 			html_put(b, "<li><code>{}", name(t, t->unknown[i].key));
 			buf_addf(b, "</code> %llu times, first in line %llu</li>\n", (unsigned long long)t->unknown[i].count,

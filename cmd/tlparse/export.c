@@ -1,4 +1,4 @@
-/* export.c - the pages of -e, the report of an export log: the list of what was found, and a page per symbolic guard. */
+/* export.c - the pages of -e, the report of an export log: the list of findings, and a page per symbolic guard. */
 #include "outdir.h"
 #include "base/text.h"
 
@@ -29,20 +29,20 @@ static void put_place(struct buf *b, const struct trace *t, const struct fact_lo
 		page_frame(b, name(t, loc->file), loc->line, name(t, loc->function), name(t, loc->code), depth);
 }
 
-/* How the expression came about: itself first, then what it was made of. */
+/* How the expression came about: itself first, then its operands. */
 static void history(struct buf *b, const struct trace *t, uint32_t row)
 {
 	struct trace_expr_step *step = xcalloc(HISTORY_MAX, sizeof(*step));
 	uint32_t n = trace_expr_history(t, row, step, HISTORY_MAX);
 	html_raw(b, "<h2>Where the expression comes from</h2>\n");
 	if (!n)
-		html_raw(b, "<p>The log does not say.</p>\n");
+		html_raw(b, "<p>Unknown: not in the log.</p>\n");
 	for (uint32_t i = 0; i < n; i++) {
 		const struct trace_expr *e = &t->expr[step[i].row];
 		buf_addf(b, "<div class=\"step d%u\"><p>", step[i].depth < INDENT_MAX ? step[i].depth : INDENT_MAX);
 		code_or(b, t, e->result, "(no result)");
 		if (e->method == NONE) {
-			html_raw(b, " <span class=\"note\">a size or value that is known only when the program runs</span>");
+			html_raw(b, " <span class=\"note\">a size or value only known when the program runs</span>");
 		} else {
 			html_put(b, " <span class=\"note\">by</span> <code>{}(", name(t, e->method));
 			struct slice rest = name(t, e->args), arg;
@@ -80,24 +80,25 @@ static void what_happened(struct buf *b, const struct trace *t, const struct tra
 	static const struct {
 		const char *before, *unnamed, *after;
 	} say[] = {
-	    [EXPORT_GUARD] = {"The program asked whether ", "an expression",
-			      " holds, and the answer became a guard. Inputs for which the answer is another one are not covered by "
-			      "the exported program: the sizes given as dynamic may be too wide (a constraint violation)."},
+	    [EXPORT_GUARD] =
+		{"The program asked whether ", "an expression",
+		 " holds, and the answer became a guard. The exported program does not cover inputs for which the answer differs: "
+		 "the dynamic sizes may be too wide (a constraint violation)."},
 	    [EXPORT_SPECIALIZED] = {"Whether ", "an expression",
-				    " holds is known only when the program runs. Export went on with the value of the example inputs, "},
-	    [EXPORT_DATA_DEPENDENT] = {"Whether ", "an expression", " holds is known only when the program runs: export could not go on."},
-	    [EXPORT_MISSING] = {"The operator ", "(not named)",
-				" has no fake kernel, which says what its outputs look like without running it."},
-	    [EXPORT_MISMATCHED] = {"The fake kernel of ", "(an operator not named)", " says something else than the real one: "},
+				    " holds is only known when the program runs. Export continued with the value for the example inputs, "},
+	    [EXPORT_DATA_DEPENDENT] = {"Whether ", "an expression",
+				       " holds is only known when the program runs: export could not continue."},
+	    [EXPORT_MISSING] = {"The operator ", "(unknown)", " has no fake kernel, which describes its outputs without running it."},
+	    [EXPORT_MISMATCHED] = {"The fake kernel of ", "(an unknown operator)", " disagrees with the real one: "},
 	};
 	html_raw(b, say[x->kind].before);
 	code_or(b, t, x->expr, say[x->kind].unnamed);
 	html_raw(b, say[x->kind].after);
 	if (x->kind == EXPORT_SPECIALIZED) {
-		code_or(b, t, x->result, "which the log does not tell");
+		code_or(b, t, x->result, "which is not in the log");
 		html_raw(b, ", and the graph asserts it.");
 	} else if (x->kind == EXPORT_MISMATCHED) {
-		code_or(b, t, x->reason, "the log does not tell what");
+		code_or(b, t, x->reason, "the details are not in the log");
 		html_raw(b, ".");
 	}
 }
@@ -112,7 +113,7 @@ void page_guard(struct buf *b, const struct trace *t, const struct trace_export 
 	html_raw(b, "</p>\n<h2>Where</h2>\n<p>");
 	put_place(b, t, &x->loc, 1);
 	if (x->loc.file == NONE)
-		html_raw(b, "The log does not say.");
+		html_raw(b, "Unknown: not in the log.");
 	html_raw(b, "</p>\n");
 	page_stack(b, t, &t->export_stacks, x->user_stack, "User stack", true);
 	page_stack(b, t, &t->export_stacks, x->stack, "Framework stack", false);
@@ -128,8 +129,8 @@ static void table_begin(struct buf *b, const char *columns)
 	buf_addf(b, "<table class=\"sortable\"><thead><tr>%s</tr></thead><tbody>\n", columns);
 }
 
-/* Exceptions that the log has (metrics, or the graph until make_fx failed), and sizes that became constant: of a log of TORCH_TRACE that is
- * all that tells why there is no program. How many. */
+/* Exceptions in the log (metrics, or the graph until make_fx failed), and sizes that became constant: in a TORCH_TRACE log this is all that
+ * explains why there is no program. Returns how many. */
 static uint32_t what_ended(struct buf *b, const struct trace *t)
 {
 	const struct facts *f = t->f;
@@ -156,10 +157,9 @@ static uint32_t what_ended(struct buf *b, const struct trace *t)
 			continue;
 		if (!n++)
 			table_begin(b, "<th>What</th><th>User code</th>");
-		html_put(
-		    b,
-		    "<tr><td>A size became constant: <code>{}</code> is <code>{}</code>: one that was given as dynamic is refused</td><td>",
-		    slice_first_line(name(t, r->sources)), name(t, r->value));
+		html_put(b,
+			 "<tr><td>A size became constant: <code>{}</code> is <code>{}</code>: a size marked dynamic is rejected</td><td>",
+			 slice_first_line(name(t, r->sources)), name(t, r->value));
 		put_place(b, t, &r->loc, 0);
 		html_raw(b, "</td></tr>\n");
 	}
@@ -173,19 +173,19 @@ void page_export(struct buf *b, const struct trace *t, const struct tlparse_opti
 	struct buf path = {0};
 	page_head(b, SLICE("Export report"), 0);
 	html_raw(b, opt->header ? opt->header : ""); /* the user's own HTML, by request */
-	html_raw(b, "<main>\n<h1>What was found during export</h1>\n");
+	html_raw(b, "<main>\n<h1>Export findings</h1>\n");
 	page_damage(b, t);
 	bool ended = what_ended(b, t) > 0;
 	if (!t->n_export && ended) {
-		html_raw(b, t->exported_line ? "" : "<p>A program did not come of it, as far as this log tells.</p>\n");
+		html_raw(b, t->exported_line ? "" : "<p>According to this log, there is no exported program.</p>\n");
 	} else if (!t->n_export) {
-		html_raw(b, t->exported_line ? "<p class=\"status-ok\">Nothing was found, and there is an exported program: "
-					       "<code>torch.export.export</code> will do.</p>\n"
-					     : "<p>The log tells of no problem, but of no exported program either.</p>\n");
+		html_raw(b, t->exported_line ? "<p class=\"status-ok\">No problem found, and there is an exported program: "
+					       "<code>torch.export.export</code> works.</p>\n"
+					     : "<p>The log has no problem, but no exported program either.</p>\n");
 	} else {
 		buf_addf(b,
-			 "<p><b>%u finding%s.</b> Until they are dealt with, the exported program may be wrong for inputs other than the "
-			 "example's.</p>\n",
+			 "<p><b>%u finding%s.</b> Until they are fixed, the exported program may be wrong for inputs other than the "
+			 "example inputs.</p>\n",
 			 t->n_export, plural(t->n_export));
 		table_begin(b, "<th>Kind</th><th>What happened</th><th>User code</th><th>More</th>");
 	}
@@ -219,9 +219,9 @@ void page_export(struct buf *b, const struct trace *t, const struct tlparse_opti
 		html_link(b, buf_slice(&path), buf_slice(&path));
 		buf_addf(b, " <span class=\"note\">line %llu of the log, %u bytes</span></li>\n", (unsigned long long)a->line, a->size);
 	}
-	html_raw(b, programs ? "</ul>\n" : "<p>The log holds none.</p>\n");
+	html_raw(b, programs ? "</ul>\n" : "<p>None in the log.</p>\n");
 	if (t->expr_lost)
-		buf_addf(b, "<p class=\"note\">%llu expressions are too many to be kept: histories may end early.</p>\n",
+		buf_addf(b, "<p class=\"note\">%llu expressions exceed the limit: histories may be incomplete.</p>\n",
 			 (unsigned long long)t->expr_lost);
 	html_raw(b, "</main>\n");
 	page_tail(b);

@@ -1,4 +1,4 @@
-/* tlparse - what happened in this compilation? A structured trace (TORCH_TRACE) into a report. */
+/* tlparse - what happened in this compilation? Turns a structured trace (TORCH_TRACE) into a report. */
 #include "tlparse.h"
 
 #include "base/text.h"
@@ -96,7 +96,7 @@ static int by_version(const void *a, const void *b) { return strverscmp(*(char *
 
 static void add_dump(char *path) { PUSH(&opt, dump) = path; }
 
-/* The dumps of Flight Recorders: one that cannot be read is left out with a warning, unless it is all there is. */
+/* Flight Recorder dumps: one that cannot be read is skipped with a warning, unless it is the only input. */
 static void read_dumps(struct ranks *all, struct report *r)
 {
 	for (size_t i = 0; i < opt.n_dump; i++) {
@@ -114,8 +114,8 @@ static void read_dumps(struct ranks *all, struct report *r)
 	}
 }
 
-/* The traces in a directory: what PyTorch names so, and what looks like one. For --all-ranks-html, where there is none: what
- * --json has written. */
+/* The traces in a directory: files with PyTorch's names for them, and files that look like one. For --all-ranks-html, if there are none:
+ * the output of --json. */
 static int add_dir(const char *dir, char ***path, size_t *n, size_t *cap, struct err *err)
 {
 	DIR *d = opendir(dir);
@@ -165,12 +165,12 @@ static int add_dir(const char *dir, char ***path, size_t *n, size_t *cap, struct
 	if (*n == first && first_dump < opt.n_dump)
 		return 0;
 	if (*n == first)
-		return err_set(err, EXIT_INPUT, "no trace in directory '%s': a trace is what TORCH_TRACE=DIR makes PyTorch write", dir);
+		return err_set(err, EXIT_INPUT, "no trace in directory '%s': run the program with TORCH_TRACE=DIR to write one", dir);
 	qsort(*path + first, *n - first, sizeof(**path), by_version);
 	return 0;
 }
 
-/* lost: operands in which there is nothing to read, when there are others. */
+/* lost: counts unreadable operands, if there are others. */
 static char **input_paths(const struct operands *in, size_t *n, unsigned *lost)
 {
 	struct err err;
@@ -189,7 +189,7 @@ static char **input_paths(const struct operands *in, size_t *n, unsigned *lost)
 			continue;
 		}
 		if (opt.latest)
-			die(EXIT_USAGE, "--latest wants a directory: '%s'", in->v[i]);
+			die(EXIT_USAGE, "--latest needs a directory: '%s'", in->v[i]);
 		if (flight_is_there(in->v[i])) {
 			add_dump(xstrdup(in->v[i]));
 			opt.named_dumps++;
@@ -198,15 +198,15 @@ static char **input_paths(const struct operands *in, size_t *n, unsigned *lost)
 		PUSH_TO(path, *n, cap) = xstrdup(in->v[i]);
 	}
 	if (opt.named_dumps && (opt.diff || (!opt.all_ranks && !opt.json && !opt.html)))
-		die(EXIT_USAGE, "'%s' is a dump of a Flight Recorder: it goes with --all-ranks-html, --json or --html", opt.dump[0]);
+		die(EXIT_USAGE, "'%s' is a Flight Recorder dump: it needs --all-ranks-html, --json or --html", opt.dump[0]);
 	if (!*n && (!opt.n_dump || (!opt.all_ranks && !opt.json)))
-		die(EXIT_INPUT, "nothing could be read");
+		die(EXIT_INPUT, "no input could be read");
 	return path;
 }
 
 /* ---- outputs ---- */
 
-/* Read the logs without an emitter; logs in which nothing can be read are left out with a warning. */
+/* Reads the logs without an emitter; unreadable logs are skipped with a warning. */
 static void read_facts(struct report *r)
 {
 	struct err err;
@@ -228,7 +228,7 @@ static void read_facts(struct report *r)
 		}
 	}
 	if (!good && !opt.n_dump)
-		die(EXIT_INPUT, "nothing could be read");
+		die(EXIT_INPUT, "no input could be read");
 	r->n = good;
 }
 
@@ -273,7 +273,7 @@ static void write_json(struct report *r, char *const *path, size_t n)
 	ranks_release(&all);
 }
 
-/* The logs into a page; those in which nothing can be read are left out with a warning. */
+/* Writes the logs to a page; unreadable ones are skipped with a warning. */
 static int read_page(struct page *p, char *const *path, size_t n, unsigned *lost, struct err *err)
 {
 	struct patterns *known = patterns_load(NULL, err);
@@ -291,7 +291,7 @@ static int read_page(struct page *p, char *const *path, size_t n, unsigned *lost
 		}
 	}
 	patterns_free(known);
-	return status ? -1 : good ? 0 : err_set(err, EXIT_INPUT, "nothing could be read");
+	return status ? -1 : good ? 0 : err_set(err, EXIT_INPUT, "no input could be read");
 }
 
 static void write_html(struct report *r, char *const *path, size_t n, const char *to)
@@ -322,7 +322,7 @@ static void open_browser(void)
 	free(page);
 }
 
-/* Tells a person what they want to know first, in a few lines on stderr. */
+/* Prints the most important numbers in a few lines on stderr. */
 static void print_summary(const struct report *r, const char *where)
 {
 	if (opt.quiet || !(opt.verbose || color))
@@ -332,23 +332,24 @@ static void print_summary(const struct report *r, const char *where)
 		struct facts_sums c;
 		facts_sums(t->f, t->input, &c);
 		struct slice version = t->torch_version == NONE ? SLICE("unknown") : intern_get(&t->f->names, t->torch_version);
-		note("%s: torch %.*s, %llu compiles, %llu graph breaks, %llu recompiles, %llu failures, %llu artifacts, %.1f s compiling",
-		     t->path, SLN(version, 100), (unsigned long long)c.compiles, (unsigned long long)c.graph_breaks,
-		     (unsigned long long)c.recompiles, (unsigned long long)c.failures, (unsigned long long)c.artifacts, t->compile_seconds);
+		note(
+		    "%s: torch %.*s, %llu compiles, %llu graph breaks, %llu recompiles, %llu failures, %llu artifacts, %.1f s compile time",
+		    t->path, SLN(version, 100), (unsigned long long)c.compiles, (unsigned long long)c.graph_breaks,
+		    (unsigned long long)c.recompiles, (unsigned long long)c.failures, (unsigned long long)c.artifacts, t->compile_seconds);
 		if (c.resets)
-			note("%s: dynamo was reset %llu time%s: compile ids begin anew", t->path, (unsigned long long)c.resets,
+			note("%s: dynamo was reset %llu time%s: compile ids restart", t->path, (unsigned long long)c.resets,
 			     plural(c.resets));
 		for (uint32_t k = 0; opt.verbose && k < t->n_unknown; k++) {
 			struct slice key = intern_get(&t->f->names, t->unknown[k].key);
-			warn("%s: key '%.*s' is not known (%llu records, first in line %llu)", t->path, SL(key),
-			     (unsigned long long)t->unknown[k].count, (unsigned long long)t->unknown[k].line);
+			warn("%s: unknown key '%.*s' (%llu record%s, first in line %llu)", t->path, SL(key),
+			     (unsigned long long)t->unknown[k].count, plural(t->unknown[k].count), (unsigned long long)t->unknown[k].line);
 		}
 	}
 	if (where)
 		note("report: %s", where);
 }
 
-/* Warns in a line of each log that could not be read whole. */
+/* Warns about each log that could not be read completely, one line each. */
 static bool warn_damage(struct report *r)
 {
 	bool damaged = false;
@@ -366,7 +367,7 @@ static bool warn_damage(struct report *r)
 		damaged = true;
 		r->unread |= t->unread != NULL;
 		if (t->unread)
-			warn("cannot read '%s' to its end: %s: reported is what came before line %llu", t->path, t->unread,
+			warn("cannot read '%s' to the end: %s: only the part before line %llu is reported", t->path, t->unread,
 			     (unsigned long long)t->damage[DAMAGE_INPUT].line + 1);
 		else if (kinds == 1)
 			warn("%s: line %llu: %s (%llu)", t->path, (unsigned long long)t->damage[first].line, trace_damage_text[first],
@@ -400,7 +401,7 @@ static int write_ranks(struct report *r)
 	if (ranks_write(r, &opt, &res, &err) < 0)
 		die_err(&err);
 	if (!opt.quiet && (opt.verbose || color)) {
-		note("%u processes%s%s", res.processes, res.agree ? ", all alike" : ", not all alike",
+		note("%u processes%s%s", res.processes, res.agree ? ", all identical" : ", not all identical",
 		     res.lost ? "; some logs could not be read" : "");
 		note("report: %s", opt.out);
 	}
@@ -417,7 +418,7 @@ static void free_paths(char **path, size_t n)
 	free(path);
 }
 
-/* together: rows of all logs are in one model. */
+/* together: the rows of all logs are in one model. */
 static void init_logs(struct report *r, char *const *path, size_t n, bool together)
 {
 	r->n = (unsigned)n;
@@ -452,7 +453,7 @@ int main(int argc, char **argv)
 	opt_parse_or_exit(&spec, argc, argv, &in);
 	mapfile_watch();
 	if (opt.diff && in.n != 2)
-		die(EXIT_USAGE, "--diff wants two logs or directories, before and after");
+		die(EXIT_USAGE, "--diff needs two logs or directories, before and after");
 	limits_check(&opt.max);
 	color = isatty(STDERR_FILENO);
 	output_watch_signals();
@@ -504,7 +505,7 @@ int main(int argc, char **argv)
 	free_paths(path, n);
 	free_paths(opt.dump, opt.n_dump);
 	operands_release(&in);
-	if (close(STDOUT_FILENO) < 0) /* where a full disk may be told */
+	if (close(STDOUT_FILENO) < 0) /* a full disk may be reported here */
 		die_errno(EXIT_ENVIRON, "cannot write 'standard output'");
 	if (limits)
 		return limits;

@@ -1,8 +1,8 @@
-/* outdir.c - the directory report, laid out as the Rust tlparse 0.4.3 lays it out.
+/* outdir.c - the directory report, with the layout of the Rust tlparse 0.4.3.
  *
- * While the log is read: a file per artifact (side by side), raw.log, raw.jsonl and chromium_events.json (in order).
- * Then compile_directory.json, failures_and_restarts.html, index.html. What is not in the Rust tool's sequence is named
- * outside of it: assets/, payloads/unlisted_LINE_*.txt.
+ * While the log is read: a file per artifact (in parallel), raw.log, raw.jsonl and chromium_events.json (in order).
+ * Then compile_directory.json, failures_and_restarts.html, index.html. Files that are not in the Rust tool's numbering are named
+ * outside it: assets/, payloads/unlisted_LINE_*.txt.
  */
 #include "outdir.h"
 
@@ -24,7 +24,7 @@ struct outdir {
 	struct trace *t;
 	const struct tlparse_options *opt;
 	const struct outdir_extra *extra;
-	const char *folder; /* as errors name it */
+	const char *folder; /* the name in error messages */
 	int fd, raw, jsonl, events;
 	bool any_event;
 	int year;
@@ -82,7 +82,7 @@ static void free_slot(void *ctx, struct trace_scan *s)
 	s->emit = NULL;
 }
 
-/* Workers fail side by side: the first error is kept. */
+/* Workers may fail in parallel: the first error is kept. */
 static int failed(struct outdir *d, const struct err *e)
 {
 	pthread_mutex_lock(&d->err_lock);
@@ -103,7 +103,7 @@ static int make_dirs(struct outdir *d, const char *path)
 		copy = xstrndup(path, (size_t)(p - path));
 		if (mkdirat(d->fd, copy, 0777) < 0 && errno != EEXIST) {
 			struct err e;
-			err_errno(&e, EXIT_ENVIRON, "cannot make directory '%s'", output_inner(d->folder, copy));
+			err_errno(&e, EXIT_ENVIRON, "cannot create directory '%s'", output_inner(d->folder, copy));
 			free(copy);
 			return failed(d, &e);
 		}
@@ -123,7 +123,7 @@ static int open_file(struct outdir *d, const char *path, struct err *e)
 	return fd < 0 ? cannot_write(d, path, e) : fd;
 }
 
-/* r: how it went until now. */
+/* r: the status so far. */
 static int close_file(const struct outdir *d, int fd, const char *path, int r, struct err *e)
 {
 	return fd >= 0 && close(fd) < 0 && !r ? cannot_write(d, path, e) : r;
@@ -229,20 +229,20 @@ static int plan_record(void *ctx, struct trace_scan *s, struct trace_record *r)
 		if (plan_artifact(d, s, r, r->first_artifact + i, &written) < 0)
 			return -1;
 	bool taken = !(r->flags & (REC_NO_JSON | REC_MALFORMED | REC_LOOSE | REC_OTHER_RANK)) && !(r->kinds >> KIND_str & 1);
-	bool metrics = taken && !d->opt->export; /* are there pages for what waits? */
+	bool metrics = taken && !d->opt->export; /* are there pages for pending rows? */
 	if (metrics && r->kinds >> KIND_symbolic_shape_specialization & 1)
 		page_pending_row(&pending_of(d, r->attempt)->rows, d->t, s, r, false);
 	if (metrics && r->kinds >> KIND_guard_added_fast & 1)
 		page_pending_row(&pending_of(d, r->attempt)->guards, d->t, s, r, true);
 	if (written || !r->payload_len || r->kinds >> KIND_chromium_event & 1)
 		return 0;
-	/* No file has this payload yet: payloads/MD5.txt, by the name that the record gives. */
+	/* No file has this payload yet: payloads/MD5.txt, named by the record. */
 	uint32_t path = (uint32_t)x->path.len;
 	struct slice md5 = r->has_payload == NONE ? SLICE("") : json_slice(&s->tape, r->has_payload);
 	buf_adds(&x->path, "payloads/");
 	if (!taken)
 		buf_addf(&x->path, "unlisted_%llu_", (unsigned long long)(s->first_line + r->line));
-	trace_safe_path(md5, &x->path); /* a name that is no MD5 is damage already */
+	trace_safe_path(md5, &x->path); /* a name that is not an MD5 is damage anyway */
 	uint32_t before = d->payloads.n;
 	if (intern_add(&d->payloads, slice_of(x->path.p + path, x->path.len - path)) < before && r->flags & REC_MD5_BAD)
 		buf_addf(&x->path, "_line_%llu", (unsigned long long)(s->first_line + r->line));
@@ -250,7 +250,7 @@ static int plan_record(void *ctx, struct trace_scan *s, struct trace_record *r)
 		buf_adds(&x->path, ".txt");
 		buf_addc(&x->path, 0);
 		x->payload_name[record] = taken ? path + 1 : 0;
-		return 0; /* the same payload is there already */
+		return 0; /* the same payload exists already */
 	}
 	buf_adds(&x->path, ".txt");
 	buf_addc(&x->path, 0);
@@ -261,7 +261,7 @@ static int plan_record(void *ctx, struct trace_scan *s, struct trace_record *r)
 	return 0;
 }
 
-/* ---- side by side: write ---- */
+/* ---- in parallel: write ---- */
 
 static int copy_raw(void *ctx, struct trace_scan *s)
 {
@@ -272,7 +272,7 @@ static int copy_raw(void *ctx, struct trace_scan *s)
 	return 0;
 }
 
-/* n digits, as %0*u has them of what is no longer, and what follows; formatting these was a fiftieth of a report's time. */
+/* n digits, like %0*u for a number that fits, and what follows; formatting these took 2% of a report's time. */
 static void add_digits(struct buf *b, unsigned v, unsigned n, char behind)
 {
 	char *to = buf_room(b, n + 1);
@@ -288,7 +288,7 @@ static void add_jsonl(struct outdir *d, struct trace_scan *s, struct trace_recor
 	struct slice root = json_raw(&s->tape, r->root);
 	bool empty = json_end(&s->tape, r->root) == r->root + 1;
 	if (r->flags & REC_NOT_UTF8 && !utf8_valid(root)) {
-		/* Strings are the only place where such bytes can be. */
+		/* Such bytes can only be in strings. */
 		buf_reset(&x->page);
 		for (size_t i = 0; i < root.n; i++)
 			buf_addc(&x->page, (unsigned char)root.p[i] < 128 ? root.p[i] : '?');
@@ -318,7 +318,7 @@ static void add_jsonl(struct outdir *d, struct trace_scan *s, struct trace_recor
 	buf_adds(b, "}\n");
 }
 
-/* The event with a NUL in the place of its pid, which no JSON text holds: what the process is called is known later. */
+/* The event with a NUL instead of its pid, which cannot occur in JSON text: the process name is only known later. */
 static void share_event(struct slot *x, uint32_t root)
 {
 	const struct json_tape *t = &x->tape;
@@ -370,7 +370,7 @@ static int write_item(struct outdir *d, struct trace_scan *s, struct slot *x, co
 	case ITEM_TEXT: return write_file(d, title.p, slice_of(x->text.p + it->text, it->text_len));
 	case ITEM_GUARDS: page_guards(&x->page, compile_id_text(&r->id, id), payload, &x->tape); break;
 	case ITEM_CODE: page_code(&x->page, title, payload); break;
-	case ITEM_DUMP: return 0; /* by name, so in order: see commit */
+	case ITEM_DUMP: return 0; /* written by name, so in order: see commit */
 	case ITEM_TRACES: page_stack_traces(&x->page, payload, &x->tape); break;
 	}
 	return write_file(d, title.p, buf_slice(&x->page));
@@ -528,7 +528,7 @@ static int write_page(struct outdir *d, const char *path, void (*page)(struct bu
 	return r;
 }
 
-/* A file that grows with the log goes out while it is made. */
+/* A file that grows with the log is written while it is generated. */
 static int write_stream(struct outdir *d, const char *path, void (*make)(struct outdir *d, struct json_stream *x))
 {
 	struct err e;
@@ -562,7 +562,7 @@ static int write_assets(struct outdir *d)
 	return r < 0 ? r : write_file(d, "assets/tlparse.js", share_file("dir/tlparse.js"));
 }
 
-/* A page per compile id, also where there is little to show: the Rust tool has them all. */
+/* A page per compile id, even with little to show: the Rust tool has one for each. */
 static int write_provenance(struct outdir *d, struct err *err)
 {
 	struct buf name = {0}, page = {0};
@@ -662,7 +662,7 @@ out:
 	return r;
 }
 
-/* Files that stand at the top of a report, this tool's or the Rust tlparse's. Folders are not looked into. */
+/* Files at the top of a report, this tool's or the Rust tlparse's. Does not look into folders. */
 static bool of_report(struct slice name)
 {
 	static const char *const files[] = {"index.html",
@@ -684,7 +684,7 @@ static bool of_report(struct slice name)
 	return slice_starts(name, "provenance_tracking_") && slice_ends(name, ".html");
 }
 
-/* May this folder be replaced? It has a report's index, and no file that is somebody else's. */
+/* May this folder be replaced? Only if it has a report's index, and no foreign file. */
 static bool is_report(int fd)
 {
 	int copy = openat(fd, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
@@ -705,7 +705,7 @@ static bool is_report(int fd)
 	return index && part && !foreign;
 }
 
-/* Would replacing this folder delete a log that is about to be read? */
+/* Would replacing this folder delete an input? */
 static int holds_input(const char *out, const struct report *r, struct err *err)
 {
 	struct stat dir, up;
@@ -717,7 +717,7 @@ static int holds_input(const char *out, const struct report *r, struct err *err)
 			*slash = 0;
 			if (stat(*real ? real : "/", &up) == 0 && up.st_dev == dir.st_dev && up.st_ino == dir.st_ino) {
 				free(real);
-				return err_set(err, EXIT_USAGE, "will not overwrite '%s': it holds the input '%s'", out, r->log[i].path);
+				return err_set(err, EXIT_USAGE, "will not overwrite '%s': it contains the input '%s'", out, r->log[i].path);
 			}
 		}
 		free(real);
@@ -725,7 +725,7 @@ static int holds_input(const char *out, const struct report *r, struct err *err)
 	return 0;
 }
 
-/* A folder per log, named as the log. */
+/* A folder per log, named after the log. */
 static char **folder_names(const struct report *r)
 {
 	char **name = xcalloc(r->n, sizeof(*name));
@@ -774,7 +774,7 @@ int outdir_write(struct report *r, const struct tlparse_options *opt, struct err
 				     ? -1
 				     : openat(output_fd(o), folder[i], O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 			if (fd < 0) {
-				status = err_errno(err, EXIT_ENVIRON, "cannot make directory '%s'", output_inner(opt->out, folder[i]));
+				status = err_errno(err, EXIT_ENVIRON, "cannot create directory '%s'", output_inner(opt->out, folder[i]));
 				break;
 			}
 			char *shown = xstrdup(output_inner(opt->out, folder[i]));
@@ -797,7 +797,7 @@ int outdir_write(struct report *r, const struct tlparse_options *opt, struct err
 			close(fd);
 		}
 		if (!status && !good)
-			status = err_set(err, EXIT_INPUT, "nothing could be read");
+			status = err_set(err, EXIT_INPUT, "no input could be read");
 		if (!status) {
 			r->n = good;
 			struct buf b = {0};

@@ -1,4 +1,4 @@
-/* outdir.h - the directory report: what outdir.c and dirpages.c share. */
+/* outdir.h - the directory report: shared by outdir.c and dirpages.c. */
 #ifndef TLPARSE_OUTDIR_H
 #define TLPARSE_OUTDIR_H
 #include "base/html/html.h"
@@ -7,7 +7,7 @@
 
 /* Specializations and guards with their stacks wait here for the compilation_metrics record of their compile id. */
 struct pending {
-	struct buf rows; /* HTML rows of the two tables, rendered when the records came by */
+	struct buf rows; /* HTML rows of the two tables, rendered when the records are read */
 	struct buf guards;
 };
 
@@ -23,12 +23,12 @@ void page_guards(struct buf *b, const char *id, struct slice payload, struct jso
 void page_code(struct buf *b, struct slice title, struct slice payload);
 void page_dump_file(struct buf *b, struct slice title, struct slice payload);
 void page_stack_traces(struct buf *b, struct slice payload, struct json_tape *tape);
-/* The pages of export.c are put together from these. */
+/* Building blocks of the pages in export.c. */
 void page_head(struct buf *b, struct slice title, unsigned depth);
 void page_tail(struct buf *b);
 void page_frame(struct buf *b, struct slice file, int64_t line, struct slice function, struct slice code, unsigned depth);
 void page_damage(struct buf *b, const struct trace *t);
-/* A stack, folded: from the outermost to this node, which may be NONE, without what is beyond 512 frames. */
+/* A folded stack: from the outermost to this node, which may be NONE, limited to 512 frames. */
 void page_stack(struct buf *b, const struct trace *t, const struct trace_trie *trie, uint32_t node, const char *caption, bool open);
 /* export.c: -e */
 void page_guard(struct buf *b, const struct trace *t, const struct trace_export *x);
@@ -39,9 +39,9 @@ int prov_pages_take(struct prov_pages *p, const struct trace *t, uint32_t artifa
 int prov_page(struct prov_pages *p, struct buf *b, const struct trace *t, uint32_t compile, struct err *err);
 void prov_page_name(const struct trace *t, uint32_t compile, struct buf *out);
 void prov_pages_free(struct prov_pages *p);
-void page_index(struct json_stream *out, const struct trace *t, const struct tlparse_options *opt); /* goes out while it is made */
+void page_index(struct json_stream *out, const struct trace *t, const struct tlparse_options *opt); /* written while it is generated */
 void page_failures(struct buf *b, const struct trace *t);
-/* vllm.c: of a trace that page_has_vllm(). */
+/* vllm.c: for a trace with page_has_vllm(). */
 void page_vllm(struct buf *b, const struct trace *t);
 bool page_has_vllm(const struct trace *t);
 void page_logs(struct buf *b, const struct report *r, char *const *folder, const struct tlparse_options *opt);

@@ -1,7 +1,7 @@
 /* provenance.c - the pages of -i: a page per compile id, graph before | graph after | generated code, linked by line.
  *
- * While the log is read, the texts that such pages show go to an unlinked temporary file; the pages are made at the end, of
- * the sets that the model has (trace_provenance), or where a compile id has none, of the texts in their order.
+ * While the log is read, the texts shown on such pages go to an unlinked temporary file; the pages are made at the end, from the sets in
+ * the model (trace_provenance), or, if a compile id has none, from the texts in order.
  */
 #include "base/tool/diag.h"
 #include "base/tool/output.h"
@@ -21,7 +21,7 @@ struct prov_pages {
 	uint64_t end;
 	struct prov_text_at *text; /* in the order of artifacts */
 	uint32_t n, cap;
-	struct intern used; /* of the page being made: artifact -> index of its text */
+	struct intern used; /* for the current page: artifact -> index of its text */
 	struct buf tmp;
 };
 
@@ -110,7 +110,7 @@ static void put_set(struct prov_pages *p, struct json_out *o, const uint32_t art
 	json_close(o);
 }
 
-/* Graphs and code without node mappings, with what can be said of them. */
+/* Graphs and code without node mappings, with what is known about them. */
 static int put_unmapped(struct prov_pages *p, struct json_out *o, const uint32_t artifact[PROV_TEXTS], struct err *err)
 {
 	struct buf text[PROV_TEXTS] = {{0}}, links = {0};

@@ -1,13 +1,13 @@
-/* ranks.c - --all-ranks-html: a directory per log, and beside them what was compared over all.
+/* ranks.c - --all-ranks-html: a directory per log, and beside them the comparison of all.
  *
- * Logs are read side by side, each by itself: that needs no order between windows, and is as fast as one log of their size.
- * Only when there are fewer logs than CPUs does each get threads of its own. Documents of tlparse --json take the place of
- * logs that lie elsewhere: the same facts, no directories.
+ * Logs are read in parallel, each by itself: that needs no order between windows, and is as fast as one log of their size.
+ * Only if there are fewer logs than CPUs does each get threads of its own. Documents of tlparse --json replace logs that are
+ * elsewhere: the same facts, but no directories.
  *
- * Dumps of the ranks' Flight Recorders among them are read beside the logs, and collectives.json says who keeps others waiting.
+ * Flight Recorder dumps of the ranks are read with the logs, and collectives.json shows who keeps others waiting.
  *
  * Written: rank_N/ (proc_PID/ for a log without a rank, rank_N_2/ for a second one of a rank), index.html, combined_trace.json.gz,
- * collectives.json where there are dumps, and as the Rust tlparse 0.4.3 names them chromium_events.json, runtime_estimations.json,
+ * collectives.json if there are dumps, and, named as in the Rust tlparse 0.4.3, chromium_events.json, runtime_estimations.json,
  * chromium_trace_with_runtime.json,
  * collective_schedules.json, rank_N/collectives_parity.json; lists sorted by rank and graph.
  */
@@ -41,7 +41,7 @@ struct job {
 	bool failed;
 };
 
-/* An operand that is being read. */
+/* An operand being read. */
 struct item {
 	struct job *job;
 	unsigned index;
@@ -49,7 +49,7 @@ struct item {
 	const char *dump; /* the file, of a Flight Recorder's */
 	struct flight flight;
 	struct facts document;
-	struct err err; /* of a log that is lost, or why all stops */
+	struct err err; /* of a lost log, or a fatal one */
 };
 
 static char *folder_of(unsigned index) { return xasprintf("log_%u", index); }
@@ -76,7 +76,7 @@ static int read_log(struct item *it, struct trace *t)
 	int dir = mkdirat(j->fd, folder, 0777) < 0 ? -1 : openat(j->fd, folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC), r = -1;
 	int events = dir < 0 ? -1 : openat(j->fd, name, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
 	if (dir < 0 || events < 0) {
-		err_errno(&it->err, EXIT_ENVIRON, "cannot make '%s'", output_inner(j->opt->out, dir < 0 ? folder : name));
+		err_errno(&it->err, EXIT_ENVIRON, "cannot create '%s'", output_inner(j->opt->out, dir < 0 ? folder : name));
 	} else {
 		const struct outdir_extra x = {events, j->threads, j->share};
 		char *shown = xstrdup(output_inner(j->opt->out, folder));
@@ -129,7 +129,7 @@ static void take_process(struct item *it, const struct facts *f, uint32_t input)
 		ranks_add(&j->all, f, input, it->is_document ? NONE : it->index);
 }
 
-/* In order: the log's warning, and its rows to the others. */
+/* In order: the log's warning, then its rows join the others. */
 static int take_item(void *ctx, void *slot)
 {
 	struct job *j = ctx;
@@ -158,9 +158,9 @@ static int take_item(void *ctx, void *slot)
 	for (uint32_t i = 0; i < f->n_input && !it->lost; i++)
 		take_process(it, f, i);
 	if (t->unread && !it->lost)
-		warn("cannot read '%s' to its end: %s", t->path, t->unread);
+		warn("cannot read '%s' to the end: %s", t->path, t->unread);
 	j->r->unread |= t->unread != NULL;
-	/* The log leaves its folder and its facts. */
+	/* Only the log's folder and facts are kept. */
 	const char *path = t->path;
 	trace_release(t);
 	trace_init(t, path, NULL);
@@ -210,7 +210,7 @@ static int log_done(struct job *j, int fd, const char *path, int r)
 	return r;
 }
 
-/* The text of b, which is released. */
+/* Writes the text of b, and releases it. */
 static int put_file(struct job *j, const char *path, struct buf *b)
 {
 	int fd = create(j, path);
@@ -219,7 +219,7 @@ static int put_file(struct job *j, const char *path, struct buf *b)
 	return r;
 }
 
-/* The rank; what is none, or a rank again, has a number of its own, and says who it is. */
+/* The rank; a log without one, or with a rank already used, gets a number of its own and a name. */
 static void put_who(struct json_out *o, const struct rank_process *f)
 {
 	json_member_u64(o, "rank", f->process);
@@ -227,7 +227,7 @@ static void put_who(struct json_out *o, const struct rank_process *f)
 		json_member_str(o, "process", slice_str(f->name));
 }
 
-/* All events, every one with the pid of its process, out of the files that were written beside. */
+/* All events, each with the pid of its process, from the files written earlier. */
 static int put_events(struct job *j, bool *any)
 {
 	static const char name[] = "chromium_events.json";
@@ -333,7 +333,7 @@ static int put_collectives(struct job *j)
 	return put_file(j, "collectives.json", &b);
 }
 
-/* The thread id that the Rust tool computes for a graph: FxHash of (rank as u32, text), the low 32 bits. */
+/* The thread id of a graph as computed by the Rust tool: FxHash of (rank as u32, text), the low 32 bits. */
 static uint32_t graph_tid(uint32_t rank, struct slice graph)
 {
 	uint64_t h = 0, w;
@@ -361,7 +361,7 @@ static uint32_t graph_tid(uint32_t rank, struct slice graph)
 
 static uint64_t as_u64(double d) { return d >= 1 ? d < 1.8e19 ? (uint64_t)d : UINT64_MAX : 0; }
 
-/* Names a process (tid -1) or a thread of it, and gives its place among others. */
+/* Names a process (tid -1) or one of its threads, and sets its sort order. */
 static void put_meta(struct json_out *o, uint64_t pid, int64_t tid, struct slice name, uint64_t place)
 {
 	for (int sort = 0; sort < 2; sort++) {
@@ -463,7 +463,7 @@ static int put_estimates(struct job *j, bool *any)
 	json_close(&o);
 	json_close(&t);
 	json_close(&m);
-	if (*any && tail.len > 2) { /* "[...]" and "[...]" become one list */
+	if (*any && tail.len > 2) { /* joins "[...]" and "[...]" into one list */
 		trace.p[trace.len - 1] = ',';
 		buf_add(&trace, tail.p + 1, tail.len - 1);
 	}
@@ -528,7 +528,7 @@ static void gz_put(struct gz *g, struct slice s, bool end)
 	}
 }
 
-/* The track of a compile id: attempts share one. */
+/* The track of a compile id, shared by its attempts. */
 static struct slice track_of(struct slice id) { return slice_until(id, "_"); }
 
 static void add_function(struct buf *b, const struct ranks *all, const struct rank_compile *c)
@@ -647,7 +647,7 @@ static int put_timeline(struct job *j)
 	return r;
 }
 
-/* ---- all together ---- */
+/* ---- putting it together ---- */
 
 static int name_folders(struct job *j, bool *folder)
 {
@@ -699,7 +699,7 @@ int ranks_write(struct report *r, const struct tlparse_options *opt, struct rank
 	if (status < 0 && !j.failed)
 		err_set(err, EXIT_ENVIRON, "cannot read the logs");
 	if (!status && !j.all.n_process && !j.all.n_flight)
-		status = err_set(err, EXIT_INPUT, "nothing could be read");
+		status = err_set(err, EXIT_INPUT, "no input could be read");
 	if (!status) {
 		ranks_finish(&j.all);
 		res->processes = j.all.n_process;

@@ -1,15 +1,15 @@
-/* tlparse.h - what the files of this tool share. The order of the house: options -> trace_read with an emitter -> output.
+/* tlparse.h - shared by the files of this tool. Data flow: options -> trace_read with an emitter -> output.
  *
  *     main.c       options, mode, the exit status
  *     outdir.c     the directory: a file per artifact while reading, then the lists
  *     dirpages.c   the directory's HTML pages
- *     diff.c       two runs compared; diffpage.c: as a page
+ *     diff.c       compares two runs; diffpage.c writes the page
  *     export.c     the pages of -e
  *     provenance.c the pages of -i
- *     vllm.c       the directory's page of what vLLM compiled
- *     ranks.c      many ranks: all logs into directories, what is compared into files of its own
+ *     vllm.c       the directory's page about vLLM
+ *     ranks.c      many ranks: a directory per log, and files with the comparison
  *
- * The single file and the JSON document are page/'s, which fxexplain --html writes too.
+ * page/ writes the single file and the JSON document, also for fxexplain --html.
  */
 #ifndef TLPARSE_H
 #define TLPARSE_H
@@ -23,7 +23,7 @@ struct tlparse_options {
 	const char *html;                     /* --html=FILE; "-" is standard output */
 	const char *header;                   /* --custom-header-html */
 	char **dump;                          /* operands that are dumps of Flight Recorders */
-	size_t n_dump, cap_dump, named_dumps; /* named_dumps: those that are operands themselves, and do not lie in one */
+	size_t n_dump, cap_dump, named_dumps; /* named_dumps: those given as operands, not found in one */
 	bool all_ranks;                       /* --all-ranks-html */
 	struct opt_pairs max;                 /* --max */
 	bool diff;
@@ -31,19 +31,19 @@ struct tlparse_options {
 	bool json, overwrite, strict, strict_compile_id, no_browser, plain_text, verbose, quiet, latest;
 };
 
-/* ---- diff.c: --diff; the exit status. Operands, and the logs that each stands for ---- */
-/* A log is never replaced by its report: dies when `out` is one of the inputs. */
+/* ---- diff.c: --diff; the exit status. Operands, and the logs each one provides ---- */
+/* A log is never replaced by its report: exits if `out` is one of the inputs. */
 void tlparse_refuse_input(const char *out, char *const *path, size_t n);
 int diff_main(const struct tlparse_options *opt, const char *const name[2], char **const path[2], const size_t n[2]);
 
 /* ---- outdir.c ---- */
 int outdir_write(struct report *r, const struct tlparse_options *opt, struct err *err);
 struct output;
-/* The folder that opt->out names, opened for writing; refused where it holds an input or is no report. */
+/* Opens opt->out for writing; refuses a folder that contains an input or is not a report. */
 struct output *outdir_open(const struct report *r, const struct tlparse_options *opt, struct err *err);
-/* A report over many logs wants of each directory its facts, and its chromium events once more. */
+/* A report over many logs needs the facts of each directory, and its chromium events again. */
 struct outdir_extra {
-	int events;              /* file: ",\n" and an event, a NUL byte where its pid goes, and so on */
+	int events;              /* file: ",\n" and an event with a NUL byte instead of its pid, repeated */
 	unsigned threads, share; /* of trace_hooks */
 };
 int outdir_log(struct trace *t, const struct tlparse_options *opt, int dir, const char *folder, const struct outdir_extra *extra,
@@ -54,7 +54,7 @@ struct ranks_result {
 	unsigned processes, lost, damaged, bad_ids;
 	bool agree;
 };
-/* --all-ranks-html: the logs, or documents of --json, that r names. */
+/* --all-ranks-html: for the logs, or --json documents, in r. */
 int ranks_write(struct report *r, const struct tlparse_options *opt, struct ranks_result *res, struct err *err);
 
 /* ---- main.c ---- */

@@ -1,5 +1,5 @@
 /* vllm.c - vllm.html: what vLLM's backend compiled, by range of sizes and part of the graph, and what each pass changed.
- * The single page has the same of the same rows (share/report/vllm.js). */
+ * The single page shows the same rows (share/report/vllm.js). */
 #include "outdir.h"
 
 #include <inttypes.h>
@@ -71,7 +71,7 @@ static void put_pass(struct buf *b, const struct trace *t, const struct fact_vll
 		html_text(b, name(t, p->name));
 	}
 	if (p->added < 0)
-		html_raw(b, " <small>nothing to compare it with</small>");
+		html_raw(b, " <small>nothing to compare with</small>");
 	else if (p->added || p->removed)
 		buf_addf(b, " <small>+%" PRId64 " \xe2\x88\x92%" PRId64 "</small>", p->added, p->removed);
 	else
@@ -89,7 +89,7 @@ static void put_piece(struct buf *b, const struct trace *t, const struct fact_vl
 {
 	html_put(b, "<h4><code>{}", name(t, p->name));
 	html_raw(b, p->cudagraph ? "</code> <small>captured as a CUDA graph</small></h4>\n<ul>\n" : "</code></h4>\n<ul>\n");
-	for (uint32_t i = 0; i < t->f->n_vllm_pass; i++) /* few: parts times passes */
+	for (uint32_t i = 0; i < t->f->n_vllm_pass; i++) /* only a few: parts times passes */
 		if (t->f->vllm_pass[i].src.input == t->input && t->f->vllm_pass[i].piece == p->src.line)
 			put_pass(b, t, &t->f->vllm_pass[i]);
 	html_raw(b, "</ul>\n");
@@ -100,7 +100,7 @@ static bool same_range(const struct fact_vllm_piece *a, const struct fact_vllm_p
 	return a->call == b->call && a->start == b->start && a->end == b->end && a->single == b->single;
 }
 
-/* The parts of a call (line; 0: of none), by range in the order in which these come first. */
+/* The parts of a call (line; 0: none), by range in order of first appearance. */
 static void put_ranges(struct buf *b, const struct trace *t, uint64_t call)
 {
 	const struct fact_vllm_piece *piece = t->f->vllm_piece;
@@ -128,8 +128,7 @@ void page_vllm(struct buf *b, const struct trace *t)
 {
 	page_head(b, SLICE("vLLM"), 0);
 	html_raw(
-	    b,
-	    "<h1>What vLLM compiled</h1>\n<p class=\"note\">By range of sizes and part of the graph; of each pass what it changed.</p>\n");
+	    b, "<h1>What vLLM compiled</h1>\n<p class=\"note\">By size range and part of the graph, with the changes of each pass.</p>\n");
 	put_ranges(b, t, 0);
 	for (uint32_t i = 0; i < t->f->n_vllm_call; i++) {
 		const struct fact_vllm_call *c = &t->f->vllm_call[i];

@@ -1,12 +1,12 @@
-/* Ask libtorch's dispatcher for an operator's schema. The C interface has no function for it; C++ has
+/* dispatcher.c - asks libtorch's dispatcher for an operator's schema. The C interface has no function for it; C++ has
  *
  *     c10::Dispatcher &c10::Dispatcher::realSingleton();
  *     std::optional<c10::OperatorHandle> c10::Dispatcher::findSchema(const c10::OperatorName &);
  *     std::string c10::impl::OperatorEntry::dumpState() const;        // "name: ...\nschema: ...\n..."
  *
- * (torch 2.13, aten/src/ATen/core/dispatch; the same since 1.8), which are called here as what they are in the ABI: results that are
- * no plain values come back through a pointer to memory of the caller's, as large C structs do. An OperatorHandle begins with
- * the address of its entry, and that with its name: unless it is the name that was asked for, nothing is called.
+ * (torch 2.13, aten/src/ATen/core/dispatch; the same since 1.8), which are called here by their ABI: results that are not plain values are
+ * returned through a pointer to the caller's memory, like large C structs. An OperatorHandle starts with the address of its entry, and that
+ * with its name: unless it is the requested name, nothing is called.
  */
 #include "proxy.h"
 
@@ -45,7 +45,7 @@ static bool find_functions(void *so, struct functions *f)
 	       FIND(so, "_ZNK3c104impl13OperatorEntry9dumpStateB5cxx11Ev", f->dump);
 }
 
-/* A string over text that stays: one that nobody changes or frees. */
+/* A string view over constant text: never changed or freed. */
 static void cxx(struct cxx_string *s, const char *text)
 {
 	*s = (struct cxx_string){.n = strlen(text)};
@@ -76,7 +76,7 @@ const char *dispatcher_schema(void *so, struct arena *a, const char *op, const c
 	if (*untold)
 		return NULL;
 	struct cxx_string text = f.dump(h.entry);
-	/* A text of less than 16 bytes would be inside of the string, which was moved here. It is no schema either. */
+	/* A text of less than 16 bytes would be inside the string object, which was moved here. It is not a schema either. */
 	*untold = text.n < sizeof(text.local);
 	if (*untold)
 		return NULL;

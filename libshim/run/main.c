@@ -1,4 +1,4 @@
-/* pt2-runner: runs one compiled model with libpt2shim.so or libtorch_cpu.so. A part of the tools (watch/run.h), not a tool
+/* pt2-runner: runs one compiled model with libpt2shim.so or libtorch_cpu.so. Part of the tools (watch/run.h), not a tool
  * itself. */
 #include "run.h"
 
@@ -15,25 +15,25 @@ static const char usage[] =
     "Runs a compiled model (AOTInductor) once and writes what it returns.\n"
     "  --torch LIB        libpt2shim.so or an installed libtorch_cpu.so\n"
     "  --model SO         the model's library\n"
-    "  --own-copy         SO is a copy that may be changed: what stands in the way of loading it is taken out\n"
-    "  --name NAME        what messages call it\n"
-    "  --inputs FILE      tensors in the model's order: .safetensors, .pt, .npz, .npy (names do not count)\n"
-    "  --outputs FILE     written in a format between programs of the suite (watch/runfile.h)\n"
-    "  --weights FILE     weights that it is to take, as tensors of its constants' names (the same format)\n"
-    "  --blob FILE        weights that are not inside the library\n"
+    "  --own-copy         SO is a copy that may be modified so that it can be loaded\n"
+    "  --name NAME        its name in messages\n"
+    "  --inputs FILE      tensors in the model's order: .safetensors, .pt, .npz, .npy (names are ignored)\n"
+    "  --outputs FILE     written in an internal format of the suite (watch/runfile.h)\n"
+    "  --weights FILE     weights to load, as tensors named like its constants (the same format)\n"
+    "  --blob FILE        weights stored outside the library\n"
     "  --extern-nodes FILE  the package's list of operators without a C function (*.wrapper.json)\n"
     "  --load LIB         a library that defines operators (TORCH_LIBRARY), for an installed libtorch; may be repeated\n"
-    "  --runs N           call it N times, each with the inputs as given\n"
+    "  --runs N           call it N times, each with the given inputs\n"
     "  --threads N        OpenMP threads\n"
     "  --limit-memory N   bytes of address space\n"
     "  --check-inputs     AOTI_RUNTIME_CHECK_INPUTS=1: the model checks them itself\n"
-    "  --watched          libpt2probe.so is preloaded: what it writes is opened first\n"
-    "  --save-dir DIR     with --watched: new files are made there\n"
-    "  --unconfined       no filter of system calls\n"
-    "  --gpu              the model is for CUDA: with an installed libtorch for CUDA, and unconfined\n"
+    "  --watched          libpt2probe.so is preloaded: open its files first\n"
+    "  --save-dir DIR     with --watched: create new files there\n"
+    "  --unconfined       no system call filter\n"
+    "  --gpu              the model is for CUDA: needs an installed CUDA libtorch, runs unconfined\n"
     "  --verbose          show what the model prints\n"
-    "  --quiet            errors into the outputs file only\n"
-    "Exit status: 0, 2 usage, 3 the model or an input, 4 the environment.\n";
+    "  --quiet            write errors only to the outputs file\n"
+    "Exit status: 0 success, 2 usage, 3 the model or an input, 4 the environment.\n";
 
 static _Noreturn void usage_error(const char *what)
 {
@@ -47,7 +47,7 @@ static uint64_t number(const char *text, const char *option)
 	char what[128];
 	if (slice_u64(slice_str(text), &n))
 		return n;
-	snprintf(what, sizeof(what), "--%s wants a number, not '%.60s'", option, text);
+	snprintf(what, sizeof(what), "--%s needs a number, not '%.60s'", option, text);
 	usage_error(what);
 }
 
@@ -132,15 +132,15 @@ static void read_options(struct job *j, int argc, char **argv)
 		case VERBOSE: j->verbose = true; break;
 		case QUIET: j->quiet = true; break;
 		case HELP: fputs(usage, stdout); exit(fflush(stdout) ? EXIT_ENVIRON : EXIT_FINE);
-		default: usage_error("a bad option");
+		default: usage_error("invalid option");
 		}
 	if (!j->name)
 		j->name = j->model;
 	if (optind != argc || !j->torch || !j->model || !j->inputs || !j->outputs || !j->runs)
-		usage_error("--torch, --model, --inputs and --outputs are needed, and nothing else but options");
+		usage_error("--torch, --model, --inputs and --outputs are required, and no operands are allowed");
 }
 
-/* Waiting threads that spin take the processors from those that work: 20 times slower on two (docs/dev/FACTS.md). */
+/* Spinning waiters take the CPU from working threads: 20 times slower on two cores (docs/dev/FACTS.md). */
 static void set_environment(const struct job *j)
 {
 	char n[16];
@@ -153,9 +153,9 @@ static void set_environment(const struct job *j)
 	setenv("OMP_NUM_THREADS", n, j->threads != 0);
 }
 
-/* Nothing of the user's is the model's: no standard input; what it prints goes nowhere, but for the first 64 KiB of errors: a pipe that
- * nobody empties before the end. With --verbose it goes where the runner's own goes, which is a pipe of the tool's. With --quiet not even
- * the runner keeps what standard error was. */
+/* The model gets nothing of the user's: no standard input; its output is discarded, except the first 64 KiB of errors: a pipe that is not
+ * read before the end. With --verbose it goes to the runner's own standard error, which is a pipe to the tool. With --quiet not even the
+ * runner keeps the original standard error. */
 static int redirect(struct job *j, struct err *err)
 {
 	int p[2], null = open("/dev/null", O_RDWR | O_CLOEXEC);
@@ -182,7 +182,7 @@ static int run_as_told(struct job *j, struct err *err)
 	int r = -1;
 	struct runfile f;
 	if (runfile_open(&f, j->inputs, err) == 0) {
-		close(f.map.fd); /* mapped it stays */
+		close(f.map.fd); /* it stays mapped */
 		f.map.fd = -1;
 		r = run_job(j, f.v, f.n, err);
 		runfile_close(&f);
@@ -211,7 +211,7 @@ int main(int argc, char **argv)
 {
 	struct job j = {.runs = 1, .own_err = -1, .model_err = -1, .keeper = -1, .events = -1, .in_memory = -1};
 	struct err err = {0};
-	for (int fd; (fd = open("/dev/null", O_RDWR)) >= 0;) /* what is closed would become a file of ours */
+	for (int fd; (fd = open("/dev/null", O_RDWR)) >= 0;) /* a closed descriptor would be reused for one of our files */
 		if (fd > 2) {
 			close(fd);
 			break;

@@ -1,4 +1,4 @@
-/* Load a runtime and a model, call it. All of the two is reached by name: the model's entry points (torch 2.13,
+/* model.c - loads a runtime and a model, and calls it. Everything in both is found by name: the model's entry points (torch 2.13,
  * torch/csrc/inductor/aoti_runtime/interface.h) and the runtime's C interface, whichever library it comes from. */
 #include "proxy.h"
 #include "run.h"
@@ -18,7 +18,7 @@
 typedef struct opaque *tensor;
 typedef struct container *container;
 
-/* Entry points of the model; those of older torch are there, newer ones may be NULL. */
+/* Entry points of the model; those of the oldest supported torch exist, newer ones may be NULL. */
 struct model {
 	void *so;
 	int32_t (*create_with_device)(container *c, size_t models, const char *device, const char *dir);
@@ -31,7 +31,7 @@ struct model {
 	int32_t (*last_error)(const char **text);
 	container c;
 	struct proxy *proxy; /* NULL: it calls nothing through one */
-	bool no_weights;     /* in its library */
+	bool no_weights;     /* none in its library */
 };
 
 struct torch {
@@ -44,11 +44,11 @@ struct torch {
 	int32_t (*dim)(tensor t, int64_t *ret);
 	int32_t (*dtype)(tensor t, int32_t *ret);
 	int32_t (*drop)(tensor t);
-	/* of a GPU's */
+	/* for a GPU */
 	int32_t (*device)(tensor t, int32_t *ret);
 	int32_t (*copy)(tensor to, tensor from, int32_t non_blocking);
-	int32_t (*settle)(tensor to, tensor from, int32_t non_blocking); /* the same function; NULL: it has none */
-	const char *(*last_error)(void);                                 /* libpt2shim.so's own */
+	int32_t (*settle)(tensor to, tensor from, int32_t non_blocking); /* the same function; NULL if missing */
+	const char *(*last_error)(void);                                 /* libpt2shim.so only */
 	bool (*starved)(void);
 };
 
@@ -112,7 +112,7 @@ static size_t find_missing(const struct modelso *m, const struct torch *t, struc
 	return n;
 }
 
-/* Loads one of torch's libraries that lies beside libtorch_cpu.so. */
+/* Loads one of torch's libraries beside libtorch_cpu.so. */
 static void load_beside(const struct job *j, struct slice soname)
 {
 	const struct slice folder = path_folder(j->torch);
@@ -121,8 +121,8 @@ static void load_beside(const struct job *j, struct slice soname)
 		dlopen(path, RTLD_LAZY | RTLD_GLOBAL);
 }
 
-/* Its copy needs none of torch's libraries by name (modelso_make_loadable): those that are installed are loaded only where
- * something is missing without them, for libtorch.so of a wheel for CUDA brings all of CUDA. */
+/* The copy needs none of torch's libraries by name (modelso_make_loadable): installed ones are only loaded if something is missing without
+ * them, since libtorch.so of a CUDA wheel pulls in all of CUDA. */
 static int name_missing(const struct modelso *m, const struct job *j, const struct torch *t, struct err *err)
 {
 	struct slice *missing = xcalloc((size_t)m->n_import + 1, sizeof(*missing));
@@ -137,14 +137,14 @@ static int name_missing(const struct modelso *m, const struct job *j, const stru
 		buf_addf(&b, "%s%.*s", i ? ", " : "", SLN(missing[i], 200));
 	bool own = t->last_error != NULL;
 	if (n)
-		err_set(err, EXIT_INPUT, "'%s' needs what %s does not have: %s%s", m->name, own ? "libpt2shim.so" : "this libtorch",
+		err_set(err, EXIT_INPUT, "'%s' needs functions that %s lacks: %s%s", m->name, own ? "libpt2shim.so" : "this libtorch",
 			buf_str(&b), own ? "; run it with an installed libtorch (--torch)" : "");
 	buf_release(&b);
 	free(missing);
 	return n ? -1 : 0;
 }
 
-/* A library in pt2-runner's own folder (a wheel brings it), else the system's. */
+/* A library in pt2-runner's own folder (from a wheel), else the system's. */
 static void *load_own(const char *soname)
 {
 	char path[4096 + 64];
@@ -159,7 +159,7 @@ static void *load_own(const char *soname)
 	return so ? so : dlopen(soname, RTLD_LAZY | RTLD_GLOBAL);
 }
 
-/* libtorch_cpu.so has Sleef inside; another one has the same interface. */
+/* libtorch_cpu.so contains Sleef; the system's has the same interface. */
 static int load_sleef(const struct modelso *m, const struct torch *t, struct err *err)
 {
 	for (uint32_t i = 0; i < m->n_import; i++) {
@@ -170,7 +170,7 @@ static int load_sleef(const struct modelso *m, const struct torch *t, struct err
 		if (dlsym(t->so, name))
 			return 0;
 		if (!load_own("libsleef.so.3"))
-			return err_set(err, EXIT_ENVIRON, "'%s' calls %s: libsleef.so.3 is needed (install libsleef3, or use --torch)",
+			return err_set(err, EXIT_ENVIRON, "'%s' calls %s, which needs libsleef.so.3: install libsleef3, or use --torch",
 				       m->name, name);
 		return 0;
 	}
@@ -182,19 +182,19 @@ static int load_sleef(const struct modelso *m, const struct torch *t, struct err
 static int refuse_model(const struct modelso *m, const struct job *j, struct err *err)
 {
 	if (m->runtime != RUNTIME_TORCH && m->runtime != RUNTIME_SHIM)
-		return err_set(err, EXIT_INPUT, "'%s' is not made for libtorch: %s%s%.*s", m->name, modelso_runtime_name(m->runtime),
+		return err_set(err, EXIT_INPUT, "'%s' was not built for libtorch: %s%s%.*s", m->name, modelso_runtime_name(m->runtime),
 			       m->shim_prefix.n ? ", prefix " : "", SL(m->shim_prefix));
 	if (m->api < API_CONTAINER)
-		return err_set(err, EXIT_INPUT, "'%s' has no container to be run with: %s", m->name, modelso_api_name(m->api));
+		return err_set(err, EXIT_INPUT, "'%s' has no model container to run: %s", m->name, modelso_api_name(m->api));
 	if (m->device_code != (j->gpu ? DEVICE_CODE_CUDA : DEVICE_CODE_CPU))
-		return err_set(err, EXIT_INPUT, "'%s' is made for %s", m->name,
-			       m->device_code == DEVICE_CODE_CPU    ? "the cpu"
-			       : m->device_code == DEVICE_CODE_CUDA ? "cuda"
-								    : "a GPU that is not CUDA's");
+		return err_set(err, EXIT_INPUT, "'%s' was compiled for %s", m->name,
+			       m->device_code == DEVICE_CODE_CPU    ? "the CPU"
+			       : m->device_code == DEVICE_CODE_CUDA ? "CUDA"
+								    : "a non-CUDA GPU");
 	if (modelso_imports(m, PROXY_CALL) && !j->extern_nodes)
-		return err_set(err, EXIT_INPUT,
-			       "'%s' calls operators through the proxy executor; the package's list of them (*.wrapper.json) is not there",
-			       m->name);
+		return err_set(
+		    err, EXIT_INPUT,
+		    "'%s' calls operators through the proxy executor, but the package's list of them (*.wrapper.json) is missing", m->name);
 	return 0;
 }
 
@@ -244,7 +244,7 @@ static int load_torch(struct torch *t, const char *path, struct err *err)
 	    !FIND(t->so, "aoti_torch_get_sizes", t->sizes) || !FIND(t->so, "aoti_torch_get_strides", t->strides) ||
 	    !FIND(t->so, "aoti_torch_get_dim", t->dim) || !FIND(t->so, "aoti_torch_get_dtype", t->dtype) ||
 	    !FIND(t->so, "aoti_torch_delete_tensor_object", t->drop))
-		return err_set(err, EXIT_ENVIRON, "'%s' has no AOTInductor interface (torch 2.4 and later have one)", path);
+		return err_set(err, EXIT_ENVIRON, "'%s' has no AOTInductor interface (needs torch 2.4 or later)", path);
 	FIND(t->so, "shim_last_error", t->last_error);
 	FIND(t->so, "shim_starved", t->starved);
 	FIND(t->so, "aoti_torch_copy_", t->settle);
@@ -258,18 +258,18 @@ static int load_torch_cuda(struct torch *t, const char *torch, struct err *err)
 	const struct slice folder = path_folder(torch);
 	snprintf(path, sizeof(path), "%.*s/libtorch_cuda.so", SL(folder));
 	if (access(path, F_OK) < 0)
-		return err_set(err, EXIT_ENVIRON, "'%s' is a libtorch without CUDA: no libtorch_cuda.so is beside it", torch);
+		return err_set(err, EXIT_ENVIRON, "'%s' is a libtorch without CUDA: no libtorch_cuda.so beside it", torch);
 	if (!dlopen(path, RTLD_LAZY | RTLD_GLOBAL))
 		return err_set(err, EXIT_ENVIRON, "cannot load '%s': %s", path, dlerror());
 	if (!FIND(t->so, "aoti_torch_get_device_type", t->device) || !FIND(t->so, "aoti_torch_copy_", t->copy))
-		return err_set(err, EXIT_ENVIRON, "'%s' cannot copy tensors (aoti_torch_copy_: torch 2.5 and later have it)", torch);
+		return err_set(err, EXIT_ENVIRON, "'%s' cannot copy tensors (aoti_torch_copy_ needs torch 2.5 or later)", torch);
 	return 0;
 }
 
 static void load_needed_of(void *arg, struct slice soname) { load_beside(arg, soname); }
 
-/* Operators of the user's own, in C++. Foreign code like the model: after the door is locked. What of torch's libraries they name is
- * beside libtorch_cpu.so. */
+/* The user's own C++ operators. Foreign code like the model, so loaded after confinement. torch's libraries that they need by name are
+ * found beside libtorch_cpu.so. */
 static int load_libraries(struct job *j, const struct torch *t, struct err *err)
 {
 	if (j->n_load && t->last_error)
@@ -286,17 +286,16 @@ static int load_libraries(struct job *j, const struct torch *t, struct err *err)
 	return 0;
 }
 
-/* From a folder that lets nothing be executed (noexec) no library is mapped: it is copied to memory, before the door is locked. The
- * probe knows a model by its file. */
+/* A library in a noexec folder cannot be mapped: it is copied to memory, before confinement. The probe recognises a model by its file, and
+ * does not work then. */
 static int avoid_noexec(struct job *j, struct err *err)
 {
 	struct statvfs fs;
 	if (statvfs(j->model, &fs) < 0 || !(fs.f_flag & ST_NOEXEC))
 		return 0;
 	if (j->watched)
-		return err_set(err, EXIT_ENVIRON,
-			       "cannot load '%s' from '%s': nothing may be executed there (noexec; TMPDIR names another folder)", j->name,
-			       j->model);
+		return err_set(err, EXIT_ENVIRON, "cannot load '%s' from '%s': it is mounted noexec (set TMPDIR to another directory)",
+			       j->name, j->model);
 	int from = open(j->model, O_RDONLY | O_CLOEXEC);
 	j->in_memory = memfd_create("model", MFD_CLOEXEC);
 	int r = from < 0 || j->in_memory < 0 ? err_errno(err, EXIT_ENVIRON, "cannot copy '%s' to memory", j->model)
@@ -320,11 +319,11 @@ static int load_model(struct model *m, const struct job *j, struct err *err)
 	if (!FIND(m->so, "AOTInductorModelContainerDelete", m->destroy) || !FIND(m->so, "AOTInductorModelContainerRun", m->run) ||
 	    !FIND(m->so, "AOTInductorModelContainerGetNumInputs", m->n_inputs) ||
 	    !FIND(m->so, "AOTInductorModelContainerGetNumOutputs", m->n_outputs))
-		return err_set(err, EXIT_INPUT, "'%s' lacks entry points of a model", j->name);
+		return err_set(err, EXIT_INPUT, "'%s' lacks a model's entry points", j->name);
 	return 0;
 }
 
-/* The last line of what was printed that tells something: libtorch tells its reasons there only. */
+/* The last meaningful line that was printed: libtorch gives its reasons only there. */
 static void printed_error(const struct job *j, struct buf *b)
 {
 	static char text[65536 + 1];
@@ -340,7 +339,7 @@ static void printed_error(const struct job *j, struct buf *b)
 	buf_add_slice(b, slice_trim(found));
 }
 
-/* Makes a line of what the model says, and why. */
+/* Makes an error line from the model's message and reason. */
 static int model_error(const struct job *j, const struct model *m, const struct torch *t, const char *what, struct err *err)
 {
 	struct buf b = {0};
@@ -361,8 +360,8 @@ static int model_error(const struct job *j, const struct model *m, const struct 
 		buf_release(&p);
 	}
 	if (!b.len)
-		buf_adds(&b, "it gives no reason");
-	/* c10::Error's text has the stack behind it. */
+		buf_adds(&b, "no reason given");
+	/* c10::Error's text is followed by the stack. */
 	const char *stack = slice_find(buf_slice(&b), " (most recent call first)");
 	if (stack)
 		buf_cut(&b, (size_t)(stack - b.p));
@@ -382,14 +381,14 @@ static int create(const struct job *j, struct model *m, const struct torch *t, s
 	if (m->create_with_device ? m->create_with_device(&m->c, 1, j->gpu ? "cuda" : "cpu", dir)
 	    : m->create           ? m->create(&m->c, 1, !j->gpu, dir)
 				  : 1)
-		return model_error(j, m, t, "cannot create the model of", err);
+		return model_error(j, m, t, "cannot create the model in", err);
 	if (!j->blob)
 		return 0;
 	if (!m->from_blob)
-		return err_set(err, EXIT_INPUT, "'%s' takes no weights from a file", j->name);
+		return err_set(err, EXIT_INPUT, "'%s' cannot take weights from a file", j->name);
 	if (mapfile_open(blob, j->blob, err) < 0)
 		return -1;
-	return m->from_blob(m->c, (const uint8_t *)blob->bytes.p) ? model_error(j, m, t, "cannot give its weights to", err) : 0;
+	return m->from_blob(m->c, (const uint8_t *)blob->bytes.p) ? model_error(j, m, t, "cannot load weights into", err) : 0;
 }
 
 /* ---- calling ---- */
@@ -398,11 +397,11 @@ static int make_tensor(const struct torch *t, const struct tensor_meta *m, int32
 {
 	int64_t bytes;
 	if (!tensor_extent(m, &bytes) || t->empty_strided(m->n_dim, m->size, m->stride, m->dtype, device, 0, ret))
-		return err_set(err, EXIT_INPUT, "cannot make input %zu, %s with %d dimensions", i, dtype_name(m->dtype), m->n_dim);
+		return err_set(err, EXIT_INPUT, "cannot create input %zu, %s with %d dimensions", i, dtype_name(m->dtype), m->n_dim);
 	return 0;
 }
 
-/* *host becomes one on the GPU. */
+/* Moves *host to the GPU. */
 static int to_gpu(const struct torch *t, const struct tensor_meta *m, size_t i, tensor *host, struct err *err)
 {
 	tensor there = NULL;
@@ -445,7 +444,7 @@ static int give_weights(const struct job *j, struct model *m, const struct torch
 	return constants_give(m->so, m->c, j->name, &(struct constants){g->f.v, g->handle, g->f.n, m->no_weights}, err);
 }
 
-/* After the container, which has them still. */
+/* After the container, which still uses them. */
 static void drop_weights(const struct torch *t, struct given *g)
 {
 	for (size_t i = 0; g->handle && i < g->f.n; i++)
@@ -455,14 +454,14 @@ static void drop_weights(const struct torch *t, struct given *g)
 	runfile_close(&g->f);
 }
 
-/* libtorch conjugates and negates numbers by a mark on the tensor (x.conj(), x.conj().imag), which their memory does not show. */
+/* libtorch conjugates and negates by a flag on the tensor (x.conj(), x.conj().imag), which is not visible in memory. */
 static bool may_be_marked(const struct torch *t, int32_t dtype)
 {
 	const bool number = dtype == DTYPE_F16 || dtype == DTYPE_F32 || dtype == DTYPE_F64;
 	return t->settle && !t->last_error && (number || dtype == DTYPE_C32 || dtype == DTYPE_C64 || dtype == DTYPE_C128);
 }
 
-/* Onto an expanded tensor nothing can be copied. */
+/* An expanded tensor cannot be copied to. */
 static const int64_t *own_strides(int64_t n, const int64_t *size, const int64_t *stride, struct tensor_meta *m)
 {
 	m->n_dim = (int)n;
@@ -474,7 +473,7 @@ static const int64_t *own_strides(int64_t n, const int64_t *size, const int64_t 
 	return stride;
 }
 
-/* *o becomes one on the host whose memory is what it says, with the same strides. */
+/* Replaces *o by a host tensor without such flags, with the same strides. */
 static int settle_output(const struct torch *t, tensor *o, size_t i, struct err *err)
 {
 	int32_t device = DEVICE_CPU, dtype;
@@ -485,7 +484,7 @@ static int settle_output(const struct torch *t, tensor *o, size_t i, struct err 
 		return 0;
 	if (t->dim(*o, &n) || n > TENSOR_MAX_DIMS || t->sizes(*o, &size) || t->strides(*o, &stride) ||
 	    t->empty_strided(n, size, own_strides(n, size, stride, &m), dtype, DEVICE_CPU, 0, &host) || t->settle(host, *o, 0))
-		return err_set(err, EXIT_INPUT, "output %zu cannot be copied%s", i, device == DEVICE_CUDA ? " off the GPU" : "");
+		return err_set(err, EXIT_INPUT, "cannot copy output %zu%s", i, device == DEVICE_CUDA ? " from the GPU" : "");
 	t->drop(*o);
 	*o = host;
 	return 0;
@@ -500,11 +499,11 @@ static int view_output(const struct torch *t, tensor o, size_t i, struct tensor_
 	v->name = slice_str(arena_strndup(a, name, strlen(name)));
 	v->meta.device_index = -1;
 	v->meta.dtype = DTYPE_NONE;
-	if (!o) /* what the model returns there is None: Inductor's code leaves the place alone */
+	if (!o) /* the model returns None there: Inductor's code does not touch the entry */
 		return 0;
 	if (t->dim(o, &n) || t->sizes(o, &size) || t->strides(o, &stride) || t->dtype(o, &v->meta.dtype) || t->data_ptr(o, &data) ||
 	    n > TENSOR_MAX_DIMS)
-		return err_set(err, EXIT_INPUT, "output %zu cannot be read", i);
+		return err_set(err, EXIT_INPUT, "cannot read output %zu", i);
 	v->meta.n_dim = (int)n;
 	memcpy(v->meta.size, size, (size_t)n * sizeof(*size));
 	memcpy(v->meta.stride, stride, (size_t)n * sizeof(*stride));
@@ -530,7 +529,7 @@ static int write_outputs(const struct job *j, const struct torch *t, tensor *out
 
 /* ---- calls ---- */
 
-/* Inputs of so many calls are made ahead if they are small, so that clocks are read once for all of them. */
+/* Inputs of this many calls are created ahead if they are small, so that clocks are read once for all of them. */
 enum { CALLS_AHEAD_MOST = 16, INPUTS_AHEAD_BYTES = 1 << 20 };
 
 struct calls {
@@ -539,7 +538,7 @@ struct calls {
 	const struct torch *t;
 	const struct tensor_view *in;
 	size_t n_in, n_out;
-	tensor *given, *out; /* given: of CALLS_AHEAD_MOST calls */
+	tensor *given, *out; /* given: for CALLS_AHEAD_MOST calls */
 	struct run_times *times;
 };
 
@@ -566,7 +565,7 @@ static int by_time(const void *a, const void *b)
 	return (x > y) - (x < y);
 }
 
-/* n calls with the inputs that were made for them. The last one's outputs stay. */
+/* Makes n calls with the inputs created for them. The last one's outputs are kept. */
 static int call(const struct calls *c, unsigned n, uint64_t *took, uint64_t *cpu, struct err *err)
 {
 	int r = 0;
@@ -575,7 +574,7 @@ static int call(const struct calls *c, unsigned n, uint64_t *took, uint64_t *cpu
 		drop_outputs(c);
 		tensor *given = c->given + k * c->n_in;
 		r = c->m->run(c->m->c, given, c->n_in, c->out, c->n_out, NULL, c->m->proxy);
-		memset(given, 0, c->n_in * sizeof(*given)); /* it takes the inputs, whatever comes */
+		memset(given, 0, c->n_in * sizeof(*given)); /* it consumes the inputs in any case */
 	}
 	*cpu += now(CLOCK_THREAD_CPUTIME_ID) - cpu_start;
 	*took += now(CLOCK_MONOTONIC) - start;
@@ -615,9 +614,9 @@ static int run_created(const struct job *j, struct model *m, const struct torch 
 	struct calls c = {.j = j, .m = m, .t = t, .in = in, .n_in = n_in, .times = times};
 	size_t want;
 	if (m->n_inputs(m->c, &want) || m->n_outputs(m->c, &c.n_out))
-		return model_error(j, m, t, "cannot ask for inputs and outputs of", err);
+		return model_error(j, m, t, "cannot get the inputs and outputs of", err);
 	if (want != n_in)
-		return err_set(err, EXIT_INPUT, "'%s' takes %zu inputs, %zu are given", j->name, want, n_in);
+		return err_set(err, EXIT_INPUT, "'%s' takes %zu input%s, but got %zu", j->name, want, plural(want), n_in);
 	c.out = xcalloc(c.n_out + 1, sizeof(*c.out));
 	c.given = xcalloc(CALLS_AHEAD_MOST * n_in + 1, sizeof(*c.given));
 	int r = call_all(&c, err);

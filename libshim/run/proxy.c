@@ -8,8 +8,8 @@
 #include <errno.h>
 
 typedef struct opaque *tensor;
-/* torch's StableIValue: a number, or the address of a tensor's handle, a list, a string, a value that may be None. What is given
- * to the dispatcher is its own, what it gives back is ours. */
+/* torch's StableIValue: a number, or the address of a tensor's handle, a list, a string, an optional value. The dispatcher owns what it is
+ * given, and we own what it returns. */
 typedef uint64_t value;
 
 struct torch_calls {
@@ -24,18 +24,18 @@ struct torch_calls {
 	int32_t (*list_size)(void *list, size_t *ret);
 	int32_t (*list_drop)(void *list);
 	int32_t (*string_new)(const char *p, size_t n, void **ret);
-	/* since 2.13; before, it is C++'s new */
+	/* since 2.13; before, use C++'s new */
 	int32_t (*optional_new)(value **ret);
 	int32_t (*optional_drop)(value *v);
 };
 
 enum type { T_TENSOR, T_INT, T_FLOAT, T_BOOL, T_STRING, T_DTYPE, T_LAYOUT, T_FORMAT, T_DEVICE, T_NOT_CARRIED };
 
-/* Where a parameter's value comes from. */
+/* The source of a parameter's value. */
 struct source {
 	enum type type;
 	const struct extern_value *given; /* NULL: the default */
-	uint32_t tensor, number;          /* the first of the call's that are its own */
+	uint32_t tensor, number;          /* the first of the call's that belong to it */
 	struct op_param param;
 };
 
@@ -47,7 +47,7 @@ struct plan {
 };
 
 struct proxy {
-	void *shim; /* libpt2shim.so's own executor, which does it all; else NULL */
+	void *shim; /* libpt2shim.so's own executor, which does everything; else NULL */
 	int32_t (*shim_call)(void *shim, int node, int n_ints, int64_t *ints, int n_tensors, tensor *tensors);
 	void (*shim_close)(void *shim);
 	struct torch_calls torch;
@@ -59,7 +59,7 @@ struct proxy {
 
 #define FIND(so, name, into) (*(void **)&(into) = dlsym((so), (name)))
 
-/* ---- what can be called, and how ---- */
+/* ---- which operators can be called, and how ---- */
 
 static enum type type_of(struct slice name)
 {
@@ -74,7 +74,7 @@ static enum type type_of(struct slice name)
 	return T_NOT_CARRIED;
 }
 
-/* Whether what the list of nodes has is of that type; None where it may be. */
+/* Does a value in the list of nodes have that type? None only if optional. */
 static bool fits_type(const struct extern_value *v, enum type type, const struct op_param *p)
 {
 	static const enum extern_kind kinds[] = {
@@ -120,15 +120,15 @@ static int plan_param(struct opening *o, uint32_t i)
 	if (s->type == T_NOT_CARRIED && none)
 		return 0;
 	if (s->type == T_NOT_CARRIED)
-		return refuse_node(o, "whose argument torch's C interface cannot carry: ", s->param.type);
+		return refuse_node(o, "with an argument type that torch's C interface does not support: ", s->param.type);
 	if (s->given && !fits_type(s->given, s->type, &s->param))
-		return refuse_node(o, "with another kind of value than it takes for ", s->param.name);
+		return refuse_node(o, "with the wrong kind of value for ", s->param.name);
 	if ((s->param.list && !o->p->torch.list_new) || (s->type == T_STRING && !o->p->torch.string_new))
-		return refuse_node(o, "whose argument needs torch 2.10: ", s->param.name);
+		return refuse_node(o, "with an argument that needs torch 2.10: ", s->param.name);
 	return 0;
 }
 
-/* In the order of the file, which is how the call has them. */
+/* In the order of the file, which is the order in the call. */
 static void count_inputs(struct opening *o)
 {
 	struct plan *plan = o->plan;
@@ -154,7 +154,7 @@ static int plan_results(struct opening *o)
 {
 	struct plan *plan = o->plan;
 	if (plan->schema.n_result != o->node->n_out)
-		return refuse_node(o, "of which the package knows another number of results", SLICE(""));
+		return refuse_node(o, "with a different number of results than in the package", SLICE(""));
 	for (uint32_t i = 0; i < plan->schema.n_result; i++) {
 		const struct op_param *r = &plan->schema.result[i];
 		const struct extern_value *v = &o->p->nodes.value[o->node->out + i];
@@ -162,7 +162,7 @@ static int plan_results(struct opening *o)
 		bool none = v->kind == EXTERN_NONE && (slice_is(r->type, "NoneType") || r->optional);
 		if (!none && !(type == T_TENSOR && v->kind == EXTERN_TENSOR && v->list == r->list) &&
 		    !(type == T_INT && v->kind == EXTERN_INT && !v->list && !r->list))
-			return refuse_node(o, "whose result cannot be carried: ", r->type);
+			return refuse_node(o, "with an unsupported result type: ", r->type);
 		if (v->kind == EXTERN_TENSOR)
 			plan->out_tensors += v->n;
 		plan->out_ints += v->kind == EXTERN_INT;
@@ -175,7 +175,7 @@ static int make_plan(struct opening *o)
 	bool untold;
 	const char *text = dispatcher_schema(o->so, &o->p->arena, o->node->op, o->node->overload, &untold);
 	if (!text && untold)
-		return refuse_node(o, "but this libtorch does not tell how it is called", SLICE(""));
+		return refuse_node(o, "but this libtorch does not provide its schema", SLICE(""));
 	if (!text) {
 		struct buf *b = o->node->python ? &o->python : &o->missing;
 		if (b->len < 400 && !slice_find(buf_slice(b), o->node->target))
@@ -193,7 +193,7 @@ static int make_plan(struct opening *o)
 	return plan_results(o);
 }
 
-#define PYTHON_ONLY "custom ops: %s, which are defined in Python: watch their Python program instead (-- python ...)"
+#define PYTHON_ONLY "custom ops defined in Python: %s; watch their Python program instead (-- python ...)"
 
 static int name_unknown(struct opening *o)
 {
@@ -201,7 +201,7 @@ static int name_unknown(struct opening *o)
 	if (o->python.len)
 		r = err_set(o->err, EXIT_INPUT, "'%s' calls " PYTHON_ONLY, o->model, buf_str(&o->python));
 	else if (o->missing.len)
-		r = err_set(o->err, EXIT_INPUT, "'%s' calls %s, which this libtorch does not have: --load the library that defines them",
+		r = err_set(o->err, EXIT_INPUT, "'%s' calls %s, which this libtorch lacks: pass --load with the library that defines them",
 			    o->model, buf_str(&o->missing));
 	buf_release(&o->python);
 	buf_release(&o->missing);
@@ -223,7 +223,7 @@ static int find_calls(void *so, struct torch_calls *t, struct err *err)
 	if (FIND(so, "aoti_torch_call_dispatcher", t->dispatch) && FIND(so, "aoti_torch_new_tensor_handle", t->new_handle) &&
 	    FIND(so, "aoti_torch_assign_tensors", t->assign) && FIND(so, "aoti_torch_delete_tensor_object", t->drop))
 		return 0;
-	return err_set(err, EXIT_ENVIRON, "this libtorch is too old to be asked for operators by name (2.7 and later can)");
+	return err_set(err, EXIT_ENVIRON, "this libtorch is too old to call operators by name (needs 2.7 or later)");
 }
 
 static int open_torch(struct proxy *p, void *so, const char *model, struct err *err)
@@ -251,7 +251,7 @@ static int open_shim(struct proxy *p, void *so, const char *model, struct slice 
 	char why[600];
 	if (!FIND(so, "shim_proxy_open", open) || !FIND(so, "shim_proxy_close", p->shim_close) ||
 	    !FIND(so, "aoti_torch_proxy_executor_call_function", p->shim_call))
-		return err_set(err, EXIT_ENVIRON, "libpt2shim.so is of another version");
+		return err_set(err, EXIT_ENVIRON, "libpt2shim.so has a different version");
 	p->shim = open(json.p, json.n, why, sizeof(why));
 	if (p->shim)
 		return 0;
@@ -259,7 +259,7 @@ static int open_shim(struct proxy *p, void *so, const char *model, struct slice 
 	if (python)
 		return err_set(err, EXIT_INPUT, "'%s' calls " PYTHON_ONLY, model, python);
 	return err_set(err, EXIT_INPUT,
-		       "'%s' needs through the proxy executor what libpt2shim.so does not have: %s; run it with an "
+		       "'%s' calls operators through the proxy executor that libpt2shim.so lacks: %s; run it with an "
 		       "installed libtorch (--torch; --load LIB for custom ops)",
 		       model, why);
 }
@@ -329,7 +329,7 @@ static bool make_tensor(const struct torch_calls *t, tensor from, value *out)
 	return made;
 }
 
-/* Item i of what was given; *tensor_at and *int_at go on over the call's. */
+/* Item i of the given value; *tensor_at and *int_at advance over the call's. */
 static bool make_item(const struct call *c, const struct source *s, uint32_t i, uint32_t *tensor_at, uint32_t *int_at, value *out)
 {
 	const struct extern_item *x = &c->p->nodes.item[s->given->item + i];
@@ -343,7 +343,7 @@ static bool make_item(const struct call *c, const struct source *s, uint32_t i, 
 	}
 }
 
-/* Into memory that libtorch takes and frees. */
+/* Into memory that libtorch takes over and frees. */
 static bool wrap_optional(const struct torch_calls *t, value *v)
 {
 	value *box = NULL;
@@ -522,13 +522,13 @@ static int32_t call(struct call *c)
 	int32_t r = 0;
 	for (uint32_t i = 0; i < c->plan->schema.n && !r; i++)
 		if (!make_value(c, &c->plan->source[i], &stack[i]))
-			r = proxy_fail(c->p, c->node, "an argument could not be made");
+			r = proxy_fail(c->p, c->node, "cannot create an argument");
 	if (!r && c->p->torch.dispatch(c->node->op, c->node->overload, stack)) {
-		r = 1; /* libtorch says why */
+		r = 1; /* libtorch prints why */
 		snprintf(c->p->error, sizeof(c->p->error), "%.200s", c->node->target);
 	}
 	if (!r && !give_results(c, stack))
-		r = proxy_fail(c->p, c->node, "other results than when it was compiled");
+		r = proxy_fail(c->p, c->node, "its results differ from when it was compiled");
 	free(stack);
 	return r;
 }
@@ -542,10 +542,10 @@ int32_t aoti_torch_proxy_executor_call_function(void *executor, int node, int n_
 	if (p->shim)
 		return p->shim_call(p->shim, node, n_ints, ints, n_tensors, tensors);
 	if (node < 0 || (uint32_t)node >= p->nodes.n)
-		return proxy_fail(p, NULL, "a call that is not in the package's list");
+		return proxy_fail(p, NULL, "call not in the package's list");
 	struct call c = {.p = p, .plan = &p->plan[node], .node = &p->nodes.node[node], .ints = ints, .tensors = tensors};
 	if (n_ints < 0 || n_tensors < 0 || (uint64_t)n_ints != (uint64_t)c.plan->n_ints + c.plan->out_ints ||
 	    (uint64_t)n_tensors != (uint64_t)c.plan->n_tensors + c.plan->out_tensors)
-		return proxy_fail(p, c.node, "another number of arguments than the package's list has");
+		return proxy_fail(p, c.node, "number of arguments differs from the package's list");
 	return call(&c);
 }

@@ -1,28 +1,28 @@
-/* run.h - pt2-runner: one model, one process. main.c reads the command line, model.c loads and calls, weights.c gives it weights,
- * confine.c locks the door, keeper.c stays outside of it. */
+/* run.h - pt2-runner: one model, one process. main.c reads the command line, model.c loads and calls the model, weights.c gives it weights,
+ * confine.c confines the process, keeper.c stays outside the confinement. */
 #ifndef PT2_SHIM_RUN_H
 #define PT2_SHIM_RUN_H
 #include "watch/runfile.h"
 
 struct job {
-	const char *name; /* of the model, for messages */
+	const char *name; /* the model's name in messages */
 	const char *torch, *model, *inputs, *outputs, *weights, *blob, *save_dir;
-	const char *extern_nodes; /* the list of what it calls through the proxy executor; NULL: it has none */
+	const char *extern_nodes; /* the list of operators called through the proxy executor; NULL if none */
 	const char *load[16];     /* libraries that define operators */
 	unsigned n_load;
 	unsigned runs, threads;
 	uint64_t max_memory;
 	bool gpu; /* the model is for CUDA: libtorch_cuda.so beside .torch; inputs and outputs are copied */
 	bool verbose, watched, unconfined, quiet;
-	int in_memory;                  /* a copy of .model to load it from, where nothing may be executed; -1: .model itself */
-	bool own_copy;                  /* .model may be changed, so that it can be loaded (modelso_make_loadable) */
-	int out_fd, own_err, model_err; /* where it writes; the real stderr; what the model printed can be read here, or -1 */
-	int keeper, events;             /* .watched: who makes files for the probe, and its log of events; -1 */
+	int in_memory;                  /* a copy of .model in memory, to load it from if its folder is noexec; -1: .model itself */
+	bool own_copy;                  /* .model may be modified to make it loadable (modelso_make_loadable) */
+	int out_fd, own_err, model_err; /* the output file; the real stderr; where the model's output can be read, or -1 */
+	int keeper, events;             /* .watched: the keeper that creates files for the probe, and its event log; -1 */
 };
 
 int run_job(struct job *j, const struct tensor_view *in, size_t n_in, struct err *err);
-/* weights.c: the container takes these tensors as its constants, by their names or module paths; the handles stay the caller's, and must
- * stay until it is deleted. none: the library has none of its own, so that what is not given is missing. */
+/* weights.c: makes the container use these tensors as its constants, by name or module path; the caller keeps ownership of the handles,
+ * which must stay valid until it is deleted. none: the library has no weights of its own, so those not given are missing. */
 struct opaque;
 struct container;
 struct constants {
@@ -32,11 +32,11 @@ struct constants {
 	bool none;
 };
 int constants_give(void *so, struct container *c, const char *model, const struct constants *k, struct err *err);
-/* No way back. confine_early: what is laid on before a library is loaded, whose threads it then holds for, too; after it nothing is
- * opened for writing. */
+/* Irreversible. confine_early: the restrictions applied before a library is loaded, so that they also cover its threads; after it nothing
+ * can be opened for writing. */
 int confine_early(struct job *j, struct err *err);
 int confine(const struct job *j, struct err *err);
-/* keeper.c: a process that makes files in the folder, as watch/keeper.h says. The socket to ask it, or -1. */
+/* keeper.c: starts a process that creates files in the folder (watch/keeper.h). Returns the socket to ask it, or -1. */
 int keeper_start(const char *folder, struct err *err);
 
 #endif

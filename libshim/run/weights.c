@@ -1,9 +1,9 @@
-/* Weights from outside for a model. The entry points (torch 2.13 and 2.15, torch/csrc/inductor/aoti_runtime/interface.h):
+/* weights.c - gives a model weights from outside. The entry points (torch 2.13 and 2.15, torch/csrc/inductor/aoti_runtime/interface.h):
  *     AOTInductorModelContainerGetNumConstants, GetConstantName, GetConstantOriginalFQN, GetConstantFromFolded, GetConstantDtype,
  *     GetConstantDataSize (2.8)
  *     AOTInductorModelContainerUpdateUserManagedConstantBufferPairs (2.10): the container uses the tensors themselves; the handles
- *     stay the caller's. (The functions without Pairs take a std::unordered_map, which only C++ can make.)
- * What is folded at run time is computed again from these when the model is called next.
+ *     belong to the caller. (The functions without Pairs take a std::unordered_map, which only C++ can create.)
+ * Constants folded at run time are recomputed from these on the next call.
  */
 #include "run.h"
 
@@ -55,7 +55,7 @@ struct constant {
 	size_t bytes;
 };
 
-/* 1; 0: none that is to be given. */
+/* 1; 0: not one that must be given. */
 static int constant_at(const struct giving *g, size_t i, struct constant *k)
 {
 	bool folded = false;
@@ -90,7 +90,7 @@ static int give_one(struct giving *g, const struct constant *k, const char *mode
 	}
 	const struct tensor_view *v = &g->k->v[at];
 	if (v->meta.dtype != k->dtype || !tensor_extent(&v->meta, &bytes) || (size_t)bytes > k->bytes)
-		return err_set(err, EXIT_INPUT, "the weight '%.120s' of '%s' must be %s of %zu bytes, not %s of %lld", k->name, model,
+		return err_set(err, EXIT_INPUT, "weight '%.120s' of '%s' must be %s with %zu bytes, not %s with %lld", k->name, model,
 			       dtype_name(k->dtype), k->bytes, dtype_name(v->meta.dtype), (long long)bytes);
 	g->pair[g->n++] = (struct pair){k->name, g->k->handle[at]};
 	return 0;
@@ -98,7 +98,7 @@ static int give_one(struct giving *g, const struct constant *k, const char *mode
 
 static int refuse_old(const char *model, struct err *err)
 {
-	return err_set(err, EXIT_INPUT, "'%s' was compiled by torch before 2.10, whose models take weights from C++ only: compile it again",
+	return err_set(err, EXIT_INPUT, "'%s' was compiled by torch before 2.10, whose models only take weights from C++: recompile it",
 		       model);
 }
 
@@ -106,20 +106,20 @@ static int give_all(struct giving *g, const char *model, struct err *err)
 {
 	size_t n;
 	if (g->f.count(g->c, &n) || n > 1u << 22)
-		return err_set(err, EXIT_INPUT, "'%s' does not say which weights it takes", model);
+		return err_set(err, EXIT_INPUT, "'%s' does not list its weights", model);
 	g->pair = xcalloc(n + 1, sizeof(*g->pair));
 	for (size_t i = 0; i < n; i++) {
 		struct constant k;
 		int r = constant_at(g, i, &k);
 		if (r < 0)
-			return err_set(err, EXIT_INPUT, "'%s' does not say what its weight %zu is", model, i);
+			return err_set(err, EXIT_INPUT, "'%s' does not describe its weight %zu", model, i);
 		if (r && give_one(g, &k, model, err) < 0)
 			return -1;
 	}
 	if (g->n_missing)
 		return err_set(
 		    err, EXIT_INPUT,
-		    "'%s' has no weights in it (aot_inductor.package_constants_in_so=False): give them with --weights FILE; it needs %s%s",
+		    "'%s' contains no weights (aot_inductor.package_constants_in_so=False): pass them with --weights=FILE; it needs %s%s",
 		    model, buf_str(&g->missing), g->n_missing > 8 ? " and more" : "");
 	if (g->n && !g->f.update)
 		return refuse_old(model, err);
@@ -128,7 +128,7 @@ static int give_all(struct giving *g, const char *model, struct err *err)
 	const char *why = NULL;
 	if (g->f.last_error)
 		g->f.last_error(&why);
-	return err_set(err, EXIT_INPUT, "'%s' does not take its weights: %s", model, why && *why ? why : "it gives no reason");
+	return err_set(err, EXIT_INPUT, "'%s' rejects its weights: %s", model, why && *why ? why : "no reason given");
 }
 
 int constants_give(void *so, struct container *c, const char *model, const struct constants *k, struct err *err)
@@ -141,13 +141,13 @@ int constants_give(void *so, struct container *c, const char *model, const struc
 	for (size_t i = 0; i < k->n; i++)
 		intern_add(&g.names, k->v[i].name);
 	if (g.names.n != k->n)
-		r = err_set(err, EXIT_INPUT, "two weights for '%s' have one name", model);
+		r = err_set(err, EXIT_INPUT, "two weights for '%s' have the same name", model);
 	else if (find_functions(so, &g.f))
 		r = give_all(&g, model, err);
 	else if (k->none && g.f.count && !g.f.count(c, &n) && n)
 		r = refuse_old(model, err);
 	else if (k->n)
-		r = err_set(err, EXIT_INPUT, "'%s' lacks the entry points that say which weights it takes", model);
+		r = err_set(err, EXIT_INPUT, "'%s' lacks the entry points that list its weights", model);
 	free(g.pair);
 	buf_release(&g.missing);
 	intern_release(&g.names);

@@ -11,7 +11,7 @@ for p in cpp_error prints optimizer_lr key_error; do
 	inputs=("$p/trace")
 	[ ! -s "$p/stderr" ] || inputs+=("$p/stderr")
 	exits "$p: a bundle" 0 fxexplain report --bundle $p.pt2b "${inputs[@]}"
-	like "$p: it says how large it is" "$(cat err)" "$p.pt2b: [0-9.]+ KB; no program is in it"
+	like "$p: it says how large it is" "$(cat err)" "$p.pt2b: [0-9.]+ KB; without the program"
 	ok "$p: under 200 KB" test "$(stat -c %s $p.pt2b)" -lt 200000
 	ok "$p: a whole zip" unzip -tqq $p.pt2b
 	run fxexplain -q "${inputs[@]}" && grep -vE '^[^ ]*: a t|^  next ' out >was
@@ -29,11 +29,11 @@ is "the graphs that the failure is about" "$(json '[.files[] | select(.kind == "
 is "versions" "$(json '.torch + " " + .component')" "2.13.0+cpu compiler"
 exits "what could be run is shown" 0 fxexplain replay cpp_error.pt2b
 like "as a command" "$(cat out)" 'fxminify +fxminify --no-journal .*--graph 0/0 trace/'
-like "and that nothing was" "$(cat out)" 'nothing was'
+like "and that nothing was" "$(cat out)" 'nothing has been run yet'
 exits "the page" 0 fxexplain replay --html=page.html cpp_error.pt2b
 ok "is there" grep -q '<!doctype html>' page.html
 exits "nothing is run in a script that does not say so" 0 fxexplain replay --tool fxminify --python "$PWD/none" cpp_error.pt2b
-like "which is said" "$(cat err)" 'nothing was run: say --run'
+like "which is said" "$(cat err)" 'nothing was run: pass --run'
 exits "a tool that has nothing to do" 2 fxexplain replay --run --tool aoti-verify cpp_error.pt2b
 exits "not both" 2 fxexplain replay --json --run cpp_error.pt2b
 exits "--with wants --bundle" 2 fxexplain report --with x.npz cpp_error/trace
@@ -97,7 +97,7 @@ is "all members have the one date" "$(python3 -c 'import zipfile; print(*{i.date
 mv app gone
 exits "it is not run by being shown" 0 fxexplain replay -q p.pt2b
 exits "it fails alike where its sources are not" 0 fxexplain replay -q --run --python python3 p.pt2b
-like "which is said" "$(cat err)" 'it fails as it did'
+like "which is said" "$(cat err)" 'it fails the same way'
 like "its text was shown" "$(cat out)" '\| from parts import one'
 # On a terminal it asks.
 ask() { printf '%s\n' "$1" | script -qec "fxexplain replay -q --python python3 p.pt2b" /dev/null 2>&1; }
@@ -105,7 +105,7 @@ if command -v script >/dev/null; then
 	said=$(ask n)
 	like "on a terminal it asks" "$said" 'run it\? \[y/N\]'
 	unlike "no is no" "$said" 'fails as it did'
-	like "yes is yes" "$(ask y)" 'it fails as it did'
+	like "yes is yes" "$(ask y)" 'it fails the same way'
 else
 	skip "on a terminal it asks" "script is not installed"
 fi
@@ -120,7 +120,7 @@ json.dump(m, open("manifest.json", "w"))
 E3
 	python3 -m zipfile -c ../other.pt2b ./*) # which takes no file of before 1980
 exits "another failure is not alike" 1 fxexplain replay -q --run --python python3 other.pt2b
-like "both are named" "$(cat err)" 'not there again:.*mat1'
+like "both are named" "$(cat err)" 'not reproduced:.*mat1'
 
 # ---- made to harm ----
 bad() { # bad WHAT REGEX : bad.pt2b is refused, named, and nothing is left of it

@@ -12,7 +12,7 @@ unset LD_LIBRARY_PATH
 is "the text" "$($check --json "$model" | jq -c '[.source, .device, ([.inputs[] | [.dtype, .device, [.dims[].size]]]), [.outputs[].device], [.constants[].device]]')" \
 	'["text","cuda",[["float32","cuda",["s0",8]],["float32","cuda",["s0",8]]],["cuda"],["cuda"]]'
 exits "the binary says the same" 0 $check --probe "$model"
-like "and that is said" "$(cat out)" 'The binary agrees with its text'
+like "and that is said" "$(cat out)" 'The binary agrees with its code'
 is "nothing on stderr" "$(cat err)" ""
 cp "$cuda"/model/*.so model.so
 exits "the library alone: probed as what it calls" 0 $check --json model.so

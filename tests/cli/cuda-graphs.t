@@ -50,17 +50,17 @@ is "the driver is called as before to replay" "$(grep -c '^cuGraphLaunch' watche
 
 # ---- the other questions ----
 exits "aoti-nanassert" 0 aoti-nanassert -- "$host" "load=$so" graph=3:4
-like "says once what it does not see" "$(cat err)" '3 of them were captured .* not looked at, nor what was written by 3 replays of it'
+like "says once what it does not see" "$(cat err)" '3 of them were captured .* not checked, nor what 3 replays of it wrote'
 is "replays are no calls of the model" "$(sed -n 's/.* \([0-9]*\) calls of kernels.*/\1/p' err)" 8
 ima() { FAKECUDA_FAIL=$1 run aoti-printer --ima --log=log -- "$host" "load=$so" "${@:2}"; }
 ima "" graph=3:4
 is "--ima: no fault" "$status" 0
-like "replays are waited for" "$(cat err)" '3 launches of them went into a CUDA graph, and were waited for together in 3 replays'
+like "replays are waited for" "$(cat err)" '3 of the launches were captured into a CUDA graph, and waited for together in 3 replays'
 ima illegal@8 graph=3:4
 is "a fault inside of the second replay" "$status" 1
 like "which graph" "$(head -1 log)" '^cuda_graph\[1\]: illegal memory access'
-like "which replay, of what" "$(tr -s '\n ' ' ' <log)" "replay 2 of CUDA graph 1, with 4 calls of models in it they are $calls"
-like "what to do" "$(cat log)" 'which of them\? run it without CUDA graphs'
+like "which replay, of what" "$(tr -s '\n ' ' ' <log)" "replay 2 of CUDA graph 1, with 4 model calls in it kernels $calls"
+like "what to do" "$(cat log)" 'to see which one, run it without CUDA graphs'
 is "no replay after it is looked for" "$(grep -c 'cuda_graph\[1\]' log)" 3
 ima illegal@8 remade=1:4
 like "and of one that was made anew" "$(tr -s '\n ' ' ' <log)" "replay 2 of CUDA graph 1"

@@ -58,7 +58,7 @@ for form in runtime library kernel; do
 	like "--ima, $form: its arguments" "$(cat log)" '0 +buf1 +in +float32\[4, 8\] strides \(8, 1\)'
 done
 CUDAMODEL_FORM=runtime FAKECUDA_FAIL=launch@3 run aoti-printer --ima --log=log -- "$host" "load=$so" call=4
-like "--ima, runtime: a launch that is refused" "$(tr -s '\n ' ' ' <log)" '^triton_poi_fused_mul_2: .*the driver refused the launch'
+like "--ima, runtime: a launch that is refused" "$(tr -s '\n ' ' ' <log)" '^triton_poi_fused_mul_2: .*the driver rejected the launch'
 
 # ---- two GPUs at once ----
 FAKECUDA_DEVICES=2 run aoti-printer --json --log=log -- "$host" "load=$so" both=5:40

@@ -13,7 +13,7 @@ gpu="dynamic linear linear_embedded linear_fatbin linear_profiled user nan launc
 # ---- the text, and the binary in the sandbox: no driver, no torch ----
 for name in $gpu linear_cpu launches_cpu; do
 	exits "$name: the binary is the text's" 0 $check --probe "$pt2/$name.pt2"
-	like "$name: and that is said" "$(cat out)" 'The binary agrees with its text'
+	like "$name: and that is said" "$(cat out)" 'The binary agrees with its code'
 	is "$name: nothing on stderr" "$(cat err)" ""
 done
 contract() { $check --json "$1" | jq -c "$2"; }
@@ -79,7 +79,7 @@ like "and that is shown" "$($check model.so 2>err)" 'far_copy +buf0 +buf1 \(or w
 # ---- torch 2.15: its streams and events, and launches with programmatic dependences (cuLaunchKernelEx) ----
 for name in linear streams pdl; do
 	exits "2.15, $name: the binary is the text's" 0 $check --probe "$pt2/v215/$name.pt2"
-	like "2.15, $name: and that is said" "$(cat out)" 'The binary agrees with its text'
+	like "2.15, $name: and that is said" "$(cat out)" 'The binary agrees with its code'
 	unlike "2.15, $name: all is understood" "$(cat out)" 'Not understood'
 done
 is "2.15, linear: the same calls" "$(contract "$pt2/v215/linear.pt2" "$calls")" "$(contract "$pt2/linear.pt2" "$calls")"
@@ -93,7 +93,7 @@ like "and the others" "$(cat out)" "triton_poi_fused_sigmoid_0 +caller's +buf0 "
 is "kernels on the caller's stream and an operator on another: who does not wait for whom" \
 	"$(contract "$pt2/v215/streams.pt2" '. as $c | [.calls | to_entries[] | select(.value.race != null) | [.key, .value.race, $c.values[.value.race_value].name]]')" \
 	'[[2,1,"buf5"],[3,2,"buf6"]]'
-like "is said" "$(cat out)" 'call 1 \(triton_poi_fused_cos_t_1\) and call 2 \(aoti_torch_cuda_mm_out\) use buf5 on different streams, and no event makes'
+like "is said" "$(cat out)" 'call 1 \(triton_poi_fused_cos_t_1\) and call 2 \(aoti_torch_cuda_mm_out\) use buf5 on different streams, and no event orders'
 unlike "nothing of what does wait" "$(cat out)" 'use buf0'
 unlike "no column where there is one stream" "$($check "$pt2/v215/linear.pt2")" "caller's"
 run env LD_LIBRARY_PATH="$cuda" $check --doctor --torch=none "$pt2/v215/linear.pt2"

@@ -156,7 +156,7 @@ broken() {
 rm wrong/a.ptx
 broken 's/^.L__func_begin0:/&\n\ttrap;/' aoti-printer --ima --log=log -- "$host" "load=$(so user)" in=v/user.in0.npy call
 like "a trap" "$(cat log)" 'far_copy_0: unspecified launch failure \(CUDA_ERROR_LAUNCH_FAILED, 719\)'
-like "is no matter of addresses" "$(cat log)" "suspect +no tensor: the error says nothing of memory"
+like "is no matter of addresses" "$(cat log)" "suspect +no tensor: the error is not about memory"
 broken '/st\.global/s/+ 0 \]/+ 2 ]/' aoti-printer --ima --log=log -- "$host" "load=$(so user)" in=v/user.in0.npy call
 like "a misaligned address" "$(cat log)" 'far_copy_0: misaligned address \(CUDA_ERROR_MISALIGNED_ADDRESS, 716\)'
 broken '/st\.global/s/+ 0 \]/+ 2048 ]/' aoti-printer --ima --log=log -- "$host" "load=$(so user)" in=v/user.in0.npy call

@@ -67,7 +67,7 @@ cut='the run was cut short by an error of the GPU: an illegal memory access was 
 FAKECUDA_FAIL=illegal@3 run aoti-nanassert -- "$host" "load=$so" call=4
 is "a fault is no NaN, nor is all well" "$status" 3
 like "it is said" "$(cat err)" "$cut"
-like "and what that means" "$(cat err)" 'nothing found up to there'
+like "and what that means" "$(cat err)" 'nothing found before that'
 FAKECUDA_FAIL=illegal@3 run aoti-nanassert --json --log=log -- "$host" "load=$so" call=4
 like "in the document, too" "$(jq -r .failure log)" "^$cut$"
 FAKECUDA_FAIL=illegal@3 run aoti-nanassert -- "$host" "load=$so" nan=4
@@ -83,7 +83,7 @@ FAKECUDA_FAIL=illegal@3 run aoti-printer -o dump.cut -- "$host" "load=$so" call=
 is "a dump" "$status" 3
 like "of which the index says so" "$(tail -1 dump.cut/calls.jsonl | jq -r .failed)" "^$cut$"
 exits "a dump that was cut short agrees with nothing" 3 aoti-printer --diff dump dump.cut
-like "as far as it goes" "$(cat out)" 'They agree up to where one was cut short by an error of the GPU'
+like "as far as it goes" "$(cat out)" 'They agree up to the point where a GPU error cut one short'
 like "why" "$(cat err)" "'dump.cut': $cut"
 exits "on either side" 3 aoti-printer --json --diff dump.cut dump
 like "in the document" "$(jq -r '[.different, .failed_b == null, .failed_a] | map(tostring) | join(" ")' out)" "^false true $cut$"
@@ -106,7 +106,7 @@ like "its launch" "$(cat log)" 'grid \(1, 1, 1\), block \([0-9]+, 1, 1\), [0-9]+
 like "sizes" "$(cat log)" 'sizes +s0 = 4'
 like "arguments" "$(cat log)" '0 +buf1 +in +float32\[4, 8\] strides \(8, 1\)'
 like "their memory" "$(cat log)" '0 +buf1 +0x[0-9a-f]+ +128 +128 +[0-9]+ +0x[0-9a-f]+ \+ [0-9]+'
-last() { sed -n '/the last calls/,/^$/p' log | awk 'NF && NR > 1 {print $3}'; }
+last() { sed -n '/last calls/,/^$/p' log | awk 'NF && NR > 1 {print $3}'; }
 is "the calls before it, and no other" "$(last)" "$(head -3 <<<"$names")"
 like "at the end what to try" "$(sed -n '/^next:/,$ p' log | tr '\n' ' ')" \
 	'aoti-printer --ima=alloc -- .*/cudahost load=.* call=4 .*fxexplain kernel triton_per_fused_relu_sum_1 .*fxminify'
@@ -118,7 +118,7 @@ FAKECUDA_FAIL=illegal@3 run aoti-printer --ima --last=0 --log=log -- "$host" "lo
 is "none" "$(last)" ""
 exits "--last is for --ima" 2 aoti-printer --last=2 -- true
 ima launch@3 call=4
-like "a launch that is refused" "$(tr '\n' ' ' <log)" '^triton_poi_fused_mul_2: unspecified launch failure \(CUDA_ERROR_LAUNCH_FAILED, 719\).*the driver refused the launch'
+like "a launch that is refused" "$(tr '\n' ' ' <log)" '^triton_poi_fused_mul_2: unspecified launch failure \(CUDA_ERROR_LAUNCH_FAILED, 719\).*the driver rejected the launch'
 ima "" host=4
 is "a pointer to the host" "$status" 1
 like "is found before the launch" "$(cat log)" 'arg2_1 lies in memory of the host that this GPU cannot reach'
@@ -136,15 +136,15 @@ like "without the caching allocator it is a fault" "$(cat log)" '^triton_poi_fus
 like "of a tensor with a name" "$(cat log)" 'suspect +arg2_1 reaches 2048 bytes beyond its storage: sizes and strides take 4096 bytes, there are 2048'
 like "which need not be asked for twice" "$(grep -c 'ima=alloc' log)" '^0$'
 ima "" beside=4
-is "another stream's fault is not this call's" "$status $(grep -c 'seen *it was there before this call' log)" "1 1"
+is "another stream's fault is not this call's" "$status $(grep -c 'seen *the error existed before this call' log)" "1 1"
 ima "" capturing=4
 is "while another stream is captured its own alone is waited for" "$status $(tr '\n' ' ' <out)" "0 rc 0 as computed captured: 0 "
 ima "" graph=2:4
 is "a capture is not disturbed" "$status $(grep -c 'as computed' out)" "0 2"
-like "and said" "$(cat err)" '3 launches of them went into a CUDA graph'
+like "and said" "$(cat err)" '3 of the launches were captured into a CUDA graph'
 ima illegal@9 graph=3:4
 like "a fault in a replay" "$(cat log)" '^cuda_graph\[1\]: illegal memory access'
-like "of which graph, of which kernels" "$(tr -s '\n ' ' ' <log)" "replay 2 of CUDA graph 1, with 4 calls of models in it they are $(tr '\n' ' ' <<<"$names" | sed 's/ $//; s/ /, /g')"
+like "of which graph, of which kernels" "$(tr -s '\n ' ' ' <log)" "replay 2 of CUDA graph 1, with 4 model calls in it kernels $(tr '\n' ' ' <<<"$names" | sed 's/ $//; s/ /, /g')"
 FAKECUDA_FAIL=illegal@9 run aoti-printer --ima --json --log=log -- "$host" "load=$so" graph=3:4
 is "in the document" "$(python3 "$ROOT/tests/lib/check_ima.py" log)$(jq -c '.faults[0] | .launch, (.replay | [.graph, .times, .captured, (.kernels | length)])' log | tr '\n' ' ')" \
 	'null [1,2,4,4] '
@@ -163,7 +163,7 @@ like "is said" "$(cat err)" "cannot run './nothing': No such file or directory"
 unzip -qo "$DATA/aoti/nested.pt2" -d cpu-model
 cpu=("$BUILD/tests-lib/livehost" "torch=$BUILD/tests-lib/faketorch.so" "load=$(find "$PWD/cpu-model" -name '*.so')" 'call=f32[2,3];f32[2,3];f32[2,3];f32[]')
 exits "a model for the CPU" 0 aoti-printer --ima -- "${cpu[@]}"
-like "that is said, and what to use" "$(cat err)" '[0-9]+ calls, none of a model for a GPU.*aoti-nanassert -- COMMAND'
+like "that is said, and what to use" "$(cat err)" '[0-9]+ calls, none of a GPU model.*aoti-nanassert -- COMMAND'
 
 mkdir alone && cp "$so" alone/model.so && cp "${so%/*}"/*.cubin alone/
 run aoti-printer --ima --no-exec -- "$host" "load=$PWD/alone/model.so" call=4

@@ -27,7 +27,7 @@ is "is no culprit: gloo does not say who is a member" "$(jq -c '.collectives.des
 exits "no dump: no collectives" 0 tlparse --json v213/*.log -o none.json
 is "in the document" "$(jq 'has("collectives")' none.json)" false
 exits "a dump is no trace" 2 tlparse -o dir v213/fr_trace_rank_0 v213/*.log
-like "says so" "$(cat err)" "is a dump of a Flight Recorder: it goes with --all-ranks-html"
+like "says so" "$(cat err)" "is a Flight Recorder dump: it needs --all-ranks-html"
 exits "nor compared" 2 tlparse --diff v213/fr_trace_rank_0 v213/fr_trace_rank_1
 
 # ---- many ranks ----

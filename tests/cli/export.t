@@ -18,12 +18,12 @@ like "... the guard" "$index" 'Eq\(s77, 6\) holds, and the answer became a guard
 page=$(text draft/-_-_-_-/symbolic_guard_information_line_38.html)
 like "a guard's page: locals" "$page" 'Locals size: u4'
 like "... the user's stack" "$page" 'User stack .*draft_export.py:18 in forward'
-like "... how the expression came about" "$page" 'u4 > 2 by gt\(u4, 2\) .* u4 a size or value that is known only .*draft_export.py:17 in forward size = n.item\(\)'
+like "... how the expression came about" "$page" 'u4 > 2 by gt\(u4, 2\) .* u4 a size or value only known .*draft_export.py:17 in forward size = n.item\(\)'
 like "symbols have their source" "$(text draft/-_-_-_-/symbolic_guard_information_line_40.html)" "s77 = L\['x'\].size\(\)\[0\]"
 is "no dead links" "$(python3 "$ROOT/tests/lib/compare_reports.py" draft draft)" ""
 
 tlparse "$DATA/export.log" -o export -e 2>err
-like "a failed export" "$(text export/index.html)" 'Eq\(u0, 1\) holds is known only when the program runs: export could not go on\. .*export.py:16 in forward'
+like "a failed export" "$(text export/index.html)" 'Eq\(u0, 1\) holds is only known when the program runs: export could not continue\. .*export.py:16 in forward'
 ok "... and the program exported before it" test -s export/-_-_-_-/exported_program_0.txt
 like "... are in one report" "$(cat export/index.html)" 'href="-_-_-_-/exported_program_0.txt"'
 
@@ -43,9 +43,9 @@ is "... and once, with its standard error" "$(fxexplain --json v215/export_data/
 	'["GuardOnDataDependentSymNode"]'
 
 tlparse "$DATA/simple.log" -o none -e 2>err
-like "a log without export says so" "$(text none/index.html)" 'no problem, but of no exported program'
+like "a log without export says so" "$(text none/index.html)" 'no problem, but no exported program'
 grep -avE "guard_on_data_dependent_error|make_fx_fail_partial" "$DATA/export.log" | tlparse - -o good -e 2>err
-like "success" "$(text good/index.html)" 'Nothing was found, and there is an exported program'
+like "success" "$(text good/index.html)" 'No problem found, and there is an exported program'
 exits "-e --overwrite" 0 tlparse "$DATA/draft_export.log" -o export -e --overwrite
 ok "... has replaced the report" test -f export/-_-_-_-/symbolic_guard_information_line_38.html
 tlparse "$DATA/draft_export.log" "$DATA/export.log" -o two -e 2>err

@@ -24,11 +24,11 @@ like "would be served" "$(cat out)" 'would find here: 2 of 2'
 exits "another setting" 1 fxexplain cache cache --trace changed.log --json
 is "verdicts" "$(json '[.asked[] | "\(.cache) \(.verdict)"] | join(", ")')" "aotautograd missing, fx_graph missing"
 is "the component, with both values" "$(json '.asked[1].components[] | "\(.name): \(.before) -> \(.after)"')" "inductor_config[max_autotune]: False -> True"
-like "AOTAutograd's is that, too" "$(json '.asked[0].why')" 'as for the fx_graph key of the same compilation'
+like "AOTAutograd's is that, too" "$(json '.asked[0].why')" 'same cause as for the fx_graph key of this compilation'
 exits "two folders" 0 fxexplain cache cache cache
-like "that are the same" "$(cat out)" 'looked for in the first: 1 of 1'
+like "that are the same" "$(cat out)" 'that the first one has: 1 of 1'
 mkdir none && exits "one that is empty" 1 fxexplain cache none cache
-like "says so" "$(cat out)" 'It is empty.*none is there to compare with'
+like "says so" "$(cat out)" 'The cache is empty.*there is none to compare with'
 
 # ---- two runs ----
 run tlparse --diff warm.log changed.log --json
@@ -82,7 +82,7 @@ exits "--prune shows" 1 fxexplain cache c --prune
 like "two files" "$(cat out)" 'Could be removed: 2 files'
 is "and removes nothing" "$(find c -type f | sort)" "$(cat before)"
 exits "--apply" 0 fxexplain cache c --prune --apply --json
-is "removes these" "$(json '[.prune.files[] | select(.removed) | .why] | sort | join(", ")')" "half-written, left by a write that was cut off"
+is "removes these" "$(json '[.prune.files[] | select(.removed) | .why] | sort | join(", ")')" "half-written, left by an interrupted write"
 is "and nothing else" "$(find c -type f | sort)" "$(grep -v -e "${fx##*/}" -e '\.tmp$' before)"
 ok "what a link leads to stays" test -s cold.log
 exits "--older-than" 0 fxexplain cache c --prune --older-than 1 --apply

@@ -122,8 +122,8 @@ mkdir ranks
 cp "$DATA"/ranks4/*_rank_[01]_* ranks
 sed 's/"rank": 1/"rank": 2/' "$DATA"/ranks4/*_rank_1_* >ranks/dedicated_log_torch_trace_rank_2_same.log
 fxexplain ranks >out
-like "the time of all is called so, with the slowest" "$(cat out)" " s on 3 ranks together \(rank 0 the longest, 36\.13 s\)"
-like "so is where it went" "$(cat out)" "Compile time .* of 3 ranks together"
+like "the time of all is called so, with the slowest" "$(cat out)" " s on 3 ranks in total \(longest: rank 0, 36\.13 s\)"
+like "so is where it went" "$(cat out)" "Compile time .* of 3 ranks in total"
 is "two ranks that recompile alike are one finding, which says so" \
 	"$(fxexplain --json ranks | jq -c '[.findings[] | select(.kind == "recompile") | [.ranks, .count]]') $(grep -c 'ranks.py:38: ranks 1, 2: 1 recompile' out)" "[[[1,2],2]] 1"
 is "of one rank nothing is said" "$(fxexplain --json ranks/*_rank_0_* | jq -c '[.findings[].ranks] | unique')" "[[]]"

@@ -31,18 +31,18 @@ ok "which holds the same" cmp -s answer first
 exits "without the package" 1 fxexplain crash "$data/expand.txt"
 like "knows the kernel by its name" "$(head -1 out)" "in the kernel $kernel\$"
 exits "a model that refused" 1 fxexplain crash "$data/checked.txt" crash.pt2
-like "is no crash" "$(head -1 out)" '^the model has refused the call'
+like "is no crash" "$(head -1 out)" '^the model rejected the call'
 like "its words" "$(cat out)" 'RuntimeError: input_handles\[1\]: unmatched stride value at 0, expected: 4096, but got: 0'
 echo "all is well" >well.txt
 exits "a text without a crash" 0 fxexplain crash well.txt crash.pt2
-is "says so" "$(cat out)" "nothing about a crash in here: no backtrace, no signal, no error that is known"
+is "says so" "$(cat out)" "nothing about a crash found: no backtrace, no signal, no known error"
 echo "run.sh: line 1: 12 Illegal instruction (core dumped) python app.py" >ill.txt
 exits "an illegal instruction" 1 fxexplain crash ill.txt crash.pt2
 like "leads to the doctor" "$(cat out)" 'aoti-checkinputs --doctor crash.pt2'
 like "which was asked" "$(cat out)" 'instruction sets: .*avx2'
 
 exits "only a package" 2 fxexplain crash crash.pt2
-like "says what is missing" "$(cat err)" '^fxexplain: crash wants a text with a backtrace'
+like "says what is missing" "$(cat err)" '^fxexplain: crash needs a text with a backtrace'
 exits "no such file" 3 fxexplain crash nowhere.txt
 exits "a broken package" 3 bash -c 'head -c 5000 crash.pt2 >cut.pt2; fxexplain crash cut.pt2 well.txt'
 exits "SARIF" 2 fxexplain crash --sarif well.txt
@@ -84,7 +84,7 @@ if [ -z "$core" ]; then
 fi
 rm model.wrapper.so # only the package has it
 exits "a core file" 1 fxexplain crash "$core" crash.pt2
-like "where memory ended" "$(head -1 out)" "^SIGSEGV: an access just behind the end of mapped memory, in the kernel $kernel\$"
+like "where memory ended" "$(head -1 out)" "^SIGSEGV: an access just past the end of mapped memory, in the kernel $kernel\$"
 like "which element it was" "$(cat out)" 'operand +r[a-z0-9]+ \+ 4\*r[a-z0-9]+; .* element [0-9]+'
 like "the library by its build id" "$(cat out)" "model.wrapper.so\+0x[0-9a-f]+ +$kernel +kernel.cpp:[0-9]+"
 like "down to main" "$(cat out)" 'livehost\+0x[0-9a-f]+ +main'
@@ -94,7 +94,7 @@ cut=${command:0:79}
 case $cut in *' ') cut=${cut% } ;; *) cut+=... ;; esac
 ok "the command in what to do next" grep -qF "aoti-checkinputs crash.pt2 -- $cut  " out
 exits "a core file without the package" 1 fxexplain crash "$core"
-like "says which library is not there" "$(cat out)" "model.wrapper.so' is not here as the core had it"
+like "says which library is not there" "$(cat out)" "model.wrapper.so' differs from the one in the core, or is missing"
 exits "a core file that was cut off" 3 bash -c "head -c 700 '$core' >cut.core; fxexplain crash cut.core"
 exits "two core files" 2 fxexplain crash "$core" "$core"
 exits "core and text" 1 fxexplain crash "$core" "$data/expand.txt" crash.pt2

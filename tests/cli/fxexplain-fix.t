@@ -56,7 +56,7 @@ fresh
 run fxexplain fix --root app "$(trace prints)"
 like "each fix is named above the diff" "$(head -n 1 out)" '^# prints\.py:6: .*: print\(\.\.\.\) without file='
 run fxexplain fix --root app --only torch.cond "$(trace prints)"
-is "--only what no fix has" "$status $(cat out err)" "0 no edit: no finding has a fix that was tried and has the text of --only: torch.cond"
+is "--only what no fix has" "$status $(cat out err)" "0 no edit: no finding has a tested fix that matches --only: torch.cond"
 (cd app && fxexplain fix -q "../$(trace prints)") >here
 cmp -s here <(fxexplain fix -q --root app "$(trace prints)"); is "without --root: below this folder" $? 0
 
@@ -71,17 +71,17 @@ refused() { # WHAT REGEX [ARGUMENT...]: nothing is printed, the program stays, a
 	rm -rf before app
 	cp -r plain app
 }
-fresh; sed -i 's/    print/    log/' app/prints.py; refused "the line is another" "the line is no longer what it was"
-fresh; sed -i 1d app/prints.py; refused "the line stands elsewhere" "the line is no longer what it was"
-fresh; rm app/prints.py; refused "the file is gone" "the file is not below the --root"
-fresh; mv app/prints.py app/real.py; ln -s real.py app/prints.py; refused "a link" "the file is a link"
+fresh; sed -i 's/    print/    log/' app/prints.py; refused "the line is another" "the line has changed"
+fresh; sed -i 1d app/prints.py; refused "the line stands elsewhere" "the line has changed"
+fresh; rm app/prints.py; refused "the file is gone" "the file is not below --root"
+fresh; mv app/prints.py app/real.py; ln -s real.py app/prints.py; refused "a link" "the file is a symlink"
 fresh; printf '# \xff\n' >>app/prints.py; refused "not UTF-8" "the file is not UTF-8"
 fresh; sed -i 's/$/\r/' app/prints.py; refused "CR LF" "the file has lines that end in CR LF"
-fresh; echo 'x = (' >>app/prints.py; refused "no Python" "the file is not understood: .*a bracket is never closed"
-fresh; rm app/prints.py; mkdir app/prints.py; refused "a folder" "the file is a link, or no regular file"
+fresh; echo 'x = (' >>app/prints.py; refused "no Python" "the file cannot be parsed: .*a bracket is never closed"
+fresh; rm app/prints.py; mkdir app/prints.py; refused "a folder" "the file is a symlink, or not a regular file"
 fresh; rm app/prints.py; mkdir out-of; cp plain/prints.py out-of/; ln -s ../out-of app/home; refused "a folder that leads out" "the file is not below" --only print
 fresh; echo 'torch._dynamo.config.reorderable_logging_functions.add( print )' >>app/prints.py
-refused "what is there already" "it stands there already, in line 12" --only '.add(print)'
+refused "what is there already" "already there, in line 12" --only '.add(print)'
 
 # ---- hostile names: of files in the trace, of text at the lines ----
 mkdir evil
@@ -112,7 +112,7 @@ fresh
 chmod 741 app/prints.py
 echo mine >app/prints.py.orig
 run fxexplain fix --root app --apply "$(trace prints)"
-is "--apply names the file and its copy" "$status $(sed "s:$PWD/::g" out)" "0 app/prints.py: 2 changes; as it was: app/prints.py.orig.1"
+is "--apply names the file and its copy" "$status $(sed "s:$PWD/::g" out)" "0 app/prints.py: 2 changes; original kept as app/prints.py.orig.1"
 is "a copy that was there stays" "$(cat app/prints.py.orig)" mine
 ok "the copy is the file as it was" cmp app/prints.py.orig.1 plain/prints.py
 is "the mode stays" "$(stat -c %a app/prints.py)" 741
@@ -134,7 +134,7 @@ if [ -e "$so" ]; then
 	chmod 741 app/prints.py
 	echo mine >app/prints.py.orig
 	INJECT_LINK=EPERM LD_PRELOAD=$so run fxexplain fix -q --root app --apply "$(trace prints)"
-	is "no hard links: a copy" "$status $(sed "s:$PWD/::g" out) $(stat -c '%a %h' app/prints.py.orig.1)" "0 app/prints.py: 2 changes; as it was: app/prints.py.orig.1 741 1"
+	is "no hard links: a copy" "$status $(sed "s:$PWD/::g" out) $(stat -c '%a %h' app/prints.py.orig.1)" "0 app/prints.py: 2 changes; original kept as app/prints.py.orig.1 741 1"
 	ok "of the file as it was, and no other is touched" cmp app/prints.py.orig.1 plain/prints.py
 	is "..." "$(cat app/prints.py.orig) $(find app -name '*tmp*')" "mine "
 	fresh
@@ -176,16 +176,16 @@ fresh
 run fxexplain fix -q --json --apply --root app "$(trace prints)"
 is "--json --apply says where it is as it was" "$(jq -r '[.applied, .fixes[0].kept] | @csv' out | sed "s:$PWD/::")" 'true,"app/prints.py.orig"'
 run fxexplain fix -q --json --root app "$(trace attribute_error)"
-is "what was refused has no edits" "$status $(jq -c '[.fixes[0].refused, .fixes[0].edits]' out)" '5 ["it is no change of a line",[]]'
+is "what was refused has no edits" "$status $(jq -c '[.fixes[0].refused, .fixes[0].edits]' out)" '5 ["no automatic fix",[]]'
 
 # ---- the command line ----
 exits "fix writes no SARIF" 2 fxexplain fix --sarif "$(trace prints)"
 exits "--root must be a folder" 2 fxexplain fix --root app/prints.py "$(trace prints)"
 exits "a log that is not there" 3 fxexplain fix --root app nothing.log
 run fxexplain fix --root app "$(trace numpy_c)"
-is "fixes, none of them a change of a line" "$status $(cat out) $(cat err)" "5  no edit: /home/user/app/numpy_c.py:6 in model: Attempted to call function marked as skipped: zlib.crc32: it is no change of a line"
+is "fixes, none of them a change of a line" "$status $(cat out) $(cat err)" "5  no edit: /home/user/app/numpy_c.py:6 in model: Attempted to call function marked as skipped: zlib.crc32: no automatic fix"
 run fxexplain fix -q --root app "$(trace numpy_c)"
 is "-q says nothing of them" "$status $(cat out err)" "5 "
 run fxexplain fix --root app "$(trace fine)"
-is "nothing to fix" "$status $(cat out err)" "0 no edit: no finding has a fix that was tried"
+is "nothing to fix" "$status $(cat out err)" "0 no edit: no finding has a tested fix"
 done_testing

@@ -61,19 +61,19 @@ fxexplain kernel --json broken broken.txt >out
 is 'the same as JSON' "$(jq -c '.errors[0] | [.kernel, .kernel_line, .value, .ir, .fx, .python.line]' out)" \
 	'["cpp_fused_add_relu_sin_0",15,"tmp2","op0","relu",64]'
 fxexplain kernel broken.txt >out 2>err
-is 'the error alone' "$(grep -c 'no kernel here has this line' out)" 1
+is 'the error alone' "$(grep -c 'no kernel in the inputs has this line' out)" 1
 
 # Traces, packages, generated code.
 is 'a trace' "$(fxexplain kernel cpp_fused_add_gelu_1 trace.log | grep -c '// FX: erf = ')" 1
 like 'code of a cache says whose lines it has' "$(fxexplain kernel "$DATA/caches_warm.log"; fxexplain kernel cpp_fused_mul_sin_0 "$DATA/caches_warm.log")" \
-	'0/0  from the cache: Python lines are those of the program that filled it.*defined in line [0-9]+  from the cache'
+	'0/0  from the cache: the Python lines are those of the program that filled it.*defined in line [0-9]+  from the cache'
 is '... also as JSON' "$(fxexplain kernel --json "$DATA/caches_warm.log" | jq -c '[.compilations[].cached]')" '[true,false,true]'
 if command -v script >/dev/null; then
 	LC_ALL=C script -qec "stty cols 80; fxexplain kernel cpp_fused_add_div_mean_std_sub_0 $DATA/mix.log" /dev/null </dev/null | sed 's/\x1b\[[0-9;]*m//g' | tr -d '\r' >wide
 	is 'a kernel fits the terminal where its words do' "$(awk 'length > 80 && !/^ *[^ ]+$/' wide | head -3)" ""
 	ok '... whole' [ "$(wc -l <wide)" -gt 100 ]
 fi
-is 'a package' "$(fxexplain kernel cpp_fused_relu_0 model.pt2 | grep -c '// FX, perhaps: relu')" 1
+is 'a package' "$(fxexplain kernel cpp_fused_relu_0 model.pt2 | grep -c '// FX, possibly: relu')" 1
 is 'Triton, by its comments' "$(fxexplain kernel triton_poi_fused_add_sin_0 "$data/inductor/triton.py" | grep -c '    # FX: sin = ')" 1
 
 # Packages for CUDA: Triton's kernels stand in the wrapper, the nodes of a call above it.
@@ -85,7 +85,7 @@ is 'kernels and operators of a package for CUDA' "$(awk 'NR > 2 { print $2, $3 }
 	"aoti_torch_cuda_mm_out torch,triton_poi_fused_addmm_relu_0 Triton,aoti_torch_cuda_addmm_out torch,triton_per_fused__softmax_prepare_softmax_online_1 Triton"
 is 'their nodes' "$(awk 'NR > 2 { $1 = $2 = $3 = ""; print }' linear.out | tr -d ' ' | paste -sd' ')" "linear linear,relu linear,relu,linear_1 softmax"
 fxexplain kernel triton_per_fused_add_log_mul_sub_sum_2 nan.pt2 >out
-is 'a line of a Triton kernel in a package' "$(grep -A1 'FX, perhaps: log' out | tail -1)" "    tmp9 = tl_math.log(tmp8)"
+is 'a line of a Triton kernel in a package' "$(grep -A1 'FX, possibly: log' out | tail -1)" "    tmp9 = tl_math.log(tmp8)"
 is 'its nodes, names only' "$(sed -n '/^FX nodes/{n;p;}' out)" "  mul, sum_2, sub, log, add_1"
 fxexplain kernel far_copy_0 user.pt2 >out
 like "a Triton kernel of the user's" "$(cat out)" 'far_copy_0   Triton, .*, called in line [0-9]+, defined in line [0-9]+'
@@ -103,13 +103,13 @@ is 'no escape in a table' "$? $(grep -c "$(printf '\033')" out)" '0 0'
 # What is not there.
 fxexplain kernel cpp_fused_maximum_neg models >out 2>err
 is 'status of an unknown name' "$?" 2
-is 'the nearest first' "$(grep -c "is called 'cpp_fused_maximum_neg'; there are cpp_fused_maximum_neg_0, " err)" 1
+is 'the nearest first' "$(grep -c "named 'cpp_fused_maximum_neg'; available: cpp_fused_maximum_neg_0, " err)" 1
 fxexplain kernel x missing >out 2>err
 is 'status of an input that is not there' "$?" 3
 echo hello >text
 fxexplain kernel text >out 2>err
 is 'status of a text without code' "$?" 3
-is 'it says what to give' "$(grep -c 'give the debug folder' err)" 1
+is 'it says what to give' "$(grep -c 'add the debug folder' err)" 1
 mkdir empty
 fxexplain kernel empty >out 2>err
 is 'status of an empty folder' "$?" 3
@@ -129,7 +129,7 @@ tmp2 = tmp0 + tmp1
 # FX: relu = torch.ops.aten.relu.default(add_tensor)
 tmp4 = triton_helpers.maximum(tmp3, tmp2)'
 done
-like 'the trace: what it is' "$(fxexplain gpu.log)" 'compiled by AOTInductor in [0-9.]+ s; nothing by torch\.compile: 0 failures'
+like 'the trace: what it is' "$(fxexplain gpu.log)" 'compiled by AOTInductor in [0-9.]+ s; torch\.compile was not used: 0 failures'
 like 'its time, and what AOTInductor can do about it' "$(fxexplain gpu.log)" 'why +AOTInductor compiles and links'
 unlike 'nothing of graph breaks' "$(fxexplain -a gpu.log)" 'graph break'
 like 'its size' "$(fxexplain -a gpu.log)" "s77 +L\['x'\]\.size\(\)\[0\] .*\[2, 4096\]"
@@ -146,7 +146,7 @@ like "its node, by the kernel's name: code that does not compile has no flow" "$
 like "and the line of Python" "$(cat out)" "Python /home/user/app/compile_error.py:15 in relu: return torch.relu"
 is "--json has it, too" "$(fxexplain --json "$DATA/compile_error.log" | jq '[.findings[].evidence[] | select(startswith("FX node"))] | length')" 1
 exits "a line that has no kernel" 2 fxexplain kernel provenance_jit.py:3 "$DATA/provenance_jit.log"
-like "... those that have" "$(cat err)" 'there are provenance_jit\.py:[0-9]+'
+like "... those that have" "$(cat err)" 'available: provenance_jit\.py:[0-9]+'
 unlike "a name that is none: no arguments" "$(fxexplain kernel primals "$DATA/provenance_jit.log" 2>&1)" 'primals_[0-9]'
 for sub in kernel profile crash report; do
 	like "fxexplain $sub -h says what its operands are" "$(fxexplain $sub -h)" '(INPUT|PROFILE|NAME): '

@@ -12,7 +12,7 @@ section() { sed -n "/^$1/,/^\$/p" out; }
 # ---- a pair ----
 exits "a pair" 0 fxexplain profile eager.json kernels.json
 is "says nothing else" "$(cat err)" ""
-like "the speed-up" "$(head -1 out)" '^3\.16 ms -> 4\.[0-9]+ ms a step: [0-9.]+x, '
+like "the speed-up" "$(head -1 out)" '^3\.16 ms -> 4\.[0-9]+ ms per step: [0-9.]+x, '
 like "tables are in the unit of a step" "$(section Where)" 'eager ms +compiled ms .* 0\.[0-9]{3} .*3\.163 '
 like "an op that is fused away" "$(grep aten::gelu_backward out)" '- .*gone'
 cp out first
@@ -32,24 +32,24 @@ is "parts sum to it, too" "$(json '[sum(p["parts"].values()) - p["wall"] for p i
 is "a fused kernel, per step" "$(json '[(o["count"], o["fate"]) for o in d["comparison"]["ops"] if o["name"] == "cpp_fused_gelu_1"]')" "[([0, 2], 'new')]"
 for f in eager kernels; do jq -c '.traceEvents |= map((.ts, .dur) |= if . then . * 1000 else . end)' $f.json >$f.long.json; done
 exits "a step of seconds" 0 fxexplain profile eager.long.json kernels.long.json
-like "is told in seconds" "$(cat out)" '^3\.16 s -> 4\.[0-9]+ s a step: .* [0-9.]+ ms a step, .*eager s +compiled s .* 3\.163 '
+like "is told in seconds" "$(cat out)" '^3\.16 s -> 4\.[0-9]+ s per step: .* [0-9.]+ ms per step, .*eager s +compiled s .* 3\.163 '
 exits "two of one kind" 0 fxexplain profile compiled.json kernels.json
 like "are compared as given" "$(cat out)" 'both are compiled'
 exits "one has no steps" 0 fxexplain profile eager.json cold.json
 like "is said" "$(cat out)" 'the totals compare only if both ran the same number'
-like "and compiling inside of it" "$(cat out)" 'not that of the steady state'
+like "and compiling inside of it" "$(cat out)" 'these times include compilation'
 
 # ---- what to look at first ----
 run fxexplain profile compiled.json
 like "C++ kernels without times: the option" "$(cat out)" 'torch._inductor.config.cpp.enable_kernel_profile = True'
 run fxexplain profile cold.json
-like "no warm-up" "$(cat out)" '4 compilations while measuring: the warm-up is missing'
-like "recompiles" "$(cat out)" '2 recompilations while measuring.*0/1 1/1'
+like "no warm-up" "$(cat out)" '4 compilations during the measurement: no warm-up'
+like "recompiles" "$(cat out)" '2 recompilations during the measurement.*0/1 1/1'
 run fxexplain profile kernels.json
-like "graph breaks" "$(cat out)" 'graph breaks: 1.0 a step'
+like "graph breaks" "$(cat out)" 'graph breaks: 1.0 per step'
 unlike "the option is on" "$(cat out)" enable_kernel_profile
 run fxexplain profile gpu_eager.json gpu_compiled.json
-like "a device that waits" "$(cat out)" 'the device waits for the CPU'
+like "a device that waits" "$(cat out)" 'the device is waiting for the CPU'
 like "its kernels" "$(section 'On the device')" 'triton_red_fused_gelu_backward_0'
 like "its busy time" "$(head -1 out)" 'device busy 440.0 us -> 270.0 us'
 
@@ -57,11 +57,11 @@ like "its busy time" "$(head -1 out)" 'device busy 440.0 us -> 270.0 us'
 exits "a trace" 0 fxexplain profile --all eager.json kernels.json kernels.log
 like "a frame by its id" "$(section 'Compiled frames')" '0/0 .*profiles.py:[0-9]+ in forward'
 like "a break" "$(section 'Graph breaks')" 'profiles.py:[0-9]+ .*graph_break'
-like "a kernel's nodes and lines" "$(section 'Kernels and what')" $'cpp_fused_gelu_1\n *[^\n]*profiles.py:27: [^\n]*erf'
+like "a kernel's nodes and lines" "$(section 'Kernels and where')" $'cpp_fused_gelu_1\n *[^\n]*profiles.py:27: [^\n]*erf'
 mkdir traces
 cp kernels.log traces/dedicated_log_torch_trace_abc.log
 exits "a folder of them" 0 fxexplain profile --all kernels.json traces
-like "is the same" "$(section 'Kernels and what')" 'cpp_fused_gelu_1'
+like "is the same" "$(section 'Kernels and where')" 'cpp_fused_gelu_1'
 
 # ---- how it comes ----
 gzip -k eager.json
@@ -80,14 +80,14 @@ is "has the same times, but for what a double loses" "$bare" "$(json "$near")"
 # ---- damage ----
 head -c 200000 eager.json >cut.json
 exits "cut off" 3 fxexplain profile cut.json
-like "is said" "$(cat err)" 'the file ends within an event, as when the profiler is killed; the [0-9]+ events before are used'
+like "is said" "$(cat err)" 'the file ends inside an event, as if the profiler was killed; the [0-9]+ events before that are used'
 like "and what came before is shown" "$(cat out)" 'aten::mm'
 exits "-q does not say it" 3 fxexplain profile -q cut.json
 is "at all" "$(cat err)" ""
 exits "no profile" 3 fxexplain profile kernels.rows.json
 : >empty
 exits "an empty file" 3 fxexplain profile empty
-like "is said" "$(cat err)" 'is no profile'
+like "is said" "$(cat err)" 'is not a torch.profiler trace'
 echo '{"traceEvents": []}' >none.json
 exits "no events" 3 fxexplain profile none.json
 like "is said" "$(cat err)" 'has no events'

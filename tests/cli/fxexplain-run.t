@@ -61,7 +61,7 @@ done
 exits "a program that ends with 0" 0 fxexplain run -- ./traced
 is "its standard output is clean" "$(cat out)" ""
 like "graph breaks are said on standard error" "$(cat err)" "graph break"
-like "that the log is gone" "$(cat err)" "run --keep DIR"
+like "that the log is gone" "$(cat err)" "pass --keep=DIR"
 like "how it ended is said" "$(cat err)" "'./traced' exited with status 0"
 exits "-o" 0 fxexplain run -o text -- ./traced
 like "the explanation is in the file" "$(cat text)" "graph break"
@@ -101,7 +101,7 @@ EOS
 exits "a traceback on standard error" 1 fxexplain run --json -o run.json -- python3 fails.py said.txt
 is "is a failure" "$(count run.json 'd["summary"]["failures"]')" 1
 fxexplain run -- python3 fails.py said.txt '' 2>err
-like "what proves it is said with the command" "$(cat err)" "to prove  TORCH_[A-Z_]*=[^ ]* python3 fails\.py said\.txt ''  |fxexplain run --bisect -- python3 fails\.py said\.txt ''  "
+like "what proves it is said with the command" "$(cat err)" "to check  TORCH_[A-Z_]*=[^ ]* python3 fails\.py said\.txt ''  |fxexplain run --bisect -- python3 fails\.py said\.txt ''  "
 # What the log and standard error both say is one thing.
 cat >both.txt <<'EOS'
 V1121 07:59:23.043000 1234 torch/_dynamo/symbolic_convert.py:915] [0/0] [__graph_breaks] Graph break in user code at /home/user/app/graph_breaks.py:9
@@ -315,7 +315,7 @@ is "its decompositions" "$(bisect aot_eager_decomp_partition python3 app.py)" \
 like "are named" "$(count bisect.json 'd["verdict"]')" "decompositions"
 FAIL=inductor run fxexplain run --bisect -- python3 app.py
 is "Inductor" "$status" 1
-like "the table says each" "$(cat out)" "inductor:.*backend +result +seconds.*as it is +RuntimeError: it fails.*aot_eager_decomp_partition +ends with 0"
+like "the table says each" "$(cat out)" "inductor:.*backend +result +seconds.*as it is +RuntimeError: it fails.*aot_eager_decomp_partition +exited with status 0"
 like "what to run next" "$(cat out)" "TORCHDYNAMO_REPRO_AFTER=aot TORCHDYNAMO_REPRO_LEVEL=4 python3 app.py.*fxminify"
 like "progress is said on standard error" "$(cat err)" "aot_eager: exited with status 0"
 is "wrong numbers by the order of a reduction" "$(bisect order python3 app.py | cut -c-11)" "1 inductor,"
@@ -325,7 +325,7 @@ is "are said so" "$(count bisect.json 'd["part"]')" "max_fusion_size=1"
 is "a stale cache" "$(bisect cache python3 app.py | cut -d, -f1)" "1 environment"
 is "flaky" "$(bisect flaky python3 app.py | sed 's/.*\]//')" ", True"
 is "two failures" "$(bisect two python3 app.py | cut -d, -f1)" "1 inductor"
-like "the program's own is said" "$(count bisect.json 'd["verdict"]')" "the program fails, too, in another way"
+like "the program's own is said" "$(count bisect.json 'd["verdict"]')" "the program also fails, but differently"
 is "no torch.compile" "$(bisect none python3 app.py --no-torch | cut -d, -f1)" "1 eager"
 cat >late.py <<'EOS'
 import os, sys
@@ -376,7 +376,7 @@ known() { # ARGUMENT...: the third run of a bisection is ended
 	echo $?
 }
 is "a bisection that is ended" "$(known)" 143
-like "says what it knows" "$(cat out)" 'Verdict: ended by SIGTERM before all was tried; so far it is one of: TorchDynamo; AOTAutograd; the decompositions or the partitioner; TorchInductor.*as it is +exited with status 3.*compilation disabled +ends with 0'
+like "says what it knows" "$(cat out)" 'Verdict: interrupted by SIGTERM before every stage was tried; so far, one of: TorchDynamo; AOTAutograd; the decompositions or the partitioner; TorchInductor.*as it is +exited with status 3.*compilation disabled +exited with status 0'
 known --json >/dev/null
 is "also as JSON" "$(jq -c '[.component, .ended_by, (.runs|length), (.evidence|length)]' out)" '[null,15,2,2]'
 is "nothing is left of all that" "$(leftovers)" ""

@@ -70,7 +70,7 @@ like "is slow, no hang" "$(tail -1 err)" 'the original does not fail: it passed 
 eater="python3 -c 'x = bytearray(1 << 30)'"
 exits "memory of a command" 0 fxminify --test "'$bug' single 50 \"\$1\" && $eater; exit 1 #" --max-memory 600M -j2 --passes nodes g.py -o mem.txt
 is "is the failure" "$(grep -cE ' n30[: ]' mem.txt) $(grep -c '"verdict":"fails-same","outcome":"memory"' mem.txt.journal | sed 's/^[1-9].*/some/')" "1 some"
-like "what it printed is shown" "$(cat err)" 'printed +last, before it ended:.*MemoryError'
+like "what it printed is shown" "$(cat err)" 'printed +last output before it ended:.*MemoryError'
 like "and in the journal" "$(cat mem.txt.journal)" '"printed":".*MemoryError'
 exits "with room for it nothing fails" 1 fxminify --test "'$bug' single 50 \"\$1\" && $eater; exit 1 #" -q --max-memory 4G --passes nodes g.py -o mem2.txt
 
@@ -83,6 +83,6 @@ exits "no torch" 4 env PYTHONPATH="$TMP/notorch" fxminify -q --python python3 -o
 like "what to do about it" "$(cat err)" 'cannot import torch .*; pass --python=PATH or set PT2_PYTHON to a Python that has torch$'
 sed "s/reader.storage([^,]*,/reader.storage('0123456789abcdef0123456789abcdef01234567',/; s#save_dir=[^,]*,#save_dir='$TMP/missing/checkpoints',#" "$launcher" >gone.py
 exits "inputs that are gone" 4 env PYTHONPATH="$TMP/notorch" fxminify --python python3 -o a.py gone.py
-like "are said at the start" "$(cat err)" "note +[0-9]+ of [0-9]+ stored inputs are gone from '$TMP/missing/checkpoints' \(--save-dir\): random values.*cannot import torch"
+like "are said at the start" "$(cat err)" "note +[0-9]+ of [0-9]+ stored inputs are missing from '$TMP/missing/checkpoints' \(--save-dir\): using random values.*cannot import torch"
 is "no folder is left" "$(find "$TMPDIR" -mindepth 1 -maxdepth 1 -name 'pt2*')" ""
 done_testing

@@ -31,7 +31,7 @@ is "are reduced with it" "$(grep -o 'aten\.[a-z]*' repro.py | sort -u | paste -s
 is "and written in it" "$(python3 -c 'import ast; print([c.name for c in ast.walk(ast.parse(open("repro.py").read())) if isinstance(c, ast.ClassDef)])')" \
 	"['Repro', 'true_graph_0', 'false_graph_0']"
 exits "those that torch 2.13 lost" 3 fxminify --test true -q "$repros/cond_2_13.txt" -o repro.py
-like "are named, and where they are" "$(last)" "subgraph 'true_graph_0' is not in it: launchers of torch before 2.14 have .*\(this is one of 2.13.0.cpu\).*--graph 0/0:aot_inference_graph"
+like "are named, and where they are" "$(last)" "lacks the subgraph 'true_graph_0': launchers of torch before 2.14 have .*\(this is one of 2.13.0.cpu\).*--graph 0/0:aot_inference_graph"
 exits "an exported program of torch before 2.8" 3 fxminify --test true -q "$ROOT/tests/data/export/old_2_6.pt2" -o repro.py
 like "is refused by name" "$(last)" "exported programs of torch before 2.8 .serialized_exported_program.json. are not read"
 # In one storage, each where it was: in every candidate while that matters, and in the result.
@@ -87,7 +87,7 @@ for want in "one 1 20" "two 2 45" "three 3 70"; do
 	ok "$name: they are there" sh "./$name.sh" "$name.py"
 	ok "$name: in at most $most tests ($(n_tests "$name.py"))" test "$(n_tests "$name.py")" -le "$most"
 	unlike "$name: no shape is a guess" "$(cat "$name.py")" 'GUESSED SHAPES'
-	like "$name: the operators' rules tell them" "$(cat err)" "shapes +of 152 values, by the operators' rules"
+	like "$name: the operators' rules tell them" "$(cat err)" "shapes +152 values, by operator rules"
 	unlike "$name: no call is made that cannot run" "$(cat err)" '(arguments|constants|sizes|dtypes|subgraphs) +'
 done
 like "a call keeps its arguments" "$(cat three.py)" 'permute\.default\([a-z0-9_]+, \[1, 0\]\)'
@@ -97,10 +97,10 @@ like "are made" "$(cat three.py)" 'permute\.default\([a-z0-9_]+\)'
 sed 's/torch\.ops\.aten\.sigmoid\.default/torch.ops.mine.sigmoid.default/' "$deep" >mine.py
 exits "shapes that no rule tells" 0 fxminify --test ./one.sh mine.py -o one.py
 like "the result says which are guesses" "$(cat one.py)" '#: WARNING: GUESSED SHAPES: .*its shape is not known: a guess'
-like "so do the lines" "$(cat err)" 'shapes +of [0-9]+ values are not known; .*a guess \(with PT2_PYTHON set, torch is asked\)'
+like "so do the lines" "$(cat err)" 'shapes +[0-9]+ values have unknown shapes; .*a guess \(set PT2_PYTHON to ask torch\)'
 like "which was the first, and why" "$(cat err)" "no shape +node '[a-z0-9_]+' \(mine\.sigmoid\.default\): this operator is not here"
 PT2_PYTHON=$TMP/no_python exits "no torch where PT2_PYTHON says" 0 fxminify --test ./one.sh mine.py -o one.py
-like "that is said" "$(cat err)" 'torch does not say which shapes values have: .*no_python'
+like "that is said" "$(cat err)" 'torch could not compute the shapes: .*no_python'
 is "and the shapes are guessed" "$(calls one.py)" 1
 exits "as a document" 0 fxminify --test 'grep -q relu.default' -q "$deep" -o one.json
 exits "it is read again" 0 fxminify --test 'grep -q relu.default' -q one.json -o again.json
@@ -109,7 +109,7 @@ cat >every.sh <<'EOS'
 EOS
 chmod +x every.sh
 exits "where every operation is needed" 0 fxminify --test ./every.sh --passes nodes "$deep" -o every.py
-like "it says so, and why" "$(cat err)" 'no operation could be dropped: of [0-9]+ smaller graphs none fails as the whole does \([0-9]+ pass\)'
+like "it says so, and why" "$(cat err)" 'no operation could be dropped: none of [0-9]+ smaller graphs fails like the whole \([0-9]+ pass\)'
 
 # ---- what the original returns ----
 returned=$ROOT/tests/data/minifier/aot_returned/minifier_launcher.py
@@ -143,7 +143,7 @@ exits "repro.py as the original" 0 fxminify --test 'grep -q n45' -q repro.py
 is "is not written to" "$(sha256sum repro.py)" "$before"
 ok "the result is minified.py" test -s minified.py
 exits "-o the original" 2 fxminify --test true -q repro.py -o ./repro.py
-like "is refused" "$(last)" "^fxminify: './repro.py' is the original; give another --output"
+like "is refused" "$(last)" "^fxminify: './repro.py' is the input file: choose another --output"
 exits "--journal the original" 2 fxminify --test true -q repro.py --journal repro.py -o x.py
 is "is refused, too" "$(sha256sum repro.py)" "$before"
 exits "no such folder" 4 fxminify --test true -q g50.py -o none/x.txt
@@ -156,9 +156,9 @@ is "no journal with --no-journal" "$(fxminify --test true -q --no-journal g50.py
 exits "--form plain, which nobody ran" 0 fxminify --test 'grep -q relu.default' --form plain --passes nodes -q "$repros/aot_forward/minifier_launcher.py" -o plain.py
 ok "is Python" python3 -m py_compile plain.py
 like "of a function and its call" "$(cat plain.py)" 'import torch.*def f\([xyz, ]*\):.*torch\.relu\(.*x = torch\.tensor\(.*torch\.compile\(f\)\([xyz, ]*\)'
-like "which says what it was made by" "$(cat plain.py)" '# failure: the test command ends with status 0.*# made by fxminify [0-9.]+: fxminify --test'
+like "which says what it was made by" "$(cat plain.py)" '# failure: the test command exits with status 0.*# made by fxminify [0-9.]+: fxminify --test'
 exits "the same, loudly" 0 fxminify --test 'grep -q relu.default' --form plain --passes nodes "$repros/aot_forward/minifier_launcher.py" -o plain.py
-like "says that it was not run" "$(cat err)" 'not: it was not run'
+like "says that it was not run" "$(cat err)" 'no: it was not run'
 exits "without --form" 0 fxminify --test 'grep -q relu.default' --passes nodes -q "$repros/aot_forward/minifier_launcher.py" -o launcher.py
 like "it is a launcher" "$(cat launcher.py)" 'run_repro'
 exits "AOTInductor" 0 fxminify --level 1 --form plain -q "$repros/aoti/minifier_launcher.py" -o plain.py
@@ -175,7 +175,7 @@ exits "extract --node" 0 fxminify extract --node n30 --radius 0 --no-values g50.
 like "is that node" "$(part)" 'def f\([xyz, ]*\):     return [^;]*  $'
 like "how much of it" "$(cat err)" 'extract.py: 1 of 50 operations, [12] input'
 exits "of shapes that are not known" 0 fxminify extract --node relu --radius 0 --no-values "$repros/aot_forward/minifier_launcher.py"
-like "more is taken, which is said" "$(cat err)" '2 operations more than asked for.* extract.py: 3 of 5 operations, 3 inputs'
+like "more is taken, which is said" "$(cat err)" 'included 2 more operations.* extract.py: 3 of 5 operations, 3 inputs'
 exits "--radius 1" 0 fxminify extract --node relu --no-values -q "$repros/aot_forward/minifier_launcher.py"
 like "with its neighbours" "$(part)" 'permute.*addmm.*relu.*sum_1.*le'
 exits "--from and --to" 0 fxminify extract --from permute --to relu --no-values -q "$repros/aot_forward/minifier_launcher.py"
@@ -199,12 +199,12 @@ exits "--form launcher" 0 fxminify extract --node n30 --no-values --form launche
 like "is torch's" "$(cat ex.py)" 'run_repro'
 printf '#!/bin/sh\nexit 1\n' >nopython && chmod +x nopython
 exits "no Python with torch" 5 fxminify extract --node sin --python ./nopython -q "$repros/aot_strides/minifier_launcher.py" -o ex.py
-like "is said" "$(cat err)" 'the values of inputs are not recorded, they are random: '
+like "is said" "$(cat err)" 'input values are random, not recorded: '
 ok "and it is written" python3 -m py_compile ex.py
 exits "a node that is not there" 2 fxminify extract --node mulx --no-values g50.py
 like "says what there is" "$(last)" "'g50.py' has no node 'mulx'; it has "
 exits "no way from one to the other" 2 fxminify extract --from n45 --to n5 --no-values g50.py
-like "is said" "$(last)" "'n5' does not rest on 'n45'"
+like "is said" "$(last)" "'n5' does not depend on 'n45'"
 exits "neither" 2 fxminify extract --no-values g50.py
 exits "both" 2 fxminify extract --node n3 --to n5 --no-values g50.py
 exits "an option of reducing" 2 fxminify extract --node n3 --test true g50.py
@@ -268,7 +268,7 @@ is "no process" "$(running "sleep 77\.9$$")" ""
 exits "--max-memory" 4 fxminify --test "python3 -c 'x = bytearray(1 << 29)' || exit 125; true" --max-memory 100M -q g50.py -o p.txt
 exits "with room" 0 fxminify --test "python3 -c 'x = bytearray(1 << 20)' || exit 125; true" --max-memory 1G -q --max-tests 3 g50.py -o p.txt
 exits "no such command" 4 fxminify --test no_such_command g50.py -o p.txt
-like "is said" "$(last)" '^fxminify: the original could not be tested: .*no_such_command.*not found'
+like "is said" "$(last)" '^fxminify: cannot test the original: .*no_such_command.*not found'
 exits "no such file" 2 fxminify --test ./no_such_file g50.py -o p.txt
 exits "125: cannot tell" 4 fxminify --test 'exit 125 #' -q g50.py -o p.txt
 exits "killed by a signal" 4 fxminify --test 'kill -9 $$ #' -q g50.py -o p.txt
@@ -300,7 +300,7 @@ p.send_signal(sig)
 print(p.wait(timeout=30))
 EOS
 is "SIGINT: status" "$(python3 kill.py SIGINT 9 --test ./slow.sh -j2 --journal=int.journal g1000.py -o int.txt)" 130
-like "SIGINT: it says where the best is" "$(cat err)" 'interrupted; the best so far is in int.txt'
+like "SIGINT: it says where the best is" "$(cat err)" 'interrupted; best so far in int.txt'
 ok "SIGINT: that fails" "$bug" triple 1000 int.txt
 is "SIGINT: no folder" "$(left)" ""
 is "SIGINT: no process" "$(running "sleep 0\.0378$$|slow\.sh.*$TMP")" ""
@@ -327,19 +327,19 @@ ok "leaves the better result" cmp res.txt small-one
 rm -rf "${TMPDIR:?}"/* # a process that is killed leaves its folder
 head -c -30 res.txt.journal >cut.journal
 exits "--resume, a cut line" 0 fxminify --resume cut.journal
-like "what the journal has it run is said" "$(cat err)" "runs what the journal 'cut.journal' names: the command ./slow\.sh"
+like "what the journal has it run is said" "$(cat err)" "--resume runs code from the journal 'cut.journal': the command ./slow\.sh"
 exits "--resume, quietly" 0 fxminify -q --resume cut.journal
 is "if that is asked for now" "$(cat err)" ""
 sed '1s|"--test"|"-q","--test"|' cut.journal >hush.journal
 exits "not by the journal" 0 fxminify --resume hush.journal
-like "which is a program" "$(cat err)" "names: the command ./slow\.sh"
+like "which is a program" "$(cat err)" "'hush.journal': the command ./slow\.sh"
 like "so the help says" "$(fxminify -h | tr -s '\n ' ' ')" "so is what a journal names"
 exits "--stats of it" 0 fxminify --stats cut.journal
 like "tells of the line" "$(cat out)" '1 line of the journal could not be read'
 exits "--stats" 0 fxminify --stats int.journal
 like "says what was done" "$(cat out)" 'g1000.py: [0-9]+ tests in .*interrupted.*strategy .*Truncate suffix.*fails-same'
 exits "--stats of something else" 3 fxminify --stats g50.py
-like "is refused" "$(last)" "'g50.py' is no journal of fxminify"
+like "is refused" "$(last)" "'g50.py' is not an fxminify journal"
 echo '# changed' >>g1000.py
 exits "--resume, the input has changed" 3 fxminify --resume int.journal
 like "is refused" "$(last)" 'it was changed'

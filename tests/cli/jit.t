@@ -48,7 +48,7 @@ RANK=2 run aoti-printer -q -o ranked -- python3 app.py graph.py 'step()'
 is "... also in a dump" "$(jq -r 'select(.kernel) | .rank' ranked/calls.jsonl | sort -u)" 2
 run aoti-nanassert --log f.txt -- python3 app.py graph.py 'step(); step((1.0, -2.0, 3.0))'
 is "a finding" "$status" 1
-like "the kernel, its call, Run and line" "$(cat f.txt)" "NaN made by cpp_fused_log_0 \(call 0 of Run 1, line $line\)"
+like "the kernel, its call, Run and line" "$(cat f.txt)" "NaN produced by cpp_fused_log_0 \(call 0 of run 1, line $line\)"
 like "the graph and its text" "$(cat f.txt)" 'process [0-9]+, graph 3_backward \(graph.py\)'
 like "a weight by its path in the program" "$(cat f.txt)" 'up\.weight \(primals_1\), a weight f32\[3\]: min -2, .*; there \[1\] = -2'
 like "the line of the program" "$(cat f.txt)" '/home/user/model.py:7 in forward: y = torch.log\(w\)'
@@ -112,7 +112,7 @@ is "... with lines of the program" "$(jq -r '.graphs[0].buffers[0].python[0]' m.
 is "... and the curve" "$(jq -c '[.graphs[0].curve[].bytes]' m.json)" '[12,24,24,48]'
 like "... a page" "$(cat m.html)" 'pt2utils.printer.memory/1'
 run aoti-printer --memory -- python3 app.py graph.py 'step()'
-like "... as text" "$(cat out)" '3_backward: 48 bytes of buffers at the peak'
+like "... as text" "$(cat out)" '3_backward: 48 bytes of buffers at peak'
 run aoti-printer -o dump1 -- python3 app.py graph.py 'step()'
 run aoti-printer -o dump2 -- python3 app.py graph.py 'step((1.0, -2.5, 3.0))'
 is "-o: a file for each tensor" "$(jq -r 'select(.kernel == "cpp_fused_log_0") | .source, .model' dump1/calls.jsonl)" $'graph.py\n3_backward'
@@ -126,7 +126,7 @@ is "a dump is looked through as any" "$status" 1
 
 run aoti-printer --record kept -- python3 app.py graph.py 'step(); step((1.0, -2.0, 3.0))'
 is "--record: a Run of a graph went wrong" "$status" 1
-like "... what is done with it" "$(cat err)" 'aoti-nanassert kept; of a graph: fxminify kept'
+like "... what is done with it" "$(cat err)" 'aoti-nanassert kept; for a graph: fxminify kept'
 is "... only that one, with its inputs and the finding" "$(ls kept; jq -r '.graph, .program, .inputs[].file, .finding' kept/*/bundle.json)" \
 	"bundle.m0.r000001"$'\n'"3_backward"$'\n'"model/fx_graph_runnable.py"$'\n'"input0.npy"$'\n'"input1.npy"$'\n'"cpp_fused_log_0 (call 0, graph.py:$line) wrote 1 NaN and 0 infinities into buf0: min 0, max 1.09861"
 cat >python <<EOF
@@ -140,7 +140,7 @@ is "aoti-nanassert runs it again" "$status" 1
 like "... and says that it runs a program" "$(cat err)" "runs the program of the graph in 'kept', not confined"
 PT2_PYTHON=$TMP/missing run aoti-nanassert --no-exec kept
 is "... but not where nothing may be run" "$status $(grep -c 'no-exec forbids' err)" "2 1"
-like "... and finds the same" "$(cat f.txt)" "NaN made by cpp_fused_log_0"
+like "... and finds the same" "$(cat f.txt)" "NaN produced by cpp_fused_log_0"
 like "... with the inputs' values, as a program of torch" "$(cat replayed.py)" "_repro_bytes\(reader, '$(printf '\0\0\200\77\0\0\0\300\0\0\100\100' | base64)'.*run_repro\(mod, load_args, accuracy=True"
 PT2_PYTHON=$TMP/python run aoti-printer --level 3 kept
 like "aoti-printer, too" "$(cat out)" 'cpp_fused_log_0'
@@ -171,7 +171,7 @@ is "device memory: the same result" "$(cat out)" "$want"
 on_gpu aoti-nanassert --log f.txt -- python3 app.py gpu.py 'print(step())'
 is "... watched, too" "$status $(cat out)" "0 $want"
 on_gpu aoti-nanassert --log f.txt -- python3 app.py gpu.py 'step(); step((1.0, -2.0, 3.0))'
-like "a NaN on a GPU: kernel and numbers" "$(cat f.txt)" 'NaN made by cpp_fused_log_0 \(call 0 of Run 1.*there \[1\] = -2'
+like "a NaN on a GPU: kernel and numbers" "$(cat f.txt)" 'NaN produced by cpp_fused_log_0 \(call 0 of run 1.*there \[1\] = -2'
 on_gpu aoti-printer --ima --log i.txt -- python3 app.py gpu.py 'print(step())'
 is "--ima: nothing with a program that is right" "$status $(cat out)" "0 $want"
 FAKECUDA_FAIL=illegal@2 on_gpu aoti-printer --ima --log i.txt -- python3 app.py gpu.py 'step(); step()'
@@ -185,7 +185,7 @@ tar -xJf "$ROOT/tests/data/jit/nodes.tar.xz"
 run aoti-printer --diff pool nodes
 is "a compiled graph against its nodes: a difference" "$status" 1
 like "... the kernel, in the graph" "$(cat out)" 'First difference: 0_backward, run 0, call 0: cpp_fused_convolution_backward_max_pool2d'
-like "... and the node" "$(cat out)" 'against torch.ops.aten.where.self \(<eval_with_key>.*; from where\)'
+like "... and the node" "$(cat out)" 'vs torch.ops.aten.where.self \(<eval_with_key>.*; from where\)'
 like "... alone" "$(cat out)" ', 1 differs'
 run aoti-printer --diff nodes pool --json
 is "the other way round: the node and its kernel" "$(jq -r '.calls[.first] | .kernel, .nodes, .kernel_b[:32]' out | paste -sd' ')" \

@@ -37,13 +37,13 @@ is "an infinity" "$(whose product product --inf)" "model aten.mm.default true"
 is "one that the compiler made" "$(whose miscompiled log)" "compiler null false"
 # shellcheck disable=SC2046
 exits "in words" 1 $nan --against "$X/log.exported.pt2" log.pt2 $(given log)
-like "the model's" "$(cat out)" "whose *the model's own: the exported program has the first NaN in log .aten.log.default"
+like "the model's" "$(cat out)" "origin *the model itself: the exported program has its first NaN in log .aten.log.default"
 # shellcheck disable=SC2046
 exits "the compiler's" 1 $nan --against "$X/log.exported.pt2" miscompiled.pt2 $(given miscompiled)
-like "is said" "$(cat out)" "the compiler's: the exported program, run node by node with these inputs, has no NaN"
+like "is said" "$(cat out)" "the compiler: the exported program, run node by node with these inputs, has no NaN"
 # shellcheck disable=SC2046
 exits "another program" 1 $nan --against "$X/product.exported.pt2" log.pt2 $(given log)
-like "does not tell" "$(cat out)" "whose *not known: "
+like "does not tell" "$(cat out)" "origin *unknown: "
 exits "of a command" 2 $nan --against "$X/log.exported.pt2" -- true
 
 # ---- the kernel that holds the operator, and why ----
@@ -65,10 +65,10 @@ is "PyTorch's variable counts them" "$(TORCHINDUCTOR_NAN_ASSERTS=1 tells product
 # shellcheck disable=SC2046
 {
 	exits "found: 1" 1 $nan log.pt2 $(given log)
-	like "the call and its line" "$(cat out)" 'NaN made by cpp_fused_log_sub_tanh_1 \(call 3 of Run 0, wrapper\.cpp line [0-9]+\)'
+	like "the call and its line" "$(cat out)" 'NaN produced by cpp_fused_log_sub_tanh_1 \(call 3 of run 0, wrapper\.cpp line [0-9]+\)'
 	like "what it wrote, and where it is bad first" "$(cat out)" 'wrote +buf4 f32\[4,8\]: 8 NaN of 32 elements; min .* the first at \[1, 0\] = nan'
 	like "what it read, and the number at that place" "$(cat out)" 'buf3 f32\[4,8\]: min 0, max .*; there \[1, 0\] = 3\.82'
-	like "later calls are counted" "$(cat out)" '1 call only handed it on'
+	like "later calls are counted" "$(cat out)" '1 call propagated it'
 	is "nothing else is said" "$(cat err)" ""
 	exits "clean: 0" 0 $nan log.pt2 $(given log_good)
 	like "and how much was looked at" "$(cat out)" '^no NaN in 5 calls'
@@ -77,12 +77,12 @@ is "PyTorch's variable counts them" "$(TORCHINDUCTOR_NAN_ASSERTS=1 tells product
 	is "-q says nothing" "$(cat out err)" ""
 	exits "--fail" 1 $nan --fail log.pt2 $(given log)
 	like "--fail: later calls did not run" "$(cat out)" 'cpp_fused_log_sub_tanh_1'
-	unlike "--fail: so none handed it on" "$(cat out)" 'handed it on'
+	unlike "--fail: so none propagated it" "$(cat out)" 'propagated it'
 	exits "--fail: infinities are no failure" 0 $nan --fail product.pt2 $(given product)
 	exits "--fail --inf: they are" 1 $nan --fail --inf --json product.pt2 $(given product)
 	like "--fail --inf: the Run returned why" "$(jq -r .failure out)" 'aoti_torch_cpu_mm_out \(call 5.*16 infinities'
 	exits "--log" 1 $nan --log log.txt log.pt2 $(given log)
-	like "--log: it is there" "$(cat log.txt)" '^NaN made by'
+	like "--log: it is there" "$(cat log.txt)" '^NaN produced by'
 	is "--log: and not on standard output" "$(cat out)" ""
 	exits "--ignore a kernel" 0 $nan --ignore '*log*' log.pt2 $(given log)
 	exits "--ignore a buffer" 0 $nan --ignore buf4 log.pt2 $(given log)
@@ -115,7 +115,7 @@ like "where in it" "$(cat out)" 'args\[0\] .*1 NaN of 40 elements.*the first at 
 mkdir newer && (cd newer && unzip -qo "$P/mlp.pt2")
 sed -i 's/^    cpp_fused_relu_0(.*/    surely(*not)(a, statement);/' "$(find newer -name '*.wrapper.cpp')"
 exits "nothing found in a program that is not understood everywhere" 5 $nan newer x.npy
-like "is said with that reserve" "$(tail -1 out)" 'no NaN in .* as far as understood: 1 statement of the generated text was not$'
+like "is said with that reserve" "$(tail -1 out)" 'no NaN in .* as far as known: 1 statement of the generated code was not understood$'
 exits "and so in JSON" 5 $nan --json newer x.npy
 is "in number" "$(jq .unread out)" 1
 exits "what is found is found" 1 $nan newer xnan.npy
@@ -164,7 +164,7 @@ is "and the elements" "$(jq -c '[.findings[0].values[] | select(.position) | .el
 exits "which takes no inputs" 2 $nan dump x.npy
 head -c -10 dump/calls.jsonl >half && cp half dump/calls.jsonl
 exits "one that was cut" 1 $nan dump
-like "is said to be" "$(cat err)" 'not whole'
+like "is said to be" "$(cat err)" 'is incomplete'
 
 # ---- commands ----
 mkdir log && (cd log && unzip -q ../log.pt2)
@@ -175,11 +175,11 @@ runs() { echo "$lib/pt2-runner --torch $lib/libpt2shim.so --model $so --outputs 
 # shellcheck disable=SC2046
 {
 	exits "a command that makes a NaN" 1 $nan -- $(runs bad.npy --runs 20)
-	like "is told of it" "$(cat err)" 'aoti-nanassert: NaN made by cpp_fused_log_sub_tanh_1'
-	is "once" "$(grep -c 'made by' err)" 1
+	like "is told of it" "$(cat err)" 'aoti-nanassert: NaN produced by cpp_fused_log_sub_tanh_1'
+	is "once" "$(grep -c 'produced by' err)" 1
 	like "with the number that it was made of" "$(cat err)" 'wrote +buf4 .* the first at \[1, 0\] = nan.*buf3 f32\[4,8\]: min 0, max .*; there \[1, 0\] = 3\.82'
 	unlike "but not with what was written over" "$(cat err)" "read +buf4 f32\[4,8\]: no NaN, no infinity;"
-	like "and how often" "$(tail -n 1 err)" '1 model, 100 calls of kernels and operators, found 20 times in 1 place, handed on by 20 calls'
+	like "and how often" "$(tail -n 1 err)" '1 model, 100 calls of kernels and operators, found 20 times in 1 place, propagated by 20 calls'
 	exits "a command that makes none" 0 $nan -- $(runs good.npy)
 	like "is told so" "$(cat err)" 'nothing found'
 	exits "--fail: the model's own status is the command's" 3 $nan --fail -- $(runs bad.npy)
@@ -212,7 +212,7 @@ cp -r log crash
 broken=$(find "$PWD/crash" -name '*.so')
 if python3 crash.py "$broken" cpp_fused_log_sub_tanh_1 2>err; then
 	exits "a kernel that crashes" 1 $nan crash bad.npy
-	like "is named, with the signal" "$(cat out)" 'cpp_fused_log_sub_tanh_1 did not return: the process was killed by SIGILL.*call 3 of Run 0, wrapper\.cpp line'
+	like "is named, with the signal" "$(cat out)" 'cpp_fused_log_sub_tanh_1 did not return: the process was killed by SIGILL.*call 3 of run 0, wrapper\.cpp line'
 	run $nan --json crash bad.npy
 	is "and in JSON" "$(jq -c '.findings[0] | [.kind, .kernel, .what]' out)" '["crashed","cpp_fused_log_sub_tanh_1",null]'
 	so=$broken
@@ -270,7 +270,7 @@ for how in SIGINT:-2 SIGINT-all:-2 SIGTERM:-15; do
 	unlike "$how to a command: no kernel is blamed" "$(cat err)" 'did not return'
 	like "$how to a command: what was found so far" "$(tail -n 1 err)" 'nothing found'
 done
-is "what was found so far, too" "$(python3 end.py SIGINT $nan -N 1000000 log.pt2 "$(given log)") $(grep -c '^NaN made by' out)" "-2 1"
+is "what was found so far, too" "$(python3 end.py SIGINT $nan -N 1000000 log.pt2 "$(given log)") $(grep -c '^NaN produced by' out)" "-2 1"
 is "no process is left behind" "$(pgrep -f "$TMP/tmp")" ""
 is "no folder is left behind" "$(ls tmp)" ""
 done_testing

@@ -89,7 +89,7 @@ run tlparse $log -o holds
 cp $log holds/payloads/new.log
 before=$(listing)
 run tlparse holds/payloads/new.log -o holds --overwrite
-one_line "the folder that holds the input is not replaced" 2 "will not overwrite 'holds': it holds the input"
+one_line "the folder that holds the input is not replaced" 2 "will not overwrite 'holds': it contains the input"
 (cd holds && exec "$BUILD/bin/tlparse" raw.log -o ../holds --overwrite) >../out 2>../err
 is "... by another path" "$? $(wc -l <../err) $(listing)" "2 1 $before"
 rm -rf holds

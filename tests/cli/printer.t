@@ -130,8 +130,8 @@ exits "a kernel that went wrong" 1 $printer --diff ones broken
 like "its name, place, tensor" "$(cat out)" 'First difference: run 0, call 1: cpp_fused_relu_0 \(wrapper.cpp:[0-9]+\)'
 like "what it reads agrees" "$(cat out)" 'reads  buf1, float32 \[5, 16\]: agrees'
 like "what it writes does not" "$(cat out)" '1 of 80 elements differ
- +at \[4, 15\] .* became 7\.5, '
-like "so it was made there" "$(cat out)" 'the difference is made here'
+ +at \[4, 15\] .* vs 7\.5, '
+like "so it was made there" "$(cat out)" 'the difference starts here'
 is "as JSON" "$($printer --diff ones broken --json | jq -c '[.different, .first, .origins, .calls[1].origin, .calls[1].values[1].worst.index, .calls[1].values[1].worst.b]')" \
 	'[true,1,1,true,[4,15],7.5]'
 exits "within a tolerance of its own" 0 $printer --diff ones broken --rtol 0 --atol 10
@@ -146,7 +146,7 @@ is "every tensor" "$(grep -c 'cpp_fused\|aoti_torch' out)" 11
 xz -dc "$ROOT/tests/data/aoti/nan/log.pt2.xz" >log.pt2
 for i in log log_good; do run $printer -q -o "nan.$i" log.pt2 "$ROOT/tests/data/aoti/nan/io/$i.npz:in0"; done
 exits "a number that became NaN" 1 $printer --diff nan.log_good nan.log -k '*log*'
-like "whose sign says nothing" "$(cat out)" '1 call in both; 3 tensors compared, 3 differ.* [0-9.]+ became nan \('
+like "whose sign says nothing" "$(cat out)" '1 call in both; 3 tensors compared, 3 differ.* [0-9.]+ vs nan \('
 exits "a page" 1 $printer --diff ones broken --html page.html
 ok "with its data" python3 -c '
 import json, re
@@ -185,14 +185,14 @@ PY
 $printer -q -i --constants --format safetensors -o f32 "$P/mlp.pt2" ones.npy
 python3 to_bf16.py f32 bf16 -1 1
 exits "another type" 0 $printer --diff f32 bf16
-like "is said" "$(cat out)" 'The first is of float32, the second of bfloat16: what rounding explains'
+like "is said" "$(cat out)" 'The first uses float32, the second bfloat16: what rounding explains'
 like "and that they agree" "$(cat out)" 'compared, 0 differ.*They agree'
 exits "the other way round" 0 $printer --diff bf16 f32
 exits "unless tolerances are given" 1 $printer --diff f32 bf16 --rtol 0 --atol 1e-9
 python3 to_bf16.py f32 wrong 2 1.05
 exits "another type, and a fault" 1 $printer --diff f32 wrong
 like "the call that made it" "$(cat out)" 'First difference: run 0, call 2: aoti_torch_cpu_addmm_out'
-like "by how much" "$(cat out)" 'off by 0\.0(49|5) of its size \(rms\), where rounding explains 0\.0[12]'
+like "by how much" "$(cat out)" 'relative error 0\.0(49|5) \(rms\); rounding explains 0\.0[12]'
 is "and no other" "$($printer --diff f32 wrong --json | jq -c '[.differing, .origins, .type_a, .type_b]')" '[1,1,"float32","bfloat16"]'
 python3 to_bf16.py f32 nans 1 nan
 exits "NaN is never rounding" 1 $printer --diff f32 nans
@@ -204,7 +204,7 @@ unlike "stay data" "$(cat page.html)" '<script>alert'
 unlike "and do not drive the terminal" "$(cat out)" $'\033'
 cp -r ones cut && head -c -300 ones/calls.jsonl >cut/calls.jsonl
 exits "a writer that was killed" 1 $printer --diff ones cut
-like "is said" "$(cat err)" "'cut' was not finished"
+like "is said" "$(cat err)" "'cut' is incomplete"
 cp -r ones outside && sed -i 's|"file":"m0|"file":"../ones/m0|' outside/calls.jsonl
 exits "files outside of the folder" 3 $printer --diff ones outside
 exits "no dump" 3 $printer --diff other ones

@@ -17,7 +17,7 @@ changed() { # PACKAGE FOLDER SED: its text with a change
 # ---- torch 2.15: types of results are asserted, weights left out, profiles recorded, branches ----
 for name in mlp none sdpa complex decomp switch cond noweights fourk kprofile div frozen proxied; do
 	exits "$name: the binary is the text's" 0 $check --probe "$P/v215/$name.pt2"
-	like "$name: all of it" "$(cat out)" "agrees with its text in what was compared.* ([0-9]+) of \1 calls"
+	like "$name: all of it" "$(cat out)" "agrees with its code in everything that was compared.* ([0-9]+) of \1 calls"
 	like "$name: but not everything" "$(cat out)" "not compared +what the kernels compute"
 	bare "$P/v215/$name.pt2" "bare_$name"
 	exits "$name: its library alone" 0 $check --json "bare_$name/model.so"
@@ -25,7 +25,7 @@ for name in mlp none sdpa complex decomp switch cond noweights fourk kprofile di
 done
 # What an operator makes of its operands is known by its rule, though nothing asserts it (logsumexp of attention): so is the peak.
 is "memory at its peak" "$(for name in sdpa kprofile fourk; do $check --json "bare_$name/model.so" 2>err | jq .peak_bytes; done | xargs)" "1088 496 4160"
-like "a branch" "$($check --probe "$P/v215/switch.pt2")" "their order on each way through the branches"
+like "a branch" "$($check --probe "$P/v215/switch.pt2")" "their order on each path through the branches"
 is "the ways through it" "$($check --json bare_switch/model.so 2>err | jq -c '[.calls[2].name, .followed.ways[][2]]')" \
 	'["cpp_fused_gt_mul_sin_2","aoti_torch_cpu_mm_out"]'
 is "in the document" "$($check --json --probe "$P/v215/switch.pt2" | jq -c '[.differences, .open, .calls_compared]')" '[[],[],5]'
@@ -59,7 +59,7 @@ mkdir unknown && unzip -qo "$P/v215/mlp.pt2" -d unknown
 so=$(find unknown -name '*.so')
 sed -i 's/aoti_torch_cpu_addmm_out/aoti_torch_cpu_addmm_xxx/g' "$so"
 exits "no verdict" 5 $check --probe unknown
-like "no accusation" "$(cat out)" "only in part; there it agrees.*open +the binary was followed for [0-9]+ of [0-9]+ calls: aoti_torch_cpu_addmm_xxx"
+like "no accusation" "$(cat out)" "only be compared with its code in part; there it agrees.*open +the binary was followed for [0-9]+ of [0-9]+ calls: aoti_torch_cpu_addmm_xxx"
 unlike "no" "$(cat out)" "not what this binary was built from"
 exits "in the document" 5 $check --json --probe unknown
 is "nothing differs, something is open" "$(jq -c '[.differences, (.open | length)]' out)" '[[],1]'
@@ -68,7 +68,7 @@ exits "alone: a contract in part" 5 $check --json bare_unknown/model.so
 like "why" "$(jq -r .followed.stopped out)" "^aoti_torch_cpu_addmm_xxx.* API call failed"
 is "what was checked before" "$(jq -c '[.inputs[0].dtype, .inputs[0].dims[1].size, .peak_bytes]' out)" '["float32",8,null]'
 exits "an input that fits as far as is known" 5 $check bare_unknown/model.so 'f32[4,8]'
-like "said so" "$(cat err)" "known in part only"
+like "said so" "$(cat err)" "only partly known"
 exits "one that does not" 1 $check bare_unknown/model.so 'f64[4,8]'
 sed -i 's/8 != arg4_1_size\[1\]/9 != arg4_1_size[1]/; s/{s77, 8L}, {8L, 1L}/{s77, 9L}, {9L, 1L}/' "$(find unknown -name '*.wrapper.cpp')"
 exits "what differs before that is a difference" 1 $check --probe unknown

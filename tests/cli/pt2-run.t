@@ -35,7 +35,7 @@ exits "several as .npy" 3 pt2-run "$P/nested.pt2" "${in[@]}" -o several.npy
 like "names .npz" "$(cat err)" "^pt2-run: 'several.npy': a .npy file holds one tensor, not 3: save as .npz"
 is "nothing is left" "$(echo several*)" 'several*'
 exits "a name that says no format" 2 pt2-run "${mlp[@]}" -o got.bin
-like "says which there are" "$(cat err)" "'got.bin': its name says no format: .npz, .npy, .pt or .safetensors"
+like "says which there are" "$(cat err)" "'got.bin': cannot tell the format from the file name: use .npz, .npy, .pt or .safetensors"
 exits "a format" 0 pt2-run "${mlp[@]}" --format npz -o got.bin
 ok "an archive" unzip -tq got.bin
 exits "onto a pipe" 0 bash -c '"$@" --format safetensors -o /dev/stdout | cat >piped' - pt2-run "${mlp[@]}"
@@ -158,7 +158,7 @@ is "take its place" "$(tensors got.npz | grep -o '[0-9]\.0' | sort | uniq -c | a
 bare=("$P/v215/noweights.pt2" "$ROOT/tests/data/aoti/v215/io/noweights.pt:inputs[0]")
 for tool in pt2-run aoti-printer aoti-nanassert; do
 	exits "$tool: no weights" 3 $tool "${bare[@]}"
-	like "$tool: names what it needs" "$(cat err)" "^$tool: '.*noweights.pt2' has no weights in it .*: give them with --weights FILE; it needs up.weight \(float32, 512 bytes\), up.bias"
+	like "$tool: names what it needs" "$(cat err)" "^$tool: '.*noweights.pt2' contains no weights .*: pass them with --weights=FILE; it needs up.weight \(float32, 512 bytes\), up.bias"
 done
 exits "with weights" 0 pt2-run --weights zero.safetensors "${bare[@]}" -o got.npz
 is "no word" "$(cat err)" ""

@@ -30,10 +30,10 @@ exits "without --torch" 3 aoti-printer linear.pt2 'f32[4,16]'
 is "says what it runs with" "$(cat err)" \
 	"aoti-printer: 'linear.pt2' is made for cuda: it runs with an installed libtorch for CUDA (--torch), or watch a program that runs it (-- COMMAND)"
 exits "a libtorch for the CPU" 4 aoti-printer --torch=without linear.pt2 'f32[4,16]'
-like "says what it lacks" "$(cat err)" "is a libtorch without CUDA: no libtorch_cuda.so is beside it"
+like "says what it lacks" "$(cat err)" "is a libtorch without CUDA: no libtorch_cuda.so beside it"
 exits "a model for the CPU is run as before" 0 aoti-printer --level 3 linear_cpu.pt2 'f32[4,16]'
 exits "no GPU" 3 gpu linear env TMPDIR="$TMP/private" FAKECUDA_FAIL=nodevice aoti-printer --torch=torch linear.pt2 'f32[4,16]'
-like "is told" "$(cat err)" "cannot create the model of 'linear.pt2': CUDA error: no CUDA-capable device is detected"
+like "is told" "$(cat err)" "cannot create the model in 'linear.pt2': CUDA error: no CUDA-capable device is detected"
 is "nothing is left behind" "$(ls private)" ""
 
 # ---- values ----
@@ -59,7 +59,7 @@ is "and what the other calls them" "$(jq -r '.calls[] | select(.in == "both") | 
 is "what one side has alone is elsewhere in the other" "$(jq -c '[.calls[] | select(.elsewhere) | .kernel]' out)" \
 	'["aoti_torch_cpu_addmm_out","aoti_torch_cuda_mm_out"]'
 exits "as text" 0 aoti-printer --diff cpu saved
-like "says so" "$(cat out)" "fused otherwise: calls that one side has alone are no difference, as both end with the same"
+like "says so" "$(cat out)" "fused differently: calls on one side only are not differences, since both end with the same result"
 cp -r saved wrong
 python3 - "$(echo wrong/*.after.*addmm_relu*)" "$(echo wrong/*.after.*softmax*)" <<'PY'
 import sys
@@ -77,7 +77,7 @@ ok "is written" test -s page.html
 
 # ---- NaN ----
 exits "NaN in a kernel for the GPU" 1 gpu nan aoti-nanassert --torch=torch nan.pt2 'f32[32,64]'
-like "is found at the logarithm" "$(head -1 out)" "^NaN made by triton_per_fused_add_log_mul_sub_sum_2 \(call 2 of Run 0, wrapper.cpp line [0-9]+\)"
+like "is found at the logarithm" "$(head -1 out)" "^NaN produced by triton_per_fused_add_log_mul_sub_sum_2 \(call 2 of run 0, wrapper.cpp line [0-9]+\)"
 like "not confined: said" "$(cat err)" "nan.pt2 is for a GPU: it ran unconfined"
 
 # ---- an access outside ----

@@ -39,9 +39,9 @@ like "is refused before it runs" "$(cat err)" "expected .*8"
 exits "beyond a bound" 3 pt2-run "$P/symbols.pt2" "f32[200,4]" "f32[200,4]"
 exits "no input" 2 pt2-run "$P/image.pt2"
 exits "what is for code" 2 pt2-run --torch "$P/image.pt2" "f32[2,3,8,8]"
-like "says so" "$(cat err)" "^pt2-run: --torch is for compiled code: '.*image.pt2' is a graph, which is run operator by operator"
+like "says so" "$(cat err)" "^pt2-run: --torch applies to compiled code: '.*image.pt2' is a graph, which is run operator by operator"
 exits "--double of code" 2 pt2-run --double "$DATA/aoti/mlp.pt2" "f32[8,10]"
-like "says so, too" "$(cat err)" "--double is for a graph"
+like "says so, too" "$(cat err)" "--double applies to a graph"
 exits "values over a limit" 3 pt2-run --max-bytes=100 "$P/image.pt2" "f32[2,3,8,8]"
 like "the node is named, and how much" "$(cat err)" "node '[a-z0-9_]*' .aten.*.: .*: [0-9]* bytes more, with [0-9]* that are alive, are over the limit of 100"
 exits "under it" 0 pt2-run --max-bytes=64K "$P/image.pt2" "f32[2,3,8,8]"
@@ -52,6 +52,6 @@ with zipfile.ZipFile(sys.argv[1]) as z, zipfile.ZipFile(sys.argv[2], "w") as w:
         w.writestr(name, z.read(name).replace(b"torch.ops.aten.sin.default", b"torch.ops.aten.sinh_not.default"))
 E
 exits "an operator that is not here" 4 pt2-run spoilt.pt2 "f32[3,4]" "f32[4]"
-like "is named" "$(cat err)" "^pt2-run: 'spoilt.pt2' calls operators that are not here: aten.sinh_not.default"
+like "is named" "$(cat err)" "^pt2-run: 'spoilt.pt2' calls unsupported operators: aten.sinh_not.default"
 exits "weights that are not those" 3 pt2-run --weights "$P/maps.pt" "$P/image.pt2" "f32[2,3,8,8]"
 done_testing

@@ -6,9 +6,9 @@ lib=$BUILD/lib/pt2utils
 exits "help" 0 "$lib/pt2-runner" --help
 like "help names the options" "$(cat out)" '--torch LIB .*--outputs FILE'
 exits "no options" 2 "$lib/pt2-runner"
-like "says what is needed" "$(cat err)" '^pt2-runner: --torch, --model, --inputs and --outputs are needed'
+like "says what is needed" "$(cat err)" '^pt2-runner: --torch, --model, --inputs and --outputs are required'
 exits "no number" 2 "$lib/pt2-runner" --runs many
-like "says which" "$(cat err)" "^pt2-runner: --runs wants a number, not 'many'"
+like "says which" "$(cat err)" "^pt2-runner: --runs needs a number, not 'many'"
 
 mkdir mlp
 python3 - "$DATA/aoti/mlp.pt2" <<'E2' || skip_all "no packages"
@@ -50,7 +50,7 @@ exits "a library that is no runtime" 4 "$lib/pt2-runner" --torch "$lib/libpt2pro
 like "says so" "$(cat err)" 'has no AOTInductor interface'
 exits "outputs cannot be written" 4 "$lib/pt2-runner" --torch "$lib/libpt2shim.so" --model "$so" --outputs none/res --inputs x.npy
 exits "a library that is no model" 3 "$lib/pt2-runner" --torch "$lib/libpt2shim.so" --model "$lib/libpt2probe.so" --outputs res --inputs x.npy
-like "says what it is not" "$(cat err)" 'is not made for libtorch'
+like "says what it is not" "$(cat err)" 'was not built for libtorch'
 exits "standard streams that are closed" 0 bash -c '"$@" <&- >&- 2>&-' - "${go[@]}" x.npy
 is "outputs are whole then, too" "$(head -c 7 res)" PT2RUN1
 
@@ -73,17 +73,17 @@ call=("$lib/pt2-runner" --torch "$lib/libpt2shim.so" --model "$proxied" --output
 exits "calls through the proxy executor" 0 "${call[@]}" --extern-nodes "$nodes"
 is "it prints nothing" "$(cat out err)" ""
 exits "without their list" 3 "${call[@]}"
-like "says what is missing" "$(cat err)" 'calls operators through the proxy executor; the package.s list of them \(\*.wrapper.json\) is not there$'
+like "says what is missing" "$(cat err)" 'calls operators through the proxy executor, but the package.s list of them \(\*.wrapper.json\) is missing$'
 exits "no such list" 3 "${call[@]}" --extern-nodes none.json
 sed 's/aten::_unique2/aten::poisson/; s/aten::bincount/mine::op.some/' "$nodes" >other.json
 exits "operators that are not here" 3 "${call[@]}" --extern-nodes other.json
-like "are named, all of them" "$(cat err)" 'what libpt2shim.so does not have: aten::poisson, mine::op.some; run it with an installed libtorch'
+like "are named, all of them" "$(cat err)" 'that libpt2shim.so lacks: aten::poisson, mine::op.some; run it with an installed libtorch'
 is "one line" "$(wc -l <err)" 1
 sed 's/aten::median.dim/aten::nanmedian.dim/; s/"keepdim"/"other"/' "$nodes" >same.json
 exits "a value that is left out has its default" 0 "${call[@]}" --extern-nodes same.json
 sed 's/{"as_int": 1}/{"as_bool": true}/' "$nodes" >kind.json
 exits "a value of another kind" 3 "${call[@]}" --extern-nodes kind.json
-like "the operator is named" "$(cat err)" "aten::median.dim: another kind of value for dim than torch's"
+like "the operator is named" "$(cat err)" "aten::median.dim: wrong kind of value for dim"
 head -c 300 "$nodes" >cut.json
 exits "a list that is cut" 3 "${call[@]}" --extern-nodes cut.json
 like "says where" "$(cat err)" 'extern nodes: .* at offset 300$'

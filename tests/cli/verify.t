@@ -94,7 +94,7 @@ if command -v objdump >/dev/null; then
 	exits "--error-exitcode" 42 verify attention wrong.pt2 -q --error-exitcode=42
 	verify attention wrong.pt2 >text
 	ok "the user's line is told" grep -q '^ *line .*verify.py:[0-9]* in forward' text
-	ok "and the worst element" grep -qE '^ *values .* elements differ; at \[[0-9, ]+\] it is .*, and should be ' text
+	ok "and the worst element" grep -qE '^ *values .* elements differ; at \[[0-9, ]+\] got .*, expected ' text
 else
 	skip "mutants" "no objdump"
 fi
@@ -108,10 +108,10 @@ ok "who is nearer to float64 is whose error is less" jq -e 'def who: if .compile
 is "and counted" "$(jq -c '.nearer | add' out)" 6
 is "nodes inside of kernels have eager's error" "$(jq -c '[.nodes[] | select(.kernel | not) | has("eager_ulp")] | [length, all]' out)" "[5,true]"
 exits "as text" 0 aoti-printer --diff norm.exported.pt2 norm.pt2 'norm.pt:in[0]'
-like "a column says it" "$(cat out)" "nearer to float64"
+like "a column says it" "$(cat out)" "closer to float64"
 ok "with one line for each" grep -qE "^ *3 +aoti_torch_cpu_addmm_out +linear_1 +[0-9.]+ +[0-9.]+ +(eager|compiled|alike)$" out
 aoti-printer -a --diff norm.exported.pt2 norm.pt2 'norm.pt:in[0]' >all
-is "-a shows those inside, too" "$(grep -c 'inside of a kernel' all)" 5
+is "-a shows those inside, too" "$(grep -c 'inside a kernel' all)" 5
 exits "a tolerance of nothing" 1 aoti-printer -q --rtol 0 --atol 0 --diff norm.exported.pt2 norm.pt2 'norm.pt:in[0]'
 exits "the filters" 0 aoti-printer --json -k '*gelu*' --diff norm.exported.pt2 norm.pt2 'norm.pt:in[0]'
 is "choose kernels" "$(jq -c '[.nodes[] | select(.kernel) | .node]' out)" '["gelu"]'
@@ -130,7 +130,7 @@ exits "a page" 2 aoti-printer --html=p.html --diff norm.exported.pt2 norm.pt2 'n
 exits "another package's graph" 3 aoti-printer --diff norm.exported.pt2 attention.pt2 'attention.pt:in[0]'
 exits "what is no graph" 3 aoti-printer --diff norm.pt norm.pt2 'norm.pt:in[0]'
 exits "random numbers" 0 aoti-printer --diff noise.exported.pt2 noise.pt2 'noise.pt:in[0]'
-like "are named" "$(cat out)" "not known: .*random numbers"
+like "are named" "$(cat out)" "unknown: .*random numbers"
 
 # ---- no verdict ----
 exits "random numbers cannot be verified" 5 verify noise
@@ -145,7 +145,7 @@ aoti-printer -q -i -o dump attention.pt2 'attention.pt:in[0]' 2>/dev/null
 exits "a dump instead of a model" 0 aoti-verify --json attention.exported.pt2 dump
 is "has the same verdicts" "$(jq -c '[.runs[0].calls[].verdict]' out)" "$(verify attention attention.pt2 --json | jq -c '[.runs[0].calls[].verdict]')"
 exits "with inputs besides" 2 aoti-verify attention.exported.pt2 dump 'attention.pt:in[0]'
-like "is refused" "$(cat err)" "holds its inputs: give no others"
+like "is refused" "$(cat err)" "with its own inputs: give no other inputs"
 aoti-printer -q -o bare attention.pt2 'attention.pt:in[0]' 2>/dev/null
 exits "a dump without inputs" 3 aoti-verify attention.exported.pt2 bare
 like "says how to save them" "$(cat err)" "inputs"
@@ -178,7 +178,7 @@ tensors traced.npz >traced.txt
 tensors exported.npz >exported.txt
 ok "to the same numbers" close traced.txt exported.txt
 exits "without them" 2 pt2-run "$T/norm.log" 'norm.pt:in[0]'
-like "it says so" "$(cat err)" "--weights FILE"
+like "it says so" "$(cat err)" "--weights=FILE"
 
 # ---- plain torch.compile: a training step that aoti-printer saved, and its trace (scripts/fixtures/jit_step.py) ----
 tar -xJf "$ROOT/tests/data/jit/step.tar.xz"
@@ -226,7 +226,7 @@ like "says by what" "$(cat err)" "suspects   gelu, .*found by aoti-verify"
 ok "and takes fewer tests ($n, not $without)" test "$n" -lt "$without"
 sed 's/"gelu"/"of_another"/' found.json >other.json
 exits "another graph's" 3 fxminify -l 4 -t true --verified other.json norm.exported.pt2
-like "is named" "$(cat err)" "at node 'of_another', which this graph has not"
+like "is named" "$(cat err)" "at node 'of_another', which this graph does not have"
 for text in '{}' '[' ''; do
 	printf %s "$text" >bad.json
 	exits "--verified of '$text'" 3 fxminify -l 4 -t true --verified bad.json norm.exported.pt2

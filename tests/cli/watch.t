@@ -46,7 +46,7 @@ for tool in aoti-checkinputs aoti-printer "aoti-printer --profile" "aoti-printer
 	like "$tool: is said, too" "$(cat err)" '1 Run was entered unseen, by a pointer that was fetched before the model was known'
 done
 exits "one that calls nothing while it is loaded is seen" 4 aoti-checkinputs --no-exec -- "$host" "torch=$fake" "load=$fakes/quietmodel.so" 'call=f32[4]'
-like "and its calls, too" "$(last)" '1 model, 1 call, 0 did not fit, 1 could not be checked'
+like "and its calls, too" "$(last)" '1 model, 1 call, 0 did not fit, 1 not checked'
 
 if ! grep -qw avx2 /proc/cpuinfo; then
 	skip "models" "the recorded models are x86-64-v3 code"
@@ -85,7 +85,7 @@ uses() { echo "$host" "torch=$fake" "load=$so" "$@"; }
 	mkdir -p newer && cp -r mixed/data/aotinductor/model/* newer
 	sed -i -E 's/^    if \((arg0_1_size\[0\]) > ([0-9]+)\) \{/    if (above(\1, \2)) {/' newer/*.wrapper.cpp
 	exits "as far as understood: 5" 5 aoti-checkinputs -- "$host" "torch=$fake" "load=$(echo newer/*.wrapper.so)" "call=$good"
-	like "of which model, and what" "$(last)" '1 call, 0 did not fit; of .*newer/.*\.so 1 check was not understood$'
+	like "of which model, and what" "$(last)" '1 call, 0 did not fit; in .*newer/.*\.so 1 check was not understood$'
 	# Without the text beside it the library is run on nothing, in the sandbox.
 	cp "$so" bare.so
 	if aoti-checkinputs -q bare.so 2>err; then

@@ -107,7 +107,7 @@ far_cases() {
 	run fxminify -j1 -p nodes --no-verify --launcher "$broken" --launcher "$launcher" -o one.py compile_error/minifier_launcher.py
 	is "one of two cannot work: status" "$status" 0
 	is "one of two cannot work: the same program" "$(body one.py)" "$(body here.py)"
-	like "one of two cannot work: which is said" "$(cat err)" "--launcher '[^']*' takes no part: .*$text"
+	like "one of two cannot work: which is said" "$(cat err)" "--launcher '[^']*' is not used: .*$text"
 
 	for sig in INT KILL; do
 		# A shell starts what is in its background with SIGINT ignored.

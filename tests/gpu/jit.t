@@ -15,8 +15,8 @@ for name in fused user train; do
 	keep $name.txt
 	is "$name: found, and the same result" "$status $(cat out)" "1 $want"
 done
-like "fused: the kernel" "$(cat fused.txt)" 'NaN made by triton_[a-z]+_fused_[a-z_]*log'
-like "user: the user's own kernel" "$(cat user.txt)" 'NaN made by log_of_all'
+like "fused: the kernel" "$(cat fused.txt)" 'NaN produced by triton_[a-z]+_fused_[a-z_]*log'
+like "user: the user's own kernel" "$(cat user.txt)" 'NaN produced by log_of_all'
 like "train: in the backward graph" "$(cat train.txt)" 'graph [0-9]+_backward'
 like "... with the line of the program" "$(cat train.txt)" 'jit\.py:[0-9]+ in <lambda>'
 
@@ -40,5 +40,5 @@ unlike "nothing with a program that stays inside" "$(cat fine.txt)" 'illegal mem
 run aoti-printer --record kept -- "${py[@]}" fused
 is "--record: the graph with its inputs" "$status $(jq -r .program kept/bundle.*/bundle.json)" "1 model/fx_graph_runnable.py"
 PT2_PYTHON=$GPU_PYTHON run aoti-nanassert --log=again.txt kept
-like "... finds the same again" "$(cat again.txt)" 'NaN made by triton_'
+like "... finds the same again" "$(cat again.txt)" 'NaN produced by triton_'
 done_testing

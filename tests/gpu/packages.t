@@ -83,7 +83,7 @@ if [ "$("$GPU_PYTHON" -c 'import torch; print(torch.cuda.get_device_capability()
 	is "--diff: the CPU's package and the GPU's agree" "$status" 0
 	exits "NaN out of a file" 1 aoti-nanassert --torch="$lib" nan.pt2 'f32[32,64]'
 	keep file.nan
-	like "at the logarithm" "$(head -1 out)" '^NaN made by triton_per_fused_add_log_mul_sub_sum_2'
+	like "at the logarithm" "$(head -1 out)" '^NaN produced by triton_per_fused_add_log_mul_sub_sum_2'
 	exits "--ima on a file" 1 aoti-printer --ima --torch="$lib" user.pt2 'f32[1000,16]'
 	keep file.ima
 	like "names the kernel" "$(head -1 out)" '^far_copy_0: illegal memory access'

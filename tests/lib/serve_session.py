@@ -56,7 +56,7 @@ with Server(SERVE) as s:
     ok(lines(s.wait(FILE, lambda d: len(d) == 2)) == [5, 7], "closed without being saved: the file is as it is on the disk")
     shutil.copy(without, "traces/dedicated_log_torch_trace_two.log")
     ok(s.wait(FILE, lambda d: not d) == [], "the log that was written last counts")
-    ok(s.ask("workspace/symbol", {}) == {"code": -32601, "message": "fxexplain does not do that"}, "what it does not do is said")
+    ok(s.ask("workspace/symbol", {}) == {"code": -32601, "message": "not supported by fxexplain"}, "what it does not do is said")
     s.p.stdin.write(b"Content-Length: 5\r\n\r\n{\"id\"")
     s.p.stdin.flush()
     while "error" not in (m := s.next()):

@@ -1,4 +1,5 @@
-/* Sizes that a floor division cuts: an input of 2099 elements and what is made of it element by element has 100*(n//100), 2000. */
+/* check_cut.c - sizes truncated by a floor division: an input has 2099 elements, and what is computed from it elementwise has
+ * 100*(n//100), 2000. */
 #include "model/check/check_part.h"
 
 #include <inttypes.h>
@@ -6,9 +7,9 @@
 #define MAX_DIVISORS 8
 #define MAX_SYMBOLS 8
 #define MAX_DIVISOR (1 << 20)
-#define MAX_WORK (1u << 24) /* arguments looked at, for all inputs together */
+#define MAX_WORK (1u << 24) /* arguments examined, for all inputs together */
 
-/* A value whose sizes divide: the divisors, and the symbols that they may divide. */
+/* A value whose sizes contain divisions: the divisors, and the symbols they may divide. */
 struct divided {
 	uint32_t value;
 	int64_t by[MAX_DIVISORS];
@@ -18,7 +19,7 @@ struct divided {
 struct cut {
 	const struct contract *c;
 	const struct symbind *env;
-	struct symbind at; /* a copy of env, with another value for the symbol that is looked at */
+	struct symbind at; /* a copy of env, with another value for the symbol being examined */
 	struct divided *v;
 	uint32_t n, cap;
 	uint32_t *divided_at; /* value -> index into v + 1 */
@@ -48,7 +49,7 @@ static bool input_at(struct cut *k, uint32_t input, int64_t *numel)
 	return in->rank_known && numel_at(k->c, in->n_dim, in->dim, &k->at, numel);
 }
 
-/* ---- which values have sizes that divide ---- */
+/* ---- which values have sizes with divisions ---- */
 
 static void take_divisors(struct divided *d, struct slice text)
 {
@@ -94,15 +95,15 @@ static void find_divided(struct cut *k)
 
 struct place {
 	uint32_t symbol;
-	int64_t now, below, above; /* its value, and the nearest ones at which nothing is left out */
+	int64_t now, below, above; /* its value, and the closest ones at which nothing is left out */
 	int64_t elements, kept;
 };
 
-/* Where the division has no rest, the value has as many elements as the input, below and above this size; here it has less. */
+/* If the division has no remainder, the value has as many elements as the input, below and above this size; here it has fewer. */
 static bool cut_by(struct cut *k, uint32_t input, uint32_t value, int64_t by, struct place *p)
 {
 	int64_t low = p->now - by < 0 ? 0 : p->now - by, high = p->now, in, out;
-	while (low < high) { /* the largest size at which the input has no more elements than the value has now */
+	while (low < high) { /* the largest size at which the input has at most as many elements as the value has now */
 		int64_t mid = low + (high - low + 1) / 2;
 		symbind_set(&k->at, p->symbol, mid);
 		if (!input_at(k, input, &in))
@@ -143,12 +144,12 @@ static bool is_cut(struct cut *k, uint32_t input, const struct divided *d, struc
 	return found;
 }
 
-/* ---- the way from an input ---- */
+/* ---- the path from an input ---- */
 
 static bool same_count(const struct contract *c, uint32_t input, uint32_t value)
 {
 	struct symsize a = symsize_int(1), b = a;
-	struct symtab *tab = (struct symtab *)&c->tab; /* multiplying makes new expressions; what was there stays as it is */
+	struct symtab *tab = (struct symtab *)&c->tab; /* multiplying adds new expressions; existing ones are not changed */
 	const struct contract_value *v = &c->value[value];
 	const struct contract_input *in = &c->input[input];
 	for (int d = 0; d < in->n_dim; d++)
@@ -160,7 +161,7 @@ static bool same_count(const struct contract *c, uint32_t input, uint32_t value)
 	return v->n_dim >= 0 && symsize_eq(a, b);
 }
 
-/* A kernel's name lists the operators that became it (config.cpp.descriptive_names): these take some elements and leave others. */
+/* A kernel's name lists its operators (config.cpp.descriptive_names): these use some elements and drop others. */
 static bool drops_on_purpose(struct slice kernel)
 {
 	static const char *const names[] = {"_unfold", "_slice", "_pool", "_narrow", "_select", "_split", "_chunk"};
@@ -170,8 +171,8 @@ static bool drops_on_purpose(struct slice kernel)
 	return false;
 }
 
-/* Views of the input, and what generated kernels make of it or of an image of it that has all its elements. Operators are another
- * matter: a convolution that leaves out the last column does what it should. */
+/* Follows views of the input, and what generated kernels compute from it or from an image that has all its elements. Operators are
+ * different: a convolution that drops the last column works as intended. */
 static uint32_t follow(struct cut *k, uint32_t input, bool *whole, struct place *p)
 {
 	const struct contract *c = k->c;
@@ -201,7 +202,7 @@ static uint32_t follow(struct cut *k, uint32_t input, bool *whole, struct place 
 	return NONE;
 }
 
-/* ---- in words ---- */
+/* ---- as text ---- */
 
 /* "output 0 is [100, s77//100 = 20]" */
 static struct slice value_text(struct check *k, const struct cut *cut, uint32_t value)
@@ -215,7 +216,7 @@ static struct slice value_text(struct check *k, const struct cut *cut, uint32_t 
 	if (o < c->n_outputs)
 		buf_addf(&b, "output %u is [", o);
 	else
-		buf_addf(&b, "%.*s, which is made of it, is [", SL(v->name));
+		buf_addf(&b, "%.*s, which is computed from it, is [", SL(v->name));
 	for (int d = 0; d < v->n_dim; d++) {
 		int64_t size = 0;
 		buf_adds(&b, d ? ", " : "");
@@ -247,12 +248,11 @@ static void say_cut(struct check *k, struct cut *cut, uint32_t input, uint32_t v
 	}
 	struct check_finding *f = check_found(k, CHECK_CUT, input, dim);
 	struct slice is = value_text(k, cut, value), name = symtab_name(&c->tab, p->symbol);
-	f->expected = check_keep(k, "%.*s = %" PRId64 " or %" PRId64 ", so that no element is left out", SL(name), p->below, p->above);
+	f->expected = check_keep(k, "%.*s = %" PRId64 " or %" PRId64 ", so that no element is dropped", SL(name), p->below, p->above);
 	f->given = dim < 0 ? check_keep(k, "%.*s = %" PRId64, SL(name), p->now) : check_keep(k, "%" PRId64, m->size[dim]);
-	f->fix = check_keep(k,
-			    "%.*s: %" PRId64 " of %" PRId64
-			    " elements are not in it, and nothing says so when it runs; right only where the model drops a rest on purpose",
-			    SL(is), p->elements - p->kept, p->elements);
+	f->fix = check_keep(
+	    k, "%.*s: %" PRId64 " of %" PRId64 " elements are silently dropped; correct only if the model drops the remainder on purpose",
+	    SL(is), p->elements - p->kept, p->elements);
 }
 
 void check_cuts(struct check *k, const struct contract *c, const struct tensor_meta *in, size_t n)

@@ -9,9 +9,9 @@ static const char *const names[] = {
 
 const char *exportdiff_what_name(enum exportdiff_what w) { return names[w]; }
 
-static const char recompile[] = "compile this exported program again";
-/* Where it is the compiler that adds the demand, compiling once more adds it again. */
-static const char look[] = "compile this exported program with TORCH_LOGS=+dynamic: it says which line of the program makes it so";
+static const char recompile[] = "recompile this exported program";
+/* If the compiler added the requirement, compiling again adds it again. */
+static const char look[] = "compile this exported program with TORCH_LOGS=+dynamic: it shows which line of the program causes it";
 
 /* ---- texts ---- */
 
@@ -89,11 +89,11 @@ struct exportdiff_finding *exportdiff_found(struct compare *k, enum exportdiff_w
 	return f;
 }
 
-/* "16", "2..64", "16 and more" */
+/* "16", "2..64", "16 or more" */
 static struct slice span(struct compare *k, int64_t lo, int64_t hi, bool hi_inf)
 {
 	if (hi_inf)
-		return lo <= 0 ? SLICE("any size") : exportdiff_text(k, "%" PRId64 " and more", lo);
+		return lo <= 0 ? SLICE("any size") : exportdiff_text(k, "%" PRId64 " or more", lo);
 	return lo == hi ? exportdiff_text(k, "%" PRId64, lo) : exportdiff_text(k, "%" PRId64 "..%" PRId64, lo, hi);
 }
 
@@ -109,7 +109,7 @@ static struct slice bounded(struct compare *k, const struct contract *c, const s
 	return contract_known(c, d->size) ? exportdiff_text(k, "%.*s: %.*s", SL(size), SL(range)) : range;
 }
 
-/* "2*s22, s22 being dim 0 of x" */
+/* "2*s22, where s22 is dim 0 of x" */
 static struct slice relation_text(struct compare *k, const struct contract *c, uint32_t input, int dim)
 {
 	uint32_t ids[3];
@@ -121,14 +121,14 @@ static struct slice relation_text(struct compare *k, const struct contract *c, u
 		if (!symbind_get(c == k->e ? &k->source : &k->compiled_source, ids[i], &at) || at == (int64_t)input * 256 + dim)
 			continue;
 		struct slice name = symtab_name(&c->tab, ids[i]), of = exportdiff_label(k, (uint32_t)(at / 256));
-		text = exportdiff_text(k, "%.*s, %.*s being dim %d of %.*s", SL(text), SL(name), (int)(at % 256), SL(of));
+		text = exportdiff_text(k, "%.*s, where %.*s is dim %d of %.*s", SL(text), SL(name), (int)(at % 256), SL(of));
 	}
 	return text;
 }
 
 /* ---- bounds ---- */
 
-/* The same symbol stands in many inputs; once is enough. */
+/* The same symbol is in many inputs; report it once. */
 static bool already_said(struct compare *k, const struct contract_dim *e, const struct contract_dim *c, enum exportdiff_what what)
 {
 	struct {
@@ -157,13 +157,13 @@ static void narrower(struct compare *k, uint32_t i, int dim, const struct contra
 	struct exportdiff_finding *f = exportdiff_found(k, EXPORTDIFF_NARROWER, EXPORTDIFF_INPUT, i, dim, false);
 	f->exported = bounded(k, k->e, e);
 	f->compiled = range_text(k, c->range);
-	f->why = exportdiff_text(k, "%.*s%s%.*s are refused under AOTI_RUNTIME_CHECK_INPUTS=1 and unchecked otherwise", SL(first),
+	f->why = exportdiff_text(k, "%.*s%s%.*s are rejected under AOTI_RUNTIME_CHECK_INPUTS=1 and not checked otherwise", SL(first),
 				 below && above ? " and " : "", SL(last));
 	if (below && !above && lo == 2)
-		f->fix = SLICE("sizes 0 and 1 are compiled apart: export with min=2, or compile another model for them");
+		f->fix = SLICE("sizes 0 and 1 are specialized: export with min=2, or compile a separate model for them");
 	else
-		f->fix = SLICE("the compiler narrowed them by the example input: export from an example inside the bounds that "
-			       "are needed, or compile under torch.fx.experimental._config.patch(backed_size_oblivious=True)");
+		f->fix = SLICE("the compiler narrowed them based on the example input: export from an example inside the required "
+			       "bounds, or compile under torch.fx.experimental._config.patch(backed_size_oblivious=True)");
 }
 
 static void wider(struct compare *k, uint32_t i, int dim, const struct contract_dim *e, const struct contract_dim *c)
@@ -175,14 +175,14 @@ static void wider(struct compare *k, uint32_t i, int dim, const struct contract_
 	struct exportdiff_finding *f = exportdiff_found(k, EXPORTDIFF_WIDER, EXPORTDIFF_INPUT, i, dim, true);
 	f->exported = bounded(k, k->e, e);
 	f->compiled = range_text(k, c->range);
-	f->why = SLICE("the compiled code runs with sizes that the export refuses, and for which nothing was promised");
+	f->why = SLICE("the compiled code accepts sizes that the export rejects and does not guarantee");
 }
 
 static void compare_bounds(struct compare *k, uint32_t i, int dim, const struct contract_dim *e, const struct contract_dim *c)
 {
 	uint32_t id;
 	int64_t mul, add;
-	/* The bounds of any other expression are not known, which is not the same as having none. */
+	/* The bounds of any other expression are unknown, which is different from unbounded. */
 	if (e->range.lo_inf && e->range.hi_inf && !symsize_linear(&k->e->tab, e->size, &id, &mul, &add))
 		return;
 	narrower(k, i, dim, e, c);
@@ -191,7 +191,7 @@ static void compare_bounds(struct compare *k, uint32_t i, int dim, const struct 
 
 /* ---- sizes ---- */
 
-static const char refused[] = "calls that fit the export are refused under AOTI_RUNTIME_CHECK_INPUTS=1, and run with wrong "
+static const char refused[] = "calls that fit the export are rejected under AOTI_RUNTIME_CHECK_INPUTS=1, and run with wrong "
 			      "sizes otherwise";
 
 static void demands(struct compare *k, uint32_t i, int dim, enum exportdiff_what what)
@@ -216,7 +216,7 @@ static void fixed_in_compiled(struct compare *k, uint32_t i, int dim, const stru
 	f->exported = bounded(k, k->e, e);
 	f->compiled = exportdiff_size(k, k->c, c->size);
 	f->why = exportdiff_text(
-	    k, "every size but %" PRId64 " is refused under AOTI_RUNTIME_CHECK_INPUTS=1, and runs as if it were %" PRId64 " otherwise",
+	    k, "every size except %" PRId64 " is rejected under AOTI_RUNTIME_CHECK_INPUTS=1, and treated as %" PRId64 " otherwise",
 	    c->size.k, c->size.k);
 	f->fix = slice_str(look);
 }
@@ -235,18 +235,18 @@ static void fixed_in_export(struct compare *k, uint32_t i, int dim, const struct
 		struct exportdiff_finding *f = exportdiff_found(k, EXPORTDIFF_SIZE, EXPORTDIFF_INPUT, i, dim, true);
 		f->exported = exportdiff_size(k, k->e, e->size);
 		f->compiled = known ? bounded(k, k->c, c) : range_text(k, c->range);
-		f->why = known ? SLICE("the compiled code takes sizes that the export refuses")
-			       : SLICE("no other size is noticed: the compiled code does not look at it");
+		f->why = known ? SLICE("the compiled code accepts sizes that the export rejects")
+			       : SLICE("a different size goes unnoticed: the compiled code does not check it");
 	}
 }
 
 static void compare_dim(struct compare *k, uint32_t i, int dim)
 {
 	const struct contract_input *in = &k->c->input[i];
-	static const struct contract_dim none = {.range = SYMRANGE_ALL}; /* its size is not looked at */
+	static const struct contract_dim none = {.range = SYMRANGE_ALL}; /* its size is not checked */
 	const struct contract_dim *e = &k->e->input[i].dim[dim], *c = dim < in->n_dim ? &in->dim[dim] : &none;
 	bool known = dim < in->n_dim && contract_known(k->c, c->size);
-	/* The generator asserts all sizes of an input or none: this one was not understood. */
+	/* Inductor asserts all sizes of an input or none: this one was not understood. */
 	if (!contract_known(k->e, e->size) || (!known && in->asserted))
 		return;
 	if (known && symsize_is_int(c->size)) {
@@ -261,7 +261,7 @@ static void compare_dim(struct compare *k, uint32_t i, int dim)
 			struct exportdiff_finding *f = exportdiff_found(k, EXPORTDIFF_UNCHECKED, EXPORTDIFF_INPUT, i, dim, true);
 			f->exported = relation_text(k, k->e, i, dim);
 			f->compiled = known ? relation_text(k, k->c, i, dim) : SLICE("not checked");
-			f->why = SLICE("a call that breaks this relation is refused by the export, but by no check of "
+			f->why = SLICE("a call that violates this relation is rejected by the export, but not by any check in "
 				       "the compiled code");
 		}
 	}
@@ -292,15 +292,15 @@ static void compare_strides(struct compare *k, uint32_t i)
 	struct slice of = exportdiff_label(k, i);
 	struct exportdiff_finding *f = exportdiff_found(k, EXPORTDIFF_STRIDE, EXPORTDIFF_INPUT, i, -1, !other);
 	struct slice strides = exportdiff_sizes(k, k->e, e->dim, e->n_dim, true);
-	f->exported = exportdiff_text(k, "%.*s in the example, which the export does not check", SL(strides));
+	f->exported = exportdiff_text(k, "%.*s in the example (not checked by the export)", SL(strides));
 	f->compiled = exportdiff_sizes(k, k->c, c->dim, c->n_dim, true);
-	f->why = SLICE("other strides are refused under AOTI_RUNTIME_CHECK_INPUTS=1, and read as if they were these otherwise");
+	f->why = SLICE("other strides are rejected under AOTI_RUNTIME_CHECK_INPUTS=1, and read as if they were these otherwise");
 	if (other)
 		f->fix = slice_str(recompile);
 	else if (exportdiff_contiguous(k, c->dim, c->n_dim))
-		f->fix = exportdiff_text(k, "give %.*s.contiguous()", SL(of));
+		f->fix = exportdiff_text(k, "pass %.*s.contiguous()", SL(of));
 	else
-		f->fix = exportdiff_text(k, "give %.*s in this layout, or export from an example that is contiguous", SL(of));
+		f->fix = exportdiff_text(k, "pass %.*s in this layout, or export from a contiguous example", SL(of));
 }
 
 /* ---- inputs ---- */
@@ -322,16 +322,16 @@ static void compare_input(struct compare *k, uint32_t i)
 		struct exportdiff_finding *f = exportdiff_found(k, EXPORTDIFF_DTYPE, EXPORTDIFF_INPUT, i, -1, false);
 		f->exported = exportdiff_text(k, "%s", dtype_name(e->dtype));
 		f->compiled = exportdiff_text(k, "%s", dtype_name(c->dtype));
-		f->why = SLICE("inputs of the exported dtype are refused under AOTI_RUNTIME_CHECK_INPUTS=1, and their bytes are "
+		f->why = SLICE("inputs of the exported dtype are rejected under AOTI_RUNTIME_CHECK_INPUTS=1, and their bytes are "
 			       "read as the other dtype otherwise");
-		f->fix = exportdiff_text(k, "give .to(torch.%.*s), or %s", SL(f->compiled), recompile);
+		f->fix = exportdiff_text(k, "pass .to(torch.%.*s), or %s", SL(f->compiled), recompile);
 	}
 	if (e->device != DEVICE_NONE && c->device != DEVICE_NONE && e->device != c->device) {
 		struct exportdiff_finding *f = exportdiff_found(k, EXPORTDIFF_DEVICE, EXPORTDIFF_INPUT, i, -1, false);
 		f->exported = exportdiff_text(k, "%s", device_name(e->device));
 		f->compiled = exportdiff_text(k, "%s", device_name(c->device));
-		f->why = SLICE("the compiled code follows addresses of the other device");
-		f->fix = exportdiff_text(k, "give .to(\"%.*s\")", SL(f->compiled));
+		f->why = SLICE("the compiled code dereferences addresses of the wrong device");
+		f->fix = exportdiff_text(k, "pass .to(\"%.*s\")", SL(f->compiled));
 	}
 	if (c->rank_known ? c->n_dim != e->n_dim : c->n_dim > e->n_dim) {
 		compare_rank(k, i);
@@ -347,8 +347,8 @@ static void compare_count(struct compare *k)
 	if (k->e->n_inputs == k->c->n_inputs)
 		return;
 	struct exportdiff_finding *f = exportdiff_found(k, EXPORTDIFF_COUNT, EXPORTDIFF_WHOLE, NONE, -1, false);
-	f->exported = exportdiff_text(k, "%u inputs", k->e->n_inputs);
-	f->compiled = exportdiff_text(k, "%u inputs", k->c->n_inputs);
+	f->exported = exportdiff_text(k, "%u input%s", k->e->n_inputs, plural(k->e->n_inputs));
+	f->compiled = exportdiff_text(k, "%u input%s", k->c->n_inputs, plural(k->c->n_inputs));
 	f->why = SLICE("no call that fits the export fits the compiled code");
 	f->fix = slice_str(recompile);
 }
@@ -367,7 +367,7 @@ static int by_severity(const void *x, const void *y)
 	return (a->dim > b->dim) - (a->dim < b->dim);
 }
 
-/* Where the export is of another model, a wrong one was given: compiling it is no fix. */
+/* If the export is of another model, the wrong one was given: compiling it is not a fix. */
 static void no_recompiles(struct exportdiff *out)
 {
 	for (uint32_t i = 0; i < out->n; i++)

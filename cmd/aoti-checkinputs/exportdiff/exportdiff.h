@@ -1,4 +1,4 @@
-/* exportdiff.h - what an exported program promised, held against what its compiled form takes.
+/* exportdiff.h - compares what an exported program accepts with what its compiled form accepts.
  *
  *     struct exportdiff a = {0};
  *     exportdiff_compare(&exported, &compiled, &a);     // exported.h; wrapper.h or probe.h
@@ -7,30 +7,30 @@
  *     exportdiff_release(&a);
  *
  *     input 0 (x), dim 0: exported s77: 2..64; compiled 2..15
- *         16..64 are refused under AOTI_RUNTIME_CHECK_INPUTS=1 and unchecked otherwise
+ *         16..64 are rejected under AOTI_RUNTIME_CHECK_INPUTS=1 and not checked otherwise
  *
- * The two may differ: while lowering, the compiler learns more of the symbols than the export did (docs/dev/FACTS.md, "A
- * convolution takes fewer batches than were exported"), it makes demands of strides that torch.export does not know,
- * and it checks nothing of an input that is not used. Or the package is from another export than one thinks.
+ * The two may differ: while lowering, the compiler learns more about the symbols than the export did (docs/dev/FACTS.md, "A
+ * convolution takes fewer batches than were exported"), it requires strides that torch.export does not know about,
+ * and it checks nothing about an unused input. Or the package comes from a different export than assumed.
  *
- * Expressions are compared by value: their symbols have other names on the two sides. For a few choices of the export's
- * symbols the sizes of the inputs follow, from these the compiled symbols, and every compiled size must then be the
- * input's; what is not is a demand that the export does not make. The same the other way round finds relations of the
- * export that nothing checks. What one side does not know (contract_known) is no finding.
+ * Expressions are compared by value, since their symbols have different names on the two sides. A few choices of the export's
+ * symbols determine the sizes of the inputs, these the compiled symbols, and every compiled size must then equal the input's;
+ * otherwise the compiled code has a requirement that the export does not. The same in the other direction finds relations of
+ * the export that nothing checks. What one side does not know (contract_known) is not a finding.
  *
- * Weights are compared by module path, shape and dtype, never by value. What the compiler made of them itself (freezing folds
- * and packs: "_frozen_param3", "constant4") has no path: a note, and that two models are the same then rests on the
- * rest, which the note says.
+ * Weights are compared by module path, shape and dtype, never by value. Constants made by the compiler itself (freezing folds
+ * and packs: "_frozen_param3", "constant4") have no path: they give a note, and whether the two models are the same then depends
+ * on everything else, as the note says.
  *
- * A finding is bad when calls that the export allows fail, or go wrong unseen; what is worth knowing only is advice.
- * Bad ones come first, then in the order of enum exportdiff_what. Work is linear in the number of dims.
+ * A finding is bad if calls that the export allows fail, or silently go wrong; anything merely worth knowing is advice.
+ * Bad ones come first, then in the order of enum exportdiff_what. Runs in time linear in the number of dims.
  */
 #ifndef PT2_AGAINST_H
 #define PT2_AGAINST_H
 #include "model/contract/contract.h"
 
 enum exportdiff_what {
-	EXPORTDIFF_MODEL, /* these are two different models; says so before everything else; or (advice) what says that they are one */
+	EXPORTDIFF_MODEL, /* these are two different models: comes first; or (advice) the evidence that they are the same */
 	EXPORTDIFF_COUNT, /* inputs or outputs */
 	EXPORTDIFF_DTYPE,
 	EXPORTDIFF_DEVICE,
@@ -38,9 +38,9 @@ enum exportdiff_what {
 	EXPORTDIFF_STATIC,    /* dynamic as exported, one size as compiled */
 	EXPORTDIFF_SIZE,      /* two sizes; or (advice) a size that the compiled code does not check */
 	EXPORTDIFF_NARROWER,  /* bounds inside the exported ones */
-	EXPORTDIFF_EQUAL,     /* the compiled code demands a relation between sizes that the export does not have */
-	EXPORTDIFF_STRIDE,    /* other strides; or (advice) strides that no export checks are demanded */
-	EXPORTDIFF_CONSTANT,  /* of another shape or dtype, not in the export; or (advice) not in the compiled code, made by the compiler */
+	EXPORTDIFF_EQUAL,     /* the compiled code requires a relation between sizes that the export does not have */
+	EXPORTDIFF_STRIDE,    /* other strides; or (advice) required strides that no export checks */
+	EXPORTDIFF_CONSTANT,  /* another shape or dtype, not in the export; or (advice) not in the compiled code, made by the compiler */
 	EXPORTDIFF_UNCHECKED, /* advice: a relation of the export's that the compiled code does not check */
 	EXPORTDIFF_WIDER,     /* advice: bounds beyond the exported ones */
 };
@@ -52,25 +52,25 @@ struct exportdiff_finding {
 	enum exportdiff_what what;
 	enum exportdiff_part part;
 	uint32_t index; /* of the input, output or compiled constant; NONE for all of them */
-	int dim;        /* -1 when it is about all of it */
+	int dim;        /* -1: about the whole */
 	bool advice;
 	struct slice subject;  /* "input 0 (x), dim 0" */
 	struct slice exported; /* "s77: 2..64" */
 	struct slice compiled; /* "2..15" */
-	struct slice why;      /* what happens because of it */
+	struct slice why;      /* the consequence */
 	struct slice fix;      /* what to do; may be empty */
 };
 
 struct exportdiff {
 	struct exportdiff_finding *v;
 	size_t n, cap;
-	size_t n_bad;    /* those that are no advice */
-	bool same_model; /* false: there is an EXPORTDIFF_MODEL that is no advice */
-	bool unproved;   /* nothing but the inputs and outputs says that it is the same model: all weights were folded or packed */
+	size_t n_bad;    /* those that are not advice */
+	bool same_model; /* false: there is an EXPORTDIFF_MODEL that is not advice */
+	bool unproved;   /* only the inputs and outputs show that it is the same model: all weights were folded or packed */
 	struct arena arena;
 };
 
-/* Fills *out, which was {0}. Returns 1 when anything is bad, else 0. */
+/* Fills *out, which must be {0}. Returns 1 if anything is bad, else 0. */
 int exportdiff_compare(const struct contract *exported, const struct contract *compiled, struct exportdiff *out);
 void exportdiff_release(struct exportdiff *a);
 

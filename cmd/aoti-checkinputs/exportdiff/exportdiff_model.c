@@ -1,4 +1,4 @@
-/* Compares all but inputs: outputs, weights, and whether the two are the same model at all. */
+/* against_model.c - compares everything except inputs: outputs, weights, and whether the two are the same model at all. */
 #include <ctype.h>
 
 #include "exportdiff/exportdiff_part.h"
@@ -22,11 +22,11 @@ static void output_shape(struct compare *k, uint32_t i, const struct contract_ou
 	struct exportdiff_finding *f = exportdiff_found(k, other ? EXPORTDIFF_SIZE : EXPORTDIFF_STRIDE, EXPORTDIFF_OUTPUT, i, -1, !other);
 	f->exported = exportdiff_sizes(k, k->e, e->dim, e->n_dim, !other);
 	f->compiled = exportdiff_sizes(k, k->c, c->dim, c->n_dim, !other);
-	f->why = other ? SLICE("what takes the result gets another size")
-		       : SLICE("the values are the same in another order in memory: .view() on the result may fail where it did "
+	f->why = other ? SLICE("consumers of the result get a different size")
+		       : SLICE("the values are the same in a different memory layout: .view() on the result may fail where it did "
 			       "not in eager mode");
 	if (!other)
-		f->fix = SLICE("use .reshape(), or .contiguous() first, where the layout matters");
+		f->fix = SLICE("use .reshape(), or call .contiguous() first if the layout matters");
 }
 
 static void compare_output(struct compare *k, uint32_t i, const struct contract_output *e, const struct contract_output *c)
@@ -35,19 +35,19 @@ static void compare_output(struct compare *k, uint32_t i, const struct contract_
 		struct exportdiff_finding *f = exportdiff_found(k, EXPORTDIFF_DTYPE, EXPORTDIFF_OUTPUT, i, -1, false);
 		f->exported = exportdiff_text(k, "%s", dtype_name(e->dtype));
 		f->compiled = exportdiff_text(k, "%s", dtype_name(c->dtype));
-		f->why = SLICE("what takes the result gets another dtype");
+		f->why = SLICE("consumers of the result get a different dtype");
 	}
 	if (e->device != DEVICE_NONE && c->device != DEVICE_NONE && e->device != c->device) {
 		struct exportdiff_finding *f = exportdiff_found(k, EXPORTDIFF_DEVICE, EXPORTDIFF_OUTPUT, i, -1, false);
 		f->exported = exportdiff_text(k, "%s", device_name(e->device));
 		f->compiled = exportdiff_text(k, "%s", device_name(c->device));
-		f->why = SLICE("what takes the result gets it on another device");
+		f->why = SLICE("consumers of the result get it on a different device");
 	}
 	if (e->n_dim >= 0 && c->n_dim >= 0 && e->n_dim != c->n_dim) {
 		struct exportdiff_finding *f = exportdiff_found(k, EXPORTDIFF_RANK, EXPORTDIFF_OUTPUT, i, -1, false);
 		f->exported = exportdiff_text(k, "%d dims", e->n_dim);
 		f->compiled = exportdiff_text(k, "%d dims", c->n_dim);
-		f->why = SLICE("what takes the result gets another rank");
+		f->why = SLICE("consumers of the result get a different rank");
 	} else if (e->n_dim >= 0 && c->n_dim >= 0) {
 		output_shape(k, i, e, c);
 	}
@@ -64,10 +64,10 @@ void exportdiff_outputs(struct compare *k)
 		tensors += !plain(&e->output[i]);
 	if (c->n_outputs != e->n_outputs && c->n_outputs != tensors) {
 		struct exportdiff_finding *f = exportdiff_found(k, EXPORTDIFF_COUNT, EXPORTDIFF_WHOLE, NONE, -1, false);
-		f->exported = exportdiff_text(k, "%u outputs", e->n_outputs);
-		f->compiled = exportdiff_text(k, "%u outputs", c->n_outputs);
-		f->why = SLICE("results stand in other places than the export says");
-		f->fix = SLICE("compile this exported program again");
+		f->exported = exportdiff_text(k, "%u output%s", e->n_outputs, plural(e->n_outputs));
+		f->compiled = exportdiff_text(k, "%u output%s", c->n_outputs, plural(c->n_outputs));
+		f->why = SLICE("results are at different positions than in the export");
+		f->fix = SLICE("recompile this exported program");
 		return;
 	}
 	for (uint32_t i = 0, j = 0; i < e->n_outputs && j < c->n_outputs; i++) {
@@ -122,12 +122,12 @@ static void compare_constant(struct compare *k, const struct contract_constant *
 	struct exportdiff_finding *f = exportdiff_found(k, EXPORTDIFF_CONSTANT, EXPORTDIFF_WEIGHT, index, -1, false);
 	f->exported = exportdiff_text(k, "%s %.*s", dtype_name(e->dtype), SL(es));
 	f->compiled = exportdiff_text(k, "%s %.*s", dtype_name(c->dtype), SL(cs));
-	f->why = SLICE("the weights of this export cannot be loaded into this binary: it computes with others");
-	f->fix = SLICE("compile this exported program again");
+	f->why = SLICE("the weights of this export cannot be loaded into this binary: it uses different ones");
+	f->fix = SLICE("recompile this exported program");
 }
 
-/* A constant that the compiler made itself has no path in the module, and no export knows its name. All but the first may be followed by
- * something ("constant4_0", "_frozen_param3_BMatrixCompens"). torch 2.13 and 2.15, torch/_inductor: constant_folding.py
+/* A constant made by the compiler has no path in the module, and no export has its name. All but the first may be followed by a suffix
+ * ("constant4_0", "_frozen_param3_BMatrixCompens"). torch 2.13 and 2.15, torch/_inductor: constant_folding.py
  * (replace_node_with_constant: freezing, which folds and packs), graph.py (allocate_non_dup_const_name: packed for a template, a
  * number), compile_fx.py (_resolve_name_collision: torch.tensor([...]) in forward; split_const_gm), mkldnn_lowerings.py. */
 static bool made_by_compiler(struct slice fqn)
@@ -178,7 +178,7 @@ static uint32_t copy_of(const struct intern *known, struct slice fqn)
 	return NONE;
 }
 
-/* How many numbers; -1: not known. */
+/* How many numbers; -1 if unknown. */
 static int64_t constant_numel(const struct contract_constant *c)
 {
 	int64_t n = c->n_dim < 0 ? -1 : 1;
@@ -188,7 +188,7 @@ static int64_t constant_numel(const struct contract_constant *c)
 	return n;
 }
 
-/* Folding and packing keep the number of values more often than not. */
+/* Folding and packing usually keep the number of values. */
 static bool as_many(const struct compare *k, const struct contract_constant *c)
 {
 	int64_t n = constant_numel(c);
@@ -198,7 +198,7 @@ static bool as_many(const struct compare *k, const struct contract_constant *c)
 	return false;
 }
 
-/* Sorts the compiled constants: those with a module path that the export has, those that it has not, and those without a path. */
+/* Sorts the compiled constants: those with a module path in the export, those with another path, and those without a path. */
 static void match_constants(struct compare *k, const struct intern *known, uint32_t *which, bool *taken, struct names *extra,
 			    struct names *made)
 {
@@ -249,18 +249,18 @@ void exportdiff_constants(struct compare *k)
 	uint32_t n_extra = extra.n, n_lost = lost.n;
 	struct slice extra_text = names_text(k, &extra), made_text = names_text(k, &made), lost_text = names_text(k, &lost);
 	if (n_extra)
-		weights_found(k, SLICE("not there"), extra_text, false,
+		weights_found(k, SLICE("missing"), extra_text, false,
 			      "the binary has weights that this export does not: they cannot be updated from it",
-			      "compile this exported program again");
+			      "recompile this exported program");
 	if (k->made)
-		weights_found(k, SLICE("not there"), made_text, true,
-			      "made by the compiler: weights that freezing folded or packed for an operator, and tensors that the program "
-			      "writes out; they cannot be updated from an export, and their values are compared with nothing",
+		weights_found(k, SLICE("missing"), made_text, true,
+			      "made by the compiler: weights folded or packed by freezing, and tensors that the program "
+			      "spells out; they cannot be updated from an export, and their values are not compared",
 			      "");
 	/* torch 2.13, torch/_inductor/graph.py, can_inline_constant. */
 	if (n_lost && (k->compiled_weights || k->made))
-		weights_found(k, lost_text, SLICE("not there"), true,
-			      k->made ? "the compiled code has folded or packed them into constants of its own, has their values in its "
+		weights_found(k, lost_text, SLICE("missing"), true,
+			      k->made ? "the compiled code folded or packed them into constants of its own, has their values in its "
 					"instructions (up to 8 numbers), or does not use them; updating them changes nothing"
 				      : "the compiled code does not use them, or has their values in its instructions (up to 8 numbers); "
 					"updating them changes nothing",
@@ -289,7 +289,8 @@ static struct slice outline(struct compare *k, const struct contract *c)
 			add_missing_name(&l, c->constant[i].fqn);
 		}
 	struct slice names = names_text(k, &l);
-	return exportdiff_text(k, "%u inputs, %u outputs, %u weights%s%.*s", c->n_inputs, c->n_outputs, n, n ? ": " : "", SL(names));
+	return exportdiff_text(k, "%u input%s, %u output%s, %u weight%s%s%.*s", c->n_inputs, plural(c->n_inputs), c->n_outputs,
+			       plural(c->n_outputs), n, plural(n), n ? ": " : "", SL(names));
 }
 
 /* As many numbers as become instructions: torch 2.13, torch/_inductor/graph.py, can_inline_constant. */
@@ -301,7 +302,7 @@ static bool all_small(const struct contract *e)
 	return true;
 }
 
-/* The binary has no weights whose names one could go by: what says that it is this model, then? */
+/* The binary has no weights with usable names: what else shows that it is this model? */
 static void unnamed(struct compare *k)
 {
 	struct exportdiff_finding *f = exportdiff_found(k, EXPORTDIFF_MODEL, EXPORTDIFF_WHOLE, NONE, -1, true);
@@ -310,13 +311,13 @@ static void unnamed(struct compare *k)
 	k->out->unproved = !k->made_alike;
 	struct slice sizes = SLICE("");
 	if (k->made)
-		sizes = exportdiff_text(k, " and sizes (%u of %u weights have as many numbers as one of this export's)", k->made_alike,
-					k->made);
-	f->why = exportdiff_text(k, "no weight has kept its name: that they are the same model rests on inputs, outputs%.*s%s", SL(sizes),
+		sizes =
+		    exportdiff_text(k, " and sizes (%u of %u weights have as many elements as one of this export)", k->made_alike, k->made);
+	f->why = exportdiff_text(k, "no weight kept its name: only inputs, outputs%.*s suggest that they are the same model%s", SL(sizes),
 				 k->made_alike ? "" : ", which is not enough");
 }
 
-/* Weights in common: at most another export of the same model. Else those that there are, or the inputs, tell. */
+/* Weights in common: the same model, possibly another export of it. Otherwise the weights or the inputs decide. */
 void exportdiff_model(struct compare *k)
 {
 	const struct contract *e = k->e, *c = k->c;
@@ -336,6 +337,6 @@ void exportdiff_model(struct compare *k)
 	struct exportdiff_finding *f = exportdiff_found(k, EXPORTDIFF_MODEL, EXPORTDIFF_WHOLE, NONE, -1, false);
 	f->exported = outline(k, e);
 	f->compiled = outline(k, c);
-	f->why = SLICE("these look like two different models, and what follows may mean little");
+	f->why = SLICE("these look like two different models: the rest may mean little");
 	f->fix = SLICE("give the exported program that the package was compiled from");
 }

@@ -1,4 +1,4 @@
-/* Values for symbols, and what follows from them: how expressions of two contracts are compared. */
+/* against_values.c - values for symbols and what follows from them: how expressions of two contracts are compared. */
 #include "exportdiff/exportdiff_part.h"
 
 static uint64_t mix_hash(uint64_t x)
@@ -10,7 +10,7 @@ static uint64_t mix_hash(uint64_t x)
 	return x ^ x >> 32;
 }
 
-/* Picks a value of a range; not 0 or 1 if there are others, for which many expressions agree. */
+/* Picks a value in a range; if possible not 0 or 1, for which many expressions agree. */
 static int64_t value_in(struct symrange r, uint64_t seed)
 {
 	int64_t lo = r.lo_inf || r.lo < 0 ? 0 : r.lo, hi = r.hi_inf ? INT64_MAX : r.hi;
@@ -45,7 +45,7 @@ static void forward(struct compare *k, struct tensor_meta *in, int t)
 		in[i].n_dim = e->input[i].n_dim;
 		for (int d = 0; d < in[i].n_dim; d++)
 			if (!eval(e, e->input[i].dim[d].size, &k->fe[t], &in[i].size[d])) {
-				/* Sizes that depend on this dim, or on one behind it, have no value then. */
+				/* Sizes that depend on this dim, or on a later one, have no value then. */
 				in[i].n_dim = d;
 				break;
 			}
@@ -68,7 +68,7 @@ static int64_t compiled_size(struct compare *k, const struct symbind *env, int t
 	return value_in(r, (uint64_t)t << 32 | 1ull << 63 | (uint64_t)i << 6 | (uint64_t)d);
 }
 
-/* The size that the compiled input has in trial t, -1 when it has none. */
+/* The size of the compiled input in trial t, -1 if it has none. */
 static int64_t exportdiff_size_at(const struct compare *k, int t, uint32_t input, int dim)
 {
 	return k->size[t][k->first[input] + (size_t)dim];
@@ -85,8 +85,8 @@ static void take_source(struct compare *k, uint32_t i, int d, uint32_t id, int64
 	}
 }
 
-/* The export's symbols from compiled sizes: from a dim that the compiled code knows where there is one, so that the one
- * it does not check is what stands out; from a dim that is the symbol alone before a sum. */
+/* The export's symbols from compiled sizes: from a dim that the compiled code knows, if any, so that the unchecked dim is the one
+ * that stands out; from a dim that is the symbol alone rather than a sum. */
 static void back(struct compare *k)
 {
 	const struct contract *e = k->e;

@@ -12,7 +12,7 @@ static struct slice keep_buf(struct asked *a, struct buf *b)
 	return s;
 }
 
-/* The row of what is asked: one for all that ask the same. False: it is there. */
+/* The row of a lookup: one for all identical lookups. False: it exists already. */
 static bool new_row(struct asked *a, enum fact_cache_kind cache, struct slice key, struct asked_row **row)
 {
 	LOCAL_BUF b = {0};
@@ -58,15 +58,15 @@ static void missing(struct asked *a, struct asked_row *r, const struct cachedir 
 	r->verdict = ASKED_MISSING;
 	differs(a, r, d, text);
 	if (r->entry != NONE)
-		buf_adds(&b, "no entry has this key; the nearest differs in what follows");
+		buf_adds(&b, "no entry has this key; differences from the closest one:");
 	else if (!text[KEY_GRAPH].n)
-		buf_adds(&b, "no entry has this key, and what it is made of is not told");
+		buf_adds(&b, "no entry has this key, and its components are unknown");
 	else
-		buf_adds(&b, "no entry has this key, and none is there to compare with");
+		buf_adds(&b, "no entry has this key, and there is none to compare with");
 	r->why = keep_buf(a, &b);
 }
 
-/* An entry of AOTAutograd is of use only if the fxgraph keys that it names are there, too. */
+/* An AOTAutograd entry is usable only if the fxgraph entries that it names exist, too. */
 static void needs(struct asked *a, struct asked_row *r, const struct cachedir *d, const struct cache_file *f)
 {
 	for (uint32_t i = 0; i < f->n_need && r->verdict == ASKED_HIT; i++) {
@@ -76,7 +76,7 @@ static void needs(struct asked *a, struct asked_row *r, const struct cachedir *d
 			continue;
 		struct buf b = {0};
 		r->verdict = ASKED_NEEDS;
-		buf_addf(&b, "its entry needs the fx_graph entry %.*s, which is %s", SL(name), k == NONE ? "not there" : "damaged");
+		buf_addf(&b, "its entry needs the fx_graph entry %.*s, which is %s", SL(name), k == NONE ? "missing" : "damaged");
 		r->why = keep_buf(a, &b);
 	}
 }
@@ -92,9 +92,9 @@ static void ask(struct asked *a, struct asked_row *r, const struct cachedir *d, 
 		r->verdict = ASKED_HIT;
 		r->entry = d->key[k].entry;
 		if (f->guards != NONE && d->key[k].whole == 1)
-			buf_addf(&b, "where its guards hold: %.*s", SLN(cachedir_name(d, f->guards), 300));
+			buf_addf(&b, "if its guards hold: %.*s", SLN(cachedir_name(d, f->guards), 300));
 		else if (f->guards != NONE)
-			buf_addf(&b, "where the guards of one of its %u entries hold", d->key[k].whole);
+			buf_addf(&b, "if the guards of one of its %u entries hold", d->key[k].whole);
 		r->why = keep_buf(a, &b);
 		needs(a, r, d, f);
 	} else if (d->key[k].bad) {
@@ -136,7 +136,7 @@ static void count(struct asked *a)
 		a->count[a->row[i].verdict]++;
 }
 
-/* AOTAutograd's key has no components of its own: those of Inductor's keys of the same compilation are why both differ. */
+/* AOTAutograd's key has no components of its own: those of the Inductor key of the same compilation explain both. */
 static void explain_aot(struct asked *a, const struct facts *f, const uint32_t *of)
 {
 	for (uint32_t i = 0; i < a->n_row; i++) {
@@ -151,15 +151,14 @@ static void explain_aot(struct asked *a, const struct facts *f, const uint32_t *
 				continue;
 			if (o->verdict != ASKED_HIT) {
 				all_hit = false;
-				r->why = SLICE("no entry has this key: as for the fx_graph key of the same compilation");
+				r->why = SLICE("no entry has this key: same cause as for the fx_graph key of this compilation");
 				break;
 			}
 			all_hit = true;
 		}
 		if (all_hit)
-			r->why =
-			    SLICE("no entry has this key, though the graph that it leads to is there: the captured graph, its metadata "
-				  "or torch._functorch.config differ");
+			r->why = SLICE("no entry has this key, although the resulting graph is cached: the captured graph, its metadata "
+				       "or torch._functorch.config differs");
 	}
 }
 
@@ -181,7 +180,7 @@ void asked_of_trace(struct asked *a, const struct cachedir *d, const struct fact
 		if (bypass) {
 			r->verdict = ASKED_BYPASS;
 			r->key = slice_of("", 0);
-			r->why = reason.n ? keep(a, reason) : SLICE("it does not say why");
+			r->why = reason.n ? keep(a, reason) : SLICE("reason not logged");
 			continue;
 		}
 		for (unsigned k = 0; k < KEY_TEXTS; k++)

@@ -1,4 +1,4 @@
-/* cachedir.c - a cache folder: its files, what they are by name and place, what is whole. See cachedir.h. */
+/* cachedir.c - reads a cache folder: its files, their kinds by name and place, whether they are complete. See cachedir.h. */
 #include "cache/cachedir.h"
 #include "base/rows.h"
 #include "base/text.h"
@@ -25,7 +25,8 @@ const char *const cache_state_name[CACHE_STATES] = {"whole", "empty", "half-writ
 
 /* ---- names and places ---- */
 
-/* base32 of a hash, as torch cuts it (codecache.py, sha256_hash): 51 characters of a-z and 2-7, or more where a newer torch cuts less. */
+/* base32 of a hash, as torch truncates it (codecache.py, sha256_hash): 51 characters of a-z and 2-7, or more if a newer torch truncates
+ * less. */
 static bool is_hash(struct slice s, size_t least)
 {
 	for (size_t i = 0; i < s.n; i++)
@@ -45,7 +46,7 @@ static bool is_temp(struct slice s)
 	return true;
 }
 
-/* Returns the n-th part of a path, counted from its end; empty where there is none. */
+/* Returns the n-th component of a path, counted from the end; empty if there is none. */
 static struct slice part_from_end(struct slice path, unsigned n)
 {
 	for (;; n--) {
@@ -96,7 +97,7 @@ static enum cache_file_kind kind_of(struct slice path)
 	return CACHE_OTHER;
 }
 
-/* ---- is it whole? ---- */
+/* ---- is it complete? ---- */
 
 static void judge(struct cachedir *d, struct cache_file *f, enum cache_state state, const char *why)
 {
@@ -104,29 +105,29 @@ static void judge(struct cachedir *d, struct cache_file *f, enum cache_state sta
 	f->why = intern_add(&d->names, slice_str(why));
 }
 
-/* The section headers are the last thing in a library that a linker wrote. */
+/* A linker writes the section headers last. */
 static void judge_library(struct cachedir *d, struct cache_file *f, int fd)
 {
 	Elf64_Ehdr h;
 	ssize_t n = pread(fd, &h, sizeof(h), 0);
 	if (n < (ssize_t)sizeof(h) || memcmp(h.e_ident, ELFMAG, SELFMAG) != 0) {
-		judge(d, f, n < (ssize_t)sizeof(h) && n >= 0 ? STATE_CUT : STATE_DAMAGED, "it is no ELF library");
+		judge(d, f, n < (ssize_t)sizeof(h) && n >= 0 ? STATE_CUT : STATE_DAMAGED, "it is not an ELF library");
 		return;
 	}
 	uint64_t end = 0;
 	if (h.e_ident[EI_CLASS] == ELFCLASS64 && !__builtin_add_overflow(h.e_shoff, (uint64_t)h.e_shnum * h.e_shentsize, &end) &&
 	    end > f->bytes)
-		judge(d, f, STATE_CUT, "its section headers lie behind its end");
+		judge(d, f, STATE_CUT, "its section headers are past its end");
 }
 
 static void judge_entry(struct cachedir *d, struct cache_file *f, int fd)
 {
 	if (f->bytes > CACHE_READ_ONE || d->read + f->bytes > CACHE_READ_ALL) {
 		d->unread++;
-		judge(d, f, STATE_UNREAD, "larger than what is read");
+		judge(d, f, STATE_UNREAD, "larger than the limit");
 		return;
 	}
-	/* Read, not mapped: another process may cut it at any time. */
+	/* Read, not mapped: another process may truncate it at any time. */
 	FREED char *p = xmalloc(f->bytes + 1);
 	size_t got = 0;
 	while (got < f->bytes) {
@@ -139,7 +140,7 @@ static void judge_entry(struct cachedir *d, struct cache_file *f, int fd)
 	}
 	d->read += got;
 	if (got < f->bytes)
-		judge(d, f, STATE_UNREAD, "it cannot be read to its end");
+		judge(d, f, STATE_UNREAD, "it cannot be read to the end");
 	else
 		entry_read(d, f, slice_of(p, got));
 }
@@ -149,7 +150,7 @@ static void judge_file(struct cachedir *d, struct cache_file *f, int dir, const 
 	struct slice n = slice_str(name);
 	bool entry = f->kind == CACHE_FX || f->kind == CACHE_AOT, library = f->kind == CACHE_CODE && slice_ends(n, ".so");
 	if (!f->bytes && (entry || (f->kind == CACHE_CODE && (library || slice_ends(n, ".py") || slice_ends(n, ".cpp"))))) {
-		judge(d, f, STATE_EMPTY, "it has no bytes");
+		judge(d, f, STATE_EMPTY, "it is empty");
 		return;
 	}
 	if (!entry && !library)
@@ -205,7 +206,7 @@ static void add_key(struct cachedir *d, uint32_t row)
 		k->newest = f->mtime;
 	if (f->state == STATE_WHOLE && (k->entry == NONE || d->file[k->entry].mtime <= f->mtime))
 		k->entry = row;
-	if (k->graph == NONE && f->text[KEY_GRAPH] != NONE) { /* all entries of a key have the same */
+	if (k->graph == NONE && f->text[KEY_GRAPH] != NONE) { /* all entries of a key have the same one */
 		struct slice text = cachedir_name(d, f->text[KEY_GRAPH]);
 		buf_reset(&b);
 		key_graph_ops(text, &b);
@@ -299,7 +300,7 @@ int cachedir_read(struct cachedir *d, const char *path, struct err *err)
 	d->fd = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	int walked = d->fd < 0 ? -1 : openat(d->fd, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	if (walked < 0) {
-		err_errno(err, EXIT_INPUT, "cannot open the cache folder '%s'", path);
+		err_errno(err, EXIT_INPUT, "cannot open cache directory '%s'", path);
 		cachedir_release(d);
 		return -1;
 	}

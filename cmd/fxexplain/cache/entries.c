@@ -1,4 +1,4 @@
-/* entries.c - an entry of a cache: a pickle of objects whose classes are not known here, and what it says of its key.
+/* entries.c - reads a cache entry: a pickle of objects of unknown classes, and the key it contains.
  *
  * torch 2.13.0, torch/_inductor/output_code.py (CompiledFxGraph): its state has _fx_graph_cache_key, _fx_graph_cache_debug_lines and
  * guards_expr. torch/_functorch/_aot_autograd/aot_autograd_result.py: the state of a compiled forward or backward has fx_graph_cache_info,
@@ -62,7 +62,7 @@ void entry_read(struct cachedir *d, struct cache_file *f, struct slice bytes)
 	}
 	if (pickle_node(&p, p.top)->kind != PICKLE_OBJECT) {
 		f->state = STATE_DAMAGED;
-		f->why = intern_add(&d->names, SLICE("a pickle, but not of a compiled graph"));
+		f->why = intern_add(&d->names, SLICE("a pickle, but not a compiled graph"));
 	}
 	for (uint32_t i = 0; f->state == STATE_WHOLE && i < p.n_node; i++)
 		if (pickle_node(&p, i)->kind == PICKLE_DICT)
@@ -70,7 +70,7 @@ void entry_read(struct cachedir *d, struct cache_file *f, struct slice bytes)
 	pickle_release(&p);
 }
 
-/* ---- the nearest ---- */
+/* ---- the closest entry ---- */
 
 enum { NEAREST_TRIED = 24 };
 

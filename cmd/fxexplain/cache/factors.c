@@ -1,7 +1,7 @@
-/* factors.c - what vLLM's folders were made for: HASH/rank_R_D[/PREFIX]/cache_key_factors.json of two caches against each other.
+/* factors.c - compares the keys of vLLM's folders in two caches: HASH/rank_R_D[/PREFIX]/cache_key_factors.json.
  *
- * The file (vllm/compilation/backends.py, VllmBackend.__call__) has an object of objects and lists: env, config, compiler and code, which
- * HASH is of, and config_hash, compiler_hash, code_hash; earlier releases have env and the three hashes alone. */
+ * The file (vllm/compilation/backends.py, VllmBackend.__call__) has an object of objects and lists: env, config, compiler and code, from
+ * which HASH is computed, and config_hash, compiler_hash, code_hash; earlier releases have only env and the three hashes. */
 #include "base/json.h"
 #include "base/text.h"
 #include "cache/asked.h"
@@ -46,7 +46,7 @@ static bool read_file(const struct cachedir *d, struct slice path, struct buf *b
 
 static void add_leaf(struct factors *f, struct slice name, struct slice value)
 {
-	if (intern_add(&f->name, name) != f->n) /* it stands twice */
+	if (intern_add(&f->name, name) != f->n) /* a duplicate */
 		return;
 	PUSH_TO(f->value, f->n, f->cap) = value;
 }
@@ -78,7 +78,7 @@ static void release(struct factors *f)
 	buf_release(&f->text);
 }
 
-/* False: it is none. */
+/* False: not such a file. */
 static bool read_factors(const struct cachedir *d, uint32_t file, struct factors *f)
 {
 	struct slice path = cachedir_name(d, d->file[file].path), folder = slice_until(path, "/cache_key_factors.json");
@@ -120,7 +120,7 @@ static void release_all(struct all_factors *all)
 
 /* ---- comparing ---- */
 
-/* config_hash says nothing more where config is there. */
+/* config_hash adds nothing if config is there. */
 static bool is_sum(const struct factors *f, struct slice name)
 {
 	if (!slice_ends(name, "_hash") || slice_chr(name, '.'))
@@ -139,7 +139,7 @@ static struct slice value_of(const struct factors *f, struct slice name)
 	return k == NONE ? slice_of("", 0) : f->value[k];
 }
 
-/* Counts the factors that differ, and adds the first `most` of them to a->change where a is given. */
+/* Counts the factors that differ, and adds the first `most` of them to a->change if a is given. */
 static uint32_t differ(const struct factors *before, const struct factors *after, struct asked *a, uint32_t most)
 {
 	uint32_t n = 0;
@@ -192,9 +192,9 @@ void asked_of_factors(struct asked *a, const struct cachedir *d, const struct ca
 		if (near && !r.changes && slice_eq(near->hash, f->hash))
 			r.verdict = ASKED_HIT;
 		else
-			r.why = !near       ? SLICE("no folder of this rank and part is there to compare with")
-				: r.changes ? SLICE("no folder has this hash; the nearest was made for what follows")
-					    : SLICE("no folder has this hash, though one was made for the same, as far as its file says");
+			r.why = !near       ? SLICE("there is no folder of this rank and part to compare with")
+				: r.changes ? SLICE("no folder has this hash; differences from the closest one:")
+					    : SLICE("no folder has this hash, although the file of one lists the same factors");
 		PUSH(a, row) = r;
 	}
 	release_all(&here);

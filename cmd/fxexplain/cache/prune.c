@@ -10,7 +10,7 @@
 static const char *reason(const struct cachedir *d, const struct cache_file *f, int days)
 {
 	if (f->kind == CACHE_TEMP)
-		return "left by a write that was cut off";
+		return "left by an interrupted write";
 	if (f->kind != CACHE_FX && f->kind != CACHE_AOT && f->kind != CACHE_CODE && f->kind != CACHE_TRITON)
 		return NULL;
 	if (state_is_bad(f->state))
@@ -18,7 +18,7 @@ static const char *reason(const struct cachedir *d, const struct cache_file *f, 
 	return days && d->now - f->mtime > (int64_t)days * 86400 ? "old" : NULL;
 }
 
-/* The folder that a file lies in, opened part by part, so that no link is followed. -1: it is no longer there. */
+/* Opens the folder of a file component by component, so that no symlink is followed. -1: it no longer exists. */
 static int open_folder(const struct cachedir *d, struct slice path, const char **name)
 {
 	int fd = openat(d->fd, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
@@ -78,7 +78,7 @@ static void remove_one(struct prune *p, const struct cachedir *d, struct prune_r
 	}
 	if (dir >= 0)
 		close(dir);
-	/* A key's folder goes with its last entry; what is not empty stays. */
+	/* A key's folder is removed with its last entry; one that is not empty stays. */
 	char *slash = strrchr(path, '/');
 	if (r->gone && slash && (f->kind == CACHE_FX || f->kind == CACHE_AOT)) {
 		*slash = 0;

@@ -5,15 +5,15 @@
 #include "base/srcloc.h"
 #include "base/text.h"
 
-/* Remembers what the lines before have said. */
+/* State carried from line to line. */
 struct reading {
 	struct crash *c;
-	struct slice line; /* the one at hand, whole */
-	struct slice name; /* of the thread that the next stack is of */
+	struct slice line; /* the current one */
+	struct slice name; /* of the thread of the next stack */
 	bool crashed, named, journal;
 	uint32_t last_number;
 	enum crash_form last_form;
-	bool open;           /* frames may go on in the last stack */
+	bool open;           /* more frames may follow in the last stack */
 	bool innermost_last; /* "most recent call last" */
 	uint32_t last_frame; /* whose line may be continued: gdb; NONE */
 };
@@ -54,7 +54,7 @@ static const char *find_last(struct slice s, const char *what)
 	return NULL;
 }
 
-/* Digits at the start: their number and how many there are; 0 when there are none or too many. */
+/* Digits at the start: their value, and how many there are; 0 if there are none or too many. */
 static size_t digits(struct slice s, uint32_t *v)
 {
 	size_t n = 0;
@@ -67,7 +67,7 @@ static size_t digits(struct slice s, uint32_t *v)
 	return n;
 }
 
-/* "sym(args) + 0x22b" or "sym+0x22b" or "sym + 555": the offset is cut off. Torch and lldb leave it out when it is 0. */
+/* "sym(args) + 0x22b" or "sym+0x22b" or "sym + 555": cuts the offset off. Torch and lldb omit it if it is 0. */
 static void split_offset(struct slice s, struct slice *symbol, struct crash_frame *f)
 {
 	uint64_t v;
@@ -90,7 +90,7 @@ static bool nameless(struct slice s)
 	       slice_starts(s, "?? (");
 }
 
-/* It looks like the name of a file of machine code. */
+/* Looks like the name of a binary. */
 static bool module_like(struct slice s) { return s.n && (slice_chr(s, '/') || slice_find(s, ".so") || !slice_chr(s, ' ')); }
 
 static void set_symbol(struct crash_frame *f, struct slice s)
@@ -140,7 +140,7 @@ static void begin_stack(struct reading *r, bool python)
 	r->crashed = false;
 }
 
-/* A frame that was parsed joins its stack. */
+/* Adds a parsed frame to its stack. */
 static void add_frame(struct reading *r, struct crash_frame *f)
 {
 	bool python = f->form == FORM_PYTHON;
@@ -154,7 +154,7 @@ static void add_frame(struct reading *r, struct crash_frame *f)
 	if (!to)
 		return;
 	f->text = slice_trim(r->line);
-	/* The first frame is where it happened, unless a signal handler wrote this: crash_read_text() finds that out at the end. */
+	/* The first frame is where it happened, unless a signal handler printed this: crash_read_text() checks that at the end. */
 	*to = *f;
 	r->last_number = f->number;
 	r->last_form = f->form;
@@ -223,7 +223,7 @@ static bool read_frame_word(struct reading *r, struct slice s)
 	return true;
 }
 
-/* "(/path/x.so+0x1234)" or "(x.so + 0x1234)", perhaps with "(BuildId: 12ab)" behind it, at the end. */
+/* "(/path/x.so+0x1234)" or "(x.so + 0x1234)", optionally followed by "(BuildId: 12ab)", at the end. */
 static bool offset_tail(struct slice *s, struct crash_frame *f)
 {
 	struct slice rest = *s;
@@ -285,7 +285,7 @@ static bool read_hash(struct reading *r, struct slice s)
 			f.form = FORM_TORCH, set_symbol(&f, before(s, from));
 		else
 			gdb_tail(s, &f);
-		if (f.form == FORM_GDB && !f.line && !slice_ends(s, ")")) /* gdb's goes on in the next line, perhaps */
+		if (f.form == FORM_GDB && !f.line && !slice_ends(s, ")")) /* gdb may continue it on the next line */
 			return false;
 		add_frame(r, &f);
 		return true;
@@ -299,7 +299,7 @@ static bool read_hash(struct reading *r, struct slice s)
 		s = slice_trim(after(s, 3));
 	if (offset_tail(&s, &f)) {
 		f.form = in || !s.n ? FORM_ASAN : FORM_JOURNAL;
-		f.exact = f.form == FORM_ASAN; /* sanitizers write where the call is, not where it returns to */
+		f.exact = f.form == FORM_ASAN; /* sanitizers print the call's address, not the return address */
 		set_symbol(&f, s);
 	} else if (!in) {
 		return false;
@@ -320,7 +320,7 @@ static bool read_hash(struct reading *r, struct slice s)
 	return true;
 }
 
-/* A line of gdb's that goes on: "    from /x.so" and "    at file.cpp:12". */
+/* A continuation line from gdb: "    from /x.so" and "    at file.cpp:12". */
 static bool read_continued(struct reading *r, struct slice s)
 {
 	struct crash_frame *f = r->last_frame < r->c->n_frames ? &r->c->frame[r->last_frame] : NULL;
@@ -402,7 +402,7 @@ static bool read_python(struct reading *r, struct slice s)
 	f.file = at.file;
 	f.line = at.line;
 	f.symbol = at.func;
-	/* faulthandler has no comma before "in", which leaves the function to us */
+	/* faulthandler has no comma before "in", so the function is found here */
 	const char *in = f.symbol.n ? NULL : find_last(s, " in ");
 	if (in)
 		f.symbol = slice_trim(after(s, (size_t)(in + 4 - s.p)));
@@ -441,7 +441,7 @@ static bool read_map(struct reading *r, struct slice s)
 	return true;
 }
 
-/* A hexadecimal number behind a word; false when there is none. */
+/* A hexadecimal number after a word; false if there is none. */
 static bool number_after(struct slice s, const char *word, uint64_t *v)
 {
 	const char *p = slice_find(s, word);
@@ -533,7 +533,7 @@ static bool read_check(struct reading *r, struct slice s)
 	return true;
 }
 
-/* ---- lines that name what follows ---- */
+/* ---- lines that introduce a stack ---- */
 
 static bool read_heading(struct reading *r, struct slice s)
 {
@@ -562,9 +562,9 @@ static bool read_heading(struct reading *r, struct slice s)
 	return true;
 }
 
-/* ---- the whole ---- */
+/* ---- the whole text ---- */
 
-/* Turn a traceback round: innermost first. */
+/* Reverses a traceback: innermost first. */
 static void reverse(struct crash *c, struct crash_stack *s)
 {
 	for (uint32_t i = 0; i < s->n / 2; i++) {
@@ -583,7 +583,7 @@ static bool handler_symbol(const struct crash_frame *f)
 	return slice_any(f->symbol, name, slice_has);
 }
 
-/* A stack that a signal handler wrote begins with the handler and the C library's frame that called it. */
+/* A stack printed by a signal handler starts with the handler and the C library's frame that called it. */
 static void mark_handler(struct crash *c, const struct crash_stack *s)
 {
 	uint32_t last = NONE;
@@ -594,13 +594,13 @@ static void mark_handler(struct crash *c, const struct crash_stack *s)
 		else if (last != NONE && i == last + 1 && slice_starts(slice_base(f->module), "libucs"))
 			last = i;
 		else if (last != NONE && i == last + 1 && slice_starts(slice_base(f->module), "libc.so") && !f->symbol.n)
-			last = i; /* the frame that the kernel made; it has a name only in libraries with symbols */
+			last = i; /* the kernel's signal frame; it has a name only in libraries with symbols */
 		else if (last == NONE && (slice_starts(slice_base(f->module), "libasan") || slice_starts(slice_base(f->module), "libucs")))
 			last = i;
 	}
 	for (uint32_t i = 0; last != NONE && i <= last; i++)
 		c->frame[s->first + i].handler = true;
-	/* What was interrupted was not called: its address is exact. So is that of a debugger's first frame. */
+	/* The interrupted frame did not make a call: its address is exact. So is that of a debugger's first frame. */
 	uint32_t first = last == NONE ? 0 : last + 1;
 	if (first < s->n && !s->python &&
 	    (last != NONE || c->frame[s->first].form == FORM_GDB || c->frame[s->first].form == FORM_LLDB ||
@@ -618,7 +618,7 @@ static void read_line(struct reading *r)
 	uint32_t stacks = r->c->n_stacks;
 	if (read_heading(r, s) || read_frame_word(r, s) || read_hash(r, s) || read_continued(r, s) || read_python(r, s)) {
 		if (r->c->n_stacks > stacks && r->c->stack[stacks].python && r->innermost_last)
-			r->c->stack[stacks].tid = 1; /* to be turned round at the end */
+			r->c->stack[stacks].tid = 1; /* to be reversed at the end */
 		return;
 	}
 	r->last_frame = NONE;

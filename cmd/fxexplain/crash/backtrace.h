@@ -1,11 +1,11 @@
-/* backtrace.h - backtraces out of any text: a program's stderr, a debugger's session, a journal, what somebody has pasted.
+/* backtrace.h - finds backtraces in any text: a program's stderr, a debugger session, a journal, a paste.
  *
  *     struct crash c = {0};
- *     crash_read_text(&c, text);          // never fails: what is not understood is passed over
+ *     crash_read_text(&c, text);          // never fails: unknown text is skipped
  *     if (!c.n_frames && !c.signal && !c.signs) ...          // nothing about a crash in here
  *
- * The forms that are read, by who writes them (T: seen in a text made here with torch 2.13, gdb 13, gcc 12, clang 14, CPython
- * 3.11, Linux 6; P: only in print):
+ * The supported forms, by who writes them (T: seen in real output of torch 2.13, gdb 13, gcc 12, clang 14, CPython
+ * 3.11, Linux 6; P: only in documentation):
  *
  *     x.so(sym+0x22b) [0x7f12]                           T backtrace_symbols(3); P libucs with "3  " before it
  *     [19] sym+0x414(0x5642) in /path/x.so               P caffe2's signal handler, torch before 1.9
@@ -24,7 +24,7 @@
  *     aoti_torch_cpu_f(...) API call failed at x.wrapper.cpp, line 12
  *                                                        T torch/headeronly/util/shim_utils.h
  *
- * A frame numbered 0 begins another stack, as does a line that names a thread.
+ * A frame numbered 0 starts another stack, as does a line that names a thread.
  */
 #ifndef PT2_CRASH_BACKTRACE_H
 #define PT2_CRASH_BACKTRACE_H
@@ -34,9 +34,9 @@ void crash_read_text(struct crash *c, struct slice text);
 
 /* ---- for backtrace_signs.c ---- */
 
-/* What a line says of the kind of crash. */
+/* Reads what a line says about the kind of crash. */
 void crash_read_sign(struct crash *c, struct slice line);
-/* Hexadecimal digits at *at, with or without 0x; moves behind them. False when there are none, or more than 16. */
+/* Hexadecimal digits at *at, with or without 0x; advances past them. False if there are none, or more than 16. */
 bool crash_hex(struct slice s, size_t *at, uint64_t *v);
 
 #endif

@@ -1,4 +1,4 @@
-/* Lines that are no frames: which signal, which address, whose exception. */
+/* backtrace_signs.c - lines other than frames: the signal, the address, the exception. */
 #include "crash/backtrace.h"
 
 #include <ctype.h>
@@ -33,7 +33,7 @@ static void set_fault(struct crash *c, struct slice s, const char *word)
 		c->has_fault = true;
 }
 
-/* The first word of capitals, "SIGSEGV" in "Program terminated with signal SIGSEGV, ..." */
+/* The first word in capitals, "SIGSEGV" in "Program terminated with signal SIGSEGV, ..." */
 static int signal_word(struct slice s)
 {
 	size_t n = 0;
@@ -43,7 +43,7 @@ static int signal_word(struct slice s)
 	return crash_signal(slice_of(s.p, n));
 }
 
-/* Reads the signal out of what shells, Python, torch, debuggers and coredumpctl write. */
+/* Finds the signal in output of shells, Python, torch, debuggers and coredumpctl. */
 static void read_signal(struct crash *c, struct slice s)
 {
 	static const struct {
@@ -140,7 +140,7 @@ static bool read_terminate(struct crash *c, struct slice s)
 	return false;
 }
 
-/* "RuntimeError: text" at the end of a traceback: what the model said when it refused. Not indented, one word and a colon. */
+/* "RuntimeError: text" at the end of a traceback: the model's own error message. Not indented, one word and a colon. */
 static void read_python_error(struct crash *c, struct slice s)
 {
 	size_t n = 0;
@@ -156,7 +156,7 @@ static void read_python_error(struct crash *c, struct slice s)
 	keep_said(c, s);
 }
 
-/* The reason stands in a line of its own, before the one that names the call. */
+/* The reason is on a line of its own, before the one that names the call. */
 static void read_api(struct crash *c, struct slice s)
 {
 	struct slice reason = after_word(s, "Exception in aoti_torch: ");

@@ -50,7 +50,7 @@ static Elf64_Phdr segment(const struct view *v, uint64_t i)
 	return ph;
 }
 
-/* Returns as many of the n bytes at an offset as the file has. */
+/* Returns the bytes at an offset: n, or as many as the file has. */
 static struct slice part(struct slice bytes, uint64_t offset, uint64_t n)
 {
 	if (offset >= bytes.n)
@@ -88,13 +88,13 @@ bool core_like(struct slice bytes)
 	Elf64_Ehdr eh;
 	if (bytes.n < sizeof(eh))
 		return false;
-	memcpy(&eh, bytes.p, sizeof(eh)); /* e_type stands at one place in all classes */
+	memcpy(&eh, bytes.p, sizeof(eh)); /* e_type is at the same offset in all classes */
 	return !memcmp(eh.e_ident, ELFMAG, SELFMAG) && (eh.e_type == ET_CORE || eh.e_type == ET_CORE << 8);
 }
 
 /* ---- notes ---- */
 
-/* The next note of a segment; its contents may be cut off. */
+/* The next note of a segment; its contents may be truncated. */
 static bool next_note(struct slice *rest, uint32_t *type, struct slice *name, struct slice *data)
 {
 	Elf64_Nhdr nh;
@@ -163,7 +163,7 @@ static void take_siginfo(struct crash *c, struct slice d)
 		c->signal = signal;
 	c->code = (int)u32_at(d, 8);
 	c->has_code = true;
-	/* Codes above 0 come from the kernel; that of a signal somebody sent has a pid there. */
+	/* Codes above 0 come from the kernel; a signal sent by a process has a pid there. */
 	if (c->code > 0 && c->code != SI_KERNEL && (signal == SIGSEGV || signal == SIGBUS || signal == SIGILL || signal == SIGFPE)) {
 		c->fault = u64_at(d, 16);
 		c->has_fault = true;
@@ -216,7 +216,7 @@ static void read_notes(struct crash *c, struct slice rest, struct files *files)
 
 /* ---- mappings ---- */
 
-/* Those of files first, in the note's order (ascending); then the segments that belong to none. */
+/* Mapped files first, in the note's order (ascending); then segments without a file. */
 static void add_files(struct crash *c, const struct files *f)
 {
 	struct slice names = f->names;
@@ -244,7 +244,7 @@ static int by_start(const void *a, const void *b)
 	return x->start < y->start ? -1 : x->start > y->start;
 }
 
-/* The map of the first n, sorted, that holds the address. */
+/* The map that contains the address, among the first n, which are sorted. */
 static struct crash_map *find_sorted(struct crash *c, uint32_t n, uint64_t address)
 {
 	uint32_t lo = 0, hi = n;
@@ -318,7 +318,7 @@ static struct slice build_id(struct crash *c, const struct view *v, uint64_t sta
 	return (struct slice){0};
 }
 
-/* The maps of a file lie side by side; the one of its start tells for all of them. */
+/* The maps of a file are adjacent; the first one stands for all of them. */
 static void add_build_ids(struct crash *c, const struct view *v)
 {
 	struct slice path = {0}, id = {0};
@@ -340,10 +340,10 @@ int core_read(struct crash *c, struct slice bytes, const char *name, struct err 
 	struct view v;
 	struct files files = {0};
 	if (!core_like(bytes))
-		return err_set(err, EXIT_INPUT, "'%s' is no core file", name);
+		return err_set(err, EXIT_INPUT, "'%s' is not a core file", name);
 	if (!view_open(&v, bytes))
-		return err_set(err, EXIT_INPUT,
-			       "'%s': a core file of 32 bits, big-endian or damaged: only those of 64-bit Linux can be read", name);
+		return err_set(err, EXIT_INPUT, "'%s': a 32-bit, big-endian or damaged core file: only those of 64-bit Linux can be read",
+			       name);
 	bool text_maps = c->n_maps > 0;
 	uint32_t threads = c->n_threads;
 	c->machine = v.eh.e_machine;
@@ -353,10 +353,10 @@ int core_read(struct crash *c, struct slice bytes, const char *name, struct err 
 			read_notes(c, part(bytes, ph.p_offset, ph.p_filesz), &files);
 	}
 	if (c->n_threads == threads)
-		return err_set(err, EXIT_INPUT, "'%s': the core file has no threads in it: it was cut off, or is of another system", name);
+		return err_set(err, EXIT_INPUT, "'%s': no threads in the core file: it is truncated, or from another system", name);
 	c->from_core = true;
 	if (text_maps)
-		c->n_maps = 0; /* what was pasted may be of another run */
+		c->n_maps = 0; /* the pasted text may be from another run */
 	add_files(c, &files);
 	add_segments(c, &v);
 	add_build_ids(c, &v);

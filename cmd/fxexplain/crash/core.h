@@ -1,4 +1,4 @@
-/* core.h - a core file (ELF ET_CORE of Linux): what its notes and memory say, without unwinding (unwind.h does that).
+/* core.h - a core file (ELF ET_CORE of Linux): reads its notes and memory; unwind.h unwinds.
  *
  *     if (core_like(bytes)) core_read(&c, bytes, "core.123", &err);
  *     c.signal, c.fault, c.reg, c.command, c.map[i].path, c.map[i].build_id, c.thread[0].pc ...
@@ -11,11 +11,11 @@
  *     NT_FILE      count, page size, then start, end, page of the file for each mapping, then as many names
  *     PT_LOAD      one for each mapping; p_filesz 0 where /proc/PID/coredump_filter left its contents out
  * A file with 65535 or more segments has their number in its first section header (PN_XNUM).
- * gdb's gcore writes the same notes. A core that was cut off (RLIMIT_CORE, a full disk) is read as far as it goes: memory beyond
- * the end is not there.
+ * gdb's gcore writes the same notes. A truncated core (RLIMIT_CORE, a full disk) is read as far as it goes: memory past the end is
+ * missing.
  *
- * Untrusted: each offset is checked against the bytes, counts are bounded. Failure: -1 and EXIT_INPUT for what is no core, one of
- * 32 bits or big-endian, or one without notes.
+ * Untrusted: each offset is checked against the bytes, counts are bounded. Failure: -1 and EXIT_INPUT if it is not a core file, is 32-bit
+ * or big-endian, or has no notes.
  */
 #ifndef PT2_CRASH_CORE_H
 #define PT2_CRASH_CORE_H

@@ -64,7 +64,7 @@ const struct crash_stack *crash_main_stack(const struct crash *c)
 	unsigned value = 0;
 	for (uint32_t i = 0; i < c->n_stacks; i++) {
 		const struct crash_stack *s = &c->stack[i];
-		/* A line of the kernel's log is a frame by itself: any stack tells more. */
+		/* A line of the kernel log makes a one-frame stack: prefer any other. */
 		unsigned v = s->n && !s->python ? 1u + (c->frame[s->first].form != FORM_KERNEL) + 2u * of_model(c, s) + 4u * s->crashed : 0;
 		if (v > value)
 			best = s, value = v;

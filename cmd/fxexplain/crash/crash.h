@@ -1,19 +1,19 @@
-/* crash.h - what is known of a crash: the model that both readers fill, a text (backtrace.h) and a core file (core.h).
+/* crash.h - everything known about a crash: filled by the readers of texts (backtrace.h) and of core files (core.h).
  *
  *     struct crash c = {0};
  *     crash_read_text(&c, text);                       // backtrace.h; any text
  *     core_read(&c, bytes, "core.123", &err);          // core.h
  *     for (uint32_t i = 0; i < c.n_stacks; i++)
  *         for (uint32_t k = 0; k < c.stack[i].n; k++)
- *             c.frame[c.stack[i].first + k].module ...  // innermost first; Python tracebacks are turned round
+ *             c.frame[c.stack[i].first + k].module ...  // innermost first; Python tracebacks are reversed
  *     crash_release(&c);
  *
- * Both may be read into one struct; what is told first stays. Slices point into the bytes that were read, which must outlive it,
- * or into the arena. Everything is bounded: what is beyond CRASH_MAX_* is counted in .left_out and forgotten.
+ * Both may be read into one struct; the first value found is kept. Slices point into the bytes that were read, which must outlive it,
+ * or into the arena. Everything is bounded: entries beyond CRASH_MAX_* are counted in .left_out and dropped.
  *
- * Addresses. `address` is that of the process. `offset` counts from where the module was loaded: an address as the ELF file has it
- * (for shared libraries, whose first segment begins at 0). A frame that was called is found by its return address, which is
- * behind the call: look up one byte before it, unless .exact.
+ * Addresses. `address` is the one in the process. `offset` is relative to where the module was loaded: the address in the ELF file
+ * (for shared libraries, whose first segment starts at 0). A caller's frame has its return address, which is past the call: look up
+ * one byte before it, unless .exact.
  */
 #ifndef PT2_CRASH_H
 #define PT2_CRASH_H
@@ -23,7 +23,7 @@
 #define CRASH_MAX_STACKS 1024
 #define CRASH_MAX_MAPS 65536
 #define CRASH_MAX_THREADS 4096
-#define CRASH_MAX_LINE 16384 /* bytes of a line that are looked at */
+#define CRASH_MAX_LINE 16384 /* bytes of a line that are examined */
 
 enum crash_form {
 	FORM_GLIBC,   /* /path/x.so(sym+0x22b) [0x7f12]; also "[19] sym+0x10(0x7f12) in /path" of caffe2 */
@@ -40,9 +40,9 @@ enum crash_form {
 
 enum crash_has {
 	HAS_ADDRESS = 1,
-	HAS_OFFSET = 2,      /* in the module, as the ELF file counts */
+	HAS_OFFSET = 2,      /* in the module, as an ELF address */
 	HAS_IN_SYMBOL = 4,   /* .in_symbol */
-	HAS_FILE_OFFSET = 8, /* .offset counts in the file */
+	HAS_FILE_OFFSET = 8, /* .offset is a file offset */
 	HAS_MAP_OFFSET = 16, /* .offset counts from the start of a mapping of .map_size bytes, the one with the code */
 };
 
@@ -50,13 +50,13 @@ struct crash_frame {
 	enum crash_form form;
 	uint32_t number; /* as written; NONE */
 	unsigned has;
-	bool exact;   /* the address is that of the instruction itself, not what a call returns to */
-	bool guessed; /* a core: found by the frame pointer, for the library of the frame inside of it is not there */
-	bool handler; /* what a signal handler runs, not the program: <signal handler called> is the last of these */
+	bool exact;   /* the address is the instruction itself, not a return address */
+	bool guessed; /* core: found by the frame pointer, since the library of the frame inside it is missing */
+	bool handler; /* run by a signal handler, not the program: <signal handler called> is the last of these */
 	uint64_t address, offset, in_symbol, map_size;
-	struct slice module; /* its path or name; empty: not known */
-	struct slice symbol; /* mangled or not, without arguments' values; empty: not known */
-	struct slice file;   /* of source */
+	struct slice module; /* its path or name; empty if unknown */
+	struct slice symbol; /* mangled or not, without arguments' values; empty if unknown */
+	struct slice file;   /* source file */
 	uint32_t line;
 	struct slice build_id; /* hexadecimal */
 	struct slice text;     /* the line it was read from; empty for FORM_CORE */
@@ -65,7 +65,7 @@ struct crash_frame {
 struct crash_stack {
 	struct slice name; /* "Thread 0x00007fa03bde5b80", "1234"; empty */
 	uint32_t first, n;
-	bool crashed; /* the text or the core says that it was this one */
+	bool crashed; /* the text or core marks this one as crashed */
 	bool python;
 	uint64_t tid; /* core */
 };
@@ -74,28 +74,28 @@ struct crash_stack {
 struct crash_map {
 	uint64_t start, end, offset;
 	bool read, write, exec, has_flags;
-	struct slice path;     /* empty: of no file */
-	struct slice build_id; /* where the core holds the file's first page */
+	struct slice path;     /* empty: not a file */
+	struct slice build_id; /* if the core has the file's first page */
 };
 
-/* Signs in a text that tell the kind of crash more exactly than the signal. */
+/* Signs in a text that narrow down the kind of crash beyond the signal. */
 enum crash_sign {
 	SIGN_OOM = 1,            /* the kernel's out-of-memory killer */
 	SIGN_HEAP = 2,           /* malloc found its own data damaged */
 	SIGN_ASSERT = 4,         /* assert() */
-	SIGN_EXCEPTION = 8,      /* an exception that nobody caught: terminate called ... */
-	SIGN_CUDA = 16,          /* an error of the CUDA runtime */
+	SIGN_EXCEPTION = 8,      /* an uncaught exception: terminate called ... */
+	SIGN_CUDA = 16,          /* a CUDA runtime error */
 	SIGN_CUDA_IMA = 32,      /* illegal memory access */
-	SIGN_STACK = 64,         /* stack overflow, as its finder calls it */
+	SIGN_STACK = 64,         /* a reported stack overflow */
 	SIGN_SMASHED = 128,      /* stack smashing detected */
 	SIGN_ASAN = 256,         /* AddressSanitizer's report */
-	SIGN_API = 1024,         /* an operator called by a model has failed (AOTI_TORCH_ERROR_CODE_CHECK) */
-	SIGN_PYTHON_ERROR = 512, /* an exception of Python's: no crash, but its text may be of one inside of the model */
+	SIGN_API = 1024,         /* an operator called by a model failed (AOTI_TORCH_ERROR_CODE_CHECK) */
+	SIGN_PYTHON_ERROR = 512, /* a Python exception: not a crash, but its message may come from the model */
 };
 
 /* General registers at the crash. */
 struct crash_registers {
-	const char *const *name; /* of the machine: "rip", ...; NULL: not known */
+	const char *const *name; /* for the machine: "rip", ...; NULL if unknown */
 	uint64_t value[34];
 	unsigned n, pc, sp; /* pc, sp: indices */
 };
@@ -106,18 +106,18 @@ struct crash_thread {
 };
 
 struct crash {
-	int signal; /* 0: not told */
+	int signal; /* 0 if unknown */
 	int code;   /* si_code, when has_code */
 	bool has_code, has_fault, has_ip;
-	bool fault_write, has_access; /* the access that failed was a write (kernel log) */
-	uint64_t fault;               /* the address that could not be reached */
+	bool fault_write, has_access; /* the failed access was a write (kernel log) */
+	uint64_t fault;               /* the faulting address */
 	uint64_t ip;
 	uint64_t pid;
 	uint16_t machine;       /* of a core, EM_X86_64; 0 */
 	unsigned signs;         /* enum crash_sign */
-	struct slice said;      /* the line that tells the signal or the error first */
+	struct slice said;      /* the first line that shows the signal or error */
 	struct slice exception; /* "std::runtime_error" */
-	struct slice what;      /* its text, an assertion, an error of CUDA or of malloc */
+	struct slice what;      /* its message, an assertion, a CUDA or malloc error */
 	struct slice command;   /* core: the command line */
 	struct crash_registers reg;
 	struct crash_frame *frame;
@@ -132,19 +132,19 @@ struct crash {
 
 void crash_release(struct crash *c);
 
-/* For readers. NULL when there are too many. */
-struct crash_frame *crash_add_frame(struct crash *c); /* to the last stack; makes one if there is none */
+/* For readers. NULL if there are too many. */
+struct crash_frame *crash_add_frame(struct crash *c); /* to the last stack; creates one if needed */
 struct crash_stack *crash_add_stack(struct crash *c, struct slice name);
 struct crash_map *crash_add_map(struct crash *c);
 
-/* The stack to explain, of those with frames of machine code: the one that is said to have crashed, else the first with a model in
- * it, else the first. NULL: none. */
+/* The stack to explain, among those with native frames: the one marked as crashed, else the first with a model in it, else the first.
+ * NULL: none. */
 const struct crash_stack *crash_main_stack(const struct crash *c);
-/* Python's lines of the thread that crashed, innermost first; NULL. */
+/* The Python frames of the crashed thread, innermost first; NULL. */
 const struct crash_stack *crash_python_stack(const struct crash *c);
-/* The mapping that holds an address, NULL; of several the first. */
+/* The first mapping that contains an address, or NULL. */
 const struct crash_map *crash_map_of(const struct crash *c, uint64_t address);
-/* Gives frames that have only an address their module and offset in its file, by the mappings. */
+/* Uses the mappings to give frames with only an address their module and offset. */
 void crash_place_frames(struct crash *c);
 
 const char *crash_form_name(enum crash_form form); /* "glibc", ...: for JSON */

@@ -111,14 +111,14 @@ struct crash_library *crashmap_library(const struct crashmap *map, struct slice 
 			return map->library[i];
 	for (size_t i = 0; i < map->n && base.n; i++) {
 		struct crash_library *l = map->library[i];
-		/* Another build of the same name is another library. */
+		/* A different build with the same name is a different library. */
 		if (slice_eq(l->so_name, base) && (!build_id.n || !l->build_id[0]))
 			return l;
 	}
 	return NULL;
 }
 
-/* ---- whose code ---- */
+/* ---- who owns the code ---- */
 
 static bool starts_any(struct slice s, const char *const *prefix)
 {
@@ -223,7 +223,7 @@ static bool generated(const struct crash_library *l, struct slice file)
 	return file.n && (slice_eq(file, l->wrapper_name) || slice_eq(file, l->kernels_name));
 }
 
-/* A line of a header is that of the generated text which it was inlined into. */
+/* A line in a header is replaced by the line of generated code that it was inlined into. */
 static void find_line(struct crash_place *p, uint64_t at, struct arena *a)
 {
 	struct inlined_place v[INLINED_MAX];
@@ -323,7 +323,7 @@ static bool is_run(const struct crash_place *p, const struct crash_frame *f)
 	return p->owner == OWNER_MODEL && (slice_find(s, "16AOTInductorModel8run_implE") || slice_find(s, "AOTInductorModel::run_impl"));
 }
 
-/* The last line of a statement of wrapper.cpp. */
+/* The last line of a statement in wrapper.cpp. */
 static uint32_t statement_end(struct slice text, uint32_t line)
 {
 	for (uint32_t i = line; i < line + MAX_STATEMENT; i++) {
@@ -386,7 +386,7 @@ static void add_sources(struct crash_place *p)
 	nan_sources_apply(&p->library->sources, f);
 }
 
-/* The frames of a stack, from the outermost in: a call of run_impl is that of the kernel inside of it, too. */
+/* Walks a stack from the outermost frame in: the call in run_impl is also that of the kernel frame inside it. */
 static void join_stack(struct crashmap *map, const struct crash *c, const struct crash_stack *s)
 {
 	const struct crash_place *run = NULL;

@@ -1,4 +1,4 @@
-/* crashmap.h - a crash's frames in the terms of a compiled model: library, function, line of the generated text, call, nodes.
+/* crashmap.h - maps a crash's frames to a compiled model: library, function, line of generated code, call, nodes.
  *
  *     struct crashmap map = {0};
  *     crashmap_package(&map, "model.pt2", NULL, &err);      // each package or library that the user gives
@@ -6,16 +6,16 @@
  *     map.place[i].kernel, .line, .text, .call->nodes ...   // of c.frame[i]
  *     crashmap_release(&map);                               // before the crash, whose texts it points to
  *
- * A frame belongs to a library when their build ids are equal; else when their files have one name (Inductor names files by a hash
- * of what is in them, and loaders unpack them under that name); else, where the text does not say the module, when only one library
- * has the symbol. A file:line that the text tells itself (a debugger with line information) is taken where its file is the package's.
+ * A frame belongs to a library if their build ids match; else if their file names match (Inductor names files by a hash of their
+ * contents, and loaders unpack them under that name); else, if the text does not show the module, when only one library has the
+ * symbol. A file:line in the text itself (from a debugger with line information) is used if its file is in the package.
  *
- * The call a frame stands in is known, best first,
+ * The call that a frame is in is known, best first,
  *     BY_LINE   from line information (DWARF), as the statement of wrapper.cpp that the line lies in
  *     BY_NAME   the program calls this kernel or op once
- *     BY_ORDER  by the place of the machine's call among those to the same function, when the program has as many
- *               (x86-64; the compiler keeps calls in the order of the text unless it has moved a part out of the way)
- * and otherwise candidates are counted, and not chosen from.
+ *     BY_ORDER  by the position of the machine call among those to the same function, if the program has as many
+ *               (x86-64; the compiler keeps calls in source order unless it moved a part out of line)
+ * and otherwise the candidates are counted, but none is chosen.
  *
  * For tools: packages are opened by model/binprobe/load.h.
  */
@@ -41,7 +41,7 @@ struct crash_library {
 	bool has_lines;
 };
 
-/* Whose code a frame is. */
+/* Who owns a frame's code. */
 enum crash_owner {
 	OWNER_UNKNOWN,
 	OWNER_KERNEL,  /* generated: cpp_fused_..., triton launchers */
@@ -58,20 +58,20 @@ const char *crash_owner_name(enum crash_owner o); /* "kernel", "model", ... */
 
 struct crash_place {
 	enum crash_owner owner;
-	struct crash_library *library; /* NULL: of no model that was given */
+	struct crash_library *library; /* NULL: not a given model's */
 	bool has_address;
-	uint64_t address;     /* in the library, of the instruction or behind the call */
+	uint64_t address;     /* in the library: the instruction, or the return address */
 	struct slice symbol;  /* the library's own, mangled; empty */
 	struct slice kernel;  /* "cpp_fused_relu_0", of a frame of a kernel */
 	struct slice file;    /* last component of the source file */
-	uint32_t line;        /* 0: not known */
-	struct slice inlined; /* the header whose line it is by itself, when .file is where that was inlined into; empty */
+	uint32_t line;        /* 0 if unknown */
+	struct slice inlined; /* the header of the line itself, if .file is where it was inlined into; empty */
 	uint32_t inlined_line;
-	struct slice text; /* that line of the generated text, trimmed; empty when the package does not have it */
+	struct slice text; /* that line of generated code, trimmed; empty if not in the package */
 	const struct contract_call *call;
 	enum crash_known known;
-	uint32_t candidates;       /* not known: how many calls it may be */
-	struct slice called;       /* the function that the frame calls, by its machine code or the frame inside of it */
+	uint32_t candidates;       /* if unknown: how many calls it may be */
+	struct slice called;       /* the function that the frame calls, from its machine code or the frame inside it */
 	struct nan_finding source; /* .node, .pre, .line of the call; n_... 0 */
 };
 
@@ -82,12 +82,12 @@ struct crashmap {
 	uint32_t n_places;
 };
 
-/* All models of a package, or the one that is named. */
+/* Adds all models of a package, or the named one. */
 int crashmap_package(struct crashmap *map, const char *path, const char *model, struct err *err);
 /* Fills .place. May be called again with another crash. */
 void crashmap_join(struct crashmap *map, struct crash *c);
 void crashmap_release(struct crashmap *map);
-/* The library a module is, by build id or name; NULL. */
+/* The library of a module, by build id or name; NULL. */
 struct crash_library *crashmap_library(const struct crashmap *map, struct slice module, struct slice build_id);
 FOR_TESTS enum crash_owner crash_owner_of(struct slice module);
 /* A line of a text, without its newline; empty. */

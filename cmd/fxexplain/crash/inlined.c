@@ -35,7 +35,7 @@ static void take_call(struct walk *w, Dwarf_Die *die)
 	w->place[w->n_places++] = (struct inlined_place){arena_slice(w->arena, slice_str(path_base(name))), (uint32_t)line};
 }
 
-/* Functions and blocks hold code; names and types only hold what is declared in them. */
+/* Functions and blocks contain code; namespaces and types only contain declarations. */
 static void visit(struct walk *w, Dwarf_Die *die)
 {
 	Dwarf_Die next;
@@ -44,7 +44,7 @@ static void visit(struct walk *w, Dwarf_Die *die)
 	bool names = tag == DW_TAG_namespace || tag == DW_TAG_structure_type || tag == DW_TAG_class_type;
 	bool inside = code && dwarf_haspc(die, w->address) > 0;
 	if (inside) {
-		w->n = 0; /* what is beside it does not hold the address */
+		w->n = 0; /* its siblings do not contain the address */
 		if (tag == DW_TAG_inlined_subroutine)
 			take_call(w, die);
 	} else if (dwarf_siblingof(die, &next) == 0) {
@@ -83,7 +83,7 @@ size_t inlined_at(struct slice elf, uint64_t address, struct inlined_place v[INL
 		if (type == DW_UT_compile && die.cu && dwarf_haspc(&die, address) > 0)
 			walk_unit(&w, &die);
 	}
-	/* Found from the outside in. */
+	/* They are found from the outside in. */
 	for (size_t i = 0; i < w.n_places / 2; i++) {
 		struct inlined_place t = v[i];
 		v[i] = v[w.n_places - 1 - i];

@@ -1,13 +1,13 @@
-/* inlined.h - where the code at an address was inlined into: by DWARF, from the inside out.
+/* inlined.h - where the code at an address was inlined: from DWARF, innermost first.
  *
  *     struct inlined_place v[INLINED_MAX];
- *     size_t n = inlined_at(so_bytes, 0x3ceb0, v, &arena);     // v[0]: the line in the function that was inlined innermost's caller
+ *     size_t n = inlined_at(so_bytes, 0x3ceb0, v, &arena);     // v[0]: the line in the caller of the innermost inlined function
  *
- * A vector load of a generated kernel lies in avxintrin.h by its line; what one looks for is the kernel's own line that it came
- * from, which is the place of a call in the chain of DW_TAG_inlined_subroutine around the address (DW_AT_call_file,
- * DW_AT_call_line: there with -g1, too). The rows themselves are modelso_line()'s.
+ * The line of a vector load in a generated kernel is in avxintrin.h; the interesting line is the one in the kernel that it came from: the
+ * call site in the chain of DW_TAG_inlined_subroutine around the address (DW_AT_call_file, DW_AT_call_line: present even with -g1). The
+ * line table itself is read by modelso_line().
  *
- * Untrusted: entries are walked without recursion, and at most INLINED_VISITS of them. Nothing fails: 0 is "not known".
+ * Untrusted: entries are walked without recursion, and at most INLINED_VISITS of them. Never fails: 0 means unknown.
  */
 #ifndef PT2_CRASH_INLINED_H
 #define PT2_CRASH_INLINED_H

@@ -24,7 +24,7 @@ static bool prefix(unsigned v)
 	return v == 0x66 || v == 0xf2 || v == 0xf3 || v == 0x2e || v == 0x36 || v == 0x3e || v == 0x26 || v == 0xf0;
 }
 
-/* Up to the opcode; the bits that make register numbers larger. */
+/* The prefixes up to the opcode, with the bits that extend register numbers. */
 static void skip_opcode(struct bytes *b, unsigned *rex_x, unsigned *rex_b, bool *evex)
 {
 	unsigned v = next(b);
@@ -122,7 +122,7 @@ static void describe(struct buf *b, const struct crash *c, const struct operand 
 	if (o->index >= 0)
 		buf_addf(b, "%s %s is %lld", o->base >= 0 ? "," : ";", register_name[o->index], (long long)index);
 	if (o->index >= 0 && o->base >= 0 && o->scale > 1)
-		buf_addf(b, ": element %lld, of %u bytes each, of what begins there", (long long)index, o->scale);
+		buf_addf(b, ": element %lld, %u bytes each", (long long)index, o->scale);
 }
 
 void crash_operand(struct crash *c, const struct crashmap *map, struct slice *text)
@@ -136,7 +136,7 @@ void crash_operand(struct crash *c, const struct crashmap *map, struct slice *te
 	const struct crash_frame *f = &c->frame[s->first];
 	if (!p->library || !p->has_address || f->form != FORM_CORE ||
 	    !operand_decode(modelso_bytes_at(&p->library->so, p->address, LONGEST), &o) || (o.index < 0 && !o.disp))
-		return; /* a plain register is the address itself */
+		return; /* a plain register holds the address itself */
 	uint64_t plain = value_of(c, o.base) + value_of(c, o.index) * o.scale;
 	for (int64_t unit = 1; unit <= (o.disp8_scaled ? WIDEST : 1); unit *= 2) {
 		if (c->fault - (plain + (uint64_t)(o.disp * unit)) >= WIDEST)

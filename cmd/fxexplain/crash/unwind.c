@@ -79,10 +79,10 @@ static int give_up_rights(struct err *err)
 		confine_allow_if(&f, SCMP_SYS(write), CONFINE_EQUAL(0, fd));
 	confine_allow_if(&f, SCMP_SYS(fcntl), CONFINE_EQUAL(1, F_GETFD));
 	confine_allow_if(&f, SCMP_SYS(fcntl), CONFINE_EQUAL(1, F_GETFL));
-	return confine_load(&f, "the filter of system calls", err);
+	return confine_load(&f, "the system call filter", err);
 }
 
-/* All files were opened before; nothing is looked for. */
+/* All files are already open; nothing is searched for. */
 static int no_elf(Dwfl_Module *m, void **u, const char *name, Dwarf_Addr base, char **file, Elf **elf)
 {
 	(void)m, (void)u, (void)name, (void)base, (void)file, (void)elf;
@@ -179,7 +179,7 @@ static int in_child(void *arg)
 		j->module[i].fd = j->module[i].bytes.n ? open_given(&j->module[i]) : open_plain(&j->module[i]);
 	elf_version(EV_CURRENT);
 	if (give_up_rights(&err) < 0)
-		return write_complaint("it could not be confined", err.text), EXIT_ENVIRON;
+		return write_complaint("cannot confine the unwinder", err.text), EXIT_ENVIRON;
 	/* libelf takes a pointer that is not const, but only reads through it. */
 	Elf *core = elf_memory((char *)(uintptr_t)j->core.p, j->core.n);
 	j->dwfl = dwfl_begin(&callbacks);
@@ -187,7 +187,7 @@ static int in_child(void *arg)
 		return write_complaint("libdw", dwfl_errmsg(-1));
 	report_modules(j);
 	if (dwfl_core_file_attach(j->dwfl, core) < 0)
-		return write_complaint("libdw cannot unwind it", dwfl_errmsg(-1));
+		return write_complaint("libdw cannot unwind the stack", dwfl_errmsg(-1));
 	dwfl_getthreads(j->dwfl, on_thread, j);
 	for (size_t at = 0; at < j->answer.len;) {
 		ssize_t n = write(1, j->answer.p + at, j->answer.len - at);
@@ -198,7 +198,7 @@ static int in_child(void *arg)
 	return 0;
 }
 
-/* ---- its answer, which nothing is believed of ---- */
+/* ---- its answer, which is untrusted ---- */
 
 static bool take_field(struct slice *rest, struct slice *field)
 {
@@ -292,7 +292,7 @@ static void take_answer(struct crash *c, const struct job *j, struct slice text)
 	}
 }
 
-/* Threads of which nothing was told have at least where they were. */
+/* Threads missing in the answer at least get the frame that they were in. */
 static void take_registers(struct crash *c)
 {
 	for (uint32_t i = 0; i < c->n_threads; i++) {
@@ -326,7 +326,7 @@ static void find_modules(struct job *j, const struct unwind_module *given, size_
 	}
 }
 
-/* The first library of the stack that is not there. */
+/* The first missing library on the stack. */
 static struct slice find_missing(const struct crash *c)
 {
 	const struct crash_stack *s = crash_main_stack(c);
@@ -361,7 +361,7 @@ int unwind_core(struct crash *c, struct slice core, const struct unwind_module *
 		if (r.how != CHILD_EXITED || r.status) {
 			LOCAL_BUF b = {0};
 			child_describe(&r, &b);
-			rc = err_set(err, r.status == EXIT_ENVIRON ? EXIT_ENVIRON : EXIT_INPUT, "the stack could not be unwound: %.600s",
+			rc = err_set(err, r.status == EXIT_ENVIRON ? EXIT_ENVIRON : EXIT_INPUT, "cannot unwind the stack: %.600s",
 				     r.how == CHILD_EXITED && r.err.head.len ? buf_str(&r.err.head) : buf_str(&b));
 		}
 		child_result_release(&r);

@@ -78,7 +78,7 @@ static bool stack_overflow(const struct crash *c)
 		if (c->fault + STACK_REACH > sp && c->fault < sp + PAGE && (!m || !(m->read || m->write)))
 			return true;
 	}
-	/* The same function over and over, to the innermost frame. */
+	/* The same function repeated up to the innermost frame. */
 	if (c->signal != SIGSEGV || !s || s->n < DEEP)
 		return false;
 	uint32_t same = 0;
@@ -117,7 +117,7 @@ static enum crash_kind kind_of_segv(const struct crash *c)
 	return KIND_WILD;
 }
 
-/* Finds the words of a model's own checks (torch 2.13, codegen/cpp_wrapper_cpu.py, aoti_runtime/utils.h). */
+/* Recognises the messages of a model's own checks (torch 2.13, codegen/cpp_wrapper_cpu.py, aoti_runtime/utils.h). */
 static bool models_words(struct slice what)
 {
 	return slice_find(what, "input_handles[") || slice_find(what, "Expected out tensor to have device") ||
@@ -187,8 +187,8 @@ static void find_culprit(struct crash_verdict *v, const struct crash *c, const s
 			     slice_find(f->symbol, "load_constants") || slice_find(f->symbol, "UpdateConstantsFromBlob");
 	}
 	const struct crash_place *call = v->call_frame == NONE ? NULL : &map->place[v->call_frame];
-	/* Other people's code that the model has called by the proxy executor is a custom op; a library that is nobody's
-	 * else is one, too. */
+	/* A third-party library that the model called through the proxy executor is a custom op; a library of unknown origin is
+	 * treated as one, too. */
 	if (v->owner == OWNER_TORCH && call && call->call && call->call->kind == CALL_PROXY)
 		v->owner = OWNER_CUSTOM;
 }
@@ -210,28 +210,28 @@ static const char *what_of(const struct crash *c, enum crash_kind k)
 	switch (k) {
 	case KIND_NULL: return write ? "a write to a null pointer" : told ? "a read from a null pointer" : "a null pointer";
 	case KIND_SMALL: return "a member or element of a null pointer";
-	case KIND_BEHIND: return "an access just behind the end of mapped memory";
-	case KIND_WILD: return "an address that is not mapped";
-	case KIND_DENIED: return "memory that may not be accessed so";
-	case KIND_NONCANONICAL: return "what is no address: a damaged pointer";
-	case KIND_SEGV: return "an access to memory that is not there (the address was not told)";
+	case KIND_BEHIND: return "an access just past the end of mapped memory";
+	case KIND_WILD: return "an unmapped address";
+	case KIND_DENIED: return "memory whose protection forbids this access";
+	case KIND_NONCANONICAL: return "an invalid address: a corrupted pointer";
+	case KIND_SEGV: return "an invalid memory access (address unknown)";
 	case KIND_STACK: return "the stack overflowed";
-	case KIND_ILL: return "an instruction that this CPU does not have";
-	case KIND_FPE: return "an integer division by zero, or one that overflows";
-	case KIND_BUS: return "an access to a mapped file behind its end, or not aligned";
-	case KIND_HEAP: return "the heap was damaged before";
+	case KIND_ILL: return "an instruction that this CPU does not support";
+	case KIND_FPE: return "an integer division by zero or overflow";
+	case KIND_BUS: return "an access past the end of a mapped file, or unaligned";
+	case KIND_HEAP: return "the heap was corrupted earlier";
 	case KIND_ASAN: return "AddressSanitizer found a bad access";
 	case KIND_ASSERT: return "an assertion failed";
-	case KIND_EXCEPTION: return "an exception that nobody caught";
-	case KIND_ABORT: return "the program ended itself (abort)";
+	case KIND_EXCEPTION: return "an uncaught exception";
+	case KIND_ABORT: return "the program aborted";
 	case KIND_OOM: return "out of memory: the kernel killed the process";
-	case KIND_KILLED: return "killed from outside, most often for memory";
-	case KIND_CUDA: return "an error of CUDA";
-	case KIND_CUDA_IMA: return "a kernel on the GPU has accessed memory that is not its own";
-	case KIND_REFUSED: return "the model has refused the call";
-	case KIND_OPERATOR: return "an operator that the model called has failed";
-	case KIND_ERROR: return "an exception of Python's";
-	default: return "the reason was not told";
+	case KIND_KILLED: return "killed from outside, usually for running out of memory";
+	case KIND_CUDA: return "a CUDA error";
+	case KIND_CUDA_IMA: return "a GPU kernel made an illegal memory access";
+	case KIND_REFUSED: return "the model rejected the call";
+	case KIND_OPERATOR: return "an operator called by the model failed";
+	case KIND_ERROR: return "a Python exception";
+	default: return "reason unknown";
 	}
 }
 
@@ -246,15 +246,15 @@ static void add_where(const struct crash_verdict *v, const struct crash *c, cons
 	struct slice base = slice_base(f->module);
 	switch (v->owner) {
 	case OWNER_KERNEL: buf_addf(b, ", in the kernel %.*s", SL(p->kernel)); return;
-	case OWNER_JIT: buf_addf(b, ", in code that torch.compile has generated (%.*s)", SL(base)); return;
-	case OWNER_MODEL: buf_adds(b, v->loading ? ", while the model was loaded" : ", in the model's own code"); return;
-	case OWNER_CUSTOM: buf_addf(b, ", in %.*s%s", SL(base), model ? ", a custom op that the model has called" : ""); return;
+	case OWNER_JIT: buf_addf(b, ", in code generated by torch.compile (%.*s)", SL(base)); return;
+	case OWNER_MODEL: buf_adds(b, v->loading ? ", while loading the model" : ", in the model's own code"); return;
+	case OWNER_CUSTOM: buf_addf(b, ", in %.*s%s", SL(base), model ? ", a custom op called by the model" : ""); return;
 	case OWNER_TORCH:
-		buf_addf(b, ", in %.*s%s", SL(base), !model ? "" : v->loading ? ", while the model was loaded" : ", called by the model");
+		buf_addf(b, ", in %.*s%s", SL(base), !model ? "" : v->loading ? ", while loading the model" : ", called by the model");
 		return;
 	case OWNER_CUDA: buf_addf(b, ", in the CUDA library %.*s", SL(base)); return;
-	case OWNER_PYTHON: buf_addf(b, ", in Python%s", model ? "" : ", not in a model"); return;
-	case OWNER_PROGRAM: buf_addf(b, ", in %.*s%s", SL(base.n ? base : f->symbol), model ? "" : ", not in a model"); return;
+	case OWNER_PYTHON: buf_addf(b, ", in Python%s", model ? "" : ", outside the model"); return;
+	case OWNER_PROGRAM: buf_addf(b, ", in %.*s%s", SL(base.n ? base : f->symbol), model ? "" : ", outside the model"); return;
 	default: return;
 	}
 }
@@ -276,16 +276,16 @@ static void why_address(struct crash_verdict *v, const struct crash *c)
 	const struct crash_map *below = map_below(c, c->fault), *m = crash_map_of(c, c->fault);
 	unsigned long long at = c->fault;
 	if (v->kind == KIND_BEHIND && below)
-		why(v, "0x%llx lies %llu bytes behind the end of the mapping %llx-%llx%s%.*s: where code ends up that runs over its data",
+		why(v, "0x%llx is %llu bytes past the end of the mapping %llx-%llx%s%.*s: likely code that runs past the end of its data",
 		    at, (unsigned long long)(c->fault - below->end), (unsigned long long)below->start, (unsigned long long)below->end,
 		    below->path.n ? " of " : "", SL(slice_base(below->path)));
 	else if (v->kind == KIND_DENIED && m)
-		why(v, "0x%llx lies in %llx-%llx %c%c%c%s%.*s", at, (unsigned long long)m->start, (unsigned long long)m->end,
+		why(v, "0x%llx is in %llx-%llx %c%c%c%s%.*s", at, (unsigned long long)m->start, (unsigned long long)m->end,
 		    m->read ? 'r' : '-', m->write ? 'w' : '-', m->exec ? 'x' : '-', m->path.n ? " of " : "", SL(slice_base(m->path)));
 	else if (v->kind == KIND_NULL || v->kind == KIND_SMALL)
-		why(v, "the address is 0x%llx: a tensor or an object that is not there", at);
+		why(v, "the address is 0x%llx: a missing tensor or object", at);
 	else if (c->has_fault)
-		why(v, "the address is 0x%llx%s", at, c->n_maps ? ", which no mapping holds" : "");
+		why(v, "the address is 0x%llx%s", at, c->n_maps ? ", which is not mapped" : "");
 }
 
 static void why_generated(struct crash_verdict *v, const struct crash *c, const struct crashmap *map)
@@ -300,7 +300,7 @@ static void why_generated(struct crash_verdict *v, const struct crash *c, const 
 		inputs += a->value != NONE && k->value[a->value].kind == VALUE_INPUT;
 	}
 	(void)c;
-	why(v, "a generated kernel trusts sizes and strides: it reads what it was compiled for, whatever the tensor that it was given%s",
+	why(v, "a generated kernel does not check sizes and strides: it reads what it was compiled for, whatever tensor it is given%s",
 	    inputs ? "; this one reads an input of the model" : "");
 }
 
@@ -330,9 +330,9 @@ static void add_why(struct crash_verdict *v, struct crash *c, const struct crash
 	if (v->kind == KIND_ILL)
 		why_ill(v, map);
 	if (v->kind == KIND_HEAP)
-		why(v, "malloc found it only now: who has written out of bounds ran earlier, and is not in this stack");
+		why(v, "malloc only noticed it here: the out-of-bounds write happened earlier, and is not in this stack");
 	if (v->kind == KIND_NONCANONICAL)
-		why(v, "the CPU told no address: the pointer was not one (freed or overwritten memory, or an integer taken for a pointer)");
+		why(v, "the CPU reports no address: the pointer is invalid (freed or overwritten memory, or an integer used as a pointer)");
 	why_generated(v, c, map);
 }
 
@@ -348,32 +348,30 @@ static const char *package_of(const struct crash_verdict *v, const struct crashm
 static void steps_model(struct crash_verdict *v, const struct crash *c, const char *pkg)
 {
 	if (v->loading || v->kind == KIND_ILL) {
-		step(v, "aoti-checkinputs --doctor %s    # will it load and run on this host?", pkg);
+		step(v, "aoti-checkinputs --doctor %s    # will it load and run on this machine?", pkg);
 		if (v->kind == KIND_ILL)
-			step(v, "compile on this machine, or with torch._inductor.config.cpp.march = \"x86-64-v3\" and cpp.simdlen = 256");
+			step(v, "compile on this machine, or set torch._inductor.config.cpp.march = \"x86-64-v3\" and cpp.simdlen = 256");
 		else
-			step(v, "load it on the device type it was compiled for: aoti-checkinputs %s says which", pkg);
+			step(v, "load it on the device type it was compiled for: aoti-checkinputs %s shows which", pkg);
 		return;
 	}
 	if (c->command.n)
-		step(v, "aoti-checkinputs %s -- %.*s%s    # every call's devices, shapes, strides against what was compiled", pkg,
-		     SL(c->command), c->command.n >= 79 ? "..." : "");
+		step(v, "aoti-checkinputs %s -- %.*s%s    # checks every call's devices, shapes and strides", pkg, SL(c->command),
+		     c->command.n >= 79 ? "..." : "");
 	else
-		step(v, "aoti-checkinputs %s INPUT...    # devices, shapes, strides against what was compiled; or: -- COMMAND", pkg);
+		step(v, "aoti-checkinputs %s INPUT...    # checks devices, shapes and strides; or: -- COMMAND", pkg);
 	if (v->kind != KIND_REFUSED && v->kind != KIND_OPERATOR)
-		step(v, "AOTI_RUNTIME_CHECK_INPUTS=1 COMMAND    # the model itself refuses what does not fit (older torch: set it when "
+		step(v, "AOTI_RUNTIME_CHECK_INPUTS=1 COMMAND    # the model itself rejects wrong inputs (older torch: set it when "
 			"compiling)");
 	if (v->owner == OWNER_KERNEL || v->owner == OWNER_MODEL)
-		step(v, "aoti-printer %s INPUT...    # what each kernel read and wrote, up to the crash", pkg);
+		step(v, "aoti-printer %s INPUT...    # prints what each kernel read and wrote, up to the crash", pkg);
 }
 
-/* Code of torch.compile's cache has no package; the graph it was made of is what there is to look at. */
+/* Code in torch.compile's cache has no package; look at the graph it was compiled from. */
 static void steps_jit(struct crash_verdict *v)
 {
-	step(v, "TORCH_COMPILE_DEBUG=1 COMMAND; fxexplain kernel NAME torch_compile_debug/    # the kernel's text, nodes, lines of Python");
-	step(
-	    v,
-	    "TORCHDYNAMO_REPRO_AFTER=aot TORCHDYNAMO_REPRO_LEVEL=3 COMMAND    # writes a launcher for each graph; then: fxminify LAUNCHER");
+	step(v, "TORCH_COMPILE_DEBUG=1 COMMAND; fxexplain kernel NAME torch_compile_debug/    # the kernel's code, nodes and Python lines");
+	step(v, "TORCHDYNAMO_REPRO_AFTER=aot TORCHDYNAMO_REPRO_LEVEL=3 COMMAND    # writes a launcher per graph; then: fxminify LAUNCHER");
 }
 
 static void steps_lines(struct crash_verdict *v, const struct crashmap *map)
@@ -382,7 +380,7 @@ static void steps_lines(struct crash_verdict *v, const struct crashmap *map)
 	for (size_t i = 0; i < map->n; i++)
 		without |= map->library[i]->has_so && !map->library[i]->has_lines;
 	if (without && v->frame != NONE)
-		step(v, "AOT_INDUCTOR_DEBUG_SYMBOLS=1 when compiling brings the lines (AOT_INDUCTOR_DEBUG_COMPILE=1: also without "
+		step(v, "AOT_INDUCTOR_DEBUG_SYMBOLS=1 when compiling adds line numbers (AOT_INDUCTOR_DEBUG_COMPILE=1 also turns off "
 			"optimization)");
 }
 
@@ -391,20 +389,23 @@ static void steps_stack(struct crash_verdict *v, const struct crash *c)
 	bool told = v->kind == KIND_REFUSED || v->kind == KIND_OPERATOR || v->kind == KIND_ERROR;
 	if (crash_main_stack(c) || told || v->kind == KIND_OOM || v->kind == KIND_KILLED)
 		return;
-	step(v, "for a stack of machine code: ulimit -c unlimited; COMMAND; fxexplain crash core %s", "model.pt2");
+	step(v, "for a native stack: ulimit -c unlimited; COMMAND; fxexplain crash core %s", "model.pt2");
 	step(v, "or: gdb -batch -ex run -ex bt --args COMMAND 2>&1 | fxexplain crash - model.pt2");
 	if (!crash_python_stack(c))
-		step(v, "python -X faulthandler    # Python's lines");
+		step(v, "python -X faulthandler    # adds the Python stack");
 }
 
 static void steps_cuda(struct crash_verdict *v, const char *pkg)
 {
 	step(v,
-	     "AOTI_RUNTIME_CHECK_INPUTS=1 TORCHINDUCTOR_NAN_ASSERTS=1    # sanity first: devices and shapes (the second when compiling)");
-	step(v, "PYTORCH_NO_CUDA_MEMORY_CACHING=1 CUDA_LAUNCH_BLOCKING=1 COMMAND    # the same place each time, at the launch that fails");
-	step(v, "aoti-printer -l 3 %s -- COMMAND    # the last kernel launched; older: AOT_INDUCTOR_DEBUG_INTERMEDIATE_VALUE_PRINTER=3",
+	     "AOTI_RUNTIME_CHECK_INPUTS=1 TORCHINDUCTOR_NAN_ASSERTS=1    # first check devices and shapes (set the second when compiling)");
+	step(v, "PYTORCH_NO_CUDA_MEMORY_CACHING=1 CUDA_LAUNCH_BLOCKING=1 COMMAND    # fails at the same place each time, at the failing "
+		"launch");
+	step(v,
+	     "aoti-printer -l 3 %s -- COMMAND    # shows the last kernel launched; older torch: "
+	     "AOT_INDUCTOR_DEBUG_INTERMEDIATE_VALUE_PRINTER=3",
 	     pkg);
-	step(v, "usual causes: dynamic shapes; custom ops whose meta function takes int where it needs SymInt");
+	step(v, "usual causes: dynamic shapes; custom ops whose meta function takes int instead of SymInt");
 }
 
 static void add_steps(struct crash_verdict *v, const struct crash *c, const struct crashmap *map)
@@ -417,16 +418,16 @@ static void add_steps(struct crash_verdict *v, const struct crash *c, const stru
 	case KIND_CUDA_IMA: steps_cuda(v, pkg); return;
 	case KIND_OOM:
 	case KIND_KILLED:
-		step(v, "dmesg | grep -i 'out of memory'    # was it the kernel?");
+		step(v, "dmesg | grep -i 'out of memory'    # did the kernel kill it?");
 		if (model)
-			step(v, "aoti-checkinputs %s    # what the model's weights and buffers take", pkg);
+			step(v, "aoti-checkinputs %s    # shows the size of the model's weights and buffers", pkg);
 		return;
-	case KIND_STACK: step(v, "ulimit -s unlimited, or OMP_STACKSIZE=64M for OpenMP's threads: does it go further?"); break;
-	case KIND_HEAP: step(v, "MALLOC_CHECK_=3 COMMAND, or valgrind: who writes out of bounds"); break;
+	case KIND_STACK: step(v, "try ulimit -s unlimited, or OMP_STACKSIZE=64M for OpenMP threads"); break;
+	case KIND_HEAP: step(v, "MALLOC_CHECK_=3 COMMAND, or valgrind    # finds the out-of-bounds write"); break;
 	case KIND_EXCEPTION:
 	case KIND_ABORT:
 	case KIND_ERROR: step(v, "TORCH_SHOW_CPP_STACKTRACES=1 COMMAND    # where it was thrown"); break;
-	case KIND_BUS: step(v, "df -h; was the package or its weights changed or cut while it was in use?"); break;
+	case KIND_BUS: step(v, "df -h    # or was the package changed or truncated while in use?"); break;
 	default: break;
 	}
 	if (v->owner == OWNER_JIT)
@@ -434,7 +435,7 @@ static void add_steps(struct crash_verdict *v, const struct crash *c, const stru
 	else if (model && v->kind != KIND_ERROR)
 		steps_model(v, c, pkg);
 	if (v->owner == OWNER_CUSTOM)
-		step(v, "call the custom op in eager with the same tensors: torch.library.opcheck(op, args) checks its meta function");
+		step(v, "call the custom op eagerly with the same tensors: torch.library.opcheck(op, args) checks its meta function");
 	steps_lines(v, map);
 	steps_stack(v, c);
 }

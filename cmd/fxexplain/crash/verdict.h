@@ -1,15 +1,15 @@
-/* verdict.h - what kind of crash, in whose code, why, and what to try next.
+/* verdict.h - the verdict on a crash: its kind, whose code, why, and what to try next.
  *
  *     struct crash_verdict v;
  *     crash_judge(&v, &c, &map);                   // after crashmap_join()
- *     v.title      "SIGSEGV: a read behind the end of mapped memory, in the kernel cpp_fused_relu_0"
+ *     v.title      "SIGSEGV: an access just past the end of mapped memory, in the kernel cpp_fused_relu_0"
  *     v.why[0 .. v.n_why - 1], v.step[0 .. v.n_steps - 1] ...
  *     crash_verdict_release(&v);
  *
- * The kind comes from signs in the text (malloc's words, terminate's, the kernel's), then the signal with the address against the
- * mappings and the stack pointer. Whose code: the innermost frame that is neither the signal's handler nor the system's (memcpy is
- * somebody's). Steps name the user's package and, from a core, the command; device and shape come first, as torch's own AOTInductor
- * debugging guide has it.
+ * The kind comes from signs in the text (messages of malloc, terminate, the kernel), then from the signal with the address, the mappings
+ * and the stack pointer. Whose code: the innermost frame that belongs neither to the signal handler nor to the system (memcpy was called
+ * by someone). Steps name the user's package and, from a core, the command; device and shape come first, as in torch's own AOTInductor
+ * debugging guide.
  *
  * For tools (a doctor looks at the package after SIGILL).
  */
@@ -21,16 +21,16 @@ enum crash_kind {
 	KIND_NONE,         /* nothing about a crash */
 	KIND_NULL,         /* an address in the first page */
 	KIND_SMALL,        /* in the first 64 KiB: an offset from a null pointer */
-	KIND_BEHIND,       /* within a page behind mapped memory */
-	KIND_WILD,         /* mapped nowhere */
-	KIND_DENIED,       /* mapped, but not for this */
-	KIND_NONCANONICAL, /* no address at all (x86-64 tells no fault address then) */
-	KIND_SEGV,         /* SIGSEGV, the address was not told */
+	KIND_BEHIND,       /* within a page past the end of mapped memory */
+	KIND_WILD,         /* not mapped */
+	KIND_DENIED,       /* mapped, but the access is not permitted */
+	KIND_NONCANONICAL, /* not a valid address (x86-64 reports no fault address then) */
+	KIND_SEGV,         /* SIGSEGV, address unknown */
 	KIND_STACK,        /* stack overflow */
 	KIND_ILL,
 	KIND_FPE,
 	KIND_BUS,
-	KIND_HEAP, /* malloc found its data damaged */
+	KIND_HEAP, /* malloc found its data corrupted */
 	KIND_ASAN,
 	KIND_ASSERT,
 	KIND_EXCEPTION,
@@ -39,10 +39,10 @@ enum crash_kind {
 	KIND_KILLED,
 	KIND_CUDA,
 	KIND_CUDA_IMA,
-	KIND_REFUSED,  /* an exception of Python's with the model's own words: it ran into a check, not a crash */
-	KIND_OPERATOR, /* an operator that the model called has failed */
-	KIND_ERROR,    /* another exception of Python's */
-	KIND_OTHER,    /* another signal, or frames without a word why */
+	KIND_REFUSED,  /* a Python exception with the model's message: a failed check, not a crash */
+	KIND_OPERATOR, /* an operator called by the model failed */
+	KIND_ERROR,    /* another Python exception */
+	KIND_OTHER,    /* another signal, or frames without a reason */
 };
 const char *crash_kind_name(enum crash_kind k); /* "null", ...: for JSON */
 

@@ -1,9 +1,9 @@
-/* compiled.c - what was compiled, by which torch.compile, and where it is called: as far as the file itself says so. */
+/* compiled.c - finds what was compiled, by which torch.compile, and where it is called, as far as the file shows. */
 #include "edit_part.h"
 
 enum { ARGS = 32 };
 
-/* Behind the last dot of what something is called: "f" of self.f */
+/* What follows the last dot of a name: "f" of self.f */
 static struct slice last_name(struct slice s)
 {
 	const char *dot = slice_rchr(s, '.');
@@ -16,7 +16,7 @@ static struct slice class_of(const struct editing *e)
 	return i == NONE ? slice_of(NULL, 0) : source_name(&e->s->v[i]);
 }
 
-/* Counts the torch.compile( of a file: a single one is that of the function. */
+/* Counts the torch.compile( in a file: if there is only one, it is the function's. */
 static uint32_t count_compiles(const struct source *s)
 {
 	uint32_t n = 0;
@@ -32,7 +32,7 @@ static uint32_t count_compiles(const struct source *s)
 	return n;
 }
 
-/* Is this argument list of a torch.compile that of the function? Its name, or its class's, stands first. */
+/* Does this torch.compile argument list belong to the function? Its name, or its class's, comes first. */
 static bool is_of(const struct editing *e, struct slice args)
 {
 	struct pyarg arg;
@@ -77,7 +77,7 @@ static int add_argument(struct source *s, struct slice part, struct slice args, 
 	int r = -1;
 	args = without_comma(args);
 	if (edit_names(args, key)) {
-		err_set(err, EXIT_FOUND, "torch.compile has %s already", key);
+		err_set(err, EXIT_FOUND, "torch.compile already has %s", key);
 	} else {
 		buf_addf(&b, "torch.compile(%.*s%s%.*s)", SL(args), args.n ? ", " : "", SL(more));
 		r = source_replace_part(s, part, buf_slice(&b), err) < 0 ? -1 : 1;
@@ -104,12 +104,12 @@ int edit_compile(struct editing *e, const struct edit_step *st, struct err *err)
 		if (r)
 			return r;
 	}
-	return err_set(err, EXIT_FOUND, "no torch.compile of %.*s is in this file", SL(e->function));
+	return err_set(err, EXIT_FOUND, "no torch.compile of %.*s in this file", SL(e->function));
 }
 
 /* ---- calls ---- */
 
-/* The names under which the compiled function is called, "" where there is none. */
+/* The names under which the compiled function is called, "" if there is none. */
 static struct slice called_as(const struct editing *e, uint32_t *i)
 {
 	const struct source *s = e->s;
@@ -131,7 +131,7 @@ static uint32_t definition(const struct editing *e)
 	return source_around(e->s, e->at, "def");
 }
 
-/* Finds which argument this parameter is, without self; -1: none. */
+/* Index of this parameter among the arguments, not counting self; -1: none. */
 static int parameter(const struct editing *e, struct slice name)
 {
 	uint32_t def = definition(e);
@@ -153,7 +153,7 @@ static int parameter(const struct editing *e, struct slice name)
 	return -1;
 }
 
-/* Returns that argument of a call; empty: it is not given there, or cannot be told. */
+/* Returns that argument of a call; empty: not given, or not known. */
 static struct slice argument(struct slice args, int index, struct slice name)
 {
 	struct pyarg arg[ARGS];
@@ -176,7 +176,7 @@ static int change_argument(struct editing *e, uint32_t i, const struct edit_step
 	template_put(&b, st->to, &c);
 	bool bound = edit_names(e->s->v[i].l.code, "lambda") || edit_names(e->s->v[i].l.code, "for");
 	if (before && (!pytext_dotted(value) || bound))
-		err_set(err, EXIT_FOUND, "in line %u it is called with no name, but with an expression", e->s->v[i].l.line);
+		err_set(err, EXIT_FOUND, "line %u calls it with an expression instead of a name", e->s->v[i].l.line);
 	else if (before)
 		r = source_insert_before(e->s, i, buf_slice(&b), err) < 0 ? -1 : 1;
 	else
@@ -191,7 +191,7 @@ static int each_call(struct editing *e, struct slice callee, const struct edit_s
 	const int index = parameter(e, name);
 	int made = 0;
 	if (index < 0)
-		return err_set(err, EXIT_FOUND, "%.*s is no argument of %.*s", SLN(name, 80), SLN(e->function, 80));
+		return err_set(err, EXIT_FOUND, "%.*s is not an argument of %.*s", SLN(name, 80), SLN(e->function, 80));
 	for (uint32_t i = 0; i < e->s->n; i++) {
 		const struct statement *at = &e->s->v[i];
 		OWNED(tokens_release) struct tokens t = {0};
@@ -225,7 +225,7 @@ static int all_calls(struct editing *e, const struct edit_step *st, bool before,
 			made = (r = each_call(e, name, st, before, err)) < 0 ? -1 : made + r;
 	}
 	if (made == 0 && !err->text[0])
-		err_set(err, EXIT_FOUND, "no call of what torch.compile makes of %.*s is in this file", SLN(e->function, 80));
+		err_set(err, EXIT_FOUND, "no call of the compiled %.*s in this file", SLN(e->function, 80));
 	return made > 0 ? made : -1;
 }
 

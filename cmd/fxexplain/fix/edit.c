@@ -3,7 +3,7 @@
 
 /* ---- places ---- */
 
-/* The template with what is bound, as a change of something. */
+/* Fills the template with what is bound, and makes a change of it. */
 static void filled(struct buf *b, const struct edit_step *st, const struct captures *c)
 {
 	buf_reset(b);
@@ -18,7 +18,7 @@ static size_t indentation(struct slice line)
 	return n;
 }
 
-/* Do the statements from i on say what the lines of `from` do, no more in their blocks and no else behind? *last: the last of them. */
+/* Do the statements from i on match the lines of `from`, with nothing more in their blocks and no else after them? *last: the last one. */
 static bool statements_match(const struct source *s, uint32_t i, struct slice from, struct captures *c, uint32_t *last)
 {
 	const uint32_t base = s->v[i].l.indent, known = c->n;
@@ -38,7 +38,7 @@ static bool statements_match(const struct source *s, uint32_t i, struct slice fr
 	return fits;
 }
 
-/* Is this name called, or what it is called on? torch.sin(x): not x. */
+/* Is this name a function being called, or the object of a method call? torch.sin(x): not x. */
 static bool is_called(const struct tokens *t, uint32_t i)
 {
 	while (i + 2 < t->n && slice_is(t->v[i], "torch") && slice_is(t->v[i + 1], "."))
@@ -46,7 +46,7 @@ static bool is_called(const struct tokens *t, uint32_t i)
 	return i + 1 < t->n && slice_is(t->v[i + 1], "(");
 }
 
-/* It gives as many elements as it is given, of the same dtype: it has no / (of integers), no comparison, no constant of another kind. */
+/* Returns as many elements as it gets, of the same dtype: no / (of integers), no comparison, no constant of another kind. */
 static bool is_elementwise(const struct tokens *t)
 {
 	static const char *const functions[] = {"sin",  "cos", "tan",  "tanh",    "exp", "log",
@@ -62,7 +62,7 @@ static bool is_elementwise(const struct tokens *t)
 	return true;
 }
 
-/* Each name of a that is no function's is in b. */
+/* Every name in a that is not a function's is in b. */
 static bool names_in(const struct tokens *a, const struct tokens *b)
 {
 	for (uint32_t i = 0; i < a->n; i++) {
@@ -75,7 +75,7 @@ static bool names_in(const struct tokens *a, const struct tokens *b)
 	return true;
 }
 
-/* "{a}, {b}" of a rule: torch.where would make one size and dtype of what has two, without a word. */
+/* "{a}, {b}" of a rule: torch.where would silently broadcast and promote different sizes and dtypes. */
 static bool are_alike(struct slice alike, const struct captures *c)
 {
 	LOCAL_BUF all = {0};
@@ -99,7 +99,7 @@ static int replace_at(struct editing *e, uint32_t i, const struct edit_step *st,
 	if (!statements_match(e->s, i, st->from, &c, &last))
 		return 0;
 	if (e->alike.n && !are_alike(e->alike, &c))
-		return err_set(err, EXIT_FOUND, "the two may have other sizes or dtypes");
+		return err_set(err, EXIT_FOUND, "the two may differ in size or dtype");
 	filled(&b, st, &c);
 	int r = b.len ? source_replace(e->s, i, last, buf_slice(&b), err) : source_delete(e->s, i, err);
 	return r < 0 ? -1 : 1;
@@ -135,7 +135,7 @@ static int at_line(struct editing *e, const struct edit_step *st, struct err *er
 
 static int at_part(struct editing *e, const struct edit_step *st, struct err *err) { return parts_of(e, e->at, st, err); }
 
-/* What from says of the line binds names for to. */
+/* Matching `from` against the line binds the names for `to`. */
 static bool bind(struct editing *e, const struct edit_step *st, struct buf *b)
 {
 	struct captures c = e->c;
@@ -157,7 +157,7 @@ static int at_top(struct editing *e, const struct edit_step *st, struct err *err
 	return !bind(e, st, &b) ? 0 : source_insert_on_top(e->s, buf_slice(&b), err) < 0 ? -1 : 1;
 }
 
-/* Of statements [from, to) those that may: the sum of what `change` makes. */
+/* Applies `change` to statements [from, to) where it can: the number of changes. */
 typedef bool may_fn(const struct editing *e, uint32_t i);
 static int in_each(struct editing *e, uint32_t from, uint32_t to, const struct edit_step *st, may_fn *may, bool parts, struct err *err)
 {
@@ -176,7 +176,7 @@ static int in_file(struct editing *e, const struct edit_step *st, struct err *er
 static int in_one(struct editing *e, const struct edit_step *st, struct err *err)
 {
 	int made = in_file(e, st, err);
-	return made > 1 ? err_set(err, EXIT_FOUND, "%d statements could be it", made) : made;
+	return made > 1 ? err_set(err, EXIT_FOUND, "%d statements match", made) : made;
 }
 
 static int in_file_parts(struct editing *e, const struct edit_step *st, struct err *err)
@@ -184,7 +184,7 @@ static int in_file_parts(struct editing *e, const struct edit_step *st, struct e
 	return in_each(e, 0, e->s->n, st, NULL, true, err);
 }
 
-/* Is {x} a global there? */
+/* Is {x} declared global there? */
 static bool is_global(const struct editing *e, uint32_t i)
 {
 	const struct source *s = e->s;
@@ -206,7 +206,7 @@ static int in_init(struct editing *e, const struct edit_step *st, struct err *er
 	const struct source *s = e->s;
 	uint32_t class = source_around(s, e->at, "class");
 	if (class == NONE)
-		return err_set(err, EXIT_FOUND, "the line is in no class");
+		return err_set(err, EXIT_FOUND, "the line is not in a class");
 	for (uint32_t i = class; i < source_block_end(s, class); i++)
 		if (slice_is(source_name(&s->v[i]), "__init__"))
 			return in_each(e, i, source_block_end(s, i), st, NULL, false, err);
@@ -223,7 +223,7 @@ static bool is_called_def(const struct editing *e, uint32_t i)
 	return edit_names(s->v[e->at].l.code, name);
 }
 
-/* Is this the decorator of a function that the line calls? */
+/* Is this a decorator of a function that the line calls? */
 static bool of_called(const struct editing *e, uint32_t i)
 {
 	while (i < e->s->n && e->s->v[i].l.code.p[0] == '@')
@@ -231,7 +231,7 @@ static bool of_called(const struct editing *e, uint32_t i)
 	return is_called_def(e, i);
 }
 
-/* Is this in the body of one? */
+/* Is this in the body of such a function? */
 static bool inside_called(const struct editing *e, uint32_t i)
 {
 	uint32_t def = source_around(e->s, i, "def");
@@ -261,7 +261,7 @@ static const struct {
 
 /* ---- rules ---- */
 
-/* The value of a key, with the lines behind it that are indented. */
+/* The value of a key, with the indented lines that follow. */
 static struct slice value_of(struct edit_rules *r, struct slice first, struct slice *rest, uint32_t *n_line)
 {
 	struct buf b = {0};
@@ -283,7 +283,7 @@ static int add_place(struct edit_rules *r, struct slice name, bool optional, uin
 	while (i < ARRAY_LEN(places) && !slice_is(name, places[i].name))
 		i++;
 	if (i == ARRAY_LEN(places) || !r->n)
-		return err_set(err, EXIT_INPUT, "line %u: '%.*s' is no place, or stands before a fix", line, SLN(name, 80));
+		return err_set(err, EXIT_INPUT, "line %u: '%.*s' is not a place, or comes before any fix", line, SLN(name, 80));
 	PUSH(r, step) = (struct edit_step){.place = i, .optional = optional};
 	r->rule[r->n - 1].n++;
 	return 0;
@@ -294,7 +294,7 @@ static int add_key(struct edit_rules *r, struct slice key, struct slice value, u
 	bool has_step = r->n && r->rule[r->n - 1].n;
 	if (slice_is(key, "fix")) {
 		PUSH_TO(r->rule, r->n, r->cap) = (struct edit_rule){.fix = value, .first = r->n_step};
-		return value.n ? 0 : err_set(err, EXIT_INPUT, "line %u: a fix of nothing", line);
+		return value.n ? 0 : err_set(err, EXIT_INPUT, "line %u: an empty fix", line);
 	}
 	if (slice_is(key, "computed") && r->n)
 		return r->rule[r->n - 1].computed = value, 0;
@@ -303,7 +303,7 @@ static int add_key(struct edit_rules *r, struct slice key, struct slice value, u
 	if (slice_is(key, "at") || slice_is(key, "also"))
 		return add_place(r, value, slice_is(key, "also"), line, err);
 	if (!has_step || (!slice_is(key, "from") && !slice_is(key, "to")))
-		return err_set(err, EXIT_INPUT, "line %u: '%.*s' is no key here", line, SLN(key, 80));
+		return err_set(err, EXIT_INPUT, "line %u: key '%.*s' is not allowed here", line, SLN(key, 80));
 	struct edit_step *st = &r->step[r->n_step - 1];
 	if (slice_is(key, "from"))
 		st->from = value;
@@ -331,7 +331,7 @@ int edit_rules_read(struct edit_rules *r, struct slice table, struct err *err)
 			status = err_set(err, EXIT_INPUT, "the fix '%.*s' has no place", SLN(r->rule[i].fix, 80));
 	for (uint32_t i = 0; status == 0 && i < r->n_step; i++)
 		if (places[r->step[i].place].wants_from && !r->step[i].from.n)
-			status = err_set(err, EXIT_INPUT, "a change at '%s' has no from", places[r->step[i].place].name);
+			status = err_set(err, EXIT_INPUT, "a change at '%s' lacks 'from'", places[r->step[i].place].name);
 	if (status < 0)
 		edit_rules_release(r);
 	return status;
@@ -347,7 +347,7 @@ void edit_rules_release(struct edit_rules *r)
 
 /* ---- a fix ---- */
 
-/* No block is left empty. */
+/* No block may be left empty. */
 static int still_a_program(const struct source *s, struct err *err)
 {
 	LOCAL_BUF b = {0};
@@ -356,7 +356,7 @@ static int still_a_program(const struct source *s, struct err *err)
 	int status = source_read(&after, buf_slice(&b), "the file", err);
 	for (uint32_t i = 0; status == 0 && i < after.n; i++)
 		if (pytext_opens(&after.v[i].l) && (i + 1 == after.n || after.v[i + 1].l.indent <= after.v[i].l.indent))
-			status = err_set(err, EXIT_FOUND, "nothing would be left in the block of line %u", after.v[i].l.line);
+			status = err_set(err, EXIT_FOUND, "the block of line %u would be left empty", after.v[i].l.line);
 	source_release(&after);
 	return status;
 }
@@ -370,7 +370,7 @@ static bool is_arithmetic(const struct tokens *t, uint32_t i)
 	return false;
 }
 
-/* Wherever `what` stands in this statement it is an operand of + - * / and no condition. */
+/* Everywhere in this statement `what` is an operand of + - * /, and not a condition. */
 static bool only_computed(const struct statement *st, struct slice what)
 {
 	static const char *const asks[] = {"if", "elif", "while", "for", "assert"};
@@ -391,7 +391,8 @@ static bool only_computed(const struct statement *st, struct slice what)
 	return good;
 }
 
-/* A tensor can take the place of a number where it is only computed with: in the function; an attribute in its class but for __init__. */
+/* A tensor can replace a number that is only used in arithmetic: within the function; for an attribute, within the class except
+ * __init__. */
 static int is_computed(const struct edit_rule *rule, const struct editing *e, struct err *err)
 {
 	const struct source *s = e->s;
@@ -405,7 +406,7 @@ static int is_computed(const struct edit_rule *rule, const struct editing *e, st
 	if (def == s->n || !source_name(&s->v[def]).n || attribute)
 		def = source_around(s, e->at, attribute ? "class" : "def");
 	if (def == NONE)
-		status = err_set(err, EXIT_FOUND, "it is not in the file where the number is used");
+		status = err_set(err, EXIT_FOUND, "the number is not used in this file");
 	for (uint32_t i = def + 1, end = def == NONE ? 0 : source_block_end(s, def); status == 0 && i < end; i++) {
 		if (attribute && slice_is(source_name(&s->v[i]), "__init__"))
 			i = source_block_end(s, i);
@@ -425,7 +426,7 @@ static int make_steps(const struct edit_rules *r, const struct edit_rule *rule, 
 		if (made < 0)
 			return -1;
 		if (!made && !st->optional)
-			return err_set(err, EXIT_PARTIAL, "the line has another form than the change is known for");
+			return err_set(err, EXIT_PARTIAL, "the line does not have the form that this fix handles");
 	}
 	return still_a_program(e->s, err);
 }
@@ -447,7 +448,7 @@ enum edit_result edit_make(const struct edit_rules *r, struct source *s, uint32_
 		e.c.n = 0;
 		e.alike = r->rule[i].alike;
 		if (template_find(r->rule[i].fix, &t, &from, &e.c, &part)) {
-			bool first = result == EDIT_NO_RULE || why->status == EXIT_PARTIAL; /* that says more than of its form */
+			bool first = result == EDIT_NO_RULE || why->status == EXIT_PARTIAL; /* which says more than that the form differs */
 			result = make_steps(r, &r->rule[i], &e, &err) == 0 ? EDIT_MADE : EDIT_REFUSED;
 			if (result == EDIT_REFUSED) {
 				*why = first ? err : *why;

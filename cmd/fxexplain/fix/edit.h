@@ -1,11 +1,11 @@
-/* edit.h - a fix as it is printed becomes changes of the user's file: the rules of share/breaks/edits.txt, whose head has their form.
+/* edit.h - turns a printed fix into edits of the user's file, by the rules of share/breaks/edits.txt (their form is described there).
  *
  *     struct edit_rules r;
  *     edit_rules_read(&r, share_file("breaks/edits.txt"), &err);
  *     switch (edit_make(&r, &source, 7, SLICE("forward"), SLICE("x.clone() instead of copy.deepcopy(x)"), &why)) { ... }
  *     edit_rules_release(&r);
  *
- * What is made is whole: all changes of an entry or none, and blocks are not left empty. The table belongs to the caller and lives as long.
+ * All changes of a rule are made or none, and no block is left empty. The caller owns the table, which must outlive the rules.
  */
 #ifndef FIX_EDIT_H
 #define FIX_EDIT_H
@@ -27,16 +27,16 @@ struct edit_rules {
 	uint32_t n_step, cap_step;
 	struct arena arena;
 };
-/* -1 and err: with the line of what is wrong in the table. */
+/* -1 and err: with the line of the mistake in the table. */
 int edit_rules_read(struct edit_rules *r, struct slice table, struct err *err);
 void edit_rules_release(struct edit_rules *r);
 
 enum edit_result {
 	EDIT_MADE,    /* noted in the source, or noted before */
-	EDIT_NO_RULE, /* no change of a line */
-	EDIT_REFUSED, /* why says what was not as the rules have it; its status is EXIT_FINE where the change is there already */
+	EDIT_NO_RULE, /* no automatic fix */
+	EDIT_REFUSED, /* why says what did not match the rules; its status is EXIT_FINE if the change was already made */
 };
-/* A fix of a finding at this line (from 1) of the source, in this function (empty: not known). */
+/* A fix of a finding at this line (from 1) of the source, in this function (empty if unknown). */
 enum edit_result edit_make(const struct edit_rules *r, struct source *s, uint32_t line, struct slice function, struct slice fix,
 			   struct err *why);
 #endif

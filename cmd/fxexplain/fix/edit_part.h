@@ -1,4 +1,4 @@
-/* edit_part.h - what edit.c (rules, places in the file) and compiled.c (what was compiled and where it is called) share. */
+/* edit_part.h - shared by edit.c (rules, places in the file) and compiled.c (what was compiled and where it is called). */
 #ifndef FIX_EDIT_PART_H
 #define FIX_EDIT_PART_H
 #include "edit.h"
@@ -11,11 +11,11 @@ struct editing {
 	struct captures c;     /* of the fix */
 	struct slice alike;    /* of the rule */
 };
-/* Each: the number of changes that were noted, or -1 and err. */
+/* Each returns the number of changes noted, or -1 and err. */
 int edit_compile(struct editing *e, const struct edit_step *st, struct err *err);
 int edit_call(struct editing *e, const struct edit_step *st, struct err *err);
 int edit_calls(struct editing *e, const struct edit_step *st, struct err *err);
 
-/* Has the code this name? */
+/* Does the code contain this name? */
 bool edit_names(struct slice code, const char *name);
 #endif

@@ -36,7 +36,7 @@ int source_read(struct source *s, struct slice text, const char *name, struct er
 		PUSH_TO(s->v, s->n, s->cap) = st;
 	}
 	if (more == 0 && !s->n)
-		more = err_set(err, EXIT_INPUT, "has no statement");
+		more = err_set(err, EXIT_INPUT, "has no statements");
 	if (more < 0)
 		source_release(s);
 	return more;
@@ -130,7 +130,7 @@ static int note_change(struct source *s, size_t from, size_t to, struct slice te
 			return 0;
 		bool same_place = from == to ? from > c->from && from < c->to : c->from < to && c->to > from;
 		if (same_place)
-			return err_set(err, EXIT_FOUND, "another change is about the same text");
+			return err_set(err, EXIT_FOUND, "it overlaps with another change");
 		at += c->from < from || (c->from == from && c->from == c->to);
 	}
 	GROW(s->change, s->n_change, s->cap_change, 1);
@@ -140,7 +140,7 @@ static int note_change(struct source *s, size_t from, size_t to, struct slice te
 	return 0;
 }
 
-/* Each line with the indentation of this statement. */
+/* Each line, with the indentation of this statement. */
 static void put_indented(const struct source *s, uint32_t i, struct slice text, bool first, struct buf *b)
 {
 	const struct pyline *l = &s->v[i].l;
@@ -154,13 +154,13 @@ static void put_indented(const struct source *s, uint32_t i, struct slice text, 
 	}
 }
 
-/* The comments inside of these statements, a line each. */
+/* The comments inside these statements, a line each. */
 static void put_comments(const struct source *s, uint32_t first, uint32_t last, struct buf *b)
 {
 	const char *from = s->v[first].l.code.p, *end = s->v[last].l.code.p + s->v[last].l.code.n;
 	OWNED(tokens_release) struct tokens t = {0};
 	tokens_read(&t, slice_of(from, (size_t)(end - from)));
-	for (uint32_t i = 0; i <= t.n; i++) { /* what lies between two tokens */
+	for (uint32_t i = 0; i <= t.n; i++) { /* the text between two tokens */
 		const char *a = i ? t.v[i - 1].p + t.v[i - 1].n : from, *z = i < t.n ? t.v[i].p : end;
 		struct slice between = slice_of(a, (size_t)(z - a)), line;
 		while (slice_line(&between, &line)) {
@@ -202,7 +202,7 @@ int source_delete(struct source *s, uint32_t i, struct err *err)
 	return note_change(s, s->v[i].from, s->v[i].to, slice_of(NULL, 0), err);
 }
 
-/* A statement that has others on its line, or goes on with the one before, has no place before it. */
+/* No line can be inserted before a statement that shares its line or continues the one before. */
 static bool has_place_before(const struct statement *st)
 {
 	static const char *const goes_on[] = {"elif", "else", "except", "finally", "case", "while", "@"};
@@ -220,7 +220,7 @@ int source_insert_before(struct source *s, uint32_t i, struct slice text, struct
 {
 	LOCAL_BUF b = {0};
 	if (!has_place_before(&s->v[i]) || (i && s->v[i - 1].l.code.p[0] == '@'))
-		return err_set(err, EXIT_FOUND, "there is no place for a line before that line");
+		return err_set(err, EXIT_FOUND, "no line can be inserted before that line");
 	put_indented(s, i, text, true, &b);
 	return note_change(s, s->v[i].from, s->v[i].from, buf_slice(&b), err);
 }
@@ -245,7 +245,7 @@ static bool binds_torch(const struct statement *st)
 	return bound;
 }
 
-/* Has the text this name as a token, not behind a dot? */
+/* Has the text this name as a token, not after a dot? */
 static bool names(const struct tokens *t, struct slice name)
 {
 	for (uint32_t i = 0; i < t->n; i++)
@@ -263,7 +263,7 @@ static struct slice defined(const struct statement *st)
 	return name;
 }
 
-/* Behind which statement; NONE: there is no import. *torch: is it bound then? */
+/* After which statement; NONE: no import. *torch: is torch imported by then? */
 static uint32_t top_place(const struct source *s, struct slice text, bool *torch)
 {
 	OWNED(tokens_release) struct tokens t = {0};
@@ -294,10 +294,10 @@ int source_insert_on_top(struct source *s, struct slice text, struct err *err)
 	for (uint32_t i = 0; i < s->n; i++) {
 		struct captures none = {0};
 		if (template_match(text, s->v[i].l.code, &none))
-			return err_set(err, EXIT_FINE, "it stands there already, in line %u", s->v[i].l.line);
+			return err_set(err, EXIT_FINE, "already there, in line %u", s->v[i].l.line);
 	}
 	if (at == NONE || s->text.p[s->v[at].to - 1] != '\n')
-		return err_set(err, EXIT_FOUND, "the file has no imports, behind which it would stand");
+		return err_set(err, EXIT_FOUND, "the file has no imports after which to insert it");
 	LOCAL_BUF b = {0};
 	buf_addf(&b, "%s%.*s\n", torch ? "" : "import torch\n", SL(text));
 	return note_change(s, s->v[at].to, s->v[at].to, buf_slice(&b), err);

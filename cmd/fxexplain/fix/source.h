@@ -1,17 +1,17 @@
-/* source.h - a Python file of the user's as statements, and changes of it.
+/* source.h - a Python file of the user as statements, and edits of it.
  *
  *     struct source s;
- *     if (source_read(&s, bytes, "app/m.py", &err) < 0) ...       // why nothing is changed in such a file
- *     uint32_t i = source_at(&s, 5);                              // the statement that line 5 is part of
- *     source_replace(&s, i, i, SLICE("y = x.clone()"), &err);     // its indentation, and a comment behind it, stay
- *     source_text(&s, &b);                                        // the file as it is then
+ *     if (source_read(&s, bytes, "app/m.py", &err) < 0) ...       // why such a file is not edited
+ *     uint32_t i = source_at(&s, 5);                              // the statement that contains line 5
+ *     source_replace(&s, i, i, SLICE("y = x.clone()"), &err);     // keeps its indentation and a trailing comment
+ *     source_text(&s, &b);                                        // the changed file
  *     source_release(&s);
  *
- * A statement is a logical line (graph/pytext.h). All changes are noted against the text as it was read: the same one again is one, two
- * that are about the same bytes are refused.
+ * A statement is a logical line (graph/pytext.h). All changes refer to the text as it was read: identical changes count once, overlapping
+ * ones are refused.
  *
- * Refused: what is not UTF-8, has a NUL or CR, is over SOURCE_MAX bytes, has no statement, or brackets and strings that do not close.
- * The text belongs to the caller and lives as long.
+ * Refused: text that is not UTF-8, has a NUL or CR, exceeds SOURCE_MAX bytes, has no statement, or has unclosed brackets or strings.
+ * The caller owns the text, which must outlive the source.
  */
 #ifndef FIX_SOURCE_H
 #define FIX_SOURCE_H
@@ -23,7 +23,7 @@
 struct statement {
 	struct pyline l;
 	size_t from, to; /* bytes of its lines, the last newline included */
-	uint32_t last;   /* line that it ends in */
+	uint32_t last;   /* its last line */
 };
 struct change {
 	size_t from, to;
@@ -40,25 +40,25 @@ struct source {
 int source_read(struct source *s, struct slice text, const char *name, struct err *err);
 void source_release(struct source *s);
 
-/* The statement that a line (from 1) is part of; NONE. */
+/* The statement that contains a line (from 1), or NONE. */
 uint32_t source_at(const struct source *s, uint32_t line);
 struct slice source_line(const struct source *s, uint32_t line);
-/* Behind the last statement that is indented deeper than i, directly after it: i + 1 where it has no block. */
+/* The end of i's block: past the last of the deeper indented statements that follow it; i + 1 if it has no block. */
 uint32_t source_block_end(const struct source *s, uint32_t i);
-/* The innermost statement that begins with this word ("def", "class") and has i in its block; NONE. */
+/* The innermost statement that starts with this word ("def", "class") and has i in its block; NONE. */
 uint32_t source_around(const struct source *s, uint32_t i, const char *word);
 /* "f" of "def f(x):", "async def f" and "class f"; empty for another statement. */
 struct slice source_name(const struct statement *st);
 bool source_starts(const struct statement *st, const char *word);
 
-/* Changes: 0, or -1 and err. Lines of text are indented as statement `first` is; comments inside of what is replaced stand before it. */
+/* Changes: 0, or -1 and err. Lines of text are indented as statement `first` is; comments inside replaced text are moved before it. */
 int source_replace(struct source *s, uint32_t first, uint32_t last, struct slice text, struct err *err);
 int source_replace_part(struct source *s, struct slice part, struct slice text, struct err *err); /* part: in s->text */
-/* Whole lines; "pass" where nothing else is in its block. */
+/* Removes whole lines; leaves "pass" if nothing else is in the block. */
 int source_delete(struct source *s, uint32_t i, struct err *err);
 int source_insert_before(struct source *s, uint32_t i, struct slice text, struct err *err);
-/* At the left margin, behind the imports and behind what defines the names in text. The same text in a line of the file is an error
- * (EXIT_FINE). */
+/* Inserts at the left margin, after the imports and after the definitions of the names in text. If the file already has the same line, that
+ * is an error (EXIT_FINE). */
 int source_insert_on_top(struct source *s, struct slice text, struct err *err);
 void source_text(const struct source *s, struct buf *b);
 #endif

@@ -4,7 +4,7 @@
 
 static bool is_word(char c) { return c == '_' || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || (c & 0x80); }
 
-/* Behind the string whose quote is at i (behind a prefix); i where it is not closed. */
+/* The end of the string whose quote is at i (after its prefix); i if it is not closed. */
 static size_t string_end(struct slice s, size_t i)
 {
 	const char q = s.p[i];
@@ -101,14 +101,14 @@ struct slice captures_get(const struct captures *c, const char *name)
 enum part_kind { PART_TEXT, PART_EXPR, PART_VALUE, PART_ONE, PART_NAME, PART_ANY };
 struct part {
 	enum part_kind kind;
-	struct slice text; /* the token, or the name of what stands for something */
+	struct slice text; /* the token, or the name of the placeholder */
 };
 struct parts {
 	struct part v[64];
 	uint32_t n;
 };
 
-/* "{e}" at p: its bytes, 0 where it is none ("{0: 1}"). */
+/* "{e}" at p: its length, 0 if it is not a placeholder ("{0: 1}"). */
 static size_t placeholder(struct slice s, size_t i, struct part *out)
 {
 	static const struct {
@@ -135,7 +135,7 @@ static void add_part(struct parts *p, struct part part)
 		p->v[p->n++] = part;
 }
 
-/* A bound name is its own tokens. */
+/* A bound name is matched by its tokens. */
 static void parts_read(struct parts *p, struct slice template, const struct captures *c, struct tokens *tmp)
 {
 	p->n = 0;
@@ -164,14 +164,14 @@ struct matching {
 	const struct parts *p;
 	const struct tokens *t;
 	struct captures *c;
-	uint32_t end;   /* of what matched */
-	uint32_t steps; /* left */
+	uint32_t end;   /* of the match */
+	uint32_t steps; /* remaining */
 	bool whole;
 };
 
 static char closes(char c) { return c == '(' ? ')' : c == '[' ? ']' : c == '{' ? '}' : 0; }
 
-/* Behind the token at i, and behind its bracket where it opens one; 0: it closes one, or its bracket is not closed. */
+/* The position after the token at i, or after the matching bracket if it opens one; 0: it closes one, or has no match. */
 static uint32_t behind(const struct tokens *t, uint32_t i)
 {
 	char open[64];
@@ -192,7 +192,7 @@ static uint32_t behind(const struct tokens *t, uint32_t i)
 	return 0;
 }
 
-/* May the tokens from `from` to `i` go on with that of i? */
+/* Can the tokens from `from` to `i` be followed by the one at i? */
 static bool goes_on(enum part_kind kind, const struct tokens *t, uint32_t from, uint32_t i)
 {
 	const struct slice s = t->v[i];
@@ -223,7 +223,7 @@ static bool same_token(struct slice a, struct slice b)
 
 static bool match_from(struct matching *m, uint32_t p, uint32_t t);
 
-/* Is it computed of names? */
+/* Is it computed from names? */
 static bool is_value(const struct tokens *t, uint32_t from, uint32_t end)
 {
 	static const char *const words[] = {"and", "or",     "not",   "is",    "in",   "if",   "else",
@@ -245,7 +245,7 @@ static bool match_hole(struct matching *m, uint32_t p, uint32_t t)
 	const struct part *hole = &m->p->v[p];
 	const uint32_t known = m->c->n;
 	const struct slice *before = capture_of(m->c, hole->text);
-	const bool longest = !m->whole && p + 1 == m->p->n; /* nothing says where it ends but what it is */
+	const bool longest = !m->whole && p + 1 == m->p->n; /* nothing else limits its end */
 	for (uint32_t end = t;;) {
 		bool dot = end > t && hole->kind == PART_NAME && slice_is(m->t->v[end - 1], ".");
 		bool more = end < m->t->n && goes_on(hole->kind, m->t, t, end) && behind(m->t, end);
@@ -319,7 +319,7 @@ bool template_find(struct slice template, const struct tokens *code, uint32_t *f
 	return yes;
 }
 
-/* Something behind which . binds: a name, a literal, a call, what is in brackets. */
+/* Something that . can follow directly: a name, a literal, a call, a bracketed expression. */
 static bool is_primary(struct slice expr)
 {
 	OWNED(tokens_release) struct tokens t = {0};

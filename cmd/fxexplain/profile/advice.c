@@ -4,7 +4,7 @@
 
 #include <inttypes.h>
 
-enum { CLIP = 100 }; /* bytes of a text of the input in a line of ours */
+enum { CLIP = 100 }; /* bytes of input text quoted in a message */
 
 const char *const profile_advice_name[PROFILE_ADVICES] = {
 #define X(id, name) [ADVICE_##id] = name,
@@ -31,7 +31,7 @@ static const char *textf(struct advise *a, const char *fmt, ...)
 	return arena_strndup(&a->x->arena, a->tmp.p, a->tmp.len);
 }
 
-/* ns: of all steps. */
+/* ns: summed over all steps. */
 static struct profile_advice *add_advice(struct advise *a, enum profile_advice_kind kind, double ns)
 {
 	struct profile_advice *v = &a->x->v[a->x->n++];
@@ -52,7 +52,7 @@ static const char *took(struct advise *a, double ns)
 	put_duration(&b, (uint64_t)(ns + 0.5));
 	return textf(a, "%s", buf_str(&b));
 }
-static const char *per(const struct advise *a) { return a->p->n_step ? "a step" : "in all"; }
+static const char *per(const struct advise *a) { return a->p->n_step ? "per step" : "in total"; }
 
 static void compiling(struct advise *a, bool again)
 {
@@ -74,12 +74,13 @@ static void compiling(struct advise *a, bool again)
 	}
 	if (n && !(p->n_step && !in_steps)) {
 		struct profile_advice *v = add_advice(a, again ? ADVICE_RECOMPILES : ADVICE_COLD, ns);
-		v->title = again ? textf(a, "%u recompilation%s while measuring", n, plural(n))
-				 : textf(a, "%u compilation%s while measuring: the warm-up is missing", n, plural(n));
-		v->evidence = textf(a, "%.3f s of %.3f s are compiling:%s%s", ns / 1e9, a->wall / 1e9, buf_str(&ids), n > 6 ? " ..." : "");
-		v->next = again ? "TORCH_LOGS=recompiles says which guard failed; fxexplain on the trace of TORCH_TRACE=dir "
-				  "has the values and the fix\n"
-				  "sizes that change: torch.compile(model, dynamic=True), or torch._dynamo.mark_dynamic(x, dim)"
+		v->title = again ? textf(a, "%u recompilation%s during the measurement", n, plural(n))
+				 : textf(a, "%u compilation%s during the measurement: no warm-up", n, plural(n));
+		v->evidence =
+		    textf(a, "%.3f s of %.3f s spent compiling:%s%s", ns / 1e9, a->wall / 1e9, buf_str(&ids), n > 6 ? " ..." : "");
+		v->next = again ? "TORCH_LOGS=recompiles shows which guard failed; fxexplain on a TORCH_TRACE=dir trace "
+				  "shows the values and the fix\n"
+				  "for sizes that change: torch.compile(model, dynamic=True), or torch._dynamo.mark_dynamic(x, dim)"
 				: "call the compiled model twice before the profiler starts, or give it a schedule:\n"
 				  "torch.profiler.schedule(wait=1, warmup=2, active=3), and prof.step() after each step";
 	}
@@ -104,10 +105,10 @@ static void breaks(struct advise *a)
 			 took(a, (double)r->wait / (double)r->nested));
 	}
 	v->title = textf(a, "graph breaks: %.1f %s", (double)p->breaks / a->unit, per(a));
-	v->evidence = textf(a, "%s %s lie between two compiled graphs of one call (guards, eager ops, bytecode)%s",
+	v->evidence = textf(a, "%s %s between two compiled graphs of one call (guards, eager ops, bytecode)%s",
 			    took(a, (double)p->break_wait / a->unit), per(a), buf_str(&where));
-	v->next = "TORCH_LOGS=graph_breaks says where and why; fxexplain on the trace of TORCH_TRACE=dir ranks them, "
-		  "with the fix";
+	v->next = "TORCH_LOGS=graph_breaks shows where and why; fxexplain on a TORCH_TRACE=dir trace ranks them, "
+		  "with fixes";
 }
 
 static void guards(struct advise *a)
@@ -121,19 +122,19 @@ static void guards(struct advise *a)
 	for (uint32_t i = 0; i < p->n_region; i++)
 		if (!most || p->region[i].lookup > most->lookup)
 			most = &p->region[i];
-	v->title = "guards are checked for long";
+	v->title = "guard checks take long";
 	v->evidence = textf(a, "TorchDynamo Cache Lookup: %s %s, %.1f %% of the time", took(a, ns / a->unit), per(a), 100 * share(a, ns));
 	if (most && most->lookup && most->calls) {
 		const struct slice id = intern_get(&p->names, most->id);
-		v->evidence = textf(a, "%s; most before %.*s, %s a call", v->evidence, SLN(id, CLIP),
+		v->evidence = textf(a, "%s; most before %.*s, %s per call", v->evidence, SLN(id, CLIP),
 				    took(a, (double)most->lookup / (double)most->calls));
 	}
 	v->next = "fewer graphs (graph breaks) and fewer compilations of one frame (recompiles) mean fewer lookups\n"
 		  "TORCH_LOGS=guards lists what is checked; torch.compiler.set_stance(skip_guard_eval_unsafe=True) "
-		  "leaves most of it out once all is compiled";
+		  "skips most of it once everything is compiled";
 }
 
-/* The op or kernel with most self time in steps, of those that pass. */
+/* The op or kernel with most self time in steps, among those that pass. */
 static uint32_t top(const struct profile *p, bool (*pass)(const struct profile_row *r), double *ns)
 {
 	uint32_t best = NONE;
@@ -156,8 +157,8 @@ static void hidden(struct advise *a)
 	if (!p->compiled || a->device || p->spent[SPENT_KERNEL] || share(a, ns) < 0.1)
 		return;
 	struct profile_advice *v = add_advice(a, ADVICE_HIDDEN, ns);
-	v->title = "the C++ kernels have no times of their own";
-	v->evidence = textf(a, "%s %s (%.0f %%) are inside of graphs but in no op: kernels and the code that calls them",
+	v->title = "the C++ kernels are not timed";
+	v->evidence = textf(a, "%s %s (%.0f %%) inside graphs but not in any op: kernels and the code that calls them",
 			    took(a, ns / a->unit), per(a), 100 * share(a, ns));
 	v->next = "torch._inductor.config.cpp.enable_kernel_profile = True before compiling (or "
 		  "TORCHINDUCTOR_CPP_ENABLE_KERNEL_PROFILE=1),\n"
@@ -175,9 +176,9 @@ static void small_ops(struct advise *a)
 	const uint32_t row = top(p, cpu_eager, &most);
 	const struct slice name = profile_name(p, row);
 	v->title = textf(a, "many small ops %s", p->compiled ? "are left in eager" : "run one by one");
-	v->evidence = textf(a, "%.0f ops of less than 5 us %s, %s together; most eager time in %.*s", n, per(a), took(a, ns / a->unit),
+	v->evidence = textf(a, "%.0f ops of less than 5 us %s, %s together; most eager time is in %.*s", n, per(a), took(a, ns / a->unit),
 			    SLN(name, CLIP));
-	v->next = p->compiled ? "compile what calls them, too: the optimizer (torch.compile of a function that calls "
+	v->next = p->compiled ? "also compile what calls them: the optimizer (torch.compile of a function that calls "
 				"optimizer.step()), the loss, the whole step"
 			      : "torch.compile fuses them into a few kernels";
 	v->row = row;
@@ -190,11 +191,10 @@ static void device_idle(struct advise *a)
 	if (!a->device || span <= 0 || idle / span < 0.2)
 		return;
 	struct profile_advice *v = add_advice(a, ADVICE_DEVICE_IDLE, idle / p->devices);
-	v->title = "the device waits for the CPU";
-	v->evidence =
-	    textf(a, "it runs something %.0f %% of the time between its first and last kernel", 100 * (double)p->device_busy / span);
-	v->next = "torch.compile(model, mode=\"reduce-overhead\") launches a graph at once (CUDA graphs); larger "
-		  "batches; no .item(), .cpu() or print in the step";
+	v->title = "the device is waiting for the CPU";
+	v->evidence = textf(a, "it is busy %.0f %% of the time between its first and last kernel", 100 * (double)p->device_busy / span);
+	v->next = "torch.compile(model, mode=\"reduce-overhead\") launches a whole graph at once (CUDA graphs); use larger "
+		  "batches; avoid .item(), .cpu() and print in the step";
 }
 
 static void extern_op(struct advise *a)
@@ -206,11 +206,11 @@ static void extern_op(struct advise *a)
 		return;
 	struct profile_advice *v = add_advice(a, ADVICE_EXTERN, ns);
 	const struct slice name = profile_name(p, row);
-	v->title = textf(a, "%.*s has most of the time: compiled code calls it, it is not fused", SLN(name, CLIP));
+	v->title = textf(a, "%.*s takes most of the time: compiled code calls it, but it is not fused", SLN(name, CLIP));
 	v->evidence = textf(a, "%s %s, %.0f %% of the time, %.1f calls, slowest %s%s%s", took(a, ns / a->unit), per(a), 100 * share(a, ns),
 			    (double)p->row[row].step_count / a->unit, took(a, (double)p->row[row].max), p->row[row].shape ? " of " : "",
 			    p->row[row].shape ? p->row[row].shape : "");
-	v->next = "it is the library's time: lower precision (torch.autocast), more threads, larger batches; for inference\n"
+	v->next = "the time is spent in the library: try lower precision (torch.autocast), more threads, larger batches; for inference\n"
 		  "torch._inductor.config.freezing = True packs weights; mode=\"max-autotune\" tries Inductor's own kernels";
 	v->row = row;
 }
@@ -224,10 +224,10 @@ static void kernel(struct advise *a)
 		return;
 	struct profile_advice *v = add_advice(a, ADVICE_KERNEL, ns);
 	const struct slice name = profile_kernel_name(profile_name(p, row));
-	v->title = textf(a, "%.*s is the dearest kernel", SLN(name, CLIP));
+	v->title = textf(a, "%.*s is the most expensive kernel", SLN(name, CLIP));
 	v->evidence = textf(a, "%s %s, %.0f %% of the time", took(a, ns / a->unit), per(a), 100 * share(a, ns));
 	v->next = textf(a,
-			"fxexplain kernel %.*s DIR shows its code with the lines of Python it comes from (DIR: of "
+			"fxexplain kernel %.*s DIR shows its code and the Python lines it comes from (DIR: made by "
 			"TORCH_COMPILE_DEBUG=1 or TORCH_TRACE)",
 			SLN(name, CLIP));
 	v->row = row;
@@ -243,14 +243,14 @@ static void python(struct advise *a)
 	const struct profile_gap *g = &p->gap[0];
 	const struct slice before = profile_name(p, g->before), after = profile_name(p, g->after), in = profile_name(p, g->python);
 	v->title = textf(a,
-			 a->device ? "no op is on the CPU for %.0f %% of the time: Python, or waiting"
+			 a->device ? "no op runs on the CPU for %.0f %% of the time: Python, or waiting"
 				   : "nothing runs for %.0f %% of the time: Python, or waiting",
 			 100 * share(a, ns));
 	v->evidence = textf(a, "%" PRIu64 " gaps; the longest %s, after %.*s, before %.*s%s%.*s", p->n_gaps, took(a, (double)g->dur),
-			    SLN(before.n ? before : SLICE("the step's begin"), CLIP), SLN(after.n ? after : SLICE("the step's end"), CLIP),
-			    in.n ? ", in " : "", SLN(in, CLIP));
-	v->next = p->has_stacks ? "that function is where to look: data loading, optimizer.step() in Python, .item(), printing"
-				: "profile(with_stack=True) says in which function; often it is data loading, optimizer.step() "
+			    SLN(before.n ? before : SLICE("the start of the step"), CLIP),
+			    SLN(after.n ? after : SLICE("the end of the step"), CLIP), in.n ? ", in " : "", SLN(in, CLIP));
+	v->next = p->has_stacks ? "look into that function: data loading, optimizer.step() in Python, .item(), printing"
+				: "profile(with_stack=True) shows in which function; often it is data loading, optimizer.step() "
 				  "in Python, .item(), printing";
 }
 
@@ -260,13 +260,13 @@ static void dynamo(struct advise *a)
 	if (share(a, ns) < 0.1)
 		return;
 	struct profile_advice *v = add_advice(a, ADVICE_DYNAMO, ns);
-	v->title = "the way into the graphs costs more than it should";
-	v->evidence = textf(a, "%s %s (%.0f %%) in compiled regions, but in no graph: prologues, bytecode between graphs",
+	v->title = "entering the graphs costs more than it should";
+	v->evidence = textf(a, "%s %s (%.0f %%) in compiled regions, but outside graphs: prologues, bytecode between graphs",
 			    took(a, ns / a->unit), per(a), 100 * share(a, ns));
-	v->next = "larger graphs (fewer breaks, a larger function compiled), more work a call (batch size)";
+	v->next = "use larger graphs (fewer breaks, compile a larger function) and more work per call (batch size)";
 }
 
-/* What is inside of graphs and in no event, when the kernels have events of their own. */
+/* Time inside graphs but not in any event, when kernels have events of their own. */
 static void wrapper(struct advise *a)
 {
 	const struct profile *p = a->p;
@@ -276,11 +276,11 @@ static void wrapper(struct advise *a)
 	struct profile_advice *v = add_advice(a, ADVICE_WRAPPER, ns);
 	v->title = "the code between the kernels";
 	v->evidence = textf(a,
-			    "%s %s (%.0f %%) are inside of graphs, between kernels and ops: the generated Python "
+			    "%s %s (%.0f %%) inside graphs, between kernels and ops: the generated Python "
 			    "wrapper, AOTAutograd's runtime",
 			    took(a, ns / a->unit), per(a), 100 * share(a, ns));
 	v->next = a->device ? "torch.compile(model, mode=\"reduce-overhead\") replays it without Python (CUDA graphs)"
-			    : "torch._inductor.config.cpp_wrapper = True writes it in C++; larger batches make it matter less";
+			    : "torch._inductor.config.cpp_wrapper = True generates it in C++; larger batches make it matter less";
 }
 
 static void copies(struct advise *a)
@@ -307,9 +307,9 @@ static void copies(struct advise *a)
 	v->title = "copies";
 	v->evidence = textf(a, "%s %s (%.0f %%), most in %.*s%s%s", took(a, ns / a->unit), per(a), 100 * share(a, ns), SLN(name, CLIP),
 			    p->row[row].shape ? " of " : "", p->row[row].shape ? p->row[row].shape : "");
-	v->next = a->device ? "pin_memory() and non_blocking=True for what must be copied; keep the rest on the device"
-			    : "changes of dtype or layout (.to, .contiguous, channels_last) that come and go; "
-			      "record_shapes=True says of what";
+	v->next = a->device ? "use pin_memory() and non_blocking=True for necessary copies; keep the rest on the device"
+			    : "look for repeated changes of dtype or layout (.to, .contiguous, channels_last); "
+			      "record_shapes=True shows of which tensors";
 	v->row = row;
 }
 
@@ -322,11 +322,11 @@ static void eager_op(struct advise *a)
 		return;
 	struct profile_advice *v = add_advice(a, ADVICE_EAGER, ns);
 	const struct slice name = profile_name(p, row);
-	v->title = textf(a, "%.*s %s", SLN(name, CLIP), p->compiled ? "runs outside of compiled code" : "has most of the time");
+	v->title = textf(a, "%.*s %s", SLN(name, CLIP), p->compiled ? "runs outside compiled code" : "takes most of the time");
 	v->evidence = textf(a, "%s %s, %.0f %% of the time, %.1f calls%s%s", took(a, ns / a->unit), per(a), 100 * share(a, ns),
 			    (double)p->row[row].step_count / a->unit, p->row[row].shape ? ", slowest of " : "",
 			    p->row[row].shape ? p->row[row].shape : "");
-	v->next = p->compiled ? "a graph break leaves it out, or its caller is not compiled" : "";
+	v->next = p->compiled ? "a graph break excludes it, or its caller is not compiled" : "";
 	v->row = row;
 }
 
@@ -356,16 +356,16 @@ void profile_advise(struct profile_advices *x, const struct profile *p)
 	eager_op(&a);
 	if (!p->compiled) {
 		struct profile_advice *v = add_advice(&a, ADVICE_NOT_COMPILED, 0);
-		v->title = "nothing in it is compiled";
+		v->title = "nothing in this profile is compiled";
 		v->evidence = "no Torch-Compiled Region, no compiled graph, no fused kernel";
-		v->next = "profile the same steps with torch.compile, and compare: fxexplain profile EAGER COMPILED";
+		v->next = "profile the same steps with torch.compile and compare: fxexplain profile EAGER COMPILED";
 	}
 	if (!p->n_step) {
 		struct profile_advice *v = add_advice(&a, ADVICE_NO_STEPS, 0);
-		v->title = "it has no steps: numbers are of the whole profile";
+		v->title = "no steps: numbers cover the whole profile";
 		v->evidence = "no ProfilerStep#N";
-		v->next = "profile(schedule=...) and prof.step() after each step: then all is per step, and what is "
-			  "outside does not count";
+		v->next = "profile(schedule=...) and prof.step() after each step: numbers are then per step, and time "
+			  "outside steps does not count";
 	}
 	if (x->n)
 		qsort(x->v, x->n, sizeof(*x->v), by_gain);

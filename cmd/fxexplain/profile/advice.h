@@ -1,11 +1,11 @@
-/* advice.h - what to look at first in a profile: findings with numbers, the dearest first.
+/* advice.h - what to look at first in a profile: findings with numbers, most expensive first.
  *
  *     struct profile_advices x;
  *     profile_advise(&x, &p);
  *     for (uint32_t i = 0; i < x.n; i++) ... x.v[i].title, .evidence, .next (one a line), .ns per step
  *     profile_advices_release(&x);
  *
- * Each finding has its own threshold (advice.c); what is not worth a person's time is not said. The texts live in x->arena.
+ * Each finding has its own threshold (advice.c); minor ones are not reported. The texts are in x->arena.
  */
 #ifndef PT2_PROFILE_ADVICE_H
 #define PT2_PROFILE_ADVICE_H
@@ -38,10 +38,10 @@ extern const char *const profile_advice_name[PROFILE_ADVICES];
 
 struct profile_advice {
 	enum profile_advice_kind kind;
-	double ns;    /* per step (of the whole profile where it has no steps); what could at most be gained */
+	double ns;    /* per step (of the whole profile if it has no steps); the most that could be gained */
 	double share; /* of the wall time */
 	const char *title, *evidence, *next;
-	uint32_t row; /* the op or kernel meant; NONE */
+	uint32_t row; /* the op or kernel concerned; NONE */
 };
 struct profile_advices {
 	struct arena arena;

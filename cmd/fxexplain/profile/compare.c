@@ -9,11 +9,11 @@ const char *const profile_family_name[FAMILIES] = {
 };
 const char *const profile_fate_name[3] = {"gone", "stays", "new"};
 
-/* Words of op names; the first that fits. What none fits is pointwise, or else. */
+/* Parts of op names; the first that matches counts. Anything else is pointwise or other. */
 static const struct {
 	const char *word;
 	enum profile_family family;
-	bool whole; /* the name, else anywhere in it */
+	bool whole; /* matches the whole name, else any part of it */
 } words[] = {
     {"c10d::", FAMILY_COMM, false},
     {"nccl", FAMILY_COMM, false},
@@ -111,7 +111,7 @@ enum profile_family profile_family_of(struct slice name, enum profile_class clas
 	return FAMILY_POINTWISE;
 }
 
-/* ---- rows of both, by name ---- */
+/* ---- rows of both profiles, by name ---- */
 
 struct joined {
 	struct profile_op **list;

@@ -1,16 +1,16 @@
-/* compare.h - two profiles of one program, eager and compiled, op by op and per step; and one alone, by family.
+/* compare.h - compares two profiles of one program, eager and compiled, op by op and per step; or groups one profile by family.
  *
  *     struct profile_compare c;
- *     profile_compare(&c, &first, &second);              // which is compiled is seen in them; c.swapped when it is the first
+ *     profile_compare(&c, &first, &second);              // detects which one is compiled; c.swapped if it is the first
  *     printf("%.1f -> %.1f us, %.2fx", c.wall[0] / 1e3, c.wall[1] / 1e3, c.wall[0] / c.wall[1]);
- *     for (uint32_t i = 0; i < c.n_op; i++) ...          // by what they gained or lost
+ *     for (uint32_t i = 0; i < c.n_op; i++) ...          // sorted by gain or loss
  *     profile_compare_release(&c);
  *
- * All numbers are per step (ProfilerStep#N, of prof.step()). Where a profile has no steps its numbers are of all of it, and
- * c.per_step says so: such a pair can be compared only when both ran the program equally often. What runs while compiling, on
- * fake tensors, is no op: it is in FAMILY_COMPILE.
- * Names are compared as they are, kernels without graph_N_. Times are self times, of all CPU threads; kernels of a device are
- * c.device, since they run beside the CPU's.
+ * All numbers are per step (ProfilerStep#N, of prof.step()). If a profile has no steps, its numbers cover all of it, and c.per_step is
+ * false: such a pair can only be compared if both ran the same number of iterations. What runs during compilation, on fake tensors,
+ * is not an op: it is in FAMILY_COMPILE.
+ * Names are compared exactly, kernels without graph_N_. Times are self times over all CPU threads; device kernels are in c.device,
+ * since they run in parallel with the CPU.
  */
 #ifndef PT2_PROFILE_COMPARE_H
 #define PT2_PROFILE_COMPARE_H
@@ -62,14 +62,14 @@ struct profile_op {
 };
 
 struct profile_compare {
-	const struct profile *side[2]; /* eager, compiled; with one alone, the same twice */
+	const struct profile *side[2]; /* eager, compiled; with only one, the same twice */
 	bool swapped, one;
-	bool same_kind; /* neither is compiled, or both are: they are compared in the order given */
-	bool per_step;  /* both have steps (one alone: it has) */
+	bool same_kind; /* neither or both are compiled: compared in the given order */
+	bool per_step;  /* both profiles (or the only one) have steps */
 	double unit[2]; /* steps, or 1 */
 	double wall[2]; /* ns per step */
 	double family[2][FAMILIES];
-	double beside[2]; /* ns that other threads ran while the main thread did something, too: in family, not in wall */
+	double beside[2]; /* ns of other threads while the main thread was busy, too: in family, not in wall */
 	double device_busy[2];
 	struct profile_op *op, *device;
 	uint32_t n_op, cap_op, n_device, cap_device;
@@ -77,7 +77,7 @@ struct profile_compare {
 	uint32_t n_fate[3];
 };
 
-/* b NULL: one alone. The profiles must outlive c. */
+/* b NULL: only one profile. The profiles must outlive c. */
 void profile_compare(struct profile_compare *c, const struct profile *a, const struct profile *b);
 void profile_compare_release(struct profile_compare *c);
 

@@ -1,9 +1,9 @@
-/* Finds where events begin and end in a text that comes in pieces. Only quotes and brackets count, so that NaN, missing
- * commas and the like between or inside of events harm nothing; 64 bytes at a time where the events are. */
+/* cut.c - finds where events start and end in a text that arrives in pieces. Only quotes and brackets matter, so NaN, missing commas
+ * and the like between or inside events do no harm; 64 bytes at a time inside the list of events. */
 #include "profile/profile_part.h"
 #include "base/bytes16.h"
 
-enum { SHORTEST = 16 }; /* bytes that an event has at least, less one: shorter objects would cost more memory than they take */
+enum { SHORTEST = 16 }; /* minimum bytes of an event, less one: shorter objects would cost more memory than they take */
 
 static void opened(struct cutter *c, char what, uint32_t at)
 {
@@ -93,7 +93,7 @@ static struct masks masks_of(const char *p)
 {
 	struct masks m = {0};
 	for (unsigned i = 0; i < 64; i += 16) {
-		const bytes16 v = bytes16_load(p + i), w = v | bytes16_of(0x20); /* makes [ and ] the same as { and } */
+		const bytes16 v = bytes16_load(p + i), w = v | bytes16_of(0x20); /* maps [ and ] to { and } */
 		m.quote |= (uint64_t)bytes16_mask(v == bytes16_of('"')) << i;
 		m.back |= (uint64_t)bytes16_mask(v == bytes16_of('\\')) << i;
 		m.open |= (uint64_t)bytes16_mask(w == bytes16_of('{')) << i;
@@ -110,7 +110,7 @@ static uint64_t parity(uint64_t x)
 	return x;
 }
 
-/* 64 bytes of events; false when they hold a backslash: then byte by byte. */
+/* 64 bytes of events; false if they contain a backslash: then byte by byte. */
 static bool one_block(struct cutter *c, const char *text, size_t at)
 {
 	struct masks m = masks_of(text + at);

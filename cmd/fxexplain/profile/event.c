@@ -1,4 +1,4 @@
-/* One event's members. What is needed stands before "args" in kineto's files: reading ends there. */
+/* event.c - reads one event's members. In kineto's files everything needed comes before "args": reading stops there. */
 #include "profile/profile_part.h"
 
 #include <math.h>
@@ -13,7 +13,7 @@ static void blanks(struct cursor *c)
 		c->p++;
 }
 
-/* At a quote: the text between, *escaped set where it holds backslashes. */
+/* At a quote: the text between, *escaped is set if it contains backslashes. */
 static bool string(struct cursor *c, struct slice *s, bool *escaped)
 {
 	const char *from = ++c->p;
@@ -31,7 +31,7 @@ static bool string(struct cursor *c, struct slice *s, bool *escaped)
 	return true;
 }
 
-/* At an opening bracket, to behind the closing one. */
+/* From an opening bracket to past the closing one. */
 static bool nested(struct cursor *c, struct slice *s)
 {
 	const char *from = c->p;
@@ -102,7 +102,7 @@ bool event_time(struct slice text, uint64_t *ns)
 		for (i++; i < text.n && text.p[i] >= '0' && text.p[i] <= '9'; i++) {
 			if (digits < 3)
 				part = part * 10 + (uint64_t)(text.p[i] - '0');
-			else if (digits == 3 && text.p[i] >= '5') /* as a double that went through Python has it */
+			else if (digits == 3 && text.p[i] >= '5') /* as in a double that went through Python */
 				part++;
 			digits++;
 		}

@@ -1,4 +1,4 @@
-/* When nothing ran: between ops of all threads, inside of steps. */
+/* gaps.c - when nothing ran: between ops of all threads, inside steps. */
 #include "profile/profile_part.h"
 
 static void keep(struct profile *p, struct profile_gap g)
@@ -13,7 +13,7 @@ static void keep(struct profile *p, struct profile_gap g)
 	p->gap[i] = g;
 }
 
-/* [from, to) in which nothing runs, cut to the steps. */
+/* A gap [from, to) in which nothing runs, clipped to the steps. */
 static void gap(struct profile *p, uint64_t from, uint64_t to, uint32_t before, uint32_t after, uint32_t *at)
 {
 	if (!p->n_step && to > from)
@@ -51,7 +51,7 @@ void profile_gap_python(struct profile *p, const struct lane *python)
 		for (uint32_t k = 0; k < p->n_gap; k++) {
 			const uint64_t mid = p->gap[k].ts + p->gap[k].dur / 2;
 			if (m->ts <= mid && mid < mark_end(m))
-				p->gap[k].python = mark_row(m); /* the inner ones come later */
+				p->gap[k].python = mark_row(m); /* inner ones come later */
 		}
 	}
 }

@@ -1,4 +1,4 @@
-/* Reads what the names of events say. */
+/* names.c - classifies events by their names. */
 #include "profile/profile_part.h"
 
 const char *const profile_spent_name[SPENT_PARTS] = {
@@ -17,7 +17,7 @@ const char *const profile_spent_name[SPENT_PARTS] = {
 
 static const char region[] = "Torch-Compiled Region";
 
-/* "graph_12_" in front; 0 when there is none. */
+/* Length of a "graph_12_" prefix; 0 if there is none. */
 static size_t graph_prefix(struct slice s)
 {
 	if (!slice_starts(s, "graph_"))
@@ -94,7 +94,7 @@ struct slice profile_compile_id(struct slice s)
 	return slice_is(found, "None") ? slice_of("", 0) : found;
 }
 
-/* Behind "Torch-Compiled Region: "; empty in versions that do not say. */
+/* What follows "Torch-Compiled Region: "; empty in versions that do not log it. */
 struct slice profile_region_id(struct slice s)
 {
 	size_t at = sizeof(region) - 1;

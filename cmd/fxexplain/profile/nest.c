@@ -1,4 +1,4 @@
-/* From marks to times: which call is inside of which, what that makes of its self time, and where the steps' time went.
+/* nest.c - from marks to times: which call is inside which, the self times that follow, and where the steps' time went.
  */
 #include "profile/profile_part.h"
 #include "base/rows.h"
@@ -6,15 +6,15 @@
 /* A call that is open. */
 struct frame {
 	uint64_t ts, end, row_dur;
-	uint64_t child, only_dur; /* ns of direct children; of the first one, when it has the same name */
+	uint64_t child, only_dur; /* ns of direct children; of the first one, if it has the same name */
 	uint32_t row, children;
 	uint32_t region; /* index on the stack of the innermost region, itself included; NONE */
 	uint32_t step;
 	uint8_t kind;
 	bool compiling, in_graph, idle, only_same;
-	/* of a region */
+	/* if it is a region */
 	uint32_t id;
-	uint64_t graph_end, compiled; /* end of the last graph that ran in it, ns of compiling since */
+	uint64_t graph_end, compiled; /* end of the last graph that ran in it, ns spent compiling since */
 };
 
 struct nest {
@@ -24,7 +24,7 @@ struct nest {
 	uint32_t step_at;
 	bool python;
 	struct lane *busy;
-	uint64_t lookup;        /* ns of lookups whose region is not seen yet */
+	uint64_t lookup;        /* ns of lookups whose region was not seen yet */
 	uint32_t compile;       /* the one that is open */
 	struct intern *regions; /* "0/1" -> index of p->region */
 	uint64_t spent[SPENT_PARTS];
@@ -32,7 +32,7 @@ struct nest {
 
 static uint64_t less(uint64_t a, uint64_t b) { return a > b ? a - b : 0; }
 
-/* The step at this time, from *at on; NONE between steps. Times of one lane come in order. */
+/* The step at this time, searching from *at; NONE between steps. Times of one lane are in order. */
 static uint32_t profile_step_at(const struct profile *p, uint64_t ts, uint32_t *at)
 {
 	while (*at < p->n_step && p->step[*at].ts + p->step[*at].dur <= ts)
@@ -76,7 +76,7 @@ static void enter_region(struct nest *s, struct frame *f, struct frame *outer, b
 	}
 }
 
-/* A graph, or a nested region, is done: the next one of the outer region waits from here on. */
+/* A graph, or a nested region, ended: the outer region's next one waits from here on. */
 static void graph_done(struct nest *s, const struct frame *f)
 {
 	const uint32_t at = f->kind == KIND_REGION ? (f > s->v ? f[-1].region : NONE) : f->region;
@@ -237,7 +237,7 @@ static void enter(struct nest *s, const struct mark *m)
 	}
 }
 
-/* As torch does it: a call is inside of another when it begins and ends in it; what overlaps in part is beside it. */
+/* As torch does: a call is inside another if it starts and ends in it; partially overlapping calls are siblings. */
 static void nest(struct nest *s, const struct lane *l)
 {
 	s->step_at = 0;
@@ -264,7 +264,7 @@ static void device(struct profile *p, const struct lane *l)
 		r->self += dur;
 		r->min = dur < r->min ? dur : r->min;
 		r->max = dur > r->max ? dur : r->max;
-		/* What was launched in a step may run after it. */
+		/* Kernels launched in a step may run after it. */
 		if (!p->n_step || l->v[i].ts >= p->step[0].ts) {
 			r->step_count++;
 			r->step_self += dur;
@@ -290,7 +290,7 @@ static void devices(struct profile *p, struct track *track)
 	for (uint32_t i = 0; i < p->n_thread; i++) {
 		if (!p->thread[i].device)
 			continue;
-		/* The streams of one device together. */
+		/* All streams of one device. */
 		OWNED(lane_release) struct lane all = {0};
 		bool seen = false;
 		for (uint32_t k = 0; k < p->n_thread; k++) {
@@ -373,7 +373,7 @@ static void fill_wall(struct profile *p)
 	uint64_t known = 0;
 	for (unsigned k = 0; k < SPENT_PARTS; k++)
 		known += k == SPENT_PYTHON ? 0 : p->spent[k];
-	/* What no event covers: nothing ran anywhere, or another thread had the work. */
+	/* Time that no event covers: nothing ran anywhere, or another thread did the work. */
 	const uint64_t rest = less(p->wall, known);
 	p->spent[SPENT_WAIT] = less(rest, p->gaps);
 	p->spent[SPENT_PYTHON] = rest - p->spent[SPENT_WAIT];

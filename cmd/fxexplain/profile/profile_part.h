@@ -1,25 +1,25 @@
-/* profile_part.h - what the files of this reader share. cut.c finds events, event.c reads one, read.c takes them in, sort.c orders
- * them, nest.c makes times of them. */
+/* profile_part.h - shared by the files of this reader. cut.c finds events, event.c reads one, read.c stores them, sort.c sorts
+ * them, nest.c computes times. */
 #ifndef PT2_PROFILE_PART_H
 #define PT2_PROFILE_PART_H
 #include "profile/profile.h"
 
-/* ---- cut.c: where the events of a text lie, however it is cut into windows ---- */
+/* ---- cut.c: where the events of a text are, however it is split into windows ---- */
 struct event_span {
 	uint32_t from, to;
 };
 enum cut_where { CUT_START, CUT_HEAD, CUT_EVENTS, CUT_END, CUT_NOT_JSON };
 struct cutter {
 	enum cut_where where;
-	uint32_t depth, base;  /* base: of what stands in the array of events */
-	uint64_t in_string;    /* all ones inside of a string */
+	uint32_t depth, base;  /* base: of the contents of the array of events */
+	uint64_t in_string;    /* all ones inside a string */
 	bool escape;           /* the byte before was a backslash */
-	uint32_t from;         /* where the open event or string of the head begins; NONE */
-	uint32_t key, key_end; /* the head's last string */
+	uint32_t from;         /* where the open event, or string in the header, starts; NONE */
+	uint32_t key, key_end; /* the header's last string */
 	struct event_span *span;
 	uint32_t n, cap;
 };
-/* Go on in text[at, len); events that end there are added to c->span. */
+/* Continues in text[at, len); events that end there are added to c->span. */
 void cut_scan(struct cutter *c, const char *text, size_t at, size_t len);
 
 /* ---- event.c ---- */
@@ -57,12 +57,12 @@ struct lane {
 	bool unsorted;
 };
 void lane_add(struct lane *l, struct mark m);
-/* By begin, the longer first, else as they came. */
+/* By start, the longer first, else in input order. */
 void lane_sort(struct lane *l);
 void lane_release(struct lane *l);
 
 enum { LANE_OPS, LANE_PYTHON, LANE_DEVICE, LANES };
-struct begun { /* a B that waits for its E */
+struct begun { /* a B waiting for its E */
 	uint64_t ts;
 	uint32_t row;
 };
@@ -81,7 +81,7 @@ void profile_gap_python(struct profile *p, const struct lane *python);
 
 /* ---- names.c ---- */
 enum profile_kind profile_kind_of(struct slice name, enum profile_class class);
-/* "entire_frame_compile_data: fn_name=f, compile_id=0/1" -> "0/1"; empty when there is none. */
+/* "entire_frame_compile_data: fn_name=f, compile_id=0/1" -> "0/1"; empty if there is none. */
 struct slice profile_compile_id(struct slice name);
 
 #endif

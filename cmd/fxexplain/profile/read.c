@@ -1,5 +1,5 @@
-/* The stream: windows are cut into events one after the other, the events of two windows are read side by side, and
- * taken in in the file's order. */
+/* read.c - the stream: windows are cut into events one after the other; the events of two windows are parsed in parallel, and stored in
+ * file order. */
 #include "base/json.h"
 #include "base/rows.h"
 #include "base/pool.h"
@@ -22,16 +22,16 @@ struct reader {
 	struct profile *p;
 	struct input in;
 	struct cutter cut;
-	struct buf carry; /* the open event, or the head so far */
+	struct buf carry; /* the open event, or the header so far */
 	bool ended;
-	struct intern track_key; /* pid, a zero byte, tid */
+	struct intern track_key; /* pid, a NUL byte, tid */
 	struct track *track;     /* side by side with p->thread */
 	uint32_t cap_track;
-	struct slice last_pid, last_tid; /* of the window at work */
+	struct slice last_pid, last_tid; /* of the current window */
 	uint32_t last_track;
 	uint32_t *first_row, cap_first; /* by name: the first row, the others by next_row */
 	uint32_t *next_row, cap_next;
-	uint64_t *slowest; /* by row: of which call the shape is */
+	uint64_t *slowest; /* by row: the duration of the call whose shape is kept */
 	uint32_t cap_slowest;
 	uint32_t other_row[PROFILE_CLASSES];
 	struct json_tape tape;
@@ -58,7 +58,7 @@ static size_t whole(const char *data, size_t len)
 	return len;
 }
 
-/* Keeps what the next window begins with. */
+/* Keeps the beginning of the next window. */
 static void carry(struct reader *r, const struct slot *s)
 {
 	size_t from = r->cut.where == CUT_HEAD || r->cut.where == CUT_START ? 0 : s->text.len;
@@ -91,9 +91,9 @@ static int stage_read(void *ctx, void *slot)
 		if (c->where == CUT_END || c->where == CUT_NOT_JSON) {
 			r->ended = true;
 		} else if (c->where == CUT_EVENTS && !c->n && c->from == NONE) {
-			buf_reset(&s->text); /* nothing is open: blanks, or what is no event */
+			buf_reset(&s->text); /* nothing is open: blanks, or not an event */
 		} else if (!c->n && s->text.len > PROFILE_EVENT_BYTES) {
-			damage(r->p, "no event ends in %zu MB from byte %" PRIu64 " on: what follows is not read", s->text.len >> 20,
+			damage(r->p, "no event ends within %zu MB from byte %" PRIu64 ": the rest is not read", s->text.len >> 20,
 			       r->p->bytes - s->text.len);
 			r->ended = true;
 		}
@@ -106,7 +106,7 @@ static int stage_read(void *ctx, void *slot)
 	return s->n ? 1 : 0;
 }
 
-/* ---- scan: side by side ---- */
+/* ---- scan: in parallel ---- */
 
 static int stage_scan(void *ctx, void *slot)
 {
@@ -204,7 +204,7 @@ static uint32_t track_of(struct reader *r, const struct event *e)
 	return r->last_track = i;
 }
 
-/* The value of a member of the arguments, to their end; found as text: what is found wrongly is only shown. */
+/* The value of a member of the arguments, to their end; found by text search: a wrong match is only displayed. */
 static struct slice argument(const struct event *e, const char *quoted)
 {
 	const struct slice args = slice_of(e->args ? e->args : "", e->args_len);
@@ -371,14 +371,14 @@ static void say_damage(struct reader *r)
 	for (uint32_t i = 0; i < p->n_thread; i++)
 		open += r->track[i].n_begun;
 	if (r->in.lost)
-		damage(p, "the file breaks off: %s; the %" PRIu64 " events before are used", r->in.lost, p->events);
+		damage(p, "the file is truncated: %s; the %" PRIu64 " events before that are used", r->in.lost, p->events);
 	else if (r->cut.where == CUT_EVENTS && r->carry.len <= PROFILE_EVENT_BYTES)
-		damage(p, "the file ends %s, as when the profiler is killed; the %" PRIu64 " events before are used",
-		       r->carry.len ? "within an event" : "before its list of events does", p->events);
+		damage(p, "the file ends %s, as if the profiler was killed; the %" PRIu64 " events before that are used",
+		       r->carry.len ? "inside an event" : "before its list of events is closed", p->events);
 	if (p->bad_events)
 		damage(p, "%" PRIu64 " events without a usable time are left out", p->bad_events);
 	if (open || r->begun_full)
-		damage(p, "%" PRIu64 " events begin and do not end", open);
+		damage(p, "%" PRIu64 " events start but do not end", open);
 	if (p->other_names)
 		damage(p, "more than %d names: %" PRIu64 " events are in \"(other names)\"", PROFILE_ROWS_MAX, p->other_names);
 	if (p->left_out)
@@ -386,7 +386,7 @@ static void say_damage(struct reader *r)
 	if (r->lists_full)
 		damage(p, "more than %d steps: the later ones are left out", PROFILE_LIST_MAX);
 	if (r->tracks_full)
-		damage(p, "more than %d threads: the later ones are taken for one", TRACKS_MAX);
+		damage(p, "more than %d threads: the later ones are counted as one", TRACKS_MAX);
 }
 
 static int failure(const struct reader *r, struct err *err)
@@ -397,12 +397,14 @@ static int failure(const struct reader *r, struct err *err)
 		return err_set(err, EXIT_INPUT, "cannot read '%s': %s", r->in.path, r->in.lost);
 	if (r->cut.where == CUT_NOT_JSON || r->cut.where == CUT_START)
 		return err_set(err, EXIT_INPUT,
-			       "'%s' is no profile: it does not begin as JSON does; give what prof.export_chrome_trace() wrote",
+			       "'%s' is not a torch.profiler trace: it is not JSON; give a file written by prof.export_chrome_trace()",
 			       r->in.path);
 	if (r->cut.where == CUT_HEAD || (r->cut.where == CUT_END && !r->cut.base))
-		return err_set(err, EXIT_INPUT, "'%s' is no profile: it has no \"traceEvents\"; give what prof.export_chrome_trace() wrote",
-			       r->in.path);
-	return err_set(err, EXIT_INPUT, "'%s' has no events: nothing ran while the profiler was on, or its schedule had no active step",
+		return err_set(
+		    err, EXIT_INPUT,
+		    "'%s' is not a torch.profiler trace: it has no \"traceEvents\"; give a file written by prof.export_chrome_trace()",
+		    r->in.path);
+	return err_set(err, EXIT_INPUT, "'%s' has no events: nothing ran while the profiler was active, or its schedule had no active step",
 		       r->in.path);
 }
 

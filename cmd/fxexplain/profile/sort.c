@@ -1,4 +1,4 @@
-/* Lanes of marks in order of time: a natural merge sort, since most files are sorted, or in a few runs. */
+/* sort.c - sorts lanes of marks by time: a natural merge sort, since most files are sorted, or consist of a few runs. */
 #include "profile/profile_part.h"
 
 static bool goes_before(const struct mark *a, const struct mark *b) { return a->ts != b->ts ? a->ts < b->ts : mark_dur(a) > mark_dur(b); }
@@ -25,7 +25,7 @@ static size_t run_end(const struct mark *v, size_t from, size_t n)
 	return i < n ? i : n;
 }
 
-/* The left run goes aside and is merged back: the room is the largest left run's. */
+/* The left run is copied aside and merged back: the buffer is as large as the largest left run. */
 static void merge(struct mark *v, size_t mid, size_t n, struct mark *aside)
 {
 	memcpy(aside, v, mid * sizeof(*v));

@@ -1,4 +1,4 @@
-/* Candidates: parts and variants of the original graph (candidate.h). */
+/* candidate.c - parts and variants of the original graph (candidate.h). */
 #include "reduce/candidate.h"
 
 #include "graph/graph_forms.h"
@@ -11,7 +11,7 @@ static void copy_lines(struct candidate *c, const struct repro_line *line, size_
 	c->n_lines = n;
 }
 
-/* Every placeholder takes the value that the node of its name had. */
+/* Every placeholder gets the value of the original node of the same name. */
 static void feeds_by_name(struct candidate *c)
 {
 	const struct gmodule *root = &c->graph.module[0];
@@ -22,7 +22,7 @@ static void feeds_by_name(struct candidate *c)
 			    (struct feed){.kind = FEED_RECORDED, .name = graph_name(&c->graph, i), .meta = c->graph.node[i].meta};
 }
 
-/* An input of the original stays what it is: where it lies, and whether it is a leaf. */
+/* An input of the original keeps its properties: its storage, and whether it is a leaf. */
 static void feeds_kind(struct candidate *c, const struct repro *original)
 {
 	for (size_t i = 0; i < c->n_feeds; i++) {
@@ -35,7 +35,7 @@ static void feeds_kind(struct candidate *c, const struct repro *original)
 	}
 }
 
-/* Texts of the candidate's own table would move with it: take those of the original. */
+/* Texts in the candidate's own table would move with it: use those of the original. */
 static void feeds_of_cut(struct candidate *c, const struct repro *original, const struct cut *cut)
 {
 	c->feed = xcalloc(cut->n_inputs ? cut->n_inputs : 1, sizeof(*c->feed));
@@ -46,7 +46,7 @@ static void feeds_of_cut(struct candidate *c, const struct repro *original, cons
 					   .meta = original->graph.node[cut->input[i]].meta};
 }
 
-/* The metadata of each placeholder, as the candidate's own graph has it. */
+/* The metadata of each placeholder in the candidate's graph. */
 static void feeds_meta(struct candidate *c)
 {
 	const struct gmodule *root = &c->graph.module[0];
@@ -103,7 +103,7 @@ void candidate_copy(struct candidate *to, const struct candidate *from)
 		memcpy(to->feed, from->feed, from->n_feeds * sizeof(*to->feed));
 	feeds_meta(to);
 	copy_lines(to, from->line, from->n_lines);
-	/* Changed lines live in the other's arena, which may go first. */
+	/* Changed lines are in the other's arena, which may be freed first. */
 	for (size_t i = 0; i < to->n_lines; i++)
 		if (from->arena.total) {
 			to->line[i].text = arena_slice(&to->arena, to->line[i].text);
@@ -169,13 +169,13 @@ struct test candidate_test(const struct candidate *c, const struct repro *head)
 
 /* ---- as a program ---- */
 
-/* The original's input that the feed is, unchanged; NONE. */
+/* The input of the original that the feed is, unchanged; NONE. */
 static uint32_t original_input(const struct repro *original, const struct feed *f)
 {
 	return f->kind == FEED_RECORDED ? repro_find_input(original, f->name) : NONE;
 }
 
-/* A number, if the placeholder is one whose value is known. */
+/* The number, if the placeholder is one with a known value. */
 static bool given_int(const struct candidate *c, const struct feed *f, const struct symbind *env, int64_t *value)
 {
 	struct err err;
@@ -222,7 +222,7 @@ struct repro_given *candidate_given(const struct candidate *c, const struct repr
 	return given;
 }
 
-/* Values that are made up have a storage without a hash, as big as the tensor needs. */
+/* Generated values get a storage without a hash, as large as the tensor needs. */
 static uint32_t add_storage(const struct candidate *c, const struct gmeta *m, const struct symbind *env, struct repro *out)
 {
 	struct err err;
@@ -247,7 +247,7 @@ static struct repro_input made_input(const struct candidate *c, size_t i, const 
 		in.kind = REPRO_SYMINT;
 		in.value = symsize_int(g->value);
 	} else if (g->how == REPRO_GIVE_GUESS) {
-		in.kind = REPRO_UNSUPPORTED; /* a document has no place for a guess */
+		in.kind = REPRO_UNSUPPORTED; /* a document cannot express a guess */
 		in.expr = SLICE("'a tensor of unknown shape'");
 	} else if (f->meta != NONE && c->graph.meta[f->meta].kind == GMETA_TENSOR && dtype_info(c->graph.meta[f->meta].dtype)) {
 		in.requires_grad = c->graph.meta[f->meta].requires_grad;
@@ -259,7 +259,7 @@ static struct repro_input made_input(const struct candidate *c, size_t i, const 
 	return in;
 }
 
-/* The original's, if an input still has it; one for all inputs that share it. */
+/* The original's storages that an input still uses; one for all inputs that share it. */
 static void take_storage(const struct repro *original, struct repro *out, uint32_t *at, uint32_t *moved)
 {
 	if (*at >= original->n_storages)
@@ -282,7 +282,7 @@ void candidate_repro(const struct candidate *c, const struct repro *original, st
 	out->n_inputs = c->n_feeds;
 	out->storage = xcalloc(original->n_storages + c->n_feeds + 1, sizeof(*out->storage)); /* each feed adds one at most */
 	out->n_storages = 0;
-	out->n_fixups = 0; /* by place: they would be others' */
+	out->n_fixups = 0; /* they are by position, which has changed */
 	FREED uint32_t *moved = xreallocarray(NULL, original->n_storages + 1, sizeof(*moved));
 	memset(moved, 0xff, (original->n_storages + 1) * sizeof(*moved));
 	candidate_bind(c, original, &env);

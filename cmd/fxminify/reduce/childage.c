@@ -1,4 +1,4 @@
-/* Tells how old a child is (childage.h). */
+/* childage.c - see childage.h. */
 #include "reduce/childage.h"
 
 #include "base/buf.h"
@@ -17,7 +17,7 @@ struct group {
 	bool found;
 };
 
-/* The fields behind the name in a stat file; the name may hold anything: "S 1 77 ..." of "78 (a) b) S 1 77 ...". */
+/* The fields after the name in a stat file; the name may contain anything: "S 1 77 ..." of "78 (a) b) S 1 77 ...". */
 static const char *read_stat(const char *path, char text[static 1024])
 {
 	int fd = open(path, O_RDONLY | O_CLOEXEC);

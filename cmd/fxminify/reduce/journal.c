@@ -1,4 +1,4 @@
-/* The journal of a reduction (journal.h). */
+/* journal.c - see journal.h. */
 #include "reduce/journal.h"
 
 #include <errno.h>
@@ -24,7 +24,7 @@ static void flush_line(struct journal *j)
 	buf_reset(&j->line);
 }
 
-/* ---- the lines, both ways ---- */
+/* ---- the lines, written and read ---- */
 
 static void head_row(struct json_row *r, struct journal_head *h)
 {
@@ -83,7 +83,7 @@ static void write_head(struct journal *j, const struct journal_head *h)
 	flush_line(j);
 }
 
-/* A journal's first line says what it is. */
+/* A journal's first line identifies it. */
 static int check_ours(int fd, const char *path, struct err *err)
 {
 	char first[128];
@@ -94,7 +94,7 @@ static int check_ours(int fd, const char *path, struct err *err)
 	if (r < 0 && errno != ESPIPE)
 		return err_errno(err, EXIT_INPUT, "cannot read the journal '%s'", path);
 	if (n && !memmem(first, n, JOURNAL_SCHEMA, sizeof(JOURNAL_SCHEMA) - 1))
-		return err_set(err, EXIT_USAGE, "'%s' is there and is no journal of fxminify; give another --journal", path);
+		return err_set(err, EXIT_USAGE, "'%s' exists and is not an fxminify journal: choose another --journal", path);
 	return 0;
 }
 
@@ -133,7 +133,7 @@ struct journal *journal_append(const char *path, struct err *err)
 	struct journal *j = open_journal(path, 0, err);
 	if (!j)
 		return NULL;
-	/* A last line that was cut must not run into the next. */
+	/* A truncated last line must not run into the next. */
 	char last = '\n';
 	off_t end = lseek(j->fd, 0, SEEK_END);
 	if (end > 0 && pread(j->fd, &last, 1, end - 1) == 1 && last != '\n')
@@ -143,7 +143,7 @@ struct journal *journal_append(const char *path, struct err *err)
 	return j;
 }
 
-/* Not from the middle of a character. */
+/* Does not start in the middle of a character. */
 static struct slice end_of(struct slice text)
 {
 	size_t cut = text.n > JOURNAL_PRINTED ? text.n - JOURNAL_PRINTED : 0;
@@ -293,7 +293,7 @@ int journal_read_text(struct journal_record *r, struct slice rest, const char *p
 		read_head(&d, o);
 	else
 		status = err_set(err, EXIT_INPUT,
-				 "'%s' is no journal of fxminify (its first line is not {\"journal\":\"" JOURNAL_SCHEMA "\",...})", path);
+				 "'%s' is not an fxminify journal (its first line is not {\"journal\":\"" JOURNAL_SCHEMA "\",...})", path);
 	while (status == 0 && slice_line(&rest, &line))
 		if (line.n && (line.n > UINT32_MAX || !read_line(&d, line)))
 			r->bad_lines++;

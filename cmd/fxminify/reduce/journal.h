@@ -1,4 +1,4 @@
-/* journal.h - what a reduction has tried, a JSON line each: for --resume, --stats, and people.
+/* journal.h - records every test of a reduction as a line of JSON, for --resume, --stats, and people.
  *
  *     struct journal *j = journal_create("repro.py.journal", &head, &err);
  *     journal_test(j, &(struct journal_test){.key = ..., .verdict = VERDICT_SAME, ...});
@@ -13,10 +13,10 @@
  *     {"best":9,"file":"repro.py","at":12.5}
  *     {"end":"reduced","tests":31,"at":20.1}
  *
- * `key` is candidate_hash, in hexadecimal; `at` seconds since the start. A line is written with one write(2): a process that is killed
- * leaves whole lines, and at most one that is cut, which a reader passes over. Resuming appends {"resume":…} and goes on in the same file.
+ * `key` is candidate_hash, in hexadecimal; `at` is seconds since the start. A line is written with one write(2): a killed process leaves
+ * complete lines, and at most one truncated line, which a reader skips. Resuming appends {"resume":…} and continues in the same file.
  *
- * Failure: -1 and err; a full disk is said once (journal_failed), and the reduction goes on without.
+ * Failure: -1 and err; a full disk is reported once (journal_failed), and the reduction continues without a journal.
  */
 #ifndef PT2_REDUCE_JOURNAL_H
 #define PT2_REDUCE_JOURNAL_H
@@ -28,7 +28,7 @@ struct journal_head {
 	struct slice input, torch;
 	uint64_t hash;           /* of the input's bytes */
 	const char *const *argv; /* the command line without the program's name; NULL-terminated */
-	const char *const *env;  /* NAME=VALUE, NULL-terminated: what the oracle runs with; may be NULL */
+	const char *const *env;  /* NAME=VALUE, NULL-terminated: the oracle's environment; may be NULL */
 };
 struct journal_test {
 	uint64_t key;
@@ -43,7 +43,7 @@ struct journal_test {
 #define JOURNAL_PRINTED 2000
 
 struct journal;
-/* Refuses to overwrite a file that is no journal. */
+/* Refuses to overwrite a file that is not a journal. */
 struct journal *journal_create(const char *path, const struct journal_head *head, struct err *err);
 struct journal *journal_append(const char *path, struct err *err);
 void journal_test(struct journal *j, const struct journal_test *t);
@@ -53,7 +53,7 @@ void journal_end(struct journal *j, const char *how, uint64_t tests, double at);
 const char *journal_failed(struct journal *j);
 void journal_close(struct journal *j);
 
-/* Reading. Texts live as long as the record. */
+/* Reading. Texts are valid as long as the record. */
 struct journal_record {
 	struct arena arena;
 	struct journal_head head;
@@ -67,9 +67,9 @@ struct journal_record {
 		struct slice file;
 	} * best;
 	size_t n_best, cap_best;
-	size_t bad_lines; /* cut or foreign */
+	size_t bad_lines; /* truncated or foreign */
 	size_t resumed;
-	struct slice end; /* "" while it is not at its end */
+	struct slice end; /* "" if it has not ended */
 };
 int journal_read(struct journal_record *r, const char *path, struct err *err);
 FOR_TESTS int journal_read_text(struct journal_record *r, struct slice text, const char *path, struct err *err);

@@ -1,18 +1,18 @@
-/* Fewer operations (nodes.h). */
+/* nodes.c - reduces the operations (nodes.h). */
 #include "reduce/nodes.h"
 
 struct nodes {
 	struct reduction *red;
 	const struct repro *original;
 	struct units units;
-	uint32_t *replace; /* node -> what is used instead; NONE */
-	/* While what is left out is bypassed: the units that were there when that began (else NULL), which way each goes round, and both
-	 * together as what a candidate replaces. */
+	uint32_t *replace; /* node -> its replacement; NONE */
+	/* While dropped units are bypassed: the units present when that started (else NULL), which operand bypasses each, and both together
+	 * as the replacements of a candidate. */
 	const uint64_t *base;
 	uint32_t *way, *replace_now;
 	struct search search;
 	struct err *err;
-	/* The question that is being asked. */
+	/* The current question. */
 	search_set_fn *set;
 	void *ctx;
 	uint64_t *scratch;
@@ -30,7 +30,7 @@ static void fill_candidate(struct nodes *n, size_t i, uint64_t *keep)
 	n->set(n->ctx, i, keep);
 }
 
-/* Units of the base that keep has not, and that have a way round: their users take that. */
+/* Units of the base that are not in keep and can be bypassed: their users take the bypass. */
 static void bypassed(const struct nodes *n, const uint64_t *keep, uint32_t *replace)
 {
 	if (replace != n->replace)
@@ -59,7 +59,7 @@ static void close_over(const struct nodes *n, const uint32_t *replace, uint64_t 
 	slice_close(&n->original->graph, &n->units, replace, n->red->guess, set);
 }
 
-/* A value that a subgraph closes over is not bypassed: its user takes just that. */
+/* A value that a subgraph closes over is not bypassed: its user needs exactly that value. */
 static void close_set(void *user, uint64_t *set)
 {
 	struct nodes *n = user;
@@ -120,7 +120,7 @@ struct guess {
 	size_t prefixes;
 };
 
-/* The likeliest alone, the first two, four, ... and all of them; then the others alone, as far as that stays few. */
+/* The most likely one alone, the first two, four, ... and all of them; then each of the others alone, up to a limit. */
 static void guess_set(void *ctx, size_t i, uint64_t *set)
 {
 	const struct guess *g = ctx;
@@ -169,7 +169,7 @@ struct bypass {
 	} * way;
 	size_t n_ways, cap_ways;
 	uint32_t node; /* while looking at its operands */
-	size_t start;  /* the way that is tried first */
+	size_t start;  /* the bypass that is tried first */
 };
 
 static uint32_t resolved(const uint32_t *replace, uint32_t node)
@@ -193,7 +193,7 @@ static bool add_way(void *user, uint32_t operand)
 	return true;
 }
 
-/* Lists the units that are left, in order. */
+/* Lists the remaining units, in order. */
 static void find_ways(struct bypass *b)
 {
 	struct nodes *n = b->n;
@@ -206,8 +206,8 @@ static void find_ways(struct bypass *b)
 	}
 }
 
-/* Chooses a way for each unit: to what is left rather than to what is given, and there to the latest, which is the main road where the
- * others are what joins it. */
+/* Chooses a bypass for each unit: preferring remaining units to inputs, and among them the latest, which is the main path when the others
+ * join it. */
 static void choose_ways(struct nodes *n, const struct bypass *b)
 {
 	memset(n->way, 0xff, n->original->graph.n_nodes * sizeof(*n->way));
@@ -228,7 +228,7 @@ static void kept_set(void *ctx, size_t i, uint64_t *set)
 	close_set(n, set);
 }
 
-/* The set that was tested is what is left. */
+/* The tested set is what remains. */
 static void adopt(struct nodes *n, search_set_fn *fn, void *ctx)
 {
 	memset(n->scratch, 0, words(n) * sizeof(*n->scratch));
@@ -237,7 +237,7 @@ static void adopt(struct nodes *n, search_set_fn *fn, void *ctx)
 	n->search.left = bits_count(n->scratch, n->units.n);
 }
 
-/* Are the connections needed at all? Without them inputs have the values that they had, and later questions are fewer. */
+/* Are the connections needed at all? Without them inputs keep their values, and fewer questions follow. */
 static int try_unconnected(struct nodes *n)
 {
 	size_t bytes = n->original->graph.n_nodes * sizeof(*n->replace), winner = RUNNER_NONE;
@@ -252,10 +252,10 @@ static int try_unconnected(struct nodes *n)
 	return status;
 }
 
-#define FEW 3 /* so few are not worth a question whether they need each other */
+#define FEW 3 /* too few to ask whether they need each other */
 
-/* The same search, but what is left out is bypassed where there is a way: what it connects stays connected. A bug that needs a value
- * to get from one operation to another needs the operations between them only so far. */
+/* The same search, but dropped units are bypassed where possible: what they connect stays connected. If a bug needs a value to get from one
+ * operation to another, it needs the operations between them only for that. */
 static int minimise_bypassing(struct nodes *n)
 {
 	struct bypass b = {.n = n};
@@ -279,7 +279,7 @@ static int minimise_bypassing(struct nodes *n)
 
 static const struct way *bypass_way(const struct bypass *b, size_t i) { return &b->way[(b->start + i) % b->n_ways]; }
 
-/* The set of what is left without the unit of a way that is taken (in n->replace). */
+/* The remaining set without the unit of the chosen bypass (in n->replace). */
 static void bypass_set(void *ctx, size_t i, uint64_t *set)
 {
 	const struct bypass *b = ctx;
@@ -304,14 +304,14 @@ static int bypass_make(void *ctx, size_t i, struct candidate *c, struct err *err
 	return status;
 }
 
-/* Every way of every unit that is left, until one holds. */
+/* Tries every bypass of every remaining unit, until one works. */
 static int bypass_round(struct nodes *n, struct bypass *b, uint32_t *last, bool *over)
 {
 	struct runner *r = n->red->runner;
 	struct proposals p = {.make = bypass_make, .better = fewer, .ctx = b};
 	size_t winner = RUNNER_NONE, before = r->best.ops;
 	find_ways(b);
-	/* After a success go on behind it, as search_one_minimal does. */
+	/* After a success, continue after it, as search_one_minimal does. */
 	for (b->start = 0; b->start < b->n_ways && b->way[b->start].node < *last;)
 		b->start++;
 	p.n = b->n_ways;
@@ -344,7 +344,7 @@ static int bypass_each(struct nodes *n)
 	return status;
 }
 
-/* Until no unit can be left out, and none be bypassed: what stood around one may have been there for its sake. */
+/* Repeats until no unit can be dropped or bypassed: a unit's neighbours may only have been there because of it. */
 static int minimise_each(struct nodes *n)
 {
 	size_t before;
@@ -358,9 +358,9 @@ static int minimise_each(struct nodes *n)
 	return 0;
 }
 
-/* ---- all ---- */
+/* ---- the whole pass ---- */
 
-/* Nodes that nobody needs go first, for one question: a graph that is read from a file may hold much of it. */
+/* First removes unused nodes, with one question: a graph read from a file may have many. */
 struct dead {
 	struct nodes *n;
 	uint64_t *dead;
@@ -390,7 +390,7 @@ static int eliminate_dead(struct nodes *n)
 	return status;
 }
 
-#define MANY 8 /* so many are worth a search of their own before one is tried after the other */
+#define MANY 8 /* enough to justify a search before trying them one by one */
 
 static int minimise(struct nodes *n)
 {

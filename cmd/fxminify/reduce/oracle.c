@@ -1,4 +1,4 @@
-/* The common part of all oracles: names, verdicts, and the way to the one that answers. */
+/* oracle.c - common to all oracles: names, verdicts, and dispatch. */
 #include "reduce/oracle_part.h"
 
 const char *const outcome_words[OUTCOMES] = {
@@ -29,7 +29,7 @@ enum verdict verdict_of(const struct outcome *o, const struct signature *want, s
 	}
 	struct signature s = o->signature;
 	s.kind = o->kind;
-	/* A text to look for is one of the message as it was: it may hold what is normalised away. */
+	/* The text to look for refers to the original message: it may contain what is normalised away. */
 	if (check.n && memmem(o->detail.p, o->detail.n, check.p, check.n))
 		s.message = check;
 	if (!want) {

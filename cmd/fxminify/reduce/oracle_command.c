@@ -1,4 +1,4 @@
-/* --test COMMAND: any program as the oracle (oracle.h). Each test gets a folder of its own with the candidate in it. */
+/* oracle_command.c - --test COMMAND: any program as the oracle (oracle.h). Each test gets its own folder with the candidate in it. */
 #include "base/process/child.h"
 #include "reduce/childage.h"
 #include "base/tool/output.h"
@@ -10,9 +10,9 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#define MAX_FILE (4ull << 30) /* a test that fills the disk is stopped there */
+#define MAX_FILE (4ull << 30) /* stops a test that fills the disk */
 #define LOOK_MS 100
-#define LEARNED 10 /* how many times older than those that ended a hang may get */
+#define LEARNED 10 /* a hang is stopped at this multiple of the age of tests that ended */
 
 struct command_test {
 	uint64_t id;
@@ -28,11 +28,11 @@ struct command_oracle {
 	struct childset set;
 	struct command_test *test;
 	size_t n, cap;
-	char *scratch; /* holds the folders */
+	char *scratch; /* contains the folders */
 	uint64_t last_id;
-	double oldest;  /* age of those that ended by themselves, in seconds; as last seen: 0 of one that ended at once */
-	bool ended;     /* one ended by itself */
-	bool timed_out; /* one took all its time */
+	double oldest;  /* maximum age of tests that exited by themselves, in seconds, as last seen: 0 for one that exited at once */
+	bool ended;     /* a test exited by itself */
+	bool timed_out; /* a test used all its time */
 	struct buf text, detail;
 };
 
@@ -57,7 +57,7 @@ static int write_candidate(struct command_oracle *o, const char *folder, const s
 	return status;
 }
 
-/* The command with the candidate's name behind it: it runs in the folder. */
+/* The command followed by the candidate's name: it runs in the folder. */
 static struct child *start_child(struct command_oracle *o, const char *folder, struct err *err)
 {
 	size_t n = 0;
@@ -91,7 +91,7 @@ static uint64_t command_start(struct oracle *oracle, const struct test *t, struc
 	struct command_oracle *o = (struct command_oracle *)oracle;
 	struct command_test test = {.id = ++o->last_id, .folder = xasprintf("%s/%llu", o->scratch, (unsigned long long)o->last_id)};
 	if (mkdir(test.folder, 0755) < 0) {
-		err_errno(err, EXIT_ENVIRON, "cannot make a folder for a test in '%s'", o->scratch);
+		err_errno(err, EXIT_ENVIRON, "cannot create a directory for a test in '%s'", o->scratch);
 		temp_failed(err);
 	} else if (write_candidate(o, test.folder, t, err) == 0) {
 		test.child = start_child(o, test.folder, err);
@@ -114,7 +114,7 @@ static void forget(struct command_oracle *o, size_t i)
 	o->test[i] = o->test[--o->n];
 }
 
-/* When a test is a hang; 0: never. */
+/* The age at which a test counts as a hang; 0: never. */
 static double limit_of(const struct command_oracle *o)
 {
 	double all = o->spec.timeout_ms / 1000.0, learned = LEARNED * o->oldest > 1 ? LEARNED * o->oldest : 1;
@@ -133,7 +133,7 @@ static void end_late_ones(struct command_oracle *o)
 	}
 }
 
-/* Libraries, interpreters and compilers have their words for it; a shell's is its program's. */
+/* Libraries, interpreters and compilers have different messages for it; a shell's comes from its program. */
 static bool says_no_memory(struct slice text)
 {
 	static const char *const words[] = {"MemoryError",           "bad_alloc",    "annot allocate memory",
@@ -141,7 +141,7 @@ static bool says_no_memory(struct slice text)
 	return slice_any(text, words, slice_has);
 }
 
-/* 125 to 127: the command itself could not tell, or not be run (git bisect run, sh). */
+/* 125 to 127: the command could not tell, or could not be run (git bisect run, sh). */
 static void judge_exit(struct command_oracle *o, const struct command_test *t, struct outcome *out)
 {
 	const struct child_result *r = child_result(t->child);

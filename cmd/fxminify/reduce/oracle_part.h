@@ -1,4 +1,4 @@
-/* oracle_part.h - what an answer to "does it still fail?" consists of (oracle.h is the manual; only oracle_*.c include this).
+/* oracle_part.h - the interface of an oracle implementation (oracle.h is the manual; only oracle_*.c include this).
  *
  *     struct oracle_mine {
  *             struct oracle oracle;              // first, so that a pointer to one is a pointer to the other
@@ -8,7 +8,7 @@
  *     o->oracle.ops = &ops;
  *     return &o->oracle;
  *
- * The functions of oracle.h go straight to these; each keeps what oracle.h promises. close frees the oracle itself.
+ * The functions of oracle.h call these directly; each must do what oracle.h says. close frees the oracle itself.
  */
 #ifndef PT2_REDUCE_ORACLE_PART_H
 #define PT2_REDUCE_ORACLE_PART_H

@@ -1,17 +1,17 @@
-/* The torch oracle: tests go to processes that have torch imported, answers come back in any order, processes that die are started
- * again. oracle_torch_peer.c has one process, oracle_torch_talk.c the messages. */
+/* oracle_torch.c - the torch oracle: tests go to processes that have imported torch, answers arrive in any order, processes that die are
+ * restarted. oracle_torch_peer.c has one process, oracle_torch_talk.c the messages. */
 #include "reduce/oracle_torch_part.h"
 
 #include <errno.h>
 #include <signal.h>
 
 #define DEATHS_IN_A_ROW 2
-#define LATE_MS 60000 /* a process that has tests says something every five seconds (oracle.py: ALIVE) */
+#define LATE_MS 60000 /* a process with tests sends a message every five seconds (oracle.py: ALIVE) */
 
 struct flight {
 	uint64_t id;
 	int peer; /* -1: not sent yet */
-	int pid;  /* of its process group there; 0: not known */
+	int pid;  /* of its process group there; 0: unknown */
 	bool users;
 	int64_t began;
 	struct buf line, env;
@@ -25,9 +25,9 @@ struct worker {
 	struct torch_oracle *o;
 	bool recorded; /* it answered `record`: tests may come */
 	unsigned in_flight, deaths, starts;
-	unsigned verified; /* programs that its fresh processes were asked to run */
-	int64_t heard;     /* when it last said something */
-	struct buf wanted; /* environment lines it is to be started with */
+	unsigned verified; /* programs given to its fresh processes */
+	int64_t heard;     /* when it last sent something */
+	struct buf wanted; /* environment lines it must be started with */
 };
 struct torch_oracle {
 	struct oracle oracle;
@@ -37,16 +37,16 @@ struct torch_oracle {
 	size_t n_workers;
 	struct flight *flight;
 	size_t n_flights, cap_flights;
-	struct answer **ready; /* in the order they came */
+	struct answer **ready; /* in order of arrival */
 	size_t n_ready, cap_ready;
-	struct answer *current; /* what the caller looks at */
+	struct answer *current; /* the one given to the caller */
 	uint64_t last_id;
 	struct buf head;   /* of the original (talk_head) */
 	struct buf record; /* JSON of the first answer to `record` */
 	bool has_record;
 	struct answer recorded;
 	struct buf values;        /* JSON of the last answer to `inputs` */
-	struct buf warning, said; /* to be told; what was told last */
+	struct buf warning, said; /* pending; the last one reported */
 	struct err fatal;         /* status 0: none */
 };
 
@@ -123,7 +123,7 @@ static bool all_dead(const struct torch_oracle *o)
 	return true;
 }
 
-/* Its tests are nobody's fault. It is started again unless it said why it cannot work, or has died without an answer in between. */
+/* Its tests did not fail by themselves. It is restarted unless it reported why it cannot work, or died without an answer in between. */
 static void worker_died(struct worker *w, const char *reason)
 {
 	struct torch_oracle *o = w->o;
@@ -148,7 +148,7 @@ static void worker_died(struct worker *w, const char *reason)
 		err_set(&o->fatal, EXIT_ENVIRON, "%s", buf_str(&w->peer.why));
 }
 
-/* Where recording failed, that is the answer to every test. */
+/* If recording failed, that is the answer to every test. */
 static bool said_record(struct torch_oracle *o, struct worker *w, const struct json_tape *t, uint32_t root)
 {
 	w->recorded = true;
@@ -197,9 +197,9 @@ static void check_times(struct torch_oracle *o)
 	for (size_t i = 0; i < o->n_workers; i++) {
 		struct peer *p = &o->worker[i].peer;
 		if (p->state != PEER_DEAD && p->deadline && now > p->deadline)
-			worker_died(&o->worker[i], p->state == PEER_BOOT ? "did not start in time" : "did not get ready in time");
+			worker_died(&o->worker[i], p->state == PEER_BOOT ? "did not start in time" : "was not ready in time");
 	}
-	/* Tests have their own timeouts there, which count what they spend. */
+	/* Tests have their own timeouts there, in consumed time. */
 	for (size_t i = o->n_flights; o->spec.timeout_ms && i-- > 0 && i < o->n_flights;) {
 		struct worker *w = o->flight[i].peer >= 0 ? &o->worker[o->flight[i].peer] : NULL;
 		if (w && now > (w->heard > o->flight[i].began ? w->heard : o->flight[i].began) + LATE_MS)
@@ -207,7 +207,7 @@ static void check_times(struct torch_oracle *o)
 	}
 }
 
-/* Waits for an event of the processes. 1: a signal handler of the tool ran; -1: none of them is left. */
+/* Waits for an event of the processes. 1: a signal handler of the tool ran; -1: no process is left. */
 static int pump(struct torch_oracle *o, int timeout_ms, struct err *err)
 {
 	struct child_event ev;
@@ -233,7 +233,7 @@ gone:
 	return -1;
 }
 
-/* ---- who gets which test ---- */
+/* ---- assigning tests ---- */
 
 static bool takes(const struct worker *w, struct slice env) { return w->peer.state != PEER_DEAD && slice_eq(buf_slice(&w->peer.env), env); }
 
@@ -253,8 +253,8 @@ static struct worker *worker_for(struct torch_oracle *o, struct slice env, bool 
 	return best;
 }
 
-/* A process for other environment lines: one that is idle is ended and started with them. Not while others have tests: what they say is not
- * heard while one ends. */
+/* Gets a process for other environment lines: an idle one is ended and restarted with them. Not while others have tests: their messages
+ * are not read while one ends. */
 static void restart_idle(struct torch_oracle *o, struct slice env)
 {
 	for (size_t i = 0; i < o->n_workers; i++)
@@ -420,7 +420,7 @@ static struct torch_oracle *torch_new(const struct oracle_torch_spec *spec)
 	return o;
 }
 
-#define BOOT_MS 2000 /* an interpreter here listens in a tenth of a second; it has to before it is told to import */
+#define BOOT_MS 2000 /* a local interpreter listens within a tenth of a second; it must, before it can be told to import */
 
 struct oracle *oracle_torch_begin(const struct oracle_torch_spec *spec, struct err *err)
 {
@@ -439,7 +439,7 @@ struct oracle *oracle_torch_begin(const struct oracle_torch_spec *spec, struct e
 	return NULL;
 }
 
-/* Tells the worker what it needs to know of the original, once that is read. */
+/* Sends the worker what it needs to know about the original, once that is read. */
 static int worker_setup(struct worker *w, struct err *err)
 {
 	struct torch_oracle *o = w->o;
@@ -463,7 +463,7 @@ struct oracle *oracle_torch(const struct oracle_torch_spec *spec, struct err *er
 	struct torch_oracle *o = spec->begun ? torch_of(spec->begun) : torch_new(spec);
 	o->spec = *spec;
 	talk_head(spec->repro, &o->head);
-	int status = o->n_workers ? 0 : err_set(err, EXIT_USAGE, "no launcher is given");
+	int status = o->n_workers ? 0 : err_set(err, EXIT_USAGE, "no launcher given");
 	for (size_t i = 0; i < o->n_workers && status == 0; i++)
 		status = worker_setup(&o->worker[i], err);
 	while (status == 0 && !o->has_record) {
@@ -495,7 +495,7 @@ struct slice oracle_torch_hello(const struct oracle *oracle)
 	return (struct slice){"", 0};
 }
 
-/* The answer to `inputs`, as JSON that lives until the next question. */
+/* The answer to `inputs`, as JSON that is valid until the next question. */
 int torch_ask_inputs(struct oracle *oracle, const struct test *t, struct slice *json, struct err *err)
 {
 	struct torch_oracle *o = torch_of(oracle);
@@ -504,7 +504,7 @@ int torch_ask_inputs(struct oracle *oracle, const struct test *t, struct slice *
 		if (o->worker[i].recorded && o->worker[i].peer.state == PEER_UP)
 			w = &o->worker[i];
 	if (!w)
-		return err_set(err, EXIT_ENVIRON, "no torch process is running that could say what the inputs are");
+		return err_set(err, EXIT_ENVIRON, "no torch process is running to provide the inputs");
 	LOCAL_BUF line = {0};
 	talk_inputs(o->spec.repro, t, ++o->last_id, &line);
 	buf_reset(&o->values);
@@ -513,9 +513,9 @@ int torch_ask_inputs(struct oracle *oracle, const struct test *t, struct slice *
 	while (!o->values.len) {
 		int r = pump(o, 1000, err);
 		if (r)
-			return r < 0 ? -1 : err_set(err, EXIT_ENVIRON, "interrupted while it was asked what the inputs are");
+			return r < 0 ? -1 : err_set(err, EXIT_ENVIRON, "interrupted while fetching the inputs");
 		if (w->starts != starts || w->peer.state == PEER_DEAD)
-			return err_set(err, EXIT_ENVIRON, "the torch process ended while it was asked what the inputs are");
+			return err_set(err, EXIT_ENVIRON, "the torch process ended while fetching the inputs");
 	}
 	*json = buf_slice(&o->values);
 	return 0;
@@ -533,7 +533,7 @@ struct slice oracle_torch_warning(struct oracle *oracle)
 
 /* ---- verifying ---- */
 
-/* How many programs it can still run so; hello has how many processes there were. */
+/* How many more programs it can run that way; hello has the initial number of processes. */
 static bool has_fresh(const struct worker *w)
 {
 	OWNED(json_tape_release) struct json_tape t = {0};
@@ -569,7 +569,7 @@ int oracle_torch_verify(struct oracle *oracle, const char *path, const struct re
 	while (!o->n_ready && status == 0)
 		status = pump(o, 1000, err);
 	if (status == 1)
-		return err_set(err, EXIT_ENVIRON, "interrupted while the result was verified");
+		return err_set(err, EXIT_ENVIRON, "interrupted while verifying the result");
 	if (status < 0 || (status = torch_wait(oracle, 0, out, err)) < 0)
 		return -1;
 	return status == 1 && out->kind != OUTCOME_INFRA;

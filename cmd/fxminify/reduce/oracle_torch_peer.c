@@ -1,4 +1,4 @@
-/* The Python process behind the torch oracle: found, started, fed with its program, and cleared up after. */
+/* oracle_torch_peer.c - the Python process behind the torch oracle: finds, starts and feeds it, and cleans up after it. */
 #include "base/html/html.h"
 #include "base/clock.h"
 #include "base/tool/output.h"
@@ -25,9 +25,9 @@ static void add_program(struct buf *b)
 		buf_add_slice(b, share_file(part[i]));
 }
 
-/* An interpreter that reads lines (python -m code) needs no argument with a space or bracket in it, which ssh's remote shell would take
- * apart. Its first line says that it listens and reads the program from the descriptor: nothing may be sent before it says so, since
- * Python reads ahead. */
+/* An interpreter that reads lines (python -m code) needs no argument with a space or bracket in it, which ssh's remote shell would split.
+ * Its first line announces that it listens, and reads the program from the descriptor: nothing may be sent before that, since Python reads
+ * ahead. */
 static void boot_line(size_t program, struct buf *b)
 {
 	buf_addf(b,
@@ -48,7 +48,7 @@ static const char **command_line(const struct oracle_torch_spec *spec, const cha
 	argv[n] = python_of(spec);
 	argv[n + 1] = "-m";
 	argv[n + 2] = "code";
-	argv[n + 3] = "-q"; /* no banner among its last words */
+	argv[n + 3] = "-q"; /* no banner in its output */
 	return argv;
 }
 
@@ -68,7 +68,8 @@ int peer_start(struct peer *p, struct childset *set, const struct oracle_torch_s
 	if (!launcher) {
 		char *found = child_which(python_of(spec));
 		if (!found)
-			return err_set(err, EXIT_ENVIRON, "no Python is found ('%s'): say --python, or set PT2_PYTHON, to one with torch",
+			return err_set(err, EXIT_ENVIRON,
+				       "Python not found ('%s'): pass --python=PATH or set PT2_PYTHON to a Python that has torch",
 				       python_of(spec));
 		free(found);
 	}
@@ -80,7 +81,7 @@ int peer_start(struct peer *p, struct childset *set, const struct oracle_torch_s
 	const char **argv = command_line(spec, launcher);
 	struct child_spec cs = {
 	    .argv = argv,
-	    .cwd = "/", /* no code.py or torch.py there */
+	    .cwd = "/", /* a directory without code.py or torch.py */
 	    .in.how = CHILD_PIPE,
 	    .input = buf_slice(&boot),
 	    .keep_stdin = true,
@@ -159,7 +160,7 @@ void peer_read(struct peer *p, void (*fn)(void *user, struct peer *p, const stru
 			break;
 		buf_wrote(&p->in, (size_t)n);
 		if (p->in.len > LINE_MAX_BYTES) {
-			peer_died(p, "it said too much in one line");
+			peer_died(p, "it sent too long a line");
 			return;
 		}
 		if (n < 1 << 16)
@@ -167,7 +168,7 @@ void peer_read(struct peer *p, void (*fn)(void *user, struct peer *p, const stru
 	}
 	size_t from = 0;
 	const char *end;
-	/* fn may end this process: then nothing of it is looked at any more. */
+	/* fn may end this process: its state must not be used after that. */
 	while (p->state != PEER_DEAD && p->in.len > from && (end = memchr(p->in.p + from, '\n', p->in.len - from))) {
 		size_t next = (size_t)(end - p->in.p) + 1;
 		take_answer(p, slice_of(p->in.p + from, next - 1 - from), fn, user);
@@ -179,7 +180,7 @@ void peer_read(struct peer *p, void (*fn)(void *user, struct peer *p, const stru
 	buf_cut(&p->in, p->in.len - from);
 }
 
-/* The last line that says something: Python's exceptions, a launcher's complaint. */
+/* The last meaningful line: a Python exception, a launcher's error. */
 static struct slice last_line(struct slice text)
 {
 	struct slice line, last = {"", 0};
@@ -193,7 +194,7 @@ static struct slice last_line(struct slice text)
 
 static void clear_up(struct peer *p)
 {
-	/* Its own path, and only what it makes. */
+	/* Only its own path, and only what it creates. */
 	if (!p->launcher && p->session.len && memmem(p->session.p, p->session.len, "/fxminify-oracle-", 17))
 		remove_tree(buf_str(&p->session));
 	buf_reset(&p->session);
@@ -241,11 +242,12 @@ static bool wait_end(struct peer *p, int ms)
 void peer_close(struct peer *p)
 {
 	if (p->state != PEER_DEAD && p->child) {
-		/* The end of its input is enough once it is up: it kills its tests and removes their folders. Before that it does not read. */
+		/* Once it is up, closing its input is enough: it kills its tests and removes their folders. Before that it does not
+		 * read. */
 		child_send_end(p->child);
 		if (p->state != PEER_UP)
 			child_stop(p->child);
-		/* A launcher is told to end, too: srun gives its job back then, which it cannot when it is killed. */
+		/* A launcher is also asked to exit: srun then releases its job, which it cannot if killed. */
 		if (!wait_end(p, 5000) && p->launcher) {
 			child_stop(p->child);
 			wait_end(p, 3000);

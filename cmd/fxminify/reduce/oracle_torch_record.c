@@ -1,4 +1,4 @@
-/* Reads what the torch process recorded of the original: metadata of its nodes, and the values that inputs take. */
+/* oracle_torch_record.c - reads what the torch process recorded about the original: metadata of its nodes, and the values of inputs. */
 #include "base/base64.h"
 #include "reduce/oracle_torch_part.h"
 
@@ -6,12 +6,12 @@ static int parse(struct json_tape *t, struct slice text, uint32_t *root, struct 
 {
 	json_tape_text(t, text.p, text.n);
 	if (!text.n || json_parse(t, 0, text.n, root) < 0)
-		return err_set(err, EXIT_ENVIRON, "the torch process said what is no JSON (%s)", t->error ? t->error : "nothing");
+		return err_set(err, EXIT_ENVIRON, "the torch process sent invalid JSON (%s)", t->error ? t->error : "nothing");
 	return 0;
 }
 
 #define MAX_DIMS 64
-/* An array of integers; -1 when it is none. */
+/* An array of integers; -1 if it is not one. */
 static int sizes_of(const struct json_tape *t, uint32_t k, const char *key, struct symsize *out)
 {
 	int64_t v[MAX_DIMS];
@@ -35,7 +35,7 @@ static uint32_t tensor_meta(const struct json_tape *t, uint32_t k, struct graph 
 
 static uint32_t meta_of(const struct json_tape *t, uint32_t k, struct graph *g);
 
-/* Parts of a tuple are no tuples themselves in a graph (GMETA_TUPLE): deeper ones are not known. */
+/* Parts of a tuple cannot be tuples in a graph (GMETA_TUPLE): deeper ones are unknown. */
 static uint32_t tuple_meta(const struct json_tape *t, uint32_t k, struct graph *g)
 {
 	uint32_t parts = json_get(t, k, "parts");
@@ -65,7 +65,7 @@ static uint32_t nodes_of(const struct json_tape *t, uint32_t root, struct err *e
 {
 	uint32_t nodes = json_get_as(t, root, "nodes", JSON_OBJECT);
 	if (nodes == NONE)
-		err_set(err, EXIT_ENVIRON, "nothing was recorded of the original: it does not run in eager");
+		err_set(err, EXIT_ENVIRON, "nothing was recorded for the original: it does not run in eager");
 	return nodes;
 }
 
@@ -128,20 +128,20 @@ static int recorded_value(const struct json_tape *t, uint32_t k, struct arena *a
 	if (slice_is(kind, "int")) {
 		v->kind = ORACLE_INT;
 		if (!json_i64(t, json_get(t, k, "value"), &v->i))
-			return err_set(err, EXIT_ENVIRON, "an input is no 64-bit integer");
+			return err_set(err, EXIT_ENVIRON, "an input is not a 64-bit integer");
 	} else if (slice_is(kind, "tensor")) {
 		v->kind = ORACLE_TENSOR;
 		v->requires_grad = json_get(t, k, "requires_grad") != NONE;
 		const uint64_t same = json_count(t, k, "same", UINT64_MAX);
 		const uint32_t offset = json_get(t, k, "offset");
 		if (offset != NONE && !json_i64(t, offset, &v->offset))
-			return err_set(err, EXIT_ENVIRON, "an input's offset is no 64-bit integer");
+			return err_set(err, EXIT_ENVIRON, "an input's offset is not a 64-bit integer");
 		if (same < n) {
 			v->bytes = done[same].bytes;
 			return 0;
 		}
 		if (!base64_decode(&b, data.p, data.n))
-			return err_set(err, EXIT_ENVIRON, "the torch process sent a value that is no base64");
+			return err_set(err, EXIT_ENVIRON, "the torch process sent invalid base64");
 		v->bytes = arena_slice(arena, buf_slice(&b));
 	}
 	return 0;
@@ -163,7 +163,7 @@ int oracle_torch_values(struct oracle *o, const struct test *t, struct arena *ar
 		struct outcome out;
 		OWNED(arena_release) struct arena a = {0};
 		talk_outcome(&tape, root, &a, &out);
-		status = err_set(err, EXIT_ENVIRON, "the values of the inputs cannot be had: %.*s", SL(out.detail));
+		status = err_set(err, EXIT_ENVIRON, "cannot get the values of the inputs: %.*s", SL(out.detail));
 	} else {
 		for (uint32_t k = json_first(&tape, values); k < json_end(&tape, values) && n < t->n_feeds && status == 0;
 		     k = json_next(&tape, k), n++)

@@ -1,4 +1,4 @@
-/* Messages to the torch process, and what its answers mean. oracle_torch.h has the messages. */
+/* oracle_torch_talk.c - writes messages to the torch process and interprets its answers. oracle_torch.h has the protocol. */
 #include "base/base64.h"
 #include "base/text.h"
 #include "graph/fxcode.h"
@@ -21,7 +21,7 @@ static void end_message(struct json_out *o)
 	buf_addc(o->b, '\n');
 }
 
-/* A size: an integer, or its text, which the far side evaluates with the original's symbols. */
+/* A size: an integer, or an expression that the remote side evaluates with the original's symbols. */
 static void out_size(struct json_out *o, const struct symtab *tab, struct symsize s)
 {
 	if (symsize_is_int(s)) {
@@ -61,7 +61,7 @@ static void out_meta(struct json_out *o, const struct graph *g, uint32_t meta)
 
 /* ---- start ---- */
 
-/* Lines that need no other process when they go: the torch process sets or refuses these itself (REFUSED of oracle.py), or the result
+/* Lines whose removal does not require another process: the torch process sets or refuses them itself (REFUSED of oracle.py), or the result
  * will not have them. */
 static bool env_has_no_say(struct slice name)
 {
@@ -172,7 +172,7 @@ static void out_base64(struct json_out *o, const char *key, struct slice bytes)
 	json_member_raw(o, key, buf_slice(&b));
 }
 
-/* From a file here; the bytes themselves when nobody there could read it. */
+/* Refers to a file here; sends the bytes themselves if it cannot be read there. */
 static int out_storage(struct json_out *o, const struct repro *r, uint32_t i, bool remote, struct err *err)
 {
 	const struct repro_storage *s = &r->storage[i];
@@ -223,7 +223,7 @@ static int out_exported(struct json_out *o, const struct repro *r, bool remote, 
 	return status;
 }
 
-/* torch's own words: True and 'accuracy' are one. */
+/* torch's own values: True and 'accuracy' are the same. */
 static struct slice accuracy_mode(struct slice text)
 {
 	if (memmem(text.p, text.n, "strict", 6))
@@ -233,7 +233,7 @@ static struct slice accuracy_mode(struct slice text)
 		   : SLICE("accuracy");
 }
 
-/* Statements that stood in a block, 4 columns in. */
+/* Statements from a block, indented by 4 columns. */
 static void out_statements(struct json_out *o, const char *key, struct slice block)
 {
 	LOCAL_BUF b = {0};
@@ -373,7 +373,7 @@ void talk_inputs(const struct repro *original, const struct test *t, uint64_t id
 	end_message(&o);
 }
 
-/* shown: its path from the program's folder. */
+/* shown: its path relative to the program's folder. */
 static int out_file(struct json_out *o, const char *path, const char *shown, struct err *err)
 {
 	OWNED(mapfile_close) struct mapfile file = {0};
@@ -435,7 +435,7 @@ static enum outcome_kind outcome_named(struct slice name)
 	return OUTCOME_INFRA;
 }
 
-/* glibc and others say why they abort. */
+/* glibc and others print why they abort. */
 static void add_last_words(struct slice output, struct buf *b)
 {
 	struct slice line, last = {"", 0};
@@ -465,7 +465,7 @@ void talk_outcome(const struct json_tape *t, uint32_t k, struct arena *arena, st
 	if (out->kind == OUTCOME_CRASHED)
 		add_last_words(out->output, &b);
 	out->detail = arena_slice(arena, buf_slice(&b));
-	/* A process may also abort of it: destructors throw. */
+	/* A process may also abort because of it: destructors throw. */
 	bool died = out->kind == OUTCOME_CRASHED;
 	struct slice said = died ? out->output : json_dup(t, k, "message", arena);
 	if ((died || out->kind == OUTCOME_RAISED) && signature_of_kernel_error(said, &out->signature))

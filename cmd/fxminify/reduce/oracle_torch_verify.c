@@ -1,4 +1,4 @@
-/* A repro.py as its reader will run it: in a process that did nothing before, its compiler caches off. It is started early and imports
+/* oracle_torch_verify.c - runs a repro.py as its reader will: in a fresh process, with compiler caches off. It is started early and imports
  * torch while others work. */
 #include "reduce/oracle_torch_part.h"
 
@@ -10,7 +10,7 @@ struct verifier {
 	struct childset set;
 	struct peer peer;
 	bool used, answered;
-	int64_t heard; /* when it last said something */
+	int64_t heard; /* when it last sent something */
 	struct arena arena;
 	struct outcome outcome;
 };
@@ -45,11 +45,11 @@ static int start(struct verifier *v, struct slice env, struct err *err)
 	const char *const *launcher = v->spec.launcher ? v->spec.launcher[0] : NULL;
 	if (peer_start(&v->peer, &v->set, &v->spec, launcher, TALK_VERIFY, env, (struct slice){"", 0}, err) < 0)
 		return -1;
-	/* It must have the program before it can import anything; that it does without being waited for. */
+	/* It needs the program before it can import anything; importing then happens without waiting. */
 	int64_t until = peer_clock() + HELLO_MS;
 	while (v->peer.state != PEER_UP && v->peer.state != PEER_DEAD && peer_clock() < until)
 		if (!step(v, 100))
-			return err_set(err, EXIT_ENVIRON, "interrupted while the torch process was starting");
+			return err_set(err, EXIT_ENVIRON, "interrupted while starting the torch process");
 	return 0;
 }
 
@@ -91,11 +91,11 @@ int verifier_run(struct verifier *v, const char *path, const struct repro *r, bo
 	v->heard = peer_clock();
 	while (status == 0 && !v->answered && v->peer.state != PEER_DEAD && peer_clock() < v->heard + READY_MS)
 		if (!step(v, 1000))
-			status = err_set(err, EXIT_ENVIRON, "interrupted while the result was verified");
+			status = err_set(err, EXIT_ENVIRON, "interrupted while verifying the result");
 	if (status < 0)
 		return -1;
 	if (!v->answered)
-		return err_set(err, EXIT_ENVIRON, "the program could not be run in a fresh process: %s",
+		return err_set(err, EXIT_ENVIRON, "cannot run the program in a fresh process: %s",
 			       v->peer.state == PEER_DEAD ? buf_str(&v->peer.why) : "no answer came");
 	*out = v->outcome;
 	return 0;

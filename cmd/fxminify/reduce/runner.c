@@ -1,8 +1,8 @@
-/* Asking an oracle about candidates (runner.h). */
+/* runner.c - asks an oracle about candidates (runner.h). */
 #include "reduce/runner.h"
 #include "base/clock.h"
 
-#define INFRA_MAX 5 /* tests in a row that could not be made: the oracle is no good */
+#define INFRA_MAX 5 /* tests in a row that could not be run: the oracle is unusable */
 #define OTHERS_MAX 8
 #define TICK_MS 100
 #define PHASE_ORIGINAL "Original"
@@ -12,7 +12,7 @@ struct answer {
 	bool known, from_journal;
 };
 
-/* A test under way. */
+/* A running test. */
 struct flight {
 	uint64_t id, key, pass_key;
 	size_t index;
@@ -39,7 +39,7 @@ static struct answer *answer_of(struct runner *r, uint64_t key)
 
 static void remember(struct runner *r, uint64_t key, enum verdict v)
 {
-	/* A question that could not be asked may be asked again. */
+	/* A question that could not be answered may be asked again. */
 	if (key && v != VERDICT_INFRA)
 		*answer_of(r, key) = (struct answer){v, true, false};
 }
@@ -128,7 +128,7 @@ static void note_other(struct runner *r, const struct signature *s)
 	r->other[r->n_others++] = signature_copy(&r->arena, s);
 }
 
-/* Outcomes whose cause may stand only in what the test printed. */
+/* Outcomes whose cause may only be in the test's output. */
 static bool died(enum outcome_kind k) { return k == OUTCOME_CRASHED || k == OUTCOME_TIMEOUT || k == OUTCOME_MEMORY || k == OUTCOME_INFRA; }
 
 static void write_down(struct runner *r, const struct flight *f, const struct outcome *out, enum verdict v)
@@ -153,17 +153,17 @@ static void write_down(struct runner *r, const struct flight *f, const struct ou
 								.printed = died(out->kind) ? out->output : SLICE("")});
 }
 
-/* The outcome of a flight as a verdict. 0: it is asked again. */
+/* Turns the outcome of a flight into a verdict. 0: it is run again. */
 static int judge_flight(struct runner *r, size_t at, const struct outcome *out, enum verdict *v, struct err *err)
 {
 	struct flight *f = &r->flight[at];
 	*v = verdict_of(out, r->has_best ? &r->want : NULL, r->check);
 	f->passed += *v == VERDICT_PASSES;
-	if (*v == VERDICT_SAME && f->passed) /* not when the test could not be made before */
+	if (*v == VERDICT_SAME && f->passed) /* not if the earlier test could not be run */
 		*v = VERDICT_FLAKY;
 	r->infra_in_a_row = *v == VERDICT_INFRA ? r->infra_in_a_row + 1 : 0;
 	if (r->infra_in_a_row >= INFRA_MAX)
-		return err_set(err, EXIT_ENVIRON, "%d tests in a row could not be made: %.*s", INFRA_MAX, SLN(out->detail, 600));
+		return err_set(err, EXIT_ENVIRON, "%d tests in a row could not be run: %.*s", INFRA_MAX, SLN(out->detail, 600));
 	write_down(r, f, out, *v);
 	bool again = *v == VERDICT_INFRA ? f->tries < 3 : *v == VERDICT_PASSES && f->passed < r->repeat;
 	if (again)
@@ -190,9 +190,9 @@ static int adopt(struct runner *r, const struct proposals *p, struct candidate *
 struct asking {
 	struct runner *r;
 	const struct proposals *p;
-	size_t next; /* proposals before it are under way or answered */
+	size_t next; /* proposals before it are running or answered */
 	size_t winner;
-	uint8_t *passed; /* only what `ordered` needs: answered with no */
+	uint8_t *passed; /* only for `ordered`: answered with no */
 };
 
 static int must_stop(struct runner *r)
@@ -208,7 +208,7 @@ static int must_stop(struct runner *r)
 	return -1;
 }
 
-/* A proposal that fails. Later ones need not be known any more. */
+/* A proposal fails. Later ones are no longer needed. */
 static int won(struct asking *a, size_t index, struct candidate *c, struct err *err)
 {
 	if (index < a->winner)
@@ -249,7 +249,7 @@ static int propose(struct asking *a, struct err *err)
 	return take_off(r, &f, err);
 }
 
-/* Wait for something to happen. */
+/* Waits for an event. */
 static int land(struct asking *a, struct err *err)
 {
 	struct runner *r = a->r;
@@ -269,7 +269,7 @@ static int land(struct asking *a, struct err *err)
 		return 0;
 	int done = judge_flight(r, at, &out, &v, err);
 	if (done < 0)
-		drop(r, at); /* it is over: nothing to cancel */
+		drop(r, at); /* it has ended: nothing to cancel */
 	if (done <= 0)
 		return done;
 	struct flight f = r->flight[at];
@@ -288,7 +288,7 @@ int runner_ask(struct runner *r, const struct proposals *p, size_t *winner, stru
 	if (r->start <= 0)
 		r->start = now();
 	while (status == 0) {
-		/* Nothing before the winner is open: that is the answer. */
+		/* Nothing before the winner is still open: it is the answer. */
 		bool more = a.next < p->n && a.winner == RUNNER_NONE;
 		if (more && r->n_flights < oracle_jobs(r->oracle))
 			status = propose(&a, err);
@@ -336,7 +336,7 @@ static int one_test(struct runner *r, struct candidate *c, struct outcome *out, 
 	}
 }
 
-/* That is the failure from now on. */
+/* This is the failure to look for from now on. */
 static void found(struct runner *r, const struct candidate *c, const struct outcome *out)
 {
 	r->want = signature_copy(&r->arena, &out->signature);
@@ -350,7 +350,7 @@ int runner_baseline(struct runner *r, struct candidate *c, struct outcome *out, 
 	if (r->start <= 0)
 		r->start = now();
 	r->phase = PHASE_ORIGINAL;
-	/* The values that locating needs are in no journal. */
+	/* The values that locating needs are not in a journal. */
 	if (r->known_key && r->known_key == candidate_hash(c) && !r->want_where) {
 		*out = (struct outcome){.kind = r->known.kind, .signature = r->known};
 		r->count.remembered++;
@@ -366,7 +366,7 @@ int runner_baseline(struct runner *r, struct candidate *c, struct outcome *out, 
 		r->original_seconds = out->seconds;
 		if (v == VERDICT_INFRA) {
 			drop(r, 0);
-			return err_set(err, EXIT_ENVIRON, "the original could not be tested: %.*s", SLN(out->detail, 800));
+			return err_set(err, EXIT_ENVIRON, "cannot test the original: %.*s", SLN(out->detail, 800));
 		}
 		if (v == VERDICT_SAME) {
 			remember(r, f.key, v);

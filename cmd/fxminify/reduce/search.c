@@ -27,7 +27,7 @@ static void adopt(struct search *s, const uint64_t *set)
 
 /* ---- questions ---- */
 
-/* Sets as they are really asked about: closed, and empty when more than `most` elements of them are left. */
+/* The sets actually asked about: closed, and empty if more than `most` elements remain. */
 struct question {
 	const struct search *s;
 	search_set_fn *set;
@@ -50,7 +50,7 @@ static int ask_closed_sets(struct question *q, size_t n, bool ordered, size_t *w
 	return q->s->ask(q->s->user, n, closed_set, q, ordered, winner);
 }
 
-/* The set that was asked for may have been smaller than the one that was tested. */
+/* The requested set may have been smaller than the tested one. */
 static void adopt_winner(struct search *s, struct question *q, size_t winner)
 {
 	FREED uint64_t *set = new_set(s);
@@ -58,7 +58,7 @@ static void adopt_winner(struct search *s, struct question *q, size_t winner)
 	adopt(s, set);
 }
 
-/* Any n sets that leave something out, and the winner at once. */
+/* Any n sets that drop something; stops at the first winner. */
 static int ask_and_adopt(struct search *s, struct question *q, size_t n, bool ordered, size_t *winner)
 {
 	*winner = SEARCH_NONE;
@@ -74,7 +74,7 @@ static void show_phase(const struct search *s, const char *name, size_t granular
 		s->phase(s->user, name, granularity, s->left);
 }
 
-/* The elements that are left, in order. The caller frees. */
+/* The remaining elements, in order. The caller frees. */
 static uint32_t *elements(const struct search *s)
 {
 	uint32_t *e = xreallocarray(NULL, s->left ? s->left : 1, sizeof(*e));
@@ -94,7 +94,7 @@ int search_suspects(struct search *s, search_set_fn *set, void *ctx, size_t n)
 	if (!n)
 		return 0;
 	show_phase(s, "Suspects", n);
-	/* In their order: a larger one that is answered sooner would only lead back to the smaller. */
+	/* In order: a larger one answered sooner would only lead back to the smaller. */
 	return ask_and_adopt(s, &q, n, true, &winner);
 }
 
@@ -105,7 +105,7 @@ struct halves {
 	size_t n, cut;
 };
 
-/* The later half first: a failure sits behind what feeds it, as torch's "truncate" found, too. */
+/* The later half first: a failure comes after what feeds it, as torch's "truncate" found, too. */
 static void half(void *ctx, size_t i, uint64_t *set)
 {
 	const struct halves *h = ctx;
@@ -113,7 +113,7 @@ static void half(void *ctx, size_t i, uint64_t *set)
 		bit_add(set, h->e[k]);
 }
 
-/* While one half alone fails. Ends with what no half of explains. A half that brings most of the other one with it is none. */
+/* Continues while one half alone fails. A half that pulls in most of the other half does not count. */
 int search_halve(struct search *s)
 {
 	while (s->left > 1 && (!s->max_block || s->left / 2 <= s->max_block)) {
@@ -133,12 +133,12 @@ int search_halve(struct search *s)
 
 /* ---- ProbDD ---- */
 
-/* Each element has a probability p of being needed. Ask without those that together promise the largest gain; when that passes,
- * one of them is needed, and their probabilities rise. */
+/* Each element has a probability p of being needed. Ask without those that together promise the largest gain; if that passes, one of them
+ * is needed, and their probabilities rise. */
 struct probdd {
 	const struct search *s;
 	double *p;       /* of each of the n elements */
-	uint32_t *order; /* what is left, least probable first */
+	uint32_t *order; /* the remaining ones, least probable first */
 	size_t n_order;
 };
 
@@ -150,7 +150,7 @@ static int by_p(const void *a, const void *b, void *user)
 	return d < 0 ? -1 : d > 0 ? 1 : x < y ? -1 : x > y;
 }
 
-/* How many of order[0 ..] to leave out: the k with the largest k * product(1 - p). */
+/* How many of order[0 ..] to drop: the k with the largest k * product(1 - p). */
 static size_t best_gain(const struct probdd *d, const double *p)
 {
 	double product = 1, best = 0;
@@ -188,7 +188,7 @@ static void raise_p(const struct probdd *d, double *p, size_t k)
 	}
 }
 
-/* Sets that would be asked about one after another if each passed: asked together where there is room. */
+/* Sets that would be asked one after another if each passed: asked together if there is room. */
 struct lookahead {
 	const struct search *s;
 	uint64_t **set;
@@ -208,7 +208,7 @@ static void ahead_release(struct lookahead *a)
 	free(a->set);
 }
 
-/* Up to `jobs` questions; p is a copy, in which each is taken to pass. */
+/* Up to `jobs` questions; p is a copy, in which each is assumed to pass. */
 static void plan(struct probdd *d, double *p, struct lookahead *a)
 {
 	while (a->n < d->s->jobs || !a->n) {
@@ -272,10 +272,10 @@ int search_probdd(struct search *s, size_t until)
 struct qx {
 	struct search *s;
 	const uint32_t *e;
-	uint64_t *ground; /* what is taken as given */
+	uint64_t *ground; /* the elements assumed to be present */
 };
 
-/* Does the set close to all that is left? That is known to fail. */
+/* Does the set's closure contain everything left? That is known to fail. */
 static bool is_all(const struct search *s, const uint64_t *set)
 {
 	FREED uint64_t *closed = new_set(s);
@@ -285,7 +285,7 @@ static bool is_all(const struct search *s, const uint64_t *set)
 	return bits_count(closed, s->n) >= s->left;
 }
 
-/* The questions of the path on which every answer is "passes": ground, ground + C1, ground + C1 + C21, ... */
+/* The questions on the path where every answer is "passes": ground, ground + C1, ground + C1 + C21, ... */
 static int qx_ask(struct qx *q, size_t at, size_t n, bool *fails)
 {
 	if ((*fails = is_all(q->s, q->ground)))
@@ -312,7 +312,7 @@ static int qx_ask(struct qx *q, size_t at, size_t n, bool *fails)
 	return status;
 }
 
-/* Which of e[at .. at + n) are needed on top of the ground: they are added to it. changed: the ground was enlarged since the last
+/* Which of e[at .. at + n) are needed in addition to the ground: they are added to it. changed: the ground was enlarged since the last
  * question. Depth is log2 of n. */
 static int qx(struct qx *q, bool changed, size_t at, size_t n)
 {
@@ -332,7 +332,7 @@ static int qx(struct qx *q, bool changed, size_t at, size_t n)
 		bit_add(q->ground, q->e[at + i]);
 	if (qx(q, true, at + first, n - first) < 0)
 		return -1;
-	/* The result of the second half stays; the first half was only assumed. */
+	/* Keep the result of the second half; the first half was only assumed. */
 	bool found = false;
 	for (size_t i = first; i < n; i++)
 		if (bit_in(q->ground, q->e[at + i])) {
@@ -359,7 +359,7 @@ int search_quickxplain(struct search *s)
 	struct qx q = {.s = s, .e = e, .ground = new_set(s)};
 	int status = qx(&q, false, 0, s->left);
 	if (status == 0 && !is_all(s, q.ground)) {
-		/* It follows from the answers only if they are monotone: ask. */
+		/* This follows from the answers only if they are monotone: ask. */
 		struct lookahead a = {.s = s, .set = &q.ground, .n = 1};
 		struct question question = {s, the_set, &a, s->left - 1};
 		size_t winner;
@@ -390,7 +390,7 @@ int search_one_minimal(struct search *s)
 	size_t start = 0;
 	while (s->left > 1) {
 		FREED uint32_t *e = elements(s);
-		/* After a success go on behind it: what was needed a moment ago most likely still is. */
+		/* After a success, continue after it: what was needed before most likely still is. */
 		struct without w = {s, e, s->left, start % s->left};
 		struct question q = {s, without_one, &w, s->left - 1};
 		size_t winner;

@@ -1,4 +1,4 @@
-/* The passes in turn (shrink.h). */
+/* shrink.c - runs the passes in turn (shrink.h). */
 #include "reduce/shrink.h"
 
 #define ROUNDS_MAX 20
@@ -25,7 +25,7 @@ void edits_add_blocks(struct edits *e, uint32_t kind, uint32_t n)
 struct shrinking {
 	const struct shrinker *pass;
 	struct runner *r;
-	struct candidate base; /* a copy of the best: copies of a copy have one layout, so that indices in an edit hold */
+	struct candidate base; /* a copy of the best: copies of a copy have the same layout, so that indices in an edit stay valid */
 	struct edits edits;
 };
 
@@ -63,7 +63,7 @@ static void tell_pass(struct reduction *red, const struct shrinker *pass, bool e
 			  &(struct pass_note){.name = pass->name, .did = pass->did ? pass->did : "changed", .ended = ended, .done = done});
 }
 
-/* Runs a pass until it brings nothing more. */
+/* Runs a pass until it makes no more progress. */
 static int run_pass(struct reduction *red, const struct shrinker *pass, bool *any, struct err *err)
 {
 	struct shrinking s = {.pass = pass, .r = red->runner};
@@ -96,7 +96,7 @@ int reduce_rest(struct reduction *red, unsigned which, struct err *err)
 		any = false;
 		for (int i = 0; i < SHRINK_N; i++) {
 			int p = (i + SHRINK_HEAD) % SHRINK_N;
-			if (round && p == SHRINK_HEAD) /* no other pass changes which lines are needed: asked about once, and first */
+			if (round && p == SHRINK_HEAD) /* no other pass changes which lines are needed: run once, first */
 				continue;
 			if (which >> p & 1 && run_pass(red, passes[p], &any, err) < 0)
 				return -1;
@@ -107,7 +107,7 @@ int reduce_rest(struct reduction *red, unsigned which, struct err *err)
 
 /* ---- changing candidates ---- */
 
-/* Nobody asks for a node that is dropped. */
+/* A dropped node is not requested. */
 static uint32_t resolved(const uint32_t *replace, uint32_t node)
 {
 	while (replace[node] < REWIRE_DROP)
@@ -121,7 +121,7 @@ static void drop_feed(struct candidate *c, size_t at)
 	c->n_feeds--;
 }
 
-/* Copies a module into `to`, its nodes through replace; map: node of from -> node of to. */
+/* Copies a module into `to`, mapping its nodes by replace; map: node of from -> node of to. */
 static void copy_rewired(struct graph *to, const struct graph *from, uint32_t module, uint32_t parent, const uint32_t *replace,
 			 uint32_t *map)
 {

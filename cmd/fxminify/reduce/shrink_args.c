@@ -1,4 +1,4 @@
-/* Arguments and constants of the operations, in the root and in subgraphs. */
+/* shrink_args.c - arguments and constants of the operations, in the root and in subgraphs. */
 #include "reduce/shrink.h"
 
 /* ---- arguments: kind 0 the last positional one of node a, 1 its b-th keyword ---- */
@@ -13,7 +13,7 @@ static void list_arguments(const struct candidate *best, const struct repro *ori
 			continue;
 		for (uint32_t k = 0; k < n->n_kwargs; k++)
 			edits_add(e, (struct edit){.kind = 1, .a = i, .b = k});
-		/* A node that is an operand is what the operation is about; a list, a number or None may be a default. */
+		/* A node as an operand is what the operation works on; a list, a number or None may be a default. */
 		if (n->n_args > 1 && g->value[n->args + n->n_args - 1].kind != GV_NODE)
 			edits_add(e, (struct edit){.kind = 0, .a = i});
 	}
@@ -46,7 +46,7 @@ static bool is_smaller(struct gvalue v, int64_t to)
 	return v.kind == GV_INT && v.i != 0 && v.i != to && (to == 0 || v.i > 1 || v.i < -1);
 }
 
-/* Marks the values of value[] that are operands of nodes: the table may hold others that nothing uses any more. */
+/* Marks the values of value[] that are operands of nodes: the table may have others that are no longer used. */
 static void mark_operands(const struct graph *g, uint32_t first, uint32_t n, uint8_t *used)
 {
 	for (uint32_t i = first; i < first + n; i++) {

@@ -1,8 +1,8 @@
-/* The head of the program: configuration and environment lines, user Triton kernels. */
+/* shrink_head.c - the head of the program: configuration and environment lines, user Triton kernels. */
 #include "reduce/shrink.h"
 
-/* kind HEAD_IDLE, HEAD_CONFIG, HEAD_ENV: the a-th to (b-1)-th line of that kind go; HEAD_TRITON: the b-th line of the Triton kernel in
- * line a. Private environment lines are no question: the result does not have them. */
+/* kind HEAD_IDLE, HEAD_CONFIG, HEAD_ENV: drops the a-th to (b-1)-th line of that kind; HEAD_TRITON: the b-th line of the Triton kernel in
+ * line a. Private environment lines are not asked about: the result does not have them. */
 enum { HEAD_IDLE, HEAD_CONFIG, HEAD_ENV, HEAD_TRITON };
 
 static bool may_go(const struct repro_line *l, uint32_t kind)
@@ -21,7 +21,7 @@ static size_t text_lines(struct slice text)
 	return n;
 }
 
-/* Most often all but one may go. */
+/* Usually all but one can be dropped. */
 static void list_blocks(const struct candidate *best, uint32_t kind, struct edits *e)
 {
 	uint32_t n = 0;
@@ -30,7 +30,7 @@ static void list_blocks(const struct candidate *best, uint32_t kind, struct edit
 	edits_add_blocks(e, kind, n);
 }
 
-/* Environment lines last: another environment takes another process. */
+/* Environment lines last: a different environment needs a different process. */
 static void list_head(const struct candidate *best, const struct repro *original, struct edits *e)
 {
 	(void)original;
@@ -52,7 +52,7 @@ static void remove_line(struct candidate *c, size_t at)
 	c->n_lines--;
 }
 
-/* The decorator and the def stay: without them it is no kernel. */
+/* The decorator and the def stay: without them it is not a kernel. */
 static bool kernel_without(struct candidate *c, struct repro_line *l, uint32_t drop)
 {
 	struct slice rest = l->text, line;

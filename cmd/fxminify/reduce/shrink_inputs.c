@@ -1,7 +1,7 @@
-/* Inputs: where they lie, whether they are leaves, their strides; values that need not be the recorded ones, several that may be one. */
+/* shrink_inputs.c - inputs: their storage, whether they are leaves, their strides; values that can be random, inputs that can be merged. */
 #include "reduce/shrink.h"
 
-/* ---- what kind of input it is: all of them at once (kind 1), then one by one ---- */
+/* ---- properties of inputs: all at once (kind 1), then one by one ---- */
 
 static void list_feeds(const struct candidate *best, bool (*may)(const struct candidate *c, size_t feed), struct edits *e)
 {
@@ -89,7 +89,7 @@ static bool apply_strides(struct candidate *c, const struct repro *original, con
 		int64_t at = 1;
 		for (uint32_t d = m->n_dim; d-- > 0; at *= c->graph.dim[m->dim + d].k)
 			c->graph.dim[m->dim + m->n_dim + d] = symsize_int(at);
-		c->feed[i].kind = FEED_RANDOM; /* the recorded values in other places, while it has a name */
+		c->feed[i].kind = FEED_RANDOM; /* the recorded values in another layout, while it has a name */
 	}
 	candidate_forget_meta(c);
 	return true;

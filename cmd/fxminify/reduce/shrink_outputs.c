@@ -1,8 +1,8 @@
-/* Outputs that the original has and that nothing needs: values that others use as well, inputs, a value a second time, None. What nobody
- * else uses stays: without it the operations would be dead. */
+/* shrink_outputs.c - outputs of the original that are not needed: values that are used elsewhere, inputs, a value returned twice, None. A
+ * value that is not used elsewhere stays: without it its operations would be dead code. */
 #include "reduce/shrink.h"
 
-/* The returned values as a flat list: slice_build writes it so, and torch does after AOT. {0}: in another form. */
+/* The returned values as a flat list: slice_build writes it so, and torch does after AOT. {0}: a different form. */
 static struct gvalue returned(const struct graph *g)
 {
 	const struct gmodule *root = &g->module[0];
@@ -43,7 +43,7 @@ static void list_outputs(const struct candidate *best, const struct repro *origi
 	edits_add_blocks(e, 0, n);
 }
 
-/* Inputs that were there to be returned. */
+/* Inputs that were only returned. */
 static bool drop_unused_inputs(struct candidate *c, const bool *was_returned)
 {
 	FREED uint32_t *replace = xreallocarray(NULL, c->graph.n_nodes, sizeof(*replace));
@@ -56,7 +56,7 @@ static bool drop_unused_inputs(struct candidate *c, const bool *was_returned)
 	return !any || candidate_rewire(c, replace);
 }
 
-/* The a-th to (b - 1)-th of those that may go: which[k] for the k-th of the list. */
+/* The a-th to (b - 1)-th of those that can be dropped: which[k] for the k-th of the list. */
 static bool *chosen(const struct graph *g, struct gvalue list, const struct edit *e)
 {
 	bool *which = xcalloc(list.n + 1, sizeof(*which));

@@ -1,9 +1,9 @@
-/* Symbols, sizes and dtypes of the inputs, with the arguments that spell them. */
+/* shrink_sizes.c - symbols, sizes and dtypes of the inputs, with the arguments that refer to them. */
 #include "reduce/shrink.h"
 
-/* ---- operands, wherever they stand ---- */
+/* ---- operands anywhere ---- */
 
-/* Every value that is an operand of a node which computes something; not the index of a getitem. */
+/* Every operand of a node that computes something; not the index of a getitem. */
 static void each_value(struct graph *g, uint32_t first, uint32_t n, bool in_list, void (*fn)(struct graph *, struct gvalue *, bool, void *),
 		       void *user)
 {
@@ -30,13 +30,13 @@ static void each_operand(struct graph *g, void (*fn)(struct graph *, struct gval
 
 /* ---- strides ---- */
 
-/* New sizes, the dimensions in memory in the same order as before: dense. */
+/* Dense strides for the new sizes, with the same dimension order in memory. */
 static void restride(struct graph *g, const struct gmeta *m, const struct symsize *old_stride)
 {
 	int64_t step = 1;
 	bool done[GRAPH_MAX_DIMS] = {false};
 	for (size_t k = 0; k < m->n_dim; k++) {
-		/* The innermost that is left: the smallest stride, the last of equals. */
+		/* The innermost remaining one: the smallest stride, the last among equals. */
 		size_t best = SIZE_MAX;
 		for (size_t d = m->n_dim; d-- > 0;)
 			if (!done[d] && (best == SIZE_MAX || old_stride[d].k < old_stride[best].k))
@@ -68,7 +68,7 @@ static void changed_shape(struct candidate *c, size_t feed)
 	c->feed[feed].kind = FEED_RANDOM; /* the corner of the recorded value, while it has a name */
 }
 
-/* ---- sizes: `from` becomes `to`. kind 0: equal sizes and arguments; 1: also multiples of it; 2: inputs alone; 3: all of inputs ---- */
+/* ---- sizes: `from` becomes `to`. kind 0: equal sizes and arguments; 1: also multiples of it; 2: only inputs; 3: all input sizes ---- */
 
 static bool is_tensor_feed(const struct candidate *c, size_t i)
 {

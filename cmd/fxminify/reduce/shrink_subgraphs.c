@@ -1,4 +1,5 @@
-/* The subgraphs of higher-order operators: an operation there is replaced by one of its operands; the outside is the root's affair. */
+/* shrink_subgraphs.c - subgraphs of higher-order operators: an operation in one is replaced by one of its operands; the root graph has
+ * other passes. */
 #include "reduce/shrink.h"
 
 struct ways {
@@ -7,7 +8,7 @@ struct ways {
 	uint32_t node;
 };
 
-/* Where both are known to be unlike it is no way; where nothing is known, the oracle says. */
+/* Not if both are known and differ; if unknown, the oracle decides. */
 static bool unlike(const struct graph *g, uint32_t a, uint32_t b)
 {
 	if (g->node[a].meta == NONE || g->node[b].meta == NONE)
@@ -34,7 +35,7 @@ static void list_subgraphs(const struct candidate *best, const struct repro *ori
 		}
 }
 
-/* Nodes of a subgraph that are no longer used go with it: the last first, so that one sweep is enough. */
+/* Nodes of a subgraph that become unused are removed, too: last first, so that one sweep is enough. */
 static void drop_unused(const struct graph *g, uint32_t *replace)
 {
 	FREED uint32_t *uses = xcalloc(g->n_nodes ? g->n_nodes : 1, sizeof(*uses));

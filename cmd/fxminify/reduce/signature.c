@@ -1,5 +1,5 @@
-/* How a failure is recognised. A message is compared without what differs from run to run (paths, addresses, hashes) and from candidate
- * to candidate (numbers, names of nodes, buffers and kernels: a smaller graph has others). */
+/* signature.c - recognises a failure. A message is compared without what varies between runs (paths, addresses, hashes) and between
+ * candidates (numbers, names of nodes, buffers and kernels: a smaller graph has different ones). */
 #include "reduce/oracle.h"
 
 #include <ctype.h>
@@ -15,8 +15,8 @@ struct signature signature_copy(struct arena *arena, const struct signature *s)
 	return c;
 }
 
-/* Errors of kernels that a later call reports: the texts of cudaGetErrorString (CUDA 12, cudaError_t 700, 702, 710, 714 to 719). Where they
- * show depends on what waited for the kernel. HIP's are the same. */
+/* Kernel errors that are reported by a later call: the texts of cudaGetErrorString (CUDA 12, cudaError_t 700, 702, 710, 714 to 719). Where
+ * they appear depends on what waited for the kernel. HIP's are the same. */
 static const char *const kernel_errors[] = {
     "an illegal memory access was encountered",
     "the launch timed out and was terminated",
@@ -54,7 +54,7 @@ bool signature_of_kernel_error(struct slice text, struct signature *s)
 
 static bool holds(struct slice text, struct slice part) { return part.n && memmem(text.p, text.n, part.p, part.n); }
 
-/* Where it hangs, or wanted the memory: seen a moment later it may be in what is called there. */
+/* Where it hangs, or ran out of memory: a moment later it may be in a callee. */
 static bool frames_meet(struct slice a, struct slice b)
 {
 	struct slice all = b, first = a, one;
@@ -72,7 +72,7 @@ static bool frames_meet(struct slice a, struct slice b)
 	return false;
 }
 
-/* Where it was raised, when both know: callers further out may differ (a graph without views is lowered by other ways). */
+/* Where it was raised, if both know: callers further out may differ (a graph without views is lowered differently). */
 static bool frames_agree(struct slice a, struct slice b)
 {
 	if (!a.n || !b.n)
@@ -90,11 +90,11 @@ bool signature_same(const struct signature *a, const struct signature *b, struct
 	if (check.n)
 		return holds(b->message, check) || holds(b->type, check);
 	if (a->kind == OUTCOME_ACCURACY && (!a->message.n || !b->message.n))
-		return true; /* torch's own check does not say how values differ */
+		return true; /* torch's own check does not report how values differ */
 	bool stuck = a->kind == OUTCOME_TIMEOUT || a->kind == OUTCOME_MEMORY;
 	if (!slice_eq(a->type, b->type) || (stuck && !frames_meet(a->frames, b->frames) && !frames_meet(b->frames, a->frames)))
 		return false;
-	/* A program that does not say how far it was, and left no stack, has no phase. */
+	/* A program without progress messages or a stack has no phase. */
 	bool unknown = (stuck || a->kind == OUTCOME_CRASHED) && (!a->message.n || !b->message.n);
 	return (unknown || slice_eq(a->message, b->message)) && (stuck || frames_agree(a->frames, b->frames));
 }
@@ -110,7 +110,7 @@ static bool is_name_of(struct slice w, const char *const *list, size_t n)
 	return false;
 }
 
-/* Names that Inductor and dynamo count up: buf12, arg0_1, in_ptr0, tmp7, s77, x3. Not dtypes (f32, u8) nor float32, conv2d. */
+/* Names numbered by Inductor and Dynamo: buf12, arg0_1, in_ptr0, tmp7, s77, x3. Not dtypes (f32, u8) nor float32, conv2d. */
 static bool is_counted(struct slice stem, struct slice digits)
 {
 	static const char *const stems[] = {"buf",        "arg",  "tmp", "op", "ks", "ps",  "in_ptr", "out_ptr",
@@ -132,7 +132,7 @@ static bool has_digit(struct slice w)
 
 static bool within(struct slice w, const char *part) { return memmem(w.p, w.n, part, strlen(part)); }
 
-/* A word that begins with a letter or underscore. */
+/* A word that starts with a letter or underscore. */
 static void add_word(struct slice w, struct buf *out)
 {
 	if (within(w, "_fused_") || slice_starts(w, "cpp_fused") || slice_starts(w, "cpp_Cpp")) {
@@ -187,7 +187,7 @@ static size_t number_length(struct slice s)
 	return i;
 }
 
-/* A list of numbers is compared as one number: sizes have other ranks in other candidates. */
+/* A list of numbers is compared as one number: sizes have different ranks in different candidates. */
 static void add_number(struct buf *out, size_t from)
 {
 	size_t n = out->len;
@@ -197,7 +197,7 @@ static void add_number(struct buf *out, size_t from)
 		buf_addc(out, 'N');
 }
 
-/* "/tmp/x/ab/c1.cpp:12:34"; at least two parts, so that a division is none. */
+/* "/tmp/x/ab/c1.cpp:12:34"; at least two parts, so that a division does not count. */
 static size_t path_length(struct slice s, char before)
 {
 	if (is_name_char(before) || before == ')' || before == ']' || s.n < 2 || s.p[0] != '/' || !is_path(s.p[1]))
@@ -215,7 +215,7 @@ static size_t path_length(struct slice s, char before)
 	return i;
 }
 
-/* Texts that torch adds behind a message, and that differ with the graph: operands of a lowering, tracebacks, hints. */
+/* Texts that torch appends to a message, and that depend on the graph: operands of a lowering, tracebacks, hints. */
 static struct slice without_tail(struct slice m)
 {
 	static const char *const tail[] = {"\n  args[0]:",         "\nWhile executing",
@@ -239,7 +239,7 @@ static size_t word_length(struct slice s)
 	return n;
 }
 
-/* Appends what stands at the start of s, and returns how many bytes of it that was. */
+/* Appends the normalised start of s, and returns how many bytes it consumed. */
 static size_t add_piece(struct slice s, char before, struct buf *out, size_t from)
 {
 	unsigned char c = (unsigned char)s.p[0];
@@ -251,7 +251,7 @@ static size_t add_piece(struct slice s, char before, struct buf *out, size_t fro
 	if (isdigit(c) || (c == '-' && s.n > 1 && isdigit((unsigned char)s.p[1]) && !is_name_char(before) && before != ')')) {
 		add_number(out, from);
 		n = (c == '-') + number_length(slice_of(s.p + (c == '-'), s.n - (c == '-')));
-		/* "2d", "1st", "3xfloat": a word all the same */
+		/* "2d", "1st", "3xfloat": still a word */
 		n += word_length(slice_of(s.p + n, s.n - n));
 		return n;
 	}

@@ -1,4 +1,4 @@
-/* compare.c - two traces of one program compared: all of it in order, and what is found. See compare_part.h. */
+/* compare.c - compares two traces of one program: runs all steps in order, and records findings. See compare_part.h. */
 #include "compare/compare_part.h"
 
 const char *const compare_kind_name[COMPARE_KIND_COUNT] = {
@@ -13,7 +13,7 @@ const char *const compare_kind_title[COMPARE_KIND_COUNT] = {
 };
 const char *const compare_how_name[5] = {"new", "gone", "changed", "slower", "faster"};
 
-/* ---- what is found ---- */
+/* ---- findings ---- */
 
 struct compare_change *compare_add(struct compare *c, enum compare_kind kind, enum compare_how how, uint32_t pair, struct slice subject)
 {
@@ -146,7 +146,7 @@ const struct linediff *compare_align(struct compare *c, uint64_t *key[2], uint32
 	return &c->normal.diff;
 }
 
-/* ---- all of it ---- */
+/* ---- the whole comparison ---- */
 
 void compare_run(struct compare *c, struct compare_log *a, struct compare_log *b)
 {

@@ -1,21 +1,21 @@
-/* compare.h - two traces of one program: what happened otherwise the second time.
+/* compare.h - compares two traces of one program: what happened differently the second time.
  *
  *     struct compare_log before = {0}, after = {0};
  *     if (compare_read(&before, "before.log", temp_file, NULL, &err) < 0 || compare_read(&after, ...) < 0) ...
  *     struct compare c;
  *     compare_run(&c, &before, &after);
- *     ... c.pair[]: compilations that stand for each other; c.change[]: what is not the same; c.text[]: texts line by line
+ *     ... c.pair[]: matched compilations; c.change[]: differences; c.text[]: texts line by line
  *     compare_release(&c); compare_log_release(&before); compare_log_release(&after);
  *
- * How compilations find each other. A frame is known by its code: file, line and function (torch's co_filename,
- * co_firstlineno, co_name in compilation_metrics, else the last entry of the stack of dynamo_start), then by file and function
- * alone (lines move), then by function and graph (a script that was renamed), never by its number. Several frames of one
- * code are aligned by the graph that Dynamo captured first, the rest by order. The compilations of a frame are aligned by
- * the reason of the recompile, the rest by order. Attempts are matched from the last one back.
+ * How compilations are matched. A frame is identified by its code: file, line and function (torch's co_filename, co_firstlineno,
+ * co_name in compilation_metrics, else the last entry of the stack of dynamo_start), then by file and function alone (lines
+ * move), then by function and graph (a renamed script), never by its number. Several frames of the same code are aligned by the
+ * graph that Dynamo captured first, the rest by order. The compilations of a frame are aligned by the reason of the recompile,
+ * the rest by order. Attempts are matched from the last one backwards.
  *
  * The logs are read once. Of every artifact only the normal_hash of its text and its place in the file are kept; texts
- * of matched artifacts whose hashes differ are read again (a compressed log or a pipe is spooled to an unlinked file).
- * All lists are bounded; what is beyond is counted in more[] and texts_left.
+ * of matched artifacts with different hashes are read again (a compressed log or a pipe is spooled to an unlinked file).
+ * All lists are bounded; the excess is counted in more[] and texts_left.
  */
 #ifndef PT2_COMPARE_H
 #define PT2_COMPARE_H
@@ -23,36 +23,36 @@
 #include "run/trace/trace.h"
 
 enum { COMPARE_CONFIGS = 5 };
-/* The whole output stays small enough to look at: rows of one kind, texts shown, bytes shown of one text and of all. */
+/* Keep the output small enough to look at: rows of one kind, texts shown, bytes shown of one text and in total. */
 enum { COMPARE_ROWS = 2000, COMPARE_TEXTS = 500, COMPARE_TEXT_BYTES = 256 << 10, COMPARE_BYTES = 24 << 20, COMPARE_READ = 96 << 20 };
 
 struct compare_artifact {
-	uint64_t hash, offset; /* offset: of the payload in the file, where no record changed it yet */
-	uint32_t lines;        /* of payload; 0: it has no text */
+	uint64_t hash, offset; /* offset: of the payload in the file, if no record changed it yet */
+	uint32_t lines;        /* of payload; 0: no text */
 };
 struct compare_configs {                /* of one attempt */
 	uint32_t text[COMPARE_CONFIGS]; /* of compare_log.texts, NONE */
 };
-struct compare_unit { /* a compile id, all attempts together */
+struct compare_unit { /* a compile id with all its attempts */
 	uint32_t frame;
 	uint32_t first, last; /* attempts: rows of unit_attempt, sorted by attempt */
 	int64_t compile;
 	uint32_t recompile; /* row of trace.recompile, NONE */
 	uint32_t pair;
-	double seconds; /* of its row of compiles: restarts and backward included; < 0: not known */
+	double seconds; /* of its row of compiles: including restarts and backward; < 0: unknown */
 };
 struct compare_frame {
 	struct fact_loc loc;
 	uint32_t first, last; /* units */
 	uint32_t match;       /* of the other log, NONE */
 	uint64_t signature;
-	bool none; /* what happened outside of any frame */
+	bool none; /* for events outside any frame */
 };
 
 struct compare_log {
 	struct trace t;
-	bool document;   /* read out of a document of --json: rows, no artifacts and no configurations */
-	uint32_t inputs; /* of the document, of which this is one; 1 */
+	bool document;   /* read from a --json document: rows, without artifacts and configurations */
+	uint32_t inputs; /* number of inputs of the document that this is one of; or 1 */
 	int fd;          /* to read payloads again, -1 */
 	struct intern texts;
 	struct intern versions; /* "name\0value" */
@@ -92,33 +92,33 @@ extern const char *const compare_kind_name[COMPARE_KIND_COUNT], *const compare_k
 enum compare_how { HOW_NEW, HOW_GONE, HOW_CHANGED, HOW_SLOWER, HOW_FASTER };
 extern const char *const compare_how_name[5];
 
-/* Compile times differ by chance: only a quarter and 0.2 s more or less is a difference. */
+/* Compile times vary randomly: only a change of a quarter and 0.2 s counts as a difference. */
 #define COMPARE_RATIO 1.25
 #define COMPARE_SECONDS 0.2
 
 struct compare_change {
 	enum compare_kind kind;
 	enum compare_how how;
-	uint32_t pair, count;                /* pair: NONE when it concerns no compilation or several */
-	struct slice subject, before, after; /* n == 0: nothing to say */
+	uint32_t pair, count;                /* pair: NONE if it concerns no compilation or several */
+	struct slice subject, before, after; /* n == 0: none */
 	struct srcloc at;
-	double seconds; /* what it costs (or saves, < 0); 0: not known */
+	double seconds; /* what it costs (or saves, < 0); 0: unknown */
 };
 struct compare_pair {
-	uint32_t a, b; /* units, NONE: not there */
+	uint32_t a, b; /* units, NONE: missing */
 	struct srcloc at;
 	double seconds[2];
 	uint32_t changes, texts;
-	bool timed; /* slower or faster than chance */
+	bool timed; /* slower or faster beyond noise */
 };
 struct compare_text {
 	uint32_t pair, a, b; /* a, b: artifacts of the two traces */
 	uint32_t same_as;    /* an earlier row with the same two texts, NONE */
 	uint32_t added, removed;
-	bool shown;        /* diff holds it; else it is only known to differ */
+	bool shown;        /* diff has it; else it is only known to differ */
 	bool coarse;       /* too different for the shortest diff */
 	uint32_t left_out; /* lines of the diff beyond COMPARE_TEXT_BYTES */
-	struct slice diff; /* "@@ -a,n +b,m @@", lines with ' ', '-', '+', or '~': the same but for names */
+	struct slice diff; /* "@@ -a,n +b,m @@", lines with ' ', '-', '+', or '~': equal except for names */
 };
 
 struct compare {
@@ -129,28 +129,28 @@ struct compare {
 	ROWS(struct compare_text, text);
 	uint32_t rows[COMPARE_KIND_COUNT]; /* of change */
 	uint32_t more[COMPARE_KIND_COUNT]; /* rows beyond COMPARE_ROWS */
-	uint32_t texts_left;               /* texts that differ and are not shown */
+	uint32_t texts_left;               /* texts that differ but are not shown */
 	uint32_t unread;                   /* texts that could not be read again: the file changed */
 	uint64_t shown, read;              /* bytes */
 	uint32_t frames[3];                /* matched, gone, new */
 	struct normal normal;
-	struct compare_log none; /* the log that is not there */
+	struct compare_log none; /* stands in for a missing log */
 	struct facts no_facts;
-	struct compare_change beyond; /* where rows go that are too many */
+	struct compare_change beyond; /* receives rows beyond the limit */
 };
 
-/* spool makes an unlinked temporary file (base/tool/output.h); hooks: progress and threads are taken from it, may be NULL. */
+/* spool makes an unlinked temporary file (base/tool/output.h); hooks: provides progress and threads, may be NULL. */
 int compare_read(struct compare_log *l, const char *path, int (*spool)(struct err *err), const struct trace_hooks *hooks, struct err *err);
-/* An input of a document of --json (run/document.h) instead: all is each input's log's until the last is released. */
+/* Uses an input of a --json document (run/document.h) instead: all inputs' logs share the document until the last is released. */
 void compare_input(struct compare_log *l, const char *path, const struct facts *all, uint32_t input);
 void compare_log_release(struct compare_log *l);
-/* Either log may be NULL: the other is all new or all gone. c stays where it is. */
+/* Either log may be NULL: everything in the other is then new or gone. c must not move. */
 void compare_run(struct compare *c, struct compare_log *a, struct compare_log *b);
 void compare_release(struct compare *c);
 static inline bool compare_differs(const struct compare *c) { return c->n_change || c->n_text; }
-/* The payload of an artifact, read again. False: it is not what it was. */
+/* Reads the payload of an artifact again. False: it changed. */
 bool compare_payload(struct compare_log *l, uint32_t artifact, struct buf *out);
-/* The attempt that a compile id ended with. */
+/* The last attempt of a compile id. */
 const struct fact_attempt *compare_last(const struct compare_log *l, uint32_t unit);
 
 #endif

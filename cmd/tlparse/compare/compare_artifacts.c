@@ -5,7 +5,7 @@
 static bool is_guards(unsigned kind) { return kind == KIND_dynamo_guards || kind == KIND_dynamo_cpp_guards_str; }
 
 struct item {
-	uint64_t key; /* attempt from the last back, name without its numbers */
+	uint64_t key; /* attempt counted from the last one, name without its numbers */
 	uint64_t hash;
 	uint32_t artifact;
 };
@@ -60,11 +60,11 @@ static void artifact_row(struct compare *c, unsigned side, uint32_t pair, uint32
 	const struct compare_log *l = compare_side(c, side);
 	const struct trace_artifact *a = &l->t.artifact[artifact];
 	if (a->flags & (ART_HIT | ART_MISS | ART_BYPASS))
-		return; /* the caches' own rows say so */
+		return; /* the cache rows report it */
 	compare_add(c, COMPARE_ARTIFACT, compare_side_how(side), pair, compare_name(l, a->name));
 }
 
-/* Artifacts of one name: those with equal texts first, the rest by order. */
+/* Artifacts of one name: first those with equal texts, the rest by order. */
 static void match_items(struct compare *c, uint32_t pair, const struct item *a, uint32_t na, const struct item *b, uint32_t nb)
 {
 	if (na == 1 && nb == 1 && a->hash == b->hash)
@@ -160,7 +160,7 @@ static void guard_row(struct compare *c, void *ctx, uint32_t row_a, uint32_t row
 	}
 }
 
-/* "TENSOR_MATCH: check_tensor(L['x']": what the guard is about. */
+/* "TENSOR_MATCH: check_tensor(L['x']": the subject of a guard. */
 static uint64_t guard_about(struct slice guard)
 {
 	const char *comma = slice_chr(guard, ','), *eq = slice_find(guard, " == ");
@@ -199,18 +199,18 @@ static void guards_differ(struct compare *c, struct guards *g, const struct buf 
 	bag_end(c, bag, guard_row, g);
 }
 
-/* Guards of a pair of compilations whose hashes differ; text: room for both lists. */
+/* Guards of a pair of compilations whose hashes differ; text: buffers for both lists. */
 static void compare_guard_lists(struct compare *c, struct guards *g, struct intern *seen, const struct item *a, const struct item *b,
 				struct buf text[2])
 {
 	bool again;
 	compare_seen(seen, a->hash, b->hash, &again);
 	if (again || c->read > COMPARE_READ) {
-		struct slice what = again ? SLICE("the same guards as in a compilation above") : SLICE("guards differ; not listed");
+		struct slice what = again ? SLICE("same guards as in a compilation above") : SLICE("guards differ; not listed");
 		compare_add(c, COMPARE_GUARD, HOW_CHANGED, g->pair, what)->count = 0;
 	} else if (!read_guards(c, c->a, a->artifact, &text[0]) || !read_guards(c, c->b, b->artifact, &text[1])) {
 		c->unread++;
-		compare_add(c, COMPARE_GUARD, HOW_CHANGED, g->pair, SLICE("guards differ; they could not be read again"));
+		compare_add(c, COMPARE_GUARD, HOW_CHANGED, g->pair, SLICE("guards differ, but could not be read again"));
 	} else {
 		guards_differ(c, g, text);
 	}

@@ -1,9 +1,9 @@
-/* compare_compiles.c - compilations: which there are, how long they take, what they count. */
+/* compare_compiles.c - compilations: which exist, how long they take, their metrics. */
 #include "compare/compare_part.h"
 #include "run/metrics.h"
 
-#define LONG_ENOUGH 0.02   /* seconds: below it is chance */
-enum { PAIRS_ENOUGH = 4 }; /* compilations that tell of the machine */
+#define LONG_ENOUGH 0.02   /* seconds: less is noise */
+enum { PAIRS_ENOUGH = 4 }; /* compilations needed to judge the machine */
 
 void compare_compiles(struct compare *c, bool recompiles)
 {
@@ -20,7 +20,7 @@ void compare_compiles(struct compare *c, bool recompiles)
 		const struct compare_unit *u = b ? b : a;
 		const struct fact_attempt *last = compare_last(l, (uint32_t)(u - l->unit));
 		if (l->frame[u->frame].none && u->compile < 0 && !last->artifacts)
-			continue; /* a few events outside of any compilation */
+			continue; /* a few events outside any compilation */
 		if (recompiles != (u->compile > 0))
 			continue;
 		struct compare_change *x =
@@ -50,7 +50,7 @@ static void time_row(struct compare *c, bool slower, uint32_t pair, struct slice
 
 static double times_of(const struct compare_pair *p) { return p->seconds[1] / p->seconds[0]; }
 
-/* Another machine is slower in everything: how many times, said once; the rest is held against it. 1: it is none. */
+/* Another machine is slower at everything: reports the ratio once, and compares the rest with it. 1: same machine. */
 static double whole_ratio(struct compare *c)
 {
 	double *ratio = xcalloc(c->n_pair + 1u, sizeof(*ratio)), sum[2] = {0}, is = 1;
@@ -81,7 +81,7 @@ static double whole_ratio(struct compare *c)
 
 void compare_times(struct compare *c)
 {
-	double whole = whole_ratio(c), factor = whole != 1 ? 2 : COMPARE_RATIO; /* alike: whole_ratio */
+	double whole = whole_ratio(c), factor = whole != 1 ? 2 : COMPARE_RATIO; /* if similar: whole_ratio */
 	for (uint32_t i = 0; i < c->n_pair; i++) {
 		struct compare_pair *p = &c->pair[i];
 		double a = p->seconds[0], b = p->seconds[1], as = a * whole, d = b - as;
@@ -158,7 +158,7 @@ static bool same_metric(struct compare *c, enum metric_id id, struct slice a, st
 	return normal_hash(&c->normal, a) == normal_hash(&c->normal, b);
 }
 
-/* Metrics that are the same each time, unless something else is done. */
+/* Metrics that are the same on every run, unless the work differs. */
 static const enum metric_id metric_compared[] = {METRIC_graph_op_count,
 						 METRIC_graph_node_count,
 						 METRIC_graph_input_count,
@@ -180,7 +180,7 @@ static const enum metric_id metric_compared[] = {METRIC_graph_op_count,
 						 METRIC_graph_node_shapes,
 						 METRIC_is_forward};
 
-/* A metric of the attempt that a compilation ended with: the last record of its own, not of a backward. */
+/* A metric of a compilation's last attempt: its own last record, not one of a backward. */
 static struct slice metric_of(const struct facts *f, const struct fact_attempt *last, enum metric_id id)
 {
 	const struct fact_compile *c = last->compile == NONE ? NULL : &f->compile[last->compile];

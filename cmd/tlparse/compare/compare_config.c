@@ -19,7 +19,7 @@ void compare_versions(struct compare *c)
 				buf_add(&text[s], row.p + n + 1, row.n - n - 1);
 			}
 		}
-		/* Known on one side only: said by one version of torch and not by the other, or a cut log. */
+		/* Known on one side only: logged by one torch version and not by the other, or a truncated log. */
 		if (text[0].len && text[1].len && !slice_eq(buf_slice(&text[0]), buf_slice(&text[1])))
 			compare_row(c, COMPARE_VERSION, HOW_CHANGED, NONE, slice_str(compare_version_name[i]), buf_slice(&text[0]),
 				    buf_slice(&text[1]));
@@ -31,7 +31,7 @@ void compare_versions(struct compare *c)
 static bool parse_config(unsigned kind, struct slice text, struct buf *b, struct json_tape *tape, uint32_t *root)
 {
 	buf_reset(b);
-	if (kind != COMPARE_ARTIFACT_CONFIG) { /* a JSON string that holds JSON */
+	if (kind != COMPARE_ARTIFACT_CONFIG) { /* a JSON string that contains JSON */
 		json_tape_text(tape, text.p, text.n);
 		if (json_parse(tape, 0, text.n, root) < 0)
 			return false;

@@ -1,7 +1,7 @@
-/* compare_events.c - what happened in one log and not, or otherwise, in the other. */
+/* compare_events.c - events in one log that are missing, or different, in the other. */
 #include "compare/compare_part.h"
 
-/* A row at its place in log l. */
+/* A row with its place in log l. */
 static struct compare_change *row_at(struct compare *c, const struct compare_log *l, enum compare_kind kind, enum compare_how how,
 				     const struct fact_src *src, const struct fact_loc *loc, struct slice subject, struct slice before,
 				     struct slice after)
@@ -22,7 +22,7 @@ void compare_breaks(struct compare *c)
 			const struct fact_break *x = &l->t.f->brk[i];
 			uint64_t reason = normal_plain(compare_name(l, x->reason));
 			struct slice code = compare_name(l, x->loc.code);
-			/* Moved to another line, but the same code for the same reason: no difference. */
+			/* Moved to another line, but same code and same reason: not a difference. */
 			bag_add(&bag[s], hash_join(compare_loc_key(l, &x->loc, true), reason),
 				hash_join(hash_join(compare_loc_key(l, &x->loc, false), reason), hash_slice(code)), i);
 		}
@@ -68,7 +68,7 @@ void compare_failures(struct compare *c)
 			const struct fact_failure *x = &l->t.f->failure[i];
 			if (x->restart || x->inferred)
 				continue;
-			/* The reason counts, the line does not: it moves with the program. */
+			/* The reason counts, not the line: lines move when the program is edited. */
 			uint64_t frame = compare_frame_key(c, s, l->unit[l->unit_of[x->src.attempt]].frame);
 			bag_add(&bag[s],
 				hash_join(hash_join(frame, hash_slice(compare_name(l, x->type))), normal_plain(compare_name(l, x->reason))),
@@ -142,7 +142,7 @@ void compare_symbols(struct compare *c)
 		for (uint32_t i = 0; i < l->t.f->n_symbol; i++) {
 			const struct fact_symbol *x = &l->t.f->symbol[i];
 			uint32_t pair = compare_pair_of(l, x->src.attempt);
-			if (!compare_is_matched(c, pair)) /* a compilation of its own tells that already */
+			if (!compare_is_matched(c, pair)) /* the new compilation already shows that */
 				continue;
 			uint64_t source = x->source != NONE ? hash_slice(compare_name(l, x->source))
 							    : hash_join(compare_loc_key(l, &x->loc, false), x->unbacked);

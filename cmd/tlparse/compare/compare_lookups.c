@@ -7,7 +7,7 @@ struct lookups {
 	uint32_t n, cap;
 };
 
-/* Lookups by unit, in order; what is of no attempt is of none. */
+/* Lookups by unit, in order; those without an attempt belong to no unit. */
 static struct lookups *by_unit(const struct compare_log *l)
 {
 	struct lookups *of = xcalloc(l->n_unit + 1u, sizeof(*of));
@@ -36,7 +36,7 @@ struct telling {
 	uint32_t n, cap;
 };
 
-/* "fx_graph inductor_config[max_autotune]": once for all compilations in which it is so. */
+/* "fx_graph inductor_config[max_autotune]": once for all compilations with this difference. */
 static void tell_change(void *ctx, enum fact_cache_kind kind, const struct key_change *k)
 {
 	struct telling *t = ctx;

@@ -1,8 +1,8 @@
-/* compare_match.c - frames and compilations of two logs that stand for each other. */
+/* compare_match.c - matches frames and compilations of two logs. */
 #include "compare/compare_part.h"
 #include "base/text.h"
 
-/* torch_dynamo_resume_in_f_at_9: the line moves when the program is edited. */
+/* torch_dynamo_resume_in_f_at_9: the line number changes when the program is edited. */
 static struct slice without_line(struct slice function)
 {
 	size_t n = function.n;
@@ -17,7 +17,7 @@ static uint64_t frame_key(const struct compare_log *l, const struct compare_fram
 	uint64_t key = f->none ? 1 : 2;
 	if (!file.n)
 		return key + (tier ? 0 : 2);
-	if (tier == 3) /* a script that was renamed: by function and graph */
+	if (tier == 3) /* a renamed script: by function and graph */
 		return f->signature ? hash_join(hash_join(3, f->signature), hash_slice(without_line(function)))
 				    : hash_join(4, hash_slice(file));
 	if (tier == 0)
@@ -25,7 +25,7 @@ static uint64_t frame_key(const struct compare_log *l, const struct compare_fram
 	return hash_join(hash_join(key, hash_slice(tier == 1 ? file : slice_base(file))), hash_slice(without_line(function)));
 }
 
-/* Frames of one code, in order: those that captured the same graph stand for each other, between them by order. */
+/* Frames of the same code, in order: those that captured the same graph match, those between them by order. */
 static void align_frames(struct compare *c, const struct thing *a, uint32_t na, const struct thing *b, uint32_t nb)
 {
 	uint64_t *key[2];
@@ -136,7 +136,7 @@ uint64_t compare_loc_key(const struct compare_log *l, const struct fact_loc *loc
 	return line ? hash_join(key, loc->line) : hash_join(key, hash_slice(without_line(compare_name(l, loc->function))));
 }
 
-/* The same of both sides for frames that stand for each other. */
+/* The same for both sides of matched frames. */
 uint64_t compare_frame_key(struct compare *c, unsigned side, uint32_t frame)
 {
 	const struct compare_log *l = compare_side(c, side);

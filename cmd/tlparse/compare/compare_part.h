@@ -1,8 +1,8 @@
-/* compare_part.h - what the files of compare.h share; nobody else includes it.
+/* compare_part.h - shared by the files of compare.h; not included elsewhere.
  *
- *     compare.c            all of it in order; rows of what differs; two bags of things
+ *     compare.c            runs the steps in order; rows for differences; two bags of things
  *     compare_read.c       a log -> struct compare_log: hashes of its texts, frames and their compilations; payloads read again
- *     compare_match.c      frames and compilations that stand for each other
+ *     compare_match.c      matches frames and compilations
  *     compare_config.c     versions, configuration
  *     compare_events.c     failures, graph breaks, CUDA graph skips, symbols and specializations
  *     compare_compiles.c   compilations that are new or gone, recompiles, times, caches, metrics
@@ -10,16 +10,16 @@
  *     compare_artifacts.c  artifacts of matched compilations; their guards one by one
  *     compare_texts.c      texts that differ, line by line
  *
- * compare_run() goes through them in this order, and each adds rows to the struct compare; c->pair is whole before any change is
- * added. The logs stay as they were read but for what matching notes in their frames and units. "Side" is 0 for the log before and
- * 1 for the one after. Texts of rows are the logs' own names, or copies in c->arena: what is made in a buf goes through
- * arena_slice(), and what may be long through compare_cut().
+ * compare_run() runs them in this order, and each adds rows to the struct compare; c->pair is complete before any change is added. The
+ * logs are not modified, except that matching marks their frames and units. "Side" is 0 for the log before and 1 for the one after. Texts
+ * of rows are the logs' own names, or copies in c->arena: a text built in a buf goes through arena_slice(), and one that may be long
+ * through compare_cut().
  */
 #ifndef PT2_COMPARE_PART_H
 #define PT2_COMPARE_PART_H
 #include "compare/compare.h"
 
-/* ---- what is read of records: members of compilation_metrics ---- */
+/* ---- members of compilation_metrics that are read ---- */
 
 /* Configuration: JSON in a string; the last is an artifact. */
 enum { COMPARE_FUNCTORCH = 2, COMPARE_ARTIFACT_CONFIG = 4 };
@@ -40,7 +40,7 @@ static inline struct slice compare_name(const struct compare_log *l, uint32_t na
 
 /* ---- compare.c: rows, and bags ---- */
 
-/* A new row; of a kind that has too many already one that is not kept. */
+/* A new row; if its kind has too many already, one that is not kept. */
 struct compare_change *compare_add(struct compare *c, enum compare_kind kind, enum compare_how how, uint32_t pair, struct slice subject);
 /* The same with copies of all texts, of before and after the first 500 bytes. */
 struct compare_change *compare_row(struct compare *c, enum compare_kind kind, enum compare_how how, uint32_t pair, struct slice subject,
@@ -51,7 +51,7 @@ struct slice compare_cut(struct slice s);
 
 static inline struct compare_log *compare_side(struct compare *c, unsigned side) { return side ? c->b : c->a; }
 static inline enum compare_how compare_side_how(unsigned side) { return side ? HOW_NEW : HOW_GONE; }
-/* How a value changed; an empty one means that there is none. */
+/* How a value changed; empty means no value. */
 static inline enum compare_how compare_values_how(struct slice before, struct slice after)
 {
 	return !before.n ? HOW_NEW : !after.n ? HOW_GONE : HOW_CHANGED;
@@ -66,12 +66,12 @@ static inline bool compare_is_matched(const struct compare *c, uint32_t pair)
 	return pair != NONE && c->pair[pair].a != NONE && c->pair[pair].b != NONE;
 }
 
-/* Things of both logs with two keys: equal in key, they are the same; in alt, one became the other (0: in nothing).
+/* Things of both logs with two keys: equal key means the same; equal alt means one became the other (0: never).
  *
  *     struct bag bag[2] = {{0}};
  *     ... bag_add(&bag[side], key, alt, row);
- *     bag_match(c, bag, row, ctx);         // calls row for each that became another
- *     bag_end(c, bag, row, ctx);           // and for each that is left: b is NONE of what is gone, a of what is new; in order; frees both
+ *     bag_match(c, bag, row, ctx);         // calls row for each that changed
+ *     bag_end(c, bag, row, ctx);           // and for the rest: b is NONE if gone, a is NONE if new; in order; frees both
  */
 struct thing {
 	uint64_t key, alt;
@@ -91,7 +91,7 @@ void bag_sort(struct bag *b);
 void bag_match(struct compare *c, struct bag b[2], bag_row *row, void *ctx);
 void bag_end(struct compare *c, struct bag b[2], bag_row *row, void *ctx);
 
-/* Two lists in order, each thing a key: what stands for what. The rows hold until the next call.
+/* Aligns two ordered lists by key. The rows are valid until the next call.
  *
  *     uint64_t *key[2];
  *     compare_keys(key, na, nb);
@@ -106,16 +106,16 @@ static inline void compare_keys(uint64_t *key[2], uint32_t na, uint32_t nb)
 const struct linediff *compare_align(struct compare *c, uint64_t *key[2], uint32_t na, uint32_t nb);
 
 /* ---- compare_read.c ---- */
-/* dynamo_guards (before torch 2.6 the only list of guards) in the form of dynamo_cpp_guards_str. False: it is no such list. */
+/* dynamo_guards (before torch 2.6 the only list of guards) in the form of dynamo_cpp_guards_str. False: not such a list. */
 bool compare_list_guards(struct slice payload, struct json_tape *tape, struct buf *out);
 
 /* ---- compare_match.c ---- */
 void compare_match_frames(struct compare *c);
 void compare_match_units(struct compare *c);
-/* A place in the program, wherever its folder lies: by its line, or by its function. */
+/* A place in the program, ignoring its folder: by its line, or by its function. */
 uint64_t compare_loc_key(const struct compare_log *l, const struct fact_loc *loc, bool line);
 uint64_t compare_frame_key(struct compare *c, unsigned side, uint32_t frame);
-/* "0/1: tensor 'x' size mismatch ...": the guard, without the number of the code that it guards. */
+/* "0/1: tensor 'x' size mismatch ...": the guard, without the number of the guarded code. */
 struct slice compare_reason(const struct compare_log *l, const struct compare_unit *u);
 uint64_t compare_unit_key(const struct compare_log *l, const struct compare_unit *u);
 
@@ -135,7 +135,7 @@ void compare_guards(struct compare *c);
 void compare_artifacts(struct compare *c);
 void compare_texts(struct compare *c);
 
-/* Two texts that differ, by their hashes: the same two are shown once. The index of this pair; *again: there was one before. */
+/* Two texts that differ, by their hashes: the same pair is shown once. Returns the index of this pair; *again: it was seen before. */
 static inline uint32_t compare_seen(struct intern *seen, uint64_t a, uint64_t b, bool *again)
 {
 	uint64_t pair[2] = {a, b};

@@ -1,4 +1,4 @@
-/* compare_read.c - a log read for a comparison. */
+/* compare_read.c - reads a log for a comparison. */
 #include "compare/compare_part.h"
 
 #include <errno.h>
@@ -79,7 +79,7 @@ static void take_versions(struct compare_log *l, const struct json_tape *tape, u
 	}
 }
 
-/* At most this many different texts of configuration a log; a run has one or two. */
+/* At most this many different configuration texts per log; a run has one or two. */
 enum { COMPARE_CONFIG_TEXTS = 4096 };
 
 static int take_record(void *ctx, struct trace_scan *s, struct trace_record *r)
@@ -211,7 +211,7 @@ static int open_plain(const char *path)
 
 static void build_units(struct compare_log *l);
 
-/* Attempts without a configuration have none of each. */
+/* Attempts without a configuration have NONE for each. */
 static void finish_log(struct compare_log *l)
 {
 	if (l->t.f->n_attempt)
@@ -261,7 +261,7 @@ int compare_read(struct compare_log *l, const char *path, int (*spool)(struct er
 	return status;
 }
 
-/* Its rows are compared; artifacts are not in a document. */
+/* Its rows are compared; a document has no artifacts. */
 void compare_input(struct compare_log *l, const char *path, const struct facts *all, uint32_t input)
 {
 	*l = (struct compare_log){.fd = -1, .inputs = all->n_input, .document = true};
@@ -289,7 +289,7 @@ void compare_log_release(struct compare_log *l)
 	*l = (struct compare_log){.fd = -1};
 }
 
-/* The lines of a payload lie behind a tab each, which may have a scheduler's label before it; blank lines are none. */
+/* Each line of a payload follows a tab, possibly preceded by a job scheduler's label; blank lines are skipped. */
 bool compare_payload(struct compare_log *l, uint32_t artifact, struct buf *out)
 {
 	const struct compare_artifact *a = &l->artifact[artifact];
@@ -402,7 +402,7 @@ static void build_units(struct compare_log *l)
 		u->last = i + 1;
 		if (c->compile != NONE)
 			u->seconds = t->f->compile[c->compile].seconds;
-		else if (c->seconds >= 0) /* of no compile id */
+		else if (c->seconds >= 0) /* without a compile id */
 			u->seconds = (u->seconds < 0 ? 0 : u->seconds) + c->seconds;
 		if (f->loc.file == NONE)
 			f->loc = attempt_place(l, c);

@@ -1,4 +1,4 @@
-/* compare_texts.c - texts that differ, line by line, on all processors. */
+/* compare_texts.c - diffs texts line by line, on all processors. */
 #include "compare/compare_part.h"
 #include "base/pool.h"
 
@@ -26,7 +26,7 @@ static int diff_next(void *ctx, void *slot)
 	return 1;
 }
 
-/* Lines [k, e) of the diff, which all differ: what is gone, then what is new. */
+/* Lines [k, e) of the diff, all different: removed ones, then added ones. */
 static void put_changed(const struct normal *n, struct buf *out, struct compare_text *t, uint32_t k, uint32_t e)
 {
 	for (unsigned s = 0; s < 2; s++)
@@ -77,7 +77,7 @@ static void put_hunks(const struct normal *n, struct buf *out, struct compare_te
 		if (i == d->n)
 			break;
 		uint32_t first = i - from > CONTEXT ? i - CONTEXT : from, end = i;
-		/* On to where more than two contexts are the same. */
+		/* Continue to where more than two contexts are equal. */
 		for (uint32_t k = i, same = 0; k < d->n && same <= 2 * CONTEXT; k++) {
 			same = d->row[k].same ? same + 1 : 0;
 			if (!same)
@@ -157,7 +157,7 @@ void compare_texts(struct compare *c)
 {
 	struct intern seen = {0};
 	uint32_t *first = NULL, cap = 0, shown = 0;
-	/* The same change in twenty compilations is shown once. */
+	/* A change repeated in twenty compilations is shown once. */
 	for (uint32_t i = 0; i < c->n_text; i++) {
 		struct compare_text *t = &c->text[i];
 		bool again;
@@ -195,7 +195,7 @@ void compare_texts(struct compare *c)
 		buf_release(&x->out);
 		free(x);
 	}
-	/* Rows that turned out to be the same, and what refers to them. */
+	/* Drops rows that turned out equal, and references to them. */
 	uint32_t *to = xcalloc(c->n_text + 1u, sizeof(*to)), n = 0;
 	for (uint32_t i = 0; i < c->n_text; i++) {
 		struct compare_text t = c->text[i];

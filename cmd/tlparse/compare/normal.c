@@ -9,7 +9,7 @@ static inline uint64_t mix_hash(uint64_t a, uint64_t b)
 	return (uint64_t)r ^ (uint64_t)(r >> 64);
 }
 
-enum { W = 1, D = 2, L = 4, H = 8 }; /* of a word, digit, lower-case letter, hex digit */
+enum { W = 1, D = 2, L = 4, H = 8 }; /* part of a word, digit, lower-case letter, hex digit */
 static const uint8_t class_of[256] = {
     ['0' ... '9'] = W | D | H, ['a' ... 'f'] = W | L | H, ['g' ... 'z'] = W | L, ['A' ... 'Z'] = W, ['_'] = W,
 };
@@ -47,7 +47,7 @@ static void forget_names(struct normal *n)
 	}
 }
 
-/* The name's number in order of appearance. add: or NONE when it has not appeared. */
+/* The name's number in order of appearance. Without add: NONE if it has not appeared. */
 static uint32_t number_of(struct normal *n, uint64_t hash, bool add)
 {
 	uint32_t k = (uint32_t)hash & n->mask;
@@ -78,7 +78,7 @@ static bool numbered(struct slice stem)
 	return false;
 }
 
-/* add_12 -> add, buf3 -> buf, arg0_1 -> arg; the word itself when no generator numbered it. */
+/* add_12 -> add, buf3 -> buf, arg0_1 -> arg; the word itself if it is not a generated name. */
 static struct slice stem_of(struct slice w, bool *is_name)
 {
 	size_t n = w.n;
@@ -106,7 +106,7 @@ static struct slice stem_of(struct slice w, bool *is_name)
 	return slice_of(w.p, n);
 }
 
-/* How much of the end of a word is a hash: base32 of 256 bits, MD5, SHA. */
+/* Length of a hash at the end of a word: base32 of 256 bits, MD5, SHA. */
 static size_t hash_tail(struct slice w)
 {
 	size_t n = w.n;
@@ -156,7 +156,7 @@ struct pass {
 	struct normal *n; /* NULL: names are words */
 	uint64_t hash;
 	struct normal_side *side; /* NULL: only the hash */
-	uint64_t settings;        /* of lines whose order means nothing */
+	uint64_t settings;        /* of lines whose order does not matter */
 	bool guard;
 };
 
@@ -198,7 +198,7 @@ static void add_line(struct pass *s, const char *from, const char *to)
 	s->hash = 1;
 }
 
-/* A word [p, q) of text [start, end). Where nothing is said of it, it is left to the bytes around it: returns false. */
+/* Handles a word [p, q) of text [start, end). Returns false if it is nothing special, and is left to the bytes around it. */
 static bool take_word(struct pass *s, const char *start, const char *end, const char *line, const char *p, const char *q, bool names)
 {
 	struct slice w = slice_of(p, (size_t)(q - p));
@@ -246,7 +246,7 @@ static bool take_word(struct pass *s, const char *start, const char *end, const 
 	if (w.n >= 32) {
 		size_t tail = uuid_tail(w) ? 36 : hash_tail(w);
 		if (tail) {
-			/* __compiled_fn_5_UUID: the counter before it, too */
+			/* __compiled_fn_5_UUID: also the counter before it */
 			struct slice rest = slice_of(p, w.n - tail);
 			while (tail == 36 && rest.n && (IS(rest.p[rest.n - 1], D) || rest.p[rest.n - 1] == '_'))
 				rest.n--;
@@ -255,7 +255,7 @@ static bool take_word(struct pass *s, const char *start, const char *end, const 
 			return true;
 		}
 	}
-	/* G['__builtins_dict___2']: globals that Dynamo made are counted through the whole process. */
+	/* G['__builtins_dict___2']: Dynamo's globals are numbered across the whole process. */
 	bool global = w.n > 4 && p[0] == '_' && p[1] == '_' && IS(q[-1], D);
 	if (global && !s->n) {
 		struct slice rest = w;
@@ -273,7 +273,7 @@ static bool take_word(struct pass *s, const char *start, const char *end, const 
 	struct slice stem = stem_of(w, &is_name);
 	uint64_t whole = hash_bytes(w.p, w.n);
 	if (!is_name && !names) {
-		/* The text defines it where it says name: "f32[8]" or, at the beginning of a line, name = */
+		/* The text defines a name with name: "f32[8]" or, at the start of a line, name = */
 		bool defined = after == ':' && end - q > 2 && q[1] == ' ' && q[2] == '"';
 		if (!defined && after == ' ' && end - q > 2 && q[1] == '=' && q[2] == ' ') {
 			const char *c = p;
@@ -288,8 +288,8 @@ static bool take_word(struct pass *s, const char *start, const char *end, const 
 	return true;
 }
 
-/* A path: what is in a temporary folder or a cache is noise, of a Python file only the name counts; in a graph's comment ("# File: ")
- * not even that: a script that was renamed is the same program. */
+/* A path: in a temporary folder or a cache it is noise; of a Python file only the name counts; in a graph's comment ("# File: ") not even
+ * that: a renamed script is the same program. */
 static const char *take_path(struct pass *s, const char *line, const char *p, const char *end)
 {
 	const char *q = p, *slash = p;
@@ -309,7 +309,7 @@ static const char *take_path(struct pass *s, const char *line, const char *p, co
 	return q;
 }
 
-/* "torch._inductor.config.deterministic = False" of fx_graph_runnable: torch writes them in the order of a set. */
+/* "torch._inductor.config.deterministic = False" of fx_graph_runnable: torch writes them in set order. */
 static bool is_setting(struct slice line)
 {
 	return slice_starts(line, "torch._") &&
@@ -329,7 +329,7 @@ static void normal_run(struct pass *s, struct slice text)
 			while (q < end && IS(*q, W))
 				q++;
 			uint64_t before = s->hash;
-			/* The bytes before the word first, so that what is taken comes in order. */
+			/* The bytes before the word first, to keep the order. */
 			take_bytes(s, from, p);
 			if (take_word(s, start, end, line, p, q, names))
 				from = q;
@@ -429,8 +429,8 @@ static int by_b(const void *a, const void *b)
 
 static int find_pair(const void *key, const void *row) { return by_pair(key, row); }
 
-/* Which name of the one text stands for which of the other: where most aligned lines say so, on both sides. Leaves the
- * pairs that won, sorted. */
+/* Decides which name of one text matches which of the other: by majority of the aligned lines, on both sides. Leaves the
+ * winning pairs, sorted. */
 static void count_votes(struct normal *n)
 {
 	const struct normal_side *a = &n->side[0], *b = &n->side[1];
@@ -487,7 +487,7 @@ static int by_text(const void *a, const void *b)
 	return slice_cmp(*x, *y);
 }
 
-/* Settings side by side in one order on both sides. They hold no names, so that their lines can move. */
+/* Sorts adjacent settings the same way on both sides. They contain no names, so their lines can move. */
 static void sort_settings(struct normal_side *x)
 {
 	for (uint32_t i = 0, e; i < x->n; i = e + 1) {
@@ -617,7 +617,7 @@ bool normal_unfold(struct slice json, struct buf *out)
 	uint32_t root, *up = NULL, depth = 0, cap = 0;
 	json_tape_text(&t, json.p, json.n);
 	bool ok = json.n && (*json.p == '{' || *json.p == '[') && !slice_chr(json, '\n') && json_parse(&t, 0, json.n, &root) == 0;
-	/* The tape in order; up: the objects and lists that are open. */
+	/* The tape in order; up: the open objects and lists. */
 	for (uint32_t k = 0; ok && k < t.n; k++) {
 		while (depth && k >= json_end(&t, up[depth - 1])) {
 			depth--;

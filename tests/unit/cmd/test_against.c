@@ -169,21 +169,21 @@ static void test_narrower(void **state)
 {
 	(void)state;
 	expect("s77{2..64}/3 3/1", "s77{2..15}/3 3/1", "narrower input 0 (x), dim 0: s77: 2..64 | 2..15");
-	assert_text(a.v[0].why, "16..64 are refused under AOTI_RUNTIME_CHECK_INPUTS=1 and unchecked otherwise");
+	assert_text(a.v[0].why, "16..64 are rejected under AOTI_RUNTIME_CHECK_INPUTS=1 and not checked otherwise");
 	assert_non_null(slice_find(a.v[0].fix, "backed_size_oblivious"));
-	expect("s0{0..}/1", "s0{2..}/1", "narrower input 0 (x), dim 0: s0: any size | 2 and more");
-	assert_text(a.v[0].why, "0..1 are refused under AOTI_RUNTIME_CHECK_INPUTS=1 and unchecked otherwise");
-	expect("s0{1..}/1", "s0{2..9}/1", "narrower input 0 (x), dim 0: s0: 1 and more | 2..9");
-	assert_text(a.v[0].why, "1 and 10 and more are refused under AOTI_RUNTIME_CHECK_INPUTS=1 and unchecked otherwise");
+	expect("s0{0..}/1", "s0{2..}/1", "narrower input 0 (x), dim 0: s0: any size | 2 or more");
+	assert_text(a.v[0].why, "0..1 are rejected under AOTI_RUNTIME_CHECK_INPUTS=1 and not checked otherwise");
+	expect("s0{1..}/1", "s0{2..9}/1", "narrower input 0 (x), dim 0: s0: 1 or more | 2..9");
+	assert_text(a.v[0].why, "1 and 10 or more are rejected under AOTI_RUNTIME_CHECK_INPUTS=1 and not checked otherwise");
 	expect("s0{2..16}/1", "s0{2..15}/1", "narrower input 0 (x), dim 0: s0: 2..16 | 2..15");
-	assert_text(a.v[0].why, "16 are refused under AOTI_RUNTIME_CHECK_INPUTS=1 and unchecked otherwise");
+	assert_text(a.v[0].why, "16 are rejected under AOTI_RUNTIME_CHECK_INPUTS=1 and not checked otherwise");
 	/* Nothing in common. */
 	expect("s0{20..30}/1", "s0{2..9}/1",
 	       "narrower input 0 (x), dim 0: s0: 20..30 | 2..9\nadvice wider input 0 (x), dim 0: s0: 20..30 | 2..9");
-	assert_text(a.v[0].why, "20..30 are refused under AOTI_RUNTIME_CHECK_INPUTS=1 and unchecked otherwise");
+	assert_text(a.v[0].why, "20..30 are rejected under AOTI_RUNTIME_CHECK_INPUTS=1 and not checked otherwise");
 	expect("s0{2..3}/1", "s0{9..12}/1",
 	       "narrower input 0 (x), dim 0: s0: 2..3 | 9..12\nadvice wider input 0 (x), dim 0: s0: 2..3 | 9..12");
-	assert_text(a.v[0].why, "2..3 are refused under AOTI_RUNTIME_CHECK_INPUTS=1 and unchecked otherwise");
+	assert_text(a.v[0].why, "2..3 are rejected under AOTI_RUNTIME_CHECK_INPUTS=1 and not checked otherwise");
 	/* Bounds of such an expression are not known; that is no finding. */
 	expect("FloorDiv(s0,2)/s0 s0{4..64}/1", "FloorDiv(s0,2){2..9}/s0 s0{4..64}/1", "");
 }
@@ -191,7 +191,7 @@ static void test_narrower(void **state)
 static void test_wider(void **state)
 {
 	(void)state;
-	expect("s0{2..64}/1", "s0{2..}/1", "advice wider input 0 (x), dim 0: s0: 2..64 | 2 and more");
+	expect("s0{2..64}/1", "s0{2..}/1", "advice wider input 0 (x), dim 0: s0: 2..64 | 2 or more");
 	expect("s0{4..64}/1", "s0{2..64}/1", "advice wider input 0 (x), dim 0: s0: 4..64 | 2..64");
 	assert_int_equal(a.n_bad, 0);
 }
@@ -231,15 +231,15 @@ static void test_dtype(void **state)
 	input(&c, "arg1_1", DTYPE_F32, "8/1")->device = DEVICE_CUDA;
 	compare();
 	assert_found("dtype input 0 (x): float32 | float64\ndevice input 1 (y): cpu | cuda");
-	assert_text(a.v[0].fix, "give .to(torch.float64), or compile this exported program again");
-	assert_text(a.v[1].fix, "give .to(\"cuda\")");
+	assert_text(a.v[0].fix, "pass .to(torch.float64), or recompile this exported program");
+	assert_text(a.v[1].fix, "pass .to(\"cuda\")");
 	assert_true(a.same_model);
 	/* What one side does not know is no finding. */
 	begin();
 	input(&e, "x", DTYPE_NONE, "?/? 4/?")->device = DEVICE_NONE;
 	input(&c, "arg0_1", DTYPE_F64, "s0/4 4/1")->device = DEVICE_CUDA;
 	compare();
-	assert_found("advice stride input 0 (x): (?, ?) in the example, which the export does not check | (4, 1)");
+	assert_found("advice stride input 0 (x): (?, ?) in the example (not checked by the export) | (4, 1)");
 }
 
 static void test_strides(void **state)
@@ -247,11 +247,10 @@ static void test_strides(void **state)
 	(void)state;
 	/* Channels last, as the example was. */
 	expect("2/48 3/1 4/12 4/3", "2/48 3/1 4/12 4/3",
-	       "advice stride input 0 (x): (48, 1, 12, 3) in the example, which the export does not check | (48, 1, "
+	       "advice stride input 0 (x): (48, 1, 12, 3) in the example (not checked by the export) | (48, 1, "
 	       "12, 3)");
 	/* Other than the example's. */
-	expect("s0{2..64}/8 8/1", "s0{2..64}/1 8/s0",
-	       "stride input 0 (x): (8, 1) in the example, which the export does not check | (1, s0)");
+	expect("s0{2..64}/8 8/1", "s0{2..64}/1 8/s0", "stride input 0 (x): (8, 1) in the example (not checked by the export) | (1, s0)");
 	expect("s0{2..9}/s1 s1{2..9}/1", "s7{2..9}/s6 s6{2..9}/1", "");
 	/* A dim of one element has any stride, unless check_input compares it. */
 	expect("1/8 8/1", "1/99 8/1", "");
@@ -259,7 +258,7 @@ static void test_strides(void **state)
 	input(&e, "x", DTYPE_F32, "1/8 8/1");
 	input(&c, "arg0_1", DTYPE_F32, "1/99 8/1")->dim[0].stride_checked = true;
 	compare();
-	assert_found("stride input 0 (x): (8, 1) in the example, which the export does not check | (99, 1)");
+	assert_found("stride input 0 (x): (8, 1) in the example (not checked by the export) | (99, 1)");
 	/* Nothing demanded. */
 	expect("s0{2..64}/8 8/1", "s0{2..64}/? 8/?", "");
 }
@@ -277,7 +276,7 @@ static void test_unused_input(void **state)
 	unused(&c, "arg1_1", DTYPE_F32, "?{2..64}/2 2/1");
 	input(&c, "arg2_1", DTYPE_F32, "2*s22{4..128}/4 4/1");
 	compare();
-	assert_found("advice unchecked input 1 (unused), dim 0: s22, s22 being dim 0 of x | not checked");
+	assert_found("advice unchecked input 1 (unused), dim 0: s22, where s22 is dim 0 of x | not checked");
 }
 
 /* The unused one first: it is still the one that stands out. */
@@ -290,7 +289,7 @@ static void test_unused_first(void **state)
 	unused(&c, "arg0_1", DTYPE_F32, "?{2..64}/2 2/1");
 	input(&c, "arg1_1", DTYPE_F32, "s77{2..64}/4 4/1");
 	compare();
-	assert_found("advice unchecked input 0 (unused), dim 0: s22, s22 being dim 0 of x | not checked");
+	assert_found("advice unchecked input 0 (unused), dim 0: s22, where s22 is dim 0 of x | not checked");
 }
 
 static void test_unused_static(void **state)
@@ -312,7 +311,7 @@ static void test_relation_added(void **state)
 	input(&c, "arg0_1", DTYPE_F32, "s5{2..64}/1");
 	input(&c, "arg1_1", DTYPE_F32, "s5{2..64}/1");
 	compare();
-	assert_found("equal input 1 (y), dim 0: s1 | s5, s5 being dim 0 of x");
+	assert_found("equal input 1 (y), dim 0: s1 | s5, where s5 is dim 0 of x");
 	/* Even sizes only. */
 	expect("s0{4..64}/1", "2*s5{4..64}/1", "equal input 0 (x), dim 0: s0 | 2*s5");
 	/* A fixed pair through one symbol. */
@@ -322,7 +321,7 @@ static void test_relation_added(void **state)
 	input(&c, "arg0_1", DTYPE_F32, "s5{2..64}/1");
 	input(&c, "arg1_1", DTYPE_F32, "s5{2..64}/1");
 	compare();
-	assert_found("equal input 1 (y), dim 0: 5 | s5, s5 being dim 0 of x\nadvice size input 0 (x), dim 0: 4 | s5: 2..64");
+	assert_found("equal input 1 (y), dim 0: 5 | s5, where s5 is dim 0 of x\nadvice size input 0 (x), dim 0: 4 | s5: 2..64");
 }
 
 static void test_relation_lost(void **state)
@@ -334,7 +333,7 @@ static void test_relation_lost(void **state)
 	input(&c, "arg0_1", DTYPE_F32, "s0{2..64}/1");
 	input(&c, "arg1_1", DTYPE_F32, "s1{3..65}/1");
 	compare();
-	assert_found("advice unchecked input 1 (y), dim 0: s0 + 1, s0 being dim 0 of x | s1");
+	assert_found("advice unchecked input 1 (y), dim 0: s0 + 1, where s0 is dim 0 of x | s1");
 	/* The relation is another one. */
 	begin();
 	input(&e, "x", DTYPE_F32, "s0{2..64}/1");
@@ -342,7 +341,7 @@ static void test_relation_lost(void **state)
 	input(&c, "arg0_1", DTYPE_F32, "s0{2..64}/1");
 	input(&c, "arg1_1", DTYPE_F32, "s0{4..128}/1");
 	compare();
-	assert_found("equal input 1 (y), dim 0: 2*s0, s0 being dim 0 of x | s0, s0 being dim 0 of x");
+	assert_found("equal input 1 (y), dim 0: 2*s0, where s0 is dim 0 of x | s0, where s0 is dim 0 of x");
 }
 
 /* Two possible values each: the trials must tell them apart. */
@@ -355,7 +354,7 @@ static void test_small_ranges(void **state)
 	input(&c, "arg0_1", DTYPE_F32, "s0{2..3}/s1 s1{2..3}/1");
 	input(&c, "arg1_1", DTYPE_F32, "s1{2..3}/1");
 	compare();
-	assert_found("equal input 1 (y), dim 0: s2 | s1, s1 being dim 1 of x");
+	assert_found("equal input 1 (y), dim 0: s2 | s1, where s1 is dim 1 of x");
 }
 
 /* The reader did not understand a size of an input that is asserted: nothing is said. */
@@ -412,7 +411,7 @@ static void test_output_count(void **state)
 	output(&e, DTYPE_F32, "8/1");
 	output(&c, DTYPE_F32, "8/1");
 	compare();
-	assert_found("count the model: 2 outputs | 1 outputs");
+	assert_found("count the model: 2 outputs | 1 output");
 	/* None is returned as exported; the compiled code has no place for it, or one. */
 	begin();
 	output(&e, DTYPE_NONE, "")->n_dim = -1;
@@ -438,8 +437,8 @@ static void test_weights(void **state)
 	compare();
 	assert_found("constant weight 'up.bias': float32 (16,) | bfloat16 (16,)\n"
 		     "constant weight 'up.weight': float32 (16, 8) | float32 (8, 16)\n"
-		     "constant the weights: not there | scale\n"
-		     "advice constant the weights: steps | not there");
+		     "constant the weights: missing | scale\n"
+		     "advice constant the weights: steps | missing");
 	/* A binary without names of weights says nothing of them. */
 	begin();
 	weight(&e, "up.weight", DTYPE_F32, "16 8");
@@ -454,7 +453,7 @@ static void test_weights(void **state)
 	weight(&c, "v", DTYPE_F32, "2");
 	weight(&c, "v", DTYPE_F32, "2");
 	compare();
-	assert_found("advice constant the weights: w | not there");
+	assert_found("advice constant the weights: w | missing");
 }
 
 static void test_other_model(void **state)
@@ -469,8 +468,8 @@ static void test_other_model(void **state)
 	compare();
 	assert_false(a.same_model);
 	assert_int_equal(a.v[0].what, EXPORTDIFF_MODEL);
-	assert_text(a.v[0].exported, "2 inputs, 0 outputs, 1 weights: up.weight");
-	assert_text(a.v[0].compiled, "1 inputs, 0 outputs, 1 weights: table");
+	assert_text(a.v[0].exported, "2 inputs, 0 outputs, 1 weight: up.weight");
+	assert_text(a.v[0].compiled, "1 input, 0 outputs, 1 weight: table");
 	assert_int_equal(a.v[1].what, EXPORTDIFF_COUNT);
 	/* The same weights: another export of one model. */
 	begin();
@@ -481,7 +480,7 @@ static void test_other_model(void **state)
 	weight(&c, "up.weight", DTYPE_F32, "16 8");
 	compare();
 	assert_true(a.same_model);
-	assert_found("count the model: 2 inputs | 1 inputs");
+	assert_found("count the model: 2 inputs | 1 input");
 	/* With the weights in common, an input of another dtype is that and no more. */
 	begin();
 	input(&e, "x", DTYPE_F32, "8/1");
@@ -521,15 +520,15 @@ static void test_made(void **state)
 	weight(&c, "_frozen_param2_BMatrixCompens", DTYPE_F32, "64");
 	compare();
 	assert_found(
-	    "advice constant the weights: not there | _frozen_param2, constant4_0, _tensor_constant0, _frozen_param2_BMatrixCompens\n"
-	    "advice constant the weights: 0.weight, lifted_tensor_0 | not there");
+	    "advice constant the weights: missing | _frozen_param2, constant4_0, _tensor_constant0, _frozen_param2_BMatrixCompens\n"
+	    "advice constant the weights: 0.weight, lifted_tensor_0 | missing");
 	assert_true(a.same_model && !a.unproved);
 	/* A copy for another device is the weight that it was made of. */
 	weight(&c, "constant_0_weight_cuda0", DTYPE_F32, "64 64");
 	compare();
 	assert_found(
-	    "advice constant the weights: not there | _frozen_param2, constant4_0, _tensor_constant0, _frozen_param2_BMatrixCompens\n"
-	    "advice constant the weights: lifted_tensor_0 | not there");
+	    "advice constant the weights: missing | _frozen_param2, constant4_0, _tensor_constant0, _frozen_param2_BMatrixCompens\n"
+	    "advice constant the weights: lifted_tensor_0 | missing");
 	weight(&c, "1_weight_cuda0", DTYPE_F32, "64 64");
 	compare();
 	assert_int_equal(a.n_bad, 1);
@@ -558,7 +557,7 @@ static void test_all_made(void **state)
 	assert_int_equal(a.n_bad, 0);
 	assert_true(a.same_model && !a.unproved);
 	assert_int_equal(a.v[0].what, EXPORTDIFF_MODEL);
-	assert_non_null(slice_find(a.v[0].why, "rests on inputs, outputs and sizes (1 of 1 weights"));
+	assert_non_null(slice_find(a.v[0].why, "only inputs, outputs and sizes (1 of 1 weights"));
 	c.constant[0].dim[0].size = symsize_int(64);
 	compare();
 	assert_true(a.same_model && a.unproved && !a.n_bad);
@@ -619,19 +618,19 @@ static void test_recorded(void **state)
 	recorded("conv", "conv");
 	assert_int_equal(a.n_bad, 1);
 	assert_int_equal(a.v[0].what, EXPORTDIFF_NARROWER);
-	assert_text(a.v[0].why, "16..64 are refused under AOTI_RUNTIME_CHECK_INPUTS=1 and unchecked otherwise");
+	assert_text(a.v[0].why, "16..64 are rejected under AOTI_RUNTIME_CHECK_INPUTS=1 and not checked otherwise");
 	recorded("mlp", "mlp");
 	assert_int_equal(a.n_bad, 0);
 	recorded("derived", "derived");
-	assert_found("advice unchecked input 1 (unused), dim 0: s22, s22 being dim 0 of x | not checked");
+	assert_found("advice unchecked input 1 (unused), dim 0: s22, where s22 is dim 0 of x | not checked");
 	recorded("mixed", "mixed");
-	assert_found("advice stride input 3 (y): (12, 12*s17, 1) in the example, which the export does not check | "
+	assert_found("advice stride input 3 (y): (12, 12*s17, 1) in the example (not checked by the export) | "
 		     "(12, 12*s17, 1)");
 	recorded("v215/frozen", "v215/frozen");
 	assert_int_equal(a.n_bad, 0);
 	assert_true(a.same_model && !a.unproved);
 	recorded("unbounded", "unbounded");
-	assert_found("narrower input 0 (x), dim 0: s77: any size | 2 and more");
+	assert_found("narrower input 0 (x), dim 0: s77: any size | 2 or more");
 }
 
 static void test_recorded_others(void **state)

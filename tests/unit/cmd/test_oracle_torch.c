@@ -329,14 +329,14 @@ static void cannot_start(void **state)
 	(void)state;
 	struct err err = {0};
 	assert_null(oracle_torch(&(struct oracle_torch_spec){.python = missing_path("python"), .repro = &repro}, &err));
-	assert_non_null(strstr(err.text, "no Python is found"));
+	assert_non_null(strstr(err.text, "Python not found"));
 	pretend("echo '{\"re\": \"hello\", \"error\": \"it has no torch\"}'; exit 0", record, ":");
 	assert_null(start(&err));
 	assert_string_equal(err.text, "it has no torch");
 	assert_int_equal(err.status, EXIT_ENVIRON);
 	pretend("sleep 100", record, ":");
 	assert_null(oracle_torch(&(struct oracle_torch_spec){.python = script, .repro = &repro, .start_timeout_ms = 200}, &err));
-	assert_non_null(strstr(err.text, "did not get ready in time"));
+	assert_non_null(strstr(err.text, "was not ready in time"));
 }
 
 int main(void)

@@ -382,16 +382,16 @@ static void test_other_forms(void **state)
 	assert_int_equal(p.events, 1);
 	assert_int_equal(p.bad_events, 2);
 	assert_non_null(strstr(buf_str(&p.damage), "2 events without a usable time"));
-	assert_non_null(strstr(buf_str(&p.damage), "1 events begin and do not end"));
+	assert_non_null(strstr(buf_str(&p.damage), "1 events start but do not end"));
 	profile_release(&p);
 }
 
 static void test_refused(void **state)
 {
 	(void)state;
-	refuse_text("", "does not begin as JSON");
-	refuse_text("   \n", "does not begin as JSON");
-	refuse_text("V1121 07:59:23.043000 1 torch/x.py:1] {}", "does not begin as JSON");
+	refuse_text("", "it is not JSON");
+	refuse_text("   \n", "it is not JSON");
+	refuse_text("V1121 07:59:23.043000 1 torch/x.py:1] {}", "it is not JSON");
 	refuse_text("{\"nodes\": [{\"ph\": \"X\"}]}", "no \"traceEvents\"");
 	refuse_text("{\"a\": {\"traceEvents\": [" EV("a", 1, 1, 1) "]}}", "no \"traceEvents\"");
 	refuse_text("{\"traceEvents\": []}", "has no events");
@@ -442,7 +442,7 @@ static void test_events_far_between(void **state)
 		buf_addc(&b, 'x');
 	read_text(&p, buf_slice(&b));
 	assert_int_equal(p.events, 1);
-	assert_non_null(strstr(buf_str(&p.damage), "no event ends in"));
+	assert_non_null(strstr(buf_str(&p.damage), "no event ends within"));
 	profile_release(&p);
 	buf_release(&b);
 }

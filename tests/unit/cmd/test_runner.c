@@ -292,7 +292,7 @@ static void test_infrastructure(void **state)
 	assert_int_equal(begin(&out), 1);
 	assert_int_equal(ask(sets, 2, true, &winner, &err), -1);
 	assert_int_equal(err.status, EXIT_ENVIRON);
-	assert_string_equal(err.text, "5 tests in a row could not be made: said so");
+	assert_string_equal(err.text, "5 tests in a row could not be run: said so");
 	assert_null(r.stopped);
 	assert_int_equal(r.best.ops, OPS);
 	world_close();

@@ -279,12 +279,12 @@ static void test_custom_ops(void **state)
 	const char *torch = getenv("PT2_TEST_TORCH");
 	fixture_open(&f, "custom_op", "custom_op");
 	must_fail(&f.pkg, f.in, f.n_in, (struct run_options){.torch = torch}, EXIT_INPUT,
-		  "pt2fix::soft_clip, pt2fix::add_, which are defined in Python: watch their Python program instead (-- python ...)");
+		  "pt2fix::soft_clip, pt2fix::add_; watch their Python program instead (-- python ...)");
 	fixture_close(&f);
 	fixture_open(&f, "custom_cpp", "custom_cpp");
 	must_fail(&f.pkg, f.in, f.n_in, (struct run_options){.torch = torch}, EXIT_INPUT,
-		  torch ? "calls pt2fix::mix, pt2fix::halves, which this libtorch does not have: --load the library that defines them"
-			: "needs through the proxy executor what libpt2shim.so does not have: pt2fix::mix, pt2fix::halves; run it with");
+		  torch ? "calls pt2fix::mix, pt2fix::halves, which this libtorch lacks: pass --load with the library that defines them"
+			: "calls operators through the proxy executor that libpt2shim.so lacks: pt2fix::mix, pt2fix::halves; run it with");
 	fixture_close(&f);
 }
 
@@ -368,7 +368,7 @@ static void test_inputs(void **state)
 	(void)state;
 	struct fixture f;
 	fixture_open(&f, "mlp", "mlp");
-	must_fail(&f.pkg, f.in, 0, (struct run_options){0}, EXIT_INPUT, "takes 1 inputs, 0 are given");
+	must_fail(&f.pkg, f.in, 0, (struct run_options){0}, EXIT_INPUT, "takes 1 input, but got 0");
 	f.in[0].meta.size[0] = 1;
 	must_fail(&f.pkg, f.in, 1, (struct run_options){.check_inputs = true}, EXIT_INPUT, "dim value is too small at 0");
 	must_fail(&f.pkg, f.in, 1, (struct run_options){.max_memory = 1 << 20}, EXIT_INPUT, "Cannot allocate memory");
@@ -431,7 +431,7 @@ static void test_missing(void **state)
 	free(path);
 	fixture_open(&f, "misc", "misc");
 	must_fail(&f.pkg, f.in, f.n_in, (struct run_options){0}, EXIT_INPUT,
-		  "does not have: aoti_torch_cpu_cumsum, aoti_torch_cpu_nonzero, aoti_torch_cpu_sort_stable, aoti_torch_cpu_topk, "
+		  "lacks: aoti_torch_cpu_cumsum, aoti_torch_cpu_nonzero, aoti_torch_cpu_sort_stable, aoti_torch_cpu_topk, "
 		  "aoti_torch_get_size");
 	unsetenv("PT2_SHIM");
 	fixture_close(&f);

@@ -419,8 +419,8 @@ static void test_cuts(void **state)
 	static const char one[] = DIM("\"s0\"", "1"), two[] = DIM("\"s0\"", "8") "," DIM("8", "1");
 	/* as_strided(x, (100, n//100)).relu() (pytorch#151925): every hundredth size has all elements. */
 	static const char cut[] =
-	    "cut 0 0: s0 = 2000 or 2100, so that no element is left out; 2099; output 0 is [100, s0//100 = 20]: 99 of 2099 "
-	    "elements are not in it, and nothing says so when it runs; right only where the model drops a rest on purpose";
+	    "cut 0 0: s0 = 2000 or 2100, so that no element is dropped; 2099; output 0 is [100, s0//100 = 20]: 99 of 2099 "
+	    "elements are silently dropped; correct only if the model drops the remainder on purpose";
 	assert_string_equal(cuts("kernel", "cpp_fused_as_strided_relu_1", one, "100,\"s0//100\"", "f32[2099]"), cut);
 	assert_string_equal(cuts("kernel", "cpp_fused_as_strided_relu_1", one, "100,\"s0//100\"", "f32[2100]"), "");
 	assert_string_equal(cuts("kernel", "cpp_fused_as_strided_relu_1", one, "100,\"s0//100\"", "f32[99]"), "");
