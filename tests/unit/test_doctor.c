@@ -16,7 +16,7 @@ static void healthy(void **state)
 	expect(&v, "glibc-version", DOCTOR_OK, "GLIBC_2.34");
 	expect(&v, "libstdcxx-version", DOCTOR_OK, "GLIBCXX_3.4.30");
 	expect(&v, "library-missing", DOCTOR_OK, "4 libraries");
-	assert_int_equal(expect(&v, "torch-found", DOCTOR_NOTE, "not held against any torch")->fix.n, 0);
+	assert_int_equal(expect(&v, "torch-found", DOCTOR_NOTE, "not checked against any torch")->fix.n, 0);
 	expect(&v, "torch-compiled", DOCTOR_OK, "by torch 2.13 (");
 	expect(&v, "torch-needed", DOCTOR_OK, "2.7 (aoti_torch_new_tensor_handle)");
 	expect(&v, "weights-damaged", DOCTOR_OK, "embedded, 832 bytes");
@@ -78,9 +78,9 @@ static void old_system(void **state)
 	h.n_library = ARRAY_LEN(old_libraries);
 	put_fixture("emb", "emb.pt2");
 	examine(&v, "emb.pt2", &(struct doctor_options){.host = &h, .no_torch = true});
-	expect(&v, "glibc-version", DOCTOR_FATAL, "needs GLIBC_2.34 of libc.so.6, which here ends with GLIBC_2.17");
+	expect(&v, "glibc-version", DOCTOR_FATAL, "needs GLIBC_2.34 of libc.so.6, but this machine has only GLIBC_2.17");
 	const struct doctor_finding *f =
-	    expect(&v, "libstdcxx-version", DOCTOR_FATAL, "needs GLIBCXX_3.4.30 of libstdc++.so.6, which here ends with GLIBCXX_3.4.19");
+	    expect(&v, "libstdcxx-version", DOCTOR_FATAL, "needs GLIBCXX_3.4.30 of libstdc++.so.6, but this machine has only GLIBCXX_3.4.19");
 	assert_non_null(slice_find(f->why, "version `GLIBCXX_3.4.30' not found"));
 	expect(&v, "library-missing", DOCTOR_FATAL, "libgcc_s.so.1, which is not installed");
 	leave(&v);
@@ -285,7 +285,7 @@ static void march(void **state)
 	examine(&v, "a.so", &o);
 	expect(&v, "cpu-isa", DOCTOR_FATAL, "amx-int8");
 	expect(&v, "platform", DOCTOR_WARNING, "compiled on win32");
-	expect(&v, "metadata", DOCTOR_WARNING, "is for x86_64, its metadata say aarch64");
+	expect(&v, "metadata", DOCTOR_WARNING, "is for x86_64, but its metadata say aarch64");
 	leave(&v);
 	folder_wipe();
 }
@@ -373,7 +373,7 @@ static void exec_stack(void **state)
 						.n_symbol = 1,
 						.symbol = {{"AOTInductorModelContainerRun", .section = ELF_RODATA, .func = true}}});
 	examine(&v, "model.so", &o);
-	expect(&v, "exec-stack", DOCTOR_OK, "needs no executable stack");
+	expect(&v, "exec-stack", DOCTOR_OK, "does not need an executable stack");
 	f = expect(&v, "library-missing", DOCTOR_FATAL, "needs libtorch_cuda.so, which this torch");
 	assert_non_null(slice_find(f->fix, "patchelf --remove-needed libtorch_cuda.so"));
 	leave(&v);
@@ -432,7 +432,7 @@ static void torches(void **state)
 	char *plain = xasprintf("%s/plain", folder_path);
 	o.torch = plain;
 	examine(&v, "model.so", &o);
-	expect(&v, "torch-symbols", DOCTOR_OK, "torch 2.7 (by its functions) has all 1");
+	expect(&v, "torch-symbols", DOCTOR_OK, "torch 2.7 (from its functions) has all 1");
 	leave(&v);
 	folder_put("plain/build-version", SLICE("2.8.0+cpu\n"));
 	examine(&v, "model.so", &o);
@@ -513,7 +513,7 @@ static void interfaces(void **state)
 	put_elf("a.so", &m);
 	examine(&v, "a.so", &o);
 	expect(&v, "old-api", DOCTOR_WARNING, "does not export AOTInductorModelContainerCreateWithDevice");
-	expect(&v, "runtime", DOCTOR_WARNING, "made for another runtime: none (it stands alone)");
+	expect(&v, "runtime", DOCTOR_WARNING, "compiled for another runtime: none (standalone)");
 	leave(&v);
 	static const char *const all[] = {"CreateWithDevice", "Delete",          "GetCallSpec",
 					  "GetNumInputs",     "GetNumOutputs",   "Run",

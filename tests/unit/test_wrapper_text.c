@@ -382,7 +382,7 @@ static void test_operators(void **state)
 	/* A view keeps the memory of what it is a view of. */
 	is(storages(), "buf0 buf3 8 0-9\nbuf4 buf5 16 6-9\nbuf6 ? 8-8\n");
 	is(outputs(), "output0 = buf3 f32@cpu[?]\noutput1 = buf5 i64@cpu[1]/(1)\n");
-	is(notes(), "line 72: cpp_fused_0: which arguments it writes is not in the text; they are shown as in and out\n");
+	is(notes(), "line 72: cpp_fused_0: the text does not show which arguments it writes; they are shown as in and out\n");
 }
 
 /* What torch 2.15 writes (cpp_wrapper_cpu.py) of sort, median through the proxy executor, and a None among the results. */
@@ -546,7 +546,7 @@ static void test_specs(void **state)
 	assert_text(c.out_spec, "[1, {\"type\": null, \"context\": null, \"children_spec\": []}]");
 	assert_int_equal(c.n_outputs, 1);
 	assert_int_equal(c.output[0].n_dim, -1);
-	is(notes(), "the text has no run_impl: it is cut off, or of a model that this reader does not know\n");
+	is(notes(), "the text has no run_impl: it is truncated, or of an unknown kind of model\n");
 	assert_int_equal(read_raw(""), -1);
 	assert_int_equal(err.status, EXIT_INPUT);
 	assert_int_equal(read_raw("int main(void)\n{\n}\n"), -1);

@@ -140,21 +140,21 @@ static inline int64_t size_plus(int64_t a, int64_t b)
 {
 	int64_t v;
 	if (__builtin_add_overflow(a, b, &v))
-		aten_fail("a tensor that no memory can hold");
+		aten_fail("the tensor is too large for memory");
 	return v;
 }
 static inline int64_t size_times(int64_t a, int64_t b)
 {
 	int64_t v;
 	if (__builtin_mul_overflow(a, b, &v))
-		aten_fail("a tensor that no memory can hold");
+		aten_fail("the tensor is too large for memory");
 	return v;
 }
 static inline int64_t size_minus(int64_t a, int64_t b)
 {
 	int64_t v;
 	if (__builtin_sub_overflow(a, b, &v))
-		aten_fail("a tensor that no memory can hold");
+		aten_fail("the tensor is too large for memory");
 	return v;
 }
 static inline int64_t size_of_all(int n, const int64_t *size)

@@ -129,7 +129,7 @@ static void need_blas(void)
 	static pthread_once_t once = PTHREAD_ONCE_INIT;
 	pthread_once(&once, load_blas);
 	if (UNLIKELY(starved))
-		aten_fail("too little address space for OpenBLAS, which needs %u MB more: raise the limit (ulimit -v)", BLAS_BUFFER >> 20);
+		aten_fail("not enough address space for OpenBLAS, which needs %u MB more: raise the limit (ulimit -v)", BLAS_BUFFER >> 20);
 }
 
 /* ---- LAPACK ---- */
@@ -146,7 +146,9 @@ void aten_lapack(const char *name, int dtype, const void *const *arg, size_t n)
 	if (!call && blas.lapack)
 		call = (routine *)named(blas.lapack, "%s_", full);
 	if (!call)
-		aten_fail("it needs %s of LAPACK: install OpenBLAS (Debian: libopenblas0-serial) or name one in PT2_SHIM_BLAS", full);
+		aten_fail(
+		    "requires LAPACK's %s: install OpenBLAS (Debian: libopenblas0-serial) or set PT2_SHIM_BLAS to a library that has it",
+		    full);
 	for (size_t i = 0; i < LAPACK_ARGS; i++) /* behind the arguments: how long texts are, each one character */
 		a[i] = i < n ? arg[i] : (p)(uintptr_t)1;
 	call(a[0], a[1], a[2], a[3], a[4], a[5], a[6], a[7], a[8], a[9], a[10], a[11], a[12], a[13], a[14], a[15], a[16], a[17], a[18],

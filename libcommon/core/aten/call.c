@@ -116,7 +116,7 @@ int aten_find(struct aten_op *op, struct slice name, struct err *err)
 	}
 	op->schema = op->entry ? schema_of(op->entry->name) : NULL;
 	if (!op->schema)
-		return err_set(err, EXIT_PARTIAL, "the operator %.*s is not here", SLN(name, 200));
+		return err_set(err, EXIT_PARTIAL, "unsupported operator %.*s", SLN(name, 200));
 	if (op_schema_read(&op->parsed, slice_str(op->schema), err) < 0)
 		return -1;
 	op->n_results = op->parsed.n_result;
@@ -136,7 +136,7 @@ static _Noreturn void refuse_argument(const struct aten_call *c, uint32_t i, con
 static const struct aten_value *argument(const struct aten_call *c, uint32_t i)
 {
 	if (i >= c->n)
-		aten_fail("argument %u of %u", i + 1, c->n);
+		aten_fail("missing argument %u of %u", i + 1, c->n);
 	return &c->arg[i];
 }
 
@@ -208,7 +208,7 @@ int call_dtype_or(const struct aten_call *c, uint32_t i, int otherwise)
 	if (v->kind == ATEN_NONE)
 		return otherwise;
 	if ((v->kind != ATEN_DTYPE && v->kind != ATEN_INT) || !dtype_info((int)v->i))
-		refuse_argument(c, i, "a dtype that is known here");
+		refuse_argument(c, i, "a known dtype");
 	return (int)v->i;
 }
 
@@ -309,7 +309,7 @@ static struct aten_value value_of_text(struct slice text)
 		return aten_int(i);
 	double f = strtod(number, &end);
 	if (*end)
-		aten_fail("the default '%s'", number);
+		aten_fail("invalid default '%s'", number);
 	return aten_float(f);
 }
 
@@ -328,7 +328,7 @@ static struct aten_value *filled(const struct aten_op *op, const struct aten_val
 	struct aten_value *all = aten_scratch(s->n, sizeof(*all));
 	size_t used = 0;
 	if (n > s->n)
-		aten_fail("%zu arguments for %u parameters", n, s->n);
+		aten_fail("%zu arguments given, but the operator has %u parameters", n, s->n);
 	for (uint32_t i = 0; i < s->n; i++) {
 		const struct op_param *p = &s->param[i];
 		const struct aten_named *by_name = NULL;
@@ -336,9 +336,9 @@ static struct aten_value *filled(const struct aten_op *op, const struct aten_val
 			by_name = slice_eq(named[k].name, p->name) ? &named[k] : NULL;
 		used += by_name != NULL;
 		if (by_name && i < n)
-			aten_fail("%.*s is given twice", SL(p->name));
+			aten_fail("duplicate argument %.*s", SL(p->name));
 		if (i >= n && !by_name && !p->has_default)
-			aten_fail("no argument for %.*s", SL(p->name));
+			aten_fail("missing argument %.*s", SL(p->name));
 		all[i] = as_parameter(p, i < n ? args[i] : by_name ? by_name->value : value_of_text(p->value));
 	}
 	for (size_t k = 0; used < n_named && k < n_named; k++) {
@@ -346,7 +346,7 @@ static struct aten_value *filled(const struct aten_op *op, const struct aten_val
 		for (uint32_t i = 0; i < s->n; i++)
 			known = known || slice_eq(named[k].name, s->param[i].name);
 		if (!known)
-			aten_fail("there is no parameter %.*s", SLN(named[k].name, 60));
+			aten_fail("no parameter %.*s", SLN(named[k].name, 60));
 	}
 	return all;
 }
@@ -438,7 +438,7 @@ static void into_self(struct aten_tensor *self, struct aten_value *ret)
 		return;
 	}
 	if (!made || !aten_same_sizes(made, self))
-		aten_fail("the result has other sizes than self, which it should be put into");
+		aten_fail("the result does not have the sizes of self, into which it should be written");
 	if (!can_cast(made->dtype, self->dtype))
 		aten_fail("result type %s can't be cast to the desired output type %s", dtype_name(made->dtype), dtype_name(self->dtype));
 	aten_copy(self, made);

@@ -18,7 +18,7 @@ static void run_tile(struct aten_call *c)
 	struct ints given = call_ints(c, 1);
 	int skip = self->n_dim > given.n ? self->n_dim - (int)given.n : 0;
 	if (given.n + skip > ATEN_DIMS)
-		aten_fail("%lld dimensions", (long long)given.n);
+		aten_fail("too many dimensions: %lld", (long long)given.n);
 	for (int i = 0; i < given.n + skip; i++)
 		times[i] = i < skip ? 1 : given.v[i - skip];
 	call_give_all(c, APPLY("repeat", GIVEN(c, 0), aten_ints(times, given.n + skip)), 1);
@@ -45,7 +45,7 @@ static void run_meshgrid(struct aten_call *c) /* tensors, indexing */
 	const char *indexing = c->n > 1 ? call_string_or(c, 1, "ij") : "ij";
 	bool swap = !strcmp(indexing, "xy") && n >= 2;
 	if (!n || n > ATEN_DIMS || (!swap && strcmp(indexing, "ij") != 0 && strcmp(indexing, "xy") != 0))
-		aten_fail("%lld tensors, indexing '%s'", (long long)n, indexing);
+		aten_fail("got %lld tensors with indexing '%s'", (long long)n, indexing);
 	for (int64_t i = 0; i < n; i++) {
 		if (t[i]->n_dim > 1 || t[i]->dtype != t[0]->dtype)
 			aten_fail("Expected scalars or 1D tensors of one dtype");
@@ -224,10 +224,10 @@ static struct aten_tensor *diag_embed(struct aten_tensor *self, int64_t offset, 
 	int n_dim = self->n_dim + 1, last = self->n_dim - 1;
 	int d1 = (int)(dim1 < 0 ? dim1 + n_dim : dim1), d2 = (int)(dim2 < 0 ? dim2 + n_dim : dim2);
 	if (!self->n_dim || d1 < 0 || d2 < 0 || d1 >= n_dim || d2 >= n_dim || d1 == d2)
-		aten_fail("diagonal dimensions %d and %d of %d", d1, d2, n_dim);
+		aten_fail("invalid diagonal dimensions %d and %d of a %dD tensor", d1, d2, n_dim);
 	int64_t size[ATEN_DIMS], each;
 	if (offset == INT64_MIN || __builtin_add_overflow(self->size[last], offset < 0 ? -offset : offset, &each))
-		aten_fail("offset %lld", (long long)offset);
+		aten_fail("invalid offset %lld", (long long)offset);
 	for (int d = 0, from = 0; d < n_dim; d++)
 		size[d] = d == d1 || d == d2 ? each : self->size[from++];
 	struct aten_tensor *out = aten_new(self->dtype, n_dim, size, NULL);
@@ -419,7 +419,7 @@ static void run_float_power(struct aten_call *c)
 static void run_rrelu(struct aten_call *c) /* self, lower, upper, training: between them */
 {
 	if (call_bool(c, 3))
-		aten_fail("slopes by chance, while training, are not here");
+		aten_fail("random slopes (training) are not supported");
 	call_give_all(c, APPLY("leaky_relu", GIVEN(c, 0), aten_float((call_float(c, 1) + call_float(c, 2)) / 2)), 1);
 }
 

@@ -62,7 +62,7 @@ static int64_t segment(const struct conv *c, int64_t tap, int64_t p, int64_t p1,
 static int64_t param(struct ints list, int dim, int dims, int64_t otherwise, const char *what)
 {
 	if (list.n != dims && list.n != 1 && list.n != 0)
-		aten_fail("%lld numbers of %s for %d dimensions", (long long)list.n, what, dims);
+		aten_fail("got %lld values of %s for %d dimensions", (long long)list.n, what, dims);
 	return list.n == dims ? list.v[dim] : list.n == 1 ? list.v[0] : otherwise;
 }
 
@@ -72,11 +72,12 @@ static void fill_conv(struct conv *c, const struct aten_tensor *x, const struct 
 	int64_t bound = 0;
 
 	if (dims < 1 || dims > CONV_DIMS || w->n_dim != x->n_dim)
-		aten_fail("an input of %d dimensions and a weight of %d", x->n_dim, w->n_dim);
+		aten_fail("expected input and weight with the same number of dimensions, got %dD and %dD", x->n_dim, w->n_dim);
 	*c = (struct conv){
 	    .n = x->size[0], .ci = x->size[1], .groups = p->groups, .transposed = p->transposed, .taps = 1, .small_n = 1, .large_n = 1};
 	if (c->groups < 1 || c->ci % c->groups || (p->transposed ? w->size[0] != c->ci : w->size[0] % c->groups))
-		aten_fail("%lld channels, a weight of %lld, %lld groups", (long long)c->ci, (long long)w->size[0], (long long)c->groups);
+		aten_fail("%lld channels do not match a weight of %lld with %lld groups", (long long)c->ci, (long long)w->size[0],
+			  (long long)c->groups);
 	if (!p->transposed && size_times(w->size[1], c->groups) != c->ci)
 		aten_fail("expected input to have %lld channels, but got %lld channels instead", (long long)(w->size[1] * c->groups),
 			  (long long)c->ci);
@@ -93,8 +94,8 @@ static void fill_conv(struct conv *c, const struct aten_tensor *x, const struct 
 		int64_t in = is ? x->size[d + 2] : 1, extra = is ? param(p->output_padding, d, dims, 0, "output_padding") : 0;
 		if (c->k[i] < 1 || c->stride[i] < 1 || c->pad[i] < 0 || c->dilation[i] < 1 || extra < 0 || c->k[i] > INT32_MAX ||
 		    c->stride[i] > INT32_MAX || c->pad[i] > INT32_MAX || c->dilation[i] > INT32_MAX || extra > INT32_MAX)
-			aten_fail("kernel %lld, stride %lld, padding %lld, dilation %lld", (long long)c->k[i], (long long)c->stride[i],
-				  (long long)c->pad[i], (long long)c->dilation[i]);
+			aten_fail("invalid kernel %lld, stride %lld, padding %lld, dilation %lld", (long long)c->k[i],
+				  (long long)c->stride[i], (long long)c->pad[i], (long long)c->dilation[i]);
 		int64_t reach = c->dilation[i] * (c->k[i] - 1) + 1;
 		int64_t out =
 		    p->transposed ? size_plus(size_times(in - 1, c->stride[i]), reach + extra - 2 * c->pad[i]) : in + 2 * c->pad[i] - reach;
@@ -197,10 +198,10 @@ struct aten_tensor *aten_convolution(struct aten_tensor *x, struct aten_tensor *
 	if (x->dtype != w->dtype || (bias && bias->dtype != x->dtype && bias->dtype != DTYPE_F32))
 		aten_fail("input type (%s) and weight or bias type (%s) should be the same", dtype_name(x->dtype), dtype_name(w->dtype));
 	if (!elem_floating(x->dtype))
-		aten_fail("a convolution of %s", dtype_name(x->dtype));
+		aten_fail("convolution is not supported for %s", dtype_name(x->dtype));
 	fill_conv(&c, x, w, p, size);
 	if (bias && (bias->n_dim != 1 || bias->size[0] != c.co))
-		aten_fail("a bias of %lld elements for %lld channels", (long long)aten_numel(bias), (long long)c.co);
+		aten_fail("a bias of %lld elements does not match %lld channels", (long long)aten_numel(bias), (long long)c.co);
 	c.last = p->channels_last < 0 ? choose_last(&c, x, w, p) : p->channels_last;
 	c.depthwise = !c.transposed && c.groups == c.ci && c.groups > 1 && (!c.last || c.co == c.ci);
 

@@ -115,7 +115,7 @@ ATEN_WIDE static void NAME(depthwise_pixels)(const struct conv *c, const T *x, c
 		}
 }
 
-/* If both grids are the same and there is a single tap at the same position, the input is the matrix. */
+/* plain: both grids are the same and no tap shifts a position, so the input itself is the matrix. */
 static void NAME(forward_group)(const struct conv *c, const T *x, const T *w, T *y, T *col)
 {
 	int64_t in = c->ci / c->groups, out = c->co / c->groups, k = in * c->taps;

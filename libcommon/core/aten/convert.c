@@ -161,7 +161,7 @@ static struct value load_element(int dtype, const void *p)
 	}
 	k = mini_of(dtype);
 	if (!k)
-		aten_fail("values of %s cannot be converted here", dtype_name(dtype));
+		aten_fail("conversion from %s is not supported", dtype_name(dtype));
 	return FLOAT((double)mini_to_float(k, *(const uint8_t *)p), 0);
 }
 
@@ -217,7 +217,7 @@ static void store_element(int dtype, void *p, struct value v)
 	}
 	k = mini_of(dtype);
 	if (!k)
-		aten_fail("nothing can be converted to %s here", dtype_name(dtype));
+		aten_fail("conversion to %s is not supported", dtype_name(dtype));
 	*(uint8_t *)p = mini_of_float(k, to_f32(v));
 }
 
@@ -394,7 +394,7 @@ void aten_copy(struct aten_tensor *dst, const struct aten_tensor *src)
 	int shift = dst->n_dim - src->n_dim;
 	for (int i = 0; i < src->n_dim; i++)
 		if (i + shift < 0 ? src->size[i] != 1 : src->size[i] != 1 && src->size[i] != dst->size[i + shift])
-			aten_fail("size %lld at dimension %d cannot become %lld", (long long)src->size[i], i,
+			aten_fail("size %lld at dimension %d cannot be expanded to %lld", (long long)src->size[i], i,
 				  i + shift < 0 ? 1 : (long long)dst->size[i + shift]);
 	if (!aten_numel(dst) || !aten_computes())
 		return;

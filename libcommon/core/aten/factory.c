@@ -15,7 +15,7 @@ struct aten_tensor *aten_fill(struct aten_tensor *t, struct aten_tensor *value)
 struct aten_tensor *aten_empty(const int64_t *size, int64_t n, int dtype)
 {
 	if (n < 0 || n > ATEN_DIMS)
-		aten_fail("%lld dimensions", (long long)n);
+		aten_fail("too many dimensions: %lld", (long long)n);
 	for (int64_t i = 0; i < n; i++)
 		if (size[i] < 0)
 			aten_fail("Trying to create tensor with negative dimension %lld", (long long)size[i]);
@@ -193,7 +193,7 @@ static void run_fftfreq(struct aten_call *c)
 	int64_t n = call_int(c, 0), half = n - n / 2, count = real ? n / 2 + 1 : n;
 	double d = call_float(c, 1);
 	if (n < 1)
-		aten_fail("a signal of %lld samples", (long long)n);
+		aten_fail("invalid signal length %lld", (long long)n);
 	struct aten_tensor *out = aten_new(call_dtype_or(c, 2, aten_default_dtype()), 1, &count, NULL);
 	for (int64_t i = 0; i < count && aten_computes(); i++)
 		elem_set_c128(out->dtype, aten_data(out) + i * elem_bytes(out->dtype),
@@ -247,7 +247,7 @@ static void run_one_hot(struct aten_call *c)
 	if (most >= classes)
 		aten_fail("Class values must be smaller than num_classes.");
 	if (self->n_dim == ATEN_DIMS)
-		aten_fail("indices of %d dimensions", ATEN_DIMS);
+		aten_fail("indices with %d dimensions are not supported", ATEN_DIMS);
 	memcpy(size, self->size, sizeof(size));
 	size[self->n_dim] = classes;
 	struct aten_tensor *out = aten_empty(size, self->n_dim + 1, DTYPE_I64);

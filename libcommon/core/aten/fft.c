@@ -195,7 +195,7 @@ static double scale_of(int64_t normalization, const struct aten_tensor *t, const
 	for (int64_t i = 0; i < n_dim; i++)
 		n *= (double)(last && i == n_dim - 1 ? last : t->size[dim[i]]);
 	if (normalization < 0 || normalization > 2)
-		aten_fail("no normalization mode %lld", (long long)normalization);
+		aten_fail("invalid normalization mode %lld", (long long)normalization);
 	return normalization == 2 ? 1 / n : normalization == 1 ? 1 / sqrt(n) : 1;
 }
 
@@ -350,7 +350,8 @@ static struct aten_tensor *c2r(struct aten_tensor *self, struct ints dims, int64
 	check_dims(self, dims, dim);
 	int d = (int)dim[n - 1];
 	if (self->size[d] < last / 2 + 1)
-		aten_fail("%lld values along dim %d, %lld are needed", (long long)self->size[d], d, (long long)last / 2 + 1);
+		aten_fail("the input has %lld values along dim %d, but %lld are required", (long long)self->size[d], d,
+			  (long long)last / 2 + 1);
 	struct aten_tensor *c = aten_to_copy(self, DTYPE_C128, ATEN_CONTIGUOUS);
 	for (int64_t i = 0; i < n - 1 && aten_computes(); i++)
 		transform_dim(c, (int)dim[i], false);

@@ -115,13 +115,13 @@ static void check_grid(const struct aten_tensor *input, const struct aten_tensor
 {
 	int n = spatial + 2;
 	if (n < 3 || input->n_dim != n || grid->n_dim != n || input->size[0] != grid->size[0] || grid->size[n - 1] != spatial)
-		aten_fail("grid_sampler(): expected %dD input and grid of one batch size, the grid's last dimension being %d", n, spatial);
+		aten_fail("grid_sampler(): expected %dD input and a grid with the same batch size and last dimension %d", n, spatial);
 	if (!elem_floating(input->dtype) || input->dtype != grid->dtype)
-		aten_fail("grid_sampler(): expected input and grid of one floating dtype");
+		aten_fail("grid_sampler(): expected input and grid with the same floating dtype");
 	if (mode < GRID_BILINEAR || mode > GRID_BICUBIC)
-		aten_fail("grid_sampler(): no interpolation mode %lld", (long long)mode);
+		aten_fail("grid_sampler(): invalid interpolation mode %lld", (long long)mode);
 	if (padding < PAD_ZEROS || padding > PAD_REFLECTION)
-		aten_fail("grid_sampler(): no padding mode %lld", (long long)padding);
+		aten_fail("grid_sampler(): invalid padding mode %lld", (long long)padding);
 	for (int i = 2; i < n; i++)
 		if (!input->size[i])
 			aten_fail("grid_sampler(): expected input to have non-empty spatial dimensions");

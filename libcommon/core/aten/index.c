@@ -41,7 +41,7 @@ static void set_indices(const struct aten_tensor *self, struct tensors indices, 
 		struct aten_tensor *x = indices.v[i];
 		if (x && (x->dtype == DTYPE_BOOL || x->dtype == DTYPE_U8)) {
 			if (!x->n_dim)
-				aten_fail("indexing with a mask of no dimensions is not supported here");
+				aten_fail("indexing with a 0-d mask is not supported");
 			dim = spread_mask(self, x, dim, p);
 			continue;
 		}
@@ -112,7 +112,7 @@ static void compute_offsets(const struct aten_tensor *self, const int64_t *block
 static void add_dim(struct plan *p, int64_t size, int64_t step)
 {
 	if (p->n_dim >= ATEN_DIMS)
-		aten_fail("more than %d dimensions", ATEN_DIMS);
+		aten_fail("the result has more than %d dimensions", ATEN_DIMS);
 	p->size[p->n_dim] = size;
 	p->self_step[p->n_dim++] = step;
 }
@@ -365,7 +365,7 @@ struct aten_tensor *aten_masked_scatter_backward(struct aten_tensor *grad_output
 	struct aten_tensor *v = aten_masked_select(grad_output, mask);
 	uint64_t bytes = (uint64_t)aten_numel(v) * (uint64_t)elem_bytes(v->dtype);
 	if (bytes > out->storage->bytes)
-		aten_fail("the mask takes %lld elements of %lld", (long long)aten_numel(v), (long long)aten_numel(out));
+		aten_fail("the mask selects %lld elements, but the output has %lld", (long long)aten_numel(v), (long long)aten_numel(out));
 	aten_fill_zero(out);
 	if (bytes)
 		memcpy(aten_data(out), aten_data(v), bytes);

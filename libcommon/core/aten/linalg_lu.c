@@ -30,7 +30,7 @@ static struct lu lu_of(struct aten_tensor *a)
 static int32_t pivot_of(const int32_t *pivots, int64_t i, int64_t n)
 {
 	if (pivots[i] < 1 || pivots[i] > n)
-		aten_fail("a pivot of %d in a matrix of %lld rows", pivots[i], (long long)n);
+		aten_fail("invalid pivot %d for a matrix of %lld rows", pivots[i], (long long)n);
 	return pivots[i];
 }
 

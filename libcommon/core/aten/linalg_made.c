@@ -29,7 +29,7 @@ static void run_svd_old(struct aten_call *c) /* self, some, compute_uv; V is not
 	bool vectors = call_bool(c, 2);
 	const struct aten_value *r = APPLY("_linalg_svd", T(self), aten_bool(!call_bool(c, 1)), aten_bool(vectors));
 	if (!vectors)
-		aten_fail("without vectors: torch's are zeros; use linalg_svdvals");
+		aten_fail("not supported without vectors (torch returns zeros); use linalg_svdvals");
 	call_give(c, 0, r[0].tensor);
 	call_give(c, 1, r[1].tensor);
 	struct aten_tensor *v = aten_transpose(r[2].tensor, -2, -1);
@@ -132,7 +132,7 @@ static struct aten_tensor *matrix_norm(struct matrix_norm *m, struct aten_tensor
 static void two_dims(const struct aten_tensor *a, struct ints dims, int *two)
 {
 	if (a->n_dim < 2 || dims.n != 2)
-		aten_fail("linalg.matrix_norm: The input tensor A must have at least 2 dimensions, dim 2 of them");
+		aten_fail("linalg.matrix_norm: The input tensor A must have at least 2 dimensions, and dim must have 2");
 	for (int i = 0; i < 2; i++)
 		two[i] = aten_dim(a, dims.v[i]);
 	if (two[0] == two[1])

@@ -36,8 +36,8 @@ struct mat mat_broadcast(const struct aten_tensor *t, int64_t rows, int64_t cols
 	struct mat m = mat_of(t, -1);
 
 	if (t->n_dim > 2 || (m.rows != rows && m.rows != 1) || (m.cols != cols && m.cols != 1))
-		aten_fail("a tensor of %lld x %lld cannot be expanded to %lld x %lld", (long long)m.rows, (long long)m.cols,
-			  (long long)rows, (long long)cols);
+		aten_fail("a %lld x %lld tensor cannot be expanded to %lld x %lld", (long long)m.rows, (long long)m.cols, (long long)rows,
+			  (long long)cols);
 	if (m.rows != rows)
 		m.row_stride = 0;
 	if (m.cols != cols)
@@ -66,7 +66,7 @@ static struct mat new_mat(int dtype, int64_t rows, int64_t cols)
 	uint64_t n;
 
 	if (__builtin_mul_overflow((uint64_t)rows, (uint64_t)cols, &n))
-		aten_fail("a matrix that no memory can hold");
+		aten_fail("the matrix is too large for memory");
 	return (struct mat){aten_scratch(n, (uint64_t)elem_bytes(dtype)), dtype, rows, cols, cols, 1};
 }
 
@@ -204,13 +204,13 @@ void mat_mul(struct mat c, struct mat bias, struct mat a, struct mat b, double b
 	if (beta == 0)
 		bias.data = NULL;
 	if (elem_complex(c.dtype) && (!elem_complex(a.dtype) || !elem_complex(b.dtype) || (bias.data && !elem_complex(bias.dtype))))
-		aten_fail("real matrices (%s, %s) with a complex output", dtype_name(a.dtype), dtype_name(b.dtype));
+		aten_fail("real matrices (%s, %s) cannot have a complex output", dtype_name(a.dtype), dtype_name(b.dtype));
 	if (aten_is_float(c.dtype))
 		mul_float(c, bias, a, b, beta, alpha);
 	else if (elem_complex(c.dtype))
 		mul_complex(c, bias, a, b, beta, alpha);
 	else if (!elem_integral(c.dtype) || c.dtype == DTYPE_BOOL)
-		aten_fail("matrices of %s cannot be multiplied", dtype_name(c.dtype));
+		aten_fail("matrix multiplication is not supported for %s", dtype_name(c.dtype));
 	else if (elem_bytes(c.dtype) <= 4)
 		mul_u32(c, bias, a, b, elem_to_i64(beta), elem_to_i64(alpha));
 	else

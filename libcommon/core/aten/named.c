@@ -21,7 +21,7 @@ struct aten_tensor *named_tensor(const struct aten_call *c, const char *name)
 {
 	struct aten_tensor *t = named_tensor_or_none(c, name);
 	if (!t)
-		aten_fail("no tensor for %s", name);
+		aten_fail("%s must be a tensor", name);
 	return t;
 }
 

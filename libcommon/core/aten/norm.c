@@ -67,7 +67,7 @@ static void run_softmax(struct aten_call *c) /* self, dim, dtype */
 static void run_softmax_half(struct aten_call *c) /* self, dim, half_to_float */
 {
 	if (call_bool(c, 2))
-		aten_fail("conversion with softmax is for CUDA only");
+		aten_fail("softmax with dtype conversion is supported only on CUDA");
 	call_give(c, 0, aten_softmax(call_tensor(c, 0), call_int(c, 1), c->entry->data));
 }
 
@@ -91,7 +91,7 @@ static struct aten_tensor *last_dims_norm(const struct aten_tensor *input, int64
 {
 	need_float(input, rms ? "rms_norm" : "LayerNormKernelImpl");
 	if (n_shape < 1 || n_shape > input->n_dim)
-		aten_fail("%lld normalized dimensions of %d", (long long)n_shape, input->n_dim);
+		aten_fail("%lld normalized dimensions, but the input has %d", (long long)n_shape, input->n_dim);
 	int outer = input->n_dim - (int)n_shape, acc = acc_dtype(input->dtype);
 	int64_t size[ATEN_DIMS], rows = 1, n = 1;
 	for (int i = 0; i < input->n_dim; i++) {
@@ -139,7 +139,7 @@ static bool ends_with(const struct aten_tensor *t, struct ints shape)
 static void need_shape(const struct aten_tensor *t, struct ints shape, const char *what)
 {
 	if (t && (t->n_dim != shape.n || !ends_with(t, shape)))
-		aten_fail("expected %s to be of the normalized shape", what);
+		aten_fail("expected %s to have the normalized shape", what);
 }
 /* Statistics, computed in float, are given in the dtype that the parameters have. */
 static void give_saved(const struct aten_call *c, struct two saved, const struct aten_tensor *weight)
@@ -156,7 +156,7 @@ static void run_layer_norm(struct aten_call *c)
 	struct aten_tensor *self = call_tensor(c, 0), *weight = call_tensor_or_none(c, 2), *bias = call_tensor_or_none(c, 3);
 	struct two saved;
 	if (!ends_with(self, shape))
-		aten_fail("given normalized_shape does not fit the input's last dimensions");
+		aten_fail("given normalized_shape does not match the input's last dimensions");
 	need_shape(weight, shape, "weight");
 	need_shape(bias, shape, "bias");
 	call_give(c, 0, last_dims_norm(self, shape.n, weight, bias, call_float(c, 4), false, &saved));
@@ -219,7 +219,7 @@ static double *channel_values(const struct aten_tensor *t, int64_t channels, dou
 {
 	double *v = aten_scratch((uint64_t)channels, sizeof(*v));
 	if (t && (t->n_dim != 1 || t->size[0] != channels))
-		aten_fail("a tensor of %d dimensions and %lld values for %lld channels", t->n_dim, (long long)aten_numel(t),
+		aten_fail("a tensor with %d dimensions and %lld values does not match %lld channels", t->n_dim, (long long)aten_numel(t),
 			  (long long)channels);
 	for (int64_t i = 0; i < channels; i++)
 		v[i] = otherwise;
@@ -304,9 +304,9 @@ static void run_instance_norm(struct aten_call *c) /* input, weight, bias, runni
 	struct aten_tensor *x = call_tensor(c, 0), *weight = call_tensor_or_none(c, 1), *bias = call_tensor_or_none(c, 2);
 	int64_t shape[ATEN_DIMS];
 	if (call_tensor_or_none(c, 3) || !call_bool(c, 5))
-		aten_fail("running statistics are not here");
+		aten_fail("running statistics are not supported");
 	if (x->n_dim < 2)
-		aten_fail("expected batch and channels");
+		aten_fail("expected at least 2 dimensions (batch and channels)");
 	memcpy(shape, x->size, sizeof(shape));
 	shape[0] = 1;
 	shape[1] = x->size[0] * x->size[1];
@@ -423,7 +423,7 @@ static const int64_t *mask_of(const struct aten_call *c, uint32_t i)
 {
 	struct ints mask = call_ints(c, i);
 	if (mask.n != 3)
-		aten_fail("a mask of %lld, 3 are expected", (long long)mask.n);
+		aten_fail("expected an output mask of 3 values, got %lld", (long long)mask.n);
 	return mask.v;
 }
 
@@ -436,7 +436,7 @@ static void give_gradients(struct aten_call *c, struct norm_gradient k, int64_t 
 	double *dw = aten_scratch_values((uint64_t)weights, 2 * sizeof(*dw)), *db = NULL, *dy = NULL;
 	if (!aten_same_sizes(grad, x) || aten_numel(mean) != rows || aten_numel(rstd) != rows ||
 	    (weight && aten_numel(weight) != weights) || (bias && aten_numel(bias) != weights))
-		aten_fail("the gradient, mean, rstd or weight do not fit the input");
+		aten_fail("the gradient, mean, rstd or weight does not match the input");
 	if (aten_computes() && weights) {
 		memset(dw, 0, (size_t)weights * 2 * sizeof(*dw));
 		db = dw + weights;
@@ -469,7 +469,7 @@ static void run_layer_norm_backward(struct aten_call *c)
 	struct ints shape = call_ints(c, 2);
 	need_float(x, "LayerNormBackwardKernelImpl");
 	if (shape.n < 1 || !ends_with(x, shape))
-		aten_fail("a normalized shape that is not the input's");
+		aten_fail("the normalized shape does not match the input");
 	for (int i = 0; i < x->n_dim; i++)
 		*(i < x->n_dim - shape.n ? &rows : &n) *= x->size[i];
 	give_gradients(c, (struct norm_gradient){.n = n, .inner = 1}, rows, n, mask_of(c, 7), aten_new(x->dtype, x->n_dim, x->size, NULL),
@@ -489,7 +489,7 @@ static void run_group_norm_backward(struct aten_call *c)
 	struct aten_tensor *of_channels = weight ? weight : aten_new(x->dtype, 1, &x->size[1], NULL);
 	const int64_t *mask = mask_of(c, 9);
 	if (mask[1] && !weight)
-		aten_fail("the gradient of a weight that there is none of");
+		aten_fail("the gradient of a weight was requested, but there is no weight");
 	give_gradients(c, k, x->size[0] * groups, x->size[1], mask, format_like(x), weight, of_channels);
 }
 

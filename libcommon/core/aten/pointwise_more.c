@@ -134,7 +134,7 @@ static void run_prelu(struct aten_call *c)
 	struct aten_tensor *self = call_tensor(c, 0), *weight = call_tensor(c, 1);
 	int64_t shape[ATEN_DIMS], n = aten_numel(weight);
 	if (n != 1 && (self->n_dim < 2 || self->size[1] != n))
-		aten_fail("%lld slopes do not fit the channels", (long long)n);
+		aten_fail("%lld slopes do not match the channels", (long long)n);
 	for (int i = 0; i < self->n_dim; i++)
 		shape[i] = i == 1 ? n : 1;
 	if (n == 1)

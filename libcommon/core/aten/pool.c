@@ -212,7 +212,7 @@ static struct two pool_max(const struct pool *p, window_fn *window, void *arg)
 			window(p, k, at, &w, arg);
 			int64_t best = max_at(p, &m, &w);
 			if (best < 0)
-				aten_fail("a window without elements");
+				aten_fail("the window is empty");
 			int64_t in[3] = {best / p->in[2] / p->in[1], best / p->in[2] % p->in[1], best % p->in[2]};
 			elem_copy(plane_at(&to, at), plane_at(&from, in), elem_bytes(out->dtype));
 			elem_copy(plane_at(&index, at), &best, 8);
@@ -312,7 +312,7 @@ static void fractional_window(const struct pool *p, int64_t plane, const int64_t
 		w->from[i] = fractional_start(p, i, s, samples->dtype != DTYPE_F64, at[i]);
 		w->to[i] = w->from[i] + p->kernel[i];
 		if (w->from[i] < 0 || w->to[i] > p->in[i])
-			aten_fail("random samples are not between 0 and 1");
+			aten_fail("random samples must be between 0 and 1");
 	}
 }
 
@@ -432,7 +432,7 @@ struct aten_tensor *aten_max_unpool(struct aten_tensor *self, int spatial, struc
 	int64_t at[3], total;
 	pool_begin(&p, self, spatial);
 	if (indices->dtype != DTYPE_I64 || !aten_same_sizes(indices, self))
-		aten_fail("indices should be int64 and of the input's shape");
+		aten_fail("indices should be int64 with the input's shape");
 	pool_adaptive(&p, size);
 	struct aten_tensor *out = pool_output(&p, self->dtype);
 	aten_fill_zero(out);
@@ -473,7 +473,7 @@ static void spread_max(const struct pool *p, const struct average *a, const int6
 	(void)a;
 	(void)at;
 	if (index < 0 || index >= p->in[0] * p->in[1] * p->in[2])
-		aten_fail("an index of %lld is outside of the input", (long long)index);
+		aten_fail("index %lld is outside the input", (long long)index);
 	plane[index] += g;
 }
 
@@ -486,9 +486,9 @@ static struct aten_tensor *pool_gradient(const struct pool *p, struct aten_tenso
 	const size_t sizes = (size_t)self->n_dim * sizeof(*self->size);
 	int64_t at[3], n = p->in[0] * p->in[1] * p->in[2];
 	if (grad->dtype != self->dtype || grad->n_dim != self->n_dim || memcmp(grad->size, p->size, sizes))
-		aten_fail("the gradient is not of the result's shape and dtype");
+		aten_fail("the gradient does not have the result's shape and dtype");
 	if (indices && (indices->dtype != DTYPE_I64 || indices->n_dim != self->n_dim || memcmp(indices->size, p->size, sizes)))
-		aten_fail("indices should be int64 and of the result's shape");
+		aten_fail("indices should be int64 with the result's shape");
 	struct aten_tensor *out = aten_new_format(self->dtype, self->n_dim, self->size, aten_channels_last(self));
 	double *v = aten_scratch_values((uint64_t)n, sizeof(*v));
 	elem_need_real(self);
@@ -606,7 +606,7 @@ static void run_adaptive_avg_backward(struct aten_call *c) /* grad_output, self 
 	struct pool p;
 	pool_begin(&p, call_tensor(c, 1), 2);
 	if (grad->n_dim != p.self->n_dim)
-		aten_fail("the gradient is not of the result's shape");
+		aten_fail("the gradient does not have the result's shape");
 	pool_adaptive(&p, (struct ints){grad->size + grad->n_dim - 2, 2});
 	call_give(c, 0, pool_gradient(&p, grad, NULL, spread_average, NULL));
 }

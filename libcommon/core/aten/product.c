@@ -28,7 +28,7 @@ static struct aten_tensor *product(struct aten_tensor *a, struct aten_tensor *b,
 	int n = a->n_dim;
 	int64_t size[3];
 	if (b->n_dim != n || (n != 2 && n != 3))
-		aten_fail("matrices of %d and %d dimensions", n, b->n_dim);
+		aten_fail("matrices with %d and %d dimensions are not supported", n, b->n_dim);
 	if (a->dtype != b->dtype || (bias && bias->dtype != a->dtype))
 		aten_fail("expected m1 and m2 to have the same dtype, but got: %s != %s", dtype_name(a->dtype),
 			  dtype_name(b->dtype != a->dtype ? b->dtype : bias->dtype));
@@ -42,7 +42,7 @@ static struct aten_tensor *product(struct aten_tensor *a, struct aten_tensor *b,
 	struct aten_tensor *out = aten_new(a->dtype, n, size, NULL);
 	bool plain = !aten_is_complex(a->dtype) || (!cimag(beta) && !cimag(alpha));
 	if (bias && bias->n_dim > n)
-		aten_fail("a bias of %d dimensions", bias->n_dim);
+		aten_fail("a bias with %d dimensions is not supported", bias->n_dim);
 	struct aten_tensor *wide = bias && plain ? aten_expand(bias, size, n) : NULL;
 	(n == 2 ? aten_addmm_out : aten_baddbmm_out)(out, wide, a, b, wide ? creal(beta) : 0, wide ? creal(alpha) : 1);
 	if (!bias || wide)
@@ -176,7 +176,7 @@ static struct ints each_of(const struct aten_call *c, uint32_t i, int64_t n)
 	struct ints list = call_ints(c, i);
 	int64_t *all = aten_scratch((uint64_t)n, sizeof(*all));
 	if (list.n != 1 && list.n != n)
-		aten_fail("%lld numbers for %lld dimensions", (long long)list.n, (long long)n);
+		aten_fail("got %lld values for %lld dimensions", (long long)list.n, (long long)n);
 	for (int64_t k = 0; k < n; k++)
 		all[k] = list.v[list.n == 1 ? 0 : k];
 	return (struct ints){all, n};
@@ -231,7 +231,7 @@ static void run_conv_padding(struct aten_call *c)
 			aten_fail("padding='same' is not supported for strided convolutions");
 		int64_t all = size_times(dilation[i], w->size[i + 2] - 1);
 		if (all < 0)
-			aten_fail("a kernel of %lld, dilation %lld", (long long)w->size[i + 2], (long long)dilation[i]);
+			aten_fail("invalid kernel %lld, dilation %lld", (long long)w->size[i + 2], (long long)dilation[i]);
 		pads[i] = all / 2;
 		uneven[2 * (spatial - 1 - i) + 1] = all % 2;
 		even = even && all % 2 == 0;
@@ -281,7 +281,7 @@ static void run_convolution_backward(struct aten_call *c)
 	bool transposed = call_bool(c, 7);
 	int spatial = x->n_dim - 2;
 	if (wanted.n != 3 || spatial < 1 || spatial > 3 || w->n_dim != x->n_dim || grad->n_dim != x->n_dim)
-		aten_fail("expected an input, a weight and a gradient of the same 3 to 5 dimensions");
+		aten_fail("expected input, weight and gradient with the same 3 to 5 dimensions");
 	struct conv_params p = {.stride = each_of(c, 4, spatial),
 				.padding = each_of(c, 5, spatial),
 				.dilation = each_of(c, 6, spatial),
@@ -292,12 +292,12 @@ static void run_convolution_backward(struct aten_call *c)
 	for (int i = 0; i < spatial; i++) {
 		int64_t small = (transposed ? x : grad)->size[i + 2], large = (transposed ? grad : x)->size[i + 2];
 		if (stride[i] < 1 || padding[i] < 0)
-			aten_fail("a stride of %lld, a padding of %lld", (long long)stride[i], (long long)padding[i]);
+			aten_fail("invalid stride %lld, padding %lld", (long long)stride[i], (long long)padding[i]);
 		/* how many elements the windows reach over */
 		int64_t reach = size_plus(size_times(small - 1, stride[i]), size_plus(size_times(p.dilation.v[i], w->size[i + 2] - 1), 1));
 		extra[i] = size_minus(size_plus(large, size_times(2, padding[i])), reach);
 		if (transposed ? extra[i] != given[i] : extra[i] < 0 || extra[i] >= stride[i])
-			aten_fail("the gradient has other sizes than the convolution's result");
+			aten_fail("the gradient does not have the sizes of the convolution's result");
 	}
 	if (!transposed)
 		p.output_padding = (struct ints){extra, spatial};
@@ -362,7 +362,7 @@ static void run_attention(struct aten_call *c)
 	if (causal && mask)
 		aten_fail("Explicit attn_mask should not be set when is_causal=True");
 	if (q->n_dim < 2 || k->n_dim < 2 || v->n_dim < 2 || q->dtype != k->dtype || q->dtype != v->dtype)
-		aten_fail("expected query, key, and value of at least 2 dimensions and one dtype");
+		aten_fail("expected query, key, and value with at least 2 dimensions and the same dtype");
 	double scale = given ? call_float(c, 6) : 1 / sqrt((double)q->size[q->n_dim - 1]);
 	if (call_bool(c, 7) && q->n_dim > 2 && q->size[q->n_dim - 3] != k->size[k->n_dim - 3]) {
 		int64_t times = q->size[q->n_dim - 3] / (k->size[k->n_dim - 3] ? k->size[k->n_dim - 3] : 1);

@@ -189,7 +189,7 @@ static void need_tokens(const struct aten_call *c, const struct aten_tensor *t)
 	int64_t n = size_of_all(t->n_dim - 1, t->size);
 	for (uint32_t i = 1; i < 3; i++)
 		if (aten_numel(call_tensor(c, i)) != n)
-			aten_fail("%lld tokens, %s of %lld elements", (long long)n, i == 1 ? "scales" : "zero points",
+			aten_fail("for %lld tokens, %s has %lld elements", (long long)n, i == 1 ? "scales" : "zero points",
 				  (long long)aten_numel(call_tensor(c, i)));
 }
 
@@ -217,11 +217,11 @@ static int64_t group_size(const struct aten_call *c, uint32_t at)
 	const struct aten_tensor *t = call_tensor(c, 0), *scales = call_tensor(c, 1);
 	int64_t size = call_int(c, at);
 	if (t->n_dim != 2 || size <= 1)
-		aten_fail("groups of %lld in %d dimensions: more than one is wanted, in 2", (long long)size, t->n_dim);
+		aten_fail("groups of %lld in %d dimensions: expected 2 dimensions and groups of more than one", (long long)size, t->n_dim);
 	if (size > t->size[1] && scales->n_dim && scales->size[scales->n_dim - 1] == 1) /* GPTQ, a single column */
 		size = t->size[1];
 	if (!size || t->size[1] % size)
-		aten_fail("rows of %lld in groups of %lld", (long long)t->size[1], (long long)size);
+		aten_fail("rows of %lld are not divisible into groups of %lld", (long long)t->size[1], (long long)size);
 	return size;
 }
 

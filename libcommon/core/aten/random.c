@@ -18,7 +18,7 @@
 #include <math.h>
 #include <pthread.h>
 
-#define REFUSED "random numbers of torch's generator are not reproduced here: run with --torch"
+#define REFUSED "torch's random numbers are not reproduced here: run with --torch"
 
 enum { MT_N = 624, MT_M = 397 };
 
@@ -108,7 +108,7 @@ static struct run run_of(const struct aten_tensor *t)
 	if (!elem_complex(t->dtype))
 		elem_need_real(t); /* nothing may fail while the lock is held */
 	if (!aten_is_dense(t))
-		aten_fail("a random fill of a tensor with gaps or overlaps");
+		aten_fail("random fill of a tensor with gaps or overlaps is not supported");
 	if (elem_complex(t->dtype)) {
 		r.n *= 2;
 		r.dtype = aten_real_of(t->dtype);
@@ -476,7 +476,7 @@ static void run_multinomial(struct aten_call *c) /* self, num_samples, replaceme
 	bool again = call_bool(c, 2), divide = !again || samples == 1;
 	int dtype = weights->dtype, bytes = elem_bytes(dtype);
 	if (!elem_floating(dtype) || weights->n_dim < 1 || weights->n_dim > 2 || n < 1)
-		aten_fail("weights of %d dimensions of %s", weights->n_dim, dtype_name(dtype));
+		aten_fail("expected 1D or 2D floating weights, got %dD %s", weights->n_dim, dtype_name(dtype));
 	if (samples < 1 || (!again && samples > n))
 		aten_fail("cannot sample %lld of %lld categories", (long long)samples, (long long)n);
 	int64_t rows = aten_numel(weights) / n, size[2] = {rows, samples};

@@ -24,7 +24,7 @@ static void choose(struct reduced *r, const struct aten_tensor *t, struct ints d
 	for (int64_t k = 0; k < dims.n; k++) {
 		int d = aten_dim(t, dims.v[k]);
 		if (r->chosen[d])
-			aten_fail("dimension %d twice", d);
+			aten_fail("duplicate dimension %d", d);
 		r->chosen[d] = true;
 	}
 	for (int i = 0; i < t->n_dim; i++) {
@@ -430,13 +430,13 @@ static struct aten_tensor *unsqueezed(struct aten_tensor *t, struct ints at)
 	int64_t size[ATEN_DIMS], stride[ATEN_DIMS];
 	int total = t->n_dim + (int)at.n, k = 0;
 	if (at.n < 0 || total > ATEN_DIMS)
-		aten_fail("%lld dimensions more", (long long)at.n);
+		aten_fail("too many dimensions: %lld", (long long)at.n);
 	for (int i = 0; i < total; i++) {
 		bool new = false;
 		for (int64_t j = 0; j < at.n; j++)
 			new = new || (at.v[j] < 0 ? at.v[j] + total : at.v[j]) == i;
 		if (!new &&k == t->n_dim)
-			aten_fail("dimensions to be put in do not fit");
+			aten_fail("dimensions to insert do not match");
 		size[i] = new ? 1 : t->size[k];
 		stride[i] = new ? 0 : t->stride[k];
 		k += !new;

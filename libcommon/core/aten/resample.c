@@ -171,19 +171,19 @@ static void run_upsample(struct aten_call *c)
 	struct ints given = call_ints(c, 1);
 	const int64_t *size = given.v;
 	if (spatial < 1 || spatial > 3 || x->n_dim != spatial + 2 || !strchr(c->entry->name, '0' + spatial))
-		aten_fail("an input of %d dimensions", x->n_dim);
+		aten_fail("an input with %d dimensions is not supported", x->n_dim);
 	if (!elem_floating(x->dtype) && !(m->integers && x->dtype == DTYPE_U8))
 		aten_fail("\"upsample\" not implemented for '%s'", dtype_name(x->dtype));
 	if (lists && (factors->kind == ATEN_NONE) == !size)
 		aten_fail("Must specify exactly one of output_size and scale_factors");
 	if ((size && given.n != spatial) || (lists && !size && (factors->kind != ATEN_LIST || factors->n != (uint32_t)spatial)))
-		aten_fail("sizes or factors for %d dimensions are expected", spatial);
+		aten_fail("expected sizes or factors for %d dimensions", spatial);
 	for (int i = 0; i < spatial; i++) {
 		struct aten_value f = lists && !size ? factors->item[i] : lists ? ATEN_NOTHING : c->arg[2 + m->corners + (uint32_t)i];
 		double scale = f.kind == ATEN_FLOAT ? f.f : f.kind == ATEN_INT ? (double)f.i : 0;
 		double wanted = size ? (double)size[i] : floor((double)x->size[2 + i] * scale);
 		if (!(wanted >= 0 && wanted < 0x1p40))
-			aten_fail("an output of %g along a dimension", wanted);
+			aten_fail("invalid output size %g", wanted);
 		dims[i] = (struct dim_plan){.m = m, .in = x->size[2 + i], .out = (int64_t)wanted, .single = x->dtype != DTYPE_F64};
 		dims[i].align = m->corners && call_bool(c, 2);
 		dims[i].single = dims[i].single && !m->antialias;

@@ -70,8 +70,9 @@ void aten_rnn_layer(const struct rnn_layer *l, struct aten_tensor **ret)
 	struct rnn_layer wide = *l;
 	if (l->mode != MODE_LSTM || l->layers != 1 || l->bidirectional || l->train || l->n_batch_sizes || l->batch_first ||
 	    l->input->n_dim != 3 || l->hidden < 0 || l->hidden > INT64_MAX / 4)
-		aten_fail("only one direction of one layer of an LSTM, for inference, is here (mode %lld, %lld layers); use libtorch",
-			  (long long)l->mode, (long long)l->layers);
+		aten_fail(
+		    "only inference with one direction of a single-layer LSTM is supported here (mode %lld, %lld layers); use libtorch",
+		    (long long)l->mode, (long long)l->layers);
 	need_shape(l->w_ih, 4 * l->hidden, l->input->size[2], "weight_ih");
 	need_shape(l->w_hh, 4 * l->hidden, l->hidden, "weight_hh");
 	need_shape(l->hx, n, l->hidden, "a state");

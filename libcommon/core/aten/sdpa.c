@@ -133,7 +133,7 @@ static void check_operands(const struct aten_tensor *q, const struct aten_tensor
 	need_fit(q->size[3] == k->size[3] && q->size[3] == v->size[3], "Q/K/V should have the same head size");
 	need_fit(k->size[0] == q->size[0] && v->size[0] == q->size[0] && v->size[1] == k->size[1] && v->size[2] == k->size[2] &&
 		     (q->size[1] == k->size[1] || (k->size[1] && q->size[1] % k->size[1] == 0)),
-		 "batches, heads or keys do not fit");
+		 "batches, heads or keys do not match");
 	need_fit(dropout_p == 0, "Currently do not support dropout > 0");
 	if (!mask)
 		return;

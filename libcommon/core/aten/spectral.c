@@ -110,7 +110,7 @@ static struct fft_dims dims_of(const struct aten_call *c, const struct aten_tens
 	struct ints size = call_ints(c, 1), dim = call_ints(c, 2);
 	d.n = dim.v ? dim.n : size.v ? size.n : self->n_dim;
 	if (d.n > self->n_dim || (size.v && size.n != d.n))
-		aten_fail("%lld sizes, %lld dims for a tensor of %d", (long long)size.n, (long long)d.n, self->n_dim);
+		aten_fail("got %lld sizes and %lld dims for a %dD tensor", (long long)size.n, (long long)d.n, self->n_dim);
 	for (int64_t i = 0; i < d.n; i++) {
 		d.dim[i] = dim.v ? aten_dim(self, dim.v[i]) : self->n_dim - d.n + i;
 		d.size[i] = size.v && size.v[i] != -1 ? size.v[i] : self->size[d.dim[i]];

@@ -63,7 +63,7 @@ static void need_room(uint64_t bytes)
 {
 	const uint64_t max = top ? top->mode.max_bytes : 0, live = aten_live_bytes();
 	if (max && (live > max || bytes > max - live))
-		aten_fail("%llu bytes more, with %llu that are alive, are over the limit of %llu", (unsigned long long)bytes,
+		aten_fail("cannot allocate %llu bytes: with the %llu in use, that exceeds the limit of %llu", (unsigned long long)bytes,
 			  (unsigned long long)live, (unsigned long long)max);
 }
 
@@ -107,7 +107,7 @@ static int64_t extent(int n_dim, const int64_t *size, const int64_t *stride)
 	bool empty = false;
 	for (int i = 0; i < n_dim; i++) {
 		if (size[i] < 0 || stride[i] < 0)
-			aten_fail("a negative size or stride, %lld with %lld", (long long)size[i], (long long)stride[i]);
+			aten_fail("invalid size or stride: %lld with %lld", (long long)size[i], (long long)stride[i]);
 		int64_t least = size[i] > 1 ? size[i] : 1;
 		empty = empty || !size[i];
 		all = size_times(all, least);
@@ -121,7 +121,7 @@ static const struct dtype_info *known(int dtype)
 {
 	const struct dtype_info *d = dtype_info(dtype);
 	if (!d)
-		aten_fail("dtype %d is not known here", dtype);
+		aten_fail("unknown dtype %d", dtype);
 	return d;
 }
 
@@ -131,7 +131,7 @@ static const struct dtype_info *known(int dtype)
 static struct aten_tensor *handle(int dtype, int n_dim)
 {
 	if (n_dim < 0 || n_dim > ATEN_DIMS)
-		aten_fail("%d dimensions; at most %d can be", n_dim, ATEN_DIMS);
+		aten_fail("%d dimensions are too many; at most %d are supported", n_dim, ATEN_DIMS);
 	struct aten_tensor *t = malloc(sizeof(*t));
 	if (!t)
 		aten_fail("out of memory");
@@ -232,8 +232,8 @@ struct aten_tensor *aten_view_dtype(const struct aten_tensor *t, int dtype, int 
 		aten_fail("the tensor is not defined");
 	int64_t reach = extent(n_dim, size, stride), end = size_times(size_plus(reach, offset), d->bytes);
 	if (offset < 0 || (reach && (uint64_t)end > t->storage->bytes))
-		aten_fail("a view of %lld elements from %lld on reaches beyond a storage of %llu bytes", (long long)reach,
-			  (long long)offset, (unsigned long long)t->storage->bytes);
+		aten_fail("a view of %lld elements starting at %lld exceeds a storage of %llu bytes", (long long)reach, (long long)offset,
+			  (unsigned long long)t->storage->bytes);
 	struct aten_tensor *v = handle(dtype, n_dim);
 	shape(v, size, stride);
 	v->offset = offset;
@@ -272,8 +272,7 @@ void aten_grow(struct aten_tensor *t, uint64_t bytes)
 		return;
 	}
 	if (!s->owned)
-		aten_fail("memory of somebody else cannot grow from %llu to %llu bytes", (unsigned long long)s->bytes,
-			  (unsigned long long)bytes);
+		aten_fail("external memory cannot grow from %llu to %llu bytes", (unsigned long long)s->bytes, (unsigned long long)bytes);
 	need_room(bytes);
 	void *data = bytes > SIZE_MAX - 64 ? NULL : aligned_alloc(64, (bytes + 63) & ~63ull);
 	if (!data)
@@ -384,7 +383,7 @@ static int broadcast_into(const struct aten_tensor *t, int n_dim, int64_t *size)
 		if (*have == 1)
 			*have = want;
 		else if (want != 1 && want != *have)
-			aten_fail("sizes %lld and %lld do not fit at dimension %d", (long long)*have, (long long)want,
+			aten_fail("sizes %lld and %lld do not match at dimension %d", (long long)*have, (long long)want,
 				  n_dim - t->n_dim + i);
 	}
 	return n_dim;
@@ -428,7 +427,7 @@ int aten_dim(const struct aten_tensor *t, int64_t dim)
 {
 	int64_t n = t->n_dim ? t->n_dim : 1;
 	if (dim < -n || dim >= n)
-		aten_fail("dimension %lld of a tensor with %d", (long long)dim, t->n_dim);
+		aten_fail("dimension %lld is out of range for a %dD tensor", (long long)dim, t->n_dim);
 	return (int)(dim < 0 ? dim + n : dim);
 }
 
@@ -499,7 +498,7 @@ int aten_promote(int a, int b)
 		return width(a) > width(b) ? a : b;
 	int u = is_unsigned(a) ? a : b, s = is_unsigned(a) ? b : a;
 	if (u != DTYPE_U8)
-		aten_fail("no common dtype of %s and %s", dtype_info(a)->name, dtype_info(b)->name);
+		aten_fail("%s and %s have no common dtype", dtype_info(a)->name, dtype_info(b)->name);
 	return width(s) > 1 ? s : DTYPE_I16;
 }
 

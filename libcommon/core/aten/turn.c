@@ -187,7 +187,7 @@ static void run_embedding(struct aten_call *c) /* weight, indices, ... */
 		aten_fail("'weight' must be 2-D");
 	struct aten_tensor *rows = aten_index_select(weight, 0, aten_reshape(index, &all, 1));
 	if (index->n_dim == ATEN_DIMS)
-		aten_fail("indices of %d dimensions", ATEN_DIMS);
+		aten_fail("indices with %d dimensions are not supported", ATEN_DIMS);
 	memcpy(size, index->size, sizeof(size));
 	size[index->n_dim] = weight->size[1];
 	call_give(c, 0, aten_reshape(rows, size, index->n_dim + 1));
@@ -240,7 +240,7 @@ static void run_pixel_shuffle(struct aten_call *c)
 	bool back = c->entry->data != NULL;
 	if (n < 3 || n > ATEN_DIMS - 2 || r <= 0 || r > INT32_MAX ||
 	    (back ? self->size[n - 1] % r || self->size[n - 2] % r : self->size[n - 3] % (r * r)))
-		aten_fail("pixel shuffling by %lld does not fit the sizes", (long long)r);
+		aten_fail("sizes do not match pixel shuffling by %lld", (long long)r);
 	memcpy(shape, self->size, sizeof(shape));
 	for (int i = 0; i < b; i++)
 		order[i] = i;
@@ -273,7 +273,7 @@ static void run_item(struct aten_call *c)
 	if (aten_numel(self) != 1)
 		aten_fail("a Tensor with %lld elements cannot be converted to Scalar", (long long)aten_numel(self));
 	if (!aten_computes())
-		aten_fail("it is not told without values");
+		aten_fail("the result depends on values");
 	const char *p = aten_data(self);
 	double complex z;
 	if (elem_integral(self->dtype)) {
@@ -310,7 +310,7 @@ static void run_assert_metadata(struct aten_call *c) /* a, size, stride, dtype, 
 static void run_assert_scalar(struct aten_call *c) /* self, assert_msg */
 {
 	if (call_float(c, 0) == 0)
-		aten_fail("%s", call_string_or(c, 1, "an assertion of the graph"));
+		aten_fail("%s", call_string_or(c, 1, "assertion of the graph failed"));
 }
 
 const struct aten_entry aten_turn_entries[] = {

@@ -124,7 +124,7 @@ static struct slice stride_fix(struct look *l, const struct symbind *env)
 	int64_t want[TENSOR_MAX_DIMS];
 	struct tensor_meta m = *l->got;
 	if (l->rank_bad || !wanted_strides(l, env, want))
-		return SLICE("pass a tensor with the strides that the example input had when the model was exported");
+		return SLICE("pass a tensor with the strides of the example input used for export");
 	tensor_contiguous(&m);
 	if (same_strides(&m, want)) {
 		if (same_strides(l->got, m.stride)) /* only dims of one element differ; .contiguous() would change nothing */
@@ -161,7 +161,7 @@ static struct slice rank_fix(struct look *l)
 		return l->want->dim[0].range.lo_inf || l->want->dim[0].range.lo <= 1
 			   ? SLICE(".unsqueeze(0)")
 			   : check_keep(l->k, ".unsqueeze(0), and dim 0 must be at least %" PRId64, l->want->dim[0].range.lo);
-	return SLICE(".reshape(...) to the sizes that are expected");
+	return SLICE(".reshape(...) to the expected sizes");
 }
 
 /* ---- check_input_N ---- */
@@ -337,9 +337,9 @@ static void look_alignment(struct look *l)
 	if (!l->want->alignment || !l->got->has_address || l->got->address % (uint64_t)l->want->alignment == 0)
 		return;
 	struct check_finding *f = check_found(l->k, CHECK_ALIGN, l->i, -1);
-	f->expected = check_keep(l->k, "an address that is a multiple of %d", l->want->alignment);
+	f->expected = check_keep(l->k, "an address divisible by %d", l->want->alignment);
 	f->given = check_keep(l->k, "0x%" PRIx64, l->got->address);
-	f->fix = SLICE("it is copied at every call: .clone() it once, or do not slice it off an odd offset");
+	f->fix = SLICE("it is copied on every call: .clone() it once, or do not slice it at an odd offset");
 }
 
 /* ---- assert_size_stride ---- */
@@ -409,7 +409,7 @@ static void look_assert(struct look *l, const struct symbind *env)
 		f->expected = because.n ? check_keep(l->k, "%.*s = %" PRId64 " (%.*s)", SL(text), want, SL(because))
 					: check_keep(l->k, "%" PRId64, want);
 		f->given = check_keep(l->k, "%" PRId64, m->size[d]);
-		f->fix = check_keep(l->k, "sizes that belong together differ: make dim %d %" PRId64 ", or change what it is computed from",
+		f->fix = check_keep(l->k, "sizes that must match differ: make dim %d %" PRId64 ", or change the size it is computed from",
 				    d, want);
 		l->size_bad = l->dim_bad[d] = true;
 	}
@@ -451,7 +451,7 @@ static void look_count(struct check *k, const struct contract *c, const struct t
 			buf_addf(&b, "%s%.*s", b.len ? ", " : "pass ", SL(name));
 		}
 	if (!b.len)
-		buf_adds(&b, "leave out those that are too many");
+		buf_adds(&b, "drop the extra inputs");
 	f->fix = arena_take(&k->arena, &b);
 }
 

@@ -118,8 +118,9 @@ static void take_paths(struct contract *c)
 		if (pytree_paths(&c->arena, c->in_spec, true, &paths, &n, &err) < 0)
 			contract_note(c, "in_spec_: %s", err.text);
 		else if (n != c->n_inputs && !paths_by_number(c, paths, n))
-			contract_note(c, "the call has %u values, the model %u inputs: some are no tensors, so inputs have no paths", n,
-				      c->n_inputs);
+			contract_note(c,
+				      "the call has %u values, but the model has %u inputs: some are not tensors, so inputs have no paths",
+				      n, c->n_inputs);
 		else
 			for (uint32_t i = 0; n == c->n_inputs && i < n; i++)
 				c->input[i].path = paths[i];
@@ -236,14 +237,14 @@ int contract_validate(const struct contract *c, struct err *err)
 	for (uint32_t i = 0; i < c->n_outputs; i++) {
 		const struct contract_output *o = &c->output[i];
 		MUST(rank_fine(o->n_dim, o->dim), "output %u has %d dims", i, o->n_dim);
-		MUST(o->value == NONE || o->value < c->n_values, "output %u names value %u of %u", i, o->value, c->n_values);
+		MUST(o->value == NONE || o->value < c->n_values, "output %u refers to value %u of %u", i, o->value, c->n_values);
 	}
 	for (uint32_t i = 0; i < c->n_constants; i++)
 		MUST(rank_fine(c->constant[i].n_dim, c->constant[i].dim), "constant %u has %d dims", i, c->constant[i].n_dim);
 	for (uint32_t i = 0; i < c->n_symbols; i++) {
 		const struct contract_symbol *s = &c->symbol[i];
 		MUST(s->input == NONE || (s->input < c->n_inputs && (int64_t)s->dim < c->input[s->input].n_dim),
-		     "symbol %u names a dim that no input has", i);
+		     "symbol %u refers to a dim that no input has", i);
 	}
 	for (uint32_t i = 0; i < c->n_values; i++) {
 		const struct contract_value *v = &c->value[i];
@@ -251,17 +252,16 @@ int contract_validate(const struct contract *c, struct err *err)
 		MUST(v->kind == VALUE_INPUT      ? v->index < c->n_inputs
 		     : v->kind == VALUE_CONSTANT ? v->index < c->n_constants
 						 : v->kind == VALUE_BUFFER,
-		     "value %u names no input and no constant", i);
-		MUST(v->storage == NONE || v->storage < c->n_storages, "value %u names storage %u of %u", i, v->storage, c->n_storages);
+		     "value %u is neither an input nor a constant", i);
+		MUST(v->storage == NONE || v->storage < c->n_storages, "value %u refers to storage %u of %u", i, v->storage, c->n_storages);
 	}
 	for (uint32_t i = 0; i < c->n_storages; i++)
 		MUST(c->storage[i].born <= c->n_calls && c->storage[i].dies <= c->n_calls, "storage %u lives at call %u of %u", i,
 		     c->storage[i].dies, c->n_calls);
 	for (uint32_t i = 0; i < c->n_calls; i++)
-		MUST(c->call[i].arg <= c->n_args && c->call[i].n_args <= c->n_args - c->call[i].arg,
-		     "call %u names arguments that are not there", i);
+		MUST(c->call[i].arg <= c->n_args && c->call[i].n_args <= c->n_args - c->call[i].arg, "call %u has missing arguments", i);
 	for (uint32_t i = 0; i < c->n_args; i++)
-		MUST(c->arg[i].value == NONE || c->arg[i].value < c->n_values, "argument %u names value %u of %u", i, c->arg[i].value,
+		MUST(c->arg[i].value == NONE || c->arg[i].value < c->n_values, "argument %u refers to value %u of %u", i, c->arg[i].value,
 		     c->n_values);
 #undef MUST
 	return 0;

@@ -177,7 +177,7 @@ uint32_t contract_nth(const struct contract *c, const struct contract_call *call
 void contract_note(struct contract *c, const char *fmt, ...) PRINTF_LIKE(2, 3);
 /* Adds a note on something that was not recognized, and counts it. */
 void contract_unread(struct contract *c, const char *fmt, ...) PRINTF_LIKE(2, 3);
-/* "5 checks" or "2 statements", or both: for "... were not recognized". */
+/* "5 checks" or "2 statements", or both: for "... were not understood". */
 void contract_unread_text(const struct contract *c, struct buf *b);
 bool contract_known(const struct contract *c, struct symsize s);
 bool contract_streams(const struct contract *c); /* does any call run on one of the model's own streams? */

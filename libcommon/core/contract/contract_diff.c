@@ -260,7 +260,7 @@ static void tensors(struct diff *d, uint32_t i, struct memory *text, const struc
 		}
 		if (other) {
 			line(d, "call %u (%.*s), tensor %u: %.*s in the text, %s%.*s in the binary", i, SL(x->name), n, SL(u->name),
-			     v->kind == VALUE_BUFFER ? "another: " : "", SL(v->name));
+			     v->kind == VALUE_BUFFER ? "different " : "", SL(v->name));
 		} else if (!again || made) {
 			types(d, "tensor", n, u->name, u->dtype, v->dtype, DEVICE_NONE, DEVICE_NONE);
 			shapes(d, "tensor", n, u->name, u->n_dim, u->dim, v->n_dim, v->dim);
@@ -336,7 +336,7 @@ static void branching_calls(struct diff *d)
 		d->out->n_calls += seen[i];
 	for (uint32_t i = 0; i < a->n_calls; i++)
 		if (!seen[i] && !b->stopped.n) {
-			open_line(d, "%u calls of the text, %.*s (call %u) the first: the binary was not seen to make them",
+			open_line(d, "%u calls in the text, the first being %.*s (call %u): the binary was not seen making them",
 				  a->n_calls - d->out->n_calls, SL(a->call[i].name), i);
 			break;
 		}
@@ -358,7 +358,7 @@ static void take_unless_lost(struct diff *d, struct comparison *part, bool lost,
 {
 	struct comparison *out = d->out;
 	if (part->n_differs && lost) {
-		open_line(d, "the text is not understood everywhere; its %s as they were read are not the binary's", what);
+		open_line(d, "part of the text was not understood; its %s, as read, differ from the binary's", what);
 	} else {
 		buf_add(&out->differs, part->differs.p, part->differs.len);
 		out->n_differs += part->n_differs;
@@ -438,22 +438,22 @@ void contract_compare(const struct contract *text, const struct contract *binary
 	take_unless_lost(&d, &in_checks, text->n_unread_checks > 0, "checks of inputs");
 	outputs(&d);
 	if (d.n_vague && !binary->stopped.n)
-		open_line(&d, "%u sizes and strides of inputs and outputs: the binary does not tell them", d.n_vague);
+		open_line(&d, "%u sizes and strides of inputs and outputs: not in the binary", d.n_vague);
 	diff_constants(&d);
 	calls(&d);
 	if (d.n_one_run)
-		open_line(&d, "%u sizes that may vary: models of torch before 2.7 do not check their inputs, the binary does not tell them",
+		open_line(&d, "%u dynamic sizes: models of torch before 2.7 do not check their inputs, so they are not in the binary",
 			  d.n_one_run);
 	if (binary->stopped.n)
 		open_line(&d, "the binary was followed for %u of %u calls: %.*s", binary->n_calls, text->n_calls, SL(binary->stopped));
 	if (binary->n_lost_ways)
-		open_line(&d, "%u ways through the program, which branches on data, could not be followed", binary->n_lost_ways);
+		open_line(&d, "%u paths through the program, which branches on data, could not be followed", binary->n_lost_ways);
 	if (binary->rigid)
-		open_line(&d, "a size that may vary could be run with one value only");
+		open_line(&d, "a dynamic size could be run with one value only");
 	if (text->n_unread) {
 		struct buf b = {0};
 		contract_unread_text(text, &b);
-		open_line(&d, "the text, of which %s understood", buf_str(&b));
+		open_line(&d, "parts of the text: %s understood", buf_str(&b));
 		buf_release(&b);
 	}
 	for (int t = 0; t < TRIALS; t++) {

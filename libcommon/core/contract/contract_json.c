@@ -491,11 +491,11 @@ int contract_from_json(struct contract *c, struct slice text, struct err *err)
 	*c = (struct contract){0};
 	json_tape_text(&tape, text.p, text.n);
 	if (json_parse(&tape, 0, text.n, &f.r.at) < 0) {
-		err_set(err, EXIT_INPUT, "no contract: byte %zu: %s", tape.error_at, tape.error);
+		err_set(err, EXIT_INPUT, "invalid contract: byte %zu: %s", tape.error_at, tape.error);
 	} else {
 		contract_form(&f);
 		if (f.r.bad)
-			err_set(err, EXIT_INPUT, "no contract: bad or missing '%s'", f.r.bad);
+			err_set(err, EXIT_INPUT, "invalid contract: invalid or missing '%s'", f.r.bad);
 		else
 			rc = contract_validate(c, err);
 	}

@@ -45,12 +45,12 @@ struct reader {
 
 static int no_program(struct reader *r, const char *at, const char *what)
 {
-	return err_set(r->err, EXIT_INPUT, "no exported program: byte %zu: %s", (size_t)(at - r->text.p), what);
+	return err_set(r->err, EXIT_INPUT, "invalid exported program: byte %zu: %s", (size_t)(at - r->text.p), what);
 }
 
 static int missing(struct reader *r, const char *key)
 {
-	return err_set(r->err, EXIT_INPUT, "no exported program: '%s' is missing or has another form", key);
+	return err_set(r->err, EXIT_INPUT, "invalid exported program: '%s' is missing or has the wrong form", key);
 }
 
 static int members(struct reader *r, struct slice text, const char *const *keys, struct slice *values, size_t n)
@@ -87,7 +87,7 @@ static enum arg_kind read_argument(const struct reader *r, uint32_t arg, struct 
 static int add_entry(struct reader *r, struct list *l, uint32_t max, struct entry e, struct slice name)
 {
 	if (l->n == max)
-		return err_set(r->err, EXIT_INPUT, "no exported program: more than %u inputs, outputs or weights", max);
+		return err_set(r->err, EXIT_INPUT, "unsupported exported program: more than %u inputs, outputs or weights", max);
 	e.name = name.p ? intern_add(&r->names, name) : NONE;
 	PUSH_TO(l->v, l->n, l->cap) = e;
 	return 0;
@@ -121,7 +121,7 @@ static int take_input(struct reader *r, uint32_t spec)
 	struct slice name = {0};
 	struct entry e = {.kind = read_argument(r, json_get_as(&r->t, k, "arg", JSON_OBJECT), &name), .leaf = r->input.leaves++};
 	if (e.kind == ARG_OTHER)
-		contract_note(r->c, "value %u of the call is neither a tensor nor a number: it is left out", e.leaf);
+		contract_note(r->c, "value %u of the call is neither a tensor nor a number: left out", e.leaf);
 	return e.kind == ARG_TENSOR || e.kind == ARG_SYM_INT ? add_entry(r, &r->input, CONTRACT_MAX_INPUTS, e, name) : 0;
 }
 
@@ -220,7 +220,7 @@ static struct symsize sym_int(struct reader *r, uint32_t k)
 		return symsize_int(v);
 	if (expr != NONE)
 		return read_expression(r, expr);
-	contract_unread(r->c, "the size at byte %zu is no integer and no expression", (size_t)(json_slice(&r->t, k).p - r->text.p));
+	contract_unread(r->c, "the size at byte %zu is neither an integer nor an expression", (size_t)(json_slice(&r->t, k).p - r->text.p));
 	return contract_unknown(r->c);
 }
 
@@ -271,7 +271,7 @@ static int tensor_meta(struct reader *r, struct slice part, struct meta *m)
 		number = 0;
 	m->dtype = exported_dtype(number);
 	if (m->dtype == DTYPE_NONE)
-		contract_unread(r->c, "dtype %lld at byte %zu is not known here", (long long)number, (size_t)(part.p - r->text.p));
+		contract_unread(r->c, "unknown dtype %lld at byte %zu", (long long)number, (size_t)(part.p - r->text.p));
 	m->device = device_by_name(json_text(&r->t, device, "type", &r->b));
 	return 0;
 }
@@ -312,7 +312,7 @@ static int fill_inputs(struct reader *r)
 		struct contract_input *in = &c->input[i];
 		in->name = name_of(r, e);
 		if (m.n_dim < 0)
-			return err_set(r->err, EXIT_INPUT, "no exported program: nothing is said of input '%.*s'", SLN(in->name, 200));
+			return err_set(r->err, EXIT_INPUT, "invalid exported program: no metadata for input '%.*s'", SLN(in->name, 200));
 		in->dtype = m.dtype;
 		in->device = m.device;
 		in->n_dim = m.n_dim;
@@ -514,7 +514,7 @@ static void input_paths(struct reader *r, const struct slice *names, uint32_t n_
 	if (pytree_paths(&c->arena, c->in_spec, true, &paths, &n, &err) < 0)
 		contract_note(c, "in_spec: %s", err.text);
 	else if (n != r->input.leaves)
-		contract_note(c, "the call has %u values, the signature %u: inputs have no paths", n, r->input.leaves);
+		contract_note(c, "the call has %u values, but the signature has %u: inputs have no paths", n, r->input.leaves);
 	else
 		for (uint32_t i = 0; i < c->n_inputs; i++)
 			c->input[i].path = users_path(r, paths[r->input.v[i].leaf], names, n_names);
@@ -582,7 +582,7 @@ static int check_version(struct reader *r, struct slice part)
 		(void)json_u64(&r->t, m, &minor);
 	if (major < MIN_MAJOR || major > MAX_MAJOR)
 		return err_set(r->err, EXIT_INPUT,
-			       "the exported program has schema version %llu.%llu, and %d to %d are read here: export it "
+			       "the exported program has schema version %llu.%llu, but only %d to %d are supported: export it "
 			       "again with PyTorch 2.3 to 2.13",
 			       (unsigned long long)major, (unsigned long long)minor, MIN_MAJOR, MAX_MAJOR);
 	return 0;

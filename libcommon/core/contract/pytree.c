@@ -123,9 +123,9 @@ static bool child_names(struct walk *w, uint32_t obj, uint32_t n)
 static int add_leaf(struct walk *w)
 {
 	if (w->n == PYTREE_MAX_LEAVES)
-		return bad(w, "it has too many leaves");
+		return bad(w, "too many leaves");
 	if ((w->bytes += w->path.len) > MAX_ALL_BYTES)
-		return bad(w, "its keys are too long");
+		return bad(w, "keys are too long");
 	PUSH_TO(w->paths, w->n, w->cap) = arena_slice(w->arena, buf_slice(&w->path));
 	return 0;
 }
@@ -137,14 +137,14 @@ static int walk_visit(struct walk *w, uint32_t obj)
 	if (type == NONE || !json_is(&w->tape, children, JSON_ARRAY))
 		return bad(w, "a node lacks its type or its children_spec");
 	if (w->path.len > MAX_PATH_BYTES)
-		return bad(w, "its keys are too long");
+		return bad(w, "keys are too long");
 	uint32_t n = count(&w->tape, children);
 	if (json_is(&w->tape, type, JSON_NULL))
 		return n ? bad(w, "a leaf has children") : add_leaf(w);
 	if (!json_is(&w->tape, type, JSON_STRING))
-		return bad(w, "a type is no name");
+		return bad(w, "a type is not a name");
 	if (w->call && w->depth == 0 && n != 2)
-		return bad(w, "it is not that of a call, a tuple of args and kwargs");
+		return bad(w, "not the spec of a call: a tuple of args and kwargs");
 	PUSH_TO(w->stack, w->depth, w->cap_depth) =
 	    (struct node){.child = json_first(&w->tape, children), .end = json_end(&w->tape, children), .n = n, .path = w->path.len};
 	if (n && !(w->call && w->depth == 1))
@@ -182,16 +182,16 @@ static int walk_spec(struct walk *w, struct slice spec)
 {
 	uint32_t root;
 	if (spec.n > MAX_SPEC_BYTES)
-		return bad(w, "it is too long");
+		return bad(w, "too long");
 	json_tape_text(&w->tape, spec.p, spec.n);
 	if (json_parse(&w->tape, 0, spec.n, &root) < 0)
 		return err_set(w->err, EXIT_INPUT, "pytree spec: %s at offset %zu", w->tape.error, w->tape.error_at);
 	uint32_t version = json_first(&w->tape, root);
 	uint64_t v;
 	if (count(&w->tape, root) != 2 || !json_u64(&w->tape, version, &v))
-		return bad(w, "it is no list of a protocol's number and a tree");
+		return bad(w, "not a list of a protocol number and a tree");
 	if (v != 1)
-		return err_set(w->err, EXIT_INPUT, "pytree spec: protocol %llu is not known", (unsigned long long)v);
+		return err_set(w->err, EXIT_INPUT, "pytree spec: unknown protocol %llu", (unsigned long long)v);
 	int r = walk_visit(w, json_next(&w->tape, version));
 	while (r == 0 && w->depth)
 		r = walk_step(w);

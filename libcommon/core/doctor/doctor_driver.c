@@ -53,12 +53,12 @@ static void check_runtime(struct exam *x, unsigned major, const char *who)
 	const struct slice driver = cuda(x, have);
 	if (have / 1000 < major)
 		doctor_add(x, DOCTOR_FATAL, "gpu-driver",
-			   doctor_text(x, "%s CUDA %u, but the driver is for %.*s and older", who, major, SLN(driver, CLIP)),
+			   doctor_text(x, "%s CUDA %u, but the driver supports only %.*s and older", who, major, SLN(driver, CLIP)),
 			   SLICE("creating the model fails: \"CUDA driver version is insufficient for CUDA runtime version\""),
-			   SLICE("update the driver (nvidia-smi names its version), or use a torch for an older CUDA"));
+			   SLICE("update the driver (nvidia-smi shows its version), or use a torch for an older CUDA"));
 	else
 		doctor_add(x, DOCTOR_OK, "gpu-driver",
-			   doctor_text(x, "%s CUDA %u; the driver is for %.*s and older", who, major, SLN(driver, CLIP)), SLICE(""),
+			   doctor_text(x, "%s CUDA %u; the driver supports %.*s and older", who, major, SLN(driver, CLIP)), SLICE(""),
 			   SLICE(""));
 }
 
@@ -75,11 +75,11 @@ static void check_cubins(struct exam *x, const struct sm_need *v, size_t n)
 		return;
 	const struct slice made = cuda(x, newest), driver = cuda(x, have);
 	doctor_add(x, DOCTOR_WARNING, "gpu-cubin",
-		   doctor_text(x, "its kernels (%.*s) are compiled by %.*s, but the driver is for %.*s and older", SLN(from, CLIP),
+		   doctor_text(x, "its kernels (%.*s) are compiled by %.*s, but the driver supports only %.*s and older", SLN(from, CLIP),
 			       SLN(made, CLIP), SLN(driver, CLIP)),
-		   SLICE("a driver is made for the cubins of its own major version and older ones: it may refuse them when the "
+		   SLICE("a driver supports cubins of its own and older major versions: it may reject them when the "
 			 "model is created"),
-		   SLICE("update the driver (nvidia-smi names its version), or compile with a Triton whose ptxas is older "
+		   SLICE("update the driver (nvidia-smi shows its version), or compile with a Triton whose ptxas is older "
 			 "(TRITON_PTXAS_PATH)"));
 }
 
@@ -99,11 +99,12 @@ static void check_ptx(struct exam *x, const struct sm_need *need, unsigned sm)
 	if (!ptx)
 		return;
 	const struct slice made = cuda(x, ptx->cuda), driver = cuda(x, have);
-	doctor_add(x, DOCTOR_FATAL, "gpu-ptx",
-		   doctor_text(x, "sm_%u runs its kernels (%.*s) by their PTX only, which is of %.*s, but the driver is for %.*s and older",
-			       sm, SLN(need->from, CLIP), SLN(made, CLIP), SLN(driver, CLIP)),
-		   SLICE("creating the model fails: \"the provided PTX was compiled with an unsupported toolchain\""),
-		   SLICE("update the driver (nvidia-smi names its version), or compile on this GPU"));
+	doctor_add(
+	    x, DOCTOR_FATAL, "gpu-ptx",
+	    doctor_text(x, "sm_%u runs its kernels (%.*s) only from PTX, which is from %.*s, but the driver supports only %.*s and older",
+			sm, SLN(need->from, CLIP), SLN(made, CLIP), SLN(driver, CLIP)),
+	    SLICE("creating the model fails: \"the provided PTX was compiled with an unsupported toolchain\""),
+	    SLICE("update the driver (nvidia-smi shows its version), or compile on this GPU"));
 }
 
 void doctor_driver(struct exam *x, const struct sm_need *v, size_t n)

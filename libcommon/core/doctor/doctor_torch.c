@@ -255,18 +255,18 @@ static void report_missing(struct exam *x, const struct found *f, struct slice v
 	struct slice have = version.n ? version : SLICE("of an unknown version");
 	if (!n)
 		doctor_ok(x, "torch-symbols",
-			  doctor_text(x, "torch %.*s has all %u functions that it calls%s", SLN(have, CLIP), f->want.n,
-				      f->no_cuda ? ", CUDA's aside" : ""));
+			  doctor_text(x, "torch %.*s has all %u functions it calls%s", SLN(have, CLIP), f->want.n,
+				      f->no_cuda ? ", except CUDA's" : ""));
 	else
-		doctor_add(
-		    x, DOCTOR_FATAL, "torch-symbols",
-		    doctor_text(x, "needs %s, which torch %.*s (%.*s) lacks", buf_str(&b), SLN(have, CLIP), SLN(x->torch, CLIP)),
-		    SLICE("it will not load, or ends at the first call: \"undefined symbol\""),
-		    newest ? doctor_text(x, "run it with torch 2.%u or newer, or compile it with the torch that it will run with", newest)
-		    : unknown == n ? SLICE("load the library that defines them first (a custom operator's?), or "
-					   "compile it with the torch "
-					   "that it will run with")
-				   : SLICE("use a torch of the kind that it was compiled with (CUDA, XPU)"));
+		doctor_add(x, DOCTOR_FATAL, "torch-symbols",
+			   doctor_text(x, "needs %s, which torch %.*s (%.*s) lacks", buf_str(&b), SLN(have, CLIP), SLN(x->torch, CLIP)),
+			   SLICE("it will not load, or crashes on the first call: \"undefined symbol\""),
+			   newest
+			       ? doctor_text(x, "run it with torch 2.%u or newer, or recompile it with the torch that will run it", newest)
+			   : unknown == n ? SLICE("first load the library that defines them (a custom operator's?), or "
+						  "recompile it with the torch "
+						  "that will run it")
+					  : SLICE("use the same kind of torch that it was compiled with (CUDA, XPU)"));
 	buf_release(&b);
 }
 
@@ -283,9 +283,9 @@ static void report_abi(struct exam *x, const struct found *f)
 		doctor_add(x, DOCTOR_WARNING, "cxx-abi",
 			   doctor_text(x, "compiled %s std::__cxx11::string, but this torch is %s it", model_old ? "without" : "with",
 				       torch_old ? "without" : "with"),
-			   SLICE("loading works, for the interface is C; exchanging or extracting constants by name "
+			   SLICE("loading works, since the interface is C; exchanging or extracting constants by name "
 				 "passes C++ maps and crashes"),
-			   SLICE("compile it with the torch that it will run with"));
+			   SLICE("recompile it with the torch that will run it"));
 }
 
 static void needed_version(struct exam *x)
@@ -297,7 +297,7 @@ static void needed_version(struct exam *x)
 		/* Some are lacking that a torch of before has: a model with parts of its own. */
 		const char *newer = to >= SHIM_NEWEST || to < from ? " or newer" : "";
 		struct slice by = *newer || to == from ? doctor_text(x, "2.%u%s", from, newer) : doctor_text(x, "2.%u to 2.%u", from, to);
-		doctor_ok(x, "torch-compiled", doctor_text(x, "compiled by torch %.*s (by what it exports)", SLN(by, CLIP)));
+		doctor_ok(x, "torch-compiled", doctor_text(x, "compiled by torch %.*s (from its exports)", SLN(by, CLIP)));
 	}
 	if (why.n)
 		doctor_ok(x, "torch-needed", doctor_text(x, "calls functions of torch 2.%u (%.*s)", oldest, SLN(why, CLIP)));
@@ -312,9 +312,9 @@ void doctor_torch(struct exam *x)
 	needed_version(x);
 	if (!x->torch.n) {
 		doctor_add(x, DOCTOR_NOTE, "torch-found",
-			   x->o->no_torch ? SLICE("not held against any torch") : SLICE("no libtorch was found to hold it against"),
-			   SLICE("functions that are missing would be noticed only when it is loaded"),
-			   x->o->no_torch ? SLICE("") : SLICE("name one: its folder or libtorch_cpu.so, or set PT2_TORCH"));
+			   x->o->no_torch ? SLICE("not checked against any torch") : SLICE("no libtorch found to check against"),
+			   SLICE("missing functions would only be noticed when it is loaded"),
+			   x->o->no_torch ? SLICE("") : SLICE("pass one: its directory or libtorch_cpu.so, or set PT2_TORCH"));
 		return;
 	}
 	doctor_find_torch(&x->d->arena, x->o->torch, &folder, &version);
@@ -331,7 +331,7 @@ void doctor_torch(struct exam *x)
 	f.have = xcalloc(f.want.n, sizeof(*f.have));
 	read_libraries(x, &f);
 	if (!version.n && f.minor)
-		version = doctor_text(x, "2.%u (by its functions)", f.minor);
+		version = doctor_text(x, "2.%u (from its functions)", f.minor);
 	report_missing(x, &f, version);
 	report_abi(x, &f);
 	free(f.have);

@@ -231,7 +231,7 @@ static int read_symbols(struct modelso *m, const struct elf_view *v, struct err 
 		map->versym = elf_data(v, &sh);
 	if (!elf_symbols(v, SHT_DYNSYM, &s)) {
 		free(map);
-		return err_set(err, EXIT_INPUT, "'%s' has no dynamic symbols: it is no shared library, or damaged", m->name);
+		return err_set(err, EXIT_INPUT, "'%s' has no dynamic symbols: not a shared library, or damaged", m->name);
 	}
 	for (size_t i = 1; i < s.n; i++) {
 		Elf64_Sym sym = elf_symbol(&s, i);
@@ -303,8 +303,8 @@ static const struct {
     [API_BLOB] = {"AOTInductorModelUpdateConstantsFromBlob", "weights from a blob (torch 2.10)"},
     [API_LAST_ERROR] = {"AOTInductorGetLastError", "error texts (torch 2.13)"},
     [API_EXTERNAL_CONSTANTS] = {"AOTInductorModelContainerCreateWithExternalConstants",
-				"weights that the caller keeps, from the start (torch 2.14)"},
-    [API_STREAM_AFFINITY] = {"AOTInductorModelContainerSetUseStreamAffinity", "an instance for each stream (torch 2.15)"},
+				"weights kept by the caller, from the start (torch 2.14)"},
+    [API_STREAM_AFFINITY] = {"AOTInductorModelContainerSetUseStreamAffinity", "one instance per stream (torch 2.15)"},
 };
 
 static enum modelso_api find_api(const struct modelso *m)
@@ -365,7 +365,7 @@ const char *modelso_runtime_name(enum modelso_runtime runtime)
 					   "a runtime with torch's C interface, but not libtorch",
 					   "ExecuTorch",
 					   "a runtime with a renamed C interface",
-					   "none (it stands alone)"};
+					   "none (standalone)"};
 	return (size_t)runtime < ARRAY_LEN(name) ? name[runtime] : "?";
 }
 
@@ -397,11 +397,11 @@ static int check_kind(struct modelso *m, struct err *err)
 	bool elf;
 	const char *what = modelso_what(m->bytes, &elf);
 	if (!what)
-		return err_set(err, EXIT_INPUT, "'%s' is no shared library (no ELF header)", m->name);
+		return err_set(err, EXIT_INPUT, "'%s' is not a shared library (no ELF header)", m->name);
 	if (!elf)
 		return err_set(err, EXIT_INPUT, "'%s' is %s: only Linux libraries (ELF) can be read", m->name, what);
 	if (m->bytes.n < EI_NIDENT + 4)
-		return err_set(err, EXIT_INPUT, "'%s' ends within its ELF header: it was cut off", m->name);
+		return err_set(err, EXIT_INPUT, "'%s' ends within its ELF header: it was truncated", m->name);
 	const unsigned char *b = (const unsigned char *)m->bytes.p;
 	m->bits = b[EI_CLASS] == ELFCLASS32 ? 32 : 64;
 	m->big_endian = b[EI_DATA] == ELFDATA2MSB;

@@ -84,17 +84,17 @@ static void check_appended(struct modelso *m, const struct elf_view *v, uint64_t
 	uint64_t size = m->bytes.n, last, table = v->eh.e_shoff + (uint64_t)v->n * sizeof(Elf64_Shdr);
 	c->size = total >= 8 ? total - 8 : 0;
 	if (total < 8 || total > size) {
-		c->damage = "the file is smaller than the weights that should follow the library in it: it was cut off, "
-			    "or linked again";
+		c->damage = "the file is smaller than the weights that should follow the library in it: it was truncated, "
+			    "or relinked";
 		return;
 	}
 	c->offset = size - total;
 	memcpy(&last, m->bytes.p + size - 8, 8);
 	if (last != magic)
-		c->damage = "the mark at the end of the weights is not the one in the library: the file was cut off, bytes "
-			    "were added (by a signing or stripping tool), or the weights are another model's";
+		c->damage = "the mark at the end of the weights differs from the one in the library: the file was truncated, bytes "
+			    "were added (by a signing or stripping tool), or the weights belong to another model";
 	else if (c->offset & 0x3fff)
-		c->damage = "the weights do not begin at a multiple of 16 KiB of the file";
+		c->damage = "the weights do not start at a multiple of 16 KiB in the file";
 	else if (c->offset < table)
 		c->damage = "the weights would overlap the library";
 }
@@ -133,7 +133,7 @@ void modelso_find_constants(struct modelso *m, const struct elf_view *v)
 	struct slice data = elf_data(v, &sh);
 	if (start.st_value < sh.sh_addr || start.st_value - sh.sh_addr > data.n || end.st_value < start.st_value ||
 	    (size = end.st_value - start.st_value) > data.n - (start.st_value - sh.sh_addr)) {
-		c->damage = "the symbols that mark the constants do not lie in their section";
+		c->damage = "the symbols that mark the constants are not in their section";
 		return;
 	}
 	c->section = elf_name(v, &sh);

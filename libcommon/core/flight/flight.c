@@ -277,7 +277,7 @@ static int take_all(struct flight *f, struct source *s, uint32_t top, struct err
 	const uint32_t entries = flight_member(s, top, "entries"), status = flight_member(s, top, "pg_status"),
 		       config = flight_member(s, top, "pg_config");
 	if (!is_dict(s, top) || (!is_dict(s, config) && !is_list(s, entries)))
-		return err_set(err, EXIT_INPUT, "'%s': is no dump of the Flight Recorder: it has no pg_config and no entries", f->path);
+		return err_set(err, EXIT_INPUT, "'%s': not a Flight Recorder dump: it has no pg_config and no entries", f->path);
 	struct slice version = value_text(s, flight_member(s, top, "version"));
 	f->version = version.n ? intern_add(&f->names, version) : NONE;
 	take_groups(f, s, config);
@@ -326,15 +326,14 @@ int flight_read(struct flight *f, struct slice bytes, const char *path, struct e
 		s.p = &p;
 		top = r < 0 ? NONE : p.top;
 	} else if (bytes.n > PICKLE_MAX) {
-		r = err_set(err, EXIT_INPUT, "'%s': more than 64 MiB: it is not read", path);
+		r = err_set(err, EXIT_INPUT, "'%s': larger than 64 MiB: not read", path);
 	} else {
 		json_tape_text(&s.tape, bytes.p, bytes.n);
 		if (json_parse(&s.tape, 0, bytes.n, &top) < 0)
 			r = err_set(err, EXIT_INPUT, "'%s': at byte %zu: %s", path, s.tape.error_at, s.tape.error);
 	}
 	if (!r && (r = take_all(f, &s, top, err)) == 0 && f->rank < 0)
-		r = err_set(err, EXIT_INPUT, "'%s': a dump does not say which rank wrote it: its file's name is to end in the number",
-			    path);
+		r = err_set(err, EXIT_INPUT, "'%s': a dump does not record its rank: the file name must end in the rank", path);
 	if (s.p && top != NONE)
 		pickle_release(&p);
 	json_tape_release(&s.tape);

@@ -48,7 +48,7 @@
  * and torch.nn's if attributes do; _operator and math if nodes call them: the program around it imports them. Attributes whose values are
  * elsewhere (expr NONE) get random values or zeros of their shape.
  *
- * Failure: -1 and err (EXIT_INPUT), "NAME:LINE:COLUMN: a graph cannot contain a lambda"; g is then empty. Bounds: brackets and operators
+ * Failure: -1 and err (EXIT_INPUT), "NAME:LINE:COLUMN: a lambda is not allowed in a graph"; g is then empty. Bounds: brackets and operators
  * nest GRAPH_MAX_DEPTH deep, classes twice that (modules as in graph.h), a constant expression has up to 65,536 characters. Time and memory
  * are linear in the text: nested lists built from names may grow to four times its size.
  */

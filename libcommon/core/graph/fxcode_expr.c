@@ -96,10 +96,10 @@ static enum state string(struct fxparse *p, struct fxitem *i)
 			f |= (s.p[k] | 32) == 'f';
 		}
 		if (!first && b != bytes)
-			return expr_fail(p, s.p, "bytes and text side by side");
+			return expr_fail(p, s.p, "adjacent bytes and str literals");
 		bytes = b;
 		if (f && (slice_chr(s, '{') || slice_chr(s, '}')))
-			return expr_fail(p, s.p, "an f-string with values in it is no part of a graph");
+			return expr_fail(p, s.p, "an f-string with values is not allowed in a graph");
 		if (bytes) {
 			if (!first)
 				buf_addc(&p->tmp, ' ');
@@ -107,7 +107,7 @@ static enum state string(struct fxparse *p, struct fxitem *i)
 		} else {
 			const size_t skip = prefix && (s.p[prefix - 1] | 32) == 'r' ? prefix - 1 : prefix;
 			if ((skip && memrchr(s.p, 'r', skip)) || !pytext_string(slice_of(s.p + skip, s.n - skip), &p->tmp))
-				return expr_fail(p, s.p, "an escape in this string cannot be read");
+				return expr_fail(p, s.p, "invalid escape in this string");
 		}
 		fxlex_next(&p->lex);
 	}
@@ -156,7 +156,7 @@ static enum state name_operand(struct fxparse *p, struct fxitem *i)
 			return atom(p, i, graph_bool_value(*s.p == 'T'));
 		if (slice_is(s, "not"))
 			return prefix_operator(p, FXOP3('n', 'o', 't'), PREC_NOT);
-		fx_error_at(p, s.p, "%s %.*s is no part of a graph", slice_is(s, "lambda") ? "a" : "the keyword", SLN(s, 60));
+		fx_error_at(p, s.p, "%s %.*s is not allowed in a graph", slice_is(s, "lambda") ? "a" : "the keyword", SLN(s, 60));
 		return FAILED;
 	}
 	s = dotted(p);
@@ -222,7 +222,7 @@ static enum state operand(struct fxparse *p, struct fxitem *i)
 			return OPERAND;
 		}
 		break;
-	case '*': return expr_fail(p, x->text.p, "a starred argument is no part of a graph");
+	case '*': return expr_fail(p, x->text.p, "a starred argument is not allowed in a graph");
 	case ')':
 	case ']':
 	case '}':
@@ -368,7 +368,7 @@ static enum state end_element(struct fxparse *p)
 		f->node |= p->val_node[p->n_val - 1];
 	} else if (f->kind == FXF_CALL && f->star2) {
 		if (!spread(p, f))
-			return expr_fail(p, f->at, "a starred argument is no part of a graph");
+			return expr_fail(p, f->at, "a starred argument is not allowed in a graph");
 	} else if (f->kind == FXF_CALL && f->kw != NONE) {
 		GROW(p->kw, p->n_kw, p->cap_kw, 2);
 		p->kw[p->n_kw++] = (struct gvalue){.kind = GV_STR, .text = f->kw};
@@ -388,7 +388,7 @@ static enum state comma(struct fxparse *p, bool tuple)
 	f = top(p);
 	f->comma = true;
 	if (f->kind == FXF_BRACE && f->dict && (p->n_val - f->vals) % 2)
-		return expr_fail(p, p->lex.text.p, "a dict's key has no value");
+		return expr_fail(p, p->lex.text.p, "missing value for a dict key");
 	fxlex_next(&p->lex);
 	if (f->kind == FXF_TOP && (p->lex.kind == FXT_END || p->lex.kind == FXT_NEWLINE || fx_op_is(p, ';')))
 		return DONE;
@@ -447,7 +447,7 @@ static enum state operator_state(struct fxparse *p, struct fxitem *i, bool tuple
 {
 	struct fxlex *x = &p->lex;
 	if (x->kind == FXT_NAME) {
-		fx_error_at(p, x->text.p, "'%.*s' is no part of a graph", SLN(x->text, 60));
+		fx_error_at(p, x->text.p, "'%.*s' is not allowed in a graph", SLN(x->text, 60));
 		return FAILED;
 	}
 	if (x->kind != FXT_OP || x->op == ';')
@@ -463,7 +463,7 @@ static enum state operator_state(struct fxparse *p, struct fxitem *i, bool tuple
 	if (!binary_prec(x->op))
 		return DONE;
 	if (binary_prec(x->op) == PREC_COMPARE && chained(p))
-		return expr_fail(p, x->text.p, "a chained comparison is no part of a graph");
+		return expr_fail(p, x->text.p, "a chained comparison is not allowed in a graph");
 	return binary(p);
 }
 
@@ -484,7 +484,7 @@ static enum state close_set(struct fxparse *p, const struct fxframe *f, struct f
 {
 	struct buf b = {0};
 	if (f->node)
-		return expr_fail(p, f->at, "a set of tensors is no part of a graph");
+		return expr_fail(p, f->at, "a set of tensors is not allowed in a graph");
 	buf_addc(&b, '{');
 	for (size_t k = f->vals; k < p->n_val; k++) {
 		if (k > f->vals)
@@ -511,12 +511,12 @@ static enum state finish_frame(struct fxparse *p, struct fxframe *f, struct fxit
 		if (n && !f->dict)
 			return close_set(p, f, i);
 		if (n % 2)
-			return expr_fail(p, f->at, "a dict's key has no value");
+			return expr_fail(p, f->at, "missing value for a dict key");
 		*i = value_item(graph_sequence(p->g, GV_DICT, v, n), f->node, f->at);
 		break;
 	case FXF_INDEX:
 		if (!n)
-			return expr_fail(p, f->at, "an index is missing");
+			return expr_fail(p, f->at, "missing index");
 		if (f->comma)
 			one = graph_sequence(p->g, GV_TUPLE, v, n);
 		p->n_val = f->vals;

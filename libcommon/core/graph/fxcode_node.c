@@ -146,7 +146,7 @@ static int undefined(struct fxparse *p, struct slice name)
 {
 	uint32_t later = made_later(p, name);
 	if (later)
-		return fx_error_at(p, name.p, "'%.*s' is used before it is made, in line %u", SLN(name, 100), later);
+		return fx_error_at(p, name.p, "'%.*s' is used before its definition in line %u", SLN(name, 100), later);
 	return fx_error_at(p, name.p, "'%.*s' is not defined", SLN(name, 100));
 }
 
@@ -245,7 +245,7 @@ int fx_name(struct fxparse *p, struct slice s, bool called, struct fxitem *out)
 	}
 	p->spent += e->weight;
 	if (p->spent > p->budget)
-		return fx_error_at(p, s.p, "lists are used in lists too often");
+		return fx_error_at(p, s.p, "lists are nested in lists too often");
 	*out = (struct fxitem){.kind = FXI_VALUE, .v = e->v, .node = e->node, .at = s.p};
 	while (dot) {
 		const char *from = dot + 1, *stop = s.p + s.n;
@@ -264,7 +264,7 @@ int fx_resolve(struct fxparse *p, struct fxitem *i)
 		i->v = (struct gvalue){.kind = GV_NAME, .text = i->path};
 	} else if (i->kind == FXI_SELF) {
 		if (!path_text(p, i->path).n)
-			return fx_error_at(p, i->at, "self alone is no value of a graph");
+			return fx_error_at(p, i->at, "self is not a value in a graph");
 		i->v = graph_node_value(fx_new_node(p, GRAPH_GET_ATTR, i->path, NULL, 0));
 		i->node = true;
 	} else if (i->kind == FXI_METHOD) {
@@ -463,7 +463,7 @@ static int module_call(struct fxparse *p, const struct fxframe *f, const struct 
 {
 	struct slice path = path_text(p, f->callee.path);
 	if (!path.n)
-		return fx_error_at(p, f->callee.at, "a call of self is no part of a graph");
+		return fx_error_at(p, f->callee.at, "a call of self is not allowed in a graph");
 	if (slice_is(path, "_out_shuffle_graph") && a->n >= p->n_leaves) {
 		*out = (struct fxitem){.kind = FXI_VALUE, .node = a->node};
 		out->v = graph_sequence(p->g, GV_TUPLE, a->v + p->n_leaves, a->n - p->n_leaves);
@@ -506,7 +506,7 @@ int fx_call(struct fxparse *p, const struct fxframe *f, bool alone, struct fxite
 	default: {
 		struct fxframe call = *f;
 		if (!f->callee.node)
-			return fx_error_at(p, f->at, "what is called here is no function");
+			return fx_error_at(p, f->at, "this is called, but is not a function");
 		call.callee.kind = FXI_METHOD;
 		call.callee.path = graph_intern(p->g, SLICE("__call__"));
 		return method_call(p, &call, &a, true, out);

@@ -28,12 +28,12 @@ int fx_unexpected(struct fxparse *p, const char *wanted)
 {
 	const struct fxlex *x = &p->lex;
 	if (x->kind == FXT_END && p->n_frame > 1)
-		return fx_error_at(p, p->frame[p->n_frame - 1].at, "the bracket that is opened here is never closed");
+		return fx_error_at(p, p->frame[p->n_frame - 1].at, "this bracket is never closed");
 	if (x->kind == FXT_END || x->kind == FXT_NEWLINE)
-		return fx_error_at(p, x->text.p, "the line ends where %s is expected", wanted);
+		return fx_error_at(p, x->text.p, "expected %s, but the line ends", wanted);
 	if (x->kind == FXT_BAD && x->text.n > 1)
-		return fx_error_at(p, x->text.p, "a string has no end");
-	return fx_error_at(p, x->text.p, "'%.*s' where %s is expected", SLN(x->text, 60), wanted);
+		return fx_error_at(p, x->text.p, "unterminated string");
+	return fx_error_at(p, x->text.p, "expected %s, found '%.*s'", wanted, SLN(x->text, 60));
 }
 
 /* "File: a.py:3 in f, code: x" without "File: "; what else torch writes in such a comment stays. */
@@ -96,7 +96,7 @@ static int assign(struct fxparse *p, uint32_t name, struct gvalue v)
 	}
 	if (e->state == FXENV_OUTSIDE) {
 		struct slice s = graph_text(g, name);
-		return fx_error_at(p, p->statement, "'%.*s' is made here, but line %u uses it", SLN(s, 60), e->line);
+		return fx_error_at(p, p->statement, "'%.*s' is defined here, but line %u uses it", SLN(s, 60), e->line);
 	}
 	const struct weigh w = v.kind == GV_NODE ? (struct weigh){0, true} : weigh(p, v);
 	e->state = FXENV_VALUE;
@@ -154,7 +154,7 @@ static int unpack(struct fxparse *p, const char *at)
 		return 0;
 	}
 	if (v.kind != GV_NODE)
-		return fx_error_at(p, at, "the value has no parts");
+		return fx_error_at(p, at, "this value cannot be unpacked");
 	fx_name_nodes(p, NONE, 0);
 	for (size_t i = 0; i < n; i++) {
 		struct gvalue args[2] = {v, graph_int_value((int64_t)i)};
@@ -299,7 +299,7 @@ static int setitem(struct fxparse *p, struct slice target)
 	p->n_val -= 2;
 	p->target.kind = FXI_VALUE;
 	if (!fx_op_is(p, '='))
-		return fx_error_at(p, p->lex.text.p, "'%.*s' on an element is no part of a graph", SLN(p->lex.text, 60));
+		return fx_error_at(p, p->lex.text.p, "'%.*s' on an element is not allowed in a graph", SLN(p->lex.text, 60));
 	fxlex_next(&p->lex);
 	if (fx_expr(p, true, false, &args[2]) < 0)
 		return -1;
@@ -357,7 +357,7 @@ static int keyword(struct fxparse *p)
 	for (unsigned i = 0; i < ARRAY_LEN(values); i++)
 		if (slice_is(s, values[i]))
 			return 1;
-	return fx_error_at(p, s.p, "'%.*s' is no part of a graph", SLN(s, 60));
+	return fx_error_at(p, s.p, "'%.*s' is not allowed in a graph", SLN(s, 60));
 }
 
 /* Names with commas up to "=": "a, b, = ...". False, and nothing taken: it is something else. The current token is the
@@ -461,7 +461,7 @@ static int effect(struct fxparse *p)
 	if (p->target.kind == FXI_TARGET)
 		return setitem(p, slice_trim(slice_of(at, (size_t)(p->target.at - at))));
 	if (fx_op_is(p, '='))
-		return fx_error_at(p, at, "nothing in a graph can be assigned to this");
+		return fx_error_at(p, at, "cannot assign to this in a graph");
 	fx_name_nodes(p, NONE, 0);
 	return 0;
 }
@@ -490,7 +490,7 @@ static int statement(struct fxparse *p)
 			r = named(p);
 		}
 	} else if (fx_op_is(p, '@')) {
-		return fx_error_at(p, p->lex.text.p, "a decorator is no part of a graph");
+		return fx_error_at(p, p->lex.text.p, "a decorator is not allowed in a graph");
 	}
 	if (r == 1)
 		r = effect(p);
@@ -523,7 +523,7 @@ static int body(struct fxparse *p, int def_indent)
 		if (indent < 0)
 			indent = column;
 		if (column != indent)
-			return fx_error_at(p, p->lex.p, "the line is not indented as the ones before it");
+			return fx_error_at(p, p->lex.p, "the line is not indented like the previous ones");
 		fxlex_next(&p->lex);
 		if (statements(p) < 0)
 			return -1;

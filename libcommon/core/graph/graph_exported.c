@@ -33,7 +33,7 @@ static int read_inputs(struct exported *x, uint32_t inputs, bool nameless, struc
 		struct gvalue v;
 		uint32_t arg = json_get_as(&x->t, k, "arg", JSON_OBJECT), name = json_get_as(&x->t, k, "name", JSON_STRING);
 		if (arg == NONE)
-			return gx_bad(x, k, "an input without an argument");
+			return gx_bad(x, k, "missing argument of an input");
 		if (gx_argument(x, arg, 0, &v) < 0)
 			return -1;
 		if (positional(x, k, o->n + o->n_kw == 0, nameless)) {
@@ -85,13 +85,13 @@ static int add_parts(struct exported *x, uint32_t source, uint32_t array, unsign
 			name = result_name(x, value);
 		if (json_is(&x->t, value, JSON_ARRAY)) {
 			if (depth)
-				return gx_bad(x, k, "results that are nested twice");
+				return gx_bad(x, k, "nested results");
 			if (add_parts(x, add_getitem(x, source, i, SLICE("getitem")), value, 1) < 0)
 				return -1;
 		} else if (name.n) {
 			add_getitem(x, source, i, name);
 		} else if (!none && json_is(&x->t, value, JSON_OBJECT) && gx_union(x, value) == NONE) {
-			return gx_bad(x, k, "a result without a name");
+			return gx_bad(x, k, "missing name of a result");
 		}
 		i++;
 	}
@@ -188,7 +188,7 @@ static int read_node(struct exported *x, uint32_t obj)
 	uint32_t target_tok = json_get_as(&x->t, obj, "target", JSON_STRING), inputs = json_get_as(&x->t, obj, "inputs", JSON_ARRAY);
 	struct operands o = {0};
 	if (target_tok == NONE || inputs == NONE)
-		return gx_bad(x, obj, "a node without target or inputs");
+		return gx_bad(x, obj, "missing target or inputs of a node");
 	struct slice target = graph_text(x->g, graph_intern(x->g, json_text_at(&x->t, target_tok, &x->b)));
 	bool nameless = slice_starts(target, "_operator.") || slice_starts(target, "math.") || slice_starts(target, "torch.sym_");
 	uint32_t name = graph_intern(x->g, node_name(x, obj, target));
@@ -294,7 +294,7 @@ static int tensor_meta(struct exported *x, uint32_t obj, uint32_t *meta)
 	uint32_t dtype = json_get_as(&x->t, obj, "dtype", JSON_NUMBER);
 	struct buf device = {0};
 	if (sizes == NONE)
-		return gx_bad(x, obj, "a tensor without sizes");
+		return gx_bad(x, obj, "missing sizes of a tensor");
 	if (read_sizes(x, sizes, size, &n) < 0 || (strides != NONE && read_sizes(x, strides, stride, &n_stride) < 0))
 		return -1;
 	if (dtype != NONE)
@@ -355,7 +355,7 @@ static int read_graph(struct exported *x, uint32_t graph, uint32_t specs)
 	uint32_t outputs = json_get_as(&x->t, graph, "outputs", JSON_ARRAY);
 	uint32_t spec = specs == NONE ? NONE : json_first(&x->t, specs);
 	if (inputs == NONE || nodes == NONE || outputs == NONE)
-		return gx_bad(x, graph, "a graph without inputs, nodes or outputs");
+		return gx_bad(x, graph, "missing inputs, nodes or outputs of a graph");
 	json_each(&x->t, inputs, k) {
 		bool more = spec != NONE && spec < json_end(&x->t, specs);
 		if (read_input(x, k, more ? spec : NONE) < 0)
@@ -388,9 +388,9 @@ static int check_version(struct exported *x, uint32_t root)
 	uint64_t major;
 	uint32_t version = json_get(&x->t, root, "schema_version");
 	if (!json_u64(&x->t, json_get_as(&x->t, version, "major", JSON_NUMBER), &major))
-		return gx_bad(x, root, "'schema_version' is missing: this is no exported program");
+		return gx_bad(x, root, "'schema_version' is missing: not an exported program");
 	if (major < MIN_MAJOR || major > MAX_MAJOR)
-		return gx_bad(x, version, "schema %llu: only %d to %d are known (PyTorch 2.3 to 2.13)", (unsigned long long)major,
+		return gx_bad(x, version, "schema %llu: only %d to %d are supported (PyTorch 2.3 to 2.13)", (unsigned long long)major,
 			      MIN_MAJOR, MAX_MAJOR);
 	return 0;
 }

@@ -61,13 +61,13 @@ static const char *line_end(const struct pytext *t, const char *p, const char **
 	while (p < end && (*p != '\n' || depth)) {
 		if (*p == '(' || *p == '[' || *p == '{') {
 			if (depth == PYTEXT_MAX_DEPTH)
-				return bad_program(t, p, "has more than 256 brackets in one another", err), NULL;
+				return bad_program(t, p, "more than 256 nested brackets", err), NULL;
 			open[depth++] = p;
 		} else if (*p == ')' || *p == ']' || *p == '}') {
 			if (!depth)
-				return bad_program(t, p, "a bracket is closed that was not opened", err), NULL;
+				return bad_program(t, p, "closing bracket without an opening one", err), NULL;
 			if (closing(*open[--depth]) != *p)
-				return bad_program(t, p, "a bracket is closed by one of another kind", err), NULL;
+				return bad_program(t, p, "mismatched brackets", err), NULL;
 		} else if (*p == '#' && !depth) {
 			*code_end = p;
 		} else if (*p == '\\' && end - p >= 2 && p[1] == '\n') {
@@ -75,11 +75,11 @@ static const char *line_end(const struct pytext *t, const char *p, const char **
 		}
 		const char *next = step(p, end);
 		if (!next)
-			return bad_program(t, p, "a string has no end", err), NULL;
+			return bad_program(t, p, "unterminated string", err), NULL;
 		p = next;
 	}
 	if (depth)
-		return bad_program(t, open[depth - 1], "a bracket is never closed: the file is cut short", err), NULL;
+		return bad_program(t, open[depth - 1], "unclosed bracket: the file is truncated", err), NULL;
 	if (!*code_end)
 		*code_end = p;
 	return p;

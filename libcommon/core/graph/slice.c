@@ -74,7 +74,7 @@ static int no_input(const struct build *b)
 	struct slice user = graph_name(b->g, b->user), node = graph_name(b->g, b->bad);
 	return err_set(b->err, EXIT_INPUT, "node '%.*s' needs '%.*s', %s", SLN(user, 200), SLN(node, 200),
 		       b->bad >= b->user                  ? "which does not come before it"
-		       : b->u->is[b->bad] & NODE_NO_VALUE ? "whose value cannot be given"
+		       : b->u->is[b->bad] & NODE_NO_VALUE ? "whose value cannot be supplied"
 							  : "whose value is a tuple");
 }
 

@@ -18,7 +18,7 @@ static int own_operand(struct interp *run, struct aten_value *v)
 {
 	struct aten_tensor *mine = NULL;
 	if (v->kind != ATEN_TENSOR || !v->tensor->storage)
-		return interp_bad(run, "what it writes to is no tensor");
+		return interp_bad(run, "it writes to something other than a tensor");
 	ATEN_TRY("interp")
 	{
 		aten_frame_.mode = run->mode;
@@ -37,7 +37,7 @@ static int call_owning(struct interp *run, uint32_t target, const uint32_t *at, 
 	const struct aten_op *op = interp_find(run, target);
 	uint32_t mine = 0;
 	int r = op ? 0 : -1;
-	while (!r && mine < n_at && (r = at[mine] < o->n ? own_operand(run, &o->arg[at[mine]]) : interp_bad(run, "it lacks operands")) == 0)
+	while (!r && mine < n_at && (r = at[mine] < o->n ? own_operand(run, &o->arg[at[mine]]) : interp_bad(run, "missing operands")) == 0)
 		mine++;
 	if (!r)
 		r = interp_call_op(run, op, o, out);
@@ -57,7 +57,7 @@ static int written_operand(struct interp *run, struct interp_operands *o, struct
 	static const uint32_t statistics[] = {3, 4};
 	struct interp_operands rest = *o;
 	if (o->n < 2 || name->kind != GV_STR || o->arg[1].kind != ATEN_INT || (o->arg[1].i != 3 && o->arg[1].i != 4))
-		return interp_bad(run, "it names no operator and operand");
+		return interp_bad(run, "missing operator and operand");
 	const uint32_t which = (uint32_t)o->arg[1].i;
 	rest.arg += 2;
 	rest.n -= 2;
@@ -114,11 +114,11 @@ static int after(struct interp *run, const struct interp_operands *o, struct ate
 	struct write w = {.run = run};
 	if (o->n != 4 || o->arg[0].kind != ATEN_TENSOR || o->arg[1].kind != ATEN_TENSOR || !o->arg[0].tensor->storage ||
 	    o->arg[2].kind != ATEN_LIST)
-		return interp_bad(run, "its operands are not those of a write");
+		return interp_bad(run, "its operands are not those of an in-place operator");
 	const struct aten_tensor *x = o->arg[0].tensor;
 	w.old = x->storage;
 	if (lies_in(&o->arg[3], w.old))
-		return interp_bad(run, "a subgraph changes one of its inputs in place: what calls it would have to know");
+		return interp_bad(run, "a subgraph changes one of its inputs in place, which is not supported");
 	ATEN_TRY("interp")
 	{
 		aten_frame_.mode = run->mode;

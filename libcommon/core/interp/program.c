@@ -11,7 +11,7 @@ static int read_parts(struct program *p, const char *path, const char *weights, 
 	if (weights_open(&p->weights, path, err) < 0)
 		return -1;
 	if (!pkg->n_exported)
-		return err_set(err, EXIT_INPUT, "'%s' holds no exported program: give what torch.export.save wrote", path);
+		return err_set(err, EXIT_INPUT, "'%s' contains no exported program: pass a file saved by torch.export.save", path);
 	if (package_data(pkg, pkg->exported[0], &json, err) < 0 || exported_read(&p->contract, json, err) < 0 ||
 	    graph_exported_read(&p->graph, json, path, err) < 0)
 		return -1;
@@ -61,8 +61,8 @@ static int place_inputs(struct program *p, struct err *err)
 	free(at);
 	program_count_outputs(p);
 	if (p->n_outputs < p->contract.n_outputs)
-		return err_set(err, EXIT_INPUT, "'%s': its graph returns %u values, its signature %u: the file is damaged", p->weights.path,
-			       p->n_outputs, p->contract.n_outputs);
+		return err_set(err, EXIT_INPUT, "'%s': its graph returns %u values, but its signature has %u: the file is damaged",
+			       p->weights.path, p->n_outputs, p->contract.n_outputs);
 	return 0;
 }
 
@@ -150,7 +150,7 @@ static int input_number(const struct tensor_view *v, struct aten_value *out, str
 {
 	int64_t elements;
 	if (!tensor_numel(&v->meta, &elements) || elements != 1)
-		return err_set(err, EXIT_INPUT, "'%.*s' is a number: a tensor of one element is wanted", SLN(v->name, 100));
+		return err_set(err, EXIT_INPUT, "'%.*s' is a number: expected a tensor with one element", SLN(v->name, 100));
 	const struct tensor_number x = tensor_load(v->meta.dtype, v->data);
 	*out = aten_int((int64_t)x.re);
 	if (v->meta.dtype == DTYPE_I64)
@@ -199,7 +199,7 @@ static int take_input(const struct taking *k, uint32_t i, struct aten_value *out
 	case PROGRAM_CONSTANT: return 0;
 	case PROGRAM_WEIGHT:
 		if (from->index >= p->fit.n)
-			return err_set(k->err, EXIT_INPUT, "the value of its parameter '%.*s' is not there",
+			return err_set(k->err, EXIT_INPUT, "the value of its parameter '%.*s' is missing",
 				       SLN(graph_name(&p->graph, p->graph.module[0].first + i), 100));
 		return tensor_of(&p->fit.v[from->index], k->copy, NULL, out, k->err);
 	case PROGRAM_SIZE:
@@ -209,7 +209,7 @@ static int take_input(const struct taking *k, uint32_t i, struct aten_value *out
 	case PROGRAM_INPUT: break;
 	}
 	if (from->index >= k->n)
-		return err_set(k->err, EXIT_USAGE, "%zu inputs are given, the program takes %u", k->n, p->contract.n_inputs);
+		return err_set(k->err, EXIT_USAGE, "got %zu inputs, but the program takes %u", k->n, p->contract.n_inputs);
 	if (is_number(&p->graph, p->graph.module[0].first + i))
 		return input_number(&k->in[from->index], out, k->err);
 	return tensor_of(&k->in[from->index], k->copy, wanted_strides(k, from->index, stride), out, k->err);
@@ -222,7 +222,7 @@ static int bind_sizes(struct taking *k)
 		meta[i] = k->in[i].meta;
 	const bool bound = contract_bind(&k->p->contract, meta, k->n, &k->env);
 	free(meta);
-	return bound || !k->p->strided ? 0 : err_set(k->err, EXIT_INPUT, "sizes of the inputs are none that the graph can have");
+	return bound || !k->p->strided ? 0 : err_set(k->err, EXIT_INPUT, "the graph cannot have inputs of these sizes");
 }
 
 static void view_output(struct program_result *r, size_t i, const struct aten_value *v)
@@ -289,7 +289,7 @@ int program_run(const struct program *p, const struct tensor_view *in, size_t n,
 	free(v);
 	if (!rc && r->out.n != p->n_outputs) {
 		aten_value_release(&r->out);
-		rc = err_set(err, EXIT_INPUT, "'%s': the graph gave %u values for %u", p->weights.path, r->out.n, p->n_outputs);
+		rc = err_set(err, EXIT_INPUT, "'%s': the graph returned %u values, expected %u", p->weights.path, r->out.n, p->n_outputs);
 	}
 	if (!rc)
 		take_outputs(p, r);

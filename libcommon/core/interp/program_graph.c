@@ -79,8 +79,7 @@ static int take_placeholders(struct program *p, const char *name, struct err *er
 		else if (g->user_of[first + i + 1] == g->user_of[first + i])
 			p->input[i].from = PROGRAM_CONSTANT;
 		else
-			return err_set(err, EXIT_INPUT, "'%s': nothing is said of what its input '%.*s' is", name,
-				       SLN(graph_name(g, first + i), 100));
+			return err_set(err, EXIT_INPUT, "'%s': no metadata for its input '%.*s'", name, SLN(graph_name(g, first + i), 100));
 	}
 	for (uint32_t i = 0; i < p->n_inputs; i++) {
 		const uint32_t meta = g->node[first + i].meta;
@@ -173,7 +172,7 @@ int program_of_graph(struct program *p, struct graph *g, const char *name, struc
 	const struct gmodule *root = p->graph.n_modules ? &p->graph.module[0] : NULL;
 	if (!root || !root->n || root->output == NONE) {
 		program_close(p);
-		return err_set(err, EXIT_INPUT, "'%s': an empty graph: there is nothing to run", name);
+		return err_set(err, EXIT_INPUT, "'%s': the graph is empty: nothing to run", name);
 	}
 	while (p->n_inputs < root->n && p->graph.node[root->first + p->n_inputs].op == GRAPH_PLACEHOLDER)
 		p->n_inputs++;

@@ -51,7 +51,7 @@ static bool follow(void *user, uint32_t node, const struct aten_value *v, struct
 			e = (struct event){LAYER + node, t && t->n_dim == 3 ? t->size[batch_first(p->g, node)] : 0};
 		}
 		if (p->n == MOST_EVENTS) {
-			err_set(err, EXIT_INPUT, "too many turns");
+			err_set(err, EXIT_INPUT, "too many iterations");
 			return false;
 		}
 		PUSH_TO(p->event, p->n, p->cap) = e;

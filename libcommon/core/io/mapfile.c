@@ -27,7 +27,7 @@ static int read_whole(struct mapfile *f, struct err *err)
 		}
 		buf_wrote(&b, (size_t)r);
 		if (b.len > MAPFILE_MAX_PIPE) {
-			err_set(err, EXIT_INPUT, "'%s' is a pipe that gives more than %llu GiB: write it to a file first", f->path,
+			err_set(err, EXIT_INPUT, "'%s' is a pipe with more than %llu GiB: write it to a file first", f->path,
 				MAPFILE_MAX_PIPE >> 30);
 			break;
 		}

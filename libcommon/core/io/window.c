@@ -68,7 +68,7 @@ int input_open(struct input *in, const char *path, struct err *err)
 		z->next_in = (Bytef *)in->gzbuf;
 		z->avail_in = 2;
 		if (inflateInit2(z, 15 + 16) != Z_OK)
-			return err_set(err, EXIT_ENVIRON, "cannot start zlib");
+			return err_set(err, EXIT_ENVIRON, "cannot initialize zlib");
 	}
 	return 0;
 }

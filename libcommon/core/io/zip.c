@@ -91,7 +91,7 @@ static int read_end64(const struct zip *z, uint64_t locator, struct directory *d
 		there = get32(z->bytes.p + at) == SIG_END64;
 	}
 	if (!there)
-		return bad(z, err, "is a damaged zip archive: its zip64 end record is not where it should be");
+		return bad(z, err, "is a damaged zip archive: its zip64 end record is missing");
 	const char *p = z->bytes.p + at;
 	d->disk = get32(p + 16);
 	d->disk_of_directory = get32(p + 20);
@@ -124,7 +124,7 @@ static int read_end(const struct zip *z, struct directory *d, struct err *err)
 	if (at >= LOCATOR64_SIZE && get32(p - LOCATOR64_SIZE) == SIG_LOCATOR64 && read_end64(z, at - LOCATOR64_SIZE, d, &end, err) < 0)
 		return -1;
 	if (d->disk || d->disk_of_directory)
-		return bad(z, err, "is one part of a spanned zip archive: join the parts first (zip -s 0 in.zip --out whole.zip)");
+		return bad(z, err, "is one part of a split zip archive: join the parts first (zip -s 0 in.zip --out whole.zip)");
 	uint64_t sum;
 	if (__builtin_add_overflow(d->offset, d->size, &sum) || sum > end)
 		return bad(z, err, "is a damaged or truncated zip archive: its directory does not fit before its end record");
@@ -171,7 +171,7 @@ static void want64(struct extra64 *x, uint64_t *field)
 static size_t read_entry(const struct zip *z, const char *p, size_t n, const struct directory *d, struct zip_member *m, struct err *err)
 {
 	if (n < ENTRY_SIZE || get32(p) != SIG_ENTRY) {
-		bad(z, err, "is a damaged zip archive: its directory breaks off");
+		bad(z, err, "is a damaged zip archive: its directory is truncated");
 		return 0;
 	}
 	size_t n_name = get16(p + 28), n_extra = get16(p + 30), n_comment = get16(p + 32);
@@ -199,7 +199,7 @@ static size_t read_entry(const struct zip *z, const char *p, size_t n, const str
 	uint64_t end;
 	if (__builtin_add_overflow(m->header, d->base, &m->header) || __builtin_add_overflow(m->header, m->packed, &end) ||
 	    __builtin_add_overflow(end, LOCAL_SIZE + n_name, &end) || end > d->base + d->offset) {
-		bad_member(z, m, err, "lies outside of the archive: it is damaged or truncated");
+		bad_member(z, m, err, "is outside the archive, which is damaged or truncated");
 		return 0;
 	}
 	return ENTRY_SIZE + n_name + n_extra + n_comment;
@@ -241,7 +241,7 @@ static int read_directory(struct zip *z, const struct directory *d, struct err *
 		if (end - p >= 4 && get32(p) == 0x05054b50)
 			break;
 		if (z->n == ZIP_MAX_MEMBERS)
-			return bad(z, err, "has more members than are read from one zip archive (1048576)");
+			return bad(z, err, "has more members than the limit of 1048576");
 		GROW(z->v, z->n, cap, 1);
 		size_t len = read_entry(z, p, (size_t)(end - p), d, &z->v[z->n], err);
 		if (!len)
@@ -340,7 +340,7 @@ static int zip_locate(struct zip *z, struct zip_member *m, struct err *err)
 	const char *p = z->bytes.p + m->header;
 	size_t n_name = get16(p + 26), n_extra = get16(p + 28);
 	if (get32(p) != SIG_LOCAL)
-		return bad_member(z, m, err, "no local header is where the directory says: the archive is damaged");
+		return bad_member(z, m, err, "no local header at the offset in the directory: the archive is damaged");
 	if (m->limit - m->header - LOCAL_SIZE - m->packed < n_name + n_extra)
 		return bad_member(z, m, err, "overlaps the next one: the archive is damaged, or made to exhaust memory");
 	if (!local_agrees(m, p, n_name, n_extra))
@@ -375,9 +375,9 @@ static int check_crc(const struct zip *z, struct zip_member *m, const char *p, s
 static int check_size(const struct zip *z, const struct zip_member *m, struct err *err)
 {
 	if (m->size > ZIP_MAX_INFLATED)
-		return bad_member(z, m, err, "is larger than 2 GiB when inflated: store it without compression");
+		return bad_member(z, m, err, "inflates to more than 2 GiB: store it without compression");
 	if (m->size / DEFLATE_RATIO > m->packed)
-		return bad_member(z, m, err, "its size cannot come from its compressed bytes: the archive is damaged");
+		return bad_member(z, m, err, "its size is impossible for its compressed bytes: the archive is damaged");
 	return 0;
 }
 
@@ -385,7 +385,7 @@ static int inflate_member(struct zip *z, struct zip_member *m, struct err *err)
 {
 	struct libdeflate_decompressor *d = libdeflate_alloc_decompressor();
 	if (!d)
-		return err_set(err, EXIT_ENVIRON, "cannot start libdeflate");
+		return err_set(err, EXIT_ENVIRON, "cannot initialize libdeflate");
 	char *out = xmalloc(m->size);
 	size_t in_n, out_n;
 	enum libdeflate_result r = libdeflate_deflate_decompress_ex(d, z->bytes.p + m->offset, m->packed, out, m->size, &in_n, &out_n);
@@ -455,7 +455,7 @@ static int inflate_to(const struct zip *z, const struct zip_member *m, int fd, c
 {
 	struct pieces p = {.fd = fd, .what = what};
 	if (inflateInit2(&p.s, -15) != Z_OK)
-		return err_set(err, EXIT_ENVIRON, "cannot start zlib");
+		return err_set(err, EXIT_ENVIRON, "cannot initialize zlib");
 	p.piece = xmalloc(PIECE);
 	int r = inflate_pieces(z, m, &p, err);
 	inflateEnd(&p.s);
@@ -486,14 +486,15 @@ static int inflate_mapped(const struct zip *z, struct zip_member *m, struct err 
 static int prepare(struct zip *z, struct zip_member *m, struct err *err)
 {
 	if (m->flags & (FLAG_ENCRYPTED | FLAG_MASKED))
-		return bad_member(z, m, err, "is encrypted: write the archive without a password");
+		return bad_member(z, m, err, "is encrypted: create the archive without a password");
 	if (m->method != STORED && m->method != DEFLATED)
-		return err_set(err, EXIT_INPUT, "'%s': member '%.*s': is compressed with %s (%u): only stored and deflated ones are read",
-			       z->path, SLN(m->name, 200), method_name(m->method), m->method);
+		return err_set(err, EXIT_INPUT,
+			       "'%s': member '%.*s': is compressed with %s (%u): only stored and deflated members are supported", z->path,
+			       SLN(m->name, 200), method_name(m->method), m->method);
 	if (zip_locate(z, m, err) < 0)
 		return -1;
 	if (m->method == STORED && m->packed != m->size)
-		return bad_member(z, m, err, "is stored, yet its two sizes differ: the archive is damaged");
+		return bad_member(z, m, err, "is stored, but its two sizes differ: the archive is damaged");
 	return 0;
 }
 
@@ -516,7 +517,7 @@ int zip_text(struct zip *z, struct zip_member *m, struct slice *data, struct err
 {
 	if (m->method == STORED || m->size <= ZIP_MAX_TEXT)
 		return zip_data(z, m, data, err);
-	return err_set(err, EXIT_INPUT, "'%s': '%.*s' has %llu MiB when inflated: of a compressed text at most %u MiB are read", z->path,
+	return err_set(err, EXIT_INPUT, "'%s': '%.*s' inflates to %llu MiB: at most %u MiB of compressed text are read", z->path,
 		       SLN(m->name, 200), (unsigned long long)(m->size >> 20), ZIP_MAX_TEXT >> 20);
 }
 
@@ -549,7 +550,7 @@ int zip_head(struct zip *z, struct zip_member *m, size_t want, struct buf *head,
 		      .next_out = (Bytef *)buf_room(head, want + 1),
 		      .avail_out = (uInt)want};
 	if (inflateInit2(&s, -15) != Z_OK)
-		return err_set(err, EXIT_ENVIRON, "cannot start zlib");
+		return err_set(err, EXIT_ENVIRON, "cannot initialize zlib");
 	int r = inflate(&s, Z_SYNC_FLUSH);
 	inflateEnd(&s);
 	if (s.avail_out || (r != Z_OK && r != Z_STREAM_END && r != Z_BUF_ERROR))

@@ -235,7 +235,7 @@ int extern_nodes_read(struct extern_nodes *x, struct slice json, struct err *err
 	if (json_parse(&t, 0, json.n, &root) < 0)
 		rc = err_set(err, EXIT_INPUT, "extern nodes: %s at offset %zu", t.error, t.error_at);
 	else if ((nodes = json_get_as(&t, root, "nodes", JSON_ARRAY)) == NONE)
-		rc = err_set(err, EXIT_INPUT, "extern nodes: there is no list of nodes");
+		rc = err_set(err, EXIT_INPUT, "extern nodes: no list of nodes");
 	struct reader r = {.x = x, .t = &t};
 	if (!rc)
 		json_each(&t, nodes, k)

@@ -245,7 +245,7 @@ static int open_flat(struct package *pkg, struct err *err)
 			flat_model(pkg, i, libraries == 1 && wrappers <= 1);
 	if (!pkg->n)
 		return err_set(err, EXIT_INPUT,
-			       "'%s' holds no compiled model: there is neither data/aotinductor/ below it nor "
+			       "'%s' contains no compiled model: neither data/aotinductor/ below it nor "
 			       "a .so in it",
 			       pkg->path);
 	return 0;
@@ -344,7 +344,7 @@ int package_open_exported(struct package *pkg, const char *path, struct err *err
 	if (pkg->n_exported)
 		return 0;
 	package_close(pkg);
-	return err_set(err, EXIT_INPUT, "'%s' holds no exported program: give what torch.export.save wrote", path);
+	return err_set(err, EXIT_INPUT, "'%s' contains no exported program: pass a file saved by torch.export.save", path);
 }
 
 void package_close(struct package *pkg)
@@ -386,7 +386,7 @@ struct package_model *package_model(struct package *pkg, const char *name, struc
 	if (name)
 		err_set(err, EXIT_USAGE, "'%s' has no model '%.100s', but: %s", pkg->path, name, buf_str(&b));
 	else
-		err_set(err, EXIT_USAGE, "'%s' holds %zu models, choose one with --model: %s", pkg->path, pkg->n, buf_str(&b));
+		err_set(err, EXIT_USAGE, "'%s' contains %zu models, choose one with --model: %s", pkg->path, pkg->n, buf_str(&b));
 	buf_release(&b);
 	return NULL;
 }
@@ -404,7 +404,7 @@ int package_data(struct package *pkg, uint32_t file, struct slice *data, struct 
 {
 	*data = (struct slice){"", 0};
 	if (!file || file >= pkg->n_file)
-		return err_set(err, EXIT_INPUT, "'%s': there is no such file in the package", pkg->path);
+		return err_set(err, EXIT_INPUT, "'%s': no such file in the package", pkg->path);
 	struct package_file *f = &pkg->file[file];
 	if (f->member)
 		return (is_text(f->name) ? zip_text : zip_data)(&pkg->zip, f->member, data, err);
@@ -447,7 +447,7 @@ int package_metadata(struct package *pkg, const struct package_model *m, struct 
 	json_tape_text(&t, data.p, data.n < UINT32_MAX ? data.n : 0);
 	int r = json_parse(&t, 0, data.n < UINT32_MAX ? data.n : 0, &root);
 	if (r < 0) {
-		err_set(err, EXIT_INPUT, "'%s': %.*s is no JSON: %s at byte %zu", pkg->path, SLN(name, 200), t.error, t.error_at);
+		err_set(err, EXIT_INPUT, "'%s': %.*s is not valid JSON: %s at byte %zu", pkg->path, SLN(name, 200), t.error, t.error_at);
 	} else {
 		md->device = json_dup(&t, root, "AOTI_DEVICE_KEY", &pkg->arena);
 		md->platform = json_dup(&t, root, "AOTI_PLATFORM", &pkg->arena);

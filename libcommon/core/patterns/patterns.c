@@ -82,10 +82,10 @@ int patterns_add_dir(struct patterns *k, const char *dir, struct err *err)
 	struct dirent **name;
 	int fd = open(dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	if (fd < 0)
-		return err_errno(err, EXIT_INPUT, "cannot open the folder of patterns '%s'", dir);
+		return err_errno(err, EXIT_INPUT, "cannot open the pattern directory '%s'", dir);
 	int n = scandirat(fd, ".", &name, visible, alphasort), r = 0;
 	if (n < 0)
-		r = err_errno(err, EXIT_INPUT, "cannot read the folder of patterns '%s'", dir);
+		r = err_errno(err, EXIT_INPUT, "cannot read the pattern directory '%s'", dir);
 	for (int i = 0; i < n; i++) {
 		if (!r)
 			r = add_file(k, fd, dir, name[i]->d_name, err);
@@ -130,7 +130,7 @@ static int no_ring(struct patterns *k, struct err *err)
 	int r = 0;
 	for (uint32_t i = 0; !r && i < k->n; i++)
 		if (!gone[i])
-			r = err_set(err, EXIT_INPUT, "%s: over: goes round in a ring; take one 'over' out", k->item[i].own->file);
+			r = err_set(err, EXIT_INPUT, "%s: over: is circular; remove one 'over'", k->item[i].own->file);
 	free(gone);
 	return r;
 }

@@ -51,7 +51,7 @@ static int read_any(struct tensor_file *f, struct err *err)
 		f->format = formats[i].format;
 		if (formats[i].read(f, err) < 0)
 			return -1;
-		return f->n ? 0 : err_set(err, EXIT_INPUT, "'%s': holds no tensors", f->path);
+		return f->n ? 0 : err_set(err, EXIT_INPUT, "'%s': contains no tensors", f->path);
 	}
 	return pt_refuse(f, err);
 }
@@ -126,8 +126,8 @@ int tensor_data(struct tensor_file *f, size_t i, struct slice *data, struct err 
 		return 0;
 	}
 	if (t->member == NONE)
-		return err_set(err, EXIT_INPUT, "'%s': tensor '%.*s' is on the meta device, so that it has no data: save it from the cpu",
-			       f->path, SL(t->name));
+		return err_set(err, EXIT_INPUT, "'%s': tensor '%.*s' is on the meta device and has no data: save it from the cpu", f->path,
+			       SL(t->name));
 	if (zip_data(&s->zip, &s->zip.v[t->member], data, err) < 0)
 		return -1;
 	/* The readers saw of a deflated member only what its directory says. */

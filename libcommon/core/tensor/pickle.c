@@ -118,7 +118,7 @@ static uint32_t above_mark(const struct pickle *p) { return p->n_stack - (p->n_m
 
 static int need_values(struct pickle *p, uint32_t n)
 {
-	return above_mark(p) < n ? damaged(p, "it takes more values from the stack than there are") : 0;
+	return above_mark(p) < n ? damaged(p, "it pops more values from the stack than there are") : 0;
 }
 
 static int pop(struct pickle *p, uint32_t *node)
@@ -133,7 +133,7 @@ static int pop(struct pickle *p, uint32_t *node)
 static int pop_mark(struct pickle *p, uint32_t *from)
 {
 	if (!p->n_mark)
-		return damaged(p, "it takes values from a mark that was not set");
+		return damaged(p, "it pops values from a mark that was not set");
 	*from = p->mark[--p->n_mark];
 	return 0;
 }
@@ -142,7 +142,7 @@ static int memo_put(struct pickle *p, uint64_t i)
 {
 	/* Python counts from 0, so that an honest number is below that of the bytes. */
 	if (i >= p->bytes.n)
-		return damaged(p, "a memo number is higher than the pickle can have made");
+		return damaged(p, "a memo number is impossibly high");
 	if (need_values(p, 1) < 0)
 		return -1;
 	if (i >= p->n_memo) {
@@ -161,7 +161,7 @@ static int memo_put(struct pickle *p, uint64_t i)
 static int memo_get(struct pickle *p, uint32_t i)
 {
 	if (i >= p->n_memo || p->memo[i] == UNSET)
-		return damaged(p, "it takes a memo entry that was not made");
+		return damaged(p, "it reads an unset memo entry");
 	return push(p, p->memo[i]);
 }
 
@@ -170,7 +170,7 @@ static int memo_get(struct pickle *p, uint32_t i)
 static int take_bytes(struct pickle *p, uint64_t n, const char **at)
 {
 	if (n > p->bytes.n - p->at)
-		return err_set(p->err, EXIT_INPUT, "'%s': its pickle breaks off at byte %zu: the file is truncated", p->path, p->bytes.n);
+		return err_set(p->err, EXIT_INPUT, "'%s': its pickle ends at byte %zu: the file is truncated", p->path, p->bytes.n);
 	*at = p->bytes.p + p->at;
 	p->at += n;
 	return 0;
@@ -232,7 +232,7 @@ static int take_text_line(struct pickle *p, struct slice *line)
 {
 	const char *from = p->bytes.p + p->at, *nl = p->bytes.n > p->at ? memchr(from, '\n', p->bytes.n - p->at) : NULL;
 	if (!nl)
-		return damaged(p, "a global's name does not end");
+		return damaged(p, "unterminated name of a global");
 	*line = slice_of(from, (size_t)(nl - from));
 	p->at += line->n + 1;
 	return 0;
@@ -245,7 +245,7 @@ static int push_container(struct pickle *p, enum pickle_kind kind, uint32_t from
 {
 	uint32_t k = pickle_new(p, kind), n = p->n_stack - from;
 	if (kind == PICKLE_DICT && n % 2)
-		return damaged(p, "a dict has a key without a value");
+		return damaged(p, "missing value of a dict key");
 	if (n && pickle_add(p, k, p->stack + from, n) < 0)
 		return -1;
 	p->n_stack = from;
@@ -266,14 +266,14 @@ static int extend(struct pickle *p, enum pickle_kind kind, uint32_t from)
 	uint32_t n = p->n_stack - from;
 	/* The container itself must stand above the mark before. */
 	if (from <= (p->n_mark ? p->mark[p->n_mark - 1] : 0))
-		return damaged(p, "items for a container that is not there");
+		return damaged(p, "items for a missing container");
 	uint32_t c = p->stack[from - 1];
 	if (p->node[c].kind != kind && !(p->objects && p->node[c].kind == PICKLE_OBJECT))
-		return damaged(p, kind == PICKLE_LIST   ? "items for what is no list"
-				  : kind == PICKLE_DICT ? "items for what is no dict"
-							: "items for what is no set");
+		return damaged(p, kind == PICKLE_LIST   ? "items for something other than a list"
+				  : kind == PICKLE_DICT ? "items for something other than a dict"
+							: "items for something other than a set");
 	if (kind == PICKLE_DICT && n % 2)
-		return damaged(p, "a dict has a key without a value");
+		return damaged(p, "missing value of a dict key");
 	if (pickle_add(p, c, p->stack + from, n) < 0)
 		return -1;
 	p->n_stack = from;
@@ -355,7 +355,7 @@ static int op_stack_global(struct pickle *p)
 	if (pop(p, &name) < 0 || pop(p, &module) < 0)
 		return -1;
 	if (p->node[name].kind != PICKLE_STR || p->node[module].kind != PICKLE_STR)
-		return damaged(p, "a global whose name is no text");
+		return damaged(p, "the name of a global is not text");
 	return push_global(p, pickle_text(&p->node[module]), pickle_text(&p->node[name]));
 }
 
@@ -398,8 +398,8 @@ static int op_build(struct pickle *p)
 static int unknown(struct pickle *p, unsigned op)
 {
 	return pickle_fail(p,
-			   "refuses opcode 0x%02x: only those that torch.save writes for tensors and plain containers are read; "
-			   "the file is damaged, or holds objects: save their state_dict()",
+			   "refuses opcode 0x%02x: only those that torch.save writes for tensors and plain containers are supported; "
+			   "the file is damaged, or contains objects: save their state_dict()",
 			   op);
 }
 
@@ -411,7 +411,7 @@ static int simple(struct pickle *p, unsigned op)
 	case OP_PROTO:
 		if (take_uint(p, 1, &v) < 0)
 			return -1;
-		return v <= 5 ? 0 : pickle_fail(p, "has protocol %u: 2 to 5 are read", (unsigned)v);
+		return v <= 5 ? 0 : pickle_fail(p, "has protocol %u: 2 to 5 are supported", (unsigned)v);
 	case OP_FRAME: return take_uint(p, 8, &v);
 	case OP_MARK: PUSH_TO(p->mark, p->n_mark, p->cap_mark) = p->n_stack; return 0;
 	case OP_POP: /* of a mark, where one is on top */
@@ -493,7 +493,7 @@ static int run_pickle(struct pickle *p)
 			return -1;
 	}
 	if (p->n_mark || p->n_stack != 1)
-		return damaged(p, "it ends with values that were not used");
+		return damaged(p, "it ends with unused values");
 	p->top = p->stack[0];
 	return 0;
 }
@@ -502,7 +502,7 @@ static int read_stream(struct pickle *p, struct slice bytes, const char *path, b
 {
 	*p = (struct pickle){.path = path, .bytes = bytes, .objects = objects, .err = err};
 	if (bytes.n > PICKLE_MAX)
-		return err_set(err, EXIT_INPUT, "'%s': its pickle has more than 64 MiB without the tensors' data: it is not read", path);
+		return err_set(err, EXIT_INPUT, "'%s': its pickle exceeds 64 MiB without the tensors' data: not read", path);
 	int r = run_pickle(p);
 	if (r < 0)
 		pickle_release(p);

@@ -87,9 +87,9 @@ static int find_storage(struct walk *w, const struct pickle_storage *s, struct z
 	if (__builtin_mul_overflow((uint64_t)s->numel, item, bytes))
 		return pt_fail(w, "has a storage that is larger than any file: the file is damaged");
 	if (!*m)
-		return *bytes ? pt_fail(w, "has a storage that is missing from the archive: save the file again") : 0;
+		return *bytes ? pt_fail(w, "has a storage missing from the archive: save the file again") : 0;
 	if ((*m)->size < *bytes)
-		return pt_fail(w, "has a storage with fewer bytes than it should have: the file is damaged");
+		return pt_fail(w, "has a storage with too few bytes: the file is damaged");
 	return 0;
 }
 
@@ -105,12 +105,12 @@ static int place_tensor(struct walk *w, const struct pickle_tensor *p, struct te
 		return -1;
 	if (!tensor_extent(&t->meta, &extent) ||
 	    __builtin_mul_overflow((uint64_t)p->offset, (uint64_t)dtype_info(t->meta.dtype)->bytes, &at))
-		return pt_fail(w, "is larger than any tensor: the file is damaged");
+		return pt_fail(w, "is too large: the file is damaged");
 	/* Without elements it may begin anywhere. */
 	if (!extent)
 		at = 0;
 	if (at > bytes || (uint64_t)extent > bytes - at)
-		return pt_fail(w, "reaches beyond its storage: the file is damaged");
+		return pt_fail(w, "exceeds its storage: the file is damaged");
 	if (!m) {
 		t->data = SLICE("");
 		return 0;
@@ -131,9 +131,9 @@ static int add_tensor(struct walk *w, const struct pickle_tensor *p)
 	if (make_name(w) < 0)
 		return -1;
 	if (w->f->n == TENSORS_MAX)
-		return err_set(w->err, EXIT_INPUT, "'%s': has more than %d tensors: it is not read", w->f->path, TENSORS_MAX);
+		return err_set(w->err, EXIT_INPUT, "'%s': has more than %d tensors: not read", w->f->path, TENSORS_MAX);
 	if (p->lazy)
-		return pt_fail(w, "is a view that conjugates or negates lazily: save x.resolve_conj().resolve_neg()");
+		return pt_fail(w, "is a lazily conjugated or negated view: save x.resolve_conj().resolve_neg()");
 	pickle_tensor_meta(&w->p, p, &m);
 	struct tensor *t = tensor_add(w->f, buf_slice(&w->name), &m);
 	return p->storage && m.device != DEVICE_META ? place_tensor(w, p, t) : 0;
@@ -150,8 +150,8 @@ static int visit(struct walk *w, uint32_t node)
 {
 	const struct pickle_node *n = pickle_node(&w->p, node);
 	if (++w->visits > VISITS_MAX)
-		return err_set(w->err, EXIT_INPUT, "'%s': has more than %d values, most of them again and again: it is not read",
-			       w->f->path, VISITS_MAX);
+		return err_set(w->err, EXIT_INPUT, "'%s': has more than %d values, most of them repeated: not read", w->f->path,
+			       VISITS_MAX);
 	if (n->kind == PICKLE_TENSOR)
 		return add_tensor(w, n->tensor);
 	/* A container that is in itself: what it holds was named already. */
@@ -240,7 +240,7 @@ static int check_keys(struct walk *w)
 			twice = by_key(&key[k - 1], &key[k], p) == 0;
 	}
 	free(key);
-	return twice ? err_set(w->err, EXIT_INPUT, "'%s': a dict of its pickle has one key twice: the file is damaged", w->f->path) : 0;
+	return twice ? err_set(w->err, EXIT_INPUT, "'%s': duplicate key in a dict of its pickle: the file is damaged", w->f->path) : 0;
 }
 
 /* ---- the archive ---- */
@@ -263,7 +263,7 @@ static int check_archive(struct walk *w)
 	struct slice order;
 	if (member(w, "constants.pkl"))
 		return err_set(w->err, EXIT_INPUT,
-			       "'%s': is a TorchScript archive (torch.jit.save), which holds a program: save its tensors with "
+			       "'%s': is a TorchScript archive (torch.jit.save), which contains a program: save its tensors with "
 			       "torch.save(module.state_dict(), path)",
 			       w->f->path);
 	if (m && zip_text(z, m, &order, w->err) < 0)
@@ -317,12 +317,12 @@ int pt_refuse(const struct tensor_file *f, struct err *err)
 	static const char magic[] = "\x8a\x0a\x6c\xfc\x9c\x46\xf9\x20\x6a\xa8\x50\x19";
 	struct slice b = tensor_state(f)->bytes;
 	const struct zip *z = &tensor_state(f)->zip;
-	const char *what = "is none of .npy, .npz, .safetensors and .pt (torch.save)";
+	const char *what = "is not one of .npy, .npz, .safetensors and .pt (torch.save)";
 	for (size_t i = 0; i < z->n; i++)
 		if (slice_ends(z->v[i].name, "archive_format") || slice_find(z->v[i].name, "data/aotinductor/"))
-			what = "is a package with a program (.pt2), no file of tensors: save the inputs with torch.save";
+			what = "is a package with a program (.pt2), not a file of tensors: save the inputs with torch.save";
 	if (slice_starts(b, "\x80") && slice_starts(slice_of(b.p + (b.n < 2 ? b.n : 2), b.n < 2 ? 0 : b.n - 2), magic))
-		what = "is of torch.save before torch 1.6: save it again with torch.save(torch.load(path, weights_only=True), path)";
+		what = "is from torch.save before torch 1.6: save it again with torch.save(torch.load(path, weights_only=True), path)";
 	else if (slice_starts(b, "\x80") && b.n > 2 && b.p[1] >= 2 && b.p[1] <= 5)
 		what = "is a bare Python pickle: save the tensors with torch.save";
 	return err_set(err, EXIT_INPUT, "'%s': %s", f->path, what);

@@ -190,13 +190,12 @@ static int check_names(struct sink *s, const struct tensor_view *v, size_t n, bo
 	int rc = 0;
 	for (size_t i = 0; i < n && !rc; i++) {
 		if (name[i].n && (!utf8_valid(name[i]) || slice_chr(name[i], 0)))
-			rc = err_set(s->err, EXIT_INPUT, "'%s': the name '%.*s' of a tensor is no UTF-8 text: give it another", s->what,
+			rc = err_set(s->err, EXIT_INPUT, "'%s': the tensor name '%.*s' is not valid UTF-8: rename it", s->what,
 				     SLN(name[i], 200));
 		else if (i && slice_eq(name[i], name[i - 1]))
-			rc = err_set(s->err, EXIT_INPUT, "'%s': two tensors are named '%.*s': give each a name of its own", s->what,
-				     SLN(name[i], 200));
+			rc = err_set(s->err, EXIT_INPUT, "'%s': two tensors are named '%.*s': rename one", s->what, SLN(name[i], 200));
 		else if (safetensors && slice_is(name[i], "__metadata__"))
-			rc = err_set(s->err, EXIT_INPUT, "'%s': no tensor of a .safetensors file can be named '__metadata__'", s->what);
+			rc = err_set(s->err, EXIT_INPUT, "'%s': a .safetensors file cannot have a tensor named '__metadata__'", s->what);
 	}
 	free(name);
 	return rc;
@@ -294,19 +293,19 @@ bool tensor_writable(enum tensor_format format, int dtype)
 
 static int check_view(struct sink *s, enum tensor_format format, const struct tensor_view *v)
 {
-	static const char *const advice[] = {[TENSOR_NPY] = ".npy has no such dtype: save it as .safetensors or .pt",
-					     [TENSOR_NPZ] = ".npz has no such dtype: save it as .safetensors or .pt",
-					     [TENSOR_SAFETENSORS] = ".safetensors has no such dtype: save it as .pt",
-					     [TENSOR_PT] = "the file would lack what its numbers mean"};
+	static const char *const advice[] = {[TENSOR_NPY] = ".npy does not support it: save as .safetensors or .pt",
+					     [TENSOR_NPZ] = ".npz does not support it: save as .safetensors or .pt",
+					     [TENSOR_SAFETENSORS] = ".safetensors does not support it: save as .pt",
+					     [TENSOR_PT] = ".pt does not store quantization parameters"};
 	int64_t bytes, n;
 	if (tensor_is_none(v))
-		return format == TENSOR_PT ? 0 : err_set(s->err, EXIT_INPUT, "'%s': a None cannot be saved: save it as .pt", s->what);
+		return format == TENSOR_PT ? 0 : err_set(s->err, EXIT_INPUT, "'%s': a None cannot be saved: save as .pt", s->what);
 	if (!tensor_writable(format, v->meta.dtype))
-		return err_set(s->err, EXIT_INPUT, "'%s': a tensor of %s cannot be saved: %s", s->what, dtype_name(v->meta.dtype),
+		return err_set(s->err, EXIT_INPUT, "'%s': a %s tensor cannot be saved: %s", s->what, dtype_name(v->meta.dtype),
 			       advice[format]);
 	if (!tensor_extent(&v->meta, &bytes) || !tensor_numel(&v->meta, &n) ||
 	    __builtin_mul_overflow(n, dtype_info(v->meta.dtype)->bytes, &bytes))
-		return err_set(s->err, EXIT_INPUT, "'%s': a tensor has sizes or strides that no tensor can have", s->what);
+		return err_set(s->err, EXIT_INPUT, "'%s': a tensor has impossible sizes or strides", s->what);
 	return 0;
 }
 
@@ -339,7 +338,8 @@ int tensor_write(int fd, enum tensor_format format, const struct tensor_view *v,
 	struct sink s;
 	sink_init(&s, fd, what, err);
 	if (format == TENSOR_NPY && n != 1)
-		return err_set(err, EXIT_INPUT, "'%s': a .npy file holds one tensor, not %zu: save as .npz, .safetensors or .pt", what, n);
+		return err_set(err, EXIT_INPUT, "'%s': a .npy file contains one tensor, not %zu: save as .npz, .safetensors or .pt", what,
+			       n);
 	for (size_t i = 0; i < n; i++)
 		if (check_view(&s, format, &v[i]) < 0)
 			return -1;

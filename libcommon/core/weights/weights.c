@@ -19,7 +19,7 @@ static struct tensor_file *add_file(struct weights *w, struct tensor_file *f, bo
 		return NULL;
 	PUSH_TO(w->file, w->n_file, w->cap_file) = f;
 	if (alone && f->n != 1)
-		return err_set(err, EXIT_INPUT, "'%s': '%s' holds %zu tensors, not one", w->path, f->path, f->n), NULL;
+		return err_set(err, EXIT_INPUT, "'%s': '%s' contains %zu tensors, not one", w->path, f->path, f->n), NULL;
 	for (size_t i = 0; i < f->n && !alone; i++) {
 		struct slice data;
 		if (tensor_data(f, i, &data, err) < 0)
@@ -90,7 +90,7 @@ static int add_placed(struct shelf *s, struct slice name, int dtype, struct plac
 	m.n_dim = read_numbers(&s->t, p.sizes, m.size);
 	if (!d || m.n_dim < 0 || read_numbers(&s->t, p.strides, m.stride) != m.n_dim || from < 0 || !tensor_extent(&m, &bytes) ||
 	    __builtin_mul_overflow(from, d->bytes, &from) || (uint64_t)from > storage.n || (uint64_t)bytes > storage.n - (uint64_t)from)
-		return err_set(s->err, EXIT_INPUT, "'%s': weight '%.*s' does not lie in its file: the package is damaged", s->w->path,
+		return err_set(s->err, EXIT_INPUT, "'%s': weight '%.*s' is outside its file: the package is damaged", s->w->path,
 			       SLN(name, 200));
 	add_view(s->w, name, &m, storage.p + from);
 	return 0;
@@ -103,7 +103,7 @@ static int named_file(struct shelf *s, const char *folder, uint32_t file, struct
 	if (json_is(&s->t, file, JSON_STRING))
 		r = shelf_file(s, folder, json_slice(&s->t, file), "", data);
 	if (!r)
-		return err_set(s->err, EXIT_INPUT, "'%s': the file of weight '%.*s' is not there: the package is damaged", s->w->path,
+		return err_set(s->err, EXIT_INPUT, "'%s': the file of weight '%.*s' is missing: the package is damaged", s->w->path,
 			       SLN(name, 200));
 	return r < 0 ? -1 : 0;
 }
@@ -154,12 +154,12 @@ static int read_config(struct shelf *s, struct slice text, const char *member, c
 	uint32_t root;
 	json_tape_text(&s->t, text.p, text.n);
 	if (json_parse(&s->t, 0, text.n, &root) < 0)
-		return err_set(s->err, EXIT_INPUT, "'%s': its list of weights is no JSON: %s at byte %zu", s->w->path, s->t.error,
+		return err_set(s->err, EXIT_INPUT, "'%s': its list of weights is not valid JSON: %s at byte %zu", s->w->path, s->t.error,
 			       s->t.error_at);
 	if (member)
 		root = json_get(&s->t, root, member);
 	if (!json_is(&s->t, root, JSON_OBJECT))
-		return err_set(s->err, EXIT_INPUT, "'%s': its list of weights is of a form that is not known here", s->w->path);
+		return err_set(s->err, EXIT_INPUT, "'%s': its list of weights has an unknown form", s->w->path);
 	json_each_pair(&s->t, root, k)
 		if (add(s, folder, k) < 0)
 			return -1;
@@ -183,7 +183,7 @@ static int read_exported(struct weights *w, struct err *err)
 	struct shelf s = {.w = w, .pkg = &w->own, .err = err};
 	const struct package_file *program = &w->own.file[w->own.exported[0]];
 	if (w->own.n_exported > 1)
-		return err_set(err, EXIT_INPUT, "'%s' holds several exported programs: give one of them alone", w->path);
+		return err_set(err, EXIT_INPUT, "'%s' contains several exported programs: pass a file with one", w->path);
 	s.root = root_of(program->path, "models/");
 	s.name = slice_of(program->name.p, program->name.n - strlen(".json"));
 	int r = 0;

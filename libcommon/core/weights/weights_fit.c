@@ -47,7 +47,7 @@ static int lay_out(struct arena *a, const struct tensor_view *from, struct tenso
 	const int64_t bytes = dtype_info(m->dtype)->bytes;
 	int64_t index[TENSOR_MAX_DIMS] = {0}, n, all, at = 0, where = 0;
 	if (!tensor_numel(m, &n) || !tensor_extent(m, &all))
-		return err_set(err, EXIT_INPUT, "the model's constant '%.*s' has strides that no tensor can have", SL(to->name));
+		return err_set(err, EXIT_INPUT, "the model's constant '%.*s' has impossible strides", SL(to->name));
 	char *p = arena_alloc(a, (size_t)all + 1);
 	memset(p, 0, (size_t)all);
 	for (int64_t i = 0; i < n; i++) {
@@ -192,16 +192,16 @@ static int fit_verdict(struct matching *m, bool all, struct weights_fit *f, stru
 	end_names(&m->missing, m->n_missing);
 	end_names(&m->misfit, m->n_misfit);
 	if (m->n_misfit)
-		return err_set(err, EXIT_INPUT, "'%s' has weights that this model cannot take: %s", m->w->path, buf_str(&m->misfit));
+		return err_set(err, EXIT_INPUT, "'%s' has weights that do not fit this model: %s", m->w->path, buf_str(&m->misfit));
 	if (m->n_missing && all)
 		return err_set(err, EXIT_INPUT, "'%s' lacks weights that the model needs: %s%s%s%s", m->w->path, buf_str(&m->missing),
-			       f->n_surplus ? " (it has, and the model does not take: " : "", f->n_surplus ? buf_str(&f->surplus) : "",
-			       f->n_surplus ? ")" : "");
+			       f->n_surplus ? " (it has these, which the model does not take: " : "",
+			       f->n_surplus ? buf_str(&f->surplus) : "", f->n_surplus ? ")" : "");
 	if (f->n == f->n_kept && m->n_missing + f->n_kept)
-		return err_set(err, EXIT_INPUT, "'%s' has none of the model's weights: it takes %s%s%s", m->w->path, buf_str(&m->missing),
-			       m->n_missing && f->n_kept ? ", " : "", buf_str(&f->kept));
+		return err_set(err, EXIT_INPUT, "'%s' has none of the model's weights: the model takes %s%s%s", m->w->path,
+			       buf_str(&m->missing), m->n_missing && f->n_kept ? ", " : "", buf_str(&f->kept));
 	if (!f->n && m->w->n)
-		return err_set(err, EXIT_INPUT, "'%s': the model takes no weights: they were compiled into its code", m->w->path);
+		return err_set(err, EXIT_INPUT, "'%s': the model takes no weights: they are compiled into its code", m->w->path);
 	if (m->n_missing)
 		buf_addf(&f->kept, "%s%s", f->n_kept ? ", " : "", buf_str(&m->missing));
 	f->n_kept += m->n_missing;

@@ -74,7 +74,7 @@ static int no_input(struct reading *r, struct slice name, bool several, const ch
 	struct buf b = {0};
 	add_names(&b, r->c);
 	err_set(r->err, EXIT_USAGE, "%s'%.*s' %s: the inputs are %s", where, SL(name),
-		several ? "means more than one input" : "is no input of this model", buf_str(&b));
+		several ? "matches more than one input" : "is not an input of this model", buf_str(&b));
 	buf_release(&b);
 	return -1;
 }
@@ -89,7 +89,7 @@ static int put_next(struct reading *r, const struct origin *o)
 		}
 	struct buf b = {0};
 	add_names(&b, r->c);
-	err_set(r->err, EXIT_USAGE, "too many inputs, the first that is too many is '%s': the model takes %u: %s", o->from, r->c->n_inputs,
+	err_set(r->err, EXIT_USAGE, "too many inputs, the first extra one is '%s': the model takes %u: %s", o->from, r->c->n_inputs,
 		buf_str(&b));
 	buf_release(&b);
 	return -1;
@@ -101,7 +101,7 @@ static int put_named(struct reading *r, struct slice name, const struct origin *
 	if (i < 0)
 		return no_input(r, name, i == -2, "");
 	if (!is_free(r->g, (size_t)i))
-		return err_set(r->err, EXIT_USAGE, "'%.*s' is given twice: as '%s' and as '%s'", SL(name), r->g->from[i], o->from);
+		return err_set(r->err, EXIT_USAGE, "duplicate input '%.*s': given as '%s' and as '%s'", SL(name), r->g->from[i], o->from);
 	place_operand(r, (size_t)i, o);
 	return 0;
 }
@@ -231,7 +231,7 @@ static int read_operand(struct reading *r, const char *operand)
 	if (eq)
 		name = slice_of(operand, (size_t)(eq - operand));
 	if (eq && !name.n)
-		return err_set(r->err, EXIT_USAGE, "'%s': a name is missing before '='", operand);
+		return err_set(r->err, EXIT_USAGE, "'%s': missing name before '='", operand);
 	if (tensor_spec_like(slice_str(rest)) && !exists(rest)) {
 		struct origin o = {.from = rest};
 		if (tensor_spec_parse(slice_str(rest), &o.meta, r->err) < 0)
@@ -279,7 +279,7 @@ int given_data(struct given *g, size_t input, struct slice *data, struct err *er
 {
 	const struct given_source *s = &g->source[input];
 	if (!s->file)
-		return err_set(err, EXIT_USAGE, "'%s' has no values: give a file", g->from[input] ? g->from[input] : "this input");
+		return err_set(err, EXIT_USAGE, "'%s' has no values: pass a file", g->from[input] ? g->from[input] : "this input");
 	return tensor_data(s->file, s->index, data, err);
 }
 

@@ -159,7 +159,7 @@ int op_schema_read(struct op_schema *x, struct slice text, struct err *err)
 	if (x->name.n && read_params(&s, &x->param, &x->n, &x->cap) && take_token(&s, "->") && read_result(&s, x))
 		return 0;
 	op_schema_release(x);
-	return err_set(err, EXIT_INPUT, "a schema that cannot be read, at byte %zu: %.*s", text.n - s.n, SLN(text, 200));
+	return err_set(err, EXIT_INPUT, "invalid schema, at byte %zu: %.*s", text.n - s.n, SLN(text, 200));
 }
 
 void op_schema_release(struct op_schema *x)

@@ -463,9 +463,9 @@ static void finish_input(struct wrapper *w, uint32_t i)
 		finish_dim(w, i, d);
 	out->rank_known = out->asserted > 0 && in->n_dim == in->asserted_rank;
 	if (out->asserted && !out->rank_known)
-		contract_unread(w->c, "input %u: check_input knows %d dims, assert_size_stride %d", i, mentioned, in->asserted_rank);
+		contract_unread(w->c, "input %u: check_input has %d dims, assert_size_stride %d", i, mentioned, in->asserted_rank);
 	if (w->checks && out->dtype == DTYPE_NONE && out->device == DEVICE_NONE && !mentioned) {
-		contract_unread(w->c, "input %u: nothing that checks it is understood", i);
+		contract_unread(w->c, "input %u: none of its checks are understood", i);
 		w->c->n_unread_checks++;
 	}
 	out->n_dim = in->n_dim;
@@ -534,7 +534,7 @@ static void finish_contract(struct wrapper *w, const struct scan *t)
 	if (w->n_sym)
 		memcpy(c->symbol, w->sym, w->n_sym * sizeof(*c->symbol));
 	if (!t->run_impl)
-		contract_unread(c, "the text has no run_impl: it is cut off, or of a model that this reader does not know");
+		contract_unread(c, "the text has no run_impl: it is truncated, or of an unknown kind of model");
 	if (!t->base)
 		contract_unread(c, "the text has no constructor: names of inputs and constants are missing");
 	if (w->n_unclear > MAX_UNCLEAR)
@@ -572,7 +572,7 @@ int wrapper_read(struct contract *c, struct slice text, struct slice kernel_text
 	scan(&w, &t);
 	int r = 0;
 	if (!t.base && !t.run_impl)
-		r = err_set(err, EXIT_INPUT, "this is no wrapper.cpp of AOTInductor: it has no AOTInductorModel and no run_impl");
+		r = err_set(err, EXIT_INPUT, "not a wrapper.cpp of AOTInductor: it has no AOTInductorModel and no run_impl");
 	else
 		finish_contract(&w, &t);
 	reader_release(&w);

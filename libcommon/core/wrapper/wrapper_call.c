@@ -36,7 +36,7 @@ static void add_scalar(struct wrapper *w, struct slice text)
 {
 	struct slice rest = text, name = text_name(&rest);
 	if (!rest.n && (slice_starts(name, "buf") || slice_starts(name, "arg")) && !wrapper_var(w, name))
-		contract_unread(w->c, "line %u: the text does not say where %.*s comes from", w->line, SL(name));
+		contract_unread(w->c, "line %u: the text does not show where %.*s comes from", w->line, SL(name));
 	add_arg(w, ARG_SCALAR, NONE, text);
 }
 
@@ -453,8 +453,8 @@ static void kernel_arg(struct wrapper *w, struct wkernel *k, uint32_t index, str
 	} else if (param & PARAM_NAMED) {
 		role = (enum arg_role)(param & PARAM_ROLE);
 	} else if ((!k || k->triton) && !(k && k->noted)) {
-		contract_note(w->c, "line %u: %.*s: which arguments it writes is not in the text; they are shown as in and out", w->line,
-			      SLN(name, 80));
+		contract_note(w->c, "line %u: %.*s: the text does not show which arguments it writes; they are shown as in and out",
+			      w->line, SLN(name, 80));
 		if (k)
 			k->noted = true;
 	}

@@ -63,7 +63,7 @@ int wrapper_name_proxies(struct contract *c, struct slice extern_nodes_json, str
 		if (k < x.n && *x.node[k].target)
 			name_call(c, &c->call[i], &x.node[k]);
 		else
-			contract_note(c, "extern nodes: node %llu, which the text calls, is not there", (unsigned long long)k);
+			contract_note(c, "extern nodes: node %llu, which the text calls, is missing", (unsigned long long)k);
 	}
 	for (uint32_t i = 0; i < c->n_calls; i++)
 		if (c->call[i].kind != CALL_KERNEL)

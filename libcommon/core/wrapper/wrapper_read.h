@@ -146,7 +146,7 @@ struct wrapper {
 	struct buf tmp;
 };
 
-/* "line 12: not recognized: ..."; the first few only. */
+/* "line 12: not understood: ..."; the first few only. */
 void wrapper_unclear(struct wrapper *w, struct slice text);
 
 /* ---- wrapper_stream.c ---- */
