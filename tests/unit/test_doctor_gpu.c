@@ -82,7 +82,7 @@ static void gpus(void **state)
 	h.sm[0] = 80;
 	h.sm[1] = 90;
 	examine(&v, "a.so", &o);
-	expect(&v, "gpu-sm", DOCTOR_WARNING, "GPU 0 here (sm_80) cannot run its code for sm_90");
+	expect(&v, "gpu-sm", DOCTOR_WARNING, "this machine's GPU 0 (sm_80) cannot run its code for sm_90");
 	leave(&v);
 	h.n_gpu = 1;
 	h.sm[0] = 90;
@@ -115,7 +115,7 @@ static void gpus(void **state)
 		const char *what;
 	} errors[] = {{100, "finds no GPU"},
 		      {34, "is the toolkit's stub"},
-		      {803, "are of two versions"},
+		      {803, "have different versions"},
 		      {804, "is not for this GPU"},
 		      {999, "error 999"}};
 	h.n_gpu = 0;
@@ -200,7 +200,7 @@ static void gpus(void **state)
 	m.symbol[0].name = "hipLaunchKernel";
 	put_elf("a.so", &m);
 	examine(&v, "a.so", &o);
-	expect(&v, "gpu-other", DOCTOR_NOTE, "not NVIDIA's");
+	expect(&v, "gpu-other", DOCTOR_NOTE, "other than NVIDIA's");
 	leave(&v);
 	buf_release(&ro);
 	folder_wipe();
@@ -315,9 +315,9 @@ static void kernels_and_drivers(void **state)
 		h.driver_version = cases[i].driver;
 		examine(&v, "a.so", &o);
 		if (cases[i].refused)
-			expect(
-			    &v, "gpu-ptx", DOCTOR_FATAL,
-			    "sm_120 runs its kernels (a.fatbin) only from PTX, which is from CUDA 12.8, but the driver supports only CUDA 12.6");
+			expect(&v, "gpu-ptx", DOCTOR_FATAL,
+			       "sm_120 runs its kernels (a.fatbin) only from PTX, which is from CUDA 12.8, but the driver supports only "
+			       "CUDA 12.6");
 		else
 			none(&v, "gpu-ptx");
 		leave(&v);
@@ -398,7 +398,7 @@ static void constants(void **state)
 	m.symbol[2].at = 2;
 	put_elf("a.so", &m);
 	examine(&v, "a.so", &o);
-	expect(&v, "weights-damaged", DOCTOR_FATAL, "do not lie in their section");
+	expect(&v, "weights-damaged", DOCTOR_FATAL, "are not in their section");
 	leave(&v);
 	folder_wipe();
 }

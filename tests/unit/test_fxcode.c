@@ -459,8 +459,7 @@ static const struct {
 } bad[] = {
     {"", "t.py: no graph found: neither a class with a forward() nor a standalone def forward()"},
     {"class A:\n    pass\nx = 1\n", "t.py: no graph found: neither a class with a forward() nor a standalone def forward()"},
-    {"class A:\n  x = (\n  def forward(self): pass\n",
-     "t.py:2:7: this bracket or string is never closed, and no forward() was found"},
+    {"class A:\n  x = (\n  def forward(self): pass\n", "t.py:2:7: this bracket or string is never closed, and no forward() was found"},
     {"def forward(self, x):\n    y = map(lambda a: a, x)\n", "t.py:2:13: a lambda is not allowed in a graph"},
     {"def forward(self, x):\n    y = [a for a in x]\n", "t.py:2:10: 'a' is not defined"},
     {"def forward(self, x):\n    y = [x for a in x]\n", "t.py:2:12: 'for' is not allowed in a graph"},
@@ -472,11 +471,11 @@ static const struct {
     {"def forward(self, x):\n    a = f(*x)\n", "t.py:2:11: a starred argument is not allowed in a graph"},
     {"def forward(self, x):\n    a = f(**x)\n", "t.py:2:10: a starred argument is not allowed in a graph"},
     {"def forward(self, x):\n    a = (x\n", "t.py:2:9: this bracket is never closed"},
-    {"def forward(self, x):\n    a = f(x]\n", "t.py:2:12: ']' where another closing bracket is expected"},
+    {"def forward(self, x):\n    a = f(x]\n", "t.py:2:12: expected another closing bracket, found ']'"},
     {"def forward(self, x):\n    a = x +\n", "t.py:2:12: expected a value, but the line ends"},
     {"def forward(self, x):\n    a = 'x\n", "t.py:2:9: unterminated string"},
     {"def forward(self, x):\n    a = x y\n", "t.py:2:11: 'y' is not allowed in a graph"},
-    {"def forward(self, x):\n    a = x $ 1\n", "t.py:2:11: '$' where the end of the line is expected"},
+    {"def forward(self, x):\n    a = x $ 1\n", "t.py:2:11: expected the end of the line, found '$'"},
     {"def forward(self, x):\n    a = b + x\n    b = x.sin()\n", "t.py:2:9: 'b' is used before its definition in line 3"},
     {"def forward(self, x):\n    a = b.sin()\n    b = x.sin()\n", "t.py:3:5: 'b' is defined here, but line 2 uses it"},
     {"def forward(self, x):\n    a = x.sin();  x = None\n    return x\n", "t.py:3:12: 'x' was freed in line 2 (x = None)"},
@@ -492,7 +491,7 @@ static const struct {
     {"def forward(self, x, x):\n    return x\n", "t.py:1:22: duplicate parameter 'x'"},
     {"def forward(self, x", "t.py:1:20: expected a comma or the end of the parameters, but the line ends"},
     {"def forward(self, x)\n    return x\n", "t.py:1:21: expected a colon, but the line ends"},
-    {"def forward(self, 3):\n    return x\n", "t.py:1:19: '3' where a parameter is expected"},
+    {"def forward(self, 3):\n    return x\n", "t.py:1:19: expected a parameter, found '3'"},
 };
 
 static void test_errors(void **state)
@@ -551,7 +550,7 @@ static void test_bounds(void **state)
 			 "return x\n",
 			 k, k - 1, k - 1);
 	assert_int_equal(read_graph(&g, buf_str(&b)), -1);
-	assert_non_null(strstr(err.text, "its classes make each other too often"));
+	assert_non_null(strstr(err.text, "its classes instantiate each other too often"));
 	buf_reset(&b);
 	buf_adds(&b, "def forward(self, x):\n    a = (s0");
 	for (int k = 0; k < 100000; k++)

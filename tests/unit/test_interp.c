@@ -93,24 +93,23 @@ static void numbers_are_pythons(void **state)
 static const struct {
 	const char *body, *why;
 } refused[] = {
-    {"v = _operator.floordiv(1, 0)\n        return (v,)", "node 'v' (_operator.floordiv): 1 and 0: division by zero, or overflow of 64 bits"},
+    {"v = _operator.floordiv(1, 0)\n        return (v,)",
+     "node 'v' (_operator.floordiv): 1 and 0: division by zero, or overflow of 64 bits"},
     {"v = _operator.mul(9223372036854775807, 2)\n        return (v,)", "overflow of 64 bits"},
     {"v = _operator.truediv(1, 0)\n        return (v,)", "division by zero"},
-    {"v = torch.ops.aten.no_such_thing.default(x)\n        return (v,)",
-     "node 'v' (aten.no_such_thing.default): unsupported operator"},
+    {"v = torch.ops.aten.no_such_thing.default(x)\n        return (v,)", "node 'v' (aten.no_such_thing.default): unsupported operator"},
     {"v = torch.ops.aten.sym_size.int(x, 7)\n        return (v,)", "the dimension is out of range for a 2D tensor"},
-    {"v = torch.ops.aten._assert_scalar.default(False, 'x is odd')\n        return (v,)",
-     "the program's own assertion failed: x is odd"},
+    {"v = torch.ops.aten._assert_scalar.default(False, 'x is odd')\n        return (v,)", "the program's own assertion failed: x is odd"},
     {"v = torch.ops.aten._assert_tensor_metadata.default(x, None, None, torch.float64)\n        return (v,)",
-     "the program asserts that this is float64, and it is float32"},
-    {"v = torch.ops.aten._assert_tensor_metadata.default(x, [2, 4])\n        return (v,)", "other sizes"},
+     "the program asserts that this is float64, but it is float32"},
+    {"v = torch.ops.aten._assert_tensor_metadata.default(x, [2, 4])\n        return (v,)", "asserts sizes that differ"},
     {"v = torch.ops.higher_order.flex_attention(x)\n        return (v,)", "unsupported higher-order operator"},
-    {"v = torch.ops.higher_order.cond(True, x, x, ())\n        return (v,)", "its operand 1 (true_fn) is no subgraph"},
+    {"v = torch.ops.higher_order.cond(True, x, x, ())\n        return (v,)", "its operand 1 (true_fn) is not a subgraph"},
     {"v = torch.ops.aten.unbind.int(x)\n        w = v[2]\n        return (w,)", "item 2 of a list of 2"},
     {"v = torch.ops.aten.to.dtype(x, torch.nothing)\n        return (v,)", "unsupported operand 'torch.nothing'"},
-    {"v = x.relu()\n        return (v,)", "a graph with call_method is that of TorchDynamo"},
-    {"v = _operator.add(x, 1)\n        return (v,)", "it is for numbers here"},
-    {"v = torch.sym_max()\n        return (v,)", "too few"},
+    {"v = x.relu()\n        return (v,)", "a graph with call_method is from TorchDynamo"},
+    {"v = _operator.add(x, 1)\n        return (v,)", "supported only for numbers here"},
+    {"v = torch.sym_max()\n        return (v,)", "wrong number of operands"},
 };
 
 static void refusals_name_node_and_reason(void **state)

@@ -32,7 +32,7 @@ static void test_bad_lines(void **state)
 	(void)state;
 	static const struct {
 		const char *text, *why;
-	} bad[] = {{"a = 1\nb = (1,\n2\n", "'t' line 2: a bracket is never closed"},
+	} bad[] = {{"a = 1\nb = (1,\n2\n", "'t' line 2: unclosed bracket"},
 		   {"a)", "'t' line 1: closing bracket without an opening one"},
 		   {"\n(]", "'t' line 2: mismatched brackets"},
 		   {"x = 'a\nb'", "'t' line 1: unterminated string"},

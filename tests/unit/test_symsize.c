@@ -231,8 +231,8 @@ static void malformed(void **state)
 {
 	(void)state;
 	fails("", "symbolic size: nothing at offset 0 of ''");
-	fails("s0 +", "symbolic size: no operand at offset 4 of 's0 +'");
-	fails("s0 s1", "symbolic size: no operator at offset 3 of 's0 s1'");
+	fails("s0 +", "symbolic size: missing operand at offset 4 of 's0 +'");
+	fails("s0 s1", "symbolic size: missing operator at offset 3 of 's0 s1'");
 	fails("(s0", "symbolic size: missing bracket at offset 3 of '(s0'");
 	fails("s0)", "symbolic size: closing bracket without an opening one at offset 2 of 's0)'");
 	fails("()", NULL);

@@ -82,16 +82,16 @@ static void damaged(void **state)
 	static const struct {
 		const char *config, *why;
 	} bad[] = {
-	    {"{\"config\": {\"a\": " RAW("weight_0", INT("9"), INT("1"), "0") "}}", "weight 'a' does not lie in its file"},
-	    {"{\"config\": {\"a\": " RAW("weight_0", INT("2"), INT("1"), "7") "}}", "weight 'a' does not lie in its file"},
-	    {"{\"config\": {\"a\": " RAW("weight_0", INT("2"), INT("1"), "9223372036854775807") "}}", "does not lie in its file"},
-	    {"{\"config\": {\"a\": " RAW("weight_0", INT("2"), INT("-1"), "0") "}}", "does not lie in its file"},
-	    {"{\"config\": {\"a\": " RAW("weight_0", INT("2"), "", "0") "}}", "does not lie in its file"},
+	    {"{\"config\": {\"a\": " RAW("weight_0", INT("9"), INT("1"), "0") "}}", "weight 'a' is outside its file"},
+	    {"{\"config\": {\"a\": " RAW("weight_0", INT("2"), INT("1"), "7") "}}", "weight 'a' is outside its file"},
+	    {"{\"config\": {\"a\": " RAW("weight_0", INT("2"), INT("1"), "9223372036854775807") "}}", "is outside its file"},
+	    {"{\"config\": {\"a\": " RAW("weight_0", INT("2"), INT("-1"), "0") "}}", "is outside its file"},
+	    {"{\"config\": {\"a\": " RAW("weight_0", INT("2"), "", "0") "}}", "is outside its file"},
 	    {"{\"config\": {\"a\": " RAW("weight_0", INT("4611686018427387904") "," INT("4"), INT("4") "," INT("1"), "0") "}}",
-	     "does not lie"},
+	     "is outside its file"},
 	    {"{\"config\": {\"a\": " RAW("weight_7", INT("2"), INT("1"), "0") "}}", "the file of weight 'a' is missing"},
 	    {"{\"config\": {\"a\": " RAW("../weight_0", INT("2"), INT("1"), "0") "}}", "the file of weight 'a' is missing"},
-	    {"{\"config\": {", "its list of weights is no JSON"},
+	    {"{\"config\": {", "its list of weights is not valid JSON"},
 	    {"{\"config\": []}", "has an unknown form"},
 	    {"[]", "has an unknown form"},
 	};
@@ -210,7 +210,8 @@ static void fitting(void **state)
 
 	v[1].name = SLICE("other");
 	assert_int_equal(weights_fit(&w, &contract, true, &f, &err), -1);
-	assert_string_equal(err.text, "'w.pt' lacks weights that the model needs: down (it has these, which the model does not take: x, other)");
+	assert_string_equal(err.text,
+			    "'w.pt' lacks weights that the model needs: down (it has these, which the model does not take: x, other)");
 	assert_int_equal(weights_fit(&w, &contract, false, &f, &err), 0);
 	assert_true(f.n == 1 && f.n_kept == 1 && !strcmp(buf_str(&f.kept), "down"));
 	weights_fit_release(&f);

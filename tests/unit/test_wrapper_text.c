@@ -107,7 +107,7 @@ static void test_gpu(void **state)
 	assert_text(c.call[0].aten, "aten.add");
 	is(outputs(), "output0 = buf0 f16@cuda[s0,4]/(4,1)\n");
 	assert_int_equal(c.n_notes, 1);
-	assert_non_null(strstr(notes(), "scale_kernel_1: which arguments it writes is not in the text"));
+	assert_non_null(strstr(notes(), "scale_kernel_1: the text does not show which arguments it writes"));
 }
 
 /* torch 2.5 and 2.6: kernels are launched from run_impl, views are made by a call of their own. */
@@ -511,7 +511,7 @@ static void test_not_understood(void **state)
 	const char *all = notes();
 	assert_non_null(strstr(all, "not understood: somebody(arg0_1)\n"));
 	assert_non_null(strstr(all, "not understood: for (int i = 0; i < 3; i++)\n"));
-	assert_non_null(strstr(all, "does not say where buf78 comes from\n"));
+	assert_non_null(strstr(all, "does not show where buf78 comes from\n"));
 	assert_non_null(strstr(all, "not understood: output_handles[9] = arg0_1.release()\n"));
 	assert_non_null(strstr(all, "not understood: output_handles[0] = buf9.release()\n"));
 	/* Not a page for every line of a text of another kind. */

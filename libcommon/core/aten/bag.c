@@ -5,7 +5,7 @@
  *   offset2bag    which bag each index is in; empty for a sum on the fast path (no padding, rows without gaps, not
  * float64) bag_size      for mean and max how many indices without padding; zeros for a sum max_indices   for max the
  * row each number came from, [bags, columns]; bag_size again for mean, zeros for a sum For the sum,
- * _embedding_bag_forward_only sizes the last two by offsets, also where its last one begins no bag.
+ * _embedding_bag_forward_only sizes the last two by offsets, even if its last one does not begin a bag.
  */
 #include "call.h"
 #include "elem.h"
@@ -273,7 +273,7 @@ struct aten_tensor *aten_cdist(struct aten_tensor *x1, struct aten_tensor *x2, d
 	int dtype = x1->dtype;
 	x1 = aten_to_copy(x1, DTYPE_F64, ATEN_CONTIGUOUS);
 	x2 = aten_to_copy(x2, DTYPE_F64, ATEN_CONTIGUOUS);
-	/* As of [batch, rows 1, 1] and [batch, 1, rows 2]. */
+	/* Like [batch, rows 1, 1] and [batch, 1, rows 2]. */
 	struct aten_tensor a = *x1, b = *x2;
 	a.size[a.n_dim - 1] = 1;
 	b.size[b.n_dim - 1] = b.size[b.n_dim - 2];
@@ -304,7 +304,7 @@ struct aten_tensor *aten_pdist(struct aten_tensor *self, double p)
 	return out;
 }
 
-/* ---- the gradient of a table: rows of grad added up where they came from (aten/src/ATen/native/Embedding.cpp) ---- */
+/* ---- the gradient of a table: rows of grad are summed at their source rows (aten/src/ATen/native/Embedding.cpp) ---- */
 
 static void add_rows(struct aten_tensor *out, const struct aten_tensor *grad, const struct aten_tensor *indices, int64_t padding,
 		     bool by_count)
@@ -370,7 +370,7 @@ static void run_segment_reduce(struct aten_call *c) /* data, reduce, lengths, in
 		  aten_segment_reduce(call_tensor(c, 0), call_string_or(c, 1, ""), call_tensor_or_none(c, 2), call_tensor_or_none(c, 3),
 				      call_tensor_or_none(c, 4), call_int(c, 5), call_is_none(c, 7) ? NULL : &initial));
 }
-static void run_cdist(struct aten_call *c) /* x1, x2, p, compute_mode: whether by a matrix product; it is not, here */
+static void run_cdist(struct aten_call *c) /* x1, x2, p, compute_mode: whether to use a matrix product; not here */
 {
 	call_give(c, 0, aten_cdist(call_tensor(c, 0), call_tensor(c, 1), call_float(c, 2)));
 }

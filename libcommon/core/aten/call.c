@@ -1,4 +1,4 @@
-/* Operators by name: finding them, filling in their arguments, giving their results away. */
+/* Operators by name: finding them, filling in their arguments, returning their results. */
 #include "call.h"
 
 #include "base/buf.h"
@@ -10,7 +10,7 @@ static const char *const schemas[] = {
 #include "schemas.h"
 };
 
-/* ---- what there is ---- */
+/* ---- the tables ---- */
 
 /* Each in the file of its kind. */
 /* clang-format off */
@@ -76,7 +76,7 @@ static struct slice bare_name(struct slice name)
 	return name;
 }
 
-/* "add_.Tensor" -> "add.Tensor"; false when it is not in place. */
+/* "add_.Tensor" -> "add.Tensor"; false if it is not in place. */
 static bool functional_name(struct slice name, char *to, size_t room)
 {
 	const char *dot = slice_chr(name, '.');
@@ -89,7 +89,7 @@ static bool functional_name(struct slice name, char *to, size_t room)
 	return true;
 }
 
-/* A graph also calls operators of other namespaces than ATen's: "quantized_decomposed.quantize_per_tensor". */
+/* A graph also calls operators from namespaces other than ATen's: "quantized_decomposed.quantize_per_tensor". */
 static const struct aten_entry *entry_of_namespace(struct slice name)
 {
 	struct buf qualified = {0};
@@ -160,7 +160,8 @@ struct aten_tensor *call_tensor(const struct aten_call *c, uint32_t i)
 	return t;
 }
 
-/* c10/core/ScalarType.h and TypeProperties.cpp: a number of Python counts least, and as the default dtype where it is a float. */
+/* c10/core/ScalarType.h and TypeProperties.cpp: a Python number has the lowest priority, and counts as the default dtype if it is a
+ * float. */
 struct aten_tensor *call_operand(const struct aten_call *c, uint32_t i)
 {
 	const struct aten_value *v = argument(c, i);
@@ -272,7 +273,7 @@ static struct tensors tensors(const struct aten_call *c, uint32_t i, bool none)
 struct tensors call_tensors(const struct aten_call *c, uint32_t i) { return tensors(c, i, false); }
 struct tensors call_tensors_or_none(const struct aten_call *c, uint32_t i) { return tensors(c, i, true); }
 
-/* ---- defaults, as a schema writes them ---- */
+/* ---- defaults, as written in a schema ---- */
 
 static struct aten_value value_of_text(struct slice text);
 
@@ -320,7 +321,7 @@ static struct aten_value as_parameter(const struct op_param *p, struct aten_valu
 	return v;
 }
 
-/* Every parameter's, in order. */
+/* Arguments for all parameters, in order. */
 static struct aten_value *filled(const struct aten_op *op, const struct aten_value *args, size_t n, const struct aten_named *named,
 				 size_t n_named)
 {
@@ -399,7 +400,7 @@ void aten_value_release(struct aten_value *v)
 	*v = (struct aten_value){.kind = ATEN_NONE};
 }
 
-/* From the frame's to the caller's. */
+/* Moves results from the frame to the caller. */
 static struct aten_value given_away(struct aten_value v)
 {
 	if (v.kind == ATEN_TENSOR)
@@ -415,7 +416,7 @@ static struct aten_value given_away(struct aten_value v)
 
 /* ---- calling ---- */
 
-/* c10/core/ScalarType.h, canCast: what an operator in place may put into self. */
+/* c10/core/ScalarType.h, canCast: what an in-place operator may write into self. */
 static bool can_cast(int from, int to)
 {
 	if (aten_is_complex(from) && !aten_is_complex(to))
@@ -428,7 +429,7 @@ static bool can_cast(int from, int to)
 static void into_self(struct aten_tensor *self, struct aten_value *ret)
 {
 	const struct aten_tensor *made = ret->kind == ATEN_TENSOR ? ret->tensor : NULL;
-	if (made && made->storage == self->storage && made->dtype == self->dtype) { /* squeeze_: self becomes that view of itself */
+	if (made && made->storage == self->storage && made->dtype == self->dtype) { /* squeeze_: self becomes this view of itself */
 		struct aten_tensor view = *made;
 		self->n_dim = view.n_dim;
 		self->offset = view.offset;
@@ -455,7 +456,7 @@ void aten_run(const struct aten_op *op, const struct aten_value *args, size_t n,
 		into_self(call_tensor(&c, 0), &ret[0]);
 }
 
-/* The schema's parameters go to the frame: the operator may fail. */
+/* The frame takes over the schema's parameters: the operator may fail. */
 static void found_in_frame(struct aten_op *op, const char *overload)
 {
 	struct err err;

@@ -1,5 +1,5 @@
-/* Operators that torch makes of others (CompositeImplicitAutograd; torch 2.13 and 2.15, aten/src/ATen/native), and second names of
- * operators (native_functions.yaml). torch.export leaves them in its graphs; an aot graph has what they are made of. Losses: loss.c. */
+/* Operators that torch composes from others (CompositeImplicitAutograd; torch 2.13 and 2.15, aten/src/ATen/native), and second names of
+ * operators (native_functions.yaml). torch.export leaves them in its graphs; an aot graph has their components. Losses: loss.c. */
 #include "call.h"
 #include "elem.h"
 #include "ops.h"
@@ -89,7 +89,7 @@ static struct tensors some_tensors(const struct aten_call *c)
 	return t;
 }
 
-/* hstack, vstack, dstack: how many dims they must have, and along which they are put together. */
+/* hstack, vstack, dstack: how many dims they must have, and along which they are joined. */
 struct stacking {
 	int dims, dim;
 };
@@ -137,7 +137,7 @@ static void run_ravel(struct aten_call *c)
 	call_give(c, 0, aten_reshape(APPLIED("contiguous", GIVEN(c, 0)), &all, 1));
 }
 
-/* Parts of a dim between these places. */
+/* The parts of a dim between these positions. */
 static void give_between(const struct aten_call *c, int64_t dim, struct ints at)
 {
 	const struct aten_tensor *self = call_tensor(c, 0);
@@ -147,7 +147,7 @@ static void give_between(const struct aten_call *c, int64_t dim, struct ints at)
 	call_give_list(c, 0, (struct tensors){part, at.n + 1});
 }
 
-/* In n parts, the first of them one longer where it does not divide. */
+/* In n parts, the first ones longer by one if it does not divide evenly. */
 static void give_sections(const struct aten_call *c, int64_t dim, int64_t n)
 {
 	const struct aten_tensor *self = call_tensor(c, 0);
@@ -344,7 +344,7 @@ static void run_cosine_similarity(struct aten_call *c) /* x1, x2, dim, eps */
 	int dtype = aten_promote(x[0]->dtype, x[1]->dtype), n_dim = aten_broadcast(x[0], x[1], size);
 	if (!aten_is_float(dtype))
 		aten_fail("expected common dtype to be floating point, yet common dtype is %s", dtype_name(dtype));
-	for (int k = 0; k < 2; k++) { /* each over its norm, which is not less than eps */
+	for (int k = 0; k < 2; k++) { /* each divided by its norm, at least eps */
 		x[k] = aten_expand(x[k]->dtype == dtype ? x[k] : aten_to_copy(x[k], dtype, ATEN_PRESERVE), size, n_dim);
 		struct aten_tensor *norm = APPLIED("linalg_vector_norm", aten_of(x[k]), aten_int(2), aten_ints(&dim, 1), aten_bool(true));
 		x[k] = APPLIED("div.Tensor", aten_of(x[k]), aten_of(APPLIED("clamp_min", aten_of(norm), GIVEN(c, 3))));
@@ -432,7 +432,7 @@ static void run_ndtr(struct aten_call *c)
 	call_give(c, 0, aten_mul(tail, aten_number(0.5)));
 }
 
-/* ---- quantiles (Sorting.cpp, quantile_compute): between the two elements of a line in order that are nearest to the rank ---- */
+/* ---- quantiles (Sorting.cpp, quantile_compute): between the two elements of a sorted line that are closest to the rank ---- */
 
 static double quantile_of(const char *line, int64_t n, int dtype, double q, const char *how, bool ignore_nan)
 {
@@ -456,7 +456,7 @@ static double quantile_of(const char *line, int64_t n, int dtype, double q, cons
 	return weight < 0.5 ? a + weight * (b - a) : b - (b - a) * (1 - weight);
 }
 
-static void run_quantile(struct aten_call *c) /* self, q, dim, keepdim, interpolation; entry.data: NaN is left out */
+static void run_quantile(struct aten_call *c) /* self, q, dim, keepdim, interpolation; entry.data: ignore NaN */
 {
 	struct aten_tensor *self = call_tensor(c, 0), *q = call_operand(c, 1);
 	const char *how = call_string_or(c, 4, "linear");
@@ -483,7 +483,7 @@ static void run_quantile(struct aten_call *c) /* self, q, dim, keepdim, interpol
 			     quantile_of((const char *)aten_data(x) + i / n_q * n * bytes, n, x->dtype,
 					 elem_f64(q->dtype, (const char *)aten_data(each) + i % n_q * elem_bytes(q->dtype)), how,
 					 ignore_nan));
-	/* The line's own dim, of which 1 is left, stays or goes; that of the quantiles goes to the front. */
+	/* The line's dim, now of size 1, is kept or dropped; the quantiles' dim moves to the front. */
 	for (int d = 1; flat && keepdim && d < self->n_dim; d++)
 		out = aten_unsqueeze(out, 0);
 	if (!keepdim || !self->n_dim)

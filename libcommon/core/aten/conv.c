@@ -1,9 +1,9 @@
 /* Convolution of 1, 2 or 3 dims as matrix products of gathered patches, in parts that stay in the cache; depthwise ones as sums
  * of shifted planes. Everything is done in three dims, missing ones have size 1.
  *
- * What decides the strides of the output is aten/src/ATen/native/Convolution.cpp (torch 2.13), determine_backend_memory_format:
- * channels_last when the input or the weight is; one dim: when the weight is, for the input is made contiguous first; three dims:
- * only where oneDNN would be used (use_mkldnn). */
+ * The strides of the output are decided by aten/src/ATen/native/Convolution.cpp (torch 2.13), determine_backend_memory_format:
+ * channels_last if the input or the weight is; one dim: if the weight is, since the input is made contiguous first; three dims: only if
+ * oneDNN would be used (use_mkldnn). */
 #include "conv_part.h"
 #include "cpu.h"
 #include "blas.h"
@@ -17,8 +17,8 @@
 
 ATEN_LOOPS
 
-/* Positions of one line of the small grid: `skip` that meet nothing, then `n` that meet at, at + step, ... of the large grid,
- * then none again. */
+/* Positions of one line of the small grid: `skip` outside the large grid, then `n` at positions at, at + step, ... of it, then outside
+ * again. */
 struct segment {
 	int64_t skip, n, at, step;
 };
@@ -57,7 +57,7 @@ static int64_t segment(const struct conv *c, int64_t tap, int64_t p, int64_t p1,
 #define GEMM aten_gemm_f64
 #include "conv_loops.h"
 
-/* ---- what is asked for ---- */
+/* ---- parameters ---- */
 
 static int64_t param(struct ints list, int dim, int dims, int64_t otherwise, const char *what)
 {
@@ -123,7 +123,7 @@ static bool several_threads(void)
 	return n && *n ? atoll(n) != 1 : sysconf(_SC_NPROCESSORS_ONLN) > 1;
 }
 
-/* ConvParams::use_mkldnn: float32 where it is thought to be faster, 16 bits where the processor can. */
+/* ConvParams::use_mkldnn: float32 where it should be faster, 16 bits if the processor supports it. */
 static bool onednn(const struct conv *c, const struct aten_tensor *x, const struct aten_tensor *w, const struct conv_params *p)
 {
 	int n = w->n_dim;
@@ -144,7 +144,7 @@ static bool onednn(const struct conv *c, const struct aten_tensor *x, const stru
 	       (c->groups > 1 || (k1 > 3 && k2 > 3) || c->n > 1 || c->n * c->ci * x->size[2] * x->size[3] > 20480);
 }
 
-/* Three dims as view4d() makes four of them, with one of size 1 before the last. */
+/* Three dims become four as by view4d(), with one of size 1 before the last. */
 static bool channels_last_3(const int64_t *size, const int64_t *stride)
 {
 	struct aten_tensor t = {
@@ -165,7 +165,7 @@ static bool choose_last(const struct conv *c, struct aten_tensor *x, struct aten
 
 /* ---- operands ---- */
 
-/* Contiguous, with dim 1 last (and inner) or in place; itself where it is that already. */
+/* Contiguous, with dim 1 last (and inner) or in place; returned unchanged if it already is. */
 static struct aten_tensor *arranged(struct aten_tensor *t, int dtype, bool last)
 {
 	struct aten_tensor *v = last ? aten_movedim(t, 1, -1) : t;
@@ -188,7 +188,7 @@ static struct aten_tensor *output(int dtype, int n_dim, const int64_t *size, boo
 	return aten_new(dtype, 3, size, stride);
 }
 
-enum { CHUNK_BYTES = 1 << 20 }; /* of gathered patches: about what a core's cache holds */
+enum { CHUNK_BYTES = 1 << 20 }; /* for gathered patches: about the size of a core's cache */
 
 struct aten_tensor *aten_convolution(struct aten_tensor *x, struct aten_tensor *w, struct aten_tensor *bias, const struct conv_params *p)
 {

@@ -70,7 +70,7 @@ bool walk_next(struct walk *w)
 	for (int i = w->n_dim - 1; i >= 0; i--) {
 		if (++w->pos[i] < w->size[i]) {
 			for (int k = 0; k < w->n_op; k++)
-				if (w->p[k]) /* nothing is added to what has no memory */
+				if (w->p[k]) /* no arithmetic on a NULL pointer */
 					w->p[k] += w->step[k][i];
 			return true;
 		}
@@ -177,7 +177,7 @@ void elem_set_i64(int dtype, void *p, int64_t v)
 	elem_set_f64(dtype, p, (double)v);
 }
 
-/* Out of range and NaN have no integer in C; x86's cvttsd2si gives INT64_MIN, which is what torch's casts end up with.
+/* Out of range and NaN have no integer in C; x86's cvttsd2si gives INT64_MIN, like torch's casts.
  */
 int64_t elem_to_i64(double v) { return v >= -0x1p63 && v < 0x1p63 ? (int64_t)v : INT64_MIN; }
 

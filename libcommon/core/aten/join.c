@@ -1,11 +1,11 @@
-/* Operators that give copies: parts put together, padded, in another dtype or layout. */
+/* Operators that return copies: joined, padded, in another dtype or layout. */
 #include "call.h"
 #include "elem.h"
 #include "ops.h"
 
 /* ---- cat ---- */
 
-/* Left out by cat: what is empty and has one dimension, whatever the others have. */
+/* Skipped by cat: empty 1D tensors, whatever the dims of the others. */
 static bool skipped(const struct aten_tensor *t) { return t->n_dim == 1 && !t->size[0]; }
 
 struct aten_tensor *aten_cat(struct tensors list, int64_t dim)
@@ -61,7 +61,7 @@ static enum mode pad_mode(const char *name)
 	aten_fail("invalid padding mode %s", name);
 }
 
-/* Which element of n stands at position i of a padded dimension. */
+/* The index of the element at position i of a padded dimension of n elements. */
 static int64_t pad_source(enum mode mode, int64_t i, int64_t n)
 {
 	if (mode == PAD_REPLICATE)
@@ -71,7 +71,7 @@ static int64_t pad_source(enum mode mode, int64_t i, int64_t n)
 	return i < 0 ? -i : i >= n ? 2 * (n - 1) - i : i;
 }
 
-/* Goes dimension by dimension: slice by slice, from what is there already. Without values the ends, which are the furthest, are checked. */
+/* Works dimension by dimension, slice by slice, from existing data. Without values the ends, which are the furthest, are checked. */
 static void pad_dim(struct aten_tensor *out, int d, int64_t before, int64_t n, enum mode mode)
 {
 	const int64_t each = aten_computes() || out->size[d] < 2 ? 1 : out->size[d] - 1;
@@ -85,7 +85,7 @@ static void pad_dim(struct aten_tensor *out, int d, int64_t before, int64_t n, e
 	}
 }
 
-/* More is taken away at one side than there is: the element at the other end is all that remains. */
+/* If more is cropped on one side than there is, only the element at the other end remains. */
 static struct aten_tensor *only_edge(struct aten_tensor *t, int d, bool last, int64_t size)
 {
 	int64_t sizes[ATEN_DIMS], strides[ATEN_DIMS];
@@ -118,7 +118,7 @@ struct aten_tensor *aten_pad(struct aten_tensor *self, struct ints padding, cons
 			before[d] = 0;
 		}
 	}
-	/* Only taken away: a copy of that part, in its order of memory (aten/src/ATen/native/PadNd.cpp). */
+	/* Only cropping: a copy of that part, in its memory order (aten/src/ATen/native/PadNd.cpp). */
 	bool part = mode == PAD_CONSTANT;
 	for (int64_t k = 0; k < n_pad; k++)
 		part = part && pad[k] <= 0;
@@ -132,7 +132,7 @@ struct aten_tensor *aten_pad(struct aten_tensor *self, struct ints padding, cons
 	struct aten_tensor *to = out, *from = self;
 	if (mode == PAD_CONSTANT)
 		aten_fill(out, value);
-	for (int d = 0; d < self->n_dim; d++) { /* the part that is kept; a negative padding takes away */
+	for (int d = 0; d < self->n_dim; d++) { /* the part that is kept; negative padding crops */
 		int64_t skip = before[d] < 0 ? -before[d] : 0, start = before[d] > 0 ? before[d] : 0;
 		int64_t n = self->size[d] - skip < size[d] - start ? self->size[d] - skip : size[d] - start;
 		if (n <= 0 && mode != PAD_CONSTANT && aten_numel(out))
@@ -174,7 +174,7 @@ void aten_resize_as(struct aten_tensor *self, const struct aten_tensor *like, co
 
 /* ---- copies ---- */
 
-/* aten/src/ATen/native/TensorFactories.cpp, clone; TensorConversions.cpp, _to_copy: preserve keeps the strides of what is dense. */
+/* aten/src/ATen/native/TensorFactories.cpp, clone; TensorConversions.cpp, _to_copy: preserve keeps the strides of dense tensors. */
 struct aten_tensor *aten_to_copy(const struct aten_tensor *self, int dtype, int format)
 {
 	struct aten_tensor *out = aten_empty_like(self, dtype, format);
@@ -229,7 +229,7 @@ static void run_contiguous(struct aten_call *c)
 	call_give(c, 0, has_format(self, format) ? self : aten_to_copy(self, self->dtype, format));
 }
 
-/* to.*: itself where nothing changes, which is asked of the format that its strides look like (TensorConversions.cpp, to_will_alias). */
+/* to.*: returns self if nothing changes, judging the format by its strides (TensorConversions.cpp, to_will_alias). */
 static bool looks_like(const struct aten_tensor *t, int format)
 {
 	bool last = aten_channels_last(t);

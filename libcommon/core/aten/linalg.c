@@ -1,4 +1,4 @@
-/* linalg.c - matrices as LAPACK wants them: batches, copies, memory, and its failures in torch's words. See linalg_part.h. */
+/* linalg.c - matrices in LAPACK's layout: batches, copies, memory, and its failures with torch's messages. See linalg_part.h. */
 #include "linalg_part.h"
 #include "ops.h"
 
@@ -159,7 +159,7 @@ void *work_reals(int dtype, int64_t n)
 	return aten_scratch(aten_computes() ? (uint64_t)max_of(n, 1) : 1, (uint64_t)elem_bytes(aten_real_of(dtype)));
 }
 
-/* ---- what went wrong: batchCheckErrors of LinearAlgebraUtils.h, in its order ---- */
+/* ---- errors: batchCheckErrors of LinearAlgebraUtils.h, in its order ---- */
 
 void lapack_check(int64_t info, struct slice api, int64_t batch_at, bool is_matrix)
 {

@@ -1,5 +1,6 @@
-/* Losses (torch 2.13 and 2.15, aten/src/ATen/native/Loss.cpp, LossNLL.cpp, LossNLL2d.cpp, BinaryOps.cpp). What is one loop over elements
- * in torch (mse_loss, smooth_l1_loss, huber_loss, binary_cross_entropy) is rounded once; the others are made operator by operator. */
+/* Losses (torch 2.13 and 2.15, aten/src/ATen/native/Loss.cpp, LossNLL.cpp, LossNLL2d.cpp, BinaryOps.cpp). Losses that are one loop over
+ * elements in torch (mse_loss, smooth_l1_loss, huber_loss, binary_cross_entropy) are rounded once; the others are composed operator by
+ * operator. */
 #include "call.h"
 #include "elem.h"
 #include "ops.h"

@@ -51,7 +51,7 @@ void mat_copy(struct mat to, struct mat from)
 {
 	int64_t tb = elem_bytes(to.dtype), fb = elem_bytes(from.dtype);
 
-	/* Along the dim in which the target is written in order. */
+	/* Along the dim in which the target is written contiguously. */
 	if (to.row_stride < to.col_stride && to.rows > 1) {
 		to = mat_t(to);
 		from = mat_t(from);
@@ -70,7 +70,7 @@ static struct mat new_mat(int dtype, int64_t rows, int64_t cols)
 	return (struct mat){aten_scratch(n, (uint64_t)elem_bytes(dtype)), dtype, rows, cols, cols, 1};
 }
 
-/* Row-major with some distance between rows: BLAS takes it. Strides of dims of one element say nothing. */
+/* Row-major with some distance between rows, as BLAS accepts. Strides of dims with one element are irrelevant. */
 static bool row_major(struct mat *m)
 {
 	if (m->cols == 1 && m->rows == 1)
@@ -82,7 +82,7 @@ static bool row_major(struct mat *m)
 	return m->col_stride == 1 && m->row_stride >= m->cols;
 }
 
-/* As BLAS has it: in place, transposed or not, or a copy. */
+/* In BLAS's form: in place, transposed or not, or a copy. */
 static struct mat operand(struct mat m, int dtype, bool *transposed)
 {
 	struct mat t = mat_t(m), c;
@@ -93,7 +93,7 @@ static struct mat operand(struct mat m, int dtype, bool *transposed)
 	*transposed = true;
 	if (m.dtype == dtype && row_major(&t))
 		return t;
-	*transposed = m.row_stride < m.col_stride; /* in the order in which it lies */
+	*transposed = m.row_stride < m.col_stride; /* in memory order */
 	c = *transposed ? new_mat(dtype, m.cols, m.rows) : new_mat(dtype, m.rows, m.cols);
 	mat_copy(c, *transposed ? t : m);
 	return c;
@@ -114,7 +114,7 @@ static void multiply_float(struct mat c, struct mat a, struct mat b, double beta
 			      (float)beta, (float *)c.data, c.row_stride);
 }
 
-/* In float32 or float64; c's own memory where BLAS can write there. */
+/* In float32 or float64; c's own memory if BLAS can write there. */
 static void mul_float(struct mat c, struct mat bias, struct mat a, struct mat b, double beta, double alpha)
 {
 	int work = c.dtype == DTYPE_F64 ? DTYPE_F64 : DTYPE_F32;
@@ -136,7 +136,7 @@ static void mul_float(struct mat c, struct mat bias, struct mat a, struct mat b,
 		mat_copy(c, w);
 }
 
-/* Modulo 2^32 or 2^64: what is left when it is cut to c's width is torch's wrapped result. */
+/* Modulo 2^32 or 2^64: truncated to c's width, it is torch's wrapped result. */
 #define MUL_INTEGERS(T, name, dt) \
 	ATEN_WIDE static void name(struct mat c, struct mat bias, struct mat a, struct mat b, int64_t beta, int64_t alpha) \
 	{ \

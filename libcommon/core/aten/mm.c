@@ -1,4 +1,4 @@
-/* Products of matrices and vectors. Outputs that an op makes itself are contiguous, as in aten/src/ATen/native/LinearAlgebra.cpp
+/* Products of matrices and vectors. Outputs created by an op are contiguous, as in aten/src/ATen/native/LinearAlgebra.cpp
  * and Blas.cpp (torch 2.13); those given to it keep their strides. */
 #include "blas.h"
 #include "call.h"
@@ -100,7 +100,7 @@ void aten_baddbmm_out(struct aten_tensor *out, struct aten_tensor *self, struct 
 		mat_mul(mat_of(out, i), self ? mat_of(self, i) : (struct mat){0}, mat_of(a, i), mat_of(b, i), beta, alpha);
 }
 
-/* beta*self plus the sum over the batch of its products; what has 16 bits is rounded once. */
+/* beta*self plus the sum over the batch of its products; 16-bit types are rounded once. */
 struct aten_tensor *aten_addbmm(struct aten_tensor *self, struct aten_tensor *batch1, struct aten_tensor *batch2, double beta, double alpha)
 {
 	need_batches(batch1, batch2);
@@ -141,8 +141,7 @@ static struct aten_tensor *new_grouped(int dtype, int n_dim, const int64_t *size
 	return aten_new(dtype, n_dim, size, n_dim == 3 ? three : three + 1);
 }
 
-/* An operand of two dims is cut where the offsets end: a's rows, b's columns, or (both) the dim that is summed over. padded: rows as
- * _grouped_mm has them. */
+/* A 2D operand is split at the offsets: a's rows, b's columns, or (both) the dim that is summed over. padded: rows as in _grouped_mm. */
 static struct aten_tensor *grouped_mm(const struct aten_tensor *a, const struct aten_tensor *b, const struct aten_tensor *offs, int dtype,
 				      bool padded)
 {
@@ -160,7 +159,7 @@ static struct aten_tensor *grouped_mm(const struct aten_tensor *a, const struct 
 	int n_dim = a2 == b2 ? 3 : 2;
 	struct aten_tensor *out = padded ? new_grouped(dtype, n_dim, size + 3 - n_dim) : aten_new(dtype, n_dim, size + 3 - n_dim, NULL);
 	if (a2 != b2)
-		aten_fill_zero(out); /* what no group reaches */
+		aten_fill_zero(out); /* rows outside all groups */
 	for (int64_t g = 0; aten_computes() && g < groups; g++) {
 		int64_t to = offs ? elem_i64(offs->dtype, aten_data(offs) + g * line_step(offs, 0)) : 0;
 		struct mat x = mat_of(a, a2 ? -1 : g), y = mat_of(b, b2 ? -1 : g), c = mat_of(out, a2 == b2 ? g : -1);
@@ -197,7 +196,7 @@ struct aten_tensor *aten_grouped_mm_fallback(struct aten_tensor *input, struct a
 	return grouped_mm(input, weight, offs, input->dtype, false);
 }
 
-/* ---- their names until torch 2.4, and one that only GPUs were meant to have ---- */
+/* ---- their names until torch 2.4, and one intended only for GPUs ---- */
 
 void aten_mm_plus_mm_out(struct aten_tensor *out, struct aten_tensor *a, struct aten_tensor *b, struct aten_tensor *c,
 			 struct aten_tensor *d)

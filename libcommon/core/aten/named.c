@@ -1,6 +1,6 @@
 #include "named.h"
 
-/* Its place, or NONE: there is no such parameter, or it is None. */
+/* Its index, or NONE: no such parameter, or it is None. */
 static uint32_t find_argument(const struct aten_call *c, const char *name)
 {
 	for (uint32_t i = 0; i < c->n; i++)

@@ -85,7 +85,7 @@ static double variance(const double *v, int64_t n, bool centered, double *center
 
 /* ---- over the last dims ---- */
 
-/* rms: no mean is taken off. saved: mean and rstd */
+/* rms: no mean is subtracted. saved: mean and rstd */
 static struct aten_tensor *last_dims_norm(const struct aten_tensor *input, int64_t n_shape, const struct aten_tensor *weight,
 					  const struct aten_tensor *bias, double eps, bool rms, struct two *saved)
 {
@@ -141,7 +141,7 @@ static void need_shape(const struct aten_tensor *t, struct ints shape, const cha
 	if (t && (t->n_dim != shape.n || !ends_with(t, shape)))
 		aten_fail("expected %s to have the normalized shape", what);
 }
-/* Statistics, computed in float, are given in the dtype that the parameters have. */
+/* Statistics, computed in float, are returned in the parameters' dtype. */
 static void give_saved(const struct aten_call *c, struct two saved, const struct aten_tensor *weight)
 {
 	int dtype = weight ? weight->dtype : call_tensor(c, 0)->dtype;
@@ -186,7 +186,7 @@ static struct aten_tensor *per_channel(struct aten_tensor *t, const struct aten_
 	return aten_reshape(t, shape, of->n_dim);
 }
 
-/* Per channel: mean and variance (of no correction) of all but dim 1. */
+/* Per channel: mean and variance (without correction) over all dims but dim 1. */
 static void channel_moments(const struct aten_tensor *x, double *mean, double *var)
 {
 	int64_t channels = x->size[1], n = aten_numel(x) / (channels ? channels : 1);
@@ -239,7 +239,7 @@ struct batch_norm {
 	struct aten_tensor *weight, *bias, *running_mean, *running_var;
 	bool training;
 	double momentum, eps;
-	struct two saved; /* made: mean and rstd */
+	struct two saved; /* created: mean and rstd */
 };
 
 static struct aten_tensor *batch_norm(struct batch_norm *b, struct aten_tensor *x)
@@ -390,12 +390,12 @@ static void run_soft_margin_loss_backward(struct aten_call *c)
 /* ---- gradients (aten/src/ATen/native/cpu/layer_norm_kernel.cpp, group_norm_kernel.cpp) ---- */
 
 struct norm_gradient {
-	int64_t n, inner; /* elements that were normalized together; so many of them in a row have one weight */
+	int64_t n, inner; /* elements that were normalized together; this many of them in a row share a weight */
 	const double *w;  /* NULL: 1 */
 	double *dw, *db;  /* added to */
 };
 
-/* dx = rstd * (g - mean(g) - y * mean(g y)) where g = dy w, and y is what was normalized; dy becomes dx. */
+/* dx = rstd * (g - mean(g) - y * mean(g y)) where g = dy w, and y is the normalized value; dy becomes dx. */
 static void norm_back(const struct norm_gradient *k, double *dy, const double *x, double mean, double rstd)
 {
 	double sum = 0, product = 0;
@@ -427,7 +427,7 @@ static const int64_t *mask_of(const struct aten_call *c, uint32_t i)
 	return mask.v;
 }
 
-/* dy and x in rows of k->n; which weights a row has, w_rows rows of them begin with; the call's results. */
+/* dy and x in rows of k->n; which weights a row uses, repeating every w_rows rows; the call's results. */
 static void give_gradients(struct aten_call *c, struct norm_gradient k, int64_t rows, int64_t weights, const int64_t *mask,
 			   const struct aten_tensor *dx_like, const struct aten_tensor *weight, const struct aten_tensor *bias)
 {

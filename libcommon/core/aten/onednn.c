@@ -6,7 +6,7 @@
 
 ATEN_LOOPS
 
-/* ---- what follows a layer ---- */
+/* ---- fused operations ---- */
 
 ATEN_WIDE static void rectify(float *v, int64_t n)
 {
@@ -20,7 +20,7 @@ ATEN_WIDE static void add_scaled(float *v, const float *other, float by, int64_t
 		v[i] += by * other[i];
 }
 
-/* In place: what nearly every layer has behind it, without another tensor. */
+/* In place: the operations after nearly every layer, without another tensor. */
 static bool in_place(const struct aten_tensor *y) { return y->dtype == DTYPE_F32 && aten_computes(); }
 
 struct aten_tensor *aten_post_op(const struct post_op *op, struct aten_tensor *y)
@@ -77,7 +77,7 @@ static struct aten_tensor *with_operand(const struct post_operand *with, struct 
 	aten_fail("fused '%s' is not supported here; use libtorch", with->how);
 }
 
-/* y (dense): what follows, then that dtype. */
+/* y (dense): applies the fused operation, then converts to that dtype. */
 static struct aten_tensor *finished(struct aten_tensor *y, const struct post_operand *with, const struct post_op *op, int dtype)
 {
 	if (with && with->other)
@@ -222,7 +222,7 @@ static void run_mkl_linear(struct aten_call *c)
 	call_give(c, 0, aten_linear_pointwise(call_tensor(c, 0), call_tensor(c, 2), call_tensor_or_none(c, 3), NULL, &none));
 }
 
-/* A weight as the layer wants it: the same to whoever looks. */
+/* Reorders a weight for the layer: its values stay the same. */
 static void run_reorder(struct aten_call *c)
 {
 	struct aten_tensor *t = aten_clone(call_tensor(c, 0));

@@ -1,9 +1,9 @@
-/* Layers of int8 models (PT2E): activations and weights are integers, sums are exact, and what comes out is scaled, or rounded to
- * integers again. aten/src/ATen/native/quantized/cpu/qlinear.cpp and qconv.cpp of torch 2.13.
+/* Layers of int8 models (PT2E): activations and weights are integers, sums are exact, and the result is scaled, or rounded to integers
+ * again. aten/src/ATen/native/quantized/cpu/qlinear.cpp and qconv.cpp of torch 2.13.
  *
  *     y = act_scale * weight_scale[channel] * sum of (x - act_zero_point) * w + bias
  *     y += alpha * other_scale * (other - other_zero_point)              for "sum" (which writes to other) and "add"
- *     y = what follows (relu ...);  integer outputs: round(y / output_scale + output_zero_point), cut to the dtype
+ *     y = fused operation (relu ...);  integer outputs: round(y / output_scale + output_zero_point), clamped to the dtype
  *
  * Weights are symmetric: zero points other than 0 are refused. A linear layer's weight is [in, out], its output contiguous; that of
  * a convolution is channels_last.
@@ -21,7 +21,7 @@ static double only_number(const struct aten_tensor *t, const char *what)
 	return elem_f64(t->dtype, aten_data(t));
 }
 
-/* There is one for all channels, or one each; *step says which. */
+/* One for all channels, or one each, according to *step. */
 static const double *numbers_of(const struct aten_tensor *t, int64_t n, int64_t *step, const char *what)
 {
 	if (aten_numel(t) != 1 && aten_numel(t) != n)

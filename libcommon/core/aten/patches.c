@@ -1,4 +1,4 @@
-/* Patches of images as columns, and added up again: im2col, col2im (torch 2.13 and 2.15, aten/src/ATen/native/Im2Col.cpp, Col2Im.cpp). */
+/* Patches of images as columns, and the reverse: im2col, col2im (torch 2.13 and 2.15, aten/src/ATen/native/Im2Col.cpp, Col2Im.cpp). */
 #include "call.h"
 #include "elem.h"
 #include "ops.h"

@@ -1,9 +1,9 @@
 /* pool.c - max, average and adaptive pooling in two and three dims.
  *
  * Shapes and strides of torch 2.13 (aten/src/ATen/native/Pool.h, AveragePool2d.cpp, DilatedMaxPool2d.cpp,
- * Adaptive*.cpp): results of two dims and of max_pool3d are channels_last where the input's strides say so, all others
- * contiguous. A window's NaN is its maximum; of equal maxima the first counts. Two dims are three, the first of 1.
- * Each operator is there for two dims and for three; one dim is two.
+ * Adaptive*.cpp): results of two dims and of max_pool3d are channels_last if the input is, judging by its strides, all others
+ * contiguous. A window's NaN is its maximum; of equal maxima the first counts. Two dims are treated as three, the first of size 1. Each
+ * operator supports two and three dims; one dim is treated as two.
  */
 #include "call.h"
 #include "elem.h"
@@ -98,7 +98,7 @@ static struct aten_tensor *pool_output(const struct pool *p, int dtype)
 	return aten_new_format(dtype, p->self->n_dim, p->size, p->channels_last);
 }
 
-/* The place where plane k of t begins, and its steps in bytes by D, H, W. */
+/* The start of plane k of t, and its steps in bytes by D, H, W. */
 struct plane {
 	char *p;
 	int64_t step[3];
@@ -110,7 +110,7 @@ static struct plane plane_of(const struct pool *p, const struct aten_tensor *t, 
 	struct plane x = {.p = aten_data(t)};
 	int64_t c = t->size[first - 1];
 
-	if (!x.p) /* no memory: nothing is looked at */
+	if (!x.p) /* no memory: nothing to read */
 		return x;
 	x.p += k % c * t->stride[first - 1] * bytes;
 	if (first == 2)
@@ -156,7 +156,7 @@ static void load_plane(const struct pool *p, const struct plane *in, double *v)
 
 struct max_plane {
 	uint64_t *key; /* of the plane's elements, row-major */
-	double *v;     /* room for floats on their way */
+	double *v;     /* room for intermediate floats */
 	uint64_t nan;  /* the key that is NaN; 0 where there is none */
 };
 
@@ -175,7 +175,7 @@ static void load_keys(const struct pool *p, const struct plane *in, struct max_p
 	m->key[n++] = elem_key(p->self->dtype, plane_at(in, at));
 }
 
-/* The place of the maximum: the first of equal ones, the last of NaN's. */
+/* The position of the maximum: the first of equal ones, the last of NaN's. */
 static int64_t max_at(const struct pool *p, const struct max_plane *m, const struct window *w)
 {
 	int64_t best_at = -1;
@@ -278,7 +278,7 @@ struct two aten_adaptive_max_pool(struct aten_tensor *self, int spatial, struct 
 	return pool_max(&p, adaptive_window, NULL);
 }
 
-/* ---- fractional: windows of one size at places drawn by the caller ---- */
+/* ---- fractional: windows of one size at positions drawn by the caller ---- */
 
 /* aten/src/ATen/native/FractionalMaxPooling.h, in the samples' dtype. */
 static int64_t fractional_start(const struct pool *p, int i, double sample, bool single, int64_t at)
@@ -424,7 +424,7 @@ struct aten_tensor *aten_adaptive_avg_pool(struct aten_tensor *self, int spatial
 	return pool_average(&p, NULL);
 }
 
-/* ---- the way back: values to the places that max pooling took them from ---- */
+/* ---- unpooling: values go back to their positions before max pooling ---- */
 
 struct aten_tensor *aten_max_unpool(struct aten_tensor *self, int spatial, struct aten_tensor *indices, struct ints size)
 {
@@ -452,9 +452,9 @@ struct aten_tensor *aten_max_unpool(struct aten_tensor *self, int spatial, struc
 	return out;
 }
 
-/* ---- gradients: each value goes back to the window that it came from ---- */
+/* ---- gradients: each value goes back to its window ---- */
 
-/* Gives a window's gradient back to its elements; a plane of the input's is summed in double and rounded once. */
+/* Distributes a window's gradient to its elements; a plane of the input's is summed in double and rounded once. */
 typedef void spread_fn(const struct pool *p, const struct average *a, const int64_t *at, double g, int64_t index, double *plane);
 
 static void spread_average(const struct pool *p, const struct average *a, const int64_t *at, double g, int64_t index, double *plane)
@@ -477,7 +477,7 @@ static void spread_max(const struct pool *p, const struct average *a, const int6
 	plane[index] += g;
 }
 
-/* indices NULL: averages have none. The result lies as the input does (aten/src/ATen/native/AveragePool2d.cpp, DilatedMaxPool2d.cpp,
+/* indices NULL: averages have none. The result has the input's layout (aten/src/ATen/native/AveragePool2d.cpp, DilatedMaxPool2d.cpp,
  * AdaptiveAveragePooling.cpp). */
 static struct aten_tensor *pool_gradient(const struct pool *p, struct aten_tensor *grad, struct aten_tensor *indices, spread_fn *spread,
 					 const struct average *a)

@@ -1,4 +1,4 @@
-/* What Inductor's decompositions leave in a graph of torch.compile that is no operator of ATen's (torch 2.13 and 2.15,
+/* Operators outside ATen that Inductor's decompositions leave in a torch.compile graph (torch 2.13 and 2.15,
  * torch/_prims/__init__.py, torch/_inductor/inductor_prims.py). Eager computes fma in two steps, too. */
 #include "call.h"
 #include "elem.h"
@@ -33,7 +33,7 @@ static void run_iota(struct aten_call *c) /* length, start, step, dtype, device,
 	call_give(c, 0, dtype == DTYPE_I64 ? whole : aten_to_copy(whole, dtype, ATEN_PRESERVE));
 }
 
-/* ---- places in a window of max_pool, by their number in it: an int8 for an int64 ---- */
+/* ---- positions in a max_pool window, as an index into it: an int8 instead of an int64 ---- */
 
 struct windows {
 	int dims;
@@ -49,7 +49,7 @@ static struct ints ints_of_window(const struct aten_call *c, uint32_t i, int64_t
 	return list;
 }
 
-/* The other number of a place: at is the window's. Sizes may be anything: numbers wrap. */
+/* Converts a position: `at` is the index in the window. Sizes may be anything: numbers wrap. */
 static int64_t other_number(const struct windows *w, const int64_t *at, int64_t number, bool from_window)
 {
 	const int64_t *kernel = w->args.kernel.v, *of = from_window ? kernel : w->in, *to = from_window ? w->in : kernel;

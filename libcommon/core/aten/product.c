@@ -1,4 +1,4 @@
-/* Products by name: what mm.c, conv.c and sdpa.c compute, and what is made of them (torch 2.13, aten/src/ATen/native/LinearAlgebra.cpp,
+/* Products by name: computed by mm.c, conv.c and sdpa.c, and composed from them (torch 2.13, aten/src/ATen/native/LinearAlgebra.cpp,
  * Linear.cpp, Convolution.cpp, transformers/attention.cpp). */
 #include "call.h"
 #include "conv.h"
@@ -14,7 +14,7 @@ static void need_dims(const struct aten_tensor *t, int n, const char *what)
 		aten_fail("%s must be %d-D, not %d-D", what, n, t->n_dim);
 }
 
-/* beta or alpha, which may be complex numbers: with those BLAS does not multiply. */
+/* beta or alpha, which may be complex numbers: BLAS does not multiply by those. */
 static double complex number_or(const struct aten_call *c, uint32_t i, double otherwise)
 {
 	const struct aten_value *v = &c->arg[i];
@@ -170,7 +170,7 @@ static void run_linear(struct aten_call *c)
 
 /* ---- convolutions ---- */
 
-/* n numbers of a list that has one for all. */
+/* n numbers from a list that may have one for all. */
 static struct ints each_of(const struct aten_call *c, uint32_t i, int64_t n)
 {
 	struct ints list = call_ints(c, i);
@@ -183,9 +183,9 @@ static struct ints each_of(const struct aten_call *c, uint32_t i, int64_t n)
 }
 
 struct conv_call {
-	uint32_t stride, padding, dilation, output_padding, groups; /* where in the call; output_padding 0: there is none */
+	uint32_t stride, padding, dilation, output_padding, groups; /* indices in the call; output_padding 0: none */
 	bool transposed;
-	const int64_t *pads;   /* instead of what stands there */
+	const int64_t *pads;   /* instead of the given ones */
 	struct aten_tensor *x; /* instead of the first */
 };
 static void convolve(struct aten_call *c, const struct conv_call *at, int spatial)
@@ -211,8 +211,8 @@ static void run_conv(struct aten_call *c)
 {
 	convolve(c, &(struct conv_call){.stride = 3, .padding = 4, .dilation = 5, .groups = 6}, *(const char *)c->entry->data - '0');
 }
-/* The same with "valid" or "same" (aten/src/ATen/native/Convolution.cpp, _convolution_same): what cannot be the same at both sides is
- * put to the input first. */
+/* The same with "valid" or "same" (aten/src/ATen/native/Convolution.cpp, _convolution_same): padding that differs between both sides is
+ * applied to the input first. */
 static void run_conv_padding(struct aten_call *c)
 {
 	int spatial = *(const char *)c->entry->data - '0';
@@ -253,8 +253,8 @@ static void run_convolution(struct aten_call *c)
 
 /* ---- their gradients: convolutions themselves ---- */
 
-/* The windows in which the small tensor met the large one stood stride apart, and their elements dilation: the other way around it is a
- * convolution over the batch, that has channels for a batch. A group at a time. */
+/* The windows of the small tensor on the large one are `stride` apart, and their elements `dilation`: conversely it is a convolution over
+ * the batch, with channels as the batch. One group at a time. */
 static struct aten_tensor *weight_gradient(const struct conv_params *p, struct aten_tensor *large, struct aten_tensor *small,
 					   const struct aten_tensor *weight)
 {
@@ -304,7 +304,7 @@ static void run_convolution_backward(struct aten_call *c)
 	struct aten_tensor *dx = wanted.v[0] ? aten_convolution(grad, w, NULL, &p) : NULL;
 	for (int i = 0; dx && i < spatial; i++)
 		dx = aten_narrow(dx, i + 2, 0, x->size[i + 2]);
-	/* channels_last, where the convolution's result would be */
+	/* channels_last, if the convolution's result would be */
 	int format = spatial == 2 && (aten_channels_last(x) || aten_channels_last(w)) ? ATEN_CHANNELS_LAST : ATEN_CONTIGUOUS;
 	struct aten_tensor *dw = !wanted.v[1] ? NULL : transposed ? weight_gradient(&p, grad, x, w) : weight_gradient(&p, x, grad, w);
 	call_give(c, 0, dx ? aten_to_copy(dx, dx->dtype, format) : NULL);
@@ -317,7 +317,7 @@ static void run_convolution_backward(struct aten_call *c)
 
 /* ---- attention ---- */
 
-/* The operands that sdp_utils_cpp.cpp takes for flash attention. */
+/* The operands that sdp_utils_cpp.cpp accepts for flash attention. */
 static bool can_flash(const struct aten_tensor *q, const struct aten_tensor *k, const struct aten_tensor *v, const struct aten_tensor *mask)
 {
 	bool fits = q->n_dim == 4 && k->n_dim == 4 && v->n_dim == 4 && q->size[3] == k->size[3] && q->size[3] == v->size[3];
@@ -329,7 +329,8 @@ static bool can_flash(const struct aten_tensor *q, const struct aten_tensor *k, 
 	return fits && (!mask || mask->n_dim == 2 || mask->n_dim == 4);
 }
 
-/* aten/src/ATen/native/transformers/attention.cpp, _scaled_dot_product_attention_math: the scale goes to both sides by its root */
+/* aten/src/ATen/native/transformers/attention.cpp, _scaled_dot_product_attention_math: the square root of the scale is applied to both
+ * sides */
 static struct aten_tensor *attention_math(struct aten_tensor *q, struct aten_tensor *k, struct aten_tensor *v, struct aten_tensor *mask,
 					  bool causal, double scale)
 {
@@ -347,7 +348,7 @@ static struct aten_tensor *attention_math(struct aten_tensor *q, struct aten_ten
 	if (mask)
 		scores = aten_add(scores, mask->dtype == scores->dtype ? mask : aten_to_copy(mask, scores->dtype, ATEN_PRESERVE), 1);
 	struct aten_tensor *weights = aten_softmax(scores, -1, false);
-	/* a row of which nothing is left: zeros (_safe_softmax) */
+	/* a fully masked row: zeros (_safe_softmax) */
 	weights = aten_masked_fill(weights, aten_isnan(weights), aten_number(0));
 	return matmul(weights, v);
 }
@@ -375,7 +376,7 @@ static void run_attention(struct aten_call *c)
 	}
 	if (mask && mask->dtype == DTYPE_BOOL)
 		mask = aten_to_copy(aten_where(mask, aten_number(0), aten_number(-(double)INFINITY)), q->dtype, ATEN_PRESERVE);
-	if (mask) { /* expanded to all heads, as the kernel wants it */
+	if (mask) { /* expanded to all heads, as the kernel requires */
 		int64_t whole[4] = {q->size[0], q->size[1], q->size[2], k->size[2]};
 		mask = mask->n_dim == 2 ? mask : aten_expand(mask, whole, 4);
 	}

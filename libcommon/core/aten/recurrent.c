@@ -1,9 +1,10 @@
-/* Recurrent layers, cell by cell (torch 2.13, aten/src/ATen/native/RNN.cpp): made of linear and element-wise operators, as eager's. */
+/* Recurrent layers, cell by cell (torch 2.13, aten/src/ATen/native/RNN.cpp): composed from linear and element-wise operators, as in
+ * eager. */
 #include "call.h"
 #include "elem.h"
 #include "ops.h"
 
-/* The weights of a layer's direction; a step makes its state, h and c, anew. */
+/* The weights of a layer's direction; a step recomputes its state, h and c. */
 struct cell {
 	struct aten_tensor *w_ih, *w_hh, *b_ih, *b_hh, *w_hr; /* b_ih NULL: no biases; w_hr NULL: no projection */
 };
@@ -46,14 +47,14 @@ static void relu_step(const struct cell *k, struct aten_tensor *gates, struct at
 	*h = aten_relu(aten_add(gates, aten_linear(*h, k->w_hh, k->b_hh), 1));
 }
 
-/* Goes over [time, batch, features] in one direction; *h and *c become the last state. The gates that the input gives are computed for all
- * steps at once. */
+/* Goes over [time, batch, features] in one direction; *h and *c become the last state. The input's contribution to the gates is computed
+ * for all steps at once. */
 static struct aten_tensor *direction(cell_step *step, const struct cell *k, struct aten_tensor *x, struct aten_tensor **h,
 				     struct aten_tensor **c, bool backward)
 {
 	struct aten_tensor *gates = aten_linear(x, k->w_ih, k->b_ih),
 			   **out = aten_scratch_values((uint64_t)x->size[0], sizeof(struct aten_tensor *));
-	if (!aten_computes() && x->size[0] > 0) { /* all steps are alike */
+	if (!aten_computes() && x->size[0] > 0) { /* all steps are the same */
 		int64_t size[ATEN_DIMS] = {x->size[0]};
 		step(k, aten_select(gates, 0, 0), h, c);
 		memcpy(size + 1, (*h)->size, (size_t)(*h)->n_dim * sizeof(*size));

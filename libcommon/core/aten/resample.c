@@ -1,8 +1,8 @@
-/* Resampling of signals, images and volumes, one dim after the other from the last, as torch does it (torch 2.13 and 2.15,
+/* Resampling of signals, images and volumes, one dim after another from the last, as in torch (torch 2.13 and 2.15,
  * aten/src/ATen/native/UpSample.h, cpu/UpSampleKernel.cpp; antialias=True: compute_indices_min_size_weights_aa).
  *
- * A place of the output is a sum of few of the input's: which, and with which weights, is computed in the dtype that torch computes it in
- * (float where values are not double). Results are channels_last where the input's strides say so.
+ * An output element is a sum of a few inputs: which ones and their weights are computed in the same dtype as in torch (float unless values
+ * are double). Results are channels_last if the input is, judging by its strides.
  */
 #include "call.h"
 #include "elem.h"
@@ -26,7 +26,7 @@ struct dim_plan {
 	const struct method *m;
 	int64_t in, out;
 	bool align, single; /* single: float's arithmetic */
-	double scale;       /* how far apart in the input neighbours of the output lie */
+	double scale;       /* distance in the input between adjacent output elements */
 };
 
 #define ROUND(d, v) ((d)->single ? (double)(float)(v) : (double)(v))
@@ -93,7 +93,7 @@ static int64_t taps_cubic(const struct dim_plan *d, int64_t i, int64_t *index, d
 	return 4;
 }
 
-/* A filter as wide as what is left out. */
+/* A filter as wide as the skipped range. */
 static int64_t taps_filter(const struct dim_plan *d, int64_t i, int64_t *index, double *weight)
 {
 	double support = d->m->reach * fmax(d->scale, 1), inverse = d->scale >= 1 ? 1 / d->scale : 1, sum = 0;

@@ -1,4 +1,4 @@
-/* mkldnn_rnn_layer: one direction of one layer of an LSTM, what nn.LSTM is exported as (torch/_decomp/decompositions.py,
+/* mkldnn_rnn_layer: one direction of one layer of an LSTM, the exported form of nn.LSTM (torch/_decomp/decompositions.py,
  * mkldnn_one_layer_lstm). */
 #include "mat.h"
 #include "onednn.h"
@@ -16,7 +16,7 @@ static void need_shape(const struct aten_tensor *t, int64_t a, int64_t b, const 
 
 static float sigmoid(float x) { return 1 / (1 + expf(-x)); }
 
-/* gates [n, 4h] (i, f, g, o) and the old c -> new c and h, one after the other row. */
+/* gates [n, 4h] (i, f, g, o) and the old c -> new c and h, row by row. */
 static void cell(const float *gates, int64_t n, int64_t hidden, float *c, float *h)
 {
 	for (int64_t r = 0; r < n; r++, gates += 4 * hidden, c += hidden, h += hidden)
@@ -63,7 +63,7 @@ static void run_steps(const struct rnn_layer *l, int64_t n, float *h, float *c, 
 	}
 }
 
-/* batch_first is the caller's affair: the input comes with the steps first. */
+/* batch_first is handled by the caller: the input has the steps first. */
 void aten_rnn_layer(const struct rnn_layer *l, struct aten_tensor **ret)
 {
 	const int64_t n = l->input->n_dim == 3 ? l->input->size[1] : 0;

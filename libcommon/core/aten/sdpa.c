@@ -1,8 +1,8 @@
 /* Attention: softmax(scale * q k^T + mask) v, some rows of one head at a time; in float32 for 16-bit operands.
  *
- * Shapes and strides are those of torch 2.13's _scaled_dot_product_flash_attention_for_cpu: the output is empty_like(query), logsumexp
- * [B, H, L] lies as [B, L, H] (aten/src/ATen/native/transformers/attention.cpp). Causal means key <= query from the top left. A row
- * that is masked throughout gives zeros. Unlike torch's kernel, which gives zeros for some rows with a NaN, a NaN comes out. */
+ * Shapes and strides are those of torch 2.13's _scaled_dot_product_flash_attention_for_cpu: the output is empty_like(query), logsumexp [B,
+ * H, L] is stored as [B, L, H] (aten/src/ATen/native/transformers/attention.cpp). Causal means key <= query from the top left. A fully
+ * masked row gives zeros. Unlike torch's kernel, which gives zeros for some rows with a NaN, the result is NaN. */
 #include "cpu.h"
 #include "blas.h"
 #include "call.h"

@@ -28,7 +28,7 @@ bool aten_leave(struct aten_frame *f, bool failed)
 	return failed;
 }
 
-/* The name of a C function is said without the prefix that all have. */
+/* The name of a C function is shown without the common prefix. */
 void aten_fail(const char *fmt, ...)
 {
 	const char *op = top ? top->op : "aten";
@@ -75,7 +75,7 @@ static struct aten_storage *storage_new(uint64_t bytes, bool memory)
 	if (!s)
 		aten_fail("out of memory");
 	*s = (struct aten_storage){.refs = 1, .bytes = bytes, .owned = true};
-	/* No bytes, no address: as torch's allocator. */
+	/* No bytes, no address: like torch's allocator. */
 	if (memory && bytes && (bytes > SIZE_MAX - 64 || !(s->data = aligned_alloc(64, (bytes + 63) & ~63ull)))) {
 		free(s);
 		aten_fail("cannot allocate %llu bytes", (unsigned long long)bytes);
@@ -97,9 +97,9 @@ static void storage_drop(struct aten_storage *s)
 	free(s);
 }
 
-/* Elements from the first to behind the last that the strides reach. Every tensor that is made passes here, and what it lets through has
- * products of sizes, and sizes times strides, that 64 bits hold in bytes, beside a size of 0, too: nobody who computes those of one
- * tensor needs a check of his own. */
+/* Elements from the first to the end of the last that the strides reach. Every tensor creation is checked here: products of sizes, and
+ * sizes times strides, in bytes, then fit 64 bits, even beside a size of 0, so code that computes those for one tensor needs no further
+ * checks. */
 static int64_t extent(int n_dim, const int64_t *size, const int64_t *stride)
 {
 	enum { BYTES = 16 }; /* of the widest element */
@@ -162,7 +162,7 @@ struct aten_tensor *aten_keep(struct aten_tensor *t)
 				*at = t->next_made;
 				return t;
 			}
-	return aten_keep(aten_alias(t)); /* not made here: an operand that is given back as it came */
+	return aten_keep(aten_alias(t)); /* not created here: an operand returned unchanged */
 }
 
 void aten_release(struct aten_tensor *t)
@@ -323,7 +323,7 @@ bool aten_is_dense(const struct aten_tensor *t)
 }
 
 /* Order of dimensions, innermost first, by the operands' strides: TensorIterator's insertion sort. `all` holds n arrays
- * of strides, a 0 says nothing. */
+ * of strides, a 0 is ignored. */
 static void order_dims(int n_dim, const int64_t *size, const int64_t (*all)[ATEN_DIMS], int n, int *perm)
 {
 	for (int i = 0; i < n_dim; i++)
@@ -445,7 +445,7 @@ int aten_complex_of(int d) { return d == DTYPE_F64 ? DTYPE_C128 : d == DTYPE_F16
 
 int aten_real_of(int d) { return d == DTYPE_C128 ? DTYPE_F64 : d == DTYPE_C64 ? DTYPE_F32 : d == DTYPE_C32 ? DTYPE_F16 : d; }
 
-/* Rank among those of its kind: the wider takes it. */
+/* Rank among those of its kind: the wider wins. */
 static int width(int d)
 {
 	switch (d) {
@@ -504,7 +504,7 @@ int aten_promote(int a, int b)
 
 static int kind(int d) { return aten_is_complex(d) ? 3 : aten_is_float(d) ? 2 : d == DTYPE_BOOL ? 0 : 1; }
 
-/* aten/src/ATen/native/TypeProperties.cpp, combine_categories: of a lower category only a higher kind counts. */
+/* aten/src/ATen/native/TypeProperties.cpp, combine_categories: a lower category counts only if of a higher kind. */
 static int combine(int higher, int lower)
 {
 	if (higher == DTYPE_NONE || lower == DTYPE_NONE)

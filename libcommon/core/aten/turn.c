@@ -1,4 +1,4 @@
-/* Operators that put elements elsewhere: flip, roll, a part of a tensor replaced, elements chosen by an index along a dim. */
+/* Operators that move elements: flip, roll, a part of a tensor replaced, elements chosen by an index along a dim. */
 #include "call.h"
 #include "elem.h"
 #include "ops.h"
@@ -27,7 +27,7 @@ static void run_flip(struct aten_call *c)
 	call_give(c, 0, out);
 }
 
-/* Dim by dim: two slices change places. */
+/* Dim by dim: swaps two slices. */
 static struct aten_tensor *roll(struct aten_tensor *self, int d, int64_t shift)
 {
 	struct aten_tensor *out = aten_new(self->dtype, self->n_dim, self->size, NULL);
@@ -56,7 +56,7 @@ static void run_roll(struct aten_call *c) /* self, shifts, dims */
 	call_give(c, 0, out);
 }
 
-/* clone_preserve_strides (aten/src/ATen/FunctionalInverses.cpp): gaps and all, unless elements lie upon each other. */
+/* clone_preserve_strides (aten/src/ATen/FunctionalInverses.cpp): including gaps, unless elements overlap. */
 static struct aten_tensor *strides_kept(const struct aten_tensor *t)
 {
 	struct aten_tensor *out = NULL;
@@ -151,7 +151,7 @@ static void run_index_select(struct aten_call *c)
 	call_give(c, 0, aten_index_select(call_tensor(c, 0), call_int(c, 1), call_tensor(c, 2)));
 }
 
-/* By places in a row of all elements (aten/src/ATen/native/TensorAdvancedIndexing.cpp, take). */
+/* By positions in a flat view of all elements (aten/src/ATen/native/TensorAdvancedIndexing.cpp, take). */
 static void run_take(struct aten_call *c) /* self, index */
 {
 	struct aten_tensor *self = call_tensor(c, 0), *index = call_tensor(c, 1), *out;
@@ -222,7 +222,7 @@ static void run_diff(struct aten_call *c) /* self, n, dim, prepend, append */
 		return;
 	}
 	for (; order > 0; order--, have--) {
-		if (!aten_computes() && order > 2) { /* as far as sizes tell, those between the first and the last are all the same */
+		if (!aten_computes() && order > 2) { /* as far as sizes are concerned, those between the first and the last are the same */
 			self = aten_narrow(self, d, 0, have -= order - 2);
 			order = 2;
 		}
@@ -232,7 +232,7 @@ static void run_diff(struct aten_call *c) /* self, n, dim, prepend, append */
 	call_give(c, 0, self);
 }
 
-/* aten/src/ATen/native/PixelShuffle.cpp; entry.data: back */
+/* aten/src/ATen/native/PixelShuffle.cpp; entry.data: inverse */
 static void run_pixel_shuffle(struct aten_call *c)
 {
 	struct aten_tensor *self = call_tensor(c, 0);
@@ -258,7 +258,7 @@ static void run_pixel_shuffle(struct aten_call *c)
 	call_give(c, 0, aten_reshape(self, shape, n));
 }
 
-/* ---- what a graph asks and asserts ---- */
+/* ---- queries and assertions in graphs ---- */
 
 static void run_sym_is_contiguous(struct aten_call *c) /* self, memory_format */
 {
@@ -280,7 +280,7 @@ static void run_item(struct aten_call *c)
 		c->ret[0] = self->dtype == DTYPE_BOOL ? aten_bool(elem_true(self->dtype, p)) : aten_int(elem_i64(self->dtype, p));
 		return;
 	}
-	aten_convert(DTYPE_C128, &z, sizeof(z), self->dtype, p, 0, 1); /* of any kind, those of 8 bits and complex32, too */
+	aten_convert(DTYPE_C128, &z, sizeof(z), self->dtype, p, 0, 1); /* of any kind, including 8-bit ones and complex32 */
 	c->ret[0] = aten_is_complex(self->dtype) ? (struct aten_value){.kind = ATEN_COMPLEX, .z = z} : aten_float(creal(z));
 }
 

@@ -1,4 +1,4 @@
-/* Operators that only look at a tensor in another way: a new handle of the same storage. */
+/* Operators that return views: a new handle to the same storage. */
 #include "call.h"
 #include "elem.h"
 #include "ops.h"
@@ -60,8 +60,8 @@ struct aten_tensor *aten_slice(const struct aten_tensor *self, int64_t dim, cons
 
 /* ---- reshape ---- */
 
-/* Strides with which the same memory has the new sizes; false when it takes a copy (aten/src/ATen/TensorUtils.cpp,
- * computeStride). Dimensions are taken together while they are one run of memory, and cut anew. */
+/* Strides with which the same memory has the new sizes; false if a copy is needed (aten/src/ATen/TensorUtils.cpp,
+ * computeStride). Dimensions are merged while contiguous, and split again. */
 static bool view_strides(const struct aten_tensor *t, int n_dim, const int64_t *size, int64_t *stride)
 {
 	if (!aten_numel(t)) {
@@ -195,9 +195,9 @@ struct aten_tensor *aten_view_as_complex(const struct aten_tensor *self)
 	return aten_view_dtype(self, to, n, self->size, stride, self->offset / 2);
 }
 
-/* ---- dimensions put in, taken away, stretched ---- */
+/* ---- dimensions inserted, removed, expanded ---- */
 
-/* torch/_prims_common: what a size of 1 is put in with has the stride of all behind it. */
+/* torch/_prims_common: an inserted dim of size 1 has the stride of everything after it. */
 struct aten_tensor *aten_unsqueeze(const struct aten_tensor *self, int64_t dim)
 {
 	int64_t size[ATEN_DIMS], stride[ATEN_DIMS];
@@ -275,7 +275,7 @@ struct aten_tensor *aten_select(const struct aten_tensor *self, int64_t dim, int
 	return aten_squeeze_dim(aten_slice_dim(self, d, at, at + 1, 1), d);
 }
 
-/* The dims of a list go to these places, the others stay in order (aten/src/ATen/native/TensorShape.cpp, movedim). */
+/* The dims in a list move to these positions, the others stay in order (aten/src/ATen/native/TensorShape.cpp, movedim). */
 static struct aten_tensor *movedims(const struct aten_tensor *self, struct ints from, struct ints to)
 {
 	int64_t order[ATEN_DIMS];
@@ -383,7 +383,7 @@ static struct aten_tensor *unflatten(const struct aten_tensor *self, int64_t dim
 
 /* ---- several ---- */
 
-/* Room for n things, each of which is for a part. */
+/* Room for n items, one per part. */
 static void *for_parts(int64_t n, uint64_t bytes_each)
 {
 	enum { MOST = 1 << 20 }; /* a handle is a kilobyte */
@@ -433,7 +433,7 @@ static void run_chunk(struct aten_call *c)
 	if (n <= 0)
 		aten_fail("chunk expects `chunks` to be greater than 0, got: %lld", (long long)n);
 	int64_t each = have / n + (have % n != 0);
-	give_split(c, each, each ? have / each + (have % each != 0) : n, call_int(c, 2)); /* no elements: as many as were asked for */
+	give_split(c, each, each ? have / each + (have % each != 0) : n, call_int(c, 2)); /* no elements: as many as requested */
 }
 
 static void run_split_with_sizes(struct aten_call *c) { give_parts(c, call_ints(c, 1), call_int(c, 2)); }

@@ -6,7 +6,7 @@
 
 void json_tape_text(struct json_tape *t, const char *text, size_t len)
 {
-	t->text = len ? text : ""; /* the text of nothing may be NULL */
+	t->text = len ? text : ""; /* an empty text may be NULL */
 	t->len = len;
 	t->n = 0;
 	t->loose = 0;
@@ -39,7 +39,7 @@ static const char *scan_string(const char *p, const char *end, struct json_tok *
 {
 	static const uint8_t simple[256] = {['"'] = 1, ['\\'] = 1, ['/'] = 1, ['b'] = 1, ['f'] = 1, ['n'] = 1, ['r'] = 1, ['t'] = 1};
 	for (;;) {
-		/* Sixteen at a time, with the simplest escapes that are in them: configurations are JSON in strings. */
+		/* Sixteen at a time, including the simplest escapes: configurations are JSON in strings. */
 		for (unsigned stop = 0, blocks = 0; !stop && end - p > 16;) {
 			if (++blocks % 8 == 0)
 				p = json_string_long(p, end, &tok->escaped);
@@ -50,7 +50,7 @@ static const char *scan_string(const char *p, const char *end, struct json_tok *
 			stop = bytes16_mask((c == '"') | (c <= 0x1f));
 			if (back && !(back & back << 1) && (!(back >> 15) || simple[(uint8_t)p[16]]) &&
 			    !(back << 1 & ~bytes16_mask((c == '"') | (c == 'n') | (c == '/') | (c == 't')) & 0xffff)) {
-				stop &= ~(back << 1); /* none is escaped itself, and all stand for one byte */
+				stop &= ~(back << 1); /* none is escaped itself, and each is one byte */
 				tok->escaped |= !stop || (back & -back) < (stop & -stop);
 				step += back >> 15;
 			} else {
@@ -344,7 +344,7 @@ void json_unescape(const struct json_tape *t, uint32_t k, struct buf *b)
 	static const char plain[256] = {
 	    ['b'] = '\b', ['f'] = '\f', ['n'] = '\n', ['r'] = '\r', ['t'] = '\t', ['"'] = '"', ['\\'] = '\\', ['/'] = '/'};
 	const char *p = s.p, *end = s.p + s.n;
-	char *to = buf_room(b, s.n); /* no escape is shorter than what it stands for */
+	char *to = buf_room(b, s.n); /* no escape is shorter than its result */
 	while (p < end) {
 		unsigned hit = 0, n = 16;
 		if (end - p >= 16) {

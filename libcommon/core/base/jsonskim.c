@@ -16,7 +16,7 @@ static void skip_space(struct json_skim *s)
 
 static int peek(const struct json_skim *s) { return s->at < s->text.n ? (unsigned char)s->text.p[s->at] : -1; }
 
-/* From an opening quote to behind the closing one. */
+/* Skips from an opening quote past the closing one. */
 static int skip_string(struct json_skim *s)
 {
 	const char *end = s->text.p + s->text.n;

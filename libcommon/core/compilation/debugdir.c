@@ -31,7 +31,7 @@ enum debug_phase debugdir_phase(const struct debug_comp *c)
 
 /* ---- names ---- */
 
-/* The number that ends in front of end, or -1. */
+/* The number that ends just before `end`, or -1. */
 static uint64_t number_before(struct slice s, const char *end)
 {
 	const char *p = end;
@@ -103,7 +103,7 @@ static struct slice joined(struct debugdir *d, struct slice path, const char *na
 	char *s = xasprintf("%.*s%s%s", SL(path), slice_ends(path, "/") ? "" : "/", name);
 	struct slice r = arena_slice(&d->arena, slice_of(s, strlen(s) + 1));
 	free(s);
-	r.n--; /* the NUL stays behind it */
+	r.n--; /* the NUL stays after it */
 	return r;
 }
 

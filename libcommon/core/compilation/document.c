@@ -8,7 +8,7 @@
 
 /* ---- what a member is ---- */
 
-/* The kinds of facts.h, and how --json has them. */
+/* The kinds of facts.h, and their form in --json. */
 #define FIELD_KINDS(X) \
 	X(TEXT, "text or null") \
 	X(LINES, "list of texts") \
@@ -55,12 +55,12 @@ struct field {
 struct table {
 	const char *name, *meaning;
 	size_t size, rows, count; /* of a row; of struct facts: the pointer, the number of rows */
-	const void *unknown;      /* a row of which nothing is known */
+	const void *unknown;      /* an empty row */
 	const struct field *field;
 	unsigned fields;
 };
 
-/* The words of an enum's values. */
+/* The names of an enum's values. */
 struct words {
 	const char *const *word;
 	unsigned n;
@@ -114,7 +114,7 @@ static const struct table tables[] = {
     ROWS_OF("damage", fact_damage, damage, "parts that could not be read"),
 };
 
-/* What ranks are compared by: tlparse --json has them. */
+/* Used to compare ranks: in tlparse --json. */
 static const struct table rank_tables[] = {
     ROWS_OF("steps", fact_step, step, "events in log order, beside the rows above"),
     ROWS_OF("spans", fact_span, span, "when something was compiled"),
@@ -425,7 +425,7 @@ static void read_field(struct facts *f, const struct json_tape *t, uint32_t row,
 	}
 }
 
-/* Rows of a table that is empty; members that the document does not have are not known. */
+/* Reads rows into an empty table; members missing in the document are unknown. */
 static void read_table(struct facts *f, const struct json_tape *t, uint32_t root, const struct table *x)
 {
 	uint32_t list = json_get(t, root, x->name), n = json_length(t, list), *count = (uint32_t *)(void *)((char *)f + x->count);
@@ -433,7 +433,7 @@ static void read_table(struct facts *f, const struct json_tape *t, uint32_t root
 	free(*rows);
 	*rows = to;
 	count[0] = n;
-	count[1] = n + 1; /* the table's cap stands behind its n */
+	count[1] = n + 1; /* the table's cap follows its n */
 	json_each(t, list, k) {
 		memcpy(to, x->unknown, x->size);
 		for (unsigned i = 0; i < x->fields; i++)
@@ -443,7 +443,7 @@ static void read_table(struct facts *f, const struct json_tape *t, uint32_t root
 	}
 }
 
-/* Whatever a row names must be there. */
+/* Every row that a row refers to must exist. */
 static bool leads_somewhere(const struct facts *f)
 {
 	bool good = true;

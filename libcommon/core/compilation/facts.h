@@ -491,7 +491,7 @@ FACT(fact_graph);
  * RANK_TEXT_LOG bytes each of captured and of generated graphs, a single one to RANK_TEXT_ONE, steps and spans to RANK_EVENTS, operators in
  * lists to RANK_OPS. */
 enum { RANK_TEXT_ONE = 256 << 10, RANK_TEXT_LOG = 1 << 20, RANK_EVENTS = 1 << 16, RANK_OPS = 1 << 18 };
-enum fact_step_kind { STEP_START, STEP_GRAPH, STEP_MADE, FACT_STEPS }; /* a compilation starts; a graph is captured; a graph is made from it */
+enum fact_step_kind { STEP_START, STEP_GRAPH, STEP_MADE, FACT_STEPS }; /* a compilation starts; a graph is captured, generated from it */
 #define ROW_fact_step(X, of) \
 	X(of, SRC, src, "src", NULL) \
 	X(of, INDEX, compile, "compile", "index of compiles") \

@@ -91,8 +91,8 @@ static bool arg_number(struct slice name, uint64_t *n)
 	return slice_starts(name, "arg") && slice_ends(name, "_1") && name.n > 5 && slice_u64(slice_of(name.p + 3, name.n - 5), n);
 }
 
-/* Some values of the call are no tensors (None, numbers) and so no inputs. The inputs' numbers tell which, if they reach from
- * the call's first value to its last. */
+/* Some values of the call are not tensors (None, numbers) and so not inputs. The inputs' numbers show which, if they span the call's first
+ * value to its last. */
 static bool paths_by_number(struct contract *c, const struct slice *paths, uint32_t n)
 {
 	uint64_t first, last, at;
@@ -158,7 +158,7 @@ static void take_symbols(struct contract *c)
 	struct symbind at = {0}; /* symbol -> index into c->symbol */
 	for (uint32_t i = 0; i < kept; i++)
 		symbind_set(&at, v[i].symbol, i);
-	/* A symbol that stands alone is what the generator binds to that size; 2*s0 gives s0 only if nothing better does. */
+	/* A plain symbol is bound by the generator to that size; 2*s0 determines s0 only if nothing better does. */
 	for (int alone = 1; alone >= 0; alone--)
 		for (uint32_t i = 0; i < c->n_inputs; i++)
 			for (int d = 0; d < c->input[i].n_dim; d++) {
@@ -182,7 +182,7 @@ static void take_symbols(struct contract *c)
 				if (symrange_intersect(s->range, solve_range(dim->range, mul, add), &both))
 					s->range = both;
 			}
-	/* Those the reader gave come last: they are from data. */
+	/* Those from the reader come last: they depend on data. */
 	struct contract_symbol *sorted = arena_alloc(&c->arena, (c->n_symbols + 1) * sizeof(*sorted));
 	uint32_t n = 0;
 	for (uint32_t i = kept; i < c->n_symbols; i++)
@@ -284,14 +284,14 @@ bool contract_bind(const struct contract *c, const struct tensor_meta *in, size_
 			all = false;
 			continue;
 		}
-		/* As the generated code solves for the symbol: rounding down; the size itself then fails its check. */
+		/* Solves for the symbol like the generated code: rounding down; the size itself then fails its check. */
 		symbind_set(env, s->symbol, sym_floor_div(rest, mul));
 		all &= rest % mul == 0;
 	}
 	return all;
 }
 
-/* The generator writes 2^63 - 1, or something close, where there is no bound. */
+/* The generator writes 2^63 - 1, or something close, if there is no bound. */
 static bool has_largest(struct symrange r) { return !r.hi_inf && r.hi < INT64_MAX / 2; }
 
 bool contract_bind_max(const struct contract *c, struct symbind *env)
@@ -318,7 +318,7 @@ static void bind_data(const struct contract *c, const struct symbind *env, struc
 		if (s->input == NONE && !symbind_get(full, s->symbol, &v) && has_largest(s->range))
 			symbind_set(full, s->symbol, s->range.hi);
 	}
-	/* The bound of a data-dependent size may be an expression that a symbol of its own stands for; it stays unknown. */
+	/* The bound of a data-dependent size may be an expression represented by its own symbol; it stays unknown. */
 }
 
 uint64_t *contract_alive_bytes(const struct contract *c, const uint64_t *bytes)

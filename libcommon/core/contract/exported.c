@@ -9,11 +9,11 @@ enum { MIN_MAJOR = 5, MAX_MAJOR = 8, MAX_CONSTANTS = 1 << 22 };
 /* The kinds of arguments of a signature. */
 enum arg_kind { ARG_TENSOR, ARG_SYM_INT, ARG_CONSTANT, ARG_OTHER };
 
-/* An entry of the signature that the contract takes, and the value it names. */
+/* An entry of the signature used by the contract, and the value it refers to. */
 struct entry {
 	enum arg_kind kind;
 	uint32_t name; /* index into reader.names, NONE for constants */
-	uint32_t leaf; /* which one among the call's values */
+	uint32_t leaf; /* its index among the call's values */
 	struct slice fqn, becomes;
 	enum constant_type type;
 };
@@ -24,7 +24,7 @@ struct list {
 	uint32_t leaves;
 };
 
-/* The metadata of a name in the graph: text of a TensorMeta or SymInt, p NULL while it says nothing. */
+/* The metadata of a name in the graph: text of a TensorMeta or SymInt, p NULL while unknown. */
 struct facts {
 	struct slice tensor, sym_int;
 };
@@ -59,7 +59,7 @@ static int members(struct reader *r, struct slice text, const char *const *keys,
 	return json_skim_members(&s, text, keys, values, n) < 0 ? no_program(r, text.p + s.at, s.error) : 0;
 }
 
-/* Tokens of one part; those of the part before are gone. */
+/* Tokens of one part; those of the previous part are discarded. */
 static int parse_part(struct reader *r, struct slice part, uint32_t *root)
 {
 	json_tape_text(&r->t, part.p, part.n);
@@ -117,7 +117,7 @@ static int take_input(struct reader *r, uint32_t spec)
 		return 0;
 	}
 	if ((k = json_get_as(&r->t, spec, "user_input", JSON_OBJECT)) == NONE)
-		return 0; /* script objects and tokens are not for the caller to give */
+		return 0; /* script objects and tokens are not passed by the caller */
 	struct slice name = {0};
 	struct entry e = {.kind = read_argument(r, json_get_as(&r->t, k, "arg", JSON_OBJECT), &name), .leaf = r->input.leaves++};
 	if (e.kind == ARG_OTHER)
@@ -148,7 +148,7 @@ static int take_output(struct reader *r, uint32_t spec)
 			return missing(r, "loss_output");
 		name = json_slice(&r->t, n);
 	} else {
-		take_mutation(r, spec); /* gradients go elsewhere */
+		take_mutation(r, spec); /* gradients are elsewhere */
 		return 0;
 	}
 	r->output.leaves++;
@@ -172,7 +172,7 @@ static int take_signature(struct reader *r, struct slice part)
 	return 0;
 }
 
-/* ---- what the graph says of the names ---- */
+/* ---- metadata of the names in the graph ---- */
 
 static int find_facts(struct reader *r, struct slice values, bool tensor)
 {
@@ -276,7 +276,7 @@ static int tensor_meta(struct reader *r, struct slice part, struct meta *m)
 	return 0;
 }
 
-/* The tensor that e names; an int is one of no dims. Known: the graph has it. */
+/* The tensor that e refers to; an int is a 0-d one. Known: the graph has it. */
 static int meta_of(struct reader *r, const struct entry *e, struct meta *m)
 {
 	*m = (struct meta){DTYPE_NONE, DEVICE_NONE, -1, NULL};
@@ -376,7 +376,7 @@ static int fill_constants(struct reader *r)
 
 /* ---- ranges ---- */
 
-/* Until int_oo came (2.5), no bound was the largest int, or one less. */
+/* Before int_oo (2.5), "no bound" was the largest int, or one less. */
 static bool no_bound(int64_t v) { return v >= INT64_MAX - 1 || v <= INT64_MIN + 2; }
 
 static struct symrange range_of(struct reader *r, uint32_t k)
@@ -535,7 +535,7 @@ static void output_paths(struct reader *r)
 			c->output[i].path = paths[i];
 }
 
-/* After contract_finish, which would take the constants among the values for a mistake. */
+/* After contract_finish, which would treat the constants among the values as an error. */
 static int take_call(struct reader *r, struct slice graph)
 {
 	struct json_skim s;
@@ -545,7 +545,7 @@ static int take_call(struct reader *r, struct slice graph)
 		return missing(r, "module_call_graph");
 	if (json_skim_open(&s, graph) < 0)
 		return no_program(r, graph.p + s.at, s.error);
-	int rc = json_skim_next(&s, &key, &entry); /* the whole module's stands first; the others can be many */
+	int rc = json_skim_next(&s, &key, &entry); /* the whole module's comes first; there can be many others */
 	if (rc < 0)
 		return no_program(r, graph.p + s.at, s.error);
 	if (!rc || parse_part(r, entry, &root) < 0)

@@ -29,7 +29,7 @@ struct walk {
 
 static int bad(struct walk *w, const char *what) { return err_set(w->err, EXIT_INPUT, "pytree spec: %s", what); }
 
-/* ---- what the children of a node are called ---- */
+/* ---- names of a node's children ---- */
 
 static void add_key(struct buf *b, const struct json_tape *t, uint32_t k)
 {
@@ -130,7 +130,7 @@ static int add_leaf(struct walk *w)
 	return 0;
 }
 
-/* The spec at token obj: a leaf is taken, an inner node goes onto the stack. */
+/* The spec at token obj: a leaf is recorded, an inner node is pushed onto the stack. */
 static int walk_visit(struct walk *w, uint32_t obj)
 {
 	uint32_t type = json_get(&w->tape, obj, "type"), children = json_get(&w->tape, obj, "children_spec");
@@ -220,9 +220,9 @@ int pytree_paths(struct arena *a, struct slice spec, bool call, struct slice **p
 	return r;
 }
 
-/* ---- what a user writes ---- */
+/* ---- paths written by the user ---- */
 
-/* Cut the next part off: args, [0], ["x"], .x, x. False when there is none, or the rest is nothing of the kind. */
+/* Cut the next part off: args, [0], ["x"], .x, x. False if there is none, or the rest is not a path. */
 static bool next_part(struct slice *s, struct slice *part)
 {
 	size_t i = 0, n = 0;
@@ -268,7 +268,7 @@ bool pytree_path_matches(struct slice path, struct slice asked)
 		return true;
 	if (!asked.n)
 		return false;
-	/* From the start, or from any key on: args[0].pair[1], pair[1]. A position alone means nothing. */
+	/* From the start, or from any key on: args[0].pair[1], pair[1]. A position alone does not match. */
 	struct slice part, last = {0};
 	for (struct slice rest = path; rest.n;) {
 		bool key = rest.p[0] != '[' || (rest.n > 1 && rest.p[1] == '"');
@@ -279,5 +279,5 @@ bool pytree_path_matches(struct slice path, struct slice asked)
 		if (!rest.n && key)
 			last = part;
 	}
-	return last.n && slice_eq(last, asked); /* a key that holds dots */
+	return last.n && slice_eq(last, asked); /* a key that contains dots */
 }

@@ -4,7 +4,7 @@
 #include "package/externnodes.h"
 #include "doctor/shimversions.h"
 
-enum { CLIP = 200 }; /* bytes of a text of the input in a line of ours */
+enum { CLIP = 200 }; /* maximum bytes of input text in a message */
 
 #define NOTHING SLICE("")
 
@@ -40,7 +40,7 @@ void doctor_release(struct doctor *d)
 
 /* ---- machine ---- */
 
-/* True when nothing further can be said about it on this host. */
+/* True if nothing more can be checked on this host. */
 static bool other_machine(struct exam *x)
 {
 	const char *machine = modelso_machine_name(x->so.machine, x->so.big_endian);
@@ -126,7 +126,7 @@ static void runtime(struct exam *x)
 	}
 }
 
-/* Which runner torch takes for it, it reads from the metadata. */
+/* torch chooses the runner by the metadata. */
 static void device_key(struct exam *x)
 {
 	const char *code = modelso_device_key(x->so.device_code);
@@ -162,7 +162,8 @@ static void blob(struct exam *x)
 				      SLN(x->pkg->file[x->m->weights_blob].name, CLIP)));
 }
 
-/* Weights that torch.save wrote lie in the package (core/weights/weights.h), and its loader does not load them by itself (2.13, 2.15). */
+/* Weights written by torch.save are in the package (core/weights/weights.h), but its loader does not load them automatically (2.13,
+ * 2.15). */
 static bool pickled_weights(const struct exam *x)
 {
 	for (uint32_t i = 0; i < x->m->n_file; i++)
@@ -198,7 +199,7 @@ static void examine_constants(struct exam *x)
 	}
 }
 
-/* torch 2.11 learnt to keep constants on the cpu beside a GPU's (model_base.h); its own check tells that the code can.
+/* Since torch 2.11, constants can stay on the cpu beside a GPU's (model_base.h); its own check shows that the code supports it.
  */
 static void constant_devices(struct exam *x)
 {
@@ -289,7 +290,7 @@ static void files(struct exam *x)
 
 /* ---- all of it ---- */
 
-/* A library that is none of ours: what it is, is the finding. */
+/* Not an AOTI library: the finding says what it is. */
 static int foreign(struct exam *x, struct slice so, struct err *err)
 {
 	bool elf;

@@ -1,4 +1,4 @@
-/* The CPU: which instruction sets the code was compiled for, and which are here. */
+/* The CPU: which instruction sets the code was compiled for, and which this machine has. */
 #include <sys/utsname.h>
 
 #include "doctor/doctor_march.h"
@@ -20,7 +20,7 @@ void doctor_host_here(struct doctor_host *h)
 		h->machine = u.machine;
 }
 
-/* ---- what compiler flags mean ---- */
+/* ---- meaning of compiler flags ---- */
 
 static uint64_t isa_by_name(struct slice name)
 {
@@ -42,7 +42,7 @@ static bool next_word(struct slice *rest, struct slice *w)
 	return n > 0;
 }
 
-/* Sets of an -march=; false: not known here. */
+/* Sets of an -march=; false: unknown. */
 static bool isa_of_march(struct slice name, uint64_t *isa)
 {
 	struct slice w;
@@ -58,7 +58,7 @@ static bool isa_of_march(struct slice name, uint64_t *isa)
 
 static struct slice cut(struct slice s, const char *prefix) { return slice_of(s.p + strlen(prefix), s.n - strlen(prefix)); }
 
-/* -m options count after any -march, wherever they stand, as in gcc. */
+/* -m options count after any -march, wherever they are, as in gcc. */
 uint64_t doctor_isa_of_flags(struct slice flags, bool *native, struct slice *unknown)
 {
 	uint64_t base = 0, on = 0, off = 0, bit;
@@ -112,11 +112,11 @@ uint64_t doctor_isa_of_metadata(struct slice cpu_isa_text, struct slice *unknown
 
 struct isa_need {
 	uint64_t isa;
-	bool native, told; /* told: some source named flags */
+	bool native, told; /* told: some source had flags */
 	struct slice unknown;
 };
 
-/* The line after "// Compile cmd", at the end of what Inductor wrote. */
+/* The line after "// Compile cmd", at the end of Inductor's text. */
 static void from_text(struct exam *x, uint32_t file, struct isa_need *need)
 {
 	static const char mark[] = "\n// Compile cmd\n";

@@ -1,13 +1,13 @@
-/* The driver's CUDA against what needs it: the runtime that the model or its torch was linked with, cubins, PTX. */
+/* Checks the driver's CUDA version against its users: the runtime that the model or its torch was linked with, cubins, PTX. */
 #include "doctor/doctor_part.h"
 #include "io/mapfile.h"
 
-enum { CLIP = 200 }; /* bytes of a text of the input in a line of ours */
+enum { CLIP = 200 }; /* maximum bytes of input text in a message */
 
-/* "CUDA 12.8", of cuDriverGetVersion()'s number. */
+/* "CUDA 12.8", from cuDriverGetVersion()'s number. */
 static struct slice cuda(struct exam *x, unsigned version) { return doctor_text(x, "CUDA %u.%u", version / 1000, version % 1000 / 10); }
 
-/* 12 of libcudart.so.12; older wheels have it as libcudart-9335f6a2.so.11.0. 0 for another library. */
+/* 12 of libcudart.so.12; older wheels name it libcudart-9335f6a2.so.11.0. 0 for another library. */
 static unsigned runtime_major(struct slice soname)
 {
 	uint64_t major;
@@ -27,7 +27,7 @@ static void take_runtime(void *arg, struct slice soname)
 	*major = this > *major ? this : *major;
 }
 
-/* A model that torch 2.13 links names no runtime: it comes with libtorch_cuda.so. */
+/* A model linked by torch 2.13 does not name a runtime: it comes with libtorch_cuda.so. */
 static unsigned torch_runtime(struct exam *x)
 {
 	static const char *const library[] = {"libtorch_cuda.so", "libc10_cuda.so"};
@@ -44,7 +44,7 @@ static unsigned torch_runtime(struct exam *x)
 	return major;
 }
 
-/* Within one major version a driver runs what a newer toolkit made; PTX aside (docs.nvidia.com/deploy/cuda-compatibility). */
+/* Within one major version a driver runs the output of a newer toolkit, except PTX (docs.nvidia.com/deploy/cuda-compatibility). */
 static void check_runtime(struct exam *x, unsigned major, const char *who)
 {
 	const unsigned have = x->host.driver_version;
@@ -62,7 +62,7 @@ static void check_runtime(struct exam *x, unsigned major, const char *who)
 			   SLICE(""));
 }
 
-/* The newest toolkit whose ptxas made a cubin. */
+/* The newest toolkit whose ptxas built a cubin. */
 static void check_cubins(struct exam *x, const struct sm_need *v, size_t n)
 {
 	unsigned newest = 0, have = x->host.driver_version;
@@ -83,7 +83,7 @@ static void check_cubins(struct exam *x, const struct sm_need *v, size_t n)
 			 "(TRITON_PTXAS_PATH)"));
 }
 
-/* PTX counts where it is all that fits a GPU. The driver compiles none that is newer than itself, also of its own major version. */
+/* PTX counts if nothing else matches a GPU. The driver does not compile PTX newer than itself, even within its own major version. */
 static void check_ptx(struct exam *x, const struct sm_need *need, unsigned sm)
 {
 	const struct modelso_code *ptx = NULL;

@@ -1,4 +1,4 @@
-/* GPUs: what the code was compiled for, and what is here. */
+/* GPUs: what the code was compiled for, and what this machine has. */
 #include <dlfcn.h>
 
 #include "doctor/doctor_part.h"
@@ -8,10 +8,10 @@ enum {
 	CU_MAJOR = 75,
 	CU_MINOR = 76,
 	CU_NO_DEVICE = 100,
-	CLIP = 200 /* bytes of a text of the input in a line of ours */
+	CLIP = 200 /* maximum bytes of input text in a message */
 };
 
-/* The driver's own library, by dlopen: it is not there on most machines, and this program must not need it. */
+/* The driver's own library, loaded with dlopen: most machines lack it, and this program must not require it. */
 static void ask_driver(struct doctor_host *h)
 {
 	int n = 0, device, major, minor;
@@ -42,7 +42,7 @@ void doctor_ask_driver(struct exam *x)
 		ask_driver(&x->host);
 }
 
-/* A cubin runs on its own SM and on newer ones of the same generation, PTX on all newer ones; sm_90a on that one alone. */
+/* A cubin runs on its own SM and on newer ones of the same generation, PTX on all newer ones; sm_90a only on that one. */
 bool doctor_code_runs(const struct modelso_code *c, unsigned gpu)
 {
 	if (c->exact || c->sm > gpu)
@@ -90,7 +90,7 @@ static void add_image(struct sm_need *v, size_t *n, size_t max, struct slice byt
 	add_need(v, n, max, need);
 }
 
-/* *unknown: how many images say nothing of the GPUs that they are for. */
+/* *unknown: how many images do not record their GPUs. */
 static size_t collect(struct exam *x, struct sm_need *v, size_t max, unsigned *unknown)
 {
 	size_t n = 0;
@@ -104,7 +104,7 @@ static size_t collect(struct exam *x, struct sm_need *v, size_t max, unsigned *u
 	for (uint32_t i = 0; i < x->m->n_cubin; i++)
 		if (package_data(x->pkg, x->m->cubin[i], &data, NULL) == 0)
 			add_image(v, &n, max, data, x->pkg->file[x->m->cubin[i]].name, unknown);
-	/* Where no code says so itself. */
+	/* If no code records it itself. */
 	if (!n && !*unknown && slice_u64(x->md.compute_capability, &cc) && cc < 1000)
 		add_need(v, &n, max, (struct sm_need){{{.sm = (unsigned)cc}}, 1, SLICE("AOTI_COMPUTE_CAPABILITY")});
 	return n;
@@ -135,7 +135,7 @@ static struct slice gpus(struct exam *x)
 	return arena_take(&x->d->arena, &b);
 }
 
-/* A GPU that some of the code is not for, beside one that runs it all. */
+/* A GPU that cannot run some of the code, beside one that can run all of it. */
 static void check_each(struct exam *x, const struct sm_need *v, size_t n)
 {
 	unsigned fits = ARRAY_LEN(x->host.sm), worst = fits;
@@ -160,7 +160,7 @@ static void check_each(struct exam *x, const struct sm_need *v, size_t n)
 		   doctor_text(x, "use GPU %u: load it with device_index=%u, or set CUDA_VISIBLE_DEVICES=%u", fits, fits, fits));
 }
 
-/* PTX in the package (emit_multi_arch_kernel) helps newer GPUs, but not where it is for one alone. */
+/* PTX in the package (emit_multi_arch_kernel) helps newer GPUs, but not if it is for only one. */
 static struct slice remedy(const struct exam *x, const struct sm_need *need)
 {
 	for (size_t i = 0; i < need->n; i++)
@@ -194,7 +194,7 @@ static void check_code(struct exam *x, const struct sm_need *v, size_t n, unsign
 		check_each(x, v, n);
 }
 
-/* Why the driver has no GPU to offer: cuInit()'s error (cuda.h, CUresult). */
+/* Why the driver offers no GPU: cuInit()'s error (cuda.h, CUresult). */
 static void no_gpu(struct exam *x)
 {
 	static const struct {

@@ -8,12 +8,12 @@
 #include "base/hash.h"
 #include "io/mapfile.h"
 
-enum { CLIP = 200 }; /* bytes of a text of the input in a line of ours */
+enum { CLIP = 200 }; /* maximum bytes of input text in a message */
 
-/* ---- where ld.so would look ---- */
+/* ---- where ld.so searches ---- */
 
 /* /etc/ld.so.cache (glibc, sysdeps/generic/dl-cache.h: struct cache_file_new): a table of soname and path, as offsets
- * from the header. An old table may stand before it. */
+ * from the header. An old table may precede it. */
 struct cache_header {
 	char magic[20]; /* glibc-ld.so.cache1.1 */
 	uint32_t nlibs, len_strings;
@@ -26,7 +26,7 @@ struct cache_entry {
 	uint64_t hwcap;
 };
 
-/* By uname's machine: how that cache marks its libraries (FLAG_..._LIB64 | FLAG_ELF_LIBC6), and Debian's folders of them. */
+/* By uname's machine: how that cache marks its libraries (FLAG_..._LIB64 | FLAG_ELF_LIBC6), and Debian's directories for them. */
 static const struct system_kind {
 	const char *machine;
 	int32_t cache_flags;
@@ -114,7 +114,7 @@ static bool in_wheels(struct arena *a, struct slice torch, struct slice soname, 
 	return true;
 }
 
-/* Path of a library by its soname, as ld.so would find it; also in the torch folder. False when it is nowhere. */
+/* Path of a library by its soname, as ld.so would find it; also in torch's directory. False if not found. */
 static bool doctor_library_path(struct exam *x, struct slice soname, struct slice *path)
 {
 	struct arena *a = &x->d->arena;
@@ -129,7 +129,7 @@ static bool doctor_library_path(struct exam *x, struct slice soname, struct slic
 		if (found)
 			return true;
 	}
-	/* A library that the process has loaded already counts first: importing torch loads its own. */
+	/* A library already loaded by the process takes precedence: importing torch loads its own. */
 	return in_folder(a, x->torch, soname, path) || in_wheels(a, x->torch, soname, path) ||
 	       in_folders(a, getenv("LD_LIBRARY_PATH"), soname, path) || in_cache(a, kind->cache_flags, soname, path) ||
 	       in_folders(a, kind->folders, soname, path) || in_folders(a, "/lib64:/usr/lib64:/lib:/usr/lib", soname, path);
@@ -147,7 +147,7 @@ static struct slice prefix_of(struct slice version)
 	return slice_of(version.p, n);
 }
 
-/* In a described library GLIBC_2.36 stands for all versions before it. */
+/* In a described library GLIBC_2.36 includes all earlier versions. */
 static bool described_has(const struct doctor_library *l, struct slice version)
 {
 	for (const char *const *v = l->version; v && *v; v++) {
@@ -174,7 +174,7 @@ static void open_library(struct exam *x, struct library *l)
 			l->described = &x->host.library[i], l->found = true;
 	if (l->found)
 		return;
-	if (x->host.described) { /* a described machine has a torch as given, nothing else of this one */
+	if (x->host.described) { /* a described machine has only the given torch, nothing else from this machine */
 		l->found = in_folder(&x->d->arena, x->torch, l->soname, &l->path) || in_wheels(&x->d->arena, x->torch, l->soname, &l->path);
 		return;
 	}
@@ -254,7 +254,7 @@ static void check_versions(struct exam *x, const struct library *l)
 
 /* ---- the check ---- */
 
-/* Said once, by what asks the driver and what looks at the torch. */
+/* Reported once, by the checks of the driver and of torch. */
 static bool said_elsewhere(struct exam *x, struct slice soname)
 {
 	if (x->so.device_code != DEVICE_CODE_CUDA)
@@ -280,7 +280,7 @@ static void missing_library(struct exam *x, struct slice soname)
 				       ? doctor_text(x, "patchelf --remove-needed %.*s: a CPU model does not use it", SLN(soname, CLIP))
 				   : slice_find(soname, "cuda") ? SLICE("install a torch with CUDA; this one is for the CPU")
 								: SLICE("use the same kind of torch that it was compiled with"));
-		return; /* doctor_torch says so where there is no torch */
+		return; /* doctor_torch reports it if there is no torch */
 	}
 	bool driver = slice_is(soname, "libcuda.so.1");
 	doctor_add(x, DOCTOR_FATAL, "library-missing", doctor_text(x, "needs %.*s, which is not installed", SLN(soname, CLIP)),
@@ -290,9 +290,9 @@ static void missing_library(struct exam *x, struct slice soname)
 			  : SLICE("install the package that has it, or add its directory to LD_LIBRARY_PATH"));
 }
 
-/* Inductor's weights come of an object without .note.GNU-stack, for which the linker asks for an executable stack. dlopen() of glibc 2.41
- * and newer refuses it ("cannot enable executable stack as shared object requires: Invalid argument"; its NEWS). The remedies were tried
- * with torch 2.15 on Debian 13. */
+/* Inductor's weights come from an object without .note.GNU-stack, for which the linker requests an executable stack. dlopen() of glibc 2.41
+ * and newer refuses it ("cannot enable executable stack as shared object requires: Invalid argument"; its NEWS). The fixes were tested with
+ * torch 2.15 on Debian 13. */
 static void check_stack(struct exam *x)
 {
 	struct library c = {.soname = SLICE("libc.so.6")};

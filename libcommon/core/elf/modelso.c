@@ -104,7 +104,7 @@ static bool after(struct slice s, const char *prefix, bool (*test)(char))
 
 static bool upper(char c) { return c >= 'A' && c <= 'Z'; }
 
-/* A C++ name of torch's namespaces, whatever stands before it (_ZN, _ZNK, _ZTVN, _ZSt4moveIRN2at6TensorE...). */
+/* A C++ name in torch's namespaces, whatever precedes it (_ZN, _ZNK, _ZTVN, _ZSt4moveIRN2at6TensorE...). */
 static bool torch_cxx(struct slice s)
 {
 	return slice_starts(s, "_Z") && (slice_find(s, "N2at") || slice_find(s, "N3c10") || slice_find(s, "N5torch") ||
@@ -127,7 +127,7 @@ static enum modelso_origin origin(struct slice s, bool versioned)
 	return torch_cxx(s) || slice_starts(s, "torch_") ? FROM_TORCH : FROM_OTHER;
 }
 
-/* std::string of before and after gcc 5: two incompatible layouts, which names tell apart. */
+/* std::string before and after gcc 5: two incompatible layouts, with different names. */
 static void string_abi(struct slice s, bool *cxx11, bool *old)
 {
 	if (!slice_starts(s, "_Z"))
@@ -185,7 +185,7 @@ static struct slice triton_in(struct slice s)
 	uint64_t n = 0;
 	while (start > s.p && isdigit((unsigned char)start[-1]))
 		start--;
-	/* A digit of the name before may stand in front of the length: _GLOBAL__N_1 28call_triton_... */
+	/* A digit of the previous name may precede the length: _GLOBAL__N_1 28call_triton_... */
 	while (start < digits && (!slice_u64(slice_of(start, (size_t)(digits - start)), &n) || n <= skip || n - skip > name.n))
 		start++;
 	if (start < digits)
@@ -258,7 +258,7 @@ static int read_symbols(struct modelso *m, const struct elf_view *v, struct err 
 	return 0;
 }
 
-/* Names of kernels that are loaded from files stand in the strings only: loadKernel("....cubin", "triton_poi_0", ...).
+/* Names of kernels loaded from files are only in the strings: loadKernel("....cubin", "triton_poi_0", ...).
  */
 static void kernels_in_strings(struct modelso *m)
 {

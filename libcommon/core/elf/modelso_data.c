@@ -1,4 +1,4 @@
-/* Reads a library's data: constants, GPU code; and tells what a file is at all. */
+/* Reads a library's data: constants, GPU code; and identifies the kind of a file. */
 #include "elf/cubin.h"
 #include "elf/modelso_part.h"
 
@@ -70,7 +70,7 @@ const char *modelso_what(struct slice b, bool *elf)
 
 /* ---- constants ---- */
 
-/* The code that fetches constants says which form it was compiled for, in the texts of its own errors
+/* The code that fetches constants shows which form it was compiled for, in its own error texts
  * (aoti_runtime/model_base.h, _get_constants_start; torch 2.5 to 2.7 misspell one: "Weigths"). */
 static bool has_text(struct slice strings, const char *text)
 {
@@ -148,7 +148,7 @@ void modelso_find_constants(struct modelso *m, const struct elf_view *v)
 		*c = (struct modelso_constants){CONSTANTS_BLOB, 0, word[0], c->section, ""};
 	} else if (size > 1 || word[0]) {
 		c->form = CONSTANTS_EMBEDDED;
-	} else { /* the assembler needs a byte to make a section of nothing */
+	} else { /* the assembler needs a byte to create an otherwise empty section */
 		*c = (struct modelso_constants){CONSTANTS_NONE, 0, 0, c->section, ""};
 	}
 }
@@ -201,11 +201,11 @@ bool modelso_image_read(struct slice b, struct modelso_image *image)
 static unsigned cuda_of_ptx(unsigned major, unsigned minor)
 {
 	if (major == 8)
-		minor += minor > 5; /* 8.5 is that of CUDA 12.5 and 12.6 */
+		minor += minor > 5; /* 8.5 is from CUDA 12.5 and 12.6 */
 	return major >= 7 && major <= 9 && minor < 10 ? (major + 4) * 1000 + minor * 10 : 0;
 }
 
-/* A fat binary knows no sm_90a: the cubin itself does, and PTX that is not packed. */
+/* A fat binary does not record sm_90a: the cubin itself does, and so does unpacked PTX. */
 static struct modelso_code code_of(const struct fatbin_part *p)
 {
 	struct modelso_code code = {.sm = p->sm, .ptx = p->kind == FATBIN_PTX};
@@ -256,7 +256,7 @@ size_t modelso_codes(struct slice b, struct modelso_code *v, size_t max)
 	return 1;
 }
 
-/* __NAME_start: what batch_convert_cubins_to_obj calls the beginning of an embedded kernel. */
+/* __NAME_start: batch_convert_cubins_to_obj's symbol for the start of an embedded kernel. */
 static struct slice image_name(const struct elf_view *v, uint64_t address)
 {
 	static const uint32_t table[] = {SHT_DYNSYM, SHT_SYMTAB};
@@ -295,7 +295,7 @@ static void images_in(const struct elf_view *v, const Elf64_Shdr *sh, const char
 		if (!modelso_image_read(slice_of(p, left), &image))
 			continue;
 		if (image.kind == IMAGE_FATBIN)
-			image.size = 0; /* all that was known is where the section ends */
+			image.size = 0; /* only the end of the section was known */
 		else if (image.size > 4 && image.size <= left)
 			at = p + image.size;
 		image.offset = sh->sh_offset + (uint64_t)(p - d.p);

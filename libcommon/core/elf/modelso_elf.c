@@ -25,7 +25,7 @@ static int check_header(struct elf_view *v, const char *name, struct err *err)
 	return 0;
 }
 
-/* More than 65279 sections: the count stands in section 0. */
+/* More than 65279 sections: the count is in section 0. */
 static int count_sections(struct elf_view *v, const char *name, struct err *err)
 {
 	Elf64_Shdr first;
@@ -64,7 +64,7 @@ static int check_sections(struct elf_view *v, const char *name, struct err *err)
 			       "'%s': the names of its %u sections should be in section %u: the "
 			       "section table is damaged",
 			       name, v->n, names);
-	for (uint32_t i = 0; i < v->n; i++) { /* 0, too: links may lead there, whatever it says it is */
+	for (uint32_t i = 0; i < v->n; i++) { /* also for 0: links may point there, whatever its type */
 		elf_section(v, i, &sh);
 		if (sh.sh_type != SHT_NOBITS && sh.sh_type != SHT_NULL &&
 		    (sh.sh_offset > v->bytes.n || sh.sh_size > v->bytes.n - sh.sh_offset))
@@ -157,7 +157,7 @@ Elf64_Sym elf_symbol(const struct elf_symbols *s, size_t i)
 
 struct slice elf_symbol_name(const struct elf_symbols *s, const Elf64_Sym *sym) { return elf_str(s->strings, sym->st_name); }
 
-/* A record of a chain of versions; false when it would lie outside. */
+/* A record of a chain of versions; false if it would be out of bounds. */
 static bool record(struct slice data, uint64_t at, void *to, size_t n)
 {
 	if (at > data.n || data.n - at < n)
@@ -177,7 +177,7 @@ bool elf_table(const struct elf_view *v, uint32_t type, struct slice *data, stru
 	return true;
 }
 
-/* Chains go forward only and by whole records; `left` bounds them all, so that nested ones cannot multiply. */
+/* Chains only go forward, by whole records; `left` bounds them all, so that nested ones cannot multiply. */
 void elf_version_needs(const struct elf_view *v, elf_need *each, void *arg)
 {
 	struct slice data, strings;

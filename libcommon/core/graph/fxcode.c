@@ -42,7 +42,7 @@ static int read_plain(struct graph *g, struct slice text, const char *name, stru
 			    .scan = &scan,
 			    .lex = {.p = text.p, .end = text.p + text.n, .start = text.p, .name = name, .line = 1}};
 	int rc;
-	GROW(p.kw, 0, p.cap_kw, 1); /* places in an empty stack are places */
+	GROW(p.kw, 0, p.cap_kw, 1); /* offsets into an empty stack are valid */
 	GROW(p.val, 0, p.cap_val, 1);
 	if (!fxscan_find(&scan, text)) {
 		if (scan.open)

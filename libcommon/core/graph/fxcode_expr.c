@@ -1,9 +1,8 @@
 #include "graph/fxcode_part.h"
 #include "graph/pytext.h"
 
-/* Expressions: what Python calls an atom with its trailers (an "item"), between operators, between brackets ("frames").
- * Nothing here calls itself: brackets are frames on a stack, operators wait on another until a weaker one comes
- * (Dijkstra's shunting yard).
+/* Expressions: Python's atoms with their trailers ("items"), between operators, between brackets ("frames"). There is no recursion:
+ * brackets are frames on a stack, operators wait on another until a weaker one comes (Dijkstra's shunting yard).
  */
 
 enum { PREC_NOT = 3, PREC_COMPARE, PREC_OR, PREC_XOR, PREC_AND, PREC_SHIFT, PREC_SUM, PREC_PRODUCT, PREC_UNARY, PREC_POWER };
@@ -81,7 +80,7 @@ static struct gvalue integer(struct fxparse *p, struct slice s)
 	return graph_int_value((int64_t)v);
 }
 
-/* Literals side by side are one: 'a' "b". */
+/* Adjacent literals are one: 'a' "b". */
 static enum state string(struct fxparse *p, struct fxitem *i)
 {
 	const char *at = p->lex.text.p;
@@ -116,7 +115,7 @@ static enum state string(struct fxparse *p, struct fxitem *i)
 	return TRAILER;
 }
 
-/* The longest dotted name from the current token on; after "self." parts may be numbers. Takes it. */
+/* The longest dotted name from the current token on; after "self." components may be numbers. Consumes it. */
 static struct slice dotted(struct fxparse *p)
 {
 	const char *from = p->lex.text.p, *q = from + p->lex.text.n, *end = p->lex.end;
@@ -141,7 +140,7 @@ static enum state name_operand(struct fxparse *p, struct fxitem *i)
 {
 	struct slice s = p->lex.text;
 	struct fxframe *f = top(p);
-	/* also random(x, from = 1), which torch writes and Python does not read */
+	/* also random(x, from = 1), which torch writes and Python rejects */
 	if (f->kind == FXF_CALL && f->kw == NONE && p->n_ops == f->ops && fxlex_peek(&p->lex) == '=' &&
 	    !(p->lex.end - p->lex.p >= 2 && p->lex.p[1] == '=')) {
 		f->kw = graph_intern(p->g, s);
@@ -168,7 +167,7 @@ static enum state name_operand(struct fxparse *p, struct fxitem *i)
 	return TRAILER;
 }
 
-/* "<function f at 0x7f...>": what repr() of an object without a text of its own is. Kept as it was. */
+/* "<function f at 0x7f...>": repr() of an object without its own text. Kept unchanged. */
 static enum state object_repr(struct fxparse *p, struct fxitem *i)
 {
 	const char *from = p->lex.text.p, *q = from, *end = p->lex.end;
@@ -297,8 +296,7 @@ static uint8_t binary_prec(unsigned op)
 	}
 }
 
-/* Operators of this frame that bind at least as strongly as prec (0: all). alone: the result is the whole statement's
- * value. */
+/* Operators of this frame that bind at least as strongly as prec (0: all). alone: the result is the value of the whole statement. */
 static bool reduce(struct fxparse *p, uint8_t prec, bool alone)
 {
 	while (p->n_ops > top(p)->ops) {
@@ -358,7 +356,7 @@ static bool spread(struct fxparse *p, struct fxframe *f)
 	return d.kind == GV_DICT;
 }
 
-/* A value between commas is complete: it lies on the stack. */
+/* A value between commas is complete: it is on the stack. */
 static enum state end_element(struct fxparse *p)
 {
 	struct fxframe *f = top(p);
@@ -498,7 +496,7 @@ static enum state close_set(struct fxparse *p, const struct fxframe *f, struct f
 	return TRAILER;
 }
 
-/* Everything of the frame lies on the stack; the current token is behind the bracket. */
+/* Everything in the frame is on the stack; the current token is after the bracket. */
 static enum state finish_frame(struct fxparse *p, struct fxframe *f, struct fxitem *i)
 {
 	const size_t n = p->n_val - f->vals;

@@ -1,6 +1,6 @@
 #include "graph/fxcode_part.h"
 
-enum { MAX_CONSTANT = 1 << 16 }; /* bytes of a constant expression that is kept as text */
+enum { MAX_CONSTANT = 1 << 16 }; /* longest constant expression kept as text, in bytes */
 
 static struct slice path_text(const struct fxparse *p, uint32_t id) { return graph_text(p->g, id); }
 
@@ -27,7 +27,7 @@ uint32_t fx_unique(struct fxparse *p, uint32_t name)
 {
 	const uint32_t stamp = p->module + 1;
 	struct fxenv *e = fx_env(p, name);
-	uint32_t id = name; /* what the text uses from outside is refused as a name that it sets: assign() */
+	uint32_t id = name; /* names that the text uses from outside cannot be assigned: assign() */
 	while (e->used_stamp == stamp || (e->state == FXENV_OUTSIDE && id != name)) {
 		struct slice base = path_text(p, name);
 		uint32_t k = ++fx_env(p, name)->counter;
@@ -128,7 +128,7 @@ static bool known_name(struct slice s)
 	return *s.p >= 'A' && *s.p <= 'Z';
 }
 
-/* The line further down on which a name is made, or 0; it is for the message only. */
+/* The later line that defines a name, or 0; only for the message. */
 static uint32_t made_later(const struct fxparse *p, struct slice name)
 {
 	struct slice rest = slice_of(p->lex.p, (size_t)(p->lex.end - p->lex.p)), line;
@@ -199,7 +199,7 @@ static int outside(struct fxparse *p, struct slice s, struct slice root, bool ca
 	return 0;
 }
 
-/* "self.a.b": what holds data has no modules below it, so the rest is attributes of its value. */
+/* "self.a.b": data has no modules below it, so the rest are attributes of its value. */
 static int self_name(struct fxparse *p, struct slice path, bool called, struct fxitem *out, const char *at)
 {
 	*out = (struct fxitem){.kind = FXI_SELF, .at = at};
@@ -385,7 +385,7 @@ static struct gvalue slice_value(struct fxparse *p, const struct args *a)
 	return graph_sequence(p->g, GV_SLICE, part, 3);
 }
 
-/* Makes a constant when its arguments are: a class, or one of Python's functions of that kind. */
+/* Creates a constant if its arguments are constant: a class, or one of Python's functions of that kind. */
 static bool constructor(struct slice fn)
 {
 	static const char *const words[] = {"float",     "int",    "bool",         "complex",     "range",      "set",
@@ -425,7 +425,7 @@ static int constant_call(struct fxparse *p, struct slice fn, const struct args *
 	return text_item(p, &b, out) < 0 ? -1 : 1;
 }
 
-/* getattr(x, 'y'): of a path a longer path; before "(" a method. 1: done. */
+/* getattr(x, 'y'): on a path, a longer path; before "(", a method. 1: done. */
 static int getattr_call(struct fxparse *p, const struct fxframe *f, struct args *a, struct fxitem *out)
 {
 	struct fxitem first = f->first;
@@ -485,7 +485,7 @@ static int method_call(struct fxparse *p, const struct fxframe *f, struct args *
 		add_call_text(p, &b, a->v, a->n, a->kw, a->n_kw);
 		return text_item(p, &b, out);
 	}
-	GROW(p->val, p->n_val, p->cap_val, 1); /* fx_expr keeps val_node as large when it pushes */
+	GROW(p->val, p->n_val, p->cap_val, 1); /* fx_expr keeps val_node equally large when pushing */
 	struct gvalue *v = p->val + f->vals;
 	memmove(v + 1, v, a->n * sizeof(*v));
 	v[0] = c->v;
@@ -602,7 +602,7 @@ static bool fold_unary(struct fxparse *p, unsigned op, struct gvalue *v)
 	case GV_COMPLEX:
 		if (!fx_parse_complex(graph_text(p->g, v->text), &re, &im))
 			return false;
-		*v = minus ? complex_value(p, re == 0 ? re : -re, -im) : *v; /* "-1j" is what repr() says of complex(0, -1) */
+		*v = minus ? complex_value(p, re == 0 ? re : -re, -im) : *v; /* repr() of complex(0, -1) is "-1j" */
 		return true;
 	case GV_TEXT: {
 		struct slice s = graph_text(p->g, v->text);

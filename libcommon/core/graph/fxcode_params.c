@@ -1,6 +1,6 @@
 #include "graph/fxcode_part.h"
 
-/* From the current token to a comma, bracket, "=" or colon outside of brackets (stops at it). */
+/* From the current token to a comma, bracket, "=" or colon outside brackets (stops at it). */
 struct slice fx_raw_until(struct fxparse *p, const char *ends)
 {
 	struct fxlex *x = &p->lex;
@@ -122,7 +122,7 @@ static int placeholder(struct fxparse *p, const struct fxparam *q)
 	return rc;
 }
 
-/* The prologue is over: the parameters become nodes. */
+/* At the end of the prologue, turns the parameters into nodes. */
 int fx_placeholders(struct fxparse *p)
 {
 	p->prologue = false;

@@ -23,7 +23,7 @@ struct fxenv *fx_env(struct fxparse *p, uint32_t id)
 	return e;
 }
 
-/* Fails with the token that is here instead of what was expected. */
+/* Fails with the current token instead of the expected one. */
 int fx_unexpected(struct fxparse *p, const char *wanted)
 {
 	const struct fxlex *x = &p->lex;
@@ -36,7 +36,7 @@ int fx_unexpected(struct fxparse *p, const char *wanted)
 	return fx_error_at(p, x->text.p, "expected %s, found '%.*s'", wanted, SLN(x->text, 60));
 }
 
-/* "File: a.py:3 in f, code: x" without "File: "; what else torch writes in such a comment stays. */
+/* "File: a.py:3 in f, code: x" without "File: "; anything else torch writes in such a comment is kept. */
 static void take_comment(void *user, struct slice s)
 {
 	struct fxparse *p = user;
@@ -82,7 +82,7 @@ static struct weigh weigh(struct fxparse *p, struct gvalue v)
 	return w;
 }
 
-/* `name` now means v. A placeholder that nothing has used yet and that has its parameter's name takes the alias's:
+/* Binds `name` to v. A placeholder that has not been used yet and has its parameter's name takes the alias's name:
  * "l_x_ = L_x_", as torch writes a placeholder whose name is not its target. */
 static int assign(struct fxparse *p, uint32_t name, struct gvalue v)
 {
@@ -106,7 +106,7 @@ static int assign(struct fxparse *p, uint32_t name, struct gvalue v)
 	return 0;
 }
 
-/* "x = None": x is freed. Of a name that was never set it is the constant. */
+/* "x = None": x is freed. If the name was never set, it is the constant. */
 static void free_name(struct fxparse *p, uint32_t name)
 {
 	struct fxenv *e = fx_env(p, name);
@@ -136,7 +136,7 @@ static int finish_assign(struct fxparse *p, struct gvalue v, struct slice annota
 	return 0;
 }
 
-/* "a, b = value": getitems, or the parts of what is written out. */
+/* "a, b = value": getitems, or the elements of a literal sequence. */
 static int unpack(struct fxparse *p, const char *at)
 {
 	struct gvalue v;
@@ -181,7 +181,7 @@ static void skip_statement(struct fxparse *p)
 }
 
 /* Reads the lines that torch.export's and AOTAutograd's code generators put before the nodes (torch/fx/graph.py, _PyTreeCodeGen,
- * _ExportCodeGen, _BoxedCodeGen): the names are the placeholders. The current token is the value's first. 1: it was that. */
+ * _ExportCodeGen, _BoxedCodeGen): the names are the placeholders. The current token is the value's first. 1: it was such a line. */
 static int prologue_value(struct fxparse *p, bool many)
 {
 	p->boxed |= !many && next_is(p, "iter(");
@@ -203,7 +203,7 @@ static int prologue_value(struct fxparse *p, bool many)
 	return 1;
 }
 
-/* Names before "=" (with commas: many); the current token is behind it. */
+/* Names before "=" (with commas: many); the current token is after it. */
 static int assignment(struct fxparse *p, bool many, struct slice annotation, const char *at)
 {
 	struct gvalue v;
@@ -235,8 +235,8 @@ static int assignment(struct fxparse *p, bool many, struct slice annotation, con
 	return fx_expr(p, true, false, &v) < 0 ? -1 : finish_assign(p, v, annotation);
 }
 
-/* "; z = x" behind "x += y" or "x[i] = y" on the same line: the node's name is z and x stays what it was
- * (torch/fx/graph.py, inplace_methods). Takes it. */
+/* "; z = x" after "x += y" or "x[i] = y" on the same line: the node's name is z and x is unchanged (torch/fx/graph.py, inplace_methods).
+ * Consumes it. */
 static bool named_after(struct fxparse *p, struct slice target, uint32_t *name, struct slice *annotation)
 {
 	struct fxlex keep = p->lex;
@@ -341,7 +341,7 @@ static int deletion(struct fxparse *p)
 	return 0;
 }
 
-/* A statement that begins with a keyword. 1: it is none of those. */
+/* A statement that begins with a keyword. 1: it is not one of those. */
 static int keyword(struct fxparse *p)
 {
 	static const char *const values[] = {"None", "True", "False", "not", "lambda", "await", "yield"};
@@ -360,7 +360,7 @@ static int keyword(struct fxparse *p)
 	return fx_error_at(p, s.p, "'%.*s' is not allowed in a graph", SLN(s, 60));
 }
 
-/* Names with commas up to "=": "a, b, = ...". False, and nothing taken: it is something else. The current token is the
+/* Names with commas up to "=": "a, b, = ...". False, with nothing consumed: it is something else. The current token is the
  * first name. */
 static bool name_list(struct fxparse *p)
 {
@@ -442,12 +442,12 @@ static int named(struct fxparse *p)
 	return 1;
 }
 
-/* An expression for what it does: a call, or "x[i] = y". */
+/* An expression for its effect: a call, or "x[i] = y". */
 static int effect(struct fxparse *p)
 {
 	struct gvalue v;
 	const char *at = p->lex.text.p;
-	if (p->lex.kind == FXT_STRING) { /* a docstring, or what FX_GRAPH_SHOW_META writes */
+	if (p->lex.kind == FXT_STRING) { /* a docstring, or the output of FX_GRAPH_SHOW_META */
 		fxlex_next(&p->lex);
 		if (at_end(p))
 			return 0;

@@ -97,13 +97,13 @@ uint32_t graph_add_node_ids(struct graph *g, uint32_t module, enum graph_op op, 
 	return id;
 }
 
-/* `from` may lie in value[] itself. */
+/* `from` may point into value[] itself. */
 static uint32_t put_values(struct graph *g, const struct gvalue *from, size_t n)
 {
 	size_t at = g->n_values, own = SIZE_MAX;
 	if (g->value && from >= g->value && from < g->value + g->n_values)
 		own = (size_t)(from - g->value);
-	GROW(g->value, g->n_values, g->cap_values, n + 1); /* never NULL: NULL + 0 is no pointer */
+	GROW(g->value, g->n_values, g->cap_values, n + 1); /* never NULL: NULL + 0 is not a pointer */
 	if (n)
 		memcpy(g->value + at, own == SIZE_MAX ? from : g->value + own, n * sizeof(*from));
 	g->n_values += n;
@@ -124,7 +124,7 @@ void graph_set_kwargs(struct graph *g, uint32_t node, const struct gvalue *name_
 	g->node[node].n_kwargs = (uint32_t)n;
 }
 
-/* A module's attributes lie side by side, also when those of two modules come in turn. */
+/* A module's attributes are contiguous, even if those of two modules are added alternately. */
 uint32_t graph_add_attr(struct graph *g, uint32_t module, enum gattr_kind kind, struct slice name, struct slice expr)
 {
 	struct gmodule *m = &g->module[module];
@@ -206,7 +206,7 @@ uint32_t graph_add_tuple_meta(struct graph *g, const struct gmeta *part, size_t 
 
 /* ---- look ---- */
 
-/* There is one table for nodes, child modules and attributes: their numbers follow each other. */
+/* One table for nodes, child modules and attributes, with consecutive numbers. */
 enum index_kind { INDEX_NODE, INDEX_MODULE, INDEX_ATTR };
 
 static void index_key(const struct graph *g, uint32_t at, enum index_kind *kind, uint32_t *module, uint32_t *name)
@@ -376,7 +376,7 @@ static int bad_node(const struct graph *g, uint32_t node, struct err *err, const
 static bool text_ok(const struct graph *g, uint32_t id) { return id < g->text.n; }
 static bool text_or_none(const struct graph *g, uint32_t id) { return id == NONE || id < g->text.n; }
 
-/* The tree of one operand: every index lies before the one that names it, so that walks end. */
+/* The tree of one operand: every index precedes the one that refers to it, so that walks end. */
 static const char *bad_value(const struct graph *g, struct gvalue v)
 {
 	struct {
@@ -466,7 +466,7 @@ static int check_module(const struct graph *g, uint32_t i, uint16_t *depth, stru
 	return 0;
 }
 
-/* The modules and which nodes are theirs. */
+/* The modules and their nodes. */
 static int check_modules(const struct graph *g, struct err *err)
 {
 	size_t n = 0, n_attr = 0;
@@ -486,7 +486,7 @@ static int check_modules(const struct graph *g, struct err *err)
 /* Gather users: counted first, then put in their places. */
 struct gather {
 	struct graph *g;
-	uint32_t *seen; /* operand -> the last node that named it, + 1 */
+	uint32_t *seen; /* operand -> the last node that used it, + 1 */
 	uint32_t *count;
 	uint32_t node, bad;
 	bool fill;
@@ -569,7 +569,7 @@ static int make_index(struct graph *g, struct err *err)
 			return bad_node(g, i, err, "has the name of an earlier node");
 		if (g->by_name[slot] && kind == INDEX_MODULE)
 			return err_set(err, EXIT_INPUT, "two modules are named '%.*s'", SLN(graph_text(g, name), 200));
-		g->by_name[slot] = i + 1; /* of attributes set twice the last one counts, as in Python */
+		g->by_name[slot] = i + 1; /* if an attribute is set twice, the last one counts, as in Python */
 	}
 	return 0;
 }

@@ -44,7 +44,7 @@ void gx_name_value(struct exported *x, uint32_t id, uint32_t node)
 	k->value = node;
 }
 
-/* A name that no node of the module has: as torch.fx makes one. */
+/* A name unused in the module, generated as by torch.fx. */
 static uint32_t free_name(struct exported *x, struct slice wanted)
 {
 	uint32_t id = graph_intern(x->g, wanted);
@@ -119,7 +119,7 @@ void gx_device(struct exported *x, uint32_t obj, struct buf *b)
 		buf_addf(b, ":%lld", (long long)index);
 }
 
-/* An enum of the schema as the name that torch's code has for it. */
+/* An enum of the schema as its name in torch's code. */
 static int read_enum(struct exported *x, uint32_t k, const char *const *name, size_t n, struct gvalue *v)
 {
 	uint64_t i;
@@ -239,7 +239,7 @@ static int read_complex(struct exported *x, uint32_t k, struct gvalue *v)
 	return 0;
 }
 
-/* A get_attr of something that the module holds: one node for all uses. *made: there was none yet. */
+/* A get_attr of something in the module: one node for all uses. *made: it is new. */
 static struct gvalue attribute(struct exported *x, struct slice name, bool *made)
 {
 	uint32_t id = graph_intern(x->g, name), node = node_named(x, id);
@@ -262,7 +262,7 @@ static int read_graph(struct exported *x, uint32_t k, struct gvalue *v)
 	return 0;
 }
 
-/* An object that is lifted is an input; else the module holds it. */
+/* A lifted object is an input; else it is in the module. */
 static int read_custom_obj(struct exported *x, uint32_t k, struct gvalue *v)
 {
 	struct slice name = json_text(&x->t, k, "name", &x->b);
@@ -351,7 +351,7 @@ static const struct form {
     {"as_complex", read_complex, false, NULL, 0},
 };
 
-/* An object with one member, whose key says what it is. Members that are null, as older files have them, do not count. */
+/* An object with one member, whose key says what it is. Null members, as in older files, do not count. */
 uint32_t gx_union(const struct exported *x, uint32_t obj)
 {
 	uint32_t found = NONE;

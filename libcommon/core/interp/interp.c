@@ -257,7 +257,7 @@ static int run_node(struct activation *a, const struct aten_value *input, size_t
 			return interp_bad(run, "no value for this input: only %zu were given", n);
 		return interp_share(run, input[(*given)++], out);
 	case GRAPH_CALL_FUNCTION: return call_function(a, node, out);
-	case GRAPH_GET_ATTR: /* a subgraph, which its operator looks for by the node */
+	case GRAPH_GET_ATTR: /* a subgraph, which its operator looks up by the node */
 		if (graph_child(run->g, a->module, graph_text(run->g, node->target)) == NONE)
 			return interp_bad(run, "the value of this attribute is not in the file");
 		*out = (struct aten_value){.kind = ATEN_NONE};
@@ -274,7 +274,7 @@ static int run_node(struct activation *a, const struct aten_value *input, size_t
 	return v.kind == ATEN_LIST ? interp_share(run, v, out) : share_list(run, (struct aten_value){.n = 1, .item = &v}, out);
 }
 
-/* Values that have no later use are released. */
+/* Releases values without later uses. */
 struct last {
 	struct activation *a;
 	uint32_t node;
@@ -425,7 +425,7 @@ int interp_run(const struct graph *g, const struct aten_value *input, size_t n, 
 	return r;
 }
 
-/* ---- beforehand ---- */
+/* ---- before a run ---- */
 
 bool interp_writes(const struct graph *g)
 {

@@ -1,4 +1,4 @@
-/* Operators by which torch.export says something of a graph: assertions (torch 2.15, torch/export/_unlift.py and
+/* Operators by which torch.export states facts about a graph: assertions (torch 2.15, torch/export/_unlift.py and
  * torch/fx/passes/runtime_assert.py), sizes and numbers of a tensor. */
 #include "interp/interp_part.h"
 
@@ -33,7 +33,7 @@ static const struct check_row *find_check(struct slice op)
 
 bool interp_check_has(struct slice op) { return find_check(op) != NULL; }
 
-/* An argument by its place or its name; NULL or None: not given. */
+/* An argument by position or name; NULL or None: absent. */
 static const struct aten_value *given(size_t at, const char *name, const struct aten_value *arg, size_t n, const struct aten_named *named,
 				      size_t n_named)
 {

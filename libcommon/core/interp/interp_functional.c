@@ -1,10 +1,10 @@
-/* What a graph that functionalize() made needs: operators that write to copies of their operands, and what shares memory with those. */
+/* Support for graphs from functionalize(): operators that write to copies of their operands, and values that share memory with those. */
 #include "interp/functionalize.h"
 #include "interp/interp_part.h"
 
 /* ---- operands that are written to ---- */
 
-/* A handle like t, its offset too, over memory of its own with all that t's storage holds. */
+/* A handle like t, with the same offset, over its own copy of all of t's storage. */
 static struct aten_tensor *private_copy(const struct aten_tensor *t)
 {
 	const int64_t bytes = (int64_t)t->storage->bytes;
@@ -30,7 +30,7 @@ static int own_operand(struct interp *run, struct aten_value *v)
 	return 0;
 }
 
-/* Calls op, its operands at these places being copies; which 0: its value is what op gives, else that operand. */
+/* Calls op with copies of the operands at these positions; which 0: the result is op's, else that operand. */
 static int call_owning(struct interp *run, uint32_t target, const uint32_t *at, uint32_t n_at, uint32_t which, struct interp_operands *o,
 		       struct aten_value *out)
 {
@@ -45,12 +45,12 @@ static int call_owning(struct interp *run, uint32_t target, const uint32_t *at, 
 		aten_value_release(out);
 		r = interp_share(run, o->arg[which], out);
 	}
-	while (mine-- > 0) /* the operands of a node are borrowed: nothing else will */
+	while (mine-- > 0) /* the operands of a node are borrowed: nothing else releases them */
 		aten_value_release(&o->arg[at[mine]]);
 	return r;
 }
 
-/* pt2.operand("torch.ops.aten.batch_norm.default", 3, ...): what that operator leaves in its fourth operand. */
+/* pt2.operand("torch.ops.aten.batch_norm.default", 3, ...): the contents of its fourth operand after that operator. */
 static int written_operand(struct interp *run, struct interp_operands *o, struct aten_value *out)
 {
 	const struct gvalue *name = &run->g->value[run->g->node[run->node].args];
@@ -64,7 +64,7 @@ static int written_operand(struct interp *run, struct interp_operands *o, struct
 	return call_owning(run, name->text, statistics, 2, which, &rest, out);
 }
 
-/* ---- what shares memory with what is written to ---- */
+/* ---- values that share memory with a written operand ---- */
 
 struct write {
 	struct interp *run;
@@ -72,7 +72,7 @@ struct write {
 	struct aten_tensor *new; /* all of it, as bytes */
 };
 
-/* v over the new memory when it lies in the old, within a frame. */
+/* Moves v to the new memory if it is in the old, within a frame. */
 static struct aten_tensor *moved(const struct write *w, struct aten_tensor *t)
 {
 	return t->storage == w->old ? aten_view_dtype(w->new, t->dtype, t->n_dim, t->size, t->stride, t->offset) : aten_alias(t);
@@ -107,8 +107,8 @@ static bool lies_in(const struct aten_value *v, const struct aten_storage *s)
 	return yes;
 }
 
-/* pt2.after(x, written, [others], [inputs]): x's memory with `written` in x's place; x, then the others, over it. The inputs of a subgraph
- * are not to lie there: a caller would have to know. */
+/* pt2.after(x, written, [others], [inputs]): x's memory with `written` in place of x; returns x, then the others, over it. The inputs of a
+ * subgraph must not be in it: the caller would be affected. */
 static int after(struct interp *run, const struct interp_operands *o, struct aten_value *out)
 {
 	struct write w = {.run = run};

@@ -1,5 +1,5 @@
 /* Higher-order operators (torch 2.15, torch/_higher_order_ops/{cond,while_loop,scan,associative_scan,map,invoke_subgraph,wrap}.py): their
- * operands name subgraphs, which are called here as eager calls them. */
+ * operands refer to subgraphs, which are called here as in eager. */
 #include "interp/interp_part.h"
 
 enum { MAX_LEAVES = 4096 };
@@ -20,7 +20,7 @@ bool interp_hop_has(struct slice name)
 	return false;
 }
 
-/* ---- operands: by place, or by name as 2.15 writes some ---- */
+/* ---- operands: by position, or by name, as 2.15 writes some ---- */
 
 static const struct gvalue *operand(const struct hop *h, uint32_t at, const char *name)
 {
@@ -45,7 +45,7 @@ static int operand_value(const struct hop *h, uint32_t at, const char *name, str
 	return v ? interp_operand(h->a, *v, out) : 0;
 }
 
-/* Operands one after the other; lists give their items. */
+/* Operands one after the other; lists are flattened. */
 struct leaves {
 	struct aten_value v[MAX_LEAVES];
 	size_t n;
@@ -63,9 +63,9 @@ static int add_leaves(struct interp *run, struct leaves *l, const struct aten_va
 	return 0;
 }
 
-/* ---- cond, and what calls one subgraph ---- */
+/* ---- cond, and operators that call one subgraph ---- */
 
-/* Without values it is its first branch: torch wants both to give the same shapes. */
+/* Without values, takes the first branch: torch requires both to return the same shapes. */
 static int cond(const struct hop *h, struct leaves *l, struct aten_value *out)
 {
 	struct aten_value pred, number = aten_bool(true), operands;
@@ -92,7 +92,7 @@ static int call_one(const struct hop *h, uint32_t at, const char *name, uint32_t
 
 /* ---- loops ---- */
 
-/* Values of one's own become the first n of l, in place of those that were there (`mine`: they were one's own, too). */
+/* Owned values become the first n of l, replacing the previous ones (`mine`: those were owned, too). */
 static void carry_on(struct leaves *l, struct aten_value *list, size_t n, bool mine)
 {
 	for (size_t i = 0; i < n; i++) {
@@ -109,7 +109,7 @@ static int share_first(struct interp *run, struct leaves *l, size_t n, struct at
 	return interp_share(run, (struct aten_value){.kind = ATEN_LIST, .n = (uint32_t)n, .item = l->v}, out);
 }
 
-/* Without values it is true once: each turn gives the shapes that it was given (torch wants that), but other numbers. */
+/* Without values it is true once: each iteration returns the shapes it received (torch requires that), but other numbers. */
 static int test_condition(const struct hop *h, uint32_t module, struct leaves *l, size_t carried, bool *go)
 {
 	struct aten_value out, number;
@@ -157,9 +157,9 @@ static int while_loop(const struct hop *h, struct leaves *l, struct aten_value *
 	return r;
 }
 
-/* Rows of the scanned operands: what the turns give, by output and turn. */
+/* Rows of the scanned operands: the results of the iterations, by output and iteration. */
 struct rows {
-	struct aten_value *v; /* turns of each, one output after the other */
+	struct aten_value *v; /* all iterations of one output, then the next output */
 	size_t n_out, turns, done;
 };
 
@@ -189,14 +189,14 @@ static int select_row(struct interp *run, struct aten_value x, size_t i, struct 
 	return interp_aten(run, SLICE("aten.select.int"), (struct aten_value[]){x, aten_int(0), aten_int((int64_t)i)}, 3, out);
 }
 
-/* In each turn body(*carried, *rows of xs, *more) gives the carried ones anew, and a row of each output. */
+/* In each iteration, body(*carried, *rows of xs, *more) returns the new carried values, and a row of each output. */
 struct scan {
 	uint32_t body;
 	size_t carried, n_x, turns;
 	struct aten_value *x;   /* scanned, borrowed */
 	struct leaves *l;       /* carried, a row of each x, more */
-	bool mine;              /* the carried ones are our own */
-	bool outputs_are_carry; /* associative_scan: what is carried is the output */
+	bool mine;              /* the carried values are owned */
+	bool outputs_are_carry; /* associative_scan: the carried value is the output */
 	struct rows rows;
 };
 
@@ -214,7 +214,7 @@ static int turn(struct interp *run, struct scan *s, size_t i)
 	if (r)
 		return r;
 	const size_t want = s->outputs_are_carry ? s->carried : s->carried + s->rows.n_out;
-	if (!s->rows.v) { /* how many it gives is known now */
+	if (!s->rows.v) { /* the number of results is known now */
 		s->rows.n_out = s->outputs_are_carry ? s->carried : out.n >= s->carried ? out.n - s->carried : 0;
 		s->rows.v = xcalloc(s->rows.n_out * s->rows.turns + 1, sizeof(*s->rows.v));
 	} else if (out.n != want) {
@@ -264,7 +264,7 @@ static int run_scan(struct interp *run, struct scan *s, size_t first, struct ate
 	return r;
 }
 
-/* The scanned operands out of a list; all have as many rows. */
+/* Gets the scanned operands from a list; all have the same number of rows. */
 static int take_scanned(struct interp *run, struct aten_value *list, struct scan *s)
 {
 	if (list->kind != ATEN_LIST || !list->n || list->item[0].kind != ATEN_TENSOR || !list->item[0].tensor->n_dim)
@@ -292,7 +292,7 @@ static int scan(const struct hop *h, struct leaves *l, struct aten_value *out)
 	return run_scan(h->run, &s, 0, out);
 }
 
-/* The first row is the first output as it is. */
+/* The first row is the first output, unchanged. */
 static int associative_scan(const struct hop *h, struct leaves *l, struct aten_value *out)
 {
 	struct scan s = {.l = l, .outputs_are_carry = true, .mine = true};

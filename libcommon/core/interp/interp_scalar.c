@@ -1,5 +1,5 @@
-/* Python's and torch's functions over numbers, as graphs with symbolic sizes have them (torch 2.15, torch/_export/serde/serialize.py,
- * _SYM_OPS: _operator.*, math.*, torch.sym_*). Integers stay integers; what leaves 64 bits is refused. */
+/* Python's and torch's functions over numbers, as used in graphs with symbolic sizes (torch 2.15, torch/_export/serde/serialize.py,
+ * _SYM_OPS: _operator.*, math.*, torch.sym_*). Integers stay integers; overflow of 64 bits is refused. */
 #include "interp/interp_part.h"
 
 #include <math.h>
@@ -128,7 +128,7 @@ int interp_number(struct interp *run, const struct aten_value *v, struct aten_va
 	return 0;
 }
 
-/* Integers as Python has them; false: beyond 64 bits, or a division by zero. */
+/* Python's integer operations; false: overflow of 64 bits, or division by zero. */
 static bool floor_div(int64_t a, int64_t b, int64_t *v)
 {
 	if (!b || (a == INT64_MIN && b == -1))

@@ -39,7 +39,7 @@ void program_count_outputs(struct program *p)
 	p->n_outputs = !v ? 0 : v->kind == GV_TUPLE || v->kind == GV_LIST ? v->n : 1;
 }
 
-/* Placeholders have the names that the signature has for them. */
+/* Placeholders have the names from the signature. */
 static int place_inputs(struct program *p, struct err *err)
 {
 	const struct gmodule *root = &p->graph.module[0];
@@ -66,7 +66,7 @@ static int place_inputs(struct program *p, struct err *err)
 	return 0;
 }
 
-/* A size that is a number was one when the graph was made: no other will do. */
+/* A size that is a number was one when the graph was created: no other is accepted. */
 void program_hold_sizes(struct program *p)
 {
 	struct contract *c = &p->contract;
@@ -114,7 +114,7 @@ void program_close(struct program *p)
 
 /* ---- run ---- */
 
-/* The same bytes where a processor may read them: a member of an archive lies anywhere. */
+/* The same bytes, aligned: a member of an archive may be at any offset. */
 static struct aten_tensor *aligned(const struct tensor_view *v)
 {
 	struct aten_tensor *t = aten_new(v->meta.dtype, v->meta.n_dim, v->meta.size, v->meta.stride);
@@ -145,7 +145,7 @@ static int tensor_of(const struct tensor_view *v, bool copy, const int64_t *stri
 	return ATEN_END ? err_set(err, EXIT_INPUT, "'%.*s': %s", SLN(v->name, 100), aten_last_error()) : 0;
 }
 
-/* An input that is an integer of the graph is given as a tensor. */
+/* An integer input of the graph is passed as a tensor. */
 static int input_number(const struct tensor_view *v, struct aten_value *out, struct err *err)
 {
 	int64_t elements;
@@ -164,7 +164,7 @@ static bool is_number(const struct graph *g, uint32_t node)
 	return meta != NONE && g->meta[meta].kind == GMETA_SYM;
 }
 
-/* All that a run is made of. */
+/* Everything needed for a run. */
 struct taking {
 	const struct program *p;
 	const struct tensor_view *in;
@@ -174,7 +174,7 @@ struct taking {
 	struct err *err;
 };
 
-/* The strides that a graph says of an input, at these sizes; NULL: it says none. */
+/* The strides that a graph has for an input, at these sizes; NULL: none. */
 static const int64_t *wanted_strides(const struct taking *k, uint32_t input, int64_t *stride)
 {
 	const struct contract_input *c = &k->p->contract.input[input];

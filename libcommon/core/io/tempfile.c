@@ -7,7 +7,7 @@
 int temp_failed(struct err *err)
 {
 	static const char hint[] = " (set TMPDIR to use another directory)";
-	/* A file that may not be so large is a limit of the process (ulimit -f), wherever it lies. */
+	/* A file size limit belongs to the process (ulimit -f), wherever the file is. */
 	if (err && err->status == EXIT_ENVIRON && !strstr(err->text, "TMPDIR") && !strstr(err->text, strerror(EFBIG))) {
 		size_t n = strnlen(err->text, sizeof(err->text) - sizeof(hint));
 		memcpy(err->text + n, hint, sizeof(hint));

@@ -1,4 +1,4 @@
-/* Folders, and what a file is that is no package. */
+/* Directories, and descriptions of files that are not packages. */
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
@@ -20,7 +20,7 @@ struct folder_stack {
 	unsigned entries;
 };
 
-/* Where the folder given is data/aotinductor itself, or below: readers look for that name in the paths. */
+/* If the given directory is data/aotinductor itself, or below it: readers search the paths for that name. */
 static int list_one(struct package *pkg, struct folder_stack *todo, struct folder f, unsigned depth, struct err *err)
 {
 	DIR *d = opendir(f.path);
@@ -36,7 +36,7 @@ static int list_one(struct package *pkg, struct folder_stack *todo, struct folde
 		char *joined = !strcmp(f.path, ".") ? xstrdup(e->d_name) : xasprintf("%s%s%s", f.path, has ? "" : "/", e->d_name);
 		char *path = arena_strndup(&pkg->arena, joined, strlen(joined));
 		free(joined);
-		/* Links to files count, links to folders could go round. */
+		/* Links to files count; links to directories could be cyclic. */
 		if (fstatat(dirfd(d), e->d_name, &st, 0) < 0)
 			continue;
 		if (S_ISREG(st.st_mode)) {
@@ -50,7 +50,7 @@ static int list_one(struct package *pkg, struct folder_stack *todo, struct folde
 	return 0;
 }
 
-/* readdir gives no order; the same folder shall give the same package. */
+/* readdir has no defined order; the same directory must give the same package. */
 static int by_path(const void *a, const void *b)
 {
 	const struct package_file *x = a, *y = b;

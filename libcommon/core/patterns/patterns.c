@@ -1,4 +1,4 @@
-/* patterns.c - a set of patterns: adding, joining, and what tells where a match can begin. */
+/* patterns.c - a set of patterns: adding, joining, and the index of where a match can begin. */
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
@@ -113,7 +113,7 @@ static int find_over(struct patterns *k, struct pattern *p, struct err *err)
 	return 0;
 }
 
-/* Patterns that are over one another would all be silent: take away who is over nobody that is left, until nobody is. */
+/* A cycle of `over` would silence all its patterns: remove patterns that are over no remaining one until none is left. */
 static int no_ring(struct patterns *k, struct err *err)
 {
 	bool *gone = xcalloc((size_t)k->n + 1, sizeof(*gone)), more = true;
@@ -177,7 +177,7 @@ int patterns_compile(struct patterns *k, struct err *err)
 	return 0;
 }
 
-/* ---- what is told ---- */
+/* ---- matches ---- */
 
 struct slice pattern_placeholder(struct slice text)
 {

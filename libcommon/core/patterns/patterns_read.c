@@ -11,7 +11,7 @@ static bool wild_here(struct slice s, struct slice *name, size_t *len)
 	return name->n || (s.n && s.p[0] == '*');
 }
 
-/* Bytes that are rare in logs are worth more: a key of rare bytes is seldom looked at in vain. */
+/* Bytes that are rare in logs are worth more: a key of rare bytes is rarely checked in vain. */
 static unsigned rarity(char c)
 {
 	if (strchr(" etaoinsrhl._/", c))
@@ -199,7 +199,7 @@ static const struct {
     {"example", offsetof(struct pattern, example), true}, {"no-example", offsetof(struct pattern, counter), true},
 };
 
-/* The key's value is whole. */
+/* The key's value is complete. */
 static int take_value(struct reader *r)
 {
 	struct slice value = arena_slice(&r->k->arena, slice_of(r->value.p, r->value.len));

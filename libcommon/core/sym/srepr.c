@@ -7,7 +7,7 @@ struct frame {
 	const char *between; /* its arguments */
 	uint32_t args;
 	bool pow, mul;
-	struct slice divisor; /* of a product that begins with Rational(1, 2): comes last, as in s0/2 */
+	struct slice divisor; /* for a product that begins with Rational(1, 2): printed last, as in s0/2 */
 };
 
 struct convert {
@@ -55,7 +55,7 @@ static struct slice take_name(struct convert *c)
 	return slice_of(c->s.p + from, c->i - from);
 }
 
-/* Name=value arguments, of which Symbol and Float have some, and the bracket behind them. */
+/* Name=value arguments, of which Symbol and Float have some, and the bracket after them. */
 static int skip_keywords(struct convert *c)
 {
 	while (take_char(c, ',')) {
@@ -71,7 +71,7 @@ static int skip_keywords(struct convert *c)
 	return take_char(c, ')') ? 0 : srepr_fail(c, "missing bracket");
 }
 
-/* 'text', of letters that pass `good`. */
+/* 'text', consisting of characters accepted by `good`. */
 static int take_quoted(struct convert *c, bool (*good)(int), struct slice *text)
 {
 	skip_space(c);
@@ -137,7 +137,7 @@ static int rational(struct convert *c)
 	return take_char(c, ')') ? 1 : srepr_fail(c, "missing bracket");
 }
 
-/* Reads an expression that holds no other. 1: it was one of these. */
+/* Reads an expression without subexpressions. 1: it was one. */
 static int leaf(struct convert *c, struct slice name)
 {
 	struct slice text;
@@ -189,7 +189,7 @@ static int open_call(struct convert *c, struct slice name)
 	return 0;
 }
 
-/* Close calls and go to the next argument: 1 when another one follows, 0 at the end of the whole. */
+/* Close calls and go to the next argument: 1 if another one follows, 0 at the end. */
 static int after_value(struct convert *c)
 {
 	while (c->n) {
@@ -212,7 +212,7 @@ static int after_value(struct convert *c)
 	return c->i == c->s.n ? 0 : srepr_fail(c, "extra text after the end");
 }
 
-/* A name that is no call: only these are. */
+/* Names without a call: only these. */
 static int bare(struct convert *c, struct slice name)
 {
 	static const char *const known[][2] = {{"true", "1"}, {"false", "0"}, {"int_oo", "int_oo"},

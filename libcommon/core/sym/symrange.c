@@ -11,7 +11,7 @@ static bool parse_end(struct slice s, bool low, int64_t *v, bool *inf)
 	*v = 0;
 	if (slice_is(a, "int_oo") || slice_is(a, "oo") || slice_is(a, "inf")) {
 		*inf = true;
-		return neg == low; /* [int_oo, int_oo] holds nothing */
+		return neg == low; /* [int_oo, int_oo] is empty */
 	}
 	if (slice_is(s, "True") || slice_is(s, "False")) {
 		*v = s.n == 4;

@@ -103,7 +103,7 @@ static int eval_call(const struct symtab *t, const uint32_t *w, const struct sym
 	case OP_FLOOR:
 	case OP_CEIL:
 	case OP_TRUNC:
-		*out = a; /* it had an integer's value */
+		*out = a; /* its value was an integer */
 		return 0;
 	default: *out = sym_relation_holds((enum sym_op)op, (a > b) - (a < b)); return 0;
 	}

@@ -1,4 +1,4 @@
-/* symsize_parse.c - symbolic sizes out of text: two stacks, of sums and of what is pending, and no recursion. */
+/* symsize_parse.c - parses symbolic sizes: two stacks, of sums and of pending operators, without recursion. */
 #include "sym/symsize_part.h"
 
 static const struct {
@@ -111,7 +111,7 @@ static int push_op(struct parser *p, struct pending o)
 	return 0;
 }
 
-/* Apply what binds at least as strongly as prec. */
+/* Apply operators that bind at least as strongly as prec. */
 static int reduce(struct parser *p, uint8_t prec, bool right)
 {
 	while (p->n_o) {
@@ -170,7 +170,7 @@ static int parse_number(struct parser *p)
 		push_value(p, symsize_int((int64_t)v));
 		return 0;
 	}
-	/* The lowest number is written as a negated one that does not fit. */
+	/* The lowest number is written as the negation of one that does not fit. */
 	bool negated = p->n_o && p->o[p->n_o - 1].what == W_NEGATE;
 	if (!negated || v != (uint64_t)INT64_MAX + 1)
 		return sym_overflow(p->err);
@@ -179,7 +179,7 @@ static int parse_number(struct parser *p)
 	return 0;
 }
 
-/* To behind the bracket that closes the one at p->i. */
+/* Goes past the bracket that closes the one at p->i. */
 static int skip_brackets(struct parser *p)
 {
 	char open[SYMSIZE_MAX_DEPTH];
@@ -247,7 +247,7 @@ static int parse_name(struct parser *p, bool *opened)
 	return 0;
 }
 
-/* The top value becomes a node. */
+/* Turns the top value into a node. */
 static int store_top(struct parser *p, struct symsize *out) { return poly_store(p->t, &p->v[p->n_v - 1], out, p->err); }
 
 static int close_bracket(struct parser *p)
@@ -292,7 +292,7 @@ static int parse_operator(struct parser *p)
 
 static int parse_all(struct parser *p, struct symsize *out)
 {
-	bool operand = true; /* what comes next */
+	bool operand = true; /* the next token */
 	for (;;) {
 		skip_space(p);
 		if (p->i == p->s.n)

@@ -5,7 +5,7 @@ static bool npy_like(struct slice b) { return slice_starts(b, "\x93NUMPY"); }
 /* u64 length of the JSON text that follows, which begins with a brace. */
 static bool safetensors_like(struct slice b) { return b.n > 8 && b.p[8] == '{' && !b.p[6] && !b.p[7]; }
 
-/* .npz and .pt are both zip archives: pt_read's are those that have a data.pkl. */
+/* .npz and .pt are both zip archives: those with a data.pkl are for pt_read. */
 static bool has_pickle(struct tensor_file *f)
 {
 	const struct zip *z = &tensor_state(f)->zip;
@@ -120,7 +120,7 @@ int tensor_data(struct tensor_file *f, size_t i, struct slice *data, struct err 
 	struct tensor_state *s = f->state;
 	const struct tensor *t = &f->v[i];
 	int64_t bytes;
-	/* No archive, or a tensor without elements whose storage was left out. */
+	/* Not an archive, or a tensor without elements whose storage was omitted. */
 	if (!s->zip.n || (t->member == NONE && t->data.p)) {
 		*data = t->data;
 		return 0;
@@ -130,7 +130,7 @@ int tensor_data(struct tensor_file *f, size_t i, struct slice *data, struct err 
 			       SL(t->name));
 	if (zip_data(&s->zip, &s->zip.v[t->member], data, err) < 0)
 		return -1;
-	/* The readers saw of a deflated member only what its directory says. */
+	/* For a deflated member, the readers saw only its directory entry. */
 	if (!tensor_extent(&t->meta, &bytes) || s->at[i] > data->n || (uint64_t)bytes > data->n - s->at[i])
 		return err_set(err, EXIT_INPUT, "'%s': tensor '%.*s' has fewer bytes than its sizes need: the file is damaged", f->path,
 			       SL(t->name));

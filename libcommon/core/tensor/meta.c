@@ -6,11 +6,11 @@ void tensor_contiguous(struct tensor_meta *m)
 	for (int i = m->n_dim; i-- > 0;) {
 		m->stride[i] = stride;
 		if (m->size[i] > 1 && __builtin_mul_overflow(stride, m->size[i], &stride))
-			stride = INT64_MAX; /* no tensor has such sizes: tensor_numel says so */
+			stride = INT64_MAX; /* impossible sizes: tensor_numel reports it */
 	}
 }
 
-/* As c10/core/Contiguity.h has it: a size of 1 may have any stride, and no elements are always contiguous. */
+/* As in c10/core/Contiguity.h: a size of 1 may have any stride, and no elements are always contiguous. */
 bool tensor_is_contiguous(const struct tensor_meta *m)
 {
 	int64_t want = 1;
@@ -59,7 +59,7 @@ bool tensor_extent(const struct tensor_meta *m, int64_t *bytes)
 
 /* ---- specs ---- */
 
-/* A spec that is being read; at moves on. */
+/* A spec being read; `at` advances. */
 struct spec {
 	struct slice text;
 	size_t at;
@@ -99,7 +99,7 @@ static bool take_number(struct spec *s, int64_t *v)
 	return true;
 }
 
-/* "1, 2, 3" up to the closing bracket, which is taken; a comma may stand behind the last, as in Python's (1,). */
+/* "1, 2, 3" up to the closing bracket, which is consumed; a trailing comma is allowed, as in Python's (1,). */
 static int take_list(struct spec *s, char close, int64_t *v, int *n, const char *what)
 {
 	*n = 0;
@@ -135,7 +135,7 @@ bool tensor_spec_like(struct slice text)
 		return false;
 	if (dtype_by_short(slice_of(text.p, n)) != DTYPE_NONE)
 		return true;
-	/* "f31[2]" is a spec with a fault, "x[1].npy" the name of a file. */
+	/* "f31[2]" is an invalid spec, "x[1].npy" the name of a file. */
 	const char *close = memchr(text.p + n, ']', text.n - n);
 	size_t after = close ? (size_t)(close + 1 - text.p) : text.n + 1;
 	return after == text.n ||

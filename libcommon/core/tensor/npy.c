@@ -4,7 +4,7 @@
  */
 #include "tensor/reader.h"
 
-/* The place that reading has reached, and the file that messages name. */
+/* The current position, and the file name for messages. */
 struct cursor {
 	const char *p, *end;
 	const char *path;
@@ -53,7 +53,7 @@ static bool take_word(struct cursor *c, const char *word)
 	return true;
 }
 
-/* 'text' or "text": none that is of use has a backslash in it. */
+/* 'text' or "text": no useful one contains a backslash. */
 static bool take_string(struct cursor *c, struct slice *s)
 {
 	spaces(c);
@@ -86,7 +86,7 @@ static int take_shape(struct cursor *c, struct tensor_meta *m)
 		if (m->n_dim == TENSOR_MAX_DIMS)
 			return npy_fail(c, "it has more than 64 dimensions");
 		m->size[m->n_dim++] = (int64_t)v;
-		if (c->p < c->end && *c->p == 'L') /* a long of Python 2 */
+		if (c->p < c->end && *c->p == 'L') /* a Python 2 long */
 			c->p++;
 		if (!take_char(c, ',')) {
 			if (!take_char(c, ')'))
@@ -99,7 +99,7 @@ static int take_shape(struct cursor *c, struct tensor_meta *m)
 
 /* ---- the dtype ---- */
 
-/* Why this one is not read, and what to do. */
+/* Why it is not supported, and what to do. */
 static int refuse_dtype(const struct cursor *c, struct slice d)
 {
 	char kind = d.n > 1 ? d.p[1] : 0;

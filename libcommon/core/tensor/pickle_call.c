@@ -1,4 +1,4 @@
-/* The globals that a pickle may name, and what calls of them make. */
+/* The globals that a pickle may use, and the results of calling them. */
 #include "tensor/pickle.h"
 
 enum call {
@@ -106,7 +106,7 @@ static bool is_kind(const struct pickle *p, uint32_t node, enum pickle_kind kind
 
 /* ---- tensors ---- */
 
-/* A tuple of numbers that are not negative; *n_dim is their count. */
+/* A tuple of non-negative numbers; *n_dim is their count. */
 static bool numbers(const struct pickle *p, uint32_t node, int64_t *v, int *n_dim)
 {
 	const struct pickle_node *t = &p->node[node];
@@ -158,7 +158,7 @@ static uint32_t tensor_node(struct pickle *p, const struct pickle_tensor *t)
 	return k;
 }
 
-/* {"conj": True} or {"neg": True}: what stands in the file is not yet conjugated or negated. */
+/* {"conj": True} or {"neg": True}: the data in the file is not yet conjugated or negated. */
 static bool lazy(const struct pickle *p, uint32_t metadata)
 {
 	const struct pickle_node *d = &p->node[metadata];
@@ -223,7 +223,7 @@ static int call_parameter(struct pickle *p, const struct pickle_node *args, uint
 
 /* ---- the rest ---- */
 
-/* set([...]), and OrderedDict() or OrderedDict([(k, v), ...]) as old versions of Python have it. */
+/* set([...]), and OrderedDict() or OrderedDict([(k, v), ...]) as in old versions of Python. */
 static int call_container(struct pickle *p, const struct pickle_node *args, enum pickle_kind kind, uint32_t *out)
 {
 	uint32_t from = args->n ? args->item[0] : 0, n_args = args->n;
@@ -279,7 +279,7 @@ static int unwrap_from_type(struct pickle *p, struct pickle_node *func, struct p
 
 int pickle_call(struct pickle *p, uint32_t func, uint32_t args, uint32_t *out)
 {
-	/* Copies: making a node moves the others. */
+	/* Copies: creating a node moves the others. */
 	struct pickle_node f = p->node[func], a = p->node[args];
 	if (f.kind != PICKLE_GLOBAL || a.kind != PICKLE_TUPLE)
 		return pickle_fail(p, "it calls something other than a function: the file is damaged");

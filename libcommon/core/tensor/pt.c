@@ -8,12 +8,12 @@
 #include "tensor/pickle.h"
 #include "tensor/reader.h"
 
-/* Far above any real file. One list that is reached on many ways (10 lists of 10 of 10 ...) has as many names: these bound it. */
+/* Far above any real file. A list reached through many paths (10 lists of 10 of 10 ...) has as many names: these are the bounds. */
 enum { VISITS_MAX = 1 << 22, TENSORS_MAX = 1 << 17, NAMES_MAX = 64 << 20 };
 
 /* A container on the way from the top to the current value. */
 struct frame {
-	uint32_t node, at; /* at: the item that is looked at */
+	uint32_t node, at; /* at: the current item */
 };
 
 struct walk {
@@ -73,7 +73,7 @@ static int make_name(struct walk *w)
 
 /* ---- tensors ---- */
 
-/* The storage's member, of as many bytes as are said. */
+/* The storage's member, with the expected number of bytes. */
 static int find_storage(struct walk *w, const struct pickle_storage *s, struct zip_member **m, uint64_t *bytes)
 {
 	struct zip *z = &tensor_state(w->f)->zip;
@@ -154,7 +154,7 @@ static int visit(struct walk *w, uint32_t node)
 			       VISITS_MAX);
 	if (n->kind == PICKLE_TENSOR)
 		return add_tensor(w, n->tensor);
-	/* A container that is in itself: what it holds was named already. */
+	/* A container that contains itself: its items are already named. */
 	if (!is_container(n) || !n->n || w->open[node])
 		return 0;
 	w->open[node] = true;
@@ -216,7 +216,7 @@ static int by_key(const void *a, const void *b, void *v)
 	return r ? r : (x->n > y->n) - (x->n < y->n);
 }
 
-/* torch.load would take the last of two equal keys; no file of torch.save's has them. */
+/* torch.load would take the last of two equal keys; files from torch.save never have them. */
 static int check_keys(struct walk *w)
 {
 	struct pickle *p = &w->p;
@@ -230,7 +230,7 @@ static int check_keys(struct walk *w)
 		GROW(key, 0, cap, d->n / 2);
 		for (uint32_t k = 0; k < d->n; k += 2)
 			key[n++] = d->item[k];
-		/* First those that are one value, so that no long text is compared with itself again and again. */
+		/* First those that are the same value, so that a long text is not compared with itself repeatedly. */
 		qsort(key, n, sizeof(*key), by_index);
 		for (uint32_t k = 1; k < n && !twice; k++)
 			twice = key[k - 1] == key[k];
@@ -255,7 +255,7 @@ static struct zip_member *member(struct walk *w, const char *name)
 	return m;
 }
 
-/* Reads the members that give the pickle its meaning (byte order, format version). */
+/* Reads the members needed to interpret the pickle (byte order, format version). */
 static int check_archive(struct walk *w)
 {
 	struct zip *z = &tensor_state(w->f)->zip;
@@ -274,7 +274,7 @@ static int check_archive(struct walk *w)
 	return 0;
 }
 
-/* The shortest name that ends so: ROOT/data.pkl, not a data.pkl further down. */
+/* The shortest name with that ending: ROOT/data.pkl, not a data.pkl further down. */
 static struct zip_member *find_pickle(struct zip *z)
 {
 	struct zip_member *best = NULL;

@@ -131,7 +131,7 @@ static int compare_tensors(const void *a, const void *b, void *v)
 	return slice_cmp(t[*(const uint32_t *)a].name, t[*(const uint32_t *)b].name);
 }
 
-/* Other readers would take the one or the other. */
+/* Other readers would use one or the other. */
 static int check_names(struct header *h)
 {
 	struct tensor_file *f = h->f;

@@ -71,7 +71,7 @@ int sink_put(struct sink *s, const void *p, size_t n)
 	return 0;
 }
 
-/* In pieces, so that the checksum is taken of what the cache still holds when it is written. */
+/* In pieces, so that the checksum is computed while the data is still in the cache. */
 int sink_put_run(struct sink *s, const char *p, uint64_t n)
 {
 	while (n) {
@@ -92,7 +92,7 @@ static int put_strided(struct sink *s, const char *p, int64_t n, int64_t step, s
 	return 0;
 }
 
-/* The elements of v in the order of the sizes, one behind the other. */
+/* The elements of v in index order, contiguous. */
 static int sink_elements(struct sink *s, const struct tensor_view *v)
 {
 	const struct tensor_meta *m = &v->meta;
@@ -134,7 +134,7 @@ static bool is_fortran(const struct tensor_meta *m)
 	return tensor_is_contiguous(&t) && !tensor_is_contiguous(m);
 }
 
-/* Magic, version, length, the dict of what follows, blanks: bytes of it. */
+/* Magic, version, length, the dict that describes the data, spaces; returns its size. */
 enum { NPY_HEAD = 10 + 128 + TENSOR_MAX_DIMS * 24 + 64 };
 static size_t npy_head(char *head, const struct tensor_meta *m, bool fortran)
 {
@@ -146,7 +146,7 @@ static size_t npy_head(char *head, const struct tensor_meta *m, bool fortran)
 	for (int i = 0; i < m->n_dim; i++)
 		n += (size_t)snprintf(head + n, room - n, "%s%lld%s", i ? ", " : "", (long long)m->size[i], m->n_dim == 1 ? "," : "");
 	n += (size_t)snprintf(head + n, room - n, "), }");
-	/* numpy leaves room for the size that grows when rows are appended: 21 digits. */
+	/* numpy leaves room for the size to grow when rows are appended: 21 digits. */
 	if (m->n_dim) {
 		int digits = snprintf(NULL, 0, "%lld", (long long)m->size[fortran ? m->n_dim - 1 : 0]);
 		memset(head + n, ' ', (size_t)(21 - digits));
@@ -286,7 +286,7 @@ bool tensor_writable(enum tensor_format format, int dtype)
 	case TENSOR_NPY:
 	case TENSOR_NPZ: return *t->npy;
 	case TENSOR_SAFETENSORS: return *t->safetensors;
-	case TENSOR_PT: return dtype != DTYPE_QI8 && dtype != DTYPE_QU8 && dtype != DTYPE_QI32; /* scales are not known */
+	case TENSOR_PT: return dtype != DTYPE_QI8 && dtype != DTYPE_QU8 && dtype != DTYPE_QI32; /* scales are unknown */
 	default: return false;
 	}
 }
@@ -309,7 +309,7 @@ static int check_view(struct sink *s, enum tensor_format format, const struct te
 	return 0;
 }
 
-/* Not its room, which is large. */
+/* Except its room, which is large. */
 static void sink_init(struct sink *s, int fd, const char *what, struct err *err)
 {
 	s->fd = fd;

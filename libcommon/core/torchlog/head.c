@@ -40,7 +40,7 @@ static bool is_compile_id(struct slice s)
 	return true;
 }
 
-/* "[inside] " at s: what is inside; *used its bytes with the brackets. */
+/* "[inside] " at s: the text inside; *used: its length with the brackets. */
 static struct slice bracket(struct slice s, size_t max, size_t *used)
 {
 	*used = 0;
@@ -116,7 +116,7 @@ static size_t level_word(struct slice s, char *level)
 	return 0;
 }
 
-/* "torch._dynamo.guards.__recompiles: [DEBUG]" at i; the bytes up to its end */
+/* "torch._dynamo.guards.__recompiles: [DEBUG]" at i; its length */
 static size_t logger(struct slice line, size_t i, struct log_head *h)
 {
 	size_t from = i;
@@ -206,7 +206,7 @@ static size_t label_bracket(struct slice line, int32_t *rank)
 		return 0;
 	*rank = (int32_t)number(in, n, d);
 	used++;
-	/* torch's exception hook writes a blank, torchrun none, before lines that may begin with blanks of their own */
+	/* torch's exception hook writes a space, torchrun none, before lines that may begin with their own spaces */
 	return slice_starts(in, "rank") && used < line.n && line.p[used] == ' ' ? used + 1 : used;
 }
 

@@ -1,4 +1,4 @@
-/* Which operand is which input: files (one tensor or many), specs, by position or by NAME=. */
+/* Maps operands to inputs: files (one tensor or many), specs, by position or by NAME=. */
 #include "wrapper/operands.h"
 #include "contract/pytree.h"
 
@@ -8,7 +8,7 @@
 struct origin {
 	struct tensor_meta meta;
 	const char *from;
-	struct slice key; /* shown behind a file of several */
+	struct slice key; /* shown after a file with several */
 	struct tensor_file *file;
 	size_t index;
 };
@@ -50,7 +50,7 @@ static void add_names(struct buf *b, const struct contract *c)
 		buf_addf(b, " and %u more", c->n_inputs - 40);
 }
 
-/* The input that NAME means: an index, the graph's own name, or a path. -1: none; -2: more than one. */
+/* The input that NAME refers to: an index, the graph's own name, or a path. -1: none; -2: more than one. */
 static int64_t find_input(const struct contract *c, struct slice name)
 {
 	uint64_t index;
@@ -112,7 +112,7 @@ static bool by_order(const struct tensor_file *f, const struct contract *c)
 		return true; /* the only one: its key does not matter */
 	if (f->format == TENSOR_NPY || f->top == TENSOR_TOP_ONE || f->top == TENSOR_TOP_SEQUENCE)
 		return true;
-	/* numpy names what was saved without names arr_0, arr_1, ... */
+	/* numpy names unnamed arrays arr_0, arr_1, ... */
 	for (size_t i = 0; i < f->n; i++) {
 		char name[32];
 		snprintf(name, sizeof name, "arr_%zu", i);
@@ -197,7 +197,7 @@ static int open_file(struct reading *r, const char *path, struct tensor_file **o
 
 static bool exists(const char *path) { return !access(path, F_OK) || !strcmp(path, "-"); }
 
-/* Cut "@device" off what names a file, unless a file has that very name. */
+/* Cut "@device" off a file name, unless a file with that exact name exists. */
 static bool cut_device(char *path, int *device, int *index)
 {
 	char *at = strrchr(path, '@');
@@ -263,7 +263,7 @@ int given_read(struct given *g, const struct contract *c, const char *const *ope
 	for (size_t i = 0; i < g->n; i++)
 		g->meta[i].n_dim = -1;
 	struct reading r = {g, c, err};
-	/* Those with a name first, so that the others fill what is left. */
+	/* Named ones first, so that the others fill the rest. */
 	for (int named = 1; named >= 0; named--)
 		for (int i = 0; i < n; i++) {
 			bool has = !tensor_spec_like(slice_str(operands[i])) && !exists(operands[i]) && name_end(operands[i]);
