@@ -138,7 +138,7 @@ like "names it" "$(cat err)" "up.weight is f64\[16,8\] and must be f32\[16,8\]"
 exits "of another model" 3 pt2-run --weights "$(weights other.safetensors a F32 1 0; echo other.safetensors)" "${mlp[@]}" -o no.npz
 like "says what it takes" "$(cat err)" "'other.safetensors' has none of the model's weights: the model takes up.weight, up.bias, down.weight"
 exits "a compiled model" 3 pt2-run --weights "$P/mlp.pt2" "${mlp[@]}" -o no.npz
-like "is no weights" "$(cat err)" "holds no exported program"
+like "is no weights" "$(cat err)" "contains no exported program"
 exits "no such file" 3 pt2-run --weights nosuch.pt "${mlp[@]}" -o no.npz
 exits "a file that is no weights" 3 pt2-run --weights /etc/passwd "${mlp[@]}" -o no.npz
 exits "weights for a model that has none" 3 pt2-run --weights zero.safetensors "$P/nested.pt2" 'f32[2,3]' 'f32[2,3]' 'f32[2,3]' 'f32[]'
