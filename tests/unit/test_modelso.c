@@ -520,7 +520,7 @@ static void bad_tables(void **state)
 	elf_make(&b, &o);
 	sh = (Elf64_Shdr *)(b.p + good.e_shoff);
 	sh[0] = (Elf64_Shdr){.sh_type = SHT_STRTAB, .sh_offset = b.len, .sh_size = 1};
-	open_fails(buf_slice(&b), "section 0 lies at");
+	open_fails(buf_slice(&b), "section 0 is at");
 	elf_make(&b, &o);
 	sh = (Elf64_Shdr *)(b.p + good.e_shoff);
 	sh[ELF_DYNSYM].sh_type = SHT_PROGBITS;

@@ -523,7 +523,7 @@ static void test_files(void **state)
 	with_tensor(&(struct made){"FloatStorage", "../0", "cpu", 6, 0, 2, {2, 3}, {3, 1}}, NULL, 24, "missing from the archive");
 	struct mkzip z;
 	pt(&z, SLICE("\x80\2}."), NULL, 24);
-	file_refused(buf_slice(&z.b), "holds no tensors");
+	file_refused(buf_slice(&z.b), "contains no tensors");
 	mkzip_release(&z);
 	pt(&z, SLICE("\x80\2}X\1\0\0\0aNsX\1\0\0\0aNs."), NULL, 24);
 	file_refused(buf_slice(&z.b), "one key twice");

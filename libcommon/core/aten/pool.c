@@ -157,7 +157,7 @@ static void load_plane(const struct pool *p, const struct plane *in, double *v)
 struct max_plane {
 	uint64_t *key; /* of the plane's elements, row-major */
 	double *v;     /* room for intermediate floats */
-	uint64_t nan;  /* the key that is NaN; 0 where there is none */
+	uint64_t nan;  /* the key that is NaN; 0 if there is none */
 };
 
 static void load_keys(const struct pool *p, const struct plane *in, struct max_plane *m)

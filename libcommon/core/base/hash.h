@@ -24,7 +24,7 @@ struct intern {
 
 uint64_t hash_bytes(const void *p, size_t n);
 uint32_t intern_add(struct intern *t, struct slice s);
-/* Like intern_add, but NONE when the text is not there yet. */
+/* Like intern_add, but NONE if the text is missing. */
 uint32_t intern_find(const struct intern *t, struct slice s);
 void intern_release(struct intern *t);
 /* Replaces *t (empty, or no longer needed) by a table of from's texts under the same indices; both may grow. The bytes of those texts stay

@@ -28,7 +28,7 @@
  * (TRACEBACK_BARE) it ends before a blank line that is not followed by something known to belong to it (an indented
  * line, torch's own additions, a chain line), before another traceback, and before a line that starts like a log's.
  *
- * All slices point into the text; nothing is allocated. In exception groups the bars stand at the start of each line of
+ * All slices point into the text; nothing is allocated. In exception groups the bars are at the start of each line of
  * the message. Any bytes; the work is linear. The only failure is "no traceback at the start of the text" (0).
  */
 #ifndef PT2_TRACEBACK_H

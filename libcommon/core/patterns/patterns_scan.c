@@ -317,7 +317,7 @@ static void count_lines(struct pattern_scan *s, const char *from, const char *to
 	}
 }
 
-/* The key of an atom of this bucket may stand at `at`; text begins at byte `base` of the whole. */
+/* The key of an atom of this bucket may be at `at`; text begins at byte `base` of the whole. */
 static void look(struct pattern_scan *s, struct slice text, uint64_t base, const char *at, uint32_t row)
 {
 	uint64_t key = load64(at);

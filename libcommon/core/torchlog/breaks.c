@@ -41,7 +41,7 @@ static uint32_t hints_text(struct textlog *t, const struct break_text *b)
 	for (unsigned i = 0; i < b->hints; i++) {
 		if (i)
 			buf_addc(&all, '\n');
-		for (size_t k = 0; k < b->hint[i].n; k++) /* one a line */
+		for (size_t k = 0; k < b->hint[i].n; k++) /* one per line */
 			buf_addc(&all, b->hint[i].p[k] == '\n' ? ' ' : b->hint[i].p[k]);
 	}
 	return log_text(t, buf_slice(&all));

@@ -27,7 +27,7 @@ static uint32_t number(struct slice s, size_t i, size_t n)
 	return n < 10 && slice_u64(slice_of(s.p + i, n), &v) ? (uint32_t)v : 0;
 }
 
-/* "0/0", "!1/2/0_1", "-/-": what stands in brackets */
+/* "0/0", "!1/2/0_1", "-/-": the text in brackets */
 static bool is_compile_id(struct slice s)
 {
 	if (!s.n || s.n > 64 || !(is_digit(s.p[0]) || s.p[0] == '!' || s.p[0] == '-'))

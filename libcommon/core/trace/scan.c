@@ -436,7 +436,7 @@ static char *line_end(char *p, char *end, bool *high)
 		all |= c;
 	}
 	char *nl = memchr(p, '\n', (size_t)(end - p));
-	*high = true; /* not looked at */
+	*high = true; /* not examined */
 	return nl ? nl : end;
 }
 
@@ -495,7 +495,7 @@ void trace_scan_window(struct trace_scan *s)
 				data[cur->payload + cur->payload_len++] = '\n';
 			memmove(data + cur->payload + cur->payload_len, text, (size_t)(stop - text));
 			cur->payload_len += (uint32_t)(stop - text);
-			ascii = false; /* not looked at */
+			ascii = false; /* not examined */
 			continue;
 		}
 		if (cur)
