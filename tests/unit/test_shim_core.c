@@ -60,8 +60,8 @@ static void sizes_and_strides_are_checked(void **state)
 	int64_t n;
 
 	(void)state;
-	refused(aoti_torch_empty_strided(2, INTS(-1, 2), INTS(1, 1), DTYPE_F32, 0, 0, &h), "invalid size");
-	refused(aoti_torch_empty_strided(2, INTS(0, -1), INTS(1, 1), DTYPE_F32, 0, 0, &h), "invalid size");
+	refused(aoti_torch_empty_strided(2, INTS(-1, 2), INTS(1, 1), DTYPE_F32, 0, 0, &h), "negative size");
+	refused(aoti_torch_empty_strided(2, INTS(0, -1), INTS(1, 1), DTYPE_F32, 0, 0, &h), "negative size");
 	refused(aoti_torch_empty_strided(2, INTS(wide, wide), INTS(wide, 1), DTYPE_F32, 0, 0, &h), "too large for memory");
 	/* one element, seen more often than can be counted */
 	refused(aoti_torch_empty_strided(2, INTS(wide, wide), INTS(0, 0), DTYPE_F32, 0, 0, &h), "too large for memory");

@@ -438,7 +438,8 @@ static void test_safetensors(void **state)
 	safe_refused("{\"x\":{\"dtype\":\"F32\",\"shape\":[1],\"data_offsets\":[0,99999999999999999999]}}", 4, "has no data_offsets");
 	safe_refused("{\"x\":{\"dtype\":\"F32\",\"shape\":[9223372036854775807,9223372036854775807],\"data_offsets\":[0,4]}}", 4,
 		     "do not match its shape");
-	safe_refused("{\"x\":{\"dtype\":\"F32\",\"shape\":[-1],\"data_offsets\":[0,4]}}", 4, "has an invalid size");
+	safe_refused("{\"x\":{\"dtype\":\"F32\",\"shape\":[-1],\"data_offsets\":[0,4]}}", 4,
+		     "has a size that is not a non-negative integer");
 	safe_refused("{\"x\":{\"dtype\":\"F32\",\"shape\":\"1\",\"data_offsets\":[0,4]}}", 4, "has no shape");
 	safe_refused("{\"x\":{\"dtype\":\"F4\",\"shape\":[1],\"data_offsets\":[0,4]}}", 4, "has unknown dtype 'F4'");
 	safe_refused("{\"x\":{\"shape\":[1],\"data_offsets\":[0,4]}}", 4, "has no dtype");

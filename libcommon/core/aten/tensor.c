@@ -107,7 +107,7 @@ static int64_t extent(int n_dim, const int64_t *size, const int64_t *stride)
 	bool empty = false;
 	for (int i = 0; i < n_dim; i++) {
 		if (size[i] < 0 || stride[i] < 0)
-			aten_fail("invalid size or stride: %lld with %lld", (long long)size[i], (long long)stride[i]);
+			aten_fail("negative size or stride: %lld with %lld", (long long)size[i], (long long)stride[i]);
 		int64_t least = size[i] > 1 ? size[i] : 1;
 		empty = empty || !size[i];
 		all = size_times(all, least);

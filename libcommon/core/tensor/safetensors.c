@@ -37,7 +37,7 @@ static int read_shape(const struct header *h, uint32_t k, struct tensor_meta *m)
 		if (m->n_dim == TENSOR_MAX_DIMS)
 			return header_fail(h, "has more than 64 dimensions");
 		if (!json_i64(t, i, &m->size[m->n_dim]) || m->size[m->n_dim] < 0)
-			return header_fail(h, "has an invalid size: the header is damaged");
+			return header_fail(h, "has a size that is not a non-negative integer: the header is damaged");
 		m->n_dim++;
 	}
 	tensor_contiguous(m);
