@@ -152,7 +152,7 @@ void modelso_close(struct modelso *m);
 const char *modelso_device_key(enum modelso_device device);
 
 /* Names the kind of file that these bytes are, for messages: "a Windows DLL", "an aarch64 ELF library", "a Mach-O library"; NULL if it is
- * none of the executable formats. *elf (may be NULL): is it an ELF file? */
+ * not one of the executable formats. *elf (may be NULL): is it an ELF file? */
 const char *modelso_what(struct slice bytes, bool *elf);
 /* "x86_64", "aarch64", as in uname -m and AOTI_MACHINE; "machine 123" for others. */
 const char *modelso_machine_name(uint16_t machine, bool big_endian);
