@@ -5,8 +5,9 @@
  *         row_str(r, "kind", &f->kind);
  *         row_index(r, "line", &f->line);
  *     }
- *     struct json_row out = {.o = &o};                            // writes members of the open object; *f is unchanged finding_row(&out,
- *     &f); struct json_row in = {.t = &tape, .at = k, .arena = &a};    // reads object k; texts are copied into the arena
+ *     struct json_row out = {.o = &o};                            // writes members of the open object; *f is unchanged
+ *     finding_row(&out, &f);
+ *     struct json_row in = {.t = &tape, .at = k, .arena = &a};    // reads object k; texts are copied into the arena
  *     finding_row(&in, &f);
  *
  * Without .strict a member that is absent or of another type reads as "none", as in json.h. With it, the first such member is named in

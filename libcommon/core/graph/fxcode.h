@@ -31,8 +31,7 @@
  *  - One call, operator, attribute or index of a tensor is one node. Nested ones, as in hand-written code, become separate nodes, named
  *    after their function. A name assigned again becomes a node with another name ("x_1").
  *  - "x += y;  z = x" and "x[i] = y;  z = x" are _operator.iadd and _operator.setitem named z.
- *  - "x = None" frees x: using it later is an error, as is using a name before its definition ("'mul' is used before its definition in line
- *    9").
+ *  - "x = None" frees x: using it later is an error, as is using a name too early ("'mul' is used before its definition in line 9").
  *  - Constant expressions other than literals stay text (GV_TEXT): torch.finfo(torch.float32).min, (2 * s0), {1, 2}, b'x', and
  *    repr() of objects that have none: <function f at 0x7f00>. Python cannot parse the last kind when it is written again.
  *  - Metadata come from the annotations; a tuple's come from its getitems. Annotations other than tensors and Sym are the node's type.

@@ -1,7 +1,7 @@
 /* fxcode_part.h - shared by the files of fxcode: tokens, the classes of a text, the parser of one forward().
  *
  *     fxcode.c         fxcode_read
- *     fxcode_scan.c    finds the classes, the start of each forward(), and the attributes in __init__      (struct fxscan)
+ *     fxcode_scan.c    finds the classes, the start of each forward(), and the attributes in __init__ (struct fxscan)
  *     fxcode_lex.c     tokens                                                                         (struct fxlex)
  *     fxcode_params.c  the signature of one forward()                                                 (struct fxparse)
  *     fxcode_parse.c   its statements

@@ -29,18 +29,21 @@
  *     example:
  *         /tmp/main.cpp:2:10: fatal error: omp.h: No such file or directory
  *
- *   match     the message. {name} matches one or more characters, * zero or more, as few as possible, never beyond the line or PATTERN_WILD
- *   bytes; \{ \* \\ are the literal characters. It starts with text and has at least 8 characters of text in a row. Any of several match
- *   lines suffices. and, not  like match: must, or must not, also occur in the message's line or within PATTERN_NEAR lines of it. All of
- *   them apply. over      ids of less specific patterns: not reported within PATTERN_OVER lines of this one. title, cause, check, fix,
- *   hint, see
+ *   match     the message. {name} matches one or more characters, * zero or more, as few as possible, never beyond the line or
+ *             PATTERN_WILD bytes; \{ \* \\ are the literal characters. It starts with text and has at least 8 characters of text in a row.
+ *             Any of several match lines suffices.
+ *   and, not  like match: must, or must not, also occur in the message's line or within PATTERN_NEAR lines of it. All of them apply.
+ *   over      ids of less specific patterns: not reported within PATTERN_OVER lines of this one.
+ *   title, cause, check, fix, hint, see
  *             the explanation. Several fix and hint lines, best first, and several see lines. A {name} in title, cause, check, fix or hint
  *             must occur in every match line or in an `and` line. `see` is an https address: documentation, an issue, the source file with
  *             its version.
- *   fix       a tested fix: a program in tests/live/fixes has it as FIX (`make lint` checks), before and after hint      advice that was
- *   not, or cannot be, tested there: packages, drivers, GPUs, directories. Printed as such. A pattern has a fix or a hint versions  the
- *   torch versions that print the message: "2.0-", "2.0-2.5". Omitted: unknown, or not from torch. example   a message as actually printed;
- *   at least one. tests/unit/test_patterns.c checks the pattern against all of them. no-example  a text that must not match.
+ *   fix       a tested fix: a program in tests/live/fixes has it as FIX (`make lint` checks), before and after
+ *   hint      advice that was not, or cannot be, tested there: packages, drivers, GPUs, directories. Printed as such. A pattern has a fix
+ *             or a hint
+ *   versions  the torch versions that print the message: "2.0-", "2.0-2.5". Omitted: unknown, or not from torch.
+ *   example   a message as actually printed; at least one. tests/unit/test_patterns.c checks the pattern against all of them.
+ *   no-example  a text that must not match.
  *
  * All but over, and, not, versions and no-example are required.
  *

@@ -3,7 +3,7 @@
  *     read.c     lines: labels, record prefixes, channels (the texts of one label)      head.c: parses a prefix
  *     scan.c     a channel's text -> the parser of each line                            breaks.c, recompile.c, shapes.c,
  *                                                                                       tables.c, failure.c, misc.c
- *     identity.c the compilation that a line belongs to                                      facts_text.c: at the end of the text
+ *     identity.c the compilation that a line belongs to                                 facts_text.c: at the end of the text
  *
  * A channel's text is scanned when a record ends (final), and every SCAN_AT bytes before that. A parser is called at a line that starts
  * with its keyword and returns how many lines it consumed; 0: not its line; BLOCK_MORE: the text may be incomplete. A parser that gets no
