@@ -59,7 +59,7 @@ unlike "no entry point is missing" "$(gpu FAKECUDA_SM=90)" 'does not export'
 run gpu FAKECUDA_SM=80
 is "an older GPU" "$status" 1
 like "an older GPU: which code, which GPU" "$(cat out)" 'fatal +has code for sm_90 \(.*\.cubin\), but this machine.s GPU is sm_80'
-like "a newer generation" "$(gpu FAKECUDA_SM=120)" 'has code for sm_90 .* but the GPU here is sm_120'
+like "a newer generation" "$(gpu FAKECUDA_SM=120)" 'has code for sm_90 .* but this machine.s GPU is sm_120'
 like "no GPU" "$(gpu FAKECUDA_FAIL=nodevice)" 'fatal +compiled for CUDA, but the driver finds no GPU'
 like "two of them" "$(gpu FAKECUDA_DEVICES=2)" 'runs on this machine.s GPU \(sm_90, sm_90\)'
 like "constants on the model's device are no finding" "$(gpu FAKECUDA_SM=90 | grep -c 'constant .* is for')" '^0$'

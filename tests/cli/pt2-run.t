@@ -96,7 +96,7 @@ is "it has a name only" "$(jq -c '[.outputs[] | select(.dtype == null) | keys]' 
 
 # ---- which model, which inputs ----
 exits "of several models" 2 pt2-run "$P/multi.pt2" 'f32[2,4]'
-like "one must be chosen" "$(cat err)" "holds 2 models, choose one with --model: first, second"
+like "one must be chosen" "$(cat err)" "contains 2 models, choose one with --model: first, second"
 mapfile -t in < <(inputs multi_second)
 exits "--model" 0 pt2-run -m second "$P/multi.pt2" "${in[@]}" -o got.npz
 eager multi_second >want

@@ -526,7 +526,7 @@ static void test_files(void **state)
 	file_refused(buf_slice(&z.b), "contains no tensors");
 	mkzip_release(&z);
 	pt(&z, SLICE("\x80\2}X\1\0\0\0aNsX\1\0\0\0aNs."), NULL, 24);
-	file_refused(buf_slice(&z.b), "one key twice");
+	file_refused(buf_slice(&z.b), "duplicate key in a dict");
 	mkzip_release(&z);
 	pt(&z, SLICE("\x80\2cos\nsystem\n."), NULL, 24);
 	file_refused(buf_slice(&z.b), "refuses global 'os.system'");
