@@ -345,8 +345,7 @@ static void test_over_errors(void **state)
 	(void)state;
 	assert_not_joined("match: long enough", "match: long enough\nover: c", "b.pattern: over: 'c' is not the id of another pattern");
 	assert_not_joined("match: long enough", "match: long enough\nover: b", "b.pattern: over: 'b' is not the id of another pattern");
-	assert_not_joined("match: long enough\nover: b", "match: long enough\nover: a",
-			  "a.pattern: over: is circular; remove one 'over'");
+	assert_not_joined("match: long enough\nover: b", "match: long enough\nover: a", "a.pattern: over: is circular; remove one 'over'");
 }
 
 static void test_folder(void **state)

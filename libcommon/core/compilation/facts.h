@@ -600,7 +600,8 @@ FACT(fact_frame);
 
 struct facts {
 	struct intern names;
-	struct intern compile_ids; /* of facts_compile: {input, process, generation, id} -> compile_row[], valid until facts_only_function */
+	struct intern
+	    compile_ids; /* of facts_compile: {input, process, generation, id} -> compile_row[], valid until facts_only_function */
 	uint32_t *compile_row, cap_compile_row;
 	struct intern id_times; /* {input, id} -> times[]: how many rows of compile[] have it */
 	uint32_t *times, cap_times;

@@ -27,12 +27,12 @@ struct tensor_close {
 	bool same, sizes_differ, dtype_differs;
 	bool known; /* false: a non-numeric dtype; only the bytes were compared */
 	double rtol, atol;
-	uint64_t n, bad;         /* elements, and those that are not close */
-	uint64_t not_finite;     /* of those: infinite or NaN on one side, and different on the other */
-	double max_abs, max_rel; /* over elements that are finite on both sides; relative to the expected one */
-	double rms;              /* root of the sum of squared differences over that of the expected values; finite elements only */
-	double scale, spread;    /* of expected elements, where both are finite: root mean square, standard deviation */
-	double worst;            /* greatest |a - b| / (atol + rtol * |a|): 1 is the limit; infinity if no tolerance would suffice */
+	uint64_t n, bad;             /* elements, and those that are not close */
+	uint64_t not_finite;         /* of those: infinite or NaN on one side, and different on the other */
+	double max_abs, max_rel;     /* over elements that are finite on both sides; relative to the expected one */
+	double rms;                  /* root of the sum of squared differences over that of the expected values; finite elements only */
+	double scale, spread;        /* of expected elements, where both are finite: root mean square, standard deviation */
+	double worst;                /* greatest |a - b| / (atol + rtol * |a|): 1 is the limit; infinity if no tolerance would suffice */
 	int64_t worst_at, first_bad; /* linear index, -1 for none */
 	double a, b;                 /* at worst_at; for complex numbers, the magnitude */
 };

@@ -364,7 +364,7 @@ struct trace_hooks {
 	unsigned threads;                                              /* 0: one per CPU */
 	unsigned share;             /* this many logs are read in parallel: windows are that much smaller */
 	struct trace_reading *rows; /* for trace_read_facts() */
-	bool in_part; /* keep what was read before a read error: check t->unread, and exit with EXIT_INPUT if it is set */
+	bool in_part;               /* keep what was read before a read error: check t->unread, and exit with EXIT_INPUT if it is set */
 };
 
 /* Reads into f, as one more input; NULL: into a model of its own. */
