@@ -49,19 +49,19 @@ is "as JSON" "$($check --json "$model" 'f32[4,8]' 'f32[4,8]@cuda:0' | jq -c '[.f
 # ---- the doctor ----
 gpu() { env LD_LIBRARY_PATH="$cuda" "$@" $check --doctor --torch=none "$model"; }
 exits "no driver" 1 $check --doctor --torch=none "$model"
-like "that is said" "$(cat out)" 'fatal +compiled for CUDA, but there is no NVIDIA driver \(libcuda\.so\.1\)'
+like "that is said" "$(cat out)" 'fatal +compiled for CUDA, but no NVIDIA driver \(libcuda\.so\.1\) is installed'
 is "once" "$(grep -c '^fatal .*libcuda\.so\.1' out)" 1
-like "the right GPU" "$(gpu FAKECUDA_SM=90)" 'ok +GPU code for sm_90 runs on the GPU here \(sm_90\)'
-like "and its driver" "$(gpu FAKECUDA_SM=90)" 'ok +compiled with CUDA 12; the driver is for CUDA 12\.8'
+like "the right GPU" "$(gpu FAKECUDA_SM=90)" 'ok +GPU code for sm_90 runs on this machine.s GPU \(sm_90\)'
+like "and its driver" "$(gpu FAKECUDA_SM=90)" 'ok +compiled with CUDA 12; the driver supports CUDA 12\.8'
 unlike "nothing fatal" "$(gpu FAKECUDA_SM=90)" 'fatal'
 like "the torch that compiled it, by what it exports" "$(gpu FAKECUDA_SM=90)" 'ok +compiled by torch 2\.13 or newer'
 unlike "no entry point is missing" "$(gpu FAKECUDA_SM=90)" 'does not export'
 run gpu FAKECUDA_SM=80
 is "an older GPU" "$status" 1
-like "an older GPU: which code, which GPU" "$(cat out)" 'fatal +has code for sm_90 \(.*\.cubin\), but the GPU here is sm_80'
-like "a newer generation" "$(gpu FAKECUDA_SM=120)" 'has code for sm_90 .* but the GPU here is sm_120'
+like "an older GPU: which code, which GPU" "$(cat out)" 'fatal +has code for sm_90 \(.*\.cubin\), but this machine.s GPU is sm_80'
+like "a newer generation" "$(gpu FAKECUDA_SM=120)" 'has code for sm_90 .* but this machine.s GPU is sm_120'
 like "no GPU" "$(gpu FAKECUDA_FAIL=nodevice)" 'fatal +compiled for CUDA, but the driver finds no GPU'
-like "two of them" "$(gpu FAKECUDA_DEVICES=2)" 'runs on the GPU here \(sm_90, sm_90\)'
+like "two of them" "$(gpu FAKECUDA_DEVICES=2)" 'runs on this machine.s GPU \(sm_90, sm_90\)'
 like "constants on the model's device are no finding" "$(gpu FAKECUDA_SM=90 | grep -c 'constant .* is for')" '^0$'
 mkdir host && (cd host && unzip -qo "$model")
 sed -i 's/constants_info_\[0\].device_type = cached_torch_device_type_cuda/constants_info_[0].device_type = cached_torch_device_type_cpu/' \

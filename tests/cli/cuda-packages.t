@@ -97,8 +97,8 @@ like "is said" "$(cat out)" 'call 1 \(triton_poi_fused_cos_t_1\) and call 2 \(ao
 unlike "nothing of what does wait" "$(cat out)" 'use buf0'
 unlike "no column where there is one stream" "$($check "$pt2/v215/linear.pt2")" "caller's"
 run env LD_LIBRARY_PATH="$cuda" $check --doctor --torch=none "$pt2/v215/linear.pt2"
-like "2.15: the doctor knows its GPU" "$(cat out)" 'ok +GPU code for sm_90 runs on the GPU here \(sm_90\)'
-like "2.15: that its ptxas is newer than the driver" "$(cat out)" 'warning its kernels \(.*\.cubin\) are compiled by CUDA 13\.[0-9]+, but the driver is for CUDA 12\.8'
+like "2.15: the doctor knows its GPU" "$(cat out)" 'ok +GPU code for sm_90 runs on this machine.s GPU \(sm_90\)'
+like "2.15: that its ptxas is newer than the driver" "$(cat out)" 'warning its kernels \(.*\.cubin\) are compiled by CUDA 13\.[0-9]+, but the driver supports only CUDA 12\.8'
 
 # ---- inputs ----
 exits "they fit" 0 $check "$pt2/linear.pt2" 'f32[4,16]@cuda:0'
@@ -113,20 +113,20 @@ gpu() { # SM PACKAGE
 	LD_LIBRARY_PATH=$cuda FAKECUDA_SM=$1 $check --doctor --torch=none "$pt2/$2.pt2"
 }
 for name in linear linear_embedded linear_fatbin; do
-	like "$name on its GPU" "$(gpu 90 $name)" 'ok +GPU code for sm_90a( and PTX)? runs on the GPU here \(sm_90\)'
+	like "$name on its GPU" "$(gpu 90 $name)" 'ok +GPU code for sm_90a( and PTX)? runs on this machine.s GPU \(sm_90\)'
 	unlike "$name: nothing fatal" "$(gpu 90 $name)" fatal
 	run gpu 100 $name
 	is "$name on a newer one: status" "$status" 1
-	like "$name on a newer one: code for sm_90a is for that alone, PTX too" "$(grep -A2 '^fatal' out)" 'has code for sm_90a( and PTX)? \(.*\), but the GPU here is sm_100'
+	like "$name on a newer one: code for sm_90a is for that alone, PTX too" "$(grep -A2 '^fatal' out)" 'has code for sm_90a( and PTX)? \(.*\), but this machine.s GPU is sm_100'
 	like "$name on a newer one: the fix" "$(grep -A2 '^fatal' out)" 'fix: compile on this GPU$'
 done
 like "an embedded one is named by its kernel" "$(gpu 80 linear_embedded)" 'sm_90a \(triton_poi_fused_addmm_relu_0\)'
 like "a file by its name" "$(gpu 80 linear_fatbin)" 'sm_90a and PTX \(.*\.fatbin\)'
-like "sm_80 runs on sm_86" "$(gpu 86 launches_sm80)" 'ok +GPU code for sm_80 runs on the GPU here \(sm_86\)'
-like "not on sm_90" "$(gpu 90 launches_sm80)" 'fatal +has code for sm_80 \(.*\.cubin\), but the GPU here is sm_90'
+like "sm_80 runs on sm_86" "$(gpu 86 launches_sm80)" 'ok +GPU code for sm_80 runs on this machine.s GPU \(sm_86\)'
+like "not on sm_90" "$(gpu 90 launches_sm80)" 'fatal +has code for sm_80 \(.*\.cubin\), but this machine.s GPU is sm_90'
 like "PTX would have" "$(gpu 90 launches_sm80)" 'fix: compile on this GPU, or on the older one with .*emit_multi_arch_kernel'
 is "no driver: said once" "$($check --doctor --torch=none "$pt2/linear.pt2" | grep '^fatal')" \
-	'fatal   compiled for CUDA, but there is no NVIDIA driver (libcuda.so.1)'
+	'fatal   compiled for CUDA, but no NVIDIA driver (libcuda.so.1) is installed'
 mkdir torch && cp "$BUILD/tests-lib/faketorch.so" torch/libtorch_cpu.so
 of_torch() { # what is said of a torch
 	LD_LIBRARY_PATH=$cuda $check --doctor --torch=torch "$pt2/linear.pt2" | grep -E "$1"
@@ -134,5 +134,5 @@ of_torch() { # what is said of a torch
 is "a torch for the cpu" "$(of_torch 'CUDA,.*for the cpu|needs libtorch_cuda|needs aoti_torch_cuda')" \
 	"fatal   compiled for CUDA, but this torch (torch) is for the cpu: it has no libtorch_cuda.so"
 cp "$cuda/libtorch_cuda.so" torch
-is "a torch for CUDA: its runtime and the driver" "$(of_torch 'this torch')" 'ok      this torch is for CUDA 12; the driver is for CUDA 12.8 and older'
+is "a torch for CUDA: its runtime and the driver" "$(of_torch 'this torch')" 'ok      this torch is for CUDA 12; the driver supports CUDA 12.8 and older'
 done_testing

@@ -192,7 +192,7 @@ EOS
 	ok "... $peak MB of memory" test "$peak" -lt 400
 	read -r status peak < <(timeout 100 python3 "$ROOT/tests/lib/peak.py" tlparse payload.log -o giant)
 	is "a payload of 300 MB: exit 0, one warning" "$status $(wc -l <err)" "0 1"
-	like "... said at its record" "$(cat err)" "line $((lines + 1)): payloads that are not what was written"
+	like "... said at its record" "$(cat err)" "line $((lines + 1)): payloads that were changed"
 	is "... the records after it are read" "$(find giant -name 'inductor_output_code*' | wc -l)" 2
 	is "... most of it is kept" "$(($(stat -c %s giant/-_-_-_-/giant_16.txt) >> 20))" 255
 	ok "... $peak MB of memory" test "$peak" -lt 400

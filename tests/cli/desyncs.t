@@ -64,7 +64,7 @@ ok "and not run" test ! -e harmed
 exits "alone" 3 tlparse --json os_3
 like "says which" "$(cat err)" "system"
 exits "another pickle" 3 tlparse --json list_4
-like "says what it lacks" "$(cat err)" "no dump of the Flight Recorder"
+like "says what it lacks" "$(cat err)" "not a Flight Recorder dump"
 exits "a stream of marks" 3 tlparse --json deep_5
 head -c 900 v213/fr_trace_rank_0 >cut_0
 exits "one that is cut" 3 tlparse --json cut_0

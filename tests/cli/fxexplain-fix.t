@@ -77,7 +77,7 @@ fresh; rm app/prints.py; refused "the file is gone" "the file is not below --roo
 fresh; mv app/prints.py app/real.py; ln -s real.py app/prints.py; refused "a link" "the file is a symlink"
 fresh; printf '# \xff\n' >>app/prints.py; refused "not UTF-8" "the file is not UTF-8"
 fresh; sed -i 's/$/\r/' app/prints.py; refused "CR LF" "the file has lines that end in CR LF"
-fresh; echo 'x = (' >>app/prints.py; refused "no Python" "the file cannot be parsed: .*a bracket is never closed"
+fresh; echo 'x = (' >>app/prints.py; refused "no Python" "the file cannot be parsed: .*unclosed bracket"
 fresh; rm app/prints.py; mkdir app/prints.py; refused "a folder" "the file is a symlink, or not a regular file"
 fresh; rm app/prints.py; mkdir out-of; cp plain/prints.py out-of/; ln -s ../out-of app/home; refused "a folder that leads out" "the file is not below" --only print
 fresh; echo 'torch._dynamo.config.reorderable_logging_functions.add( print )' >>app/prints.py

@@ -98,7 +98,7 @@ sed 's/torch\.ops\.aten\.sigmoid\.default/torch.ops.mine.sigmoid.default/' "$dee
 exits "shapes that no rule tells" 0 fxminify --test ./one.sh mine.py -o one.py
 like "the result says which are guesses" "$(cat one.py)" '#: WARNING: GUESSED SHAPES: .*its shape is not known: a guess'
 like "so do the lines" "$(cat err)" 'shapes +[0-9]+ values have unknown shapes; .*a guess \(set PT2_PYTHON to ask torch\)'
-like "which was the first, and why" "$(cat err)" "no shape +node '[a-z0-9_]+' \(mine\.sigmoid\.default\): this operator is not here"
+like "which was the first, and why" "$(cat err)" "no shape +node '[a-z0-9_]+' \(mine\.sigmoid\.default\): unsupported operator"
 PT2_PYTHON=$TMP/no_python exits "no torch where PT2_PYTHON says" 0 fxminify --test ./one.sh mine.py -o one.py
 like "that is said" "$(cat err)" 'torch could not compute the shapes: .*no_python'
 is "and the shapes are guessed" "$(calls one.py)" 1

@@ -71,8 +71,8 @@ cheap() {
 	is "${*##*/}" "$status $(grep -c -e "$text" out err | awk -F: '{n += $2} END {print (n > 0)}')" "$want 1"
 	if [ -n "$no_limit" ]; then skip "... with little memory" "a sanitizer's own"; else ok "... with little memory ($peak MB)" test "$peak" -lt 64; fi
 }
-by_name="has $size MiB when inflated: of a compressed text at most 64 MiB are read"
-table="is a table of $size MiB, of which at most .* are read"
+by_name="inflates to $size MiB: at most 64 MiB of compressed text are read"
+table="is a table of $size MiB, but at most .* are read"
 for package in so.pt2 so_x.pt2; do
 	cheap 0 'model for cpu\|Inputs' aoti-checkinputs $package
 	cheap 0 'GLIBC' aoti-checkinputs --doctor --torch=none $package
@@ -99,6 +99,6 @@ cheap 0 'out0 ' pt2-run "$P/mlp.pt2" 'storage.pt:inputs[0]'
 is "no temporary file is left" "$(ls -A "$TMPDIR")" ""
 
 # ---- no room for what is inflated ----
-cheap 4 "cannot make a temporary file in '$TMP/missing'.*TMPDIR" env TMPDIR="$TMP/missing" aoti-checkinputs --doctor --torch=none so.pt2
+cheap 4 "cannot create a temporary file in '$TMP/missing'.*TMPDIR" env TMPDIR="$TMP/missing" aoti-checkinputs --doctor --torch=none so.pt2
 cheap 4 "cannot write '.*(temporary file)': File too large" bash -c 'ulimit -f 50000; exec aoti-checkinputs --doctor --torch=none so_x.pt2'
 done_testing

@@ -32,7 +32,7 @@ ok "what eager gave" close got want
 ok "numpy's own header" test "$(head -c 6 got.npy | tail -c 5)" = NUMPY
 mapfile -t in < <(inputs nested)
 exits "several as .npy" 3 pt2-run "$P/nested.pt2" "${in[@]}" -o several.npy
-like "names .npz" "$(cat err)" "^pt2-run: 'several.npy': a .npy file holds one tensor, not 3: save as .npz"
+like "names .npz" "$(cat err)" "^pt2-run: 'several.npy': a .npy file contains one tensor, not 3: save as .npz"
 is "nothing is left" "$(echo several*)" 'several*'
 exits "a name that says no format" 2 pt2-run "${mlp[@]}" -o got.bin
 like "says which there are" "$(cat err)" "'got.bin': cannot tell the format from the file name: use .npz, .npy, .pt or .safetensors"
@@ -96,7 +96,7 @@ is "it has a name only" "$(jq -c '[.outputs[] | select(.dtype == null) | keys]' 
 
 # ---- which model, which inputs ----
 exits "of several models" 2 pt2-run "$P/multi.pt2" 'f32[2,4]'
-like "one must be chosen" "$(cat err)" "holds 2 models, choose one with --model: first, second"
+like "one must be chosen" "$(cat err)" "contains 2 models, choose one with --model: first, second"
 mapfile -t in < <(inputs multi_second)
 exits "--model" 0 pt2-run -m second "$P/multi.pt2" "${in[@]}" -o got.npz
 eager multi_second >want
@@ -132,13 +132,13 @@ like "is said" "$(cat err)" "'more.safetensors': 1 weight that the model does no
 exits "quiet says neither" 0 pt2-run -q --weights more.safetensors "${mlp[@]}"
 is "nothing" "$(cat err)" ""
 exits "of another shape" 3 pt2-run --weights "$(weights shape.safetensors up.weight F32 8,16 0 up.bias F32 5 0; echo shape.safetensors)" "${mlp[@]}" -o no.npz
-like "names them" "$(cat err)" "^pt2-run: 'shape.safetensors' has weights that this model cannot take: up.weight is f32\[8,16\] and must be f32\[16,8\], up.bias is f32\[5\] and must be f32\[16\]"
+like "names them" "$(cat err)" "^pt2-run: 'shape.safetensors' has weights that do not fit this model: up.weight is f32\[8,16\] and must be f32\[16,8\], up.bias is f32\[5\] and must be f32\[16\]"
 exits "of another type" 3 pt2-run --weights "$(weights type.safetensors up.weight F64 16,8 0; echo type.safetensors)" "${mlp[@]}" -o no.npz
 like "names it" "$(cat err)" "up.weight is f64\[16,8\] and must be f32\[16,8\]"
 exits "of another model" 3 pt2-run --weights "$(weights other.safetensors a F32 1 0; echo other.safetensors)" "${mlp[@]}" -o no.npz
-like "says what it takes" "$(cat err)" "'other.safetensors' has none of the model's weights: it takes up.weight, up.bias, down.weight"
+like "says what it takes" "$(cat err)" "'other.safetensors' has none of the model's weights: the model takes up.weight, up.bias, down.weight"
 exits "a compiled model" 3 pt2-run --weights "$P/mlp.pt2" "${mlp[@]}" -o no.npz
-like "is no weights" "$(cat err)" "holds no exported program"
+like "is no weights" "$(cat err)" "contains no exported program"
 exits "no such file" 3 pt2-run --weights nosuch.pt "${mlp[@]}" -o no.npz
 exits "a file that is no weights" 3 pt2-run --weights /etc/passwd "${mlp[@]}" -o no.npz
 exits "weights for a model that has none" 3 pt2-run --weights zero.safetensors "$P/nested.pt2" 'f32[2,3]' 'f32[2,3]' 'f32[2,3]' 'f32[]'
@@ -167,7 +167,7 @@ tensors "$ROOT/tests/data/aoti/v215/io/noweights.npz" | grep '^out' >want
 tensors got.npz >got
 ok "gives what eager gave" close got want
 exits "one is missing" 3 pt2-run --weights "$(weights lacks.safetensors "${all[@]:0:8}" down.wait F32 4,16 0; echo lacks.safetensors)" "${bare[@]}"
-like "which, and what is there instead" "$(cat err)" "^pt2-run: 'lacks.safetensors' lacks weights that the model needs: down.weight \(it has, and the model does not take: down.wait\)"
+like "which, and what is there instead" "$(cat err)" "^pt2-run: 'lacks.safetensors' lacks weights that the model needs: down.weight \(it has these, which the model does not take: down.wait\)"
 for tool in aoti-printer aoti-nanassert; do
 	exits "$tool runs it with them" 0 $tool --weights zero.safetensors "${bare[@]}"
 	exits "$tool" 0 $tool --weights zero.safetensors "${mlp[@]}"
@@ -200,7 +200,7 @@ if nm "$BUILD/bin/pt2-run" 2>/dev/null | grep -q __asan_init || ! ldconfig -p | 
 else
 	for tool in pt2-run aoti-printer; do
 		exits "$tool: too little address space" 4 timeout 30 bash -c 'ulimit -v 150000; exec "$@"' - $tool "$P/mlp.pt2" 'f32[8,8]'
-		like "$tool: says for what" "$(cat err)" 'too little address space for OpenBLAS, which needs 128 MB more: raise the limit \(ulimit -v\)'
+		like "$tool: says for what" "$(cat err)" 'not enough address space for OpenBLAS, which needs 128 MB more: raise the limit \(ulimit -v\)'
 	done
 fi
 ulimit -f 1

@@ -19,7 +19,7 @@ for file in "${programs[@]}" ${EXPORTED:+"$EXPORTED"/*.exported.pt2}; do
 		whole=$((whole + 1))
 	else # what is told is right, and an operator that is missing is said
 		is "$name: nothing else than torch has" "$(grep ' instead of ' out | grep -v ': not told instead of ')" ""
-		like "$name: why not" "$(cat out)" "first: node '[a-z0-9_]+' \([a-z0-9_.]+\): this operator is not here"
+		like "$name: why not" "$(cat out)" "first: node '[a-z0-9_]+' \([a-z0-9_.]+\): unsupported operator"
 	fi
 done
 echo "# of $whole programs every node"

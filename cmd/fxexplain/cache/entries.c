@@ -56,7 +56,7 @@ void entry_read(struct cachedir *d, struct cache_file *f, struct slice bytes)
 	struct err err;
 	if (pickle_read_objects(&p, bytes, "", &err) < 0) {
 		const char *why = strncmp(err.text, "'': ", 4) ? err.text : err.text + 4;
-		f->state = strstr(why, "breaks off") ? STATE_CUT : STATE_DAMAGED;
+		f->state = strstr(why, "the file is truncated") ? STATE_CUT : STATE_DAMAGED;
 		f->why = intern_add(&d->names, slice_str(why));
 		return;
 	}

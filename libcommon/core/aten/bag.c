@@ -5,7 +5,7 @@
  *   offset2bag    which bag each index is in; empty for a sum on the fast path (no padding, rows without gaps, not
  * float64) bag_size      for mean and max how many indices without padding; zeros for a sum max_indices   for max the
  * row each number came from, [bags, columns]; bag_size again for mean, zeros for a sum For the sum,
- * _embedding_bag_forward_only sizes the last two by offsets, also where its last one begins no bag.
+ * _embedding_bag_forward_only sizes the last two by offsets, even if its last one does not begin a bag.
  */
 #include "call.h"
 #include "elem.h"
@@ -26,12 +26,12 @@ static void check_bags(struct bags *b)
 	if (b->in.indices->n_dim != 1 || b->in.offsets->n_dim != 1 || b->in.weight->n_dim != 2)
 		aten_fail("input has to be a 1D or 2D Tensor, but got Tensor of dimension %d", b->in.indices->n_dim);
 	if (!elem_floating(b->in.weight->dtype))
-		aten_fail("expected weight of a floating dtype, got %s", dtype_name(b->in.weight->dtype));
+		aten_fail("expected weight to have a floating dtype, got %s", dtype_name(b->in.weight->dtype));
 	if (b->in.per_sample_weights && (b->in.mode != BAG_SUM || b->in.per_sample_weights->n_dim != 1 ||
 					 aten_numel(b->in.per_sample_weights) != aten_numel(b->in.indices)))
-		aten_fail("embedding_bag: per_sample_weights come with mode='sum', one for each index");
+		aten_fail("embedding_bag: per_sample_weights require mode='sum', one for each index");
 	if (b->in.mode < BAG_SUM || b->in.mode > BAG_MAX)
-		aten_fail("embedding_bag: no mode %d", (int)b->in.mode);
+		aten_fail("embedding_bag: invalid mode %d", (int)b->in.mode);
 	b->n = b->in.indices->size[0];
 	b->bags = b->in.offsets->size[0] - b->in.include_last_offset;
 	b->columns = b->in.weight->size[1];
@@ -55,7 +55,7 @@ static int64_t offset_of(const struct bags *b, int64_t bag)
 	int64_t at = bag < b->in.offsets->size[0] && bag < b->bags ? vector_at(b->in.offsets, bag) : b->n;
 
 	if (at < 0 || at > b->n || (!bag && at))
-		aten_fail("offsets have to begin at 0 and must not be beyond the input's length, %lld", (long long)b->n);
+		aten_fail("offsets must begin at 0 and not exceed the input's length, %lld", (long long)b->n);
 	return at;
 }
 
@@ -190,13 +190,13 @@ static struct aten_tensor *segment_reduce(const struct segments *s, struct aten_
 	int64_t size[ATEN_DIMS], cum_step = line_step(parts, parts->n_dim - 1);
 
 	if (!elem_floating(data->dtype) || !data->n_dim)
-		aten_fail("segment_reduce(): Expected data of a floating dtype and at least one dimension");
+		aten_fail("segment_reduce(): Expected data of a floating dtype with at least one dimension");
 	if (parts->n_dim != axis + 1 || (parts->dtype != DTYPE_I64 && parts->dtype != DTYPE_I32))
-		aten_fail("segment_reduce(): Expected lengths or offsets of %d dimensions, int64 or int32", axis + 1);
+		aten_fail("segment_reduce(): Expected lengths or offsets with %d dimensions, int64 or int32", axis + 1);
 	memcpy(size, data->size, sizeof(size));
 	size[axis] = parts->size[axis] - !lengths;
 	if (size[axis] < 0 || memcmp(parts->size, data->size, (size_t)axis * sizeof(*size)))
-		aten_fail("segment_reduce(): lengths or offsets do not fit the data");
+		aten_fail("segment_reduce(): lengths or offsets do not match the data");
 	struct aten_tensor *out = aten_new(data->dtype, data->n_dim, size, NULL);
 	int64_t part_step[ATEN_DIMS] = {0};
 	for (int i = 0; i < axis; i++)
@@ -208,7 +208,7 @@ static struct aten_tensor *segment_reduce(const struct segments *s, struct aten_
 		for (int64_t i = 0; i < size[axis]; i++) {
 			int64_t next = elem_i64(parts->dtype, w.p[2] + (i + !lengths) * cum_step), to = next;
 			if (from < 0 || (lengths && __builtin_add_overflow(from, next, &to)) || to < from || to > data->size[axis])
-				aten_fail("segment_reduce(): segment %lld is not within the data", (long long)i);
+				aten_fail("segment_reduce(): segment %lld is outside the data", (long long)i);
 			double v = segment_value(s, data, w.p[0] + from * line_step(data, axis), line_step(data, axis), to - from);
 			elem_set_f64(out->dtype, w.p[1] + i * line_step(out, axis), v);
 			from = to;
@@ -273,7 +273,7 @@ struct aten_tensor *aten_cdist(struct aten_tensor *x1, struct aten_tensor *x2, d
 	int dtype = x1->dtype;
 	x1 = aten_to_copy(x1, DTYPE_F64, ATEN_CONTIGUOUS);
 	x2 = aten_to_copy(x2, DTYPE_F64, ATEN_CONTIGUOUS);
-	/* As of [batch, rows 1, 1] and [batch, 1, rows 2]. */
+	/* Like [batch, rows 1, 1] and [batch, 1, rows 2]. */
 	struct aten_tensor a = *x1, b = *x2;
 	a.size[a.n_dim - 1] = 1;
 	b.size[b.n_dim - 1] = b.size[b.n_dim - 2];
@@ -291,7 +291,7 @@ struct aten_tensor *aten_pdist(struct aten_tensor *self, double p)
 {
 	need_rows(self, p);
 	if (self->n_dim != 2)
-		aten_fail("_pdist_forward requires a tensor of two dimensions");
+		aten_fail("_pdist_forward requires a 2D tensor");
 	int64_t n = self->size[0], columns = self->size[1], pairs = n > 1 ? size_times(n, n - 1) / 2 : 0;
 	struct aten_tensor *out = aten_new(self->dtype, 1, &pairs, NULL);
 	if (!pairs || !columns || !aten_computes())
@@ -304,7 +304,7 @@ struct aten_tensor *aten_pdist(struct aten_tensor *self, double p)
 	return out;
 }
 
-/* ---- the gradient of a table: rows of grad added up where they came from (aten/src/ATen/native/Embedding.cpp) ---- */
+/* ---- the gradient of a table: rows of grad are summed at their source rows (aten/src/ATen/native/Embedding.cpp) ---- */
 
 static void add_rows(struct aten_tensor *out, const struct aten_tensor *grad, const struct aten_tensor *indices, int64_t padding,
 		     bool by_count)
@@ -338,7 +338,7 @@ static void run_embedding_backward(struct aten_call *c)
 	int64_t size[2] = {call_int(c, 2), grad->n_dim ? grad->size[grad->n_dim - 1] : 0};
 	if (!elem_floating(grad->dtype) || (indices->dtype != DTYPE_I64 && indices->dtype != DTYPE_I32) || !grad->n_dim ||
 	    aten_numel(grad) != size_times(aten_numel(indices), size[1]))
-		aten_fail("a gradient of %s that does not fit the indices", dtype_name(grad->dtype));
+		aten_fail("the gradient (%s) does not match the indices", dtype_name(grad->dtype));
 	struct aten_tensor *out = aten_fill(aten_empty(size, 2, grad->dtype), aten_number(0));
 	if (aten_computes())
 		add_rows(out, grad, indices, call_int(c, 3), call_bool(c, 4));
@@ -370,7 +370,7 @@ static void run_segment_reduce(struct aten_call *c) /* data, reduce, lengths, in
 		  aten_segment_reduce(call_tensor(c, 0), call_string_or(c, 1, ""), call_tensor_or_none(c, 2), call_tensor_or_none(c, 3),
 				      call_tensor_or_none(c, 4), call_int(c, 5), call_is_none(c, 7) ? NULL : &initial));
 }
-static void run_cdist(struct aten_call *c) /* x1, x2, p, compute_mode: whether by a matrix product; it is not, here */
+static void run_cdist(struct aten_call *c) /* x1, x2, p, compute_mode: whether to use a matrix product; not here */
 {
 	call_give(c, 0, aten_cdist(call_tensor(c, 0), call_tensor(c, 1), call_float(c, 2)));
 }

@@ -1,10 +1,10 @@
-/* Matrix multiplication: OpenBLAS where it is installed, else plain C; LAPACK (lapack.h) out of the same library.
+/* Matrix multiplication: OpenBLAS if installed, else plain C; LAPACK (lapack.h) from the same library.
  *
- * It is loaded when it is first needed, for loading it takes longer than a small model runs. Sought are Debian's
- * (libopenblas0-serial or another variant), whose integers have 32 bits, and the one that NumPy's wheels bring, whose names and
- * integers differ (scipy_dgesdd_64_): beside the python of PATH, in a virtual environment and in ~/.local. One thread, unless the
- * environment says otherwise: the kernels of the model have a pool of their own, and two pools on few cores fight.
- * PT2_SHIM_BLAS=none does without (for tests); another value is the library to load. */
+ * It is loaded on first use, since loading it takes longer than a small model runs. It looks for Debian's
+ * (libopenblas0-serial or another variant), whose integers have 32 bits, and the one in NumPy's wheels, whose names and
+ * integers differ (scipy_dgesdd_64_): next to the python in PATH, in a virtual environment and in ~/.local. One thread, unless the
+ * environment says otherwise: the kernels of the model have a pool of their own, and two pools on few cores compete. PT2_SHIM_BLAS=none
+ * disables it (for tests); any other value is the library to load. */
 #include "cpu.h"
 #include "blas.h"
 #include "lapack.h"
@@ -17,14 +17,14 @@
 #include <pthread.h>
 #include <sys/mman.h>
 
-/* cblas.h of OpenBLAS 0.3; its enums are ints. Its blasint is an int or, in NumPy's, an int64_t, which serves both: a callee
- * that takes an int looks at the lower half of the register or of the place on the stack. */
+/* cblas.h of OpenBLAS 0.3; its enums are ints. Its blasint is an int or, in NumPy's, an int64_t, which serves both: a callee that takes an
+ * int reads the lower half of the register or stack slot. */
 enum { ROW_MAJOR = 101, NO_TRANS = 111, TRANS = 112 };
 typedef int64_t blasint;
 #define GEMM(T) void (*)(int, int, int, blasint, blasint, blasint, T, const T *, blasint, const T *, blasint, T, T *, blasint)
 #define GEMV(T) void (*)(int, int, blasint, blasint, T, const T *, blasint, const T *, blasint, T, T *, blasint)
 
-/* How the builds of OpenBLAS name what cblas.h and Fortran call %s. */
+/* Names in builds of OpenBLAS for %s of cblas.h and Fortran. */
 static const struct naming {
 	const char *c, *fortran;
 	bool wide; /* integers of 64 bits */
@@ -42,7 +42,7 @@ static struct {
 		      blasint);
 	void (*sgemv)(int, int, blasint, blasint, float, const float *, blasint, const float *, blasint, float, float *, blasint);
 	void (*dgemv)(int, int, blasint, blasint, double, const double *, blasint, const double *, blasint, double, double *, blasint);
-	void *lib, *lapack; /* lapack: where LAPACK is, if that is another one */
+	void *lib, *lapack; /* lapack: the library with LAPACK, if different */
 	const struct naming *naming;
 } blas;
 
@@ -83,8 +83,8 @@ static void *open_numpys(void)
 	return lib;
 }
 
-/* OpenBLAS packs matrices in a buffer that it maps at the first product, 128 MiB in Debian's; where there is no room for it
- * (ulimit -v) it tries for ever (driver/others/memory.c, blas_memory_alloc). */
+/* OpenBLAS packs matrices in a buffer that it maps at the first product, 128 MiB in Debian's; if there is no room for it (ulimit -v), it
+ * retries forever (driver/others/memory.c, blas_memory_alloc). */
 #define BLAS_BUFFER (128u << 20)
 static bool starved;
 
@@ -129,7 +129,7 @@ static void need_blas(void)
 	static pthread_once_t once = PTHREAD_ONCE_INIT;
 	pthread_once(&once, load_blas);
 	if (UNLIKELY(starved))
-		aten_fail("too little address space for OpenBLAS, which needs %u MB more: raise the limit (ulimit -v)", BLAS_BUFFER >> 20);
+		aten_fail("not enough address space for OpenBLAS, which needs %u MB more: raise the limit (ulimit -v)", BLAS_BUFFER >> 20);
 }
 
 /* ---- LAPACK ---- */
@@ -146,8 +146,10 @@ void aten_lapack(const char *name, int dtype, const void *const *arg, size_t n)
 	if (!call && blas.lapack)
 		call = (routine *)named(blas.lapack, "%s_", full);
 	if (!call)
-		aten_fail("it needs %s of LAPACK: install OpenBLAS (Debian: libopenblas0-serial) or name one in PT2_SHIM_BLAS", full);
-	for (size_t i = 0; i < LAPACK_ARGS; i++) /* behind the arguments: how long texts are, each one character */
+		aten_fail(
+		    "requires LAPACK's %s: install OpenBLAS (Debian: libopenblas0-serial) or set PT2_SHIM_BLAS to a library that has it",
+		    full);
+	for (size_t i = 0; i < LAPACK_ARGS; i++) /* after the arguments: lengths of strings, one character each */
 		a[i] = i < n ? arg[i] : (p)(uintptr_t)1;
 	call(a[0], a[1], a[2], a[3], a[4], a[5], a[6], a[7], a[8], a[9], a[10], a[11], a[12], a[13], a[14], a[15], a[16], a[17], a[18],
 	     a[19]);
@@ -180,8 +182,8 @@ static bool fits_int(int64_t m, int64_t n, int64_t k, int64_t lda, int64_t ldb, 
 	return m <= INT32_MAX && n <= INT32_MAX && k <= INT32_MAX && lda <= INT32_MAX && ldb <= INT32_MAX && ldc <= INT32_MAX;
 }
 
-/* For a row or a column, gemv reads the matrix once, where gemm would pack it first. Sums of floats are added up in parts of `most`:
- * OpenBLAS adds in one go what MKL and oneDNN do not, and lost up to three times as much by it; it costs little. */
+/* For a row or a column, gemv reads the matrix once, where gemm would pack it first. Sums of floats are split into parts of `most`:
+ * OpenBLAS adds everything in one pass, unlike MKL and oneDNN, and lost up to three times as much precision; splitting costs little. */
 #define BLAS_GEMM(T, name, gemm, gemv, plain, most) \
 	void name(bool ta, bool tb, int64_t m, int64_t n, int64_t k, T alpha, const T *a, int64_t lda, const T *b, int64_t ldb, T beta, \
 		  T *c, int64_t ldc) \
@@ -193,7 +195,7 @@ static bool fits_int(int64_t m, int64_t n, int64_t k, int64_t lda, int64_t ldb, 
 			plain(ta, tb, m, n, k, alpha, a, lda, b, ldb, beta, c, ldc); \
 			return; \
 		} \
-		if (beta == 0 && (m == 1 || n == 1)) /* not every gemv ignores what is there */ \
+		if (beta == 0 && (m == 1 || n == 1)) /* not every gemv ignores the existing contents */ \
 			for (int64_t i = 0; i < (m == 1 ? n : m); i++) \
 				c[i * (m == 1 ? 1 : ldc)] = 0; \
 		if (m == 1) \

@@ -1,9 +1,9 @@
-/* blas.h - OpenBLAS, loaded when it is first needed; plain loops without it. */
+/* blas.h - OpenBLAS, loaded when it is first needed; plain loops if it is missing. */
 #ifndef PT2_ATEN_BLAS_H
 #define PT2_ATEN_BLAS_H
 #include "aten.h"
 
-bool aten_starved(void); /* there was no room for it: not the caller's fault */
+bool aten_starved(void); /* there was no memory for it: not the caller's fault */
 /* c[m,n] = beta*c + alpha * a[m,k] b[k,n], row-major with leading dims, ta/tb: transposed in memory. */
 void aten_gemm_f32(bool ta, bool tb, int64_t m, int64_t n, int64_t k, float alpha, const float *a, int64_t lda, const float *b, int64_t ldb,
 		   float beta, float *c, int64_t ldc);

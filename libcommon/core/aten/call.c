@@ -1,4 +1,4 @@
-/* Operators by name: finding them, filling in their arguments, giving their results away. */
+/* Operators by name: finding them, filling in their arguments, returning their results. */
 #include "call.h"
 
 #include "base/buf.h"
@@ -10,7 +10,7 @@ static const char *const schemas[] = {
 #include "schemas.h"
 };
 
-/* ---- what there is ---- */
+/* ---- the tables ---- */
 
 /* Each in the file of its kind. */
 /* clang-format off */
@@ -76,7 +76,7 @@ static struct slice bare_name(struct slice name)
 	return name;
 }
 
-/* "add_.Tensor" -> "add.Tensor"; false when it is not in place. */
+/* "add_.Tensor" -> "add.Tensor"; false if it is not in place. */
 static bool functional_name(struct slice name, char *to, size_t room)
 {
 	const char *dot = slice_chr(name, '.');
@@ -89,7 +89,7 @@ static bool functional_name(struct slice name, char *to, size_t room)
 	return true;
 }
 
-/* A graph also calls operators of other namespaces than ATen's: "quantized_decomposed.quantize_per_tensor". */
+/* A graph also calls operators from namespaces other than ATen's: "quantized_decomposed.quantize_per_tensor". */
 static const struct aten_entry *entry_of_namespace(struct slice name)
 {
 	struct buf qualified = {0};
@@ -116,7 +116,7 @@ int aten_find(struct aten_op *op, struct slice name, struct err *err)
 	}
 	op->schema = op->entry ? schema_of(op->entry->name) : NULL;
 	if (!op->schema)
-		return err_set(err, EXIT_PARTIAL, "the operator %.*s is not here", SLN(name, 200));
+		return err_set(err, EXIT_PARTIAL, "unsupported operator %.*s", SLN(name, 200));
 	if (op_schema_read(&op->parsed, slice_str(op->schema), err) < 0)
 		return -1;
 	op->n_results = op->parsed.n_result;
@@ -136,7 +136,7 @@ static _Noreturn void refuse_argument(const struct aten_call *c, uint32_t i, con
 static const struct aten_value *argument(const struct aten_call *c, uint32_t i)
 {
 	if (i >= c->n)
-		aten_fail("argument %u of %u", i + 1, c->n);
+		aten_fail("missing argument %u of %u", i + 1, c->n);
 	return &c->arg[i];
 }
 
@@ -160,7 +160,8 @@ struct aten_tensor *call_tensor(const struct aten_call *c, uint32_t i)
 	return t;
 }
 
-/* c10/core/ScalarType.h and TypeProperties.cpp: a number of Python counts least, and as the default dtype where it is a float. */
+/* c10/core/ScalarType.h and TypeProperties.cpp: a Python number has the lowest priority, and counts as the default dtype if it is a
+ * float. */
 struct aten_tensor *call_operand(const struct aten_call *c, uint32_t i)
 {
 	const struct aten_value *v = argument(c, i);
@@ -208,7 +209,7 @@ int call_dtype_or(const struct aten_call *c, uint32_t i, int otherwise)
 	if (v->kind == ATEN_NONE)
 		return otherwise;
 	if ((v->kind != ATEN_DTYPE && v->kind != ATEN_INT) || !dtype_info((int)v->i))
-		refuse_argument(c, i, "a dtype that is known here");
+		refuse_argument(c, i, "a known dtype");
 	return (int)v->i;
 }
 
@@ -272,7 +273,7 @@ static struct tensors tensors(const struct aten_call *c, uint32_t i, bool none)
 struct tensors call_tensors(const struct aten_call *c, uint32_t i) { return tensors(c, i, false); }
 struct tensors call_tensors_or_none(const struct aten_call *c, uint32_t i) { return tensors(c, i, true); }
 
-/* ---- defaults, as a schema writes them ---- */
+/* ---- defaults, as written in a schema ---- */
 
 static struct aten_value value_of_text(struct slice text);
 
@@ -309,7 +310,7 @@ static struct aten_value value_of_text(struct slice text)
 		return aten_int(i);
 	double f = strtod(number, &end);
 	if (*end)
-		aten_fail("the default '%s'", number);
+		aten_fail("invalid default '%s'", number);
 	return aten_float(f);
 }
 
@@ -320,7 +321,7 @@ static struct aten_value as_parameter(const struct op_param *p, struct aten_valu
 	return v;
 }
 
-/* Every parameter's, in order. */
+/* Arguments for all parameters, in order. */
 static struct aten_value *filled(const struct aten_op *op, const struct aten_value *args, size_t n, const struct aten_named *named,
 				 size_t n_named)
 {
@@ -328,7 +329,7 @@ static struct aten_value *filled(const struct aten_op *op, const struct aten_val
 	struct aten_value *all = aten_scratch(s->n, sizeof(*all));
 	size_t used = 0;
 	if (n > s->n)
-		aten_fail("%zu arguments for %u parameters", n, s->n);
+		aten_fail("%zu arguments given, but the operator has %u parameters", n, s->n);
 	for (uint32_t i = 0; i < s->n; i++) {
 		const struct op_param *p = &s->param[i];
 		const struct aten_named *by_name = NULL;
@@ -336,9 +337,9 @@ static struct aten_value *filled(const struct aten_op *op, const struct aten_val
 			by_name = slice_eq(named[k].name, p->name) ? &named[k] : NULL;
 		used += by_name != NULL;
 		if (by_name && i < n)
-			aten_fail("%.*s is given twice", SL(p->name));
+			aten_fail("duplicate argument %.*s", SL(p->name));
 		if (i >= n && !by_name && !p->has_default)
-			aten_fail("no argument for %.*s", SL(p->name));
+			aten_fail("missing argument %.*s", SL(p->name));
 		all[i] = as_parameter(p, i < n ? args[i] : by_name ? by_name->value : value_of_text(p->value));
 	}
 	for (size_t k = 0; used < n_named && k < n_named; k++) {
@@ -346,7 +347,7 @@ static struct aten_value *filled(const struct aten_op *op, const struct aten_val
 		for (uint32_t i = 0; i < s->n; i++)
 			known = known || slice_eq(named[k].name, s->param[i].name);
 		if (!known)
-			aten_fail("there is no parameter %.*s", SLN(named[k].name, 60));
+			aten_fail("no parameter %.*s", SLN(named[k].name, 60));
 	}
 	return all;
 }
@@ -399,7 +400,7 @@ void aten_value_release(struct aten_value *v)
 	*v = (struct aten_value){.kind = ATEN_NONE};
 }
 
-/* From the frame's to the caller's. */
+/* Moves results from the frame to the caller. */
 static struct aten_value given_away(struct aten_value v)
 {
 	if (v.kind == ATEN_TENSOR)
@@ -415,7 +416,7 @@ static struct aten_value given_away(struct aten_value v)
 
 /* ---- calling ---- */
 
-/* c10/core/ScalarType.h, canCast: what an operator in place may put into self. */
+/* c10/core/ScalarType.h, canCast: what an in-place operator may write into self. */
 static bool can_cast(int from, int to)
 {
 	if (aten_is_complex(from) && !aten_is_complex(to))
@@ -428,7 +429,7 @@ static bool can_cast(int from, int to)
 static void into_self(struct aten_tensor *self, struct aten_value *ret)
 {
 	const struct aten_tensor *made = ret->kind == ATEN_TENSOR ? ret->tensor : NULL;
-	if (made && made->storage == self->storage && made->dtype == self->dtype) { /* squeeze_: self becomes that view of itself */
+	if (made && made->storage == self->storage && made->dtype == self->dtype) { /* squeeze_: self becomes this view of itself */
 		struct aten_tensor view = *made;
 		self->n_dim = view.n_dim;
 		self->offset = view.offset;
@@ -438,7 +439,7 @@ static void into_self(struct aten_tensor *self, struct aten_value *ret)
 		return;
 	}
 	if (!made || !aten_same_sizes(made, self))
-		aten_fail("the result has other sizes than self, which it should be put into");
+		aten_fail("the result does not have the sizes of self, into which it should be written");
 	if (!can_cast(made->dtype, self->dtype))
 		aten_fail("result type %s can't be cast to the desired output type %s", dtype_name(made->dtype), dtype_name(self->dtype));
 	aten_copy(self, made);
@@ -455,7 +456,7 @@ void aten_run(const struct aten_op *op, const struct aten_value *args, size_t n,
 		into_self(call_tensor(&c, 0), &ret[0]);
 }
 
-/* The schema's parameters go to the frame: the operator may fail. */
+/* The frame takes over the schema's parameters: the operator may fail. */
 static void found_in_frame(struct aten_op *op, const char *overload)
 {
 	struct err err;

@@ -1,5 +1,5 @@
-/* Operators that torch makes of others (CompositeImplicitAutograd; torch 2.13 and 2.15, aten/src/ATen/native), and second names of
- * operators (native_functions.yaml). torch.export leaves them in its graphs; an aot graph has what they are made of. Losses: loss.c. */
+/* Operators that torch composes from others (CompositeImplicitAutograd; torch 2.13 and 2.15, aten/src/ATen/native), and second names of
+ * operators (native_functions.yaml). torch.export leaves them in its graphs; an aot graph has their components. Losses: loss.c. */
 #include "call.h"
 #include "elem.h"
 #include "ops.h"
@@ -18,7 +18,7 @@ static void run_tile(struct aten_call *c)
 	struct ints given = call_ints(c, 1);
 	int skip = self->n_dim > given.n ? self->n_dim - (int)given.n : 0;
 	if (given.n + skip > ATEN_DIMS)
-		aten_fail("%lld dimensions", (long long)given.n);
+		aten_fail("too many dimensions: %lld", (long long)given.n);
 	for (int i = 0; i < given.n + skip; i++)
 		times[i] = i < skip ? 1 : given.v[i - skip];
 	call_give_all(c, APPLY("repeat", GIVEN(c, 0), aten_ints(times, given.n + skip)), 1);
@@ -45,7 +45,7 @@ static void run_meshgrid(struct aten_call *c) /* tensors, indexing */
 	const char *indexing = c->n > 1 ? call_string_or(c, 1, "ij") : "ij";
 	bool swap = !strcmp(indexing, "xy") && n >= 2;
 	if (!n || n > ATEN_DIMS || (!swap && strcmp(indexing, "ij") != 0 && strcmp(indexing, "xy") != 0))
-		aten_fail("%lld tensors, indexing '%s'", (long long)n, indexing);
+		aten_fail("got %lld tensors with indexing '%s'", (long long)n, indexing);
 	for (int64_t i = 0; i < n; i++) {
 		if (t[i]->n_dim > 1 || t[i]->dtype != t[0]->dtype)
 			aten_fail("Expected scalars or 1D tensors of one dtype");
@@ -89,7 +89,7 @@ static struct tensors some_tensors(const struct aten_call *c)
 	return t;
 }
 
-/* hstack, vstack, dstack: how many dims they must have, and along which they are put together. */
+/* hstack, vstack, dstack: how many dims they must have, and along which they are joined. */
 struct stacking {
 	int dims, dim;
 };
@@ -137,7 +137,7 @@ static void run_ravel(struct aten_call *c)
 	call_give(c, 0, aten_reshape(APPLIED("contiguous", GIVEN(c, 0)), &all, 1));
 }
 
-/* Parts of a dim between these places. */
+/* The parts of a dim between these positions. */
 static void give_between(const struct aten_call *c, int64_t dim, struct ints at)
 {
 	const struct aten_tensor *self = call_tensor(c, 0);
@@ -147,7 +147,7 @@ static void give_between(const struct aten_call *c, int64_t dim, struct ints at)
 	call_give_list(c, 0, (struct tensors){part, at.n + 1});
 }
 
-/* In n parts, the first of them one longer where it does not divide. */
+/* In n parts, the first ones longer by one if it does not divide evenly. */
 static void give_sections(const struct aten_call *c, int64_t dim, int64_t n)
 {
 	const struct aten_tensor *self = call_tensor(c, 0);
@@ -224,10 +224,10 @@ static struct aten_tensor *diag_embed(struct aten_tensor *self, int64_t offset, 
 	int n_dim = self->n_dim + 1, last = self->n_dim - 1;
 	int d1 = (int)(dim1 < 0 ? dim1 + n_dim : dim1), d2 = (int)(dim2 < 0 ? dim2 + n_dim : dim2);
 	if (!self->n_dim || d1 < 0 || d2 < 0 || d1 >= n_dim || d2 >= n_dim || d1 == d2)
-		aten_fail("diagonal dimensions %d and %d of %d", d1, d2, n_dim);
+		aten_fail("invalid diagonal dimensions %d and %d of a %dD tensor", d1, d2, n_dim);
 	int64_t size[ATEN_DIMS], each;
 	if (offset == INT64_MIN || __builtin_add_overflow(self->size[last], offset < 0 ? -offset : offset, &each))
-		aten_fail("offset %lld", (long long)offset);
+		aten_fail("invalid offset %lld", (long long)offset);
 	for (int d = 0, from = 0; d < n_dim; d++)
 		size[d] = d == d1 || d == d2 ? each : self->size[from++];
 	struct aten_tensor *out = aten_new(self->dtype, n_dim, size, NULL);
@@ -344,7 +344,7 @@ static void run_cosine_similarity(struct aten_call *c) /* x1, x2, dim, eps */
 	int dtype = aten_promote(x[0]->dtype, x[1]->dtype), n_dim = aten_broadcast(x[0], x[1], size);
 	if (!aten_is_float(dtype))
 		aten_fail("expected common dtype to be floating point, yet common dtype is %s", dtype_name(dtype));
-	for (int k = 0; k < 2; k++) { /* each over its norm, which is not less than eps */
+	for (int k = 0; k < 2; k++) { /* each divided by its norm, at least eps */
 		x[k] = aten_expand(x[k]->dtype == dtype ? x[k] : aten_to_copy(x[k], dtype, ATEN_PRESERVE), size, n_dim);
 		struct aten_tensor *norm = APPLIED("linalg_vector_norm", aten_of(x[k]), aten_int(2), aten_ints(&dim, 1), aten_bool(true));
 		x[k] = APPLIED("div.Tensor", aten_of(x[k]), aten_of(APPLIED("clamp_min", aten_of(norm), GIVEN(c, 3))));
@@ -419,7 +419,7 @@ static void run_float_power(struct aten_call *c)
 static void run_rrelu(struct aten_call *c) /* self, lower, upper, training: between them */
 {
 	if (call_bool(c, 3))
-		aten_fail("slopes by chance, while training, are not here");
+		aten_fail("random slopes (training) are not supported");
 	call_give_all(c, APPLY("leaky_relu", GIVEN(c, 0), aten_float((call_float(c, 1) + call_float(c, 2)) / 2)), 1);
 }
 
@@ -432,7 +432,7 @@ static void run_ndtr(struct aten_call *c)
 	call_give(c, 0, aten_mul(tail, aten_number(0.5)));
 }
 
-/* ---- quantiles (Sorting.cpp, quantile_compute): between the two elements of a line in order that are nearest to the rank ---- */
+/* ---- quantiles (Sorting.cpp, quantile_compute): between the two elements of a sorted line that are closest to the rank ---- */
 
 static double quantile_of(const char *line, int64_t n, int dtype, double q, const char *how, bool ignore_nan)
 {
@@ -456,7 +456,7 @@ static double quantile_of(const char *line, int64_t n, int dtype, double q, cons
 	return weight < 0.5 ? a + weight * (b - a) : b - (b - a) * (1 - weight);
 }
 
-static void run_quantile(struct aten_call *c) /* self, q, dim, keepdim, interpolation; entry.data: NaN is left out */
+static void run_quantile(struct aten_call *c) /* self, q, dim, keepdim, interpolation; entry.data: ignore NaN */
 {
 	struct aten_tensor *self = call_tensor(c, 0), *q = call_operand(c, 1);
 	const char *how = call_string_or(c, 4, "linear");
@@ -483,7 +483,7 @@ static void run_quantile(struct aten_call *c) /* self, q, dim, keepdim, interpol
 			     quantile_of((const char *)aten_data(x) + i / n_q * n * bytes, n, x->dtype,
 					 elem_f64(q->dtype, (const char *)aten_data(each) + i % n_q * elem_bytes(q->dtype)), how,
 					 ignore_nan));
-	/* The line's own dim, of which 1 is left, stays or goes; that of the quantiles goes to the front. */
+	/* The line's dim, now of size 1, is kept or dropped; the quantiles' dim moves to the front. */
 	for (int d = 1; flat && keepdim && d < self->n_dim; d++)
 		out = aten_unsqueeze(out, 0);
 	if (!keepdim || !self->n_dim)

@@ -1,9 +1,9 @@
 /* Convolution of 1, 2 or 3 dims as matrix products of gathered patches, in parts that stay in the cache; depthwise ones as sums
  * of shifted planes. Everything is done in three dims, missing ones have size 1.
  *
- * What decides the strides of the output is aten/src/ATen/native/Convolution.cpp (torch 2.13), determine_backend_memory_format:
- * channels_last when the input or the weight is; one dim: when the weight is, for the input is made contiguous first; three dims:
- * only where oneDNN would be used (use_mkldnn). */
+ * The strides of the output are decided by aten/src/ATen/native/Convolution.cpp (torch 2.13), determine_backend_memory_format:
+ * channels_last if the input or the weight is; one dim: if the weight is, since the input is made contiguous first; three dims: only if
+ * oneDNN would be used (use_mkldnn). */
 #include "conv_part.h"
 #include "cpu.h"
 #include "blas.h"
@@ -17,8 +17,8 @@
 
 ATEN_LOOPS
 
-/* Positions of one line of the small grid: `skip` that meet nothing, then `n` that meet at, at + step, ... of the large grid,
- * then none again. */
+/* Positions of one line of the small grid: `skip` outside the large grid, then `n` at positions at, at + step, ... of it, then outside
+ * again. */
 struct segment {
 	int64_t skip, n, at, step;
 };
@@ -57,12 +57,12 @@ static int64_t segment(const struct conv *c, int64_t tap, int64_t p, int64_t p1,
 #define GEMM aten_gemm_f64
 #include "conv_loops.h"
 
-/* ---- what is asked for ---- */
+/* ---- parameters ---- */
 
 static int64_t param(struct ints list, int dim, int dims, int64_t otherwise, const char *what)
 {
 	if (list.n != dims && list.n != 1 && list.n != 0)
-		aten_fail("%lld numbers of %s for %d dimensions", (long long)list.n, what, dims);
+		aten_fail("got %lld values of %s for %d dimensions", (long long)list.n, what, dims);
 	return list.n == dims ? list.v[dim] : list.n == 1 ? list.v[0] : otherwise;
 }
 
@@ -72,11 +72,12 @@ static void fill_conv(struct conv *c, const struct aten_tensor *x, const struct 
 	int64_t bound = 0;
 
 	if (dims < 1 || dims > CONV_DIMS || w->n_dim != x->n_dim)
-		aten_fail("an input of %d dimensions and a weight of %d", x->n_dim, w->n_dim);
+		aten_fail("expected input and weight with the same number of dimensions, got %dD and %dD", x->n_dim, w->n_dim);
 	*c = (struct conv){
 	    .n = x->size[0], .ci = x->size[1], .groups = p->groups, .transposed = p->transposed, .taps = 1, .small_n = 1, .large_n = 1};
 	if (c->groups < 1 || c->ci % c->groups || (p->transposed ? w->size[0] != c->ci : w->size[0] % c->groups))
-		aten_fail("%lld channels, a weight of %lld, %lld groups", (long long)c->ci, (long long)w->size[0], (long long)c->groups);
+		aten_fail("%lld channels do not match a weight of %lld with %lld groups", (long long)c->ci, (long long)w->size[0],
+			  (long long)c->groups);
 	if (!p->transposed && size_times(w->size[1], c->groups) != c->ci)
 		aten_fail("expected input to have %lld channels, but got %lld channels instead", (long long)(w->size[1] * c->groups),
 			  (long long)c->ci);
@@ -93,8 +94,8 @@ static void fill_conv(struct conv *c, const struct aten_tensor *x, const struct 
 		int64_t in = is ? x->size[d + 2] : 1, extra = is ? param(p->output_padding, d, dims, 0, "output_padding") : 0;
 		if (c->k[i] < 1 || c->stride[i] < 1 || c->pad[i] < 0 || c->dilation[i] < 1 || extra < 0 || c->k[i] > INT32_MAX ||
 		    c->stride[i] > INT32_MAX || c->pad[i] > INT32_MAX || c->dilation[i] > INT32_MAX || extra > INT32_MAX)
-			aten_fail("kernel %lld, stride %lld, padding %lld, dilation %lld", (long long)c->k[i], (long long)c->stride[i],
-				  (long long)c->pad[i], (long long)c->dilation[i]);
+			aten_fail("invalid kernel %lld, stride %lld, padding %lld, dilation %lld", (long long)c->k[i],
+				  (long long)c->stride[i], (long long)c->pad[i], (long long)c->dilation[i]);
 		int64_t reach = c->dilation[i] * (c->k[i] - 1) + 1;
 		int64_t out =
 		    p->transposed ? size_plus(size_times(in - 1, c->stride[i]), reach + extra - 2 * c->pad[i]) : in + 2 * c->pad[i] - reach;
@@ -122,7 +123,7 @@ static bool several_threads(void)
 	return n && *n ? atoll(n) != 1 : sysconf(_SC_NPROCESSORS_ONLN) > 1;
 }
 
-/* ConvParams::use_mkldnn: float32 where it is thought to be faster, 16 bits where the processor can. */
+/* ConvParams::use_mkldnn: float32 where it should be faster, 16 bits if the processor supports it. */
 static bool onednn(const struct conv *c, const struct aten_tensor *x, const struct aten_tensor *w, const struct conv_params *p)
 {
 	int n = w->n_dim;
@@ -143,7 +144,7 @@ static bool onednn(const struct conv *c, const struct aten_tensor *x, const stru
 	       (c->groups > 1 || (k1 > 3 && k2 > 3) || c->n > 1 || c->n * c->ci * x->size[2] * x->size[3] > 20480);
 }
 
-/* Three dims as view4d() makes four of them, with one of size 1 before the last. */
+/* Three dims become four as by view4d(), with one of size 1 before the last. */
 static bool channels_last_3(const int64_t *size, const int64_t *stride)
 {
 	struct aten_tensor t = {
@@ -164,7 +165,7 @@ static bool choose_last(const struct conv *c, struct aten_tensor *x, struct aten
 
 /* ---- operands ---- */
 
-/* Contiguous, with dim 1 last (and inner) or in place; itself where it is that already. */
+/* Contiguous, with dim 1 last (and inner) or in place; returned unchanged if it already is. */
 static struct aten_tensor *arranged(struct aten_tensor *t, int dtype, bool last)
 {
 	struct aten_tensor *v = last ? aten_movedim(t, 1, -1) : t;
@@ -187,7 +188,7 @@ static struct aten_tensor *output(int dtype, int n_dim, const int64_t *size, boo
 	return aten_new(dtype, 3, size, stride);
 }
 
-enum { CHUNK_BYTES = 1 << 20 }; /* of gathered patches: about what a core's cache holds */
+enum { CHUNK_BYTES = 1 << 20 }; /* for gathered patches: about the size of a core's cache */
 
 struct aten_tensor *aten_convolution(struct aten_tensor *x, struct aten_tensor *w, struct aten_tensor *bias, const struct conv_params *p)
 {
@@ -197,10 +198,10 @@ struct aten_tensor *aten_convolution(struct aten_tensor *x, struct aten_tensor *
 	if (x->dtype != w->dtype || (bias && bias->dtype != x->dtype && bias->dtype != DTYPE_F32))
 		aten_fail("input type (%s) and weight or bias type (%s) should be the same", dtype_name(x->dtype), dtype_name(w->dtype));
 	if (!elem_floating(x->dtype))
-		aten_fail("a convolution of %s", dtype_name(x->dtype));
+		aten_fail("convolution is not supported for %s", dtype_name(x->dtype));
 	fill_conv(&c, x, w, p, size);
 	if (bias && (bias->n_dim != 1 || bias->size[0] != c.co))
-		aten_fail("a bias of %lld elements for %lld channels", (long long)aten_numel(bias), (long long)c.co);
+		aten_fail("a bias of %lld elements does not match %lld channels", (long long)aten_numel(bias), (long long)c.co);
 	c.last = p->channels_last < 0 ? choose_last(&c, x, w, p) : p->channels_last;
 	c.depthwise = !c.transposed && c.groups == c.ci && c.groups > 1 && (!c.last || c.co == c.ci);
 

@@ -1,16 +1,16 @@
-/* conv.h - convolution, for at::convolution and the fused forms that oneDNN's packed weights have. */
+/* conv.h - convolution, for at::convolution and the fused forms with oneDNN's packed weights. */
 #ifndef PT2_ATEN_CONV_H
 #define PT2_ATEN_CONV_H
 #include "elem.h"
 
 enum { CONV_DIMS = 3 };
 
-/* Lists of one number stand for all dims, as at::convolution's. */
+/* A list of one number applies to all dims, as in at::convolution. */
 struct conv_params {
 	struct ints stride, padding, dilation, output_padding;
 	int64_t groups;
 	bool transposed;
-	int channels_last; /* of the output: 1, 0, or -1: as at::convolution chooses */
+	int channels_last; /* of the output: 1, 0, or -1: chosen as by at::convolution */
 };
 
 /* x [N, C, ...], w [out, in / groups, ...] (transposed: [in, out / groups, ...]), bias [out] or NULL. */

@@ -38,7 +38,7 @@ struct direct {
 	int64_t in, out, blocks, tiles, panel, panels, parts; /* tiles of an image, of a panel; panels of an image; parts of the blocks */
 };
 
-/* The places at which pixels p ... of an image find their channels, tap by tap. */
+/* The locations of the channels for pixels p ... of an image, tap by tap. */
 static void find_pixels(const struct direct *d, const float *x, int64_t p, const float **to)
 {
 	const struct conv *c = d->c;
@@ -59,7 +59,7 @@ static void find_pixels(const struct direct *d, const float *x, int64_t p, const
 	}
 }
 
-/* A panel of an image, and a part of the blocks of output channels: so that weights of a block serve many pixels. */
+/* A panel of an image, and a part of the blocks of output channels: so that a block's weights are reused for many pixels. */
 static void direct_task(void *arg, int64_t i)
 {
 	const struct direct *d = arg;
@@ -84,7 +84,7 @@ static void direct_task(void *arg, int64_t i)
 	}
 }
 
-/* w [out, in of a group, ...] of any strides as the kernel wants it; missing channels are 0. */
+/* w [out, in of a group, ...] with any strides, in the kernel's layout; missing channels are 0. */
 static void arrange_weight(const struct direct *d, const struct aten_tensor *w, float *to)
 {
 	const struct conv *c = d->c;
@@ -101,7 +101,7 @@ static void arrange_weight(const struct direct *d, const struct aten_tensor *w, 
 		}
 }
 
-/* Those of a frozen model stay as they are: they are arranged once. */
+/* The weights of a frozen model do not change: they are rearranged once. */
 static const float *arranged_weight(const struct direct *d, struct aten_tensor *w)
 {
 	uint64_t n = (uint64_t)(d->c->groups * d->blocks * d->k->wide * d->c->taps * d->in);
@@ -129,7 +129,7 @@ bool conv_direct(const struct conv *c, struct aten_tensor *x, struct aten_tensor
 	struct direct d = {.c = c, .k = choose_kernel(), .in = c->ci / c->groups, .out = c->co / c->groups};
 	bool kept = w->storage->packed;
 	if (!d.k || !c->last || c->transposed || c->depthwise || d.out < 8 || c->taps * d.k->rows > MOST_POINTERS ||
-	    (!kept && c->n * c->small_n < 128)) /* to arrange the weights would take as long */
+	    (!kept && c->n * c->small_n < 128)) /* rearranging the weights would take as long */
 		return false;
 	d.blocks = ceil_div(d.out, d.k->wide);
 	d.tiles = ceil_div(c->small_n, d.k->rows);

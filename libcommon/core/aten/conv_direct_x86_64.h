@@ -1,11 +1,11 @@
 /* conv_direct_x86_64.h - the innermost loops of a convolution whose input has its channels last: `#define V`, floats of a register, `ROWS`,
  * output pixels at once, `TARGET`, the processor's features, `NAME(x)`. Sums of 2 V output channels for ROWS pixels stay in registers;
- * from memory come 2 V weights and a number for each pixel. About SUM_TERMS products are added up before they join the rest, for long
- * sums lose more. It is C with gcc's vectors: they become fused multiply-adds. */
+ * 2 V weights and one number per pixel are loaded from memory. About SUM_TERMS products are added up before they join the total, since long
+ * sums lose more precision. It is C with gcc's vectors, which compile to fused multiply-adds. */
 typedef float NAME(vec) __attribute__((vector_size(V * 4), aligned(4), may_alias));
 
-/* x[tap * ROWS + r]: where pixel r of the tile finds its channels for that tap. w: [taps][in][2 V]. to: [ROWS][2 V], n of them are
- * wanted; some more may be written. */
+/* x[tap * ROWS + r]: the channels of pixel r of the tile for that tap. w: [taps][in][2 V]. to: [ROWS][2 V], n of them are needed; a few
+ * more may be written. */
 __attribute__((target(TARGET), always_inline)) static inline void NAME(tile)(const float *const *x, const float *w, int64_t taps,
 									     int64_t in, const float *bias, float *to, const int n)
 {
@@ -20,7 +20,7 @@ __attribute__((target(TARGET), always_inline)) static inline void NAME(tile)(con
 		int64_t end = in - i < SUM_TERMS ? in : i + SUM_TERMS;
 		for (terms += end - i; i < end; i++, w += 2 * V) {
 			NAME(vec) a = *(const NAME(vec) *)w, b = *(const NAME(vec) *)(w + V);
-			__asm__("" : "+v"(a), "+v"(b)); /* in registers: gcc would load them anew for each pixel */
+			__asm__("" : "+v"(a), "+v"(b)); /* in registers: gcc would reload them for each pixel */
 #pragma GCC unroll 16
 			for (int r = 0; r < n; r++) {
 				low[r] += x[k * ROWS + r][i] * a;

@@ -1,6 +1,6 @@
 /* conv_loops.h - the loops of conv.c for one type: `#define T float`, `#define NAME(x) x##_f32`, `#define GEMM aten_gemm_f32`. */
 
-/* A channel of the large grid to rows of the matrix: tap by tap, the positions p0..p1 of the small grid. */
+/* Copies a channel of the large grid to rows of the matrix: tap by tap, the positions p0..p1 of the small grid. */
 ATEN_WIDE static void NAME(gather_planes)(const struct conv *c, const T *x, int64_t channels, int64_t p0, int64_t p1, T *col)
 {
 	for (int64_t ch = 0; ch < channels; ch++, x += c->large_n)
@@ -23,7 +23,7 @@ ATEN_WIDE static void NAME(gather_planes)(const struct conv *c, const T *x, int6
 			}
 }
 
-/* The way back: sums. */
+/* The reverse: sums. */
 ATEN_WIDE static void NAME(scatter_planes)(const struct conv *c, T *y, int64_t channels, int64_t p0, int64_t p1, const T *col)
 {
 	for (int64_t ch = 0; ch < channels; ch++, y += c->large_n)
@@ -74,7 +74,7 @@ ATEN_WIDE static void NAME(scatter_pixels)(const struct conv *c, T *y, int64_t c
 		}
 }
 
-/* Depthwise, an input channel for each group: sums of shifted planes. */
+/* Depthwise, one input channel per group: sums of shifted planes. */
 ATEN_WIDE static void NAME(depthwise_planes)(const struct conv *c, const T *x, const T *w, T *y)
 {
 	int64_t each = c->co / c->groups;
@@ -115,7 +115,7 @@ ATEN_WIDE static void NAME(depthwise_pixels)(const struct conv *c, const T *x, c
 		}
 }
 
-/* Both grids are the same and every tap is in place: the input is the matrix. */
+/* plain: both grids are the same and no tap shifts a position, so the input itself is the matrix. */
 static void NAME(forward_group)(const struct conv *c, const T *x, const T *w, T *y, T *col)
 {
 	int64_t in = c->ci / c->groups, out = c->co / c->groups, k = in * c->taps;

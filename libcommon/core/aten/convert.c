@@ -1,5 +1,5 @@
-/* Values of one dtype as another, copies between layouts. Conversions are C's, as torch's (c10/util/TypeCast.h): a
- * float becomes an unsigned integer by way of a signed one, anything but 0 is true. */
+/* Conversions between dtypes, copies between layouts. Conversions are those of C, as in torch (c10/util/TypeCast.h): a float becomes an
+ * unsigned integer via a signed one, anything but 0 is true. */
 #include "aten.h"
 
 #include <math.h>
@@ -161,7 +161,7 @@ static struct value load_element(int dtype, const void *p)
 	}
 	k = mini_of(dtype);
 	if (!k)
-		aten_fail("values of %s cannot be converted here", dtype_name(dtype));
+		aten_fail("conversion from %s is not supported", dtype_name(dtype));
 	return FLOAT((double)mini_to_float(k, *(const uint8_t *)p), 0);
 }
 
@@ -217,11 +217,11 @@ static void store_element(int dtype, void *p, struct value v)
 	}
 	k = mini_of(dtype);
 	if (!k)
-		aten_fail("nothing can be converted to %s here", dtype_name(dtype));
+		aten_fail("conversion to %s is not supported", dtype_name(dtype));
 	*(uint8_t *)p = mini_of_float(k, to_f32(v));
 }
 
-/* ---- the common pairs, in loops a compiler can turn into vectors ---- */
+/* ---- the common pairs, in loops a compiler can vectorize ---- */
 
 typedef void loop(char *d, int64_t ds, const char *s, int64_t ss, int64_t n);
 
@@ -308,7 +308,7 @@ static loop *fast_loop(int to, int from)
 
 void aten_convert(int to, void *dst, int64_t ds, int from, const void *src, int64_t ss, int64_t n)
 {
-	loop *f = n ? fast_loop(to, from) : NULL; /* of no elements there may be no memory either */
+	loop *f = n ? fast_loop(to, from) : NULL; /* without elements there may be no memory either */
 	if (f) {
 		f(dst, ds, src, ss, n);
 		return;
@@ -319,7 +319,7 @@ void aten_convert(int to, void *dst, int64_t ds, int from, const void *src, int6
 
 /* ---- whole tensors ---- */
 
-/* The loop's dimensions, outermost first, bytes; a run of memory is one dimension. */
+/* The loop's dimensions, outermost first, bytes; contiguous memory is one dimension. */
 struct runs {
 	int n_dim;
 	int64_t size[ATEN_DIMS], d[ATEN_DIMS], s[ATEN_DIMS];
@@ -342,7 +342,7 @@ static void runs_add(struct runs *w, int64_t size, int64_t d, int64_t s)
 	w->n_dim++;
 }
 
-/* In the destination's order of memory. */
+/* In the destination's memory order. */
 static void runs_make(struct runs *w, const struct aten_tensor *dst, const struct aten_tensor *src)
 {
 	int perm[ATEN_DIMS], db = dtype_info(dst->dtype)->bytes, sb = dtype_info(src->dtype)->bytes, shift = dst->n_dim - src->n_dim;
@@ -380,7 +380,7 @@ static void runs_copy(const struct runs *w, int to, char *d, int from, const cha
 	}
 }
 
-/* Do they share a storage, with their elements at different places? x.copy_(x.t()), too, begins at the same address. */
+/* Do they share a storage, with their elements at different positions? x.copy_(x.t()), too, begins at the same address. */
 static bool may_overlap(const struct aten_tensor *a, const struct aten_tensor *b)
 {
 	size_t n = (size_t)a->n_dim * sizeof(*a->size);
@@ -394,11 +394,11 @@ void aten_copy(struct aten_tensor *dst, const struct aten_tensor *src)
 	int shift = dst->n_dim - src->n_dim;
 	for (int i = 0; i < src->n_dim; i++)
 		if (i + shift < 0 ? src->size[i] != 1 : src->size[i] != 1 && src->size[i] != dst->size[i + shift])
-			aten_fail("size %lld at dimension %d cannot become %lld", (long long)src->size[i], i,
+			aten_fail("size %lld at dimension %d cannot be expanded to %lld", (long long)src->size[i], i,
 				  i + shift < 0 ? 1 : (long long)dst->size[i + shift]);
 	if (!aten_numel(dst) || !aten_computes())
 		return;
-	if (may_overlap(dst, src)) { /* by way of a copy */
+	if (may_overlap(dst, src)) { /* via a copy */
 		struct aten_tensor *c = aten_new(src->dtype, src->n_dim, src->size, NULL);
 		aten_copy(c, src);
 		src = c;

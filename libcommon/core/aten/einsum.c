@@ -1,4 +1,4 @@
-/* einsum, as torch does it (torch 2.13 and 2.15, aten/src/ATen/native/Linear.cpp): operands are brought to one order of dims, that of the
+/* einsum, as in torch (torch 2.13 and 2.15, aten/src/ATen/native/Linear.cpp): operands are brought to one order of dims, that of the
  * result first, and multiplied in pairs. */
 #include "call.h"
 #include "elem.h"
@@ -35,8 +35,8 @@ struct einsum {
 	struct aten_tensor **op;
 	struct labels *in, out;
 	int64_t n;
-	int count[LABELS], place[LABELS]; /* how often a label stands on the left; where its dim is in the common order, -1: nowhere */
-	int ellipsis;                     /* dims that it stands for, most of all operands */
+	int count[LABELS], place[LABELS]; /* number of uses of a label on the left; position of its dim in the common order, -1: none */
+	int ellipsis;                     /* dims it represents, the maximum over all operands */
 	int n_out, n_all;                 /* dims of the result, of the common order */
 };
 
@@ -66,7 +66,7 @@ static void read_equation(struct einsum *e, const char *equation)
 	}
 	if (*p)
 		aten_fail("einsum(): expected '->' at '%.20s'", p);
-	if (e->count[ELLIPSIS]) /* what is repeated is summed, the rest in the alphabet's order */
+	if (e->count[ELLIPSIS]) /* repeated labels are summed, the rest in alphabetical order */
 		e->out.label[e->out.n++] = ELLIPSIS;
 	for (int l = 0; l < LETTERS; l++)
 		if (e->count[l] == 1)
@@ -97,7 +97,7 @@ static void place_labels(struct einsum *e)
 		aten_fail("einsum(): too many dimensions");
 }
 
-/* In the common order; what it does not have is of 1; a label that stands twice is the diagonal. */
+/* In the common order; missing dims have size 1; a repeated label takes the diagonal. */
 static struct aten_tensor *ordered(const struct einsum *e, const struct aten_tensor *t, const struct labels *l)
 {
 	int64_t size[ATEN_DIMS], stride[ATEN_DIMS];
@@ -141,7 +141,7 @@ static int64_t append(int64_t *to, int64_t n, const struct dims *d)
 	return n + d->n;
 }
 
-/* sumproduct_pair: one product of batches; summed dims stay, of 1. */
+/* sumproduct_pair: one batched product; summed dims remain with size 1. */
 static struct aten_tensor *product_of(struct aten_tensor *a, struct aten_tensor *b, const bool *sums)
 {
 	struct dims both = {.size = 1}, left = {.size = 1}, right = {.size = 1}, sum = {.size = 1};
@@ -158,7 +158,7 @@ static struct aten_tensor *product_of(struct aten_tensor *a, struct aten_tensor 
 		else
 			add_dim(&right, i, b->size[i]);
 	}
-	/* The result is as the output has its dims where those of b come first (seen in torch 2.13 and 2.15). */
+	/* The result is already in output order if b's dims come first (seen in torch 2.13 and 2.15). */
 	if (left.n && right.n && right.dim[right.n - 1] < left.dim[0])
 		return product_of(b, a, sums);
 	append(order, append(order, append(order, append(order, 0, &both), &left), &sum), &right);
@@ -172,7 +172,7 @@ static struct aten_tensor *product_of(struct aten_tensor *a, struct aten_tensor 
 	return aten_permute(aten_reshape(APPLIED("bmm", aten_of(x), aten_of(y)), size, n), back, n);
 }
 
-/* a and b, and what is in no other operand is summed. count: operands that have a dim that is to be summed. */
+/* Combines a and b, summing dims in no other operand. count: operands that have a dim to be summed. */
 static struct aten_tensor *pair(const struct einsum *e, struct aten_tensor *a, struct aten_tensor *b, int *count)
 {
 	struct dims of_a = {0}, of_b = {0};

@@ -27,10 +27,10 @@ void walk_add(struct walk *w, const void *base, const struct aten_tensor *t)
 	int bytes = elem_bytes(t->dtype), skip = w->n_dim - t->n_dim;
 
 	if (skip < 0)
-		aten_fail("a tensor of %d dimensions where %d were expected", t->n_dim, w->n_dim);
+		aten_fail("got a tensor with %d dimensions, expected %d", t->n_dim, w->n_dim);
 	for (int i = skip; i < w->n_dim; i++)
 		if (i != w->line && t->size[i - skip] != 1 && t->size[i - skip] != w->size[i])
-			aten_fail("size %lld at dimension %d where %lld was expected", (long long)t->size[i - skip], i - skip,
+			aten_fail("got size %lld at dimension %d, expected %lld", (long long)t->size[i - skip], i - skip,
 				  (long long)w->size[i]);
 	for (int i = 0; i < w->n_dim; i++)
 		step[i] = i < skip || t->size[i - skip] == 1 ? 0 : t->stride[i - skip] * bytes;
@@ -70,7 +70,7 @@ bool walk_next(struct walk *w)
 	for (int i = w->n_dim - 1; i >= 0; i--) {
 		if (++w->pos[i] < w->size[i]) {
 			for (int k = 0; k < w->n_op; k++)
-				if (w->p[k]) /* nothing is added to what has no memory */
+				if (w->p[k]) /* no arithmetic on a NULL pointer */
 					w->p[k] += w->step[k][i];
 			return true;
 		}
@@ -142,7 +142,7 @@ double elem_f64(int dtype, const void *p)
 	case DTYPE_C128: return ELEM_LOAD(double);
 	}
 	if (!elem_integral(dtype))
-		aten_fail("%s is not supported here", dtype_name(dtype));
+		aten_fail("%s is not supported", dtype_name(dtype));
 	return (double)elem_i64(dtype, p);
 }
 
@@ -177,7 +177,7 @@ void elem_set_i64(int dtype, void *p, int64_t v)
 	elem_set_f64(dtype, p, (double)v);
 }
 
-/* Out of range and NaN have no integer in C; x86's cvttsd2si gives INT64_MIN, which is what torch's casts end up with.
+/* Out of range and NaN have no integer in C; x86's cvttsd2si gives INT64_MIN, like torch's casts.
  */
 int64_t elem_to_i64(double v) { return v >= -0x1p63 && v < 0x1p63 ? (int64_t)v : INT64_MIN; }
 
@@ -194,7 +194,7 @@ void elem_set_f64(int dtype, void *p, double v)
 	case DTYPE_C128: elem_set_c128(dtype, p, v); return;
 	}
 	if (!elem_integral(dtype))
-		aten_fail("%s is not supported here", dtype_name(dtype));
+		aten_fail("%s is not supported", dtype_name(dtype));
 	elem_set_i64(dtype, p, elem_to_i64(v));
 }
 

@@ -1,4 +1,4 @@
-/* elem.h - elements of any dtype one at a time, and walks over tensors: what sort.c, scan.c, index.c, pool.c ... share.
+/* elem.h - elements of any dtype one at a time, and walks over tensors: shared by sort.c, scan.c, index.c, pool.c ....
  *
  * A walk goes over positions in row-major order and keeps a pointer into each operand:
  *
@@ -6,10 +6,10 @@
  *     for (bool more = walk_first(&w); more; more = walk_next(&w))
  *         memcpy(w.p[0], w.p[1], bytes);
  *
- * WALK_LINES() leaves one dim out, so that the pointers stand at the beginnings of the lines along it.
+ * WALK_LINES() leaves one dim out, so that the pointers are at the starts of the lines along it.
  *
  * Values: real dtypes go through double (floats) or int64_t (integers, bool; uint64 keeps its bits). elem_key() gives
- * all of them one order in which NaN is the largest and -0 equals 0, as torch's sort, topk and max have it.
+ * all of them one order in which NaN is the largest and -0 equals 0, as in torch's sort, topk and max.
  */
 #ifndef PT2_ATEN_ELEM_H
 #define PT2_ATEN_ELEM_H
@@ -18,17 +18,17 @@
 enum { WALK_OPERANDS = 6 };
 
 struct walk {
-	int n_dim, n_op, line;                                                   /* line: the dim that is left out; -1 */
+	int n_dim, n_op, line;                                                   /* line: the dim left out, or -1 */
 	int64_t size[ATEN_DIMS], pos[ATEN_DIMS], step[WALK_OPERANDS][ATEN_DIMS]; /* steps in bytes */
 	char *p[WALK_OPERANDS], *base[WALK_OPERANDS];
 };
 
 void walk_begin(struct walk *w, int n_dim, const int64_t *size);
-/* Leaves the op when t's sizes are not those of the walk, nor 1; along a line it may have any. */
+/* Leaves the op unless t's sizes are those of the walk, or 1; along a line it may have any. */
 void walk_add(struct walk *w, const void *base, const struct aten_tensor *t);
 /* An operand given by its steps in bytes. */
 void walk_add_steps(struct walk *w, const void *base, const int64_t *step);
-/* Over the sizes of the first; line: the dim that is left out, or -1. */
+/* Over the sizes of the first; line: the dim left out, or -1. */
 struct walk walk_over(int line, const struct aten_tensor *const *t, size_t n);
 #define WALK_LINES(dim, ...) \
 	walk_over(dim, (const struct aten_tensor *const[]){__VA_ARGS__}, \
@@ -44,16 +44,16 @@ static inline int elem_bytes(int dtype) { return dtype_info(dtype)->bytes; }
 double elem_f64(int dtype, const void *p);
 int64_t elem_i64(int dtype, const void *p);
 double complex elem_c128(int dtype, const void *p);
-int64_t elem_to_i64(double v); /* as torch's casts: INT64_MIN for what has no integer */
+int64_t elem_to_i64(double v); /* like torch's casts: INT64_MIN if there is no such integer */
 void elem_set_f64(int dtype, void *p, double v);
 void elem_set_i64(int dtype, void *p, int64_t v);
 void elem_set_c128(int dtype, void *p, double complex v);
-/* Not C's own product, which searches for infinities. */
+/* Not C's own product, which handles infinities separately. */
 static inline double complex complex_times(double complex a, double complex b)
 {
 	return CMPLX(creal(a) * creal(b) - cimag(a) * cimag(b), creal(a) * cimag(b) + cimag(a) * creal(b));
 }
-/* v as that dtype has it: a float, or an integer. */
+/* v rounded to that dtype: a float, or an integer. */
 static inline double elem_rounded(int dtype, double v)
 {
 	char p[16];
@@ -93,20 +93,20 @@ void elem_need_real(const struct aten_tensor *t);
 static inline int64_t line_size(const struct aten_tensor *t, int dim) { return t->n_dim ? t->size[dim] : 1; }
 static inline int64_t line_step(const struct aten_tensor *t, int dim) { return t->n_dim ? t->stride[dim] * elem_bytes(t->dtype) : 0; }
 
-/* A tensor that has memory even where only shapes are asked for: numbers, lists. */
+/* A tensor that has memory even if only shapes are needed: numbers, lists. */
 struct aten_tensor *aten_new_anyway(int dtype, int n_dim, const int64_t *size);
-/* Scratch memory that goes with the frame: an op may fail with it in hand. */
+/* Scratch memory that is freed with the frame: an op may fail while holding it. */
 void *aten_scratch(uint64_t n, uint64_t bytes_each);
-/* The same for values on their way: where only shapes are asked for there is none of it. */
+/* The same for intermediate values: none if only shapes are needed. */
 static inline void *aten_scratch_values(uint64_t n, uint64_t bytes_each) { return aten_scratch(aten_computes() ? n : 0, bytes_each); }
 /* A new tensor with the values of t, row-major. */
 struct aten_tensor *aten_clone_contiguous(const struct aten_tensor *t);
-/* The same, order of dims kept. */
+/* The same, keeping the order of dims. */
 struct aten_tensor *aten_clone(const struct aten_tensor *t);
 void aten_fill_zero(struct aten_tensor *t);
-/* sort.c: positions of a line's elements in rising order, equal ones as they stand; scratch memory. */
+/* sort.c: positions of a line's elements in ascending order, stable; scratch memory. */
 const int64_t *aten_argsort(const struct aten_tensor *line);
-/* scan.c: where t is not zero, [n, dims] of int64 with strides (1, n). */
+/* scan.c: indices where t is not zero, [n, dims] of int64 with strides (1, n). */
 struct aten_tensor *aten_nonzero(struct aten_tensor *t);
 /* Tensor::suggest_memory_format (torch 2.13, c10/core/MemoryFormat.h): strides of 4 or 5 dims that look like
  * channels_last. */

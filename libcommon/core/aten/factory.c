@@ -5,7 +5,7 @@
 
 #include <math.h>
 
-/* Every element; no dims: of the dtype that the number is. */
+/* Every element; no dims: with the number's dtype. */
 struct aten_tensor *aten_fill(struct aten_tensor *t, struct aten_tensor *value)
 {
 	aten_copy(t, value);
@@ -15,7 +15,7 @@ struct aten_tensor *aten_fill(struct aten_tensor *t, struct aten_tensor *value)
 struct aten_tensor *aten_empty(const int64_t *size, int64_t n, int dtype)
 {
 	if (n < 0 || n > ATEN_DIMS)
-		aten_fail("%lld dimensions", (long long)n);
+		aten_fail("too many dimensions: %lld", (long long)n);
 	for (int64_t i = 0; i < n; i++)
 		if (size[i] < 0)
 			aten_fail("Trying to create tensor with negative dimension %lld", (long long)size[i]);
@@ -34,7 +34,7 @@ struct aten_tensor *aten_full(const int64_t *size, int64_t n, double value, int 
 	return aten_fill(aten_empty(size, n, dtype), aten_number(value));
 }
 
-/* The dtype of a number where none is asked for. */
+/* The dtype of a number if none is given. */
 static int dtype_of_number(const struct aten_value *v)
 {
 	return v->kind == ATEN_BOOL      ? DTYPE_BOOL
@@ -43,7 +43,7 @@ static int dtype_of_number(const struct aten_value *v)
 					 : aten_default_dtype();
 }
 
-/* entry.data of these: what is filled in */
+/* entry.data of these: the fill value */
 static const double zero = 0, one = 1;
 
 static struct aten_tensor *filled_by(const struct aten_call *c, struct aten_tensor *t)
@@ -142,8 +142,8 @@ static void run_arange(struct aten_call *c) { arange(c, &int_zero, &c->arg[0], &
 static void run_arange_start(struct aten_call *c) { arange(c, &c->arg[0], &c->arg[1], &int_one, 2); }
 static void run_arange_step(struct aten_call *c) { arange(c, &c->arg[0], &c->arg[1], &c->arg[2], 3); }
 
-/* From both ends to the middle (aten/src/ATen/native/cpu/RangeFactoriesKernel.cpp). Of integers, ends are cut to such first, and each
- * number when it is stored. */
+/* From both ends to the middle (aten/src/ATen/native/cpu/RangeFactoriesKernel.cpp). For integers, the ends are truncated first, and each
+ * number when stored. */
 static void run_linspace(struct aten_call *c)
 {
 	double start = call_float(c, 0), end = call_float(c, 1);
@@ -170,7 +170,7 @@ static void run_eye(struct aten_call *c) /* n, [m,] dtype */
 	call_give(c, 0, out);
 }
 
-/* Periodic: one more is made and the last left out. */
+/* Periodic: computes one more and drops the last. */
 struct aten_tensor *aten_hann_window(int64_t length, bool periodic, int dtype)
 {
 	struct aten_tensor *out = aten_empty(&length, 1, dtype);
@@ -186,14 +186,14 @@ static void run_hann_window(struct aten_call *c)
 				   call_dtype_or(c, c->entry->data ? 1 : 2, aten_default_dtype())));
 }
 
-/* aten/src/ATen/native/SpectralOps.cpp; entry.data: only the halves that are not negative */
+/* aten/src/ATen/native/SpectralOps.cpp; entry.data: only the non-negative half */
 static void run_fftfreq(struct aten_call *c)
 {
 	bool real = c->entry->data;
 	int64_t n = call_int(c, 0), half = n - n / 2, count = real ? n / 2 + 1 : n;
 	double d = call_float(c, 1);
 	if (n < 1)
-		aten_fail("a signal of %lld samples", (long long)n);
+		aten_fail("invalid signal length %lld", (long long)n);
 	struct aten_tensor *out = aten_new(call_dtype_or(c, 2, aten_default_dtype()), 1, &count, NULL);
 	for (int64_t i = 0; i < count && aten_computes(); i++)
 		elem_set_c128(out->dtype, aten_data(out) + i * elem_bytes(out->dtype),
@@ -201,7 +201,7 @@ static void run_fftfreq(struct aten_call *c)
 	call_give(c, 0, out);
 }
 
-/* ---- parts that are kept ---- */
+/* ---- triangles ---- */
 
 /* entry.data: the upper triangle */
 static void run_triangle(struct aten_call *c)
@@ -247,7 +247,7 @@ static void run_one_hot(struct aten_call *c)
 	if (most >= classes)
 		aten_fail("Class values must be smaller than num_classes.");
 	if (self->n_dim == ATEN_DIMS)
-		aten_fail("indices of %d dimensions", ATEN_DIMS);
+		aten_fail("indices with %d dimensions are not supported", ATEN_DIMS);
 	memcpy(size, self->size, sizeof(size));
 	size[self->n_dim] = classes;
 	struct aten_tensor *out = aten_empty(size, self->n_dim + 1, DTYPE_I64);
@@ -262,7 +262,7 @@ const struct aten_entry aten_factory_entries[] = {
     {"arange", run_arange},
     {"arange.start", run_arange_start},
     {"arange.start_step", run_arange_step},
-    {"empty.memory_format", run_sized, &zero}, /* so that runs are equal */
+    {"empty.memory_format", run_sized, &zero}, /* so that runs are reproducible */
     {"empty_like", run_like, &zero},
     {"empty_strided", run_empty_strided}, /* zeros, too */
     {"eye", run_eye},

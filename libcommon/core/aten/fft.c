@@ -1,10 +1,10 @@
 /* fft.c - _fft_c2c, _fft_r2c, _fft_c2r: complex transforms over any dims, in double.
  *
- * Lengths whose prime factors are small go through mixed radix steps, others through Bluestein's convolution.
+ * Lengths with small prime factors use mixed radix steps, others through Bluestein's convolution.
  * Normalization (torch 2.13, aten/src/ATen/native/SpectralOpsUtils.h): 0 none, 1 by sqrt(n), 2 by n.
  * Strides are those of torch's MKL build, which computes on a copy whose batch dims are in order of self's strides and
- * come before the transformed ones (aten/src/ATen/native/mkl/SpectralOps.cpp, _exec_fft); x86-64 wheels are such
- * builds, others (pocketfft) return contiguous tensors.
+ * come before the transformed ones (aten/src/ATen/native/mkl/SpectralOps.cpp, _exec_fft); x86-64 wheels are such builds; others (pocketfft)
+ * return contiguous tensors.
  */
 #include "call.h"
 #include "elem.h"
@@ -65,7 +65,7 @@ static bool factors_are_small(int64_t n)
 	return true;
 }
 
-/* A step of decimation in time: m transforms of length f, from those of length m that lie behind one another in x. */
+/* A step of decimation in time: m transforms of length f, from consecutive ones of length m in x. */
 static void butterfly(const struct fft *p, cplx *x, int64_t m, int64_t f)
 {
 	cplx t[RADIX_MAX];
@@ -94,7 +94,7 @@ static void butterfly2(const struct fft *p, cplx *x, int64_t m)
 	}
 }
 
-/* out[0..n) = transform of n elements of in, `step` apart. The depth is that of the factors: at most 63. */
+/* out[0..n) = transform of n elements of in, `step` apart. The recursion depth is the number of factors: at most 63. */
 static void mixed_radix(const struct fft *p, const cplx *in, int64_t step, cplx *out, int64_t n)
 {
 	int64_t f = n > 1 ? smallest_factor(n) : 1, m = n / f;
@@ -158,7 +158,7 @@ static void fft_forward(const struct fft *p, cplx *x)
 	for (int64_t k = 0; k < p->n; k++)
 		p->padded[k] = x[k] * p->chirp[k];
 	fft_forward(p->inner, p->padded);
-	/* The inverse is the forward one between conjugations. */
+	/* The inverse is the forward transform between two conjugations. */
 	for (int64_t k = 0; k < size; k++)
 		p->padded[k] = conj(p->padded[k] * p->kernel[k]);
 	fft_forward(p->inner, p->padded);
@@ -195,11 +195,11 @@ static double scale_of(int64_t normalization, const struct aten_tensor *t, const
 	for (int64_t i = 0; i < n_dim; i++)
 		n *= (double)(last && i == n_dim - 1 ? last : t->size[dim[i]]);
 	if (normalization < 0 || normalization > 2)
-		aten_fail("no normalization mode %lld", (long long)normalization);
+		aten_fail("invalid normalization mode %lld", (long long)normalization);
 	return normalization == 2 ? 1 / n : normalization == 1 ? 1 / sqrt(n) : 1;
 }
 
-/* out = scale * c, of whatever of c out has room for. */
+/* out = scale * c, for the part of c that fits in out. */
 static void from_c128(struct aten_tensor *out, const struct aten_tensor *c, double scale)
 {
 	struct aten_tensor part = *c;
@@ -212,7 +212,7 @@ static void from_c128(struct aten_tensor *out, const struct aten_tensor *c, doub
 
 /* ---- strides ---- */
 
-/* By falling strides, as std::sort does up to 16 elements: equal ones stay in order. */
+/* By descending strides, like std::sort up to 16 elements: equal ones stay in order. */
 static void sort_by_stride(int64_t *dim, int64_t n, const int64_t *stride)
 {
 	for (int64_t i = 1; i < n; i++) {
@@ -223,7 +223,7 @@ static void sort_by_stride(int64_t *dim, int64_t n, const int64_t *stride)
 	}
 }
 
-/* The batch dims to the front, in the order that libstdc++'s std::partition leaves. */
+/* The batch dims to the front, in the order of libstdc++'s std::partition. */
 static int64_t batch_first(int64_t *dim, int64_t n, const bool *transformed)
 {
 	int64_t first = 0, last = n;
@@ -321,8 +321,7 @@ struct aten_tensor *aten_fft_r2c(struct aten_tensor *self, struct ints dims, int
 
 /* ---- to real numbers, through the proxy executor only ---- */
 
-/* The half that is there and, after it, the conjugate of its mirror image. Imaginary parts of what stands for itself do not
- * count. */
+/* The stored half and, after it, the conjugate of its mirror image. Imaginary parts of self-conjugate elements are ignored. */
 static void hermitian_lines(struct aten_tensor *full, const struct aten_tensor *half, int dim)
 {
 	int64_t n = full->size[dim], step = line_step(full, dim), from = line_step(half, dim);
@@ -350,7 +349,8 @@ static struct aten_tensor *c2r(struct aten_tensor *self, struct ints dims, int64
 	check_dims(self, dims, dim);
 	int d = (int)dim[n - 1];
 	if (self->size[d] < last / 2 + 1)
-		aten_fail("%lld values along dim %d, %lld are needed", (long long)self->size[d], d, (long long)last / 2 + 1);
+		aten_fail("the input has %lld values along dim %d, but %lld are required", (long long)self->size[d], d,
+			  (long long)last / 2 + 1);
 	struct aten_tensor *c = aten_to_copy(self, DTYPE_C128, ATEN_CONTIGUOUS);
 	for (int64_t i = 0; i < n - 1 && aten_computes(); i++)
 		transform_dim(c, (int)dim[i], false);

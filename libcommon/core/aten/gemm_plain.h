@@ -1,8 +1,8 @@
-/* gemm_plain.h - matrix multiplication in plain C, for one type: included by blas.c where OpenBLAS is not installed.
+/* gemm_plain.h - matrix multiplication in plain C, for one type: included by blas.c for systems without OpenBLAS.
  *
  *     #define T float
  *     #define NAME(x) x##_f32
- *     #include "gemm_plain.h"          // gemm_plain_f32(...), as aten_gemm_f32
+ *     #include "gemm_plain.h"          // gemm_plain_f32(...), like aten_gemm_f32
  *
  * Panels of A (MR rows) and B (NR columns) are packed and multiplied by one kernel, whose sums stay in registers; KC and MC
  * keep them in the caches. Two copies of the kernel: for AVX2 with FMA, and for any CPU.
@@ -11,7 +11,7 @@
 enum { NAME(NR) = 64 / (int)sizeof(T) };
 typedef T NAME(vec) __attribute__((vector_size(32)));
 
-/* sum[MR][NR] = A panel (k x MR) times B panel (k x NR). Written out, so that every sum is a register. */
+/* sum[MR][NR] = A panel (k x MR) times B panel (k x NR). Unrolled by hand, so that every sum is a register. */
 #define ROW(i) s##i##0 += a[i] * b0, s##i##1 += a[i] * b1
 #define PUT(i) memcpy(sum + i * NAME(NR), &s##i##0, sizeof(b0)), memcpy(sum + i * NAME(NR) + NAME(NR) / 2, &s##i##1, sizeof(b1))
 #define KERNEL(name, attributes) \

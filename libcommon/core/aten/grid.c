@@ -1,7 +1,7 @@
-/* Places of an image or volume that are named by numbers from -1 to 1: grid_sampler, affine_grid_generator.
+/* Positions in an image or volume given by numbers from -1 to 1: grid_sampler, affine_grid_generator.
  *
  * torch 2.13 and 2.15, aten/src/ATen/native/GridSampler.{h,cpp}, AffineGridGenerator.cpp. input is [N, C, (D,) H, W], grid
- * [N, (Do,) Ho, Wo, 2 or 3] of x, y, z. Places are computed in grid's dtype, so that those between two elements round as torch's do.
+ * [N, (Do,) Ho, Wo, 2 or 3] of x, y, z. Positions are computed in grid's dtype, so that those between two elements round as in torch.
  * The result is contiguous.
  */
 #include "call.h"
@@ -33,7 +33,7 @@ static double reflect(const struct sampler *s, double x, double twice_low, doubl
 	return ROUND(s, fmod(flips, 2) == 0 ? extra + low : ROUND(s, span - extra) + low);
 }
 
-/* NaN ends up at the upper border, as std::min and std::max have it. */
+/* NaN ends up at the upper border, as with std::min and std::max. */
 static double clip(double x, int64_t size)
 {
 	double top = (double)(size - 1);
@@ -42,7 +42,7 @@ static double clip(double x, int64_t size)
 	return x < top ? x : top;
 }
 
-/* Within the image, as the padding has it. */
+/* Moves a position into the image, according to the padding. */
 static double padded(const struct sampler *s, double x, int64_t size)
 {
 	double n = (double)size;
@@ -62,7 +62,7 @@ static double source_place(const struct sampler *s, double x, int64_t size)
 	return s->mode == GRID_BICUBIC ? x : padded(s, x, size); /* bicubic: each of the elements around it */
 }
 
-/* The elements around a place and their weights; those outside are left out. */
+/* The elements around a position and their weights; those outside are skipped. */
 struct taps {
 	int n;
 	int64_t offset[MOST_TAPS]; /* bytes */
@@ -115,13 +115,13 @@ static void check_grid(const struct aten_tensor *input, const struct aten_tensor
 {
 	int n = spatial + 2;
 	if (n < 3 || input->n_dim != n || grid->n_dim != n || input->size[0] != grid->size[0] || grid->size[n - 1] != spatial)
-		aten_fail("grid_sampler(): expected %dD input and grid of one batch size, the grid's last dimension being %d", n, spatial);
+		aten_fail("grid_sampler(): expected %dD input and a grid with the same batch size and last dimension %d", n, spatial);
 	if (!elem_floating(input->dtype) || input->dtype != grid->dtype)
-		aten_fail("grid_sampler(): expected input and grid of one floating dtype");
+		aten_fail("grid_sampler(): expected input and grid with the same floating dtype");
 	if (mode < GRID_BILINEAR || mode > GRID_BICUBIC)
-		aten_fail("grid_sampler(): no interpolation mode %lld", (long long)mode);
+		aten_fail("grid_sampler(): invalid interpolation mode %lld", (long long)mode);
 	if (padding < PAD_ZEROS || padding > PAD_REFLECTION)
-		aten_fail("grid_sampler(): no padding mode %lld", (long long)padding);
+		aten_fail("grid_sampler(): invalid padding mode %lld", (long long)padding);
 	for (int i = 2; i < n; i++)
 		if (!input->size[i])
 			aten_fail("grid_sampler(): expected input to have non-empty spatial dimensions");
@@ -133,7 +133,7 @@ static void sample(struct aten_tensor *out, struct aten_tensor *input, struct at
 	struct taps t;
 	int n = s->spatial;
 
-	/* Over places: grid without its last dim, out and input without their channels. */
+	/* Walks over positions: grid without its last dim, out and input without their channels. */
 	places.n_dim = first.n_dim = batch.n_dim = n + 1;
 	for (int i = 1; i <= n; i++) {
 		first.size[i] = out->size[i + 1];
@@ -180,7 +180,7 @@ static void run_grid_sampler(struct aten_call *c) /* input, grid, interpolation_
 
 /* ---- grids ---- */
 
-/* From -1 to 1: places of the first and last element, or of their outer edges. */
+/* From -1 to 1: positions of the first and last element, or of their outer edges. */
 static struct aten_tensor *line_of_grid(int64_t n, bool align, int dtype)
 {
 	if (n <= 1)

@@ -1,6 +1,6 @@
 /* index.c - x[i, :, j], index_put, masked_select, masked_scatter.
  *
- * Where the indexed dims are neighbours, their broadcast shape takes their place; else it comes first. Strides of an
+ * If the indexed dims are adjacent, their broadcast shape replaces them; else it comes first. Strides of an
  * indexed result are those that TensorIterator gives the operands: self with 0 at the indexed dims, the indices with 0
  * at the others (torch 2.13, aten/src/ATen/native/TensorAdvancedIndexing.cpp, AdvancedIndex). index_put keeps the order
  * of dims of its input.
@@ -13,11 +13,11 @@ struct plan {
 	int n_dim;                                     /* of the result */
 	int64_t size[ATEN_DIMS], self_step[ATEN_DIMS]; /* steps of self in bytes, 0 in the block of indices */
 	int block_at, block_dims;
-	struct aten_tensor *index[ATEN_DIMS]; /* by dim of self, NULL where it is not indexed */
+	struct aten_tensor *index[ATEN_DIMS]; /* by dim of self, NULL if not indexed */
 	int64_t *offset;                      /* bytes into self, over the block in row-major order */
 };
 
-/* A mask stands for as many indices as it has dims. */
+/* A mask counts as as many indices as it has dims. */
 static int spread_mask(const struct aten_tensor *self, struct aten_tensor *mask, int dim, struct plan *p)
 {
 	if (dim + mask->n_dim > self->n_dim)
@@ -41,7 +41,7 @@ static void set_indices(const struct aten_tensor *self, struct tensors indices, 
 		struct aten_tensor *x = indices.v[i];
 		if (x && (x->dtype == DTYPE_BOOL || x->dtype == DTYPE_U8)) {
 			if (!x->n_dim)
-				aten_fail("indexing with a mask of no dimensions is not supported here");
+				aten_fail("indexing with a 0-d mask is not supported");
 			dim = spread_mask(self, x, dim, p);
 			continue;
 		}
@@ -75,7 +75,7 @@ static void broadcast_indices(struct plan *p, int dims, int64_t *block)
 			memcpy(shape.size, block, sizeof(shape.size));
 		}
 	p->block_dims = shape.n_dim;
-	/* torch makes int64 of others once they are broadcast: a copy without the strides of 0. */
+	/* torch converts others to int64 after broadcasting: a copy without strides of 0. */
 	for (int i = 0; i < dims; i++)
 		if (p->index[i] && p->index[i]->dtype != DTYPE_I64)
 			p->index[i] = as_int64(p->index[i], shape.n_dim, block);
@@ -112,7 +112,7 @@ static void compute_offsets(const struct aten_tensor *self, const int64_t *block
 static void add_dim(struct plan *p, int64_t size, int64_t step)
 {
 	if (p->n_dim >= ATEN_DIMS)
-		aten_fail("more than %d dimensions", ATEN_DIMS);
+		aten_fail("the result has more than %d dimensions", ATEN_DIMS);
 	p->size[p->n_dim] = size;
 	p->self_step[p->n_dim++] = step;
 }
@@ -167,7 +167,7 @@ static int64_t offset_at(const struct walk *w)
 	return o;
 }
 
-/* The index, expanded to its block, reshaped to as many dims as the result has: at::detail::computeStride (torch 2.13,
+/* The index, expanded to its block, reshaped to the number of dims of the result: at::detail::computeStride (torch 2.13,
  * aten/src/ATen/TensorUtils.cpp). The strides it gives to dims of 1 count when the result's order of dims is chosen. */
 static void reshape_index(const struct plan *p, const struct aten_tensor *x, struct aten_tensor *v)
 {
@@ -203,7 +203,7 @@ static struct aten_tensor *plan_result(const struct plan *p, const struct aten_t
 	int n = 0, bytes = elem_bytes(self->dtype);
 	struct aten_tensor *src = aten_view(shaped, 0, p->size, p->size, 0);
 
-	/* Only sizes and strides of these are looked at. */
+	/* Only their sizes and strides are used. */
 	src->n_dim = p->n_dim;
 	for (int i = 0; i < p->n_dim; i++) {
 		src->size[i] = p->size[i];
@@ -267,7 +267,7 @@ static void put_indexed(struct aten_tensor *self, struct tensors indices, struct
 		aten_fail("Index put requires the source and destination dtypes match, got %s for the destination and "
 			  "%s for the source.",
 			  dtype_info(self->dtype)->name, dtype_info(values->dtype)->name);
-	if (!aten_computes()) /* a mask would have to be looked at */
+	if (!aten_computes()) /* a mask's values would be needed */
 		return;
 	make_plan(self, indices, p);
 	struct aten_tensor *shape = aten_new(DTYPE_U8, 0, p->size, NULL);
@@ -365,7 +365,7 @@ struct aten_tensor *aten_masked_scatter_backward(struct aten_tensor *grad_output
 	struct aten_tensor *v = aten_masked_select(grad_output, mask);
 	uint64_t bytes = (uint64_t)aten_numel(v) * (uint64_t)elem_bytes(v->dtype);
 	if (bytes > out->storage->bytes)
-		aten_fail("the mask takes %lld elements of %lld", (long long)aten_numel(v), (long long)aten_numel(out));
+		aten_fail("the mask selects %lld elements, but the output has %lld", (long long)aten_numel(v), (long long)aten_numel(out));
 	aten_fill_zero(out);
 	if (bytes)
 		memcpy(aten_data(out), aten_data(v), bytes);

@@ -1,11 +1,11 @@
-/* Operators that give copies: parts put together, padded, in another dtype or layout. */
+/* Operators that return copies: joined, padded, in another dtype or layout. */
 #include "call.h"
 #include "elem.h"
 #include "ops.h"
 
 /* ---- cat ---- */
 
-/* Left out by cat: what is empty and has one dimension, whatever the others have. */
+/* Skipped by cat: empty 1D tensors, whatever the dims of the others. */
 static bool skipped(const struct aten_tensor *t) { return t->n_dim == 1 && !t->size[0]; }
 
 struct aten_tensor *aten_cat(struct tensors list, int64_t dim)
@@ -15,7 +15,7 @@ struct aten_tensor *aten_cat(struct tensors list, int64_t dim)
 	const struct aten_tensor *first = NULL;
 	int64_t size[ATEN_DIMS], total = 0;
 	if (n < 1)
-		aten_fail("an empty list");
+		aten_fail("expected a non-empty list of tensors");
 	int dtype = tensors[0]->dtype, d = 0;
 	bool last = true;
 	for (int64_t i = 0; i < n; i++) {
@@ -26,11 +26,11 @@ struct aten_tensor *aten_cat(struct tensors list, int64_t dim)
 		first = first ? first : tensors[i];
 		d = aten_dim(first, dim);
 		if (tensors[i]->n_dim != first->n_dim || !first->n_dim)
-			aten_fail("tensors with %d and %d dimensions", first->n_dim, tensors[i]->n_dim);
+			aten_fail("tensors with %d and %d dimensions cannot be concatenated", first->n_dim, tensors[i]->n_dim);
 		for (int k = 0; k < first->n_dim; k++)
 			if (k != d && tensors[i]->size[k] != first->size[k])
-				aten_fail("sizes %lld and %lld at dimension %d", (long long)first->size[k], (long long)tensors[i]->size[k],
-					  k);
+				aten_fail("sizes %lld and %lld do not match at dimension %d", (long long)first->size[k],
+					  (long long)tensors[i]->size[k], k);
 		total += tensors[i]->size[d];
 	}
 	if (!first)
@@ -58,10 +58,10 @@ static enum mode pad_mode(const char *name)
 	for (size_t i = 0; i < ARRAY_LEN(names); i++)
 		if (!strcmp(name, names[i]))
 			return (enum mode)i;
-	aten_fail("padding mode %s", name);
+	aten_fail("invalid padding mode %s", name);
 }
 
-/* Which element of n stands at position i of a padded dimension. */
+/* The index of the element at position i of a padded dimension of n elements. */
 static int64_t pad_source(enum mode mode, int64_t i, int64_t n)
 {
 	if (mode == PAD_REPLICATE)
@@ -71,7 +71,7 @@ static int64_t pad_source(enum mode mode, int64_t i, int64_t n)
 	return i < 0 ? -i : i >= n ? 2 * (n - 1) - i : i;
 }
 
-/* Goes dimension by dimension: slice by slice, from what is there already. Without values the ends, which are the furthest, are checked. */
+/* Works dimension by dimension, slice by slice, from existing data. Without values the ends, which are the furthest, are checked. */
 static void pad_dim(struct aten_tensor *out, int d, int64_t before, int64_t n, enum mode mode)
 {
 	const int64_t each = aten_computes() || out->size[d] < 2 ? 1 : out->size[d] - 1;
@@ -80,12 +80,12 @@ static void pad_dim(struct aten_tensor *out, int d, int64_t before, int64_t n, e
 		if (i >= before && i < before + n)
 			continue;
 		if (from < 0 || from >= n)
-			aten_fail("a padding wider than the dimension, %lld", (long long)n);
+			aten_fail("the padding is wider than the dimension, %lld", (long long)n);
 		aten_copy(aten_slice_dim(out, d, i, i + 1, 1), aten_slice_dim(out, d, before + from, before + from + 1, 1));
 	}
 }
 
-/* More is taken away at one side than there is: the element at the other end is all that remains. */
+/* If more is cropped on one side than there is, only the element at the other end remains. */
 static struct aten_tensor *only_edge(struct aten_tensor *t, int d, bool last, int64_t size)
 {
 	int64_t sizes[ATEN_DIMS], strides[ATEN_DIMS];
@@ -102,14 +102,14 @@ struct aten_tensor *aten_pad(struct aten_tensor *self, struct ints padding, cons
 	int64_t size[ATEN_DIMS], before[ATEN_DIMS] = {0};
 	enum mode mode = pad_mode(mode_name);
 	if (n_pad < 0 || n_pad % 2 || n_pad / 2 > self->n_dim)
-		aten_fail("%lld paddings for %d dimensions", (long long)n_pad, self->n_dim);
+		aten_fail("%lld padding values do not match %d dimensions", (long long)n_pad, self->n_dim);
 	memcpy(size, self->size, sizeof(size));
 	for (int k = 0; k < n_pad / 2; k++) {
 		int d = self->n_dim - 1 - k;
 		before[d] = pad[2 * k];
 		if (pad[2 * k] > INT64_MAX / 4 || pad[2 * k] < -INT64_MAX / 4 || pad[2 * k + 1] > INT64_MAX / 4 ||
 		    pad[2 * k + 1] < -INT64_MAX / 4)
-			aten_fail("a padding of %lld and %lld", (long long)pad[2 * k], (long long)pad[2 * k + 1]);
+			aten_fail("invalid padding of %lld and %lld", (long long)pad[2 * k], (long long)pad[2 * k + 1]);
 		if (__builtin_add_overflow(size[d], pad[2 * k] + pad[2 * k + 1], &size[d]) || size[d] < 0)
 			aten_fail("padding makes dimension %d negative", d);
 		bool left = -pad[2 * k] >= self->size[d], right = -pad[2 * k + 1] >= self->size[d];
@@ -118,7 +118,7 @@ struct aten_tensor *aten_pad(struct aten_tensor *self, struct ints padding, cons
 			before[d] = 0;
 		}
 	}
-	/* Only taken away: a copy of that part, in its order of memory (aten/src/ATen/native/PadNd.cpp). */
+	/* Only cropping: a copy of that part, in its memory order (aten/src/ATen/native/PadNd.cpp). */
 	bool part = mode == PAD_CONSTANT;
 	for (int64_t k = 0; k < n_pad; k++)
 		part = part && pad[k] <= 0;
@@ -132,11 +132,11 @@ struct aten_tensor *aten_pad(struct aten_tensor *self, struct ints padding, cons
 	struct aten_tensor *to = out, *from = self;
 	if (mode == PAD_CONSTANT)
 		aten_fill(out, value);
-	for (int d = 0; d < self->n_dim; d++) { /* the part that is kept; a negative padding takes away */
+	for (int d = 0; d < self->n_dim; d++) { /* the part that is kept; negative padding crops */
 		int64_t skip = before[d] < 0 ? -before[d] : 0, start = before[d] > 0 ? before[d] : 0;
 		int64_t n = self->size[d] - skip < size[d] - start ? self->size[d] - skip : size[d] - start;
 		if (n <= 0 && mode != PAD_CONSTANT && aten_numel(out))
-			aten_fail("padding leaves nothing of dimension %d", d);
+			aten_fail("padding leaves no elements in dimension %d", d);
 		if (n <= 0)
 			return out;
 		to = aten_slice_dim(to, d, start, start + n, 1);
@@ -156,7 +156,7 @@ void aten_resize(struct aten_tensor *t, struct ints size, const int32_t *format)
 	int64_t old[ATEN_DIMS];
 	bool last = format && (*format == ATEN_CHANNELS_LAST || *format == ATEN_CHANNELS_LAST_3D);
 	if (n < 0 || n > ATEN_DIMS || (last && n != (*format == ATEN_CHANNELS_LAST ? 4 : 5)))
-		aten_fail("%lld dimensions", (long long)n);
+		aten_fail("too many dimensions: %lld", (long long)n);
 	memcpy(old, size.v, (size_t)n * sizeof(*old));
 	struct aten_tensor *shape = aten_new_format(t->dtype, (int)n, old, last);
 	aten_grow(t, shape->storage->bytes + (uint64_t)t->offset * (uint64_t)dtype_info(t->dtype)->bytes);
@@ -174,7 +174,7 @@ void aten_resize_as(struct aten_tensor *self, const struct aten_tensor *like, co
 
 /* ---- copies ---- */
 
-/* aten/src/ATen/native/TensorFactories.cpp, clone; TensorConversions.cpp, _to_copy: preserve keeps the strides of what is dense. */
+/* aten/src/ATen/native/TensorFactories.cpp, clone; TensorConversions.cpp, _to_copy: preserve keeps the strides of dense tensors. */
 struct aten_tensor *aten_to_copy(const struct aten_tensor *self, int dtype, int format)
 {
 	struct aten_tensor *out = aten_empty_like(self, dtype, format);
@@ -202,7 +202,7 @@ static int format_or(const struct aten_call *c, uint32_t i, int otherwise)
 	if (v->kind == ATEN_NONE)
 		return otherwise;
 	if ((v->kind != ATEN_FORMAT && v->kind != ATEN_INT) || v->i < 0 || v->i > ATEN_CHANNELS_LAST_3D)
-		aten_fail("a memory format that is not known here");
+		aten_fail("unknown memory format");
 	return (int)v->i;
 }
 
@@ -229,7 +229,7 @@ static void run_contiguous(struct aten_call *c)
 	call_give(c, 0, has_format(self, format) ? self : aten_to_copy(self, self->dtype, format));
 }
 
-/* to.*: itself where nothing changes, which is asked of the format that its strides look like (TensorConversions.cpp, to_will_alias). */
+/* to.*: returns self if nothing changes, judging the format by its strides (TensorConversions.cpp, to_will_alias). */
 static bool looks_like(const struct aten_tensor *t, int format)
 {
 	bool last = aten_channels_last(t);
@@ -312,7 +312,7 @@ static void run_pad_dims(struct aten_call *c)
 	struct ints pad = call_ints(c, 1);
 	int dims = c->entry->name[strlen(c->entry->name) - 2] - '0';
 	if (pad.n != 2 * dims || (self->n_dim != dims + 1 && self->n_dim != dims + 2))
-		aten_fail("expected %d numbers of padding and a tensor of %d or %d dimensions", 2 * dims, dims + 1, dims + 2);
+		aten_fail("expected %d padding values and a %dD or %dD tensor", 2 * dims, dims + 1, dims + 2);
 	call_give(c, 0, aten_pad(self, pad, c->entry->data, aten_number(0)));
 }
 

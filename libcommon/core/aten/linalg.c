@@ -1,11 +1,11 @@
-/* linalg.c - matrices as LAPACK wants them: batches, copies, memory, and its failures in torch's words. See linalg_part.h. */
+/* linalg.c - matrices in LAPACK's layout: batches, copies, memory, and its failures with torch's messages. See linalg_part.h. */
 #include "linalg_part.h"
 #include "ops.h"
 
 void matrices_need(const struct aten_tensor *t)
 {
 	if (t->n_dim < 2)
-		aten_fail("the input tensor must have at least 2 dimensions, it has %d", t->n_dim);
+		aten_fail("the input tensor must have at least 2 dimensions, but has %d", t->n_dim);
 	if (t->dtype != DTYPE_F32 && t->dtype != DTYPE_F64 && !elem_complex(t->dtype))
 		aten_fail("expected a floating point or complex tensor as input, got %s", dtype_name(t->dtype));
 }
@@ -16,7 +16,7 @@ struct batch batch_of(const struct aten_tensor *a, const struct aten_tensor *b)
 	matrices_need(a);
 	matrices_need(b ? b : a);
 	if (a->dtype != (b ? b : a)->dtype)
-		aten_fail("matrices of %s and %s", dtype_name(a->dtype), dtype_name(b->dtype));
+		aten_fail("matrices of different dtypes, %s and %s", dtype_name(a->dtype), dtype_name(b->dtype));
 	struct aten_tensor x = *a, y = b ? *b : *a;
 	x.n_dim -= 2;
 	y.n_dim -= 2;
@@ -38,14 +38,14 @@ void matrices_need_square(const struct aten_tensor *a)
 void vectors_need_of(const struct aten_tensor *t, const struct aten_tensor *matrices, const char *what)
 {
 	if (t->n_dim != matrices->n_dim - 1 || memcmp(t->size, matrices->size, (size_t)(matrices->n_dim - 2) * sizeof(*t->size)))
-		aten_fail("%s are not one for each matrix", what);
+		aten_fail("%s: expected one for each matrix", what);
 }
 
 void pivots_need_of(const struct aten_tensor *t, const struct aten_tensor *matrices, int64_t n)
 {
 	vectors_need_of(t, matrices, "pivots");
 	if (t->dtype != DTYPE_I32 || t->size[t->n_dim - 1] != n)
-		aten_fail("pivots must be int32, %lld for each matrix", (long long)n);
+		aten_fail("pivots must be int32, with %lld for each matrix", (long long)n);
 }
 
 struct aten_tensor *matrices_new(int dtype, const struct batch *b, int64_t m, int64_t n, bool by_columns)
@@ -159,7 +159,7 @@ void *work_reals(int dtype, int64_t n)
 	return aten_scratch(aten_computes() ? (uint64_t)max_of(n, 1) : 1, (uint64_t)elem_bytes(aten_real_of(dtype)));
 }
 
-/* ---- what went wrong: batchCheckErrors of LinearAlgebraUtils.h, in its order ---- */
+/* ---- errors: batchCheckErrors of LinearAlgebraUtils.h, in its order ---- */
 
 void lapack_check(int64_t info, struct slice api, int64_t batch_at, bool is_matrix)
 {
@@ -177,7 +177,7 @@ void lapack_check(int64_t info, struct slice api, int64_t batch_at, bool is_matr
 	    {"lstsq", "The least squares solution could not be computed because the input matrix does not have full rank (error code: "
 		      "%lld)."},
 	    {"lu_factor", "U[%lld,%lld] is zero and using it on lu_solve would result in a division by zero."},
-	    {"", "error code %lld of LAPACK"},
+	    {"", "LAPACK error %lld"},
 	};
 	char which[64] = "", text[256];
 	if (!info)
@@ -188,7 +188,7 @@ void lapack_check(int64_t info, struct slice api, int64_t batch_at, bool is_matr
 		aten_fail("%.*s: %s%s", SL(api), which,
 			  slice_find(api, "svd") || slice_find(api, "eig")
 			      ? "The algorithm failed to converge because the input matrix contained non-finite values."
-			      : "LAPACK does not take its arguments.");
+			      : "LAPACK rejects its arguments.");
 	for (size_t i = 0; i < ARRAY_LEN(errors); i++)
 		if (slice_find(api, errors[i].in)) {
 			snprintf(text, sizeof(text), errors[i].text, (long long)info, (long long)info);

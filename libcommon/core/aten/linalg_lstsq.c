@@ -9,7 +9,7 @@ struct least {
 	const char *driver;
 };
 
-/* Solves a system; *rank is what the driver finds. */
+/* Solves a system; *rank is determined by the driver. */
 static int64_t least_squares(const struct least *q, void *a, void *x, void *s, int64_t *rank, struct work *w, void *rwork, int64_t *iwork)
 {
 	int64_t info = 0, lda = max_of(q->m, 1);
@@ -47,7 +47,7 @@ static const char *driver_of(struct slice name)
 	aten_fail("parameter `driver` should be one of (gels, gelsy, gelsd, gelss)");
 }
 
-/* Squares of what is left over, below the solution: only of systems that have more rows than columns and full rank. */
+/* Squared residuals, below the solution: only of systems that have more rows than columns and full rank. */
 static struct aten_tensor *residuals_of(const struct least *q, struct aten_tensor *x, const struct batch *b, bool full_rank)
 {
 	if (q->m <= q->n || !full_rank || !strcmp(q->driver, "gelsy"))

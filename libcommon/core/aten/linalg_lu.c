@@ -1,4 +1,4 @@
-/* linalg_lu.c - A = P L U, and what is made of it. */
+/* linalg_lu.c - A = P L U, and operators based on it. */
 #include "linalg_part.h"
 #include "ops.h"
 
@@ -30,7 +30,7 @@ static struct lu lu_of(struct aten_tensor *a)
 static int32_t pivot_of(const int32_t *pivots, int64_t i, int64_t n)
 {
 	if (pivots[i] < 1 || pivots[i] > n)
-		aten_fail("a pivot of %d in a matrix of %lld rows", pivots[i], (long long)n);
+		aten_fail("invalid pivot %d for a matrix of %lld rows", pivots[i], (long long)n);
 	return pivots[i];
 }
 
@@ -45,7 +45,7 @@ static void lu_solve(int dtype, const char *trans, int64_t n, int64_t k, const v
 	LAPACK("getrs", dtype, trans, &n, &k, lu, &ld, pivot, b, &ld, &info);
 }
 
-/* A X = B, or X A = B, where X lies by rows: so it is solved transposed in place. */
+/* A X = B, or X A = B, with X row-major: so it is solved transposed in place. */
 static struct aten_tensor *solve_lu(const struct lu *x, const struct batch *b, struct aten_tensor *rhs, bool left, bool adjoint)
 {
 	if ((left ? rows(rhs) : cols(rhs)) != x->n)
@@ -103,7 +103,7 @@ void run_linalg_lu_solve(struct aten_call *c)
 	call_give(c, 0, solve_lu(&x, &b, rhs, named_bool(c, "left", true), named_bool(c, "adjoint", false)));
 }
 
-/* LAPACK's pivots: row i was swapped with row pivot[i] (from 1), one after the other. p [m, m] by rows is filled. */
+/* LAPACK's pivots: row i was swapped with row pivot[i] (from 1), in sequence. Fills p [m, m], row-major. */
 static void permutation(const int32_t *pivot, int64_t k, int64_t m, int dtype, char *p)
 {
 	int64_t *order = work_ints(m);
@@ -167,8 +167,8 @@ void run_linalg_lu(struct aten_call *c)
 	give_unpacked(c, aten_lu_unpack(x.lu, x.pivots, true, true));
 }
 
-/* Sign and logarithm of the determinant's absolute value, or both in one. A real matrix by rows is factored transposed: it lies
- * by columns already. */
+/* Sign and logarithm of the determinant's absolute value, or both in one. A row-major real matrix is factored transposed: it is already
+ * column-major. */
 static void determinant(struct aten_call *c, bool logarithm)
 {
 	struct aten_tensor *a = named_tensor(c, "A");
@@ -217,7 +217,7 @@ void run_linalg_inv_ex(struct aten_call *c)
 	call_give(c, 1, x.info);
 }
 
-/* torch takes the vectors' dims for those of matrices when it chooses strides. */
+/* torch treats the vectors' dims as those of matrices when choosing strides. */
 static struct aten_tensor *vectors_of(struct aten_tensor *x)
 {
 	int n = x->n_dim - 1;

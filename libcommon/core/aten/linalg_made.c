@@ -1,4 +1,4 @@
-/* Linear algebra as it is called, made of LAPACK's operators (named.c) and others (torch 2.13 and 2.15,
+/* Linear algebra operators composed from LAPACK's operators (named.c) and others (torch 2.13 and 2.15,
  * aten/src/ATen/native/LinearAlgebra.cpp, BatchLinearAlgebra.cpp). */
 #include "call.h"
 #include "elem.h"
@@ -10,7 +10,7 @@ static struct aten_value T(struct aten_tensor *t) {
 	return aten_of(t);
 }
 
-/* entry.data: the operator that computes it, of which the first results are this one's. */
+/* entry.data: the operator that computes it, whose first results are returned. */
 static void
 run_first_of(struct aten_call *c)
 {
@@ -29,7 +29,7 @@ static void run_svd_old(struct aten_call *c) /* self, some, compute_uv; V is not
 	bool vectors = call_bool(c, 2);
 	const struct aten_value *r = APPLY("_linalg_svd", T(self), aten_bool(!call_bool(c, 1)), aten_bool(vectors));
 	if (!vectors)
-		aten_fail("without vectors: torch's are zeros; use linalg_svdvals");
+		aten_fail("not supported without vectors (torch returns zeros); use linalg_svdvals");
 	call_give(c, 0, r[0].tensor);
 	call_give(c, 1, r[1].tensor);
 	struct aten_tensor *v = aten_transpose(r[2].tensor, -2, -1);
@@ -81,7 +81,7 @@ static struct aten_tensor *extreme(struct aten_tensor *a, bool largest, int64_t 
 	return APPLIED(largest ? "amax" : "amin", T(a), aten_ints(&dim, 1), aten_bool(keepdim));
 }
 
-/* The two dims last; inverse: how they come back. */
+/* Moves the two dims last; inverse: how to move them back. */
 static struct aten_tensor *dims_last(const struct aten_tensor *a, const int *dim, int64_t *back)
 {
 	int64_t order[ATEN_DIMS];
@@ -118,7 +118,7 @@ static struct aten_tensor *matrix_norm(struct matrix_norm *m, struct aten_tensor
 	int64_t along = m->dim[isinf(m->ord) != 0], over = m->dim[isinf(m->ord) == 0];
 	if (m->dtype.kind != ATEN_NONE)
 		a = aten_to_copy(a, (int)m->dtype.i, ATEN_PRESERVE);
-	if (!aten_numel(a) && m->ord > 0 && !m->nuclear) { /* the largest of nothing is 0 */
+	if (!aten_numel(a) && m->ord > 0 && !m->nuclear) { /* the maximum of nothing is 0 */
 		return vector_norm(a, 1, aten_ints((const int64_t[]){m->dim[0], m->dim[1]}, 2), m->keepdim, ATEN_NOTHING);
 	}
 	if (m->nuclear || size == 2)
@@ -132,7 +132,7 @@ static struct aten_tensor *matrix_norm(struct matrix_norm *m, struct aten_tensor
 static void two_dims(const struct aten_tensor *a, struct ints dims, int *two)
 {
 	if (a->n_dim < 2 || dims.n != 2)
-		aten_fail("linalg.matrix_norm: The input tensor A must have at least 2 dimensions, dim 2 of them");
+		aten_fail("linalg.matrix_norm: The input tensor A must have at least 2 dimensions, and dim must have 2");
 	for (int i = 0; i < 2; i++)
 		two[i] = aten_dim(a, dims.v[i]);
 	if (two[0] == two[1])
@@ -173,7 +173,7 @@ static void run_norm(struct aten_call *c) /* self, ord or None, dim or None, kee
 		run_matrix_norm(c);
 }
 
-/* ---- made of products and inverses ---- */
+/* ---- composed from products and inverses ---- */
 
 static struct aten_tensor *product(struct aten_tensor *a, struct aten_tensor *b) { return APPLIED("matmul", T(a), T(b)); }
 
@@ -224,7 +224,7 @@ static struct aten_tensor *chain(struct aten_tensor *const *m, int64_t n)
 			made[i * n + j] = NULL;
 			if (!len)
 				made[i * n + j] = m[i];
-			else if (len == n - 1 || n <= 16) /* those that are not needed, too: the table is small */
+			else if (len == n - 1 || n <= 16) /* including unneeded ones: the table is small */
 				made[i * n + j] = product(made[i * n + k], made[(k + 1) * n + j]);
 			else
 				aten_fail("%lld matrices", (long long)n);
@@ -254,7 +254,7 @@ static struct aten_tensor *rolled(struct aten_tensor *t, int64_t by, int64_t dim
 {
 	return APPLIED("roll", T(t), aten_ints(&by, 1), aten_ints(&dim, 1));
 }
-static void run_cross(struct aten_call *c) /* self, other, dim: a b' - a' b of the elements behind */
+static void run_cross(struct aten_call *c) /* self, other, dim: a b' - a' b of the following elements */
 {
 	struct aten_tensor *a = call_tensor(c, 0), *b = call_tensor(c, 1);
 	int64_t size[ATEN_DIMS], dim = -1;
@@ -294,7 +294,7 @@ static void run_pinv(struct aten_call *c) /* self, atol, rtol, hermitian; or sel
 	call_give(c, 0, APPLIED("linalg_pinv.atol_rtol_tensor", GIVEN(c, 0), atol, rtol, plain ? aten_bool(false) : GIVEN(c, c->n - 1)));
 }
 
-/* ---- the old names of what is there ---- */
+/* ---- old names of existing operators ---- */
 
 static void run_geqrf(struct aten_call *c) { call_give_two(c, aten_geqrf(call_tensor(c, 0))); }
 static void run_ormqr(struct aten_call *c) /* self, input2, input3, left, transpose */

@@ -1,18 +1,18 @@
-/* linalg_part.h - batches of matrices for LAPACK: what the files of linalg share; nobody else includes it.
+/* linalg_part.h - batches of matrices for LAPACK: shared by the files of linalg; nothing else includes it.
  *
- *     linalg.c         batches, their copies, work memory, what is said when LAPACK fails
+ *     linalg.c         batches, their copies, work memory, the messages when LAPACK fails
  *     linalg_solve.c   triangular systems, Cholesky, A = L D L^T
  *     linalg_lu.c      LU: solutions, inverses, determinants
  *     linalg_qr.c      Householder's reflectors, QR
  *     linalg_svd.c     singular values, eigenvalues, pseudo-inverses
  *     linalg_lstsq.c   least squares, the exponential
  *
- * As torch does it (torch 2.13 and 2.15, aten/src/ATen/native/BatchLinearAlgebra.cpp and BatchLinearAlgebraKernel.cpp): operands are
- * copied by columns, factored in place and given back as they lie. All memory is the call's (aten_scratch) or the tensors', which the
- * call's end frees; nothing here is released by hand. What is wrong ends the call by aten_fail().
+ * As in torch (torch 2.13 and 2.15, aten/src/ATen/native/BatchLinearAlgebra.cpp and BatchLinearAlgebraKernel.cpp): operands are copied in
+ * column-major order, factored in place and returned in that layout. All memory belongs to the call (aten_scratch) or to tensors, and is
+ * freed at the end of the call; nothing is released by hand. Errors end the call with aten_fail().
  *
- *     struct batch b = batch_of(a, NULL);                      // checks that there are matrices of numbers that LAPACK takes
- *     struct aten_tensor *x = matrices_copied(a, &b, true);    // by columns
+ *     struct batch b = batch_of(a, NULL);                      // checks for matrices of a dtype that LAPACK accepts
+ *     struct aten_tensor *x = matrices_copied(a, &b, true);    // column-major
  *     for (int64_t i = 0; i < b.n; i++)
  *         LAPACK("potrf", x->dtype, "L", &n, matrix_at(x, &b, i), &ld, &info);
  */
@@ -26,8 +26,8 @@
 
 #include <math.h>
 
-/* The dims before the last two of one tensor, or of two that are broadcast; n: how many matrices that makes. None where only shapes are
- * asked for: there is nothing to compute. */
+/* The dims before the last two of one tensor, or of two that are broadcast; n: the number of matrices. 0 if only shapes are needed: there
+ * is nothing to compute. */
 struct batch {
 	int n_dim;
 	int64_t n, size[ATEN_DIMS];
@@ -41,7 +41,7 @@ void matrices_need(const struct aten_tensor *t);
 void matrices_need_square(const struct aten_tensor *a);
 /* For A X = B: a is square, and b has n rows. */
 void matrices_need_rows(const struct aten_tensor *b, int64_t n, const struct aten_tensor *a);
-/* t must have, before its last dim, the dims that matrices has before its last two. */
+/* t must have the dims before its last one that matrices has before its last two. */
 void vectors_need_of(const struct aten_tensor *t, const struct aten_tensor *matrices, const char *what);
 /* t must be n pivots for each matrix. */
 void pivots_need_of(const struct aten_tensor *t, const struct aten_tensor *matrices, int64_t n);
@@ -52,22 +52,22 @@ struct aten_tensor *matrices_new(int dtype, const struct batch *b, int64_t m, in
 struct aten_tensor *vectors_new(int dtype, const struct batch *b, int64_t n);
 /* A tensor of one number for each matrix. */
 struct aten_tensor *numbers_new(int dtype, const struct batch *b);
-/* A tensor of no element. */
+/* A tensor without elements. */
 struct aten_tensor *numbers_none(int dtype);
 /* A copy of t, broadcast to the batch. */
 struct aten_tensor *matrices_copied(struct aten_tensor *t, const struct batch *b, bool by_columns);
 struct aten_tensor *matrices_transposed(struct aten_tensor *t, bool conjugated);
-/* The n-th matrix of a tensor that was made here: batches lie one behind the other. */
+/* The n-th matrix of a tensor created here: batches are contiguous. */
 static inline void *matrix_at(const struct aten_tensor *t, const struct batch *b, int64_t i)
 {
 	const int64_t step = b->n ? i * (aten_numel(t) / b->n) * elem_bytes(t->dtype) : 0;
 	return step ? aten_data(t) + step : aten_data(t);
 }
 void numbers_conjugate(int dtype, char *p, int64_t n);
-/* Zeroes on the other side of the diagonal; upper: nothing below it is kept. By columns. */
+/* Sets the other side of the diagonal to zero; upper: zeroes everything below it. Column-major. */
 void matrices_keep_triangle(struct aten_tensor *t, const struct batch *b, bool upper);
 void matrices_set_identity(struct aten_tensor *t);
-/* t is dense. Some LAPACKs loop on what is not. */
+/* t must be dense. Some LAPACKs loop forever on non-finite values. */
 bool matrices_finite(const struct aten_tensor *t);
 /* A vector as a matrix of one column. */
 struct aten_tensor *matrix_of_vector(struct aten_tensor *v);
@@ -79,18 +79,18 @@ struct work {
 	double first[2];
 };
 static inline void work_ask(struct work *w) { *w = (struct work){.n = -1, .p = w->first}; }
-/* Tells whether the memory is there already; the first time it is allocated, and the caller repeats its call of LAPACK. */
+/* Returns whether the memory was already allocated; the first time it allocates it, and the caller repeats its LAPACK call. */
 bool work_ready(struct work *w, int dtype, int64_t least);
 int64_t *work_ints(int64_t n);
 void *work_reals(int dtype, int64_t n);
 
-/* The failure that LAPACK's info is of this function, for the i-th matrix; 0 is none. */
+/* Fails as torch does for LAPACK's info from this function, for the i-th matrix; 0 is success. */
 void lapack_check(int64_t info, struct slice api, int64_t batch_at, bool is_matrix);
 static inline void lapack_check_one(int64_t info, const char *api, const struct batch *b, int64_t i)
 {
 	lapack_check((int32_t)info, slice_str(api), i, !b->n_dim);
 }
-/* Into a tensor of numbers_new(); check: a failure is one at once. */
+/* Stores info in a tensor from numbers_new(); check: fail at once. */
 void lapack_set_info(struct aten_tensor *info, const struct batch *b, int64_t i, int64_t v, bool check, const char *api);
 
 #endif

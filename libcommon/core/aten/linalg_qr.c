@@ -35,10 +35,10 @@ void run_linalg_householder_product(struct aten_call *c)
 {
 	struct aten_tensor *a = named_tensor(c, "input"), *tau = named_tensor(c, "tau");
 	struct batch b = batch_of(a, NULL);
-	vectors_need_of(tau, a, "factors of reflectors");
+	vectors_need_of(tau, a, "reflector factors");
 	int64_t k = tau->size[tau->n_dim - 1];
 	if (rows(a) < cols(a) || k > cols(a) || tau->dtype != a->dtype)
-		aten_fail("%lld reflectors in a matrix of %lld x %lld", (long long)k, (long long)rows(a), (long long)cols(a));
+		aten_fail("%lld reflectors are too many for a %lld x %lld matrix", (long long)k, (long long)rows(a), (long long)cols(a));
 	struct aten_tensor *q = matrices_copied(a, &b, true);
 	make_q(q, aten_contiguous(tau), k, &b);
 	call_give(c, 0, q);
@@ -51,9 +51,9 @@ struct aten_tensor *aten_ormqr(struct aten_tensor *self, struct aten_tensor *inp
 	struct batch b = batch_of(self, input3);
 	const char *name = elem_complex(self->dtype) ? "unmqr" : "ormqr";
 	int64_t m = rows(input3), n = cols(input3), side = left ? m : n, k = input2->n_dim ? input2->size[input2->n_dim - 1] : 0;
-	vectors_need_of(input2, self, "factors of reflectors");
+	vectors_need_of(input2, self, "reflector factors");
 	if (rows(self) != side || k > cols(self) || k > side || input2->dtype != self->dtype)
-		aten_fail("reflectors of %lld rows for %lld", (long long)rows(self), (long long)side);
+		aten_fail("reflectors of %lld rows do not match %lld rows", (long long)rows(self), (long long)side);
 	struct aten_tensor *out = matrices_copied(input3, &b, true), *a = matrices_copied(self, &b, true),
 			   *tau = vectors_new(self->dtype, &b, k);
 	aten_copy(tau, input2);

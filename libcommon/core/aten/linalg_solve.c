@@ -153,7 +153,7 @@ void run_linalg_ldl_solve(struct aten_call *c)
 		for (int64_t j = 0; j < n; j++) {
 			int32_t v = ((int32_t *)matrix_at(p, &b, i))[j];
 			if (!v || v > n || v < -n)
-				aten_fail("a pivot of %d in a matrix of %lld rows", v, (long long)n);
+				aten_fail("invalid pivot %d for a matrix of %lld rows", v, (long long)n);
 			lapack_set_int(pivot, j, v);
 		}
 		LAPACK(name, x->dtype, "L", &n, &k, matrix_at(m, &b, i), &lead, pivot, matrix_at(x, &b, i), &lead, &info);

@@ -57,7 +57,7 @@ void run_linalg_svd(struct aten_call *c)
 }
 
 struct eigh {
-	struct aten_tensor *values, *vectors; /* rising; by columns */
+	struct aten_tensor *values, *vectors; /* ascending; column-major */
 };
 
 static struct eigh eigh_of(struct aten_tensor *a, const char *uplo, bool vectors)
@@ -100,7 +100,7 @@ void run_linalg_eigh(struct aten_call *c)
 	call_give(c, 1, r.vectors);
 }
 
-/* A real matrix has pairs of conjugate eigenvalues; of their vectors LAPACK gives one, as two columns of real numbers. */
+/* A real matrix has pairs of conjugate eigenvalues; of their vectors LAPACK returns one, as two columns of real numbers. */
 static void join_parts(const struct aten_tensor *part, int64_t n, const void *re, const void *im, const void *v, struct aten_tensor *values,
 		       int64_t first, struct aten_tensor *vectors)
 {
@@ -161,7 +161,7 @@ static double number_at(struct aten_tensor *t, const struct batch *b, int64_t i)
 	return *(double *)matrix_at(all, b, i);
 }
 
-/* V S^-1 U^H without what is smaller than max(atol, rtol * the largest). */
+/* V S^-1 U^H ignoring values smaller than max(atol, rtol * the largest). */
 void run_linalg_pinv(struct aten_call *c)
 {
 	struct aten_tensor *a = named_tensor(c, "self"), *atol = named_tensor_or_none(c, "atol"), *rtol = named_tensor_or_none(c, "rtol");

@@ -1,5 +1,6 @@
-/* Losses (torch 2.13 and 2.15, aten/src/ATen/native/Loss.cpp, LossNLL.cpp, LossNLL2d.cpp, BinaryOps.cpp). What is one loop over elements
- * in torch (mse_loss, smooth_l1_loss, huber_loss, binary_cross_entropy) is rounded once; the others are made operator by operator. */
+/* Losses (torch 2.13 and 2.15, aten/src/ATen/native/Loss.cpp, LossNLL.cpp, LossNLL2d.cpp, BinaryOps.cpp). Losses that are one loop over
+ * elements in torch (mse_loss, smooth_l1_loss, huber_loss, binary_cross_entropy) are rounded once; the others are composed operator by
+ * operator. */
 #include "call.h"
 #include "elem.h"
 #include "ops.h"
@@ -150,7 +151,7 @@ static void run_cosine_embedding_loss(struct aten_call *c) /* input1, input2, ta
 	int64_t dim = target->n_dim;
 	struct aten_value by = aten_ints(&dim, 1);
 	if (dim > 1 || a->n_dim != dim + 1 || b->n_dim != dim + 1)
-		aten_fail("a target of %d dimensions for inputs of %d and %d", target->n_dim, a->n_dim, b->n_dim);
+		aten_fail("a target with %d dimensions does not match inputs with %d and %d", target->n_dim, a->n_dim, b->n_dim);
 	struct aten_tensor *ab = APPLIED("sum.dim_IntList", aten_of(aten_mul(a, b)), by);
 	struct aten_tensor *aa = plus(APPLIED("sum.dim_IntList", aten_of(aten_mul(a, a)), by), 1e-12);
 	struct aten_tensor *bb = plus(APPLIED("sum.dim_IntList", aten_of(aten_mul(b, b)), by), 1e-12);
@@ -189,8 +190,7 @@ static struct aten_tensor *nll(struct aten_tensor *self, struct aten_tensor *tar
 		if (self->size[d] != target->size[d - 1])
 			aten_fail("size mismatch at dimension %d", d);
 	if (!aten_is_float(self->dtype) || (target->dtype != DTYPE_I64 && target->dtype != DTYPE_U8))
-		aten_fail("expected floating scores and classes of int64, got %s and %s", dtype_name(self->dtype),
-			  dtype_name(target->dtype));
+		aten_fail("expected floating scores and int64 classes, got %s and %s", dtype_name(self->dtype), dtype_name(target->dtype));
 	need_class_weights(weight, n_class);
 	if (weight && weight->dtype != self->dtype)
 		aten_fail("expected scalar type %s but found %s", dtype_name(self->dtype), dtype_name(weight->dtype));

@@ -36,8 +36,8 @@ struct mat mat_broadcast(const struct aten_tensor *t, int64_t rows, int64_t cols
 	struct mat m = mat_of(t, -1);
 
 	if (t->n_dim > 2 || (m.rows != rows && m.rows != 1) || (m.cols != cols && m.cols != 1))
-		aten_fail("a tensor of %lld x %lld cannot be expanded to %lld x %lld", (long long)m.rows, (long long)m.cols,
-			  (long long)rows, (long long)cols);
+		aten_fail("a %lld x %lld tensor cannot be expanded to %lld x %lld", (long long)m.rows, (long long)m.cols, (long long)rows,
+			  (long long)cols);
 	if (m.rows != rows)
 		m.row_stride = 0;
 	if (m.cols != cols)
@@ -51,7 +51,7 @@ void mat_copy(struct mat to, struct mat from)
 {
 	int64_t tb = elem_bytes(to.dtype), fb = elem_bytes(from.dtype);
 
-	/* Along the dim in which the target is written in order. */
+	/* Along the dim in which the target is written contiguously. */
 	if (to.row_stride < to.col_stride && to.rows > 1) {
 		to = mat_t(to);
 		from = mat_t(from);
@@ -66,11 +66,11 @@ static struct mat new_mat(int dtype, int64_t rows, int64_t cols)
 	uint64_t n;
 
 	if (__builtin_mul_overflow((uint64_t)rows, (uint64_t)cols, &n))
-		aten_fail("a matrix that no memory can hold");
+		aten_fail("the matrix is too large for memory");
 	return (struct mat){aten_scratch(n, (uint64_t)elem_bytes(dtype)), dtype, rows, cols, cols, 1};
 }
 
-/* Row-major with some distance between rows: BLAS takes it. Strides of dims of one element say nothing. */
+/* Row-major with some distance between rows, as BLAS accepts. Strides of dims with one element are irrelevant. */
 static bool row_major(struct mat *m)
 {
 	if (m->cols == 1 && m->rows == 1)
@@ -82,7 +82,7 @@ static bool row_major(struct mat *m)
 	return m->col_stride == 1 && m->row_stride >= m->cols;
 }
 
-/* As BLAS has it: in place, transposed or not, or a copy. */
+/* In BLAS's form: in place, transposed or not, or a copy. */
 static struct mat operand(struct mat m, int dtype, bool *transposed)
 {
 	struct mat t = mat_t(m), c;
@@ -93,7 +93,7 @@ static struct mat operand(struct mat m, int dtype, bool *transposed)
 	*transposed = true;
 	if (m.dtype == dtype && row_major(&t))
 		return t;
-	*transposed = m.row_stride < m.col_stride; /* in the order in which it lies */
+	*transposed = m.row_stride < m.col_stride; /* in memory order */
 	c = *transposed ? new_mat(dtype, m.cols, m.rows) : new_mat(dtype, m.rows, m.cols);
 	mat_copy(c, *transposed ? t : m);
 	return c;
@@ -114,7 +114,7 @@ static void multiply_float(struct mat c, struct mat a, struct mat b, double beta
 			      (float)beta, (float *)c.data, c.row_stride);
 }
 
-/* In float32 or float64; c's own memory where BLAS can write there. */
+/* In float32 or float64; c's own memory if BLAS can write there. */
 static void mul_float(struct mat c, struct mat bias, struct mat a, struct mat b, double beta, double alpha)
 {
 	int work = c.dtype == DTYPE_F64 ? DTYPE_F64 : DTYPE_F32;
@@ -136,7 +136,7 @@ static void mul_float(struct mat c, struct mat bias, struct mat a, struct mat b,
 		mat_copy(c, w);
 }
 
-/* Modulo 2^32 or 2^64: what is left when it is cut to c's width is torch's wrapped result. */
+/* Modulo 2^32 or 2^64: truncated to c's width, it is torch's wrapped result. */
 #define MUL_INTEGERS(T, name, dt) \
 	ATEN_WIDE static void name(struct mat c, struct mat bias, struct mat a, struct mat b, int64_t beta, int64_t alpha) \
 	{ \
@@ -204,13 +204,13 @@ void mat_mul(struct mat c, struct mat bias, struct mat a, struct mat b, double b
 	if (beta == 0)
 		bias.data = NULL;
 	if (elem_complex(c.dtype) && (!elem_complex(a.dtype) || !elem_complex(b.dtype) || (bias.data && !elem_complex(bias.dtype))))
-		aten_fail("real matrices (%s, %s) with a complex output", dtype_name(a.dtype), dtype_name(b.dtype));
+		aten_fail("real matrices (%s, %s) cannot have a complex output", dtype_name(a.dtype), dtype_name(b.dtype));
 	if (aten_is_float(c.dtype))
 		mul_float(c, bias, a, b, beta, alpha);
 	else if (elem_complex(c.dtype))
 		mul_complex(c, bias, a, b, beta, alpha);
 	else if (!elem_integral(c.dtype) || c.dtype == DTYPE_BOOL)
-		aten_fail("matrices of %s cannot be multiplied", dtype_name(c.dtype));
+		aten_fail("matrix multiplication is not supported for %s", dtype_name(c.dtype));
 	else if (elem_bytes(c.dtype) <= 4)
 		mul_u32(c, bias, a, b, elem_to_i64(beta), elem_to_i64(alpha));
 	else

@@ -1,4 +1,4 @@
-/* Products of matrices and vectors. Outputs that an op makes itself are contiguous, as in aten/src/ATen/native/LinearAlgebra.cpp
+/* Products of matrices and vectors. Outputs created by an op are contiguous, as in aten/src/ATen/native/LinearAlgebra.cpp
  * and Blas.cpp (torch 2.13); those given to it keep their strides. */
 #include "blas.h"
 #include "call.h"
@@ -13,13 +13,13 @@
 static void need_dims(const struct aten_tensor *t, int n, const char *what)
 {
 	if (t->n_dim != n)
-		aten_fail("%s must have %d dimensions, not %d", what, n, t->n_dim);
+		aten_fail("%s must have %d dimensions, got %d", what, n, t->n_dim);
 }
 
 static void need_size(const struct aten_tensor *t, int dim, int64_t size, const char *what)
 {
 	if (t->size[dim] != size)
-		aten_fail("%s has %lld elements at dimension %d, not %lld", what, (long long)t->size[dim], dim, (long long)size);
+		aten_fail("%s has size %lld at dimension %d, expected %lld", what, (long long)t->size[dim], dim, (long long)size);
 }
 
 static void need_same_dtype(const struct aten_tensor *a, const struct aten_tensor *b)
@@ -64,7 +64,7 @@ struct aten_tensor *aten_addmv(struct aten_tensor *self, struct aten_tensor *mat
 	need_same_dtype(mat, vec);
 	struct aten_tensor *out = aten_new(self->dtype, 1, mat->size, NULL);
 	if (self->n_dim > 1)
-		aten_fail("a bias of %d dimensions", self->n_dim);
+		aten_fail("a bias with %d dimensions is not supported", self->n_dim);
 	mat_mul(mat_t(mat_of(out, -1)), mat_t(mat_broadcast(self, 1, mat->size[0])), mat_of(mat, -1), mat_t(mat_of(vec, -1)), beta, alpha);
 	return out;
 }
@@ -100,7 +100,7 @@ void aten_baddbmm_out(struct aten_tensor *out, struct aten_tensor *self, struct 
 		mat_mul(mat_of(out, i), self ? mat_of(self, i) : (struct mat){0}, mat_of(a, i), mat_of(b, i), beta, alpha);
 }
 
-/* beta*self plus the sum over the batch of its products; what has 16 bits is rounded once. */
+/* beta*self plus the sum over the batch of its products; 16-bit types are rounded once. */
 struct aten_tensor *aten_addbmm(struct aten_tensor *self, struct aten_tensor *batch1, struct aten_tensor *batch2, double beta, double alpha)
 {
 	need_batches(batch1, batch2);
@@ -141,31 +141,30 @@ static struct aten_tensor *new_grouped(int dtype, int n_dim, const int64_t *size
 	return aten_new(dtype, n_dim, size, n_dim == 3 ? three : three + 1);
 }
 
-/* An operand of two dims is cut where the offsets end: a's rows, b's columns, or (both) the dim that is summed over. padded: rows as
- * _grouped_mm has them. */
+/* A 2D operand is split at the offsets: a's rows, b's columns, or (both) the dim that is summed over. padded: rows as in _grouped_mm. */
 static struct aten_tensor *grouped_mm(const struct aten_tensor *a, const struct aten_tensor *b, const struct aten_tensor *offs, int dtype,
 				      bool padded)
 {
 	bool a2 = a->n_dim == 2, b2 = b->n_dim == 2;
 	need_same_dtype(a, b);
 	if ((!a2 && a->n_dim != 3) || (!b2 && b->n_dim != 3) || (offs != NULL) != (a2 || b2))
-		aten_fail("operands of %d and %d dimensions, with%s offsets", a->n_dim, b->n_dim, offs ? "" : "out");
+		aten_fail("operands of %dD and %dD with%s offsets are not supported", a->n_dim, b->n_dim, offs ? "" : "out");
 	if (offs && (offs->n_dim != 1 || (offs->dtype != DTYPE_I32 && (padded || offs->dtype != DTYPE_I64))))
-		aten_fail("offsets must be one line of int32");
+		aten_fail("offsets must be a 1D int32 tensor");
 	int64_t groups = !a2 ? a->size[0] : !b2 ? b->size[0] : offs->size[0], from = 0;
 	if ((offs && offs->size[0] != groups) || (!b2 && b->size[0] != groups))
-		aten_fail("%lld groups", (long long)groups);
+		aten_fail("invalid number of groups: %lld", (long long)groups);
 	struct mat ma = mat_of(a, -1), mb = mat_of(b, -1);
 	int64_t size[3] = {groups, ma.rows, mb.cols}, all = a2 ? b2 ? ma.cols : ma.rows : mb.cols;
 	int n_dim = a2 == b2 ? 3 : 2;
 	struct aten_tensor *out = padded ? new_grouped(dtype, n_dim, size + 3 - n_dim) : aten_new(dtype, n_dim, size + 3 - n_dim, NULL);
 	if (a2 != b2)
-		aten_fill_zero(out); /* what no group reaches */
+		aten_fill_zero(out); /* rows outside all groups */
 	for (int64_t g = 0; aten_computes() && g < groups; g++) {
 		int64_t to = offs ? elem_i64(offs->dtype, aten_data(offs) + g * line_step(offs, 0)) : 0;
 		struct mat x = mat_of(a, a2 ? -1 : g), y = mat_of(b, b2 ? -1 : g), c = mat_of(out, a2 == b2 ? g : -1);
 		if (offs && (to < from || to > all))
-			aten_fail("offset %lld behind %lld, of %lld", (long long)to, (long long)from, (long long)all);
+			aten_fail("invalid offset %lld after %lld, for size %lld", (long long)to, (long long)from, (long long)all);
 		if (a2 && b2) {
 			x = some_cols(x, from, to);
 			y = some_rows(y, from, to);
@@ -193,11 +192,11 @@ struct aten_tensor *aten_grouped_mm(struct aten_tensor *self, struct aten_tensor
 struct aten_tensor *aten_grouped_mm_fallback(struct aten_tensor *input, struct aten_tensor *weight, struct aten_tensor *offs)
 {
 	if (input->n_dim != 2 || weight->n_dim != 3)
-		aten_fail("operands of %d and %d dimensions", input->n_dim, weight->n_dim);
+		aten_fail("operands with %d and %d dimensions are not supported", input->n_dim, weight->n_dim);
 	return grouped_mm(input, weight, offs, input->dtype, false);
 }
 
-/* ---- their names until torch 2.4, and one that only GPUs were meant to have ---- */
+/* ---- their names until torch 2.4, and one intended only for GPUs ---- */
 
 void aten_mm_plus_mm_out(struct aten_tensor *out, struct aten_tensor *a, struct aten_tensor *b, struct aten_tensor *c,
 			 struct aten_tensor *d)
@@ -244,7 +243,7 @@ static const float *scales_of(struct aten_tensor *t, int64_t n, int64_t *step)
 {
 	int64_t ld, count = aten_numel(t);
 	if (count != 1 && count != n)
-		aten_fail("%lld scales for %lld rows or columns", (long long)count, (long long)n);
+		aten_fail("%lld scales do not match %lld rows or columns", (long long)count, (long long)n);
 	*step = count == 1 ? 0 : 1;
 	t = aten_contiguous(t);
 	return mat_f32((struct mat){aten_data(t), t->dtype, 1, count, count, 1}, &ld);

@@ -1,6 +1,6 @@
 #include "named.h"
 
-/* Its place, or NONE: there is no such parameter, or it is None. */
+/* Its index, or NONE: no such parameter, or it is None. */
 static uint32_t find_argument(const struct aten_call *c, const char *name)
 {
 	for (uint32_t i = 0; i < c->n; i++)
@@ -21,7 +21,7 @@ struct aten_tensor *named_tensor(const struct aten_call *c, const char *name)
 {
 	struct aten_tensor *t = named_tensor_or_none(c, name);
 	if (!t)
-		aten_fail("no tensor for %s", name);
+		aten_fail("%s must be a tensor", name);
 	return t;
 }
 

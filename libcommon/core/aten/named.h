@@ -1,4 +1,4 @@
-/* named.h - arguments asked for by the names that they have in torch's schema: for operators of which several overloads are one function.
+/* named.h - arguments by their names in torch's schema: for operators whose overloads share one function.
  *
  *     void run_linalg_qr(struct aten_call *c)
  *     {
@@ -9,13 +9,13 @@
  *         call_give(c, 1, r);
  *     }
  *
- * What an overload does not have, or has as None, is what is given here.
+ * If an overload lacks the argument, or it is None, the result is the given default.
  */
 #ifndef PT2_ATEN_NAMED_H
 #define PT2_ATEN_NAMED_H
 #include "call.h"
 
-struct aten_tensor *named_tensor(const struct aten_call *c, const char *name); /* fails when it is None */
+struct aten_tensor *named_tensor(const struct aten_call *c, const char *name); /* fails if it is None */
 struct aten_tensor *named_tensor_or_none(const struct aten_call *c, const char *name);
 bool named_is_none(const struct aten_call *c, const char *name);
 int64_t named_int(const struct aten_call *c, const char *name, int64_t otherwise);

@@ -67,7 +67,7 @@ static void run_softmax(struct aten_call *c) /* self, dim, dtype */
 static void run_softmax_half(struct aten_call *c) /* self, dim, half_to_float */
 {
 	if (call_bool(c, 2))
-		aten_fail("conversion with softmax is for CUDA only");
+		aten_fail("softmax with dtype conversion is supported only on CUDA");
 	call_give(c, 0, aten_softmax(call_tensor(c, 0), call_int(c, 1), c->entry->data));
 }
 
@@ -85,13 +85,13 @@ static double variance(const double *v, int64_t n, bool centered, double *center
 
 /* ---- over the last dims ---- */
 
-/* rms: no mean is taken off. saved: mean and rstd */
+/* rms: no mean is subtracted. saved: mean and rstd */
 static struct aten_tensor *last_dims_norm(const struct aten_tensor *input, int64_t n_shape, const struct aten_tensor *weight,
 					  const struct aten_tensor *bias, double eps, bool rms, struct two *saved)
 {
 	need_float(input, rms ? "rms_norm" : "LayerNormKernelImpl");
 	if (n_shape < 1 || n_shape > input->n_dim)
-		aten_fail("%lld normalized dimensions of %d", (long long)n_shape, input->n_dim);
+		aten_fail("%lld normalized dimensions, but the input has %d", (long long)n_shape, input->n_dim);
 	int outer = input->n_dim - (int)n_shape, acc = acc_dtype(input->dtype);
 	int64_t size[ATEN_DIMS], rows = 1, n = 1;
 	for (int i = 0; i < input->n_dim; i++) {
@@ -139,9 +139,9 @@ static bool ends_with(const struct aten_tensor *t, struct ints shape)
 static void need_shape(const struct aten_tensor *t, struct ints shape, const char *what)
 {
 	if (t && (t->n_dim != shape.n || !ends_with(t, shape)))
-		aten_fail("expected %s to be of the normalized shape", what);
+		aten_fail("expected %s to have the normalized shape", what);
 }
-/* Statistics, computed in float, are given in the dtype that the parameters have. */
+/* Statistics, computed in float, are returned in the parameters' dtype. */
 static void give_saved(const struct aten_call *c, struct two saved, const struct aten_tensor *weight)
 {
 	int dtype = weight ? weight->dtype : call_tensor(c, 0)->dtype;
@@ -156,7 +156,7 @@ static void run_layer_norm(struct aten_call *c)
 	struct aten_tensor *self = call_tensor(c, 0), *weight = call_tensor_or_none(c, 2), *bias = call_tensor_or_none(c, 3);
 	struct two saved;
 	if (!ends_with(self, shape))
-		aten_fail("given normalized_shape does not fit the input's last dimensions");
+		aten_fail("given normalized_shape does not match the input's last dimensions");
 	need_shape(weight, shape, "weight");
 	need_shape(bias, shape, "bias");
 	call_give(c, 0, last_dims_norm(self, shape.n, weight, bias, call_float(c, 4), false, &saved));
@@ -186,7 +186,7 @@ static struct aten_tensor *per_channel(struct aten_tensor *t, const struct aten_
 	return aten_reshape(t, shape, of->n_dim);
 }
 
-/* Per channel: mean and variance (of no correction) of all but dim 1. */
+/* Per channel: mean and variance (without correction) over all dims but dim 1. */
 static void channel_moments(const struct aten_tensor *x, double *mean, double *var)
 {
 	int64_t channels = x->size[1], n = aten_numel(x) / (channels ? channels : 1);
@@ -219,7 +219,7 @@ static double *channel_values(const struct aten_tensor *t, int64_t channels, dou
 {
 	double *v = aten_scratch((uint64_t)channels, sizeof(*v));
 	if (t && (t->n_dim != 1 || t->size[0] != channels))
-		aten_fail("a tensor of %d dimensions and %lld values for %lld channels", t->n_dim, (long long)aten_numel(t),
+		aten_fail("a tensor with %d dimensions and %lld values does not match %lld channels", t->n_dim, (long long)aten_numel(t),
 			  (long long)channels);
 	for (int64_t i = 0; i < channels; i++)
 		v[i] = otherwise;
@@ -239,7 +239,7 @@ struct batch_norm {
 	struct aten_tensor *weight, *bias, *running_mean, *running_var;
 	bool training;
 	double momentum, eps;
-	struct two saved; /* made: mean and rstd */
+	struct two saved; /* created: mean and rstd */
 };
 
 static struct aten_tensor *batch_norm(struct batch_norm *b, struct aten_tensor *x)
@@ -304,9 +304,9 @@ static void run_instance_norm(struct aten_call *c) /* input, weight, bias, runni
 	struct aten_tensor *x = call_tensor(c, 0), *weight = call_tensor_or_none(c, 1), *bias = call_tensor_or_none(c, 2);
 	int64_t shape[ATEN_DIMS];
 	if (call_tensor_or_none(c, 3) || !call_bool(c, 5))
-		aten_fail("running statistics are not here");
+		aten_fail("running statistics are not supported");
 	if (x->n_dim < 2)
-		aten_fail("expected batch and channels");
+		aten_fail("expected at least 2 dimensions (batch and channels)");
 	memcpy(shape, x->size, sizeof(shape));
 	shape[0] = 1;
 	shape[1] = x->size[0] * x->size[1];
@@ -390,12 +390,12 @@ static void run_soft_margin_loss_backward(struct aten_call *c)
 /* ---- gradients (aten/src/ATen/native/cpu/layer_norm_kernel.cpp, group_norm_kernel.cpp) ---- */
 
 struct norm_gradient {
-	int64_t n, inner; /* elements that were normalized together; so many of them in a row have one weight */
+	int64_t n, inner; /* elements that were normalized together; this many of them in a row share a weight */
 	const double *w;  /* NULL: 1 */
 	double *dw, *db;  /* added to */
 };
 
-/* dx = rstd * (g - mean(g) - y * mean(g y)) where g = dy w, and y is what was normalized; dy becomes dx. */
+/* dx = rstd * (g - mean(g) - y * mean(g y)) where g = dy w, and y is the normalized value; dy becomes dx. */
 static void norm_back(const struct norm_gradient *k, double *dy, const double *x, double mean, double rstd)
 {
 	double sum = 0, product = 0;
@@ -423,11 +423,11 @@ static const int64_t *mask_of(const struct aten_call *c, uint32_t i)
 {
 	struct ints mask = call_ints(c, i);
 	if (mask.n != 3)
-		aten_fail("a mask of %lld, 3 are expected", (long long)mask.n);
+		aten_fail("expected an output mask of 3 values, got %lld", (long long)mask.n);
 	return mask.v;
 }
 
-/* dy and x in rows of k->n; which weights a row has, w_rows rows of them begin with; the call's results. */
+/* dy and x in rows of k->n; which weights a row uses, repeating every w_rows rows; the call's results. */
 static void give_gradients(struct aten_call *c, struct norm_gradient k, int64_t rows, int64_t weights, const int64_t *mask,
 			   const struct aten_tensor *dx_like, const struct aten_tensor *weight, const struct aten_tensor *bias)
 {
@@ -436,7 +436,7 @@ static void give_gradients(struct aten_call *c, struct norm_gradient k, int64_t 
 	double *dw = aten_scratch_values((uint64_t)weights, 2 * sizeof(*dw)), *db = NULL, *dy = NULL;
 	if (!aten_same_sizes(grad, x) || aten_numel(mean) != rows || aten_numel(rstd) != rows ||
 	    (weight && aten_numel(weight) != weights) || (bias && aten_numel(bias) != weights))
-		aten_fail("the gradient, mean, rstd or weight do not fit the input");
+		aten_fail("the gradient, mean, rstd or weight does not match the input");
 	if (aten_computes() && weights) {
 		memset(dw, 0, (size_t)weights * 2 * sizeof(*dw));
 		db = dw + weights;
@@ -469,7 +469,7 @@ static void run_layer_norm_backward(struct aten_call *c)
 	struct ints shape = call_ints(c, 2);
 	need_float(x, "LayerNormBackwardKernelImpl");
 	if (shape.n < 1 || !ends_with(x, shape))
-		aten_fail("a normalized shape that is not the input's");
+		aten_fail("the normalized shape does not match the input");
 	for (int i = 0; i < x->n_dim; i++)
 		*(i < x->n_dim - shape.n ? &rows : &n) *= x->size[i];
 	give_gradients(c, (struct norm_gradient){.n = n, .inner = 1}, rows, n, mask_of(c, 7), aten_new(x->dtype, x->n_dim, x->size, NULL),
@@ -489,7 +489,7 @@ static void run_group_norm_backward(struct aten_call *c)
 	struct aten_tensor *of_channels = weight ? weight : aten_new(x->dtype, 1, &x->size[1], NULL);
 	const int64_t *mask = mask_of(c, 9);
 	if (mask[1] && !weight)
-		aten_fail("the gradient of a weight that there is none of");
+		aten_fail("the gradient of a weight was requested, but there is no weight");
 	give_gradients(c, k, x->size[0] * groups, x->size[1], mask, format_like(x), weight, of_channels);
 }
 

@@ -6,7 +6,7 @@
 
 ATEN_LOOPS
 
-/* ---- what follows a layer ---- */
+/* ---- fused operations ---- */
 
 ATEN_WIDE static void rectify(float *v, int64_t n)
 {
@@ -20,7 +20,7 @@ ATEN_WIDE static void add_scaled(float *v, const float *other, float by, int64_t
 		v[i] += by * other[i];
 }
 
-/* In place: what nearly every layer has behind it, without another tensor. */
+/* In place: the operations after nearly every layer, without another tensor. */
 static bool in_place(const struct aten_tensor *y) { return y->dtype == DTYPE_F32 && aten_computes(); }
 
 struct aten_tensor *aten_post_op(const struct post_op *op, struct aten_tensor *y)
@@ -51,11 +51,11 @@ struct aten_tensor *aten_post_op(const struct post_op *op, struct aten_tensor *y
 		if (strcmp(op->name, known[i].name))
 			continue;
 		if (op->n_scalars < known[i].n_scalars)
-			aten_fail("'%s' behind a layer has %lld of its %lld numbers", op->name, (long long)op->n_scalars,
+			aten_fail("fused '%s': got %lld of its %lld parameters", op->name, (long long)op->n_scalars,
 				  (long long)known[i].n_scalars);
 		return aten_apply(known[i].operator, arg, 1 + (size_t)known[i].n_scalars)[0].tensor;
 	}
-	aten_fail("'%s' behind a layer is not known here; use libtorch", op->name);
+	aten_fail("fused '%s' is not supported here; use libtorch", op->name);
 }
 
 static struct aten_tensor *with_operand(const struct post_operand *with, struct aten_tensor *y)
@@ -74,10 +74,10 @@ static struct aten_tensor *with_operand(const struct post_operand *with, struct 
 		return (add ? aten_add : aten_sub)(y, o, with->alpha);
 	if (!strcmp(with->how, "mul"))
 		return aten_mul(y, o);
-	aten_fail("'%s' behind a layer is not known here; use libtorch", with->how);
+	aten_fail("fused '%s' is not supported here; use libtorch", with->how);
 }
 
-/* y (dense): what follows, then that dtype. */
+/* y (dense): applies the fused operation, then converts to that dtype. */
 static struct aten_tensor *finished(struct aten_tensor *y, const struct post_operand *with, const struct post_op *op, int dtype)
 {
 	if (with && with->other)
@@ -99,7 +99,7 @@ static struct aten_tensor *wide(struct aten_tensor *t)
 	if (!t || t->dtype == DTYPE_F32 || t->dtype == DTYPE_F64)
 		return t;
 	if (t->dtype != DTYPE_BF16 && t->dtype != DTYPE_F16)
-		aten_fail("a layer of oneDNN with %s", dtype_name(t->dtype));
+		aten_fail("oneDNN layers are not supported for %s", dtype_name(t->dtype));
 	return aten_to_copy(t, DTYPE_F32, ATEN_PRESERVE);
 }
 
@@ -121,7 +121,8 @@ static struct aten_tensor *linear(struct aten_tensor *x, struct aten_tensor *w, 
 	const int dtype = x->dtype == DTYPE_F64 ? DTYPE_F64 : DTYPE_F32;
 
 	if (!x->n_dim || w->n_dim != 2 || w->size[1] != k)
-		aten_fail("a linear layer of %lld features on %lld", w->n_dim == 2 ? (long long)w->size[1] : -1, (long long)k);
+		aten_fail("a linear layer with %lld input features does not match an input with %lld",
+			  w->n_dim == 2 ? (long long)w->size[1] : -1, (long long)k);
 	memcpy(size, x->size, sizeof(size));
 	size[x->n_dim - 1] = w->size[0];
 	struct aten_tensor *y = aten_new(dtype, x->n_dim, size, NULL);
@@ -221,7 +222,7 @@ static void run_mkl_linear(struct aten_call *c)
 	call_give(c, 0, aten_linear_pointwise(call_tensor(c, 0), call_tensor(c, 2), call_tensor_or_none(c, 3), NULL, &none));
 }
 
-/* A weight as the layer wants it: the same to whoever looks. */
+/* Reorders a weight for the layer: its values stay the same. */
 static void run_reorder(struct aten_call *c)
 {
 	struct aten_tensor *t = aten_clone(call_tensor(c, 0));

@@ -1,9 +1,9 @@
-/* Layers of int8 models (PT2E): activations and weights are integers, sums are exact, and what comes out is scaled, or rounded to
- * integers again. aten/src/ATen/native/quantized/cpu/qlinear.cpp and qconv.cpp of torch 2.13.
+/* Layers of int8 models (PT2E): activations and weights are integers, sums are exact, and the result is scaled, or rounded to integers
+ * again. aten/src/ATen/native/quantized/cpu/qlinear.cpp and qconv.cpp of torch 2.13.
  *
  *     y = act_scale * weight_scale[channel] * sum of (x - act_zero_point) * w + bias
  *     y += alpha * other_scale * (other - other_zero_point)              for "sum" (which writes to other) and "add"
- *     y = what follows (relu ...);  integer outputs: round(y / output_scale + output_zero_point), cut to the dtype
+ *     y = fused operation (relu ...);  integer outputs: round(y / output_scale + output_zero_point), clamped to the dtype
  *
  * Weights are symmetric: zero points other than 0 are refused. A linear layer's weight is [in, out], its output contiguous; that of
  * a convolution is channels_last.
@@ -17,15 +17,15 @@
 static double only_number(const struct aten_tensor *t, const char *what)
 {
 	if (aten_numel(t) != 1)
-		aten_fail("%s of %lld elements; one is expected", what, (long long)aten_numel(t));
+		aten_fail("%s has %lld elements; expected one", what, (long long)aten_numel(t));
 	return elem_f64(t->dtype, aten_data(t));
 }
 
-/* There is one for all channels, or one each; *step says which. */
+/* One for all channels, or one each, according to *step. */
 static const double *numbers_of(const struct aten_tensor *t, int64_t n, int64_t *step, const char *what)
 {
 	if (aten_numel(t) != 1 && aten_numel(t) != n)
-		aten_fail("%lld %s for %lld channels", (long long)aten_numel(t), what, (long long)n);
+		aten_fail("%lld %s do not match %lld channels", (long long)aten_numel(t), what, (long long)n);
 	*step = aten_numel(t) != 1;
 	return (double *)aten_data(aten_to_copy(t, DTYPE_F64, ATEN_CONTIGUOUS));
 }
@@ -36,14 +36,14 @@ static struct aten_tensor *activations(const struct int8_layer *l)
 	struct aten_tensor *x = aten_to_copy(l->x, DTYPE_F64, ATEN_PRESERVE);
 	if (!aten_computes())
 		return x;
-	double zero = only_number(l->act_zero, "a zero point"), *v = (double *)aten_data(x);
+	double zero = only_number(l->act_zero, "the zero point"), *v = (double *)aten_data(x);
 	for (int64_t i = 0, n = aten_numel(x); i < n; i++)
 		v[i] -= zero;
 	if (l->w_zeros && l->w_zeros->storage) {
 		const struct aten_tensor *z = aten_to_copy(l->w_zeros, DTYPE_F64, ATEN_PRESERVE);
 		for (int64_t i = 0; i < aten_numel(z); i++)
 			if (((double *)aten_data(z))[i] != 0)
-				aten_fail("a weight whose zero point is not 0; use libtorch");
+				aten_fail("a weight with a nonzero zero point is not supported here; use libtorch");
 	}
 	return x;
 }
@@ -81,7 +81,7 @@ static void limits(int dtype, float *low, float *high)
 	*low = dtype == DTYPE_I8 ? -128 : 0;
 	*high = dtype == DTYPE_I8 ? 127 : 255;
 	if (dtype != DTYPE_I8 && dtype != DTYPE_U8)
-		aten_fail("a quantized output of %s", dtype_name(dtype));
+		aten_fail("a quantized output of %s is not supported", dtype_name(dtype));
 }
 
 /* The layer's sums as its output. */
@@ -92,12 +92,12 @@ static struct aten_tensor *quantized_output(const struct int8_layer *l, const st
 	float by = (float)(1 / l->out_scale), low, high;
 
 	if (!in_place && strcmp(how, "add") && strcmp(how, "none"))
-		aten_fail("'%s' behind a layer is not known here; use libtorch", how);
+		aten_fail("fused '%s' is not supported here; use libtorch", how);
 	if (strcmp(how, "none") && !l->with.other)
-		aten_fail("'%s' without a second operand", how);
+		aten_fail("fused '%s' requires a second operand", how);
 	struct aten_tensor *out = in_place ? l->with.other : aten_new(l->out_dtype, sum->n_dim, sum->size, sum->stride);
 	if (out->dtype != l->out_dtype)
-		aten_fail("a sum of %s in place of %s", dtype_name(l->out_dtype), dtype_name(out->dtype));
+		aten_fail("cannot write a sum of %s into %s", dtype_name(l->out_dtype), dtype_name(out->dtype));
 	if (!aten_computes())
 		return out;
 	struct aten_tensor *y = scaled(l, sum, channel_dim);
@@ -125,8 +125,8 @@ struct aten_tensor *aten_int8_linear(const struct int8_layer *l)
 	int last = x->n_dim - 1;
 
 	if (last < 0 || w->n_dim != 2 || w->size[0] != x->size[last])
-		aten_fail("a linear layer of %lld features on %lld", w->n_dim == 2 ? (long long)w->size[0] : -1,
-			  last < 0 ? -1 : (long long)x->size[last]);
+		aten_fail("a linear layer with %lld input features does not match an input with %lld",
+			  w->n_dim == 2 ? (long long)w->size[0] : -1, last < 0 ? -1 : (long long)x->size[last]);
 	memcpy(size, x->size, sizeof(size));
 	size[last] = w->size[1];
 	int64_t rows = size_of_all(last, size);

@@ -1,5 +1,6 @@
-/* ops.h - operators as functions of C, which others are made of and libshim calls. Within a frame (aten.h); what they return is the
- * frame's. Names and parameters are those of torch's schemas; a scalar that may be None is a pointer. Each stands in the file of its kind.
+/* ops.h - operators as C functions, from which others are composed and which libshim calls. Call them within a frame (aten.h), which owns
+ * their results. Names and parameters are those of torch's schemas; a scalar that may be None is a pointer. Each is in the file of its
+ * kind.
  */
 #ifndef PT2_ATEN_OPS_H
 #define PT2_ATEN_OPS_H
@@ -10,13 +11,13 @@ struct aten_tensor *aten_permute(const struct aten_tensor *self, const int64_t *
 struct aten_tensor *aten_transpose(const struct aten_tensor *self, int64_t a, int64_t b);
 struct aten_tensor *aten_narrow(const struct aten_tensor *self, int64_t dim, int64_t start, int64_t length);
 struct aten_tensor *aten_slice(const struct aten_tensor *self, int64_t dim, const int64_t *start, const int64_t *end, int64_t step);
-struct aten_tensor *aten_slice_dim(const struct aten_tensor *t, int d, int64_t start, int64_t end, int64_t step); /* as they are */
+struct aten_tensor *aten_slice_dim(const struct aten_tensor *t, int d, int64_t start, int64_t end, int64_t step); /* without clamping */
 struct aten_tensor *aten_select(const struct aten_tensor *self, int64_t dim, int64_t index);
 struct aten_tensor *aten_squeeze_dim(const struct aten_tensor *self, int64_t dim);
 struct aten_tensor *aten_movedim(const struct aten_tensor *self, int64_t from, int64_t to);
 struct aten_tensor *aten_unsqueeze(const struct aten_tensor *self, int64_t dim);
 struct aten_tensor *aten_expand(const struct aten_tensor *self, const int64_t *size, int64_t n);
-struct aten_tensor *aten_reshape(const struct aten_tensor *self, const int64_t *shape, int64_t n); /* a view where it can be one */
+struct aten_tensor *aten_reshape(const struct aten_tensor *self, const int64_t *shape, int64_t n); /* a view if possible */
 struct aten_tensor *aten_diagonal(const struct aten_tensor *self, int64_t offset, int64_t dim1, int64_t dim2);
 struct aten_tensor *aten_as_dtype(const struct aten_tensor *self, int dtype); /* view.dtype */
 struct aten_tensor *aten_view_as_real(const struct aten_tensor *self);
@@ -37,7 +38,7 @@ struct aten_tensor *aten_isnan(struct aten_tensor *self);
 struct aten_tensor *aten_relu(struct aten_tensor *self);
 struct aten_tensor *aten_sigmoid(struct aten_tensor *self);
 struct aten_tensor *aten_tanh(struct aten_tensor *self);
-struct aten_tensor *aten_number(double v); /* as an operand: it counts least in promotion */
+struct aten_tensor *aten_number(double v); /* as an operand: has the lowest priority in promotion */
 struct aten_tensor *aten_add(struct aten_tensor *a, struct aten_tensor *b, double alpha);
 struct aten_tensor *aten_sub(struct aten_tensor *a, struct aten_tensor *b, double alpha);
 struct aten_tensor *aten_mul(struct aten_tensor *a, struct aten_tensor *b);
@@ -49,13 +50,13 @@ struct aten_tensor *aten_where(struct aten_tensor *condition, struct aten_tensor
 struct aten_tensor *aten_masked_fill(struct aten_tensor *self, struct aten_tensor *mask, struct aten_tensor *value);
 
 /* factory.c */
-struct aten_tensor *aten_fill(struct aten_tensor *t, struct aten_tensor *value); /* itself */
+struct aten_tensor *aten_fill(struct aten_tensor *t, struct aten_tensor *value); /* returns t */
 struct aten_tensor *aten_empty(const int64_t *size, int64_t n, int dtype);
 struct aten_tensor *aten_empty_like(const struct aten_tensor *self, int dtype, int64_t format);
 struct aten_tensor *aten_full(const int64_t *size, int64_t n, double value, int dtype);
 struct aten_tensor *aten_hann_window(int64_t length, bool periodic, int dtype);
 
-/* reduce.c: no dims are all */
+/* reduce.c: no dims means all */
 struct aten_tensor *aten_amax(struct aten_tensor *self, struct ints dims, bool keepdim);
 struct aten_tensor *aten_trilinear(struct aten_tensor *i1, struct aten_tensor *i2, struct aten_tensor *i3, struct ints expand1,
 				   struct ints expand2, struct ints expand3, struct ints sumdim);
@@ -69,7 +70,7 @@ struct aten_tensor *aten_soft_margin_loss_backward(const struct aten_tensor *gra
 /* turn.c */
 struct aten_tensor *aten_index_select(struct aten_tensor *self, int64_t dim, struct aten_tensor *index);
 
-/* mm.c; self, which is added, may be NULL */
+/* mm.c; self, the addend, may be NULL */
 void aten_addmm_out(struct aten_tensor *out, struct aten_tensor *self, struct aten_tensor *a, struct aten_tensor *b, double beta,
 		    double alpha);
 struct aten_tensor *aten_addmm_activation(struct aten_tensor *self, struct aten_tensor *mat1, struct aten_tensor *mat2, double beta,
@@ -81,7 +82,7 @@ struct aten_tensor *aten_addbmm(struct aten_tensor *self, struct aten_tensor *ba
 				double alpha);
 struct aten_tensor *aten_grouped_mm(struct aten_tensor *self, struct aten_tensor *mat2, struct aten_tensor *offs, struct aten_tensor *bias,
 				    int dtype);
-/* transformers::grouped_mm_fallback (transformers 5, integrations/moe.py): what its mixtures of experts call in an exported graph. */
+/* transformers::grouped_mm_fallback (transformers 5, integrations/moe.py): called by its mixtures of experts in an exported graph. */
 struct aten_tensor *aten_grouped_mm_fallback(struct aten_tensor *input, struct aten_tensor *weight, struct aten_tensor *offs);
 void aten_mm_plus_mm_out(struct aten_tensor *out, struct aten_tensor *a, struct aten_tensor *b, struct aten_tensor *c,
 			 struct aten_tensor *d);
@@ -115,14 +116,14 @@ struct aten_tensor *aten_index_reduce(struct aten_tensor *self, int64_t dim, str
 
 /* scan.c */
 struct aten_tensor *aten_cumulate(struct aten_tensor *self, int64_t dim, int dtype,
-				  bool product); /* DTYPE_NONE: self's, of integers int64 */
+				  bool product); /* DTYPE_NONE: self's, or int64 for integers */
 struct two aten_cum_extreme(struct aten_tensor *self, int64_t dim, bool max);
 struct aten_tensor *aten_logcumsumexp(struct aten_tensor *self, int64_t dim);
 struct aten_tensor *aten_nonzero_static(struct aten_tensor *self, int64_t size, int64_t fill_value);
 struct aten_tensor *aten_repeat_interleave(struct aten_tensor *repeats, const int64_t *output_size);
 struct aten_tensor *aten_repeat_each(struct aten_tensor *self, int64_t dim, int64_t times); /* repeat_interleave.self_int */
 
-/* sort.c: values and indices; sorting is stable always */
+/* sort.c: values and indices; sorting is always stable */
 struct two aten_sort(struct aten_tensor *self, int64_t dim, bool descending);
 struct two aten_topk(struct aten_tensor *self, int64_t k, int64_t dim, bool largest, bool sorted);
 struct two aten_kthvalue(struct aten_tensor *self, int64_t k, int64_t dim, bool keepdim);
@@ -132,7 +133,7 @@ struct two aten_mode(struct aten_tensor *self, int64_t dim, bool keepdim);
 /* product.c */
 struct aten_tensor *aten_linear(struct aten_tensor *input, struct aten_tensor *weight, struct aten_tensor *bias); /* bias NULL: none */
 
-/* pool.c: spatial is 2 or 3; a list has one number for all of them, or one each; no strides are the kernel. */
+/* pool.c: spatial is 2 or 3; a list has one number for all of them, or one each; no strides: those of the kernel. */
 struct window_args {
 	struct ints kernel, stride, pad, dilation;
 };
@@ -145,7 +146,7 @@ struct aten_tensor *aten_avg_pool(struct aten_tensor *self, int spatial, const s
 struct aten_tensor *aten_adaptive_avg_pool(struct aten_tensor *self, int spatial, struct ints size);
 struct aten_tensor *aten_max_unpool(struct aten_tensor *self, int spatial, struct aten_tensor *indices, struct ints size);
 
-/* random.c: into a dense tensor, in the order of memory; the numbers that torch's CPU generator draws */
+/* random.c: fills a dense tensor, in memory order, with the numbers that torch's CPU generator draws */
 void aten_fill_uniform(const struct aten_tensor *t, double from, double to);
 void aten_fill_int(const struct aten_tensor *t, int64_t low, int64_t high);
 void aten_fill_normal(const struct aten_tensor *t, double mean, double std);
@@ -154,11 +155,11 @@ void aten_fill_bernoulli(const struct aten_tensor *t, double p);
 void aten_fill_bernoulli_tensor(struct aten_tensor *t, struct aten_tensor *p);
 struct aten_tensor *aten_randperm(int64_t n, int dtype);
 struct two aten_native_dropout(struct aten_tensor *input, double p, bool train);
-/* Fills t as rand ('u'), randn ('n') or randint do, and returns it. */
+/* Fills t like rand ('u'), randn ('n') or randint, and returns it. */
 struct aten_tensor *aten_fill_fresh(struct aten_tensor *t, char how, int64_t low, int64_t high);
 void aten_need_default_generator(bool is_default);
 
-/* search.c: side NULL: right says it; sorter, weight may be NULL; no range: that of the values */
+/* search.c: side NULL: `right` decides; sorter, weight may be NULL; no range: that of the values */
 struct aten_tensor *aten_searchsorted(struct aten_tensor *sequence, struct aten_tensor *values, bool int32, bool right, const char *side,
 				      struct aten_tensor *sorter);
 struct aten_tensor *aten_bucketize(struct aten_tensor *values, struct aten_tensor *boundaries, bool int32, bool right);

@@ -25,15 +25,15 @@ static void *of_openmp(const char *name)
 	for (size_t i = 0; i < ARRAY_LEN(libs); i++) {
 		void *lib = dlopen(libs[i], RTLD_NOW | RTLD_NOLOAD | RTLD_LOCAL), *found = lib ? dlsym(lib, name) : NULL;
 		if (lib)
-			dlclose(lib); /* the model holds it */
+			dlclose(lib); /* the model keeps it loaded */
 		if (found)
 			return found;
 	}
 	return NULL;
 }
 
-/* What the model's OpenMP has. Where there is none, each search of it looks through the folders of libraries (30 us): it is made again only
- * when a library has come or gone since, of which the loader keeps count. */
+/* The functions of the model's OpenMP. If there is none, each lookup searches the library directories (30 us): it is repeated only if a
+ * library was loaded or unloaded since, which the loader counts. */
 struct openmp {
 	int (*most)(void);
 	void (*fork)(void (*fn)(void *), void *data, unsigned threads, unsigned flags);

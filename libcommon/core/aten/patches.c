@@ -1,4 +1,4 @@
-/* Patches of images as columns, and added up again: im2col, col2im (torch 2.13 and 2.15, aten/src/ATen/native/Im2Col.cpp, Col2Im.cpp). */
+/* Patches of images as columns, and the reverse: im2col, col2im (torch 2.13 and 2.15, aten/src/ATen/native/Im2Col.cpp, Col2Im.cpp). */
 #include "call.h"
 #include "elem.h"
 #include "ops.h"
@@ -11,11 +11,11 @@ static void read_two(const struct aten_call *c, uint32_t i, int64_t *two, int64_
 {
 	struct ints list = call_ints(c, i);
 	if (list.n != 1 && list.n != 2)
-		aten_fail("It is expected that argument %u has 2 numbers", i + 1);
+		aten_fail("expected argument %u to have 2 numbers", i + 1);
 	for (int k = 0; k < 2; k++) {
 		two[k] = list.v[list.n == 2 ? k : 0];
 		if (two[k] < least || two[k] > INT32_MAX)
-			aten_fail("argument %u is %lld", i + 1, (long long)two[k]);
+			aten_fail("invalid argument %u: %lld", i + 1, (long long)two[k]);
 	}
 }
 
@@ -30,7 +30,8 @@ static struct patches patches_of(const struct aten_call *c, uint32_t first, cons
 	for (int k = 0; k < 2; k++) {
 		int64_t room = in[k] + 2 * p.padding[k] - p.dilation[k] * (p.kernel[k] - 1) - 1;
 		if (in[k] < 0 || in[k] > INT32_MAX || room < 0)
-			aten_fail("the array of sliding blocks has no elements: %lld of %lld", (long long)p.kernel[k], (long long)in[k]);
+			aten_fail("the array of sliding blocks is empty: kernel %lld, input %lld", (long long)p.kernel[k],
+				  (long long)in[k]);
 		p.out[k] = room / p.stride[k] + 1;
 	}
 	return p;
@@ -75,7 +76,7 @@ static void run_col2im(struct aten_call *c) /* self, output_size, kernel_size, d
 	struct patches p = patches_of(c, 2, image);
 	int64_t each = p.kernel[0] * p.kernel[1];
 	if (self->n_dim != 3 || self->size[1] % each || self->size[2] != p.out[0] * p.out[1])
-		aten_fail("expected columns of %lld x n and %lld blocks", (long long)each, (long long)(p.out[0] * p.out[1]));
+		aten_fail("expected %lld x n columns and %lld blocks", (long long)each, (long long)(p.out[0] * p.out[1]));
 	int64_t whole[4] = {self->size[0], self->size[1] / each, image[0] + 2 * p.padding[0], image[1] + 2 * p.padding[1]};
 	int64_t parts[6] = {whole[0], whole[1], p.kernel[0], p.kernel[1], p.out[0], p.out[1]};
 	struct aten_tensor *padded = aten_fill(aten_empty(whole, 4, self->dtype), aten_number(0));

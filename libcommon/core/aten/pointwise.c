@@ -22,7 +22,7 @@ static enum pointwise_class class_of(int dtype)
 
 enum { SIDES = PW_OPERANDS + 1 }; /* the result is the first */
 
-/* Dims, outermost first, as the result lies in memory; what is one run of all is one dim. Steps in bytes. */
+/* Dims, outermost first, in the result's memory order; dims contiguous in all operands are merged. Steps in bytes. */
 struct rows {
 	int n_dim, n_side;
 	int64_t size[ATEN_DIMS], step[SIDES][ATEN_DIMS];
@@ -66,13 +66,13 @@ static void rows_make(struct rows *r, const struct aten_tensor *out, struct aten
 	}
 }
 
-/* How an operand becomes what the loop takes. */
+/* How an operand is converted for the loop. */
 struct side {
 	int dtype, by, to; /* by: rounded to it first, or NONE */
 	char *at, *row;    /* row: as converted; NULL: in place */
 	char *between;
 	int64_t step;
-	bool turned; /* uint64: the top bit is the other way round for the loop, which takes them as signed */
+	bool turned; /* uint64: the top bit is flipped for the loop, which treats them as signed */
 };
 
 static void turn_row(const struct side *s, int64_t n)
@@ -137,7 +137,7 @@ static void run_rows(const struct rows *r, pointwise_loop *loop, struct side *si
 
 static char *row_memory(void) { return aten_scratch(PW_CHUNK, sizeof(double complex)); }
 
-/* Integers are cut as well: gcd(uint8, -12) is that of 244. */
+/* Integers are truncated, too: gcd(uint8, -12) is that of 244. */
 static int rounded_by(const struct pointwise *op, const struct aten_tensor *t, int common, int to)
 {
 	if (t->dtype == common || common == to || (op->exact_numbers && !t->n_dim && !elem_integral(common)))
@@ -186,7 +186,7 @@ static int result_dtype(const struct pointwise *op, int common)
 	}
 }
 
-/* Operands of another dtype are converted before strides are looked at: what is not dense is made so. */
+/* Operands of another dtype are converted before strides are considered: the copies are dense. */
 static struct aten_tensor *layout_of(struct aten_tensor *t, int common)
 {
 	if (t->dtype == common || !t->n_dim || aten_is_dense(t))

@@ -1,12 +1,12 @@
-/* pointwise.h - operators of one element of each operand: one engine, tables of expressions.
+/* pointwise.h - element-wise operators: one engine, tables of expressions.
  *
  *     static const struct pointwise sub = {"sub", .loop = {[PW_I64] = sub_i64, [PW_F32] = sub_f32, ...}, .no_bool = true};
  *     struct aten_tensor *out = aten_pointwise(&sub, (struct aten_tensor *[]){a, b}, 2, &(struct pointwise_numbers){...});
  *
- * As torch's TensorIterator has it (aten/src/ATen/TensorIterator.cpp): operands are promoted to a common dtype, the result's strides are
+ * As in torch's TensorIterator (aten/src/ATen/TensorIterator.cpp): operands are promoted to a common dtype, the result's strides are
  * chosen from theirs, a loop computes and rounds once to the result's dtype. A loop computes in one of four types: integers (all of them
- * in 64 bits, cut when they are stored: + - * wrap as they should), float (also for float16 and bfloat16, as eager does), double, complex
- * double. It gets rows of up to PW_CHUNK elements; what is strided, broadcast or of another dtype is converted row by row.
+ * in 64 bits, truncated when stored: + - * wrap as they should), float (also for float16 and bfloat16, as eager does), double, complex
+ * double. It gets rows of up to PW_CHUNK elements; strided, broadcast or otherwise typed operands are converted row by row.
  */
 #ifndef PT2_ATEN_POINTWISE_H
 #define PT2_ATEN_POINTWISE_H
@@ -22,30 +22,30 @@ struct pointwise_numbers {
 };
 typedef void pointwise_loop(int64_t n, void *out, const void *const *in, const struct pointwise_numbers *k);
 enum pointwise_result {
-	PW_SAME, /* the common dtype */
+	PW_SAME, /* the result has the common dtype */
 	PW_BOOL,
-	PW_REAL,    /* of complex numbers their parts' dtype */
+	PW_REAL,    /* for complex numbers, the dtype of their parts */
 	PW_COMPLEX, /* loops of PW_F32 and PW_F64 write complex double */
 };
 
 struct pointwise {
 	const char *name;
-	pointwise_loop *loop[PW_CLASSES]; /* NULL: torch has none either */
+	pointwise_loop *loop[PW_CLASSES]; /* NULL: unsupported in torch, too */
 	uint8_t result;                   /* enum pointwise_result */
 	bool to_float;                    /* integers become the default dtype first */
 	bool no_bool;
-	bool exact_numbers; /* what has no dims is not rounded to the common float first (opmath_t in BinaryOpsKernel.cpp) */
+	bool exact_numbers; /* operands without dims are not rounded to the common float first (opmath_t in BinaryOpsKernel.cpp) */
 	bool keeps_strides; /* the result has self's strides, whatever they are */
-	bool orders;        /* it compares: numbers of 64 bits without a sign are turned so that they stand in their order */
-	uint8_t skip;       /* so many operands do not take part in promotion: a condition */
+	bool orders;        /* a comparison: unsigned 64-bit numbers are mapped so that their order is kept */
+	uint8_t skip;       /* this many operands do not take part in promotion: a condition */
 };
 
-/* Refuses what torch refuses; the result is the frame's. numbers may be NULL. */
+/* Refuses what torch refuses; the frame owns the result. numbers may be NULL. */
 struct aten_tensor *aten_pointwise(const struct pointwise *op, struct aten_tensor *const *in, int n, const struct pointwise_numbers *k);
-/* The same where the caller knows the common dtype. */
+/* The same if the caller knows the common dtype. */
 struct aten_tensor *aten_pointwise_as(const struct pointwise *op, int common, struct aten_tensor *const *in, int n,
 				      const struct pointwise_numbers *k);
-/* A number for all classes; of an argument. */
+/* Sets number `at` for all classes from an argument. */
 void pointwise_number(struct pointwise_numbers *k, int at, const struct aten_value *v);
 /* entry.data: the struct pointwise; operands in the schema's order from the first on. */
 void run_pointwise1(struct aten_call *c);

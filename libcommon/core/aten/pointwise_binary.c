@@ -1,4 +1,4 @@
-/* Operators of two elements. Each is there for tensors and for a number in place of one, which counts least in promotion
+/* Operators of two elements. Each works on tensors, or on a number in place of one, which has the lowest priority in promotion
  * (torch 2.13, aten/src/ATen/native/cpu/BinaryOpsKernel.cpp, BinaryOps.cpp, PowKernel.cpp). */
 #include "elem.h"
 #include "ops.h"
@@ -51,7 +51,7 @@ static int64_t lcm_of(int64_t a, int64_t b)
 	return d ? (int64_t)magnitude((int64_t)((uint64_t)(a / (int64_t)d) * (uint64_t)b)) : 0;
 }
 
-/* ---- complex numbers: not C's own product, which searches for infinities ---- */
+/* ---- complex numbers: not C's own product, which handles infinities separately ---- */
 
 static double complex power_of_complex(double complex a, double complex b)
 {
@@ -84,7 +84,7 @@ FLOORED(floored_f64, double, )
 #define FLOORDIV(a, b) _Generic((a), float : floored_f32, default : floored_f64)(a, b)
 #define REST(a, b) _Generic((a), float : floored_f32_rest, default : floored_f64_rest)(a, b)
 
-/* ---- what keeps its dtype ---- */
+/* ---- operators that keep the dtype ---- */
 
 #define ADD(K) (x + K(0) * y)
 #define RSUB(K) (y - K(0) * x)
@@ -265,7 +265,7 @@ static void run_pow_number(struct aten_call *c)
 #define ROWS3(id, ...) ROWS(id){#id ".Scalar_Tensor", run_pointwise2, &op_##id},
 #define PLAIN(id, ...) {#id, run_pointwise2, &op_##id},
 #define DUNDER(id, op) BOTH(__##id##__, run_pointwise2, op)
-/* Into a tensor that is given, which is made as large as that takes. */
+/* Into a given tensor, which is resized as needed. */
 static void run_into(struct aten_call *c) /* self, other, out; entry.data: the operator */
 {
 	const struct aten_tensor *made =

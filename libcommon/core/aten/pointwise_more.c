@@ -111,7 +111,7 @@ static void run_addc(struct aten_call *c)
 		  aten_pointwise(c->entry->data, (struct aten_tensor *[]){call_tensor(c, 0), call_tensor(c, 1), call_tensor(c, 2)}, 3, &k));
 }
 
-/* The half that is nearer is the one that is begun from (aten/src/ATen/native/Lerp.h). */
+/* It starts from the closer end (aten/src/ATen/native/Lerp.h). */
 #define LERP (fabs(w) < (typeof(w))0.5 ? x + w * (y - x) : y - (y - x) * (1 - w))
 PW_LOOP3(lerp_f32, float, float, LERP)
 PW_LOOP3(lerp_f64, double, double, LERP)
@@ -134,7 +134,7 @@ static void run_prelu(struct aten_call *c)
 	struct aten_tensor *self = call_tensor(c, 0), *weight = call_tensor(c, 1);
 	int64_t shape[ATEN_DIMS], n = aten_numel(weight);
 	if (n != 1 && (self->n_dim < 2 || self->size[1] != n))
-		aten_fail("%lld slopes do not fit the channels", (long long)n);
+		aten_fail("%lld slopes do not match the channels", (long long)n);
 	for (int i = 0; i < self->n_dim; i++)
 		shape[i] = i == 1 ? n : 1;
 	if (n == 1)
@@ -161,7 +161,7 @@ static void run_glu(struct aten_call *c) /* self, dim */
 	call_give(c, 0, aten_pointwise(&op_glu, in, 2, NULL));
 }
 
-/* aten/src/ATen/native/Activation.cpp: self decides, the gradient passes */
+/* aten/src/ATen/native/Activation.cpp: self decides whether the gradient passes */
 PW_LOOP2(threshold_backward_i64, int64_t, int64_t, x <= K_I64(0) ? 0 : y)
 PW_LOOP2(threshold_backward_f32, float, float, x <= K_F32(0) ? 0 : y)
 PW_LOOP2(threshold_backward_f64, double, double, x <= K_F64(0) ? 0 : y)

@@ -1,4 +1,4 @@
-/* Operators of one element, and those with numbers beside it. The expressions are those of torch's own kernels
+/* Operators of one element, and those with extra numbers. The expressions are those of torch's own kernels
  * (torch 2.13, aten/src/ATen/native/cpu/UnaryOpsKernel.cpp, Activation.cpp; complex numbers: c10/util/complex_math.h). */
 #include "elem.h"
 #include "ops.h"
@@ -17,7 +17,7 @@
 
 static double complex log1p_of(double complex v)
 {
-	double re = creal(v), im = cimag(v); /* |1 + v|^2 - 1 without cancelling where v is small */
+	double re = creal(v), im = cimag(v); /* |1 + v|^2 - 1 without cancellation if v is small */
 	return CMPLX(0.5 * log1p(re * (2 + re) + im * im), atan2(im, 1 + re));
 }
 static double complex expm1_of(double complex v)
@@ -87,7 +87,7 @@ FLOATS(silu, x / (1 + exp(-x)))
 COMPLEX(silu, x / (1 + cexp(-x)))
 static const struct pointwise op_silu = {"silu", {OF_FLOATS(silu), OF_COMPLEX(silu)}};
 
-/* These keep the dtype, that of integers too. */
+/* These keep the dtype, also for integers. */
 #define WITH_INTS(X) \
 	X(ceil, x, ceil(x)) \
 	X(floor, x, floor(x)) \
@@ -227,7 +227,7 @@ static void run_gelu(struct aten_call *c)
 	bool tanh_form = !strcmp(call_string_or(c, 1, "none"), "tanh");
 	call_give(c, 0, aten_pointwise(tanh_form ? &op_gelu_tanh : &op_gelu_erf, (struct aten_tensor *[]){call_tensor(c, 0)}, 1, NULL));
 }
-/* The largest number of self's dtype stands for infinity where none is given. */
+/* The largest number of self's dtype replaces infinity if none is given. */
 static void run_nan_to_num(struct aten_call *c)
 {
 	struct aten_tensor *self = call_tensor(c, 0);
@@ -263,7 +263,7 @@ struct aten_tensor *aten_angle(struct aten_tensor *self)
 	return aten_is_complex(self->dtype) ? aten_contiguous(out) : out;
 }
 static void run_angle(struct aten_call *c) { call_give(c, 0, aten_angle(call_tensor(c, 0))); }
-/* Real numbers are given back as they are; so do positive, and the operators that resolve a bit which tensors do not have here. */
+/* Real numbers are returned unchanged; likewise for positive, and the operators that resolve a bit that tensors do not have here. */
 static void run_same(struct aten_call *c)
 {
 	struct aten_tensor *self = call_tensor(c, 0);
@@ -271,7 +271,7 @@ static void run_same(struct aten_call *c)
 		aten_fail("The `+` operator, on a bool tensor is not supported.");
 	call_give(c, 0, self);
 }
-/* pow(self, 2), which makes integers of bools */
+/* pow(self, 2), which turns bools into integers */
 static void run_square(struct aten_call *c)
 {
 	struct aten_tensor *self = call_tensor(c, 0);

@@ -1,9 +1,9 @@
 /* pool.c - max, average and adaptive pooling in two and three dims.
  *
  * Shapes and strides of torch 2.13 (aten/src/ATen/native/Pool.h, AveragePool2d.cpp, DilatedMaxPool2d.cpp,
- * Adaptive*.cpp): results of two dims and of max_pool3d are channels_last where the input's strides say so, all others
- * contiguous. A window's NaN is its maximum; of equal maxima the first counts. Two dims are three, the first of 1.
- * Each operator is there for two dims and for three; one dim is two.
+ * Adaptive*.cpp): results of two dims and of max_pool3d are channels_last if the input is, judging by its strides, all others
+ * contiguous. A window's NaN is its maximum; of equal maxima the first counts. Two dims are treated as three, the first of size 1. Each
+ * operator supports two and three dims; one dim is treated as two.
  */
 #include "call.h"
 #include "elem.h"
@@ -98,7 +98,7 @@ static struct aten_tensor *pool_output(const struct pool *p, int dtype)
 	return aten_new_format(dtype, p->self->n_dim, p->size, p->channels_last);
 }
 
-/* The place where plane k of t begins, and its steps in bytes by D, H, W. */
+/* The start of plane k of t, and its steps in bytes by D, H, W. */
 struct plane {
 	char *p;
 	int64_t step[3];
@@ -110,7 +110,7 @@ static struct plane plane_of(const struct pool *p, const struct aten_tensor *t, 
 	struct plane x = {.p = aten_data(t)};
 	int64_t c = t->size[first - 1];
 
-	if (!x.p) /* no memory: nothing is looked at */
+	if (!x.p) /* no memory: nothing to read */
 		return x;
 	x.p += k % c * t->stride[first - 1] * bytes;
 	if (first == 2)
@@ -156,8 +156,8 @@ static void load_plane(const struct pool *p, const struct plane *in, double *v)
 
 struct max_plane {
 	uint64_t *key; /* of the plane's elements, row-major */
-	double *v;     /* room for floats on their way */
-	uint64_t nan;  /* the key that is NaN; 0 where there is none */
+	double *v;     /* room for intermediate floats */
+	uint64_t nan;  /* the key that is NaN; 0 if there is none */
 };
 
 static void load_keys(const struct pool *p, const struct plane *in, struct max_plane *m)
@@ -175,7 +175,7 @@ static void load_keys(const struct pool *p, const struct plane *in, struct max_p
 	m->key[n++] = elem_key(p->self->dtype, plane_at(in, at));
 }
 
-/* The place of the maximum: the first of equal ones, the last of NaN's. */
+/* The position of the maximum: the first of equal ones, the last of NaN's. */
 static int64_t max_at(const struct pool *p, const struct max_plane *m, const struct window *w)
 {
 	int64_t best_at = -1;
@@ -212,7 +212,7 @@ static struct two pool_max(const struct pool *p, window_fn *window, void *arg)
 			window(p, k, at, &w, arg);
 			int64_t best = max_at(p, &m, &w);
 			if (best < 0)
-				aten_fail("a window without elements");
+				aten_fail("the window is empty");
 			int64_t in[3] = {best / p->in[2] / p->in[1], best / p->in[2] % p->in[1], best % p->in[2]};
 			elem_copy(plane_at(&to, at), plane_at(&from, in), elem_bytes(out->dtype));
 			elem_copy(plane_at(&index, at), &best, 8);
@@ -278,7 +278,7 @@ struct two aten_adaptive_max_pool(struct aten_tensor *self, int spatial, struct 
 	return pool_max(&p, adaptive_window, NULL);
 }
 
-/* ---- fractional: windows of one size at places drawn by the caller ---- */
+/* ---- fractional: windows of one size at positions drawn by the caller ---- */
 
 /* aten/src/ATen/native/FractionalMaxPooling.h, in the samples' dtype. */
 static int64_t fractional_start(const struct pool *p, int i, double sample, bool single, int64_t at)
@@ -312,7 +312,7 @@ static void fractional_window(const struct pool *p, int64_t plane, const int64_t
 		w->from[i] = fractional_start(p, i, s, samples->dtype != DTYPE_F64, at[i]);
 		w->to[i] = w->from[i] + p->kernel[i];
 		if (w->from[i] < 0 || w->to[i] > p->in[i])
-			aten_fail("random samples are not between 0 and 1");
+			aten_fail("random samples must be between 0 and 1");
 	}
 }
 
@@ -424,7 +424,7 @@ struct aten_tensor *aten_adaptive_avg_pool(struct aten_tensor *self, int spatial
 	return pool_average(&p, NULL);
 }
 
-/* ---- the way back: values to the places that max pooling took them from ---- */
+/* ---- unpooling: values go back to their positions before max pooling ---- */
 
 struct aten_tensor *aten_max_unpool(struct aten_tensor *self, int spatial, struct aten_tensor *indices, struct ints size)
 {
@@ -432,7 +432,7 @@ struct aten_tensor *aten_max_unpool(struct aten_tensor *self, int spatial, struc
 	int64_t at[3], total;
 	pool_begin(&p, self, spatial);
 	if (indices->dtype != DTYPE_I64 || !aten_same_sizes(indices, self))
-		aten_fail("indices should be int64 and of the input's shape");
+		aten_fail("indices should be int64 with the input's shape");
 	pool_adaptive(&p, size);
 	struct aten_tensor *out = pool_output(&p, self->dtype);
 	aten_fill_zero(out);
@@ -452,9 +452,9 @@ struct aten_tensor *aten_max_unpool(struct aten_tensor *self, int spatial, struc
 	return out;
 }
 
-/* ---- gradients: each value goes back to the window that it came from ---- */
+/* ---- gradients: each value goes back to its window ---- */
 
-/* Gives a window's gradient back to its elements; a plane of the input's is summed in double and rounded once. */
+/* Distributes a window's gradient to its elements; a plane of the input's is summed in double and rounded once. */
 typedef void spread_fn(const struct pool *p, const struct average *a, const int64_t *at, double g, int64_t index, double *plane);
 
 static void spread_average(const struct pool *p, const struct average *a, const int64_t *at, double g, int64_t index, double *plane)
@@ -473,11 +473,11 @@ static void spread_max(const struct pool *p, const struct average *a, const int6
 	(void)a;
 	(void)at;
 	if (index < 0 || index >= p->in[0] * p->in[1] * p->in[2])
-		aten_fail("an index of %lld is outside of the input", (long long)index);
+		aten_fail("index %lld is outside the input", (long long)index);
 	plane[index] += g;
 }
 
-/* indices NULL: averages have none. The result lies as the input does (aten/src/ATen/native/AveragePool2d.cpp, DilatedMaxPool2d.cpp,
+/* indices NULL: averages have none. The result has the input's layout (aten/src/ATen/native/AveragePool2d.cpp, DilatedMaxPool2d.cpp,
  * AdaptiveAveragePooling.cpp). */
 static struct aten_tensor *pool_gradient(const struct pool *p, struct aten_tensor *grad, struct aten_tensor *indices, spread_fn *spread,
 					 const struct average *a)
@@ -486,9 +486,9 @@ static struct aten_tensor *pool_gradient(const struct pool *p, struct aten_tenso
 	const size_t sizes = (size_t)self->n_dim * sizeof(*self->size);
 	int64_t at[3], n = p->in[0] * p->in[1] * p->in[2];
 	if (grad->dtype != self->dtype || grad->n_dim != self->n_dim || memcmp(grad->size, p->size, sizes))
-		aten_fail("the gradient is not of the result's shape and dtype");
+		aten_fail("the gradient does not have the result's shape and dtype");
 	if (indices && (indices->dtype != DTYPE_I64 || indices->n_dim != self->n_dim || memcmp(indices->size, p->size, sizes)))
-		aten_fail("indices should be int64 and of the result's shape");
+		aten_fail("indices should be int64 with the result's shape");
 	struct aten_tensor *out = aten_new_format(self->dtype, self->n_dim, self->size, aten_channels_last(self));
 	double *v = aten_scratch_values((uint64_t)n, sizeof(*v));
 	elem_need_real(self);
@@ -606,7 +606,7 @@ static void run_adaptive_avg_backward(struct aten_call *c) /* grad_output, self 
 	struct pool p;
 	pool_begin(&p, call_tensor(c, 1), 2);
 	if (grad->n_dim != p.self->n_dim)
-		aten_fail("the gradient is not of the result's shape");
+		aten_fail("the gradient does not have the result's shape");
 	pool_adaptive(&p, (struct ints){grad->size + grad->n_dim - 2, 2});
 	call_give(c, 0, pool_gradient(&p, grad, NULL, spread_average, NULL));
 }

@@ -1,4 +1,4 @@
-/* What Inductor's decompositions leave in a graph of torch.compile that is no operator of ATen's (torch 2.13 and 2.15,
+/* Operators outside ATen that Inductor's decompositions leave in a torch.compile graph (torch 2.13 and 2.15,
  * torch/_prims/__init__.py, torch/_inductor/inductor_prims.py). Eager computes fma in two steps, too. */
 #include "call.h"
 #include "elem.h"
@@ -33,7 +33,7 @@ static void run_iota(struct aten_call *c) /* length, start, step, dtype, device,
 	call_give(c, 0, dtype == DTYPE_I64 ? whole : aten_to_copy(whole, dtype, ATEN_PRESERVE));
 }
 
-/* ---- places in a window of max_pool, by their number in it: an int8 for an int64 ---- */
+/* ---- positions in a max_pool window, as an index into it: an int8 instead of an int64 ---- */
 
 struct windows {
 	int dims;
@@ -45,11 +45,11 @@ static struct ints ints_of_window(const struct aten_call *c, uint32_t i, int64_t
 {
 	struct ints list = call_ints(c, i);
 	if (list.n != want)
-		aten_fail("lists of %lld and %lld numbers for one window", (long long)want, (long long)list.n);
+		aten_fail("lists of %lld and %lld numbers do not match the window", (long long)want, (long long)list.n);
 	return list;
 }
 
-/* The other number of a place: at is the window's. Sizes may be anything: numbers wrap. */
+/* Converts a position: `at` is the index in the window. Sizes may be anything: numbers wrap. */
 static int64_t other_number(const struct windows *w, const int64_t *at, int64_t number, bool from_window)
 {
 	const int64_t *kernel = w->args.kernel.v, *of = from_window ? kernel : w->in, *to = from_window ? w->in : kernel;
@@ -73,7 +73,7 @@ static struct aten_tensor *turn(const struct windows *w, const struct aten_tenso
 	int64_t at[ATEN_DIMS] = {0}, n = aten_computes() ? aten_numel(from) : 0;
 	for (int i = 0; i < w->dims && n; i++)
 		if (w->in[i] < 1)
-			aten_fail("a window without elements");
+			aten_fail("the window is empty");
 	const int from_bytes = elem_bytes(from->dtype), out_bytes = elem_bytes(out->dtype);
 	for (; n-- > 0;) {
 		int64_t f = 0, o = 0;
@@ -94,12 +94,12 @@ static struct windows windows_of(const struct aten_call *c, uint32_t stride)
 {
 	struct ints kernel = call_ints(c, 1);
 	if (kernel.n != 2 && kernel.n != 3)
-		aten_fail("a window of %lld dims", (long long)kernel.n);
+		aten_fail("invalid window of %lld dims", (long long)kernel.n);
 	struct window_args a = {kernel, ints_of_window(c, stride, kernel.n), ints_of_window(c, stride + 1, kernel.n),
 				ints_of_window(c, stride + 2, kernel.n)};
 	for (int64_t i = 0; i < kernel.n; i++)
 		if (kernel.v[i] < 1 || a.dilation.v[i] < 1 || kernel.v[i] > INT8_MAX)
-			aten_fail("a window without elements");
+			aten_fail("the window is empty");
 	return (struct windows){(int)kernel.n, a, NULL};
 }
 
@@ -119,7 +119,7 @@ static void run_offsets_to_indices(struct aten_call *c) /* self, kernel, input_s
 	struct aten_tensor *self = call_tensor(c, 0);
 	w.in = ints_of_window(c, 2, w.dims).v;
 	if (self->n_dim < w.dims || !elem_integral(self->dtype))
-		aten_fail("offsets in windows are integers of %d dims or more", w.dims);
+		aten_fail("offsets in windows must be integers with at least %d dims", w.dims);
 	call_give(c, 0, turn(&w, self, true));
 }
 

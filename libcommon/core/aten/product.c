@@ -1,4 +1,4 @@
-/* Products by name: what mm.c, conv.c and sdpa.c compute, and what is made of them (torch 2.13, aten/src/ATen/native/LinearAlgebra.cpp,
+/* Products by name: computed by mm.c, conv.c and sdpa.c, and composed from them (torch 2.13, aten/src/ATen/native/LinearAlgebra.cpp,
  * Linear.cpp, Convolution.cpp, transformers/attention.cpp). */
 #include "call.h"
 #include "conv.h"
@@ -14,7 +14,7 @@ static void need_dims(const struct aten_tensor *t, int n, const char *what)
 		aten_fail("%s must be %d-D, not %d-D", what, n, t->n_dim);
 }
 
-/* beta or alpha, which may be complex numbers: with those BLAS does not multiply. */
+/* beta or alpha, which may be complex numbers: BLAS does not multiply by those. */
 static double complex number_or(const struct aten_call *c, uint32_t i, double otherwise)
 {
 	const struct aten_value *v = &c->arg[i];
@@ -28,7 +28,7 @@ static struct aten_tensor *product(struct aten_tensor *a, struct aten_tensor *b,
 	int n = a->n_dim;
 	int64_t size[3];
 	if (b->n_dim != n || (n != 2 && n != 3))
-		aten_fail("matrices of %d and %d dimensions", n, b->n_dim);
+		aten_fail("matrices with %d and %d dimensions are not supported", n, b->n_dim);
 	if (a->dtype != b->dtype || (bias && bias->dtype != a->dtype))
 		aten_fail("expected m1 and m2 to have the same dtype, but got: %s != %s", dtype_name(a->dtype),
 			  dtype_name(b->dtype != a->dtype ? b->dtype : bias->dtype));
@@ -42,7 +42,7 @@ static struct aten_tensor *product(struct aten_tensor *a, struct aten_tensor *b,
 	struct aten_tensor *out = aten_new(a->dtype, n, size, NULL);
 	bool plain = !aten_is_complex(a->dtype) || (!cimag(beta) && !cimag(alpha));
 	if (bias && bias->n_dim > n)
-		aten_fail("a bias of %d dimensions", bias->n_dim);
+		aten_fail("a bias with %d dimensions is not supported", bias->n_dim);
 	struct aten_tensor *wide = bias && plain ? aten_expand(bias, size, n) : NULL;
 	(n == 2 ? aten_addmm_out : aten_baddbmm_out)(out, wide, a, b, wide ? creal(beta) : 0, wide ? creal(alpha) : 1);
 	if (!bias || wide)
@@ -170,22 +170,22 @@ static void run_linear(struct aten_call *c)
 
 /* ---- convolutions ---- */
 
-/* n numbers of a list that has one for all. */
+/* n numbers from a list that may have one for all. */
 static struct ints each_of(const struct aten_call *c, uint32_t i, int64_t n)
 {
 	struct ints list = call_ints(c, i);
 	int64_t *all = aten_scratch((uint64_t)n, sizeof(*all));
 	if (list.n != 1 && list.n != n)
-		aten_fail("%lld numbers for %lld dimensions", (long long)list.n, (long long)n);
+		aten_fail("got %lld values for %lld dimensions", (long long)list.n, (long long)n);
 	for (int64_t k = 0; k < n; k++)
 		all[k] = list.v[list.n == 1 ? 0 : k];
 	return (struct ints){all, n};
 }
 
 struct conv_call {
-	uint32_t stride, padding, dilation, output_padding, groups; /* where in the call; output_padding 0: there is none */
+	uint32_t stride, padding, dilation, output_padding, groups; /* indices in the call; output_padding 0: none */
 	bool transposed;
-	const int64_t *pads;   /* instead of what stands there */
+	const int64_t *pads;   /* instead of the given ones */
 	struct aten_tensor *x; /* instead of the first */
 };
 static void convolve(struct aten_call *c, const struct conv_call *at, int spatial)
@@ -211,8 +211,8 @@ static void run_conv(struct aten_call *c)
 {
 	convolve(c, &(struct conv_call){.stride = 3, .padding = 4, .dilation = 5, .groups = 6}, *(const char *)c->entry->data - '0');
 }
-/* The same with "valid" or "same" (aten/src/ATen/native/Convolution.cpp, _convolution_same): what cannot be the same at both sides is
- * put to the input first. */
+/* The same with "valid" or "same" (aten/src/ATen/native/Convolution.cpp, _convolution_same): padding that differs between both sides is
+ * applied to the input first. */
 static void run_conv_padding(struct aten_call *c)
 {
 	int spatial = *(const char *)c->entry->data - '0';
@@ -231,7 +231,7 @@ static void run_conv_padding(struct aten_call *c)
 			aten_fail("padding='same' is not supported for strided convolutions");
 		int64_t all = size_times(dilation[i], w->size[i + 2] - 1);
 		if (all < 0)
-			aten_fail("a kernel of %lld, dilation %lld", (long long)w->size[i + 2], (long long)dilation[i]);
+			aten_fail("invalid kernel %lld, dilation %lld", (long long)w->size[i + 2], (long long)dilation[i]);
 		pads[i] = all / 2;
 		uneven[2 * (spatial - 1 - i) + 1] = all % 2;
 		even = even && all % 2 == 0;
@@ -253,8 +253,8 @@ static void run_convolution(struct aten_call *c)
 
 /* ---- their gradients: convolutions themselves ---- */
 
-/* The windows in which the small tensor met the large one stood stride apart, and their elements dilation: the other way around it is a
- * convolution over the batch, that has channels for a batch. A group at a time. */
+/* The windows of the small tensor on the large one are `stride` apart, and their elements `dilation`: conversely it is a convolution over
+ * the batch, with channels as the batch. One group at a time. */
 static struct aten_tensor *weight_gradient(const struct conv_params *p, struct aten_tensor *large, struct aten_tensor *small,
 					   const struct aten_tensor *weight)
 {
@@ -281,7 +281,7 @@ static void run_convolution_backward(struct aten_call *c)
 	bool transposed = call_bool(c, 7);
 	int spatial = x->n_dim - 2;
 	if (wanted.n != 3 || spatial < 1 || spatial > 3 || w->n_dim != x->n_dim || grad->n_dim != x->n_dim)
-		aten_fail("expected an input, a weight and a gradient of the same 3 to 5 dimensions");
+		aten_fail("expected input, weight and gradient with the same 3 to 5 dimensions");
 	struct conv_params p = {.stride = each_of(c, 4, spatial),
 				.padding = each_of(c, 5, spatial),
 				.dilation = each_of(c, 6, spatial),
@@ -292,19 +292,19 @@ static void run_convolution_backward(struct aten_call *c)
 	for (int i = 0; i < spatial; i++) {
 		int64_t small = (transposed ? x : grad)->size[i + 2], large = (transposed ? grad : x)->size[i + 2];
 		if (stride[i] < 1 || padding[i] < 0)
-			aten_fail("a stride of %lld, a padding of %lld", (long long)stride[i], (long long)padding[i]);
+			aten_fail("invalid stride %lld, padding %lld", (long long)stride[i], (long long)padding[i]);
 		/* how many elements the windows reach over */
 		int64_t reach = size_plus(size_times(small - 1, stride[i]), size_plus(size_times(p.dilation.v[i], w->size[i + 2] - 1), 1));
 		extra[i] = size_minus(size_plus(large, size_times(2, padding[i])), reach);
 		if (transposed ? extra[i] != given[i] : extra[i] < 0 || extra[i] >= stride[i])
-			aten_fail("the gradient has other sizes than the convolution's result");
+			aten_fail("the gradient does not have the sizes of the convolution's result");
 	}
 	if (!transposed)
 		p.output_padding = (struct ints){extra, spatial};
 	struct aten_tensor *dx = wanted.v[0] ? aten_convolution(grad, w, NULL, &p) : NULL;
 	for (int i = 0; dx && i < spatial; i++)
 		dx = aten_narrow(dx, i + 2, 0, x->size[i + 2]);
-	/* channels_last, where the convolution's result would be */
+	/* channels_last, if the convolution's result would be */
 	int format = spatial == 2 && (aten_channels_last(x) || aten_channels_last(w)) ? ATEN_CHANNELS_LAST : ATEN_CONTIGUOUS;
 	struct aten_tensor *dw = !wanted.v[1] ? NULL : transposed ? weight_gradient(&p, grad, x, w) : weight_gradient(&p, x, grad, w);
 	call_give(c, 0, dx ? aten_to_copy(dx, dx->dtype, format) : NULL);
@@ -317,7 +317,7 @@ static void run_convolution_backward(struct aten_call *c)
 
 /* ---- attention ---- */
 
-/* The operands that sdp_utils_cpp.cpp takes for flash attention. */
+/* The operands that sdp_utils_cpp.cpp accepts for flash attention. */
 static bool can_flash(const struct aten_tensor *q, const struct aten_tensor *k, const struct aten_tensor *v, const struct aten_tensor *mask)
 {
 	bool fits = q->n_dim == 4 && k->n_dim == 4 && v->n_dim == 4 && q->size[3] == k->size[3] && q->size[3] == v->size[3];
@@ -329,7 +329,8 @@ static bool can_flash(const struct aten_tensor *q, const struct aten_tensor *k, 
 	return fits && (!mask || mask->n_dim == 2 || mask->n_dim == 4);
 }
 
-/* aten/src/ATen/native/transformers/attention.cpp, _scaled_dot_product_attention_math: the scale goes to both sides by its root */
+/* aten/src/ATen/native/transformers/attention.cpp, _scaled_dot_product_attention_math: the square root of the scale is applied to both
+ * sides */
 static struct aten_tensor *attention_math(struct aten_tensor *q, struct aten_tensor *k, struct aten_tensor *v, struct aten_tensor *mask,
 					  bool causal, double scale)
 {
@@ -347,7 +348,7 @@ static struct aten_tensor *attention_math(struct aten_tensor *q, struct aten_ten
 	if (mask)
 		scores = aten_add(scores, mask->dtype == scores->dtype ? mask : aten_to_copy(mask, scores->dtype, ATEN_PRESERVE), 1);
 	struct aten_tensor *weights = aten_softmax(scores, -1, false);
-	/* a row of which nothing is left: zeros (_safe_softmax) */
+	/* a fully masked row: zeros (_safe_softmax) */
 	weights = aten_masked_fill(weights, aten_isnan(weights), aten_number(0));
 	return matmul(weights, v);
 }
@@ -362,7 +363,7 @@ static void run_attention(struct aten_call *c)
 	if (causal && mask)
 		aten_fail("Explicit attn_mask should not be set when is_causal=True");
 	if (q->n_dim < 2 || k->n_dim < 2 || v->n_dim < 2 || q->dtype != k->dtype || q->dtype != v->dtype)
-		aten_fail("expected query, key, and value of at least 2 dimensions and one dtype");
+		aten_fail("expected query, key, and value with at least 2 dimensions and the same dtype");
 	double scale = given ? call_float(c, 6) : 1 / sqrt((double)q->size[q->n_dim - 1]);
 	if (call_bool(c, 7) && q->n_dim > 2 && q->size[q->n_dim - 3] != k->size[k->n_dim - 3]) {
 		int64_t times = q->size[q->n_dim - 3] / (k->size[k->n_dim - 3] ? k->size[k->n_dim - 3] : 1);
@@ -375,7 +376,7 @@ static void run_attention(struct aten_call *c)
 	}
 	if (mask && mask->dtype == DTYPE_BOOL)
 		mask = aten_to_copy(aten_where(mask, aten_number(0), aten_number(-(double)INFINITY)), q->dtype, ATEN_PRESERVE);
-	if (mask) { /* expanded to all heads, as the kernel wants it */
+	if (mask) { /* expanded to all heads, as the kernel requires */
 		int64_t whole[4] = {q->size[0], q->size[1], q->size[2], k->size[2]};
 		mask = mask->n_dim == 2 ? mask : aten_expand(mask, whole, 4);
 	}

@@ -1,6 +1,6 @@
-/* Quantization as exported graphs have it, by the operators that it is made of (torch 2.13 and 2.15,
- * torch/ao/quantization/fx/_decomposed.py; determine_qparams of torch/ao/quantization/utils.py): quantized_decomposed.*, which is no
- * namespace of ATen but of torch.ao. Where scale or zero point are tensors of one number, shapes are told without it. */
+/* Quantization in exported graphs, by its component operators (torch 2.13 and 2.15, torch/ao/quantization/fx/_decomposed.py;
+ * determine_qparams of torch/ao/quantization/utils.py): quantized_decomposed.*, a namespace of torch.ao, not ATen. If scale or zero point
+ * are tensors of one number, shapes do not need its value. */
 #include "call.h"
 #include "elem.h"
 #include "ops.h"
@@ -68,7 +68,7 @@ static void run_dequantize(struct aten_call *c)
 	call_give(c, 0, aten_mul(aten_sub(t, whole_number(number_at(c, 2)), 1), aten_number(number_at(c, 1))));
 }
 
-/* A number for each place of the first dim of t. */
+/* A number for each index of the first dim of t. */
 static struct aten_tensor *along_first(const struct aten_call *c, uint32_t i, const struct aten_tensor *t)
 {
 	struct aten_tensor *v = call_tensor(c, i);
@@ -155,7 +155,7 @@ static struct aten_value plus(double number, struct aten_value t, double sign)
 	return aten_of(APPLIED("add.Tensor", aten_of(aten_number(number)), t, aten_float(sign)));
 }
 
-/* input, dtype: XNNPACK's way, to int8 whatever dtype says */
+/* input, dtype: as in XNNPACK, to int8 whatever dtype is */
 static void run_choose_token_asymmetric(struct aten_call *c)
 {
 	const double low = -128, high = 127;
@@ -176,7 +176,7 @@ static void run_choose_token_asymmetric(struct aten_call *c)
 	call_give(c, 1, aten_to_copy(zero, DTYPE_I64, ATEN_PRESERVE));
 }
 
-/* round(t / scales + zeros) within its ends */
+/* round(t / scales + zeros) clamped to its range */
 static struct aten_tensor *quantize_within(struct aten_tensor *t, struct aten_tensor *scales, struct aten_tensor *zeros,
 					   struct aten_value low, struct aten_value high, int dtype)
 {
@@ -189,7 +189,7 @@ static void need_tokens(const struct aten_call *c, const struct aten_tensor *t)
 	int64_t n = size_of_all(t->n_dim - 1, t->size);
 	for (uint32_t i = 1; i < 3; i++)
 		if (aten_numel(call_tensor(c, i)) != n)
-			aten_fail("%lld tokens, %s of %lld elements", (long long)n, i == 1 ? "scales" : "zero points",
+			aten_fail("for %lld tokens, %s has %lld elements", (long long)n, i == 1 ? "scales" : "zero points",
 				  (long long)aten_numel(call_tensor(c, i)));
 }
 
@@ -217,11 +217,11 @@ static int64_t group_size(const struct aten_call *c, uint32_t at)
 	const struct aten_tensor *t = call_tensor(c, 0), *scales = call_tensor(c, 1);
 	int64_t size = call_int(c, at);
 	if (t->n_dim != 2 || size <= 1)
-		aten_fail("groups of %lld in %d dimensions: more than one is wanted, in 2", (long long)size, t->n_dim);
+		aten_fail("groups of %lld in %d dimensions: expected 2 dimensions and groups of more than one", (long long)size, t->n_dim);
 	if (size > t->size[1] && scales->n_dim && scales->size[scales->n_dim - 1] == 1) /* GPTQ, a single column */
 		size = t->size[1];
 	if (!size || t->size[1] % size)
-		aten_fail("rows of %lld in groups of %lld", (long long)t->size[1], (long long)size);
+		aten_fail("rows of %lld are not divisible into groups of %lld", (long long)t->size[1], (long long)size);
 	return size;
 }
 

@@ -2,13 +2,13 @@
  * torch.manual_seed(s), bit by bit (measured against torch 2.13, x86-64).
  *
  * Sources: ATen/core/MT19937RNGEngine.h (the engine, that of Matsumoto and Nishimura), DistributionsHelper.h,
- * TransformationHelper.h, native/cpu/DistributionTemplates.h (what is drawn for which dtype, in memory order),
+ * TransformationHelper.h, native/cpu/DistributionTemplates.h (which numbers are drawn for which dtype, in memory order),
  * native/cpu/avx_mathfun.h (logarithm, sine and cosine of float normals are its polynomials where the CPU has AVX2).
- * Not reproduced, and refused by name: generators handed in. (On Intel's processors releases of torch before its issue 132395, of 2024,
- * draw exponential and bernoulli with a number by MKL; since then they are drawn alike on all.)
+ * Not reproduced, and refused by name: generators passed in. (On Intel's processors releases of torch before its issue 132395, of 2024,
+ * draw exponential and bernoulli with a number by MKL; since then they are the same on all.)
  *
- * Nobody seeds the generator of a compiled model but its process; torch takes the time. Here it begins with torch's
- * default_rng_seed_val, so that runs are equal to one another.
+ * The generator of a compiled model is seeded only by its process; torch uses the time. Here it starts with torch's default_rng_seed_val,
+ * so that runs are reproducible.
  */
 #include "call.h"
 #include "cpu.h"
@@ -18,7 +18,7 @@
 #include <math.h>
 #include <pthread.h>
 
-#define REFUSED "random numbers of torch's generator are not reproduced here: run with --torch"
+#define REFUSED "torch's random numbers are not reproduced here: run with --torch"
 
 enum { MT_N = 624, MT_M = 397 };
 
@@ -27,7 +27,7 @@ static struct {
 	bool seeded, has_normal;
 	int next;
 	uint32_t state[MT_N];
-	double normal; /* Box and Muller make two */
+	double normal; /* Box-Muller produces two */
 } gen = {.lock = PTHREAD_MUTEX_INITIALIZER};
 
 static void seed_locked(uint64_t seed)
@@ -49,7 +49,7 @@ void aten_seed(uint64_t seed)
 
 static uint32_t twist(uint32_t u, uint32_t v) { return ((u & 0x80000000u) | (v & 0x7fffffffu)) >> 1 ^ (v & 1 ? 0x9908b0dfu : 0); }
 
-/* With the lock held; so are all that follow. */
+/* With the lock held, like all the following functions. */
 static uint32_t draw32(void)
 {
 	uint32_t *s = gen.state;
@@ -91,7 +91,7 @@ void aten_need_default_generator(bool is_default)
 		aten_fail(REFUSED);
 }
 
-/* ---- fills: t is dense, its elements are drawn in the order of memory ---- */
+/* ---- fills: t is dense, its elements are drawn in memory order ---- */
 
 /* The elements that a fill of t writes, as n numbers; complex ones are two each (torch.view_as_real). */
 struct run {
@@ -108,7 +108,7 @@ static struct run run_of(const struct aten_tensor *t)
 	if (!elem_complex(t->dtype))
 		elem_need_real(t); /* nothing may fail while the lock is held */
 	if (!aten_is_dense(t))
-		aten_fail("a random fill of a tensor with gaps or overlaps");
+		aten_fail("random fill of a tensor with gaps or overlaps is not supported");
 	if (elem_complex(t->dtype)) {
 		r.n *= 2;
 		r.dtype = aten_real_of(t->dtype);
@@ -143,7 +143,7 @@ void aten_fill_uniform(const struct aten_tensor *t, double from, double to)
 			float low = (float)from, width = (float)to - low;
 			elem_set_f64(r.dtype, r.p, (double)(draw_float() * width + low));
 		}
-		/* Rounding may have reached the bound that is not to be reached. */
+		/* Rounding may have reached the excluded bound. */
 		if (elem_f64(r.dtype, r.p) == elem_f64(r.dtype, bound[1]))
 			elem_copy(r.p, bound[0], r.bytes);
 	}
@@ -211,7 +211,7 @@ static float cephes_log(float v)
 	return fmaf(e, 0.693359375f, x + y);
 }
 
-/* Cephes' sinf and cosf, of a number that is not negative. */
+/* Cephes' sinf and cosf, of a non-negative number. */
 static void cephes_sincos(float v, float *sine, float *cosine)
 {
 	static const float cos_c[] = {2.443315711809948E-005f, -1.388731625493765E-003f, 4.166664568298827E-002f};
@@ -282,8 +282,7 @@ static void normal16(int dtype, const double *uniform, double mean, double std, 
 
 static double draw_for(int dtype) { return dtype == DTYPE_F64 ? draw_double() : (double)draw_float(); }
 
-/* Sixteen at a time; what does not fill the last 16 is drawn anew together with what stands before it. float32 and
- * float64 draw all uniforms first. */
+/* Sixteen at a time; an incomplete last 16 is redrawn together with the elements before it. float32 and float64 draw all uniforms first. */
 static void normal_blocks(const struct run *r, double mean, double std)
 {
 	bool first = r->dtype == DTYPE_F32 || r->dtype == DTYPE_F64;
@@ -352,7 +351,7 @@ void aten_fill_bernoulli(const struct aten_tensor *t, double p)
 	generator_unlock();
 }
 
-/* Probabilities one by one. The order is that of self's memory; so that p is walked alike, self has to be contiguous.
+/* Probabilities one by one. The order is that of self's memory; so that p is walked the same way, self must be contiguous.
  */
 void aten_fill_bernoulli_tensor(struct aten_tensor *t, struct aten_tensor *p)
 {
@@ -386,7 +385,7 @@ struct two aten_native_dropout(struct aten_tensor *input, double p, bool train)
 	if (!elem_floating(input->dtype))
 		aten_fail("native_dropout expects a floating dtype, got %s", dtype_name(input->dtype));
 	if (!aten_numel(input)) {
-		/* torch returns before it makes a mask of bools */
+		/* torch returns before creating a bool mask */
 	} else if (train) {
 		aten_fill_bernoulli(mask, 1 - p);
 		drop(out, mask, p == 1 ? 0 : 1 / (1 - p));
@@ -402,7 +401,7 @@ struct aten_tensor *aten_randperm(int64_t n, int dtype)
 	int bytes = elem_bytes(t->dtype);
 	char *p = n ? aten_data(t) : NULL, tmp[16];
 	elem_need_real(t);
-	if (n >= UINT32_MAX / 20) /* torch draws otherwise then */
+	if (n >= UINT32_MAX / 20) /* torch then draws differently */
 		aten_fail(REFUSED);
 	if (!aten_computes())
 		return t;
@@ -419,9 +418,9 @@ struct aten_tensor *aten_randperm(int64_t n, int dtype)
 	return t;
 }
 
-/* ---- of weights ---- */
+/* ---- by weights ---- */
 
-/* The first sample at which the sums of weights, of which the last is 1, are as large as a number that was drawn. */
+/* The first index at which the cumulative weights, whose last is 1, reach a drawn number. */
 static int64_t first_at_least(int dtype, const char *sums, int64_t n, double drawn)
 {
 	int64_t low = 0, high = n;
@@ -476,7 +475,7 @@ static void run_multinomial(struct aten_call *c) /* self, num_samples, replaceme
 	bool again = call_bool(c, 2), divide = !again || samples == 1;
 	int dtype = weights->dtype, bytes = elem_bytes(dtype);
 	if (!elem_floating(dtype) || weights->n_dim < 1 || weights->n_dim > 2 || n < 1)
-		aten_fail("weights of %d dimensions of %s", weights->n_dim, dtype_name(dtype));
+		aten_fail("expected 1D or 2D floating weights, got %dD %s", weights->n_dim, dtype_name(dtype));
 	if (samples < 1 || (!again && samples > n))
 		aten_fail("cannot sample %lld of %lld categories", (long long)samples, (long long)n);
 	int64_t rows = aten_numel(weights) / n, size[2] = {rows, samples};
@@ -522,7 +521,7 @@ struct aten_tensor *aten_fill_fresh(struct aten_tensor *t, char how, int64_t low
 	return t;
 }
 
-/* entry.data: what is drawn - u(niform), n(ormal), i(ntegers below a number), l (from one to another) - and whether l(ike) a tensor.
+/* entry.data: the distribution - u(niform), n(ormal), i(ntegers below a number), l (from one to another) - and whether l(ike) a tensor.
  * [self,] [low,] [high,] [size,] dtype, layout, device, pin_memory[, memory_format] */
 static void run_fresh(struct aten_call *c)
 {

@@ -1,9 +1,10 @@
-/* Recurrent layers, cell by cell (torch 2.13, aten/src/ATen/native/RNN.cpp): made of linear and element-wise operators, as eager's. */
+/* Recurrent layers, cell by cell (torch 2.13, aten/src/ATen/native/RNN.cpp): composed from linear and element-wise operators, as in
+ * eager. */
 #include "call.h"
 #include "elem.h"
 #include "ops.h"
 
-/* The weights of a layer's direction; a step makes its state, h and c, anew. */
+/* The weights of a layer's direction; a step recomputes its state, h and c. */
 struct cell {
 	struct aten_tensor *w_ih, *w_hh, *b_ih, *b_hh, *w_hr; /* b_ih NULL: no biases; w_hr NULL: no projection */
 };
@@ -46,14 +47,14 @@ static void relu_step(const struct cell *k, struct aten_tensor *gates, struct at
 	*h = aten_relu(aten_add(gates, aten_linear(*h, k->w_hh, k->b_hh), 1));
 }
 
-/* Goes over [time, batch, features] in one direction; *h and *c become the last state. The gates that the input gives are computed for all
- * steps at once. */
+/* Goes over [time, batch, features] in one direction; *h and *c become the last state. The input's contribution to the gates is computed
+ * for all steps at once. */
 static struct aten_tensor *direction(cell_step *step, const struct cell *k, struct aten_tensor *x, struct aten_tensor **h,
 				     struct aten_tensor **c, bool backward)
 {
 	struct aten_tensor *gates = aten_linear(x, k->w_ih, k->b_ih),
 			   **out = aten_scratch_values((uint64_t)x->size[0], sizeof(struct aten_tensor *));
-	if (!aten_computes() && x->size[0] > 0) { /* all steps are alike */
+	if (!aten_computes() && x->size[0] > 0) { /* all steps are the same */
 		int64_t size[ATEN_DIMS] = {x->size[0]};
 		step(k, aten_select(gates, 0, 0), h, c);
 		memcpy(size + 1, (*h)->size, (size_t)(*h)->n_dim * sizeof(*size));
@@ -80,7 +81,7 @@ static struct aten_tensor *run_layers(const struct layers *l, struct aten_tensor
 	int ways = l->both_ways ? 2 : 1, each = 2 + 2 * l->biases + l->projected;
 	int64_t n = size_times(l->n_layers, ways);
 	if (n < 1 || l->weights.n != size_times(n, each) || !l->h->n_dim || l->h->size[0] != n)
-		aten_fail("%lld weights for %lld layers", (long long)l->weights.n, (long long)n);
+		aten_fail("got %lld weights for %lld layers", (long long)l->weights.n, (long long)n);
 	struct aten_tensor **last_h = aten_scratch((uint64_t)n, sizeof(*last_h)), **last_c = aten_scratch((uint64_t)n, sizeof(*last_c));
 	for (int64_t i = 0; i < l->n_layers; i++) {
 		struct aten_tensor *out[2] = {NULL, NULL};
@@ -123,7 +124,7 @@ static void run_recurrent(struct aten_call *c, cell_step *step, bool cells)
 	if (call_float(c, 5) != 0 && call_bool(c, 6))
 		aten_fail("dropout is random");
 	if (x->n_dim != 3 || states.n != 1 + cells)
-		aten_fail("expected an input of [time, batch, features], and its state");
+		aten_fail("expected an input of shape [time, batch, features], and its state");
 	struct layers l = {.step = step,
 			   .weights = weights,
 			   .n_layers = call_int(c, 4),
@@ -132,7 +133,7 @@ static void run_recurrent(struct aten_call *c, cell_step *step, bool cells)
 			   .h = states.v[0],
 			   .c = cells ? states.v[1] : NULL};
 	if (l.h->n_dim != 3 || (cells && l.c->n_dim != 3))
-		aten_fail("a state must be of [layers, batch, features]");
+		aten_fail("a state must have shape [layers, batch, features]");
 	l.projected = cells && l.h->size[2] != l.c->size[2];
 	struct aten_tensor *out = run_layers(&l, first ? aten_transpose(x, 0, 1) : x, &last);
 	call_give(c, 0, first ? aten_transpose(out, 0, 1) : out);
@@ -157,7 +158,7 @@ static void run_cell(struct aten_call *c, cell_step *step, bool cells)
 		aten_fail("lstm_cell expects two hidden states");
 	struct aten_tensor *h = states.v[0], *state = cells ? states.v[1] : NULL;
 	if (x->n_dim != 2 || h->n_dim != 2 || x->size[0] != h->size[0])
-		aten_fail("expected an input and a state of [batch, features]");
+		aten_fail("expected an input and a state of shape [batch, features]");
 	step(&k, aten_linear(x, k.w_ih, k.b_ih), &h, &state);
 	call_give(c, 0, h);
 	if (cells)

@@ -1,5 +1,5 @@
-/* Reductions: each gathers what one result is made of, in double (int64_t, complex double), and rounds once. torch accumulates float in
- * float by a cascade of sums (aten/src/ATen/native/cpu/SumKernel.cpp, ReduceOpsKernel.cpp): this is nearer. Results are contiguous
+/* Reductions: each gathers the inputs of one result, in double (int64_t, complex double), and rounds once. torch accumulates float in
+ * float by a cascade of sums (aten/src/ATen/native/cpu/SumKernel.cpp, ReduceOpsKernel.cpp): this is more accurate. Results are contiguous
  * (ReduceOps.cpp, resize_reduction). */
 #include "call.h"
 #include "elem.h"
@@ -24,7 +24,7 @@ static void choose(struct reduced *r, const struct aten_tensor *t, struct ints d
 	for (int64_t k = 0; k < dims.n; k++) {
 		int d = aten_dim(t, dims.v[k]);
 		if (r->chosen[d])
-			aten_fail("dimension %d twice", d);
+			aten_fail("duplicate dimension %d", d);
 		r->chosen[d] = true;
 	}
 	for (int i = 0; i < t->n_dim; i++) {
@@ -36,7 +36,7 @@ static void choose(struct reduced *r, const struct aten_tensor *t, struct ints d
 
 /* ---- lines ---- */
 
-/* self seen with the kept dims first and the others behind, and how many of each. */
+/* self with the kept dims first and the others last, and how many of each. */
 static struct aten_tensor *kept_first(const struct aten_tensor *self, const struct reduced *r, int *n_kept)
 {
 	int64_t order[ATEN_DIMS];
@@ -78,7 +78,7 @@ static void lines_begin(struct lines *l, const struct aten_tensor *self, struct 
 	l->outer = WALK(&outer);
 }
 
-/* The next line, in the results' order; false behind the last. */
+/* The next line, in the results' order; false after the last. */
 static bool lines_next(struct lines *l)
 {
 	bool more = l->at < 0 ? walk_first(&l->outer) : walk_next(&l->outer);
@@ -206,7 +206,7 @@ static void need_elements(const struct aten_tensor *self, const struct aten_tens
 }
 
 enum { VALUES = 1, PLACES = 2 };
-/* What is wanted of values and their places within their lines; the other is NULL. */
+/* Which to compute: values, or their positions within lines; the other is NULL. */
 static struct two extremes(struct aten_tensor *self, struct ints dims, bool keepdim, bool least, int wanted)
 {
 	struct lines l;
@@ -424,19 +424,19 @@ static struct aten_tensor *spread(struct aten_tensor *out, const struct aten_ten
 	return aten_view(out, t->n_dim, t->size, stride, 0);
 }
 
-/* i with dims of 1 put in at these places of the result. */
+/* i with dims of 1 inserted at these positions of the result. */
 static struct aten_tensor *unsqueezed(struct aten_tensor *t, struct ints at)
 {
 	int64_t size[ATEN_DIMS], stride[ATEN_DIMS];
 	int total = t->n_dim + (int)at.n, k = 0;
 	if (at.n < 0 || total > ATEN_DIMS)
-		aten_fail("%lld dimensions more", (long long)at.n);
+		aten_fail("too many dimensions: %lld", (long long)at.n);
 	for (int i = 0; i < total; i++) {
 		bool new = false;
 		for (int64_t j = 0; j < at.n; j++)
 			new = new || (at.v[j] < 0 ? at.v[j] + total : at.v[j]) == i;
 		if (!new &&k == t->n_dim)
-			aten_fail("dimensions to be put in do not fit");
+			aten_fail("dimensions to insert do not match");
 		size[i] = new ? 1 : t->size[k];
 		stride[i] = new ? 0 : t->stride[k];
 		k += !new;

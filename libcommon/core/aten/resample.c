@@ -1,8 +1,8 @@
-/* Resampling of signals, images and volumes, one dim after the other from the last, as torch does it (torch 2.13 and 2.15,
+/* Resampling of signals, images and volumes, one dim after another from the last, as in torch (torch 2.13 and 2.15,
  * aten/src/ATen/native/UpSample.h, cpu/UpSampleKernel.cpp; antialias=True: compute_indices_min_size_weights_aa).
  *
- * A place of the output is a sum of few of the input's: which, and with which weights, is computed in the dtype that torch computes it in
- * (float where values are not double). Results are channels_last where the input's strides say so.
+ * An output element is a sum of a few inputs: which ones and their weights are computed in the same dtype as in torch (float unless values
+ * are double). Results are channels_last if the input is, judging by its strides.
  */
 #include "call.h"
 #include "elem.h"
@@ -26,7 +26,7 @@ struct dim_plan {
 	const struct method *m;
 	int64_t in, out;
 	bool align, single; /* single: float's arithmetic */
-	double scale;       /* how far apart in the input neighbours of the output lie */
+	double scale;       /* distance in the input between adjacent output elements */
 };
 
 #define ROUND(d, v) ((d)->single ? (double)(float)(v) : (double)(v))
@@ -93,7 +93,7 @@ static int64_t taps_cubic(const struct dim_plan *d, int64_t i, int64_t *index, d
 	return 4;
 }
 
-/* A filter as wide as what is left out. */
+/* A filter as wide as the skipped range. */
 static int64_t taps_filter(const struct dim_plan *d, int64_t i, int64_t *index, double *weight)
 {
 	double support = d->m->reach * fmax(d->scale, 1), inverse = d->scale >= 1 ? 1 / d->scale : 1, sum = 0;
@@ -171,19 +171,19 @@ static void run_upsample(struct aten_call *c)
 	struct ints given = call_ints(c, 1);
 	const int64_t *size = given.v;
 	if (spatial < 1 || spatial > 3 || x->n_dim != spatial + 2 || !strchr(c->entry->name, '0' + spatial))
-		aten_fail("an input of %d dimensions", x->n_dim);
+		aten_fail("an input with %d dimensions is not supported", x->n_dim);
 	if (!elem_floating(x->dtype) && !(m->integers && x->dtype == DTYPE_U8))
 		aten_fail("\"upsample\" not implemented for '%s'", dtype_name(x->dtype));
 	if (lists && (factors->kind == ATEN_NONE) == !size)
 		aten_fail("Must specify exactly one of output_size and scale_factors");
 	if ((size && given.n != spatial) || (lists && !size && (factors->kind != ATEN_LIST || factors->n != (uint32_t)spatial)))
-		aten_fail("sizes or factors for %d dimensions are expected", spatial);
+		aten_fail("expected sizes or factors for %d dimensions", spatial);
 	for (int i = 0; i < spatial; i++) {
 		struct aten_value f = lists && !size ? factors->item[i] : lists ? ATEN_NOTHING : c->arg[2 + m->corners + (uint32_t)i];
 		double scale = f.kind == ATEN_FLOAT ? f.f : f.kind == ATEN_INT ? (double)f.i : 0;
 		double wanted = size ? (double)size[i] : floor((double)x->size[2 + i] * scale);
 		if (!(wanted >= 0 && wanted < 0x1p40))
-			aten_fail("an output of %g along a dimension", wanted);
+			aten_fail("invalid output size %g", wanted);
 		dims[i] = (struct dim_plan){.m = m, .in = x->size[2 + i], .out = (int64_t)wanted, .single = x->dtype != DTYPE_F64};
 		dims[i].align = m->corners && call_bool(c, 2);
 		dims[i].single = dims[i].single && !m->antialias;

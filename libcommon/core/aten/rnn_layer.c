@@ -1,4 +1,4 @@
-/* mkldnn_rnn_layer: one direction of one layer of an LSTM, what nn.LSTM is exported as (torch/_decomp/decompositions.py,
+/* mkldnn_rnn_layer: one direction of one layer of an LSTM, the exported form of nn.LSTM (torch/_decomp/decompositions.py,
  * mkldnn_one_layer_lstm). */
 #include "mat.h"
 #include "onednn.h"
@@ -16,7 +16,7 @@ static void need_shape(const struct aten_tensor *t, int64_t a, int64_t b, const 
 
 static float sigmoid(float x) { return 1 / (1 + expf(-x)); }
 
-/* gates [n, 4h] (i, f, g, o) and the old c -> new c and h, one after the other row. */
+/* gates [n, 4h] (i, f, g, o) and the old c -> new c and h, row by row. */
 static void cell(const float *gates, int64_t n, int64_t hidden, float *c, float *h)
 {
 	for (int64_t r = 0; r < n; r++, gates += 4 * hidden, c += hidden, h += hidden)
@@ -63,15 +63,16 @@ static void run_steps(const struct rnn_layer *l, int64_t n, float *h, float *c, 
 	}
 }
 
-/* batch_first is the caller's affair: the input comes with the steps first. */
+/* batch_first is handled by the caller: the input has the steps first. */
 void aten_rnn_layer(const struct rnn_layer *l, struct aten_tensor **ret)
 {
 	const int64_t n = l->input->n_dim == 3 ? l->input->size[1] : 0;
 	struct rnn_layer wide = *l;
 	if (l->mode != MODE_LSTM || l->layers != 1 || l->bidirectional || l->train || l->n_batch_sizes || l->batch_first ||
 	    l->input->n_dim != 3 || l->hidden < 0 || l->hidden > INT64_MAX / 4)
-		aten_fail("only one direction of one layer of an LSTM, for inference, is here (mode %lld, %lld layers); use libtorch",
-			  (long long)l->mode, (long long)l->layers);
+		aten_fail(
+		    "only inference with one direction of a single-layer LSTM is supported here (mode %lld, %lld layers); use libtorch",
+		    (long long)l->mode, (long long)l->layers);
 	need_shape(l->w_ih, 4 * l->hidden, l->input->size[2], "weight_ih");
 	need_shape(l->w_hh, 4 * l->hidden, l->hidden, "weight_hh");
 	need_shape(l->hx, n, l->hidden, "a state");

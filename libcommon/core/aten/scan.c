@@ -1,9 +1,9 @@
-/* scan.c - cumsum and its like, nonzero, repeat_interleave.
+/* scan.c - cumsum etc., nonzero, repeat_interleave.
  *
  * Strides (torch 2.13): scans are contiguous whatever the input (aten/src/ATen/native/ReduceOps.cpp,
  * meta_func_cum_ops). nonzero is [n, dims] with strides (1, n): torch collects it dim by dim
  * (aten/src/ATen/native/TensorAdvancedIndexing.cpp, nonzero_out_cpu). float32 is summed in double, float16 and bfloat16
- * in float, integers wrap: as torch does, so that results are equal bit by bit.
+ * in float, integers wrap: as in torch, so that results are bitwise equal.
  */
 #include "call.h"
 #include "elem.h"
@@ -243,7 +243,7 @@ static void run_cum_extreme(struct aten_call *c) { call_give_two(c, aten_cum_ext
 static void run_logcumsumexp(struct aten_call *c) { call_give(c, 0, aten_logcumsumexp(call_tensor(c, 0), call_int(c, 1))); }
 static void run_nonzero(struct aten_call *c) { call_give(c, 0, aten_nonzero(call_tensor(c, 0))); }
 
-/* Each slice of a dim so many times; a view and a copy of it where all are repeated alike. */
+/* Repeats each slice of a dim; a view and a copy of it if all are repeated the same number of times. */
 struct aten_tensor *aten_repeat_each(struct aten_tensor *self, int64_t dim, int64_t times)
 {
 	int64_t size[ATEN_DIMS];

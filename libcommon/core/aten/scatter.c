@@ -1,6 +1,6 @@
 /* scatter.c - scatter, scatter_reduce, index_reduce.
  *
- * torch 2.13, aten/src/ATen/native/TensorAdvancedIndexing.cpp: out's layout is the caller's; index_reduce is
+ * torch 2.13, aten/src/ATen/native/TensorAdvancedIndexing.cpp: the caller decides out's layout; index_reduce is
  * contiguous. mean divides integers rounding down; amax and amin keep a NaN.
  */
 #include "call.h"
@@ -68,11 +68,11 @@ static void divide(int dtype, void *p, int64_t n)
 	}
 }
 
-/* How many values each element of out has seen; the first of one that is not to be included replaces it. */
+/* How many values each element of out has received; the first one replaces an element that should not be included. */
 struct counts {
 	enum reduce how;
 	bool include_self;
-	struct aten_tensor *seen; /* int64, as out; NULL when nobody asks */
+	struct aten_tensor *seen; /* int64, as out; NULL if not needed */
 };
 
 static struct counts counts_of(const struct aten_tensor *out, enum reduce how, bool include_self)
@@ -175,7 +175,7 @@ static void scatter(struct aten_tensor *out, int64_t dim_, struct aten_tensor *i
 	divide_by_counts(&c, out);
 }
 
-/* float16 and bfloat16 are summed in more, and rounded once, as torch does. */
+/* float16 and bfloat16 are summed in higher precision, and rounded once, as in torch. */
 static void scatter_wide(struct aten_tensor *out, int64_t dim, struct aten_tensor *index, struct aten_tensor *src, enum reduce how,
 			 bool include_self)
 {
@@ -193,7 +193,7 @@ static void scatter_wide(struct aten_tensor *out, int64_t dim, struct aten_tenso
 	aten_copy(out, sum);
 }
 
-/* In place where both are one. */
+/* In place if both are the same. */
 static void begin_out(struct aten_tensor *out, struct aten_tensor *self)
 {
 	if (!aten_same_sizes(out, self))
@@ -270,7 +270,7 @@ struct aten_tensor *aten_index_reduce(struct aten_tensor *self, int64_t dim_, st
 
 /* ---- by name ---- */
 
-static void run_scatter(struct aten_call *c) /* self, dim, index, src; entry.data: how they are put together */
+static void run_scatter(struct aten_call *c) /* self, dim, index, src; entry.data: how they are combined */
 {
 	struct aten_tensor *self = call_tensor(c, 0), *out = aten_clone_contiguous(self);
 	if (c->entry->data)

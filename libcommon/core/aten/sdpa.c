@@ -1,8 +1,8 @@
 /* Attention: softmax(scale * q k^T + mask) v, some rows of one head at a time; in float32 for 16-bit operands.
  *
- * Shapes and strides are those of torch 2.13's _scaled_dot_product_flash_attention_for_cpu: the output is empty_like(query), logsumexp
- * [B, H, L] lies as [B, L, H] (aten/src/ATen/native/transformers/attention.cpp). Causal means key <= query from the top left. A row
- * that is masked throughout gives zeros. Unlike torch's kernel, which gives zeros for some rows with a NaN, a NaN comes out. */
+ * Shapes and strides are those of torch 2.13's _scaled_dot_product_flash_attention_for_cpu: the output is empty_like(query), logsumexp [B,
+ * H, L] is stored as [B, L, H] (aten/src/ATen/native/transformers/attention.cpp). Causal means key <= query from the top left. A fully
+ * masked row gives zeros. Unlike torch's kernel, which gives zeros for some rows with a NaN, the result is NaN. */
 #include "cpu.h"
 #include "blas.h"
 #include "call.h"
@@ -133,7 +133,7 @@ static void check_operands(const struct aten_tensor *q, const struct aten_tensor
 	need_fit(q->size[3] == k->size[3] && q->size[3] == v->size[3], "Q/K/V should have the same head size");
 	need_fit(k->size[0] == q->size[0] && v->size[0] == q->size[0] && v->size[1] == k->size[1] && v->size[2] == k->size[2] &&
 		     (q->size[1] == k->size[1] || (k->size[1] && q->size[1] % k->size[1] == 0)),
-		 "batches, heads or keys do not fit");
+		 "batches, heads or keys do not match");
 	need_fit(dropout_p == 0, "Currently do not support dropout > 0");
 	if (!mask)
 		return;

@@ -1,6 +1,6 @@
 /* sdpa_loops.h - one head of attention for one type: T, NAME, GEMM and EXP_ROW (softmax's exponentials) as sdpa.c defines them. */
 
-/* scores of a row -> exp(score - largest); returns their sum. A row of -inf alone: no weights, sum 0. */
+/* scores of a row -> exp(score - largest); returns their sum. A row of only -inf: no weights, sum 0. */
 static T NAME(weights)(T *s, int64_t n, int64_t padded, T *largest)
 {
 	T max = -(T)INFINITY;

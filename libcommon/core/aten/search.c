@@ -1,8 +1,8 @@
 /* search.c - searchsorted, bucketize, histc and histograms.
  *
  * Results are contiguous (torch 2.13, aten/src/ATen/native/Bucketization.cpp, Histogram.cpp, cpu/HistogramKernel.cpp).
- * Edges are torch.linspace's but for the last bit, which depends on the width of the CPU's vectors there: a value that
- * is on an inner edge may be counted on its other side.
+ * Edges equal torch.linspace's except for the last bit, which there depends on the CPU's vector width: a value on an inner edge may be
+ * counted on the other side.
  */
 #include "call.h"
 #include "elem.h"
@@ -12,7 +12,7 @@
 
 /* ---- searchsorted ---- */
 
-/* a >= b (or a > b): false with a NaN, which so comes behind everything, as in torch. Integers of one kind keep all
+/* a >= b (or a > b): false with a NaN, which thus sorts last, as in torch. Integers of one kind keep all
  * their bits. */
 static bool beyond(int ta, const void *a, int tb, const void *b, bool strictly)
 {
@@ -96,7 +96,7 @@ static struct aten_tensor *search(struct aten_tensor *seq, struct aten_tensor *v
 	return out;
 }
 
-/* Both say the same; left with right=True contradicts. */
+/* Both mean the same; left with right=True is a contradiction. */
 static bool side_right(bool right, const char *side)
 {
 	if (!side)
@@ -125,7 +125,7 @@ struct aten_tensor *aten_bucketize(struct aten_tensor *values, struct aten_tenso
 
 /* ---- histograms ---- */
 
-/* Edges of one dim, rounded to the input's dtype at each step as torch's arithmetic in that dtype is. */
+/* Edges of one dim, rounded to the input's dtype at each step, like torch's arithmetic in that dtype. */
 struct edges {
 	int dtype;
 	int64_t bins;
@@ -142,7 +142,7 @@ static double edge(const struct edges *e, int64_t i)
 	return elem_rounded(e->dtype, e->hi - elem_rounded(e->dtype, step * (double)(e->bins - i)));
 }
 
-/* The bin of v, or -1. `local`: torch's histogram looks at the neighbouring edges too, histc does not. */
+/* The bin of v, or -1. `local`: torch's histogram also checks the neighbouring edges, histc does not. */
 static int64_t bin_of(const struct edges *e, double v, bool local)
 {
 	if (!(v >= e->lo && v <= e->hi))

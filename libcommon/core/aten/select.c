@@ -1,10 +1,10 @@
-/* select.c - see select.h. A pair a stands before b where a.key < b.key; nothing else is looked at. */
+/* select.c - see select.h. A pair a precedes b if a.key < b.key; nothing else is compared. */
 #include "select.h"
 
 #include <stdbool.h>
 #include <string.h>
 
-enum { FEW = 16 }; /* so many are sorted by insertion */
+enum { FEW = 16 }; /* this many are sorted by insertion */
 
 static bool before(const struct pair *a, const struct pair *b) { return a->key < b->key; }
 
@@ -15,12 +15,12 @@ static void swap(struct pair *a, struct pair *b)
 	*b = x;
 }
 
-/* Twice the logarithm: so many cuts, then a heap. */
+/* Twice the logarithm: this many partitions, then a heap. */
 static int depth_for(int64_t n) { return 2 * (63 - __builtin_clzll((uint64_t)n)); }
 
 /* ---- a heap, the last one on top ---- */
 
-/* x goes down from an empty place to a leaf, by way of the later child, and up again. */
+/* x goes down from an empty slot to a leaf, via the later child, and up again. */
 static void heap_put(struct pair *v, int64_t at, int64_t n, struct pair x)
 {
 	int64_t top = at, child = at;
@@ -64,7 +64,7 @@ void pairs_first(struct pair *v, int64_t k, int64_t n)
 
 /* ---- cuts ---- */
 
-/* Around the middle one of three, which comes first; where the second part begins. */
+/* Partitions around the median of three, which comes first; returns the start of the second part. */
 static int64_t cut_around_middle(struct pair *v, int64_t from, int64_t end)
 {
 	struct pair *a = &v[from + 1], *b = &v[from + (end - from) / 2], *c = &v[end - 1], *middle;
@@ -112,7 +112,7 @@ void pairs_nth(struct pair *v, int64_t nth, int64_t n)
 	insert_all(v + from, end - from);
 }
 
-/* The parts are left so far in order that insertion has little to do. It recurses into the second one, not deeper than depth. */
+/* Leaves the parts nearly sorted, so that insertion has little to do. It recurses into the second one, not deeper than depth. */
 static void cut_all(struct pair *v, int64_t from, int64_t end, int depth)
 {
 	for (; end - from > FEW; depth--) {
@@ -150,7 +150,7 @@ void pairs_quick(struct pair *v, int64_t k, int64_t n)
 			put_before(&v[left], &v[right]);
 			return;
 		}
-		swap(&v[left + (right - left) / 2], &v[left + 1]); /* the middle one of three */
+		swap(&v[left + (right - left) / 2], &v[left + 1]); /* the median of three */
 		put_before(&v[left + 1], &v[right]);
 		put_before(&v[left], &v[right]);
 		put_before(&v[left + 1], &v[left]);

@@ -1,20 +1,20 @@
-/* select.h - the k smallest of n, equal ones in the order in which torch leaves them.
+/* select.h - the k smallest of n, with equal ones in the same order as in torch.
  *
- *     pairs_nth(v, k - 1, n);      // v[k - 1] is the one that would be there if all were in order; none before it is larger
- *     pairs_sort(v, k - 1);        // these in order
- *     pairs_first(v, k, n);        // the same for few of many, by a heap
+ *     pairs_nth(v, k - 1, n);      // v[k - 1] is the element that would be there if sorted; none before it is larger
+ *     pairs_sort(v, k - 1);        // sorts these
+ *     pairs_first(v, k, n);        // the same for few of many, with a heap
  *     pairs_quick(v, k, n);        // torch's own quick_select_template (kthvalue)
  *
- * Which of equal elements is taken, and where it comes to stand, is no property of topk but of C++'s nth_element, sort and partial_sort,
- * with which torch is built (aten/src/ATen/native/TopKImpl.h; GNU's library does the same since 2011: bits/stl_algo.h, bits/stl_heap.h).
- * These make the same comparisons and exchanges, one by one; quick_select_template is in aten/src/ATen/native/Sorting.cpp.
+ * Which of equal elements is selected, and its position, is not defined by topk but by C++'s nth_element, sort and partial_sort, with which
+ * torch is built (aten/src/ATen/native/TopKImpl.h; GNU's library does the same since 2011: bits/stl_algo.h, bits/stl_heap.h). These
+ * functions make exactly the same comparisons and swaps; quick_select_template is in aten/src/ATen/native/Sorting.cpp.
  */
 #ifndef PT2_ATEN_SELECT_H
 #define PT2_ATEN_SELECT_H
 #include <stdint.h>
 
 struct pair {
-	uint64_t key; /* elem_key(), turned around for the largest */
+	uint64_t key; /* elem_key(), inverted for the largest */
 	int64_t at;
 };
 

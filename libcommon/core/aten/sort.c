@@ -1,8 +1,8 @@
 /* sort.c - sort, topk, kthvalue, median, mode.
  *
  * Strides (torch 2.13, aten/src/ATen/native/Sorting.cpp): sort keeps those of a dense input and infers dense ones for
- * others, as empty_like does; everything else is contiguous. NaN is the largest value. Of tied values, sort gives the
- * first ones first; topk and kthvalue name those that torch does (select.h); median may name another one.
+ * others, as empty_like does; everything else is contiguous. NaN is the largest value. For ties, sort is stable; topk and kthvalue return
+ * the same ones as torch (select.h); median may return a different one.
  */
 #include "call.h"
 #include "elem.h"
@@ -96,7 +96,7 @@ const int64_t *aten_argsort(const struct aten_tensor *line)
 	return at;
 }
 
-/* aten/src/ATen/native/TopKImpl.h: few of many by a heap; else those up to the k-th, of which that one stands where it belongs already. */
+/* aten/src/ATen/native/TopKImpl.h: few of many with a heap; else those up to the k-th, which is already in its place. */
 static void sorter_first(struct sorter *s, const char *p, int64_t k, bool in_order)
 {
 	sorter_load(s, p);
@@ -157,10 +157,10 @@ struct two aten_topk(struct aten_tensor *self, int64_t k, int64_t dim_, bool lar
 	return (struct two){values, indices};
 }
 
-/* Chooses an element of the line at p; its place in the line. */
+/* Chooses an element of the line at p; returns its position. */
 typedef int64_t line_choice(struct sorter *s, const char *p, int64_t how);
 
-/* The element that is chosen of each line along dim, and its place. */
+/* The chosen element of each line along dim, and its position. */
 static struct two choose_of_lines(struct aten_tensor *self, int dim, bool keep, line_choice *choose, int64_t how)
 {
 	int64_t size[ATEN_DIMS];
@@ -247,8 +247,8 @@ static void run_median_dim(struct aten_call *c) /* self, dim, keepdim; entry.dat
 	call_give_two(c, choose_of_lines(self, dim, keep, median_of_line, c->entry->data != NULL));
 }
 
-/* The smallest of the most frequent values, and where it stands last. torch compares with < alone, so that with NaN its
- * result is that of std::sort's moves; here NaN is the largest, and each one a value of its own. */
+/* The smallest of the most frequent values, and its last position. torch compares only with <, so with NaN its result depends on
+ * std::sort's moves; here NaN is the largest, and each one a distinct value. */
 static int64_t mode_of_line(struct sorter *s, const char *p, int64_t how)
 {
 	int64_t best = 0, best_count = 0, count = 0;

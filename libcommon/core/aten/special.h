@@ -1,4 +1,4 @@
-/* special.h - special functions that C's library has not, in double. */
+/* special.h - special functions missing in the C library, in double. */
 #ifndef PT2_ATEN_SPECIAL_H
 #define PT2_ATEN_SPECIAL_H
 

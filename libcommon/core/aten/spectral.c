@@ -1,9 +1,9 @@
-/* Fourier transforms as they are called, made of those of fft.c (torch 2.13 and 2.15, aten/src/ATen/native/SpectralOps.cpp). */
+/* Fourier transform operators, composed from those of fft.c (torch 2.13 and 2.15, aten/src/ATen/native/SpectralOps.cpp). */
 #include "call.h"
 #include "elem.h"
 #include "ops.h"
 
-/* The transform that an overload stands for: entry.data. */
+/* The transform of an overload: entry.data. */
 struct fft_form {
 	bool inverse;
 	enum { FFT_C2C, FFT_R2C, FFT_C2R } kind;
@@ -35,7 +35,7 @@ static struct aten_tensor *promoted(struct aten_tensor *t, bool to_complex)
 	return dtype == t->dtype ? t : aten_to_copy(t, dtype, ATEN_PRESERVE);
 }
 
-/* resize_fft_input: cut, or padded with zeros at the end; -1 leaves a dim as it is. */
+/* resize_fft_input: truncated, or padded with zeros at the end; -1 leaves a dim unchanged. */
 static struct aten_tensor *resized(struct aten_tensor *t, const int64_t *dim, const int64_t *size, int64_t n)
 {
 	int64_t pad[2 * ATEN_DIMS] = {0};
@@ -103,14 +103,14 @@ static void run_fft(struct aten_call *c)
 	call_give(c, 0, out);
 }
 
-/* canonicalize_fft_shape_and_dim_args: the last dims when only sizes are given, all when nothing is. */
+/* canonicalize_fft_shape_and_dim_args: the last dims if only sizes are given, all if nothing is. */
 static struct fft_dims dims_of(const struct aten_call *c, const struct aten_tensor *self)
 {
 	struct fft_dims d = {0};
 	struct ints size = call_ints(c, 1), dim = call_ints(c, 2);
 	d.n = dim.v ? dim.n : size.v ? size.n : self->n_dim;
 	if (d.n > self->n_dim || (size.v && size.n != d.n))
-		aten_fail("%lld sizes, %lld dims for a tensor of %d", (long long)size.n, (long long)d.n, self->n_dim);
+		aten_fail("got %lld sizes and %lld dims for a %dD tensor", (long long)size.n, (long long)d.n, self->n_dim);
 	for (int64_t i = 0; i < d.n; i++) {
 		d.dim[i] = dim.v ? aten_dim(self, dim.v[i]) : self->n_dim - d.n + i;
 		d.size[i] = size.v && size.v[i] != -1 ? size.v[i] : self->size[d.dim[i]];
@@ -167,9 +167,9 @@ static void run_fftn(struct aten_call *c)
 	call_give(c, 0, d.n > 1 ? c2c(out, &d, d.n - 1, norm, false) : out);
 }
 
-/* ---- of pieces of a signal ---- */
+/* ---- short-time transforms ---- */
 
-/* In the middle of n zeros, or as it is. */
+/* In the middle of n zeros, or unchanged. */
 static struct aten_tensor *centered(struct aten_tensor *window, int64_t n)
 {
 	int64_t left = (n - window->size[0]) / 2;
@@ -230,7 +230,7 @@ static void run_stft(struct aten_call *c)
 	call_give(c, 0, call_int_or(c, 7 + more, of_complex || (p.window && elem_complex(p.window->dtype))) ? out : aten_view_as_real(out));
 }
 
-/* unfold_backward: [batch, frames, n] added up where the frames stand, hop apart. */
+/* unfold_backward: [batch, frames, n] summed at the frames' positions, hop apart. */
 static struct aten_tensor *overlapped(struct aten_tensor *frames, int64_t hop)
 {
 	int64_t n = frames->size[2], size[2] = {frames->size[0], size_plus(n, size_times(hop, frames->size[1] - 1))};
@@ -253,7 +253,7 @@ static void need_nonzero(const struct aten_tensor *envelope)
 			aten_fail("window overlap add min: 1");
 }
 
-/* The frames of a spectrum [batch, frequencies, frames], of which a side may be left out. */
+/* The frames of a spectrum [batch, frequencies, frames], of which one side may be omitted. */
 static struct aten_tensor *frames_of(struct aten_tensor *spectrum, int64_t n_fft, int64_t norm, bool onesided, bool to_complex)
 {
 	int64_t last = 2, size[2] = {0, n_fft / 2 + 1};

@@ -28,7 +28,7 @@ bool aten_leave(struct aten_frame *f, bool failed)
 	return failed;
 }
 
-/* The name of a C function is said without the prefix that all have. */
+/* The name of a C function is shown without the common prefix. */
 void aten_fail(const char *fmt, ...)
 {
 	const char *op = top ? top->op : "aten";
@@ -63,7 +63,7 @@ static void need_room(uint64_t bytes)
 {
 	const uint64_t max = top ? top->mode.max_bytes : 0, live = aten_live_bytes();
 	if (max && (live > max || bytes > max - live))
-		aten_fail("%llu bytes more, with %llu that are alive, are over the limit of %llu", (unsigned long long)bytes,
+		aten_fail("cannot allocate %llu bytes: with the %llu in use, that exceeds the limit of %llu", (unsigned long long)bytes,
 			  (unsigned long long)live, (unsigned long long)max);
 }
 
@@ -75,7 +75,7 @@ static struct aten_storage *storage_new(uint64_t bytes, bool memory)
 	if (!s)
 		aten_fail("out of memory");
 	*s = (struct aten_storage){.refs = 1, .bytes = bytes, .owned = true};
-	/* No bytes, no address: as torch's allocator. */
+	/* No bytes, no address: like torch's allocator. */
 	if (memory && bytes && (bytes > SIZE_MAX - 64 || !(s->data = aligned_alloc(64, (bytes + 63) & ~63ull)))) {
 		free(s);
 		aten_fail("cannot allocate %llu bytes", (unsigned long long)bytes);
@@ -97,9 +97,9 @@ static void storage_drop(struct aten_storage *s)
 	free(s);
 }
 
-/* Elements from the first to behind the last that the strides reach. Every tensor that is made passes here, and what it lets through has
- * products of sizes, and sizes times strides, that 64 bits hold in bytes, beside a size of 0, too: nobody who computes those of one
- * tensor needs a check of his own. */
+/* Elements from the first to the end of the last that the strides reach. Every tensor creation is checked here: products of sizes, and
+ * sizes times strides, in bytes, then fit 64 bits, even beside a size of 0, so code that computes those for one tensor needs no further
+ * checks. */
 static int64_t extent(int n_dim, const int64_t *size, const int64_t *stride)
 {
 	enum { BYTES = 16 }; /* of the widest element */
@@ -107,7 +107,7 @@ static int64_t extent(int n_dim, const int64_t *size, const int64_t *stride)
 	bool empty = false;
 	for (int i = 0; i < n_dim; i++) {
 		if (size[i] < 0 || stride[i] < 0)
-			aten_fail("a negative size or stride, %lld with %lld", (long long)size[i], (long long)stride[i]);
+			aten_fail("negative size or stride: %lld with %lld", (long long)size[i], (long long)stride[i]);
 		int64_t least = size[i] > 1 ? size[i] : 1;
 		empty = empty || !size[i];
 		all = size_times(all, least);
@@ -121,7 +121,7 @@ static const struct dtype_info *known(int dtype)
 {
 	const struct dtype_info *d = dtype_info(dtype);
 	if (!d)
-		aten_fail("dtype %d is not known here", dtype);
+		aten_fail("unknown dtype %d", dtype);
 	return d;
 }
 
@@ -131,7 +131,7 @@ static const struct dtype_info *known(int dtype)
 static struct aten_tensor *handle(int dtype, int n_dim)
 {
 	if (n_dim < 0 || n_dim > ATEN_DIMS)
-		aten_fail("%d dimensions; at most %d can be", n_dim, ATEN_DIMS);
+		aten_fail("%d dimensions are too many; at most %d are supported", n_dim, ATEN_DIMS);
 	struct aten_tensor *t = malloc(sizeof(*t));
 	if (!t)
 		aten_fail("out of memory");
@@ -162,7 +162,7 @@ struct aten_tensor *aten_keep(struct aten_tensor *t)
 				*at = t->next_made;
 				return t;
 			}
-	return aten_keep(aten_alias(t)); /* not made here: an operand that is given back as it came */
+	return aten_keep(aten_alias(t)); /* not created here: an operand returned unchanged */
 }
 
 void aten_release(struct aten_tensor *t)
@@ -232,8 +232,8 @@ struct aten_tensor *aten_view_dtype(const struct aten_tensor *t, int dtype, int 
 		aten_fail("the tensor is not defined");
 	int64_t reach = extent(n_dim, size, stride), end = size_times(size_plus(reach, offset), d->bytes);
 	if (offset < 0 || (reach && (uint64_t)end > t->storage->bytes))
-		aten_fail("a view of %lld elements from %lld on reaches beyond a storage of %llu bytes", (long long)reach,
-			  (long long)offset, (unsigned long long)t->storage->bytes);
+		aten_fail("a view of %lld elements starting at %lld exceeds a storage of %llu bytes", (long long)reach, (long long)offset,
+			  (unsigned long long)t->storage->bytes);
 	struct aten_tensor *v = handle(dtype, n_dim);
 	shape(v, size, stride);
 	v->offset = offset;
@@ -272,8 +272,7 @@ void aten_grow(struct aten_tensor *t, uint64_t bytes)
 		return;
 	}
 	if (!s->owned)
-		aten_fail("memory of somebody else cannot grow from %llu to %llu bytes", (unsigned long long)s->bytes,
-			  (unsigned long long)bytes);
+		aten_fail("external memory cannot grow from %llu to %llu bytes", (unsigned long long)s->bytes, (unsigned long long)bytes);
 	need_room(bytes);
 	void *data = bytes > SIZE_MAX - 64 ? NULL : aligned_alloc(64, (bytes + 63) & ~63ull);
 	if (!data)
@@ -324,7 +323,7 @@ bool aten_is_dense(const struct aten_tensor *t)
 }
 
 /* Order of dimensions, innermost first, by the operands' strides: TensorIterator's insertion sort. `all` holds n arrays
- * of strides, a 0 says nothing. */
+ * of strides, a 0 is ignored. */
 static void order_dims(int n_dim, const int64_t *size, const int64_t (*all)[ATEN_DIMS], int n, int *perm)
 {
 	for (int i = 0; i < n_dim; i++)
@@ -384,7 +383,7 @@ static int broadcast_into(const struct aten_tensor *t, int n_dim, int64_t *size)
 		if (*have == 1)
 			*have = want;
 		else if (want != 1 && want != *have)
-			aten_fail("sizes %lld and %lld do not fit at dimension %d", (long long)*have, (long long)want,
+			aten_fail("sizes %lld and %lld do not match at dimension %d", (long long)*have, (long long)want,
 				  n_dim - t->n_dim + i);
 	}
 	return n_dim;
@@ -428,7 +427,7 @@ int aten_dim(const struct aten_tensor *t, int64_t dim)
 {
 	int64_t n = t->n_dim ? t->n_dim : 1;
 	if (dim < -n || dim >= n)
-		aten_fail("dimension %lld of a tensor with %d", (long long)dim, t->n_dim);
+		aten_fail("dimension %lld is out of range for a %dD tensor", (long long)dim, t->n_dim);
 	return (int)(dim < 0 ? dim + n : dim);
 }
 
@@ -446,7 +445,7 @@ int aten_complex_of(int d) { return d == DTYPE_F64 ? DTYPE_C128 : d == DTYPE_F16
 
 int aten_real_of(int d) { return d == DTYPE_C128 ? DTYPE_F64 : d == DTYPE_C64 ? DTYPE_F32 : d == DTYPE_C32 ? DTYPE_F16 : d; }
 
-/* Rank among those of its kind: the wider takes it. */
+/* Rank among those of its kind: the wider wins. */
 static int width(int d)
 {
 	switch (d) {
@@ -499,13 +498,13 @@ int aten_promote(int a, int b)
 		return width(a) > width(b) ? a : b;
 	int u = is_unsigned(a) ? a : b, s = is_unsigned(a) ? b : a;
 	if (u != DTYPE_U8)
-		aten_fail("no common dtype of %s and %s", dtype_info(a)->name, dtype_info(b)->name);
+		aten_fail("%s and %s have no common dtype", dtype_info(a)->name, dtype_info(b)->name);
 	return width(s) > 1 ? s : DTYPE_I16;
 }
 
 static int kind(int d) { return aten_is_complex(d) ? 3 : aten_is_float(d) ? 2 : d == DTYPE_BOOL ? 0 : 1; }
 
-/* aten/src/ATen/native/TypeProperties.cpp, combine_categories: of a lower category only a higher kind counts. */
+/* aten/src/ATen/native/TypeProperties.cpp, combine_categories: a lower category counts only if of a higher kind. */
 static int combine(int higher, int lower)
 {
 	if (higher == DTYPE_NONE || lower == DTYPE_NONE)

@@ -1,4 +1,4 @@
-/* Operators that put elements elsewhere: flip, roll, a part of a tensor replaced, elements chosen by an index along a dim. */
+/* Operators that move elements: flip, roll, a part of a tensor replaced, elements chosen by an index along a dim. */
 #include "call.h"
 #include "elem.h"
 #include "ops.h"
@@ -27,7 +27,7 @@ static void run_flip(struct aten_call *c)
 	call_give(c, 0, out);
 }
 
-/* Dim by dim: two slices change places. */
+/* Dim by dim: swaps two slices. */
 static struct aten_tensor *roll(struct aten_tensor *self, int d, int64_t shift)
 {
 	struct aten_tensor *out = aten_new(self->dtype, self->n_dim, self->size, NULL);
@@ -56,7 +56,7 @@ static void run_roll(struct aten_call *c) /* self, shifts, dims */
 	call_give(c, 0, out);
 }
 
-/* clone_preserve_strides (aten/src/ATen/FunctionalInverses.cpp): gaps and all, unless elements lie upon each other. */
+/* clone_preserve_strides (aten/src/ATen/FunctionalInverses.cpp): including gaps, unless elements overlap. */
 static struct aten_tensor *strides_kept(const struct aten_tensor *t)
 {
 	struct aten_tensor *out = NULL;
@@ -151,7 +151,7 @@ static void run_index_select(struct aten_call *c)
 	call_give(c, 0, aten_index_select(call_tensor(c, 0), call_int(c, 1), call_tensor(c, 2)));
 }
 
-/* By places in a row of all elements (aten/src/ATen/native/TensorAdvancedIndexing.cpp, take). */
+/* By positions in a flat view of all elements (aten/src/ATen/native/TensorAdvancedIndexing.cpp, take). */
 static void run_take(struct aten_call *c) /* self, index */
 {
 	struct aten_tensor *self = call_tensor(c, 0), *index = call_tensor(c, 1), *out;
@@ -187,7 +187,7 @@ static void run_embedding(struct aten_call *c) /* weight, indices, ... */
 		aten_fail("'weight' must be 2-D");
 	struct aten_tensor *rows = aten_index_select(weight, 0, aten_reshape(index, &all, 1));
 	if (index->n_dim == ATEN_DIMS)
-		aten_fail("indices of %d dimensions", ATEN_DIMS);
+		aten_fail("indices with %d dimensions are not supported", ATEN_DIMS);
 	memcpy(size, index->size, sizeof(size));
 	size[index->n_dim] = weight->size[1];
 	call_give(c, 0, aten_reshape(rows, size, index->n_dim + 1));
@@ -222,7 +222,7 @@ static void run_diff(struct aten_call *c) /* self, n, dim, prepend, append */
 		return;
 	}
 	for (; order > 0; order--, have--) {
-		if (!aten_computes() && order > 2) { /* as far as sizes tell, those between the first and the last are all the same */
+		if (!aten_computes() && order > 2) { /* as far as sizes are concerned, those between the first and the last are the same */
 			self = aten_narrow(self, d, 0, have -= order - 2);
 			order = 2;
 		}
@@ -232,7 +232,7 @@ static void run_diff(struct aten_call *c) /* self, n, dim, prepend, append */
 	call_give(c, 0, self);
 }
 
-/* aten/src/ATen/native/PixelShuffle.cpp; entry.data: back */
+/* aten/src/ATen/native/PixelShuffle.cpp; entry.data: inverse */
 static void run_pixel_shuffle(struct aten_call *c)
 {
 	struct aten_tensor *self = call_tensor(c, 0);
@@ -240,7 +240,7 @@ static void run_pixel_shuffle(struct aten_call *c)
 	bool back = c->entry->data != NULL;
 	if (n < 3 || n > ATEN_DIMS - 2 || r <= 0 || r > INT32_MAX ||
 	    (back ? self->size[n - 1] % r || self->size[n - 2] % r : self->size[n - 3] % (r * r)))
-		aten_fail("pixel shuffling by %lld does not fit the sizes", (long long)r);
+		aten_fail("sizes do not match pixel shuffling by %lld", (long long)r);
 	memcpy(shape, self->size, sizeof(shape));
 	for (int i = 0; i < b; i++)
 		order[i] = i;
@@ -258,7 +258,7 @@ static void run_pixel_shuffle(struct aten_call *c)
 	call_give(c, 0, aten_reshape(self, shape, n));
 }
 
-/* ---- what a graph asks and asserts ---- */
+/* ---- queries and assertions in graphs ---- */
 
 static void run_sym_is_contiguous(struct aten_call *c) /* self, memory_format */
 {
@@ -273,14 +273,14 @@ static void run_item(struct aten_call *c)
 	if (aten_numel(self) != 1)
 		aten_fail("a Tensor with %lld elements cannot be converted to Scalar", (long long)aten_numel(self));
 	if (!aten_computes())
-		aten_fail("it is not told without values");
+		aten_fail("the result depends on values");
 	const char *p = aten_data(self);
 	double complex z;
 	if (elem_integral(self->dtype)) {
 		c->ret[0] = self->dtype == DTYPE_BOOL ? aten_bool(elem_true(self->dtype, p)) : aten_int(elem_i64(self->dtype, p));
 		return;
 	}
-	aten_convert(DTYPE_C128, &z, sizeof(z), self->dtype, p, 0, 1); /* of any kind, those of 8 bits and complex32, too */
+	aten_convert(DTYPE_C128, &z, sizeof(z), self->dtype, p, 0, 1); /* of any kind, including 8-bit ones and complex32 */
 	c->ret[0] = aten_is_complex(self->dtype) ? (struct aten_value){.kind = ATEN_COMPLEX, .z = z} : aten_float(creal(z));
 }
 
@@ -310,7 +310,7 @@ static void run_assert_metadata(struct aten_call *c) /* a, size, stride, dtype, 
 static void run_assert_scalar(struct aten_call *c) /* self, assert_msg */
 {
 	if (call_float(c, 0) == 0)
-		aten_fail("%s", call_string_or(c, 1, "an assertion of the graph"));
+		aten_fail("%s", call_string_or(c, 1, "assertion of the graph failed"));
 }
 
 const struct aten_entry aten_turn_entries[] = {

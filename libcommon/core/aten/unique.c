@@ -1,8 +1,7 @@
 /* unique.c - _unique2, unique_dim, unique_consecutive, unique_dim_consecutive, bincount: through the proxy executor only.
  *
- * torch 2.13, aten/src/ATen/native/Unique.cpp and SummaryOps.cpp: NaN equals nothing. Results are contiguous, but that of
- * unique_dim, whose dim is the outermost in memory. Inverse and counts that are not asked for are empty, but with unique_dim,
- * which always makes them.
+ * torch 2.13, aten/src/ATen/native/Unique.cpp and SummaryOps.cpp: NaN equals nothing. Results are contiguous, except unique_dim's, whose
+ * dim is the outermost in memory. Inverse and counts that are not requested are empty, except with unique_dim, which always computes them.
  */
 #include "elem.h"
 #include "ops.h"
@@ -14,11 +13,11 @@ static bool same_element(int dtype, const char *a, const char *b)
 	return key == elem_key(dtype, b) && !elem_nan(dtype, a);
 }
 
-/* Rows of m elements behind one another, in the order in which they are looked at. */
+/* Consecutive rows of m elements, in processing order. */
 struct rows {
 	const struct aten_tensor *t;
 	int64_t n, m;
-	const int64_t *order; /* NULL: as they stand */
+	const int64_t *order; /* NULL: in place */
 };
 
 static const char *row(const struct rows *r, int64_t i)
@@ -77,8 +76,8 @@ static const int64_t *sort_rows(const struct rows *r)
 
 struct found {
 	int64_t n;        /* rows that differ from the one before */
-	int64_t *first;   /* of each: where it is looked at first */
-	int64_t *inverse; /* of each row that there is: which it is */
+	int64_t *first;   /* of each: its first position in processing order */
+	int64_t *inverse; /* of each row: its index among the unique ones */
 };
 
 static struct found find_distinct(const struct rows *r)
@@ -131,7 +130,7 @@ static void unique_elements(struct aten_call *c, bool sorted)
 	bool inverse = named_bool(c, "return_inverse", false), counts = named_bool(c, "return_counts", false);
 
 	elem_need_real(self);
-	if (!aten_computes()) { /* how many there are stays open */
+	if (!aten_computes()) { /* their number is unknown */
 		call_give(c, 0, NULL);
 		call_give(c, 1, inverse ? aten_new(DTYPE_I64, self->n_dim, self->size, NULL) : int_line(0));
 		call_give(c, 2, counts ? NULL : int_line(0));

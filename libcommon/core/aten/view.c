@@ -1,4 +1,4 @@
-/* Operators that only look at a tensor in another way: a new handle of the same storage. */
+/* Operators that return views: a new handle to the same storage. */
 #include "call.h"
 #include "elem.h"
 #include "ops.h"
@@ -8,11 +8,11 @@ struct aten_tensor *aten_permute(const struct aten_tensor *self, const int64_t *
 	int64_t size[ATEN_DIMS], stride[ATEN_DIMS];
 	bool seen[ATEN_DIMS] = {0};
 	if (n != self->n_dim)
-		aten_fail("%lld dimensions in the order of %d", (long long)n, self->n_dim);
+		aten_fail("%lld dimensions given to permute %d", (long long)n, self->n_dim);
 	for (int i = 0; i < n; i++) {
 		int d = aten_dim(self, dims[i]);
 		if (seen[d])
-			aten_fail("dimension %d twice", d);
+			aten_fail("duplicate dimension %d", d);
 		seen[d] = true;
 		size[i] = self->size[d];
 		stride[i] = self->stride[d];
@@ -25,7 +25,7 @@ struct aten_tensor *aten_slice_dim(const struct aten_tensor *t, int d, int64_t s
 {
 	int64_t size[ATEN_DIMS], stride[ATEN_DIMS];
 	if (!t->n_dim)
-		aten_fail("a tensor of no dimensions cannot be cut");
+		aten_fail("a 0-d tensor cannot be sliced");
 	memcpy(size, t->size, sizeof(size));
 	memcpy(stride, t->stride, sizeof(stride));
 	size[d] = end > start ? (end - start - 1) / step + 1 : 0;
@@ -38,7 +38,8 @@ struct aten_tensor *aten_narrow(const struct aten_tensor *self, int64_t dim, int
 	int d = aten_dim(self, dim);
 	int64_t n = line_size(self, d), from = start < 0 ? start + n : start;
 	if (from < 0 || length < 0 || from > n || length > n - from)
-		aten_fail("%lld elements from %lld on, of %lld", (long long)length, (long long)start, (long long)n);
+		aten_fail("%lld elements starting at %lld are out of range for size %lld", (long long)length, (long long)start,
+			  (long long)n);
 	return aten_slice_dim(self, d, from, from + length, 1);
 }
 
@@ -53,14 +54,14 @@ struct aten_tensor *aten_slice(const struct aten_tensor *self, int64_t dim, cons
 	int d = aten_dim(self, dim);
 	int64_t n = line_size(self, d);
 	if (step < 1)
-		aten_fail("a step of %lld", (long long)step);
+		aten_fail("invalid step %lld", (long long)step);
 	return aten_slice_dim(self, d, start ? clamp(*start, n) : 0, end ? clamp(*end, n) : n, step);
 }
 
 /* ---- reshape ---- */
 
-/* Strides with which the same memory has the new sizes; false when it takes a copy (aten/src/ATen/TensorUtils.cpp,
- * computeStride). Dimensions are taken together while they are one run of memory, and cut anew. */
+/* Strides with which the same memory has the new sizes; false if a copy is needed (aten/src/ATen/TensorUtils.cpp,
+ * computeStride). Dimensions are merged while contiguous, and split again. */
 static bool view_strides(const struct aten_tensor *t, int n_dim, const int64_t *size, int64_t *stride)
 {
 	if (!aten_numel(t)) {
@@ -100,11 +101,11 @@ static struct aten_tensor *reshaped(const struct aten_tensor *self, const int64_
 	int64_t size[ATEN_DIMS], stride[ATEN_DIMS], known = 1, all = aten_numel(self);
 	int open = -1;
 	if (n < 0 || n > ATEN_DIMS)
-		aten_fail("%lld dimensions", (long long)n);
+		aten_fail("too many dimensions: %lld", (long long)n);
 	for (int i = 0; i < n; i++) {
 		size[i] = shape[i];
 		if (shape[i] < -1 || (shape[i] == -1 && open >= 0))
-			aten_fail("a size of %lld", (long long)shape[i]);
+			aten_fail("invalid size %lld", (long long)shape[i]);
 		if (shape[i] == -1)
 			open = i;
 		else
@@ -115,7 +116,7 @@ static struct aten_tensor *reshaped(const struct aten_tensor *self, const int64_
 		known *= size[open];
 	}
 	if (known != all)
-		aten_fail("%lld elements in sizes for %lld", (long long)all, (long long)known);
+		aten_fail("the shape has %lld elements, but the tensor has %lld", (long long)all, (long long)known);
 	if (view_strides(self, (int)n, size, stride))
 		return aten_view(self, (int)n, size, stride, self->offset);
 	if (must)
@@ -138,11 +139,11 @@ struct aten_tensor *aten_as_dtype(const struct aten_tensor *self, int dtype)
 	int64_t size[ATEN_DIMS], stride[ATEN_DIMS], offset = self->offset;
 	int from = dtype_info(self->dtype)->bytes, last = self->n_dim - 1;
 	if (!to)
-		aten_fail("dtype %d is not known here", dtype);
+		aten_fail("unknown dtype %d", dtype);
 	memcpy(size, self->size, sizeof(size));
 	memcpy(stride, self->stride, sizeof(stride));
 	if (to->bytes != from && (last < 0 || stride[last] != 1))
-		aten_fail("the last dimension must be one run of memory to become %s", to->name);
+		aten_fail("the last dimension must be contiguous to view it as %s", to->name);
 	if (to->bytes < from) {
 		int k = from / to->bytes;
 		for (int i = 0; i < last; i++)
@@ -157,7 +158,7 @@ struct aten_tensor *aten_as_dtype(const struct aten_tensor *self, int dtype)
 			stride[i] /= k;
 		}
 		if (!fits)
-			aten_fail("sizes, strides or offset are not divisible by %d, to become %s", k, to->name);
+			aten_fail("sizes, strides or offset are not divisible by %d to view it as %s", k, to->name);
 		size[last] /= k;
 		offset /= k;
 	}
@@ -169,7 +170,7 @@ struct aten_tensor *aten_view_as_real(const struct aten_tensor *self)
 	int64_t size[ATEN_DIMS], stride[ATEN_DIMS];
 	int n = self->n_dim, to = aten_real_of(self->dtype);
 	if (!aten_is_complex(self->dtype) || n == ATEN_DIMS)
-		aten_fail("view_as_real of %s", dtype_name(self->dtype));
+		aten_fail("view_as_real is not supported for %s", dtype_name(self->dtype));
 	for (int i = 0; i < n; i++) {
 		size[i] = self->size[i];
 		stride[i] = self->stride[i] * 2;
@@ -185,24 +186,24 @@ struct aten_tensor *aten_view_as_complex(const struct aten_tensor *self)
 	int n = self->n_dim - 1, to = aten_complex_of(self->dtype);
 	if (n < 0 || self->size[n] != 2 || self->stride[n] != 1 || self->offset % 2 ||
 	    (self->dtype != DTYPE_F64 && self->dtype != DTYPE_F32 && self->dtype != DTYPE_F16))
-		aten_fail("only pairs of floats that lie together can be complex numbers");
+		aten_fail("only contiguous pairs of floats can be viewed as complex numbers");
 	for (int i = 0; i < n; i++) {
 		if (self->stride[i] % 2)
-			aten_fail("stride %lld of dimension %d is odd", (long long)self->stride[i], i);
+			aten_fail("odd stride %lld of dimension %d", (long long)self->stride[i], i);
 		stride[i] = self->stride[i] / 2;
 	}
 	return aten_view_dtype(self, to, n, self->size, stride, self->offset / 2);
 }
 
-/* ---- dimensions put in, taken away, stretched ---- */
+/* ---- dimensions inserted, removed, expanded ---- */
 
-/* torch/_prims_common: what a size of 1 is put in with has the stride of all behind it. */
+/* torch/_prims_common: an inserted dim of size 1 has the stride of everything after it. */
 struct aten_tensor *aten_unsqueeze(const struct aten_tensor *self, int64_t dim)
 {
 	int64_t size[ATEN_DIMS], stride[ATEN_DIMS];
 	int n = self->n_dim + 1, d = (int)(dim < 0 ? dim + n : dim);
 	if (d < 0 || d >= n || n > ATEN_DIMS)
-		aten_fail("dimension %lld of a tensor with %d", (long long)dim, n);
+		aten_fail("dimension %lld is out of range for a %dD tensor", (long long)dim, n);
 	for (int i = 0, k = 0; i < n; i++) {
 		size[i] = i == d ? 1 : self->size[k];
 		stride[i] = i == d ? k < self->n_dim ? self->size[k] * self->stride[k] : 1 : self->stride[k];
@@ -239,12 +240,12 @@ struct aten_tensor *aten_expand(const struct aten_tensor *self, const int64_t *w
 	int64_t size[ATEN_DIMS], stride[ATEN_DIMS];
 	int skip = (int)n - self->n_dim;
 	if (skip < 0 || n > ATEN_DIMS)
-		aten_fail("a tensor of %d dimensions cannot have %lld", self->n_dim, (long long)n);
+		aten_fail("a %dD tensor cannot be expanded to %lld dimensions", self->n_dim, (long long)n);
 	for (int i = (int)n - 1; i >= 0; i--) {
 		int64_t have = i < skip ? 1 : self->size[i - skip];
 		size[i] = want[i] == -1 && i >= skip ? have : want[i];
 		if (size[i] < 0 || (size[i] != have && have != 1))
-			aten_fail("size %lld cannot become %lld at dimension %d", (long long)have, (long long)want[i], i);
+			aten_fail("size %lld cannot be expanded to %lld at dimension %d", (long long)have, (long long)want[i], i);
 		stride[i] = i < skip ? (i + 1 < n ? size_times(size[i + 1], stride[i + 1]) : 1) : self->stride[i - skip];
 		if (size[i] != have)
 			stride[i] = 0;
@@ -270,21 +271,21 @@ struct aten_tensor *aten_select(const struct aten_tensor *self, int64_t dim, int
 	int d = aten_dim(self, dim);
 	int64_t at = index < 0 ? index + self->size[d] : index;
 	if (at < 0 || at >= self->size[d])
-		aten_fail("index %lld of %lld", (long long)index, (long long)self->size[d]);
+		aten_fail("index %lld is out of range for size %lld", (long long)index, (long long)self->size[d]);
 	return aten_squeeze_dim(aten_slice_dim(self, d, at, at + 1, 1), d);
 }
 
-/* The dims of a list go to these places, the others stay in order (aten/src/ATen/native/TensorShape.cpp, movedim). */
+/* The dims in a list move to these positions, the others stay in order (aten/src/ATen/native/TensorShape.cpp, movedim). */
 static struct aten_tensor *movedims(const struct aten_tensor *self, struct ints from, struct ints to)
 {
 	int64_t order[ATEN_DIMS];
 	bool used[ATEN_DIMS] = {0}, placed[ATEN_DIMS] = {0};
 	if (from.n != to.n)
-		aten_fail("%lld dimensions to %lld places", (long long)from.n, (long long)to.n);
+		aten_fail("%lld source dimensions for %lld destinations", (long long)from.n, (long long)to.n);
 	for (int64_t k = 0; k < from.n; k++) {
 		int d = aten_dim(self, from.v[k]), p = aten_dim(self, to.v[k]);
 		if (used[d] || placed[p])
-			aten_fail("dimension %d twice", used[d] ? d : p);
+			aten_fail("duplicate dimension %d", used[d] ? d : p);
 		used[d] = placed[p] = true;
 		order[p] = d;
 	}
@@ -330,7 +331,7 @@ static struct aten_tensor *unfold(const struct aten_tensor *self, int64_t dim, i
 	int d = aten_dim(self, dim), n = self->n_dim;
 	int64_t have = n ? self->size[d] : 1;
 	if (length < 0 || length > have || step <= 0 || n == ATEN_DIMS)
-		aten_fail("windows of %lld with a step of %lld, of %lld", (long long)length, (long long)step, (long long)have);
+		aten_fail("windows of %lld with step %lld do not fit size %lld", (long long)length, (long long)step, (long long)have);
 	for (int i = 0; i < n; i++) {
 		size[i] = i == d ? (have - length) / step + 1 : self->size[i];
 		stride[i] = i == d ? size_times(step, self->stride[i]) : self->stride[i];
@@ -365,14 +366,14 @@ static struct aten_tensor *unflatten(const struct aten_tensor *self, int64_t dim
 	int64_t shape[ATEN_DIMS], all = 1;
 	int d = aten_dim(self, dim), k = 0, open = -1;
 	if (self->n_dim + sizes.n - 1 > ATEN_DIMS)
-		aten_fail("%lld dimensions more", (long long)sizes.n);
+		aten_fail("too many dimensions: %lld", (long long)sizes.n);
 	for (int i = 0; i < self->n_dim; i++)
 		for (int64_t j = 0; j < (i == d ? sizes.n : 1); j++) {
 			shape[k] = i == d ? sizes.v[j] : self->size[i];
 			if (i == d && sizes.v[j] == -1)
 				open = k;
 			else if (i == d && (sizes.v[j] < 0 || __builtin_mul_overflow(all, sizes.v[j], &all)))
-				aten_fail("unflatten: a size of %lld", (long long)sizes.v[j]);
+				aten_fail("unflatten: invalid size %lld", (long long)sizes.v[j]);
 			k++;
 		}
 	if (open >= 0)
@@ -382,12 +383,12 @@ static struct aten_tensor *unflatten(const struct aten_tensor *self, int64_t dim
 
 /* ---- several ---- */
 
-/* Room for n things, each of which is for a part. */
+/* Room for n items, one per part. */
 static void *for_parts(int64_t n, uint64_t bytes_each)
 {
 	enum { MOST = 1 << 20 }; /* a handle is a kilobyte */
 	if (n > MOST)
-		aten_fail("%lld parts; at most %d can be", (long long)n, MOST);
+		aten_fail("%lld pieces are too many; at most %d are supported", (long long)n, MOST);
 	return aten_scratch((uint64_t)n, bytes_each);
 }
 
@@ -399,11 +400,11 @@ static void give_parts(struct aten_call *c, struct ints sizes, int64_t dim)
 	int64_t at = 0;
 	for (int64_t k = 0; k < sizes.n; k++, at += sizes.v[k - 1]) {
 		if (sizes.v[k] < 0 || sizes.v[k] > line_size(self, d) - at)
-			aten_fail("split sizes that do not sum up to %lld", (long long)line_size(self, d));
+			aten_fail("split sizes do not sum to %lld", (long long)line_size(self, d));
 		part[k] = aten_slice_dim(self, d, at, at + sizes.v[k], 1);
 	}
 	if (at != line_size(self, d))
-		aten_fail("split sizes sum up to %lld, not %lld", (long long)at, (long long)line_size(self, d));
+		aten_fail("split sizes sum to %lld, not %lld", (long long)at, (long long)line_size(self, d));
 	call_give_list(c, 0, (struct tensors){part, sizes.n});
 }
 
@@ -432,7 +433,7 @@ static void run_chunk(struct aten_call *c)
 	if (n <= 0)
 		aten_fail("chunk expects `chunks` to be greater than 0, got: %lld", (long long)n);
 	int64_t each = have / n + (have % n != 0);
-	give_split(c, each, each ? have / each + (have % each != 0) : n, call_int(c, 2)); /* no elements: as many as were asked for */
+	give_split(c, each, each ? have / each + (have % each != 0) : n, call_int(c, 2)); /* no elements: as many as requested */
 }
 
 static void run_split_with_sizes(struct aten_call *c) { give_parts(c, call_ints(c, 1), call_int(c, 2)); }

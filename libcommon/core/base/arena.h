@@ -20,7 +20,7 @@ struct arena {
 void *arena_alloc(struct arena *a, size_t size);
 char *arena_strndup(struct arena *a, const char *s, size_t n);
 struct slice arena_slice(struct arena *a, struct slice s);
-/* The text of b, which is released. */
+/* Moves b's text into the arena and releases b. */
 struct buf;
 struct slice arena_take(struct arena *a, struct buf *b);
 void arena_release(struct arena *a);

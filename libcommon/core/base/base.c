@@ -38,7 +38,7 @@ int err_errno(struct err *e, enum exit_status status, const char *fmt, ...)
 static void *checked(void *p)
 {
 	if (!p) {
-		/* No allocation, no stdio buffer: this must work with nothing left. */
+		/* No allocation, no stdio buffer: this must work when memory is exhausted. */
 		static const char msg[] = "out of memory\n";
 		if (write(2, msg, sizeof(msg) - 1) < 0)
 			_exit(EXIT_ENVIRON);
@@ -124,7 +124,7 @@ size_t text_drives(const char *text, size_t n)
 	const unsigned char *p = (const unsigned char *)text;
 	if (p[0] < ' ' || p[0] == 0x7f)
 		return 1;
-	if (p[0] >= 0x80 && p[0] <= 0x9f) /* no UTF-8: C1 as terminals of eight bits have them */
+	if (p[0] >= 0x80 && p[0] <= 0x9f) /* invalid UTF-8: C1 as on 8-bit terminals */
 		return 1;
 	if (n >= 2 && ((p[0] == 0xc2 && p[1] >= 0x80 && p[1] <= 0x9f) || (p[0] == 0xd8 && p[1] == 0x9c)))
 		return 2;
@@ -135,7 +135,7 @@ size_t text_drives(const char *text, size_t n)
 	return p[1] == 0x81 && p[2] >= 0xa6 && p[2] <= 0xa9 ? 3 : 0;
 }
 
-/* How many bytes from text on, at least, are printable ASCII: what need not be looked at one by one. */
+/* A lower bound on the printable ASCII bytes at the start of text, which need no individual check. */
 static size_t text_printable(const char *text, size_t n)
 {
 	const char *p = text, *end = text + n;

@@ -1,4 +1,4 @@
-/* base.h - what every file of the suite starts with: errors, memory policy, banned functions.
+/* base.h - what every file includes first: errors, memory policy, banned functions.
  *
  * Memory policy (the whole of it):
  *  - x*alloc never return NULL: running out of memory ends the process with one line and status 4. It is the only
@@ -27,7 +27,7 @@
 
 #define PRINTF_LIKE(f, a) __attribute__((format(printf, f, a)))
 #define ARRAY_LEN(a) (sizeof(a) / sizeof((a)[0]))
-/* Before a declaration: the tests and fuzzers call it, no other file of the programs does (lint looks). */
+/* Marks a declaration that only the tests and fuzzers call from another file (lint checks). */
 #define FOR_TESTS
 #define LIKELY(x) __builtin_expect(!!(x), 1)
 #define UNLIKELY(x) __builtin_expect(!!(x), 0)
@@ -35,11 +35,11 @@
 /* Exit statuses of all tools (CONVENTIONS, rule 6). */
 enum exit_status {
 	EXIT_FINE = 0,    /* done, nothing found */
-	EXIT_FOUND = 1,   /* the tool found what it looks for: a mismatch, a NaN, a divergence */
-	EXIT_USAGE = 2,   /* the command line is wrong */
+	EXIT_FOUND = 1,   /* the tool found what it was looking for: a mismatch, a NaN, a divergence */
+	EXIT_USAGE = 2,   /* invalid command line */
 	EXIT_INPUT = 3,   /* an input cannot be read or is malformed */
 	EXIT_ENVIRON = 4, /* the environment: no permission, disk full, missing program */
-	EXIT_PARTIAL = 5, /* no verdict, or only in part: something was not understood or could not be looked at */
+	EXIT_PARTIAL = 5, /* inconclusive or only partly checked: something is unsupported or could not be examined */
 };
 
 struct err {
@@ -47,7 +47,7 @@ struct err {
 	char text[1024];
 };
 
-/* Fill *e (which may be NULL) and return -1, so that `return err_set(...)` reads well. */
+/* Fill *e (which may be NULL) and return -1, so that callers can `return err_set(...)`. */
 int err_set(struct err *e, enum exit_status status, const char *fmt, ...) PRINTF_LIKE(3, 4);
 /* The same with ": strerror(errno)" appended. */
 int err_errno(struct err *e, enum exit_status status, const char *fmt, ...) PRINTF_LIKE(3, 4);
@@ -59,7 +59,7 @@ char *xstrdup(const char *s);
 char *xstrndup(const char *s, size_t n);
 char *xasprintf(const char *fmt, ...) PRINTF_LIKE(1, 2);
 
-/* Before a local variable: it is released where its block ends, whichever way that is left. FREED: a pointer. LOCAL_BUF: base/buf.h.
+/* Before a local variable: releases it at the end of its block, however the block is left. FREED: a pointer. LOCAL_BUF: base/buf.h.
  *
  *     OWNED(intern_release) struct intern seen = {0};
  *     FREED char *name = xstrndup(path.p, path.n);
@@ -82,17 +82,18 @@ static inline void free_local(void *pointer)
 		} \
 	} while (0)
 size_t grow_cap(size_t cap, size_t need);
-/* The next element of such an array, which is counted: PUSH_TO(l->row, l->n, l->cap) = row. It is good until the next one. What is assigned
- * may neither look at this array nor push to it: C does not say which side comes first. Rows of a struct: base/rows.h. */
+/* Appends an element to such an array and counts it: PUSH_TO(l->row, l->n, l->cap) = row. Valid until the next push. The assigned
+ * expression must neither read this array nor push to it: C does not specify which side is evaluated first. Rows of a struct:
+ * base/rows.h. */
 #define PUSH_TO(a, n, cap) \
 	(*({ \
 		GROW(a, n, cap, 1); \
 		&(a)[(n)++]; \
 	}))
 
-#define NONE UINT32_MAX /* an index, a row or an id (base/hash.h) that is none */
+#define NONE UINT32_MAX /* no index, row or id (base/hash.h) */
 
-/* A slice of text that somebody else owns. Not NUL-terminated. */
+/* A slice of text, owned elsewhere. Not NUL-terminated. */
 struct slice {
 	const char *p;
 	size_t n;
@@ -102,8 +103,8 @@ struct slice {
  *
  *     buf_addf(&b, "%.*s: %.*s", SL(name), SLN(line, 200));
  *
- * s is evaluated twice: a variable or a look-up (graph_text(g, id)), never a call that does or makes something. p of an empty slice may be
- * NULL: it is printed as "" (glibc would do so, but gcc warns where it sees the NULL). SL has a bound, as a precision is an int. */
+ * s is evaluated twice: pass a variable or a lookup (graph_text(g, id)), never a call with side effects. p of an empty slice may be NULL:
+ * it prints as "" (glibc does so too, but gcc warns when it sees the NULL). SL is bounded because a precision is an int. */
 #define SL(s) SLN(s, INT_MAX)
 #define SLN(s, max) slice_prec((s).n, (max)), slice_text((s).p)
 static inline const char *slice_text(const char *p) { return p ? p : ""; }
@@ -122,7 +123,7 @@ static inline bool slice_ends(struct slice a, const char *s)
 	size_t n = strlen(s);
 	return a.n >= n && (!n || !memcmp(a.p + a.n - n, s, n));
 }
-/* As memcmp() over both, then the shorter first. */
+/* Like memcmp() over the common length, then the shorter one first. */
 static inline int slice_cmp(struct slice a, struct slice b)
 {
 	const size_t n = a.n < b.n ? a.n : b.n;
@@ -135,7 +136,7 @@ static inline const char *slice_rchr(struct slice s, char c) { return s.n ? memr
 /* First occurrence of s in a, or NULL. */
 const char *slice_find(struct slice a, const char *s);
 static inline bool slice_has(struct slice a, const char *s) { return slice_find(a, s) != NULL; }
-/* Is that so of one of an array of words? slice_any(name, words, slice_is), or slice_starts, slice_ends, slice_has. */
+/* Does the test hold for any of an array of words? slice_any(name, words, slice_is); likewise slice_starts, slice_ends, slice_has. */
 #define slice_any(a, words, how) slice_any_of((a), (words), ARRAY_LEN(words), how)
 static inline bool slice_any_of(struct slice a, const char *const *word, size_t n, bool (*how)(struct slice a, const char *s))
 {
@@ -144,20 +145,20 @@ static inline bool slice_any_of(struct slice a, const char *const *word, size_t 
 			return true;
 	return false;
 }
-/* What of a stands before the first s: all of it where there is none; what stands behind it: nothing, with p NULL, where there is none. */
+/* The part of a before the first s (all of a if there is none), and the part after it (empty, with p NULL, if there is none). */
 struct slice slice_until(struct slice a, const char *s);
 struct slice slice_behind(struct slice a, const char *s);
 /* Cut the next line (without its newline) off *rest; false when nothing is left. */
 bool slice_line(struct slice *rest, struct slice *line);
-/* Bytes of the character of UTF-8 at p; 0: none begins there. n >= 1. */
+/* Length in bytes of the UTF-8 character at p; 0 if none starts there. n >= 1. */
 size_t utf8_len(const char *p, size_t n);
-/* Bytes of the character at p if it would drive a terminal or turn text around, else 0: control bytes, C1 (U+0080 to U+009F, and the
- * bytes 80 to 9f where they are no UTF-8), and what changes the direction of writing (Bidi_Control of Unicode: U+061C, U+200E, U+200F,
- * U+202A to U+202E, U+2066 to U+2069), so that no name poses as another. n >= 1. */
+/* Length in bytes of the character at p if it could control a terminal or reorder text, else 0: control bytes, C1 (U+0080 to U+009F, and
+ * bytes 80 to 9f outside valid UTF-8), and characters that change the writing direction (Bidi_Control of Unicode: U+061C, U+200E, U+200F,
+ * U+202A to U+202E, U+2066 to U+2069), so that no name can pose as another. n >= 1. */
 size_t text_drives(const char *p, size_t n);
-/* Makes a text out of a file safe for a terminal: characters of text_drives() become '?', tabs and line ends ' '. */
+/* Makes text from a file safe for a terminal: characters of text_drives() become '?', tabs and line ends ' '. */
 void clean_text(char *p, size_t n);
-/* The same of a whole text before it goes to a terminal or into a file of text (screen_write()): line ends (also CR LF) and tabs
+/* The same for a whole text before it goes to a terminal or a text file (screen_write()): line ends (also CR LF) and tabs
  * stay. */
 void clean_lines(char *p, size_t n);
 /* Up to the first newline. */
@@ -167,7 +168,7 @@ static inline struct slice slice_first_line(struct slice a)
 	return a.n && slice_line(&a, &line) ? line : a;
 }
 struct slice slice_trim(struct slice a);
-/* Of ASCII, whatever the locale is. A name is a letter or '_', and then those and digits. */
+/* ASCII only, whatever the locale. A name is a letter or '_' followed by letters, digits and '_'. */
 static inline bool is_digit(int c) { return c >= '0' && c <= '9'; }
 static inline bool is_letter(int c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z'); }
 static inline bool is_name_start(int c) { return is_letter(c) || c == '_'; }
@@ -175,7 +176,7 @@ static inline bool is_name_char(int c) { return is_name_start(c) || is_digit(c);
 /* Decimal digits only, no sign; false on overflow or anything else. */
 bool slice_u64(struct slice a, uint64_t *out);
 
-/* The greatest common divisor; of 0 and n it is n. */
+/* The greatest common divisor; gcd(0, n) is n. */
 static inline uint64_t gcd(uint64_t a, uint64_t b)
 {
 	while (b) {
@@ -186,7 +187,7 @@ static inline uint64_t gcd(uint64_t a, uint64_t b)
 	return a;
 }
 
-/* Functions that have bitten other projects; use buf_addf, slices, slice_u64. A use does not compile. */
+/* Functions that have caused bugs in other projects; use buf_addf, slices, slice_u64 instead. Using one does not compile. */
 #define PT2_BANNED(f) pt2_##f##_is_banned
 #undef strcpy
 #undef strcat

@@ -4,7 +4,7 @@
 #include "base/buf.h"
 
 void base64_add(struct buf *b, const void *p, size_t n);
-/* Appends to b what base64_add was given. False for any other character, a wrong length, bits that are left over. */
+/* Appends the decoded bytes to b. False on any other character, a wrong length, or leftover bits. */
 bool base64_decode(struct buf *b, const char *p, size_t n);
 
 #endif

@@ -6,8 +6,8 @@
  *     puts(buf_str(&b));          // valid until the next change
  *     buf_release(&b);            // or buf_reset to use the memory again
  *
- * A NUL follows the last byte at all times, which len does not count: p is a string. Only a buf that never held anything has no p;
- * buf_str() and buf_slice() give "" for it. len is changed by the functions below alone: they keep the NUL.
+ * A NUL always follows the last byte and is not counted in len: p is a string. Only a buf that never held anything has no p; buf_str() and
+ * buf_slice() return "" for it. Only the functions below change len: they keep the NUL.
  */
 #ifndef PT2_BUF_H
 #define PT2_BUF_H
@@ -20,7 +20,7 @@ struct buf {
 
 void buf_grow(struct buf *b, size_t more);
 void buf_release(struct buf *b);
-/* One that is released where its block ends, whichever way that is left:
+/* A buf that is released at the end of its block, however the block is left:
  *
  *     LOCAL_BUF b = {0};
  *     buf_addf(&b, "%s.journal", path);
@@ -30,15 +30,16 @@ void buf_release(struct buf *b);
 void buf_addf(struct buf *b, const char *fmt, ...) PRINTF_LIKE(2, 3);
 void buf_addvf(struct buf *b, const char *fmt, va_list ap);
 void buf_add_u64(struct buf *b, uint64_t v);
-/* Its digits, at most 20 and no NUL; how many. Four for each of the many files of a report: printf() would be a thirtieth of its time. */
+/* Writes v's digits (at most 20, no NUL) and returns how many. A report of many files writes four numbers for each: with printf() they
+ * would take a thirtieth of its time. */
 size_t decimal(char *out, uint64_t v);
 /* Adds a word for a shell, in single quotes where it needs any. */
 void buf_add_word(struct buf *b, const char *word);
-void buf_add_command(struct buf *b, const char *const *argv); /* its words, up to the NULL, with blanks between them */
+void buf_add_command(struct buf *b, const char *const *argv); /* argv's words, up to the NULL, separated by spaces */
 static inline const char *buf_str(const struct buf *b) { return b->p ? b->p : ""; }
 static inline struct slice buf_slice(const struct buf *b) { return slice_of(buf_str(b), b->len); }
 
-/* The first len bytes stay. */
+/* Keeps the first len bytes. */
 static inline void buf_cut(struct buf *b, size_t len)
 {
 	b->len = len;
@@ -46,7 +47,7 @@ static inline void buf_cut(struct buf *b, size_t len)
 		b->p[len] = 0;
 }
 static inline void buf_reset(struct buf *b) { buf_cut(b, 0); }
-/* Room for `more` bytes and a NUL at the end: write there, then buf_wrote() says how many it were. */
+/* Makes room for `more` bytes and a NUL at the end: write there, then call buf_wrote() with the number of bytes written. */
 static inline char *buf_room(struct buf *b, size_t more)
 {
 	if (UNLIKELY(b->cap - b->len <= more))
@@ -70,14 +71,15 @@ static inline void buf_adds(struct buf *b, const char *s) { buf_add(b, s, strlen
 static inline void buf_add_slice(struct buf *b, struct slice s) { buf_add(b, s.p, s.n); }
 /* The character of n (1 to 3) bytes at p as JSON and Python escape it: \u202e. */
 void buf_add_u(struct buf *b, const char *p, size_t n);
-/* With clean_text(). */
+/* Adds s after clean_text(). */
 static inline void buf_add_clean(struct buf *b, struct slice s)
 {
 	buf_add(b, s.p, s.n);
 	if (s.n)
 		clean_text(b->p + b->len - s.n, s.n);
 }
-/* buf_addf() of a line or of a cell, with clean_text() but for a '\n' or '\t' that fmt ends in: no name in it forges a line or a cell. */
+/* buf_addf() for a line or a cell, with clean_text() applied except to a '\n' or '\t' that fmt ends in: a name cannot forge a line or a
+ * cell. */
 void buf_addf_clean(struct buf *b, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
 
 #endif

@@ -1,4 +1,4 @@
-/* bytes16.h - sixteen bytes of a text at once: which of them are one of the few that a scanner stops at.
+/* bytes16.h - scans sixteen bytes of a text at once for the few that a scanner stops at.
  *
  *     BYTES16_SKIP(p, end, c, (c == '"') | (c == '\\') | (c <= 0x1f))     // c: each of sixteen bytes
  *     while (p < end && *p != '"' && *p != '\\' && (unsigned char)*p > 0x1f)     // the last bytes of a text one by one
@@ -31,13 +31,13 @@ static inline unsigned bytes16_mask(bytes16_yes yes)
 #else
 	uint64_t half[2];
 	memcpy(half, &yes, sizeof(half));
-	for (int i = 0; i < 2; i++) /* bit 7 of byte k to bit 56 + k, by one product; little endian, as is all that torch runs on */
+	for (int i = 0; i < 2; i++) /* bit 7 of byte k to bit 56 + k, by one product; little endian, like everything torch runs on */
 		half[i] = (half[i] >> 7 & UINT64_C(0x0101010101010101)) * UINT64_C(0x0102040810204080) >> 56;
 	return (unsigned)(half[0] | half[1] << 8);
 #endif
 }
 
-/* p moves on to the first byte of which `stop` is true, or to where fewer than sixteen are left. */
+/* Advances p to the first byte for which `stop` is true, or to where fewer than sixteen bytes are left. */
 #define BYTES16_SKIP(p, end, c, stop) \
 	for (; (end) - (p) >= 16; (p) += 16) { \
 		const bytes16 c = bytes16_load(p); \

@@ -1,4 +1,4 @@
-/* chain.h - rows of a table by a key, so that looking for their like costs the same however many there are.
+/* chain.h - rows of a table by key: finding the rows with one key costs the same however many rows there are.
  *
  *     struct chain c = {0};
  *     for (uint32_t i = 0; i < n; i++)
@@ -7,7 +7,7 @@
  *         ... the rows with that key, in the order in which they were added
  *     chain_release(&c);
  *
- * A row is added once. Keys are a few numbers; all of one chain have as many.
+ * A row is added once. Keys are a few numbers; all keys of one chain have the same number.
  */
 #ifndef PT2_CHAIN_H
 #define PT2_CHAIN_H

@@ -1,4 +1,4 @@
-/* clock.h - time that only goes on: CLOCK_MONOTONIC, in nanoseconds. */
+/* clock.h - monotonic time: CLOCK_MONOTONIC, in nanoseconds. */
 #ifndef PT2_CLOCK_H
 #define PT2_CLOCK_H
 #include <stdint.h>

@@ -12,7 +12,7 @@
 #include "base/arena.h"
 
 struct intern_slot {
-	uint32_t hash, used; /* used: index + 1, 0 when empty. Most texts differ in their hash: no other is looked at */
+	uint32_t hash, used; /* used: index + 1, 0 when empty. most texts differ in their hash, so others are not compared */
 };
 struct intern {
 	struct arena arena;
@@ -24,11 +24,11 @@ struct intern {
 
 uint64_t hash_bytes(const void *p, size_t n);
 uint32_t intern_add(struct intern *t, struct slice s);
-/* Like intern_add, but NONE when the text is not there yet. */
+/* Like intern_add, but NONE if the text is missing. */
 uint32_t intern_find(const struct intern *t, struct slice s);
 void intern_release(struct intern *t);
-/* *t (empty, or what is no longer wanted) becomes a table with from's texts under their indices; both may grow. The bytes of
- * those texts stay from's, so it must outlive t. Costs two memcpy and no hashing. */
+/* Replaces *t (empty, or no longer needed) by a table of from's texts under the same indices; both may grow. The bytes of those texts stay
+ * in `from`, so it must outlive t. Costs two memcpy and no hashing. */
 void intern_copy(struct intern *t, const struct intern *from);
 static inline struct slice intern_get(const struct intern *t, uint32_t i) { return i < t->n ? t->item[i] : (struct slice){"", 0}; }
 

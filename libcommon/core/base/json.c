@@ -6,7 +6,7 @@
 
 void json_tape_text(struct json_tape *t, const char *text, size_t len)
 {
-	t->text = len ? text : ""; /* the text of nothing may be NULL */
+	t->text = len ? text : ""; /* an empty text may be NULL */
 	t->len = len;
 	t->n = 0;
 	t->loose = 0;
@@ -39,7 +39,7 @@ static const char *scan_string(const char *p, const char *end, struct json_tok *
 {
 	static const uint8_t simple[256] = {['"'] = 1, ['\\'] = 1, ['/'] = 1, ['b'] = 1, ['f'] = 1, ['n'] = 1, ['r'] = 1, ['t'] = 1};
 	for (;;) {
-		/* Sixteen at a time, with the simplest escapes that are in them: configurations are JSON in strings. */
+		/* Sixteen at a time, including the simplest escapes: configurations are JSON in strings. */
 		for (unsigned stop = 0, blocks = 0; !stop && end - p > 16;) {
 			if (++blocks % 8 == 0)
 				p = json_string_long(p, end, &tok->escaped);
@@ -50,7 +50,7 @@ static const char *scan_string(const char *p, const char *end, struct json_tok *
 			stop = bytes16_mask((c == '"') | (c <= 0x1f));
 			if (back && !(back & back << 1) && (!(back >> 15) || simple[(uint8_t)p[16]]) &&
 			    !(back << 1 & ~bytes16_mask((c == '"') | (c == 'n') | (c == '/') | (c == 't')) & 0xffff)) {
-				stop &= ~(back << 1); /* none is escaped itself, and all stand for one byte */
+				stop &= ~(back << 1); /* none is escaped itself, and each is one byte */
 				tok->escaped |= !stop || (back & -back) < (stop & -stop);
 				step += back >> 15;
 			} else {
@@ -63,7 +63,7 @@ static const char *scan_string(const char *p, const char *end, struct json_tok *
 		while (p < end && *p != '"' && *p != '\\' && (unsigned char)*p > 0x1f)
 			p++;
 		if (p >= end) {
-			*why = "string without end";
+			*why = "unterminated string";
 			*at = end;
 			return NULL;
 		}
@@ -76,7 +76,7 @@ static const char *scan_string(const char *p, const char *end, struct json_tok *
 		}
 		tok->escaped = 1;
 		if (end - p < 2) {
-			*why = "string without end";
+			*why = "unterminated string";
 			return NULL;
 		}
 		if (simple[(uint8_t)p[1]]) {
@@ -84,7 +84,7 @@ static const char *scan_string(const char *p, const char *end, struct json_tok *
 		} else if (p[1] == 'u') {
 			int v = hex4(p + 2, end);
 			if (v < 0) {
-				*why = "bad \\u escape";
+				*why = "invalid \\u escape";
 				return NULL;
 			}
 			p += 6;
@@ -98,7 +98,7 @@ static const char *scan_string(const char *p, const char *end, struct json_tok *
 				*loose |= JSON_LOOSE_SURROGATE;
 			}
 		} else {
-			*why = "bad escape";
+			*why = "invalid escape";
 			return NULL;
 		}
 	}
@@ -157,7 +157,7 @@ static inline bool is_space(char c) { return c == ' ' || c == '\n' || c == '\r' 
 /* While a container is open its token's `next` holds its parent, so the tape itself is the stack. */
 int json_parse(struct json_tape *t, size_t off, size_t len, uint32_t *root)
 {
-	const char *text = t->text, *p = text + off, *end = p + len, *why = "value expected", *at, *close;
+	const char *text = t->text, *p = text + off, *end = p + len, *why = "expected a value", *at, *close;
 	const uint32_t first = t->n;
 	uint32_t open = NONE;
 	unsigned depth = 0, loose = 0;
@@ -218,7 +218,7 @@ value:
 		if (is_digit(*p) || (*p == '-' && end - p > 1 && p[1] != 'I')) {
 			const char *e = scan_number(p, end, &loose);
 			if (!e) {
-				why = "bad number";
+				why = "invalid number";
 				goto bad;
 			}
 			k->type = JSON_NUMBER;
@@ -246,7 +246,7 @@ key:
 		p++;
 	at = p;
 	if (p >= end || *p != '"') {
-		why = "member name expected";
+		why = "expected a member name";
 		goto bad;
 	}
 	if (UNLIKELY(t->n == t->cap))
@@ -265,7 +265,7 @@ key:
 		p++;
 	at = p;
 	if (p >= end || *p != ':') {
-		why = "':' expected";
+		why = "expected ':'";
 		goto bad;
 	}
 	p++;
@@ -284,7 +284,7 @@ after_value:
 		goto value;
 	}
 	if (p >= end || *p != (k->type == JSON_OBJECT ? '}' : ']')) {
-		why = p >= end ? "text ends inside a value" : k->type == JSON_OBJECT ? "',' or '}' expected" : "',' or ']' expected";
+		why = p >= end ? "unexpected end inside a value" : k->type == JSON_OBJECT ? "expected ',' or '}'" : "expected ',' or ']'";
 		goto bad;
 	}
 close:
@@ -300,7 +300,7 @@ done:
 		p++;
 	if (p < end) {
 		at = p;
-		why = "text after the value";
+		why = "extra text after the value";
 		goto bad;
 	}
 	t->loose = loose;
@@ -344,7 +344,7 @@ void json_unescape(const struct json_tape *t, uint32_t k, struct buf *b)
 	static const char plain[256] = {
 	    ['b'] = '\b', ['f'] = '\f', ['n'] = '\n', ['r'] = '\r', ['t'] = '\t', ['"'] = '"', ['\\'] = '\\', ['/'] = '/'};
 	const char *p = s.p, *end = s.p + s.n;
-	char *to = buf_room(b, s.n); /* no escape is shorter than what it stands for */
+	char *to = buf_room(b, s.n); /* no escape is shorter than its result */
 	while (p < end) {
 		unsigned hit = 0, n = 16;
 		if (end - p >= 16) {

@@ -11,7 +11,7 @@ void json_add_raw(struct buf *b, struct slice json)
 		if (p == end)
 			break;
 		size_t n = (unsigned char)*p < 0x7f ? 0 : text_drives(p, (size_t)(end - p));
-		if (!n || (n == 1 && *p != 0x7f)) /* bytes that are no UTF-8 are the caller's */
+		if (!n || (n == 1 && *p != 0x7f)) /* invalid UTF-8 is the caller's responsibility */
 			continue;
 		buf_add(b, from, (size_t)(p - from));
 		buf_add_u(b, p, n);
@@ -136,7 +136,7 @@ void json_out_i64(struct json_out *o, int64_t v)
 	buf_add_u64(o->b, v < 0 ? 0 - (uint64_t)v : (uint64_t)v);
 }
 
-/* As "%.*f" without the zeros behind, to the last bit: v is m / 2^k, so that m * 10^decimals / 2^k is rounded once, a tie to even.
+/* Like "%.*f" without trailing zeros, exact to the last bit: v is m / 2^k, so that m * 10^decimals / 2^k is rounded once, a tie to even.
  * False: too large for that. */
 static bool out_fixed(struct buf *b, double v, int decimals)
 {

@@ -15,7 +15,7 @@ void json_get_many(const struct json_tape *t, uint32_t object, const struct slic
 {
 	for (unsigned i = 0; i < n; i++)
 		token[i] = NONE;
-	unsigned next = 0; /* where they come in this order, the first that is looked at is it */
+	unsigned next = 0; /* if they are in this order, the first one checked matches */
 	json_each_pair(t, object, k) {
 		struct slice name = json_slice(t, k);
 		for (unsigned i = 0; i < n; i++) {

@@ -1,4 +1,4 @@
-/* jsonrow.c - the members of a row, both ways. See jsonrow.h. */
+/* jsonrow.c - the members of a row, in both directions. See jsonrow.h. */
 #include "base/jsonrow.h"
 
 #include <inttypes.h>

@@ -16,7 +16,7 @@ static void skip_space(struct json_skim *s)
 
 static int peek(const struct json_skim *s) { return s->at < s->text.n ? (unsigned char)s->text.p[s->at] : -1; }
 
-/* From an opening quote to behind the closing one. */
+/* Skips from an opening quote past the closing one. */
 static int skip_string(struct json_skim *s)
 {
 	const char *end = s->text.p + s->text.n;
@@ -31,7 +31,7 @@ static int skip_string(struct json_skim *s)
 		p += end - p > 1 ? 2 : end - p; /* over an escape */
 	}
 	s->at = s->text.n;
-	return damaged(s, "a string does not end");
+	return damaged(s, "unterminated string");
 }
 
 enum { PLAIN, QUOTE, OPEN, CLOSE };
@@ -53,7 +53,7 @@ static int skip_brackets(struct json_skim *s)
 		else if (k == CLOSE && !--depth)
 			return 0;
 	}
-	return damaged(s, "a bracket is not closed");
+	return damaged(s, "unclosed bracket");
 }
 
 static int skip_value(struct json_skim *s)
@@ -66,7 +66,7 @@ static int skip_value(struct json_skim *s)
 		return skip_brackets(s);
 	while ((c = peek(s)) > ' ' && c != ',' && c != '}' && c != ']' && c != '"' && c != ':' && c != '{' && c != '[')
 		s->at++;
-	return s->at > from ? 0 : damaged(s, "a value is missing");
+	return s->at > from ? 0 : damaged(s, "missing value");
 }
 
 int json_skim_open(struct json_skim *s, struct slice text)
@@ -87,11 +87,11 @@ int json_skim_next(struct json_skim *s, struct slice *key, struct slice *value)
 	if (c == (s->object ? '}' : ']')) {
 		s->at++;
 		skip_space(s);
-		return s->at == s->text.n ? 0 : damaged(s, "text behind the end");
+		return s->at == s->text.n ? 0 : damaged(s, "extra text after the end");
 	}
 	if (s->begun) {
 		if (c != ',')
-			return damaged(s, "a comma is missing");
+			return damaged(s, "missing comma");
 		s->at++;
 		skip_space(s);
 	}
@@ -99,14 +99,14 @@ int json_skim_next(struct json_skim *s, struct slice *key, struct slice *value)
 	*key = (struct slice){"", 0};
 	if (s->object) {
 		if (peek(s) != '"')
-			return damaged(s, "a key is missing");
+			return damaged(s, "missing key");
 		size_t from = s->at + 1;
 		if (skip_string(s) < 0)
 			return -1;
 		*key = slice_of(s->text.p + from, s->at - 1 - from);
 		skip_space(s);
 		if (peek(s) != ':')
-			return damaged(s, "a colon is missing");
+			return damaged(s, "missing colon");
 		s->at++;
 		skip_space(s);
 	}

@@ -17,7 +17,7 @@ static void put_row(struct linediff *d, uint32_t a, uint32_t b, bool same)
 		*(a == NONE ? &d->added : b == NONE ? &d->removed : &d->changed) += 1;
 }
 
-/* Lines [a0, a1) gave way to [b0, b1): side by side as far as they go. */
+/* Lines [a0, a1) were replaced by [b0, b1): paired as far as possible. */
 static void put_gap(struct linediff *d, uint32_t a0, uint32_t a1, uint32_t b0, uint32_t b1)
 {
 	while (a0 < a1 || b0 < b1) {
@@ -27,12 +27,12 @@ static void put_gap(struct linediff *d, uint32_t a0, uint32_t a1, uint32_t b0, u
 	}
 }
 
-/* The ranges that are left to compare: x[a0, a1) with y[b0, b1). */
+/* The remaining ranges to compare: x[a0, a1) with y[b0, b1). */
 struct box {
 	int64_t a0, a1, b0, b1;
 };
 
-/* x and y: numbers of the keys that both sequences have, in order; at[s][i]: where they stood. */
+/* x and y: numbers of the keys that both sequences have, in order; at[s][i]: their original positions. */
 struct walk {
 	const uint32_t *x, *y;
 	int64_t *down, *up; /* how far each diagonal (x - y) reaches from the start, from the end */
@@ -41,7 +41,7 @@ struct walk {
 };
 
 /* A point that a shortest script for the box passes through, so that both halves are smaller. Walks from both ends at once;
- * where the two meet is the middle. False when there are no steps left. */
+ * where the two meet is the middle. False if no steps are left. */
 static bool middle(struct walk *w, const struct box *o, int64_t *at_x, int64_t *at_y)
 {
 	const int64_t low = o->a0 - o->b1, high = o->a1 - o->b0; /* diagonals of the box */
@@ -52,7 +52,7 @@ static bool middle(struct walk *w, const struct box *o, int64_t *at_x, int64_t *
 	down[start] = o->a0;
 	up[end] = o->a1;
 	for (;;) {
-		/* A diagonal beyond the box's corner is not walked; what its neighbour reads there never wins. */
+		/* A diagonal beyond the box's corner is not walked; its value never wins at its neighbour. */
 		if (dmin > low)
 			down[--dmin - 1] = -1;
 		else
@@ -98,7 +98,7 @@ static bool middle(struct walk *w, const struct box *o, int64_t *at_x, int64_t *
 	}
 }
 
-/* Mark in keep_x and keep_y what is common. The boxes wait on a list of their own, not on the stack. */
+/* Marks common elements in keep_x and keep_y. The boxes wait on a list of their own, not on the stack. */
 static void compare(struct walk *w, int64_t n, int64_t m, uint8_t *keep_x, uint8_t *keep_y)
 {
 	struct box *todo = NULL;
@@ -134,7 +134,7 @@ void linediff_keys(struct linediff *d, const uint64_t *a, uint32_t na, const uin
 		head++;
 	while (tail < na - head && tail < nb - head && a[na - 1 - tail] == b[nb - 1 - tail])
 		tail++;
-	/* A line that only one side has can be in no common sequence: leaving it out changes nothing but the work. */
+	/* A line on only one side cannot be in a common sequence: leaving it out only saves work. */
 	uint32_t *id[2], *at[2];
 	uint8_t *keep[2];
 	struct intern keys = {0};

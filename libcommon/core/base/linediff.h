@@ -1,4 +1,4 @@
-/* linediff.h - two texts, line by line: which lines are the same, which are only in one.
+/* linediff.h - compares two texts line by line.
  *
  *     struct linediff d = {0};
  *     linediff_run(&d, before, after, NULL, NULL);
@@ -6,14 +6,14 @@
  *         d.row[i].a, d.row[i].b                  // numbers of lines, from 0; linediff_line(&d, 0, a) is the text
  *     linediff_release(&d);
  *
- * A row with both sides and `same` is a common line; with both sides and not same, two lines that stand for each other; with
- * one side, a line that only this text has. Line numbers grow on both sides, every line is in exactly one row.
+ * A row with both sides and `same` is a common line; with both sides and not same, a changed line; with one side, a line that only that
+ * text has. Line numbers grow on both sides, every line is in exactly one row.
  *
  * The common lines are a longest common subsequence (E. Myers, An O(ND) Difference Algorithm and Its Variations, 1986, in
- * linear space): no other answer has fewer lines that differ. The work is bounded by LINEDIFF_STEPS: a part of the texts
- * that would take more is given as changed as a whole (but for its equal beginning and end), and `coarse` is set.
+ * linear space): no other answer has fewer lines that differ. The work is bounded by LINEDIFF_STEPS: a part that would take more is
+ * reported as changed as a whole (except for its equal beginning and end), and `coarse` is set.
  *
- * key: what two lines must have in common to be the same (NULL: all their bytes). Texts belong to the caller. A struct may be
+ * key: what must be equal for two lines to count as the same (NULL: all their bytes). Texts belong to the caller. A struct may be
  * used again for the next two texts; its memory is kept.
  */
 #ifndef PT2_LINEDIFF_H

@@ -5,11 +5,11 @@
 
 enum { LARGE = 64 << 10, FEW = 3 };
 
-/* Texts on their way through the lanes: whole blocks from the text itself, then one or two from its tail. */
+/* Texts being processed in the lanes: whole blocks from the text itself, then one or two from its tail. */
 struct lanes {
 	struct md5_state st;
 	const uint8_t *at[MD5_LANES];
-	size_t left[MD5_LANES]; /* blocks at `at`; of an idle lane more than there are */
+	size_t left[MD5_LANES]; /* blocks at `at`; for an idle lane, more than there are */
 	struct md5_job *job[MD5_LANES];
 	bool in_tail[MD5_LANES];
 	unsigned busy;
@@ -26,7 +26,7 @@ static void one(struct md5_job *j)
 	MD5Final(j->digest, &ctx);
 }
 
-/* The rest of the text, the bit that ends it, and its length in bits. */
+/* The rest of the text, the terminating bit, and its length in bits. */
 static void enter_tail(struct lanes *x, unsigned i)
 {
 	const struct md5_job *j = x->job[i];
@@ -37,7 +37,7 @@ static void enter_tail(struct lanes *x, unsigned i)
 		memcpy(tail, (const uint8_t *)j->p + j->n - rest, rest);
 	tail[rest] = 0x80;
 	memset(tail + rest + 1, 0, end - rest - 1);
-	memcpy(tail + end - 8, &bits, 8); /* little endian, as is everything that torch runs on */
+	memcpy(tail + end - 8, &bits, 8); /* little endian, like everything torch runs on */
 	x->at[i] = tail;
 	x->left[i] = end / 64;
 	x->in_tail[i] = true;
@@ -57,7 +57,7 @@ static void start(struct lanes *x, unsigned i, struct md5_job *j)
 		enter_tail(x, i);
 }
 
-/* Jobs by their blocks, the longest first, so that lanes end at about the same time. */
+/* Sorts jobs by number of blocks, the longest first, so that lanes end at about the same time. */
 struct queue {
 	struct md5_job *first[LARGE / 64 + 1];
 	size_t blocks, left;
@@ -73,7 +73,7 @@ static struct md5_job *longest(struct queue *q)
 	return j;
 }
 
-/* Its blocks are through: on to its tail, or to the next text. */
+/* When its blocks are done: continues with its tail, or the next text. */
 static void end_lane(struct lanes *x, unsigned i, struct queue *q)
 {
 	if (!x->in_tail[i]) {
@@ -125,7 +125,7 @@ void md5_many(struct md5_job *job, size_t n)
 		for (unsigned i = 0; x.busy < MD5_LANES && i < MD5_LANES; i++)
 			if (!x.job[i]) {
 				x.at[i] = idle;
-				count = 1; /* that is all there is to read */
+				count = 1; /* nothing more to read */
 			}
 		run(&x.st, x.at, count);
 		for (unsigned i = 0; i < MD5_LANES; i++)

@@ -5,11 +5,11 @@
  *     md5_many(job, 2);
  *
  * A trace holds thousands of small payloads, each with its MD5; one after the other they take a third of the time that
- * reading a log takes. MD5 cannot be made faster for one text, but 16 texts go side by side through vector registers
- * (AVX-512, AVX2 or plain SSE2, chosen at run time): six times as fast as libmd here. Texts over 64 KiB, and what is left
- * when few texts are, go through libmd, which is better at one.
+ * reading a log takes. MD5 cannot be made faster for one text, but 16 texts are hashed in parallel in vector registers
+ * (AVX-512, AVX2 or plain SSE2, chosen at run time): six times as fast as libmd here. Texts over 64 KiB, and the last few, go through
+ * libmd, which is faster for one text.
  *
- * Nothing is allocated, there is no failure, no state.
+ * It allocates nothing, cannot fail and keeps no state.
  */
 #ifndef PT2_MD5MANY_H
 #define PT2_MD5MANY_H
@@ -19,7 +19,7 @@ struct md5_job {
 	const void *p;
 	size_t n;
 	uint8_t *digest;      /* where its 16 bytes go */
-	struct md5_job *next; /* md5_many's own: one of as many blocks */
+	struct md5_job *next; /* for md5_many: the next job with the same number of blocks */
 };
 
 void md5_many(struct md5_job *job, size_t n);

@@ -1,4 +1,4 @@
-/* md5many_part.h - blocks of MD5 in many lanes at once: one function, made for each kind of vector unit. For md5many*.c only. */
+/* md5many_part.h - blocks of MD5 in many lanes at once: one function, compiled for each vector unit. For md5many*.c only. */
 #ifndef PT2_BASE_MD5MANY_PART_H
 #define PT2_BASE_MD5MANY_PART_H
 #include <stdbool.h>
@@ -14,7 +14,7 @@ struct md5_state {
 	md5_vec a, b, c, d;
 };
 
-/* `count` blocks of 64 bytes of every lane; at[] moves on. */
+/* `count` blocks of 64 bytes of every lane; advances at[]. */
 typedef void md5_blocks_fn(struct md5_state *st, const uint8_t *at[MD5_LANES], size_t count);
 
 md5_blocks_fn md5_blocks_plain; /* md5many.c */
@@ -37,7 +37,7 @@ md5_blocks_fn *md5_blocks_best(void); /* md5many_x86_64.c, md5many_portable.c */
 	MD5_STEP(f(d, a, b), c, d, a, b, k2, t2, s2); \
 	MD5_STEP(f(c, d, a), b, c, d, a, k3, t3, s3)
 
-/* The words of two vectors by turns: of their lower halves, of their upper ones. */
+/* Interleaves the words of two vectors: their lower halves, their upper halves. */
 #ifdef __clang__
 #define MD5_PICK(a, b, ...) __builtin_shufflevector(a, b, __VA_ARGS__)
 #else
@@ -52,8 +52,8 @@ md5_blocks_fn *md5_blocks_best(void); /* md5many_x86_64.c, md5many_portable.c */
 		(to)[2 * k + 1] = MD5_ZIP_HIGH((from)[k], (from)[k + 8]); \
 	}
 
-/* Inlined into a function for each kind of vector unit; wide: one register holds a md5_vec (shuffles of parts of it are slower than words
- * one by one). */
+/* Inlined into one function per vector unit; wide: one register holds an md5_vec (shuffling parts of one is slower than moving words one by
+ * one). */
 static inline __attribute__((always_inline)) void md5_blocks(struct md5_state *st, const uint8_t *at[MD5_LANES], size_t count, bool wide)
 {
 	md5_vec a = st->a, b = st->b, c = st->c, d = st->d, w[16], z[16];
@@ -64,10 +64,10 @@ static inline __attribute__((always_inline)) void md5_blocks(struct md5_state *s
 			uint32_t block[16];
 			memcpy(wide ? (void *)&w[l] : block, at[l], 64);
 			for (unsigned k = 0; k < 16 && !wide; k++)
-				w[k][l] = block[k]; /* little endian, as is everything that torch runs on */
+				w[k][l] = block[k]; /* little endian, like everything torch runs on */
 			at[l] += 64;
 		}
-		if (wide) { /* a row a lane becomes a row a word */
+		if (wide) { /* transpose: one row per lane becomes one row per word */
 			MD5_ZIP(z, w)
 			MD5_ZIP(w, z)
 			MD5_ZIP(z, w)

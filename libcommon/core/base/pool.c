@@ -28,7 +28,7 @@ unsigned cpu_count(void)
 	return n > 0 ? (unsigned)n : 1;
 }
 
-/* A stage outside of the lock; what is begun goes on when another has failed. */
+/* Runs a stage outside the lock; a started stage continues when another has failed. */
 static int run_stage(struct run *r, int (*stage)(void *, void *), void *slot)
 {
 	pthread_mutex_unlock(&r->lock);
@@ -91,7 +91,7 @@ static void read_and_scan(struct run *r)
 	r->place[k % r->n] = SCANNED;
 }
 
-/* Each thread takes what is to be done, the oldest items first, and waits only when nothing is. */
+/* Each thread takes available work, oldest items first, and waits only if there is none. */
 static void *work(void *arg)
 {
 	struct run *r = arg;
@@ -122,7 +122,7 @@ int pipeline_run(const struct pipeline *p, void **slots, unsigned n, unsigned th
 	pthread_cond_init(&r.changed, NULL);
 	pthread_t *thread = xcalloc(threads, sizeof(*thread));
 	unsigned started = 1; /* this one */
-	/* Where no more threads can be had, fewer do the work. */
+	/* If no more threads can be created, fewer do the work. */
 	while (started < threads && !pthread_create(&thread[started], NULL, work, &r))
 		started++;
 	work(&r);

@@ -1,10 +1,10 @@
-/* rows.h - rows that grow, as members of a struct.
+/* rows.h - growing arrays of rows, as members of a struct.
  *
  *     struct graph {
  *             ROWS(struct edge, edge);                  // the members edge, n_edge and cap_edge
  *     };
  *     PUSH(g, edge) = (struct edge){from, to};
- *     struct edge *e = &PUSH(g, edge);                  // good until the next one
+ *     struct edge *e = &PUSH(g, edge);                  // valid until the next PUSH
  */
 #ifndef PT2_ROWS_H
 #define PT2_ROWS_H

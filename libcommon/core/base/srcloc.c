@@ -31,7 +31,7 @@ static size_t find_from(struct slice s, size_t i, const char *what)
 static bool parse_python(struct slice s, struct srcloc *out)
 {
 	size_t q;
-	/* A start before a q that was no good would find the same q again: the next one is looked for behind it. */
+	/* A start before a rejected q would find the same q again: the next search starts after it. */
 	for (size_t at = find_from(s, 0, "File \""); at != SIZE_MAX; at = find_from(s, q, "File \"")) {
 		size_t name = at + strlen("File \""), end;
 		q = find_from(s, name, "\", line ");
@@ -87,7 +87,7 @@ static bool severity_at(struct slice s, size_t i, struct srcloc *out)
 		if (!starts_at(s, i + 2, severities[k]) || i + 2 + n >= s.n || s.p[i + 2 + n] != ':')
 			continue;
 		out->severity = slice_of(s.p + i + 2, n);
-		out->message = cut(s, i + 3 + n); /* trimmed once it is the one that counts */
+		out->message = cut(s, i + 3 + n); /* trimmed once selected */
 		return true;
 	}
 	return false;
@@ -207,13 +207,13 @@ static bool parse_colon(struct slice s, struct srcloc *out)
 		bool says = severity_at(s, end, &at);
 		at.file = file_before(s, from, i);
 		if (says) {
-			/* The whole beginning of the line is the name when it is a path: it may hold spaces. */
+			/* The whole start of the line is the name if it is a path: it may contain spaces. */
 			struct slice all = i > lead ? slice_of(s.p + lead, i - lead) : slice_of(s.p, 0);
 			if (all.n && (all.p[0] == '/' || (all.n > 2 && all.p[1] == ':' && (all.p[2] == '\\' || all.p[2] == '/'))))
 				at.file = all;
 			at.form = SRCLOC_COMPILER;
 		}
-		/* A character that follows a line number is never a part of a name: "m.py:5x", "1.2.3:4a". */
+		/* A character that follows a line number is never part of a name: "m.py:5x", "1.2.3:4a". */
 		bool stops = end == s.n || !(((s.p[end] | 32) >= 'a' && (s.p[end] | 32) <= 'z') || s.p[end] == '_');
 		if (!stops || !(file_like(at.file) || (says && has_letter(at.file)))) {
 			/* Names are searched for from here on, so that a long line of colons stays linear. */
@@ -268,7 +268,7 @@ bool srcloc_next(struct slice *rest, struct srcloc *out)
 			continue;
 		if (out->form != SRCLOC_PYTHON)
 			return true;
-		/* The code is the next line, if it is indented deeper than this one and is no frame itself. */
+		/* The code is the next line, if it is indented deeper than this one and is not a frame itself. */
 		struct slice after = *rest, code;
 		struct srcloc other;
 		if (slice_line(&after, &code) && indent_of(code) > indent_of(line) && slice_trim(code).n && !is_marker(code) &&
@@ -362,7 +362,7 @@ int srcloc_cmp(const struct srcloc *a, const struct srcloc *b)
 
 /* Names of files */
 
-/* Behind the last `what` in s, or SIZE_MAX. */
+/* The position after the last `what` in s, or SIZE_MAX. */
 static size_t behind_last(struct slice s, const char *what)
 {
 	size_t n = strlen(what);
@@ -372,7 +372,7 @@ static size_t behind_last(struct slice s, const char *what)
 	return SIZE_MAX;
 }
 
-/* Paths that are surely torch's own, so that they can be told from a user's folder that happens to be called torch. */
+/* Paths that are surely torch's own, to distinguish them from a user's directory named torch. */
 static bool torch_inside(struct slice s)
 {
 	static const char *const parts[] = {
@@ -418,7 +418,7 @@ static bool torch_inside(struct slice s)
 	return false;
 }
 
-/* Where "torch/" starts in a checkout's path, or SIZE_MAX. */
+/* The position of "torch/" in a checkout's path, or SIZE_MAX. */
 static size_t checkout(struct slice file)
 {
 	for (size_t i = find_from(file, 0, "/torch/"); i != SIZE_MAX; i = find_from(file, i + 1, "/torch/"))
@@ -433,7 +433,7 @@ static size_t installed(struct slice file)
 	return i == SIZE_MAX ? behind_last(file, "/dist-packages/") : i;
 }
 
-/* Behind the packer's folder: a#link-tree/ or 1-seed-nspid402_cgpid1/. */
+/* After the packer's directory: a#link-tree/ or 1-seed-nspid402_cgpid1/. */
 static size_t packed(struct slice file)
 {
 	size_t i = behind_last(file, "#link-tree/");
@@ -470,8 +470,8 @@ static bool is_stdlib(struct slice file)
 	return false;
 }
 
-/* torch._inductor.codecache: CACHE/fl/cfl37fx3g2ziiy5xwbhd33tzz2ivhjmns2ukqxwh6oo2kmvq6jfj.py, "c" and a hash in base 32, in a folder of
- * the hash's first two characters; wherever TORCHINDUCTOR_CACHE_DIR is. */
+/* torch._inductor.codecache: CACHE/fl/cfl37fx3g2ziiy5xwbhd33tzz2ivhjmns2ukqxwh6oo2kmvq6jfj.py, "c" and a hash in base 32, in a directory
+ * named by the hash's first two characters; wherever TORCHINDUCTOR_CACHE_DIR is. */
 static bool is_cached(struct slice file)
 {
 	const char *slash = slice_rchr(file, '/');
@@ -487,7 +487,7 @@ static bool is_cached(struct slice file)
 enum srcloc_origin srcloc_origin(struct slice file)
 {
 	static const char *const ours[] = {"torch/", "torchgen/", "functorch/", "triton/"};
-	/* Folders that Inductor, Triton and torch.compile's debug mode write. */
+	/* Directories written by Inductor, Triton and torch.compile's debug mode. */
 	static const char *const written[] = {"/torchinductor_", "/torch_compile_debug/", "/.triton/cache/", "/torchinductor/",
 					      "/aotinductor/"};
 	if (file.n && file.p[0] == '<')
@@ -495,7 +495,7 @@ enum srcloc_origin srcloc_origin(struct slice file)
 	size_t i = packed(file), k = installed(file);
 	bool package = k != SIZE_MAX && (i == SIZE_MAX || k > i);
 	struct slice inside = package ? cut(file, k) : i != SIZE_MAX ? cut(file, i) : file;
-	/* A relative name is torch's only if it says torch itself: short names come back here, and a user's own
+	/* A relative name is torch's only if it starts with torch: short names come back here, and a user's own
 	 * triton/ folder is not unusual. */
 	for (size_t n = 0; n < (package || i != SIZE_MAX ? ARRAY_LEN(ours) : 1); n++)
 		if (slice_starts(inside, ours[n]))
@@ -507,7 +507,7 @@ enum srcloc_origin srcloc_origin(struct slice file)
 		return SRCLOC_GENERATED;
 	if (package)
 		return SRCLOC_PACKAGE;
-	/* torch's own messages shorten names to a folder and a file: _dynamo/utils.py. */
+	/* torch's own messages shorten names to a directory and a file: _dynamo/utils.py. */
 	if (checkout(file) != SIZE_MAX || (file.n && file.p[0] == '_' && torch_inside(file)))
 		return SRCLOC_TORCH;
 	return is_stdlib(file) ? SRCLOC_STDLIB : SRCLOC_USER;

@@ -16,7 +16,7 @@ void put_seconds(struct buf *b, double s)
 		buf_addf(b, "%.0f us", s * 1e6);
 	else if (s < 1)
 		buf_addf(b, "%.0f ms", s * 1e3);
-	else if (s < 120 || s > 1e12) /* the latter is damage */
+	else if (s < 120 || s > 1e12) /* the latter is invalid */
 		buf_addf(b, "%.2f s", s);
 	else
 		buf_addf(b, "%llu min %llu s", (unsigned long long)(s + 0.5) / 60, (unsigned long long)(s + 0.5) % 60);

@@ -1,20 +1,20 @@
-/* text.h - what people read, each in one form: counts, durations, sizes, parts of paths.
+/* text.h - formats counts, durations, sizes and parts of paths for people, each in one way.
  *
  *     buf_addf(&b, "%u graph%s", n, plural(n));          "1 graph", "3 graphs"
  *     put_count(&b, n, "graph");                         the same
  *     put_seconds(&b, 0.203);                            "203 ms"
  *
- * put_*: to the end of b, without a blank or line end.
+ * put_* append to b, without a space or line end.
  */
 #ifndef PT2_BASE_TEXT_H
 #define PT2_BASE_TEXT_H
 #include "base/buf.h"
 
-/* Behind a noun that n counts. */
+/* The ending of a noun counted by n. */
 static inline const char *plural(uint64_t n) { return n == 1 ? "" : "s"; }
-/* Behind a verb of n things: "1 differs", "2 differ". */
+/* The ending of a verb with n subjects: "1 differs", "2 differ". */
 static inline const char *verb_s(uint64_t n) { return n == 1 ? "s" : ""; }
-/* Behind a number: "1st", "2nd", "11th". */
+/* The suffix of an ordinal number: "1st", "2nd", "11th". */
 const char *ordinal(uint64_t n);
 /* "1 call", "3 calls" */
 void put_count(struct buf *b, uint64_t n, const char *what);
@@ -23,21 +23,22 @@ void put_count(struct buf *b, uint64_t n, const char *what);
 void put_seconds(struct buf *b, double seconds);
 /* The duration of a call: "9.87 us", "12.3 us", "4.56 ms", "1.25 s". */
 void put_duration(struct buf *b, uint64_t ns);
-/* The same for a column of microseconds, which must not change its unit: "9.87", "12.3", "4560.0". */
+/* The same for a column in microseconds, whose unit must not change: "9.87", "12.3", "4560.0". */
 void put_us(struct buf *b, uint64_t ns);
-/* Three digits, a KB being 1000 bytes: "512 bytes", "66.3 KB". */
+/* Three digits, 1 KB = 1000 bytes: "512 bytes", "66.3 KB". */
 void put_bytes(struct buf *b, uint64_t bytes);
 
-/* A text of a log in one line: its control bytes are blanks, and of more than `most` bytes the first whole characters and " …". */
+/* A text from a log in one line: control bytes become spaces, and more than `most` bytes are cut after a whole
+ * character, with " …". */
 void put_flat(struct buf *b, struct slice s, size_t most);
 
-/* The line, from 0, that byte `at` of a text is in; *start: where that line begins. */
+/* The number, from 0, of the line that holds byte `at` of a text; *start: where that line begins. */
 uint64_t text_line(struct slice text, size_t at, size_t *start);
 
-/* "SIGSEGV"; NULL for a real-time signal, for 0 and for what is none. strsignal() says it in words. */
+/* "SIGSEGV"; NULL for a real-time signal, for 0 and for anything else. strsignal() describes it in words. */
 const char *signal_name(int signal);
 
-/* The part of a path behind the last slash; all of it where there is none. */
+/* The part of a path after the last slash; all of it if there is none. */
 static inline const char *path_base(const char *path)
 {
 	const char *slash = strrchr(path, '/');
@@ -48,7 +49,7 @@ static inline struct slice slice_base(struct slice path)
 	const char *slash = slice_rchr(path, '/');
 	return slash ? slice_of(slash + 1, (size_t)(path.p + path.n - slash - 1)) : path;
 }
-/* The folder that a file lies in, as opendir() takes it: what is before the last slash; "/" of "/x", "." of "x". */
+/* The directory of a file, as opendir() accepts it: the part before the last slash; "/" of "/x", "." of "x". */
 struct slice path_folder(const char *path);
 
 #endif

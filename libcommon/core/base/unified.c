@@ -19,7 +19,7 @@ static void put_line(struct buf *b, const struct sides *s, unsigned side, uint32
 		buf_adds(b, "\\ No newline at end of file\n");
 }
 
-/* Rows [from, to): what goes stands before what comes. */
+/* Rows [from, to): removed lines before added ones. */
 static void put_rows(struct buf *b, const struct sides *s, uint32_t from, uint32_t to)
 {
 	const struct linediff_row *row = s->d->row;
@@ -40,7 +40,7 @@ static void put_rows(struct buf *b, const struct sides *s, uint32_t from, uint32
 	}
 }
 
-/* "12,3"; of no lines the line before them. */
+/* "12,3"; for no lines, the line before them. */
 static void put_range(struct buf *b, uint32_t first, uint32_t n)
 {
 	buf_addf(b, "%u", n ? first + 1 : first);
@@ -64,7 +64,7 @@ static void put_hunk(struct buf *b, const struct sides *s, uint32_t from, uint32
 	put_rows(b, s, from, to);
 }
 
-/* A last line that has its newline on one side only is no common line. */
+/* A last line with a newline on only one side is not a common line. */
 static uint64_t key_of(void *ctx, struct slice line)
 {
 	const struct sides *s = ctx;

@@ -16,7 +16,7 @@ void untab_plain(struct untab *u, char *end)
 		to += n;
 		from = nl ? nl + 1 : end;
 	}
-	u->high = true; /* not looked at */
+	u->high = true; /* not examined */
 	u->from = from;
 	u->to = to;
 }

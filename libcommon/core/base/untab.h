@@ -1,12 +1,12 @@
-/* untab.h - the lines of a payload out of a log, put together without the tabs before them.
+/* untab.h - joins the lines of a log's payload without the tabs before them.
  *
  *     struct untab u = {.from = p, .to = p};     // *p is a tab at a line's start
  *     untab(&u, end);
  *     ... p[0 .. u.to - p) is the text, u.from the next line
  *
- * Takes whole lines as long as they begin with a tab. A carriage return before a newline goes, and the last line's newline. Stops at a
- * line that begins otherwise (an empty one as well) and at the end, where the last line needs no newline. `to` may be `from` (the text is
- * moved in place; what lies between u.to and u.from then is nothing) or any place before it. With AVX-512 (VBMI2) 64 bytes at once.
+ * Takes whole lines as long as they begin with a tab. Drops a carriage return before a newline, and the last line's newline. Stops at a
+ * line that begins otherwise (or is empty) and at the end, where the last line needs no newline. `to` may be `from` (the text moves in
+ * place; the bytes between u.to and u.from are then meaningless) or any place before it. With AVX-512 (VBMI2) 64 bytes at once.
  */
 #ifndef PT2_UNTAB_H
 #define PT2_UNTAB_H
@@ -20,6 +20,6 @@ struct untab {
 };
 
 void untab(struct untab *u, char *end);
-void untab_plain(struct untab *u, char *end); /* line by line: what untab() is without AVX-512 */
+void untab_plain(struct untab *u, char *end); /* line by line: untab() without AVX-512 */
 
 #endif

@@ -2,9 +2,9 @@
 
 #include <immintrin.h>
 
-/* 64 bytes a step: tabs at line starts and carriage returns before newlines are dropped from the register, the rest is stored in one.
- * Where the text is moved in place, a step writes nothing behind what it has read; the last one nothing behind its text, for there the
- * next record begins. */
+/* 64 bytes a step: tabs at line starts and carriage returns before newlines are dropped from the register, the rest is stored at once. If
+ * the text is moved in place, a step writes nothing beyond what it has read; the last one nothing beyond its text, where the next record
+ * begins. */
 __attribute__((target("avx512bw,avx512vbmi2,popcnt,bmi"))) static void untab_avx512(struct untab *u, char *end)
 {
 	char *from = u->from, *to = u->to;

@@ -42,16 +42,16 @@ static int read_plain(struct graph *g, struct slice text, const char *name, stru
 			    .scan = &scan,
 			    .lex = {.p = text.p, .end = text.p + text.n, .start = text.p, .name = name, .line = 1}};
 	int rc;
-	GROW(p.kw, 0, p.cap_kw, 1); /* places in an empty stack are places */
+	GROW(p.kw, 0, p.cap_kw, 1); /* offsets into an empty stack are valid */
 	GROW(p.val, 0, p.cap_val, 1);
 	if (!fxscan_find(&scan, text)) {
 		if (scan.open)
-			rc = fx_error(&p.lex, scan.open, err, "a bracket or string begins here that never ends, and there is no forward()");
+			rc = fx_error(&p.lex, scan.open, err, "this bracket or string is never closed, and no forward() was found");
 		else
 			rc = err_set(err, EXIT_INPUT,
-				     "%.200s: there is no graph in it: no class with a forward(), and no def forward() alone", name);
+				     "%.200s: no graph found: neither a class with a forward() nor a standalone def forward()", name);
 	} else if (!fxscan_bind(&scan)) {
-		rc = err_set(err, EXIT_INPUT, "%.200s: its classes make each other too often", name);
+		rc = err_set(err, EXIT_INPUT, "%.200s: its classes instantiate each other too often", name);
 	} else {
 		rc = parse_all(&p, &scan);
 	}

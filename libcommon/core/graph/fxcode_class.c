@@ -12,7 +12,7 @@ static void add_base(struct fxwriter *w, struct slice prefix)
 	}
 }
 
-/* BASE.leaf = , or setattr(BASE, 'leaf', ; *close is what ends it. */
+/* BASE.leaf = , or setattr(BASE, 'leaf', ; *close is the closing text. */
 static void begin_assign(struct fxwriter *w, struct slice prefix, struct slice leaf, unsigned columns, const char **close)
 {
 	fx_indent(w, columns);
@@ -32,7 +32,7 @@ static void begin_assign(struct fxwriter *w, struct slice prefix, struct slice l
 	*close = ")\n";
 }
 
-/* Modules that hold attributes with dotted names: self.layers = torch.nn.Module(), once each. */
+/* Modules that contain attributes with dotted names: self.layers = torch.nn.Module(), once each. */
 static void add_holders(struct fxwriter *w, uint32_t module, struct slice name, struct intern *held, unsigned columns)
 {
 	for (size_t i = 0; i < name.n; i++) {
@@ -52,7 +52,7 @@ static void add_holders(struct fxwriter *w, uint32_t module, struct slice name, 
 	}
 }
 
-/* The value of an attribute whose own is elsewhere: of its shape. */
+/* A value for an attribute whose own is elsewhere: with its shape. */
 static void add_stand_in(struct fxwriter *w, uint32_t meta)
 {
 	const struct graph *g = w->g;
@@ -106,7 +106,7 @@ static void add_attr(struct fxwriter *w, const struct gattr *a, struct intern *h
 	buf_adds(w->b, close);
 }
 
-/* A class within __init__ must not have the name of what the lines before it call. */
+/* A class within __init__ must not have a name called by the lines before it. */
 static void add_class_name(struct fxwriter *w, uint32_t module)
 {
 	const struct gmodule *m = &w->g->module[module];
@@ -151,7 +151,7 @@ static void end_runnable(struct fxwriter *w, uint32_t module, unsigned columns)
 	buf_adds(w->b, close);
 }
 
-/* As torch.fx.GraphModule.print_readable has it; names below others are written where torch would have another class.
+/* As torch.fx.GraphModule.print_readable has it; nested names are written where torch would have another class.
  */
 static void readable(struct fxwriter *w, uint32_t module, unsigned columns)
 {

@@ -1,9 +1,8 @@
 #include "graph/fxcode_part.h"
 #include "graph/pytext.h"
 
-/* Expressions: what Python calls an atom with its trailers (an "item"), between operators, between brackets ("frames").
- * Nothing here calls itself: brackets are frames on a stack, operators wait on another until a weaker one comes
- * (Dijkstra's shunting yard).
+/* Expressions: Python's atoms with their trailers ("items"), between operators, between brackets ("frames"). There is no recursion:
+ * brackets are frames on a stack, operators wait on another until a weaker one comes (Dijkstra's shunting yard).
  */
 
 enum { PREC_NOT = 3, PREC_COMPARE, PREC_OR, PREC_XOR, PREC_AND, PREC_SHIFT, PREC_SUM, PREC_PRODUCT, PREC_UNARY, PREC_POWER };
@@ -81,7 +80,7 @@ static struct gvalue integer(struct fxparse *p, struct slice s)
 	return graph_int_value((int64_t)v);
 }
 
-/* Literals side by side are one: 'a' "b". */
+/* Adjacent literals are one: 'a' "b". */
 static enum state string(struct fxparse *p, struct fxitem *i)
 {
 	const char *at = p->lex.text.p;
@@ -96,10 +95,10 @@ static enum state string(struct fxparse *p, struct fxitem *i)
 			f |= (s.p[k] | 32) == 'f';
 		}
 		if (!first && b != bytes)
-			return expr_fail(p, s.p, "bytes and text side by side");
+			return expr_fail(p, s.p, "adjacent bytes and str literals");
 		bytes = b;
 		if (f && (slice_chr(s, '{') || slice_chr(s, '}')))
-			return expr_fail(p, s.p, "an f-string with values in it is no part of a graph");
+			return expr_fail(p, s.p, "an f-string with values is not allowed in a graph");
 		if (bytes) {
 			if (!first)
 				buf_addc(&p->tmp, ' ');
@@ -107,7 +106,7 @@ static enum state string(struct fxparse *p, struct fxitem *i)
 		} else {
 			const size_t skip = prefix && (s.p[prefix - 1] | 32) == 'r' ? prefix - 1 : prefix;
 			if ((skip && memrchr(s.p, 'r', skip)) || !pytext_string(slice_of(s.p + skip, s.n - skip), &p->tmp))
-				return expr_fail(p, s.p, "an escape in this string cannot be read");
+				return expr_fail(p, s.p, "invalid escape in this string");
 		}
 		fxlex_next(&p->lex);
 	}
@@ -116,7 +115,7 @@ static enum state string(struct fxparse *p, struct fxitem *i)
 	return TRAILER;
 }
 
-/* The longest dotted name from the current token on; after "self." parts may be numbers. Takes it. */
+/* The longest dotted name from the current token on; after "self." components may be numbers. Consumes it. */
 static struct slice dotted(struct fxparse *p)
 {
 	const char *from = p->lex.text.p, *q = from + p->lex.text.n, *end = p->lex.end;
@@ -141,7 +140,7 @@ static enum state name_operand(struct fxparse *p, struct fxitem *i)
 {
 	struct slice s = p->lex.text;
 	struct fxframe *f = top(p);
-	/* also random(x, from = 1), which torch writes and Python does not read */
+	/* also random(x, from = 1), which torch writes and Python rejects */
 	if (f->kind == FXF_CALL && f->kw == NONE && p->n_ops == f->ops && fxlex_peek(&p->lex) == '=' &&
 	    !(p->lex.end - p->lex.p >= 2 && p->lex.p[1] == '=')) {
 		f->kw = graph_intern(p->g, s);
@@ -156,7 +155,7 @@ static enum state name_operand(struct fxparse *p, struct fxitem *i)
 			return atom(p, i, graph_bool_value(*s.p == 'T'));
 		if (slice_is(s, "not"))
 			return prefix_operator(p, FXOP3('n', 'o', 't'), PREC_NOT);
-		fx_error_at(p, s.p, "%s %.*s is no part of a graph", slice_is(s, "lambda") ? "a" : "the keyword", SLN(s, 60));
+		fx_error_at(p, s.p, "%s %.*s is not allowed in a graph", slice_is(s, "lambda") ? "a" : "the keyword", SLN(s, 60));
 		return FAILED;
 	}
 	s = dotted(p);
@@ -168,7 +167,7 @@ static enum state name_operand(struct fxparse *p, struct fxitem *i)
 	return TRAILER;
 }
 
-/* "<function f at 0x7f...>": what repr() of an object without a text of its own is. Kept as it was. */
+/* "<function f at 0x7f...>": repr() of an object without its own text. Kept unchanged. */
 static enum state object_repr(struct fxparse *p, struct fxitem *i)
 {
 	const char *from = p->lex.text.p, *q = from, *end = p->lex.end;
@@ -222,7 +221,7 @@ static enum state operand(struct fxparse *p, struct fxitem *i)
 			return OPERAND;
 		}
 		break;
-	case '*': return expr_fail(p, x->text.p, "a starred argument is no part of a graph");
+	case '*': return expr_fail(p, x->text.p, "a starred argument is not allowed in a graph");
 	case ')':
 	case ']':
 	case '}':
@@ -297,8 +296,7 @@ static uint8_t binary_prec(unsigned op)
 	}
 }
 
-/* Operators of this frame that bind at least as strongly as prec (0: all). alone: the result is the whole statement's
- * value. */
+/* Operators of this frame that bind at least as strongly as prec (0: all). alone: the result is the value of the whole statement. */
 static bool reduce(struct fxparse *p, uint8_t prec, bool alone)
 {
 	while (p->n_ops > top(p)->ops) {
@@ -358,7 +356,7 @@ static bool spread(struct fxparse *p, struct fxframe *f)
 	return d.kind == GV_DICT;
 }
 
-/* A value between commas is complete: it lies on the stack. */
+/* A value between commas is complete: it is on the stack. */
 static enum state end_element(struct fxparse *p)
 {
 	struct fxframe *f = top(p);
@@ -368,7 +366,7 @@ static enum state end_element(struct fxparse *p)
 		f->node |= p->val_node[p->n_val - 1];
 	} else if (f->kind == FXF_CALL && f->star2) {
 		if (!spread(p, f))
-			return expr_fail(p, f->at, "a starred argument is no part of a graph");
+			return expr_fail(p, f->at, "a starred argument is not allowed in a graph");
 	} else if (f->kind == FXF_CALL && f->kw != NONE) {
 		GROW(p->kw, p->n_kw, p->cap_kw, 2);
 		p->kw[p->n_kw++] = (struct gvalue){.kind = GV_STR, .text = f->kw};
@@ -388,7 +386,7 @@ static enum state comma(struct fxparse *p, bool tuple)
 	f = top(p);
 	f->comma = true;
 	if (f->kind == FXF_BRACE && f->dict && (p->n_val - f->vals) % 2)
-		return expr_fail(p, p->lex.text.p, "a dict's key has no value");
+		return expr_fail(p, p->lex.text.p, "missing value for a dict key");
 	fxlex_next(&p->lex);
 	if (f->kind == FXF_TOP && (p->lex.kind == FXT_END || p->lex.kind == FXT_NEWLINE || fx_op_is(p, ';')))
 		return DONE;
@@ -447,7 +445,7 @@ static enum state operator_state(struct fxparse *p, struct fxitem *i, bool tuple
 {
 	struct fxlex *x = &p->lex;
 	if (x->kind == FXT_NAME) {
-		fx_error_at(p, x->text.p, "'%.*s' is no part of a graph", SLN(x->text, 60));
+		fx_error_at(p, x->text.p, "'%.*s' is not allowed in a graph", SLN(x->text, 60));
 		return FAILED;
 	}
 	if (x->kind != FXT_OP || x->op == ';')
@@ -463,7 +461,7 @@ static enum state operator_state(struct fxparse *p, struct fxitem *i, bool tuple
 	if (!binary_prec(x->op))
 		return DONE;
 	if (binary_prec(x->op) == PREC_COMPARE && chained(p))
-		return expr_fail(p, x->text.p, "a chained comparison is no part of a graph");
+		return expr_fail(p, x->text.p, "a chained comparison is not allowed in a graph");
 	return binary(p);
 }
 
@@ -484,7 +482,7 @@ static enum state close_set(struct fxparse *p, const struct fxframe *f, struct f
 {
 	struct buf b = {0};
 	if (f->node)
-		return expr_fail(p, f->at, "a set of tensors is no part of a graph");
+		return expr_fail(p, f->at, "a set of tensors is not allowed in a graph");
 	buf_addc(&b, '{');
 	for (size_t k = f->vals; k < p->n_val; k++) {
 		if (k > f->vals)
@@ -498,7 +496,7 @@ static enum state close_set(struct fxparse *p, const struct fxframe *f, struct f
 	return TRAILER;
 }
 
-/* Everything of the frame lies on the stack; the current token is behind the bracket. */
+/* Everything in the frame is on the stack; the current token is after the bracket. */
 static enum state finish_frame(struct fxparse *p, struct fxframe *f, struct fxitem *i)
 {
 	const size_t n = p->n_val - f->vals;
@@ -511,12 +509,12 @@ static enum state finish_frame(struct fxparse *p, struct fxframe *f, struct fxit
 		if (n && !f->dict)
 			return close_set(p, f, i);
 		if (n % 2)
-			return expr_fail(p, f->at, "a dict's key has no value");
+			return expr_fail(p, f->at, "missing value for a dict key");
 		*i = value_item(graph_sequence(p->g, GV_DICT, v, n), f->node, f->at);
 		break;
 	case FXF_INDEX:
 		if (!n)
-			return expr_fail(p, f->at, "an index is missing");
+			return expr_fail(p, f->at, "missing index");
 		if (f->comma)
 			one = graph_sequence(p->g, GV_TUPLE, v, n);
 		p->n_val = f->vals;

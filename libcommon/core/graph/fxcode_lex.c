@@ -11,7 +11,7 @@ bool fx_keyword(struct slice s)
 					    "del",    "elif", "else",   "except", "finally",  "for",   "from",  "global",   "if",
 					    "import", "in",   "is",     "lambda", "nonlocal", "not",   "or",    "pass",     "raise",
 					    "return", "try",  "while",  "with",   "yield",    "False", "None",  "True"};
-	/* Lengths of the keywords with this first letter, a to z: nearly every name is none by that alone. */
+	/* Lengths of the keywords with this first letter, a to z: this rules out nearly every name. */
 	static const uint16_t lengths[26] = {
 	    ['a' - 'a'] = 1 << 2 | 1 << 3 | 1 << 5 | 1 << 6,
 	    ['b' - 'a'] = 1 << 5,
@@ -65,7 +65,7 @@ int fx_error(const struct fxlex *x, const char *at, struct err *err, const char 
 	return err_set(err, EXIT_INPUT, "%.200s:%u:%zu: %s", x->name, line, (size_t)(at - from) + 1, what);
 }
 
-/* White space and comments; newlines too inside of brackets. */
+/* White space and comments; inside brackets newlines, too. */
 static const char *skip_space(struct fxlex *x)
 {
 	const char *p = x->p, *end = x->end;
@@ -135,7 +135,7 @@ static const char *number(struct fxlex *x, const char *p)
 	return p;
 }
 
-/* Behind the string whose first quote is at p; NULL: it has no end. *lines counts its newlines. */
+/* The end of the string whose first quote is at p; NULL: unterminated. *lines counts its newlines. */
 static const char *string_end(const char *p, const char *end, uint32_t *lines)
 {
 	const char q = *p;
@@ -216,7 +216,7 @@ void fxlex_next(struct fxlex *x)
 		x->kind = FXT_BAD;
 		q = p + 1;
 	}
-	if (!q) /* a string without end: it ends the text */
+	if (!q) /* an unterminated string: it ends the text */
 		q = end;
 	x->text = slice_of(p, (size_t)(q - p));
 	x->p = q;

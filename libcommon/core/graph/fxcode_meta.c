@@ -1,6 +1,6 @@
 #include "graph/fxcode_part.h"
 
-/* Behind the bracket that closes the one at p; NULL. */
+/* The position after the bracket that closes the one at p, or NULL. */
 static const char *behind(const char *p, const char *end)
 {
 	size_t depth = 0;
@@ -68,7 +68,7 @@ static bool is_device(struct slice s)
 	return true;
 }
 
-/* "f32[8, s77][s77, 1]cuda:0". The metadata's place, or NONE. */
+/* "f32[8, s77][s77, 1]cuda:0". The metadata's index, or NONE. */
 static uint32_t tensor(struct fxparse *p, struct slice s)
 {
 	struct symsize size[GRAPH_MAX_DIMS], stride[GRAPH_MAX_DIMS];
@@ -92,7 +92,7 @@ static uint32_t tensor(struct fxparse *p, struct slice s)
 	return graph_add_tensor(p->g, dtype, (size_t)n, size, strided ? stride : NULL, device);
 }
 
-/* "Parameter(f32[8])", "DTensor(f32[8], S(0))": the class with what else is in the brackets is subclass,
+/* "Parameter(f32[8])", "DTensor(f32[8], S(0))": the class, with anything else in the brackets, is subclass,
  * "DTensor(S(0))". */
 static uint32_t wrapped(struct fxparse *p, struct slice s)
 {
@@ -128,7 +128,7 @@ static uint32_t read_meta(struct fxparse *p, struct slice s)
 	return m == NONE ? wrapped(p, s) : m;
 }
 
-/* The same text gives the same metadata: a copy of what was read the first time, as every node has its own. */
+/* The same text gives the same metadata: a copy of the first result, since every node has its own. */
 static uint32_t meta_of(struct fxparse *p, struct slice s)
 {
 	struct graph *g = p->g;

@@ -1,6 +1,6 @@
 #include "graph/fxcode_part.h"
 
-enum { MAX_CONSTANT = 1 << 16 }; /* bytes of a constant expression that is kept as text */
+enum { MAX_CONSTANT = 1 << 16 }; /* longest constant expression kept as text, in bytes */
 
 static struct slice path_text(const struct fxparse *p, uint32_t id) { return graph_text(p->g, id); }
 
@@ -27,7 +27,7 @@ uint32_t fx_unique(struct fxparse *p, uint32_t name)
 {
 	const uint32_t stamp = p->module + 1;
 	struct fxenv *e = fx_env(p, name);
-	uint32_t id = name; /* what the text uses from outside is refused as a name that it sets: assign() */
+	uint32_t id = name; /* names that the text uses from outside cannot be assigned: assign() */
 	while (e->used_stamp == stamp || (e->state == FXENV_OUTSIDE && id != name)) {
 		struct slice base = path_text(p, name);
 		uint32_t k = ++fx_env(p, name)->counter;
@@ -128,7 +128,7 @@ static bool known_name(struct slice s)
 	return *s.p >= 'A' && *s.p <= 'Z';
 }
 
-/* The line further down on which a name is made, or 0; it is for the message only. */
+/* The later line that defines a name, or 0; only for the message. */
 static uint32_t made_later(const struct fxparse *p, struct slice name)
 {
 	struct slice rest = slice_of(p->lex.p, (size_t)(p->lex.end - p->lex.p)), line;
@@ -146,7 +146,7 @@ static int undefined(struct fxparse *p, struct slice name)
 {
 	uint32_t later = made_later(p, name);
 	if (later)
-		return fx_error_at(p, name.p, "'%.*s' is used before it is made, in line %u", SLN(name, 100), later);
+		return fx_error_at(p, name.p, "'%.*s' is used before its definition in line %u", SLN(name, 100), later);
 	return fx_error_at(p, name.p, "'%.*s' is not defined", SLN(name, 100));
 }
 
@@ -199,7 +199,7 @@ static int outside(struct fxparse *p, struct slice s, struct slice root, bool ca
 	return 0;
 }
 
-/* "self.a.b": what holds data has no modules below it, so the rest is attributes of its value. */
+/* "self.a.b": data has no modules below it, so the rest are attributes of its value. */
 static int self_name(struct fxparse *p, struct slice path, bool called, struct fxitem *out, const char *at)
 {
 	*out = (struct fxitem){.kind = FXI_SELF, .at = at};
@@ -245,7 +245,7 @@ int fx_name(struct fxparse *p, struct slice s, bool called, struct fxitem *out)
 	}
 	p->spent += e->weight;
 	if (p->spent > p->budget)
-		return fx_error_at(p, s.p, "lists are used in lists too often");
+		return fx_error_at(p, s.p, "lists are nested in lists too often");
 	*out = (struct fxitem){.kind = FXI_VALUE, .v = e->v, .node = e->node, .at = s.p};
 	while (dot) {
 		const char *from = dot + 1, *stop = s.p + s.n;
@@ -264,7 +264,7 @@ int fx_resolve(struct fxparse *p, struct fxitem *i)
 		i->v = (struct gvalue){.kind = GV_NAME, .text = i->path};
 	} else if (i->kind == FXI_SELF) {
 		if (!path_text(p, i->path).n)
-			return fx_error_at(p, i->at, "self alone is no value of a graph");
+			return fx_error_at(p, i->at, "self is not a value in a graph");
 		i->v = graph_node_value(fx_new_node(p, GRAPH_GET_ATTR, i->path, NULL, 0));
 		i->node = true;
 	} else if (i->kind == FXI_METHOD) {
@@ -385,7 +385,7 @@ static struct gvalue slice_value(struct fxparse *p, const struct args *a)
 	return graph_sequence(p->g, GV_SLICE, part, 3);
 }
 
-/* Makes a constant when its arguments are: a class, or one of Python's functions of that kind. */
+/* Creates a constant if its arguments are constant: a class, or one of Python's functions of that kind. */
 static bool constructor(struct slice fn)
 {
 	static const char *const words[] = {"float",     "int",    "bool",         "complex",     "range",      "set",
@@ -425,7 +425,7 @@ static int constant_call(struct fxparse *p, struct slice fn, const struct args *
 	return text_item(p, &b, out) < 0 ? -1 : 1;
 }
 
-/* getattr(x, 'y'): of a path a longer path; before "(" a method. 1: done. */
+/* getattr(x, 'y'): on a path, a longer path; before "(", a method. 1: done. */
 static int getattr_call(struct fxparse *p, const struct fxframe *f, struct args *a, struct fxitem *out)
 {
 	struct fxitem first = f->first;
@@ -463,7 +463,7 @@ static int module_call(struct fxparse *p, const struct fxframe *f, const struct 
 {
 	struct slice path = path_text(p, f->callee.path);
 	if (!path.n)
-		return fx_error_at(p, f->callee.at, "a call of self is no part of a graph");
+		return fx_error_at(p, f->callee.at, "a call of self is not allowed in a graph");
 	if (slice_is(path, "_out_shuffle_graph") && a->n >= p->n_leaves) {
 		*out = (struct fxitem){.kind = FXI_VALUE, .node = a->node};
 		out->v = graph_sequence(p->g, GV_TUPLE, a->v + p->n_leaves, a->n - p->n_leaves);
@@ -485,7 +485,7 @@ static int method_call(struct fxparse *p, const struct fxframe *f, struct args *
 		add_call_text(p, &b, a->v, a->n, a->kw, a->n_kw);
 		return text_item(p, &b, out);
 	}
-	GROW(p->val, p->n_val, p->cap_val, 1); /* fx_expr keeps val_node as large when it pushes */
+	GROW(p->val, p->n_val, p->cap_val, 1); /* fx_expr keeps val_node equally large when pushing */
 	struct gvalue *v = p->val + f->vals;
 	memmove(v + 1, v, a->n * sizeof(*v));
 	v[0] = c->v;
@@ -506,7 +506,7 @@ int fx_call(struct fxparse *p, const struct fxframe *f, bool alone, struct fxite
 	default: {
 		struct fxframe call = *f;
 		if (!f->callee.node)
-			return fx_error_at(p, f->at, "what is called here is no function");
+			return fx_error_at(p, f->at, "this is called, but is not a function");
 		call.callee.kind = FXI_METHOD;
 		call.callee.path = graph_intern(p->g, SLICE("__call__"));
 		return method_call(p, &call, &a, true, out);
@@ -602,7 +602,7 @@ static bool fold_unary(struct fxparse *p, unsigned op, struct gvalue *v)
 	case GV_COMPLEX:
 		if (!fx_parse_complex(graph_text(p->g, v->text), &re, &im))
 			return false;
-		*v = minus ? complex_value(p, re == 0 ? re : -re, -im) : *v; /* "-1j" is what repr() says of complex(0, -1) */
+		*v = minus ? complex_value(p, re == 0 ? re : -re, -im) : *v; /* repr() of complex(0, -1) is "-1j" */
 		return true;
 	case GV_TEXT: {
 		struct slice s = graph_text(p->g, v->text);

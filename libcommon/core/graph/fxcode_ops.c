@@ -57,7 +57,7 @@ bool fx_hides(struct slice s)
 
 bool fx_reserved(struct slice s)
 {
-	/* torch gives no node the name of one of Python's functions (torch/fx/graph.py, _illegal_names): it may be
+	/* torch never gives a node the name of one of Python's functions (torch/fx/graph.py, _illegal_names): it may be
 	 * called. */
 	static const char *const words[] = {"Ellipsis", "abs",   "all",      "any",    "bin",  "bool",    "bytes",  "callable",  "chr",
 					    "dict",     "dir",   "divmod",   "eval",   "exec", "filter",  "format", "frozenset", "hasattr",

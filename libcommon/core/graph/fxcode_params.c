@@ -1,6 +1,6 @@
 #include "graph/fxcode_part.h"
 
-/* From the current token to a comma, bracket, "=" or colon outside of brackets (stops at it). */
+/* From the current token to a comma, bracket, "=" or colon outside brackets (stops at it). */
 struct slice fx_raw_until(struct fxparse *p, const char *ends)
 {
 	struct fxlex *x = &p->lex;
@@ -98,7 +98,7 @@ static int placeholder(struct fxparse *p, const struct fxparam *q)
 	uint32_t name = fx_unique(p, q->name), node = graph_add_node_ids(g, p->module, GRAPH_PLACEHOLDER, name, q->target);
 	struct fxenv *e = fx_env(p, q->name);
 	if (e->state == FXENV_VALUE)
-		return fx_error_at(p, q->at, "the parameter '%.*s' is there twice", SLN(graph_text(g, q->name), 60));
+		return fx_error_at(p, q->at, "duplicate parameter '%.*s'", SLN(graph_text(g, q->name), 60));
 	e->state = FXENV_VALUE;
 	e->v = graph_node_value(node);
 	e->node = true;
@@ -115,14 +115,14 @@ static int placeholder(struct fxparse *p, const struct fxparam *q)
 	p->first_node = (uint32_t)g->n_nodes;
 	int rc = fx_expr(p, false, false, &v);
 	if (rc == 0 && g->n_nodes > p->first_node)
-		rc = fx_error_at(p, q->at, "a default that is computed is no part of a graph");
+		rc = fx_error_at(p, q->at, "a computed default is not allowed in a graph");
 	if (rc == 0)
 		graph_set_args(g, node, &v, 1);
 	p->lex = keep;
 	return rc;
 }
 
-/* The prologue is over: the parameters become nodes. */
+/* At the end of the prologue, turns the parameters into nodes. */
 int fx_placeholders(struct fxparse *p)
 {
 	p->prologue = false;

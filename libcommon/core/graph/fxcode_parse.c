@@ -23,20 +23,20 @@ struct fxenv *fx_env(struct fxparse *p, uint32_t id)
 	return e;
 }
 
-/* Fails with the token that is here instead of what was expected. */
+/* Fails with the current token instead of the expected one. */
 int fx_unexpected(struct fxparse *p, const char *wanted)
 {
 	const struct fxlex *x = &p->lex;
 	if (x->kind == FXT_END && p->n_frame > 1)
-		return fx_error_at(p, p->frame[p->n_frame - 1].at, "the bracket that is opened here is never closed");
+		return fx_error_at(p, p->frame[p->n_frame - 1].at, "this bracket is never closed");
 	if (x->kind == FXT_END || x->kind == FXT_NEWLINE)
-		return fx_error_at(p, x->text.p, "the line ends where %s is expected", wanted);
+		return fx_error_at(p, x->text.p, "expected %s, but the line ends", wanted);
 	if (x->kind == FXT_BAD && x->text.n > 1)
-		return fx_error_at(p, x->text.p, "a string has no end");
-	return fx_error_at(p, x->text.p, "'%.*s' where %s is expected", SLN(x->text, 60), wanted);
+		return fx_error_at(p, x->text.p, "unterminated string");
+	return fx_error_at(p, x->text.p, "expected %s, found '%.*s'", wanted, SLN(x->text, 60));
 }
 
-/* "File: a.py:3 in f, code: x" without "File: "; what else torch writes in such a comment stays. */
+/* "File: a.py:3 in f, code: x" without "File: "; anything else torch writes in such a comment is kept. */
 static void take_comment(void *user, struct slice s)
 {
 	struct fxparse *p = user;
@@ -82,7 +82,7 @@ static struct weigh weigh(struct fxparse *p, struct gvalue v)
 	return w;
 }
 
-/* `name` now means v. A placeholder that nothing has used yet and that has its parameter's name takes the alias's:
+/* Binds `name` to v. A placeholder that has not been used yet and has its parameter's name takes the alias's name:
  * "l_x_ = L_x_", as torch writes a placeholder whose name is not its target. */
 static int assign(struct fxparse *p, uint32_t name, struct gvalue v)
 {
@@ -96,7 +96,7 @@ static int assign(struct fxparse *p, uint32_t name, struct gvalue v)
 	}
 	if (e->state == FXENV_OUTSIDE) {
 		struct slice s = graph_text(g, name);
-		return fx_error_at(p, p->statement, "'%.*s' is made here, but line %u uses it", SLN(s, 60), e->line);
+		return fx_error_at(p, p->statement, "'%.*s' is defined here, but line %u uses it", SLN(s, 60), e->line);
 	}
 	const struct weigh w = v.kind == GV_NODE ? (struct weigh){0, true} : weigh(p, v);
 	e->state = FXENV_VALUE;
@@ -106,7 +106,7 @@ static int assign(struct fxparse *p, uint32_t name, struct gvalue v)
 	return 0;
 }
 
-/* "x = None": x is freed. Of a name that was never set it is the constant. */
+/* "x = None": x is freed. If the name was never set, it is the constant. */
 static void free_name(struct fxparse *p, uint32_t name)
 {
 	struct fxenv *e = fx_env(p, name);
@@ -136,7 +136,7 @@ static int finish_assign(struct fxparse *p, struct gvalue v, struct slice annota
 	return 0;
 }
 
-/* "a, b = value": getitems, or the parts of what is written out. */
+/* "a, b = value": getitems, or the elements of a literal sequence. */
 static int unpack(struct fxparse *p, const char *at)
 {
 	struct gvalue v;
@@ -154,7 +154,7 @@ static int unpack(struct fxparse *p, const char *at)
 		return 0;
 	}
 	if (v.kind != GV_NODE)
-		return fx_error_at(p, at, "the value has no parts");
+		return fx_error_at(p, at, "this value cannot be unpacked");
 	fx_name_nodes(p, NONE, 0);
 	for (size_t i = 0; i < n; i++) {
 		struct gvalue args[2] = {v, graph_int_value((int64_t)i)};
@@ -181,7 +181,7 @@ static void skip_statement(struct fxparse *p)
 }
 
 /* Reads the lines that torch.export's and AOTAutograd's code generators put before the nodes (torch/fx/graph.py, _PyTreeCodeGen,
- * _ExportCodeGen, _BoxedCodeGen): the names are the placeholders. The current token is the value's first. 1: it was that. */
+ * _ExportCodeGen, _BoxedCodeGen): the names are the placeholders. The current token is the value's first. 1: it was such a line. */
 static int prologue_value(struct fxparse *p, bool many)
 {
 	p->boxed |= !many && next_is(p, "iter(");
@@ -203,7 +203,7 @@ static int prologue_value(struct fxparse *p, bool many)
 	return 1;
 }
 
-/* Names before "=" (with commas: many); the current token is behind it. */
+/* Names before "=" (with commas: many); the current token is after it. */
 static int assignment(struct fxparse *p, bool many, struct slice annotation, const char *at)
 {
 	struct gvalue v;
@@ -235,8 +235,8 @@ static int assignment(struct fxparse *p, bool many, struct slice annotation, con
 	return fx_expr(p, true, false, &v) < 0 ? -1 : finish_assign(p, v, annotation);
 }
 
-/* "; z = x" behind "x += y" or "x[i] = y" on the same line: the node's name is z and x stays what it was
- * (torch/fx/graph.py, inplace_methods). Takes it. */
+/* "; z = x" after "x += y" or "x[i] = y" on the same line: the node's name is z and x is unchanged (torch/fx/graph.py, inplace_methods).
+ * Consumes it. */
 static bool named_after(struct fxparse *p, struct slice target, uint32_t *name, struct slice *annotation)
 {
 	struct fxlex keep = p->lex;
@@ -299,7 +299,7 @@ static int setitem(struct fxparse *p, struct slice target)
 	p->n_val -= 2;
 	p->target.kind = FXI_VALUE;
 	if (!fx_op_is(p, '='))
-		return fx_error_at(p, p->lex.text.p, "'%.*s' on an element is no part of a graph", SLN(p->lex.text, 60));
+		return fx_error_at(p, p->lex.text.p, "'%.*s' on an element is not allowed in a graph", SLN(p->lex.text, 60));
 	fxlex_next(&p->lex);
 	if (fx_expr(p, true, false, &args[2]) < 0)
 		return -1;
@@ -341,7 +341,7 @@ static int deletion(struct fxparse *p)
 	return 0;
 }
 
-/* A statement that begins with a keyword. 1: it is none of those. */
+/* A statement that begins with a keyword. 1: it is not one of those. */
 static int keyword(struct fxparse *p)
 {
 	static const char *const values[] = {"None", "True", "False", "not", "lambda", "await", "yield"};
@@ -357,10 +357,10 @@ static int keyword(struct fxparse *p)
 	for (unsigned i = 0; i < ARRAY_LEN(values); i++)
 		if (slice_is(s, values[i]))
 			return 1;
-	return fx_error_at(p, s.p, "'%.*s' is no part of a graph", SLN(s, 60));
+	return fx_error_at(p, s.p, "'%.*s' is not allowed in a graph", SLN(s, 60));
 }
 
-/* Names with commas up to "=": "a, b, = ...". False, and nothing taken: it is something else. The current token is the
+/* Names with commas up to "=": "a, b, = ...". False, with nothing consumed: it is something else. The current token is the
  * first name. */
 static bool name_list(struct fxparse *p)
 {
@@ -442,12 +442,12 @@ static int named(struct fxparse *p)
 	return 1;
 }
 
-/* An expression for what it does: a call, or "x[i] = y". */
+/* An expression for its effect: a call, or "x[i] = y". */
 static int effect(struct fxparse *p)
 {
 	struct gvalue v;
 	const char *at = p->lex.text.p;
-	if (p->lex.kind == FXT_STRING) { /* a docstring, or what FX_GRAPH_SHOW_META writes */
+	if (p->lex.kind == FXT_STRING) { /* a docstring, or the output of FX_GRAPH_SHOW_META */
 		fxlex_next(&p->lex);
 		if (at_end(p))
 			return 0;
@@ -461,7 +461,7 @@ static int effect(struct fxparse *p)
 	if (p->target.kind == FXI_TARGET)
 		return setitem(p, slice_trim(slice_of(at, (size_t)(p->target.at - at))));
 	if (fx_op_is(p, '='))
-		return fx_error_at(p, at, "nothing in a graph can be assigned to this");
+		return fx_error_at(p, at, "cannot assign to this in a graph");
 	fx_name_nodes(p, NONE, 0);
 	return 0;
 }
@@ -490,7 +490,7 @@ static int statement(struct fxparse *p)
 			r = named(p);
 		}
 	} else if (fx_op_is(p, '@')) {
-		return fx_error_at(p, p->lex.text.p, "a decorator is no part of a graph");
+		return fx_error_at(p, p->lex.text.p, "a decorator is not allowed in a graph");
 	}
 	if (r == 1)
 		r = effect(p);
@@ -523,7 +523,7 @@ static int body(struct fxparse *p, int def_indent)
 		if (indent < 0)
 			indent = column;
 		if (column != indent)
-			return fx_error_at(p, p->lex.p, "the line is not indented as the ones before it");
+			return fx_error_at(p, p->lex.p, "the line is not indented like the previous ones");
 		fxlex_next(&p->lex);
 		if (statements(p) < 0)
 			return -1;

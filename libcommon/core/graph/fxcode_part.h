@@ -1,12 +1,12 @@
-/* fxcode_part.h - what the files of fxcode share: tokens, the classes of a text, the parser of one forward().
+/* fxcode_part.h - shared by the files of fxcode: tokens, the classes of a text, the parser of one forward().
  *
  *     fxcode.c         fxcode_read
- *     fxcode_scan.c    which classes there are, where each forward() begins, what __init__ says      (struct fxscan)
+ *     fxcode_scan.c    finds the classes, the start of each forward(), and the attributes in __init__ (struct fxscan)
  *     fxcode_lex.c     tokens                                                                         (struct fxlex)
  *     fxcode_params.c  the signature of one forward()                                                 (struct fxparse)
  *     fxcode_parse.c   its statements
- *     fxcode_expr.c    expressions, with stacks of its own instead of recursion
- *     fxcode_node.c    what calls, operators and names mean: nodes or constants
+ *     fxcode_expr.c    expressions, with explicit stacks instead of recursion
+ *     fxcode_node.c    turns calls, operators and names into nodes or constants
  *     fxcode_meta.c    "f32[8]cpu"
  *     fxcode_value.c   operands as text
  *     fxcode_write.c   forward() as text
@@ -19,12 +19,12 @@
 /* ---- tokens ---- */
 
 enum fxtok { FXT_END, FXT_NEWLINE, FXT_NAME, FXT_INT, FXT_FLOAT, FXT_IMAG, FXT_STRING, FXT_OP, FXT_BAD };
-/* An operator's bytes in one number: FXOP2('*', '*'). */
+/* An operator's bytes as one number: FXOP2('*', '*'). */
 #define FXOP2(a, b) ((unsigned)(a) | (unsigned)(b) << 8)
 #define FXOP3(a, b, c) (FXOP2(a, b) | (unsigned)(c) << 16)
 
 struct fxlex {
-	const char *p, *end, *start; /* p: behind the current token; start: of the text */
+	const char *p, *end, *start; /* p: after the current token; start: of the text */
 	const char *name;            /* of the text, for errors */
 	uint32_t line;               /* of p */
 	uint32_t depth;              /* open brackets: newlines are white space */
@@ -34,31 +34,30 @@ struct fxlex {
 	uint32_t tok_line;
 };
 void fxlex_next(struct fxlex *x);
-/* The byte that begins the next token (0 at the end, '\n' for the end of a line), without taking it. */
+/* The first byte of the next token (0 at the end, '\n' for the end of a line), without consuming it. */
 char fxlex_peek(struct fxlex *x);
-/* To the first token of the next logical line: its indentation (a tab goes to a multiple of 8), or -1 at the end. A
- * comment alone on a line is given to `comment`. */
+/* Goes to the first token of the next logical line; returns its indentation (a tab goes to a multiple of 8), or -1 at the end. Calls
+ * `comment` for a comment alone on a line. */
 int fxlex_line_start(struct fxlex *x, void (*comment)(void *user, struct slice text), void *user);
-/* Behind the logical line that begins at p; *open: where a bracket or string begins that is never closed, else
- * untouched. */
+/* Returns the end of the logical line that begins at p; *open: the start of a bracket or string that is never closed, else unchanged. */
 const char *fxlex_skip_line(const char *p, const char *end, const char **open);
 enum { FXC_NAME = 1, FXC_DIGIT = 2, FXC_SPACE = 4 };
 extern const uint8_t fx_class[256];
 static inline bool fx_name_start(unsigned char c) { return fx_class[c] & FXC_NAME; }
 static inline bool fx_name_part(unsigned char c) { return fx_class[c] & (FXC_NAME | FXC_DIGIT); }
-bool fx_identifier(struct slice s); /* and no keyword */
+bool fx_identifier(struct slice s); /* and not a keyword */
 bool fx_keyword(struct slice s);
-/* "NAME:LINE:COLUMN: what"; at is inside of the text. Returns -1. */
+/* "NAME:LINE:COLUMN: what"; `at` is within the text. Returns -1. */
 int fx_error(const struct fxlex *x, const char *at, struct err *err, const char *fmt, ...) PRINTF_LIKE(4, 5);
 
 /* ---- classes ---- */
 
 struct fxclass {
 	struct slice name;
-	struct slice attr; /* what its parent calls it */
-	bool bound;        /* attr was said by an assignment in __init__ */
-	bool top;          /* stands in no other class */
-	uint32_t parent;   /* NONE */
+	struct slice attr; /* its name in its parent */
+	bool bound;        /* attr comes from an assignment in __init__ */
+	bool top;          /* not nested in another class */
+	uint32_t parent;   /* or NONE */
 	uint32_t line, fwd_line;
 	int fwd_indent;
 	const char *fwd; /* at "def forward("; NULL: it has none */
@@ -70,40 +69,40 @@ struct fxinit {
 	struct slice text; /* one logical line of __init__ */
 };
 struct fxscan {
-	struct fxclass *cls; /* [0] is the root; parents before children */
+	struct fxclass *cls; /* [0] is the root; parents come before children */
 	struct fxinit *init;
 	size_t n_cls, cap_cls, n_init, cap_init;
-	struct arena arena;     /* names that were written with escapes */
+	struct arena arena;     /* names written with escapes */
 	struct intern children; /* (parent, attr) of the classes that are modules */
-	const char *open;       /* a bracket or string that is never closed */
-	size_t budget;          /* a class may be made several times: bytes of all of them */
+	const char *open;       /* an unclosed bracket or string */
+	size_t budget;          /* a class may be instantiated several times: total bytes allowed */
 };
-/* False: there is no class with a forward(), and no forward() alone. */
+/* False: no class with a forward(), and no standalone forward(), was found. */
 bool fxscan_find(struct fxscan *s, struct slice text);
 void fxscan_release(struct fxscan *s);
-/* "self.x = x_class()" gives a class its name in its parent, be it in that class or, as torch 2.15 has it, beside it. cls[] is then
- * the root and what is below it. False: more text is made than the budget. */
+/* "self.x = x_class()" gives a class its name in its parent, whether it is nested in that class or, as in torch 2.15, beside it. cls[] is
+ * then the root and its descendants. False: the text exceeds the budget. */
 bool fxscan_bind(struct fxscan *s);
-/* Reads __init__ of class c into attributes of module m. *next: 0 for the first class, then as it was left; classes in order. */
+/* Reads __init__ of class c into attributes of module m. *next: 0 for the first class, then unchanged between calls; classes in order. */
 void fxscan_attrs(struct fxscan *s, size_t *next, uint32_t c, struct graph *g, uint32_t m);
-/* Colours and the prefixes of TORCH_LOGS lines taken off, into b; false: there are none. */
+/* Copies text to b without colours and the prefixes of TORCH_LOGS lines; false if it has none. */
 bool fxscan_plain(struct slice text, struct buf *b);
 
 /* ---- one forward() ---- */
 
 enum fxenv_state { FXENV_NONE, FXENV_VALUE, FXENV_FREED, FXENV_OUTSIDE };
-/* The node or attribute that a name stands for, by the name's id in graph.text; stamp: module + 1, else it is of another module. */
+/* The node or attribute that a name stands for, by the name's id in graph.text; stamp: module + 1, else it belongs to another module. */
 struct fxenv {
 	uint32_t stamp, line;
-	uint32_t used_stamp, counter; /* a node has this name; of generated names */
+	uint32_t used_stamp, counter; /* used_stamp: a node has this name; counter: for generated names */
 	uint8_t state;
-	bool node;       /* v names a node */
-	uint32_t weight; /* values in v, itself included */
+	bool node;       /* v refers to a node */
+	uint32_t weight; /* values in v, including itself */
 	struct gvalue v;
 	struct slice annotation; /* seen before the name gets its value */
 };
 
-/* The operand that is being read. */
+/* The operand being read. */
 enum fxitem_kind { FXI_VALUE, FXI_PATH, FXI_SELF, FXI_METHOD, FXI_TARGET };
 struct fxitem {
 	uint8_t kind;
@@ -117,8 +116,8 @@ enum fxframe_kind { FXF_TOP, FXF_PAREN, FXF_LIST, FXF_BRACE, FXF_CALL, FXF_INDEX
 struct fxframe {
 	uint8_t kind;
 	bool comma, dict, node, star2;
-	uint8_t colons;              /* FXF_INDEX: of the element that is being read */
-	uint32_t kw;                 /* text: keyword whose value is being read, NONE */
+	uint8_t colons;              /* FXF_INDEX: of the element being read */
+	uint32_t kw;                 /* text: keyword whose value is being read, or NONE */
 	uint32_t vals, kws, ops;     /* the stacks' heights when it was opened */
 	struct fxitem callee, first; /* first: getattr's first argument, unresolved (path NONE: none) */
 	const char *at;
@@ -148,19 +147,19 @@ struct fxparse {
 	size_t n_val, cap_val, cap_val_node, n_kw, cap_kw, n_frame, cap_frame, n_ops, cap_ops;
 	struct fxitem target;  /* FXI_TARGET: x[i] before "=": n_val - 2 and n_val - 1 */
 	uint32_t first_node;   /* of the statement */
-	const char *statement; /* where it begins */
-	uint32_t stack;        /* text of the last "# File:" comment, NONE */
+	const char *statement; /* its start */
+	uint32_t stack;        /* text of the last "# File:" comment, or NONE */
 	struct buf tmp;
 	uint32_t *names; /* assignment targets */
 	size_t n_names, cap_names;
-	/* prologue: parameters that are no nodes yet */
+	/* prologue: parameters that are not nodes yet */
 	struct fxparam *param;
 	size_t n_param, cap_param;
-	size_t spent, budget; /* sequences that names stand for may be used in each other: their sizes are counted */
-	size_t n_leaves;      /* names that pytree.tree_leaves gave */
+	size_t spent, budget; /* names bound to sequences may be used in other sequences: their sizes are counted */
+	size_t n_leaves;      /* names assigned by pytree.tree_leaves */
 	bool prologue, boxed, done;
-	bool element, target_ok; /* fx_expr: a value was read since the last comma; its third argument */
-	/* metadata that was read, by its text */
+	bool element, target_ok; /* fx_expr: element: a value was read since the last comma; target_ok: its third argument */
+	/* metadata read so far, by its text */
 	struct intern metas;
 	uint32_t *meta_of;
 	size_t cap_meta_of;
@@ -179,20 +178,20 @@ struct fxenv *fx_env(struct fxparse *p, uint32_t id);
 int fx_parse_forward(struct fxparse *p, uint32_t cls);
 int fx_error_at(struct fxparse *p, const char *at, const char *fmt, ...) PRINTF_LIKE(3, 4);
 
-/* "'x' where WANTED is expected" at the current token. */
+/* "expected WANTED, found 'x'" at the current token. */
 int fx_unexpected(struct fxparse *p, const char *wanted);
 static inline bool fx_op_is(const struct fxparse *p, unsigned op) { return p->lex.kind == FXT_OP && p->lex.op == op; }
 
-/* fxcode_params.c: "def forward(self, x, ...) -> T:", the lexer in front of it; *returns: text of T, or NONE. */
+/* fxcode_params.c: "def forward(self, x, ...) -> T:", with the lexer before it; *returns: text of T, or NONE. */
 int fx_signature(struct fxparse *p, uint32_t *returns);
 void fx_add_param(struct fxparse *p, struct slice name, struct slice target, const char *at);
-/* The prologue is over: the parameters become nodes. */
+/* At the end of the prologue, turns the parameters into nodes. */
 int fx_placeholders(struct fxparse *p);
-/* From the current token to one of `ends` outside of brackets (stops at it). */
+/* The text from the current token up to one of `ends` outside brackets. */
 struct slice fx_raw_until(struct fxparse *p, const char *ends);
 
-/* Reads one expression from the current token on; stops at what cannot belong to it. tuple: commas make one. On success
- * the current token is the first behind it. target_ok: "x[i]" before "=" or "+=" becomes p->target. */
+/* Reads one expression from the current token on; stops at the first token that cannot belong to it. tuple: commas make a tuple. On success
+ * the current token is the first after it. target_ok: "x[i]" before "=" or "+=" becomes p->target. */
 int fx_expr(struct fxparse *p, bool tuple, bool target_ok, struct gvalue *out);
 
 /* fxcode_node.c: -1 with err set, or 0 and *out. */
@@ -208,15 +207,15 @@ uint32_t fx_new_node(struct fxparse *p, enum graph_op op, uint32_t target, const
 uint32_t fx_function(struct fxparse *p, const char *name, const struct gvalue *args, size_t n);
 /* Names the nodes from first_node on; result (or NONE) gets `name`. */
 void fx_name_nodes(struct fxparse *p, uint32_t result, uint32_t name);
-/* A name that no node of the module has yet: "x", "x_1"; it is then taken. */
+/* A name not yet used by any node of the module: "x", "x_1"; marks it as used. */
 uint32_t fx_unique(struct fxparse *p, uint32_t name);
-/* The annotation of a node: meta or type. */
+/* Sets the annotation of a node: meta or type. */
 void fx_annotate(struct fxparse *p, uint32_t node, struct slice annotation);
 
-/* Python's operators under their names in _operator. */
+/* Python's operators, with their names in _operator. */
 struct fxop {
 	const char *name, *text;
-	uint8_t n;    /* of name */
+	uint8_t n;    /* length of name */
 	uint8_t kind; /* enum fxop_kind */
 };
 enum fxop_kind { FXOP_UNARY, FXOP_BINARY, FXOP_GETITEM, FXOP_INPLACE, FXOP_SETITEM };
@@ -224,9 +223,9 @@ const struct fxop *fxop_by_name(struct slice name); /* "add"; NULL */
 /* "add"; NULL. op: FXOP2 and the like. */
 const char *fxop_by_text(unsigned op, enum fxop_kind kind);
 
-/* Would this name hide what written text uses by itself (torch, device, inf ...)? */
+/* Would this name hide one that the written text uses itself (torch, device, inf ...)? */
 bool fx_hides(struct slice s);
-/* May no node have it: that, Python's keywords and functions? */
+/* Is the name unavailable for nodes: one of those, or one of Python's keywords and functions? */
 bool fx_reserved(struct slice s);
 
 /* fxcode_value.c. names: by node, or NULL for the nodes' own. */
@@ -242,8 +241,8 @@ struct fxwriter {
 	const struct graph *g;
 	struct buf *b;
 	enum fxcode_form form;
-	struct slice *names;    /* by node; NULL: every node has a name that can be written */
-	struct intern made;     /* for those */
+	struct slice *names;    /* by node; NULL: every node's name can be written */
+	struct intern made;     /* the names in use, for renamed nodes */
 	uint32_t *freed;        /* by node: the node after which it was freed, + 1 */
 	uint32_t *child, *next; /* modules: first child, next sibling; NONE */
 	uint32_t said;          /* text of the last "# File:" comment */
@@ -251,7 +250,7 @@ struct fxwriter {
 	struct {
 		uint32_t text; /* + 1 */
 		bool plain;
-	} seen[64]; /* texts that were looked at last: is it a dotted name as it stands? */
+	} seen[64]; /* cache of recent texts: is each a dotted name as is? */
 };
 /* A forward() with its statements (fxcode_write.c), and the classes around them (fxcode_class.c). */
 void fx_write_forward(struct fxwriter *w, const struct gmodule *m, unsigned columns);

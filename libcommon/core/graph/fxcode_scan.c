@@ -17,7 +17,7 @@ static bool word_at(const char *p, const char *end, const char *word)
 	return (size_t)(end - p) >= n && !memcmp(p, word, n);
 }
 
-/* "def forward(" with any white space; also "async def" is none. */
+/* "def forward(" with any white space; "async def" does not count. */
 static bool is_def(const char *p, const char *end, const char *name)
 {
 	if (!word_at(p, end, "def ") && !word_at(p, end, "def\t"))
@@ -31,7 +31,7 @@ static bool is_def(const char *p, const char *end, const char *name)
 	return p < end && *p == '(';
 }
 
-/* The name in "class NAME(...):"; p is at "class". "" when it is no class. */
+/* The name in "class NAME(...):"; p is at "class". "" if it is not a class. */
 static struct slice class_name(const char *p, const char *end)
 {
 	if (!word_at(p, end, "class ") && !word_at(p, end, "class\t"))
@@ -66,7 +66,7 @@ static void add_init(struct fxscan *s, uint32_t cls, const char *p, const char *
 	    (struct fxinit){.cls = cls, .line = line, .text = slice_trim(slice_of(p, (size_t)(stop - p)))};
 }
 
-/* Takes a logical line inside of a class. False when nothing more can be nested. */
+/* Processes a logical line inside a class. False if nothing more can be nested. */
 static bool class_line(struct fxscan *s, struct context *stack, size_t *depth, const char *p, const char *end, const char *stop, int column,
 		       uint32_t line)
 {
@@ -96,7 +96,7 @@ static bool class_line(struct fxscan *s, struct context *stack, size_t *depth, c
 	return true;
 }
 
-/* The class whose header is at p (column `column`), with all in it. Returns where it ends. */
+/* The class whose header is at p (column `column`), with everything in it. Returns its end. */
 static const char *scan_class(struct fxscan *s, const char *p, const char *end, int column, uint32_t *line)
 {
 	struct context stack[MAX_CONTEXTS];
@@ -126,8 +126,8 @@ static const char *scan_class(struct fxscan *s, const char *p, const char *end, 
 	return end;
 }
 
-/* Of the classes from `first` on, whose lines of __init__ begin at `init`, that which is the outermost with a forward() becomes the first:
- * those that stand around it are forgotten. False, and all of them are: there is none. */
+/* Among the classes from `first` on, whose lines of __init__ begin at `init`, moves the outermost with a forward() to the front: those
+ * around it are dropped. False, and all are dropped, if there is none. */
 static bool choose_root_class(struct fxscan *s, size_t first, size_t init, size_t bytes)
 {
 	size_t root = first, n = init;
@@ -139,7 +139,7 @@ static bool choose_root_class(struct fxscan *s, size_t first, size_t init, size_
 		s->n_init = init;
 		return false;
 	}
-	/* Classes below it keep their order; all else loses its parent and is dropped. */
+	/* Classes below it keep their order; all others lose their parent and are dropped. */
 	for (size_t i = first; i < s->n_cls; i++)
 		s->cls[i].parent = s->cls[i].parent == NONE || s->cls[i].parent < root || i <= root ? NONE : s->cls[i].parent - gone;
 	memmove(s->cls + first, s->cls + root, (s->n_cls - root) * sizeof(*s->cls));
@@ -155,7 +155,7 @@ static bool choose_root_class(struct fxscan *s, size_t first, size_t init, size_
 	return true;
 }
 
-/* A forward() that is in no class is the graph, if no class came before it. */
+/* A forward() outside any class is the graph, if no class came before it. */
 static bool forward_alone(struct fxscan *s, const char *at, int column, uint32_t line)
 {
 	if (s->n_cls)
@@ -207,7 +207,7 @@ void fxscan_release(struct fxscan *s)
 
 /* ---- __init__ ---- */
 
-/* Behind white space. */
+/* Skips white space. */
 static const char *blank(const char *p, const char *end)
 {
 	while (p < end && (*p == ' ' || *p == '\t'))
@@ -222,7 +222,7 @@ struct init_line {
 	enum gattr_kind kind;
 };
 
-/* A string literal off the beginning of *rest, its characters: in the text, or in the arena where it has escapes. */
+/* A string literal off the beginning of *rest, its characters: in the text, or in the arena if it has escapes. */
 static bool literal(struct slice *rest, struct slice *out, struct arena *arena)
 {
 	const char *from = blank(rest->p, rest->p + rest->n), *end = rest->p + rest->n, *p = from;
@@ -307,7 +307,7 @@ static bool init_base(struct slice *s, struct slice *prefix, struct arena *arena
 	return true;
 }
 
-/* "BASE.register_buffer('x', EXPR)" and its like: s begins behind the base. */
+/* "BASE.register_buffer('x', EXPR)" etc.: s begins after the base. */
 static bool init_register(struct slice s, struct init_line *l, struct arena *arena)
 {
 	static const char *const methods[] = {".register_buffer", ".register_parameter", ".add_module", ".register_module"};
@@ -372,7 +372,7 @@ static struct slice child_key(struct buf *b, uint32_t parent, struct slice name)
 	return buf_slice(b);
 }
 
-/* The class that "NAME()" makes: of those directly below c, or of those that stand alone (c: NONE). */
+/* The class that "NAME()" makes: of those directly below c, or of the top-level ones (c: NONE). */
 static uint32_t made_class(const struct intern *t, const uint32_t *of, uint32_t c, const struct init_line *l, struct buf *key)
 {
 	if (l->expr.n < 3 || l->prefix.n || !slice_ends(l->expr, "()"))
@@ -381,7 +381,8 @@ static uint32_t made_class(const struct intern *t, const uint32_t *of, uint32_t 
 	return id == NONE ? NONE : of[id];
 }
 
-/* Applies what __init__ lines make: the class in the class, once, gets its name; the class beside it is noted, for it must stand before. */
+/* Applies the instantiations in __init__ lines: a nested class gets its name, once; a class beside it is noted, since it must come
+ * first. */
 static void bind_lines(struct fxscan *s, uint32_t *beside)
 {
 	struct init_line l = {0};
@@ -411,13 +412,13 @@ static void bind_lines(struct fxscan *s, uint32_t *beside)
 	free(of);
 }
 
-/* The classes below the root, nested in each other; a class that is made twice is there twice. */
+/* The classes below the root, nested in each other; a class instantiated twice appears twice. */
 struct family {
 	struct fxscan *from, to;
 	const uint32_t *beside; /* for each line of __init__ */
-	uint32_t *child, *next; /* by class of `from`: classes in it; NONE ends */
+	uint32_t *child, *next; /* by class of `from`: classes in it, up to NONE */
 	uint32_t *line;         /* its first line of __init__ */
-	uint32_t *of;           /* by class of `to`: that of `from` */
+	uint32_t *of;           /* by class of `to`: its class in `from` */
 	size_t cap_of, bytes;
 };
 
@@ -431,7 +432,7 @@ static void family_add(struct family *f, uint32_t c, uint32_t parent)
 	f->to.cls[f->to.n_cls++].parent = parent;
 }
 
-/* The lines of __init__ of class i, and the classes in it and those that its lines make. */
+/* The lines of __init__ of class i, and the classes in it and those instantiated by its lines. */
 static void family_of(struct family *f, uint32_t i)
 {
 	struct init_line l = {0};
@@ -466,8 +467,8 @@ static void family_links(struct family *f)
 		f->line[s->init[i].cls] = (uint32_t)i;
 }
 
-/* The first class that no other makes: torch 2.14 writes subgraphs before the class whose they are (debug_utils.py,
- * NNModuleToString.convert), and what people paste has one graph after another. */
+/* The first class that no other instantiates: torch 2.14 writes subgraphs before the class they belong to (debug_utils.py,
+ * NNModuleToString.convert), and pasted texts have one graph after another. */
 static uint32_t root_class(const struct fxscan *s, const uint32_t *beside)
 {
 	uint32_t root = 0;
@@ -504,7 +505,7 @@ bool fxscan_bind(struct fxscan *s)
 {
 	struct buf key = {0};
 	uint32_t *beside = xcalloc(s->n_init + 1, sizeof(*beside));
-	if (s->n_init) /* those of a class lie apart when classes are defined between them */
+	if (s->n_init) /* those of a class are apart if classes are defined between them */
 		qsort(s->init, s->n_init, sizeof(*s->init), by_class);
 	bind_lines(s, beside);
 	const bool ok = gather(s, beside);
@@ -539,7 +540,7 @@ void fxscan_attrs(struct fxscan *s, size_t *next, uint32_t c, struct graph *g, u
 
 /* ---- logs ---- */
 
-/* "[rank0]:V1121 10:00:00.000000 123 torch/x.py:1] [0/0] [__graph_code] REST": where REST begins, or p. */
+/* "[rank0]:V1121 10:00:00.000000 123 torch/x.py:1] [0/0] [__graph_code] REST": the start of REST, or p. */
 static const char *log_prefix(const char *p, const char *stop)
 {
 	const char *q = p, *tag;
@@ -559,7 +560,7 @@ static const char *log_prefix(const char *p, const char *stop)
 	return tag + 1 < stop && tag[1] == ' ' ? tag + 2 : tag + 1;
 }
 
-/* Without ESC [ ... m. */
+/* Removes ESC [ ... m. */
 static void add_plain(struct buf *b, const char *p, const char *stop)
 {
 	while (p < stop) {

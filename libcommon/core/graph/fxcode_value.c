@@ -22,7 +22,7 @@ static int shortest(char *out, size_t size, double v)
 	return exponent;
 }
 
-/* repr() of a float that is finite; point: ".0" where there is no other sign that it is no int. */
+/* repr() of a float that is finite; point: ".0" if nothing else distinguishes it from an int. */
 static void add_finite(struct buf *b, double v, bool point)
 {
 	char digits[40];
@@ -191,7 +191,7 @@ static void add_device(struct buf *b, struct slice s)
 	buf_addc(b, ')');
 }
 
-/* As repr() where Python reads that as the same number: "(nan+nanj)" is none, and -1j is -0.0-1j. */
+/* Like repr() if Python parses that as the same number: "(nan+nanj)" is not one, and -1j is -0.0-1j. */
 static void add_complex(struct buf *b, struct slice s)
 {
 	double re, im;

@@ -53,13 +53,13 @@ static struct slice better_name(struct fxwriter *w, uint32_t node, struct buf *t
 		buf_cut(tmp, base);
 		buf_addf(tmp, "_%u", k);
 		known = w->made.n;
-		k = k < 4 || k > node ? k + 1 : node + 1; /* soon one that no other node asks for */
+		k = k < 4 || k > node ? k + 1 : node + 1; /* soon one that no other node needs */
 	} while (intern_add(&w->made, buf_slice(tmp)) < known);
 	return intern_get(&w->made, known);
 }
 
-/* Names that the text calls and torch does not have, by their texts: relu in "relu(x)" and F in "F.relu(x)" of a
- * person. A node of that name would hide them. NULL: none. */
+/* Names that the text calls and that are not torch's, by their texts: relu in "relu(x)" and F in hand-written "F.relu(x)". A node of that
+ * name would hide them. NULL: none. */
 static bool *foreign_names(const struct graph *g)
 {
 	bool *foreign = NULL;
@@ -84,7 +84,7 @@ static bool name_is_good(const struct graph *g, uint32_t node, const bool *forei
 	return fx_good_name(graph_name(g, node)) && !(foreign && foreign[g->node[node].name]);
 }
 
-/* Names that are no identifiers, keywords, or would hide what the text needs get others. */
+/* Names that are not identifiers, are keywords, or would hide names used by the text are replaced. */
 static void choose_names(struct fxwriter *w)
 {
 	const struct graph *g = w->g;
@@ -106,7 +106,7 @@ static void choose_names(struct fxwriter *w)
 	buf_release(&tmp);
 }
 
-/* ".a.b" behind base, with getattr where a part is no name: getattr(self.layers, "0"). */
+/* ".a.b" after base, with getattr if a component is not a name: getattr(self.layers, "0"). */
 static void add_path(struct fxwriter *w, const char *base, struct slice path)
 {
 	const char *p = path.p, *end = p + path.n;
@@ -144,7 +144,7 @@ static bool all_identifiers(struct slice s)
 	return s.n > 0;
 }
 
-/* Is the text a dotted name that can be written as it stands? */
+/* Is the text a dotted name that can be written unchanged? */
 static bool plain(struct fxwriter *w, uint32_t text)
 {
 	const unsigned slot = text % ARRAY_LEN(w->seen);
@@ -155,7 +155,7 @@ static bool plain(struct fxwriter *w, uint32_t text)
 	return w->seen[slot].plain;
 }
 
-/* A function's name; torch.ops.aten.random.from cannot be written as it is. */
+/* A function's name; torch.ops.aten.random.from cannot be written unchanged. */
 static void add_function(struct fxwriter *w, uint32_t target)
 {
 	struct slice s = graph_text(w->g, target);
@@ -275,17 +275,17 @@ static void left_side(struct fxwriter *w, uint32_t node)
 	buf_add(w->b, " = ", 3);
 }
 
-/* The operator that the node is written as; NULL: it has to be a call. */
+/* The operator to write the node as; NULL: it must be a call. */
 static const struct fxop *operator_of(const struct fxwriter *w, const struct gnode *n)
 {
 	const struct slice target = graph_text(w->g, n->target);
 	if (!slice_starts(target, "_operator.") || n->n_kwargs || !n->n_args)
 		return NULL;
 	const struct fxop *op = fxop_by_name(slice_of(target.p + 10, target.n - 10));
-	return op && any_node(values(w, n->args), n->n_args) ? op : NULL; /* of constants alone: would be read as one */
+	return op && any_node(values(w, n->args), n->n_args) ? op : NULL; /* only constants: would be read as one */
 }
 
-/* "x += y;  z = x" and "x[i] = y;  z = x". False: it has to be written as a call. */
+/* "x += y;  z = x" and "x[i] = y;  z = x". False: it must be written as a call. */
 static bool in_place(struct fxwriter *w, uint32_t node)
 {
 	const struct gnode *call = &w->g->node[node];
@@ -311,7 +311,7 @@ static bool in_place(struct fxwriter *w, uint32_t node)
 	return true;
 }
 
-/* "x[:, 1:3]" where a person may read it. */
+/* "x[:, 1:3]" for readability. */
 static void add_index(struct fxwriter *w, struct gvalue v)
 {
 	const struct gvalue *part = gvalue_has_children(v) ? values(w, v.first) : NULL;
@@ -331,7 +331,7 @@ static void add_index(struct fxwriter *w, struct gvalue v)
 	}
 }
 
-/* Writes a call of one of Python's operators as torch.fx does. False: it has to be written as a call. */
+/* Writes a call of one of Python's operators as torch.fx does. False: it must be written as a call. */
 static bool by_operator(struct fxwriter *w, const struct gnode *n)
 {
 	const struct gvalue *v = values(w, n->args);
@@ -436,7 +436,7 @@ static bool free_operand(void *user, uint32_t operand_node)
 	return true;
 }
 
-/* ";  x = y = None" of what nothing needs any more. */
+/* ";  x = y = None" for values no longer needed. */
 static void free_unused(struct fxwriter *w, uint32_t node)
 {
 	const struct graph *g = w->g;
@@ -494,7 +494,7 @@ static void expression(struct fxwriter *w, const struct gnode *n)
 	}
 }
 
-/* The node whose expression stands behind "return": the last one, when nothing but the output uses it. NONE. */
+/* The node whose expression follows "return": the last one, if only the output uses it; or NONE. */
 static uint32_t returned_at_once(const struct fxwriter *w, const struct gmodule *m)
 {
 	const struct graph *g = w->g;
@@ -510,7 +510,7 @@ static uint32_t returned_at_once(const struct fxwriter *w, const struct gmodule 
 		   : NONE;
 }
 
-/* Writes the return; a person returns one value alone, several without brackets. */
+/* Writes the return; hand-written code returns a single value alone, several without brackets. */
 static void add_return(struct fxwriter *w, const struct gnode *n)
 {
 	const struct gvalue v = n->n_args ? w->g->value[n->args] : graph_none_value(),
@@ -543,7 +543,7 @@ static void statement(struct fxwriter *w, uint32_t node, unsigned columns)
 	buf_addc(w->b, '\n');
 }
 
-/* The parameter's name without stars; the node's own where the target cannot be one. */
+/* The parameter's name without stars; the node's own if the target cannot be one. */
 static struct slice parameter(const struct fxwriter *w, uint32_t node, struct slice *stars)
 {
 	struct slice t = graph_text(w->g, w->g->node[node].target);
@@ -616,7 +616,7 @@ void fx_write_forward(struct fxwriter *w, const struct gmodule *m, unsigned colu
 	}
 }
 
-/* Module constructors are written as repr() has them: Linear(in_features=2, ...). */
+/* Module constructors are written like their repr(): Linear(in_features=2, ...). */
 static bool bare_constructors(const struct graph *g)
 {
 	for (size_t i = 0; i < g->n_attrs; i++)

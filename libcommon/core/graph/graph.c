@@ -97,13 +97,13 @@ uint32_t graph_add_node_ids(struct graph *g, uint32_t module, enum graph_op op, 
 	return id;
 }
 
-/* `from` may lie in value[] itself. */
+/* `from` may point into value[] itself. */
 static uint32_t put_values(struct graph *g, const struct gvalue *from, size_t n)
 {
 	size_t at = g->n_values, own = SIZE_MAX;
 	if (g->value && from >= g->value && from < g->value + g->n_values)
 		own = (size_t)(from - g->value);
-	GROW(g->value, g->n_values, g->cap_values, n + 1); /* never NULL: NULL + 0 is no pointer */
+	GROW(g->value, g->n_values, g->cap_values, n + 1); /* never NULL: NULL + 0 is not a pointer */
 	if (n)
 		memcpy(g->value + at, own == SIZE_MAX ? from : g->value + own, n * sizeof(*from));
 	g->n_values += n;
@@ -124,7 +124,7 @@ void graph_set_kwargs(struct graph *g, uint32_t node, const struct gvalue *name_
 	g->node[node].n_kwargs = (uint32_t)n;
 }
 
-/* A module's attributes lie side by side, also when those of two modules come in turn. */
+/* A module's attributes are contiguous, even if those of two modules are added alternately. */
 uint32_t graph_add_attr(struct graph *g, uint32_t module, enum gattr_kind kind, struct slice name, struct slice expr)
 {
 	struct gmodule *m = &g->module[module];
@@ -206,7 +206,7 @@ uint32_t graph_add_tuple_meta(struct graph *g, const struct gmeta *part, size_t 
 
 /* ---- look ---- */
 
-/* There is one table for nodes, child modules and attributes: their numbers follow each other. */
+/* One table for nodes, child modules and attributes, with consecutive numbers. */
 enum index_kind { INDEX_NODE, INDEX_MODULE, INDEX_ATTR };
 
 static void index_key(const struct graph *g, uint32_t at, enum index_kind *kind, uint32_t *module, uint32_t *name)
@@ -376,7 +376,7 @@ static int bad_node(const struct graph *g, uint32_t node, struct err *err, const
 static bool text_ok(const struct graph *g, uint32_t id) { return id < g->text.n; }
 static bool text_or_none(const struct graph *g, uint32_t id) { return id == NONE || id < g->text.n; }
 
-/* The tree of one operand: every index lies before the one that names it, so that walks end. */
+/* The tree of one operand: every index precedes the one that refers to it, so that walks end. */
 static const char *bad_value(const struct graph *g, struct gvalue v)
 {
 	struct {
@@ -385,14 +385,14 @@ static const char *bad_value(const struct graph *g, struct gvalue v)
 	size_t limit = g->n_values;
 	for (unsigned depth = 0;;) {
 		if (v.kind > GV_TEXT)
-			return "has an operand of no kind";
+			return "has an operand of an invalid kind";
 		if (gvalue_has_text(v) && !text_ok(g, v.text))
-			return "has an operand whose text is missing";
+			return "has an operand without its text";
 		if (gvalue_has_children(v)) {
 			if (v.first > limit || v.n > limit - v.first)
-				return "has an operand with children out of place";
+				return "has an operand whose children are out of range";
 			if ((v.kind == GV_DICT && v.n % 2) || (v.kind == GV_SLICE && v.n != 3))
-				return "has a dict or slice with the wrong number of parts";
+				return "has a dict or slice with the wrong number of elements";
 			if (depth == GRAPH_MAX_DEPTH)
 				return "has an operand that is nested too deeply";
 			stack[depth].at = v.first;
@@ -413,11 +413,11 @@ static int check_operands(const struct graph *g, uint32_t i, struct err *err)
 	const char *why = NULL;
 	if (n->args > g->n_values || n->n_args > g->n_values - n->args || n->kwargs > g->n_values ||
 	    n->n_kwargs > (g->n_values - n->kwargs) / 2)
-		return bad_node(g, i, err, "has operands out of place");
+		return bad_node(g, i, err, "has operands that are out of range");
 	for (uint32_t k = 0; k < n->n_args && !why; k++)
 		why = g->value[n->args + k].kind <= GV_FLOAT ? NULL : bad_value(g, g->value[n->args + k]);
 	for (uint32_t k = 0; k < 2 * n->n_kwargs && !why; k++)
-		why = !(k & 1) && g->value[n->kwargs + k].kind != GV_STR ? "has a keyword that is no name"
+		why = !(k & 1) && g->value[n->kwargs + k].kind != GV_STR ? "has a keyword that is not a name"
 									 : bad_value(g, g->value[n->kwargs + k]);
 	return why ? bad_node(g, i, err, "%s", why) : 0;
 }
@@ -427,7 +427,7 @@ static int check_node(const struct graph *g, uint32_t i, struct err *err)
 	const struct gnode *n = &g->node[i];
 	if (!text_ok(g, n->name) || !text_ok(g, n->target) || !text_or_none(g, n->type) || !text_or_none(g, n->stack) ||
 	    (n->meta != NONE && n->meta >= g->n_meta) || n->op > GRAPH_OUTPUT)
-		return bad_node(g, i, err, "is not whole");
+		return bad_node(g, i, err, "is incomplete");
 	return check_operands(g, i, err);
 }
 
@@ -438,7 +438,7 @@ static int check_meta(const struct graph *g, uint32_t i, struct err *err)
 	if (m->kind > GMETA_TUPLE || (n && (m->dim > g->n_dims || n > g->n_dims - m->dim)) ||
 	    (m->kind == GMETA_TENSOR && (!text_or_none(g, m->device) || !text_or_none(g, m->subclass))) ||
 	    (m->kind == GMETA_TUPLE && (m->first > i || m->n_parts > i - m->first)))
-		return err_set(err, EXIT_INPUT, "metadata %u is out of place", i);
+		return err_set(err, EXIT_INPUT, "metadata %u is out of range", i);
 	return 0;
 }
 
@@ -455,10 +455,10 @@ static int check_module(const struct graph *g, uint32_t i, uint16_t *depth, stru
 		return err_set(err, EXIT_INPUT, "module '%.*s' returns nothing (it has no output)", SLN(name, 200));
 	if (!text_ok(g, m->name) || !text_ok(g, m->class_name) || m->first > g->n_nodes || m->n > g->n_nodes - m->first ||
 	    m->first_attr > g->n_attrs || m->n_attr > g->n_attrs - m->first_attr)
-		return err_set(err, EXIT_INPUT, "module '%.*s' is not whole", SLN(name, 200));
+		return err_set(err, EXIT_INPUT, "module '%.*s' is incomplete", SLN(name, 200));
 	for (uint32_t k = m->first; k < m->first + m->n; k++)
 		if (g->node[k].module != i)
-			return bad_node(g, k, err, "stands among those of another module");
+			return bad_node(g, k, err, "is among the nodes of another module");
 	if (m->output != m->first + m->n - 1) {
 		struct slice next = graph_name(g, m->output + 1);
 		return bad_node(g, m->output, err, "returns, but '%.*s' follows it", SLN(next, 200));
@@ -466,12 +466,12 @@ static int check_module(const struct graph *g, uint32_t i, uint16_t *depth, stru
 	return 0;
 }
 
-/* The modules and which nodes are theirs. */
+/* The modules and their nodes. */
 static int check_modules(const struct graph *g, struct err *err)
 {
 	size_t n = 0, n_attr = 0;
 	uint16_t *depth = xcalloc(g->n_modules + 1, sizeof(*depth));
-	int rc = g->n_modules ? 0 : err_set(err, EXIT_INPUT, "the graph has no module");
+	int rc = g->n_modules ? 0 : err_set(err, EXIT_INPUT, "the graph has no modules");
 	for (uint32_t i = 0; i < g->n_modules && rc == 0; i++) {
 		rc = check_module(g, i, depth, err);
 		n += g->module[i].n;
@@ -479,14 +479,14 @@ static int check_modules(const struct graph *g, struct err *err)
 	}
 	free(depth);
 	if (rc == 0 && (n != g->n_nodes || n_attr != g->n_attrs))
-		rc = err_set(err, EXIT_INPUT, "the graph has nodes of no module");
+		rc = err_set(err, EXIT_INPUT, "the graph has nodes outside any module");
 	return rc;
 }
 
 /* Gather users: counted first, then put in their places. */
 struct gather {
 	struct graph *g;
-	uint32_t *seen; /* operand -> the last node that named it, + 1 */
+	uint32_t *seen; /* operand -> the last node that used it, + 1 */
 	uint32_t *count;
 	uint32_t node, bad;
 	bool fill;
@@ -514,14 +514,14 @@ static bool gather_operand(void *user, uint32_t operand)
 static int bad_operand(const struct graph *g, uint32_t node, uint32_t operand, struct err *err)
 {
 	if (operand >= g->n_nodes)
-		return bad_node(g, node, err, "uses a node that is not there");
+		return bad_node(g, node, err, "uses a node that does not exist");
 	struct slice name = graph_name(g, operand);
 	if (g->node[node].op == GRAPH_PLACEHOLDER || g->node[node].op == GRAPH_GET_ATTR)
 		return bad_node(g, node, err, "uses '%.*s', but is a %s", SLN(name, 200), graph_op_name(g->node[node].op));
 	if (operand == node)
 		return bad_node(g, node, err, "uses itself");
 	if (g->node[operand].module != g->node[node].module)
-		return bad_node(g, node, err, "uses '%.*s', which is of another module", SLN(name, 200));
+		return bad_node(g, node, err, "uses '%.*s', which is in another module", SLN(name, 200));
 	return bad_node(g, node, err, "uses '%.*s', which comes after it", SLN(name, 200));
 }
 
@@ -569,7 +569,7 @@ static int make_index(struct graph *g, struct err *err)
 			return bad_node(g, i, err, "has the name of an earlier node");
 		if (g->by_name[slot] && kind == INDEX_MODULE)
 			return err_set(err, EXIT_INPUT, "two modules are named '%.*s'", SLN(graph_text(g, name), 200));
-		g->by_name[slot] = i + 1; /* of attributes set twice the last one counts, as in Python */
+		g->by_name[slot] = i + 1; /* if an attribute is set twice, the last one counts, as in Python */
 	}
 	return 0;
 }
@@ -590,7 +590,7 @@ int graph_finish(struct graph *g, struct err *err)
 	for (uint32_t i = 0; i < g->n_attrs && rc == 0; i++)
 		if (!text_ok(g, g->attr[i].name) || !text_or_none(g, g->attr[i].expr) ||
 		    (g->attr[i].meta != NONE && g->attr[i].meta >= g->n_meta))
-			rc = err_set(err, EXIT_INPUT, "attribute %u is out of place", i);
+			rc = err_set(err, EXIT_INPUT, "attribute %u is out of range", i);
 	if (rc == 0)
 		rc = find_users(g, err);
 	if (rc == 0)

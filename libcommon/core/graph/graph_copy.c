@@ -1,6 +1,6 @@
 #include "graph/graph.h"
 
-/* Ids that mean the same in both graphs need no look-up: those that g has borrowed. */
+/* Ids that mean the same in both graphs need no lookup: those borrowed by g. */
 uint32_t graph_copy_text(struct graph *g, const struct graph *from, uint32_t text)
 {
 	if (text == NONE || (g->lender == from && text < g->lent_texts))
@@ -28,8 +28,7 @@ static inline struct gvalue copy_leaf(struct graph *g, const struct graph *from,
 	return v;
 }
 
-/* n values beside each other at the end of g's. What they hold comes before them, so when one is a sequence they are gathered
- * elsewhere first. */
+/* n contiguous values at the end of g's. Their children come before them, so if one is a sequence they are collected elsewhere first. */
 static uint32_t copy_values(struct graph *g, const struct graph *from, uint32_t first, size_t n, const uint32_t *map)
 {
 	size_t i = 0;
@@ -61,7 +60,7 @@ struct gvalue graph_copy_value(struct graph *g, const struct graph *from, struct
 	return v;
 }
 
-/* All of from is known to g under the same ids. */
+/* Everything in `from` has the same ids in g. */
 static inline bool same_ids(const struct graph *g, const struct graph *from)
 {
 	return g->lender == from && g->lent_texts == from->text.n && g->lent_exprs == from->tab.nodes.n;

@@ -69,7 +69,7 @@ static bool dot_edge(void *user, uint32_t from)
 	return true;
 }
 
-/* Clusters stand side by side: what is inside what, the dashed edges say. */
+/* Clusters are side by side; the dashed edges show the nesting. */
 static void dot_module(const struct graph *g, uint32_t m, struct buf *b)
 {
 	const struct gmodule *mod = &g->module[m];

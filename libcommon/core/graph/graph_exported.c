@@ -1,5 +1,5 @@
-/* A torch.export program as a graph. Source: torch 2.13, torch/_export/serde/{schema,serialize}.py (GraphModuleDeserializer), whose
- * graph this is: the nodes have the names torch gives them when it loads the file, getitems and subgraphs included. */
+/* A torch.export program as a graph. Source: torch 2.13, torch/_export/serde/{schema,serialize}.py (GraphModuleDeserializer), which builds
+ * the same graph: the nodes have the names torch gives them when it loads the file, including getitems and subgraphs. */
 #include "model/contract/exported.h"
 #include "base/sym/srepr.h"
 #include "graph/graph_exported_part.h"
@@ -9,8 +9,8 @@ enum { KIND_NONE, KIND_POSITIONAL, KIND_KEYWORD }; /* ArgumentKind */
 
 /* ---- operands ---- */
 
-/* Since 2.7 the file says how an argument is passed. Before, an operator's arguments are passed by name but for the first, which any
- * schema allows; Python's operators and higher-order operators know no names. */
+/* Since 2.7 the file records how an argument is passed. Before, an operator's arguments are passed by name except the first, which any
+ * schema allows; Python's operators and higher-order operators do not take names. */
 static bool positional(struct exported *x, uint32_t input, bool first, bool nameless)
 {
 	int64_t kind = KIND_NONE;
@@ -33,7 +33,7 @@ static int read_inputs(struct exported *x, uint32_t inputs, bool nameless, struc
 		struct gvalue v;
 		uint32_t arg = json_get_as(&x->t, k, "arg", JSON_OBJECT), name = json_get_as(&x->t, k, "name", JSON_STRING);
 		if (arg == NONE)
-			return gx_bad(x, k, "an input without an argument");
+			return gx_bad(x, k, "missing argument of an input");
 		if (gx_argument(x, arg, 0, &v) < 0)
 			return -1;
 		if (positional(x, k, o->n + o->n_kw == 0, nameless)) {
@@ -69,7 +69,7 @@ static struct slice result_name(struct exported *x, uint32_t k)
 	return json_text_at(&x->t, name != NONE ? name : json_get_as(&x->t, k, "as_name", JSON_STRING), &x->b);
 }
 
-/* The parts of a result, as getitems on it: the file does not have them. */
+/* The elements of a result, as getitems on it: they are not in the file. */
 static int add_parts(struct exported *x, uint32_t source, uint32_t array, unsigned depth)
 {
 	uint32_t i = 0;
@@ -85,13 +85,13 @@ static int add_parts(struct exported *x, uint32_t source, uint32_t array, unsign
 			name = result_name(x, value);
 		if (json_is(&x->t, value, JSON_ARRAY)) {
 			if (depth)
-				return gx_bad(x, k, "results that are nested twice");
+				return gx_bad(x, k, "nested results");
 			if (add_parts(x, add_getitem(x, source, i, SLICE("getitem")), value, 1) < 0)
 				return -1;
 		} else if (name.n) {
 			add_getitem(x, source, i, name);
 		} else if (!none && json_is(&x->t, value, JSON_OBJECT) && gx_union(x, value) == NONE) {
-			return gx_bad(x, k, "a result without a name");
+			return gx_bad(x, k, "missing name of a result");
 		}
 		i++;
 	}
@@ -100,7 +100,7 @@ static int add_parts(struct exported *x, uint32_t source, uint32_t array, unsign
 	return 0;
 }
 
-/* The value that the node itself is, when it is one: its key in the file; NONE for none or several. */
+/* The node's own value, if it has exactly one: its key in the file; else NONE. */
 static uint32_t single_result(struct exported *x, uint32_t obj, uint32_t outputs)
 {
 	uint32_t target = json_get_as(&x->t, obj, "target", JSON_STRING);
@@ -131,9 +131,9 @@ static int take_results(struct exported *x, uint32_t node, uint32_t obj)
 	return add_parts(x, node, outputs, 0);
 }
 
-/* ---- where a node comes from ---- */
+/* ---- the source of a node ---- */
 
-/* 'File "model.py", line 3, in forward\n    return x', the innermost frame, as torch.fx comments it:
+/* 'File "model.py", line 3, in forward\n    return x', the innermost frame, in the form of torch.fx's comments:
  * "model.py:3 in forward, code: return x". */
 static uint32_t read_stack(struct exported *x, uint32_t metadata)
 {
@@ -175,7 +175,7 @@ static struct slice node_name(struct exported *x, uint32_t obj, struct slice tar
 	name = key == NONE ? SLICE("") : result_name(x, key + 1);
 	if (name.n)
 		return name;
-	/* "torch.ops.aten.split.Tensor" -> "split": torch.fx would say split_tensor or the like. */
+	/* "torch.ops.aten.split.Tensor" -> "split": torch.fx would use split_tensor or similar. */
 	const char *dot = slice_starts(target, "torch.ops.") ? memchr(target.p + 10, '.', target.n - 10) : NULL;
 	if (!dot)
 		return SLICE("node");
@@ -188,7 +188,7 @@ static int read_node(struct exported *x, uint32_t obj)
 	uint32_t target_tok = json_get_as(&x->t, obj, "target", JSON_STRING), inputs = json_get_as(&x->t, obj, "inputs", JSON_ARRAY);
 	struct operands o = {0};
 	if (target_tok == NONE || inputs == NONE)
-		return gx_bad(x, obj, "a node without target or inputs");
+		return gx_bad(x, obj, "missing target or inputs of a node");
 	struct slice target = graph_text(x->g, graph_intern(x->g, json_text_at(&x->t, target_tok, &x->b)));
 	bool nameless = slice_starts(target, "_operator.") || slice_starts(target, "math.") || slice_starts(target, "torch.sym_");
 	uint32_t name = graph_intern(x->g, node_name(x, obj, target));
@@ -208,7 +208,7 @@ static int read_node(struct exported *x, uint32_t obj)
 	return rc;
 }
 
-/* An input has the name of its value; one that was constant in the call (flags, None) that of the signature. */
+/* An input has the name of its value; one that was constant in the call (flags, None) has that of the signature. */
 static int read_input(struct exported *x, uint32_t obj, uint32_t spec)
 {
 	uint32_t key = gx_union(x, obj), constant = json_get(&x->t, spec, "constant_input");
@@ -245,7 +245,7 @@ static int read_outputs(struct exported *x, uint32_t graph, uint32_t outputs)
 
 /* ---- metadata ---- */
 
-/* A value that is not understood stays as text, equal to nothing else. */
+/* An unsupported value stays as text, equal to nothing else. */
 static struct symsize expression(struct exported *x, uint32_t k)
 {
 	struct slice s = json_text_at(&x->t, k, &x->b);
@@ -294,7 +294,7 @@ static int tensor_meta(struct exported *x, uint32_t obj, uint32_t *meta)
 	uint32_t dtype = json_get_as(&x->t, obj, "dtype", JSON_NUMBER);
 	struct buf device = {0};
 	if (sizes == NONE)
-		return gx_bad(x, obj, "a tensor without sizes");
+		return gx_bad(x, obj, "missing sizes of a tensor");
 	if (read_sizes(x, sizes, size, &n) < 0 || (strides != NONE && read_sizes(x, strides, stride, &n_stride) < 0))
 		return -1;
 	if (dtype != NONE)
@@ -328,7 +328,7 @@ static int give_metas(struct exported *x, uint32_t graph)
 	return 0;
 }
 
-/* A tuple's metadata is that of its parts; inner ones come after outer ones, and are needed first. */
+/* A tuple's metadata is that of its elements; inner ones come after outer ones, and are needed first. */
 static void give_tuples(struct exported *x)
 {
 	struct graph *g = x->g;
@@ -355,7 +355,7 @@ static int read_graph(struct exported *x, uint32_t graph, uint32_t specs)
 	uint32_t outputs = json_get_as(&x->t, graph, "outputs", JSON_ARRAY);
 	uint32_t spec = specs == NONE ? NONE : json_first(&x->t, specs);
 	if (inputs == NONE || nodes == NONE || outputs == NONE)
-		return gx_bad(x, graph, "a graph without inputs, nodes or outputs");
+		return gx_bad(x, graph, "missing inputs, nodes or outputs of a graph");
 	json_each(&x->t, inputs, k) {
 		bool more = spec != NONE && spec < json_end(&x->t, specs);
 		if (read_input(x, k, more ? spec : NONE) < 0)
@@ -388,9 +388,9 @@ static int check_version(struct exported *x, uint32_t root)
 	uint64_t major;
 	uint32_t version = json_get(&x->t, root, "schema_version");
 	if (!json_u64(&x->t, json_get_as(&x->t, version, "major", JSON_NUMBER), &major))
-		return gx_bad(x, root, "'schema_version' is missing: this is no exported program");
+		return gx_bad(x, root, "'schema_version' is missing: not an exported program");
 	if (major < MIN_MAJOR || major > MAX_MAJOR)
-		return gx_bad(x, version, "schema %llu: only %d to %d are known (PyTorch 2.3 to 2.13)", (unsigned long long)major,
+		return gx_bad(x, version, "schema %llu: only %d to %d are supported (PyTorch 2.3 to 2.13)", (unsigned long long)major,
 			      MIN_MAJOR, MAX_MAJOR);
 	return 0;
 }

@@ -44,7 +44,7 @@ void gx_name_value(struct exported *x, uint32_t id, uint32_t node)
 	k->value = node;
 }
 
-/* A name that no node of the module has: as torch.fx makes one. */
+/* A name unused in the module, generated as by torch.fx. */
 static uint32_t free_name(struct exported *x, struct slice wanted)
 {
 	uint32_t id = graph_intern(x->g, wanted);
@@ -76,7 +76,7 @@ static int named_node(struct exported *x, uint32_t tok, struct gvalue *v)
 	struct slice name = json_text_at(&x->t, tok, &x->b);
 	uint32_t node = tok == NONE ? NONE : gx_value_named(x, name);
 	if (node == NONE)
-		return gx_bad(x, tok == NONE ? 0 : tok, "there is no value '%.*s' before it", SLN(name, 100));
+		return gx_bad(x, tok == NONE ? 0 : tok, "value '%.*s' is not defined before it", SLN(name, 100));
 	*v = graph_node_value(node);
 	return 0;
 }
@@ -90,7 +90,7 @@ static int gx_float(struct exported *x, uint32_t k, double *v)
 	else if (slice_is(s, "NaN"))
 		*v = __builtin_nan("");
 	else if (!json_double(&x->t, k, v))
-		return gx_bad(x, k, "a number is expected");
+		return gx_bad(x, k, "expected a number");
 	return 0;
 }
 
@@ -103,7 +103,7 @@ static int read_number(struct exported *x, uint32_t k, bool is_float, struct gva
 		return 0;
 	}
 	if (!is_float)
-		return gx_bad(x, k, "a 64-bit integer is expected");
+		return gx_bad(x, k, "expected a 64-bit integer");
 	if (gx_float(x, k, &f) < 0)
 		return -1;
 	*v = graph_float_value(f);
@@ -119,12 +119,12 @@ void gx_device(struct exported *x, uint32_t obj, struct buf *b)
 		buf_addf(b, ":%lld", (long long)index);
 }
 
-/* An enum of the schema as the name that torch's code has for it. */
+/* An enum of the schema as its name in torch's code. */
 static int read_enum(struct exported *x, uint32_t k, const char *const *name, size_t n, struct gvalue *v)
 {
 	uint64_t i;
 	if (!json_u64(&x->t, k, &i) || i >= n || !name[i])
-		return gx_bad(x, k, "a number of no meaning here");
+		return gx_bad(x, k, "unexpected number");
 	*v = graph_text_value(x->g, GV_NAME, slice_str(name[i]));
 	return 0;
 }
@@ -135,7 +135,7 @@ static int read_dtype_value(struct exported *x, uint32_t k, struct gvalue *v)
 	enum dtype t = json_i64(&x->t, k, &n) ? exported_dtype(n) : DTYPE_NONE;
 	char name[64];
 	if (t == DTYPE_NONE)
-		return gx_bad(x, k, "a dtype that is not known here");
+		return gx_bad(x, k, "unknown dtype");
 	snprintf(name, sizeof(name), "torch.%s", dtype_name(t));
 	*v = graph_text_value(x->g, GV_NAME, slice_str(name));
 	return 0;
@@ -152,7 +152,7 @@ static int read_sym(struct exported *x, uint32_t obj, struct gvalue *v)
 	if ((k = json_get(&x->t, obj, "as_float")) != NONE)
 		return read_number(x, k, true, v);
 	if ((k = json_get(&x->t, obj, "as_bool")) == NONE)
-		return gx_bad(x, obj, "a symbol without a name");
+		return gx_bad(x, obj, "missing name of a symbol");
 	*v = graph_bool_value(json_is(&x->t, k, JSON_TRUE));
 	return 0;
 }
@@ -233,13 +233,13 @@ static int read_complex(struct exported *x, uint32_t k, struct gvalue *v)
 	uint32_t r = json_get(&x->t, k, "real"), i = json_get(&x->t, k, "imag");
 	char text[80];
 	if (r == NONE || i == NONE || gx_float(x, r, &re) < 0 || gx_float(x, i, &im) < 0)
-		return gx_bad(x, k, "a complex number has real and imag");
+		return gx_bad(x, k, "expected real and imag of a complex number");
 	snprintf(text, sizeof(text), "(%.17g%+.17gj)", re, im);
 	*v = graph_text_value(x->g, GV_COMPLEX, slice_str(text));
 	return 0;
 }
 
-/* A get_attr of something that the module holds: one node for all uses. *made: there was none yet. */
+/* A get_attr of something in the module: one node for all uses. *made: it is new. */
 static struct gvalue attribute(struct exported *x, struct slice name, bool *made)
 {
 	uint32_t id = graph_intern(x->g, name), node = node_named(x, id);
@@ -254,7 +254,7 @@ static int read_graph(struct exported *x, uint32_t k, struct gvalue *v)
 	uint32_t graph = json_get_as(&x->t, k, "graph", JSON_OBJECT), name = json_get_as(&x->t, k, "name", JSON_STRING);
 	bool made;
 	if (graph == NONE || name == NONE)
-		return gx_bad(x, k, "a subgraph without name or graph");
+		return gx_bad(x, k, "missing name or graph of a subgraph");
 	*v = attribute(x, json_text_at(&x->t, name, &x->b), &made);
 	if (made) {
 		PUSH_TO(x->waiting, x->n_waiting, x->cap_waiting) = (struct waiting){x->module, x->g->node[v->node].target, graph};
@@ -262,7 +262,7 @@ static int read_graph(struct exported *x, uint32_t k, struct gvalue *v)
 	return 0;
 }
 
-/* An object that is lifted is an input; else the module holds it. */
+/* A lifted object is an input; else it is in the module. */
 static int read_custom_obj(struct exported *x, uint32_t k, struct gvalue *v)
 {
 	struct slice name = json_text(&x->t, k, "name", &x->b);
@@ -278,7 +278,7 @@ static int read_dict(struct exported *x, uint32_t k, unsigned depth, struct gval
 {
 	size_t base = x->n_stack;
 	if (!json_is(&x->t, k, JSON_OBJECT) || depth == GRAPH_MAX_DEPTH)
-		return gx_bad(x, k, "a dict that is none, or is nested too deeply");
+		return gx_bad(x, k, "invalid or too deeply nested dict");
 	json_each_pair(&x->t, k, i) {
 		struct gvalue item;
 		gx_push(x, graph_text_value(x->g, GV_STR, json_text_at(&x->t, i, &x->b)));
@@ -297,7 +297,7 @@ static int read_list(struct exported *x, uint32_t k, reader *one, reader *inner,
 {
 	size_t base = x->n_stack;
 	if (!json_is(&x->t, k, JSON_ARRAY))
-		return gx_bad(x, k, "a list is expected");
+		return gx_bad(x, k, "expected a list");
 	json_each(&x->t, k, i) {
 		struct gvalue item;
 		if (inner ? read_list(x, i, inner, NULL, GV_LIST, &item) < 0 : one(x, i, &item) < 0)
@@ -351,7 +351,7 @@ static const struct form {
     {"as_complex", read_complex, false, NULL, 0},
 };
 
-/* An object with one member, whose key says what it is. Members that are null, as older files have them, do not count. */
+/* An object with one member, whose key says what it is. Null members, as in older files, do not count. */
 uint32_t gx_union(const struct exported *x, uint32_t obj)
 {
 	uint32_t found = NONE;
@@ -367,7 +367,7 @@ int gx_argument(struct exported *x, uint32_t arg, unsigned depth, struct gvalue 
 {
 	uint32_t k = gx_union(x, arg);
 	if (k == NONE)
-		return gx_bad(x, arg, "an argument that says nothing");
+		return gx_bad(x, arg, "empty argument");
 	struct slice key = json_slice(&x->t, k);
 	if (slice_is(key, "as_string_to_argument"))
 		return read_dict(x, k + 1, depth, v);
@@ -376,5 +376,5 @@ int gx_argument(struct exported *x, uint32_t arg, unsigned depth, struct gvalue 
 		if (slice_is(key, f->key))
 			return f->list ? read_list(x, k + 1, f->one, f->inner, f->inner_kind, v) : f->one(x, k + 1, v);
 	}
-	return gx_bad(x, k, "an argument of the kind '%.*s' is not known here", SLN(key, 80));
+	return gx_bad(x, k, "unsupported kind of argument '%.*s'", SLN(key, 80));
 }

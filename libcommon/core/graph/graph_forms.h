@@ -4,12 +4,12 @@
  *     if (graph_exported_read(&g, model_json, "model.pt2", &err) < 0) ...
  *
  * An exported program is models/NAME.json of a torch.export.save archive (torch 2.13, torch/_export/serde/schema.py, ExportedProgram,
- * schema 8.20; 5 to 8 are taken). The graph is the one that torch's GraphModuleDeserializer makes, with the same names:
- *  - an input is a placeholder, in the order of signature.input_specs, weights included (meta.is_param tells parameters);
- *  - several results have getitem nodes, which the file does not have; a node's tuple has the metadata of its parts;
- *  - a subgraph (as_graph) is a child module and a get_attr; one that is named twice is there once;
- *  - arguments are passed as the file says (kind). Files before 2.7 do not: an operator's are then passed by name, but the first;
- *  - sizes are symbolic expressions; what is not understood stays as opaque text; stack_trace's innermost frame is node.stack.
+ * schema 8.20; 5 to 8 are accepted). The graph is the one that torch's GraphModuleDeserializer makes, with the same names:
+ *  - an input is a placeholder, in the order of signature.input_specs, including weights (meta.is_param marks parameters);
+ *  - several results get getitem nodes, which are not in the file; a node's tuple has the metadata of its elements;
+ *  - a subgraph (as_graph) is a child module and a get_attr; one referenced twice exists once;
+ *  - arguments are passed as the file specifies (kind). Files before 2.7 do not: an operator's are then passed by name, except the first;
+ *  - sizes are symbolic expressions; unsupported ones stay opaque text; stack_trace's innermost frame is node.stack.
  * Values (weights, sample inputs) are other members of the archive: graph/repro/repro.h.
  *
  * Failure: -1 and err (EXIT_INPUT) with the byte and the node; *g is empty. Untrusted: operands are nested at most GRAPH_MAX_DEPTH deep.
@@ -20,7 +20,7 @@
 
 int graph_exported_read(struct graph *g, struct slice model_json, const char *name, struct err *err);
 
-/* A hash of what makes a finished graph: modules by name, their attributes in any order, nodes in order with op, target and operands
+/* A hash of the content of a finished graph: modules by name, their attributes in any order, nodes in order with op, target and operands
  * (keywords in any order). Names of nodes and placeholders do not count, nor does metadata. */
 uint64_t graph_hash(const struct graph *g);
 

@@ -30,7 +30,7 @@ static uint64_t hash_value(const struct graph *g, struct gvalue v)
 	return h;
 }
 
-/* Sums where the order does not count. */
+/* Sums if the order does not matter. */
 static uint64_t hash_node(const struct graph *g, uint32_t node)
 {
 	const struct gnode *n = &g->node[node];
@@ -53,7 +53,7 @@ static uint64_t hash_module(const struct graph *g, uint32_t module)
 	for (uint32_t i = m->first; i < m->first + m->n; i++)
 		h = mix(h, hash_node(g, i));
 	for (uint32_t i = m->first_attr; i < m->first_attr + m->n_attr; i++) {
-		/* The attribute that counts stands for all that have its name. */
+		/* The attribute that counts represents all with its name. */
 		const struct gattr *a = graph_attr(g, module, graph_text(g, g->attr[i].name));
 		uint64_t expr = a->expr == NONE ? 0 : text_hash(graph_text(g, a->expr));
 		attrs += mix(text_hash(graph_text(g, a->name)), mix(a->kind, expr));

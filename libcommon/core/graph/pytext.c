@@ -2,7 +2,7 @@
 
 static bool is_name(char c) { return is_name_char(c) || (unsigned char)c >= 0x80; }
 
-/* Behind the string whose first quote is at p: its end, or NULL when it has none. A one-quote string ends at its line. */
+/* The end of the string whose first quote is at p, or NULL if unterminated. A single-quoted string ends on its line. */
 static const char *skip_string(const char *p, const char *end)
 {
 	const char q = *p;
@@ -22,7 +22,7 @@ static const char *skip_string(const char *p, const char *end)
 	return NULL;
 }
 
-/* Takes a step through an expression. Returns where the next begins, NULL for a string without end. */
+/* Takes a step through an expression. Returns the start of the next one, NULL for an unterminated string. */
 static const char *step(const char *p, const char *end)
 {
 	if (*p == '\'' || *p == '"')
@@ -52,7 +52,7 @@ static int bad_program(const struct pytext *t, const char *at, const char *what,
 
 /* ---- lines ---- */
 
-/* The end of the logical line at p; *code_end: where its comment begins. */
+/* The end of the logical line at p; *code_end: the start of its comment. */
 static const char *line_end(const struct pytext *t, const char *p, const char **code_end, struct err *err)
 {
 	const char *end = t->text.p + t->text.n, *open[PYTEXT_MAX_DEPTH];
@@ -61,13 +61,13 @@ static const char *line_end(const struct pytext *t, const char *p, const char **
 	while (p < end && (*p != '\n' || depth)) {
 		if (*p == '(' || *p == '[' || *p == '{') {
 			if (depth == PYTEXT_MAX_DEPTH)
-				return bad_program(t, p, "has more than 256 brackets in one another", err), NULL;
+				return bad_program(t, p, "more than 256 nested brackets", err), NULL;
 			open[depth++] = p;
 		} else if (*p == ')' || *p == ']' || *p == '}') {
 			if (!depth)
-				return bad_program(t, p, "a bracket is closed that was not opened", err), NULL;
+				return bad_program(t, p, "closing bracket without an opening one", err), NULL;
 			if (closing(*open[--depth]) != *p)
-				return bad_program(t, p, "a bracket is closed by one of another kind", err), NULL;
+				return bad_program(t, p, "mismatched brackets", err), NULL;
 		} else if (*p == '#' && !depth) {
 			*code_end = p;
 		} else if (*p == '\\' && end - p >= 2 && p[1] == '\n') {
@@ -75,11 +75,11 @@ static const char *line_end(const struct pytext *t, const char *p, const char **
 		}
 		const char *next = step(p, end);
 		if (!next)
-			return bad_program(t, p, "a string has no end", err), NULL;
+			return bad_program(t, p, "unterminated string", err), NULL;
 		p = next;
 	}
 	if (depth)
-		return bad_program(t, open[depth - 1], "a bracket is never closed: the file is cut short", err), NULL;
+		return bad_program(t, open[depth - 1], "unclosed bracket: the file is truncated", err), NULL;
 	if (!*code_end)
 		*code_end = p;
 	return p;
@@ -127,7 +127,7 @@ bool pytext_dotted(struct slice s)
 	return true;
 }
 
-/* Behind the bracket that closes the one at p; NULL. */
+/* The position after the bracket that closes the one at p, or NULL. */
 static const char *skip_bracket(const char *p, const char *end)
 {
 	char open[PYTEXT_MAX_DEPTH];
@@ -167,7 +167,7 @@ bool pytext_call(struct slice expr, struct slice *callee, struct slice *inside)
 	return pytext_dotted(*callee) && pytext_inside(slice_of(open, (size_t)(expr.p + expr.n - open)), '(', inside);
 }
 
-/* The first c outside of brackets and strings at or after p; NULL. "==", "<=" and the like are no "=". */
+/* The first c outside brackets and strings at or after p, or NULL. "==", "<=" etc. are not "=". */
 static const char *find_outside(const char *p, const char *end, char c)
 {
 	while (p && p < end) {
@@ -264,7 +264,7 @@ static void add_utf8(struct buf *b, uint32_t c)
 	}
 }
 
-/* An escape, p behind the backslash; NULL when it is none of Python's (\N{...} is not read). */
+/* An escape, with p after the backslash; NULL if it is not one of Python's (\N{...} is not read). */
 static const char *add_escape(struct buf *b, const char *p, const char *end)
 {
 	static const char from[] = "\\'\"abfnrtv", to[] = "\\'\"\a\b\f\n\r\t\v";
@@ -283,7 +283,7 @@ static const char *add_escape(struct buf *b, const char *p, const char *end)
 		return p;
 	}
 	const int n = *p == 'x' ? 2 : *p == 'u' ? 4 : *p == 'U' ? 8 : 0;
-	if (!n) { /* Python keeps what it does not know, with its backslash */
+	if (!n) { /* Python keeps unknown escapes, with the backslash */
 		buf_addc(b, '\\');
 		return p;
 	}

@@ -1,6 +1,6 @@
 #include "graph/slice.h"
 
-/* The part that a node of g has in the candidate. */
+/* The role of a node of g in the candidate. */
 enum { KEPT = 1, INPUT = 2, ATTR = 4, USED = 8 /* by a kept node, or returned by g */, RETURNED = 16 };
 
 struct build {
@@ -10,13 +10,13 @@ struct build {
 	struct graph *out;
 	struct cut *cut;
 	uint8_t *is;   /* node of the root -> the bits above */
-	bool *used;    /* unit -> a node of another unit uses it */
+	bool *used;    /* unit -> used by a node of another unit */
 	uint32_t *map; /* node of g -> node of out */
 	uint32_t user, bad;
 	struct err *err;
 };
 
-/* The node that stands for another as an operand; the node itself when a chain comes back to where it was. */
+/* The node that replaces another as an operand; the node itself if a chain returns to it. */
 static uint32_t resolve(const struct graph *g, const uint32_t *replace, uint32_t node)
 {
 	uint32_t at = node;
@@ -28,7 +28,7 @@ static uint32_t resolve(const struct graph *g, const uint32_t *replace, uint32_t
 	return at;
 }
 
-/* A tuple, or no value at all: nothing that a candidate could take or return. */
+/* A tuple, or no value at all: cannot be an input or output of a candidate. */
 static bool no_single_value(const struct build *b, uint32_t node)
 {
 	return b->u->is[node] & (NODE_TUPLE | NODE_NO_VALUE) && b->g->node[node].op != GRAPH_PLACEHOLDER;
@@ -54,7 +54,7 @@ static bool mark_operand(void *user, uint32_t operand)
 	return b->bad == NONE;
 }
 
-/* Lists what g returns and the candidate has: an input always, as its being returned may be what fails; not what stands for it. */
+/* Lists the outputs of g that are in the candidate: inputs always, since returning one may be what fails; not replacements. */
 static bool mark_returned(void *user, uint32_t r)
 {
 	struct build *b = user;
@@ -74,7 +74,7 @@ static int no_input(const struct build *b)
 	struct slice user = graph_name(b->g, b->user), node = graph_name(b->g, b->bad);
 	return err_set(b->err, EXIT_INPUT, "node '%.*s' needs '%.*s', %s", SLN(user, 200), SLN(node, 200),
 		       b->bad >= b->user                  ? "which does not come before it"
-		       : b->u->is[b->bad] & NODE_NO_VALUE ? "whose value cannot be given"
+		       : b->u->is[b->bad] & NODE_NO_VALUE ? "whose value cannot be supplied"
 							  : "whose value is a tuple");
 }
 
@@ -134,7 +134,7 @@ static bool map_operand(void *user, uint32_t operand)
 	return true;
 }
 
-/* Nodes in g's order. Getitems that are for nobody are left out. */
+/* Nodes in g's order. Unused getitems are left out. */
 static void add_nodes(struct build *b, const struct gmodule *root)
 {
 	for (uint32_t i = root->first; i < root->first + root->n; i++) {
@@ -160,7 +160,7 @@ static void add_return(struct returns *r, uint32_t node, struct gvalue v)
 	r->v[r->n++] = v;
 }
 
-/* As the original returns it, but flat: what the candidate has of it, and constants. */
+/* The original's return values, flattened: those in the candidate, and constants. */
 static void add_returned(struct returns *r, struct gvalue v)
 {
 	const struct build *b = r->b;
@@ -175,7 +175,7 @@ static void add_returned(struct returns *r, struct gvalue v)
 	}
 }
 
-/* The output of the candidate: what the original returns, then what nobody in K uses. */
+/* The output of the candidate: the original's outputs, then values unused in K. */
 static void add_output(struct build *b, const struct gmodule *root)
 {
 	const struct graph *g = b->g;
@@ -198,7 +198,7 @@ static void add_output(struct build *b, const struct gmodule *root)
 	free(r.v);
 }
 
-/* The attribute that get_attr or call_module names: "layers.0", or the "layers" that holds it. */
+/* The attribute that get_attr or call_module refers to: "layers.0", or the "layers" that holds it. */
 static void add_attr(struct build *b, struct slice target)
 {
 	const struct gattr *a = graph_attr(b->g, 0, target);
@@ -213,7 +213,7 @@ static void add_attr(struct build *b, struct slice target)
 	b->out->attr[id].meta = graph_copy_meta(b->out, b->g, a->meta);
 }
 
-/* Attributes and child modules of what is there. */
+/* Attributes and child modules in use. */
 static void add_parts(struct build *b)
 {
 	if (!b->g->n_attrs && b->g->n_modules == 1)
@@ -230,7 +230,7 @@ static void add_parts(struct build *b)
 	}
 }
 
-/* Room at once: growing would copy everything several times. Returns for how many nodes. */
+/* Reserves room at once: growing would copy everything several times. Returns the number of nodes. */
 static size_t room(const struct build *b)
 {
 	const struct gmodule *root = &b->g->module[0];
@@ -291,7 +291,7 @@ void cut_release(struct cut *cut)
 	*cut = (struct cut){0};
 }
 
-/* ---- what metadata can give ---- */
+/* ---- what metadata can supply ---- */
 
 struct closing {
 	const struct graph *g;
@@ -299,7 +299,7 @@ struct closing {
 	const uint32_t *replace;
 	bool guess;
 	uint64_t *keep;
-	size_t next; /* units from here on were looked at; what is added behind it is looked at again */
+	size_t next; /* units from here on were processed; those added after it are processed again */
 };
 
 static bool can_be_made(const struct closing *c, uint32_t node)
@@ -325,7 +325,7 @@ static bool close_operand(void *user, uint32_t operand)
 	return true;
 }
 
-/* Operands stand before their users, so that one way back is nearly always enough; a unit of several nodes may begin before what its
+/* Operands precede their users, so one backward pass is nearly always enough; a unit of several nodes may begin before what its
  * last one uses. */
 void slice_close(const struct graph *g, const struct units *u, const uint32_t *replace, bool guess, uint64_t *keep)
 {

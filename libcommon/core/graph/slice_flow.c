@@ -1,6 +1,6 @@
 #include "graph/slice.h"
 
-/* Backwards from some nodes to all that their values rest on: operands, and what was written to them before. */
+/* Backwards from some nodes to everything their values depend on: operands, and earlier writes to them. */
 struct flow {
 	const struct graph *g;
 	const struct units *u;
@@ -52,7 +52,7 @@ static void flow_start(struct flow *f, const struct graph *g, const struct units
 	f->todo = xreallocarray(NULL, g->n_nodes + 1, sizeof(*f->todo));
 }
 
-/* A unit is one: with a node of it come the others. */
+/* A unit is indivisible: one of its nodes brings the others. */
 static void flow_run(struct flow *f)
 {
 	const struct units *u = f->u;

@@ -10,7 +10,7 @@ static struct slice base_name(const struct graph *g, uint32_t node)
 		last = slice_of(dot + 1, (size_t)(s.p + s.n - dot - 1));
 		s.n = (size_t)(dot - s.p);
 	}
-	/* Five parts: the last one is the overload. torch.ops.aten.add alone is a packet of overloads. */
+	/* Five components: the last one is the overload. torch.ops.aten.add alone is a packet of overloads. */
 	size_t dots = 0;
 	for (size_t i = 0; op && i < s.n; i++)
 		dots += s.p[i] == '.';
@@ -159,7 +159,7 @@ static const char *const views[] = {
     "data",
 };
 
-/* Numbers and shapes, whatever is given. What Python makes of these alone is none, either. */
+/* Numbers and shapes, for any operands. Python functions of only these are not tensors, either. */
 static const char *const no_tensor[] = {
     "sym_size",
     "sym_stride",
@@ -207,7 +207,7 @@ static uint32_t first_operand(const struct graph *g, uint32_t node)
 	return first;
 }
 
-/* Effects that the target's name tells. */
+/* Effects known from the target's name. */
 enum { SEEN = 1, NO_VALUE = 2, VIEW = 4, IN_PLACE = 8, EFFECT = 16, ENDS_CONTEXT = 32, NO_TENSOR = 64, OF_PYTHON = 128, SEQUENCE = 256 };
 
 static uint16_t look_at_target(const struct graph *g, uint32_t node)
@@ -255,7 +255,7 @@ struct subgraphs {
 	bool effect;
 };
 
-/* A get_attr among the operands whose module does something: looked at with all modules below it. */
+/* A get_attr among the operands whose module has an effect: checked with all modules below it. */
 static bool look_into(void *user, uint32_t operand)
 {
 	struct subgraphs *s = user;
@@ -293,7 +293,7 @@ bool node_has_effect(const struct graph *g, uint32_t node, uint32_t *mutates)
 
 /* ---- units ---- */
 
-/* A tensor can be indexed as well (x[0], after dynamo), so without metadata an int on what is no tensor counts. */
+/* A tensor can be indexed as well (x[0], after dynamo), so without metadata only an int on a non-tensor counts. */
 static bool takes_part(const struct graph *g, uint32_t node, uint32_t *source)
 {
 	const struct gnode *n = &g->node[node];
@@ -309,7 +309,7 @@ static bool takes_part(const struct graph *g, uint32_t node, uint32_t *source)
 struct finding {
 	const struct graph *g;
 	struct units *u;
-	uint16_t *target; /* text of a target -> what it says, so that each is looked at once */
+	uint16_t *target; /* text of a target -> its properties, so that each is examined once */
 };
 
 static bool of_numbers(void *user, uint32_t operand)
@@ -396,7 +396,7 @@ void units_find(const struct graph *g, struct units *u)
 			look_at(&f, i);
 	free(f.target);
 	list_nodes(u, root);
-	/* A writer's own alias is that of what it writes to. */
+	/* A writer's alias is that of the operand it writes to. */
 	qsort_r(u->writer, u->n_writers, sizeof(*u->writer), by_written, u->alias);
 	u->written = xreallocarray(NULL, u->n_writers + 1, sizeof(*u->written));
 	for (size_t i = 0; i < u->n_writers; i++)

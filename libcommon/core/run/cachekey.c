@@ -3,7 +3,7 @@
 #include "base/hash.h"
 #include "base/text.h"
 
-/* ---- lines as torch has them ---- */
+/* ---- lines as torch writes them ---- */
 
 static bool split_line(struct slice line, struct key_part *part)
 {
@@ -88,7 +88,7 @@ struct key_part key_part_named(struct slice text, const char *name)
 
 /* ---- two of them ---- */
 
-/* What tells most comes first. Another release has other settings, too, and other inputs make another graph. */
+/* The most telling first. Another release also has other settings, and other inputs give another graph. */
 static uint32_t order_of(struct slice name)
 {
 	static const char *const first[] = {
@@ -129,7 +129,7 @@ static bool value_line(struct slice *rest, struct slice *line)
 	return true;
 }
 
-/* Two values for people. A version is a hash in bytes, of which there is no text. */
+/* Two values for display. A version is a binary hash without a text form. */
 static void show(struct key_change *c, const struct key_part *a, const struct key_part *b, struct arena *arena)
 {
 	struct slice x = a ? a->value : slice_of("", 0), y = b ? b->value : slice_of("", 0), l = {0}, m = {0};
@@ -150,7 +150,7 @@ static void show(struct key_change *c, const struct key_part *a, const struct ke
 				m = slice_of("", 0);
 			more = p || q;
 		}
-		if (slice_eq(l, m)) { /* beyond what is kept, or of a text that says less than its hash */
+		if (slice_eq(l, m)) { /* beyond the kept part, or the text has less detail than its hash */
 			x = rest_x, y = rest_y;
 			value_line(&x, &l);
 			value_line(&y, &m);

@@ -1,6 +1,6 @@
-/* cachekey.h - what the key of a compile cache is made of, and in what two keys differ.
+/* cachekey.h - the components of a compile cache's key, and how two keys differ.
  *
- * torch tells the components of a key beside it, one line each (torch 2.13.0, torch/_inductor/codecache.py, FxGraphCachePickler):
+ * torch writes the components of a key beside it, one per line (torch 2.13.0, torch/_inductor/codecache.py, FxGraphCachePickler):
  * in the artifacts fx_graph_cache_hit and fx_graph_cache_miss of a structured trace (a JSON list "components"), and in the entries of the
  * cache itself (the attribute _fx_graph_cache_debug_lines, and fx_graph_cache_info of AOTAutograd's):
  *
@@ -8,16 +8,16 @@
  *     [cx7y7j5kyzvruvnua4evc7nss2pdvezbfdc2bdjt76hwxocsojn] example_inputs[0]: TensorMetadata(dtype=torch.float32, shape=...
  *     [esstihe2nyydk4mhzpvox3qkajyu5y5t23hk3fi2me7jn75xi3o] inductor_config[max_autotune]: False
  *
- * The hash decides: a value may hold an address. AOTAutograd's own keys have components only where its logger is at DEBUG.
+ * Compare hashes, not values: a value may hold an address. AOTAutograd's own keys have components only if its logger is at DEBUG.
  *
  *     struct key_lines k = {{0}};
  *     json_each(tape, components, i)
  *         key_add(&k, json_text_at(tape, i, &tmp));
- *     ... buf_slice(&k.text[KEY_GRAPH]), buf_slice(&k.text[KEY_SETTINGS]): what is kept (settings are the same in most keys of a run)
+ *     ... buf_slice(&k.text[KEY_GRAPH]), buf_slice(&k.text[KEY_SETTINGS]): the texts to keep (most keys of a run have the same settings)
  *     uint32_t n = key_compare(a, b, change, ARRAY_LEN(change), &tmp);
  *
- * In a kept text a component is a line, "HASH NAME: VALUE", in which the newlines of the value are '\r'; a value is kept to KEY_VALUE
- * bytes, a graph's to KEY_GRAPH_TEXT. Texts that were not made by key_add() are none: nothing is found in them.
+ * In a kept text each component is a line "HASH NAME: VALUE", with the value's newlines as '\r'; a value is cut at KEY_VALUE bytes, a
+ * graph's at KEY_GRAPH_TEXT. Nothing is found in texts that key_add() did not make.
  */
 #ifndef PT2_CACHEKEY_H
 #define PT2_CACHEKEY_H
@@ -31,26 +31,26 @@ struct key_lines {
 	struct buf text[KEY_TEXTS];
 	uint32_t n;
 };
-/* A line as torch has it. What is no such line is left out, and what is beyond KEY_COMPONENTS. */
+/* Adds a line as torch writes it. Other lines, and lines beyond KEY_COMPONENTS, are ignored. */
 void key_add(struct key_lines *k, struct slice line);
 void key_release(struct key_lines *k);
 
 struct key_part {
 	struct slice hash, name, value;
 };
-/* Of a kept text the component of that name; name.n is 0 where there is none. */
+/* The component of that name in a kept text; name.n is 0 if there is none. */
 struct key_part key_part_named(struct slice text, const char *name);
 
-/* A component that two keys have otherwise; before.n, after.n 0: only the other has it. The texts live in the arena. Of values with several
- * lines they are the first lines that differ. order: what tells most is first. */
+/* A component that differs between two keys; before.n or after.n is 0 if only the other key has it. The texts live in the arena. For
+ * multi-line values they are the first lines that differ. order: the most telling first. */
 struct key_change {
 	struct slice name, before, after;
 	uint32_t order;
 };
-/* The texts of two keys, KEY_TEXTS each. How many differ (of which `most` are written), the most telling first: the release, the system,
- * settings, then inputs, then the graph, which follows from inputs. */
+/* Compares the texts of two keys, KEY_TEXTS each. Returns how many components differ (`most` are written), the most telling first: release,
+ * system, settings, then inputs, then the graph, which depends on the inputs. */
 uint32_t key_compare(const struct slice *a, const struct slice *b, struct key_change *out, uint32_t most, struct arena *arena);
-/* "mm, relu, sum": what a key's graph calls, each once, in order. */
+/* "mm, relu, sum": the operators that a key's graph calls, each once, in order. */
 void key_graph_ops(struct slice graph_text, struct buf *b);
 
 #endif

@@ -31,7 +31,7 @@ enum debug_phase debugdir_phase(const struct debug_comp *c)
 
 /* ---- names ---- */
 
-/* The number that ends in front of end, or -1. */
+/* The number that ends just before `end`, or -1. */
 static uint64_t number_before(struct slice s, const char *end)
 {
 	const char *p = end;
@@ -103,7 +103,7 @@ static struct slice joined(struct debugdir *d, struct slice path, const char *na
 	char *s = xasprintf("%.*s%s%s", SL(path), slice_ends(path, "/") ? "" : "/", name);
 	struct slice r = arena_slice(&d->arena, slice_of(s, strlen(s) + 1));
 	free(s);
-	r.n--; /* the NUL stays behind it */
+	r.n--; /* the NUL stays after it */
 	return r;
 }
 
@@ -195,7 +195,7 @@ int debugdir_open(struct debugdir *d, const char *path, struct err *err)
 	if (stat(path, &st) < 0)
 		return err_errno(err, EXIT_INPUT, "'%s'", path);
 	if (!S_ISDIR(st.st_mode))
-		return err_set(err, EXIT_INPUT, "'%s' is no folder", path);
+		return err_set(err, EXIT_INPUT, "'%s' is not a directory", path);
 	size_t n = strlen(path);
 	while (n > 1 && path[n - 1] == '/')
 		n--;
@@ -209,7 +209,8 @@ int debugdir_open(struct debugdir *d, const char *path, struct err *err)
 		qsort_r(d->comp, d->n_comp, sizeof(*d->comp), by_order, d);
 	if (!d->n_comp && !d->n_log && !d->n_trace) {
 		debugdir_close(d);
-		return err_set(err, EXIT_INPUT, "'%s': no debug folder: TORCH_COMPILE_DEBUG=1 writes one, named torch_compile_debug", path);
+		return err_set(err, EXIT_INPUT,
+			       "'%s': no debug directory found: TORCH_COMPILE_DEBUG=1 writes one, named torch_compile_debug", path);
 	}
 	return 0;
 }
@@ -241,7 +242,7 @@ int debugdir_file(const struct debugdir *d, uint32_t comp, enum debug_file which
 	char *path = xasprintf("%.*s/%s", SL(c->path), debug_file_name[which]);
 	int r = -1;
 	if (!c->has[which] || lstat(path, &st) < 0 || !S_ISREG(st.st_mode))
-		err_set(err, EXIT_INPUT, "'%s' is not there", path);
+		err_set(err, EXIT_INPUT, "'%s' is missing", path);
 	else
 		r = mapfile_open(f, path, err);
 	free(path);

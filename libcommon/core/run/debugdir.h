@@ -1,4 +1,4 @@
-/* debugdir.h - what TORCH_COMPILE_DEBUG=1 leaves on disk: runs, compilations, and how far each came.
+/* debugdir.h - the output of TORCH_COMPILE_DEBUG=1: runs, compilations, and how far each got.
  *
  *     struct debugdir d;
  *     if (debugdir_open(&d, "torch_compile_debug", &err) < 0) ...
@@ -8,16 +8,17 @@
  *     if (debugdir_file(&d, i, DEBUG_OUTPUT_CODE, &f, &err) == 0) ... mapfile_close(&f);
  *     debugdir_close(&d);
  *
- * The folder itself, one above it, or any below it (torch 2.13, torch/_inductor/debug.py; 2.0 to 2.12 the same but for HASH.debug):
+ * Accepts the directory itself, its parent, or any directory below it (torch 2.13, torch/_inductor/debug.py; 2.0 to 2.12 the same but for
+ * HASH.debug):
  *
  *     torch_compile_debug/run_2026_11_21_10_26_22_225703-pid_16333/torchinductor/model__0_forward_1.0/output_code.py
  *     torch_compile_debug/run_.../torchinductor/aot_model___0_debug.log
  *     torch_compile_debug/run_.../torchdynamo/debug.log
  *     torch_compile_debug/tlparse/dedicated_log_torch_trace_HASH.log       a structured trace
- *     /tmp/torchinductor_user/rx/crxfi2...jc2.debug/output_code.py         2.0: a folder of one compilation by itself
+ *     /tmp/torchinductor_user/rx/crxfi2...jc2.debug/output_code.py         2.0: the directory of a single compilation
  *
- * A compilation is a folder with one of the files below. Links are not followed. Files are read when asked for.
- * Bounds: DEBUGDIR_DEPTH folders deep, DEBUGDIR_MAX entries. Failure: EXIT_INPUT when it is no folder or has none of these in it.
+ * A compilation is a directory with one of the files below. Links are not followed. Files are read on demand. Bounds: DEBUGDIR_DEPTH
+ * levels, DEBUGDIR_MAX entries. Failure: EXIT_INPUT if it is not a directory or contains none of these.
  */
 #ifndef PT2_INDUCTOR_DEBUGDIR_H
 #define PT2_INDUCTOR_DEBUGDIR_H
@@ -48,7 +49,7 @@ extern const char *const debug_file_name[DEBUG_FILE_COUNT];
 
 enum debug_kind { DEBUG_UNKNOWN, DEBUG_FORWARD, DEBUG_BACKWARD, DEBUG_INFERENCE };
 
-/* What the last file that is there shows: where it stopped, if it failed. */
+/* The phase shown by the last file written: where it stopped, if it failed. */
 enum debug_phase {
 	DEBUG_IN_LOWERING,  /* only graphs */
 	DEBUG_IN_SCHEDULER, /* ir_pre_fusion, no ir_post_fusion */
@@ -65,9 +66,9 @@ struct debug_run {
 struct debug_comp {
 	struct slice name; /* of its folder: "model__0_forward_1.0" */
 	struct slice path;
-	uint32_t run; /* NONE: in none */
+	uint32_t run; /* NONE: no run */
 	enum debug_kind kind;
-	uint64_t graph; /* 0 of model__0_; UINT64_MAX: not said */
+	uint64_t graph; /* 0 of model__0_; UINT64_MAX: unknown */
 	uint64_t nth;   /* 0 of _1.0: it is the run's nth compilation; UINT64_MAX */
 	uint64_t size[DEBUG_FILE_COUNT];
 	bool has[DEBUG_FILE_COUNT];
@@ -84,9 +85,9 @@ struct debugdir {
 
 int debugdir_open(struct debugdir *d, const char *path, struct err *err);
 void debugdir_close(struct debugdir *d);
-/* Is it a folder in which there is something of the sort? */
+/* Is it a directory that contains any of these? */
 bool debugdir_probe(const char *path);
-/* The caller closes it. EXIT_INPUT when it is not there. */
+/* The caller closes it. EXIT_INPUT if it is missing. */
 int debugdir_file(const struct debugdir *d, uint32_t comp, enum debug_file which, struct mapfile *f, struct err *err);
 enum debug_phase debugdir_phase(const struct debug_comp *c);
 

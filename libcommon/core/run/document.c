@@ -8,7 +8,7 @@
 
 /* ---- what a member is ---- */
 
-/* The kinds of facts.h, and how --json has them. */
+/* The kinds of facts.h, and their form in --json. */
 #define FIELD_KINDS(X) \
 	X(TEXT, "text or null") \
 	X(LINES, "list of texts") \
@@ -55,12 +55,12 @@ struct field {
 struct table {
 	const char *name, *meaning;
 	size_t size, rows, count; /* of a row; of struct facts: the pointer, the number of rows */
-	const void *unknown;      /* a row of which nothing is known */
+	const void *unknown;      /* an empty row */
 	const struct field *field;
 	unsigned fields;
 };
 
-/* The words of an enum's values. */
+/* The names of an enum's values. */
 struct words {
 	const char *const *word;
 	unsigned n;
@@ -89,37 +89,37 @@ static const struct words words_of[] = {
 		name, meaning, sizeof(struct row), offsetof(struct facts, rows), offsetof(struct facts, n_##rows), &FACT_NEW(row), \
 		    FIELDS(row), sizeof(FIELDS(row)) / sizeof(struct field) \
 	}
-static const struct table inputs_table = ROWS_OF("inputs", fact_input, input, "what was read");
+static const struct table inputs_table = ROWS_OF("inputs", fact_input, input, "the inputs read");
 static const struct table tables[] = {
-    ROWS_OF("compiles", fact_compile, compile, "what Dynamo compiled: a frame's n-th compilation; attempts together"),
-    ROWS_OF("attempts", fact_attempt, attempt, "of a structured trace: how often a compilation was begun; and what is of none"),
+    ROWS_OF("compiles", fact_compile, compile, "Dynamo's compilations: a frame's n-th compilation, with all its attempts"),
+    ROWS_OF("attempts", fact_attempt, attempt, "of a structured trace: the attempts of a compilation; and records outside any compilation"),
     ROWS_OF("frames", fact_frame, frame, "code objects of one generation, with their compilations"),
     ROWS_OF("graph_breaks", fact_break, brk, NULL),
     ROWS_OF("recompiles", fact_recompile, recompile, "why a frame was compiled again"),
     ROWS_OF("recompile_limits", fact_limit, limit, NULL),
     ROWS_OF("failures", fact_failure, failure, "exceptions and signals; and restarts"),
-    ROWS_OF("symbols", fact_symbol, symbol, "of shapes"),
-    ROWS_OF("bounds", fact_bound, bound, "what symbols were held to"),
+    ROWS_OF("symbols", fact_symbol, symbol, "symbolic sizes"),
+    ROWS_OF("bounds", fact_bound, bound, "constraints on symbols"),
     ROWS_OF("caches", fact_cache, cache, NULL),
     ROWS_OF("cudagraph_skips", fact_cudagraph, cudagraph, NULL),
     ROWS_OF("native_kernels", fact_native, native,
-	    "kernels of torch's own operators, asked of their DSL (torch 2.15, TORCH_LOGS=+native_dsl_compile)"),
-    ROWS_OF("vllm_calls", fact_vllm_call, vllm_call, "of vLLM's backend, with its configuration"),
-    ROWS_OF("vllm_pieces", fact_vllm_piece, vllm_piece, "what they compile: a part of the graph for a range of sizes"),
-    ROWS_OF("vllm_passes", fact_vllm_pass, vllm_pass, "over a part, with what they changed"),
-    ROWS_OF("workers", fact_worker, worker, "processes that compile kernels: those that died, jobs that take long (torch 2.15)"),
-    ROWS_OF("compiler_errors", fact_compiler_error, compiler_error, "of g++, nvcc or Triton's compiler"),
-    ROWS_OF("paths", fact_path, path, "that a log names: debug traces, output code, launchers"),
-    ROWS_OF("unknown_keys", fact_unknown, unknown, "of a structured trace, that this version does not know"),
-    ROWS_OF("damage", fact_damage, damage, "what could not be read"),
+	    "kernels of torch's own operators requested from their DSL (torch 2.15, TORCH_LOGS=+native_dsl_compile)"),
+    ROWS_OF("vllm_calls", fact_vllm_call, vllm_call, "calls of vLLM's backend, with its configuration"),
+    ROWS_OF("vllm_pieces", fact_vllm_piece, vllm_piece, "compilations in such a call: a piece of the graph for a range of sizes"),
+    ROWS_OF("vllm_passes", fact_vllm_pass, vllm_pass, "passes over a piece, with their changes"),
+    ROWS_OF("workers", fact_worker, worker, "processes that compile kernels: those that died, slow jobs (torch 2.15)"),
+    ROWS_OF("compiler_errors", fact_compiler_error, compiler_error, "errors of g++, nvcc or Triton's compiler"),
+    ROWS_OF("paths", fact_path, path, "paths mentioned in a log: debug traces, output code, launchers"),
+    ROWS_OF("unknown_keys", fact_unknown, unknown, "keys of a structured trace unknown to this version"),
+    ROWS_OF("damage", fact_damage, damage, "parts that could not be read"),
 };
 
-/* What ranks are compared by: tlparse --json has them. */
+/* Used to compare ranks: in tlparse --json. */
 static const struct table rank_tables[] = {
-    ROWS_OF("steps", fact_step, step, "what is done, in the order of the log, beside the rows above"),
-    ROWS_OF("spans", fact_span, span, "when something compiled"),
-    ROWS_OF("lists", fact_list, list, "what artifacts list"),
-    ROWS_OF("parities", fact_parity, parity, "schedules of collectives that are not what the generated code does"),
+    ROWS_OF("steps", fact_step, step, "events in log order, beside the rows above"),
+    ROWS_OF("spans", fact_span, span, "when something was compiled"),
+    ROWS_OF("lists", fact_list, list, "lists in artifacts"),
+    ROWS_OF("parities", fact_parity, parity, "collective schedules that differ from the generated code"),
 };
 
 /* ---- written ---- */
@@ -288,11 +288,11 @@ static void table_manual(struct buf *b, const struct table *t)
 		if (!x->name)
 			continue;
 		if (x->type == FIELD_SRC)
-			buf_adds(b, "| input, attempt, line, offset, artifact | SOURCE | where it is said |\n");
+			buf_adds(b, "| input, attempt, line, offset, artifact | SOURCE | source location |\n");
 		else
 			buf_addf(b, "| %s | %s | %s |\n", x->name, type_words[x->type], x->meaning ? x->meaning : "");
 		if (x->type == FIELD_DIR)
-			buf_adds(b, "| attempt | number or null | 0 of the first |\n");
+			buf_adds(b, "| attempt | number or null | 0 for the first |\n");
 	}
 	buf_addc(b, '\n');
 }
@@ -300,7 +300,7 @@ static void table_manual(struct buf *b, const struct table *t)
 void document_manual(struct buf *b)
 {
 	table_manual(b, &inputs_table);
-	buf_adds(b, "### summary\n\n| member | is |\n|---|---|\n| torch_version | text or null: the first that an input names |\n"
+	buf_adds(b, "### summary\n\n| member | is |\n|---|---|\n| torch_version | text or null: the first one found in an input |\n"
 		    "| logs | number of inputs |\n| ranks | list of numbers |\n");
 #define X(name, words) buf_adds(b, "| " #name " | " words " |\n");
 	FACTS_SUMS(X)
@@ -319,18 +319,18 @@ int document_open(struct json_tape *t, struct slice text, const char *name, cons
 {
 	const char *by = tool ? tool : "tlparse or fxexplain";
 	if (text.n >= UINT32_MAX)
-		return err_set(err, EXIT_INPUT, "'%s' is no document of %s --json: too large", name, by);
+		return err_set(err, EXIT_INPUT, "'%s' is not a document from %s --json: too large", name, by);
 	json_tape_text(t, text.p, text.n);
 	if (json_parse(t, 0, text.n, root) < 0)
-		return err_set(err, EXIT_INPUT, "'%s' is no document of %s --json: %s at byte %zu", name, by, t->error, t->error_at);
+		return err_set(err, EXIT_INPUT, "'%s' is not a document from %s --json: %s at byte %zu", name, by, t->error, t->error_at);
 	struct buf tmp = {0};
 	struct slice said = json_text(t, *root, "tool", &tmp);
 	bool fits = tool ? slice_is(said, tool) : slice_is(said, "tlparse") || slice_is(said, "fxexplain");
 	buf_release(&tmp);
 	if (!fits)
-		return err_set(err, EXIT_INPUT, "'%s' is no document of %s --json", name, by);
+		return err_set(err, EXIT_INPUT, "'%s' is not a document from %s --json", name, by);
 	if (json_count(t, *root, "schema", 0) != DOCUMENT_SCHEMA)
-		return err_set(err, EXIT_INPUT, "'%s' is of another version: write it anew with --json of this release", name);
+		return err_set(err, EXIT_INPUT, "'%s' is from another version: recreate it with --json of this release", name);
 	return 0;
 }
 
@@ -425,7 +425,7 @@ static void read_field(struct facts *f, const struct json_tape *t, uint32_t row,
 	}
 }
 
-/* Rows of a table that is empty; members that the document does not have are not known. */
+/* Reads rows into an empty table; members missing in the document are unknown. */
 static void read_table(struct facts *f, const struct json_tape *t, uint32_t root, const struct table *x)
 {
 	uint32_t list = json_get(t, root, x->name), n = json_length(t, list), *count = (uint32_t *)(void *)((char *)f + x->count);
@@ -433,7 +433,7 @@ static void read_table(struct facts *f, const struct json_tape *t, uint32_t root
 	free(*rows);
 	*rows = to;
 	count[0] = n;
-	count[1] = n + 1; /* the table's cap stands behind its n */
+	count[1] = n + 1; /* the table's cap follows its n */
 	json_each(t, list, k) {
 		memcpy(to, x->unknown, x->size);
 		for (unsigned i = 0; i < x->fields; i++)
@@ -443,7 +443,7 @@ static void read_table(struct facts *f, const struct json_tape *t, uint32_t root
 	}
 }
 
-/* Whatever a row names must be there. */
+/* Every row that a row refers to must exist. */
 static bool leads_somewhere(const struct facts *f)
 {
 	bool good = true;
@@ -483,7 +483,7 @@ int document_read(struct facts *f, const struct json_tape *t, uint32_t root, con
 		f->input[0].unknown = json_count(t, summary, "unknown_keys", 0);
 	}
 	if (!leads_somewhere(f))
-		return err_set(err, EXIT_INPUT, "'%s' is not as --json writes it: a row names another that is not there", name);
+		return err_set(err, EXIT_INPUT, "'%s' was not written by --json: a row refers to a missing row", name);
 	facts_frames(f);
 	return 0;
 }
@@ -498,14 +498,14 @@ int document_load(struct facts *f, const char *path, const char *tool, const cha
 		return -1;
 	int status = document_open(&t, m.bytes, path, tool, &root, err);
 	if (status == 0 && (t.loose || !utf8_valid(m.bytes)))
-		status = err_set(err, EXIT_INPUT, "'%s' is no strict JSON in UTF-8", path);
+		status = err_set(err, EXIT_INPUT, "'%s' is not strict JSON in UTF-8", path);
 	if (status == 0 && list && !json_is(&t, json_get(&t, root, list), JSON_ARRAY))
-		status = err_set(err, EXIT_INPUT, "'%s' is of another version, without \"%s\": write it anew with --json of this release",
+		status = err_set(err, EXIT_INPUT, "'%s' is from another version, without \"%s\": recreate it with --json of this release",
 				 path, list);
 	if (status == 0)
 		status = document_read(f, &t, root, path, err);
 	if (status == 0 && !f->n_input)
-		status = err_set(err, EXIT_INPUT, "'%s' is of no input", path);
+		status = err_set(err, EXIT_INPUT, "'%s' has no inputs", path);
 	if (status < 0)
 		facts_release(f);
 	json_tape_release(&t);

@@ -1,4 +1,4 @@
-/* facts.c - the tables of the model, and what their readers share. */
+/* facts.c - the tables of the model, and code shared by their readers. */
 #include "run/facts.h"
 
 #include "base/chain.h"
@@ -218,11 +218,11 @@ bool facts_resume_name(struct slice name, struct slice *function, uint32_t *line
 FACT_TABLES(X)
 #undef X
 
-/* ---- breaks that nothing says ---- */
+/* ---- breaks without a record ---- */
 
-/* Jumps of older torch (before 2.5) leave no record but the function that goes on behind them. A resume function whose line has no
- * break of its own in the same input was made by one; unless it is the rest of a call that went on after a break inside of what it
- * called: then that break, of a compilation of the same function, is the cause. */
+/* Jumps of older torch (before 2.5) leave no record except the function that resumes after them. A resume function whose line has no break
+ * of its own in the same input comes from one, unless it resumes a call after a break inside the callee: then that break, in a compilation
+ * of the same function, is the cause. */
 static void infer_breaks(struct facts *f)
 {
 	struct chain place = {0}, function = {0};
@@ -250,8 +250,8 @@ static void infer_breaks(struct facts *f)
 	chain_release(&function);
 }
 
-/* What a message says of violated constraints is told once: an exception that another was raised from says the same, and so do the
- * lines of a text that are in an exception's message. */
+/* Violated constraints in a message are recorded once: an exception raised from another repeats them, and so do the lines of a text that
+ * are in an exception's message. */
 static void join_constraints(struct facts *f)
 {
 	bool *cause = xcalloc(f->n_failure + 1, sizeof(*cause));

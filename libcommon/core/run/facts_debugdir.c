@@ -1,5 +1,5 @@
-/* facts_debugdir.c - a torch_compile_debug folder into the facts: the trace and the logs in it, and, where there is no trace, what its
- * compilations left behind (run/debugdir.h). */
+/* facts_debugdir.c - reads a torch_compile_debug directory into the facts: the trace and the logs in it, and, if there is no trace, the
+ * output of its compilations (run/debugdir.h). */
 #include "run/facts.h"
 
 #include "run/debugdir.h"
@@ -20,7 +20,7 @@ static void damage(struct facts *f, uint32_t input, const struct err *err)
 
 typedef int add_fn(struct facts *f, const char *path, const struct facts_options *o, struct err *err);
 
-/* Of files that are empty, as most of torchdynamo/debug.log are, nothing is said. Returns how many were read. */
+/* Empty files, as most torchdynamo/debug.log are, are skipped silently. Returns how many were read. */
 static uint32_t add_files(struct facts *f, uint32_t input, const struct slice *path, uint32_t n, add_fn *add, const struct facts_options *o)
 {
 	uint32_t done = 0;
@@ -36,7 +36,7 @@ static uint32_t add_files(struct facts *f, uint32_t input, const struct slice *p
 	return done;
 }
 
-/* "# File: app/m.py:5 in f, code: ..." of the graph: the first of the user's is where it comes from. */
+/* "# File: app/m.py:5 in f, code: ..." of the graph: the first user location is its source. */
 static struct fact_loc place_of(struct facts *f, struct slice text)
 {
 	struct srcloc at;
@@ -82,7 +82,7 @@ static void take_graph(struct facts *f, const struct debugdir *d, uint32_t comp,
 
 static enum component phase_of(enum debug_phase p) { return p == DEBUG_IN_CODEGEN ? COMPONENT_CODEGEN : COMPONENT_INDUCTOR; }
 
-/* The last compilation of a run that has no code: it failed, or the process ended, there. Earlier ones were survived. */
+/* The last compilation of a run without code: it failed there, or the process ended. Earlier ones did not end the run. */
 static bool stopped(const struct debugdir *d, uint32_t i)
 {
 	if (debugdir_phase(&d->comp[i]) == DEBUG_HAS_CODE || d->comp[i].has[DEBUG_OUTPUT_CPP])
@@ -92,7 +92,7 @@ static bool stopped(const struct debugdir *d, uint32_t i)
 	return true;
 }
 
-/* Runs call their compilations alike: with several, the process id stands before. Until the next one. */
+/* Runs use the same names for their compilations: with several runs, the process id is prefixed. Valid until the next call. */
 static struct slice id_of(struct facts *f, const struct debugdir *d, const struct debug_comp *c)
 {
 	if (d->n_run < 2 || c->run == NONE)

@@ -1,4 +1,4 @@
-/* facts_known.c - messages of the knowledge base, looked for in texts. */
+/* facts_known.c - searches texts for messages of the knowledge base. */
 #include "run/facts.h"
 #include "run/patterns/patterns.h"
 
@@ -25,7 +25,7 @@ void facts_take_known(struct facts *f, struct fact_src src, uint32_t compile, co
 	struct taker t = {.f = f, .src = src, .compile = compile};
 	const struct pattern *p = m->pattern;
 	uint32_t id = facts_intern(f, p->id), title = expanded(&t, &p->title, 1, m);
-	/* Told once an input and title: a message that comes a thousand times is one with a count. */
+	/* One row per input and title: a message that occurs a thousand times is one row with a count. */
 	const uint32_t key[] = {src.input, id, title};
 	uint32_t row = intern_add(&f->known_ids, slice_of((const char *)key, sizeof(key)));
 	if (row < f->n_known) {

@@ -1,18 +1,18 @@
-/* facts_one_run.c - a trace and the texts of one run: what both say is one fact. */
+/* facts_one_run.c - merges a trace and the texts of one run: what both report is one fact. */
 #include "base/chain.h"
 #include "run/facts.h"
 
 struct joining {
 	struct facts *f;
-	struct intern said; /* what the traces have: places of breaks and failures, exceptions */
-	uint32_t *moved;    /* row of compile -> where it is in the end */
-	bool *twin;         /* row of compile: a text's, and a trace has it */
+	struct intern said; /* known from the traces: locations of breaks and failures, exceptions */
+	uint32_t *moved;    /* row of compile -> its final index */
+	bool *twin;         /* row of compile: from a text, and also in a trace */
 	bool *gone;         /* row of failure */
 };
 
 static bool is_text(const struct facts *f, uint32_t input) { return f->input[input].kind == FACT_TEXTLOG; }
 
-/* Two keys of one kind never meet another kind's: the first word tells them apart. */
+/* Keys of different kinds never collide: the first word differs. */
 enum { KEY_BREAK, KEY_FAILURE, KEY_KNOWN, KEY_COMPILER };
 static struct slice key(uint32_t k[4], uint32_t kind, uint32_t a, uint32_t b, uint32_t c)
 {
@@ -56,7 +56,7 @@ static void take_traces(struct joining *j)
 
 static bool has(const struct joining *j, struct slice k) { return intern_find(&j->said, k) != NONE; }
 
-/* Compile ids that a trace has, too, go over to it. */
+/* Compile ids that are also in a trace are moved to it. */
 static void join_compiles(struct joining *j)
 {
 	struct facts *f = j->f;
@@ -77,7 +77,7 @@ static void join_compiles(struct joining *j)
 	free(row);
 }
 
-/* An exception that a trace has goes with those that it was raised from. */
+/* An exception that is in a trace is removed together with those it was raised from. */
 static struct fact_failure *twin_of(struct joining *j, const struct fact_failure *e)
 {
 	struct facts *f = j->f;
@@ -89,7 +89,7 @@ static struct fact_failure *twin_of(struct joining *j, const struct fact_failure
 	return NULL;
 }
 
-/* A text has the exception that ended an export; its trace knows only where it was. */
+/* A text has the exception that ended an export; its trace only has the location. */
 static void mark_exports(struct joining *j)
 {
 	struct facts *f = j->f;
@@ -100,7 +100,7 @@ static void mark_exports(struct joining *j)
 		j->gone[i] |= ended && f->failure[i].inferred && slice_starts(facts_text(f, f->failure[i].reason), FACT_EXPORT_STOPPED);
 }
 
-/* Of some failures a trace has what compilation_metrics say, and no traceback. */
+/* For some failures a trace has only compilation_metrics, without a traceback. */
 static void take_traceback(struct fact_failure *twin, const struct fact_failure *e)
 {
 	twin->ended = true;
@@ -180,7 +180,7 @@ static void drop_rows(struct joining *j)
 	DROP(compiler_error, has(j, key(k, KEY_COMPILER, f->compiler_error[i].at.line, f->compiler_error[i].message, 0)))
 }
 
-/* Is there no compile id that a text gives to another function than the traces do? */
+/* Do the texts give every compile id to the same function as the traces? */
 static bool agree(const struct facts *f)
 {
 	struct chain trace = {0};
@@ -191,7 +191,7 @@ static bool agree(const struct facts *f)
 	for (uint32_t i = 0; yes && i < f->n_compile; i++) {
 		const struct fact_compile *c = &f->compile[i];
 		uint32_t k = is_text(f, c->src.input) && c->loc.function != NONE ? chain_first(&trace, CHAIN_KEY(c->id)) : NONE;
-		/* Of several ranks any will do; where none is known by name nothing speaks against it. */
+		/* With several ranks, any match suffices; if no name is known, nothing contradicts it. */
 		bool same = k == NONE;
 		for (; k != NONE && !same; k = trace.next[k])
 			same = f->compile[k].loc.function == NONE || f->compile[k].loc.function == c->loc.function ||

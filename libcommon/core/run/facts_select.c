@@ -1,11 +1,11 @@
-/* facts_select.c - a part of the model as a model: one function's compilations, one input. */
+/* facts_select.c - selects part of a model as a model: one function's compilations, or one input. */
 #include "run/facts.h"
 
-/* What stays: moved[old] is the new row, NONE where it goes. */
+/* The selection: moved[old] is the new row, NONE if removed. */
 struct kept {
-	uint32_t input; /* its rows, with or without a compilation, become those of input 0; NONE: the rows of compilations that stay */
+	uint32_t input;          /* its rows, with or without a compilation, become those of input 0; NONE: the rows of kept compilations */
 	const uint32_t *compile; /* moved */
-	const uint32_t *attempt; /* moved; NULL: all stay */
+	const uint32_t *attempt; /* moved; NULL: all are kept */
 };
 
 static bool stays(const struct kept *k, const struct fact_src *src, uint32_t compile)
@@ -28,7 +28,7 @@ void facts_move_attempts(struct facts *f, const uint32_t *moved)
 			f->attempt[i].compile = moved[f->attempt[i].compile];
 }
 
-/* From all, which f may be itself. */
+/* From `all`, which may be f itself. */
 static void keep_rows(struct facts *f, const struct facts *all, const struct kept *k)
 {
 	uint32_t *failure = xreallocarray(NULL, all->n_failure + 1, sizeof(*failure)), kept = 0;

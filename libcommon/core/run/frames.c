@@ -1,4 +1,4 @@
-/* frames.c - frames: the compilations of a code object together. */
+/* frames.c - frames: groups the compilations of a code object. */
 #include "base/chain.h"
 #include "run/facts.h"
 
@@ -19,9 +19,9 @@ static bool same_frame(const struct fact_compile *p, const struct fact_compile *
 	return p->src.input == q->src.input && p->process == q->process && p->generation == q->generation && p->frame == q->frame;
 }
 
-/* Recompiles by compilation; limits by compilation, and those without one (texts) by the function that they name. */
+/* Recompiles by compilation; limits by compilation, and those without one (texts) by the function they mention. */
 struct events {
-	uint32_t *recompile; /* first of each compilation, NONE */
+	uint32_t *recompile; /* first of each compilation, or NONE */
 	struct chain limit, function;
 };
 
@@ -76,14 +76,14 @@ static struct fact_frame frame_of(const struct facts *f, const struct events *e,
 		if (x->seconds >= 0 && again)
 			v.seconds = (v.seconds < 0 ? 0 : v.seconds) + x->seconds;
 		v.recompiles += again;
-		/* A text names those that something is said of. */
+		/* A text mentions only frames with events. */
 		if (f->input[v.input].kind == FACT_TEXTLOG && x->compile >= v.compiles && x->compile < UINT32_MAX)
 			v.compiles = (uint32_t)x->compile + 1;
 	}
 	return v;
 }
 
-/* Recompiles whose compile id is not known (older text logs): by the place that they name. */
+/* Recompiles with an unknown compile id (older text logs): by the location they mention. */
 static void add_places(struct facts *f, const struct events *e)
 {
 	struct chain place = {0};

@@ -1,9 +1,9 @@
-/* generation.h - whether a compilation is one that its process has had: then compile ids have begun anew.
+/* generation.h - detects compile ids that restart: a compilation that its process has already had.
  *
- * A compile id is no name: torch._dynamo.reset() begins at 0/0 again and writes nothing of it. But frames get their numbers in order
- * when they are compiled first, and so do the compilations of a frame (torch 2.13.0 and 2.15.0: torch/_dynamo/convert_frame.py
- * get_compile_id). So a frame that begins though it is not new, or a compilation that is not, is the first of a generation. What tells
- * that one begins, the reader knows (run/trace/identity.c, run/textlog/identity.c).
+ * A compile id is not unique: torch._dynamo.reset() starts at 0/0 again without writing any record. But frames are numbered in the order in
+ * which they are first compiled, and so are the compilations of a frame (torch 2.13.0 and 2.15.0: torch/_dynamo/convert_frame.py
+ * get_compile_id). So a start of a frame or compilation whose number is not new begins a generation. Each reader knows what marks a start
+ * (run/trace/identity.c, run/textlog/identity.c).
  *
  *     struct generations all = {0};
  *     struct generation now = GENERATION_FIRST;                   // one for each process
@@ -17,8 +17,8 @@
 #include "base/hash.h"
 
 struct generation {
-	uint32_t number; /* how often ids began anew in this process */
-	int64_t frames;  /* the highest frame of it, -1 */
+	uint32_t number; /* how many times ids restarted in this process */
+	int64_t frames;  /* its highest frame, or -1 */
 };
 #define GENERATION_FIRST ((struct generation){0, -1})
 struct generations { /* the highest compilation of each frame */

@@ -21,7 +21,7 @@ static struct slice what_of(const struct lookup *l)
 	return l->what == FACT_BYPASS && l->reason.n ? l->reason : slice_str(cache_what_name[l->what]);
 }
 
-/* Settings that came or went with a release say nothing that the release does not. */
+/* Settings added or removed by a release add nothing to the release itself. */
 static uint32_t without_new_settings(struct key_change *out, uint32_t n)
 {
 	uint32_t k = 0;
@@ -33,7 +33,7 @@ static uint32_t without_new_settings(struct key_change *out, uint32_t n)
 	return k;
 }
 
-/* As key_compare(). */
+/* Like key_compare(). */
 static uint32_t lookup_compare(const struct lookup *a, const struct lookup *b, struct key_change *out, uint32_t most, struct arena *arena)
 {
 	if (b->what == FACT_HIT)
@@ -70,7 +70,7 @@ static uint32_t match(const struct lookup *a, uint32_t na, const struct lookup *
 			if (taken_a[i] || (by_key && !a[i].key.n))
 				continue;
 			for (uint32_t step = 0; step < nb; step++) {
-				uint32_t k = (from + step) % nb; /* of many lookups of one compilation the next is near */
+				uint32_t k = (from + step) % nb; /* among many lookups of one compilation the next is close */
 				if (taken_b[k] || a[i].kind != b[k].kind || (by_key && !slice_eq(a[i].key, b[k].key)))
 					continue;
 				taken_a[i] = taken_b[k] = true;

@@ -11,7 +11,7 @@ static const enum component part_component[TIME_PART_COUNT] = {
 #undef X
 };
 
-/* The first that the name starts with (or, with a '*' before it, holds) counts. */
+/* The first entry that the name starts with (or, with a leading '*', contains) applies. */
 static const struct {
 	const char *start;
 	enum time_part_kind part;

@@ -1,4 +1,4 @@
-/* phases.h - what the names of dynamo_timed blocks stand for: the parts of a compilation, as a person thinks of them.
+/* phases.h - maps the names of dynamo_timed blocks to the parts of a compilation that people know.
  *
  *     phase_part(SLICE("Scheduler.codegen"))        // PART_CODEGEN_TIME
  *     time_part_name[PART_CODEGEN_TIME]             // "code generation"
@@ -18,14 +18,14 @@
 	X(LOWERING, "lowering", COMPONENT_INDUCTOR) \
 	X(SCHEDULING, "scheduling", COMPONENT_INDUCTOR) \
 	X(CODEGEN, "code generation", COMPONENT_CODEGEN) \
-	X(COMPILER, "kernel compile, load", COMPONENT_COMPILER) /* g++, Triton; loading what they made */ \
+	X(COMPILER, "kernel compile, load", COMPONENT_COMPILER) /* g++, Triton; loading their output */ \
 	X(AUTOTUNE, "autotune", COMPONENT_COMPILER) \
 	X(CACHE, "cache lookup", COMPONENT_INDUCTOR) \
 	X(BACKWARD, "backward", COMPONENT_INDUCTOR) /* around the backward's own passes, lowering, ... */ \
 	X(CUDAGRAPH, "CUDA graphs", COMPONENT_RUNTIME) \
 	X(GC, "garbage collection", COMPONENT_DYNAMO) \
 	X(IMPORT, "imports", COMPONENT_INDUCTOR) \
-	X(OTHER, "other", COMPONENT_NONE) /* what no name explains */
+	X(OTHER, "other", COMPONENT_NONE) /* everything without a known name */
 enum time_part_kind {
 #define X(id, name, component) PART_##id##_TIME,
 	TIME_PARTS(X)

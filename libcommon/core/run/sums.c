@@ -40,7 +40,7 @@ static void add_compiles(const struct facts *f, uint32_t input, struct facts_sum
 		s->frames += (input == NONE || f->frame[i].input == input) && f->frame[i].frame >= 0;
 }
 
-/* Rows of a table that are of the input, and for which `which` (of row x) holds. */
+/* Counts the rows of a table that belong to the input and satisfy `which` (of row x). */
 #define ADD(sum, table, which) \
 	for (uint32_t i = 0; i < f->n_##table; i++) { \
 		__typeof__(f->table[0]) *x = &f->table[i]; \

@@ -27,7 +27,7 @@ static const char *next_label(const char *p, const char *end)
 	return end;
 }
 
-/* "app/m.py:5": the file is all up to the last colon, blanks included. */
+/* "app/m.py:5": the file is everything up to the last colon, including spaces. */
 static void top_place(struct slice s, struct srcloc *at)
 {
 	const char *colon = slice_rchr(s, ':');
@@ -79,7 +79,7 @@ void break_text_parse(struct slice text, struct break_text *b)
 		} else if (in_traceback) {
 			struct slice from = slice_of(line.p, (size_t)(end - line.p));
 			struct srcloc at;
-			/* The place named on top has no function; the traceback has it, with the code below. */
+			/* The location at the top has no function; the traceback has it, with the code below. */
 			if (slice_starts(t, "File \"") && srcloc_next(&from, &at) &&
 			    (!b->at.file.n || (at.line == b->at.line && slice_eq(at.file, b->at.file))))
 				b->at = at;
@@ -175,7 +175,7 @@ void recompile_text_parse(struct slice text, struct recompile_text *r)
 			r->at = at;
 		hash = more;
 	}
-	/* The user stack names the file as the program knows it: the innermost frame is the place. */
+	/* The user stack has the file name as used in the program: its innermost frame is the location. */
 	struct srcloc at;
 	while (srcloc_next(&rest, &at))
 		if (at.form == SRCLOC_PYTHON)
@@ -221,7 +221,7 @@ static void without_devices(struct buf *b, struct slice s)
 	}
 }
 
-/* Most graphs name no numbered device: a look for what is like "cuda:3" or "index=3" instead of a copy. */
+/* Most graphs name no numbered device: search for something like "cuda:3" or "index=3" instead of copying. */
 static bool may_name_device(struct slice s)
 {
 	for (const char *p = s.p, *end = s.p + s.n; p < end; p++) {

@@ -1,7 +1,7 @@
-/* text.h - the human-readable texts inside traces, taken apart: graph breaks and recompile reasons.
+/* text.h - parses the human-readable texts in traces: graph breaks and recompile reasons.
  *
  * Formats (torch 2.13.0: torch/_dynamo/exc.py format_graph_break_message, torch/_dynamo/symbolic_convert.py,
- * torch/_dynamo/guards.py get_guard_fail_reason). All slices point into the text given.
+ * torch/_dynamo/guards.py get_guard_fail_reason). All slices point into the given text.
  */
 #ifndef PT2_TRACE_TEXT_H
 #define PT2_TRACE_TEXT_H
@@ -25,7 +25,7 @@
  *         torch._dynamo.graph_break()
  */
 struct break_text {
-	struct srcloc at; /* the user's line; file.n == 0: not said */
+	struct srcloc at; /* the user's line; file.n == 0: unknown */
 	struct slice reason, explanation, context, url;
 	struct slice stack; /* below "User code traceback:" */
 	struct slice hint[16];
@@ -33,26 +33,26 @@ struct break_text {
 	int gb; /* 25 of gb0025.html; -1 */
 };
 void break_text_parse(struct slice text, struct break_text *out);
-/* The innermost frames of a traceback's text as the model keeps them: outermost first, one a line: "FILE:LINE in f: code". */
+/* The innermost frames of a traceback as the model keeps them: outermost first, one per line: "FILE:LINE in f: code". */
 enum { BREAK_FRAMES = 32, FAILURE_FRAMES = 16 };
 void traceback_frames(struct slice traceback, uint32_t most, struct buf *out);
-/* Is a restart reason a graph break, and not a restart for another cause (a tensor's size became dynamic, ...)? */
+/* Is a restart reason a graph break, rather than another cause (a tensor's size became dynamic, ...)? */
 bool break_text_is_break(const struct break_text *b);
 
 /* One recompile reason: "0/1: n == 2    # y = x * n  # app/m.py:21 in step (HINT: type int)\nUser stack trace:\n  File ..." */
 struct recompile_text {
 	struct slice rejected_by; /* "0/1": the compiled code whose guard failed */
 	struct slice guard;       /* "n == 2" */
-	struct slice old, new;    /* n == 0: the text does not say */
+	struct slice old, new;    /* n == 0: not in the text */
 	struct srcloc at;
 };
 void recompile_text_parse(struct slice text, struct recompile_text *out);
 
-/* "step (app.py:12)": a function, its file and line where they are known. */
+/* "step (app.py:12)": a function, with its file and line if known. */
 void put_function(struct buf *b, struct slice file, int64_t line, struct slice function);
 
-/* The text of a graph as ranks compare it, in which cuda:3 and index=3 are cuda:* and index=*: every rank has a device of its own.
- * Never 0. */
+/* A hash of a graph's text for comparing ranks, with cuda:3 and index=3 as cuda:* and index=*, since every rank has its own device. Never
+ * 0. */
 uint64_t graph_fingerprint(struct slice text, struct buf *tmp);
 
 #endif

@@ -6,7 +6,7 @@ static const char context[] = "During handling of the above exception, another e
 
 static struct slice behind(struct slice s, size_t n) { return n < s.n ? slice_of(s.p + n, s.n - n) : slice_of(s.p + s.n, 0); }
 
-/* The columns before a line that its whole traceback has: blanks, or those of an exception group with its bar. */
+/* The margin common to all lines of a traceback: spaces, or those of an exception group with its bar. */
 struct margin {
 	size_t columns;
 	bool bar;
@@ -14,7 +14,7 @@ struct margin {
 
 static bool blank(struct slice s) { return slice_trim(s).n == 0; }
 
-/* A traceback's first line: what stands before "Traceback" or "Exception Group Traceback". */
+/* The margin of a traceback's first line, before "Traceback" or "Exception Group Traceback". */
 static bool starts(struct slice line, struct margin *m, bool *group)
 {
 	size_t n = 0;
@@ -38,7 +38,7 @@ static bool traceback_starts(struct slice line)
 	return starts(line, &m, &group);
 }
 
-/* The line without the margin; false when it does not have it, which ends the traceback. */
+/* The line without the margin; false if it lacks it, which ends the traceback. */
 static bool inside(struct slice line, struct margin m, struct slice *out)
 {
 	if (!m.bar && blank(line)) {
@@ -49,7 +49,7 @@ static bool inside(struct slice line, struct margin m, struct slice *out)
 	for (; n < m.columns && n < line.n; n++)
 		if (line.p[n] != ' ' && !(m.bar && n + 2 == m.columns && (line.p[n] == '|' || line.p[n] == '+')))
 			return false;
-	if (n < m.columns && !(m.bar && n + 1 == m.columns)) /* a bar with nothing behind it */
+	if (n < m.columns && !(m.bar && n + 1 == m.columns)) /* a bar with nothing after it */
 		return false;
 	*out = behind(line, n);
 	return true;
@@ -63,7 +63,7 @@ static bool separator(struct slice line)
 		return false;
 	for (size_t i = 0; i < t.n; i++)
 		if (!strchr("+- 0123456789.", t.p[i]) || !t.p[i])
-			return i > 8 && slice_find(t, " sub-exception"); /* "+---- ... ----", where there are too many */
+			return i > 8 && slice_find(t, " sub-exception"); /* "+---- ... ----", if there are too many */
 	return true;
 }
 
@@ -98,7 +98,7 @@ static bool take_type(struct slice line, struct traceback *tb)
 	return true;
 }
 
-/* Paragraphs that torch adds to a message behind a blank line. */
+/* Paragraphs that torch adds to a message after a blank line. */
 static bool belongs(struct slice line)
 {
 	static const char *const known[] = {"from user code",
@@ -154,8 +154,8 @@ static bool belongs(struct slice line)
 
 struct message {
 	bool user, user_frames; /* below "from user code:" */
-	bool colon;             /* the last line that is not blank ended in one: what follows belongs to it */
-	const char *end;        /* behind the last line that is not blank */
+	bool colon;             /* the last line that is not blank ended in one: the following text belongs to it */
+	const char *end;        /* after the last nonblank line */
 	const char *cpp_end;
 };
 
@@ -201,14 +201,14 @@ static void take_line(struct slice line, struct slice next, struct message *m, s
 		m->cpp_end = m->end;
 }
 
-/* The line after this one, as far as it is the traceback's. */
+/* The next line, if it belongs to the traceback. */
 static struct slice peek(struct slice rest, struct margin m)
 {
 	struct slice line, in;
 	return slice_line(&rest, &line) && inside(line, m, &in) ? in : slice_of("", 0);
 }
 
-/* What is known of the end of a traceback when a line is no longer its own. */
+/* State at the end of a traceback, when a line no longer belongs to it. */
 static bool ends_here(struct slice line, struct slice in, struct margin m, struct traceback *tb)
 {
 	struct slice t = slice_trim(in);
@@ -221,7 +221,7 @@ static bool ends_here(struct slice line, struct slice in, struct margin m, struc
 	return true;
 }
 
-/* The message's lines; *rest ends up before the first that is none of them. */
+/* The message's lines; *rest is left before the first other line. */
 static void take_message(struct slice *rest, struct margin margin, enum traceback_end end, struct message *m, struct traceback *tb)
 {
 	struct slice before = *rest, line, in;
@@ -234,7 +234,7 @@ static void take_message(struct slice *rest, struct margin margin, enum tracebac
 			return;
 		}
 		blanks = blank(in) ? blanks + 1 : 0;
-		/* *m sees a blank line only by its effect: the paragraph behind it must be known */
+		/* a blank line depends on the paragraph after it, which must be a known one */
 		bool new_paragraph = !blank(in) && m->end && before.p > m->end + 1;
 		if (end == TRACEBACK_BARE && (blanks > 3 || (new_paragraph && !m->colon && !m->user && !belongs(in)))) {
 			tb->ended = true;
@@ -246,7 +246,7 @@ static void take_message(struct slice *rest, struct margin margin, enum tracebac
 	}
 }
 
-/* Blanks and the chain line, or a group's separator, between this traceback and the next. */
+/* Blank lines and the chain line, or a group's separator, between this traceback and the next. */
 static void take_chain(struct slice *rest, struct margin margin, struct traceback *tb)
 {
 	struct slice before = *rest, line, in;
@@ -263,7 +263,7 @@ static void take_chain(struct slice *rest, struct margin margin, struct tracebac
 			*rest = before;
 			return;
 		} else if (!blank(in)) {
-			said = true; /* the chain line; a second one would be of another traceback */
+			said = true; /* the chain line; a second one belongs to another traceback */
 		}
 		before = *rest;
 	}

@@ -164,7 +164,7 @@ static void walk(struct pairing *p, const char *a, const char *b, int64_t n)
 	}
 }
 
-/* Packed or quantized types have no numbers here: the bytes must be the same. */
+/* Packed or quantized types are non-numeric here: the bytes must be the same. */
 static void bytes_only(const struct tensor_meta *ma, const void *a, const struct tensor_meta *mb, const void *b, struct tensor_close *out)
 {
 	int64_t na = 0, nb = 0;

@@ -1,14 +1,14 @@
-/* close.h - are two tensors the same, and if not, how far apart?
+/* close.h - compares two tensors: are they close, and if not, how far apart?
  *
  *     struct tensor_close c;
  *     tensor_close(&expected, a, &given, b, (struct close_options){0}, &c);     // tolerances of the dtype
- *     if (!c.same) ... c.bad of c.n elements; at c.worst_at it is c.a against c.b
+ *     if (!c.same) ... c.bad of c.n elements differ; at c.worst_at, c.a and c.b
  *
  * The rule is that of torch.testing.assert_close (torch 2.13, torch/testing/_comparison.py): an element is close when
- * |given - expected| <= atol + rtol * |expected|, and the default tolerances are those of its table by dtype; of two dtypes the
- * greater ones. Infinities must be equal. Otherwise than there, NaN in the same place is the same unless .nan_differs:
- * two runs that both end in NaN do not differ. Sizes must be the same (c.sizes_differ); a dtype that is not is compared
- * by value and is a difference by itself (c.dtype_differs). Strides and devices do not count.
+ * |given - expected| <= atol + rtol * |expected|, and the default tolerances are those of its table by dtype; for two dtypes, the larger
+ * ones. Infinities must be equal. Unlike there, NaN in the same place counts as equal unless .nan_differs: two runs that both end in NaN do
+ * not differ. Sizes must be the same (c.sizes_differ); tensors of different dtypes are compared by value, and the dtype counts as a
+ * difference of its own (c.dtype_differs). Strides and devices do not count.
  *
  * Numbers are compared as doubles, integers of 64 bits exactly, complex numbers by the magnitude of the difference.
  */
@@ -17,24 +17,24 @@
 #include "tensor/tensor.h"
 
 struct close_options {
-	bool given; /* rtol and atol count instead of the table */
+	bool given; /* use rtol and atol instead of the table */
 	double rtol, atol;
 	bool nan_differs;
-	bool any_dtype; /* another dtype is no difference */
+	bool any_dtype; /* a different dtype does not count */
 };
 
 struct tensor_close {
 	bool same, sizes_differ, dtype_differs;
-	bool known; /* false: a dtype without numbers; then only the bytes were compared */
+	bool known; /* false: a non-numeric dtype; only the bytes were compared */
 	double rtol, atol;
-	uint64_t n, bad;         /* elements, and those that are not close */
-	uint64_t not_finite;     /* of those: infinite or NaN on one side, and not the same on the other */
-	double max_abs, max_rel; /* over elements that are finite on both sides; relative to the expected one */
-	double rms;              /* root of the sum of squares of the differences, over that of the expected values; those of finite ones */
-	double scale, spread;    /* of the expected ones, where both are finite: root mean square, standard deviation */
-	double worst;            /* greatest |a - b| / (atol + rtol * |a|): 1 is the limit; infinity where no tolerance would do */
+	uint64_t n, bad;             /* elements, and those that are not close */
+	uint64_t not_finite;         /* of those: infinite or NaN on one side, and different on the other */
+	double max_abs, max_rel;     /* over elements that are finite on both sides; relative to the expected one */
+	double rms;                  /* root of the sum of squared differences over that of the expected values; finite elements only */
+	double scale, spread;        /* of expected elements, where both are finite: root mean square, standard deviation */
+	double worst;                /* greatest |a - b| / (atol + rtol * |a|): 1 is the limit; infinity if no tolerance would suffice */
 	int64_t worst_at, first_bad; /* linear index, -1 for none */
-	double a, b;                 /* at worst_at; of a complex number the magnitude */
+	double a, b;                 /* at worst_at; for complex numbers, the magnitude */
 };
 
 void close_tolerance(int dtype_a, int dtype_b, double *rtol, double *atol);

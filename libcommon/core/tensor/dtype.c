@@ -8,7 +8,7 @@ static const struct dtype_info info[DTYPE_SLOTS] = {
 #undef DTYPE_ROW
 };
 
-/* Other spellings: Python's torch.float and so on; NumPy's and short ones that people write. */
+/* Other spellings: Python's torch.float and so on; NumPy's, and short ones in use. */
 static const struct {
 	const char *text;
 	enum dtype t;
@@ -36,7 +36,7 @@ const char *dtype_name(int number)
 	return text;
 }
 
-/* The dtype whose name in one column is s; a format without a name for it has "" there. */
+/* The dtype named s in a column; formats without a name for it have "" there. */
 static enum dtype by_column(struct slice s, size_t column)
 {
 	for (int i = 0; i < DTYPE_SLOTS && s.n; i++) {

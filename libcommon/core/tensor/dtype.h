@@ -1,8 +1,8 @@
-/* dtype.h - element types and devices of tensors, under every name that a format gives them.
+/* dtype.h - element types and devices of tensors, with their names in every format.
  *
  *     enum dtype t = dtype_by_short(SLICE("bf16"));     // DTYPE_BF16, 15: torch's own number
  *     dtype_info(t)->name                                // "bfloat16"
- *     dtype_info(t)->aten                                // "at::kBFloat16", as AOTI's messages have it
+ *     dtype_info(t)->aten                                // "at::kBFloat16", as in AOTI's messages
  *
  * The numbers are torch's (torch 2.15, torch/headeronly/core/ScalarType.h) and appear in AOTI's messages and its C ABI.
  */
@@ -11,7 +11,7 @@
 #include "base/base.h"
 
 /* number, enum, bytes of an element, torch's name, short name, ATen's name, safetensors' name, npy's descr, storage class
- * of a .pt file. Empty: the format has none. */
+ * of a .pt file. Empty: the format lacks it. */
 /* clang-format off */
 #define DTYPES(X) \
 	X(0, U8, 1, "uint8", "u8", "at::kByte", "U8", "|u1", "ByteStorage") \
@@ -46,7 +46,7 @@ enum dtype {
 #define DTYPE_ENUM(num, id, bytes, name, s, aten, safe, npy, pt) DTYPE_##id = num,
 	DTYPES(DTYPE_ENUM)
 #undef DTYPE_ENUM
-	    DTYPE_NONE = -1, /* not known */
+	    DTYPE_NONE = -1, /* unknown */
 };
 
 struct dtype_info {
@@ -54,7 +54,7 @@ struct dtype_info {
 	const char *name, *brief, *aten, *safetensors, *npy, *storage;
 };
 
-/* NULL for a number that is no dtype here. */
+/* NULL for an unknown number. */
 const struct dtype_info *dtype_info(int number);
 /* "float32", or "dtype 99". Static or thread-local text, valid until the next call in this thread. */
 const char *dtype_name(int number);
@@ -63,7 +63,7 @@ enum dtype dtype_by_name(struct slice name);
 enum dtype dtype_by_short(struct slice name); /* also torch's and "b1", "f8e4m3" style spellings listed in dtype.c */
 enum dtype dtype_by_safetensors(struct slice name);
 enum dtype dtype_by_storage(struct slice name);
-/* Integers of either sign, and bool. */
+/* Signed and unsigned integers, and bool. */
 static inline bool dtype_is_integer(int t)
 {
 	return t == DTYPE_BOOL || (t >= DTYPE_U8 && t <= DTYPE_I64) || (t >= DTYPE_U16 && t <= DTYPE_U64);
@@ -79,7 +79,7 @@ static inline bool dtype_is_integer(int t)
 enum { DEVICE_CPU = 0, DEVICE_CUDA = 1, DEVICE_META = 14, DEVICE_NONE = -1 };
 const char *device_name(int type); /* "cuda", or "device 99" */
 int device_by_name(struct slice name);
-/* "cuda:1" or "cuda" (index -1). -1 when it is no device. */
+/* "cuda:1" or "cuda" (index -1). -1 if it is not a device. */
 int device_parse(struct slice text, int *type, int *index);
 
 #endif

@@ -5,7 +5,7 @@ static bool npy_like(struct slice b) { return slice_starts(b, "\x93NUMPY"); }
 /* u64 length of the JSON text that follows, which begins with a brace. */
 static bool safetensors_like(struct slice b) { return b.n > 8 && b.p[8] == '{' && !b.p[6] && !b.p[7]; }
 
-/* .npz and .pt are both zip archives: pt_read's are those that have a data.pkl. */
+/* .npz and .pt are both zip archives: those with a data.pkl are for pt_read. */
 static bool has_pickle(struct tensor_file *f)
 {
 	const struct zip *z = &tensor_state(f)->zip;
@@ -51,7 +51,7 @@ static int read_any(struct tensor_file *f, struct err *err)
 		f->format = formats[i].format;
 		if (formats[i].read(f, err) < 0)
 			return -1;
-		return f->n ? 0 : err_set(err, EXIT_INPUT, "'%s': holds no tensors", f->path);
+		return f->n ? 0 : err_set(err, EXIT_INPUT, "'%s': contains no tensors", f->path);
 	}
 	return pt_refuse(f, err);
 }
@@ -124,17 +124,17 @@ int tensor_data(struct tensor_file *f, size_t i, struct slice *data, struct err 
 	struct tensor_state *s = f->state;
 	const struct tensor *t = &f->v[i];
 	int64_t bytes;
-	/* No archive, or a tensor without elements whose storage was left out. */
+	/* Not an archive, or a tensor without elements whose storage was omitted. */
 	if (!s->zip.n || (t->member == NONE && t->data.p)) {
 		*data = t->data;
 		return 0;
 	}
 	if (t->member == NONE)
-		return err_set(err, EXIT_INPUT, "'%s': tensor '%.*s' is on the meta device, so that it has no data: save it from the cpu",
-			       f->path, SL(t->name));
+		return err_set(err, EXIT_INPUT, "'%s': tensor '%.*s' is on the meta device and has no data: save it from the cpu", f->path,
+			       SL(t->name));
 	if (zip_data(&s->zip, &s->zip.v[t->member], data, err) < 0)
 		return -1;
-	/* The readers saw of a deflated member only what its directory says. */
+	/* For a deflated member, the readers saw only its directory entry. */
 	if (!tensor_extent(&t->meta, &bytes) || s->at[i] > data->n || (uint64_t)bytes > data->n - s->at[i])
 		return err_set(err, EXIT_INPUT, "'%s': tensor '%.*s' has fewer bytes than its sizes need: the file is damaged", f->path,
 			       SL(t->name));

@@ -6,11 +6,11 @@ void tensor_contiguous(struct tensor_meta *m)
 	for (int i = m->n_dim; i-- > 0;) {
 		m->stride[i] = stride;
 		if (m->size[i] > 1 && __builtin_mul_overflow(stride, m->size[i], &stride))
-			stride = INT64_MAX; /* no tensor has such sizes: tensor_numel says so */
+			stride = INT64_MAX; /* impossible sizes: tensor_numel reports it */
 	}
 }
 
-/* As c10/core/Contiguity.h has it: a size of 1 may have any stride, and no elements are always contiguous. */
+/* As in c10/core/Contiguity.h: a size of 1 may have any stride, and no elements are always contiguous. */
 bool tensor_is_contiguous(const struct tensor_meta *m)
 {
 	int64_t want = 1;
@@ -59,14 +59,14 @@ bool tensor_extent(const struct tensor_meta *m, int64_t *bytes)
 
 /* ---- specs ---- */
 
-/* A spec that is being read; at moves on. */
+/* A spec being read; `at` advances. */
 struct spec {
 	struct slice text;
 	size_t at;
 	struct err *err;
 };
 
-#define SPEC_FORM "a spec is DTYPE[sizes], as in f32[8,10], bf16[2,3]/(1,2) or i64[]@cuda:0"
+#define SPEC_FORM "a spec is DTYPE[sizes], e.g. f32[8,10], bf16[2,3]/(1,2) or i64[]@cuda:0"
 
 static int wrong(const struct spec *s, const char *what)
 {
@@ -99,7 +99,7 @@ static bool take_number(struct spec *s, int64_t *v)
 	return true;
 }
 
-/* "1, 2, 3" up to the closing bracket, which is taken; a comma may stand behind the last, as in Python's (1,). */
+/* "1, 2, 3" up to the closing bracket, which is consumed; a trailing comma is allowed, as in Python's (1,). */
 static int take_list(struct spec *s, char close, int64_t *v, int *n, const char *what)
 {
 	*n = 0;
@@ -135,7 +135,7 @@ bool tensor_spec_like(struct slice text)
 		return false;
 	if (dtype_by_short(slice_of(text.p, n)) != DTYPE_NONE)
 		return true;
-	/* "f31[2]" is a spec with a fault, "x[1].npy" the name of a file. */
+	/* "f31[2]" is an invalid spec, "x[1].npy" the name of a file. */
 	const char *close = memchr(text.p + n, ']', text.n - n);
 	size_t after = close ? (size_t)(close + 1 - text.p) : text.n + 1;
 	return after == text.n ||
@@ -149,32 +149,32 @@ int tensor_spec_parse(struct slice text, struct tensor_meta *m, struct err *err)
 	s.at = name_length(text);
 	m->dtype = dtype_by_short(slice_of(text.p, s.at));
 	if (s.at == text.n || text.p[s.at] != '[')
-		return wrong(&s, "no '[' after the dtype");
+		return wrong(&s, "missing '[' after the dtype");
 	if (m->dtype == DTYPE_NONE)
-		return wrong(&s, "unknown dtype (f32 f64 f16 bf16 i64 i32 i16 i8 u8 b8 c64 f8e4m3fn ... are known)");
+		return wrong(&s, "unknown dtype (known: f32 f64 f16 bf16 i64 i32 i16 i8 u8 b8 c64 f8e4m3fn ...)");
 	s.at++;
-	if (take_list(&s, ']', m->size, &m->n_dim, "sizes are whole numbers with commas between them") < 0)
+	if (take_list(&s, ']', m->size, &m->n_dim, "sizes are integers separated by commas") < 0)
 		return -1;
 	tensor_contiguous(m);
 	if (take_char(&s, '/')) {
 		int n;
 		if (!take_char(&s, '('))
-			return wrong(&s, "strides stand in (), as in /(10,1)");
-		if (take_list(&s, ')', m->stride, &n, "strides are whole numbers with commas between them") < 0)
+			return wrong(&s, "strides are in (), e.g. /(10,1)");
+		if (take_list(&s, ')', m->stride, &n, "strides are integers separated by commas") < 0)
 			return -1;
 		if (n != m->n_dim)
-			return wrong(&s, "there must be as many strides as sizes");
+			return wrong(&s, "the number of strides must match the number of sizes");
 	}
 	if (take_char(&s, '@')) {
 		if (device_parse(slice_of(text.p + s.at, text.n - s.at), &m->device, &m->device_index) < 0)
-			return wrong(&s, "unknown device (cpu, cuda, cuda:0, xpu:1, mps, meta ... are known)");
+			return wrong(&s, "unknown device (known: cpu, cuda, cuda:0, xpu:1, mps, meta ...)");
 		s.at = text.n;
 	}
 	int64_t bytes;
 	if (s.at != text.n)
-		return wrong(&s, "something follows that is no part of it");
+		return wrong(&s, "unexpected text at the end");
 	if (!tensor_extent(m, &bytes))
-		return wrong(&s, "no tensor can be that large");
+		return wrong(&s, "the tensor is too large");
 	return 0;
 }
 

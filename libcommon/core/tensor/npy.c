@@ -4,7 +4,7 @@
  */
 #include "tensor/reader.h"
 
-/* The place that reading has reached, and the file that messages name. */
+/* The current position, and the file name for messages. */
 struct cursor {
 	const char *p, *end;
 	const char *path;
@@ -53,7 +53,7 @@ static bool take_word(struct cursor *c, const char *word)
 	return true;
 }
 
-/* 'text' or "text": none that is of use has a backslash in it. */
+/* 'text' or "text": no useful one contains a backslash. */
 static bool take_string(struct cursor *c, struct slice *s)
 {
 	spaces(c);
@@ -86,7 +86,7 @@ static int take_shape(struct cursor *c, struct tensor_meta *m)
 		if (m->n_dim == TENSOR_MAX_DIMS)
 			return npy_fail(c, "it has more than 64 dimensions");
 		m->size[m->n_dim++] = (int64_t)v;
-		if (c->p < c->end && *c->p == 'L') /* a long of Python 2 */
+		if (c->p < c->end && *c->p == 'L') /* a Python 2 long */
 			c->p++;
 		if (!take_char(c, ',')) {
 			if (!take_char(c, ')'))
@@ -99,25 +99,24 @@ static int take_shape(struct cursor *c, struct tensor_meta *m)
 
 /* ---- the dtype ---- */
 
-/* Why this one is not read, and what to do. */
+/* Why it is not supported, and what to do. */
 static int refuse_dtype(const struct cursor *c, struct slice d)
 {
 	char kind = d.n > 1 ? d.p[1] : 0;
 	if (slice_is(d, "O") || kind == 'O')
-		return npy_fail(c,
-				"holds Python objects, which only unpickling could read: save an array of numbers (arr.astype('float32'))");
+		return npy_fail(c, "contains Python objects, which require unpickling: save an array of numbers (arr.astype('float32'))");
 	if (kind == 'V' && d.n == 3 && (d.p[2] == '1' || d.p[2] == '2'))
 		return npy_fail(c,
-				"has dtype '%.*s', %c raw bytes: .npy does not keep the name of ml_dtypes' %s; save the tensor with "
+				"has dtype '%.*s', %c raw bytes: .npy does not store the name of ml_dtypes' %s; save the tensor with "
 				"torch.save or as .safetensors",
 				SLN(d, 40), d.p[2], d.p[2] == '2' ? "bfloat16" : "float8");
 	if (kind == 'V')
 		return npy_fail(c, "has raw bytes as its dtype ('%.*s'): save an array of numbers", SLN(d, 40));
 	if (kind == 'U' || kind == 'S' || kind == 'a')
-		return npy_fail(c, "holds text (dtype '%.*s'): a tensor holds numbers", SLN(d, 40));
+		return npy_fail(c, "contains text (dtype '%.*s'): a tensor holds numbers", SLN(d, 40));
 	if (kind == 'M' || kind == 'm')
-		return npy_fail(c, "holds times (dtype '%.*s'): save them as numbers (arr.astype('int64'))", SLN(d, 40));
-	return npy_fail(c, "has dtype '%.*s', which no tensor has: save it as another (arr.astype('float32'))", SLN(d, 40));
+		return npy_fail(c, "contains times (dtype '%.*s'): save them as numbers (arr.astype('int64'))", SLN(d, 40));
+	return npy_fail(c, "has dtype '%.*s', unsupported for tensors: convert it (arr.astype('float32'))", SLN(d, 40));
 }
 
 static int set_dtype(const struct cursor *c, struct slice d, struct tensor_meta *m)
@@ -205,12 +204,12 @@ int npy_header(struct slice b, uint64_t size, const char *path, struct slice mem
 	struct cursor c = {.path = path, .member = member, .err = err};
 	size_t n = npy_header_size(b);
 	if (!n)
-		return slice_starts(b, "\x93NUMPY") ? npy_fail(&c, "is truncated: its .npy header breaks off")
-						    : npy_fail(&c, "is no .npy file");
+		return slice_starts(b, "\x93NUMPY") ? npy_fail(&c, "is truncated: its .npy header is incomplete")
+						    : npy_fail(&c, "is not an .npy file");
 	if (b.p[6] < 1 || b.p[6] > 3)
-		return npy_fail(&c, "is of .npy version %u.%u: 1.0, 2.0 and 3.0 are read", (uint8_t)b.p[6], (uint8_t)b.p[7]);
+		return npy_fail(&c, "has .npy version %u.%u: 1.0, 2.0 and 3.0 are supported", (uint8_t)b.p[6], (uint8_t)b.p[7]);
 	if (n > b.n)
-		return npy_fail(&c, "is truncated: its .npy header breaks off");
+		return npy_fail(&c, "is truncated: its .npy header is incomplete");
 	*m = (struct tensor_meta){.device = DEVICE_CPU, .device_index = -1};
 	c.p = b.p + (b.p[6] == 1 ? 10 : 12);
 	c.end = b.p + n;
@@ -224,10 +223,10 @@ int npy_header(struct slice b, uint64_t size, const char *path, struct slice mem
 	if (fortran)
 		fortran_strides(m);
 	if ((uint64_t)bytes > size - n)
-		return npy_fail(&c, "is truncated: its shape needs %lld bytes, %llu follow the header", (long long)bytes,
+		return npy_fail(&c, "is truncated: its shape needs %lld bytes, but %llu follow the header", (long long)bytes,
 				(unsigned long long)(size - n));
 	if ((uint64_t)bytes < size - n)
-		return npy_fail(&c, "has %llu bytes behind its array: save one array a file, or several with np.savez",
+		return npy_fail(&c, "has %llu bytes after its array: save one array per file, or several with np.savez",
 				(unsigned long long)(size - n - (uint64_t)bytes));
 	*at = n;
 	return 0;

@@ -1,7 +1,7 @@
 /* NumPy's .npz: a zip archive of NAME.npy members (np.savez stores them, np.savez_compressed deflates). */
 #include "tensor/reader.h"
 
-enum { HEAD = 256, HEAD_MAX = 1 << 20 }; /* of a deflated member: first try, and the most */
+enum { HEAD = 256, HEAD_MAX = 1 << 20 }; /* for a deflated member: first try, and maximum */
 
 static int read_member(struct tensor_file *f, struct zip_member *z, struct buf *head, struct err *err)
 {
@@ -30,7 +30,7 @@ int npz_read(struct tensor_file *f, struct err *err)
 	struct buf head = {0};
 	int r = 0;
 	f->top = TENSOR_TOP_MAPPING;
-	/* A member of a name that comes again is not the one that counts. */
+	/* If a name is repeated, the earlier member does not count. */
 	for (size_t i = 0; i < z->n && r == 0; i++)
 		if (slice_ends(z->v[i].name, ".npy") && zip_find(z, z->v[i].name) == &z->v[i])
 			r = read_member(f, &z->v[i], &head, err);

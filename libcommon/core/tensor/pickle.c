@@ -1,6 +1,6 @@
 #include "tensor/pickle.h"
 
-/* The opcodes that are known, by their names in CPython's Lib/pickle.py. */
+/* The known opcodes, by their names in CPython's Lib/pickle.py. */
 enum {
 	OP_MARK = '(',
 	OP_STOP = '.',
@@ -55,7 +55,7 @@ enum {
 	OP_MEMOIZE = 0x94,
 	OP_FRAME = 0x95,
 	OP_BYTEARRAY8 = 0x96,
-	UNSET = UINT32_MAX, /* a memo entry that nothing was put in */
+	UNSET = UINT32_MAX, /* an unset memo entry */
 };
 
 int pickle_fail(struct pickle *p, const char *fmt, ...)
@@ -84,7 +84,7 @@ int pickle_add(struct pickle *p, uint32_t container, const uint32_t *item, uint3
 	struct pickle_node *c = &p->node[container];
 	if (c->cap - c->n < n) {
 		uint32_t cap = c->n + n > 2 * c->cap ? c->n + n : 2 * c->cap;
-		/* An honest stream needs two or three per byte; one that makes sets of one long list again and again, any number. */
+		/* An honest stream needs two or three per byte; one that repeatedly builds sets from one long list, any number. */
 		p->room += cap;
 		if (p->room > 16 * (uint64_t)p->bytes.n)
 			return damaged(p, "it copies its containers too often");
@@ -113,12 +113,12 @@ static int push_int(struct pickle *p, enum pickle_kind kind, int64_t v)
 	return push(p, k);
 }
 
-/* How many values stand above the last mark: nothing may be taken from below it. */
+/* How many values are above the last mark: nothing may be popped from below it. */
 static uint32_t above_mark(const struct pickle *p) { return p->n_stack - (p->n_mark ? p->mark[p->n_mark - 1] : 0); }
 
 static int need_values(struct pickle *p, uint32_t n)
 {
-	return above_mark(p) < n ? damaged(p, "it takes more values from the stack than there are") : 0;
+	return above_mark(p) < n ? damaged(p, "it pops more values from the stack than there are") : 0;
 }
 
 static int pop(struct pickle *p, uint32_t *node)
@@ -129,20 +129,20 @@ static int pop(struct pickle *p, uint32_t *node)
 	return 0;
 }
 
-/* Take the last mark away; the values above it are stack[*from] and those after. */
+/* Remove the last mark; the values above it are stack[*from] and those after. */
 static int pop_mark(struct pickle *p, uint32_t *from)
 {
 	if (!p->n_mark)
-		return damaged(p, "it takes values from a mark that was not set");
+		return damaged(p, "it pops values from a mark that was not set");
 	*from = p->mark[--p->n_mark];
 	return 0;
 }
 
 static int memo_put(struct pickle *p, uint64_t i)
 {
-	/* Python counts from 0, so that an honest number is below that of the bytes. */
+	/* Python counts from 0, so a valid number is below the number of bytes. */
 	if (i >= p->bytes.n)
-		return damaged(p, "a memo number is higher than the pickle can have made");
+		return damaged(p, "a memo number is impossibly high");
 	if (need_values(p, 1) < 0)
 		return -1;
 	if (i >= p->n_memo) {
@@ -153,7 +153,7 @@ static int memo_put(struct pickle *p, uint64_t i)
 		memset(p->memo + p->n_memo, 0xff, (n - p->n_memo) * sizeof(*p->memo));
 		p->n_memo = n;
 	}
-	p->memo_next += p->memo[i] == UNSET; /* MEMOIZE's number: how many there are */
+	p->memo_next += p->memo[i] == UNSET; /* MEMOIZE's number: the number of entries */
 	p->memo[i] = p->stack[p->n_stack - 1];
 	return 0;
 }
@@ -161,16 +161,16 @@ static int memo_put(struct pickle *p, uint64_t i)
 static int memo_get(struct pickle *p, uint32_t i)
 {
 	if (i >= p->n_memo || p->memo[i] == UNSET)
-		return damaged(p, "it takes a memo entry that was not made");
+		return damaged(p, "it reads an unset memo entry");
 	return push(p, p->memo[i]);
 }
 
-/* ---- what stands behind an opcode ---- */
+/* ---- operands of an opcode ---- */
 
 static int take_bytes(struct pickle *p, uint64_t n, const char **at)
 {
 	if (n > p->bytes.n - p->at)
-		return err_set(p->err, EXIT_INPUT, "'%s': its pickle breaks off at byte %zu: the file is truncated", p->path, p->bytes.n);
+		return err_set(p->err, EXIT_INPUT, "'%s': its pickle ends at byte %zu: the file is truncated", p->path, p->bytes.n);
 	*at = p->bytes.p + p->at;
 	p->at += n;
 	return 0;
@@ -209,7 +209,7 @@ static int push_long(struct pickle *p, unsigned length_bytes)
 		return -1;
 	if (n > 8)
 		return push(p, pickle_new(p, PICKLE_OTHER));
-	bool negative = n && (uint8_t)at[n - 1] & 0x80; /* whether char has a sign is the machine's choice */
+	bool negative = n && (uint8_t)at[n - 1] & 0x80; /* char may be signed or unsigned */
 	for (uint64_t i = 8; i-- > 0;)
 		v = v << 8 | (i < n ? (uint8_t)at[i] : negative ? 0xff : 0);
 	return push_int(p, PICKLE_INT, (int64_t)v);
@@ -232,7 +232,7 @@ static int take_text_line(struct pickle *p, struct slice *line)
 {
 	const char *from = p->bytes.p + p->at, *nl = p->bytes.n > p->at ? memchr(from, '\n', p->bytes.n - p->at) : NULL;
 	if (!nl)
-		return damaged(p, "a global's name does not end");
+		return damaged(p, "unterminated name of a global");
 	*line = slice_of(from, (size_t)(nl - from));
 	p->at += line->n + 1;
 	return 0;
@@ -240,12 +240,12 @@ static int take_text_line(struct pickle *p, struct slice *line)
 
 /* ---- containers ---- */
 
-/* The values above the mark (or the last n, when there is no mark) become one container. */
+/* Turns the values above the mark (or the last n, if there is no mark) into one container. */
 static int push_container(struct pickle *p, enum pickle_kind kind, uint32_t from)
 {
 	uint32_t k = pickle_new(p, kind), n = p->n_stack - from;
 	if (kind == PICKLE_DICT && n % 2)
-		return damaged(p, "a dict has a key without a value");
+		return damaged(p, "missing value of a dict key");
 	if (n && pickle_add(p, k, p->stack + from, n) < 0)
 		return -1;
 	p->n_stack = from;
@@ -260,20 +260,20 @@ static int push_marked(struct pickle *p, enum pickle_kind kind)
 
 static int push_tuple(struct pickle *p, uint32_t n) { return need_values(p, n) < 0 ? -1 : push_container(p, PICKLE_TUPLE, p->n_stack - n); }
 
-/* The values from `from` on go into the container below them. */
+/* Adds the values from `from` on to the container below them. */
 static int extend(struct pickle *p, enum pickle_kind kind, uint32_t from)
 {
 	uint32_t n = p->n_stack - from;
-	/* The container itself must stand above the mark before. */
+	/* The container itself must be above the previous mark. */
 	if (from <= (p->n_mark ? p->mark[p->n_mark - 1] : 0))
-		return damaged(p, "items for a container that is not there");
+		return damaged(p, "items for a missing container");
 	uint32_t c = p->stack[from - 1];
 	if (p->node[c].kind != kind && !(p->objects && p->node[c].kind == PICKLE_OBJECT))
-		return damaged(p, kind == PICKLE_LIST   ? "items for what is no list"
-				  : kind == PICKLE_DICT ? "items for what is no dict"
-							: "items for what is no set");
+		return damaged(p, kind == PICKLE_LIST   ? "items for something other than a list"
+				  : kind == PICKLE_DICT ? "items for something other than a dict"
+							: "items for something other than a set");
 	if (kind == PICKLE_DICT && n % 2)
-		return damaged(p, "a dict has a key without a value");
+		return damaged(p, "missing value of a dict key");
 	if (pickle_add(p, c, p->stack + from, n) < 0)
 		return -1;
 	p->n_stack = from;
@@ -306,7 +306,7 @@ static uint32_t name_node(struct pickle *p, struct slice module, struct slice na
 	return pickle_add(p, k, item, 2) < 0 ? NONE : k;
 }
 
-/* An object that a global makes of arguments is kept as the global and its arguments. */
+/* An object created by calling a global is kept as the global and its arguments. */
 static int push_object(struct pickle *p, uint32_t func, uint32_t args)
 {
 	const uint32_t item[2] = {func, args};
@@ -355,7 +355,7 @@ static int op_stack_global(struct pickle *p)
 	if (pop(p, &name) < 0 || pop(p, &module) < 0)
 		return -1;
 	if (p->node[name].kind != PICKLE_STR || p->node[module].kind != PICKLE_STR)
-		return damaged(p, "a global whose name is no text");
+		return damaged(p, "the name of a global is not text");
 	return push_global(p, pickle_text(&p->node[module]), pickle_text(&p->node[name]));
 }
 
@@ -379,7 +379,7 @@ static int op_persistent(struct pickle *p)
 	return push(p, k);
 }
 
-/* An OrderedDict's attributes (a state dict has _metadata) hold no tensors of it: they are left out. */
+/* An OrderedDict's attributes (a state dict has _metadata) do not contain its tensors: they are left out. */
 static int op_build(struct pickle *p)
 {
 	uint32_t state;
@@ -398,8 +398,8 @@ static int op_build(struct pickle *p)
 static int unknown(struct pickle *p, unsigned op)
 {
 	return pickle_fail(p,
-			   "refuses opcode 0x%02x: only those that torch.save writes for tensors and plain containers are read; "
-			   "the file is damaged, or holds objects: save their state_dict()",
+			   "refuses opcode 0x%02x: only those that torch.save writes for tensors and plain containers are supported; "
+			   "the file is damaged, or contains objects: save their state_dict()",
 			   op);
 }
 
@@ -411,10 +411,10 @@ static int simple(struct pickle *p, unsigned op)
 	case OP_PROTO:
 		if (take_uint(p, 1, &v) < 0)
 			return -1;
-		return v <= 5 ? 0 : pickle_fail(p, "has protocol %u: 2 to 5 are read", (unsigned)v);
+		return v <= 5 ? 0 : pickle_fail(p, "has protocol %u: 2 to 5 are supported", (unsigned)v);
 	case OP_FRAME: return take_uint(p, 8, &v);
 	case OP_MARK: PUSH_TO(p->mark, p->n_mark, p->cap_mark) = p->n_stack; return 0;
-	case OP_POP: /* of a mark, where one is on top */
+	case OP_POP: /* of a mark, if one is on top */
 		if (p->n_mark && !above_mark(p)) {
 			p->n_mark--;
 			return 0;
@@ -493,7 +493,7 @@ static int run_pickle(struct pickle *p)
 			return -1;
 	}
 	if (p->n_mark || p->n_stack != 1)
-		return damaged(p, "it ends with values that were not used");
+		return damaged(p, "it ends with unused values");
 	p->top = p->stack[0];
 	return 0;
 }
@@ -502,7 +502,7 @@ static int read_stream(struct pickle *p, struct slice bytes, const char *path, b
 {
 	*p = (struct pickle){.path = path, .bytes = bytes, .objects = objects, .err = err};
 	if (bytes.n > PICKLE_MAX)
-		return err_set(err, EXIT_INPUT, "'%s': its pickle has more than 64 MiB without the tensors' data: it is not read", path);
+		return err_set(err, EXIT_INPUT, "'%s': its pickle exceeds 64 MiB without the tensors' data: not read", path);
 	int r = run_pickle(p);
 	if (r < 0)
 		pickle_release(p);

@@ -1,4 +1,4 @@
-/* The globals that a pickle may name, and what calls of them make. */
+/* The globals that a pickle may use, and the results of calling them. */
 #include "tensor/pickle.h"
 
 enum call {
@@ -45,13 +45,13 @@ static const struct {
 
 static int refuse_callable(struct pickle *p, struct slice module, struct slice name)
 {
-	const char *hint = "save tensors only";
+	const char *hint = "save only tensors";
 	if (slice_is(module, "torch._utils") || slice_is(module, "torch._tensor"))
 		hint = "save it as a plain dense tensor";
 	else if (slice_starts(module, "torch.nn.modules") || slice_is(module, "__main__"))
 		hint = "save the model's state_dict()";
 	else if (slice_starts(module, "numpy"))
-		hint = "save torch.from_numpy(array), or the array by np.save";
+		hint = "save torch.from_numpy(array), or use np.save";
 	return err_set(p->err, EXIT_INPUT, "'%s': refuses global '%.*s.%.*s': only tensors and plain containers are read; %s", p->path,
 		       SLN(module, 100), SLN(name, 100), hint);
 }
@@ -106,7 +106,7 @@ static bool is_kind(const struct pickle *p, uint32_t node, enum pickle_kind kind
 
 /* ---- tensors ---- */
 
-/* A tuple of numbers that are not negative; *n_dim is their count. */
+/* A tuple of non-negative numbers; *n_dim is their count. */
 static bool numbers(const struct pickle *p, uint32_t node, int64_t *v, int *n_dim)
 {
 	const struct pickle_node *t = &p->node[node];
@@ -136,11 +136,11 @@ static int check_shape(struct pickle *p, const struct pickle_tensor *t)
 	int n_stride;
 	int64_t extent;
 	if (!numbers(p, t->size, m.size, &m.n_dim))
-		return pickle_fail(p, "a tensor's sizes are not at most 64 numbers of 0 or more: the file is damaged");
+		return pickle_fail(p, "a tensor's sizes are not up to 64 non-negative numbers: the file is damaged");
 	if (!numbers(p, t->stride, m.stride, &n_stride) || n_stride != m.n_dim)
-		return pickle_fail(p, "a tensor's strides do not go with its sizes: the file is damaged");
+		return pickle_fail(p, "a tensor's strides do not match its sizes: the file is damaged");
 	if (!tensor_extent(&m, &extent))
-		return pickle_fail(p, "a tensor's sizes are larger than any tensor: the file is damaged");
+		return pickle_fail(p, "a tensor's sizes are too large: the file is damaged");
 	return 0;
 }
 
@@ -158,7 +158,7 @@ static uint32_t tensor_node(struct pickle *p, const struct pickle_tensor *t)
 	return k;
 }
 
-/* {"conj": True} or {"neg": True}: what stands in the file is not yet conjugated or negated. */
+/* {"conj": True} or {"neg": True}: the data in the file is not yet conjugated or negated. */
 static bool lazy(const struct pickle *p, uint32_t metadata)
 {
 	const struct pickle_node *d = &p->node[metadata];
@@ -173,7 +173,7 @@ static int call_tensor(struct pickle *p, const struct pickle_node *args, bool v3
 {
 	uint32_t *a = args->item, n = args->n, known = v3 ? 7 : 6;
 	if (n < known || n > known + 1 || !is_kind(p, a[0], PICKLE_STORAGE) || !is_kind(p, a[1], PICKLE_INT) || p->node[a[1]].i < 0)
-		return pickle_fail(p, "a tensor is not made as torch makes them: the file is damaged, or from a newer torch");
+		return pickle_fail(p, "unexpected arguments for a tensor: the file is damaged, or from a newer torch");
 	struct pickle_tensor *t = new_tensor(p);
 	t->storage = p->node[a[0]].storage;
 	t->offset = p->node[a[1]].i;
@@ -181,12 +181,12 @@ static int call_tensor(struct pickle *p, const struct pickle_node *args, bool v3
 	t->dtype = t->storage->dtype == DTYPE_NONE ? DTYPE_U8 : t->storage->dtype;
 	if (v3) {
 		if (!is_global(p, a[6], CALL_DTYPE))
-			return pickle_fail(p, "a tensor's dtype is none: the file is damaged");
+			return pickle_fail(p, "invalid dtype of a tensor: the file is damaged");
 		t->dtype = (int)p->node[a[6]].n;
 	}
 	t->lazy = n > known && lazy(p, a[known]);
 	if (device_parse(t->storage->location, &t->device, &t->device_index) < 0)
-		return pickle_fail(p, "a tensor is on '%.*s', which is no device that is known here: save it from the cpu (x.cpu())",
+		return pickle_fail(p, "a tensor is on the unknown device '%.*s': save it from the cpu (x.cpu())",
 				   SLN(t->storage->location, 100));
 	t->size = a[2];
 	t->stride = a[3];
@@ -200,7 +200,7 @@ static int call_tensor(struct pickle *p, const struct pickle_node *args, bool v3
 static int call_meta_tensor(struct pickle *p, const struct pickle_node *args, uint32_t *out)
 {
 	if (args->n != 4 || !is_global(p, args->item[0], CALL_DTYPE))
-		return pickle_fail(p, "a meta tensor is not made as torch makes them: the file is damaged, or from a newer torch");
+		return pickle_fail(p, "unexpected arguments for a meta tensor: the file is damaged, or from a newer torch");
 	struct pickle_tensor *t = new_tensor(p);
 	t->device = DEVICE_META;
 	t->dtype = (int)p->node[args->item[0]].n;
@@ -216,14 +216,14 @@ static int call_meta_tensor(struct pickle *p, const struct pickle_node *args, ui
 static int call_parameter(struct pickle *p, const struct pickle_node *args, uint32_t *out)
 {
 	if (args->n < 3 || args->n > 4 || !is_kind(p, args->item[0], PICKLE_TENSOR))
-		return pickle_fail(p, "a Parameter is not made as torch makes them: the file is damaged, or from a newer torch");
+		return pickle_fail(p, "unexpected arguments for a Parameter: the file is damaged, or from a newer torch");
 	*out = args->item[0];
 	return 0;
 }
 
 /* ---- the rest ---- */
 
-/* set([...]), and OrderedDict() or OrderedDict([(k, v), ...]) as old versions of Python have it. */
+/* set([...]), and OrderedDict() or OrderedDict([(k, v), ...]) as in old versions of Python. */
 static int call_container(struct pickle *p, const struct pickle_node *args, enum pickle_kind kind, uint32_t *out)
 {
 	uint32_t from = args->n ? args->item[0] : 0, n_args = args->n;
@@ -232,13 +232,13 @@ static int call_container(struct pickle *p, const struct pickle_node *args, enum
 		return 0;
 	struct pickle_node list = p->node[from];
 	if (n_args > 1 || (list.kind != PICKLE_LIST && list.kind != PICKLE_TUPLE))
-		return pickle_fail(p, "a container is not made from a list: the file is damaged");
+		return pickle_fail(p, "a container is not created from a list: the file is damaged");
 	if (kind == PICKLE_SET)
 		return pickle_add(p, k, list.item, list.n);
 	for (uint32_t i = 0; i < list.n; i++) {
 		struct pickle_node pair = p->node[list.item[i]];
 		if ((pair.kind != PICKLE_LIST && pair.kind != PICKLE_TUPLE) || pair.n != 2)
-			return pickle_fail(p, "an OrderedDict is not made from pairs: the file is damaged");
+			return pickle_fail(p, "an OrderedDict is not created from pairs: the file is damaged");
 		if (pickle_add(p, k, pair.item, 2) < 0)
 			return -1;
 	}
@@ -249,7 +249,7 @@ static int call_container(struct pickle *p, const struct pickle_node *args, enum
 static int call_encode(struct pickle *p, const struct pickle_node *args, uint32_t *out)
 {
 	if (!args->n || !is_kind(p, args->item[0], PICKLE_STR))
-		return pickle_fail(p, "bytes are not made from text: the file is damaged");
+		return pickle_fail(p, "bytes are not created from text: the file is damaged");
 	struct pickle_node text = p->node[args->item[0]];
 	text.kind = PICKLE_BYTES;
 	*out = pickle_new(p, PICKLE_BYTES);
@@ -261,7 +261,7 @@ static int call_encode(struct pickle *p, const struct pickle_node *args, uint32_
 static int call_size(struct pickle *p, const struct pickle_node *args, uint32_t *out)
 {
 	if (args->n != 1 || !is_kind(p, args->item[0], PICKLE_TUPLE))
-		return pickle_fail(p, "a torch.Size is not made from a tuple: the file is damaged");
+		return pickle_fail(p, "a torch.Size is not created from a tuple: the file is damaged");
 	*out = args->item[0];
 	return 0;
 }
@@ -271,7 +271,7 @@ static int unwrap_from_type(struct pickle *p, struct pickle_node *func, struct p
 {
 	if (args->n != 4 || !is_kind(p, args->item[0], PICKLE_GLOBAL) || !is_global(p, args->item[1], CALL_TENSOR_TYPE) ||
 	    !is_kind(p, args->item[2], PICKLE_TUPLE) || is_global(p, args->item[0], CALL_FROM_TYPE))
-		return pickle_fail(p, "a tensor with attributes is not made as torch makes them: the file is damaged");
+		return pickle_fail(p, "unexpected arguments for a tensor with attributes: the file is damaged");
 	*func = p->node[args->item[0]];
 	*args = p->node[args->item[2]];
 	return 0;
@@ -279,10 +279,10 @@ static int unwrap_from_type(struct pickle *p, struct pickle_node *func, struct p
 
 int pickle_call(struct pickle *p, uint32_t func, uint32_t args, uint32_t *out)
 {
-	/* Copies: making a node moves the others. */
+	/* Copies: creating a node moves the others. */
 	struct pickle_node f = p->node[func], a = p->node[args];
 	if (f.kind != PICKLE_GLOBAL || a.kind != PICKLE_TUPLE)
-		return pickle_fail(p, "it calls what is no function: the file is damaged");
+		return pickle_fail(p, "it calls something other than a function: the file is damaged");
 	if (f.i == CALL_FROM_TYPE && unwrap_from_type(p, &f, &a) < 0)
 		return -1;
 	switch ((enum call)f.i) {
@@ -301,7 +301,7 @@ int pickle_call(struct pickle *p, uint32_t func, uint32_t args, uint32_t *out)
 	case CALL_TENSOR_TYPE:
 	case CALL_FROM_TYPE: break;
 	}
-	return pickle_fail(p, "it calls what is a type here: the file is damaged");
+	return pickle_fail(p, "it calls a type: the file is damaged");
 }
 
 /* ("storage", torch.FloatStorage, key, location, numel) */
@@ -312,7 +312,7 @@ int pickle_persistent(struct pickle *p, uint32_t id, uint32_t *out)
 	    !slice_is(pickle_text(&p->node[t->item[0]]), "storage") || !is_global(p, t->item[1], CALL_STORAGE) ||
 	    !is_kind(p, t->item[2], PICKLE_STR) || !is_kind(p, t->item[3], PICKLE_STR) || !is_kind(p, t->item[4], PICKLE_INT) ||
 	    p->node[t->item[4]].i < 0)
-		return pickle_fail(p, "a storage is not named as torch names them: the file is damaged, or from a newer torch");
+		return pickle_fail(p, "unexpected name of a storage: the file is damaged, or from a newer torch");
 	struct pickle_storage *s = arena_alloc(&p->arena, sizeof(*s));
 	*s = (struct pickle_storage){.dtype = (int)p->node[t->item[1]].n,
 				     .key = pickle_text(&p->node[t->item[2]]),

@@ -1,13 +1,13 @@
-/* print(tensor): the rules of torch/_tensor_str.py of torch 2.13, without its recursion. */
+/* print(tensor): by the rules of torch/_tensor_str.py in torch 2.13, without its recursion. */
 #include "tensor/stats_part.h"
 #include "tensor/write.h"
 
 enum { THRESHOLD = 1000, EDGE = 3, PREFIX = 7 /* "tensor(" */, MAX_PRECISION = 60 };
-#define MAX_SHOWN (INT64_C(1) << 26) /* elements; more is no text for anybody, and strides of 0 cost nobody memory */
+#define MAX_SHOWN (INT64_C(1) << 26) /* elements; more would be unreadable, and strides of 0 cost no memory */
 
 enum form { FORM_FLOAT, FORM_SIGNED, FORM_UNSIGNED, FORM_BOOL };
 
-/* How all elements (or all real, all imaginary parts) are written; torch's _Formatter. */
+/* The format of all elements (or all real, all imaginary parts); torch's _Formatter. */
 struct formatter {
 	enum form form;
 	int dtype, bytes;
@@ -22,8 +22,8 @@ struct printer {
 	const char *data;
 	int bytes, n_dim, width;
 	bool summarize;
-	int64_t shown[TENSOR_MAX_DIMS]; /* how many of a dim's elements are shown */
-	int64_t place[TENSOR_MAX_DIMS]; /* the present one of these */
+	int64_t shown[TENSOR_MAX_DIMS]; /* number of elements shown in a dim */
+	int64_t place[TENSOR_MAX_DIMS]; /* the current one of these */
 	struct formatter part[2];
 	int parts; /* 2: complex */
 };
@@ -111,7 +111,7 @@ static const char *address(const struct printer *q)
 	return q->data + at * q->bytes;
 }
 
-/* The next place in dims 0 .. dims-1. The dim that moved, -1 at the end. */
+/* Advances in dims 0 .. dims-1. Returns the dim that advanced, -1 at the end. */
 static int advance(struct printer *q, int dims)
 {
 	for (int k = dims; k-- > 0;) {
@@ -122,7 +122,7 @@ static int advance(struct printer *q, int dims)
 	return -1;
 }
 
-/* How many elements are shown; -1 for more than anybody reads. */
+/* How many elements are shown; -1 for too many to read. */
 static int64_t choose(struct printer *q, bool full)
 {
 	int64_t numel, n = 1;
@@ -163,7 +163,7 @@ static void set_width(struct printer *q, struct formatter *f)
 	} while (advance(q, q->n_dim) >= 0);
 }
 
-/* Whole numbers, and scientific notation where numbers are far apart: decided by what is shown, without zeros. */
+/* Integers, and scientific notation if numbers are far apart: decided by the elements shown, without zeros. */
 static void set_mode(struct printer *q, struct formatter *f)
 {
 	double low = __builtin_inf(), high = 0;
@@ -232,7 +232,7 @@ static void repeat(struct buf *b, char c, int n)
 		buf_addc(b, c);
 }
 
-/* The last dim at the present place of the others. */
+/* The last dim at the current position of the others. */
 static void add_row(struct printer *q)
 {
 	const int k = q->n_dim - 1, indent = PREFIX + k;
@@ -299,7 +299,7 @@ static void add_size(struct buf *b, const struct tensor_meta *m)
 	buf_addc(b, ')');
 }
 
-/* ", suffix", on a line of its own where the last one is too long; *last is what torch takes for its length. */
+/* ", suffix", on a line of its own where the last one is too long; *last is what torch uses as its length. */
 static void add_suffix(struct printer *q, struct buf *suffix, size_t *last)
 {
 	if (!suffix->len)

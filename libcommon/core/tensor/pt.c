@@ -8,12 +8,12 @@
 #include "tensor/pickle.h"
 #include "tensor/reader.h"
 
-/* Far above any real file. One list that is reached on many ways (10 lists of 10 of 10 ...) has as many names: these bound it. */
+/* Far above any real file. A list reached through many paths (10 lists of 10 of 10 ...) has as many names: these are the bounds. */
 enum { VISITS_MAX = 1 << 22, TENSORS_MAX = 1 << 17, NAMES_MAX = 64 << 20 };
 
 /* A container on the way from the top to the current value. */
 struct frame {
-	uint32_t node, at; /* at: the item that is looked at */
+	uint32_t node, at; /* at: the current item */
 };
 
 struct walk {
@@ -73,7 +73,7 @@ static int make_name(struct walk *w)
 
 /* ---- tensors ---- */
 
-/* The storage's member, of as many bytes as are said. */
+/* The storage's member, with the expected number of bytes. */
 static int find_storage(struct walk *w, const struct pickle_storage *s, struct zip_member **m, uint64_t *bytes)
 {
 	struct zip *z = &tensor_state(w->f)->zip;
@@ -87,9 +87,9 @@ static int find_storage(struct walk *w, const struct pickle_storage *s, struct z
 	if (__builtin_mul_overflow((uint64_t)s->numel, item, bytes))
 		return pt_fail(w, "has a storage that is larger than any file: the file is damaged");
 	if (!*m)
-		return *bytes ? pt_fail(w, "has a storage that is missing from the archive: save the file again") : 0;
+		return *bytes ? pt_fail(w, "has a storage missing from the archive: save the file again") : 0;
 	if ((*m)->size < *bytes)
-		return pt_fail(w, "has a storage with fewer bytes than it should have: the file is damaged");
+		return pt_fail(w, "has a storage with too few bytes: the file is damaged");
 	return 0;
 }
 
@@ -105,12 +105,12 @@ static int place_tensor(struct walk *w, const struct pickle_tensor *p, struct te
 		return -1;
 	if (!tensor_extent(&t->meta, &extent) ||
 	    __builtin_mul_overflow((uint64_t)p->offset, (uint64_t)dtype_info(t->meta.dtype)->bytes, &at))
-		return pt_fail(w, "is larger than any tensor: the file is damaged");
+		return pt_fail(w, "is too large: the file is damaged");
 	/* Without elements it may begin anywhere. */
 	if (!extent)
 		at = 0;
 	if (at > bytes || (uint64_t)extent > bytes - at)
-		return pt_fail(w, "reaches beyond its storage: the file is damaged");
+		return pt_fail(w, "exceeds its storage: the file is damaged");
 	if (!m) {
 		t->data = SLICE("");
 		return 0;
@@ -131,9 +131,9 @@ static int add_tensor(struct walk *w, const struct pickle_tensor *p)
 	if (make_name(w) < 0)
 		return -1;
 	if (w->f->n == TENSORS_MAX)
-		return err_set(w->err, EXIT_INPUT, "'%s': has more than %d tensors: it is not read", w->f->path, TENSORS_MAX);
+		return err_set(w->err, EXIT_INPUT, "'%s': has more than %d tensors: not read", w->f->path, TENSORS_MAX);
 	if (p->lazy)
-		return pt_fail(w, "is a view that conjugates or negates lazily: save x.resolve_conj().resolve_neg()");
+		return pt_fail(w, "is a lazily conjugated or negated view: save x.resolve_conj().resolve_neg()");
 	pickle_tensor_meta(&w->p, p, &m);
 	struct tensor *t = tensor_add(w->f, buf_slice(&w->name), &m);
 	return p->storage && m.device != DEVICE_META ? place_tensor(w, p, t) : 0;
@@ -150,11 +150,11 @@ static int visit(struct walk *w, uint32_t node)
 {
 	const struct pickle_node *n = pickle_node(&w->p, node);
 	if (++w->visits > VISITS_MAX)
-		return err_set(w->err, EXIT_INPUT, "'%s': has more than %d values, most of them again and again: it is not read",
-			       w->f->path, VISITS_MAX);
+		return err_set(w->err, EXIT_INPUT, "'%s': has more than %d values, most of them repeated: not read", w->f->path,
+			       VISITS_MAX);
 	if (n->kind == PICKLE_TENSOR)
 		return add_tensor(w, n->tensor);
-	/* A container that is in itself: what it holds was named already. */
+	/* A container that contains itself: its items are already named. */
 	if (!is_container(n) || !n->n || w->open[node])
 		return 0;
 	w->open[node] = true;
@@ -216,7 +216,7 @@ static int by_key(const void *a, const void *b, void *v)
 	return r ? r : (x->n > y->n) - (x->n < y->n);
 }
 
-/* torch.load would take the last of two equal keys; no file of torch.save's has them. */
+/* torch.load would take the last of two equal keys; files from torch.save never have them. */
 static int check_keys(struct walk *w)
 {
 	struct pickle *p = &w->p;
@@ -230,7 +230,7 @@ static int check_keys(struct walk *w)
 		GROW(key, 0, cap, d->n / 2);
 		for (uint32_t k = 0; k < d->n; k += 2)
 			key[n++] = d->item[k];
-		/* First those that are one value, so that no long text is compared with itself again and again. */
+		/* First those that are the same value, so that a long text is not compared with itself repeatedly. */
 		qsort(key, n, sizeof(*key), by_index);
 		for (uint32_t k = 1; k < n && !twice; k++)
 			twice = key[k - 1] == key[k];
@@ -240,7 +240,7 @@ static int check_keys(struct walk *w)
 			twice = by_key(&key[k - 1], &key[k], p) == 0;
 	}
 	free(key);
-	return twice ? err_set(w->err, EXIT_INPUT, "'%s': a dict of its pickle has one key twice: the file is damaged", w->f->path) : 0;
+	return twice ? err_set(w->err, EXIT_INPUT, "'%s': duplicate key in a dict of its pickle: the file is damaged", w->f->path) : 0;
 }
 
 /* ---- the archive ---- */
@@ -255,7 +255,7 @@ static struct zip_member *member(struct walk *w, const char *name)
 	return m;
 }
 
-/* Reads the members that give the pickle its meaning (byte order, format version). */
+/* Reads the members needed to interpret the pickle (byte order, format version). */
 static int check_archive(struct walk *w)
 {
 	struct zip *z = &tensor_state(w->f)->zip;
@@ -263,7 +263,7 @@ static int check_archive(struct walk *w)
 	struct slice order;
 	if (member(w, "constants.pkl"))
 		return err_set(w->err, EXIT_INPUT,
-			       "'%s': is a TorchScript archive (torch.jit.save), which holds a program: save its tensors with "
+			       "'%s': is a TorchScript archive (torch.jit.save), which contains a program: save its tensors with "
 			       "torch.save(module.state_dict(), path)",
 			       w->f->path);
 	if (m && zip_text(z, m, &order, w->err) < 0)
@@ -274,7 +274,7 @@ static int check_archive(struct walk *w)
 	return 0;
 }
 
-/* The shortest name that ends so: ROOT/data.pkl, not a data.pkl further down. */
+/* The shortest name with that ending: ROOT/data.pkl, not a data.pkl further down. */
 static struct zip_member *find_pickle(struct zip *z)
 {
 	struct zip_member *best = NULL;
@@ -317,12 +317,12 @@ int pt_refuse(const struct tensor_file *f, struct err *err)
 	static const char magic[] = "\x8a\x0a\x6c\xfc\x9c\x46\xf9\x20\x6a\xa8\x50\x19";
 	struct slice b = tensor_state(f)->bytes;
 	const struct zip *z = &tensor_state(f)->zip;
-	const char *what = "is none of .npy, .npz, .safetensors and .pt (torch.save)";
+	const char *what = "is not one of .npy, .npz, .safetensors and .pt (torch.save)";
 	for (size_t i = 0; i < z->n; i++)
 		if (slice_ends(z->v[i].name, "archive_format") || slice_find(z->v[i].name, "data/aotinductor/"))
-			what = "is a package with a program (.pt2), no file of tensors: save the inputs with torch.save";
+			what = "is a package with a program (.pt2), not a file of tensors: save the inputs with torch.save";
 	if (slice_starts(b, "\x80") && slice_starts(slice_of(b.p + (b.n < 2 ? b.n : 2), b.n < 2 ? 0 : b.n - 2), magic))
-		what = "is of torch.save before torch 1.6: save it again with torch.save(torch.load(path, weights_only=True), path)";
+		what = "is from torch.save before torch 1.6: save it again with torch.save(torch.load(path, weights_only=True), path)";
 	else if (slice_starts(b, "\x80") && b.n > 2 && b.p[1] >= 2 && b.p[1] <= 5)
 		what = "is a bare Python pickle: save the tensors with torch.save";
 	return err_set(err, EXIT_INPUT, "'%s': %s", f->path, what);

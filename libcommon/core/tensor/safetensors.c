@@ -37,7 +37,7 @@ static int read_shape(const struct header *h, uint32_t k, struct tensor_meta *m)
 		if (m->n_dim == TENSOR_MAX_DIMS)
 			return header_fail(h, "has more than 64 dimensions");
 		if (!json_i64(t, i, &m->size[m->n_dim]) || m->size[m->n_dim] < 0)
-			return header_fail(h, "has a size that is no whole number of 0 or more: the header is damaged");
+			return header_fail(h, "has a size that is not a non-negative integer: the header is damaged");
 		m->n_dim++;
 	}
 	tensor_contiguous(m);
@@ -53,7 +53,7 @@ static int read_dtype(const struct header *h, uint32_t k, struct tensor_meta *m)
 	if (m->dtype != DTYPE_NONE)
 		return 0;
 	char what[128];
-	snprintf(what, sizeof(what), "has dtype '%.*s', which is not known here: save it as another", SLN(s, 40));
+	snprintf(what, sizeof(what), "has unknown dtype '%.*s': convert it to another", SLN(s, 40));
 	return header_fail(h, what);
 }
 
@@ -65,9 +65,9 @@ static int read_range(const struct header *h, uint32_t k, const struct tensor_me
 	    r->from > r->to)
 		return header_fail(h, "has no data_offsets [begin, end]: the header is damaged");
 	if (r->to > h->data.n)
-		return header_fail(h, "lies outside of the file: it is truncated, or its header is damaged");
+		return header_fail(h, "is outside the file, which is truncated, or its header is damaged");
 	if (!tensor_extent(m, &bytes) || (uint64_t)bytes != r->to - r->from)
-		return header_fail(h, "has data_offsets that do not go with its shape: the header is damaged");
+		return header_fail(h, "has data_offsets that do not match its shape: the header is damaged");
 	return 0;
 }
 
@@ -83,7 +83,7 @@ static int read_tensor(struct header *h, uint32_t key)
 		return 0;
 	uint32_t v = key + 1;
 	if (!json_is(t, v, JSON_OBJECT))
-		return header_fail(h, "is no JSON object: the header is damaged");
+		return header_fail(h, "is not a JSON object: the header is damaged");
 	if (read_dtype(h, json_get(t, v, "dtype"), &m) < 0 || read_shape(h, json_get(t, v, "shape"), &m) < 0 ||
 	    read_range(h, json_get(t, v, "data_offsets"), &m, &r) < 0)
 		return -1;
@@ -115,12 +115,12 @@ static int check_cover(struct header *h)
 			buf_reset(&h->name);
 			buf_add_slice(&h->name, name);
 			return header_fail(h, r->from < at ? "overlaps another: the header is damaged"
-							   : "has a hole before it: the header is damaged");
+							   : "has a gap before it: the header is damaged");
 		}
 		at = r->to;
 	}
 	if (at != h->data.n)
-		return err_set(h->err, EXIT_INPUT, "'%s': has %llu bytes behind its last tensor: the file is damaged", f->path,
+		return err_set(h->err, EXIT_INPUT, "'%s': has %llu bytes after its last tensor: the file is damaged", f->path,
 			       (unsigned long long)(h->data.n - at));
 	return 0;
 }
@@ -131,7 +131,7 @@ static int compare_tensors(const void *a, const void *b, void *v)
 	return slice_cmp(t[*(const uint32_t *)a].name, t[*(const uint32_t *)b].name);
 }
 
-/* Other readers would take the one or the other. */
+/* Other readers would use one or the other. */
 static int check_names(struct header *h)
 {
 	struct tensor_file *f = h->f;
@@ -145,7 +145,7 @@ static int check_names(struct header *h)
 		if (compare_tensors(&order[i - 1], &order[i], f->v) == 0) {
 			buf_reset(&h->name);
 			buf_add_slice(&h->name, f->v[order[i]].name);
-			r = header_fail(h, "stands twice in the header: the header is damaged");
+			r = header_fail(h, "is duplicated in the header: the header is damaged");
 		}
 	free(order);
 	return r;
@@ -157,10 +157,10 @@ static int read_header(struct header *h, struct slice text)
 	uint32_t root;
 	json_tape_text(&h->t, text.p, text.n);
 	if (json_parse(&h->t, 0, text.n, &root) < 0)
-		return err_set(h->err, EXIT_INPUT, "'%s': its safetensors header is no JSON: %s at byte %zu", f->path, h->t.error,
+		return err_set(h->err, EXIT_INPUT, "'%s': its safetensors header is not valid JSON: %s at byte %zu", f->path, h->t.error,
 			       8 + h->t.error_at);
 	if (!json_is(&h->t, root, JSON_OBJECT))
-		return err_set(h->err, EXIT_INPUT, "'%s': its safetensors header is no JSON object", f->path);
+		return err_set(h->err, EXIT_INPUT, "'%s': its safetensors header is not a JSON object", f->path);
 	json_each_pair(&h->t, root, k)
 		if (read_tensor(h, k) < 0)
 			return -1;
@@ -175,10 +175,10 @@ int safetensors_read(struct tensor_file *f, struct err *err)
 		n = n << 8 | (uint8_t)b.p[i];
 	if (n > b.n - 8)
 		return err_set(err, EXIT_INPUT,
-			       "'%s': its safetensors header is said to be of %llu bytes, %zu follow: the file is truncated", f->path,
+			       "'%s': its safetensors header should have %llu bytes, but %zu follow: the file is truncated", f->path,
 			       (unsigned long long)n, b.n - 8);
 	if (n > HEADER_MAX)
-		return err_set(err, EXIT_INPUT, "'%s': its safetensors header is larger than 100 MB, which the format forbids", f->path);
+		return err_set(err, EXIT_INPUT, "'%s': its safetensors header exceeds the format's limit of 100 MB", f->path);
 	f->top = TENSOR_TOP_MAPPING;
 	struct header h = {.f = f, .data = slice_of(b.p + 8 + n, b.n - 8 - n), .err = err};
 	int r = read_header(&h, slice_of(b.p + 8, n));

@@ -28,11 +28,11 @@ static const struct stats_kernels *kernels(void)
 	return stats_kernels_of(l < 0 ? best_level() : l);
 }
 
-/* ---- runs: elements one behind the other ---- */
+/* ---- runs of contiguous elements ---- */
 
 struct scan {
 	const struct stats_kernels *k;
-	enum stats_kind kind, part; /* part: of a complex number, what each of its two parts is */
+	enum stats_kind kind, part; /* part: for a complex number, the kind of its two parts */
 	int dtype, bytes;
 	bool all;
 	struct tensor_stats *out;
@@ -74,7 +74,7 @@ static enum stats_kind stats_kind_of(int dtype, enum stats_kind *part)
 static bool is_nan(double v) { return v != v; }
 static bool is_bad(double v) { return !(v - v == 0); }
 
-/* |re + i im|; of an infinite part infinite, even where the other is NaN, as hypot has it, but here NaN counts first. */
+/* |re + i im|; infinite if a part is, even if the other is NaN, as in hypot, but here NaN takes priority. */
 static double magnitude(double re, double im)
 {
 	double a = __builtin_fabs(re), b = __builtin_fabs(im);
@@ -87,7 +87,7 @@ static double magnitude(double re, double im)
 	return high * stats_root(s);
 }
 
-/* The value of an element as a double; its sign of infinity is that of the part that is infinite. */
+/* The value of an element as a double; the sign of an infinity is that of the infinite part. */
 static double element(const struct scan *s, const char *p)
 {
 	if (s->kind == STATS_BYTE)
@@ -149,7 +149,7 @@ static void block_complex(struct scan *s, const char *p, size_t n)
 		add_value(s, element(s, p + i * (size_t)s->bytes), 1);
 }
 
-/* There are 256 values: count each. Four tables, for one of few values would wait for its own last store. */
+/* There are 256 values: count each. Four tables, since one with few values would wait for its own last store. */
 static void run_bytes(struct scan *s, const uint8_t *p, size_t n)
 {
 	uint32_t t[4][256] = {0};
@@ -193,7 +193,7 @@ static void scan_elements(struct scan *s, const char *p, uint64_t n)
 
 /* ---- dims ---- */
 
-/* The sizes and strides that matter: no dims of one element, none that repeat memory (stride 0: `times`). */
+/* The relevant sizes and strides: without dims of one element or repeated memory (stride 0: `times`). */
 struct dims {
 	int n;
 	int64_t size[TENSOR_MAX_DIMS], stride[TENSOR_MAX_DIMS];
@@ -201,7 +201,7 @@ struct dims {
 	uint64_t times;
 };
 
-/* The dims of m, and in `sorted` the same by falling stride. Whether that changed nothing. */
+/* The dims of m, and in `sorted` the same by descending stride. Returns whether the order is the same. */
 static bool make_dims(const struct tensor_meta *m, struct dims *d, struct dims *sorted)
 {
 	int64_t step = 1;
@@ -235,7 +235,7 @@ static bool make_dims(const struct tensor_meta *m, struct dims *d, struct dims *
 	return same;
 }
 
-/* Two dims that one stride walks through are one. */
+/* Two dims that a single stride covers are merged. */
 static void collapse(struct dims *d)
 {
 	int n = 0;
@@ -286,7 +286,7 @@ static void gather(char *to, const char *p, size_t n, int64_t step, int bytes)
 
 enum { GATHER_BYTES = 8192, ROW_MIN = 256 };
 
-/* Rows that are dense and long are looked at where they are, all else is collected first. */
+/* Long dense rows are processed in place, everything else is collected first. */
 static void scan_dims(struct scan *s, const struct dims *d, const char *data)
 {
 	_Alignas(64) char room[GATHER_BYTES];
@@ -331,7 +331,7 @@ static int64_t whole_index(const struct dims *d, int64_t i)
 	return linear;
 }
 
-/* The first bad element in the order of the sizes, where memory has another; there is one. */
+/* The first bad element in index order, if the memory order differs; there is one. */
 static int64_t first_in_order(const struct scan *s, const struct dims *d, const char *data)
 {
 	int64_t index[TENSOR_MAX_DIMS] = {0}, at = 0, i = 0;
@@ -359,7 +359,7 @@ static void finish_stats(struct scan *s, uint64_t times)
 	o->zero = s->all ? s->sums.zero * times : 0;
 }
 
-/* False: there is nothing to be looked at. */
+/* False: nothing to examine. */
 static bool start(struct scan *s, int dtype, uint64_t n, int want, struct tensor_stats *out)
 {
 	*out =
@@ -376,8 +376,8 @@ static bool start(struct scan *s, int dtype, uint64_t n, int want, struct tensor
 	return true;
 }
 
-/* Is all well? Most buffers are, and then this is all that there is to do; bits are looked at, so that floating-point modes do not
- * count. */
+/* Are all elements finite? In most buffers they are, and then nothing else is needed; it tests bits, so floating-point modes do not
+ * matter. */
 static bool all_well(int dtype, uint64_t n, const char *data)
 {
 	enum stats_kind part, kind = stats_kind_of(dtype, &part);

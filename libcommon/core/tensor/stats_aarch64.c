@@ -8,7 +8,7 @@ const struct stats_kernels *stats_kernels_of(int level)
 	return &stats_plain;
 }
 
-/* FPCR: nothing traps, small numbers are kept (torch.set_flush_denormal sets FZ). */
+/* FPCR: no traps, subnormals are kept (torch.set_flush_denormal sets FZ). */
 unsigned stats_enter_float(void)
 {
 	uint64_t was;

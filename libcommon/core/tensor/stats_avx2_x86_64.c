@@ -1,4 +1,4 @@
-/* The kernels of stats_simd.h with AVX2, FMA's machines' F16C. */
+/* The kernels of stats_simd.h with AVX2, and F16C, which machines with FMA have. */
 #include "tensor/stats_part.h"
 
 #include <immintrin.h>

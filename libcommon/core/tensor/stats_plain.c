@@ -1,7 +1,7 @@
 /* Statistics of a block without vector instructions, and the values of single elements. */
 #include "tensor/stats_part.h"
 
-/* Made of bits, so that nothing rounds and no flag is raised. */
+/* Built from bits, so that nothing rounds and no flag is raised. */
 static double from_bits(uint64_t bits)
 {
 	double d;
@@ -79,7 +79,7 @@ double stats_load(enum stats_kind kind, const void *p)
 	}
 }
 
-/* Bits of a kind: NaN and infinities are what is at or above `inf` without its sign. */
+/* Bits of a kind: NaN and infinities are at or above `inf` without the sign. */
 #define PLAIN_BAD(name, type, inf) \
 	static bool bad_##name(const void *p, size_t n) \
 	{ \

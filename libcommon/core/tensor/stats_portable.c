@@ -11,7 +11,7 @@ const struct stats_kernels *stats_kernels_of(int level)
 unsigned stats_enter_float(void) { return 0; }
 void stats_leave_float(unsigned was) { (void)was; }
 
-/* Newton's way from an estimate by the exponent. For 1 <= v <= 2, as stats.c has it; correct to the last bit or the one before. */
+/* Newton's method from an estimate by the exponent. For 1 <= v <= 2, as in stats.c; correct to the last bit or the one before. */
 double stats_root(double v)
 {
 	double r = 0.5 + v / 2;

@@ -1,5 +1,5 @@
 /* stats_simd.h - the vector kernels of stats_part.h, compiled once per instruction set: included by stats_avx2_x86_64.c and
- * stats_avx512_x86_64.c, which say what a vector is. What is left over at a block's end goes to the plain kernels.
+ * stats_avx512_x86_64.c, which define the vectors. The remainder of a block goes to the plain kernels.
  *
  * VI, VF, VD: vectors of bits, floats, doubles; VBYTES their size. LOADI, AND, MAXs: loads need no alignment.
  * COUNT_GT(w, a, b), COUNT_EQ(w, a, b): how many elements of w bits. HIGHEST16, HIGHEST32: the highest signed element.
@@ -12,12 +12,12 @@
 #ifdef __clang__
 #define FN_LOOPS FN
 #else
-#define FN_LOOPS static __attribute__((target(TARGET), optimize("O3"))) /* its loops become vectors */
+#define FN_LOOPS static __attribute__((target(TARGET), optimize("O3"))) /* its loops are vectorized */
 #endif
 
-/* ---- NaN and infinities: by their bits as integers; no arithmetic, no flags ---- */
+/* ---- NaN and infinities: tested on their bits as integers; no arithmetic, no flags ---- */
 
-/* Bits without the sign are at or above infinity's. Of doubles the upper half tells. */
+/* The bits without the sign are at or above infinity's. For doubles, the upper half suffices. */
 #define VECTOR_BAD(name, size, w, mask, inf) \
 	FN bool bad_##name(const void *p, size_t n) \
 	{ \
@@ -65,7 +65,7 @@ VECTOR_COUNT(f64, 8, 64, INT64_MAX, 0x7ffll << 52, (long long)(0xfffull << 52))
 
 /* ---- everything ---- */
 
-/* Two vectors of floats per step: what is read, and four sums of doubles. */
+/* Two vectors of floats per step: the values read, and four sums of doubles. */
 struct vector_sums {
 	VF min[2], max[2];
 	VI bits[2];
@@ -75,7 +75,7 @@ struct vector_sums {
 
 INLINE void step_float(struct vector_sums *s, VF v, int k, bool nan)
 {
-	/* MIN and MAX give the second of two numbers when one of them is NaN. */
+	/* MIN and MAX return the second of two numbers if one of them is NaN. */
 	s->min[k] = MINF(v, s->min[k]);
 	s->max[k] = MAXF(v, s->max[k]);
 	s->bits[k] = MAX32(s->bits[k], AND(BITSF(v), SET32(0x7fffffff)));
@@ -168,7 +168,7 @@ FN bool all_f64(const void *p, size_t n, bool nan, struct stats_sums *o)
 	return nan ? loop_f64(p, n, true, o) : loop_f64(p, n, false, o);
 }
 
-/* Integers: simple loops, of which the compiler makes vectors. A block's sum fits 64 bits but for 64-bit integers. */
+/* Integers: simple loops that the compiler vectorizes. A block's sum fits 64 bits except for 64-bit integers. */
 #define VECTOR_ALL_INT(name, type, wide, lowest, highest) \
 	FN_LOOPS bool all_##name(const void *p, size_t n, bool nan, struct stats_sums *o) \
 	{ \

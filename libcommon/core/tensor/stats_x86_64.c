@@ -3,7 +3,7 @@
 #include <cpuid.h>
 #include <emmintrin.h>
 
-enum { DEFAULT_FLAGS = 0x1f80 }; /* of MXCSR: nothing traps, small numbers are kept */
+enum { DEFAULT_FLAGS = 0x1f80 }; /* of MXCSR: no traps, subnormals are kept */
 
 int stats_best(void)
 {

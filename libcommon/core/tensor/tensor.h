@@ -6,14 +6,14 @@
  *     tensor_file_close(f);
  *
  *     struct tensor_meta m;
- *     tensor_spec_parse(SLICE("bf16[2,3]/(1,2)@cuda:0"), &m, &err);    // no file: only what it would be
+ *     tensor_spec_parse(SLICE("bf16[2,3]/(1,2)@cuda:0"), &m, &err);    // no file: metadata only
  *
- * Sizes and strides are in elements, as in torch. A tensor of no dimensions has n_dim 0 and one element.
+ * Sizes and strides are in elements, as in torch. A 0-d tensor has n_dim 0 and one element.
  *
- * Files are mapped: nothing but headers is read, so a file of many GB opens at once and .data costs what is touched.
- * .data.p is NULL for a member that is compressed (npz written by savez_compressed): tensor_data() inflates it then.
+ * Files are mapped: only headers are read, so a file of many GB opens at once and .data costs only the pages touched. .data.p is NULL for a
+ * compressed member (npz written by savez_compressed): tensor_data() then inflates it.
  *
- * Failure: NULL or -1 and err (EXIT_INPUT) that names the file, the member or offset, what is wrong and what to do.
+ * Failure: NULL or -1 and err (EXIT_INPUT) with the file, the member or offset, what is wrong and what to do.
  * Nothing in a file is executed: pickles are read with a closed set of opcodes and globals (pickle.h).
  */
 #ifndef PT2_TENSOR_H
@@ -25,9 +25,9 @@
 #define TENSOR_MAX_DIMS 64 /* torch's own limit for most of its operators */
 
 struct tensor_meta {
-	int dtype;        /* enum dtype; kept as a number, for a process may pass one that is not known here */
+	int dtype;        /* enum dtype; kept as a number, since a process may pass an unknown one */
 	int device;       /* torch's DeviceType */
-	int device_index; /* -1: none, as for cpu */
+	int device_index; /* -1: none, e.g. for cpu */
 	int n_dim;
 	int64_t size[TENSOR_MAX_DIMS];
 	int64_t stride[TENSOR_MAX_DIMS];
@@ -38,38 +38,38 @@ struct tensor_meta {
 /* Strides of a contiguous tensor with these sizes, as torch computes them (a size of 0 counts as 1). */
 void tensor_contiguous(struct tensor_meta *m);
 bool tensor_is_contiguous(const struct tensor_meta *m);
-/* The value of an element, its parts as doubles (im 0 but for complex dtypes; 64-bit integers are rounded). A dtype that dtype_info
- * knows. */
+/* The value of an element, its parts as doubles (im is 0 except for complex dtypes; 64-bit integers are rounded). For dtypes that
+ * dtype_info knows. */
 struct tensor_number {
 	double re, im;
 };
 struct tensor_number tensor_load(int dtype, const char *p);
-/* As many dims of the same sizes, which are known. */
+/* The same number of dims with the same sizes, which are known. */
 static inline bool tensor_same_sizes(const struct tensor_meta *a, const struct tensor_meta *b)
 {
 	return a->n_dim == b->n_dim && a->n_dim >= 0 && !memcmp(a->size, b->size, (size_t)a->n_dim * sizeof(*a->size));
 }
 /* Product of the sizes; false on overflow or a negative size. */
 bool tensor_numel(const struct tensor_meta *m, int64_t *numel);
-/* Bytes from the first to behind the last element that the strides reach; false on overflow. */
+/* Bytes from the first element to the end of the last one that the strides reach; false on overflow. */
 bool tensor_extent(const struct tensor_meta *m, int64_t *bytes);
 
 /* DTYPE[sizes] with optional /(strides) and @device: f32[8,10], i64[], bf16[2,3]/(1,2)@cuda:0. Spaces are allowed
- * after commas. Contiguous on the cpu unless told. Failure: EXIT_USAGE, and text that says which form a spec has. */
+ * after commas. Contiguous on the cpu by default. Failure: EXIT_USAGE, and a text that describes the form of a spec. */
 int tensor_spec_parse(struct slice text, struct tensor_meta *m, struct err *err);
 /* Does this operand look like a spec (DTYPE[...), whatever its faults? */
 bool tensor_spec_like(struct slice text);
 /* The spec that gives m; strides only if not contiguous, device only if not the cpu. */
 void tensor_spec_print(const struct tensor_meta *m, struct buf *b);
 
-/* A tensor of a file. */
+/* A tensor in a file. */
 struct tensor {
-	/* Its key in .npz and .safetensors; in .pt the path: "inputs[0]", "x.mask", "state[0].exp_avg"; "" for the only one. Two of a
+	/* Its key in .npz and .safetensors; its path in .pt: "inputs[0]", "x.mask", "state[0].exp_avg"; "" for the only one. Two of a
 	 * .pt may have one name: {"a.b": t, "a": {"b": u}}. */
 	struct slice name;
 	struct tensor_meta meta;
 	struct slice data; /* from the first element on, little-endian, tensor_extent() bytes; p NULL: see tensor_data() */
-	uint32_t member;   /* reader's own */
+	uint32_t member;   /* for the reader */
 };
 
 enum tensor_format { TENSOR_NPY, TENSOR_NPZ, TENSOR_SAFETENSORS, TENSOR_PT };
@@ -86,13 +86,13 @@ struct tensor_file {
 };
 
 struct tensor_file *tensor_file_open(const char *path, struct err *err);
-/* The same of a copy in memory, of a file that somebody may still write to. */
+/* The same for a copy in memory, of a file that may still be written to. */
 struct tensor_file *tensor_file_copy(const char *path, struct err *err);
-/* The same on bytes in memory, which must outlive it (tests, fuzzing, members of packages). */
+/* The same for bytes in memory, which must outlive it (tests, fuzzing, members of packages). */
 struct tensor_file *tensor_file_bytes(struct slice bytes, const char *path, struct err *err);
 void tensor_file_close(struct tensor_file *f);
-/* Bytes of tensor i, inflated if need be (kept until close). Of an archive's member the checksum is verified now (base/io/zip.h),
- * which .data alone does not do. Fails for a tensor on the meta device, which has no data. */
+/* Bytes of tensor i, inflated if need be (kept until close). For an archive's member, the checksum is verified here (base/io/zip.h); .data alone
+ * does not do that. Fails for a tensor on the meta device, which has no data. */
 int tensor_data(struct tensor_file *f, size_t i, struct slice *data, struct err *err);
 
 #endif

@@ -71,7 +71,7 @@ int sink_put(struct sink *s, const void *p, size_t n)
 	return 0;
 }
 
-/* In pieces, so that the checksum is taken of what the cache still holds when it is written. */
+/* In pieces, so that the checksum is computed while the data is still in the cache. */
 int sink_put_run(struct sink *s, const char *p, uint64_t n)
 {
 	while (n) {
@@ -92,7 +92,7 @@ static int put_strided(struct sink *s, const char *p, int64_t n, int64_t step, s
 	return 0;
 }
 
-/* The elements of v in the order of the sizes, one behind the other. */
+/* The elements of v in index order, contiguous. */
 static int sink_elements(struct sink *s, const struct tensor_view *v)
 {
 	const struct tensor_meta *m = &v->meta;
@@ -134,7 +134,7 @@ static bool is_fortran(const struct tensor_meta *m)
 	return tensor_is_contiguous(&t) && !tensor_is_contiguous(m);
 }
 
-/* Magic, version, length, the dict of what follows, blanks: bytes of it. */
+/* Magic, version, length, the dict that describes the data, spaces; returns its size. */
 enum { NPY_HEAD = 10 + 128 + TENSOR_MAX_DIMS * 24 + 64 };
 static size_t npy_head(char *head, const struct tensor_meta *m, bool fortran)
 {
@@ -146,7 +146,7 @@ static size_t npy_head(char *head, const struct tensor_meta *m, bool fortran)
 	for (int i = 0; i < m->n_dim; i++)
 		n += (size_t)snprintf(head + n, room - n, "%s%lld%s", i ? ", " : "", (long long)m->size[i], m->n_dim == 1 ? "," : "");
 	n += (size_t)snprintf(head + n, room - n, "), }");
-	/* numpy leaves room for the size that grows when rows are appended: 21 digits. */
+	/* numpy leaves room for the size to grow when rows are appended: 21 digits. */
 	if (m->n_dim) {
 		int digits = snprintf(NULL, 0, "%lld", (long long)m->size[fortran ? m->n_dim - 1 : 0]);
 		memset(head + n, ' ', (size_t)(21 - digits));
@@ -190,13 +190,12 @@ static int check_names(struct sink *s, const struct tensor_view *v, size_t n, bo
 	int rc = 0;
 	for (size_t i = 0; i < n && !rc; i++) {
 		if (name[i].n && (!utf8_valid(name[i]) || slice_chr(name[i], 0)))
-			rc = err_set(s->err, EXIT_INPUT, "'%s': the name '%.*s' of a tensor is no UTF-8 text: give it another", s->what,
+			rc = err_set(s->err, EXIT_INPUT, "'%s': the tensor name '%.*s' is not valid UTF-8: rename it", s->what,
 				     SLN(name[i], 200));
 		else if (i && slice_eq(name[i], name[i - 1]))
-			rc = err_set(s->err, EXIT_INPUT, "'%s': two tensors are named '%.*s': give each a name of its own", s->what,
-				     SLN(name[i], 200));
+			rc = err_set(s->err, EXIT_INPUT, "'%s': two tensors are named '%.*s': rename one", s->what, SLN(name[i], 200));
 		else if (safetensors && slice_is(name[i], "__metadata__"))
-			rc = err_set(s->err, EXIT_INPUT, "'%s': no tensor of a .safetensors file can be named '__metadata__'", s->what);
+			rc = err_set(s->err, EXIT_INPUT, "'%s': a .safetensors file cannot have a tensor named '__metadata__'", s->what);
 	}
 	free(name);
 	return rc;
@@ -287,30 +286,30 @@ bool tensor_writable(enum tensor_format format, int dtype)
 	case TENSOR_NPY:
 	case TENSOR_NPZ: return *t->npy;
 	case TENSOR_SAFETENSORS: return *t->safetensors;
-	case TENSOR_PT: return dtype != DTYPE_QI8 && dtype != DTYPE_QU8 && dtype != DTYPE_QI32; /* scales are not known */
+	case TENSOR_PT: return dtype != DTYPE_QI8 && dtype != DTYPE_QU8 && dtype != DTYPE_QI32; /* scales are unknown */
 	default: return false;
 	}
 }
 
 static int check_view(struct sink *s, enum tensor_format format, const struct tensor_view *v)
 {
-	static const char *const advice[] = {[TENSOR_NPY] = ".npy has no such dtype: save it as .safetensors or .pt",
-					     [TENSOR_NPZ] = ".npz has no such dtype: save it as .safetensors or .pt",
-					     [TENSOR_SAFETENSORS] = ".safetensors has no such dtype: save it as .pt",
-					     [TENSOR_PT] = "the file would lack what its numbers mean"};
+	static const char *const advice[] = {[TENSOR_NPY] = ".npy does not support it: save as .safetensors or .pt",
+					     [TENSOR_NPZ] = ".npz does not support it: save as .safetensors or .pt",
+					     [TENSOR_SAFETENSORS] = ".safetensors does not support it: save as .pt",
+					     [TENSOR_PT] = ".pt does not store quantization parameters"};
 	int64_t bytes, n;
 	if (tensor_is_none(v))
-		return format == TENSOR_PT ? 0 : err_set(s->err, EXIT_INPUT, "'%s': a None cannot be saved: save it as .pt", s->what);
+		return format == TENSOR_PT ? 0 : err_set(s->err, EXIT_INPUT, "'%s': a None cannot be saved: save as .pt", s->what);
 	if (!tensor_writable(format, v->meta.dtype))
-		return err_set(s->err, EXIT_INPUT, "'%s': a tensor of %s cannot be saved: %s", s->what, dtype_name(v->meta.dtype),
+		return err_set(s->err, EXIT_INPUT, "'%s': a %s tensor cannot be saved: %s", s->what, dtype_name(v->meta.dtype),
 			       advice[format]);
 	if (!tensor_extent(&v->meta, &bytes) || !tensor_numel(&v->meta, &n) ||
 	    __builtin_mul_overflow(n, dtype_info(v->meta.dtype)->bytes, &bytes))
-		return err_set(s->err, EXIT_INPUT, "'%s': a tensor has sizes or strides that no tensor can have", s->what);
+		return err_set(s->err, EXIT_INPUT, "'%s': a tensor has impossible sizes or strides", s->what);
 	return 0;
 }
 
-/* Not its room, which is large. */
+/* Except its room, which is large. */
 static void sink_init(struct sink *s, int fd, const char *what, struct err *err)
 {
 	s->fd = fd;
@@ -339,7 +338,8 @@ int tensor_write(int fd, enum tensor_format format, const struct tensor_view *v,
 	struct sink s;
 	sink_init(&s, fd, what, err);
 	if (format == TENSOR_NPY && n != 1)
-		return err_set(err, EXIT_INPUT, "'%s': a .npy file holds one tensor, not %zu: save as .npz, .safetensors or .pt", what, n);
+		return err_set(err, EXIT_INPUT, "'%s': a .npy file contains one tensor, not %zu: save as .npz, .safetensors or .pt", what,
+			       n);
 	for (size_t i = 0; i < n; i++)
 		if (check_view(&s, format, &v[i]) < 0)
 			return -1;

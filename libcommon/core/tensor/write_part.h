@@ -1,4 +1,4 @@
-/* write_part.h - what the writers of tensor files and of other archives (cli/run/bundle) share: bytes onto a descriptor through a small
+/* write_part.h - shared by the writers of tensor files and of other archives (cli/run/bundle): writes bytes to a descriptor through a small
  * buffer.
  *
  *     struct sink s;
@@ -17,27 +17,27 @@ struct sink {
 	int fd;
 	const char *what;
 	struct err *err;
-	uint64_t at;  /* bytes so far, those in room too */
+	uint64_t at;  /* bytes so far, including those in room */
 	bool sum;     /* keep crc */
-	uint32_t crc; /* of the bytes since it was set to 0 */
+	uint32_t crc; /* of the bytes written since it was set to 0 */
 	uint32_t table[4][256];
 	size_t n;
 	_Alignas(64) char room[SINK_ROOM];
 };
 
-/* From fd's present position on, ready for an archive. */
+/* Starts at fd's current position, ready for an archive. */
 void sink_open(struct sink *s, int fd, const char *what, struct err *err);
 int sink_flush(struct sink *s);
 int sink_put(struct sink *s, const void *p, size_t n);
 int sink_put_run(struct sink *s, const char *p, uint64_t n); /* of any length */
 
-/* ---- write_zip.c: an archive of stored or deflated members, from the sink's present position on ---- */
+/* ---- write_zip.c: an archive of stored or deflated members, from the sink's current position on ---- */
 
 struct archive_deflated;
 struct archive {
 	struct sink *s;
 	struct buf directory;
-	uint64_t members, header, size;          /* header, size: of the member that is being written */
+	uint64_t members, header, size;          /* header, size: of the member being written */
 	const struct archive_deflated *deflated; /* ... if it is */
 };
 /* The bytes that a deflated member inflates to. */
@@ -45,7 +45,7 @@ struct archive_deflated {
 	uint64_t size;
 	uint32_t crc;
 };
-/* size: of the bytes that are put into the sink until archive_member_end. */
+/* size: number of bytes that will be put into the sink until archive_member_end. */
 int archive_begin(struct archive *a, const char *name, uint64_t size);
 int archive_member_end(struct archive *a, const char *name);
 int archive_put(struct archive *a, const char *name, const void *p, uint64_t size);

@@ -1,4 +1,4 @@
-/* Writes as torch.save does (torch 2.13: torch/serialization.py _save, caffe2/serialize/inline_container.cc, torch/_tensor.py
+/* Writes like torch.save (torch 2.13: torch/serialization.py _save, caffe2/serialize/inline_container.cc, torch/_tensor.py
  * __reduce_ex__): a zip archive of stored members, whose data begins at multiples of 64 bytes,
  *     archive/data.pkl            protocol 2; a tensor is a call of torch._utils._rebuild_tensor_v2, or _v3 for the dtypes that
  *                                 came after typed storages
@@ -103,7 +103,7 @@ static int pickle_all(struct sink *s, struct buf *b, const struct tensor_view *v
 
 /* ---- the file ---- */
 
-/* torch's is a hash of the records; any number will do. This one is of the pickle, which tells names and sizes. */
+/* torch uses a hash of the records; any number works. This one is a hash of the pickle, which has names and sizes. */
 static int put_id(struct archive *a, const struct buf *pickle)
 {
 	uint64_t h = 1469598103934665603u;
@@ -114,7 +114,7 @@ static int put_id(struct archive *a, const struct buf *pickle)
 	return archive_put(a, ROOT ".data/serialization_id", id, 40);
 }
 
-/* data.pkl and what says how the file is to be read; and at the end its version, id and directory. */
+/* data.pkl and the members that describe the format; and at the end its version, id and directory. */
 static int begin_file(struct archive *a, const struct buf *pickle)
 {
 	return archive_put(a, ROOT "data.pkl", pickle->p, pickle->len) < 0 || archive_put(a, ROOT ".format_version", "1", 1) < 0 ||

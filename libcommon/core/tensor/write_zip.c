@@ -3,8 +3,8 @@
 #include "tensor/write_part.h"
 
 #define ZIP32_MAX 0xffffffffu
-/* The same for all, so that the same tensors give the same file: midnight of 1980-01-01, the first that there is in MS-DOS's form (0 is
- * none, and what unzip makes of it lies before 1980, which Python's zipfile refuses to pack). */
+/* The same for all, so that the same tensors give the same file: midnight of 1980-01-01, the first valid one in MS-DOS's form (0 is
+ * invalid, and unzip turns it into a date before 1980, which Python's zipfile refuses to pack). */
 #define TIME_AND_DATE (0x0021u << 16)
 
 static void put16(struct buf *b, unsigned v)
@@ -28,7 +28,7 @@ static int put_buf(struct sink *s, struct buf *b)
 	return rc;
 }
 
-/* The local header, padded in an extra field ("FB", as torch has it) so that data begins at a multiple of 64. */
+/* The local header, padded in an extra field ("FB", as in torch) so that data begins at a multiple of 64. */
 static int local_header(struct archive *a, const char *name, bool big)
 {
 	struct buf b = {0};
@@ -99,7 +99,7 @@ static int data_descriptor(struct archive *a, const char *name, bool big, uint64
 	return put_buf(a->s, &b);
 }
 
-/* Whichever of its sizes. */
+/* Either of its sizes. */
 static bool is_big(const struct archive *a) { return a->size >= ZIP32_MAX || (a->deflated && a->deflated->size >= ZIP32_MAX); }
 
 int archive_begin(struct archive *a, const char *name, uint64_t size)

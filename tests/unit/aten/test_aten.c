@@ -97,7 +97,7 @@ static void test_int8_layers(void **state)
 		want(y, DTYPE_F32, 2, SIZES(1, 1), SIZES(1, 1));
 	}
 	assert_null(call("onednn.qconv_pointwise", false, conv, ARRAY_LEN(conv), NULL, 0));
-	assert_string_equal(err.text, "onednn::qconv_pointwise: 'hardtanh' behind a layer has 0 of its 2 numbers");
+	assert_string_equal(err.text, "onednn::qconv_pointwise: fused 'hardtanh': got 0 of its 2 parameters");
 	conv[15].item = ends;
 	conv[15].n = 2;
 	y = call("onednn.qconv_pointwise", false, conv, ARRAY_LEN(conv), NULL, 0);
@@ -181,13 +181,13 @@ static void test_refused(void **state)
 	struct aten_named other[] = {{SLICE("beta"), aten_int(2)}};
 	(void)state;
 	assert_null(call("aten.nothing.default", true, args, 1, NULL, 0));
-	assert_string_equal(err.text, "the operator aten.nothing.default is not here");
+	assert_string_equal(err.text, "unsupported operator aten.nothing.default");
 	assert_null(call("add.Tensor", true, args, 2, NULL, 0));
-	assert_string_equal(err.text, "add.Tensor: sizes 3 and 4 do not fit at dimension 0");
+	assert_string_equal(err.text, "add.Tensor: sizes 3 and 4 do not match at dimension 0");
 	assert_null(call("add.Tensor", true, args, 1, NULL, 0));
-	assert_string_equal(err.text, "add.Tensor: no argument for other");
+	assert_string_equal(err.text, "add.Tensor: missing argument other");
 	assert_null(call("add.Tensor", true, args, 2, other, 1));
-	assert_string_equal(err.text, "add.Tensor: there is no parameter beta");
+	assert_string_equal(err.text, "add.Tensor: no parameter beta");
 	assert_null(call("add_.Tensor", true, back, 2, NULL, 0));
 	assert_string_equal(err.text, "add.Tensor: result type float32 can't be cast to the desired output type int64");
 	assert_null(call("nonzero", true, args, 1, NULL, 0));
@@ -205,12 +205,12 @@ static void test_large(void **state)
 	struct aten_value times[] = {aten_of(none), list}, cut[] = {aten_of(x), aten_int(0), aten_int(0), aten_int(4), aten_int(INT64_MAX)};
 	(void)state;
 	assert_null(call("zeros", true, &list, 1, NULL, 0));
-	assert_string_equal(err.text, "zeros: a tensor that no memory can hold");
+	assert_string_equal(err.text, "zeros: the tensor is too large for memory");
 	assert_null(call("zeros", true, &with_none, 1, NULL, 0));
 	assert_null(call("repeat", true, times, 2, NULL, 0));
-	assert_string_equal(err.text, "repeat: a tensor that no memory can hold");
+	assert_string_equal(err.text, "repeat: the tensor is too large for memory");
 	assert_null(call("slice.Tensor", true, cut, 5, NULL, 0));
-	assert_string_equal(err.text, "slice.Tensor: a tensor that no memory can hold");
+	assert_string_equal(err.text, "slice.Tensor: the tensor is too large for memory");
 	aten_release(x);
 	aten_release(none);
 }

@@ -137,7 +137,7 @@ static void the_same_comes_of_it(void **state)
 
 static const struct given others[] = {
     {"nothing of the sort", "r = torch.ops.aten.neg.default(x)\n        return (r,)\n", "", "", {2, 3, 4}},
-    {"too many turns",
+    {"too many iterations",
      "go = self.go\n        body = self.body\n        w = torch.ops.higher_order.while_loop(go, body, (0, x), ())\n"
      "        r = w[1]\n        return (r,)\n",
      SUB("go", "i, a") "t = _operator.lt(i, 20000)\n" IS "return (t,)\n" SUB("body", "i, a") "j = _operator.add(i, 1)\n" IS

@@ -173,7 +173,7 @@ static void test_none_can_be(void **state)
 	cannot(missing_path("folder"), missing_path("folder"));
 	cannot("no/such/folder", "'no/such/folder'");
 	cannot("/dev/null", "'/dev/null'");
-	cannot(longest, "more than");
+	cannot(longest, "exceeds");
 }
 
 int main(void)

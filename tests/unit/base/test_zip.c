@@ -225,11 +225,11 @@ static void lie_count64(struct mkzip *z)
 static void test_lies(void **state)
 {
 	(void)state;
-	lie(0, lie_header, "no local header is where the directory says");
-	lie(0, lie_far, "lies outside of the archive");
-	lie(MKZIP_ZIP64, lie_wrap, "lies outside of the archive");
-	lie(0, lie_packed, "lies outside of the archive");
-	lie(MKZIP_ZIP64, lie_packed_wrap, "lies outside of the archive");
+	lie(0, lie_header, "no local header at the offset in the directory");
+	lie(0, lie_far, "is outside the archive");
+	lie(MKZIP_ZIP64, lie_wrap, "is outside the archive");
+	lie(0, lie_packed, "is outside the archive");
+	lie(MKZIP_ZIP64, lie_packed_wrap, "is outside the archive");
 	lie(0, lie_size, "its local header contradicts the directory");
 	lie(MKZIP_DEFLATE | MKZIP_STREAMED, lie_size, "its compressed data is damaged");
 	lie(MKZIP_STREAMED, lie_size, "its two sizes differ");
@@ -283,7 +283,7 @@ static void test_large(void **state)
 		assert_text(small, text);
 		assert_int_equal(in.heap, small.n);
 		assert_int_equal(zip_text(&in, m, &small, &err), -1);
-		assert_string_equal(err.text, "'t.zip': 'large' has 64 MiB when inflated: of a compressed text at most 64 MiB are read");
+		assert_string_equal(err.text, "'t.zip': 'large' inflates to 64 MiB: at most 64 MiB of compressed text are read");
 		/* Once it is there, it is copied from there. */
 		if (!copied)
 			assert_int_equal(zip_copy(&in, zip_find(&in, SLICE("dir/two")), fd, "copy", &err), 0);
@@ -335,8 +335,8 @@ static void lie_huge(struct mkzip *z) { z->entry[1].size = 1ull << 62; }
 static void test_bombs(void **state)
 {
 	(void)state;
-	lie(MKZIP_DEFLATE | MKZIP_STREAMED, lie_bomb, "its size cannot come from its compressed bytes");
-	lie(MKZIP_DEFLATE | MKZIP_STREAMED | MKZIP_ZIP64, lie_huge, "larger than 2 GiB when inflated");
+	lie(MKZIP_DEFLATE | MKZIP_STREAMED, lie_bomb, "its size is impossible for its compressed bytes");
+	lie(MKZIP_DEFLATE | MKZIP_STREAMED | MKZIP_ZIP64, lie_huge, "inflates to more than 2 GiB");
 	/* A real one, of zeros: allowed up to the limit, for its directory is honest. */
 	struct buf zeros = {0};
 	memset(buf_room(&zeros, 1 << 20), 0, 1 << 20);
@@ -381,7 +381,7 @@ static void test_end_record(void **state)
 	buf_cut(&z.b, z.b.len - 26);
 	z.b.p[z.b.len - 2] = 0;
 	z.b.p[z.end + 4] = 1;
-	refused(buf_slice(&z.b), "spanned");
+	refused(buf_slice(&z.b), "split zip archive");
 	z.b.p[z.end + 4] = 0;
 	z.b.p[z.end + 15] = 0x7f; /* size of the directory */
 	refused(buf_slice(&z.b), "its directory does not fit");

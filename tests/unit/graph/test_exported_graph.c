@@ -372,21 +372,21 @@ static void refused(const char *text, const char *why)
 static void test_refused(void **state)
 {
 	(void)state;
-	refused("", "'model.json': exported program, byte 0: value expected");
-	refused("{}", "'model.json': exported program, byte 0: 'schema_version' is missing: this is no exported program");
+	refused("", "'model.json': exported program, byte 0: expected a value");
+	refused("{}", "'model.json': exported program, byte 0: 'schema_version' is missing: not an exported program");
 	refused("{'schema_version': {'major': 9}}",
-		"'model.json': exported program, byte 19: schema 9: only 5 to 8 are known (PyTorch 2.3 to 2.13)");
+		"'model.json': exported program, byte 19: schema 9: only 5 to 8 are supported (PyTorch 2.3 to 2.13)");
 	refused("{'schema_version': {'major': 8}}", "'model.json': exported program,"
 						    " byte 0: 'graph_module' is missing");
 	refused("{'schema_version': {'major': 8}, 'graph_module': {'graph': {}}}",
-		"'model.json': exported program, byte 59: a graph without inputs, nodes or outputs");
-	refused(PROGRAM("", "{}", "", ""), "'model.json': exported program, byte 97: a node without target or inputs");
+		"'model.json': exported program, byte 59: missing inputs, nodes or outputs of a graph");
+	refused(PROGRAM("", "{}", "", ""), "'model.json': exported program, byte 97: missing target or inputs of a node");
 	refused(PROGRAM("", NODE("f", ARG(T("x")), ""), "", ""),
-		"'model.json': exported program, byte 205: node 'f': there is no value 'x' before it");
+		"'model.json': exported program, byte 205: node 'f': value 'x' is not defined before it");
 	refused(PROGRAM("", NODE("f", ARG("{'as_magic': 1}"), ""), "", ""),
-		"'model.json': exported program, byte 183: node 'f': an argument of the kind 'as_magic' is not known here");
+		"'model.json': exported program, byte 183: node 'f': unsupported kind of argument 'as_magic'");
 	refused(PROGRAM("", NODE("f", ARG("{'as_scalar_type': 99}"), ""), "", ""),
-		"'model.json': exported program, byte 200: node 'f': a dtype that is not known here");
+		"'model.json': exported program, byte 200: node 'f': unknown dtype");
 }
 
 int main(int argc, char **argv)

@@ -457,42 +457,41 @@ static void test_init(void **state)
 static const struct {
 	const char *text, *why;
 } bad[] = {
-    {"", "t.py: there is no graph in it: no class with a forward(), and no def forward() alone"},
-    {"class A:\n    pass\nx = 1\n", "t.py: there is no graph in it: no class with a forward(), and no def forward() alone"},
-    {"class A:\n  x = (\n  def forward(self): pass\n",
-     "t.py:2:7: a bracket or string begins here that never ends, and there is no forward()"},
-    {"def forward(self, x):\n    y = map(lambda a: a, x)\n", "t.py:2:13: a lambda is no part of a graph"},
+    {"", "t.py: no graph found: neither a class with a forward() nor a standalone def forward()"},
+    {"class A:\n    pass\nx = 1\n", "t.py: no graph found: neither a class with a forward() nor a standalone def forward()"},
+    {"class A:\n  x = (\n  def forward(self): pass\n", "t.py:2:7: this bracket or string is never closed, and no forward() was found"},
+    {"def forward(self, x):\n    y = map(lambda a: a, x)\n", "t.py:2:13: a lambda is not allowed in a graph"},
     {"def forward(self, x):\n    y = [a for a in x]\n", "t.py:2:10: 'a' is not defined"},
-    {"def forward(self, x):\n    y = [x for a in x]\n", "t.py:2:12: 'for' is no part of a graph"},
-    {"def forward(self, x):\n    y = x if x else x\n", "t.py:2:11: 'if' is no part of a graph"},
-    {"def forward(self, x):\n    if x:\n        return x\n", "t.py:2:5: 'if' is no part of a graph"},
-    {"def forward(self, x):\n    with torch.no_grad():\n        return x\n", "t.py:2:5: 'with' is no part of a graph"},
-    {"def forward(self, x):\n    a = 0 < x < 3\n", "t.py:2:15: a chained comparison is no part of a graph"},
-    {"def forward(self, x):\n    a = f'{x}'\n", "t.py:2:9: an f-string with values in it is no part of a graph"},
-    {"def forward(self, x):\n    a = f(*x)\n", "t.py:2:11: a starred argument is no part of a graph"},
-    {"def forward(self, x):\n    a = f(**x)\n", "t.py:2:10: a starred argument is no part of a graph"},
-    {"def forward(self, x):\n    a = (x\n", "t.py:2:9: the bracket that is opened here is never closed"},
-    {"def forward(self, x):\n    a = f(x]\n", "t.py:2:12: ']' where another closing bracket is expected"},
-    {"def forward(self, x):\n    a = x +\n", "t.py:2:12: the line ends where a value is expected"},
-    {"def forward(self, x):\n    a = 'x\n", "t.py:2:9: a string has no end"},
-    {"def forward(self, x):\n    a = x y\n", "t.py:2:11: 'y' is no part of a graph"},
-    {"def forward(self, x):\n    a = x $ 1\n", "t.py:2:11: '$' where the end of the line is expected"},
-    {"def forward(self, x):\n    a = b + x\n    b = x.sin()\n", "t.py:2:9: 'b' is used before it is made, in line 3"},
-    {"def forward(self, x):\n    a = b.sin()\n    b = x.sin()\n", "t.py:3:5: 'b' is made here, but line 2 uses it"},
+    {"def forward(self, x):\n    y = [x for a in x]\n", "t.py:2:12: 'for' is not allowed in a graph"},
+    {"def forward(self, x):\n    y = x if x else x\n", "t.py:2:11: 'if' is not allowed in a graph"},
+    {"def forward(self, x):\n    if x:\n        return x\n", "t.py:2:5: 'if' is not allowed in a graph"},
+    {"def forward(self, x):\n    with torch.no_grad():\n        return x\n", "t.py:2:5: 'with' is not allowed in a graph"},
+    {"def forward(self, x):\n    a = 0 < x < 3\n", "t.py:2:15: a chained comparison is not allowed in a graph"},
+    {"def forward(self, x):\n    a = f'{x}'\n", "t.py:2:9: an f-string with values is not allowed in a graph"},
+    {"def forward(self, x):\n    a = f(*x)\n", "t.py:2:11: a starred argument is not allowed in a graph"},
+    {"def forward(self, x):\n    a = f(**x)\n", "t.py:2:10: a starred argument is not allowed in a graph"},
+    {"def forward(self, x):\n    a = (x\n", "t.py:2:9: this bracket is never closed"},
+    {"def forward(self, x):\n    a = f(x]\n", "t.py:2:12: expected another closing bracket, found ']'"},
+    {"def forward(self, x):\n    a = x +\n", "t.py:2:12: expected a value, but the line ends"},
+    {"def forward(self, x):\n    a = 'x\n", "t.py:2:9: unterminated string"},
+    {"def forward(self, x):\n    a = x y\n", "t.py:2:11: 'y' is not allowed in a graph"},
+    {"def forward(self, x):\n    a = x $ 1\n", "t.py:2:11: expected the end of the line, found '$'"},
+    {"def forward(self, x):\n    a = b + x\n    b = x.sin()\n", "t.py:2:9: 'b' is used before its definition in line 3"},
+    {"def forward(self, x):\n    a = b.sin()\n    b = x.sin()\n", "t.py:3:5: 'b' is defined here, but line 2 uses it"},
     {"def forward(self, x):\n    a = x.sin();  x = None\n    return x\n", "t.py:3:12: 'x' was freed in line 2 (x = None)"},
     {"def forward(self, x):\n    a, b = (x,)\n", "t.py:2:5: 2 names for 1 values"},
-    {"def forward(self, x):\n    a, b = 3\n", "t.py:2:5: the value has no parts"},
-    {"def forward(self, x):\n    a = 3(x)\n", "t.py:2:10: what is called here is no function"},
-    {"def forward(self, x):\n    a = self\n", "t.py:2:9: self alone is no value of a graph"},
-    {"def forward(self, x):\n    self.a = x\n", "t.py:2:5: nothing in a graph can be assigned to this"},
-    {"def forward(self, x):\n    x[0] += 1\n", "t.py:2:10: '+=' on an element is no part of a graph"},
-    {"def forward(self, x):\n    a = {x}\n", "t.py:2:9: a set of tensors is no part of a graph"},
-    {"def forward(self, x):\n    a = {1: 2, 3}\n", "t.py:2:9: a dict's key has no value"},
-    {"def forward(self, x):\n    a = x\n      b = x\n", "t.py:3:7: the line is not indented as the ones before it"},
-    {"def forward(self, x, x):\n    return x\n", "t.py:1:22: the parameter 'x' is there twice"},
-    {"def forward(self, x", "t.py:1:20: the line ends where a comma or the end of the parameters is expected"},
-    {"def forward(self, x)\n    return x\n", "t.py:1:21: the line ends where a colon is expected"},
-    {"def forward(self, 3):\n    return x\n", "t.py:1:19: '3' where a parameter is expected"},
+    {"def forward(self, x):\n    a, b = 3\n", "t.py:2:5: this value cannot be unpacked"},
+    {"def forward(self, x):\n    a = 3(x)\n", "t.py:2:10: this is called, but is not a function"},
+    {"def forward(self, x):\n    a = self\n", "t.py:2:9: self is not a value in a graph"},
+    {"def forward(self, x):\n    self.a = x\n", "t.py:2:5: cannot assign to this in a graph"},
+    {"def forward(self, x):\n    x[0] += 1\n", "t.py:2:10: '+=' on an element is not allowed in a graph"},
+    {"def forward(self, x):\n    a = {x}\n", "t.py:2:9: a set of tensors is not allowed in a graph"},
+    {"def forward(self, x):\n    a = {1: 2, 3}\n", "t.py:2:9: missing value for a dict key"},
+    {"def forward(self, x):\n    a = x\n      b = x\n", "t.py:3:7: the line is not indented like the previous ones"},
+    {"def forward(self, x, x):\n    return x\n", "t.py:1:22: duplicate parameter 'x'"},
+    {"def forward(self, x", "t.py:1:20: expected a comma or the end of the parameters, but the line ends"},
+    {"def forward(self, x)\n    return x\n", "t.py:1:21: expected a colon, but the line ends"},
+    {"def forward(self, 3):\n    return x\n", "t.py:1:19: expected a parameter, found '3'"},
 };
 
 static void test_errors(void **state)
@@ -538,7 +537,7 @@ static void test_bounds(void **state)
 	for (int k = 0; k < 100; k++)
 		buf_addf(&b, "    a%d = [a%d, a%d]\n", k + 1, k, k);
 	assert_int_equal(read_graph(&g, buf_str(&b)), -1);
-	assert_non_null(strstr(err.text, "lists are used in lists too often"));
+	assert_non_null(strstr(err.text, "lists are nested in lists too often"));
 	buf_reset(&b);
 	for (int k = 0; k < 1000; k++)
 		buf_addf(&b, "%*sclass c%d(torch.nn.Module):\n%*sdef forward(self): return 1\n", k, "", k, k + 1, "");
@@ -551,7 +550,7 @@ static void test_bounds(void **state)
 			 "return x\n",
 			 k, k - 1, k - 1);
 	assert_int_equal(read_graph(&g, buf_str(&b)), -1);
-	assert_non_null(strstr(err.text, "its classes make each other too often"));
+	assert_non_null(strstr(err.text, "its classes instantiate each other too often"));
 	buf_reset(&b);
 	buf_adds(&b, "def forward(self, x):\n    a = (s0");
 	for (int k = 0; k < 100000; k++)

@@ -146,7 +146,7 @@ static void test_order(void **state)
 	graph_set_args(&g, 0, &self, 1);
 	refused("line 12: node 'add' uses itself");
 	graph_set_args(&g, 0, &none, 1);
-	refused("line 12: node 'add' uses a node that is not there");
+	refused("line 12: node 'add' uses a node that does not exist");
 }
 
 static void test_two_of_a_name(void **state)
@@ -161,7 +161,7 @@ static void test_two_of_a_name(void **state)
 static void test_output(void **state)
 {
 	(void)state;
-	refused("the graph has no module");
+	refused("the graph has no modules");
 	uint32_t m = graph_add_module(&g, NONE, SLICE(""), SLICE("Repro"));
 	refused("module 'the root' returns nothing (it has no output)");
 	uint32_t x = placeholder(&g, m, "x");
@@ -178,14 +178,14 @@ static void test_modules(void **state)
 	returns(&g, m, x);
 	uint32_t child = graph_add_module(&g, m, SLICE("true_graph_0"), SLICE("true_graph_0"));
 	returns(&g, child, x);
-	refused("node 'output' uses 'x', which is of another module");
+	refused("node 'output' uses 'x', which is in another module");
 	struct gvalue v = graph_none_value();
 	graph_set_args(&g, g.module[child].output, &v, 1);
 	finish(&g);
 	assert_int_equal(graph_child(&g, 0, SLICE("true_graph_0")), child);
 	assert_int_equal(graph_child(&g, 0, SLICE("x")), NONE);
 	placeholder(&g, m, "late");
-	refused("node 'output' stands among those of another module");
+	refused("node 'output' is among the nodes of another module");
 }
 
 static void test_deep_operand(void **state)
@@ -203,7 +203,7 @@ static void test_deep_operand(void **state)
 	refused("node 'a' has an operand that is nested too deeply");
 	v = (struct gvalue){.kind = GV_LIST, .n = 1, .first = (uint32_t)g.n_values};
 	graph_set_args(&g, a, &v, 1); /* a list that holds itself */
-	refused("node 'a' has an operand with children out of place");
+	refused("node 'a' has an operand whose children are out of range");
 }
 
 /* ---- attributes, metadata ---- */

@@ -32,11 +32,11 @@ static void test_bad_lines(void **state)
 	(void)state;
 	static const struct {
 		const char *text, *why;
-	} bad[] = {{"a = 1\nb = (1,\n2\n", "'t' line 2: a bracket is never closed"},
-		   {"a)", "'t' line 1: a bracket is closed that was not opened"},
-		   {"\n(]", "'t' line 2: a bracket is closed by one of another kind"},
-		   {"x = 'a\nb'", "'t' line 1: a string has no end"},
-		   {"x = (\n1,\n\"\"\"a\n", "'t' line 3: a string has no end"}};
+	} bad[] = {{"a = 1\nb = (1,\n2\n", "'t' line 2: unclosed bracket"},
+		   {"a)", "'t' line 1: closing bracket without an opening one"},
+		   {"\n(]", "'t' line 2: mismatched brackets"},
+		   {"x = 'a\nb'", "'t' line 1: unterminated string"},
+		   {"x = (\n1,\n\"\"\"a\n", "'t' line 3: unterminated string"}};
 	for (size_t i = 0; i < ARRAY_LEN(bad); i++) {
 		struct pytext t = {.text = slice_str(bad[i].text), .name = "t"};
 		struct pyline l;

@@ -62,16 +62,17 @@ static void sizes_and_strides_are_checked(void **state)
 	(void)state;
 	refused(aoti_torch_empty_strided(2, INTS(-1, 2), INTS(1, 1), DTYPE_F32, 0, 0, &h), "negative size");
 	refused(aoti_torch_empty_strided(2, INTS(0, -1), INTS(1, 1), DTYPE_F32, 0, 0, &h), "negative size");
-	refused(aoti_torch_empty_strided(2, INTS(wide, wide), INTS(wide, 1), DTYPE_F32, 0, 0, &h), "no memory can hold");
+	refused(aoti_torch_empty_strided(2, INTS(wide, wide), INTS(wide, 1), DTYPE_F32, 0, 0, &h), "too large for memory");
 	/* one element, seen more often than can be counted */
-	refused(aoti_torch_empty_strided(2, INTS(wide, wide), INTS(0, 0), DTYPE_F32, 0, 0, &h), "no memory can hold");
-	refused(aoti_torch__reinterpret_tensor(x, 2, INTS(wide, wide), INTS(0, 0), 0, &h), "no memory can hold");
-	refused(aoti_torch__reinterpret_tensor(x, 1, INTS(7), INTS(1), 0, &h), "reaches beyond");
-	refused(aoti_torch__reinterpret_tensor(x, 1, INTS(2), INTS(1), INT64_MAX, &h), "no memory can hold");
+	refused(aoti_torch_empty_strided(2, INTS(wide, wide), INTS(0, 0), DTYPE_F32, 0, 0, &h), "too large for memory");
+	refused(aoti_torch__reinterpret_tensor(x, 2, INTS(wide, wide), INTS(0, 0), 0, &h), "too large for memory");
+	refused(aoti_torch__reinterpret_tensor(x, 1, INTS(7), INTS(1), 0, &h), "exceeds a storage");
+	refused(aoti_torch__reinterpret_tensor(x, 1, INTS(2), INTS(1), INT64_MAX, &h), "too large for memory");
 	/* reaches as far in front as it does behind */
 	refused(aoti_torch__reinterpret_tensor(x, 2, INTS(2, 2), INTS(-5, 5), 0, &h), "negative size or stride");
-	refused(aoti_torch_create_tensor_from_blob(v, 1, INTS(INT64_MAX), INTS(1), 1, DTYPE_F32, 0, 0, &h), "no memory can hold");
-	refused(aoti_torch__reinterpret_tensor(x, 2, INTS(wide, 0), INTS(wide, 1), 3, &h), "no memory can hold"); /* also of no elements */
+	refused(aoti_torch_create_tensor_from_blob(v, 1, INTS(INT64_MAX), INTS(1), 1, DTYPE_F32, 0, 0, &h), "too large for memory");
+	refused(aoti_torch__reinterpret_tensor(x, 2, INTS(wide, 0), INTS(wide, 1), 3, &h),
+		"too large for memory"); /* also of no elements */
 	assert_int_equal(aoti_torch__reinterpret_tensor(x, 2, INTS(wide, 0), INTS(1, 1), 3, &h), 0);
 	aoti_torch_get_numel(h, &n);
 	assert_int_equal(n, 0);
@@ -85,8 +86,8 @@ static void views_do_not_overflow(void **state)
 	handle x = blob(v, DTYPE_F32, 2, INTS(2, 3), INTS(3, 1)), h;
 
 	(void)state;
-	refused(aoti_torch_cpu_slice_Tensor(x, 0, NULL, NULL, INT64_MAX, &h), "no memory can hold");
-	refused(aoti_torch_cpu_reshape(x, INTS(INT64_MAX, INT64_MAX), 2, &h), "no memory can hold");
+	refused(aoti_torch_cpu_slice_Tensor(x, 0, NULL, NULL, INT64_MAX, &h), "too large for memory");
+	refused(aoti_torch_cpu_reshape(x, INTS(INT64_MAX, INT64_MAX), 2, &h), "too large for memory");
 	drop(x);
 }
 

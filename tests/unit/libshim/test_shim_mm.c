@@ -319,7 +319,7 @@ static void test_quantized(void **state)
 	assert_true(got[0] == 101 && got[1] == 132 && got[2] == 157 && got[3] == 255);
 	drop(y);
 	assert_int_equal(aoti_torch_cpu__qlinear_pointwise_tensor(in, s, z, weight, ws, bad, &b, 1, 0, &dtype, "none", NULL, 0, "", &y), 1);
-	assert_non_null(strstr(shim_last_error(), "zero point is not 0"));
+	assert_non_null(strstr(shim_last_error(), "nonzero zero point"));
 	handle all[] = {in, weight, b, s, z, ws, wz, bad};
 	for (size_t i = 0; i < ARRAY_LEN(all); i++)
 		drop(all[i]);
@@ -339,7 +339,7 @@ static void test_grouped(void **state)
 	drop(out);
 	ends[0] = 5;
 	assert_int_equal(aoti_torch_cpu__grouped_mm(x, y, &offs, NULL, NULL, &out), 1);
-	assert_non_null(strstr(shim_last_error(), "offset 5"));
+	assert_non_null(strstr(shim_last_error(), "invalid offset 5"));
 	drop(x);
 	drop(y);
 	drop(offs);

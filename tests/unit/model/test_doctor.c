@@ -18,7 +18,7 @@ static void healthy(void **state)
 	expect(&v, "glibc-version", DOCTOR_OK, "GLIBC_2.34");
 	expect(&v, "libstdcxx-version", DOCTOR_OK, "GLIBCXX_3.4.30");
 	expect(&v, "library-missing", DOCTOR_OK, "4 libraries");
-	assert_int_equal(expect(&v, "torch-found", DOCTOR_NOTE, "not held against any torch")->fix.n, 0);
+	assert_int_equal(expect(&v, "torch-found", DOCTOR_NOTE, "not checked against any torch")->fix.n, 0);
 	expect(&v, "torch-compiled", DOCTOR_OK, "by torch 2.13 (");
 	expect(&v, "torch-needed", DOCTOR_OK, "2.7 (aoti_torch_new_tensor_handle)");
 	expect(&v, "weights-damaged", DOCTOR_OK, "embedded, 832 bytes");
@@ -147,9 +147,9 @@ static void old_system(void **state)
 	h.n_library = ARRAY_LEN(old_libraries);
 	put_fixture("emb", "emb.pt2");
 	examine(&v, "emb.pt2", &(struct doctor_options){.host = &h, .no_torch = true});
-	expect(&v, "glibc-version", DOCTOR_FATAL, "needs GLIBC_2.34 of libc.so.6, which here ends with GLIBC_2.17");
-	const struct doctor_finding *f =
-	    expect(&v, "libstdcxx-version", DOCTOR_FATAL, "needs GLIBCXX_3.4.30 of libstdc++.so.6, which here ends with GLIBCXX_3.4.19");
+	expect(&v, "glibc-version", DOCTOR_FATAL, "needs GLIBC_2.34 of libc.so.6, but this machine has only GLIBC_2.17");
+	const struct doctor_finding *f = expect(&v, "libstdcxx-version", DOCTOR_FATAL,
+						"needs GLIBCXX_3.4.30 of libstdc++.so.6, but this machine has only GLIBCXX_3.4.19");
 	assert_non_null(slice_find(f->why, "version `GLIBCXX_3.4.30' not found"));
 	expect(&v, "library-missing", DOCTOR_FATAL, "libgcc_s.so.1, which is not installed");
 	leave(&v);
@@ -183,10 +183,10 @@ static void blobs(void **state)
 	assert_int_equal(system(cmd), 0);
 	free(cmd);
 	examine(&v, "flat", &o);
-	expect(&v, "weights-blob", DOCTOR_FATAL, "which is not here");
+	expect(&v, "weights-blob", DOCTOR_FATAL, "which is missing");
 	expect(&v, "no-text", DOCTOR_NOTE, "*.wrapper.cpp");
 	expect(&v, "no-metadata", DOCTOR_NOTE, "*_metadata.json");
-	expect(&v, "cpu-isa", DOCTOR_NOTE, "nothing says");
+	expect(&v, "cpu-isa", DOCTOR_NOTE, "unknown which instruction sets");
 	leave(&v);
 	folder_wipe();
 }
@@ -224,11 +224,11 @@ static void custom_ops(void **state)
 	folder_wipe();
 	put_elf("a.so", &calls);
 	examine(&v, "a.so", &o);
-	expect(&v, "extern-nodes", DOCTOR_WARNING, "not beside it");
+	expect(&v, "extern-nodes", DOCTOR_WARNING, "not next to it");
 	leave(&v);
 	put_elf("p/data/aotinductor/model/a.wrapper.so", &calls);
 	examine(&v, "p", &o);
-	expect(&v, "extern-nodes", DOCTOR_FATAL, "is not here");
+	expect(&v, "extern-nodes", DOCTOR_FATAL, "is missing");
 	leave(&v);
 	folder_wipe();
 }
@@ -354,7 +354,7 @@ static void march(void **state)
 	examine(&v, "a.so", &o);
 	expect(&v, "cpu-isa", DOCTOR_FATAL, "amx-int8");
 	expect(&v, "platform", DOCTOR_WARNING, "compiled on win32");
-	expect(&v, "metadata", DOCTOR_WARNING, "is for x86_64, its metadata say aarch64");
+	expect(&v, "metadata", DOCTOR_WARNING, "is for x86_64, but its metadata say aarch64");
 	leave(&v);
 	folder_wipe();
 }
@@ -426,23 +426,23 @@ static void exec_stack(void **state)
 	char *torch = xasprintf("%s/new", folder_path);
 	struct doctor_options o = {.host = &h, .torch = torch};
 	examine(&v, "mlp.pt2", &o);
-	const struct doctor_finding *f = expect(&v, "exec-stack", DOCTOR_NOTE, "which glibc refuses from 2.41 on");
+	const struct doctor_finding *f = expect(&v, "exec-stack", DOCTOR_NOTE, "which glibc 2.41 and newer refuse");
 	assert_non_null(slice_find(f->why, "on a newer system"));
 	leave(&v);
 	libraries[0].version = new_glibc;
 	examine(&v, "mlp.pt2", &o);
-	f = expect(&v, "exec-stack", DOCTOR_FATAL, "here it is GLIBC_2.41");
+	f = expect(&v, "exec-stack", DOCTOR_FATAL, "this machine has GLIBC_2.41");
 	assert_non_null(slice_find(f->why, "cannot enable executable stack as shared object requires"));
 	assert_non_null(slice_find(f->fix, "GLIBC_TUNABLES=glibc.rtld.execstack=2"));
 	leave(&v);
 	examine(&v, "mlp.pt2", &(struct doctor_options){.host = &h, .no_torch = true}); /* what runs it then is ours */
-	expect(&v, "exec-stack", DOCTOR_NOTE, "here it is GLIBC_2.41");
+	expect(&v, "exec-stack", DOCTOR_NOTE, "this machine has GLIBC_2.41");
 	leave(&v);
 	put_elf("model.so", &(struct elf_order){.needed = {"libtorch_cuda.so"},
 						.n_symbol = 1,
 						.symbol = {{"AOTInductorModelContainerRun", .section = ELF_RODATA, .func = true}}});
 	examine(&v, "model.so", &o);
-	expect(&v, "exec-stack", DOCTOR_OK, "needs no executable stack");
+	expect(&v, "exec-stack", DOCTOR_OK, "does not need an executable stack");
 	f = expect(&v, "library-missing", DOCTOR_FATAL, "needs libtorch_cuda.so, which this torch");
 	assert_non_null(slice_find(f->fix, "patchelf --remove-needed libtorch_cuda.so"));
 	leave(&v);
@@ -501,7 +501,7 @@ static void torches(void **state)
 	char *plain = xasprintf("%s/plain", folder_path);
 	o.torch = plain;
 	examine(&v, "model.so", &o);
-	expect(&v, "torch-symbols", DOCTOR_OK, "torch 2.7 (by its functions) has all 1");
+	expect(&v, "torch-symbols", DOCTOR_OK, "torch 2.7 (from its functions) has all 1");
 	leave(&v);
 	folder_put("plain/build-version", SLICE("2.8.0+cpu\n"));
 	examine(&v, "model.so", &o);
@@ -523,7 +523,7 @@ static void torches(void **state)
 	assert_int_equal(package_open(&pkg, path, &err), 0);
 	assert_int_equal(doctor_examine(&d, &pkg, &pkg.model[0], &o, &err), -1);
 	assert_int_equal(err.status, EXIT_INPUT);
-	assert_non_null(strstr(err.text, "has no libtorch_cpu.so"));
+	assert_non_null(strstr(err.text, "does not contain libtorch_cpu.so"));
 	doctor_release(&d);
 	package_close(&pkg);
 	free(path), free(old), free(new), free(bad);
@@ -571,7 +571,7 @@ static void interfaces(void **state)
 	struct elf_order m = {.n_symbol = 1, .symbol = {{"main", .section = ELF_RODATA}}};
 	put_elf("a.so", &m);
 	examine(&v, "a.so", &o);
-	expect(&v, "not-aoti", DOCTOR_FATAL, "some other library");
+	expect(&v, "not-aoti", DOCTOR_FATAL, "not an AOTInductor library");
 	leave(&v);
 	m.symbol[0].name = "AOTInductorModelCreate";
 	put_elf("a.so", &m);
@@ -582,7 +582,7 @@ static void interfaces(void **state)
 	put_elf("a.so", &m);
 	examine(&v, "a.so", &o);
 	expect(&v, "old-api", DOCTOR_WARNING, "does not export AOTInductorModelContainerCreateWithDevice");
-	expect(&v, "runtime", DOCTOR_WARNING, "made for another runtime: none (it stands alone)");
+	expect(&v, "runtime", DOCTOR_WARNING, "compiled for another runtime: none (standalone)");
 	leave(&v);
 	static const char *const all[] = {"CreateWithDevice", "Delete",          "GetCallSpec",
 					  "GetNumInputs",     "GetNumOutputs",   "Run",
@@ -598,14 +598,14 @@ static void interfaces(void **state)
 	examine(&v, "a.so", &o);
 	expect(&v, "old-api", DOCTOR_OK, "torch 2.3");
 	expect(&v, "no-error-texts", DOCTOR_NOTE, "before 2.13");
-	expect(&v, "runtime", DOCTOR_WARNING, "begin with my_");
+	expect(&v, "runtime", DOCTOR_WARNING, "start with my_");
 	leave(&v);
 	m.symbol[ARRAY_LEN(all)].name = "aoti_torch_clone";
 	m.rpath = "/opt/lib";
 	m.needed[0] = "libnothing.so.3";
 	put_elf("a.so", &m);
 	examine(&v, "a.so", &o);
-	expect(&v, "runtime", DOCTOR_WARNING, "links no libtorch");
+	expect(&v, "runtime", DOCTOR_WARNING, "does not link libtorch");
 	expect(&v, "rpath", DOCTOR_NOTE, "/opt/lib");
 	expect(&v, "library-missing", DOCTOR_FATAL, "libnothing.so.3");
 	leave(&v);
@@ -626,7 +626,7 @@ static void other_systems(void **state)
 	leave(&v);
 	folder_put("c/data/aotinductor/model/a.wrapper.cpp", SLICE("x"));
 	examine(&v, "c", &o);
-	expect(&v, "not-compiled", DOCTOR_FATAL, "C++ text only");
+	expect(&v, "not-compiled", DOCTOR_FATAL, "only the C++ text");
 	leave(&v);
 	elf_make(&b, &(struct elf_order){.machine = EM_AARCH64});
 	folder_put("arm.so", buf_slice(&b));

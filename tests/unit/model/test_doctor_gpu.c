@@ -70,11 +70,11 @@ static void gpus(void **state)
 	h.n_gpu = 1;
 	h.sm[0] = 80;
 	examine(&v, "a.so", &o);
-	expect(&v, "gpu-sm", DOCTOR_FATAL, "has code for sm_90 (triton_poi_0), but the GPU here is sm_80");
+	expect(&v, "gpu-sm", DOCTOR_FATAL, "has code for sm_90 (triton_poi_0), but this machine's GPU is sm_80");
 	leave(&v);
 	h.sm[0] = 90;
 	examine(&v, "a.so", &o);
-	expect(&v, "gpu-sm", DOCTOR_OK, "sm_90 runs on the GPU here (sm_90)");
+	expect(&v, "gpu-sm", DOCTOR_OK, "sm_90 runs on this machine's GPU (sm_90)");
 	none(&v, "gpu-driver");
 	leave(&v);
 	/* Two GPUs, one of which can. */
@@ -82,7 +82,7 @@ static void gpus(void **state)
 	h.sm[0] = 80;
 	h.sm[1] = 90;
 	examine(&v, "a.so", &o);
-	expect(&v, "gpu-sm", DOCTOR_WARNING, "GPU 0 here (sm_80) cannot run its code for sm_90");
+	expect(&v, "gpu-sm", DOCTOR_WARNING, "this machine's GPU 0 (sm_80) cannot run its code for sm_90");
 	leave(&v);
 	h.n_gpu = 1;
 	h.sm[0] = 90;
@@ -93,9 +93,9 @@ static void gpus(void **state)
 		unsigned version;
 		enum doctor_level level;
 		const char *what;
-	} drivers[] = {{11080, DOCTOR_FATAL, "compiled with CUDA 12, but the driver is for CUDA 11.8 and older"},
-		       {12000, DOCTOR_OK, "compiled with CUDA 12; the driver is for CUDA 12.0"},
-		       {13010, DOCTOR_OK, "compiled with CUDA 12; the driver is for CUDA 13.1"}};
+	} drivers[] = {{11080, DOCTOR_FATAL, "compiled with CUDA 12, but the driver supports only CUDA 11.8 and older"},
+		       {12000, DOCTOR_OK, "compiled with CUDA 12; the driver supports CUDA 12.0"},
+		       {13010, DOCTOR_OK, "compiled with CUDA 12; the driver supports CUDA 13.1"}};
 	for (size_t i = 0; i < ARRAY_LEN(drivers); i++) {
 		h.driver_version = drivers[i].version;
 		examine(&v, "a.so", &o);
@@ -115,7 +115,7 @@ static void gpus(void **state)
 		const char *what;
 	} errors[] = {{100, "finds no GPU"},
 		      {34, "is the toolkit's stub"},
-		      {803, "are of two versions"},
+		      {803, "have different versions"},
 		      {804, "is not for this GPU"},
 		      {999, "error 999"}};
 	h.n_gpu = 0;
@@ -152,21 +152,21 @@ static void gpus(void **state)
 	assert_int_equal(system(cmd), 0);
 	free(cmd);
 	examine(&v, "a.so", &o);
-	expect(&v, "gpu-sm", DOCTOR_OK, "GPU code for sm_86 and PTX runs on the GPU here (sm_86)");
+	expect(&v, "gpu-sm", DOCTOR_OK, "GPU code for sm_86 and PTX runs on this machine's GPU (sm_86)");
 	leave(&v);
 	/* PTX runs on what is newer, and not on what is older; not when it is for one alone, which packed PTX does not say itself. */
 	h.sm[0] = 120;
 	examine(&v, "a.so", &o);
-	expect(&v, "gpu-sm", DOCTOR_OK, "sm_86 and PTX runs on the GPU here (sm_120)");
+	expect(&v, "gpu-sm", DOCTOR_OK, "sm_86 and PTX runs on this machine's GPU (sm_120)");
 	leave(&v);
 	h.sm[0] = 80;
 	examine(&v, "a.so", &o);
-	expect(&v, "gpu-sm", DOCTOR_FATAL, "has code for sm_86 and PTX (a.fatbin), but the GPU here is sm_80");
+	expect(&v, "gpu-sm", DOCTOR_FATAL, "has code for sm_86 and PTX (a.fatbin), but this machine's GPU is sm_80");
 	leave(&v);
 	h.sm[0] = 120;
 	fatbin("a.fatbin", 90, 0x5a0d5a, 90, "\x28\xb5\x2f\xfd");
 	examine(&v, "a.so", &o);
-	expect(&v, "gpu-sm", DOCTOR_FATAL, "has code for sm_90a and PTX (a.fatbin), but the GPU here is sm_120");
+	expect(&v, "gpu-sm", DOCTOR_FATAL, "has code for sm_90a and PTX (a.fatbin), but this machine's GPU is sm_120");
 	leave(&v);
 	fatbin("a.fatbin", 80, 0x500550, 90, ".version 8.7\n.target sm_90a\n");
 	examine(&v, "a.so", &o);
@@ -200,7 +200,7 @@ static void gpus(void **state)
 	m.symbol[0].name = "hipLaunchKernel";
 	put_elf("a.so", &m);
 	examine(&v, "a.so", &o);
-	expect(&v, "gpu-other", DOCTOR_NOTE, "not NVIDIA's");
+	expect(&v, "gpu-other", DOCTOR_NOTE, "other than NVIDIA's");
 	leave(&v);
 	buf_release(&ro);
 	folder_wipe();
@@ -217,10 +217,10 @@ static void torch_for_cuda(void **state)
 		const char *what;
 	} torches[] = {
 	    {"libtorch_cuda.so", "libcudart.so.13", 12080, DOCTOR_FATAL,
-	     "this torch is for CUDA 13, but the driver is for CUDA 12.8 and older"},
-	    {"libtorch_cuda.so", "libcudart.so.13", 13000, DOCTOR_OK, "this torch is for CUDA 13; the driver is for CUDA 13.0"},
+	     "this torch is for CUDA 13, but the driver supports only CUDA 12.8 and older"},
+	    {"libtorch_cuda.so", "libcudart.so.13", 13000, DOCTOR_OK, "this torch is for CUDA 13; the driver supports CUDA 13.0"},
 	    {"libtorch_cuda.so", "libcudart-9335f6a2.so.11.0", 10020, DOCTOR_FATAL,
-	     "this torch is for CUDA 11, but the driver is for CUDA 10.2"},
+	     "this torch is for CUDA 11, but the driver supports only CUDA 10.2"},
 	    {"libc10_cuda.so", "libcudart.so.12", 11080, DOCTOR_FATAL, "this torch is for CUDA 12, but"},
 	};
 	struct doctor_host h = host();
@@ -242,7 +242,7 @@ static void torch_for_cuda(void **state)
 	examine(&v, "a.so", &o);
 	const struct doctor_finding *f = expect(&v, "torch-cpu", DOCTOR_FATAL, "is for the cpu: it has no libtorch_cuda.so");
 	assert_non_null(slice_find(f->fix, "a torch with CUDA"));
-	expect(&v, "torch-symbols", DOCTOR_OK, "has all 1 functions that it calls, CUDA's aside");
+	expect(&v, "torch-symbols", DOCTOR_OK, "has all 1 functions it calls, except CUDA's");
 	none(&v, "gpu-driver");
 	for (size_t i = 0; i < v.d.n; i++) /* that is one fatal finding */
 		assert_false(!strcmp(v.d.v[i].id, "library-missing") && v.d.v[i].level == DOCTOR_FATAL);
@@ -300,7 +300,7 @@ static void kernels_and_drivers(void **state)
 	leave(&v);
 	h.driver_version = 11080;
 	examine(&v, "l.pt2", &o);
-	expect(&v, "gpu-cubin", DOCTOR_WARNING, ".fatbin) are compiled by CUDA 12.8, but the driver is for CUDA 11.8 and older");
+	expect(&v, "gpu-cubin", DOCTOR_WARNING, ".fatbin) are compiled by CUDA 12.8, but the driver supports only CUDA 11.8 and older");
 	leave(&v);
 	/* PTX that a newer GPU would need. */
 	static const struct elf_order model = {.needed = {"libcuda.so.1"}, .n_symbol = 1, .symbol = {{"cuLaunchKernel"}}};
@@ -315,9 +315,9 @@ static void kernels_and_drivers(void **state)
 		h.driver_version = cases[i].driver;
 		examine(&v, "a.so", &o);
 		if (cases[i].refused)
-			expect(
-			    &v, "gpu-ptx", DOCTOR_FATAL,
-			    "sm_120 runs its kernels (a.fatbin) by their PTX only, which is of CUDA 12.8, but the driver is for CUDA 12.6");
+			expect(&v, "gpu-ptx", DOCTOR_FATAL,
+			       "sm_120 runs its kernels (a.fatbin) only from PTX, which is from CUDA 12.8, but the driver supports only "
+			       "CUDA 12.6");
 		else
 			none(&v, "gpu-ptx");
 		leave(&v);
@@ -393,12 +393,12 @@ static void constants(void **state)
 	put_elf("a.so", &m);
 	examine(&v, "a.so", &o);
 	none(&v, "constant-device");
-	expect(&v, "weights-elsewhere", DOCTOR_WARNING, "needs 16 bytes of weights, and has none");
+	expect(&v, "weights-elsewhere", DOCTOR_WARNING, "needs 16 bytes of weights, but has none");
 	leave(&v);
 	m.symbol[2].at = 2;
 	put_elf("a.so", &m);
 	examine(&v, "a.so", &o);
-	expect(&v, "weights-damaged", DOCTOR_FATAL, "do not lie in their section");
+	expect(&v, "weights-damaged", DOCTOR_FATAL, "are not in their section");
 	leave(&v);
 	folder_wipe();
 }

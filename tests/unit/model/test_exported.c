@@ -319,7 +319,7 @@ static void test_other_schemas(void **state)
 	(void)state;
 	struct parts p = whole;
 	p.version = "{\"major\":9,\"minor\":0}";
-	refuse_parts(p, "schema version 9.0, and 5 to 8 are read");
+	refuse_parts(p, "schema version 9.0, but only 5 to 8 are supported");
 	p.version = "{\"major\":4,\"minor\":2}";
 	refuse_parts(p, "schema version 4.2");
 	p.version = "3";
@@ -349,7 +349,7 @@ static void test_missing_parts(void **state)
 	}
 	struct parts p = whole;
 	p.values = "";
-	refuse_parts(p, "nothing is said of input 'batch_0'");
+	refuse_parts(p, "no metadata for input 'batch_0'");
 	p = whole;
 	p.calls = "";
 	refuse_parts(p, "'module_call_graph' is missing");

@@ -422,12 +422,12 @@ static void constants_made(void **state)
 	modelso_close(&m);
 	o.symbol[1].at = 9;
 	made(&m, &b, &o);
-	assert_non_null(strstr(m.constants.damage, "do not lie in their section"));
+	assert_non_null(strstr(m.constants.damage, "are not in their section"));
 	modelso_close(&m);
 	o.symbol[1].at = 0;
 	o.symbol[0].at = 1;
 	made(&m, &b, &o);
-	assert_non_null(strstr(m.constants.damage, "do not lie in their section"));
+	assert_non_null(strstr(m.constants.damage, "are not in their section"));
 	modelso_close(&m);
 	/* torch 2.5's spelling, with 16 bytes behind: {8 + 8 bytes, mark} */
 	o = (struct elf_order){.rodata = SLICE("Weigths data seems corrupt"),
@@ -461,7 +461,7 @@ static void others(void **state)
 	open_fails(SLICE("!<arch>\n"), "is a static library");
 	open_fails(SLICE("text"), "no ELF header");
 	open_fails(SLICE(""), "no ELF header");
-	open_fails(SLICE("\177ELF"), "cut off");
+	open_fails(SLICE("\177ELF"), "truncated");
 	elf_make(&b, &(struct elf_order){.machine = EM_AARCH64});
 	open_ok(&m, buf_slice(&b));
 	assert_string_equal(modelso_machine_name(m.machine, false), "aarch64");
@@ -494,9 +494,9 @@ static void bad_tables(void **state)
 	elf_make(&b, &o);
 	Elf64_Ehdr *eh = (Elf64_Ehdr *)b.p, good = *eh;
 	eh->e_shoff = b.len;
-	open_fails(buf_slice(&b), "the section table lies at");
+	open_fails(buf_slice(&b), "the section table is at");
 	eh->e_shoff = UINT64_MAX - 8;
-	open_fails(buf_slice(&b), "the section table lies at");
+	open_fails(buf_slice(&b), "the section table is at");
 	eh->e_shoff = 0;
 	open_fails(buf_slice(&b), "has no section table");
 	*eh = good;
@@ -510,17 +510,17 @@ static void bad_tables(void **state)
 	open_fails(buf_slice(&b), "should have 0 entries");
 	*eh = good;
 	eh->e_shstrndx = 77;
-	open_fails(buf_slice(&b), "said to be in section 77");
+	open_fails(buf_slice(&b), "should be in section 77");
 	*eh = good;
 	Elf64_Shdr *sh = (Elf64_Shdr *)(b.p + eh->e_shoff);
 	sh[ELF_RODATA].sh_size = 1ull << 40;
-	open_fails(buf_slice(&b), "section 5 lies at");
+	open_fails(buf_slice(&b), "section 5 is at");
 	sh[ELF_RODATA].sh_offset = UINT64_MAX;
-	open_fails(buf_slice(&b), "section 5 lies at");
+	open_fails(buf_slice(&b), "section 5 is at");
 	elf_make(&b, &o);
 	sh = (Elf64_Shdr *)(b.p + good.e_shoff);
 	sh[0] = (Elf64_Shdr){.sh_type = SHT_STRTAB, .sh_offset = b.len, .sh_size = 1};
-	open_fails(buf_slice(&b), "section 0 lies at");
+	open_fails(buf_slice(&b), "section 0 is at");
 	elf_make(&b, &o);
 	sh = (Elf64_Shdr *)(b.p + good.e_shoff);
 	sh[ELF_DYNSYM].sh_type = SHT_PROGBITS;

@@ -309,7 +309,7 @@ static void bad_metadata(void **state)
 	open_ok(&pkg, "bad.pt2");
 	assert_int_equal(package_metadata(&pkg, &pkg.model[0], &md, &err), -1);
 	assert_int_equal(err.status, EXIT_INPUT);
-	assert_non_null(strstr(err.text, "a.wrapper_metadata.json is no JSON"));
+	assert_non_null(strstr(err.text, "a.wrapper_metadata.json is not valid JSON"));
 	package_close(&pkg);
 	const char *const names[] = {"r/data/aotinductor/m/a.wrapper.so", "r/data/aotinductor/m/a.wrapper_metadata.json", NULL};
 	put_zip("odd.pt2", names, SLICE("{\"AOTI_CPU_ISA\": \"A\\u0056X2\", \"AOTI_MACHINE\": 7}"));
@@ -366,7 +366,7 @@ static void not_a_package(void **state)
 	open_fails("x.npz", EXIT_INPUT, "is an .npz file");
 	open_fails("any.zip", EXIT_INPUT, "has no data/aotinductor/");
 	open_fails("hollow.pt2", EXIT_INPUT, "without a compiled model");
-	open_fails("folder", EXIT_INPUT, "holds no compiled model");
+	open_fails("folder", EXIT_INPUT, "contains no compiled model");
 	open_fails("folder2", EXIT_INPUT, "is an exported program");
 	open_fails("missing", EXIT_INPUT, "No such file");
 	folder_wipe();

@@ -110,14 +110,14 @@ static void test_bad(void **state)
 	(void)state;
 	bad("", true, "pytree spec: ");
 	bad("[1, ", true, "at offset");
-	bad("{}", true, "no list of a protocol's number and a tree");
-	bad("[1]", true, "no list");
-	bad("[2, " LEAF "]", false, "protocol 2 is not known");
+	bad("{}", true, "not a list of a protocol number and a tree");
+	bad("[1]", true, "not a list");
+	bad("[2, " LEAF "]", false, "unknown protocol 2");
 	bad("[1, 3]", false, "lacks its type");
 	bad("[1, {\"type\": null, \"children_spec\": [3]}]", false, "a leaf has children");
-	bad("[1, {\"type\": 7, \"children_spec\": []}]", false, "a type is no name");
+	bad("[1, {\"type\": 7, \"children_spec\": []}]", false, "a type is not a name");
 	bad("[1, " LIST("{\"type\": null}") "]", false, "lacks its type or its children_spec");
-	bad("[1, " TUPLE(LEAF) "]", true, "not that of a call");
+	bad("[1, " TUPLE(LEAF) "]", true, "not the spec of a call");
 	/* The text may end anywhere. */
 	struct buf b = {0};
 	for (size_t i = 0; i < ARRAY_LEN(calls); i++) {
@@ -158,7 +158,7 @@ static void test_large(void **state)
 	for (int i = 0; i < 20000; i++)
 		buf_addc(&spec, 'k');
 	buf_adds(&spec, "\\\"]\", \"children_spec\": [" LEAF "]}]");
-	bad(buf_str(&spec), false, "its keys are too long");
+	bad(buf_str(&spec), false, "keys are too long");
 	buf_release(&spec);
 	buf_release(&b);
 }

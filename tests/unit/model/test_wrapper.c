@@ -175,7 +175,7 @@ static void test_proxy(void **state)
 	assert_text(c.call[1].name, "a::b_.Tensor");
 	assert_int_equal(c.arg[c.call[1].arg + 2].role, ARG_INOUT);
 	assert_text(c.call[2].name, "proxy_executor[1]");
-	is(notes(), "extern nodes: node 1, which the text calls, is not there\n");
+	is(notes(), "extern nodes: node 1, which the text calls, is missing\n");
 	static const char *const bad[] = {"", "[", "[]", "{}", "{\"nodes\": 3}"};
 	for (size_t i = 0; i < ARRAY_LEN(bad); i++) {
 		assert_int_equal(wrapper_name_proxies(&c, slice_str(bad[i]), &err), -1);

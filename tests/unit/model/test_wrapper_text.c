@@ -107,7 +107,7 @@ static void test_gpu(void **state)
 	assert_text(c.call[0].aten, "aten.add");
 	is(outputs(), "output0 = buf0 f16@cuda[s0,4]/(4,1)\n");
 	assert_int_equal(c.n_notes, 1);
-	assert_non_null(strstr(notes(), "scale_kernel_1: which arguments it writes is not in the text"));
+	assert_non_null(strstr(notes(), "scale_kernel_1: the text does not show which arguments it writes"));
 }
 
 /* torch 2.5 and 2.6: kernels are launched from run_impl, views are made by a call of their own. */
@@ -382,7 +382,7 @@ static void test_operators(void **state)
 	/* A view keeps the memory of what it is a view of. */
 	is(storages(), "buf0 buf3 8 0-9\nbuf4 buf5 16 6-9\nbuf6 ? 8-8\n");
 	is(outputs(), "output0 = buf3 f32@cpu[?]\noutput1 = buf5 i64@cpu[1]/(1)\n");
-	is(notes(), "line 72: cpp_fused_0: which arguments it writes is not in the text; they are shown as in and out\n");
+	is(notes(), "line 72: cpp_fused_0: the text does not show which arguments it writes; they are shown as in and out\n");
 }
 
 /* What torch 2.15 writes (cpp_wrapper_cpu.py) of sort, median through the proxy executor, and a None among the results. */
@@ -511,7 +511,7 @@ static void test_not_understood(void **state)
 	const char *all = notes();
 	assert_non_null(strstr(all, "not understood: somebody(arg0_1)\n"));
 	assert_non_null(strstr(all, "not understood: for (int i = 0; i < 3; i++)\n"));
-	assert_non_null(strstr(all, "does not say where buf78 comes from\n"));
+	assert_non_null(strstr(all, "does not show where buf78 comes from\n"));
 	assert_non_null(strstr(all, "not understood: output_handles[9] = arg0_1.release()\n"));
 	assert_non_null(strstr(all, "not understood: output_handles[0] = buf9.release()\n"));
 	/* Not a page for every line of a text of another kind. */
@@ -546,7 +546,7 @@ static void test_specs(void **state)
 	assert_text(c.out_spec, "[1, {\"type\": null, \"context\": null, \"children_spec\": []}]");
 	assert_int_equal(c.n_outputs, 1);
 	assert_int_equal(c.output[0].n_dim, -1);
-	is(notes(), "the text has no run_impl: it is cut off, or of a model that this reader does not know\n");
+	is(notes(), "the text has no run_impl: it is truncated, or of an unknown kind of model\n");
 	assert_int_equal(read_raw(""), -1);
 	assert_int_equal(err.status, EXIT_INPUT);
 	assert_int_equal(read_raw("int main(void)\n{\n}\n"), -1);

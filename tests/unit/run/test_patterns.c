@@ -335,17 +335,17 @@ static void test_malformed(void **state)
 	assert_refused("d/a.pattern", "  x\n", "d/a.pattern:1: indented, with no key before it");
 	assert_refused("d/a.pattern", "# r\nhello\n", "d/a.pattern:2: neither 'key: value' nor indented");
 	assert_refused("d/a.pattern", "id: b\n", "d/a.pattern:1: 'id' is not the file's name without .pattern");
-	assert_refused("d/A.pattern", "id: A\n", "d/A.pattern:1: 'id' is not of lower-case letters, digits and single hyphens");
-	assert_refused("a.pattern", "id: a\n\nid: a\n", "a.pattern:3: 'id' is there twice");
+	assert_refused("d/A.pattern", "id: A\n", "d/A.pattern:1: 'id' may contain only lower-case letters, digits and single hyphens");
+	assert_refused("a.pattern", "id: a\n\nid: a\n", "a.pattern:3: 'id' is duplicated");
 	assert_refused("a.pattern", "id:\n", "a.pattern:1: 'id' has no value");
-	assert_refused("a.pattern", "mach: a\n", "a.pattern:1: 'mach' is no key of a pattern");
-	assert_refused("a.pattern", "level: bad\n", "a.pattern:1: 'level' is none of error, warning, note");
+	assert_refused("a.pattern", "mach: a\n", "a.pattern:1: 'mach' is not a key of a pattern");
+	assert_refused("a.pattern", "level: bad\n", "a.pattern:1: 'level' is not one of error, warning, note");
 	assert_refused("a.pattern", "see: http://x/\n", "a.pattern:1: 'see' is not an https:// address");
 	assert_refused("a.pattern", "match: {a} is long enough\n", "a.pattern:1: 'match' begins with a wildcard; begin with text");
 	assert_refused("a.pattern", "match: one{a}*text that is long\n",
 		       "a.pattern:1: 'match' has two wildcards with no text between them");
 	assert_refused("a.pattern", "match: short*as all\n",
-		       "a.pattern:1: 'match' has no 8 characters of text in a row; give more of the message");
+		       "a.pattern:1: 'match' has no 8 characters of text in a row; quote more of the message");
 	assert_refused("a.pattern", "id: a\ntitle: t\nmatch: long enough\n" REST "fix: say {it}\n",
 		       "a.pattern: fix: {it} is not in every match line, nor in an 'and' line");
 	assert_refused("a.pattern", "id: a\ntitle: t\nmatch: long enough\n" REST "hint: say {it}\n",
@@ -394,8 +394,7 @@ static void test_over_errors(void **state)
 	(void)state;
 	assert_not_joined("match: long enough", "match: long enough\nover: c", "b.pattern: over: 'c' is not the id of another pattern");
 	assert_not_joined("match: long enough", "match: long enough\nover: b", "b.pattern: over: 'b' is not the id of another pattern");
-	assert_not_joined("match: long enough\nover: b", "match: long enough\nover: a",
-			  "a.pattern: over: goes round in a ring; take one 'over' out");
+	assert_not_joined("match: long enough\nover: b", "match: long enough\nover: a", "a.pattern: over: is circular; remove one 'over'");
 }
 
 static void test_folder(void **state)
@@ -421,14 +420,14 @@ static void test_folder(void **state)
 	fputs("id: mine\ntitel: t\n", f);
 	fclose(f);
 	assert_int_equal(patterns_add_dir(k, dir, &err), -1);
-	want = xasprintf("%s:2: 'titel' is no key of a pattern", good);
+	want = xasprintf("%s:2: 'titel' is not a key of a pattern", good);
 	assert_string_equal(err.text, want);
 	free(want);
 	unlink(good);
 	unlink(other);
 	rmdir(dir);
 	assert_int_equal(patterns_add_dir(k, dir, &err), -1);
-	want = xasprintf("cannot open the folder of patterns '%s': No such file or directory", dir);
+	want = xasprintf("cannot open the pattern directory '%s': No such file or directory", dir);
 	assert_string_equal(err.text, want);
 	free(want);
 	free(good);

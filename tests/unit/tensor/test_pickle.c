@@ -179,9 +179,9 @@ static void test_refused(void **state)
 	refused(SLICE(")\x81."), "refuses opcode 0x81");
 	refused(SLICE("\x80\6."), "protocol 6");
 	refused(SLICE("]}b."), "refuses to set attributes");
-	refused(SLICE("ctorch\nfloat32\n)R."), "it calls what is a type");
-	refused(SLICE("K\1)R."), "it calls what is no function");
-	refused(SLICE("ctorch\nSize\nK\1R."), "it calls what is no function");
+	refused(SLICE("ctorch\nfloat32\n)R."), "it calls a type");
+	refused(SLICE("K\1)R."), "it calls something other than a function");
+	refused(SLICE("ctorch\nSize\nK\1R."), "it calls something other than a function");
 }
 
 static void test_broken(void **state)
@@ -191,15 +191,15 @@ static void test_broken(void **state)
 		struct slice s;
 		const char *why;
 	} broken[] = {
-	    {{"", 0}, "breaks off at byte 0"},
-	    {{"K", 1}, "breaks off"},
-	    {{"K\1", 2}, "breaks off at byte 2"},
-	    {{"X\377\377\377\377ab.", 8}, "breaks off"},
-	    {{"\215\377\377\377\377\377\377\377\377.", 10}, "breaks off"},
-	    {{"ctorch\nSi", 9}, "name does not end"},
-	    {{".", 1}, "values that were not used"},
-	    {{"NN.", 3}, "values that were not used"},
-	    {{"N(.", 3}, "values that were not used"},
+	    {{"", 0}, "ends at byte 0"},
+	    {{"K", 1}, "is truncated"},
+	    {{"K\1", 2}, "ends at byte 2"},
+	    {{"X\377\377\377\377ab.", 8}, "is truncated"},
+	    {{"\215\377\377\377\377\377\377\377\377.", 10}, "is truncated"},
+	    {{"ctorch\nSi", 9}, "unterminated name"},
+	    {{".", 1}, "unused values"},
+	    {{"NN.", 3}, "unused values"},
+	    {{"N(.", 3}, "unused values"},
 	    {{"0.", 2}, "more values from the stack than there are"},
 	    {{"2.", 2}, "more values from the stack than there are"},
 	    {{"N(0"
@@ -210,23 +210,23 @@ static void test_broken(void **state)
 	    {{"1.", 2}, "a mark that was not set"},
 	    {{"N\206.", 3}, "more values from the stack than there are"},
 	    {{"N(N\206.", 5}, "more values from the stack than there are"},
-	    {{"h\0.", 3}, "a memo entry that was not made"},
-	    {{"j\377\377\377\377.", 6}, "a memo entry that was not made"},
-	    {{"Nr\377\377\377\377.", 7}, "a memo number is higher"},
-	    {{"Nr\7\0\0\0.", 7}, "a memo number is higher"},
+	    {{"h\0.", 3}, "an unset memo entry"},
+	    {{"j\377\377\377\377.", 6}, "an unset memo entry"},
+	    {{"Nr\377\377\377\377.", 7}, "a memo number is impossibly high"},
+	    {{"Nr\7\0\0\0.", 7}, "a memo number is impossibly high"},
 	    {{"q\0.", 3}, "more values from the stack than there are"},
-	    {{"NNa.", 4}, "items for what is no list"},
-	    {{"]NNs.", 5}, "items for what is no dict"},
-	    {{"](N\220.", 5}, "items for what is no set"},
-	    {{"(Ne.", 4}, "items for a container that is not there"},
-	    {{"](N(e.", 6}, "items for what is no list"},
-	    {{"}(Nu.", 5}, "a key without a value"},
-	    {{"(Nd.", 4}, "a key without a value"},
-	    {{"NQ.", 3}, "a storage is not named as torch names them"},
-	    {{"NN\223.", 4}, "a global whose name is no text"},
-	    {{"ccollections\nOrderedDict\n]Na\205R.", 31}, "not made from pairs"},
-	    {{"c__builtin__\nset\nN\205R.", 21}, "not made from a list"},
-	    {{"c_codecs\nencode\n)R.", 19}, "bytes are not made from text"},
+	    {{"NNa.", 4}, "items for something other than a list"},
+	    {{"]NNs.", 5}, "items for something other than a dict"},
+	    {{"](N\220.", 5}, "items for something other than a set"},
+	    {{"(Ne.", 4}, "items for a missing container"},
+	    {{"](N(e.", 6}, "items for something other than a list"},
+	    {{"}(Nu.", 5}, "missing value of a dict key"},
+	    {{"(Nd.", 4}, "missing value of a dict key"},
+	    {{"NQ.", 3}, "unexpected name of a storage"},
+	    {{"NN\223.", 4}, "the name of a global is not text"},
+	    {{"ccollections\nOrderedDict\n]Na\205R.", 31}, "not created from pairs"},
+	    {{"c__builtin__\nset\nN\205R.", 21}, "not created from a list"},
+	    {{"c_codecs\nencode\n)R.", 19}, "bytes are not created from text"},
 	};
 	for (size_t i = 0; i < ARRAY_LEN(broken); i++)
 		refused(broken[i].s, broken[i].why);
@@ -246,7 +246,7 @@ static void test_bounded(void **state)
 	buf_reset(&b);
 	for (unsigned i = 0; i < 300000; i++)
 		buf_addc(&b, '(');
-	refused(buf_slice(&b), "breaks off");
+	refused(buf_slice(&b), "is truncated");
 	buf_reset(&b);
 	buf_adds(&b, "](");
 	for (unsigned i = 0; i < 5000; i++)
@@ -287,14 +287,14 @@ static void test_tensors(void **state)
 		struct made m;
 		const char *why;
 	} bad[] = {
-	    {{"FloatStorage", "0", "cpu", 6, 0, 2, {2, -3}, {3, 1}}, "sizes are not at most 64 numbers"},
-	    {{"FloatStorage", "0", "cpu", 6, 0, 2, {2, 3}, {-3, 1}}, "strides do not go with its sizes"},
-	    {{"FloatStorage", "0", "cpu", 6, -1, 2, {2, 3}, {3, 1}}, "not made as torch makes them"},
-	    {{"FloatStorage", "0", "cpu", -6, 0, 2, {2, 3}, {3, 1}}, "a storage is not named as torch names them"},
-	    {{"FloatStorage", "0", "cpu", 6, 0, 4, {INT32_MAX, INT32_MAX, INT32_MAX, 2}, {1, 1, 1, 1}}, "larger than any tensor"},
-	    {{"FloatStorage", "0", "cpu", 6, 0, 3, {INT32_MAX, INT32_MAX, 5}, {INT32_MAX, INT32_MAX, INT32_MAX}}, "larger than any tensor"},
-	    {{"FloatStorage", "0", "npu:0", 6, 0, 2, {2, 3}, {3, 1}}, "a tensor is on 'npu:0'"},
-	    {{"float32", "0", "cpu", 6, 0, 2, {2, 3}, {3, 1}}, "a storage is not named as torch names them"},
+	    {{"FloatStorage", "0", "cpu", 6, 0, 2, {2, -3}, {3, 1}}, "sizes are not up to 64 non-negative numbers"},
+	    {{"FloatStorage", "0", "cpu", 6, 0, 2, {2, 3}, {-3, 1}}, "strides do not match its sizes"},
+	    {{"FloatStorage", "0", "cpu", 6, -1, 2, {2, 3}, {3, 1}}, "unexpected arguments for a"},
+	    {{"FloatStorage", "0", "cpu", -6, 0, 2, {2, 3}, {3, 1}}, "unexpected name of a storage"},
+	    {{"FloatStorage", "0", "cpu", 6, 0, 4, {INT32_MAX, INT32_MAX, INT32_MAX, 2}, {1, 1, 1, 1}}, "too large"},
+	    {{"FloatStorage", "0", "cpu", 6, 0, 3, {INT32_MAX, INT32_MAX, 5}, {INT32_MAX, INT32_MAX, INT32_MAX}}, "too large"},
+	    {{"FloatStorage", "0", "npu:0", 6, 0, 2, {2, 3}, {3, 1}}, "a tensor is on the unknown device 'npu:0'"},
+	    {{"float32", "0", "cpu", 6, 0, 2, {2, 3}, {3, 1}}, "unexpected name of a storage"},
 	    {{"QUInt4x2Storage", "0", "cpu", 6, 0, 2, {2, 3}, {3, 1}}, "refuses global 'torch.QUInt4x2Storage'"},
 	};
 	for (size_t i = 0; i < ARRAY_LEN(bad); i++) {
@@ -310,10 +310,11 @@ static void test_tensors(void **state)
 	buf_adds(&b, "\x88"
 		     "ccollections\nOrderedDict\n)RtR.");
 	is_kind(buf_slice(&b), PICKLE_TENSOR, 0);
-	refused(SLICE("ctorch._utils\n_rebuild_parameter\nNNN\x87R."), "a Parameter is not made as torch makes them");
+	refused(SLICE("ctorch._utils\n_rebuild_parameter\nNNN\x87R."), "unexpected arguments for a Parameter");
 	/* _rebuild_from_type_v2 of itself would be a way to nest. */
-	refused(SLICE("ctorch._tensor\n_rebuild_from_type_v2\n(h\0ctorch\nTensor\n)Nt."), "a memo entry that was not made");
-	refused(SLICE("ctorch._tensor\n_rebuild_from_type_v2\nq\0(h\0ctorch\nTensor\n)NtR."), "a tensor with attributes is not made");
+	refused(SLICE("ctorch._tensor\n_rebuild_from_type_v2\n(h\0ctorch\nTensor\n)Nt."), "an unset memo entry");
+	refused(SLICE("ctorch._tensor\n_rebuild_from_type_v2\nq\0(h\0ctorch\nTensor\n)NtR."),
+		"unexpected arguments for a tensor with attributes");
 	buf_release(&b);
 }
 
@@ -514,18 +515,18 @@ static void test_files(void **state)
 	with_tensor(&floats, "little", 24, NULL);
 	with_tensor(&floats, NULL, 24, NULL);
 	with_tensor(&floats, "big", 24, "was saved on a big-endian machine");
-	with_tensor(&floats, "little", 23, "tensor 'x' has a storage with fewer bytes than it should have");
-	with_tensor(&(struct made){"FloatStorage", "0", "cpu", 6, 1, 2, {2, 3}, {3, 1}}, NULL, 24, "tensor 'x' reaches beyond its storage");
-	with_tensor(&(struct made){"FloatStorage", "0", "cpu", 5, 0, 2, {2, 3}, {3, 1}}, NULL, 24, "tensor 'x' reaches beyond its storage");
-	with_tensor(&(struct made){"FloatStorage", "0", "cpu", 6, 0, 2, {2, 3}, {4, 1}}, NULL, 24, "tensor 'x' reaches beyond its storage");
+	with_tensor(&floats, "little", 23, "tensor 'x' has a storage with too few bytes");
+	with_tensor(&(struct made){"FloatStorage", "0", "cpu", 6, 1, 2, {2, 3}, {3, 1}}, NULL, 24, "tensor 'x' exceeds its storage");
+	with_tensor(&(struct made){"FloatStorage", "0", "cpu", 5, 0, 2, {2, 3}, {3, 1}}, NULL, 24, "tensor 'x' exceeds its storage");
+	with_tensor(&(struct made){"FloatStorage", "0", "cpu", 6, 0, 2, {2, 3}, {4, 1}}, NULL, 24, "tensor 'x' exceeds its storage");
 	with_tensor(&(struct made){"FloatStorage", "1", "cpu", 6, 0, 2, {2, 3}, {3, 1}}, NULL, 24, "missing from the archive");
 	with_tensor(&(struct made){"FloatStorage", "../0", "cpu", 6, 0, 2, {2, 3}, {3, 1}}, NULL, 24, "missing from the archive");
 	struct mkzip z;
 	pt(&z, SLICE("\x80\2}."), NULL, 24);
-	file_refused(buf_slice(&z.b), "holds no tensors");
+	file_refused(buf_slice(&z.b), "contains no tensors");
 	mkzip_release(&z);
 	pt(&z, SLICE("\x80\2}X\1\0\0\0aNsX\1\0\0\0aNs."), NULL, 24);
-	file_refused(buf_slice(&z.b), "one key twice");
+	file_refused(buf_slice(&z.b), "duplicate key in a dict");
 	mkzip_release(&z);
 	pt(&z, SLICE("\x80\2cos\nsystem\n."), NULL, 24);
 	file_refused(buf_slice(&z.b), "refuses global 'os.system'");

@@ -155,21 +155,21 @@ static void test_specs(void **state)
 	spec("u8[2]@cpu", "u8[2]", 2);
 	spec("c128[2,2]/(1000,500)", "c128[2,2]/(1000,500)", 1501 * 16);
 	no_spec("f31[2]", "unknown dtype");
-	no_spec("f32", "no '['");
-	no_spec("", "no '['");
-	no_spec("f32[2", "whole numbers");
-	no_spec("f32[", "whole numbers");
-	no_spec("f32[-2]", "whole numbers");
-	no_spec("f32[,]", "whole numbers");
-	no_spec("f32[2]x", "something follows");
+	no_spec("f32", "missing '['");
+	no_spec("", "missing '['");
+	no_spec("f32[2", "integers");
+	no_spec("f32[", "integers");
+	no_spec("f32[-2]", "integers");
+	no_spec("f32[,]", "integers");
+	no_spec("f32[2]x", "unexpected text");
 	no_spec("f32[2]@gpu", "unknown device");
 	no_spec("f32[2]@", "unknown device");
-	no_spec("f32[2]/", "strides stand in ()");
-	no_spec("f32[2]/(1", "strides are whole numbers");
-	no_spec("f32[2]/(1,2)", "as many strides as sizes");
-	no_spec("f32[9999999999,9999999999]", "no tensor can be that large");
-	no_spec("f32[2]/(9223372036854775807)", "no tensor can be that large");
-	no_spec("f32[99999999999999999999]", "whole numbers");
+	no_spec("f32[2]/", "strides are in ()");
+	no_spec("f32[2]/(1", "strides are integers");
+	no_spec("f32[2]/(1,2)", "must match the number of sizes");
+	no_spec("f32[9999999999,9999999999]", "the tensor is too large");
+	no_spec("f32[2]/(9223372036854775807)", "the tensor is too large");
+	no_spec("f32[99999999999999999999]", "integers");
 	struct buf b = {0};
 	buf_adds(&b, "f32[");
 	for (unsigned i = 0; i < 65; i++)
@@ -262,22 +262,22 @@ static void test_npy(void **state)
 	npy_is(1, NPY("'<c8'", "(2L,)"), 16, "c64[2]");
 	npy_is(1, "{'shape': (2, 3, 4), 'descr': \"<f2\", 'fortran_order': True}", 48, "f16[2,3,4]/(1,2,6)");
 	npy_refused(NPY("'>f4'", "(2,)"), 8, "is big-endian (dtype '>f4'): save arr.astype(arr.dtype.newbyteorder('<'))");
-	npy_refused(NPY("'|O'", "(2,)"), 16, "holds Python objects");
+	npy_refused(NPY("'|O'", "(2,)"), 16, "contains Python objects");
 	npy_refused(NPY("'|V2'", "(2,)"), 4, "ml_dtypes' bfloat16");
 	npy_refused(NPY("'<V2'", "(2,)"), 4, "ml_dtypes' bfloat16");
 	npy_refused(NPY("'|V1'", "(2,)"), 4, "ml_dtypes' float8");
 	npy_refused(NPY("'|V16'", "(2,)"), 32, "raw bytes");
-	npy_refused(NPY("'<U3'", "(2,)"), 24, "holds text");
-	npy_refused(NPY("'<M8[ns]'", "(2,)"), 16, "holds times");
-	npy_refused(NPY("'<f16'", "(2,)"), 32, "dtype '<f16', which no tensor has");
-	npy_refused(NPY("''", "(2,)"), 32, "which no tensor has");
+	npy_refused(NPY("'<U3'", "(2,)"), 24, "contains text");
+	npy_refused(NPY("'<M8[ns]'", "(2,)"), 16, "contains times");
+	npy_refused(NPY("'<f16'", "(2,)"), 32, "dtype '<f16', unsupported for tensors");
+	npy_refused(NPY("''", "(2,)"), 32, "unsupported for tensors");
 	npy_refused(NPY("[('a', '<f4'), ('b', '<i8')]", "(2,)"), 24, "is a record array");
 	npy_refused(NPY("'<f4'", "(-2, 3)"), 24, "negative size");
 	npy_refused(NPY("'<f4'", "(99999999999, 99999999999)"), 24, "larger than any array");
 	npy_refused(NPY("'<f4'", "(99999999999999999999,)"), 24, "larger than any array");
 	npy_refused(NPY("'<f4'", "(4611686018427387904,)"), 24, "larger than any array");
-	npy_refused(NPY("'<f4'", "(1000000000000,)"), 24, "is truncated: its shape needs 4000000000000 bytes, 24 follow");
-	npy_refused(NPY("'<f4'", "(2, 3)"), 28, "has 4 bytes behind its array");
+	npy_refused(NPY("'<f4'", "(1000000000000,)"), 24, "is truncated: its shape needs 4000000000000 bytes, but 24 follow");
+	npy_refused(NPY("'<f4'", "(2, 3)"), 28, "has 4 bytes after its array");
 	npy_refused("{'descr': '<f4', 'fortran_order': False, 'shape': (2,)} x", 8, "header is damaged");
 	npy_refused("{'descr': '<f4', 'shape': (2,)}", 8, "header is damaged");
 	npy_refused("{'descr': '<f4', 'descr': '<f4', 'fortran_order': False, 'shape': (2,)}", 8, "header is damaged");
@@ -367,13 +367,13 @@ static void test_npz_broken(void **state)
 		npz_refused(&b, flags, 0, "member 'x.npy': is big-endian");
 		buf_reset(&b);
 		buf_adds(&b, "no array");
-		npz_refused(&b, flags, 0, "member 'x.npy': is no .npy file");
+		npz_refused(&b, flags, 0, "member 'x.npy': is not an .npy file");
 		buf_release(&b);
 	}
 	struct mkzip z = {0};
 	mkzip_add(&z, "README", SLICE("text"), 0);
 	mkzip_end(&z);
-	refused(buf_slice(&z.b), "is none of .npy, .npz, .safetensors and .pt");
+	refused(buf_slice(&z.b), "is not one of .npy, .npz, .safetensors and .pt");
 	mkzip_release(&z);
 }
 
@@ -418,32 +418,33 @@ static void test_safetensors(void **state)
 	assert_int_equal(f->v[0].data.p[0], 4);
 	tensor_file_close(f);
 	for (size_t n = 9; n < b.len; n++)
-		refused(slice_of(b.p, n), n < b.len - 16 ? "truncated" : "lies outside");
+		refused(slice_of(b.p, n), n < b.len - 16 ? "truncated" : "is outside");
 	b.p[0]++; /* one byte of data becomes header */
-	refused(buf_slice(&b), "is no JSON");
+	refused(buf_slice(&b), "is not valid JSON");
 	buf_release(&b);
-	safe_refused("{}", 0, "holds no tensors");
-	safe_refused("{\"__metadata__\":{}}", 0, "holds no tensors");
-	safe_refused("{\"x\":{\"dtype\":\"F32\",\"shape\":[1],\"data_offsets\":[0,4]}}", 8, "has 4 bytes behind its last tensor");
-	safe_refused("{\"x\":{\"dtype\":\"F32\",\"shape\":[1],\"data_offsets\":[4,8]}}", 8, "tensor 'x' has a hole before it");
+	safe_refused("{}", 0, "contains no tensors");
+	safe_refused("{\"__metadata__\":{}}", 0, "contains no tensors");
+	safe_refused("{\"x\":{\"dtype\":\"F32\",\"shape\":[1],\"data_offsets\":[0,4]}}", 8, "has 4 bytes after its last tensor");
+	safe_refused("{\"x\":{\"dtype\":\"F32\",\"shape\":[1],\"data_offsets\":[4,8]}}", 8, "tensor 'x' has a gap before it");
 	safe_refused(
 	    "{\"x\":{\"dtype\":\"U8\",\"shape\":[4],\"data_offsets\":[0,4]},\"y\":{\"dtype\":\"U8\",\"shape\":[2],\"data_offsets\":[2,4]}}",
 	    4, "tensor 'y' overlaps another");
 	safe_refused(
 	    "{\"x\":{\"dtype\":\"U8\",\"shape\":[2],\"data_offsets\":[0,2]},\"x\":{\"dtype\":\"U8\",\"shape\":[2],\"data_offsets\":[2,4]}}",
-	    4, "tensor 'x' stands twice");
-	safe_refused("{\"x\":{\"dtype\":\"F32\",\"shape\":[2],\"data_offsets\":[0,4]}}", 4, "do not go with its shape");
+	    4, "tensor 'x' is duplicated");
+	safe_refused("{\"x\":{\"dtype\":\"F32\",\"shape\":[2],\"data_offsets\":[0,4]}}", 4, "do not match its shape");
 	safe_refused("{\"x\":{\"dtype\":\"F32\",\"shape\":[1],\"data_offsets\":[4,0]}}", 4, "has no data_offsets");
 	safe_refused("{\"x\":{\"dtype\":\"F32\",\"shape\":[1],\"data_offsets\":[0]}}", 4, "has no data_offsets");
 	safe_refused("{\"x\":{\"dtype\":\"F32\",\"shape\":[1],\"data_offsets\":[0,99999999999999999999]}}", 4, "has no data_offsets");
 	safe_refused("{\"x\":{\"dtype\":\"F32\",\"shape\":[9223372036854775807,9223372036854775807],\"data_offsets\":[0,4]}}", 4,
-		     "do not go with its shape");
-	safe_refused("{\"x\":{\"dtype\":\"F32\",\"shape\":[-1],\"data_offsets\":[0,4]}}", 4, "has a size that is no whole number");
+		     "do not match its shape");
+	safe_refused("{\"x\":{\"dtype\":\"F32\",\"shape\":[-1],\"data_offsets\":[0,4]}}", 4,
+		     "has a size that is not a non-negative integer");
 	safe_refused("{\"x\":{\"dtype\":\"F32\",\"shape\":\"1\",\"data_offsets\":[0,4]}}", 4, "has no shape");
-	safe_refused("{\"x\":{\"dtype\":\"F4\",\"shape\":[1],\"data_offsets\":[0,4]}}", 4, "has dtype 'F4', which is not known here");
+	safe_refused("{\"x\":{\"dtype\":\"F4\",\"shape\":[1],\"data_offsets\":[0,4]}}", 4, "has unknown dtype 'F4'");
 	safe_refused("{\"x\":{\"shape\":[1],\"data_offsets\":[0,4]}}", 4, "has no dtype");
-	safe_refused("{\"x\":7}", 4, "is no JSON object");
-	safe_refused("{\"x\"", 4, "is no JSON: ");
+	safe_refused("{\"x\":7}", 4, "is not a JSON object");
+	safe_refused("{\"x\"", 4, "is not valid JSON: ");
 }
 
 static void test_others(void **state)
@@ -452,10 +453,10 @@ static void test_others(void **state)
 	refused(SLICE(""), "is empty");
 	refused(SLICE("\x7f"
 		      "ELF and so on"),
-		"is none of");
+		"is not one of");
 	refused(SLICE("PK\3\4 and then nothing"), "is a truncated zip archive");
 	refused(SLICE("\x80\2}q\0."), "is a bare Python pickle");
-	refused(SLICE("\x80\2\x8a\x0a\x6c\xfc\x9c\x46\xf9\x20\x6a\xa8\x50\x19.\x80\2M\xe9\3."), "is of torch.save before torch 1.6");
+	refused(SLICE("\x80\2\x8a\x0a\x6c\xfc\x9c\x46\xf9\x20\x6a\xa8\x50\x19.\x80\2M\xe9\3."), "is from torch.save before torch 1.6");
 	struct mkzip z = {0};
 	mkzip_add(&z, "m/archive_format", SLICE("pt2"), 0);
 	mkzip_end(&z);

@@ -82,18 +82,18 @@ static void damaged(void **state)
 	static const struct {
 		const char *config, *why;
 	} bad[] = {
-	    {"{\"config\": {\"a\": " RAW("weight_0", INT("9"), INT("1"), "0") "}}", "weight 'a' does not lie in its file"},
-	    {"{\"config\": {\"a\": " RAW("weight_0", INT("2"), INT("1"), "7") "}}", "weight 'a' does not lie in its file"},
-	    {"{\"config\": {\"a\": " RAW("weight_0", INT("2"), INT("1"), "9223372036854775807") "}}", "does not lie in its file"},
-	    {"{\"config\": {\"a\": " RAW("weight_0", INT("2"), INT("-1"), "0") "}}", "does not lie in its file"},
-	    {"{\"config\": {\"a\": " RAW("weight_0", INT("2"), "", "0") "}}", "does not lie in its file"},
+	    {"{\"config\": {\"a\": " RAW("weight_0", INT("9"), INT("1"), "0") "}}", "weight 'a' is outside its file"},
+	    {"{\"config\": {\"a\": " RAW("weight_0", INT("2"), INT("1"), "7") "}}", "weight 'a' is outside its file"},
+	    {"{\"config\": {\"a\": " RAW("weight_0", INT("2"), INT("1"), "9223372036854775807") "}}", "is outside its file"},
+	    {"{\"config\": {\"a\": " RAW("weight_0", INT("2"), INT("-1"), "0") "}}", "is outside its file"},
+	    {"{\"config\": {\"a\": " RAW("weight_0", INT("2"), "", "0") "}}", "is outside its file"},
 	    {"{\"config\": {\"a\": " RAW("weight_0", INT("4611686018427387904") "," INT("4"), INT("4") "," INT("1"), "0") "}}",
-	     "does not lie"},
-	    {"{\"config\": {\"a\": " RAW("weight_7", INT("2"), INT("1"), "0") "}}", "the file of weight 'a' is not there"},
-	    {"{\"config\": {\"a\": " RAW("../weight_0", INT("2"), INT("1"), "0") "}}", "the file of weight 'a' is not there"},
-	    {"{\"config\": {", "its list of weights is no JSON"},
-	    {"{\"config\": []}", "of a form that is not known here"},
-	    {"[]", "of a form that is not known here"},
+	     "is outside its file"},
+	    {"{\"config\": {\"a\": " RAW("weight_7", INT("2"), INT("1"), "0") "}}", "the file of weight 'a' is missing"},
+	    {"{\"config\": {\"a\": " RAW("../weight_0", INT("2"), INT("1"), "0") "}}", "the file of weight 'a' is missing"},
+	    {"{\"config\": {", "its list of weights is not valid JSON"},
+	    {"{\"config\": []}", "has an unknown form"},
+	    {"[]", "has an unknown form"},
 	};
 	for (size_t i = 0; i < ARRAY_LEN(bad); i++) {
 		struct weights w;
@@ -210,16 +210,17 @@ static void fitting(void **state)
 
 	v[1].name = SLICE("other");
 	assert_int_equal(weights_fit(&w, &contract, true, &f, &err), -1);
-	assert_string_equal(err.text, "'w.pt' lacks weights that the model needs: down (it has, and the model does not take: x, other)");
+	assert_string_equal(err.text,
+			    "'w.pt' lacks weights that the model needs: down (it has these, which the model does not take: x, other)");
 	assert_int_equal(weights_fit(&w, &contract, false, &f, &err), 0);
 	assert_true(f.n == 1 && f.n_kept == 1 && !strcmp(buf_str(&f.kept), "down"));
 	weights_fit_release(&f);
 	v[2] = given("up.weight", DTYPE_F64, ROWS + 1);
 	assert_int_equal(weights_fit(&w, &contract, false, &f, &err), -1);
-	assert_string_equal(err.text, "'w.pt' has weights that this model cannot take: up.weight is f64[3,3] and must be f32[2,3]");
+	assert_string_equal(err.text, "'w.pt' has weights that do not fit this model: up.weight is f64[3,3] and must be f32[2,3]");
 	v[2].name = SLICE("y");
 	assert_int_equal(weights_fit(&w, &contract, false, &f, &err), -1);
-	assert_string_equal(err.text, "'w.pt' has none of the model's weights: it takes up.weight, down");
+	assert_string_equal(err.text, "'w.pt' has none of the model's weights: the model takes up.weight, down");
 	assert_int_equal(weights_fit(&w, &(const struct contract){0}, false, &f, &err), -1);
 	assert_non_null(strstr(err.text, "the model takes no weights"));
 }
@@ -267,7 +268,7 @@ static void renamed(void **state)
 	w.n = 3; /* k or l? */
 	assert_int_equal(weights_fit(&w, &contract, true, &f, &err), -1);
 	assert_non_null(
-	    strstr(err.text, "lacks weights that the model needs: _tensor_constant0 (it has, and the model does not take: k, l)"));
+	    strstr(err.text, "lacks weights that the model needs: _tensor_constant0 (it has these, which the model does not take: k, l)"));
 	contract.n_constants = 3; /* or is it the other one? */
 	w.n = 2;
 	assert_int_equal(weights_fit(&w, &contract, true, &f, &err), -1);

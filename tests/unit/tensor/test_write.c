@@ -241,7 +241,7 @@ static void test_npz(void **state)
 	tensor_file_close(f);
 	two[1].meta.dtype = DTYPE_BF16;
 	assert_false(write_file(TENSOR_NPZ, two, 2, &err));
-	assert_non_null(strstr(err.text, "a tensor of bfloat16 cannot be saved: .npz has no such dtype: save it as .safetensors or .pt"));
+	assert_non_null(strstr(err.text, "a bfloat16 tensor cannot be saved: .npz does not support it: save as .safetensors or .pt"));
 	unlink(path);
 }
 
@@ -314,8 +314,8 @@ static void test_none(void **state)
 	}
 	assert_true(write_file(TENSOR_PT, v + 1, 1, &err));
 	unlink(path);
-	refused(TENSOR_SAFETENSORS, v, 3, "a None cannot be saved: save it as .pt");
-	refused(TENSOR_NPY, v + 1, 1, "a None cannot be saved: save it as .pt");
+	refused(TENSOR_SAFETENSORS, v, 3, "a None cannot be saved: save as .pt");
+	refused(TENSOR_NPY, v + 1, 1, "a None cannot be saved: save as .pt");
 }
 
 static void test_refused(void **state)
@@ -324,23 +324,23 @@ static void test_refused(void **state)
 	static const float x[4];
 	const struct tensor_meta m = {.dtype = DTYPE_F32, .n_dim = 1, .size = {2}, .stride = {1}};
 	struct tensor_view v[2] = {{SLICE("a"), m, x}, {SLICE("a"), m, x}};
-	refused(TENSOR_NPY, v, 2, "holds one tensor");
-	refused(TENSOR_NPY, v, 0, "holds one tensor");
+	refused(TENSOR_NPY, v, 2, "contains one tensor");
+	refused(TENSOR_NPY, v, 0, "contains one tensor");
 	refused(TENSOR_NPZ, v, 2, "two tensors are named 'a'");
 	refused(TENSOR_SAFETENSORS, v, 2, "two tensors are named 'a'");
 	refused(TENSOR_PT, v, 2, "two tensors are named 'a'");
 	v[1].name = SLICE("b\xff");
-	refused(TENSOR_SAFETENSORS, v, 2, "no UTF-8");
-	refused(TENSOR_PT, v, 2, "no UTF-8");
+	refused(TENSOR_SAFETENSORS, v, 2, "not valid UTF-8");
+	refused(TENSOR_PT, v, 2, "not valid UTF-8");
 	v[1].name = SLICE("b\0c");
-	refused(TENSOR_SAFETENSORS, v, 2, "no UTF-8");
+	refused(TENSOR_SAFETENSORS, v, 2, "not valid UTF-8");
 	v[1].name = SLICE("__metadata__");
 	refused(TENSOR_SAFETENSORS, v, 2, "__metadata__");
 	v[1].name = SLICE("b");
 	v[1].meta.dtype = DTYPE_QI8;
 	refused(TENSOR_PT, v, 2, "qint8");
 	v[1].meta.dtype = DTYPE_C128;
-	refused(TENSOR_SAFETENSORS, v, 2, "save it as .pt");
+	refused(TENSOR_SAFETENSORS, v, 2, "save as .pt");
 	v[1].meta.dtype = 99;
 	refused(TENSOR_PT, v, 2, "dtype 99");
 	v[1].meta = m;

@@ -45,7 +45,7 @@ uint32_t functional_written(const struct graph *g, uint32_t node, uint32_t *oper
 	return count && (operand[0] >= n->n_args || g->value[n->args + operand[0]].kind != GV_NODE) ? 0 : count;
 }
 
-/* Operators that may give back an operand or a view of it, of which their schema says nothing. */
+/* Operators that may return an operand or a view of it, without saying so in their schema. */
 static bool aliases_silently(struct slice op)
 {
 	static const char *const ops[] = {"_unsafe_view",    "alpha_dropout", "broadcast_tensors", "dropout",      "einsum",
@@ -55,7 +55,7 @@ static bool aliases_silently(struct slice op)
 
 enum sharing { SHARES_NOTHING, SHARES_AS_VIEW, SHARES_SOMEHOW };
 
-/* Does a node's value lie in memory of its operands? A view can be made again over other ones. */
+/* Does a node's value share memory with its operands? A view can be recreated over other ones. */
 static enum sharing sharing(const struct graph *g, uint32_t node)
 {
 	const struct gnode *n = &g->node[node];
@@ -83,7 +83,7 @@ struct pass {
 	struct graph *to;
 	struct functionalized *f;
 	size_t cap;
-	/* For each node of from, the node of to that has its value now, and the one that says where in memory it lies. */
+	/* For each node of `from`, the node of `to` with its current value, and the one with its memory layout. */
 	uint32_t *now, *where;
 	uint32_t *group;      /* of values that may share memory: union-find */
 	uint32_t *last_write; /* of a group, by its root: the last node that writes to it; 0: none */
@@ -120,7 +120,7 @@ static void find_groups(struct pass *p, const struct gmodule *m)
 		p->sharing[i] = (uint8_t)sharing(p->from, i);
 		if (p->sharing[i] != SHARES_NOTHING)
 			graph_operands(p->from, i, join, &j);
-		if (functional_written(p->from, i, written) && written[0] == 0) /* in place: it gives self */
+		if (functional_written(p->from, i, written) && written[0] == 0) /* in place: it returns self */
 			join(&j, operand_node(p->from, i, 0));
 	}
 	for (uint32_t i = m->first; i < m->first + m->n; i++)
@@ -138,7 +138,7 @@ static void note(struct pass *p, uint32_t id, uint32_t of, enum functional_kind 
 	f->node[id] = (struct functional_node){of, kind};
 }
 
-/* "cache_after_copy_", which no node of the module is called. */
+/* "cache_after_copy_", unused by any node of the module. */
 static void name_node(struct pass *p, uint32_t id, uint32_t of, const char *tail, struct slice more)
 {
 	struct buf b = {0};
@@ -149,7 +149,7 @@ static void name_node(struct pass *p, uint32_t id, uint32_t of, const char *tail
 	buf_release(&b);
 }
 
-/* A node that g does not have: its value is `of`'s as `at` leaves it. */
+/* A new node: its value is that of `of` after `at`. */
 static uint32_t add_node(struct pass *p, uint32_t m, uint32_t of, uint32_t at, const char *target, const struct gvalue *args, size_t n)
 {
 	const uint32_t id = graph_add_node(p->to, m, GRAPH_CALL_FUNCTION, SLICE(""), slice_str(target));
@@ -169,9 +169,9 @@ static uint32_t add_item(struct pass *p, uint32_t m, uint32_t of, uint32_t at, u
 
 /* ---- a write ---- */
 
-/* Values other than x that may share its memory, and must be known behind `at`. */
+/* Values other than x that may share its memory, and must be known after `at`. */
 struct others {
-	struct gvalue *alive, *held; /* where they are; held: inputs of a subgraph */
+	struct gvalue *alive, *held; /* their positions; held: inputs of a subgraph */
 	uint32_t *node;              /* of alive */
 	size_t n, n_held;
 };
@@ -202,7 +202,7 @@ static void find_others(struct pass *p, uint32_t x, uint32_t at, struct others *
 	}
 }
 
-/* From `at` on x has the value of `id`, and what shares its memory another one, too. */
+/* From `at` on, x has the value of `id`, and values that share its memory change, too. */
 static void write_to(struct pass *p, uint32_t m, uint32_t x, uint32_t at, uint32_t id)
 {
 	struct others o;
@@ -231,7 +231,7 @@ static void write_to(struct pass *p, uint32_t m, uint32_t x, uint32_t at, uint32
 	free(o.node);
 }
 
-/* The operand k that a node writes to besides giving something else, as a value. */
+/* Operand k, which a node writes to besides returning something else, as a value. */
 static uint32_t written_operand(struct pass *p, uint32_t m, uint32_t at, uint32_t k)
 {
 	const struct gnode *n = &p->from->node[at];

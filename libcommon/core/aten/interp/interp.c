@@ -79,14 +79,14 @@ static int named_constant(struct interp *run, struct slice text, struct aten_val
 	for (size_t i = 0; i < ARRAY_LEN(layout); i++)
 		if (slice_is(text, layout[i]))
 			return *out = (struct aten_value){.kind = ATEN_LAYOUT, .i = (int64_t)i}, 0;
-	return interp_bad(run, "the operand '%.*s' is not understood", SLN(text, 100));
+	return interp_bad(run, "unsupported operand '%.*s'", SLN(text, 100));
 }
 
 static int device_operand(struct interp *run, struct slice text, struct aten_value *out)
 {
 	int type, index;
 	if (device_parse(text, &type, &index) < 0)
-		return interp_bad(run, "the device '%.*s' is not known", SLN(text, 100));
+		return interp_bad(run, "unknown device '%.*s'", SLN(text, 100));
 	*out = (struct aten_value){.kind = ATEN_DEVICE, .i = type};
 	return 0;
 }
@@ -104,7 +104,7 @@ static int complex_operand(struct interp *run, struct slice text, struct aten_va
 	else if (*end)
 		im = strtod(end, &end), end += *end == 'j';
 	if (*end || end == s)
-		return interp_bad(run, "the operand '%s' is not understood", s);
+		return interp_bad(run, "unsupported operand '%s'", s);
 	*out = (struct aten_value){.kind = ATEN_COMPLEX, .z = CMPLX(re, im)};
 	return 0;
 }
@@ -136,10 +136,10 @@ int interp_operand(struct activation *a, struct gvalue v, struct aten_value *out
 	case GV_DEVICE: return device_operand(a->run, graph_text(g, v.text), out);
 	case GV_DICT:
 	case GV_SLICE:
-	case GV_ELLIPSIS: return interp_bad(a->run, "an operand that is a dict, a slice or '...' is not understood");
-	case GV_TEXT: return interp_bad(a->run, "the operand '%.*s' is not understood", SLN(graph_text(g, v.text), 100));
+	case GV_ELLIPSIS: return interp_bad(a->run, "unsupported operand: a dict, a slice or '...'");
+	case GV_TEXT: return interp_bad(a->run, "unsupported operand '%.*s'", SLN(graph_text(g, v.text), 100));
 	}
-	return interp_bad(a->run, "an operand of no kind");
+	return interp_bad(a->run, "operand of an invalid kind");
 }
 
 /* ---- calls ---- */
@@ -158,7 +158,7 @@ const struct aten_op *interp_find(struct interp *run, uint32_t target)
 		run->no_op[target] = aten_find(op, graph_text(run->g, target), &why) < 0;
 	if (op->entry)
 		return op;
-	interp_bad(run, "this operator is not here");
+	interp_bad(run, "unsupported operator");
 	return NULL;
 }
 
@@ -210,10 +210,10 @@ static int take_operands(struct activation *a, const struct gnode *node, struct 
 static int getitem(struct interp *run, const struct interp_operands *o, struct aten_value *out)
 {
 	if (o->n != 2 || o->arg[0].kind != ATEN_LIST || o->arg[1].kind != ATEN_INT)
-		return interp_bad(run, "getitem takes a list and an integer here");
+		return interp_bad(run, "getitem needs a list and an integer here");
 	const int64_t n = o->arg[0].n, i = o->arg[1].i < 0 ? o->arg[1].i + n : o->arg[1].i;
 	if (i < 0 || i >= n)
-		return interp_bad(run, "item %lld of a list of %lld", (long long)o->arg[1].i, (long long)n);
+		return interp_bad(run, "item %lld of a list of %lld is out of range", (long long)o->arg[1].i, (long long)n);
 	return interp_share(run, o->arg[0].item[i], out);
 }
 
@@ -232,7 +232,7 @@ static int call_function(struct activation *a, const struct gnode *node, struct 
 	if (slice_is(target, "_operator.getitem"))
 		return getitem(run, &o, out);
 	if (run->o->as_double && reads_bits(op))
-		return interp_bad(run, "it reads the bits of a number, which in float64 are others");
+		return interp_bad(run, "it reads the bits of a number, which differ in float64");
 	int r = run->g->functional ? interp_functional(run, target, &o, out) : 1;
 	if (r <= 0)
 		return r;
@@ -254,27 +254,27 @@ static int run_node(struct activation *a, const struct aten_value *input, size_t
 	switch ((enum graph_op)node->op) {
 	case GRAPH_PLACEHOLDER:
 		if (*given == n)
-			return interp_bad(run, "no value is given for this input: %zu are", n);
+			return interp_bad(run, "no value for this input: only %zu were given", n);
 		return interp_share(run, input[(*given)++], out);
 	case GRAPH_CALL_FUNCTION: return call_function(a, node, out);
-	case GRAPH_GET_ATTR: /* a subgraph, which its operator looks for by the node */
+	case GRAPH_GET_ATTR: /* a subgraph, which its operator looks up by the node */
 		if (graph_child(run->g, a->module, graph_text(run->g, node->target)) == NONE)
 			return interp_bad(run, "the value of this attribute is not in the file");
 		*out = (struct aten_value){.kind = ATEN_NONE};
 		return 0;
 	case GRAPH_CALL_METHOD:
 	case GRAPH_CALL_MODULE:
-		return interp_bad(run, "a graph with %s is that of TorchDynamo: it does not run here; the one after AOTAutograd does",
+		return interp_bad(run, "a graph with %s is from TorchDynamo, which cannot be run here; use the one after AOTAutograd",
 				  graph_op_name(node->op));
 	case GRAPH_OUTPUT: break;
 	}
 	struct aten_value v;
 	if (!node->n_args || interp_operand(a, run->g->value[node->args], &v) < 0)
-		return node->n_args ? -1 : interp_bad(run, "it names nothing");
+		return node->n_args ? -1 : interp_bad(run, "the output has no operand");
 	return v.kind == ATEN_LIST ? interp_share(run, v, out) : share_list(run, (struct aten_value){.n = 1, .item = &v}, out);
 }
 
-/* Values that have no later use are released. */
+/* Releases values without later uses. */
 struct last {
 	struct activation *a;
 	uint32_t node;
@@ -314,7 +314,7 @@ static int run_nodes(struct activation *a, const struct aten_value *input, size_
 		if (run->g->user_of[run->node + 1] == run->g->user_of[run->node])
 			drop(&l, run->node);
 	}
-	return interp_bad(run, "a module without an output");
+	return interp_bad(run, "module without an output");
 }
 
 int interp_call(struct interp *run, uint32_t module, const struct aten_value *input, size_t n, struct aten_value *out)
@@ -325,7 +325,7 @@ int interp_call(struct interp *run, uint32_t module, const struct aten_value *in
 	if (run->depth == INTERP_DEPTH)
 		return interp_bad(run, "subgraphs are nested more than %d deep", INTERP_DEPTH);
 	if (run->steps++ >= (run->o->max_steps ? run->o->max_steps : 1000000))
-		return interp_bad(run, "it does not end: subgraphs were called %llu times", (unsigned long long)run->steps - 1);
+		return interp_bad(run, "endless: subgraphs were called %llu times", (unsigned long long)run->steps - 1);
 	a.value = xcalloc(m->n + 1, sizeof(*a.value));
 	run->depth++;
 	const int r = run_nodes(&a, input, n, out);
@@ -416,7 +416,7 @@ int interp_run(const struct graph *g, const struct aten_value *input, size_t n, 
 	       struct err *err)
 {
 	if (!g->n_modules || !g->module[0].n)
-		return err_set(err, EXIT_INPUT, "an empty graph: there is nothing to run");
+		return err_set(err, EXIT_INPUT, "the graph is empty: nothing to run");
 	struct interp *run = interp_open(g, o);
 	run->err = err;
 	run->node = g->module[0].first;
@@ -425,7 +425,7 @@ int interp_run(const struct graph *g, const struct aten_value *input, size_t n, 
 	return r;
 }
 
-/* ---- beforehand ---- */
+/* ---- before a run ---- */
 
 bool interp_writes(const struct graph *g)
 {

@@ -1,26 +1,27 @@
 /* interp.h - runs a graph: torch.fx.Interpreter over the operators of aten.h. No torch.
  *
  *     struct aten_value in[] = {aten_of(w), aten_of(x)}, out;            // one for each placeholder of the root, in order
- *     if (interp_run(&g, in, 2, NULL, &out, &err) < 0) ...              // EXIT_INPUT: which node, its operator, its line, and why
- *     out.item[0].tensor ...                                            // out is a list: what the graph's output names
+ *     if (interp_run(&g, in, 2, NULL, &out, &err) < 0) ...              // EXIT_INPUT: the node, its operator, its line, and why
+ *     out.item[0].tensor ...                                            // out is a list: the graph's outputs
  *     aten_value_release(&out);
  *
  * What runs
  *  - call_function of torch.ops.aten.*; of Python's and torch's functions over numbers (_operator.mul, torch.sym_max, math.ceil: sizes
- *    that are symbols are numbers here); getitem; the assertions that torch.export leaves in a graph: one that does not hold ends the run.
+ *    that are symbols are numbers here); getitem; the assertions that torch.export leaves in a graph: a failing one ends the run.
  *  - Higher-order operators: cond, while_loop, scan, associative_scan, map_impl, invoke_subgraph, wrap_with_set_grad_enabled; with_effects
- *    and what compiles code of its own (user's Triton kernels, flex_attention, autocast) is refused by name.
- *  - Operators that change an operand in place do so: a graph before functionalization is run as eager runs it, aliases and views
- *    included. Inputs are written to, then: interp_writes() tells beforehand. Who keeps values (.seen, interp_eval) functionalizes it first
- *    (functionalize.h; program_functionalize): in g->functional no operator changes a value, values are snapshots, and any node can be
- *    evaluated again, from other values, too. A graph without operators in place is functional as it is.
+ *    and operators that compile their own code (user's Triton kernels, flex_attention, autocast) are refused by name.
+ *  - In-place operators change their operand: a graph before functionalization runs as in eager, including aliases and views. Inputs may
+ *    then be written to: check with interp_writes(). To keep values (.seen, interp_eval), functionalize the graph first (functionalize.h;
+ *    program_functionalize): in g->functional no operator changes a value, values are snapshots, and any node can be evaluated again, also
+ *    from other values. A graph without in-place operators is already functional.
  *  - call_method and call_module (a graph before AOTAutograd) are refused by name.
  *
- * A value lives until its last use; with .seen somebody sees each of them before.
- * .as_double: every float is float64 and every complex complex128: inputs, dtypes among the arguments, torch's default dtype. What looks at
- * bits (view.dtype) or asserts dtypes means nothing then: the first is refused, the second passed over.
+ * A value lives until its last use; .seen is called for each before that.
+ * .as_double: every float is float64 and every complex complex128: inputs, dtypes among the arguments, torch's default dtype. Operators
+ * that reinterpret bits (view.dtype) are then refused, and dtype assertions ignored.
  *
- * Failure: -1, err; the graph may be hostile: operators check their operands, loops end by .max_steps (while_loop: 0 is a million).
+ * Failure: -1, err; the graph may be hostile: operators check their operands, loops are limited by .max_steps (while_loop: 0 means a
+ * million).
  */
 #ifndef PT2_INTERP_H
 #define PT2_INTERP_H
@@ -30,32 +31,33 @@
 struct interp_options {
 	bool as_double;
 	bool shapes;        /* no values: tensors have sizes, strides and types (aten_fake) */
-	uint64_t max_steps; /* calls of subgraphs, all together */
-	/* Of tensors that are made from interp_open() on, at a time: those that the caller keeps (.seen, value[]) count, inputs do not. What
-	 * would take more fails: "node 'mm' (aten.mm.default): mm: 4096 bytes more, with ... alive, are over the limit". 0: no limit. */
+	uint64_t max_steps; /* calls of subgraphs, in total */
+	/* Limit on tensors alive at a time, among those created since interp_open(): those that the caller keeps (.seen, value[]) count,
+	 * inputs do not. Exceeding it fails: "node 'mm' (aten.mm.default): mm: 4096 bytes more, with ... alive, are over the limit". 0: no
+	 * limit. */
 	uint64_t max_bytes;
-	/* Each node that has a value, in order of execution: of loops' bodies in each turn. The value is its own until this returns; false ends
-	 * the run (as a failure, with err as it is left there). */
+	/* Called for each node with a value, in order of execution; in loop bodies, for each iteration. The value is valid until it
+	 * returns; false ends the run (as a failure, with the err set there). */
 	bool (*seen)(void *user, uint32_t node, const struct aten_value *v, struct err *err);
 	void *user;
 };
 
-/* g is finished (graph_finish). o NULL: as it stands. input: tensors are borrowed. */
+/* g is finished (graph_finish). o NULL: defaults. input: tensors are borrowed. */
 int interp_run(const struct graph *g, const struct aten_value *input, size_t n, const struct interp_options *o, struct aten_value *out,
 	       struct err *err);
-/* The nodes of the root one by one, over values that are the caller's: value[i] is that of the i-th node. */
+/* Runs the nodes of the root one by one, with values owned by the caller: value[i] belongs to the i-th node. */
 struct interp;
 struct interp *interp_open(const struct graph *g, const struct interp_options *o); /* both must outlive it */
-/* Computes value[node - first]; those of its operands are there. An output's is a list of what it names. */
+/* Computes value[node - first]; its operands' values must be present. An output's value is a list of the outputs. */
 int interp_eval(struct interp *run, uint32_t node, struct aten_value *value, struct err *err);
 void interp_close(struct interp *run);
-/* An input as it is with .as_double. mode NULL: none to keep to. */
+/* Converts an input as .as_double does. mode NULL: no mode to follow. */
 int interp_to_double(const struct aten_value *in, const struct aten_mode *mode, struct aten_value *out, struct err *err);
 
 /* Does a node write to one of its operands (add_, copy_, index_put_, out=)? */
 bool interp_writes(const struct graph *g);
-/* The operators of the graph that are not here, each once, with how often it is there: "aten.cdist.default" and 3. Returns how many;
- * v is of the caller, for n of them. */
+/* The unsupported operators of the graph, each once, with the number of uses: "aten.cdist.default" and 3. Returns how many; the caller's v
+ * has room for n. */
 struct interp_missing {
 	struct slice op;
 	uint32_t n;

@@ -1,4 +1,4 @@
-/* Operators by which torch.export says something of a graph: assertions (torch 2.15, torch/export/_unlift.py and
+/* Operators by which torch.export states facts about a graph: assertions (torch 2.15, torch/export/_unlift.py and
  * torch/fx/passes/runtime_assert.py), sizes and numbers of a tensor. */
 #include "aten/interp/interp_part.h"
 
@@ -33,7 +33,7 @@ static const struct check_row *find_check(struct slice op)
 
 bool interp_check_has(struct slice op) { return find_check(op) != NULL; }
 
-/* An argument by its place or its name; NULL or None: not given. */
+/* An argument by position or name; NULL or None: absent. */
 static const struct aten_value *given(size_t at, const char *name, const struct aten_value *arg, size_t n, const struct aten_named *named,
 				      size_t n_named)
 {
@@ -47,26 +47,26 @@ static const struct aten_value *given(size_t at, const char *name, const struct 
 static int metadata(struct interp *run, const struct aten_tensor *t, const struct aten_value *size, const struct aten_value *dtype)
 {
 	if (dtype && dtype->i != t->dtype && !run->o->as_double)
-		return interp_bad(run, "the program asserts that this is %s, and it is %s", dtype_info((int)dtype->i)->name,
+		return interp_bad(run, "the program asserts that this is %s, but it is %s", dtype_info((int)dtype->i)->name,
 				  dtype_info(t->dtype)->name);
 	if (!size)
 		return 0;
 	bool same = size->kind == ATEN_LIST && size->n == (uint32_t)t->n_dim;
 	for (uint32_t i = 0; same && i < size->n; i++)
 		same = size->item[i].kind == ATEN_INT && size->item[i].i == t->size[i];
-	return same ? 0 : interp_bad(run, "the program asserts other sizes than this tensor has");
+	return same ? 0 : interp_bad(run, "the program asserts sizes that differ from this tensor's");
 }
 
 static int property(struct interp *run, enum check_op op, const struct aten_value *arg, size_t n, struct aten_value *out)
 {
 	if (!n || arg[0].kind != ATEN_TENSOR)
-		return interp_bad(run, "its first operand is no tensor");
+		return interp_bad(run, "its first operand is not a tensor");
 	const struct aten_tensor *t = arg[0].tensor;
 	if (op == C_NUMEL || op == C_OFFSET)
 		return *out = aten_int(op == C_NUMEL ? aten_numel(t) : t->offset), 0;
 	const int64_t dim = n > 1 && arg[1].kind == ATEN_INT ? arg[1].i + (arg[1].i < 0 ? t->n_dim : 0) : -1;
 	if (dim < 0 || dim >= t->n_dim)
-		return interp_bad(run, "a tensor of %d dimensions has none of this number", t->n_dim);
+		return interp_bad(run, "the dimension is out of range for a %dD tensor", t->n_dim);
 	*out = aten_int(op == C_SIZE ? t->size[dim] : t->stride[dim]);
 	return 0;
 }
@@ -89,7 +89,7 @@ int interp_check(struct interp *run, struct slice op, const struct aten_value *a
 	if (row->op == C_METADATA) {
 		const struct aten_value *dtype = given(3, "dtype", arg, n, named, n_named);
 		if (self->kind != ATEN_TENSOR || (dtype && (dtype->kind != ATEN_DTYPE || !dtype_info((int)dtype->i))))
-			return interp_bad(run, "its operands are not understood");
+			return interp_bad(run, "unsupported operands");
 		return metadata(run, self->tensor, given(1, "size", arg, n, named, n_named), dtype);
 	}
 	if (interp_number(run, self, &v) < 0)
@@ -99,6 +99,6 @@ int interp_check(struct interp *run, struct slice op, const struct aten_value *a
 	const struct aten_value *text = given(1, "assert_msg", arg, n, named, n_named);
 	if (interp_truth(&v))
 		return 0;
-	return interp_bad(run, "the program's own assertion does not hold: %.*s",
-			  SLN(text && text->kind == ATEN_STRING ? text->text : SLICE("(it says no more)"), 300));
+	return interp_bad(run, "the program's own assertion failed: %.*s",
+			  SLN(text && text->kind == ATEN_STRING ? text->text : SLICE("(no message)"), 300));
 }

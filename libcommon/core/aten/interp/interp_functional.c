@@ -1,10 +1,10 @@
-/* What a graph that functionalize() made needs: operators that write to copies of their operands, and what shares memory with those. */
+/* Support for graphs from functionalize(): operators that write to copies of their operands, and values that share memory with those. */
 #include "aten/interp/functionalize.h"
 #include "aten/interp/interp_part.h"
 
 /* ---- operands that are written to ---- */
 
-/* A handle like t, its offset too, over memory of its own with all that t's storage holds. */
+/* A handle like t, with the same offset, over its own copy of all of t's storage. */
 static struct aten_tensor *private_copy(const struct aten_tensor *t)
 {
 	const int64_t bytes = (int64_t)t->storage->bytes;
@@ -18,7 +18,7 @@ static int own_operand(struct interp *run, struct aten_value *v)
 {
 	struct aten_tensor *mine = NULL;
 	if (v->kind != ATEN_TENSOR || !v->tensor->storage)
-		return interp_bad(run, "what it writes to is no tensor");
+		return interp_bad(run, "it writes to something other than a tensor");
 	ATEN_TRY("interp")
 	{
 		aten_frame_.mode = run->mode;
@@ -30,14 +30,14 @@ static int own_operand(struct interp *run, struct aten_value *v)
 	return 0;
 }
 
-/* Calls op, its operands at these places being copies; which 0: its value is what op gives, else that operand. */
+/* Calls op with copies of the operands at these positions; which 0: the result is op's, else that operand. */
 static int call_owning(struct interp *run, uint32_t target, const uint32_t *at, uint32_t n_at, uint32_t which, struct interp_operands *o,
 		       struct aten_value *out)
 {
 	const struct aten_op *op = interp_find(run, target);
 	uint32_t mine = 0;
 	int r = op ? 0 : -1;
-	while (!r && mine < n_at && (r = at[mine] < o->n ? own_operand(run, &o->arg[at[mine]]) : interp_bad(run, "it lacks operands")) == 0)
+	while (!r && mine < n_at && (r = at[mine] < o->n ? own_operand(run, &o->arg[at[mine]]) : interp_bad(run, "missing operands")) == 0)
 		mine++;
 	if (!r)
 		r = interp_call_op(run, op, o, out);
@@ -45,26 +45,26 @@ static int call_owning(struct interp *run, uint32_t target, const uint32_t *at, 
 		aten_value_release(out);
 		r = interp_share(run, o->arg[which], out);
 	}
-	while (mine-- > 0) /* the operands of a node are borrowed: nothing else will */
+	while (mine-- > 0) /* the operands of a node are borrowed: nothing else releases them */
 		aten_value_release(&o->arg[at[mine]]);
 	return r;
 }
 
-/* pt2.operand("torch.ops.aten.batch_norm.default", 3, ...): what that operator leaves in its fourth operand. */
+/* pt2.operand("torch.ops.aten.batch_norm.default", 3, ...): the contents of its fourth operand after that operator. */
 static int written_operand(struct interp *run, struct interp_operands *o, struct aten_value *out)
 {
 	const struct gvalue *name = &run->g->value[run->g->node[run->node].args];
 	static const uint32_t statistics[] = {3, 4};
 	struct interp_operands rest = *o;
 	if (o->n < 2 || name->kind != GV_STR || o->arg[1].kind != ATEN_INT || (o->arg[1].i != 3 && o->arg[1].i != 4))
-		return interp_bad(run, "it names no operator and operand");
+		return interp_bad(run, "missing operator and operand");
 	const uint32_t which = (uint32_t)o->arg[1].i;
 	rest.arg += 2;
 	rest.n -= 2;
 	return call_owning(run, name->text, statistics, 2, which, &rest, out);
 }
 
-/* ---- what shares memory with what is written to ---- */
+/* ---- values that share memory with a written operand ---- */
 
 struct write {
 	struct interp *run;
@@ -72,7 +72,7 @@ struct write {
 	struct aten_tensor *new; /* all of it, as bytes */
 };
 
-/* v over the new memory when it lies in the old, within a frame. */
+/* Moves v to the new memory if it is in the old, within a frame. */
 static struct aten_tensor *moved(const struct write *w, struct aten_tensor *t)
 {
 	return t->storage == w->old ? aten_view_dtype(w->new, t->dtype, t->n_dim, t->size, t->stride, t->offset) : aten_alias(t);
@@ -107,18 +107,18 @@ static bool lies_in(const struct aten_value *v, const struct aten_storage *s)
 	return yes;
 }
 
-/* pt2.after(x, written, [others], [inputs]): x's memory with `written` in x's place; x, then the others, over it. The inputs of a subgraph
- * are not to lie there: a caller would have to know. */
+/* pt2.after(x, written, [others], [inputs]): x's memory with `written` in place of x; returns x, then the others, over it. The inputs of a
+ * subgraph must not be in it: the caller would be affected. */
 static int after(struct interp *run, const struct interp_operands *o, struct aten_value *out)
 {
 	struct write w = {.run = run};
 	if (o->n != 4 || o->arg[0].kind != ATEN_TENSOR || o->arg[1].kind != ATEN_TENSOR || !o->arg[0].tensor->storage ||
 	    o->arg[2].kind != ATEN_LIST)
-		return interp_bad(run, "its operands are not those of a write");
+		return interp_bad(run, "its operands are not those of an in-place operator");
 	const struct aten_tensor *x = o->arg[0].tensor;
 	w.old = x->storage;
 	if (lies_in(&o->arg[3], w.old))
-		return interp_bad(run, "a subgraph changes one of its inputs in place: what calls it would have to know");
+		return interp_bad(run, "a subgraph changes one of its inputs in place, which is not supported");
 	ATEN_TRY("interp")
 	{
 		aten_frame_.mode = run->mode;

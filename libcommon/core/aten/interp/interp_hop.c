@@ -1,5 +1,5 @@
 /* Higher-order operators (torch 2.15, torch/_higher_order_ops/{cond,while_loop,scan,associative_scan,map,invoke_subgraph,wrap}.py): their
- * operands name subgraphs, which are called here as eager calls them. */
+ * operands refer to subgraphs, which are called here as in eager. */
 #include "aten/interp/interp_part.h"
 
 enum { MAX_LEAVES = 4096 };
@@ -20,7 +20,7 @@ bool interp_hop_has(struct slice name)
 	return false;
 }
 
-/* ---- operands: by place, or by name as 2.15 writes some ---- */
+/* ---- operands: by position, or by name, as 2.15 writes some ---- */
 
 static const struct gvalue *operand(const struct hop *h, uint32_t at, const char *name)
 {
@@ -35,7 +35,7 @@ static int subgraph(const struct hop *h, uint32_t at, const char *name, uint32_t
 	*module = NONE;
 	if (v && v->kind == GV_NODE && g->node[v->node].op == GRAPH_GET_ATTR)
 		*module = graph_child(g, h->a->module, graph_text(g, g->node[v->node].target));
-	return *module != NONE ? 0 : interp_bad(h->run, "its operand %u (%s) is no subgraph of this file", at, name);
+	return *module != NONE ? 0 : interp_bad(h->run, "its operand %u (%s) is not a subgraph in this file", at, name);
 }
 
 static int operand_value(const struct hop *h, uint32_t at, const char *name, struct aten_value *out)
@@ -45,7 +45,7 @@ static int operand_value(const struct hop *h, uint32_t at, const char *name, str
 	return v ? interp_operand(h->a, *v, out) : 0;
 }
 
-/* Operands one after the other; lists give their items. */
+/* Operands one after the other; lists are flattened. */
 struct leaves {
 	struct aten_value v[MAX_LEAVES];
 	size_t n;
@@ -63,9 +63,9 @@ static int add_leaves(struct interp *run, struct leaves *l, const struct aten_va
 	return 0;
 }
 
-/* ---- cond, and what calls one subgraph ---- */
+/* ---- cond, and operators that call one subgraph ---- */
 
-/* Without values it is its first branch: torch wants both to give the same shapes. */
+/* Without values, takes the first branch: torch requires both to return the same shapes. */
 static int cond(const struct hop *h, struct leaves *l, struct aten_value *out)
 {
 	struct aten_value pred, number = aten_bool(true), operands;
@@ -92,7 +92,7 @@ static int call_one(const struct hop *h, uint32_t at, const char *name, uint32_t
 
 /* ---- loops ---- */
 
-/* Values of one's own become the first n of l, in place of those that were there (`mine`: they were one's own, too). */
+/* Owned values become the first n of l, replacing the previous ones (`mine`: those were owned, too). */
 static void carry_on(struct leaves *l, struct aten_value *list, size_t n, bool mine)
 {
 	for (size_t i = 0; i < n; i++) {
@@ -109,7 +109,7 @@ static int share_first(struct interp *run, struct leaves *l, size_t n, struct at
 	return interp_share(run, (struct aten_value){.kind = ATEN_LIST, .n = (uint32_t)n, .item = l->v}, out);
 }
 
-/* Without values it is true once: each turn gives the shapes that it was given (torch wants that), but other numbers. */
+/* Without values it is true once: each iteration returns the shapes it received (torch requires that), but other numbers. */
 static int test_condition(const struct hop *h, uint32_t module, struct leaves *l, size_t carried, bool *go)
 {
 	struct aten_value out, number;
@@ -117,12 +117,13 @@ static int test_condition(const struct hop *h, uint32_t module, struct leaves *l
 		*go = !*go;
 		for (size_t i = 0; i < carried; i++)
 			if (l->v[i].kind != ATEN_TENSOR)
-				return interp_bad(h->run, "a number that it counts depends on values");
+				return interp_bad(h->run, "a number used for counting depends on values");
 		return 0;
 	}
 	if (interp_call(h->run, module, l->v, l->n, &out) < 0)
 		return -1;
-	const int r = out.n == 1 ? interp_number(h->run, &out.item[0], &number) : interp_bad(h->run, "its condition gives no flag");
+	const int r =
+	    out.n == 1 ? interp_number(h->run, &out.item[0], &number) : interp_bad(h->run, "its condition does not return a bool");
 	*go = r == 0 && interp_truth(&number);
 	aten_value_release(&out);
 	return r;
@@ -142,7 +143,7 @@ static int while_loop(const struct hop *h, struct leaves *l, struct aten_value *
 	while (!r && (r = test_condition(h, cond_fn, l, carried, &go)) == 0 && go) {
 		if ((r = interp_call(run, body, l->v, l->n, &v)) == 0 && v.n != carried) {
 			aten_value_release(&v);
-			r = interp_bad(run, "its body gives %u values for %zu", v.n, carried);
+			r = interp_bad(run, "its body returns %u values, expected %zu", v.n, carried);
 		}
 		if (!r) {
 			carry_on(l, &v, carried, mine);
@@ -156,9 +157,9 @@ static int while_loop(const struct hop *h, struct leaves *l, struct aten_value *
 	return r;
 }
 
-/* Rows of the scanned operands: what the turns give, by output and turn. */
+/* Rows of the scanned operands: the results of the iterations, by output and iteration. */
 struct rows {
-	struct aten_value *v; /* turns of each, one output after the other */
+	struct aten_value *v; /* all iterations of one output, then the next output */
 	size_t n_out, turns, done;
 };
 
@@ -184,18 +185,18 @@ static int stack_rows(struct interp *run, struct rows *rows, struct aten_value *
 static int select_row(struct interp *run, struct aten_value x, size_t i, struct aten_value *out)
 {
 	if (x.kind != ATEN_TENSOR || !x.tensor->n_dim)
-		return interp_bad(run, "what is scanned is no tensor with a dimension");
+		return interp_bad(run, "the scanned input is not a tensor with a dimension");
 	return interp_aten(run, SLICE("aten.select.int"), (struct aten_value[]){x, aten_int(0), aten_int((int64_t)i)}, 3, out);
 }
 
-/* In each turn body(*carried, *rows of xs, *more) gives the carried ones anew, and a row of each output. */
+/* In each iteration, body(*carried, *rows of xs, *more) returns the new carried values, and a row of each output. */
 struct scan {
 	uint32_t body;
 	size_t carried, n_x, turns;
 	struct aten_value *x;   /* scanned, borrowed */
 	struct leaves *l;       /* carried, a row of each x, more */
-	bool mine;              /* the carried ones are our own */
-	bool outputs_are_carry; /* associative_scan: what is carried is the output */
+	bool mine;              /* the carried values are owned */
+	bool outputs_are_carry; /* associative_scan: the carried value is the output */
 	struct rows rows;
 };
 
@@ -213,14 +214,14 @@ static int turn(struct interp *run, struct scan *s, size_t i)
 	if (r)
 		return r;
 	const size_t want = s->outputs_are_carry ? s->carried : s->carried + s->rows.n_out;
-	if (!s->rows.v) { /* how many it gives is known now */
+	if (!s->rows.v) { /* the number of results is known now */
 		s->rows.n_out = s->outputs_are_carry ? s->carried : out.n >= s->carried ? out.n - s->carried : 0;
 		s->rows.v = xcalloc(s->rows.n_out * s->rows.turns + 1, sizeof(*s->rows.v));
 	} else if (out.n != want) {
-		r = interp_bad(run, "a turn gives %u values for %zu", out.n, want);
+		r = interp_bad(run, "an iteration returns %u values, expected %zu", out.n, want);
 	}
 	if (!r && out.n < s->carried)
-		r = interp_bad(run, "a turn gives %u values for at least %zu", out.n, s->carried);
+		r = interp_bad(run, "an iteration returns %u values, expected at least %zu", out.n, s->carried);
 	size_t o = 0;
 	for (; !r && o < s->rows.n_out; o++) {
 		struct aten_value *from = &out.item[s->outputs_are_carry ? o : s->carried + o],
@@ -248,7 +249,7 @@ static int run_scan(struct interp *run, struct scan *s, size_t first, struct ate
 	for (size_t i = first; i < s->turns && !r; i++)
 		r = turn(run, s, i);
 	if (!r && !s->rows.done && !s->outputs_are_carry)
-		r = interp_bad(run, "what is scanned has no rows");
+		r = interp_bad(run, "the scanned input has no rows");
 	if (!r) {
 		const size_t kept = s->outputs_are_carry ? 0 : s->carried;
 		*out = (struct aten_value){.kind = ATEN_LIST, .item = xcalloc(kept + s->rows.n_out + 1, sizeof(*out->item))};
@@ -263,17 +264,17 @@ static int run_scan(struct interp *run, struct scan *s, size_t first, struct ate
 	return r;
 }
 
-/* The scanned operands out of a list; all have as many rows. */
+/* Gets the scanned operands from a list; all have the same number of rows. */
 static int take_scanned(struct interp *run, struct aten_value *list, struct scan *s)
 {
 	if (list->kind != ATEN_LIST || !list->n || list->item[0].kind != ATEN_TENSOR || !list->item[0].tensor->n_dim)
-		return interp_bad(run, "what is scanned is no list of tensors");
+		return interp_bad(run, "the scanned input is not a list of tensors");
 	s->x = list->item;
 	s->n_x = list->n;
 	s->turns = s->rows.turns = (size_t)list->item[0].tensor->size[0];
 	for (size_t i = 1; i < s->n_x; i++)
 		if (list->item[i].kind != ATEN_TENSOR || !list->item[i].tensor->n_dim || (size_t)list->item[i].tensor->size[0] != s->turns)
-			return interp_bad(run, "what is scanned has different numbers of rows");
+			return interp_bad(run, "the scanned inputs have different numbers of rows");
 	return 0;
 }
 
@@ -291,7 +292,7 @@ static int scan(const struct hop *h, struct leaves *l, struct aten_value *out)
 	return run_scan(h->run, &s, 0, out);
 }
 
-/* The first row is the first output as it is. */
+/* The first row is the first output, unchanged. */
 static int associative_scan(const struct hop *h, struct leaves *l, struct aten_value *out)
 {
 	struct scan s = {.l = l, .outputs_are_carry = true, .mine = true};
@@ -301,7 +302,7 @@ static int associative_scan(const struct hop *h, struct leaves *l, struct aten_v
 	    operand_value(h, 2, "additional_inputs", &more) < 0 || take_scanned(h->run, &xs, &s) < 0)
 		return -1;
 	if (!s.turns)
-		return interp_bad(h->run, "what is scanned has no rows");
+		return interp_bad(h->run, "the scanned input has no rows");
 	s.carried = s.rows.n_out = s.n_x;
 	if (2 * s.n_x > MAX_LEAVES || add_leaves(h->run, l, &xs) < 0 || add_leaves(h->run, l, &xs) < 0 || add_leaves(h->run, l, &more) < 0)
 		return -1;
@@ -352,7 +353,7 @@ int interp_hop(struct activation *a, struct slice name, struct aten_value *out)
 	else if (slice_is(name, "wrap_with_set_grad_enabled"))
 		r = call_one(&h, 1, "wrapped_func", 2, l, out);
 	else
-		r = interp_bad(a->run, "this higher-order operator is not here");
+		r = interp_bad(a->run, "unsupported higher-order operator");
 	free(l);
 	return r;
 }

@@ -1,4 +1,4 @@
-/* interp_part.h - between the files of interp/: a run, and one call of a module in it. */
+/* interp_part.h - shared by the files of interp/: a run, and one call of a module in it. */
 #ifndef PT2_INTERP_PART_H
 #define PT2_INTERP_PART_H
 #include "aten/interp/interp.h"
@@ -9,33 +9,33 @@ enum { INTERP_DEPTH = 64 }; /* subgraphs within subgraphs */
 struct interp {
 	const struct graph *g;
 	const struct interp_options *o;
-	struct aten_op *op; /* by the target's text; entry NULL: not looked for yet */
-	bool *no_op;        /* the same: there is none */
+	struct aten_op *op; /* by the target's text; entry NULL: not looked up yet */
+	bool *no_op;        /* the same: unsupported */
 	struct aten_mode mode;
-	uint32_t n_texts; /* of op */
+	uint32_t n_texts; /* length of op */
 	uint64_t steps;
 	unsigned depth;
-	uint32_t node; /* that is run */
+	uint32_t node; /* being run */
 	struct err *err;
 };
 
-/* A call of a module: its nodes' values, by their place in it. */
+/* A call of a module: its nodes' values, by their index in it. */
 struct activation {
 	struct interp *run;
 	uint32_t module;
 	struct aten_value *value;
-	struct arena arena; /* of the operands of the node that is run */
+	struct arena arena; /* for the operands of the node being run */
 };
 
-/* A value of one's own: handles more of the same tensors. Failure leaves an error in run->err. */
+/* A separate value: new handles to the same tensors. Failure leaves an error in run->err. */
 int interp_share(struct interp *run, struct aten_value v, struct aten_value *out);
 /* EXIT_INPUT and "node 'x' (op): TEXT, at LINE". */
 int interp_bad(const struct interp *run, const char *fmt, ...) PRINTF_LIKE(2, 3);
 /* The value of an operand: tensors are borrowed from the activation, lists lie in its arena. */
 int interp_operand(struct activation *a, struct gvalue v, struct aten_value *out);
-/* Calls module with n values (borrowed); out becomes a list of what it returns. */
+/* Calls module with n values (borrowed); out becomes a list of its results. */
 int interp_call(struct interp *run, uint32_t module, const struct aten_value *input, size_t n, struct aten_value *out);
-/* Calls an operator of aten by its name ("aten.select.int"); it has one result. */
+/* Calls an operator of aten by its name ("aten.select.int"); which must have one result. */
 int interp_aten(struct interp *run, struct slice name, struct aten_value *arg, size_t n, struct aten_value *out);
 
 struct interp_operands {
@@ -43,27 +43,28 @@ struct interp_operands {
 	struct aten_named *named;
 	size_t n, n_named;
 };
-/* The operator that a target names (text of the graph); NULL, and an error in run->err. Then calls it: of several results a list. */
+/* The operator named by a target (text of the graph), or NULL with an error in run->err; and a call of it: several results become a
+ * list. */
 const struct aten_op *interp_find(struct interp *run, uint32_t target);
 int interp_call_op(struct interp *run, const struct aten_op *op, const struct interp_operands *o, struct aten_value *out);
 
-/* interp_functional.c: in a graph of functionalize(), operators in place and what is behind them. As interp_scalar; changes o->arg. */
+/* interp_functional.c: in a graph from functionalize(), in-place operators and the nodes after them. Like interp_scalar; changes o->arg. */
 int interp_functional(struct interp *run, struct slice target, struct interp_operands *o, struct aten_value *out);
 bool interp_functional_has(struct slice target);
 
-/* interp_scalar.c: functions over numbers. 1: it is none of them; 0: done; -1. arg: n operands. */
+/* interp_scalar.c: functions over numbers. 1: not one of them; 0: done; -1: failure. arg: n operands. */
 int interp_scalar(struct interp *run, struct slice target, const struct aten_value *arg, size_t n, struct aten_value *out);
 bool interp_scalar_has(struct slice target);
-/* A number out of a value or a tensor of one element. */
+/* Gets a number from a value or a tensor of one element. */
 int interp_number(struct interp *run, const struct aten_value *v, struct aten_value *out);
 bool interp_truth(const struct aten_value *v);
 
-/* interp_check.c: assertions and other operators of aten that say something of a graph. As interp_scalar. */
+/* interp_check.c: assertions and other operators of aten that state facts about a graph. Like interp_scalar. */
 int interp_check(struct interp *run, struct slice op, const struct aten_value *arg, size_t n, const struct aten_named *named,
 		 size_t n_named, struct aten_value *out);
 bool interp_check_has(struct slice op);
 
-/* interp_hop.c: higher-order operators, "cond" without torch.ops.higher_order. As interp_scalar. */
+/* interp_hop.c: higher-order operators, "cond" without torch.ops.higher_order. Like interp_scalar. */
 int interp_hop(struct activation *a, struct slice name, struct aten_value *out);
 bool interp_hop_has(struct slice name);
 

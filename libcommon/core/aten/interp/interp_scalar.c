@@ -1,5 +1,5 @@
-/* Python's and torch's functions over numbers, as graphs with symbolic sizes have them (torch 2.15, torch/_export/serde/serialize.py,
- * _SYM_OPS: _operator.*, math.*, torch.sym_*). Integers stay integers; what leaves 64 bits is refused. */
+/* Python's and torch's functions over numbers, as used in graphs with symbolic sizes (torch 2.15, torch/_export/serde/serialize.py,
+ * _SYM_OPS: _operator.*, math.*, torch.sym_*). Integers stay integers; overflow of 64 bits is refused. */
 #include "aten/interp/interp_part.h"
 
 #include <math.h>
@@ -113,7 +113,7 @@ int interp_number(struct interp *run, const struct aten_value *v, struct aten_va
 	if (v->kind == ATEN_INT || v->kind == ATEN_FLOAT || v->kind == ATEN_BOOL)
 		return 0;
 	if (v->kind != ATEN_TENSOR || aten_numel(v->tensor) != 1 || !v->tensor->storage || !v->tensor->storage->data)
-		return interp_bad(run, "a number is expected, or a tensor of one element");
+		return interp_bad(run, "expected a number, or a tensor with one element");
 	const int dtype = v->tensor->dtype;
 	int64_t i = 0;
 	double f[2] = {0};
@@ -128,7 +128,7 @@ int interp_number(struct interp *run, const struct aten_value *v, struct aten_va
 	return 0;
 }
 
-/* Integers as Python has them; false: beyond 64 bits, or a division by zero. */
+/* Python's integer operations; false: overflow of 64 bits, or division by zero. */
 static bool floor_div(int64_t a, int64_t b, int64_t *v)
 {
 	if (!b || (a == INT64_MIN && b == -1))
@@ -209,11 +209,11 @@ static int compute_two(struct interp *run, enum scalar_op op, const struct aten_
 		return *out = aten_bool(compare(op, x, y)), 0;
 	if (x->kind == ATEN_FLOAT || y->kind == ATEN_FLOAT || op == S_TRUEDIV || (op == S_POW && y->i < 0)) {
 		if ((op == S_TRUEDIV || op == S_FLOORDIV || op == S_MOD) && real(y) == 0)
-			return interp_bad(run, "a division by zero");
+			return interp_bad(run, "division by zero");
 		return *out = aten_float(reals(op, real(x), real(y))), 0;
 	}
 	if (!integers(op, x->i, y->i, &v))
-		return interp_bad(run, "%lld and %lld: a division by zero, or beyond 64 bits", (long long)x->i, (long long)y->i);
+		return interp_bad(run, "%lld and %lld: division by zero, or overflow of 64 bits", (long long)x->i, (long long)y->i);
 	*out = x->kind == ATEN_BOOL && y->kind == ATEN_BOOL && op >= S_AND && op <= S_XOR ? aten_bool(v != 0) : aten_int(v);
 	return 0;
 }
@@ -226,7 +226,7 @@ static int compute_one(struct interp *run, const struct scalar_row *row, const s
 		return *out = aten_bool(!interp_truth(x)), 0;
 	if (op == S_NEG || op == S_ABS) {
 		if (whole && x->i == INT64_MIN)
-			return interp_bad(run, "beyond 64 bits");
+			return interp_bad(run, "overflow of 64 bits");
 		*out = !whole ? aten_float(op == S_NEG ? -x->f : fabs(x->f)) : aten_int(op == S_NEG || x->i < 0 ? -x->i : x->i);
 		return 0;
 	}
@@ -234,7 +234,7 @@ static int compute_one(struct interp *run, const struct scalar_row *row, const s
 		return *out = whole ? aten_int(x->i) : *x, 0;
 	const double v = row->of ? row->of(real(x)) : real(x);
 	if (to_integer && !(fabs(v) < 0x1p63))
-		return interp_bad(run, "%g is no integer of 64 bits", v);
+		return interp_bad(run, "%g is not a 64-bit integer", v);
 	*out = to_integer ? aten_int((int64_t)v) : aten_float(v);
 	return 0;
 }
@@ -243,7 +243,7 @@ static int compute_one(struct interp *run, const struct scalar_row *row, const s
 static int fold_many(struct interp *run, enum scalar_op op, const struct aten_value *x, size_t n, struct aten_value *out)
 {
 	if (!n)
-		return interp_bad(run, "of no numbers");
+		return interp_bad(run, "expected at least one number");
 	*out = x[0];
 	for (size_t i = 1; i < n; i++)
 		if (op == S_SUM) {
@@ -263,12 +263,12 @@ int interp_scalar(struct interp *run, struct slice target, const struct aten_val
 	if (!row->max && n == 1 && arg[0].kind == ATEN_LIST)
 		n = arg[0].n, arg = arg[0].item;
 	if (n < row->min || (row->max && n > row->max) || n > 4096)
-		return interp_bad(run, "%zu operands are too few or too many", n);
+		return interp_bad(run, "wrong number of operands: %zu", n);
 	struct aten_value *x = xcalloc(n + 1, sizeof(*x));
 	int r = 0;
 	for (size_t i = 0; i < n && !r; i++) {
 		if (arg[i].kind == ATEN_TENSOR && row->op != S_TRUNC && row->op != S_FLOAT)
-			r = interp_bad(run, "it is for numbers here; over tensors a graph after AOTAutograd has operators of aten");
+			r = interp_bad(run, "supported only for numbers here; for tensors, a graph after AOTAutograd has aten operators");
 		else
 			r = interp_number(run, &arg[i], &x[i]);
 	}

@@ -11,7 +11,7 @@ static int read_parts(struct program *p, const char *path, const char *weights, 
 	if (weights_open(&p->weights, path, err) < 0)
 		return -1;
 	if (!pkg->n_exported)
-		return err_set(err, EXIT_INPUT, "'%s' holds no exported program: give what torch.export.save wrote", path);
+		return err_set(err, EXIT_INPUT, "'%s' contains no exported program: pass a file saved by torch.export.save", path);
 	if (package_data(pkg, pkg->exported[0], &json, err) < 0 || exported_read(&p->contract, json, err) < 0 ||
 	    graph_exported_read(&p->graph, json, path, err) < 0)
 		return -1;
@@ -39,7 +39,7 @@ void program_count_outputs(struct program *p)
 	p->n_outputs = !v ? 0 : v->kind == GV_TUPLE || v->kind == GV_LIST ? v->n : 1;
 }
 
-/* Placeholders have the names that the signature has for them. */
+/* Placeholders have the names from the signature. */
 static int place_inputs(struct program *p, struct err *err)
 {
 	const struct gmodule *root = &p->graph.module[0];
@@ -61,12 +61,12 @@ static int place_inputs(struct program *p, struct err *err)
 	free(at);
 	program_count_outputs(p);
 	if (p->n_outputs < p->contract.n_outputs)
-		return err_set(err, EXIT_INPUT, "'%s': its graph returns %u values, its signature %u: the file is damaged", p->weights.path,
-			       p->n_outputs, p->contract.n_outputs);
+		return err_set(err, EXIT_INPUT, "'%s': its graph returns %u values, but its signature has %u: the file is damaged",
+			       p->weights.path, p->n_outputs, p->contract.n_outputs);
 	return 0;
 }
 
-/* A size that is a number was one when the graph was made: no other will do. */
+/* A size that is a number was one when the graph was created: no other is accepted. */
 void program_hold_sizes(struct program *p)
 {
 	struct contract *c = &p->contract;
@@ -114,7 +114,7 @@ void program_close(struct program *p)
 
 /* ---- run ---- */
 
-/* The same bytes where a processor may read them: a member of an archive lies anywhere. */
+/* The same bytes, aligned: a member of an archive may be at any offset. */
 static struct aten_tensor *aligned(const struct tensor_view *v)
 {
 	struct aten_tensor *t = aten_new(v->meta.dtype, v->meta.n_dim, v->meta.size, v->meta.stride);
@@ -145,12 +145,12 @@ static int tensor_of(const struct tensor_view *v, bool copy, const int64_t *stri
 	return ATEN_END ? err_set(err, EXIT_INPUT, "'%.*s': %s", SLN(v->name, 100), aten_last_error()) : 0;
 }
 
-/* An input that is an integer of the graph is given as a tensor. */
+/* An integer input of the graph is passed as a tensor. */
 static int input_number(const struct tensor_view *v, struct aten_value *out, struct err *err)
 {
 	int64_t elements;
 	if (!tensor_numel(&v->meta, &elements) || elements != 1)
-		return err_set(err, EXIT_INPUT, "'%.*s' is a number: a tensor of one element is wanted", SLN(v->name, 100));
+		return err_set(err, EXIT_INPUT, "'%.*s' is a number: expected a tensor with one element", SLN(v->name, 100));
 	const struct tensor_number x = tensor_load(v->meta.dtype, v->data);
 	*out = aten_int((int64_t)x.re);
 	if (v->meta.dtype == DTYPE_I64)
@@ -164,7 +164,7 @@ static bool is_number(const struct graph *g, uint32_t node)
 	return meta != NONE && g->meta[meta].kind == GMETA_SYM;
 }
 
-/* All that a run is made of. */
+/* Everything needed for a run. */
 struct taking {
 	const struct program *p;
 	const struct tensor_view *in;
@@ -174,7 +174,7 @@ struct taking {
 	struct err *err;
 };
 
-/* The strides that a graph says of an input, at these sizes; NULL: it says none. */
+/* The strides that a graph has for an input, at these sizes; NULL: none. */
 static const int64_t *wanted_strides(const struct taking *k, uint32_t input, int64_t *stride)
 {
 	const struct contract_input *c = &k->p->contract.input[input];
@@ -199,7 +199,7 @@ static int take_input(const struct taking *k, uint32_t i, struct aten_value *out
 	case PROGRAM_CONSTANT: return 0;
 	case PROGRAM_WEIGHT:
 		if (from->index >= p->fit.n)
-			return err_set(k->err, EXIT_INPUT, "the value of its parameter '%.*s' is not there",
+			return err_set(k->err, EXIT_INPUT, "the value of its parameter '%.*s' is missing",
 				       SLN(graph_name(&p->graph, p->graph.module[0].first + i), 100));
 		return tensor_of(&p->fit.v[from->index], k->copy, NULL, out, k->err);
 	case PROGRAM_SIZE:
@@ -209,7 +209,7 @@ static int take_input(const struct taking *k, uint32_t i, struct aten_value *out
 	case PROGRAM_INPUT: break;
 	}
 	if (from->index >= k->n)
-		return err_set(k->err, EXIT_USAGE, "%zu inputs are given, the program takes %u", k->n, p->contract.n_inputs);
+		return err_set(k->err, EXIT_USAGE, "got %zu inputs, but the program takes %u", k->n, p->contract.n_inputs);
 	if (is_number(&p->graph, p->graph.module[0].first + i))
 		return input_number(&k->in[from->index], out, k->err);
 	return tensor_of(&k->in[from->index], k->copy, wanted_strides(k, from->index, stride), out, k->err);
@@ -222,7 +222,7 @@ static int bind_sizes(struct taking *k)
 		meta[i] = k->in[i].meta;
 	const bool bound = contract_bind(&k->p->contract, meta, k->n, &k->env);
 	free(meta);
-	return bound || !k->p->strided ? 0 : err_set(k->err, EXIT_INPUT, "sizes of the inputs are none that the graph can have");
+	return bound || !k->p->strided ? 0 : err_set(k->err, EXIT_INPUT, "the graph cannot have inputs of these sizes");
 }
 
 static void view_output(struct program_result *r, size_t i, const struct aten_value *v)
@@ -289,7 +289,7 @@ int program_run(const struct program *p, const struct tensor_view *in, size_t n,
 	free(v);
 	if (!rc && r->out.n != p->n_outputs) {
 		aten_value_release(&r->out);
-		rc = err_set(err, EXIT_INPUT, "'%s': the graph gave %u values for %u", p->weights.path, r->out.n, p->n_outputs);
+		rc = err_set(err, EXIT_INPUT, "'%s': the graph returned %u values, expected %u", p->weights.path, r->out.n, p->n_outputs);
 	}
 	if (!rc)
 		take_outputs(p, r);

@@ -7,7 +7,7 @@ struct shaping {
 	struct interp *run;
 	struct aten_value *value;
 	bool *known;
-	size_t n; /* nodes that have got metadata */
+	size_t n; /* nodes that got metadata */
 	struct err first;
 };
 
@@ -17,7 +17,7 @@ static bool size_number(const struct shaping *s, struct symsize size, int64_t *v
 	return symsize_eval(&s->g->tab, size, s->env, v, &ignored) == 0;
 }
 
-/* A tensor of this metadata, or a number. */
+/* A tensor with this metadata, or a number. */
 static bool shaped_value(const struct shaping *s, const struct gmeta *m, struct aten_value *out)
 {
 	int64_t size[GRAPH_MAX_DIMS], stride[GRAPH_MAX_DIMS];

@@ -2,12 +2,12 @@
 
 #include "aten/interp/interp.h"
 
-/* ---- which way it goes ---- */
+/* ---- which path it takes ---- */
 
 enum { MOST_EVENTS = 100000 };
 #define LAYER (UINT32_C(1) << 31)
 
-/* In order: a subgraph is entered; a recurrent layer ran so many steps. */
+/* In order: a subgraph is entered; a recurrent layer ran this many steps. */
 struct event {
 	uint32_t id; /* of the module; LAYER + of the node */
 	int64_t steps;
@@ -51,7 +51,7 @@ static bool follow(void *user, uint32_t node, const struct aten_value *v, struct
 			e = (struct event){LAYER + node, t && t->n_dim == 3 ? t->size[batch_first(p->g, node)] : 0};
 		}
 		if (p->n == MOST_EVENTS) {
-			err_set(err, EXIT_INPUT, "too many turns");
+			err_set(err, EXIT_INPUT, "too many iterations");
 			return false;
 		}
 		PUSH_TO(p->event, p->n, p->cap) = e;
@@ -59,7 +59,7 @@ static bool follow(void *user, uint32_t node, const struct aten_value *v, struct
 	return true;
 }
 
-/* ---- a graph out of a graph ---- */
+/* ---- building a graph from a graph ---- */
 
 struct maker {
 	const struct graph *g;
@@ -109,7 +109,7 @@ static uint32_t new_node(struct maker *k, enum graph_op op, struct slice prefix,
 	return id;
 }
 
-/* An operator that the graph does not have, at the place of `like`: its name is prefix and op. */
+/* An operator that the graph does not have, at the position of `like`: its name is prefix + op. */
 static struct gvalue call(struct maker *k, struct slice prefix, const char *name, const char *target, uint32_t like,
 			  const struct gvalue *args, size_t n)
 {
@@ -144,7 +144,7 @@ struct values {
 
 static void push(struct values *to, struct gvalue v) { PUSH_TO(to->v, to->n, to->cap) = v; }
 
-/* Lists give their items; None is none. */
+/* Lists are flattened; None is skipped. */
 static void push_all(struct maker *k, struct values *to, struct gvalue v)
 {
 	for (uint32_t i = 0; (v.kind == GV_LIST || v.kind == GV_TUPLE) && i < v.n; i++)
@@ -160,7 +160,7 @@ static struct gvalue operand(struct maker *k, const struct frame *f, uint32_t no
 	return v ? carry_over(k, f, *v) : graph_none_value();
 }
 
-/* NONE, and given up: it is no subgraph, or others call it, too. */
+/* NONE, and gives up: not a subgraph, or others call it, too. */
 static uint32_t subgraph(struct maker *k, const struct frame *f, uint32_t node, uint32_t at, const char *name)
 {
 	const struct graph *g = k->g;
@@ -180,7 +180,7 @@ static bool enters_next(const struct maker *k, uint32_t module)
 
 static struct gvalue run_module(struct maker *k, uint32_t module, const struct values *in, struct slice prefix);
 
-/* Calls a subgraph for one turn: it gives a list. */
+/* Calls a subgraph for one iteration: it returns a list. */
 static struct gvalue turn(struct maker *k, const struct frame *f, uint32_t node, uint32_t module, const struct values *in, int64_t number)
 {
 	struct buf b = {0};
@@ -239,7 +239,7 @@ static struct gvalue while_loop(struct maker *k, const struct frame *f, uint32_t
 	return out;
 }
 
-/* xs: what is scanned; its rows stand in `in` behind the carried ones. */
+/* xs: the scanned inputs; their rows follow the carried values in `in`. */
 static struct gvalue scan(struct maker *k, const struct frame *f, uint32_t node, uint32_t body, size_t carried, const struct values *xs,
 			  struct values *in)
 {
@@ -323,7 +323,7 @@ static struct gvalue higher_order(struct maker *k, const struct frame *f, uint32
 
 /* ---- recurrent layers ---- */
 
-/* A step of one layer and direction. Names are "gru.3.tanh", of further layers and directions "gru.l1d0.3.tanh". */
+/* A step of one layer and direction. Names are "gru.3.tanh", for further layers and directions "gru.l1d0.3.tanh". */
 struct step {
 	struct maker *k;
 	struct slice prefix;
@@ -358,7 +358,7 @@ static struct gvalue pick(const struct step *s, const char *name, struct gvalue 
 	return call(s->k, s->prefix, name, "torch.ops.aten.select.int", s->like, args, 3);
 }
 
-/* Gates lie beside each other in the last dim: i.0, i.1 ... */
+/* Gates are contiguous in the last dim: i.0, i.1 ... */
 static void gates(const struct step *s, const char *name, struct gvalue x, int n, struct gvalue *out)
 {
 	const struct gvalue args[] = {x, graph_int_value(n), graph_int_value(-1)};
@@ -395,7 +395,7 @@ struct layers {
 	bool lstm, biased, both_ways, batch_first;
 	int64_t n, steps;
 	struct gvalue hx, cx;
-	struct values params, h, c; /* h, c: what each layer and direction ends with */
+	struct values params, h, c; /* h, c: the final state of each layer and direction */
 };
 
 /* Layer l in one direction over x: all its steps stacked. */
@@ -520,7 +520,7 @@ static struct gvalue recurrent(struct maker *k, const struct frame *f, uint32_t 
 
 /* ---- modules ---- */
 
-/* Item k of what is a list here. */
+/* Item k of a list. */
 static bool item_of(struct maker *k, const struct frame *f, uint32_t node, struct gvalue *out)
 {
 	const struct gvalue *a = k->g->value + k->g->node[node].args;

@@ -1,18 +1,18 @@
-/* unroll.h - a graph as it runs with given inputs: branches that were taken, turns of loops, steps of recurrent layers as the root's nodes.
+/* unroll.h - unrolls a graph for given inputs: taken branches, loop iterations and steps of recurrent layers become nodes of the root.
  *
  *     struct unrolled u;
  *     if (unroll(&g, value, n, max_bytes, &u) == 0)       // value: of the root's placeholders
- *         u.graph, u.now[i]                               // g's node i of the root is this node of it; NONE: it is none
+ *         u.graph, u.now[i]                               // the node in it for node i of g's root; NONE: there is none
  *     unrolled_release(&u);                               // g must outlive it
  *
- * g is run once to see which way it goes. Nodes of the root keep their names; those of a subgraph are called by the operator, the turn and
- * the node: "while_loop.2.add" (a name of FX has no dot), a branch has no turn: "cond.add". They keep their line of Python. What is scanned
- * is selected row by row, what the turns give is stacked.
- * gru.input and lstm.input become the steps that torch decomposes them into (torch 2.13, torch/_decomp/decompositions.py: gru_cell,
- * lstm_cell; the input's product of all steps is one): "gru.3.tanh". Projections and dropout in training stay what they are.
+ * g is run once to see which path it takes. Nodes of the root keep their names; those of a subgraph are named by operator, iteration and
+ * node: "while_loop.2.add" (FX names have no dots); a branch has no iteration: "cond.add". They keep their Python line. Scanned inputs are
+ * selected row by row, the results of the iterations are stacked. gru.input and lstm.input become the steps that torch decomposes them into
+ * (torch 2.13, torch/_decomp/decompositions.py: gru_cell, lstm_cell; the input's product of all steps is one): "gru.3.tanh". Projections
+ * and dropout in training are left unchanged.
  *
- * g must be functional (functionalize.h). -1: there is nothing of the sort, or it cannot be told (more than UNROLL_NODES nodes, an operator
- * that is not here, two users of one subgraph); then u is empty, and the graph is to be taken as it is.
+ * g must be functional (functionalize.h). -1: there is nothing to unroll, or it is not possible (more than UNROLL_NODES nodes, an
+ * unsupported operator, two users of one subgraph); u is then empty, and the graph should be used as is.
  */
 #ifndef PT2_UNROLL_H
 #define PT2_UNROLL_H
@@ -23,7 +23,7 @@ enum { UNROLL_NODES = 6000 };
 
 struct unrolled {
 	struct graph graph;
-	uint32_t *now; /* by place in g's root */
+	uint32_t *now; /* by index in g's root */
 };
 int unroll(const struct graph *g, const struct aten_value *value, uint32_t n, uint64_t max_bytes, struct unrolled *u);
 void unrolled_release(struct unrolled *u);

@@ -6,7 +6,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-/* Reads a file that has no size to map: a pipe, a socket, a file of /proc. */
+/* Reads a file without a size to map: a pipe, a socket, a file of /proc. */
 static int read_whole(struct mapfile *f, struct err *err)
 {
 	struct buf b = {0};
@@ -43,10 +43,10 @@ static int map_fd(struct mapfile *f, struct err *err)
 		return err_errno(err, EXIT_INPUT, "cannot read '%s'", f->path);
 	if (S_ISDIR(st.st_mode))
 		return err_set(err, EXIT_INPUT, "cannot read '%s': is a directory", f->path);
-	/* /dev/zero never ends, a terminal gives no binary file. */
+	/* /dev/zero never ends, a terminal does not provide a binary file. */
 	if (S_ISCHR(st.st_mode) || S_ISBLK(st.st_mode))
 		return err_set(err, EXIT_INPUT, "cannot read '%s': is a device, not a file", f->path);
-	/* Standard input may stand in the middle of a file that someone else has begun to read. */
+	/* Standard input may be in the middle of a file that another process has started to read. */
 	bool rewound = lseek(f->fd, 0, SEEK_CUR) == 0;
 	if (!S_ISREG(st.st_mode) || !st.st_size || !rewound)
 		return read_whole(f, err);
@@ -60,7 +60,7 @@ static int map_fd(struct mapfile *f, struct err *err)
 	return 0;
 }
 
-/* f->fd is open (or why not is in errno); on failure nothing is left to close. */
+/* f->fd is open (or errno has the reason); on failure nothing is left to close. */
 static int map_or_close(struct mapfile *f, const char *shown, struct err *err)
 {
 	if (f->fd < 0)

@@ -5,8 +5,8 @@
  *     use(f.bytes);                       // pages are read when touched
  *     mapfile_close(&f);
  *
- * What cannot be mapped (a pipe, "-") is read into memory whole, up to MAPFILE_MAX_PIPE. A file that is made shorter
- * by someone else while it is mapped raises SIGBUS: mapfile_watch().
+ * What cannot be mapped (a pipe, "-") is read into memory, up to MAPFILE_MAX_PIPE. A mapped file that another process truncates raises
+ * SIGBUS: mapfile_watch().
  */
 #ifndef PT2_MAPFILE_H
 #define PT2_MAPFILE_H
@@ -27,8 +27,8 @@ int mapfile_openat(struct mapfile *f, int dir, const char *name, const char *sho
 int mapfile_copy(struct mapfile *f, const char *path, struct err *err);
 void mapfile_close(struct mapfile *f);
 
-/* For programs, once, before anything is mapped: such a file ends the process as die() does, with its name (EXIT_INPUT). A forked
- * child dies of the signal. */
+/* For programs, once, before anything is mapped: a truncated file then ends the process like die(), with a message that names it
+ * (EXIT_INPUT). A forked child dies of the signal. */
 void mapfile_watch(void);
 
 #endif

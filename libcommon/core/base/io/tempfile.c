@@ -6,8 +6,8 @@
 
 int temp_failed(struct err *err)
 {
-	static const char hint[] = " (TMPDIR names another folder)";
-	/* A file that may not be so large is a limit of the process (ulimit -f), wherever it lies. */
+	static const char hint[] = " (set TMPDIR to use another directory)";
+	/* A file size limit belongs to the process (ulimit -f), wherever the file is. */
 	if (err && err->status == EXIT_ENVIRON && !strstr(err->text, "TMPDIR") && !strstr(err->text, strerror(EFBIG))) {
 		size_t n = strnlen(err->text, sizeof(err->text) - sizeof(hint));
 		memcpy(err->text + n, hint, sizeof(hint));
@@ -23,13 +23,13 @@ int temp_place(size_t longest, char path[PATH_MAX], struct err *err)
 	if (*tmp == '/' && strlen(tmp) < PATH_MAX) {
 		memcpy(path, tmp, strlen(tmp) + 1);
 	} else if (!realpath(tmp, path)) {
-		err_errno(err, EXIT_ENVIRON, "cannot make a folder in '%.300s'", tmp);
+		err_errno(err, EXIT_ENVIRON, "cannot create a directory in '%.300s'", tmp);
 		return temp_failed(err);
 	}
 	if (longest && strlen(path) > longest)
 		memcpy(path, "/tmp", sizeof("/tmp"));
 	if (strlen(path) > TEMP_LONGEST - 32) {
-		err_set(err, EXIT_ENVIRON, "cannot make a folder in '%.80s...': the path has more than %d bytes", path, TEMP_LONGEST - 32);
+		err_set(err, EXIT_ENVIRON, "cannot create a directory in '%.80s...': the path exceeds %d bytes", path, TEMP_LONGEST - 32);
 		return temp_failed(err);
 	}
 	return 0;
@@ -61,7 +61,7 @@ int temp_file(struct err *err)
 	if (fd >= 0)
 		unlink(name);
 	else
-		temp_failed((err_errno(err, EXIT_ENVIRON, "cannot make a temporary file in '%s'", in), err));
+		temp_failed((err_errno(err, EXIT_ENVIRON, "cannot create a temporary file in '%s'", in), err));
 	free(name);
 	return fd;
 }

@@ -19,7 +19,7 @@ static ssize_t read_some(struct input *in, char *to, size_t n)
 		in->unread = true;
 		return 0;
 	}
-	__atomic_store_n(&in->consumed, in->consumed + (size_t)r, __ATOMIC_RELAXED); /* progress is shown by another thread */
+	__atomic_store_n(&in->consumed, in->consumed + (size_t)r, __ATOMIC_RELAXED); /* another thread shows the progress */
 	return r;
 }
 
@@ -47,7 +47,7 @@ int input_open(struct input *in, const char *path, struct err *err)
 	}
 	in->seekable = S_ISREG(st.st_mode);
 	in->size = in->seekable ? (uint64_t)st.st_size : 0;
-	/* The first bytes decide: gzip or plain. A pipe may hand them out one by one. */
+	/* The first bytes decide: gzip or plain. A pipe may deliver them one by one. */
 	char *head = buf_room(&in->tail, 64);
 	while (in->tail.len < 2) {
 		ssize_t r = read_some(in, head + in->tail.len, 2 - in->tail.len);
@@ -68,7 +68,7 @@ int input_open(struct input *in, const char *path, struct err *err)
 		z->next_in = (Bytef *)in->gzbuf;
 		z->avail_in = 2;
 		if (inflateInit2(z, 15 + 16) != Z_OK)
-			return err_set(err, EXIT_ENVIRON, "cannot start zlib");
+			return err_set(err, EXIT_ENVIRON, "cannot initialize zlib");
 	}
 	return 0;
 }
@@ -105,7 +105,7 @@ size_t input_head(const char *path, char *head, size_t n)
 	return got;
 }
 
-/* Decompressed bytes, 0 at the end. Members may follow one another (gzip a b > c; log rotation). */
+/* Decompressed bytes, 0 at the end. There may be several members (gzip a b > c; log rotation). */
 static size_t inflate_some(struct input *in, char *to, size_t n)
 {
 	z_stream *z = in->gz;
@@ -168,7 +168,7 @@ int input_next(struct input *in, struct window *w, size_t want, window_cut *cut)
 {
 	if (want < in->tail.len)
 		want = in->tail.len;
-	if (w->cap / 8 > want) /* a giant record came before: give its memory back */
+	if (w->cap / 8 > want) /* after a huge record: free its memory */
 		window_release(w);
 	ensure(w, want + 1);
 	if (in->tail.len)

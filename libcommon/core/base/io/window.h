@@ -1,7 +1,7 @@
 /* window.h - read a file of any size through windows that end where a record ends.
  *
  * Works for regular files, pipes and standard input ("-"), plain or gzip (recognised by its first two bytes, also on a
- * pipe). One pass; memory is the windows', never the file's.
+ * pipe). One pass; memory use depends on the windows, never on the file's size.
  *
  *     struct input in;
  *     if (input_open(&in, path, &err) < 0) …
@@ -24,16 +24,16 @@ struct input {
 	const char *path; /* for messages; "-" is shown as (standard input) */
 	int fd;
 	bool seekable;
-	uint64_t size;     /* of the file on disk, 0 when not known */
+	uint64_t size;     /* of the file on disk, 0 if unknown */
 	uint64_t consumed; /* bytes of it read so far: for progress */
 	uint64_t offset;   /* of the next window, in uncompressed bytes */
 	struct buf tail;   /* read, but belongs to the next window */
 	bool eof, continued;
 	void *gz; /* z_stream, NULL when plain */
 	char *gzbuf;
-	bool gz_ended;    /* a gzip member ended whole; the file may end here */
-	const char *lost; /* the input broke off: why (a truncated or corrupt .gz, a read error); what came before is good */
-	bool unread;      /* ... and it was the system that refused: then no answer may pass for one about all of it */
+	bool gz_ended;    /* a gzip member is complete; the file may end here */
+	const char *lost; /* why the input broke off (a truncated or corrupt .gz, a read error); what came before is valid */
+	bool unread;      /* ... because of a system error: then no result may pass for one about the whole input */
 };
 
 struct window {
@@ -43,15 +43,15 @@ struct window {
 	bool last, continued;
 };
 
-/* Number of leading bytes of data[0,len) that are complete records; 0 when not even one is known to be complete. */
+/* Number of leading bytes of data[0,len) that are complete records; 0 if not even one is known to be complete. */
 typedef size_t window_cut(const char *data, size_t len);
 
 int input_open(struct input *in, const char *path, struct err *err);
 /* 1: a window, 0: the end. Read errors and damaged gzip data end the input early and set in->lost. */
 int input_next(struct input *in, struct window *w, size_t want, window_cut *cut);
 void input_close(struct input *in);
-/* Reads the first n bytes of a file, or as many as there are, to tell its format; as they lie (a .gz is not looked into). 0: no regular
- * file. What a pipe gives would be gone once it is read: it is not even opened, for its writer would find the reader gone. */
+/* Reads the first n bytes of a file, or as many as there are, to detect its format; unchanged (a .gz is not decompressed). 0 unless it is a
+ * regular file. A pipe's data would be gone once read: it is not even opened, since closing it would cut off its writer. */
 size_t input_head(const char *path, char *head, size_t n);
 void window_release(struct window *w);
 

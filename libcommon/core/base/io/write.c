@@ -16,7 +16,7 @@ static int write_failed(const char *what, struct err *err)
 	return err_errno(err, EXIT_ENVIRON, "cannot write '%s'", what);
 }
 
-/* Below 0: where the descriptor stands. */
+/* Below 0: at the descriptor's current position. */
 static int write_at(int fd, const char *p, size_t n, off_t at, const char *what, struct err *err)
 {
 	while (n) {

@@ -15,10 +15,10 @@
  * Untrusted: offsets and sizes are checked against the bytes there are, local headers against the directory, members
  * may not overlap one another (the usual zip bomb), and an inflated member is at most ZIP_MAX_INFLATED and what the
  * directory says. What zip_data inflates takes ZIP_MAX_HEAP of memory, all members together: the rest goes into temporary
- * files (base/io/tempfile.h) that are mapped, for 1 MB of a hostile archive can be 1 GiB. Whoever reads a member as a text, whose
- * meaning costs more memory than its bytes, takes zip_text. The checksum of what zip_data gives is verified unless the
- * member is stored and larger than ZIP_CHECK_MAX (weights are not read through to open a package), or the directory gives 0
- * for it: so torch.serialization.set_crc32_options(False) has it (torch 2.13, caffe2/serialize/inline_container.cc).
+ * files (base/io/tempfile.h) that are mapped, for 1 MB of a hostile archive can be 1 GiB. For a member parsed as text, which costs more memory
+ * than its bytes, use zip_text. zip_data verifies the checksum unless the member is stored and larger than ZIP_CHECK_MAX (weights are not
+ * read through to open a package), or the directory has 0 for it, as torch.serialization.set_crc32_options(False) writes it (torch 2.13,
+ * caffe2/serialize/inline_container.cc).
  *
  * Source of the format: PKWARE's APPNOTE.TXT 6.3.10.
  */
@@ -42,7 +42,7 @@ struct zip_member {
 	uint32_t crc;
 	uint16_t method; /* 0 stored, 8 deflated */
 	uint16_t flags;
-	uint16_t mode;  /* of a Unix file, type and permissions (symbolic links too); 0: it does not say */
+	uint16_t mode;  /* of a Unix file, type and permissions (symbolic links too); 0: unknown */
 	bool checked;   /* the checksum is right */
 	bool mapped;    /* inflated is a temporary file */
 	char *inflated; /* once zip_data has done it */
@@ -57,21 +57,21 @@ struct zip {
 	uint32_t *by_name; /* made by the first zip_find */
 };
 
-/* Does it begin or end as a zip archive does? */
+/* Does it begin or end like a zip archive? */
 bool zip_like(struct slice bytes);
 int zip_open(struct zip *z, struct slice bytes, const char *path, struct err *err);
 void zip_close(struct zip *z);
-/* NULL when there is none; of several with one name the last, as Python has it. */
+/* NULL if there is none; the last of several with one name, as in Python. */
 struct zip_member *zip_find(struct zip *z, struct slice name);
-/* Check the local header and set m->offset, without looking at the data. Whatever its method: m->packed bytes are there. */
+/* Check the local header and set m->offset, without reading the data. Works for any method: m->packed bytes are present. */
 int zip_data(struct zip *z, struct zip_member *m, struct slice *data, struct err *err);
-/* The same of a deflated one up to ZIP_MAX_TEXT; of what is larger the error says the name. Stored ones lie in the file that was given:
- * they cost what they are. */
+/* The same for a deflated one of up to ZIP_MAX_TEXT; the error for a larger one names it. Stored ones are in the given file and cost no
+ * more than their size. */
 int zip_text(struct zip *z, struct zip_member *m, struct slice *data, struct err *err);
 /* Writes it to the end of a new file (what: its name in messages), a piece at a time; zeros become holes. */
 int zip_copy(struct zip *z, struct zip_member *m, int fd, const char *what, struct err *err);
-/* For formats with a header of their own: a stored member in place without its checksum verified; of a deflated one the
- * first `want` bytes (fewer when it has no more), in head. */
+/* For formats with a header of their own: a stored member in place without its checksum verified; for a deflated one the first `want` bytes
+ * (fewer if it is shorter), in head. */
 int zip_head(struct zip *z, struct zip_member *m, size_t want, struct buf *head, struct slice *data, struct err *err);
 
 #endif

@@ -7,7 +7,7 @@ struct frame {
 	const char *between; /* its arguments */
 	uint32_t args;
 	bool pow, mul;
-	struct slice divisor; /* of a product that begins with Rational(1, 2): comes last, as in s0/2 */
+	struct slice divisor; /* for a product that begins with Rational(1, 2): printed last, as in s0/2 */
 };
 
 struct convert {
@@ -55,29 +55,29 @@ static struct slice take_name(struct convert *c)
 	return slice_of(c->s.p + from, c->i - from);
 }
 
-/* Name=value arguments, of which Symbol and Float have some, and the bracket behind them. */
+/* Name=value arguments, of which Symbol and Float have some, and the bracket after them. */
 static int skip_keywords(struct convert *c)
 {
 	while (take_char(c, ',')) {
 		if (!take_name(c).n || !take_char(c, '='))
-			return srepr_fail(c, "an argument without a name");
+			return srepr_fail(c, "argument without a name");
 		skip_space(c);
 		size_t from = c->i;
 		while (is_name_start(peek(c)) || is_digit(peek(c)))
 			c->i++;
 		if (c->i == from)
-			return srepr_fail(c, "an argument without a value");
+			return srepr_fail(c, "argument without a value");
 	}
-	return take_char(c, ')') ? 0 : srepr_fail(c, "a bracket is missing");
+	return take_char(c, ')') ? 0 : srepr_fail(c, "missing bracket");
 }
 
-/* 'text', of letters that pass `good`. */
+/* 'text', consisting of characters accepted by `good`. */
 static int take_quoted(struct convert *c, bool (*good)(int), struct slice *text)
 {
 	skip_space(c);
 	int quote = peek(c);
 	if (quote != '\'' && quote != '"')
-		return srepr_fail(c, "a quote is missing");
+		return srepr_fail(c, "missing quote");
 	size_t from = ++c->i;
 	while (good(peek(c)))
 		c->i++;
@@ -124,20 +124,20 @@ static int rational(struct convert *c)
 	if (take_integer(c) < 0)
 		return -1;
 	if (!take_char(c, ','))
-		return srepr_fail(c, "a comma is missing");
+		return srepr_fail(c, "missing comma");
 	if (take_digits(c, &divisor) < 0)
 		return -1;
 	if (*divisor.p == '-')
-		return srepr_fail(c, "a negative divisor");
+		return srepr_fail(c, "negative divisor");
 	if (apart)
 		f->divisor = divisor;
 	else
 		buf_addf(c->out, "/%.*s", SL(divisor));
 	buf_addc(c->out, ')');
-	return take_char(c, ')') ? 1 : srepr_fail(c, "a bracket is missing");
+	return take_char(c, ')') ? 1 : srepr_fail(c, "missing bracket");
 }
 
-/* Reads an expression that holds no other. 1: it was one of these. */
+/* Reads an expression without subexpressions. 1: it was one. */
 static int leaf(struct convert *c, struct slice name)
 {
 	struct slice text;
@@ -158,7 +158,7 @@ static int leaf(struct convert *c, struct slice name)
 	if (slice_is(name, "Integer")) {
 		if (take_integer(c) < 0)
 			return -1;
-		return take_char(c, ')') ? 1 : srepr_fail(c, "a bracket is missing");
+		return take_char(c, ')') ? 1 : srepr_fail(c, "missing bracket");
 	}
 	return slice_is(name, "Rational") ? rational(c) : 0;
 }
@@ -189,7 +189,7 @@ static int open_call(struct convert *c, struct slice name)
 	return 0;
 }
 
-/* Close calls and go to the next argument: 1 when another one follows, 0 at the end of the whole. */
+/* Close calls and go to the next argument: 1 if another one follows, 0 at the end. */
 static int after_value(struct convert *c)
 {
 	while (c->n) {
@@ -200,19 +200,19 @@ static int after_value(struct convert *c)
 			return 1;
 		}
 		if (!take_char(c, ')'))
-			return srepr_fail(c, "a bracket is missing");
+			return srepr_fail(c, "missing bracket");
 		if (f->pow && f->args != 2)
-			return srepr_fail(c, "a power without two parts");
+			return srepr_fail(c, "power without two operands");
 		if (f->divisor.n)
 			buf_addf(c->out, "/%.*s", SL(f->divisor));
 		buf_addc(c->out, ')');
 		c->n--;
 	}
 	skip_space(c);
-	return c->i == c->s.n ? 0 : srepr_fail(c, "text behind the end");
+	return c->i == c->s.n ? 0 : srepr_fail(c, "extra text after the end");
 }
 
-/* A name that is no call: only these are. */
+/* Names without a call: only these. */
 static int bare(struct convert *c, struct slice name)
 {
 	static const char *const known[][2] = {{"true", "1"}, {"false", "0"}, {"int_oo", "int_oo"},
@@ -222,7 +222,7 @@ static int bare(struct convert *c, struct slice name)
 			buf_adds(c->out, known[i][1]);
 			return 0;
 		}
-	return srepr_fail(c, "a bracket is missing");
+	return srepr_fail(c, "missing bracket");
 }
 
 static int convert_value(struct convert *c)
@@ -230,7 +230,7 @@ static int convert_value(struct convert *c)
 	for (;;) {
 		struct slice name = take_name(c);
 		if (!name.n || name.n > MAX_NAME)
-			return srepr_fail(c, "a name is missing");
+			return srepr_fail(c, "missing name");
 		if (c->out->len - c->before > SYMSIZE_MAX_TEXT)
 			return srepr_fail(c, "too long");
 		if (!take_char(c, '(')) {

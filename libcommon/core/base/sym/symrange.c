@@ -11,7 +11,7 @@ static bool parse_end(struct slice s, bool low, int64_t *v, bool *inf)
 	*v = 0;
 	if (slice_is(a, "int_oo") || slice_is(a, "oo") || slice_is(a, "inf")) {
 		*inf = true;
-		return neg == low; /* [int_oo, int_oo] holds nothing */
+		return neg == low; /* [int_oo, int_oo] is empty */
 	}
 	if (slice_is(s, "True") || slice_is(s, "False")) {
 		*v = s.n == 4;
@@ -36,7 +36,7 @@ int symrange_parse(struct slice text, struct symrange *out, struct err *err)
 		if (slice_starts(s, "VR"))
 			s = slice_of(s.p + 2, s.n - 2);
 		if (s.n < 2 || s.p[0] != '[' || s.p[s.n - 1] != ']')
-			return err_set(err, EXIT_INPUT, "no range: '%.*s'", SLN(whole, 200));
+			return err_set(err, EXIT_INPUT, "invalid range: '%.*s'", SLN(whole, 200));
 		s = slice_of(s.p + 1, s.n - 2);
 	}
 	const char *comma = slice_chr(s, ',');
@@ -54,9 +54,9 @@ int symrange_parse(struct slice text, struct symrange *out, struct err *err)
 	}
 	struct symrange r;
 	if (!comma || !parse_end(lo, true, &r.lo, &r.lo_inf) || !parse_end(hi, false, &r.hi, &r.hi_inf))
-		return err_set(err, EXIT_INPUT, "no range of integers: '%.*s'", SLN(whole, 200));
+		return err_set(err, EXIT_INPUT, "not a range of integers: '%.*s'", SLN(whole, 200));
 	if (!r.lo_inf && !r.hi_inf && r.lo > r.hi)
-		return err_set(err, EXIT_INPUT, "an empty range: '%.*s'", SLN(whole, 200));
+		return err_set(err, EXIT_INPUT, "empty range: '%.*s'", SLN(whole, 200));
 	*out = r;
 	return 0;
 }

@@ -1,4 +1,4 @@
-/* symsize.c - the table of symbolic sizes: its nodes, what occurs in an expression, and how it is written. See symsize_part.h. */
+/* symsize.c - the table of symbolic sizes: its nodes, the contents of an expression, and printing it. See symsize_part.h. */
 #include "base/sym/symsize_part.h"
 
 static const struct {
@@ -47,7 +47,7 @@ static void print_product(const struct symtab *t, const struct term *m, struct b
 	}
 }
 
-/* alone: nothing stands beside it, so that no brackets are needed. */
+/* alone: it has no neighbours, so it needs no brackets. */
 static void print_size(const struct symtab *t, struct symsize s, bool alone, struct buf *b)
 {
 	if (!s.expr) {
@@ -92,7 +92,7 @@ static void print_atom(const struct symtab *t, uint32_t atom, bool alone, struct
 	}
 	uint32_t op = fn_op(w), n = fn_n(w);
 	const char *name = op_text[op].name;
-	/* Divisions have brackets always, as torch writes them: (s0//2). */
+	/* Divisions always have brackets, as in torch: (s0//2). */
 	bool brackets = !name && (!alone || op == OP_FLOORDIV || op == OP_TRUEDIV);
 	if (name)
 		buf_adds(b, name);
@@ -101,7 +101,7 @@ static void print_atom(const struct symtab *t, uint32_t atom, bool alone, struct
 	for (uint32_t i = 0; i < n; i++) {
 		if (i)
 			buf_adds(b, name ? ", " : op_text[op].infix);
-		/* Sums beside a comparison need no brackets of their own. */
+		/* Operands of a comparison need no brackets. */
 		struct symsize a = fn_arg(w, i);
 		bool sum = a.expr && sym_node(t, a.expr)[W_KIND] == POLY;
 		bool compare = op >= OP_LT && op <= OP_GE;

@@ -13,7 +13,7 @@
  *     symbind_release(&env);
  *     symtab_release(&tab);
  *
- * What is read is what sympy and torch write (str of a SymInt: torch/utils/_sympy/functions.py, 2.0 to 2.13), what
+ * It reads what sympy and torch write (str of a SymInt: torch/utils/_sympy/functions.py, 2.0 to 2.13), what
  * graphs hold (floordiv, torch.sym_max) and what Inductor writes in C++ (12L*s77, c10::div_floor_integer(...),
  * static_cast<int64_t>(...)): + - * / // % **, comparisons, & and |, FloorDiv CleanDiv CeilDiv Mod PythonMod
  * ModularIndexing Max Min Abs PowByNatural IntTrueDiv LShift RShift floor ceiling TruncToInt Eq Ne Lt Le Gt Ge And Or
@@ -33,9 +33,8 @@
  *    parse); the order of terms is sympy's in the common cases and does not depend on what else the table holds.
  *  - No recursion on the input's depth in parsing; expressions are bounded (SYMSIZE_MAX_*), and so is all work on them.
  *
- * Failure: -1 and err (status EXIT_INPUT) for text that is no expression (with its offset), numbers beyond int64
- * anywhere, an expression beyond the bounds, and in evaluation an unbound symbol, an opaque part, division by zero or
- * with a rest.
+ * Failure: -1 and err (status EXIT_INPUT) for text that is not an expression (with its offset), numbers beyond int64
+ * anywhere, an expression beyond the bounds, and in evaluation an unbound symbol, an opaque part, division by zero or with a remainder.
  */
 #ifndef PT2_SYMSIZE_H
 #define PT2_SYMSIZE_H
@@ -62,7 +61,7 @@ struct symsize {
 };
 
 void symtab_release(struct symtab *t);
-/* A symbol's id (also its index in a symbind), made if needed; its name. */
+/* A symbol's id (also its index in a symbind), created if needed; its name. */
 uint32_t symtab_symbol(struct symtab *t, struct slice name);
 struct slice symtab_name(const struct symtab *t, uint32_t symbol);
 
@@ -70,10 +69,10 @@ struct slice symtab_name(const struct symtab *t, uint32_t symbol);
 static inline int64_t sym_floor_div(int64_t a, int64_t b) { return a / b - (a % b != 0 && (a < 0) != (b < 0)); }
 static inline struct symsize symsize_int(int64_t k) { return (struct symsize){k, 0, 0}; }
 struct symsize symsize_symbol(struct symtab *t, struct slice name);
-/* Any text at all, as one opaque atom: for what does not parse. */
+/* Any text at all, as one opaque atom: for text that does not parse. */
 struct symsize symsize_opaque(struct symtab *t, struct slice text);
 int symsize_parse(struct symtab *t, struct slice text, struct symsize *out, struct err *err);
-/* The same, but what does not parse becomes opaque. */
+/* The same, but text that does not parse becomes opaque. */
 struct symsize symsize_parse_any(struct symtab *t, struct slice text);
 void symsize_print(const struct symtab *t, struct symsize s, struct buf *b);
 
@@ -89,9 +88,9 @@ int symsize_floordiv(struct symtab *t, struct symsize a, struct symsize b, struc
 
 /* The ids of the symbols in s, each once, sorted by name; at most cap are written. Returns how many there are. */
 size_t symsize_symbols(const struct symtab *t, struct symsize s, uint32_t *ids, size_t cap);
-/* Is any part opaque? Then it has no value. */
+/* Is any part opaque? If so, it has no value. */
 bool symsize_has_opaque(const struct symtab *t, struct symsize s);
-/* Is it mul*symbol + add (mul not 0)? Then a size that was seen gives the symbol: (seen - add) / mul. */
+/* Is it mul*symbol + add (mul not 0)? Then an observed size gives the symbol: (seen - add) / mul. */
 bool symsize_linear(const struct symtab *t, struct symsize s, uint32_t *symbol, int64_t *mul, int64_t *add);
 
 /* Values of symbols. */
@@ -105,7 +104,7 @@ bool symbind_get(const struct symbind *env, uint32_t symbol, int64_t *value);
 void symbind_release(struct symbind *env);
 int symsize_eval(const struct symtab *t, struct symsize s, const struct symbind *env, int64_t *out, struct err *err);
 
-/* Kinds of symbols, as torch's names tell them (torch/utils/_sympy/symbol.py): s backed size, u unbacked, zf and zuf their floats. */
+/* Kinds of symbols, by torch's naming (torch/utils/_sympy/symbol.py): s backed size, u unbacked, zf and zuf their floats. */
 enum sym_kind { SYM_OTHER, SYM_BACKED, SYM_UNBACKED, SYM_FLOAT, SYM_UNBACKED_FLOAT };
 enum sym_kind sym_kind(struct slice name);
 
@@ -115,13 +114,13 @@ struct symrange {
 	bool lo_inf, hi_inf;
 };
 #define SYMRANGE_ALL ((struct symrange){0, 0, true, true})
-/* VR[2, int_oo], [2, 64], [-int_oo, int_oo], VR[2, inf], ValueRanges(lower=2, upper=64, is_bool=False); True is 1. Ends
- * that are no integers (VR[0.5, 1.0]) and an empty range are failures. */
+/* VR[2, int_oo], [2, 64], [-int_oo, int_oo], VR[2, inf], ValueRanges(lower=2, upper=64, is_bool=False); True is 1. Non-integer ends
+ * (VR[0.5, 1.0]) and an empty range are failures. */
 int symrange_parse(struct slice text, struct symrange *out, struct err *err);
 void symrange_print(struct symrange r, struct buf *b); /* "[2, int_oo]" */
 static inline bool symrange_contains(struct symrange r, int64_t v) { return (r.lo_inf || v >= r.lo) && (r.hi_inf || v <= r.hi); }
 bool symrange_eq(struct symrange a, struct symrange b);
-/* False when nothing is in both; *out is then untouched. */
+/* False if they have nothing in common; *out is then unchanged. */
 bool symrange_intersect(struct symrange a, struct symrange b, struct symrange *out);
 
 #endif

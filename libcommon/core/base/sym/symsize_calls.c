@@ -43,7 +43,7 @@ static const uint32_t *lone_call(const struct symtab *t, const struct poly *p, e
 	return w[W_KIND] == FN && fn_op(w) == op ? w : NULL;
 }
 
-/* Has it an integer's value, whatever its symbols are? Not so floats (zf0), quotients, and what is not understood. */
+/* Is its value an integer, whatever its symbols are? Not for floats (zf0), quotients, and opaque parts. */
 static bool is_whole(const struct symtab *t, uint32_t expr)
 {
 	if (!expr)
@@ -85,7 +85,7 @@ static bool poly_is_whole(const struct symtab *t, const struct poly *p)
 	return true;
 }
 
-/* The terms of a that y divides go to whole, divided. */
+/* Moves the terms of a that y divides to `whole`, divided. */
 static int move_whole(struct symtab *t, struct poly *a, int64_t y, struct poly *whole, struct err *err)
 {
 	struct poly part = {0};
@@ -119,11 +119,11 @@ static bool unnest(struct symtab *t, struct poly *a, struct poly *b, int64_t y)
 	return true;
 }
 
-/* Splits a//b: its whole part goes to whole; the rest stays in a and b, and a is empty when there is none. */
+/* Splits a//b: moves its integral part to `whole`; the remainder stays in a and b, and a is empty if there is none. */
 static int floordiv_whole(struct symtab *t, struct poly *a, struct poly *b, struct poly *whole, struct err *err)
 {
 	int64_t x, y;
-	/* Each round takes one level of a nested division away. */
+	/* Each round removes one level of nested division. */
 	for (;;) {
 		if (poly_is_int(b, &y) && !y)
 			return 0; /* an error when it is evaluated */
@@ -195,7 +195,7 @@ static int mod(struct symtab *t, struct poly *a, struct poly *b, struct err *err
 	}
 	if (!a->n)
 		return 0;
-	/* a - b and 0 are the same to b; other multiples are left as they are written. */
+	/* a - b and 0 are congruent modulo b; other multiples are left unchanged. */
 	struct symsize p, q;
 	if (poly_store(t, a, &p, err) < 0 || poly_store(t, b, &q, err) < 0)
 		return -1;
@@ -274,7 +274,7 @@ static int lattice(struct symtab *t, enum sym_op op, const struct symsize *args,
 			}
 		}
 	}
-	/* The number that decides, or that says nothing. */
+	/* The number that decides the result, or has no effect. */
 	if (logic && has_int) {
 		if ((op == OP_OR) == (k != 0) || !count) {
 			*out = symsize_int(k);

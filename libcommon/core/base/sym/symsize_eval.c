@@ -32,7 +32,7 @@ void symbind_release(struct symbind *env)
 static int eval_power(int64_t base, int64_t n, int64_t *out, struct err *err)
 {
 	if (n < 0)
-		return err_set(err, EXIT_INPUT, "symbolic size: a negative power");
+		return err_set(err, EXIT_INPUT, "symbolic size: negative power");
 	int64_t r = 1;
 	if (base == 0 || base == 1 || base == -1) {
 		*out = n == 0 || base == 1 ? 1 : base == 0 ? 0 : n % 2 ? -1 : 1;
@@ -73,13 +73,13 @@ static int eval_call(const struct symtab *t, const uint32_t *w, const struct sym
 	case OP_MOD:
 	case OP_TRUEDIV:
 		if (!b)
-			return err_set(err, EXIT_INPUT, "symbolic size: a division by zero");
+			return err_set(err, EXIT_INPUT, "symbolic size: division by zero");
 		if (b == -1) {
 			*out = 0;
 			return op != OP_MOD && __builtin_sub_overflow((int64_t)0, a, out) ? sym_overflow(err) : 0;
 		}
 		if (op == OP_TRUEDIV && a % b)
-			return err_set(err, EXIT_INPUT, "symbolic size: %lld/%lld is no integer", (long long)a, (long long)b);
+			return err_set(err, EXIT_INPUT, "symbolic size: %lld/%lld is not an integer", (long long)a, (long long)b);
 		r = a % b;
 		*out = op == OP_MOD ? (r && (r < 0) != (b < 0) ? r + b : r) : sym_floor_div(a, b);
 		return 0;
@@ -92,7 +92,7 @@ static int eval_call(const struct symtab *t, const uint32_t *w, const struct sym
 	case OP_LSHIFT:
 	case OP_RSHIFT:
 		if (b < 0)
-			return err_set(err, EXIT_INPUT, "symbolic size: a shift by %lld", (long long)b);
+			return err_set(err, EXIT_INPUT, "symbolic size: invalid shift by %lld", (long long)b);
 		if (op == OP_RSHIFT)
 			*out = sym_floor_div(a, b > 62 ? INT64_MAX : (int64_t)1 << b);
 		else if (a && (b > 62 || __builtin_mul_overflow(a, (int64_t)1 << b, out)))
@@ -103,7 +103,7 @@ static int eval_call(const struct symtab *t, const uint32_t *w, const struct sym
 	case OP_FLOOR:
 	case OP_CEIL:
 	case OP_TRUNC:
-		*out = a; /* it had an integer's value */
+		*out = a; /* its value was an integer */
 		return 0;
 	default: *out = sym_relation_holds((enum sym_op)op, (a > b) - (a < b)); return 0;
 	}

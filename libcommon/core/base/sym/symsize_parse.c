@@ -1,4 +1,4 @@
-/* symsize_parse.c - symbolic sizes out of text: two stacks, of sums and of what is pending, and no recursion. */
+/* symsize_parse.c - parses symbolic sizes: two stacks, of sums and of pending operators, without recursion. */
 #include "base/sym/symsize_part.h"
 
 static const struct {
@@ -111,7 +111,7 @@ static int push_op(struct parser *p, struct pending o)
 	return 0;
 }
 
-/* Apply what binds at least as strongly as prec. */
+/* Apply operators that bind at least as strongly as prec. */
 static int reduce(struct parser *p, uint8_t prec, bool right)
 {
 	while (p->n_o) {
@@ -119,7 +119,7 @@ static int reduce(struct parser *p, uint8_t prec, bool right)
 		if (o->what == W_BRACKET || o->what == W_CALL || o->prec < prec || (right && o->prec == prec))
 			break;
 		if (o->prec == PREC_COMPARE && prec == PREC_COMPARE)
-			return bad_size(p, "two comparisons in a row");
+			return bad_size(p, "chained comparisons");
 		p->n_o--;
 		if (o->what == W_NEGATE) {
 			if (poly_negate(&p->v[p->n_v - 1], p->err) < 0)
@@ -162,7 +162,7 @@ static int parse_number(struct parser *p)
 	while (peek(p, 0) == 'L' || peek(p, 0) == 'U')
 		p->i++; /* C++ */
 	if (is_name_start(peek(p, 0)))
-		return bad_size(p, "a letter after a number");
+		return bad_size(p, "letter after a number");
 	uint64_t v;
 	if (!slice_u64(whole, &v))
 		return sym_overflow(p->err);
@@ -170,7 +170,7 @@ static int parse_number(struct parser *p)
 		push_value(p, symsize_int((int64_t)v));
 		return 0;
 	}
-	/* The lowest number is written as a negated one that does not fit. */
+	/* The lowest number is written as the negation of one that does not fit. */
 	bool negated = p->n_o && p->o[p->n_o - 1].what == W_NEGATE;
 	if (!negated || v != (uint64_t)INT64_MAX + 1)
 		return sym_overflow(p->err);
@@ -179,7 +179,7 @@ static int parse_number(struct parser *p)
 	return 0;
 }
 
-/* To behind the bracket that closes the one at p->i. */
+/* Goes past the bracket that closes the one at p->i. */
 static int skip_brackets(struct parser *p)
 {
 	char open[SYMSIZE_MAX_DEPTH];
@@ -187,14 +187,14 @@ static int skip_brackets(struct parser *p)
 	do {
 		char c = peek(p, 0);
 		if (p->i >= p->s.n)
-			return bad_size(p, "a missing bracket");
+			return bad_size(p, "missing bracket");
 		if (c == '(' || c == '[' || c == '{') {
 			if (n == sizeof(open))
 				return sym_too_large(p->err);
 			open[n++] = c == '(' ? ')' : c == '[' ? ']' : '}';
 		} else if (c == ')' || c == ']' || c == '}') {
 			if (!n || open[--n] != c)
-				return bad_size(p, "a bracket that closes another");
+				return bad_size(p, "mismatched bracket");
 		}
 		p->i++;
 	} while (n);
@@ -232,7 +232,7 @@ static int parse_name(struct parser *p, bool *opened)
 		else if (plain && !slice_is(name, "static_cast"))
 			push_value(p, symsize_symbol(p->t, name));
 		else
-			return bad_size(p, "a name that is no symbol");
+			return bad_size(p, "invalid symbol name");
 		return 0;
 	}
 	for (size_t k = 0; k < ARRAY_LEN(functions); k++)
@@ -247,7 +247,7 @@ static int parse_name(struct parser *p, bool *opened)
 	return 0;
 }
 
-/* The top value becomes a node. */
+/* Turns the top value into a node. */
 static int store_top(struct parser *p, struct symsize *out) { return poly_store(p->t, &p->v[p->n_v - 1], out, p->err); }
 
 static int close_bracket(struct parser *p)
@@ -255,7 +255,7 @@ static int close_bracket(struct parser *p)
 	if (reduce(p, 0, false) < 0)
 		return -1;
 	if (!p->n_o)
-		return bad_size(p, "a bracket that was not opened");
+		return bad_size(p, "closing bracket without an opening one");
 	struct pending o = p->o[--p->n_o];
 	p->depth--;
 	p->i++;
@@ -264,7 +264,7 @@ static int close_bracket(struct parser *p)
 	struct symsize args[SYMSIZE_MAX_ARGS], r;
 	size_t n = p->n_v - o.values;
 	if (n < o.min || n > o.max)
-		return bad_size(p, "a call with too few or too many arguments");
+		return bad_size(p, "wrong number of arguments");
 	for (size_t k = n; k--;) {
 		if (store_top(p, &args[k]) < 0)
 			return -1;
@@ -287,12 +287,12 @@ static int parse_operator(struct parser *p)
 		p->i += n;
 		return push_op(p, (struct pending){.what = W_BINARY, .op = operators[k].op, .prec = operators[k].prec});
 	}
-	return bad_size(p, "no operator");
+	return bad_size(p, "missing operator");
 }
 
 static int parse_all(struct parser *p, struct symsize *out)
 {
-	bool operand = true; /* what comes next */
+	bool operand = true; /* the next token */
 	for (;;) {
 		skip_space(p);
 		if (p->i == p->s.n)
@@ -317,7 +317,7 @@ static int parse_all(struct parser *p, struct symsize *out)
 				p->i++;
 				opened = true;
 			} else {
-				return bad_size(p, "no operand");
+				return bad_size(p, "missing operand");
 			}
 			operand = opened;
 		} else if (c == ')') {
@@ -325,9 +325,9 @@ static int parse_all(struct parser *p, struct symsize *out)
 		} else if (c == ',') {
 			rc = reduce(p, 0, false);
 			if (!rc && (!p->n_o || p->o[p->n_o - 1].what != W_CALL))
-				return bad_size(p, "a comma outside a call");
+				return bad_size(p, "comma outside a call");
 			if (!rc && p->n_v - p->o[p->n_o - 1].values >= p->o[p->n_o - 1].max)
-				return bad_size(p, "a call with too many arguments");
+				return bad_size(p, "too many arguments");
 			p->i++;
 			operand = true;
 		} else {
@@ -338,11 +338,11 @@ static int parse_all(struct parser *p, struct symsize *out)
 			return -1;
 	}
 	if (operand)
-		return bad_size(p, p->s.n ? "no operand" : "nothing");
+		return bad_size(p, p->s.n ? "missing operand" : "nothing");
 	if (reduce(p, 0, false) < 0)
 		return -1;
 	if (p->n_o)
-		return bad_size(p, "a missing bracket");
+		return bad_size(p, "missing bracket");
 	return store_top(p, out);
 }
 

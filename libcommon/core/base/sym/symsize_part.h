@@ -1,22 +1,22 @@
-/* symsize_part.h - what the files of symsize.h share; nobody else includes it.
+/* symsize_part.h - shared by the files of symsize.h; nothing else includes it.
  *
  *     symsize.c        the table's nodes, what occurs in an expression, and how it is written
- *     symsize_poly.c   sums of products in work: order, + - *, what divides them
- *     symsize_calls.c  the normal form of calls (// % Max floor Eq ...), and symsize_add() and the like over both
+ *     symsize_poly.c   sums of products while in use: order, + - *, common divisors
+ *     symsize_calls.c  the normal form of calls (// % Max floor Eq ...), and symsize_add() etc. on both
  *     symsize_parse.c  text -> expression
  *     symsize_eval.c   expression and values of its symbols -> number
- *     symrange.c       ranges (needs none of this but the way a number is written)
+ *     symrange.c       ranges (uses only the number writer)
  *
  * Two forms of one thing. At rest an expression is a node, interned in symtab.nodes: equal expressions are the same node, and its
- * address moves when another is made. In work it is a struct poly, which its user releases: poly_load() -> arithmetic -> poly_store().
- * Arithmetic takes its first operand over for the result; after a failure that one may hold anything, and is released all the same.
+ * address moves when another is made. In use it is a struct poly, which its user releases: poly_load() -> arithmetic -> poly_store().
+ * Arithmetic reuses its first operand for the result; after a failure that operand may hold anything and must still be released.
  *
  * A node is an array of words:
  *   SYM, OPAQUE   kind depth weight name
  *   FN            kind depth weight op n  { k low, k high, expr } * n
  *   POLY          kind depth weight n     { c low, c high, factors, { atom, power } * factors } * n
- * An atom is a SYM, OPAQUE or FN. depth counts nested calls; weight is the size when written out, which sharing would
- * otherwise hide: both are bounded, so that walks over a node may recurse and end soon.
+ * An atom is a SYM, OPAQUE or FN. depth counts nested calls; weight is the size when written out, which sharing would hide: both are
+ * bounded, so that walks over a node may recurse and end soon.
  */
 #ifndef PT2_SYMSIZE_PART_H
 #define PT2_SYMSIZE_PART_H
@@ -28,7 +28,7 @@ enum { W_KIND, W_DEPTH, W_WEIGHT, W_BODY };
 enum sym_op {
 	OP_ADD,
 	OP_SUB,
-	OP_MUL, /* never in a node: they become a POLY */
+	OP_MUL, /* never in a node: converted to a POLY */
 	OP_FLOORDIV,
 	OP_MOD,
 	OP_TRUEDIV,
@@ -52,7 +52,7 @@ enum sym_op {
 	OP_NOT,
 	OP_IDENTITY,
 	OP_CEILDIV,
-	OP_MODULAR, /* written as others */
+	OP_MODULAR, /* written as other operators */
 };
 
 static inline int sym_overflow(struct err *err) { return err_set(err, EXIT_INPUT, "symbolic size: a number does not fit 64 bits"); }
@@ -60,7 +60,7 @@ static inline int sym_too_large(struct err *err) { return err_set(err, EXIT_INPU
 
 /* ---- nodes ---- */
 
-/* Good until the next node is made. */
+/* Valid until the next node is created. */
 static inline const uint32_t *sym_node(const struct symtab *t, uint32_t expr) { return (const void *)intern_get(&t->nodes, expr - 1).p; }
 static inline uint32_t sym_node_add(struct symtab *t, const uint32_t *w, size_t n)
 {
@@ -68,7 +68,7 @@ static inline uint32_t sym_node_add(struct symtab *t, const uint32_t *w, size_t 
 }
 static inline int64_t node_i64(uint32_t low, uint32_t high) { return (int64_t)((uint64_t)high << 32 | low); }
 
-/* The parts of an FN: its operator, how many arguments there are, and these. */
+/* The parts of an FN: its operator, number of arguments, and arguments. */
 static inline uint32_t fn_op(const uint32_t *w) { return w[W_BODY]; }
 static inline uint32_t fn_n(const uint32_t *w) { return w[W_BODY + 1]; }
 static inline struct symsize fn_arg(const uint32_t *w, uint32_t i)
@@ -92,7 +92,7 @@ struct poly { /* no term: 0 */
 };
 void poly_release(struct poly *p);
 struct term *poly_push(struct poly *p);
-/* p is used again, its terms are replaced. */
+/* Reuses p and replaces its terms. */
 void poly_load(const struct symtab *t, struct symsize s, struct poly *p);
 /* The node of a sum. */
 int poly_store(struct symtab *t, const struct poly *p, struct symsize *out, struct err *err);
@@ -101,16 +101,16 @@ bool poly_is_int(const struct poly *p, int64_t *k);
 int poly_add(const struct symtab *t, struct poly *a, const struct poly *b, bool minus, struct err *err);
 int poly_mul(const struct symtab *t, struct poly *a, const struct poly *b, struct err *err);
 int poly_negate(struct poly *p, struct err *err);
-/* Divide numerator and denominator by what all their terms share: a number and powers of atoms. */
+/* Divide numerator and denominator by their common factors: a number and powers of atoms. */
 void poly_cancel(struct poly *a, struct poly *b);
-/* Split off the terms that d divides: *whole gets them, p keeps the others. */
+/* Split off the terms that d divides: moves them to *whole, p keeps the others. */
 void poly_split_off(struct poly *p, int64_t d, struct poly *whole);
 
 /* ---- symsize_calls.c ---- */
 
-/* op on two sums, in *a; *b is used up. */
+/* op on two sums; the result is in *a, *b is consumed. */
 int sym_binary(struct symtab *t, enum sym_op op, struct poly *a, struct poly *b, struct err *err);
-/* A call by name, of as many arguments as op takes. */
+/* A call by name, with as many arguments as op takes. */
 int sym_call(struct symtab *t, enum sym_op op, const struct symsize *v, uint32_t n, struct symsize *out, struct err *err);
 /* Does OP_EQ .. OP_GE hold, where d is < 0, 0 or > 0 as the left side is less, equal or greater? */
 bool sym_relation_holds(enum sym_op op, int d);

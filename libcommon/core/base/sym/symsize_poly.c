@@ -1,4 +1,4 @@
-/* symsize_poly.c - sums of products: their order, arithmetic on them, and what divides them. */
+/* symsize_poly.c - sums of products: their order, arithmetic on them, and common divisors. */
 #include "base/sym/symsize_part.h"
 
 void poly_release(struct poly *p)
@@ -220,7 +220,7 @@ int poly_mul(const struct symtab *t, struct poly *a, const struct poly *b, struc
 				return sym_overflow(err);
 			}
 		} else {
-			n += n && !r.t[n - 1].c ? 0 : 1; /* a sum that came to nothing gives up its place */
+			n += n && !r.t[n - 1].c ? 0 : 1; /* a sum that became 0 is removed */
 			r.t[n - 1] = r.t[i];
 		}
 	}
@@ -242,7 +242,7 @@ int poly_negate(struct poly *p, struct err *err)
 
 static bool divides(int64_t d, int64_t c) { return d == -1 || c % d == 0; }
 
-/* Keep of g what m has too. */
+/* Reduces g to its common part with m. */
 static void term_common(struct term *g, const struct term *m)
 {
 	uint32_t kept = 0;
@@ -256,7 +256,7 @@ static void term_common(struct term *g, const struct term *m)
 	g->n = kept;
 }
 
-/* m by c and the factors of g, which it has. */
+/* Divides m by c and the factors of g, which it has. */
 static void term_divide(struct term *m, uint64_t c, const struct term *g)
 {
 	uint32_t kept = 0;
@@ -284,7 +284,7 @@ void poly_cancel(struct poly *a, struct poly *b)
 			c = gcd(c, sym_magnitude(side[s]->t[i].c));
 			term_common(&g, &side[s]->t[i]);
 		}
-	/* The same is taken from every term, so their order stays what it was but for ties that cannot arise. */
+	/* The same is divided out of every term, so their order is unchanged except for ties, which cannot occur. */
 	for (int s = 0; s < 2; s++)
 		for (size_t i = 0; i < side[s]->n; i++)
 			term_divide(&side[s]->t[i], c, &g);

@@ -18,7 +18,7 @@ struct look {
 	const struct contract_input *want;
 	const struct tensor_meta *got;
 	uint32_t i;
-	bool rank_bad, rank_told; /* the rank is wrong; a finding says so */
+	bool rank_bad, rank_told; /* the rank is wrong, with a finding */
 	bool size_bad;
 	bool dim_bad[TENSOR_MAX_DIMS]; /* and for this dim */
 };
@@ -77,7 +77,7 @@ static struct slice range_text(struct check *k, struct symrange r)
 
 static struct slice permute_fix(struct look *l, const int64_t *want)
 {
-	/* The order of dims by stride, outermost first: in it the wanted tensor must be dense. */
+	/* The order of dims by stride, outermost first: in that order the expected tensor must be dense. */
 	int n = l->got->n_dim, order[TENSOR_MAX_DIMS], inverse[TENSOR_MAX_DIMS];
 	for (int i = 0; i < n; i++) {
 		int j = i;
@@ -102,7 +102,7 @@ static struct slice permute_fix(struct look *l, const int64_t *want)
 	return arena_take(&l->k->arena, &b);
 }
 
-/* The strides that this input should have at its own sizes; false when some are not known. */
+/* The strides that this input should have at its own sizes; false if some are unknown. */
 static bool wanted_strides(struct look *l, const struct symbind *env, int64_t *want)
 {
 	for (int d = 0; d < l->got->n_dim; d++)
@@ -124,7 +124,7 @@ static struct slice stride_fix(struct look *l, const struct symbind *env)
 	int64_t want[TENSOR_MAX_DIMS];
 	struct tensor_meta m = *l->got;
 	if (l->rank_bad || !wanted_strides(l, env, want))
-		return SLICE("pass a tensor with the strides that the example input had when the model was exported");
+		return SLICE("pass a tensor with the strides of the example input used for export");
 	tensor_contiguous(&m);
 	if (same_strides(&m, want)) {
 		if (same_strides(l->got, m.stride)) /* only dims of one element differ; .contiguous() would change nothing */
@@ -161,12 +161,12 @@ static struct slice rank_fix(struct look *l)
 		return l->want->dim[0].range.lo_inf || l->want->dim[0].range.lo <= 1
 			   ? SLICE(".unsqueeze(0)")
 			   : check_keep(l->k, ".unsqueeze(0), and dim 0 must be at least %" PRId64, l->want->dim[0].range.lo);
-	return SLICE(".reshape(...) to the sizes that are expected");
+	return SLICE(".reshape(...) to the expected sizes");
 }
 
 /* ---- check_input_N ---- */
 
-/* The check of check_input that a dim fails, with the bound that it breaks; CHECK_COUNT if it passes. */
+/* The check in check_input that a dim fails, with the violated bound; CHECK_COUNT if it passes. */
 static enum check_what dim_fails(const struct contract_dim *w, int64_t got, int64_t *bound)
 {
 	*bound = w->size.k;
@@ -191,7 +191,7 @@ static struct slice dim_message(struct look *l, enum check_what what, int d, int
 			  wrong[what][1], bound, got);
 }
 
-/* torch's first complaint in check_input about the dims that there are; empty if there is none. */
+/* check_input's first message about the existing dims; empty if there is none. */
 static struct slice first_dim_message(struct look *l)
 {
 	const struct tensor_meta *m = l->got;
@@ -235,11 +235,11 @@ static void look_rank(struct look *l, bool in_assert)
 		return;
 	struct slice aoti =
 	    in_assert ? check_keep(l->k, "expected ndim %d but got %d\nError in op: input", w->n_dim, got) : first_dim_message(l);
-	/* Where dims are missing, check_input reads sizes and strides behind the tensor's own: its words cannot be known. */
+	/* If dims are missing, check_input reads past the tensor's own sizes and strides: its message cannot be predicted. */
 	bool loose = got < w->n_dim;
 	l->rank_bad = true;
 	if (!aoti.n && w->asserted && !loose)
-		return; /* nothing for check_input: assert_size_stride will see it */
+		return; /* nothing for check_input: assert_size_stride will report it */
 	struct check_finding *f = check_found(l->k, CHECK_RANK, l->i, -1);
 	l->rank_told = true;
 	f->aoti = aoti;
@@ -273,7 +273,7 @@ static void look_size(struct look *l, int d)
 			    SL(f->expected), what == CHECK_SMALL ? "pad" : "split", what == CHECK_SMALL ? "min" : "max", got);
 }
 
-/* Strides that follow from wrong sizes of a contiguous tensor need no finding of their own: right sizes, right strides. */
+/* Strides that are wrong only because a contiguous tensor's sizes are need no separate finding: correct sizes give correct strides. */
 static bool strides_follow(struct look *l, const struct symbind *env)
 {
 	int64_t want[TENSOR_MAX_DIMS];
@@ -319,8 +319,8 @@ static void look_device(struct look *l)
 	f->fix = check_keep(l->k, ".to(\"%s\")", device_name(want));
 }
 
-/* A model runs on one device of its type, which torch's checks do not look at: with a tensor of another its kernels get an address that is
- * not theirs. cuda alone is any. */
+/* A model runs on one device of its type, and torch's checks ignore which: its kernels would get an address on another device. Plain "cuda"
+ * is any. */
 static void look_device_index(struct look *l, const struct look *first)
 {
 	if (l->got->device != first->got->device || l->got->device_index == first->got->device_index)
@@ -337,9 +337,9 @@ static void look_alignment(struct look *l)
 	if (!l->want->alignment || !l->got->has_address || l->got->address % (uint64_t)l->want->alignment == 0)
 		return;
 	struct check_finding *f = check_found(l->k, CHECK_ALIGN, l->i, -1);
-	f->expected = check_keep(l->k, "an address that is a multiple of %d", l->want->alignment);
+	f->expected = check_keep(l->k, "an address divisible by %d", l->want->alignment);
 	f->given = check_keep(l->k, "0x%" PRIx64, l->got->address);
-	f->fix = SLICE("it is copied at every call: .clone() it once, or do not slice it off an odd offset");
+	f->fix = SLICE("it is copied on every call: .clone() it once, or do not slice it at an odd offset");
 }
 
 /* ---- assert_size_stride ---- */
@@ -366,7 +366,7 @@ static struct slice why(struct look *l, struct symsize s, const struct symbind *
 	return arena_take(&l->k->arena, &b);
 }
 
-/* The text of all dims that assert_size_stride would put into its one message; empty when all is well. */
+/* The text of all dims that assert_size_stride would put into its single message; empty if all match. */
 static struct slice assert_message(struct look *l, const struct symbind *env, bool *bad_size, bool *bad_stride)
 {
 	const struct tensor_meta *m = l->got;
@@ -409,7 +409,7 @@ static void look_assert(struct look *l, const struct symbind *env)
 		f->expected = because.n ? check_keep(l->k, "%.*s = %" PRId64 " (%.*s)", SL(text), want, SL(because))
 					: check_keep(l->k, "%" PRId64, want);
 		f->given = check_keep(l->k, "%" PRId64, m->size[d]);
-		f->fix = check_keep(l->k, "sizes that belong together differ: make dim %d %" PRId64 ", or change what it is computed from",
+		f->fix = check_keep(l->k, "sizes that must match differ: make dim %d %" PRId64 ", or change the size it is computed from",
 				    d, want);
 		l->size_bad = l->dim_bad[d] = true;
 	}
@@ -451,7 +451,7 @@ static void look_count(struct check *k, const struct contract *c, const struct t
 			buf_addf(&b, "%s%.*s", b.len ? ", " : "pass ", SL(name));
 		}
 	if (!b.len)
-		buf_adds(&b, "leave out those that are too many");
+		buf_adds(&b, "drop the extra inputs");
 	f->fix = arena_take(&k->arena, &b);
 }
 
@@ -471,7 +471,7 @@ void check_inputs(struct check *k, const struct contract *c, const struct tensor
 	size_t both = n < c->n_inputs ? n : c->n_inputs;
 	struct symbind env = {0};
 	contract_bind(c, in, both, &env);
-	/* The value that a tensor of the wrong rank gives a symbol says nothing about the inputs that share it. */
+	/* The value that a tensor of the wrong rank gives a symbol does not apply to the inputs that share it. */
 	for (uint32_t i = 0; i < c->n_symbols; i++) {
 		const struct contract_symbol *s = &c->symbol[i];
 		if (s->input < both && s->symbol < env.n && !rank_fits(&c->input[s->input], &in[s->input]))

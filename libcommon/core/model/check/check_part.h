@@ -1,4 +1,4 @@
-/* check_part.h - for the parts of check.h only: how a finding is made. */
+/* check_part.h - for the files of check.h only: creates findings. */
 #ifndef PT2_CHECK_PART_H
 #define PT2_CHECK_PART_H
 #include "model/check/check.h"

@@ -20,7 +20,7 @@ struct symrange bounds_symbol(const struct bounds *b, uint32_t symbol)
 	return symbind_get(&b->at, symbol, &i) ? b->v[i] : SYMRANGE_ALL;
 }
 
-/* Is s = add + the sum of mul[i]*ids[i]? Told by taking away what each symbol adds when it is 1 instead of 0. */
+/* Is s = add + the sum of mul[i]*ids[i]? Found by subtracting what each symbol contributes at 1 instead of 0. */
 static bool affine(struct bounds *b, struct symtab *tab, struct symsize s, const uint32_t *ids, size_t n, int64_t *mul, int64_t *plus)
 {
 	struct symbind *env = &b->env;

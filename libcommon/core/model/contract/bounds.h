@@ -5,8 +5,8 @@
  *     bounds_size(&b, &tab, size);             // of 2*s77 + 1: 5..129
  *     bounds_release(&b);
  *
- * Sums of multiples of symbols have the bounds that follow, each symbol taken alone; every other expression (s0//2,
- * s0*s1) has none here, SYMRANGE_ALL, and so have a symbol that was not set, and ends beyond int64.
+ * Sums of multiples of symbols get their bounds from each symbol alone; every other expression (s0//2, s0*s1) is unbounded here,
+ * SYMRANGE_ALL, as are a symbol that was not set and ends beyond int64.
  */
 #ifndef PT2_BOUNDS_H
 #define PT2_BOUNDS_H
@@ -24,7 +24,7 @@ struct bounds {
 void bounds_set(struct bounds *b, uint32_t symbol, struct symrange range);
 void bounds_release(struct bounds *b);
 struct symrange bounds_symbol(const struct bounds *b, uint32_t symbol);
-/* An integer has no bounds either: it is one. */
+/* An integer has no bounds either: it is its own value. */
 struct symrange bounds_size(struct bounds *b, struct symtab *tab, struct symsize s);
 
 #endif

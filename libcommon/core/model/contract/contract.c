@@ -91,8 +91,8 @@ static bool arg_number(struct slice name, uint64_t *n)
 	return slice_starts(name, "arg") && slice_ends(name, "_1") && name.n > 5 && slice_u64(slice_of(name.p + 3, name.n - 5), n);
 }
 
-/* Some values of the call are no tensors (None, numbers) and so no inputs. The inputs' numbers tell which, if they reach from
- * the call's first value to its last. */
+/* Some values of the call are not tensors (None, numbers) and so not inputs. The inputs' numbers show which, if they span the call's first
+ * value to its last. */
 static bool paths_by_number(struct contract *c, const struct slice *paths, uint32_t n)
 {
 	uint64_t first, last, at;
@@ -118,8 +118,9 @@ static void take_paths(struct contract *c)
 		if (pytree_paths(&c->arena, c->in_spec, true, &paths, &n, &err) < 0)
 			contract_note(c, "in_spec_: %s", err.text);
 		else if (n != c->n_inputs && !paths_by_number(c, paths, n))
-			contract_note(c, "the call has %u values, the model %u inputs: some are no tensors, so inputs have no paths", n,
-				      c->n_inputs);
+			contract_note(c,
+				      "the call has %u values, but the model has %u inputs: some are not tensors, so inputs have no paths",
+				      n, c->n_inputs);
 		else
 			for (uint32_t i = 0; n == c->n_inputs && i < n; i++)
 				c->input[i].path = paths[i];
@@ -157,7 +158,7 @@ static void take_symbols(struct contract *c)
 	struct symbind at = {0}; /* symbol -> index into c->symbol */
 	for (uint32_t i = 0; i < kept; i++)
 		symbind_set(&at, v[i].symbol, i);
-	/* A symbol that stands alone is what the generator binds to that size; 2*s0 gives s0 only if nothing better does. */
+	/* A plain symbol is bound by the generator to that size; 2*s0 determines s0 only if nothing better does. */
 	for (int alone = 1; alone >= 0; alone--)
 		for (uint32_t i = 0; i < c->n_inputs; i++)
 			for (int d = 0; d < c->input[i].n_dim; d++) {
@@ -181,7 +182,7 @@ static void take_symbols(struct contract *c)
 				if (symrange_intersect(s->range, solve_range(dim->range, mul, add), &both))
 					s->range = both;
 			}
-	/* Those the reader gave come last: they are from data. */
+	/* Those from the reader come last: they depend on data. */
 	struct contract_symbol *sorted = arena_alloc(&c->arena, (c->n_symbols + 1) * sizeof(*sorted));
 	uint32_t n = 0;
 	for (uint32_t i = kept; i < c->n_symbols; i++)
@@ -236,14 +237,14 @@ int contract_validate(const struct contract *c, struct err *err)
 	for (uint32_t i = 0; i < c->n_outputs; i++) {
 		const struct contract_output *o = &c->output[i];
 		MUST(rank_fine(o->n_dim, o->dim), "output %u has %d dims", i, o->n_dim);
-		MUST(o->value == NONE || o->value < c->n_values, "output %u names value %u of %u", i, o->value, c->n_values);
+		MUST(o->value == NONE || o->value < c->n_values, "output %u refers to value %u of %u", i, o->value, c->n_values);
 	}
 	for (uint32_t i = 0; i < c->n_constants; i++)
 		MUST(rank_fine(c->constant[i].n_dim, c->constant[i].dim), "constant %u has %d dims", i, c->constant[i].n_dim);
 	for (uint32_t i = 0; i < c->n_symbols; i++) {
 		const struct contract_symbol *s = &c->symbol[i];
 		MUST(s->input == NONE || (s->input < c->n_inputs && (int64_t)s->dim < c->input[s->input].n_dim),
-		     "symbol %u names a dim that no input has", i);
+		     "symbol %u refers to a dim that no input has", i);
 	}
 	for (uint32_t i = 0; i < c->n_values; i++) {
 		const struct contract_value *v = &c->value[i];
@@ -251,17 +252,16 @@ int contract_validate(const struct contract *c, struct err *err)
 		MUST(v->kind == VALUE_INPUT      ? v->index < c->n_inputs
 		     : v->kind == VALUE_CONSTANT ? v->index < c->n_constants
 						 : v->kind == VALUE_BUFFER,
-		     "value %u names no input and no constant", i);
-		MUST(v->storage == NONE || v->storage < c->n_storages, "value %u names storage %u of %u", i, v->storage, c->n_storages);
+		     "value %u is neither an input nor a constant", i);
+		MUST(v->storage == NONE || v->storage < c->n_storages, "value %u refers to storage %u of %u", i, v->storage, c->n_storages);
 	}
 	for (uint32_t i = 0; i < c->n_storages; i++)
 		MUST(c->storage[i].born <= c->n_calls && c->storage[i].dies <= c->n_calls, "storage %u lives at call %u of %u", i,
 		     c->storage[i].dies, c->n_calls);
 	for (uint32_t i = 0; i < c->n_calls; i++)
-		MUST(c->call[i].arg <= c->n_args && c->call[i].n_args <= c->n_args - c->call[i].arg,
-		     "call %u names arguments that are not there", i);
+		MUST(c->call[i].arg <= c->n_args && c->call[i].n_args <= c->n_args - c->call[i].arg, "call %u has missing arguments", i);
 	for (uint32_t i = 0; i < c->n_args; i++)
-		MUST(c->arg[i].value == NONE || c->arg[i].value < c->n_values, "argument %u names value %u of %u", i, c->arg[i].value,
+		MUST(c->arg[i].value == NONE || c->arg[i].value < c->n_values, "argument %u refers to value %u of %u", i, c->arg[i].value,
 		     c->n_values);
 #undef MUST
 	return 0;
@@ -284,14 +284,14 @@ bool contract_bind(const struct contract *c, const struct tensor_meta *in, size_
 			all = false;
 			continue;
 		}
-		/* As the generated code solves for the symbol: rounding down; the size itself then fails its check. */
+		/* Solves for the symbol like the generated code: rounding down; the size itself then fails its check. */
 		symbind_set(env, s->symbol, sym_floor_div(rest, mul));
 		all &= rest % mul == 0;
 	}
 	return all;
 }
 
-/* The generator writes 2^63 - 1, or something close, where there is no bound. */
+/* The generator writes 2^63 - 1, or something close, if there is no bound. */
 static bool has_largest(struct symrange r) { return !r.hi_inf && r.hi < INT64_MAX / 2; }
 
 bool contract_bind_max(const struct contract *c, struct symbind *env)
@@ -318,7 +318,7 @@ static void bind_data(const struct contract *c, const struct symbind *env, struc
 		if (s->input == NONE && !symbind_get(full, s->symbol, &v) && has_largest(s->range))
 			symbind_set(full, s->symbol, s->range.hi);
 	}
-	/* The bound of a data-dependent size may be an expression that a symbol of its own stands for; it stays unknown. */
+	/* The bound of a data-dependent size may be an expression represented by its own symbol; it stays unknown. */
 }
 
 uint64_t *contract_alive_bytes(const struct contract *c, const uint64_t *bytes)

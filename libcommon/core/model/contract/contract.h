@@ -1,7 +1,7 @@
-/* contract.h - what a compiled model expects and gives, and what it does in between: the model of all AOTI tools.
+/* contract.h - the contract of a compiled model: its inputs, its outputs, and the calls in between. Shared by all AOTI tools.
  *
  * Two readers fill it: wrapper_read() from the generated C++ text (wrapper.h), ask_contract() from the binary alone
- * (probe.h). Everything after them works on this and does not know which it was:
+ * (probe.h). Everything after them works on the contract and does not know which reader filled it:
  *
  *     struct contract c = {0};
  *     if (wrapper_read(&c, wrapper_text, &err) < 0) ...
@@ -9,8 +9,8 @@
  *     c.input[0].dim[1].size ...
  *     contract_release(&c);
  *
- * Sizes and strides are `struct symsize` of c.tab: integers, or expressions over symbols (s77, 2*s0). What is not known
- * is opaque: symsize_opaque(&c.tab, SLICE("?")), for which contract_known() is false.
+ * Sizes and strides are `struct symsize` of c.tab: integers, or expressions over symbols (s77, 2*s0). Unknown ones are opaque:
+ * symsize_opaque(&c.tab, SLICE("?")), for which contract_known() is false.
  *
  * AOTI itself checks (torch 2.13, torch/_inductor/codegen/cpp_wrapper_cpu.py, generate_input_output_runtime_checks,
  * and torch/csrc/inductor/aoti_runtime/utils.h, assert_size_stride; both only under AOTI_RUNTIME_CHECK_INPUTS):
@@ -38,21 +38,21 @@ enum contract_source { CONTRACT_FROM_TEXT, CONTRACT_FROM_PROBE, CONTRACT_FROM_EX
 struct contract_dim {
 	struct symsize size; /* an integer, an expression, or "?" */
 	struct symsize stride;
-	struct symrange range; /* what check_input lets pass; SYMRANGE_ALL when it does not look */
+	struct symrange range; /* accepted by check_input; SYMRANGE_ALL if it does not check */
 	bool size_checked;     /* check_input compares the size with an integer */
 	bool stride_checked;   /* check_input compares the stride with an integer */
 };
 
 struct contract_input {
 	struct slice name; /* the graph's own: "arg4_1" */
-	struct slice path; /* where it stands in the call: args[0]["x"], kwargs["mask"]; empty when not known */
+	struct slice path; /* its place in the call: args[0]["x"], kwargs["mask"]; empty if unknown */
 	int dtype;         /* enum dtype, DTYPE_NONE when not checked */
 	int device;        /* DeviceType, DEVICE_NONE when not checked */
-	bool rank_known;   /* n_dim is the rank; else only the highest dim that is mentioned */
+	bool rank_known;   /* n_dim is the rank; else only the highest dim mentioned */
 	int n_dim;
 	struct contract_dim *dim;
-	uint32_t asserted; /* assert_size_stride comes as the N-th of all inputs, from 1; 0: never (an unused input) */
-	int alignment;     /* bytes; a less aligned input is copied with a warning (GPU code); 0: not looked at */
+	uint32_t asserted; /* N: its assert_size_stride is the N-th of all inputs, from 1; 0: never (an unused input) */
+	int alignment;     /* bytes; a less aligned input is copied with a warning (GPU code); 0: not checked */
 	bool used;         /* some call takes it, or it is an output */
 };
 
@@ -61,7 +61,7 @@ struct contract_output {
 	int dtype, device, n_dim;
 	struct contract_dim *dim; /* size and stride only */
 	uint32_t value;           /* index into values, NONE */
-	bool none;                /* Python's None: the model leaves its handle empty; the rest is not known then */
+	bool none;                /* Python's None: the model leaves its handle empty; the other members are then unknown */
 };
 
 /* Numbers as in torch/csrc/inductor/aoti_runtime/constant_type.h. */
@@ -69,20 +69,20 @@ enum constant_type { CONSTANT_UNKNOWN, CONSTANT_PARAMETER, CONSTANT_BUFFER, CONS
 
 struct contract_constant {
 	struct slice name; /* "up_weight" */
-	struct slice fqn;  /* module path: "up.weight"; empty for what the compiler made */
+	struct slice fqn;  /* module path: "up.weight"; empty if created by the compiler */
 	int dtype, device, n_dim;
 	struct contract_dim *dim; /* integers */
 	uint64_t bytes, offset;
 	enum constant_type type;
 	bool from_folded;
-	struct slice becomes; /* of an exported program: the node whose value it has after a call; empty: none, or in place */
+	struct slice becomes; /* in an exported program: the node whose value it has after a call; empty: none, or in place */
 };
 
-/* A symbol: where its value comes from, and its bounds (of the dims it stands for alone, or of the text's own checks). */
+/* A symbol: where its value comes from, and its bounds (from dims that are just this symbol, or from the text's own checks). */
 struct contract_symbol {
 	uint32_t symbol; /* id in tab */
 	struct symrange range;
-	uint32_t input, dim; /* the size that gives it; NONE: from data (u0) */
+	uint32_t input, dim; /* the size that it is read from; NONE: from data (u0) */
 };
 
 /* A tensor in the program: an input, a constant, or a buffer. Values that share memory have the same storage. */
@@ -93,14 +93,14 @@ struct contract_value {
 	uint32_t index;   /* of the input or constant */
 	uint32_t storage; /* of a buffer: index into storages; NONE else */
 	int dtype, device, n_dim;
-	struct contract_dim *dim; /* sizes and strides; n_dim -1: not known */
-	/* assert_alignment (torch 2.15): its offset in its storage is a multiple of so many bytes. 0: not asserted. */
+	struct contract_dim *dim; /* sizes and strides; n_dim -1: unknown */
+	/* assert_alignment (torch 2.15): its offset in its storage is a multiple of this many bytes. 0: not asserted. */
 	int alignment;
 };
 
 /* Memory of intermediate buffers: lives from before call `born` until after call `dies` (n_calls: to the end). */
 struct contract_storage {
-	struct symsize bytes; /* "?" when not known */
+	struct symsize bytes; /* "?" if unknown */
 	uint32_t born, dies;
 };
 
@@ -109,30 +109,30 @@ enum call_kind {
 	CALL_OP,     /* from torch: aoti_torch_cpu_addmm_out */
 	CALL_PROXY,  /* through the proxy executor: pt2fix::add_ */
 };
-/* ARG_UNKNOWN: a tensor that the call reads, writes, or both; of a library without its text only. */
+/* ARG_UNKNOWN: a tensor that the call reads, writes, or both; only for a library without its text. */
 enum arg_role { ARG_IN, ARG_OUT, ARG_INOUT, ARG_SCALAR, ARG_UNKNOWN };
 struct contract_arg {
 	enum arg_role role;
 	uint32_t value;    /* index into values, NONE for scalars */
-	struct slice text; /* as it stands in the call */
+	struct slice text; /* as written in the call */
 };
 struct contract_call {
 	enum call_kind kind;
 	struct slice name;
-	/* A kernel of a GPU: what it is called in its own module, where that is not `name` (a user's kernel far_copy is far_copy_0 in the
-	 * text, and far_copy for the driver); else empty. */
+	/* For a GPU kernel: its name in its own module, if that is not `name` (a user's kernel far_copy is far_copy_0 in the text, and
+	 * far_copy for the driver); else empty. */
 	struct slice function;
-	uint32_t line;   /* of wrapper.cpp, 0 when not known */
-	uint32_t stream; /* of a GPU: 0 is the caller's; else which of the model's own (torch 2.15: streams of the program) */
-	/* An earlier call + 1, on another stream, that this one waits for in no way, though both use the memory of a value and one
-	 * writes it. Of the text only. 0: none. */
+	uint32_t line;   /* of wrapper.cpp, 0 if unknown */
+	uint32_t stream; /* on a GPU: 0 is the caller's stream; else one of the model's own (torch 2.15: streams of the program) */
+	/* An earlier call + 1, on another stream, that this one does not wait for, though both use the memory of the same value and one
+	 * writes it. From the text only. 0: none. */
 	uint32_t race, race_value;
-	struct slice nodes; /* Topologically Sorted Source Nodes: "linear, relu"; empty when the text has none */
+	struct slice nodes; /* Topologically Sorted Source Nodes: "linear, relu"; empty if the text has none */
 	struct slice aten;  /* Original ATen: "aten.t, aten.addmm" */
 	uint32_t arg, n_args;
 };
 
-/* Another way through a program that branches on data than the one whose calls the contract holds: the names of its calls, in order. */
+/* Another path through a program that branches on data, beside the one whose calls the contract holds: the names of its calls, in order. */
 struct contract_way {
 	struct slice *call;
 	uint32_t n;
@@ -141,7 +141,7 @@ struct contract_way {
 struct contract {
 	enum contract_source source;
 	struct slice model;
-	int device; /* that it was compiled for, DEVICE_NONE */
+	int device; /* that it was compiled for, or DEVICE_NONE */
 	struct symtab tab;
 	struct arena arena;
 	struct contract_input *input;
@@ -154,70 +154,70 @@ struct contract {
 	struct contract_arg *arg;
 	uint32_t n_inputs, n_outputs, n_constants, n_symbols, n_values, n_storages, n_calls, n_args;
 	uint32_t cap_values, cap_storages, cap_calls, cap_args;
-	struct slice in_spec, out_spec; /* pytree JSON, empty when the model has none */
+	struct slice in_spec, out_spec; /* pytree JSON, empty if the model has none */
 	uint64_t weight_bytes;          /* sum of the constants */
-	/* How far a program that the probe ran could be followed. */
-	/* Why not to its end: what it said there. Then `call` holds what it did until then, and no size of a buffer is known; empty: to
-	 * its end. */
+	/* How far the probe could follow the program that it ran. */
+	/* Why it stopped before the end: the program's message there. `call` then holds the calls so far, and buffer sizes are unknown;
+	 * empty: it reached the end. */
 	struct slice stopped;
-	bool rigid; /* a size that may vary could be run with one value only: what follows from it looks fixed */
+	bool rigid; /* a dynamic size could be run with one value only: everything derived from it looks fixed */
 	struct contract_way *way;
-	uint32_t n_ways, n_lost_ways; /* lost: other ways that could not be followed to their end, or were too many */
-	/* Notes of what a reader could not make out, a line each; a contract with notes is not complete. */
+	uint32_t n_ways, n_lost_ways; /* lost: other paths that could not be followed to their end, or were too many */
+	/* Notes on what a reader did not recognize, one line each; a contract with notes is incomplete. */
 	struct slice *note;
 	uint32_t n_notes, cap_notes;
-	/* The number of places of a text that were not understood, and so may ask for something that is not here (those behind the last
-	 * note too), and how many of them stand where inputs are checked. No verdict of "fits" is whole while there are any. */
+	/* The number of places in a text that were not recognized, and so may require something that the contract lacks (including those
+	 * after the last note), and how many of them are in the checks of inputs. While there are any, a verdict of "fits" is incomplete. */
 	uint32_t n_unread, n_unread_checks;
 };
 
 void contract_release(struct contract *c);
-/* Which of the program's calls of this kernel is it? From 0. */
+/* The ordinal of this call among the program's calls of its kernel, from 0. */
 uint32_t contract_nth(const struct contract *c, const struct contract_call *call);
 void contract_note(struct contract *c, const char *fmt, ...) PRINTF_LIKE(2, 3);
-/* A note about something that was not understood: it counts. */
+/* Adds a note on something that was not recognized, and counts it. */
 void contract_unread(struct contract *c, const char *fmt, ...) PRINTF_LIKE(2, 3);
-/* "5 checks" or "2 statements", or of both: for "as far as understood: ... were not". */
+/* "5 checks" or "2 statements", or both: for "... were not understood". */
 void contract_unread_text(const struct contract *c, struct buf *b);
 bool contract_known(const struct contract *c, struct symsize s);
-bool contract_streams(const struct contract *c); /* is there a call on a stream of the model's own? */
+bool contract_streams(const struct contract *c); /* does any call run on one of the model's own streams? */
 struct symsize contract_unknown(struct contract *c);
 struct contract_dim *contract_dims(struct contract *c, int n); /* all unknown */
 
-/* The last step of a reader: paths of inputs and outputs from the specs, symbols and where they come from, weight_bytes,
- * `used`. May be called once. -1 when the parts contradict one another (an index out of range). */
+/* The last step of a reader: paths of inputs and outputs from the specs, symbols and their sources, weight_bytes, `used`. May be called
+ * once. -1 if the parts contradict each other (an index out of range). */
 int contract_finish(struct contract *c, struct err *err);
 
-/* Values of the symbols from actual inputs (each from the first dim that gives it). False when an input lacks the dim or
- * a derived size does not divide. */
+/* Values of the symbols from actual inputs (each from the first dim that gives it). False if an input lacks the dim or a derived size does
+ * not divide evenly. */
 bool contract_bind(const struct contract *c, const struct tensor_meta *in, size_t n, struct symbind *env);
-/* Is this memory there while a call runs? How many bytes are during each call, and behind the last (n_calls + 1 numbers, for free()), where
- * the storages have so many? */
+/* Is this memory alive while a call runs? How many bytes are alive during each call, and after the last (n_calls + 1 numbers, to be freed),
+ * given the sizes of the storages? */
 static inline bool contract_is_alive(const struct contract_storage *s, uint32_t call) { return s->born <= call && call <= s->dies; }
 uint64_t *contract_alive_bytes(const struct contract *c, const uint64_t *bytes);
 /* Most bytes of buffers alive at once, at these values; unbound data-dependent symbols count with their upper bound.
- * False when a size is not known; *unknown (may be NULL) then counts the storages left out. */
+ * False if a size is unknown; *unknown (may be NULL) is then the number of storages left out. */
 bool contract_peak(const struct contract *c, const struct symbind *env, uint64_t *bytes, uint32_t *unknown);
-/* All symbols at their upper bounds; false when one has none. */
+/* All symbols at their upper bounds; false if one has none. */
 bool contract_bind_max(const struct contract *c, struct symbind *env);
 
-/* The documented JSON form (docs/formats/CONTRACT.md). Reading gives the same contract back; it is how a probe's child, the
- * live library and other programs get one. */
+/* The documented JSON form (docs/formats/CONTRACT.md). Reading it gives the same contract; a probe's child, the live library and other programs
+ * receive contracts this way. */
 void contract_to_json(const struct contract *c, struct json_out *o);
-void contract_members(const struct contract *c, struct json_out *o); /* into an object that is open: more may follow */
+void contract_members(const struct contract *c, struct json_out *o); /* into an open object: more may follow */
 int contract_from_json(struct contract *c, struct slice text, struct err *err);
 
-/* Two contracts of one binary, that of its text and that of the probe, held against each other.
+/* Compares two contracts of one binary: from its text and from the probe.
  *
- * What differs ("input 0 (arg4_1), dim 1: size 8 in the text, 9 in the binary") was seen in what both know: the text is not what the
- * binary was built from. What is open could not be compared, and why: the program could not be followed to its end, a branch was not
- * taken, the text was not understood everywhere. With neither they agree in inputs, outputs, constants, and the calls with their order
- * and tensors; never in what a kernel computes, for the probe runs none. */
+ * What differs ("input 0 (arg4_1), dim 1: size 8 in the text, 9 in the binary") is known to both: the binary was not built from this text.
+ * What is open could not be compared, with the reason: the program could not be followed to its end, a branch was not taken, part of the
+ * text was not recognized. With neither, they agree on inputs, outputs, constants, and the calls with their order and tensors; never on
+ * what a kernel computes, since the probe does not run kernels. */
 struct comparison {
-	struct buf differs, open; /* a line each */
+	struct buf differs, open; /* one line each */
 	size_t n_differs, n_open;
-	uint32_t n_calls; /* of the text's, those that the binary was seen to make */
-	bool branches;    /* on data: then names and order of calls were compared on each way, not their tensors */
+	uint32_t n_calls; /* calls in the text that the binary was seen to make */
+	bool branches;    /* on data: then names and order of calls were compared on each path, not their tensors */
 };
 void contract_compare(const struct contract *text, const struct contract *binary, struct comparison *c);
 void comparison_release(struct comparison *c);

@@ -1,6 +1,6 @@
 /* Two contracts of one binary, from its text and from the probe. Their symbols have other names (s77 here, s0 there), so
- * expressions are compared by their values: for a few choices of the text's symbols the inputs' sizes follow, from them
- * the probe's symbols, and then everything else must agree. */
+ * expressions are compared by their values: a few choices of the text's symbols determine the inputs' sizes, these the probe's symbols, and
+ * then everything else must agree. */
 #include "model/contract/contract.h"
 
 enum { TRIALS = 3 };
@@ -14,8 +14,8 @@ struct side {
 struct diff {
 	struct side text, binary;
 	struct comparison *out;
-	uint32_t n_vague; /* sizes that the text knows and the binary does not tell */
-	bool unchecked;   /* the binary says nothing of its inputs: its sizes are those of one run */
+	uint32_t n_vague; /* sizes known to the text but not in the binary */
+	bool unchecked;   /* the binary has nothing about its inputs: its sizes are those of one run */
 	uint32_t n_one_run;
 };
 
@@ -120,8 +120,8 @@ static void diff_ranges(struct diff *d, uint32_t i)
 	}
 }
 
-/* Values for the text's symbols, and what follows for the binary's. Unknown sizes are left at 1: what depends on them has
- * no value on that side either. */
+/* Values for the text's symbols, and the resulting ones for the binary's. Unknown sizes are left at 1: values that depend on them are
+ * unknown on that side, too. */
 static void bind_trials(struct diff *d)
 {
 	static const int64_t step[TRIALS] = {5, 11, 1009};
@@ -160,7 +160,8 @@ static void diff_constants(struct diff *d)
 			line(d, "constant %u: '%.*s' in the text, '%.*s' in the binary", i, SL(x->name), SL(y->name));
 		types(d, "constant", i, x->name, x->dtype, y->dtype, x->device, y->device);
 		shapes(d, "constant", i, x->name, x->n_dim, x->dim, y->n_dim, y->dim);
-		if (x->bytes != y->bytes && y->bytes) /* before torch 2.8 a binary says it of what is in it only (GetConstantDataSize) */
+		if (x->bytes != y->bytes &&
+		    y->bytes) /* before torch 2.8, a binary has the size only of embedded constants (GetConstantDataSize) */
 			line(d, "constant %u (%.*s): %llu bytes in the text, %llu in the binary", i, SL(x->name),
 			     (unsigned long long)x->bytes, (unsigned long long)y->bytes);
 	}
@@ -168,8 +169,8 @@ static void diff_constants(struct diff *d)
 
 /* ---- calls ---- */
 
-/* The binary knows a kernel of a GPU by the name that it has in its module; custom ops have their names from a file beside the text, the
- * binary knows only a number. */
+/* The binary knows a GPU kernel by its name in its module; custom ops are named in a file next to the text, the binary has only a
+ * number. */
 static bool calls_it(const struct contract_call *text, struct slice name)
 {
 	return slice_eq(text->function.n ? text->function : text->name, name) ||
@@ -192,11 +193,11 @@ static uint32_t count_tensors(const struct contract *c, const struct contract_ca
 	return n;
 }
 
-/* A storage as one of the two contracts knows it. */
+/* A storage in one of the two contracts. */
 struct memory {
-	uint32_t is;  /* of the text: the binary's storage; NONE: not met yet */
-	bool foreign; /* an operator made it: it may be memory that another storage stands for */
-	bool mixed;   /* values of several shapes are in it, views and what is reused: which of them a call takes is told differently */
+	uint32_t is;  /* of the text: the binary's storage; NONE: not seen yet */
+	bool foreign; /* created by an operator: it may be the same memory as another storage */
+	bool mixed;   /* values of several shapes are in it, views and what is reused: each side may report a different one for a call */
 	uint32_t value;
 };
 
@@ -208,7 +209,7 @@ static bool same_dims(const struct contract_value *a, const struct contract_valu
 	return same;
 }
 
-/* Does the call give this argument's tensor, rather than write into one that it is given? */
+/* Does the call create this argument's tensor, rather than write into an existing one? */
 static bool is_made(const struct contract *c, const struct contract_call *k, uint32_t arg)
 {
 	return c->arg[arg].role == ARG_OUT && k->kind != CALL_KERNEL && !slice_ends(k->name, "_out");
@@ -238,13 +239,13 @@ static void tensors(struct diff *d, uint32_t i, struct memory *text, const struc
 	const struct contract *a = d->text.c, *b = d->binary.c;
 	const struct contract_call *x = &a->call[i], *y = &b->call[i];
 	uint32_t j = x->arg, k = y->arg;
-	/* A library without text tells a kernel's tensors by their addresses only: where their number is another, some were not seen. */
+	/* Without text, a kernel's tensors are known only by their addresses: if their number differs, some were not seen. */
 	if (count_tensors(a, x) != count_tensors(b, y))
 		return;
 	for (uint32_t n = 0; next_tensor(a, x, &j) && next_tensor(b, y, &k); n++, j++, k++) {
 		const struct contract_value *u = &a->value[a->arg[j].value], *v = &b->value[b->arg[k].value];
 		bool other = u->kind != v->kind || (u->kind != VALUE_BUFFER && u->index != v->index), again = true;
-		/* A tensor that an operator made may be a view of what it was given: one side may know that, and the other not. */
+		/* A tensor created by an operator may be a view of its argument: one side may know that, the other not. */
 		bool foreign =
 		    (u->storage < a->n_storages && text[u->storage].foreign) || (v->storage < b->n_storages && binary[v->storage].foreign);
 		bool made = is_made(a, x, j) && is_made(b, y, k);
@@ -260,7 +261,7 @@ static void tensors(struct diff *d, uint32_t i, struct memory *text, const struc
 		}
 		if (other) {
 			line(d, "call %u (%.*s), tensor %u: %.*s in the text, %s%.*s in the binary", i, SL(x->name), n, SL(u->name),
-			     v->kind == VALUE_BUFFER ? "another: " : "", SL(v->name));
+			     v->kind == VALUE_BUFFER ? "different " : "", SL(v->name));
 		} else if (!again || made) {
 			types(d, "tensor", n, u->name, u->dtype, v->dtype, DEVICE_NONE, DEVICE_NONE);
 			shapes(d, "tensor", n, u->name, u->n_dim, u->dim, v->n_dim, v->dim);
@@ -283,7 +284,7 @@ static void straight_calls(struct diff *d)
 	free(text);
 	free(binary);
 	bool end = i == a->n_calls || i == b->n_calls;
-	if (!end) /* what follows is likely shifted */
+	if (!end) /* the rest is likely shifted */
 		line(d, "call %u: %.*s in the text, %.*s in the binary", i, SL(a->call[i].name), SL(b->call[i].name));
 	if (a->n_calls < b->n_calls || (a->n_calls > b->n_calls && !b->stopped.n))
 		line(d, "%u kernel and op calls in the text, %u in the binary", a->n_calls, b->n_calls);
@@ -298,8 +299,8 @@ static uint32_t find_call(const struct contract *text, uint32_t from, struct sli
 	return from;
 }
 
-/* A way through a program that branches on data: its calls stand in the text in that order, with others between them. Each question may
- * be that of a loop, which begins again. Those that were found are marked. */
+/* A path through a program that branches on data: its calls are in the text in that order, with others between them. Each branch may be a
+ * loop, which starts again. The calls found are marked. */
 static void one_way(struct diff *d, struct slice (*name)(const void *of, uint32_t i), const void *of, uint32_t n, bool *seen)
 {
 	const struct contract *a = d->text.c;
@@ -315,7 +316,7 @@ static void one_way(struct diff *d, struct slice (*name)(const void *of, uint32_
 		if (k == a->n_calls) {
 			bool there = find_call(a, 0, call) < a->n_calls;
 			line(d, "call %u: %.*s in the binary, %s in the text", i, SL(call), there ? "not in this order" : "nowhere");
-			return; /* what follows is likely shifted */
+			return; /* the rest is likely shifted */
 		}
 		seen[k] = true;
 		at = k + 1;
@@ -336,14 +337,14 @@ static void branching_calls(struct diff *d)
 		d->out->n_calls += seen[i];
 	for (uint32_t i = 0; i < a->n_calls; i++)
 		if (!seen[i] && !b->stopped.n) {
-			open_line(d, "%u calls of the text, %.*s (call %u) the first: the binary was not seen to make them",
+			open_line(d, "%u calls in the text, the first being %.*s (call %u): the binary was not seen making them",
 				  a->n_calls - d->out->n_calls, SL(a->call[i].name), i);
 			break;
 		}
 	free(seen);
 }
 
-/* Is there a note that says so? */
+/* Does a note contain one of the words? */
 static bool notes_say(const struct contract *c, const char *const *words, size_t n)
 {
 	for (uint32_t i = 0; i < c->n_notes; i++)
@@ -353,12 +354,13 @@ static bool notes_say(const struct contract *c, const char *const *words, size_t
 	return false;
 }
 
-/* Adds the differences of one part to the rest; where the reader of the text lost some of it, a difference may be its own. */
+/* Adds the differences of one part to the rest; if the reader of the text lost some of that part, a difference may be the reader's
+ * fault. */
 static void take_unless_lost(struct diff *d, struct comparison *part, bool lost, const char *what)
 {
 	struct comparison *out = d->out;
 	if (part->n_differs && lost) {
-		open_line(d, "the text is not understood everywhere; its %s as they were read are not the binary's", what);
+		open_line(d, "part of the text was not understood; its %s, as read, differ from the binary's", what);
 	} else {
 		buf_add(&out->differs, part->differs.p, part->differs.len);
 		out->n_differs += part->n_differs;
@@ -381,7 +383,7 @@ static void calls(struct diff *d)
 	out->branches ? branching_calls(d) : straight_calls(d);
 	d->out = out;
 	out->n_calls = in_calls.n_calls;
-	/* Where the reader of the text lost a statement, a call that is not there may be one that it did not see. */
+	/* If the reader of the text lost a statement, a missing call may be one it did not see. */
 	take_unless_lost(d, &in_calls, notes_say(a, gaps, ARRAY_LEN(gaps)), "calls");
 }
 
@@ -402,7 +404,7 @@ static void diff_inputs(struct diff *d)
 		shapes(d, "input", i, a->name, rank ? a->n_dim : n, a->dim, rank ? b->n_dim : n, b->dim);
 		diff_ranges(d, i);
 	}
-	/* The binary was run until neither complained. */
+	/* The binary was run until neither reported an error. */
 	for (uint32_t i = 0; i < text->n_notes && !binary->stopped.n; i++)
 		if (slice_find(text->note[i], "check_input and assert_size_stride"))
 			line(d, "%.*s in the text, not in the binary", SL(text->note[i]));
@@ -434,26 +436,26 @@ void contract_compare(const struct contract *text, const struct contract *binary
 		d.unchecked &= !binary->input[i].rank_known && !binary->input[i].n_dim;
 	diff_inputs(&d);
 	d.out = c;
-	/* As with calls: a check that the reader of the text lost looks like none. */
+	/* As with calls: a check lost by the reader of the text looks like a missing one. */
 	take_unless_lost(&d, &in_checks, text->n_unread_checks > 0, "checks of inputs");
 	outputs(&d);
 	if (d.n_vague && !binary->stopped.n)
-		open_line(&d, "%u sizes and strides of inputs and outputs: the binary does not tell them", d.n_vague);
+		open_line(&d, "%u sizes and strides of inputs and outputs: not in the binary", d.n_vague);
 	diff_constants(&d);
 	calls(&d);
 	if (d.n_one_run)
-		open_line(&d, "%u sizes that may vary: models of torch before 2.7 do not check their inputs, the binary does not tell them",
+		open_line(&d, "%u dynamic sizes: models of torch before 2.7 do not check their inputs, so they are not in the binary",
 			  d.n_one_run);
 	if (binary->stopped.n)
 		open_line(&d, "the binary was followed for %u of %u calls: %.*s", binary->n_calls, text->n_calls, SL(binary->stopped));
 	if (binary->n_lost_ways)
-		open_line(&d, "%u ways through the program, which branches on data, could not be followed", binary->n_lost_ways);
+		open_line(&d, "%u paths through the program, which branches on data, could not be followed", binary->n_lost_ways);
 	if (binary->rigid)
-		open_line(&d, "a size that may vary could be run with one value only");
+		open_line(&d, "a dynamic size could be run with one value only");
 	if (text->n_unread) {
 		struct buf b = {0};
 		contract_unread_text(text, &b);
-		open_line(&d, "the text, of which %s understood", buf_str(&b));
+		open_line(&d, "parts of the text: %s understood", buf_str(&b));
 		buf_release(&b);
 	}
 	for (int t = 0; t < TRIALS; t++) {

@@ -11,7 +11,7 @@ static const char *const value_kinds[] = {"input", "constant", "buffer"};
 static const char *const call_kinds[] = {"kernel", "op", "proxy"};
 static const char *const arg_roles[] = {"in", "out", "inout", "scalar"};
 
-/* 8, "2*s77", or null when not known. */
+/* 8, "2*s77", or null if unknown. */
 static void out_size(const struct contract *c, struct json_out *o, struct symsize s)
 {
 	if (symsize_is_int(s)) {
@@ -28,7 +28,7 @@ static void out_size(const struct contract *c, struct json_out *o, struct symsiz
 
 /* ---- both ways ---- */
 
-/* Each function tells the members of a row once, for writing and for reading (base/jsonrow.h). */
+/* Each function describes the members of a row once, for writing and for reading (base/jsonrow.h). */
 struct form {
 	struct json_row r;
 	struct contract *c;
@@ -107,7 +107,7 @@ static void device_form(struct form *f, int *device)
 		return;
 	*device = s.n ? device_by_name(s) : DEVICE_NONE;
 	if (*device == DEVICE_NONE && slice_starts(s, "device ") && slice_u64(slice_of(s.p + 7, s.n - 7), &n) && n < 256)
-		*device = (int)n; /* device_name() of one that is not known */
+		*device = (int)n; /* device_name() of an unknown one */
 	if (*device == DEVICE_NONE && s.n)
 		row_is_bad(&f->r, "device");
 }
@@ -123,7 +123,7 @@ static void type_form(struct form *f, int *dtype, int *device)
 	device_form(f, device);
 }
 
-/* The items of the array k, which is called `key`: their tokens, counted. */
+/* The items of array k, named `key`: their tokens and number. */
 static uint32_t *in_items(struct form *f, uint32_t k, const char *key, uint32_t max, uint32_t *n)
 {
 	*n = json_length(f->r.t, k);
@@ -150,7 +150,7 @@ static struct slice *in_texts(struct form *f, uint32_t k, const char *key, uint3
 	return text;
 }
 
-/* Sizes and strides; n_dim -1, and null, where they are not known. */
+/* Sizes and strides; n_dim -1, and null, if they are unknown. */
 static void shape_form(struct form *f, int *n_dim, struct contract_dim **dim)
 {
 	for (int stride = 0; stride < 2 && writes(f); stride++) {
@@ -185,8 +185,8 @@ static void shape_form(struct form *f, int *n_dim, struct contract_dim **dim)
 	free(strides);
 }
 
-/* A list of rows of so many bytes: the same where it is written, new ones of zeros where it is read, n of them and room for one more: the
- * arena's, or (heap) for free(), of lists that readers grow. */
+/* A list of rows of this many bytes: the same one when writing; when reading, a new zeroed one of n rows with room for one more, in the
+ * arena, or (heap) on the heap for lists that readers grow. */
 typedef void row_form(struct form *f, void *row, uint32_t i);
 static void *rows_form(struct form *f, const char *key, uint32_t max, row_form *form, void *rows, uint32_t *n, size_t size, bool heap)
 {
@@ -215,7 +215,7 @@ static void *rows_form(struct form *f, const char *key, uint32_t max, row_form *
 }
 #define ROWS(key, max, array, count, form, heap) (array) = rows_form(f, key, max, form, array, &(count), sizeof(*(array)), heap)
 
-/* Its place, for people who count; a reader counts itself. */
+/* Its index, for people; a reader counts itself. */
 static void place_form(struct form *f, uint32_t i)
 {
 	if (writes(f))
@@ -400,7 +400,7 @@ static void ways_form(struct form *f)
 	free(items);
 }
 
-/* Only a program that the probe ran has this. */
+/* Only present for a program that the probe ran. */
 static void followed_form(struct form *f)
 {
 	struct contract *c = f->c;
@@ -461,7 +461,7 @@ static void contract_form(struct form *f)
 	row_text(&f->r, "out_spec", &c->out_spec);
 	followed_form(f);
 	notes_form(f);
-	/* Older documents have none. */
+	/* Missing in older documents. */
 	if (row_has(&f->r, "unread"))
 		row_u32(&f->r, "unread", &c->n_unread);
 	if (row_has(&f->r, "unread_checks"))
@@ -491,11 +491,11 @@ int contract_from_json(struct contract *c, struct slice text, struct err *err)
 	*c = (struct contract){0};
 	json_tape_text(&tape, text.p, text.n);
 	if (json_parse(&tape, 0, text.n, &f.r.at) < 0) {
-		err_set(err, EXIT_INPUT, "no contract: byte %zu: %s", tape.error_at, tape.error);
+		err_set(err, EXIT_INPUT, "invalid contract: byte %zu: %s", tape.error_at, tape.error);
 	} else {
 		contract_form(&f);
 		if (f.r.bad)
-			err_set(err, EXIT_INPUT, "no contract: bad or missing '%s'", f.r.bad);
+			err_set(err, EXIT_INPUT, "invalid contract: invalid or missing '%s'", f.r.bad);
 		else
 			rc = contract_validate(c, err);
 	}

@@ -9,11 +9,11 @@ enum { MIN_MAJOR = 5, MAX_MAJOR = 8, MAX_CONSTANTS = 1 << 22 };
 /* The kinds of arguments of a signature. */
 enum arg_kind { ARG_TENSOR, ARG_SYM_INT, ARG_CONSTANT, ARG_OTHER };
 
-/* An entry of the signature that the contract takes, and the value it names. */
+/* An entry of the signature used by the contract, and the value it refers to. */
 struct entry {
 	enum arg_kind kind;
 	uint32_t name; /* index into reader.names, NONE for constants */
-	uint32_t leaf; /* which one among the call's values */
+	uint32_t leaf; /* its index among the call's values */
 	struct slice fqn, becomes;
 	enum constant_type type;
 };
@@ -24,7 +24,7 @@ struct list {
 	uint32_t leaves;
 };
 
-/* The metadata of a name in the graph: text of a TensorMeta or SymInt, p NULL while it says nothing. */
+/* The metadata of a name in the graph: text of a TensorMeta or SymInt, p NULL while unknown. */
 struct facts {
 	struct slice tensor, sym_int;
 };
@@ -45,12 +45,12 @@ struct reader {
 
 static int no_program(struct reader *r, const char *at, const char *what)
 {
-	return err_set(r->err, EXIT_INPUT, "no exported program: byte %zu: %s", (size_t)(at - r->text.p), what);
+	return err_set(r->err, EXIT_INPUT, "invalid exported program: byte %zu: %s", (size_t)(at - r->text.p), what);
 }
 
 static int missing(struct reader *r, const char *key)
 {
-	return err_set(r->err, EXIT_INPUT, "no exported program: '%s' is missing or has another form", key);
+	return err_set(r->err, EXIT_INPUT, "invalid exported program: '%s' is missing or has the wrong form", key);
 }
 
 static int members(struct reader *r, struct slice text, const char *const *keys, struct slice *values, size_t n)
@@ -59,7 +59,7 @@ static int members(struct reader *r, struct slice text, const char *const *keys,
 	return json_skim_members(&s, text, keys, values, n) < 0 ? no_program(r, text.p + s.at, s.error) : 0;
 }
 
-/* Tokens of one part; those of the part before are gone. */
+/* Tokens of one part; those of the previous part are discarded. */
 static int parse_part(struct reader *r, struct slice part, uint32_t *root)
 {
 	json_tape_text(&r->t, part.p, part.n);
@@ -87,7 +87,7 @@ static enum arg_kind read_argument(const struct reader *r, uint32_t arg, struct 
 static int add_entry(struct reader *r, struct list *l, uint32_t max, struct entry e, struct slice name)
 {
 	if (l->n == max)
-		return err_set(r->err, EXIT_INPUT, "no exported program: more than %u inputs, outputs or weights", max);
+		return err_set(r->err, EXIT_INPUT, "unsupported exported program: more than %u inputs, outputs or weights", max);
 	e.name = name.p ? intern_add(&r->names, name) : NONE;
 	PUSH_TO(l->v, l->n, l->cap) = e;
 	return 0;
@@ -117,11 +117,11 @@ static int take_input(struct reader *r, uint32_t spec)
 		return 0;
 	}
 	if ((k = json_get_as(&r->t, spec, "user_input", JSON_OBJECT)) == NONE)
-		return 0; /* script objects and tokens are not for the caller to give */
+		return 0; /* script objects and tokens are not passed by the caller */
 	struct slice name = {0};
 	struct entry e = {.kind = read_argument(r, json_get_as(&r->t, k, "arg", JSON_OBJECT), &name), .leaf = r->input.leaves++};
 	if (e.kind == ARG_OTHER)
-		contract_note(r->c, "value %u of the call is neither a tensor nor a number: it is left out", e.leaf);
+		contract_note(r->c, "value %u of the call is neither a tensor nor a number: left out", e.leaf);
 	return e.kind == ARG_TENSOR || e.kind == ARG_SYM_INT ? add_entry(r, &r->input, CONTRACT_MAX_INPUTS, e, name) : 0;
 }
 
@@ -148,7 +148,7 @@ static int take_output(struct reader *r, uint32_t spec)
 			return missing(r, "loss_output");
 		name = json_slice(&r->t, n);
 	} else {
-		take_mutation(r, spec); /* gradients go elsewhere */
+		take_mutation(r, spec); /* gradients are elsewhere */
 		return 0;
 	}
 	r->output.leaves++;
@@ -172,7 +172,7 @@ static int take_signature(struct reader *r, struct slice part)
 	return 0;
 }
 
-/* ---- what the graph says of the names ---- */
+/* ---- metadata of the names in the graph ---- */
 
 static int find_facts(struct reader *r, struct slice values, bool tensor)
 {
@@ -220,7 +220,7 @@ static struct symsize sym_int(struct reader *r, uint32_t k)
 		return symsize_int(v);
 	if (expr != NONE)
 		return read_expression(r, expr);
-	contract_unread(r->c, "the size at byte %zu is no integer and no expression", (size_t)(json_slice(&r->t, k).p - r->text.p));
+	contract_unread(r->c, "the size at byte %zu is neither an integer nor an expression", (size_t)(json_slice(&r->t, k).p - r->text.p));
 	return contract_unknown(r->c);
 }
 
@@ -271,12 +271,12 @@ static int tensor_meta(struct reader *r, struct slice part, struct meta *m)
 		number = 0;
 	m->dtype = exported_dtype(number);
 	if (m->dtype == DTYPE_NONE)
-		contract_unread(r->c, "dtype %lld at byte %zu is not known here", (long long)number, (size_t)(part.p - r->text.p));
+		contract_unread(r->c, "unknown dtype %lld at byte %zu", (long long)number, (size_t)(part.p - r->text.p));
 	m->device = device_by_name(json_text(&r->t, device, "type", &r->b));
 	return 0;
 }
 
-/* The tensor that e names; an int is one of no dims. Known: the graph has it. */
+/* The tensor that e refers to; an int is a 0-d one. Known: the graph has it. */
 static int meta_of(struct reader *r, const struct entry *e, struct meta *m)
 {
 	*m = (struct meta){DTYPE_NONE, DEVICE_NONE, -1, NULL};
@@ -312,7 +312,7 @@ static int fill_inputs(struct reader *r)
 		struct contract_input *in = &c->input[i];
 		in->name = name_of(r, e);
 		if (m.n_dim < 0)
-			return err_set(r->err, EXIT_INPUT, "no exported program: nothing is said of input '%.*s'", SLN(in->name, 200));
+			return err_set(r->err, EXIT_INPUT, "invalid exported program: no metadata for input '%.*s'", SLN(in->name, 200));
 		in->dtype = m.dtype;
 		in->device = m.device;
 		in->n_dim = m.n_dim;
@@ -376,7 +376,7 @@ static int fill_constants(struct reader *r)
 
 /* ---- ranges ---- */
 
-/* Until int_oo came (2.5), no bound was the largest int, or one less. */
+/* Before int_oo (2.5), "no bound" was the largest int, or one less. */
 static bool no_bound(int64_t v) { return v >= INT64_MAX - 1 || v <= INT64_MIN + 2; }
 
 static struct symrange range_of(struct reader *r, uint32_t k)
@@ -514,7 +514,7 @@ static void input_paths(struct reader *r, const struct slice *names, uint32_t n_
 	if (pytree_paths(&c->arena, c->in_spec, true, &paths, &n, &err) < 0)
 		contract_note(c, "in_spec: %s", err.text);
 	else if (n != r->input.leaves)
-		contract_note(c, "the call has %u values, the signature %u: inputs have no paths", n, r->input.leaves);
+		contract_note(c, "the call has %u values, but the signature has %u: inputs have no paths", n, r->input.leaves);
 	else
 		for (uint32_t i = 0; i < c->n_inputs; i++)
 			c->input[i].path = users_path(r, paths[r->input.v[i].leaf], names, n_names);
@@ -535,7 +535,7 @@ static void output_paths(struct reader *r)
 			c->output[i].path = paths[i];
 }
 
-/* After contract_finish, which would take the constants among the values for a mistake. */
+/* After contract_finish, which would treat the constants among the values as an error. */
 static int take_call(struct reader *r, struct slice graph)
 {
 	struct json_skim s;
@@ -545,7 +545,7 @@ static int take_call(struct reader *r, struct slice graph)
 		return missing(r, "module_call_graph");
 	if (json_skim_open(&s, graph) < 0)
 		return no_program(r, graph.p + s.at, s.error);
-	int rc = json_skim_next(&s, &key, &entry); /* the whole module's stands first; the others can be many */
+	int rc = json_skim_next(&s, &key, &entry); /* the whole module's comes first; there can be many others */
 	if (rc < 0)
 		return no_program(r, graph.p + s.at, s.error);
 	if (!rc || parse_part(r, entry, &root) < 0)
@@ -582,7 +582,7 @@ static int check_version(struct reader *r, struct slice part)
 		(void)json_u64(&r->t, m, &minor);
 	if (major < MIN_MAJOR || major > MAX_MAJOR)
 		return err_set(r->err, EXIT_INPUT,
-			       "the exported program has schema version %llu.%llu, and %d to %d are read here: export it "
+			       "the exported program has schema version %llu.%llu, but only %d to %d are supported: export it "
 			       "again with PyTorch 2.3 to 2.13",
 			       (unsigned long long)major, (unsigned long long)minor, MIN_MAJOR, MAX_MAJOR);
 	return 0;

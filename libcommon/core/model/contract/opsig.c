@@ -9,7 +9,7 @@ static const struct signature signatures[] = {
 #include "model/contract/opsigs.h"
 };
 
-/* The key may stand behind an '@', which sorts with the rest of the name. */
+/* The key may follow an '@', which sorts with the rest of the name. */
 struct key {
 	const char *at, *name;
 };

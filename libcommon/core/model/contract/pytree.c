@@ -29,7 +29,7 @@ struct walk {
 
 static int bad(struct walk *w, const char *what) { return err_set(w->err, EXIT_INPUT, "pytree spec: %s", what); }
 
-/* ---- what the children of a node are called ---- */
+/* ---- names of a node's children ---- */
 
 static void add_key(struct buf *b, const struct json_tape *t, uint32_t k)
 {
@@ -123,28 +123,28 @@ static bool child_names(struct walk *w, uint32_t obj, uint32_t n)
 static int add_leaf(struct walk *w)
 {
 	if (w->n == PYTREE_MAX_LEAVES)
-		return bad(w, "it has too many leaves");
+		return bad(w, "too many leaves");
 	if ((w->bytes += w->path.len) > MAX_ALL_BYTES)
-		return bad(w, "its keys are too long");
+		return bad(w, "keys are too long");
 	PUSH_TO(w->paths, w->n, w->cap) = arena_slice(w->arena, buf_slice(&w->path));
 	return 0;
 }
 
-/* The spec at token obj: a leaf is taken, an inner node goes onto the stack. */
+/* The spec at token obj: a leaf is recorded, an inner node is pushed onto the stack. */
 static int walk_visit(struct walk *w, uint32_t obj)
 {
 	uint32_t type = json_get(&w->tape, obj, "type"), children = json_get(&w->tape, obj, "children_spec");
 	if (type == NONE || !json_is(&w->tape, children, JSON_ARRAY))
 		return bad(w, "a node lacks its type or its children_spec");
 	if (w->path.len > MAX_PATH_BYTES)
-		return bad(w, "its keys are too long");
+		return bad(w, "keys are too long");
 	uint32_t n = count(&w->tape, children);
 	if (json_is(&w->tape, type, JSON_NULL))
 		return n ? bad(w, "a leaf has children") : add_leaf(w);
 	if (!json_is(&w->tape, type, JSON_STRING))
-		return bad(w, "a type is no name");
+		return bad(w, "a type is not a name");
 	if (w->call && w->depth == 0 && n != 2)
-		return bad(w, "it is not that of a call, a tuple of args and kwargs");
+		return bad(w, "not the spec of a call: a tuple of args and kwargs");
 	PUSH_TO(w->stack, w->depth, w->cap_depth) =
 	    (struct node){.child = json_first(&w->tape, children), .end = json_end(&w->tape, children), .n = n, .path = w->path.len};
 	if (n && !(w->call && w->depth == 1))
@@ -182,16 +182,16 @@ static int walk_spec(struct walk *w, struct slice spec)
 {
 	uint32_t root;
 	if (spec.n > MAX_SPEC_BYTES)
-		return bad(w, "it is too long");
+		return bad(w, "too long");
 	json_tape_text(&w->tape, spec.p, spec.n);
 	if (json_parse(&w->tape, 0, spec.n, &root) < 0)
 		return err_set(w->err, EXIT_INPUT, "pytree spec: %s at offset %zu", w->tape.error, w->tape.error_at);
 	uint32_t version = json_first(&w->tape, root);
 	uint64_t v;
 	if (count(&w->tape, root) != 2 || !json_u64(&w->tape, version, &v))
-		return bad(w, "it is no list of a protocol's number and a tree");
+		return bad(w, "not a list of a protocol number and a tree");
 	if (v != 1)
-		return err_set(w->err, EXIT_INPUT, "pytree spec: protocol %llu is not known", (unsigned long long)v);
+		return err_set(w->err, EXIT_INPUT, "pytree spec: unknown protocol %llu", (unsigned long long)v);
 	int r = walk_visit(w, json_next(&w->tape, version));
 	while (r == 0 && w->depth)
 		r = walk_step(w);
@@ -220,9 +220,9 @@ int pytree_paths(struct arena *a, struct slice spec, bool call, struct slice **p
 	return r;
 }
 
-/* ---- what a user writes ---- */
+/* ---- paths written by the user ---- */
 
-/* Cut the next part off: args, [0], ["x"], .x, x. False when there is none, or the rest is nothing of the kind. */
+/* Cut the next part off: args, [0], ["x"], .x, x. False if there is none, or the rest is not a path. */
 static bool next_part(struct slice *s, struct slice *part)
 {
 	size_t i = 0, n = 0;
@@ -268,7 +268,7 @@ bool pytree_path_matches(struct slice path, struct slice asked)
 		return true;
 	if (!asked.n)
 		return false;
-	/* From the start, or from any key on: args[0].pair[1], pair[1]. A position alone means nothing. */
+	/* From the start, or from any key on: args[0].pair[1], pair[1]. A position alone does not match. */
 	struct slice part, last = {0};
 	for (struct slice rest = path; rest.n;) {
 		bool key = rest.p[0] != '[' || (rest.n > 1 && rest.p[1] == '"');
@@ -279,5 +279,5 @@ bool pytree_path_matches(struct slice path, struct slice asked)
 		if (!rest.n && key)
 			last = part;
 	}
-	return last.n && slice_eq(last, asked); /* a key that holds dots */
+	return last.n && slice_eq(last, asked); /* a key that contains dots */
 }

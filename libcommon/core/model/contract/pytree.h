@@ -1,12 +1,12 @@
-/* pytree.h - torch's pytree specs (torch/utils/_pytree.py, treespec_dumps, protocol 1), as AOTI's in_spec_ has them.
+/* pytree.h - torch's pytree specs (torch/utils/_pytree.py, treespec_dumps, protocol 1), as in AOTI's in_spec_.
  *
  *     [1, {"type": "builtins.tuple", "context": "null", "children_spec": [
  *            {"type": "builtins.tuple", ... the positional arguments},
  *            {"type": "builtins.dict", "context": "[\"mask\"]", ... the keyword arguments}]}]
  *
  * pytree_paths gives a path for each leaf in order: args[0], args[0]["pair"][1], kwargs["mask"] for the in_spec of a
- * call; for an out_spec (call false) "" for a single leaf, [0], ["sum"]. Leaves in objects of unknown types get their
- * position ([0]). Paths live in the arena.
+ * call; for an out_spec (call false) "" for a single leaf, [0], ["sum"]. Leaves of objects of unknown types are named by position ([0]).
+ * Paths live in the arena.
  */
 #ifndef PT2_PYTREE_H
 #define PT2_PYTREE_H
@@ -16,7 +16,7 @@
 
 int pytree_paths(struct arena *a, struct slice spec, bool call, struct slice **paths, uint32_t *n, struct err *err);
 
-/* Does what a user wrote mean this path? Exact; or with dots and bare keys: args[0].x, kwargs.mask, x, mask. */
+/* Does the user's text mean this path? Exact; or with dots and bare keys: args[0].x, kwargs.mask, x, mask. */
 bool pytree_path_matches(struct slice path, struct slice asked);
 
 #endif

@@ -1,4 +1,4 @@
-/* Which operand is which input: files (one tensor or many), specs, by position or by NAME=. */
+/* Maps operands to inputs: files (one tensor or many), specs, by position or by NAME=. */
 #include "model/cppwrapper/operands.h"
 #include "model/contract/pytree.h"
 
@@ -8,7 +8,7 @@
 struct origin {
 	struct tensor_meta meta;
 	const char *from;
-	struct slice key; /* shown behind a file of several */
+	struct slice key; /* shown after a file with several */
 	struct tensor_file *file;
 	size_t index;
 };
@@ -50,7 +50,7 @@ static void add_names(struct buf *b, const struct contract *c)
 		buf_addf(b, " and %u more", c->n_inputs - 40);
 }
 
-/* The input that NAME means: an index, the graph's own name, or a path. -1: none; -2: more than one. */
+/* The input that NAME refers to: an index, the graph's own name, or a path. -1: none; -2: more than one. */
 static int64_t find_input(const struct contract *c, struct slice name)
 {
 	uint64_t index;
@@ -74,7 +74,7 @@ static int no_input(struct reading *r, struct slice name, bool several, const ch
 	struct buf b = {0};
 	add_names(&b, r->c);
 	err_set(r->err, EXIT_USAGE, "%s'%.*s' %s: the inputs are %s", where, SL(name),
-		several ? "means more than one input" : "is no input of this model", buf_str(&b));
+		several ? "matches more than one input" : "is not an input of this model", buf_str(&b));
 	buf_release(&b);
 	return -1;
 }
@@ -89,7 +89,7 @@ static int put_next(struct reading *r, const struct origin *o)
 		}
 	struct buf b = {0};
 	add_names(&b, r->c);
-	err_set(r->err, EXIT_USAGE, "too many inputs, the first that is too many is '%s': the model takes %u: %s", o->from, r->c->n_inputs,
+	err_set(r->err, EXIT_USAGE, "too many inputs, the first extra one is '%s': the model takes %u: %s", o->from, r->c->n_inputs,
 		buf_str(&b));
 	buf_release(&b);
 	return -1;
@@ -101,7 +101,7 @@ static int put_named(struct reading *r, struct slice name, const struct origin *
 	if (i < 0)
 		return no_input(r, name, i == -2, "");
 	if (!is_free(r->g, (size_t)i))
-		return err_set(r->err, EXIT_USAGE, "'%.*s' is given twice: as '%s' and as '%s'", SL(name), r->g->from[i], o->from);
+		return err_set(r->err, EXIT_USAGE, "duplicate input '%.*s': given as '%s' and as '%s'", SL(name), r->g->from[i], o->from);
 	place_operand(r, (size_t)i, o);
 	return 0;
 }
@@ -112,7 +112,7 @@ static bool by_order(const struct tensor_file *f, const struct contract *c)
 		return true; /* the only one: its key does not matter */
 	if (f->format == TENSOR_NPY || f->top == TENSOR_TOP_ONE || f->top == TENSOR_TOP_SEQUENCE)
 		return true;
-	/* numpy names what was saved without names arr_0, arr_1, ... */
+	/* numpy names unnamed arrays arr_0, arr_1, ... */
 	for (size_t i = 0; i < f->n; i++) {
 		char name[32];
 		snprintf(name, sizeof name, "arr_%zu", i);
@@ -197,7 +197,7 @@ static int open_file(struct reading *r, const char *path, struct tensor_file **o
 
 static bool exists(const char *path) { return !access(path, F_OK) || !strcmp(path, "-"); }
 
-/* Cut "@device" off what names a file, unless a file has that very name. */
+/* Cut "@device" off a file name, unless a file with that exact name exists. */
 static bool cut_device(char *path, int *device, int *index)
 {
 	char *at = strrchr(path, '@');
@@ -231,7 +231,7 @@ static int read_operand(struct reading *r, const char *operand)
 	if (eq)
 		name = slice_of(operand, (size_t)(eq - operand));
 	if (eq && !name.n)
-		return err_set(r->err, EXIT_USAGE, "'%s': a name is missing before '='", operand);
+		return err_set(r->err, EXIT_USAGE, "'%s': missing name before '='", operand);
 	if (tensor_spec_like(slice_str(rest)) && !exists(rest)) {
 		struct origin o = {.from = rest};
 		if (tensor_spec_parse(slice_str(rest), &o.meta, r->err) < 0)
@@ -263,7 +263,7 @@ int given_read(struct given *g, const struct contract *c, const char *const *ope
 	for (size_t i = 0; i < g->n; i++)
 		g->meta[i].n_dim = -1;
 	struct reading r = {g, c, err};
-	/* Those with a name first, so that the others fill what is left. */
+	/* Named ones first, so that the others fill the rest. */
 	for (int named = 1; named >= 0; named--)
 		for (int i = 0; i < n; i++) {
 			bool has = !tensor_spec_like(slice_str(operands[i])) && !exists(operands[i]) && name_end(operands[i]);
@@ -279,7 +279,7 @@ int given_data(struct given *g, size_t input, struct slice *data, struct err *er
 {
 	const struct given_source *s = &g->source[input];
 	if (!s->file)
-		return err_set(err, EXIT_USAGE, "'%s' has no values: give a file", g->from[input] ? g->from[input] : "this input");
+		return err_set(err, EXIT_USAGE, "'%s' has no values: pass a file", g->from[input] ? g->from[input] : "this input");
 	return tensor_data(s->file, s->index, data, err);
 }
 

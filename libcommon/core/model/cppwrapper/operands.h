@@ -1,23 +1,23 @@
-/* operands.h - which operand of a command line is which input of a model.
+/* operands.h - maps operands of a command line to inputs of a model.
  *
  *     struct given g;
  *     if (given_read(&g, &contract, operands, n, &err) < 0) ...        // EXIT_USAGE: unknown names, too many
- *     g.meta[i], g.from[i] ...                                         // n_dim -1, NULL: none was given for this input
+ *     g.meta[i], g.from[i] ...                                         // n_dim -1, NULL: no operand for this input
  *     if (given_data(&g, i, &data, &err) < 0) ...                      // its bytes, unless a spec was given
  *     given_release(&g);
  *
  * An operand is a file (.npy .npz .safetensors .pt), one tensor of it (FILE:KEY), either with @device, or a spec
  * (f32[8,10]). NAME=OPERAND says which input it is: a path in the call's structure (args[0].x, kwargs.mask, x), the graph's
- * own name (arg4_1), or an index; others fill what is left, in order. The keys of a file of several tensors are names.
+ * own name (arg4_1), or an index; others fill the remaining inputs, in order. The keys of a file of several tensors are names.
  */
 #ifndef PT2_OPERANDS_H
 #define PT2_OPERANDS_H
 #include "model/contract/contract.h"
 
 struct given {
-	struct tensor_meta *meta; /* one per input; n_dim -1 where none was given */
+	struct tensor_meta *meta; /* one per input; n_dim -1: missing */
 	size_t n;
-	char **from; /* what was given: "batch.npz:x", "f32[8,10]"; NULL */
+	char **from; /* the operand: "batch.npz:x", "f32[8,10]"; NULL */
 	struct given_source {
 		struct tensor_file *file; /* NULL for a spec */
 		size_t index;
@@ -29,7 +29,7 @@ struct given {
 int given_read(struct given *g, const struct contract *c, const char *const *operands, int n, struct err *err);
 int given_data(struct given *g, size_t input, struct slice *data, struct err *err);
 void given_release(struct given *g);
-/* "args[0] (arg4_1)", "arg4_1": how an input is called in messages. */
+/* "args[0] (arg4_1)", "arg4_1": the name of an input in messages. */
 void add_input_name(struct buf *b, const struct contract *c, uint32_t input);
 
 #endif

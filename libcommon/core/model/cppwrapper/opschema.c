@@ -21,7 +21,7 @@ static bool take_token(struct slice *s, const char *text)
 	return true;
 }
 
-/* Letters, digits, '_', and what else `more` has. */
+/* Letters, digits, '_', and the characters in `more`. */
 static struct slice take_word(struct slice *s, const char *more)
 {
 	skip_space(s);
@@ -33,7 +33,7 @@ static struct slice take_word(struct slice *s, const char *more)
 	return w;
 }
 
-/* Up to where what was opened is closed; brackets of all kinds count alike. */
+/* Up to the matching closing bracket; all kinds of brackets count alike. */
 static bool skip_group(struct slice *s)
 {
 	size_t depth = 0;
@@ -91,7 +91,7 @@ static bool read_type(struct slice *s, struct op_param *p)
 		while (s->n && (*s->p == '(' || *s->p == '[')) {
 			bool list = *s->p == '[';
 			if (list && p->list)
-				p->type.n = 0; /* a list of lists: of no type that is known here */
+				p->type.n = 0; /* a list of lists: unknown type */
 			if (list && p->optional)
 				p->items_optional = true;
 			if (list)
@@ -127,7 +127,7 @@ static bool read_params(struct slice *s, struct op_param **v, uint32_t *n, uint3
 	if (take_token(s, ")"))
 		return true;
 	do {
-		if (take_token(s, "...") || take_token(s, "*")) /* a variable number; keywords from here on */
+		if (take_token(s, "...") || take_token(s, "*")) /* a variable number; keyword-only from here on */
 			continue;
 		struct op_param p;
 		if (!read_param(s, &p))
@@ -159,7 +159,7 @@ int op_schema_read(struct op_schema *x, struct slice text, struct err *err)
 	if (x->name.n && read_params(&s, &x->param, &x->n, &x->cap) && take_token(&s, "->") && read_result(&s, x))
 		return 0;
 	op_schema_release(x);
-	return err_set(err, EXIT_INPUT, "a schema that cannot be read, at byte %zu: %.*s", text.n - s.n, SLN(text, 200));
+	return err_set(err, EXIT_INPUT, "invalid schema, at byte %zu: %.*s", text.n - s.n, SLN(text, 200));
 }
 
 void op_schema_release(struct op_schema *x)

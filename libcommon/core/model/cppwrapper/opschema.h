@@ -1,4 +1,4 @@
-/* opschema.h - an operator's schema, as torch's dispatcher prints it (torch 2.13, aten/src/ATen/core/function_schema.h).
+/* opschema.h - an operator's schema, in the form printed by torch's dispatcher (torch 2.13, aten/src/ATen/core/function_schema.h).
  *
  *     aten::unique_consecutive(Tensor self, bool return_inverse=False, int? dim=None) -> (Tensor, Tensor, Tensor)
  *     aten::addcmul.out(Tensor self, Tensor tensor1, Tensor tensor2, *, Scalar value=1, Tensor(a!) out) -> Tensor(a!)
@@ -8,7 +8,7 @@
  *     s.param[2].type ("int"), .optional, .has_default, .value ("None")
  *     op_schema_release(&s);
  *
- * Slices are of the text. A list's size (int[2]) is passed over, and of an alias annotation all but that there is one.
+ * Slices point into the text. A list's size (int[2]) is ignored, and of an alias annotation only its presence is kept.
  */
 #ifndef PT2_OPSCHEMA_H
 #define PT2_OPSCHEMA_H
@@ -16,10 +16,10 @@
 
 struct op_param {
 	struct slice type;  /* "Tensor", "SymInt", "Scalar", "__torch__.torch.classes.a.B" */
-	struct slice name;  /* may be empty of results */
+	struct slice name;  /* may be empty for results */
 	struct slice value; /* the default's text */
 	bool list, optional, items_optional, has_default;
-	bool aliased; /* (a), (a!), (a -> *): of a result, it may lie in memory of an operand */
+	bool aliased; /* (a), (a!), (a -> *): for a result: it may share memory with an operand */
 };
 
 struct op_schema {

@@ -131,7 +131,7 @@ static const struct {
     {"view_as_real", "r"},
 };
 
-/* aten::median.dim as median_dim; of a library of one's own nothing is known. */
+/* aten::median.dim as median_dim; nothing is known about custom libraries. */
 static bool plain_name(const char *function, char *name, size_t room)
 {
 	const char *colons = strstr(function, "::");
@@ -185,7 +185,7 @@ static int complex_of(int t)
 	}
 }
 
-/* Only where their ranks do not matter: a tensor without dims counts less, so complex64 with bfloat16 may be one of three. */
+/* Only if their ranks do not matter: a tensor without dims counts less, so complex64 with bfloat16 may be one of three. */
 static int promoted(int a, int b)
 {
 	bool integer = b == DTYPE_U8 || b == DTYPE_BOOL || (b >= DTYPE_I8 && b <= DTYPE_I64);

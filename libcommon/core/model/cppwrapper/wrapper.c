@@ -13,7 +13,7 @@ void wrapper_unclear(struct wrapper *w, struct slice text)
 
 /* ---- constructor ---- */
 
-/* Rows that grow in the arena by doubling: room for one more behind n. */
+/* Rows that grow in the arena by doubling: room for one more after n. */
 static void *grow_rows(struct wrapper *w, void *rows, uint32_t n, size_t size)
 {
 	if (n & (n - 1))
@@ -47,7 +47,7 @@ static void add_constant(struct wrapper *w)
 	c->constant[c->n_constants++] = (struct contract_constant){.dtype = DTYPE_NONE, .device = DEVICE_NONE};
 }
 
-/* [7].name = VALUE; behind inputs_info_: the index, the field and its value. */
+/* [7].name = VALUE; after inputs_info_: the index, the field and its value. */
 static bool info(struct slice s, uint32_t n, uint32_t *index, struct slice *field, struct slice *value)
 {
 	int64_t k;
@@ -76,7 +76,7 @@ static struct slice quoted(struct wrapper *w, struct slice s)
 	return (struct slice){0};
 }
 
-/* The same of a list of *n, to which it adds a row where it names the next one. */
+/* The same for a list of *n; adds a row if it refers to the next one. */
 static bool take_info(struct wrapper *w, struct slice line, struct slice s, const uint32_t *n, void (*add)(struct wrapper *w), uint32_t *i,
 		      struct slice *field, struct slice *value)
 {
@@ -163,8 +163,8 @@ static void take_constant(struct wrapper *w, struct slice line, struct slice s)
 		constant_dims(w, k, v, *field.p == 's' && field.p[1] == 't');
 }
 
-/* in_spec_ = R"(...)"; or, for MSVC's sake, = and pieces of it on lines of their own; up to 2.6 also "..." with
- * escapes. s starts behind the =; returns where it ends. */
+/* in_spec_ = R"(...)"; or, for MSVC, = and pieces of it on separate lines; up to 2.6 also "..." with escapes. s starts after the =; returns
+ * the end. */
 static const char *take_spec(struct wrapper *w, const char *p, const char *end, struct slice *spec)
 {
 	struct buf b = {0};
@@ -193,8 +193,8 @@ static const char *take_spec(struct wrapper *w, const char *p, const char *end, 
 
 /* ---- declarations of kernels ---- */
 
-/* extern "C"  void  cpp_fused_add_0(float* in_out_ptr0, ...); or {: behind its brackets, p when it is none, and end
- * when they do not close (nothing after it can be understood then). Templates (cpp_gemm_template.py) have a line end behind "C". */
+/* extern "C"  void  cpp_fused_add_0(float* in_out_ptr0, ...); or {: the position after its brackets, p if it is not one, and `end` if they
+ * do not close (then nothing after it can be understood). Templates (cpp_gemm_template.py) have a line end after "C". */
 static const char *take_extern(struct wrapper *w, const char *p, const char *end)
 {
 	const char *nl = memchr(p, '\n', (size_t)(end - p));
@@ -269,7 +269,7 @@ struct scan {
 	bool base, run_impl, in_spec, out_spec, arrayref;
 };
 
-/* The include of its main device: cpu.h is there for models of GPUs too. */
+/* The include of its main device: GPU models include cpu.h, too. */
 static void take_include(struct wrapper *w, struct slice line)
 {
 	if (!text_take(&line, "#include <torch/csrc/inductor/aoti_include/") &&
@@ -291,7 +291,7 @@ static void take_base(struct wrapper *w, struct scan *t, struct slice s)
 			i ? add_output(w) : add_input(w);
 }
 
-/* On from p, which is further than the line that is being read. */
+/* Continues at p, which is after the current line. */
 static void move_on(struct scan *t, const char *p)
 {
 	if (p <= t->p)
@@ -321,7 +321,7 @@ static void take_run_impl(struct wrapper *w, struct scan *t, struct slice line)
 	}
 }
 
-/* inductor_entry_impl of torch.compile with cpp_wrapper: nothing but its body tells how many inputs and outputs there are. */
+/* inductor_entry_impl of torch.compile with cpp_wrapper: only its body shows the number of inputs and outputs. */
 static void take_entry(struct wrapper *w, struct scan *t, struct slice line)
 {
 	static const char in[] = "steal_from_raw_handles_to_raii_handles(input_handles, ", out[] = "    output_handles[";
@@ -415,11 +415,11 @@ static void scan(struct wrapper *w, struct scan *t)
 		t->p = nl ? nl + 1 : t->end;
 		const char *next = t->p;
 		take_source_line(w, t, line);
-		t->line += t->p == next; /* else more was read, up to somewhere in a line */
+		t->line += t->p == next; /* else it read further, up to the middle of a line */
 	}
 }
 
-/* ---- the end: what all parts say together ---- */
+/* ---- the end: combining all parts ---- */
 
 static bool known(struct wrapper *w, struct symsize s) { return contract_known(w->c, s); }
 
@@ -463,9 +463,9 @@ static void finish_input(struct wrapper *w, uint32_t i)
 		finish_dim(w, i, d);
 	out->rank_known = out->asserted > 0 && in->n_dim == in->asserted_rank;
 	if (out->asserted && !out->rank_known)
-		contract_unread(w->c, "input %u: check_input knows %d dims, assert_size_stride %d", i, mentioned, in->asserted_rank);
+		contract_unread(w->c, "input %u: check_input has %d dims, assert_size_stride %d", i, mentioned, in->asserted_rank);
 	if (w->checks && out->dtype == DTYPE_NONE && out->device == DEVICE_NONE && !mentioned) {
-		contract_unread(w->c, "input %u: nothing that checks it is understood", i);
+		contract_unread(w->c, "input %u: none of its checks are understood", i);
 		w->c->n_unread_checks++;
 	}
 	out->n_dim = in->n_dim;
@@ -475,7 +475,7 @@ static void finish_input(struct wrapper *w, uint32_t i)
 	}
 }
 
-/* A kernel's argument may tell the data type of a view or a reuse: then it is that of the other too. */
+/* A kernel's argument may tell the data type of a view or a reuse: then it is also that of the other. */
 static void spread_dtypes(struct wrapper *w)
 {
 	struct contract_value *v = w->c->value;
@@ -534,7 +534,7 @@ static void finish_contract(struct wrapper *w, const struct scan *t)
 	if (w->n_sym)
 		memcpy(c->symbol, w->sym, w->n_sym * sizeof(*c->symbol));
 	if (!t->run_impl)
-		contract_unread(c, "the text has no run_impl: it is cut off, or of a model that this reader does not know");
+		contract_unread(c, "the text has no run_impl: it is truncated, or of an unknown kind of model");
 	if (!t->base)
 		contract_unread(c, "the text has no constructor: names of inputs and constants are missing");
 	if (w->n_unclear > MAX_UNCLEAR)
@@ -572,7 +572,7 @@ int wrapper_read(struct contract *c, struct slice text, struct slice kernel_text
 	scan(&w, &t);
 	int r = 0;
 	if (!t.base && !t.run_impl)
-		r = err_set(err, EXIT_INPUT, "this is no wrapper.cpp of AOTInductor: it has no AOTInductorModel and no run_impl");
+		r = err_set(err, EXIT_INPUT, "not a wrapper.cpp of AOTInductor: it has no AOTInductorModel and no run_impl");
 	else
 		finish_contract(&w, &t);
 	reader_release(&w);

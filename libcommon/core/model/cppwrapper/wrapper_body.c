@@ -10,7 +10,7 @@ static struct slice text_inside(struct slice head)
 }
 
 /* if ((reinterpret_cast<std::uintptr_t>(arg0_1.data_ptr()) & (16 -1)) != 0) {
- * (cpp_wrapper_gpu.py, codegen_inputs): the copy in the block is made when the input is not aligned. */
+ * (cpp_wrapper_gpu.py, codegen_inputs): the block copies the input if it is not aligned. */
 static bool take_alignment(struct wrapper *w, struct slice head)
 {
 	struct slice rest = head, bytes;
@@ -63,7 +63,7 @@ static enum block_kind block_kind(struct wrapper *w, struct slice head)
 	return BLOCK_SKIP;
 }
 
-/* Variables that the other branch assigned do not exist in this one. */
+/* Variables assigned in the other branch do not exist in this one. */
 static void forget_other_branch(struct wrapper *w)
 {
 	for (uint32_t i = 0; i < w->n_assigned; i++) {
@@ -74,7 +74,7 @@ static void forget_other_branch(struct wrapper *w)
 	w->n_assigned = 0;
 }
 
-/* False when it is too deep. */
+/* False if it is too deep. */
 static bool enter(struct wrapper *w, struct slice head, bool skip_else)
 {
 	if (w->depth == WRAPPER_MAX_DEPTH)
@@ -139,7 +139,7 @@ static bool give_output(struct wrapper *w, struct slice index, struct slice from
 	return true;
 }
 
-/* Nothing is written for an output that is None (cpp_wrapper_cpu.py, generate_return): what no statement names is one. */
+/* Nothing is written for a None output (cpp_wrapper_cpu.py, generate_return): outputs without a statement are None. */
 static void all_none(struct wrapper *w, bool none)
 {
 	for (uint32_t k = 0; k < w->c->n_outputs; k++)
@@ -162,7 +162,7 @@ static void not_none(struct wrapper *w, struct slice s)
 
 /* ---- declarations and assignments ---- */
 
-/* The number between `before` and `behind`, and nothing else. */
+/* The number between `before` and `behind`, with nothing else. */
 static bool number_in(struct slice text, const char *before, const char *behind, int64_t *k)
 {
 	return text_take(&text, before) && slice_ends(text, behind) && text_i64(slice_of(text.p, text.n - 1), k) && *k >= 0;
@@ -193,7 +193,7 @@ static void bind_constant(struct wrapper *w, struct slice name, uint32_t index)
 	wrapper_declare(w, name, VAR_TENSOR)->value = v;
 }
 
-/* A tensor gets a name: a reuse, a view, or what an AtenTensorHandle holds. */
+/* A tensor gets a name: a reuse, a view, or the content of an AtenTensorHandle. */
 static void bind_tensor(struct wrapper *w, struct slice name, const struct wtensor *t, bool owns)
 {
 	struct contract *c = w->c;
@@ -211,7 +211,7 @@ static void bind_tensor(struct wrapper *w, struct slice name, const struct wtens
 		c->value[v].name = arena_slice(&c->arena, name);
 	}
 	bool takes = owns && (t->view || handle || from->owns || !t->moved);
-	struct wvar *var = wrapper_declare(w, name, VAR_TENSOR); /* from may move, and so is found anew */
+	struct wvar *var = wrapper_declare(w, name, VAR_TENSOR); /* `from` may move, so look it up again */
 	from = wrapper_var(w, t->var);
 	if (takes)
 		wrapper_own(w, var, v);
@@ -275,7 +275,7 @@ static bool declare_raii(struct wrapper *w, struct slice name, struct slice init
 }
 
 /* ArrayRefTensor<float> buf0(buf0_storage, int_array_0, int_array_1, cached_torch_device_type_cpu, ...): a buffer on
- * the stack (cpp_wrapper_cpu_array_ref.py). It takes memory for as long as run_impl runs. */
+ * the stack (cpp_wrapper_cpu_array_ref.py). It uses memory as long as run_impl runs. */
 static bool declare_on_stack(struct wrapper *w, struct slice type, struct slice name, struct slice init)
 {
 	struct slice storage, size, stride, device = {0}, element = type;
@@ -297,7 +297,7 @@ static bool declare_on_stack(struct wrapper *w, struct slice type, struct slice 
 	return true;
 }
 
-/* NAME = INIT of what stands outside of a branch: buf2 = std::move(true_graph_0_buf1); */
+/* NAME = INIT of a variable outside the branch: buf2 = std::move(true_graph_0_buf1); */
 static bool assign(struct wrapper *w, struct slice name, struct slice init)
 {
 	struct wtensor t;
@@ -316,7 +316,7 @@ static bool assign(struct wrapper *w, struct slice name, struct slice init)
 		return v->kind == VAR_POINTERS;
 	uint32_t before = v->value, now = wrapper_same(w, name, t.value);
 	struct contract_value *value = &w->c->value[now];
-	/* The branches, or the first turn of the loop and the next ones, may differ. */
+	/* The branches, or the first and later iterations of the loop, may differ. */
 	if (w->branches && before != NONE && !same_dims(w, before, now)) {
 		w->wv[now].whole = false;
 		value->n_dim = -1;
@@ -325,7 +325,7 @@ static bool assign(struct wrapper *w, struct slice name, struct slice init)
 		value->dtype = DTYPE_NONE;
 		w->wv[now].from = 0;
 	}
-	if (w->branches && value->kind != VALUE_BUFFER) { /* that branch gives an input or a constant, the other may not */
+	if (w->branches && value->kind != VALUE_BUFFER) { /* this branch returns an input or a constant, the other may not */
 		w->wv[now].whole = false;
 		*value = (struct contract_value){.name = value->name,
 						 .kind = VALUE_BUFFER,
@@ -346,8 +346,8 @@ static bool assign(struct wrapper *w, struct slice name, struct slice init)
 
 /* ---- assert_size_stride ---- */
 
-/* assert_size_stride(buf1, {6L, 8L}, {8L, 1L}, "torch.ops.aten.topk.default"), and from 2.15 on behind an operator's
- * name cached_torch_dtype_float32, "torch.float32" (aoti_runtime/utils.h). */
+/* assert_size_stride(buf1, {6L, 8L}, {8L, 1L}, "torch.ops.aten.topk.default"), and from 2.15 on after an operator's name
+ * cached_torch_dtype_float32, "torch.float32" (aoti_runtime/utils.h). */
 static bool take_assert(struct wrapper *w, struct slice args)
 {
 	struct slice name, size, stride, op, dtype = {0};
@@ -473,7 +473,7 @@ static bool method(struct wrapper *w, struct slice name, struct slice s)
 	return slice_is(s, ".clear()") || (v && v->kind == VAR_OTHER); /* inputs.clear(); desc.strides[0] = 1; */
 }
 
-/* From behind the first name; `name` may hold :: */
+/* From after the first name; `name` may contain :: */
 static bool named_statement(struct wrapper *w, struct slice whole, struct slice name, struct slice s)
 {
 	struct slice args, fn;

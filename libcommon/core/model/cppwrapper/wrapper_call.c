@@ -36,13 +36,13 @@ static void add_scalar(struct wrapper *w, struct slice text)
 {
 	struct slice rest = text, name = text_name(&rest);
 	if (!rest.n && (slice_starts(name, "buf") || slice_starts(name, "arg")) && !wrapper_var(w, name))
-		contract_unread(w->c, "line %u: the text does not say where %.*s comes from", w->line, SL(name));
+		contract_unread(w->c, "line %u: the text does not show where %.*s comes from", w->line, SL(name));
 	add_arg(w, ARG_SCALAR, NONE, text);
 }
 
 /* ---- handles ---- */
 
-/* &buf0_handle, and what it will hold is called buf0. */
+/* &buf0_handle, and its future content is called buf0. */
 static struct wvar *out_handle(struct wrapper *w, struct slice arg, struct slice *name)
 {
 	struct slice var = slice_trim(arg);
@@ -72,7 +72,7 @@ static void put_handle(struct wrapper *w, struct slice arg, uint32_t value)
 		v->value = value;
 }
 
-/* A handle that shares the memory of what `of` names. */
+/* A handle that shares the memory of `of`. */
 static bool share(struct wrapper *w, struct slice of, struct slice handle, uint32_t *value)
 {
 	struct wtensor t;
@@ -125,7 +125,7 @@ static bool alloc(struct wrapper *w, const struct slice *a)
 	return true;
 }
 
-/* Calls for which torch's allocator is not asked: handles that are new names of old memory. */
+/* Calls that do not use torch's allocator: handles that are new names for existing memory. */
 static bool handle_maker(struct wrapper *w, struct slice fn, struct slice args)
 {
 	struct slice a[MAX_ARGS], name;
@@ -138,7 +138,7 @@ static bool handle_maker(struct wrapper *w, struct slice fn, struct slice args)
 	if (slice_ends(fn, "_view_dtype") && n == 3) {
 		if (!share(w, a[0], a[2], &v))
 			return false;
-		/* Inductor's bit casts keep the size of an element, so the dims too. */
+		/* Inductor's bit casts keep the element size, and thus the dims. */
 		w->c->value[v].dtype = wrapper_dtype(a[1]);
 		w->wv[v].from = 0;
 		return true;
@@ -168,7 +168,7 @@ static bool handle_maker(struct wrapper *w, struct slice fn, struct slice args)
 
 /* ---- operators ---- */
 
-/* Operators whose result lies in the memory of their first tensor. */
+/* Operators whose result shares memory with their first tensor. */
 static bool is_view_op(struct slice op)
 {
 	static const char *const views[] = {
@@ -213,7 +213,7 @@ struct op {
 	int device;
 	bool out, in_place, view;
 	uint32_t first, second;           /* tensors that are read */
-	uint32_t made, n_made, n_tensors; /* the last that was made */
+	uint32_t made, n_made, n_tensors; /* the last one created */
 	const char *dtypes;
 };
 
@@ -237,7 +237,7 @@ static void op_makes(struct wrapper *w, struct op *op, struct slice name, struct
 	op->n_made += what != 0;
 	if (what == 'i')
 		w->wv[v].like = op->made + 1;
-	if (op->in_place && op->first != NONE) /* gives back what it changed */
+	if (op->in_place && op->first != NONE) /* returns what it changed */
 		w->wv[v].like = op->first + 1;
 	if (what == 's' && op->first != NONE)
 		w->wv[v].from = op->first + 1;
@@ -270,7 +270,7 @@ static void op_arg(struct wrapper *w, struct op *op, struct slice arg)
 	add_arg(w, role, t.value, arg);
 }
 
-/* std::array<AtenTensorHandle, 2>{buf1, buf2}.cbegin(): what the braces hold. */
+/* std::array<AtenTensorHandle, 2>{buf1, buf2}.cbegin(): the content of the braces. */
 static bool tensor_list(struct slice arg, struct slice *inner)
 {
 	const char *at = slice_find(arg, "std::array<");
@@ -310,7 +310,7 @@ static void call_op(struct wrapper *w, struct slice name, struct slice args)
 	end_call(w);
 }
 
-/* aoti_torch_clone(X, &output_handles[2]): an output that may not be given away, such as a constant. */
+/* aoti_torch_clone(X, &output_handles[2]): an output that must not be handed over, such as a constant. */
 static bool call_clone(struct wrapper *w, struct slice name, struct slice args)
 {
 	struct slice a[MAX_ARGS], out;
@@ -344,8 +344,8 @@ static bool call_clone(struct wrapper *w, struct slice name, struct slice args)
 	return true;
 }
 
-/* aoti_torch_proxy_executor_call_function(proxy_executor, K, n_ints, ints, n_tensors, tensors). What the operator is,
- * and which of its tensors it changes, is not in the text; the tensors it makes come last and are still empty. */
+/* aoti_torch_proxy_executor_call_function(proxy_executor, K, n_ints, ints, n_tensors, tensors). The text has neither the operator nor which
+ * of its tensors it changes; the tensors it creates come last and are still empty. */
 static bool call_proxy(struct wrapper *w, struct slice args)
 {
 	struct slice a[MAX_ARGS], inner, one;
@@ -386,8 +386,8 @@ static bool call_proxy(struct wrapper *w, struct slice args)
 
 /* ---- kernels ---- */
 
-/* From the names that Inductor gives to parameters (torch/_inductor/codegen/common.py, KernelArgs; templates call
- * what they read arg_A). False when the parameter's name does not tell. */
+/* From Inductor's parameter names (torch/_inductor/codegen/common.py, KernelArgs; templates name their inputs arg_A). False if the
+ * parameter's name does not show it. */
 static bool param_role(struct slice param, enum arg_role *role)
 {
 	struct slice name = text_last_name(param);
@@ -416,7 +416,7 @@ void wrapper_kernel(struct wrapper *w, struct slice name, struct slice params, b
 		GROW(v, n, cap, 1);
 		v[n] = param_role(param, &role) ? PARAM_NAMED : 0;
 		v[n] |= (uint8_t)role;
-		/* const in_ptr0_type_& says nothing: it is the handle that is constant. */
+		/* const in_ptr0_type_& means nothing: the handle is constant. */
 		if (!triton && slice_starts(param, "const "))
 			v[n] |= PARAM_CONST;
 	}
@@ -453,8 +453,8 @@ static void kernel_arg(struct wrapper *w, struct wkernel *k, uint32_t index, str
 	} else if (param & PARAM_NAMED) {
 		role = (enum arg_role)(param & PARAM_ROLE);
 	} else if ((!k || k->triton) && !(k && k->noted)) {
-		contract_note(w->c, "line %u: %.*s: which arguments it writes is not in the text; they are shown as in and out", w->line,
-			      SLN(name, 80));
+		contract_note(w->c, "line %u: %.*s: the text does not show which arguments it writes; they are shown as in and out",
+			      w->line, SLN(name, 80));
 		if (k)
 			k->noted = true;
 	}
@@ -513,7 +513,7 @@ static bool call_launch(struct wrapper *w, struct slice args)
 	return true;
 }
 
-/* ---- what is called ---- */
+/* ---- called functions ---- */
 
 /* Calls that compute nothing: queries, checks, debugging, profiling. */
 static bool is_silent(struct slice name)
@@ -580,6 +580,6 @@ bool wrapper_call(struct wrapper *w, struct slice name, struct slice args, bool 
 		return true;
 	}
 	if (checked)
-		call_op(w, name, args); /* a custom operator with a C shim of its own */
+		call_op(w, name, args); /* a custom operator with its own C shim */
 	return checked;
 }

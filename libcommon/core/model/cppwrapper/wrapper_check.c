@@ -16,7 +16,7 @@ bool wrapper_input_dim(struct winput *in, int64_t dim)
 	return true;
 }
 
-/* arg0_1_size[2]: true for a size, *stride for a stride; the dim it names becomes known. */
+/* arg0_1_size[2]: true for a size, *stride for a stride; its dim becomes known. */
 static struct contract_dim *named_dim(struct wrapper *w, struct slice text, bool *stride)
 {
 	struct winput *in = &w->in[w->checked];
@@ -63,7 +63,7 @@ static bool take_compare(struct wrapper *w, struct slice cond)
 	if (low) {
 		d->range.lo = v;
 		d->range.lo_inf = false;
-	} else if (v != INT64_MAX) { /* what the generator writes where there is no bound */
+	} else if (v != INT64_MAX) { /* written by the generator if there is no bound */
 		d->range.hi = v;
 		d->range.hi_inf = false;
 	}
@@ -80,8 +80,8 @@ void wrapper_check_margin(struct wrapper *w, struct slice line)
 	}
 }
 
-/* A line of a check that asks nothing itself: what fetches, what is said and thrown, brackets. A form that is not here may be a check
- * that a newer torch writes: then it is not understood, and the contract not whole. */
+/* A line of a check that tests nothing itself: fetching values, building and throwing the message, brackets. Any other form may be a check
+ * from a newer torch: it is then not understood, and the contract incomplete. */
 static bool asks_nothing(struct slice line)
 {
 	static const char *const starts[] = {"AtenTensorHandle* ",
@@ -112,7 +112,7 @@ static void unclear_line(struct wrapper *w, struct slice line)
 }
 
 /* generate_input_output_runtime_checks of cpp_wrapper_cpu.py; torch up to 2.6 has the checks of all inputs in one
- * function, and of outputs too with debug_compile, which are passed over. */
+ * function, and with debug_compile also of outputs, which are skipped. */
 void wrapper_check_line(struct wrapper *w, struct slice line)
 {
 	struct contract *c = w->c;

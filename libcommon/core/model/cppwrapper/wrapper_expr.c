@@ -1,6 +1,6 @@
 #include "model/cppwrapper/wrapper_read.h"
 
-/* How torch/utils/_sympy/printers.py (CppPrinter) spells what symsize_parse knows by another name. */
+/* Names in torch/utils/_sympy/printers.py (CppPrinter) that symsize_parse knows under another name. */
 static const struct {
 	const char *cpp, *name;
 } spelling[] = {
@@ -8,8 +8,8 @@ static const struct {
     {"static_cast", ""},
 };
 
-/* Rewrite a C++ expression for symsize_parse: symbols by their values, functions by their names. False when a part of
- * it is no integer of the text. align(n) rounds up to 64 (torch/csrc/inductor/aoti_include/common.h). */
+/* Rewrite a C++ expression for symsize_parse: symbols by their values, functions by their names. False if a part of it is not an integer
+ * known in the text. align(n) rounds up to 64 (torch/csrc/inductor/aoti_include/common.h). */
 static bool rewrite(struct wrapper *w, struct slice text, struct buf *b)
 {
 	size_t depth = 0, align[8], n_align = 0;
@@ -134,8 +134,8 @@ int wrapper_dims(struct wrapper *w, struct wints size, struct wints stride, stru
 	return size.n;
 }
 
-/* As torch counts (c10's computeStorageNbytes): 1 + sum of (size - 1) * stride. Written out it is right for sizes from
- * 1 on; a size that is 0 as a number makes it 0. */
+/* As torch counts (c10's computeStorageNbytes): 1 + sum of (size - 1) * stride. In symbols it is correct for sizes from 1 on; a literal
+ * size of 0 makes it 0. */
 struct symsize wrapper_extent(struct wrapper *w, int n, const struct contract_dim *dim, int dtype)
 {
 	const struct dtype_info *d = dtype_info(dtype);
@@ -172,7 +172,7 @@ static struct contract_symbol *add_symbol(struct wrapper *w, uint32_t id)
 	return &w->sym[w->n_sym - 1];
 }
 
-/* arg0_1_size[0], and arg0_1.sizes()[0] (2.15, bind_input_symbol): which input's size or stride. */
+/* arg0_1_size[0], and arg0_1.sizes()[0] (2.15, bind_input_symbol): the size or stride of an input. */
 static bool input_size(struct wrapper *w, struct slice init, uint32_t *input, int *dim, bool *stride)
 {
 	struct slice rest = init, name = text_name(&rest);

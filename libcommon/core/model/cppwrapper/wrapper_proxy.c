@@ -19,8 +19,7 @@ static void take_type(struct contract *c, uint32_t value, int dtype)
 			c->output[i].dtype = dtype;
 }
 
-/* Types of the tensors that an operator of torch's own made, and then of what others make of these; from 2.15 on the text says
- * them itself. */
+/* Dtypes of the results of torch's own operators, and then of what others compute from them; from 2.15 on they are in the text. */
 static void type_results(struct contract *c, const struct contract_call *call)
 {
 	const char *types = op_result_types(call->name.p);
@@ -63,7 +62,7 @@ int wrapper_name_proxies(struct contract *c, struct slice extern_nodes_json, str
 		if (k < x.n && *x.node[k].target)
 			name_call(c, &c->call[i], &x.node[k]);
 		else
-			contract_note(c, "extern nodes: node %llu, which the text calls, is not there", (unsigned long long)k);
+			contract_note(c, "extern nodes: node %llu, which the text calls, is missing", (unsigned long long)k);
 	}
 	for (uint32_t i = 0; i < c->n_calls; i++)
 		if (c->call[i].kind != CALL_KERNEL)

@@ -1,9 +1,9 @@
-/* wrapper_read.h - what the parts of the reader of wrapper.cpp share (wrapper.h is what others see).
+/* wrapper_read.h - shared by the files of the reader of wrapper.cpp (wrapper.h is its interface).
  *
  * wrapper.c        the text line by line: constructor, kernel declarations, where functions start
  * wrapper_check.c  check_input_N
  * wrapper_body.c   run_impl, statement by statement: blocks, declarations, assignments, outputs
- * wrapper_value.c  variables, the tensors and memory they stand for, expressions of tensors
+ * wrapper_value.c  variables, the tensors and memory they refer to, expressions of tensors
  * wrapper_call.c   calls of kernels and operators, with the roles of their arguments
  * wrapper_stream.c a GPU's streams and events
  * wrapper_expr.c   sizes: symbols, integer arrays, bounds
@@ -18,23 +18,23 @@
 enum stmt_kind { STMT_END, STMT_PLAIN, STMT_OPEN, STMT_CLOSE, STMT_COMMENT };
 struct stmt {
 	enum stmt_kind kind;
-	struct slice text; /* without ; or {, trimmed. STMT_OPEN: what stands before the brace */
+	struct slice text; /* without ; or {, trimmed. STMT_OPEN: the text before the brace */
 	uint32_t line;
 };
 struct stmts {
 	const char *p, *end;
 	uint32_t line;
 };
-/* STMT_END also when the text ends within a statement. */
+/* STMT_END also if the text ends within a statement. */
 struct stmt stmt_next(struct stmts *s);
 
-bool text_take(struct slice *s, const char *prefix); /* cut it off, with the space behind it */
+bool text_take(struct slice *s, const char *prefix); /* cut it off, with the space after it */
 struct slice text_name(struct slice *s);             /* cut a name off (letters, digits, _ and ::); empty if there is none */
-/* s.p[i] opens a bracket (or is a template's <): the index behind its end; 0 when it has none, or s.p[i] opens none. */
+/* s.p[i] opens a bracket (or is a template's <): the index after its end; 0 if it is unclosed, or s.p[i] does not open one. */
 size_t text_group(struct slice s, size_t i);
 /* Cut the next argument off; false when nothing is left (a last comma, as in {4L, }, adds none). */
 bool text_arg(struct slice *rest, struct slice *arg);
-/* NAME(ARGS) and nothing behind. */
+/* NAME(ARGS) with nothing after it. */
 bool text_call(struct slice s, struct slice *name, struct slice *args);
 /* The text inside the brackets of {...}. */
 bool text_braces(struct slice s, struct slice *inner);
@@ -45,8 +45,8 @@ struct slice text_last_name(struct slice s);
 
 enum var_kind {
 	VAR_NONE,
-	VAR_OTHER,  /* declared, of no interest */
-	VAR_TENSOR, /* RAIIAtenTensorHandle, or a pointer got from one */
+	VAR_OTHER,  /* declared, ignored */
+	VAR_TENSOR, /* RAIIAtenTensorHandle, or a pointer obtained from one */
 	VAR_HANDLE, /* AtenTensorHandle: owns nothing */
 	VAR_INTS,   /* int_array_0 */
 	VAR_SYMBOL, /* an integer whose value is known as an expression */
@@ -64,19 +64,19 @@ struct wvar {
 	struct slice text;   /* VAR_POINTERS */
 };
 struct wints {
-	int n; /* -1: not understood */
+	int n; /* -1: not recognized */
 	struct symsize *v;
 };
-/* Beside each value. */
+/* State kept for each value. */
 struct wvalue {
-	bool whole;    /* an input as it is given: its dims are the input's */
+	bool whole;    /* a complete input: its dims are the input's */
 	bool fresh;    /* aoti_torch_new_uninitialized_tensor: waits for a proxy call to fill it */
-	uint32_t from; /* value + 1 that it is a view or a reuse of, with the same data type */
-	uint32_t like; /* value + 1 whose dims it has too, unless others are known */
+	uint32_t from; /* value + 1 of which it is a view or reuse, with the same dtype */
+	uint32_t like; /* value + 1 whose dims it shares, unless its own are known */
 };
 struct wstorage {
 	uint32_t refs;
-	uint32_t owner; /* the value it was made for */
+	uint32_t owner; /* the value it was created for */
 	bool pinned;    /* an output */
 };
 struct winput {
@@ -93,12 +93,12 @@ struct winput {
 	int n_bound, cap_bound;
 };
 struct wkernel {
-	uint8_t *param; /* PARAM_*, of each parameter; NULL when they are not known */
+	uint8_t *param; /* PARAM_*, for each parameter; NULL if unknown */
 	uint32_t n;
 	bool triton, noted;
-	struct slice function; /* in its module; empty: not known, or the same */
+	struct slice function; /* its name in its module; empty: unknown, or the same */
 };
-enum { PARAM_CONST = 4, PARAM_NAMED = 8, PARAM_ROLE = 3 }; /* const T*; the low bits are the role that the name tells */
+enum { PARAM_CONST = 4, PARAM_NAMED = 8, PARAM_ROLE = 3 }; /* const T*; the low bits are the role according to its name */
 
 enum block_kind { BLOCK_SCOPE, BLOCK_SKIP, BLOCK_GUARD, BLOCK_BRANCH };
 struct wblock {
@@ -136,12 +136,12 @@ struct wrapper {
 	struct wblock block[WRAPPER_MAX_DEPTH];
 	uint32_t depth, branches;
 	bool noted_branch;
-	uint32_t line, n_unclear, stream; /* stream: torch's current one, which is the operators' */
+	uint32_t line, n_unclear, stream; /* stream: torch's current stream, used by operators */
 	uint32_t checked;                 /* the input whose check_input is being read */
-	bool in_check;                    /* within a function that checks inputs: there every line is to be understood */
-	bool checks;                      /* there is such a function */
-	bool of_output;                   /* of an output: not looked at */
-	bool goes_on;                     /* what was not understood goes on in the next line */
+	bool in_check;                    /* within a function that checks inputs: every line there must be recognized */
+	bool checks;                      /* such a function exists */
+	bool of_output;                   /* for an output: ignored */
+	bool goes_on;                     /* an unrecognized statement continues on the next line */
 	struct symsize unknown;
 	struct buf tmp;
 };
@@ -151,24 +151,24 @@ void wrapper_unclear(struct wrapper *w, struct slice text);
 
 /* ---- wrapper_stream.c ---- */
 
-/* Which stream an expression means (contract_call.stream); false when it is none. */
+/* Which stream an expression means (contract_call.stream); false if it is not a stream. */
 bool wrapper_stream(struct wrapper *w, struct slice expr, uint32_t *stream);
-/* NAME REST is a statement about streams or events; false when it is not. */
+/* NAME REST is a statement about streams or events; false if it is not. */
 bool wrapper_stream_statement(struct wrapper *w, struct slice name, struct slice rest);
-/* The last call is whole: does it wait for those that it must? */
+/* Called when the last call is complete: does it wait for the calls it must wait for? */
 void wrapper_stream_call(struct wrapper *w, struct contract_call *call);
 void wrapper_stream_release(struct wrapper *w);
 
 /* ---- wrapper_expr.c ---- */
 
-/* A size in the text's symbols, aliases replaced; unknown ("?") when any part is not understood. */
+/* A size in the text's symbols, aliases replaced; unknown ("?") if any part is not recognized. */
 struct symsize wrapper_size(struct wrapper *w, struct slice text);
-/* {4L, s77}, int_array_3, nullptr: index into ints, whose n is -1 when it is none of these. */
+/* {4L, s77}, int_array_3, nullptr: index into ints, whose n is -1 if it is none of these. */
 struct wints wrapper_ints(struct wrapper *w, struct slice text);
 void wrapper_declare_ints(struct wrapper *w, struct slice name, struct slice init);
 /* int64_t NAME = INIT; */
 void wrapper_declare_size(struct wrapper *w, struct slice name, struct slice init);
-/* if (!(u0 <= 48L)) throw: the condition holds from here on. */
+/* if (!(u0 <= 48L)) throw: the condition holds from there on. */
 void wrapper_bound(struct wrapper *w, struct slice cond);
 /* Dims from sizes and strides; n -1 unless both are known as lists of one length. */
 int wrapper_dims(struct wrapper *w, struct wints size, struct wints stride, struct contract_dim **dim);
@@ -176,10 +176,10 @@ struct symsize wrapper_extent(struct wrapper *w, int n, const struct contract_di
 
 /* ---- wrapper_value.c ---- */
 
-struct wvar *wrapper_var(struct wrapper *w, struct slice name); /* NULL when never declared */
+struct wvar *wrapper_var(struct wrapper *w, struct slice name); /* NULL if never declared */
 struct wvar *wrapper_declare(struct wrapper *w, struct slice name, enum var_kind kind);
 uint32_t wrapper_value(struct wrapper *w, struct slice name, enum value_kind kind);
-/* Another value in the same memory. */
+/* A further value in the same memory. */
 uint32_t wrapper_same(struct wrapper *w, struct slice name, uint32_t of);
 void wrapper_storage(struct wrapper *w, uint32_t value, uint32_t born);
 void wrapper_pin(struct wrapper *w, uint32_t value);
@@ -203,19 +203,19 @@ int wrapper_cpp_dtype(struct slice type); /* const float* */
 
 /* ---- wrapper_call.c ---- */
 
-/* True when it was a call that is understood or of no interest. checked: it stood in AOTI_TORCH_ERROR_CODE_CHECK. */
+/* True if it was a call that is recognized or can be ignored. checked: it was inside AOTI_TORCH_ERROR_CODE_CHECK. */
 bool wrapper_call(struct wrapper *w, struct slice name, struct slice args, bool checked);
 void wrapper_kernel(struct wrapper *w, struct slice name, struct slice params, bool triton);
 
 /* ---- wrapper_body.c, wrapper_check.c, wrapper.c ---- */
 
-/* run_impl from behind its brace; where it ends, and in which line. */
+/* Reads run_impl, from after its brace; the end position and line are then in s. */
 void wrapper_body(struct wrapper *w, struct stmts *s);
 void wrapper_check_line(struct wrapper *w, struct slice line);
 /* A line at the left margin: the head or the end of such a function. */
 void wrapper_check_margin(struct wrapper *w, struct slice line);
 bool wrapper_input_dim(struct winput *in, int64_t dim);
-/* All extern "C" kernels of a text. */
+/* Reads all extern "C" kernels in a text. */
 void wrapper_declarations(struct wrapper *w, struct slice text);
 
 #endif

@@ -10,9 +10,9 @@
  *     call_triton_poi_fused_add_0(arg0_1, buf0, 2048L, this->device_idx_, stream1, kernels, this->cubin_dir_);
  *     _aoti_current_stream_guard.reset();
  *
- * Operators go to torch's current stream, which the guard sets. What an event makes wait for what is followed, so that a call that uses
- * memory without waiting for who wrote it is found: torch 2.15.0 has `stream` in each launch of a Triton kernel, also of a branch with a
- * stream of its own (cpp_wrapper_gpu.py, aot_call_args), whose operators are on that one. In branches and loops nothing is said. */
+ * Operators go to torch's current stream, which the guard sets. Dependencies through events are tracked, so that a call that uses memory
+ * without waiting for its writer is found: torch 2.15.0 has `stream` in each launch of a Triton kernel, also of a branch with a stream of
+ * its own (cpp_wrapper_gpu.py, aot_call_args), whose operators are on that one. Branches and loops are not checked. */
 #include "model/cppwrapper/wrapper_read.h"
 
 #define CACHE "_aoti_aux_stream_cache"
@@ -20,7 +20,7 @@
 #define STREAMS 16
 #define EVENTS 256
 
-/* done[s][t]: so many of the program's calls as are on stream t are done before what stream s gets now. */
+/* done[s][t]: this many of the program's calls on stream t complete before the next work on stream s. */
 struct wsync {
 	uint32_t done[STREAMS][STREAMS], event[EVENTS][STREAMS];
 	struct use { /* of a storage: the last call + 1 of each stream */
@@ -101,7 +101,7 @@ static bool event_call(struct wrapper *w, struct slice text)
 		y->event[event][stream] = w->c->n_calls;
 	}
 	for (uint32_t s = wait ? stream : 0; !record && s < (wait ? stream + 1 : STREAMS);
-	     s++) /* the host waits: all that comes later does */
+	     s++) /* the host waits: so does everything later */
 		wait_for(y, s, event);
 	return true;
 }
@@ -128,7 +128,7 @@ bool wrapper_stream_statement(struct wrapper *w, struct slice name, struct slice
 	return true;
 }
 
-/* ---- who waits for whom ---- */
+/* ---- dependencies ---- */
 
 /* An event that this stream has not waited for; 0: none. */
 static uint32_t not_waited_for(const struct wsync *y, uint32_t stream, const uint32_t *last)

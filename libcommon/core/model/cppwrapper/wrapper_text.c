@@ -1,6 +1,6 @@
 #include "model/cppwrapper/wrapper_read.h"
 
-/* Characters that end a run of those that mean nothing to a statement, a group, an argument. */
+/* Characters that end a run of insignificant ones, for a statement, a group, an argument. */
 enum { END_STMT = 1, END_GROUP = 2, END_ARG = 4 };
 #define ALL (END_STMT | END_GROUP | END_ARG)
 static const uint8_t meaning[256] = {
@@ -17,7 +17,7 @@ static const char *skip_plain(const char *p, const char *end, uint8_t ends)
 
 static bool space(char c) { return c == ' ' || c == '\n' || c == '\t' || c == '\r'; }
 
-/* p is at a quote: behind the literal, or end. A raw string R"X(...)X" when raw. */
+/* p is at a quote: returns the position after the literal, or end. raw: a raw string R"X(...)X". */
 static const char *skip_quoted(const char *p, const char *end, bool raw)
 {
 	char q = *p++;
@@ -37,7 +37,7 @@ static const char *skip_quoted(const char *p, const char *end, bool raw)
 	return p < end ? p + 1 : end;
 }
 
-/* A < right behind one of these opens a template's arguments; the generator puts a space before the operator. */
+/* A < right after one of these opens a template's arguments; the generator puts a space before the operator. */
 static bool opens_template(const char *from, const char *p) { return p > from && is_name_char(p[-1]); }
 
 static const char *skip_line(const char *p, const char *end)
@@ -53,7 +53,7 @@ static void count_lines(struct stmts *s, const char *to)
 	s->p = to;
 }
 
-/* To the next statement; comments are statements of their own. */
+/* Goes to the next statement; comments are statements of their own. */
 static void skip_blank(struct stmts *s)
 {
 	for (;;) {
@@ -76,7 +76,7 @@ static void skip_blank(struct stmts *s)
 	}
 }
 
-/* A brace outside of brackets: a block, or a value as in = {1, 2} or std::array<...>{1, 2}? */
+/* A brace outside brackets: a block, or a value as in = {1, 2} or std::array<...>{1, 2}? */
 static bool opens_block(const char *from, const char *p)
 {
 	while (p > from && space(p[-1]))

@@ -176,8 +176,8 @@ int wrapper_cpp_dtype(struct slice type)
 
 /* ---- expressions of tensors ---- */
 
-/* Functions that give the tensor they are given (torch/csrc/inductor/aoti_runtime/{utils,scalar_to_tensor,
- * arrayref_tensor}.h). copy_ and expensive_copy_ make a copy where the tensor lies on the stack: the same contents. */
+/* Functions that return their argument (torch/csrc/inductor/aoti_runtime/{utils,scalar_to_tensor,
+ * arrayref_tensor}.h). copy_ and expensive_copy_ copy a tensor on the stack: the same contents. */
 static bool passes_handle(struct slice name)
 {
 	static const char *const names[] = {
@@ -230,7 +230,7 @@ static bool take_view(struct wrapper *w, struct slice args, struct wtensor *t, s
 	return true;
 }
 
-/* Takes a layer off *e. False when it is none that is known. */
+/* Removes a layer from *e. False if it is not a known one. */
 static bool unwrap(struct wrapper *w, struct slice *e, struct wtensor *t)
 {
 	if (cut_method(e))

@@ -4,7 +4,7 @@
 #include "model/package/externnodes.h"
 #include "model/doctor/shimversions.h"
 
-enum { CLIP = 200 }; /* bytes of a text of the input in a line of ours */
+enum { CLIP = 200 }; /* maximum bytes of input text in a message */
 
 #define NOTHING SLICE("")
 
@@ -40,26 +40,26 @@ void doctor_release(struct doctor *d)
 
 /* ---- machine ---- */
 
-/* True when nothing further can be said about it on this host. */
+/* True if nothing more can be checked on this host. */
 static bool other_machine(struct exam *x)
 {
 	const char *machine = modelso_machine_name(x->so.machine, x->so.big_endian);
 	if (strcmp(machine, x->host.machine)) {
 		doctor_add(x, DOCTOR_FATAL, "machine", doctor_text(x, "compiled for %s, but this machine is %s", machine, x->host.machine),
 			   SLICE("it will not load: \"cannot open shared object file\" or \"wrong ELF class\""),
-			   doctor_text(x, "compile it on a machine of the kind that it shall run on (%s)", x->host.machine));
+			   doctor_text(x, "compile it for the machine it will run on (%s)", x->host.machine));
 		return x->so.header_only;
 	}
-	doctor_ok(x, "machine", doctor_text(x, "compiled for %s, as this machine is", machine));
+	doctor_ok(x, "machine", doctor_text(x, "compiled for %s, like this machine", machine));
 	if (x->md.platform.n && !slice_is(x->md.platform, "linux"))
 		doctor_add(x, DOCTOR_WARNING, "platform",
-			   doctor_text(x, "its metadata say that it was compiled on %.*s", SLN(x->md.platform, CLIP)),
-			   SLICE("torch warns of it while loading; metadata and library are not of one compilation"),
-			   SLICE("compile the package again"));
+			   doctor_text(x, "its metadata say it was compiled on %.*s", SLN(x->md.platform, CLIP)),
+			   SLICE("torch warns about it when loading; metadata and library are from different compilations"),
+			   SLICE("recompile the package"));
 	if (x->md.machine.n && !slice_is(x->md.machine, machine))
 		doctor_add(x, DOCTOR_WARNING, "metadata",
-			   doctor_text(x, "the library is for %s, its metadata say %.*s", machine, SLN(x->md.machine, CLIP)),
-			   SLICE("metadata and library are not of one compilation"), SLICE("compile the package again"));
+			   doctor_text(x, "the library is for %s, but its metadata say %.*s", machine, SLN(x->md.machine, CLIP)),
+			   SLICE("metadata and library are from different compilations"), SLICE("recompile the package"));
 	return false;
 }
 
@@ -77,13 +77,13 @@ static void interface(struct exam *x)
 {
 	const char *lacking = NULL;
 	if (x->so.api == API_NONE) {
-		doctor_add(x, DOCTOR_FATAL, "not-aoti", SLICE("exports no AOTInductor functions: it is some other library"),
-			   SLICE("there is nothing in it that could be called"), SLICE("name the library that AOTInductor compiled"));
+		doctor_add(x, DOCTOR_FATAL, "not-aoti", SLICE("exports no AOTInductor functions: not an AOTInductor library"),
+			   SLICE("it has nothing that can be called"), SLICE("pass the library that AOTInductor compiled"));
 		return;
 	}
 	if (x->so.api == API_MODEL) {
 		doctor_add(x, DOCTOR_FATAL, "no-container", SLICE("exports a model without its container"),
-			   SLICE("it is meant to be linked into a program; torch loads containers only"),
+			   SLICE("it must be linked into a program; torch loads only containers"),
 			   SLICE("compile it as a package (torch._inductor.aoti_compile_and_package)"));
 		return;
 	}
@@ -93,13 +93,12 @@ static void interface(struct exam *x)
 	if (lacking)
 		doctor_add(x, DOCTOR_WARNING, "old-api",
 			   doctor_text(x, "does not export %s: compiled by a torch before 2.%u", lacking, SHIM_OLDEST),
-			   SLICE("later versions ask for it while loading"),
-			   SLICE("compile it again with the torch that it will run with"));
+			   SLICE("later versions require it for loading"), SLICE("recompile it with the torch that will run it"));
 	else
 		doctor_ok(x, "old-api", doctor_text(x, "entry points: %s", modelso_api_name(x->so.api)));
 	if (!lacking && x->so.api < API_LAST_ERROR)
 		doctor_add(x, DOCTOR_NOTE, "no-error-texts", SLICE("has no AOTInductorGetLastError: compiled by a torch before 2.13"),
-			   SLICE("when a call fails, torch can only say that it failed; why stands on stderr"), NOTHING);
+			   SLICE("when a call fails, torch reports only that it failed; the reason is on stderr"), NOTHING);
 }
 
 static void runtime(struct exam *x)
@@ -110,33 +109,33 @@ static void runtime(struct exam *x)
 	case RUNTIME_NONE:
 	case RUNTIME_TORCH: return;
 	case RUNTIME_SHIM:
-		doctor_add(x, DOCTOR_WARNING, "runtime", SLICE("calls torch's C interface, but links no libtorch"),
+		doctor_add(x, DOCTOR_WARNING, "runtime", SLICE("calls torch's C interface, but does not link libtorch"),
 			   SLICE("it loads only into a program that has these functions already (ExecuTorch, or "
 				 "aot_inductor.link_libtorch = False)"),
-			   SLICE("compile without that option to load it with torch"));
+			   SLICE("to load it with torch, compile without that option"));
 		return;
 	case RUNTIME_EXECUTORCH:
 	case RUNTIME_STANDALONE:
-		doctor_add(x, DOCTOR_WARNING, "runtime", doctor_text(x, "made for another runtime: %s", name), slice_str(not_torch),
-			   SLICE("compile it with torch's defaults to load it with torch"));
+		doctor_add(x, DOCTOR_WARNING, "runtime", doctor_text(x, "compiled for another runtime: %s", name), slice_str(not_torch),
+			   SLICE("to load it with torch, compile with torch's defaults"));
 		return;
 	case RUNTIME_PREFIXED:
 		doctor_add(x, DOCTOR_WARNING, "runtime",
-			   doctor_text(x, "made for a runtime whose functions begin with %.*s", SLN(x->so.shim_prefix, CLIP)),
-			   slice_str(not_torch), SLICE("compile it with torch's defaults to load it with torch"));
+			   doctor_text(x, "compiled for a runtime whose functions start with %.*s", SLN(x->so.shim_prefix, CLIP)),
+			   slice_str(not_torch), SLICE("to load it with torch, compile with torch's defaults"));
 	}
 }
 
-/* Which runner torch takes for it, it reads from the metadata. */
+/* torch chooses the runner by the metadata. */
 static void device_key(struct exam *x)
 {
 	const char *code = modelso_device_key(x->so.device_code);
 	if (x->md.device.n && !slice_is(x->md.device, code) && x->so.api != API_NONE)
 		doctor_add(x, DOCTOR_WARNING, "device-key",
 			   doctor_text(x, "its metadata say it is for %.*s, but the code is for %s", SLN(x->md.device, CLIP), code),
-			   SLICE("torch chooses by the metadata what it loads the library with; they are not of one "
-				 "compilation"),
-			   SLICE("compile the package again"));
+			   SLICE("torch chooses a loader by the metadata; metadata and library are from different "
+				 "compilations"),
+			   SLICE("recompile the package"));
 }
 
 /* ---- constants ---- */
@@ -144,26 +143,26 @@ static void device_key(struct exam *x)
 static void blob(struct exam *x)
 {
 	uint64_t want = x->so.constants.size;
-	static const char why[] = "the weights are in no other place: the first call fails or ends the process";
+	static const char why[] = "the weights are nowhere else: the first call fails or crashes";
 	if (!x->m->weights_blob)
-		doctor_add(x, DOCTOR_FATAL, "weights-blob",
-			   SLICE("its weights are in a file of their own (*_weights.blob), which is not here"), slice_str(why),
-			   x->pkg->kind == PACKAGE_SO ? SLICE("put the .blob beside the library, under its own name")
-						      : SLICE("package it again with all files that aot_compile returned"));
+		doctor_add(x, DOCTOR_FATAL, "weights-blob", SLICE("its weights are in a separate file (*_weights.blob), which is missing"),
+			   slice_str(why),
+			   x->pkg->kind == PACKAGE_SO ? SLICE("put the .blob next to the library, under its original name")
+						      : SLICE("repackage it with all files returned by aot_compile"));
 	else if (x->pkg->file[x->m->weights_blob].size != want)
 		doctor_add(x, DOCTOR_FATAL, "weights-blob",
 			   doctor_text(x, "%.*s has %llu bytes, but the library expects %llu",
 				       SLN(x->pkg->file[x->m->weights_blob].name, CLIP),
 				       (unsigned long long)x->pkg->file[x->m->weights_blob].size, (unsigned long long)want),
-			   SLICE("it was cut off, or belongs to another model: wrong weights, or a crash behind its end"),
-			   SLICE("use the blob that was made together with the library"));
+			   SLICE("it was truncated, or belongs to another model: wrong weights, or a crash past its end"),
+			   SLICE("use the blob created with this library"));
 	else
 		doctor_ok(x, "weights-blob",
 			  doctor_text(x, "weights: %llu bytes in %.*s", (unsigned long long)want,
 				      SLN(x->pkg->file[x->m->weights_blob].name, CLIP)));
 }
 
-/* Weights that torch.save wrote lie in the package (core/tensor/weights/weights.h), and its loader does not load them by itself (2.13,
+/* Weights written by torch.save are in the package (core/tensor/weights/weights.h), but its loader does not load them automatically (2.13,
  * 2.15). */
 static bool pickled_weights(const struct exam *x)
 {
@@ -182,25 +181,25 @@ static void examine_constants(struct exam *x)
 	if (c->damage[0]) {
 		doctor_add(x, DOCTOR_FATAL, "weights-damaged", slice_str(c->damage),
 			   c->form == CONSTANTS_APPENDED ? SLICE("creating the model fails: \"Weights data seems corrupt\"")
-							 : SLICE("weights would be read from other memory"),
-			   SLICE("use the library as it was compiled: it must not be stripped, signed, or cut"));
+							 : SLICE("weights would be read from the wrong memory"),
+			   SLICE("use the library as compiled: do not strip, sign, or truncate it"));
 	} else if (c->form == CONSTANTS_BLOB) {
 		blob(x);
 	} else if (c->form == CONSTANTS_NONE && k && k->weight_bytes > 0) {
-		doctor_add(
-		    x, DOCTOR_WARNING, "weights-elsewhere",
-		    doctor_text(x, "needs %llu bytes of weights, %s", (unsigned long long)k->weight_bytes,
-				pickled_weights(x) ? "which lie pickled in the package, where torch's loader leaves them" : "and has none"),
-		    SLICE("compiled with aot_inductor.package_constants_in_so = False: without them the first call "
-			  "fails or crashes"),
-		    SLICE("load them before the first call (AOTIModelPackageLoader.load_constants)"));
+		doctor_add(x, DOCTOR_WARNING, "weights-elsewhere",
+			   doctor_text(x, "needs %llu bytes of weights, %s", (unsigned long long)k->weight_bytes,
+				       pickled_weights(x) ? "which are pickled in the package, where torch's loader ignores them"
+							  : "but has none"),
+			   SLICE("compiled with aot_inductor.package_constants_in_so = False: without them the first call "
+				 "fails or crashes"),
+			   SLICE("load them before the first call (AOTIModelPackageLoader.load_constants)"));
 	} else {
 		doctor_ok(x, "weights-damaged",
 			  doctor_text(x, "weights: %s, %llu bytes", modelso_form_name(c->form), (unsigned long long)c->size));
 	}
 }
 
-/* torch 2.11 learnt to keep constants on the cpu beside a GPU's (model_base.h); its own check tells that the code can.
+/* Since torch 2.11, constants can stay on the cpu beside a GPU's (model_base.h); its own check shows that the code supports it.
  */
 static void constant_devices(struct exam *x)
 {
@@ -223,12 +222,12 @@ static void constant_devices(struct exam *x)
 		doctor_add(x, DOCTOR_FATAL, "constant-device",
 			   doctor_text(x, "constant %.*s is for %s, the code for %s (%u such)", SLN(k->constant[first].name, CLIP),
 				       device_name(k->constant[first].device), device_name(k->device), cpu + other),
-			   SLICE("loading copies all constants to the code's own device: a crash, or wrong memory"),
+			   SLICE("loading copies all constants to the code's own device: a crash, or invalid memory"),
 			   SLICE("move the whole module to one device before torch.export"));
 	else if (cpu)
 		doctor_add(x, DOCTOR_NOTE, "constant-device", doctor_text(x, "%u constants stay on the cpu", cpu),
-			   SLICE("torch before 2.11 could not load such a model; kernels on the GPU cannot use them in place"),
-			   SLICE("move the whole module to one device before torch.export, unless it is meant"));
+			   SLICE("torch before 2.11 cannot load such a model; GPU kernels cannot use them in place"),
+			   SLICE("move the whole module to one device before torch.export, unless this is intended"));
 }
 
 /* ---- operators from elsewhere ---- */
@@ -240,14 +239,13 @@ static void list_ops(struct exam *x, struct slice text)
 	if (extern_nodes_read(&nodes, text, &err) < 0) {
 		doctor_add(x, DOCTOR_FATAL, "extern-nodes",
 			   doctor_text(x, "%.*s: %s", SLN(x->pkg->file[x->m->extern_nodes].name, CLIP), err.text),
-			   SLICE("operators without a C function are called through it: loading or the first such call fails"),
-			   SLICE("package it again"));
+			   SLICE("it calls operators without a C function: loading or the first such call fails"), SLICE("repackage it"));
 		return;
 	}
 	const char *ops = extern_targets(&nodes, EXTERN_FOREIGN);
 	if (ops)
 		doctor_add(x, DOCTOR_NOTE, "custom-ops", doctor_text(x, "calls operators that are not torch's own: %s", ops),
-			   SLICE("loading fails where they are not registered: \"Could not find schema for ...\""),
+			   SLICE("loading fails if they are not registered: \"Could not find schema for ...\""),
 			   SLICE("import the package that defines them (or torch.ops.load_library) before loading; "
 				 "operators written in Python need Python"));
 	extern_nodes_release(&nodes);
@@ -262,18 +260,17 @@ static void extern_nodes(struct exam *x)
 		if (calls && x->pkg->kind != PACKAGE_SO)
 			doctor_add(x, DOCTOR_FATAL, "extern-nodes",
 				   SLICE("calls operators through the proxy executor, but their list "
-					 "(*.wrapper.json, extern_nodes.json) is not here"),
-				   SLICE("the first such call fails"), SLICE("package it again"));
+					 "(*.wrapper.json, extern_nodes.json) is missing"),
+				   SLICE("the first such call fails"), SLICE("repackage it"));
 		else if (calls)
 			doctor_add(x, DOCTOR_WARNING, "extern-nodes",
 				   SLICE("calls operators through the proxy executor; their list "
-					 "(*.wrapper.json, extern_nodes.json) is not beside it"),
-				   SLICE("the first such call fails"), SLICE("put the .json beside the library"));
+					 "(*.wrapper.json, extern_nodes.json) is not next to it"),
+				   SLICE("the first such call fails"), SLICE("put the .json next to the library"));
 		return;
 	}
 	if (package_data(x->pkg, x->m->extern_nodes, &text, &err) < 0)
-		doctor_add(x, DOCTOR_FATAL, "extern-nodes", doctor_text(x, "%s", err.text), SLICE("loading fails"),
-			   SLICE("package it again"));
+		doctor_add(x, DOCTOR_FATAL, "extern-nodes", doctor_text(x, "%s", err.text), SLICE("loading fails"), SLICE("repackage it"));
 	else
 		list_ops(x, text);
 }
@@ -283,17 +280,17 @@ static void extern_nodes(struct exam *x)
 static void files(struct exam *x)
 {
 	if (!x->m->metadata)
-		doctor_add(x, DOCTOR_NOTE, "no-metadata", SLICE("there is no *_metadata.json"),
-			   SLICE("torch reads from it which device the model is for, and warns of another CPU"), NOTHING);
+		doctor_add(x, DOCTOR_NOTE, "no-metadata", SLICE("no *_metadata.json"),
+			   SLICE("torch reads the model's device from it, and uses it to warn about a different CPU"), NOTHING);
 	if (!x->m->wrapper_cpp)
-		doctor_add(x, DOCTOR_NOTE, "no-text", SLICE("the C++ text (*.wrapper.cpp) is not here"),
+		doctor_add(x, DOCTOR_NOTE, "no-text", SLICE("the C++ text (*.wrapper.cpp) is missing"),
 			   SLICE("names, lines and buffers can only be guessed from the library"),
-			   SLICE("keep it: packages have it unless aot_inductor.package_cpp_only or a build step took it out"));
+			   SLICE("keep it: packages contain it unless aot_inductor.package_cpp_only or a build step removed it"));
 }
 
 /* ---- all of it ---- */
 
-/* A library that is none of ours: what it is, is the finding. */
+/* Not an AOTI library: the finding says what it is. */
 static int foreign(struct exam *x, struct slice so, struct err *err)
 {
 	bool elf;
@@ -301,7 +298,7 @@ static int foreign(struct exam *x, struct slice so, struct err *err)
 	if (!what || elf)
 		return modelso_open(&x->so, so, x->pkg->path, err);
 	doctor_add(x, DOCTOR_FATAL, "platform", doctor_text(x, "%.*s is %s", SLN(x->pkg->file[x->m->so].name, CLIP), what),
-		   SLICE("it was compiled for another system and will not load here"), SLICE("compile it on Linux"));
+		   SLICE("it was compiled for another system and will not load on Linux"), SLICE("compile it on Linux"));
 	return 1;
 }
 
@@ -334,14 +331,14 @@ int doctor_examine(struct doctor *d, struct package *pkg, struct package_model *
 	else
 		doctor_host_here(&x.host);
 	if (x.o->torch && !x.o->no_torch && !doctor_find_torch(&d->arena, x.o->torch, &found, &version))
-		return err_set(err, EXIT_INPUT, "'%s' has no libtorch_cpu.so, in it, in lib/ or in torch/lib/", x.o->torch);
+		return err_set(err, EXIT_INPUT, "'%s' does not contain libtorch_cpu.so, in lib/ or in torch/lib/", x.o->torch);
 	if (package_metadata(pkg, m, &x.md, err) < 0)
 		return -1;
 	files(&x);
 	if (!m->so) {
-		doctor_add(&x, DOCTOR_FATAL, "not-compiled", SLICE("the package has the C++ text only, no library"),
-			   SLICE("made with aot_inductor.package_cpp_only: it must be compiled first"),
-			   SLICE("run cmake in the model's folder, with CMAKE_PREFIX_PATH at torch"));
+		doctor_add(&x, DOCTOR_FATAL, "not-compiled", SLICE("the package contains only the C++ text, no library"),
+			   SLICE("created with aot_inductor.package_cpp_only: compile it first"),
+			   SLICE("run cmake in the model's directory, with CMAKE_PREFIX_PATH set to torch"));
 		return 0;
 	}
 	if (package_data(pkg, m->so, &so, err) < 0)

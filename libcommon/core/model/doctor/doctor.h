@@ -1,4 +1,4 @@
-/* doctor.h - will this compiled model load and run here? What it needs, held against a machine and a libtorch.
+/* doctor.h - will this compiled model load and run here? Checks its requirements against a machine and a libtorch.
  *
  *     struct doctor d = {0};
  *     struct doctor_options o = {.contract = &c};
@@ -7,15 +7,15 @@
  *         d.v[i].level, d.v[i].id, d.v[i].what, d.v[i].why, d.v[i].fix ...
  *     doctor_release(&d);
  *
- * Nothing of the model runs, nor of a libtorch: libraries are read as ELF. The one thing that is executed is the NVIDIA
- * driver's own library, asked which GPUs there are, and only for a model with CUDA code.
+ * No code of the model or of libtorch runs: libraries are read as ELF. The only code executed is the NVIDIA driver's own library, to list
+ * the GPUs, and only for a model with CUDA code.
  *
- * A finding says what, why it breaks (empty for ok), and what to do. Levels: ok: looked at, fine; note: worth knowing;
+ * A finding says what is wrong, why it breaks (empty for ok), and what to do. Levels: ok: checked, fine; note: worth knowing;
  * warning: may give wrong results or fail later; fatal: it will not load, or will crash. Ids are stable (kebab-case);
- * the same id has one level ok or another when it is not. Order: package, library, machine, system, torch, weights,
+ * one id is either ok or, if there is a problem, one of the other levels. Order: package, library, machine, system, torch, weights,
  * GPU, ops.
  *
- * Failure: -1 and err for a library that is damaged; a library of another system (a Windows DLL) is a finding.
+ * Failure: -1 and err for a damaged library; a library of another system (a Windows DLL) is a finding.
  */
 #ifndef PT2_DOCTOR_H
 #define PT2_DOCTOR_H
@@ -60,34 +60,34 @@ enum isa_bit {
 };
 #define ISA(id) (1ull << ISA_BIT_##id)
 
-/* A library of a machine that is described instead of looked at. */
+/* A library of a machine that is described instead of examined. */
 struct doctor_library {
 	const char *soname;
-	/* Versions that it defines, NULL-terminated, or NULL; GLIBC_2.36 stands for all older GLIBC_ as well. */
+	/* Versions it defines, NULL-terminated, or NULL; GLIBC_2.36 includes all older GLIBC_ versions. */
 	const char *const *version;
 };
 
-/* The machine that the model shall run on. */
+/* The machine the model is to run on. */
 struct doctor_host {
 	const char *machine; /* "x86_64", as uname -m */
 	const char *cpu;     /* for messages; may be NULL */
-	uint64_t isa;        /* ISA() bits; of an x86_64 machine only */
-	bool described;      /* library is all that there is; else the system's own are looked up */
+	uint64_t isa;        /* ISA() bits; x86_64 only */
+	bool described;      /* `library` is complete; else the system's own libraries are looked up */
 	const struct doctor_library *library;
 	size_t n_library;
-	bool gpu_asked; /* the rest is filled; else the driver is asked when it matters */
+	bool gpu_asked; /* the members below are filled; else the driver is queried when needed */
 	bool gpu_driver;
 	int gpu_error;           /* of cuInit(): a CUresult */
-	unsigned driver_version; /* of CUDA, that the driver knows: 12080; 0: it does not say */
+	unsigned driver_version; /* the CUDA version supported by the driver: 12080; 0: unknown */
 	unsigned n_gpu, sm[16];
 };
 
 struct doctor_options {
-	/* Folder of a libtorch, of a Python's torch, or the libtorch_cpu.so itself; NULL: look for one. */
+	/* Directory of a libtorch, of a Python's torch, or the libtorch_cpu.so itself; NULL: search for one. */
 	const char *torch;
-	bool no_torch;                   /* hold it against none */
+	bool no_torch;                   /* check against no torch */
 	const struct doctor_host *host;  /* NULL: this machine */
-	const struct contract *contract; /* may be NULL: constants' devices and names are not known then */
+	const struct contract *contract; /* may be NULL: constants' devices and names are then unknown */
 };
 
 struct doctor {
@@ -101,14 +101,14 @@ int doctor_examine(struct doctor *d, struct package *pkg, struct package_model *
 void doctor_release(struct doctor *d);
 const char *doctor_level_name(enum doctor_level level);
 
-/* This machine: CPU, and nothing that costs. Texts are static. */
+/* This machine: its CPU, and nothing expensive to find out. Texts are static. */
 void doctor_host_here(struct doctor_host *h);
 /* The instruction sets that compiler flags (-march=x86-64-v3 -mno-fma) or AOTI_CPU_ISA ("AVX512 AVX512_VNNI AMX_TILE")
- * name; what an -march= allows is gcc's own list (doctor_march.h). *native: -march=native was among the flags; *unknown: an
- * -march that is not known here. */
+ * name; what an -march= allows is gcc's own list (doctor_march.h). *native: -march=native was among the flags; *unknown: an unknown
+ * -march. */
 FOR_TESTS uint64_t doctor_isa_of_flags(struct slice flags, bool *native, struct slice *unknown);
 uint64_t doctor_isa_of_metadata(struct slice cpu_isa, struct slice *unknown);
-/* "2.13.0+cpu", and the folder with its libraries, of the libtorch that would be used; false when none is found. */
+/* "2.13.0+cpu", and the folder with its libraries, of the libtorch that would be used; false if none is found. */
 bool doctor_find_torch(struct arena *a, const char *given, struct slice *folder, struct slice *version);
 
 #endif

@@ -1,4 +1,4 @@
-/* The CPU: which instruction sets the code was compiled for, and which are here. */
+/* The CPU: which instruction sets the code was compiled for, and which this machine has. */
 #include <sys/utsname.h>
 
 #include "model/doctor/doctor_march.h"
@@ -20,7 +20,7 @@ void doctor_host_here(struct doctor_host *h)
 		h->machine = u.machine;
 }
 
-/* ---- what compiler flags mean ---- */
+/* ---- meaning of compiler flags ---- */
 
 static uint64_t isa_by_name(struct slice name)
 {
@@ -42,7 +42,7 @@ static bool next_word(struct slice *rest, struct slice *w)
 	return n > 0;
 }
 
-/* Sets of an -march=; false: not known here. */
+/* Sets of an -march=; false: unknown. */
 static bool isa_of_march(struct slice name, uint64_t *isa)
 {
 	struct slice w;
@@ -58,7 +58,7 @@ static bool isa_of_march(struct slice name, uint64_t *isa)
 
 static struct slice cut(struct slice s, const char *prefix) { return slice_of(s.p + strlen(prefix), s.n - strlen(prefix)); }
 
-/* -m options count after any -march, wherever they stand, as in gcc. */
+/* -m options count after any -march, wherever they are, as in gcc. */
 uint64_t doctor_isa_of_flags(struct slice flags, bool *native, struct slice *unknown)
 {
 	uint64_t base = 0, on = 0, off = 0, bit;
@@ -112,11 +112,11 @@ uint64_t doctor_isa_of_metadata(struct slice cpu_isa_text, struct slice *unknown
 
 struct isa_need {
 	uint64_t isa;
-	bool native, told; /* told: some source named flags */
+	bool native, told; /* told: some source had flags */
 	struct slice unknown;
 };
 
-/* The line after "// Compile cmd", at the end of what Inductor wrote. */
+/* The line after "// Compile cmd", at the end of Inductor's text. */
 static void from_text(struct exam *x, uint32_t file, struct isa_need *need)
 {
 	static const char mark[] = "\n// Compile cmd\n";
@@ -178,27 +178,28 @@ void doctor_cpu(struct exam *x)
 	if (missing) {
 		struct slice list = isa_list(x, missing);
 		doctor_add(x, DOCTOR_FATAL, "cpu-isa", doctor_text(x, "compiled for a CPU with %.*s, which %s lacks", SLN(list, 300), cpu),
-			   SLICE("the first kernel that uses it ends the process with SIGILL (illegal instruction)"),
+			   SLICE("the first kernel that uses it crashes with SIGILL (illegal instruction)"),
 			   SLICE("compile on this machine, or for any x86-64-v3 machine: torch._inductor.config.cpp.march = "
 				 "\"x86-64-v3\" and cpp.simdlen = 256"));
 	} else if (need.told || x->md.cpu_isa.n) {
 		struct slice list = need.isa ? isa_list(x, need.isa) : SLICE("baseline x86-64");
-		doctor_add(x, DOCTOR_OK, "cpu-isa", doctor_text(x, "instruction sets: %.*s; %s has them", SLN(list, 300), cpu), SLICE(""),
-			   SLICE(""));
+		doctor_add(x, DOCTOR_OK, "cpu-isa", doctor_text(x, "instruction sets: %.*s; supported by %s", SLN(list, 300), cpu),
+			   SLICE(""), SLICE(""));
 	} else {
-		doctor_add(x, DOCTOR_NOTE, "cpu-isa", SLICE("nothing says which instruction sets it was compiled for"),
-			   SLICE("torch compiles for the machine it runs on (-march=native); elsewhere the code may end with "
+		doctor_add(x, DOCTOR_NOTE, "cpu-isa", SLICE("unknown which instruction sets it was compiled for"),
+			   SLICE("torch compiles for the machine it runs on (-march=native); elsewhere the code may crash with "
 				 "SIGILL"),
-			   SLICE("keep *_metadata.json and the C++ text beside the library"));
+			   SLICE("keep *_metadata.json and the C++ text next to the library"));
 	}
 	if (need.native)
 		doctor_add(x, DOCTOR_NOTE, "march-native",
-			   SLICE("compiled with -march=native: it may use anything that the machine had "
-				 "which compiled it"),
-			   SLICE("AOTI_CPU_ISA names only the vector extension, so that a SIGILL is possible on an older CPU"),
-			   SLICE("compile with torch._inductor.config.cpp.march = \"x86-64-v3\" to ship to other machines"));
+			   SLICE("compiled with -march=native: it may use any instruction of the machine "
+				 "that compiled it"),
+			   SLICE("AOTI_CPU_ISA has only the vector extension, so SIGILL is possible on an older CPU"),
+			   SLICE("to ship to other machines, compile with torch._inductor.config.cpp.march = \"x86-64-v3\""));
 	if (need.unknown.n || odd.n)
-		doctor_add(x, DOCTOR_NOTE, "march-unknown",
-			   doctor_text(x, "compiled for '%.*s', which is not known here", SLN(need.unknown.n ? need.unknown : odd, 300)),
-			   SLICE("whether this CPU can run it was not checked"), SLICE("compare the two machines' CPUs"));
+		doctor_add(
+		    x, DOCTOR_NOTE, "march-unknown",
+		    doctor_text(x, "compiled for '%.*s', which is unknown to this version", SLN(need.unknown.n ? need.unknown : odd, 300)),
+		    SLICE("not checked whether this CPU can run it"), SLICE("compare the two machines' CPUs"));
 }

@@ -2,7 +2,7 @@
 
 #include <cpuid.h>
 
-/* The operating system must save the wide registers, or their use is an illegal instruction all the same. */
+/* The operating system must save the wide registers, or using them is an illegal instruction anyway. */
 static bool state_saved(unsigned state)
 {
 	static const uint64_t need[] = {0, 0x6, 0xe6, 0x60000, 0x80000};

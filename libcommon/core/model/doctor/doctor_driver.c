@@ -1,13 +1,13 @@
-/* The driver's CUDA against what needs it: the runtime that the model or its torch was linked with, cubins, PTX. */
+/* Checks the driver's CUDA version against its users: the runtime that the model or its torch was linked with, cubins, PTX. */
 #include "base/io/mapfile.h"
 #include "model/doctor/doctor_part.h"
 
-enum { CLIP = 200 }; /* bytes of a text of the input in a line of ours */
+enum { CLIP = 200 }; /* maximum bytes of input text in a message */
 
-/* "CUDA 12.8", of cuDriverGetVersion()'s number. */
+/* "CUDA 12.8", from cuDriverGetVersion()'s number. */
 static struct slice cuda(struct exam *x, unsigned version) { return doctor_text(x, "CUDA %u.%u", version / 1000, version % 1000 / 10); }
 
-/* 12 of libcudart.so.12; older wheels have it as libcudart-9335f6a2.so.11.0. 0 for another library. */
+/* 12 of libcudart.so.12; older wheels name it libcudart-9335f6a2.so.11.0. 0 for another library. */
 static unsigned runtime_major(struct slice soname)
 {
 	uint64_t major;
@@ -27,7 +27,7 @@ static void take_runtime(void *arg, struct slice soname)
 	*major = this > *major ? this : *major;
 }
 
-/* A model that torch 2.13 links names no runtime: it comes with libtorch_cuda.so. */
+/* A model linked by torch 2.13 does not name a runtime: it comes with libtorch_cuda.so. */
 static unsigned torch_runtime(struct exam *x)
 {
 	static const char *const library[] = {"libtorch_cuda.so", "libc10_cuda.so"};
@@ -44,7 +44,7 @@ static unsigned torch_runtime(struct exam *x)
 	return major;
 }
 
-/* Within one major version a driver runs what a newer toolkit made; PTX aside (docs.nvidia.com/deploy/cuda-compatibility). */
+/* Within one major version a driver runs the output of a newer toolkit, except PTX (docs.nvidia.com/deploy/cuda-compatibility). */
 static void check_runtime(struct exam *x, unsigned major, const char *who)
 {
 	const unsigned have = x->host.driver_version;
@@ -53,16 +53,16 @@ static void check_runtime(struct exam *x, unsigned major, const char *who)
 	const struct slice driver = cuda(x, have);
 	if (have / 1000 < major)
 		doctor_add(x, DOCTOR_FATAL, "gpu-driver",
-			   doctor_text(x, "%s CUDA %u, but the driver is for %.*s and older", who, major, SLN(driver, CLIP)),
+			   doctor_text(x, "%s CUDA %u, but the driver supports only %.*s and older", who, major, SLN(driver, CLIP)),
 			   SLICE("creating the model fails: \"CUDA driver version is insufficient for CUDA runtime version\""),
-			   SLICE("update the driver (nvidia-smi names its version), or use a torch for an older CUDA"));
+			   SLICE("update the driver (nvidia-smi shows its version), or use a torch for an older CUDA"));
 	else
 		doctor_add(x, DOCTOR_OK, "gpu-driver",
-			   doctor_text(x, "%s CUDA %u; the driver is for %.*s and older", who, major, SLN(driver, CLIP)), SLICE(""),
+			   doctor_text(x, "%s CUDA %u; the driver supports %.*s and older", who, major, SLN(driver, CLIP)), SLICE(""),
 			   SLICE(""));
 }
 
-/* The newest toolkit whose ptxas made a cubin. */
+/* The newest toolkit whose ptxas built a cubin. */
 static void check_cubins(struct exam *x, const struct sm_need *v, size_t n)
 {
 	unsigned newest = 0, have = x->host.driver_version;
@@ -75,15 +75,15 @@ static void check_cubins(struct exam *x, const struct sm_need *v, size_t n)
 		return;
 	const struct slice made = cuda(x, newest), driver = cuda(x, have);
 	doctor_add(x, DOCTOR_WARNING, "gpu-cubin",
-		   doctor_text(x, "its kernels (%.*s) are compiled by %.*s, but the driver is for %.*s and older", SLN(from, CLIP),
+		   doctor_text(x, "its kernels (%.*s) are compiled by %.*s, but the driver supports only %.*s and older", SLN(from, CLIP),
 			       SLN(made, CLIP), SLN(driver, CLIP)),
-		   SLICE("a driver is made for the cubins of its own major version and older ones: it may refuse them when the "
+		   SLICE("a driver supports cubins of its own and older major versions: it may reject them when the "
 			 "model is created"),
-		   SLICE("update the driver (nvidia-smi names its version), or compile with a Triton whose ptxas is older "
+		   SLICE("update the driver (nvidia-smi shows its version), or compile with a Triton whose ptxas is older "
 			 "(TRITON_PTXAS_PATH)"));
 }
 
-/* PTX counts where it is all that fits a GPU. The driver compiles none that is newer than itself, also of its own major version. */
+/* PTX counts if nothing else matches a GPU. The driver does not compile PTX newer than itself, even within its own major version. */
 static void check_ptx(struct exam *x, const struct sm_need *need, unsigned sm)
 {
 	const struct modelso_code *ptx = NULL;
@@ -99,11 +99,12 @@ static void check_ptx(struct exam *x, const struct sm_need *need, unsigned sm)
 	if (!ptx)
 		return;
 	const struct slice made = cuda(x, ptx->cuda), driver = cuda(x, have);
-	doctor_add(x, DOCTOR_FATAL, "gpu-ptx",
-		   doctor_text(x, "sm_%u runs its kernels (%.*s) by their PTX only, which is of %.*s, but the driver is for %.*s and older",
-			       sm, SLN(need->from, CLIP), SLN(made, CLIP), SLN(driver, CLIP)),
-		   SLICE("creating the model fails: \"the provided PTX was compiled with an unsupported toolchain\""),
-		   SLICE("update the driver (nvidia-smi names its version), or compile on this GPU"));
+	doctor_add(
+	    x, DOCTOR_FATAL, "gpu-ptx",
+	    doctor_text(x, "sm_%u runs its kernels (%.*s) only from PTX, which is from %.*s, but the driver supports only %.*s and older",
+			sm, SLN(need->from, CLIP), SLN(made, CLIP), SLN(driver, CLIP)),
+	    SLICE("creating the model fails: \"the provided PTX was compiled with an unsupported toolchain\""),
+	    SLICE("update the driver (nvidia-smi shows its version), or compile on this GPU"));
 }
 
 void doctor_driver(struct exam *x, const struct sm_need *v, size_t n)

@@ -1,4 +1,4 @@
-/* GPUs: what the code was compiled for, and what is here. */
+/* GPUs: what the code was compiled for, and what this machine has. */
 #include <dlfcn.h>
 
 #include "model/doctor/doctor_part.h"
@@ -8,10 +8,10 @@ enum {
 	CU_MAJOR = 75,
 	CU_MINOR = 76,
 	CU_NO_DEVICE = 100,
-	CLIP = 200 /* bytes of a text of the input in a line of ours */
+	CLIP = 200 /* maximum bytes of input text in a message */
 };
 
-/* The driver's own library, by dlopen: it is not there on most machines, and this program must not need it. */
+/* The driver's own library, loaded with dlopen: most machines lack it, and this program must not require it. */
 static void ask_driver(struct doctor_host *h)
 {
 	int n = 0, device, major, minor;
@@ -42,7 +42,7 @@ void doctor_ask_driver(struct exam *x)
 		ask_driver(&x->host);
 }
 
-/* A cubin runs on its own SM and on newer ones of the same generation, PTX on all newer ones; sm_90a on that one alone. */
+/* A cubin runs on its own SM and on newer ones of the same generation, PTX on all newer ones; sm_90a only on that one. */
 bool doctor_code_runs(const struct modelso_code *c, unsigned gpu)
 {
 	if (c->exact || c->sm > gpu)
@@ -90,7 +90,7 @@ static void add_image(struct sm_need *v, size_t *n, size_t max, struct slice byt
 	add_need(v, n, max, need);
 }
 
-/* *unknown: how many images say nothing of the GPUs that they are for. */
+/* *unknown: how many images do not record their GPUs. */
 static size_t collect(struct exam *x, struct sm_need *v, size_t max, unsigned *unknown)
 {
 	size_t n = 0;
@@ -104,7 +104,7 @@ static size_t collect(struct exam *x, struct sm_need *v, size_t max, unsigned *u
 	for (uint32_t i = 0; i < x->m->n_cubin; i++)
 		if (package_data(x->pkg, x->m->cubin[i], &data, NULL) == 0)
 			add_image(v, &n, max, data, x->pkg->file[x->m->cubin[i]].name, unknown);
-	/* Where no code says so itself. */
+	/* If no code records it itself. */
 	if (!n && !*unknown && slice_u64(x->md.compute_capability, &cc) && cc < 1000)
 		add_need(v, &n, max, (struct sm_need){{{.sm = (unsigned)cc}}, 1, SLICE("AOTI_COMPUTE_CAPABILITY")});
 	return n;
@@ -135,7 +135,7 @@ static struct slice gpus(struct exam *x)
 	return arena_take(&x->d->arena, &b);
 }
 
-/* A GPU that some of the code is not for, beside one that runs it all. */
+/* A GPU that cannot run some of the code, beside one that can run all of it. */
 static void check_each(struct exam *x, const struct sm_need *v, size_t n)
 {
 	unsigned fits = ARRAY_LEN(x->host.sm), worst = fits;
@@ -150,16 +150,17 @@ static void check_each(struct exam *x, const struct sm_need *v, size_t n)
 	}
 	const struct slice code = codes(x, &v[0]), here = gpus(x);
 	if (worst == ARRAY_LEN(x->host.sm) || fits == ARRAY_LEN(x->host.sm)) {
-		doctor_ok(x, "gpu-sm", doctor_text(x, "GPU code for %.*s runs on the GPU here (%.*s)", SLN(code, CLIP), SLN(here, CLIP)));
+		doctor_ok(x, "gpu-sm",
+			  doctor_text(x, "GPU code for %.*s runs on this machine's GPU (%.*s)", SLN(code, CLIP), SLN(here, CLIP)));
 		return;
 	}
 	doctor_add(x, DOCTOR_WARNING, "gpu-sm",
-		   doctor_text(x, "GPU %u here (sm_%u) cannot run its code for %.*s", worst, x->host.sm[worst], SLN(code, CLIP)),
-		   SLICE("on that one: \"no kernel image is available for execution on the device\""),
-		   doctor_text(x, "use GPU %u: device_index=%u when it is loaded, or CUDA_VISIBLE_DEVICES=%u", fits, fits, fits));
+		   doctor_text(x, "this machine's GPU %u (sm_%u) cannot run its code for %.*s", worst, x->host.sm[worst], SLN(code, CLIP)),
+		   SLICE("on that GPU: \"no kernel image is available for execution on the device\""),
+		   doctor_text(x, "use GPU %u: load it with device_index=%u, or set CUDA_VISIBLE_DEVICES=%u", fits, fits, fits));
 }
 
-/* PTX in the package (emit_multi_arch_kernel) helps newer GPUs, but not where it is for one alone. */
+/* PTX in the package (emit_multi_arch_kernel) helps newer GPUs, but not if it is for only one. */
 static struct slice remedy(const struct exam *x, const struct sm_need *need)
 {
 	for (size_t i = 0; i < need->n; i++)
@@ -172,8 +173,8 @@ static void check_code(struct exam *x, const struct sm_need *v, size_t n, unsign
 {
 	unsigned bad = 0;
 	if (!n && unknown)
-		doctor_add(x, DOCTOR_NOTE, "gpu-sm", SLICE("its GPU code does not say which GPUs it is for"),
-			   SLICE("whether it runs on the one here shows when it is loaded"), SLICE(""));
+		doctor_add(x, DOCTOR_NOTE, "gpu-sm", SLICE("its GPU code does not record which GPUs it is for"),
+			   SLICE("whether it runs on this machine's GPU is known only when it is loaded"), SLICE(""));
 	for (size_t i = 0; i < n; i++) {
 		bool some = false;
 		for (unsigned g = 0; g < x->host.n_gpu; g++)
@@ -183,9 +184,9 @@ static void check_code(struct exam *x, const struct sm_need *v, size_t n, unsign
 		bad++;
 		const struct slice code = codes(x, &v[i]), here = gpus(x);
 		doctor_add(x, DOCTOR_FATAL, "gpu-sm",
-			   doctor_text(x, "has code for %.*s (%.*s), but the GPU here is %.*s", SLN(code, CLIP), SLN(v[i].from, CLIP),
+			   doctor_text(x, "has code for %.*s (%.*s), but this machine's GPU is %.*s", SLN(code, CLIP), SLN(v[i].from, CLIP),
 				       SLN(here, CLIP)),
-			   SLICE("kernels are compiled for one generation: \"no kernel image is available for "
+			   SLICE("kernels are compiled for one GPU generation: \"no kernel image is available for "
 				 "execution on the device\""),
 			   remedy(x, &v[i]));
 	}
@@ -193,21 +194,21 @@ static void check_code(struct exam *x, const struct sm_need *v, size_t n, unsign
 		check_each(x, v, n);
 }
 
-/* Why the driver has no GPU to offer: cuInit()'s error (cuda.h, CUresult). */
+/* Why the driver offers no GPU: cuInit()'s error (cuda.h, CUresult). */
 static void no_gpu(struct exam *x)
 {
 	static const struct {
 		int error;
 		const char *what, *why, *fix;
 	} known[] = {
-	    {34, "compiled for CUDA, but libcuda.so.1 is the toolkit's stub", "it is there to link with; nothing runs with it",
-	     "take the folder stubs out of LD_LIBRARY_PATH; the real one comes with the driver"},
-	    {803, "compiled for CUDA, but the driver's library and its kernel module are of two versions",
+	    {34, "compiled for CUDA, but libcuda.so.1 is the toolkit's stub", "the stub is only for linking; nothing runs with it",
+	     "remove the stubs directory from LD_LIBRARY_PATH; the real library comes with the driver"},
+	    {803, "compiled for CUDA, but the driver's library and kernel module have different versions",
 	     "creating the model fails: \"system has unsupported display driver / cuda driver combination\"",
-	     "reboot after the driver's update; in a container: its own libcuda.so.1 must not hide the machine's"},
+	     "reboot after updating the driver; in a container: its own libcuda.so.1 must not hide the host's"},
 	    {804, "compiled for CUDA, but the driver's compatibility package is not for this GPU",
 	     "creating the model fails: \"forward compatibility was attempted on non supported HW\"",
-	     "take cuda-compat out of LD_LIBRARY_PATH, or update the driver"},
+	     "remove cuda-compat from LD_LIBRARY_PATH, or update the driver"},
 	};
 	for (size_t i = 0; i < ARRAY_LEN(known); i++)
 		if (x->host.gpu_error == known[i].error) {
@@ -216,13 +217,14 @@ static void no_gpu(struct exam *x)
 			return;
 		}
 	if (x->host.gpu_error && x->host.gpu_error != CU_NO_DEVICE)
-		doctor_add(x, DOCTOR_FATAL, "gpu-missing",
-			   doctor_text(x, "compiled for CUDA, but the driver cannot be started (error %d of cuInit)", x->host.gpu_error),
-			   SLICE("creating the model fails"), SLICE("look at nvidia-smi and at the kernel's log"));
+		doctor_add(
+		    x, DOCTOR_FATAL, "gpu-missing",
+		    doctor_text(x, "compiled for CUDA, but the driver cannot be initialized (error %d from cuInit)", x->host.gpu_error),
+		    SLICE("creating the model fails"), SLICE("check nvidia-smi and the kernel log"));
 	else
 		doctor_add(x, DOCTOR_FATAL, "gpu-missing", SLICE("compiled for CUDA, but the driver finds no GPU"),
 			   SLICE("creating the model fails: \"no CUDA-capable device is detected\""),
-			   SLICE("look at nvidia-smi and at CUDA_VISIBLE_DEVICES"));
+			   SLICE("check nvidia-smi and CUDA_VISIBLE_DEVICES"));
 }
 
 void doctor_gpu(struct exam *x)
@@ -231,16 +233,16 @@ void doctor_gpu(struct exam *x)
 	unsigned unknown = 0;
 	if (x->so.device_code != DEVICE_CODE_CUDA) {
 		if (x->so.device_code != DEVICE_CODE_CPU)
-			doctor_add(x, DOCTOR_NOTE, "gpu-other", SLICE("compiled for a GPU that is not NVIDIA's"),
-				   SLICE("whether one is here that can run it was not checked"), SLICE(""));
+			doctor_add(x, DOCTOR_NOTE, "gpu-other", SLICE("compiled for a GPU other than NVIDIA's"),
+				   SLICE("not checked whether this machine has one that can run it"), SLICE(""));
 		return;
 	}
 	size_t n = collect(x, need, ARRAY_LEN(need), &unknown);
 	doctor_ask_driver(x);
 	if (!x->host.gpu_driver)
-		doctor_add(x, DOCTOR_FATAL, "gpu-missing", SLICE("compiled for CUDA, but there is no NVIDIA driver (libcuda.so.1)"),
+		doctor_add(x, DOCTOR_FATAL, "gpu-missing", SLICE("compiled for CUDA, but no NVIDIA driver (libcuda.so.1) is installed"),
 			   SLICE("it will not load: \"libcuda.so.1: cannot open shared object file\""),
-			   SLICE("run on a machine with a GPU, in a container with access to it, or compile for the cpu"));
+			   SLICE("run it on a machine with a GPU, in a container with access to one, or compile for the cpu"));
 	else if (!x->host.n_gpu)
 		no_gpu(x);
 	else

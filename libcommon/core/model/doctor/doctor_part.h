@@ -1,4 +1,4 @@
-/* doctor_part.h - what doctor*.c share. */
+/* doctor_part.h - shared by doctor*.c. */
 #ifndef PT2_DOCTOR_PART_H
 #define PT2_DOCTOR_PART_H
 #include "model/doctor/doctor.h"
@@ -12,10 +12,10 @@ struct exam {
 	struct doctor_host host;
 	struct modelso so;
 	struct package_metadata md;
-	struct slice torch; /* folder of its libraries; empty: none */
+	struct slice torch; /* directory of its libraries; empty: none */
 };
 
-/* The GPUs that some of the kernels can run on: one of these codes has to fit. */
+/* The GPUs that some of the kernels can run on: one of these must match. */
 struct sm_need {
 	struct modelso_code code[8];
 	size_t n;
@@ -31,19 +31,19 @@ static inline void doctor_ok(struct exam *x, const char *id, struct slice what)
 struct slice doctor_text(struct exam *x, const char *fmt, ...) PRINTF_LIKE(2, 3);
 
 void doctor_cpu(struct exam *x);
-/* The instruction sets (ISAS) of this processor, as far as the system saves their registers, and its name; NULL: not known.
+/* The instruction sets (ISAS) of this processor whose registers the system saves, and its name; NULL: unknown.
  * doctor_cpu_x86_64.c, doctor_cpu_portable.c. */
 uint64_t doctor_cpu_isa(void);
 const char *doctor_cpu_brand(void);
 void doctor_system(struct exam *x);
 void doctor_torch(struct exam *x);
 void doctor_gpu(struct exam *x);
-/* The driver against the CUDA that the model, its torch and its kernels are for. */
+/* Checks the driver against the CUDA versions of the model, its torch and its kernels. */
 void doctor_driver(struct exam *x, const struct sm_need *v, size_t n);
-/* Asks the NVIDIA driver, once. */
+/* Queries the NVIDIA driver, once. */
 void doctor_ask_driver(struct exam *x);
 bool doctor_code_runs(const struct modelso_code *c, unsigned sm);
-/* A torch was found, and it is not one with CUDA: it has no libtorch_cuda.so. */
+/* A torch was found, but without CUDA: it has no libtorch_cuda.so. */
 bool doctor_torch_without_cuda(const struct exam *x);
 
 #endif

@@ -8,12 +8,12 @@
 #include "base/hash.h"
 #include "base/io/mapfile.h"
 
-enum { CLIP = 200 }; /* bytes of a text of the input in a line of ours */
+enum { CLIP = 200 }; /* maximum bytes of input text in a message */
 
-/* ---- where ld.so would look ---- */
+/* ---- where ld.so searches ---- */
 
 /* /etc/ld.so.cache (glibc, sysdeps/generic/dl-cache.h: struct cache_file_new): a table of soname and path, as offsets
- * from the header. An old table may stand before it. */
+ * from the header. An old table may precede it. */
 struct cache_header {
 	char magic[20]; /* glibc-ld.so.cache1.1 */
 	uint32_t nlibs, len_strings;
@@ -26,7 +26,7 @@ struct cache_entry {
 	uint64_t hwcap;
 };
 
-/* By uname's machine: how that cache marks its libraries (FLAG_..._LIB64 | FLAG_ELF_LIBC6), and Debian's folders of them. */
+/* By uname's machine: how that cache marks its libraries (FLAG_..._LIB64 | FLAG_ELF_LIBC6), and Debian's directories for them. */
 static const struct system_kind {
 	const char *machine;
 	int32_t cache_flags;
@@ -114,7 +114,7 @@ static bool in_wheels(struct arena *a, struct slice torch, struct slice soname, 
 	return true;
 }
 
-/* Path of a library by its soname, as ld.so would find it; also in the torch folder. False when it is nowhere. */
+/* Path of a library by its soname, as ld.so would find it; also in torch's directory. False if not found. */
 static bool doctor_library_path(struct exam *x, struct slice soname, struct slice *path)
 {
 	struct arena *a = &x->d->arena;
@@ -129,7 +129,7 @@ static bool doctor_library_path(struct exam *x, struct slice soname, struct slic
 		if (found)
 			return true;
 	}
-	/* A library that the process has loaded already counts first: importing torch loads its own. */
+	/* A library already loaded by the process takes precedence: importing torch loads its own. */
 	return in_folder(a, x->torch, soname, path) || in_wheels(a, x->torch, soname, path) ||
 	       in_folders(a, getenv("LD_LIBRARY_PATH"), soname, path) || in_cache(a, kind->cache_flags, soname, path) ||
 	       in_folders(a, kind->folders, soname, path) || in_folders(a, "/lib64:/usr/lib64:/lib:/usr/lib", soname, path);
@@ -147,7 +147,7 @@ static struct slice prefix_of(struct slice version)
 	return slice_of(version.p, n);
 }
 
-/* In a described library GLIBC_2.36 stands for all versions before it. */
+/* In a described library GLIBC_2.36 includes all earlier versions. */
 static bool described_has(const struct doctor_library *l, struct slice version)
 {
 	for (const char *const *v = l->version; v && *v; v++) {
@@ -174,7 +174,7 @@ static void open_library(struct exam *x, struct library *l)
 			l->described = &x->host.library[i], l->found = true;
 	if (l->found)
 		return;
-	if (x->host.described) { /* a described machine has a torch as given, nothing else of this one */
+	if (x->host.described) { /* a described machine has only the given torch, nothing else from this machine */
 		l->found = in_folder(&x->d->arena, x->torch, l->soname, &l->path) || in_wheels(&x->d->arena, x->torch, l->soname, &l->path);
 		return;
 	}
@@ -236,25 +236,25 @@ static void check_versions(struct exam *x, const struct library *l)
 	if (!worst.n) {
 		if (top.n)
 			doctor_ok(x, version_id(l->soname),
-				  doctor_text(x, "%.*s has %.*s, the newest version that is needed", SLN(l->soname, CLIP), SLN(top, CLIP)));
+				  doctor_text(x, "%.*s has %.*s, the newest version required", SLN(l->soname, CLIP), SLN(top, CLIP)));
 		return;
 	}
 	struct slice have = newest(l, prefix_of(worst));
 	doctor_add(x, weak ? DOCTOR_NOTE : DOCTOR_FATAL, version_id(l->soname),
-		   doctor_text(x, "needs %.*s of %.*s, which here ends with %.*s", SLN(worst, CLIP), SLN(l->soname, CLIP),
+		   doctor_text(x, "needs %.*s of %.*s, but this machine has only %.*s", SLN(worst, CLIP), SLN(l->soname, CLIP),
 			       SLN(have.n ? have : SLICE("an older one"), CLIP)),
-		   weak ? SLICE("the need is weak: it loads, and a function that is missing is not called")
+		   weak ? SLICE("the requirement is weak: it loads, and the missing function is not called")
 			: doctor_text(x, "it will not load: \"version `%.*s' not found\"", SLN(worst, CLIP)),
 		   slice_is(l->soname, "libstdc++.so.6")
 		       ? SLICE("compile with a gcc no newer than this system's, or put a newer libstdc++ first (conda install "
 			       "libstdcxx-ng, or LD_LIBRARY_PATH)")
-		       : SLICE("compile on a system as old as the oldest it shall run on, or run it in a container of a newer "
+		       : SLICE("compile on a system as old as the oldest it will run on, or run it in a container of a newer "
 			       "one"));
 }
 
 /* ---- the check ---- */
 
-/* Said once, by what asks the driver and what looks at the torch. */
+/* Reported once, by the checks of the driver and of torch. */
 static bool said_elsewhere(struct exam *x, struct slice soname)
 {
 	if (x->so.device_code != DEVICE_CODE_CUDA)
@@ -273,43 +273,42 @@ static void missing_library(struct exam *x, struct slice soname)
 		return;
 	if (modelso_of_torch(soname)) {
 		if (x->torch.n)
-			doctor_add(
-			    x, DOCTOR_FATAL, "library-missing",
-			    doctor_text(x, "needs %.*s, which this torch (%.*s) does not have", SLN(soname, CLIP), SLN(x->torch, CLIP)),
-			    SLICE("it will not load: \"cannot open shared object file\""),
-			    slice_find(soname, "cuda") && x->so.device_code == DEVICE_CODE_CPU
-				? doctor_text(x, "patchelf --remove-needed %.*s: a model for the CPU has no use for it", SLN(soname, CLIP))
-			    : slice_find(soname, "cuda") ? SLICE("install a torch with CUDA; this one is for the CPU")
-							 : SLICE("use a torch of the kind that it was compiled with"));
-		return; /* doctor_torch says so where there is no torch */
+			doctor_add(x, DOCTOR_FATAL, "library-missing",
+				   doctor_text(x, "needs %.*s, which this torch (%.*s) lacks", SLN(soname, CLIP), SLN(x->torch, CLIP)),
+				   SLICE("it will not load: \"cannot open shared object file\""),
+				   slice_find(soname, "cuda") && x->so.device_code == DEVICE_CODE_CPU
+				       ? doctor_text(x, "patchelf --remove-needed %.*s: a CPU model does not use it", SLN(soname, CLIP))
+				   : slice_find(soname, "cuda") ? SLICE("install a torch with CUDA; this one is for the CPU")
+								: SLICE("use the same kind of torch that it was compiled with"));
+		return; /* doctor_torch reports it if there is no torch */
 	}
 	bool driver = slice_is(soname, "libcuda.so.1");
 	doctor_add(x, DOCTOR_FATAL, "library-missing", doctor_text(x, "needs %.*s, which is not installed", SLN(soname, CLIP)),
 		   SLICE("it will not load: \"cannot open shared object file\""),
-		   driver ? SLICE("it comes with the NVIDIA driver: run on a machine with a GPU, or in a container "
-				  "with access to it")
-			  : SLICE("install the package that has it, or name its folder in LD_LIBRARY_PATH"));
+		   driver ? SLICE("it is part of the NVIDIA driver: run on a machine with a GPU, or in a container "
+				  "with access to one")
+			  : SLICE("install the package that has it, or add its directory to LD_LIBRARY_PATH"));
 }
 
-/* Inductor's weights come of an object without .note.GNU-stack, for which the linker asks for an executable stack. dlopen() of glibc 2.41
- * and newer refuses it ("cannot enable executable stack as shared object requires: Invalid argument"; its NEWS). The remedies were tried
- * with torch 2.15 on Debian 13. */
+/* Inductor's weights come from an object without .note.GNU-stack, for which the linker requests an executable stack. dlopen() of glibc 2.41
+ * and newer refuses it ("cannot enable executable stack as shared object requires: Invalid argument"; its NEWS). The fixes were tested with
+ * torch 2.15 on Debian 13. */
 static void check_stack(struct exam *x)
 {
 	struct library c = {.soname = SLICE("libc.so.6")};
 	if (!x->so.exec_stack) {
-		doctor_ok(x, "exec-stack", SLICE("needs no executable stack"));
+		doctor_ok(x, "exec-stack", SLICE("does not need an executable stack"));
 		return;
 	}
 	open_library(x, &c);
 	struct slice have = newest(&c, SLICE("GLIBC_"));
 	const bool here = modelso_version_cmp(have, SLICE("GLIBC_2.41")) >= 0, fatal = here && !x->o->no_torch;
 	doctor_add(x, fatal ? DOCTOR_FATAL : DOCTOR_NOTE, "exec-stack",
-		   doctor_text(x, "wants an executable stack, which glibc refuses from 2.41 on%s%.*s", here ? "; here it is " : "",
+		   doctor_text(x, "needs an executable stack, which glibc 2.41 and newer refuse%s%.*s", here ? "; this machine has " : "",
 			       SL(here ? have : SLICE(""))),
 		   doctor_text(x,
 			       "%s will not load it: \"cannot enable executable stack as shared object requires\"; "
-			       "what these tools run is a copy that wants none",
+			       "these tools run a copy that does not need one",
 			       here ? "torch" : "on a newer system (Debian 13) torch"),
 		   SLICE("run with GLIBC_TUNABLES=glibc.rtld.execstack=2, or patchelf --clear-execstack (0.18) the library, or compile "
 			 "with CXX set to a "
@@ -333,9 +332,9 @@ void doctor_system(struct exam *x)
 		intern_release(&l.versions);
 	}
 	if (!missing && here)
-		doctor_ok(x, "library-missing", doctor_text(x, "the %u libraries that it needs beside torch are here", here));
+		doctor_ok(x, "library-missing", doctor_text(x, "the %u libraries it needs besides torch are installed", here));
 	check_stack(x);
 	if (x->so.n_rpath)
-		doctor_add(x, DOCTOR_NOTE, "rpath", doctor_text(x, "looks for libraries in %.*s first", SLN(x->so.rpath[0], CLIP)),
-			   SLICE("a torch found there is another one than the process has loaded"), SLICE("patchelf --remove-rpath"));
+		doctor_add(x, DOCTOR_NOTE, "rpath", doctor_text(x, "searches for libraries in %.*s first", SLN(x->so.rpath[0], CLIP)),
+			   SLICE("a torch found there differs from the one the process has loaded"), SLICE("patchelf --remove-rpath"));
 }

@@ -1,4 +1,4 @@
-/* The libtorch it will meet: where it is, its version, and whether it has every function that the model calls. */
+/* The libtorch the model will use: its location, its version, and whether it has every function that the model calls. */
 #include <dirent.h>
 #include <sys/stat.h>
 
@@ -7,7 +7,7 @@
 #include "base/hash.h"
 #include "base/io/mapfile.h"
 
-enum { CLIP = 400 }; /* bytes of a text of the input in a line of ours */
+enum { CLIP = 400 }; /* maximum bytes of input text in a message */
 
 /* ---- finding it ---- */
 
@@ -17,7 +17,7 @@ static bool is_file(const char *path)
 	return stat(path, &st) == 0 && S_ISREG(st.st_mode);
 }
 
-/* `at` may be the folder of libraries, a torch (with lib/ below), a site-packages, or libtorch_cpu.so. */
+/* `at` may be the directory of libraries, a torch (with lib/ below), a site-packages, or libtorch_cpu.so. */
 static bool try_folder(struct arena *a, const char *at, struct slice *folder)
 {
 	static const char *const below[] = {"", "/lib", "/torch/lib"};
@@ -57,7 +57,7 @@ static bool try_prefix(struct arena *a, const char *prefix, struct slice *folder
 	return found;
 }
 
-/* The python3 that the shell would run: its prefix is what stands before bin/. */
+/* The python3 that the shell would run: its prefix is the part before bin/. */
 static bool try_path(struct arena *a, struct slice *folder)
 {
 	for (const char *p = getenv("PATH"), *end; p && *p; p = *end ? end + 1 : end) {
@@ -122,13 +122,13 @@ bool doctor_find_torch(struct arena *a, const char *given, struct slice *folder,
 
 /* ---- versions of functions ---- */
 
-/* Both tables begin their rows with the name. */
+/* The rows of both tables begin with the name. */
 static int compare_name(const void *key, const void *row)
 {
 	return slice_cmp(*(const struct slice *)key, slice_str(*(const char *const *)row));
 }
 
-/* Since which torch 2.N a function is there, 0: the oldest known or longer; SHIM_ABSENT: torch has none of this name. */
+/* The torch 2.N that introduced a function; 0: the oldest known or earlier; SHIM_ABSENT: not a torch function. */
 static unsigned since(struct slice name)
 {
 	static const char *const device[] = {"aoti_torch_cpu_", "aoti_torch_cuda_", "aoti_torch_mps_", "aoti_torch_xpu_"};
@@ -143,7 +143,7 @@ static unsigned since(struct slice name)
 	return v ? v->minor : SHIM_ABSENT;
 }
 
-/* The oldest torch 2.N that has all that it imports; SHIM_OLDEST when nothing is newer. *why: the newest. */
+/* The oldest torch 2.N that has all its imports; SHIM_OLDEST if nothing is newer. *why: the newest import. */
 static unsigned oldest_torch(const struct modelso *so, struct slice *why)
 {
 	unsigned minor = SHIM_OLDEST;
@@ -155,10 +155,10 @@ static unsigned oldest_torch(const struct modelso *so, struct slice *why)
 	return minor;
 }
 
-/* Every model has all entry points of its torch, but for those that the generated code adds to some. */
+/* Every model has all entry points of its torch, except those that the generated code adds only to some. */
 static bool optional(const char *entry) { return strstr(entry, "MinimalArrayref"); }
 
-/* Which torch 2.N made it, by what it exports: *from to *to; *from 0: an old one; *to SHIM_NEWEST: or a newer one. */
+/* The torch 2.N that compiled it, judging by its exports: *from to *to; *from 0: an old one; *to SHIM_NEWEST: or a newer one. */
 static void compiled_by(const struct modelso *so, unsigned *from, unsigned *to)
 {
 	*from = 0, *to = SHIM_NEWEST;
@@ -177,7 +177,7 @@ struct found {
 	struct intern want;
 	bool *have;
 	bool cxx11, old_abi;
-	bool no_cuda;   /* it is for the cpu, the model is not: functions of CUDA's are not asked for */
+	bool no_cuda;   /* it is for the cpu, the model is not: CUDA functions are not checked */
 	unsigned minor; /* newest torch 2.N whose functions it has */
 };
 
@@ -191,14 +191,14 @@ static void exported(void *arg, struct slice name)
 		const unsigned v = since(name);
 		f->minor = v != SHIM_ABSENT && v > f->minor ? v : f->minor;
 	}
-	/* torch's own functions only: templates of others may come in either kind */
+	/* torch's own functions only: templates of others may be of either kind */
 	if (slice_starts(name, "_ZN2at") || slice_starts(name, "_ZN3c10")) {
 		f->cxx11 = f->cxx11 || slice_find(name, "7__cxx1112basic_string");
 		f->old_abi = f->old_abi || slice_find(name, "RKSs");
 	}
 }
 
-/* All of torch's libraries count: aoti_torch_cuda_* is in libtorch_cuda.so. Biggest of them (300 MB) is read in 10 ms.
+/* All of torch's libraries count: aoti_torch_cuda_* is in libtorch_cuda.so. The biggest (300 MB) is read in 10 ms.
  */
 static void read_libraries(struct exam *x, struct found *f)
 {
@@ -255,23 +255,22 @@ static void report_missing(struct exam *x, const struct found *f, struct slice v
 	struct slice have = version.n ? version : SLICE("of an unknown version");
 	if (!n)
 		doctor_ok(x, "torch-symbols",
-			  doctor_text(x, "torch %.*s has all %u functions that it calls%s", SLN(have, CLIP), f->want.n,
-				      f->no_cuda ? ", CUDA's aside" : ""));
+			  doctor_text(x, "torch %.*s has all %u functions it calls%s", SLN(have, CLIP), f->want.n,
+				      f->no_cuda ? ", except CUDA's" : ""));
 	else
-		doctor_add(
-		    x, DOCTOR_FATAL, "torch-symbols",
-		    doctor_text(x, "needs %s, which torch %.*s (%.*s) lacks", buf_str(&b), SLN(have, CLIP), SLN(x->torch, CLIP)),
-		    SLICE("it will not load, or ends at the first call: \"undefined symbol\""),
-		    newest ? doctor_text(x, "run it with torch 2.%u or newer, or compile it with the torch that it will run with", newest)
-		    : unknown == n ? SLICE("load the library that defines them first (a custom operator's?), or "
-					   "compile it with the torch "
-					   "that it will run with")
-				   : SLICE("use a torch of the kind that it was compiled with (CUDA, XPU)"));
+		doctor_add(x, DOCTOR_FATAL, "torch-symbols",
+			   doctor_text(x, "needs %s, which torch %.*s (%.*s) lacks", buf_str(&b), SLN(have, CLIP), SLN(x->torch, CLIP)),
+			   SLICE("it will not load, or crashes on the first call: \"undefined symbol\""),
+			   newest
+			       ? doctor_text(x, "run it with torch 2.%u or newer, or recompile it with the torch that will run it", newest)
+			   : unknown == n ? SLICE("first load the library that defines them (a custom operator's?), or "
+						  "recompile it with the torch "
+						  "that will run it")
+					  : SLICE("use the same kind of torch that it was compiled with (CUDA, XPU)"));
 	buf_release(&b);
 }
 
-/* Strings cross between model and torch only in old entry points (constant maps), so a mismatch is no failure by
- * itself. */
+/* Strings cross between model and torch only in old entry points (constant maps), so a mismatch alone is not a failure. */
 static void report_abi(struct exam *x, const struct found *f)
 {
 	if (!(f->cxx11 || f->old_abi) || !(x->so.cxx11_abi || x->so.old_abi))
@@ -283,9 +282,9 @@ static void report_abi(struct exam *x, const struct found *f)
 		doctor_add(x, DOCTOR_WARNING, "cxx-abi",
 			   doctor_text(x, "compiled %s std::__cxx11::string, but this torch is %s it", model_old ? "without" : "with",
 				       torch_old ? "without" : "with"),
-			   SLICE("loading works, for the interface is C; exchanging or extracting constants by name "
+			   SLICE("loading works, since the interface is C; exchanging or extracting constants by name "
 				 "passes C++ maps and crashes"),
-			   SLICE("compile it with the torch that it will run with"));
+			   SLICE("recompile it with the torch that will run it"));
 }
 
 static void needed_version(struct exam *x)
@@ -294,10 +293,10 @@ static void needed_version(struct exam *x)
 	unsigned oldest = oldest_torch(&x->so, &why), from, to;
 	compiled_by(&x->so, &from, &to);
 	if (from) {
-		/* Some are lacking that a torch of before has: a model with parts of its own. */
+		/* Some functions are missing that an earlier torch has: a model with parts of its own. */
 		const char *newer = to >= SHIM_NEWEST || to < from ? " or newer" : "";
 		struct slice by = *newer || to == from ? doctor_text(x, "2.%u%s", from, newer) : doctor_text(x, "2.%u to 2.%u", from, to);
-		doctor_ok(x, "torch-compiled", doctor_text(x, "compiled by torch %.*s (by what it exports)", SLN(by, CLIP)));
+		doctor_ok(x, "torch-compiled", doctor_text(x, "compiled by torch %.*s (from its exports)", SLN(by, CLIP)));
 	}
 	if (why.n)
 		doctor_ok(x, "torch-needed", doctor_text(x, "calls functions of torch 2.%u (%.*s)", oldest, SLN(why, CLIP)));
@@ -312,9 +311,9 @@ void doctor_torch(struct exam *x)
 	needed_version(x);
 	if (!x->torch.n) {
 		doctor_add(x, DOCTOR_NOTE, "torch-found",
-			   x->o->no_torch ? SLICE("not held against any torch") : SLICE("no libtorch was found to hold it against"),
-			   SLICE("functions that are missing would be noticed only when it is loaded"),
-			   x->o->no_torch ? SLICE("") : SLICE("name one: its folder or libtorch_cpu.so, or set PT2_TORCH"));
+			   x->o->no_torch ? SLICE("not checked against any torch") : SLICE("no libtorch found to check against"),
+			   SLICE("missing functions would only be noticed when it is loaded"),
+			   x->o->no_torch ? SLICE("") : SLICE("pass one: its directory or libtorch_cpu.so, or set PT2_TORCH"));
 		return;
 	}
 	doctor_find_torch(&x->d->arena, x->o->torch, &folder, &version);
@@ -331,7 +330,7 @@ void doctor_torch(struct exam *x)
 	f.have = xcalloc(f.want.n, sizeof(*f.have));
 	read_libraries(x, &f);
 	if (!version.n && f.minor)
-		version = doctor_text(x, "2.%u (by its functions)", f.minor);
+		version = doctor_text(x, "2.%u (from its functions)", f.minor);
 	report_missing(x, &f, version);
 	report_abi(x, &f);
 	free(f.have);

@@ -65,14 +65,14 @@ uint64_t cubin_length(struct slice b)
 	Elf64_Ehdr e;
 	if (!header(b, &e))
 		return 0;
-	/* ptxas writes the program headers last, where there are any. */
+	/* ptxas writes the program headers last, if there are any. */
 	uint64_t n = (uint64_t)e.e_shnum * e.e_shentsize, m = (uint64_t)e.e_phnum * e.e_phentsize;
 	if (e.e_shoff > UINT64_MAX - n || e.e_phoff > UINT64_MAX - m)
 		return 0;
 	return e.e_shoff + n > e.e_phoff + m ? e.e_shoff + n : e.e_phoff + m;
 }
 
-/* The next attribute that has bytes: 1, 0 at the end, -1 when they do not lie within. */
+/* The next attribute that has bytes: 1, 0 at the end, -1 if they are out of bounds. */
 static int attribute(struct slice *rest, uint8_t *which, struct slice *bytes)
 {
 	enum { FORM_BYTES = 4 };

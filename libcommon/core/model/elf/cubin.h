@@ -1,4 +1,4 @@
-/* cubin.h - NVIDIA's files of compiled kernels: cubins, and fat binaries of several.
+/* cubin.h - NVIDIA's formats for compiled kernels: cubins, and fat binaries of several.
  *
  *     struct slice parts;
  *     struct fatbin_part part;
@@ -7,15 +7,15 @@
  *             if (part.kind == FATBIN_ELF) ...           // part.bytes is a cubin for part.sm
  *
  * A fat binary is {u32 magic, u16 version, u16 length of this, u64 length of what follows} and parts {u16 kind, u16 version, u32 length of
- * this, u64 length of what follows, u32 packed length, u32, u16 minor, u16 major, u32 SM, ...}, each before its bytes. Seen in what
- * fatbinary of CUDA 13.0 writes.
+ * this, u64 length of what follows, u32 packed length, u32, u16 minor, u16 major, u32 SM, ...}, each before its bytes. Seen in the output
+ * of fatbinary from CUDA 13.0.
  *
  * A cubin is an ELF64 file for machine 190 (EM_CUDA; its sections: modelso_elf.h). Its sections .nv.info and .nv.info.KERNEL are rows of
  * attributes {u8 form, u8 attribute, u16 value}; with form 4 the value is the length of bytes that follow. Attribute 0x17
  * (EIATTR_KPARAM_INFO, 12 bytes) is one parameter of the kernel: u32 index, u16 ordinal, u16 offset, u32 with its size in bits 18 to 31.
  * Attribute 0x37 (EIATTR_CUDA_API_VERSION) is a u32: 128 for CUDA 12.8. Seen in cubins of ptxas 12.8, 12.9, 13.0 and 13.4; the header's
- * e_version has the same number before CUDA 13. NVIDIA documents none of it; cuobjdump --dump-elf prints it so, and cubins of CUDA 11 to 13
- * have it.
+ * e_version has the same number before CUDA 13. NVIDIA does not document any of this; cuobjdump --dump-elf prints it this way, and cubins
+ * of CUDA 11 to 13 have it.
  */
 #ifndef PT2_AOTI_CUBIN_H
 #define PT2_AOTI_CUBIN_H
@@ -26,23 +26,23 @@ enum { FATBIN_PTX = 1, FATBIN_ELF = 2 };
 enum { FATBIN_HEAD = 16 }; /* bytes that fatbin_length() needs */
 
 struct fatbin_part {
-	uint16_t kind, minor, major; /* minor, major: the version of PTX; of a cubin that of its ABI */
-	uint32_t sm;                 /* 90; sm_90a has no sign of its own here */
+	uint16_t kind, minor, major; /* minor, major: the PTX version; for a cubin, its ABI version */
+	uint32_t sm;                 /* 90; also for sm_90a */
 	struct slice bytes;          /* may be packed */
 };
 
-/* The length that the header at the start of b says the whole has; 0: b is no fat binary. */
+/* The total length from the header at the start of b; 0: b is not a fat binary. */
 uint64_t fatbin_length(struct slice b);
-/* False: it is none, or cut off. */
+/* False: not a fat binary, or truncated. */
 bool fatbin_open(struct slice b, struct slice *parts);
-/* 1, 0 at the end, -1 when a part does not lie within the others' room. */
+/* 1, 0 at the end, -1 if a part exceeds the bounds. */
 int fatbin_next(struct slice *parts, struct fatbin_part *part);
 
-/* The length that the ELF header at the start of b says the cubin has; 0: b is none. */
+/* The cubin's length from the ELF header at the start of b; 0: b is not a cubin. */
 uint64_t cubin_length(struct slice b);
-/* Sizes of the parameters of a kernel, in order: how many; -1: b is no cubin, does not have the kernel, or has more than max. */
+/* Sizes of a kernel's parameters, in order; returns how many. -1: b is not a cubin, lacks the kernel, or has more than max. */
 int cubin_params(struct slice b, const char *kernel, uint16_t *size, uint32_t max);
-/* Whose ptxas made it, as cuDriverGetVersion says it: 12080 for CUDA 12.8. 0: not known. */
+/* The CUDA version of its ptxas, in cuDriverGetVersion's form: 12080 for CUDA 12.8. 0: unknown. */
 unsigned cubin_cuda(struct slice b);
 
 #endif

@@ -104,7 +104,7 @@ static bool after(struct slice s, const char *prefix, bool (*test)(char))
 
 static bool upper(char c) { return c >= 'A' && c <= 'Z'; }
 
-/* A C++ name of torch's namespaces, whatever stands before it (_ZN, _ZNK, _ZTVN, _ZSt4moveIRN2at6TensorE...). */
+/* A C++ name in torch's namespaces, whatever precedes it (_ZN, _ZNK, _ZTVN, _ZSt4moveIRN2at6TensorE...). */
 static bool torch_cxx(struct slice s)
 {
 	return slice_starts(s, "_Z") && (slice_find(s, "N2at") || slice_find(s, "N3c10") || slice_find(s, "N5torch") ||
@@ -127,7 +127,7 @@ static enum modelso_origin origin(struct slice s, bool versioned)
 	return torch_cxx(s) || slice_starts(s, "torch_") ? FROM_TORCH : FROM_OTHER;
 }
 
-/* std::string of before and after gcc 5: two incompatible layouts, which names tell apart. */
+/* std::string before and after gcc 5: two incompatible layouts, with different names. */
 static void string_abi(struct slice s, bool *cxx11, bool *old)
 {
 	if (!slice_starts(s, "_Z"))
@@ -185,7 +185,7 @@ static struct slice triton_in(struct slice s)
 	uint64_t n = 0;
 	while (start > s.p && isdigit((unsigned char)start[-1]))
 		start--;
-	/* A digit of the name before may stand in front of the length: _GLOBAL__N_1 28call_triton_... */
+	/* A digit of the previous name may precede the length: _GLOBAL__N_1 28call_triton_... */
 	while (start < digits && (!slice_u64(slice_of(start, (size_t)(digits - start)), &n) || n <= skip || n - skip > name.n))
 		start++;
 	if (start < digits)
@@ -231,7 +231,7 @@ static int read_symbols(struct modelso *m, const struct elf_view *v, struct err 
 		map->versym = elf_data(v, &sh);
 	if (!elf_symbols(v, SHT_DYNSYM, &s)) {
 		free(map);
-		return err_set(err, EXIT_INPUT, "'%s' has no dynamic symbols: it is no shared library, or damaged", m->name);
+		return err_set(err, EXIT_INPUT, "'%s' has no dynamic symbols: not a shared library, or damaged", m->name);
 	}
 	for (size_t i = 1; i < s.n; i++) {
 		Elf64_Sym sym = elf_symbol(&s, i);
@@ -258,7 +258,7 @@ static int read_symbols(struct modelso *m, const struct elf_view *v, struct err 
 	return 0;
 }
 
-/* Names of kernels that are loaded from files stand in the strings only: loadKernel("....cubin", "triton_poi_0", ...).
+/* Names of kernels loaded from files are only in the strings: loadKernel("....cubin", "triton_poi_0", ...).
  */
 static void kernels_in_strings(struct modelso *m)
 {
@@ -303,8 +303,8 @@ static const struct {
     [API_BLOB] = {"AOTInductorModelUpdateConstantsFromBlob", "weights from a blob (torch 2.10)"},
     [API_LAST_ERROR] = {"AOTInductorGetLastError", "error texts (torch 2.13)"},
     [API_EXTERNAL_CONSTANTS] = {"AOTInductorModelContainerCreateWithExternalConstants",
-				"weights that the caller keeps, from the start (torch 2.14)"},
-    [API_STREAM_AFFINITY] = {"AOTInductorModelContainerSetUseStreamAffinity", "an instance for each stream (torch 2.15)"},
+				"weights kept by the caller, from the start (torch 2.14)"},
+    [API_STREAM_AFFINITY] = {"AOTInductorModelContainerSetUseStreamAffinity", "one instance per stream (torch 2.15)"},
 };
 
 static enum modelso_api find_api(const struct modelso *m)
@@ -365,7 +365,7 @@ const char *modelso_runtime_name(enum modelso_runtime runtime)
 					   "a runtime with torch's C interface, but not libtorch",
 					   "ExecuTorch",
 					   "a runtime with a renamed C interface",
-					   "none (it stands alone)"};
+					   "none (standalone)"};
 	return (size_t)runtime < ARRAY_LEN(name) ? name[runtime] : "?";
 }
 
@@ -397,11 +397,11 @@ static int check_kind(struct modelso *m, struct err *err)
 	bool elf;
 	const char *what = modelso_what(m->bytes, &elf);
 	if (!what)
-		return err_set(err, EXIT_INPUT, "'%s' is no shared library (no ELF header)", m->name);
+		return err_set(err, EXIT_INPUT, "'%s' is not a shared library (no ELF header)", m->name);
 	if (!elf)
 		return err_set(err, EXIT_INPUT, "'%s' is %s: only Linux libraries (ELF) can be read", m->name, what);
 	if (m->bytes.n < EI_NIDENT + 4)
-		return err_set(err, EXIT_INPUT, "'%s' ends within its ELF header: it was cut off", m->name);
+		return err_set(err, EXIT_INPUT, "'%s' ends within its ELF header: it was truncated", m->name);
 	const unsigned char *b = (const unsigned char *)m->bytes.p;
 	m->bits = b[EI_CLASS] == ELFCLASS32 ? 32 : 64;
 	m->big_endian = b[EI_DATA] == ELFDATA2MSB;

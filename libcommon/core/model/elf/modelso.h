@@ -1,4 +1,4 @@
-/* modelso.h - a compiled model library (model.so) as bytes in memory: what it exports, needs and holds. Nothing is run.
+/* modelso.h - a compiled model library (model.so) as bytes in memory: what it exports, needs and contains. Nothing is executed.
  *
  *     struct modelso so;
  *     if (modelso_open(&so, bytes, "model.so", &err) < 0) ...
@@ -8,19 +8,18 @@
  *     modelso_close(&so);
  *
  * The bytes must outlive it; slices point into them. Only headers, the dynamic section, symbol tables and read-only
- * strings are touched: weights (GBs, embedded or behind the ELF) are not. Lines and producers come from DWARF and cost
- * (20 ms) only when they are asked for. Offsets are from the start of the bytes, addresses as in the ELF.
+ * strings are touched: weights (GBs, embedded or after the ELF) are not. Lines and producers come from DWARF and cost time (20 ms) only
+ * when requested. Offsets are from the start of the bytes, addresses as in the ELF.
  *
- * Where the facts come from (torch 2.13): exported functions: torch/csrc/inductor/aoti_runtime/interface.h; constants:
+ * Sources (torch 2.13): exported functions: torch/csrc/inductor/aoti_runtime/interface.h; constants:
  * torch/_inductor/codecache.py (AotCodeCompiler.compile) and aoti_runtime/model_base.h (_get_constants_start); embedded
  * kernels: torch/_inductor/cpp_builder.py (batch_convert_cubins_to_obj); flags of cubins: output of ptxas of
  * CUDA 12.4, 12.9 and 13.5.
  *
  * Untrusted: the header and the section table are checked against the bytes before libelf sees them, chains of version
- * needs are followed for as long as their section has entries, counts are bounded. Failure: -1 and err (EXIT_INPUT),
- * which names what lies where. A Windows DLL, a Mach-O, a program or an object file is refused by name. A library of
- * another machine is opened as any other; one that is big-endian or of 32 bits only as far as its header
- * (`header_only`).
+ * needs are followed for as long as their section has entries, counts are bounded. Failure: -1 and err (EXIT_INPUT) with the location. A
+ * Windows DLL, a Mach-O, a program or an object file is refused by name. A library for another machine is opened like any other; of a
+ * big-endian or 32-bit one, only the header is read (`header_only`).
  */
 #ifndef PT2_MODELSO_H
 #define PT2_MODELSO_H
@@ -40,7 +39,7 @@ enum modelso_origin {
 
 struct modelso_import {
 	struct slice name;
-	struct slice version, library; /* "GLIBC_2.14", "libc.so.6"; empty when it has none */
+	struct slice version, library; /* "GLIBC_2.14", "libc.so.6"; empty if it has none */
 	enum modelso_origin origin;
 	bool weak;
 };
@@ -55,12 +54,12 @@ enum modelso_kernel_kind { KERNEL_CPP, KERNEL_TRITON };
 struct modelso_kernel {
 	struct slice name; /* cpp_fused_relu_0, triton_poi_fused_add_0 */
 	enum modelso_kernel_kind kind;
-	uint64_t address, size; /* 0 when only the name is known */
+	uint64_t address, size; /* 0 if only the name is known */
 };
 
-/* How the entry points have grown (interface.h of torch 2.3 to 2.15, see shimversions.h): each has all before it. */
+/* How the entry points grew (interface.h of torch 2.3 to 2.15, see shimversions.h): each includes all earlier ones. */
 enum modelso_api {
-	API_NONE,               /* exports no AOTInductor functions: no AOTI model */
+	API_NONE,               /* exports no AOTInductor functions: not an AOTI model */
 	API_MODEL,              /* AOTInductorModelCreate only: a model to be linked in, no container */
 	API_CONTAINER,          /* AOTInductorModelContainerCreate, Run (2.2) */
 	API_WITH_DEVICE,        /* AOTInductorModelContainerCreateWithDevice (2.3): what packages are opened with */
@@ -72,25 +71,25 @@ enum modelso_api {
 
 /* Which runtime it was made for, by its imports. */
 enum modelso_runtime {
-	RUNTIME_NONE,       /* no AOTI model */
+	RUNTIME_NONE,       /* not an AOTI model */
 	RUNTIME_TORCH,      /* links libtorch */
 	RUNTIME_SHIM,       /* imports aoti_torch_*, links no libtorch (aot_inductor.link_libtorch = False, ExecuTorch) */
-	RUNTIME_EXECUTORCH, /* names ExecuTorch itself */
+	RUNTIME_EXECUTORCH, /* refers to ExecuTorch itself */
 	RUNTIME_PREFIXED,   /* imports PREFIXaoti_torch_* (aot_inductor.shim_symbol_prefix) */
-	RUNTIME_STANDALONE, /* imports none of them: carries its own tensors (use_libtorch = False) */
+	RUNTIME_STANDALONE, /* imports none of them: has its own tensors (use_libtorch = False) */
 };
 
 enum modelso_form {
-	CONSTANTS_NONE,     /* none in the library: there are none, or the user brings them */
-	CONSTANTS_EMBEDDED, /* in .lrodata (.ldata when the model changes them) */
-	CONSTANTS_APPENDED, /* behind the ELF, in the same file */
+	CONSTANTS_NONE,     /* none in the library: there are none, or the user supplies them */
+	CONSTANTS_EMBEDDED, /* in .lrodata (.ldata if the model changes them) */
+	CONSTANTS_APPENDED, /* after the ELF, in the same file */
 	CONSTANTS_BLOB,     /* in HASH.wrapper_weights.blob */
 };
 struct modelso_constants {
 	enum modelso_form form;
 	uint64_t offset, size; /* in the bytes; BLOB: offset 0 and the size that the blob must have */
 	struct slice section;  /* that holds them, or the size of them */
-	/* APPENDED: "" when all is well, else why the model will refuse its weights (cut off, another file's, ...) */
+	/* APPENDED: "" if intact, else why the model will reject its weights (cut off, another model's, ...) */
 	const char *damage;
 };
 
@@ -100,17 +99,17 @@ enum modelso_device { DEVICE_CODE_CPU, DEVICE_CODE_CUDA, DEVICE_CODE_ROCM, DEVIC
 enum modelso_image_kind { IMAGE_CUBIN, IMAGE_FATBIN, IMAGE_HSACO, IMAGE_SPIRV };
 struct modelso_image {
 	enum modelso_image_kind kind;
-	struct slice name;     /* of the kernel, from its symbol; empty when not known */
-	uint64_t offset, size; /* size 0: not known */
-	unsigned sm;           /* 90 for sm_90; 0 when not known */
-	bool exact;            /* sm_90a: runs on this one only; CUDA 13 does not say */
+	struct slice name;     /* of the kernel, from its symbol; empty if unknown */
+	uint64_t offset, size; /* size 0: unknown */
+	unsigned sm;           /* 90 for sm_90; 0 if unknown */
+	bool exact;            /* sm_90a: runs only on this one; CUDA 13 does not record it */
 };
 
 struct modelso_row {
 	uint64_t address;
-	const char *file; /* as the compiler was given it: a path of the machine that compiled */
-	uint32_t line;    /* 0: made by the compiler, no line */
-	bool end;         /* first address behind a sequence */
+	const char *file; /* as passed to the compiler: a path on the machine that compiled it */
+	uint32_t line;    /* 0: generated by the compiler, no line */
+	bool end;         /* first address after a sequence */
 };
 
 struct modelso {
@@ -120,9 +119,9 @@ struct modelso {
 	uint8_t bits;
 	bool big_endian, header_only;
 	bool bind_now, relro, stripped; /* stripped: no .symtab */
-	bool exec_stack;                /* wants an executable stack: dlopen() of glibc 2.41 and newer refuses it */
+	bool exec_stack;                /* requires an executable stack: dlopen() of glibc 2.41 and newer refuses it */
 
-	struct slice *needed, *rpath; /* rpath: DT_RPATH and DT_RUNPATH; needed also of a file that modelso_make_loadable() changed */
+	struct slice *needed, *rpath; /* rpath: DT_RPATH and DT_RUNPATH; needed: also for a file changed by modelso_make_loadable() */
 	struct slice soname;
 	struct modelso_version *version;
 	struct slice *entry; /* exported AOTInductor* functions, sorted */
@@ -132,88 +131,88 @@ struct modelso {
 	uint32_t cap_needed, cap_rpath, cap_version, cap_entry, cap_import, cap_kernel;
 	uint32_t n_from[MODELSO_ORIGINS]; /* imports by origin */
 
-	struct slice glibc, glibcxx, cxxabi; /* highest needed, "2.34", "3.4.30", "1.3.9"; empty when none */
-	bool cxx11_abi, old_abi;             /* uses std::__cxx11::basic_string; uses the one before it */
+	struct slice glibc, glibcxx, cxxabi; /* highest needed, "2.34", "3.4.30", "1.3.9"; empty if none */
+	bool cxx11_abi, old_abi;             /* uses std::__cxx11::basic_string; uses the older one */
 	enum modelso_api api;
 	enum modelso_runtime runtime;
 	struct slice shim_prefix; /* RUNTIME_PREFIXED */
 	enum modelso_device device_code;
 	struct modelso_constants constants;
-	uint64_t run_impl, run_impl_size; /* address of AOTInductorModel::run_impl, 0 when not exported */
+	uint64_t run_impl, run_impl_size; /* address of AOTInductorModel::run_impl, 0 if not exported */
 
 	void *elf;                   /* libelf's */
-	struct modelso_dwarf *dwarf; /* once asked for */
+	struct modelso_dwarf *dwarf; /* once requested */
 	struct intern names;         /* versions by index, while opening */
 	struct arena arena;
 };
 
 int modelso_open(struct modelso *m, struct slice bytes, const char *name, struct err *err);
 void modelso_close(struct modelso *m);
-/* As packages' metadata have it (AOTI_DEVICE_KEY): ROCm's is "cuda", too. */
+/* As in packages' metadata (AOTI_DEVICE_KEY): ROCm's is "cuda", too. */
 const char *modelso_device_key(enum modelso_device device);
 
-/* Names the kind of file that these bytes are, for messages: "a Windows DLL", "an aarch64 ELF library", "a Mach-O library"; NULL when
- * they are none of the executable formats. *elf (may be NULL) tells whether it is an ELF file. */
+/* Names the kind of file that these bytes are, for messages: "a Windows DLL", "an aarch64 ELF library", "a Mach-O library"; NULL if it is
+ * not one of the executable formats. *elf (may be NULL): is it an ELF file? */
 const char *modelso_what(struct slice bytes, bool *elf);
-/* "x86_64", "aarch64", as uname -m and AOTI_MACHINE have it; "machine 123" for others. */
+/* "x86_64", "aarch64", as in uname -m and AOTI_MACHINE; "machine 123" for others. */
 const char *modelso_machine_name(uint16_t machine, bool big_endian);
 const char *modelso_api_name(enum modelso_api api);
 const char *modelso_runtime_name(enum modelso_runtime runtime);
 const char *modelso_form_name(enum modelso_form form);
 
-/* Is this, by its file name or DT_NEEDED, a library of torch's (libtorch_cpu.so, libc10.so)? What a process with any torch has: which of
- * them a model names says how its torch was built, not what it calls. */
+/* Is this, by its file name or DT_NEEDED, one of torch's libraries (libtorch_cpu.so, libc10.so)? A process with any torch has them: which
+ * ones a model names shows how its torch was built, not what it calls. */
 bool modelso_of_torch(struct slice soname);
-/* Changes a copy of a model's library so that what only the dynamic linker reads stands no more in the way of loading it: it needs none of
- * torch's libraries by name, nor their versions (its symbols are looked up in whatever is loaded), and no executable stack. Its size, and
- * where everything lies in it, stay. */
+/* Changes a copy of a model's library so that nothing the dynamic linker reads prevents loading it: afterwards it does not need torch's
+ * libraries by name, nor their versions (its symbols are looked up in whatever is loaded), nor an executable stack. Its size and layout
+ * stay the same. */
 int modelso_make_loadable(const char *path, struct err *err);
-/* The same of bytes in memory. What is no 64-bit ELF library is left as it is. */
+/* The same for bytes in memory. Anything but a 64-bit ELF library is left unchanged. */
 FOR_TESTS int modelso_edit(char *bytes, size_t n, const char *name, struct err *err);
 
 bool modelso_exports(const struct modelso *m, const char *entry);
 bool modelso_imports(const struct modelso *m, const char *symbol);
-/* Compare versions as numbers: GLIBC_2.9 < GLIBC_2.14, with or without a prefix that is the same. */
+/* Compare versions as numbers: GLIBC_2.9 < GLIBC_2.14, with or without the same prefix. */
 int modelso_version_cmp(struct slice a, struct slice b);
 
 /* Images of GPU code in the data sections (not in the constants). Returns how many there are; writes at most max. */
 size_t modelso_images(const struct modelso *m, struct modelso_image *v, size_t max);
-/* The GPUs that an image (its bytes from its first on) has code for: of a cubin one entry, of a fatbin one for each cubin and each PTX in
- * it. Returns how many there are, writes at most max. 0: of another kind, or damaged. */
+/* The GPUs that an image (given its bytes) has code for: one entry for a cubin, for a fatbin one for each cubin and PTX in it. Returns how
+ * many there are, writes at most max. 0: another kind, or damaged. */
 struct modelso_code {
 	unsigned sm; /* 90 */
-	bool exact;  /* sm_90a: for no other; packed PTX is taken for what the cubin of its SM beside it is */
+	bool exact;  /* sm_90a: for no other; packed PTX is assumed to match the cubin beside it for the same SM */
 	bool ptx;    /* compiled by the driver, for this GPU and all newer ones */
-	/* Whose ptxas made the cubin, or the first release that knows this PTX, as cuDriverGetVersion says it: 12080 for CUDA 12.8;
-	 * 0: not known. */
+	/* The CUDA version of the cubin's ptxas, or the first release that supports this PTX, in cuDriverGetVersion's form: 12080 for CUDA
+	 * 12.8; 0: unknown. */
 	unsigned cuda;
 };
 size_t modelso_codes(struct slice bytes, struct modelso_code *v, size_t max);
-/* Reads a file that is one image: a .cubin, .hsaco, .spv or .fatbin file of a package. False when it is none. */
+/* Reads a file that is one image: a .cubin, .hsaco, .spv or .fatbin file of a package. False if it is not. */
 FOR_TESTS bool modelso_image_read(struct slice bytes, struct modelso_image *image);
 
 /* The row that covers an address. 1: found; 0: the library has no line for it; -1: its line information is damaged. */
 int modelso_line(struct modelso *m, uint64_t address, struct modelso_row *row, struct err *err);
 /* All rows of [from, to), sorted by address (run_impl: m->run_impl, + m->run_impl_size). The array lives until close.
- * 0 and *n 0 when the library was compiled without line information. */
+ * 0 and *n 0 if the library was compiled without line information. */
 bool modelso_has_lines(const struct modelso *m);
-/* The compilers' own words, with their flags when gcc recorded them ("GNU C++20 12.2.0 -march=x86-64-v3 ..."). */
+/* The compilers' own descriptions, with their flags if gcc recorded them ("GNU C++20 12.2.0 -march=x86-64-v3 ..."). */
 int modelso_producers(struct modelso *m, const struct slice **v, size_t *n, struct err *err);
 
-/* Contents of a section by name, as it lies in the bytes; false when there is none, or it has no bytes. */
+/* Contents of a section by name, as stored; false if there is none, or it has no bytes. */
 bool modelso_section(const struct modelso *m, const char *section, struct slice *data, uint64_t *address);
 
-/* For reading other libraries of the system (libc.so.6, libtorch_cpu.so) the same way. */
+/* Reads other libraries of the system (libc.so.6, libtorch_cpu.so) the same way. */
 struct modelso_lib {
 	uint16_t machine;
 	struct slice soname;
 };
 typedef void modelso_each(void *arg, struct slice name);
-/* Calls `version` with each version that it defines (GLIBC_2.36) and `exported` with each symbol; either may be NULL.
+/* Calls `version` with each version it defines (GLIBC_2.36) and `exported` with each symbol; either may be NULL.
  */
 int modelso_lib_read(struct modelso_lib *l, struct slice bytes, const char *name, modelso_each *version, modelso_each *exported, void *arg,
 		     struct err *err);
-/* Calls `each` with each library that it needs (DT_NEEDED). */
+/* Calls `each` with each library it needs (DT_NEEDED). */
 int modelso_lib_needed(struct slice bytes, const char *name, modelso_each *each, void *arg, struct err *err);
 
 #endif

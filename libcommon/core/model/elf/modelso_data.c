@@ -1,4 +1,4 @@
-/* Reads a library's data: constants, GPU code; and tells what a file is at all. */
+/* Reads a library's data: constants, GPU code; and identifies the kind of a file. */
 #include "model/elf/cubin.h"
 #include "model/elf/modelso_part.h"
 
@@ -70,7 +70,7 @@ const char *modelso_what(struct slice b, bool *elf)
 
 /* ---- constants ---- */
 
-/* The code that fetches constants says which form it was compiled for, in the texts of its own errors
+/* The code that fetches constants shows which form it was compiled for, in its own error texts
  * (aoti_runtime/model_base.h, _get_constants_start; torch 2.5 to 2.7 misspell one: "Weigths"). */
 static bool has_text(struct slice strings, const char *text)
 {
@@ -84,17 +84,17 @@ static void check_appended(struct modelso *m, const struct elf_view *v, uint64_t
 	uint64_t size = m->bytes.n, last, table = v->eh.e_shoff + (uint64_t)v->n * sizeof(Elf64_Shdr);
 	c->size = total >= 8 ? total - 8 : 0;
 	if (total < 8 || total > size) {
-		c->damage = "the file is smaller than the weights that should follow the library in it: it was cut off, "
-			    "or linked again";
+		c->damage = "the file is smaller than the weights that should follow the library in it: it was truncated, "
+			    "or relinked";
 		return;
 	}
 	c->offset = size - total;
 	memcpy(&last, m->bytes.p + size - 8, 8);
 	if (last != magic)
-		c->damage = "the mark at the end of the weights is not the one in the library: the file was cut off, bytes "
-			    "were added (by a signing or stripping tool), or the weights are another model's";
+		c->damage = "the mark at the end of the weights differs from the one in the library: the file was truncated, bytes "
+			    "were added (by a signing or stripping tool), or the weights belong to another model";
 	else if (c->offset & 0x3fff)
-		c->damage = "the weights do not begin at a multiple of 16 KiB of the file";
+		c->damage = "the weights do not start at a multiple of 16 KiB in the file";
 	else if (c->offset < table)
 		c->damage = "the weights would overlap the library";
 }
@@ -133,7 +133,7 @@ void modelso_find_constants(struct modelso *m, const struct elf_view *v)
 	struct slice data = elf_data(v, &sh);
 	if (start.st_value < sh.sh_addr || start.st_value - sh.sh_addr > data.n || end.st_value < start.st_value ||
 	    (size = end.st_value - start.st_value) > data.n - (start.st_value - sh.sh_addr)) {
-		c->damage = "the symbols that mark the constants do not lie in their section";
+		c->damage = "the symbols that mark the constants are not in their section";
 		return;
 	}
 	c->section = elf_name(v, &sh);
@@ -148,7 +148,7 @@ void modelso_find_constants(struct modelso *m, const struct elf_view *v)
 		*c = (struct modelso_constants){CONSTANTS_BLOB, 0, word[0], c->section, ""};
 	} else if (size > 1 || word[0]) {
 		c->form = CONSTANTS_EMBEDDED;
-	} else { /* the assembler needs a byte to make a section of nothing */
+	} else { /* the assembler needs a byte to create an otherwise empty section */
 		*c = (struct modelso_constants){CONSTANTS_NONE, 0, 0, c->section, ""};
 	}
 }
@@ -201,11 +201,11 @@ bool modelso_image_read(struct slice b, struct modelso_image *image)
 static unsigned cuda_of_ptx(unsigned major, unsigned minor)
 {
 	if (major == 8)
-		minor += minor > 5; /* 8.5 is that of CUDA 12.5 and 12.6 */
+		minor += minor > 5; /* 8.5 is from CUDA 12.5 and 12.6 */
 	return major >= 7 && major <= 9 && minor < 10 ? (major + 4) * 1000 + minor * 10 : 0;
 }
 
-/* A fat binary knows no sm_90a: the cubin itself does, and PTX that is not packed. */
+/* A fat binary does not record sm_90a: the cubin itself does, and so does unpacked PTX. */
 static struct modelso_code code_of(const struct fatbin_part *p)
 {
 	struct modelso_code code = {.sm = p->sm, .ptx = p->kind == FATBIN_PTX};
@@ -256,7 +256,7 @@ size_t modelso_codes(struct slice b, struct modelso_code *v, size_t max)
 	return 1;
 }
 
-/* __NAME_start: what batch_convert_cubins_to_obj calls the beginning of an embedded kernel. */
+/* __NAME_start: batch_convert_cubins_to_obj's symbol for the start of an embedded kernel. */
 static struct slice image_name(const struct elf_view *v, uint64_t address)
 {
 	static const uint32_t table[] = {SHT_DYNSYM, SHT_SYMTAB};
@@ -295,7 +295,7 @@ static void images_in(const struct elf_view *v, const Elf64_Shdr *sh, const char
 		if (!modelso_image_read(slice_of(p, left), &image))
 			continue;
 		if (image.kind == IMAGE_FATBIN)
-			image.size = 0; /* all that was known is where the section ends */
+			image.size = 0; /* only the end of the section was known */
 		else if (image.size > 4 && image.size <= left)
 			at = p + image.size;
 		image.offset = sh->sh_offset + (uint64_t)(p - d.p);

@@ -1,4 +1,4 @@
-/* The line table and the producers, through libdw, when somebody asks. */
+/* The line table and the producers, through libdw, on demand. */
 #include <dwarf.h>
 #include <elfutils/libdw.h>
 #include <elfutils/libdwelf.h>
@@ -41,7 +41,7 @@ bool modelso_has_lines(const struct modelso *m)
 	return modelso_section(m, ".debug_line", &data, NULL) && modelso_section(m, ".debug_info", &data, NULL);
 }
 
-/* libdw would look for the file that dwz made beside the library, under a name that the library chooses. */
+/* libdw would look for a file made by dwz beside the library, under a name that the library chooses. */
 static bool elsewhere(const struct modelso *m)
 {
 	struct slice data;
@@ -72,7 +72,7 @@ static bool too_large(const struct modelso *m)
 	return false;
 }
 
-/* NULL when there is nothing to open. libelf takes a pointer that is not const, but only reads through it. */
+/* NULL if there is nothing to open. libelf takes a non-const pointer, but only reads through it. */
 static struct modelso_dwarf *open_dwarf(struct modelso *m)
 {
 	if (!m->dwarf)
@@ -112,7 +112,7 @@ static int by_address(const void *a, const void *b)
 	const struct modelso_row *x = a, *y = b;
 	if (x->address != y->address)
 		return x->address < y->address ? -1 : 1;
-	return y->end - x->end; /* where one sequence ends and another begins, the beginning comes last */
+	return y->end - x->end; /* if one sequence ends where another begins, the start comes last */
 }
 
 static void unit_rows(struct modelso_dwarf *d, Dwarf_Die *die)

@@ -1,4 +1,4 @@
-/* A library that can be loaded with whatever torch is there, or none. */
+/* Makes a library loadable with any torch, or none. */
 #include "model/elf/modelso_part.h"
 #include "base/text.h"
 
@@ -8,7 +8,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-/* Libraries that torch's wheels hold in torch/lib under names of their own (2.4 to 2.15, CPU, CUDA, ROCm and XPU). */
+/* Libraries in torch/lib of torch's wheels, under their own names (2.4 to 2.15, CPU, CUDA, ROCm and XPU). */
 static const char *const torch_library[] = {"libtorch", "libc10", "libshm.", "libcaffe2", "libaoti_"};
 
 bool modelso_of_torch(struct slice soname)
@@ -20,15 +20,15 @@ bool modelso_of_torch(struct slice soname)
 	return false;
 }
 
-/* Slices are of what cannot be changed; these bytes can (modelso_edit). */
+/* Slices are const; these bytes can be changed (modelso_edit). */
 static void overwrite(const char *at, const void *p, size_t n) { memcpy((char *)(uintptr_t)at, p, n); }
 
-/* Where what is changed lies: all found before, for in a damaged file these may be parts of each other, or of the section table. */
+/* The locations to change: all found beforehand, since in a damaged file they may overlap each other or the section table. */
 struct parts {
 	const struct elf_view *v;
 	struct elf_dynamic dynamic;
 	struct slice needs, strings, versym; /* .gnu.version_r and its names, .gnu.version */
-	bool dropped[1 << 15];               /* versions of torch's, by their number in .gnu.version */
+	bool dropped[1 << 15];               /* torch's versions, by their number in .gnu.version */
 };
 
 static void find_parts(struct parts *p, const struct elf_view *v)
@@ -64,7 +64,7 @@ static void drop_needed(const struct parts *p)
 		}
 }
 
-/* ---- versions: the dynamic linker insists on each library that they are of ---- */
+/* ---- versions: the dynamic linker requires each library they belong to ---- */
 
 static void drop_versions_of(struct parts *p, uint64_t at, const Elf64_Verneed *vn)
 {
@@ -85,7 +85,7 @@ static void set_next(const struct parts *p, uint64_t at, uint64_t distance)
 	overwrite(p->needs.p + at + offsetof(Elf64_Verneed, vn_next), &next, sizeof(next));
 }
 
-/* The first record that stays becomes the first of all, for the linker begins there. Without any, nothing of the file has versions. */
+/* The first remaining record becomes the first of all, since the linker starts there. Without any, nothing in the file has versions. */
 static void set_first(const struct parts *p, uint64_t first)
 {
 	Elf64_Verneed vn = {.vn_version = VER_NEED_CURRENT};
@@ -103,7 +103,7 @@ static void set_first(const struct parts *p, uint64_t first)
 		}
 }
 
-/* The records of other libraries are linked anew. */
+/* The records of other libraries are relinked. */
 static void drop_records(struct parts *p)
 {
 	Elf64_Verneed vn;
@@ -127,7 +127,7 @@ static void drop_records(struct parts *p)
 		set_first(p, first);
 }
 
-/* A symbol of a version that was dropped becomes one without: any library may have it. */
+/* A symbol with a dropped version loses its version: any library may have it. */
 static void drop_versions(struct parts *p)
 {
 	if (p->needs.n >= sizeof(Elf64_Verneed))
@@ -147,7 +147,7 @@ int modelso_edit(char *p, size_t n, const char *name, struct err *err)
 	const struct slice bytes = slice_of(p, n);
 	struct elf_view v;
 	if (bytes.n < EI_NIDENT || bytes.p[EI_CLASS] != ELFCLASS64 || bytes.p[EI_DATA] != ELFDATA2LSB || memcmp(bytes.p, ELFMAG, SELFMAG))
-		return 0; /* whoever loads it will say what it is */
+		return 0; /* the loader will report what it is */
 	if (elf_view_open(&v, bytes, name, err) < 0)
 		return -1;
 	struct parts *parts = xcalloc(1, sizeof(*parts));

@@ -4,13 +4,13 @@ static int check_header(struct elf_view *v, const char *name, struct err *err)
 {
 	size_t size = v->bytes.n;
 	if (size < sizeof(v->eh))
-		return err_set(err, EXIT_INPUT, "'%s' ends within its ELF header (%zu bytes): it was cut off", name, size);
+		return err_set(err, EXIT_INPUT, "'%s' ends within its ELF header (%zu bytes): it was truncated", name, size);
 	memcpy(&v->eh, v->bytes.p, sizeof(v->eh));
 	const Elf64_Ehdr *e = &v->eh;
 	if (!e->e_shoff)
 		return err_set(err, EXIT_INPUT,
-			       "'%s' has no section table (stripped by sstrip?): use the library as it "
-			       "was compiled",
+			       "'%s' has no section table (stripped by sstrip?): use the library as "
+			       "compiled",
 			       name);
 	if (e->e_shentsize != sizeof(Elf64_Shdr))
 		return err_set(err, EXIT_INPUT,
@@ -19,13 +19,13 @@ static int check_header(struct elf_view *v, const char *name, struct err *err)
 			       name, e->e_shentsize, sizeof(Elf64_Shdr));
 	if (e->e_shoff > size || size - e->e_shoff < sizeof(Elf64_Shdr))
 		return err_set(err, EXIT_INPUT,
-			       "'%s': the section table lies at 0x%llx, but the file has 0x%zx bytes: it "
-			       "was cut off or damaged",
+			       "'%s': the section table is at 0x%llx, but the file has 0x%zx bytes: it "
+			       "was truncated or damaged",
 			       name, (unsigned long long)e->e_shoff, size);
 	return 0;
 }
 
-/* More than 65279 sections: the count stands in section 0. */
+/* More than 65279 sections: the count is in section 0. */
 static int count_sections(struct elf_view *v, const char *name, struct err *err)
 {
 	Elf64_Shdr first;
@@ -34,7 +34,7 @@ static int count_sections(struct elf_view *v, const char *name, struct err *err)
 	if (!n || n > (v->bytes.n - v->eh.e_shoff) / sizeof(Elf64_Shdr))
 		return err_set(err, EXIT_INPUT,
 			       "'%s': the section table should have %llu entries, but the file has 0x%zx "
-			       "bytes: it was cut off or damaged",
+			       "bytes: it was truncated or damaged",
 			       name, (unsigned long long)n, v->bytes.n);
 	v->n = n > UINT32_MAX ? NONE : (uint32_t)n;
 	return 0;
@@ -61,20 +61,20 @@ static int check_sections(struct elf_view *v, const char *name, struct err *err)
 		names = sh.sh_link;
 	if (!elf_section(v, names, &sh) || !names)
 		return err_set(err, EXIT_INPUT,
-			       "'%s': the names of its %u sections are said to be in section %u: the "
+			       "'%s': the names of its %u sections should be in section %u: the "
 			       "section table is damaged",
 			       name, v->n, names);
-	for (uint32_t i = 0; i < v->n; i++) { /* 0, too: links may lead there, whatever it says it is */
+	for (uint32_t i = 0; i < v->n; i++) { /* also for 0: links may point there, whatever its type */
 		elf_section(v, i, &sh);
 		if (sh.sh_type != SHT_NOBITS && sh.sh_type != SHT_NULL &&
 		    (sh.sh_offset > v->bytes.n || sh.sh_size > v->bytes.n - sh.sh_offset))
 			return err_set(err, EXIT_INPUT,
-				       "'%s': section %u lies at 0x%llx with 0x%llx bytes, but the file has 0x%zx: it was "
-				       "cut off, or its section table is damaged",
+				       "'%s': section %u is at 0x%llx with 0x%llx bytes, but the file has 0x%zx: it was "
+				       "truncated, or its section table is damaged",
 				       name, i, (unsigned long long)sh.sh_offset, (unsigned long long)sh.sh_size, v->bytes.n);
 		if (sh.sh_size > largest(sh.sh_type))
 			return err_set(err, EXIT_INPUT,
-				       "'%s': section %u is a table of %llu MiB, of which at most %llu are read: it is damaged, or made to "
+				       "'%s': section %u is a table of %llu MiB, but at most %llu are read: it is damaged, or made to "
 				       "exhaust memory",
 				       name, i, (unsigned long long)sh.sh_size >> 20, (unsigned long long)largest(sh.sh_type) >> 20);
 	}
@@ -157,7 +157,7 @@ Elf64_Sym elf_symbol(const struct elf_symbols *s, size_t i)
 
 struct slice elf_symbol_name(const struct elf_symbols *s, const Elf64_Sym *sym) { return elf_str(s->strings, sym->st_name); }
 
-/* A record of a chain of versions; false when it would lie outside. */
+/* A record of a chain of versions; false if it would be out of bounds. */
 static bool record(struct slice data, uint64_t at, void *to, size_t n)
 {
 	if (at > data.n || data.n - at < n)
@@ -177,7 +177,7 @@ bool elf_table(const struct elf_view *v, uint32_t type, struct slice *data, stru
 	return true;
 }
 
-/* Chains go forward only and by whole records; `left` bounds them all, so that nested ones cannot multiply. */
+/* Chains only go forward, by whole records; `left` bounds them all, so that nested ones cannot multiply. */
 void elf_version_needs(const struct elf_view *v, elf_need *each, void *arg)
 {
 	struct slice data, strings;

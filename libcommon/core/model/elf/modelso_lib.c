@@ -1,4 +1,4 @@
-/* Libraries of the system: what they define. */
+/* System libraries: the symbols they define. */
 #include "model/elf/modelso_part.h"
 
 struct definer {

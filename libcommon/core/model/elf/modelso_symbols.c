@@ -47,7 +47,7 @@ bool modelso_symbol_at(const struct modelso *m, uint64_t address, struct modelso
 	return found && s->name.n;
 }
 
-/* "torch::aot_inductor::Model<int>::run(int) const" -> its parts without template arguments. 0: not of that form. */
+/* "torch::aot_inductor::Model<int>::run(int) const" -> its components without template arguments. 0: not of that form. */
 static size_t parts_of(struct slice name, struct slice part[MAX_PARTS])
 {
 	size_t n = 0, depth = 0, from = 0, end = 0;
@@ -93,7 +93,7 @@ bool modelso_symbol_is(struct slice mangled, struct slice name)
 			return false;
 		at += (size_t)len + part[i].n;
 		if (i + 1 < n && at < mangled.n && mangled.p[at] == 'I')
-			return false; /* where its arguments end takes a demangler */
+			return false; /* finding the end of its arguments requires a demangler */
 	}
 	return n == 1 || (at < mangled.n && (mangled.p[at] == 'E' || mangled.p[at] == 'I'));
 }
@@ -182,7 +182,7 @@ struct slice modelso_build_id(const struct modelso *m)
 
 /* ---- calls of x86-64 ---- */
 
-/* Where a call leads: to a function, or to what a slot of the GOT will hold. */
+/* The target of a call: a function, or the contents of a GOT slot. */
 struct target {
 	uint64_t address, slot; /* 0: not this */
 };

@@ -12,7 +12,7 @@ struct reader {
 
 static char *keep_text(struct extern_nodes *x, struct slice s) { return arena_strndup(&x->arena, s.p ? s.p : "", s.n); }
 
-/* Numbers of torch/_export/serde/schema.py (2.13), to torch's own. 0: not known; -1: it is 0 there (uint8, strided, contiguous). */
+/* Numbers of torch/_export/serde/schema.py (2.13), to torch's own. 0: unknown; -1: it is 0 there (uint8, strided, contiguous). */
 static const int16_t dtypes[] = {
     [1] = -1,
     [2] = DTYPE_I8,
@@ -64,7 +64,7 @@ static bool read_boolean(const struct json_tape *t, uint32_t k, int64_t *out)
 	return *out || json_is(t, k, JSON_FALSE);
 }
 
-/* {"as_int": 3} or {"as_name": "s17"} of a symbol */
+/* {"as_int": 3} or {"as_name": "s17"} for a symbol */
 static bool read_symbol(struct reader *r, uint32_t k, struct extern_item *i)
 {
 	if (!json_is(r->t, k, JSON_OBJECT))
@@ -235,7 +235,7 @@ int extern_nodes_read(struct extern_nodes *x, struct slice json, struct err *err
 	if (json_parse(&t, 0, json.n, &root) < 0)
 		rc = err_set(err, EXIT_INPUT, "extern nodes: %s at offset %zu", t.error, t.error_at);
 	else if ((nodes = json_get_as(&t, root, "nodes", JSON_ARRAY)) == NONE)
-		rc = err_set(err, EXIT_INPUT, "extern nodes: there is no list of nodes");
+		rc = err_set(err, EXIT_INPUT, "extern nodes: no list of nodes");
 	struct reader r = {.x = x, .t = &t};
 	if (!rc)
 		json_each(&t, nodes, k)

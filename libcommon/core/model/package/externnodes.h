@@ -1,12 +1,12 @@
-/* externnodes.h - what a package says about its calls through the proxy executor: operators that have no C function.
+/* externnodes.h - a package's list of calls through the proxy executor: operators without a C function.
  *
  *     struct extern_nodes x;
  *     if (extern_nodes_read(&x, json, &err) < 0) ...
- *     x.node[k].op, x.node[k].overload      // "aten::median", "dim": what the generated code calls by its number k
+ *     x.node[k].op, x.node[k].overload      // "aten::median", "dim": called by the generated code by its number k
  *     extern_nodes_release(&x);
  *
- * The generated code gives the number of the node, integers and tensors (torch 2.13, torch/_inductor/ir.py,
- * export_extern_kernel_node; aoti_torch/oss_proxy_executor.cpp takes them apart):
+ * The generated code passes the number of the node, integers and tensors (torch 2.13, torch/_inductor/ir.py, export_extern_kernel_node;
+ * unpacked by aoti_torch/oss_proxy_executor.cpp):
  *
  *     aoti_torch_proxy_executor_call_function(proxy_executor, k, n_ints, ints, n_tensors, tensors)
  *
@@ -17,10 +17,10 @@
  *                    {"name": "sizes", "arg": {"as_sym_ints": [{"as_int": 1}, {"as_name": "s17"}]}}],
  *         "outputs": [{"as_tensor": {"name": "buf2"}}], "metadata": {"torch_library_custom_op": "1"}}}]}
  *
- * Tensors and integers are the call's, taken in this order; all other values are constant. Outputs come behind the inputs:
- * tensors that the call fills, and integers whose values were known when it was compiled.
+ * Tensors and integers are the call's, taken in this order; all other values are constant. Outputs follow the inputs: tensors that the call
+ * fills, and integers whose values were known at compile time.
  *
- * Nothing in the file is trusted: what is not as above has the kind EXTERN_OTHER, or an empty target.
+ * Nothing in the file is trusted: anything else has the kind EXTERN_OTHER, or an empty target.
  */
 #ifndef PT2_EXTERNNODES_H
 #define PT2_EXTERNNODES_H
@@ -29,7 +29,7 @@
 enum extern_kind {
 	EXTERN_NONE,
 	EXTERN_TENSOR,  /* also a list's item: given, or None */
-	EXTERN_INT,     /* i: its value if it was known when it was compiled */
+	EXTERN_INT,     /* i: its value if known at compile time */
 	EXTERN_FLOAT,   /* f */
 	EXTERN_BOOL,    /* i */
 	EXTERN_COMPLEX, /* f, imag */
@@ -38,7 +38,7 @@ enum extern_kind {
 	EXTERN_LAYOUT,  /* i: c10::Layout */
 	EXTERN_FORMAT,  /* i: c10::MemoryFormat */
 	EXTERN_DEVICE,  /* text: "cuda"; i: its index or -1 */
-	EXTERN_OTHER,   /* a custom object, ...: as_name tells */
+	EXTERN_OTHER,   /* a custom object, ...: see as_name */
 };
 
 struct extern_item {
@@ -53,11 +53,11 @@ struct extern_value {
 	struct slice as_name; /* "as_tensor" */
 	enum extern_kind kind;
 	bool list;
-	uint32_t item, n; /* x->item[item], n of them: 1 unless it is a list or None */
+	uint32_t item, n; /* x->item[item], n of them: n is 1 unless it is a list or None */
 };
 
 struct extern_node {
-	const char *target;            /* "aten::median.dim"; "" when there is none */
+	const char *target;            /* "aten::median.dim"; "" if there is none */
 	const char *op, *overload;     /* "aten::median", "dim" or "" */
 	bool python;                   /* defined by torch.library.custom_op: needs its Python program */
 	uint32_t in, n_in, out, n_out; /* x->value[in] ... */
@@ -78,8 +78,8 @@ int extern_nodes_read(struct extern_nodes *x, struct slice json, struct err *err
 void extern_nodes_release(struct extern_nodes *x);
 /* A value of the node's inputs by name, or NULL. */
 const struct extern_value *extern_input(const struct extern_nodes *x, const struct extern_node *node, const char *name);
-/* "pt2fix::soft_clip, pt2fix::add_": each once, arena's of x; NULL: there is none. */
-enum extern_which { EXTERN_ALL, EXTERN_PYTHON /* those that need Python */, EXTERN_FOREIGN /* that are not torch's own */ };
+/* "pt2fix::soft_clip, pt2fix::add_": each once, in the arena of x; NULL if there are none. */
+enum extern_which { EXTERN_ALL, EXTERN_PYTHON /* those that need Python */, EXTERN_FOREIGN /* not torch's own */ };
 const char *extern_targets(struct extern_nodes *x, enum extern_which which);
 
 #endif

@@ -17,7 +17,7 @@ static bool package_is_library(struct slice name)
 	return slice_ends(name, ".so") || slice_ends(name, ".pyd") || slice_ends(name, ".dll") || slice_ends(name, ".dylib");
 }
 
-/* The file's name without what says its kind: HASH of HASH.wrapper.so, HASH.so, HASH.wrapper_metadata.json. */
+/* The file's name without the parts that give its kind: HASH of HASH.wrapper.so, HASH.so, HASH.wrapper_metadata.json. */
 static struct slice package_stem(struct slice name)
 {
 	static const char *const ends[] = {".wrapper.so", ".wrapper.pyd", ".wrapper.dll", ".so", ".pyd", ".dll", ".dylib"};
@@ -35,8 +35,8 @@ uint32_t package_add_file(struct package *pkg, struct slice path, uint64_t size,
 	return pkg->n_file - 1;
 }
 
-/* Purposes of files, by the end of their names. The first that fits counts; of two files for one purpose the one whose entry comes
- * earlier is taken, of equals the first. */
+/* Purposes of files, by the end of their names. The first match counts; of two files for one purpose, the one with the earlier entry is
+ * used, if equal the first file. */
 struct role {
 	const char *end;
 	size_t member;
@@ -92,7 +92,7 @@ static void take_member(struct package *pkg, struct package_model *m, uint32_t f
 	PUSH_TO(m->file, m->n_file, m->cap_file) = file;
 }
 
-/* torch 2.5 to 2.7 call the extern nodes HASH.json; only the library's own stem tells them from other JSON. */
+/* torch 2.5 to 2.7 call the extern nodes HASH.json; only the library's own stem distinguishes them from other JSON. */
 static void old_extern_nodes(struct package *pkg, struct package_model *m)
 {
 	struct slice stem = package_stem(pkg->file[m->so].name);
@@ -110,9 +110,9 @@ static struct package_model *new_model(struct package *pkg, struct slice name)
 	return m;
 }
 
-/* ---- ROOT/data/aotinductor/MODEL/FILE, in a zip or a folder ---- */
+/* ---- ROOT/data/aotinductor/MODEL/FILE, in a zip or a directory ---- */
 
-/* The model's name is all between; the last such folder counts, for a package may be unpacked below another. */
+/* The model's name is everything between; the last such directory counts, since a package may be unpacked below another. */
 static bool model_of(struct slice path, struct slice *model, struct slice *folder)
 {
 	static const char dir[] = "data/aotinductor/";
@@ -135,7 +135,7 @@ static bool exported_program(struct slice path)
 	       (p && (p == path.p || p[-1] == '/') && slice_ends(path, ".json") && !memchr(p + 7, '/', (size_t)(path.p + path.n - p) - 7));
 }
 
-/* Several packages unpacked below one folder have a "model" each, and are called a/model, b/model. */
+/* Several packages unpacked below one directory each have a "model"; they are named a/model, b/model. */
 static void name_apart(struct package *pkg, const struct slice *folder)
 {
 	static const char dir[] = "data/aotinductor/";
@@ -177,7 +177,7 @@ static void find_models(struct package *pkg)
 	}
 	name_apart(pkg, folders.item);
 	intern_release(&folders);
-	size_t n = 0; /* a folder that was packed without any of a model's files is none */
+	size_t n = 0; /* a packed directory without any model files is not a model */
 	for (size_t i = 0; i < pkg->n; i++) {
 		struct package_model *m = &pkg->model[i];
 		old_extern_nodes(pkg, m);
@@ -191,7 +191,7 @@ static void find_models(struct package *pkg)
 	pkg->n = n;
 }
 
-/* ---- flat files beside a library ---- */
+/* ---- flat files next to a library ---- */
 
 /* Part of the model whose library has this stem: HASH.wrapper.cpp, HASH_metadata.json, but not HASH2.so. */
 static bool same_stem(struct slice name, struct slice stem)
@@ -199,7 +199,7 @@ static bool same_stem(struct slice name, struct slice stem)
 	return name.n > stem.n && slice_eq(slice_of(name.p, stem.n), stem) && (name.p[stem.n] == '.' || name.p[stem.n] == '_');
 }
 
-/* Names that only Inductor gives. A lone a.cpp beside a library need not be its text. */
+/* Names used only by Inductor. A lone a.cpp next to a library need not be its text. */
 static bool inductor_name(struct slice name)
 {
 	static const char *const ends[] = {".wrapper.cpp", ".kernel.cpp", "_metadata.json", "_weights.blob", ".wrapper.json"};
@@ -245,7 +245,7 @@ static int open_flat(struct package *pkg, struct err *err)
 			flat_model(pkg, i, libraries == 1 && wrappers <= 1);
 	if (!pkg->n)
 		return err_set(err, EXIT_INPUT,
-			       "'%s' holds no compiled model: there is neither data/aotinductor/ below it nor "
+			       "'%s' contains no compiled model: neither data/aotinductor/ below it nor "
 			       "a .so in it",
 			       pkg->path);
 	return 0;
@@ -277,7 +277,7 @@ static int open_so(struct package *pkg, struct err *err)
 	const char *folder = dir.n ? arena_strndup(&pkg->arena, dir.p, dir.n) : ".";
 	uint32_t so = 0;
 	unsigned libraries, wrappers;
-	/* A folder that cannot be listed has no neighbours for us; the library itself is open already. */
+	/* A directory that cannot be listed counts as having no other files; the library itself is already open. */
 	if (package_list(pkg, folder, 1, err) < 0)
 		pkg->n_file = 1;
 	for (uint32_t i = 1; i < pkg->n_file; i++)
@@ -310,7 +310,7 @@ static int open_zip(struct package *pkg, bool exported, struct err *err)
 	return 0;
 }
 
-/* exported: a file with an exported program and no compiled model will do. */
+/* exported: a file with an exported program and no compiled model is accepted. */
 static int open_path(struct package *pkg, const char *path, bool exported, struct err *err)
 {
 	struct stat st;
@@ -344,7 +344,7 @@ int package_open_exported(struct package *pkg, const char *path, struct err *err
 	if (pkg->n_exported)
 		return 0;
 	package_close(pkg);
-	return err_set(err, EXIT_INPUT, "'%s' holds no exported program: give what torch.export.save wrote", path);
+	return err_set(err, EXIT_INPUT, "'%s' contains no exported program: pass a file saved by torch.export.save", path);
 }
 
 void package_close(struct package *pkg)
@@ -386,7 +386,7 @@ struct package_model *package_model(struct package *pkg, const char *name, struc
 	if (name)
 		err_set(err, EXIT_USAGE, "'%s' has no model '%.100s', but: %s", pkg->path, name, buf_str(&b));
 	else
-		err_set(err, EXIT_USAGE, "'%s' holds %zu models, choose one with --model: %s", pkg->path, pkg->n, buf_str(&b));
+		err_set(err, EXIT_USAGE, "'%s' contains %zu models, choose one with --model: %s", pkg->path, pkg->n, buf_str(&b));
 	buf_release(&b);
 	return NULL;
 }
@@ -404,7 +404,7 @@ int package_data(struct package *pkg, uint32_t file, struct slice *data, struct 
 {
 	*data = (struct slice){"", 0};
 	if (!file || file >= pkg->n_file)
-		return err_set(err, EXIT_INPUT, "'%s': there is no such file in the package", pkg->path);
+		return err_set(err, EXIT_INPUT, "'%s': no such file in the package", pkg->path);
 	struct package_file *f = &pkg->file[file];
 	if (f->member)
 		return (is_text(f->name) ? zip_text : zip_data)(&pkg->zip, f->member, data, err);
@@ -447,7 +447,7 @@ int package_metadata(struct package *pkg, const struct package_model *m, struct 
 	json_tape_text(&t, data.p, data.n < UINT32_MAX ? data.n : 0);
 	int r = json_parse(&t, 0, data.n < UINT32_MAX ? data.n : 0, &root);
 	if (r < 0) {
-		err_set(err, EXIT_INPUT, "'%s': %.*s is no JSON: %s at byte %zu", pkg->path, SLN(name, 200), t.error, t.error_at);
+		err_set(err, EXIT_INPUT, "'%s': %.*s is not valid JSON: %s at byte %zu", pkg->path, SLN(name, 200), t.error, t.error_at);
 	} else {
 		md->device = json_dup(&t, root, "AOTI_DEVICE_KEY", &pkg->arena);
 		md->platform = json_dup(&t, root, "AOTI_PLATFORM", &pkg->arena);

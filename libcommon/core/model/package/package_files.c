@@ -1,4 +1,4 @@
-/* Folders, and what a file is that is no package. */
+/* Directories, and descriptions of files that are not packages. */
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
@@ -20,7 +20,7 @@ struct folder_stack {
 	unsigned entries;
 };
 
-/* Where the folder given is data/aotinductor itself, or below: readers look for that name in the paths. */
+/* If the given directory is data/aotinductor itself, or below it: readers search the paths for that name. */
 static int list_one(struct package *pkg, struct folder_stack *todo, struct folder f, unsigned depth, struct err *err)
 {
 	DIR *d = opendir(f.path);
@@ -36,7 +36,7 @@ static int list_one(struct package *pkg, struct folder_stack *todo, struct folde
 		char *joined = !strcmp(f.path, ".") ? xstrdup(e->d_name) : xasprintf("%s%s%s", f.path, has ? "" : "/", e->d_name);
 		char *path = arena_strndup(&pkg->arena, joined, strlen(joined));
 		free(joined);
-		/* Links to files count, links to folders could go round. */
+		/* Links to files count; links to directories could be cyclic. */
 		if (fstatat(dirfd(d), e->d_name, &st, 0) < 0)
 			continue;
 		if (S_ISREG(st.st_mode)) {
@@ -50,7 +50,7 @@ static int list_one(struct package *pkg, struct folder_stack *todo, struct folde
 	return 0;
 }
 
-/* readdir gives no order; the same folder shall give the same package. */
+/* readdir has no defined order; the same directory must give the same package. */
 static int by_path(const void *a, const void *b)
 {
 	const struct package_file *x = a, *y = b;
@@ -89,7 +89,7 @@ static const char *zip_not(const struct package *pkg)
 		npy = npy || slice_ends(path, ".npy");
 	}
 	if (aoti)
-		return "is a package without a compiled model: data/aotinductor/ holds neither a library nor its C++ "
+		return "is a package without a compiled model: data/aotinductor/ contains neither a library nor its C++ "
 		       "text";
 	if (pkg->n_exported)
 		return "is an exported program, not compiled: compile it with "
@@ -100,7 +100,7 @@ static const char *zip_not(const struct package *pkg)
 		return "is a checkpoint (torch.save), not a compiled model";
 	if (npy)
 		return "is an .npz file (tensors), not a compiled model";
-	return "is a zip archive, but no AOTInductor package: it has no data/aotinductor/";
+	return "is a zip archive, but not an AOTInductor package: it has no data/aotinductor/";
 }
 
 static bool begins(struct slice b, const char *magic, size_t n) { return b.n >= n && !memcmp(b.p, magic, n); }
@@ -129,16 +129,16 @@ static const char *text_not(struct slice b)
 {
 	struct slice t = slice_trim(slice_of(b.p, b.n < 4096 ? b.n : 4096));
 	if (has(b, "aoti_runtime") || has(b, "AOTInductorModel"))
-		return "is the C++ text of a model, not the model: give the library (.so) or the package (.pt2) that "
+		return "is the C++ text of a model, not the model: pass the library (.so) or the package (.pt2) that "
 		       "it "
 		       "belongs to";
 	if (has(b, "extern \"C\"") && has(b, "cpp_fused_"))
-		return "is the C++ text of a model's kernels, not the model: give the library (.so) or the package "
+		return "is the C++ text of a model's kernels, not the model: pass the library (.so) or the package "
 		       "(.pt2)";
 	if (t.n && (t.p[0] == '{' || t.p[0] == '['))
 		return "is a JSON file, not a compiled model";
 	if (slice_starts(t, "version https://git-lfs"))
-		return "is a pointer of Git LFS, not the file itself: run git lfs pull";
+		return "is a Git LFS pointer, not the file itself: run git lfs pull";
 	return "is a text file, not a compiled model";
 }
 
@@ -152,16 +152,16 @@ static const char *bytes_not(struct slice b)
 		   "7zXZ",
 		   5) ||
 	    begins(b, "\x28\xb5\x2f\xfd", 4) || begins(b, "BZh", 3))
-		return "is compressed: unpack it first";
+		return "is compressed: decompress it first";
 	if (begins(b, "\x93NUMPY", 6))
 		return "is an .npy file (a tensor), not a compiled model";
 	if (b.n >= 2 && (unsigned char)b.p[0] == 0x80 && b.p[1] >= 2 && b.p[1] <= 5)
-		return "is a pickle (a checkpoint of old torch?), not a compiled model";
+		return "is a pickle (a checkpoint from an old torch?), not a compiled model";
 	if (safetensors(b))
 		return "is a safetensors file (tensors), not a compiled model";
 	if (is_text(b))
 		return text_not(b);
-	return "is no AOTInductor package: neither a zip archive (.pt2) nor an ELF library (.so)";
+	return "is not an AOTInductor package: neither a zip archive (.pt2) nor an ELF library (.so)";
 }
 
 void package_not(const struct package *pkg, struct slice bytes, struct err *err)

@@ -17,7 +17,7 @@ const char *const component_title[COMPONENTS] = {
     [COMPONENT_BACKEND] = "the backend",
     [COMPONENT_EXPORT] = "torch.export",
     [COMPONENT_LOAD] = "loading the package",
-    [COMPONENT_EAGER] = "the program itself (eager fails too)",
+    [COMPONENT_EAGER] = "the program's own code",
     [COMPONENT_ENVIRONMENT] = "the environment",
 };
 const char *const finding_level_name[3] = {"note", "warning", "error"};

@@ -1,17 +1,17 @@
-/* component.h - what a message or a finding is about, and how grave it is. */
+/* component.h - which component a message or finding is about, and its severity. */
 #ifndef PT2_COMPONENT_H
 #define PT2_COMPONENT_H
 
-/* The parts of the compiler, in the order in which a program meets them. */
+/* The components of the compiler, in the order in which a program meets them. */
 enum component {
 	COMPONENT_NONE,
 	COMPONENT_DYNAMO,      /* capturing the frame */
 	COMPONENT_AOTAUTOGRAD, /* tracing forward and backward */
 	COMPONENT_INDUCTOR,    /* passes, lowering, scheduling */
 	COMPONENT_CODEGEN,     /* writing the kernels */
-	COMPONENT_COMPILER,    /* g++, Triton, nvcc, linking, loading what they made */
-	COMPONENT_RUNTIME,     /* running compiled code, guards included */
-	COMPONENT_BACKEND,     /* a backend that is not Inductor */
+	COMPONENT_COMPILER,    /* g++, Triton, nvcc, linking, loading their output */
+	COMPONENT_RUNTIME,     /* running compiled code, including guards */
+	COMPONENT_BACKEND,     /* a backend other than Inductor */
 	COMPONENT_EXPORT,      /* torch.export, draft export */
 	COMPONENT_LOAD,        /* loading a package */
 	COMPONENT_EAGER,       /* the program's own error: eager fails too */

@@ -1,4 +1,4 @@
-/* patterns.c - a set of patterns: adding, joining, and what tells where a match can begin. */
+/* patterns.c - a set of patterns: adding, joining, and the index of where a match can begin. */
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
@@ -82,10 +82,10 @@ int patterns_add_dir(struct patterns *k, const char *dir, struct err *err)
 	struct dirent **name;
 	int fd = open(dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	if (fd < 0)
-		return err_errno(err, EXIT_INPUT, "cannot open the folder of patterns '%s'", dir);
+		return err_errno(err, EXIT_INPUT, "cannot open the pattern directory '%s'", dir);
 	int n = scandirat(fd, ".", &name, visible, alphasort), r = 0;
 	if (n < 0)
-		r = err_errno(err, EXIT_INPUT, "cannot read the folder of patterns '%s'", dir);
+		r = err_errno(err, EXIT_INPUT, "cannot read the pattern directory '%s'", dir);
 	for (int i = 0; i < n; i++) {
 		if (!r)
 			r = add_file(k, fd, dir, name[i]->d_name, err);
@@ -113,7 +113,7 @@ static int find_over(struct patterns *k, struct pattern *p, struct err *err)
 	return 0;
 }
 
-/* Patterns that are over one another would all be silent: take away who is over nobody that is left, until nobody is. */
+/* A cycle of `over` would silence all its patterns: remove patterns that are over no remaining one until none is left. */
 static int no_ring(struct patterns *k, struct err *err)
 {
 	bool *gone = xcalloc((size_t)k->n + 1, sizeof(*gone)), more = true;
@@ -130,7 +130,7 @@ static int no_ring(struct patterns *k, struct err *err)
 	int r = 0;
 	for (uint32_t i = 0; !r && i < k->n; i++)
 		if (!gone[i])
-			r = err_set(err, EXIT_INPUT, "%s: over: goes round in a ring; take one 'over' out", k->item[i].own->file);
+			r = err_set(err, EXIT_INPUT, "%s: over: is circular; remove one 'over'", k->item[i].own->file);
 	free(gone);
 	return r;
 }
@@ -177,7 +177,7 @@ int patterns_compile(struct patterns *k, struct err *err)
 	return 0;
 }
 
-/* ---- what is told ---- */
+/* ---- matches ---- */
 
 struct slice pattern_placeholder(struct slice text)
 {

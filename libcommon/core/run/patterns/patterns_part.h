@@ -1,11 +1,11 @@
-/* patterns_part.h - what the files of patterns.h share: its match, and, not lines, made ready to be looked for. */
+/* patterns_part.h - shared by the files of patterns.h: match, and, not lines prepared for searching. */
 #ifndef PT2_PATTERNS_PART_H
 #define PT2_PATTERNS_PART_H
 #include "base/arena.h"
 #include "base/hash.h"
 #include "run/patterns/patterns.h"
 
-#define ATOM_KEY 8   /* bytes that are looked for first */
+#define ATOM_KEY 8   /* bytes searched for first */
 #define ATOM_WILDS 6 /* wildcards of a line; ATOM_WILDS * PATTERN_WILD + ATOM_TEXT < PATTERN_REACH */
 #define ATOM_TEXT 1000
 #define PATTERN_ANDS 8
@@ -15,8 +15,8 @@ enum atom_role { ATOM_MATCH, ATOM_AND, ATOM_NOT };
 /* text[0] wild[0] text[1] ... text[texts - 1], which may be empty when a wildcard ends the line. */
 struct atom {
 	uint64_t key;           /* 8 bytes of text[anchor], from byte `at` */
-	uint32_t pattern, next; /* rows; next: of the same bucket, NONE */
-	uint32_t weight;        /* bytes of text: how much it says */
+	uint32_t pattern, next; /* rows; next: in the same bucket, or NONE */
+	uint32_t weight;        /* bytes of text: how specific it is */
 	uint16_t at;
 	uint8_t role, bit; /* bit: which of the pattern's `and` lines */
 	uint8_t anchor, texts;
@@ -30,10 +30,10 @@ struct pattern_private {
 	uint32_t n, cap;
 	uint32_t ands;   /* how many `and` lines */
 	uint32_t weight; /* of the `and` lines */
-	uint32_t *over;  /* rows of the patterns that it is over; pattern->over.n of them */
+	uint32_t *over;  /* rows of the patterns it overrides; pattern->over.n of them */
 };
 
-/* A hash of 3 bytes: how far the window of 8 bytes that ends with them may move on before a key can begin. */
+/* By a hash of 3 bytes: how far the window of 8 bytes that ends with them can advance before a key can begin. */
 #define SHIFT_BITS 15
 
 struct patterns {
@@ -41,10 +41,10 @@ struct patterns {
 	struct intern names;
 	struct pattern *item;
 	uint32_t n, cap;
-	struct atom *atom; /* all of them, after patterns_compile */
+	struct atom *atom; /* all atoms, after patterns_compile */
 	uint32_t atoms;
 	uint8_t shift[1 << SHIFT_BITS];
-	uint32_t bucket[1 << SHIFT_BITS]; /* by the key's last 3 bytes: first row of atom[], NONE */
+	uint32_t bucket[1 << SHIFT_BITS]; /* by the key's last 3 bytes: first row of atom[], or NONE */
 };
 
 static inline uint64_t load64(const char *p)
@@ -54,7 +54,7 @@ static inline uint64_t load64(const char *p)
 	return v;
 }
 
-/* A hash of the 3 bytes before `end`; the one before them is read, too. */
+/* A hash of the 3 bytes before `end`; the byte before them is read, too. */
 static inline uint32_t shift_hash(const char *end)
 {
 	uint32_t v;
@@ -67,9 +67,9 @@ static inline uint32_t shift_hash(const char *end)
 	return v * 0x9e3779b1u >> (32 - SHIFT_BITS);
 }
 
-/* A match, and or not line as an atom (texts in k->arena); -1 and *why when it cannot be one. */
+/* Converts a match, and or not line to an atom (texts in k->arena); -1 and *why if it cannot. */
 void pattern_release(struct pattern *p);
-/* Nothing is found until patterns_compile: what was indexed is no longer what is known. */
+/* Nothing is found until patterns_compile: the index is outdated. */
 void patterns_forget_index(struct patterns *k);
 
 #endif

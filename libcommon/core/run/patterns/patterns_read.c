@@ -11,7 +11,7 @@ static bool wild_here(struct slice s, struct slice *name, size_t *len)
 	return name->n || (s.n && s.p[0] == '*');
 }
 
-/* Bytes that are rare in logs are worth more: a key of rare bytes is seldom looked at in vain. */
+/* Bytes that are rare in logs are worth more: a key of rare bytes is rarely checked in vain. */
 static unsigned rarity(char c)
 {
 	if (strchr(" etaoinsrhl._/", c))
@@ -80,7 +80,7 @@ static int atom_parse(struct patterns *k, struct atom *a, struct slice line, con
 	a->at = UINT16_MAX;
 	choose_key(a);
 	if (a->at == UINT16_MAX)
-		*why = "has no 8 characters of text in a row; give more of the message";
+		*why = "has no 8 characters of text in a row; quote more of the message";
 	return *why ? -1 : 0;
 }
 
@@ -121,7 +121,7 @@ static int take_atom(struct reader *r, enum atom_role role, struct slice value)
 		return bad_key(r, why);
 	if (role == ATOM_AND) {
 		if (own->ands == PATTERN_ANDS)
-			return bad_key(r, "is there more than 8 times");
+			return bad_key(r, "occurs more than 8 times");
 		a.bit = (uint8_t)own->ands++;
 		own->weight += a.weight;
 	}
@@ -136,14 +136,14 @@ static int take_component(struct reader *r, struct slice value)
 			r->p->component = (enum component)i;
 			return 0;
 		}
-	return bad_key(r,
-		       "is none of dynamo, aotautograd, inductor, codegen, compiler, runtime, backend, export, load, eager, environment");
+	return bad_key(
+	    r, "is not one of dynamo, aotautograd, inductor, codegen, compiler, runtime, backend, export, load, eager, environment");
 }
 
 static int take_level(struct reader *r, struct slice value)
 {
 	r->p->level = slice_is(value, "error") ? FINDING_ERROR : slice_is(value, "warning") ? FINDING_WARNING : FINDING_NOTE;
-	return r->p->level == FINDING_NOTE && !slice_is(value, "note") ? bad_key(r, "is none of error, warning, note") : 0;
+	return r->p->level == FINDING_NOTE && !slice_is(value, "note") ? bad_key(r, "is not one of error, warning, note") : 0;
 }
 
 static int take_see(struct reader *r, struct slice value)
@@ -181,7 +181,7 @@ static int take_id(struct reader *r, struct slice value)
 {
 	struct slice name = slice_str(path_base(r->file));
 	if (!kebab(value))
-		return bad_key(r, "is not of lower-case letters, digits and single hyphens");
+		return bad_key(r, "may contain only lower-case letters, digits and single hyphens");
 	if (name.n != value.n + strlen(".pattern") || !slice_starts(name, value.p) || !slice_ends(name, ".pattern"))
 		return bad_key(r, "is not the file's name without .pattern");
 	r->p->id = value;
@@ -199,7 +199,7 @@ static const struct {
     {"example", offsetof(struct pattern, example), true}, {"no-example", offsetof(struct pattern, counter), true},
 };
 
-/* The key's value is whole. */
+/* The key's value is complete. */
 static int take_value(struct reader *r)
 {
 	struct slice value = arena_slice(&r->k->arena, slice_of(r->value.p, r->value.len));
@@ -213,13 +213,13 @@ static int take_value(struct reader *r)
 			if (texts[i].list)
 				add_slice(to, value);
 			else if (((struct slice *)to)->n)
-				return bad_key(r, "is there twice");
+				return bad_key(r, "is duplicated");
 			else
 				*(struct slice *)to = value;
 			return 0;
 		}
 	if (slice_is(r->key, "id"))
-		return r->p->id.n ? bad_key(r, "is there twice") : take_id(r, value);
+		return r->p->id.n ? bad_key(r, "is duplicated") : take_id(r, value);
 	if (slice_is(r->key, "component"))
 		return take_component(r, value);
 	if (slice_is(r->key, "level"))
@@ -234,7 +234,7 @@ static int take_value(struct reader *r)
 		return take_see(r, value);
 	if (slice_is(r->key, "over"))
 		return take_over(r, value);
-	return bad_key(r, "is no key of a pattern");
+	return bad_key(r, "is not a key of a pattern");
 }
 
 static int begin_key(struct reader *r, struct slice line)
@@ -341,7 +341,7 @@ static int check_captures(struct reader *r)
 			most = n;
 	}
 	if (most + ands > PATTERN_CAPTURES)
-		return err_set(r->err, EXIT_INPUT, "%s: over %d captures; write * for those that are not used", r->file, PATTERN_CAPTURES);
+		return err_set(r->err, EXIT_INPUT, "%s: over %d captures; write * for unused ones", r->file, PATTERN_CAPTURES);
 	return 0;
 }
 
@@ -380,7 +380,7 @@ static int read_pattern(struct reader *r, struct slice text)
 {
 	struct slice line;
 	if (text.n > PATTERN_FILE_MAX)
-		return err_set(r->err, EXIT_INPUT, "%s: over %d KiB, which no pattern needs", r->file, PATTERN_FILE_MAX >> 10);
+		return err_set(r->err, EXIT_INPUT, "%s: over %d KiB, too large for a pattern", r->file, PATTERN_FILE_MAX >> 10);
 	while (slice_line(&text, &line)) {
 		r->line++;
 		if (take_line(r, line) < 0)
@@ -397,7 +397,7 @@ int patterns_add_text(struct patterns *k, const char *name, struct slice text, s
 	int e = read_pattern(&r, text);
 	buf_release(&r.value);
 	if (!e && k->n == PATTERN_MAX)
-		e = err_set(err, EXIT_INPUT, "%s: there are over %d patterns", name, PATTERN_MAX);
+		e = err_set(err, EXIT_INPUT, "%s: over %d patterns", name, PATTERN_MAX);
 	if (e) {
 		pattern_release(&p);
 		return -1;

@@ -1,7 +1,7 @@
-/* patterns_scan.c - looks for all patterns in a text, piece by piece. */
+/* patterns_scan.c - searches a text for all patterns, piece by piece. */
 #include "run/patterns/patterns_part.h"
 
-/* Captures that outlive their piece. */
+/* Captures kept longer than their piece. */
 struct caught {
 	uint8_t n;
 	uint32_t name[PATTERN_CAPTURES];
@@ -15,7 +15,7 @@ struct pattern_seen {
 };
 
 struct pattern_pending {
-	uint32_t pattern, weight, have; /* have: bits of the `and` lines that were seen */
+	uint32_t pattern, weight, have; /* have: bits of the `and` lines seen */
 	bool refused;                   /* a `not` line was seen */
 	uint16_t quoted;
 	uint64_t line, offset;
@@ -23,10 +23,10 @@ struct pattern_pending {
 	char quote[PATTERN_QUOTE];
 };
 
-/* A hit in the piece that is looked at. */
+/* A hit in the current piece. */
 struct hit {
 	const char *begin, *end; /* of the match */
-	const char *lo, *hi;     /* of its line, as far as a match may reach */
+	const char *lo, *hi;     /* of its line, within a match's reach */
 	struct slice value[ATOM_WILDS];
 };
 
@@ -46,7 +46,7 @@ void pattern_scan_release(struct pattern_scan *s)
 	*s = (struct pattern_scan){0};
 }
 
-/* The text began anew: what is allocated stays. */
+/* A new text begins: keeps the allocated memory. */
 static void start_over(struct pattern_scan *s)
 {
 	for (uint32_t i = 0; i < s->patterns->atoms; i++)
@@ -152,7 +152,7 @@ static bool verify(const struct atom *a, struct slice text, const char *at, stru
 	return true;
 }
 
-/* ---- what waits ---- */
+/* ---- pending matches ---- */
 
 static struct pattern_pending *pending(struct pattern_scan *s, uint32_t i) { return &s->ring[(s->head + i) % s->cap]; }
 
@@ -175,7 +175,7 @@ static bool same_place(const struct pattern_pending *a, const struct pattern_pen
 	return a->line == b->line && apart < PATTERN_WILD;
 }
 
-/* Is d the better answer where c is? */
+/* Is d a better answer than c at c's position? */
 static bool beats(const struct pattern_scan *s, const struct pattern_pending *d, const struct pattern_pending *c)
 {
 	uint64_t apart = d->line > c->line ? d->line - c->line : c->line - d->line;
@@ -204,8 +204,8 @@ static void decide(struct pattern_scan *s, const struct pattern_pending *c)
 	s->fn(s->ctx, &m);
 }
 
-/* A match is decided when all that may speak against it was decided by its own lines, and forgotten when it can speak
- * against none that is to come. Only done when something is found, so that it does not depend on the pieces. */
+/* A match is decided once everything that may override it is decided by its own lines, and dropped once it can override no future match.
+ * Done only when something is found, so that the result does not depend on the pieces. */
 static void settle_message(struct pattern_scan *s, uint64_t line)
 {
 	while (s->undecided < s->n && pending(s, s->undecided)->line + 2 * PATTERN_NEAR < line)
@@ -336,7 +336,7 @@ static void hit_match(struct pattern_scan *s, const struct atom *a, const struct
 	}
 }
 
-/* An `and` or `not` line: for the matches before it, and for those to come. */
+/* An `and` or `not` line: for earlier and for later matches. */
 static void hit_other(struct pattern_scan *s, const struct atom *a, const struct hit *h)
 {
 	struct pattern_seen *seen = &s->seen[a - s->patterns->atom];
@@ -369,7 +369,7 @@ static void count_lines(struct pattern_scan *s, const char *from, const char *to
 	}
 }
 
-/* The key of an atom of this bucket may stand at `at`; text begins at byte `base` of the whole. */
+/* The key of an atom of this bucket may be at `at`; text begins at byte `base` of the whole. */
 static void look(struct pattern_scan *s, struct slice text, uint64_t base, const char *at, uint32_t row)
 {
 	uint64_t key = load64(at);
@@ -416,7 +416,7 @@ static void look_in(struct pattern_scan *s, struct slice text, uint64_t base, si
 
 /* ---- pieces ---- */
 
-/* Look at what of the carry cannot change any more, keep what a match may reach back to. */
+/* Scans the part of the carry that can no longer change, keeps what a match may reach back to. */
 static void look_in_carry(struct pattern_scan *s, bool last)
 {
 	struct slice text = buf_slice(&s->carry);

@@ -20,7 +20,7 @@ static bool same_place(const struct textlog *t, const struct fact_loc *a, const 
 	       (a->file == b->file || slice_eq(srcloc_short_file(log_get(t, a->file)), srcloc_short_file(log_get(t, b->file))));
 }
 
-/* The row of the break, from another source, of t->f->brk; NONE. Two logs of one source are two breaks. */
+/* The row of t->f->brk for the same break from another source, or NONE. Two logs of one source are two breaks. */
 static uint32_t find_break(const struct block *b, uint32_t compile, const struct fact_loc *loc, unsigned said)
 {
 	const struct textlog *t = b->t;
@@ -41,7 +41,7 @@ static uint32_t hints_text(struct textlog *t, const struct break_text *b)
 	for (unsigned i = 0; i < b->hints; i++) {
 		if (i)
 			buf_addc(&all, '\n');
-		for (size_t k = 0; k < b->hint[i].n; k++) /* one a line */
+		for (size_t k = 0; k < b->hint[i].n; k++) /* one per line */
 			buf_addc(&all, b->hint[i].p[k] == '\n' ? ' ' : b->hint[i].p[k]);
 	}
 	return log_text(t, buf_slice(&all));
@@ -66,7 +66,7 @@ static void fill_break(struct textlog *t, struct fact_break *row, const struct b
 	}
 	if (row->gb < 0)
 		row->gb = b->gb;
-	if (row->kind == BREAK_CALL) /* also: not known */
+	if (row->kind == BREAK_CALL) /* also: unknown */
 		row->kind = kind_of(b);
 	if (row->loc.file != NONE && row->loc.function == NONE)
 		row->loc.function = log_text(t, b->at.func);
@@ -93,7 +93,7 @@ struct fact_break *log_break(struct block *b, uint32_t i, const struct break_tex
 
 /* ---- the log ---- */
 
-/* Ends of a break's text where no record ends it: a line that is neither empty, indented nor one of its labels. */
+/* Ends of a break's text if no record ends it: a line that is neither empty, indented nor one of its labels. */
 static bool goes_on(struct slice line, bool traceback)
 {
 	static const char *const labels[] = {"Graph Break Reason:",
@@ -113,7 +113,7 @@ static bool goes_on(struct slice line, bool traceback)
 	return slice_any(line, labels, slice_starts) || !traceback;
 }
 
-/* Lines of the break that starts at i. In bare text (debug.log) there is a traceback with blank lines around it, then other things. */
+/* Lines of the break that starts at i. In bare text (debug.log) a traceback with blank lines around it comes next, then other text. */
 static uint32_t break_end(const struct block *b, uint32_t i)
 {
 	bool traceback = false, frames = false, suppressed = slice_find(block_line(b, i), "suppressed") != NULL, url = false;
@@ -138,7 +138,7 @@ static uint32_t break_end(const struct block *b, uint32_t i)
 	return k;
 }
 
-/* The innermost frame of the lines, as the place of a break that has no other. */
+/* The innermost frame of the lines, as the location of a break that has no other. */
 static void innermost(const struct block *b, uint32_t i, uint32_t end, struct srcloc *out)
 {
 	struct slice rest = block_lines(b, i, end);
@@ -154,12 +154,12 @@ static void innermost(const struct block *b, uint32_t i, uint32_t end, struct sr
 		}
 }
 
-/* torch/_dynamo/variables/tensor.py warns of .item() once, whatever is logged:
+/* torch/_dynamo/variables/tensor.py warns about .item() once, whatever is logged:
  *     Graph break from `Tensor.item()`, consider setting:
  *         torch._dynamo.config.capture_scalar_outputs = True
  *     ...
  *     Graph break: from user code at:
- * The same break's own record, where it is logged, comes after it. */
+ * The same break's own record, if logged, comes after it. */
 static bool of_warning(const struct block *b, uint32_t i, struct break_text *text)
 {
 	for (uint32_t k = i; b->record && k-- > 0 && i - k < 10;)
@@ -242,7 +242,7 @@ uint32_t parse_break(struct block *b, uint32_t i)
 	return end - i;
 }
 
-/* A Python string literal at s ('...' or "..."), its escapes undone into *out; bytes used. */
+/* A Python string literal at s ('...' or "..."), unescaped into *out; returns the bytes used. */
 static size_t unquote(struct slice s, struct buf *out)
 {
 	char q = s.n ? s.p[0] : 0;
@@ -309,8 +309,8 @@ uint32_t parse_compiling(struct block *b, uint32_t i)
 
 /* ---- explain ---- */
 
-/* 2.1 and newer: "  Break Reason 1:", "    Reason: ...", "    User Stack:", "      <FrameSummary file F, line 5 in f>". The further
- * lines of a reason stand at their own indentation. */
+/* 2.1 and newer: "  Break Reason 1:", "    Reason: ...", "    User Stack:", "      <FrameSummary file F, line 5 in f>". The further lines
+ * of a reason have their own indentation. */
 static uint32_t new_list(struct block *b, uint32_t i)
 {
 	while (i < b->n && slice_starts(slice_unindent(block_line(b, i)), "Break Reason ")) {
@@ -363,7 +363,7 @@ static bool list_follows(const struct block *b, uint32_t i)
 	return slice_starts(line, "Break Reasons:") || slice_starts(line, "Break reasons:");
 }
 
-/* The end of an explanation's list of breaks, for seeing whether all of it is here. */
+/* The end of an explanation's list of breaks, to check that it is complete. */
 static bool list_whole(const struct block *b, uint32_t i)
 {
 	for (; i < b->n; i++) {
@@ -379,7 +379,7 @@ uint32_t parse_explain(struct block *b, uint32_t i)
 	uint32_t from = i;
 	struct slice line = slice_unindent(block_line(b, i));
 	if (slice_starts(line, "Graph Break Count") && i > 0 && slice_starts(slice_unindent(block_line(b, i - 1)), "Graph Count"))
-		return 0; /* taken with the line before it */
+		return 0; /* consumed with the line before it */
 	if (!list_whole(b, i))
 		return BLOCK_MORE;
 	if (list_follows(b, i) && !slice_starts(slice_unindent(block_line(b, i + 1)), "Break Reason ") &&

@@ -1,14 +1,14 @@
-/* facts_text.c - a text log as an input of the model, and what only all of the text tells.
+/* facts_text.c - a text log as an input of the model, and facts that need the whole text.
  *
- * Not taken: breaks that only an exception tells (fullgraph=True; that is a failure).
- * A text has no self times: of compile_times() those are known whose place in the nesting is (nested[]); the others have 0.
+ * Not included: breaks known only from an exception (fullgraph=True; that is a failure). A text has no self times: of compile_times(), they
+ * are known for blocks whose nesting is known (nested[]); the others have 0.
  */
 #include "base/io/window.h"
 #include "run/patterns/patterns.h"
 #include "run/textlog/textlog_part.h"
 
-/* torch names files in messages about shapes by their last two parts ("app/m.py") or their last 40 bytes or so: the name as the frames of
- * this text have it, of this compilation if it fits. */
+/* In messages about shapes, torch names files by their last two components ("app/m.py") or about their last 40 bytes: finds the name in the
+ * frames of this text, of this compilation if it matches. */
 static void full_file(const struct textlog *t, struct fact_loc *loc, uint32_t compile)
 {
 	const struct facts *f = t->f;
@@ -37,7 +37,7 @@ static void full_files(struct textlog *t)
 		full_file(t, &f->bound[i].loc, f->bound[i].compile);
 }
 
-/* The phases that had begun and not ended. Step 2 of Inductor is AOTAutograd's until step 3 begins. */
+/* The phases that started and did not end. Step 2 of Inductor is AOTAutograd's until step 3 begins. */
 static void mark_open(struct textlog *t)
 {
 	static const char *const words[] = {
@@ -85,7 +85,7 @@ static void finish_breaks(struct textlog *t)
 
 enum { LOOK_BACK = 4096 };
 
-/* TORCH_LOGS=+dynamo has the compilations and not the guards that failed: 0/1 after a 0/0 that worked is a recompile, whatever the
+/* TORCH_LOGS=+dynamo has the compilations but not the guards that failed: 0/1 after a 0/0 that worked is a recompile, whatever the
  * reason. */
 static void infer_recompiles(struct textlog *t)
 {
@@ -108,7 +108,7 @@ static void infer_recompiles(struct textlog *t)
 	}
 }
 
-/* ---- what the program ended with ---- */
+/* ---- how the program ended ---- */
 
 enum { BEHIND = 20 }; /* lines that threads and child processes write after a program's last exception */
 
@@ -132,7 +132,8 @@ static void mark_end(struct textlog *t)
 
 /* ---- times ---- */
 
-/* The blocks that a block of dynamo_timed is nested in (torch 2.13.0), outermost first; where one is not there, the next around it is. */
+/* The blocks that a block of dynamo_timed is nested in (torch 2.13.0), outermost first; if one is missing, the next one around it is
+ * used. */
 static const struct {
 	const char *name, *in;
 } nested[] = {
@@ -184,7 +185,7 @@ static void self_times(struct facts *f, uint32_t first)
 	for (unsigned i = 0; i < ARRAY_LEN(nested); i++) {
 		if (row[i] == NONE || !nested[i].in)
 			continue;
-		/* The nearest one around it that is there. */
+		/* The nearest existing one around it. */
 		int32_t up = nested_place(slice_str(nested[i].in));
 		while (up >= 0 && row[up] == NONE)
 			up = nested[up].in ? nested_place(slice_str(nested[up].in)) : -1;
@@ -193,7 +194,7 @@ static void self_times(struct facts *f, uint32_t first)
 	}
 	for (uint32_t i = first; i < f->n_phase; i++)
 		if (f->phase[i].self < 0)
-			f->phase[i].self = 0; /* workers run beside the block that waits for them */
+			f->phase[i].self = 0; /* workers run in parallel to the block that waits for them */
 }
 
 /* ---- the input ---- */
@@ -253,7 +254,7 @@ static void on_match(void *ctx, const struct pattern_match *m)
 	facts_take_known(t->f, fact_src(t->input, m->line), NONE, m);
 }
 
-/* Whole lines where there are any: what ends at a line's end is not copied. */
+/* Whole lines if there are any: pieces that end at a line end are not copied. */
 static size_t line_end(const char *data, size_t len)
 {
 	const char *nl = memrchr(data, '\n', len);

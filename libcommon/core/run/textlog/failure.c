@@ -20,7 +20,7 @@ static struct slice quoted_line(struct slice line, struct slice below)
 
 static bool is_error(struct slice severity) { return slice_is(severity, "error") || slice_is(severity, "fatal error"); }
 
-/* Takes a line of a compiler. Warnings are not taken. */
+/* Processes a line from a compiler. Warnings are skipped. */
 static bool compiler_line(struct block *b, uint32_t i, uint32_t end, uint32_t command)
 {
 	struct slice none = slice_of("", 0), line = block_line(b, i), next = i + 1 < end ? block_line(b, i + 1) : none;
@@ -31,7 +31,7 @@ static bool compiler_line(struct block *b, uint32_t i, uint32_t end, uint32_t co
 	struct textlog *t = b->t;
 	struct fact_loc loc = log_loc(t, &at);
 	uint32_t message = log_text(t, at.message), n = t->f->n_compiler_error;
-	/* An exception that is raised again says it again. */
+	/* An exception that is raised again repeats it. */
 	for (uint32_t k = n; k-- > t->from.compiler_error && n - k < 64;) {
 		const struct fact_compiler_error *old = &t->f->compiler_error[k];
 		if (old->at.file == loc.file && old->at.line == loc.line && old->column == at.col && old->message == message)
@@ -73,7 +73,7 @@ static void cpp_error(struct block *b, uint32_t i, uint32_t end)
 	}
 }
 
-/* Without a traceback around it: up to the record's end, or two blank lines behind "Output:". */
+/* Without a traceback around it: up to the record's end, or two blank lines after "Output:". */
 uint32_t parse_cpp_error(struct block *b, uint32_t i)
 {
 	uint32_t end = i;
@@ -94,7 +94,7 @@ uint32_t parse_cpp_error(struct block *b, uint32_t i)
 
 /* ---- exceptions ---- */
 
-/* Takes facts out of an exception's message that have tables of their own. */
+/* Extracts facts from an exception's message that have their own tables. */
 static void log_message(struct block *b, uint32_t i, uint32_t n)
 {
 	uint32_t end = i + n < b->n ? i + n : b->n;
@@ -126,8 +126,8 @@ static void unsupported(struct block *b, uint32_t i, const struct traceback *tb)
 	log_break(b, i, &text, SAID_ERROR);
 }
 
-/* torch.multiprocessing.spawn and torchrun raise an exception of their own, with the traceback of the process that failed as its message:
- * that is the failure. */
+/* torch.multiprocessing.spawn and torchrun raise their own exception, with the traceback of the failed process as its message: that is the
+ * failure. */
 static void unwrap_process(struct traceback *tb)
 {
 	struct traceback of;
@@ -139,7 +139,7 @@ static void unwrap_process(struct traceback *tb)
 	}
 }
 
-/* The row of an exception; NONE, where the text ends or was cut before it is named. */
+/* The row of an exception; NONE if the text ends or was cut before its name. */
 static uint32_t traceback_row(struct block *b, uint32_t i, struct traceback tb)
 {
 	struct textlog *t = b->t;
@@ -169,15 +169,15 @@ static uint32_t traceback_row(struct block *b, uint32_t i, struct traceback tb)
 	return (uint32_t)(row - f->failure);
 }
 
-/* The next of a chain at line i, and how many lines it has; 0: there is none. */
+/* The next of a chain at line i, and how many lines it has; 0: none. */
 static uint32_t next_traceback(const struct block *b, uint32_t i, struct traceback *tb)
 {
 	size_t used = i < b->n ? traceback_parse(block_lines(b, i, b->n), b->record ? TRACEBACK_ALL : TRACEBACK_BARE, tb) : 0;
 	return used ? block_lines_to(b, i, b->text + b->line[i].off + used) : 0;
 }
 
-/* Where the part of a chain ends that is no failure: Dynamo refuses generators before any compilation begins, and says so at length
- * (TORCH_LOGS=+dynamo; convert_frame.py of 2.13), with what was being handled just then. BLOCK_MORE: not all of the chain is here. */
+/* The end of the part of a chain that is not a failure: Dynamo refuses generators before any compilation begins, and logs it at length
+ * (TORCH_LOGS=+dynamo; convert_frame.py of 2.13), with the exception being handled at that time. BLOCK_MORE: the chain is incomplete. */
 static uint32_t refused_to(const struct block *b, uint32_t i)
 {
 	uint32_t n, refused = i;
@@ -272,7 +272,7 @@ uint32_t parse_signal(struct block *b, uint32_t i)
 		rest = slice_trim(rest);
 		bool dumped = slice_starts(rest, "(core dumped)");
 		if (!shell && rest.n && !dumped)
-			return 0;                       /* a sentence that begins so */
+			return 0;                       /* a sentence that begins this way */
 		if (signals[k].number == b->t->fault) { /* of one death */
 			b->t->fault = 0;
 			b->t->last_end = NONE;
@@ -322,7 +322,8 @@ uint32_t parse_faulthandler(struct block *b, uint32_t i)
 	line = slice_trim(slice_skip(line, strlen("Fatal Python error: ")));
 	uint32_t k = i + 1, frames = 0;
 	struct srcloc at, user = {0}, frame[16];
-	bool current = false, known = false, done = false; /* known: which thread it was; else the last, the main one, has the signal */
+	bool current = false, known = false,
+	     done = false; /* known: the thread is known; else the last one, the main thread, has the signal */
 	for (; k < b->n && !done; k++) {
 		struct slice s = slice_unindent(block_line(b, k));
 		if (slice_starts(s, "Current thread") || (!known && slice_starts(s, "Thread 0x"))) {

@@ -27,7 +27,7 @@ static uint32_t number(struct slice s, size_t i, size_t n)
 	return n < 10 && slice_u64(slice_of(s.p + i, n), &v) ? (uint32_t)v : 0;
 }
 
-/* "0/0", "!1/2/0_1", "-/-": what stands in brackets */
+/* "0/0", "!1/2/0_1", "-/-": the text in brackets */
 static bool is_compile_id(struct slice s)
 {
 	if (!s.n || s.n > 64 || !(is_digit(s.p[0]) || s.p[0] == '!' || s.p[0] == '-'))
@@ -40,7 +40,7 @@ static bool is_compile_id(struct slice s)
 	return true;
 }
 
-/* "[inside] " at s: what is inside; *used its bytes with the brackets. */
+/* "[inside] " at s: the text inside; *used: its length with the brackets. */
 static struct slice bracket(struct slice s, size_t max, size_t *used)
 {
 	*used = 0;
@@ -116,7 +116,7 @@ static size_t level_word(struct slice s, char *level)
 	return 0;
 }
 
-/* "torch._dynamo.guards.__recompiles: [DEBUG]" at i; the bytes up to its end */
+/* "torch._dynamo.guards.__recompiles: [DEBUG]" at i; its length */
 static size_t logger(struct slice line, size_t i, struct log_head *h)
 {
 	size_t from = i;
@@ -206,7 +206,7 @@ static size_t label_bracket(struct slice line, int32_t *rank)
 		return 0;
 	*rank = (int32_t)number(in, n, d);
 	used++;
-	/* torch's exception hook writes a blank, torchrun none, before lines that may begin with blanks of their own */
+	/* torch's exception hook writes a space, torchrun none, before lines that may begin with their own spaces */
 	return slice_starts(in, "rank") && used < line.n && line.p[used] == ' ' ? used + 1 : used;
 }
 

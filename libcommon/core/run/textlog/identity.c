@@ -1,13 +1,13 @@
-/* identity.c - of a text: in which generation of which process a compile id stands (run/generation.h).
+/* identity.c - for a text log: finds the process and generation of a compile id (run/generation.h).
  *
  * A tracing begins with "Step 1: torchdynamo start tracing" (TORCH_LOGS=+dynamo), a recompilation with "Recompiling function"
- * (TORCH_LOGS=recompiles), which stands before the tracing that it leads to (torch 2.13.0: torch/_dynamo/symbolic_convert.py, guards.py).
- * Where neither is logged nothing tells that ids began anew, and what has one id is one compilation.
+ * (TORCH_LOGS=recompiles), which precedes the resulting tracing (torch 2.13.0: torch/_dynamo/symbolic_convert.py, guards.py).
+ * If neither is logged, nothing shows that ids restarted, and everything with one id is one compilation.
  */
 #include "base/chain.h"
 #include "run/textlog/textlog_part.h"
 
-/* Lines without a pid (torch before 2.3, and what is not logged) are of the first process of their rank. */
+/* Lines without a pid (torch before 2.3, and unlogged output) belong to the first process of their rank. */
 static uint32_t process_of(struct textlog *t, uint32_t rank, uint32_t pid)
 {
 	uint32_t of;

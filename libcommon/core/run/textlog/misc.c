@@ -1,4 +1,4 @@
-/* Lines that hold one fact each: caches, cudagraphs, paths, versions. */
+/* Lines with one fact each: caches, cudagraphs, paths, versions. */
 #include "run/textlog/textlog_part.h"
 
 /* FX cache hit with key: K / FX cache miss, ... / FX cache bypass reason: R        2.7 to 2.13 (compile_fx.py)
@@ -71,7 +71,7 @@ static void path_row(struct block *b, uint32_t i, const char *what, struct slice
 {
 	struct textlog *t = b->t;
 	uint32_t text = log_text(t, slice_trim(path)), kind = log_text(t, slice_str(what));
-	/* Two levels of the same logger say it one after the other. */
+	/* Two levels of the same logger repeat it. */
 	const struct fact_path *last = t->f->n_path > t->from.path ? &t->f->path[t->f->n_path - 1] : NULL;
 	if (text == NONE || (last && last->path == text && last->what == kind && last->compile == block_compile(b, i)))
 		return;
@@ -137,7 +137,7 @@ uint32_t parse_path(struct block *b, uint32_t i)
 }
 
 /* Comments of repros and graphs: torch/_dynamo/debug_utils.py generate_config_string, generate_env_vars_string; and
- * python -m torch.utils.collect_env. The first word counts: every repro of a log says it again. */
+ * python -m torch.utils.collect_env. The first one counts: every repro in a log repeats it. */
 uint32_t parse_version(struct block *b, uint32_t i)
 {
 	struct fact_input *in = &b->t->f->input[b->t->input];

@@ -1,9 +1,9 @@
-/* Lines of a text log: labels off, prefixes off, texts of one label and record together. */
+/* Lines of a text log: removes labels and prefixes, assembles the text of each label and record. */
 #include "run/textlog/textlog_part.h"
 
 enum { CHANNELS = 32, LABELS_MAX = 4, PREFIX_SEARCH = 80 };
 
-/* The text of one label: of the record that is being read, or bare. */
+/* The text of one label: of the record being read, or bare. */
 struct channel {
 	struct buf label, prefix, text;
 	struct log_line *line;
@@ -84,7 +84,7 @@ void textlog_release(struct textlog *t)
 	*t = (struct textlog){0};
 }
 
-/* Parse what a channel holds; all of it when final. What is not yet whole stays. */
+/* Parses a channel's text; all of it if final. Incomplete text is kept. */
 static void scan(struct textlog *t, struct channel *c, bool final)
 {
 	if (!c->n)
@@ -111,7 +111,7 @@ static void scan(struct textlog *t, struct channel *c, bool final)
 	c->scan_at = c->text.len * 2 > SCAN_AT ? c->text.len * 2 : SCAN_AT;
 }
 
-/* The channel of a label; the one longest unused makes room. */
+/* The channel of a label; replaces the least recently used one. */
 static struct channel *channel_of(struct textlog *t, struct slice label, int32_t rank)
 {
 	struct textlog_reader *r = t->reader;
@@ -201,7 +201,7 @@ static struct slice clean(struct textlog_reader *r, struct slice line)
 	return buf_slice(&r->clean);
 }
 
-/* A prefix behind a label that is not known: somewhere in the first columns, behind a blank or colon. */
+/* A prefix after an unknown label: somewhere in the first columns, after a space or colon. */
 static size_t find_head(struct slice line, struct log_head *h)
 {
 	size_t max = line.n < PREFIX_SEARCH ? line.n : PREFIX_SEARCH;
@@ -240,7 +240,7 @@ static void take_line(struct textlog *t, struct slice line)
 		line = slice_skip(line, n);
 	}
 	while (label.n && label.p[label.n - 1] == ' ')
-		label.n--; /* a line that ends behind the label may have lost it */
+		label.n--; /* a line that ends after the label may have lost it */
 	struct channel *c = channel_of(t, label, rank);
 	struct log_head h;
 	bool same = same_record(c, line), head = false;
@@ -282,7 +282,7 @@ void textlog_feed(struct textlog *t, const char *data, size_t n)
 		if (nl && !r->part.len) {
 			cut_line(t, slice_of(rest.p, len));
 		} else {
-			/* Reads a byte more than a line may have, so that it is seen when a line is cut. */
+			/* Reads one byte more than a line may have, to detect that a line is cut. */
 			size_t room = TEXTLOG_LINE_MAX + 1 - r->part.len;
 			buf_add(&r->part, rest.p, len < room ? len : room);
 			if (nl) {

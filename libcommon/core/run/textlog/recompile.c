@@ -2,7 +2,7 @@
 #include "run/textlog/textlog_part.h"
 #include "run/text.h"
 
-/* A function's name at s: up to a blank, or what stands in <>, which may hold blanks ("<graph break in f>"). */
+/* A function's name at s: up to a space, or text in <>, which may contain spaces ("<graph break in f>"). */
 static struct slice function_name(struct slice s)
 {
 	size_t i = 0;
@@ -59,7 +59,7 @@ static uint32_t recompile_end(const struct block *b, uint32_t i)
 	return k;
 }
 
-/* The frame of a compilation, by whatever names it first. */
+/* The frame of a compilation, from whichever line names it first. */
 static void log_frame(struct textlog *t, uint32_t compile, struct slice function, const struct fact_loc *loc)
 {
 	struct fact_compile *c = compile == NONE ? NULL : &t->f->compile[compile];
@@ -264,7 +264,7 @@ uint32_t parse_step(struct block *b, uint32_t i)
 	return 0;
 }
 
-/* "f app.py line 26": file and line behind a function's name */
+/* "f app.py line 26": file and line after a function's name */
 static struct slice name_file_line(struct slice s, struct srcloc *at)
 {
 	struct slice name = function_name(s);
@@ -293,8 +293,8 @@ uint32_t parse_wont_convert(struct block *b, uint32_t i)
 	return 1;
 }
 
-/* A frame that breaks is begun anew after its break is logged, and that tracing ends at the break with no word: a break between the
- * begin before this one and the log's end, of the same frame. */
+/* A frame that breaks is restarted after its break is logged, and that tracing ends silently at the break: a break of the same frame
+ * between the previous start and the log's end. */
 static bool ended_in_break(const struct textlog *t, uint32_t row)
 {
 	const struct textlog_phase *p = &t->phase[row];
@@ -316,14 +316,14 @@ uint32_t textlog_open_phase(const struct textlog *t)
 		const struct textlog_phase *p = &t->phase[i];
 		if (p->step == STEP_BEGIN) {
 			if (p->component == TEXTLOG_DYNAMO)
-				n = 0; /* another frame, or this one anew: what came before is over */
+				n = 0; /* another frame, or this one restarted: the previous one is over */
 			if (n == ARRAY_LEN(open))
 				memmove(open, open + 1, sizeof(open[0]) * --n);
 			open[n++] = i;
 		} else if (p->step == STEP_END) {
 			while (n && t->phase[open[--n]].component != p->component)
 				;
-			/* A tracing that ended in a break is not said to be done; its graph was compiled. */
+			/* A tracing that ended in a break has no end in the log; its graph was compiled. */
 			if (p->component == TEXTLOG_BACKEND)
 				n = 0;
 		}

@@ -1,7 +1,7 @@
-/* Chooses the parser of a line by how it starts, behind leading blanks. */
+/* Chooses the parser of a line by its start, after leading spaces. */
 #include "run/textlog/textlog_part.h"
 
-/* Ordered by first byte; of two that start alike the longer one comes first. */
+/* Ordered by first byte; of two with the same start the longer one comes first. */
 static const struct start {
 	const char *text;
 	block_parser *parse;
@@ -149,7 +149,7 @@ static uint32_t parse_at(struct block *b, uint32_t i)
 	return 0;
 }
 
-/* The lines from i that fit into BLOCK_MAX. */
+/* The lines from i that fit in BLOCK_MAX. */
 static uint32_t lines_max(const struct block *b, uint32_t i)
 {
 	uint32_t n = i;

@@ -3,7 +3,7 @@
 
 enum { GUARDS_BACK = 4 };
 
-/* The place behind a symbol or guard: "return x * 2  # app.py:5 in f (_dynamo/x.py:9 in g), for more info run with ..." (2.5 and newer),
+/* The location after a symbol or guard: "return x * 2  # app.py:5 in f (_dynamo/x.py:9 in g), for more info run with ..." (2.5 and newer),
  * "at app.py:5 in f (...)" (2.1 to 2.4). */
 static struct fact_loc shape_place(struct textlog *t, struct slice s)
 {
@@ -127,12 +127,11 @@ static bool is_number(struct slice s)
 	return slice_u64(slice_starts(s, "-") ? slice_skip(s, 1) : s, &v);
 }
 
-/* What a replacement does not say itself: the guard from which it follows, which stands before it in the same compilation, and what its
- * symbol is. */
+/* Not in a replacement's own line: the guard that causes it, which precedes it in the same compilation, and its symbol. */
 static void explain_replacement(struct textlog *t, struct fact_bound *row)
 {
 	const struct facts *f = t->f;
-	bool renamed = slice_is(log_get(t, row->reason), "rename_unbacked_to"); /* a symbol that was made twice: by no guard */
+	bool renamed = slice_is(log_get(t, row->reason), "rename_unbacked_to"); /* a symbol created twice: without a guard */
 	for (const struct fact_bound *x = row; !renamed && x-- > f->bound + t->from.bound && row - x < GUARDS_BACK;)
 		if (x->compile != row->compile || x->loc.line) {
 			row->loc = x->compile == row->compile ? x->loc : row->loc;
@@ -156,7 +155,7 @@ uint32_t parse_replacement(struct block *b, uint32_t i)
 	const char *vr = slice_find(value, " VR["), *open = value.n ? memrchr(value.p, '(', vr ? (size_t)(vr - value.p) : value.n) : NULL;
 	struct slice head = slice_upto(rest, open ? open : vr);
 	value = slice_trim(slice_upto(value, open ? open : vr));
-	/* "Specializing L['x'].size()[0] to 6" comes before "set_replacement s77 = 6", and is no row of its own. */
+	/* "Specializing L['x'].size()[0] to 6" comes before "set_replacement s77 = 6", and does not get its own row. */
 	struct fact_bound *last = t->f->n_bound > t->from.bound ? &t->f->bound[t->f->n_bound - 1] : NULL;
 	uint32_t sources = NONE, number = log_text(t, value);
 	if (last && last->kind == BOUND_SPECIALIZED && last->symbol == NONE && last->value == number) {
@@ -194,7 +193,7 @@ uint32_t parse_specializing(struct block *b, uint32_t i)
 
 /* ---- violated constraints ---- */
 
-/* "batch = L['x'].size()[0] in the specified range ..." behind a word that announces it; older: "Constraint(L['x'].size()[0]) are valid" */
+/* "batch = L['x'].size()[0] in the specified range ..." after a word that announces it; older: "Constraint(L['x'].size()[0]) are valid" */
 static void dim_of(struct slice what, struct slice *dim, struct slice *source)
 {
 	static const char *const words[] = {"Not all values of ", "The values of ", "guards generated for ", "You marked "};
@@ -230,7 +229,7 @@ static void violation(struct block *b, uint32_t i, struct slice what, struct sli
 {
 	struct textlog *t = b->t;
 	uint32_t what_text = log_text(t, what), n = t->f->n_bound;
-	/* ConstraintViolationError is raised again as a UserError: its lines stand twice in the chain. */
+	/* ConstraintViolationError is raised again as a UserError: its lines are in the chain twice. */
 	for (uint32_t k = n; k-- > t->from.bound && n - k < 256;)
 		if (t->f->bound[k].kind == BOUND_CONSTRAINT && t->f->bound[k].expr == what_text)
 			return;

@@ -1,7 +1,7 @@
 /* compile_times(), as a table and as CSV. */
 #include "run/textlog/textlog_part.h"
 
-/* It may stand there twice, as text and CSV: the last word counts. */
+/* It may occur twice, as text and CSV: the last one counts. */
 static void time_row(struct block *b, uint32_t i, struct slice name, double seconds, uint64_t calls)
 {
 	struct textlog *t = b->t;
@@ -69,7 +69,7 @@ uint32_t parse_metrics(struct block *b, uint32_t i)
 	return k - i;
 }
 
-/* The next cell of a CSV line: up to a comma without a blank behind it. */
+/* The next cell of a CSV line: up to a comma without a space after it. */
 static bool cell(struct slice *rest, struct slice *out)
 {
 	if (!rest->p)
@@ -119,7 +119,7 @@ uint32_t parse_metrics_csv(struct block *b, uint32_t i)
 		return 0;
 	double sum;
 	uint64_t n;
-	/* All of it must fit before any of it counts. */
+	/* All of it must be valid for any of it to count. */
 	for (int pass = 0; pass < 2; pass++) {
 		struct slice a = names, v = values;
 		for (;;) {

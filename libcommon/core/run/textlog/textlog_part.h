@@ -1,13 +1,13 @@
-/* textlog_part.h - between the parts of the reader of text logs; not for others.
+/* textlog_part.h - internal to the reader of text logs.
  *
- *     read.c     lines: labels, record prefixes, channels (the texts of one label)      head.c: a prefix taken apart
+ *     read.c     lines: labels, record prefixes, channels (the texts of one label)      head.c: parses a prefix
  *     scan.c     a channel's text -> the parser of each line                            breaks.c, recompile.c, shapes.c,
  *                                                                                       tables.c, failure.c, misc.c
- *     identity.c the compilation that a line is of                                      facts_text.c: when all is read
+ *     identity.c the compilation that a line belongs to                                 facts_text.c: at the end of the text
  *
- * A channel's text is scanned when a record ends (final), and every SCAN_AT bytes before that. A parser is called at the
- * line whose start it is known by and says how many lines it took; 0: not mine; BLOCK_MORE: what is here may not be all.
- * A parser that gets no more lines within BLOCK_MAX bytes is called once more with final set.
+ * A channel's text is scanned when a record ends (final), and every SCAN_AT bytes before that. A parser is called at a line that starts
+ * with its keyword and returns how many lines it consumed; 0: not its line; BLOCK_MORE: the text may be incomplete. A parser that gets no
+ * more lines within BLOCK_MAX bytes is called once more with final set.
  */
 #ifndef PT2_TORCHLOG_PART_H
 #define PT2_TORCHLOG_PART_H
@@ -28,11 +28,11 @@ struct log_head {
 	int32_t rank;
 	uint32_t pid;
 	struct slice source, compile, artifact;
-	size_t len; /* bytes of the prefix, without the blank behind it */
+	size_t len; /* bytes of the prefix, without the space after it */
 };
 /* Does a record's prefix start at the line's first byte? */
 bool log_head_parse(struct slice line, struct log_head *out);
-/* A launcher's label at the line's start: its bytes, 0 when there is none. *own: it says whose line it is. */
+/* A launcher's label at the line's start: its length, 0 if there is none. *own: it says whose line it is. */
 size_t log_label(struct slice line, int32_t *rank, bool *own);
 
 struct block {
@@ -42,9 +42,9 @@ struct block {
 	uint32_t n;
 	bool record, final;          /* record: the block ends where the record ends */
 	const struct log_head *head; /* NULL: bare text */
-	struct slice compile;        /* "0/0_1", as the log has it; empty */
-	int32_t rank;                /* -1: not said */
-	uint32_t pid;                /* 0: not said */
+	struct slice compile;        /* "0/0_1", as in the log; or empty */
+	int32_t rank;                /* -1: unknown */
+	uint32_t pid;                /* 0: unknown */
 };
 static inline struct slice block_line(const struct block *b, uint32_t i)
 {
@@ -58,10 +58,10 @@ static inline struct slice block_lines(const struct block *b, uint32_t i, uint32
 	const struct log_line *last = &b->line[j <= b->n ? j - 1 : b->n - 1];
 	return slice_of(b->text + b->line[i].off, last->off + last->len - b->line[i].off);
 }
-/* Where row i stands, and the row of its compilation (identity.c), NONE. */
+/* The location of row i, and the row of its compilation (identity.c) or NONE. */
 static inline struct fact_src block_src(const struct block *b, uint32_t i) { return fact_src(b->t->input, i < b->n ? b->line[i].no : 0); }
 uint32_t block_compile(struct block *b, uint32_t i);
-/* Is the compilation of line i a new one of its process? Then its generation may be, too. */
+/* Is the compilation of line i a new one of its process? If so, its generation may be new, too. */
 void block_begins(struct block *b, bool recompile);
 /* Lines of the block before byte `end` (of its text), from line i on. */
 uint32_t block_lines_to(const struct block *b, uint32_t i, const char *end);
@@ -72,11 +72,12 @@ block_parser parse_traceback, parse_break, parse_compiling, parse_explain, parse
     parse_violations, parse_metrics, parse_metrics_csv, parse_cache, parse_cudagraph, parse_debug_trace, parse_path, parse_cpp_error,
     parse_compiler_line, parse_signal, parse_faulthandler, parse_version;
 
-/* Lines from i of the channel's text; returns how many are done with. */
+/* Lines from i of the channel's text; returns how many are finished. */
 uint32_t log_scan(struct block *b);
 void log_index_init(uint16_t first[257]);
 
-/* A new row of the model for line i, NULL when there are too many. Its texts and places are none, its compilation is that of the line. */
+/* A new row of the model for line i, or NULL if there are too many. Its texts and locations are NONE, its compilation is that of the
+ * line. */
 #define LOG_ADD(b, i, table) \
 	((b)->t->f->n_##table - (b)->t->from.table >= TEXTLOG_ROWS_MAX ? ((b)->t->rows_left++, NULL) : log_add_##table(b, i))
 #define X(name, type) \
@@ -92,14 +93,14 @@ FACT_TABLES(X)
 uint32_t log_text(struct textlog *t, struct slice s);
 struct fact_loc log_loc(struct textlog *t, const struct srcloc *at); /* none without a file */
 static inline struct slice log_get(const struct textlog *t, uint32_t id) { return facts_text(t->f, id); }
-void log_rank(struct textlog *t, int32_t rank); /* something is said of this rank */
-void log_finish(struct textlog *t);             /* what only all of the text tells */
+void log_rank(struct textlog *t, int32_t rank); /* the text mentions this rank */
+void log_finish(struct textlog *t);             /* facts that need the whole text */
 
 /* Slices. */
 static inline struct slice slice_skip(struct slice s, size_t n) { return n < s.n ? slice_of(s.p + n, s.n - n) : slice_of(s.p + s.n, 0); }
 static inline struct slice slice_upto(struct slice s, const char *end) { return slice_of(s.p, end ? (size_t)(end - s.p) : s.n); }
 static inline struct slice slice_from(struct slice s, const char *p) { return slice_of(p, (size_t)(s.p + s.n - p)); }
-struct slice slice_unindent(struct slice s); /* leading blanks and tabs off */
+struct slice slice_unindent(struct slice s); /* without leading spaces and tabs */
 /* Take `word` off the front. */
 static inline bool slice_take(struct slice *s, const char *word)
 {
@@ -109,23 +110,23 @@ static inline bool slice_take(struct slice *s, const char *word)
 	return true;
 }
 static inline bool slice_blank(struct slice s) { return slice_trim(s).n == 0; }
-/* "app/m.py:5" -> file and line; the file may hold blanks and colons. */
+/* "app/m.py:5" -> file and line; the file may contain spaces and colons. */
 bool place_parse(struct slice s, struct srcloc *out);
-/* "1.25" -> 1.25; "inf" and rubbish: false */
+/* "1.25" -> 1.25; "inf" and garbage: false */
 bool slice_double(struct slice s, double *out);
-int64_t slice_int(struct slice s); /* -1 when it is none */
+int64_t slice_int(struct slice s); /* -1 if it is not a number */
 
-/* A row for a break, or what is joined with one that is there. breaks.c */
+/* A new row for a break, or merges it into an existing one. breaks.c */
 struct break_text;
 struct fact_break *log_break(struct block *b, uint32_t i, const struct break_text *text, unsigned said);
 
 struct textlog_reader {
-	struct buf part; /* a line that a window cut */
+	struct buf part; /* a line cut by a window */
 	bool cut, utf16;
 	struct buf clean;
 	struct channel *channel;
 	uint32_t n, last;
 	uint64_t clock;
-	uint16_t first[257]; /* scan.c: the starts by their first byte */
+	uint16_t first[257]; /* scan.c: the line starts, by first byte */
 };
 #endif

@@ -1,11 +1,11 @@
-/* export.c - phase 2 for what torch.export says of itself (DTRACE records; torch 2.13.0: torch/export/_draft_export.py,
- * torch/fx/experimental/sym_node.py and symbolic_shapes.py): expressions, and what went wrong. */
+/* export.c - phase 2 for torch.export's own records (DTRACE records; torch 2.13.0: torch/export/_draft_export.py,
+ * torch/fx/experimental/sym_node.py and symbolic_shapes.py): expressions and problems. */
 #include "base/srcloc.h"
 #include "run/trace/reduce.h"
 
 /* ---- expressions ---- */
 
-/* What an id means now: a row, or NONE. */
+/* What an id currently refers to: a row, or NONE. */
 static uint32_t row_of(const struct trace *t, const struct json_tape *tape, uint32_t k)
 {
 	uint64_t id;
@@ -18,12 +18,12 @@ static uint32_t row_of(const struct trace *t, const struct json_tape *tape, uint
 static struct fact_loc frame_loc(const struct trace *t, uint32_t node)
 {
 	const struct trace_frame *f = &t->frame[t->export_stacks.node[node].frame];
-	/* Without the string of its file (draft_export's log has none that were told before) the line and the code are known all the same. */
+	/* Without the string of its file (draft_export's log lacks those defined earlier) the line and the code are still known. */
 	uint32_t file = f->file == NONE && f->line > 0 ? facts_intern(t->f, SLICE("?")) : f->file;
 	return (struct fact_loc){file, f->line > 0 ? (uint32_t)f->line : 0, f->name, f->code};
 }
 
-/* The innermost frame of the user's stack; else the innermost of the whole stack that is no torch. */
+/* The innermost frame of the user's stack; else the innermost of the whole stack outside torch. */
 static struct fact_loc loc_of(const struct trace *t, uint32_t user, uint32_t stack)
 {
 	if (user != NONE)
@@ -77,7 +77,7 @@ uint32_t trace_expr_history(const struct trace *t, uint32_t row, struct trace_ex
 	uint32_t n = 0, depth = 0, cap = 0;
 	struct {
 		uint32_t row, next;
-	} *up = NULL; /* the way down to where we are */
+	} *up = NULL; /* the path to the current node */
 	while (row != NONE && n < max) {
 		uint32_t before = seen.n;
 		intern_add(&seen, slice_of((const char *)&row, sizeof(row)));
@@ -101,7 +101,7 @@ uint32_t trace_expr_history(const struct trace *t, uint32_t row, struct trace_ex
 	return n;
 }
 
-/* ---- what went wrong ---- */
+/* ---- problems ---- */
 
 /* {"s77": "L['x'].size()[0]"} as lines. torch 2.13 writes each local as a list of texts, older ones as one text or null. */
 static uint32_t add_pairs(struct trace *t, const struct json_tape *tape, uint32_t k, const char *equals)
@@ -124,7 +124,7 @@ static uint32_t add_pairs(struct trace *t, const struct json_tape *tape, uint32_
 				if (json_is(tape, j, JSON_STRING))
 					json_unescape(tape, j, &b);
 				else
-					buf_addc(&b, '?'); /* nothing symbolic, says null */
+					buf_addc(&b, '?'); /* null: nothing symbolic */
 			}
 	}
 	uint32_t n = b.len ? intern_add(&t->f->names, buf_slice(&b)) : NONE;
@@ -229,7 +229,7 @@ void export_record(struct trace *t, struct trace_scan *s, struct trace_record *r
 	case KIND_create_unbacked_symbol:
 	case KIND_expression_created: add_expr(t, s, v, kind == KIND_create_unbacked_symbol); return;
 	case KIND_guard_added:
-		/* Others (prefixes "runtime_assert", "deferred") follow from what was evaluated. */
+		/* Others (prefixes "runtime_assert", "deferred") follow from evaluated guards. */
 		if (!slice_is(json_word(&s->tape, v, "prefix"), "eval"))
 			return;
 		/* fall through */

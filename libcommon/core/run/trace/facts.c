@@ -1,11 +1,11 @@
-/* facts.c - what follows of the rows that reduce fills: whole compilations, kinds of breaks, types, caches, graphs, the input itself. */
+/* facts.c - derives facts from the rows that reduce fills: whole compilations, kinds of breaks, types, caches, graphs, the input itself. */
 #include "base/jsonskim.h"
 #include "run/trace/facts_part.h"
 #include "run/text.h"
 
 /* ---- compile ids ---- */
 
-/* "app/m.py:7 in f: code", outermost first; torch's own frames say nothing of the program. */
+/* "app/m.py:7 in f: code", outermost first; torch's own frames are irrelevant to the program. */
 static uint32_t stack_text(struct trace_reading *r, uint32_t node)
 {
 	const struct trace *t = r->t;
@@ -35,7 +35,7 @@ static uint32_t stack_text(struct trace_reading *r, uint32_t node)
 	return facts_intern(r->f, buf_slice(&r->tmp));
 }
 
-/* Without metrics only the stack tells which frame it was. */
+/* Without metrics, only the stack shows which frame it was. */
 static struct fact_loc loc_of_start(struct trace_reading *r, uint32_t node)
 {
 	if (node == NONE)
@@ -44,14 +44,14 @@ static struct fact_loc loc_of_start(struct trace_reading *r, uint32_t node)
 	return (struct fact_loc){f->file, f->line > 0 ? (uint32_t)f->line : 0, f->name, NONE};
 }
 
-/* One attempt into the row of its compile id: what has metrics is the last. */
+/* Merges one attempt into the row of its compile id: the one with metrics is the last. */
 static void join_attempt(struct trace_reading *r, const struct fact_attempt *c, struct fact_compile *to)
 {
 	struct slice function;
 	to->breaks += c->breaks;
 	uint32_t stack = c->stack == NONE ? NONE : stack_text(r, c->stack);
 	if (stack != NONE)
-		to->stack = stack; /* with the code; metrics have only places */
+		to->stack = stack; /* with the code; metrics have only locations */
 	if (c->status != COMPILE_UNKNOWN)
 		to->status = c->status;
 	if (c->loc.file != NONE)
@@ -78,7 +78,7 @@ static void join_attempt(struct trace_reading *r, const struct fact_attempt *c, 
 		to->seconds = c->seconds;
 }
 
-/* What was refused (the limit is reached) has neither metrics with a place nor a start: the frame's first compilation has. */
+/* A refused compilation (limit reached) has neither metrics with a location nor a start: the frame's first compilation has. */
 static void place_by_frame(struct trace_reading *r, uint32_t from)
 {
 	struct intern frames = {0};
@@ -131,7 +131,7 @@ static enum fact_break_kind break_kind(struct slice reason)
 	return BREAK_CALL;
 }
 
-/* A frame that was given up because of a break in it (a loop, a with block) has that break's text as its failure, too. */
+/* A frame abandoned because of a break in it (a loop, a with block) also has that break's text as its failure. */
 static bool gave_up_frame(const struct facts *f, const struct fact_break *b)
 {
 	if (b->compile == NONE || f->compile[b->compile].status != COMPILE_FAILED)
@@ -151,7 +151,7 @@ static void take_breaks(struct trace_reading *r)
 
 /* ---- recompiles ---- */
 
-/* "HINT: type Fast)" behind a guard on a type's id: the guard's own words are numbers. */
+/* "HINT: type Fast)" behind a guard on a type's id: the guard itself has only numbers. */
 static struct slice hint_type(struct slice reason)
 {
 	const char *p = slice_find(reason, "(HINT: type "), *end;
@@ -162,8 +162,8 @@ static struct slice hint_type(struct slice reason)
 	return slice_of(p, end ? (size_t)(end - p) : 0);
 }
 
-/* A guard on a type's id names only the type that was. The compilation that it led to guards the type that is, under the same name
- * (in the guards of torch 2.13 with L['...'] around it), before its own recompile is due:
+/* A guard on a type's id has only the old type. The resulting compilation guards the new type, under the same name (in
+ * the guards of torch 2.13 with L['...'] around it), before its own recompile:
  *
  *     | | +- TYPE_MATCH: ___check_type_id(L['mode'], 94393191699040), type=<class '__main__.Slow'>  # if isinstance(...
  */
@@ -257,7 +257,7 @@ enum { WORKER_TAIL = 8 << 10 }; /* bytes kept of the last lines of a worker that
 
 /* ---- caches, graphs ---- */
 
-/* A JSON string, newlines as blanks. */
+/* A JSON string, newlines as spaces. */
 static uint32_t quoted_line(struct trace_reading *r, struct slice quoted)
 {
 	uint32_t root;
@@ -295,7 +295,7 @@ static void take_components(struct trace_reading *r, struct slice list, uint32_t
 }
 
 /* {"cache_state": "bypass", "cache_bypass_reason": "..."}; {"cache_status_detailed": "full_miss" or "guard_miss",
- * "cache_status_guard_expr": "...", "key": "fy2joo...", "components": ["[HASH] NAME: VALUE", ...]}, of a hit as well. */
+ * "cache_status_guard_expr": "...", "key": "fy2joo...", "components": ["[HASH] NAME: VALUE", ...]}, also for a hit. */
 static void take_cache(struct trace_reading *r, uint32_t compile, const struct trace_artifact *a, struct slice payload)
 {
 	static const char *const keys[] = {"cache_bypass_reason", "cache_status_detailed", "key", "cache_status_guard_expr", "components"};
@@ -418,7 +418,7 @@ static void take_skips(struct trace_reading *r)
 	}
 }
 
-/* A compilation that began and of which no metrics tell: the job ended in it. */
+/* A compilation that started without any metrics: the job ended in it. */
 static void take_unfinished(struct trace_reading *r)
 {
 	for (uint32_t i = r->t->from.compile; i < r->f->n_compile; i++) {
@@ -432,7 +432,7 @@ static void take_unfinished(struct trace_reading *r)
 	}
 }
 
-/* ---- records as they pass ---- */
+/* ---- records as they are read ---- */
 
 static void take_artifacts(struct trace_reading *r, uint32_t compile, const struct trace_scan *s, const struct trace_record *rec)
 {

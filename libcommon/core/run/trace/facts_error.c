@@ -1,4 +1,4 @@
-/* facts_error.c - failures of a structured trace: what metrics say of them, with the traceback of dynamo_error. */
+/* facts_error.c - failures of a structured trace: from metrics, with the traceback of dynamo_error. */
 #include "run/trace/facts_part.h"
 
 #include "run/traceback.h"
@@ -67,7 +67,7 @@ static uint32_t operation_of(struct trace_reading *r, struct slice line)
 	const char *type = slice_find(line, ": \""), *is = slice_find(line, type ? "\" = " : " = "), *end = slice_find(line, ";  ");
 	if (!is || (type && type > is))
 		return NONE;
-	is += type != NULL; /* from the blank on */
+	is += type != NULL; /* from the space on */
 	const char *stop = end && end > is ? end : line.p + line.n, *name = type ? type : is;
 	buf_reset(&r->tmp);
 	buf_add(&r->tmp, line.p, (size_t)(name - line.p));
@@ -95,7 +95,7 @@ void reading_partial(struct trace_reading *r, uint32_t compile, struct fact_src 
 	}
 }
 
-/* Under torch.compile metrics tell of the failure; an export that has gone on (draft_export) has its program in the log. */
+/* Under torch.compile, metrics report the failure; an export that continued (draft_export) has its program in the log. */
 void reading_partial_end(struct trace_reading *r)
 {
 	struct facts *f = r->f;
@@ -124,7 +124,7 @@ void reading_partial_end(struct trace_reading *r)
 
 /* ---- failures ---- */
 
-/* The last dynamo_error of this compile id before the metrics that tell of its failure. */
+/* The last dynamo_error of this compile id before the metrics that report its failure. */
 static struct trace_error *error_of(struct trace_reading *r, uint32_t compile, uint64_t line)
 {
 	for (uint32_t i = reading_note(r, compile)->error, n = 0; i != NONE && n < 64; i = r->error[i].before, n++)
@@ -212,7 +212,7 @@ static void take_failure(struct trace_reading *r, uint32_t row)
 	}
 	struct trace_error *error = error_of(r, to->compile, to->src.line);
 	take_error(r, to, error);
-	if (!error) /* else the message was looked at with its traceback */
+	if (!error) /* else the message was searched with its traceback */
 		facts_add_known(f, r->o, to->src, to->compile, facts_text(f, to->reason));
 	struct slice reason = facts_text(f, to->reason);
 	if (to->compile != NONE) {
@@ -220,7 +220,7 @@ static void take_failure(struct trace_reading *r, uint32_t row)
 		if (!to->user.line)
 			to->user = c->loc;
 		if (is_limit(reason) || reading_note(r, to->compile)->skipped) {
-			to->caught = true; /* the frame goes on in Python */
+			to->caught = true; /* the frame falls back to eager */
 			c->status = COMPILE_SKIPPED;
 		}
 		if (slice_starts(reason, "backend='")) {
@@ -242,7 +242,7 @@ void reading_failures(struct trace_reading *r)
 	}
 	for (uint32_t i = r->t->from.failure, n = r->f->n_failure; i < n; i++)
 		take_failure(r, i);
-	/* What no metrics tell of: the job ended before they were written. */
+	/* Failures without metrics: the job ended before they were written. */
 	for (uint32_t i = 0; i < r->n_error; i++) {
 		if (r->error[i].used)
 			continue;

@@ -1,4 +1,4 @@
-/* facts_lists.c - what ranks are compared by: what artifacts list (operators, tensors, the order in which graphs ran), and the
+/* facts_lists.c - data for comparing ranks: lists in artifacts (operators, tensors, the order in which graphs ran), and the
  * collectives of generated code. */
 #include "run/trace/facts_part.h"
 
@@ -12,7 +12,7 @@ static uint32_t parse_payload(struct trace_reading *r, struct slice payload)
 	return utf8_valid(payload) && !json_parse(&r->tape, 0, payload.n, &root) && !r->tape.loose ? root : NONE;
 }
 
-/* The kind of a collective, by any name it goes by: all_gather_into_tensor is an all_gather. */
+/* The kind of a collective, by any of its names: all_gather_into_tensor is an all_gather. */
 static int collective_kind(struct slice op)
 {
 	static const char *const kind[] = {"all_reduce", "reduce_scatter", "all_gather", "broadcast", "all_to_all"};
@@ -22,7 +22,7 @@ static int collective_kind(struct slice op)
 	return slice_find(op, "reduce") ? RANK_COLLECTIVES - 1 : -1;
 }
 
-/* A line each, in r->tmp. */
+/* One line each, in r->tmp. */
 static void line_begin(struct trace_reading *r)
 {
 	if (r->tmp.len)
@@ -35,7 +35,7 @@ static struct slice flat_text(struct trace_reading *r, uint32_t k)
 	return buf_slice(&r->ranks.text_buf);
 }
 
-/* A list of the lines in r->tmp; NULL where its operators are too many. */
+/* A list of the lines in r->tmp; NULL if it has too many operators. */
 static struct fact_list *new_list(struct trace_reading *r, const struct trace_artifact *a, enum fact_list_kind kind, uint32_t ops)
 {
 	bool fits = r->ranks.ops + ops <= RANK_OPS;
@@ -54,7 +54,7 @@ static struct fact_list *new_list(struct trace_reading *r, const struct trace_ar
 static void take_schedule(struct trace_reading *r, const struct trace_artifact *a, uint32_t root)
 {
 	struct rank_attempt *x = reading_attempt(r, r->t->at.attempt);
-	x->schedule = true; /* a file is there, whatever it holds */
+	x->schedule = true; /* a file exists, whatever its contents */
 	json_each(&r->tape, root, k)
 		if (!json_is(&r->tape, k, JSON_STRING))
 			return;
@@ -163,7 +163,7 @@ void reading_list(struct trace_reading *r, const struct trace_artifact *a, struc
 
 /* ---- collectives in generated code ---- */
 
-/* Without comments of Python and C++; as the Rust tlparse, a // of Python ends the line too. */
+/* Without comments of Python and C++; as in the Rust tlparse, a // in Python also ends the line. */
 static void without_comments(struct buf *b, struct slice s)
 {
 	for (size_t i = 0; i < s.n;) {

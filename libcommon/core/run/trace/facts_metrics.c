@@ -1,9 +1,9 @@
-/* facts_metrics.c - compilation metrics: every value as a row, the parts of the time, the settings that matter. */
+/* facts_metrics.c - compilation metrics: every value as a row, the breakdown of the time, the relevant settings. */
 #include "base/jsonskim.h"
 #include "run/trace/facts_part.h"
 #include "run/metrics.h"
 
-/* Bytes: longer values are tracebacks; longer configurations are read where they stand. */
+/* Bytes: longer values are tracebacks; longer configurations are read in place. */
 enum { VALUE_MAX = 4096, CONFIG_MAX = 512 };
 
 /* ---- settings ---- */
@@ -28,7 +28,7 @@ static void take_settings(struct slice text, const char *const *keys, int64_t *c
 			*to[i] = setting(value[i]);
 }
 
-/* exported: torch.export compiles with settings of Dynamo that are its own, not the program's (2.13, 2.15: export/_trace.py,
+/* exported: torch.export compiles with its own Dynamo settings, not the program's (2.13, 2.15: export/_trace.py,
  * DEFAULT_EXPORT_DYNAMO_CONFIG). */
 static void take_config(struct trace_reading *r, const struct json_tape *tape, uint32_t v, bool exported)
 {
@@ -82,8 +82,7 @@ static void add(double *to, double seconds)
 }
 
 /* The *_cumulative_* times are nested: dynamo in which AOTAutograd in which Inductor in which code generation. Logs before
- * torch 2.6 have only the *_time_s. What tlparse sums is entire_frame_compile_time_s (else duration_us), of a backward
- * inductor_compile_time_s. */
+ * torch 2.6 have only the *_time_s. tlparse sums entire_frame_compile_time_s (else duration_us), for a backward inductor_compile_time_s. */
 static void take_parts(struct fact_compile *c, const double *v, bool backward)
 {
 	double inductor = part(v, METRIC_inductor_cumulative_compile_time_us, METRIC_inductor_compile_time_s);
@@ -137,7 +136,7 @@ static uint32_t stack_of(struct trace_reading *r, const struct json_tape *tape, 
 	return facts_intern(r->f, buf_slice(&r->tmp));
 }
 
-/* The first record of an input says what it was made with. */
+/* The first record of an input has the versions it was made with. */
 static void take_versions(struct trace_reading *r, const struct json_tape *tape, uint32_t v)
 {
 	struct fact_input *in = &r->f->input[r->t->input];
@@ -185,7 +184,7 @@ void reading_metrics(struct trace_reading *r, uint32_t compile, const struct jso
 		r->f->compile[compile].stack = stack_of(r, tape, stack);
 }
 
-/* Rows of one compile id side by side, in the log's order. Those of no compile id come last. */
+/* Makes rows of one compile id adjacent, in the log's order. Those without a compile id come last. */
 void reading_metrics_end(struct trace_reading *r)
 {
 	struct facts *f = r->f;

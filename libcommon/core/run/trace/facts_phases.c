@@ -1,4 +1,4 @@
-/* facts_phases.c - chromium events into phases: how long, how often, what had not ended.
+/* facts_phases.c - turns chromium events into phases: durations, counts, and unfinished ones.
  *
  * torch 2.13.0 (torch/_dynamo/utils.py, ChromiumEventLogger) writes one record per begin and end of a dynamo_timed block:
  *
@@ -6,10 +6,9 @@
  *      "cat": "dynamo_timed", "tid": 0, "pid": 0}
  *
  * ts is in microseconds; "i" is an instant, "X" (not written by torch 2.13, but by tools that merge traces) has a "dur". All
- * threads have tid 0, so that blocks of two threads may overlap (compile_file: C++ kernels are compiled side by side): an end closes the
- * innermost block of its name. Times are the clock's: a moment is the self time of one block, the one that began last, and blocks of one
- * name that run at once are one.
- * The scan of the texts is done side by side, the joining of begins and ends in order.
+ * threads have tid 0, so that blocks of two threads may overlap (compile_file: C++ kernels are compiled in parallel): an end closes the
+ * innermost block of its name. Times are wall time: a moment is the self time of one block, the one that began last, and blocks of one name
+ * that run at once count as one. The texts are scanned in parallel; begins and ends are joined in order.
  */
 #include "base/jsonskim.h"
 #include "run/trace/facts_part.h"
@@ -29,7 +28,7 @@ struct event_slot {
 	uint32_t n, cap;
 };
 
-/* ---- side by side: what an event says ---- */
+/* ---- in parallel: the content of an event ---- */
 
 static bool read_number(struct slice s, double *out)
 {
@@ -95,7 +94,7 @@ void phases_free_slot(struct trace_scan *s)
 
 /* ---- in order: begins and ends ---- */
 
-/* "pass.post_grad_passes.remove_noop_ops": of one compile id only the group is kept, there are dozens of passes. */
+/* "pass.post_grad_passes.remove_noop_ops": for one compile id only the group is kept, since there are dozens of passes. */
 static struct slice group_of(struct slice name)
 {
 	if (!slice_starts(name, "pass."))
@@ -147,7 +146,7 @@ static uint32_t open_of(const struct trace_phases *p, uint64_t thread, uint32_t 
 	return i;
 }
 
-/* By the clock what is within one of its name counts once. */
+/* In wall time, a block nested in one of the same name counts once. */
 static void add_to(struct fact_phase *to, double us, double self, bool within)
 {
 	to->seconds += within ? 0 : us;
@@ -167,7 +166,7 @@ static void add_call(struct trace_phases *p, const struct chromium_event *e, uin
 	       open_of(p, e->thread, name, compile) != NONE);
 }
 
-/* The time up to now is the innermost block's. */
+/* The time so far belongs to the innermost block. */
 static uint32_t pass_time(struct trace_phases *p, const struct chromium_event *e)
 {
 	uint32_t i = innermost(p, e->thread);
@@ -182,7 +181,7 @@ static void begin(struct trace_phases *p, const struct chromium_event *e)
 {
 	pass_time(p, e);
 	if (p->n_open == OPEN_MAX) {
-		memmove(p->open, p->open + 1, (OPEN_MAX - 1) * sizeof(*p->open)); /* a hostile log: the oldest is forgotten */
+		memmove(p->open, p->open + 1, (OPEN_MAX - 1) * sizeof(*p->open)); /* a hostile log: the oldest is dropped */
 		p->n_open--;
 	}
 	PUSH_TO(p->open, p->n_open, p->cap_open) =
@@ -203,7 +202,7 @@ static void end(struct trace_phases *p, const struct chromium_event *e)
 	i = innermost(p, e->thread);
 	if (i != NONE)
 		p->open[i].since = e->ts;
-	/* A compilation that begins anew has its first events before its dynamo_start, under the name of the one before. */
+	/* A restarted compilation has its first events before its dynamo_start, under the previous one's name. */
 	add_call(p, e, name, e->compile != NONE ? e->compile : o.compile, o.line, e->ts > o.ts ? e->ts - o.ts : 0, o.self);
 }
 
@@ -229,7 +228,7 @@ void phases_commit(struct trace_reading *r, const struct trace_scan *s)
 
 /* ---- the end ---- */
 
-/* Attempts of one id, and ids that name no frame, become one row, in place. */
+/* Merges attempts of one id, and ids without a frame, into one row, in place. */
 static void join_attempts(struct trace_reading *r)
 {
 	struct trace_phases *p = &r->phases;
@@ -253,7 +252,7 @@ static void join_attempts(struct trace_reading *r)
 			if (compile != NONE)
 				first.v[compile] = k;
 		}
-		/* the block around them has no end in this log: they are all that is known of it */
+		/* the block around them has no end in this log: they are all that is known about it */
 		f->phase[k].seconds += (x.seconds > x.self ? x.seconds : x.self) / 1e6;
 		f->phase[k].self += x.self / 1e6;
 		f->phase[k].each += x.each / 1e6;

@@ -1,4 +1,4 @@
-/* facts_ranks.c - what ranks are compared by, out of records as they pass: what is begun, captured and made, and when something
+/* facts_ranks.c - data for comparing ranks, from records as they are read: what is started, captured and generated, and when something
  * compiled. */
 #include "run/trace/facts_part.h"
 
@@ -17,7 +17,7 @@ struct rank_attempt *reading_attempt(struct trace_reading *r, uint32_t attempt)
 	return &x->attempt[k];
 }
 
-/* NULL: there are too many. */
+/* NULL: too many. */
 static struct fact_step *new_step(struct trace_reading *r, enum fact_step_kind kind, uint64_t fingerprint, struct slice what)
 {
 	if (r->f->n_step - r->t->from.step >= RANK_EVENTS)
@@ -89,14 +89,14 @@ static void new_span(struct trace_reading *r, struct fact_src src, enum fact_spa
 	to->end = (double)end / 1e6;
 }
 
-/* Of seconds until now. */
+/* Before now, given seconds. */
 static void take_span(struct trace_reading *r, double seconds, enum fact_span_kind kind)
 {
 	uint64_t us = seconds > 0 && seconds < 1e6 ? (uint64_t)(seconds * 1e6) : 0, end = r->t->elapsed;
 	struct rank_attempt *a = reading_attempt(r, r->t->at.attempt);
 	uint64_t since = end > a->first ? end - a->first : 0;
 	if (kind == SPAN_COMPILE && !a->closed && us < since)
-		us = since; /* the log's own clock is there; a metric may leave out what came before */
+		us = since; /* the log has its own clock; a metric may leave out earlier time */
 	a->closed = true;
 	new_span(r, r->t->at, kind, us > end ? 0 : end - us, end);
 }

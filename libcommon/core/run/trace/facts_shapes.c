@@ -1,9 +1,9 @@
-/* facts_shapes.c - symbols and what bounded them.
+/* facts_shapes.c - symbols and their constraints.
  *
  * torch 2.13.0 (torch/fx/experimental/symbolic_shapes.py): create_symbol and create_unbacked_symbol (rows of struct trace),
- * symbolic_shape_specialization (also), guard_added_fast and propagate_real_tensors (read here), and with TORCH_DTRACE the same once
- * more as guard_added and propagate_real_tensors_provenance, which then are not taken twice. A guard that the user's code asked for
- * has a user_stack; else both places are in `stack`.
+ * symbolic_shape_specialization (also), guard_added_fast and propagate_real_tensors (read here), and with TORCH_DTRACE again as guard_added
+ * and propagate_real_tensors_provenance, which are not counted twice. A guard evaluated by the user's code has a user_stack; else both
+ * locations are in `stack`.
  */
 #include "run/trace/facts_part.h"
 #include "run/symbols.h"
@@ -27,7 +27,7 @@ static struct fact_loc loc_of(struct trace_reading *r, const struct json_tape *t
 				 facts_intern(r->f, json_word(tape, frame, "name")), code};
 }
 
-/* The shape environment answers; who asked is above it. */
+/* The shape environment evaluates; its caller is above it. */
 static bool is_shape_env(struct slice file)
 {
 	static const char *const files[] = {"torch/fx/experimental/symbolic_shapes.py",
@@ -47,14 +47,14 @@ static void places(struct trace_reading *r, const struct json_tape *tape, uint32
 {
 	uint32_t inner = NONE, of_torch = NONE;
 	struct slice file, before = {0};
-	bool program = false, caller = false; /* whose the file is */
+	bool program = false, caller = false; /* owner of the file */
 	if (!json_is(tape, stack, JSON_ARRAY))
 		return;
 	json_each(tape, stack, k) {
 		if (!json_is(tape, k, JSON_OBJECT))
 			continue;
 		file = file_of(r->t, tape, k);
-		if (file.p != before.p || file.n != before.n) { /* frames of one file follow one another */
+		if (file.p != before.p || file.n != before.n) { /* frames of one file are adjacent */
 			enum srcloc_origin origin = srcloc_origin(file);
 			program = file.n && origin <= SRCLOC_PACKAGE;
 			caller = file.n && origin == SRCLOC_TORCH && !is_shape_env(file);
@@ -73,7 +73,7 @@ static void places(struct trace_reading *r, const struct json_tape *tape, uint32
 
 /* ---- expressions ---- */
 
-/* Its only symbol, or none; two different ones of an Eq: *second. unbacked: one of them is. */
+/* Its only symbol, or none; the second of two in an Eq: *second. unbacked: one of them is unbacked. */
 static struct slice only_symbol(struct slice expr, struct slice *second, bool *unbacked)
 {
 	struct slice first = {NULL, 0}, next;
@@ -143,9 +143,9 @@ void reading_bound(struct trace_reading *r, uint32_t compile, const struct json_
 		b->value = facts_intern(r->f, json_slice(tape, result));
 }
 
-/* ---- what struct trace has ---- */
+/* ---- from struct trace ---- */
 
-/* {compile, expr} of the bounds that are there. */
+/* {compile, expr} of the existing bounds. */
 static uint32_t add_key(struct intern *have, uint32_t compile, uint32_t expr)
 {
 	uint32_t key[2] = {compile, expr};
@@ -252,7 +252,7 @@ static int by_line(const void *a, const void *b)
 	return p->src.line < q->src.line ? -1 : p->src.line > q->src.line;
 }
 
-/* propagate_real_tensors has no user_stack; the assertion that torch makes of the same expression right after it has. */
+/* propagate_real_tensors has no user_stack; the assertion that torch creates from the same expression right after it does. */
 static void place_data(struct facts *f, uint32_t from)
 {
 	for (uint32_t i = from; i < f->n_bound; i++) {

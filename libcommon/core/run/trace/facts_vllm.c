@@ -1,4 +1,4 @@
-/* facts_vllm.c - vLLM's records: calls of its backend, parts of the graph by range of sizes, what each pass changed (facts.h). */
+/* facts_vllm.c - vLLM's records: calls of its backend, pieces of the graph by range of sizes, changes by each pass (facts.h). */
 #include "base/linediff.h"
 #include "base/unified.h"
 #include "run/trace/facts_part.h"
@@ -36,7 +36,7 @@ static void take_call(struct trace_reading *r, uint32_t compile, struct fact_src
 	to->cudagraph_mode = member(r, root, "cudagraph_mode");
 	to->sizes = member(r, root, "compile_sizes");
 	to->ranges = member(r, root, "compile_ranges_endpoints");
-	if (to->ranges == NONE) /* as it was called first */
+	if (to->ranges == NONE) /* under its first name */
 		to->ranges = member(r, root, "compile_ranges_split_points");
 	to->enabled_passes = member(r, root, "enabled_passes");
 	to->inductor_passes = member(r, root, "inductor_passes");
@@ -71,7 +71,7 @@ static void keep_graph(struct vllm_reading *v, uint32_t artifact, struct slice p
 		buf_add_slice(&v->graph, payload);
 }
 
-/* The passes over parts that are alike are alike: most texts are there already. */
+/* Passes over similar pieces are similar: most texts already exist. */
 static uint32_t keep_diff(struct trace_reading *r, struct slice payload)
 {
 	buf_reset(&r->tmp);

@@ -1,17 +1,16 @@
-/* identity.c - whose record it is: process, generation, compilation, attempt.
+/* identity.c - finds the owner of a record: process, generation, compilation, attempt.
  *
- * A compile id is no name: torch._dynamo.reset() begins at 0/0 again and writes nothing of it, a second run may have been appended to
- * the log, and several processes may write into one. What is known (torch 2.13.0 and 2.15.0: torch/_dynamo/__init__.py reset,
+ * A compile id is not unique: torch._dynamo.reset() starts at 0/0 again without writing any record, a second run may have been appended to
+ * the log, and several processes may write to one log. Known facts (torch 2.13.0 and 2.15.0: torch/_dynamo/__init__.py reset,
  * convert_frame.py get_compile_id and log_dynamo_start, compiled_autograd.py COMPILE_COUNTER, torch/_logging/structured.py INTERN_TABLE):
  *
  * - The number in a prefix is the process's. A process that starts counts its strings from 0.
  * - Frames get their numbers in order when they are compiled first, and so do the compilations of a frame; within compiled autograd from
- *   the same counters. So dynamo_start of a frame that is not new, or of a compilation that is not, is the first of a generation. What
- *   torch exports has no dynamo_start, but a graph. "!N" without a frame has a counter of its own, and stands before what is compiled
- *   of it.
- * - compilation_metrics end a compilation. What comes later under its id is its backward, which is compiled when it is first called.
+ *   the same counters. So dynamo_start of a frame that is not new, or of a compilation that is not, is the first of a generation. Exports
+ *   have no dynamo_start, but a graph. "!N" without a frame has its own counter, and precedes the compilations in it.
+ * - compilation_metrics end a compilation. Later records with its id are its backward, which is compiled when it is first called.
  *
- * Not to be known: whose a backward is when a reset came between, and both forwards wait for one (the newest is taken).
+ * Unknown: which forward a backward belongs to after a reset, if both are waiting for one (the newest is used).
  */
 #include "run/trace/reduce.h"
 #include "base/chain.h"
@@ -21,7 +20,7 @@ enum { PROCESSES_MOST = 4096, LOOK_BACK = 64 };
 #define HAS(r, kind) ((r)->kinds >> KIND_##kind & 1)
 #define BIT(kind) (1ull << KIND_##kind)
 
-/* What stands before the record that tells that a compilation is a new one; nothing is counted of it. */
+/* Records before the one that shows that a compilation is new; they are not counted. */
 static const uint64_t before_start = BIT(chromium_event) | BIT(describe_storage) | BIT(describe_tensor) | BIT(describe_source);
 
 /* ---- processes ---- */
@@ -57,7 +56,7 @@ static void begin(struct trace *t, struct trace_process *p, int64_t autograd)
 	generation_next(&p->generation);
 	p->captured = -1;
 	if (p->capture != NONE && t->f->attempt[p->capture].id.autograd == autograd) {
-		/* "!0" was captured, and only its compilation "!0/0/0" tells that it is another than the last. */
+		/* "!0" was captured, and only its compilation "!0/0/0" shows that it differs from the last. */
 		t->f->attempt[p->capture].generation = p->generation.number;
 		p->captured = autograd;
 	}
@@ -211,7 +210,7 @@ static uint32_t newest_here(const struct trace *t, uint32_t folder)
 	return k;
 }
 
-/* Of what has no frame: "!N" in compiled autograd, records of no compilation. */
+/* For ids without a frame: "!N" in compiled autograd, records outside compilations. */
 static uint32_t frameless(struct trace *t, const struct trace_record *r, uint32_t folder)
 {
 	struct trace_process *p = &t->process[t->now];

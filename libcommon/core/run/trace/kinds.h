@@ -7,10 +7,10 @@
  * The order matters: when one envelope names several kinds, their outputs are numbered in this order.
  *
  * X(name, form, fields, flags)
- *   form     what the directory report makes of it (enum trace_form)
+ *   form     its form in the directory report (enum trace_form)
  *   fields   the typed fields of its value (schema.c); a value of another type makes the record malformed
  *   flags    K_GRAPH: the payload is an FX graph, nodes are counted
- *            K_NEW: the Rust tool does not know it (there it is an unknown field)
+ *            K_NEW: unknown to the Rust tool (an unknown field there)
  */
 #ifndef PT2_TRACE_KINDS_H
 #define PT2_TRACE_KINDS_H
@@ -26,7 +26,7 @@ enum trace_form {
 	FORM_LINK,       /* a link, no file */
 	FORM_ARTIFACT,   /* payload as NAME_N.txt or .json */
 	FORM_DUMP_FILE,  /* payload as dump_file/NAME.html, lines anchored, no number in the name */
-	FORM_METRICS,    /* compilation_metrics_N.html from the envelope and what came before */
+	FORM_METRICS,    /* compilation_metrics_N.html from the envelope and earlier records */
 };
 
 enum { K_GRAPH = 1, K_NEW = 2 };

@@ -1,4 +1,4 @@
-/* model.c - struct trace: its begin and end, damage, compile ids in words, and finding one. */
+/* model.c - struct trace: setup and release, damage, compile ids as text, and lookups. */
 #include "run/trace/reduce.h"
 
 const char *const trace_damage_name[DAMAGE_COUNT] = {
@@ -52,7 +52,7 @@ uint32_t trace_string_of_any(const struct trace *t, uint64_t i)
 	return NONE;
 }
 
-/* What another log of this process has told before. */
+/* Strings defined earlier in another log of this process. */
 static uint32_t string_of_others(const struct trace *t, uint64_t pid, uint64_t i)
 {
 	uint64_t key[2] = {pid, i};
@@ -67,7 +67,7 @@ uint32_t trace_string(const struct trace *t, uint64_t i)
 		return NONE;
 	if (i < p->n_string && p->string[i] != NONE)
 		return p->string[i];
-	uint32_t name = trace_string_of_any(t, i); /* a forked child does not tell again what its parent told */
+	uint32_t name = trace_string_of_any(t, i); /* a forked child does not repeat its parent's strings */
 	return name == NONE ? string_of_others(t, p->pid, i) : name;
 }
 
@@ -85,7 +85,7 @@ void trace_keep_strings(struct trace *t)
 		}
 }
 
-/* Numbers grow with the rows; of some rows there is none. */
+/* Numbers increase with the rows; some rows have none. */
 const struct trace_artifact *trace_numbered(const struct trace *t, uint32_t number)
 {
 	uint32_t from = 0, to = t->n_artifact;
@@ -155,7 +155,7 @@ void trace_release(struct trace *t)
 	*t = (struct trace){0};
 }
 
-/* A break without a count of ops is one that only a later attempt tells (finish_status in read.c). */
+/* A break without a count of ops is one known only from a later attempt (finish_status in read.c). */
 static bool has_metrics(const struct fact_attempt *c)
 {
 	return c->status != COMPILE_UNKNOWN && !(c->status == COMPILE_BREAK && c->ops < 0);

@@ -1,10 +1,10 @@
-/* paths.c - the files that artifacts become: names out of a log made safe. */
+/* paths.c - the files that artifacts become: makes names from a log safe. */
 #include "run/text.h"
 #include "run/trace/trace.h"
 
 enum { COMPONENT_MAX = 200, PATH_LIMIT = 1000 };
 
-/* A folder of such a name could be another record's file. */
+/* A directory with such a name could be another record's file. */
 static bool like_a_file(struct slice part) { return slice_ends(part, ".txt") || slice_ends(part, ".html") || slice_ends(part, ".json"); }
 
 bool trace_safe_path(struct slice name, struct buf *out)

@@ -34,7 +34,7 @@ struct nodes {
 	uint32_t n, cap;
 };
 
-/* The first place counts: the outer graph is printed before the graphs inside it. */
+/* The first location counts: the outer graph is printed before the graphs inside it. */
 static void add_node(struct nodes *x, struct slice name, uint32_t line)
 {
 	if (intern_add(&x->name, name) < x->n)
@@ -94,7 +94,7 @@ static void add_origin(struct provenance *p, unsigned graph, uint32_t line, uint
 	p->origin[graph][p->n_origin[graph]++] = (struct prov_origin){line, source};
 }
 
-/* Rows of p->source by what they say. */
+/* Rows of p->source by content. */
 static uint32_t source_of(struct provenance *p, struct intern *seen, struct slice comment, const struct srcloc *at)
 {
 	uint32_t i = intern_add(seen, comment);
@@ -112,8 +112,8 @@ static void read_graph(struct provenance *p, unsigned graph, struct slice text, 
 		struct slice s = skip_blanks(line);
 		struct srcloc at;
 		if (s.n && *s.p == '#') {
-			/* "# File: m.py:12 in f, code: ..."; annotations may stand before it. Sources are told apart by the
-			 * part that srcloc reads, the comment from "File:" on. */
+			/* "# File: m.py:12 in f, code: ..."; annotations may precede it. Sources are distinguished by the part that srcloc
+			 * reads, the comment from "File:" on. */
 			const char *file = slice_find(s, "File: ");
 			struct slice comment = file ? slice_of(file, (size_t)(s.p + s.n - file)) : s;
 			if (file && srcloc_parse(s, &at))
@@ -211,7 +211,7 @@ static void kernels_release(struct kernels *x)
 struct scanner {
 	const struct kernels *x;
 	struct slice rest;  /* of the line */
-	struct slice chain; /* a.b.c that is looked into; from: where in it */
+	struct slice chain; /* the a.b.c being searched; from: position in it */
 	size_t from, to;
 };
 
@@ -259,7 +259,7 @@ static uint32_t next_name(struct scanner *z)
 
 static bool is_comment(struct slice s) { return slice_starts(s, "#") || slice_starts(s, "//"); }
 
-/* Brackets opened less closed, outside of quotes. */
+/* Number of opened minus closed brackets, outside quotes. */
 static int depth_of(struct slice s)
 {
 	int d = 0;
@@ -294,7 +294,7 @@ struct code {
 		uint32_t kernel, line;
 	} pending[PENDING_MAX]; /* handles met, and the first code line after them */
 	unsigned n_pending;
-	int depth;          /* of the call that is open */
+	int depth;          /* of the open call */
 	uint32_t open_from; /* the calls whose end is not yet seen: p->call[which][open_from...] */
 };
 
@@ -308,7 +308,7 @@ static void add_call(struct code *c, uint32_t kernel, uint32_t line)
 	p->call[w][p->n_call[w]++] = (struct prov_call){kernel, line, line};
 }
 
-/* Handles whose kernel is called by another name: the code after the comment will be it. */
+/* For handles whose kernel is called by another name, uses the code after the comment. */
 static void give_up(struct code *c)
 {
 	for (unsigned i = 0; i < c->n_pending; i++)
@@ -343,7 +343,7 @@ static bool handles(struct code *c, struct slice s)
 	return true;
 }
 
-/* Calls of this line: those that a handle announced; without handles, by name alone (all of them, once each). */
+/* Calls of this line: those announced by a handle; without handles, by name alone (all of them, once each). */
 static void find_calls(struct code *c, struct slice s, uint32_t n, bool announced)
 {
 	struct scanner z = {.x = c->x, .rest = s};
@@ -377,7 +377,7 @@ static void walk_code(struct code *c, struct slice text, bool announced)
 	unsigned w = c->which;
 	struct slice rest = text, line;
 	bool runs = announced;
-	/* Without handles only the wrapper's body counts; all of it where there is no such body. */
+	/* Without handles only the wrapper's body counts; all of it if there is no such body. */
 	if (!runs) {
 		while (!runs && slice_line(&rest, &line))
 			runs = runs_from(skip_blanks(line), w);
@@ -480,7 +480,7 @@ static void add_link(struct provenance *p, enum prov_way way, uint32_t from, uin
 	p->link[way][p->n_link[way]++] = (struct prov_link){from, to};
 }
 
-/* {node: [node...]}: ahead, and with back also the other way (where the log has no mapping of its own for that). */
+/* {node: [node...]}: ahead, and with `back` also the reverse (if the log has no separate mapping for that). */
 static void link_nodes(struct provenance *p, const struct json_tape *t, uint32_t map, enum prov_way ahead, int back,
 		       const struct nodes *from, const struct nodes *to)
 {
@@ -516,7 +516,7 @@ static struct by_kernel calls_by_kernel(const struct provenance *p, unsigned whi
 	return x;
 }
 
-/* {kernel: [node...]} or, turned, {node: [kernel...]}. */
+/* {kernel: [node...]} or, inverted, {node: [kernel...]}. */
 static void link_kernels(struct provenance *p, const struct json_tape *t, uint32_t map, bool turned, bool to_post, bool to_code,
 			 const struct kernels *x, const struct nodes *post)
 {
@@ -647,7 +647,7 @@ void provenance_release(struct provenance *p)
 	*p = (struct provenance){0};
 }
 
-/* ---- questions ---- */
+/* ---- queries ---- */
 
 uint32_t provenance_first(const struct provenance *p, enum prov_way way, uint32_t line)
 {

@@ -1,13 +1,13 @@
-/* provenance.h - which lines of the graph before and after Inductor's passes, and of the generated code, are one another.
+/* provenance.h - links corresponding lines of the graph before and after Inductor's passes, and of the generated code.
  *
  *     struct slice text[PROV_TEXTS] = {[PROV_PRE] = ..., [PROV_POST] = ..., [PROV_CODE] = ..., [PROV_MAP] = ...};
  *     struct provenance p = {0};
- *     if (provenance_build(&p, text))                    // false: no node mappings, so no links (but sources and kernels)
+ *     if (provenance_build(&p, text))                    // false: no node mappings, so no links (only sources and kernels)
  *         for (i = provenance_first(&p, PRE_TO_POST, 12); i < p.n_link[PRE_TO_POST] && p.link[PRE_TO_POST][i].from == 12; i++)
  *             ... line 12 of the graph before became line p.link[PRE_TO_POST][i].to of the graph after
  *     provenance_release(&p);
  *
- * Any of the texts may be empty. They are as the trace has them (torch 2.13.0, torch/_inductor/debug.py and
+ * Any of the texts may be empty. They are as in the trace (torch 2.13.0, torch/_inductor/debug.py and
  * codegen/wrapper.py):
  *   PROV_PRE     before_pre_grad_graph, or inductor_pre_grad_graph of older torch: readable FX code
  *   PROV_POST    inductor_post_grad_graph (after_post_grad_graph)
@@ -16,16 +16,16 @@
  *   PROV_MAP     inductor_provenance_tracking_node_mappings: {"preToPost": {NODE: [NODE...]}, "postToPre": {...},
  *                "cppCodeToPost": {KERNEL: [NODE...]}, "postToCppCode": {...}, "version": 2.0}
  *   PROV_STACKS  inductor_provenance_tracking_kernel_stack_traces: {KERNEL: [Python stack...]}
- * A KERNEL is NAME:HANDLE; the wrapper has a comment "[Provenance debug handles] NAME:HANDLE" before the call. Version 1
- * has no handles: there every call of NAME counts.
+ * A KERNEL is NAME:HANDLE; the wrapper has a comment "[Provenance debug handles] NAME:HANDLE" before the call. Version 1 has no handles:
+ * every call of NAME counts.
  *
- * Lines count from 1, in the text as it is. A node is where FX code assigns it, or the signature where it is an argument;
- * where nested graphs use a name again, the outer graph's is meant. A kernel's link is its call's first line; the kernel
- * says where the call ends and where its definition is. Where the text has no call of the kernel's name after the
- * comment (names that differ from what is called), the first line of code there is taken.
+ * Lines count from 1, in the unchanged text. A node's line is where FX code assigns it, or the signature if it is an argument; if nested
+ * graphs reuse a name, it means the outer graph's. A kernel's link is its call's first line; the kernel has the end of the call and the
+ * lines of its definition. If the text has no call of the kernel's name after the comment (the names differ), the first line of code there
+ * is used.
  *
- * Nothing here depends on recursion, work is linear in the texts and links, and links are at most PROV_LINKS_MAX a
- * direction. Names of kernels and sources point into p->arena: the texts may go.
+ * There is no recursion, work is linear in the texts and links, and there are at most PROV_LINKS_MAX links in each direction. Names of
+ * kernels and sources point into p->arena: the texts may be freed.
  */
 #ifndef PT2_PROVENANCE_H
 #define PT2_PROVENANCE_H
@@ -46,11 +46,11 @@ struct prov_call {
 };
 struct prov_kernel {
 	struct slice name;            /* with its handle: "triton_poi_fused_mul_0:2" */
-	uint32_t def_first, def_last; /* lines of PROV_CODE, or of PROV_AOT where PROV_CODE has none; 0: not there */
+	uint32_t def_first, def_last; /* lines of PROV_CODE, or of PROV_AOT if not in PROV_CODE; 0: missing */
 };
 /* From this line of a graph on, until the next row, nodes come from this line of the program. */
 struct prov_origin {
-	uint32_t line, source; /* source: NONE where torch knows none */
+	uint32_t line, source; /* source: NONE if unknown to torch */
 };
 
 struct provenance {

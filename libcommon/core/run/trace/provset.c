@@ -1,7 +1,7 @@
-/* provset.c - phase 2: which graphs, code and mappings belong together, and their line links (trace_provenance). */
+/* provset.c - phase 2: groups graphs, code and mappings that belong together, and their line links (trace_provenance). */
 #include "run/trace/reduce.h"
 
-/* Texts of a compile id that wait for the rest of their set. */
+/* Texts of a compile id waiting for the rest of their set. */
 struct prov_set {
 	uint32_t compile;
 	uint32_t artifact[PROV_TEXTS];
@@ -44,7 +44,7 @@ static void drop(struct trace *t, struct prov_set *x, enum prov_text part)
 	x->artifact[part] = NONE;
 }
 
-/* Link what is there; the graph before the passes stays, the backward's mappings refer to it, too. */
+/* Links what is available; the graph before the passes is kept, since the backward's mappings also refer to it. */
 static void complete(struct trace *t, struct prov_set *x)
 {
 	struct slice text[PROV_TEXTS];
@@ -113,7 +113,7 @@ static void bound(struct trace *t, const struct prov_set *keep)
 static void take_part(struct trace *t, struct prov_set *x, enum prov_text part, uint32_t artifact, struct slice payload, uint64_t line)
 {
 	bool mapped = x->artifact[PROV_MAP] != NONE;
-	/* A set ends where the next one begins. */
+	/* A set ends at the start of the next one. */
 	if (mapped && (part == PROV_PRE || part == PROV_POST || part == PROV_MAP || x->artifact[part] != NONE))
 		complete(t, x);
 	if (part == PROV_PRE || part == PROV_POST)
@@ -156,7 +156,7 @@ void provset_record(struct trace *t, const struct trace_scan *s, const struct tr
 
 void provset_end(struct trace *t)
 {
-	/* In the order of the compile ids, whatever order they were left in. */
+	/* In compile id order, whatever their order so far. */
 	while (t->n_prov_set) {
 		uint32_t first = 0;
 		for (uint32_t i = 1; i < t->n_prov_set; i++)

@@ -1,4 +1,4 @@
-/* read.c - the three phases put together over base/pool. */
+/* read.c - runs the three phases on base/pool. */
 #include "base/pool.h"
 #include "run/trace/facts_part.h"
 #include "run/trace/reduce.h"
@@ -8,7 +8,7 @@ struct reading {
 	const struct trace_hooks *hooks;
 	struct input in;
 	size_t window;
-	bool stopped; /* by a hook, which has said why */
+	bool stopped; /* by a hook, which gave the reason */
 };
 
 static int do_read(void *ctx, void *slot)
@@ -86,10 +86,10 @@ int trace_read(struct trace *t, const struct trace_hooks *hooks, struct err *err
 	/* Small logs are not worth a thread. */
 	threads = r.in.seekable && !r.in.gz && r.in.size < 1 << 20 ? 1 : threads > 16 ? 16 : threads;
 	const unsigned n = threads + (threads > 1);
-	/* All windows together take 12 MiB, what is made of them as much again. */
+	/* All windows together take 12 MiB, and their results as much again. */
 	r.window = (12u << 20) / n / (r.hooks->share ? r.hooks->share : 1);
 	if (r.window > 2 << 20)
-		r.window = 2 << 20; /* what is larger than the caches is slower */
+		r.window = 2 << 20; /* larger than the caches is slower */
 	if (r.window < 256 << 10)
 		r.window = 256 << 10;
 	void *slots[17];
@@ -122,7 +122,7 @@ int trace_read(struct trace *t, const struct trace_hooks *hooks, struct err *err
 	}
 	input_close(&r.in);
 	if (status)
-		t->f->n_input--; /* nothing of it was taken: not one record */
+		t->f->n_input--; /* nothing was read: not a single record */
 	finish_status(t);
 	provset_end(t);
 	if (t->n_phase)

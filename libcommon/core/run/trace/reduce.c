@@ -26,7 +26,7 @@ static struct slice file_stem(struct slice path)
 	return dot && dot > path.p ? slice_of(path.p, (size_t)(dot - path.p)) : path;
 }
 
-/* eval_with_key: "<eval_with_key>.12" and whatever is around it is shown as eval_with_key_12. */
+/* eval_with_key: "<eval_with_key>.12" and anything around it is shown as eval_with_key_12. */
 static bool eval_with_key(struct slice name, uint64_t *id)
 {
 	const char *p = slice_find(name, "<eval_with_key>.");
@@ -39,7 +39,7 @@ static bool eval_with_key(struct slice name, uint64_t *id)
 	return slice_u64(slice_of(p, n), id);
 }
 
-/* Microseconds since the log's first record; 0 where threads wrote in another order. A year has 365 days here. */
+/* Microseconds since the log's first record; 0 if threads wrote in another order. A year has 365 days here. */
 static uint64_t since_start(const struct trace *t, const struct trace_record *r)
 {
 	static const int16_t before[] = {0, 31, 59, 90, 120, 151, 181, 212, 243, 273, 304, 334};
@@ -203,7 +203,7 @@ static void take_unknown(struct trace *t, struct trace_scan *s, struct trace_rec
 	}
 }
 
-/* The name of the graph that a member of the record gives it. */
+/* The name of the graph from a member of the record. */
 static void take_named(struct trace *t, struct trace_scan *s, struct trace_record *r, enum trace_kind kind, uint32_t v, bool ddp_child)
 {
 	const struct json_tape *tape = &s->tape;
@@ -256,7 +256,7 @@ static void take_dump_file(struct trace *t, struct trace_scan *s, struct trace_r
 	reduce_artifact(t, s, r, kind, buf_slice(&t->tmp), LANG_PY, ART_HTML | ART_GLOBAL);
 }
 
-/* Records that are no artifact. */
+/* Records that are not artifacts. */
 static void take_event(struct trace *t, struct trace_scan *s, struct trace_record *r, enum trace_kind kind, uint32_t v)
 {
 	const struct json_tape *tape = &s->tape;
@@ -319,7 +319,7 @@ static void take_kind(struct trace *t, struct trace_scan *s, struct trace_record
 	}
 }
 
-/* What a process says of itself before it has a rank may come after records that have one. */
+/* Records that a process writes before it has a rank may come after records that have one. */
 static void take_rankless(struct trace *t, struct trace_scan *s, struct trace_record *r)
 {
 	uint32_t name = json_get(&s->tape, trace_value(s, r, KIND_artifact), "name");
@@ -378,7 +378,7 @@ static void reduce_record(struct trace *t, struct trace_scan *s, struct trace_re
 	if (t->rank < 0) {
 		t->rank = r->rank;
 	} else if (r->rank != t->rank) {
-		/* The Rust tlparse numbers no record of another rank or of none, once a rank is known; so do we. */
+		/* The Rust tlparse numbers no record of another rank or of none, once a rank is known; the same here. */
 		r->flags |= REC_OTHER_RANK;
 		if (r->rank >= 0)
 			trace_damage_add(t->damage, DAMAGE_RANK, line);

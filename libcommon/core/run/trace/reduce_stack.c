@@ -48,7 +48,7 @@ static bool frame_is(const struct trace *t, uint32_t frame, const char *file, co
 	       slice_is(intern_get(&t->f->names, t->frame[frame].name), name);
 }
 
-/* Dynamo's own frames at the end of every dynamo_start stack say nothing about the program. */
+/* Dynamo's own frames at the end of every dynamo_start stack are irrelevant to the program. */
 static uint32_t without_convert_frame(const struct trace *t, const uint32_t *frame, uint32_t n)
 {
 	static const char file[] = "torch/_dynamo/convert_frame.py";
@@ -61,7 +61,7 @@ static uint32_t without_convert_frame(const struct trace *t, const uint32_t *fra
 	return n;
 }
 
-/* Put a stack into a trie; the node of its last frame, or NONE. */
+/* Adds a stack to a trie; returns the node of its last frame, or NONE. */
 static uint32_t trie_add(struct trace *t, struct trace_trie *trie, const struct json_tape *tape, uint32_t k, bool dynamo, uint32_t compile)
 {
 	uint32_t n = 0, parent = NONE;
@@ -103,7 +103,7 @@ static uint32_t trie_add(struct trace *t, struct trace_trie *trie, const struct 
 	return parent;
 }
 
-/* The innermost frame of a user_stack that is in a file: where in the user's program it happened. */
+/* The innermost frame of a user_stack that is in a file: the location in the user's program. */
 struct fact_loc reduce_user_loc(struct trace *t, const struct json_tape *tape, uint32_t value)
 {
 	struct fact_loc loc = {NONE, 0, NONE, NONE};

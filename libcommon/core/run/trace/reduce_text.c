@@ -1,4 +1,4 @@
-/* reduce_text.c - what texts and metrics of a compilation say: breaks, recompiles, restarts, failures, times. */
+/* reduce_text.c - reads texts and metrics of a compilation: breaks, recompiles, restarts, failures, times. */
 #include "run/trace/reduce.h"
 #include "run/text.h"
 
@@ -82,7 +82,7 @@ static void add_phase(struct trace *t, struct slice name, double seconds)
 	t->phase[i].seconds += seconds;
 }
 
-/* Durations: every *_us but the points in time; logs before torch 2.6 have only the *_time_s. */
+/* Durations: every *_us except points in time; logs before torch 2.6 have only the *_time_s. */
 void reduce_phases(struct trace *t, const struct json_tape *tape, uint32_t v)
 {
 	bool us = json_get(tape, v, "duration_us") != NONE;
@@ -114,8 +114,8 @@ static void add_failure(struct trace *t, struct fact_loc loc, uint32_t type, uin
 	to->restart = type == NONE;
 }
 
-/* A restart reason is a graph break that an artifact of the same compile id has told already, one that nothing else
- * tells, or no graph break at all. */
+/* A restart reason is a graph break already known from an artifact of the same compile id, one known only from here, or not a graph break
+ * at all. */
 static void restart_break(struct trace *t, struct slice reason)
 {
 	const struct fact_attempt *of = &t->f->attempt[t->at.attempt];
@@ -140,7 +140,7 @@ static void restart_break(struct trace *t, struct slice reason)
 	t->at = at;
 }
 
-/* What a record of compilation metrics is asked for, in its order. */
+/* The values read from a compilation metrics record, in its order. */
 #define METRICS_TAKEN(X) \
 	X(co_name) \
 	X(co_filename) \

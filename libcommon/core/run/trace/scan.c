@@ -1,4 +1,4 @@
-/* scan.c - phase 1: a window of the log into records. Needs nothing but the window, so windows are scanned side by side. */
+/* scan.c - phase 1: splits a window of the log into records. It needs only the window, so windows are scanned in parallel. */
 #include "base/bytes16.h"
 #include "base/untab.h"
 #include "run/trace/trace.h"
@@ -98,7 +98,7 @@ static bool prefix_at(const char *p, const char *end, struct prefix *x)
 	return true;
 }
 
-/* Anywhere in a line, but not behind a tab: that is a payload in which a log stands, under a scheduler's label. */
+/* Anywhere in a line, but not after a tab: that is a payload that contains a log, under a scheduler's label. */
 static bool find_prefix(const char *p, const char *end, struct prefix *x)
 {
 	for (; end - p > 28 && *p != '\t'; p++)
@@ -107,7 +107,7 @@ static bool find_prefix(const char *p, const char *end, struct prefix *x)
 	return false;
 }
 
-/* What a scheduler writes before every line, payload lines too: as much as stands before the first prefix. */
+/* A scheduler's label before every line, including payload lines: as long as the text before the first prefix. */
 static size_t find_label(const char *data, size_t len, const char **of)
 {
 	struct slice rest = slice_of(data, len), line;
@@ -120,7 +120,7 @@ static size_t find_label(const char *data, size_t len, const char **of)
 	return 0;
 }
 
-/* Is this a payload line behind a label, as far as can be seen of it? */
+/* Is this a payload line after a label, as far as it is visible? */
 static bool label_payload(struct slice rest, struct slice label)
 {
 	if (rest.n <= label.n)
@@ -134,8 +134,8 @@ size_t trace_cut(const char *data, size_t len)
 	size_t plain = 0, tried = 0, label;
 	const char *of = NULL, *p = memrchr(data, '\n', len);
 	label = find_label(data, len, &of);
-	/* Backwards over line starts. A record starts at a line with a prefix; where none is in sight, any line that is no
-	 * payload will do, so that a file that is no log at all is not read into one window. */
+	/* Backwards over line starts. A record starts at a line with a prefix; if none is in sight, any non-payload line will do, so that a
+	 * file that is not a log is not read into one window. */
 	while (p) {
 		const char *line = p + 1, *end = memchr(line, '\n', len - (size_t)(line - data));
 		if (line < data + len && *line != '\t' && *line != '\n' && *line != '\r' &&
@@ -154,7 +154,7 @@ size_t trace_cut(const char *data, size_t len)
 
 /* ---- records ---- */
 
-/* Nodes of a graph as print_readable writes it: `name: "f32[8]" = expr`. Aliases of inputs (l_x_ = L_x_) are none. */
+/* Nodes of a graph as written by print_readable: `name: "f32[8]" = expr`. Aliases of inputs (l_x_ = L_x_) do not count. */
 static int32_t count_nodes(struct slice text)
 {
 	int32_t n = 0;
@@ -182,7 +182,7 @@ static int32_t count_nodes(struct slice text)
 	return n;
 }
 
-/* MD5 of all payloads of the window, and whether it is the one that was written. Records no longer move. */
+/* MD5 of all payloads of the window, and whether it is the original one. Records no longer move. */
 static void hash_payloads(struct trace_scan *s)
 {
 	s->n_md5 = 0;
@@ -201,7 +201,7 @@ static void hash_payloads(struct trace_scan *s)
 	}
 }
 
-/* has_payload, 32 lower-case hex digits; anything else is the MD5 of nothing that there is. */
+/* has_payload, 32 lower-case hex digits; anything else is not a valid MD5. */
 static bool read_md5(struct slice hex, uint8_t md5[16])
 {
 	unsigned good = hex.n == 32 ? 0xffff : 0;
@@ -216,7 +216,7 @@ static bool read_md5(struct slice hex, uint8_t md5[16])
 	return good == 0xffff;
 }
 
-/* The record's last line has been seen. */
+/* Called when the record's last line has been seen. */
 static void finish(struct trace_scan *s, struct trace_record *r, bool ascii)
 {
 	if (!(r->flags & REC_PAYLOAD))
@@ -264,8 +264,8 @@ static bool take_id(const char **p, const char *end, int64_t *id)
 	return *p > from && (*from != '0' || *p == from + 1);
 }
 
-/* Four of five records are events, whose envelope says only whose they are. One as torch writes it is read without JSON: its tokens are
- * that of the envelope, and in it has_payload. False, and nothing is changed: any other. */
+/* Four of five records are events, whose envelope has only their ids. In torch's own form it is read without a JSON parser: its tokens are
+ * the envelope and has_payload in it. Any other: false, with nothing changed. */
 static bool read_event(struct trace_scan *s, struct trace_record *r)
 {
 	struct json_tape *t = &s->tape;
@@ -410,7 +410,7 @@ static struct trace_record *new_record(struct trace_scan *s, uint32_t line, uint
 	return r;
 }
 
-/* A line that is no record. Neighbours of the same kind are one entry: payload_lines counts them. */
+/* A line that is not a record. Adjacent ones of the same kind are one entry: payload_lines counts them. */
 static void no_record(struct trace_scan *s, uint32_t line, uint32_t flags, const char *p, size_t n)
 {
 	struct trace_record *last = s->n ? &s->rec[s->n - 1] : NULL;
@@ -422,7 +422,7 @@ static void no_record(struct trace_scan *s, uint32_t line, uint32_t flags, const
 	}
 }
 
-/* The newline that ends the line at p, or end; *high: a byte above 0x7f is in it. */
+/* The newline that ends the line at p, or end; *high: it contains a byte above 0x7f. */
 static char *line_end(char *p, char *end, bool *high)
 {
 	bytes16 all = {0};
@@ -436,7 +436,7 @@ static char *line_end(char *p, char *end, bool *high)
 		all |= c;
 	}
 	char *nl = memchr(p, '\n', (size_t)(end - p));
-	*high = true; /* not looked at */
+	*high = true; /* not examined */
 	return nl ? nl : end;
 }
 
@@ -446,7 +446,7 @@ void trace_scan_window(struct trace_scan *s)
 	struct trace_record *cur = NULL;
 	bool ascii = true; /* cur's payload */
 	const char *label = data;
-	size_t before = 0; /* bytes before the prefix of the current record: a scheduler's label, on its payload lines too */
+	size_t before = 0; /* bytes before the prefix of the current record: a scheduler's label, also on its payload lines */
 	uint32_t line = 0;
 
 	s->n = 0;
@@ -495,7 +495,7 @@ void trace_scan_window(struct trace_scan *s)
 				data[cur->payload + cur->payload_len++] = '\n';
 			memmove(data + cur->payload + cur->payload_len, text, (size_t)(stop - text));
 			cur->payload_len += (uint32_t)(stop - text);
-			ascii = false; /* not looked at */
+			ascii = false; /* not examined */
 			continue;
 		}
 		if (cur)
@@ -522,7 +522,7 @@ void trace_scan_window(struct trace_scan *s)
 		if (!read_event(s, cur))
 			read_envelope(s, cur);
 		if (cur->id.compile >= 0 && cur->id.attempt < 0) {
-			/* Some run-time records have no attempt: they belong to the first. */
+			/* Some run-time records have no attempt: they count as the first. */
 			cur->flags |= REC_NO_ATTEMPT;
 			cur->id.attempt = 0;
 		}
@@ -532,11 +532,11 @@ void trace_scan_window(struct trace_scan *s)
 	if (cur)
 		finish(s, cur, ascii);
 	hash_payloads(s);
-	/* A line that goes on in the next window is counted there. */
+	/* A line that continues in the next window is counted there. */
 	s->lines = line - (line && end[-1] != '\n' && !s->window.last);
 	if (s->n && s->window.last) {
 		struct trace_record *last = &s->rec[s->n - 1];
-		/* What is no MD5 at all has not been cut short. */
+		/* An invalid MD5 is not a truncated one. */
 		if (end[-1] != '\n' || (last->flags & REC_MD5_BAD && json_slice(&s->tape, last->has_payload).n == 32))
 			last->flags |= REC_LAST;
 	}

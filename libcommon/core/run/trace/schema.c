@@ -1,7 +1,7 @@
 /* schema.c - the types that the fields of a record may have.
  *
- * Source: the declarations of the Rust tlparse 0.4.3, which rejects a record as a whole when one declared field has
- * another type; the numbering of artifacts depends on it. Fields that are not listed may hold anything.
+ * Source: the declarations of the Rust tlparse 0.4.3, which rejects a whole record if one declared field has another type; the numbering of
+ * artifacts depends on it. Fields that are not listed may hold anything.
  */
 #include "run/trace/trace.h"
 
@@ -26,8 +26,8 @@ enum ftype {
 struct field {
 	const char *name;
 	uint8_t len, type;
-	bool required; /* else missing or null will do */
-	bool plain;    /* optional, but null will not do */
+	bool required; /* else it may be missing or null */
+	bool plain;    /* optional, but not null */
 };
 
 #define REQ(n, t) \
@@ -261,7 +261,7 @@ static bool fits(const struct json_tape *t, enum ftype type, uint32_t k)
 	return false;
 }
 
-/* One of 64 bits by a key's length and letters. */
+/* Maps a key's length and letters to one of 64 bits. */
 static uint64_t key_bit(const char *key, size_t n) { return UINT64_C(1) << ((n * 7 + (uint8_t)key[0] * 3u + (uint8_t)key[n / 2]) & 63); }
 
 static bool is_named(const struct field *f, struct slice key) { return f->len == key.n && !memcmp(f->name, key.p, key.n); }
@@ -270,13 +270,13 @@ static bool fits_fields(const struct json_tape *t, const struct field *f, uint32
 {
 	uint64_t seen = 0, there = 0;
 	if (t->tok[k].type != JSON_OBJECT)
-		return t->tok[k].type == JSON_ARRAY && json_end(t, k) == k + 1 && !f[0].name; /* [] will do where nothing is asked for */
-	if (json_end(t, k) - k > 64)                                                          /* many keys, of which few have a type */
+		return t->tok[k].type == JSON_ARRAY && json_end(t, k) == k + 1 && !f[0].name; /* [] is accepted if nothing is required */
+	if (json_end(t, k) - k > 64)                                                          /* many keys, few of them typed */
 		for (unsigned j = 0; f[j].name; j++)
 			there |= key_bit(f[j].name, f[j].len);
 	else
 		there = UINT64_MAX;
-	const struct field *next = f; /* mostly they stand in this order */
+	const struct field *next = f; /* usually in this order */
 	json_each_pair(t, k, i) {
 		struct slice key = json_slice(t, i);
 		if (!(key.n && there & key_bit(key.p, key.n)))

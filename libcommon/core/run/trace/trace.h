@@ -1,4 +1,4 @@
-/* trace.h - structured traces: what TORCH_TRACE=dir makes PyTorch write, read and understood.
+/* trace.h - reads structured traces: the logs PyTorch writes with TORCH_TRACE=dir.
  *
  * The format (torch 2.13.0: torch/_logging/_internal.py, TorchLogsFormatter and trace_structured):
  *
@@ -7,17 +7,16 @@
  *     <TAB>first line of the payload
  *     <TAB>second line
  *
- * A line is a glog prefix and an envelope (one JSON object). When it has has_payload, the lines that follow and start
- * with a tab are its payload; has_payload is the MD5 of the payload (tabs removed, lines joined by newlines). Anything
- * may stand before the glog prefix (a job scheduler's), and the date may carry its year (V20261121). Blank lines are
- * nothing. A carriage return before the newline is dropped. Stack frames name files by numbers that earlier `str`
- * records of the same log define.
+ * A line is a glog prefix and an envelope (one JSON object). If it has has_payload, the following lines that start with a tab are its
+ * payload; has_payload is the MD5 of the payload (tabs removed, lines joined by newlines). Anything may precede the glog prefix (a job
+ * scheduler's label), and the date may include the year (V20261121). Blank lines are ignored. A carriage return before the newline is
+ * dropped. Stack frames refer to files by numbers that earlier `str` records of the same log define.
  *
  * Reading has three phases, run on windows of the file by base/pool, so that memory does not grow with the file:
  *
- *     scan    side by side   lines -> trace_record: prefix, envelope tokens, kinds, compile id, payload, MD5
+ *     scan    in parallel    lines -> trace_record: prefix, envelope tokens, kinds, compile id, payload, MD5
  *     reduce  in order       records -> struct trace: numbering, strings, compile ids, artifacts, breaks, symbols, ...
- *     emit    side by side   an emitter writes what it wants of the records while they are in memory
+ *     emit    in parallel    an emitter writes what it needs from the records while they are in memory
  *
  * A reader of facts (tlparse --json, fxexplain) needs no emitter:
  *
@@ -25,15 +24,15 @@
  *     trace_init(&t, path, NULL);
  *     if (trace_read(&t, NULL, &err) < 0)
  *         die_err(&err);
- *     const struct fact_attempt *c = trace_find_compile(&t, "0/1");     // what happened at compile id 0/1
- *     ... t.artifact[], t.f->brk[], t.f->recompile[], t.f->failure[], t.f->symbol[]: each row names its compile id
+ *     const struct fact_attempt *c = trace_find_compile(&t, "0/1");     // the events at compile id 0/1
+ *     ... t.artifact[], t.f->brk[], t.f->recompile[], t.f->failure[], t.f->symbol[]: each row has its compile id
  *     trace_release(&t);
  *
  * An emitter passes a struct trace_hooks. Everything in struct trace belongs to it and lives until trace_release;
  * records and windows live only during the hook they are passed to.
  *
- * Errors: trace_read fails only when the log cannot be opened, the system fails to read it to its end (but see in_part), or not one
- * record can be read in it. All lesser damage is in t.damage, with the line where it is first seen, and the rest of the log is read.
+ * Errors: trace_read fails only if the log cannot be opened, the system cannot read it to its end (but see in_part), or not a single record
+ * in it can be read. Lesser damage is in t.damage, with its first line, and the rest of the log is read.
  */
 #ifndef PT2_TRACE_H
 #define PT2_TRACE_H
@@ -52,18 +51,18 @@ enum record_flags {
 	REC_PAYLOAD = 1,       /* the envelope has has_payload */
 	REC_MD5_BAD = 2,       /* ... and it is not the payload's */
 	REC_NO_PREFIX = 4,     /* no glog prefix: not a record at all; text is the line */
-	REC_NO_JSON = 8,       /* the envelope is no JSON object */
-	REC_MALFORMED = 16,    /* a field has a type that it cannot have, or a key stands twice */
+	REC_NO_JSON = 8,       /* the envelope is not a JSON object */
+	REC_MALFORMED = 16,    /* a field has a wrong type, or a key is duplicated */
 	REC_LOOSE = 32,        /* JSON that strict readers refuse (NaN, lone surrogates, nesting of 128 and more) */
-	REC_NOT_UTF8 = 64,     /* envelope or payload holds bytes that are no UTF-8 */
-	REC_YEAR = 128,        /* the date carries its year */
+	REC_NOT_UTF8 = 64,     /* envelope or payload contains invalid UTF-8 */
+	REC_YEAR = 128,        /* the date includes the year */
 	REC_OTHER_RANK = 256,  /* belongs to another rank than the log (set by reduce) */
 	REC_RESERVED = 512,    /* the envelope has a key that raw.jsonl adds (timestamp, thread, pathname, lineno) */
-	REC_GUARDS_BAD = 1024, /* dynamo_guards: the payload is no list of guards */
+	REC_GUARDS_BAD = 1024, /* dynamo_guards: the payload is not a list of guards */
 	REC_ORPHAN = 2048,     /* a payload line without an envelope (with REC_NO_PREFIX) */
 	REC_NO_ATTEMPT = 4096,
-	REC_UNKNOWN = 8192, /* has a key that this version does not know */
-	REC_LAST = 16384,   /* the last record of a log that ends without a newline, or in a payload that is not whole */
+	REC_UNKNOWN = 8192, /* has a key unknown to this version */
+	REC_LAST = 16384,   /* the last record of a log that ends without a newline, or in an incomplete payload */
 };
 
 /* Offsets are bytes in window.data; tokens are in scan.tape. */
@@ -73,25 +72,25 @@ struct trace_record {
 	uint32_t flags;
 	uint64_t kinds; /* bit per enum trace_kind */
 	uint32_t envelope, envelope_len;
-	uint32_t root;                 /* token of the envelope, NONE when it is no JSON; in an event's there may be has_payload alone */
+	uint32_t root;                 /* token of the envelope, NONE if it is not JSON; an event's may have only has_payload */
 	uint32_t payload, payload_len; /* tabs removed, contiguous */
 	uint32_t payload_lines;
 	uint32_t value;          /* token of the value of the one kind named; see trace_value */
 	uint32_t has_payload;    /* token of the MD5 text, or NONE */
 	uint32_t stack;          /* token of the envelope's own stack, or NONE */
-	int32_t nodes;           /* FX nodes of a graph payload, -1 when it is none */
+	int32_t nodes;           /* FX nodes of a graph payload, -1 if it is not one */
 	uint32_t first_artifact; /* set by reduce: artifacts [first, first + n) */
 	uint16_t artifacts;
 	uint16_t month_day; /* month * 100 + day */
-	uint16_t year;      /* 0 when the prefix has none */
+	uint16_t year;      /* 0 if not in the prefix */
 	int64_t rank;       /* -1: none */
 	uint64_t thread;
 	uint64_t usec;               /* of the day */
-	uint32_t source, source_len; /* the path in the prefix, with the blank before it */
+	uint32_t source, source_len; /* the path in the prefix, with the space before it */
 	uint32_t source_line;
-	uint32_t attempt; /* set by reduce: row of facts.attempt, NONE */
+	uint32_t attempt; /* set by reduce: row of facts.attempt, or NONE */
 	struct compile_id id;
-	uint8_t md5[16], want[16]; /* of the payload as read, and as has_payload has it */
+	uint8_t md5[16], want[16]; /* of the payload as read, and as in has_payload */
 };
 
 struct trace_scan {
@@ -125,9 +124,9 @@ struct trace;
 
 enum trace_lang { LANG_TEXT, LANG_JSON, LANG_PY, LANG_CPP };
 enum artifact_flags {
-	ART_HTML = 1,      /* the directory shows it as a page */
+	ART_HTML = 1,      /* shown as a page in the directory */
 	ART_JSON = 2,      /* name ends in .json */
-	ART_GLOBAL = 4,    /* no number in its name (dump_file/) */
+	ART_GLOBAL = 4,    /* without a number in its name (dump_file/) */
 	ART_LINK = 8,      /* no file; name is the text, extra the URL */
 	ART_READABLE = 16, /* a second page beside it: STEM_readable.html, counted too */
 	ART_NO_ATTEMPT = 32,
@@ -140,45 +139,45 @@ enum artifact_flags {
 
 struct trace_artifact {
 	uint32_t attempt, name; /* attempt: row of facts.attempt; name: without number and extension */
-	uint32_t number;        /* the directory report's, as the Rust tlparse counts */
+	uint32_t number;        /* in the directory report, counted as in the Rust tlparse */
 	uint32_t size;          /* bytes of payload */
 	uint64_t line : 40, kind : 8, lang : 4, flags : 12;
 	int32_t nodes;
 	float seconds;              /* since the log's first record */
-	uint32_t next, folder_next; /* of the same attempt, in the same folder; NONE */
-	uint32_t block, offset;     /* for the emitter's use: where the payload went */
+	uint32_t next, folder_next; /* next of the same attempt, next in the same folder; or NONE */
+	uint32_t block, offset;     /* for the emitter: where the payload is */
 	uint32_t extra;             /* link: URL in trace.names */
 };
 
-/* What a log has of a compile id as torch prints it, whatever run or process it is of: a folder of the directory report. */
+/* The contents of a log for one compile id as torch prints it, whatever its run or process: a folder of the directory report. */
 struct trace_folder {
 	uint32_t last;                          /* its newest attempt; fact_attempt.before */
-	uint32_t first_artifact, last_artifact; /* in the order of the log, by trace_artifact.folder_next; NONE */
+	uint32_t first_artifact, last_artifact; /* in log order, by trace_artifact.folder_next; or NONE */
 };
-/* The compilations of a process that have the same id, one in each generation; open: of them have not ended. */
+/* The compilations of a process with the same id, one in each generation; open: how many have not ended. */
 struct trace_same {
 	uint32_t newest, open;
 };
 struct trace_open {
 	uint32_t same;         /* of t->same */
-	uint32_t before;       /* the compilation of the same id before it, NONE */
+	uint32_t before;       /* the previous compilation with the same id, or NONE */
 	bool started, closed;  /* dynamo_start, compilation_metrics */
-	int64_t graph_attempt; /* of its last dynamo_output_graph, -1 */
-	int32_t backwards;     /* graphs of backwards that have not been compiled */
+	int64_t graph_attempt; /* of its last dynamo_output_graph, or -1 */
+	int32_t backwards;     /* backward graphs not compiled yet */
 };
-/* A process that wrote into the log. */
+/* A process that wrote to the log. */
 struct trace_process {
 	uint64_t pid;
 	struct generation generation;
-	int64_t captured;  /* of the generation: the highest "!N" whose graph came; -1 */
-	uint32_t capture;  /* attempt of the last "!N", until something of it is compiled; NONE */
-	uint32_t exported; /* compilation without a dynamo_start, until its metrics come, which have no id; NONE */
-	bool table;        /* it has told its string 0 */
-	uint32_t *string;  /* the `str` table: number -> names, NONE for a hole */
+	int64_t captured;  /* in this generation: the highest "!N" whose graph was seen; or -1 */
+	uint32_t capture;  /* attempt of the last "!N", until something in it is compiled; or NONE */
+	uint32_t exported; /* compilation without a dynamo_start, until its metrics, which have no id, are read; or NONE */
+	bool table;        /* its string 0 was defined */
+	uint32_t *string;  /* the `str` table: number -> names, NONE for a gap */
 	uint32_t n_string, cap_string;
 };
 
-/* What torch.export and draft_export found (records of export.c). loc: the innermost frame of the user's stack. */
+/* Findings of torch.export and draft_export (records of export.c). loc: the innermost frame of the user's stack. */
 enum trace_export_kind {
 	EXPORT_GUARD,          /* guard_added, prefix eval: a guard was evaluated while exporting */
 	EXPORT_SPECIALIZED,    /* propagate_real_tensors_provenance: data-dependent, went on with the real value */
@@ -188,63 +187,63 @@ enum trace_export_kind {
 };
 struct trace_export {
 	struct fact_src src;
-	uint32_t page; /* artifact: in the directory of -e, NONE */
+	uint32_t page; /* artifact: in the directory of -e, or NONE */
 	uint32_t compile;
 	struct fact_loc loc;
 	enum trace_export_kind kind;
-	uint32_t expr; /* the expression, or the operator that has no good fake kernel */
+	uint32_t expr; /* the expression, or the operator without a good fake kernel */
 	uint32_t result, reason;
-	uint32_t sources, locals;   /* "s77 = L['x'].size()[0]", one a line */
-	uint32_t node;              /* row of trace.expr: how the expression came about, NONE */
-	uint32_t user_stack, stack; /* nodes of trace.export_stacks, NONE */
+	uint32_t sources, locals;   /* "s77 = L['x'].size()[0]", one per line */
+	uint32_t node;              /* row of trace.expr: origin of the expression, or NONE */
+	uint32_t user_stack, stack; /* nodes of trace.export_stacks, or NONE */
 };
-/* A symbolic expression, by expression_created or create_unbacked_symbol. Its arguments are rows before it, so that the
- * rows are a DAG whatever the log says: an id means what it meant last when the record was written (ids are Python's
- * id() and come again). At most TRACE_EXPR_MAX rows are kept, with TRACE_ARGS_MAX arguments each. */
+/* A symbolic expression, from expression_created or create_unbacked_symbol. Its arguments are earlier rows, so the rows form a DAG whatever
+ * the log contains: an id refers to the latest row with it when the record was written (ids are Python's id() and are reused). At most
+ * TRACE_EXPR_MAX rows are kept, with TRACE_ARGS_MAX arguments each. */
 enum { TRACE_EXPR_MAX = 1 << 20, TRACE_ARGS_MAX = 64 };
 struct trace_expr {
 	uint64_t id;
 	struct fact_src src;
 	struct fact_loc loc;
-	uint32_t method, result, args; /* args: texts, one a line; method NONE: an unbacked symbol */
+	uint32_t method, result, args; /* args: texts, one per line; method NONE: an unbacked symbol */
 	uint32_t first_arg, n_arg;     /* of trace.expr_arg: rows of trace.expr */
 	uint32_t user_stack, stack;
 };
-/* An expression and what it was made of: depth first, each once, at most max steps. How many were written. */
+/* An expression and its operands: depth first, each once, at most max steps. Returns how many were written. */
 struct trace_expr_step {
 	uint32_t row, depth;
 };
 uint32_t trace_expr_history(const struct trace *t, uint32_t row, struct trace_expr_step *step, uint32_t max);
 
 /* One Inductor compilation with node mappings (provenance.h): which artifacts belong together, and the line links between
- * them. A compile id has several: forward, backward, and again after a cache hit. Texts are kept only from the record
- * that brings them to the one that completes the set (the kernel stack traces, the next graph of the same compile id, the
- * compilation metrics, the end), and at most TRACE_TEXTS_MAX bytes of them; the oldest set is linked with what is there. */
+ * them. A compile id has several: forward, backward, and again after a cache hit. Texts are kept only from the record that contains them to
+ * the one that completes the set (the kernel stack traces, the next graph of the same compile id, the compilation metrics, the end), and at
+ * most TRACE_TEXTS_MAX bytes of them; the oldest set is then linked with what it has. */
 enum { TRACE_TEXTS_MAX = 16 << 20 };
 struct trace_provenance {
 	uint32_t attempt;
-	uint32_t artifact[PROV_TEXTS]; /* NONE: the log has none */
+	uint32_t artifact[PROV_TEXTS]; /* NONE: not in the log */
 	struct slice links;            /* JSON (provenance_json), "<" written as \u003c; in trace.links */
 };
 /* Which part of such a set an artifact is; PROV_TEXTS: none. */
 enum prov_text trace_provenance_part(const struct trace *t, const struct trace_artifact *a);
 
-/* What is wrong with a log. One row per kind: how often, where first. */
+/* Damage in a log. One row per kind: how many times, and first where. */
 #define TRACE_DAMAGE(X) \
 	X(INPUT, "input", "the file could be read only up to here") \
-	X(TRUNCATED, "truncated", "the log ends inside a record; what is there of it is shown") \
-	X(PREFIX, "not_a_record", "lines that are no record (no prefix like 'V1121 07:59:23.043000 PID path:LINE]')") \
+	X(TRUNCATED, "truncated", "the log ends inside a record; its available part is shown") \
+	X(PREFIX, "not_a_record", "lines that are not records (no prefix like 'V1121 07:59:23.043000 PID path:LINE]')") \
 	X(ORPHAN, "orphan_payload", "payload lines whose record is missing (two writers in one file, or lines lost)") \
 	X(JSON, "bad_json", "records whose envelope is not JSON; shown under other records") \
 	X(MALFORMED, "malformed", "records with a field of a wrong type, or JSON that strict readers refuse; shown under other records") \
-	X(MD5, "bad_md5", "payloads that are not what was written (MD5 differs); shown as found") \
+	X(MD5, "bad_md5", "payloads that were changed (MD5 differs); shown as found") \
 	X(UTF8, "not_utf8", "records with bytes that are not UTF-8; shown with replacement characters") \
 	X(RANK, "other_rank", "records of another rank than the log's first; shown under other records") \
-	X(GUARDS, "bad_guards", "dynamo_guards payloads that are no list of guards; shown as text") \
-	X(ENCODING, "bad_encoding", "artifacts of an encoding other than string or json; shown as text") \
-	X(STRINGS, "bad_string_table", "str records that cannot be understood") \
-	X(RESERVED, "reserved_key", "records left out of raw.jsonl: they use a key that it adds") \
-	X(NAME, "unsafe_name", "names that would leave the output folder or that no file can have; made safe")
+	X(GUARDS, "bad_guards", "dynamo_guards payloads that are not a list of guards; shown as text") \
+	X(ENCODING, "bad_encoding", "artifacts with an encoding other than string or json; shown as text") \
+	X(STRINGS, "bad_string_table", "str records that cannot be read") \
+	X(RESERVED, "reserved_key", "records left out of raw.jsonl: they use a key that raw.jsonl adds") \
+	X(NAME, "unsafe_name", "names that would leave the output directory or are not valid file names; made safe")
 
 enum trace_damage_kind {
 #define X(id, name, text) DAMAGE_##id,
@@ -263,7 +262,7 @@ struct trace_unknown {
 	uint64_t count, line;
 };
 
-/* Durations that compilation_metrics report, summed over the log. */
+/* Durations from compilation_metrics, summed over the log. */
 struct trace_phase {
 	uint32_t name;
 	double seconds;
@@ -278,7 +277,7 @@ struct trace_stack {
 	uint32_t parent, frame;  /* NONE: top */
 	uint32_t child, sibling; /* first child, next child of the same parent, in order of appearance */
 	uint32_t last_child;
-	uint32_t first_start; /* of the compile ids that started here: index into starts, NONE */
+	uint32_t first_start; /* of the compile ids that started here: index into starts, or NONE */
 	uint32_t last_start;
 };
 struct trace_start {
@@ -294,22 +293,22 @@ struct trace_trie {
 
 struct trace {
 	const char *path;
-	struct facts *f; /* the model that is filled: attempts, breaks, recompiles, failures, symbols, bounds, ...; and all names */
+	struct facts *f; /* the model being filled: attempts, breaks, recompiles, failures, symbols, bounds, ...; and all names */
 	struct facts *own;
 	uint32_t input;        /* row of f->input */
-	struct fact_rows from; /* rows of f that were there before this log */
-	struct fact_src at;    /* the record at hand */
+	struct fact_rows from; /* rows already in f before this log */
+	struct fact_src at;    /* the current record */
 	uint64_t elapsed;      /* its microseconds since the log's first record */
 	struct intern ids;     /* struct compile_id -> folder, the same index */
 	ROWS(struct trace_folder, folder);
 	ROWS(struct trace_process, process);
-	uint32_t now; /* the process of the record at hand */
+	uint32_t now; /* the process of the current record */
 	/* identity.c */
 	struct generations generations;
 	struct intern same_ids;
 	ROWS(struct trace_same, same);
-	ROWS(struct trace_open, open);   /* by row of f->compile, less from.compile */
-	uint32_t last_same, last_folder; /* of the record before: most records have its id */
+	ROWS(struct trace_open, open);   /* by row of f->compile, minus from.compile */
+	uint32_t last_same, last_folder; /* of the previous record: most records have the same id */
 	bool any_string, exports;        /* exports: torch/export is in a stack */
 	ROWS(struct trace_artifact, artifact);
 	ROWS(struct trace_unknown, unknown);
@@ -317,7 +316,7 @@ struct trace {
 	ROWS(struct trace_frame, frame);
 	struct intern frames;     /* struct trace_frame -> frame, the same index */
 	struct trace_trie starts; /* stacks of dynamo_start */
-	struct trace_trie stacks; /* stacks of records that carry one of their own (unknown where it led) */
+	struct trace_trie stacks; /* stacks of records that have their own (leading to an unknown place) */
 	ROWS(struct trace_export, export);
 	ROWS(struct trace_expr, expr);
 	ROWS(uint32_t, expr_arg);
@@ -325,76 +324,76 @@ struct trace {
 	ROWS(uint32_t, expr_row);
 	struct trace_trie export_stacks;
 	uint64_t expr_lost;     /* expressions beyond TRACE_EXPR_MAX */
-	uint32_t exported;      /* artifact of the first exported_program, NONE */
-	uint64_t exported_line; /* and its line, 0 */
+	uint32_t exported;      /* artifact of the first exported_program, or NONE */
+	uint64_t exported_line; /* and its line, or 0 */
 	ROWS(struct trace_provenance, provenance);
 	struct arena links;
 	struct prov_set *prov_set; /* sets not yet complete (provset.c) */
 	uint32_t n_prov_set, cap_prov_set;
 	size_t prov_bytes;
 	struct trace_damage damage[DAMAGE_COUNT];
-	const char *unread; /* a read error: why; what came before it is here. NULL */
+	const char *unread; /* reason for a read error; everything before it was read. Or NULL */
 	uint32_t number;    /* next artifact number */
 	int64_t rank;       /* -1: no record names one */
 	uint64_t bytes, lines, records, graphs, events, payload_bytes;
 	uint64_t first_usec, last_usec;
 	uint16_t first_day;
 	uint64_t pid;
-	uint32_t torch_version; /* names, NONE */
+	uint32_t torch_version; /* names, or NONE */
 	double compile_seconds;
 	struct buf tmp, tmp2;
 	struct json_tape tape; /* for payloads that reduce looks into */
 	/* Set before reading: */
 	bool plain_text;  /* inductor_output_code becomes a text file (-p), not a page */
-	bool export_only; /* only what export makes is an artifact (-e): exported programs, and a page per guard */
-	bool unlisted;    /* payloads that the directory has no numbered file for become artifacts, too (the single file) */
+	bool export_only; /* only torch.export's output becomes artifacts (-e): exported programs, and a page per guard */
+	bool unlisted;    /* payloads without a numbered file in the directory become artifacts, too (single file) */
 };
 
 /* ---- reading -------------------------------------------------------------------------------------------------- */
 
-/* What an emitter adds. Any may be NULL. All return 0, or -1 to stop (with *err of trace_read filled by the emitter). */
+/* The functions of an emitter. Any may be NULL. All return 0, or -1 to stop (the emitter then fills trace_read's *err). */
 struct trace_hooks {
 	void *ctx;
-	int (*raw)(void *ctx, struct trace_scan *s);                            /* side by side, before scan changes the bytes */
-	int (*record)(void *ctx, struct trace_scan *s, struct trace_record *r); /* in order, after reduce took it */
+	int (*raw)(void *ctx, struct trace_scan *s);                            /* in parallel, before scan changes the bytes */
+	int (*record)(void *ctx, struct trace_scan *s, struct trace_record *r); /* in order, after reduce processed it */
 	int (*window)(void *ctx, struct trace_scan *s);                         /* in order, after its last record */
-	int (*emit)(void *ctx, struct trace_scan *s);                           /* side by side */
+	int (*emit)(void *ctx, struct trace_scan *s);                           /* in parallel */
 	int (*commit)(void *ctx, struct trace_scan *s);                         /* in order */
 	void (*free_slot)(void *ctx, struct trace_scan *s);
 	void (*progress)(void *ctx, uint64_t consumed, uint64_t size); /* in order */
-	unsigned threads;                                              /* 0: as many as there are CPUs */
-	unsigned share;             /* this many logs are read side by side: windows are that much smaller */
-	struct trace_reading *rows; /* trace_read_facts()'s own */
-	bool in_part; /* what came before a read error is wanted, too: t->unread tells, and with it the exit status must (EXIT_INPUT) */
+	unsigned threads;                                              /* 0: one per CPU */
+	unsigned share;             /* this many logs are read in parallel: windows are that much smaller */
+	struct trace_reading *rows; /* for trace_read_facts() */
+	bool in_part;               /* keep what was read before a read error: check t->unread, and exit with EXIT_INPUT if it is set */
 };
 
-/* Into f, as one more input; NULL: into a model of its own. */
+/* Reads into f, as one more input; NULL: into a model of its own. */
 void trace_init(struct trace *t, const char *path, struct facts *f);
-/* A file name that the process of the record at hand gave this number; NONE. */
+/* The file name with this number in the current record's process, or NONE. */
 uint32_t trace_string(const struct trace *t, uint64_t i);
 void trace_keep_strings(struct trace *t); /* for further logs of the same processes */
-/* The same of all processes together, where the last that has it counts: the table of raw.jsonl. How many; one. */
+/* The same over all processes, the last definition wins: the table of raw.jsonl. The number of strings; one of them. */
 uint64_t trace_strings(const struct trace *t);
 uint32_t trace_string_of_any(const struct trace *t, uint64_t i);
 void trace_release(struct trace *t);
 int trace_read(struct trace *t, const struct trace_hooks *hooks, struct err *err);
-/* The same, and all that follows of the rows when the log has been read: whole compilations, kinds of breaks, tracebacks, metrics, phases.
- * (trace_read alone fills what single records say.) o NULL: nothing is looked for in texts. */
+/* Like trace_read, and also fills everything derived once the log has been read: whole compilations, kinds of breaks, tracebacks, metrics,
+ * phases. (trace_read alone fills only facts from single records.) o NULL: texts are not searched. */
 int trace_read_facts(struct trace *t, const struct facts_options *o, const struct trace_hooks *hooks, struct err *err);
-/* Does this file look like a structured trace? (A record in its first 64 KiB; a .gz is looked into.) */
+/* Does this file look like a structured trace? (A record in its first 64 KiB; a .gz is decompressed.) */
 bool trace_is_log(const char *path);
 /* "0/1", "[0/1_2]", "!1/0/0", "-_0_1_0"; without an attempt: the attempt with metrics, else the last. NULL: no such id. */
 FOR_TESTS const struct fact_attempt *trace_find_compile(const struct trace *t, const char *text);
-/* The artifact with this number; NULL. */
+/* The artifact with this number, or NULL. */
 const struct trace_artifact *trace_numbered(const struct trace *t, uint32_t number);
-/* This attempt of this generation; NULL. */
+/* This attempt of this generation, or NULL. */
 const struct fact_attempt *trace_attempt(const struct trace *t, const struct compile_id *id, uint32_t process, uint32_t generation);
 bool trace_damaged(const struct trace *t);
 
 /* The name of an artifact's file in the directory report, relative to it ("-_0_0_0/aot_forward_graph_12.txt").
  * Safe: never absolute, never with "..", no component over 255 bytes. readable: the page beside it (ART_READABLE). */
 void trace_artifact_path(const struct trace *t, const struct trace_artifact *a, bool readable, struct buf *out);
-/* A name from a log as one or more safe path components. True when it had to be changed. */
+/* A name from a log as one or more safe path components. True if it had to be changed. */
 bool trace_safe_path(struct slice name, struct buf *out);
 bool trace_guards_valid(const struct json_tape *tape, uint32_t root);
 
@@ -412,9 +411,9 @@ extern const struct trace_kind_info {
 	const char *name;
 	uint8_t name_len, form, flags;
 } trace_kind[KIND_COUNT];
-/* The kind a key names, or KIND_COUNT. */
+/* The kind with this key, or KIND_COUNT. */
 enum trace_kind trace_kind_of(struct slice key);
-/* Does a key say whose record it is (frame_id, rank, ...), and not what it is? */
+/* Is it a context key (frame_id, rank, ...) rather than a kind? */
 bool trace_is_context(struct slice key);
 
 #endif

@@ -1,4 +1,4 @@
-/* Where weights lie: files of tensors, exported programs, packages that carry them. */
+/* Sources of weights: files of tensors, exported programs, packages that contain them. */
 #include "tensor/weights/weights.h"
 
 #include "model/contract/exported.h"
@@ -12,14 +12,14 @@ static void add_view(struct weights *w, struct slice name, const struct tensor_m
 	PUSH_TO(w->v, w->n, w->cap) = (struct tensor_view){.name = name, .meta = *m, .data = data};
 }
 
-/* The file is w's to close; its tensors are added unless `alone`, of which there must be one. */
+/* w takes ownership of the file; its tensors are added, unless `alone`: then there must be exactly one. */
 static struct tensor_file *add_file(struct weights *w, struct tensor_file *f, bool alone, struct err *err)
 {
 	if (!f)
 		return NULL;
 	PUSH_TO(w->file, w->n_file, w->cap_file) = f;
 	if (alone && f->n != 1)
-		return err_set(err, EXIT_INPUT, "'%s': '%s' holds %zu tensors, not one", w->path, f->path, f->n), NULL;
+		return err_set(err, EXIT_INPUT, "'%s': '%s' contains %zu tensors, not one", w->path, f->path, f->n), NULL;
 	for (size_t i = 0; i < f->n && !alone; i++) {
 		struct slice data;
 		if (tensor_data(f, i, &data, err) < 0)
@@ -39,7 +39,7 @@ struct shelf {
 	struct err *err;
 };
 
-/* The bytes of ROOT FOLDER NAME TAIL. 1; 0: there is no such file; -1. */
+/* The bytes of ROOT FOLDER NAME TAIL. 1; 0: no such file; -1: failure. */
 static int shelf_file(struct shelf *s, const char *folder, struct slice name, const char *tail, struct slice *data)
 {
 	struct buf b = {0};
@@ -60,7 +60,7 @@ static struct tensor_file *shelf_tensors(struct shelf *s, struct slice bytes, st
 	return f;
 }
 
-/* [16, 8], or [{"as_int": 16}, {"as_int": 8}]. -1: it is none. */
+/* [16, 8], or [{"as_int": 16}, {"as_int": 8}]. -1: neither. */
 static int64_t one_number(const struct json_tape *t, uint32_t k)
 {
 	int64_t n;
@@ -77,7 +77,7 @@ static int read_numbers(const struct json_tape *t, uint32_t list, int64_t *v)
 	return json_is(t, list, JSON_ARRAY) ? n : -1;
 }
 
-/* How a weight lies in its storage. */
+/* The layout of a weight in its storage. */
 struct place {
 	uint32_t sizes, strides, offset; /* tokens */
 };
@@ -90,20 +90,20 @@ static int add_placed(struct shelf *s, struct slice name, int dtype, struct plac
 	m.n_dim = read_numbers(&s->t, p.sizes, m.size);
 	if (!d || m.n_dim < 0 || read_numbers(&s->t, p.strides, m.stride) != m.n_dim || from < 0 || !tensor_extent(&m, &bytes) ||
 	    __builtin_mul_overflow(from, d->bytes, &from) || (uint64_t)from > storage.n || (uint64_t)bytes > storage.n - (uint64_t)from)
-		return err_set(s->err, EXIT_INPUT, "'%s': weight '%.*s' does not lie in its file: the package is damaged", s->w->path,
+		return err_set(s->err, EXIT_INPUT, "'%s': weight '%.*s' is outside its file: the package is damaged", s->w->path,
 			       SLN(name, 200));
 	add_view(s->w, name, &m, storage.p + from);
 	return 0;
 }
 
-/* The file that a config names. */
+/* The file given in a config. */
 static int named_file(struct shelf *s, const char *folder, uint32_t file, struct slice name, struct slice *data)
 {
 	int r = 0;
 	if (json_is(&s->t, file, JSON_STRING))
 		r = shelf_file(s, folder, json_slice(&s->t, file), "", data);
 	if (!r)
-		return err_set(s->err, EXIT_INPUT, "'%s': the file of weight '%.*s' is not there: the package is damaged", s->w->path,
+		return err_set(s->err, EXIT_INPUT, "'%s': the file of weight '%.*s' is missing: the package is damaged", s->w->path,
 			       SLN(name, 200));
 	return r < 0 ? -1 : 0;
 }
@@ -115,7 +115,7 @@ static int add_exported(struct shelf *s, const char *folder, uint32_t key)
 	const uint32_t meta = json_get_as(t, key + 1, "tensor_meta", JSON_OBJECT);
 	struct slice name = json_dup_at(&s->t, key, &s->w->arena), data;
 	if (meta == NONE)
-		return 0; /* an object of a class: no weight */
+		return 0; /* an object of a class: not a weight */
 	if (named_file(s, folder, json_get(t, key + 1, "path_name"), name, &data) < 0)
 		return -1;
 	if (json_flag(t, key + 1, "use_pickle")) {
@@ -147,26 +147,26 @@ static int add_packaged(struct shelf *s, const char *folder, uint32_t key)
 	return add_placed(s, name, f->v[0].meta.dtype, (struct place){part[1], part[2], part[3]}, data);
 }
 
-/* Each member of an object of the config. member NULL: of the config itself. */
+/* Each member of an object of the config. member NULL: the config itself. */
 static int read_config(struct shelf *s, struct slice text, const char *member, const char *folder,
 		       int (*add)(struct shelf *s, const char *folder, uint32_t key))
 {
 	uint32_t root;
 	json_tape_text(&s->t, text.p, text.n);
 	if (json_parse(&s->t, 0, text.n, &root) < 0)
-		return err_set(s->err, EXIT_INPUT, "'%s': its list of weights is no JSON: %s at byte %zu", s->w->path, s->t.error,
+		return err_set(s->err, EXIT_INPUT, "'%s': its list of weights is not valid JSON: %s at byte %zu", s->w->path, s->t.error,
 			       s->t.error_at);
 	if (member)
 		root = json_get(&s->t, root, member);
 	if (!json_is(&s->t, root, JSON_OBJECT))
-		return err_set(s->err, EXIT_INPUT, "'%s': its list of weights is of a form that is not known here", s->w->path);
+		return err_set(s->err, EXIT_INPUT, "'%s': its list of weights has an unknown form", s->w->path);
 	json_each_pair(&s->t, root, k)
 		if (add(s, folder, k) < 0)
 			return -1;
 	return 0;
 }
 
-/* The folder before "models/NAME.json", "data/aotinductor/MODEL/FILE"; of several such folders the last. */
+/* The folder before "models/NAME.json", "data/aotinductor/MODEL/FILE"; the last of several such directories. */
 static struct slice root_of(struct slice path, const char *folder)
 {
 	struct slice rest = path, root = {path.p, 0};
@@ -183,7 +183,7 @@ static int read_exported(struct weights *w, struct err *err)
 	struct shelf s = {.w = w, .pkg = &w->own, .err = err};
 	const struct package_file *program = &w->own.file[w->own.exported[0]];
 	if (w->own.n_exported > 1)
-		return err_set(err, EXIT_INPUT, "'%s' holds several exported programs: give one of them alone", w->path);
+		return err_set(err, EXIT_INPUT, "'%s' contains several exported programs: pass a file with one", w->path);
 	s.root = root_of(program->path, "models/");
 	s.name = slice_of(program->name.p, program->name.n - strlen(".json"));
 	int r = 0;

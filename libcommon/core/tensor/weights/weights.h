@@ -1,14 +1,14 @@
-/* weights.h - weights by name, out of whatever a user keeps them in, for a compiled model to compute with.
+/* weights.h - loads weights by name, from any supported file, for a compiled model.
  *
  *     struct weights w;
  *     if (weights_open(&w, "model.safetensors", &err) < 0) ...         // or weights_of_package(&w, &pkg, m, &err)
  *     struct weights_fit f;
- *     if (weights_fit(&w, &contract, true, &f, &err) < 0) ...          // err names what is missing or of another shape
+ *     if (weights_fit(&w, &contract, true, &f, &err) < 0) ...          // err names the missing weights, or those of another shape
  *     f.v[i].name, f.v[i].meta, f.v[i].data                            // the model's constants, laid out as it reads them
  *     weights_fit_release(&f);
  *     weights_close(&w);
  *
- * Files: .safetensors, .pt (a state dict, as torch.save writes it), .npz; and what torch.export.save wrote (torch 2.13 and 2.15,
+ * Files: .safetensors, .pt (a state dict, as torch.save writes it), .npz; and programs saved by torch.export.save (torch 2.13 and 2.15,
  * torch/export/pt2_archive/_package.py, _package_state_dict and _package_constants):
  *     ROOT/models/NAME.json                              the program: not read here
  *     ROOT/data/weights/NAME_weights_config.json         {"config": {"fc.weight": {"path_name": "weight_0", "use_pickle": false,
@@ -17,13 +17,13 @@
  *     ROOT/data/weights/weight_0                         a storage's raw bytes; with use_pickle torch.save's
  *     ROOT/data/constants/NAME_constants_config.json     the same
  *     ROOT/data/weights/NAME.pt, ROOT/data/constants/NAME.pt   the two as state dicts, before 2.9
- * A compiled package may carry them, too (aot_inductor.package_constants_on_disk_format = "pickle_weights"; _package_aoti_files):
+ * A compiled package may contain them, too (aot_inductor.package_constants_on_disk_format = "pickle_weights"; _package_aoti_files):
  *     ROOT/data/aotinductor/MODEL/weights_config.json    {"fc.weight": ["weight_0", [16, 8], [8, 1], 0]}   sizes, strides, offset
  *     ROOT/data/weights/weight_0                         torch.save's
  *
  * They are found by a constant's module path (fqn), else by its own name; a tensor constant that the compiler has renamed (the export's "k"
- * is _tensor_constant0) by being the only one left of its type and shape. What the compiler folds at run time is never asked for.
- * Views are into the files, which are mapped: nothing is copied but what is laid out in another way.
+ * is _tensor_constant0) by being the only one left of its type and shape. Constants that the compiler folds at run time are never looked
+ * up. Views point into the mapped files: data is copied only if its layout differs.
  *
  * Failure: -1 and err (EXIT_INPUT), which names the file and the weight.
  */
@@ -37,7 +37,7 @@ struct weights {
 	const char *path; /* for messages */
 	struct tensor_view *v;
 	size_t n, cap;
-	size_t n_behind;    /* the last of them stand behind: for what the others lack, and no word of those that are not taken */
+	size_t n_behind;    /* the last of them are fallbacks: used for what the others lack, and not reported if unused */
 	struct package own; /* the exported program */
 	struct tensor_file **file;
 	size_t n_file, cap_file;
@@ -45,22 +45,22 @@ struct weights {
 };
 
 int weights_open(struct weights *w, const char *path, struct err *err);
-/* 1: the package carries its model's weights as files; 0: it does not (w needs no closing). pkg must outlive w. */
+/* 1: the package contains its model's weights as files; 0: it does not (w needs no closing). pkg must outlive w. */
 int weights_of_package(struct weights *w, struct package *pkg, const struct package_model *m, struct err *err);
-/* Takes the weights that w lacks from another, which must outlive it. */
+/* Uses another as a fallback for weights that w lacks; it must outlive w. */
 void weights_behind(struct weights *w, const struct weights *other);
 void weights_close(struct weights *w);
 
 struct weights_fit {
-	struct tensor_view *v; /* name: the constant's own, as the model calls it */
+	struct tensor_view *v; /* name: the constant's name in the model */
 	size_t n;
-	struct buf kept;    /* constants that w has not, or only behind, "a, b and 3 more" */
-	struct buf surplus; /* weights that no constant takes */
+	struct buf kept;    /* constants missing in w, or only in its fallback, "a, b and 3 more" */
+	struct buf surplus; /* weights that no constant uses */
 	size_t n_kept, n_surplus;
 	struct arena arena;
 };
-/* all: the model has no weights of its own, and what is missing is a failure. Dtypes and shapes must be those of the contract; that
- * no weight of w is one of the model's is a failure, too. w must outlive f. */
+/* all: the model has no weights of its own, and what is missing is a failure. Dtypes and shapes must be those of the contract; it is also a
+ * failure if no weight of w belongs to the model. w must outlive f. */
 int weights_fit(const struct weights *w, const struct contract *c, bool all, struct weights_fit *f, struct err *err);
 void weights_fit_release(struct weights_fit *f);
 /* Describes a constant as a tensor; its sizes and strides have to be integers. */

@@ -1,4 +1,4 @@
-/* Which weight is which constant, and whether it can be. */
+/* Matches weights to constants and checks that they fit. */
 #include "tensor/weights/weights.h"
 
 #include "base/hash.h"
@@ -18,7 +18,7 @@ static void end_names(struct buf *b, size_t n)
 		buf_addf(b, " and %zu more", n - NAMES);
 }
 
-/* The weights that a model asks for: not those that are computed from others when the model is first called. */
+/* The weights that a model requires: not those computed from others on its first call. */
 static bool is_asked(const struct contract_constant *c) { return !c->from_folded && c->type != CONSTANT_FOLDED && dtype_info(c->dtype); }
 
 static struct slice shown_name(const struct contract_constant *c) { return c->fqn.n ? c->fqn : c->name; }
@@ -47,7 +47,7 @@ static int lay_out(struct arena *a, const struct tensor_view *from, struct tenso
 	const int64_t bytes = dtype_info(m->dtype)->bytes;
 	int64_t index[TENSOR_MAX_DIMS] = {0}, n, all, at = 0, where = 0;
 	if (!tensor_numel(m, &n) || !tensor_extent(m, &all))
-		return err_set(err, EXIT_INPUT, "the model's constant '%.*s' has strides that no tensor can have", SL(to->name));
+		return err_set(err, EXIT_INPUT, "the model's constant '%.*s' has impossible strides", SL(to->name));
 	char *p = arena_alloc(a, (size_t)all + 1);
 	memset(p, 0, (size_t)all);
 	for (int64_t i = 0; i < n; i++) {
@@ -89,13 +89,13 @@ static void add_misfit(struct buf *b, size_t *n, struct slice name, const struct
 	add_meta(b, want);
 }
 
-/* A tensor constant of the program that the compiler has renamed: torch._inductor's _tensor_constant0 is the export's "k". */
+/* A tensor constant of the program renamed by the compiler: torch._inductor's _tensor_constant0 is the export's "k". */
 static bool is_renamed(const struct contract_constant *c) { return c->type == CONSTANT_TENSOR && c->n_dim >= 0; }
 
 struct matching {
 	const struct weights *w;
 	struct intern names;
-	size_t *which;       /* of each name its weight */
+	size_t *which;       /* name -> weight */
 	bool *taken, *meant; /* meant: a constant has its name */
 	struct buf missing, misfit;
 	size_t n_missing, n_misfit;
@@ -110,7 +110,7 @@ static bool weight_fits(const struct contract_constant *c, const struct tensor_m
 
 static bool stands_behind(const struct matching *m, size_t i) { return i >= m->w->n - m->w->n_behind; }
 
-/* The weight of its module path or name; m->w->n: there is none. */
+/* The weight of its module path or name; m->w->n: none. */
 static size_t named_weight(const struct matching *m, const struct contract_constant *c)
 {
 	uint32_t at = c->fqn.n ? intern_find(&m->names, c->fqn) : NONE;
@@ -119,7 +119,7 @@ static size_t named_weight(const struct matching *m, const struct contract_const
 	return at == NONE ? m->w->n : m->which[at];
 }
 
-/* The one weight that no constant is named after and that fits this one, which is the only one that it fits. */
+/* The one weight that matches no constant by name and fits only this one. */
 static const struct tensor_view *only_weight(struct matching *m, const struct contract *all, const struct contract_constant *c)
 {
 	size_t found = m->w->n;
@@ -156,14 +156,14 @@ static int match_constant(struct matching *m, const struct contract *all, const 
 	const struct tensor_view *found = find_weight(m, all, c);
 	struct tensor_view *to = &f->v[f->n];
 	if (!found) {
-		if (c->bytes) /* torch asks for no empty ones (model_container.h, assert_all_constants) */
+		if (c->bytes) /* torch does not require empty ones (model_container.h, assert_all_constants) */
 			add_weight_name(&m->missing, &m->n_missing, shown_name(c));
 		return 0;
 	}
 	int64_t elements;
 	if (c->n_dim >= 0) {
 		constant_meta(c, &to->meta);
-	} else { /* of a library without its text only type and size are known */
+	} else { /* for a library without its text, only type and size are known */
 		to->meta = found->meta;
 		to->meta.dtype = c->dtype;
 		if (!tensor_numel(&found->meta, &elements) || (uint64_t)elements * (uint64_t)dtype_info(c->dtype)->bytes != c->bytes)
@@ -192,16 +192,16 @@ static int fit_verdict(struct matching *m, bool all, struct weights_fit *f, stru
 	end_names(&m->missing, m->n_missing);
 	end_names(&m->misfit, m->n_misfit);
 	if (m->n_misfit)
-		return err_set(err, EXIT_INPUT, "'%s' has weights that this model cannot take: %s", m->w->path, buf_str(&m->misfit));
+		return err_set(err, EXIT_INPUT, "'%s' has weights that do not fit this model: %s", m->w->path, buf_str(&m->misfit));
 	if (m->n_missing && all)
 		return err_set(err, EXIT_INPUT, "'%s' lacks weights that the model needs: %s%s%s%s", m->w->path, buf_str(&m->missing),
-			       f->n_surplus ? " (it has, and the model does not take: " : "", f->n_surplus ? buf_str(&f->surplus) : "",
-			       f->n_surplus ? ")" : "");
+			       f->n_surplus ? " (it has these, which the model does not take: " : "",
+			       f->n_surplus ? buf_str(&f->surplus) : "", f->n_surplus ? ")" : "");
 	if (f->n == f->n_kept && m->n_missing + f->n_kept)
-		return err_set(err, EXIT_INPUT, "'%s' has none of the model's weights: it takes %s%s%s", m->w->path, buf_str(&m->missing),
-			       m->n_missing && f->n_kept ? ", " : "", buf_str(&f->kept));
+		return err_set(err, EXIT_INPUT, "'%s' has none of the model's weights: the model takes %s%s%s", m->w->path,
+			       buf_str(&m->missing), m->n_missing && f->n_kept ? ", " : "", buf_str(&f->kept));
 	if (!f->n && m->w->n)
-		return err_set(err, EXIT_INPUT, "'%s': the model takes no weights: they were compiled into its code", m->w->path);
+		return err_set(err, EXIT_INPUT, "'%s': the model takes no weights: they are compiled into its code", m->w->path);
 	if (m->n_missing)
 		buf_addf(&f->kept, "%s%s", f->n_kept ? ", " : "", buf_str(&m->missing));
 	f->n_kept += m->n_missing;
