@@ -1,5 +1,5 @@
-/* verifier.h - shared by the files of aoti-verify. A graph (aten/interp/program.h) and a run of the package, as a dump (watch/dump.h), go through
- * aten/verify/verify.h; the result is shown as text (show.c) or JSON (document.c). */
+/* verifier.h - shared by the files of aoti-verify. A graph (aten/interp/program.h) and a run of the package, as a dump (watch/dump.h), go
+ * through aten/verify/verify.h; the result is shown as text (show.c) or JSON (document.c). */
 #ifndef VERIFIER_H
 #define VERIFIER_H
 #include "aten/verify/pair.h"

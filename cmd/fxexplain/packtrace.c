@@ -1,4 +1,5 @@
-/* packtrace.c - logs as they go into a bundle. A record is a line, followed by the lines of its payload (run/trace/trace.h has the format). */
+/* packtrace.c - logs as they go into a bundle. A record is a line, followed by the lines of its payload (run/trace/trace.h has the format).
+ * */
 #include "bundle.h"
 
 #include "base/io/window.h"

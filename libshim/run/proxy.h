@@ -4,9 +4,9 @@
  *     model->run(..., p);                                      // our function, exported by pt2-runner, comes before libtorch's
  *     proxy_close(p);
  *
- * libtorch's own executor is a C++ class that is not exported. Ours reads the same list (model/package/externnodes.h) and calls the operators
- * through libtorch's stable C interface, aoti_torch_call_dispatcher() (torch 2.13, torch/csrc/stable/c/shim.h). What that does not support
- * is rejected before anything runs: Scalar, Any, Generator, Dict, custom classes.
+ * libtorch's own executor is a C++ class that is not exported. Ours reads the same list (model/package/externnodes.h) and calls the
+ * operators through libtorch's stable C interface, aoti_torch_call_dispatcher() (torch 2.13, torch/csrc/stable/c/shim.h). What that does
+ * not support is rejected before anything runs: Scalar, Any, Generator, Dict, custom classes.
  *
  * With libpt2shim.so its own executor is called (libshim/proxy.h).
  */

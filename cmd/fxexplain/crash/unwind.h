@@ -8,9 +8,8 @@
  * .guessed. *missing is the path of the first such library on the crashed stack.
  *
  * This runs in a child process: libdwfl recurses, and does not guard against malicious DWARF, and these files may come from anyone. The
- * child opens the files, then drops every right but reading them and writing its answer (base/process/confine.h), with memory and time limits;
- * if it crashes or is too slow, that is an err, and c has one frame for each thread, from its registers.
- * For tools.
+ * child opens the files, then drops every right but reading them and writing its answer (base/process/confine.h), with memory and time
+ * limits; if it crashes or is too slow, that is an err, and c has one frame for each thread, from its registers. For tools.
  */
 #ifndef PT2_CRASH_UNWIND_H
 #define PT2_CRASH_UNWIND_H

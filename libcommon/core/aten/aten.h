@@ -18,8 +18,8 @@
  *  - `name_` of an overload that is defined only in its functional form computes that and copies the result into self, like torch's own
  *    structured operators; the result's handle shares self's storage.
  *  - Results have the same sizes, strides and dtype as in torch (each file cites the source); a view shares the storage.
- *  - Floats of 16 bits are rounded after every operator, as eager does. Values are torch's within its own rounding error; docs/user/OPERATORS.md
- *    lists what was compared with torch's operator database, and in which dtypes.
+ *  - Floats of 16 bits are rounded after every operator, as eager does. Values are torch's within its own rounding error;
+ *    docs/user/OPERATORS.md lists what was compared with torch's operator database, and in which dtypes.
  *
  * Shapes without values
  *     struct aten_mode shapes = {.shapes = true};
@@ -27,8 +27,8 @@
  *     aten_call(&op, &shapes, ...);                                   // results have sizes, strides, dtype, and no memory
  *    The shape rule is what an operator does before its first value: it creates its result, then aten_computes() tells whether to continue.
  *    Operators whose shape depends on values (nonzero, item) fail; if only one of several results does (unique's first), it is ATEN_NONE.
- *    Symbolic sizes: call it with several assignments (cli/model/binprobe fits formulas to them). Users: aten/interp/shapes.h (fxminify), cli/model/binprobe (the
- *    prober). model/cppwrapper/optypes.h has dtypes for texts, whose sizes are unknown.
+ *    Symbolic sizes: call it with several assignments (cli/model/binprobe fits formulas to them). Users: aten/interp/shapes.h (fxminify),
+ *    cli/model/binprobe (the prober). model/cppwrapper/optypes.h has dtypes for texts, whose sizes are unknown.
  *
  * Tensors, frames, errors
  *  - struct aten_tensor is a handle: it has its own sizes and strides over a counted storage, which views share. Used by one thread at a

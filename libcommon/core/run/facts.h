@@ -55,8 +55,8 @@ struct fact_loc {
 };
 
 /* A row is described once, as a list of X(of, KIND, member, "name", "meaning"): from it, FACT() makes the struct, facts_new_X() an empty
- * row, and document.c what --json writes and reads back and what docs/formats/COMPILATION.md documents ("name" NULL: none of these). So adding a
- * fact takes two places: its line here, and the reader that fills it. Set members by name, never by order.
+ * row, and document.c what --json writes and reads back and what docs/formats/COMPILATION.md documents ("name" NULL: none of these). So
+ * adding a fact takes two places: its line here, and the reader that fills it. Set members by name, never by order.
  *
  * Each kind of member: its type, and its value when unknown. */
 #define FACT_TEXT(take) take(uint32_t, NONE)  /* an id of names */

@@ -91,8 +91,8 @@ struct tensor_file *tensor_file_copy(const char *path, struct err *err);
 /* The same for bytes in memory, which must outlive it (tests, fuzzing, members of packages). */
 struct tensor_file *tensor_file_bytes(struct slice bytes, const char *path, struct err *err);
 void tensor_file_close(struct tensor_file *f);
-/* Bytes of tensor i, inflated if need be (kept until close). For an archive's member, the checksum is verified here (base/io/zip.h); .data alone
- * does not do that. Fails for a tensor on the meta device, which has no data. */
+/* Bytes of tensor i, inflated if need be (kept until close). For an archive's member, the checksum is verified here (base/io/zip.h); .data
+ * alone does not do that. Fails for a tensor on the meta device, which has no data. */
 int tensor_data(struct tensor_file *f, size_t i, struct slice *data, struct err *err);
 
 #endif

@@ -1,8 +1,9 @@
 /* The filter of a sealed tool, and the second wall. What is not here fails with EPERM.
  *
  * It says what is permitted: reading files, memory, threads, waiting, its own descriptors, forks (of the prober,
- * model/binprobe/binprobe.h, which confines itself further). Not: opening for writing, names of files, programs, sockets, signals to others, other processes' memory,
- * namespaces, terminals' input. A descriptor that is open may be written to: standard output, outputs, what the broker gave. */
+ * model/binprobe/binprobe.h, which confines itself further). Not: opening for writing, names of files, programs, sockets, signals to
+ * others, other processes' memory, namespaces, terminals' input. A descriptor that is open may be written to: standard output, outputs,
+ * what the broker gave. */
 #include "base/process/confine.h"
 #include "base/process/linux.h"
 #include "base/broker/broker.h"
@@ -161,8 +162,8 @@ int seal_process(unsigned flags, struct err *err)
 	rules(&f);
 	if (confine_load(&f, "the tool's filter of system calls", err) < 0)
 		return -1;
-	/* What follows fails, if it does, without leaving a hole: the filter stands. A library that a watched process has loaded is reached by
-	 * /proc/PID/cwd and /proc/PID/root, which Landlock would keep closed. */
+	/* What follows fails, if it does, without leaving a hole: the filter stands. A library that a watched process has loaded is reached
+	 * by /proc/PID/cwd and /proc/PID/root, which Landlock would keep closed. */
 	confine_drop_powers(flags & BROKER_SEES_PROCESSES, err);
 	if (!(flags & BROKER_SEES_PROCESSES))
 		confine_paths();

@@ -10,9 +10,9 @@
  *     program_close(&p);
  *
  * Inputs and weights are never written to: if the graph changes some in place, it works on copies. To keep values of nodes, call
- * program_functionalize() first. The caller must check that the inputs match the exported program (model/check/check.h, with .contract); a graph
- * checks only what its nodes assert. Outputs are those of the call; changed buffers, which a functional graph returns before them, are
- * dropped.
+ * program_functionalize() first. The caller must check that the inputs match the exported program (model/check/check.h, with .contract); a
+ * graph checks only what its nodes assert. Outputs are those of the call; changed buffers, which a functional graph returns before them,
+ * are dropped.
  */
 #ifndef PT2_PROGRAM_H
 #define PT2_PROGRAM_H

@@ -15,10 +15,10 @@
  * Untrusted: offsets and sizes are checked against the bytes there are, local headers against the directory, members
  * may not overlap one another (the usual zip bomb), and an inflated member is at most ZIP_MAX_INFLATED and what the
  * directory says. What zip_data inflates takes ZIP_MAX_HEAP of memory, all members together: the rest goes into temporary
- * files (base/io/tempfile.h) that are mapped, for 1 MB of a hostile archive can be 1 GiB. For a member parsed as text, which costs more memory
- * than its bytes, use zip_text. zip_data verifies the checksum unless the member is stored and larger than ZIP_CHECK_MAX (weights are not
- * read through to open a package), or the directory has 0 for it, as torch.serialization.set_crc32_options(False) writes it (torch 2.13,
- * caffe2/serialize/inline_container.cc).
+ * files (base/io/tempfile.h) that are mapped, for 1 MB of a hostile archive can be 1 GiB. For a member parsed as text, which costs more
+ * memory than its bytes, use zip_text. zip_data verifies the checksum unless the member is stored and larger than ZIP_CHECK_MAX (weights
+ * are not read through to open a package), or the directory has 0 for it, as torch.serialization.set_crc32_options(False) writes it (torch
+ * 2.13, caffe2/serialize/inline_container.cc).
  *
  * Source of the format: PKWARE's APPNOTE.TXT 6.3.10.
  */

@@ -201,8 +201,8 @@ bool contract_peak(const struct contract *c, const struct symbind *env, uint64_t
 /* All symbols at their upper bounds; false if one has none. */
 bool contract_bind_max(const struct contract *c, struct symbind *env);
 
-/* The documented JSON form (docs/formats/CONTRACT.md). Reading it gives the same contract; a probe's child, the live library and other programs
- * receive contracts this way. */
+/* The documented JSON form (docs/formats/CONTRACT.md). Reading it gives the same contract; a probe's child, the live library and other
+ * programs receive contracts this way. */
 void contract_to_json(const struct contract *c, struct json_out *o);
 void contract_members(const struct contract *c, struct json_out *o); /* into an open object: more may follow */
 int contract_from_json(struct contract *c, struct slice text, struct err *err);

@@ -72,8 +72,8 @@ int package_open(struct package *pkg, const char *path, struct err *err);
 int package_open_exported(struct package *pkg, const char *path, struct err *err);
 void package_close(struct package *pkg);
 struct package_model *package_model(struct package *pkg, const char *name, struct err *err);
-/* Bytes of a file, valid until package_close. A large .so or blob is mapped, not read, even if compressed (base/io/zip.h); at most ZIP_MAX_TEXT
- * bytes of a compressed text (torch stores them uncompressed) are read. */
+/* Bytes of a file, valid until package_close. A large .so or blob is mapped, not read, even if compressed (base/io/zip.h); at most
+ * ZIP_MAX_TEXT bytes of a compressed text (torch stores them uncompressed) are read. */
 int package_data(struct package *pkg, uint32_t file, struct slice *data, struct err *err);
 /* The same into a new file. */
 int package_copy(struct package *pkg, uint32_t file, int fd, const char *what, struct err *err);
