@@ -99,7 +99,7 @@ void break_fix(struct explanation *x, int gb, const struct slice *text, unsigned
 	struct slice in = srcloc_short_file(file);
 	if (foreign && !fixes.len)
 		*hint = explain_textf(
-		    x, "The break is in %.*s: move this call out of the compiled function, or into one with @torch.compiler.disable.%s%.*s",
+		    x, "The break is in %.*s: call it outside the compiled function, or in a function with @torch.compiler.disable.%s%.*s",
 		    SLN(in, 200), hints.len ? "\n" : "", SLN(buf_slice(&hints), 400));
 	else
 		*hint = explain_keep(x, buf_slice(&hints));

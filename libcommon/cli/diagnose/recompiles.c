@@ -112,8 +112,8 @@ static bool tensor_guard(struct explanation *x, struct slice g, struct guard_wor
 	}
 	if (slice_is(what, "requires_grad")) {
 		w->kind = GUARD_GRAD;
-		w->change = explain_textf(x, "%.*s now %s gradient", SLN(name, CLIP),
-					  slice_find(g, "requires_grad=0") ? "requires" : "does not require");
+		w->change = explain_textf(x, "%.*s now %s", SLN(name, CLIP),
+					  slice_find(g, "requires_grad=0") ? "requires grad" : "does not require grad");
 		w->fix = explain_textf(x, "Pass %.*s.detach() where you need no gradient, or always pass it with the same requires_grad.",
 				       SLN(name, CLIP));
 		return true;

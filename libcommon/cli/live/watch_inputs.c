@@ -88,7 +88,7 @@ int inputs_check(const struct contract *c, const struct tensor_meta *meta, size_
 			add_input_name(&b, c, f->input);
 			buf_adds(&b, ": ");
 		}
-		r = err_set(err, EXIT_INPUT, "%s%s: expected %.*s, got %.*s (aoti-checkinputs lists all mismatches)", buf_str(&b),
+		r = err_set(err, EXIT_INPUT, "%s%s: expected %.*s, given %.*s (aoti-checkinputs lists all mismatches)", buf_str(&b),
 			    f->what == CHECK_COUNT ? "inputs" : check_what_name(f->what), SL(f->expected), SL(f->given));
 		buf_release(&b);
 	}
