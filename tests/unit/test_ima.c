@@ -76,8 +76,9 @@ static void judges(void **state)
 	e->p[1].base = 0x5000;
 	e->p[1].allocation = 4096;
 	e->p[2].on_index = 0;
-	assert_string_equal(judged(&r, e, &b),
-			    "2 too-many: buf3 has 32 elements, the kernel was told to write 64 (xnumel 64): past the end of its allocation\n");
+	assert_string_equal(
+	    judged(&r, e, &b),
+	    "2 too-many: buf3 has 32 elements, the kernel was told to write 64 (xnumel 64): past the end of its allocation\n");
 	e->p[3].value = 32;
 	assert_string_equal(judged(&r, e, &b), "1 index: buf2 holds integers: an index read from it may be out of bounds\n");
 	assert_false(ima_certain(&e->suspect[0]));
@@ -121,10 +122,10 @@ static void replay(void **state)
 	assert_true(slice_is(e->in_graph[0], "a") && !e->in_graph[1].n && slice_is(e->in_graph[2], "b"));
 	assert_true(ima_failure(text, &b));
 	assert_string_equal(
-	    buf_str(&b),
-	    "a GPU error stopped the run: an illegal memory access was encountered "
-	    "(CUDA_ERROR_ILLEGAL_ADDRESS), seen at cuda_graph[1] (call 3); caused by that kernel or an earlier one; nothing "
-	    "after it was checked. To find the kernel and the reason, run: aoti-printer --ima -- COMMAND (or --ima --torch MODEL.pt2 INPUT...)");
+	    buf_str(&b), "a GPU error stopped the run: an illegal memory access was encountered "
+			 "(CUDA_ERROR_ILLEGAL_ADDRESS), seen at cuda_graph[1] (call 3); caused by that kernel or an earlier one; nothing "
+			 "after it was checked. To find the kernel and the reason, run: aoti-printer --ima -- COMMAND (or --ima --torch "
+			 "MODEL.pt2 INPUT...)");
 	assert_true(ima_status(text, 0) == EXIT_INPUT && ima_status(text, 1) == 1 && ima_status(SLICE(""), 0) == 0);
 	buf_release(&b);
 	ima_release(&r);

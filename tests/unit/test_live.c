@@ -556,8 +556,7 @@ static void runs_that_are_not_seen_are_told(void **state)
 	assert_int_equal(s.r.calls, 0);
 	assert_int_equal(s.r.past, 2);
 	assert_false(live_watched(&s.r, &why));
-	assert_string_equal(buf_str(&why),
-			    "2 Runs were called through a pointer obtained before the model was known: not checked");
+	assert_string_equal(buf_str(&why), "2 Runs were called through a pointer obtained before the model was known: not checked");
 	forget(&s);
 	buf_reset(&why);
 	watch(&s, false, ARGS(quiet_model, fake_first));

@@ -337,9 +337,9 @@ static void test_mistakes(void **state)
 	    {"class R:\n  def forward(self, a):\n    return (a,)\nargs = [((2,), (1,), torch.float32, 'gpu')]\n",
 	     "line 4: ''gpu'' is not a device"},
 	    {"class R:\n  def forward(self, a):\n    return (a,)\nargs = 5\n", "line 4: args must be a list"},
-	    {"class R:\n  def forward(self, a):\n    return (a,)\nargs = []\nargs.append(open('x'))\n", "line 5: unknown input 'open('x')'"},
-	    {"class R:\n  def forward(self, a):\n    return (a,)\n",
-	     "line 2: no load_args, and the placeholder 'a' has no annotation"},
+	    {"class R:\n  def forward(self, a):\n    return (a,)\nargs = []\nargs.append(open('x'))\n",
+	     "line 5: unknown input 'open('x')'"},
+	    {"class R:\n  def forward(self, a):\n    return (a,)\n", "line 2: no load_args, and the placeholder 'a' has no annotation"},
 	    {"args = [5]\nclass R:\n  def forward(self, a):\n    return (a,)", "args has 0 inputs, forward takes 1"},
 	    {"a\0b", "contains NUL bytes"},
 	};
