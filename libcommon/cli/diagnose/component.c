@@ -86,10 +86,10 @@ static const struct {
 	const char *graph;
 	const char *says;
 } stages[] = {
-    {"dynamo_output_graph", "the graph of Dynamo"},
+    {"dynamo_output_graph", "Dynamo's graph"},
     {"aot_joint_graph", "the joint graph"},
-    {"aot_forward_graph", "the forward graph of AOTAutograd"},
-    {"aot_inference_graph", "the graph of AOTAutograd"},
+    {"aot_forward_graph", "AOTAutograd's forward graph"},
+    {"aot_inference_graph", "AOTAutograd's graph"},
     {"aot_backward_graph", "the backward graph"},
     {"inductor_post_grad_graph", "the graph after Inductor's passes"},
     {"inductor_output_code", "the generated code"},
@@ -173,7 +173,7 @@ static void witness(const struct witnesses *w, const struct fact_failure *r, str
 	}
 	if (at.n) {
 		struct slice path = srcloc_short_file(at);
-		buf_addf(&b, "raised below %.*s\n", SLN(path, CLIP));
+		buf_addf(&b, "raised at %.*s\n", SLN(path, CLIP));
 	}
 	if (r->compile != NONE) {
 		struct slice id = facts_text(f, f->compile[r->compile].label);

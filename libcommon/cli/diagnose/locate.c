@@ -48,7 +48,7 @@ static void add_location(struct buf *b, const struct kernelmaps *k, const struct
 /* Where the error comes from is inserted after the compiler's own words, before torch's frames. */
 static struct slice with_location(struct explanation *x, struct slice evidence, const struct buf *location)
 {
-	const char *frames = slice_find(evidence, "\nraised below ");
+	const char *frames = slice_find(evidence, "\nraised at ");
 	size_t n = frames ? (size_t)(frames - evidence.p) : evidence.n;
 	const struct slice rest = slice_of(evidence.p + n, evidence.n - n);
 	return explain_textf(x, "%.*s%.*s%.*s", SLN(evidence, n), SL(buf_slice(location)), SL(rest));
