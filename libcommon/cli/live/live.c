@@ -512,7 +512,7 @@ static int run_preloaded(struct live *l, char *const *command, struct err *err)
 	const bool was = l->o->apart && confine_hide();
 	struct child *c = child_start(&set, &spec, err);
 	l->r->pid = c ? child_pid(c) : 0;
-	if (c && child_signalled()) /* it arrived before there was a process to forward it to */
+	if (c && child_signalled()) /* it came before there was anybody to pass it on to */
 		kill(l->o->apart ? -l->r->pid : l->r->pid, child_signalled());
 	int r = c ? wait_for_command(l, &set, c, command[0], err) : -1;
 	childset_release(&set);

@@ -63,8 +63,8 @@ struct watch_model {
 struct watch_value {
 	struct call_record rec;             /* CALL_VALUE */
 	const char *name;                   /* the buffer's, "" */
-	const char *saved;                  /* the file it was saved to, or "" */
-	const struct contract_value *value; /* NULL if it could not be matched */
+	const char *saved;                  /* the file it was saved to, "" */
+	const struct contract_value *value; /* NULL when it could not be matched */
 };
 
 static inline uint32_t watch_rank(const struct watch_model *m) { return m ? m->rank : NONE; }

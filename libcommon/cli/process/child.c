@@ -12,7 +12,7 @@ static void signal_child(struct child *c, int sig)
 		return;
 	kill(c->own_group ? -c->pid : c->pid, sig);
 	if (sig == SIGTERM)
-		kill(c->own_group ? -c->pid : c->pid, SIGCONT); /* a stopped one would not get the signal */
+		kill(c->own_group ? -c->pid : c->pid, SIGCONT); /* a stopped one would not see it */
 }
 
 static void terminate(struct child *c, enum child_how why)

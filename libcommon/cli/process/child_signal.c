@@ -4,7 +4,7 @@
 #include <signal.h>
 #include <stdatomic.h>
 
-/* Process ids (negative: groups) that a signal handler must signal. */
+/* Process ids (negative: groups) that a signal handler must reach. */
 static atomic_int guarded[CHILD_GUARDED];
 
 void child_guard_add(struct child *c)

@@ -392,7 +392,7 @@ static bool fork_child(struct child *c, struct plan *p)
 	return c->pid > 0;
 }
 
-/* Waits until the child runs its program, or has reported why it cannot: false, with err and errno. */
+/* Waits until the child runs its program, or has said why it cannot: false, with err and errno. */
 static bool await_program(struct child *c, int fd, const struct child_spec *spec, const char *what, struct err *err)
 {
 	struct report said = {STEP_EXEC, 0};

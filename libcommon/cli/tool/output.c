@@ -81,7 +81,7 @@ struct output *output_file(const char *path, struct err *err)
 		err_set(err, EXIT_USAGE, "cannot write '%s': is a directory", path);
 		return NULL;
 	}
-	/* A symbolic link stays: its target is replaced. */
+	/* A link stays: the file that it names is replaced. */
 	bool link = exists && lstat(path, &st) == 0 && S_ISLNK(st.st_mode);
 	char *real = link && stat(path, &st) == 0 && S_ISREG(st.st_mode) ? realpath(path, NULL) : NULL;
 	/* /dev/stdout, a named pipe: nothing to replace; the same if standard output is a file without a name. */

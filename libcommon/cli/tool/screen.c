@@ -39,7 +39,7 @@ struct screen screen_make(void)
 	return s;
 }
 
-/* Length of an escape sequence that styled() and put_table() write. */
+/* Bytes of a sequence that styled() and put_table() write. */
 static size_t own_style(struct slice t)
 {
 	static const char *const own[] = {"\033[m", "\033[1m", "\033[2m", "\033[31m"};

@@ -102,7 +102,7 @@ static void sweep(const char *path, const char *boot)
 static void remove_all(void)
 {
 	for (struct temp *t = temps; t; t = t->next)
-		if (t->owner == getpid()) /* not in a forked process that dies */
+		if (t->owner == getpid()) /* not in a fork that dies */
 			remove_tree(t->path);
 }
 
@@ -167,7 +167,7 @@ void temp_folder_remove(char *path)
 		*p = t->next;
 		if (t->owner == getpid())
 			remove_tree(path);
-		close(t->mark); /* last: nobody sweeps what is being removed */
+		close(t->mark); /* after: nobody sweeps what is being removed */
 		free(t);
 	}
 	free(path);
