@@ -78,7 +78,7 @@ static void judges(void **state)
 	e->p[2].on_index = 0;
 	assert_string_equal(
 	    judged(&r, e, &b),
-	    "2 too-many: buf3 has 32 elements, the kernel was told to write 64 (xnumel 64): past the end of its allocation\n");
+	    "2 too-many: buf3 has 32 elements, the kernel was asked to write 64 (xnumel 64): past the end of its allocation\n");
 	e->p[3].value = 32;
 	assert_string_equal(judged(&r, e, &b), "1 index: buf2 holds integers: an index read from it may be out of bounds\n");
 	assert_false(ima_certain(&e->suspect[0]));

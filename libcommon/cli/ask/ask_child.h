@@ -8,7 +8,7 @@
  *     ask_run.c      one run of the model and its complaint, ask_walk.c runs until there is none, ask_ways.c branches
  *     ask_fit.c      observed numbers -> formulas, ask_contract.c everything -> a contract
  *
- * One model per process: the state of the fakes is in one `struct world`, since the model passes them nothing of ours.
+ * One model per process: the state of the fakes is in one `struct world`, since the model passes them no pointer to it.
  */
 #ifndef PT2_ASK_CHILD_H
 #define PT2_ASK_CHILD_H
@@ -260,7 +260,7 @@ struct world {
 	struct arena arena; /* lives as long as the process */
 	struct stub *stub;
 	uint32_t n_stubs, cap_stubs;
-	int device; /* the model's, as given to it */
+	int device; /* the model's device, as passed to it */
 	struct model_input *input;
 	struct constant *constant;
 	struct fake **blob; /* tensors made from constants' memory, in order */
@@ -280,7 +280,7 @@ struct world {
 	void *container;
 	bool creating, folding;
 	bool weightless;  /* weights are not in the library, and it accepts no others */
-	struct buf notes; /* a line each */
+	struct buf notes; /* one per line */
 	uint8_t *zeros;   /* replaces weights that are not in the image */
 	uint64_t zeros_size;
 };
@@ -333,7 +333,7 @@ void fake_take_rule(struct fake *f, const struct ruled *r);
 void fake_become_made(struct fake *f, uint32_t op, int ret, bool sure);
 /* After creation and folding: tensors made so far can only be constants. */
 void fake_settle_kept(void);
-struct fake *fake_of(const void *handle); /* NULL if it is not one of ours */
+struct fake *fake_of(const void *handle); /* NULL if it is not our handle */
 /* The shape learned from assertions about an op's result, or about the base of a view. NULL for every other tensor. */
 struct shape *fake_made_shape(const struct fake *f);
 /* The value of a tensor in this run, or NONE. */

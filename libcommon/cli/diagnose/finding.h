@@ -66,7 +66,7 @@ struct finding {
 	bool in_python;          /* a whole function permanently falls back to eager */
 	struct slice cost;       /* "2 more graphs, 1 call in eager, 0.31 s of compile time" */
 	struct slice why;        /* the cause, from the log or the knowledge base */
-	struct slice evidence;   /* lines quoted from the input, one a line; at most 6 */
+	struct slice evidence;   /* lines quoted from the input, one per line; at most 6 */
 	struct slice fix;        /* what to change, tried in tests/live/fixes; one per line, best first; code where possible */
 	struct slice hint;       /* what may help, not tried; one per line */
 	struct slice torch_hint; /* torch's own, one per line */

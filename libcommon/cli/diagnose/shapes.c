@@ -70,7 +70,7 @@ static bool integer(struct slice s, int64_t *v)
 	return true;
 }
 
-/* "s77 <= 4096", "2 <= s77", "Eq(s77, 6)": what it leaves of the symbol's range. Other forms say nothing about this symbol alone. */
+/* "s77 <= 4096", "2 <= s77", "Eq(s77, 6)": what it leaves of the symbol's range. Other forms are not about this symbol alone. */
 static bool range_of(struct slice expr, struct slice name, struct symrange *out)
 {
 	static const struct {

@@ -5,8 +5,7 @@
 #include <signal.h>
 
 enum { WORKERS_MAX = 100 };
-#define HANGS_SECONDS \
-	90.0 /* there is a status every minute: after the last one, the log says nothing more about it for this long, or ends */
+#define HANGS_SECONDS 90.0 /* there is a status every minute: after the last one, the log does not mention it for this long, or ends */
 #define LONG_SECONDS 120.0
 
 /* The last lines of a text, at most six. */

@@ -283,7 +283,7 @@ static enum ima_why judge_tensor(const struct ima_event *e, uint32_t i, uint64_t
 		return IMA_NO_ALLOCATION;
 	}
 	if (told && each && written(p) && numel_of(p, &numel) && told > numel && !__builtin_mul_overflow(told, each, &reach)) {
-		buf_addf(b, " has %" PRIu64 " elements, the kernel was told to write %" PRIu64 " (%s)%s", numel, told, how,
+		buf_addf(b, " has %" PRIu64 " elements, the kernel was asked to write %" PRIu64 " (%s)%s", numel, told, how,
 			 room == IMA_NONE || reach <= room ? "" : ": past the end of its allocation");
 		return IMA_TOO_MANY;
 	}

@@ -12,7 +12,7 @@
  * IMA is PyTorch's abbreviation of illegal memory access.
  *
  * Checked, all from what the watched process itself knew before the launch: sizes and strides of each tensor
- * against its storage and its allocation; its device; and how many elements the kernel is told to process (the arguments xnumel,
+ * against its storage and its allocation; its device; and how many elements the kernel has to process (the arguments xnumel,
  * ynumel, znumel of Inductor's kernels: it writes their product; torch/_inductor/codegen/triton.py) against the room
  * after each pointer that it writes. If the kernel reads indices from memory, bounds cannot be checked from outside: then the integer
  * tensors that the kernel reads are named.
@@ -50,7 +50,7 @@ struct ima_param {
 	X(BEYOND_STORAGE, "beyond-storage") \
 	X(BEYOND_ALLOCATION, "beyond-allocation") \
 	X(NO_ALLOCATION, "no-allocation") /* known to the driver: freed? */ \
-	X(TOO_MANY, "too-many")           /* elements, that the kernel is told to write */ \
+	X(TOO_MANY, "too-many")           /* elements that the kernel has to write */ \
 	X(INDEX, "index")                 /* integers that it reads may be indices: only if nothing else was found */
 
 /* clang-format off */

@@ -7,7 +7,7 @@
  *     nan_release(&n);
  *
  * A call has produced a NaN if something it wrote holds one afterwards and nothing that it read held one before. What it only writes
- * is not looked at before: fresh memory holds anything. So the first link of a chain is named, and the others, which only propagated
+ * is not examined before: fresh memory holds anything. So the first link of a chain is named, and the others, which only propagated
  * it, are counted (.passed_on). A NaN that was there before any call is reported where it is first used: a model's input, a constant, or
  * memory that nothing has written. One in a buffer that nobody else reads, while everything else that the call wrote is clean, has no
  * effect and is not a finding: kernels leave the padding of such buffers as they found it.

@@ -1,4 +1,4 @@
-/* How processes of the command ended. Only their parents are told, and we are not the parent of most. A pidfd becomes readable when its
+/* How processes of the command ended. Only their parents are notified, and we are not the parent of most. A pidfd becomes readable when its
  * process has ended, and on Linux 6.15 and later also says how; before that, the zombie's status can be read until its parent reaps it,
  * if we are quick enough. */
 #include "live/watch_part.h"

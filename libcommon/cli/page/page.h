@@ -6,8 +6,8 @@
  *     page_add(p, path, &options, progress, &err);       // for each log: reads it and keeps what the page shows, packed
  *     facts_add_textlog(&r.facts, path, &options, &err); // other inputs have rows but no artifacts
  *     report_finish(&r);
- *     explain(&told, &r.facts);
- *     page_write(p, &told, &err);
+ *     explain(&x, &r.facts);
+ *     page_write(p, &x, &err);
  *     page_free(p);
  *     report_release(&r);
  */

@@ -267,7 +267,7 @@ void rank_desync_release(struct rank_desync *d)
 	free(d->absent);
 }
 
-/* If somebody keeps others waiting, unfinished collectives elsewhere add nothing. */
+/* If a rank keeps others waiting, unfinished collectives elsewhere add nothing. */
 static void drop_unfinished(struct ranks *all)
 {
 	uint32_t n = 0;

@@ -118,7 +118,7 @@ struct repro {
 	struct repro_fixup *fixup;
 	size_t n_lines, n_inputs, n_storages, n_fixups;
 	/* The foot; "" if not given. Python text for accuracy (True, False, 'strict_accuracy', '') and autocast, only_fwd, is_inference
-	 * (torch 2.15: whether Inductor was told that there is no backward). */
+	 * (torch 2.15: whether Inductor knew that there is no backward). */
 	struct slice accuracy, command, save_dir, tracing_mode, check_str, autocast, only_fwd, is_inference;
 	struct slice backend; /* "inductor"; "toys:toy_compiler" if imported; or any other Python text, with backend_text */
 	bool backend_text;

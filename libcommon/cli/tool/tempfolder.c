@@ -56,7 +56,7 @@ static bool name_is_ours(const char *name)
 	return false;
 }
 
-/* The lock of a folder whose owner is gone, now ours; -1: it has an owner, or is not one of ours. A new one without a mark
+/* The lock of a folder whose owner is gone, now ours; -1: it has an owner, or is not our folder. A new one without a mark
  * is removed at once: its owner, if there is one, creates another. */
 static int take_lock(int parent_fd, const char *name, const char *boot)
 {
