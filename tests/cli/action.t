@@ -130,7 +130,7 @@ is "a push moves the baseline" "$(output baseline-written) $(breaks)" "true 0"
 action pull_request run='./prog graph_breaks' update=always max='graph-breaks=7 recompiles=0' fail-on=never
 is "fail-on: never" "$status $(output verdict) $(output status)" "0 worse 0"
 action pull_request run='./prog graph_breaks' max='graph-breaks=7 recompiles=0'
-like "limits" "$status $(output verdict) $(cat err)" '^1 worse .*graph breaks: 8, at most 7 wanted'
+like "limits" "$status $(output verdict) $(cat err)" '^1 worse .*graph breaks: 8, at most 7 allowed'
 action pull_request run='./prog graph_breaks' max=nosuch=1
 is "an unknown limit" "$status $(output verdict)" "2 broken"
 action pull_request run='./prog graph_breaks 6'

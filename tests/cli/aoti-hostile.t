@@ -90,7 +90,7 @@ fi
 for a in "${attempts[@]}"; do
 	(cd box && env HOSTILE_ONLY="$a" HOSTILE_VICTIM="$folder/victim" timeout 60 aoti-checkinputs "$model") >out 2>err </dev/null
 	status=$?
-	like "the prober: $a" "$status $(cat err)" '^3 .*which the sandbox forbids'
+	like "the prober: $a" "$status $(cat err)" '^3 .*the sandbox blocked'
 done
 is "the prober: the file stays" "$(cat "$folder/victim")" precious
 run env HOSTILE_INPUTS=1 "$BUILD/tests-lib/without" seccomp pt2-run hostile.pt2 "f32[8,8]"

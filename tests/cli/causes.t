@@ -19,9 +19,9 @@ done
 
 # ---- how it is shown ----
 of() { fxexplain "v215/$1/trace" "v215/$1/stderr"; }
-like "the whole before the parts" "$(fxexplain v215/fsdp2/trace)" 'nothing was compiled: all of it runs in Python'
-like "whose forward it is" "$(fxexplain v213/new_step_cache/trace)" 'forward of new_step_cache\.py:[0-9]+ runs in Python for ever'
-is "nothing runs for ever where the program died in it" "$(for p in v21*/{attribute_error,more_unpack,more_grad_vector,late_vmap_random,new_no_group}; do fxexplain "$p/trace" "$p/stderr"; done 2>err | grep -c 'for ever')" 0
+like "the whole before the parts" "$(fxexplain v215/fsdp2/trace)" 'nothing was compiled: everything runs in eager mode'
+like "whose forward it is" "$(fxexplain v213/new_step_cache/trace)" 'forward of new_step_cache\.py:[0-9]+ permanently falls back to eager'
+is "nothing runs for ever where the program died in it" "$(for p in v21*/{attribute_error,more_unpack,more_grad_vector,late_vmap_random,new_no_group}; do fxexplain "$p/trace" "$p/stderr"; done 2>err | grep -c 'permanently fall')" 0
 like "a package's line behind the user's" "$(fxexplain v215/hf_gpt2/trace)" 'hf_gpt2\.py:12 in run, through transformers/utils/generic\.py:[0-9]+'
 like "what was not tried is a hint" "$(of prints; fxexplain --all v215/loggers/trace)" 'hint +torch\._dynamo\.config\.reorderable_logging'
 like "torch's own hint is torch's" "$(fxexplain --all v215/prints/trace)" 'torch +Avoid calling builtin'
@@ -30,7 +30,7 @@ is "a model compiled by AOTInductor has its seconds in the head" "$(fxexplain v2
 is "what ended the program is the verdict" "$(fxexplain --json v215/b_caught_then_dies/trace v215/b_caught_then_dies/stderr | jq -r '.findings[0].title')" "KeyError: 'rate'"
 like "the cause stands in the title" "$(of prints; of many_recompiles; of numpy_c; fxexplain v215/b_early_exit/trace)" \
 	'builtin operator: print.*of model: size of x at dim 0: 4 -> 6, .*as skipped: zlib\.crc32.*branching: if x\.abs\(\)\.max\(\) < 0\.1:'
-is "the headline stands before the numbers" "$(fxexplain v215/fsdp2/trace | sed -n 2p)" 'nothing was compiled: all of it runs in Python'
+is "the headline stands before the numbers" "$(fxexplain v215/fsdp2/trace | sed -n 2p)" 'nothing was compiled: everything runs in eager mode'
 is "a size that becomes dynamic is a note, one that changes again is none" \
 	"$(for p in b_vit_batch hf_bert; do fxexplain --json v215/$p/trace; done | jq -r '.findings[]|select(.kind=="recompile")|.level+" "+.cause')" \
 	"$(printf '%s\n' 'warning size of images at dim 0: 8 -> 3, no longer true: 2 <= images.size()[0]' 'note size of input_ids at dim 1: 5 -> 7' 'note size of output at dim 1: 5 -> 7')"

@@ -38,7 +38,7 @@ run $check --probe "$P/v26/mlp.pt2"
 is "2.6: a size that may vary is no difference" "$status $(grep -c 'differs' out) $(grep -c '5 dynamic sizes: models of torch before 2.7 do not check their inputs' out)" "5 0 1"
 # ---- torch 2.9: a library without weights, to which only C++ can give them ----
 run $check --probe "$P/v29/weightless.pt2"
-is "2.9: where the prober stops is said" "$status $(grep -c 'for 0 of 3 calls: it has no weights, and models of torch before 2.10 take them from C++ only$' out)" "5 1"
+is "2.9: where the prober stops is said" "$status $(grep -c 'for 0 of 3 calls: it has no weights, and models of torch before 2.10 accept them from C++ only$' out)" "5 1"
 python3 -c 'import json, struct
 sizes, end, head = {"0.weight": [16, 8], "0.bias": [16], "2.weight": [4, 16]}, 0, {}
 for name, shape in sizes.items():
@@ -111,7 +111,7 @@ like "and that is said" "$(cat err)" "sandbox"
 query='[.inputs[] | [.dtype, .dims[0].min, .dims[0].max, .dims[1].size, .rank]]'
 is "the same contract" "$(facts bare/model.so)" '[["float32",2,64,8,2]]'
 exits "but not if that is forbidden" 3 $check --no-exec bare/model.so
-like "why" "$(cat err)" "no-exec forbids"
+like "why" "$(cat err)" "no-exec prevents"
 exits "a library of the old kind" 0 $check --json "$(find "$P/old" -name '*.so' | head -1)"
 
 # ---- an exported program against what was compiled from it ----

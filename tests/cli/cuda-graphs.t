@@ -34,7 +34,7 @@ like "is said" "$(cat err)" 'CUDA graph 1: 4 calls captured .*, never replayed$'
 exits "by functions that dlsym() gave" 0 aoti-printer -l3 --log=log -- "$host" "load=$so" unseen=2:4
 is "it runs as before" "$(grep -c 'as computed' out)" 2
 is "that its end was not seen is said" "$(cat err)" \
-	"aoti-printer: CUDA graph 1: 3 kernels captured; what became of it was not seen (ON A GPU in aoti-printer(1))"
+	"aoti-printer: CUDA graph 1: 3 kernels captured; replays were not seen (ON A GPU in aoti-printer(1))"
 exits "none" 0 aoti-printer --json --log=log -- "$host" "load=$so" call=4
 is "nothing is said" "$(cat err)$(jq '.graphs' log)" null
 exits "with a filter" 0 aoti-printer -l3 -k 'triton_poi*' --log=log -- "$host" "load=$so" graph=2:4

@@ -63,7 +63,7 @@ is "which is replayed as before" "$(grep -c 'as computed' out)" 3
 like "and said" "$(cat err)" '[34] of them were captured into a CUDA graph'
 
 # ---- a fault, and another question was asked ----
-cut='the run was cut short by an error of the GPU: an illegal memory access was encountered \(CUDA_ERROR_ILLEGAL_ADDRESS\), seen at triton_[a-z0-9_]+ \(call [0-9]\).*aoti-printer --ima -- COMMAND \(or --ima --torch MODEL.pt2 INPUT...\)'
+cut='a GPU error stopped the run: an illegal memory access was encountered \(CUDA_ERROR_ILLEGAL_ADDRESS\), seen at triton_[a-z0-9_]+ \(call [0-9]\).*aoti-printer --ima -- COMMAND \(or --ima --torch MODEL.pt2 INPUT...\)'
 FAKECUDA_FAIL=illegal@3 run aoti-nanassert -- "$host" "load=$so" call=4
 is "a fault is no NaN, nor is all well" "$status" 3
 like "it is said" "$(cat err)" "$cut"
@@ -88,7 +88,7 @@ like "why" "$(cat err)" "'dump.cut': $cut"
 exits "on either side" 3 aoti-printer --json --diff dump.cut dump
 like "in the document" "$(jq -r '[.different, .failed_b == null, .failed_a] | map(tostring) | join(" ")' out)" "^false true $cut$"
 FAKECUDA_FAIL=illegal@3 run aoti-printer --diff dump -- "$host" "load=$so" call=4
-is "what is run now, too" "$status $(grep -c 'cut short by an error of the GPU:' err)" "3 1"
+is "what is run now, too" "$status $(grep -c 'a GPU error stopped the run:' err)" "3 1"
 FAKECUDA_FAIL=illegal@2 run aoti-printer --diff dump -- "$host" "load=$so" call=4
 is "calls that are not there are a difference" "$status" 1
 
@@ -121,19 +121,19 @@ ima launch@3 call=4
 like "a launch that is refused" "$(tr '\n' ' ' <log)" '^triton_poi_fused_mul_2: unspecified launch failure \(CUDA_ERROR_LAUNCH_FAILED, 719\).*the driver rejected the launch'
 ima "" host=4
 is "a pointer to the host" "$status" 1
-like "is found before the launch" "$(cat log)" 'arg2_1 lies in memory of the host that this GPU cannot reach'
-like "the fault is before it" "$(head -2 log)" 'illegal memory access.*suspect +arg2_1 lies on the host'
+like "is found before the launch" "$(cat log)" 'arg2_1 is in host memory that this GPU cannot access'
+like "the fault is before it" "$(head -2 log)" 'illegal memory access.*suspect +arg2_1 is in host memory'
 like "and what to try is another tool" "$(grep -A1 '^next:' log)" 'aoti-checkinputs -- .*cudahost'
 FAKECUDA_DEVICES=2 run aoti-printer --ima --log=log -- "$host" "load=$so" other=4
-like "a tensor on another GPU" "$(cat log)" 'arg2_1 lies on cuda:1, the kernel runs on cuda:0'
-like "is found before the launch, too" "$(cat log)" 'triton_poi_fused_add_0: arg2_1 lies on another GPU than the one that the kernel runs on'
+like "a tensor on another GPU" "$(cat log)" 'arg2_1 is on cuda:1, the kernel runs on cuda:0'
+like "is found before the launch, too" "$(cat log)" 'triton_poi_fused_add_0: arg2_1 is on a different GPU than the kernel'
 ima "" walks=4
 is "strides that walk outside of a storage" "$status" 1
-is "are found though nothing failed" "$(cat out) $(head -1 log)" "$(cat out) triton_poi_fused_add_0: arg2_1 has sizes and strides that reach outside of its storage"
+is "are found though nothing failed" "$(cat out) $(head -1 log)" "$(cat out) triton_poi_fused_add_0: arg2_1 has sizes and strides that reach past its storage"
 like "with what they take and what there is" "$(cat log)" 'arg2_1 +0x[0-9a-f]+ +128 +64'
 run aoti-printer --ima=alloc --log=log -- "$host" "load=$so" walks=128
 like "without the caching allocator it is a fault" "$(cat log)" '^triton_poi_fused_add_0: illegal memory access.*'
-like "of a tensor with a name" "$(cat log)" 'suspect +arg2_1 reaches 2048 bytes beyond its storage: sizes and strides take 4096 bytes, there are 2048'
+like "of a tensor with a name" "$(cat log)" 'suspect +arg2_1 reaches 2048 bytes past its storage: sizes and strides need 4096 bytes, it has 2048'
 like "which need not be asked for twice" "$(grep -c 'ima=alloc' log)" '^0$'
 ima "" beside=4
 is "another stream's fault is not this call's" "$status $(grep -c 'seen *the error existed before this call' log)" "1 1"

@@ -35,9 +35,9 @@ like "... an operator" "$(text e_b_second_op/index.html)" 'Export failed .*audio
 like "... a size that became constant" "$(text e_export_dim/index.html)" 'A size became constant: .* is 4'
 like "fxexplain tells of an export" "$(cat export_good.txt)" 'exported: 0 guards added'
 like "... that failed" "$(cat export_data.txt)" 'torch.export failed: 0 guards added'
-like "... whose program the log does not tell of" "$(cat export_dim.txt)" 'torch.export traced it: 1 guard added, 1 size became constant; standard error says whether a program came of it, and so does TORCH_DTRACE=DIR'
+like "... whose program the log does not tell of" "$(cat export_dim.txt)" 'torch.export traced it: 1 guard added, 1 size became constant; standard error says whether it succeeded, and so does TORCH_DTRACE=DIR'
 head -n 1 v215/export_dim/trace/*.log >bare.log
-like "... of which torch 2.15 writes nothing but this where all sizes are constant" "$(fxexplain bare.log)" 'no compilation began here: of torch\.export without strict=True a trace has no more; standard error says'
+like "... of which torch 2.15 writes nothing but this where all sizes are constant" "$(fxexplain bare.log)" 'no compilation started here: a trace of torch\.export without strict=True has nothing more; standard error says'
 is "... not of compiled code" "$(cat export_*.txt b_second_op.txt | grep -cE '[0-9] graphs?,|nothing was compiled|--bisect')" 0
 is "... and once, with its standard error" "$(fxexplain --json v215/export_data/trace v215/export_data/stderr | jq -c '[.findings[] | select(.kind == "failure") | .title[:27]]')" \
 	'["GuardOnDataDependentSymNode"]'
@@ -57,7 +57,7 @@ like "the header is on top" "$(cat header/index.html)" '<p>mine</p>'
 
 # ---- draft_export's own log: its process told the files' names in another ----
 grep -av '"str"' "$DATA/draft_export.log" >own.log
-like "without names the line and its code stay" "$(fxexplain own.log)" '\?:18 in forward: a decision on data'
+like "without names the line and its code stay" "$(fxexplain own.log)" '\?:18 in forward: Branch on data'
 tlparse -e own.log -o own
 like "... in the report, too" "$(text own/index.html)" ':18 in forward if size > 2:'
 is "with the process's other log they are there: both are one line" \

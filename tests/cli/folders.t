@@ -73,7 +73,7 @@ is "nothing is left there" "$(ls rel)" ""
 aoti-printer -q -o both -N 20 "${mlp[@]}" 2>one &
 aoti-printer -q -o both -N 20 "${mlp[@]}" 2>two
 wait
-like "one of two has the folder, the other says why not" "$(cat one two)" "^aoti-printer: cannot write 'both': made meanwhile by somebody else$"
+like "one of two has the folder, the other says why not" "$(cat one two)" "^aoti-printer: cannot write 'both': created by another process in the meantime$"
 is "and it is whole" "$(ls -d both*)" both
 
 # ---- folders that are not as they should be ----

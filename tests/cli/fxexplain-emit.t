@@ -112,11 +112,11 @@ for name in $names; do
 	exits "$name=$n: as many as wanted" 0 fxexplain --json --max "$name=$n" "$@"
 	if [ "$n" -eq 0 ] || [ "$name" = compile-seconds ]; then continue; fi
 	exits "$name=$((n - 1)): one too many" 1 fxexplain --json --max "$name=$((n - 1))" "$@"
-	like "$name: the line says so" "$(cat err)" ": $n, at most $((n - 1)) wanted"
+	like "$name: the line says so" "$(cat err)" ": $n, at most $((n - 1)) allowed"
 done
 exits "several limits" 1 fxexplain --json --max graph-breaks=0 --max failures=0 --max recompiles=0 "$DATA/graph_breaks.log"
 is "a line for each" "$(wc -l <err)" 2
-like "with the first places" "$(head -1 err)" "^fxexplain: graph breaks: 8, at most 0 wanted: [^ ]*graph_breaks.py:9 in shout \(3 times\), .* more$"
+like "with the first places" "$(head -1 err)" "^fxexplain: graph breaks: 8, at most 0 allowed: [^ ]*graph_breaks.py:9 in shout \(3 times\), .* more$"
 ok "the output is whole" jq -e .summary out
 exits "seconds have a fraction" 1 fxexplain --json --max compile-seconds=0.001 "$DATA/graph_breaks.log"
 for bad in nosuch=1 graphs=-1 graphs=x graphs=1.5 graphs= compile-seconds=nan; do

@@ -46,7 +46,7 @@ is 'the lines of one' "$(jq -c '[.compilations[0].kernels[0].lines[] | select(.f
 fxexplain kernel cpp_fused_native_layer_norm_sum_tanh_0 models "$data/inductor/models.txt" >out
 is "torch's own reason" "$(grep -c 'not fused op1 with op6: intermediate nodes between node1 & node2$' out)" 1
 fxexplain kernel cpp_fused_relu_sum_0 models >out
-is 'a reason seen in the IR is said to be one' "$(grep -c 'not fused op1 with op2: their loops differ.*seen in the IR' out)" 1
+is 'a reason seen in the IR is said to be one' "$(grep -c 'not fused op1 with op2: different loops.*seen in the IR' out)" 1
 
 # A compile error: kernel, line, IR, FX, Python.
 fxexplain kernel broken broken.txt >out

@@ -81,7 +81,7 @@ is "the counts are those of the log alone" "$(count run.json 'd["summary"]["grap
 exits "several processes" 0 fxexplain run --json -o run.json -- sh -c './traced graph_breaks & ./traced simple & wait'
 is "all their logs are read" "$(count run.json 'sum(i["kind"] == "trace" for i in d["inputs"])')" 2
 exits "--max" 1 fxexplain run -q --max graph-breaks=0 -- ./traced
-like "the violation is said" "$(cat err)" "graph breaks: 8, at most 0 wanted"
+like "the violation is said" "$(cat err)" "graph breaks: 8, at most 0 allowed"
 exits "--max and a command that fails: its status" 5 fxexplain run -q --max graph-breaks=0 -- ./traced graph_breaks 5
 exits "--max that holds" 0 fxexplain run -q --max graph-breaks=1000 -- ./traced
 exits "no trace: nothing was watched" 4 fxexplain run -- true

@@ -33,7 +33,7 @@ is "and written in it" "$(python3 -c 'import ast; print([c.name for c in ast.wal
 exits "those that torch 2.13 lost" 3 fxminify --test true -q "$repros/cond_2_13.txt" -o repro.py
 like "are named, and where they are" "$(last)" "lacks the subgraph 'true_graph_0': launchers of torch before 2.14 have .*\(this is one of 2.13.0.cpu\).*--graph 0/0:aot_inference_graph"
 exits "an exported program of torch before 2.8" 3 fxminify --test true -q "$ROOT/tests/data/export/old_2_6.pt2" -o repro.py
-like "is refused by name" "$(last)" "exported programs of torch before 2.8 .serialized_exported_program.json. are not read"
+like "is refused by name" "$(last)" "exported programs of torch before 2.8 .serialized_exported_program.json. are not supported"
 # In one storage, each where it was: in every candidate while that matters, and in the result.
 shared=$repros/aot_strides/minifier_launcher.py
 # shellcheck disable=SC2016 # that is the script's own
@@ -62,7 +62,7 @@ id=$(grep -m1 -oE '[0-9]/[0-9_]+:aot_[a-z_]*graph' err)
 exits "one of them" 0 fxminify --test 'grep -q aten' --graph "$id" -q --passes nodes "$DATA/graph_breaks.log" -o small.txt
 is "is reduced" "$(ops small.txt)" 1
 exits "one that is not there" 2 fxminify --test true --graph 99/9:none "$DATA/graph_breaks.log"
-like "is said" "$(last)" 'none of this name'
+like "is said" "$(last)" 'none has this name'
 exits "--graph without a trace" 2 fxminify --test true --graph 0/0 g50.py
 exits "--level 1 writes it as it is" 0 fxminify --level 1 --test false -q g50.py -o whole.txt
 is "whole" "$(ops whole.txt)" 50
@@ -96,7 +96,7 @@ like "are made" "$(cat three.py)" 'permute\.default\([a-z0-9_]+\)'
 # An operator that is not here leaves open what comes of it.
 sed 's/torch\.ops\.aten\.sigmoid\.default/torch.ops.mine.sigmoid.default/' "$deep" >mine.py
 exits "shapes that no rule tells" 0 fxminify --test ./one.sh mine.py -o one.py
-like "the result says which are guesses" "$(cat one.py)" '#: WARNING: GUESSED SHAPES: .*its shape is not known: a guess'
+like "the result says which are guesses" "$(cat one.py)" '#: WARNING: GUESSED SHAPES: .*shape unknown, guessed'
 like "so do the lines" "$(cat err)" 'shapes +[0-9]+ values have unknown shapes; .*a guess \(set PT2_PYTHON to ask torch\)'
 like "which was the first, and why" "$(cat err)" "no shape +node '[a-z0-9_]+' \(mine\.sigmoid\.default\): unsupported operator"
 PT2_PYTHON=$TMP/no_python exits "no torch where PT2_PYTHON says" 0 fxminify --test ./one.sh mine.py -o one.py

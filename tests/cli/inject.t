@@ -130,7 +130,7 @@ is "no memory: the message" "$status $(cat err)" "4 out of memory"
 cut() { # cut TOOL ARGUMENT... : with a package that is cut as soon as it is mapped; what is said
 	xz -dc "$ROOT/tests/data/aoti/mlp.pt2.xz" >cut.pt2
 	LD_PRELOAD=$so INJECT_FILE=cut.pt2 INJECT_CUT=5000 "$@" >out 2>err
-	echo "$? $(wc -l <err) $(grep -c "cut.pt2' became shorter" err) $(find . -name '*.tmp.*' | wc -l)"
+	echo "$? $(wc -l <err) $(grep -c "cut.pt2' was truncated" err) $(find . -name '*.tmp.*' | wc -l)"
 }
 for line in "aoti-checkinputs cut.pt2" "aoti-checkinputs --doctor cut.pt2" "aoti-checkinputs --probe cut.pt2" "aoti-printer cut.pt2 f32[3,8]" \
 	"aoti-nanassert cut.pt2 f32[3,8]" "pt2-run -o out.npz cut.pt2 f32[3,8]" "fxexplain kernel cpp_fused_relu_0 cut.pt2"; do

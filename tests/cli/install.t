@@ -78,7 +78,7 @@ printf 'Metadata-Version: 2.1\nName: pt2utils\nVersion: 1\n' >target/pt2utils-1.
 echo '../../../bin/fxexplain,,' >target/pt2utils-1.dist-info/RECORD
 exits "programs are found there" 0 env PYTHONPATH="$TMP/target" python3 -m pt2utils fxexplain --version
 exits "what runs models is not" 4 env -u PT2_RUNNER target/bin/pt2-run "$DATA/aoti/mlp.pt2" 'f32[5,8]'
-like "and why is said" "$(cat err)" "lib/pt2utils/pt2-runner', a part of pt2utils \(pip install --target leaves it out: --prefix"
+like "and why is said" "$(cat err)" "lib/pt2utils/pt2-runner', a part of pt2utils \(pip install --target leaves it out: use --prefix"
 
 # All tools are one program, and what lies under their names is little.
 is "what is under their names is small" "$(cd dest/usr/bin && find . -size +64k ! -name pt2utils)" ""

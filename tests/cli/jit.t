@@ -53,7 +53,7 @@ like "the graph and its text" "$(cat f.txt)" 'process [0-9]+, graph 3_backward \
 like "a weight by its path in the program" "$(cat f.txt)" 'up\.weight \(primals_1\), a weight f32\[3\]: min -2, .*; there \[1\] = -2'
 like "the line of the program" "$(cat f.txt)" '/home/user/model.py:7 in forward: y = torch.log\(w\)'
 like "nodes and ATen" "$(cat f.txt)" 'ATen +aten.log'
-like "counted as what it is" "$(cat f.txt)" '1 graph of torch.compile, 8 calls'
+like "counted as what it is" "$(cat f.txt)" '1 torch.compile graph, 8 calls'
 
 run aoti-nanassert --json --log f.json -- python3 app.py graph.py 'step(g=(1.0, 200.0, 1.0))'
 is "a result of an operator, by its part's name" "$(jq -r '.findings[0] | .kernel, .values[.bad].buffer' f.json | paste -sd' ')" \
@@ -137,9 +137,9 @@ EOF
 chmod +x python
 PT2_PYTHON=$TMP/python run aoti-nanassert --log f.txt kept
 is "aoti-nanassert runs it again" "$status" 1
-like "... and says that it runs a program" "$(cat err)" "runs the program of the graph in 'kept', not confined"
+like "... and says that it runs a program" "$(cat err)" "runs the program of the graph in 'kept', unconfined"
 PT2_PYTHON=$TMP/missing run aoti-nanassert --no-exec kept
-is "... but not where nothing may be run" "$status $(grep -c 'no-exec forbids' err)" "2 1"
+is "... but not where nothing may be run" "$status $(grep -c 'no-exec prevents' err)" "2 1"
 like "... and finds the same" "$(cat f.txt)" "NaN produced by cpp_fused_log_0"
 like "... with the inputs' values, as a program of torch" "$(cat replayed.py)" "_repro_bytes\(reader, '$(printf '\0\0\200\77\0\0\0\300\0\0\100\100' | base64)'.*run_repro\(mod, load_args, accuracy=True"
 PT2_PYTHON=$TMP/python run aoti-printer --level 3 kept
@@ -160,7 +160,7 @@ is "nothing went wrong: no file" "$status $(test -e none.pt2b || echo none)" "0 
 jq '.inputs[0].spec = "f32[4]"' kept/*/bundle.json >j && mv j kept/bundle.m0.r000001/bundle.json
 run aoti-nanassert kept
 is "an input of another size" "$status" 3
-like "... is said" "$(cat err)" 'input0.npy.: is not the tensor that the bundle says'
+like "... is said" "$(cat err)" 'input0.npy.: not the tensor described in the bundle'
 
 # ---- on a GPU: its values, and --ima, on a driver without one (tests/lib/fakecuda.h) ----
 
@@ -226,19 +226,19 @@ like "... refused by name" "$(cat err)" 'not watched: torch before 2.6 \(this is
 run aoti-nanassert -- python3 app.py graph.py '
 mod = cf._reload_python_module("benchmark", "graph.py")
 mod.call([torch.Tensor(-1.0, 1.0, 1.0), torch.Tensor(1.0, 1.0, 1.0)])'
-like "a module that torch runs for itself (autotuning) is not looked at" "$(cat err)" 'graph.* none was|no compiled model was seen'
+like "a module that torch runs for itself (autotuning) is not looked at" "$(cat err)" 'graphs were seen but never run|no compiled model was seen'
 run aoti-nanassert -q -- python3 app.py graph.py 'model.cudagraphs = True; cf.compile_fx(model, "graph.py"); print(step())'
 is "CUDA graphs are taken out while values are looked at" "$(cat out)" "$want"
 run python3 app.py graph.py 'model.cudagraphs = True; cf.compile_fx(model, "graph.py")'
 like "... and only then" "$(cat err)" 'a CUDA graph was made'
 
 run aoti-nanassert -- python3 -Iu -c 'print(1)'
-like "python -I: why nothing was seen" "$(cat err)" 'no compiled model was seen in this command: with -I, -E or -S Python leaves out'
+like "python -I: why nothing was seen" "$(cat err)" 'no compiled model was seen in this command: with -I, -E or -S, Python ignores'
 run aoti-printer --level 3 -- python3 -c 'print(1)' -I
 like "... an argument of the program's own is none" "$(cat err)" 'no compiled model was seen in this command$'
 run aoti-nanassert -- env -i true
 like "... a cleared environment" "$(cat err)" "seen in this command: 'env -i' clears the environment"
 run aoti-checkinputs -- python3 app.py graph.py 'step()'
 is "aoti-checkinputs: nothing was checked" "$status" 4
-like "... and which tool answers" "$(cat err)" 'only graphs of torch.compile were seen, .*: aoti-nanassert and aoti-printer look into them'
+like "... and which tool answers" "$(cat err)" 'only torch.compile graphs were seen, .*: use aoti-nanassert or aoti-printer to look inside them'
 done_testing

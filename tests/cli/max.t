@@ -24,7 +24,7 @@ for name in $names; do
 	exits "$name=$n: as many as wanted" 0 tlparse --json --max "$name=$n" "$@"
 	if [ "$n" -eq 0 ] || [ "$name" = compile-seconds ]; then continue; fi
 	exits "$name=$((n - 1)): one too many" 1 tlparse --json --max "$name=$((n - 1))" "$@"
-	like "$name: the line says so" "$(grep -v -e bad_md5.log -e unknown_keys.log err | head -1; grep 'at most' err)" ": $n, at most $((n - 1)) wanted"
+	like "$name: the line says so" "$(grep -v -e bad_md5.log -e unknown_keys.log err | head -1; grep 'at most' err)" ": $n, at most $((n - 1)) allowed"
 done
 exits "seconds have a fraction" 1 tlparse --json --max compile-seconds=0.001 "$log"
 exits "seconds: enough" 0 tlparse --json --max compile-seconds=1e6 "$log"
@@ -32,7 +32,7 @@ exits "seconds: enough" 0 tlparse --json --max compile-seconds=1e6 "$log"
 # One line per limit, with places; the output is written all the same.
 exits "several limits" 1 tlparse --json --max graph-breaks=0 --max failures=0 --max recompiles=0 --max graphs=100 "$log"
 is "one line for each that is exceeded" "$(wc -l <err)" 2
-like "the places" "$(cat err)" "^tlparse: graph breaks: 8, at most 0 wanted: [^ ]*graph_breaks.py:9 in shout \(3 times\), .* more"
+like "the places" "$(cat err)" "^tlparse: graph breaks: 8, at most 0 allowed: [^ ]*graph_breaks.py:9 in shout \(3 times\), .* more"
 is "the output is whole" "$(jq .summary.graph_breaks out)" 8
 exits "one page on standard output" 1 tlparse --max graph-breaks=0 "$log"
 like "it is there" "$(tail -c 8 out)" '</html>'

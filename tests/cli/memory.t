@@ -82,7 +82,7 @@ for package in so.pt2 so_x.pt2; do
 	cheap 0 buf aoti-printer $package "${mlp[@]}"
 done
 cheap 0 'Inputs' aoti-checkinputs alone.pt2
-cheap 3 'forbids probing' aoti-checkinputs --no-exec alone.pt2
+cheap 3 'prevents probing' aoti-checkinputs --no-exec alone.pt2
 cheap 0 'Inputs' aoti-checkinputs --probe blob.pt2
 cheap 0 'out0 ' pt2-run blob.pt2 "${blob[@]}"
 cheap 1 'wrapper  *line' fxexplain crash "$ROOT/tests/data/crash/expand.txt" crash.pt2

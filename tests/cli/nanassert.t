@@ -49,7 +49,7 @@ exits "of a command" 2 $nan --against "$X/log.exported.pt2" -- true
 # ---- the kernel that holds the operator, and why ----
 is "log" "$(tells log log)" "cpp_fused_log_sub_tanh_1 produced nan: log of a negative number"
 is "softmax of a masked row" "$(tells softmax_masked softmax_masked)" \
-	"cpp_fused__softmax_bitwise_not_div_masked_fill_2 produced nan: softmax of a row that is -inf from end to end (a mask that leaves nothing)"
+	"cpp_fused__softmax_bitwise_not_div_masked_fill_2 produced nan: softmax of a row that is all -inf (fully masked)"
 is "the mean of nothing" "$(tells mean_empty mean_empty)" "cpp_fused_addmm_mean_t_tanh_unsqueeze_view_1 produced nan: the mean of no elements: 0 / 0"
 is "overflow of float16" "$(tells half_overflow half_overflow --inf)" \
 	"cpp_fused__to_copy_add_mul_sin_0 produced inf: a product beyond the largest float16 (65504)"
@@ -110,7 +110,7 @@ END
 exits "a NaN of the caller's" 1 $nan --json "$P/mlp.pt2" xnan.npy
 is "is no kernel's" "$(jq -c '.findings[0] | [.kind, .values[.cause].path, .kernel, .passed_on]' out)" '["input","args[0]","aoti_torch_cpu_addmm_out",3]'
 run $nan "$P/mlp.pt2" xnan.npy
-like "in words" "$(cat out)" 'NaN in the input args\[0\] \(arg4_1\).*likely +the input args\[0\] was NaN already'
+like "in words" "$(cat out)" 'NaN in the input args\[0\] \(arg4_1\).*likely +the input args\[0\] was already NaN'
 like "where in it" "$(cat out)" 'args\[0\] .*1 NaN of 40 elements.*the first at \[2, 3\] = nan'
 mkdir newer && (cd newer && unzip -qo "$P/mlp.pt2")
 sed -i 's/^    cpp_fused_relu_0(.*/    surely(*not)(a, statement);/' "$(find newer -name '*.wrapper.cpp')"
@@ -144,7 +144,7 @@ exits "which of several models?" 2 $nan "$P/multi.pt2" x.npy
 printf '#!/bin/sh\necho\n' >notorch
 chmod +x notorch
 PT2_PYTHON=$PWD/notorch exits "a Python without torch" 4 $nan --torch "$P/mlp.pt2" x.npy
-like "is named" "$(cat err)" "'$PWD/notorch' was asked and has no torch"
+like "is named" "$(cat err)" "'$PWD/notorch', which has no torch"
 PT2_PYTHON=$PWD/nothing exits "one that is none" 4 $nan --torch "$P/mlp.pt2" x.npy
 like "is named, too" "$(cat err)" "$PWD/nothing"
 mkdir -p site/torch/lib && cp "$lib/libpt2shim.so" site/torch/lib/libtorch_cpu.so
@@ -152,7 +152,7 @@ printf '#!/bin/sh\necho "%s/site/torch"\n' "$PWD" >hastorch
 chmod +x hastorch
 PT2_PYTHON=$PWD/hastorch exits "one that has it: what it has is used" 0 $nan --torch "$P/mlp.pt2" x.npy
 exits "a folder without" 4 $nan --torch=tmp "$P/mlp.pt2" x.npy
-like "is named as well" "$(cat err)" "no libtorch_cpu.so is in 'tmp'"
+like "is named as well" "$(cat err)" "no libtorch_cpu.so in 'tmp'"
 
 # ---- saved tensors ----
 # shellcheck disable=SC2046

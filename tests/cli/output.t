@@ -31,7 +31,7 @@ one_line "a report is not replaced unasked" 2 ".*'rep' exists; --overwrite"
 touch rep/mine
 before=$(listing)
 run tlparse $log -o rep --overwrite
-one_line "a report with a file of somebody else is not replaced" 2 ".*'rep': it is no report of this tool, or holds other files"
+one_line "a report with a file of somebody else is not replaced" 2 ".*'rep': it is not a report of this tool, or holds other files"
 rm rep/mine
 before=$(listing)
 touch rep/-_0_0_0/old

@@ -103,7 +103,7 @@ eager multi_second >want
 tensors got.npz >got
 ok "that one" close got want
 exits "no inputs" 2 pt2-run "$P/mlp.pt2"
-like "says what is missing" "$(cat err)" "^pt2-run: no input is given for"
+like "says what is missing" "$(cat err)" "^pt2-run: no input given for"
 exits "another shape" 3 pt2-run "$P/mlp.pt2" 'f32[3,9]'
 like "says which" "$(cat err)" "expected 8, given 9"
 exits "no model" 3 pt2-run nosuch.pt2
@@ -126,9 +126,9 @@ exits "those of the exported program" 0 pt2-run --weights "$ROOT/tests/data/expo
 pt2-run "${mlp[@]}" -o own.npz
 ok "are its own" cmp got.npz own.npz
 exits "some" 0 pt2-run --weights "$(weights down.safetensors "${all[@]:8:4}"; echo down.safetensors)" "${mlp[@]}" -o got.npz
-like "the others stay, which is said" "$(cat err)" "^pt2-run: 'down.safetensors' lacks 2 of the model's weights, which stay as they were compiled: up.weight, up.bias"
+like "the others stay, which is said" "$(cat err)" "^pt2-run: 'down.safetensors' lacks 2 of the model's weights, which keep their compiled values: up.weight, up.bias"
 exits "and more than there are" 0 pt2-run --weights "$(weights more.safetensors "${all[@]}" x.y F32 1 0; echo more.safetensors)" "${mlp[@]}" -o got.npz
-like "is said" "$(cat err)" "'more.safetensors': 1 weight that the model does not take .*: x.y"
+like "is said" "$(cat err)" "'more.safetensors': 1 weight not used by the model .*: x.y"
 exits "quiet says neither" 0 pt2-run -q --weights more.safetensors "${mlp[@]}"
 is "nothing" "$(cat err)" ""
 exits "of another shape" 3 pt2-run --weights "$(weights shape.safetensors up.weight F32 8,16 0 up.bias F32 5 0; echo shape.safetensors)" "${mlp[@]}" -o no.npz

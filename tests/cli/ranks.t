@@ -41,9 +41,9 @@ sound "ranks that part: links and JSON" four
 page four >text
 like "ranks that part: the verdict" "$(cat text)" "The ranks do not agree in: captured graphs , compile ids , execution order"
 like "the groups" "$(grep '^Captured graphs' text)" "3 groups ranks 0, 2 \| rank 1 \| rank 3"
-like "where rank 1 leaves" "$(grep -A1 '^rank 1 parts from rank 0 (and 1 alike) at event 1$' text)" \
+like "where rank 1 leaves" "$(grep -A1 '^rank 1 diverges from rank 0 (and 1 like it) at event 1$' text)" \
 	"Reference: 0/0 compiles reduce .*Here: 0/0 compiles both"
-like "where rank 3 leaves" "$(grep -A1 '^rank 3 parts from rank 0 (and 1 alike) at event 3$' text)" \
+like "where rank 3 leaves" "$(grep -A1 '^rank 3 diverges from rank 0 (and 1 like it) at event 3$' text)" \
 	"Reference: 1/0 compiles gather .*Here: 1/0 compiles lonely"
 like "both graphs side by side" "$(cat text)" \
 	"code: return funcol.all_gather_tensor\(x \* 2, 0, group\).sum\(\) 5 # File: [^ ]* in lonely, code: return torch.cos\(x\) \* 3"
@@ -53,7 +53,7 @@ ok "a compile id that only rank 1 has" grep -qx '1/1 rank 1 ranks 0, 2, 3' text
 ok "a compile id that only rank 3 has" grep -qx '2/0 rank 3 ranks 0–2' text
 ok "the order in which graphs ran" grep -q 'rank 3 0/0 → 1/0 → 2/0' text
 like "a straggler" "$(grep '^1/0 lonely' text)" "rank 3$"
-like "two cache misses more" "$(cat text)" "ranks 1, 3 part from rank 0 .* at cache event 5"
+like "two cache misses more" "$(cat text)" "ranks 1, 3 diverge from rank 0 .* at cache event 5"
 like "where collectives of a place differ" "$(cat text)" "1 collectives of the graph ranks 0, 2, 3 \| rank 1"
 zcat four/combined_trace.json.gz >trace.json
 is "timeline: a process per rank" \
@@ -99,7 +99,7 @@ page bad_out >text
 like "the page says which could not be read" "$(cat text)" "Rank 5 could not be read"
 like "the page says which are missing" "$(cat text)" "No readable log of 3 ranks below the highest: 1, 4–5"
 like "the page says which is cut off" "$(cat text)" "Damaged: rank 3. the log ends inside a record"
-like "a cut is no divergence in silence" "$(cat text)" "this log is not whole"
+like "a cut is no divergence in silence" "$(cat text)" "this log ends .* it is incomplete"
 sound "damaged: no dead links" bad_out
 is "damaged: the folders" "$(cd bad_out && echo rank_*)" "rank_0 rank_2 rank_3 rank_6"
 exits "--strict says so" 1 tlparse --all-ranks-html --strict bad -o bad_strict

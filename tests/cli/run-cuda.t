@@ -28,7 +28,7 @@ gpu() {
 # ---- what is needed ----
 exits "without --torch" 3 aoti-printer linear.pt2 'f32[4,16]'
 is "says what it runs with" "$(cat err)" \
-	"aoti-printer: 'linear.pt2' is made for cuda: it runs with an installed libtorch for CUDA (--torch), or watch a program that runs it (-- COMMAND)"
+	"aoti-printer: 'linear.pt2' is compiled for cuda: run it with an installed libtorch for CUDA (--torch), or watch a program that runs it (-- COMMAND)"
 exits "a libtorch for the CPU" 4 aoti-printer --torch=without linear.pt2 'f32[4,16]'
 like "says what it lacks" "$(cat err)" "is a libtorch without CUDA: no libtorch_cuda.so beside it"
 exits "a model for the CPU is run as before" 0 aoti-printer --level 3 linear_cpu.pt2 'f32[4,16]'
@@ -40,7 +40,7 @@ is "nothing is left behind" "$(ls private)" ""
 exits "a package for CUDA" 0 gpu linear aoti-printer --torch=torch --level 2 --json linear.pt2 v/linear.in0.npy
 is "its calls" "$(jq -r '.calls[].kernel' out | paste -sd' ')" \
 	"aoti_torch_cuda_mm_out triton_poi_fused_addmm_relu_0 aoti_torch_cuda_addmm_out triton_per_fused__softmax_prepare_softmax_online_1"
-is "that it was not confined is said, once" "$(cat err)" "aoti-printer: linear.pt2 is for a GPU: it ran unconfined, as the driver needs it"
+is "that it was not confined is said, once" "$(cat err)" "aoti-printer: linear.pt2 is for a GPU: it ran unconfined, because the driver requires it"
 exits "--quiet" 0 gpu linear aoti-printer -q --torch=torch --level 3 linear.pt2 v/linear.in0.npy
 is "says nothing" "$(cat err)" ""
 exits "tensors are saved" 0 gpu linear aoti-printer -q --torch=torch -o saved linear.pt2 v/linear.in0.npy
@@ -82,7 +82,7 @@ like "not confined: said" "$(cat err)" "nan.pt2 is for a GPU: it ran unconfined"
 
 # ---- an access outside ----
 exits "a kernel that writes far outside" 3 gpu user aoti-nanassert --torch=torch user.pt2 'f32[1000,16]'
-like "cuts a run short" "$(cat err)" "cut short by an error of the GPU: an illegal memory access .* seen at far_copy_0 .*--ima --torch MODEL"
+like "cuts a run short" "$(cat err)" "a GPU error stopped the run: an illegal memory access .* seen at far_copy_0 .*--ima --torch MODEL"
 exits "--ima without --torch" 2 aoti-printer --ima user.pt2 'f32[1000,16]'
 exits "--ima on a package" 1 gpu user aoti-printer --ima --torch=torch user.pt2 'f32[1000,16]'
 is "names the kernel" "$(head -1 out)" "far_copy_0: illegal memory access (CUDA_ERROR_ILLEGAL_ADDRESS, 700)"

@@ -40,9 +40,9 @@ exits "--graph of what is no trace" 2 pt2-run --graph 0/0 "$R/aot_forward/minifi
 exits "a launcher, with the values that it kept" 0 pt2-run --json "$R/aot_forward/minifier_launcher.py"
 is "its outputs" "$(jq -c '[.outputs[].size]' out)" "$(pt2-run --json "$R/aot_forward/minifier_launcher.py" | jq -c '[.outputs[].size]')"
 exits "one that kept none" 2 pt2-run "$ROOT/tests/data/minifier/aot_nan/minifier_launcher.py"
-like "says so" "$(cat err)" "no values of 'arg0_1' were kept: give it, or a spec"
+like "says so" "$(cat err)" "the values of 'arg0_1' were not kept: pass a file, or a spec"
 exits "an exported program's launcher" 2 pt2-run "$R/aoti/minifier_launcher.py"
-like "names the program" "$(cat err)" "give that, '.*exported_program.pt2'"
+like "names the program" "$(cat err)" "pass that file, '.*exported_program.pt2'"
 printf 'class f(torch.nn.Module):\n    def forward(self, x: "f32[s0, 2]", n: "Sym(s0)", m: "Sym(s1)"):\n        y = torch.ops.aten.mul.Tensor(x, n)\n        z = torch.ops.aten.add.Tensor(y, m)\n        return (z, n)\n' >f.py
 python3 -c 'import struct,sys
 head=b"{\x27descr\x27: \x27<i8\x27, \x27fortran_order\x27: False, \x27shape\x27: (), }"

@@ -41,9 +41,9 @@ fakes=$BUILD/tests-lib
 # shellcheck disable=SC2086 # a tool and its options
 for tool in aoti-checkinputs aoti-printer "aoti-printer --profile" "aoti-printer --record=kept" "aoti-printer --ima" aoti-nanassert "aoti-nanassert --json"; do
 	exits "$tool: a model that is not called: 4" 4 $tool -- "$host" "torch=$fake" "load=$fakes/quietmodel.so"
-	like "$tool: is said" "$(cat err)" '1 model was seen, it was not called: nothing was looked at'
+	like "$tool: is said" "$(cat err)" '1 model was seen but never called: nothing was checked'
 	exits "$tool: a Run that is not seen: 4" 4 $tool -- "$host" "torch=$fake" "load=$fakes/latemodel.so" 'call=f32[4]'
-	like "$tool: is said, too" "$(cat err)" '1 Run was entered unseen, by a pointer that was fetched before the model was known'
+	like "$tool: is said, too" "$(cat err)" '1 Run was called through a pointer obtained before the model was known'
 done
 exits "one that calls nothing while it is loaded is seen" 4 aoti-checkinputs --no-exec -- "$host" "torch=$fake" "load=$fakes/quietmodel.so" 'call=f32[4]'
 like "and its calls, too" "$(last)" '1 model, 1 call, 0 did not fit, 1 not checked'

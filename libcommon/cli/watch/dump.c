@@ -30,7 +30,7 @@ struct reading {
 
 static int bad_index(struct reading *r, const char *why)
 {
-	return err_set(r->err, EXIT_INPUT, "'%s/%s', line %llu: %s: is it an index that aoti-printer wrote?", r->d->path, DUMP_INDEX,
+	return err_set(r->err, EXIT_INPUT, "'%s/%s', line %llu: %s: was this index written by aoti-printer?", r->d->path, DUMP_INDEX,
 		       (unsigned long long)r->line, why);
 }
 
@@ -80,11 +80,11 @@ static int take_value(struct reading *r, uint32_t v, struct dump_value *out)
 	out->path = json_dup(t, v, "path", &r->d->arena);
 	out->file = json_dup(t, v, "file", &r->d->arena);
 	if (slice_chr(out->file, '/') || slice_chr(out->file, 0) || (out->file.n && out->file.p[0] == '.'))
-		return bad_index(r, "\"file\" is a path, not a name in this folder");
+		return bad_index(r, "\"file\" is a path, not a file name in this directory");
 	out->arg = json_index(t, v, "arg", 0);
 	int role = index_of(json_word(t, v, "role"), call_role_word, CALL_ROLES);
 	if (role < 0)
-		return bad_index(r, "a value's \"role\" is not known");
+		return bad_index(r, "a value has an unknown \"role\"");
 	out->role = (enum call_role)role;
 	out->before = slice_is(json_word(t, v, "when"), "before");
 	take_meta(r, v, &out->meta);
@@ -100,7 +100,7 @@ static int take_values(struct reading *r, uint32_t root, struct dump_call *c)
 	c->value = arena_alloc(&r->d->arena, n * sizeof(*c->value));
 	json_each(&r->tape, list, k) {
 		if (!json_is(&r->tape, k, JSON_OBJECT))
-			return bad_index(r, "a value is no object");
+			return bad_index(r, "a value is not an object");
 		if (take_value(r, k, &c->value[c->n_values]) < 0)
 			return -1;
 		c->n_values++;
@@ -115,7 +115,7 @@ static int take_call(struct reading *r, uint32_t root)
 	struct dump_call c = {.model = json_dup(t, root, "model", &r->d->arena), .name = json_dup(t, root, "kernel", &r->d->arena)};
 	int kind = index_of(json_word(t, root, "kind"), kinds, ARRAY_LEN(kinds));
 	if (kind < 0 || (!c.name.n && kind != DUMP_RUN))
-		return bad_index(r, "a call has no \"kernel\" or no known \"kind\"");
+		return bad_index(r, "a call has no \"kernel\", or an unknown \"kind\"");
 	c.kind = (enum dump_kind)kind;
 	c.nodes = json_dup(t, root, "nodes", &r->d->arena);
 	c.aten = json_dup(t, root, "aten", &r->d->arena);
@@ -145,12 +145,12 @@ static int take_index_line(struct reading *r, struct slice line)
 	uint32_t root;
 	json_tape_text(&r->tape, line.p, line.n);
 	if (json_parse(&r->tape, 0, line.n, &root) < 0 || !json_is(&r->tape, root, JSON_OBJECT))
-		return bad_index(r, "is no JSON object");
+		return bad_index(r, "not a JSON object");
 	if (r->line == 1) {
 		uint64_t version;
 		if (!json_u64(t, json_get(t, root, "dump"), &version))
-			return bad_index(r, "has no \"dump\"");
-		return version == DUMP_VERSION ? 0 : bad_index(r, "a version of the format that is not known");
+			return bad_index(r, "no \"dump\"");
+		return version == DUMP_VERSION ? 0 : bad_index(r, "unknown format version");
 	}
 	if (json_flag(t, root, "ended")) {
 		r->d->cut = false;
@@ -169,14 +169,14 @@ int dump_read(struct dump *d, struct slice index, const char *path, struct err *
 	int status = 0;
 	while (status == 0 && slice_line(&rest, &line)) {
 		r.line++;
-		/* A writer that was killed leaves half a line. */
+		/* A killed writer leaves half a line. */
 		if (!rest.n && index.n && index.p[index.n - 1] != '\n' && r.line > 1)
 			break;
 		status = take_index_line(&r, line);
 	}
 	if (status == 0 && !r.line) {
 		r.line = 1;
-		status = bad_index(&r, "is empty");
+		status = bad_index(&r, "empty");
 	}
 	json_tape_release(&r.tape);
 	if (status < 0)
@@ -210,7 +210,7 @@ void dump_close(struct dump *d)
 
 /* ---- tensors ---- */
 
-/* .npy knows no bfloat16 and no float8: their bits lie there as integers. */
+/* .npy has no bfloat16 and no float8: their bits are stored as integers. */
 static bool bits_of(int file, int process)
 {
 	const struct dtype_info *a = dtype_info(file), *b = dtype_info(process);

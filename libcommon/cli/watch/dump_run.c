@@ -1,4 +1,4 @@
-/* A model that is run into a dump. */
+/* Runs a model into a dump. */
 #include "base/io/mapfile.h"
 #include "base/process/elsewhere.h"
 #include "base/tool/output.h"
@@ -58,7 +58,7 @@ int dump_run(struct watch_options *o, const char *folder, const char *writer, st
 					 .save_format = TENSOR_NPY,
 					 .save_max = UINT64_MAX};
 	if ((size_t)snprintf(o->calls.save_dir, sizeof(o->calls.save_dir), "%s", folder) >= sizeof(o->calls.save_dir))
-		return err_set(err, EXIT_ENVIRON, "'%s': the path of the folder for temporary files is too long", folder);
+		return err_set(err, EXIT_ENVIRON, "'%s': the path of the temporary directory is too long", folder);
 	o->tick = drain_calls;
 	o->user = &r;
 	dump_head(&r.index, writer);

@@ -53,19 +53,19 @@ static void finding_text(const struct live_event *ev, uint32_t k, struct buf *b)
 	add_part(ev, k, "expected", ": expected ", &hold, b);
 	add_part(ev, k, "given", ", given ", &hold, b);
 	add_part(ev, k, "fix", "; ", &hold, b);
-	add_part(ev, k, "aoti", "\n    AOTInductor says: ", &hold, b);
+	add_part(ev, k, "aoti", "\n    AOTInductor reports: ", &hold, b);
 	buf_release(&hold);
 }
 
 static void mismatch_text(const struct live_event *ev, struct buf *b)
 {
-	buf_addf(b, "call %llu: the inputs do not fit", (unsigned long long)live_event_number(ev, "call"));
+	buf_addf(b, "call %llu: the inputs do not match", (unsigned long long)live_event_number(ev, "call"));
 	if (json_flag(ev->tape, ev->root, "failed"))
 		buf_adds(b, ", the call was refused");
 	json_each(ev->tape, json_get(ev->tape, ev->root, "findings"), k)
 		finding_text(ev, k, b);
 	if (json_flag(ev->tape, ev->root, "last"))
-		buf_adds(b, "\n  more calls of this kind are only counted");
+		buf_adds(b, "\n  further calls like this are only counted");
 }
 
 void live_process_text(struct buf *b, uint32_t pid, uint32_t rank)
@@ -90,7 +90,7 @@ void live_event_text(const struct live_event *ev, struct buf *b)
 	case LIVE_CONTRACT:
 		buf_addf(b, "contract of %llu inputs", (unsigned long long)live_event_number(ev, "inputs"));
 		if (live_event_number(ev, "unknown"))
-			buf_addf(b, ", %llu of them not known in full", (unsigned long long)live_event_number(ev, "unknown"));
+			buf_addf(b, ", %llu of them only partly known", (unsigned long long)live_event_number(ev, "unknown"));
 		break;
 	case LIVE_NO_CONTRACT:
 		buf_adds(b, "its calls are not checked");

@@ -150,8 +150,8 @@ static const struct contract_call *call_of(const struct ima_event *e, const stru
 	return c && e->contract_call < c->n_calls ? &c->call[e->contract_call] : NULL;
 }
 
-/* Between two tensors stand as many numbers in the program's call as in the launch, but for those that Triton knows (1). Behind
- * the last come up to two scratch pointers. */
+/* Between two tensors, the program's call has as many numbers as the launch, except those that Triton specializes (1). After
+ * the last one there are up to two scratch pointers. */
 static void name_between(struct ima_event *e, const struct contract *c, const struct contract_call *k, uint32_t from, uint32_t to,
 			 uint32_t arg, uint32_t args)
 {
@@ -183,7 +183,7 @@ void ima_name_numbers(struct ima_event *e, const struct contract *c)
 	name_between(e, c, k, from, e->n, arg, k->n_args);
 }
 
-/* The product of xnumel, ynumel and znumel; 0 when there is none. */
+/* The product of xnumel, ynumel and znumel; 0 if there are none. */
 static uint64_t told_elements(const struct ima_event *e, struct buf *how)
 {
 	static const char *const names[] = {"xnumel", "ynumel", "znumel"};
@@ -222,11 +222,11 @@ void ima_param_name(const struct ima_event *e, uint32_t i, struct buf *b)
 const char *ima_what(struct slice what)
 {
 	if (slice_is(what, "host-pointer"))
-		return "lies in memory of the host that this GPU cannot reach";
+		return "is in host memory that this GPU cannot access";
 	if (slice_is(what, "other-device"))
-		return "lies on another GPU than the one that the kernel runs on";
+		return "is on a different GPU than the kernel";
 	if (slice_is(what, "walks-outside"))
-		return "has sizes and strides that reach outside of its storage";
+		return "has sizes and strides that reach past its storage";
 	return "";
 }
 
@@ -253,7 +253,7 @@ static bool numel_of(const struct ima_param *p, uint64_t *n)
 	return p->n_dim >= 0;
 }
 
-/* IMA_WHY_N: nothing is wrong with it, as far as is known. */
+/* IMA_WHY_N: nothing wrong with it is known. */
 static enum ima_why judge_tensor(const struct ima_event *e, uint32_t i, uint64_t told, const char *how, struct buf *b)
 {
 	const struct ima_param *p = &e->p[i];
@@ -261,31 +261,30 @@ static enum ima_why judge_tensor(const struct ima_event *e, uint32_t i, uint64_t
 	uint64_t numel, reach;
 	ima_param_name(e, i, b);
 	if (slice_is(p->on, "cpu")) {
-		buf_addf(b, " lies on the host, at 0x%" PRIx64, p->address);
+		buf_addf(b, " is in host memory, at 0x%" PRIx64, p->address);
 		return IMA_ON_HOST;
 	}
 	if (slice_is(p->on, "cuda") && p->on_index >= 0 && e->device >= 0 && p->on_index != e->device) {
-		buf_addf(b, " lies on cuda:%d, the kernel runs on cuda:%d", p->on_index, e->device);
+		buf_addf(b, " is on cuda:%d, the kernel runs on cuda:%d", p->on_index, e->device);
 		return IMA_OTHER_DEVICE;
 	}
 	if (p->extent != IMA_NONE && p->storage != IMA_NONE && p->extent > p->storage) {
-		buf_addf(b, " reaches %" PRIu64 " bytes beyond its storage: sizes and strides take %" PRIu64 " bytes, there are %" PRIu64,
+		buf_addf(b, " reaches %" PRIu64 " bytes past its storage: sizes and strides need %" PRIu64 " bytes, it has %" PRIu64,
 			 p->extent - p->storage, p->extent, p->storage);
 		return IMA_BEYOND_STORAGE;
 	}
 	if (p->extent != IMA_NONE && room != IMA_NONE && p->extent > room) {
-		buf_addf(b,
-			 " reaches %" PRIu64 " bytes beyond its allocation: sizes and strides take %" PRIu64 " bytes, there are %" PRIu64,
+		buf_addf(b, " reaches %" PRIu64 " bytes past its allocation: sizes and strides need %" PRIu64 " bytes, it has %" PRIu64,
 			 p->extent - room, p->extent, room);
 		return IMA_BEYOND_ALLOCATION;
 	}
 	if (p->extent && p->extent != IMA_NONE && !p->allocation && slice_is(p->on, "cuda")) {
-		buf_addf(b, " lies in no allocation that the driver knows (0x%" PRIx64 "): freed?", p->address);
+		buf_addf(b, " is in no allocation known to the driver (0x%" PRIx64 "): freed?", p->address);
 		return IMA_NO_ALLOCATION;
 	}
 	if (told && each && written(p) && numel_of(p, &numel) && told > numel && !__builtin_mul_overflow(told, each, &reach)) {
-		buf_addf(b, " has %" PRIu64 " elements, the kernel is to write %" PRIu64 " (%s)%s", numel, told, how,
-			 room == IMA_NONE || reach <= room ? "" : ": that leaves its allocation");
+		buf_addf(b, " has %" PRIu64 " elements, the kernel was asked to write %" PRIu64 " (%s)%s", numel, told, how,
+			 room == IMA_NONE || reach <= room ? "" : ": past the end of its allocation");
 		return IMA_TOO_MANY;
 	}
 	return IMA_WHY_N;
@@ -313,7 +312,7 @@ void ima_judge(struct ima *r, struct ima_event *e)
 		if (e->p[i].tensor && !slice_is(e->p[i].role, "out") && integers(&e->p[i])) {
 			buf_reset(&b);
 			ima_param_name(e, i, &b);
-			buf_adds(&b, " holds integers: an index that was read from it may be out of bounds");
+			buf_adds(&b, " holds integers: an index read from it may be out of bounds");
 			suspect(r, e, i, IMA_INDEX, &b);
 		}
 	buf_release(&how);
@@ -331,8 +330,8 @@ const char *ima_why_name(enum ima_why why)
 static void add_fault(struct buf *b, const struct ima_event *e)
 {
 	const bool refused = slice_is(e->when, "launch");
-	buf_adds(b, "the run was cut short by an error of the GPU: ");
-	buf_add_clean(b, e->text.n ? e->text : SLICE("it failed"));
+	buf_adds(b, "a GPU error stopped the run: ");
+	buf_add_clean(b, e->text.n ? e->text : SLICE("unknown error"));
 	if (e->error.n) {
 		buf_adds(b, " (");
 		buf_add_clean(b, e->error);
@@ -342,10 +341,10 @@ static void add_fault(struct buf *b, const struct ima_event *e)
 	buf_add_clean(b, e->kernel);
 	if (e->call != NONE)
 		buf_addf(b, " (call %u)", e->call);
-	buf_adds(b, refused ? " was launched" : "; that kernel or one before it made it");
-	buf_adds(b,
-		 "; nothing was looked at from there on. Which kernel, and why: aoti-printer --ima -- COMMAND (or --ima --torch MODEL.pt2 "
-		 "INPUT...)");
+	buf_adds(b, refused ? " was launched" : "; caused by that kernel or an earlier one");
+	buf_adds(b, "; nothing after it was checked. To find the kernel and the reason, run: aoti-printer --ima -- COMMAND (or --ima "
+		    "--torch MODEL.pt2 "
+		    "INPUT...)");
 }
 
 static void add_finding(struct buf *b, const struct ima_event *e)

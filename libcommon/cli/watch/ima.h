@@ -1,7 +1,7 @@
-/* ima.h - what went wrong on a GPU: the device-fault and device-finding events of event.h, and what they say of memory.
+/* ima.h - what went wrong on a GPU: the device-fault and device-finding events of event.h, and what they say about memory.
  *
  *     struct ima r = {0};
- *     ima_read(&r, buf_slice(&w.device));                // watch.h: lines that are no such events are passed over
+ *     ima_read(&r, buf_slice(&w.device));                // watch.h: other events are skipped
  *     for (size_t i = 0; i < r.n; i++)
  *         if (r.v[i].fault) {
  *             ima_name_numbers(&r.v[i], contract);
@@ -9,15 +9,15 @@
  *         }
  *     ima_release(&r);
  *
- * IMA is what PyTorch calls an illegal memory access.
+ * IMA is PyTorch's abbreviation of illegal memory access.
  *
- * Judged are, each from what the watched process itself knew before the launch: sizes and strides of each tensor
- * against its storage and its allocation; its device; and how many elements the kernel is told to work on (the arguments xnumel,
- * ynumel, znumel of Inductor's kernels: their product is what is written; torch/_inductor/codegen/triton.py) against the room
- * behind each pointer that it writes. Where an index was read from memory no bounds can be told from outside: then the tensors of
- * integers that the kernel reads are named.
+ * Checked, all from what the watched process itself knew before the launch: sizes and strides of each tensor
+ * against its storage and its allocation; its device; and how many elements the kernel has to process (the arguments xnumel,
+ * ynumel, znumel of Inductor's kernels: it writes their product; torch/_inductor/codegen/triton.py) against the room
+ * after each pointer that it writes. If the kernel reads indices from memory, bounds cannot be checked from outside: then the integer
+ * tensors that the kernel reads are named.
  *
- * Events are untrusted: what is not there or of another type is left out.
+ * Events are untrusted: members that are missing or of the wrong type are ignored.
  */
 #ifndef PT2_LIVE_IMA_H
 #define PT2_LIVE_IMA_H
@@ -30,17 +30,17 @@
 
 struct ima_param {
 	bool tensor;
-	uint32_t size;       /* bytes of the parameter; 0: not known */
-	uint64_t value;      /* of what is no tensor */
+	uint32_t size;       /* bytes of the parameter; 0: unknown */
+	uint64_t value;      /* if it is not a tensor */
 	struct slice buffer; /* "buf3"; empty */
 	struct slice role;   /* "in", "out", "inout", "constant" */
 	uint32_t arg;        /* of the contract's call; NONE */
 	struct slice dtype, on;
-	int on_index, n_dim; /* -1: not known */
+	int on_index, n_dim; /* -1: unknown */
 	int64_t dim[IMA_DIMS], stride[IMA_DIMS];
-	uint64_t address, extent, storage; /* IMA_NONE: not known */
-	uint64_t base, allocation;         /* allocation 0: not known */
-	struct slice text;                 /* of a number, as it stands in the program's call; empty (ima_name_numbers) */
+	uint64_t address, extent, storage; /* IMA_NONE: unknown */
+	uint64_t base, allocation;         /* allocation 0: unknown */
+	struct slice text;                 /* a number's text in the program's call; or empty (ima_name_numbers) */
 };
 
 /* Why a pointer could leave its memory. */
@@ -49,9 +49,9 @@ struct ima_param {
 	X(OTHER_DEVICE, "other-device") \
 	X(BEYOND_STORAGE, "beyond-storage") \
 	X(BEYOND_ALLOCATION, "beyond-allocation") \
-	X(NO_ALLOCATION, "no-allocation") /* that the driver knows: freed? */ \
-	X(TOO_MANY, "too-many")           /* elements, that the kernel is told to write */ \
-	X(INDEX, "index")                 /* integers that it reads may be indices: only where nothing else is known */
+	X(NO_ALLOCATION, "no-allocation") /* known to the driver: freed? */ \
+	X(TOO_MANY, "too-many")           /* elements that the kernel has to write */ \
+	X(INDEX, "index")                 /* integers that it reads may be indices: only if nothing else was found */
 
 /* clang-format off */
 #define IMA_ENUM(id, name) IMA_##id,
@@ -68,17 +68,17 @@ struct ima_event {
 	bool fault; /* else a finding */
 	struct slice when, error, text, kernel, what;
 	uint64_t code, seq, stream, grid[3], block[3], shared;
-	struct slice function; /* that the call launched; empty: the kernel itself */
+	struct slice function; /* launched by the call; empty: the kernel itself */
 	uint64_t graph, replay,
-	    captured;           /* of the replay of a CUDA graph: which, how many with this one, calls in it; graph 0: it is none */
-	struct slice *in_graph; /* names of the first of them */
+	    captured;           /* of a CUDA graph replay: which graph, how many replays so far, calls in it; graph 0: not a replay */
+	struct slice *in_graph; /* names of the first calls in it */
 	uint32_t n_in_graph;
-	uint32_t model, run, call, contract_call, pid, tid, rank, param; /* NONE: not known */
+	uint32_t model, run, call, contract_call, pid, tid, rank, param; /* NONE: unknown */
 	int device;
 	bool launch;         /* grid, block and shared are known */
-	struct ima_param *p; /* of a finding one */
+	struct ima_param *p; /* a finding has one */
 	uint32_t n;
-	struct ima_suspect *suspect; /* ima_judge(): one for a parameter */
+	struct ima_suspect *suspect; /* ima_judge(): one per parameter */
 	uint32_t n_suspects;
 };
 
@@ -90,28 +90,28 @@ struct ima {
 
 void ima_read(struct ima *r, struct slice lines);
 void ima_release(struct ima *r);
-/* Which number is which argument of the contract's call, where that is certain; c and its call may be NULL. A name that starts with the
- * kernel's loses that: "xnumel". */
+/* Matches numbers with arguments of the contract's call, where that is certain; c and its call may be NULL. Names that start with the
+ * kernel's lose that prefix: "xnumel". */
 void ima_name_numbers(struct ima_event *e, const struct contract *c);
-/* Which pointers could leave their memory, in order; none when none is known to. ima_name_numbers() first. */
+/* Which pointers could leave their memory, in order; possibly none. Call ima_name_numbers() first. */
 void ima_judge(struct ima *r, struct ima_event *e);
 const char *ima_why_name(enum ima_why why);
-/* Is it certain that this pointer is wrong? Not of IMA_INDEX. */
+/* Is this pointer certainly wrong? Never for IMA_INDEX. */
 static inline bool ima_certain(const struct ima_suspect *s) { return s->why != IMA_INDEX; }
-/* Bytes from the pointer to the end of its allocation; IMA_NONE. */
+/* Bytes from the pointer to the end of its allocation, or IMA_NONE. */
 uint64_t ima_room(const struct ima_param *p);
 /* "in_ptr0", "buf3", "parameter 2" */
 void ima_param_name(const struct ima_event *e, uint32_t i, struct buf *b);
-/* For tools that look for something else, of watch.h's .device. Control bytes become '?'. */
-/* All events, a sentence in a line each. */
+/* For tools that look for something else, from watch.h's .device. Control bytes become '?'. */
+/* All events, one sentence per line. */
 FOR_TESTS void ima_sentences(struct slice events, struct buf *lines);
-/* Warns of each. */
+/* Warns about each. */
 void ima_warn(struct slice events);
-/* The first fault as such a sentence, without a newline. False, and nothing: there is none. */
+/* The first fault as such a sentence, without a newline. False and empty if there is none. */
 bool ima_failure(struct slice events, struct buf *b);
-/* The exit status: a run that a fault has cut short does not end in 0, but in 3. */
+/* The exit status: 3 instead of 0 for a run stopped by a fault. */
 int ima_status(struct slice events, int status);
-/* "host memory", ... of a finding; "" for what is not known. */
+/* "is in host memory ..." for a finding; "" if unknown. */
 const char *ima_what(struct slice what);
 
 #endif

@@ -12,7 +12,7 @@
 
 struct watch_bundle {
 	char *folder, *library, *program; /* paths */
-	char *graph, *finding;            /* "3_backward", ""; what was found in the Run, "" */
+	char *graph, *finding;            /* "3_backward", ""; what was found in the Run, or "" */
 	struct watch_bundle_input {
 		char *file; /* NULL: it is `number` */
 		int64_t number;
@@ -21,10 +21,10 @@ struct watch_bundle {
 	size_t n;
 };
 int watch_bundle_open(struct watch_bundle *b, const char *path, struct err *err);
-/* The text of an index (bundle.h), of a bundle in this folder; what: for messages. */
+/* The text of an index (bundle.h), of the bundle in this folder; what: used in messages. */
 FOR_TESTS int watch_bundle_read(struct watch_bundle *b, struct slice text, const char *folder, const char *what, struct err *err);
 int watch_bundle_inputs(const struct watch_bundle *b, struct inputs *in, const struct contract *c, struct err *err);
-/* The elements of one, with these sizes and strides, at `to`, which has room for them. */
+/* Copies the elements of one, with these sizes and strides, to `to`, which has room for them. */
 int watch_bundle_values(const struct watch_bundle_input *x, const struct tensor_meta *meta, char *to, struct err *err);
 void watch_bundle_close(struct watch_bundle *b);
 

@@ -24,8 +24,9 @@
 #define MAX_QUESTION (64u << 10)
 #define MAX_CLIENTS 64
 #define ONLY_GRAPHS \
-	"only graphs of torch.compile were seen, whose inputs torch's own guards check: aoti-nanassert and aoti-printer look into them, " \
-	"fxexplain says why they are compiled again"
+	"only torch.compile graphs were seen, whose inputs torch's own guards check: use aoti-nanassert or aoti-printer to look inside " \
+	"them, " \
+	"fxexplain to see why they are recompiled"
 
 /* clang-format off */
 #define NAME(id, name) [LIVE_ENV_##id] = name,
@@ -43,11 +44,11 @@ struct client {
 struct live {
 	const struct live_options *o;
 	struct live_result *r;
-	char *dir, contract[PATH_MAX]; /* contract: a file, "" without */
+	char *dir, contract[PATH_MAX]; /* contract: a file, "" if none */
 	int epoll, listen, notify, log;
 	struct live_counters *counters;
 	struct client client[MAX_CLIENTS];
-	struct buf tail; /* of the log: bytes that are no whole line yet */
+	struct buf tail; /* of the log: bytes of an incomplete line */
 	struct json_tape tape;
 	char **path; /* of the models, by number */
 	uint32_t n_path, cap_path;
@@ -69,7 +70,7 @@ static int make_counters(struct live *l, struct err *err)
 	char path[PATH_MAX];
 	in_dir(l, LIVE_FILE_COUNTERS, path, sizeof(path));
 	int fd = make_file(path, O_RDWR | O_EXCL, 0600);
-	/* With its blocks: on a full disk a hole would be a SIGBUS in somebody else's process. */
+	/* Allocates its blocks: on a full disk, a hole would mean a SIGBUS in the target process. */
 	if (fd < 0 || (errno = posix_fallocate(fd, 0, sizeof(*l->counters)))) {
 		int why = errno;
 		close_fd(&fd);
@@ -92,7 +93,7 @@ static int make_log(struct live *l, struct err *err)
 	l->log = make_file(path, O_RDWR | O_EXCL | O_APPEND, 0600);
 	if (l->log < 0)
 		return err_errno(err, EXIT_ENVIRON, "cannot write '%s'", path);
-	/* Without it (no watches left) the log is looked at twice a second. */
+	/* Without it (no watches left) the log is polled twice a second. */
 	l->notify = inotify_init1(IN_CLOEXEC | IN_NONBLOCK);
 	if (l->notify >= 0 && inotify_add_watch(l->notify, path, IN_MODIFY) < 0)
 		close_fd(&l->notify);
@@ -112,7 +113,7 @@ static int make_socket(struct live *l, struct err *err)
 	return 0;
 }
 
-/* Contracts that a process cannot ask for are in the folder before it starts. */
+/* Contracts that a process cannot ask for are placed in the folder before it starts. */
 static int put_contract(struct live *l, struct err *err)
 {
 	struct stat st;
@@ -142,7 +143,7 @@ static int watch_fd(struct live *l, int fd, uint32_t events, uint64_t id)
 }
 enum { ID_LISTEN = MAX_CLIENTS, ID_NOTIFY };
 
-/* Writes the modules that Python programs find before all others (share/jit). */
+/* Writes the modules that Python programs are to find first (share/jit). */
 static int put_jit(struct live *l, struct err *err)
 {
 	static const char *const files[][2] = {{"sitecustomize.py", "after_import.py"},
@@ -152,7 +153,7 @@ static int put_jit(struct live *l, struct err *err)
 	char path[PATH_MAX], name[64];
 	in_dir(l, LIVE_FOLDER_JIT, path, sizeof(path));
 	if (make_folder(path, 0700) < 0)
-		return err_errno(err, EXIT_ENVIRON, "cannot make the folder '%s'", path);
+		return err_errno(err, EXIT_ENVIRON, "cannot create directory '%s'", path);
 	for (size_t i = 0; i < ARRAY_LEN(files); i++) {
 		snprintf(name, sizeof(name), "jit/%s", files[i][1]);
 		const struct slice text = share_file(name);
@@ -202,7 +203,7 @@ static void take_down(struct live *l, bool keep)
 	}
 	if (l->contract[0])
 		remove_file(l->contract);
-	if (keep) /* the call log, when nobody writes there any more */
+	if (keep) /* the call log, once nobody writes to it any more */
 		l->r->folder = l->dir;
 	else
 		temp_folder_remove(l->dir);
@@ -266,14 +267,14 @@ static void read_log(struct live *l)
 			take_event_line(l, slice_of(l->tail.p + used, (size_t)(nl - l->tail.p) - used));
 		memmove(l->tail.p, l->tail.p + used, l->tail.len - used);
 		buf_cut(&l->tail, l->tail.len - used);
-		if (l->tail.len > 4 * LIVE_MAX_LINE) { /* nobody writes such lines: not ours */
+		if (l->tail.len > 4 * LIVE_MAX_LINE) { /* no probe writes such lines */
 			l->r->bad_lines++;
 			buf_reset(&l->tail);
 		}
 	}
 }
 
-/* The counters' last word, as an event of each model, so that the log is complete. */
+/* The final counters, as an event of each model, so that the log is complete. */
 static void sum_up(struct live *l)
 {
 	uint32_t n = l->counters->used < LIVE_MODELS ? l->counters->used : LIVE_MODELS;
@@ -318,16 +319,16 @@ static int answer_for(struct live *l, struct client *c, struct buf *json, struct
 	int r = -1;
 	json_tape_text(&t, c->question.p, c->question.len);
 	if (!c->question.len || json_parse(&t, 0, c->question.len, &root) < 0 || !(path = json_text(&t, root, "path", &tmp)).p) {
-		err_set(err, EXIT_INPUT, "a question that is none");
+		err_set(err, EXIT_INPUT, "not a valid question");
 		goto out;
 	}
 	live_path_of(c->pid, path, &real);
 	if (memchr(real.p, 0, real.len))
-		err_set(err, EXIT_INPUT, "a path with a zero byte");
+		err_set(err, EXIT_INPUT, "the path contains a zero byte");
 	else if (stat(buf_str(&real), &st) < 0)
 		err_errno(err, EXIT_INPUT, "cannot open '%s'", buf_str(&real));
 	else if (st.st_dev != json_count(&t, root, "dev", 0) || st.st_ino != json_count(&t, root, "ino", 0))
-		err_set(err, EXIT_INPUT, "'%s' is another file here than in the process", buf_str(&real));
+		err_set(err, EXIT_INPUT, "'%s' is a different file here than in the process", buf_str(&real));
 	else
 		r = l->o->contract(l->o->user, buf_str(&real), c->pid, json, err);
 out:
@@ -345,7 +346,7 @@ static void end_client(struct client *c)
 	c->sent = 0;
 }
 
-/* As much of the answer as it takes now. */
+/* Sends as much of the answer as the socket accepts now. */
 static void send_answer(struct live *l, struct client *c, size_t i)
 {
 	while (c->sent < c->answer.len) {
@@ -439,13 +440,14 @@ static int find_library(struct live *l, char path[PATH_MAX], struct err *err)
 		in_dir(l, "libpt2probe.so", link, sizeof(link));
 		if (symlink(path, link) < 0 || strpbrk(link, ": \t\n"))
 			return err_set(err, EXIT_ENVIRON,
-				       "cannot preload '%s': its path holds a colon or a space; set TMPDIR to a folder without", path);
+				       "cannot preload '%s': its path contains a colon or a space; set TMPDIR to a directory without",
+				       path);
 		memcpy(path, link, strlen(link) + 1);
 	}
 	return 0;
 }
 
-/* A sanitizer's runtime ends a process in which it is not the first library. */
+/* A sanitizer's runtime aborts a process in which it is not the first library. */
 static bool wants_to_be_first(const char *preload)
 {
 	return strstr(preload, "libasan") || strstr(preload, "libtsan") || strstr(preload, "libclang_rt.");
@@ -459,7 +461,7 @@ static char *preload_variable(const char *library)
 	return wants_to_be_first(old) ? xasprintf("LD_PRELOAD=%s:%s", old, library) : xasprintf("LD_PRELOAD=%s:%s", library, old);
 }
 
-/* In front of what there is: only there is it seen, and it hands on to the one that would have been. */
+/* In front of the existing path: only the first sitecustomize is run, and ours runs the next one. */
 static char *python_path(const struct live *l)
 {
 	const char *old = getenv("PYTHONPATH");
@@ -477,7 +479,7 @@ static int wait_for_command(struct live *l, struct childset *set, struct child *
 {
 	for (;;) {
 		struct child_event ev;
-		if (l->o->apart && child_signalled()) /* it was passed on; what does not listen ends all the same */
+		if (l->o->apart && child_signalled()) /* the signal was forwarded; a model's process that ignores it is ended anyway */
 			child_stop(c);
 		if (childset_wait(set, l->epoll, l->o->tick ? 50 : l->notify >= 0 ? -1 : 500, &ev) < 0)
 			return err_errno(err, EXIT_ENVIRON, "cannot wait for '%s'", name);
@@ -509,7 +511,7 @@ static int run_preloaded(struct live *l, char *const *command, struct err *err)
 	    .timeout_ms = (int)(l->o->timeout_s < INT_MAX / 1000 ? l->o->timeout_s * 1000 : INT_MAX),
 	};
 	struct childset set = {0};
-	if (l->o->apart) { /* a model's process, to which nothing of the user's is passed on */
+	if (l->o->apart) { /* a model's process, which gets no signals of the user's */
 		spec.in.how = CHILD_NULL;
 		spec.out.how = CHILD_NULL;
 	}
@@ -555,15 +557,15 @@ bool live_watched(const struct live_result *r, struct buf *why)
 	struct buf drop = {0}, *b = why ? why : &drop;
 	bool one = r->models == 1;
 	if (!r->models && r->graphs && !r->calls)
-		buf_adds(b, r->unnumbered ? ONLY_GRAPHS : "graphs of torch.compile were seen, none was run: nothing was looked at");
+		buf_adds(b, r->unnumbered ? ONLY_GRAPHS : "torch.compile graphs were seen but never run: nothing was checked");
 	else if (!r->models && !r->graphs)
 		buf_addf(b, "no compiled model was seen in this command%s%s", r->unseen[0] ? ": " : "", r->unseen);
 	else if (r->past)
-		buf_addf(b, "%llu Run%s entered unseen, by a pointer that was fetched before the model was known: not looked at",
+		buf_addf(b, "%llu Run%s called through a pointer obtained before the model was known: not checked",
 			 (unsigned long long)r->past, r->past == 1 ? " was" : "s were");
 	else if (!r->calls)
-		buf_addf(b, "%u model%s seen, %s: nothing was looked at", r->models, one ? " was" : "s were",
-			 one ? "it was not called" : "none was called");
+		buf_addf(b, "%u model%s seen but %s: nothing was checked", r->models, one ? " was" : "s were",
+			 one ? "never called" : "none was called");
 	buf_release(&drop);
 	return (r->models || r->graphs) && r->calls && !r->past;
 }
@@ -573,7 +575,7 @@ void live_models(const struct live_result *r, struct buf *b)
 	if (r->models || !r->graphs)
 		buf_addf(b, "%u model%s", r->models, plural(r->models));
 	if (r->graphs)
-		buf_addf(b, "%s%u graph%s of torch.compile", r->models ? ", " : "", r->graphs, plural(r->graphs));
+		buf_addf(b, "%s%u torch.compile graph%s", r->models ? ", " : "", r->graphs, plural(r->graphs));
 }
 
 void live_result_release(struct live_result *r)

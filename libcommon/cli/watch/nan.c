@@ -4,11 +4,11 @@
 
 #define MAX_PLACES (1u << 16)
 
-/* Where a place's last bad content came from. */
+/* Where the last bad content of a place came from. */
 struct nan_place {
-	uint32_t finding; /* NONE: of one that is not kept, or that is ignored */
+	uint32_t finding; /* NONE: it was not kept, or is ignored */
 	bool ignored, inf;
-	struct slice inf_kernel, inf_buffer; /* the call that made infinities there */
+	struct slice inf_kernel, inf_buffer; /* the call that produced infinities there */
 	uint32_t inf_call;
 };
 
@@ -58,7 +58,7 @@ static bool nan_ignored(const struct nan_options *o, struct slice name)
 
 /* ---- places ---- */
 
-/* Kept once, however often it comes. */
+/* Kept once, no matter how many times it occurs. */
 static struct slice keep_text(struct nan *n, struct slice s) { return intern_get(&n->texts, intern_add(&n->texts, s)); }
 
 static struct nan_place *find_place(struct nan *n, const struct nan_call *c, const struct nan_value *v, bool make)
@@ -70,7 +70,7 @@ static struct nan_place *find_place(struct nan *n, const struct nan_call *c, con
 	if (v->storage == NONE)
 		memcpy(key.name, v->v.buffer.p, v->v.buffer.n < sizeof(key.name) ? v->v.buffer.n : sizeof(key.name));
 	struct slice k = slice_of((const char *)&key, sizeof(key));
-	if (make && n->places.n >= MAX_PLACES) { /* long ago: nobody will read them */
+	if (make && n->places.n >= MAX_PLACES) { /* stale: nobody will read them */
 		intern_release(&n->places);
 		n->places = (struct intern){0};
 	}
@@ -115,14 +115,14 @@ static bool findings_alike(const struct nan_finding *a, const struct nan_finding
 {
 	if (a->kind != b->kind || a->call.c.model_id != b->call.c.model_id)
 		return false;
-	/* A NaN that was there before is one finding, whoever reads it. */
+	/* A NaN that was there before is one finding, no matter which calls read it. */
 	if ((a->kind == NAN_INPUT || a->kind == NAN_CONSTANT) && a->cause != NONE && b->cause != NONE)
 		return slice_eq(name_of(a, a->cause), name_of(b, b->cause));
 	return a->call.c.call == b->call.c.call && slice_eq(a->call.c.name, b->call.c.name) &&
 	       slice_eq(name_of(a, a->bad), name_of(b, b->bad));
 }
 
-/* Its index; NONE when there are too many. */
+/* Its index; NONE if there are too many. */
 static uint32_t add_finding(struct nan *n, const struct nan_finding *f)
 {
 	for (size_t i = 0; i < n->n; i++)
@@ -138,7 +138,7 @@ static uint32_t add_finding(struct nan *n, const struct nan_finding *f)
 	*to = *f;
 	to->times = 1;
 	copy_call(n, &to->call, &f->call);
-	/* Elements are those at one place of this output. */
+	/* Looks at the elements at one place of this output. */
 	bool placed = to->bad != NONE && to->call.value[to->bad].has_element;
 	for (uint32_t i = 0; i < to->call.n_values && !placed; i++)
 		to->call.value[i].has_element = false;
@@ -149,8 +149,8 @@ static uint32_t add_finding(struct nan *n, const struct nan_finding *f)
 
 /* ---- one call ---- */
 
-/* A NaN out of infinities is a new one; else what is as bad as the output was bad already. Weights out of range are as they
- * should be, unless they were asked for. */
+/* A NaN made from infinities is new; otherwise an input that is just as bad explains the output. Weights out of range are as they
+ * should be, unless they are checked. */
 static bool as_bad(const struct nan_options *o, enum nan_what out, const struct dump_value *in)
 {
 	enum nan_what w = nan_bad(o, in);
@@ -159,7 +159,7 @@ static bool as_bad(const struct nan_options *o, enum nan_what out, const struct 
 	return out == NAN_NAN ? w == NAN_NAN : w != NAN_NONE;
 }
 
-/* The input that the output's badness came with: a constant, a model's input, or a buffer. */
+/* The input that explains the bad output: a constant, a model's input, or a buffer. */
 static uint32_t cause_of(const struct nan *n, const struct nan_call *c, enum nan_what out)
 {
 	uint32_t best = NONE;
@@ -177,7 +177,7 @@ static uint32_t cause_of(const struct nan *n, const struct nan_call *c, enum nan
 	return best;
 }
 
-/* Which call made the infinities that it read? */
+/* Which call produced the infinities that it read? */
 static void trace_inf(struct nan *n, const struct nan_call *c, struct nan_finding *f)
 {
 	for (uint32_t i = 0; i < c->n_values; i++) {
@@ -192,7 +192,7 @@ static void trace_inf(struct nan *n, const struct nan_call *c, struct nan_findin
 	}
 }
 
-/* Marks what the call wrote as of this finding, or as ignored. */
+/* Marks what the call wrote as part of this finding, or as ignored. */
 static void mark(struct nan *n, const struct nan_call *c, uint32_t finding, bool ignored)
 {
 	for (uint32_t i = 0; i < c->n_values; i++) {
@@ -205,7 +205,7 @@ static void mark(struct nan *n, const struct nan_call *c, uint32_t finding, bool
 	}
 }
 
-/* Where infinities began: with a call that read none. Where they came in with an input of the model, nothing is said. */
+/* Where infinities started: at a call that read none. If they came from an input of the model, nothing is recorded. */
 static void mark_inf(struct nan *n, const struct nan_call *c)
 {
 	struct nan_finding from = {0};
@@ -254,7 +254,7 @@ static void take_bad(struct nan *n, const struct nan_call *c, uint32_t out, enum
 	mark(n, c, quiet ? NONE : add_finding(n, &f), quiet);
 }
 
-/* Constants by themselves: each is told once. */
+/* Constants on their own: each is reported once. */
 static void take_constants(struct nan *n, const struct nan_call *c)
 {
 	for (uint32_t i = 0; i < c->n_values; i++) {
@@ -267,7 +267,7 @@ static void take_constants(struct nan *n, const struct nan_call *c)
 	}
 }
 
-/* A Run: what the caller gave. */
+/* A Run: the caller's inputs. */
 static void take_run(struct nan *n, const struct nan_call *c)
 {
 	for (uint32_t i = 0; i < c->n_values; i++) {
@@ -298,7 +298,7 @@ void nan_take(struct nan *n, const struct nan_call *c)
 	enum nan_what what = NAN_NONE;
 	for (uint32_t i = 0; i < c->n_values; i++) {
 		enum nan_what w = dump_written(&c->value[i].v) && !c->value[i].unread ? nan_bad(&n->o, &c->value[i].v) : NAN_NONE;
-		/* NaN before infinities before the rest; an ignored buffer does not hide another. */
+		/* NaN before infinities before the rest; an ignored buffer does not hide another one. */
 		bool quiet = w != NAN_NONE && nan_ignored(&n->o, c->value[i].v.buffer);
 		bool old_quiet = out != NONE && nan_ignored(&n->o, c->value[out].v.buffer);
 		if (w != NAN_NONE && (out == NONE || (old_quiet && !quiet) || (old_quiet == quiet && w < what))) {

@@ -1,19 +1,19 @@
-/* nan.h - which call made a NaN, and why: what aoti-nanassert finds out from calls and the statistics of their tensors.
+/* nan.h - which call produced a NaN, and why: what aoti-nanassert learns from calls and the statistics of their tensors.
  *
  *     struct nan n = {.o = {.inf = true}};
- *     nan_take(&n, &call);                      // each, in the order in which they ended (watch/watch.h, watch/dump.h)
+ *     nan_take(&n, &call);                      // each call, in the order they ended (watch/watch.h, watch/dump.h)
  *     n.finding[0].kind, n.finding[0].call.name, n.finding[0].value[n.finding[0].bad] ...
  *     nan_guess(&n.finding[0], guess, NAN_GUESSES);
  *     nan_release(&n);
  *
- * A call has made a NaN when something it wrote holds one after it, and nothing that it read held one before. What it only
- * writes is not looked at before: fresh memory holds anything. So of a chain the first link is named, and the others are
- * counted (.passed_on). A NaN that was there before any call is told where it is first used: a model's input, a constant, or
- * memory that nothing has written. One in a buffer that nobody else reads, while all else that the call wrote is clean, is without
- * effect and is no finding: kernels leave the borders of such buffers as they were found.
+ * A call has produced a NaN if something it wrote holds one afterwards and nothing that it read held one before. What it only writes
+ * is not examined before: fresh memory holds anything. So the first link of a chain is named, and the others, which only propagated
+ * it, are counted (.passed_on). A NaN that was there before any call is reported where it is first used: a model's input, a constant, or
+ * memory that nothing has written. One in a buffer that nobody else reads, while everything else that the call wrote is clean, has no
+ * effect and is not a finding: kernels leave the padding of such buffers as they found it.
  *
- * Nothing is printed and nothing is run. Calls that are alike (same model, kernel, place in the program, buffer) are one
- * finding, of the first; .times counts them.
+ * Nothing is printed and nothing is run. Equal calls (same model, kernel, place in the program, buffer) are one
+ * finding, that of the first; .times counts them.
  */
 #ifndef PT2_LIVE_NAN_H
 #define PT2_LIVE_NAN_H
@@ -26,8 +26,8 @@ enum nan_kind {
 	NAN_INPUT,     /* the caller's input was bad */
 	NAN_CONSTANT,  /* a weight is bad */
 	NAN_UNWRITTEN, /* it read memory that nothing has written */
-	NAN_PASSED,    /* a buffer was bad, and who wrote it was not seen */
-	NAN_CRASHED,   /* the call never came back */
+	NAN_PASSED,    /* a buffer was bad, and the call that wrote it was not seen */
+	NAN_CRASHED,   /* the call never returned */
 };
 const char *nan_kind_name(enum nan_kind k); /* "produced", ...: for JSON */
 
@@ -37,7 +37,7 @@ const char *nan_what_name(enum nan_what w); /* "nan", "inf", "range" */
 struct nan_options {
 	bool inf;       /* infinities count, too */
 	bool range;     /* and numbers outside lo..hi */
-	bool constants; /* constants count by themselves */
+	bool constants; /* constants count on their own */
 	double lo, hi;
 	const char *const *ignore; /* globs on kernels, buffers and module paths */
 	size_t n_ignore;
@@ -50,9 +50,9 @@ struct nan_value {
 	bool has_bad_value;
 	bool is_input;    /* of the model */
 	bool unwritten;   /* no call before this one writes it */
-	bool unread;      /* written for the kernel's own use: no other call reads it, and it is no output of the model */
-	uint32_t storage; /* buffers of one storage share memory; NONE: only its name is known */
-	/* The element where the output is first bad; of inputs the one at the same place. */
+	bool unread;      /* scratch: no other call reads it, and it is not an output of the model */
+	uint32_t storage; /* buffers with the same storage share memory; NONE: only its name is known */
+	/* The first bad element of the output; for inputs the one at the same place. */
 	double element;
 	bool has_element;
 	int64_t at; /* linear */
@@ -63,35 +63,35 @@ struct nan_call {
 	struct nan_value *value;
 	uint32_t n_values;
 	bool crashed;
-	struct slice ended; /* of a crash: "killed by SIGILL (Illegal instruction)"; empty: not known */
-	uint32_t nth;       /* of the program's calls of this kernel, which? From 0; NONE: not known */
+	struct slice ended; /* of a crash: "killed by SIGILL (Illegal instruction)"; empty: unknown */
+	uint32_t nth;       /* ordinal among the program's calls of this kernel, from 0; NONE: unknown */
 };
 
 struct nan_finding {
 	enum nan_kind kind;
 	enum nan_what what;
 	struct nan_call call;
-	uint32_t bad;   /* value[bad] is the output that is bad, or of NAN_CRASHED and constants by themselves NONE */
+	uint32_t bad;   /* value[bad] is the bad output; NONE for NAN_CRASHED and constants on their own */
 	uint32_t cause; /* value[cause] was bad before; NONE */
-	/* The call that made the infinities, of NaN that came from some. */
+	/* The call that produced the infinities that became NaN. */
 	struct slice inf_kernel, inf_buffer;
 	uint32_t inf_call;
-	uint64_t times, passed_on; /* how often; how many later calls only handed it on */
+	uint64_t times, passed_on; /* how many times; how many later calls only propagated it */
 	/* nan_sources_apply: nodes of the graph before and after the compiler's passes, lines of Python ("app/m.py:28 in forward:
-	 * return torch.log(x)"), the innermost last. They belong to the struct nan_sources. */
+	 * return torch.log(x)"), the innermost last. Owned by the struct nan_sources. */
 	const struct slice *pre, *node, *line;
 	uint32_t n_pre, n_nodes, n_lines;
 };
 
-#define NAN_FINDINGS 256 /* different ones that are kept */
+#define NAN_FINDINGS 256 /* distinct ones that are kept */
 
 struct nan {
 	struct nan_options o;
 	struct nan_finding *finding;
 	size_t n, cap;
-	uint64_t calls, more; /* taken; findings beyond NAN_FINDINGS */
+	uint64_t calls, more; /* processed; findings beyond NAN_FINDINGS */
 	struct arena arena;   /* what findings point to */
-	/* For each place in memory that was bad last, the finding it belongs to. */
+	/* For each place in memory whose last content was bad, its finding. */
 	struct intern places, texts;
 	struct nan_place *place;
 	size_t cap_place;
@@ -105,7 +105,7 @@ void nan_release(struct nan *n);
 
 struct nan_kernel {
 	struct slice name;
-	uint64_t handle; /* counts the calls of a program, those of one name among them in order */
+	uint64_t handle; /* counts the calls of a program; in order for calls of the same name */
 	struct slice *pre, *node, *line;
 	uint32_t n_pre, n_nodes, n_lines;
 };
@@ -113,19 +113,19 @@ struct nan_sources {
 	struct nan_kernel *kernel;
 	uint32_t n, cap;
 	struct arena arena;
-	bool asked; /* of a watched model: they were read */
+	bool asked; /* of a watched model: already read */
 };
-/* Those of a watched model's own .kernels: they live as long as it. */
+/* Those of a watched model's own .kernels, which live as long as the model. */
 struct watch_model;
 const struct nan_sources *watch_sources(const struct watch_model *m);
 /* From the kernel_information.json of a package (torch 2.13, torch/_inductor/debug.py, create_kernel_information_json):
  *     {"cpp_fused_relu_0:2": {"stack_traces": [...], "post_grad_nodes": [...], "pre_grad_nodes": [...]}}
- * what: for messages. EXIT_INPUT when it is none. */
+ * what: used in messages. EXIT_INPUT if it is not one. */
 int nan_sources_json(struct nan_sources *s, struct slice text, const char *what, struct err *err);
-/* From a file: such a JSON, or a structured trace (run/trace/trace.h) with the artifacts of run/trace/provenance.h. Where several
- * compilations in it have a kernel of the same name and handle, the first counts. */
+/* From a file: such a JSON, or a structured trace (run/trace/trace.h) with the artifacts of run/trace/provenance.h. If several
+ * compilations in it have a kernel of the same name and handle, the first one counts. */
 int nan_sources_file(struct nan_sources *s, const char *path, struct err *err);
-/* The kernel of that call of the contract, good as long as s; NULL. */
+/* The kernel of that call of the contract, valid as long as s; or NULL. */
 const struct nan_kernel *nan_sources_of(const struct nan_sources *s, const struct contract *c, uint32_t call);
 /* f->pre, f->node, f->line, if the kernel is known. */
 void nan_sources_apply(const struct nan_sources *s, struct nan_finding *f);
@@ -136,9 +136,9 @@ void nan_sources_release(struct nan_sources *s);
 #define NAN_GUESSES 3
 struct nan_guess {
 	char text[256];
-	bool seen; /* the numbers that were read speak for it; else only that such an operator is in the call */
+	bool seen; /* supported by the numbers that were read; otherwise only by an operator in the call */
 };
-/* Lists what may have made it, the likeliest first. Returns how many. */
+/* Lists possible causes, most likely first. Returns how many. */
 size_t nan_guess(const struct nan_finding *f, struct nan_guess *guess, size_t max);
 /* The ATen operators in the name of a generated kernel: "cpp_fused__to_copy_log_1" -> "_to_copy", "log". Returns how many there
  * are; slices of the name. */

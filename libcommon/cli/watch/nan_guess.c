@@ -1,4 +1,4 @@
-/* Guesses what made a NaN, by rules over operators and what was seen of the numbers. */
+/* Guesses what produced a NaN, by rules over operators and the observed numbers. */
 #include "watch/nan.h"
 
 #include <math.h>
@@ -10,13 +10,13 @@ enum fact {
 	ZERO = 2,
 	INFINITE = 4,
 	MINUS_INF = 8,
-	LARGE = 16,    /* above 11: its exp is beyond float16; with more than that, see exp_limit */
+	LARGE = 16,    /* above 11: its exp overflows float16; for other types see exp_limit */
 	OUTSIDE = 32,  /* of -1..1 */
 	EMPTY = 64,    /* a tensor without elements */
 	MASK = 128,    /* a bool tensor was read */
 	TO_HALF = 256, /* float16 is written */
-	HUGE_IN = 512, /* a number whose square is beyond the type that is written */
-	BEYOND = 1024, /* one that is beyond it itself */
+	HUGE_IN = 512, /* a number whose square overflows the written type */
+	BEYOND = 1024, /* one that overflows it itself */
 	SINGLE = 2048, /* one element where more are needed for a variance */
 };
 
@@ -59,7 +59,7 @@ static unsigned facts_of_tensor(const struct dump_value *v, int written)
 	return f;
 }
 
-/* The facts of all that was read; *at: those of the elements at the bad place. */
+/* The facts about everything that was read; *at: about the elements at the bad place. */
 static unsigned facts_of(const struct nan_finding *f, unsigned *at)
 {
 	const struct nan_call *c = &f->call;
@@ -79,7 +79,7 @@ static unsigned facts_of(const struct nan_finding *f, unsigned *at)
 
 /* ---- which operators ---- */
 
-/* ATen names of more than one word; others are found by their underscores. */
+/* ATen names of more than one word; others are split at underscores. */
 static const char *const long_ops[] = {
     "_adaptive_avg_pool2d",
     "_log_softmax",
@@ -237,7 +237,7 @@ static void ops_of(const struct nan_finding *f, struct ops *o)
 {
 	o->n = nan_ops_of_name(f->call.c.name, o->v, MAX_OPS);
 	o->n = o->n < MAX_OPS ? o->n : MAX_OPS;
-	/* A comment before a call of an op from outside lists all that was fused before it, too: only the last is the op itself. */
+	/* The comment before an extern kernel call also lists everything fused before it: only the last one is the op itself. */
 	if (f->call.c.kind == DUMP_KERNEL)
 		add_list(o, f->call.c.aten);
 	for (uint32_t i = 0; i < f->n_nodes; i++)
@@ -265,59 +265,59 @@ enum { MAKES_NAN = 1, MAKES_INF = 2, MAKES_MINUS_INF = 4, ANY_INF = 6 };
 	"native_layer_norm layer_norm native_batch_norm batch_norm _native_batch_norm_legit _native_batch_norm_legit_no_training " \
 	"native_group_norm group_norm rms_norm instance_norm"
 
-/* From the particular to the general. needs: facts without which it cannot be; shows: facts that speak for it. In the text @ is the type
+/* From specific to general. needs: facts it requires; shows: facts that support it. In the text @ is the type
  * that is written, with its largest number. */
 static const struct rule {
-	const char *ops; /* any of these; NULL: whatever it is */
+	const char *ops; /* any of these; NULL: any */
 	unsigned makes, needs, shows;
 	const char *text;
 } rules[] = {
     {"mean nanmean avg_pool2d var std var_mean std_mean", MAKES_NAN, EMPTY, EMPTY, "the mean of no elements: 0 / 0"},
     {"_softmax softmax _log_softmax log_softmax _safe_softmax", MAKES_NAN, 0, MINUS_INF | MASK,
-     "softmax of a row that is -inf from end to end (a mask that leaves nothing)"},
+     "softmax of a row that is all -inf (fully masked)"},
     {"_scaled_dot_product_flash_attention_for_cpu _scaled_dot_product_math scaled_dot_product_attention", MAKES_NAN, 0, MINUS_INF | MASK,
-     "attention of a row whose mask leaves nothing: softmax of -inf from end to end"},
+     "attention over a fully masked row: softmax of all -inf"},
     {"masked_fill where full full_like scalar_tensor new_full", MAKES_MINUS_INF, 0, MASK,
-     "a mask: -inf is filled in on purpose (--ignore leaves it out)"},
+     "a mask: -inf is filled in on purpose (use --ignore to skip it)"},
     {"log log2 log10", MAKES_NAN, 0, NEGATIVE, "log of a negative number"},
     {"log log2 log10 logsumexp", MAKES_MINUS_INF, 0, ZERO, "log of zero"},
     {"log1p", MAKES_NAN, 0, NEGATIVE, "log1p of a number below -1"},
     {"log1p", MAKES_MINUS_INF, 0, NEGATIVE, "log1p of -1"},
-    {"logit", MAKES_NAN, 0, NEGATIVE | OUTSIDE, "logit of a number outside of 0..1"},
+    {"logit", MAKES_NAN, 0, NEGATIVE | OUTSIDE, "logit of a number outside 0..1"},
     {"logit", ANY_INF, 0, ZERO, "logit of 0 or 1"},
-    {"acos asin", MAKES_NAN, 0, OUTSIDE, "acos or asin of a number outside of -1..1"},
-    {"atanh", MAKES_NAN, 0, OUTSIDE, "atanh of a number outside of -1..1"},
+    {"acos asin", MAKES_NAN, 0, OUTSIDE, "acos or asin of a number outside -1..1"},
+    {"atanh", MAKES_NAN, 0, OUTSIDE, "atanh of a number outside -1..1"},
     {"atanh", ANY_INF, 0, 0, "atanh of 1 or -1"},
     {"acosh", MAKES_NAN, 0, NEGATIVE, "acosh of a number below 1"},
-    {"erfinv", MAKES_NAN, 0, OUTSIDE, "erfinv of a number outside of -1..1"},
+    {"erfinv", MAKES_NAN, 0, OUTSIDE, "erfinv of a number outside -1..1"},
     {"sqrt", MAKES_NAN, 0, NEGATIVE, "square root of a negative number"},
     {"rsqrt", MAKES_NAN, 0, NEGATIVE, "1 / square root of a negative number"},
     {"rsqrt", ANY_INF, 0, ZERO, "1 / square root of zero"},
-    {"fmod remainder", MAKES_NAN, 0, ZERO, "the remainder of a division by zero"},
+    {"fmod remainder", MAKES_NAN, 0, ZERO, "remainder of a division by zero"},
     /* Before 0 / 0: zeros are everywhere, infinities are not. */
     {"div true_divide floor_divide", MAKES_NAN, INFINITE, INFINITE, "inf / inf"},
     {"div true_divide floor_divide", MAKES_NAN, 0, ZERO, "0 / 0"},
-    {"div true_divide floor_divide reciprocal", ANY_INF, 0, ZERO, "a division by zero"},
-    {"pow", MAKES_NAN, 0, NEGATIVE, "a negative number to a power that is no integer"},
-    {"pow", ANY_INF, 0, ZERO | HUGE_IN, "zero to a negative power, or a power beyond @"},
+    {"div true_divide floor_divide reciprocal", ANY_INF, 0, ZERO, "division by zero"},
+    {"pow", MAKES_NAN, 0, NEGATIVE, "a negative number raised to a non-integer power"},
+    {"pow", ANY_INF, 0, ZERO | HUGE_IN, "zero raised to a negative power, or a power beyond @"},
     {NORM_OPS, MAKES_NAN, 0, NEGATIVE | ZERO, "a variance of zero with eps = 0, or a negative one: 0 / 0 or the root of a negative number"},
     {NORM_OPS, ANY_INF, 0, ZERO, "a variance of zero with eps = 0"},
     {"var std var_mean std_mean", MAKES_NAN, 0, SINGLE, "the variance of a single element: 0 / 0"},
     {"exp exp2 expm1 cosh sinh", ANY_INF, 0, LARGE, "exp of a large number: beyond @"},
     {"exp exp2 expm1 cosh sinh sigmoid", MAKES_NAN, 0, LARGE | MINUS_INF,
-     "exp of a large number gave inf (of -inf: 0), and 0 * inf, inf - inf and inf / inf are NaN"},
+     "exp of a large number gives inf (exp of -inf: 0), and 0 * inf, inf - inf and inf / inf are NaN"},
     {"lgamma digamma polygamma", MAKES_NAN | ANY_INF, 0, NEGATIVE | ZERO, "a pole of the gamma function"},
     {"_to_copy to", ANY_INF, 0, BEYOND, "a number beyond @ was converted"},
     {MATRIX_OPS, MAKES_NAN, 0, INFINITE, "infinities in a product of matrices: 0 * inf, or inf - inf"},
-    {MATRIX_OPS, MAKES_NAN, 0, HUGE_IN, "products beyond @ in a sum: inf - inf"},
+    {MATRIX_OPS, MAKES_NAN, 0, HUGE_IN, "products beyond @, summed: inf - inf"},
     {MATRIX_OPS, ANY_INF, 0, HUGE_IN | TO_HALF, "a sum of products beyond @"},
     {"mul square", MAKES_NAN, INFINITE, INFINITE, "0 * inf"},
     {"mul square prod cumprod", ANY_INF, 0, HUGE_IN | TO_HALF, "a product beyond @"},
     {SUM_OPS, MAKES_NAN, INFINITE, INFINITE, "inf - inf"},
     {SUM_OPS, ANY_INF, 0, HUGE_IN | TO_HALF, "a sum beyond @"},
-    {NULL, MAKES_NAN, INFINITE, INFINITE, "the infinities that it read: inf - inf, inf / inf or 0 * inf"},
+    {NULL, MAKES_NAN, INFINITE, INFINITE, "infinities in its inputs: inf - inf, inf / inf or 0 * inf"},
     {NULL, ANY_INF, TO_HALF, TO_HALF, "a number beyond @"},
-    {NULL, MAKES_NAN, TO_HALF, 0, "a number beyond @, and then inf - inf, inf / inf or 0 * inf"},
+    {NULL, MAKES_NAN, TO_HALF, 0, "a number beyond @, then inf - inf, inf / inf or 0 * inf"},
 };
 
 static void write_text(struct nan_guess *g, const char *text, int dtype)
@@ -339,7 +339,7 @@ static size_t guess_by_rules(const struct nan_finding *f, struct nan_guess *gues
 	struct ops ops;
 	size_t n = 0;
 	ops_of(f, &ops);
-	/* Those that the bad place itself speaks for, then those that the tensors do, then what the operators alone say. */
+	/* First the rules supported by the elements at the bad place, then by the tensors, then by the operators alone. */
 	for (int pass = 2; pass >= 0; pass--)
 		for (size_t i = 0; i < ARRAY_LEN(rules) && n < max; i++) {
 			const struct rule *r = &rules[i];
@@ -363,16 +363,14 @@ size_t nan_guess(const struct nan_finding *f, struct nan_guess *guess, size_t ma
 		return 0;
 	guess[0] = (struct nan_guess){.seen = true};
 	switch (f->kind) {
-	case NAN_INPUT: snprintf(guess[0].text, sizeof(guess[0].text), "the input %.*s was %s already", SL(name), what); return 1;
-	case NAN_CONSTANT:
-		snprintf(guess[0].text, sizeof(guess[0].text), "the weight %.*s is %s as it was saved", SL(name), what);
-		return 1;
+	case NAN_INPUT: snprintf(guess[0].text, sizeof(guess[0].text), "the input %.*s was already %s", SL(name), what); return 1;
+	case NAN_CONSTANT: snprintf(guess[0].text, sizeof(guess[0].text), "the weight %.*s was saved as %s", SL(name), what); return 1;
 	case NAN_UNWRITTEN:
-		snprintf(guess[0].text, sizeof(guess[0].text),
-			 "%.*s is read, but nothing has written it: memory as it was found (torch.empty?)", SL(name));
+		snprintf(guess[0].text, sizeof(guess[0].text), "%.*s is read but was never written: uninitialized memory (torch.empty?)",
+			 SL(name));
 		return 1;
 	case NAN_PASSED:
-		snprintf(guess[0].text, sizeof(guess[0].text), "%.*s was %s already; the call that wrote it was not seen", SL(name), what);
+		snprintf(guess[0].text, sizeof(guess[0].text), "%.*s was already %s; the call that wrote it was not seen", SL(name), what);
 		return 1;
 	case NAN_CRASHED: return 0;
 	case NAN_PRODUCED: break;

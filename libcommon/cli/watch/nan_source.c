@@ -1,12 +1,12 @@
-/* Where a kernel comes from: graph nodes and lines of Python, by the compiler's own notes. */
+/* Where a kernel comes from: graph nodes and lines of Python, from the compiler's own records. */
 #include "watch/nan.h"
 
 #include "base/io/mapfile.h"
 #include "run/trace/trace.h"
 #include "watch/watch.h"
 
-#define MAX_KERNELS 16384 /* they are searched one by one */
-#define MAX_LINES 64      /* of one kernel */
+#define MAX_KERNELS 16384 /* searched linearly */
+#define MAX_LINES 64      /* per kernel */
 #define MAX_NODES 4096
 
 /* "cpp_fused_relu_0:2". False without a number. */
@@ -87,7 +87,7 @@ int nan_sources_json(struct nan_sources *s, struct slice text, const char *what,
 	int r = json_parse(&t, 0, text.n, &root);
 	if (r < 0 || !json_is(&t, root, JSON_OBJECT))
 		r = err_set(err, EXIT_INPUT,
-			    "'%s': no JSON object of kernels: it must be a package's kernel_information.json or a trace log (TORCH_TRACE)",
+			    "'%s': not a JSON object of kernels: pass a package's kernel_information.json or a trace log (TORCH_TRACE)",
 			    what);
 	else
 		json_each_pair(&t, root, k)
@@ -115,7 +115,7 @@ static void take_stack_map(struct reading *r, uint32_t root)
 	}
 }
 
-/* The nodes before the passes that these came from. */
+/* The nodes before the passes that these nodes came from. */
 static void take_pre(struct reading *r, struct nan_kernel *k, uint32_t post_to_pre)
 {
 	struct slice list[MAX_LINES];
@@ -182,7 +182,8 @@ static int read_trace(struct nan_sources *s, const char *path, struct err *err)
 	if (!rc && !s->n)
 		rc = err_set(
 		    err, EXIT_INPUT,
-		    "'%s': the trace does not say where kernels come from: compile with INDUCTOR_PROVENANCE=1 (torch 2.8 or later)", path);
+		    "'%s': the trace does not record where kernels come from: compile with INDUCTOR_PROVENANCE=1 (torch 2.8 or later)",
+		    path);
 	return rc;
 }
 

@@ -1,4 +1,4 @@
-/* Run a model in a process of its own: unpack, check, start pt2-runner, read what it wrote. */
+/* Run a model in its own process: unpack, check, start pt2-runner, read what it wrote. */
 #include "watch/run.h"
 
 #include "base/broker/broker.h"
@@ -48,7 +48,7 @@ static char *in_folder(struct run_job *j, struct slice name)
 	return arena_strndup(&j->arena, path, (size_t)n);
 }
 
-/* A name that stays in the folder. */
+/* A name that cannot leave the folder. */
 static bool plain_name(struct slice name)
 {
 	return name.n && name.n <= 240 && name.p[0] != '.' && !slice_chr(name, '/') && !slice_chr(name, 0);
@@ -58,20 +58,20 @@ static int put_file(struct package *pkg, uint32_t file, const char *path, struct
 {
 	int fd = make_file(path, O_WRONLY | O_EXCL, 0600);
 	if (fd < 0)
-		return err_errno(err, EXIT_ENVIRON, "cannot make '%s'", path);
+		return err_errno(err, EXIT_ENVIRON, "cannot create '%s'", path);
 	int r = package_copy(pkg, file, fd, path, err);
 	close(fd);
 	return r;
 }
 
-/* All that belongs to the model. *size: together. */
+/* Everything that belongs to the model. *size: total. */
 static int unpack(struct run_job *j, struct package *pkg, const struct package_model *m, uint64_t *size, struct err *err)
 {
 	*size = 0;
 	for (uint32_t i = 0; i < m->n_file; i++) {
 		const struct package_file *f = &pkg->file[m->file[i]];
 		if (!plain_name(f->name))
-			return err_set(err, EXIT_INPUT, "'%s' has a file of an odd name: '%.*s'", pkg->path, SLN(f->name, 80));
+			return err_set(err, EXIT_INPUT, "'%s' has a file with an invalid name: '%.*s'", pkg->path, SLN(f->name, 80));
 		if (put_file(pkg, m->file[i], in_folder(j, f->name), err) < 0)
 			return -1;
 		*size += f->size;
@@ -83,7 +83,7 @@ static int put_inputs(const char *path, const struct tensor_view *in, size_t n, 
 {
 	int fd = make_file(path, O_WRONLY | O_EXCL, 0600);
 	if (fd < 0)
-		return err_errno(err, EXIT_ENVIRON, "cannot make '%s'", path);
+		return err_errno(err, EXIT_ENVIRON, "cannot create '%s'", path);
 	int r = runfile_write(fd, in, n, NULL, path, err);
 	close(fd);
 	return r;
@@ -91,7 +91,7 @@ static int put_inputs(const char *path, const struct tensor_view *in, size_t n, 
 
 /* ---- weights ---- */
 
-/* Has the library weights, or a file that it takes them from? */
+/* Does the library have weights, or a file from which it takes them? */
 static int has_weights(struct package *pkg, const struct package_model *m, bool *has, struct err *err)
 {
 	struct modelso so;
@@ -103,7 +103,7 @@ static int has_weights(struct package *pkg, const struct package_model *m, bool 
 	return 0;
 }
 
-/* Without a contract the child finds by name what they are. */
+/* Without a contract the child matches them by name. */
 static int put_fitted(struct run_job *j, const struct weights *w, const struct contract *c, bool has, const char *path, struct err *err)
 {
 	struct weights_fit f;
@@ -113,11 +113,10 @@ static int put_fitted(struct run_job *j, const struct weights *w, const struct c
 		return -1;
 	int r = put_inputs(path, f.v, f.n, err);
 	if (f.n_surplus)
-		buf_addf(&j->notes,
-			 "'%s': %zu weight%s that the model does not take (it does not use them, or has their values in its code): %s\n",
-			 w->path, f.n_surplus, plural(f.n_surplus), buf_str(&f.surplus));
+		buf_addf(&j->notes, "'%s': %zu weight%s not used by the model (or compiled into its code as values): %s\n", w->path,
+			 f.n_surplus, plural(f.n_surplus), buf_str(&f.surplus));
 	if (f.n_kept)
-		buf_addf(&j->notes, "'%s' lacks %zu of the model's weights, which stay as they were compiled: %s\n", w->path, f.n_kept,
+		buf_addf(&j->notes, "'%s' lacks %zu of the model's weights, which keep their compiled values: %s\n", w->path, f.n_kept,
 			 buf_str(&f.kept));
 	weights_fit_release(&f);
 	return r;
@@ -132,7 +131,7 @@ static uint64_t all_bytes(const struct weights *w)
 	return sum;
 }
 
-/* *path: a file for the child; NULL: the library's own are what there is. */
+/* *path: a file for the child; NULL: the library's own are used. */
 static int put_weights(struct run_job *j, struct package *pkg, const struct package_model *m, const struct run_options *o,
 		       const char **path, uint64_t *size, struct err *err)
 {
@@ -159,7 +158,7 @@ static int put_weights(struct run_job *j, struct package *pkg, const struct pack
 	return r;
 }
 
-/* ---- what can be told before ---- */
+/* ---- what can be checked before ---- */
 
 static int check_device(struct package *pkg, const struct package_model *m, const struct package_metadata *md, const struct run_options *o,
 			bool *gpu, struct err *err)
@@ -173,13 +172,14 @@ static int check_device(struct package *pkg, const struct package_model *m, cons
 		modelso_close(&so);
 	}
 	if (md->device.n && !*gpu && !slice_is(md->device, "cpu"))
-		return err_set(err, EXIT_INPUT, "'%s' is made for %.*s; only models for cpu and cuda can be run", pkg->path,
+		return err_set(err, EXIT_INPUT, "'%s' is compiled for %.*s; only models for cpu and cuda can be run", pkg->path,
 			       SLN(md->device, 40));
 	if (*gpu && !o->torch)
-		return err_set(err, EXIT_INPUT,
-			       "'%s' is made for cuda: it runs with an installed libtorch for CUDA (--torch), or watch a program that runs "
-			       "it (-- COMMAND)",
-			       pkg->path);
+		return err_set(
+		    err, EXIT_INPUT,
+		    "'%s' is compiled for cuda: run it with an installed libtorch for CUDA (--torch), or watch a program that runs "
+		    "it (-- COMMAND)",
+		    pkg->path);
 	return 0;
 }
 
@@ -192,9 +192,10 @@ static int check_processor(struct package *pkg, const struct package_model *m, c
 		return -1;
 	doctor_host_here(&host);
 	if (md.machine.n && !slice_eq(md.machine, slice_str(host.machine)))
-		return err_set(err, EXIT_INPUT, "'%s' is made for %.*s; this machine is %s", pkg->path, SLN(md.machine, 40), host.machine);
+		return err_set(err, EXIT_INPUT, "'%s' is compiled for %.*s; this machine is %s", pkg->path, SLN(md.machine, 40),
+			       host.machine);
 	if (doctor_isa_of_metadata(md.cpu_isa, &unknown) & ~host.isa)
-		return err_set(err, EXIT_INPUT, "'%s' is made for processors with %.*s, which this one is not", pkg->path,
+		return err_set(err, EXIT_INPUT, "'%s' is compiled for processors with %.*s, which this one lacks", pkg->path,
 			       SLN(md.cpu_isa, 80));
 	return 0;
 }
@@ -267,12 +268,12 @@ static const char *shown_name(struct run_job *j, struct package *pkg, const stru
 	return arena_strndup(&j->arena, text, (size_t)n < sizeof(text) ? (size_t)n : sizeof(text) - 1);
 }
 
-/* By their whole paths: dlopen() would look for a name without a slash elsewhere. */
+/* By full path: dlopen() would search other directories for a name without a slash. */
 static int find_libraries(struct run_job *j, const struct run_options *o, char **load, struct err *err)
 {
 	char path[PATH_MAX];
 	if (o->n_load > RUN_MAX_LOAD || (o->n_load && !o->torch))
-		return err_set(err, EXIT_USAGE, "libraries of operators (--load) are for an installed libtorch (--torch), at most %d",
+		return err_set(err, EXIT_USAGE, "operator libraries (--load) need an installed libtorch (--torch); at most %d",
 			       RUN_MAX_LOAD);
 	for (size_t i = 0; i < o->n_load; i++) {
 		if (!realpath(o->load[i], path))
@@ -304,7 +305,7 @@ static int prepare_job(struct run_job *j, struct package *pkg, const struct tens
 	if (!m)
 		return -1;
 	if (!m->so)
-		return err_set(err, EXIT_INPUT, "'%s' has no library to run, only texts", pkg->path);
+		return err_set(err, EXIT_INPUT, "'%s' has no library to run, only source text", pkg->path);
 	const char *runner = own_file(&j->arena, "PT2_RUNNER", "pt2-runner", err), *torch = runner ? runtime(&j->arena, o, err) : NULL;
 	if (find_libraries(j, o, load, err) < 0)
 		return -1;
@@ -346,7 +347,7 @@ void run_job_release(struct run_job *j)
 	*j = (struct run_job){0};
 }
 
-/* ---- what came of it ---- */
+/* ---- the result ---- */
 
 int run_outputs(const struct run_job *j, const struct child_result *child, struct run_result *r, struct err *err)
 {
@@ -361,9 +362,9 @@ int run_outputs(const struct run_job *j, const struct child_result *child, struc
 	}
 	if (wrote)
 		runfile_close(&r->out);
-	if (child->how == CHILD_EXITED && child->status == EXIT_ENVIRON) { /* why stands in that file, if it could be written */
-		err_set(err, EXIT_ENVIRON, "the model's process ended with status 4 and could leave no word in '%s': is there room?",
-			j->outputs);
+	if (child->how == CHILD_EXITED && child->status == EXIT_ENVIRON) { /* the reason is in that file, if it could be written */
+		err_set(err, EXIT_ENVIRON,
+			"the model's process exited with status 4 and could not write the reason to '%s': is the disk full?", j->outputs);
 		return temp_failed(err);
 	}
 	struct buf b = {0};
@@ -373,7 +374,7 @@ int run_outputs(const struct run_job *j, const struct child_result *child, struc
 	return -1;
 }
 
-/* To its end; what it prints is handed on as it comes. */
+/* Runs it to its end; its output is forwarded as it arrives. */
 static int run_shown(const struct child_spec *spec, const struct run_options *o, struct child_result *r, struct err *err)
 {
 	struct childset set = {0};
@@ -416,7 +417,7 @@ int run_model(struct package *pkg, const struct tensor_view *in, size_t n_in, co
 	};
 	struct child_result child;
 	const bool was = confine_hide();
-	int rc = child_signalled() ? err_set(err, EXIT_ENVIRON, "ended by a signal before the model was started")
+	int rc = child_signalled() ? err_set(err, EXIT_ENVIRON, "stopped by a signal before the model was started")
 		 : o->printed      ? run_shown(&spec, o, &child, err)
 				   : child_run(&spec, &child, err);
 	confine_unhide(was);

@@ -1,4 +1,4 @@
-/* Where an installed libtorch is: by paths, or by asking a Python. */
+/* Finds an installed libtorch: by paths, or by asking a Python. */
 #include "model/doctor/doctor.h"
 #include "watch/run.h"
 
@@ -7,7 +7,7 @@ static const char question[] = "import importlib.util as u\n"
 			       "s = u.find_spec('torch')\n"
 			       "print([*(s.submodule_search_locations or []), ''][0] if s else '')\n";
 
-/* The folder of its torch; NULL: it has none, and *why is the reason. */
+/* The folder of its torch; NULL: it has none, and *why says why. */
 static const char *ask_python(struct arena *a, const char *python, struct buf *why)
 {
 	struct child_spec spec = {
@@ -28,9 +28,9 @@ static const char *ask_python(struct arena *a, const char *python, struct buf *w
 	struct slice path = slice_trim(buf_slice(&r.out.head));
 	const char *folder = r.how == CHILD_EXITED && !r.status && path.n ? arena_strndup(a, path.p, path.n) : NULL;
 	if (!folder) {
-		buf_addf(why, "'%s' was asked", python);
+		buf_addf(why, "tried '%s'", python);
 		if (r.how == CHILD_EXITED && !r.status) {
-			buf_adds(why, " and has no torch");
+			buf_adds(why, ", which has no torch");
 		} else {
 			buf_adds(why, ", which ");
 			child_describe(&r, why);
@@ -49,7 +49,7 @@ static bool find_by_asking(struct arena *a, const char *python, struct slice *fo
 	char *lib = xasprintf("%s/lib", torch);
 	bool found = doctor_find_torch(a, lib, folder, &version);
 	if (!found)
-		buf_addf(why, "'%s' has torch in '%s', which holds no lib/libtorch_cpu.so", python, torch);
+		buf_addf(why, "'%s' has torch in '%s', which has no lib/libtorch_cpu.so", python, torch);
 	free(lib);
 	return found;
 }
@@ -62,7 +62,7 @@ const char *run_find_torch(struct arena *a, const char *given, struct err *err)
 	bool found;
 	if (*given) {
 		found = doctor_find_torch(a, given, &folder, &version);
-		buf_addf(&why, "no libtorch_cpu.so is in '%s', in its lib/ or its torch/lib/", given);
+		buf_addf(&why, "no libtorch_cpu.so in '%s', its lib/ or its torch/lib/", given);
 	} else if (python && *python && !(torch && *torch)) {
 		found = find_by_asking(a, python, &folder, &why);
 	} else {
@@ -76,7 +76,7 @@ const char *run_find_torch(struct arena *a, const char *given, struct err *err)
 		free(text);
 	} else {
 		err_set(err, EXIT_ENVIRON,
-			"no libtorch is found (%s): install torch, set PT2_PYTHON to a Python that has it, or name its folder",
+			"no libtorch found (%s): install torch, set PT2_PYTHON to a Python that has torch, or give its directory",
 			buf_str(&why));
 	}
 	buf_release(&why);

@@ -10,7 +10,7 @@ int runfile_write(int fd, const struct tensor_view *v, size_t n, const struct ru
 	struct runfile_head head = {.magic = RUNFILE_MAGIC, .n = (uint32_t)n};
 	static const char zeros[64];
 	if (n > RUNFILE_MAX)
-		return err_set(err, EXIT_INPUT, "%zu tensors in '%s'; at most %d can be", n, what, RUNFILE_MAX);
+		return err_set(err, EXIT_INPUT, "%zu tensors in '%s'; at most %d are supported", n, what, RUNFILE_MAX);
 	if (times)
 		head.times = *times;
 	struct runfile_entry *e = xcalloc(n + 1, sizeof(*e));
@@ -23,7 +23,7 @@ int runfile_write(int fd, const struct tensor_view *v, size_t n, const struct ru
 		memcpy(e[i].size, v[i].meta.size, (size_t)v[i].meta.n_dim * sizeof(*e[i].size));
 		memcpy(e[i].stride, v[i].meta.stride, (size_t)v[i].meta.n_dim * sizeof(*e[i].stride));
 		if (!tensor_is_none(&v[i]) && !tensor_extent(&v[i].meta, &bytes))
-			r = err_set(err, EXIT_INPUT, "tensor %zu in '%s' is larger than memory can be", i, what);
+			r = err_set(err, EXIT_INPUT, "tensor %zu in '%s' is larger than any memory", i, what);
 		e[i].name_at = at;
 		e[i].name_len = v[i].name.n;
 		e[i].data_at = aligned(at + v[i].name.n);
@@ -78,10 +78,10 @@ int runfile_read(struct runfile *f, struct slice bytes, const char *what, struct
 	struct runfile_head head;
 	*f = (struct runfile){.map.fd = -1};
 	if (bytes.n < sizeof(head))
-		return err_set(err, EXIT_INPUT, "'%s' is cut off: %zu bytes", what, bytes.n);
+		return err_set(err, EXIT_INPUT, "'%s' is truncated: %zu bytes", what, bytes.n);
 	memcpy(&head, bytes.p, sizeof(head));
 	if (memcmp(head.magic, RUNFILE_MAGIC, sizeof(head.magic)))
-		return err_set(err, EXIT_INPUT, "'%s' holds no tensors of a run", what);
+		return err_set(err, EXIT_INPUT, "'%s' does not hold the tensors of a run", what);
 	f->times = head.times;
 	if (head.status) {
 		if (!inside(bytes, head.error_at, head.error_len) || head.status > EXIT_ENVIRON)

@@ -1,4 +1,4 @@
-/* Looks at a command before it runs: does a preload library reach it? */
+/* Looks at a command before it runs: would a preload library take effect? */
 #include "base/text.h"
 #include "watch/live.h"
 
@@ -10,7 +10,7 @@
 #include <sys/xattr.h>
 #include <unistd.h>
 
-#define MAX_SCRIPTS 4 /* a script whose interpreter is a script ...; Linux follows as many */
+#define MAX_SCRIPTS 4 /* a script whose interpreter is a script ...; the same limit as Linux */
 
 #if __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__
 #define OUR_DATA ELFDATA2LSB
@@ -45,7 +45,7 @@ static bool elf_unseen(int fd, const char *program, const char *head, size_t n, 
 	memcpy(&eh, head, sizeof(eh));
 	int own = own_machine();
 	if (eh.e_ident[EI_CLASS] != ELFCLASS64 || eh.e_ident[EI_DATA] != OUR_DATA || (own && eh.e_machine != own)) {
-		snprintf(why, room, "'%s' is a program for another machine, which cannot load our library", program);
+		snprintf(why, room, "'%s' is a program for another machine, which cannot load the probe library", program);
 		return true;
 	}
 	for (unsigned i = 0; i < eh.e_phnum && eh.e_phentsize == sizeof(Elf64_Phdr); i++) {
@@ -77,7 +77,7 @@ static bool privileged(int fd, const char *program, char *why, size_t room)
 	return false;
 }
 
-/* "#!/usr/bin/env python3" is the program env, which runs python3: env itself is what is looked at. */
+/* "#!/usr/bin/env python3" is the program env, which runs python3: env itself is checked. */
 static bool interpreter_of(const char *head, size_t n, char path[PATH_MAX])
 {
 	if (n < 3 || head[0] != '#' || head[1] != '!')
@@ -106,7 +106,7 @@ bool live_unseen(const char *program, char *why, size_t room)
 			return false;
 		size_t len = read_at(fd, 0, head, sizeof(head));
 		bool is_elf = len > SELFMAG && !memcmp(head, ELFMAG, SELFMAG);
-		/* A script's set-uid bits do not count: its interpreter decides. */
+		/* A script's setuid bits do not count: its interpreter's do. */
 		bool unseen = is_elf && (privileged(fd, path, why, room) || elf_unseen(fd, path, head, len, why, room));
 		close(fd);
 		if (is_elf || !interpreter_of(head, len, path))
@@ -115,7 +115,7 @@ bool live_unseen(const char *program, char *why, size_t room)
 	return false;
 }
 
-/* Options that stand alone, in front of the program: "-Iu" has I and u. */
+/* Options without arguments, before the program: "-Iu" has I and u. */
 static bool has_option(char *const *command, const char *of)
 {
 	for (int i = 1; command[i] && command[i][0] == '-' && command[i][1] && command[i][1] != '-'; i++)
@@ -129,9 +129,10 @@ void live_apart(char *const *command, char *why, size_t room)
 {
 	const char *name = path_base(command[0]);
 	if (!strncmp(name, "python", 6) && has_option(command, "IES"))
-		snprintf(why, room, "with -I, -E or -S Python leaves out what watches graphs of torch.compile (PYTHONPATH, sitecustomize)");
+		snprintf(why, room,
+			 "with -I, -E or -S, Python ignores the hook that watches torch.compile graphs (PYTHONPATH, sitecustomize)");
 	else if (!strcmp(name, "env") && has_option(command, "i"))
-		snprintf(why, room, "'env -i' clears the environment that what watches it comes by");
+		snprintf(why, room, "'env -i' clears the environment variables that the watching needs");
 }
 
 void live_path_of(pid_t pid, struct slice path, struct buf *b)

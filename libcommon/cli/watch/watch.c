@@ -1,4 +1,4 @@
-/* A model that runs here, or a command: under the probe, with a call log. */
+/* Runs a model or a command under the probe, with a call log. */
 #include "base/io/mapfile.h"
 #include "base/broker/broker.h"
 #include "model/cppwrapper/wrapper.h"
@@ -8,9 +8,9 @@
 #include <sys/stat.h>
 
 #define MAX_KERNEL_TEXT (64u << 20)
-#define MAX_DEVICE (4u << 20) /* bytes of events of a GPU; a process tells what it has to tell once */
+#define MAX_DEVICE (4u << 20) /* bytes of GPU events; a process reports each thing once */
 
-/* A contract that was given to a process. */
+/* A contract that was sent to a process. */
 struct watch_answer {
 	uint64_t dev, ino;
 	struct buf json, kernels;
@@ -23,7 +23,7 @@ int watch_only(struct calls_config *c, const char *graph, const char *step, stru
 	c->first_run = 0;
 	c->last_run = UINT32_MAX;
 	if (graph && (!*graph || strlen(graph) >= sizeof(c->graph)))
-		return err_set(err, EXIT_USAGE, "--graph: '%s' is no name of a graph, such as 3_backward or '*_backward'", graph);
+		return err_set(err, EXIT_USAGE, "--graph: '%s' is not a graph name such as 3_backward or '*_backward'", graph);
 	if (graph)
 		snprintf(c->graph, sizeof(c->graph), "%s", graph);
 	if (!step)
@@ -38,7 +38,7 @@ int watch_only(struct calls_config *c, const char *graph, const char *step, stru
 		ok &= !*end;
 	}
 	if (!ok || first > last || first >= UINT32_MAX)
-		return err_set(err, EXIT_USAGE, "--step: '%s' is no range of runs from 0 on: 3, 3..5 or 3..", step);
+		return err_set(err, EXIT_USAGE, "--step: '%s' is not a range of runs, counted from 0: use 3, 3..5 or 3..", step);
 	c->first_run = (uint32_t)first;
 	c->last_run = last < UINT32_MAX ? (uint32_t)last : UINT32_MAX;
 	return 0;
@@ -54,7 +54,7 @@ struct watch_model *watch_find_model(const struct watch *w, uint32_t id)
 	return NULL;
 }
 
-/* torch.compile with cpp_wrapper: HASH.main.so, and beside it HASH.main.cpp, which has the kernels, too. 1: it is another library. */
+/* torch.compile with cpp_wrapper: HASH.main.so, and beside it HASH.main.cpp, which has the kernels, too. 1: it is a different library. */
 static int read_inductor(struct contract *c, const char *so_path, struct err *err)
 {
 	struct mapfile f;
@@ -112,7 +112,7 @@ static int on_contract(void *user, const char *so_path, pid_t pid, struct buf *j
 	return 0;
 }
 
-/* The process has taken a contract: the last one that was given for this library. */
+/* The process received a contract: the last one sent for this library. */
 static void take_contract(struct watch *w, struct watch_model *m)
 {
 	struct err err;
@@ -134,7 +134,7 @@ static void take_contract(struct watch *w, struct watch_model *m)
 
 /* ---- events ---- */
 
-/* The contract of a graph of torch.compile is a file of its process's. */
+/* The contract of a torch.compile graph is a file written by its process. */
 static void take_table(struct watch_model *m, const char *path)
 {
 	struct mapfile f;
@@ -207,7 +207,7 @@ static void on_event(void *user, const struct live_event *ev)
 {
 	struct watch *w = user;
 	struct watch_model *m;
-	if (ev->pid > 0) /* so early that it cannot have ended yet: it has just been given its contract */
+	if (ev->pid > 0) /* so early that it cannot have ended yet: it just received its contract */
 		watch_meet(w, (uint32_t)ev->pid);
 	if (ev->kind == LIVE_MODEL_SEEN)
 		add_model(w, ev);
@@ -264,7 +264,7 @@ static int run_watched(struct watch *w, char *const *command, struct err *err)
 	return 0;
 }
 
-/* Takes over what a model's process left: its outputs, or why there are none. Without a single call nothing was run. */
+/* Collects what a model's process left: its outputs, or why there are none. Without a single call nothing ran. */
 static int take_outputs(struct watch *w, struct err *err)
 {
 	if (run_outputs(w->job, &w->live.command, &w->outputs, &w->failed) == 0) {
@@ -280,7 +280,7 @@ static int take_outputs(struct watch *w, struct err *err)
 	return -1;
 }
 
-/* The model and its inputs: as given, or out of a bundle. */
+/* The model and its inputs: your inputs, or those of a bundle. */
 static int take_operands(struct watch *w, struct inputs *in, struct err *err)
 {
 	const struct watch_options *o = w->o;
@@ -320,7 +320,7 @@ static int run_file(struct watch *w, struct err *err)
 	}
 	buf_add_slice(&w->asides, buf_slice(&w->job->notes));
 	if (w->job->gpu)
-		buf_addf(&w->asides, "%s is for a GPU: it ran unconfined, as the driver needs it\n", o->model);
+		buf_addf(&w->asides, "%s is for a GPU: it ran unconfined, because the driver requires it\n", o->model);
 	if (child_signalled()) { /* while it was unpacked */
 		w->ended = true;
 		return 0;
@@ -332,10 +332,10 @@ int watch_run(struct watch *w, const struct watch_options *o, struct err *err)
 {
 	*w = (struct watch){.o = o};
 	int r;
-	child_signals(CHILD_SIGNALS_FORWARD); /* a model that is ended, too: what was made for it is removed then */
+	child_signals(CHILD_SIGNALS_FORWARD); /* even when only a model runs: its temporary files must be removed */
 	if (o->no_exec && !o->command)
 		return err_set(err, EXIT_USAGE,
-			       "'%s': --no-exec forbids what is asked for: which numbers a model's kernels make is known only by running "
+			       "'%s': --no-exec conflicts with this question: what a model's kernels compute is known only by running "
 			       "them (they run in a process that may neither write files nor use the network)",
 			       o->model);
 	r = o->command ? run_watched(w, o->command, err) : run_file(w, err);
@@ -396,7 +396,7 @@ int watch_status(const struct watch *w, size_t findings, int error_exitcode)
 		return c->sig ? 128 + c->sig : EXIT_ENVIRON;
 	if (c->status || findings)
 		return c->status ? c->status : found;
-	/* Nothing was looked at: never a silent 0. */
+	/* Nothing was checked: never a silent 0. */
 	return live_watched(&w->live, NULL) && (calls_begun(&w->calls) || calls_unlogged(&w->calls)) ? EXIT_FINE : EXIT_ENVIRON;
 }
 

@@ -6,7 +6,7 @@
 #include <sys/stat.h>
 
 #define MAX_INDEX (64u << 20)
-#define MAX_TENSOR (INT64_C(1) << 36) /* bytes of an input with its gaps */
+#define MAX_TENSOR (INT64_C(1) << 36) /* bytes of an input, gaps included */
 
 static bool has_index(const char *folder)
 {
@@ -57,7 +57,7 @@ struct index {
 
 static int bad_bundle(const struct index *x, const char *why)
 {
-	return err_set(x->err, EXIT_INPUT, "'%s': %s: is it a bundle that was kept whole?", x->path, why);
+	return err_set(x->err, EXIT_INPUT, "'%s': %s: is the bundle complete?", x->path, why);
 }
 
 static bool plain(struct slice name) { return name.n && name.p[0] != '.' && !slice_chr(name, '/') && !slice_chr(name, 0); }
@@ -73,7 +73,7 @@ static int take_input(struct watch_bundle *b, struct index *x, uint32_t k, struc
 	if (!file.n)
 		return err_set(err, EXIT_INPUT, "'%s': input %zu could not be kept when the model ran", x->path, b->n);
 	if (!plain(file))
-		return bad_bundle(x, "the name of an input is a path");
+		return bad_bundle(x, "the file name of an input is a path");
 	in->file = xasprintf("%s/%.*s", b->folder, SL(file));
 	b->n++;
 	return tensor_spec_parse(json_text(&x->t, k, "spec", &x->text), &in->meta, NULL) < 0 ? bad_bundle(x, "an input has no \"spec\"")
@@ -88,7 +88,7 @@ static int take_path(const struct watch_bundle *b, struct index *x, uint32_t roo
 	if (!name.n)
 		return 0;
 	if (!slice_starts(name, BUNDLE_MODEL "/") || !plain(slice_of(name.p + head, name.n - head)))
-		return err_set(x->err, EXIT_INPUT, "'%s': \"%s\" lies outside of it: is it a bundle that was kept whole?", x->path, key);
+		return err_set(x->err, EXIT_INPUT, "'%s': \"%s\" is outside the bundle: is the bundle complete?", x->path, key);
 	*path = xasprintf("%s/%.*s", b->folder, SL(name));
 	return 0;
 }
@@ -106,18 +106,20 @@ static int take_index(struct watch_bundle *b, struct index *x, struct slice text
 		return bad_bundle(x, "too long");
 	json_tape_text(&x->t, text.p, text.n);
 	if (json_parse(&x->t, 0, text.n, &root) < 0 || !json_is(&x->t, root, JSON_OBJECT))
-		return bad_bundle(x, "no JSON");
+		return bad_bundle(x, "not JSON");
 	if (json_count(&x->t, root, "bundle", UINT64_MAX) != BUNDLE_VERSION)
-		return bad_bundle(x, "a version that is not known");
+		return bad_bundle(x, "unknown version");
 	if (take_path(b, x, root, "library", &b->library) < 0 || take_path(b, x, root, "program", &b->program) < 0)
 		return -1;
 	b->graph = take_text(x, root, "graph");
 	b->finding = take_text(x, root, "finding");
 	if (!b->library && *b->graph && !b->program)
-		return err_set(err, EXIT_INPUT, "'%s': this torch does not keep the FX graph of %s: 2.7 and newer do", x->path, b->graph);
+		return err_set(err, EXIT_INPUT, "'%s': the FX graph of %s was not kept: that requires torch 2.7 or newer", x->path,
+			       b->graph);
 	if (!b->library && !b->program)
 		return err_set(err, EXIT_INPUT,
-			       "'%s': the model's library was gone when the bundle was made: run its package on the inputs", x->path);
+			       "'%s': the model's library was already deleted when the bundle was made: run its package with these inputs",
+			       x->path);
 	uint32_t list = json_get_as(&x->t, root, "inputs", JSON_ARRAY), n = json_length(&x->t, list);
 	if (list == NONE)
 		return bad_bundle(x, "no \"inputs\"");
@@ -148,7 +150,7 @@ int watch_bundle_open(struct watch_bundle *b, const char *path, struct err *err)
 	char *folder = folder_of(path);
 	*b = (struct watch_bundle){0};
 	if (!folder)
-		return err_set(err, EXIT_INPUT, "'%s': is no bundle", path);
+		return err_set(err, EXIT_INPUT, "'%s' is not a bundle", path);
 	char *index = xasprintf("%s/" BUNDLE_INDEX, folder);
 	int r = mapfile_open(&map, index, err);
 	if (!r) {
@@ -175,7 +177,7 @@ void watch_bundle_close(struct watch_bundle *b)
 
 /* ---- the inputs ---- */
 
-/* Elements of from, laid out as `to` has it. */
+/* The elements of `from` in the layout of `to`. */
 static void restride(char *out, const struct tensor_meta *to, const char *in, const struct tensor_meta *from, int64_t n, size_t each)
 {
 	int64_t index[TENSOR_MAX_DIMS] = {0};
@@ -206,7 +208,7 @@ int watch_bundle_values(const struct watch_bundle_input *x, const struct tensor_
 	const struct tensor_meta *from = f->n == 1 ? &f->v[0].meta : NULL;
 	if (!from || !d || from->dtype != x->meta.dtype || meta->dtype != x->meta.dtype || !tensor_same_sizes(from, &x->meta) ||
 	    !tensor_same_sizes(meta, &x->meta) || !tensor_numel(from, &n)) {
-		err_set(err, EXIT_INPUT, "'%s': is not the tensor that the bundle says", x->file);
+		err_set(err, EXIT_INPUT, "'%s': not the tensor described in the bundle", x->file);
 	} else if (tensor_data(f, 0, &data, err) == 0) {
 		restride(to, meta, data.p, from, n, (size_t)d->bytes);
 		r = 0;
@@ -220,7 +222,7 @@ static int read_input(struct inputs *in, const struct watch_bundle_input *x, str
 	int64_t bytes;
 	v->meta = x->meta;
 	if (!x->file || !dtype_info(x->meta.dtype) || !tensor_extent(&x->meta, &bytes) || bytes > MAX_TENSOR)
-		return err_set(err, EXIT_INPUT, "'%s': is not the tensor that the bundle says", x->file ? x->file : "a number");
+		return err_set(err, EXIT_INPUT, "'%s': not the tensor described in the bundle", x->file ? x->file : "a number");
 	char *p = arena_alloc(&in->arena, (size_t)bytes + 64);
 	p += (64 - (uintptr_t)p % 64) % 64;
 	memset(p, 0, (size_t)bytes);
@@ -235,7 +237,7 @@ int watch_bundle_inputs(const struct watch_bundle *b, struct inputs *in, const s
 	struct tensor_meta *meta = xcalloc(b->n + 1, sizeof(*meta));
 	int r = 0;
 	if (b->n != c->n_inputs)
-		r = err_set(err, EXIT_INPUT, "'%s': holds %zu inputs, its model takes %u", b->folder, b->n, c->n_inputs);
+		r = err_set(err, EXIT_INPUT, "'%s' holds %zu inputs, its model takes %u", b->folder, b->n, c->n_inputs);
 	for (size_t i = 0; i < b->n && !r; i++) {
 		in->v[i].name = c->input[i].name;
 		r = read_input(in, &b->input[i], &in->v[i], err);

@@ -1,7 +1,7 @@
 /* The records of the call log, joined into calls. */
 #include "watch/watch_part.h"
 
-#define MAX_OPEN 4096   /* threads times depth; more can only be harm */
+#define MAX_OPEN 4096   /* threads times depth; more is only damage */
 #define MAX_VALUES 2048 /* of one call */
 
 struct watch_open {
@@ -60,8 +60,8 @@ static struct watch_open *find_open_call(const struct watch *w, uint64_t seq)
 	return NULL;
 }
 
-/* A thread goes on: its calls that have returned have all their values. One of the same Run that has not returned by now has
- * lost its end, for kernels do not call one another; so have those inside of a Run that ends. */
+/* A thread continues: its calls that have returned have all their values. One of the same Run that has not returned by now has
+ * lost its end, for kernels do not call one another; so have those inside a Run that ends. */
 static void end_returned_calls(struct watch *w, const struct call_record *r)
 {
 	for (size_t i = 0; i < w->n_open;) {
@@ -88,7 +88,7 @@ static void end_returned_calls(struct watch *w, const struct call_record *r)
 static void take_end(struct watch *w, const struct call_record *r)
 {
 	struct watch_open *c = find_open_call(w, r->seq);
-	if (!c) { /* its beginning was overwritten */
+	if (!c) { /* its start was overwritten */
 		c = add_open(w, r);
 		c->cut = true;
 		c->begin.what = r->what == CALL_RUN_END ? CALL_RUN_BEGIN : CALL_BEGIN;
@@ -161,7 +161,7 @@ void watch_finish_process(struct watch *w, uint32_t pid)
 			move_to_ready(w, i);
 }
 
-/* Nothing more will come. What has returned first, then what has not: calls before the Runs they are in. */
+/* The log has ended. First what has returned, then what has not: calls before the Runs they are in. */
 static void finish_all(struct watch *w)
 {
 	for (size_t i = 0; i < w->n_open;)
@@ -171,7 +171,7 @@ static void finish_all(struct watch *w)
 			i++;
 	while (w->n_open) {
 		struct watch_open *c = w->open[w->n_open - 1];
-		/* Where records were overwritten and no signal ended the process, it is the end's that is missing, not the call's. */
+		/* If records were overwritten and no signal ended the process, the end record is missing, not the return. */
 		if (w->calls.lost && w->live.command.how == CHILD_EXITED) {
 			c->cut = true;
 			c->end = c->begin;
@@ -181,7 +181,7 @@ static void finish_all(struct watch *w)
 	}
 }
 
-/* Nearly in order as they come. */
+/* They arrive nearly sorted. */
 static void sort_values(struct watch_open *c)
 {
 	for (uint32_t i = 1; i < c->n_values; i++) {

@@ -1,6 +1,6 @@
-/* How processes of the command ended. Only their parents are told that; we are not the parent of most. A descriptor of a process
- * tells when it has ended, and on Linux 6.15 and later also how; before, what it left until its parent asks (a zombie) can be read,
- * if we are quicker. */
+/* How processes of the command ended. Only their parents are notified, and we are not the parent of most. A pidfd becomes readable when its
+ * process has ended, and on Linux 6.15 and later also says how; before that, the zombie's status can be read until its parent reaps it,
+ * if we are quick enough. */
 #include "watch/watch_part.h"
 
 #include <errno.h>
@@ -15,7 +15,7 @@
 
 struct watch_process {
 	uint32_t pid;
-	int fd; /* -1: it was gone before it was met, or has been asked */
+	int fd; /* -1: it was gone before we saw it, or its status is already known */
 	bool ended, known, finished;
 	int status; /* as wait() has it, if known */
 };
@@ -46,7 +46,7 @@ void watch_meet(struct watch *w, uint32_t pid)
 	PUSH_TO(w->process, w->n_process, w->cap_process) = (struct watch_process){.pid = pid, .fd = fd};
 }
 
-/* The last number of /proc/PID/stat, while nobody has asked for it. */
+/* The last number of /proc/PID/stat, as long as the process is not reaped. */
 static bool read_zombie(struct watch_process *p)
 {
 	char path[64], text[2048];
@@ -77,13 +77,13 @@ static void ask_exit_status(struct watch_process *p)
 	p->fd = -1;
 }
 
-/* The calls of one that has ended are all in the log by now, and have been read by the next time. */
+/* All calls of an ended process are in the log by now, and will have been read by the next time. */
 void watch_look_around(struct watch *w)
 {
 	for (size_t i = 0; i < w->n_process; i++) {
 		struct watch_process *p = &w->process[i];
 		struct pollfd f = {.fd = p->fd, .events = POLLIN};
-		if (p->pid == (uint32_t)w->live.pid) /* ours: live_run() tells */
+		if (p->pid == (uint32_t)w->live.pid) /* our own child: live_run() reports it */
 			continue;
 		if (p->ended && !p->finished) {
 			p->finished = true;

@@ -1,9 +1,9 @@
-/* CUDA graphs: what was captured, and how often it was replayed. */
+/* CUDA graphs: what was captured, and how many times it was replayed. */
 #include "base/json.h"
 #include "base/text.h"
 #include "watch/watch_part.h"
 
-#define MAX_GRAPHS 4096 /* of all processes; more are not told */
+#define MAX_GRAPHS 4096 /* of all processes; more are not reported */
 #define MAX_NAMES 4096  /* of a graph */
 #define SHOWN 8
 
@@ -21,7 +21,7 @@ static struct watch_graph *graph_of(struct watch *w, uint32_t pid, uint64_t numb
 	return g;
 }
 
-/* An event that comes later says more of the graph. */
+/* A later event says more about the graph. */
 void watch_graph_event(struct watch *w, const struct live_event *ev)
 {
 	struct watch_graph *g = graph_of(w, (uint32_t)ev->pid, live_event_number(ev, "graph"), ev->model);
@@ -67,7 +67,7 @@ void watch_graph_text(const struct watch *w, const struct watch_graph *g, struct
 	from = b->len;
 	if (!g->captured) {
 		put_count(b, g->launches, "kernel");
-		buf_adds(b, " captured; what became of it was not seen (ON A GPU in aoti-printer(1))");
+		buf_adds(b, " captured; replays were not seen (ON A GPU in aoti-printer(1))");
 		return;
 	}
 	put_count(b, g->captured, "call");

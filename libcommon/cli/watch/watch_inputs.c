@@ -1,4 +1,4 @@
-/* A model's inputs from operands: files, or specs that are filled in. */
+/* A model's inputs from operands: files, or generated from specs. */
 #include "watch/watch_part.h"
 
 #include "model/check/check.h"
@@ -8,7 +8,7 @@
 
 #define MAX_MADE (UINT64_C(1) << 32) /* bytes */
 
-/* A number in (-1, 1), always the same. splitmix64. */
+/* A pseudo-random number in (-1, 1), the same in every run. splitmix64. */
 static double next_number(uint64_t *state)
 {
 	uint64_t x = *state += 0x9e3779b97f4a7c15u;
@@ -26,7 +26,7 @@ static uint16_t to_bf16(float f)
 	return (uint16_t)((u + 0x7fff + ((u >> 16) & 1)) >> 16);
 }
 
-/* Converts numbers below 1 in size; what is below the smallest normal number becomes 0. */
+/* Converts numbers of magnitude below 1; what is below the smallest normal number becomes 0. */
 static uint16_t to_f16(double v)
 {
 	int e;
@@ -55,16 +55,16 @@ static void fill_random(char *data, int dtype, uint64_t n, uint64_t *state)
 	}
 }
 
-/* On the host; want: the device that it goes to. */
+/* Made on the host; want: the device that it will be copied to. */
 static int make_data(struct arena *a, const struct tensor_meta *m, int want, const char *from, uint64_t *state, struct slice *data,
 		     struct err *err)
 {
 	int64_t bytes;
 	const struct dtype_info *d = dtype_info(m->dtype);
 	if (!d || !tensor_extent(m, &bytes) || (uint64_t)bytes > MAX_MADE)
-		return err_set(err, EXIT_USAGE, "'%s' is too large to be made up: give a file", from);
+		return err_set(err, EXIT_USAGE, "'%s' is too large to generate: pass a file", from);
 	if (m->device != DEVICE_CPU && (m->device != DEVICE_CUDA || want != DEVICE_CUDA))
-		return err_set(err, EXIT_USAGE, "'%s': only inputs on the cpu can be made up, or on cuda for a model that is for it", from);
+		return err_set(err, EXIT_USAGE, "'%s': inputs can be generated only on cpu, or on cuda for a CUDA model", from);
 	char *p = arena_alloc(a, (size_t)bytes + 64);
 	p += (64 - (uintptr_t)p % 64) % 64;
 	memset(p, 0, (size_t)bytes);
@@ -81,14 +81,14 @@ int inputs_check(const struct contract *c, const struct tensor_meta *meta, size_
 	for (size_t i = 0; i < k.n && !r; i++) {
 		const struct check_finding *f = &k.v[i];
 		const bool bound = f->what == CHECK_SMALL || f->what == CHECK_LARGE;
-		if (f->advice || (bound && c->source != CONTRACT_FROM_EXPORT)) /* compiled code looks at its bounds itself, or runs on */
+		if (f->advice || (bound && c->source != CONTRACT_FROM_EXPORT)) /* compiled code checks its bounds itself, or runs anyway */
 			continue;
 		struct buf b = {0};
 		if (f->input != NONE) {
 			add_input_name(&b, c, f->input);
 			buf_adds(&b, ": ");
 		}
-		r = err_set(err, EXIT_INPUT, "%s%s: expected %.*s, given %.*s (aoti-checkinputs tells all that does not fit)", buf_str(&b),
+		r = err_set(err, EXIT_INPUT, "%s%s: expected %.*s, given %.*s (aoti-checkinputs lists all mismatches)", buf_str(&b),
 			    f->what == CHECK_COUNT ? "inputs" : check_what_name(f->what), SL(f->expected), SL(f->given));
 		buf_release(&b);
 	}
@@ -100,7 +100,7 @@ static int make_input(struct given *g, const struct contract *c, size_t i, struc
 		      struct err *err)
 {
 	struct slice data;
-	/* Files and numbers that are made up here are on no device: they go where they are wanted. */
+	/* Files and generated numbers are on no device: they go where they are needed. */
 	const int want = c->input[i].device == DEVICE_NONE ? c->device : c->input[i].device;
 	if (g->meta[i].device == DEVICE_CPU && want == DEVICE_CUDA)
 		g->meta[i].device = DEVICE_CUDA;
@@ -109,7 +109,7 @@ static int make_input(struct given *g, const struct contract *c, size_t i, struc
 	if (v->meta.n_dim < 0) {
 		struct buf b = {0};
 		add_input_name(&b, c, (uint32_t)i);
-		err_set(err, EXIT_USAGE, "no input is given for %s: the model takes %u (aoti-checkinputs lists them)", buf_str(&b),
+		err_set(err, EXIT_USAGE, "no input given for %s: the model takes %u (aoti-checkinputs lists them)", buf_str(&b),
 			c->n_inputs);
 		buf_release(&b);
 		return -1;
@@ -147,7 +147,7 @@ int inputs_load(struct loaded *l, struct inputs *in, const char *path, const cha
 	struct watch_bundle b;
 	const bool bundle = watch_bundle_like(path);
 	if (bundle && n)
-		return err_set(err, EXIT_USAGE, "'%s' is a bundle, which holds its inputs: give no others", path);
+		return err_set(err, EXIT_USAGE, "'%s' is a bundle, which has its own inputs: pass no others", path);
 	if (bundle && watch_bundle_open(&b, path, err) < 0)
 		return -1;
 	int r = load_model(l, bundle ? b.library : path, (struct load_options){.model = name}, err);

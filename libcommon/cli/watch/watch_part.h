@@ -1,4 +1,4 @@
-/* watch_part.h - parts of watch.c that other files hold. */
+/* watch_part.h - parts of watch.c in other files. */
 #ifndef PT2_LIVE_WATCH_PART_H
 #define PT2_LIVE_WATCH_PART_H
 #include "watch/inputs.h"
@@ -8,8 +8,8 @@
 /* ---- watch_fate.c, watch_calls.c: processes ---- */
 
 void watch_meet(struct watch *w, uint32_t pid);           /* something of this process was read */
-void watch_look_around(struct watch *w);                  /* now and then: who has ended? */
-void watch_finish_process(struct watch *w, uint32_t pid); /* its calls that have not returned never will */
+void watch_look_around(struct watch *w);                  /* checks from time to time which processes have ended */
+void watch_finish_process(struct watch *w, uint32_t pid); /* calls that have not returned by now never will */
 void watch_forget_processes(struct watch *w);
 
 /* ---- watch_graph.c ---- */

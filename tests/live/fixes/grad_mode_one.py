@@ -1,6 +1,6 @@
 import torch
 
-FIX = r"call it under the same grad mode always"
+FIX = r"in the same grad mode"
 
 def before(x):
     return x * 2

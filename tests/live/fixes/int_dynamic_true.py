@@ -1,6 +1,6 @@
 import torch
 
-FIX = r"torch.compile\(f, dynamic=True\): an int"
+FIX = r"torch.compile\(f, dynamic=True\)    # an int"
 EDIT = "dynamic=True"
 AFTER_COMPILE = dict(dynamic=True)
 

@@ -1,6 +1,6 @@
 import torch
 
-FIX = r"where the compiled function itself changes self\.history"
+FIX = r"If the compiled function itself changes self\.history"
 
 class Net(torch.nn.Module):
     def __init__(self):

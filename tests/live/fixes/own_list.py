@@ -1,6 +1,6 @@
 import torch
 
-FIX = r"where the compiled function itself changes SEEN"
+FIX = r"If the compiled function itself changes SEEN"
 SEEN = []
 
 def before(x):

@@ -265,8 +265,8 @@ static void dir_of_somebody_else(void **state)
 	(void)state;
 	mkdir("out", 0700);
 	put("out/thesis", "years of work");
-	refused(output_dir("out", true, ours, &err), "no report");
-	refused(output_dir("out/", true, ours, &err), "no report");
+	refused(output_dir("out", true, ours, &err), "not a report");
+	refused(output_dir("out/", true, ours, &err), "not a report");
 	has("out/thesis", "years of work");
 	assert_int_equal(entries(), 1);
 }
@@ -315,7 +315,7 @@ static void dir_made_meanwhile(void **state)
 	put("out/mark", "theirs");
 	put_in(o, "mark", "ours");
 	assert_int_equal(output_commit(o, &err), -1);
-	assert_string_equal(err.text, "cannot write 'out': made meanwhile by somebody else");
+	assert_string_equal(err.text, "cannot write 'out': created by another process in the meantime");
 	has("out/mark", "theirs");
 	assert_int_equal(entries(), 1);
 }

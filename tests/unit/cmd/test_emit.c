@@ -401,7 +401,7 @@ static void test_limits(void **state)
 	struct buf b = {0};
 	assert_int_equal(limits_over(l, 1, &(struct opt_pairs){&pair, 1, 1}, &(const double){7}, seven_places, NULL, &b), 1);
 	struct slice lines = buf_slice(&b);
-	assert_text(slice_first_line(lines), "graph breaks: 7, at most 0 wanted: m.py:0 (3 times), m.py:1 (2 times), m.py:2 and 1 more");
+	assert_text(slice_first_line(lines), "graph breaks: 7, at most 0 allowed: m.py:0 (3 times), m.py:1 (2 times), m.py:2 and 1 more");
 	buf_release(&b);
 }
 

@@ -242,42 +242,42 @@ static void test_deep(void **state)
 static void test_refused(void **state)
 {
 	(void)state;
-	refused("{", "'graph.json', line 1: expected a member name (byte 1)");
-	refused("{'graph_json': 1, 'nodes': [], 'class': '\xff'}", "'graph.json': is not UTF-8");
-	refused("[]", "'graph.json', line 1: the document is to be an object");
-	refused("{'nodes': []}", "'graph.json', line 1: no graph.json: \"graph_json\": 1 is missing");
+	refused("{", "'graph.json', line 1: member name expected (byte 1)");
+	refused("{'graph_json': 1, 'nodes': [], 'class': '\xff'}", "'graph.json': invalid UTF-8");
+	refused("[]", "'graph.json', line 1: the document must be an object");
+	refused("{'nodes': []}", "'graph.json', line 1: not a graph.json: \"graph_json\": 1 is missing");
 	refused("{'graph_json': 1}", "'graph.json', line 1: \"nodes\" is missing");
-	refused("{'graph_json': 1, 'node': []}", "'graph.json', line 1: the document has no member 'node'");
+	refused("{'graph_json': 1, 'node': []}", "'graph.json', line 1: the document cannot have a member 'node'");
 	refused(HEAD "]}", "'graph.json': module 'the root' returns nothing (it has no output)");
 	refused(HEAD "{}]}", "'graph.json', line 1: a node without a name");
 	refused(HEAD "\n\n{'name': 'a', 'target': 'f', 'args': ['b']}]}",
-		"'graph.json', line 3: node 'a': there is no node 'b' before it (a string as such is {\"str\": ...})");
+		"'graph.json', line 3: node 'a': no earlier node 'b' (write a string as {\"str\": ...})");
 	refused(HEAD "{'name': 'a', 'target': 'f', 'args': ['a']}]}",
-		"'graph.json', line 1: node 'a': there is no node 'a' before it (a string as such is {\"str\": ...})");
+		"'graph.json', line 1: node 'a': no earlier node 'a' (write a string as {\"str\": ...})");
 	refused(HEAD "{'name': 'a', 'args': []}]}", "'graph.json', line 1: node 'a': its target is missing");
-	refused(HEAD "{'name': 'a', 'op': 'call'}]}", "'graph.json', line 1: node 'a': \"op\" 'call' is not known");
-	refused(HEAD X "," X "]}", "'graph.json', line 1: node 'x': an earlier node has that name");
+	refused(HEAD "{'name': 'a', 'op': 'call'}]}", "'graph.json', line 1: node 'a': unknown \"op\" 'call'");
+	refused(HEAD X "," X "]}", "'graph.json', line 1: node 'x': an earlier node has the same name");
 	refused(HEAD "{'name': 'a', 'target': 'f', 'args': [{'strr': 'x'}]}]}", "'graph.json',"
-										" line 1: node 'a': an operand is no \"strr\"");
+										" line 1: node 'a': unknown kind of operand \"strr\"");
 	refused(HEAD "{'name': 'a', 'target': 'f', 'args': [{'slice': [1]}]}]}",
-		"'graph.json', line 1: node 'a': a slice has three parts: start, stop, step");
+		"'graph.json', line 1: node 'a': a slice must have three parts: start, stop, step");
 	refused(HEAD "{'name': 'a', 'target': 'f', 'args': [{'dict': [[1]]}]}]}",
-		"'graph.json', line 1: node 'a': an item of a dict is to be [key, value]");
+		"'graph.json', line 1: node 'a': an item of a dict must be [key, value]");
 	refused(HEAD "{'name': 'x', 'op': 'placeholder', 'meta': {'dtype': 'f31', 'size': []}}]}",
-		"'graph.json', line 1: node 'x': dtype 'f31' is not known");
+		"'graph.json', line 1: node 'x': unknown dtype 'f31'");
 	refused(HEAD "{'name': 'x', 'op': 'placeholder', 'meta': {'dtype': 'f32', 'size': [1], 'stride': []}}]}",
 		"'graph.json', line 1: node 'x': a tensor of 1 dims has 0 strides");
 	refused(HEAD "{'name': 'x', 'op': 'placeholder', 'meta': {'dtype': 'f32'}}]}",
 		"'graph.json', line 1: node 'x': a tensor's \"size\" is missing");
-	refused(HEAD X "," OUT("x") "], 'inputs': []}", "'': load_args gives 0 inputs, forward takes 1");
+	refused(HEAD X "," OUT("x") "], 'inputs': []}", "'': load_args has 0 inputs, forward takes 1");
 	refused(HEAD X "," OUT("x") "], 'inputs': [{'storage': 0, 'meta': {'dtype': 'f32', 'size': []}}]}",
-		"'graph.json': input 0 is in storage 0, but there are 0");
+		"'graph.json': input 0 is in storage 0, but there are only 0");
 	refused(HEAD X "," OUT("x") "], 'modules': [{'name': 'm', 'parent': 1}]}",
-		"'graph.json', line 1: parent 1 is not there (0 is the root, 1 the first of \"modules\")");
+		"'graph.json', line 1: no parent 1 (0 is the root, 1 the first of \"modules\")");
 	refused(HEAD X "," OUT("x") "], 'head': [{'kind': 'import'}]}", "'graph.json',"
-									" line 1: a line of this kind needs its text");
+									" line 1: a line of this kind requires its text");
 	refused(HEAD X "," OUT("x") "], 'symbols': {'s0': 'a'}}", "'graph.json',"
-								  " line 1: the value of a symbol is to be an integer");
+								  " line 1: the value of a symbol must be an integer");
 }
 
 /* ---- the same, hash ---- */

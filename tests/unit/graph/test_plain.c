@@ -229,7 +229,7 @@ static const struct {
      "print(expected, actual, sep='\\n')\nassert same(expected, actual, tol=1e-3, equal_nan=True)\n",
      NULL},
     {"no tensor", HEAD("", "a", RELU) LOAD("    reader.const('a')  # a\n") AOT("real"), REPRO_CHECK_RUNS, NULL,
-     "'a' is no tensor and no integer"},
+     "'a' is neither a tensor nor an integer"},
     {"two dtypes in one storage",
      HEAD("", "a, b", "        relu = torch.ops.aten.relu.default(a)\n        return (relu, b)\n")
 	 LOAD("    buf0 = reader.storage(None, 16)\n    reader.tensor(buf0, (4,), is_leaf=True)  # a\n"

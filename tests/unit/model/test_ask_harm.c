@@ -103,7 +103,7 @@ static void test_rule_overruled(void **state)
 	made_by("I *s; aoti_torch_cpu_topk(f, 2, 1, 1, 1, &out[0], &out[1]); I d; aoti_torch_get_dim(out[0], &d);\n"
 		"aoti_torch_get_sizes(out[0], &s); text = \"expected size 2==3, stride 2==3 at dim=1\"; if (s[1] != 3) return 1;",
 		"-> float32 6/2 3/3\n-> int64 6/2 2/1\n"
-		"the program asserts another shape of what an operator makes than the operator's rule gives\n");
+		"the program asserts a different shape for an operator's result than the operator's rule gives\n");
 }
 
 /* ---- harm ---- */
@@ -131,7 +131,7 @@ static void test_small_libraries(void **state)
 	struct err err;
 	assert_int_equal(ask_code("int x;\n", 0, 0, &c, &err), -1);
 	assert_int_equal(err.status, EXIT_INPUT);
-	assert_non_null(strstr(err.text, "it is no compiled model"));
+	assert_non_null(strstr(err.text, "not a compiled model"));
 }
 
 /* What a library does as soon as it can, and how that is told. */
@@ -140,35 +140,35 @@ static const struct {
 } harm[] = {
     {"*(volatile int *)8 = 1;", "SIGSEGV"},
     {"abort();", "SIGABRT"},
-    {"for (;;) ;", "not done after 1500 ms, in the model's initialisers"},
+    {"for (;;) ;", "timed out after 1500 ms in the initializers of the model"},
     /* From glibc 2.41 on with all signals blocked: which call it was cannot be told. */
-    {"fork(); for (;;) ;", ", which the sandbox forbids, in the model's initialisers"},
-    {"syscall(SYS_clone, SIGCHLD, 0, 0, 0, 0); for (;;) ;", "(clone), which the sandbox forbids, in the model's initialisers"},
-    {"socket(AF_INET, SOCK_STREAM, 0);", "(socket), which the sandbox forbids"},
-    {"execl(\"/bin/true\", \"true\", NULL);", "(execve), which the sandbox forbids"},
-    {"syscall(SYS_openat, AT_FDCWD, \"/tmp/x\", O_RDWR | O_CREAT, 0600);", "(openat), which the sandbox forbids"},
-    {"syscall(SYS_openat, AT_FDCWD, \"/etc/passwd\", O_RDONLY);", "(openat), which the sandbox forbids"},
-    {"unlink(\"/tmp/x\");", "(unlink), which the sandbox forbids"},
-    {"kill(getppid(), SIGTERM);", "(getppid), which the sandbox forbids"},
-    {"syscall(SYS_kill, 1, 0);", "(kill), which the sandbox forbids"},
-    {"syscall(SYS_tgkill, getpid(), getpid(), SIGSTOP);", "(tgkill), which the sandbox forbids"},
-    {"syscall(SYS_ptrace, 0, 0, 0, 0);", "(ptrace), which the sandbox forbids"},
-    {"prctl(PR_SET_DUMPABLE, 1);", "(prctl), which the sandbox forbids"},
-    {"syscall(SYS_rt_sigaction, SIGSYS, 0, 0, 8);", "(rt_sigaction), which the sandbox forbids"},
-    {"syscall(SYS_read, 0, &here, 1);", "(read), which the sandbox forbids"},
-    {"syscall(SYS_write, 0, \"x\", 1);", "(write), which the sandbox forbids"},
+    {"fork(); for (;;) ;", "the sandbox blocked"},
+    {"syscall(SYS_clone, SIGCHLD, 0, 0, 0, 0); for (;;) ;", "(clone) in the initializers of the model"},
+    {"socket(AF_INET, SOCK_STREAM, 0);", "(socket) in the initializers of the model"},
+    {"execl(\"/bin/true\", \"true\", NULL);", "(execve) in the initializers of the model"},
+    {"syscall(SYS_openat, AT_FDCWD, \"/tmp/x\", O_RDWR | O_CREAT, 0600);", "(openat) in the initializers of the model"},
+    {"syscall(SYS_openat, AT_FDCWD, \"/etc/passwd\", O_RDONLY);", "(openat) in the initializers of the model"},
+    {"unlink(\"/tmp/x\");", "(unlink) in the initializers of the model"},
+    {"kill(getppid(), SIGTERM);", "(getppid) in the initializers of the model"},
+    {"syscall(SYS_kill, 1, 0);", "(kill) in the initializers of the model"},
+    {"syscall(SYS_tgkill, getpid(), getpid(), SIGSTOP);", "(tgkill) in the initializers of the model"},
+    {"syscall(SYS_ptrace, 0, 0, 0, 0);", "(ptrace) in the initializers of the model"},
+    {"prctl(PR_SET_DUMPABLE, 1);", "(prctl) in the initializers of the model"},
+    {"syscall(SYS_rt_sigaction, SIGSYS, 0, 0, 8);", "(rt_sigaction) in the initializers of the model"},
+    {"syscall(SYS_read, 0, &here, 1);", "(read) in the initializers of the model"},
+    {"syscall(SYS_write, 0, \"x\", 1);", "(write) in the initializers of the model"},
     /* A system call of another architecture (int 0x80: 20 is getpid there). */
     {"__asm__ volatile(\"int $0x80\" : : \"a\"(20) : \"memory\");", "SIGSYS"},
     /* Refused with the signal blocked: the kernel ends it. */
     {"sigset_t s; sigfillset(&s); sigprocmask(SIG_BLOCK, &s, NULL); socket(1, 1, 0);", "SIGSYS"},
-    {"exit(0);", "exited with status 3 in the model's initialisers"},
-    {"syscall(SYS_exit_group, 0);", "exited with status 0 in the model's initialisers"},
+    {"exit(0);", "exited with status 3 in the initializers of the model"},
+    {"syscall(SYS_exit_group, 0);", "exited with status 0 in the initializers of the model"},
     /* Garbage and lies in the answer's pipe, whatever its number. */
-    {"syscall(SYS_write, 3, \"C{]\", 3); syscall(SYS_exit_group, 0);", "its answer makes no sense"},
-    {"syscall(SYS_write, 3, \"C{}\", 3); syscall(SYS_exit_group, 0);", "its answer makes no sense"},
-    {"syscall(SYS_write, 3, \"\", 1);", "its answer makes no sense"},
+    {"syscall(SYS_write, 3, \"C{]\", 3); syscall(SYS_exit_group, 0);", "invalid result"},
+    {"syscall(SYS_write, 3, \"C{}\", 3); syscall(SYS_exit_group, 0);", "invalid result"},
+    {"syscall(SYS_write, 3, \"\", 1);", "invalid result"},
     {"syscall(SYS_write, 3, \"3\\033[2Joops\", 9); syscall(SYS_exit_group, 0);", "cannot probe:  [2Joops"},
-    {"char *p = calloc(1, 1 << 20); for (;;) syscall(SYS_write, 3, p, 1 << 20);", "not done after 1500 ms"},
+    {"char *p = calloc(1, 1 << 20); for (;;) syscall(SYS_write, 3, p, 1 << 20);", "timed out after 1500 ms"},
 };
 
 /* All in one library, compiled once: which of them is a number in its data. */
@@ -234,8 +234,8 @@ static void test_unknown_operator(void **state)
 	assert_int_equal(c.n_calls, 0);
 	assert_text(c.stopped, "aoti_torch_cpu_not_yet(x, &y) API call failed");
 	for (uint32_t i = 0; i < c.n_notes; i++) {
-		named |= slice_is(c.note[i], "the program calls aoti_torch_cpu_not_yet, which is not known here");
-		stopped |= slice_starts(c.note[i], "the program could not be followed to its end: aoti_torch_cpu_not_yet(x, &y)");
+		named |= slice_is(c.note[i], "the program calls aoti_torch_cpu_not_yet, which is unknown here");
+		stopped |= slice_starts(c.note[i], "the program could not be run to its end: aoti_torch_cpu_not_yet(x, &y)");
 	}
 	assert_true(named && stopped);
 	/* What was not followed does not differ. */
@@ -295,7 +295,7 @@ static void test_damaged(void **state)
 	/* Another machine's. */
 	good.p[18] = (char)183; /* EM_AARCH64 */
 	assert_int_equal(ask_contract(&c, buf_slice(&good), &o, &err), -1);
-	if (err.status != EXIT_INPUT || !strstr(err.text, "is for aarch64 machines"))
+	if (err.status != EXIT_INPUT || !strstr(err.text, "is compiled for aarch64"))
 		fail_msg("%s", err.text);
 	buf_release(&good);
 }

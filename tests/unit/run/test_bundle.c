@@ -168,18 +168,18 @@ static void refused(const char *manifest, const char *name, struct slice data, c
 static void test_refused(void **state)
 {
 	(void)state;
-	refused("[]", NULL, SLICE(""), "no JSON object");
-	refused("{\"schema\":\"pt2utils.bundle/2\"}", NULL, SLICE(""), "schema 'pt2utils.bundle/2'");
+	refused("[]", NULL, SLICE(""), "not a JSON object");
+	refused("{\"schema\":\"pt2utils.bundle/2\"}", NULL, SLICE(""), "schema of its manifest is 'pt2utils.bundle/2'");
 	refused(HEAD "]}", "trace/a", SLICE("x"), "'trace/a' is not in the manifest");
 	refused(HEAD "{\"name\":\"trace/a\",\"kind\":\"trace\",\"bytes\":1}]}", NULL, SLICE(""),
-		"'trace/a' is in the manifest, and not there");
-	refused(HEAD "{\"name\":\"trace/a\",\"kind\":\"trace\",\"bytes\":2}]}", "trace/a", SLICE("x"), "has not the size");
+		"'trace/a' is in the manifest but not in the bundle");
+	refused(HEAD "{\"name\":\"trace/a\",\"kind\":\"trace\",\"bytes\":2}]}", "trace/a", SLICE("x"), "does not have the size");
 	refused(HEAD "{\"name\":\"trace/../../a\",\"kind\":\"trace\",\"bytes\":1}]}", "trace/../../a", SLICE("x"), "leads out");
 	refused(HEAD "{\"name\":\"/etc/passwd\",\"kind\":\"trace\",\"bytes\":1}]}", "/etc/passwd", SLICE("x"), "absolute");
-	refused(HEAD "{\"name\":\"program/.pth.py\",\"kind\":\"source\",\"bytes\":1}]}", NULL, SLICE(""), "hides");
-	refused(HEAD "{\"name\":\"program/a.sh\",\"kind\":\"program\",\"bytes\":1}]}", NULL, SLICE(""), "is no .py file");
+	refused(HEAD "{\"name\":\"program/.pth.py\",\"kind\":\"source\",\"bytes\":1}]}", NULL, SLICE(""), "is hidden");
+	refused(HEAD "{\"name\":\"program/a.sh\",\"kind\":\"program\",\"bytes\":1}]}", NULL, SLICE(""), "is a program but not a .py file");
 	refused(HEAD "],\"environment\":[{\"name\":\"LD_PRELOAD\",\"value\":\"x\"}]}", NULL, SLICE(""),
-		"'LD_PRELOAD', which is none of torch's");
+		"'LD_PRELOAD', which is not one of torch's");
 	refused(HEAD "],\"environment\":[{\"name\":\"PYTHONPATH\",\"value\":\"x\"}]}", NULL, SLICE(""), "'PYTHONPATH'");
 	/* a pickle that would run something is not even looked into by others */
 	const struct slice pickle = SLICE("cos\nsystem\n(S'touch harm'\ntR.");
@@ -201,7 +201,7 @@ static void test_harmful_zips(void **state)
 	z = zip_of(manifest, "trace/a", SLICE("x"), 0);
 	mkzip_add(&z, "trace/a", SLICE("y"), 0);
 	mkzip_end(&z);
-	refused_zip(&z, "is there twice");
+	refused_zip(&z, "occurs twice");
 	/* a bomb: what the directory says is the most that deflate can do */
 	struct buf zeros = {0};
 	memset(buf_room(&zeros, 8 << 20), 0, 8 << 20);

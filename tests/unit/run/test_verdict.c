@@ -113,7 +113,7 @@ static const struct {
     {"tensor 'x' stride mismatch at index 0. expected 4, actual 1", "", "", "stride of x at dim 0: 4 -> 1", "contiguous()", GUARD_STRIDE},
     {"tensor 'x' dtype mismatch. expected Float, actual Double", "", "", "dtype of x: Float -> Double", ".to(dtype)", GUARD_DTYPE},
     {"tensor 'x' rank mismatch. expected 1, actual 2", "", "", "rank of x: 1 -> 2", "reshape", GUARD_RANK},
-    {"tensor 'x' requires_grad mismatch. expected requires_grad=0", "", "", "x needs a gradient now", "detach", GUARD_GRAD},
+    {"tensor 'x' requires_grad mismatch. expected requires_grad=0", "", "", "x now requires grad", "detach", GUARD_GRAD},
     {"n == 2", "2", "", "n is no longer 2", "torch.tensor(2)", GUARD_VALUE},
     {"n == 2", "2", "3", "n: 2 -> 3", "dynamic=True", GUARD_VALUE},
     {"L['scale'] == 0.5", "", "", "scale is no longer 0.5", "torch.tensor(0.5)", GUARD_VALUE},
@@ -123,17 +123,17 @@ static const struct {
     {"len(xs) == 2", "", "", "no longer true: len(xs) == 2", "same length", GUARD_CONTAINER},
     {"2 <= x.size()[0] <= 64", "", "", "no longer true: 2 <= x.size()[0] <= 64", "0 and 1", GUARD_SHAPE},
     {"x.size()[0] != 6", "", "", "no longer true: x.size()[0] != 6", "--show shapes", GUARD_SHAPE},
-    {"___check_obj_id(f, 140522)", "", "", "f is another object", "once", GUARD_OBJECT},
+    {"___check_obj_id(f, 140522)", "", "", "f is a different object", "once", GUARD_OBJECT},
     {"", "", "", "the log does not say which guard failed", "another backend=", GUARD_OTHER},
     {"Unexpected recompilation: runtime guards failed even though they passed during recompilation-reason analysis. Please open an issue",
-     "", "", "torch does not know which guard failed: asked again, all pass", "TorchDispatchMode", GUARD_OTHER},
+     "", "", "torch does not know which guard failed: all passed when it checked again", "TorchDispatchMode", GUARD_OTHER},
     {"BACKEND_MATCH failure: torch.compile detected different backend callables. Cached backend: _TorchCompileWrapper(compiler='one', "
      "dynamic=None) (id=0x7f48830910d0). New backend: _TorchCompileWrapper(compiler='two', dynamic=None) (id=0x7f488300f690). If this is "
      "unexpected, wrap your backend in functools.partial",
-     "", "", "backend of torch.compile: one -> two", "call torch.compile once", GUARD_STATE},
+     "", "", "backend of torch.compile: one -> two", "Call torch.compile once", GUARD_STATE},
     {"BACKEND_MATCH failure: torch.compile detected different backend callables. Cached backend: <function f> (id=0x1). New backend: "
      "<function f> (id=0x2).",
-     "", "", "backend of torch.compile: <function f>, made anew", "call torch.compile once", GUARD_STATE},
+     "", "", "backend of torch.compile: a new <function f> object", "Call torch.compile once", GUARD_STATE},
 };
 
 static void test_guards(void **state)
@@ -171,7 +171,7 @@ static void test_type(void **state)
 	r->guard = text(&f, "___check_type_id(mode, 94393191699040), type=<class '__main__.Slow'>");
 	r->type_new = text(&f, "Slow");
 	struct guard_words w = guard_words(&x, r);
-	assert_true(slice_is(w.change, "type of mode is Slow now"));
+	assert_true(slice_is(w.change, "type of mode is now Slow"));
 	f.recompile[0].type_old = text(&f, "Fast");
 	assert_true(slice_is(guard_words(&x, &f.recompile[0]).change, "type of mode: Fast -> Slow"));
 	explanation_release(&x);

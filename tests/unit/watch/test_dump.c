@@ -119,17 +119,17 @@ static void test_cut(void **state)
 static void test_refused(void **state)
 {
 	(void)state;
-	refused("", "is empty");
-	refused("x\n", "no JSON object");
-	refused("[]\n", "no JSON object");
+	refused("", "empty");
+	refused("x\n", "not a JSON object");
+	refused("[]\n", "not a JSON object");
 	refused("{}\n", "no \"dump\"");
-	refused("{\"dump\": 2}\n", "not known");
+	refused("{\"dump\": 2}\n", "unknown format version");
 	refused(HEAD "{}\n", "no \"kernel\"");
-	refused(HEAD "{\"kernel\": \"k\", \"kind\": \"z\"}\n", "no known \"kind\"");
-	refused(HEAD "{\"kernel\": \"k\", \"kind\": \"op\", \"values\": [1]}\n", "is no object");
-	refused(HEAD "{\"kernel\": \"k\", \"kind\": \"op\", \"values\": [{}]}\n", "\"role\" is not known");
-	refused(HEAD "{\"kernel\": \"k\", \"kind\": \"op\", \"values\": [{\"role\": \"in\", \"file\": \"../x.npy\"}]}\n", "is a path");
-	refused(HEAD "{\"kernel\": \"k\", \"kind\": \"op\", \"values\": [{\"role\": \"in\", \"file\": \"..\"}]}\n", "is a path");
+	refused(HEAD "{\"kernel\": \"k\", \"kind\": \"z\"}\n", "an unknown \"kind\"");
+	refused(HEAD "{\"kernel\": \"k\", \"kind\": \"op\", \"values\": [1]}\n", "not an object");
+	refused(HEAD "{\"kernel\": \"k\", \"kind\": \"op\", \"values\": [{}]}\n", "an unknown \"role\"");
+	refused(HEAD "{\"kernel\": \"k\", \"kind\": \"op\", \"values\": [{\"role\": \"in\", \"file\": \"../x.npy\"}]}\n", "a path");
+	refused(HEAD "{\"kernel\": \"k\", \"kind\": \"op\", \"values\": [{\"role\": \"in\", \"file\": \"..\"}]}\n", "a path");
 }
 
 /* Sizes that overflow, more dims than there can be, strides of another rank. */

@@ -36,7 +36,7 @@ static void reads(void **state)
 	assert_int_equal(f->n, 1);
 	ima_param_name(f, 0, &b);
 	assert_string_equal(buf_str(&b), "arg2_1");
-	assert_string_equal(ima_what(f->what), "lies in memory of the host that this GPU cannot reach");
+	assert_string_equal(ima_what(f->what), "is in host memory that this GPU cannot access");
 	buf_release(&b);
 	buf_release(&text);
 	ima_release(&r);
@@ -67,27 +67,28 @@ static void judges(void **state)
 	ima_name_numbers(e, &c);
 	assert_true(slice_is(e->p[3].text, "k_xnumel") && !e->p[4].text.n);
 	assert_string_equal(judged(&r, e, &b),
-			    "0 beyond-storage: buf1 reaches 64 bytes beyond its storage: sizes and strides take 128 bytes, there are 64\n"
-			    "1 on-host: buf2 lies on the host, at 0x5500\n"
-			    "2 other-device: buf3 lies on cuda:1, the kernel runs on cuda:0\n");
+			    "0 beyond-storage: buf1 reaches 64 bytes past its storage: sizes and strides need 128 bytes, it has 64\n"
+			    "1 on-host: buf2 is in host memory, at 0x5500\n"
+			    "2 other-device: buf3 is on cuda:1, the kernel runs on cuda:0\n");
 	assert_true(ima_certain(&e->suspect[0]));
 	e->p[0].storage = 128;
 	e->p[1].on = SLICE("cuda");
 	e->p[1].base = 0x5000;
 	e->p[1].allocation = 4096;
 	e->p[2].on_index = 0;
-	assert_string_equal(judged(&r, e, &b),
-			    "2 too-many: buf3 has 32 elements, the kernel is to write 64 (xnumel 64): that leaves its allocation\n");
+	assert_string_equal(
+	    judged(&r, e, &b),
+	    "2 too-many: buf3 has 32 elements, the kernel was asked to write 64 (xnumel 64): past the end of its allocation\n");
 	e->p[3].value = 32;
-	assert_string_equal(judged(&r, e, &b), "1 index: buf2 holds integers: an index that was read from it may be out of bounds\n");
+	assert_string_equal(judged(&r, e, &b), "1 index: buf2 holds integers: an index read from it may be out of bounds\n");
 	assert_false(ima_certain(&e->suspect[0]));
 	e->p[2].extent = 132;
 	e->p[2].storage = IMA_NONE;
 	e->p[1].allocation = 0;
 	assert_string_equal(
 	    judged(&r, e, &b),
-	    "1 no-allocation: buf2 lies in no allocation that the driver knows (0x5500): freed?\n"
-	    "2 beyond-allocation: buf3 reaches 4 bytes beyond its allocation: sizes and strides take 132 bytes, there are 128\n");
+	    "1 no-allocation: buf2 is in no allocation known to the driver (0x5500): freed?\n"
+	    "2 beyond-allocation: buf3 reaches 4 bytes past its allocation: sizes and strides need 132 bytes, it has 128\n");
 	/* One number less than the program's call has: which, nobody knows. */
 	call.n_args = 8;
 	e->p[3].text = SLICE("");
@@ -121,10 +122,10 @@ static void replay(void **state)
 	assert_true(slice_is(e->in_graph[0], "a") && !e->in_graph[1].n && slice_is(e->in_graph[2], "b"));
 	assert_true(ima_failure(text, &b));
 	assert_string_equal(
-	    buf_str(&b),
-	    "the run was cut short by an error of the GPU: an illegal memory access was encountered "
-	    "(CUDA_ERROR_ILLEGAL_ADDRESS), seen at cuda_graph[1] (call 3); that kernel or one before it made it; nothing was "
-	    "looked at from there on. Which kernel, and why: aoti-printer --ima -- COMMAND (or --ima --torch MODEL.pt2 INPUT...)");
+	    buf_str(&b), "a GPU error stopped the run: an illegal memory access was encountered "
+			 "(CUDA_ERROR_ILLEGAL_ADDRESS), seen at cuda_graph[1] (call 3); caused by that kernel or an earlier one; nothing "
+			 "after it was checked. To find the kernel and the reason, run: aoti-printer --ima -- COMMAND (or --ima --torch "
+			 "MODEL.pt2 INPUT...)");
 	assert_true(ima_status(text, 0) == EXIT_INPUT && ima_status(text, 1) == 1 && ima_status(SLICE(""), 0) == 0);
 	buf_release(&b);
 	ima_release(&r);

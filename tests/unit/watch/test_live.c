@@ -261,7 +261,7 @@ static void the_same_is_told_three_times(void **state)
 	assert_int_equal(count(&s.events, "call-mismatch"), 4); /* 3 of one kind, 1 of another */
 	assert_int_equal(s.r.calls, 1002);
 	assert_int_equal(s.r.mismatched, 1002);
-	has(&s.text, "more calls of this kind are only counted");
+	has(&s.text, "further calls like this are only counted");
 	forget(&s);
 }
 
@@ -559,13 +559,12 @@ static void runs_that_are_not_seen_are_told(void **state)
 	assert_int_equal(s.r.calls, 0);
 	assert_int_equal(s.r.past, 2);
 	assert_false(live_watched(&s.r, &why));
-	assert_string_equal(buf_str(&why),
-			    "2 Runs were entered unseen, by a pointer that was fetched before the model was known: not looked at");
+	assert_string_equal(buf_str(&why), "2 Runs were called through a pointer obtained before the model was known: not checked");
 	forget(&s);
 	buf_reset(&why);
 	watch(&s, false, ARGS(quiet_model, fake_first));
 	assert_false(live_watched(&s.r, &why));
-	assert_string_equal(buf_str(&why), "2 models were seen, none was called: nothing was looked at");
+	assert_string_equal(buf_str(&why), "2 models were seen but none was called: nothing was checked");
 	forget(&s);
 	buf_release(&why);
 }
@@ -697,9 +696,9 @@ static void events_are_cut(void **state)
 	assert_int_equal(ev.pid, 7);
 	assert_true(ev.time > 2.4 && ev.time < 2.6);
 	live_event_text(&ev, &b);
-	has(&b, "model 3: call 12: the inputs do not fit, the call was refused\n"
-		"  input 0 x, dim 1: dtype: expected a, given b; c\n    AOTInductor says: d\n");
-	has(&b, "more calls of this kind are only counted");
+	has(&b, "model 3: call 12: the inputs do not match, the call was refused\n"
+		"  input 0 x, dim 1: dtype: expected a, given b; c\n    AOTInductor reports: d\n");
+	has(&b, "further calls like this are only counted");
 	static const char *const odd[] = {"[]",
 					  "5",
 					  "{}",

@@ -245,14 +245,14 @@ static void test_guesses(void **state)
 	guess_is("cpp_fused_log_0", DTYPE_F32, 0, 1, "-", "log of zero");
 	guess_is("cpp_fused_sqrt_0", DTYPE_F32, -1, 1, "n", "square root of a negative number");
 	guess_is("cpp_fused_div_0", DTYPE_F32, 0, 1, "n", "0 / 0");
-	guess_is("cpp_fused_div_0", DTYPE_F32, 0, 1, "i", "a division by zero");
+	guess_is("cpp_fused_div_0", DTYPE_F32, 0, 1, "i", "division by zero");
 	guess_is("cpp_fused_div_0", DTYPE_F32, 0, INFINITY, "n", "inf / inf");
 	guess_is("cpp_fused_div_sqrt_0", DTYPE_F32, 0, INFINITY, "n", "inf / inf");
 	guess_is("cpp_fused_exp_0", DTYPE_F32, 0, 100, "i", "exp of a large number: beyond the largest float32 (3.40282e+38)");
 	guess_is("cpp_fused_exp_0", DTYPE_F16, 0, 12, "i", "exp of a large number: beyond the largest float16 (65504)");
-	guess_is("cpp_fused_asin_0", DTYPE_F32, -2, 2, "n", "acos or asin of a number outside of -1..1");
+	guess_is("cpp_fused_asin_0", DTYPE_F32, -2, 2, "n", "acos or asin of a number outside -1..1");
 	guess_is("cpp_fused__to_copy_0", DTYPE_F16, 0, 70000, "i", "a number beyond the largest float16 (65504) was converted");
-	guess_is("cpp_fused_masked_fill_0", DTYPE_F32, 0, 1, "-", "a mask: -inf is filled in on purpose (--ignore leaves it out)");
+	guess_is("cpp_fused_masked_fill_0", DTYPE_F32, 0, 1, "-", "a mask: -inf is filled in on purpose (use --ignore to skip it)");
 	guess_is("aoti_torch_cpu_mm_out", DTYPE_F32, 0, 1e20, "i", "a sum of products beyond the largest float32 (3.40282e+38)");
 	guess_is("aoti_torch_cpu_mm_out", DTYPE_F32, 0, INFINITY, "n", "infinities in a product of matrices: 0 * inf, or inf - inf");
 	/* The numbers decide between several. */

@@ -186,7 +186,7 @@ static void test_graphs(void **state)
 	assert_string_equal(graph_text(1), "CUDA graph 2: 1 call captured (mul), never replayed");
 	assert_string_equal(graph_text(2), "CUDA graph 3: 1 call captured, never replayed");
 	assert_int_equal(w.graph[0].launches, 1);
-	assert_non_null(strstr(graph_text(3), "CUDA graph 4: 1 kernel captured; what became of it was not seen"));
+	assert_non_null(strstr(graph_text(3), "CUDA graph 4: 1 kernel captured; replays were not seen"));
 	w.graph[3].pid++;
 	assert_non_null(strstr(graph_text(1), "CUDA graph 2 of process "));
 	end_log();
@@ -522,11 +522,11 @@ static void test_refused(void **state)
 {
 	(void)state;
 	NEED_MODELS();
-	refused(NULL, 0, false, EXIT_USAGE, "no input is given for args[0] (arg4_1)");
-	refused((const char *const[]){"f32[3,8]"}, 1, true, EXIT_USAGE, "--no-exec forbids");
+	refused(NULL, 0, false, EXIT_USAGE, "no input given for args[0] (arg4_1)");
+	refused((const char *const[]){"f32[3,8]"}, 1, true, EXIT_USAGE, "--no-exec conflicts");
 	refused((const char *const[]){"f64[3,8]"}, 1, false, EXIT_INPUT, "dtype: expected float32, given float64");
 	refused((const char *const[]){"f32[3,9]"}, 1, false, EXIT_INPUT, "args[0] (arg4_1): size: expected 8, given 9");
-	refused((const char *const[]){"f32[3,8]@cuda"}, 1, false, EXIT_USAGE, "only inputs on the cpu can be made up");
+	refused((const char *const[]){"f32[3,8]@cuda"}, 1, false, EXIT_USAGE, "inputs can be generated only on cpu");
 }
 
 /* Made up inputs are the same each time, and beyond a bound it runs. */
@@ -580,9 +580,9 @@ static void test_bundle(void **state)
 	struct watch_bundle b;
 	assert_non_null(mkdtemp(dir));
 	assert_false(watch_bundle_like(dir));
-	bundle_is_bad(dir, "", "no JSON");
+	bundle_is_bad(dir, "", "not JSON");
 	bundle_is_bad(dir, "{\"bundle\": 2}", "version");
-	bundle_is_bad(dir, "{\"bundle\": 1, \"library\": null, \"inputs\": []}", "was gone");
+	bundle_is_bad(dir, "{\"bundle\": 1, \"library\": null, \"inputs\": []}", "was already deleted");
 	bundle_is_bad(dir, "{\"bundle\": 1, \"library\": \"model/../../x\", \"inputs\": []}", "outside");
 	bundle_is_bad(dir, "{\"bundle\": 1, \"library\": \"/lib/x.so\", \"inputs\": []}", "outside");
 	bundle_is_bad(dir, "{\"bundle\": 1, \"library\": \"model/x.so\"}", "no \"inputs\"");
@@ -606,7 +606,7 @@ static void test_bundle(void **state)
 	inputs_release(&in);
 	put_npy(npy, "(3, 2)", (const float[]){0, 1, 2, 3, 4, 5}, 6);
 	assert_int_equal(watch_bundle_inputs(&b, &in, &c, &err), -1);
-	assert_non_null(strstr(err.text, "not the tensor that the bundle says"));
+	assert_non_null(strstr(err.text, "not the tensor described in the bundle"));
 	c.n_inputs = 2;
 	assert_int_equal(watch_bundle_inputs(&b, &in, &c, &err), -1);
 	assert_non_null(strstr(err.text, "holds 1 inputs, its model takes 2"));

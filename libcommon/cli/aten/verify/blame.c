@@ -1,4 +1,4 @@
-/* Step 2 of verify.h: whose tensor, held for which node, explains most? */
+/* Step 2 of verify.h: which tensor, treated as which node, explains most? */
 #include "aten/verify/verify.h"
 
 #include <math.h>
@@ -6,12 +6,12 @@
 struct hypothesis {
 	uint32_t write, node; /* b and n */
 	int64_t gain;
-	bool output; /* the model returns b as n: no gain is wanted */
-	bool named;  /* n's operator stands in the kernel's name */
+	bool output; /* the model returns b as n: no gain required */
+	bool named;  /* n's operator is in the kernel's name */
 	double distance;
 };
 
-/* ---- who is questioned ---- */
+/* ---- the suspects ---- */
 
 static bool reader_is_bad(const struct verify *v, uint32_t write)
 {
@@ -42,7 +42,7 @@ static bool is_suspect(const struct verify *v, uint32_t call)
 
 /* ---- what if b were n ---- */
 
-/* Its elements in the order of the node. */
+/* Its elements in the node's order. */
 static double *laid(const struct verify *v, uint32_t write, uint32_t node)
 {
 	const struct numbers *b = &v->o->write[write].x, *n = reference_numbers(v->ref, node);
@@ -76,7 +76,7 @@ static bool output_right_now(struct verify *v, uint32_t read, struct what_if *w)
 	return verify_is(v, observed_numbers(v->o, &v->o->read[read]), t->expect, w, &l);
 }
 
-/* Over all that comes from b's call: what is right now, less what was. */
+/* Over everything that depends on b's call: how much more is right now. */
 static int64_t gain(struct verify *v, uint32_t write, uint32_t suspect, struct what_if *w)
 {
 	const struct observed *o = v->o;
@@ -115,8 +115,8 @@ static double distance(const struct verify *v, const double *got, uint32_t node)
 	return d / (n->squares + 1e-300);
 }
 
-/* Two that gain as much are ranked so: the kernel before the operator, the earlier call, the node by whose operator it is named, the
- * nearer. */
+/* With equal gain: the kernel before the operator, the earlier call, the node whose operator is in its name, the
+ * closer one. */
 static bool better(const struct verify *v, const struct hypothesis *a, const struct hypothesis *b)
 {
 	const struct observed_call *x = &v->o->call[v->o->write[a->write].call], *y = &v->o->call[v->o->write[b->write].call];
@@ -150,9 +150,9 @@ static void try_one(struct verify *v, uint32_t suspect, struct hypothesis *h, st
 		*best = *h;
 }
 
-/* ---- which hypotheses there are ---- */
+/* ---- the hypotheses ---- */
 
-/* Can the call have computed this node? It comes from something that the call has read, or the call reads nothing that is known. */
+/* Can the call have computed this node? It depends on something that the call read, or the call reads nothing known. */
 static bool can_make(const struct verify *v, uint32_t call, uint32_t node)
 {
 	const struct observed_call *c = &v->o->call[call];
@@ -172,7 +172,7 @@ static bool is_inside(const struct verify *v, uint32_t call)
 	return c->n_writes && verify_inside(&v->o->write[c->write]);
 }
 
-/* Where turns are not unrolled: what a branch or a loop hands on inside of it is no node, however like one it is (a counter). */
+/* If iterations are not unrolled: what is passed along inside a branch or a loop is not a node, even if it resembles one (a counter). */
 static bool stays_inside(const struct verify *v, uint32_t write)
 {
 	const struct observed *o = v->o;
@@ -184,7 +184,7 @@ static bool stays_inside(const struct verify *v, uint32_t write)
 	return !outside;
 }
 
-/* A weight full of one number (a norm's ones) is like whatever is full of it: that a kernel should have made it says nothing. */
+/* A weight with one number throughout (a norm's ones) matches anything filled with it: that a kernel should have made it proves nothing. */
 static bool plain_weight(const struct verify *v, uint32_t node, const struct numbers *x)
 {
 	int64_t i = 1;
@@ -195,7 +195,7 @@ static bool plain_weight(const struct verify *v, uint32_t node, const struct num
 	return i >= x->n;
 }
 
-/* An operator that was given no tensor (rand) was given nothing wrong. */
+/* An operator without tensor inputs (rand) cannot have had a wrong input. */
 static bool reads_nothing(const struct verify *v, uint32_t call) { return !v->o->call[call].compiled && !v->o->call[call].n_reads; }
 
 static void try_write(struct verify *v, uint32_t suspect, uint32_t write, struct hypothesis *best)
@@ -218,7 +218,7 @@ static void try_write(struct verify *v, uint32_t suspect, uint32_t write, struct
 	}
 }
 
-/* The writes that the call's reads come from; through operators, and to the outside of a branch or loop, also what those read. */
+/* The writes that the call's reads come from; for operators, and for reads from outside a branch or loop, also what those read. */
 static void try_producers(struct verify *v, uint32_t suspect, uint32_t call, bool *tried, struct hypothesis *best)
 {
 	const struct observed *o = v->o;
@@ -250,7 +250,8 @@ static struct hypothesis question(struct verify *v, uint32_t call)
 
 /* ---- accusation ---- */
 
-/* An operator is not compiled: the kernel that made what it reads is to blame, where that is no node; else what it was given. */
+/* An operator is not compiled: the kernel that wrote its input is to blame, if that is not a node; else the operator's input is reported.
+ * */
 static uint32_t culprit(const struct verify *v, uint32_t call, bool *given)
 {
 	const struct observed *o = v->o;
@@ -265,7 +266,7 @@ static uint32_t culprit(const struct verify *v, uint32_t call, bool *given)
 	return call;
 }
 
-/* The first of the calls before this one that are in the same branch or loop, or decide over it; NONE: it is the only one. */
+/* The first of the calls before this one that are in the same branch or loop, or control it; NONE: it is the only one. */
 static uint32_t inside_from(const struct verify *v, uint32_t call)
 {
 	uint32_t first = call;
@@ -274,7 +275,7 @@ static uint32_t inside_from(const struct verify *v, uint32_t call)
 	return first == call ? NONE : first;
 }
 
-/* Is what it wrote no node, though all that it read is? */
+/* Is what it wrote not a node, although everything it read is? */
 static bool parts_here(const struct verify *v, uint32_t call)
 {
 	const struct observed_call *c = &v->o->call[call];
@@ -287,8 +288,8 @@ static bool parts_here(const struct verify *v, uint32_t call)
 	return wrong;
 }
 
-/* Where each turn is in the graph: who parted from it? *call: the first of the only kernel that did. NONE: no other can be it; else
- * where those begin one of which it is. */
+/* With unrolled iterations: which kernel diverged from the graph? *call: its first call, if only one kernel did. Returns NONE if no other
+ * can be it, else the first of the calls among which it is. */
 static uint32_t inside_parted(const struct verify *v, uint32_t *call)
 {
 	const uint32_t from = inside_from(v, *call);
@@ -322,7 +323,7 @@ static void accuse(struct verify *v, const struct hypothesis *h)
 	const struct numbers *want = reference_numbers(v->ref, h->node);
 	verify_compare(f, got, want, reference_error(v->ref, h->node, want));
 	free(got);
-	if (call != v->o->write[h->write].call) /* what it wrote itself is no node that could be compared */
+	if (call != v->o->write[h->write].call) /* its own results are not nodes to compare */
 		f->write = NONE;
 	v->row[call].what = VERIFY_WRONG;
 	v->row[call].node = h->node;
@@ -339,7 +340,7 @@ static void accuse(struct verify *v, const struct hypothesis *h)
 	verify_derive(v);
 }
 
-/* A loop's result is wrong: the first call of its turns that parted from the graph, if that explains more. */
+/* A loop's result is wrong: the first call of its iterations that diverged from the graph, if that explains more. */
 static struct hypothesis question_turns(struct verify *v, uint32_t suspect)
 {
 	struct hypothesis best = {.write = NONE};
@@ -356,7 +357,7 @@ static struct hypothesis question_turns(struct verify *v, uint32_t suspect)
 
 enum { MOST_TURNS = 64 };
 
-/* The kernel computes this node of this turn wrongly: so it did in the turns before. Names are "while_loop.2.add". */
+/* The kernel computes this node wrongly in this iteration, so it did in earlier ones. Names are "while_loop.2.add". */
 static void accuse_turns(struct verify *v, const struct hypothesis *h)
 {
 	const uint32_t call = v->o->write[h->write].call, place = h->write - v->o->call[call].write;
@@ -390,7 +391,7 @@ void verify_blame(struct verify *v)
 	for (uint32_t c = 0; c < o->n_calls; c++) {
 		if (v->questioned[c] || !is_suspect(v, c))
 			continue;
-		if (first) { /* from here on the nodes' own errors count: they are worth a run in float64 */
+		if (first) { /* from here on the nodes' own errors matter: worth a run in float64 */
 			first = false;
 			reference_errors(v->ref);
 			verify_classify(v);
@@ -407,6 +408,6 @@ void verify_blame(struct verify *v)
 			continue;
 		accuse_turns(v, &best);
 		memset(v->questioned, 0, o->n_calls * sizeof(*v->questioned));
-		c = UINT32_MAX; /* everything may be another way now */
+		c = UINT32_MAX; /* everything may be different now */
 	}
 }

@@ -1,11 +1,11 @@
-/* Finds what a kernel keeps for itself, which is no node: the sum, the mean, the squares, the greatest ... of a node over some dims. */
+/* Identifies a kernel's internal results, which are not nodes: the sum, the mean, the squares, the maximum ... of a node over some dims. */
 #include "aten/verify/verify.h"
 
 #include <math.h>
 
 enum { KINDS = 10 };
 
-/* The dims of a node that are not 1; those in mask are gone over, the others stay. */
+/* The dims of a node that are not 1; those in mask are reduced, the others stay. */
 struct fold {
 	struct numbers_dims d;
 	unsigned mask;
@@ -20,7 +20,7 @@ static void choose_fold(struct fold *f, unsigned mask)
 		*(mask >> d & 1 ? &f->over : &f->kept) *= f->d.size[d];
 }
 
-/* The element at place i among the dims in mask, or among those that are not. */
+/* The element at index i among the dims in mask, or among those not in it. */
 static int64_t fold_place(const struct fold *f, bool in_mask, int64_t i)
 {
 	int64_t at = 0;
@@ -52,10 +52,10 @@ static void fold_elements(const double *x, const struct fold *f, const int64_t *
 	memcpy(out, all, sizeof(all));
 }
 
-/* Rounding of a sum of many is larger than that of its terms. */
+/* The rounding error of a long sum is larger than that of its terms. */
 static bool near(double b, double x, double eps, double size) { return isfinite(x) ? fabs(b - x) <= 200 * eps * (fabs(x) + size) : b == x; }
 
-/* Is b one of these of x, over the dims in f? Which kinds are left after each element. */
+/* Is b one of these reductions of x, over the dims in f? Keeps the kinds still possible after each element. */
 static bool is_fold(const struct numbers *b, const struct numbers *x, const struct fold *f)
 {
 	const double eps = fmax(numbers_eps(b->dtype), numbers_eps(x->dtype)), n = (double)f->over;
@@ -90,7 +90,7 @@ static bool folds(const struct numbers *b, const struct numbers *x)
 	return false;
 }
 
-/* Nodes that the call has to do with: below something that it reads. */
+/* Nodes related to the call: those that depend on something it reads. */
 static bool concerns(const struct verify *v, uint32_t call, uint32_t node)
 {
 	const struct observed_call *c = &v->o->call[call];

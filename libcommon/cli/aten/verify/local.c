@@ -1,24 +1,24 @@
-/* Step 3 of verify.h: a kernel's tensors against their nodes, computed from what it read. */
+/* Step 3 of verify.h: a kernel's tensors compared with their nodes, computed from what it read. */
 #include "aten/verify/verify.h"
 
 #include <math.h>
 
-enum { MOST_TOGETHER = 8 }; /* calls whose tensors are no nodes, before a reader is given up */
+enum { MOST_TOGETHER = 8 }; /* calls whose tensors are not nodes, before giving up on a reader */
 
-/* In the node's own types; in float64; in float64 from numbers that are off by what rounding to float32 leaves. */
+/* In the node's own types; in float64; in float64 from numbers perturbed by the rounding of float32. */
 enum precision { AS_TYPED, WIDE, PERTURBED };
 
-/* The nodes that are known where a kernel begins, with the values that were read. */
+/* The nodes known at the start of a kernel, with the values that were read. */
 struct cut {
 	struct verify *v;
 	const struct observed_tensor **by_node; /* NULL: not cut here */
 	const struct layout **layout;
-	uint32_t first; /* the earliest call whose reads are in it */
+	uint32_t first; /* the earliest call whose reads are included */
 	uint32_t n_calls;
-	bool open; /* something was read of which nothing is known */
+	bool open; /* something unknown was read */
 	/* A run from there: values by node, in the node's types or in float64. */
 	struct aten_value *value;
-	uint8_t *state; /* 1: wanted; 2: is there, this run's own; 3: is there, the reference's */
+	uint8_t *state; /* 1: needed; 2: computed by this run; 3: the reference's */
 };
 
 static void cut_begin(struct cut *k, struct verify *v, uint32_t call)
@@ -48,8 +48,8 @@ static void cut_end(struct cut *k)
 	free(k->state);
 }
 
-/* How far a node may be off to count as what the tensor really is: a tensor is within tolerance of many, so only those that are as near as
- * the nearest, but for rounding, are taken. */
+/* How far off a node may be to count as the tensor's node: a tensor is within tolerance of many, so only those as close as
+ * the closest, except for rounding, are used. */
 static double nearest(const struct verify *v, const struct verify_tensor *t, const struct observed_tensor *x)
 {
 	const struct numbers *b = observed_numbers(v->o, x);
@@ -59,7 +59,7 @@ static double nearest(const struct verify *v, const struct verify_tensor *t, con
 	return 4 * least + 2 * numbers_eps(b->dtype) * b->max;
 }
 
-/* A tensor that is no node: its kernel and this one are held against the graph together, from what that one read. */
+/* A tensor that is not a node: its kernel and this one are compared with the graph together, from what that kernel read. */
 static void add_reads(struct cut *k, uint32_t call)
 {
 	const struct observed *o = k->v->o;
@@ -87,7 +87,7 @@ static void add_reads(struct cut *k, uint32_t call)
 	}
 }
 
-/* ---- a run from the cut ---- */
+/* ---- a run starting at the cut ---- */
 
 static bool is_leaf(const struct cut *k, uint32_t node)
 {
@@ -102,7 +102,7 @@ static bool want_operand(void *user, uint32_t operand)
 	return true;
 }
 
-/* Marks what is needed for a node. False: something of it is not known. */
+/* Marks what a node needs. False: part of that is unknown. */
 static bool mark(struct cut *k, uint32_t node)
 {
 	const struct reference *ref = k->v->ref;
@@ -118,7 +118,7 @@ static bool mark(struct cut *k, uint32_t node)
 	return true;
 }
 
-/* Numbers in float64 as rounding could have left them. */
+/* Numbers in float64 as rounding could have produced them. */
 static void perturb(struct aten_tensor *t, double eps, uint64_t seed)
 {
 	double *v = (double *)(void *)aten_data(t);
@@ -146,7 +146,7 @@ static int to_wide(struct cut *k, uint32_t node, const struct aten_value *v, enu
 	return 0;
 }
 
-/* A tensor that was read, as the node's. */
+/* A tensor that was read, in the form of its node. */
 static int leaf(struct cut *k, uint32_t node, enum precision p, struct aten_value *out, struct err *err)
 {
 	struct reference *ref = k->v->ref;
@@ -206,7 +206,7 @@ static bool is_wrong(const struct numbers_errors *c, const struct numbers_errors
 	return eps > 1e-4 ? rms > 1.25 && c->max > 1 : (max > 4 && c->max > 4) || rms > 8;
 }
 
-/* Integers have no rounding: where eager in float64 gives others, they are ties. */
+/* Integers have no rounding: if eager in float64 gives different ones, they are ties. */
 static bool integers_wrong(const double *c, const struct numbers *e, const struct numbers *d)
 {
 	for (int64_t i = 0; i < e->n; i++)
@@ -235,7 +235,7 @@ static bool same_bits(const double *c, const struct numbers *e)
 	return true;
 }
 
-/* Where little is left of large numbers (a sum that cancels), rounding shows more: eager's error may have been luck. */
+/* After cancellation of large numbers rounding errors are larger: eager's small error may have been luck. */
 static bool ill_conditioned(struct cut *k, uint32_t node, const struct numbers_errors *c, struct numbers_errors *e, const struct numbers *d,
 			    double eps)
 {
@@ -277,8 +277,8 @@ static void tell_row(struct verify *v, uint32_t call, uint32_t write, uint32_t n
 	row->eager_ulp = fmax(row->eager_ulp, e->class == NUMBERS_INT ? 0 : ee.max);
 }
 
-/* The node among those that the tensor is which the call has computed: the nearest that it has not read. NULL: it is a copy, as of the
- * graph's inputs always; a dump does not show that weights were read. */
+/* Of the tensor's nodes the one that the call computed: the closest one that it did not read. NULL: it is a copy, for example of the
+ * graph's inputs; a dump does not show reads of weights. */
 static const struct verify_match *computed(const struct cut *k, const struct verify_tensor *t)
 {
 	const struct verify_match *m = NULL;
@@ -313,7 +313,7 @@ static void check_write(struct verify *v, uint32_t call, uint32_t write, struct 
 	numbers_release(&d);
 }
 
-/* Is what is computed of a tensor right? Each reader's tensors are nodes, or that is so of them. */
+/* Is everything computed from a tensor right? Each reader's tensors are nodes, or recursively indirectly verified. */
 static bool right_by_effect(const struct verify *v, uint32_t write, uint8_t *known)
 {
 	const struct verify_tensor *t = &v->write[write];
@@ -325,7 +325,7 @@ static bool right_by_effect(const struct verify *v, uint32_t write, uint8_t *kno
 		return true;
 	if (known[write])
 		return known[write] == 1;
-	known[write] = 1; /* a circle is none */
+	known[write] = 1; /* a cycle does not count */
 	for (uint32_t k = 0; k < w->n_links && right; k++) {
 		const uint32_t r = v->o->link[w->link + k], c = v->o->read[r].call;
 		if (c == NONE) {
@@ -359,7 +359,7 @@ static void check_call(struct verify *v, uint32_t call)
 		const struct verify_tensor *t = &v->write[w];
 		any |= t->n > 0;
 		if (!t->n && !right_by_effect(v, w, v->effect))
-			row_open(v, call, "what it writes is no value of the graph, nor is what is computed of it");
+			row_open(v, call, "what it writes matches no value of the graph, nor does what is computed from it");
 		effect |= !t->n && !t->empty && t->derived == NONE;
 		if (t->n && k.open)
 			effect = true; /* to the precision of step 1 */

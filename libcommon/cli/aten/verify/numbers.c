@@ -75,7 +75,7 @@ static int by_value(const void *a, const void *b)
 	return (x > y) - (x < y);
 }
 
-/* At most so many elements, evenly chosen, are enough for a median that is multiplied by 10,000. */
+/* This many evenly chosen elements are enough for a median that is multiplied by 10,000. */
 enum { MEDIAN_OF = 4096 };
 
 static double scale(struct numbers *x)
@@ -106,7 +106,7 @@ static struct tolerance tolerance(const struct numbers *b, struct numbers *n, do
 		return (struct tolerance){0, 0};
 	const double s = scale(n);
 	t.absolute = t.relative * s;
-	if (n->max <= 1e6 * s && 8 * error > t.absolute) /* of masks the error says nothing */
+	if (n->max <= 1e6 * s && 8 * error > t.absolute) /* the error of masks means nothing */
 		t.absolute = 8 * error;
 	return t;
 }
@@ -129,7 +129,7 @@ static bool numbers_alike(const struct numbers *b, const struct numbers *n, cons
 	       fabs(b->squares - n->squares) <= 2 * rms * count * all + count * all * all + rounding * n->max;
 }
 
-/* ---- in the order in which they are ---- */
+/* ---- in the same order ---- */
 
 static bool same_order(const struct numbers *b, const struct numbers *n, const struct tolerance *t)
 {
@@ -139,7 +139,7 @@ static bool same_order(const struct numbers *b, const struct numbers *n, const s
 	return true;
 }
 
-/* ---- in another order of dims ---- */
+/* ---- with permuted dims ---- */
 
 bool numbers_dims(const struct numbers *x, struct numbers_dims *w)
 {
@@ -157,7 +157,7 @@ bool numbers_dims(const struct numbers *x, struct numbers_dims *w)
 /* Fewer than two have no order. */
 static bool real_dims(const struct numbers *x, struct numbers_dims *w) { return numbers_dims(x, w) && w->n_dim > 1; }
 
-/* The elements of x with its dims in this order, one after the other. */
+/* The elements of x in row-major order with its dims permuted this way. */
 struct turn {
 	const struct numbers_dims *w;
 	int order[NUMBERS_DIMS];
@@ -176,7 +176,7 @@ static void turn_next(struct turn *t)
 	}
 }
 
-/* The next order; false: that was the last. */
+/* The next permutation; false: that was the last one. */
 static bool next_order(int *order, int n)
 {
 	int i = n - 2, k = n - 1;
@@ -195,7 +195,7 @@ static bool next_order(int *order, int n)
 	return true;
 }
 
-/* turned: whose dims are in another order; the other stays. first: elements to look at. */
+/* turned: the one whose dims are permuted; the other stays. first: number of elements to compare. */
 static bool same_turned(const struct numbers *turned, const struct numbers_dims *w, const int *order, const struct numbers *other,
 			bool of_buffer, const struct tolerance *t, int64_t first)
 {
@@ -259,14 +259,14 @@ double numbers_off(const struct numbers *b, const struct numbers *n, const struc
 		numbers_lay(b, n, l, v);
 	for (int64_t i = 0; i < parts(n); i++) {
 		const double d = fabs(v[i] - n->v[i]);
-		off = d > off ? d : off; /* not of NaN */
+		off = d > off ? d : off; /* false for NaN */
 	}
 	if (!l->identity)
 		free(v);
 	return off;
 }
 
-/* ---- the nearest order ---- */
+/* ---- the closest order ---- */
 
 static bool same_sizes(const struct numbers *b, const struct numbers *n)
 {

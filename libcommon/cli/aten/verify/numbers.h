@@ -3,14 +3,14 @@
  *     struct numbers b, n;
  *     numbers_of(&b, buffer, &err); numbers_of(&n, node, &err);
  *     struct layout l;
- *     if (numbers_match(&b, &n, 0, &l)) ...                  // b holds n; maybe with its dims in another order: l
+ *     if (numbers_match(&b, &n, 0, &l)) ...                  // b holds n, possibly with permuted dims: l
  *     numbers_release(&b);
  *
- * The same: as many elements of the same class, each as near as rounding along two ways of computing it explains:
+ * Same value: as many elements of the same class, each as close as rounding in two ways of computing it explains:
  *     |b - n| - T eps |n| <= max(T eps S, 8 error)
- * eps is that of the coarser dtype, T 200 (4 for 16 bits and less; integers: equal), S the least of max |n| and 10,000 times the median
- * of what is not zero, error the greatest difference of the node's value in its own dtypes and in float64. Measured on 401 calls of 38
- * real models (docs/user/VERIFY.md). NaN and infinities stand at the same places. Never "equal when sorted": that hides a wrong order.
+ * eps is that of the coarser dtype, T 200 (4 for 16 bits and less; integers: equal), S the smaller of max |n| and 10,000 times the median
+ * of the nonzero elements, error the maximum difference of the node's value between its own dtypes and float64. Measured on 401 calls of 38
+ * real models (docs/user/VERIFY.md). NaN and infinities must be at the same places. Never "equal when sorted": that hides a wrong order.
  */
 #ifndef PT2_VERIFY_NUMBERS_H
 #define PT2_VERIFY_NUMBERS_H
@@ -18,12 +18,12 @@
 
 enum numbers_class { NUMBERS_FLOAT, NUMBERS_COMPLEX, NUMBERS_INT };
 struct numbers {
-	double *v; /* of complex numbers pairs */
+	double *v; /* pairs for complex numbers */
 	int64_t n; /* elements */
 	enum numbers_class class;
 	int dtype, n_dim;
 	int64_t size[ATEN_DIMS];
-	/* The signature; sums and max over what is finite, over all parts. */
+	/* The signature; sums and max over all finite parts. */
 	uint64_t nan, inf;
 	double sum, squares, max;
 	double scale; /* S; negative: not computed yet */
@@ -32,10 +32,10 @@ struct numbers {
 /* -1: a dtype without numbers. */
 int numbers_of(struct numbers *x, const struct aten_tensor *t, struct err *err);
 void numbers_release(struct numbers *x);
-/* How far one unit in the last place is from 1; 0 of integers. */
+/* The distance of one unit in the last place from 1; 0 for integers. */
 double numbers_eps(int dtype);
 
-/* The dims that are not 1, and how far apart their elements are, row by row. False: there is none, or they are more than that. */
+/* The dims that are not 1, and their row-major strides. False: there is none, or there are too many. */
 enum { NUMBERS_DIMS = 6 };
 struct numbers_dims {
 	int n_dim;
@@ -43,25 +43,25 @@ struct numbers_dims {
 };
 bool numbers_dims(const struct numbers *x, struct numbers_dims *w);
 
-/* Where b's elements are in n: the dims of n that are not 1, in the order in which b has them; identity: row by row. */
+/* Where b's elements are in n: the dims of n that are not 1, in b's order; identity: same order. */
 struct layout {
-	bool identity, of_buffer; /* of_buffer: it is the buffer's dims that are put in another order */
+	bool identity, of_buffer; /* of_buffer: the buffer's dims are permuted */
 	int n_dim;
 	int order[NUMBERS_DIMS];
 };
 bool numbers_match(const struct numbers *b, struct numbers *n, double error, struct layout *l);
-/* The greatest difference of two elements that are finite, in that layout. */
+/* The maximum difference of two finite elements, in that layout. */
 double numbers_off(const struct numbers *b, const struct numbers *n, const struct layout *l);
-/* b's elements in the order of n: as many doubles. */
+/* Copies b's elements in the order of n: as many doubles. */
 void numbers_lay(const struct numbers *b, const struct numbers *n, const struct layout *l, double *out);
-/* The order of b's dims that brings it nearest to n; false: other sizes, and no order to choose. */
+/* The permutation of b's dims that is closest to n; false: other sizes, so no permutation. */
 void numbers_nearest(const struct numbers *b, const struct numbers *n, struct layout *l);
 
-/* How far x is from what float64 gives, as many elements in its order: of what is finite, in ulp of the greatest number and of the
+/* How far x is from the float64 result (as many elements, same order): over finite elements, in ulp of the maximum and of the
  * root mean square. */
 struct numbers_errors {
 	double max, rms;
-	bool other; /* NaN or infinity at other places */
+	bool other; /* NaN or infinity at different places */
 };
 struct numbers_errors numbers_errors(const double *x, const struct numbers *exact, double eps);
 

@@ -27,7 +27,7 @@ static int load_tensor(const struct dump *d, struct observed_tensor *t, struct e
 		    aten_of_blob((void *)(uintptr_t)file.data, file.meta.dtype, file.meta.n_dim, file.meta.size, file.meta.stride, 0));
 	}
 	if (!ATEN_END) {
-		numbers_of(&t->x, x, &ignored); /* of a dtype without numbers nothing is said */
+		numbers_of(&t->x, x, &ignored); /* a dtype without numbers is skipped */
 		aten_release(x);
 	}
 	dump_tensor_close(&file);
@@ -166,7 +166,7 @@ int observed_read(struct observed *o, const struct dump *d, uint32_t model_id, u
 	for (uint32_t i = 0; i < o->n_reads && !r; i++)
 		r = o->read[i].same == NONE ? load_tensor(d, &o->read[i], err) : 0;
 	if (!r && !o->n_calls)
-		r = err_set(err, EXIT_INPUT, "'%s': no call of run %u is in it", d->path, run);
+		r = err_set(err, EXIT_INPUT, "'%s' has no call of run %u", d->path, run);
 	if (r < 0)
 		observed_release(o);
 	return r;

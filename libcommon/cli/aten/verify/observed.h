@@ -1,4 +1,4 @@
-/* observed.h - one Run of a compiled model as it was seen: what its calls read and wrote, and which write a read belongs to.
+/* observed.h - one observed Run of a compiled model: what its calls read and wrote, and which write a read belongs to.
  *
  *     struct observed o;
  *     if (observed_read(&o, &dump, id, 0, &err) < 0) ...                // Run 0 of a model (dump_call.model_id) of a dump (watch/dump.h)
@@ -6,10 +6,10 @@
  *         o.call[c].d->name, o.write[o.call[c].write + k].v->buffer ...
  *     observed_release(&o);                                             // then the dump
  *
- * A write belongs to the memory that it lies in, by addresses: a read comes from the last writes that reach into its bytes, up to one that
- * covers them all. Names would do for whole buffers only: slices of a concatenation and views have names of their own.
+ * A write belongs to its memory, by addresses: a read comes from the last writes that overlap its bytes, up to one that
+ * covers them all. Names would work for whole buffers only: slices of a concatenation and views have their own names.
  *
- * The first writes are nobody's call: the model's inputs. Its outputs are read by nobody's call: they come behind the other reads.
+ * The first writes belong to no call: they are the model's inputs. The reads of its outputs belong to no call: they follow the other reads.
  * Constants are neither.
  */
 #ifndef PT2_VERIFY_OBSERVED_H
@@ -20,20 +20,20 @@
 struct observed_tensor {
 	const struct dump_value *v;
 	uint32_t call;     /* NONE: an input or an output of the model */
-	uint64_t from, to; /* its bytes; both 0: not known */
+	uint64_t from, to; /* its bytes; both 0: unknown */
 	/* The writes that a read comes from; the reads of a write. In o->link. */
 	uint32_t link, n_links;
-	uint32_t same;    /* of a read: the write whose whole it is, and x is that one's; NONE */
-	struct numbers x; /* x.v is NULL: it was not saved, or has no numbers */
+	uint32_t same;    /* of a read: the write that it covers exactly, whose x it shares; NONE */
+	struct numbers x; /* x.v is NULL: not saved, or no numbers */
 };
 struct observed_call {
 	const struct dump_call *d;
-	bool compiled; /* a kernel of the model's own; else an operator */
+	bool compiled; /* a compiled kernel of the model; else an operator */
 	uint32_t read, n_reads, write, n_writes;
 };
 struct observed {
 	const struct dump *dump;
-	const struct dump_call *run; /* NULL: it is not told */
+	const struct dump_call *run; /* NULL: not recorded */
 	struct observed_call *call;
 	struct observed_tensor *read, *write;
 	uint32_t *link;
@@ -42,13 +42,13 @@ struct observed {
 	uint32_t first_output, n_outputs; /* read[first_output ..) */
 };
 
-/* EXIT_INPUT: there is no such Run; EXIT_ENVIRON: a tensor's file cannot be read. */
+/* EXIT_INPUT: no such Run; EXIT_ENVIRON: a tensor's file cannot be read. */
 int observed_read(struct observed *o, const struct dump *d, uint32_t model_id, uint32_t run, struct err *err);
-/* Gives the inputs that the model was called with, as far as they were saved, in the caller's v (n of them fit); returns how many there
+/* Stores the inputs that the model was called with, as far as they were saved, in v (room for n); returns how many there
  * are. */
 size_t observed_inputs(const struct dump *d, uint32_t model_id, uint32_t run, struct tensor_meta *v, size_t n);
 void observed_release(struct observed *o);
-/* The numbers that were in it; a read that is a write's whole has that one's. */
+/* Its numbers; a read that covers a write exactly has that one's. */
 static inline const struct numbers *observed_numbers(const struct observed *o, const struct observed_tensor *t)
 {
 	return t->same == NONE ? &t->x : &o->write[t->same].x;

@@ -4,9 +4,9 @@
 #include "aten/verify/pair.h"
 #include "watch/show.h"
 
-/* ---- weights, before anything is run: kernels are judged by those that they have ---- */
+/* ---- weights, before anything is run: kernels are judged with the weights that they have ---- */
 
-/* The bytes that a library's constants are in, one after the other (torch 2.13, torch/csrc/inductor/aoti_runtime/model_base.h,
+/* The bytes of a library's constants, one after the other (torch 2.13, torch/csrc/inductor/aoti_runtime/model_base.h,
  * load_constants). False: it has none, or they are elsewhere. */
 static bool constants_in(struct loaded *l, struct modelso *so, struct slice *bytes)
 {
@@ -44,7 +44,7 @@ static bool meta_of(const struct contract_constant *c, struct tensor_meta *m)
 	return true;
 }
 
-/* The graph's weight of that module path; NULL. */
+/* The graph's weight with that module path, or NULL. */
 static struct tensor_view *weight_of(struct program *p, struct slice fqn)
 {
 	for (uint32_t i = 0; i < p->contract.n_constants; i++) {
@@ -89,7 +89,7 @@ static void read_weights(struct pair *p, struct slice bytes)
 		if (c->constant[i].from_folded)
 			continue;
 		if (c->constant[i].bytes > bytes.n - at)
-			return; /* it is another layout than the one that is known */
+			return; /* unknown layout */
 		*to = (struct tensor_view){.name = c->constant[i].fqn.n ? c->constant[i].fqn : c->constant[i].name, .data = bytes.p + at};
 		at += c->constant[i].bytes;
 		w->n +=
@@ -107,7 +107,8 @@ static int compare_weights(struct pair *p, const struct pair_options *o, struct 
 	if (program_lacks_weights(&p->program)) {
 		if (program_take_weights(&p->program, &p->package_weights, &why) == 0)
 			return 0;
-		return err_set(err, why.status, "%s. The compiler puts small ones into the code: give them all (--weights FILE)", why.text);
+		return err_set(err, why.status, "%s. The compiler puts small ones into the code: pass all weights with --weights FILE",
+			       why.text);
 	}
 	for (size_t i = 0; i < p->package_weights.n; i++) {
 		const struct tensor_view *there = &p->package_weights.v[i];
@@ -129,7 +130,7 @@ static int open_graph(struct pair *p, const struct pair_options *o, struct err *
 	if (o->weights)
 		return program_weights(&p->program, o->weights, err);
 	return program_lacks_weights(&p->program) && p->is_dump
-		   ? err_set(err, EXIT_USAGE, "'%s': the values of its parameters are not in it, nor in '%s': give them (--weights FILE)",
+		   ? err_set(err, EXIT_USAGE, "'%s': neither it nor '%s' has the values of its parameters: pass them with --weights FILE",
 			     p->graph, p->package)
 		   : 0;
 }
@@ -154,7 +155,7 @@ void pair_close(struct pair *p)
 
 /* ---- one Run ---- */
 
-/* Is that Run called with what the graph takes? */
+/* Was that Run called with inputs that the graph accepts? */
 static bool takes(const struct pair *p, const struct dump *d, const struct dump_call *run)
 {
 	const size_t n = p->program.contract.n_inputs;
@@ -180,7 +181,7 @@ int pair_choose(const struct pair *p, const struct dump *d, const char *model, u
 		}
 	}
 	if (model && !first)
-		return err_set(err, EXIT_USAGE, "'%s': no model '%s' ran in it", p->package, model);
+		return err_set(err, EXIT_USAGE, "'%s': model '%s' did not run in it", p->package, model);
 	*model_id = first ? first->model_id : d->n ? d->call[0].model_id : 0;
 	return 0;
 }
@@ -193,20 +194,21 @@ static int inputs_fit(const struct pair *p, const struct held *h, struct err *er
 		meta[i] = h->in[i].meta;
 	const int r = inputs_check(&p->program.contract, meta, h->n_in, &why);
 	free(meta);
-	return r < 0 ? err_set(err, EXIT_INPUT, "'%s' is not for these inputs, is it the graph of this package? %s", p->graph, why.text)
-		     : 0;
+	return r < 0
+		   ? err_set(err, EXIT_INPUT, "'%s' does not accept these inputs; is it the graph of this package? %s", p->graph, why.text)
+		   : 0;
 }
 
-/* The graph's inputs are those that the package was called with. */
+/* The graph's inputs are those with which the package was called. */
 static int take_inputs(const struct pair *p, const struct dump *d, struct held *h, struct err *err)
 {
 	const struct observed *o = &h->observed;
 	h->in = xcalloc(o->n_inputs + 1, sizeof(*h->in));
 	h->file = xcalloc(o->n_inputs + 1, sizeof(*h->file));
 	if (o->n_inputs != p->program.contract.n_inputs)
-		return err_set(err, EXIT_INPUT, "'%s' takes %u inputs, and in the run %u are saved: is it the graph of this package?%s",
-			       p->graph, p->program.contract.n_inputs, o->n_inputs,
-			       p->is_dump ? " (aoti-printer -o saves inputs with --inputs)" : "");
+		return err_set(err, EXIT_INPUT, "'%s' takes %u inputs, but the run saved %u: is it the graph of this package?%s", p->graph,
+			       p->program.contract.n_inputs, o->n_inputs,
+			       p->is_dump ? " (aoti-printer -o saves inputs only with --inputs)" : "");
 	for (uint32_t i = 0; i < o->n_inputs; i++) {
 		if (dump_tensor_open(&h->file[i], d, o->write[i].v, err) < 0)
 			return -1;

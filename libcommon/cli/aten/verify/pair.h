@@ -1,4 +1,4 @@
-/* pair.h - a graph and the package, or the dump of a run, that is held against it.
+/* pair.h - a graph and the package, or the dump of a run, to compare with it.
  *
  *     struct pair p;
  *     struct held h;
@@ -8,9 +8,9 @@
  *     held_close(&h);
  *     pair_close(&p);
  *
- * The graph is what torch.export.save wrote, or of a trace, a launcher, graph.json (graph/repro/graphfile.h): such a one has no weights,
- * and takes those of the package. Of weights that both have under one name, the graph is computed with the package's; .weight has those
- * that differ. What is called is called with the inputs that were saved with the Run. Texts are the caller's and have to stay.
+ * The graph comes from torch.export.save, a trace, a launcher or graph.json (graph/repro/graphfile.h); the latter have no weights and
+ * use the package's. If both have a weight of the same name, the graph is computed with the package's; .weight lists those that
+ * differ. The graph is called with the inputs saved with the Run. Texts belong to the caller and must stay alive.
  */
 #ifndef PT2_VERIFY_PAIR_H
 #define PT2_VERIFY_PAIR_H
@@ -34,13 +34,13 @@ struct pair {
 		uint64_t bad, n;
 		double max_abs;
 	} * weight;
-	uint32_t n_weights, n_differing, cap_weights; /* n_weights: that both have */
+	uint32_t n_weights, n_differing, cap_weights; /* n_weights: weights that both have */
 };
 
-/* pair_close() it, also after a failure. EXIT_USAGE: weights have to be given. */
+/* Call pair_close() even after a failure. EXIT_USAGE: weights are missing. */
 int pair_open(struct pair *p, const char *graph, const char *package, struct pair_options o, struct err *err);
 void pair_close(struct pair *p);
-/* Chooses among several models or graphs of that name that ran (NULL: any): the first that was called with what the graph takes, else the
+/* Chooses among the models or graphs of that name that ran (NULL: any): the first one called with inputs that the graph accepts, else the
  * first. EXIT_USAGE: none of that name ran. */
 int pair_choose(const struct pair *p, const struct dump *d, const char *model, uint32_t *model_id, struct err *err);
 
@@ -52,13 +52,13 @@ struct held {
 	size_t n_in;
 	struct dump_tensor *file;
 };
-/* before (may be NULL): the Run before of the same process, which has left its buffers. It, p and d must outlive h, and h may not move. */
+/* before (may be NULL): the previous Run of the same process, which left its buffers. It, p and d must outlive h, and h must not move. */
 int held_open(struct held *h, const struct pair *p, const struct dump *d, uint32_t model_id, uint32_t run, const struct held *before,
 	      uint64_t max_bytes, struct err *err);
 void held_close(struct held *h);
-/* The line of the user's program, "". */
+/* The line of the user's program, or "". */
 struct slice held_line(const struct held *h, uint32_t node);
-/* "[1, 3]": where in the node that element is. */
+/* "[1, 3]": the index of that element in the node. */
 void held_add_place(struct buf *b, const struct held *h, uint32_t node, int64_t at);
 
 #endif

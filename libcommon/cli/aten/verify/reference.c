@@ -5,7 +5,8 @@
 
 static const struct gnode *node_of(const struct reference *ref, uint32_t i) { return &ref->g->node[ref->first + i]; }
 
-/* torch's Tag.nondeterministic_seeded (native_functions.yaml of 2.13), by the operator's name without its overload; dropout only trains. */
+/* torch's Tag.nondeterministic_seeded (native_functions.yaml of 2.13), by the operator's name without its overload; dropout only while
+ * training. */
 static bool draws(const struct reference *ref, uint32_t i)
 {
 	static const char *const names[] = {
@@ -50,7 +51,7 @@ static void give_up(struct reference *ref, uint32_t i, const char *why)
 	ref->n_unknown++;
 }
 
-/* Computes what can be computed; told: the first time, for which .unknown is. */
+/* Computes what can be computed; told: record .unknown (the first time). */
 static void evaluate(struct reference *ref, struct interp *run, struct aten_value *v, bool *known, bool told)
 {
 	for (uint32_t i = 0; i < ref->n; i++) {
@@ -102,7 +103,7 @@ static void find_below(struct reference *ref)
 
 /* ---- open ---- */
 
-enum { MOST_NODES = 60000 }; /* a bit for each two of them: 450 MB */
+enum { MOST_NODES = 60000 }; /* one bit per pair: 450 MB */
 
 bool reference_keeps_state(const struct program *p)
 {
@@ -114,14 +115,14 @@ bool reference_keeps_state(const struct program *p)
 	return changed;
 }
 
-/* A node of the program's root as one of .g's; NONE: it is none there. */
+/* A node of the program's root as one of .g's; NONE: none. */
 static uint32_t here(const struct reference *ref, uint32_t node)
 {
 	const uint32_t first = ref->program->graph.module[0].first;
 	return ref->unrolled.now ? ref->unrolled.now[node - first] : node - first;
 }
 
-/* The node that a buffer's placeholder is after the call; NONE: itself. */
+/* The node with the value of a buffer's placeholder after the call; NONE: itself. */
 static uint32_t left_by(const struct reference *ref, uint32_t i)
 {
 	const struct contract *c = &ref->program->contract;
@@ -147,7 +148,7 @@ uint32_t reference_left(const struct reference *ref, struct slice fqn)
 	return NONE;
 }
 
-/* Buffers as the call before has left them; what that could not compute is not known. */
+/* Buffers as the previous call left them; what that could not compute is unknown. */
 static void take_state(struct reference *ref, const struct reference *before)
 {
 	for (uint32_t i = 0; i < ref->program->n_inputs; i++) {
@@ -170,7 +171,7 @@ static void take_graph(struct reference *ref, const struct graph *g)
 	ref->n = g->module[0].n;
 }
 
-/* The first n of v as the first of `want`, the others zero. */
+/* The first n of v become the first of `want`, the others are zero. */
 static void *more_of(void *v, size_t n, size_t want, size_t size)
 {
 	void *more = xcalloc(want, size);
@@ -185,7 +186,7 @@ int reference_open(struct reference *ref, const struct program *p, const struct 
 	*ref = (struct reference){.program = p, .o.max_bytes = max_bytes, .o_wide.max_bytes = max_bytes};
 	take_graph(ref, &p->graph);
 	if (ref->n > MOST_NODES)
-		return err_set(err, EXIT_INPUT, "the graph has %u nodes: more than %d are too many here", ref->n, MOST_NODES);
+		return err_set(err, EXIT_INPUT, "the graph has %u nodes; at most %d are supported", ref->n, MOST_NODES);
 	ref->v = xcalloc(ref->n + 1, sizeof(*ref->v));
 	ref->known = xcalloc(ref->n + 1, sizeof(*ref->known));
 	if (program_inputs(p, in, n, ref->v, err) < 0) {
@@ -348,7 +349,7 @@ void what_if_begin(struct what_if *w, struct reference *ref, uint32_t node, stru
 	w->done[node] = 1;
 }
 
-/* Nodes that lie between, in order: no recursion, whose depth would be the graph's. */
+/* The nodes in between, in order; not recursive, since the depth would be the graph's. */
 static bool compute_between(struct what_if *w, uint32_t node)
 {
 	if (!reference_below(w->ref, node, w->node) || w->done[node])
@@ -374,7 +375,7 @@ struct numbers *what_if_numbers(struct what_if *w, uint32_t node)
 	return compute_between(w, node) ? numbers_at(&w->x[node], &w->v[node]) : NULL;
 }
 
-/* Values that were computed belong to w; of a node that failed there is none. */
+/* Computed values belong to w; a node that failed has none. */
 void what_if_end(struct what_if *w)
 {
 	for (uint32_t i = 0; i < w->ref->n; i++) {

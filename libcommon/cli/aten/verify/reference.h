@@ -1,20 +1,20 @@
-/* reference.h - what a graph's nodes are, computed by the interpreter (aten/interp/interp.h): the values that kernels are held against.
+/* reference.h - the values of a graph's nodes, computed by the interpreter (aten/interp/interp.h), to compare kernels with.
  *
  *     struct reference ref;
  *     if (reference_open(&ref, &program, in, n, &err) < 0) ...
- *     reference_numbers(&ref, node)            // its value; NULL: it has none that is a tensor, or could not be computed
- *     reference_error(&ref, node, value)       // how far it is from the same in float64
+ *     reference_numbers(&ref, node)            // its value; NULL: not a tensor, or could not be computed
+ *     reference_error(&ref, node, value)       // how far it is from its float64 value
  *     reference_close(&ref);
  *
- * Nodes are those of the graph's root, counted from its first; where it has loops, branches or recurrent layers, of the graph as it runs
- * with these inputs (aten/interp/unroll.h). A node of which an operand is not known, whose operator is not here, or
- * that draws random numbers is not known, and what follows from it is not: nothing is held against those (.unknown says why).
+ * Nodes are those of the graph's root, counted from its first; if it has loops, branches or recurrent layers, those of the graph as it runs
+ * with these inputs (aten/interp/unroll.h). A node with an unknown operand, an operator that we lack, or
+ * random numbers is unknown, and so is everything that depends on it: nothing is compared with those (.unknown says why).
  *
  * To see what would follow if a node were something else:
  *     struct what_if w;
  *     what_if_begin(&w, &ref, node, tensor);   // takes the tensor
- *     what_if_numbers(&w, other)               // computed when it is asked for: only what lies between the two
- *     what_if_keep(&w);                        // from now on it is; or
+ *     what_if_numbers(&w, other)               // computed on demand: only what is between the two
+ *     what_if_keep(&w);                        // makes it permanent; or
  *     what_if_end(&w);
  */
 #ifndef PT2_VERIFY_REFERENCE_H
@@ -28,33 +28,33 @@ struct reference {
 	const struct graph *g; /* the program's, or .unrolled's */
 	struct unrolled unrolled;
 	uint32_t first, n;           /* nodes of the root */
-	struct aten_value *v, *wide; /* by node; wide: in float64, computed when an error is first asked for */
+	struct aten_value *v, *wide; /* by node; wide: in float64, computed when an error is first needed */
 	bool *known, has_wide;
-	struct numbers *x;        /* computed when asked for; n -1: has none */
-	double *error, *error_of; /* by node, and the greatest number that it is the error of */
-	uint64_t *below;          /* bit j of row i: node i comes from node j */
+	struct numbers *x;        /* computed on demand; n -1: has none */
+	double *error, *error_of; /* by node, and the maximum that it is the error of */
+	uint64_t *below;          /* bit j of row i: node i depends on node j */
 	size_t words;
 	struct interp *run, *run_wide;
 	struct interp_options o, o_wide;
-	struct buf unknown; /* the nodes at which not knowing begins, a line each: "rand: aten.rand.default: random" */
+	struct buf unknown; /* the first unknown nodes, one per line: "rand: aten.rand.default: random" */
 	size_t n_unknown;
 };
 
-/* p: functional (program_functionalize). in: as program_run() takes it; it must outlive ref. before (may be NULL): the call before this
- * one, which has left its buffers. max_bytes: of all values together (0: no limit); what would go beyond is not known. */
+/* p: functional (program_functionalize). in: as for program_run(); it must outlive ref. before (may be NULL): the previous
+ * call, which left its buffers. max_bytes: limit for all values together (0: none); nodes beyond it are unknown. */
 int reference_open(struct reference *ref, const struct program *p, const struct tensor_view *in, size_t n, const struct reference *before,
 		   uint64_t max_bytes, struct err *err);
-/* Does a call leave something for the next? */
+/* Does a call leave state for the next one? */
 bool reference_keeps_state(const struct program *p);
 void reference_close(struct reference *ref);
 struct numbers *reference_numbers(struct reference *ref, uint32_t node);
-/* The greatest difference of the node's value from the same in float64, for a value x of the node: less where x has smaller numbers (it
- * stands for another one, as in what_if). */
+/* The maximum difference of the node's value from its float64 value, for a value x of the node: less if x has smaller numbers (it
+ * replaces the node's value, as in what_if). */
 double reference_error(struct reference *ref, uint32_t node, const struct numbers *x);
-void reference_errors(struct reference *ref); /* they are computed then */
-/* Its value with every float as float64; -1: not known. x is the caller's. */
+void reference_errors(struct reference *ref); /* computes them now */
+/* Its value with every float as float64; -1: unknown. The caller releases x. */
 int reference_double(struct reference *ref, uint32_t node, struct numbers *x);
-/* .run_wide is there then. */
+/* .run_wide exists afterwards. */
 void reference_wide(struct reference *ref);
 static inline bool reference_below(const struct reference *ref, uint32_t node, uint32_t from)
 {
@@ -64,9 +64,9 @@ static inline bool reference_is_tensor(const struct reference *ref, uint32_t nod
 {
 	return ref->known[node] && ref->v[node].kind == ATEN_TENSOR;
 }
-/* The node that output k of the call is; NONE: it is none (a constant, None). */
+/* The node of output k of the call; NONE: not a node (a constant, None). */
 uint32_t reference_output(const struct reference *ref, uint32_t k);
-/* The node that the weight of this module path is after the call; NONE: what it was, or none is called so. */
+/* The node with the value of this weight after the call; NONE: unchanged, or no such weight. */
 uint32_t reference_left(const struct reference *ref, struct slice fqn);
 /* A tensor like that node's, with these numbers. */
 struct aten_tensor *reference_tensor(const struct reference *ref, uint32_t node, const double *v, struct err *err);
@@ -77,7 +77,7 @@ bool reference_is_weight(const struct reference *ref, uint32_t node);
 struct what_if {
 	struct reference *ref;
 	uint32_t node;
-	struct aten_value *v; /* of nodes below .node their new ones, where they were asked for; of others the reference's */
+	struct aten_value *v; /* new values of nodes that depend on .node, once computed; the reference's for others */
 	uint8_t *done;        /* 1: computed; 2: failed */
 	struct numbers *x;
 	uint64_t evaluated;

@@ -40,7 +40,7 @@ const uint32_t *verify_nodes(const struct verify *v, int64_t numel, uint32_t *n)
 	return v->by_numel + lo;
 }
 
-/* ---- what is what ---- */
+/* ---- which tensor is which node ---- */
 
 bool verify_is(struct verify *v, const struct numbers *b, uint32_t node, struct what_if *w, struct layout *l)
 {
@@ -96,7 +96,7 @@ bool verify_holds(const struct verify_tensor *t, uint32_t node)
 	return false;
 }
 
-/* Nothing is known against an output whose node is not known. */
+/* An output whose node is unknown counts as right. */
 bool verify_output_right(const struct verify *v, uint32_t read)
 {
 	const struct verify_tensor *t = &v->read[read];
@@ -171,7 +171,7 @@ static void find_down(struct verify *v)
 	}
 }
 
-/* The last write into a buffer of the model: what the call leaves there. */
+/* The last write into a buffer of the model: the state after the call. */
 static void expect_left(struct verify *v, uint32_t write)
 {
 	const struct observed_tensor *w = &v->o->write[write];
@@ -182,7 +182,7 @@ static void expect_left(struct verify *v, uint32_t write)
 	v->write[write].expect = node != NONE && reference_is_tensor(v->ref, node) ? node : NONE;
 }
 
-/* An output of the model is told by its place, a buffer that it leaves by its path. */
+/* An output of the model is named by its position, an updated buffer by its path. */
 static void expect_outputs(struct verify *v)
 {
 	const struct observed *o = v->o;

@@ -8,7 +8,7 @@
 #include <sha256.h>
 
 #define LOST "\xef\xbf\xbd"
-/* The text that stands for a byte in HTML; for a character that begins with it, if that drives a terminal: CLOSER and the length. */
+/* The text that replaces a byte in HTML; for a first byte of characters that may drive a terminal: CLOSER and the length. */
 enum { CLOSER = 16 };
 #define ENTITY(s) \
 	{ \
@@ -33,7 +33,7 @@ static const struct entity {
 		 [0xc2] = ENTITY_CLOSER,         [0xd8] = ENTITY_CLOSER,
 		 [0xe2] = ENTITY_CLOSER};
 
-/* Pieces of 1 KiB, with room for the longest text that may stand for a byte: nothing else asks how much there is. */
+/* Pieces of 1 KiB, with room for the longest replacement of each byte: no other check of room is needed. */
 static void escape(struct buf *b, struct slice s)
 {
 	enum { PIECE = 1024, LONGEST = 8 };
@@ -41,7 +41,7 @@ static void escape(struct buf *b, struct slice s)
 		const char *piece = end - p > PIECE ? p + PIECE : end;
 		char *from = buf_room(b, (size_t)(piece - p + 16) * LONGEST), *to = from;
 		while (p < piece) {
-			/* What may become something else; < > are 3c 3e, & ' are 26 27. */
+			/* What may be replaced; < > are 3c 3e, & ' are 26 27. */
 			unsigned hit = 1, n = 0;
 			if (end - p >= 16) {
 				bytes16 c = bytes16_load(p);

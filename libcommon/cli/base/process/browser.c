@@ -6,7 +6,7 @@
 bool browser_open(const char *page)
 {
 	const char *browser = getenv("BROWSER");
-	/* A list of commands with %s in them is xdg-open's to read. */
+	/* xdg-open handles a list of commands with %s in them. */
 	const bool own = browser && *browser && !strpbrk(browser, ":% \t");
 	if (!isatty(STDOUT_FILENO) || !isatty(STDERR_FILENO) || !(own || getenv("DISPLAY") || getenv("WAYLAND_DISPLAY")))
 		return false;

@@ -1,10 +1,10 @@
-/* browser.h - a page that was written, shown: what tlparse and fxexplain run do with it. */
+/* browser.h - shows a page that was written, for tlparse and fxexplain run. */
 #ifndef PT2_BROWSER_H
 #define PT2_BROWSER_H
 #include "base/base.h"
 
-/* Hands it to $BROWSER, a program, or else to xdg-open where there is a display. Only where both standard output and standard error are
- * terminals. Does not wait for what it starts. False: nobody was shown it. */
+/* Opens it with $BROWSER, a program, or else with xdg-open if there is a display. Only if both standard output and standard error are
+ * terminals. Does not wait for the browser. False: not shown. */
 bool browser_open(const char *page);
 
 #endif

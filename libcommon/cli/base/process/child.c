@@ -1,4 +1,4 @@
-/* child.c - children that run: signals to them, waiting for what happens, their end. */
+/* child.c - running children: signals to them, waiting for events, their end. */
 #include "base/process/child_part.h"
 
 #include <limits.h>
@@ -42,12 +42,12 @@ void child_kill(struct child *c)
 pid_t child_pid(const struct child *c) { return c->pid; }
 const struct child_result *child_result(const struct child *c) { return &c->r; }
 
-/* Has it ended? Then end its group, reap it and fill the result. */
+/* If it has ended: ends its group, reaps it and fills the result. */
 static bool reap_child(struct child *c, bool block)
 {
 	siginfo_t info = {0};
 	int w;
-	/* Left unreaped until its group is dead: its id cannot be anyone else's before that. */
+	/* Not reaped until its group is dead: until then its id cannot be reused. */
 	while ((w = waitid(P_PID, (id_t)c->pid, &info, WEXITED | WNOWAIT | (block ? 0 : WNOHANG))) < 0 && errno == EINTR)
 		;
 	if (!w && !info.si_pid)
@@ -65,7 +65,7 @@ static bool reap_child(struct child *c, bool block)
 	child_close_fd(&c->fd[0]);
 	for (int i = 1; i < 3; i++)
 		if (c->how[i] == CHILD_PIPE) {
-			child_collect(c, i, 1u << 20); /* a pipe holds less; somebody else's endless output must not hold us */
+			child_collect(c, i, 1u << 20); /* a pipe holds less; endless output of another process must not block us */
 			child_close_fd(&c->fd[i]);
 		}
 	if (got == c->pid && WIFSIGNALED(status)) {
@@ -74,7 +74,7 @@ static bool reap_child(struct child *c, bool block)
 	} else if (got == c->pid) {
 		c->r.status = WEXITSTATUS(status);
 	} else {
-		c->r.status = 127; /* reaped behind our back (SIGCHLD ignored): unknown, so no success */
+		c->r.status = 127; /* reaped behind our back (SIGCHLD ignored): unknown, so not a success */
 	}
 	if (c->r.how == CHILD_RUNNING)
 		c->r.how = c->r.sig ? CHILD_SIGNALED : CHILD_EXITED;
@@ -88,11 +88,11 @@ struct seat {
 /* A round of waiting for the next event of any child. */
 struct round {
 	struct pollfd *pf;
-	struct seat *seat; /* of each pf but watch_fd's, the last */
+	struct seat *seat; /* one per pf, except the last, which is watch_fd's */
 	size_t n, cap, cap_seat;
 	int64_t now, wake;
 	bool waiting; /* is there anything to wait for? */
-	bool blind;   /* somebody's end is polled for */
+	bool blind;   /* some child's end has to be polled for */
 };
 
 static void add_seat(struct round *w, struct child *c, int stream, int fd, short events)
@@ -101,7 +101,7 @@ static void add_seat(struct round *w, struct child *c, int stream, int fd, short
 	w->seat[w->n++] = (struct seat){c, stream};
 }
 
-/* Sends SIGTERM or SIGKILL where it is due; the round wakes when the next is. */
+/* Sends SIGTERM or SIGKILL where due; the round wakes up for the next one. */
 static void keep_time(struct round *w, struct child *c)
 {
 	if (w->now >= c->deadline)
@@ -126,14 +126,14 @@ static void seat_child(struct round *w, struct child *c)
 		if (c->pidfd >= 0)
 			add_seat(w, c, -1, c->pidfd, POLLIN);
 	}
-	/* It was reaped while a stream had something left, and who reads that has come to its end. */
+	/* It was reaped while a stream had data left, and the reader of that has now reached its end. */
 	if (c->reaped && !c->reported && c->fd[1] < 0 && c->fd[2] < 0) {
 		w->waiting = true;
 		w->wake = w->now;
 	}
 	if (c->fd[0] >= 0 && c->input_end && c->input_at == c->input.len)
 		child_close_fd(&c->fd[0]);
-	if (c->fd[0] >= 0) /* with nothing to write, poll only tells that the reader went away */
+	if (c->fd[0] >= 0) /* with nothing to write, poll only reports that the reader is gone */
 		add_seat(w, c, 0, c->fd[0], c->input_at < c->input.len ? POLLOUT : 0);
 	for (int i = 1; i < 3; i++)
 		if (c->fd[i] >= 0) {
@@ -164,7 +164,7 @@ static int poll_ms(const struct round *w)
 	return w->blind && (ms < 0 || ms > 5) ? 5 : ms;
 }
 
-/* Writes and collects what can be; the first child with a stream that its owner reads, or NULL. */
+/* Writes and collects what it can; returns the first child with data in a stream that its owner reads, or NULL. */
 static struct child *serve_streams(struct round *w, int *stream)
 {
 	struct child *readable = NULL;
@@ -197,7 +197,7 @@ static bool has_unread(const struct child *c)
 	return left;
 }
 
-/* The first child whose end is to be told, or NULL. */
+/* The first child whose end is still to be reported, or NULL. */
 static struct child *next_ended(struct childset *set)
 {
 	for (size_t k = 0; k < set->n; k++) {
@@ -228,7 +228,7 @@ int childset_wait(struct childset *set, int watch_fd, int timeout_ms, struct chi
 			ev->what = rc ? CHILD_NOTHING : CHILD_INTERRUPTED;
 			break;
 		}
-		/* Output before the end: who reads a stream himself has read it when he hears of the end. */
+		/* Output before the end: whoever reads a stream has read everything before the end is reported. */
 		if ((ev->child = serve_streams(&w, &ev->stream)))
 			ev->what = CHILD_READABLE;
 		else if ((ev->child = next_ended(set)))
@@ -260,7 +260,7 @@ void child_free(struct childset *set, struct child *c)
 
 void childset_release(struct childset *set)
 {
-	/* All at once first, so that n children take as long as one. */
+	/* Signal all first, so that n children take as long as one. */
 	for (size_t i = 0; i < set->n; i++)
 		if (!set->v[i]->leave_running)
 			child_kill(set->v[i]);
@@ -275,7 +275,7 @@ int child_run(const struct child_spec *spec, struct child_result *r, struct err 
 	*r = (struct child_result){.how = CHILD_NOT_STARTED};
 	if (spec->out.how == CHILD_RAW || spec->err.how == CHILD_RAW || (spec->in.how == CHILD_PIPE && spec->keep_stdin)) {
 		r->start_errno = EINVAL; /* nobody would read or close it */
-		return err_set(err, EXIT_ENVIRON, "cannot run a child to its end with a stream only its caller can serve");
+		return err_set(err, EXIT_ENVIRON, "cannot wait for a child with a stream that only the caller can read");
 	}
 	struct childset set = {0};
 	struct child *c = child_start(&set, spec, err);

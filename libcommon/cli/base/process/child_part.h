@@ -1,14 +1,14 @@
-/* child_part.h - what the files of child.h share; nobody else includes it.
+/* child_part.h - shared by the files of child.h; nobody else includes it.
  *
  *     child_start.c    environment, program lookup, pipes, fork; what the child does before it runs the program
  *     child.c          waiting: time-outs, events, the end of one child and of a set; child_run()
  *     child_stream.c   what goes through the pipes: feeding stdin, collecting output, and what is kept of it
- *     child_signal.c   the list that a signal handler needs, and what the tool's own signals do
+ *     child_signal.c   the list that a signal handler needs, and the effect of signals to the tool
  *
- * A struct child is made by child_start() alone, and is its set's from then on; child_dispose() frees it. The pipes and the pidfd
- * are its own, -1 where there is none. reaped: it was waited for and its id may be anyone's, so that no signal goes there any
- * more; reported: its end was told to the caller, once. Its slot in the list of child_signal.c is taken before any signal can
- * arrive and given back before it is reaped.
+ * Only child_start() creates a struct child, and its set owns it from then on; child_dispose() frees it. It owns the pipes and the pidfd,
+ * which are -1 if there are none. reaped: it was waited for, so its id may be reused and no signal is sent to it any more; reported: its
+ * end was reported to the caller, once. It takes its slot in the list of child_signal.c before any signal can arrive, and gives it back
+ * before it is reaped.
  */
 #ifndef PT2_CHILD_PART_H
 #define PT2_CHILD_PART_H
@@ -25,7 +25,7 @@
 struct child {
 	pid_t pid;
 	int pidfd; /* -1: this kernel (or valgrind) has none, so its end is polled for */
-	int fd[3]; /* our ends of pipes, -1 when there is none */
+	int fd[3]; /* our ends of pipes, -1 if there is none */
 	enum child_io how[3];
 	struct buf input;
 	size_t input_at;
@@ -53,9 +53,9 @@ extern sigset_t child_start_mask; /* of signals, that such children start with *
 void child_dispose(struct child *c);
 
 /* ---- child_stream.c ---- */
-/* Read what is there, at most `most` bytes; the stream is closed at its end. */
+/* Reads available data, at most `most` bytes; closes the stream at its end. */
 void child_collect(struct child *c, int i, size_t most);
-/* Write what is queued and can be written now. */
+/* Writes as much of the queued data as possible now. */
 void child_feed(struct child *c);
 
 /* ---- child_signal.c ---- */

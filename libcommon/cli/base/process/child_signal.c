@@ -45,7 +45,7 @@ void child_exit_like(const struct child_result *r)
 		exit(EXIT_ENVIRON);
 	if (!r->sig)
 		exit(r->status);
-	/* The command has left its core file, if any; the tool's own would hide it. */
+	/* The command left its core file, if any; one of the tool would overwrite it. */
 	struct rlimit none = {0, 0};
 	setrlimit(RLIMIT_CORE, &none);
 	signal(r->sig, SIG_DFL);
@@ -54,7 +54,7 @@ void child_exit_like(const struct child_result *r)
 	sigaddset(&one, r->sig);
 	sigprocmask(SIG_UNBLOCK, &one, NULL);
 	raise(r->sig);
-	exit(128 + r->sig); /* a signal whose default is not to end the process */
+	exit(128 + r->sig); /* a signal that does not end a process by default */
 }
 
 static void kill_all(int sig)
@@ -80,7 +80,7 @@ static void forward(int sig, siginfo_t *info, void *context)
 	int saved = errno;
 	signalled = sig;
 	signal_count = signal_count + 1;
-	/* From the terminal (no sender) it has reached everyone in our group; groups of their own have not seen it. */
+	/* A signal from the terminal (no sender) reached everyone in our group, but not children in their own groups. */
 	bool from_terminal = info->si_code > 0;
 	for (int i = 0; i < CHILD_GUARDED; i++) {
 		int id = atomic_load(&guarded[i]);

@@ -1,4 +1,4 @@
-/* child_start.c - a child's way from a child_spec to its program. */
+/* child_start.c - from a child_spec to the running program. */
 #include "base/process/child_part.h"
 #include "base/process/elsewhere.h"
 #include "base/process/linux.h"
@@ -13,10 +13,10 @@
 #define DEFAULT_KEEP (64u << 10)
 #define DEFAULT_GRACE_MS 2000
 
-/* Learnt once: valgrind says a line for each try. */
+/* Checked once: valgrind prints a line for each attempt. */
 static atomic_bool no_pidfd;
 
-/* Environment and program lookup: all memory is taken before the fork. */
+/* Environment and program lookup: all memory is allocated before the fork. */
 
 static bool name_matches(const char *pattern, const char *name, size_t n)
 {
@@ -61,7 +61,7 @@ static const char **make_env(const struct child_spec *spec)
 	return env;
 }
 
-/* The files that may be meant by `name`, in order; NULL-terminated. */
+/* The candidate files for `name`, in order; NULL-terminated. */
 static char **candidates(const char *name)
 {
 	size_t n = 0, cap = 0;
@@ -138,13 +138,13 @@ struct plan {
 static _Noreturn void give_up(int fd, enum step step)
 {
 	struct report r = {step, errno};
-	/* A lost report still ends in an end of file and status 127. */
+	/* If the report is lost, the parent still sees end of file and status 127. */
 	while (write(fd, &r, sizeof(r)) < 0 && errno == EINTR)
 		;
 	_exit(127);
 }
 
-/* Close what lies between the descriptors that stay: a call per gap instead of one per possible descriptor. */
+/* Closes the gaps between the descriptors to keep: one call per gap instead of one per possible descriptor. */
 static bool close_gaps(unsigned first, const struct plan *p, int keep)
 {
 	for (;;) {
@@ -202,7 +202,7 @@ static int dup_high(int fd, int base, int report)
 }
 
 /* The tool's handlers must not run here: they would kill the siblings. Ignored signals stay ignored (nohup),
- * but a SIGPIPE the tool ignores for itself is not the command's business. */
+ * except SIGPIPE, which the tool ignores only for itself. */
 static void drop_handlers(void)
 {
 	for (int s = 1; s < NSIG; s++) {
@@ -218,7 +218,7 @@ static void drop_handlers(void)
 static void pass_fds(struct plan *p)
 {
 	const struct child_spec *spec = p->spec;
-	/* Everything that is to be passed moves above every target first, so that no dup2 overwrites a source. */
+	/* All descriptors to pass are first moved above every target, so that no dup2 overwrites a source. */
 	int base = 3;
 	for (size_t i = 0; i < spec->n_fds; i++)
 		if (spec->fds[i].to >= base)
@@ -260,7 +260,7 @@ static _Noreturn void run_program(const struct plan *p)
 	for (char **f = p->files; *f; f++) {
 		execve(*f, (char *const *)p->spec->argv, (char *const *)p->env);
 		if (errno == EACCES)
-			worst = EACCES; /* remembered, as the shell does; a later directory may hold a good one */
+			worst = EACCES; /* remembered, as the shell does; a later directory may have a usable one */
 		else if (errno != ENOENT && errno != ENOTDIR)
 			give_up(p->report, STEP_EXEC);
 	}
@@ -305,7 +305,7 @@ static int make_pipe(int ours_is_write, int *ours, int *theirs)
 		return -1;
 	*ours = p[ours_is_write];
 	*theirs = p[!ours_is_write];
-	/* Only our end: a program that finds its stdout non-blocking loses output. */
+	/* Only our end: a program with a non-blocking stdout loses output. */
 	int flags = fcntl(*ours, F_GETFL);
 	return fcntl(*ours, F_SETFL, flags | O_NONBLOCK);
 }
@@ -383,8 +383,8 @@ static bool fork_child(struct child *c, struct plan *p)
 	if (!c->pid)
 		child_side(p);
 	int saved = errno;
-	/* The child does this too; whoever is later finds it done. In the handler's list before any signal can
-	 * arrive: a child never escapes it. */
+	/* The child does this, too; whichever is later finds it done. Listed for the handler before any signal can
+	 * arrive: no child escapes it. */
 	if (c->pid > 0 && c->own_group)
 		setpgid(c->pid, c->pid);
 	if (c->pid > 0 && !c->leave_running)

@@ -1,11 +1,11 @@
-/* child_stream.c - what goes to a child and comes from it. */
+/* child_stream.c - data to and from a child. */
 #include "base/process/child_part.h"
 #include "base/text.h"
 
 #include <signal.h>
 #include <time.h>
 
-/* Output that is kept: head, then a ring of the last bytes. */
+/* Collected output: the head, then a ring of the last bytes. */
 
 static void output_add(struct child_output *o, const char *p, size_t n)
 {
@@ -109,7 +109,7 @@ void child_collect(struct child *c, int i, size_t most)
 	}
 }
 
-/* A write whose SIGPIPE, if it makes one, is swallowed: the reader's end is no reason for the tool to die. */
+/* A write whose SIGPIPE, if any, is swallowed: the tool does not die because the reader has gone. */
 static ssize_t quiet_write(int fd, const void *p, size_t n)
 {
 	sigset_t pipe_set, old, pending;

@@ -46,7 +46,7 @@ static void put_message(const char *tool, enum style style, int errnum, const ch
 		return;
 }
 
-/* Before the message: a thread that a signal is taking the outputs from waits there, and says nothing. */
+/* Before the message: if a signal is already removing the outputs, this thread waits there silently. */
 static void clean_up(void)
 {
 	for (size_t i = 0; i < n_at_die; i++)

@@ -1,12 +1,12 @@
-/* json_stream.h - JSON that goes out while it is made, so that a document of any size takes little memory. For tools.
+/* json_stream.h - JSON that is written while it is built, so that a document of any size takes little memory. For tools.
  *
  *     struct json_stream x;
  *     json_stream(&x, STDOUT_FILENO, "standard output", &err);
  *     json_obj(&x.o);
  *     ...
  *     json_close(&x.o);
- *     buf_addc(&x.b, '\n');                               // what is not JSON is put between by hand
- *     if (json_stream_end(&x) < 0 && err.text[0])         // as screen_flush(): of the first write that failed
+ *     buf_addc(&x.b, '\n');                               // text between documents is added by hand
+ *     if (json_stream_end(&x) < 0 && err.text[0])         // as for screen_flush(): the first failed write
  *         die_err(&err);
  */
 #ifndef PT2_JSON_STREAM_H
@@ -19,13 +19,13 @@ struct json_stream {
 	int fd;
 	const char *what;
 	struct err *err;
-	bool failed; /* nothing is written any more */
+	bool failed; /* nothing more is written */
 };
-/* x stays where it is until its end. */
+/* x must not move until json_stream_end(). */
 void json_stream(struct json_stream *x, int fd, const char *what, struct err *err);
-/* What there is goes out. 0, or -1: this write failed, or one before it. */
+/* Writes what there is. 0, or -1: this write failed, or an earlier one. */
 int json_stream_write(struct json_stream *x);
-/* The last of it. */
+/* Writes the rest. */
 int json_stream_end(struct json_stream *x);
 
 #endif

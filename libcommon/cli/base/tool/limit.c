@@ -74,7 +74,7 @@ void limit_place(struct limit_places *p)
 static void limit_text(struct buf *b, const struct limit *l, double got, const char *want, const struct limit_places *p)
 {
 	bool seconds = limit_is_seconds(l);
-	buf_addf(b, "%s: %.*f, at most %s wanted", l->words, seconds ? 1 : 0, got, want);
+	buf_addf(b, "%s: %.*f, at most %s allowed", l->words, seconds ? 1 : 0, got, want);
 	for (uint32_t n = 0; n < p->text.n; n++) {
 		buf_adds(b, n ? ", " : ": ");
 		buf_add_slice(b, intern_get(&p->text, n));

@@ -7,7 +7,7 @@
 
 static pid_t owner;
 
-/* The file behind an address, from /proc/self/maps: "from-to perms offset device inode   path". */
+/* The file mapped at an address, from /proc/self/maps: "from-to perms offset device inode   path". */
 static bool file_at(uintptr_t address, char *path, size_t room)
 {
 	FILE *maps = fopen("/proc/self/maps", "re");
@@ -26,14 +26,14 @@ static bool file_at(uintptr_t address, char *path, size_t room)
 	return found;
 }
 
-/* Synchronous, out of code that reads a mapping: unlike in other handlers, everything may be called. */
+/* Synchronous, from code that reads a mapping: unlike in other handlers, anything may be called. */
 static void on_sigbus(int sig, siginfo_t *info, void *context)
 {
 	char path[4096];
 	(void)context;
-	signal(sig, SIG_DFL); /* of a forked child, or no file of ours: the instruction faults again, and that is the end */
+	signal(sig, SIG_DFL); /* in a forked child, or not our file: the instruction faults again, which ends the process */
 	if (getpid() == owner && info->si_code == BUS_ADRERR && file_at((uintptr_t)info->si_addr, path, sizeof(path)))
-		die(EXIT_INPUT, "'%s' became shorter, or could not be read, while it was looked at: start again when it is whole", path);
+		die(EXIT_INPUT, "'%s' was truncated, or could not be read, while it was in use: run again when it is complete", path);
 }
 
 void mapfile_watch(void)

@@ -15,17 +15,17 @@
 
 struct output {
 	struct output *next;
-	char *path, *tmp; /* tmp: NULL when written in place */
+	char *path, *tmp; /* tmp: NULL if written in place */
 	int fd;
 	bool dir, replace;
 	bool far; /* another process makes it (base/process/elsewhere.h) */
 	uint32_t number;
 };
 
-/* Whoever makes, renames or removes an output under its temporary name holds the lock. The signal's thread takes it for good: a
- * commit is then either done, and what is left under the temporary name goes, or never begins. */
+/* Whoever creates, renames or removes an output under its temporary name holds the lock. The signal's thread takes it for good: then a
+ * commit is either complete, and the leftover under the temporary name is removed, or it never starts. */
 static struct output *open_outputs;
-static pid_t owner; /* of them: a fork that dies leaves them alone */
+static pid_t owner; /* of the outputs: a forked process that dies leaves them alone */
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 
 static int remove_one(const char *path, const struct stat *st, int type, struct FTW *ftw)
@@ -37,7 +37,7 @@ static int remove_one(const char *path, const struct stat *st, int type, struct 
 
 void remove_tree(const char *path)
 {
-	/* Workers may still be adding files while a signal takes the tree away. */
+	/* Workers may still add files while a signal removes the tree. */
 	for (int i = 0; i < 50 && access(path, F_OK) == 0; i++)
 		nftw(path, remove_one, 32, FTW_DEPTH | FTW_PHYS);
 }
@@ -121,7 +121,7 @@ struct output *output_file(const char *path, struct err *err)
 	/* A link stays: the file that it names is replaced. */
 	bool link = exists && lstat(path, &st) == 0 && S_ISLNK(st.st_mode);
 	char *real = link && stat(path, &st) == 0 && S_ISREG(st.st_mode) ? realpath(path, NULL) : NULL;
-	/* /dev/stdout, a named pipe: nothing to replace; nor where standard output is a file that has no name any more. */
+	/* /dev/stdout, a named pipe: nothing to replace; the same if standard output is a file without a name. */
 	bool in_place = exists && (!S_ISREG(st.st_mode) || (link && !real));
 	struct output *o = add_output(real ? real : path, false);
 	free(real);
@@ -175,7 +175,7 @@ struct output *output_dir(const char *path, bool replace, bool (*is_ours)(int fd
 			return NULL;
 		}
 		if (!empty && !ours) {
-			err_set(err, EXIT_USAGE, "will not overwrite '%s': it is no report of this tool, or holds other files", path);
+			err_set(err, EXIT_USAGE, "will not overwrite '%s': it is not a report of this tool, or holds other files", path);
 			return NULL;
 		}
 		if (!realpath(path, real)) {
@@ -195,13 +195,13 @@ struct output *output_dir(const char *path, bool replace, bool (*is_ours)(int fd
 	}
 	struct output *o = add_output(path, true);
 	char link[1];
-	if (fd >= 0 && readlink(o->path, link, sizeof(link)) >= 0) { /* a link stays: the folder that it names is replaced */
+	if (fd >= 0 && readlink(o->path, link, sizeof(link)) >= 0) { /* a symbolic link stays: its target is replaced */
 		drop(o);
 		o = add_output(real, true);
 	}
-	/* An empty folder gives way to rename(), and only while it is empty. */
+	/* rename() replaces an empty folder, and only as long as it is empty. */
 	o->replace = !empty;
-	/* Folders above the report are made, as mkdir -p does. */
+	/* Parent folders are created, as with mkdir -p. */
 	for (char *p = o->tmp + 1; (p = strchr(p, '/')); p++) {
 		*p = 0;
 		int r = mkdir(o->tmp, 0777);
@@ -214,7 +214,7 @@ struct output *output_dir(const char *path, bool replace, bool (*is_ours)(int fd
 		o->fd = open(o->tmp, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	pthread_mutex_unlock(&lock);
 	if (o->fd < 0) {
-		err_errno(err, EXIT_ENVIRON, "cannot make directory '%s'", o->tmp);
+		err_errno(err, EXIT_ENVIRON, "cannot create directory '%s'", o->tmp);
 		drop(o);
 		return NULL;
 	}
@@ -241,7 +241,7 @@ void output_discard(const struct output *o, const char *name)
 	free(path);
 }
 
-/* The new under its name; what it replaces is then what lies under the temporary one. */
+/* Moves the new one to its name; the replaced one is then under the temporary name. */
 static int put_in_place(const struct output *o)
 {
 	if (!o->dir || !o->replace)
@@ -249,7 +249,7 @@ static int put_in_place(const struct output *o)
 	int r = renameat2(AT_FDCWD, o->tmp, AT_FDCWD, o->path, RENAME_EXCHANGE);
 	if (r == 0 || (errno != EINVAL && errno != ENOSYS))
 		return r;
-	/* A file system without exchange: two renames. */
+	/* On a file system without exchange: two renames. */
 	char *old = xasprintf("%s.old.%ld", o->path, (long)getpid());
 	r = rename(o->path, old);
 	if (!r && (r = rename(o->tmp, o->path)) < 0) {
@@ -286,7 +286,7 @@ int output_commit(struct output *o, struct err *err)
 	pthread_mutex_unlock(&lock);
 	if (r < 0) {
 		if (o->dir && (errno == ENOTEMPTY || errno == EEXIST || errno == ENOTDIR))
-			err_set(err, EXIT_ENVIRON, "cannot write '%s': made meanwhile by somebody else", o->path);
+			err_set(err, EXIT_ENVIRON, "cannot write '%s': created by another process in the meantime", o->path);
 		else
 			err_errno(err, EXIT_ENVIRON, "cannot rename '%s' to '%s'", o->tmp, o->path);
 		output_abort(o);
@@ -338,7 +338,7 @@ static void *wait_for_signal(void *arg)
 	sem_post(&waiting);
 	if (sigwait(set, &sig))
 		return NULL;
-	/* The lock is kept: a thread that fails because its files are gone waits for the end, in silence. */
+	/* The lock is kept: a thread that fails because its files are gone waits silently for the end. */
 	pthread_mutex_lock(&lock);
 	for (struct output *o = open_outputs; o; o = o->next)
 		take_away(o);
@@ -355,7 +355,7 @@ void output_fail_writes(void)
 {
 	signal(SIGPIPE, SIG_IGN);
 	signal(SIGXFSZ, SIG_IGN); /* ulimit -f: writing fails with EFBIG */
-	/* A standard stream that is closed must not become the number of a file: whoever uses it is to fail. */
+	/* The number of a closed standard stream must not be reused for a file: uses of it must fail. */
 	for (int fd = 0; fd < 3; fd++)
 		if (fcntl(fd, F_GETFD) < 0 && open("/dev/null", fd ? O_RDONLY : O_WRONLY) != fd)
 			break;
@@ -379,7 +379,7 @@ void output_watch_signals(void)
 		return;
 	}
 	pthread_detach(t);
-	/* A fork while the thread starts would copy the locks that it holds, a sanitizer's among them, and wait for them for ever. */
+	/* A fork while the thread starts would copy the locks that it holds (also a sanitizer's) and wait for them forever. */
 	while (sem_wait(&waiting) < 0)
 		;
 }

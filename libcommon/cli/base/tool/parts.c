@@ -6,7 +6,7 @@
 #include <string.h>
 #include <unistd.h>
 
-/* Where it may be from the program's own folder: as installed, and in a wheel that was only unpacked (uv --link-mode=symlink). */
+/* Where it may be, relative to the program's own folder: as installed, and in a wheel that was only unpacked (uv --link-mode=symlink). */
 static const char *const places[] = {"../data/lib/pt2utils", "../lib/pt2utils"};
 
 static int part_beside(const char *name, char at[2 * PATH_MAX], char path[PATH_MAX], struct err *err)
@@ -21,8 +21,8 @@ static int part_beside(const char *name, char at[2 * PATH_MAX], char path[PATH_M
 		if (realpath(at, path))
 			return 0;
 	}
-	/* `pip install --target` copies neither lib nor what is in it (pip 20 to 26, _handle_target_dir). */
-	const char *why = errno == ENOENT ? " (pip install --target leaves it out: --prefix, or a virtual environment)" : "";
+	/* `pip install --target` does not copy lib (pip 20 to 26, _handle_target_dir). */
+	const char *why = errno == ENOENT ? " (pip install --target leaves it out: use --prefix or a virtual environment)" : "";
 	return err_errno(err, EXIT_ENVIRON, "cannot find '%s', a part of pt2utils%s", at, why);
 }
 

@@ -3,8 +3,8 @@
  *     char path[PATH_MAX];
  *     if (part_find("PT2_RUNNER", "pt2-runner", path, &err) < 0) ...
  *
- * An environment variable that is set names the file (tests, builds that are not installed). path is whole, without links.
- * Failure: -1, EXIT_ENVIRON; it names the file and what has left it out. */
+ * If the environment variable is set, it names the file (tests, builds that are not installed). path is absolute, without links.
+ * Failure: -1, EXIT_ENVIRON; the text names the file and a possible reason. */
 #ifndef PT2_PARTS_H
 #define PT2_PARTS_H
 #include "base/base.h"

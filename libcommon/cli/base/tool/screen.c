@@ -145,7 +145,7 @@ void put_bar(struct screen *s, double part, int columns)
 	buf_addf(&s->b, "%*s", columns - full, "");
 }
 
-/* Columns that a text takes: code points, as nothing wider occurs in names and numbers. */
+/* Columns that a text takes: code points, since nothing wider occurs in names and numbers. */
 static size_t columns_of(struct slice t)
 {
 	size_t n = 0;
@@ -182,7 +182,7 @@ void put_text_line(struct screen *s, const char *before, struct slice text)
 
 enum { COLUMNS = 12, INDENT = 2, GAP = 2, NARROW = 10 };
 
-/* How much of a cell goes into one line of `room` columns: up to a space, else behind a separator, else as much as fits. */
+/* How much of a cell goes into one line of `room` columns: up to a space, else after a separator, else as much as fits. */
 static size_t fitting(struct slice t, size_t room)
 {
 	size_t end = 0, space = 0, soft = 0;
@@ -200,7 +200,7 @@ static size_t fitting(struct slice t, size_t room)
 	return space ? space : soft > room / 2 ? soft : end;
 }
 
-/* The widest column gives way until all fit, or nothing is left to give. */
+/* Narrows the widest column until all fit, or none can shrink further. */
 static void squeeze(size_t width[COLUMNS], int columns, size_t room)
 {
 	for (;;) {
@@ -224,7 +224,7 @@ static void put_row(struct screen *s, struct slice row, const size_t width[COLUM
 	for (int c = 0; c < columns; c++)
 		cell[c] = take_cell(&row, '\t');
 	while (more) {
-		size_t blank = INDENT; /* columns that are due, so that no line ends in spaces */
+		size_t blank = INDENT; /* pending columns, so that no line ends in spaces */
 		more = false;
 		for (int c = 0; c < columns; c++) {
 			size_t n = s->width ? fitting(cell[c], width[c]) : cell[c].n;
@@ -266,7 +266,7 @@ void put_table(struct screen *s, struct slice cells)
 		put_row(s, take_cell(&cells, '\n'), width, columns);
 }
 
-/* Columns of a text, what gives colour left out. */
+/* Columns of a text, without color sequences. */
 static int seen_columns(struct slice t)
 {
 	int n = 0;
@@ -284,7 +284,7 @@ void put_wraps(struct screen *s, size_t from, int indent)
 	struct buf all = {0};
 	if (!s->width || s->b.len <= from)
 		return;
-	size_t start = from; /* something may stand before it */
+	size_t start = from; /* something may precede it */
 	while (start && s->b.p[start - 1] != '\n')
 		start--;
 	int column = seen_columns(slice_of(s->b.p + start, from - start));
@@ -295,7 +295,7 @@ void put_wraps(struct screen *s, size_t from, int indent)
 		for (size_t i = 0, end; i < line.n; i = end) {
 			const char *blank = memchr(line.p + i + 1, ' ', line.n - i - 1);
 			end = blank ? (size_t)(blank - line.p) : line.n;
-			struct slice word = slice_of(line.p + i, end - i); /* with the blank before it */
+			struct slice word = slice_of(line.p + i, end - i); /* with the preceding blank */
 			int n = seen_columns(word);
 			if (column > indent && column + n > s->width) {
 				buf_addf(&s->b, "\n%*s", indent - 1, "");

@@ -18,11 +18,11 @@ struct screen {
 	bool utf8;  /* a terminal that shows more than ASCII */
 };
 struct screen screen_make(void);
-/* Write and empty it: the one way out for text, to a terminal or into a file (messages: diag.h). It goes through clean_lines(), so that
- * no text out of a file drives the terminal though somebody forgot put_text(). The colours of put_bold() and the like stay where there
- * are any; nothing is to be found in JSON (json_escape()). `what` as for write_all(). */
+/* Writes and empties it: the only way for text to reach a terminal or a file (messages: diag.h). It goes through clean_lines(), so that
+ * no text from a file drives the terminal even if put_text() was forgotten. Colours of put_bold() and the like are kept; in JSON there is
+ * nothing to clean (json_escape()). `what` as for write_all(). */
 int screen_write(struct screen *s, int fd, const char *what, struct err *err);
-/* The same to standard output; -1 with an empty text: the reader had enough. */
+/* The same to standard output; -1 with an empty text: the reader closed the pipe. */
 int screen_flush(struct screen *s, struct err *err);
 /* The last of it: what is left goes out, the tool ends where it cannot (EXIT_ENVIRON), the buffer is released. */
 void screen_end(struct screen *s);
@@ -40,12 +40,12 @@ void put_heading(struct screen *s, const char *text);
 void put_text(struct screen *s, struct slice text);
 /* The same as a line, behind words of our own. */
 void put_text_line(struct screen *s, const char *before, struct slice text);
-/* A bar for part (0 to 1) of `columns`, and blanks up to them. In eighths of a column, or '#' where the terminal cannot. */
+/* A bar for part (0 to 1) of `columns`, padded with blanks. In eighths of a column, or '#' if the terminal cannot. */
 void put_bar(struct screen *s, double part, int columns);
-/* A table: cells between tabs, rows between newlines; the first row is the heading. Columns are as wide as they need be; where
+/* A table: cells between tabs, rows between newlines; the first row is the heading. Columns are as wide as needed; if
  * that does not fit the terminal, the widest are wrapped. Control bytes become '?'. At most 12 columns. */
 void put_table(struct screen *s, struct slice cells);
-/* Lines of b from here on that are wider than the terminal are broken at blanks, and go on below behind this many columns. A line
+/* Lines of b from here on that are wider than the terminal are broken at blanks and continue indented by this many columns. A line
  * that ends within b ends in a newline. */
 void put_wraps(struct screen *s, size_t from, int indent);
 

@@ -13,11 +13,11 @@
 #include <unistd.h>
 
 #define BOOT_ID 64
-#define NEW_PREFIX ".pt2utils-new." /* a folder that has not got its mark yet, and then gets its name */
+#define NEW_PREFIX ".pt2utils-new." /* a folder without a mark yet; then it gets its name */
 
 static const struct {
 	const char *prefix;
-	size_t longest; /* of the folder that it lies in; 0: no limit of its own */
+	size_t longest; /* maximum length of the parent folder; 0: no limit */
 } kinds[TEMP_KINDS] = {
     [TEMP_PRINTER] = {"aoti-printer.", 0}, [TEMP_NANASSERT] = {"aoti-nanassert.", 0}, [TEMP_EXPLAIN] = {"fxexplain.", 0},
     [TEMP_MINIFY] = {"fxminify.", 0},      [TEMP_VERIFY] = {"aoti-verify.", 0},       [TEMP_RUN] = {"pt2run.", 0},
@@ -41,7 +41,7 @@ static void boot_id(char id[BOOT_ID])
 		close(fd);
 }
 
-/* ---- what others left ---- */
+/* ---- leftovers of others ---- */
 
 static bool has_prefix(const char *name, const char *prefix)
 {
@@ -57,8 +57,8 @@ static bool name_is_ours(const char *name)
 	return false;
 }
 
-/* The lock of a folder whose owner is gone, ours now; -1: it has one, or is none of ours. A new one that had no time to get its mark
- * goes at once: its owner, if there is one, makes another. */
+/* The lock of a folder whose owner is gone, now ours; -1: it has an owner, or is not our folder. A new one without a mark
+ * is removed at once: its owner, if there is one, creates another. */
 static int take_lock(int parent_fd, const char *name, const char *boot)
 {
 	bool is_new = has_prefix(name, NEW_PREFIX);
@@ -98,7 +98,7 @@ static void sweep(const char *path, const char *boot)
 		closedir(d);
 }
 
-/* ---- one of our own ---- */
+/* ---- our own folder ---- */
 
 static void remove_temp(struct temp *t)
 {
@@ -128,7 +128,7 @@ static char *add_temp(char *path, int mark)
 	return path;
 }
 
-/* Gives the new folder its locked mark and then its name, so that none has a name and no mark: the mark; -1 with errno. */
+/* Gives the new folder its locked mark and then its name, so that none has a name but no mark. Returns the mark, or -1 with errno. */
 static int make_mark(const char *folder, const char *name, const char *boot)
 {
 	char *path = xasprintf("%s/" TEMP_MARK, folder);
@@ -165,11 +165,11 @@ char *temp_folder(enum temp_kind kind, struct err *err)
 			return add_temp(path, mark);
 		free(path);
 		errno = why;
-		/* swept before it had its mark, or a name that is taken: another */
+		/* swept before it had its mark, or the name is taken: try another */
 		if (!made || (why != EWOULDBLOCK && why != ENOENT && why != ENOTEMPTY && why != EEXIST && why != ENOTDIR))
 			break;
 	}
-	err_errno(err, EXIT_ENVIRON, "cannot make a folder in '%s'", in);
+	err_errno(err, EXIT_ENVIRON, "cannot create a directory in '%s'", in);
 	temp_failed(err);
 	return NULL;
 }

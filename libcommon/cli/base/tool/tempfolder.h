@@ -1,31 +1,31 @@
-/* tempfolder.h - private folders for the time that a tool runs.
+/* tempfolder.h - private folders for the lifetime of a tool.
  *
  *     char *folder = temp_folder(TEMP_RUN, &err);      // "/tmp/pt2run.k3Xz9q", mode 0700
  *     if (!folder) die_err(&err);
  *     ...
- *     temp_folder_remove(folder);                      // with all that is in it; die() does it, too
+ *     temp_folder_remove(folder);                      // with its contents; die() does it, too
  *
- * They lie where temporary files do (base/io/tempfile.h). The path is absolute: commands that are started elsewhere find it.
+ * They are where temporary files are (base/io/tempfile.h). The path is absolute: commands started in another directory find it.
  *
- * kill -9 leaves them. So each holds a file (TEMP_MARK) that its owner keeps locked, and the next that makes one removes those of the
- * same user in the same folder whose lock is free. It is the lock that tells, never the age; what has no such file, or a name that is
- * not ours, is not touched. A folder gets its name after its mark, so that a kill in between leaves none that nobody removes; until then
- * it is called ".pt2utils-new.*". The mark holds the kernel's boot id: where machines share a TMPDIR (NFS, Lustre), locks need not be
- * seen from one to the other, and only folders that this running kernel knows of are judged.
+ * kill -9 leaves them behind. So each holds a file (TEMP_MARK) that its owner keeps locked, and the next tool that creates one removes
+ * those of the same user in the same folder whose lock is free. Only the lock decides, never the age; folders without such a file, or with
+ * a name that is not ours, are not touched. A folder gets its name after its mark, so that a kill in between leaves none that is never
+ * removed; until then it is called ".pt2utils-new.*". The mark holds the kernel's boot id: if machines share a TMPDIR (NFS, Lustre), locks
+ * may not be visible to each other, and only folders of this running kernel are considered.
  *
- * Belongs to the tools: it keeps a list of folders for the end. Not for several threads.
+ * For tools only: it keeps a list of folders to remove at exit. Not thread-safe.
  */
 #ifndef PT2_TEMPFOLDER_H
 #define PT2_TEMPFOLDER_H
 #include "base/io/tempfile.h"
 
-#define TEMP_MARK ".pt2utils" /* no name of a model's file begins with a dot (watch/run.c) */
+#define TEMP_MARK ".pt2utils" /* names of a model's files never begin with a dot (watch/run.c) */
 
 enum temp_kind { TEMP_PRINTER, TEMP_NANASSERT, TEMP_EXPLAIN, TEMP_MINIFY, TEMP_VERIFY, TEMP_RUN, TEMP_LIVE, TEMP_KINDS };
 
 /* NULL: EXIT_ENVIRON, the text names the folder and the variable. */
 char *temp_folder(enum temp_kind kind, struct err *err);
-/* NULL is none. Frees the path. */
+/* NULL is allowed. Frees the path. */
 void temp_folder_remove(char *path);
 /* All that this process has; paths stay valid. */
 void temp_folder_remove_all(void);

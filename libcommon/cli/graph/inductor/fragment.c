@@ -6,11 +6,11 @@
 #define FRAGMENT_MAX 65536
 
 struct fragment {
-	struct intern made, used; /* nodes that are called; names that need a placeholder */
+	struct intern made, used; /* nodes that are calls; names that need a placeholder */
 	struct buf body;
 };
 
-/* To the bracket that closes the one at s.p[0]; 0: none. */
+/* Offset of the bracket that closes the one at s.p[0]; 0: none. */
 static size_t group(struct slice s)
 {
 	int depth = 0;
@@ -31,7 +31,7 @@ static size_t group(struct slice s)
 	return 0;
 }
 
-/* cpu, cuda:0: a device stands without quotes. Its length, 0 for what is none. */
+/* cpu, cuda:0: a device without quotes. Its length, 0 if it is not one. */
 static size_t device(struct slice s)
 {
 	static const char *const types[] = {"cpu", "cuda", "xpu", "mps", "meta", "mtia", "hpu"};
@@ -108,7 +108,7 @@ static void node(struct fragment *f, struct slice s)
 	}
 	buf_adds(&f->body, ")\n");
 	if (memchr(f->body.p + from, '%', f->body.len - from))
-		buf_cut(&f->body, from); /* an operand that is no name */
+		buf_cut(&f->body, from); /* an operand that is not a name */
 	else
 		intern_add(&f->made, name);
 }

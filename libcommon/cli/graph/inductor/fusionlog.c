@@ -17,7 +17,7 @@ static struct slice compile_of(struct slice line)
 
 static void add_fusion(struct fusionlog *f, struct fusion row)
 {
-	/* Rounds repeat themselves: look back a little. */
+	/* Rounds repeat: look back a little. */
 	for (uint32_t i = f->n, look = 512; i > f->part && look--; i--) {
 		struct fusion *had = &f->row[i - 1];
 		if (had->kind == row.kind && slice_eq(had->a, row.a) && slice_eq(had->b, row.b) && slice_eq(had->reason, row.reason)) {

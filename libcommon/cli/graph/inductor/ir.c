@@ -1,4 +1,4 @@
-/* ir.c - ir_pre_fusion.txt, ir_post_fusion.txt -> nodes. Lines at a time; what is not known is passed over. */
+/* ir.c - ir_pre_fusion.txt, ir_post_fusion.txt -> nodes. Line by line; unknown lines are skipped. */
 #include "graph/inductor/ir.h"
 #include "base/rows.h"
 #include "graph/inductor/words.h"
@@ -6,9 +6,9 @@
 struct reader {
 	struct irtext *t;
 	struct slice rest;
-	uint32_t line;   /* of what next_line gave last */
-	uint32_t node;   /* that is being read */
-	uint32_t parent; /* of the next header: "X.snodes[0] =" was read */
+	uint32_t line;   /* of the last result of next_line */
+	uint32_t node;   /* being read */
+	uint32_t parent; /* of the next header: set by "X.snodes[0] =" */
 	bool has_parent;
 	bool in_body, in_outputs;
 	uint8_t block;
@@ -23,7 +23,7 @@ static bool next_line(struct reader *r, struct slice *line)
 	return true;
 }
 
-/* ---- values of several lines ---- */
+/* ---- multi-line values ---- */
 
 static int depth_of(struct slice s, char *quote)
 {
@@ -46,13 +46,13 @@ static int depth_of(struct slice s, char *quote)
 	return d;
 }
 
-/* The expression behind "=", with the lines that it goes on in. */
+/* The expression after "=", with its continuation lines. */
 static struct slice whole_value(struct reader *r, struct slice value)
 {
 	struct slice line;
 	char quote = 0;
 	int depth = 0;
-	if (!value.n) { /* pprint's long form begins on the next line */
+	if (!value.n) { /* pprint's long form starts on the next line */
 		if (!r->rest.n || (*r->rest.p != ' ' && *r->rest.p != '\t') || !next_line(r, &line))
 			return value;
 		value = line;
@@ -77,7 +77,7 @@ static bool add_name(struct irtext *t, struct slice name)
 }
 
 /* MemoryDep('buf0', c0, {c0: 6}), StarDep(name='buf0', mode=None), WeakDep(...), MemoryDep(name='buf0', index=c0, size=(s0,)):
- * the first quoted name behind each "Dep(". */
+ * the first quoted name after each "Dep(". */
 static uint32_t take_deps(struct irtext *t, struct slice value, uint32_t *n)
 {
 	uint32_t first = t->n_name;
@@ -158,7 +158,7 @@ static void add_out(struct irtext *t, struct irnode *n, struct slice name, struc
 	n->n_outs++;
 }
 
-/* "op0.writes = ...", "buf0.layout = ..."; false: no such line. */
+/* "op0.writes = ...", "buf0.layout = ..."; false: a different line. */
 static bool field(struct reader *r, struct slice line)
 {
 	struct irtext *t = r->t;
@@ -185,7 +185,7 @@ static bool field(struct reader *r, struct slice line)
 	}
 	value = whole_value(r, value);
 	struct irnode *n = &t->node[r->node];
-	if (!slice_eq(name, n->name) || (slice_is(key, "users") && !n->n_outs)) { /* of a buffer, or of a node of old torch */
+	if (!slice_eq(name, n->name) || (slice_is(key, "users") && !n->n_outs)) { /* a buffer's, or a node's in old torch */
 		if (!n->n_outs && slice_eq(name, n->name))
 			add_out(t, n, name, n->ir);
 		struct irout *o = n->n_outs ? &t->out[n->out + n->n_outs - 1] : NULL;
@@ -307,7 +307,7 @@ void irtext_read(struct irtext *t, struct slice text)
 		if (r.node != NONE)
 			t->node[r.node].last = r.line;
 	}
-	/* The text of a fused node holds that of its members, which come after it. */
+	/* The text of a fused node includes that of its members, which follow it. */
 	for (uint32_t i = t->n_node; i-- > 0;) {
 		uint32_t p = t->node[i].parent;
 		if (p != NONE && t->node[p].last < t->node[i].last)
@@ -333,7 +333,7 @@ uint32_t irtext_node(const struct irtext *t, struct slice name)
 	return i == NONE ? NONE : t->by_name[i];
 }
 
-/* Parents come before their members, so that this ends. */
+/* Parents come before their members, so this terminates. */
 uint32_t irtext_outermost(const struct irtext *t, uint32_t node)
 {
 	while (t->node[node].parent != NONE)

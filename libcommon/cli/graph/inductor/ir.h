@@ -1,7 +1,7 @@
-/* ir.h - Inductor's IR as its debug folder shows it: ir_pre_fusion.txt and ir_post_fusion.txt.
+/* ir.h - Inductor's IR as printed in its debug folder: ir_pre_fusion.txt and ir_post_fusion.txt.
  *
  *     struct irtext ir = {0};
- *     irtext_read(&ir, text);                            // the text must outlive it: everything is a slice of it
+ *     irtext_read(&ir, text);                            // the text must outlive ir: everything is a slice of it
  *     for (uint32_t i = 0; i < ir.n_node; i++)
  *         ir.node[i].name, ir.node[i].kind               // "op0", "SchedulerNode"
  *     irtext_release(&ir);
@@ -10,8 +10,8 @@
  *
  *     op0: SchedulerNode(ComputedBuffer)                  also ExternKernelSchedulerNode, NopKernelSchedulerNode, ...
  *     op0.writes = [MemoryDep('buf0', c0, {c0: 67120})]
- *     op0.unmet_dependencies = []                         what other nodes write
- *     op0.met_dependencies =                              what was there before: inputs
+ *     op0.unmet_dependencies = []                         written by other nodes
+ *     op0.met_dependencies =                              already there: inputs
  *         [   MemoryDep('arg0_1', c1, {c0: 8390, c1: 8}),
  *             MemoryDep('arg1_1', c0, {c0: 67120})]
  *     op0.outputs = [
@@ -30,12 +30,12 @@
  *             load = ops.load('arg1_1', get_index)
  *             neg = ops.neg(load)
  *     op1.node.kernel = extern_kernels.addmm              of an ExternKernelSchedulerNode
- *     op0_op2: FusedSchedulerNode(SchedulerNode,SchedulerNode)      "op0_op2.snodes[1] =" stands before each member
+ *     op0_op2: FusedSchedulerNode(SchedulerNode,SchedulerNode)      "op0_op2.snodes[1] =" precedes each member
  *
- * Up to 2.3 (only seen in print: the guides of 2.0 to 2.3) a node has the name of its buffer, no outputs but users of its own, and
- * dependencies may be sets of MemoryDep(name='buf0', index=c0, size=(s0,)): then .out has the one buffer, of the node's name.
+ * Up to 2.3 (known only from the guides of 2.0 to 2.3) a node has the name of its buffer, no outputs but its own users, and
+ * dependencies may be sets of MemoryDep(name='buf0', index=c0, size=(s0,)): then .out has one buffer, named after the node.
  *
- * Names are of buffers, except users (nodes; "OUTPUT"). Lines count from 1. A text that is none gives no nodes; there is no other
+ * Names are those of buffers, except users (nodes; "OUTPUT"). Lines count from 1. Any other text gives no nodes; there is no other
  * failure. No recursion; IR_MAX bounds nodes, dependencies and operations each.
  */
 #ifndef PT2_INDUCTOR_IR_H
@@ -47,7 +47,7 @@
 struct irop {
 	struct slice result; /* "mul_1"; empty: none */
 	struct slice name;   /* "mul" of ops.mul, "get_index", "set_indirect0", "masked_subblock1" of self.NAME */
-	struct slice args;   /* what stands between the brackets */
+	struct slice args;   /* the text between the brackets */
 	uint32_t line;
 	uint8_t block; /* 0: the body; k: the k-th of its masked subblocks */
 	bool self;     /* self.NAME(...), not ops.NAME(...) */
@@ -66,12 +66,12 @@ struct irnode {
 	struct slice name;                         /* "op0"; "buf0" of old torch; "op0_op2" of a fused node */
 	struct slice kind;                         /* "SchedulerNode", "ExternKernelSchedulerNode", "FusedSchedulerNode", ... */
 	struct slice ir;                           /* "ComputedBuffer"; kinds of the members of a fused one */
-	struct slice device, group, sizes, ranges; /* empty: not said */
-	struct slice kernel;                       /* of an extern one: "extern_kernels.addmm" */
-	uint32_t line, last;                       /* of its text, members included */
+	struct slice device, group, sizes, ranges; /* empty: unknown */
+	struct slice kernel;                       /* of an extern kernel: "extern_kernels.addmm" */
+	uint32_t line, last;                       /* of its text, including members */
 	uint32_t body, body_last;                  /* lines of the loop body; 0: none */
 	uint32_t parent;                           /* the fused node that it is a member of, NONE */
-	uint32_t members;                          /* how many it has itself */
+	uint32_t members;                          /* number of direct members */
 	uint32_t write, n_writes;                  /* texts in irtext.name */
 	uint32_t unmet, n_unmet;
 	uint32_t met, n_met;
@@ -82,7 +82,7 @@ struct irnode {
 
 struct irtext {
 	struct slice text;
-	struct irnode *node; /* a fused node before its members */
+	struct irnode *node; /* fused nodes before their members */
 	struct irop *op;
 	struct irindex *index;
 	struct irout *out;
@@ -95,11 +95,11 @@ struct irtext {
 
 void irtext_read(struct irtext *t, struct slice text);
 void irtext_release(struct irtext *t);
-/* A node by its name; NONE. Of several of a name the last. */
+/* A node by its name, or NONE. The last one of several with the same name. */
 FOR_TESTS uint32_t irtext_node(const struct irtext *t, struct slice name);
-/* The outermost fused node that it is in, itself if in none. */
+/* The outermost fused node that contains it, itself if none. */
 uint32_t irtext_outermost(const struct irtext *t, uint32_t node);
-/* The next operand of an operation: rest is what is left of .args. "'arg0_1'" comes with its quotes. */
+/* The next operand of an operation: rest is the remainder of .args. "'arg0_1'" keeps its quotes. */
 bool irop_arg(struct slice *rest, struct slice *arg);
 /* 'arg0_1' -> arg0_1 */
 struct slice ir_unquote(struct slice s);

@@ -30,7 +30,7 @@ uint32_t km_add_node(struct kernelmap *m, struct slice name)
 	return row;
 }
 
-/* A list that is being made is the last one in item[]. */
+/* The list under construction is the last one in item[]. */
 void km_list_begin(struct kernelmap *m, struct kmlist *l) { *l = (struct kmlist){m->n_item, 0}; }
 
 void km_list_add(struct kernelmap *m, struct kmlist *l, uint32_t row)
@@ -40,7 +40,7 @@ void km_list_add(struct kernelmap *m, struct kmlist *l, uint32_t row)
 			return;
 	if (l->n >= 8192)
 		return;
-	if (l->first + l->n != m->n_item) { /* others came after it: once more */
+	if (l->first + l->n != m->n_item) { /* others follow it: copy it to the end */
 		GROW(m->item, m->n_item, m->cap_item, l->n);
 		memmove(&m->item[m->n_item], &m->item[l->first], l->n * sizeof(*m->item));
 		l->first = m->n_item;
@@ -125,14 +125,14 @@ static void read_graph(struct kernelmap *m)
 	}
 }
 
-/* ---- what torch says itself ---- */
+/* ---- torch's own information ---- */
 
 struct said {
 	struct json_tape map, stacks;
 	struct km_rows codes, stack; /* their members: of cppCodeToPost, of the stacks */
 };
 
-/* Counts how often each name was used before. */
+/* Counts how many times each name was used before. */
 struct uses {
 	struct intern name;
 	uint32_t *count;
@@ -157,7 +157,7 @@ static struct slice nth_key(struct buf *b, struct slice name, uint32_t nth)
 {
 	buf_reset(b);
 	buf_add_slice(b, name);
-	buf_addc(b, 0); /* no key has one */
+	buf_addc(b, 0); /* no key contains one */
 	buf_add_u64(b, nth);
 	return buf_slice(b);
 }
@@ -173,7 +173,7 @@ static uint32_t parse(struct json_tape *t, struct slice text)
 	return root;
 }
 
-/* Members by their key; of "NAME:HANDLE" also by NAME and which of its members it is. */
+/* Members by key; "NAME:HANDLE" also by NAME and ordinal. */
 static void index_keys(struct km_rows *keys, const struct json_tape *t, uint32_t root)
 {
 	OWNED(uses_release) struct uses uses = {0};
@@ -190,7 +190,7 @@ static void index_keys(struct km_rows *keys, const struct json_tape *t, uint32_t
 	}
 }
 
-/* The member for "NAME:HANDLE"; without a handle in the text, that of NAME or the nth "NAME:...". */
+/* The member for "NAME:HANDLE"; without a handle in the text, the one of NAME or the nth "NAME:...". */
 static uint32_t member(const struct km_rows *keys, struct slice key, struct slice name, uint32_t nth)
 {
 	LOCAL_BUF b = {0};
@@ -213,7 +213,7 @@ static void take_stacks(struct kernelmap *m, struct kmlist *l, const struct json
 	json_each(t, list, k) {
 		struct srcloc at, last = {0};
 		struct slice rest = json_text_at(t, k, &text);
-		while (srcloc_next(&rest, &at)) /* the innermost of the user's */
+		while (srcloc_next(&rest, &at)) /* the user's innermost frame */
 			if (srcloc_is_user(at.file))
 				last = at;
 		if (last.line)
@@ -236,7 +236,7 @@ static void add_type(struct buf *b, const struct json_tape *t, uint32_t shape, u
 	buf_adds(b, first ? "[]" : "]");
 }
 
-/* torch 2.15, torch/_inductor/debug.py, set_kernel_post_grad_provenance_tracing: of operators, not of kernels. */
+/* torch 2.15, torch/_inductor/debug.py, set_kernel_post_grad_provenance_tracing: for operators, not for kernels. */
 static struct slice take_types(struct kernelmap *m, const struct json_tape *t, uint32_t about)
 {
 	uint32_t shapes = json_get(t, about, "input_shapes"), dtypes = json_get(t, about, "input_dtypes");
@@ -290,7 +290,7 @@ static void add_use(struct kernelmap *m, const struct said *said, struct uses *u
 	take_stacks(m, &u->source, &said->stacks, stacks);
 }
 
-/* ---- the flow of data ---- */
+/* ---- data flow ---- */
 
 static const uint8_t *km_allowed(struct kernelmap *m, const struct kmuse *u)
 {
@@ -304,7 +304,7 @@ static const uint8_t *km_allowed(struct kernelmap *m, const struct kmuse *u)
 	return m->index->allowed;
 }
 
-/* A bit for each node of the graph that the use is known to come from, until km_allowed_end; NULL: nobody said. */
+/* One bit per node of the graph that the use is known to come from, until km_allowed_end; NULL: unknown. */
 static void km_allowed_end(struct kernelmap *m, const struct kmuse *u)
 {
 	for (uint32_t i = 0; i < u->fx.n; i++) {
@@ -316,7 +316,7 @@ static void km_allowed_end(struct kernelmap *m, const struct kmuse *u)
 
 uint32_t km_row(struct kernelmap *m, uint32_t fx) { return fx == NONE ? NONE : km_add_node(m, graph_name(&m->graph, fx)); }
 
-/* The buffers that the parameters of a kernel hold at this call. */
+/* The buffers held by the parameters of a kernel at this call. */
 static struct opseq_param *params_of(const struct kernelmap *m, const struct kmuse *u, const struct fxindex *x, uint32_t *n)
 {
 	const struct outkernel *k = &m->code.kernel[u->kernel];
@@ -328,7 +328,7 @@ static struct opseq_param *params_of(const struct kernelmap *m, const struct kmu
 		if (i >= c->arg.n)
 			continue;
 		p[i].stored = p[i].loaded = m->code.name[c->arg.first + i];
-		/* In place: what it held was made under another name, of which there may have been several. */
+		/* In place: its content was written under another name, possibly through several. */
 		bool found = !slice_starts(p[i].name, "in_out_ptr");
 		for (uint32_t a = m->code.n_alias; !found && (a = outcode_alias(&m->code, p[i].loaded, a)) != NONE;) {
 			p[i].loaded = m->code.alias[a].of;
@@ -353,7 +353,7 @@ static void take_ir(struct kernelmap *m, const struct kmuse *u, const struct ops
 	}
 }
 
-/* A line of code has at most one answer: its last operation that has an answer; a store says whose value it is. */
+/* A line of code has at most one answer: that of its last matched operation; a store names its value. */
 static void take_lines(struct kernelmap *m, struct kmuse *u, const struct opseq *s, const struct opmatch *match, const struct opseq *ir)
 {
 	struct slice text = m->code.kernel[u->kernel].text, line;
@@ -371,7 +371,7 @@ static void take_lines(struct kernelmap *m, struct kmuse *u, const struct opseq 
 			continue;
 		struct kmline *l = &m->line[u->line + o->line - 1];
 		if (o->kind == OP_CONST && !o->result.n)
-			continue;                                              /* a number within the line */
+			continue;                                              /* a literal within the line */
 		l->kind = o->kind == OP_LOAD && o->n_args ? OP_CALC : o->kind; /* a gather computes */
 		l->value = o->result;
 		l->node = km_row(m, match[i].fx);
@@ -383,7 +383,7 @@ static void take_lines(struct kernelmap *m, struct kmuse *u, const struct opseq 
 	}
 }
 
-/* Without a graph there are only names: an operation that one node of the kernel is called after ("sub_1" for a sub) is perhaps it. */
+/* Without a graph there are only names: an operation may be the one node of the kernel named after it ("sub_1" for a sub). */
 static uint32_t find_by_name(const struct kernelmap *m, const struct kmuse *u, const struct seqop *o)
 {
 	uint32_t found = NONE;
@@ -449,7 +449,7 @@ static void index_operations(struct kernelmap *m)
 			km_rows_add(&m->index->operations, op_of(m, i), i);
 }
 
-/* Nodes whose operation the kernel is called after; not when another node has the same operation. */
+/* Nodes whose operation is in the kernel's name; not if another node has the same operation. */
 static void from_name(struct kernelmap *m, struct kmuse *u)
 {
 	struct km_rows *ops = &m->index->operations;
@@ -464,7 +464,7 @@ static void from_name(struct kernelmap *m, struct kmuse *u)
 	u->from |= u->fx.n ? KM_FROM_NAME : 0;
 }
 
-/* A statement of no known form, the only one, is perhaps the node that no other line is of. */
+/* The only statement of unknown form may be the one node that no other line matches. */
 static void guess_rest(struct kernelmap *m, const struct kmuse *u, const struct opseq *s)
 {
 	uint32_t row = NONE, line = 0;
@@ -512,7 +512,7 @@ static void flow(struct kernelmap *m, struct kmuse *u, struct fxindex *x)
 	if (allowed)
 		km_allowed_end(m, u);
 	opmatch_ir(bm, &body, &ir, &m->code);
-	for (uint32_t i = 0; i < body.n_op && m->has_graph; i++) { /* the IR knows better what a step is of */
+	for (uint32_t i = 0; i < body.n_op && m->has_graph; i++) { /* the IR knows better which node a step belongs to */
 		const struct opmatch *of = bm[i].ir == NONE ? NULL : &im[bm[i].ir];
 		if (of && of->how != MATCH_NONE && bm[i].how != MATCH_SAME && body.op[i].kind != OP_CONST) {
 			bm[i].fx = of->fx;
@@ -544,7 +544,7 @@ static void flow(struct kernelmap *m, struct kmuse *u, struct fxindex *x)
 		guess_rest(m, u, &body);
 }
 
-/* ---- all of it ---- */
+/* ---- the whole map ---- */
 
 static void sources_of_nodes(struct kernelmap *m, struct kmuse *u)
 {
@@ -555,7 +555,7 @@ static void sources_of_nodes(struct kernelmap *m, struct kmuse *u)
 		uint32_t at = m->node[m->item[u->fx.first + i]].source;
 		user |= at != NONE && srcloc_is_user(m->source[at].file);
 	}
-	/* Lines of torch's own modules only where there is none of the user's. */
+	/* Lines of torch's own modules only if there are none of the user's. */
 	for (uint32_t i = 0; i < u->fx.n; i++) {
 		const struct kmnode *n = &m->node[m->item[u->fx.first + i]];
 		if (n->source != NONE && n->compute && (!user || srcloc_is_user(m->source[n->source].file)))

@@ -1,4 +1,4 @@
-/* kernelmap_find.c - a name to what it means, and why nodes were fused or not. */
+/* kernelmap_find.c - the meaning of a name, and why nodes were fused or not. */
 #include "graph/inductor/kernelmap_part.h"
 
 static bool has(const struct kernelmap *m, struct kmlist l, uint32_t row)
@@ -16,7 +16,7 @@ bool kernelmap_use_has(const struct kernelmap *m, uint32_t use, struct kmhit hit
 	case KM_KERNEL: return hit.row == use;
 	case KM_FX: return has(m, u->fx, hit.row);
 	case KM_IR:
-		for (uint32_t i = 0; i < u->ir.n; i++) /* a fused node by its members */
+		for (uint32_t i = 0; i < u->ir.n; i++) /* a fused node through its members */
 			for (uint32_t at = m->item[u->ir.first + i]; at != NONE; at = m->ir->node[at].parent)
 				if (at == hit.row)
 					return true;
@@ -79,7 +79,7 @@ static void put(struct fusing *f, struct kmfusion row)
 		f->row[f->n++] = row;
 }
 
-/* Is a name one of these nodes', or of one fused of them ("op0_op2")? */
+/* Is it the name of one of these nodes, or of a node fused from them ("op0_op2")? */
 static bool mine(const struct fusing *f, struct slice name)
 {
 	const struct kernelmap *m = f->m;
@@ -104,8 +104,8 @@ static bool reads(const struct irtext *ir, const struct irnode *n, const struct 
 	return false;
 }
 
-/* Both loop over the same sizes? The group of a node is (sizes, sizes that are reduced); a pointwise node fits a reduction when it
- * has all of them: only what is plainly not so is said. */
+/* Do both loop over the same sizes? The group of a node is (sizes, reduced sizes); a pointwise node fits a reduction if it
+ * has all of them: only clear mismatches are reported. */
 static void derive(struct fusing *f, uint32_t a, uint32_t b)
 {
 	struct kernelmap *m = f->m;
@@ -114,9 +114,9 @@ static void derive(struct fusing *f, uint32_t a, uint32_t b)
 	if (slice_starts(x->kind, "Extern") || slice_starts(y->kind, "Extern"))
 		buf_addf(&text, "%.*s is an operator of torch, not generated code", SL((slice_starts(x->kind, "Extern") ? x : y)->name));
 	else if (x->device.n && y->device.n && !slice_eq(x->device, y->device))
-		buf_addf(&text, "other devices: %.*s and %.*s", SL(x->device), SL(y->device));
+		buf_addf(&text, "different devices: %.*s and %.*s", SL(x->device), SL(y->device));
 	else if (x->group.n && y->group.n && !slice_eq(x->group, y->group))
-		buf_addf(&text, "their loops differ: %.*s and %.*s", SL(x->group), SL(y->group));
+		buf_addf(&text, "different loops: %.*s and %.*s", SL(x->group), SL(y->group));
 	if (text.len)
 		put(f, (struct kmfusion){.a = x->name, .b = y->name, .reason = arena_slice(&m->arena, buf_slice(&text)), .derived = true});
 }

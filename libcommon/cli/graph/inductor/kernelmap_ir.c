@@ -77,7 +77,7 @@ bool km_row_is_mine(const struct kernelmap *m, const struct fusion *row)
 		return false;
 	if (!m->in.folder.n)
 		return true;
-	if (slice_chr(m->in.folder, '/')) /* a compile id: of a log, a trace */
+	if (slice_chr(m->in.folder, '/')) /* a compile id: from a log or a trace */
 		return !row->compile.n || slice_eq(row->compile, m->in.folder);
 	return !row->folder.n || slice_eq(row->folder, m->in.folder);
 }
@@ -95,13 +95,13 @@ void km_index_ir(struct kernelmap *m)
 			km_rows_add(&m->index->items, m->code.alias[i].of, i);
 }
 
-/* ---- which nodes a use is of ---- */
+/* ---- the nodes of a use ---- */
 
 static bool writes(struct slice param) { return slice_starts(param, "out_ptr") || slice_starts(param, "in_out_ptr"); }
 
 static void mark(struct km_index *x, uint32_t node) { PUSH(x, mark) = node; }
 
-/* Mark the outermost node that writes a buffer, or the one it was made of (buf3 = buf2  # reuse). */
+/* Marks the outermost node that writes a buffer, or the one it was made from (buf3 = buf2  # reuse). */
 static void mark_writer(struct km_index *x, struct slice buffer)
 {
 	for (uint32_t e = km_rows_first(&x->writers, buffer); e != NONE; e = x->writers.entry[e].next)
@@ -122,7 +122,7 @@ static void mark_call(struct kernelmap *m, const struct outcall *c, const struct
 		mark_writer(m->index, name);
 		if (!slice_starts(param, "in_out_ptr"))
 			continue;
-		for (uint32_t a = m->code.n_alias; (a = outcode_alias(&m->code, name, a)) != NONE;) { /* written several times in place */
+		for (uint32_t a = m->code.n_alias; (a = outcode_alias(&m->code, name, a)) != NONE;) { /* written in place several times */
 			name = m->code.alias[a].of;
 			mark_writer(m->index, name);
 		}
@@ -137,7 +137,7 @@ static int by_number(const void *a, const void *b)
 	return (x > y) - (x < y);
 }
 
-/* Leaves in the order of the text, so that what is stored comes before who loads it. A kernel is no external node: it writes over its
+/* Leaves in text order, so that stores precede their loads. A kernel is not an external node: it overwrites its
  * buffer in place. */
 void km_join_ir(struct kernelmap *m, struct kmuse *u)
 {

@@ -1,7 +1,7 @@
 /* kernelmap_locate.c - a compiler's message -> the line of a kernel. */
 #include "graph/inductor/kernelmap.h"
 
-/* "   16 |     auto tmp2 = compile error!;": the line that gcc and clang show, without the number. Old clang shows it bare. */
+/* "   16 |     auto tmp2 = compile error!;": the line that gcc and clang quote, without the number. Old clang shows it bare. */
 static struct slice quoted(struct slice line)
 {
 	struct slice s = slice_trim(line);
@@ -25,13 +25,13 @@ static void look(struct search *f, const struct kernelmap *m, uint32_t map)
 {
 	for (uint32_t u = 0; u < m->n_use; u++) {
 		struct slice rest = kernelmap_text(m, &m->use[u]), line;
-		bool again = false; /* a kernel that is called twice counts once */
+		bool again = false; /* a kernel called twice counts once */
 		for (uint32_t i = 0; i < u; i++)
 			again |= m->use[i].kernel == m->use[u].kernel;
 		for (uint32_t n = 1; !again && n <= m->use[u].n_lines && slice_line(&rest, &line); n++) {
 			if (!slice_eq(slice_trim(line), f->out->quoted))
 				continue;
-			/* The file that is compiled has a line more in front (2.13), AOTInductor's all kernels. */
+			/* The compiled file starts with one extra line (2.13), AOTInductor's contains all kernels. */
 			uint32_t base = m->in.wrapper.n && m->use[u].kernel != NONE ? m->code.kernel[m->use[u].kernel].line - 1 : 1;
 			uint64_t at = (uint64_t)n + base, want = f->out->error.line;
 			uint64_t away = at > want ? at - want : want - at;

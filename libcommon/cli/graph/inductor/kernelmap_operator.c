@@ -1,4 +1,4 @@
-/* kernelmap_operator.c - calls of torch's operators, inputs and results: which nodes of the graph they are. */
+/* kernelmap_operator.c - calls of torch's operators, inputs and results: matched with nodes of the graph. */
 #include "graph/inductor/kernelmap_part.h"
 
 struct operand_set {
@@ -28,15 +28,15 @@ static bool names_op(struct slice call, struct slice op)
 	return false;
 }
 
-/* The node whose values a name holds; NONE. */
+/* The node whose values a name holds, or NONE. */
 static uint32_t bound_as(const struct kernelmap *m, const struct fxindex *x, struct slice name)
 {
 	uint32_t bound = name.n ? fxindex_bound(x, name) : NONE;
 	return bound == NONE && name.n ? fxindex_bound(x, outcode_storage(&m->code, name)) : bound;
 }
 
-/* Could node i be the call? What the call is given and is known must be among the node's operands; and the other way around, unless
- * something of it is not known. */
+/* Could node i be the call? The call's known arguments must be among the node's operands, and vice versa unless
+ * some are unknown. */
 static bool given_to(const struct kernelmap *m, const struct outcall *c, const struct fxindex *x, uint32_t i)
 {
 	struct operand_set s = {.x = x};
@@ -89,7 +89,7 @@ static bool is_operator(const struct kernelmap *m, const struct outcall *c, uint
 	       names_op(c->name, fx_op_name(&m->graph, i));
 }
 
-/* Who uses what the call is given: of all that it is given the one with the fewest users. n 0: nothing of it is known. */
+/* The users of one of the call's arguments: the one with the fewest. n 0: no argument is known. */
 static const uint32_t *users_of_given(const struct kernelmap *m, const struct outcall *c, const struct fxindex *x, uint32_t *n)
 {
 	const uint32_t *users = NULL;
@@ -105,7 +105,7 @@ static const uint32_t *users_of_given(const struct kernelmap *m, const struct ou
 	return users;
 }
 
-/* The one of its name whose operands it is given; NONE, too, where there are several. */
+/* The node of this name with the call's arguments; NONE if there is none or several. */
 static uint32_t find_by_operands(const struct kernelmap *m, const struct outcall *c, const struct fxindex *x)
 {
 	uint32_t n, found = NONE;
@@ -120,7 +120,7 @@ static uint32_t find_by_operands(const struct kernelmap *m, const struct outcall
 	return found;
 }
 
-/* The one of its name of the nodes that it is known to come from. */
+/* The node of this name among the nodes that the call is known to come from. */
 static uint32_t find_among(const struct kernelmap *m, const struct outcall *c, const struct kmlist *l)
 {
 	uint32_t found = NONE;
@@ -135,7 +135,7 @@ static uint32_t find_among(const struct kernelmap *m, const struct outcall *c, c
 	return found;
 }
 
-/* An operator of torch: of the nodes that it is known to come from, or of all, the one that it is. */
+/* An operator of torch: its node among those that it is known to come from, or among all. */
 void km_operator(struct kernelmap *m, struct kmuse *u, struct fxindex *x)
 {
 	const struct outcall *c = &m->code.call[u->call];
@@ -168,7 +168,7 @@ void km_bind_results(struct kernelmap *m, struct fxindex *x)
 
 void km_bind_inputs(struct kernelmap *m, struct fxindex *x)
 {
-	if (m->fragment) /* only some of them, in another order; they have their names */
+	if (m->fragment) /* only some of them, in another order, but with their names */
 		return;
 	const struct graph *g = &m->graph;
 	uint32_t k = 0;

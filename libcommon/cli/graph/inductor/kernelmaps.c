@@ -63,7 +63,7 @@ int kernelmaps_add_debugdir(struct kernelmaps *k, const char *path, struct err *
 		struct kernelmap_input in = {.name = arena_slice(&k->arena, d.comp[i].name)};
 		in.folder = in.name;
 		in.code = read_file(k, &d, i, DEBUG_OUTPUT_CODE);
-		if (!in.code.n) /* AOTInductor's: the wrapper, and the kernels of the CPU behind it */
+		if (!in.code.n) /* AOTInductor's: the wrapper, followed by the CPU kernels */
 			in.wrapper = in.kernels = read_file(k, &d, i, DEBUG_OUTPUT_CPP);
 		in.ir_pre = read_file(k, &d, i, DEBUG_IR_PRE);
 		in.ir_post = read_file(k, &d, i, DEBUG_IR_POST);
@@ -86,7 +86,7 @@ int kernelmaps_add_debugdir(struct kernelmaps *k, const char *path, struct err *
 	}
 	debugdir_close(&d);
 	if (k->n_input == had)
-		return err_set(err, EXIT_INPUT, "'%s': no compilation came as far as code or IR in this debug folder", path);
+		return err_set(err, EXIT_INPUT, "'%s': no compilation in this debug folder reached code or IR", path);
 	return 0;
 }
 
@@ -98,7 +98,7 @@ struct reading {
 	struct pending {
 		uint32_t compile;
 		struct slice graph, kernels;
-		uint32_t last; /* input of this compile id that waits for its mappings; NONE */
+		uint32_t last; /* input of this compile id that still lacks its mappings; or NONE */
 	} * pending;
 	uint32_t n, cap;
 	struct intern ids; /* compile -> row of pending, the same index */
@@ -148,7 +148,7 @@ static int on_record(void *ctx, struct trace_scan *scan, struct trace_record *re
 		struct pending *p = pending_of(r, rec->attempt);
 		struct kernelmap_input *last = p->last == NONE ? NULL : &r->k->input[p->last];
 		enum prov_text part = trace_provenance_part(t, a);
-		/* Behind the code (torch/_inductor/codecache.py, torch/_inductor/compile_fx.py: 2.13, 2.15). */
+		/* After the code (torch/_inductor/codecache.py, torch/_inductor/compile_fx.py: 2.13, 2.15). */
 		if (last && (slice_is(name, "fx_graph_cache_hit") || slice_is(name, "aotautograd_cache_hit")))
 			last->cached = true;
 		if (part == PROV_POST)
@@ -181,8 +181,8 @@ int kernelmaps_add_trace(struct kernelmaps *k, const char *path, struct err *err
 	intern_release(&r.ids);
 	if (!rc && k->n_input == had)
 		rc = err_set(err, EXIT_INPUT,
-			     "'%s': no generated code in this trace: no compilation by Inductor came as far, or all came from "
-			     "caches (TORCHINDUCTOR_FORCE_DISABLE_CACHES=1 compiles anew)",
+			     "'%s': no generated code in this trace: no compilation by Inductor got that far, or all came from "
+			     "caches (set TORCHINDUCTOR_FORCE_DISABLE_CACHES=1 to compile again)",
 			     path);
 	return rc;
 }
@@ -231,7 +231,7 @@ int kernelmaps_add_package(struct kernelmaps *k, const char *path, const char *m
 	if (k->n_input == had && unread.text[0])
 		return err_set(err, unread.status, "%s", unread.text);
 	if (k->n_input == had)
-		return err_set(err, EXIT_INPUT, "'%s': the package has no wrapper.cpp, so that its kernels cannot be told", path);
+		return err_set(err, EXIT_INPUT, "'%s': the package has no wrapper.cpp, so its kernels are unknown", path);
 	return 0;
 }
 

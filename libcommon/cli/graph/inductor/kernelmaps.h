@@ -1,4 +1,4 @@
-/* kernelmaps.h - the kernel maps of everything that was given: debug folders, traces, packages, generated code, texts.
+/* kernelmaps.h - the kernel maps of all inputs: debug folders, traces, packages, generated code, texts.
  *
  *     struct kernelmaps k = {0};
  *     if (kernelmaps_add_debugdir(&k, "torch_compile_debug", &err) < 0) ...   // or _trace, _package, _code, _text; any number
@@ -6,11 +6,11 @@
  *     for (uint32_t i = 0; i < k.n; i++) k.map[i]->use ...
  *     kernelmaps_release(&k);
  *
- * A debug folder is one map for each compilation that has code; a trace one for each inductor_output_code (with the post-grad graph
- * and the node mappings of its compile id) and each C++ wrapper; a package one for each model; a text one for each piece of code
- * that TORCH_LOGS=output_code wrote into it (with ir_post_fusion and post_grad_graphs when these are logged, too). Fusion decisions in a
- * text (fusionlog.h) hold for all maps of a folder of that name, and kernelmap_locate finds compilers' errors in it (k.text).
- * Failure: -1 and err when an input cannot be read or has no generated code in it; what was added before stays.
+ * A debug folder gives one map per compilation with code; a trace one per inductor_output_code (with the post-grad graph
+ * and the node mappings of its compile id) and each C++ wrapper; a package one per model; a text one per piece of code
+ * that TORCH_LOGS=output_code wrote to it (with ir_post_fusion and post_grad_graphs if these are logged, too). Fusion decisions in a
+ * text (fusionlog.h) apply to all maps of a folder of that name, and kernelmap_locate finds compiler errors in it (k.text).
+ * Failure: -1 and err if an input cannot be read or has no generated code; earlier inputs are kept.
  */
 #ifndef PT2_INDUCTOR_KERNELMAPS_H
 #define PT2_INDUCTOR_KERNELMAPS_H
@@ -34,17 +34,17 @@ struct kernelmaps {
 
 int kernelmaps_add_debugdir(struct kernelmaps *k, const char *path, struct err *err);
 int kernelmaps_add_trace(struct kernelmaps *k, const char *path, struct err *err);
-void kernelmaps_add_traces(struct kernelmaps *k, const char *folder); /* in the order of their names; what is no trace adds nothing */
+void kernelmaps_add_traces(struct kernelmaps *k, const char *folder); /* sorted by name; other files add nothing */
 int kernelmaps_add_package(struct kernelmaps *k, const char *path, const char *model, struct err *err); /* model NULL: all */
 int kernelmaps_add_code(struct kernelmaps *k, const char *path, struct err *err);
 int kernelmaps_add_text(struct kernelmaps *k, const char *path, struct err *err);
 void kernelmaps_build(struct kernelmaps *k);
 void kernelmaps_release(struct kernelmaps *k);
-/* Is the text generated code ("async_compile = AsyncCompile()" on a line of its own)? */
+/* Is the text generated code ("async_compile = AsyncCompile()" on its own line)? */
 bool kernelmaps_is_code(struct slice text);
 
 /* For the parts: */
-bool kernelmaps_add(struct kernelmaps *k, const struct kernelmap_input *in); /* false: there are KERNELMAPS_MAX */
+bool kernelmaps_add(struct kernelmaps *k, const struct kernelmap_input *in); /* false: there are already KERNELMAPS_MAX */
 struct slice kernelmaps_keep(struct kernelmaps *k, struct slice bytes);      /* a copy that lives as long as k */
 void kernelmaps_from_log(struct kernelmaps *k, struct slice text);
 

@@ -1,4 +1,4 @@
-/* kernelmaps_text.c - compilations out of a text log: TORCH_LOGS=output_code, with ir_post_fusion and post_grad_graphs more is known. */
+/* kernelmaps_text.c - compilations from a text log: TORCH_LOGS=output_code; ir_post_fusion and post_grad_graphs add more. */
 #include "graph/inductor/kernelmaps.h"
 
 #define COMPILATIONS 4096
@@ -10,13 +10,13 @@ struct compilation {
 	struct slice id;
 	struct buf text[PARTS_OF_LOG];
 	bool code;        /* between "Output code:" and "Output code written to:" */
-	const char *from; /* where in the log it begins */
+	const char *from; /* where it starts in the log */
 };
 
 struct log {
 	struct kernelmaps *k;
 	struct slice text;
-	const char *at; /* the end of the line that was read last */
+	const char *at; /* the end of the last line read */
 	struct compilation *c;
 	uint32_t n, cap;
 };
@@ -32,7 +32,7 @@ static bool artifact(struct slice line, struct slice *id, enum part *part, struc
 	*id = open ? slice_of(open + 1, (size_t)(mark - open - 1)) : SLICE("");
 	for (int i = 0; i < PARTS_OF_LOG; i++) {
 		size_t n = strlen(names[i]);
-		/* an empty line has lost its blank */
+		/* an empty line lacks the blank */
 		if (slice_starts(rest, names[i]) || (rest.n == n - 1 && !memcmp(rest.p, names[i], n - 1))) {
 			*part = (enum part)i;
 			*text = rest.n >= n ? slice_of(rest.p + n, rest.n - n) : SLICE("");
@@ -54,7 +54,7 @@ static struct compilation *compilation_of(struct log *l, struct slice id)
 	return &l->c[l->n++];
 }
 
-/* The forward's texts end where the backward's of the same id begin. */
+/* The forward's texts end where the backward's with the same id start. */
 static void done(struct log *l, struct compilation *c)
 {
 	struct kernelmap_input in = {0};
@@ -101,7 +101,7 @@ static void take_part(struct log *l, struct compilation *c, enum part part, stru
 		const char *class = slice_find(text, "class ");
 		if (slice_starts(text, "TRACED GRAPH"))
 			buf_reset(&c->text[part]);
-		if (class && slice_find(text, "(torch.nn.Module):")) /* its file stands before it */
+		if (class && slice_find(text, "(torch.nn.Module):")) /* its file precedes it */
 			text = slice_of(class, (size_t)(text.p + text.n - class));
 		else if (!c->text[part].len)
 			return;

@@ -2,8 +2,8 @@
 
 #define CANDIDATES 8
 #define ROUNDS 4
-#define USES_MAX 256      /* of one value that are looked at */
-#define BUDGET (1u << 23) /* comparisons of an operation with a node, per kernel: no recorded one needs a hundredth */
+#define USES_MAX 256      /* examined per value */
+#define BUDGET (1u << 23) /* comparisons of an operation with a node, per kernel: no recorded kernel needs 1 % of it */
 
 /* ---- the graph ---- */
 
@@ -65,7 +65,7 @@ bool fx_is_view(const struct graph *g, uint32_t node)
 	return g->node[node].op == GRAPH_CALL_FUNCTION && one_of(fx_op_name(g, node), views, ARRAY_LEN(views));
 }
 
-/* A node that is a number: full([], 1.0), scalar_tensor(2). */
+/* A node with a constant number: full([], 1.0), scalar_tensor(2). */
 static bool fx_number(const struct graph *g, uint32_t node, double *v)
 {
 	const struct gnode *n = &g->node[node];
@@ -150,7 +150,7 @@ void fxindex_init(struct fxindex *x, const struct graph *g)
 			x->use = xcalloc(x->use_of[x->n + 1] + 1, sizeof(*x->use));
 		}
 	}
-	/* Each start has moved to the next one's: back again. */
+	/* Each start was advanced to the next one's: move them back. */
 	for (uint32_t i = x->n + 1; i > 0; i--)
 		x->use_of[i] = x->use_of[i - 1];
 	x->use_of[0] = 0;
@@ -188,7 +188,7 @@ uint32_t fxindex_bound(const struct fxindex *x, struct slice buffer)
 	return node;
 }
 
-/* ---- does an operation fit a node? ---- */
+/* ---- does an operation match a node? ---- */
 
 struct matcher {
 	struct opmatch *m;
@@ -208,7 +208,7 @@ static bool is_allowed(const struct matcher *w, uint32_t node)
 	return !w->allowed || (w->allowed[node / 8] >> (node % 8) & 1) || graph_is_getitem(w->x->g, node);
 }
 
-/* The operands of a node as operations see them: tensors by what they stand for, and numbers. */
+/* The operands of a node in terms of operations: tensors by their representative, and numbers. */
 struct inputs {
 	struct {
 		bool tensor;
@@ -252,7 +252,7 @@ static void inputs_of(const struct matcher *w, uint32_t node, struct inputs *in)
 static bool same_number(double a, double b)
 {
 	double d = a > b ? a - b : b - a, size = a < 0 ? -a : a;
-	return a == b || (a != a && b != b) || d <= 1e-6 * size; /* code has them as their type prints them */
+	return a == b || (a != a && b != b) || d <= 1e-6 * size; /* code has them as printed by their type */
 }
 
 static bool ordered(struct slice name)
@@ -269,7 +269,7 @@ static uint32_t known(const struct matcher *w, uint32_t op)
 	return how == MATCH_SAME || how == MATCH_GUESS ? w->m[v].fx : NONE;
 }
 
-/* The value that an index was made of, when that is one: code adds sizes and compares before it uses one. */
+/* The value that an index was computed from, if it is one: code adds sizes and compares before using it. */
 static uint32_t leaf(const struct matcher *w, uint32_t op)
 {
 	for (int hops = 0; hops < 16; hops++) {
@@ -282,7 +282,7 @@ static uint32_t leaf(const struct matcher *w, uint32_t op)
 			if (a == NONE || w->s->op[a].kind == OP_CONST)
 				continue;
 			if (only == NONE || a < only)
-				only = a; /* the earliest: the others are made of it */
+				only = a; /* the earliest: the others are computed from it */
 		}
 		if (only == NONE)
 			return v;
@@ -303,7 +303,7 @@ static uint32_t operands(const struct matcher *w, uint32_t op, uint32_t *value)
 	return n;
 }
 
-/* Does operation `op`, as `name`, compute node u? *open: an operand that is not known yet, which then must be *is. */
+/* Does operation `op`, under `name`, compute node u? *open: a still unknown operand, which then must be *is. */
 static bool fits(const struct matcher *w, uint32_t op, uint32_t u, uint32_t *open, uint32_t *is)
 {
 	const struct seqop *o = &w->s->op[op];
@@ -362,7 +362,7 @@ static bool fits(const struct matcher *w, uint32_t op, uint32_t u, uint32_t *ope
 			return false;
 		taken[k] = true;
 	}
-	for (uint32_t k = 0; k < in.n; k++) { /* every tensor of the node is used, and every number of an arithmetic one */
+	for (uint32_t k = 0; k < in.n; k++) { /* every tensor operand of the node must be used, and every number of an arithmetic one */
 		if (taken[k])
 			continue;
 		if (!in.at[k].tensor) {
@@ -382,7 +382,7 @@ static bool fits(const struct matcher *w, uint32_t op, uint32_t u, uint32_t *ope
 	return left ? *is != NONE : true;
 }
 
-/* Two calls alike but for the names of their results. */
+/* Two calls that differ only in the names of their results. */
 static bool alike(const struct graph *g, uint32_t a, uint32_t b)
 {
 	const struct gnode *x = &g->node[a], *y = &g->node[b];
@@ -409,7 +409,7 @@ static bool is_result(const struct matcher *w, uint32_t item, uint32_t node)
 	return of == node;
 }
 
-/* All that v was computed from, up to what is known, is a step of node. */
+/* Everything that v was computed from, back to known values, is a step of node. */
 static void mark_steps(struct matcher *w, uint32_t v, uint32_t node)
 {
 	uint32_t stack[256], n = 0;
@@ -421,7 +421,7 @@ static void mark_steps(struct matcher *w, uint32_t v, uint32_t node)
 			uint32_t a = opseq_value(w->s, w->s->arg[o->arg + i]);
 			if (a == NONE || w->s->op[a].kind == OP_CONST)
 				continue;
-			/* Nodes come in the order of their operands: what is said to be a later one is none that this is made of. */
+			/* Nodes come after their operands: this cannot be computed from a later node. */
 			if (w->m[a].how != MATCH_NONE && (w->m[a].how != MATCH_PART || w->m[a].fx != node) &&
 			    (w->m[a].fx <= node || w->s->op[a].kind == OP_LOAD || is_result(w, w->m[a].fx, node)))
 				continue;
@@ -457,7 +457,7 @@ static bool guessed(const struct matcher *w, uint32_t op)
 	return false;
 }
 
-/* Among the users of value f: the nodes that the operation can be. */
+/* Among the users of value f: the nodes that may be the operation. */
 static bool match_users(struct matcher *w, uint32_t op, uint32_t f)
 {
 	const struct fxindex *x = w->x;
@@ -490,7 +490,7 @@ static bool match_users(struct matcher *w, uint32_t op, uint32_t f)
 	if (!fitting)
 		return false;
 	if (best_open != NONE) {
-		/* The open operand is the result of another node, if that is possible. */
+		/* The open operand is the result of another node, if possible. */
 		bool could = false;
 		uint32_t maker = best_is;
 		if (graph_is_getitem(x->g, maker)) {
@@ -510,7 +510,7 @@ static bool match_users(struct matcher *w, uint32_t op, uint32_t f)
 	return true;
 }
 
-/* Operators that are one operation: what is left of them is no step of anything else. */
+/* Operators that are one operation: they are not a step of anything else. */
 static bool is_simple(struct slice name)
 {
 	static const char *const names[] = {
@@ -550,20 +550,20 @@ static uint32_t users(const struct matcher *w, uint32_t op, uint32_t f, uint32_t
 		if ((n && out[n - 1] == u) || !is_allowed(w, u) || graph_is_getitem(x->g, u))
 			continue;
 		struct slice name = op_canonical(fx_op_name(x->g, u));
-		if (is_simple(name) != simple || (simple && slice_eq(name, w->s->op[op].name))) /* it would have fitted */
+		if (is_simple(name) != simple || (simple && slice_eq(name, w->s->op[op].name))) /* it would have matched */
 			continue;
 		out[n++] = u;
 	}
 	return n;
 }
 
-/* Which nodes can the operation be a step of: those that use all the known values it is made of. */
+/* The nodes that the operation may be a step of: those that use all the known values it is computed from. */
 static void candidates(struct matcher *w, uint32_t op)
 {
 	uint32_t value[OPSEQ_ARGS + 1], n = operands(w, op, value), list[64 + CANDIDATES];
 	const struct seqop *o = &w->s->op[op];
-	/* The simple operations match only where nothing else does: mul of booleans is an "and". Last, an operand that is a node's
-	 * result by its value may be a step of another node all the same: var_mean subtracts the mean, as layer_norm does after it. */
+	/* The simple operations match only if nothing else does: mul of booleans is an "and". Last, an operand that is a node's
+	 * result by value may still be a step of another node: var_mean subtracts the mean, as layer_norm does after it. */
 	for (int way = 0; way < 3; way++) {
 		bool any = false, simple = way == 1;
 		w->n_cand[op] = 0;
@@ -643,7 +643,7 @@ static void match_store(struct matcher *w, uint32_t op)
 			mark_steps(w, v, maker);
 		}
 	}
-	/* Nothing says otherwise: the value that is stored is the result of the one node that it can be a step of. */
+	/* Unless contradicted, the stored value is the result of the only node that it can be a step of. */
 	if (known(w, v) == NONE && w->n_cand[v] == 1 && known_as == NONE && w->m[v].how == MATCH_NONE) {
 		w->m[v].how = MATCH_PART;
 		w->m[v].fx = w->cand[v][0];
@@ -681,7 +681,7 @@ static void match_op(struct matcher *w, uint32_t op)
 	}
 }
 
-/* Numbers belong to whoever uses them, when that is one node. */
+/* Numbers belong to their user, if that is one node. */
 static void give_numbers(struct matcher *w)
 {
 	for (uint32_t i = 0; i < w->s->n_op; i++)
@@ -717,7 +717,7 @@ void opmatch_fx(struct opmatch *m, const struct opseq *s, struct fxindex *x, con
 		for (uint32_t i = 0; i < s->n_op; i++)
 			match_op(&w, i);
 	}
-	for (uint32_t i = 0; i < s->n_op; i++) /* steps of one node, whatever its result is */
+	for (uint32_t i = 0; i < s->n_op; i++) /* steps of one node, whatever its result */
 		if (m[i].how == MATCH_NONE && w.n_cand[i] == 1 && s->op[i].kind <= OP_REDUCE && s->op[i].kind != OP_CONST) {
 			m[i].how = MATCH_PART;
 			m[i].fx = w.cand[i][0];

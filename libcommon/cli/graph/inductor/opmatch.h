@@ -1,26 +1,26 @@
-/* opmatch.h - operations of a kernel or of the IR (opseq.h) held against the FX graph, and against one another, by the flow of data.
+/* opmatch.h - matches operations of a kernel or of the IR (opseq.h) with the FX graph, and with each other, by data flow.
  *
  *     struct fxindex x;
  *     fxindex_init(&x, &graph);
- *     fxindex_bind(&x, SLICE("buf0"), node);             // what a buffer is known to hold
+ *     fxindex_bind(&x, SLICE("buf0"), node);             // a buffer's known content
  *     struct opmatch *m = xcalloc(s.n_op, sizeof(*m));
  *     opmatch_fx(m, &s, &x, allowed);                    // allowed: bit per node of the graph, or NULL
  *     m[i].fx, m[i].how
  *     fxindex_release(&x);
  *
- * The text of IR and kernels does not say which FX node an operation comes from. It is found so:
- *  - a load of an input is its placeholder (nodes that only turn, resize or cast a tensor stand for it); a load of a buffer what was
+ * The text of IR and kernels does not say which FX node an operation comes from. It is found as follows:
+ *  - a load of an input is its placeholder (nodes that only permute, reshape or cast a tensor count as it); a load of a buffer is what was
  *    found to be stored there.
  *  - an operation whose operands are known, whose name is that of an ATen operator (op_canonical), and whose numbers agree, is the node
- *    that takes these operands: MATCH_SAME.
- *  - an operation that is none of these, but is computed only from operands of one node that some other way is not accounted for, is a
- *    step of that node (mean, var_mean, index and whatever else is lowered into several operations): MATCH_PART. Which value is
- *    the node's result is known when a user of it is found, or what the wrapper returns.
- *  - where several nodes would do (two that are alike but for how they turn their operands), the first that is not yet taken is
- *    MATCH_GUESS, and so is what depends on it alone.
- *  - else there is no answer: MATCH_NONE.
+ *    with these operands: MATCH_SAME.
+ *  - any other operation that is computed only from operands of one node, not otherwise accounted for, is a
+ *    step of that node (mean, var_mean, index and anything else lowered to several operations): MATCH_PART. Which value is
+ *    the node's result is known once a user of it is found, or from what the wrapper returns.
+ *  - if several nodes match (two that differ only in how they permute their operands), the first unused one is
+ *    MATCH_GUESS, and so is whatever depends on it alone.
+ *  - otherwise there is no match: MATCH_NONE.
  *
- * opmatch_ir gives each operation of a kernel the operation of the IR that computes the same from the same buffers.
+ * opmatch_ir matches each operation of a kernel with the operation of the IR that computes the same from the same buffers.
  */
 #ifndef PT2_INDUCTOR_OPMATCH_H
 #define PT2_INDUCTOR_OPMATCH_H
@@ -39,24 +39,24 @@ struct fxindex {
 	const struct graph *g;
 	uint32_t n;
 	uint32_t *rep;          /* per node: the node whose values it has */
-	uint32_t *use_of, *use; /* per node: who uses its values: use[use_of[i] .. use_of[i + 1]) */
+	uint32_t *use_of, *use; /* per node: users of its values: use[use_of[i] .. use_of[i + 1]) */
 	struct intern buffers;
 	uint32_t *bound, cap_bound;
-	uint32_t *used, round; /* opmatch_fx: nodes that are taken in this call of it */
+	uint32_t *used, round; /* opmatch_fx: nodes used in this call of it */
 };
 
 void fxindex_init(struct fxindex *x, const struct graph *g);
 void fxindex_release(struct fxindex *x);
 void fxindex_bind(struct fxindex *x, struct slice buffer, uint32_t node);
 uint32_t fxindex_bound(const struct fxindex *x, struct slice buffer); /* NONE */
-/* Does the node only show its operand in another form: permute, view, clone, convert_element_type, ...? */
+/* Does the node only change the form of its operand: permute, view, clone, convert_element_type, ...? */
 bool fx_is_view(const struct graph *g, uint32_t node);
 /* "add" of torch.ops.aten.add.Tensor. */
 struct slice fx_op_name(const struct graph *g, uint32_t node);
 
 /* Stores bind their buffers in x. */
 void opmatch_fx(struct opmatch *m, const struct opseq *s, struct fxindex *x, const uint8_t *allowed);
-/* m is the kernel's; storage: names of buffers of the kernel -> of the IR (NULL: the same). */
+/* m is the kernel's; storage: names of the kernel's buffers -> of the IR's (NULL: the same). */
 void opmatch_ir(struct opmatch *m, const struct opseq *kernel, const struct opseq *ir, const struct outcode *storage);
 
 #endif

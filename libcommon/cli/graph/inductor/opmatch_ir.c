@@ -1,4 +1,4 @@
-/* opmatch_ir.c - operations of a kernel against those of the IR, by numbers of their values. */
+/* opmatch_ir.c - operations of a kernel matched with those of the IR, by value numbers. */
 #include "graph/inductor/opmatch.h"
 
 struct numbering {
@@ -7,13 +7,13 @@ struct numbering {
 	struct buf key;
 };
 
-/* While the kernel's are numbered: where in the IR it is. Code is generated in the order of the IR's operations, so that a line of no
- * known form that stands where exactly one operation is missing is that one, if what uses its value then fits, too. */
+/* The position in the IR while the kernel's operations are numbered. Code is generated in the IR's order, so a line of unknown form where
+ * exactly one operation is missing is that operation, if what uses its value matches then, too. */
 struct gap {
 	const struct opseq *ir;
 	const uint32_t *number;
 	const uint32_t *first;  /* per number: operation of the IR + 1 */
-	uint32_t n_numbers, at; /* operations of the IR up to here were met */
+	uint32_t n_numbers, at; /* operations of the IR up to here were matched */
 };
 
 static uint32_t gap_number(const struct gap *gap)
@@ -60,7 +60,7 @@ static void number_ops(struct numbering *v, const struct opseq *s, const struct 
 		    gap->first[v->number[i]] > gap->at)
 			gap->at = gap->first[v->number[i]];
 	}
-	/* A line that was taken for the missing operation, and nothing that uses it fits: it is not. */
+	/* A line was taken for the missing operation, but nothing that uses it matches: undo that. */
 	for (uint32_t i = 0; gap && i < s->n_op; i++) {
 		bool used = false;
 		if (!slice_is(s->op[i].name, "?") || v->number[i] >= gap->n_numbers)
@@ -80,7 +80,7 @@ void opmatch_ir(struct opmatch *m, const struct opseq *kernel, const struct opse
 	number_ops(&v, ir, storage, NULL);
 	ir_number = v.number;
 	uint32_t n_numbers = v.keys.n;
-	/* Several nodes may compute the same: the first at or behind the one of the line before. */
+	/* Several nodes may compute the same: take the first at or after the previous line's. */
 	first = xcalloc(n_numbers + 1, sizeof(*first));
 	FREED uint32_t *next = xcalloc(ir->n_op + 1, sizeof(*next));
 	for (uint32_t i = ir->n_op; i-- > 0;)

@@ -1,9 +1,9 @@
-/* opseq.c - lists of operations, and those of the IR. */
+/* opseq.c - lists of operations, and the IR's operations. */
 #include "graph/inductor/opseq.h"
 
 #include <math.h>
 
-/* Operations that code writes in several forms get one: maximum(x, 0) is relu(x), square(x) is mul(x, x). */
+/* Operations with several spellings get one: maximum(x, 0) is relu(x), square(x) is mul(x, x). */
 static uint32_t normal(const struct opseq *s, struct seqop *op, const uint32_t *args, uint32_t n, uint32_t out[2])
 {
 	if (op->kind != OP_CALC || !n || n > 2)
@@ -196,7 +196,7 @@ struct ir_part {
 	const struct irnode *n;
 };
 
-/* Values in the expression of an index: "20*indirect0 + p1" -> what set_indirect0 was given. */
+/* Values in the expression of an index: "20*indirect0 + p1" -> the argument of set_indirect0. */
 static uint32_t indirect(struct ir_part *p, struct slice get_index, uint32_t *args, uint32_t max)
 {
 	uint32_t n = 0;
@@ -310,13 +310,13 @@ static void add_op(struct ir_part *p, const struct irop *op)
 	struct seqop made = {.kind = OP_CALC, .name = op_canonical(op->name), .result = op->result, .line = op->line, .node = p->node};
 	uint32_t args[OPSEQ_ARGS], n;
 	bool number;
-	if (op->self && slice_is(op->name, "getitem")) { /* of a reduction of several results */
+	if (op->self && slice_is(op->name, "getitem")) { /* of a reduction with several results */
 		uint32_t of = opseq_find(p->s, op->args);
 		opseq_name(p->s, op->result, opseq_add(p->s, made, &of, 1), 0);
 		return;
 	}
 	if (op->self && slice_is(op->name, "get_index")) {
-		/* Only its name is needed, for the load that has it. */
+		/* Only its name is needed, for the load that uses it. */
 		made.kind = OP_NOTE;
 		made.buffer = ir_unquote(slice_trim(op->args));
 		opseq_name(p->s, op->result, opseq_add(p->s, made, NULL, 0), 0);
@@ -346,7 +346,7 @@ static void add_op(struct ir_part *p, const struct irop *op)
 	}
 	uint32_t at = opseq_add(p->s, made, args, n);
 	opseq_name(p->s, op->result, at, 0);
-	if (slice_starts(op->name, "set_indirect")) /* the index calls it indirect0 */
+	if (slice_starts(op->name, "set_indirect")) /* the index names it indirect0 */
 		opseq_name(p->s, slice_of(op->name.p + 4, op->name.n - 4), at, 0);
 }
 

@@ -1,5 +1,5 @@
-/* opseq.h - what a kernel computes, as a list of operations: from the IR's loop bodies, or from the kernel's own text. Both come in
- * the same words, so that they can be held against one another, and against the FX graph (opmatch.h).
+/* opseq.h - what a kernel computes, as a list of operations: from the IR's loop bodies, or from the kernel's own text. Both use
+ * the same names, so that they can be matched with each other and with the FX graph (opmatch.h).
  *
  *     struct opseq s = {0};
  *     opseq_add_ir(&s, &ir, node);                          // one call per IR node, in order
@@ -7,7 +7,7 @@
  *     s.op[i].name, s.op[i].line
  *     opseq_release(&s);
  *
- * Of IR (torch 2.13, torch/_inductor/ops_handler.py) and of the text of kernels (codegen/cpp.py, CppOverrides and
+ * From IR (torch 2.13, torch/_inductor/ops_handler.py) and from the text of kernels (codegen/cpp.py, CppOverrides and
  * CppVecOverrides; codegen/triton.py, TritonKernelOverrides):
  *
  *     neg = ops.neg(load_1)                                       neg
@@ -20,12 +20,12 @@
  *     tmp3.store(out_ptr0 + static_cast<int64_t>(x0));            store
  *     tmp0 = tl.load(in_ptr0 + (x0), xmask)                       Triton's
  *
- * Casts and broadcasts are OP_ALIAS: the same value in another form. An expression that is none of the known forms is an
- * operation "?" of all values that it names.
+ * Casts and broadcasts are OP_ALIAS: the same value in another form. An expression of unknown form is an
+ * operation "?" of all values that it mentions.
  *
- * A name stands for what was assigned to it last in its block or one around it. What is loaded from a pointer that the kernel has
- * stored to, or the IR from a buffer that an earlier node of the list stored, is what was stored: OP_ALIAS again.
- * No recursion; OPSEQ_MAX operations; work is linear but for OPSEQ_SCOPE names that are looked through for each.
+ * A name means its last assignment in its block or an enclosing one. A load from a pointer to which the kernel
+ * stored, or in the IR from a buffer that an earlier node of the list stored, is the stored value: OP_ALIAS again.
+ * No recursion; OPSEQ_MAX operations; work is linear, except for a search of OPSEQ_SCOPE names for each.
  */
 #ifndef PT2_INDUCTOR_OPSEQ_H
 #define PT2_INDUCTOR_OPSEQ_H
@@ -37,7 +37,7 @@
 #define OPSEQ_ARGS 16
 
 enum op_kind {
-	OP_LOAD,   /* buffer; more arguments: values its index is made of */
+	OP_LOAD,   /* buffer; more arguments: the values in its index */
 	OP_CONST,  /* number */
 	OP_CALC,   /* name of arguments */
 	OP_REDUCE, /* name ("sum", "max", "any", "welford", ...) of arguments */
@@ -50,11 +50,11 @@ struct seqop {
 	uint8_t kind;
 	bool has_number;
 	struct slice name;   /* canonical: "add", "truediv", "maximum"; "?" */
-	struct slice buffer; /* of loads and stores: the buffer, or of a kernel's text the parameter's name */
+	struct slice buffer; /* of loads and stores: the buffer, or the parameter's name in a kernel's text */
 	struct slice result; /* "tmp3", "mul_1" */
 	double number;
 	uint32_t arg, n_args; /* indices of operations, in opseq.arg */
-	uint32_t line;        /* of the text that it was read from */
+	uint32_t line;        /* in the text that it was read from */
 	uint32_t node;        /* of the IR; NONE for kernels */
 };
 
@@ -62,13 +62,13 @@ struct opseq {
 	struct seqop *op;
 	uint32_t *arg;
 	uint32_t n_op, n_arg, cap_op, cap_arg;
-	/* while it is made */
+	/* during construction */
 	struct {
 		struct slice name;
 		uint32_t op, depth;
 	} * scope;
 	uint32_t n_scope, cap_scope;
-	/* The value that a buffer or pointer holds; of: the pointer it is another name of; read: since the last store. */
+	/* The value that a buffer or pointer holds; of: the pointer that it aliases; read: since the last store. */
 	struct {
 		struct slice name, of;
 		uint32_t op;
@@ -76,13 +76,13 @@ struct opseq {
 	} * memory;
 	struct {
 		uint32_t row, op;
-	} * undo; /* what a row held before */
+	} * undo; /* the previous content of a row */
 	uint32_t n_memory, cap_memory, n_undo, cap_undo;
 };
 
 void opseq_add_ir(struct opseq *s, const struct irtext *ir, uint32_t node);
-/* The names that a kernel's parameters have at its call: the buffers that they hold before it, and after it. Empty: no buffer. A pointer
- * that is no parameter (local buffers) keeps its name. */
+/* The kernel's arguments at a call: the buffers that its parameters hold before it, and after it. Empty: no buffer. A pointer
+ * that is not a parameter (local buffers) keeps its name. */
 struct opseq_param {
 	struct slice name, loaded, stored;
 };
@@ -91,9 +91,9 @@ void opseq_add_kernel(struct opseq *s, struct slice text, enum outlang lang, con
 void opseq_release(struct opseq *s);
 /* Gives all spellings of an operation one name: "max_propagate_nan", "std::max", "maximum" -> "maximum". */
 struct slice op_canonical(struct slice name);
-/* The value behind aliases. */
+/* The value after resolving aliases. */
 uint32_t opseq_value(const struct opseq *s, uint32_t op);
-/* A number as code writes it: 1.0, -3L, 1e-05, inf, std::numeric_limits<float>::infinity(), True. */
+/* A number as written in code: 1.0, -3L, 1e-05, inf, std::numeric_limits<float>::infinity(), True. */
 bool op_number(struct slice text, double *v);
 
 /* For the parts: */
@@ -101,6 +101,6 @@ uint32_t opseq_add(struct opseq *s, struct seqop op, const uint32_t *args, uint3
 void opseq_name(struct opseq *s, struct slice name, uint32_t op, uint32_t depth);
 uint32_t opseq_find(const struct opseq *s, struct slice name);
 void opseq_put(struct opseq *s, struct slice buffer, uint32_t op);
-uint32_t opseq_get(const struct opseq *s, struct slice buffer); /* what was stored there, NONE */
+uint32_t opseq_get(const struct opseq *s, struct slice buffer); /* what was stored there, or NONE */
 
 #endif

@@ -8,8 +8,8 @@ struct body {
 	const struct opseq_param *param;
 	uint32_t n_params;
 	uint32_t line, depth;
-	uint32_t undo;        /* where the stores of the loop's main part begin */
-	struct slice pending; /* "auto tmp0 = [&] {": what the block returns */
+	uint32_t undo;        /* where the stores of the loop's main part start */
+	struct slice pending; /* "auto tmp0 = [&] {": the block's return value */
 	uint32_t pending_depth;
 };
 
@@ -36,7 +36,7 @@ static const struct opseq_param *param_of(const struct body *b, struct slice nam
 	return NULL;
 }
 
-/* tmp_acc0_vec, masked_tmp_acc0_vec_arr, _tmp4 -> tmp_acc0, _tmp4: empty when it is no accumulator */
+/* tmp_acc0_vec, masked_tmp_acc0_vec_arr, _tmp4 -> tmp_acc0, _tmp4: empty if it is not an accumulator */
 static struct slice accumulator(const struct body *b, struct slice name)
 {
 	if (b->lang == OUT_TRITON)
@@ -51,7 +51,7 @@ static struct slice accumulator(const struct body *b, struct slice name)
 	return slice_of(s.p, n);
 }
 
-/* A value by its name: a variable, or what an accumulator holds. */
+/* A value by its name: a variable, or an accumulator's content. */
 static uint32_t value_named(const struct body *b, struct slice name)
 {
 	uint32_t at = opseq_find(b->s, name);
@@ -63,7 +63,7 @@ static uint32_t value_named(const struct body *b, struct slice name)
 
 static bool is_variable(struct slice name) { return slice_starts(name, "tmp") || slice_starts(name, "_tmp"); }
 
-/* The values that a text names, each once. */
+/* The values mentioned in a text, each once. */
 static uint32_t values_in(const struct body *b, struct slice s, uint32_t *args, uint32_t max)
 {
 	uint32_t n = 0;
@@ -85,12 +85,12 @@ static uint32_t values_in(const struct body *b, struct slice s, uint32_t *args, 
 	return n;
 }
 
-/* ---- taking expressions apart ---- */
+/* ---- parsing expressions ---- */
 
 static bool opens(char c) { return c == '(' || c == '[' || c == '{'; }
 static bool closes(char c) { return c == ')' || c == ']' || c == '}'; }
 
-/* From an opening bracket: behind the one that closes it; 0: none does. */
+/* From an opening bracket: the offset after the closing one; 0: none. */
 static size_t group(struct slice s, size_t i)
 {
 	int depth = 0;
@@ -126,7 +126,7 @@ static bool next_arg(struct slice *rest, struct slice *arg)
 }
 
 /* "at::vec::convert<float,1>(tmp0, 8)", "tmp0.template cast<float,1>()", "std::exp(tmp1)": the last name before the brackets that
- * end the expression, what stands before that name, and between the brackets. decltype(tmp0)(x) has the name "decltype". */
+ * end the expression, what precedes that name, and what is between the brackets. decltype(tmp0)(x) has the name "decltype". */
 struct call {
 	struct slice before, name, args;
 };
@@ -136,7 +136,7 @@ static bool whole_call(struct slice e, struct call *c)
 		return false;
 	size_t i = e.n;
 	int depth = 0;
-	while (i-- > 0) { /* the bracket that the last one closes */
+	while (i-- > 0) { /* the bracket closed by the last one */
 		depth += closes(e.p[i]);
 		depth -= opens(e.p[i]);
 		if (!depth)
@@ -207,7 +207,7 @@ static bool converts(struct slice name)
 	return slice_any(name, names, slice_is);
 }
 
-/* Is what stands before a name a value's ("tmp0."), not a scope's ("std::", "tl.")? */
+/* Is the prefix of a name a value's ("tmp0."), not a scope's ("std::", "tl.")? */
 static bool of_value(const struct body *b, struct slice before, struct slice *value)
 {
 	if (!slice_ends(before, ".") && !slice_ends(before, ".template "))
@@ -217,7 +217,7 @@ static bool of_value(const struct body *b, struct slice before, struct slice *va
 	return (name.n && !s.n) ? value_named(b, name) != NONE : slice_ends(*value, ")");
 }
 
-/* Without brackets, casts and broadcasts around it. */
+/* Strips surrounding brackets, casts and broadcasts. */
 static struct slice bare(const struct body *b, struct slice e)
 {
 	for (int i = 0; i < 32; i++) {
@@ -247,7 +247,7 @@ static struct slice bare(const struct body *b, struct slice e)
 			e = value;
 			continue;
 		}
-		/* before it only a scope: no operator */
+		/* only a scope before it: not an operator */
 		if (slice_chr(c.before, ' '))
 			return e;
 		rest = c.args;
@@ -273,7 +273,7 @@ static uint32_t unknown(struct body *b, struct slice e)
 	return n ? add_op(b, (struct seqop){.kind = OP_CALC, .name = SLICE("?")}, args, n) : NONE;
 }
 
-/* An operand: a name, a number, or what is not looked into. */
+/* An operand: a name, a number, or something that is not analyzed. */
 static uint32_t operand(struct body *b, struct slice e)
 {
 	double v;
@@ -331,7 +331,7 @@ static bool is_load(const struct body *b, struct slice e, struct slice *pointer,
 
 /* ---- operations ---- */
 
-/* " OP " outside of brackets, if there is exactly one; of comparisons that is in brackets of its own. */
+/* " OP " outside of brackets, if there is exactly one; for comparisons that is in its own brackets. */
 static bool infix(struct slice e, struct slice *left, struct slice *right, const char **name)
 {
 	static const struct {
@@ -497,7 +497,7 @@ static void store(struct body *b, struct slice pointer, struct slice value)
 	const struct opseq_param *p = param_of(b, name);
 	if (of == NONE || !name.n)
 		return;
-	/* A value that was stored there before and read again is an intermediate one. */
+	/* A value stored there earlier and read again is an intermediate one. */
 	uint32_t first = b->s->n_op > OPSEQ_SCOPE ? b->s->n_op - OPSEQ_SCOPE : 0;
 	for (uint32_t i = 0; i < b->s->n_memory && p; i++)
 		for (uint32_t k = first; b->s->memory[i].read && slice_eq(b->s->memory[i].name, name) && k < b->s->n_op; k++)
@@ -557,7 +557,7 @@ static void assign(struct body *b, struct slice name, struct slice e, bool decla
 		opseq_name(b->s, name, expression(b, e, name), b->depth);
 }
 
-/* at::vec::transpose_mxn<float,8,8>(in_ptr0 + ..., ld, tmp0, 8): a tile, turned */
+/* at::vec::transpose_mxn<float,8,8>(in_ptr0 + ..., ld, tmp0, 8): a transposed tile */
 static void transpose(struct body *b, struct slice line)
 {
 	struct slice rest, from, ld, to;
@@ -636,7 +636,7 @@ static void statement(struct body *b, struct slice line)
 	if (is_variable(name) && (slice_is(s, " =") || slice_is(s, " = [&]"))) {
 		b->pending = name;
 		b->pending_depth = b->depth;
-	} else if (slice_is(name, "tmpbuf") && s.n && *s.p == '[') { /* a vector put together from elements far apart */
+	} else if (slice_is(name, "tmpbuf") && s.n && *s.p == '[') { /* a vector assembled from scattered elements */
 		size_t g = group(s, 0);
 		struct slice pointer, index;
 		if (g && slice_starts(after(s, g), " = ") && is_load(b, after(s, g + 3), &pointer, &index))
@@ -657,7 +657,7 @@ static void scope_end(struct body *b)
 		b->s->n_scope--;
 }
 
-/* The rest of a loop, behind its main part: for it the main part has not stored anything. */
+/* The remainder loop after a loop's main part: the main part's stores do not count for it. */
 static bool is_rest(struct slice line)
 {
 	if (slice_starts(line, "if(C10_UNLIKELY("))

@@ -1,4 +1,4 @@
-/* outcode.c - Python wrappers of Inductor, by lines. */
+/* outcode.c - Inductor's Python wrappers, line by line. */
 #include "graph/inductor/outcode.h"
 #include "base/rows.h"
 #include "graph/inductor/words.h"
@@ -81,7 +81,7 @@ struct comments {
 	bool mapping, fragment;
 };
 
-/* A line of a list that began above may come after other names: then it begins anew with what it had. */
+/* A line of a list started above may come after other names: then the list is copied to the end and continued. */
 static void append(struct outcode *o, struct outlist *l, struct slice name)
 {
 	for (uint32_t i = 0; i < l->n; i++)
@@ -143,7 +143,7 @@ uint32_t outcode_add_kernel(struct outcode *o, struct slice name, enum outlang l
 	GROW(o->kernel, o->n_kernel, o->cap_kernel, 1);
 	struct outkernel *k = &o->kernel[o->n_kernel];
 	*k = (struct outkernel){.name = name, .lang = lang, .text = text, .line = line, .param = {o->n_name, 0}};
-	/* Its parameters: the brackets behind the function's name. */
+	/* Its parameters: the brackets after the function's name. */
 	const char *at = lang == OUT_TRITON ? slice_find(text, "\ndef ") : slice_find(text, "extern \"C\"");
 	struct slice s = at ? slice_of(at, (size_t)(text.p + text.n - at)) : SLICE("");
 	const char *open = slice_chr(s, '(');
@@ -176,7 +176,7 @@ uint32_t outcode_kernel(const struct outcode *o, struct slice name) { return ind
 
 struct lines {
 	struct slice rest;
-	uint32_t n; /* of the line given last */
+	uint32_t n; /* of the last line returned */
 };
 
 static bool next(struct lines *l, struct slice *line)
@@ -206,7 +206,7 @@ static bool kernel(struct outcode *o, struct lines *l, struct slice line, const 
 	s = after(s, strlen(" = async_compile."));
 	enum outlang lang = language(s);
 	if (!behind(s, "'''").p)
-		return true; /* no text of its own: multi_kernel, user-defined */
+		return true; /* without its own text: multi_kernel, user-defined */
 	uint32_t first = l->n + 1;
 	const char *from = l->rest.p, *to = from;
 	while (next(l, &line)) {
@@ -224,7 +224,7 @@ static bool kernel(struct outcode *o, struct lines *l, struct slice line, const 
 
 /* ---- calls ---- */
 
-/* The first name of an argument that is no function's: "reinterpret_tensor(buf4, ...)", "c_void_p(buf4.data_ptr())" -> buf4. */
+/* The first name in an argument that is not a function's: "reinterpret_tensor(buf4, ...)", "c_void_p(buf4.data_ptr())" -> buf4. */
 static struct slice base_name(struct slice s)
 {
 	while (s.n) {

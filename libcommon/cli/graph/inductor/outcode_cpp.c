@@ -4,7 +4,7 @@
 #include "graph/inductor/outcode.h"
 #include "graph/inductor/words.h"
 
-/* Functions declared extern "C" that have a body: to the brace that closes it at the start of a line. */
+/* Functions declared extern "C" with a body: up to the closing brace at the start of a line. */
 static void find_kernels(struct outcode *o, struct slice text, bool kernel_file)
 {
 	struct slice rest = text, line;
@@ -41,7 +41,7 @@ static void find_kernels(struct outcode *o, struct slice text, bool kernel_file)
 	}
 }
 
-/* The lines of a text without the white space that the first of them begins with; *empty lines before that are left out. */
+/* The lines of a text without the indentation of the first one; *empty leading lines are skipped. */
 static struct slice without_indent(struct outcode *o, struct slice text, uint32_t *empty)
 {
 	struct slice rest = text, line;
@@ -62,7 +62,7 @@ static struct slice without_indent(struct outcode *o, struct slice text, uint32_
 	return indent ? arena_slice(&o->arena, buf_slice(&b)) : text;
 }
 
-/* Triton's kernels: a comment in the function that launches each of them (torch 2.13, torch/_inductor/codegen/cpp_wrapper_gpu.py,
+/* Triton's kernels: a comment in each kernel's launching function (torch 2.13, torch/_inductor/codegen/cpp_wrapper_gpu.py,
  * DeferredTritonCallWrapper.generate()):
  *
  *     static __attribute__((noinline)) void call_triton_poi_fused_cos_0(
@@ -125,7 +125,7 @@ static void add_call(struct outcode *o, const struct contract *c, const struct c
 	}
 }
 
-/* "// [Provenance debug handles] NAME:HANDLE": the next call at or after its line has it. */
+/* "// [Provenance debug handles] NAME:HANDLE": it belongs to the next call at or after its line. */
 static void find_handles(struct outcode *o, struct slice text)
 {
 	static const char mark[] = "[Provenance debug handles] ";
@@ -143,7 +143,7 @@ static void find_handles(struct outcode *o, struct slice text)
 	}
 }
 
-/* Values of one storage, in the order of the text: each is another name of the one before it. */
+/* Values of one storage, in text order: each is another name for the previous one. */
 static void add_aliases(struct outcode *o, const struct contract *c)
 {
 	uint32_t *last = xcalloc((size_t)c->n_storages + 1, sizeof(*last)); /* value + 1 */

@@ -5,7 +5,7 @@
 
 /* ---- lines of the head ---- */
 
-/* The text of a line that says it by its parts. */
+/* The text of a line that is given by its parts. */
 static void make_line(struct gjson *d, struct repro_line *l)
 {
 	LOCAL_BUF b = {0};
@@ -46,16 +46,16 @@ static int read_line(struct gjson *d, uint32_t obj)
 	bool by_parts = l.kind == REPRO_ENV_SET || l.kind == REPRO_ENV_POP || l.kind == REPRO_CONFIG || l.kind == REPRO_SYMBOL;
 	bool has_text = json_get(&d->t, obj, "text") != NONE;
 	if (by_parts && !l.name.n)
-		return gj_bad(d, obj, "a line of this kind needs a name");
+		return gj_bad(d, obj, "a line of this kind requires a name");
 	if (!has_text && !by_parts && l.kind != REPRO_COMMENT)
-		return gj_bad(d, obj, "a line of this kind needs its text");
+		return gj_bad(d, obj, "a line of this kind requires its text");
 	if (!has_text)
 		make_line(d, &l);
 	*repro_add_line(d->r, l.kind, l.text) = l;
 	return 0;
 }
 
-/* A setting as Python has it: True, None, 'text', a number. */
+/* A setting in Python's form: True, None, 'text', a number. */
 static int python_value(struct gjson *d, uint32_t k, struct slice *out)
 {
 	static const char *const word[] = {[JSON_NULL] = "None", [JSON_FALSE] = "False", [JSON_TRUE] = "True"};
@@ -64,7 +64,7 @@ static int python_value(struct gjson *d, uint32_t k, struct slice *out)
 	int rc = 0;
 	uint8_t type = d->t.tok[k].type;
 	if (type == JSON_ARRAY || type == JSON_OBJECT)
-		return gj_bad(d, k, "a setting is to be a string, a number, true, false or null (others: a line of \"head\")");
+		return gj_bad(d, k, "a setting must be a string, a number, true, false or null (put others into a line of \"head\")");
 	if (type == JSON_NUMBER)
 		buf_add_slice(&b, json_slice(&d->t, k));
 	else if (type != JSON_STRING)
@@ -75,20 +75,20 @@ static int python_value(struct gjson *d, uint32_t k, struct slice *out)
 	return rc;
 }
 
-/* "env": {"NAME": "value", "OTHER": null}, "config": {"torch._inductor.config.x": true}, "symbols": {"s77": 6}: lines, in short. */
+/* "env": {"NAME": "value", "OTHER": null}, "config": {"torch._inductor.config.x": true}, "symbols": {"s77": 6}: lines, in short form. */
 static int read_settings(struct gjson *d, uint32_t obj, enum repro_line_kind kind, const char *what)
 {
 	const struct json_tape *t = &d->t;
 	if (obj == NONE)
 		return 0;
 	if (!json_is(t, obj, JSON_OBJECT))
-		return gj_bad(d, obj, "%s is to be an object", what);
+		return gj_bad(d, obj, "%s must be an object", what);
 	json_each_pair(t, obj, k) {
 		int64_t v;
 		bool pop = kind == REPRO_ENV_SET && json_is(t, k + 1, JSON_NULL);
 		struct repro_line *l = repro_add_line(d->r, pop ? REPRO_ENV_POP : kind, SLICE(""));
 		if (kind == REPRO_SYMBOL && !json_i64(t, k + 1, &v))
-			return gj_bad(d, k + 1, "the value of a symbol is to be an integer");
+			return gj_bad(d, k + 1, "the value of a symbol must be an integer");
 		if (gj_keep(d, k, "a name", &l->name) < 0 ||
 		    (!pop && (kind == REPRO_ENV_SET ? gj_keep(d, k + 1, "the value of a variable", &l->value)
 						    : python_value(d, k + 1, &l->value)) < 0))
@@ -128,8 +128,8 @@ static int read_input(struct gjson *d, uint32_t obj)
 	if (in.kind != REPRO_TENSOR)
 		return 0;
 	if (in.meta == NONE || d->g->meta[in.meta].kind != GMETA_TENSOR || d->g->meta[in.meta].dtype == DTYPE_NONE)
-		return gj_bad(d, obj, "a tensor needs its \"meta\" with dtype and size");
-	return in.storage == NONE ? gj_bad(d, obj, "a tensor needs its \"storage\"") : 0;
+		return gj_bad(d, obj, "a tensor requires \"meta\" with dtype and size");
+	return in.storage == NONE ? gj_bad(d, obj, "a tensor requires \"storage\"") : 0;
 }
 
 static void bytes_member(struct gjson *d, struct slice *bytes)
@@ -146,7 +146,7 @@ static void bytes_member(struct gjson *d, struct slice *bytes)
 		if (base64_decode(&b, text.p, text.n))
 			*bytes = arena_slice(&d->r->arena, buf_slice(&b));
 		else
-			gj_bad(d, d->k, "\"base64\" is none");
+			gj_bad(d, d->k, "\"base64\" is not valid base64");
 		buf_release(&b);
 	}
 }
@@ -167,7 +167,7 @@ static int read_storage(struct gjson *d, uint32_t obj)
 	if (gj_read_row(d, obj, "a storage", storage_row, &s) < 0)
 		return -1;
 	if (json_get(&d->t, obj, "nbytes") == NONE)
-		return gj_bad(d, obj, "a storage needs its \"nbytes\"");
+		return gj_bad(d, obj, "a storage requires \"nbytes\"");
 	repro_add_storage(d->r, &s);
 	return 0;
 }
@@ -186,7 +186,7 @@ static int read_fixup(struct gjson *d, uint32_t obj)
 	if (gj_read_row(d, obj, "a fixup", fixup_row, &f) < 0)
 		return -1;
 	if (f.repeats >= r->n_inputs || f.output_size >= r->n_inputs)
-		return gj_bad(d, obj, "a fixup names two inputs by their numbers");
+		return gj_bad(d, obj, "a fixup must name two inputs by their numbers");
 	r->fixup[r->n_fixups++] = f; /* there is room: read_fixups */
 	return 0;
 }
@@ -223,7 +223,7 @@ static void run_row(struct gjson *d, void *of)
 	gj_flag(d, "backend_is_text", &r->backend_text);
 }
 
-/* The first members, which are texts and numbers. */
+/* The first members: texts and numbers. */
 static void head_row(struct gjson *d, void *of)
 {
 	static const char *const forms[] = {"aot", "dynamo", "aot_inductor", "graph"}; /* enum repro_form */
@@ -236,14 +236,14 @@ static void head_row(struct gjson *d, void *of)
 	if (d->out)
 		buf_add_u64(d->out, r->seed);
 	else if ((r->has_seed = d->k != NONE) && !json_u64(&d->t, d->k, &r->seed))
-		gj_bad(d, d->k, "\"seed\" is to be a number from 0 on");
+		gj_bad(d, d->k, "\"seed\" must be a non-negative integer");
 }
 
 static int read_head(struct gjson *d, uint32_t root)
 {
 	struct repro *r = d->r;
 	if (json_count(&d->t, root, "graph_json", 0) != GRAPH_JSON_VERSION)
-		return gj_bad(d, root, "no graph.json: \"graph_json\": %d is missing", GRAPH_JSON_VERSION);
+		return gj_bad(d, root, "not a graph.json: \"graph_json\": %d is missing", GRAPH_JSON_VERSION);
 	r->form = REPRO_GRAPH;
 	d->at = root;
 	head_row(d, r);
@@ -257,7 +257,7 @@ static int read_run(struct gjson *d, uint32_t obj)
 {
 	if (obj != NONE)
 		return gj_read_row(d, obj, "\"run\"", run_row, d->r);
-	run_row(d, d->r); /* nothing is given */
+	run_row(d, d->r); /* the defaults */
 	return 0;
 }
 
@@ -268,7 +268,7 @@ static int finish_document(struct gjson *d, bool inputs)
 		return err_set(d->err, EXIT_INPUT, "'%s': %s", d->name, why.text);
 	for (size_t i = 0; i < d->r->n_inputs; i++)
 		if (d->r->input[i].kind == REPRO_TENSOR && d->r->input[i].storage >= d->r->n_storages)
-			return err_set(d->err, EXIT_INPUT, "'%s': input %zu is in storage %u, but there are %zu", d->name, i,
+			return err_set(d->err, EXIT_INPUT, "'%s': input %zu is in storage %u, but there are only %zu", d->name, i,
 				       d->r->input[i].storage, d->r->n_storages);
 	if (!d->g->n_modules)
 		return 0;
@@ -305,7 +305,7 @@ int graph_json_read(struct repro *r, struct slice text, const char *name, struct
 	if (text.n >= UINT32_MAX)
 		return err_set(err, EXIT_INPUT, "'%s': larger than 4 GiB", name);
 	if (!utf8_valid(text))
-		return err_set(err, EXIT_INPUT, "'%s': is not UTF-8", name);
+		return err_set(err, EXIT_INPUT, "'%s': invalid UTF-8", name);
 	GROW(d.stack, 0, d.cap_stack, 16);
 	json_tape_text(&d.t, text.p, text.n);
 	if (json_parse(&d.t, 0, text.n, &root) < 0)
@@ -319,10 +319,10 @@ int graph_json_read(struct repro *r, struct slice text, const char *name, struct
 	return rc;
 }
 
-/* Lines of our own: one per node and input, so that a person can read it and a line tool compare it. */
+/* Our own line breaks: one line per node and input, readable for people and comparable with line tools. */
 void graph_json_write(const struct repro *written, struct buf *b)
 {
-	struct repro *r = (struct repro *)(uintptr_t)written; /* rows are told for both ways: nothing of it changes */
+	struct repro *r = (struct repro *)(uintptr_t)written; /* rows are described for both directions: nothing is changed here */
 	struct gjson d = {.r = r, .g = &r->graph, .out = b};
 	buf_addf(b, "{\"graph_json\": %d,\n ", GRAPH_JSON_VERSION);
 	head_row(&d, r);

@@ -1,11 +1,11 @@
 /* graph_json.h - a graph with its inputs in JSON.
  *
  *     struct repro r = {0};
- *     if (graph_json_read(&r, text, "graph.json", &err) < 0) ...   // repro_read calls it when a file begins with '{'
- *     graph_json_write(&r, &b);                                    // what is read again is the same, all of struct repro
+ *     if (graph_json_read(&r, text, "graph.json", &err) < 0) ...   // repro_read calls it if a file starts with '{'
+ *     graph_json_write(&r, &b);                                    // reading it again gives the same struct repro
  *
- * graph.json is one JSON document: a graph, its inputs, seed and settings; docs/formats/GRAPH.md has the format, and examples that a
- * person can write. Texts are kept in the repro (the document may go). Inputs that are left out are made of the metadata.
+ * graph.json is one JSON document: a graph, its inputs, seed and settings; docs/formats/GRAPH.md has the format and examples that a
+ * person can write. Texts are copied into the repro (the document may be freed). Omitted inputs are generated from the metadata.
  *
  * Failure: -1 and err (EXIT_INPUT) with the line and the node; *r may hold what was read so far (repro_release). Untrusted: operands
  * are nested at most GRAPH_MAX_DEPTH deep, texts are bounded by the input.

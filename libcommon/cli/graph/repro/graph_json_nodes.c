@@ -25,7 +25,7 @@ static int read_reference(struct gjson *d, uint32_t k, struct gvalue *v)
 		return -1;
 	uint32_t node = find_node(d, s);
 	if (node == NONE)
-		return gj_bad(d, k, "there is no node '%.*s' before it (a string as such is {\"str\": ...})", SLN(s, 100));
+		return gj_bad(d, k, "no earlier node '%.*s' (write a string as {\"str\": ...})", SLN(s, 100));
 	*v = graph_node_value(node);
 	return 0;
 }
@@ -71,7 +71,7 @@ static int read_children(struct gjson *d, uint32_t array, enum gvalue_kind kind,
 	const struct json_tape *t = &d->t;
 	size_t base = d->n_stack;
 	if (!json_is(t, array, JSON_ARRAY))
-		return gj_bad(d, array, "the parts of an operand are to be an array");
+		return gj_bad(d, array, "the parts of an operand must be an array");
 	if (depth == GRAPH_MAX_DEPTH)
 		return gj_bad(d, array, "operands are nested deeper than %d", GRAPH_MAX_DEPTH);
 	json_each(t, array, k) {
@@ -81,7 +81,7 @@ static int read_children(struct gjson *d, uint32_t array, enum gvalue_kind kind,
 			first = json_is(t, k, JSON_ARRAY) ? json_first(t, k) : k;
 			if (first == k || first >= json_end(t, k) || json_next(t, first) >= json_end(t, k) ||
 			    json_next(t, json_next(t, first)) < json_end(t, k))
-				return gj_bad(d, k, "an item of a dict is to be [key, value]");
+				return gj_bad(d, k, "an item of a dict must be [key, value]");
 			if (read_value(d, first, depth + 1, &part) < 0)
 				return -1;
 			push(d, part);
@@ -92,7 +92,7 @@ static int read_children(struct gjson *d, uint32_t array, enum gvalue_kind kind,
 		push(d, part);
 	}
 	if (kind == GV_SLICE && d->n_stack - base != 3)
-		return gj_bad(d, array, "a slice has three parts: start, stop, step");
+		return gj_bad(d, array, "a slice must have three parts: start, stop, step");
 	*v = graph_sequence(d->g, kind, d->stack + base, d->n_stack - base);
 	d->n_stack = base;
 	return 0;
@@ -105,11 +105,11 @@ static int read_tagged(struct gjson *d, uint32_t k, unsigned depth, struct gvalu
 	uint8_t kind = 0;
 	struct slice s;
 	if (key >= json_end(t, k) || json_next_pair(t, key) < json_end(t, k))
-		return gj_bad(d, k, "an operand that is an object has one member");
+		return gj_bad(d, k, "an operand that is an object must have one member");
 	while (kind < ARRAY_LEN(tag) && !(tag[kind] && slice_is(json_slice(t, key), tag[kind])))
 		kind++;
 	if (kind == ARRAY_LEN(tag))
-		return gj_bad(d, key, "an operand is no \"%.*s\"", SLN(json_slice(t, key), 80));
+		return gj_bad(d, key, "unknown kind of operand \"%.*s\"", SLN(json_slice(t, key), 80));
 	*v = (struct gvalue){.kind = kind};
 	if (gvalue_has_children(*v))
 		return read_children(d, key + 1, kind, depth, v);
@@ -231,7 +231,7 @@ static void dims_member(struct gjson *d, const char *key, struct dims *dims)
 	gj_array(d, array, d->what);
 	json_each(&d->t, array, k) {
 		if (dims->n == GRAPH_MAX_DIMS)
-			gj_bad(d, array, "a tensor has at most %d dims", GRAPH_MAX_DIMS);
+			gj_bad(d, array, "a tensor can have at most %d dims", GRAPH_MAX_DIMS);
 		if (d->bad || gj_read_size(d, k, d->what, &dims->v[dims->n++]) < 0)
 			return;
 	}
@@ -246,7 +246,7 @@ static void dtype_member(struct gjson *d, int8_t *dtype)
 		gj_put_str(d, slice_str(dtype_name(*dtype)));
 	else if (d->k != NONE && gj_text(d, d->k, "dtype", &s) == 0 && (*dtype = (int8_t)dtype_by_name(s)) == DTYPE_NONE &&
 		 (*dtype = (int8_t)dtype_by_short(s)) == DTYPE_NONE)
-		gj_bad(d, d->k, "dtype '%.*s' is not known", SLN(s, 80));
+		gj_bad(d, d->k, "unknown dtype '%.*s'", SLN(s, 80));
 }
 
 static void meta_row(struct gjson *d, void *of)
@@ -367,7 +367,7 @@ static int read_kwargs(struct gjson *d, uint32_t node, uint32_t kwargs)
 	if (kwargs == NONE)
 		return 0;
 	if (!json_is(&d->t, kwargs, JSON_OBJECT))
-		return gj_bad(d, kwargs, "\"kwargs\" is to be an object");
+		return gj_bad(d, kwargs, "\"kwargs\" must be an object");
 	json_each_pair(&d->t, kwargs, k) {
 		if (gj_text(d, k, "a keyword", &s) < 0)
 			return -1;
@@ -406,7 +406,7 @@ static int add_node(struct gjson *d, struct gnode *n)
 	return 0;
 }
 
-/* The last node has that name; those after it may use it. */
+/* Registers the last node's name, for use by later ones. */
 static void name_node(struct gjson *d, uint32_t name)
 {
 	if (name >= d->cap_node_of) {
@@ -415,7 +415,7 @@ static void name_node(struct gjson *d, uint32_t name)
 		memset(d->node_of + old, 0, (d->cap_node_of - old) * sizeof(*d->node_of));
 	}
 	if (d->node_of[name])
-		gj_bad(d, d->at, "an earlier node has that name");
+		gj_bad(d, d->at, "an earlier node has the same name");
 	d->node_of[name] = d->g->n_nodes;
 }
 
@@ -509,7 +509,7 @@ static int read_submodule(struct gjson *d, uint32_t obj)
 	if (gj_members(d, obj, "a module", key, ARRAY_LEN(key)) < 0 || gj_read_u32(d, k, "\"parent\"", 0, &parent) < 0)
 		return -1;
 	if (parent >= d->g->n_modules)
-		return gj_bad(d, obj, "parent %u is not there (0 is the root, 1 the first of \"modules\")", parent);
+		return gj_bad(d, obj, "no parent %u (0 is the root, 1 the first of \"modules\")", parent);
 	if (json_get(&d->t, obj, "name") == NONE)
 		return gj_bad(d, obj, "a module without a name");
 	return gj_read_module(d, obj, parent);

@@ -1,6 +1,6 @@
 #include "graph/repro/graph_json_part.h"
 
-/* ---- what is wrong ---- */
+/* ---- errors ---- */
 
 size_t gj_line(const struct json_tape *t, size_t off)
 {
@@ -27,13 +27,13 @@ int gj_bad(struct gjson *d, uint32_t tok, const char *fmt, ...)
 int gj_members(struct gjson *d, uint32_t obj, const char *what, const char *const *key, size_t n)
 {
 	if (!json_is(&d->t, obj, JSON_OBJECT))
-		return gj_bad(d, obj, "%s is to be an object", what);
+		return gj_bad(d, obj, "%s must be an object", what);
 	json_each_pair(&d->t, obj, k) {
 		size_t i = 0;
 		while (i < n && !slice_is(json_slice(&d->t, k), key[i]))
 			i++;
 		if (i == n)
-			return gj_bad(d, k, "%s has no member '%.*s'", what, SLN(json_slice(&d->t, k), 80));
+			return gj_bad(d, k, "%s cannot have a member '%.*s'", what, SLN(json_slice(&d->t, k), 80));
 	}
 	return 0;
 }
@@ -64,7 +64,7 @@ int gj_text(struct gjson *d, uint32_t k, const char *what, struct slice *s)
 	if (k == NONE)
 		return 0;
 	if (!json_is(&d->t, k, JSON_STRING))
-		return gj_bad(d, k, "%s is to be a string", what);
+		return gj_bad(d, k, "%s must be a string", what);
 	*s = json_text_at(&d->t, k, &d->b);
 	return 0;
 }
@@ -81,7 +81,7 @@ int gj_read_u32(struct gjson *d, uint32_t k, const char *what, uint32_t none, ui
 {
 	uint64_t wide = none;
 	if (k != NONE && (!json_u64(&d->t, k, &wide) || wide >= UINT32_MAX))
-		return gj_bad(d, k, "%s is to be a number from 0 on", what);
+		return gj_bad(d, k, "%s must be a non-negative integer", what);
 	*v = (uint32_t)wide;
 	return 0;
 }
@@ -92,7 +92,7 @@ int gj_read_size(struct gjson *d, uint32_t k, const char *what, struct symsize *
 	int64_t v = 0;
 	if (k == NONE || json_is(&d->t, k, JSON_NUMBER)) {
 		if (k != NONE && !json_i64(&d->t, k, &v))
-			return gj_bad(d, k, "%s is no 64-bit integer", what);
+			return gj_bad(d, k, "%s is not a 64-bit integer", what);
 		*out = symsize_int(v);
 		return 0;
 	}
@@ -112,12 +112,12 @@ int gj_read_word(struct gjson *d, uint32_t k, const char *what, const char *cons
 	for (*v = 0; *v < n; ++*v)
 		if (slice_is(s, word[*v]))
 			return 0;
-	return gj_bad(d, k, "%s '%.*s' is not known", what, SLN(s, 80));
+	return gj_bad(d, k, "unknown %s '%.*s'", what, SLN(s, 80));
 }
 
 int gj_array(struct gjson *d, uint32_t k, const char *what)
 {
-	return k == NONE || json_is(&d->t, k, JSON_ARRAY) ? 0 : gj_bad(d, k, "%s is to be an array", what);
+	return k == NONE || json_is(&d->t, k, JSON_ARRAY) ? 0 : gj_bad(d, k, "%s must be an array", what);
 }
 
 int gj_list(struct gjson *d, uint32_t array, const char *what, int (*read)(struct gjson *d, uint32_t k))
@@ -217,7 +217,7 @@ void gj_flag(struct gjson *d, const char *key, bool *v)
 	if (d->out)
 		buf_adds(d->out, "true");
 	else if (!(*v = json_is(&d->t, d->k, JSON_TRUE)) && d->k != NONE && !json_is(&d->t, d->k, JSON_FALSE))
-		gj_bad(d, d->k, "%s is to be true or false", d->what);
+		gj_bad(d, d->k, "%s must be true or false", d->what);
 }
 
 void gj_number(struct gjson *d, const char *key, uint32_t *v, uint32_t none)

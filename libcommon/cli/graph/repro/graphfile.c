@@ -7,9 +7,9 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-/* ---- which file it is ---- */
+/* ---- the kind of file ---- */
 
-/* As much of a file's beginning as there is. */
+/* Reads the beginning of a file. */
 static struct slice head_of(const char *path, char *head, size_t room)
 {
 	struct stat st;
@@ -26,7 +26,7 @@ static struct slice head_of(const char *path, char *head, size_t room)
 	return b;
 }
 
-/* Those that hold code begin otherwise. */
+/* Files of code begin differently. */
 bool graph_file_is(const char *path)
 {
 	char room[4096];
@@ -34,13 +34,13 @@ bool graph_file_is(const char *path)
 	return head.n && !slice_starts(head, "PK\3\4") && !slice_starts(head, "\177ELF") && !slice_chr(head, 0);
 }
 
-/* ---- the inputs that a launcher kept ---- */
+/* ---- a launcher's stored inputs ---- */
 
 struct kept {
 	const struct repro *r;
 	const struct program *p;
 	struct inputs *in;
-	struct repro_bytes *open; /* of each storage: its file */
+	struct repro_bytes *open; /* per storage: its file */
 	const struct symbind *env;
 	struct err *err;
 };
@@ -56,10 +56,10 @@ static int storage_of(struct kept *k, const struct repro_input *in, struct slice
 	int r = 0;
 	if (!file->bytes.p) {
 		r = repro_storage_path(k->r, in->storage, &path);
-		r = r < 0
-			? err_set(k->err, EXIT_USAGE, "no values of '%.*s' were kept: give it, or a spec (f32[8]) of which one is made up",
-				  SLN(in->name, 100))
-			: repro_bytes_open(file, buf_str(&path), k->err);
+		r = r < 0 ? err_set(k->err, EXIT_USAGE,
+				    "the values of '%.*s' were not kept: pass a file, or a spec (f32[8]) to generate values",
+				    SLN(in->name, 100))
+			  : repro_bytes_open(file, buf_str(&path), k->err);
 	}
 	*bytes = file->bytes;
 	return r;
@@ -88,8 +88,7 @@ static int take_kept_tensor(struct kept *k, const struct repro_input *in, struct
 	const struct dtype_info *d = dtype_info(v->meta.dtype);
 	if (!d || !tensor_extent(&v->meta, &extent) || offset < 0 || offset > (int64_t)bytes.n / d->bytes ||
 	    extent > (int64_t)bytes.n - offset * d->bytes)
-		return err_set(k->err, EXIT_INPUT, "the storage of '%.*s' has %zu bytes, which it is not within", SLN(in->name, 100),
-			       bytes.n);
+		return err_set(k->err, EXIT_INPUT, "'%.*s' reaches outside its storage of %zu bytes", SLN(in->name, 100), bytes.n);
 	char *data = arena_alloc(&k->in->arena, (size_t)extent + 16);
 	v->data = memcpy(data, bytes.p + offset * d->bytes, (size_t)extent);
 	return 0;
@@ -103,7 +102,7 @@ static int take_kept(struct kept *k, uint32_t i)
 	if (in->kind == REPRO_TENSOR)
 		return take_kept_tensor(k, in, v);
 	if (in->kind != REPRO_SYMINT || !symsize_is_int(in->value))
-		return err_set(k->err, EXIT_INPUT, "the input '%.*s' is of a kind that does not run here", SLN(in->name, 100));
+		return err_set(k->err, EXIT_INPUT, "the input '%.*s' is of a kind that cannot be used here", SLN(in->name, 100));
 	int64_t *number = arena_alloc(&k->in->arena, sizeof(*number));
 	*number = in->value.k;
 	v->meta = (struct tensor_meta){.dtype = DTYPE_I64, .device_index = -1};
@@ -111,7 +110,7 @@ static int take_kept(struct kept *k, uint32_t i)
 	return 0;
 }
 
-/* In a launcher's own storages; they are copied: its files are closed. */
+/* From a launcher's own storages; they are copied, because its files are closed. */
 int graph_kept_inputs(const struct graph_file *f, const struct program *p, struct inputs *in, struct err *err)
 {
 	struct kept k = {.r = &f->repro, .p = p, .in = in, .env = &f->env, .err = err};
@@ -121,7 +120,7 @@ int graph_kept_inputs(const struct graph_file *f, const struct program *p, struc
 	k.open = xcalloc(f->repro.n_storages + 1, sizeof(*k.open));
 	for (uint32_t i = 0; i < p->n_inputs && !r; i++)
 		if (p->input[i].from == PROGRAM_INPUT)
-			r = i < f->repro.n_inputs ? take_kept(&k, i) : err_set(err, EXIT_INPUT, "its inputs are fewer than its graph's");
+			r = i < f->repro.n_inputs ? take_kept(&k, i) : err_set(err, EXIT_INPUT, "it has fewer inputs than its graph");
 	for (size_t i = 0; i < f->repro.n_storages; i++)
 		if (k.open[i].bytes.p)
 			repro_bytes_close(&k.open[i]);
@@ -140,7 +139,7 @@ static int read_graph(struct graph_file *f, const char *path, const char *which,
 			return -1;
 		if (!which)
 			return 0;
-		return err_set(err, EXIT_USAGE, "--graph is for a trace log (TORCH_TRACE), which '%s' is not", path);
+		return err_set(err, EXIT_USAGE, "--graph requires a trace log (TORCH_TRACE), but '%s' is not one", path);
 	}
 	f->shown = xasprintf("%s (%s)", path, which ? which : "its graph");
 	if (tracegraph_read(path, which, TRACEGRAPH_VALUES, &f->text, err) < 0)
@@ -158,11 +157,10 @@ int graph_file_open(struct graph_file *f, struct program *p, const char *path, c
 	const struct gattr *lost = repro_lost_module(&f->repro);
 	int r = 0;
 	if (f->repro.form == REPRO_AOTI)
-		r = err_set(err, EXIT_USAGE, "'%s' runs an exported program: give that, '%.*s'", path, SLN(f->repro.exported, 200));
+		r = err_set(err, EXIT_USAGE, "'%s' runs an exported program: pass that file, '%.*s'", path, SLN(f->repro.exported, 200));
 	else if (lost)
-		r = err_set(err, EXIT_INPUT,
-			    "'%s': the subgraph '%.*s' is not in it: launchers of torch before 2.14 lack subgraphs. A trace has it", path,
-			    SLN(graph_text(&f->repro.graph, lost->name), 100));
+		r = err_set(err, EXIT_INPUT, "'%s' lacks the subgraph '%.*s', as all launchers of torch before 2.14: use a trace instead",
+			    path, SLN(graph_text(&f->repro.graph, lost->name), 100));
 	else
 		repro_bind(&f->repro, &f->env);
 	if (!r)

@@ -8,9 +8,9 @@
 #define NS "torch.ops.aten."
 
 struct respelling {
-	struct graph *g; /* what is changed */
+	struct graph *g; /* the graph being changed */
 	const struct plain_how *how;
-	struct intern used; /* names of the root */
+	struct intern used; /* names in the root */
 };
 
 /* ---- the table ---- */
@@ -29,7 +29,7 @@ static struct slice first_word(struct slice line)
 	return space ? slice_of(line.p, (size_t)(space - line.p)) : line;
 }
 
-/* Finds where the rows of op begin, or would. */
+/* Finds where the rows of op start, or would start. */
 static size_t lower_bound(struct slice table, struct slice op)
 {
 	size_t lo = 0, hi = table.n;
@@ -67,7 +67,7 @@ static void call(struct respelling *w, uint32_t node, enum graph_op op, const ch
 	w->g->node[node].target = graph_intern(w->g, slice_str(target));
 }
 
-/* "x + y": of two values, the first a tensor. */
+/* "x + y": for two values, the first a tensor. */
 static bool by_infix(struct respelling *w, uint32_t node, struct slice op)
 {
 	const struct gnode *n = &w->g->node[node];
@@ -102,7 +102,7 @@ static void splice_sizes(struct respelling *w, uint32_t node)
 	graph_set_args(w->g, node, v, list.n + 1);
 }
 
-/* The defaults of torch.full and its like. */
+/* The defaults of torch.full and the like. */
 static bool is_default(const struct graph *g, struct slice name, struct gvalue v, bool like)
 {
 	if (slice_is(name, "pin_memory"))
@@ -175,7 +175,7 @@ static bool as_slice(struct respelling *w, uint32_t node)
 	if (v[3].kind == GV_INT && v[3].i == INT64_MAX)
 		v[3] = graph_none_value();
 	if (v[2].kind == GV_NONE && v[3].kind == GV_NONE && v[4].i == 1)
-		return false; /* x[:] is no slice to torch, but x itself */
+		return false; /* for torch, x[:] is not a slice but x itself */
 	if (v[4].i == 1)
 		v[4] = graph_none_value();
 	struct gvalue part[GRAPH_MAX_DIMS];
@@ -218,7 +218,7 @@ static bool as_method(struct respelling *w, uint32_t node, const char *method, u
 	return true;
 }
 
-/* _softmax(x, 1, False) is what torch.softmax(x, 1) comes to. */
+/* _softmax(x, 1, False) is torch.softmax(x, 1). */
 static bool as_softmax(struct respelling *w, uint32_t node, const char *function)
 {
 	const struct gnode *n = &w->g->node[node];
@@ -287,7 +287,7 @@ static void respell(struct respelling *w, uint32_t node)
 
 /* ---- names ---- */
 
-/* "relu" of "relu_3" if no other has it, else "relu_1", ... */
+/* "relu" of "relu_3" if it is free, else "relu_1", ... */
 static void name_node(struct respelling *w, uint32_t node)
 {
 	struct slice s = graph_name(w->g, node);
@@ -316,7 +316,7 @@ static void name_input(struct respelling *w, uint32_t node, uint32_t i, uint32_t
 		snprintf(text, sizeof(text), "x%u", i);
 	intern_add(&w->used, slice_str(text));
 	w->g->node[node].name = w->g->node[node].target = graph_intern(w->g, slice_str(text));
-	w->g->node[node].n_args = 0; /* a default value: all are given */
+	w->g->node[node].n_args = 0; /* a default value: all sizes are given */
 }
 
 /* Nodes of submodules keep their names: a subgraph is a module of its own. */
@@ -335,9 +335,9 @@ static void name_all(struct respelling *w)
 			name_node(w, i);
 }
 
-/* ---- all of it ---- */
+/* ---- the whole graph ---- */
 
-/* Placeholders that stay, then the sizes that others become, then the rest. */
+/* The placeholders that stay, then the sizes that replace others, then the rest. */
 static void copy_root(const struct graph *g, const struct plain_how *how, struct graph *out)
 {
 	const struct gmodule *root = &g->module[0];

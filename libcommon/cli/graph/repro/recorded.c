@@ -9,7 +9,7 @@
 
 /* ---- sizes ---- */
 
-/* A size that was seen says what its symbol is. */
+/* An observed size determines its symbol. */
 static void learn(const struct repro *r, struct symbind *env, struct symsize s, int64_t seen)
 {
 	uint32_t symbol;
@@ -31,7 +31,7 @@ static void learn_sizes(const struct repro *r, const struct watch_bundle *b, str
 	}
 }
 
-/* "s77 = 5" for "s77 = 3", which it was when the graph was compiled. */
+/* "s77 = 5" for "s77 = 3", its value when the graph was compiled. */
 static void tell_symbols(struct repro *r, const struct symbind *env)
 {
 	LOCAL_BUF b = {0};
@@ -48,7 +48,7 @@ static void tell_symbols(struct repro *r, const struct symbind *env)
 	}
 }
 
-/* Returns what the program says of it, in numbers. */
+/* Returns the program's description of it, in numbers. */
 static bool meta_of(const struct repro *r, const struct gmeta *g, const struct symbind *env, struct tensor_meta *m)
 {
 	struct err ignored;
@@ -77,7 +77,7 @@ static int give_tensor(struct repro *r, const struct symbind *env, const struct 
 	if (!meta_of(r, &r->graph.meta[in->meta], env, &m) || symsize_eval(&r->graph.tab, in->offset, env, &offset, err) < 0 ||
 	    symsize_eval(&r->graph.tab, st->nbytes, env, &all, err) < 0 || !dtype_info(m.dtype) || !tensor_extent(&m, &bytes) ||
 	    offset < 0 || all < 0 || all > MAX_STORAGE || offset > all || bytes > all - offset * dtype_info(m.dtype)->bytes)
-		return err_set(err, EXIT_INPUT, "'%s': the program's input '%.*s' is not what was kept of it", x->file, SL(in->name));
+		return err_set(err, EXIT_INPUT, "'%s': the program's input '%.*s' does not match the stored one", x->file, SL(in->name));
 	char *p = (char *)(uintptr_t)st->bytes.p;
 	if (!p) {
 		p = arena_alloc(&r->arena, (size_t)all + 1);
@@ -93,7 +93,7 @@ static int give_all(struct repro *r, const struct watch_bundle *b, struct err *e
 	OWNED(symbind_release) struct symbind env = {0};
 	int status = 0;
 	if (b->n != r->n_inputs)
-		return err_set(err, EXIT_INPUT, "'%s': %zu inputs were kept, and its program has %zu", b->folder, b->n, r->n_inputs);
+		return err_set(err, EXIT_INPUT, "'%s' has %zu stored inputs, but its program has %zu", b->folder, b->n, r->n_inputs);
 	learn_sizes(r, b, &env);
 	tell_symbols(r, &env);
 	repro_bind(r, &env);
@@ -104,7 +104,7 @@ static int give_all(struct repro *r, const struct watch_bundle *b, struct err *e
 		else if (in->kind == REPRO_TENSOR && b->input[i].file)
 			status = give_tensor(r, &env, in, &b->input[i], err);
 		else if (in->kind == REPRO_TENSOR || in->kind == REPRO_SYMINT)
-			status = err_set(err, EXIT_INPUT, "'%s': input %zu is of another kind than the program's", b->folder, i);
+			status = err_set(err, EXIT_INPUT, "'%s': input %zu is of a different kind than the program's", b->folder, i);
 	}
 	return status;
 }
@@ -117,7 +117,7 @@ static int open_program(struct repro *r, const struct watch_bundle *b, struct er
 		repro_release(r);
 		return -1;
 	}
-	r->accuracy = SLICE("True"); /* what went wrong in it are numbers */
+	r->accuracy = SLICE("True"); /* what is wrong are its numbers */
 	return 0;
 }
 
@@ -127,10 +127,10 @@ int recorded_open(struct repro *r, const char *path, struct err *err)
 	*r = (struct repro){0};
 	if (watch_bundle_open(&b, path, err) < 0)
 		return -1;
-	int status = b.program
-			 ? open_program(r, &b, err)
-			 : err_set(err, EXIT_INPUT,
-				   "'%s': is a run of a compiled model, which has no graph: of torch.compile's graphs it is kept", path);
+	int status =
+	    b.program ? open_program(r, &b, err)
+		      : err_set(err, EXIT_INPUT,
+				"'%s' is a run of a compiled model, which has no graph: only runs of torch.compile graphs have one", path);
 	watch_bundle_close(&b);
 	return status;
 }
@@ -163,10 +163,11 @@ int recorded_again(struct recorded_run *x, struct operands *in, enum temp_kind k
 		return -1;
 	int status = 0;
 	if (b.program && in->n > 1)
-		status = err_set(err, EXIT_USAGE, "'%s' is a bundle, which holds its inputs: give no others", in->v[0]);
+		status = err_set(err, EXIT_USAGE, "'%s' is a bundle, which has its own inputs: pass no others", in->v[0]);
 	else if (b.program && no_exec)
 		status =
-		    err_set(err, EXIT_USAGE, "'%s' is of a graph, whose program is run to look at it: --no-exec forbids that", in->v[0]);
+		    err_set(err, EXIT_USAGE,
+			    "'%s' holds a graph, which can only be examined by running its program: --no-exec prevents that", in->v[0]);
 	else if (b.program)
 		status = write_program(x, &b, in->v[0], kind, err);
 	const bool graph = b.program;
@@ -175,7 +176,7 @@ int recorded_again(struct recorded_run *x, struct operands *in, enum temp_kind k
 		recorded_release(x);
 	if (status < 0 || !graph)
 		return status;
-	note("%s: %s runs the program of the graph in '%s', not confined", diag_tool, x->command[0], in->v[0]);
+	note("%s: %s runs the program of the graph in '%s', unconfined", diag_tool, x->command[0], in->v[0]);
 	in->command = x->command;
 	in->n_command = 2;
 	in->n = 0;

@@ -1,4 +1,4 @@
-/* The storage of a repro that was read: arrays that grow, inputs joined with placeholders, metadata. */
+/* The memory of a repro: growing arrays, inputs joined with placeholders, metadata. */
 #include "graph/repro/repro_part.h"
 #include "tensor/tensor.h"
 #include "base/text.h"
@@ -22,7 +22,7 @@ const char *const repro_input_word[] = {"tensor", "symint", "const", "unsupporte
 
 struct slice repro_keep(struct repro *r, struct slice text) { return text.n ? arena_slice(&r->arena, text) : SLICE(""); }
 
-/* Room for one more where the count is all there is: capacities are powers of two. */
+/* Room for one more, without a stored capacity: capacities are powers of two. */
 static void *one_more(void *p, size_t n, size_t size) { return n & (n - 1) ? p : xreallocarray(p, n ? 2 * n : 1, size); }
 
 struct repro_line *repro_add_line(struct repro *r, enum repro_line_kind kind, struct slice text)
@@ -128,7 +128,7 @@ int take_sizes(struct repro *r, struct slice text, struct symsize *dim)
 	return more < 0 ? -1 : n;
 }
 
-/* As torch's make_contiguous_strides_for: a size of 0 counts as 1. What gets too large to be said is opaque. */
+/* Like torch's make_contiguous_strides_for: a size of 0 counts as 1. Expressions that get too large become opaque. */
 static void contiguous(struct repro *r, int n, const struct symsize *size, struct symsize *stride)
 {
 	struct symsize at = symsize_int(1);
@@ -188,8 +188,8 @@ int repro_join(struct repro *r, struct err *err)
 	struct graph *g = &r->graph;
 	const size_t takes = count_placeholders(g);
 	if (takes != r->n_inputs)
-		return err_set(err, EXIT_INPUT, "'%.*s': %s gives %zu input%s, forward takes %zu", SL(r->path),
-			       r->old ? "args" : "load_args", r->n_inputs, plural(r->n_inputs), takes);
+		return err_set(err, EXIT_INPUT, "'%.*s': %s has %zu input%s, forward takes %zu", SL(r->path), r->old ? "args" : "load_args",
+			       r->n_inputs, plural(r->n_inputs), takes);
 	for (size_t i = 0; i < r->n_inputs; i++)
 		if (r->input[i].kind == REPRO_TENSOR && r->input[i].storage < r->n_storages)
 			r->storage[r->input[i].storage].users++;
@@ -207,7 +207,7 @@ int repro_join(struct repro *r, struct err *err)
 
 void repro_bind(const struct repro *r, struct symbind *env)
 {
-	struct symtab *tab = (struct symtab *)&r->graph.tab; /* symbols are only looked up: those named here were all read */
+	struct symtab *tab = (struct symtab *)&r->graph.tab; /* symbols are only looked up: all of them were read before */
 	for (size_t i = 0; i < r->n_lines; i++) {
 		uint64_t v;
 		if (r->line[i].kind == REPRO_SYMBOL && slice_u64(r->line[i].value, &v) && v <= INT64_MAX &&
@@ -227,7 +227,7 @@ void repro_bind(const struct repro *r, struct symbind *env)
 
 /* ---- a bare graph ---- */
 
-/* Symbols of s that have no value yet get one. */
+/* Gives values to the symbols of s that have none yet. */
 static void give_values(struct repro *r, struct symsize s, struct symbind *env, int64_t *next)
 {
 	uint32_t id[64];
@@ -262,10 +262,10 @@ int repro_tensor_bytes(const struct graph *g, const struct gmeta *m, const struc
 			return 0;
 		if (size < 0 || step < 0 || __builtin_mul_overflow(size - 1, step, &part) || __builtin_add_overflow(last, part, &last) ||
 		    __builtin_mul_overflow(next, size, &next))
-			return err_set(err, EXIT_INPUT, "its sizes make no tensor");
+			return err_set(err, EXIT_INPUT, "invalid sizes");
 	}
 	if (__builtin_add_overflow(last, 1, &last) || __builtin_mul_overflow(last, dtype_info(m->dtype)->bytes, bytes))
-		return err_set(err, EXIT_INPUT, "its sizes make no tensor");
+		return err_set(err, EXIT_INPUT, "invalid sizes");
 	return 0;
 }
 
@@ -330,8 +330,8 @@ static int input_of(struct repro *r, uint32_t node, struct symbind *env, int64_t
 	if (rc == 0)
 		return 0;
 	const struct slice name = graph_name(&r->graph, node);
-	return err_set(err, EXIT_INPUT, "'%.*s' line %u: there is no load_args, and the placeholder '%.*s' %s%s", SL(r->path), n->line,
-		       SL(name), why.text[0] ? "cannot be made: " : "has no annotation to make its value of (\"f32[8, 16]\")", why.text);
+	return err_set(err, EXIT_INPUT, "'%.*s' line %u: no load_args, and the placeholder '%.*s' %s%s", SL(r->path), n->line, SL(name),
+		       why.text[0] ? "cannot be generated:  " : "has no annotation to generate its value from (\"f32[8, 16]\")", why.text);
 }
 
 int repro_inputs_from_graph(struct repro *r, struct err *err)

@@ -1,8 +1,8 @@
-/* load_args(reader): what torch's InputWriter writes (torch 2.13, torch/_dynamo/debug_utils.py, InputWriter), and repro_text. */
+/* load_args(reader): as written by torch's InputWriter (torch 2.13, torch/_dynamo/debug_utils.py, InputWriter), and by repro_text. */
 #include "graph/repro/repro_part.h"
 #include "base/base64.h"
 
-enum { ARGS_MAX = 16, CLIP = 100 /* bytes of a text of the input in a line of ours */ };
+enum { ARGS_MAX = 16, CLIP = 100 /* most bytes of quoted input in one of our lines */ };
 
 struct loading {
 	struct reading *s;
@@ -14,7 +14,7 @@ struct loading {
 	struct pyarg arg[ARGS_MAX];
 	int n_args;
 	const struct pyline *l;
-	uint32_t repeats; /* of a fixup whose second line is to come; NONE */
+	uint32_t repeats; /* of a fixup whose second line is still missing; or NONE */
 };
 
 #define FAIL(d, ...) bad_line((d)->s, (d)->l->line, __VA_ARGS__)
@@ -45,9 +45,9 @@ static int take_hash(struct loading *d, struct slice text, struct repro_storage 
 	for (size_t i = 0; i < st->hash.n; i++) {
 		const char c = st->hash.p[i];
 		if (!is_digit(c) && !((c | 32) >= 'a' && (c | 32) <= 'z') && c != '_' && c != '-')
-			return FAIL(d, "'%.*s' is no storage's hash: letters and digits are expected", SLN(st->hash, CLIP));
+			return FAIL(d, "'%.*s' is not the hash of a storage: expected letters and digits", SLN(st->hash, CLIP));
 	}
-	return st->hash.n ? 0 : FAIL(d, "a storage's first argument is a hash in quotes or None, not '%.*s'", SLN(text, CLIP));
+	return st->hash.n ? 0 : FAIL(d, "the first argument of a storage must be a hash in quotes or None, not '%.*s'", SLN(text, CLIP));
 }
 
 static int take_options(struct loading *d, struct repro_storage *st)
@@ -56,12 +56,12 @@ static int take_options(struct loading *d, struct repro_storage *st)
 	if (a && !slice_is(a->value, "None")) {
 		st->device = take_device(d->r, a->value);
 		if (!st->device.n)
-			return FAIL(d, "'%.*s' is no device", SLN(a->value, CLIP));
+			return FAIL(d, "'%.*s' is not a device", SLN(a->value, CLIP));
 	}
 	if ((a = named(d, "dtype_hint")) && !slice_is(a->value, "None")) {
 		const int dtype = dtype_by_name(a->value);
 		if (dtype == DTYPE_NONE)
-			return FAIL(d, "'%.*s' is no dtype that is known here", SLN(a->value, CLIP));
+			return FAIL(d, "unknown dtype '%.*s'", SLN(a->value, CLIP));
 		st->dtype_hint = slice_str(dtype_info(dtype)->name);
 	}
 	return 0;
@@ -72,7 +72,7 @@ static int take_bytes(struct loading *d, struct slice text, struct repro_storage
 	LOCAL_BUF coded = {0}, bytes = {0};
 	struct slice rest = text;
 	bool ok = true;
-	/* Literals that follow one another are one. */
+	/* Adjacent literals are concatenated. */
 	while (ok && (rest = slice_trim(rest)).n) {
 		const char *end = memchr(rest.p + 1, rest.p[0], rest.n - 1);
 		ok = (rest.p[0] == '\'' || rest.p[0] == '"') && end && pytext_string(slice_of(rest.p, (size_t)(end + 1 - rest.p)), &coded);
@@ -82,34 +82,34 @@ static int take_bytes(struct loading *d, struct slice text, struct repro_storage
 	ok = ok && base64_decode(&bytes, coded.p, coded.len);
 	if (ok)
 		st->bytes = repro_keep(d->r, buf_slice(&bytes));
-	return ok ? 0 : FAIL(d, "the values of a storage are not base64");
+	return ok ? 0 : FAIL(d, "the values of a storage are not valid base64");
 }
 
 static int name_storage(struct loading *d, struct slice var, uint32_t storage)
 {
 	if (!pytext_dotted(var))
-		return FAIL(d, "a storage needs a name: bufN = reader.storage(...)");
+		return FAIL(d, "a storage must have a name: bufN = reader.storage(...)");
 	uint32_t id = intern_add(&d->var, var);
 	GROW(d->storage, id, d->cap_storage, 1);
 	d->storage[id] = storage;
 	return 0;
 }
 
-/* given: a call of repro_text's own helper, which has the values. */
+/* given: a call of repro_text's own helper, with the values. */
 static int read_storage(struct loading *d, struct slice var, bool given)
 {
 	struct repro_storage st = {0};
 	const int n = positional(d);
 	if (n != 2)
-		return FAIL(d, "a storage has a hash and a number of bytes");
+		return FAIL(d, "a storage must have a hash and a number of bytes");
 	if ((given ? take_bytes(d, d->arg[0].value, &st) : take_hash(d, d->arg[0].value, &st)) < 0)
 		return -1;
 	if (take_size(d->r, d->arg[1].value, &st.nbytes) < 0)
-		return FAIL(d, "'%.*s' is no number of bytes", SLN(d->arg[1].value, CLIP));
+		return FAIL(d, "'%.*s' is not a number of bytes", SLN(d->arg[1].value, CLIP));
 	if (symsize_is_int(st.nbytes) && st.nbytes.k < 0)
 		return FAIL(d, "a storage cannot have %lld bytes", (long long)st.nbytes.k);
 	if (given && (!symsize_is_int(st.nbytes) || (uint64_t)st.nbytes.k != st.bytes.n))
-		return FAIL(d, "the storage's values are %zu bytes, and it is said to have %.*s", st.bytes.n, SLN(d->arg[1].value, CLIP));
+		return FAIL(d, "the storage has %zu bytes of values but declares %.*s", st.bytes.n, SLN(d->arg[1].value, CLIP));
 	if (take_options(d, &st) < 0)
 		return -1;
 	return name_storage(d, var, repro_add_storage(d->r, &st));
@@ -123,7 +123,7 @@ static int take_bool(struct loading *d, const char *name, bool *out)
 	if (!a || slice_is(a->value, "None"))
 		return 0;
 	if (!slice_is(a->value, "True") && !slice_is(a->value, "False"))
-		return FAIL(d, "%s is True or False, not '%.*s'", name, SLN(a->value, CLIP));
+		return FAIL(d, "%s must be True or False, not '%.*s'", name, SLN(a->value, CLIP));
 	*out = a->value.p[0] == 'T';
 	return 0;
 }
@@ -147,7 +147,7 @@ static int find_storage(struct loading *d, struct slice var, uint32_t *storage)
 {
 	uint32_t id = intern_find(&d->var, var);
 	if (id == NONE)
-		return FAIL(d, "'%.*s' is not defined: a tensor's storage is made before it", SLN(var, CLIP));
+		return FAIL(d, "'%.*s' is not defined: a tensor's storage must come before it", SLN(var, CLIP));
 	*storage = d->storage[id];
 	return 0;
 }
@@ -158,14 +158,14 @@ static int take_layout(struct loading *d, struct repro_input *in, int dtype)
 	struct repro *r = d->r;
 	const int n = take_sizes(r, d->arg[1].value, size);
 	if (n < 0)
-		return FAIL(d, "'%.*s' is no shape", SLN(d->arg[1].value, CLIP));
+		return FAIL(d, "'%.*s' is not a shape", SLN(d->arg[1].value, CLIP));
 	const struct pyarg *a = positional(d) == 3 ? &d->arg[2] : named(d, "stride");
 	const bool strided = a && !slice_is(a->value, "None");
 	if (strided && take_sizes(r, a->value, stride) != n)
-		return FAIL(d, "'%.*s' are no strides of %d dimensions", SLN(a->value, CLIP), n);
+		return FAIL(d, "'%.*s' are not strides of %d dimensions", SLN(a->value, CLIP), n);
 	for (int i = 0; i < n; i++)
 		if (symsize_is_int(size[i]) && size[i].k < 0)
-			return FAIL(d, "a size is negative");
+			return FAIL(d, "negative size");
 	const struct slice device = r->storage[in->storage].device;
 	in->meta = take_tensor(r, dtype, n, size, strided ? stride : NULL, device.n ? device : SLICE("cpu"));
 	return 0;
@@ -178,13 +178,13 @@ static int read_tensor(struct loading *d)
 	const struct pyarg *a;
 	int dtype = DTYPE_F32;
 	if (positional(d) < 2 || positional(d) > 3)
-		return FAIL(d, "a tensor has a storage, a shape and perhaps strides");
+		return FAIL(d, "a tensor must have a storage, a shape and optionally strides");
 	if (find_storage(d, d->arg[0].value, &in.storage) < 0)
 		return -1;
 	if ((a = named(d, "dtype")) && !slice_is(a->value, "None") && (dtype = dtype_by_name(a->value)) == DTYPE_NONE)
-		return FAIL(d, "'%.*s' is no dtype that is known here", SLN(a->value, CLIP));
+		return FAIL(d, "unknown dtype '%.*s'", SLN(a->value, CLIP));
 	if ((a = named(d, "storage_offset")) && !slice_is(a->value, "None") && take_size(r, a->value, &in.offset) < 0)
-		return FAIL(d, "'%.*s' is no offset", SLN(a->value, CLIP));
+		return FAIL(d, "'%.*s' is not an offset", SLN(a->value, CLIP));
 	if (take_bool(d, "requires_grad", &in.requires_grad) < 0 || take_bool(d, "is_leaf", &in.is_leaf) < 0 ||
 	    take_layout(d, &in, dtype) < 0)
 		return -1;
@@ -193,7 +193,7 @@ static int read_tensor(struct loading *d)
 	const struct symsize has = r->storage[in.storage].nbytes;
 	int64_t needs;
 	if (symsize_is_int(has) && tensor_needs(r, in.meta, in.offset, &needs) && needs > has.k)
-		return FAIL(d, "the tensor needs %lld bytes, and its storage has %lld", (long long)needs, (long long)has.k);
+		return FAIL(d, "the tensor needs %lld bytes, but its storage has %lld", (long long)needs, (long long)has.k);
 	*repro_add_input(r, REPRO_TENSOR) = in;
 	return 0;
 }
@@ -206,12 +206,12 @@ static int read_symint(struct loading *d)
 	struct repro_input in = {.kind = REPRO_SYMINT, .storage = NONE, .line = d->l->line};
 	const struct pyarg *a = named(d, "expr");
 	if (positional(d) != 1 || take_size(r, d->arg[0].value, &in.value) < 0)
-		return FAIL(d, "a symint has an integer");
+		return FAIL(d, "a symint must have an integer");
 	struct symsize expr = in.value;
 	if (a && !slice_is(a->value, "None")) {
 		in.expr = take_string(r, a->value);
 		if (!in.expr.n)
-			return FAIL(d, "'%.*s' is no expression in quotes", SLN(a->value, CLIP));
+			return FAIL(d, "'%.*s' is not an expression in quotes", SLN(a->value, CLIP));
 		expr = symsize_parse_any(&r->graph.tab, in.expr);
 	}
 	in.meta = graph_add_sym(&r->graph, expr);
@@ -231,7 +231,7 @@ static int read_call(struct loading *d, struct slice var, struct slice verb, str
 {
 	d->n_args = pytext_args(inside, d->arg, ARGS_MAX);
 	if (d->n_args < 0 || d->n_args > ARGS_MAX)
-		return FAIL(d, "the arguments of %.*s are malformed", SLN(verb, CLIP));
+		return FAIL(d, "malformed arguments of %.*s", SLN(verb, CLIP));
 	if (slice_is(verb, "storage"))
 		return read_storage(d, var, false);
 	if (slice_is(verb, "tensor"))
@@ -241,7 +241,7 @@ static int read_call(struct loading *d, struct slice var, struct slice verb, str
 	for (enum repro_input_kind k = REPRO_CONST; k < REPRO_INPUT_KINDS; k++)
 		if (slice_is(verb, repro_input_word[k]))
 			return read_named(d, k, inside);
-	return FAIL(d, "the reader has no '%.*s' that is known here", SLN(verb, CLIP));
+	return FAIL(d, "unknown method '%.*s' of the reader", SLN(verb, CLIP));
 }
 
 /* "reader.args[3]" */
@@ -264,16 +264,16 @@ static int read_fixup(struct loading *d)
 	struct slice name, value;
 	uint32_t i;
 	if (!pytext_assign(d->l->code, &name, &value) || !args_index(d, value, &i))
-		return 0; /* what is done with them is always the same */
+		return 0; /* their effect is always the same */
 	if (i >= d->r->n_inputs)
-		return FAIL(d, "there is no input %u", i);
+		return FAIL(d, "no input %u", i);
 	if (slice_is(name, "_repeats")) {
 		d->repeats = i;
 	} else if (slice_is(name, "_output_size") && d->repeats != NONE) {
 		struct repro *r = d->r;
 		struct repro_fixup *v = arena_alloc(&r->arena, (r->n_fixups + 1) * sizeof(*v));
 		if (r->n_fixups == 1024)
-			return FAIL(d, "there are more than 1024 fixups");
+			return FAIL(d, "more than 1024 fixups");
 		if (r->n_fixups)
 			memcpy(v, r->fixup, r->n_fixups * sizeof(*v));
 		v[r->n_fixups++] = (struct repro_fixup){d->repeats, i};
@@ -283,19 +283,19 @@ static int read_fixup(struct loading *d)
 	return 0;
 }
 
-/* _repro_bytes(reader, 'BASE64', NBYTES, ...) and torch.manual_seed(0): repro_text's own. */
+/* _repro_bytes(reader, 'BASE64', NBYTES, ...) and torch.manual_seed(0): written by repro_text itself. */
 static int read_ours(struct loading *d, struct slice var, struct slice callee, struct slice inside)
 {
 	if (slice_is(callee, "torch.manual_seed")) {
 		d->r->has_seed = slice_u64(slice_trim(inside), &d->r->seed);
-		return d->r->has_seed ? 0 : FAIL(d, "the seed is no number");
+		return d->r->has_seed ? 0 : FAIL(d, "the seed is not a number");
 	}
 	struct pyarg first;
 	if (!slice_is(callee, "_repro_bytes") || pytext_arg(&inside, &first) != 1)
-		return FAIL(d, "'%.*s' is no statement of load_args that is known here", SLN(d->l->code, CLIP));
+		return FAIL(d, "unknown statement '%.*s' in load_args", SLN(d->l->code, CLIP));
 	d->n_args = pytext_args(inside, d->arg, ARGS_MAX);
 	if (d->n_args < 0 || d->n_args > ARGS_MAX)
-		return FAIL(d, "the arguments of _repro_bytes are malformed");
+		return FAIL(d, "malformed arguments of _repro_bytes");
 	return read_storage(d, var, true);
 }
 
@@ -320,7 +320,7 @@ static int read_statement(struct loading *d, uint32_t indent)
 	}
 	pytext_assign(code, &var, &code);
 	if (!pytext_call(code, &callee, &inside))
-		return FAIL(d, "'%.*s' is no statement of load_args that is known here", SLN(d->l->code, CLIP));
+		return FAIL(d, "unknown statement '%.*s' in load_args", SLN(d->l->code, CLIP));
 	if (callee.n > d->reader.n + 1 && callee.p[d->reader.n] == '.' && !memcmp(callee.p, d->reader.p, d->reader.n))
 		return read_call(d, var, slice_of(callee.p + d->reader.n + 1, callee.n - d->reader.n - 1), inside);
 	return read_ours(d, var, callee, inside);
@@ -351,7 +351,7 @@ int read_load_args(struct reading *s)
 	code.n -= slice_ends(code, ":") ? 1 : 0;
 	code = slice_of(code.p + 4, code.n - 4); /* "def " */
 	if (!pytext_call(code, &callee, &inside) || pytext_args(inside, &param, 1) != 1)
-		return FAIL(&d, "load_args has one parameter, the reader");
+		return FAIL(&d, "load_args must have one parameter, the reader");
 	d.reader = param.value;
 	int rc = read_body(&d);
 	intern_release(&d.var);

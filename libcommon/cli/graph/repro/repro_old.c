@@ -1,4 +1,4 @@
-/* The forms of PyTorch 1.13 and 2.0, which had no load_args (torch/_dynamo/debug_utils.py and after_aot.py of those versions):
+/* The forms of PyTorch 1.13 and 2.0, without load_args (torch/_dynamo/debug_utils.py and after_aot.py of those versions):
  *     args = [((200, 200), (200, 1), torch.float32, 'cpu')]                 a fifth item after dynamo: requires_grad
  *     args = [rand_strided(sh, st, dt, dev) for (sh, st, dt, dev) in args]
  *     args = []                                                             2.0, after aot
@@ -8,15 +8,14 @@
  */
 #include "graph/repro/repro_part.h"
 
-enum { ITEMS_MAX = 6, CLIP = 100 /* bytes of a text of the input in a line of ours */ };
+enum { ITEMS_MAX = 6, CLIP = 100 /* most bytes of quoted input in one of our lines */ };
 
 static int add_symint(struct reading *s, uint32_t line, struct slice value, struct slice comment)
 {
 	struct repro *r = s->r;
 	struct symsize v, expr;
 	if (take_size(r, value, &v) < 0)
-		return bad_line(s, line, "'%.*s' is no input that is known here: a tensor is (shape, stride, dtype, device)",
-				SLN(value, CLIP));
+		return bad_line(s, line, "unknown input '%.*s': expected a tensor as (shape, stride, dtype, device)", SLN(value, CLIP));
 	expr = v;
 	if (comment.n && take_size(r, comment, &expr) < 0)
 		expr = v;
@@ -30,7 +29,7 @@ static int add_symint(struct reading *s, uint32_t line, struct slice value, stru
 	return 0;
 }
 
-/* shape, stride, dtype, device and perhaps requires_grad */
+/* shape, stride, dtype, device and optionally requires_grad */
 static int add_tensor(struct reading *s, uint32_t line, const struct pyarg *arg, int n, bool grad)
 {
 	struct repro *r = s->r;
@@ -38,18 +37,19 @@ static int add_tensor(struct reading *s, uint32_t line, const struct pyarg *arg,
 	struct repro_storage st = {0};
 	int64_t bytes;
 	if (n < 4 || n > 5)
-		return bad_line(s, line, "a tensor has a shape, strides, a dtype and a device (and perhaps requires_grad)");
+		return bad_line(s, line, "a tensor must have a shape, strides, a dtype and a device (and optionally requires_grad)");
 	const int dims = take_sizes(r, arg[0].value, size), dtype = dtype_by_name(arg[2].value);
 	if (dims < 0 || take_sizes(r, arg[1].value, stride) != dims)
-		return bad_line(s, line, "'%.*s' and '%.*s' are no shape with strides", SLN(arg[0].value, CLIP), SLN(arg[1].value, CLIP));
+		return bad_line(s, line, "'%.*s' and '%.*s' are not a shape with strides", SLN(arg[0].value, CLIP),
+				SLN(arg[1].value, CLIP));
 	if (dtype == DTYPE_NONE)
-		return bad_line(s, line, "'%.*s' is no dtype that is known here", SLN(arg[2].value, CLIP));
+		return bad_line(s, line, "unknown dtype '%.*s'", SLN(arg[2].value, CLIP));
 	const struct slice device = take_device(r, arg[3].value);
 	if (!device.n)
-		return bad_line(s, line, "'%.*s' is no device", SLN(arg[3].value, CLIP));
+		return bad_line(s, line, "'%.*s' is not a device", SLN(arg[3].value, CLIP));
 	const uint32_t meta = take_tensor(r, dtype, dims, size, stride, device);
 	if (!tensor_needs(r, meta, symsize_int(0), &bytes) || bytes == INT64_MAX || bytes < 0)
-		return bad_line(s, line, "'%.*s' are sizes of no tensor", SLN(arg[0].value, CLIP));
+		return bad_line(s, line, "'%.*s' are invalid sizes", SLN(arg[0].value, CLIP));
 	st.nbytes = symsize_int(bytes);
 	st.device = slice_is(device, "cpu") ? SLICE("") : device;
 	st.dtype_hint = dtype == DTYPE_F32 ? SLICE("") : slice_str(dtype_info(dtype)->name);
@@ -64,7 +64,7 @@ static int add_tensor(struct reading *s, uint32_t line, const struct pyarg *arg,
 	return 0;
 }
 
-/* rand_strided(...), perhaps with .requires_grad_(True) behind it */
+/* rand_strided(...), optionally followed by .requires_grad_(True) */
 static int add_strided_call(struct reading *s, uint32_t line, struct slice value, struct slice comment)
 {
 	static const char grad[] = ".requires_grad_(True)";
@@ -76,8 +76,7 @@ static int add_strided_call(struct reading *s, uint32_t line, struct slice value
 	if (!pytext_call(value, &callee, &inside))
 		return add_symint(s, line, value, comment);
 	if (!slice_is(callee, "rand_strided"))
-		return bad_line(s, line, "'%.*s' is no input that is known here: rand_strided(shape, stride, dtype, device)",
-				SLN(value, CLIP));
+		return bad_line(s, line, "unknown input '%.*s': expected rand_strided(shape, stride, dtype, device)", SLN(value, CLIP));
 	return add_tensor(s, line, arg, pytext_args(inside, arg, ITEMS_MAX), has_grad);
 }
 
@@ -92,7 +91,7 @@ static int add_list(struct reading *s, uint32_t line, struct slice list)
 		if (rc < 0)
 			return -1;
 	}
-	return r < 0 ? bad_line(s, line, "the list of inputs is malformed") : 0;
+	return r < 0 ? bad_line(s, line, "malformed list of inputs") : 0;
 }
 
 static int read_args(struct reading *s, const struct pyline *l)
@@ -103,14 +102,14 @@ static int read_args(struct reading *s, const struct pyline *l)
 	if (!pytext_assign(l->code, &name, &value) || !slice_is(name, "args"))
 		return 0;
 	if (!pytext_inside(value, '[', &inside))
-		return bad_line(s, l->line, "args is a list, not '%.*s'", SLN(value, CLIP));
-	/* The second statement, which makes tensors of them. */
+		return bad_line(s, l->line, "args must be a list, not '%.*s'", SLN(value, CLIP));
+	/* The second statement, which turns them into tensors. */
 	if (slice_starts(inside, "rand_strided(") && slice_find(inside, " for "))
 		return 0;
 	return add_list(s, l->line, inside);
 }
 
-/* The first text in quotes after `before` in the foot: optimize("inductor"). "": there is none. */
+/* The first text in quotes after `before` in the foot: optimize("inductor"). "": none. */
 static struct slice quoted_after(struct repro *r, const char *before)
 {
 	const char *p = slice_find(r->foot, before), *end = r->foot.p + r->foot.n, *q;

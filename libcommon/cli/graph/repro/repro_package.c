@@ -5,7 +5,7 @@
  *     ROOT/data/weights/weight_0                         raw bytes, or torch.save's
  *     ROOT/data/constants/NAME_constants_config.json     the same
  *     ROOT/data/sample_inputs/NAME.pt                    torch.save of (args, kwargs)
- * graph_module.signature.input_specs of the graph says for each placeholder what it is.
+ * graph_module.signature.input_specs of the graph describes each placeholder.
  */
 #include <unistd.h>
 #include "base/json.h"
@@ -33,26 +33,26 @@ static int find_model(struct packaged *p)
 		const struct slice n = p->r->zip.v[i].name;
 		if (slice_is(slice_base(n), "serialized_exported_program.json"))
 			return err_set(p->err, EXIT_INPUT,
-				       "'%s': exported programs of torch before 2.8 (serialized_exported_program.json) are not read: "
+				       "'%s': exported programs of torch before 2.8 (serialized_exported_program.json) are not supported: "
 				       "export it with a newer torch",
 				       p->path);
 		const char *models = slice_find(n, "models/");
 		if (!models || !slice_ends(n, ".json") || (models > n.p && models[-1] != '/'))
 			continue;
 		if (found)
-			return err_set(p->err, EXIT_INPUT, "'%s': holds several exported programs: give one of them alone", p->path);
+			return err_set(p->err, EXIT_INPUT, "'%s' holds several exported programs: pass a file with one", p->path);
 		found = &p->r->zip.v[i];
 		at = (size_t)(models - n.p);
 	}
 	if (!found)
-		return err_set(p->err, EXIT_INPUT,
-			       "'%s': holds no exported program (models/NAME.json): an AOTInductor package has no graph", p->path);
+		return err_set(p->err, EXIT_INPUT, "'%s' holds no exported program (models/NAME.json): an AOTInductor package has no graph",
+			       p->path);
 	p->root = slice_of(found->name.p, at);
 	p->name = slice_of(found->name.p + at + 7, found->name.n - at - 7 - 5);
 	return zip_text(&p->r->zip, found, &p->model, p->err);
 }
 
-/* A member under ROOT; false: there is none, or it cannot be read. */
+/* A member under ROOT; false: missing or unreadable. */
 static bool get_member(struct packaged *p, const char *folder, struct slice name, const char *tail, struct slice *data)
 {
 	LOCAL_BUF b = {0};
@@ -75,7 +75,7 @@ static uint32_t read_config(struct packaged *p, struct json_tape *t, const char 
 	return json_parse(t, 0, data.n, &root) < 0 ? NONE : json_get(t, root, "config");
 }
 
-/* The raw values of what the program calls `key`: "fc.weight". */
+/* The raw values of the weight `key`: "fc.weight". */
 static struct slice stored_value(struct packaged *p, struct slice key)
 {
 	const struct {
@@ -93,12 +93,12 @@ static struct slice stored_value(struct packaged *p, struct slice key)
 	return data;
 }
 
-/* ---- what each placeholder is ---- */
+/* ---- the placeholders ---- */
 
 struct given {
 	bool user; /* an argument; else a weight */
 	bool tensor;
-	struct slice value; /* of a weight; p NULL: not known */
+	struct slice value; /* of a weight; p NULL: unknown */
 };
 
 static struct given read_spec(struct packaged *p, uint32_t spec)
@@ -136,7 +136,7 @@ static uint32_t next_placeholder(const struct graph *g, uint32_t i)
 	return i;
 }
 
-/* Calls fn for each placeholder with its spec, and the sample that was exported with it. */
+/* Calls fn for each placeholder with its spec, and the sample input exported with it. */
 static void each_placeholder(struct packaged *p,
 			     void (*fn)(struct packaged *p, uint32_t k, uint32_t node, struct slice value, const struct tensor *sample))
 {
@@ -154,7 +154,7 @@ static void each_placeholder(struct packaged *p,
 	}
 }
 
-/* A symbol's value is the size that the sample has. */
+/* A symbol's value is the size of the sample. */
 static void take_symbols(struct packaged *p, uint32_t k, uint32_t node, struct slice value, const struct tensor *sample)
 {
 	struct repro *r = p->r;
@@ -185,7 +185,7 @@ static void take_symbols(struct packaged *p, uint32_t k, uint32_t node, struct s
 	}
 }
 
-/* Values fit when they are as many bytes as the graph says: else (a view of a larger storage) they are random. */
+/* Values are used if they have as many bytes as the graph requires; otherwise (a view of a larger storage) they are random. */
 static void take_values(struct packaged *p, uint32_t k, uint32_t node, struct slice value, const struct tensor *sample)
 {
 	struct repro *r = p->r;
@@ -236,7 +236,7 @@ int repro_read_package(struct repro *r, const char *path, struct err *err)
 	return rc;
 }
 
-/* As the launcher says; or, where it was moved with its folder, beside it. */
+/* At the launcher's path; or beside the launcher, if it was moved with its folder. */
 static bool find_package(const struct repro *r, struct buf *b)
 {
 	const struct slice e = r->exported;
@@ -265,7 +265,7 @@ int repro_open_exported(struct repro *r, struct err *err)
 	struct mapfile f;
 	int rc = -1;
 	if (!r->exported.n || !find_package(r, &path)) {
-		err_set(err, EXIT_INPUT, "'%.*s': its graph is in '%.*s', which is not there: keep that file beside it", SL(r->path),
+		err_set(err, EXIT_INPUT, "'%.*s': its graph is in '%.*s', which is missing: keep that file beside it", SL(r->path),
 			SLN(r->exported, 300));
 	} else if (mapfile_open(&f, buf_str(&path), err) == 0) {
 		r->package = f;

@@ -6,7 +6,7 @@
 
 #include <inttypes.h>
 
-/* ---- what cannot be said ---- */
+/* ---- what cannot be expressed ---- */
 
 static int refuse_program(struct plain_writer *w)
 {
@@ -32,7 +32,7 @@ static bool is_symbol(struct slice s)
 	return s.n > 0;
 }
 
-/* The dimension of a tensor that has this symbol as its size. */
+/* The dimension of a tensor whose size is this symbol. */
 static void find_size(const struct plain_writer *w, const struct graph *g, struct slice symbol, struct plain_size *to)
 {
 	const struct gmodule *root = &g->module[0];
@@ -85,7 +85,7 @@ static int make_graph(struct plain_writer *w)
 
 /* ---- the function ---- */
 
-/* f as a function, or a module: where it has attributes, and for torch.export. */
+/* f as a function, or as a module if it has attributes, and for torch.export. */
 static void add_function(struct plain_writer *w, struct buf *b)
 {
 	LOCAL_BUF code = {0};
@@ -107,7 +107,7 @@ static void add_function(struct plain_writer *w, struct buf *b)
 
 /* ---- the call ---- */
 
-/* "x, 8": what f is called with. as: what is put behind tensors of floats, for double precision. */
+/* "x, 8": f's arguments. as: a suffix for float tensors, for double precision. */
 static void add_arguments(const struct plain_writer *w, const char *as, struct buf *b)
 {
 	bool any = false;
@@ -140,7 +140,7 @@ static bool has_backward(const struct plain_writer *w)
 	return w->form == REPRO_AFTER_DYNAMO && count_tensors(w, true) && !slice_is(w->r->only_fwd, "True");
 }
 
-/* Does it write to what it is given? Then each call needs its own. */
+/* Does it write to its inputs? Then each call needs its own. */
 static bool mutates(const struct plain_writer *w)
 {
 	uint32_t operand;
@@ -150,7 +150,7 @@ static bool mutates(const struct plain_writer *w)
 	return false;
 }
 
-/* A graph that names a dtype is not in double precision because its inputs are. */
+/* Double inputs are not enough for a graph that names a dtype to run in double precision. */
 static bool names_dtype(const struct graph *g)
 {
 	for (size_t i = 0; i < g->n_values; i++)
@@ -205,7 +205,7 @@ static const char *autocast_device(const struct plain_writer *w)
 /* "out.sum()": something to differentiate. */
 static const char *loss(const struct plain_writer *w) { return n_outputs(w) == 1 ? "out.sum()" : "sum(o.sum() for o in out)"; }
 
-/* The outputs and gradients of one call, on inputs of its own. */
+/* The outputs and gradients of one call, on its own inputs. */
 static void add_run(struct plain_writer *w, struct buf *b)
 {
 	const bool backward = has_backward(w), separate = backward || mutates(w);
@@ -223,7 +223,7 @@ static void add_run(struct plain_writer *w, struct buf *b)
 	buf_addf(b, "    return out%s\n", backward ? ", [a.grad for a in args if getattr(a, 'requires_grad', False)]" : "");
 }
 
-/* Called twice, and compared. */
+/* Two calls, compared. */
 static int add_comparison(struct plain_writer *w, struct buf *b)
 {
 	const bool plain = !has_backward(w) && !mutates(w) && !is_autocast(w), many = n_outputs(w) > 1;
@@ -233,10 +233,10 @@ static int add_comparison(struct plain_writer *w, struct buf *b)
 	const char *compile = compiled(w, &way);
 	if (!wide && has_half(w) && w->how->check == REPRO_CHECK_SAME)
 		return buf_release(&way), err_set(w->err, EXIT_INPUT,
-						  "half precision has to be compared with a run in double "
-						  "precision, which this graph has only as torch.fx changes it");
+						  "half precision must be compared with a run in double "
+						  "precision, which this graph supports only after torch.fx changes it");
 	if (many && w->how->check == REPRO_CHECK_SHAPE)
-		return buf_release(&way), err_set(w->err, EXIT_INPUT, "several outputs, of which one has another shape");
+		return buf_release(&way), err_set(w->err, EXIT_INPUT, "several outputs, one of them with a different shape");
 	add_arguments(w, "", &args);
 	if (plain) {
 		buf_addf(b, "expected, actual = f(%s), %s(%s)\n", buf_str(&args), compile, buf_str(&args));
@@ -322,7 +322,7 @@ static void add_dynamic(struct plain_writer *w, struct buf *b)
 
 /* ---- the head ---- */
 
-/* "import torch, os", "from torch.nn import *": what the program says itself where it needs it. */
+/* "import torch, os", "from torch.nn import *": lines that the program writes itself if it needs them. */
 static bool is_torchs(struct slice t)
 {
 	static const char *const words[] = {"import torch",     "from torch",     "import os",        "import base64",
@@ -336,7 +336,7 @@ static bool is_torchs(struct slice t)
 	return false;
 }
 
-/* Settings that have launchers written, or say where. */
+/* Settings that make torch write launchers, or set where. */
 static bool is_about_repros(struct slice name)
 {
 	static const char *const names[] = {"debug_dir_root", "repro_after", "repro_level", "dump_aoti_minifier"};
@@ -411,7 +411,7 @@ static bool is_statement(const struct repro_line *l)
 	       !slice_starts(l->text, "exported_program") && !slice_starts(l->text, "config_patches");
 }
 
-/* Settings, libraries of operators: what the original did before. */
+/* Settings and operator libraries: the original's setup. */
 static void add_settings(struct plain_writer *w, struct buf *b)
 {
 	bool any = false;
@@ -425,7 +425,7 @@ static void add_settings(struct plain_writer *w, struct buf *b)
 	}
 }
 
-/* ---- what it says of itself ---- */
+/* ---- comments about itself ---- */
 
 static void add_comment(struct buf *b, const char *before, struct slice text)
 {
@@ -449,7 +449,7 @@ static void add_note(struct plain_writer *w, struct buf *b)
 	add_comment(b, "", n->error);
 	buf_adds(b, n->error.n ? "#\n" : "");
 	add_comment(b, "failure: ", n->signature);
-	add_comment(b, "in the original the ", n->origin);
+	add_comment(b, "in the original, the ", n->origin);
 	add_comment(b, "versions: ", n->versions);
 	buf_add_slice(&made, n->tool);
 	buf_addf(&made, ": %.*s", SL(n->command));
@@ -458,7 +458,7 @@ static void add_note(struct plain_writer *w, struct buf *b)
 	add_comment(b, "", n->more);
 }
 
-/* ---- all of it ---- */
+/* ---- the whole program ---- */
 
 static int add_body(struct plain_writer *w, struct buf *b)
 {
@@ -468,7 +468,7 @@ static int add_body(struct plain_writer *w, struct buf *b)
 		return -1;
 	buf_addc(b, '\n');
 	if (!fxcode_is_function(&w->g))
-		buf_addf(b, "torch.manual_seed(%" PRIu64 ")\n", w->how->seed); /* of what __init__ makes of random numbers, too */
+		buf_addf(b, "torch.manual_seed(%" PRIu64 ")\n", w->how->seed); /* also for random numbers in __init__ */
 	add_function(w, b);
 	buf_addc(b, '\n');
 	if (w->files)

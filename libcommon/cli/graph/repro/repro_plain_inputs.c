@@ -1,4 +1,4 @@
-/* The inputs of a plain program: torch.randn(8, 16), torch.tensor([1, 2]), and what keeps strides and shared memory. */
+/* The inputs of a plain program: torch.randn(8, 16), torch.tensor([1, 2]), preserving strides and shared memory. */
 #include "graph/fxcode_part.h"
 #include "graph/repro/repro_plain.h"
 
@@ -13,7 +13,7 @@ struct making {
 	const struct plan_storage *s;
 	const struct tensor_meta *t;
 	struct buf *b;
-	bool grad_said; /* requires_grad=True stands in the constructor */
+	bool grad_said; /* the constructor already has requires_grad=True */
 };
 
 static bool is_float(int dtype)
@@ -46,7 +46,7 @@ static void add_sizes(struct buf *b, const int64_t *v, int n)
 		buf_adds(b, "()");
 }
 
-/* ", dtype=torch.int64, device='cuda:0', requires_grad=True": as far as they are not what the call has by itself. */
+/* ", dtype=torch.int64, device='cuda:0', requires_grad=True": those that differ from the call's defaults. */
 static void add_options(struct making *m, int own_dtype, bool whole)
 {
 	if (m->t->dtype != own_dtype)
@@ -61,7 +61,7 @@ static void add_options(struct making *m, int own_dtype, bool whole)
 
 /* ---- literals ---- */
 
-/* The fewest digits that are the same float. */
+/* The fewest digits that give the same float. */
 static void add_single(struct buf *b, float v)
 {
 	char text[32];
@@ -109,7 +109,7 @@ static void add_element(struct buf *b, int dtype, const char *p)
 	}
 }
 
-/* "[[1, 2], [3, 4]]" of elements that lie one behind the other. */
+/* "[[1, 2], [3, 4]]" of contiguous elements. */
 static void add_nested(struct buf *b, int dtype, const char *p, const int64_t *size, int n_dim)
 {
 	const int64_t bytes = dtype_info(dtype)->bytes;
@@ -161,7 +161,7 @@ static void add_constant(struct making *m, struct slice bytes, const int64_t *si
 	buf_addc(m->b, ')');
 }
 
-/* Elements that lie one behind the other, as a tensor of these sizes. */
+/* Contiguous elements, as a tensor of these sizes. */
 static void add_data(struct making *m, struct slice bytes, const int64_t *size, int n_dim, bool whole)
 {
 	const size_t one = (size_t)dtype_info(m->t->dtype)->bytes, n = bytes.n / one;
@@ -197,7 +197,7 @@ static void add_data(struct making *m, struct slice bytes, const int64_t *size, 
 
 /* ---- one tensor ---- */
 
-/* Any values do: normal ones; integers are 0, which is an index into everything that is not empty. */
+/* Arbitrary values: normally distributed; integers are 0, a valid index into anything nonempty. */
 static void add_random(struct making *m, const int64_t *size, int n_dim, bool whole)
 {
 	const int dtype = m->t->dtype;
@@ -214,7 +214,7 @@ static void add_random(struct making *m, const int64_t *size, int n_dim, bool wh
 	buf_addc(m->b, ')');
 }
 
-/* Elements from the storage's beginning to the last that the tensor reaches. */
+/* Number of elements from the storage's start to the tensor's last one. */
 static int64_t reach(const struct plan_input *in)
 {
 	int64_t bytes = 0;
@@ -250,7 +250,7 @@ static bool is_transposed(const struct making *m)
 	return t->n_dim == 2 && t->stride[0] == 1 && t->stride[1] == t->size[0] && t->size[0] > 1 && t->size[1] > 1 && !m->in->offset;
 }
 
-/* torch.load gives what torch.save made of the storage (torch 2.13, torch/utils/_content_store.py). */
+/* torch.load returns the storage that torch.save wrote (torch 2.13, torch/utils/_content_store.py). */
 static void add_file(struct making *m)
 {
 	const bool place = m->s->device.n > 0;
@@ -298,7 +298,7 @@ static void add_alone(struct making *m)
 	}
 }
 
-/* A leaf that asks for gradients, or what was made of one. */
+/* A leaf that requires gradients, or a tensor computed from one. */
 static void add_gradient(struct making *m)
 {
 	if (m->w->form != REPRO_AFTER_DYNAMO || !m->in->requires_grad)
@@ -314,25 +314,25 @@ static int check_input(struct plain_writer *w, const struct plan_input *in)
 	const struct plan_storage *s;
 	int64_t bytes;
 	if (in->kind != REPRO_TENSOR && in->kind != REPRO_SYMINT)
-		return err_set(w->err, EXIT_INPUT, "the input '%.*s' is no tensor and no integer", SLN(in->name, 100));
+		return err_set(w->err, EXIT_INPUT, "the input '%.*s' is neither a tensor nor an integer", SLN(in->name, 100));
 	if (in->kind == REPRO_SYMINT)
 		return 0;
 	const int dtype = in->layout->dtype;
 	if (in->extra.n || !(is_float(dtype) || is_converted(dtype) || dtype_is_integer(dtype)))
-		return err_set(w->err, EXIT_INPUT, "the input '%.*s' is of a kind that no call of a line makes (%s%.*s)",
+		return err_set(w->err, EXIT_INPUT, "the input '%.*s' is of a kind that cannot be created in one line (%s%.*s)",
 			       SLN(in->name, 100), dtype_name(dtype), SL(in->extra));
 	s = &w->p->storage[in->storage];
 	if (!tensor_extent(in->layout, &bytes) || in->offset < 0 ||
 	    (s->how == PLAN_INLINE && (uint64_t)reach(in) > s->bytes.n / (size_t)dtype_info(dtype)->bytes))
-		return err_set(w->err, EXIT_INPUT, "the input '%.*s' reaches behind its values", SLN(in->name, 100));
+		return err_set(w->err, EXIT_INPUT, "the input '%.*s' reaches past its values", SLN(in->name, 100));
 	for (size_t i = 0; i < w->p->n_inputs; i++)
 		if (w->p->input[i].kind == REPRO_TENSOR && w->p->input[i].storage == in->storage && w->p->input[i].layout->dtype != dtype)
-			return err_set(w->err, EXIT_INPUT, "the input '%.*s' shares its memory with one of another dtype",
+			return err_set(w->err, EXIT_INPUT, "the input '%.*s' shares its memory with an input of another dtype",
 				       SLN(in->name, 100));
 	return 0;
 }
 
-/* Several inputs lie in one storage: it has a name, and comes before the first of them. */
+/* Several inputs in one storage: it gets a name, and comes before the first of them. */
 static void add_shared(struct plain_writer *w, size_t at, struct buf *b)
 {
 	const struct plan_input *in = &w->p->input[at];
@@ -388,7 +388,7 @@ int plain_add_inputs(struct plain_writer *w, struct buf *b)
 		buf_addf(b, "%.*s = ", SL(w->name[i]));
 		add_alone(&m);
 		add_gradient(&m);
-		buf_adds(b, in->guess ? "  # its shape is not known: a guess\n" : "\n");
+		buf_adds(b, in->guess ? "  # shape unknown, guessed\n" : "\n");
 	}
 	return status;
 }

@@ -1,4 +1,4 @@
-/* Decides which values the inputs of a program get, and as what text. */
+/* Decides which values the inputs of a program get, and in what form. */
 #include <limits.h>
 #include "base/md5many.h"
 #include "graph/repro/repro_plan.h"
@@ -23,9 +23,9 @@ static struct slice keep_text(struct planning *w, struct buf *b)
 
 static const struct symbind *values(const struct planning *w, const struct graph *g) { return g == &w->r->graph ? &w->env : &w->own; }
 
-/* ---- sizes as Python ---- */
+/* ---- sizes in Python ---- */
 
-/* Names and operators only: no calls, which sympy's text has and Python does not (Max, Mod). */
+/* Names and operators only: no calls, which sympy's text has but Python does not (Max, Mod). */
 static bool is_python(struct slice s)
 {
 	for (size_t i = 1; i < s.n; i++)
@@ -48,7 +48,7 @@ static void note_symbol(struct planning *w, struct slice name, int64_t value)
 	p->symbol[p->n_symbols++] = (struct plan_symbol){arena_slice(&p->arena, name), value};
 }
 
-/* Its symbols all have values; they are said in the head. */
+/* Its symbols all have values; the head sets them. */
 static bool bound(struct planning *w, const struct graph *g, struct symsize s)
 {
 	uint32_t id[64];
@@ -76,7 +76,7 @@ static int add_size(struct planning *w, const struct graph *g, struct symsize s,
 	else if (symsize_eval(&g->tab, s, values(w, g), &v, &why) == 0)
 		buf_addf(b, "%lld", (long long)v);
 	else
-		rc = err_set(w->err, EXIT_INPUT, "input '%.*s': its size %s has no value: %s", SL(name), buf_str(&text), why.text);
+		rc = err_set(w->err, EXIT_INPUT, "input '%.*s': the size %s has no value: %s", SL(name), buf_str(&text), why.text);
 	return rc;
 }
 
@@ -92,7 +92,7 @@ static int add_tuple(struct planning *w, const struct graph *g, const struct sym
 	return 0;
 }
 
-/* Are the strides those that reader.tensor takes when it is given none? Not known where a size left of them is symbolic. */
+/* Are the strides reader.tensor's defaults? Unknown if a size to their left is symbolic. */
 static bool default_strides(const struct symsize *dim, int n)
 {
 	int64_t at = 1;
@@ -107,7 +107,7 @@ static bool default_strides(const struct symsize *dim, int n)
 	return true;
 }
 
-/* "(8, 8), (1, 8), dtype=torch.bool, storage_offset=4": what stands behind the storage in reader.tensor(...). */
+/* "(8, 8), (1, 8), dtype=torch.bool, storage_offset=4": the arguments after the storage in reader.tensor(...). */
 static int add_layout(struct planning *w, const struct graph *g, const struct gmeta *m, struct slice name, struct buf *b)
 {
 	const struct symsize *dim = g->dim + m->dim;
@@ -123,7 +123,7 @@ static int add_layout(struct planning *w, const struct graph *g, const struct gm
 	return 0;
 }
 
-/* The same in numbers, for a program that makes the tensor itself. */
+/* The same in numbers, for a program that creates the tensor itself. */
 static int note_layout(struct planning *w, const struct graph *g, const struct gmeta *m, struct symsize offset, struct plan_input *to)
 {
 	const struct symsize *dim = g->dim + m->dim;
@@ -171,7 +171,7 @@ static struct slice name_bytes(struct planning *w, struct slice bytes)
 	return keep_text(w, &b);
 }
 
-/* Bytes that are at hand: into the text, or a file of the folder. A launcher has no folder. */
+/* Available bytes: into the text, or a file in the folder. A launcher has no folder. */
 static void place_bytes(struct planning *w, struct slice bytes, struct plan_storage *s)
 {
 	s->how = bytes.n <= inline_max(w) || w->how->style == REPRO_LAUNCHER ? PLAN_INLINE : PLAN_FILE;
@@ -180,7 +180,7 @@ static void place_bytes(struct planning *w, struct slice bytes, struct plan_stor
 		s->hash = name_bytes(w, bytes);
 }
 
-/* A stored input goes along with the program. One whose file is gone, or is none, is random from now on. */
+/* A stored input is kept with the program. One whose file is missing or invalid becomes random. */
 static int take_along(struct planning *w, uint32_t original, struct plan_storage *s)
 {
 	LOCAL_BUF path = {0};
@@ -274,7 +274,7 @@ static int given_input(struct planning *w, const struct repro_given *v, struct p
 	return rc ? -1 : 0;
 }
 
-/* In the storage that `memory` has in r, which grows with what lies there. */
+/* In the storage of `memory` in r, which grows with its tensors. */
 static int in_memory(struct planning *w, const struct repro_input *memory, const struct gmeta *m, struct slice name, int64_t *offset,
 		     int64_t *bytes, const void **key)
 {
@@ -284,16 +284,16 @@ static int in_memory(struct planning *w, const struct repro_input *memory, const
 	if (repro_tensor_bytes(w->g, m, values(w, w->g), bytes, &why) < 0 ||
 	    symsize_eval(&w->r->graph.tab, memory->offset, &w->env, offset, &why) < 0 ||
 	    symsize_eval(&w->r->graph.tab, w->r->storage[memory->storage].nbytes, &w->env, &nbytes, &why) < 0)
-		return err_set(w->err, EXIT_INPUT, "input '%.*s' cannot be made: %s", SL(name), why.text);
+		return err_set(w->err, EXIT_INPUT, "input '%.*s' cannot be generated: %s", SL(name), why.text);
 	int64_t before;
 	if (*offset < 0 || __builtin_mul_overflow(*offset, dtype_info(m->dtype)->bytes, &before) ||
 	    __builtin_add_overflow(*bytes, before, bytes))
-		return err_set(w->err, EXIT_INPUT, "input '%.*s' cannot be made: its offset makes no tensor", SL(name));
+		return err_set(w->err, EXIT_INPUT, "input '%.*s' cannot be generated: invalid offset", SL(name));
 	*bytes = nbytes > *bytes ? nbytes : *bytes;
 	return 0;
 }
 
-/* Does an input of the program lie in this storage of r, as it was? Then others that share it do so, too. */
+/* Is an input of the program in this storage of r, unchanged? Then others that share it are, too. */
 static bool is_kept(const struct planning *w, uint32_t storage)
 {
 	for (size_t i = 0; w->how->given && i < w->how->n_given; i++) {
@@ -305,7 +305,7 @@ static bool is_kept(const struct planning *w, uint32_t storage)
 	return false;
 }
 
-/* A storage that is made: the one of its key, if there is one. */
+/* A generated storage: the one with its key, if there is one. */
 static uint32_t made_storage(struct planning *w, const struct plan_storage *s)
 {
 	struct plan *p = w->p;
@@ -341,7 +341,7 @@ static int make_tensor(struct planning *w, const struct repro_given *v, const st
 		if (in_memory(w, v->memory, m, to->name, &offset, &s.n, &s.key) < 0)
 			return -1;
 	} else if (repro_tensor_bytes(w->g, m, values(w, w->g), &s.n, &why) < 0) {
-		return err_set(w->err, EXIT_INPUT, "input '%.*s' cannot be made: %s", SL(to->name), why.text);
+		return err_set(w->err, EXIT_INPUT, "input '%.*s' cannot be generated: %s", SL(to->name), why.text);
 	}
 	if (data || !v->memory || !is_kept(w, v->memory->storage))
 		to->storage = made_storage(w, &s);
@@ -397,7 +397,7 @@ static int plan_one(struct planning *w, uint32_t node, const struct repro_given 
 		to->guess = true;
 		return make_tensor(w, &(struct repro_given){.how = REPRO_GIVE_RANDOM}, &number, to);
 	}
-	return err_set(w->err, EXIT_INPUT, "input '%.*s' cannot be made: nothing is known of its shape", SL(to->name));
+	return err_set(w->err, EXIT_INPUT, "input '%.*s' cannot be generated: unknown shape", SL(to->name));
 }
 
 static int plan_inputs(struct planning *w)
@@ -406,7 +406,7 @@ static int plan_inputs(struct planning *w)
 	struct plan *p = w->p;
 	size_t k = 0, n = w->how->given ? w->how->n_given : w->r->n_inputs;
 	if (!g->n_modules)
-		return err_set(w->err, EXIT_INPUT, "'%.*s': there is no graph to write", SL(w->r->path));
+		return err_set(w->err, EXIT_INPUT, "'%.*s': no graph to write", SL(w->r->path));
 	p->input = xcalloc(n ? n : 1, sizeof(*p->input));
 	for (uint32_t i = 0; g->n_modules && i < g->module[0].n; i++) {
 		const uint32_t node = g->module[0].first + i;
@@ -414,17 +414,17 @@ static int plan_inputs(struct planning *w)
 			continue;
 		const struct repro_given same = {.how = REPRO_GIVE_INPUT, .input = (uint32_t)k};
 		if (k == n)
-			return err_set(w->err, EXIT_INPUT, "%zu inputs are given, forward takes more", n);
+			return err_set(w->err, EXIT_INPUT, "%zu inputs given, forward takes more", n);
 		if (plan_one(w, node, w->how->given ? &w->how->given[k] : &same, &p->input[k]) < 0)
 			return -1;
 		p->n_inputs = ++k;
 	}
-	return k == n ? 0 : err_set(w->err, EXIT_INPUT, "%zu inputs are given, forward takes %zu", n, k);
+	return k == n ? 0 : err_set(w->err, EXIT_INPUT, "%zu inputs given, forward takes %zu", n, k);
 }
 
 /* ---- places ---- */
 
-/* Where the stored inputs of a launcher are: as it says, but absolute, for a candidate runs elsewhere. */
+/* Where the stored inputs of a launcher are: its save_dir, made absolute, since a candidate runs elsewhere. */
 static struct slice find_save_dir(struct planning *w)
 {
 	LOCAL_BUF b = {0};

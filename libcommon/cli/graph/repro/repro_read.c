@@ -39,7 +39,7 @@ static bool continues(const struct pyline *l)
 	return slice_any(l->code, words, slice_starts);
 }
 
-/* Takes the block that is indented under the line at hand into it->whole; comments in the first column only when more of the block
+/* Takes the block indented under the current line into it->whole; comments in the first column only if more of the block
  * follows. */
 static int take_block(struct pytext *t, struct item *it, struct err *err)
 {
@@ -188,7 +188,7 @@ static void take_head(struct repro *r, const struct item *it)
 
 /* ---- the foot ---- */
 
-/* "my_backend" that the head imports by name: "module:my_backend". */
+/* "my_backend" imported by name in the head: "module:my_backend". */
 static struct slice imported(struct repro *r, struct slice name)
 {
 	LOCAL_BUF b = {0};
@@ -226,7 +226,7 @@ static void take_backend(struct repro *r, struct slice value)
 	r->backend_text = !slice_chr(r->backend, ':');
 }
 
-/* A string; or what repro_text writes for a folder beside the program: os.path.join(os.path.dirname(...), 'repro.data'). */
+/* A string; or repro_text's form for a folder beside the program: os.path.join(os.path.dirname(...), 'repro.data'). */
 static struct slice take_save_dir(struct repro *r, struct slice value)
 {
 	struct slice callee, inside;
@@ -282,7 +282,7 @@ static bool is_run(struct slice code, struct slice *inside)
 	return pytext_call(code, &callee, inside) && (slice_is(callee, "run_repro") || slice_ends(callee, ".run_repro"));
 }
 
-/* Lines of ours in the foot that repro_text writes anew. */
+/* Our own lines in the foot, which repro_text writes again. */
 static bool is_frame(const struct pyline *l)
 {
 	static const char *const starts[] = {"with torch.no_grad()", "if __name__",           "print(", "import os",
@@ -307,7 +307,7 @@ static int read_main(struct reading *s, const struct item *it)
 		}
 	}
 	if (r == 0 && !run)
-		return bad_line(s, it->line, "run_repro is not called: this is no program that torch's minifier wrote");
+		return bad_line(s, it->line, "no call of run_repro: not a program written by torch's minifier");
 	s->has_repro = true;
 	return r;
 }
@@ -316,7 +316,7 @@ static int take_version(struct reading *s, const struct item *it, struct slice v
 {
 	if (slice_is(value, "0"))
 		return 0;
-	return bad_line(s, it->line, "load_args has version %.*s, and only version 0 is known here", SLN(value, 40));
+	return bad_line(s, it->line, "load_args has version %.*s; only version 0 is supported", SLN(value, 40));
 }
 
 static int take_exported(struct reading *s, struct slice value)
@@ -328,7 +328,7 @@ static int take_exported(struct reading *s, struct slice value)
 	return 0;
 }
 
-/* Reads a statement of the foot besides the main block; 1: taken. */
+/* Reads a statement of the foot outside the main block; 1: consumed. */
 static int take_foot(struct reading *s, const struct item *it)
 {
 	struct slice code = it->first.code, name, value, inside;
@@ -338,7 +338,7 @@ static int take_foot(struct reading *s, const struct item *it)
 		return s->args_item = *it, 1;
 	if (is_run(code, &inside))
 		return read_main(s, it) < 0 ? -1 : 1;
-	if (!pytext_assign(code, &name, &value)) /* of the seed load_args has its own */
+	if (!pytext_assign(code, &name, &value)) /* load_args sets its own seed */
 		return slice_starts(code, "args.append(") || slice_starts(code, "torch.manual_seed(") ? 1 : 0;
 	if (slice_is(name, "load_args._version"))
 		return take_version(s, it, value) < 0 ? -1 : 1;
@@ -360,7 +360,7 @@ static bool is_class(const struct item *it)
 static int take_item(struct reading *s, const struct item *it)
 {
 	struct repro *r = s->r;
-	/* The last is the one that is run: torch 2.14 writes classes of subgraphs before it. */
+	/* The last one is run: torch 2.14 writes classes of subgraphs before it. */
 	if ((!s->class_item.whole.p || (!s->args_item.whole.p && !s->first_args)) && is_class(it)) {
 		const char *after = it->whole.p + it->whole.n;
 		s->class_item = *it;
@@ -370,7 +370,7 @@ static int take_item(struct reading *s, const struct item *it)
 	const int taken = take_foot(s, it);
 	if (taken)
 		return taken < 0 ? -1 : 0;
-	/* A line of the foot is of use to the head only if it sets something. */
+	/* A line of the foot matters to the head only if it sets something. */
 	if (!s->class_item.whole.p || slice_starts(it->first.code, "torch.") || slice_starts(it->first.code, "os.environ"))
 		take_head(r, it);
 	return 0;
@@ -384,7 +384,7 @@ static int read_graph(struct reading *s)
 		return fxcode_read(&s->r->graph, s->text, s->path, s->err);
 	if (s->r->form == REPRO_AOTI) /* the class is a comment, without shapes and values: the package has all of it */
 		return 0;
-	return err_set(s->err, EXIT_INPUT, "'%s': has no class with a forward(), and is no graph.json: nothing to run", s->path);
+	return err_set(s->err, EXIT_INPUT, "'%s' has no class with a forward() and is not a graph.json: nothing to run", s->path);
 }
 
 static int read_inputs(struct reading *s)
@@ -399,7 +399,7 @@ static int read_inputs(struct reading *s)
 	if (r->form == REPRO_AOTI)
 		return 0;
 	if (s->has_repro)
-		return err_set(s->err, EXIT_INPUT, "'%s': has no load_args: the file is cut short, or was edited", s->path);
+		return err_set(s->err, EXIT_INPUT, "'%s' has no load_args: the file is truncated or was edited", s->path);
 	r->form = REPRO_GRAPH;
 	return repro_inputs_from_graph(r, s->err);
 }
@@ -415,14 +415,14 @@ static int read_program(struct reading *s)
 	return r < 0 || read_graph(s) < 0 ? -1 : read_inputs(s);
 }
 
-/* A package alone: what its launcher would say. */
+/* A bare package: the same as its launcher. */
 static int read_package_file(struct repro *r, const char *path, struct err *err)
 {
 	r->form = REPRO_AOTI;
 	r->exported = r->path;
 	r->command = SLICE("run");
 	r->accuracy = SLICE("False");
-	r->config_patches = SLICE("{'aot_inductor.package': True}"); /* what aoti_compile_and_package sets, and run_repro does not */
+	r->config_patches = SLICE("{'aot_inductor.package': True}"); /* set by aoti_compile_and_package, but not by run_repro */
 	return repro_read_package(r, path, err);
 }
 
@@ -439,7 +439,7 @@ int repro_read(struct repro *r, struct slice text, const char *path, struct err 
 	} else if (start.n && start.p[0] == '{') {
 		rc = graph_json_read(r, text, path, err);
 	} else if (text.n && slice_chr(text, '\0')) {
-		rc = err_set(err, EXIT_INPUT, "'%s': is no Python program: it holds NUL bytes", path);
+		rc = err_set(err, EXIT_INPUT, "'%s' is not a Python program: it contains NUL bytes", path);
 	} else {
 		rc = read_program(&s);
 	}

@@ -1,4 +1,4 @@
-/* A program as a file, with the folder of its larger inputs. */
+/* Writes a program to a file, with the folder of its larger inputs. */
 #include <errno.h>
 #include <fcntl.h>
 #include <sys/stat.h>
@@ -12,7 +12,7 @@
 static int make_folder(const char *path, struct err *err)
 {
 	if (mkdir(path, 0777) < 0 && errno != EEXIST)
-		return err_errno(err, EXIT_ENVIRON, "cannot make the folder '%s'", path);
+		return err_errno(err, EXIT_ENVIRON, "cannot create directory '%s'", path);
 	return 0;
 }
 

@@ -25,7 +25,7 @@ int repro_storage_path(const struct repro *r, uint32_t storage, struct buf *b)
 	LOCAL_BUF dir = {0};
 	bool found = false;
 	if (!hash.n || slice_chr(hash, '/') || slice_chr(hash, '\0') || hash.p[0] == '.')
-		return -1; /* no name of a file: load_args is checked, other forms are not */
+		return -1; /* not a file name: load_args is checked, other forms are not */
 	if (r->save_dir.n && r->save_dir.p[0] != '/' && r->dir.n) {
 		buf_add_slice(&dir, r->dir);
 		buf_addc(&dir, '/');
@@ -33,7 +33,7 @@ int repro_storage_path(const struct repro *r, uint32_t storage, struct buf *b)
 	buf_add_slice(&dir, r->save_dir);
 	if (dir.len)
 		found = try_folder(buf_slice(&dir), "", hash, b);
-	/* Beside the program, where a launcher that was moved with its folder has them. */
+	/* Beside the program, for a launcher that was moved with its folder. */
 	return found || try_folder(r->dir, "checkpoints/", hash, b) || try_folder(r->dir, "", hash, b) ? 0 : -1;
 }
 
@@ -51,7 +51,7 @@ int repro_bytes_read(struct repro_bytes *s, struct slice zip, const char *path, 
 		return -1;
 	struct zip_member *m = find_data(&s->zip);
 	if (!m)
-		err_set(err, EXIT_INPUT, "'%s': is no stored input of torch: it has no data/0", path);
+		err_set(err, EXIT_INPUT, "'%s' is not a stored input of torch: it has no data/0", path);
 	else if (zip_data(&s->zip, m, &s->bytes, err) == 0)
 		return 0;
 	zip_close(&s->zip);

@@ -25,7 +25,7 @@ void plan_add_clean(struct buf *b, struct slice text)
 		buf_addc(b, (unsigned char)text.p[i] < 0x20 || text.p[i] == 0x7f ? ' ' : text.p[i]);
 }
 
-/* Every line begins with "#:", so that a program made of this one can tell them from the original's comments. */
+/* Every line starts with "#:", so that when this program is read again they differ from the original's comments. */
 static void note_text(struct buf *b, const char *label, struct slice text)
 {
 	struct slice line;
@@ -83,7 +83,7 @@ static void write_note(struct writer *w)
 		note_text(w->b, "command: ", note->command);
 		note_text(w->b, "original: ", note->original);
 		note_text(w->b, "failure: ", note->signature);
-		note_text(w->b, "in the original the ", note->origin);
+		note_text(w->b, "in the original, the ", note->origin);
 		note_text(w->b, "verified: ", note->verified);
 		note_text(w->b, "versions: ", note->versions);
 		note_text(w->b, "", note->more);
@@ -92,12 +92,12 @@ static void write_note(struct writer *w)
 		buf_addf(w->b, "#: seed: %llu\n", (unsigned long long)w->how->seed);
 	if (count_inputs(w->p, is_random)) {
 		input_names(w->p, is_random, &names);
-		note_text(w->b, "WARNING: RANDOM VALUES: the original kept none for ", buf_slice(&names));
+		note_text(w->b, "WARNING: RANDOM VALUES: the original has no values for ", buf_slice(&names));
 	}
 	if (count_inputs(w->p, is_guess)) {
 		buf_reset(&names);
 		input_names(w->p, is_guess, &names);
-		note_text(w->b, "WARNING: GUESSED SHAPES: the original says nothing of those of ", buf_slice(&names));
+		note_text(w->b, "WARNING: GUESSED SHAPES: the original does not give the shapes of ", buf_slice(&names));
 	}
 	if (has_files(w->p))
 		note_text(w->b, "larger inputs are in the folder beside this file: ", w->p->folder);
@@ -131,13 +131,13 @@ static bool plan_is_torch_import(struct slice t)
 	return slice_any(t, starts, slice_starts);
 }
 
-/* torch 2.13's own, which say nothing about the graph. */
+/* torch 2.13's own lines, which are not about the graph. */
 bool plan_is_frame(const struct repro_line *l)
 {
 	return slice_starts(l->text, "if \"__compile_source__\"") || slice_is(l->name, "isolate_fails_code_str");
 }
 
-/* The graph of the exported program as it was, in the launcher's first lines: not what is written now. */
+/* The original graph of the exported program, in the launcher's first lines: not the graph being written. */
 static bool is_preview(const struct writer *w, const struct repro_line *l)
 {
 	const struct repro_line *first = w->r->line;
@@ -154,7 +154,7 @@ static bool is_kept(const struct writer *w, const struct repro_line *l)
 		return false;
 	if (slice_starts(l->text, "#:") || slice_is(l->text, "import base64"))
 		return !w->alone && l->kind == REPRO_COMMENT;
-	if (slice_is(l->text, "from torch.nn import *")) /* stands before the class, where it belongs */
+	if (slice_is(l->text, "from torch.nn import *")) /* written before the class, where it belongs */
 		return false;
 	if (w->r->old && (l->kind == REPRO_OTHER || (l->kind == REPRO_IMPORT && plan_is_torch_import(l->text))))
 		return false;
@@ -221,7 +221,7 @@ static bool names(const struct writer *w, const char *module)
 	return false;
 }
 
-/* Imports and names that the class, load_args and the foot need and the lines of the head do not have. */
+/* Imports and names needed by the class, load_args and the foot that the head lacks. */
 static void write_imports(struct writer *w)
 {
 	const struct slice module = w->form == REPRO_AFTER_DYNAMO ? plan_backend_module(w->r) : SLICE("");
@@ -356,7 +356,7 @@ static void write_input(struct writer *w, const struct plan_input *in)
 	buf_add_slice(b, in->value);
 	buf_adds(b, ")  # ");
 	plan_add_clean(b, in->name);
-	buf_adds(b, in->guess ? " (its shape is not known: a guess)\n" : in->random && w->alone ? " (random values)\n" : "\n");
+	buf_adds(b, in->guess ? " (shape unknown, guessed)\n" : in->random && w->alone ? " (random values)\n" : "\n");
 	if (in->block.n)
 		buf_addf(b, "    %.*s\n", SL(in->block));
 }
@@ -451,7 +451,7 @@ static void write_warnings(struct writer *w)
 	buf_adds(w->b, "    import sys\n");
 	if (count_inputs(w->p, is_random)) {
 		input_names(w->p, is_random, &names);
-		buf_addf(&text, "repro: WARNING: the values of %s are RANDOM: the original kept none", buf_str(&names));
+		buf_addf(&text, "repro: WARNING: the values of %s are RANDOM: the original has none", buf_str(&names));
 		buf_adds(w->b, "    print(");
 		pytext_quote(w->b, buf_slice(&text));
 		buf_adds(w->b, ", file=sys.stderr)\n");
@@ -459,7 +459,8 @@ static void write_warnings(struct writer *w)
 	if (has_files(w->p)) {
 		buf_adds(w->b, "    if not os.path.isdir(");
 		write_save_dir(w);
-		buf_adds(w->b, "):\n        print('repro: WARNING: the folder with the inputs is missing, their values are RANDOM: ' + ");
+		buf_adds(w->b,
+			 "):\n        print('repro: WARNING: the folder with the inputs is missing, so their values are RANDOM: ' + ");
 		write_save_dir(w);
 		buf_adds(w->b, ", file=sys.stderr)\n");
 	}
@@ -486,10 +487,10 @@ static void write_statements(struct writer *w, struct slice text)
 	}
 }
 
-/* torch's run_repro traces the graph again, and make_fx takes all results of flex_attention out of its tuple: Inductor's lowering for the
- * CPU has fewer (torch 2.15: IndexError, where the failure was another). */
+/* torch's run_repro traces the graph again, and make_fx unpacks all results of flex_attention from its tuple: Inductor's lowering for the
+ * CPU has fewer (torch 2.15: IndexError instead of the original failure). */
 static const char make_fx_helper[] = "\n\ndef _repro_make_fx(mod, **how):\n"
-				     "    \"\"\"Without results of flex_attention that nobody takes: Inductor may not have them.\"\"\"\n"
+				     "    \"\"\"Drops unused results of flex_attention, which Inductor may not have.\"\"\"\n"
 				     "    import operator\n"
 				     "    from torch.fx.experimental.proxy_tensor import make_fx\n"
 				     "    def traced(*args):\n"
@@ -563,9 +564,9 @@ static void write_aoti_foot(struct writer *w)
 	write_statements(w, w->r->teardown);
 }
 
-/* ---- all of it ---- */
+/* ---- the whole program ---- */
 
-/* Then fxcode_write imports torch.nn's names itself. */
+/* Then fxcode_write itself imports torch.nn's names. */
 static bool has_constructors(const struct graph *g)
 {
 	for (size_t i = 0; i < g->n_attrs; i++)
@@ -574,7 +575,7 @@ static bool has_constructors(const struct graph *g)
 	return false;
 }
 
-/* Seeds, so that random numbers of __init__ are the same each time, too. */
+/* Seeds before __init__, so that its random numbers are the same each time, too. */
 static void write_mod(struct writer *w)
 {
 	if (!w->how->no_seed)

@@ -8,16 +8,16 @@ struct pick {
 	struct slice id, name; /* of --graph ID:NAME */
 	struct buf payload, list, first_id;
 	size_t n;
-	int rank; /* of the payload, 0: there is none */
+	int rank; /* preference of the payload, 0: none */
 	enum tracegraph_use use;
 	bool several; /* compilations */
 };
 
-/* Artifacts that are graphs, too: how one is printed (torch 2.13, torch/_inductor/compile_fx.py: before_joint_graph,
+/* Artifacts that are also graphs, recognized by their form (torch 2.13, torch/_inductor/compile_fx.py: before_joint_graph,
  * before_post_grad_graph, inductor_post_grad_graph). */
 static bool is_graph_text(struct slice payload) { return slice_starts(payload, "class ") && slice_find(payload, "(torch.nn.Module):\n"); }
 
-/* The name a person knows the record's graph by; empty when it holds none. */
+/* The usual name of the record's graph; empty if it has none. */
 static struct slice graph_of_record(const struct trace_scan *s, const struct trace_record *r, struct slice *name)
 {
 	const struct slice payload = trace_payload(s, r);
@@ -35,7 +35,7 @@ static struct slice graph_of_record(const struct trace_scan *s, const struct tra
 	return name->n ? payload : SLICE("");
 }
 
-/* When no name is asked for: which serves best. */
+/* Without a given name: which is best. */
 enum { RANK_MODEL = 100 };
 static int rank_of(enum tracegraph_use use, struct slice name)
 {
@@ -51,13 +51,13 @@ static int rank_of(enum tracegraph_use use, struct slice name)
 	return 1;
 }
 
-/* As AOTInductor has it: parameters are attributes with their module paths, and what it is called with are the model's inputs. */
+/* AOTInductor's form: parameters are attributes with their module paths, and its arguments are the model's inputs. */
 static bool is_of_model(struct slice name, struct slice payload)
 {
 	return slice_is(name, "before_joint_graph") && slice_find(payload, "fx_pytree.tree_flatten_spec(");
 }
 
-/* A program that torch 2.13 made of a graph with subgraphs has lost them: the graph itself is better. */
+/* A program that torch 2.13 wrote for a graph with subgraphs lacks them: the graph itself is better. */
 static bool is_lossy(struct slice payload) { return slice_find(payload, " = <lambda>()\n") != NULL; }
 
 /* 0/0 also means its last attempt, 0/0_1. */
@@ -114,7 +114,7 @@ int tracegraph_read(const char *path, const char *which, enum tracegraph_use use
 	if (status == 0 && (!p.rank || (!which && p.several))) {
 		show_graphs(&p);
 		status = err_set(err, EXIT_USAGE, "'%s' is a trace with %zu graph%s; choose one: --graph ID:NAME%s", path, p.n, plural(p.n),
-				 which ? " (there is none of this name)" : "");
+				 which ? " (none has this name)" : "");
 	}
 	if (status == 0)
 		buf_add_slice(text, buf_slice(&p.payload));

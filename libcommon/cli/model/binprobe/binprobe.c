@@ -1,4 +1,4 @@
-/* The parent: starts the child, bounds and reads what it answers, and says how it ended. */
+/* The parent: starts the child, bounds and reads its answer, and reports how it ended. */
 #include "base/process/child.h"
 #include "base/tool/output.h"
 #include "model/binprobe/binprobe_child.h"
@@ -16,13 +16,10 @@
 #define MAX_ANSWER (64u << 20)
 
 static const char *const phase_doing[N_PHASES] = {
-    [PHASE_SANDBOX] = "while its sandbox was set up",
-    [PHASE_LIBRARIES] = "while the C++ library was loaded",
-    [PHASE_MAP] = "while the model was mapped",
-    [PHASE_INIT] = "in the model's initialisers",
-    [PHASE_CREATE] = "while the model was created",
-    [PHASE_RUN] = "while the model ran",
-    [PHASE_ANSWER] = "while it answered",
+    [PHASE_SANDBOX] = "while setting up the sandbox", [PHASE_LIBRARIES] = "while loading the C++ library",
+    [PHASE_MAP] = "while mapping the model",          [PHASE_INIT] = "in the initializers of the model",
+    [PHASE_CREATE] = "while creating the model",      [PHASE_RUN] = "while running the model",
+    [PHASE_ANSWER] = "while sending the result",
 };
 
 /* ---- in the child ---- */
@@ -34,7 +31,7 @@ static int answer(int fd, char tag, struct slice text)
 
 static int set_up(struct ask_job *j, struct err *err)
 {
-	/* Output that the tool has not written yet is not the child's to write (a C++ stream flushes stdio's). */
+	/* The child must not write the tool's pending output (a C++ stream flushes stdio's). */
 	__fpurge(stdout);
 	__fpurge(stderr);
 	/* The answer's pipe moves away from standard output, where the model may print. */
@@ -56,7 +53,7 @@ static int ask_here(struct ask_job *j, struct contract *c, struct err *err)
 		return err_set(err, EXIT_ENVIRON, "cannot load libstdc++.so.6, which compiled models need");
 	if (sandbox_running(j, err) < 0)
 		return -1;
-	/* From here on the file is looked at. */
+	/* From here on the file is read. */
 	world = xcalloc(1, sizeof(*world));
 	world->job = j;
 	j->shared->phase = PHASE_MAP;
@@ -101,7 +98,7 @@ static uint64_t address_space(void)
 	struct slice s = slice_of(text, n > 0 ? (size_t)n : 0);
 	const char *space = slice_find(s, " ");
 	if (!space || !slice_u64(slice_of(s.p, (size_t)(space - s.p)), &pages))
-		return 1ull << 40; /* no /proc: time and the filters still limit */
+		return 1ull << 40; /* no /proc: time limit and filters still apply */
 	return pages * (uint64_t)sysconf(_SC_PAGESIZE);
 }
 
@@ -114,12 +111,11 @@ static int how_it_ended(const struct child_result *r, const struct ask_shared *s
 	struct buf b = {0};
 	if (shared->refused) {
 		sandbox_syscall_name(shared->refused - 1, &b);
-		err_set(err, status, "cannot probe: it tried %s, which the sandbox forbids, %s", buf_str(&b), doing);
+		err_set(err, status, "cannot probe: the sandbox blocked %s %s", buf_str(&b), doing);
 	} else if (r->how == CHILD_TIMED_OUT) {
-		err_set(err, status, "cannot probe: not done after %d ms, %s", timeout_ms, doing);
-	} else if (r->how == CHILD_SIGNALED &&
-		   r->sig == SIGSYS) { /* where the handler cannot run; fork() of glibc 2.41 blocks all signals */
-		err_set(err, status, "cannot probe: it tried a system call (SIGSYS), which the sandbox forbids, %s", doing);
+		err_set(err, status, "cannot probe: timed out after %d ms %s", timeout_ms, doing);
+	} else if (r->how == CHILD_SIGNALED && r->sig == SIGSYS) { /* if the handler cannot run; fork() of glibc 2.41 blocks all signals */
+		err_set(err, status, "cannot probe: the sandbox blocked a system call (SIGSYS) %s", doing);
 	} else {
 		child_describe(r, &b);
 		err_set(err, status, "cannot probe: %s %s", buf_str(&b), doing);
@@ -143,8 +139,7 @@ static int read_answer(struct contract *c, struct slice text, struct err *err)
 	struct err why;
 	if (tag != 'C' || contract_from_json(c, text, &why) < 0) {
 		contract_release(c);
-		return err_set(err, EXIT_INPUT, "cannot probe: its answer makes no sense%s%s", tag == 'C' ? ": " : "",
-			       tag == 'C' ? why.text : "");
+		return err_set(err, EXIT_INPUT, "cannot probe: invalid result%s%s", tag == 'C' ? ": " : "", tag == 'C' ? why.text : "");
 	}
 	c->source = CONTRACT_FROM_PROBE;
 	return 0;
@@ -154,14 +149,14 @@ int ask_contract(struct contract *c, struct slice so, const struct ask_options *
 {
 	struct ask_options o = *options;
 	if (!ask_can_run)
-		return err_set(err, EXIT_ENVIRON, "cannot probe: only x86-64 and aarch64 machines can");
+		return err_set(err, EXIT_ENVIRON, "cannot probe: only supported on x86-64 and aarch64");
 	if (o.timeout_ms <= 0)
 		o.timeout_ms = DEFAULT_TIMEOUT_MS;
 	if (!o.max_memory)
 		o.max_memory = DEFAULT_MEMORY;
 	struct ask_shared *shared = mmap(NULL, sizeof(*shared), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
 	if (shared == MAP_FAILED)
-		return err_errno(err, EXIT_ENVIRON, "cannot probe: no memory");
+		return err_errno(err, EXIT_ENVIRON, "cannot probe: out of memory");
 	struct ask_job job = {.so = so, .o = &o, .shared = shared, .answer_fd = -1, .address_space = address_space()};
 	struct child_spec spec = {
 	    .argv = (const char *[]){"probe", NULL},
@@ -182,7 +177,7 @@ int ask_contract(struct contract *c, struct slice so, const struct ask_options *
 		if (!good)
 			rc = how_it_ended(&r, shared, o.timeout_ms, err);
 		else if (r.out.total > MAX_ANSWER)
-			rc = err_set(err, EXIT_INPUT, "cannot probe: its answer is longer than %u MiB", MAX_ANSWER >> 20);
+			rc = err_set(err, EXIT_INPUT, "cannot probe: the result is longer than %u MiB", MAX_ANSWER >> 20);
 		else
 			rc = read_answer(c, buf_slice(&r.out.head), err);
 	}

@@ -2,7 +2,7 @@
  *
  *	bti c; movz w17, #number; movk w17, #number >> 16, lsl 16; ldr x16, 1f; br x16; nop; 1: .quad ask_stub_entry
  *
- * x16 and x17 are free between a call and the function that it reaches (AAPCS64, 6.1.1). The entry saves the registers that arguments
+ * x16 and x17 are free between a call and the function called (AAPCS64, 6.1.1). The entry saves the registers that arguments
  * may be in (6.8.2) and calls ask_stub_called(). */
 #include "model/binprobe/binprobe_child.h"
 
@@ -30,7 +30,7 @@ enum relocation ask_relocation(uint32_t type)
 	}
 }
 
-/* The function of a TLS descriptor: x0 points to the descriptor, whose second word is the offset; it changes no other register. */
+/* The function of a TLS descriptor: x0 points to the descriptor, whose second word is the offset; it must change no other register. */
 __asm__(".pushsection .text\n"
 	".p2align 2\n"
 	".globl ask_tls_descriptor\n"
@@ -71,7 +71,7 @@ __asm__(".pushsection .text\n"
 	"	stp q6, q7, [sp, #160]\n"
 	"	mov w0, w17\n"
 	"	mov x1, sp\n"
-	"	add x2, x29, #16\n" /* the word before it is where the call returns to */
+	"	add x2, x29, #16\n" /* the word before it is the return address */
 	"	bl ask_stub_called\n"
 	"	mov sp, x29\n"
 	"	ldp x29, x30, [sp], #16\n"

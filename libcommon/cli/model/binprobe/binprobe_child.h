@@ -1,15 +1,14 @@
-/* binprobe_child.h - between the parts of the prober that run in its child (binprobe*.c only). docs/user/PROBE.md tells the whole.
+/* binprobe_child.h - shared by the parts of the prober that run in its child (binprobe*.c only). docs/user/PROBE.md has the whole picture.
  *
- *     binprobe.c          the parent: starts the child, reads its answer
+ *     binprobe.c          the parent: starts the child, reads its result
  *     binprobe_sandbox.c  limits and filters
- *     binprobe_load.c     an ELF loader that runs nothing, binprobe_stub.c what imports and kernels become,
- *                         binprobe_x86_64.c (binprobe_aarch64.c) their code
+ *     binprobe_load.c     an ELF loader that runs nothing; binprobe_stub.c stubs for imports and kernels, binprobe_x86_64.c (binprobe_aarch64.c) their code
  *     binprobe_fake.c     torch's C functions on tensors without memory, binprobe_ops.c its operators, kernels, CUDA
- *     binprobe_rule.c     what an operator makes, by its rule in core/aten
- *     binprobe_run.c      one run of the model and what it complains of, binprobe_walk.c runs until it does not, binprobe_ways.c branches
- *     binprobe_fit.c      numbers seen -> formulas, binprobe_contract.c all of it -> a contract
+ *     binprobe_rule.c     the result of an operator, by its rule in core/aten
+ *     binprobe_run.c      one run of the model and its complaint, binprobe_walk.c runs until there is none, binprobe_ways.c branches
+ *     binprobe_fit.c      observed numbers -> formulas, binprobe_contract.c everything -> a contract
  *
- * One model per process: what the fakes need is in one `struct world`, for the model passes them nothing of ours.
+ * One model per process: the state of the fakes is in one `struct world`, since the model passes them no pointer to it.
  */
 #ifndef PT2_ASK_CHILD_H
 #define PT2_ASK_CHILD_H
@@ -17,7 +16,7 @@
 #include "model/contract/contract.h"
 #include "model/binprobe/binprobe.h"
 
-/* How far the child came, in memory that both see. The child's part is written by untrusted code: clamp it. */
+/* How far the child got, in memory shared with it. The child's part is written by untrusted code: clamp it. */
 enum ask_phase {
 	PHASE_SANDBOX,
 	PHASE_LIBRARIES, /* libstdc++ is loaded */
@@ -31,7 +30,7 @@ enum ask_phase {
 struct aten_op;
 struct ask_shared {
 	volatile uint32_t phase;
-	volatile uint32_t refused; /* system call that was refused, + 1 */
+	volatile uint32_t refused; /* refused system call + 1 */
 };
 
 struct ask_job {
@@ -45,9 +44,9 @@ struct ask_job {
 /* ---- binprobe_sandbox.c ---- */
 
 int sandbox_limits(const struct ask_job *j, struct err *err);
-/* First filter: what dlopen of a system library needs; files for reading only. */
+/* First filter: what dlopen of a system library needs; files read-only. */
 int sandbox_loading(const struct ask_job *j, struct err *err);
-/* Second: memory, futexes, clocks, writing to the answer's pipe and to stderr, and the end. Before the file is touched. */
+/* Second: memory, futexes, clocks, writing to the result pipe and to stderr, and exiting. Set before the file is touched. */
 int sandbox_running(const struct ask_job *j, struct err *err);
 void sandbox_syscall_name(uint32_t number, struct buf *b);
 
@@ -68,12 +67,12 @@ struct image {
 	void *cxx; /* libstdc++ */
 };
 
-/* Map, relocate and bind; runs nothing but IFUNC resolvers. */
+/* Maps, relocates and binds; runs nothing but IFUNC resolvers. */
 int image_load(struct image *im, struct slice so, void *cxx, struct err *err);
 void image_run_initialisers(struct image *im);
 /* A defined function, or NULL. */
 void *image_symbol(const struct image *im, const char *name);
-/* The function that __tls_get_addr is bound to. */
+/* The function bound to __tls_get_addr. */
 void *image_tls_function(void);
 /* Is p in constants that were not copied? */
 bool image_in_weights(const struct image *im, const void *p);
@@ -90,17 +89,17 @@ struct stub {
 	bool looked_up; /* op: binprobe_rule.c */
 	uint8_t *code;
 };
-/* Registers and stack of a call that a stub got. */
+/* Registers and stack of a call to a stub. */
 struct stub_call {
 	const uint64_t *ints;  /* CALL_INTS registers of integers and pointers */
 	const uint64_t *reals; /* CALL_REALS of floats, two words each */
-	const uint64_t *stack; /* [-1]: where it returns to */
+	const uint64_t *stack; /* [-1]: the return address */
 };
 void *stub_new(struct image *im, struct stub s);
-/* A stub was called. Gives what it returns. */
-/* Called by the stubs' machine code alone. saved: the registers of integers, then those of floats. */
+/* Handles a call of a stub; returns its result. */
+/* Called only by the stubs' machine code. saved: the registers of integers, then those of floats. */
 __attribute__((used)) uint64_t ask_stub_called(uint32_t number, const uint64_t *saved, const uint64_t *stack);
-/* The address that an undefined name is bound to before the system's libraries are asked; NULL: nothing here. */
+/* Our own address for an undefined name, tried before the system's libraries; NULL: none. */
 void *stub_bind(struct image *im, const char *name);
 bool stub_is_kernel(const char *name);
 
@@ -120,39 +119,39 @@ enum relocation {
 };
 enum { ASK_STUB_BYTES = 32 };
 
-extern const bool ask_can_run;     /* false: nothing else here is ever called */
+extern const bool ask_can_run;     /* false: nothing else here is called */
 extern const uint16_t ask_machine; /* e_machine of its libraries */
 enum relocation ask_relocation(uint32_t type);
 uint64_t ask_thread_pointer(void);
 /* The function of a TLS descriptor whose second word is the offset from the thread pointer. */
 void ask_tls_descriptor(void);
-/* The code of a stub: it calls ask_stub_called() with its number. */
+/* Writes the code of a stub, which calls ask_stub_called() with its number. */
 void ask_write_stub(uint8_t *code, uint32_t number);
-/* Make the function at `entry` jump to the stub; false: it is too far. */
+/* Makes the function at `entry` jump to the stub; false: too far away. */
 bool ask_patch(uint8_t *entry, const void *stub);
 
-/* ---- the world the model sees ---- */
+/* ---- the world as the model sees it ---- */
 
-#define UNKNOWN INT64_MIN /* a number that is not known */
+#define UNKNOWN INT64_MIN /* an unknown number */
 
 enum dim_state {
 	DIM_FREE,   /* ours to choose */
 	DIM_EXACT,  /* check_input compares it */
 	DIM_DERIVED /* assert_size_stride gave it */
 };
-/* A tensor that the model asserts something of: an input, or what an op made. Outlives runs. */
+/* A tensor about which the model asserts something: an input, or an op's result. Outlives runs. */
 struct shape {
-	int n_dim; /* -1: not known */
+	int n_dim; /* -1: unknown */
 	int64_t size[TENSOR_MAX_DIMS], stride[TENSOR_MAX_DIMS];
 	uint8_t size_state[TENSOR_MAX_DIMS], stride_state[TENSOR_MAX_DIMS];
-	bool read[TENSOR_MAX_DIMS]; /* the program asks for this size: it comes from data */
+	bool read[TENSOR_MAX_DIMS]; /* the program queries this size: it comes from data */
 	bool judged;                /* some assertion was about it */
-	bool ruled;                 /* by the operator's rule: it is told anew in each run, before anything is asserted */
-	bool overruled;             /* an assertion wanted another: the rule is not asked any more */
-	int dtype;                  /* of what an op made: the type that an assertion wants of it; DTYPE_NONE: none has said */
+	bool ruled;                 /* from the operator's rule: set again in each run, before any assertion */
+	bool overruled;             /* an assertion disagreed: the rule is no longer used */
+	int dtype;                  /* of an op's result: the type that an assertion requires; DTYPE_NONE: none so far */
 };
 
-/* The sizes that a dim may have: those from lo to hi that are step*k + rest (4*k, say). A step of 0 means 1. */
+/* The allowed sizes of a dim: those from lo to hi of the form step*k + rest (such as 4*k). A step of 0 means 1. */
 struct bounds {
 	int64_t lo, hi;
 	bool has_lo, has_hi;
@@ -168,22 +167,22 @@ struct model_input {
 	uint32_t asserted; /* in the order of this run, from 1 */
 };
 
-/* A tensor that an op of the program made: the n-th of a run. */
+/* The n-th tensor that an op of the program made in a run. */
 struct made {
 	struct shape shape;
-	uint32_t op; /* index of the stub, to see that it is the same one */
+	uint32_t op; /* index of the stub, to check that it is the same one */
 	int ret;
 	struct bounds bounds[TENSOR_MAX_DIMS];
 	char symbol[TENSOR_MAX_DIMS / 4][16]; /* names that complaints use, of the first dims */
 };
-/* A number that the program reads out of a tensor (item). */
+/* A number that the program reads from a tensor (item). */
 struct item {
 	int64_t value;
 	struct bounds bounds;
 	char symbol[16];
 	uint64_t place; /* where in the code it is read */
 };
-/* A question that the program asked of data, and the answer it got, at a place in its code for the first time in a run. */
+/* A value that the program read from data, and our answer, at the first visit of a place in its code in a run. */
 struct asked {
 	uint64_t place;
 	int64_t answer;
@@ -195,13 +194,13 @@ struct asked {
 struct fake {
 	uint64_t magic;
 	uint32_t value;      /* index into run.value */
-	struct shape *shape; /* of inputs and of what ops make, else NULL */
+	struct shape *shape; /* of inputs and of results of ops, else NULL */
 	int n_dim;
 	int64_t *size, *stride;
 	int dtype, device, device_index, layout;
 	int64_t offset; /* in elements */
 	uint64_t address;
-	uint32_t constant; /* index + 1 of the constant that it is; 0: none */
+	uint32_t constant; /* index + 1 of the constant; 0: not a constant */
 	bool defined;
 };
 
@@ -213,7 +212,7 @@ struct run_value {
 	bool dtype_sure, referenced, written;
 };
 struct run_storage {
-	uint32_t owner; /* the value it was made for: its shape gives the bytes */
+	uint32_t owner; /* the value it was made for, whose shape determines the bytes */
 	uint32_t born, dies, refs;
 };
 struct run_call {
@@ -237,7 +236,7 @@ struct run {
 	struct run_storage *storage;
 	struct run_call *call;
 	struct run_arg *arg;
-	struct fetched *fetched; /* data pointers asked for since the last call */
+	struct fetched *fetched; /* data pointers queried since the last call */
 	uint32_t n_values, n_storages, n_calls, n_args, n_fetched;
 	uint32_t cap_values, cap_storages, cap_calls, cap_args, cap_fetched;
 	uint32_t n_made, n_items, n_asserted, n_asked;
@@ -251,8 +250,8 @@ struct constant {
 	int dtype, type;
 	bool from_folded;
 	uint64_t bytes;
-	struct fake *fake; /* NULL for those that folding makes */
-	bool given;        /* ours stands for weights that the library does not have: its sizes are not known */
+	struct fake *fake; /* NULL for those made by folding */
+	bool given;        /* ours replaces weights that the library does not have: its sizes are unknown */
 };
 
 struct world {
@@ -261,7 +260,7 @@ struct world {
 	struct arena arena; /* lives as long as the process */
 	struct stub *stub;
 	uint32_t n_stubs, cap_stubs;
-	int device; /* the model's, as given to it */
+	int device; /* the model's device, as passed to it */
 	struct model_input *input;
 	struct constant *constant;
 	struct fake **blob; /* tensors made from constants' memory, in order */
@@ -269,20 +268,20 @@ struct world {
 	struct made **made;
 	struct item *item;
 	uint32_t n_made, cap_made, n_items, cap_items;
-	struct asked decision[MAX_DECISIONS]; /* what is to be answered at these places */
+	struct asked decision[MAX_DECISIONS]; /* the answers for these places */
 	uint32_t n_decisions;
 	struct run run;
-	struct fake *asked; /* the last tensor whose rank or type was asked for */
+	struct fake *asked; /* the last tensor whose rank or type was queried */
 	struct fake **kept; /* made before the first run */
 	uint32_t n_kept, cap_kept;
 	uint64_t next_address, kept_address;
-	uint32_t n_streams, stream; /* that the model has made; the current one of torch: 0 is the caller's */
-	char thrown[1024];          /* text of the last exception that the file itself threw */
+	uint32_t n_streams, stream; /* created by the model; torch's current one: 0 is the caller's */
+	char thrown[1024];          /* text of the last exception thrown by the file itself */
 	void *container;
 	bool creating, folding;
-	bool weightless;  /* weights are not in the library, and nothing takes others */
-	struct buf notes; /* a line each */
-	uint8_t *zeros;   /* stands for weights that are not in the image */
+	bool weightless;  /* weights are not in the library, and it accepts no others */
+	struct buf notes; /* one per line */
+	uint8_t *zeros;   /* replaces weights that are not in the image */
 	uint64_t zeros_size;
 };
 extern struct world *world;
@@ -292,7 +291,7 @@ uint8_t *world_zeros(uint64_t size);
 
 /* ---- binprobe_rule.c ---- */
 
-/* A parameter of a call by its letter in the signature (model/contract/opsig.h); of a number with a point the bits of the double. */
+/* A parameter of a call by its letter in the signature (model/contract/opsig.h); for a floating-point number the bits of the double. */
 struct op_word {
 	char letter;
 	uint64_t bits;
@@ -300,50 +299,50 @@ struct op_word {
 struct ruled {
 	int dtype, n_dim; /* -1: this one depends on values */
 	int64_t size[TENSOR_MAX_DIMS], stride[TENSOR_MAX_DIMS];
-	bool sure;    /* the type; the operands' were */
-	bool strided; /* so are the strides */
+	bool sure;    /* the type is certain, as the operands' were */
+	bool strided; /* the strides are certain, too */
 };
-/* r: of its n_results results. False: there is no rule, or it cannot be told. */
+/* Fills r for its n_results results. False: there is no rule, or it cannot tell. */
 bool rule_ask(struct stub *s, const struct op_word *word, size_t n, struct ruled *r, size_t n_results);
 
 /* ---- binprobe_fake.c ---- */
 
-/* The function that stands for torch's `name`, or NULL. */
+/* The function that replaces torch's `name`, or NULL. */
 void *fake_function(const char *name);
 struct named_function {
 	const char *name;
 	void *function;
 };
-/* That function of a table; NULL. */
+/* That function of a table, or NULL. */
 void *function_named(const struct named_function *table, size_t n, const char *name);
-/* c10/core/Layout.h and MemoryFormat.h; 0 for what is not known. */
+/* c10/core/Layout.h and MemoryFormat.h; 0 if unknown. */
 int layout_number(struct slice name);
 int memory_format_number(struct slice name);
 struct fake *fake_input(uint32_t i);
-/* Stands for the weights of constant i that are not in the library: as many elements as it has, in one dim. */
+/* Replaces the weights of constant i that are not in the library: the same number of elements, in one dim. */
 struct fake *fake_constant(uint32_t i);
-/* Its sizes and strides, whether it is a view or was made. */
-int fake_rank(const struct fake *f); /* -1: not known */
+/* Its sizes and strides, whether it is a view or was created. */
+int fake_rank(const struct fake *f); /* -1: unknown */
 int64_t *fake_sizes(const struct fake *f);
 int64_t *fake_strides(const struct fake *f);
-/* A tensor that an op made; sizes come from world->made. */
+/* Creates the result of an op; sizes come from world->made. */
 struct fake *fake_made(uint32_t op, int ret, int dtype, bool sure, int device, int device_index);
-/* It has the shape that the operator's rule gives it. */
+/* Gives it the shape from the operator's rule. */
 void fake_take_rule(struct fake *f, const struct ruled *r);
-/* The same for a tensor that a custom op is to fill. */
+/* The same for a tensor that a custom op will fill. */
 void fake_become_made(struct fake *f, uint32_t op, int ret, bool sure);
-/* After creation and folding: tensors made until now are constants, if anything. */
+/* After creation and folding: tensors made so far can only be constants. */
 void fake_settle_kept(void);
-struct fake *fake_of(const void *handle); /* NULL if it is none of ours */
-/* The shape that assertions taught of a tensor that an op made, or that a view is of. NULL for every other tensor. */
+struct fake *fake_of(const void *handle); /* NULL if it is not our handle */
+/* The shape learned from assertions about an op's result, or about the base of a view. NULL for every other tensor. */
 struct shape *fake_made_shape(const struct fake *f);
-/* The value that a tensor is in this run, or NONE. */
+/* The value of a tensor in this run, or NONE. */
 uint32_t fake_value(struct fake *f);
 void run_reset(void);
-/* Bytes from the first to behind the last element, UNKNOWN if a size is not known. */
+/* Bytes from the first to past the last element, UNKNOWN if a size is unknown. */
 int64_t fake_extent(const struct fake *f);
 int64_t item_next(uint64_t place);
-/* The answer that is given at a place. */
+/* The answer to give at a place. */
 const struct asked *decided(uint64_t place);
 
 /* ---- binprobe_ops.c ---- */
@@ -359,7 +358,7 @@ void call_end(void);
 /* ---- binprobe_run.c ---- */
 
 enum complaint_kind {
-	SAID_NOTHING, /* the run came to its end */
+	SAID_NOTHING, /* the run finished */
 	SAID_DTYPE,
 	SAID_SIZE,
 	SAID_SMALL,
@@ -368,7 +367,7 @@ enum complaint_kind {
 	SAID_DEVICE,
 	SAID_TYPE, /* assert_size_stride, from torch 2.15 on */
 	SAID_RANK,
-	SAID_SHAPE, /* assert_size_stride: `text` from the first "expected size" on */
+	SAID_SHAPE, /* assert_size_stride: `text` starts at the first "expected size" */
 	SAID_BOUND, /* Expected u0 <= 48 but received 97 */
 	SAID_OTHER
 };
@@ -392,7 +391,7 @@ bool complaint_next_dim(struct slice *rest, int *dim, int64_t *size, int64_t *st
 
 /* ---- binprobe_walk.c ---- */
 
-/* A number that we choose: the size of an input's dim, or what comes from data. */
+/* A number that we choose: the size of an input's dim, or a number from data. */
 enum source_kind { SOURCE_INPUT, SOURCE_MADE, SOURCE_ITEM };
 struct source {
 	enum source_kind kind;
@@ -403,7 +402,7 @@ struct source {
 	bool named;
 };
 struct walk {
-	int64_t *chosen; /* n_sources: of a size that is step*k + rest, k */
+	int64_t *chosen; /* n_sources: k, for a size of the form step*k + rest */
 	int64_t *number; /* n_numbers: see walk_numbers */
 };
 struct walk_way {
@@ -417,49 +416,48 @@ struct walks {
 	struct walk *v;
 	uint32_t n, cap;
 	uint32_t n_numbers;
-	uint64_t shape;       /* hash of what does not depend on sizes */
-	struct walk_way *way; /* others than the one that is walked */
+	uint64_t shape;       /* hash of everything that does not depend on sizes */
+	struct walk_way *way; /* ways other than the one being walked */
 	uint32_t n_ways, cap_ways, n_lost_ways;
 	bool complete;
 	char stopped[1024]; /* why not */
 };
-/* Learn all that can be learnt. The last run is one with the base values. */
+/* Learns everything that can be learned. The last run uses the base values. */
 int walk_model(struct walks *w, struct err *err);
 void walks_release(struct walks *w);
-/* For binprobe_ways.c: run until nothing is complained of; what the last run's calls were, as a number; its sizes and strides
- * (free them). */
+/* For binprobe_ways.c: runs until there is no complaint; a hash of the last run's calls; its sizes and strides (free them). */
 bool walk_settles(struct walks *w);
 uint64_t walk_hash_calls(void);
 int64_t *walk_numbers(uint32_t *n);
-/* Runs with a row of consecutive values of source j, for formulas that round. */
+/* Runs with consecutive values of source j, for formulas that round. */
 void walk_row(struct walks *w, uint32_t j, int n);
-/* The bounds of a source, as checks have told them. */
+/* The bounds of a source, as far as checks revealed them. */
 struct bounds *source_bounds(const struct source *s);
-/* The name that complaints use for a source that is no size of an input, "" if none did yet; NULL where none is kept. */
+/* The name in complaints for a source that is not the size of an input, "" if there was none yet; NULL if none is kept. */
 char *source_data_name(const struct source *s);
-/* The k of a value that is step*k + rest, rounded down. */
+/* The k of a value of the form step*k + rest, rounded down. */
 int64_t bounds_index(const struct bounds *b, int64_t value);
 /* The rank, or how many dims check_input mentions. */
 int input_dims(uint32_t i);
 
 /* ---- binprobe_ways.c ---- */
 
-/* Find the ways through a program that branches on data; the main one is taken from then on. */
+/* Finds the ways through a program that branches on data; from then on the main one is taken. */
 void walk_ways(struct walks *w);
 
 /* ---- binprobe_fit.c ---- */
 
 #define FIT_MAX_SYMBOLS 256
-/* Where the symbols were when numbers were seen. Point 0 is the base. */
+/* The values of the symbols when the numbers were observed. Point 0 is the base. */
 struct fit_points {
 	uint32_t n, n_symbols;
 	const int64_t *const *at;     /* [point][symbol] */
-	const struct symsize *symbol; /* what each is called */
-	const bool *whole;            /* per symbol: all values it can have occur, with the others at their base */
+	const struct symsize *symbol; /* their names */
+	const bool *whole;            /* per symbol: all its possible values occur, with the others at their base */
 };
 /* A formula for numbers v[0..n-1]: a constant, k*s0^a*s1^b..., a polynomial of low degree with integer coefficients, or
- * k*((a*s0 + b)//d) + c. Only what the points bear out: each family has fewer unknowns than there are points, or all values
- * were seen. False when none fits. */
+ * k*((a*s0 + b)//d) + c. Only what the points prove: each family has fewer unknowns than there are points, or all values
+ * were seen. False if none fits. */
 bool fit_formula(struct symtab *tab, const struct fit_points *p, const int64_t *v, struct symsize *out);
 
 /* ---- binprobe_contract.c ---- */
@@ -468,7 +466,7 @@ int ask_fill(struct contract *c, struct walks *w, struct err *err);
 
 /* ---- binprobe_roles.c ---- */
 
-/* The roles that kernels' arguments have (ARG_UNKNOWN before), as far as they can be known. sure: every use of a buffer is among the
+/* Determines the roles of kernels' arguments (ARG_UNKNOWN before), as far as possible. sure: every use of a buffer is among the
  * calls. */
 void roles_settle(struct contract *c, bool sure);
 

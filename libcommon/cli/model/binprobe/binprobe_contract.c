@@ -1,4 +1,4 @@
-/* Makes a contract of what the runs taught. */
+/* Builds a contract from what the runs revealed. */
 #include "model/binprobe/binprobe_child.h"
 
 struct filler {
@@ -31,7 +31,7 @@ static bool range_is_whole(const struct filler *f, uint32_t j)
 	return true;
 }
 
-/* Does another number than its own size follow from source j? */
+/* Does any number other than its own size depend on source j? */
 static bool source_matters(const struct filler *f, uint32_t j)
 {
 	const struct walks *w = f->w;
@@ -64,7 +64,7 @@ static void name_symbols(struct filler *f)
 		struct source *s = &f->w->source[j];
 		char name[32];
 		f->symbol[j] = contract_unknown(f->c);
-		/* The size of an input that nothing looks at has bounds, but stands for nothing. */
+		/* The size of an input that nothing reads has bounds, but means nothing. */
 		if (s->kind == SOURCE_INPUT && !world->input[s->index].shape.judged && !source_matters(f, j))
 			continue;
 		if (s->kind == SOURCE_INPUT) {
@@ -123,12 +123,12 @@ static bool fit_number(struct filler *f, uint32_t q, int64_t *v, struct symsize 
 	return fit_formula(&f->c->tab, &f->points, v, out);
 }
 
-/* All numbers; where one resists, rows of consecutive values are looked at too, for it may round. */
+/* All numbers; if one has no formula, consecutive values are tried, too, because it may round. */
 static struct symsize *fit_all(struct filler *f)
 {
 	struct walks *w = f->w;
 	struct symsize *out = xcalloc((size_t)w->n_numbers + 1, sizeof(*out));
-	/* Values in a row after the first pass and the second; the longer one only where there are few sizes that may vary. */
+	/* Consecutive values after the first pass and the second; the longer row only if few sizes may vary. */
 	static const int row[] = {40, 280};
 	for (int pass = 0; pass < 3; pass++) {
 		int64_t *v = xcalloc((size_t)w->n + 1, sizeof(*v));
@@ -146,13 +146,13 @@ static struct symsize *fit_all(struct filler *f)
 		set_points(f);
 	}
 	if (f->n_unknown)
-		contract_note(f->c, "%u sizes or strides follow no formula that was tried", f->n_unknown);
+		contract_note(f->c, "%u sizes or strides follow none of the formulas tried", f->n_unknown);
 	return out;
 }
 
 /* ---- inputs, outputs, constants ---- */
 
-/* The size that source j is: its symbol, or step*symbol + rest. */
+/* The size of source j: its symbol, or step*symbol + rest. */
 static struct symsize source_size(struct filler *f, uint32_t j)
 {
 	const struct bounds *b = source_bounds(&f->w->source[j]);
@@ -186,14 +186,14 @@ static void fill_inputs(struct filler *f, const struct symsize *formula, uint32_
 			dim->stride_checked = in->shape.stride_state[d] == DIM_EXACT;
 			if (!exact)
 				dim->range = range_of(in->bounds[d]);
-			/* Without a run to the end only what check_input compares is known. */
+			/* Without a complete run only what check_input compares is known. */
 			if (exact || f->w->complete)
 				dim->size = formula[*q];
 			if (dim->stride_checked || f->w->complete)
 				dim->stride = formula[*q + 1];
 		}
 	}
-	/* Sizes that nothing else follows from and nothing asserts: whatever was chosen is not what is expected. */
+	/* Sizes that nothing depends on and nothing asserts: the chosen value is not an expected value. */
 	for (uint32_t j = 0; j < f->w->n_sources; j++) {
 		const struct source *s = &f->w->source[j];
 		if (s->kind == SOURCE_INPUT && s->dim < c->input[s->index].n_dim)
@@ -303,7 +303,7 @@ static bool is_output(uint32_t value)
 	return false;
 }
 
-/* Where a program stopped, the sizes of its buffers are those of one run, and so not known. */
+/* If the program stopped, its buffers' sizes are those of one run, so they are unknown. */
 static void fill_buffers(struct filler *f, const struct symsize *formula, uint32_t *q)
 {
 	struct contract *c = f->c;
@@ -315,7 +315,7 @@ static void fill_buffers(struct filler *f, const struct symsize *formula, uint32
 		int n = fake->shape ? fake->shape->n_dim : fake->n_dim;
 		uint32_t first = *q;
 		*q += n > 0 ? 2 * (uint32_t)n : 0;
-		/* Views that only stood in a call were told as what they are views of. */
+		/* Views that occur only as arguments were recorded as their base. */
 		if (rv->base != NONE && !rv->referenced && !is_output(i)) {
 			f->value_of[i] = f->value_of[rv->base];
 			continue;
@@ -382,7 +382,7 @@ static void fill_storages(struct filler *f)
 	c->storage = xcalloc((size_t)r->n_storages + 1, sizeof(*c->storage));
 	for (uint32_t i = 0; i < r->n_storages; i++) {
 		uint32_t owner = r->storage[i].owner, born = r->storage[i].born, dies = r->storage[i].dies;
-		/* The type of what an operator made may not be known; then its size in bytes is not either. */
+		/* The type of an operator's result may be unknown; then its size in bytes is unknown, too. */
 		const struct run_value *v = &r->value[owner];
 		const struct dtype_info *type = v->dtype_sure ? dtype_info(v->fake->dtype) : NULL;
 		c->storage[i] = (struct contract_storage){bytes_of(c, &c->value[f->value_of[owner]], type ? type->bytes : 0),
@@ -396,12 +396,12 @@ static void fill_followed(struct filler *f)
 	struct contract *c = f->c;
 	const struct walks *w = f->w;
 	struct slice all = slice_str(w->stopped), first = all;
-	slice_line(&all, &first); /* what follows tells how to find faults of custom operators */
-	c->stopped = w->complete ? (struct slice){0} : arena_slice(&c->arena, first.n ? first : SLICE("it failed and said nothing"));
+	slice_line(&all, &first); /* the rest explains how to debug custom operators */
+	c->stopped = w->complete ? (struct slice){0} : arena_slice(&c->arena, first.n ? first : SLICE("it failed without a message"));
 	for (uint32_t j = 0; j < w->n_sources; j++)
 		c->rigid |= w->complete && !f->varied[j];
 	if (c->rigid)
-		contract_note(c, "a free size could be run with one value only; sizes that follow from it look fixed");
+		contract_note(c, "a free size could be tried with one value only; sizes that depend on it look fixed");
 	c->n_lost_ways = w->n_lost_ways;
 	c->way = arena_alloc(&c->arena, ((size_t)w->n_ways + 1) * sizeof(*c->way));
 	c->n_ways = w->n_ways;
@@ -419,10 +419,10 @@ static void fill_notes(struct filler *f)
 	while (slice_line(&rest, &line))
 		contract_note(f->c, "%.*s", SL(line));
 	if (f->c->stopped.n)
-		contract_note(f->c, "the program could not be followed to its end: %.*s", SL(f->c->stopped));
+		contract_note(f->c, "the program could not be run to its end: %.*s", SL(f->c->stopped));
 	for (uint32_t i = 0; i < f->c->n_inputs; i++)
 		if (!f->c->input[i].rank_known)
-			contract_note(f->c, "input %u (%s): the program never looks at its rank; dims are those that are checked", i,
+			contract_note(f->c, "input %u (%s): the program never reads its rank; only the checked dims are listed", i,
 				      model_input_name(i));
 }
 

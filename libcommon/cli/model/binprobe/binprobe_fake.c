@@ -1,7 +1,7 @@
 /* torch's C functions on tensors that have sizes, strides and an address, but no memory (torch 2.13,
- * torch/csrc/inductor/aoti_torch/c/shim.h). Addresses are not canonical: whoever follows one gets SIGSEGV.
+ * torch/csrc/inductor/aoti_torch/c/shim.h). Addresses are not canonical: dereferencing one raises SIGSEGV.
  *
- * A tensor of the program is a value of this run; a handle to it is a struct fake. Several handles may name one value. */
+ * A tensor of the program is a value of this run; a handle to it is a struct fake. Several handles may refer to one value. */
 #include "model/binprobe/binprobe_child.h"
 
 #define FIRST_ADDRESS 0x4000000000000000ull
@@ -10,12 +10,12 @@
 
 struct fake *fake_of(const void *handle)
 {
-	/* Handles come from the model: NULL, or ours. Anything else is its own undoing. */
+	/* Handles come from the model: NULL, or ours. Anything else only crashes the child. */
 	struct fake *f = (struct fake *)(uintptr_t)handle;
 	return f && f->magic == FAKE_MAGIC ? f : NULL;
 }
 
-/* Before the first run: what is made then may stay. */
+/* Before the first run: tensors made then may be kept. */
 static bool keeping(void) { return world->creating || world->folding; }
 static struct arena *arena(void) { return keeping() ? &world->arena : &world->run.arena; }
 
@@ -39,7 +39,7 @@ void fake_settle_kept(void)
 		f->value = f->constant ? world->n_inputs + f->constant - 1 : NONE;
 		if (!f->shape)
 			continue;
-		/* A tensor that an op of constant folding made: its shape's place goes to an op of the program. */
+		/* A tensor made by an op of constant folding: its shape's slot is reused for an op of the program. */
 		int n = f->shape->n_dim < 0 ? 0 : f->shape->n_dim;
 		f->n_dim = n;
 		f->size = arena_alloc(&world->arena, 2 * (size_t)(n + 1) * sizeof(*f->size));
@@ -59,7 +59,7 @@ static uint32_t new_value(enum value_kind kind, uint32_t index, uint32_t storage
 	return r->n_values - 1;
 }
 
-/* Memory for the value that comes next. */
+/* Memory for the next value. */
 static uint32_t new_storage(void)
 {
 	struct run *r = &world->run;
@@ -128,7 +128,7 @@ int64_t fake_extent(const struct fake *f)
 	return bytes;
 }
 
-/* A tensor with memory of its own. */
+/* A tensor with its own memory. */
 static struct fake *new_buffer(struct fake *f)
 {
 	f->address = new_address();
@@ -137,7 +137,7 @@ static struct fake *new_buffer(struct fake *f)
 	return f;
 }
 
-/* The value a handle stands for in this run. Tensors that folding made are told apart by type and size only. */
+/* The value of a handle in this run. Tensors made by folding are distinguished by type and size only. */
 uint32_t fake_value(struct fake *f)
 {
 	for (uint32_t i = 0; f->value == NONE && i < world->n_constants; i++) {
@@ -190,7 +190,7 @@ struct fake *fake_constant(uint32_t i)
 	return f;
 }
 
-/* Sizes of a new tensor that an op made, until an assertion tells: numbers that occur nowhere else. */
+/* Sizes of an op's new result, until an assertion reveals them: numbers that occur nowhere else. */
 static struct made *next_made(uint32_t op, int ret)
 {
 	uint32_t k = world->run.n_made++;
@@ -259,7 +259,7 @@ int64_t item_next(uint64_t place)
 	uint32_t k = r->n_items++;
 	if (k == world->n_items)
 		PUSH_TO(world->item, world->n_items, world->cap_items) = (struct item){.place = 0};
-	if (world->item[k].place != place) /* another way through the program */
+	if (world->item[k].place != place) /* a different way through the program */
 		world->item[k] = (struct item){.value = 3 + 2 * (int64_t)k, .place = place};
 	const struct asked *d = decided(place);
 	if (r->n_asked < ARRAY_LEN(r->asked))
@@ -286,7 +286,7 @@ int memory_format_number(struct slice name)
 	return 0;
 }
 
-/* ---- what the model asks of a tensor ---- */
+/* ---- what the model queries about a tensor ---- */
 
 enum { OK = 0, FAILED = 1 };
 typedef void handle;
@@ -364,8 +364,8 @@ struct shape *fake_made_shape(const struct fake *f)
 	return f && f->shape && f->value >= world->n_inputs ? f->shape : NULL;
 }
 
-/* The type of what an operator made is asked by an assertion (torch 2.15). One that is not certain must not fit by chance: what is
- * wanted is then taken from the complaint. */
+/* The type of an operator's result is queried by an assertion (torch 2.15). An uncertain type must not match by chance: the
+ * required one is then taken from the complaint. */
 static int32_t get_dtype(handle *h, int32_t *out)
 {
 	FAKE(f, h);
@@ -395,7 +395,7 @@ GETTER(get_storage_numel, int64_t, fake_extent(f) == UNKNOWN ? 0 : fake_extent(f
 GETTER(is_contiguous, bool, true)
 GETTER(is_defined, bool, f->defined)
 
-/* ---- making and ending tensors ---- */
+/* ---- creating and deleting tensors ---- */
 
 static bool sizes_fine(int64_t n_dim) { return n_dim >= 0 && n_dim <= TENSOR_MAX_DIMS; }
 
@@ -445,7 +445,7 @@ static int32_t alloc_from_pool(handle *h, int64_t offset, int32_t dtype, int64_t
 		return FAILED;
 	struct fake *view = new_view(f, n_dim, size, stride, dtype);
 	view->address += (uint64_t)offset;
-	/* Not a view of the pool but a buffer of its own in its memory. */
+	/* Not a view of the pool but a separate buffer in its memory. */
 	if (view->value != NONE) {
 		world->run.value[view->value].base = NONE;
 		world->run.value[view->value].dtype_sure = true;
@@ -507,7 +507,7 @@ static int32_t clone_as(const char *name, handle *h, handle **out)
 	FAKE(f, h);
 	int n = fake_rank(f) < 0 ? 0 : fake_rank(f);
 	struct fake *c = new_fake(n, fake_sizes(f), fake_strides(f), f->dtype, f->device, f->device_index);
-	/* A copy that updates constants is kept; in a run it is an operator. */
+	/* A copy that updates constants is kept; during a run it is an operator. */
 	if (keeping()) {
 		c->address = new_address();
 	} else {
@@ -594,7 +594,7 @@ void *fake_function(const char *name)
 	    {"grad_mode_is_enabled", grad_enabled},
 	    {"grad_mode_set_enabled", nothing},
 	    {"abi_version", abi_version},
-	    {"check", nothing}, /* of values, and there are none */
+	    {"check", nothing}, /* of values, which do not exist */
 	    {"warn", nothing},
 	    {"check_inf_and_nan", nothing},
 	    {"print_tensor_handle", nothing},
@@ -611,7 +611,7 @@ void *fake_function(const char *name)
 	    {"cuda_caching_allocator_raw_delete", nothing},
 	};
 	static const char prefix[] = "aoti_torch_";
-	/* Functions that tell a profiler of calls and their arguments (cpp.enable_kernel_profile; shim.h has one for each kind of
+	/* Functions that report calls and their arguments to a profiler (cpp.enable_kernel_profile; shim.h has one for each kind of
 	 * argument). */
 	if (!strncmp(name, "aoti_record_function_", 21) || slice_ends(slice_str(name), "_to_ivalue"))
 		return (void *)nothing;

@@ -1,4 +1,4 @@
-/* Numbers seen at a few values of the symbols -> a formula. No process, no model: plain arithmetic, tested by itself. */
+/* Numbers observed at a few values of the symbols -> a formula. No process, no model: plain arithmetic, tested separately. */
 #include "model/binprobe/binprobe_child.h"
 
 #define MAX_DEPENDS 6
@@ -125,7 +125,7 @@ static i128 term_value(const struct fit_points *p, const uint32_t *dep, const st
 	return v;
 }
 
-/* Solve for one coefficient per term. False when the points do not determine them. */
+/* Solves for one coefficient per term. False if the points do not determine them. */
 static bool solve(const struct fit_points *p, const int64_t *v, const uint32_t *dep, const struct term *t, uint32_t n, int64_t *coefficient)
 {
 	uint64_t m[MAX_BASIS][MAX_BASIS + 1];
@@ -145,7 +145,7 @@ static bool solve(const struct fit_points *p, const int64_t *v, const uint32_t *
 		while (lead < n && !row[lead])
 			lead++;
 		if (lead == n)
-			continue; /* says nothing new; whether it agrees is checked in the end */
+			continue; /* adds nothing new; its consistency is checked at the end */
 		uint64_t inv = inverse(row[lead]);
 		for (uint32_t k = 0; k <= n; k++)
 			row[k] = mul(row[k], inv);
@@ -236,7 +236,7 @@ static bool fit_polynomial(struct symtab *tab, const struct fit_points *p, const
 
 /* ---- k * ((a*s + b) // d) + c ---- */
 
-/* v = (a*s + b) // d at all points? Then *b; it must be the only one that does. */
+/* v = (a*s + b) // d at all points? Then *b; it must be the only one. */
 static bool offset_of(const struct fit_points *p, const int64_t *v, uint32_t j, int64_t a, int64_t d, int64_t *b)
 {
 	i128 lo = -((i128)1 << 100), hi = (i128)1 << 100;
@@ -268,7 +268,7 @@ static bool fit_floor(struct symtab *tab, const struct fit_points *p, const int6
 		w[i] = (v[i] - c) / k;
 	int64_t enough = p->whole[j] ? INT64_MAX : distinct_points(p, &j, 1);
 	int64_t rise = w[far] - w[0], run = p->at[far][j] - p->at[0][j];
-	/* Three unknowns, and a rest that must be seen in full. */
+	/* Three unknowns, and a remainder that must be observed in full. */
 	for (int64_t d = 2; d <= 256 && d + 4 <= enough; d++)
 		for (int64_t near = (int64_t)((i128)rise * d / run), a = near - 1; a <= near + 1; a++) {
 			int64_t b;
@@ -300,7 +300,7 @@ bool fit_formula(struct symtab *tab, const struct fit_points *p, const int64_t *
 	uint32_t n = depends_on(p, v, dep);
 	if (!n || n > MAX_DEPENDS)
 		return false;
-	/* With two points of a symbol any product goes through them; only where there are no more values it is sure. */
+	/* Some product fits any two points of a symbol; it is certain only if there are no other values. */
 	if ((distinct_points(p, dep, n) > n + 1 || whole(p, dep, n)) && fit_product(tab, p, v, dep, n, out))
 		return true;
 	return fit_polynomial(tab, p, v, dep, n, out) || (n == 1 && fit_floor(tab, p, v, dep[0], out));

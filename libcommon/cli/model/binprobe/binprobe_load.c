@@ -1,10 +1,10 @@
-/* A loader for one library that is not to be trusted, and must not find what it was linked with.
+/* A loader for one untrusted library, which must not get the libraries it was linked with.
  *
- * dlopen() would do too, on an edited copy: but it believes every offset of the file, runs initialisers and resolvers on
- * the way, and wants torch's libraries. Here everything is checked against the file and the image, each name is bound to
- * what we choose, and all of it happens behind the second filter. The system's own libraries are loaded before, by dlopen.
+ * dlopen() of an edited copy would work, too, but it trusts every offset in the file, runs initializers and resolvers on
+ * the way, and needs torch's libraries. Here everything is checked against the file and the image, each name is bound to
+ * what we choose, and everything happens under the second filter. The system's own libraries are loaded before, by dlopen.
  *
- * Constants (_binary_constants_bin_start to _end) are not copied: their pages read as zeros and cost nothing. */
+ * Constants (_binary_constants_bin_start to _end) are not copied: their pages read as zeros and use no memory. */
 #include "model/binprobe/binprobe_child.h"
 #include "model/elf/modelso.h"
 
@@ -17,7 +17,7 @@
 #define STUB_ROOM (1u << 20)
 #define MAX_SYMBOLS (1u << 22)
 #define MAX_RELOCS (1ull << 26)
-#define SMALL_CONSTANTS 65536 /* may hold a header that the model reads: copied */
+#define SMALL_CONSTANTS 65536 /* may contain a header that the model reads: copied */
 #ifndef DT_RELR
 #define DT_RELRSZ 35
 #define DT_RELR 36
@@ -59,14 +59,14 @@ static int read_headers(struct loader *l)
 	Elf64_Ehdr *eh = l->eh;
 	if (l->so.n < sizeof(*eh) || memcmp(l->so.p, ELFMAG, SELFMAG))
 		return bad_elf(l, "no ELF header");
-	/* Copies, for a member of an archive may lie at any address. */
+	/* Copied, because a member of an archive may be at any address. */
 	memcpy(eh, l->so.p, sizeof(*eh));
 	if (eh->e_machine != ask_machine || eh->e_ident[EI_CLASS] != ELFCLASS64)
-		return err_set(l->err, EXIT_INPUT, "the model is for %s machines, so it cannot be run here",
+		return err_set(l->err, EXIT_INPUT, "the model is compiled for %s and cannot run on this machine",
 			       modelso_machine_name(eh->e_machine, eh->e_ident[EI_DATA] == ELFDATA2MSB));
 	if (eh->e_type != ET_DYN || eh->e_phentsize != sizeof(Elf64_Phdr) || eh->e_phoff > l->so.n ||
 	    eh->e_phnum > (l->so.n - eh->e_phoff) / sizeof(Elf64_Phdr))
-		return bad_elf(l, "its program headers lie outside");
+		return bad_elf(l, "program headers outside the file");
 	l->ph = arena_alloc(&world->arena, (eh->e_phnum + 1) * sizeof(*l->ph));
 	memcpy(l->ph, l->so.p + eh->e_phoff, eh->e_phnum * sizeof(*l->ph));
 	return 0;
@@ -81,7 +81,7 @@ static int measure_segments(struct loader *l)
 		if (p->p_type == PT_LOAD) {
 			if (p->p_offset > l->so.n || p->p_filesz > l->so.n - p->p_offset || p->p_filesz > p->p_memsz ||
 			    p->p_vaddr > 1ull << 46 || p->p_memsz > 1ull << 46)
-				return bad_elf(l, "a segment lies outside");
+				return bad_elf(l, "a segment outside the file");
 			uint64_t lo = p->p_vaddr & ~(l->page - 1), hi = (p->p_vaddr + p->p_memsz + l->page - 1) & ~(l->page - 1);
 			im->lo = lo < im->lo ? lo : im->lo;
 			im->hi = hi > im->hi ? hi : im->hi;
@@ -94,10 +94,10 @@ static int measure_segments(struct loader *l)
 			l->eh_frame_hdr = p->p_vaddr;
 		}
 	}
-	return im->lo >= im->hi ? bad_elf(l, "it has no segments") : 0;
+	return im->lo >= im->hi ? bad_elf(l, "no segments") : 0;
 }
 
-/* Where the constants lie, from the file's section table or not at all: only to save copying them. */
+/* Where the constants are, from the file's section table or not at all: only to avoid copying them. */
 static void find_weights(struct loader *l)
 {
 	const Elf64_Ehdr *eh = l->eh;
@@ -159,10 +159,10 @@ static int protect_segments(struct loader *l)
 		int prot = PROT_READ | PROT_EXEC | (p->p_flags & PF_W ? PROT_WRITE : 0);
 		__builtin___clear_cache((char *)im->bias + lo, (char *)im->bias + hi);
 		if (mprotect(im->bias + lo, hi - lo, prot) < 0)
-			return err_errno(l->err, EXIT_ENVIRON, "this system lets no memory be made executable");
+			return err_errno(l->err, EXIT_ENVIRON, "this system does not allow executable memory");
 	}
 	if (mprotect(im->map, im->stub_size, PROT_READ | PROT_EXEC) < 0)
-		return err_errno(l->err, EXIT_ENVIRON, "this system lets no memory be made executable");
+		return err_errno(l->err, EXIT_ENVIRON, "this system does not allow executable memory");
 	return 0;
 }
 
@@ -176,7 +176,7 @@ static int read_dynamic(struct loader *l)
 		if (l->ph[i].p_type == PT_DYNAMIC && l->ph[i].p_vaddr % 8 == 0 && (d = at(l->im, l->ph[i].p_vaddr, l->ph[i].p_memsz)))
 			n = l->ph[i].p_memsz / sizeof(*d);
 	if (!n)
-		return bad_elf(l, "it has no dynamic section");
+		return bad_elf(l, "no dynamic section");
 	for (size_t i = 0; i < n && d[i].d_tag != DT_NULL; i++) {
 		if (d[i].d_tag >= 0 && d[i].d_tag < (int64_t)ARRAY_LEN(l->dynamic))
 			l->dynamic[d[i].d_tag] = d[i].d_un.d_val;
@@ -186,11 +186,11 @@ static int read_dynamic(struct loader *l)
 	l->im->str_size = l->dynamic[DT_STRSZ];
 	l->im->str = at(l->im, l->dynamic[DT_STRTAB], l->im->str_size);
 	if (!l->im->str || !l->im->str_size || l->im->str[l->im->str_size - 1])
-		return bad_elf(l, "its strings lie outside");
+		return bad_elf(l, "string table outside the image");
 	return 0;
 }
 
-/* The dynamic section does not say how many symbols there are; the hash tables do. */
+/* The dynamic section does not give the number of symbols; the hash tables do. */
 static uint32_t count_symbols(struct loader *l)
 {
 	const struct image *im = l->im;
@@ -219,7 +219,7 @@ static int read_symbols(struct loader *l)
 	im->n_sym = count_symbols(l);
 	im->sym = at(im, l->dynamic[DT_SYMTAB], (uint64_t)im->n_sym * sizeof(Elf64_Sym));
 	if (!im->sym || im->n_sym > MAX_SYMBOLS || l->dynamic[DT_SYMTAB] % 8)
-		return bad_elf(l, "its symbols lie outside");
+		return bad_elf(l, "symbol table outside the image");
 	l->bound = xcalloc((size_t)im->n_sym + 1, sizeof(*l->bound));
 	return 0;
 }
@@ -235,8 +235,8 @@ void *image_symbol(const struct image *im, const char *name)
 	return NULL;
 }
 
-/* As the dynamic linker would: the C library and what the program has first (new and delete too, which a sanitizer has),
- * but C++ from the library that has it: a sanitizer's __cxa_throw looks for a libstdc++ that was there from the start. */
+/* Like the dynamic linker: first the C library and what the program has (also new and delete, which a sanitizer provides),
+ * but C++ from the library that has it: a sanitizer's __cxa_throw requires a libstdc++ that was loaded from the start. */
 static void *system_symbol(const struct image *im, const char *name)
 {
 	bool memory = !strncmp(name, "_Zn", 3) || !strncmp(name, "_Zd", 3);
@@ -272,7 +272,7 @@ static void *bind_symbol(struct loader *l, uint32_t k)
 
 /* ---- relocations ---- */
 
-/* Module numbers that our __tls_get_addr understands: the model's own block, and an address as it is. */
+/* Module numbers that our __tls_get_addr understands: the model's own block, and a plain address. */
 enum { TLS_OWN = 1, TLS_ADDRESS = 2 };
 
 static void *tls_address(const uint64_t *descriptor)
@@ -295,13 +295,13 @@ static int relocate_tls(struct loader *l, const Elf64_Rela *r, uint64_t *where)
 	default: break;
 	}
 	if (!at(im, r->r_offset, 16))
-		return bad_elf(l, "a relocation lies outside");
+		return bad_elf(l, "a relocation outside the image");
 	where[0] = (uint64_t)(uintptr_t)ask_tls_descriptor;
 	where[1] = address - ask_thread_pointer();
 	return 0;
 }
 
-/* The file's own resolver will say where the function is; it wants all else in place. */
+/* The file's own resolver returns the function's address; it needs everything else in place. */
 static int resolve_later(struct loader *l, uint64_t where)
 {
 	if (l->n_irelative == ARRAY_LEN(l->irelative))
@@ -325,7 +325,7 @@ static int relocate_one(struct loader *l, const Elf64_Rela *r)
 		return 0;
 	uint64_t *where = at(im, r->r_offset, 8), value;
 	if (!where || k >= im->n_sym)
-		return bad_elf(l, "a relocation lies outside");
+		return bad_elf(l, "a relocation outside the image");
 	switch (what) {
 	case RELOCATION_RELATIVE: value = (uint64_t)(uintptr_t)im->bias + (uint64_t)r->r_addend; break;
 	case RELOCATION_ADDEND: value = (uint64_t)(uintptr_t)bind_symbol(l, k) + (uint64_t)r->r_addend; break;
@@ -339,7 +339,7 @@ static int relocate_one(struct loader *l, const Elf64_Rela *r)
 			return -1;
 		value = (uint64_t)(uintptr_t)im->bias + (uint64_t)r->r_addend;
 		break;
-	default: return err_set(l->err, EXIT_INPUT, "the model has relocations of type %u, which a library has not", type);
+	default: return err_set(l->err, EXIT_INPUT, "the model has relocations of type %u, which libraries do not have", type);
 	}
 	if (what != RELOCATION_RELATIVE && what != RELOCATION_INDIRECT && is_indirect(im, k) && resolve_later(l, r->r_offset) < 0)
 		return -1;
@@ -353,7 +353,7 @@ static int relocate_table(struct loader *l, uint64_t vaddr, uint64_t size)
 	if (!size)
 		return 0;
 	if (!r || vaddr % 8 || size / sizeof(*r) > MAX_RELOCS)
-		return bad_elf(l, "its relocations lie outside");
+		return bad_elf(l, "relocations outside the image");
 	for (uint64_t i = 0; i < size / sizeof(*r); i++)
 		if (relocate_one(l, &r[i]) < 0)
 			return -1;
@@ -367,7 +367,7 @@ static int relocate_packed(struct loader *l)
 	if (!size)
 		return 0;
 	if (!r || vaddr % 8)
-		return bad_elf(l, "its packed relocations lie outside");
+		return bad_elf(l, "packed relocations outside the image");
 	for (uint64_t i = 0; i < size / 8; i++) {
 		uint64_t bits = r[i] & 1 ? r[i] >> 1 : 1, first = r[i] & 1 ? where : r[i];
 		for (int b = 0; bits; b++, bits >>= 1) {
@@ -375,7 +375,7 @@ static int relocate_packed(struct loader *l)
 			if (!(bits & 1))
 				continue;
 			if (!p)
-				return bad_elf(l, "a packed relocation lies outside");
+				return bad_elf(l, "a packed relocation outside the image");
 			*p += (uint64_t)(uintptr_t)l->im->bias;
 		}
 		where = r[i] & 1 ? where + 63 * 8 : r[i] + 8;
@@ -399,13 +399,13 @@ static int fill_tls(struct loader *l)
 {
 	const void *from = at(l->im, l->tls_vaddr, l->tls_filesz);
 	if (l->tls_filesz > l->tls_memsz || (l->tls_filesz && !from))
-		return bad_elf(l, "its thread-local data lies outside");
+		return bad_elf(l, "thread-local data outside the image");
 	if (l->tls_filesz)
 		memcpy(l->im->tls, from, l->tls_filesz);
 	return 0;
 }
 
-/* ---- kernels, exceptions, initialisers ---- */
+/* ---- kernels, exceptions, initializers ---- */
 
 /* Calls of kernels may go through the PLT or straight to the function, so the function itself is changed. */
 static void patch_kernels(struct loader *l)
@@ -422,7 +422,7 @@ static void patch_kernels(struct loader *l)
 	}
 }
 
-/* The unwinder looks into libraries that dlopen knows; ours it must be told of. */
+/* The unwinder knows only libraries that dlopen loaded; ours must be registered. */
 static int register_frames(struct loader *l)
 {
 	if (!l->eh_frame_hdr)
@@ -430,13 +430,13 @@ static int register_frames(struct loader *l)
 	const uint8_t *h = at(l->im, l->eh_frame_hdr, 8);
 	void (*reg)(void *) = (void (*)(void *))system_symbol(l->im, "__register_frame");
 	int32_t distance;
-	/* DW_EH_PE_pcrel | DW_EH_PE_sdata4: what every linker writes. */
+	/* DW_EH_PE_pcrel | DW_EH_PE_sdata4: used by every linker. */
 	if (!h || h[0] != 1 || h[1] != 0x1b || !reg)
-		return bad_elf(l, "its exception tables are of an unknown kind");
+		return bad_elf(l, "exception tables of an unknown kind");
 	memcpy(&distance, h + 4, 4);
 	uint8_t *frames = at(l->im, l->eh_frame_hdr + 4 + (uint64_t)(int64_t)distance, 4);
 	if (!frames)
-		return bad_elf(l, "its exception tables lie outside");
+		return bad_elf(l, "exception tables outside the image");
 	reg(frames);
 	return 0;
 }
@@ -445,7 +445,7 @@ static void resolve_indirect(struct loader *l)
 {
 	for (size_t i = 0; i < l->n_irelative; i++) {
 		uint64_t *where = at(l->im, l->irelative[i], 8);
-		/* AArch64's is told what the processor can: nothing, so the plain one is chosen. */
+		/* AArch64's gets the processor's features: none, so that it chooses the plain function. */
 		void *(*resolver)(uint64_t, const void *) = (void *(*)(uint64_t, const void *))(uintptr_t)*where;
 		*where = (uint64_t)(uintptr_t)resolver(0, NULL);
 	}

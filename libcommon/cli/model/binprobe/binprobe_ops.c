@@ -1,16 +1,16 @@
 /* Calls of the program: torch's operators, generated kernels, custom ops through the proxy executor, CUDA launches. Each is
- * written down with its tensors; what an operator makes becomes a tensor whose sizes the program will tell.
+ * recorded with its tensors; the result of an operator becomes a tensor whose sizes the program will reveal.
  *
- * A kernel's parameters have no types in the binary. A word is a tensor if it is a data pointer that the program asked for
- * since the last call, as generated code does right before it, or a constant's; they end with the last that was asked for,
- * for a kernel always writes something. Which are written follows from Inductor's order (in_out_ptrs, in_ptrs, out_ptrs). */
+ * A kernel's parameters have no types in the binary. A word is a tensor if it is a data pointer that the program queried
+ * since the last call, as generated code does right before it, or a constant's; they end with the last one queried,
+ * because a kernel always writes something. Which ones are written follows from Inductor's order (in_out_ptrs, in_ptrs, out_ptrs). */
 #include "model/contract/opsig.h"
 #include "model/cppwrapper/optypes.h"
 #include "model/binprobe/binprobe_child.h"
 
 #define PREFIX OPSIG_PREFIX
 
-/* *dtype: of result `ret`, given the first tensors, where no rule tells; returns whether it is certain. */
+/* *dtype: of result `ret`, given the first tensors, if no rule applies; returns whether it is certain. */
 static bool result_type(const char *name, int ret, const struct fake *first, const struct fake *second, int *dtype)
 {
 	const char *types = op_result_types(name);
@@ -21,7 +21,7 @@ static bool result_type(const char *name, int ret, const struct fake *first, con
 	return certain != DTYPE_NONE;
 }
 
-/* ---- what is written down ---- */
+/* ---- recording ---- */
 
 void call_begin(enum call_kind kind, const char *name)
 {
@@ -39,7 +39,7 @@ static void arg_value(enum arg_role role, uint32_t v)
 	if (v < r->n_values && r->n_args < 1u << 24) {
 		r->value[v].referenced = true;
 		r->value[v].written |= role != ARG_IN;
-		/* Whatever is written through a view is in the buffer it is a view of. */
+		/* A write through a view is a write to its base buffer. */
 		if (role != ARG_IN && r->value[v].base < r->n_values)
 			r->value[r->value[v].base].written = true;
 		PUSH_TO(r->arg, r->n_args, r->cap_args) = (struct run_arg){role, v};
@@ -52,7 +52,7 @@ void call_arg(enum arg_role role, struct fake *f)
 	struct run *r = &world->run;
 	if (!f || fake_value(f) >= r->n_values)
 		return;
-	/* reinterpret_tensor_wrapper(buf0, ...) in a call is buf0, seen in another way; it has no name of its own. */
+	/* reinterpret_tensor_wrapper(buf0, ...) in a call is buf0 with another shape; it has no name. */
 	uint32_t v = f->value;
 	if (r->value[v].base != NONE && !r->value[v].referenced)
 		v = r->value[v].base;
@@ -86,12 +86,12 @@ static struct op_word next_word(struct reader *r, char letter)
 	return w;
 }
 
-/* The answer to `if` and `while`: true once at each place, so that a branch is taken and a loop ends, unless something else is to be
+/* The answer to `if` and `while`: true once at each place, so that a branch is taken and a loop ends, unless another answer is being
  * tried. */
 static bool read_bool(uint64_t from)
 {
 	struct run *r = &world->run;
-	world_note("the program branches on data (aoti_torch_item_bool): what it does if true is told, and loops once");
+	world_note("the program branches on data (aoti_torch_item_bool): shown is the way for true, with each loop run once");
 	for (uint32_t i = 0; i < r->n_asked; i++)
 		if (r->asked[i].place == from)
 			return false;
@@ -103,7 +103,7 @@ static bool read_bool(uint64_t from)
 	return answer;
 }
 
-/* A number read from a tensor: an integer is a size that comes from data, for all we know. */
+/* A number read from a tensor: an integer may be a size that comes from data. */
 static void read_item(const char *type, void *out, uint64_t from)
 {
 	int dtype = dtype_by_name(slice_str(type));
@@ -230,7 +230,7 @@ uint64_t op_called(struct stub *s, const struct stub_call *c)
 
 /* ---- kernels ---- */
 
-/* The tensor that a word of a kernel's arguments is, or NONE. *fetched: it was asked for since the last call. */
+/* The tensor that a word of a kernel's arguments refers to, or NONE. *fetched: queried since the last call. */
 static uint32_t value_at(uint64_t word, bool *fetched)
 {
 	const struct run *r = &world->run;
@@ -248,7 +248,7 @@ static uint32_t value_at(uint64_t word, bool *fetched)
 	return NONE;
 }
 
-/* A new buffer is written, inputs and constants are read; what is done with a buffer that was written before, binprobe_roles.c tells. */
+/* A new buffer is written, inputs and constants are read; for a buffer that was written before, binprobe_roles.c decides. */
 static void kernel_args(const uint32_t *v, uint32_t n)
 {
 	const struct run *r = &world->run;
@@ -262,7 +262,7 @@ void kernel_called(const char *name, const struct stub_call *c)
 {
 	struct run *r = &world->run;
 	uint32_t found[MAX_WORDS], n = 0, n_until = 0, left = r->n_fetched, missed = 0;
-	/* Pointers come before numbers, so a row of words that are none is the end. */
+	/* Pointers come before numbers, so several words that are not pointers mark the end. */
 	for (uint32_t i = 0; i < MAX_WORDS && left && missed < 6; i++) {
 		bool fetched;
 		uint32_t v = value_at(call_word(c->ints, c->stack, i), &fetched);
@@ -282,7 +282,7 @@ void kernel_called(const char *name, const struct stub_call *c)
 
 /* ---- CUDA: no device, no error; a launch is a kernel's call ---- */
 
-/* Streams that the model makes are numbered from 1; all others are the caller's. An event is just something that is not NULL. */
+/* Streams created by the model are numbered from 1; all others are the caller's. An event is any pointer that is not NULL. */
 #define STREAMS UINT64_C(0x5700000000000000)
 
 static uint32_t stream_number(const void *stream)
@@ -310,7 +310,7 @@ static int cuda_query(const void *of, int *out)
 	return 0;
 }
 
-/* A guard is the stream that was current before. */
+/* A guard is the previously current stream. */
 static int32_t stream_guard(const void *stream, int32_t device, void **out)
 {
 	(void)device;
@@ -325,8 +325,8 @@ static int32_t stream_guard_end(const void *guard)
 	return 0;
 }
 
-/* Its parameters are variables of the function that launches it, as is the row of their addresses, so a word that points elsewhere is the
- * end. Constants are found there only: their addresses were asked for when they were loaded. */
+/* Its parameters are variables of the launching function, as is the array of their addresses, so a word that points elsewhere is the
+ * end. Constants are found only there: their addresses were queried when they were loaded. */
 static void kernel_launched(const char *name, void *const *arguments, const void *stream)
 {
 	enum { FRAME = 4096 };

@@ -1,4 +1,4 @@
-/* A processor on which no model is run to be asked: ask_contract() says so before anything here is called. */
+/* A processor on which models cannot be probed: ask_contract() reports that before anything here is called. */
 #include "model/binprobe/binprobe_child.h"
 
 const bool ask_can_run = false;

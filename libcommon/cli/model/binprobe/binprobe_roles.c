@@ -1,15 +1,15 @@
-/* Tells whether kernels of a library without its text read, change or overwrite buffers that were written before.
+/* Finds out whether kernels of a library without its text read, change or overwrite buffers written earlier.
  *
- * Nothing in a library or a cubin says it. But the parameters of a kernel that Inductor generates stand in the order in_out_ptr*, in_ptr*,
+ * Nothing in a library or a cubin says so. But the parameters of a kernel that Inductor generates are in the order in_out_ptr*, in_ptr*,
  * out_ptr*, numbers (torch/_inductor/codegen/common.py, KernelArgs.python_argdefs and cpp_argdefs; 2.13), and some of them are known: a new
  * buffer is written, inputs and constants are read. The rest follows, or does not; then the role stays ARG_UNKNOWN:
  *
  *	- the same kernel has the same parameters in each of its calls
- *	- a kernel writes something, and nothing that nobody uses: a buffer that is not used again, or is overwritten next, is read
- *	- what nobody has read since it was written is not overwritten
- *	- a kernel with a new buffer changes an older one as in_out_ptr only, unless its name has an operator that writes into what is there
+ *	- a kernel writes something, and only what is used: a buffer that is not used again, or is overwritten next, is read
+ *	- what was not read since it was written is not overwritten
+ *	- a kernel with a new buffer changes an older one only as in_out_ptr, unless its name contains an operator that writes in place
  *
- * A kernel that somebody wrote has its parameters in any order: the role of an old buffer in it is not known. */
+ * A hand-written kernel has its parameters in any order: the role of an old buffer in it is unknown. */
 #include "model/binprobe/binprobe_child.h"
 
 enum { IO = 1, IN = 2, OUT = 4, ALL = 7 }; /* in_out_ptr, in_ptr, out_ptr: what a parameter can be */
@@ -30,7 +30,7 @@ static bool generated(const struct contract_call *k)
 	return false;
 }
 
-/* Operators in the name of a kernel whose out_ptr may be changed in part: what is there before counts. */
+/* Operators in the name of a kernel that may change only part of its out_ptr: the old content matters. */
 static bool writes_into(const struct contract_call *k)
 {
 	static const char *const op[] = {"scatter", "put", "index_add", "index_copy", "index_fill", "copy_", "backward"};
@@ -43,7 +43,7 @@ static bool writes_into(const struct contract_call *k)
 static void narrow(struct roles *r, uint32_t a, unsigned to)
 {
 	uint8_t mask = r->mask[a] & (uint8_t)to;
-	if (!mask || mask == r->mask[a]) /* what contradicts itself is left as it is */
+	if (!mask || mask == r->mask[a]) /* contradictions are left as they are */
 		return;
 	r->mask[a] = mask;
 	r->changed = true;
@@ -56,8 +56,8 @@ static bool same_memory(const struct contract *c, uint32_t a, uint32_t b)
 	return a == b || (c->value[a].storage != NONE && c->value[a].storage == c->value[b].storage);
 }
 
-/* Whoever touches the memory of argument a next (step 1) or did last (step -1): a call, and in *arg which of its arguments, the
- * first of the same value, else any. NONE: nobody. */
+/* The next (step 1) or previous (step -1) call that touches the memory of argument a, and in *arg which of its arguments, the
+ * first of the same value, else any. NONE: no call. */
 static uint32_t neighbour(const struct contract *c, uint32_t call, uint32_t a, int step, uint32_t *arg)
 {
 	for (uint32_t k = call + (uint32_t)step; k < c->n_calls; k += (uint32_t)step) {
@@ -72,7 +72,7 @@ static uint32_t neighbour(const struct contract *c, uint32_t call, uint32_t a, i
 	return NONE;
 }
 
-/* Is the whole buffer written by this call, and only that? One argument of the same value, no other of its memory. */
+/* Does this call write the whole buffer, and nothing else of it? One argument of the same value, no other of its memory. */
 static bool overwrites(const struct roles *r, uint32_t call, uint32_t b, uint32_t value)
 {
 	const struct contract *c = r->c;
@@ -170,7 +170,7 @@ static void start_masks(struct roles *r, const struct contract_call *k)
 		buffer |= c->arg[a].role == ARG_OUT || old(r, a);
 	}
 	for (uint32_t a = k->arg; a < k->arg + k->n_args; a++) {
-		/* It writes something: an input, then, and which of them is not known. */
+		/* It writes something: so an input, but it is unknown which one. */
 		if (k->kind == CALL_KERNEL && (generated(k) ? !buffer : !fresh))
 			c->arg[a].role = ARG_UNKNOWN;
 		r->mask[a] = !old(r, a)                 ? (c->arg[a].role == ARG_OUT     ? IO | OUT

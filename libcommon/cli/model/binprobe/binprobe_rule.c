@@ -1,9 +1,9 @@
-/* Tells sizes, strides and type of what an operator makes, by its rule in libcommon/core/aten, which is asked without values.
+/* Finds sizes, strides and type of an operator's result, by its rule in libcommon/core/aten, which is evaluated without values.
  *
  * torch's C functions have an operator's name and its parameters in the schema's order (torch 2.13, torchgen/gen_aoti_c_shim.py,
- * convert_arg_type_and_name): "sort.stable" is aoti_torch_cpu_sort_stable. A list is a pointer and a length; what is optional is a
- * pointer; a Scalar is a double. No rule: the operator is not there, its parameters are others (an older ABI), an operand's shape
- * is not known, or it depends on values. */
+ * convert_arg_type_and_name): "sort.stable" is aoti_torch_cpu_sort_stable. A list is a pointer and a length; an optional parameter is a
+ * pointer; a Scalar is a double. No rule: the operator is missing, its parameters are different (an older ABI), an operand's shape
+ * is unknown, or it depends on values. */
 #include "aten/aten.h"
 #include "model/contract/opsig.h"
 #include "model/binprobe/binprobe_child.h"
@@ -11,7 +11,7 @@
 enum { MAX_PARAMETERS = 64, MAX_LIST = 4096 };
 #define MAX_SIZE (INT64_C(1) << 40)
 
-/* NULL: of no operator that is here. */
+/* NULL: not an operator that we have. */
 static const char *overload_of(const char *function)
 {
 	const char *stem = opsig_stem(function), *name;
@@ -27,7 +27,7 @@ static const char *overload_of(const char *function)
 	return NULL;
 }
 
-/* Looked for once for each function. */
+/* Looked up once for each function. */
 static const struct aten_op *op_of(struct stub *s)
 {
 	struct err ignored;
@@ -51,7 +51,7 @@ struct asking {
 	bool sure, strided; /* all types, all strides are known */
 };
 
-/* The next word, if it is such a one. */
+/* The next word, if it is of this kind. */
 static bool take_word(struct asking *a, const char *letters, uint64_t *bits)
 {
 	if (a->at >= a->n || !strchr(letters, a->word[a->at].letter))
@@ -60,7 +60,7 @@ static bool take_word(struct asking *a, const char *letters, uint64_t *bits)
 	return true;
 }
 
-/* Constants whose weights are not in the library have sizes that nobody knows. */
+/* Constants whose weights are not in the library have unknown sizes. */
 static bool is_given(const struct fake *f)
 {
 	const uint32_t i = f->value - world->n_inputs;
@@ -107,7 +107,7 @@ static bool tensors_value(struct asking *a, bool optional, struct aten_value *ou
 	return true;
 }
 
-/* Numbers that a C function takes by these types of a schema: 8 bytes, 4 bytes, double. */
+/* How a C function takes numbers of these schema types: 8 bytes, 4 bytes, double. */
 static const struct number {
 	const char *type;
 	char width;
@@ -157,7 +157,7 @@ static bool numbers_value(struct asking *a, const struct number *k, bool optiona
 	return true;
 }
 
-/* Devices (two words) and generators are passed over, as nothing depends on them; a string ends with a NUL. */
+/* Devices (two words) and generators are skipped, since nothing depends on them; a string ends with a NUL. */
 static bool other_value(struct asking *a, const struct op_param *p, struct aten_value *out)
 {
 	uint64_t bits, index;

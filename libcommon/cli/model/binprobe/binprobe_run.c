@@ -1,4 +1,4 @@
-/* Runs the model once, and reads what it complains of. Entry points: torch 2.13, torch/csrc/inductor/aoti_runtime/interface.h; texts:
+/* Runs the model once, and parses its complaint. Entry points: torch 2.13, torch/csrc/inductor/aoti_runtime/interface.h; texts:
  * torch/_inductor/codegen/cpp_wrapper_cpu.py (check_input_N, bounds of unbacked symbols) and aoti_runtime/utils.h (assert_size_stride). */
 #include "model/binprobe/binprobe_child.h"
 
@@ -58,9 +58,9 @@ static int ask_count(const char *entry, uint32_t max, uint32_t *out, struct err 
 	if (f && f(world->container, &n))
 		return err_set(err, EXIT_INPUT, "the model fails in %s: %.300s", entry, last_error());
 	if (!f)
-		return err_set(err, EXIT_INPUT, "it is no compiled model: it exports no %s", entry);
+		return err_set(err, EXIT_INPUT, "not a compiled model: it exports no %s", entry);
 	if (n > max)
-		return err_set(err, EXIT_INPUT, "the model makes no sense: %zu from %s", n, entry);
+		return err_set(err, EXIT_INPUT, "invalid model: %s returned %zu", entry, n);
 	*out = (uint32_t)n;
 	return 0;
 }
@@ -84,7 +84,7 @@ static void take_constants(void)
 		if (folded)
 			folded(world->container, i, &k->from_folded);
 		k->bytes = bytes && !bytes(world->container, i, &size) ? size : 0;
-		/* Tensors of constants were made in order, without those that folding makes. */
+		/* Tensors of constants were created in order, without those from folding. */
 		if (!k->from_folded && blob < world->n_blobs)
 			k->fake = world->blob[blob++];
 		if (k->fake && k->dtype == DTYPE_NONE)
@@ -114,14 +114,14 @@ static int make_container(const char *device, struct err *err)
 	create_with_device *with = ENTRY(create_with_device, CONTAINER "CreateWithDevice");
 	create_plain *plain = ENTRY(create_plain, CONTAINER "Create");
 	if (!with && !plain)
-		return err_set(err, EXIT_INPUT, "it is no compiled model: it exports no " CONTAINER "Create");
+		return err_set(err, EXIT_INPUT, "not a compiled model: it exports no " CONTAINER "Create");
 	int rc = with ? with(&world->container, 1, device, NULL) : plain(&world->container, 1, !strcmp(device, "cpu"), NULL);
 	if (rc || !world->container)
 		return err_set(err, EXIT_INPUT, "the model could not be created: %.500s", last_error());
 	return 0;
 }
 
-/* Weights in a file of their own: zeros stand for them. */
+/* Weights in a separate file: zeros replace them. */
 static int give_weights(struct err *err)
 {
 	blob_function *f = ENTRY(blob_function, "AOTInductorModelUpdateConstantsFromBlob");
@@ -134,7 +134,7 @@ static int give_weights(struct err *err)
 	return f(world->container, zeros) ? err_set(err, EXIT_INPUT, "the model refuses weights: %.300s", last_error()) : 0;
 }
 
-/* A library without weights (aot_inductor.package_constants_in_so off): without tensors for them the first call of the program fails. */
+/* A library without weights (aot_inductor.package_constants_in_so off): without tensors for them, the program's first call fails. */
 static void give_constants(void)
 {
 	pairs_function *f = ENTRY(pairs_function, CONTAINER "UpdateUserManagedConstantBufferPairs");
@@ -153,7 +153,7 @@ static void give_constants(void)
 	}
 	name_constants();
 	if (n && f(world->container, pair, n, false, false))
-		world_note("weights are not in the library, and it refuses others: %.300s", last_error());
+		world_note("weights are not in the library, and it rejects others: %.300s", last_error());
 }
 
 int model_create(struct err *err)
@@ -161,7 +161,7 @@ int model_create(struct err *err)
 	const char *device = world->job->o->device ? world->job->o->device : "cpu";
 	int index;
 	if (device_parse(slice_str(device), &world->device, &index) < 0)
-		return err_set(err, EXIT_INPUT, "the model is for '%.40s', a device that is not known here", device);
+		return err_set(err, EXIT_INPUT, "the model is compiled for '%.40s', an unknown device", device);
 	world->creating = true;
 	if (make_container(device, err) < 0 || give_weights(err) < 0)
 		return -1;
@@ -256,7 +256,7 @@ static bool parse_input(struct slice s, struct complaint *c)
 	}
 	if (!take_text(&s, "unmatched device type, expected: "))
 		return false;
-	/* The number is printed twice, as a value and in the literal that follows: "11(cuda)". The name tells. */
+	/* The number is printed twice, as a value and in the literal that follows: "11(cuda)". The name is reliable. */
 	int64_t twice;
 	if (!take_number(&s, &twice) || !take_text(&s, "("))
 		return false;
@@ -290,7 +290,7 @@ static bool parse_bound(struct slice s, struct complaint *c)
 	return take_text(&s, " but received ") && take_number(&s, &c->received);
 }
 
-/* expected dtype torch.int64 but got dtype code 6; or a number, where the caller gave no name */
+/* expected dtype torch.int64 but got dtype code 6; or a number, if the caller gave no name */
 static bool parse_type(struct slice s, struct complaint *c)
 {
 	if (!take_text(&s, "expected dtype "))

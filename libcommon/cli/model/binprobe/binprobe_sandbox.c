@@ -1,7 +1,7 @@
-/* Limits and filters of the prober's child. Whatever cannot be set up ends the probe: nothing runs unconfined.
+/* Limits and filters of the prober's child. If any of it cannot be set up, the probe ends: nothing runs unconfined.
  *
- * A refused system call raises SIGSYS instead of killing at once, so that its number can be told; the handler ends the
- * process, and where it cannot run (SIGSYS blocked, no stack) the kernel does. Calls of other architectures kill at once. */
+ * A refused system call raises SIGSYS instead of killing at once, so that its number can be reported; the handler ends the
+ * process, and if it cannot run (SIGSYS blocked, no stack) the kernel does. Calls of other architectures kill at once. */
 #include "base/process/confine.h"
 #include "model/binprobe/binprobe_child.h"
 
@@ -22,7 +22,7 @@ static void refused(int sig, siginfo_t *info, void *context)
 
 static int catch_refusals(struct err *err)
 {
-	/* An own stack: the one in use may be what is broken. */
+	/* A separate stack: the one in use may be broken. */
 	static char stack[16384] __attribute__((aligned(16)));
 	stack_t ss = {.ss_sp = stack, .ss_size = sizeof(stack)};
 	struct sigaction sa = {.sa_sigaction = refused, .sa_flags = SA_SIGINFO | SA_ONSTACK};
@@ -35,24 +35,24 @@ static int catch_refusals(struct err *err)
 int sandbox_limits(const struct ask_job *j, struct err *err)
 {
 	uint64_t seconds = (uint64_t)j->o->timeout_ms / 1000 + 2;
-	/* When it may speak, standard error may be a file; the filters let nothing else be written. */
+	/* If it may print, standard error may be a file; the filters allow no other writes. */
 	if (!j->o->verbose && confine_limit(RLIMIT_FSIZE, 0, "the size of files", err) < 0)
 		return -1;
 	if (confine_limit(RLIMIT_CORE, 0, "core files", err) < 0 || confine_limit(RLIMIT_NPROC, 0, "processes", err) < 0 ||
 	    confine_limit(RLIMIT_CPU, seconds, "processor time", err) < 0)
 		return -1;
-	/* The sanitizer's shadow takes terabytes of address space; there only time and the filters limit. */
+	/* The sanitizer's shadow takes terabytes of address space; there only the time limit and the filters apply. */
 	if (WITH_ASAN)
 		return 0;
-	/* Memory that the parent has mapped counts too; weights are never copied, but the model reserves room for them. */
+	/* Memory mapped by the parent counts, too; weights are never copied, but the model reserves room for them. */
 	uint64_t room = j->o->max_memory + 2 * (uint64_t)j->so.n + 2 * j->o->blob_size;
 	return confine_limit(RLIMIT_AS, j->address_space + room, "memory", err);
 }
 
-/* System calls that libseccomp and the dynamic linker need besides. */
+/* Additional system calls for libseccomp and the dynamic linker. */
 static const int while_loading[] = {SCMP_SYS(seccomp), SCMP_SYS(prctl)};
 
-/* The sanitizer's runtime asks for its own stack when a function does not return (exceptions, exit). */
+/* The sanitizer's runtime queries its own stack when a function does not return (exceptions, exit). */
 static const int for_asan[] = {SCMP_SYS(sigaltstack)};
 
 /* Common to both. */
@@ -62,7 +62,7 @@ static void begin_filter(struct confine_filter *f, const struct ask_job *j)
 	confine_calculate(f);
 	if (WITH_ASAN)
 		confine_allow(f, for_asan, ARRAY_LEN(for_asan));
-	/* abort(): so that it is seen as what it is. */
+	/* abort(): so that it is reported as such. */
 	if (!f->rc)
 		f->rc =
 		    seccomp_rule_add(f->ctx, SCMP_ACT_ALLOW, SCMP_SYS(tgkill), 2, CONFINE_EQUAL(0, getpid()), CONFINE_EQUAL(2, SIGABRT));

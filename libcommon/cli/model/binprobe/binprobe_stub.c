@@ -1,5 +1,5 @@
-/* Imports and kernels of the model become stubs. A stub is a few bytes of code (binprobe_x86_64.c) that carry its number to one handler,
- * which reads arguments by the operator's signature, or looks for tensors among them. Stubs lie right before the image: a kernel's
+/* Imports and kernels of the model become stubs. A stub is a few bytes of code (binprobe_x86_64.c) that pass its number to one handler,
+ * which reads arguments by the operator's signature, or looks for tensors among them. Stubs are right before the image: a kernel's
  * first bytes become a jump to one. */
 #include "model/contract/opsig.h"
 #include "model/binprobe/binprobe_child.h"
@@ -21,7 +21,7 @@ void world_note(const char *fmt, ...)
 	buf_addvf(&b, fmt, ap);
 	va_end(ap);
 	buf_addc(&b, '\n');
-	/* Once each: runs repeat themselves. */
+	/* Once each: runs repeat. */
 	if (world->notes.len < 1u << 16 && !(world->notes.len && strstr(buf_str(&world->notes), buf_str(&b))))
 		buf_add(&world->notes, b.p, b.len);
 	buf_release(&b);
@@ -38,8 +38,8 @@ static uint64_t stub_called(uint32_t number, const struct stub_call *c)
 	case STUB_OP: return op_called(s, c);
 	case STUB_UNKNOWN: break;
 	}
-	/* It failed, as torch's functions say it: an operator that made nothing must not seem to have made something. */
-	world_note("the program calls %s, which is not known here", s->name);
+	/* Return an error like torch's functions: an operator that produced nothing must not seem to have produced something. */
+	world_note("the program calls %s, which is unknown here", s->name);
 	return 1;
 }
 
@@ -63,16 +63,16 @@ void *stub_new(struct image *im, struct stub s)
 /* Names that Inductor gives (torch/_inductor/codegen/cpp.py, triton.py): extern "C", so not mangled. */
 bool stub_is_kernel(const char *name) { return !strncmp(name, "cpp_", 4) || !strncmp(name, "triton_", 7); }
 
-/* ---- the C library's functions that need another answer here ---- */
+/* ---- C library functions that behave differently here ---- */
 
-/* No dependence on the tool's environment: checks are on, nothing else is set. */
+/* Independent of the tool's environment: checks are on, nothing else is set. */
 static char *fake_getenv(const char *name)
 {
 	static char on[] = "1";
 	return name && !strcmp(name, "AOTI_RUNTIME_CHECK_INPUTS") ? on : NULL;
 }
 
-/* Constants are zeros, so copying gigabytes of them is left out. */
+/* Constants are zeros, so gigabytes of them are not copied. */
 static bool is_constant_data(const void *from)
 {
 	return image_in_weights(&world->im, from) ||
@@ -83,8 +83,8 @@ static void *fake_memcpy(void *to, const void *from, size_t n) { return n > 64 &
 
 static void *fake_memmove(void *to, const void *from, size_t n) { return n > 64 && is_constant_data(from) ? to : memmove(to, from, n); }
 
-/* Weights behind the ELF: the model opens its own file (_get_constants_start in aoti_runtime/model_base.h). There is one
- * file that can be opened, ours; it can be mapped, and holds zeros but for its last bytes, which are a mark. */
+/* Weights appended to the ELF file: the model opens its own file (_get_constants_start in aoti_runtime/model_base.h). There is one
+ * file that can be opened, ours; it can be mapped, and contains zeros except for its last bytes, which are a magic number. */
 #define FAKE_FD 1000
 static const char fake_file[] = "model.so";
 
@@ -136,21 +136,21 @@ static void *fake_mmap(void *address, size_t size, int prot, int flags, int fd, 
 	return p;
 }
 
-/* Nothing is destroyed: the process just ends. */
+/* No destructors: the process just ends. */
 static int fake_at_exit(void (*f)(void *), void *arg, void *dso)
 {
 	(void)f, (void)arg, (void)dso;
 	return 0;
 }
 
-/* exit() would run what the tool has registered for its own end. */
+/* exit() would run the tool's own exit handlers. */
 static _Noreturn void fake_exit(int status)
 {
 	(void)status;
 	_exit(EXIT_INPUT);
 }
 
-/* The text of what is thrown, for models that have no AOTInductorGetLastError: std::runtime_error and its kin hold it
+/* The text of a thrown exception, for models without AOTInductorGetLastError: std::runtime_error and the like hold it
  * behind a virtual what(). */
 static _Noreturn void fake_throw(void *object, void *type, void (*destroy)(void *))
 {
@@ -232,7 +232,7 @@ void *stub_bind(struct image *im, const char *name)
 		return bind_torch(im, name);
 	if (stub_is_kernel(name))
 		return stub_new(im, (struct stub){.kind = STUB_KERNEL, .name = name});
-	/* Functions that only kernels call, which do nothing here. */
+	/* Functions that only kernels call, and kernels are stubs here. */
 	if (starts(name, "Sleef_") || starts(name, "GOMP_") || starts(name, "omp_") || starts(name, "__kmpc_"))
 		return stub_new(im, (struct stub){.kind = STUB_VALUE, .name = name});
 	if (starts(name, "cu") || starts(name, "hip") || starts(name, "nv")) {

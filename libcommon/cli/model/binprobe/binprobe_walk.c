@@ -1,8 +1,8 @@
-/* Runs of the model until it complains of nothing, and then again with other sizes, so that formulas can be seen.
+/* Runs the model until it has no complaint, and then again with other sizes, to find formulas.
  *
- * First what check_input says: every size starts out impossible, so that every one is complained of. Then sizes that are
- * free get different primes, and assert_size_stride tells what follows from them: those are derived. What remains free are
- * the sources. Runs that change one source, pairs, and all of them give the numbers that binprobe_fit.c explains. */
+ * First check_input: every size starts out impossible, so that there is a complaint about each. Then sizes that are
+ * free get different primes, and assert_size_stride reveals what depends on them: those are derived. What remains free are
+ * the sources. Runs that change one source, pairs, and all of them give the numbers for which binprobe_fit.c finds formulas. */
 #include "model/binprobe/binprobe_child.h"
 
 #define BAD_SIZE (-7)
@@ -54,8 +54,8 @@ int64_t bounds_index(const struct bounds *b, int64_t value)
 
 static int64_t at_index(const struct bounds *b, int64_t k) { return step_of(b) * k + b->rest; }
 
-/* A number in the bounds that occurs nowhere else, if there is one. Small sizes mean special cases: from 5 on if possible.
- * -1 when all are used. Of step*k + rest it is k that is prime or even. */
+/* A number within the bounds that occurs nowhere else, if possible. Small sizes mean special cases: from 5 on if possible.
+ * -1 if all are used. For step*k + rest, k is prime or even. */
 static int64_t pick(struct bounds b, int want)
 {
 	int64_t least = b.has_lo && b.lo > 2 ? b.lo : 2, lo = bounds_index(&b, least + step_of(&b) - 1);
@@ -74,7 +74,7 @@ static int64_t pick(struct bounds b, int want)
 	return -1;
 }
 
-/* ---- what check_input says ---- */
+/* ---- check_input ---- */
 
 static void start_inputs(void)
 {
@@ -89,7 +89,7 @@ static void start_inputs(void)
 	}
 }
 
-/* Take a complaint of check_input; false if it is another, or says nothing new. */
+/* Handles a complaint of check_input; false if it is a different one, or nothing new. */
 static bool take_check(const struct complaint *c)
 {
 	if (c->kind < SAID_DTYPE || c->kind > SAID_DEVICE)
@@ -132,7 +132,7 @@ static void learn_checks(void)
 	do
 		model_run(&c);
 	while (take_check(&c));
-	/* Sizes that were nowhere compared, or only with an upper bound. */
+	/* Sizes that were never compared, or only with an upper bound. */
 	for (uint32_t i = 0; i < world->n_inputs; i++)
 		for (int d = 0; d < TENSOR_MAX_DIMS; d++)
 			if (world->input[i].shape.size[d] == BAD_SIZE)
@@ -142,7 +142,7 @@ static void learn_checks(void)
 	while (take_check(&c));
 }
 
-/* ---- sizes that are free ---- */
+/* ---- free sizes ---- */
 
 static int64_t halved(struct bounds b, int times)
 {
@@ -150,7 +150,7 @@ static int64_t halved(struct bounds b, int times)
 	return b.has_hi && b.hi > lo ? lo + ((b.hi - lo) >> times) : b.hi;
 }
 
-/* Smaller ones in later attempts: a size that follows from a large one may be out of its bounds. */
+/* Smaller ones in later attempts: a size derived from a large one may be out of its bounds. */
 static void choose_sizes(int attempt)
 {
 	int64_t odd = 100003;
@@ -196,7 +196,7 @@ char *source_data_name(const struct source *s)
 	return s->dim < (int)ARRAY_LEN(world->made[0]->symbol) ? world->made[s->index]->symbol[s->dim] : NULL;
 }
 
-/* The source that comes from data and has this value now. */
+/* The source from data that currently has this value. */
 static bool find_data(int64_t value, struct source *s)
 {
 	for (uint32_t k = 0; k < world->run.n_made; k++)
@@ -216,7 +216,7 @@ static bool find_data(int64_t value, struct source *s)
 
 static bool is_symbol(const char *s) { return s[0] == 'u' && s[1] && strspn(s + 1, "0123456789") == strlen(s + 1); }
 
-/* Write down a bound of data and its name; false if it is not news. */
+/* Records a bound of a number from data and its name; false if nothing is new. */
 static bool take_bound(const struct complaint *c, const struct source *s)
 {
 	struct bounds *b = source_bounds(s);
@@ -231,15 +231,15 @@ static bool take_bound(const struct complaint *c, const struct source *s)
 	return news;
 }
 
-/* ---- until nothing is complained of ---- */
+/* ---- until there is no complaint ---- */
 
-/* An assertion wants what an operator made to be otherwise than its rule says: the program knows better. */
+/* An assertion disagrees with the rule about an operator's result: the program knows better. */
 static void overrule(struct shape *s)
 {
 	if (!s->ruled || s->overruled)
 		return;
 	s->overruled = true;
-	world_note("the program asserts another shape of what an operator makes than the operator's rule gives");
+	world_note("the program asserts a different shape for an operator's result than the operator's rule gives");
 }
 
 static bool adapt_shape(const struct complaint *c)
@@ -318,20 +318,20 @@ static enum settled settle_walk(struct walks *w)
 			continue;
 		if (s != SETTLED)
 			snprintf(w->stopped, sizeof(w->stopped), "%s",
-				 world->weightless ? "it has no weights, and models of torch before 2.10 take them from C++ only"
+				 world->weightless ? "it has no weights, and models of torch before 2.10 accept them from C++ only"
 				 : c.text[0]       ? c.text
-						   : "it failed and said nothing");
+						   : "it failed without a message");
 		if (world->run.overflow)
 			s = STUCK;
 		return s;
 	}
-	snprintf(w->stopped, sizeof(w->stopped), "its sizes contradict one another: %.900s", c.text);
+	snprintf(w->stopped, sizeof(w->stopped), "its sizes contradict each other: %.900s", c.text);
 	return STUCK;
 }
 
 bool walk_settles(struct walks *w) { return settle_walk(w) == SETTLED; }
 
-/* ---- what was seen in a run ---- */
+/* ---- what was observed in a run ---- */
 
 static uint64_t mix(uint64_t h, uint64_t v) { return (h ^ v) * 0x9e3779b97f4a7c15ull ^ (h >> 29); }
 
@@ -385,7 +385,7 @@ int input_dims(uint32_t i)
 	return in->shape.n_dim >= 0 ? in->shape.n_dim : in->n_mentioned;
 }
 
-/* In the order in which binprobe_contract.c takes them: inputs, then values. */
+/* In the order that binprobe_contract.c expects: inputs, then values. */
 int64_t *walk_numbers(uint32_t *n)
 {
 	const struct run *r = &world->run;
@@ -411,7 +411,7 @@ static void record(struct walks *w)
 	uint64_t shape = hash_run();
 	int64_t *numbers = walk_numbers(&n);
 	if (w->n && (shape != w->shape || n != w->n_numbers)) {
-		world_note("the program takes another path for other sizes; what is told is one of them");
+		world_note("the program takes different paths for different sizes; one of them is shown");
 		free(numbers);
 		return;
 	}
@@ -424,11 +424,11 @@ static void record(struct walks *w)
 		k->chosen[j] = bounds_index(source_bounds(&w->source[j]), *source_value(&w->source[j]));
 }
 
-/* ---- sizes that are step*k + rest ---- */
+/* ---- sizes of the form step*k + rest ---- */
 
-/* The program computes k from such a size, rounding down, and then wants step*k + rest: so a size that was chosen freely was complained
- * of, and looks as if it followed from another. What is wanted of this dim where v is given? v itself, if nothing is complained of.
- * UNKNOWN: that cannot be told. */
+/* The program computes k from such a size, rounding down, and then requires step*k + rest: so there is a complaint about a freely chosen
+ * size, which looks as if it depended on another. What does this dim have to be for v? v itself, if there is no complaint.
+ * UNKNOWN: undetermined. */
 static int64_t wanted_for(uint32_t input, int dim, int64_t v)
 {
 	struct shape *s = &world->input[input].shape;
@@ -450,7 +450,7 @@ static int64_t wanted_for(uint32_t input, int dim, int64_t v)
 	return UNKNOWN;
 }
 
-/* The step between sizes that the program takes, one of which is `at`; 0: it takes no other. */
+/* The step between sizes that the program accepts, one of which is `at`; 0: it accepts no other. */
 static int64_t step_between(uint32_t input, int dim, int64_t at)
 {
 	enum { FAR = 3000, TRIES = 6, SURE = 64 };
@@ -458,7 +458,7 @@ static int64_t step_between(uint32_t input, int dim, int64_t at)
 	int64_t lo = b.has_lo && b.lo > at - FAR ? b.lo : at - FAR, hi = b.has_hi && b.hi < at + FAR ? b.hi : at + FAR, step = 0;
 	lo = lo < 2 ? 2 : lo;
 	for (int k = 0; k < TRIES && lo <= hi; k++) {
-		/* From both ends, so that one of the first two is far off; the odd numbers hit every rest of a small step. */
+		/* From both ends, so that one of the first two is far off; the odd numbers cover every remainder of a small step. */
 		int64_t v = k % 2 ? lo + (hi - lo) / TRIES * (k / 2) : hi - (hi - lo) / TRIES * (k / 2) - k / 2;
 		int64_t want = v == at ? at : wanted_for(input, dim, v);
 		if (want == UNKNOWN)
@@ -467,7 +467,7 @@ static int64_t step_between(uint32_t input, int dim, int64_t at)
 		if (!step && (k || v > at + SURE))
 			return 0;
 	}
-	/* Whatever lies within one step, the program rounds it down to the same: then it is the step and not a multiple. */
+	/* The program must round everything within one step down to the same size: then it is the step and not a multiple. */
 	for (int tries = 0; step > 1 && tries < 64; tries++) {
 		bool up = !b.has_hi || at + step <= b.hi;
 		int64_t v = up ? at + step - 1 : at - 1, want = v >= lo || up ? wanted_for(input, dim, v) : UNKNOWN;
@@ -480,7 +480,7 @@ static int64_t step_between(uint32_t input, int dim, int64_t at)
 	return 0;
 }
 
-/* Sizes of inputs that were complained of although only they themselves are to blame become free again, in steps. */
+/* Sizes of inputs whose complaint was only about their own step become free again, in steps. */
 static void find_steps(struct walks *w)
 {
 	for (uint32_t i = 0; i < world->n_inputs; i++)
@@ -532,7 +532,7 @@ static void find_sources(struct walks *w)
 			add_source(w, SOURCE_ITEM, k, 0);
 }
 
-/* Bounds of what comes from data: values far out, and see what is said. */
+/* Bounds of numbers from data: try extreme values and see what the model reports. */
 static void learn_data_bounds(struct walks *w)
 {
 	static const int64_t far[] = {HUGE_SIZE, BAD_SIZE};
@@ -579,7 +579,7 @@ static int64_t range_size(struct bounds b)
 	return n < 1 << 20 ? n : 1 << 20;
 }
 
-/* The last but one is in the middle of its range, the last at its end: what rounds (s//100) is the same for all that are close. */
+/* The last but one is in the middle of its range, the last at its end: a rounding formula (s//100) is the same for all close values. */
 static int64_t pick_far(struct bounds b, int64_t base, bool end)
 {
 	enum { FAR = 100000 };
@@ -657,7 +657,7 @@ static void vary(struct walks *w)
 	free(other);
 }
 
-/* The first run of a model folds constants before it looks at its inputs. What it makes then stays, and is no part of the
+/* The first run of a model folds constants before it reads its inputs. What it makes then is kept and is not part of the
  * program; the inputs are impossible, so that the run ends there. */
 static void fold_constants(void)
 {
@@ -700,7 +700,7 @@ int walk_model(struct walks *w, struct err *err)
 			if (settle_walk(w) == SETTLED)
 				return 0;
 		}
-		return err_set(err, EXIT_INPUT, "the model does not do twice the same: %.500s", w->stopped);
+		return err_set(err, EXIT_INPUT, "the model behaves differently in a second run: %.500s", w->stopped);
 	}
 	record(w);
 	return 0;

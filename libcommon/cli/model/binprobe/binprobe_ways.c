@@ -1,10 +1,10 @@
-/* Programs that branch on data: all ways through them.
+/* Programs that branch on data: finds all ways through them.
  *
- * What a program asks of data is answered by us (`struct asked`): of a bool true at first and then false, so that a branch is taken and
- * a loop ends; of an integer some number. Here other answers are tried, each at least once, in the light of those before it that
- * made the program ask at all: a bool that is false at once, and for an integer that no size follows from but other calls do
+ * What a program reads from data is our answer (`struct asked`): for a bool first true and then false, so that a branch is taken and
+ * a loop ends; for an integer some number. Here other answers are tried, each at least once, together with the earlier answers that
+ * led the program there: a bool that is false at once, and for an integer that no size but other calls depend on
  * (torch.switch: if (x == 0) {} else if (x == 1) {} else {}; torch 2.15, cpp_wrapper_cpu.py, codegen_switch) each of its cases. One way is
- * then told in full, the others are known by their calls. */
+ * then described in full, of the others only the calls. */
 #include "model/binprobe/binprobe_child.h"
 
 enum { MANY = 1 << 20, MAIN_CASE = 1, SAME_AGAIN = 3 };
@@ -18,7 +18,7 @@ struct explorer {
 	struct walks *w;
 	struct plan *plan;
 	uint32_t n_plans, cap_plans;
-	uint64_t *place; /* asked somewhere, and its other answers are planned */
+	uint64_t *place; /* read somewhere, with its other answers planned */
 	uint32_t n_places, cap_places;
 	struct plan main;
 };
@@ -42,7 +42,7 @@ static void plan_answer(struct explorer *e, const struct plan *so_far, uint64_t 
 	p->answer[p->n++] = (struct asked){.place = place, .answer = answer};
 }
 
-/* Does the number asked for at `place` choose between branches? Then all cases are planned. */
+/* Does the number read at `place` choose between branches? Then all cases are planned. */
 static void plan_cases(struct explorer *e, const struct plan *so_far, uint64_t place)
 {
 	struct plan p = *so_far;
@@ -57,7 +57,7 @@ static void plan_cases(struct explorer *e, const struct plan *so_far, uint64_t p
 	uint64_t otherwise = walk_hash_calls();
 	*a = (struct asked){.place = place, .answer = MANY};
 	follow(&p);
-	/* A size has its bounds, or others follow from it. */
+	/* It is a size: it has bounds, or others depend on it. */
 	bool size = !walk_settles(e->w) || walk_hash_calls() != otherwise;
 	others = walk_numbers(&m);
 	size = size || !same_numbers(numbers, n, others, m);
@@ -78,10 +78,10 @@ static void plan_cases(struct explorer *e, const struct plan *so_far, uint64_t p
 	plan_answer(e, so_far, place, MANY);
 	if (!so_far->n && e->main.n < MAX_DECISIONS)
 		e->main.answer[e->main.n++] = (struct asked){.place = place, .answer = MAIN_CASE};
-	world_note("the program branches on a number from data (aoti_torch_item): what it does if that is 1 is told");
+	world_note("the program branches on a number from data (aoti_torch_item): shown is the way for 1");
 }
 
-/* Plans the other answers to what was asked in the last run, which went as `so_far` says. */
+/* Plans the other answers to what was read in the last run, which went as in `so_far`. */
 static void plan_others(struct explorer *e, const struct plan *so_far)
 {
 	uint32_t n = world->run.n_asked;
@@ -120,7 +120,7 @@ void walk_ways(struct walks *w)
 	struct plan none = {.n = 0};
 	plan_others(&e, &none);
 	for (uint32_t i = 0; i < e.n_plans; i++) {
-		struct plan p = e.plan[i]; /* the row may move */
+		struct plan p = e.plan[i]; /* the array may move */
 		follow(&p);
 		if (!walk_settles(w)) {
 			w->n_lost_ways++;

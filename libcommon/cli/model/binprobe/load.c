@@ -5,14 +5,14 @@
 #include "model/cppwrapper/wrapper.h"
 #include "base/tool/diag.h"
 
-/* Bytes of a file that need not be there. */
+/* Bytes of an optional file. */
 static int data_if_any(struct loaded *l, uint32_t file, struct slice *data, struct err *err)
 {
 	*data = (struct slice){0};
 	return file ? package_data(&l->pkg, file, data, err) : 0;
 }
 
-/* 0; 1: the text is no wrapper that is understood (the binary may still say what it expects); -1: the package is damaged. */
+/* 0; 1: the text is not a wrapper that we understand (the binary may still reveal its contract); -1: the package is damaged. */
 static int read_text(struct loaded *l, struct contract *c, struct err *err)
 {
 	const struct package_model *m = l->model;
@@ -33,7 +33,7 @@ static int read_text(struct loaded *l, struct contract *c, struct err *err)
 	return 0;
 }
 
-/* A library alone has no metadata: what it calls tells. */
+/* A bare library has no metadata: its imports show the device. */
 static char *device_of(struct slice so, struct slice metadata)
 {
 	struct modelso m;
@@ -41,7 +41,7 @@ static char *device_of(struct slice so, struct slice metadata)
 	if (metadata.n)
 		return xstrndup(metadata.p, metadata.n);
 	if (modelso_open(&m, so, "model", &none) < 0)
-		return NULL; /* the probe will say what is wrong with it */
+		return NULL; /* the probe will report the problem */
 	char *device = xstrdup(modelso_device_key(m.device_code));
 	modelso_close(&m);
 	return device;
@@ -75,7 +75,7 @@ static void compare_sources(struct loaded *l)
 	struct contract binary = {0};
 	struct err err;
 	if (ask_binary(l, &binary, &err) < 0) {
-		warn("the probe failed, so the contract is that of the text alone: %s", err.text);
+		warn("the probe failed, so the contract comes from the text alone: %s", err.text);
 		buf_addf(&l->compared.open, "%s\n", err.text);
 		l->compared.n_open = 1;
 		return;
@@ -89,7 +89,7 @@ static void compare_sources(struct loaded *l)
 		contract_release(&binary);
 }
 
-/* The package, its model and, if it has a text, the contract; text says why there is none. */
+/* Loads the package, its model and, if it has a text, the contract; text says why there is none. */
 static int open_model(struct loaded *l, const char *path, struct load_options o, struct err *text, struct err *err)
 {
 	int read = 1;
@@ -109,7 +109,7 @@ static int open_model(struct loaded *l, const char *path, struct load_options o,
 	return read;
 }
 
-/* Nothing stands in the way of reading it, and nothing in it could be called. */
+/* It can be read, but there is nothing in it to call. */
 static bool other_library(struct loaded *l, const char *path, struct err *err)
 {
 	struct modelso m;
@@ -121,7 +121,7 @@ static bool other_library(struct loaded *l, const char *path, struct err *err)
 	modelso_close(&m);
 	if (other)
 		err_set(err, EXIT_INPUT,
-			"'%s' is a shared library without AOTInductor's entry points: name the one that AOTInductor compiled", path);
+			"'%s' is a shared library without AOTInductor's entry points: pass the one that AOTInductor compiled", path);
 	return other;
 }
 
@@ -148,13 +148,13 @@ int load_model(struct loaded *l, const char *path, struct load_options o, struct
 	if (!l->model->so) {
 		*err = text;
 	} else if (other_library(l, path, err)) {
-		/* what it is has been said */
+		/* already reported */
 	} else if (o.no_exec) {
-		err_set(err, EXIT_INPUT, "%s, and --no-exec forbids probing the binary", text.text);
+		err_set(err, EXIT_INPUT, "%s, and --no-exec prevents probing the binary", text.text);
 	} else if (ask_binary(l, &l->contract, &probe) < 0) {
 		err_set(err, probe.status, "%s; %s", text.text, probe.text);
 	} else {
-		note("%s: what follows was found out by running the binary on fake tensors, in a sandbox", text.text);
+		note("%s: the following was learned by running the binary on fake tensors in a sandbox", text.text);
 		l->probed = true;
 		return 0;
 	}

@@ -1,4 +1,4 @@
-/* Bundles: read, doubted, unpacked. */
+/* Bundles: read, checked, unpacked. */
 #include "base/process/elsewhere.h"
 #include "run/bundle/bundle_part.h"
 #include "tensor/tensor.h"
@@ -10,7 +10,8 @@
 
 /* ---- names ---- */
 
-/* Relative, below its folder, of parts that are no dots and hold nothing that drives a terminal or another system's paths. */
+/* Relative, inside its folder; components are not dots and contain nothing that drives a terminal or means something in another system's
+ * paths. */
 static const char *name_fault(struct slice name, enum bundle_kind kind)
 {
 	const char *folder = bundle_kind_folder[kind];
@@ -20,22 +21,22 @@ static const char *name_fault(struct slice name, enum bundle_kind kind)
 	if (name.p[0] == '/')
 		return "has an absolute name";
 	if (!utf8_valid(name))
-		return "has a name that is no text";
+		return "has a name that is not text";
 	for (size_t i = 0; i <= name.n; i++) {
 		if (i < name.n && (name.p[i] == '\\' || name.p[i] == ':' || text_drives(name.p + i, name.n - i)))
-			return "has a name with characters that no file of ours has";
+			return "has a name with invalid characters";
 		if (i < name.n && name.p[i] != '/')
 			continue;
 		if (i == part || name.p[part] == '.')
-			return "has a name that leads out of its folder, or hides";
+			return "has a name that leads out of its folder, or is hidden";
 		part = i + 1;
 	}
 	if (!slice_starts(name, folder) || name.n == strlen(folder) || (!*folder && slice_chr(name, '/')))
-		return "does not lie where files of its kind do";
+		return "is not where files of its kind belong";
 	if (slice_is(name, BUNDLE_MANIFEST))
 		return "has the manifest's name";
 	if ((kind == BUNDLE_PROGRAM || kind == BUNDLE_SOURCE) && !slice_ends(name, ".py"))
-		return "is no .py file, which programs are";
+		return "is a program but not a .py file";
 	return NULL;
 }
 
@@ -79,15 +80,15 @@ static int take_file(struct reading *r, uint32_t k)
 		if (slice_is(kind, bundle_kind_name[i]))
 			f->kind = (enum bundle_kind)i;
 	if (f->kind == BUNDLE_N_KINDS)
-		return bad_file(r, f->name, "is of a kind that is not known: was the bundle made by a newer release?");
+		return bad_file(r, f->name, "is of an unknown kind: was the bundle made by a newer release?");
 	const char *fault = name_fault(f->name, f->kind);
 	if (fault)
 		return bad_file(r, f->name, fault);
 	const uint32_t before = r->names.n;
 	if (intern_add(&r->names, f->name) < before)
-		return bad_file(r, f->name, "stands twice in the manifest");
+		return bad_file(r, f->name, "is in the manifest twice");
 	if (f->kind == BUNDLE_PROGRAM && bundle_find(r->b, BUNDLE_PROGRAM))
-		return bad_file(r, f->name, "is a second program, of which there can be one");
+		return bad_file(r, f->name, "is a second program; there can be only one");
 	r->b->n++;
 	return 0;
 }
@@ -114,7 +115,7 @@ static int take_environment(struct reading *r, uint32_t list)
 	json_each(&r->t, list, k) {
 		struct bundle_env one = {json_dup(&r->t, k, "name", &r->b->arena), json_dup(&r->t, k, "value", &r->b->arena)};
 		if (!bundle_env_known(one.name) || slice_chr(one.value, 0))
-			return err_set(r->err, EXIT_INPUT, "'%s': sets the variable '%.*s', which is none of torch's", r->path,
+			return err_set(r->err, EXIT_INPUT, "'%s': sets the variable '%.*s', which is not one of torch's", r->path,
 				       SLN(one.name, 100));
 		e[a->n_env++] = one;
 	}
@@ -130,14 +131,14 @@ static int take_manifest(struct reading *r, struct slice text)
 		return bad_bundle(r, "its manifest is too long");
 	json_tape_text(&r->t, text.p, text.n);
 	if (json_parse(&r->t, 0, text.n, &root) < 0 || !json_is(&r->t, root, JSON_OBJECT))
-		return bad_bundle(r, "its manifest is no JSON object");
+		return bad_bundle(r, "its manifest is not a JSON object");
 	struct slice schema = json_word(&r->t, root, "schema");
 	if (!slice_is(schema, BUNDLE_SCHEMA))
-		return err_set(r->err, EXIT_INPUT, "'%s': its manifest is of the schema '%.*s', not %s", r->path, SLN(schema, 60),
+		return err_set(r->err, EXIT_INPUT, "'%s': the schema of its manifest is '%.*s', not %s", r->path, SLN(schema, 60),
 			       BUNDLE_SCHEMA);
 	uint32_t files = json_get_as(&r->t, root, "files", JSON_ARRAY), arguments;
 	if (files == NONE || json_length(&r->t, files) > BUNDLE_MAX_FILES)
-		return bad_bundle(r, "its manifest has no list of files, or too long a one");
+		return bad_bundle(r, "the list of files in its manifest is missing or too long");
 	a->generator = json_dup(&r->t, root, "generator", &b->arena);
 	a->torch = json_dup(&r->t, root, "torch", &b->arena);
 	a->python = json_dup(&r->t, root, "python", &b->arena);
@@ -152,7 +153,7 @@ static int take_manifest(struct reading *r, struct slice text)
 	a->n_argument = arguments;
 	for (size_t i = 0; i < a->n_argument; i++)
 		if (slice_chr(a->argument[i], 0))
-			return bad_bundle(r, "an argument of its program holds a zero byte");
+			return bad_bundle(r, "an argument of its program contains a zero byte");
 	take_findings(r, json_get_as(&r->t, root, "findings", JSON_ARRAY));
 	if (take_environment(r, json_get_as(&r->t, root, "environment", JSON_ARRAY)) < 0)
 		return -1;
@@ -177,23 +178,23 @@ int bundle_read(struct bundle *b, struct slice manifest, const char *what, struc
 static int check_member(struct bundle *b, struct zip_member *m, uint64_t *inflated, struct err *err)
 {
 	struct reading r = {.b = b, .path = b->zip.path, .err = err};
-	if (slice_ends(m->name, "/") && !m->size) /* a folder, as other programs write it: nothing is made of it */
+	if (slice_ends(m->name, "/") && !m->size) /* a directory entry, as other programs write it: ignored */
 		return 0;
 	if (m->mode && (m->mode & S_IFMT) && !S_ISREG(m->mode))
-		return bad_file(&r, m->name, S_ISLNK(m->mode) ? "is a symbolic link" : "is no regular file");
+		return bad_file(&r, m->name, S_ISLNK(m->mode) ? "is a symbolic link" : "is not a regular file");
 	if (m->flags & 1)
 		return bad_file(&r, m->name, "is encrypted");
 	if (zip_find(&b->zip, m->name) != m)
-		return bad_file(&r, m->name, "is there twice");
+		return bad_file(&r, m->name, "occurs twice");
 	if (m->method)
 		*inflated += m->size;
 	if (*inflated > BUNDLE_MAX_INFLATED || m->size > BUNDLE_MAX_INFLATED * 64)
-		return bad_file(&r, m->name, "and those before it inflate to more than a bundle holds: a zip bomb?");
+		return bad_file(&r, m->name, "and those before it decompress to more than a bundle may hold: a zip bomb?");
 	if (slice_is(m->name, BUNDLE_MANIFEST))
 		return 0;
 	for (size_t i = 0; i < b->n; i++)
 		if (slice_eq(b->file[i].name, m->name))
-			return b->file[i].bytes == m->size ? 0 : bad_file(&r, m->name, "has not the size that the manifest says");
+			return b->file[i].bytes == m->size ? 0 : bad_file(&r, m->name, "does not have the size given in the manifest");
 	return bad_file(&r, m->name, "is not in the manifest");
 }
 
@@ -203,7 +204,7 @@ static bool holds_tensors(enum bundle_kind kind, struct slice name)
 	       (kind == BUNDLE_RUN && (slice_ends(name, ".npy") || slice_ends(name, ".safetensors")));
 }
 
-/* Checks that they are tensors, and nothing else: who takes them from here (torch.load) may be less careful. */
+/* Checks that they are tensors and nothing else: whoever uses them next (torch.load) may be less careful. */
 static int check_tensors(struct bundle *b, const struct bundle_file *f, struct err *err)
 {
 	struct slice data;
@@ -222,13 +223,13 @@ static int check_members(struct bundle *b, struct err *err)
 {
 	uint64_t inflated = 0;
 	if (b->zip.n > BUNDLE_MAX_FILES + 1)
-		return err_set(err, EXIT_INPUT, "'%s': has %zu members, more than a bundle can", b->zip.path, b->zip.n);
+		return err_set(err, EXIT_INPUT, "'%s' has %zu members, more than a bundle may have", b->zip.path, b->zip.n);
 	for (size_t i = 0; i < b->zip.n; i++)
 		if (check_member(b, &b->zip.v[i], &inflated, err) < 0)
 			return -1;
 	for (size_t i = 0; i < b->n; i++) {
 		if (!zip_find(&b->zip, b->file[i].name))
-			return err_set(err, EXIT_INPUT, "'%s': member '%.*s' is in the manifest, and not there", b->zip.path,
+			return err_set(err, EXIT_INPUT, "'%s': member '%.*s' is in the manifest but not in the bundle", b->zip.path,
 				       SLN(b->file[i].name, 200));
 		if (holds_tensors(b->file[i].kind, b->file[i].name) && check_tensors(b, &b->file[i], err) < 0)
 			return -1;
@@ -246,9 +247,9 @@ int bundle_open(struct bundle *b, const char *path, struct err *err)
 		return -1;
 	}
 	struct zip_member *m = zip_find(&b->zip, SLICE(BUNDLE_MANIFEST));
-	int r = !m ? err_set(err, EXIT_INPUT, "'%s': has no " BUNDLE_MANIFEST ": it is no bundle of fxexplain report --bundle", path)
+	int r = !m ? err_set(err, EXIT_INPUT, "'%s' has no " BUNDLE_MANIFEST ": not a bundle of fxexplain report --bundle", path)
 		: m->size > BUNDLE_MAX_MANIFEST
-		    ? err_set(err, EXIT_INPUT, "'%s': its manifest of %llu bytes is too long", path, (unsigned long long)m->size)
+		    ? err_set(err, EXIT_INPUT, "'%s': its manifest is too long: %llu bytes", path, (unsigned long long)m->size)
 		    : zip_data(&b->zip, m, &b->manifest, err);
 	if (!r)
 		r = bundle_read(b, b->manifest, path, err);
@@ -277,7 +278,7 @@ const struct bundle_file *bundle_find(const struct bundle *b, enum bundle_kind k
 	return NULL;
 }
 
-/* ---- out of it ---- */
+/* ---- extraction ---- */
 
 static int extract(struct bundle *b, const struct bundle_file *f, const char *folder, struct err *err)
 {
@@ -286,7 +287,7 @@ static int extract(struct bundle *b, const struct bundle_file *f, const char *fo
 	for (char *p = path + strlen(folder) + 1; !r && (p = strchr(p, '/')); *p++ = '/') {
 		*p = 0;
 		if (make_folder(path, 0700) < 0 && errno != EEXIST)
-			r = err_errno(err, EXIT_ENVIRON, "cannot make '%s'", path);
+			r = err_errno(err, EXIT_ENVIRON, "cannot create '%s'", path);
 	}
 	int fd = r ? -1 : make_file(path, O_WRONLY | O_EXCL | O_NOFOLLOW, 0600);
 	if (!r && fd < 0)

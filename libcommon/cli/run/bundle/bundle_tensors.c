@@ -1,4 +1,4 @@
-/* Tensors of a bundle: as they are, or made up from their statistics. */
+/* Tensors of a bundle: as they are, or generated from their statistics. */
 #include "aten/aten.h"
 #include "base/io/tempfile.h"
 #include "run/bundle/bundle_part.h"
@@ -37,7 +37,7 @@ static double next(uint64_t *state)
 	return (double)(*state >> 11) * 0x1p-53;
 }
 
-/* Between min and max, on either side of the mean so that the mean stays; zeros, NaN and infinities as often as there were. */
+/* Between min and max, on both sides of the mean so that the mean stays; as many zeros, NaN and infinities as before. */
 static double make_one(const struct tensor_stats *s, uint64_t *state)
 {
 	double at = next(state) * (double)s->n;
@@ -84,7 +84,7 @@ static int make_up(struct tensor_file *f, const struct tensor_stats *stats, enum
 		int64_t extent, n;
 		const struct tensor_meta *meta = &f->v[i].meta;
 		if (!can_be_made(meta->dtype) || !tensor_extent(meta, &extent) || !tensor_numel(meta, &n)) {
-			r = err_set(err, EXIT_INPUT, "'%s': tensor '%.*s': values of %s cannot be made up", f->path, SL(f->v[i].name),
+			r = err_set(err, EXIT_INPUT, "'%s': tensor '%.*s': cannot generate values of type %s", f->path, SL(f->v[i].name),
 				    dtype_name(meta->dtype));
 			continue;
 		}

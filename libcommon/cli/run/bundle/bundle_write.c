@@ -76,7 +76,7 @@ void bundle_abort(struct bundle_writer *w)
 	release(w);
 }
 
-/* A name that the reader takes: what would not pass is '_'. */
+/* A name that the reader accepts: invalid characters become '_'. */
 static const char *free_name(struct bundle_writer *w, const char *name)
 {
 	LOCAL_BUF b = {0};
@@ -166,7 +166,7 @@ int bundle_add_folder(struct bundle_writer *w, enum bundle_kind kind, const char
 			else if (S_ISREG(st.st_mode))
 				r = bundle_add_file(w, kind, to, from, err);
 			else
-				bundle_leave_out(w, slice_str(to), SLICE("is no file"));
+				bundle_leave_out(w, slice_str(to), SLICE("is not a file"));
 		}
 		free(e[i]);
 	}

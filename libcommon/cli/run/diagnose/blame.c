@@ -1,9 +1,9 @@
-/* blame.c - whose a file is, whose an exception (blame.h). */
+/* blame.c - which component a file or an exception belongs to (blame.h). */
 #include "run/diagnose/blame.h"
 
 /* ---- by file ---- */
 
-/* The first that stands in the path decides (torch 2.0 to 2.13). */
+/* The first entry found in the path decides (torch 2.0 to 2.13). */
 static const struct {
 	const char *part;
 	enum component component;
@@ -24,7 +24,7 @@ static const struct {
     {"torch/_inductor/", COMPONENT_INDUCTOR},
     {"torchinductor/", COMPONENT_INDUCTOR},
     {"torch/_functorch/_aot_autograd/", COMPONENT_AOTAUTOGRAD},
-    {"torch/_functorch/vmap.py", COMPONENT_NONE}, /* torch.func, which runs the program */
+    {"torch/_functorch/vmap.py", COMPONENT_NONE}, /* torch.func, runs the user's program */
     {"torch/_functorch/apis.py", COMPONENT_NONE},
     {"torch/_functorch/eager_transforms.py", COMPONENT_NONE},
     {"torch/_functorch/functional_call.py", COMPONENT_NONE},
@@ -39,7 +39,7 @@ static const struct {
     {"torch/_dynamo/repro/", COMPONENT_NONE},
     {"torch/_dynamo/backends/", COMPONENT_NONE},
     {"torch/_dynamo/eval_frame.py", COMPONENT_NONE},     /* every call goes through it */
-    {"torch/_dynamo/external_utils.py", COMPONENT_NONE}, /* what is not compiled is called by it */
+    {"torch/_dynamo/external_utils.py", COMPONENT_NONE}, /* calls what is not compiled */
     {"torch/_dynamo/polyfills/", COMPONENT_NONE},        /* Python's own functions, written out */
     {"torch/_dynamo/utils.py", COMPONENT_NONE},
     {"torch/_dynamo/", COMPONENT_DYNAMO},
@@ -56,7 +56,7 @@ static enum component path_component(struct slice path)
 	return COMPONENT_NONE;
 }
 
-/* The innermost frame of a part; frames are lines, outermost first. user: the innermost frame of all is the program's. */
+/* The innermost frame that belongs to a component; frames are lines, outermost first. user: the very innermost frame is the program's. */
 enum component frames_component(struct slice frames, struct slice *at, bool *user)
 {
 	enum component found = COMPONENT_NONE;
@@ -69,7 +69,8 @@ enum component frames_component(struct slice frames, struct slice *at, bool *use
 		*user = c == COMPONENT_NONE && srcloc_is_user(path);
 		if (c == COMPONENT_NONE)
 			continue;
-		/* Loading generated code compiles it: the generated file is on the way there, and stays only when it is the innermost. */
+		/* Loading generated code compiles it: the generated file is in the stack then, too, and counts only when it is innermost.
+		 * */
 		found = c;
 		*at = line;
 	}
@@ -81,7 +82,7 @@ bool frames_operate(struct slice frames)
 	bool operates = false;
 	struct slice line;
 	while (slice_line(&frames, &line)) {
-		const char *end = slice_find(line, ": "); /* the code behind it may have such words, too */
+		const char *end = slice_find(line, ": "); /* the code after it may contain such words, too */
 		struct slice place = end ? slice_of(line.p, (size_t)(end - line.p)) : line;
 		if (slice_find(place, "<eval_with_key>") ||
 		    (slice_find(place, "torch/_dynamo/utils.py:") && slice_ends(place, " in run_node")))
@@ -97,7 +98,7 @@ bool frames_operate(struct slice frames)
 static const struct {
 	const char *type;
 	enum component component;
-	bool proof; /* raised by no other part */
+	bool proof; /* no other component raises it */
 } by_type[] = {
     {"CppCompileError", COMPONENT_COMPILER, true},
     {"CUDACompileError", COMPONENT_COMPILER, true},
@@ -118,10 +119,10 @@ static const struct {
     {"FailOnRecompileLimitHit", COMPONENT_DYNAMO, true},
     {"ResetRequired", COMPONENT_DYNAMO, true},
     {"InvalidBackend", COMPONENT_BACKEND, true},
-    {"TorchRuntimeError", COMPONENT_EAGER, false}, /* an operation failed on fake tensors: mostly it does on real ones, too */
+    {"TorchRuntimeError", COMPONENT_EAGER, false}, /* an operation failed on fake tensors: usually it fails on real ones, too */
 };
 
-/* "torch._inductor.exc.InductorError" is InductorError; an inner type may lead the message: "CppCompileError: C++ compile error". */
+/* "torch._inductor.exc.InductorError" is InductorError; the message may start with an inner type: "CppCompileError: C++ compile error". */
 static const char *type_is(struct slice type, const char *name)
 {
 	size_t n = strlen(name);
@@ -146,8 +147,8 @@ enum component type_component(struct slice type, struct slice reason, bool *proo
 	if (slice_starts(reason, "Constraints violated"))
 		return COMPONENT_EXPORT; /* the program's Dims do not hold */
 	if (slice_starts(reason, "Observed exception"))
-		return COMPONENT_EAGER; /* the program raises it, and catches it nowhere in the compiled function */
-	/* inductor and aot_eager are torch's own: the frames say which part of it */
+		return COMPONENT_EAGER; /* the program raises it, and nothing in the compiled function catches it */
+	/* inductor and aot_eager are torch's own backends: the frames say which component */
 	if (type_is(type, "BackendCompilerFailed") && slice_starts(reason, "backend='") && !slice_starts(reason, "backend='inductor'") &&
 	    !slice_starts(reason, "backend='aot_eager"))
 		return COMPONENT_BACKEND;
@@ -163,7 +164,7 @@ bool number_is_error(int gb)
 {
 	static const short numbers[] = {
 	    10, 11,  12,  76,  91,                              /* a variable that is not set */
-	    20, 21,  28,  50,  51,  57,                         /* except and raise of what is no exception, format strings */
+	    20, 21,  28,  50,  51,  57,                         /* except and raise of something that is not an exception, format strings */
 	    61, 62,  63,                                        /* a, b = xs */
 	    69, 70,  81,  119, 136, 137, 252,                   /* imports, attributes */
 	    88, 111, 112, 160, 167, 182, 196, 4315, 7312, 7596, /* raised by the program, or by an operation */

@@ -1,4 +1,4 @@
-/* breaks.c - graph breaks by the user's line, what they cost and what to change. */
+/* breaks.c - graph breaks by the user's line: what they cost and what to change. */
 #include "run/diagnose/breaks.h"
 #include "run/diagnose/cause.h"
 #include "run/diagnose/order.h"
@@ -26,8 +26,8 @@ static bool has_number(struct slice list, int gb)
 static bool stands_in(struct slice text, struct slice what) { return text.n && what.n && memmem(text.p, text.n, what.p, what.n); }
 
 struct entry {
-	bool numbers, number, text, without; /* without: what must stand there does not */
-	bool here;                           /* has fixes that change the very line */
+	bool numbers, number, text, without; /* without: a required text is missing */
+	bool here;                           /* has fixes that change this very line */
 };
 
 static void add_line(struct buf *b, struct slice line)
@@ -95,18 +95,17 @@ void break_fix(struct explanation *x, int gb, const struct slice *text, unsigned
 		add_line(&all, text[i]);
 	if (break_fix_find(share_file("breaks/fixes.txt"), gb, buf_slice(&all), foreign, &fixes, &hints))
 		*fix = explain_keep(x, buf_slice(&fixes));
-	/* Nobody changes that line. */
+	/* The user cannot change that line. */
 	struct slice in = srcloc_short_file(file);
 	if (foreign && !fixes.len)
 		*hint = explain_textf(
-		    x,
-		    "the break is in %.*s: make this call outside of the compiled function, or in one with @torch.compiler.disable%s%.*s",
+		    x, "The break is in %.*s: call it outside the compiled function, or in a function with @torch.compiler.disable.%s%.*s",
 		    SLN(in, 200), hints.len ? "\n" : "", SLN(buf_slice(&hints), 400));
 	else
 		*hint = explain_keep(x, buf_slice(&hints));
 }
 
-/* torch says it of very many breaks, and of none in particular. */
+/* Generic hints that torch gives for many different breaks. */
 static bool says_little(struct slice hint)
 {
 	static const char *const little[] = {"It may be possible to write Dynamo tracing rules", "Please report an issue to PyTorch",
@@ -144,16 +143,16 @@ struct slice break_hints(struct explanation *x, const struct break_text *text)
 /* The function of a compile id without the resume prefix. */
 static uint32_t function_of(const struct fact_compile *c) { return c->resume_of == NONE ? c->loc.function : c->resume_of; }
 
-/* What is being joined: resume functions by the function whose rest they are, and by its line. */
+/* Resume functions, indexed by the function that they continue, and by its line. */
 struct joining {
 	struct explanation *x;
 	struct chain line;
-	bool *claimed;           /* by row of compile: a break has it already */
+	bool *claimed;           /* by row of compile: already assigned to a break */
 	struct intern functions; /* keys of rest[] */
 	struct rest {
 		uint32_t function, compile;
-		uint32_t free; /* from here on, the next that may not be claimed */
-	} * rest;              /* by function, then in the log's order */
+		uint32_t free; /* where to look for the next unclaimed one */
+	} * rest;              /* by function, then in log order */
 	uint32_t n_rest;
 };
 
@@ -183,7 +182,7 @@ static void add_rests(struct joining *j)
 		j->rest[i].free = i;
 }
 
-/* The first from here on that is not claimed; those that are become shorter ways to it. */
+/* The first unclaimed one from here on (a union-find with path halving). */
 static uint32_t unclaimed(struct joining *j, uint32_t i)
 {
 	uint32_t end = i;
@@ -197,8 +196,8 @@ static uint32_t unclaimed(struct joining *j, uint32_t i)
 	return end;
 }
 
-/* A compile id ends at its first break, so that what goes on behind it is the next resume function of the same function that no
- * other break has claimed. Where the break is in the compiled function itself, its line tells. */
+/* A compile id ends at its first break, so its continuation is the next resume function of the same function that no other break has
+ * claimed. Where the break is in the compiled function itself, its line identifies it. */
 static uint32_t rest_line(struct joining *j, const struct fact_break *b)
 {
 	const struct facts *f = j->x->facts;
@@ -207,7 +206,7 @@ static uint32_t rest_line(struct joining *j, const struct fact_break *b)
 		return b->loc.line;
 	uint32_t function = intern_find(&j->functions, CHAIN_KEY(c->src.input, c->loc.file, function_of(c)));
 	uint32_t low = 0, high = function == NONE ? 0 : j->n_rest;
-	while (low < high) { /* the first behind this compilation */
+	while (low < high) { /* the first after this compilation */
 		uint32_t mid = low + (high - low) / 2;
 		const struct rest *r = &j->rest[mid];
 		if (r->function < function || (r->function == function && r->compile <= b->compile))
@@ -231,13 +230,13 @@ static void claim(struct joining *j, struct break_group *g, const struct fact_br
 	g->eager += b->kind == BREAK_SKIPPED;
 	uint32_t line = b->inferred ? b->loc.line : rest_line(j, b);
 	uint32_t i = line ? chain_first(&j->line, CHAIN_KEY(c->src.input, c->loc.file, function_of(c), line)) : NONE;
-	/* All of them at once: the next break of this line finds the first claimed, and nothing more to do. */
+	/* All of them at once: the next break of this line finds the first one claimed and has nothing left to do. */
 	for (; i != NONE && !j->claimed[i]; i = j->line.next[i]) {
 		const struct fact_compile *r = &f->compile[i];
 		j->claimed[i] = true;
 		g->graphs += r->ops > 0;
 		g->ops_after += r->ops > 0 ? r->ops : 0;
-		if (r->ops > 0 && r->compile == 0 && guards_call_us(j->x, i) > 0) /* its variants are there in its place */
+		if (r->ops > 0 && r->compile == 0 && guards_call_us(j->x, i) > 0) /* its variants take its place */
 			g->call_us += guards_call_us(j->x, i);
 		if (r->seconds >= 0)
 			g->seconds = (g->seconds < 0 ? 0 : g->seconds) + r->seconds;
@@ -252,9 +251,9 @@ static struct slice group_cost(struct explanation *x, const struct break_group *
 	if (g->eager)
 		buf_addf(&b, "%sthe whole function runs in Python", b.len ? ", " : "");
 	else
-		buf_addf(&b, "%sthis line runs in Python at every call", b.len ? ", " : "");
+		buf_addf(&b, "%sthis line runs in Python on every call", b.len ? ", " : "");
 	if (g->seconds >= 0)
-		buf_addf(&b, ", %.2f s of compiling", g->seconds);
+		buf_addf(&b, ", %.2f s of compile time", g->seconds);
 	return explain_keep(x, buf_slice(&b));
 }
 
@@ -287,9 +286,9 @@ static void describe(struct explanation *x, struct break_group *g, struct slice 
 	r->in_python = g->eager > 0;
 	r->compiles = compiles;
 	r->id = g->gb >= 0 ? explain_textf(x, "GB%04d", g->gb) : SLICE("graph-break");
-	r->title = slice_first_line(explain_text(x, b->reason)); /* of older torch it may be one text with the explanation */
+	r->title = slice_first_line(explain_text(x, b->reason)); /* in older torch, reason and explanation may be one text */
 	if (!r->title.n)
-		r->title = SLICE("graph break (the log has no reason; older torch writes none for a branch on data)");
+		r->title = SLICE("Graph break, no reason logged (old torch logs none for a branch on data)");
 	/* "Graph break from `Tensor.item()`, consider setting: ... Graph break: from user code at:" (torch/_dynamo/variables/tensor.py) */
 	bool item = slice_starts(r->title, "from user code") && slice_find(explain_text(x, b->loc.code), ".item(");
 	if (item) {
@@ -302,7 +301,7 @@ static void describe(struct explanation *x, struct break_group *g, struct slice 
 	r->evidence = explain_text(x, b->loc.code);
 	r->compile = b->compile;
 	r->frames = explain_text(x, b->stack);
-	/* Not the explanation: it names examples that are not this one. */
+	/* Not the explanation: it names examples other than this one. */
 	const struct slice text[] = {explain_text(x, b->reason), explain_text(x, b->context), explain_text(x, b->loc.code),
 				     b->gb == GB_DELAYED ? r->why : slice_of(NULL, 0)};
 	struct cause cause;
@@ -313,7 +312,7 @@ static void describe(struct explanation *x, struct break_group *g, struct slice 
 	r->torch_hint = break_hints_sorted(x, explain_text(x, b->hints));
 	if (cause.kind == CAUSE_NO_FAKE && (r->fix = cause_fake_kernel(x, cause.op)).n)
 		return;
-	bool loop = b->gb == GB_IN_LOOP; /* another break, in a loop: what mends that one mends this */
+	bool loop = b->gb == GB_IN_LOOP; /* caused by another break inside a loop: what fixes that one fixes this one */
 	break_fix(x, loop ? -1 : item ? GB_ITEM : b->gb, text, ARRAY_LEN(text), explain_text(x, b->loc.file), &r->fix, &r->hint);
 	if (loop && !r->fix.n)
 		break_fix(x, b->gb, text, ARRAY_LEN(text), explain_text(x, b->loc.file), &r->fix, &r->hint);
@@ -328,15 +327,15 @@ static uint32_t new_group(struct explanation *x, uint32_t first)
 	return x->n_group++;
 }
 
-/* Groups by what makes a break one of them. */
+/* The keys by which breaks are grouped. */
 struct grouping {
 	struct chain place, number, reason;
 };
 
 static uint32_t smaller(uint32_t a, uint32_t b) { return a < b ? a : b; }
 
-/* One group: the same line of the program (where none is known: the same words), for the same reason, by number where both have one.
- * What was only inferred (the last rows) goes with whatever the line has. */
+/* One group: the same line of the program (or, where the line is unknown, the same words) and the same reason, compared by number where
+ * both have one. Breaks that were only inferred (the last rows) join whatever group their line has. */
 static uint32_t group_of(struct explanation *x, struct grouping *g, uint32_t row)
 {
 	const struct fact_break *b = &x->facts->brk[row];
@@ -362,7 +361,7 @@ static uint32_t group_of(struct explanation *x, struct grouping *g, uint32_t row
 	return k;
 }
 
-/* All breaks of one wrapper of torch's are one note: there is no call to move. */
+/* All breaks of one of torch's wrappers become one note: there is no call to move. */
 static void wrappers(struct explanation *x, uint32_t from)
 {
 	struct {
@@ -385,7 +384,7 @@ static void wrappers(struct explanation *x, uint32_t from)
 		told[n].w = w;
 		told[n++].finding = i;
 		g->evidence = g->title;
-		g->title = explain_textf(x, "the wrapper of %s runs in Python: torch's own breaks", w->name);
+		g->title = explain_textf(x, "%s runs in Python: graph breaks inside torch", w->name);
 		g->cause = slice_of(NULL, 0);
 		g->level = *w->fix && !x->sum.graphs ? FINDING_WARNING : FINDING_NOTE; /* nothing is compiled because of it */
 		g->id = slice_str(w->id);

@@ -1,13 +1,14 @@
-/* caches.c - compile caches that were bypassed, cold or off, and CUDA graphs that were not made: why, what it costs, what to do.
+/* caches.c - compile caches that were bypassed, cold or off, and skipped CUDA graphs: why, what it costs, what to do.
  *
- * Reasons are texts of torch 2.13.0: torch/_inductor/codecache.py (BypassFxGraphCache), torch/_functorch/_aot_autograd/autograd_cache.py
- * (BypassAOTAutogradCache), torch/_inductor/cudagraph_utils.py. A part of a text is matched, so that other versions' fit, too.
+ * The reasons are those of torch 2.13.0: torch/_inductor/codecache.py (BypassFxGraphCache),
+ * torch/_functorch/_aot_autograd/autograd_cache.py (BypassAOTAutogradCache), torch/_inductor/cudagraph_utils.py. Only part of each text is
+ * matched, so that other versions match, too.
  */
 #include "run/diagnose/times_part.h"
 #include "base/chain.h"
 #include "base/text.h"
 
-#define BYPASS_WARNS 5.0  /* seconds: below it a bypass is a note */
+#define BYPASS_WARNS 5.0  /* seconds: a cheaper bypass is only a note */
 #define COLD_SECONDS 10.0 /* seconds of compiling that a warm cache would have saved */
 #define OFF_SECONDS 5.0
 enum { FINDINGS_MAX = 500 }; /* a hostile log has a million reasons */
@@ -19,41 +20,41 @@ struct advice {
 };
 
 static const struct advice bypass_advice[] = {
-    {"autograd_function_apply", "torch._functorch.config.autograd_cache_allow_custom_autograd_functions = True    # when it "
-				"reads nothing but its arguments\n"
-				"or make it a torch.library.custom_op with register_autograd"},
-    {"HigherOrderOperator", "no setting makes this operator cacheable: compile the part that holds it as a function of its own, "
-			    "so that the rest is cached"},
-    {"higher_order", "no setting makes this operator cacheable: compile the part that holds it as a function of its own, so that "
-		     "the rest is cached"},
-    {"reezing", "torch._inductor.config.freezing = False, or accept it: frozen weights are part of the code"},
-    {"custom pass", "make it a torch._inductor.custom_graph_pass.CustomGraphPass whose uuid() names its version"},
-    {"uuid()", "give it a uuid() that names its version, as the text says"},
-    {"raw callable", "wrap it in the class that the text names, with a uuid()"},
-    {"cache_hash", "give context_fn a cache_hash attribute that names its version"},
-    {"mkldnn", "torch._inductor.config.freezing = False: opaque mkldnn tensors cannot be stored"},
-    {"pickle", "a value in the graph cannot be pickled: make it a tensor, a number or a module attribute of a plain type"},
-    {"FX graph cache is not enabled", "TORCHINDUCTOR_FX_GRAPH_CACHE=1: the AOTAutograd cache needs it"},
-    {"Unsupported call_function target", "only torch's own functions are known to be safe: make it a torch.library.custom_op"},
-    {"Unsupported call_method", "call the torch function instead of the method"},
-    {"requires triton", "update Triton"},
+    {"autograd_function_apply", "torch._functorch.config.autograd_cache_allow_custom_autograd_functions = True    # if it "
+				"only reads its arguments\n"
+				"Or make it a torch.library.custom_op with register_autograd."},
+    {"HigherOrderOperator", "No setting makes this operator cacheable: compile the part that uses it as a separate function, so that the "
+			    "rest is cached."},
+    {"higher_order", "No setting makes this operator cacheable: compile the part that uses it as a separate function, so that the rest is "
+		     "cached."},
+    {"reezing", "torch._inductor.config.freezing = False    # frozen weights are part of the code, or accept the cost"},
+    {"custom pass", "Make it a torch._inductor.custom_graph_pass.CustomGraphPass whose uuid() identifies its version."},
+    {"uuid()", "Give it a uuid() that identifies its version, as torch's message says."},
+    {"raw callable", "Wrap it in the class that torch's message names, with a uuid()."},
+    {"cache_hash", "Give context_fn a cache_hash attribute that identifies its version."},
+    {"mkldnn", "torch._inductor.config.freezing = False    # opaque mkldnn tensors cannot be stored"},
+    {"pickle", "A value in the graph cannot be pickled: make it a tensor, a number or a module attribute of a plain type."},
+    {"FX graph cache is not enabled", "export TORCHINDUCTOR_FX_GRAPH_CACHE=1    # the AOTAutograd cache needs it"},
+    {"Unsupported call_function target", "Make it a torch.library.custom_op: only torch's own functions are known to be safe to cache."},
+    {"Unsupported call_method", "Call the torch function instead of the method."},
+    {"requires triton", "Update Triton."},
 };
 
 static const struct advice skip_advice[] = {
-    {"mutated inputs", "return the new value instead of changing the argument in place\n"
+    {"mutated inputs", "Return the new value instead of changing the argument in place.\n"
 		       "torch._dynamo.mark_static_address(x)    # for a buffer that is always the same tensor (a KV cache)\n"
 		       "torch._inductor.config.triton.cudagraph_support_input_mutation = True"},
-    {"cpu device", "move the tensor to the GPU: x = x.to(\"cuda\"); make scalars there, too: torch.full((), v, device=\"cuda\")\n"
-		   "torch._inductor.config.graph_partition = True    # only the part on the CPU is left out"},
-    {"multiple devices", "keep one compiled function on one GPU; move inputs before the call"},
-    {"dynamic shapes", "pad or bucket the input to a few sizes, or mark the dim static\n"
-		       "torch._inductor.config.triton.cudagraph_skip_dynamic_graphs = False    # record each size"},
-    {"incompatible op", "torch._inductor.config.graph_partition = True    # only this operator is left out\nreplace the "
-			"operator, or move it out of the compiled function"},
-    {"complex memory overlap", "pass x.contiguous(): an input that overlaps itself (expand, as_strided) cannot be copied back"},
-    {"deterministic", "torch.use_deterministic_algorithms(False) where it may be"},
+    {"cpu device", "Move the tensor to the GPU: x = x.to(\"cuda\"). Create scalars there, too: torch.full((), v, device=\"cuda\").\n"
+		   "torch._inductor.config.graph_partition = True    # leaves out only the part on the CPU"},
+    {"multiple devices", "Keep each compiled function on one GPU, and move its inputs there before the call."},
+    {"dynamic shapes", "Pad or bucket the input to a few sizes, or mark the dim static.\n"
+		       "torch._inductor.config.triton.cudagraph_skip_dynamic_graphs = False    # records a graph for each size"},
+    {"incompatible op", "torch._inductor.config.graph_partition = True    # leaves out only this operator\nReplace the "
+			"operator, or move it out of the compiled function."},
+    {"complex memory overlap", "Pass x.contiguous(): an input that overlaps itself (expand, as_strided) cannot be copied back."},
+    {"deterministic", "torch.use_deterministic_algorithms(False)    # if you do not need determinism here"},
     {"caching allocator", "unset PYTORCH_NO_CUDA_MEMORY_CACHING"},
-    {"partition", "cpp_wrapper has no graph partition: torch._inductor.config.cpp_wrapper = False"},
+    {"partition", "torch._inductor.config.cpp_wrapper = False    # cpp_wrapper has no graph partition"},
 };
 
 static struct slice advice_of(const struct advice *a, unsigned n, struct slice reason)
@@ -68,14 +69,14 @@ static double positive(double v) { return v > 0 ? v : 0; }
 
 /* ---- bypasses ---- */
 
-/* A hit of the FX graph cache would have saved all of Inductor; one of the AOTAutograd cache, where that one works, its tracing. */
+/* A hit in the FX graph cache would have saved all of Inductor's time; one in the AOTAutograd cache only its tracing. */
 static double saved_by(const struct fact_compile *c, enum fact_cache_kind kind)
 {
 	return kind == FACT_CACHE_AOT ? positive(c->aot) : positive(c->inductor) + positive(c->codegen) + positive(c->backward);
 }
 
-/* The AOTAutograd cache asks first; where the FX graph cache then refuses the same graph, one finding is enough. fx: by row of
- * facts.compile, the FX graph cache was bypassed. */
+/* The AOTAutograd cache is looked up first; where the FX graph cache then refuses the same graph, one finding is enough. fx: by row of
+ * facts.compile, whether the FX graph cache was bypassed. */
 static bool told_by_fx(const bool *fx, const struct fact_cache *c)
 {
 	return c->kind == FACT_CACHE_AOT && c->compile != NONE && fx[c->compile];
@@ -101,15 +102,15 @@ static void bypass(struct explanation *x, uint32_t first, const bool *fx, bool *
 	}
 	struct finding *g = explain_finding(x, FINDING_CACHE, seconds >= BYPASS_WARNS ? FINDING_WARNING : FINDING_NOTE);
 	g->id = c->kind == FACT_CACHE_AOT ? SLICE("cache-bypass-aotautograd") : SLICE("cache-bypass");
-	struct slice why = reason.n ? reason : SLICE("it does not say why");
+	struct slice why = reason.n ? reason : SLICE("no reason logged");
 	g->title = explain_textf(x, "%s bypassed: %.*s", cache_title[c->kind], SLN(why, 160));
 	g->src = c->src;
 	if (c->compile != NONE)
 		g->loc = f->compile[c->compile].loc;
 	g->count = n;
 	g->seconds = seconds > 0 ? seconds : -1;
-	g->cost = seconds > 0 ? explain_textf(x, "%.2f s of compiling in every process", seconds) : slice_of(NULL, 0);
-	g->why = SLICE("this graph is compiled anew in every process");
+	g->cost = seconds > 0 ? explain_textf(x, "%.2f s of compile time in every process", seconds) : slice_of(NULL, 0);
+	g->why = SLICE("Every process compiles this graph again.");
 	g->evidence = reason;
 	g->hint = advice_of(bypass_advice, ARRAY_LEN(bypass_advice), reason);
 	g->compiles = times_ids_end(x, &ids);
@@ -131,7 +132,7 @@ static void cold(struct explanation *x)
 			hit = true;
 		if (c->kind != FACT_CACHE_FX || c->what != FACT_MISS)
 			continue;
-		if (hit) { /* something was there: this graph is new */
+		if (hit) { /* the cache was not empty: this graph is new */
 			times_ids_end(x, &ids);
 			return;
 		}
@@ -147,16 +148,16 @@ static void cold(struct explanation *x)
 		return;
 	struct finding *g = explain_finding(x, FINDING_CACHE, FINDING_NOTE);
 	g->id = SLICE("cache-cold");
-	g->title = explain_textf(x, "the FX graph cache was cold: %llu graph%s compiled anew", (unsigned long long)n, plural(n));
+	g->title = explain_textf(x, "The FX graph cache was cold: %llu graph%s compiled", (unsigned long long)n, plural(n));
 	g->src = f->cache[first].src;
 	g->count = n;
 	g->seconds = seconds;
-	g->cost = explain_textf(x, "%.1f s, which a warm cache saves", seconds);
+	g->cost = explain_textf(x, "%.1f s that a warm cache saves", seconds);
 	g->compiles = list;
-	g->why = SLICE("no lookup found anything: the first run on this machine, another torch or other settings, or a cache folder "
-		       "that does not last");
+	g->why = SLICE("No lookup hit: the first run on this machine, a different torch or different settings, or a cache directory "
+		       "that does not persist.");
 	g->hint = SLICE(
-	    "export TORCHINDUCTOR_CACHE_DIR=/a/disk/that/lasts    # default: /tmp/torchinductor_USER, lost with a container\n"
+	    "export TORCHINDUCTOR_CACHE_DIR=/a/persistent/disk    # default: /tmp/torchinductor_USER, lost with a container\n"
 	    "torch.compiler.save_cache_artifacts() at the end, torch.compiler.load_cache_artifacts(bytes) at the start of the next job");
 }
 
@@ -178,13 +179,13 @@ static void off(struct explanation *x)
 		return;
 	struct finding *g = explain_finding(x, FINDING_CACHE, FINDING_NOTE);
 	g->id = SLICE("cache-off");
-	g->title = explain_textf(x, "the FX graph cache is off: %llu graph%s compiled without it", (unsigned long long)n, plural(n));
+	g->title = explain_textf(x, "The FX graph cache is off: %llu graph%s compiled without it", (unsigned long long)n, plural(n));
 	g->src = src;
 	g->count = n;
 	g->seconds = seconds;
-	g->cost = explain_textf(x, "%.1f s, some of which a cache saves in the next process", seconds);
-	g->why = SLICE("force_disable_caches or fx_graph_cache = False");
-	g->hint = SLICE("unset TORCHINDUCTOR_FORCE_DISABLE_CACHES; unset TORCHINDUCTOR_FX_GRAPH_CACHE=0\n"
+	g->cost = explain_textf(x, "%.1f s, part of which a cache would save in the next process", seconds);
+	g->why = SLICE("force_disable_caches is set, or fx_graph_cache = False.");
+	g->hint = SLICE("unset TORCHINDUCTOR_FORCE_DISABLE_CACHES TORCHINDUCTOR_FX_GRAPH_CACHE\n"
 			"torch.compiler.config.force_disable_caches = False; torch._inductor.config.fx_graph_cache = True");
 }
 
@@ -196,23 +197,23 @@ struct native_sum {
 	double seconds;
 };
 
-/* Those of one key, or of all of one operator: a cache that works makes each of them once a process. */
+/* The kernels of one key, or all of them: with a working cache each is compiled once per process. */
 static void native_again(struct explanation *x, const struct native_sum *sum, bool key)
 {
 	const struct fact_native *k = &x->facts->native[sum->first];
 	struct slice op = explain_text(x, k->op), dsl = explain_text(x, k->dsl);
 	struct finding *g = explain_finding(x, FINDING_CACHE, key && sum->seconds >= BYPASS_WARNS ? FINDING_WARNING : FINDING_NOTE);
 	g->id = key ? SLICE("native-kernel-again") : SLICE("native-kernels");
-	g->title = key ? explain_textf(x, "a kernel of %.*s (%.*s) was compiled again for the same key", SLN(op, 80), SLN(dsl, 20))
-		       : explain_textf(x, "kernels of torch's own operators were compiled by their DSL, %llu different",
-				       (unsigned long long)sum->keys);
+	g->title =
+	    key ? explain_textf(x, "Kernel of %.*s (%.*s) compiled again for the same key", SLN(op, 80), SLN(dsl, 20))
+		: explain_textf(x, "torch's own operators compiled %llu different kernels with their DSL", (unsigned long long)sum->keys);
 	g->src = k->src;
 	g->compile = k->compile;
 	g->count = sum->n;
-	g->cost = explain_textf(x, "%.2f s of compiling", sum->seconds); /* beside the compilations of torch.compile */
+	g->cost = explain_textf(x, "%.2f s of compile time", sum->seconds); /* on top of what torch.compile takes */
 	g->why =
-	    key ? explain_textf(x, "its cache was cleared, or does not find what it has stored for %.*s", SLN(explain_text(x, k->key), 160))
-		: SLICE("each key is a kernel of its own");
+	    key ? explain_textf(x, "Its cache was cleared, or does not find what it stored for %.*s.", SLN(explain_text(x, k->key), 160))
+		: SLICE("Each key needs its own kernel.");
 }
 
 static void natives(struct explanation *x)
@@ -278,11 +279,11 @@ static void skip(struct explanation *x, uint32_t first, bool *done)
 	what.n = found ? (size_t)(found - what.p) : what.n;
 	struct finding *g = explain_finding(x, FINDING_CUDAGRAPH, FINDING_WARNING);
 	g->id = SLICE("cudagraph-skip");
-	g->title = explain_textf(x, "no CUDA graph: %.*s", SLN(what, 160));
+	g->title = explain_textf(x, "No CUDA graph: %.*s", SLN(what, 160));
 	g->src = c->src;
 	g->loc = c->loc;
 	g->count = n;
-	g->why = SLICE("every kernel of this graph is launched on its own, which costs where kernels are short");
+	g->why = SLICE("Every kernel of this graph is launched separately, which is slow when kernels are short.");
 	g->evidence = reason;
 	g->hint = advice_of(skip_advice, ARRAY_LEN(skip_advice), reason);
 	g->compiles = times_ids_end(x, &ids);

@@ -1,4 +1,4 @@
-/* cause.c - what a message of torch's really says (cause.h). */
+/* cause.c - what a message of torch really means (cause.h). */
 #include "run/diagnose/cause.h"
 
 enum { CLIP = 300 };
@@ -12,7 +12,7 @@ static size_t name_end(struct slice s)
 	return n;
 }
 
-/* Python's repr of an exception as it would be printed: KeyError('missing') is "KeyError: 'missing'", TypeError("no") "TypeError: no". */
+/* Python's repr of an exception as Python would print it: KeyError('missing') is "KeyError: 'missing'", TypeError("no") "TypeError: no". */
 static bool exception_words(struct explanation *x, struct slice repr, struct cause *out)
 {
 	struct slice line = slice_trim(slice_first_line(repr));
@@ -83,8 +83,8 @@ void cause_find(struct explanation *x, struct slice reason, struct slice explana
 		struct slice where = no_fake(explanation) ? explanation : unsupported ? context : reason;
 		out->kind = CAUSE_NO_FAKE;
 		out->op = operator_in(x, where);
-		out->title = out->op.n ? explain_textf(x, "the operator %.*s has no fake kernel", SLN(out->op, CLIP))
-				       : SLICE("an operator has no fake kernel");
+		out->title = out->op.n ? explain_textf(x, "The operator %.*s has no fake kernel", SLN(out->op, CLIP))
+				       : SLICE("An operator has no fake kernel");
 	} else if (slice_starts(reason, "This higher order operator doesn't work unless")) {
 		struct slice line = {0}, rest = reason;
 		slice_line(&rest, &line);
@@ -110,7 +110,7 @@ void cause_find(struct explanation *x, struct slice reason, struct slice explana
 		at.n = end ? (size_t)(end - at.p) : 0;
 		at = srcloc_short_file(at);
 		*out = (struct cause){CAUSE_RAISED,
-				      explain_textf(x, "TypeError: the arguments do not fit %.*s, %.*s", SLN(func, CLIP), SLN(at, CLIP)),
+				      explain_textf(x, "TypeError: the arguments do not match %.*s, %.*s", SLN(func, CLIP), SLN(at, CLIP)),
 				      SLICE("TypeError"),
 				      {0}};
 	} else if (slice_starts(reason, "Attempted to read undefined local variable")) {
@@ -129,9 +129,8 @@ struct slice cause_fake_kernel(struct explanation *x, struct slice op)
 	const char *colons = slice_find(op, "::");
 	if (!colons || slice_starts(op, "aten::") || slice_starts(op, "prims::") || slice_starts(op, "prim::"))
 		return slice_of(NULL, 0);
-	return explain_textf(
-	    x,
-	    "@torch.library.register_fake(\"%.*s\")    # a function with the operator's arguments that returns tensors of the "
-	    "right shape and dtype: torch.empty_like(x)",
-	    SLN(op, CLIP));
+	return explain_textf(x,
+			     "@torch.library.register_fake(\"%.*s\")    # takes the arguments of the operator and returns tensors of the "
+			     "right shape and dtype: torch.empty_like(x)",
+			     SLN(op, CLIP));
 }

@@ -1,11 +1,11 @@
-/* cause.h - what a message of torch's really says. Dynamo wraps what happened in words of its own ("Observed exception", "RuntimeError when
- * making fake tensor call") and puts the thing itself into the context or the explanation.
+/* cause.h - what a message of torch really means. Dynamo wraps what happened in its own words ("Observed exception", "RuntimeError when
+ * making fake tensor call") and puts the actual error into the context or the explanation.
  *
  *     struct cause c;
  *     cause_find(x, reason, explanation, context, &c);
  *     if (c.kind == CAUSE_NO_FAKE) ... c.op "shop::scale" has no fake kernel
  *
- * The forms are those of torch 2.13 and 2.15 (torch/_dynamo/symbolic_convert.py, utils.py get_fake_value, variables/torch.py). */
+ * These are the forms of torch 2.13 and 2.15 (torch/_dynamo/symbolic_convert.py, utils.py get_fake_value, variables/torch.py). */
 #ifndef PT2_CAUSE_H
 #define PT2_CAUSE_H
 #include "run/diagnose/finding.h"
@@ -14,19 +14,19 @@ enum cause_kind {
 	CAUSE_NONE,
 	CAUSE_RAISED,       /* the traced code raises: GB0088 with context "raised exception KeyError('missing')" */
 	CAUSE_FAKE,         /* an operation fails on fake tensors: "...: got RuntimeError('a and b must have same reduction dim')" */
-	CAUSE_HIGHER_ORDER, /* torch.cond and its like refuse what stands in a branch */
+	CAUSE_HIGHER_ORDER, /* torch.cond and the like reject what a branch does */
 	CAUSE_NO_FAKE,      /* an operator that has no fake kernel */
 };
 struct cause {
 	enum cause_kind kind;
 	struct slice title; /* one line: "KeyError: 'missing'" */
 	struct slice type;  /* "KeyError"; empty for CAUSE_NO_FAKE */
-	struct slice op;    /* "shop::scale"; empty: not said, or one of torch's own */
+	struct slice op;    /* "shop::scale"; empty: unknown, or one of torch's own */
 };
 void cause_find(struct explanation *x, struct slice reason, struct slice explanation, struct slice context, struct cause *out);
-/* What makes a fake kernel for op, as code; empty where it is torch's own. */
+/* Code that registers a fake kernel for op; empty for torch's own operators. */
 struct slice cause_fake_kernel(struct explanation *x, struct slice op);
-/* "shop.cut.default" is shop::cut to the program. */
+/* "shop.cut.default" is shop::cut in the program. */
 struct slice cause_op_name(struct explanation *x, struct slice op);
 
 #endif

@@ -1,4 +1,5 @@
-/* changes.c - the changes of a recompiled frame together (recompiles.h): in few words, and whether they are what torch does by itself. */
+/* changes.c - the changes of a recompiled frame, summed up (recompiles.h): in a few words, and whether torch itself handles them from then
+ * on. */
 #include "run/diagnose/recompiles.h"
 
 enum { CLIP = 200, BOUNDS_MOST = 10000 };
@@ -17,7 +18,7 @@ struct slice what_changed(struct slice change)
 	return change;
 }
 
-/* ---- what changed, in few words ---- */
+/* ---- what changed, in a few words ---- */
 
 /* "4 -> 6" of "size of x at dim 0: 4 -> 6" */
 static bool from_to(struct slice change, struct slice *old, struct slice *new)
@@ -38,7 +39,7 @@ struct subject {
 	unsigned n;
 };
 
-/* The values of one subject are one list: "size of x at dim 0: 4 -> 6 -> 8". False: there is no room for it. */
+/* The values of one subject form one list: "size of x at dim 0: 4 -> 6 -> 8". False: no room for it. */
 static bool add_change(struct subject list[SUBJECTS], unsigned *n, struct slice change)
 {
 	struct slice name = what_changed(change), old, new;
@@ -85,7 +86,7 @@ struct slice frame_cause(struct explanation *x, const struct frame_view *v)
 
 /* ---- the first time ---- */
 
-/* The compilation has a symbol for "n" that stays one. */
+/* The compilation has a symbol for "n" that is not specialized later. */
 static bool made_dynamic(const struct explanation *x, const struct chain *symbols, uint32_t compile, struct slice name)
 {
 	const struct facts *f = x->facts;
@@ -104,8 +105,8 @@ static bool made_dynamic(const struct explanation *x, const struct chain *symbol
 
 static bool zero_one(struct slice s) { return slice_is(s, "0") || slice_is(s, "1"); }
 
-/* Torch makes a size, and an int that is an argument, dynamic after it has changed once: that is how it works. Each once, and neither
- * from nor to 0 or 1, which are graphs of their own. */
+/* Torch makes a size, and an int argument, dynamic after it has changed once: that is by design. True if each changed only once, and
+ * neither from nor to 0 or 1, which get their own graphs. */
 bool frame_first_dynamic(const struct explanation *x, const struct frame_view *v, const struct chain *symbols)
 {
 	OWNED(intern_release) struct intern said = {0};

@@ -1,8 +1,8 @@
-/* component.c - which part of the compiler failed, by what, and what would prove it.
+/* component.c - which component of the compiler failed, the evidence, and what would prove it.
  *
- * Three witnesses: the exception (its type says most where torch has one for the part), the frames that it came through (the
- * innermost that belongs to a part), and the records of that compile id (what is there has worked). Where there is no
- * exception - a crash, a job that was killed - the last phase that has begun and not ended.
+ * Three witnesses: the exception (its type says most where torch has one for the component), the frames that it came through (the
+ * innermost that belongs to a component), and the records of that compile id (what they show has worked). Without an exception - a
+ * crash, a job that was killed - it is the last phase that started and did not end.
  */
 #include "run/diagnose/blame.h"
 #include "run/diagnose/breaks.h"
@@ -10,17 +10,17 @@
 #include "base/chain.h"
 #include "run/text.h"
 
-enum { CLIP = 300, LONG_TITLE = 160, BREAKS_LOOKED_AT = 512 }; /* CLIP: bytes of a text of the input in a line of ours */
+enum { CLIP = 300, LONG_TITLE = 160, BREAKS_LOOKED_AT = 512 }; /* CLIP: most bytes of quoted input in one of our lines */
 
 /* ---- by records ---- */
 
-/* Gathers what belongs to a compile id, and what says more of a failure. */
+/* What belongs to a compile id, and what else is known of a failure. */
 struct witnesses {
 	struct explanation *x;
 	struct chain graph, known, known_at, error; /* by compile id; known_at by input and line; error by compile id */
 	uint32_t *known_line;                       /* rows of known by input and line */
-	bool *resolved;                             /* by compile id: a break or a limit tells of it */
-	uint32_t loose_errors[16], n_loose;         /* compilers' errors without a compile id, the first */
+	bool *resolved;                             /* by compile id: a break or a limit reports it */
+	uint32_t loose_errors[16], n_loose;         /* the first compiler errors without a compile id */
 	uint32_t launcher;                          /* row of path, NONE */
 };
 
@@ -86,16 +86,16 @@ static const struct {
 	const char *graph;
 	const char *says;
 } stages[] = {
-    {"dynamo_output_graph", "the graph of Dynamo"},
+    {"dynamo_output_graph", "Dynamo's graph"},
     {"aot_joint_graph", "the joint graph"},
-    {"aot_forward_graph", "the forward graph of AOTAutograd"},
-    {"aot_inference_graph", "the graph of AOTAutograd"},
+    {"aot_forward_graph", "AOTAutograd's forward graph"},
+    {"aot_inference_graph", "AOTAutograd's graph"},
     {"aot_backward_graph", "the backward graph"},
     {"inductor_post_grad_graph", "the graph after Inductor's passes"},
     {"inductor_output_code", "the generated code"},
 };
 
-/* Says in words what there is of a compile id; *last is the last stage that was reached (-1: none). */
+/* Lists in words the records of a compile id; *last is the last stage reached (-1: none). */
 static void records_of(const struct witnesses *w, uint32_t compile, struct buf *b, int *last)
 {
 	const struct facts *f = w->x->facts;
@@ -116,14 +116,14 @@ static enum component after_stage(int stage)
 
 /* ---- verdicts ---- */
 
-/* The first line that says something: "backend='x' raised:" only leads to the next. */
+/* The first line with content: "backend='x' raised:" only introduces the next. */
 static struct slice first_line(struct slice s)
 {
 	struct slice line = {0}, next;
 	slice_line(&s, &line);
 	if (slice_starts(line, "backend='") && slice_ends(line, "raised:") && slice_line(&s, &next) && next.n)
 		return next;
-	/* torch puts the user's frames behind the message, also where there is none. */
+	/* torch appends the user's frames to the message, even to an empty one. */
 	return slice_starts(line, "from user code") ? slice_of(NULL, 0) : line;
 }
 
@@ -135,7 +135,7 @@ static void add_line(struct buf *b, struct slice s)
 	}
 }
 
-/* The compiler's first error that belongs to a failure: by compile id, or by what stands in its message (texts have no ids). */
+/* The first compiler error of a failure: by compile id, or by the text of its message (text logs have no ids). */
 static const struct fact_compiler_error *compiler_error_of(const struct witnesses *w, const struct fact_failure *r)
 {
 	const struct facts *f = w->x->facts;
@@ -173,13 +173,13 @@ static void witness(const struct witnesses *w, const struct fact_failure *r, str
 	}
 	if (at.n) {
 		struct slice path = srcloc_short_file(at);
-		buf_addf(&b, "raised below %.*s\n", SLN(path, CLIP));
+		buf_addf(&b, "raised at %.*s\n", SLN(path, CLIP));
 	}
 	if (r->compile != NONE) {
 		struct slice id = facts_text(f, f->compile[r->compile].label);
 		records_of(w, r->compile, &records, &stage);
 		if (records.len)
-			buf_addf(&b, "compile id %.*s has %.*s: the parts that made them have worked\n", SLN(id, CLIP),
+			buf_addf(&b, "compile id %.*s has %.*s: the components that produced them worked\n", SLN(id, CLIP),
 				 SLN(buf_slice(&records), CLIP));
 	}
 	v->evidence = explain_keep(x, slice_of(b.p, b.len ? b.len - 1 : 0));
@@ -189,21 +189,23 @@ static const char *experiment(enum component c)
 {
 	switch (c) {
 	case COMPONENT_DYNAMO:
-		return "torch.compile(f, backend=\"eager\")    # fails as well: the capture is at fault\n"
-		       "TORCH_LOGS=\"+dynamo\" TORCHDYNAMO_VERBOSE=1 python app.py    # the instruction that it stopped at";
-	case COMPONENT_AOTAUTOGRAD: return "torch.compile(f, backend=\"aot_eager\")    # fails as well, backend=\"eager\" does not";
+		return "torch.compile(f, backend=\"eager\")    # if it fails as well, Dynamo is at fault\n"
+		       "TORCH_LOGS=\"+dynamo\" TORCHDYNAMO_VERBOSE=1 python app.py    # shows the instruction where it stopped";
+	case COMPONENT_AOTAUTOGRAD:
+		return "torch.compile(f, backend=\"aot_eager\")    # if it fails as well and backend=\"eager\" does not, AOTAutograd is at "
+		       "fault";
 	case COMPONENT_INDUCTOR:
 	case COMPONENT_CODEGEN:
 	case COMPONENT_COMPILER:
-	case COMPONENT_RUNTIME: return "torch.compile(f, backend=\"aot_eager\")    # does not fail, backend=\"inductor\" does";
-	case COMPONENT_BACKEND: return "torch.compile(f, backend=\"eager\")    # does not fail: the backend is at fault";
-	case COMPONENT_EXPORT: return "torch.export.draft_export(model, args)    # goes on, and lists all that stands in the way";
-	case COMPONENT_EAGER: return "TORCH_COMPILE_DISABLE=1 python app.py    # fails as well: the program is at fault";
+	case COMPONENT_RUNTIME: return "torch.compile(f, backend=\"aot_eager\")    # if it works, Inductor is at fault";
+	case COMPONENT_BACKEND: return "torch.compile(f, backend=\"eager\")    # if it works, your backend is at fault";
+	case COMPONENT_EXPORT: return "torch.export.draft_export(model, args)    # keeps going and lists everything that blocks the export";
+	case COMPONENT_EAGER: return "TORCH_COMPILE_DISABLE=1 python app.py    # if it fails the same way, the program is at fault";
 	default: return "";
 	}
 }
 
-/* What Dynamo wraps: the exception inside, the operator. The number of the break, -1. */
+/* What Dynamo wraps: the exception inside, the operator. Returns the number of the break, -1 if it has none. */
 static int cause_of(struct explanation *x, const struct fact_failure *r, struct cause *out)
 {
 	struct break_text text;
@@ -213,7 +215,7 @@ static int cause_of(struct explanation *x, const struct fact_failure *r, struct 
 	return text.gb;
 }
 
-/* One that an operation raises on real tensors, too: not one of torch's own that says what tracing cannot do. */
+/* A type that operations raise on real tensors, too: not one of torch's own for what tracing cannot do. */
 static bool is_pythons(struct slice type)
 {
 	static const char *const own[] = {"RuntimeError",   "TypeError",      "ValueError",          "IndexError",       "KeyError",
@@ -223,12 +225,12 @@ static bool is_pythons(struct slice type)
 
 static struct fact_known *known_of(const struct witnesses *w, const struct fact_failure *r);
 
-/* The smallest program that still fails: from a launcher that the log names, from the trace itself, or by running it again. */
+/* How to get the smallest program that still fails: from a launcher that the log names, from the trace itself, or by another run. */
 static struct slice minify(const struct witnesses *w, const struct component_view *v, const struct fact_failure *r)
 {
 	struct explanation *x = w->x;
 	const struct facts *f = x->facts;
-	/* What is known, and how it is mended, needs no smaller program. */
+	/* A known problem with a known fix needs no smaller program. */
 	const struct fact_known *known = r ? known_of(w, r) : NULL;
 	if (known && !(r && r->signal) && !slice_find(facts_text(f, known->hint), "fxminify") &&
 	    !slice_find(facts_text(f, known->pattern), "-failed"))
@@ -236,8 +238,8 @@ static struct slice minify(const struct witnesses *w, const struct component_vie
 	bool aot = v->component == COMPONENT_INDUCTOR || v->component == COMPONENT_CODEGEN || v->component == COMPONENT_COMPILER ||
 		   v->component == COMPONENT_RUNTIME;
 	if (r && r->signal && v->component == COMPONENT_RUNTIME)
-		return SLICE(
-		    "fxexplain crash CORE MODEL.pt2    # of the core file or a backtrace: the kernel, its operand, the line of Python");
+		return SLICE("fxexplain crash CORE MODEL.pt2    # finds the kernel, its operand and the line of Python; takes a core file "
+			     "or a backtrace");
 	if (!aot && v->component != COMPONENT_AOTAUTOGRAD && v->component != COMPONENT_BACKEND)
 		return slice_of(NULL, 0);
 	if (w->launcher != NONE)
@@ -264,7 +266,7 @@ static bool exports(struct slice stack)
 	return false;
 }
 
-/* Below the call of a loaded package (torch/_inductor/package, torch/export/pt2_archive: AOTICompiledModel.__call__). */
+/* Inside the call of a loaded package (torch/_inductor/package, torch/export/pt2_archive: AOTICompiledModel.__call__). */
 static bool calls_model(struct slice frames)
 {
 	struct slice line = {0}, last = {0};
@@ -273,16 +275,16 @@ static bool calls_model(struct slice frames)
 	return slice_find(last, "ackage.py:") && slice_find(last, " in __call__");
 }
 
-/* The line of a known message is in the failure's, or begins with its type and has the rest of the failure's first line. */
+/* The known message is part of the failure's, or the failure's first line is part of it. */
 static bool quoted_in(struct slice reason, struct slice quote)
 {
 	struct slice first = slice_first_line(reason);
-	first.n = first.n > CLIP / 2 ? CLIP / 2 : first.n; /* of a long line a quote has the beginning */
+	first.n = first.n > CLIP / 2 ? CLIP / 2 : first.n; /* a quote holds only the start of a long line */
 	return quote.n && first.n && (memmem(reason.p, reason.n, quote.p, quote.n) || memmem(quote.p, quote.n, first.p, first.n));
 }
 
-/* One that stands in the failure's own message also knows what the frames cannot: that the program is at fault in what a backend or
- * torch.export ran of it, a model that was exported in its call, the environment in whatever met it. */
+/* A known message inside the failure's own also knows what frames cannot: that the program is at fault in what a backend or torch.export
+ * ran of it, an exported model when it is called, the environment wherever it is hit. */
 static bool knows_better(const struct facts *f, const struct fact_failure *r, const struct fact_known *known, enum component c)
 {
 	if (known->component == COMPONENT_NONE)
@@ -313,13 +315,13 @@ static struct component_view judge(const struct witnesses *w, uint32_t row)
 	if (type == COMPONENT_EXPORT && r->stack != NONE && !export)
 		type = COMPONENT_DYNAMO; /* mark_dynamic under torch.compile */
 	else if (type == COMPONENT_DYNAMO && !proof && export)
-		type = COMPONENT_EXPORT; /* UserError: what torch.export was asked for */
+		type = COMPONENT_EXPORT; /* UserError: a wrong request to torch.export */
 	else if (type == COMPONENT_NONE && (path == COMPONENT_AOTAUTOGRAD || path == COMPONENT_DYNAMO) && export && !user)
 		path = COMPONENT_EXPORT;
 	if (calls_model(frames))
 		path = COMPONENT_RUNTIME;
 	bool operates = type == COMPONENT_NONE && frames_operate(frames);
-	/* InductorError is what Inductor puts around everything below it: the frames know better. */
+	/* Inductor wraps everything below it in an InductorError: the frames know better. */
 	bool wraps = type == COMPONENT_INDUCTOR && !proof && (path == COMPONENT_CODEGEN || path == COMPONENT_COMPILER);
 	if (cause.kind == CAUSE_NO_FAKE) {
 		v.component = export ? COMPONENT_EXPORT : path == COMPONENT_AOTAUTOGRAD ? path : COMPONENT_DYNAMO;
@@ -348,13 +350,14 @@ static struct component_view judge(const struct witnesses *w, uint32_t row)
 		v.component = user || r->user.file != NONE ? COMPONENT_EAGER : COMPONENT_NONE;
 		v.sure = v.component == COMPONENT_NONE ? SURE_NOT : SURE_LIKELY;
 	}
-	/* The knowledge base says whose a message is where nothing proves another. */
+	/* Where nothing is proven, the knowledge base says which component a message is from. */
 	const struct fact_known *known = v.sure == SURE_PROVEN ? NULL : known_of(w, r);
 	if (known && knows_better(f, r, known, v.component))
-		v.component = known->component == COMPONENT_DYNAMO && export                    ? COMPONENT_EXPORT
-			      : known->component == COMPONENT_BACKEND && path != COMPONENT_NONE ? path /* of torch's own: which part */
-												: known->component;
-	/* A loaded package runs without torch.compile, and so does an extension's build. */
+		v.component = known->component == COMPONENT_DYNAMO && export ? COMPONENT_EXPORT
+			      : known->component == COMPONENT_BACKEND && path != COMPONENT_NONE
+				  ? path /* torch's own backend: which component */
+				  : known->component;
+	/* Neither a loaded package nor the build of an extension runs under torch.compile. */
 	bool without = calls_model(frames) || (known && slice_is(facts_text(f, known->pattern), "extension-source"));
 	witness(w, r, at, &v);
 	v.experiment = without ? slice_of(NULL, 0) : slice_str(experiment(v.component));
@@ -362,7 +365,7 @@ static struct component_view judge(const struct witnesses *w, uint32_t row)
 	return v;
 }
 
-/* A phase that has begun and not ended, the last of them: where a crash or a kill has hit. */
+/* The last phase that started and did not end: where a crash or a kill hit. */
 static const struct fact_marker *open_marker(const struct facts *f, uint32_t input)
 {
 	uint32_t depth[COMPONENTS] = {0};
@@ -382,15 +385,15 @@ static const struct fact_marker *open_marker(const struct facts *f, uint32_t inp
 
 static void add_view(struct explanation *x, const struct component_view *v) { PUSH(x, component) = *v; }
 
-/* What the knowledge base says of this failure is its cause and its fix. */
+/* The knowledge base gives the cause and the fix of this failure. */
 static void better(struct fact_known **best, struct fact_known *k)
 {
 	if (!k->told && k->level >= FINDING_WARNING && (!*best || k->level > (*best)->level))
 		*best = k;
 }
 
-/* A text: what is known stands in the failure's message, which is below its traceback, or below that of its cause. With `same`, all of
- * its pattern there are told. */
+/* In a text log a known message is part of the failure's message, below its traceback or that of its cause. With `same`, all matches of
+ * that pattern there are marked as reported. */
 static struct fact_known *known_in(const struct witnesses *w, const struct fact_failure *r, const struct fact_known *same)
 {
 	struct facts *f = w->x->facts;
@@ -435,7 +438,7 @@ static struct fact_known *known_of(const struct witnesses *w, const struct fact_
 	return best ? best : known_in(w, r, NULL);
 }
 
-/* What is known of the message: whatever says most, and is not just what the failure's own words say. */
+/* What is known of the message. */
 static void take_known(const struct witnesses *w, const struct fact_failure *r, struct fact_known *k, struct finding *g)
 {
 	struct facts *f = w->x->facts;
@@ -448,7 +451,7 @@ static void take_known(const struct witnesses *w, const struct fact_failure *r, 
 	g->url = first_line(facts_text(f, k->see));
 }
 
-/* Title, cause and fix, best source first: what the wrapped exception is, the knowledge base, torch's own explanation. */
+/* Title, cause and fix, best source first: the wrapped exception, the knowledge base, torch's own explanation. */
 static void advise(const struct witnesses *w, const struct component_view *v, const struct fact_failure *r, struct finding *g)
 {
 	struct explanation *x = w->x;
@@ -456,7 +459,7 @@ static void advise(const struct witnesses *w, const struct component_view *v, co
 	struct cause cause;
 	struct fact_known *k = known_of(w, r);
 	break_text_parse(explain_text(x, r->reason), &text);
-	/* What is known of a refusal is a change of the line: not where that is torch's or a package's. */
+	/* Known refusals are fixed by changing the line: not possible where it is torch's or a package's. */
 	bool foreign = break_is_foreign(explain_text(x, g->loc.file));
 	bool generic =
 	    k && (slice_is(facts_text(x->facts, k->pattern), "dynamo-unsupported") || (foreign && k->component == COMPONENT_DYNAMO));
@@ -465,24 +468,23 @@ static void advise(const struct witnesses *w, const struct component_view *v, co
 		g->title = cause.title;
 	if (cause.kind == CAUSE_NO_FAKE) {
 		g->id = SLICE("operator-no-fake");
-		g->why = SLICE(
-		    "torch traces with tensors that have a shape and a dtype and no values: this operator does not say what it returns for "
-		    "them. Eager needs no fake kernel");
+		g->why = SLICE("torch traces with fake tensors, which have a shape and a dtype but no values: this operator does not say "
+			       "what it returns for "
+			       "them. Eager mode needs no fake kernel.");
 		g->fix = cause_fake_kernel(x, cause.op);
 		if (k)
 			k->told = true;
 	} else if (k && (!generic || text.gb < 0) && cause.kind != CAUSE_RAISED) {
 		take_known(w, r, k, g);
-		if (!cause.kind && g->title.n > LONG_TITLE) /* a command line, a lecture: its words are in the evidence */
+		if (!cause.kind && g->title.n > LONG_TITLE) /* a command line, a long explanation: the evidence quotes it */
 			g->title = facts_text(x->facts, k->title);
 	} else if (text.gb >= 0) { /* torch explains its own refusals best */
 		const struct slice where[] = {text.reason, text.context};
 		g->why = text.explanation;
 		break_fix(x, text.gb, where, ARRAY_LEN(where), explain_text(x, g->loc.file), &g->fix, &g->hint);
-		if (cause.kind == CAUSE_RAISED) { /* where eager raises it, too, no other place helps */
-			g->hint = SLICE(
-			    "eager raises it, too, where the program is at fault: mend what the line is given, or test for it before\n"
-			    "where eager does not: move the line out of the compiled function");
+		if (cause.kind == CAUSE_RAISED) { /* if eager raises it, too, moving the line does not help */
+			g->hint = SLICE("If eager mode raises it, too, fix what is passed to this line, or check for it first.\n"
+					"If eager mode does not: move the line out of the compiled function.");
 			g->fix = slice_of(NULL, 0);
 		}
 		g->url = text.url;
@@ -518,12 +520,12 @@ static void tell_failure(const struct witnesses *w, const struct component_view 
 	g->ended = r->ended;
 	advise(w, v, r, g);
 	if (v->component == COMPONENT_EXPORT && r->inferred) {
-		g->why = SLICE("this trace has the graph until then, and not the exception: that is on standard error");
+		g->why = SLICE("This trace has the graph up to the failure but not the exception: that is on standard error.");
 		g->next = SLICE("python app.py 2>err; fxexplain TRACE err");
 	}
 }
 
-/* The same exception of many compile ids is told once: what it has to have in common. */
+/* The same exception in many compile ids is reported once: the key they must share. */
 static struct slice sameness(struct explanation *x, const struct fact_failure *r, struct buf *b)
 {
 	uint32_t key[] = {r->type, r->user.file, r->user.line};
@@ -533,7 +535,7 @@ static struct slice sameness(struct explanation *x, const struct fact_failure *r
 	return buf_slice(b);
 }
 
-/* No exception, but something has begun and not ended. */
+/* No exception, but something started and did not end. */
 static void tell_unfinished(const struct witnesses *w, uint32_t input)
 {
 	struct explanation *x = w->x;
@@ -543,16 +545,16 @@ static void tell_unfinished(const struct witnesses *w, uint32_t input)
 		return;
 	struct slice what = facts_text(f, m->what);
 	struct component_view v = {.component = m->component, .sure = SURE_LIKELY, .failure = NONE, .compile = m->compile};
-	v.evidence = m->src.line ? explain_textf(x, "'%.*s' has begun in line %llu and has not ended: the log ends inside of it",
-						 SLN(what, CLIP), (unsigned long long)m->src.line)
-				 : explain_textf(x, "'%.*s' has begun and left nothing of what comes behind it", SLN(what, CLIP));
+	v.evidence = m->src.line ? explain_textf(x, "'%.*s' started in line %llu and did not end: the log ends inside it", SLN(what, CLIP),
+						 (unsigned long long)m->src.line)
+				 : explain_textf(x, "'%.*s' started, and nothing after it is in the log", SLN(what, CLIP));
 	v.experiment = slice_str(experiment(v.component));
 	v.minify = minify(w, &v, NULL);
 	struct finding *g = explain_finding(x, FINDING_FAILURE, FINDING_WARNING);
 	g->id = SLICE("unfinished");
 	g->src = m->src;
 	g->count = 1;
-	g->title = explain_textf(x, "it ends inside %s: an error, killed, crashed, or still running", component_title[v.component]);
+	g->title = explain_textf(x, "The log ends inside %s: error, kill, crash, or still running", component_title[v.component]);
 	g->evidence = v.evidence;
 	g->next = v.minify;
 	if (m->compile != NONE) {
@@ -578,7 +580,7 @@ static int worst_verdict(const void *a, const void *b, void *facts)
 	return p->failure < q->failure ? -1 : p->failure > q->failure;
 }
 
-/* Is there a break or a limit that it was given up for? A text may have the exception without a compile id: then by its place. */
+/* Is it the reason of a graph break or a recompile limit? In a text log the exception may lack a compile id: then by its place. */
 static bool told_elsewhere(const struct witnesses *w, const struct fact_failure *r)
 {
 	const struct facts *f = w->x->facts;
@@ -608,7 +610,7 @@ void explain_component(struct explanation *x)
 	for (uint32_t i = 0; i < f->n_failure; i++) {
 		const struct fact_failure *r = &f->failure[i];
 		failed[r->src.input] = true;
-		/* An attempt that was given up for a break or for the recompile limit is told with those. */
+		/* An attempt abandoned because of a break or the recompile limit is reported with that. */
 		if (!r->restart && !cause[i] && !(r->caught && told_elsewhere(&w, r)))
 			chain_add(&same, i, sameness(x, r, &key));
 	}

@@ -1,11 +1,11 @@
-/* event.c - one event is one finding: what several records, or a trace and a text, say of one thing is told once, with the finding that is
- * nearest to the cause. */
+/* event.c - one event is one finding: what several records, or a trace and a text, say about one event is reported once, with the finding
+ * that is closest to the cause. */
 #include "base/text.h"
 #include "run/diagnose/recompiles.h"
 #include "run/diagnose/breaks.h"
 #include "run/diagnose/finding.h"
 
-enum { LOOKED_AT = 512, CLIP = 300, FEW = 3 }; /* a hostile log has very many findings: the first of each kind */
+enum { LOOKED_AT = 512, CLIP = 300, FEW = 3 }; /* a hostile log has very many findings */
 
 uint32_t explain_told_by(const struct explanation *x, uint32_t finding)
 {
@@ -65,20 +65,20 @@ static bool known_is(const struct finding *k, const struct finding *g)
 			(message(g->title).n > 12 && holds(k->evidence, message(g->title))));
 }
 
-/* One failure's exception stands in the chain, or in the message, of another's. */
+/* One failure's exception is in the chain, or in the message, of another's. */
 static bool failure_is(const struct finding *a, const struct finding *b)
 {
 	struct slice words = message(a->title);
 	if (slice_starts(a->title, "ProcessRaisedException") || slice_starts(a->title, "ChildFailedError"))
-		return true; /* of torch.multiprocessing.spawn and torchrun: the failure of a process they wait for */
+		return true; /* torch.multiprocessing.spawn and torchrun: the failure of a process that they wait for */
 	if (slice_eq(a->title, b->title) && b->loc.file != NONE)
 		return a->loc.file == NONE || a->rank > b->rank;
 	if (a->loc.file == NONE && b->loc.file != NONE && words.n > 12 && slice_eq(words, message(b->title)))
-		return true; /* a type of torch's own, from which it makes the one that Python has */
+		return true; /* torch's own type, from which it makes Python's */
 	return a->src.line != b->src.line && words.n > 12 && holds(b->frames, words) && !holds(a->frames, message(b->title));
 }
 
-/* The exception in which Dynamo gives a frame up that has reached its limit; the log has it without a place. */
+/* The exception with which Dynamo gives up a frame that reached its limit; in the log it has no place. */
 static bool limit_is(const struct finding *g, const struct finding *limit)
 {
 	return slice_find(g->title, "Dynamo recompile limit exceeded") && g->src.input == limit->src.input &&
@@ -103,7 +103,7 @@ static bool shape_is(const struct finding *s, const struct finding *g)
 	return slice_is(s->id, "shape-data-dependent") && slice_find(g->evidence, "data-dependent");
 }
 
-/* The line of the program that asked for sizes, where all guards are of one. */
+/* The line of the program that caused the guards on sizes, if it is one line for all of them. */
 static struct fact_loc guard_line(const struct explanation *x)
 {
 	struct fact_loc at = facts_no_loc();
@@ -118,7 +118,7 @@ static struct fact_loc guard_line(const struct explanation *x)
 	return at;
 }
 
-/* A failure on a size: what broke the rule is the line, and the rule's own words the evidence. */
+/* A failure because of a size: it is shown at the line that broke the rule, with the rule's own words as evidence. */
 static void take_shape(struct explanation *x, const struct finding *s, struct finding *g)
 {
 	struct fact_loc guard = guard_line(x);
@@ -134,10 +134,10 @@ static void take_shape(struct explanation *x, const struct finding *s, struct fi
 		g->torch_hint = s->torch_hint;
 }
 
-/* A text knows a failure better than a trace, which may have its first line only. */
+/* A text log says more about a failure than a trace, which may have only its first line. */
 static void take_known(const struct explanation *x, const struct finding *k, struct finding *g)
 {
-	/* What Dynamo refuses in a line of torch or of a package nobody mends there. */
+	/* What Dynamo rejects in a line of torch or of a package cannot be fixed there. */
 	bool foreign = slice_is(g->id, "failure-dynamo") && break_is_foreign(explain_text(x, g->loc.file));
 	if (g->fix.n || !slice_starts(g->id, "failure") || g->kind != FINDING_FAILURE || slice_is(k->id, "dynamo-unsupported") || foreign)
 		return;
@@ -147,7 +147,7 @@ static void take_known(const struct explanation *x, const struct finding *k, str
 	g->url = g->url.n ? g->url : k->url;
 }
 
-/* "with open(path) as f:": what open() returned, behind the break that it is; vmap's parts, where vmap itself runs in Python. */
+/* "with open(path) as f:": what open() returned, after the break for open() itself; the parts of vmap where vmap itself runs in Python. */
 static bool follows(const struct finding *g, const struct finding *from)
 {
 	if (from->kind != FINDING_BREAK && from->kind != FINDING_FAILURE)
@@ -155,13 +155,13 @@ static bool follows(const struct finding *g, const struct finding *from)
 	if (slice_starts(g->title, "Unsupported context manager"))
 		return same_line(g, from) && g->src.input == from->src.input && from->rank < g->rank &&
 		       !slice_starts(from->title, "Unsupported context manager");
-	if (slice_starts(g->title, "Attempted to wrap sparse Tensor")) /* once where it is made, once where it comes in again */
+	if (slice_starts(g->title, "Attempted to wrap sparse Tensor")) /* once where it is made, once where it is read back */
 		return same_line(g, from) && from->rank < g->rank && slice_starts(from->title, "Attempted to wrap sparse Tensor");
 	return slice_find(g->title, "Unsupported functorch tracing attempt") && g->src.input == from->src.input &&
 	       from->compile < g->compile;
 }
 
-/* What is known of one that is said twice was found at the first. */
+/* Of a failure reported twice, the advice was found for the first report. */
 static void take_advice(const struct explanation *x, const struct finding *g, struct finding *to)
 {
 	bool known = !to->fix.n && g->fix.n + g->hint.n && !slice_starts(g->id, "failure");
@@ -213,8 +213,8 @@ static void others(struct explanation *x, uint32_t i)
 	}
 }
 
-/* "L['step'] was dynamic and became the constant 1" is why "step is no longer 0" again: another value is another graph, with
- * dynamic=True as without. */
+/* "L['step'] was dynamic but got specialized to 1" explains "step is no longer 0": each value gets its own graph, with dynamic=True as
+ * well as without. */
 static bool made_constant(struct explanation *x, const struct finding *s, const struct finding *g)
 {
 	struct slice name = slice_find(s->title, " was dynamic")
@@ -242,9 +242,9 @@ static void constants(struct explanation *x)
 			struct finding *g = &x->finding[k];
 			if ((g->kind != FINDING_RECOMPILE && g->kind != FINDING_LIMIT) || g->into != NONE || !made_constant(x, s, g))
 				continue;
-			g->why = explain_textf(x, "line %u needs the value itself, so that each is a graph of its own: %.*s", s->loc.line,
+			g->why = explain_textf(x, "Line %u needs the value itself, so each value gets its own graph: %.*s", s->loc.line,
 					       SL(slice_first_line(s->evidence)));
-			if (!slice_find(s->title, "'].")) { /* an argument; what hangs on an object is no tensor's where it is passed */
+			if (!slice_find(s->title, "'].")) { /* an argument: an attribute of an object cannot be passed as a tensor */
 				g->fix = slice_of(NULL, 0);
 				g->hint = s->hint;
 			}
@@ -253,7 +253,7 @@ static void constants(struct explanation *x)
 	}
 }
 
-/* Recompiles of what goes on behind a break, because of a value that crossed it: they go with the break. */
+/* Recompiles of the code after a break, because of a value that crosses it: reported with the break. */
 static void crossings(struct explanation *x)
 {
 	for (uint32_t i = 0; i < x->n_frame; i++) {
@@ -270,21 +270,22 @@ static void crossings(struct explanation *x)
 			if (b->finding == NONE || b->loc.file != x->facts->frame[v->row].loc.file || b->loc.line != line)
 				continue;
 			struct finding *g = &x->finding[explain_told_by(x, b->finding)], *r = &x->finding[v->finding];
-			g->cost = explain_textf(x, "%.*s; %u recompile%s of what follows, for a value that crosses the break", SL(g->cost),
-						x->facts->frame[v->row].recompiles, plural(x->facts->frame[v->row].recompiles));
+			g->cost =
+			    explain_textf(x, "%.*s; %u recompile%s of the code after it, because of a value that crosses the break",
+					  SL(g->cost), x->facts->frame[v->row].recompiles, plural(x->facts->frame[v->row].recompiles));
 			r->into = b->finding;
 			break;
 		}
 	}
 }
 
-/* A break in the code of torch or of a package, for which there is nothing to set: one reason more to make that call elsewhere. */
+/* A break in the code of torch or of a package that no setting avoids: one more reason to move that call. */
 static bool is_foreign(const struct finding *g)
 {
 	return g->kind == FINDING_BREAK && g->into == NONE && g->through.file != NONE && !g->fix.n && !slice_starts(g->id, "wrapper-");
 }
 
-/* args[0] is no name of the user's: what marks it stands where it comes from. Lines that are said twice go. */
+/* args[0] is not a name in the user's code, so it has to be marked where it is passed. Repeated lines are dropped. */
 static void foreign_names(struct explanation *x, struct finding *g)
 {
 	OWNED(intern_release) struct intern said = {0};
@@ -298,23 +299,23 @@ static void foreign_names(struct explanation *x, struct finding *g)
 		struct buf *to = name ? &hint : &fix;
 		buf_addf(to, "%s%.*s", to->len ? "\n" : "", SL(line));
 		if (name)
-			buf_addf(to, ", on what your call passes as that");
+			buf_addf(to, ", on what your call passes for it");
 	}
 	g->fix = explain_keep(x, buf_slice(&fix));
 	if (hint.len)
 		g->hint = explain_textf(x, "%.*s%s%.*s", SLN(buf_slice(&hint), 2 * CLIP), g->hint.n ? "\n" : "", SLN(g->hint, 2 * CLIP));
 }
 
-/* The call at the user's line is what Dynamo does not trace. */
+/* Dynamo does not trace the call at the user's line. */
 static bool is_call(const struct finding *g)
 {
 	return g->through.file == NONE && (slice_is(g->id, "GB0007") || slice_is(g->id, "GB0008") || slice_is(g->id, "GB0009"));
 }
 
-/* Those of one line of the user's are told once: with the break of the call itself where there is one. */
+/* Those at one line of the user's are reported once: with the break of the call itself, if there is one. */
 void explain_foreign_breaks(struct explanation *x)
 {
-	breaks_of_failures(x); /* those that are at one line now */
+	breaks_of_failures(x); /* those that now share a line */
 	for (uint32_t i = 0; i < x->n_finding && i < LOOKED_AT; i++)
 		if ((x->finding[i].kind == FINDING_RECOMPILE || x->finding[i].kind == FINDING_LIMIT) && x->finding[i].through.file != NONE)
 			foreign_names(x, &x->finding[i]);
@@ -329,7 +330,7 @@ void explain_foreign_breaks(struct explanation *x)
 	}
 }
 
-/* The frame and what changed there, for the evidence of the finding that tells of it. */
+/* The frame and what changed there, as evidence of the finding that covers it. */
 static void add_frame(struct explanation *x, struct finding *to, const struct finding *other)
 {
 	struct slice place = explain_place(x, &other->through);
@@ -337,7 +338,7 @@ static void add_frame(struct explanation *x, struct finding *to, const struct fi
 		to->evidence = explain_textf(x, "%.*s\n%.*s: %.*s", SL(to->evidence), SLN(place, CLIP), SLN(other->cause, CLIP));
 }
 
-/* What is called at one line of the user's, in somebody's package, was compiled again for one reason: the outermost function tells. */
+/* Functions of a package called from one line of the user's were recompiled for one reason: only the outermost is reported. */
 void explain_same_call(struct explanation *x)
 {
 	for (uint32_t i = 0; i < x->n_finding && i < LOOKED_AT; i++) {
@@ -369,7 +370,7 @@ void explain_same_call(struct explanation *x)
 	}
 }
 
-/* Ranks of one program recompile at the same line for the same reason: the frames are each rank's own. */
+/* Ranks of one program recompile at the same line for the same reason, each in its own frame. */
 static void same_on_ranks(struct explanation *x)
 {
 	for (uint32_t i = 0; x->n_ranks > 1 && i < x->n_finding && i < LOOKED_AT; i++) {
@@ -387,7 +388,7 @@ static void same_on_ranks(struct explanation *x)
 	}
 }
 
-/* Notes that nobody wants: where compile time went in a program that died, the sum of a few recompiles that are told. */
+/* Useless notes: where compile time went in a program that died, the sum of a few recompiles that are reported one by one. */
 static void beside(struct explanation *x)
 {
 	uint32_t died = NONE, recompile = NONE, n = 0;

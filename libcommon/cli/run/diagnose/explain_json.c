@@ -1,4 +1,4 @@
-/* explain_json.c - verdict and findings as JSON (docs/formats/EXPLAIN.md): of fxexplain --json, and of the pages of both tools. */
+/* explain_json.c - verdict and findings as JSON (docs/formats/EXPLAIN.md), for fxexplain --json and for the pages of both tools. */
 #include "run/diagnose/finding.h"
 #include "run/document.h"
 
@@ -9,7 +9,7 @@ void finding_fingerprint(const struct explanation *x, const struct finding *g, c
 	buf_addc(&b, '\0');
 	buf_add_slice(&b, g->id);
 	buf_addc(&b, '\0');
-	/* A checkout of CI lies elsewhere than that of a developer: two names of the path are enough. */
+	/* CI's checkout is in another directory than a developer's: the last two components of the path are enough. */
 	const struct fact_loc *loc = g->through.file == NONE ? &g->loc : &g->through;
 	struct slice file = srcloc_short_file(explain_text(x, loc->file));
 	size_t at = file.n;

@@ -1,10 +1,10 @@
-/* headline.c - the whole before the parts: is there compiled code at all, and what runs in Python for ever. */
+/* headline.c - the run as a whole: was anything compiled at all, and what permanently falls back to eager. */
 #include "base/text.h"
 #include "run/diagnose/finding.h"
 
 enum { FRAMES = 3, CLIP = 200 };
 
-/* torch.export was at work, and nothing was compiled for use: no breaks, no variants, no code. */
+/* torch.export ran and nothing was compiled to be called: no breaks, no variants, no code. */
 bool explain_exports(const struct explanation *x)
 {
 	const struct facts *f = x->facts;
@@ -18,16 +18,17 @@ bool explain_exports(const struct explanation *x)
 	return exports && !x->sum.graph_breaks && !x->sum.recompiles;
 }
 
-/* dtrace_structured("exported_program") tells of a program (torch/export/_trace.py, 2.13 and 2.15); TORCH_TRACE does not write it. */
+/* dtrace_structured("exported_program") says that a program was exported (torch/export/_trace.py, 2.13 and 2.15); TORCH_TRACE does not
+ * write it. */
 static const char *whether(const struct facts *f)
 {
 	for (uint32_t i = 0; i < f->n_input; i++)
 		if (f->input[i].kind == FACT_TEXTLOG)
-			return "standard error has no failure";
-	return "standard error says whether a program came of it, and so does TORCH_DTRACE=DIR in place of TORCH_TRACE";
+			return "standard error shows no failure";
+	return "standard error says whether it succeeded, and so does TORCH_DTRACE=DIR instead of TORCH_TRACE";
 }
 
-/* "exported: 2 guards added, a size became a constant" */
+/* "exported: 2 guards added, 1 size became constant" */
 static void export_words(const struct explanation *x, struct buf *b)
 {
 	const struct facts *f = x->facts;
@@ -59,7 +60,7 @@ static bool is_trace(const struct facts *f)
 	return false;
 }
 
-/* The program has ended at this break, or in the function that it gave up: that runs nowhere from then on. */
+/* The program ended at this break, or in the function that fell back because of it: nothing of it runs after that. */
 static bool died_at(const struct explanation *x, const struct fact_break *b)
 {
 	const struct facts *f = x->facts;
@@ -75,7 +76,7 @@ static bool died_at(const struct explanation *x, const struct fact_break *b)
 	return false;
 }
 
-/* Functions that are left to Python: those whose break gave the frame up, and those whose recompiles reached the limit. */
+/* Functions that fall back to eager: those whose break skipped the frame, and those that reached the recompile limit. */
 static void in_python(struct explanation *x, struct buf *b)
 {
 	const struct facts *f = x->facts;
@@ -102,12 +103,12 @@ static void in_python(struct explanation *x, struct buf *b)
 			buf_addf(b, " of %.*s:%u", SL(file), loc->line);
 		}
 		if (!broken)
-			buf_addf(b, " (from its variant %u on)", x->facts->frame[v->row].compiles);
+			buf_addf(b, " (from variant %u on)", x->facts->frame[v->row].compiles);
 	}
 	if (more && b->len)
 		buf_addf(b, " and %u more", more);
 	if (b->len)
-		buf_addf(b, " run%s in Python for ever", verb_s(said.n));
+		buf_addf(b, " permanently fall%s back to eager", verb_s(said.n));
 }
 
 void explain_headline(struct explanation *x)
@@ -119,9 +120,9 @@ void explain_headline(struct explanation *x)
 	if (explain_exports(x) && !aot)
 		export_words(x, &b);
 	else if (is_trace(f) && !f->n_compile && !f->n_failure && !aot) /* torch 2.15: not even a symbol, where all sizes are constant */
-		buf_addf(&b, "no compilation began here: of torch.export without strict=True a trace has no more; %s", whether(f));
+		buf_addf(&b, "no compilation started here: a trace of torch.export without strict=True has nothing more; %s", whether(f));
 	else if (is_trace(f) && f->n_compile && !x->sum.graphs && !ended && !aot)
-		buf_adds(&b, "nothing was compiled: all of it runs in Python");
+		buf_adds(&b, "nothing was compiled: everything runs in eager mode");
 	else
 		in_python(x, &b);
 	x->headline = explain_keep(x, buf_slice(&b));

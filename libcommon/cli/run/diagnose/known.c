@@ -1,11 +1,11 @@
-/* known.c - messages of the knowledge base (facts_known.c finds them), told. */
+/* known.c - reports messages of the knowledge base (facts_known.c finds them). */
 #include "base/chain.h"
 #include "run/diagnose/finding.h"
 
 #define LINE_KEY(src) CHAIN_KEY((src).input, (uint32_t)(src).line, (uint32_t)((src).line >> 32))
 
-/* Of suppress_errors is only what torch warns of; what it says at level I (TORCH_LOGS=+dynamo) it leaves to Python anyway: generators,
- * breaks without a way on (torch/_dynamo/convert_frame.py of 2.13 and 2.15, soft_fail). */
+/* Of suppress_errors only what torch warns of counts: what it logs at level I (TORCH_LOGS=+dynamo) falls back to Python in any case:
+ * generators, breaks that cannot be resumed (torch/_dynamo/convert_frame.py of 2.13 and 2.15, soft_fail). */
 static bool soft_failure(const struct facts *f, const struct fact_known *k)
 {
 	struct slice quote = facts_text(f, k->quote);
@@ -21,7 +21,7 @@ void explain_known(struct explanation *x)
 		chain_add(&limits, i, LINE_KEY(f->limit[i].src));
 	for (uint32_t i = 0; i < f->n_known; i++) {
 		const struct fact_known *k = &f->known[i];
-		/* A limit that was reached has a finding of its own (recompiles.c). */
+		/* A limit that was reached has its own finding (recompiles.c). */
 		bool limit = slice_find(facts_text(f, k->pattern), "limit") && chain_first(&limits, LINE_KEY(k->src)) != NONE;
 		if (k->told || limit || soft_failure(f, k))
 			continue;

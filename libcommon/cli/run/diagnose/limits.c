@@ -1,4 +1,4 @@
-/* limits.c - --max: counts held against what is wanted, of both tools. */
+/* limits.c - --max of both tools: counts checked against their limits. */
 #include "run/diagnose/limits.h"
 
 #include "base/tool/diag.h"
@@ -215,7 +215,7 @@ unsigned limits_exceeded(const struct explanation *x, const struct opt_pairs *ma
 	return over;
 }
 
-/* A text that torch wrote is one of a run without breaks; a trace without a compilation is of another process, or of an export. */
+/* A text log without events is that of a run without breaks; a trace without a compilation is another process's, or an export's. */
 static bool nothing_of_torch(const struct explanation *x)
 {
 	const struct facts *f = x->facts;
@@ -229,6 +229,7 @@ bool limits_blind(const struct explanation *x, const struct opt_pairs *max)
 {
 	if (!max->n || !nothing_of_torch(x))
 		return false;
-	warn("--max: nothing of torch.compile is in the input: no verdict (TORCH_TRACE=DIR, or TORCH_LOGS=graph_breaks,recompiles)");
+	warn("--max: the input has no output of torch.compile, so there is no verdict (use TORCH_TRACE=DIR, or "
+	     "TORCH_LOGS=graph_breaks,recompiles)");
 	return true;
 }

@@ -1,4 +1,4 @@
-/* limits.h - --max NAME=N of tlparse and fxexplain: counts of a run held against what is wanted. */
+/* limits.h - --max NAME=N of tlparse and fxexplain: counts of a run checked against their limits. */
 #ifndef PT2_LIMITS_H
 #define PT2_LIMITS_H
 #include "base/tool/opt.h"
@@ -6,9 +6,9 @@
 
 /* Names and numbers of --max: ends with the usage status when one is wrong. */
 void limits_check(const struct opt_pairs *max);
-/* One line on stderr for each that is passed, with the first places; how many. */
+/* One line on stderr for each limit exceeded, with the first places; returns how many. */
 unsigned limits_exceeded(const struct explanation *x, const struct opt_pairs *max);
-/* Nothing was compiled in what was read, so that no count is held against a limit: no verdict, and a line on stderr says so. */
+/* Nothing was compiled in what was read, so no limit can be checked: no verdict, and a line on stderr says so. */
 bool limits_blind(const struct explanation *x, const struct opt_pairs *max);
 
 #endif

@@ -1,10 +1,10 @@
-/* locate.c - a compiler's error in generated code, told by the kernel, the IR, the FX node and the line of Python that it comes from:
- * where what was given holds that code. */
+/* locate.c - a compiler's error in generated code, traced back to the kernel, the IR, the FX node and the line of Python that it comes
+ * from: where the input holds that code. */
 #include "graph/inductor/kernelmaps.h"
 #include "run/diagnose/locate.h"
 
-/* The code of the inputs, read again, if there is an error to be led back. What holds none (a text, a trace that failed before there was
- * any) adds nothing. */
+/* Reads the code of the inputs again, if there is an error to trace back. Inputs without code (a text log, a trace that failed before
+ * there was any) add nothing. */
 static void load_code(struct kernelmaps *k, const struct facts *f)
 {
 	struct err err;
@@ -29,7 +29,7 @@ static void add_location(struct buf *b, const struct kernelmaps *k, const struct
 	const struct kmuse *u = &m->use[at->use];
 	const struct kmline *l = &m->line[u->line + at->line - 1];
 	buf_addf(b, "\nkernel %.*s of %.*s, line %u%s", SL(u->name), SL(m->in.name), m->code.kernel[u->kernel].line + at->line - 1,
-		 at->several ? " (the nearest of several that are alike)" : "");
+		 at->several ? " (the closest of several identical ones)" : "");
 	if (l->ir_node != NONE)
 		buf_addf(b, "\nIR node %.*s", SL(m->ir->node[l->ir_node].name));
 	if (l->node == NONE)
@@ -45,16 +45,16 @@ static void add_location(struct buf *b, const struct kernelmaps *k, const struct
 	}
 }
 
-/* What the compiler said is followed by where that comes from, before the frames of torch. */
+/* Where the error comes from is inserted after the compiler's own words, before torch's frames. */
 static struct slice with_location(struct explanation *x, struct slice evidence, const struct buf *location)
 {
-	const char *frames = slice_find(evidence, "\nraised below ");
+	const char *frames = slice_find(evidence, "\nraised at ");
 	size_t n = frames ? (size_t)(frames - evidence.p) : evidence.n;
 	const struct slice rest = slice_of(evidence.p + n, evidence.n - n);
 	return explain_textf(x, "%.*s%.*s%.*s", SLN(evidence, n), SL(buf_slice(location)), SL(rest));
 }
 
-/* The finding stands at the line of Python that the kernel's line comes from. */
+/* Places the finding at the line of Python that the kernel's line comes from. */
 static void stands_there(struct explanation *x, struct finding *g, const struct kernelmaps *k, const struct kmlocation *at)
 {
 	const struct kernelmap *m = k->map[at->map];
@@ -68,7 +68,7 @@ static void stands_there(struct explanation *x, struct finding *g, const struct 
 	g->through = facts_no_loc();
 }
 
-enum { LOCATED = 256 }; /* each is looked for in all code: the worst first */
+enum { LOCATED = 256 }; /* each is searched for in all code: the worst first */
 
 static void locate_errors(struct explanation *x, const struct kernelmaps *k)
 {

@@ -1,8 +1,8 @@
-/* locate.h - explain(), with failures led back to the program: compilers' errors as lines of evidence, those that name a node of a graph
- * by its line.
+/* locate.h - explain(), with failures traced back to the program: compiler errors get lines of evidence, failures that name a node of a
+ * graph its line.
  *
  *     struct explanation x;
- *     explain_located(&x, &facts);    // reads traces and debug folders again, only if there is such an error
+ *     explain_located(&x, &facts);    // reads traces and debug folders again only if there is such an error
  *     explanation_release(&x);
  */
 #ifndef PT2_DIAGNOSE_LOCATE_H

@@ -1,16 +1,16 @@
-/* nodes.c - a failure that names a node of a graph stands at the line of the program that the node comes from: graphs have it in their
- * comments ("# File: app/m.py:5 in f, code: y = x @ w"), the traceback only the first line of the compiled function. */
+/* nodes.c - a failure that names a node of a graph is placed at the line of the program that the node comes from: graphs have it in their
+ * comments ("# File: app/m.py:5 in f, code: y = x @ w"), the traceback has only the first line of the compiled function. */
 #include "run/diagnose/locate.h"
 #include "run/trace/trace.h"
 
-enum { WANTED = 64 }; /* failures that are looked for */
+enum { WANTED = 64 }; /* failures that are searched for */
 
 struct wanted {
 	uint32_t failure;
 	struct slice name; /* "addmm"; empty: any node */
-	struct slice call; /* what it begins with: "torch.ops.aten.addmm.default(primals_3" */
+	struct slice call; /* its beginning: "torch.ops.aten.addmm.default(primals_3" */
 	struct fact_loc at;
-	bool several; /* nodes of different lines are so */
+	bool several; /* nodes of different lines match */
 };
 struct search {
 	struct facts *f;
@@ -19,7 +19,8 @@ struct search {
 	uint32_t n;
 };
 
-/* "<eval_with_key>.3:12 in forward: addmm = torch.ops.aten.addmm.default(primals_3, x, t);  primals_3 = None": the graph as it ran. */
+/* "<eval_with_key>.3:12 in forward: addmm = torch.ops.aten.addmm.default(primals_3, x, t);  primals_3 = None": a frame of the graph that
+ * ran. */
 static bool ran_node(struct slice frames, struct wanted *w)
 {
 	struct slice line, code = {0};
@@ -31,8 +32,8 @@ static bool ran_node(struct slice frames, struct wanted *w)
 	return w->call.n > 3;
 }
 
-/* The operator that a message names: AOTAutograd's of a gradient that is missing, Inductor's of a lowering that failed,
- * that of a fake kernel that was wrong. */
+/* The operator that a message names: AOTAutograd's of a missing gradient, Inductor's of a failed lowering, that of a wrong fake
+ * kernel. */
 static bool named_operator(struct facts *f, struct slice reason, struct wanted *w)
 {
 	struct slice op = slice_until(slice_behind(reason, "Trying to backward through "), " but no autograd formula");
@@ -57,7 +58,7 @@ static void look_for(struct search *s, uint32_t failure)
 		last = line;
 	const char *colon = slice_chr(last, ':');
 	if (colon && srcloc_is_user(slice_of(last.p, (size_t)(colon - last.p))))
-		return; /* the program's own line raises it: an operator of its own */
+		return; /* the program's own line raises it: a custom operator */
 	if (s->n < WANTED && (ran_node(facts_text(s->f, r->frames), &w) || named_operator(s->f, facts_text(s->f, r->reason), &w)))
 		s->w[s->n++] = w;
 }
@@ -116,7 +117,7 @@ void locate_nodes(struct facts *f)
 		struct trace_hooks hooks = {.ctx = &s, .record = on_record, .threads = 1, .in_part = true};
 		s.t = &t;
 		trace_init(&t, name, NULL);
-		trace_read(&t, &hooks, &err); /* it was read before: what it has now is taken */
+		trace_read(&t, &hooks, &err); /* it was read before: whatever it has now is used */
 		trace_release(&t);
 	}
 	for (uint32_t i = 0; i < s.n; i++)

@@ -1,7 +1,7 @@
 /* order.c - findings by what they cost (order.h). */
 #include "run/diagnose/order.h"
 
-#define GUARD_US_MOST 20.0 /* a guard that takes longer was measured while something else ran */
+#define GUARD_US_MOST 20.0 /* a slower guard was measured while something else ran */
 
 /* ---- guards at run time ---- */
 
@@ -25,7 +25,7 @@ double guards_call_us(const struct explanation *x, uint32_t compile)
 
 /* ---- the order ---- */
 
-/* Seconds of compiling and of ORDER_CALLS calls. */
+/* Seconds of compile time and of ORDER_CALLS calls. */
 static double weight(const struct finding *g)
 {
 	return (g->seconds > 0 ? g->seconds : 0) + (g->call_us > 0 ? g->call_us : 0) * 1e-6 * ORDER_CALLS;

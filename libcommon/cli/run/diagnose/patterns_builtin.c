@@ -1,4 +1,4 @@
-/* patterns_builtin.c - the patterns that are part of the program. */
+/* patterns_builtin.c - the patterns that are built into the program. */
 #include "run/patterns/patterns.h"
 #include "base/html/html.h"
 

@@ -1,4 +1,4 @@
-/* place.c - the user's own line: the innermost frame that is neither torch's nor an installed package's. */
+/* place.c - the user's own line: the innermost frame that belongs neither to torch nor to an installed package. */
 #include "run/diagnose/finding.h"
 
 void explain_add_place(struct buf *b, const struct explanation *x, const struct fact_loc *loc)
@@ -12,7 +12,7 @@ void explain_add_place(struct buf *b, const struct explanation *x, const struct 
 	struct slice of;
 	uint32_t behind;
 	if (facts_resume_name(function, &of, &behind))
-		buf_addf(b, " in %.*s behind line %u", SL(of), behind);
+		buf_addf(b, " in %.*s after line %u", SL(of), behind);
 	else if (function.n)
 		buf_addf(b, " in %.*s", SL(function));
 }
@@ -42,7 +42,7 @@ bool explain_frame(struct slice *frames, struct srcloc *at)
 		return false;
 	if (at->form != SRCLOC_AT || at->code.n)
 		return true;
-	/* "app/m.py:5 in f: y = g(x)" of a model's frames: the code is on the line itself. */
+	/* "app/m.py:5 in f: y = g(x)" of facts: the code is on the line itself. */
 	struct slice line = slice_first_line(slice_of(at->file.p, (size_t)(before.p + before.n - at->file.p)));
 	const char *code = at->func.n ? at->func.p + at->func.n : line.p + line.n;
 	if (code + 2 < line.p + line.n && !memcmp(code, ": ", 2))
@@ -52,7 +52,7 @@ bool explain_frame(struct slice *frames, struct srcloc *at)
 
 static bool is_own(struct slice file) { return file.n && srcloc_origin(file) == SRCLOC_USER; }
 
-/* Below "from user code:" stand the frames of what was compiled, else it is the whole stack. */
+/* The frames of the compiled code follow "from user code:"; without it, it is the whole stack. */
 static bool innermost(struct slice frames, struct srcloc *own)
 {
 	struct srcloc at;
@@ -81,7 +81,7 @@ void explain_own_lines(struct explanation *x)
 		struct srcloc own;
 		if (g->into != NONE || is_own(explain_text(x, g->loc.file)))
 			continue;
-		/* What is compiled may be a package's altogether: then who called it. */
+		/* All of the compiled code may be a package's: then the line that called it. */
 		struct slice caller = g->compile == NONE ? slice_of(NULL, 0) : explain_text(x, x->facts->compile[g->compile].stack);
 		if (!explain_own_line(g->frames, &own) && !explain_own_line(caller, &own))
 			continue;

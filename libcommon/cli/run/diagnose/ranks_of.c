@@ -1,4 +1,4 @@
-/* ranks_of.c - of a run of several ranks: on which of them a finding is. */
+/* ranks_of.c - which ranks of a run a finding is on. */
 #include "run/diagnose/finding.h"
 
 enum { RANKS_NAMED = 64 };
@@ -42,7 +42,7 @@ void explain_count_ranks(struct explanation *x)
 			x->slowest = i;
 }
 
-/* What is of the run as a whole (caches, times) is of all. */
+/* Findings about the whole run (caches, times) are on all ranks. */
 void explain_ranks(struct explanation *x)
 {
 	for (uint32_t i = 0; i < x->n_finding; i++)

@@ -1,9 +1,9 @@
-/* recompiles.c - recompiles by frame: what changed, when, and what to do about it.
+/* recompiles.c - recompiles by frame: what changed, when, and how to fix it.
  *
  * Guards are read as torch 2.13 prints them (torch/_dynamo/guards.py, get_guard_fail_reason; torch/csrc/dynamo/guards.cpp for
  * tensors): "tensor 'x' size mismatch at index 0. expected 3, actual 5", "n == 2", "not extra", "len(x) == 3",
  * "___check_type_id(mode, 943), type=<class 'app.Slow'>", "GLOBAL_STATE changed: grad_mode", "2 <= x.size()[0] <= 64";
- * names have L['x'] around them in older torch.
+ * older torch writes names as L['x'].
  */
 #include <ctype.h>
 
@@ -13,11 +13,11 @@
 #include "base/chain.h"
 #include "base/text.h"
 
-enum { CLIP = 200, ADVICE = 5 }; /* bytes of a text of the input in a line of ours */
+enum { CLIP = 200, ADVICE = 5 }; /* most bytes of quoted input in one of our lines */
 
 /* ---- one guard in words ---- */
 
-/* Returns what stands between a and b in s, or nothing. */
+/* The text between a and b in s, or an empty slice. */
 static struct slice between(struct slice s, const char *a, const char *b)
 {
 	const char *from = slice_find(s, a);
@@ -28,7 +28,7 @@ static struct slice between(struct slice s, const char *a, const char *b)
 	return to ? slice_of(rest.p, (size_t)(to - rest.p)) : b ? slice_of(NULL, 0) : slice_trim(rest);
 }
 
-/* L['x'] and G['x'] are x; a closure's cell stays as it is. */
+/* L['x'] and G['x'] become x; a closure's cell stays as it is. */
 struct slice plain_name(struct slice s)
 {
 	s = slice_trim(s);
@@ -38,7 +38,7 @@ struct slice plain_name(struct slice s)
 	return s;
 }
 
-/* The same inside of an expression: len(G['SEEN']) == 2 is len(SEEN) == 2. */
+/* The same inside an expression: len(G['SEEN']) == 2 becomes len(SEEN) == 2. */
 struct slice plain_names(struct explanation *x, struct slice s)
 {
 	LOCAL_BUF b = {0};
@@ -87,10 +87,10 @@ static void size_advice(struct explanation *x, struct slice name, struct slice d
 {
 	w->fix = explain_textf(x, "torch._dynamo.mark_dynamic(%.*s, %.*s)    # before the first call\ntorch.compile(f, dynamic=True)",
 			       SLN(name, CLIP), SLN(dim, CLIP));
-	w->hint = explain_textf(x, "pad or bucket dim %.*s to a few sizes where it must stay static", SLN(dim, CLIP));
+	w->hint = explain_textf(x, "Pad or bucket dim %.*s to a few sizes where it must stay static.", SLN(dim, CLIP));
 }
 
-/* "tensor 'x' size mismatch at index 0. expected 3, actual 5" and its like. */
+/* "tensor 'x' size mismatch at index 0. expected 3, actual 5" and the like. */
 static bool tensor_guard(struct explanation *x, struct slice g, struct guard_words *w)
 {
 	struct slice name = plain_name(between(g, "tensor '", "' ")), what = between(g, "' ", " mismatch");
@@ -106,26 +106,26 @@ static bool tensor_guard(struct explanation *x, struct slice g, struct guard_wor
 		if (size)
 			size_advice(x, name, dim, w);
 		else
-			w->fix = explain_textf(x, "%.*s = %.*s.contiguous()    # before the call, so that its strides are always the same",
+			w->fix = explain_textf(x, "%.*s = %.*s.contiguous()    # before the call, so that its strides never change",
 					       SLN(name, CLIP), SLN(name, CLIP));
 		return true;
 	}
 	if (slice_is(what, "requires_grad")) {
 		w->kind = GUARD_GRAD;
-		w->change =
-		    explain_textf(x, "%.*s %s gradient now", SLN(name, CLIP), slice_find(g, "requires_grad=0") ? "needs a" : "needs no");
-		w->fix =
-		    explain_textf(x, "pass %.*s.detach() where no gradient is wanted, or call it with one setting always", SLN(name, CLIP));
+		w->change = explain_textf(x, "%.*s now %s", SLN(name, CLIP),
+					  slice_find(g, "requires_grad=0") ? "requires grad" : "does not require grad");
+		w->fix = explain_textf(x, "Pass %.*s.detach() where you need no gradient, or always pass it with the same requires_grad.",
+				       SLN(name, CLIP));
 		return true;
 	}
 	w->kind = slice_is(what, "dtype") ? GUARD_DTYPE : slice_is(what, "rank") ? GUARD_RANK : GUARD_TENSOR;
 	w->change = explain_textf(x, "%.*s of %.*s: %.*s -> %.*s", SLN(what, CLIP), SLN(name, CLIP), SLN(old, CLIP), SLN(new, CLIP));
 	if (w->kind == GUARD_DTYPE)
-		w->fix = explain_textf(x, "%.*s = %.*s.to(dtype)    # one dtype at this border", SLN(name, CLIP), SLN(name, CLIP));
+		w->fix = explain_textf(x, "%.*s = %.*s.to(dtype)    # keep one dtype at this boundary", SLN(name, CLIP), SLN(name, CLIP));
 	else if (w->kind == GUARD_RANK)
-		w->hint =
-		    explain_textf(x, "the number of dims is always a constant: %.*s.reshape(...) to one rank, or two compiled functions",
-				  SLN(name, CLIP));
+		w->hint = explain_textf(
+		    x, "The number of dims is always a constant: use %.*s.reshape(...) to get one rank, or compile two functions.",
+		    SLN(name, CLIP));
 	return true;
 }
 
@@ -137,10 +137,10 @@ static bool state_guard(struct explanation *x, struct slice g, struct guard_word
 	w->kind = GUARD_STATE;
 	w->change = explain_textf(x, "global state: %.*s", SLN(what, CLIP));
 	if (slice_starts(what, "grad_mode"))
-		w->fix = SLICE("call it under the same grad mode always (one torch.no_grad() or torch.inference_mode() around evaluation): "
-			       "two variants are the price of using both");
+		w->fix = SLICE("Always call it in the same grad mode (one torch.no_grad() or torch.inference_mode() around evaluation): "
+			       "using both costs two variants.");
 	else
-		w->hint = explain_textf(x, "set %.*s once, before the first call", SLN(what, CLIP));
+		w->hint = explain_textf(x, "Set %.*s once, before the first call.", SLN(what, CLIP));
 	return true;
 }
 
@@ -155,16 +155,16 @@ static bool identity_guard(struct explanation *x, const struct fact_recompile *r
 	w->kind = type ? GUARD_TYPE : GUARD_OBJECT;
 	if (type) {
 		w->change = new.n &&old.n ? explain_textf(x, "type of %.*s: %.*s -> %.*s", SLN(name, CLIP), SLN(old, CLIP), SLN(new, CLIP))
-			    : new.n       ? explain_textf(x, "type of %.*s is %.*s now", SLN(name, CLIP), SLN(new, CLIP))
+			    : new.n       ? explain_textf(x, "type of %.*s is now %.*s", SLN(name, CLIP), SLN(new, CLIP))
 					  : explain_textf(x, "type of %.*s", SLN(name, CLIP));
-		w->hint =
-		    explain_textf(x, "one compiled function per type, or decide on %.*s outside of the compiled one", SLN(name, CLIP));
+		w->hint = explain_textf(x, "Use one compiled function per type, or decide on %.*s outside the compiled function.",
+					SLN(name, CLIP));
 		return true;
 	}
-	w->change = explain_textf(x, "%.*s is another object%s%.*s", SLN(name, CLIP), new.n ? " now, of type " : "", SLN(new, CLIP));
+	w->change = explain_textf(x, "%.*s is a different object%s%.*s", SLN(name, CLIP), new.n ? ", of type " : "", SLN(new, CLIP));
 	w->hint = explain_textf(x,
-				"make %.*s once, outside of the loop, and pass the same object: a lambda, partial or instance made anew is "
-				"a new variant",
+				"Create %.*s once, outside the loop, and pass the same object: each new lambda, partial or instance is "
+				"a new variant.",
 				SLN(name, CLIP));
 	return true;
 }
@@ -172,7 +172,7 @@ static bool identity_guard(struct explanation *x, const struct fact_recompile *r
 /* SEEN of "len(G['SEEN']) == 2", "not G['SEEN']" */
 static struct slice name_of_global(struct slice g) { return between(g, "G['", "']"); }
 
-/* "no longer true: len(self.history) == 1" is about self.history: nobody passes that. */
+/* "no longer true: len(self.history) == 1" is about self.history, which is not an argument. */
 static struct slice name_of_self(struct slice change)
 {
 	const char *at = slice_find(change, "self.");
@@ -183,33 +183,33 @@ static struct slice name_of_self(struct slice change)
 	return slice_of(s.p, n);
 }
 
-/* A constant of the graph that is to be an input: a float or an int, of a module or an optimizer, a global or an argument. */
+/* A constant of the graph that should be an input: a float or an int of a module or an optimizer, a global or an argument. */
 static void number_advice(struct explanation *x, struct slice g, struct slice left, struct slice right, struct guard_words *w)
 {
 	bool attribute = slice_chr(left, '.') != NULL;
 	if (slice_find(left, "param_groups[")) {
 		struct slice key = between(slice_of(left.p + 1, left.n - 1), "['", "']");
-		w->fix = explain_textf(x,
-				       "%.*s=torch.tensor(%.*s) where the optimizer is made, and fill_() for a new value    # a number is "
-				       "a constant of the graph",
-				       SLN(key, CLIP), SLN(right, CLIP));
-	} else if (is_float(right)) {
-		w->fix = explain_textf(
-		    x, "%.*s = torch.tensor(%.*s)    # a float is a constant of the graph at first; as a tensor it is an input",
-		    SLN(left, CLIP), SLN(right, CLIP));
-	} else if (attribute) {
 		w->fix =
 		    explain_textf(x,
-				  "%.*s counts or changes in the module: keep it in a tensor (register_buffer), or out of forward\n"
-				  "torch._dynamo.config.allow_unspec_int_on_nn_module = True    # an int of a module is no constant then",
-				  SLN(left, CLIP));
-	} else if (name_of_global(g).n) { /* dynamic=True makes no symbol of a global */
+				  "%.*s=torch.tensor(%.*s) where the optimizer is created, and fill_() for a new value    # a number is "
+				  "a constant of the graph",
+				  SLN(key, CLIP), SLN(right, CLIP));
+	} else if (is_float(right)) {
+		w->fix = explain_textf(x, "%.*s = torch.tensor(%.*s)    # a float starts as a constant of the graph; a tensor is an input",
+				       SLN(left, CLIP), SLN(right, CLIP));
+	} else if (attribute) {
+		w->fix = explain_textf(
+		    x,
+		    "%.*s counts or changes in the module: keep it in a tensor (register_buffer), or change it outside forward.\n"
+		    "torch._dynamo.config.allow_unspec_int_on_nn_module = True    # then an int of a module is not a constant",
+		    SLN(left, CLIP));
+	} else if (name_of_global(g).n) { /* dynamic=True does not make a global a symbol */
 		w->fix =
-		    explain_textf(x, "%.*s = torch.tensor(%.*s): an int is a constant of the graph", SLN(left, CLIP), SLN(right, CLIP));
+		    explain_textf(x, "%.*s = torch.tensor(%.*s)    # an int is a constant of the graph", SLN(left, CLIP), SLN(right, CLIP));
 	} else {
 		w->fix = explain_textf(x,
-				       "torch.compile(f, dynamic=True): an int is a constant of the graph at first\n"
-				       "%.*s = torch.tensor(%.*s)    # as a tensor it is an input",
+				       "torch.compile(f, dynamic=True)    # an int starts as a constant of the graph\n"
+				       "%.*s = torch.tensor(%.*s)    # a tensor is an input",
 				       SLN(left, CLIP), SLN(right, CLIP));
 	}
 }
@@ -223,11 +223,11 @@ static void value_guard(struct explanation *x, const struct fact_recompile *r, s
 	if (slice_find(g, ".size()[") || slice_find(g, ".stride()[") || slice_find(g, ".storage_offset()")) {
 		w->kind = GUARD_SHAPE;
 		w->change = explain_textf(x, "no longer true: %.*s", SLN(plain_names(x, g), CLIP));
-		w->hint =
-		    is || slice_find(g, " != ") || slice_find(g, "Eq(") || slice_find(g, "Ne(")
-			? SLICE("a branch or an operation on this size has split the range: see `--show shapes` for the line that did")
-			: SLICE("sizes 0 and 1 are always variants of their own: torch._dynamo.mark_unbacked(x, dim) avoids that, or keep "
-				"the size out of it");
+		w->hint = is || slice_find(g, " != ") || slice_find(g, "Eq(") || slice_find(g, "Ne(")
+			      ? SLICE("A branch or an operation on this size split its range: `--show shapes` names the line.")
+			      : SLICE("Sizes 0 and 1 always get their own variants: torch._dynamo.decorators.mark_unbacked(x, dim) avoids "
+				      "that, or avoid "
+				      "those sizes.");
 		return;
 	}
 	if (slice_starts(g, "not ") || slice_starts(g, "len(") || slice_find(g, " in ") || slice_find(g, "dict_keys") ||
@@ -236,18 +236,18 @@ static void value_guard(struct explanation *x, const struct fact_recompile *r, s
 		w->change = explain_textf(x, "no longer true: %.*s", SLN(plain_names(x, g), CLIP));
 		struct slice own = name_of_global(g).n ? name_of_global(g) : name_of_self(w->change);
 		if (own.n)
-			w->fix = explain_textf(x, "where the compiled function itself changes %.*s (append, update): do that outside of it",
+			w->fix = explain_textf(x, "If the compiled function itself changes %.*s (append, update), move that out of it.",
 					       SLN(own, CLIP));
 		else
-			w->fix = SLICE("pass a container of the same length and keys always, or a tensor instead of a list of them");
+			w->fix = SLICE("Always pass a container of the same length and keys, or one tensor instead of a list of tensors.");
 		return;
 	}
 	if (!is) {
 		w->kind = GUARD_OTHER;
 		w->change = explain_textf(x, "no longer true: %.*s", SLN(plain_names(x, g), CLIP));
 		if (slice_find(g, " <= ") || slice_find(g, " < ") || slice_find(g, " != "))
-			w->hint = SLICE("a comparison in the program has split the range of this number: each side is a graph of its own. "
-					"`--show shapes` has the line");
+			w->hint = SLICE("A comparison in the program split the range of this number: each side gets its own graph. "
+					"`--show shapes` names the line.");
 		return;
 	}
 	left = plain_name(slice_of(g.p, (size_t)(is - g.p)));
@@ -257,9 +257,9 @@ static void value_guard(struct explanation *x, const struct fact_recompile *r, s
 	if (is_float(right) || is_int(right)) {
 		number_advice(x, g, left, right, w);
 	} else {
-		w->hint =
-		    explain_textf(x, "%.*s is a constant of the graph: few values are fine, else decide outside of the compiled function",
-				  SLN(left, CLIP));
+		w->hint = explain_textf(
+		    x, "%.*s is a constant of the graph: a few values are fine, otherwise decide outside the compiled function.",
+		    SLN(left, CLIP));
 	}
 }
 
@@ -273,13 +273,13 @@ static bool backend_guard(struct explanation *x, struct slice g, struct guard_wo
 	struct slice was = between(old, "compiler='", "'"), is = between(new, "compiler='", "'");
 	w->kind = GUARD_STATE;
 	if (slice_eq(old, new))
-		w->change = explain_textf(x, "backend of torch.compile: %.*s, made anew", SLN(was.n ? was : old, CLIP));
+		w->change = explain_textf(x, "backend of torch.compile: a new %.*s object", SLN(was.n ? was : old, CLIP));
 	else if (was.n && is.n && !slice_eq(was, is))
 		w->change = explain_textf(x, "backend of torch.compile: %.*s -> %.*s", SLN(was, CLIP), SLN(is, CLIP));
 	else
 		w->change = explain_textf(x, "backend of torch.compile: %.*s -> %.*s", SLN(old, CLIP), SLN(new, CLIP));
-	w->hint = SLICE("call torch.compile once, with one backend object, and keep what it returns: "
-			"a lambda or partial is another one each time");
+	w->hint = SLICE("Call torch.compile once, with one backend object, and keep what it returns: "
+			"a lambda or partial is a new object each time.");
 	return true;
 }
 
@@ -289,11 +289,11 @@ struct guard_words guard_words(struct explanation *x, const struct fact_recompil
 	struct slice g = slice_trim(explain_text(x, r->guard));
 	/* torch 2.13: _dynamo/guards.py, get_guard_fail_reason_helper; the reason is empty before that */
 	if (!g.n || slice_starts(g, "Unexpected recompilation: ")) {
-		w.change = g.n ? SLICE("torch does not know which guard failed: asked again, all pass")
+		w.change = g.n ? SLICE("torch does not know which guard failed: all passed when it checked again")
 			       : SLICE("the log does not say which guard failed");
-		w.hint =
-		    SLICE("known with an empty reason: torch.compile was called again with another backend= (pytorch#154707), the call is "
-			  "inside of a TorchDispatchMode (pytorch#144787)");
+		w.hint = SLICE("Known causes of an empty reason: torch.compile was called again with another backend= (pytorch#154707), or "
+			       "the call is "
+			       "inside a TorchDispatchMode (pytorch#144787).");
 		return w;
 	}
 	if (!backend_guard(x, g, &w) && !tensor_guard(x, g, &w) && !state_guard(x, g, &w) && !identity_guard(x, r, g, &w))
@@ -317,7 +317,7 @@ static void add_step(struct explanation *x, struct frame_view *v, uint32_t compi
 	v->n++;
 }
 
-/* The fixes (or hints) of a frame's steps, each once; of a value that changed at each step, the first's. */
+/* The fixes (or hints) of a frame's steps, each once; for a value that changed at every step, the first one's. */
 static struct slice frame_advice(struct explanation *x, const struct frame_view *v, bool hints)
 {
 	OWNED(intern_release) struct intern said = {0};
@@ -358,7 +358,7 @@ static struct slice function_name(struct explanation *x, const struct fact_loc *
 	struct slice s = explain_text(x, loc->function), of;
 	uint32_t line;
 	if (facts_resume_name(s, &of, &line))
-		return explain_textf(x, "the rest of %.*s behind line %u", SLN(of, CLIP), line);
+		return explain_textf(x, "the rest of %.*s after line %u", SLN(of, CLIP), line);
 	return s.n ? s : SLICE("a function");
 }
 
@@ -370,15 +370,15 @@ static void describe_limit(struct explanation *x, struct finding *r, const struc
 	r->in_python = true;
 	r->src = limit->src;
 	r->title =
-	    explain_textf(x, "%srecompile limit of %llu reached: %.*s runs in eager from then on", limit->accumulated ? "accumulated " : "",
+	    explain_textf(x, "%s limit of %llu reached: %.*s now runs in eager", limit->accumulated ? "Accumulated recompile" : "Recompile",
 			  (unsigned long long)limit->limit, SLN(function_name(x, &row->loc), CLIP));
-	/* The compilation that met the limit made none. */
+	/* The compilation that hit the limit made no variant. */
 	uint32_t made = row->n > limit->limit && limit->limit && !limit->accumulated ? (uint32_t)limit->limit : row->compiles;
-	r->cost = explain_textf(x, "%u compiled variant%s, then no compiled code for new cases", made, plural(made));
+	r->cost = explain_textf(x, "%u compiled variant%s, then eager for new cases", made, plural(made));
 	r->why = limit->reason != NONE ? explain_text(x, limit->reason) : r->why;
 }
 
-/* Training and evaluation are two graphs of one function, once each. */
+/* Training and evaluation are two graphs of one function, each compiled once. */
 static bool frame_train_and_eval(const struct explanation *x, const struct frame_view *v)
 {
 	unsigned n = 0, other = 0;
@@ -405,12 +405,12 @@ static void describe(struct explanation *x, struct frame_view *v, const struct f
 	r->compile = x->step[v->first].compile;
 	r->count = row->recompiles;
 	r->seconds = row->seconds;
-	r->call_us = r->compile == NONE ? -1 : guards_call_us(x, r->compile); /* those of another variant come before */
+	r->call_us = r->compile == NONE ? -1 : guards_call_us(x, r->compile); /* another variant's guards are checked first */
 	r->id = limit ? SLICE("recompile-limit") : SLICE("recompile");
 	r->evidence = changes;
 	r->cause = cause;
 	if (!changes.n) {
-		r->why = SLICE("the log does not say which guards failed");
+		r->why = SLICE("The log does not say which guards failed.");
 		r->next = SLICE("TORCH_LOGS=recompiles python app.py");
 	}
 	r->fix = frame_advice(x, v, false);
@@ -432,7 +432,7 @@ static void describe(struct explanation *x, struct frame_view *v, const struct f
 		r->cost = explain_textf(x, "%u recompile%s", row->recompiles, plural(row->recompiles));
 }
 
-/* One frame: its compilations in order, each with the recompile that led to it. of: the first recompile of each compilation. */
+/* One frame: its compilations in order, each with the recompile that caused it. of: the first recompile of each compilation. */
 static void add_frame(struct explanation *x, const struct fact_frame *row, const uint32_t *of, const struct chain *symbols)
 {
 	const struct facts *f = x->facts;

@@ -1,8 +1,8 @@
-/* recompiles.h - a guard that failed, in words: what changed, of what kind, and what to do.
+/* recompiles.h - a failed guard in words: what changed, its kind, and what to do.
  *
  *     struct guard_words w = guard_words(&x, &f->recompile[i]);
  *     w.change     "size of x at dim 0: 3 -> 5"
- *     w.fix        lines, best first; as tried (tests/live/fixes); empty where nothing general can be said
+ *     w.fix        lines, best first; tried in tests/live/fixes; empty if there is no general advice
  *     w.hint       what may help
  */
 #ifndef PT2_RECOMPILES_H
@@ -30,15 +30,15 @@ struct guard_words {
 	struct slice change, fix, hint;
 };
 FOR_TESTS struct guard_words guard_words(struct explanation *x, const struct fact_recompile *r);
-/* L['x'] and G['x'] are x to the program. */
+/* L['x'] and G['x'] are x in the program. */
 struct slice plain_name(struct slice s);
-struct slice plain_names(struct explanation *x, struct slice s); /* wherever they stand in it */
+struct slice plain_names(struct explanation *x, struct slice s); /* anywhere in it */
 
 /* changes.c: "STEP" of "STEP is no longer 1", "size of x at dim 0" of "size of x at dim 0: 4 -> 6". */
 struct slice what_changed(struct slice change);
-/* What changed at the steps of a frame: "size of x at dim 0: 4 -> 6 -> 8, type of mode: A -> B, ..."; empty: the log does not say. */
+/* What changed at the steps of a frame: "size of x at dim 0: 4 -> 6 -> 8, type of mode: A -> B, ..."; empty: unknown. */
 struct slice frame_cause(struct explanation *x, const struct frame_view *v);
-/* All that changed is what torch makes dynamic after it has changed once. symbols: rows of facts.symbol by compilation. */
+/* Only things changed that torch makes dynamic after their first change. symbols: rows of facts.symbol by compilation. */
 bool frame_first_dynamic(const struct explanation *x, const struct frame_view *v, const struct chain *symbols);
 
 #endif

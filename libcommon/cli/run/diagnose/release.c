@@ -1,4 +1,4 @@
-/* release.c - lines of tables that are of some releases, and fixes that another torch does not know. */
+/* release.c - lines of tables that apply to some releases only, and fixes that this torch does not know. */
 #include "run/diagnose/release.h"
 
 #include "base/json.h"
@@ -10,7 +10,7 @@
 const char *const release_module[CONFIG_TEXTS] = {"torch._dynamo.config", "torch._inductor.config", "torch._functorch.config",
 						  "torch.compiler.config"};
 
-/* 15 of "2.15" and "2.15.0+cu132"; 0 when it is no version. */
+/* 15 of "2.15" and "2.15.0+cu132"; 0 if it is not a version. */
 static unsigned minor_of(struct slice version)
 {
 	unsigned minor = 0;
@@ -40,7 +40,7 @@ unsigned release_known(struct slice head, unsigned minor)
 	return best;
 }
 
-/* Returns the oldest newer release that the first line names; this one where there is none. */
+/* The oldest newer release that the first line names, else this one. */
 static unsigned next_release(struct slice head, unsigned minor)
 {
 	unsigned m = 0;
@@ -86,7 +86,7 @@ static void read_settings(const struct facts *f, struct intern *settings)
 		}
 }
 
-/* Logs of torch 2.9 and older do not say whose they are: the release whose defaults most of their settings are; 0: they have none. */
+/* Logs of torch 2.9 and older do not name their release: the one whose defaults match most of their settings; 0: no settings. */
 static unsigned release_by_settings(const struct facts *f)
 {
 	struct slice rest = share_file("explain/defaults.txt"), head, line;
@@ -120,7 +120,7 @@ unsigned release_of(const struct facts *f)
 
 static bool is_name(char c) { return isalnum((unsigned char)c) || c == '_'; }
 
-/* The whole name: torch.compiler.x is not in "torch.compiler.xy". */
+/* The whole name: torch.compiler.x does not match "torch.compiler.xy". */
 static bool names(struct slice line, struct slice name)
 {
 	for (struct slice rest = line;;) {
@@ -166,7 +166,7 @@ struct slice release_lines(struct slice text, struct slice missing, struct buf *
 			buf_adds(tmp, tmp->len ? "\n" : "");
 			buf_add_slice(tmp, line);
 		}
-	return tmp->len + 1 >= text.n ? text : buf_slice(tmp); /* less by a last newline: the same */
+	return tmp->len + 1 >= text.n ? text : buf_slice(tmp); /* only a final newline less: the same */
 }
 
 static void keep_lines(struct explanation *x, struct slice *text, struct slice missing)

@@ -1,14 +1,14 @@
-/* shapes.c - dynamic shapes: each symbol once per compile id with all that bounded it, and what a person should change.
+/* shapes.c - dynamic shapes: each symbol once per compile id with everything that bounded it, and what a person should change.
  *
- * Findings: a symbol that became a constant, a size of 0 or 1, a decision on data that is not there when compiling, a violated
- * constraint, an operator without a good fake kernel. A guard that only holds (s77 <= 4096) is none.
+ * Findings: a symbol that was specialized to a constant, a size of 0 or 1, a decision on data that does not exist at compile time, a
+ * violated constraint, an operator without a good fake kernel. A guard that simply holds (s77 <= 4096) is not a finding.
  */
 #include "base/sym/symsize.h"
 #include "run/diagnose/recompiles.h"
 #include "run/diagnose/cause.h"
 #include "run/symbols.h"
 
-enum { CLIP = 200 }; /* bytes of a text of the input in a line of ours */
+enum { CLIP = 200 }; /* most bytes of quoted input in one of our lines */
 
 /* ---- views ---- */
 
@@ -70,7 +70,7 @@ static bool integer(struct slice s, int64_t *v)
 	return true;
 }
 
-/* "s77 <= 4096", "2 <= s77", "Eq(s77, 6)": what it leaves of the symbol's range. Others say nothing of it alone. */
+/* "s77 <= 4096", "2 <= s77", "Eq(s77, 6)": what it leaves of the symbol's range. Other forms are not about this symbol alone. */
 static bool range_of(struct slice expr, struct slice name, struct symrange *out)
 {
 	static const struct {
@@ -112,7 +112,7 @@ static bool range_of(struct slice expr, struct slice name, struct symrange *out)
 	return false;
 }
 
-/* The range after all bounds: what was known at first, less what the guards leave out; "= s77" when another took its place. */
+/* The range after all bounds: the initial one minus what guards exclude; "= s77" when another symbol replaced it. */
 static void learn(struct explanation *x, struct symbol_view *v)
 {
 	struct symrange r = SYMRANGE_ALL, only, both;
@@ -176,9 +176,9 @@ static void add_views(struct explanation *x)
 	free(j.pair);
 }
 
-/* ---- what sources are called in the program ---- */
+/* ---- names of sources in the program ---- */
 
-/* "L['x'].size()[0]": x and 0. False: it is no size of a tensor that has a name. */
+/* "L['x'].size()[0]": x and 0. False: it is not a size of a named tensor. */
 static bool size_source(struct slice source, struct slice *name, struct slice *dim)
 {
 	const char *size = slice_find(source, ".size()[");
@@ -192,9 +192,9 @@ static bool size_source(struct slice source, struct slice *name, struct slice *d
 	return slice_chr(*dim, ']') == NULL;
 }
 
-enum { FINDINGS_MAX = 500 }; /* a hostile log has a rule broken at a million lines */
+enum { FINDINGS_MAX = 500 }; /* a hostile log may break a rule at a million lines */
 
-/* A finding of the same rule at the same place, so that compilations of one line are told together. */
+/* A finding of the same rule at the same place is reused, so that compilations of one line are reported together. */
 static struct finding *same_finding(struct explanation *x, uint32_t from, const char *id, const struct fact_loc *loc, struct slice title)
 {
 	for (uint32_t i = from; i < x->n_finding; i++) {
@@ -254,17 +254,17 @@ static struct slice special_hint(struct explanation *x, struct slice source, str
 		source = plain_names(x, source);
 		return explain_textf(
 		    x,
-		    "where %.*s has few values: nothing, each is a graph of its own\n"
-		    "pass it as a tensor (torch.tensor(%.*s)) where it is only computed with: an int that decides a shape, a loop or a "
-		    "branch is a constant",
+		    "If %.*s has few values, leave it: each gets its own graph.\n"
+		    "Pass it as a tensor (torch.tensor(%.*s)) if it is only used in arithmetic: an int that decides a shape, a loop or a "
+		    "branch stays a constant.",
 		    SLN(source, CLIP), SLN(source, CLIP));
 	}
 	return explain_textf(
 	    x,
-	    "%s\ntorch._dynamo.mark_static(%.*s, %.*s)    # if it may be a constant: no symbol is made then\n"
-	    "torch._dynamo.mark_dynamic(%.*s, %.*s)    # if it may not: a line that fixes it is an error then, not a silent recompile",
-	    branch ? "take the branch on the size out of the compiled function, or write it without a comparison for equality"
-		   : "write the line without a constant size (-1 in reshape, sizes from x.shape, no int() of it)",
+	    "%s\ntorch._dynamo.mark_static(%.*s, %.*s)    # if it may be constant: creates no symbol\n"
+	    "torch._dynamo.mark_dynamic(%.*s, %.*s)    # if it may not: specializing it becomes an error, not a silent recompile",
+	    branch ? "Move the branch on the size out of the compiled function, or write it without an equality comparison."
+		   : "Write the line without a constant size (-1 in reshape, sizes from x.shape, no int() on it).",
 	    SLN(name, CLIP), SLN(dim, CLIP), SLN(name, CLIP), SLN(dim, CLIP));
 }
 
@@ -273,19 +273,19 @@ static void specialized(struct explanation *x, uint32_t from, uint32_t row)
 	const struct facts *f = x->facts;
 	const struct fact_bound *b = &f->bound[row];
 	struct slice source = slice_first_line(explain_text(x, b->sources)), value = explain_text(x, b->value), name, dim;
-	/* Without strict, torch.export says which line asked only where the guard is made. */
+	/* Without strict, torch.export names the line only with the guard. */
 	const struct fact_bound *guard = guard_of(f, b);
 	const struct fact_loc *loc = b->loc.file == NONE && guard ? &guard->loc : &b->loc;
 	struct slice code = explain_text(x, loc->code);
 	struct slice title = size_source(source, &name, &dim)
-				 ? explain_textf(x, "size of %.*s at dim %.*s was dynamic and became the constant %.*s", SLN(name, CLIP),
+				 ? explain_textf(x, "Size of %.*s at dim %.*s was dynamic but got specialized to %.*s", SLN(name, CLIP),
 						 SLN(dim, CLIP), SLN(value, CLIP))
-				 : explain_textf(x, "%.*s was dynamic and became the constant %.*s", SLN(source, CLIP), SLN(value, CLIP));
+				 : explain_textf(x, "%.*s was dynamic but got specialized to %.*s", SLN(source, CLIP), SLN(value, CLIP));
 	struct finding *g = shape_finding(x, from, "shape-specialized", FINDING_WARNING, loc, b->src, b->compile, title);
 	if (!g || g->count > 1)
 		return;
 	struct slice expr = guard ? explain_text(x, guard->expr) : slice_of(NULL, 0);
-	g->why = SLICE("this line needs the value itself: another value is another compilation");
+	g->why = SLICE("This line needs the value itself: each new value is a new compilation.");
 	g->evidence = explain_textf(x, "%.*s%s%.*s%s%.*s", SLN(code, CLIP), code.n ? "\n" : "", SLN(expr, CLIP), expr.n ? "\n" : "",
 				    SLN(source, CLIP));
 	g->hint = special_hint(x, source, code);
@@ -319,14 +319,15 @@ static void zero_ones(struct explanation *x, uint32_t from)
 		struct fact_loc at = r->compile != NONE ? x->facts->compile[r->compile].loc : r->loc;
 		struct finding *g =
 		    shape_finding(x, from, "shape-zero-one", FINDING_NOTE, &at, r->src, r->compile,
-				  explain_textf(x, "size of %.*s at dim %.*s is 0 or 1 in some calls", SLN(name, CLIP), SLN(dim, CLIP)));
+				  explain_textf(x, "Size of %.*s at dim %.*s is 0 or 1 in some calls", SLN(name, CLIP), SLN(dim, CLIP)));
 		if (!g || g->count > 1)
 			continue;
-		g->why = SLICE("a symbol is never 0 or 1: these sizes broadcast, so each is compiled apart, also where the dim is dynamic");
+		g->why =
+		    SLICE("A symbol is never 0 or 1: these sizes broadcast, so each is compiled separately, even if the dim is dynamic.");
 		g->evidence = explain_text(x, r->guard);
 		g->hint =
 		    explain_textf(x,
-				  "nothing, where it is one graph more\npad to 2, or leave calls with 0 or 1 rows out\n"
+				  "If it is only one more graph, leave it.\nPad to 2, or skip calls with 0 or 1 rows.\n"
 				  "torch._dynamo.decorators.mark_unbacked(%.*s, %.*s)    # before the first call: no such specialization",
 				  SLN(name, CLIP), SLN(dim, CLIP));
 	}
@@ -346,8 +347,8 @@ static void data_dependent(struct explanation *x, uint32_t from, const struct fa
 {
 	struct slice expr = explain_text(x, b->expr), value = explain_text(x, b->value), code = explain_text(x, b->loc.code);
 	struct slice title =
-	    value.n ? explain_textf(x, "a decision on data (%.*s) was taken as in the example: %.*s", SLN(expr, CLIP), SLN(value, CLIP))
-		    : explain_textf(x, "a decision on data that is not there when compiling: %.*s", SLN(expr, CLIP));
+	    value.n ? explain_textf(x, "Branch on data (%.*s) exported as in the example: %.*s", SLN(expr, CLIP), SLN(value, CLIP))
+		    : explain_textf(x, "Branch on data unknown at compile time: %.*s", SLN(expr, CLIP));
 	struct finding *g = shape_finding(x, from, value.n ? "shape-real-tensors" : "shape-data-dependent",
 					  value.n ? FINDING_WARNING : FINDING_ERROR, &b->loc, b->src, b->compile, title);
 	if (!g || g->count > 1)
@@ -356,16 +357,16 @@ static void data_dependent(struct explanation *x, uint32_t from, const struct fa
 	bool yes_no = s && slice_is(explain_text(x, s->range), "[0, 1]");
 	bool in_program = s && s->loc.file != NONE && srcloc_is_user(explain_text(x, s->loc.file));
 	struct slice made = in_program ? explain_place(x, &s->loc) : slice_of(NULL, 0);
-	g->why = value.n ? SLICE("the compiled program always goes this way, whatever the data is")
-			 : SLICE("an unbacked symbol (from .item(), nonzero, a mask) has no value while tracing");
+	g->why = value.n ? SLICE("The exported program always takes this branch, whatever the data is.")
+			 : SLICE("An unbacked symbol (from .item(), nonzero, a mask) has no value during tracing.");
 	g->evidence = explain_textf(x, "%.*s%s%s%.*s", SLN(code, CLIP), code.n && made.n ? "\n" : "",
-				    made.n ? "the symbol is made at " : "", SLN(made, CLIP));
-	struct slice check = explain_textf(x, "torch._check(%.*s)    # in the program's own names, before this line: where it always holds",
-					   SLN(expr, CLIP));
+				    made.n ? "the symbol is created at " : "", SLN(made, CLIP));
+	struct slice check =
+	    explain_textf(x, "torch._check(%.*s)    # before this line, in your own names, if it always holds", SLN(expr, CLIP));
 	g->hint =
-	    explain_textf(x, "guard_or_false(%.*s)    # of torch.fx.experimental.symbolic_shapes: where the general path is right for both",
+	    explain_textf(x, "guard_or_false(%.*s)    # from torch.fx.experimental.symbolic_shapes: if the general path is right for both",
 			  SLN(expr, CLIP));
-	static const char cond[] = "torch.cond(pred, if_true, if_false, (x,))    # both ways become part of the graph";
+	static const char cond[] = "torch.cond(pred, if_true, if_false, (x,))    # both branches become part of the graph";
 	g->fix = yes_no ? explain_textf(x, "%s\n%.*s", cond, SL(check)) : explain_textf(x, "%.*s\n%s", SL(check), cond);
 }
 
@@ -378,7 +379,7 @@ static void constraint(struct explanation *x, uint32_t row)
 	struct slice torch = explain_text(x, b->reason);
 	const struct fact_bound *before = row ? &f->bound[row - 1] : NULL;
 	if (before && before->kind == BOUND_CONSTRAINT && before->src.input == b->src.input && before->src.line == b->src.line)
-		return; /* told with the first of its message */
+		return; /* reported with the first one of its message */
 	struct finding *g = explain_finding(x, FINDING_SHAPE, FINDING_ERROR);
 	LOCAL_BUF all = {0};
 	for (uint32_t i = row; i < f->n_bound && f->bound[i].kind == BOUND_CONSTRAINT && f->bound[i].src.input == b->src.input &&
@@ -389,18 +390,18 @@ static void constraint(struct explanation *x, uint32_t row)
 		buf_add_slice(&all, explain_text(x, f->bound[i].expr));
 	}
 	g->id = SLICE("shape-constraint");
-	g->title = explain_textf(x, "constraints on dynamic sizes do not hold: %.*s", SLN(explain_text(x, b->symbol), CLIP));
+	g->title = explain_textf(x, "Constraints on dynamic sizes violated: %.*s", SLN(explain_text(x, b->symbol), CLIP));
 	g->loc = b->loc;
 	g->src = b->src;
 	g->count = 1;
 	g->compiles = facts_label(x->facts, b->compile);
 	g->compile = b->compile;
-	g->why = SLICE("what was declared dynamic is a constant, or bounded, in the program");
+	g->why = SLICE("A size declared dynamic is a constant, or bounded, in the program.");
 	g->evidence = explain_keep(x, buf_slice(&all));
 	g->torch_hint = torch; /* "n = 8*_n" */
 	g->fix = torch.n ? slice_of(NULL, 0)
-			 : SLICE("Dim.AUTO instead of Dim(...), or torch._dynamo.maybe_mark_dynamic instead of mark_dynamic: "
-				 "both may be specialized");
+			 : SLICE("Use Dim.AUTO instead of Dim(...), or torch._dynamo.maybe_mark_dynamic instead of mark_dynamic: "
+				 "both allow specialization.");
 }
 
 static void fake_kernel(struct explanation *x, const struct fact_fake_kernel *k)
@@ -409,15 +410,15 @@ static void fake_kernel(struct explanation *x, const struct fact_fake_kernel *k)
 	struct finding *g = explain_finding(x, FINDING_SHAPE, FINDING_ERROR);
 	g->id = k->missing ? SLICE("fake-kernel-missing") : SLICE("fake-kernel-mismatched");
 	g->title = k->missing ? explain_textf(x, "%.*s has no fake kernel", SLN(op, CLIP))
-			      : explain_textf(x, "the fake kernel of %.*s gives another result than the operator", SLN(op, CLIP));
+			      : explain_textf(x, "The fake kernel of %.*s disagrees with the operator", SLN(op, CLIP));
 	g->loc = k->loc;
 	g->src = k->src;
 	g->count = 1;
 	g->compiles = facts_label(x->facts, k->compile);
-	g->why = SLICE("tracing runs on sizes and dtypes alone: the fake kernel says what the operator would return");
+	g->why = SLICE("Tracing only has sizes and dtypes: the fake kernel says what the operator would return.");
 	g->evidence = explain_text(x, k->reason);
 	g->fix = explain_textf(x, "@torch.library.register_fake(\"%.*s\")", SLN(op, CLIP));
-	g->hint = explain_textf(x, "torch.library.opcheck(torch.ops.%.*s, args)    # finds what is wrong with it",
+	g->hint = explain_textf(x, "torch.library.opcheck(torch.ops.%.*s, args)    # shows what is wrong with it",
 				SLN(explain_text(x, k->op), CLIP));
 }
 

@@ -1,8 +1,8 @@
-/* times.c - where the compile time went: the run's and each compile id's parts, slowest first, and what to do about it.
+/* times.c - where the compile time went: by phase, for the run and for each compile id, slowest first, and what to do about it.
  *
- * Parts are the self times of dynamo_timed blocks (phases.h), so that they add up; what no block explains is "other". A log
- * without such events has the parts that metrics tell. A finding is made only above the thresholds below: a small program whose
- * time is mostly the C++ compiler's is as it should be.
+ * Phases are self times of dynamo_timed blocks (phases.h), so that they add up; what no block covers is "other". A log without such
+ * events has only the phases in its metrics. A finding is reported only above the thresholds below: a small program that spends most of
+ * its time in the C++ compiler is as it should be.
  */
 #include "run/metrics.h"
 #include "run/phases.h"
@@ -10,9 +10,9 @@
 #include "run/diagnose/times_part.h"
 #include "base/text.h"
 
-#define DOMINATES 0.5         /* a part of the run's compile time ... */
+#define DOMINATES 0.5         /* a share of the run's compile time ... */
 #define DOMINATES_SECONDS 5.0 /* ... and at least this long */
-#define OVERHEAD 0.1          /* garbage collection, logging, attempts given up */
+#define OVERHEAD 0.1          /* garbage collection, logging, abandoned attempts */
 #define OVERHEAD_SECONDS 1.0
 #define RECOMPILES 0.3        /* of the run's compile time */
 #define GUARDS_SLOW_US 1000.0 /* one evaluation of the guards of a compiled function */
@@ -21,8 +21,8 @@ enum { IDS_SHOWN = 20 };
 /* ---- sums ---- */
 
 struct sums {
-	double (*part)[TIME_PART_COUNT];   /* by row of facts.compile; the last is the run */
-	double (*beside)[TIME_PART_COUNT]; /* what ran beside something that is counted */
+	double (*part)[TIME_PART_COUNT];   /* by row of facts.compile; the last row is the run */
+	double (*beside)[TIME_PART_COUNT]; /* what ran in parallel with something that is counted */
 	uint64_t (*calls)[TIME_PART_COUNT];
 	uint32_t n;
 	double seconds; /* the run's */
@@ -36,7 +36,7 @@ static double whole(const double part[TIME_PART_COUNT])
 	return sum;
 }
 
-/* Of one function's frames only (--function) the run is the sum of them. */
+/* With the frames of one function only (--function), the run is their sum. */
 static void run_of_frames(const struct facts *f, struct sums *s)
 {
 	double seconds = 0;
@@ -65,7 +65,7 @@ static void add_up(const struct explanation *x, struct sums *s)
 		enum time_part_kind part = phase_part(facts_text(f, p->name));
 		uint32_t row = p->compile == NONE ? s->n : p->compile;
 		s->part[row][part] += p->self;
-		/* The compiler runs in threads; other names that are in themselves are recursion. */
+		/* The compiler runs in threads; any other block inside itself is recursion. */
 		if (part == PART_COMPILER_TIME && p->each > p->seconds)
 			s->beside[row][part] += p->each - p->seconds;
 		s->calls[row][part] += p->calls;
@@ -89,7 +89,7 @@ static void add_part(struct explanation *x, struct slice name, double seconds, d
 	PUSH(x, part) = (struct time_part){name, seconds, seconds + beside, calls};
 }
 
-/* From metrics alone: coarser, and code generation has the compilers in it. */
+/* From metrics alone: coarser, and code generation includes the compilers. */
 static void add_coarse(struct explanation *x, const struct fact_compile *c)
 {
 	add_part(x, SLICE("Dynamo tracing"), c->dynamo, 0, 0);
@@ -224,7 +224,7 @@ static struct slice blocks_of(struct explanation *x, enum time_part_kind part)
 	return explain_keep(x, buf_slice(&b));
 }
 
-/* triton_compile_time_us is what was waited for any compiler; a name of Triton's tells. */
+/* triton_compile_time_us is the time waited for any compiler; a name of Triton's tells which. */
 static bool triton_used(const struct facts *f)
 {
 	bool metric = false, cpp = false, triton = false;
@@ -263,39 +263,36 @@ static void compiler_time(struct explanation *x, const struct run_time *t)
 		return;
 	bool triton = triton_used(x->facts), alone = CONFIG(x->facts, compile_threads) == 1;
 	struct finding *g = about_time(x, "time-compiler", t->part[PART_COMPILER_TIME]);
-	g->title = explain_textf(x, "%s takes %.1f s of %.1f s of compile time (%.0f %%)",
-				 triton ? "compiling Triton and C++ "
-					  "kernels"
-					: "the C++ compiler",
-				 t->part[PART_COMPILER_TIME], t->seconds, percent(t, t->part[PART_COMPILER_TIME]));
-	g->why = SLICE("each graph's kernels are compiled by another program the first time; the first C++ kernel also builds the "
-		       "precompiled header");
+	g->title = explain_textf(x, "%s: %.1f s of %.1f s of compile time (%.0f %%)",
+				 triton ? "Compiling Triton and C++ kernels" : "The C++ compiler", t->part[PART_COMPILER_TIME], t->seconds,
+				 percent(t, t->part[PART_COMPILER_TIME]));
+	g->why = SLICE("The kernels of each new graph are compiled by a separate compiler; the first C++ kernel also builds the "
+		       "precompiled header.");
 	g->evidence = blocks_of(x, PART_COMPILER_TIME);
 	double threads = t->part[PART_COMPILER_TIME] + t->beside[PART_COMPILER_TIME];
 	if (threads > t->part[PART_COMPILER_TIME] * 1.01)
-		g->cost = explain_textf(x, "%.1f s of all threads together: kernels are compiled side by side", threads);
-	if (!x->sum.graphs && explain_aot_compiled(x->facts)) { /* no graph breaks, and one program's text */
-		g->why =
-		    SLICE("AOTInductor compiles and links a model's wrapper and kernels as a library; the first C++ kernel also builds the "
-			  "precompiled header");
-		g->hint = SLICE(
-		    "keep TORCHINDUCTOR_CACHE_DIR (default /tmp/torchinductor_USER) on a disk that lasts: what was compiled once is not "
-		    "compiled again");
+		g->cost = explain_textf(x, "%.1f s of all threads together: kernels compile in parallel", threads);
+	if (!x->sum.graphs && explain_aot_compiled(x->facts)) { /* no graph breaks, and the text of one program */
+		g->why = SLICE(
+		    "AOTInductor compiles and links a model's wrapper and kernels into a library; the first C++ kernel also builds the "
+		    "precompiled header.");
+		g->hint =
+		    SLICE("Keep TORCHINDUCTOR_CACHE_DIR (default: /tmp/torchinductor_USER) on a persistent disk: it holds what is already "
+			  "compiled.");
 		return;
 	}
-	g->hint =
-	    explain_textf(x,
-			  "%skeep TORCHINDUCTOR_CACHE_DIR (default /tmp/torchinductor_USER) on a disk that lasts: what was "
-			  "compiled once is not "
-			  "compiled again\nfewer and larger graphs: each graph break and each recompile is another call of the compiler",
-			  alone ? "unset TORCHINDUCTOR_COMPILE_THREADS=1: kernels are then compiled side by side\n" : "");
+	g->hint = explain_textf(
+	    x,
+	    "%sKeep TORCHINDUCTOR_CACHE_DIR (default: /tmp/torchinductor_USER) on a persistent disk: it holds what is "
+	    "already compiled.\nAim for fewer and larger graphs: each graph break and each recompile calls the compiler again.",
+	    alone ? "unset TORCHINDUCTOR_COMPILE_THREADS    # it is 1; without it kernels compile in parallel\n" : "");
 }
 
 static struct finding *takes_time(struct explanation *x, const struct run_time *t, const char *id, const char *what, double seconds,
 				  const char *why, const char *hint)
 {
 	struct finding *g = about_time(x, id, seconds);
-	g->title = explain_textf(x, "%s takes %.1f s of %.1f s of compile time (%.0f %%)", what, seconds, t->seconds, percent(t, seconds));
+	g->title = explain_textf(x, "%s: %.1f s of %.1f s of compile time (%.0f %%)", what, seconds, t->seconds, percent(t, seconds));
 	g->why = slice_str(why);
 	g->hint = slice_str(hint);
 	return g;
@@ -307,34 +304,34 @@ static void part_time(struct explanation *x, const struct run_time *t)
 		enum time_part_kind part;
 		const char *id, *what, *why, *hint;
 	} about[] = {
-	    {PART_DYNAMO_TIME, "time-dynamo", "tracing the Python code",
-	     "Dynamo runs every line of what is compiled, loops and modules unrolled",
-	     "compile the repeated block instead of the whole model: model.layers[i].compile()\n"
-	     "@torch.compiler.nested_compile_region on a block that is repeated: it is traced once\n"
-	     "@torch.compiler.disable on functions that need no compiling (logging, data loading)"},
-	    {PART_GUARDS_TIME, "time-guards", "building guards", "each attribute and global that was read is guarded",
-	     "read fewer attributes and globals in what is compiled: each is a guard"},
-	    {PART_AOT_TIME, "time-aotautograd", "AOTAutograd", "the graph is traced again, operator by operator, with its backward",
-	     "compile the repeated block instead of the whole model\n"
-	     "torch.no_grad() around what needs no gradient: then no backward is traced"},
-	    {PART_PASSES_TIME, "time-passes", "Inductor's passes", "every pass looks at the whole graph",
-	     "compile the repeated block instead of the whole model\nTORCH_LOGS=+inductor tells which pass is slow"},
-	    {PART_LOWERING_TIME, "time-lowering", "lowering", "every operator becomes Inductor's IR",
-	     "compile the repeated block instead of the whole model"},
-	    {PART_SCHEDULING_TIME, "time-scheduling", "scheduling and fusing",
-	     "fusing looks at pairs of IR nodes: it grows faster than the graph",
-	     "compile the repeated block instead of the whole model\n"
-	     "torch._inductor.config.max_fusion_size = 16    # fewer pairs are tried (default 64)"},
-	    {PART_CODEGEN_TIME, "time-codegen", "writing kernels", "Inductor writes every kernel as text",
-	     "compile the repeated block instead of the whole model"},
-	    {PART_AUTOTUNE_TIME, "time-autotune", "autotuning", "candidates of kernels are compiled and measured",
-	     "keep TORCHINDUCTOR_CACHE_DIR on a disk that lasts: choices are kept there\n"
-	     "mode=\"default\" instead of \"max-autotune\"\n"
+	    {PART_DYNAMO_TIME, "time-dynamo", "Tracing Python code",
+	     "Dynamo interprets every line of the compiled code, with loops and modules unrolled.",
+	     "Compile the repeated block instead of the whole model: model.layers[i].compile()\n"
+	     "Put @torch.compiler.nested_compile_region on a repeated block: it is traced once.\n"
+	     "Put @torch.compiler.disable on functions that need no compilation (logging, data loading)."},
+	    {PART_GUARDS_TIME, "time-guards", "Building guards", "Every attribute and global that was read is guarded.",
+	     "Read fewer attributes and globals in compiled code: each one is a guard."},
+	    {PART_AOT_TIME, "time-aotautograd", "AOTAutograd", "The graph is traced again, operator by operator, with its backward.",
+	     "Compile the repeated block instead of the whole model.\n"
+	     "Use torch.no_grad() around what needs no gradient: then no backward is traced."},
+	    {PART_PASSES_TIME, "time-passes", "Inductor's passes", "Every pass looks at the whole graph.",
+	     "Compile the repeated block instead of the whole model.\nTORCH_LOGS=+inductor shows which pass is slow."},
+	    {PART_LOWERING_TIME, "time-lowering", "Lowering", "Every operator is translated to Inductor's IR.",
+	     "Compile the repeated block instead of the whole model."},
+	    {PART_SCHEDULING_TIME, "time-scheduling", "Scheduling and fusion",
+	     "Fusion looks at pairs of IR nodes: its time grows faster than the graph.",
+	     "Compile the repeated block instead of the whole model.\n"
+	     "torch._inductor.config.max_fusion_size = 16    # tries fewer pairs (default 64)"},
+	    {PART_CODEGEN_TIME, "time-codegen", "Generating kernel code", "Inductor writes every kernel as text.",
+	     "Compile the repeated block instead of the whole model."},
+	    {PART_AUTOTUNE_TIME, "time-autotune", "Autotuning", "Candidate kernels are compiled and measured.",
+	     "Keep TORCHINDUCTOR_CACHE_DIR on a persistent disk: it holds the choices.\n"
+	     "Use mode=\"default\" instead of \"max-autotune\".\n"
 	     "TORCHINDUCTOR_MAX_AUTOTUNE_GEMM_BACKENDS=ATEN,TRITON    # fewer candidates"},
-	    {PART_CACHE_TIME, "time-cache", "looking into caches", "keys are hashes of the graph and of torch's own files",
-	     "put TORCHINDUCTOR_CACHE_DIR on a local disk"},
-	    {PART_CUDAGRAPH_TIME, "time-cudagraph", "recording CUDA graphs", "every input shape is recorded once more",
-	     "mode=\"max-autotune-no-cudagraphs\", or fewer input shapes"},
+	    {PART_CACHE_TIME, "time-cache", "Cache lookups", "Keys are hashes of the graph and of torch's own files.",
+	     "Put TORCHINDUCTOR_CACHE_DIR on a local disk."},
+	    {PART_CUDAGRAPH_TIME, "time-cudagraph", "Recording CUDA graphs", "Every input shape is recorded separately.",
+	     "Use mode=\"max-autotune-no-cudagraphs\", or fewer input shapes."},
 	};
 	for (unsigned i = 0; i < ARRAY_LEN(about); i++) {
 		if (!dominates(t, about[i].part))
@@ -344,7 +341,7 @@ static void part_time(struct explanation *x, const struct run_time *t)
 	}
 }
 
-/* A metric's sum over all records, 0 without one. */
+/* Sum of a metric over all records, 0 if there are none. */
 static double metric_sum(const struct facts *f, enum metric_id id)
 {
 	double sum = 0;
@@ -371,18 +368,19 @@ static void overhead(struct explanation *x, const struct run_time *t, const char
 static void overheads(struct explanation *x, const struct run_time *t)
 {
 	double restarts = 0;
-	for (uint32_t i = 0; i < x->facts->n_compile; i++) /* what failed took its own time */
+	for (uint32_t i = 0; i < x->facts->n_compile; i++) /* failed compilations took time, too */
 		if (x->facts->compile[i].status != COMPILE_FAILED)
 			restarts += x->facts->compile[i].restarts > 0 ? x->facts->compile[i].restarts : 0;
-	overhead(x, t, "time-gc", "garbage collection", t->part[PART_GC_TIME],
-		 "Python's collector runs after every compilation, over all objects", "torch._dynamo.config.run_gc_after_compile = False");
-	overhead(x, t, "time-logging", "writing this log", metric_sum(x->facts, METRIC_structured_logging_overhead_us) / 1e6,
-		 "TORCH_TRACE writes every graph and event; without it compiling is that much faster", "");
-	/* Of breaks it is a part of what each of them costs. */
+	overhead(x, t, "time-gc", "Garbage collection", t->part[PART_GC_TIME],
+		 "Python's garbage collector runs after every compilation, over all objects.",
+		 "torch._dynamo.config.run_gc_after_compile = False");
+	overhead(x, t, "time-logging", "Writing this log", metric_sum(x->facts, METRIC_structured_logging_overhead_us) / 1e6,
+		 "TORCH_TRACE writes every graph and event; compilation is that much faster without it.", "");
+	/* Restarts for breaks are part of what each break costs. */
 	if (!x->sum.graph_breaks)
-		overhead(x, t, "time-restarts", "work that was thrown away", restarts,
-			 "a size that turns out dynamic makes Dynamo begin the frame again",
-			 "mark what is dynamic before the first call: torch._dynamo.mark_dynamic(x, 0)");
+		overhead(x, t, "time-restarts", "Restarted tracing", restarts,
+			 "When a size turns out to be dynamic, Dynamo traces the frame again from the start.",
+			 "torch._dynamo.mark_dynamic(x, 0)    # before the first call, for what is dynamic");
 }
 
 static void recompile_time(struct explanation *x, const struct run_time *t)
@@ -403,10 +401,10 @@ static void recompile_time(struct explanation *x, const struct run_time *t)
 	struct finding *g = about_time(x, "time-recompiles", seconds);
 	g->count = n;
 	g->compiles = list;
-	g->title = explain_textf(x, "%llu recompile%s take%s %.1f s of %.1f s of compile time (%.0f %%)", (unsigned long long)n, plural(n),
-				 verb_s(n), seconds, t->seconds, percent(t, seconds));
-	g->why = SLICE("the same function was compiled again because a guard failed");
-	g->hint = SLICE("see the recompiles: what changed, and how it becomes dynamic or constant");
+	g->title = explain_textf(x, "%llu recompile%s: %.1f s of %.1f s of compile time (%.0f %%)", (unsigned long long)n, plural(n),
+				 seconds, t->seconds, percent(t, seconds));
+	g->why = SLICE("The same function was compiled again because a guard failed.");
+	g->hint = SLICE("See the recompiles: what changed, and how to make it dynamic or constant.");
 }
 
 /* ---- guards at run time ---- */
@@ -431,21 +429,21 @@ static void guard_latency(struct explanation *x)
 		return;
 	const struct fact_compile *c = &f->compile[worst];
 	struct slice name = c->loc.function != NONE ? facts_text(f, c->loc.function) : SLICE("a compiled frame");
-	struct finding *g = explain_finding(x, FINDING_TIME, FINDING_NOTE); /* what a call takes no log says */
+	struct finding *g = explain_finding(x, FINDING_TIME, FINDING_NOTE); /* no log says how often it is called */
 	g->id = SLICE("guard-latency");
-	g->title = explain_textf(x, "the guards of %.*s take %.1f ms on every call", SL(name), most / 1000);
+	g->title = explain_textf(x, "Guards of %.*s take %.1f ms on every call", SL(name), most / 1000);
 	g->loc = c->loc;
 	g->compile = worst;
 	g->src = c->src;
 	g->count = n;
 	g->compiles = list;
-	g->cost = explain_textf(x, "%.1f ms a call, %lld guards", most / 1000, (long long)(c->guards > 0 ? c->guards : 0));
-	g->why = SLICE(
-	    "by guard_latency_us of the metrics, measured right after compiling: the least that a guard takes in this log, times their "
-	    "number");
-	g->hint = SLICE("read fewer attributes and globals in what is compiled: each is a guard\n"
+	g->cost = explain_textf(x, "%.1f ms per call, %lld guards", most / 1000, (long long)(c->guards > 0 ? c->guards : 0));
+	g->why =
+	    SLICE("From guard_latency_us in the metrics, measured right after compilation: the fastest guard in this log, times the number "
+		  "of guards.");
+	g->hint = SLICE("Read fewer attributes and globals in compiled code: each one is a guard.\n"
 			"torch.compile(f, options={\"guard_filter_fn\": torch.compiler.skip_guard_on_inbuilt_nn_modules_unsafe})    # "
-			"wrong results where modules do change");
+			"gives wrong results if modules do change");
 }
 
 void explain_times(struct explanation *x)

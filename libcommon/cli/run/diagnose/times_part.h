@@ -6,7 +6,7 @@
 /* "0/0 0/1 ...": a bounded list of compile ids for finding.compiles. */
 struct id_list {
 	struct buf text;
-	uint32_t n, last; /* last: NONE to begin with */
+	uint32_t n, last; /* last: initially NONE */
 };
 void times_ids(struct id_list *l, const struct facts *f, uint32_t compile);
 struct slice times_ids_end(struct explanation *x, struct id_list *l); /* frees it */

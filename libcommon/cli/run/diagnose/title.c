@@ -1,4 +1,4 @@
-/* title.c - a finding in one line, with its cause. */
+/* title.c - a finding's title in one line, with its cause. */
 #include "base/text.h"
 #include "run/diagnose/finding.h"
 
@@ -46,7 +46,7 @@ struct slice explain_break_cause(struct explanation *x, struct slice title, stru
 	return said ? slice_of(NULL, 0) : explain_textf(x, "%.*s", SLN(name, CLIP));
 }
 
-/* At most n bytes, of a longer text with "..." for what is cut. */
+/* At most n bytes; a longer text is cut and ends in "...". */
 static void add_cut(struct buf *b, struct slice s, size_t n)
 {
 	if (s.n <= n) {
@@ -70,7 +70,7 @@ void explain_add_title(struct buf *b, const struct finding *g, size_t most)
 	size_t n = title.n, rest = cause.n;
 	if (n + (rest ? rest + 2 : 0) > most) {
 		size_t least = most / 3 > LEAST ? most / 3 : LEAST, left = most > rest + 2 ? most - rest - 2 : 0;
-		n = !rest ? most : left > least ? left : least; /* the title has what is left, and not less than that */
+		n = !rest ? most : left > least ? left : least; /* the title gets what is left, but at least that much */
 		n = n < title.n ? n : title.n;
 		rest = most > n + 2 ? most - n - 2 : 0;
 	}

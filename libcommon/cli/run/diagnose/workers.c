@@ -1,11 +1,11 @@
-/* workers.c - the processes that compile kernels for torch (2.15): one that died, one that hangs. */
+/* workers.c - the processes that compile kernels for torch (2.15): those that died or hang. */
 #include "run/diagnose/finding.h"
 #include "base/text.h"
 
 #include <signal.h>
 
 enum { WORKERS_MAX = 100 };
-#define HANGS_SECONDS 90.0 /* a status comes each minute: after its last one the log says nothing more of it for this long, or ends */
+#define HANGS_SECONDS 90.0 /* there is a status every minute: after the last one, the log does not mention it for this long, or ends */
 #define LONG_SECONDS 120.0
 
 /* The last lines of a text, at most six. */
@@ -25,15 +25,15 @@ static void died(struct explanation *x, const struct fact_worker *w)
 	const char *signal = signal_name(w->signal);
 	g->id = SLICE("compile-worker-died");
 	LOCAL_BUF b = {0};
-	buf_adds(&b, "the process that compiles kernels");
+	buf_adds(&b, "Compile worker");
 	if (w->pid >= 0)
 		buf_addf(&b, " (pid %lld)", (long long)w->pid);
 	if (signal)
-		buf_addf(&b, " was ended by %s", signal);
+		buf_addf(&b, " was killed by %s", signal);
 	else if (w->signal)
-		buf_addf(&b, " was ended by signal %d", w->signal);
+		buf_addf(&b, " was killed by signal %d", w->signal);
 	else if (w->code >= 0)
-		buf_addf(&b, " ended with %lld", (long long)w->code);
+		buf_addf(&b, " exited with status %lld", (long long)w->code);
 	else
 		buf_adds(&b, " died");
 	g->title = explain_keep(x, buf_slice(&b));
@@ -44,16 +44,16 @@ static void died(struct explanation *x, const struct fact_worker *w)
 		g->loc = x->facts->compile[w->compile].loc;
 	g->evidence = last_lines(explain_text(x, w->tail));
 	g->why = w->signal == SIGKILL
-		     ? SLICE("somebody killed it: mostly the kernel, when memory ran out (dmesg says so), or a job's limit; what it was "
-			     "compiling failed with it")
-		     : SLICE("what it was compiling failed with it");
+		     ? SLICE("Something killed it: usually the kernel when memory ran out (see dmesg), or a limit of the job. What it was "
+			     "compiling failed with it.")
+		     : SLICE("What it was compiling failed with it.");
 	g->hint = w->signal == SIGKILL
-		      ? SLICE("TORCHINDUCTOR_COMPILE_THREADS=4    # fewer at once need less memory\n"
+		      ? SLICE("TORCHINDUCTOR_COMPILE_THREADS=4    # fewer at a time need less memory\n"
 			      "TORCHINDUCTOR_COMPILE_THREADS=1    # compiles in the main process, whose own crash has a traceback")
 		      : SLICE("TORCHINDUCTOR_COMPILE_THREADS=1    # compiles in the main process, whose own crash has a traceback");
 }
 
-/* Has the compilation that it works for ended? */
+/* Has the compilation that it works for finished? */
 static bool went_on(const struct facts *f, const struct fact_worker *w)
 {
 	if (w->compile != NONE)
@@ -70,7 +70,7 @@ static void slow(struct explanation *x, const struct fact_worker *w, uint64_t n)
 	struct finding *g = explain_finding(x, FINDING_TIME, over || queued ? FINDING_NOTE : FINDING_WARNING);
 	LOCAL_BUF b = {0};
 	g->id = over ? SLICE("compile-worker-slow") : SLICE("compile-worker-hangs");
-	buf_addf(&b, over ? "a kernel took a worker long" : queued ? "a kernel waits for a worker" : "a worker does not come back");
+	buf_addf(&b, over ? "Slow kernel in a compile worker" : queued ? "Kernel waits for a compile worker" : "Compile worker hangs");
 	if (w->pid >= 0)
 		buf_addf(&b, " (pid %lld)", (long long)w->pid);
 	buf_adds(&b, ": ");
@@ -90,16 +90,16 @@ static void slow(struct explanation *x, const struct fact_worker *w, uint64_t n)
 		g->loc = f->compile[w->compile].loc;
 		g->compiles = explain_keep(x, facts_label(f, w->compile));
 	}
-	g->why = over     ? SLICE("its compilation ended")
-		 : queued ? SLICE("all workers were busy when the log ended: those that hang are what it waits for")
-			  : SLICE("the log ends without its compilation's end");
+	g->why = over     ? SLICE("Its compilation finished.")
+		 : queued ? SLICE("All workers were busy when the log ended: it waits for those that hang.")
+			  : SLICE("The log ends before its compilation finishes.");
 	if (!over && !queued && w->pid >= 0)
-		g->next = explain_textf(x, "py-spy dump --native --pid %lld    # where it is, while it hangs", (long long)w->pid);
+		g->next = explain_textf(x, "py-spy dump --native --pid %lld    # shows where it hangs", (long long)w->pid);
 	if (!queued)
-		g->hint = SLICE("TORCHINDUCTOR_COMPILE_THREADS=1    # compiles in the main process: the traceback of Ctrl-C says where");
+		g->hint = SLICE("TORCHINDUCTOR_COMPILE_THREADS=1    # compiles in the main process: Ctrl-C then shows where");
 }
 
-/* The last status of each job tells the whole. */
+/* The last status of each job has everything. */
 void explain_workers(struct explanation *x)
 {
 	const struct facts *f = x->facts;
@@ -113,7 +113,7 @@ void explain_workers(struct explanation *x)
 				died(x, w);
 			continue;
 		}
-		/* Numbers of jobs are of a process, which is its compilation's. */
+		/* Job numbers belong to a process, that of its compilation. */
 		int64_t key[3] = {w->src.input, w->job, w->compile};
 		uint32_t k = intern_add(&jobs, slice_of((const char *)key, sizeof(key)));
 		last[k] = i;

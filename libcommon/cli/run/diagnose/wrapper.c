@@ -1,19 +1,19 @@
-/* wrapper.c - breaks in DDP, FSDP2 and optimizers, as torch 2.13 and 2.15 make them at every call. */
+/* wrapper.c - breaks in DDP, FSDP2 and optimizers, as torch 2.13 and 2.15 have them on every call. */
 #include "run/diagnose/wrapper.h"
 
 static const struct wrapper wrappers[] = {
     {"torch/nn/parallel/distributed.py", "wrapper-ddp", "DDP",
-     "DDP's forward logs and prepares buckets in Python around the module; what is compiled is the module inside", ""},
+     "DDP's forward logs and prepares buckets in Python around the module; only the module inside is compiled.", ""},
     {"torch/distributed/fsdp/", "wrapper-fsdp", "FSDP2",
-     "FSDP2's hooks gather and free parameters in Python, and torch does not trace them: what begins at the outer module stops at the "
+     "FSDP2's hooks gather and free parameters in Python, and torch does not trace them: compilation of the outer module stops at the "
      "first "
-     "hook",
-     "for block in model.blocks: block.compile()    # the inner modules, instead of torch.compile(model) around the hooks"},
-    {"torch/optim/", "wrapper-optimizer", "the optimizer",
-     "torch.optim breaks before its update on purpose (hooks, profiling, the switch of gradients): the update itself is one graph", ""},
+     "hook.",
+     "for block in model.blocks: block.compile()    # compiles the inner modules, not the hooks around them"},
+    {"torch/optim/", "wrapper-optimizer", "The optimizer",
+     "torch.optim breaks the graph before its update on purpose (hooks, profiling, grad mode): the update itself is one graph.", ""},
 };
 
-/* The wrapper whose file a text names. */
+/* The wrapper whose file occurs in a text. */
 static const struct wrapper *wrapper_in(struct slice text)
 {
 	for (size_t i = 0; i < ARRAY_LEN(wrappers); i++)

@@ -1,13 +1,13 @@
-/* wrapper.h - torch's own code around a model: its graph breaks are nobody's to mend. */
+/* wrapper.h - torch's own code around a model: users cannot fix its graph breaks. */
 #ifndef PT2_WRAPPER_H
 #define PT2_WRAPPER_H
 #include "run/diagnose/finding.h"
 
 struct wrapper {
-	const char *part; /* of the path of torch's file */
+	const char *part; /* part of the path of torch's file */
 	const char *id, *name, *why, *fix;
 };
-/* Whose break this is: of the frames that lead to it (outermost first) those below the user's innermost; NULL: not a wrapper's. */
+/* The wrapper that breaks, by the frames below the user's innermost one (frames: outermost first); NULL: not a wrapper's break. */
 const struct wrapper *wrapper_of(struct slice frames, struct slice file, struct slice explanation);
 
 #endif

@@ -1,7 +1,7 @@
 /* page.c - the single HTML file (docs/formats/REPORT.md).
  *
- * While the logs are read, payloads and records are packed into blocks, deflated side by side and written in order to an
- * unlinked temporary file. The document, which is known only at the end, stands before them in the page, so that the
+ * While the logs are read, payloads and records are packed into blocks, deflated in parallel and written in order to an
+ * unlinked temporary file. The document, which is complete only at the end, precedes them in the page, so that the
  * page works while its blocks are still arriving.
  */
 #include "run/page/page.h"
@@ -90,7 +90,7 @@ static void free_slot(void *ctx, struct trace_scan *s)
 	s->emit = NULL;
 }
 
-/* ---- in order: where each payload goes ---- */
+/* ---- sequential: where each payload goes ---- */
 
 static int plan_record(void *ctx, struct trace_scan *s, struct trace_record *r)
 {
@@ -130,7 +130,7 @@ static int plan_record(void *ctx, struct trace_scan *s, struct trace_record *r)
 	return 0;
 }
 
-/* ---- side by side: pack ---- */
+/* ---- parallel: pack ---- */
 
 static void deflate64(struct slot *x, struct slice raw, struct buf *to)
 {
@@ -190,7 +190,7 @@ static const char *main_key(const struct trace_scan *s, const struct trace_recor
 		*n = k->name_len;
 		return k->name;
 	}
-	/* A key that is not known: the first that is no context. */
+	/* An unknown key: the first one that is not context. */
 	json_each_pair(&s->tape, r->root, k) {
 		struct slice key = json_slice(&s->tape, k);
 		if (!trace_is_context(key)) {
@@ -240,7 +240,7 @@ static void add_other(struct page *p, struct trace_scan *s, struct trace_record 
 	if (r->flags & (REC_NO_PREFIX | REC_NO_JSON | REC_LOOSE | REC_NOT_UTF8)) {
 		struct slice e = trace_envelope(s, r);
 		if (e.n > 4096 && r->flags & REC_NO_PREFIX)
-			e.n = 4096; /* lines that are no record: their beginning will do, raw.log has the rest */
+			e.n = 4096; /* lines that are not records: their start is enough, raw.log has the rest */
 		buf_addc(b, '"');
 		json_escape(b, e, false);
 		buf_addc(b, '"');
@@ -365,7 +365,7 @@ struct page *page_new(struct report *r, const char *path, bool compare, struct e
 	return p;
 }
 
-/* Like page_add(), of a log that stands in r->log. */
+/* Like page_add(), for a log that is in r->log. */
 static int add_log(struct page *p, struct trace *t, const struct facts_options *o, page_progress_fn *progress, struct err *err)
 {
 	const struct trace_hooks h = {

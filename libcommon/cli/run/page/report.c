@@ -1,5 +1,4 @@
-/* report.c - logs as the JSON document of docs/formats/REPORT.md: rows that it shares with fxexplain, and what tlparse alone has of
- * a log. */
+/* report.c - logs as the JSON document of docs/formats/REPORT.md: the rows shared with fxexplain, and what only tlparse reads from a log. */
 #include "run/page/page.h"
 
 #include "run/document.h"
@@ -31,7 +30,7 @@ static void put_phases(struct json_out *o, const struct trace *t)
 
 /* ---- export ---- */
 
-/* Expressions that a finding was made of: only these are told, arguments before what is made of them. number: the index in
+/* Expressions that a finding is built from: only these are written, arguments before their users. number: the index in
  * the list, UINT32_MAX for those left out. Arguments are earlier rows, so one pass from the end finds all. */
 static uint32_t *expressions_told(const struct trace *t)
 {
@@ -135,7 +134,7 @@ static void put_provenance(struct json_out *o, const struct trace *t, bool page)
 		json_close(o); \
 	} while (0)
 
-/* Texts that the arrays refer to: each once, by its place in the list. */
+/* Texts that the arrays refer to: each once, by its index in the list. */
 struct used_names {
 	uint32_t *place; /* by name of the model, NONE */
 	uint32_t *name;
@@ -231,7 +230,7 @@ static void put_page_arrays(struct json_out *o, const struct trace *t)
 	free(used.name);
 }
 
-/* t: NULL for an input that is no structured trace. */
+/* t: NULL for an input that is not a structured trace. */
 static void put_log(struct json_out *o, const struct facts *f, uint32_t input, const struct trace *t, bool page)
 {
 	json_obj(o);

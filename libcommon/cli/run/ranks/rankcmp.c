@@ -1,4 +1,4 @@
-/* rankcmp.c - many processes together: names, groups, and where they part. */
+/* rankcmp.c - all processes together: names, groups, and where they diverge. */
 #include "run/ranks/ranks.h"
 #include "base/text.h"
 
@@ -134,7 +134,7 @@ void rank_items_of(const struct ranks *all, const struct rank_process *f, enum r
 			for (uint32_t k = 0; k < f->n_compile && compile == NONE; k++)
 				if (f->compile[k].id == f->order[i])
 					compile = k;
-			/* The same id of another function is another graph. */
+			/* The same id for another function is a different graph. */
 			uint64_t fp = name_fp(all, f->order[i]);
 			if (compile != NONE)
 				fp = rank_mix(fp, name_fp(all, f->compile[compile].loc));
@@ -176,7 +176,7 @@ static void name_processes(struct ranks *all)
 	for (uint32_t i = 0; i < all->n_process; i++)
 		if (all->process[i].rank > top)
 			top = all->process[i].rank;
-	/* Numbers for what is no rank, or a rank again, in timelines: above all ranks. */
+	/* Numbers in timelines for processes without a rank, or with one already used: above all ranks. */
 	uint64_t next = ((uint64_t)(top + 1) + 999) / 1000 * 1000 + 1000;
 	for (uint32_t i = 0; i < all->n_process; i++) {
 		struct rank_process *f = &all->process[i], *before = i ? f - 1 : NULL;
@@ -193,7 +193,7 @@ static void name_processes(struct ranks *all)
 			if (f->span[k].kind == SPAN_BACKWARD)
 				f->us += rank_us(f->span[k].end) - rank_us(f->span[k].start);
 	}
-	/* Ranks that should be there: all below the highest, of logs read and of logs lost. */
+	/* Expected ranks: all below the highest one in logs read or lost. */
 	for (uint32_t i = 0; i < all->n_lost; i++)
 		if (all->lost[i].rank > top)
 			top = all->lost[i].rank;
@@ -220,7 +220,7 @@ static int by_size(const void *a, const void *b)
 	return x->member[0] < y->member[0] ? -1 : 1;
 }
 
-/* Is process p worth comparing here? What the backend makes differs anyway where it was asked for something else. */
+/* Is process p worth comparing here? The backend's output differs anyway if its input was different. */
 static bool takes_part(const struct ranks *all, enum rank_check check, const uint64_t *const *sig, uint32_t p)
 {
 	if (check != RANK_CHECK_MADE)
@@ -294,7 +294,7 @@ static void split_check(struct ranks *all, enum rank_check check)
 
 /* ---- why a cache was missed ---- */
 
-/* The lookups of one compilation, by its id: rows that the caller frees. */
+/* The lookups of one compilation, by its id: the caller frees the rows. */
 static struct lookup *lookups_of(const struct ranks *all, const struct rank_process *f, uint32_t id, uint32_t *n)
 {
 	struct lookup *out = xcalloc(f->n_lookup + 1u, sizeof(*out));
@@ -311,7 +311,7 @@ static void add_key_change(void *ctx, enum fact_cache_kind kind, const struct ke
 	PUSH(s, key) = (struct rank_key_change){kind, *change};
 }
 
-/* Who missed is told against who was served, whichever is the reference. */
+/* The process that missed is described relative to the one that hit, whichever is the reference. */
 static void why_missed(struct ranks *all, struct rank_split *s)
 {
 	const struct rank_process *ref = &all->process[s->ref], *own = &all->process[s->member[0]];

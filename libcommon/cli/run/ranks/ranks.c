@@ -1,4 +1,4 @@
-/* ranks.c - one process of many, out of the rows of its log. See ranks.h. */
+/* ranks.c - one process of many, from the rows of its log. See ranks.h. */
 #include "run/ranks/ranks.h"
 #include "base/text.h"
 #include "run/text.h"
@@ -92,7 +92,7 @@ void ranks_lost(struct ranks *all, const char *path, const char *why)
 
 /* ---- texts ---- */
 
-/* Reasons name objects by their address and types by their number: every process has its own. */
+/* Reasons name objects by address and types by number, which differ in every process. */
 static uint64_t reason_fp(struct slice s, struct buf *tmp)
 {
 	buf_reset(tmp);
@@ -117,7 +117,7 @@ static uint64_t reason_fp(struct slice s, struct buf *tmp)
 
 /* ---- rows of one input ---- */
 
-/* Lives while a process is added. */
+/* Exists while a process is added. */
 struct adding {
 	struct ranks *all;
 	const struct facts *f;
@@ -127,7 +127,7 @@ struct adding {
 	ROWS(struct ordered, event);
 	struct buf tmp, tmp2;
 };
-/* An event, until all are in the order of the log. */
+/* An event, before all are sorted into log order. */
 struct ordered {
 	struct rank_event event;
 	uint32_t row;
@@ -136,7 +136,7 @@ struct ordered {
 static uint32_t name_of(struct adding *a, struct slice s) { return s.n ? intern_add(&a->all->names, s) : NONE; }
 static uint32_t name_again(struct adding *a, uint32_t text) { return name_of(a, facts_text(a->f, text)); }
 
-/* The compilation of a row of this input; NONE: of none, or of one beyond the limit. */
+/* The compilation of a row of this input; NONE: none, or one beyond the limit. */
 static uint32_t compile_of(const struct adding *a, const struct fact_src *src)
 {
 	return src->input == a->input && src->attempt != NONE ? a->compile[src->attempt] : NONE;
@@ -170,7 +170,7 @@ static void add_compiles(struct adding *a)
 	}
 }
 
-/* text: in a->tmp, which is used up. time: < 0 where it is not known. */
+/* text: in a->tmp, which is consumed. time: < 0 if unknown. */
 static void add_event(struct adding *a, const struct fact_src *src, uint32_t row, struct rank_event event, double time)
 {
 	event.compile = compile_of(a, src);
@@ -227,7 +227,7 @@ static void add_breaks(struct adding *a)
 	}
 }
 
-/* "s77 = 17 (tensor 'x' size mismatch at index 0. expected 16, actual 17)": the guard, and the symbol that stands for the new value. */
+/* "s77 = 17 (tensor 'x' size mismatch at index 0. expected 16, actual 17)": the guard, and the symbol for the new value. */
 static uint32_t guard_of(struct adding *a, const struct fact_recompile *x, const uint32_t *first_symbol)
 {
 	struct slice guard = facts_text(a->f, x->guard), new = facts_text(a->f, x->new);
@@ -325,7 +325,7 @@ static int by_line(const void *a, const void *b)
 	return x->event.kind != y->event.kind ? x->event.kind - y->event.kind : (x->row > y->row) - (x->row < y->row);
 }
 
-/* Adds what the process did, in the order of the log. */
+/* Adds what the process did, in log order. */
 static void add_events(struct adding *a)
 {
 	struct rank_process *p = a->p;
@@ -409,7 +409,7 @@ static void add_damage(struct adding *a)
 	}
 }
 
-/* "11-21T07:59:23.043000" in microseconds since the start of a leap year: the lines of a log name no year. */
+/* "11-21T07:59:23.043000" in microseconds since the start of a leap year: log lines have no year. */
 static int64_t start_of(struct slice text)
 {
 	static const uint16_t before[] = {0, 31, 60, 91, 121, 152, 182, 213, 244, 274, 305, 335};

@@ -1,9 +1,8 @@
-/* ranks_desync.c - who keeps others waiting: the Flight Recorders' dumps compared, and what the culprit's trace says of it.
+/* ranks_desync.c - who keeps others waiting: compares the Flight Recorders' dumps, and looks up what the culprit's trace says.
  *
- * Members of a group count its collectives alike, so one is compared by its number. The first that not all asked for, or not alike, is the
- * group's desync; what comes behind it says no more (torch's fr_trace stops there, too). A culprit that has a part in another group's
- * desync is no cause: of two that hold each other up the one with fewer culprits began it,
- * then the one that was waited in first. */
+ * All members of a group number its collectives the same way, so they are compared by number. The first one that not all entered alike is
+ * the group's desync; later ones add nothing (torch's fr_trace stops there, too). A culprit that waits in another group's desync is not the
+ * cause: of two that block each other, the one with fewer culprits started it, then the one with the first waiter. */
 #include "run/ranks/ranks.h"
 #include "base/text.h"
 
@@ -11,7 +10,7 @@
 
 enum { CULPRITS_JOINED = 64, PEERS = 4 };
 
-/* The operator that one member asked for at a number; it has several entries where operators are coalesced. */
+/* The operator that one member entered at a number; several entries if operators are coalesced. */
 struct call {
 	uint64_t seq, fp;
 	uint32_t op;
@@ -21,7 +20,7 @@ struct member {
 	ROWS(struct call, call);
 };
 struct group {
-	uint32_t flight, row; /* the dump that tells its members best */
+	uint32_t flight, row; /* the dump with the most complete list of members */
 	ROWS(struct member, member);
 };
 struct finder {
@@ -36,7 +35,7 @@ static int by_rank(const void *a, const void *b)
 	return x->rank != y->rank ? (x->rank > y->rank) - (x->rank < y->rank) : (x->n_op < y->n_op) - (x->n_op > y->n_op);
 }
 
-/* A rank's dump may lie there as a pickle and as JSON: the longer one stays, of equals that with stacks. */
+/* A rank's dump may exist as a pickle and as JSON: the longer one is kept, of equal ones the one with stacks. */
 static void drop_doubles(struct ranks *all)
 {
 	uint32_t n = 0;
@@ -89,7 +88,7 @@ static void take_calls(struct finder *x, uint32_t flight, uint32_t *member_of)
 	}
 }
 
-/* A group is its name and its ranks: torch gives the same name to several that were split off one (components/builder.py). */
+/* A group is identified by its name and its ranks: torch gives the same name to several that were split off one (components/builder.py). */
 static void take_flight(struct finder *x, uint32_t flight)
 {
 	const struct flight *f = &x->all->flight[flight];
@@ -116,7 +115,7 @@ static void take_flight(struct finder *x, uint32_t flight)
 
 /* ---- one group ---- */
 
-/* Its call of this number; calls are looked up in order. */
+/* Its call with this number; calls are looked up in order. */
 static const struct call *call_at(struct member *m, uint64_t seq)
 {
 	while (m->at < m->n_call && m->call[m->at].seq < seq)
@@ -124,13 +123,13 @@ static const struct call *call_at(struct member *m, uint64_t seq)
 	return m->at < m->n_call && m->call[m->at].seq == seq ? &m->call[m->at] : NULL;
 }
 
-/* Is a member without this number behind, or has its ring lost it? */
+/* Is a member without this number behind, or did its ring buffer lose it? */
 static bool is_behind(const struct ranks *all, const struct member *m, uint64_t seq)
 {
 	return m->n_call ? m->call[m->n_call - 1].seq < seq : !all->flight[m->flight].wrapped;
 }
 
-/* Finds what most members ask for at this number. */
+/* Finds what most members entered at this number. */
 static uint64_t most_common(struct group *g, uint64_t seq)
 {
 	uint64_t best = 0;
@@ -161,7 +160,7 @@ static struct rank_desync *new_desync(struct ranks *all)
 	return d;
 }
 
-/* Members that asked for what most ask for and wait, and the others. */
+/* Members that entered what most entered and wait, and the others. */
 static void take_sides(struct ranks *all, struct group *g, uint64_t seq, uint64_t fp, struct rank_desync *d)
 {
 	d->seq = seq;
@@ -230,7 +229,7 @@ static void find_in_group(struct ranks *all, struct group *g)
 			top = m->call[m->n_call - 1].seq > top ? m->call[m->n_call - 1].seq : top;
 		}
 	}
-	/* Who stopped before the others' rings begin is found at their first number. */
+	/* A member that stopped before the others' ring buffers start is found at their first number. */
 	uint64_t unfinished = 0, seq = lo;
 	for (uint64_t step = 0; seq && seq <= top && step < 2 * FLIGHT_OPS; seq++, step++) {
 		uint64_t fp = 0;
@@ -247,7 +246,7 @@ static void find_in_group(struct ranks *all, struct group *g)
 			asked++;
 			done += all->flight[m->flight].op[c->op].state == FLIGHT_COMPLETED;
 		}
-		/* An operator that all who asked for it have behind them held nobody up: dumps are not written at the same moment. */
+		/* An operator that everyone who entered it has completed blocked nobody: dumps are not written at the same moment. */
 		if (mixed || (behind && done < asked)) {
 			put_desync(all, g, seq, mixed ? most_common(g, seq) : fp, true);
 			return;
@@ -268,7 +267,7 @@ void rank_desync_release(struct rank_desync *d)
 	free(d->absent);
 }
 
-/* Where somebody keeps others waiting, what has not ended elsewhere says nothing more. */
+/* If a rank keeps others waiting, unfinished collectives elsewhere add nothing. */
 static void drop_unfinished(struct ranks *all)
 {
 	uint32_t n = 0;
@@ -283,9 +282,9 @@ static void drop_unfinished(struct ranks *all)
 	all->n_desync = n;
 }
 
-/* ---- what came of what ---- */
+/* ---- causes and effects ---- */
 
-/* Of two that wait for each other: did a begin it? */
+/* Of two that wait for each other: did a start it? */
 static bool earlier(const struct ranks *all, uint32_t a, uint32_t b)
 {
 	const struct rank_desync *x = &all->desync[a], *y = &all->desync[b];
@@ -294,7 +293,7 @@ static bool earlier(const struct ranks *all, uint32_t a, uint32_t b)
 	return x->since != y->since ? x->since < y->since : a < b;
 }
 
-struct waits { /* desyncs that a dump's rank has a part in */
+struct waits { /* desyncs that involve a dump's rank */
 	ROWS(uint32_t, in);
 };
 
@@ -320,7 +319,7 @@ static void find_causes(struct ranks *all)
 	}
 	for (uint32_t a = 0; a < all->n_desync; a++) {
 		struct rank_desync *d = &all->desync[a];
-		/* All began something themselves, or none did: a cause needs every culprit to wait. */
+		/* All started something themselves, or none did: a cause requires that every culprit waits. */
 		for (uint32_t i = 0; i < d->n_culprit; i++) {
 			const struct waits *x = &w[d->culprit[i].flight];
 			uint32_t best = NONE;
@@ -334,7 +333,7 @@ static void find_causes(struct ranks *all)
 				break;
 		}
 	}
-	/* A circle of more than two: one of it has to be the first. */
+	/* A cycle of more than two: one of them has to be the first. */
 	for (uint32_t a = 0; a < all->n_desync; a++) {
 		uint32_t at = all->desync[a].cause, least = a;
 		for (uint32_t step = 0; at != NONE && at != a && step < all->n_desync; step++) {
@@ -353,7 +352,7 @@ static void find_causes(struct ranks *all)
 
 static uint32_t process_of(const struct ranks *all, int64_t rank)
 {
-	uint32_t lo = 0, hi = all->n_process; /* by rank, those without one behind; of a restart the last */
+	uint32_t lo = 0, hi = all->n_process; /* by rank, those without one last; after a restart the last log */
 	while (lo < hi) {
 		const uint32_t mid = lo + (hi - lo) / 2;
 		if (all->process[mid].rank >= 0 && all->process[mid].rank <= rank)
@@ -371,7 +370,7 @@ static uint32_t event_key(struct intern *seen, const struct rank_event *e, bool 
 	return add ? intern_add(seen, s) : intern_find(seen, s);
 }
 
-/* The last of what this rank did and those who wait for it did not: a recompile or a failure, else a break, else what it compiles. */
+/* The last thing that this rank did and the waiting ones did not: a recompile or a failure, else a break, else a compilation. */
 static uint32_t own_event(const struct rank_process *f, const struct intern *peers)
 {
 	uint32_t best = NONE;
@@ -457,8 +456,8 @@ void rank_desync_text(struct buf *b, const struct ranks *all, const struct rank_
 	if (culprit == NONE) {
 		buf_addf(b, "collective %" PRIu64 " (", d->seq);
 		put_op(b, f, op);
-		buf_adds(b, d->kind == DESYNC_NO_DUMP ? ") has not ended: of members of its group there is no dump"
-						      : ") has not ended: all that left a dump asked for it alike");
+		buf_adds(b, d->kind == DESYNC_NO_DUMP ? ") did not finish: members of its group have no dump"
+						      : ") did not finish: all members with a dump entered it alike");
 		return;
 	}
 	const struct rank_culprit *c = &d->culprit[culprit];
@@ -470,11 +469,11 @@ void rank_desync_text(struct buf *b, const struct ranks *all, const struct rank_
 		put_op(b, f, op);
 	} else {
 		const struct flight *own = &all->flight[c->flight];
-		buf_adds(b, " asked for ");
+		buf_adds(b, " entered ");
 		put_op(b, own, &own->op[c->op]);
 		buf_addc(b, ' ');
 		put_flat(b, flight_text(own, own->op[c->op].sizes), 100);
-		buf_addf(b, " where the others are in collective %" PRIu64 " (", d->seq);
+		buf_addf(b, " while the others are in collective %" PRIu64 " (", d->seq);
 		put_op(b, f, op);
 		buf_addc(b, ' ');
 		put_flat(b, flight_text(f, op->sizes), 100);

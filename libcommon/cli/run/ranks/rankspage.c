@@ -1,4 +1,4 @@
-/* rankspage.c - the landing page of --all-ranks-html: do the ranks agree, where do they part, who is slow. See rankspage_part.h. */
+/* rankspage.c - the landing page of --all-ranks-html: do the ranks agree, where do they diverge, who is slow. See rankspage_part.h. */
 #include "run/ranks/rankspage_part.h"
 
 void ranks_put_id(struct page *g, const struct rank_process *f, uint32_t compile)
@@ -71,9 +71,9 @@ const struct ranks_check ranks_checks[RANK_CHECK_COUNT] = {
     [RANK_CHECK_CAPTURE] = {"capture", "Captured graphs", "what Dynamo started, captured, broke and recompiled, in order", "event"},
     [RANK_CHECK_CACHE] = {"cache", "Cache events", "hits, misses and bypasses, in order", "cache event"},
     [RANK_CHECK_COLLECT] = {"collectives", "Collectives", "the order of collective operators in the schedules", "operator"},
-    [RANK_CHECK_TENSORS] = {"tensors", "Tensor metadata", "type, shape and stride of what operators return", "graph"},
+    [RANK_CHECK_TENSORS] = {"tensors", "Tensor metadata", "type, shape and stride of operators' results", "graph"},
     [RANK_CHECK_ORDER] = {"order", "Execution order", "the order in which compiled graphs ran", "graph"},
-    [RANK_CHECK_MADE] = {"made", "Compiled graphs", "graphs of AOTAutograd and Inductor, where the above agrees", "graph"},
+    [RANK_CHECK_MADE] = {"made", "Compiled graphs", "graphs of AOTAutograd and Inductor, if the above agrees", "graph"},
     [RANK_CHECK_VERSION] = {"version", "torch version", "the same version of torch", "version"},
 };
 const enum rank_check ranks_check_order[RANK_CHECK_COUNT] = {RANK_CHECK_CAPTURE, RANK_CHECK_IDS,   RANK_CHECK_COLLECT, RANK_CHECK_ORDER,
@@ -191,12 +191,12 @@ static void put_verdict(struct page *g)
 	bad += all->n_desync != 0;
 	raw(g, bad ? "<p class=\"verdict bad\">" : "<p class=\"verdict ok\">");
 	if (!bad) {
-		raw(g, all->n_process == 1           ? "One log only: there is nothing to compare."
+		raw(g, all->n_process == 1           ? "Only one log: nothing to compare."
 		       : all->n_lost || all->absents ? "All logs that could be read agree."
 						     : "All ranks agree.");
 	} else {
 		raw(g, first ? "<b>The ranks do not agree</b> in: "
-			     : "<b>The ranks do not agree</b> in: <a href=\"#desyncs\">collectives that have not ended</a>");
+			     : "<b>The ranks do not agree</b> in: <a href=\"#desyncs\">collectives that did not finish</a>");
 		for (unsigned i = 0; i < ARRAY_LEN(ranks_check_order); i++) {
 			if (all->check[ranks_check_order[i]].agree)
 				continue;
@@ -265,14 +265,14 @@ void ranks_page(struct buf *b, const struct ranks_page *p)
 	for (uint32_t i = 0; i < all->n_process; i++)
 		ranks += rank_is_plain(&all->process[i]);
 	raw(&g, "<!doctype html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n");
-	if (!p->header) /* what the user puts there may be anything */
+	if (!p->header) /* the user may put anything there */
 		put_policy(b);
 	raw(&g, "<meta name=\"viewport\" content=\"width=device-width\">\n<title>");
 	buf_addf(b, "%" PRIu64 " rank%s - tlparse</title>\n<style>\n", ranks, plural(ranks));
 	buf_add_slice(b, share_file("ranks/ranks.css"));
 	raw(&g, "</style>\n</head>\n<body>\n");
 	if (p->header)
-		raw(&g, p->header); /* as it is: that is what the option is for */
+		raw(&g, p->header); /* unescaped: that is the purpose of the option */
 	buf_addf(b, "<header><h1>%" PRIu64 " rank%s</h1><p class=\"dim\">%u log%s", ranks, plural(ranks), all->n_process,
 		 plural(all->n_process));
 	const struct rank_verdict *v = &all->check[RANK_CHECK_VERSION];

@@ -1,4 +1,4 @@
-/* rankspage_desync.c - who keeps others waiting in a collective, of the dumps of the Flight Recorders. */
+/* rankspage_desync.c - who keeps others waiting in a collective, from the Flight Recorders' dumps. */
 #include "run/ranks/rankspage_part.h"
 
 static int by_number(const void *a, const void *b)
@@ -13,7 +13,7 @@ static void put_waiting(struct page *g, const struct rank_desync *d)
 	for (uint32_t i = 0; i < d->n_waiter; i++)
 		rank[i] = g->all->flight[d->waiter[i]].rank;
 	qsort(rank, d->n_waiter, sizeof(*rank), by_number);
-	buf_addf(g->b, "in it: rank%s ", plural(d->n_waiter));
+	buf_addf(g->b, "waiting: rank%s ", plural(d->n_waiter));
 	ranks_put_numbers(g, rank, d->n_waiter);
 	free(rank);
 }
@@ -45,7 +45,7 @@ static void put_desync(struct page *g, const struct rank_desync *d)
 	}
 	put(g, " · <code>{}</code> {}", flight_text(f, op->sizes), flight_text(f, op->dtypes));
 	if (op->place != NONE)
-		put(g, " · asked for at <code>{}</code>", flight_text(f, op->place));
+		put(g, " · entered at <code>{}</code>", flight_text(f, op->place));
 	raw(g, "</small></li>\n");
 	buf_release(&b);
 }
@@ -56,9 +56,9 @@ void ranks_put_desyncs(struct page *g)
 	uint32_t roots = 0;
 	if (!all->n_flight)
 		return;
-	raw(g, "<section id=\"desyncs\"><h2>Collectives that have not ended</h2>\n");
-	buf_addf(g->b, "<p class=\"dim\">Of %u dump%s of the Flight Recorder", all->n_flight, plural(all->n_flight));
-	raw(g, all->n_desync ? ".</p>\n" : ": every collective was asked for by all members of its group alike.</p>\n");
+	raw(g, "<section id=\"desyncs\"><h2>Collectives that did not finish</h2>\n");
+	buf_addf(g->b, "<p class=\"dim\">From %u Flight Recorder dump%s", all->n_flight, plural(all->n_flight));
+	raw(g, all->n_desync ? ".</p>\n" : ": all members of every group entered the same collectives.</p>\n");
 	raw(g, "<ul class=\"notes\">\n");
 	for (uint32_t i = 0; i < all->n_desync; i++)
 		if (all->desync[i].cause == NONE) {
@@ -68,8 +68,8 @@ void ranks_put_desyncs(struct page *g)
 	raw(g, "</ul>\n");
 	if (roots < all->n_desync || all->desyncs_left_out) {
 		const uint64_t more = all->n_desync - roots + all->desyncs_left_out;
-		buf_addf(g->b, "<details><summary>%" PRIu64 " more group%s wait%s for ranks that are kept waiting by these</summary><ul>\n",
-			 more, plural(more), verb_s(more));
+		buf_addf(g->b, "<details><summary>%" PRIu64 " more group%s wait%s for ranks blocked by these</summary><ul>\n", more,
+			 plural(more), verb_s(more));
 		for (uint32_t i = 0, n = 0; i < all->n_desync && n < SLOW_ROWS; i++) {
 			const struct rank_desync *d = &all->desync[i];
 			if (d->cause == NONE)

@@ -1,4 +1,4 @@
-/* rankspage_notes.c - what to know before one believes the rest: what is missing, damaged, mixed. */
+/* rankspage_notes.c - what to know before trusting the rest: missing, damaged and mixed logs. */
 #include "run/ranks/rankspage_part.h"
 
 static void note(struct page *g, const char *class) { buf_addf(g->b, "<li class=\"%s\">", class); }
@@ -51,10 +51,10 @@ static void note_versions(struct page *g, const struct rank_verdict *v)
 		put(g, "{}</code> ", f->torch_version == NONE ? SLICE("not recorded") : name(g, f->torch_version));
 		ranks_put_members(g, v->group[i].member, v->group[i].n_member);
 	}
-	raw(g, ". What they compile may differ for that alone.</li>\n");
+	raw(g, ". Their graphs may differ for that reason alone.</li>\n");
 }
 
-/* A kind of damage, and whose logs have it. */
+/* A kind of damage, and the logs that have it. */
 static void note_damage(struct page *g, unsigned k)
 {
 	const struct ranks *all = g->all;
@@ -77,7 +77,7 @@ static void note_damage(struct page *g, unsigned k)
 	free(m);
 }
 
-/* From process i on: logs of one rank. */
+/* From process i on: the logs of one rank. */
 static void note_again(struct page *g, uint32_t i)
 {
 	const struct ranks *all = g->all;
@@ -87,8 +87,8 @@ static void note_again(struct page *g, uint32_t i)
 		n++;
 	note(g, "warn");
 	buf_addf(g->b,
-		 "<b>Rank %lld has %u logs</b> (a restart, or a process it forked). They are kept apart, in the order in which "
-		 "they start: ",
+		 "<b>Rank %lld has %u logs</b> (a restart, or a process it forked). They are shown separately, in the order "
+		 "they started: ",
 		 (long long)f->rank, n);
 	for (uint32_t k = 0; k < n; k++) {
 		raw(g, k ? ", " : "");
@@ -107,14 +107,13 @@ static void note_process(struct page *g, uint32_t i)
 	if (f->record_rank >= 0 && f->rank >= 0 && f->record_rank != f->rank) {
 		note(g, "warn");
 		ranks_put_file(g, f->path);
-		buf_addf(g->b, ": the file's name says rank %lld, its records say %lld; it counts as rank %lld.</li>\n", (long long)f->rank,
+		buf_addf(g->b, ": rank %lld by the file's name, rank %lld by its records; counted as rank %lld.</li>\n", (long long)f->rank,
 			 (long long)f->record_rank, (long long)f->rank);
 	}
 	if (f->cut_events || f->cut_ops) {
 		note(g, "warn");
 		str(g, f->name);
-		buf_addf(g->b,
-			 ": %" PRIu64 " events and %" PRIu64 " lists of operators are not compared (too many, or not readable).</li>\n",
+		buf_addf(g->b, ": %" PRIu64 " events and %" PRIu64 " lists of operators are not compared (too many, or unreadable).</li>\n",
 			 f->cut_events, f->cut_ops);
 	}
 }

@@ -1,4 +1,4 @@
-/* rankspage_order.c - collectives and graphs in the order in which they run. */
+/* rankspage_order.c - collectives and graphs in the order they run. */
 #include "run/ranks/rankspage_part.h"
 
 void ranks_put_schedules(struct page *g)
@@ -13,7 +13,7 @@ void ranks_put_schedules(struct page *g)
 	raw(g, "<section id=\"schedules\"><h2>Collective schedules</h2>\n");
 	if (g->p->schedules)
 		raw(g, "<p class=\"dim\"><a href=\"collective_schedules.json\">collective_schedules.json</a></p>\n");
-	raw(g, "<table class=\"list\"><tr><th>ranks</th><th class=\"r\">operators</th><th>in the order of the schedules</th></tr>\n");
+	raw(g, "<table class=\"list\"><tr><th>ranks</th><th class=\"r\">operators</th><th>order in the schedules</th></tr>\n");
 	struct rank_items it = {0};
 	for (uint32_t k = 0; v->recorded && k < v->n_group && k < SPLITS_SHOWN; k++) {
 		rank_items_of(all, &all->process[v->group[k].member[0]], RANK_CHECK_COLLECT, &it);
@@ -36,8 +36,8 @@ void ranks_put_schedules(struct page *g)
 	free(it.item);
 	raw(g, "</table>\n");
 	if (parity) {
-		raw(g, "<h3>Schedule and generated code do not agree</h3>\n<table class=\"list\"><tr><th>process</th><th>compile id</th>"
-		       "<th class=\"r\">collectives more or less</th><th class=\"r\">waits missing</th></tr>\n");
+		raw(g, "<h3>Schedule and generated code differ</h3>\n<table class=\"list\"><tr><th>process</th><th>compile id</th>"
+		       "<th class=\"r\">extra or missing collectives</th><th class=\"r\">waits missing</th></tr>\n");
 		uint32_t shown = 0;
 		for (uint32_t p = 0; p < all->n_process; p++)
 			for (uint32_t i = 0; i < all->process[p].n_parity && shown < 200; i++, shown++) {
@@ -56,7 +56,7 @@ void ranks_put_schedules(struct page *g)
 
 enum place { PLACE_COLLECTIVES, PLACE_CACHE, PLACES_OF };
 
-/* What each process runs at place i of its order, as a number; 0: not known. Do they differ? */
+/* What each process runs at place i of its order, as a number; 0: unknown. Do they differ? */
 static bool place_values(const struct ranks *all, const struct rank_items *it, uint32_t i, enum place what, uint64_t *value)
 {
 	uint64_t first = 0;
@@ -74,14 +74,14 @@ static bool place_values(const struct ranks *all, const struct rank_items *it, u
 				if (f->list[k].kind == LIST_SCHEDULE && f->list[k].compile == c)
 					value[p] = value[p] * 31 + f->list[k].lines + 1ull;
 		if (!value[p])
-			continue; /* nothing known: nothing to compare */
+			continue; /* unknown: nothing to compare */
 		differ |= first && value[p] != first;
 		first = first ? first : value[p];
 	}
 	return differ;
 }
 
-/* Processes of one value are a group; m: room for them. The values are used up. */
+/* Processes with one value are a group; m: room for them. The values are consumed. */
 static void put_groups(struct page *g, uint64_t *value, uint32_t *m)
 {
 	uint32_t all = g->all->n_process;
@@ -105,7 +105,7 @@ static void put_groups(struct page *g, uint64_t *value, uint32_t *m)
 	}
 }
 
-/* The code that the ranks run at one place of the order: where the collectives or the cache of it differ, they may wait for each other. */
+/* The code that the ranks run at one place of the order: if its collectives or cache results differ, they may wait for each other. */
 static void put_places(struct page *g)
 {
 	enum { PLACES = 200, ROWS_SHOWN = 40 };
@@ -122,7 +122,7 @@ static void put_places(struct page *g)
 			if (!place_values(all, it, i, what, value))
 				continue;
 			if (!shown++)
-				raw(g, "<h3>Places of the order at which ranks do different things</h3>\n<table class=\"list\"><tr><th "
+				raw(g, "<h3>Places where ranks do different things</h3>\n<table class=\"list\"><tr><th "
 				       "class=\"r\">place</th>"
 				       "<th>what differs</th><th>groups</th></tr>\n");
 			buf_addf(g->b, "<tr><td class=\"r\">%u</td><td>%s</td><td>", i + 1,
@@ -145,7 +145,7 @@ void ranks_put_order(struct page *g)
 	const struct rank_verdict *v = &all->check[RANK_CHECK_ORDER];
 	if (!v->recorded)
 		return;
-	raw(g, "<section id=\"ran\"><h2>Graphs in the order in which they ran</h2>\n<table class=\"list\"><tr><th>ranks</th>"
+	raw(g, "<section id=\"ran\"><h2>Graphs in the order they ran</h2>\n<table class=\"list\"><tr><th>ranks</th>"
 	       "<th>order</th></tr>\n");
 	for (uint32_t k = 0; k < v->n_group && k < SPLITS_SHOWN; k++) {
 		const struct rank_process *f = &all->process[v->group[k].member[0]];

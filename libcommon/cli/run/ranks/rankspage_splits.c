@@ -1,4 +1,4 @@
-/* rankspage_splits.c - where ranks part, and what they captured there side by side. */
+/* rankspage_splits.c - where ranks diverge, and what they captured there, side by side. */
 #include "run/ranks/rankspage_part.h"
 #include "run/text.h"
 #include "base/linediff.h"
@@ -6,7 +6,7 @@
 enum {
 	DIFF_ROWS = 1200,  /* per pair of graphs */
 	PAGE_ROWS = 30000, /* in all diffs together */
-	CONTEXT = 3,       /* equal lines around those that differ */
+	CONTEXT = 3,       /* equal lines around differing ones */
 };
 
 static uint64_t line_key(void *tmp, struct slice line) { return graph_fingerprint(line, tmp); }
@@ -31,7 +31,7 @@ static void diff_row(struct page *g, const struct linediff *d, uint32_t i)
 	g->rows++;
 }
 
-/* Two texts side by side, equal stretches folded. */
+/* Two texts side by side, with equal stretches folded. */
 static void put_diff(struct page *g, struct slice left, struct slice right, bool cut)
 {
 	struct linediff d = {0};
@@ -70,8 +70,9 @@ static void put_diff(struct page *g, struct slice left, struct slice right, bool
 	}
 	raw(g, "</table></div>\n");
 	if (cut)
-		raw(g, "<p class=\"dim\">Only the beginning of such large graphs is kept for comparison; the whole is in the rank's own "
-		       "report.</p>\n");
+		raw(g,
+		    "<p class=\"dim\">Only the beginning of such large graphs is kept for comparison; the full graph is in the rank's own "
+		    "report.</p>\n");
 	linediff_release(&d);
 }
 
@@ -105,22 +106,21 @@ static void put_graphs(struct page *g, const struct side *l, const struct side *
 	if (!l->fp && !r->fp) {
 		raw(g, "<p class=\"dim\">No graph was captured at this point on either side.</p>\n");
 	} else if (l->fp == r->fp) {
-		raw(g, "<p class=\"dim\">Both have the same graph here: what differs is not what was captured.</p>\n");
+		raw(g, "<p class=\"dim\">Both captured the same graph here: the difference is elsewhere.</p>\n");
 	} else if (seen < before) {
 		buf_addf(g->b, "<p class=\"dim\">These two graphs are <a href=\"#pair%u\">side by side above</a>.</p>\n", seen);
 	} else if ((l->fp && a == NONE) || (r->fp && b == NONE)) {
-		buf_addf(
-		    g->b,
-		    "<p class=\"dim\">The graphs differ; the text of %s was too large to be kept. It is in the rank's own report.</p>\n",
-		    a == NONE && b == NONE ? "both"
-		    : a == NONE            ? "the left one"
-					   : "the right one");
+		buf_addf(g->b,
+			 "<p class=\"dim\">The graphs differ; the text of %s was too large to keep. It is in the rank's own report.</p>\n",
+			 a == NONE && b == NONE ? "both"
+			 : a == NONE            ? "the left one"
+						: "the right one");
 	} else {
 		bool one = !l->fp || !r->fp;
 		buf_addf(g->b, one ? "<details id=\"pair%u\"><summary>" : "<div id=\"pair%u\">", seen);
 		if (one) {
 			ranks_put_who(g, l->fp ? r->process : l->process);
-			raw(g, " has no graph here; the other side's</summary>");
+			raw(g, " has no graph here; this is the other side's</summary>");
 		}
 		put_diff(g, l->fp ? name(g, g->all->graph[a].graph) : SLICE(""), r->fp ? name(g, g->all->graph[b].graph) : SLICE(""),
 			 (l->fp && g->all->graph[a].cut) || (r->fp && g->all->graph[b].cut));
@@ -137,7 +137,7 @@ static struct side side_of(struct page *g, uint32_t process, const struct rank_i
 	return s;
 }
 
-/* Says an item in words. */
+/* An item in words. */
 static void put_item(struct page *g, enum rank_check check, const struct rank_process *f, const struct rank_item *it)
 {
 	if (check == RANK_CHECK_ORDER) {
@@ -156,7 +156,7 @@ static void put_item(struct page *g, enum rank_check check, const struct rank_pr
 		text(g, it->text);
 }
 
-/* The items around the one that differs, in two columns. */
+/* The items around the differing one, in two columns. */
 static void put_context(struct page *g, const struct rank_split *s)
 {
 	const struct rank_process *f[2] = {&g->all->process[s->ref], &g->all->process[s->member[0]]};
@@ -194,7 +194,7 @@ static void put_keys(struct page *g, const struct rank_split *s)
 {
 	if (!s->n_key)
 		return;
-	raw(g, "<p>What differs in the keys of the caches, or else made one of them miss:</p>\n"
+	raw(g, "<p>Differences in the cache keys, or other reasons of a miss:</p>\n"
 	       "<table class=\"list\"><tr><th>cache</th><th>component</th><th>");
 	ranks_put_who(g, s->ref);
 	raw(g, "</th><th>");
@@ -217,18 +217,18 @@ static void put_split(struct page *g, const struct rank_split *s)
 	const struct rank_process *f = &g->all->process[s->member[0]];
 	raw(g, "<article><h3>");
 	ranks_put_members(g, s->member, s->n_member);
-	buf_addf(g->b, " part%s from ", verb_s(s->n_member));
+	buf_addf(g->b, " diverge%s from ", verb_s(s->n_member));
 	ranks_put_who(g, s->ref);
 	if (v->group[0].n_member > 1)
-		buf_addf(g->b, " <small>(and %u alike)</small>", v->group[0].n_member - 1);
+		buf_addf(g->b, " <small>(and %u like it)</small>", v->group[0].n_member - 1);
 	buf_addf(g->b, " at %s %u", c->unit, s->at + 1);
 	raw(g, "</h3>\n<p>");
 	if (s->ends) {
-		buf_addf(g->b, "The first %u agree, then there is nothing more%s, while the reference goes on with ", s->at,
-			 truncated(f) ? " (<b>this log is not whole</b>: it may only be cut off)" : "");
+		buf_addf(g->b, "The first %u agree, then this log ends%s, while the reference continues with ", s->at,
+			 truncated(f) ? " (<b>it is incomplete</b>: it may just be cut off)" : "");
 		put_item(g, s->check, &g->all->process[s->ref], &s->theirs);
 	} else if (s->ref_ends) {
-		buf_addf(g->b, "All %u of the reference agree, but here follows ", s->at);
+		buf_addf(g->b, "All %u of the reference agree, but here it continues with ", s->at);
 		put_item(g, s->check, f, &s->own);
 	} else {
 		raw(g, "Reference: ");
@@ -252,7 +252,7 @@ static void put_split(struct page *g, const struct rank_split *s)
 	raw(g, "</article>\n");
 }
 
-/* Which compile ids only some have. */
+/* Compile ids that only some have. */
 struct id_row {
 	uint32_t id;
 	ROWS(uint32_t, member);
@@ -329,7 +329,7 @@ void ranks_put_splits(struct page *g)
 		for (uint32_t k = 0; k < v->splits && k < SPLITS_SHOWN; k++)
 			put_split(g, &g->all->split[v->first_split + k]);
 		if (v->splits > SPLITS_SHOWN) {
-			buf_addf(g->b, "<details><summary>%u more places where ranks part</summary><ul>\n", v->splits - SPLITS_SHOWN);
+			buf_addf(g->b, "<details><summary>%u more places where ranks diverge</summary><ul>\n", v->splits - SPLITS_SHOWN);
 			for (uint32_t k = SPLITS_SHOWN; k < v->splits && k < 500; k++) {
 				const struct rank_split *s = &g->all->split[v->first_split + k];
 				raw(g, "<li>");

@@ -33,7 +33,7 @@ static int by_index(const void *a, const void *b)
 	return (x > y) - (x < y);
 }
 
-/* Half as long again as the median, and at least half a second longer. */
+/* 50 % longer than the median, and at least half a second. */
 static bool straggles(int64_t us, int64_t median) { return us - median >= 500000 && us * 2 > median * 3; }
 
 static void settle_slowest(struct slow *s)
@@ -53,7 +53,7 @@ static void put_slow(struct page *g, struct slow *s, bool total)
 		m[n++] = s->took[k].process;
 	raw(g, n ? "<tr class=\"slow\"><td>" : "<tr><td>");
 	if (total)
-		raw(g, "<b>in total</b>");
+		raw(g, "<b>total</b>");
 	else
 		put(g, "<code class=\"id\">{}</code>", name(g, s->id));
 	put(g, "</td><td class=\"loc\">{}", name(g, s->loc));
@@ -100,12 +100,12 @@ void ranks_put_time(struct page *g)
 	settle_slowest(&total);
 	if (n)
 		qsort(row, n, sizeof(*row), by_spread);
-	raw(g,
-	    "<section id=\"time\"><h2>Compile time</h2>\n<p class=\"dim\">A straggler takes half as long again as the median of the ranks, "
-	    "and at least half a second more. All others wait for it at the next collective.</p>\n"
-	    "<table class=\"list sort\"><tr><th>compile id</th><th>function</th>"
-	    "<th class=\"r\">ranks</th><th class=\"r\">fastest</th><th class=\"r\">median</th>"
-	    "<th class=\"r\">slowest</th><th>stragglers</th></tr>\n");
+	raw(g, "<section id=\"time\"><h2>Compile time</h2>\n<p class=\"dim\">A straggler takes at least 50 % and half a second longer than "
+	       "the median of the ranks. "
+	       "All others wait for it at the next collective.</p>\n"
+	       "<table class=\"list sort\"><tr><th>compile id</th><th>function</th>"
+	       "<th class=\"r\">ranks</th><th class=\"r\">fastest</th><th class=\"r\">median</th>"
+	       "<th class=\"r\">slowest</th><th>stragglers</th></tr>\n");
 	put_slow(g, &total, true);
 	for (size_t i = 0; i < n; i++) {
 		if (i < SLOW_ROWS)
@@ -114,7 +114,7 @@ void ranks_put_time(struct page *g)
 	}
 	raw(g, "</table>\n");
 	if (n > SLOW_ROWS)
-		buf_addf(g->b, "<p class=\"dim\">and %zu more compile ids with less between them</p>\n", n - SLOW_ROWS);
+		buf_addf(g->b, "<p class=\"dim\">and %zu more compile ids with smaller differences</p>\n", n - SLOW_ROWS);
 	raw(g, "</section>\n");
 	free(total.took);
 	free(row);
@@ -146,7 +146,7 @@ static int by_place(const void *a, const void *b)
 	return x->start != y->start ? (x->start > y->start) - (x->start < y->start) : (x->end < y->end) - (x->end > y->end);
 }
 
-/* The longest of all spans, in the order of processes and times; *lost: how many were left out. */
+/* The longest of all spans, in the order of processes and times; *lost: how many were dropped. */
 static struct drawn *drawn_spans(const struct ranks *all, size_t *count, size_t *lost)
 {
 	struct drawn *d = NULL;
@@ -171,7 +171,7 @@ static struct drawn *drawn_spans(const struct ranks *all, size_t *count, size_t 
 	return d;
 }
 
-/* "0/1 step (app.py:12)" as a number: each text is in the page once. */
+/* "0/1 step (app.py:12)" as a number: each text is in the page only once. */
 static void put_label(struct page *g, struct json_out *o, struct intern *labels, struct buf *b, uint32_t id, uint32_t what)
 {
 	buf_reset(b);
@@ -179,7 +179,7 @@ static void put_label(struct page *g, struct json_out *o, struct intern *labels,
 	json_out_u64(o, intern_add(labels, buf_slice(b)));
 }
 
-/* Writes for ranks.js what it draws: numbers of processes and labels, one after the other. */
+/* Writes the data that ranks.js draws: numbers of processes and labels, in one list. */
 static void put_drawing(struct page *g, const struct drawn *d, size_t n)
 {
 	const struct ranks *all = g->all;
@@ -229,8 +229,8 @@ void ranks_put_timeline(struct page *g)
 {
 	size_t n, lost;
 	struct drawn *d = drawn_spans(g->all, &n, &lost);
-	raw(g, "<section id=\"timeline\"><h2>Timeline</h2>\n<p class=\"dim\">One row a process, aligned by the clock of the logs; "
-	       "the same colour is the same function. ▼ graph break, ◆ recompile, ✕ failure. Wheel to zoom, drag to move, double click for "
+	raw(g, "<section id=\"timeline\"><h2>Timeline</h2>\n<p class=\"dim\">One row per process, aligned by the logs' clock; "
+	       "one color per function. ▼ graph break, ◆ recompile, ✕ failure. Wheel to zoom, drag to move, double click for "
 	       "all.");
 	if (g->p->folder)
 		raw(g, " <a href=\"combined_trace.json.gz\">combined_trace.json.gz</a> opens in <a "
@@ -239,7 +239,7 @@ void ranks_put_timeline(struct page *g)
 		raw(g, ", with every phase: <a href=\"chromium_events.json\">chromium_events.json</a>");
 	raw(g, g->p->folder ? ".</p>\n" : "</p>\n");
 	if (lost)
-		buf_addf(g->b, "<p class=\"dim\">Drawn are the %u longest of %zu compilations.</p>\n", TIMELINE_SPANS, n + lost);
+		buf_addf(g->b, "<p class=\"dim\">The drawing shows the %u longest of %zu compilations.</p>\n", TIMELINE_SPANS, n + lost);
 	raw(g,
 	    "<div id=\"draw\"><noscript>The drawing needs JavaScript.</noscript></div>\n<script type=\"application/json\" id=\"spans\">");
 	put_drawing(g, d, n);
@@ -304,16 +304,17 @@ void ranks_put_estimates(struct page *g)
 	}
 	if (n) {
 		qsort(row, n, sizeof(*row), by_delta);
-		raw(g, "<section id=\"estimates\"><h2>Runtime estimates</h2>\n<p class=\"dim\">Inductor's estimate of each graph, by rank: "
-		       "where it differs, some wait for others.");
+		raw(g,
+		    "<section id=\"estimates\"><h2>Runtime estimates</h2>\n<p class=\"dim\">Inductor's estimate for each graph, by rank: "
+		    "where estimates differ, some ranks wait for others.");
 		if (g->p->estimates)
 			raw(g, " <a href=\"runtime_estimations.json\">runtime_estimations.json</a>, for Perfetto: "
 			       "<a href=\"chromium_trace_with_runtime.json\">chromium_trace_with_runtime.json</a>.");
 		raw(g, "</p>\n");
 		if (most <= 0) {
 			buf_addf(g->b,
-				 "<p>All estimates of %zu graph%s are zero: Inductor has none for these operators on this device.</p>\n", n,
-				 plural(n));
+				 "<p>All estimates for %zu graph%s are zero: Inductor has none for these operators on this device.</p>\n",
+				 n, plural(n));
 		} else {
 			raw(g, "<table class=\"list\"><tr><th>graph</th><th class=\"r\">ranks</th><th class=\"r\">least</th><th "
 			       "class=\"r\">most</th>"
