@@ -10,8 +10,8 @@
  *     watch_release(&w);
  *
  * Everything is watched the same way: the program (pt2-runner with our libpt2shim.so, pt2-runner with an installed libtorch, or the user's
- * command) runs under libpt2probe.so (live.h), which writes the call log (calls.h); contracts come from model/binprobe/load.h. A model from a
- * file is run in a child with limits and a filter of system calls (run.h); a command is the user's own and is not confined.
+ * command) runs under libpt2probe.so (live.h), which writes the call log (calls.h); contracts come from model/binprobe/load.h. A model from
+ * a file is run in a child with limits and a filter of system calls (run.h); a command is the user's own and is not confined.
  *
  * The tool's exit status: watch_status(): it combines the findings with how the command ended.
  */

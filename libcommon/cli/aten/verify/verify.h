@@ -21,8 +21,8 @@
  * the body before it (.others). Operators (aoti_torch_*) are trusted: they are torch's, not compiled. One that seems wrong had a wrong
  * input.
  *
- * Thresholds of 3 are those that 679 outputs of clean models never reached (docs/user/VERIFY.md): float32 and float64 are wrong beyond 4 times
- * eager's maximum error (and 4 ulp), or 8 times its root mean square; 16 bits beyond 1.25 times.
+ * Thresholds of 3 are those that 679 outputs of clean models never reached (docs/user/VERIFY.md): float32 and float64 are wrong beyond 4
+ * times eager's maximum error (and 4 ulp), or 8 times its root mean square; 16 bits beyond 1.25 times.
  */
 #ifndef PT2_VERIFY_H
 #define PT2_VERIFY_H

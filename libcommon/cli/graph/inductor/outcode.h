@@ -32,9 +32,10 @@
  *             triton_poi_fused_cos_1.run(buf0, buf5, 2048, stream=raw_stream)
  *         return (buf2, )
  *
- * C++ wrappers are read by model/cppwrapper/wrapper.h; kernels are the functions declared extern "C" of either text, and Triton kernels, whose
- * sources are in the functions call_NAME() of a wrapper for CUDA. Lines count from 1 in a row's file. Texts and names are slices of the
- * given texts, or in the arena. Bounds: OUTCODE_MAX rows of each kind; a call has OUTCODE_CALL_LINES lines at most. No recursion, linear.
+ * C++ wrappers are read by model/cppwrapper/wrapper.h; kernels are the functions declared extern "C" of either text, and Triton kernels,
+ * whose sources are in the functions call_NAME() of a wrapper for CUDA. Lines count from 1 in a row's file. Texts and names are slices of
+ * the given texts, or in the arena. Bounds: OUTCODE_MAX rows of each kind; a call has OUTCODE_CALL_LINES lines at most. No recursion,
+ * linear.
  */
 #ifndef PT2_INDUCTOR_OUTCODE_H
 #define PT2_INDUCTOR_OUTCODE_H

@@ -2,11 +2,11 @@
  *
  *     binprobe.c          the parent: starts the child, reads its result
  *     binprobe_sandbox.c  limits and filters
- *     binprobe_load.c     an ELF loader that runs nothing; binprobe_stub.c stubs for imports and kernels, binprobe_x86_64.c (binprobe_aarch64.c) their code
- *     binprobe_fake.c     torch's C functions on tensors without memory, binprobe_ops.c its operators, kernels, CUDA
- *     binprobe_rule.c     the result of an operator, by its rule in core/aten
- *     binprobe_run.c      one run of the model and its complaint, binprobe_walk.c runs until there is none, binprobe_ways.c branches
- *     binprobe_fit.c      observed numbers -> formulas, binprobe_contract.c everything -> a contract
+ *     binprobe_load.c     an ELF loader that runs nothing; binprobe_stub.c stubs for imports and kernels, binprobe_x86_64.c
+ *     (binprobe_aarch64.c) their code binprobe_fake.c     torch's C functions on tensors without memory, binprobe_ops.c its operators,
+ *     kernels, CUDA binprobe_rule.c     the result of an operator, by its rule in core/aten binprobe_run.c      one run of the model and
+ *     its complaint, binprobe_walk.c runs until there is none, binprobe_ways.c branches binprobe_fit.c      observed numbers -> formulas,
+ *     binprobe_contract.c everything -> a contract
  *
  * One model per process: the state of the fakes is in one `struct world`, since the model passes them no pointer to it.
  */

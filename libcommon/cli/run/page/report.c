@@ -1,4 +1,5 @@
-/* report.c - logs as the JSON document of docs/formats/REPORT.md: the rows shared with fxexplain, and what only tlparse reads from a log. */
+/* report.c - logs as the JSON document of docs/formats/REPORT.md: the rows shared with fxexplain, and what only tlparse reads from a log.
+ * */
 #include "run/page/page.h"
 
 #include "run/document.h"
