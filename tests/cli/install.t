@@ -91,7 +91,7 @@ mkdir -p unpacked/data && cp -r dest/usr/bin unpacked/scripts && cp -r dest/usr/
 exits "a wheel that was only unpacked runs one" 0 env -u PT2_RUNNER unpacked/scripts/pt2-run -q "$DATA/aoti/mlp.pt2" 'f32[5,8]'
 is "a page is the same" "$(dest/usr/bin/tlparse --html=- "$DATA/simple.log" | cksum)" "$(tlparse --html=- "$DATA/simple.log" | cksum)"
 exits "pt2utils alone" 2 dest/usr/bin/pt2utils
-like "tells which tools there are" "$(cat err)" 'Usage: pt2utils TOOL .*fxexplain +what went wrong'
+like "tells which tools there are" "$(cat err)" 'Usage: pt2utils TOOL .*fxexplain +explain what went wrong'
 exits "-h" 0 dest/usr/bin/pt2utils -h
 is "names all, with what each is for" "$(sed -n '/^Tools/,/^$/p' out | grep -cE '^  [a-z0-9-]+ +[a-z]')" "${#tools[@]}"
 is "in at most 79 columns" "$(grep -E '.{80}' out)" ""
