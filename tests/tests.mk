@@ -19,7 +19,7 @@ beside    += $(cuda_text:tests/lib/cudamodel/%=$(cuda_at)/model/%) $(cuda_text:t
 cuda      := $(cuda_libs) $(cuda_at)/libtorch.so $(cuda_so) $(beside) $(cuda_at)/cudamodel.pt2 $(O)/tests-lib/cudahost $(O)/tests-lib/cudarun
 
 guests   += $(O)/tests-lib/faketorch.so $(O)/tests-lib/livehost $(O)/tests-lib/predicate $(O)/tests-lib/without $(cuda) \
-	    $(addprefix $(O)/tests-lib/,fakemodel.so quietmodel.so latemodel.so hostilemodel.so customop.so aten.so jittorch.so)
+	    $(addprefix $(O)/tests-lib/,fakemodel.so quietmodel.so latemodel.so hostilemodel.so racemodel.so customop.so aten.so jittorch.so)
 ifeq ($(SAN),)
 $(O)/tests-lib/livehost: tests/lib/livehost.c
 	@mkdir -p $(@D)
@@ -80,6 +80,7 @@ models   := $(addprefix $(O)/tests-lib/,fakemodel.so quietmodel.so latemodel.so 
 $(models): $(O)/tests-lib/faketorch.so
 $(models): private all_cflags += -Wl,--no-as-needed $(O)/tests-lib/faketorch.so
 $(O)/tests-lib/latemodel.so: private all_cflags += -nostartfiles
+$(O)/tests-lib/racemodel.so: $(O)/libpt2core.a
 $(O)/tests-lib/%.so: tests/lib/%.c $(O)/flags
 	@mkdir -p $(@D)
 	$(Q)$(CC) $(all_cflags) -MF $@.d -fPIC -shared $< $(filter %.a,$^) -o $@ -lm

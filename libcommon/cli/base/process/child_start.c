@@ -324,8 +324,8 @@ static int open_streams(const struct child_spec *spec, struct child *c, struct p
 			}
 			break;
 		case CHILD_NULL:
-			theirs[i] = p->stream[i] = elsewhere ? fcntl(elsewhere->null, F_DUPFD_CLOEXEC, 3)
-							     : open("/dev/null", O_RDWR | O_CLOEXEC);
+			theirs[i] = p->stream[i] =
+			    elsewhere ? fcntl(elsewhere->null, F_DUPFD_CLOEXEC, 3) : open("/dev/null", O_RDWR | O_CLOEXEC);
 			if (theirs[i] < 0)
 				return -1;
 			break;
