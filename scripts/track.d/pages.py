@@ -109,8 +109,8 @@ def cell(release, tool):
 def table(releases):
     """docs/user/VERSIONS.md"""
     rows = sorted(releases, key=lambda r: [int(n) for n in short(r).split(".")])
-    yield "# Releases of torch that were tried\n\nMade by `scripts/track --table` from the pages of `make track` (CONTRIBUTING.md). Only what was run stands here: packages and traced"
-    yield "programs on which every check of a tool passes, of those that it was tried on.\n"
+    yield "# Tested releases of torch\n\nMade by `scripts/track --table` from the pages of `make track` (CONTRIBUTING.md). It lists only what was run: packages and traced"
+    yield "programs that pass every check of a tool, of those it was tried on.\n"
     yield "| torch | models | programs | " + " | ".join(TOOLS) + " | when, commit |\n|---|" + "---|" * (len(TOOLS) + 3)
     for r in rows:
         yield f"| {r['torch']} | {len(r['models'])} | {len(r['programs'])} | " + " | ".join(cell(r, t) for t in TOOLS) + f" | {r['date']}, {r['commit']} |"
