@@ -52,6 +52,7 @@ static const struct opt options[] = {
     OPT_STRING(0, "torch", "[=DIR]", &opt.torch, "with an installed libtorch"),
     OPT_STRING(0, "weights", "FILE", &opt.weights, "take the weights from FILE: .safetensors, .pt, .npz, an exported .pt2"),
     OPT_LIST(0, "load", "LIB", &opt.load, "with --torch: a library that defines operators (TORCH_LIBRARY)"),
+    RUN_OPT_TIMEOUT(opt.timeout),
     OPT_STRING(0, "against", "EXPORTED", &opt.against, "whose it is: the model's, as torch.export.save wrote it, or the compiler's"),
     OPT_FLAG(0, "fail", &opt.fail, "let the model return an error at the call that made it"),
     OPT_FLAG(0, "no-exec", &opt.no_exec, "run nothing of a model but what the watched command runs"),
@@ -59,6 +60,7 @@ static const struct opt options[] = {
     OPT_STRING(0, "trace", "FILE", &opt.trace, "source nodes and Python lines of kernels: a TORCH_TRACE log or kernel_information.json"),
     OPT_FLAG(0, "json", &opt.json, "one JSON document"),
     OPT_STRING(0, "log", "FILE", &opt.log, "write there, not to standard output or error"),
+    OPT_MAX_TEXT,
     OPT_FLAG('q', "quiet", &opt.quiet, "only the exit status"),
     OPT_INT(0, "error-exitcode", "N", &opt.error_exitcode, 0, 255, "exit with N when something is found"),
     OPT_END,
@@ -104,8 +106,10 @@ static void check_options(const struct operands *in, bool dump)
 		die(EXIT_USAGE, "'%s' is a folder of saved tensors, which takes no inputs", in->v[0]);
 	if (dump && opt.against)
 		die(EXIT_USAGE, "'%s' is a folder of saved tensors: --against needs the model and its inputs", in->v[0]);
-	if (dump && (opt.model || opt.torch || opt.load.n || opt.repeat || opt.fail || opt.weights))
-		die(EXIT_USAGE, "'%s' is a folder of saved tensors: nothing is run (no --model, --weights, --torch, --repeat or --fail)",
+	if (dump && (opt.model || opt.torch || opt.load.n || opt.repeat || opt.timeout || opt.fail || opt.weights))
+		die(EXIT_USAGE,
+		    "'%s' is a folder of saved tensors: nothing is run (no --model, --weights, --torch, --repeat, --timeout or "
+		    "--fail)",
 		    in->v[0]);
 }
 
@@ -116,6 +120,7 @@ int main(int argc, char **argv)
 	struct err err;
 	int status;
 	signal(SIGPIPE, SIG_IGN); /* a reader that is gone ends neither a report nor the watching of a command */
+	shown_most = SHOWN_MOST;
 	opt_parse_or_exit(&spec, argc, argv, &in);
 	mapfile_watch();
 	if (recorded_again(&again, &in, TEMP_NANASSERT, opt.no_exec, &err) < 0)

@@ -103,8 +103,8 @@ int run_diff(const struct printer_options *given, const struct operands *in)
 		return run_diff_graph(&o, in);
 	if (!dump_like(o.diff))
 		die(EXIT_INPUT, "'%s' is no dump: it has no %s (aoti-printer -o DIR makes one)", o.diff, DUMP_INDEX);
-	if (two && (o.model || o.torch || o.load.n || o.repeat || o.weights))
-		die(EXIT_USAGE, "--model, --weights, --torch and --repeat are for a model that is run, not for two dumps");
+	if (two && (o.model || o.torch || o.load.n || o.repeat || o.timeout || o.weights))
+		die(EXIT_USAGE, "--model, --weights, --torch, --repeat and --timeout are for a model that is run, not for two dumps");
 	o.inputs = o.constants = true; /* of a dump everything counts that is in it */
 	o.level = LEVEL_SAVE;
 	set_tolerance(&d, &o);

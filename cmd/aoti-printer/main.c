@@ -42,6 +42,7 @@ static const struct opt options[] = {
     OPT_STRING(0, "torch", "[=DIR]", &opt.torch, "with an installed libtorch"),
     OPT_STRING(0, "weights", "FILE", &opt.weights, "take the weights from FILE: .safetensors, .pt, .npz, an exported .pt2"),
     OPT_LIST(0, "load", "LIB", &opt.load, "with --torch: a library that defines operators (TORCH_LIBRARY)"),
+    RUN_OPT_TIMEOUT(opt.timeout),
     OPT_FLAG(0, "no-exec", &opt.no_exec, "run nothing of the model (then nothing can be shown of what is in MODEL)"),
     OPT_HEADING("Output"),
     OPT_FLAG('f', "full", &opt.full, "every element of every tensor"),
@@ -50,6 +51,7 @@ static const struct opt options[] = {
     OPT_FLAG(0, "overwrite", &opt.overwrite, "replace an earlier dump"),
     OPT_FLAG(0, "json", &opt.json, "one JSON document"),
     OPT_STRING(0, "log", "FILE", &opt.log, "write there, not to standard output"),
+    OPT_MAX_TEXT,
     OPT_FLAG('q', "quiet", &opt.quiet, "show nothing but results"),
     OPT_INT(0, "error-exitcode", "N", &opt.error_exitcode, 0, 255, "exit with N when --diff, --record or --ima finds something"),
     OPT_HEADING("Comparing"),
@@ -133,6 +135,7 @@ int main(int argc, char **argv)
 	struct err err;
 	int status;
 	signal(SIGPIPE, SIG_IGN); /* a reader that is gone ends neither a report nor the watching of a command */
+	shown_most = SHOWN_MOST;
 	opt_parse_or_exit(&spec, argc, argv, &in);
 	mapfile_watch();
 	if (recorded_again(&again, &in, TEMP_PRINTER, opt.no_exec, &err) < 0)

@@ -19,11 +19,13 @@ static const struct opt options[] = {
     OPT_STRING(0, "weights", "FILE", &opt.weights, "take the weights of both from FILE: .safetensors, .pt, .npz, an exported .pt2"),
     OPT_STRING(0, "torch", "[=DIR]", &opt.torch, "with an installed libtorch"),
     OPT_LIST(0, "load", "LIB", &opt.load, "with --torch: a library that defines operators (TORCH_LIBRARY)"),
+    RUN_OPT_TIMEOUT(opt.timeout),
     OPT_SIZE(0, "max-bytes", "SIZE", &opt.max_bytes, 1, UINT64_MAX, "of the graph's values (default: no limit)"),
     OPT_HEADING("Output"),
     OPT_FLAG('a', "all", &opt.all, "a table of all calls"),
     OPT_FLAG(0, "json", &opt.json, "one JSON document"),
     OPT_STRING(0, "html", "FILE", &opt.html, "one page: the graph beside the kernels, and their errors"),
+    OPT_MAX_TEXT,
     OPT_FLAG('q', "quiet", &opt.quiet, "only the exit status"),
     OPT_INT(0, "error-exitcode", "N", &opt.error_exitcode, 0, 255, "exit with N when something is wrong"),
     OPT_END,
@@ -72,6 +74,7 @@ int main(int argc, char **argv)
 	struct verifier v;
 	struct err err = {0};
 	struct screen s;
+	shown_most = SHOWN_MOST;
 	opt_parse_or_exit(&spec, argc, argv, &in);
 	mapfile_watch();
 	output_fail_writes();

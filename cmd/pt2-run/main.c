@@ -23,6 +23,7 @@ static const struct opt options[] = {
     OPT_FLAG('p', "profile", &opt.profile, "how long loading, the first call and later ones take"),
     OPT_FLAG('f', "full", &opt.full, "show every element of every output"),
     OPT_FLAG(0, "json", &opt.json, "one JSON document: the outputs' facts, and times"),
+    OPT_MAX_TEXT,
     OPT_FLAG('q', "quiet", &opt.quiet, "show nothing but errors"),
     OPT_HEADING("How to run"),
     OPT_STRING('m', "model", "NAME", &opt.model, "one of several models in a package"),
@@ -33,7 +34,7 @@ static const struct opt options[] = {
     OPT_FLAG(0, "double", &opt.as_double, "of a graph: every float and complex number in double precision"),
     OPT_STRING('g', "graph", "ID[:NAME]", &opt.graph, "the graph of a TORCH_TRACE log: 0/0, 0/0:aot_forward_graph"),
     OPT_INT(0, "threads", "N", &opt.threads, 1, 4096, "OpenMP threads (default: OMP_NUM_THREADS, else one for each processor)"),
-    OPT_INT(0, "timeout", "SECONDS", &opt.timeout, 1, 1000000, "end the model after this time (default: 600)"),
+    RUN_OPT_TIMEOUT(opt.timeout),
     OPT_SIZE(0, "max-memory", "SIZE", &opt.max_memory, 1, UINT64_MAX, "address space (default: 16G and four times the model)"),
     OPT_SIZE(0, "max-bytes", "SIZE", &opt.max_bytes, 1, UINT64_MAX, "of a graph: of its values at a time (default: no limit)"),
     OPT_FLAG(0, "unconfined", &opt.unconfined, "let the model write files and use the network"),
@@ -150,6 +151,7 @@ int main(int argc, char **argv)
 {
 	struct operands in;
 	struct err err = {0};
+	shown_most = SHOWN_MOST;
 	opt_parse_or_exit(&spec, argc, argv, &in);
 	mapfile_watch();
 	output_fail_writes();

@@ -97,6 +97,8 @@ run env HOSTILE_INPUTS=1 "$BUILD/tests-lib/without" seccomp pt2-run hostile.pt2 
 like "without seccomp it does not run" "$status $(cat err)" '^4 pt2-run: cannot install the filter of system calls: .*--unconfined'
 run env HOSTILE_INPUTS=1 HOSTILE_ONLY=read HOSTILE_PRINT=$'a\033]0;b\a\nc' pt2-run -v hostile.pt2 "f32[8,8]"
 is "what it prints does not drive the terminal" "$(grep -c $'\033' err; grep -o 'a?.*' err | head -n 1)" "$(printf '0\na?]0;b?')"
+run env HOSTILE_INPUTS=1 HOSTILE_ONLY=read HOSTILE_PRINT="$(printf 'line %s\n' $(seq 3000))" pt2-run -v --max-text=9K hostile.pt2 "f32[8,8]"
+is "nor is it more than --max-text" "$(grep -c '^line' err) $(grep -c 'cut' err) $(test "$(wc -c <err)" -lt 11000 && echo short)" "$(grep -c '^line' err) 2 short"
 run env HOSTILE_ONLY=read HOSTILE_INPUTS=1 "$BUILD/tests-lib/without" landlock pt2-run -v hostile.pt2 "f32[8,8]"
 like "that Landlock is missing is said under -v" "$(cat err)" 'this kernel has no Landlock'
 is "no process is left" "$(grep -lz "^PT2_TEST_MARK=$TMP\$" /proc/[0-9]*/environ 2>/dev/null)" ""

@@ -42,16 +42,17 @@
 
 enum { RUN_MAX_LOAD = 16 };
 
-/* Rows of struct opt_rule that every tool has which runs a model, and those that one has which watches a command, too. */
+/* Rows of struct opt and opt_rule that every tool has which runs a model, and those that one has which watches a command, too. */
 #define RUN_RULE_LOAD \
 	{ \
 		.of = "load", .without = "torch", .text = "--load is for an installed libtorch (--torch)" \
 	}
+#define RUN_OPT_TIMEOUT(seconds) OPT_INT(0, "timeout", "SECONDS", &(seconds), 1, 1000000, "end the model after this time (default: 600)")
 #define RUN_RULES_COMMAND \
 	{.of = OPT_COMMAND, .with = OPT_OPERANDS, .text = "a command is watched alone: no model and no inputs before '--'"}, \
 	{ \
-		.of = OPT_COMMAND, .with = "model weights torch load repeat", \
-		.text = "--model, --weights, --torch, --load and --repeat are for a model that is run here, not for a command" \
+		.of = OPT_COMMAND, .with = "model weights torch load repeat timeout", \
+		.text = "--model, --weights, --torch, --load, --repeat and --timeout are for a model that is run here, not for a command" \
 	}
 
 struct run_options {

@@ -17,6 +17,17 @@ void warn(const char *fmt, ...) PRINTF_LIKE(1, 2);
 void warn_lines(struct slice lines);
 /* For people, on standard error: a line without the name of the tool. */
 void note(const char *fmt, ...) PRINTF_LIKE(1, 2);
+
+/* --max-text: how much text a model may bring: names, values, what it prints. All that a run of the tool shows on screens
+ * (screen.h) counts together, and so do, apart from it, messages that do not end it. 0: no limit, as in tools that show nothing of a model's. */
+enum { SHOWN_MOST = 16 << 20 };
+extern uint64_t shown_most;
+/* So much of n bytes may still be shown. They count as shown; where it is not all, a warning says so, once. */
+size_t shown_take(size_t n);
+size_t shown_room(void);
+/* "[cut: more than 16 MiB of text; --max-text=SIZE shows more]" */
+void shown_cut(char text[128]);
+
 /* Run before die() exits: remove temporary outputs. At most 8. */
 void diag_at_die(void (*fn)(void));
 

@@ -7,6 +7,7 @@
  */
 #ifndef PT2_SCREEN_H
 #define PT2_SCREEN_H
+#include "tool/diag.h"
 #include "base/buf.h"
 
 struct screen {
@@ -15,11 +16,13 @@ struct screen {
 	int height; /* rows; 0: no terminal */
 	bool color; /* NO_COLOR and TERM=dumb turn it off */
 	bool utf8;  /* a terminal that shows more than ASCII */
+	bool whole; /* a document in pieces: who writes it asks screen_full(), and nothing is cut here */
 };
 struct screen screen_make(void);
 /* Write and empty it: the one way out for text, to a terminal or into a file (messages: diag.h). It goes through clean_lines(), so that
  * no text out of a file drives the terminal though somebody forgot put_text(). The colours of put_bold() and the like stay where there
- * are any; nothing is to be found in JSON (json_escape()). `what` as for write_all(). */
+ * are any; nothing is to be found in JSON (json_escape()). `what` as for write_all(). More than --max-text allows (shown_take()) is cut behind
+ * a line, which a line says; a JSON document behind an element of a list, and its last member is then "cut": true. */
 int screen_write(struct screen *s, int fd, const char *what, struct err *err);
 /* The same to standard output; -1 with an empty text: the reader had enough. */
 int screen_flush(struct screen *s, struct err *err);
@@ -27,6 +30,9 @@ int screen_flush(struct screen *s, struct err *err);
 void screen_end(struct screen *s);
 /* The same into a file that appears when it is whole (tool/output.h). */
 int screen_save(struct screen *s, const char *path, struct err *err);
+/* Is more in it than may still be shown? */
+bool screen_full(const struct screen *s);
+#define OPT_MAX_TEXT OPT_SIZE(0, "max-text", "SIZE", &shown_most, 1, UINT64_MAX, "show at most this much text (default: 16M)")
 void put_bold(struct screen *s, const char *text);
 void put_red(struct screen *s, const char *text);
 void put_dim(struct screen *s, const char *text);

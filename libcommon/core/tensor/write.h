@@ -42,6 +42,7 @@ struct tensor_print {
 	int width;     /* columns; 0: 80 */
 	bool full;     /* every element; else as torch.set_printoptions(threshold=1000, edgeitems=3) */
 	int precision; /* 0: 4 */
+	size_t most;   /* bytes of text: behind them it ends, anywhere; 0: no limit */
 };
 /* As Python's print(tensor) of torch 2.13 (torch/_tensor_str.py), without device and dtype unless they are not the defaults.
  * A dtype without numbers prints its bytes as unsigned integers. data is in memory, whatever m->device says. */
