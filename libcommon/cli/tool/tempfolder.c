@@ -40,6 +40,25 @@ static void boot_id(char id[BOOT_ID])
 		close(fd);
 }
 
+/* Its mark goes last, and under the name of a folder that has none yet: whenever this is cut short, what is left is swept. */
+static void remove_folder(const char *path)
+{
+	const char *slash = strrchr(path, '/');
+	char *new = xasprintf("%.*s/" NEW_PREFIX "%s", (int)(slash - path), path, path + strlen(path) - strlen(TEMP_RANDOM));
+	DIR *d = opendir(path);
+	for (struct dirent *e; d && (e = readdir(d));) {
+		if (!strcmp(e->d_name, ".") || !strcmp(e->d_name, "..") || !strcmp(e->d_name, TEMP_MARK))
+			continue;
+		char *in = xasprintf("%s/%s", path, e->d_name);
+		remove_tree(in);
+		free(in);
+	}
+	if (d)
+		closedir(d);
+	remove_tree(rename(path, new) == 0 ? new : path);
+	free(new);
+}
+
 /* ---- what others left ---- */
 
 static bool has_prefix(const char *name, const char *prefix)
@@ -89,7 +108,7 @@ static void sweep(const char *path, const char *boot)
 		if (lock < 0)
 			continue;
 		char *left = xasprintf("%s/%s", path, e->d_name);
-		remove_tree(left);
+		remove_folder(left);
 		free(left);
 		close(lock);
 	}
@@ -103,7 +122,7 @@ static void remove_all(void)
 {
 	for (struct temp *t = temps; t; t = t->next)
 		if (t->owner == getpid()) /* not in a fork that dies */
-			remove_tree(t->path);
+			remove_folder(t->path);
 }
 
 /* Gives the new folder its locked mark and then its name, so that none has a name and no mark: the mark; -1 with errno. */
@@ -166,7 +185,7 @@ void temp_folder_remove(char *path)
 	if ((t = *p)) {
 		*p = t->next;
 		if (t->owner == getpid())
-			remove_tree(path);
+			remove_folder(path);
 		close(t->mark); /* after: nobody sweeps what is being removed */
 		free(t);
 	}
