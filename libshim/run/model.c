@@ -4,14 +4,11 @@
 #include "run.h"
 
 #include "elf/modelso.h"
-#include "tool/output.h"
 #include "base/text.h"
 
 #include <dlfcn.h>
 #include <errno.h>
 #include <fcntl.h>
-#include <sys/mman.h>
-#include <sys/statvfs.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -286,31 +283,31 @@ static int load_libraries(struct job *j, const struct torch *t, struct err *err)
 	return 0;
 }
 
-/* From a folder that lets nothing be executed (noexec) no library is mapped: it is copied to memory, before the door is locked. The
- * probe knows a model by its file. */
-static int avoid_noexec(struct job *j, struct err *err)
+static void loaded_from(const struct job *j, char path[4096])
 {
-	struct statvfs fs;
-	if (statvfs(j->model, &fs) < 0 || !(fs.f_flag & ST_NOEXEC))
-		return 0;
-	if (j->watched)
-		return err_set(err, EXIT_ENVIRON,
-			       "cannot load '%s' from '%s': nothing may be executed there (noexec; TMPDIR names another folder)", j->name,
-			       j->model);
-	int from = open(j->model, O_RDONLY | O_CLOEXEC);
-	j->in_memory = memfd_create("model", MFD_CLOEXEC);
-	int r = from < 0 || j->in_memory < 0 ? err_errno(err, EXIT_ENVIRON, "cannot copy '%s' to memory", j->model)
-					     : copy_all(from, j->in_memory, "a copy of the model in memory", err);
-	if (from >= 0)
-		close(from);
-	return r;
+	if (j->in_memory >= 0)
+		snprintf(path, 4096, "/proc/self/fd/%d", j->in_memory);
+	else
+		snprintf(path, 4096, "%s", j->model);
+}
+
+/* What prevents loading a copy of ours is taken out of it. One in memory cannot be written from then on. */
+static int make_loadable(const struct job *j, struct err *err)
+{
+	char path[4096];
+	loaded_from(j, path);
+	if (modelso_make_loadable(path, err) < 0)
+		return -1;
+	if (j->in_memory >= 0 && fcntl(j->in_memory, F_ADD_SEALS, F_SEAL_SEAL | F_SEAL_WRITE | F_SEAL_GROW | F_SEAL_SHRINK) < 0)
+		return err_errno(err, EXIT_ENVIRON, "cannot seal the copy of '%s' in memory", j->name);
+	return 0;
 }
 
 static int load_model(struct model *m, const struct job *j, struct err *err)
 {
-	char memory[32];
-	snprintf(memory, sizeof(memory), "/proc/self/fd/%d", j->in_memory);
-	m->so = dlopen(j->in_memory >= 0 ? memory : j->model, RTLD_NOW | RTLD_LOCAL);
+	char path[4096];
+	loaded_from(j, path);
+	m->so = dlopen(path, RTLD_NOW | RTLD_LOCAL);
 	if (!m->so)
 		return err_set(err, EXIT_INPUT, "cannot load '%s': %s", j->name, dlerror());
 	FIND(m->so, "AOTInductorModelContainerCreateWithDevice", m->create_with_device);
@@ -637,7 +634,7 @@ int run_job(struct job *j, const struct tensor_view *in, size_t n_in, struct err
 	struct mapfile blob = {.fd = -1};
 	struct given given = {.f.map.fd = -1};
 	struct run_times times = {0};
-	if (j->own_copy && (modelso_make_loadable(j->model, err) < 0 || avoid_noexec(j, err) < 0))
+	if (j->own_copy && make_loadable(j, err) < 0)
 		return -1;
 	if (confine_early(j, err) < 0)
 		return -1;

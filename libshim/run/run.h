@@ -14,8 +14,8 @@ struct job {
 	uint64_t max_memory;
 	bool gpu; /* the model is for CUDA: libtorch_cuda.so beside .torch; inputs and outputs are copied */
 	bool verbose, watched, unconfined, quiet;
-	int in_memory;                  /* a copy of .model to load it from, where nothing may be executed; -1: .model itself */
-	bool own_copy;                  /* .model may be changed, so that it can be loaded (modelso_make_loadable) */
+	int in_memory; /* a copy of .model to load it from, where nothing may be executed (live/run.h); -1: .model itself */
+	bool own_copy; /* .model may be changed, so that it can be loaded (modelso_make_loadable) */
 	int out_fd, own_err, model_err; /* where it writes; the real stderr; what the model printed can be read here, or -1 */
 	int keeper, events;             /* .watched: who makes files for the probe, and its log of events; -1 */
 };

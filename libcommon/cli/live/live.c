@@ -2,6 +2,7 @@
 
 #include "base/text.h"
 #include "html/html.h"
+#include "live/run.h"
 #include "process/confine.h"
 #include "tool/output.h"
 #include "tool/parts.h"
@@ -500,6 +501,8 @@ static int run_preloaded(struct live *l, char *const *command, struct err *err)
 	    .same_group = !l->o->apart,
 	    .allow_core = !l->o->apart,
 	    .die_with_parent = l->o->apart,
+	    .fds = &(const struct child_fd){.from = l->o->in_memory, .to = RUN_IN_MEMORY},
+	    .n_fds = l->o->apart && l->o->in_memory >= 0,
 	    .timeout_ms = (int)(l->o->timeout_s < INT_MAX / 1000 ? l->o->timeout_s * 1000 : INT_MAX),
 	};
 	struct childset set = {0};

@@ -70,6 +70,7 @@ struct live_options {
 	bool apart;
 	unsigned timeout_s;
 	const char *library; /* it loads: the contract is made before it starts, and lies in the folder. NULL: it asks */
+	int in_memory;       /* .apart: a descriptor that it has as RUN_IN_MEMORY (run.h); -1: none */
 	/* Every 50 ms while the command runs, and once when it has ended; folder: where calls_open() finds the log. May be NULL. */
 	void (*tick)(void *user, const char *folder);
 };

@@ -17,7 +17,8 @@
  *
  * The child is pt2-runner ($PT2_RUNNER, else ../lib/pt2utils/pt2-runner from the program's own folder; pt2-runner --help). All of the
  * model's files are unpacked into a private folder (job.folder), the library under its own name, so that wrapper.cpp
- * lies beside it.
+ * lies beside it. Where that folder lets nothing be executed (noexec) the library lies in memory, too (memfd_create), and is loaded from
+ * there: .in_memory, which the child has as RUN_IN_MEMORY (child.h, .fds).
  *
  * These are refused, by name: models for a GPU without .torch, for another machine, processors that have more instructions than this one;
  * models of other runtimes (no aoti_torch_* of torch's own: modelso.h); operators that libpt2shim.so does not have - all of them
@@ -40,7 +41,7 @@
 #include "process/child.h"
 #include "live/runfile.h"
 
-enum { RUN_MAX_LOAD = 16 };
+enum { RUN_MAX_LOAD = 16, RUN_IN_MEMORY = 3 };
 
 /* Rows of struct opt and opt_rule that every tool has which runs a model, and those that one has which watches a command, too. */
 #define RUN_RULE_LOAD \
@@ -80,6 +81,8 @@ struct run_options {
 struct run_job {
 	char **argv; /* NULL-terminated */
 	char *folder, *so, *outputs;
+	char *loaded; /* what the child loads it from, as this process names it: so, or where nothing may be executed .in_memory */
+	int in_memory;
 	uint64_t max_memory;
 	unsigned timeout_s;
 	bool gpu;         /* it runs on one, unconfined */

@@ -250,7 +250,8 @@ static int run_watched(struct watch *w, char *const *command, struct err *err)
 	    .calls = &o->calls,
 	    .no_check = true,
 	    .apart = !o->command,
-	    .library = o->command ? NULL : w->job->so,
+	    .library = o->command ? NULL : w->job->loaded,
+	    .in_memory = o->command ? -1 : w->job->in_memory,
 	    .timeout_s = o->command ? 0 : w->job->timeout_s,
 	};
 	if (live_run(&lo, command, &w->live, err) < 0)
