@@ -141,18 +141,23 @@ static int name_missing(const struct modelso *m, const struct job *j, const stru
 	return n ? -1 : 0;
 }
 
-/* A library in pt2-runner's own folder (a wheel brings it), else the system's. */
+/* pt2-runner's own folder, as it is called before view_enter(). */
+static char own_folder[4096];
+
+static void find_own_folder(void)
+{
+	ssize_t n = readlink("/proc/self/exe", own_folder, sizeof(own_folder) - 1);
+	own_folder[n > 0 ? n : 0] = 0;
+	char *slash = strrchr(own_folder, '/');
+	if (slash)
+		*slash = 0;
+}
+
+/* A library in there (a wheel brings it), else the system's. */
 static void *load_own(const char *soname)
 {
-	char path[4096 + 64];
-	ssize_t n = readlink("/proc/self/exe", path, 4096);
-	const struct slice folder = n > 0 ? slice_of(path, (size_t)n) : (struct slice){0};
-	const char *slash = slice_rchr(folder, '/');
-	void *so = NULL;
-	if (slash && strlen(soname) < 64) {
-		memcpy(path + (slash + 1 - path), soname, strlen(soname) + 1);
-		so = dlopen(path, RTLD_LAZY | RTLD_GLOBAL);
-	}
+	FREED char *path = xasprintf("%s/%s", own_folder, soname);
+	void *so = *own_folder ? dlopen(path, RTLD_LAZY | RTLD_GLOBAL) : NULL;
 	return so ? so : dlopen(soname, RTLD_LAZY | RTLD_GLOBAL);
 }
 
@@ -636,6 +641,7 @@ int run_job(struct job *j, const struct tensor_view *in, size_t n_in, struct err
 	struct run_times times = {0};
 	if (j->own_copy && make_loadable(j, err) < 0)
 		return -1;
+	find_own_folder();
 	if (confine_early(j, err) < 0)
 		return -1;
 	uint64_t start = now(CLOCK_MONOTONIC);

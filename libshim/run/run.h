@@ -1,5 +1,5 @@
 /* run.h - pt2-runner: one model, one process. main.c reads the command line, model.c loads and calls, weights.c gives it weights,
- * confine.c locks the door, keeper.c stays outside of it. */
+ * confine.c locks the door, view.c leaves few files behind it, keeper.c stays outside. */
 #ifndef PT2_SHIM_RUN_H
 #define PT2_SHIM_RUN_H
 #include "live/runfile.h"
@@ -36,6 +36,8 @@ int constants_give(void *so, struct container *c, const char *model, const struc
  * opened for writing. */
 int confine_early(struct job *j, struct err *err);
 int confine(const struct job *j, struct err *err);
+/* view.c: from here on only some files are there to be seen. False: all are, as before; why: of strerror(). */
+bool view_enter(const struct job *j, const char **why);
 /* keeper.c: a process that makes files in the folder, as calls/keeper.h says. The socket to ask it, or -1. */
 int keeper_start(const char *folder, struct err *err);
 
