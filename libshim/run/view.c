@@ -1,8 +1,8 @@
-/* A view of the files for the model's process: its own, the libraries that it may need, and nothing else of the user's. A mount namespace (as
- * bubblewrap makes it): a small root of its own with binds of what is listed here, read-only, and the old root gone. Who is not root has the
- * power for that in a user namespace only, which the kernel, its administrator or a container may refuse; then all stays as it was, and the
- * filter and Landlock stand as they do anyhow. Before Landlock, under which nothing can be mounted; after keeper_start(), whose process
- * stays outside. */
+/* A view of the files for the model's process: its own, the libraries that it may need, and nothing else of the user's. A mount namespace
+ * (as bubblewrap makes it): a small root of its own with binds of what is listed here, read-only, and the old root gone. Who is not root
+ * has the power for that in a user namespace only, which the kernel, its administrator or a container may refuse; then all stays as it
+ * was, and the filter and Landlock stand as they do anyhow. Before Landlock, under which nothing can be mounted; after keeper_start(),
+ * whose process stays outside. */
 #include "run.h"
 
 #include "aten/blas.h"
@@ -125,6 +125,8 @@ static bool show_system(struct view *w)
 static bool show_torch(struct view *w, const char *torch)
 {
 	const char *in = strstr(torch, "/lib/python"), *site = strstr(torch, "/torch/lib/");
+	for (const char *next = in; next && (next = strstr(next + 1, "/lib/python"));)
+		in = next;
 	if ((!in && !site) || slice_ends(slice_str(torch), "/libpt2shim.so"))
 		return show_folder_of(w, torch);
 	FREED char *top = xstrndup(torch, in ? (size_t)(in - torch) + 4 : (size_t)(site - torch));

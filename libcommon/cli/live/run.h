@@ -29,10 +29,11 @@
  * (weights/weights.h); so are those that a package carries as files. The child opens nothing of the user's.
  *
  * Confinement (in pt2-runner, before the model is loaded; docs/RUN.md): limits of address space and time, no core file; a filter of
- * system calls: no network, no other program or process (threads may be), no file may be written or made but the outputs.
- * It may read files, and where a mount namespace can be had it sees few (libshim/run/view.c). No descriptor of the user's is open there, and while it runs the tool cannot be looked into through
- * /proc. .watched changes none of it: what the probe writes is opened before (calls/keeper.h). A model for CUDA (with .torch, that of an
- * installed libtorch for CUDA) is not confined: the driver opens devices; job.gpu is set then, for whoever has to say so.
+ * system calls: no network, no other program or process (threads may be), no file may be written or made but the outputs. It may read
+ * files, and where a mount namespace can be had it sees few (libshim/run/view.c). No descriptor of the user's is open there, and while it
+ * runs the tool cannot be looked into through /proc. .watched changes none of it: what the probe writes is opened before
+ * (calls/keeper.h). A model for CUDA (with .torch, that of an installed libtorch for CUDA) is not confined: the driver opens devices;
+ * job.gpu is set then, for whoever has to say so.
  */
 #ifndef PT2_LIVE_RUN_H
 #define PT2_LIVE_RUN_H

@@ -18,8 +18,8 @@ void warn_lines(struct slice lines);
 /* For people, on standard error: a line without the name of the tool. */
 void note(const char *fmt, ...) PRINTF_LIKE(1, 2);
 
-/* --max-text: how much text a model may bring: names, values, what it prints. All that a run of the tool shows on screens
- * (screen.h) counts together, and so do, apart from it, messages that do not end it. 0: no limit, as in tools that show nothing of a model's. */
+/* --max-text: how much text a model may bring: names, values, what it prints. All that a run of the tool shows on screens (screen.h)
+ * counts together, and so do, apart from it, messages that do not end it. 0: no limit, as in tools that show nothing of a model's. */
 enum { SHOWN_MOST = 16 << 20 };
 extern uint64_t shown_most;
 /* So much of n bytes may still be shown. They count as shown; where it is not all, a warning says so, once. */

@@ -7,9 +7,9 @@
  *     struct output *o = output_dir("tl_out", true, is_ours, &err);   // tl_out.tmp.PID/, output_fd is the folder
  *     output_commit(o, &err);                                  // renamed once; what it replaces is deleted after that
  *
- * Until commit, output_abort, die() and the signals of output_watch_signals() remove what was made. What a kill -9 left
- * is removed by the next that writes under the same name: NAME.tmp.PID of the same user whose process is gone and whose lock is free. Nothing
- * else is ever deleted: an existing folder is replaced only when `replace` is asked for and `is_ours` says it may be.
+ * Until commit, output_abort, die() and the signals of output_watch_signals() remove what was made. What a kill -9 left is removed by the
+ * next that writes under the same name: NAME.tmp.PID of the same user whose process is gone and whose lock is free. Nothing else is ever
+ * deleted: an existing folder is replaced only when `replace` is asked for and `is_ours` says it may be.
  * Belongs to the tools: it keeps a list of open outputs for die() and the signals.
  */
 #ifndef PT2_OUTPUT_H

@@ -21,8 +21,8 @@ struct screen {
 struct screen screen_make(void);
 /* Write and empty it: the one way out for text, to a terminal or into a file (messages: diag.h). It goes through clean_lines(), so that
  * no text out of a file drives the terminal though somebody forgot put_text(). The colours of put_bold() and the like stay where there
- * are any; nothing is to be found in JSON (json_escape()). `what` as for write_all(). More than --max-text allows (shown_take()) is cut behind
- * a line, which a line says; a JSON document behind an element of a list, and its last member is then "cut": true. */
+ * are any; nothing is to be found in JSON (json_escape()). `what` as for write_all(). More than --max-text allows (shown_take()) is cut
+ * behind a line, which a line says; a JSON document behind an element of a list, and its last member is then "cut": true. */
 int screen_write(struct screen *s, int fd, const char *what, struct err *err);
 /* The same to standard output; -1 with an empty text: the reader had enough. */
 int screen_flush(struct screen *s, struct err *err);
