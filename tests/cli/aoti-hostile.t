@@ -111,6 +111,25 @@ else
 fi
 run pt2-run -v "$DATA/aoti/mlp.pt2" 'f32[3,8]'
 like "which files it sees is said under -v" "$status $(cat err)" "^0 .*pt2-runner: ('[^']*mlp.pt2' sees its own files|no mount namespace)"
+# ---- libraries that it may need are there to be seen ----
+site=$TMP/env/lib/python3.11/site-packages
+mkdir -p "$site/torch/lib" "$site/numpy.libs" "$site/nvidia" blas search
+cp "$BUILD/lib/pt2utils/libpt2shim.so" "$site/torch/lib/libtorch_cpu.so"
+for f in env/lib/libmkl.so "$site/nvidia/x.so" "$site/numpy.libs/libopenblas.so" blas/lib.so search/lib.so env/secret; do echo x >"$f"; done
+# seen WHAT FILE WANT COMMAND...
+seen() {
+	local what=$1 file=$2 want=$3
+	shift 3
+	run env HOSTILE_INPUTS=1 HOSTILE_ONLY=user_file HOSTILE_SECRET="$file" "$@" hostile.pt2 "f32[8,8]"
+	is "$what" "$(grep -o 'could:[^.]*' err)" "could:$want; and:$want"
+}
+seen "what lies beside an installed torch" "$site/nvidia/x.so" " user_file" pt2-run --torch="$site/torch/lib"
+seen "and in its environment" "$TMP/env/lib/libmkl.so" " user_file" pt2-run --torch="$site/torch/lib"
+seen "the OpenBLAS of a virtual environment" "$site/numpy.libs/libopenblas.so" " user_file" env VIRTUAL_ENV="$TMP/env" pt2-run
+seen "that which PT2_SHIM_BLAS names" "$TMP/blas/lib.so" " user_file" env PT2_SHIM_BLAS="$TMP/blas/lib.so" pt2-run
+seen "what LD_LIBRARY_PATH names" "$TMP/search/lib.so" " user_file" env LD_LIBRARY_PATH="$TMP/search" pt2-run
+[ "$(sees env)" = read ] && seen "and no more of the environment" "$TMP/env/secret" "" pt2-run --torch="$site/torch/lib"
+
 for a in "${attempts[@]}"; do
 	(cd box && env HOSTILE_ONLY="$a" HOSTILE_VICTIM="$folder/victim" timeout 60 aoti-checkinputs "$model") >out 2>err </dev/null
 	status=$?
