@@ -43,7 +43,7 @@ is "there, too, behind whole lines" "$(tail -n 1 out) $(test "$(wc -c <out)" -le
 exits "a document" 0 $printer --json --max-text=1K "${mlp[@]}"
 is "stays one" "$(jq -c '[.cut, (.calls | length > 0 and length < 4), (.models | length)]' out) $(wc -l <err)" "[true,true,0] 1"
 exits "its time is over" 3 $printer -l 0 -N 1000000 --timeout 1 "${mlp[@]}"
-like "which is said" "$(cat err)" "^aoti-printer: the model's process: timed out"
+like "which is said" "$(cat err)" "aoti-printer: the model's process: timed out"
 exits "nothing" 0 $printer --level 0 "${mlp[@]}"
 is "nothing" "$(cat out err)" ""
 blob=(--constants "$P/weights_blob.pt2" "$IO/weights_blob.pt:inputs[0]")
