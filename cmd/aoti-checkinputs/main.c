@@ -26,6 +26,7 @@ static const struct opt options[] = {
     OPT_HEADING("Output"),
     OPT_FLAG(0, "json", &opt.json, "write one JSON document"),
     OPT_FLAG('a', "all", &opt.all, "list every constant and call"),
+    OPT_MAX_TEXT,
     OPT_FLAG('q', "quiet", &opt.quiet, "print nothing; only set the exit status"),
     OPT_HEADING("Watching a command"),
     OPT_STRING(0, "log", "FILE", &opt.log, "write findings to FILE instead of stderr"),
@@ -143,6 +144,7 @@ int main(int argc, char **argv)
 	struct operands in;
 	int status;
 	signal(SIGPIPE, SIG_IGN); /* a reader that is gone must not end a report or the watching of a command */
+	shown_most = SHOWN_MOST;
 	opt_parse_or_exit(&spec, argc, argv, &in);
 	mapfile_watch();
 	if (!in.command) /* a command that is watched must not inherit ignored signals */

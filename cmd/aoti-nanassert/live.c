@@ -173,6 +173,7 @@ int run_model_file(const struct nanassert_options *o, const struct operands *in)
 	    .load = o->load.v,
 	    .n_load = o->load.n,
 	    .runs = (unsigned)o->repeat,
+	    .timeout_s = (unsigned)o->timeout,
 	    .no_exec = o->no_exec,
 	    .quiet = o->quiet,
 	    .tick = only_read,

@@ -56,6 +56,7 @@ static const struct opt options[] = {
     OPT_STRING(0, "weights", "FILE", &opt.weights, "load the weights from FILE", .more = ".safetensors, .pt, .npz or an exported .pt2."),
     OPT_LIST(0, "load", "LIB", &opt.load, "load a library of custom operators (TORCH_LIBRARY)", .rare = true,
 	     .more = "Requires --torch; may be given again."),
+    RUN_OPT_TIMEOUT(opt.timeout),
     OPT_STRING(0, "against", "EXPORTED", &opt.against, "tell the model's own NaN from the compiler's",
 	       .more = "EXPORTED is the program that torch.export.save wrote."),
     OPT_FLAG(0, "fail", &opt.fail, "stop the model with an error at the first finding"),
@@ -65,6 +66,7 @@ static const struct opt options[] = {
 	       .more = "A TORCH_TRACE log or kernel_information.json."),
     OPT_FLAG(0, "json", &opt.json, "write one JSON document"),
     OPT_STRING(0, "log", "FILE", &opt.log, "write to FILE instead of stdout or stderr"),
+    OPT_MAX_TEXT,
     OPT_FLAG('q', "quiet", &opt.quiet, "print nothing; only set the exit status"),
     OPT_INT(0, "error-exitcode", "N", &opt.error_exitcode, 0, 255, "exit with N if something is found"),
     OPT_END,
@@ -114,8 +116,10 @@ static void check_options(const struct operands *in, bool dump)
 		die(EXIT_USAGE, "'%s' is a directory of saved tensors: it takes no inputs", in->v[0]);
 	if (dump && opt.against)
 		die(EXIT_USAGE, "'%s' is a directory of saved tensors: --against needs the model and its inputs", in->v[0]);
-	if (dump && (opt.model || opt.torch || opt.load.n || opt.repeat || opt.fail || opt.weights))
-		die(EXIT_USAGE, "'%s' is a directory of saved tensors: nothing is run (no --model, --weights, --torch, --repeat or --fail)",
+	if (dump && (opt.model || opt.torch || opt.load.n || opt.repeat || opt.timeout || opt.fail || opt.weights))
+		die(EXIT_USAGE,
+		    "'%s' is a directory of saved tensors: nothing is run (no --model, --weights, --torch, --repeat, --timeout or "
+		    "--fail)",
 		    in->v[0]);
 }
 
@@ -126,6 +130,7 @@ int main(int argc, char **argv)
 	struct err err;
 	int status;
 	signal(SIGPIPE, SIG_IGN); /* a reader that is gone must not end a report or the watching of a command */
+	shown_most = SHOWN_MOST;
 	opt_parse_or_exit(&spec, argc, argv, &in);
 	mapfile_watch();
 	broker_start();

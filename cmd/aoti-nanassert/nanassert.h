@@ -15,7 +15,7 @@ struct nanassert_options {
 	struct opt_list ignore, load;
 	const char *graph, *step;
 	const char *trace, *model, *weights, *torch, *log, *against;
-	int repeat, error_exitcode;
+	int repeat, timeout, error_exitcode;
 };
 
 /* --against: what the exported program's graph does with the same inputs. */

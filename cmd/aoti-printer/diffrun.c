@@ -105,8 +105,8 @@ int run_diff(const struct printer_options *given, const struct operands *in)
 		return run_diff_graph(&o, in);
 	if (!dump_like(o.diff))
 		die(EXIT_INPUT, "'%s' is not a dump: it has no %s (make one with aoti-printer -o DIR)", o.diff, DUMP_INDEX);
-	if (two && (o.model || o.torch || o.load.n || o.repeat || o.weights))
-		die(EXIT_USAGE, "--model, --weights, --torch and --repeat apply to running a model, not to two dumps");
+	if (two && (o.model || o.torch || o.load.n || o.repeat || o.timeout || o.weights))
+		die(EXIT_USAGE, "--model, --weights, --torch, --repeat and --timeout apply to running a model, not to two dumps");
 	o.inputs = o.constants = true; /* everything in a dump counts */
 	o.level = LEVEL_SAVE;
 	set_tolerance(&d, &o);

@@ -53,6 +53,7 @@ static const struct opt options[] = {
 	       .more = ".safetensors, .pt, .npz or an exported .pt2."),
     OPT_LIST(0, "load", "LIB", &opt.load, "load a library of custom operators (TORCH_LIBRARY)", .rare = true,
 	     .more = "Requires --torch; may be given again."),
+    RUN_OPT_TIMEOUT(opt.timeout),
     OPT_FLAG(0, "no-exec", &opt.no_exec, "run nothing of the model, and show nothing that needs it", .rare = true),
     OPT_HEADING("Output"),
     OPT_FLAG('f', "full", &opt.full, "print every element of every tensor"),
@@ -61,6 +62,7 @@ static const struct opt options[] = {
     OPT_FLAG(0, "overwrite", &opt.overwrite, "replace an earlier dump"),
     OPT_FLAG(0, "json", &opt.json, "write one JSON document"),
     OPT_STRING(0, "log", "FILE", &opt.log, "write to FILE instead of stdout"),
+    OPT_MAX_TEXT,
     OPT_FLAG('q', "quiet", &opt.quiet, "print results only"),
     OPT_INT(0, "error-exitcode", "N", &opt.error_exitcode, 0, 255, "exit with N if --diff, --record or --ima finds something",
 	    .rare = true),
@@ -154,6 +156,7 @@ int main(int argc, char **argv)
 	struct err err;
 	int status;
 	signal(SIGPIPE, SIG_IGN); /* a reader that is gone must not end a report or the watching of a command */
+	shown_most = SHOWN_MOST;
 	opt_parse_or_exit(&spec, argc, argv, &in);
 	mapfile_watch();
 	broker_start();

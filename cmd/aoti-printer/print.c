@@ -99,7 +99,7 @@ static void add_values(struct session *s, const struct watch_value *v, const str
 		buf_adds(&s->screen.b, ")\n");
 		return;
 	}
-	struct tensor_print how = {.width = s->screen.width, .full = s->o->full};
+	struct tensor_print how = {.width = s->screen.width, .full = s->o->full, .most = shown_room() + 1};
 	tensor_print(&s->screen.b, &t.meta, t.data, how);
 	buf_addc(&s->screen.b, '\n');
 	dump_tensor_close(&t);

@@ -16,7 +16,7 @@ enum { LEVEL_OFF, LEVEL_SAVE, LEVEL_PRINT, LEVEL_NAMES, LEVELS };
 struct printer_options {
 	int level;  /* -1: not given */
 	int format; /* index into main.c's list: enum tensor_format by format_of() */
-	int repeat, error_exitcode, last;
+	int repeat, timeout, error_exitcode, last;
 	const char *output, *diff, *html, *record, *ima, *chrome_trace, *model, *weights, *torch, *calls, *runs, *graph, *step, *log;
 	struct opt_list kernels, buffers, load;
 	double rtol, atol; /* -1: not given */

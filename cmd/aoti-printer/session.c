@@ -200,6 +200,7 @@ int session_run(struct session *s, const struct operands *in, int first, uint32_
 				   .n_load = s->o->load.n,
 				   .weights = s->o->weights,
 				   .runs = (unsigned)s->o->repeat,
+				   .timeout_s = (unsigned)s->o->timeout,
 				   .tick = tick,
 				   .user = s,
 				   .quiet = s->o->quiet,

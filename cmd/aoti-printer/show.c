@@ -9,6 +9,7 @@ struct showing {
 	struct session s;
 	struct json_out json;
 	const struct watch_call *c;
+	bool cut; /* not all calls are in the document: --max-text */
 };
 
 static void nothing(struct session *s, const struct watch_call *c) { (void)s, (void)c; }
@@ -24,6 +25,12 @@ static void json_call(struct session *s, const struct watch_call *c)
 {
 	struct showing *h = s->user;
 	h->c = c;
+	if (!h->cut && screen_full(&s->screen)) {
+		h->cut = true;
+		shown_take(SIZE_MAX); /* which is said */
+	}
+	if (h->cut)
+		return;
 	json_obj(&h->json);
 	dump_members(&h->json, c, json_value, h);
 	json_close(&h->json);
@@ -47,7 +54,7 @@ static void document_end(struct session *s, struct watch *w)
 	struct showing *h = s->user;
 	json_close(&h->json);
 	json_member_u64(&h->json, "lost", w->calls.lost);
-	json_rows(&h->json, "models", i, w->n_models) {
+	json_rows(&h->json, "models", i, screen_full(&s->screen) ? 0 : w->n_models) {
 		json_member_u64(&h->json, "id", w->model[i].id);
 		json_member_str(&h->json, "path", slice_str(w->model[i].path ? w->model[i].path : ""));
 	}
@@ -55,6 +62,8 @@ static void document_end(struct session *s, struct watch *w)
 		json_rows(&h->json, "graphs", i, w->n_graphs)
 			out_graph(&h->json, &w->graph[i]);
 	}
+	if (h->cut)
+		json_member_bool(&h->json, "cut", true);
 	json_close(&h->json);
 	buf_addc(&s->screen.b, '\n');
 }
@@ -79,6 +88,7 @@ int run_print(const struct printer_options *o, const struct operands *in)
 		h.s.folder = folder;
 	}
 	if (o->json) {
+		h.s.screen.whole = true;
 		json_obj(&h.json);
 		json_member(&h.json, "schema", SLICE("pt2utils.printer/1"));
 		json_member_arr(&h.json, "calls");

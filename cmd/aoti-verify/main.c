@@ -24,11 +24,13 @@ static const struct opt options[] = {
     OPT_STRING(0, "torch", "[=DIR]", &opt.torch, "run with an installed libtorch"),
     OPT_LIST(0, "load", "LIB", &opt.load, "load a library of custom operators (TORCH_LIBRARY)", .rare = true,
 	     .more = "Requires --torch; may be given again."),
+    RUN_OPT_TIMEOUT(opt.timeout),
     OPT_SIZE(0, "max-bytes", "SIZE", &opt.max_bytes, 1, UINT64_MAX, "limit the memory for values (default: no limit)"),
     OPT_HEADING("Output"),
     OPT_FLAG('a', "all", &opt.all, "list all calls in a table"),
     OPT_FLAG(0, "json", &opt.json, "write one JSON document"),
     OPT_STRING(0, "html", "FILE", &opt.html, "write one page: the graph, the kernels, their errors"),
+    OPT_MAX_TEXT,
     OPT_FLAG('q', "quiet", &opt.quiet, "print nothing; only set the exit status"),
     OPT_INT(0, "error-exitcode", "N", &opt.error_exitcode, 0, 255, "exit with N if a kernel is wrong"),
     OPT_END,
@@ -80,6 +82,7 @@ int main(int argc, char **argv)
 	struct verifier v;
 	struct err err = {0};
 	struct screen s;
+	shown_most = SHOWN_MOST;
 	opt_parse_or_exit(&spec, argc, argv, &in);
 	mapfile_watch();
 	output_fail_writes();

@@ -18,6 +18,7 @@ static int run_package(struct verifier *v, struct source *s, const char *const *
 				   .n_load = v->o->load.n,
 				   .weights = v->o->weights,
 				   .runs = (unsigned)runs,
+				   .timeout_s = (unsigned)v->o->timeout,
 				   .quiet = true};
 	if (dump_run(&wo, s->folder, "aoti-verify " PT2_VERSION, &s->ran, err) < 0)
 		return -1;

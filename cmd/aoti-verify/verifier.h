@@ -11,7 +11,7 @@
 struct verifier_options {
 	const char *of, *model, *torch, *weights, *html; /* of: which graph in a trace */
 	struct opt_list load;
-	int runs, error_exitcode;
+	int runs, timeout, error_exitcode;
 	uint64_t seed, max_bytes;
 	bool json, quiet, all, partial, no_more;
 };

@@ -15,7 +15,8 @@ struct copy {
 	uint64_t cut;
 };
 
-void pack_redact_json(struct redact *r, struct buf *b, struct slice text)
+/* Cut at each escape: what a literal that cannot be decoded gives away is still looked for. */
+static void redact_pieces(struct redact *r, struct buf *b, struct slice text)
 {
 	size_t from = 0;
 	for (size_t i = 0; i < text.n; i++) {
@@ -26,6 +27,52 @@ void pack_redact_json(struct redact *r, struct buf *b, struct slice text)
 		from = ++i + 1;
 	}
 	redact_add(r, b, slice_of(text.p + from, text.n - from));
+}
+
+/* A string with its quotes. With escapes it is decoded first: a path may hold some ("/home/\u00e4nn"), and one in quotes of its own
+ * ("File \"/my disk/m.py\"") ends at those. */
+static void redact_literal(struct redact *r, struct buf *b, struct slice literal)
+{
+	LOCAL_BUF plain = {0}, safe = {0};
+	OWNED(json_tape_release) struct json_tape t = {0};
+	uint32_t root;
+	if (!slice_chr(literal, '\\')) {
+		redact_add(r, b, literal);
+		return;
+	}
+	json_tape_text(&t, literal.p, literal.n);
+	if (json_parse(&t, 0, literal.n, &root) < 0) {
+		redact_pieces(r, b, literal);
+		return;
+	}
+	json_unescape(&t, root, &plain);
+	buf_addc(b, '"');
+	if (plain.len && *plain.p == '/' && !memchr(plain.p, '\n', plain.len)) { /* a path, all of it */
+		FREED char *quoted = xasprintf("\"%.*s\"", SL(buf_slice(&plain)));
+		redact_add(r, &safe, slice_str(quoted));
+		json_escape(b, slice_of(safe.p + 1, safe.len - 2), false);
+	} else {
+		redact_add(r, &safe, buf_slice(&plain));
+		json_escape(b, buf_slice(&safe), false);
+	}
+	buf_addc(b, '"');
+}
+
+void pack_redact_json(struct redact *r, struct buf *b, struct slice text)
+{
+	size_t from = 0;
+	for (size_t i = 0, end; i < text.n; i++) {
+		if (text.p[i] != '"')
+			continue;
+		for (end = i + 1; end < text.n && text.p[end] != '"'; end++)
+			end += text.p[end] == '\\';
+		if (end >= text.n)
+			break;
+		redact_add(r, b, slice_of(text.p + from, i - from));
+		redact_literal(r, b, slice_of(text.p + i, end + 1 - i));
+		from = (i = end) + 1;
+	}
+	redact_pieces(r, b, slice_of(text.p + from, text.n - from));
 }
 
 static int64_t number_behind(struct slice text, const char *key)

@@ -40,6 +40,29 @@ void redact_host(struct redact *r, struct slice name)
 		intern_add(&r->host, name);
 }
 
+/* The folder of a path that no scan finds the end of by itself: "/data/my disk/venv". */
+static void learn_folder(struct redact *r, struct slice path)
+{
+	const char *slash = slice_rchr(path, '/');
+	struct slice folder = slash ? slice_of(path.p, (size_t)(slash - path.p)) : (struct slice){0};
+	if (path.n < 1024 && folder.n > 1 && is_name(folder.p[1]) && !slice_chr(folder, '\n') && span(folder, is_file) < folder.n)
+		intern_add(&r->folder, folder);
+}
+
+static void learn_folders(struct redact *r, struct slice text)
+{
+	if (text.n && text.p[0] == '/')
+		learn_folder(r, text);
+	for (size_t i = 0; i + 1 < text.n; i++) {
+		if ((text.p[i] != '"' && text.p[i] != '\'') || text.p[i + 1] != '/')
+			continue;
+		struct slice rest = from(text, i + 1);
+		const char *end = slice_chr(slice_of(rest.p, rest.n < 1024 ? rest.n : 1024), text.p[i]);
+		if (end)
+			learn_folder(r, slice_of(rest.p, (size_t)(end - rest.p)));
+	}
+}
+
 void redact_learn(struct redact *r, struct slice text)
 {
 	static const char *const sign[] = {"/home/", "/Users/", "torchinductor_", "\\Users\\"};
@@ -50,6 +73,7 @@ void redact_learn(struct redact *r, struct slice text)
 			redact_user(r, slice_of(rest.p, span(rest, is_name)));
 		}
 	}
+	learn_folders(r, text);
 }
 
 static void put(struct buf *b, const char *what, struct intern *t, struct slice text)
@@ -83,13 +107,21 @@ static void put_path(struct redact *r, struct buf *b, struct slice path, char sl
 	}
 }
 
-/* An absolute path at the start of s; its length, 0: none. quote: it ends at this character, blanks and all. */
-static size_t path_length(struct slice s, char quote)
+/* An absolute path at the start of s; its length, 0: none. quote: it ends at this character, blanks and all; else behind a folder that
+ * is known, or at the first character that few paths have. */
+static size_t path_length(const struct redact *r, struct slice s, char quote)
 {
-	const char *end = quote ? slice_chr(s, quote) : NULL;
+	const char *end = quote ? slice_chr(slice_of(s.p, s.n < 1024 ? s.n : 1024), quote) : NULL;
 	size_t n = span(s, is_file);
-	if (end && !memchr(s.p, '\n', (size_t)(end - s.p)) && (size_t)(end - s.p) < 1024)
+	for (uint32_t i = 0; i < r->folder.n; i++) {
+		struct slice folder = intern_get(&r->folder, i);
+		if (folder.n > n && folder.n < s.n && s.p[folder.n] == '/' && !memcmp(s.p, folder.p, folder.n))
+			n = folder.n + span(from(s, folder.n), is_file);
+	}
+	if (end && !memchr(s.p, '\n', (size_t)(end - s.p)))
 		n = (size_t)(end - s.p);
+	while (end && n && s.p[n - 1] == '\\') /* the quote is of a text in a text: \" */
+		n--;
 	while (n && (s.p[n - 1] == '.' || s.p[n - 1] == ',' || s.p[n - 1] == '='))
 		n--;
 	/* At least a directory and a name: /x alone is a division, or not a secret. */
@@ -326,6 +358,17 @@ static size_t put_word(struct redact *r, struct buf *b, struct slice s, char bef
 	return 0;
 }
 
+/* Does a path follow an option of a compiler: -I/home/ann, -L/opt/x? */
+static bool behind_option(struct slice text, size_t at)
+{
+	size_t n = 0;
+	while (n < at && is_alpha(text.p[at - 1 - n]))
+		n++;
+	struct slice word = slice_of(text.p + at - n, n);
+	return n && n < at && text.p[at - n - 1] == '-' && (at - n < 2 || !is_word(text.p[at - n - 2])) &&
+	       (n == 1 || slice_is(word, "isystem") || slice_is(word, "iquote") || slice_is(word, "idirafter"));
+}
+
 void redact_add(struct redact *r, struct buf *b, struct slice text)
 {
 	char before = '\n';
@@ -334,7 +377,7 @@ void redact_add(struct redact *r, struct buf *b, struct slice text)
 		bool start = !is_word(before);
 		char quote = before == '"' || before == '\'' ? before : 0;
 		n = 0;
-		if (s.p[0] == '/' && start && !strchr(".<>~)]}*?", before) && (n = path_length(s, quote)))
+		if (s.p[0] == '/' && ((start && !strchr(".<>~)]}*?", before)) || behind_option(text, i)) && (n = path_length(r, s, quote)))
 			put_path(r, b, slice_of(s.p, n), '/');
 		else if (start && (n = windows_length(s)))
 			put_path(r, b, slice_of(s.p, n), '\\');
@@ -350,7 +393,7 @@ void redact_add(struct redact *r, struct buf *b, struct slice text)
 
 void redact_release(struct redact *r)
 {
-	struct intern *t[] = {&r->path, &r->tmp, &r->user, &r->host, &r->ip, &r->mail, &r->secret};
+	struct intern *t[] = {&r->path, &r->tmp, &r->folder, &r->user, &r->host, &r->ip, &r->mail, &r->secret};
 	for (size_t i = 0; i < ARRAY_LEN(t); i++)
 		intern_release(t[i]);
 	*r = (struct redact){0};

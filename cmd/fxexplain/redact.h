@@ -7,6 +7,7 @@
  *
  * The same thing always becomes the same placeholder:
  *     /home/ann/proj/m.py, C:\work\m.py        <path1>/m.py      (a directory becomes a number; the file name stays)
+ *     -I/home/ann/env/include, "/my disk/m.py" <path1>/include, <path2>/m.py
  *     /tmp/torchinductor_ann/ab/cabc.py        <tmp1>/cabc.py
  *     /usr/lib/.../site-packages/torch/x.py    torch/x.py        (as srcloc_short_file has it)
  *     ann, where a path or URL shows that it is a user name          <user1>
@@ -22,7 +23,7 @@
 #include "base/buf.h"
 
 struct redact {
-	struct intern path, tmp, user, host, ip, mail, secret;
+	struct intern path, tmp, folder, user, host, ip, mail, secret;
 };
 
 void redact_learn(struct redact *r, struct slice text);

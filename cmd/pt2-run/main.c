@@ -24,6 +24,7 @@ static const struct opt options[] = {
     OPT_FLAG('p', "profile", &opt.profile, "measure loading, the first call and later calls"),
     OPT_FLAG('f', "full", &opt.full, "print every element of every output"),
     OPT_FLAG(0, "json", &opt.json, "write one JSON document: outputs and times"),
+    OPT_MAX_TEXT,
     OPT_FLAG('q', "quiet", &opt.quiet, "print errors only"),
     OPT_HEADING("How to run"),
     OPT_STRING('m', "model", "NAME", &opt.model, "choose the model, if the package holds several"),
@@ -37,7 +38,7 @@ static const struct opt options[] = {
 	       .more = "By its name: 0/0:aot_forward_graph."),
     OPT_INT(0, "threads", "N", &opt.threads, 1, 4096, "use N OpenMP threads",
 	    .more = "Default: OMP_NUM_THREADS, or one for each processor."),
-    OPT_INT(0, "timeout", "SECONDS", &opt.timeout, 1, 1000000, "stop the model after SECONDS (default: 600)"),
+    RUN_OPT_TIMEOUT(opt.timeout),
     OPT_SIZE(0, "max-memory", "SIZE", &opt.max_memory, 1, UINT64_MAX, "limit the model's address space",
 	     .more = "Default: 16G and four times the model."),
     OPT_SIZE(0, "max-bytes", "SIZE", &opt.max_bytes, 1, UINT64_MAX, "limit the values of a graph held at one time",
@@ -160,6 +161,7 @@ int main(int argc, char **argv)
 {
 	struct operands in;
 	struct err err = {0};
+	shown_most = SHOWN_MOST;
 	opt_parse_or_exit(&spec, argc, argv, &in);
 	mapfile_watch();
 	output_fail_writes();

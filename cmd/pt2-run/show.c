@@ -18,7 +18,7 @@ static void show_output(struct screen *s, const struct tensor_view *v, bool full
 	buf_release(&head);
 	if (none)
 		return;
-	tensor_print(&s->b, &v->meta, v->data, (struct tensor_print){.width = s->width, .full = full});
+	tensor_print(&s->b, &v->meta, v->data, (struct tensor_print){.width = s->width, .full = full, .most = shown_room() + 1});
 	buf_addc(&s->b, '\n');
 	tensor_stats(&v->meta, v->data, STATS_ALL, &stats);
 	show_tensor_facts(s, &v->meta, false, &stats);
@@ -117,7 +117,7 @@ int show_result(const struct ptrun_options *o, const char *model, const struct r
 		show_json(&s.b, o, model, out);
 	else if (o->profile)
 		show_times(&s, o, &out->times);
-	for (size_t i = 0; i < out->n && !o->json && !o->profile && !o->output; i++)
+	for (size_t i = 0; i < out->n && !o->json && !o->profile && !o->output && !screen_full(&s); i++)
 		show_output(&s, &out->v[i], o->full);
 	int r = screen_flush(&s, err);
 	buf_release(&s.b);

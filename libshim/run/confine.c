@@ -119,7 +119,15 @@ int confine_early(struct job *j, struct err *err)
 		return -1;
 	if (j->gpu || j->unconfined)
 		return 0;
-	if (settle_probe(j, err) < 0 || confine_no_new_privs(err) < 0 || confine_drop_powers(false, err) < 0)
+	const char *why;
+	if (settle_probe(j, err) < 0)
+		return -1;
+	const bool apart = view_enter(j, &why);
+	if (j->verbose && apart)
+		dprintf(j->own_err, "pt2-runner: '%s' sees its own files and libraries, and no others (a mount namespace)\n", j->name);
+	else if (j->verbose)
+		dprintf(j->own_err, "pt2-runner: no mount namespace for '%s' (%s): it can read all that you can\n", j->name, why);
+	if (confine_no_new_privs(err) < 0 || confine_drop_powers(false, err) < 0)
 		return -1;
 	if (!confine_paths() && j->verbose)
 		dprintf(j->own_err, "pt2-runner: this kernel has no Landlock: '%s' is confined by the filter of system calls alone\n",

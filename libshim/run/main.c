@@ -15,6 +15,7 @@ static const char usage[] =
     "Runs a compiled model (AOTInductor) once and writes what it returns.\n"
     "  --torch LIB        libpt2shim.so or an installed libtorch_cpu.so\n"
     "  --model SO         the model's library\n"
+    "  --in-memory FD     SO is also open as FD, in memory, to be loaded from there\n"
     "  --own-copy         SO is a copy that may be modified so that it can be loaded\n"
     "  --name NAME        its name in messages\n"
     "  --inputs FILE      tensors in the model's order: .safetensors, .pt, .npz, .npy (names are ignored)\n"
@@ -54,6 +55,7 @@ static uint64_t number(const char *text, const char *option)
 enum {
 	TORCH,
 	MODEL,
+	IN_MEMORY,
 	OWN_COPY,
 	NAME,
 	INPUTS,
@@ -77,6 +79,7 @@ enum {
 static const struct option options[] = {
     {"torch", required_argument, NULL, TORCH},
     {"model", required_argument, NULL, MODEL},
+    {"in-memory", required_argument, NULL, IN_MEMORY},
     {"own-copy", no_argument, NULL, OWN_COPY},
     {"name", required_argument, NULL, NAME},
     {"inputs", required_argument, NULL, INPUTS},
@@ -113,6 +116,7 @@ static void read_options(struct job *j, int argc, char **argv)
 		switch (c) {
 		case TORCH: j->torch = optarg; break;
 		case MODEL: j->model = optarg; break;
+		case IN_MEMORY: j->in_memory = (int)number(optarg, "in-memory"); break;
 		case OWN_COPY: j->own_copy = true; break;
 		case NAME: j->name = optarg; break;
 		case INPUTS: j->inputs = optarg; break;

@@ -4,14 +4,11 @@
 #include "run.h"
 
 #include "model/elf/modelso.h"
-#include "base/tool/output.h"
 #include "base/text.h"
 
 #include <dlfcn.h>
 #include <errno.h>
 #include <fcntl.h>
-#include <sys/mman.h>
-#include <sys/statvfs.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -144,18 +141,23 @@ static int name_missing(const struct modelso *m, const struct job *j, const stru
 	return n ? -1 : 0;
 }
 
+/* pt2-runner's own folder, by its name before view_enter(). */
+static char own_folder[4096];
+
+static void find_own_folder(void)
+{
+	ssize_t n = readlink("/proc/self/exe", own_folder, sizeof(own_folder) - 1);
+	own_folder[n > 0 ? n : 0] = 0;
+	char *slash = strrchr(own_folder, '/');
+	if (slash)
+		*slash = 0;
+}
+
 /* A library in pt2-runner's own folder (from a wheel), else the system's. */
 static void *load_own(const char *soname)
 {
-	char path[4096 + 64];
-	ssize_t n = readlink("/proc/self/exe", path, 4096);
-	const struct slice folder = n > 0 ? slice_of(path, (size_t)n) : (struct slice){0};
-	const char *slash = slice_rchr(folder, '/');
-	void *so = NULL;
-	if (slash && strlen(soname) < 64) {
-		memcpy(path + (slash + 1 - path), soname, strlen(soname) + 1);
-		so = dlopen(path, RTLD_LAZY | RTLD_GLOBAL);
-	}
+	FREED char *path = xasprintf("%s/%s", own_folder, soname);
+	void *so = *own_folder ? dlopen(path, RTLD_LAZY | RTLD_GLOBAL) : NULL;
 	return so ? so : dlopen(soname, RTLD_LAZY | RTLD_GLOBAL);
 }
 
@@ -286,30 +288,31 @@ static int load_libraries(struct job *j, const struct torch *t, struct err *err)
 	return 0;
 }
 
-/* A library in a noexec folder cannot be mapped: it is copied to memory, before confinement. The probe recognises a model by its file, and
- * does not work then. */
-static int avoid_noexec(struct job *j, struct err *err)
+static void loaded_from(const struct job *j, char path[4096])
 {
-	struct statvfs fs;
-	if (statvfs(j->model, &fs) < 0 || !(fs.f_flag & ST_NOEXEC))
-		return 0;
-	if (j->watched)
-		return err_set(err, EXIT_ENVIRON, "cannot load '%s' from '%s': it is mounted noexec (set TMPDIR to another directory)",
-			       j->name, j->model);
-	int from = open(j->model, O_RDONLY | O_CLOEXEC);
-	j->in_memory = memfd_create("model", MFD_CLOEXEC);
-	int r = from < 0 || j->in_memory < 0 ? err_errno(err, EXIT_ENVIRON, "cannot copy '%s' to memory", j->model)
-					     : copy_all(from, j->in_memory, "a copy of the model in memory", err);
-	if (from >= 0)
-		close(from);
-	return r;
+	if (j->in_memory >= 0)
+		snprintf(path, 4096, "/proc/self/fd/%d", j->in_memory);
+	else
+		snprintf(path, 4096, "%s", j->model);
+}
+
+/* What prevents loading a copy of ours is taken out of it. One in memory cannot be written from then on. */
+static int make_loadable(const struct job *j, struct err *err)
+{
+	char path[4096];
+	loaded_from(j, path);
+	if (modelso_make_loadable(path, err) < 0)
+		return -1;
+	if (j->in_memory >= 0 && fcntl(j->in_memory, F_ADD_SEALS, F_SEAL_SEAL | F_SEAL_WRITE | F_SEAL_GROW | F_SEAL_SHRINK) < 0)
+		return err_errno(err, EXIT_ENVIRON, "cannot seal the copy of '%s' in memory", j->name);
+	return 0;
 }
 
 static int load_model(struct model *m, const struct job *j, struct err *err)
 {
-	char memory[32];
-	snprintf(memory, sizeof(memory), "/proc/self/fd/%d", j->in_memory);
-	m->so = dlopen(j->in_memory >= 0 ? memory : j->model, RTLD_NOW | RTLD_LOCAL);
+	char path[4096];
+	loaded_from(j, path);
+	m->so = dlopen(path, RTLD_NOW | RTLD_LOCAL);
 	if (!m->so)
 		return err_set(err, EXIT_INPUT, "cannot load '%s': %s", j->name, dlerror());
 	FIND(m->so, "AOTInductorModelContainerCreateWithDevice", m->create_with_device);
@@ -636,8 +639,9 @@ int run_job(struct job *j, const struct tensor_view *in, size_t n_in, struct err
 	struct mapfile blob = {.fd = -1};
 	struct given given = {.f.map.fd = -1};
 	struct run_times times = {0};
-	if (j->own_copy && (modelso_make_loadable(j->model, err) < 0 || avoid_noexec(j, err) < 0))
+	if (j->own_copy && make_loadable(j, err) < 0)
 		return -1;
+	find_own_folder();
 	if (confine_early(j, err) < 0)
 		return -1;
 	uint64_t start = now(CLOCK_MONOTONIC);

@@ -1,5 +1,5 @@
 /* run.h - pt2-runner: one model, one process. main.c reads the command line, model.c loads and calls the model, weights.c gives it weights,
- * confine.c confines the process, keeper.c stays outside the confinement. */
+ * confine.c confines the process, view.c hides most files from it, keeper.c stays outside the confinement. */
 #ifndef PT2_SHIM_RUN_H
 #define PT2_SHIM_RUN_H
 #include "watch/runfile.h"
@@ -36,6 +36,8 @@ int constants_give(void *so, struct container *c, const char *model, const struc
  * can be opened for writing. */
 int confine_early(struct job *j, struct err *err);
 int confine(const struct job *j, struct err *err);
+/* view.c: from here on only some files are visible. False: all are, as before; why: strerror() text. */
+bool view_enter(const struct job *j, const char **why);
 /* keeper.c: starts a process that creates files in the folder (watch/keeper.h). Returns the socket to ask it, or -1. */
 int keeper_start(const char *folder, struct err *err);
 

@@ -52,6 +52,18 @@ cp -r cpp_error ann && sed -i 's|torchinductor_user|torchinductor_secretann|g; s
 exits "redacted" 0 fxexplain report --redact --bundle r.pt2b --with secret.npy --with "$DATA/aoti/mlp.pt2" ann/trace ann/stderr
 mkdir r && unzip -qq r.pt2b -d r
 is "no path and no name is left" "$(grep -rlE '/home/|secretann' r)" ""
+# torch in folders of the user's, whatever these are called; every file of the bundle, as text and as JSON decodes it
+for where in '/home/secretann/venv' '/opt/hush-hush' '/data/hush disk (old)/v' '/srv/h\\u00fcsh/v'; do
+	rm -rf x xr && cp -r cpp_error x
+	sed -i "s|torchinductor_user|torchinductor_secretann|g; s|/home/user|/home/secretann|g; s|/usr/lib/python3/site-packages|$where/lib/python3.11/site-packages|g" x/trace/* x/stderr
+	exits "redacted, torch in $where" 0 fxexplain report -q --redact --bundle x.pt2b x/trace x/stderr
+	mkdir xr && unzip -qq -o x.pt2b -d xr
+	is "no file of it says where: $where" "$(grep -rohiE '.{0,30}(/home/|secretann|hush|h.u00fcsh|hüsh|site-packages).{0,30}' xr | head -n 3)" ""
+	run tlparse --json xr/trace/*
+	is "nor is its log damaged: $where" "$(json '.summary.damage // 0') $(cat err)" "0 "
+	ok "and its findings are JSON: $where" jq -e '.findings | length > 0' xr/findings.json
+	ok "that name torch's files as before: $where" grep -q torch/_inductor/ xr/findings.json
+done
 run tlparse --json r/trace/*
 is "the log is whole" "$(json '.summary.damage // 0')" 0
 is "and says what it said" "$(json '.summary.failures')" "$(tlparse --json cpp_error/trace | jq .summary.failures)"

@@ -220,4 +220,6 @@ exits "--probe and --no-exec" 2 $check --probe --no-exec "$mlp"
 exits "--fail without a command" 2 $check --fail "$mlp"
 exits "a full disk" 4 bash -c "$check --json '$mlp' >/dev/full"
 exits "a reader that had enough" 0 bash -c "set -o pipefail; $check --all '$P/attn.pt2' | head -1"
+exits "more than --max-text" 0 aoti-checkinputs --max-text=400 "$DATA/aoti/mlp.pt2"
+like "is cut" "$(tail -n 1 out) $(cat err)" '^\[cut: more than 400 bytes of text.* aoti-checkinputs: more than 400 bytes'
 done_testing

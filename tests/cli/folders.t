@@ -106,7 +106,18 @@ mkdir mnt
 if unshare -m mount -t tmpfs none mnt 2>/dev/null; then
 	export TMPDIR=$TMP/mnt
 	runners="pt2-run $watchers"
-	each "noexec" "$TMPDIR" "$watchers" "mount -t tmpfs -o noexec none mnt"
+	cp tools all
+	host="$BUILD/lib/pt2utils/pt2-runner --torch $BUILD/lib/pt2utils/libpt2shim.so --model $TMP/mlp/model.so --inputs $TMP/mlp/in.npy --outputs /dev/null --watched --unconfined"
+	mkdir mlp
+	unzip -qp "$P/mlp.pt2" '*.so' >mlp/model.so
+	unzip -qp "$P/mlp.pt2" '*.wrapper.cpp' >mlp/model.wrapper.cpp
+	python3 "$ROOT/tests/lib/npy.py" mlp/in.npy '<f4' 3 8
+	for tool in aoti-printer aoti-nanassert aoti-checkinputs; do echo "$tool -q -- $host"; done >>tools
+	echo "aoti-printer -q -i -o $TMP/dumped --overwrite ${mlp[*]}" >>tools
+	each "noexec" "$TMPDIR" "" "mount -t tmpfs -o noexec none mnt"
+	unshare -m sh -c 'mount -t tmpfs -o noexec none mnt && exec "$@"' - aoti-printer -l 3 "${mlp[@]}" >out 2>err
+	is "noexec: the kernels are seen" "$(cat out)" "$(TMPDIR=$TMP/tmp aoti-printer -l 3 "${mlp[@]}")"
+	mv all tools
 	each "read-only" "$TMPDIR" "$runners tlparse fxminify" "mount -t tmpfs -o ro none mnt"
 	each "full" "$TMPDIR" "$runners tlparse fxminify" "mount -t tmpfs -o size=4k none mnt"
 	each "64 KiB" "$TMPDIR" "$runners tlparse fxminify" "mount -t tmpfs -o size=64k none mnt"

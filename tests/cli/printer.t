@@ -36,6 +36,14 @@ like "weights" "$($printer --constants "${mlp[@]}")" 'before_launch - aoti_torch
 run $printer --inputs "${mlp[@]}"
 like "the model's inputs" "$(cat out)" '\[  aoti_model_inputs - arg4_1  \]:'
 like "and outputs" "$(cat out)" '\[  aoti_model_outputs - '
+exits "no more text than --max-text" 0 $printer --max-text=1K "${mlp[@]}"
+like "which it says" "$(cat err)" '^aoti-printer: more than 1024 bytes of text: the rest is cut \(--max-text=SIZE shows more\)$'
+is "there, too, behind whole lines" "$(tail -n 1 out) $(test "$(wc -c <out)" -le 1100 && echo short)" \
+	"[cut: more than 1024 bytes of text; --max-text=SIZE shows more] short"
+exits "a document" 0 $printer --json --max-text=1K "${mlp[@]}"
+is "stays one" "$(jq -c '[.cut, (.calls | length > 0 and length < 4), (.models | length)]' out) $(wc -l <err)" "[true,true,0] 1"
+exits "its time is over" 3 $printer -l 0 -N 1000000 --timeout 1 "${mlp[@]}"
+like "which is said" "$(cat err)" "aoti-printer: the model's process: timed out"
 exits "nothing" 0 $printer --level 0 "${mlp[@]}"
 is "nothing" "$(cat out err)" ""
 blob=(--constants "$P/weights_blob.pt2" "$IO/weights_blob.pt:inputs[0]")

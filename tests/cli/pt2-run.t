@@ -180,6 +180,14 @@ like "their values" "$(cat out)" "zeros: 64"
 
 # ---- failures leave nothing ----
 is "no folder of a run is left" "$(ls "$TMPDIR")" ""
+exits "no more text than --max-text" 0 pt2-run -f --max-text 300 "${mlp[@]}"
+like "which is said" "$(cat err)" "^pt2-run: more than 300 bytes of text: the rest is cut"
+like "and there" "$(tail -n 1 out)" '^\[cut: more than 300 bytes of text'
+exits "a document of more outputs" 0 pt2-run --json --max-text 300 "${mlp[@]}"
+is "stays one" "$(jq -c '[.schema, .cut]' out)" '["pt2utils.run/1",true]'
+printf 'import torch\n\nclass Repro(torch.nn.Module):\n    def forward(self, x: "f64[1]"):\n        y = torch.ops.aten.expand.default(x, [40000000])\n        return (y,)\n' >wide.py
+exits "a tensor that is large in text alone" 0 pt2-run -f wide.py 'f64[1]'
+is "16 MiB of it" "$((($(wc -c <out) + 500000) >> 20)) $(wc -l <err)" "16 1"
 exits "its time is over" 3 pt2-run --timeout 1 -n 1000000 "$P/conv.pt2" "$IO/conv.npz:in0" -o late.npz
 like "which is said" "$(cat err)" "^pt2-run: the model's process: "
 heeds() { exec python3 -c 'import os, signal, sys; [signal.signal(s, signal.SIG_DFL) for s in (signal.SIGINT, signal.SIGHUP)]; os.execvp(sys.argv[1], sys.argv[1:])' "$@"; }

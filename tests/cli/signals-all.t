@@ -1,5 +1,6 @@
 #!/bin/bash
 # SIGINT and SIGTERM at random moments of every tool (tests/lib/signals.py): the old output or the new one, whole, and nothing left behind.
+# And SIGKILL: what it leaves goes with the next run.
 # A sample; PT2_LONG=1 (make check-long): 500.
 # shellcheck source=tests/lib/tap.sh
 . "$(dirname "$0")/../lib/tap.sh"
@@ -24,7 +25,7 @@ chmod +x bug.sh
 cd ..
 n=40
 [ -n "${PT2_LONG-}" ] && n=500
-python3 "$ROOT/tests/lib/signals.py" $n <<'EOS' >cases 2>trouble
+cat >lines <<'EOS'
 dir tlparse -q --overwrite -o dir ../in/graph_breaks.log
 page.html tlparse -q --html=page.html ../in/graph_breaks.log
 doc.json tlparse --json -o doc.json ../in/graph_breaks.log
@@ -50,7 +51,12 @@ diff.html aoti-printer --diff dump --html diff.html ../in/mlp.pt2 f32[2,8]
 out.npz pt2-run -q -o out.npz ../in/mlp.pt2 f32[3,8]
 small.txt fxminify --test ./bug.sh -q -j2 --passes nodes ../in/g200.py -o small.txt
 EOS
-cat cases
-tests=$(grep -cE '^(not )?ok ' cases)
-is "all of them ran" "$tests $(tail -n 3 trouble)" "24 "
+for how in '' KILL; do
+	# shellcheck disable=SC2086 # none, or one
+	python3 "$ROOT/tests/lib/signals.py" $n $how <lines >cases 2>trouble
+	awk -v n="$tests" -v what="${how:-SIGINT or SIGTERM}" '/^(not )?ok / { sub(/ok [0-9]+/, "ok " ++n); sub(/signals:/, what ":") } 1' cases
+	ran=$(grep -cE '^(not )?ok ' cases)
+	tests=$((tests + ran))
+	is "${how:-SIGINT or SIGTERM}: all of them ran" "$ran $(tail -n 3 trouble)" "24 "
+done
 done_testing

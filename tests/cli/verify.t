@@ -26,6 +26,10 @@ for name in norm attention; do
 		jq -e '[.runs[0].calls[] | select(.verdict == "rounding")] | length > 0 and all(.node.name and .compiled_ulp + .eager_ulp > 0)' out
 done
 verify norm norm.pt2 --json >norm.json
+exits "a document of more than --max-text" 0 verify norm norm.pt2 --json --max-text=2K
+is "stays one" "$(jq -c '[.schema, .cut]' out)" '["pt2utils.verify/1",true]'
+exits "its time is over" 3 aoti-verify --runs 1000000 --timeout 1 norm.exported.pt2 norm.pt2 'norm.pt:in[0]'
+like "which is said" "$(cat err)" "the model's process: timed out"
 is "where sizes are free, it tries others; and other values" "$(jq -c '[.runs[].inputs] | unique | length >= 3' norm.json)" true
 is "but not with --no-more" "$(verify norm norm.pt2 --json --no-more | jq '.runs | length')" 1
 # Inductor takes a counter of a module for a constant (pytorch#165444): right once, wrong from the second call on.

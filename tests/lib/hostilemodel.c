@@ -2,7 +2,8 @@
  * HOSTILE_ONLY: the one attempt that is made (in a sandbox that ends at the first). HOSTILE_PRINT: a text that it prints.
  * HOSTILE_INPUTS: how many it takes, a digit.
  * HOSTILE_CRASH: 1 writes to address 0, 2 never returns.
- * `read` in its answer shows that the attempts were made at all: files may be read. docs/user/RUN.md has the list as a table.
+ * HOSTILE_SECRET: a file of the user's that it has nothing to do with.
+ * `read` in its answer shows that the attempts were made at all: its own files may be read. docs/user/RUN.md has the list as a table.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -87,6 +88,26 @@ static int may_open(int flags)
 	return fd >= 0;
 }
 
+static int reads(const char *path)
+{
+	char byte;
+	int fd = open(path ? path : "/nowhere", O_RDONLY);
+	int r = fd >= 0 && read(fd, &byte, 1) == 1;
+	if (fd >= 0)
+		close(fd);
+	return r;
+}
+
+static int lists(const char *path)
+{
+	char entries[1024];
+	int fd = open(path, O_RDONLY | O_DIRECTORY);
+	int r = fd >= 0 && syscall(SYS_getdents64, fd, entries, sizeof(entries)) > 0;
+	if (fd >= 0)
+		close(fd);
+	return r;
+}
+
 static int in_probe_folder(void)
 {
 	char path[600];
@@ -117,6 +138,10 @@ static const struct rlimit none = {RLIM_INFINITY, RLIM_INFINITY};
 /* clang-format off */
 #define ATTEMPTS(X) \
 	X(read, open("/proc/self/maps", O_RDONLY) >= 0) \
+	X(user_file, reads(getenv("HOSTILE_SECRET"))) \
+	X(accounts, reads("/etc/passwd")) \
+	X(homes, lists("/home")) \
+	X(processes, of_tool("stat") || of_tool("cmdline")) \
 	X(write, may_open(O_WRONLY)) \
 	X(readwrite, may_open(O_RDWR)) \
 	X(append, may_open(O_WRONLY | O_APPEND)) \

@@ -1,7 +1,8 @@
-"""signals.py COUNT < LINES : COUNT runs of the commands in LINES (in turn, in box/), each ended by SIGINT or SIGTERM at a random moment.
+"""signals.py COUNT [KILL] < LINES : COUNT runs of the commands in LINES (in turn, in box/), each ended by SIGINT or SIGTERM at a random moment.
 
 A line: OUTPUT COMMAND..., OUTPUT is what it writes in box/ ("-": nothing). Each run must end of the signal, or as it does without one; with the output
-that was there before or the new one, whole; with no .tmp, no folder in $TMPDIR, no process left. One TAP line a command. What the output
+that was there before or the new one, whole; with no .tmp, no folder in $TMPDIR, no process left. With KILL each is ended by SIGKILL, and then run again to its end: that one must write the new
+output and leave nothing of the killed one. One TAP line a command. What the output
 is compared without: times and process ids. PT2_SEED=N: other moments."""
 import os
 import random
@@ -15,6 +16,7 @@ import time
 VARIES = re.compile(rb'"(at|seconds|pid|tid|time_ns|took_ns|address|[a-z_]*_time)":[0-9.]*|\d+(\.\d+)? (ms|s)\b')
 TMP = os.environ["TMPDIR"]
 mark = f"PT2_TEST_MARK={os.getpid()}"
+killed = sys.argv[2:] == ["KILL"]
 environ = dict(os.environ, PT2_TEST_MARK=str(os.getpid()))
 
 
@@ -74,7 +76,7 @@ class Case:
 
     def once(self, rng):
         fresh()
-        sig = rng.choice((signal.SIGINT, signal.SIGTERM))
+        sig = signal.SIGKILL if killed else rng.choice((signal.SIGINT, signal.SIGTERM))
         wait = rng.uniform(0, 1.1 * self.seconds)
         p = start(self.command)
         time.sleep(wait)
@@ -93,6 +95,8 @@ class Case:
                 wrong.append(f"status {status}: {f.read(200)}")
         if self.output != "-" and not self.kept(content(f"box/{self.output}")):
             wrong.append(f"{self.output} is neither the old nor the new one")
+        if killed and start(self.command).wait() != self.status:
+            wrong.append("it does not run again")
         wrong += [f"left: {f}" for f in os.listdir("box") if ".tmp" in f] + [f"left: {f}" for f in os.listdir(TMP)]
         wrong += [f"process {pid} is left" for pid in left]
         self.runs += 1

@@ -1,4 +1,5 @@
-/* without.c - run a command on a kernel that has not what it names: without landlock|seccomp COMMAND... The calls fail with ENOSYS. */
+/* without.c - run a command on a kernel that has not what it names: without landlock|namespaces|seccomp COMMAND...  The calls fail with ENOSYS, those for
+ * namespaces with EPERM, as where an administrator forbids them. */
 #include <errno.h>
 #include <seccomp.h>
 #include <stdio.h>
@@ -14,6 +15,8 @@ int main(int argc, char **argv)
 	int r;
 	if (!strcmp(argv[1], "landlock"))
 		r = seccomp_rule_add(ctx, SCMP_ACT_ERRNO(ENOSYS), SCMP_SYS(landlock_create_ruleset), 0);
+	else if (!strcmp(argv[1], "namespaces"))
+		r = seccomp_rule_add(ctx, SCMP_ACT_ERRNO(EPERM), SCMP_SYS(unshare), 0);
 	else
 		r = seccomp_rule_add(ctx, SCMP_ACT_ERRNO(ENOSYS), SCMP_SYS(seccomp), 0) ||
 		    seccomp_rule_add(ctx, SCMP_ACT_ERRNO(ENOSYS), SCMP_SYS(prctl), 1,

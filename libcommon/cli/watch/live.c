@@ -8,6 +8,7 @@
 #include "base/tool/output.h"
 #include "base/tool/parts.h"
 #include "base/tool/tempfolder.h"
+#include "watch/run.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -508,6 +509,8 @@ static int run_preloaded(struct live *l, char *const *command, struct err *err)
 	    .same_group = !l->o->apart,
 	    .allow_core = !l->o->apart,
 	    .die_with_parent = l->o->apart,
+	    .fds = &(const struct child_fd){.from = l->o->in_memory, .to = RUN_IN_MEMORY},
+	    .n_fds = l->o->apart && l->o->in_memory >= 0,
 	    .timeout_ms = (int)(l->o->timeout_s < INT_MAX / 1000 ? l->o->timeout_s * 1000 : INT_MAX),
 	};
 	struct childset set = {0};

@@ -70,6 +70,7 @@ struct live_options {
 	bool apart;
 	unsigned timeout_s;
 	const char *library; /* loaded by the command: its contract is put into the folder before the start. NULL: the probe asks */
+	int in_memory;       /* .apart: a descriptor passed as RUN_IN_MEMORY (run.h); -1: none */
 	/* Called every 50 ms while the command runs, and once when it has ended; folder: where calls_open() finds the log. May be NULL. */
 	void (*tick)(void *user, const char *folder);
 };

@@ -15,7 +15,9 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
+#include <sys/mman.h>
 #include <sys/stat.h>
+#include <sys/statvfs.h>
 #include <unistd.h>
 
 /* ---- the programs ---- */
@@ -77,6 +79,22 @@ static int unpack(struct run_job *j, struct package *pkg, const struct package_m
 		*size += f->size;
 	}
 	return 0;
+}
+
+/* A library is mapped to be executed, which a folder may forbid. */
+static int avoid_noexec(struct run_job *j, struct package *pkg, const struct package_model *m, struct err *err)
+{
+	struct statvfs fs;
+	char path[32];
+	j->loaded = j->so;
+	if (statvfs(j->folder, &fs) < 0 || !(fs.f_flag & ST_NOEXEC))
+		return 0;
+	j->in_memory = memfd_create("model", MFD_CLOEXEC | MFD_ALLOW_SEALING);
+	if (j->in_memory < 0)
+		return err_errno(err, EXIT_ENVIRON, "cannot copy '%s' to memory", j->so);
+	snprintf(path, sizeof(path), "/proc/self/fd/%d", j->in_memory);
+	j->loaded = arena_strndup(&j->arena, path, strlen(path));
+	return package_copy(pkg, m->so, j->in_memory, "a copy of the model in memory", err);
 }
 
 static int put_inputs(const char *path, const struct tensor_view *in, size_t n, struct err *err)
@@ -233,6 +251,8 @@ static void command_line(struct run_job *j, const char *name, const char *runner
 	option(&w, "--torch", torch);
 	option(&w, "--model", j->so);
 	word(&w, "--own-copy");
+	if (j->in_memory >= 0)
+		option_number(&w, "--in-memory", RUN_IN_MEMORY);
 	option(&w, "--name", name);
 	option(&w, "--inputs", inputs);
 	option(&w, "--outputs", j->outputs);
@@ -319,7 +339,7 @@ static int prepare_job(struct run_job *j, struct package *pkg, const struct tens
 	j->outputs = in_folder(j, SLICE("outputs.run"));
 	j->max_memory = o->max_memory ? o->max_memory : (16ull << 30) + 4 * size;
 	j->timeout_s = o->timeout_s ? o->timeout_s : 600;
-	if (put_inputs(inputs, in, n_in, err) < 0)
+	if (put_inputs(inputs, in, n_in, err) < 0 || avoid_noexec(j, pkg, m, err) < 0)
 		return -1;
 	command_line(j, shown_name(j, pkg, m), runner, torch, inputs, weights,
 		     m->weights_blob ? in_folder(j, pkg->file[m->weights_blob].name) : NULL,
@@ -330,7 +350,7 @@ static int prepare_job(struct run_job *j, struct package *pkg, const struct tens
 int run_prepare(struct run_job *j, struct package *pkg, const struct tensor_view *in, size_t n_in, const struct run_options *o,
 		struct err *err)
 {
-	*j = (struct run_job){0};
+	*j = (struct run_job){.in_memory = -1};
 	if (prepare_job(j, pkg, in, n_in, o, err) == 0)
 		return 0;
 	if (j->folder)
@@ -342,9 +362,11 @@ int run_prepare(struct run_job *j, struct package *pkg, const struct tensor_view
 void run_job_release(struct run_job *j)
 {
 	temp_folder_remove(j->folder);
+	if (j->in_memory >= 0)
+		close(j->in_memory);
 	buf_release(&j->notes);
 	arena_release(&j->arena);
-	*j = (struct run_job){0};
+	*j = (struct run_job){.in_memory = -1};
 }
 
 /* ---- the result ---- */
@@ -409,6 +431,8 @@ int run_model(struct package *pkg, const struct tensor_view *in, size_t n_in, co
 		return -1;
 	struct child_spec spec = {
 	    .argv = (const char *const *)j.argv,
+	    .fds = &(const struct child_fd){.from = j.in_memory, .to = RUN_IN_MEMORY},
+	    .n_fds = j.in_memory >= 0,
 	    .in.how = CHILD_NULL,
 	    .out.how = o->printed ? CHILD_RAW : CHILD_NULL,
 	    .err.how = o->printed ? CHILD_MERGE : CHILD_INHERIT,

@@ -17,7 +17,8 @@
  *
  * The child is pt2-runner ($PT2_RUNNER, else ../lib/pt2utils/pt2-runner from the program's own folder; pt2-runner --help). All of the
  * model's files are unpacked into a private folder (job.folder), the library under its own name, so that wrapper.cpp
- * is beside it.
+ * is beside it. If that folder is mounted noexec, the library is also in memory (memfd_create) and loaded from there: .in_memory, which the
+ * child has as RUN_IN_MEMORY (child.h, .fds).
  *
  * Refused, by name: models for a GPU without .torch, for another machine, for a CPU with instructions that this one lacks;
  * models of other runtimes (without torch's aoti_torch_*: modelso.h); operators that libpt2shim.so does not have - all of them
@@ -29,7 +30,7 @@
  *
  * Confinement (in pt2-runner, before the model is loaded; docs/user/RUN.md): limits of address space and time, no core file; a filter of
  * system calls: no network, no other program or process (threads are allowed), no file written or created except the outputs.
- * It may only read files. None of the user's descriptors is open there, and while it runs the tool cannot be inspected through
+ * It may only read files, and few of them where a mount namespace is available (libshim/run/view.c). None of the user's descriptors is open there, and while it runs the tool cannot be inspected through
  * /proc. .watched does not change this: what the probe writes to is opened before (watch/keeper.h). A model for CUDA (with .torch, that of
  * an installed libtorch for CUDA) is not confined: the driver opens devices; job.gpu is set then, so that the caller can say so.
  */
@@ -40,18 +41,19 @@
 #include "base/process/child.h"
 #include "watch/runfile.h"
 
-enum { RUN_MAX_LOAD = 16 };
+enum { RUN_MAX_LOAD = 16, RUN_IN_MEMORY = 3 };
 
-/* Rows of struct opt_rule that every tool has which runs a model, and those that one has which watches a command, too. */
+/* Rows of struct opt and opt_rule that every tool has which runs a model, and those that one has which watches a command, too. */
 #define RUN_RULE_LOAD \
 	{ \
 		.of = "load", .without = "torch", .text = "--load requires --torch" \
 	}
+#define RUN_OPT_TIMEOUT(seconds) OPT_INT(0, "timeout", "SECONDS", &(seconds), 1, 1000000, "stop the model after SECONDS (default: 600)")
 #define RUN_RULES_COMMAND \
 	{.of = OPT_COMMAND, .with = OPT_OPERANDS, .text = "-- COMMAND cannot be combined with MODEL or INPUT"}, \
 	{ \
-		.of = OPT_COMMAND, .with = "model weights torch load repeat", \
-		.text = "-- COMMAND cannot be combined with --model, --weights, --torch, --load or --repeat" \
+		.of = OPT_COMMAND, .with = "model weights torch load repeat timeout", \
+		.text = "-- COMMAND cannot be combined with --model, --weights, --torch, --load, --repeat or --timeout" \
 	}
 
 struct run_options {
@@ -79,6 +81,8 @@ struct run_options {
 struct run_job {
 	char **argv; /* NULL-terminated */
 	char *folder, *so, *outputs;
+	char *loaded; /* what the child loads it from, as this process names it: so, or where nothing may be executed .in_memory */
+	int in_memory;
 	uint64_t max_memory;
 	unsigned timeout_s;
 	bool gpu;         /* it runs on a GPU, unconfined */

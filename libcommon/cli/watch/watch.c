@@ -211,7 +211,7 @@ static void on_event(void *user, const struct live_event *ev)
 		watch_meet(w, (uint32_t)ev->pid);
 	if (ev->kind == LIVE_MODEL_SEEN)
 		add_model(w, ev);
-	else if (ev->kind == LIVE_STEPPED_ASIDE)
+	else if (ev->kind == LIVE_STEPPED_ASIDE && w->asides.len < MAX_DEVICE)
 		add_aside(w, ev);
 	else if (ev->kind == LIVE_GRAPH)
 		watch_graph_event(w, ev);
@@ -251,7 +251,8 @@ static int run_watched(struct watch *w, char *const *command, struct err *err)
 	    .calls = &o->calls,
 	    .no_check = true,
 	    .apart = !o->command,
-	    .library = o->command ? NULL : w->job->so,
+	    .library = o->command ? NULL : w->job->loaded,
+	    .in_memory = o->command ? -1 : w->job->in_memory,
 	    .timeout_s = o->command ? 0 : w->job->timeout_s,
 	};
 	if (live_run(&lo, command, &w->live, err) < 0)
@@ -307,6 +308,7 @@ static int run_file(struct watch *w, struct err *err)
 	    .weights = o->weights,
 	    .contract = &w->loaded->contract,
 	    .runs = o->runs,
+	    .timeout_s = o->timeout_s,
 	    .watched = true,
 	    .save_dir = o->calls.save_dir[0] ? o->calls.save_dir : NULL,
 	};

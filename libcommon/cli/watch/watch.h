@@ -35,6 +35,7 @@ struct watch_options {
 	size_t n_load;
 	const char *weights; /* a file of weights for the model (run.h); NULL */
 	unsigned runs;       /* 0: 1 */
+	unsigned timeout_s;  /* 0: 600 */
 	bool no_exec;        /* fails with a reason: the question cannot be answered without running the model */
 	/* ... or a command */
 	char **command;

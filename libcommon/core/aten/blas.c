@@ -53,34 +53,68 @@ static void *named(void *lib, const char *form, const char *name)
 	return dlsym(lib, full);
 }
 
-static void *open_matching(const char *folder, const char *pattern)
+/* True ends the search. */
+typedef bool file_fn(void *arg, const char *path);
+
+static bool each_matching(const char *folder, const char *pattern, file_fn *take, void *arg)
 {
 	char path[4200];
 	glob_t found;
-	void *lib = NULL;
+	bool taken = false;
 	if (snprintf(path, sizeof(path), "%s/%s", folder, pattern) >= (int)sizeof(path) || glob(path, 0, NULL, &found))
-		return NULL;
-	for (size_t i = 0; i < found.gl_pathc && !lib; i++)
-		lib = dlopen(found.gl_pathv[i], RTLD_NOW | RTLD_LOCAL);
+		return false;
+	for (size_t i = 0; i < found.gl_pathc && !taken; i++)
+		taken = take(arg, found.gl_pathv[i]);
 	globfree(&found);
-	return lib;
+	return taken;
 }
 
 /* The OpenBLAS of NumPy's wheels, for the python that would be run. */
-static void *open_numpys(void)
+static void each_of_numpys(file_fn *take, void *arg)
 {
 	static const char libs[] = "lib/python3*/site-packages/numpy.libs/lib*openblas*.so*";
 	const char *venv = getenv("VIRTUAL_ENV"), *home = getenv("HOME"), *path = getenv("PATH");
 	char folder[4096];
-	void *lib = venv && *venv ? open_matching(venv, libs) : NULL;
-	for (const char *end; path && *path && !lib; path = *end ? end + 1 : NULL) {
+	if (venv && *venv && each_matching(venv, libs, take, arg))
+		return;
+	for (const char *end; path && *path; path = *end ? end + 1 : NULL) {
 		end = strchrnul(path, ':');
-		if (*path == '/' && snprintf(folder, sizeof(folder), "%.*s/..", (int)(end - path), path) < (int)sizeof(folder))
-			lib = open_matching(folder, libs);
+		const char *bin =
+		    memrchr(path, '/', (size_t)(end - path)); /* beside bin/, without "..": bin need not be there to be seen */
+		if (*path == '/' && bin && snprintf(folder, sizeof(folder), "%.*s", (int)(bin - path), path) < (int)sizeof(folder) &&
+		    each_matching(folder, libs, take, arg))
+			return;
 	}
-	if (!lib && home && *home == '/' && snprintf(folder, sizeof(folder), "%s/.local", home) < (int)sizeof(folder))
-		lib = open_matching(folder, libs);
-	return lib;
+	if (home && *home == '/' && snprintf(folder, sizeof(folder), "%s/.local", home) < (int)sizeof(folder))
+		each_matching(folder, libs, take, arg);
+}
+
+static bool open_one(void *arg, const char *path)
+{
+	void **lib = arg;
+	*lib = dlopen(path, RTLD_NOW | RTLD_LOCAL);
+	return *lib != NULL;
+}
+
+struct taking {
+	void (*take)(void *arg, const char *path);
+	void *arg;
+};
+
+static bool take_one(void *arg, const char *path)
+{
+	const struct taking *t = arg;
+	t->take(t->arg, path);
+	return false;
+}
+
+void aten_blas_files(void (*take)(void *arg, const char *path), void *arg)
+{
+	const char *want = getenv("PT2_SHIM_BLAS");
+	if (want && *want == '/')
+		take(arg, want);
+	else if (!(want && *want))
+		each_of_numpys(take_one, &(struct taking){take, arg});
 }
 
 /* OpenBLAS packs matrices in a buffer that it maps at the first product, 128 MiB in Debian's; if there is no room for it (ulimit -v), it
@@ -104,7 +138,7 @@ static void load_blas(void)
 		return;
 	void *lib = dlopen(want && *want ? want : "libopenblas.so.0", RTLD_NOW | RTLD_LOCAL);
 	if (!lib && !(want && *want))
-		lib = open_numpys();
+		each_of_numpys(open_one, &lib);
 	for (size_t i = 0; lib && i < ARRAY_LEN(namings) && !blas.naming; i++)
 		if (named(lib, namings[i].c, "cblas_sgemm"))
 			blas.naming = &namings[i];

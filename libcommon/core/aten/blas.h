@@ -3,6 +3,8 @@
 #define PT2_ATEN_BLAS_H
 #include "aten.h"
 
+/* Calls take() with each candidate file except the system's. Nothing is loaded. */
+void aten_blas_files(void (*take)(void *arg, const char *path), void *arg);
 bool aten_starved(void); /* there was no memory for it: not the caller's fault */
 /* c[m,n] = beta*c + alpha * a[m,k] b[k,n], row-major with leading dims, ta/tb: transposed in memory. */
 void aten_gemm_f32(bool ta, bool tb, int64_t m, int64_t n, int64_t k, float alpha, const float *a, int64_t lda, const float *b, int64_t ldb,

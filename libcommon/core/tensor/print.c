@@ -18,6 +18,7 @@ struct formatter {
 
 struct printer {
 	struct buf *b;
+	size_t end; /* of b: enough */
 	const struct tensor_meta *m;
 	const char *data;
 	int bytes, n_dim, width;
@@ -242,7 +243,7 @@ static void add_row(struct printer *q)
 	int per_line = (q->width - indent) / length < 1 ? 1 : (q->width - indent) / length;
 	int64_t items = 0;
 	buf_addc(q->b, '[');
-	for (int64_t i = 0; i < q->shown[k]; i++) {
+	for (int64_t i = 0; i < q->shown[k] && q->b->len < q->end; i++) {
 		bool gap = i == EDGE && q->shown[k] < q->m->size[k];
 		for (int item = !gap; item < 2; item++) {
 			if (items && items % per_line == 0) {
@@ -280,7 +281,7 @@ static void add_contents(struct printer *q)
 		add_row(q);
 		int moved = advance(q, outer);
 		repeat(q->b, ']', moved < 0 ? outer : outer - 1 - moved);
-		if (moved < 0)
+		if (moved < 0 || q->b->len >= q->end)
 			return;
 		add_separator(q, moved);
 		if (q->place[moved] == EDGE && q->shown[moved] < q->m->size[moved]) {
@@ -353,6 +354,7 @@ void tensor_print(struct buf *b, const struct tensor_meta *m, const void *data, 
 	struct printer q = {.b = b, .m = m, .data = data, .n_dim = m->n_dim, .width = how.width > 0 ? how.width : 80};
 	const struct dtype_info *t = dtype_info(m->dtype);
 	const size_t start = b->len;
+	q.end = how.most && how.most < SIZE_MAX - start ? start + how.most : SIZE_MAX;
 	int64_t numel = 0;
 	enum shown shown = SHOWN_ALL;
 	buf_adds(b, "tensor(");

@@ -41,6 +41,7 @@ struct tensor_print {
 	int width;     /* columns; 0: 80 */
 	bool full;     /* every element; else like torch.set_printoptions(threshold=1000, edgeitems=3) */
 	int precision; /* 0: 4 */
+	size_t most;   /* bytes of text: behind them it ends, anywhere; 0: no limit */
 };
 /* Like Python's print(tensor) in torch 2.13 (torch/_tensor_str.py), with device and dtype only if they are not the defaults. A non-numeric
  * dtype prints its bytes as unsigned integers. data is in host memory, whatever m->device is. */

@@ -6,6 +6,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
+#include <sys/file.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -424,6 +425,61 @@ static void signals_clean_up(void **state)
 	}
 }
 
+/* Who was killed leaves a name with its number; whoever writes there next removes it, and nothing that is somebody's. */
+static void killed_ones_are_swept(void **state)
+{
+	(void)state;
+	int ready[2];
+	char c, lives[64], dead[64], other[64], link[64];
+	pid_t pid[2];
+	assert_int_equal(pipe(ready), 0);
+	for (int i = 0; i < 2; i++)
+		if (!(pid[i] = fork())) {
+			struct output *o = output_dir("out", false, ours, NULL);
+			if (!o || !output_file("a", NULL) || mkdirat(output_fd(o), "sub", 0700) || write(ready[1], "x", 1) != 1)
+				_exit(1);
+			for (;;)
+				pause();
+		} else {
+			assert_int_equal(read(ready[0], &c, 1), 1);
+		}
+	assert_int_equal(entries(), 4);
+	kill(pid[0], SIGKILL);
+	assert_int_equal(waitpid(pid[0], NULL, 0), pid[0]);
+	snprintf(dead, sizeof(dead), "a.tmp.%d", (int)pid[0]);
+	snprintf(lives, sizeof(lives), "a.tmp.%d", (int)pid[1]);
+	snprintf(other, sizeof(other), "b.tmp.%d", (int)pid[0]);
+	snprintf(link, sizeof(link), "out.tmp.%d", (int)pid[0]);
+	put(other, "of another name");
+	assert_true(there(dead) && there(lives));
+	output_abort(output_file("a", &err));
+	assert_false(there(dead));
+	assert_true(there(lives) && there(other) && there(link));
+	output_abort(output_dir("out", false, ours, &err));
+	assert_false(there(link));
+	put("thesis", "years of work");
+	assert_int_equal(symlink("thesis", dead), 0);
+	put("a.tmp.x", "no number");
+	output_abort(output_file("./a", &err));
+	assert_true(there(dead) && there("a.tmp.x"));
+	has("thesis", "years of work");
+	/* A lock: a process that this system does not know of. */
+	unlink(dead);
+	put(dead, "theirs");
+	int fd = open(dead, O_RDONLY);
+	assert_int_equal(flock(fd, LOCK_EX), 0);
+	output_abort(output_file("a", &err));
+	assert_true(there(dead));
+	close(fd);
+	output_abort(output_file("../a", &err));
+	output_abort(output_file("a", &err));
+	assert_false(there(dead));
+	kill(pid[1], SIGKILL);
+	assert_int_equal(waitpid(pid[1], NULL, 0), pid[1]);
+	close(ready[0]);
+	close(ready[1]);
+}
+
 static void full_disk(void **state)
 {
 	(void)state;
@@ -528,6 +584,7 @@ int main(void)
 	    TEST(a_name_that_begins_alike),
 	    TEST(abort_all),
 	    TEST(signals_clean_up),
+	    TEST(killed_ones_are_swept),
 	    TEST(full_disk),
 	    TEST(reader_had_enough),
 	    TEST(copies),

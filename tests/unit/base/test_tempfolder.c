@@ -76,6 +76,28 @@ static void test_swept_by_the_lock(void **state)
 	free(dies);
 }
 
+/* Killed at any moment of making, filling and removing folders: the next removes all that is left. */
+static void test_killed_at_any_moment(void **state)
+{
+	(void)state;
+	for (int i = 0; i < 150; i++) {
+		pid_t pid = fork();
+		if (!pid)
+			for (;;) {
+				char *f = temp_folder((enum temp_kind)(i % TEMP_LIVE), &err), *in = xasprintf("%s/a", f);
+				mkdir(in, 0700);
+				free(in);
+				temp_folder_remove(f);
+			}
+		usleep(1000 + (unsigned)(i * 37) % 3000);
+		kill(pid, SIGKILL);
+		assert_int_equal(waitpid(pid, NULL, 0), pid);
+		temp_folder_remove(temp_folder(TEMP_RUN, &err));
+		assert_int_equal(rmdir(folder_path), 0); /* empty */
+		assert_int_equal(mkdir(folder_path, 0700), 0);
+	}
+}
+
 static char *left_by(const char *name, const char *mark)
 {
 	char *path = xasprintf("%s/%s", folder_path, name), *in = xasprintf("%s/" TEMP_MARK, name);
@@ -181,6 +203,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 	    cmocka_unit_test(test_made_and_removed),
 	    cmocka_unit_test(test_swept_by_the_lock),
+	    cmocka_unit_test(test_killed_at_any_moment),
 	    cmocka_unit_test(test_others_are_left_alone),
 	    cmocka_unit_test(test_a_fork_removes_nothing),
 	    cmocka_unit_test(test_relative),

@@ -569,6 +569,9 @@ static void test_redact(void **state)
 	    {"/tmp/torchinductor_ann/ab/cabc.py", "<tmp1>/cabc.py"},
 	    {"/usr/lib/python3/site-packages/torch/_inductor/ir.py:3", "torch/_inductor/ir.py:3"},
 	    {"C:\\Users\\ann\\m.py ok", "<path1>/m.py ok"},
+	    {"-I/home/ann/env/include -L/usr/lib x-I/y/z", "-I<path1>/include -L<path2>/lib x-I/y/z"},
+	    {"at /my disk/a (b)/m.py:7 in f, /my disk/a", "at <path1>/m.py:7 in f, /my disk/a"},
+	    {"\\\"/some disk/x.py\\\"", "\\\"<path1>/x.py\\\""},
 	    {"by ann, annual", "by <user1>, annual"},
 	    {"from 10.2.3.4:8080 and 10.2.3.4, fe80::1 at 12:30:45", "from <ip1>:8080 and <ip1>, <ip2> at 12:30:45"},
 	    {"nvidia-cudnn==9.1.0.70 2.13.0 127.0.0.1", "nvidia-cudnn==9.1.0.70 2.13.0 127.0.0.1"},
@@ -595,6 +598,7 @@ static void test_redact(void **state)
 		struct redact r = {0};
 		struct buf b = {0};
 		redact_learn(&r, SLICE("/home/ann/x"));
+		redact_learn(&r, SLICE("/my disk/a (b)/n.py"));
 		redact_add(&r, &b, text(c[i].in));
 		assert_text(buf_slice(&b), c[i].want);
 		redact_release(&r);

@@ -5,11 +5,22 @@
  */
 #ifndef PT2_PROCESS_LINUX_H
 #define PT2_PROCESS_LINUX_H
+#include <fcntl.h>
 #include <stdint.h>
 #include <sys/syscall.h>
 
 #ifndef SYS_close_range
 #define SYS_close_range 436 /* Linux 5.9 */
+#endif
+#ifndef SYS_open_tree /* Linux 5.2 */
+#define SYS_open_tree 428
+#define SYS_move_mount 429
+#endif
+#ifndef AT_RECURSIVE
+#define AT_RECURSIVE 0x8000
+#endif
+#ifndef SYS_mount_setattr
+#define SYS_mount_setattr 442 /* Linux 5.12 */
 #endif
 #ifndef SYS_landlock_create_ruleset /* Linux 5.13 */
 #define SYS_landlock_create_ruleset 444

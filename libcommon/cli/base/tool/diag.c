@@ -14,6 +14,58 @@ void diag_at_die(void (*fn)(void))
 		at_die[n_at_die++] = fn;
 }
 
+uint64_t shown_most;
+static uint64_t taken;
+
+static void say(const char *text, size_t len)
+{
+	fflush(stdout);
+	/* A message is one write, so that those of two processes do not mix. Nothing can be done when stderr is gone. */
+	if (write(STDERR_FILENO, text, len) < 0)
+		return;
+}
+
+size_t shown_room(void)
+{
+	const uint64_t room = shown_most ? shown_most - taken : SIZE_MAX;
+	return room < SIZE_MAX ? (size_t)room : SIZE_MAX;
+}
+
+static void shown_limit(char size[32])
+{
+	if (shown_most % (1 << 20))
+		snprintf(size, 32, "%llu bytes", (unsigned long long)shown_most);
+	else
+		snprintf(size, 32, "%llu MiB", (unsigned long long)shown_most >> 20);
+}
+
+void shown_cut(char text[128])
+{
+	char size[32];
+	shown_limit(size);
+	snprintf(text, 128, "[cut: more than %s of text; --max-text=SIZE shows more]", size);
+}
+
+size_t shown_take(size_t n)
+{
+	static bool told;
+	const size_t room = shown_room();
+	if (n <= room) {
+		taken += n;
+		return n;
+	}
+	taken = shown_most;
+	if (!told) {
+		char line[256], size[32];
+		shown_limit(size);
+		told = true;
+		int len = snprintf(line, sizeof(line), "%s: more than %s of text: the rest is cut (--max-text=SIZE shows more)\n",
+				   diag_tool, size);
+		say(line, len > 0 ? (size_t)len : 0);
+	}
+	return room;
+}
+
 /* The name of the tool has the colour. */
 static void put_message(const char *tool, enum style style, int errnum, const char *fmt, va_list ap)
 {
@@ -40,10 +92,11 @@ static void put_message(const char *tool, enum style style, int errnum, const ch
 		text = styled;
 		len = (size_t)n;
 	}
-	fflush(stdout);
-	/* A message is one write, so that those of two processes do not mix. Nothing can be done when stderr is gone. */
-	if (write(STDERR_FILENO, text, len) < 0)
-		return;
+	/* Warnings count apart from screens: problems are not lost behind what was shown. An error always comes. */
+	static uint64_t warned;
+	warned += style == STYLE_WARNING ? len : 0;
+	if (style != STYLE_WARNING || !shown_most || warned <= shown_most)
+		say(text, len);
 }
 
 /* Before the message: if a signal is already removing the outputs, this thread waits there silently. */

@@ -17,6 +17,17 @@ void warn(const char *fmt, ...) PRINTF_LIKE(1, 2);
 void warn_lines(struct slice lines);
 /* For people, on standard error: a line without the tool's name. */
 void note(const char *fmt, ...) PRINTF_LIKE(1, 2);
+
+/* --max-text: the limit on text from a model: names, values, what it prints. Everything that a run of the tool shows on screens (screen.h)
+ * counts together; warnings count separately. 0: no limit, as in tools that show nothing from a model. */
+enum { SHOWN_MOST = 16 << 20 };
+extern uint64_t shown_most;
+/* How many of n bytes may still be shown; they count as shown. If it is not all of them, a warning says so, once. */
+size_t shown_take(size_t n);
+size_t shown_room(void);
+/* "[cut: more than 16 MiB of text; --max-text=SIZE shows more]" */
+void shown_cut(char text[128]);
+
 /* Called before die() exits, to remove temporary outputs. At most 8. */
 void diag_at_die(void (*fn)(void));
 

@@ -10,6 +10,7 @@
 #include <pthread.h>
 #include <semaphore.h>
 #include <signal.h>
+#include <sys/file.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -42,6 +43,67 @@ void remove_tree(const char *path)
 		nftw(path, remove_one, 32, FTW_DEPTH | FTW_PHYS);
 }
 
+/* ---- what a killed process left under a temporary name ---- */
+
+/* The process of NAME.tmp.PID; 0: another name. */
+static pid_t left_by(const char *entry, const char *name, size_t n)
+{
+	uint64_t pid;
+	if (strncmp(entry, name, n) || strncmp(entry + n, ".tmp.", 5) || !slice_u64(slice_str(entry + n + 5), &pid) || pid > INT_MAX)
+		return 0;
+	return (pid_t)pid;
+}
+
+/* Is it ours, of a process that is gone? Of one that this system does not see (a container's, another machine's) the lock tells, as far
+ * as the file system has locks. */
+static bool is_left(int folder, const char *entry, pid_t pid)
+{
+	struct stat st;
+	if (pid <= 0 || kill(pid, 0) == 0 || errno != ESRCH)
+		return false;
+	int fd = openat(folder, entry, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
+	bool left = fd >= 0 && fstat(fd, &st) == 0 && st.st_uid == geteuid() && (S_ISREG(st.st_mode) || S_ISDIR(st.st_mode)) &&
+		    flock(fd, LOCK_EX | LOCK_NB) == 0;
+	if (fd >= 0)
+		close(fd);
+	return left;
+}
+
+static void sweep_beside(const char *path)
+{
+	const char *slash = strrchr(path, '/'), *name = slash ? slash + 1 : path;
+	char *folder = slash ? xstrndup(path, slash == path ? 1 : (size_t)(slash - path)) : xstrdup(".");
+	DIR *d = opendir(folder);
+	for (struct dirent *e; d && (e = readdir(d));) {
+		pid_t pid = left_by(e->d_name, name, strlen(name));
+		if (!is_left(dirfd(d), e->d_name, pid))
+			continue;
+		char *left = xasprintf("%s.tmp.%ld", path, (long)pid);
+		remove_tree(left);
+		free(left);
+	}
+	if (d)
+		closedir(d);
+	free(folder);
+}
+
+/* Once for each name: fxminify writes one again and again. */
+static void sweep_once(const char *path)
+{
+	static char *last;
+	if (last && !strcmp(last, path))
+		return;
+	free(last);
+	last = xstrdup(path);
+	sweep_beside(path);
+}
+
+static void hold(int fd)
+{
+	if (fd >= 0)
+		flock(fd, LOCK_EX | LOCK_NB); /* where there are locks */
+}
+
 static struct output *add_output(const char *path, bool dir)
 {
 	struct output *o = xcalloc(1, sizeof(*o));
@@ -53,6 +115,7 @@ static struct output *add_output(const char *path, bool dir)
 	o->dir = dir;
 	o->fd = -1;
 	pthread_mutex_lock(&lock);
+	sweep_once(o->path);
 	if (!owner)
 		diag_at_die(output_abort_all);
 	owner = getpid();
@@ -132,6 +195,7 @@ struct output *output_file(const char *path, struct err *err)
 	} else {
 		pthread_mutex_lock(&lock);
 		o->fd = open(o->tmp, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
+		hold(o->fd);
 		pthread_mutex_unlock(&lock);
 	}
 	if (o->fd < 0) {
@@ -212,6 +276,7 @@ struct output *output_dir(const char *path, bool replace, bool (*is_ours)(int fd
 	pthread_mutex_lock(&lock);
 	if (mkdir(o->tmp, 0777) == 0)
 		o->fd = open(o->tmp, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	hold(o->fd);
 	pthread_mutex_unlock(&lock);
 	if (o->fd < 0) {
 		err_errno(err, EXIT_ENVIRON, "cannot create directory '%s'", o->tmp);

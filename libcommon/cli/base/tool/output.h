@@ -7,7 +7,8 @@
  *     struct output *o = output_dir("tl_out", true, is_ours, &err);   // tl_out.tmp.PID/, output_fd is the folder
  *     output_commit(o, &err);                                  // renamed once; the replaced one is deleted after that
  *
- * Until commit, output_abort, die() and the signals of output_watch_signals() remove what was created. Nothing else is
+ * Until commit, output_abort, die() and the signals of output_watch_signals() remove what was created. After a kill -9, the next run that
+ * writes the same name removes the leftovers: NAME.tmp.PID of the same user whose process is gone and whose lock is free. Nothing else is
  * ever deleted: an existing folder is replaced only if `replace` is set and `is_ours` allows it.
  * For tools only: it keeps a list of open outputs for die() and the signals.
  */

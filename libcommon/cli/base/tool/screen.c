@@ -68,9 +68,89 @@ static void clean(struct screen *s)
 	}
 }
 
+/* ---- --max-text ---- */
+
+enum { DEEP = 64 };
+
+/* Where a JSON document can end: behind the last element of a list that is whole before `most`, else behind its first member. *depth and
+ * close: the brackets that are open there. 0: nowhere. */
+static size_t json_end(struct slice t, size_t most, char close[DEEP], int *depth)
+{
+	char open[DEEP];
+	size_t end = 0;
+	int n = 0;
+	for (size_t i = 0; i < t.n && !(i > most && end); i++) {
+		if (t.p[i] == '"') {
+			for (i++; i < t.n && t.p[i] != '"'; i++)
+				i += t.p[i] == '\\';
+		} else if (t.p[i] == '{' || t.p[i] == '[') {
+			if (n == DEEP)
+				break;
+			open[n++] = t.p[i] == '{' ? '}' : ']';
+		} else if ((t.p[i] == '}' || t.p[i] == ']') && n) {
+			n--;
+		} else if (t.p[i] == ',' && n && (open[n - 1] == ']' || !end)) {
+			end = i;
+			*depth = n;
+			memcpy(close, open, (size_t)n);
+		}
+	}
+	return end;
+}
+
+static void cut_json(struct buf *b, size_t most)
+{
+	char close[DEEP];
+	int depth;
+	const size_t end = json_end(buf_slice(b), most, close, &depth);
+	if (!end)
+		return;
+	buf_cut(b, end);
+	while (depth-- > 1)
+		buf_addc(b, close[depth]);
+	buf_adds(b, ", \"cut\": true}\n");
+}
+
+static bool in_line; /* what was written last ends without a newline */
+
+/* A number that is cut would be another one: whole lines, or none. */
+static void cut_text(struct buf *b, size_t most)
+{
+	char text[128];
+	const char *line = most ? memrchr(b->p, '\n', most) : NULL;
+	buf_cut(b, line ? (size_t)(line - b->p) + 1 : 0);
+	shown_cut(text);
+	buf_addf(b, "%s%s\n", in_line && !line ? "\n" : "", text);
+}
+
+static void keep_to_limit(struct screen *s)
+{
+	static bool told; /* a line says it once */
+	const size_t all = s->b.len;
+	if (s->whole) {
+		shown_take(all < shown_room() ? all : shown_room());
+		return;
+	}
+	const size_t most = shown_take(all);
+	if (most == all)
+		return;
+	if (slice_starts(buf_slice(&s->b), "{\"schema\""))
+		cut_json(&s->b, most);
+	else if (told)
+		buf_reset(&s->b);
+	else
+		cut_text(&s->b, most);
+	told = true;
+}
+
+bool screen_full(const struct screen *s) { return s->b.len > shown_room(); }
+
 int screen_write(struct screen *s, int fd, const char *what, struct err *err)
 {
 	clean(s);
+	keep_to_limit(s);
+	if (s->b.len)
+		in_line = s->b.p[s->b.len - 1] != '\n';
 	int rc = write_all(fd, s->b.p, s->b.len, what, err);
 	buf_reset(&s->b);
 	return rc;

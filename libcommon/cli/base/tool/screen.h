@@ -7,6 +7,7 @@
  */
 #ifndef PT2_SCREEN_H
 #define PT2_SCREEN_H
+#include "base/tool/diag.h"
 #include "base/buf.h"
 #include "base/tool/color.h"
 
@@ -16,11 +17,13 @@ struct screen {
 	int height; /* rows; 0: no terminal */
 	bool color; /* color_on() of standard output */
 	bool utf8;  /* a terminal that shows more than ASCII */
+	bool whole; /* a document in pieces: who writes it asks screen_full(), and nothing is cut here */
 };
 struct screen screen_make(void);
 /* Writes and empties it: the only way for text to reach a terminal or a file (messages: diag.h). It goes through clean_lines(), so that
  * no text from a file drives the terminal even if put_text() was forgotten. Colours of put_bold() and the like are kept; in JSON there is
- * nothing to clean (json_escape()). `what` as for write_all(). */
+ * nothing to clean (json_escape()). `what` as for write_all(). Text beyond --max-text (shown_take()) is cut after a line, with a line that
+ * says so; a JSON document after an element of a list, and its last member is then "cut": true. */
 int screen_write(struct screen *s, int fd, const char *what, struct err *err);
 /* The same to standard output; -1 with an empty text: the reader closed the pipe. */
 int screen_flush(struct screen *s, struct err *err);
@@ -28,6 +31,10 @@ int screen_flush(struct screen *s, struct err *err);
 void screen_end(struct screen *s);
 /* The same into a file that appears when it is whole (base/tool/output.h). */
 int screen_save(struct screen *s, const char *path, struct err *err);
+/* Does it hold more than may still be shown? */
+bool screen_full(const struct screen *s);
+#define OPT_MAX_TEXT \
+	OPT_SIZE(0, "max-text", "SIZE", &shown_most, 1, UINT64_MAX, "limit the text shown from a model (default: 16M)", .rare = true)
 void put_style(struct screen *s, enum style style, const char *text);
 /* Text out of a file: as put_text(). */
 void put_style_text(struct screen *s, enum style style, struct slice text);

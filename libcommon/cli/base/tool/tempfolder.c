@@ -41,6 +41,25 @@ static void boot_id(char id[BOOT_ID])
 		close(fd);
 }
 
+/* The mark goes last, and under the name of a folder that has none yet: whenever this is interrupted, the rest is swept later. */
+static void remove_folder(const char *path)
+{
+	const char *slash = strrchr(path, '/');
+	char *new = xasprintf("%.*s/" NEW_PREFIX "%s", (int)(slash - path), path, path + strlen(path) - strlen(TEMP_RANDOM));
+	DIR *d = opendir(path);
+	for (struct dirent *e; d && (e = readdir(d));) {
+		if (!strcmp(e->d_name, ".") || !strcmp(e->d_name, "..") || !strcmp(e->d_name, TEMP_MARK))
+			continue;
+		char *in = xasprintf("%s/%s", path, e->d_name);
+		remove_tree(in);
+		free(in);
+	}
+	if (d)
+		closedir(d);
+	remove_tree(rename(path, new) == 0 ? new : path);
+	free(new);
+}
+
 /* ---- leftovers of others ---- */
 
 static bool has_prefix(const char *name, const char *prefix)
@@ -90,7 +109,7 @@ static void sweep(const char *path, const char *boot)
 		if (lock < 0)
 			continue;
 		char *left = xasprintf("%s/%s", path, e->d_name);
-		remove_tree(left);
+		remove_folder(left);
 		free(left);
 		close(lock);
 	}
@@ -107,7 +126,7 @@ static void remove_temp(struct temp *t)
 	if (t->mark < 0)
 		elsewhere->temp_folder_remove(t->path);
 	else
-		remove_tree(t->path);
+		remove_folder(t->path);
 }
 
 void temp_folder_remove_all(void)
