@@ -30,9 +30,10 @@
  *
  * Confinement (in pt2-runner, before the model is loaded; docs/user/RUN.md): limits of address space and time, no core file; a filter of
  * system calls: no network, no other program or process (threads are allowed), no file written or created except the outputs.
- * It may only read files, and few of them where a mount namespace is available (libshim/run/view.c). None of the user's descriptors is open there, and while it runs the tool cannot be inspected through
- * /proc. .watched does not change this: what the probe writes to is opened before (watch/keeper.h). A model for CUDA (with .torch, that of
- * an installed libtorch for CUDA) is not confined: the driver opens devices; job.gpu is set then, so that the caller can say so.
+ * It may only read files, and few of them where a mount namespace is available (libshim/run/view.c). None of the user's descriptors is open
+ * there, and while it runs the tool cannot be inspected through /proc. .watched does not change this: what the probe writes to is opened
+ * before (watch/keeper.h). A model for CUDA (with .torch, that of an installed libtorch for CUDA) is not confined: the driver opens
+ * devices; job.gpu is set then, so that the caller can say so.
  */
 #ifndef PT2_LIVE_RUN_H
 #define PT2_LIVE_RUN_H

@@ -107,6 +107,11 @@ static pid_t start(const struct child_spec *spec, const int stream[3], int repor
 		q.ask.flags |= 1u << i;
 		q.fd[q.n_fds++] = fd;
 	}
+	if (spec->n_fds == 1) {
+		q.ask.flags |= 1u << 3;
+		q.ask.mode = (uint32_t)spec->fds[0].to;
+		q.fd[q.n_fds++] = spec->fds[0].from;
+	}
 	q.fd[q.n_fds++] = report;
 	return ask(&q, &a) < 0 ? -1 : (pid_t)a.n;
 }

@@ -13,7 +13,9 @@
 #include <limits.h>
 
 enum broker_what {
-	BROKER_ASK_START, /* texts: .argv, then .env_set; n: of .argv; descriptors: three streams, where flags has their bits, and the report */
+	/* texts: .argv, then .env_set; n: of .argv; descriptors: three streams, where flags has their bits, one more, which the process has as
+	 * `mode` (bit 3), and the report */
+	BROKER_ASK_START,
 	BROKER_ASK_SIGNAL,  /* n: the child; flags: to its group; mode: the signal */
 	BROKER_ASK_FILE,    /* text: path; flags, mode: of open(2) */
 	BROKER_ASK_UNNAMED, /* a temporary file without a name */
@@ -34,7 +36,7 @@ enum broker_what {
 };
 
 #define BROKER_MAX_TEXT (160u << 10) /* of a question: less than a socket takes at once */
-#define BROKER_MAX_FDS 4
+#define BROKER_MAX_FDS 5
 
 struct broker_ask {
 	uint32_t what, flags, mode;

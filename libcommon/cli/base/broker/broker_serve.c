@@ -83,9 +83,13 @@ static int start_child(const struct broker_question *q, struct broker_answer *a)
 	for (int i = 0; i < 3; i++)
 		if (q->ask.flags & 1u << i && fd < q->n_fds)
 			stream[i] = q->fd[fd++];
+	const bool more = q->ask.flags & 1u << 3 && fd < q->n_fds && q->ask.mode >= 3 && q->ask.mode < 64;
+	const struct child_fd extra = {.from = more ? q->fd[fd++] : -1, .to = (int)q->ask.mode};
 	const struct child_spec spec = {
 	    .argv = argv,
 	    .env_set = set,
+	    .fds = &extra,
+	    .n_fds = more,
 	    .in.how = CHILD_FD,
 	    .out.how = CHILD_FD,
 	    .err.how = stream[2] < 0 && stream[1] >= 0 ? CHILD_MERGE : CHILD_FD,

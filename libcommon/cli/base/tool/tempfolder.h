@@ -10,8 +10,9 @@
  * kill -9 leaves them behind. So each holds a file (TEMP_MARK) that its owner keeps locked, and the next tool that creates one removes
  * those of the same user in the same folder whose lock is free. Only the lock decides, never the age; folders without such a file, or with
  * a name that is not ours, are not touched. A folder gets its name after its mark, so that a kill in between leaves none that is never
- * removed; until then it is called ".pt2utils-new.*", as is one being removed once only its mark is left. The mark holds the kernel's boot id: if machines share a TMPDIR (NFS, Lustre), locks
- * may not be visible to each other, and only folders of this running kernel are considered.
+ * removed; until then it is called ".pt2utils-new.*", as is one being removed once only its mark is left. The mark holds the kernel's boot
+ * id: if machines share a TMPDIR (NFS, Lustre), locks may not be visible to each other, and only folders of this running kernel are
+ * considered.
  *
  * For tools only: it keeps a list of folders to remove at exit. Not thread-safe.
  */
