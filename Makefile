@@ -195,7 +195,7 @@ check:                          ## install what the tests need, build, run all t
 	@scripts/install-deps check
 	@$(MAKE) --no-print-directory $(all_cpus) check-only
 
-tests: all $(units) $(fuzzers) $(inject) $(guests)  ## build everything the tests run
+tests: all $(units) $(fuzzers) $(inject) $(failcall) $(guests)  ## build everything the tests run
 
 check-only: tests               ## run all tests without installing anything
 	@scripts/run-tests $(O)

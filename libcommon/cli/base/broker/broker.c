@@ -4,6 +4,7 @@
 #include "base/process/child_part.h"
 #include "base/io/tempfile.h"
 #include "base/process/elsewhere.h"
+#include "base/tool/diag.h"
 
 #include <fcntl.h>
 #include <pthread.h>
@@ -283,7 +284,14 @@ void broker_seal(unsigned flags)
 	struct question q = {.ask.what = BROKER_ASK_SEAL};
 	struct broker_answer a;
 	struct err err;
-	if (!elsewhere || asked.sealed || ask(&q, &a) < 0)
+	if (!elsewhere || asked.sealed)
 		return;
+	if (ask(&q, &a) < 0) {
+		failed(&a, &err);
+		die_err(&err);
+	}
 	asked.sealed = seal_process(flags, &err) == 0;
+	/* A kernel without filters is one thing, a filter that could not be made another. */
+	if (!asked.sealed && errno == ENOMEM)
+		die_err(&err);
 }

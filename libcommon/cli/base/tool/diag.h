@@ -17,7 +17,7 @@ void warn(const char *fmt, ...) PRINTF_LIKE(1, 2);
 void warn_lines(struct slice lines);
 /* For people, on standard error: a line without the name of the tool. */
 void note(const char *fmt, ...) PRINTF_LIKE(1, 2);
-/* Run before die() exits: remove temporary outputs. At most 8. */
+/* Run before die() exits, and when memory runs out (base/oom.h): remove temporary outputs. At most 8. */
 void diag_at_die(void (*fn)(void));
 
 #endif

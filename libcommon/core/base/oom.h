@@ -1,0 +1,13 @@
+/* oom.h - what is still done when memory has run out (base.h: x*alloc end the process with status 4).
+ *
+ *     out_of_memory = remove_what_is_unfinished;
+ *
+ * Called once, after the message and before the end, in the thread that got no memory; others that get none wait for the end. It may
+ * allocate: what was refused need not be all there is. If that fails, too, the process ends at once.
+ */
+#ifndef PT2_OOM_H
+#define PT2_OOM_H
+
+extern void (*out_of_memory)(void); /* NULL: nothing */
+
+#endif
