@@ -39,7 +39,7 @@ int err_errno(struct err *e, enum exit_status status, const char *fmt, ...)
 
 void (*out_of_memory)(void);
 
-static _Noreturn void end_without_memory(void)
+_Noreturn void end_without_memory(void)
 {
 	static atomic_int first; /* the thread that cleans up */
 	int none = 0;
@@ -55,6 +55,12 @@ static _Noreturn void end_without_memory(void)
 			pause();
 	}
 	_exit(EXIT_ENVIRON);
+}
+
+void end_if_without_memory(void)
+{
+	if (errno == ENOMEM)
+		end_without_memory();
 }
 
 static void *checked(void *p)

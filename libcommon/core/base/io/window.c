@@ -58,6 +58,7 @@ int input_open(struct input *in, const char *path, struct err *err)
 	if (in->lost) {
 		err_set(err, EXIT_INPUT, "cannot read '%s': %s", in->path, in->lost);
 		input_close(in);
+		errno = EIO;
 		return -1;
 	}
 	if (in->tail.len == 2 && !memcmp(in->tail.p, "\x1f\x8b", 2)) {
