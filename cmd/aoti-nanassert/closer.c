@@ -2,6 +2,7 @@
  * the model runs once more, up to that call with the same inputs, and saves them; or they are in a folder of saved tensors. */
 #include "nanassert.h"
 
+#include "base/tool/diag.h"
 #include "base/tool/tempfolder.h"
 
 #include <math.h>
@@ -106,9 +107,12 @@ void closer_by_running(struct session *s, const struct watch_options *as_before,
 	const size_t room = sizeof(o.calls.filter[0]);
 	if (f->bad == NONE || f->call.c.run == CALLS_NO_RUN || f->call.c.name.n >= room)
 		return;
-	char *folder = temp_folder(TEMP_NANASSERT, NULL);
-	if (!folder)
+	struct err err;
+	char *folder = temp_folder(TEMP_NANASSERT, &err);
+	if (!folder) {
+		warn("cannot run the model again for a closer look: %s", err.text);
 		return;
+	}
 	o.tick = NULL;
 	o.calls.want = CALLS_STATS | CALLS_SAVE;
 	o.calls.save_max = MAX_SAVED;
@@ -117,7 +121,9 @@ void closer_by_running(struct session *s, const struct watch_options *as_before,
 	snprintf(o.calls.filter[0], room, "%.*s", SL(f->call.c.name));
 	snprintf(o.calls.save_dir, sizeof(o.calls.save_dir), "%s", folder);
 	o.runs = f->call.c.run + 1;
-	if (watch_run(&w, &o, NULL) == 0) {
+	if (watch_run(&w, &o, &err) < 0) {
+		warn("cannot run the model again for a closer look: %s", err.text);
+	} else {
 		bool found = false;
 		while (watch_next(&w, &c) && !found)
 			if ((found = same_call(f, &c)))
