@@ -34,6 +34,7 @@ def files(folder):
 class Outcome:
     def __init__(self, status, out, err, made, left, report):
         self.status, self.err, self.made, self.left, self.report = status, err, made, left, report
+        self.text = out
         self.out = hashlib.md5(varies.sub(b"", out)).hexdigest()
         self.files = {name: hashlib.md5(varies.sub(b"", text)).hexdigest() for name, text in made.items()}
         if os.environ.get("FAIL_SHOW"):  # what differs, to be looked at
@@ -83,17 +84,21 @@ def judge(got, was, must_be_same):
     elif not got.same(was):
         if got.status == was.status and got.err != was.err and tool + ":" in got.err:
             pass  # less than without, and that is said
+        elif got.status == was.status and call in ("readlink", "getcwd"):
+            pass  # a path is shown in another form
         elif got.status == was.status:
             wrong.append("status as without, and other output" + (f": without {sorted(set(was.made) - set(got.made))}" if list(got.made) != list(was.made) else ""))
         elif must_be_same:
             wrong.append(f"status {got.status} after a call that was interrupted")
+        elif "--doctor" in command and got.status == 1 and re.search(b"cannot (read|open) ", got.text):
+            pass  # a finding: what the model needs cannot be read here
         elif got.status not in (3, 4, 5):
             wrong.append(f"status {got.status}")
         elif got.status == 3 and " to its end" in got.err:
             pass  # a file that ends early: said, and the rest is shown
         elif got.made and got.files != was.files:  # a result that is whole may be there: it was what came after it that failed
             wrong.append(f"left: {list(got.made)[:4]}")
-        if got.status != was.status and not got.err and what[1] != "write(2)":
+        if got.status not in (was.status, 1) and not got.err and not (got.status == 5 and got.text) and what[1] != "write(2)":
             wrong.append("no message")
     if got.left and call not in ("unlink", "unlinkat", "rmdir"):
         wrong.append(f"left in TMPDIR: {got.left[:3]}")

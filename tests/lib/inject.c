@@ -295,11 +295,16 @@ static void look_who(void)
 	}
 }
 
-/* libseccomp 2.5.4 frees twice what a program's rules were built in when it gets no memory for the next: not ours to try. */
-static bool is_libseccomp(const void *caller)
+/* Not ours to try: libseccomp 2.5.4 frees twice what rules were built in when it gets no memory for the next; libgfortran (of OpenBLAS) ends
+ * the process with status 1; what dlopen() does not get makes a library that is optional one that is not there. */
+static bool is_not_ours(const void *caller)
 {
+	static const char *const names[] = {"libseccomp", "libgfortran", "libopenblas", "ld-linux"};
 	Dl_info info;
-	return dladdr(caller, &info) && info.dli_fname && strstr(info.dli_fname, "libseccomp");
+	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++)
+		if (dladdr(caller, &info) && info.dli_fname && strstr(info.dli_fname, names[i]))
+			return true;
+	return false;
 }
 
 /* Is it the first from these callers? The nearest six tell: who called those holds no more than they do. */
@@ -331,7 +336,7 @@ static int refused(size_t n, const void *caller)
 		look_who();
 	if (counts_here && (refused_one || stacks >= 0)) {
 		const long number = ++allocations;
-		if (stacks >= 0 && is_new_stack() && !is_libseccomp(caller))
+		if (stacks >= 0 && is_new_stack() && !is_not_ours(caller))
 			dprintf(stacks, "%ld\n", number);
 		if (number == refused_one)
 			errno = ENOMEM;
