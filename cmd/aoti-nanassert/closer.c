@@ -60,9 +60,14 @@ static void take_elements(const struct session *s, struct nan_finding *f, const 
 static void open_saved(struct opened *t, const char *folder, const char *name)
 {
 	struct slice data;
+	struct err err;
+	if (!*name)
+		return;
 	char *path = xasprintf("%s/%s", folder, name);
-	t->file = *name ? tensor_file_open(path, NULL) : NULL;
-	if (t->file && t->file->n == 1 && tensor_data(t->file, 0, &data, NULL) == 0) {
+	t->file = tensor_file_open(path, &err);
+	if (!t->file) {
+		warn("a value is left out: %s", err.text);
+	} else if (t->file->n == 1 && tensor_data(t->file, 0, &data, NULL) == 0) {
 		t->meta = t->file->v[0].meta;
 		t->data = data.p;
 	}
@@ -128,6 +133,8 @@ void closer_by_running(struct session *s, const struct watch_options *as_before,
 		while (watch_next(&w, &c) && !found)
 			if ((found = same_call(f, &c)))
 				take_saved(s, f, &c, folder);
+		if (calls_unsaved(&w.calls))
+			warn("a value is left out: it cannot be saved: %s", strerror(calls_unsaved(&w.calls)));
 		watch_release(&w);
 	}
 	temp_folder_remove(folder);

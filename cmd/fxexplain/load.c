@@ -45,6 +45,8 @@ enum operand_kind operand_kind(const char *path)
 	if (!strcmp(path, "-"))
 		return OPERAND_TEXT;
 	size_t n = input_head(path, head, sizeof(head));
+	if (!n && input_failed_here())
+		die_errno(EXIT_INPUT, "cannot read '%s'", path);
 	struct slice s = slice_of(head, n);
 	if (n >= 18 && !memcmp(head, "\177ELF", 4))
 		return head[16] == 4 ? OPERAND_CORE : OPERAND_PACKAGE;

@@ -1,7 +1,7 @@
 #!/bin/bash
 # Every allocation and every call of the kernel that a tool makes fails once, in a run of its own (tests/lib/fail_all.py): no crash, no hang, nothing half
 # written, nothing left behind, the right status and a message. The tool, its broker (base/broker/broker.h) and pt2-runner alike.
-# A sample of eight of each; PT2_LONG=1 (make check-long): all.
+# A sample of two of each; PT2_LONG=1 (make check-long): all.
 # shellcheck source=tests/lib/tap.sh
 . "$(dirname "$0")/../lib/tap.sh"
 failcall=$BUILD/tests-lib/failcall so=$BUILD/tests-lib/inject.so

@@ -96,6 +96,8 @@ def judge(got, was, must_be_same):
             wrong.append(f"status {got.status}")
         elif got.status == 3 and " to its end" in got.err:
             pass  # a file that ends early: said, and the rest is shown
+        elif tool == "fxminify" and set(got.made) <= set(was.made):
+            pass  # the smallest that was found until then
         elif got.made and got.files != was.files:  # a result that is whole may be there: it was what came after it that failed
             wrong.append(f"left: {list(got.made)[:4]}")
         if got.status not in (was.status, 1) and not got.err and not (got.status == 5 and got.text) and what[1] != "write(2)":
@@ -110,10 +112,10 @@ def judge(got, was, must_be_same):
 
 
 def sample(numbers):
-    few = int(os.environ.get("FAIL_SAMPLE", 3))
+    few = int(os.environ.get("FAIL_SAMPLE", 2))
     if whole or len(numbers) <= few:
         return numbers
-    return [numbers[i * (len(numbers) - 1) // (few - 1)] for i in range(few)]
+    return [numbers[(2 * i + 1) * len(numbers) // (2 * few)] for i in range(few)]
 
 
 def try_all(kind, numbers, run, must_be_same=False):

@@ -88,10 +88,13 @@ void input_close(struct input *in)
 	in->gz = NULL;
 }
 
+bool input_failed_here(void) { return errno == EIO || errno == EMFILE || errno == ENFILE || errno == ENOMEM; }
+
 size_t input_head(const char *path, char *head, size_t n)
 {
 	struct stat st;
 	size_t got = 0;
+	errno = 0;
 	if (stat(path, &st) < 0 || !S_ISREG(st.st_mode))
 		return 0;
 	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK);

@@ -3,8 +3,6 @@
 #include "base/untab.h"
 #include "run/trace/trace.h"
 
-#include <errno.h>
-
 const struct trace_kind_info trace_kind[KIND_COUNT] = {
 #define X(name, form, fields, flags) {#name, sizeof(#name) - 1, form, flags},
     TRACE_KINDS(X)
@@ -562,16 +560,13 @@ static size_t first_window(const char *data, size_t len)
 	return len;
 }
 
-/* Of a file that is there, and may be read. */
-static bool could_not_be_read(void) { return errno == EIO || errno == EMFILE || errno == ENFILE || errno == ENOMEM; }
-
 bool trace_is_log(const char *path)
 {
 	struct input in;
 	struct window w = {0};
 	bool found = false;
 	if (input_open(&in, path, NULL) < 0)
-		return could_not_be_read();
+		return input_failed_here();
 	if (in.seekable && input_next(&in, &w, 1 << 16, first_window) > 0) {
 		struct slice rest = slice_of(w.data, w.len), line;
 		struct prefix x;
