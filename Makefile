@@ -200,7 +200,7 @@ tests: all $(units) $(fuzzers) $(inject) $(failcall) $(guests)  ## build everyth
 check-only: tests               ## run all tests without installing anything
 	@scripts/run-tests $(O)
 
-check-long: tests               ## what make check takes samples of, whole: every failing write of every tool, 500 signals, every artifact in a browser
+check-long: tests               ## what make check takes samples of, whole: every failing write, call of the kernel and allocation of every tool, 500 signals, every artifact in a browser
 	@PT2_LONG=1 scripts/run-tests $(O) $$(grep -l 'PT2_LONG' tests/cli/*.t)
 
 check-live: tests               ## hold the tools against real torch, in a virtual environment of its own (or $PT2_PYTHON)

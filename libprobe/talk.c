@@ -182,8 +182,9 @@ void pt2_probe_settle(int keeper, const char *keeps, int *fd)
 	events = open(path, O_WRONLY | O_APPEND | O_CLOEXEC | O_NOFOLLOW);
 	if (events < 0 || !map_counters())
 		return;
+	if (!ops_log_open() && in_folder(path, sizeof(path), CALLS_FILE) && access(path, F_OK) == 0)
+		return;
 	*fd = events;
-	ops_log_open();
 	if (keeper >= 0)
 		files_keep(keeper, keeps);
 }

@@ -56,7 +56,8 @@ static _Noreturn void keep_folder(int top, int from)
 	const int mine[] = {top, from};
 	prctl(PR_SET_DUMPABLE, 0, 0, 0, 0);
 	prctl(PR_SET_PDEATHSIG, SIGKILL);
-	confine_close_others(mine, ARRAY_LEN(mine), &err);
+	if (confine_close_others(mine, ARRAY_LEN(mine), &err) < 0)
+		_exit(EXIT_ENVIRON);
 	while ((n = recv(from, &q, sizeof(q), 0)) > 0 || (n < 0 && errno == EINTR)) {
 		if (n < 0)
 			continue;

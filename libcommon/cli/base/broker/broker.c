@@ -286,6 +286,7 @@ void broker_start(void)
 	owner = tool;
 	elsewhere = &asked;
 	temp_file_elsewhere = ask_unnamed;
+	diag_at_die(ask_end);
 	atexit(ask_end);
 }
 

@@ -340,7 +340,8 @@ _Noreturn void broker_serve(int questions, int signals, pid_t tool)
 	int null = open("/dev/null", O_RDWR);
 	for (int i = 0; i < 3 && null >= 0; i++)
 		dup2(null, i);
-	confine_close_others((const int[]){questions, signals}, 2, &err);
+	if (confine_close_others((const int[]){questions, signals}, 2, &err) < 0)
+		_exit(EXIT_ENVIRON); /* with the tool's end of the sockets it would not see the tool's end */
 	prctl(PR_SET_DUMPABLE, 0, 0, 0, 0);
 	q.tool = tool;
 	q.text = xmalloc(BROKER_MAX_TEXT + 1);

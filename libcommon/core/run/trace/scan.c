@@ -3,6 +3,8 @@
 #include "base/untab.h"
 #include "run/trace/trace.h"
 
+#include <errno.h>
+
 const struct trace_kind_info trace_kind[KIND_COUNT] = {
 #define X(name, form, fields, flags) {#name, sizeof(#name) - 1, form, flags},
     TRACE_KINDS(X)
@@ -576,5 +578,6 @@ bool trace_is_log(const char *path)
 	const bool broke_off = in.lost && !in.gz;
 	window_release(&w);
 	input_close(&in);
+	errno = broke_off ? EIO : 0;
 	return found || broke_off;
 }

@@ -382,7 +382,7 @@ int trace_read(struct trace *t, const struct trace_hooks *hooks, struct err *err
  * (trace_read alone fills what single records say.) o NULL: nothing is looked for in texts. */
 int trace_read_facts(struct trace *t, const struct facts_options *o, const struct trace_hooks *hooks, struct err *err);
 /* Does this file look like a structured trace? (A record in its first 64 KiB; a .gz is looked into.) One that cannot be read for now
- * (an I/O error, no descriptor) counts as one: reading it then fails, and says why. */
+ * (an I/O error, no descriptor) counts as one: reading it then fails, and says why. (input_failed_here(), window.h, tells.) */
 bool trace_is_log(const char *path);
 /* "0/1", "[0/1_2]", "!1/0/0", "-_0_1_0"; without an attempt: the attempt with metrics, else the last. NULL: no such id. */
 FOR_TESTS const struct fact_attempt *trace_find_compile(const struct trace *t, const char *text);
