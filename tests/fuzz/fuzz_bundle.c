@@ -27,7 +27,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	inside(b.library, "model/");
 	for (size_t i = 0; i < b.n; i++) {
 		const struct tensor_meta *m = &b.input[i].meta;
-		inside(b.input[i].file, "");
+		if (b.input[i].file) /* else a number */
+			inside(b.input[i].file, "");
 		if (m->n_dim < 0 || m->n_dim > TENSOR_MAX_DIMS)
 			abort();
 		for (int d = 0; d < m->n_dim; d++)
