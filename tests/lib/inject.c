@@ -338,9 +338,10 @@ static int refused(size_t n, const void *caller)
 		const long number = ++allocations;
 		if (stacks >= 0 && is_new_stack() && !is_not_ours(caller))
 			dprintf(stacks, "%ld\n", number);
-		if (number == refused_one)
-			errno = ENOMEM;
-		return number == refused_one;
+		if (number != refused_one || is_not_ours(caller))
+			return 0;
+		errno = ENOMEM;
+		return 1;
 	}
 	how = n >= 64 ? want("INJECT_MALLOC") : NULL;
 	if (!how || *how == '#' || ++allocations < atol(how))

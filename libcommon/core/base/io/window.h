@@ -53,8 +53,8 @@ void input_close(struct input *in);
 /* Reads the first n bytes of a file, or as many as there are, to tell its format; as they lie (a .gz is not looked into). 0: no regular
  * file. What a pipe gives would be gone once it is read: it is not even opened, for its writer would find the reader gone. */
 size_t input_head(const char *path, char *head, size_t n);
-/* By errno, after input_open() or input_head() (0 bytes): was it the machine (an I/O error, no descriptor, no memory), and the file is there and
- * may be read? Then nobody knows what is in it. */
+/* By errno, after input_open() or input_head() (0 bytes): was it the machine (an I/O error, no descriptor, no memory)? The file may be
+ * there then, and nobody knows what is in it. */
 bool input_failed_here(void);
 void window_release(struct window *w);
 
