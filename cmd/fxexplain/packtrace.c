@@ -1,6 +1,7 @@
 /* Logs as they go into a bundle. A record is a line and, behind it, the lines of its payload (run/trace/trace.h has the format). */
 #include "bundle.h"
 
+#include "base/tool/diag.h"
 #include "base/io/window.h"
 #include "base/md5many.h"
 
@@ -147,6 +148,8 @@ int pack_trace(struct buf *b, const char *path, const struct intern *ids, struct
 	}
 	end_record(&c);
 	*cut += c.cut;
+	if (in.lost && !in.gz) /* of a damaged .gz the report has said so */
+		warn("'%s' is not whole in the bundle: %s", path, in.lost);
 	input_close(&in);
 	buf_release(&c.payload);
 	buf_release(&c.safe);
