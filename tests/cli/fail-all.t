@@ -21,7 +21,7 @@ cp "$DATA/aoti/mlp.pt2" mlp.pt2
 cp "$DATA/aoti/nan/log.pt2" nan.pt2
 cp "$ROOT/tests/data/export/mlp.pt2" exported.pt2
 python3 "$ROOT/tests/lib/npy.py" x.npy '<f4' 3 8
-python3 "$ROOT/tests/minify/synthetic.py" graph 20 >g20.py
+python3 "$ROOT/tests/minify/synthetic.py" graph 12 >g12.py
 aoti-printer -q -i -o dump mlp.pt2 'f32[3,8]'
 printf '%s\n' '#!/bin/sh' 'unset LD_PRELOAD' "grep -q n10 \"\$1\"" >bug.sh
 chmod +x bug.sh
@@ -57,6 +57,6 @@ aoti-nanassert --json ../../in/nan.pt2 f32[4,8]
 aoti-verify --json --no-more ../../in/exported.pt2 ../../in/mlp.pt2 f32[3,8]
 pt2-run -q -o out.npz ../../in/mlp.pt2 f32[3,8]
 pt2-run -q -o out.pt ../../in/exported.pt2 f32[3,8]
-fxminify --test ../../in/bug.sh -q -j1 --no-journal --passes nodes ../../in/g20.py -o small.py
+fxminify --test ../../in/bug.sh -q -j1 --no-journal --passes nodes ../../in/g12.py -o small.py
 EOS
 done_testing

@@ -1,8 +1,9 @@
 #include "base/tool/diag.h"
-#include "base/oom.h"
 
 #include <errno.h>
 #include <unistd.h>
+
+#include "base/oom.h"
 
 const char *diag_tool = "pt2utils";
 static void (*at_die[8])(void);
