@@ -63,7 +63,7 @@ probe    := $(O)/lib/pt2utils/libpt2probe.so
 shim     := $(O)/lib/pt2utils/libpt2shim.so
 runner   := $(O)/lib/pt2utils/pt2-runner
 
-.PHONY: FORCE plain-guests all demo check check-only check-long check-live check-gpu check-aarch64 check-cluster track track-diff bench fuzz fuzz-tools lint coverage-ops help clean tests
+.PHONY: FORCE plain-guests all demo check check-only check-long check-live check-gpu check-aarch64 check-cluster track track-diff bench fuzz fuzz-weekly fuzz-tools lint coverage-ops help clean tests
 .DELETE_ON_ERROR:
 .SECONDARY:
 
@@ -195,12 +195,12 @@ check:                          ## install what the tests need, build, run all t
 	@scripts/install-deps check
 	@$(MAKE) --no-print-directory $(all_cpus) check-only
 
-tests: all $(units) $(fuzzers) $(inject) $(guests)  ## build everything the tests run
+tests: all $(units) $(fuzzers) $(inject) $(failcall) $(guests)  ## build everything the tests run
 
 check-only: tests               ## run all tests without installing anything
 	@scripts/run-tests $(O)
 
-check-long: tests               ## what make check takes samples of, whole: every failing write of every tool, 500 signals, every artifact in a browser
+check-long: tests               ## what make check takes samples of, whole: every failing write, call of the kernel and allocation of every tool, 500 signals, every artifact in a browser
 	@PT2_LONG=1 scripts/run-tests $(O) $$(grep -l 'PT2_LONG' tests/cli/*.t)
 
 check-live: tests               ## hold the tools against real torch, in a virtual environment of its own (or $PT2_PYTHON)
@@ -230,6 +230,9 @@ bench: all $(guests) $(O)/tests-lib/floor ## measure speed and memory, also the 
 
 fuzz: $(fuzzers)                ## run each fuzzer for a while: make fuzz CC=clang SAN=address,undefined O=build-fuzz SECONDS=60
 	@scripts/fuzz $(O) $(SECONDS)
+
+fuzz-weekly:                    ## an hour over all fuzzers, for a scheduled job: new inputs and findings are kept (scripts/fuzz-weekly; SECONDS=3600 FUZZ_DIR=dir)
+	@O=$(if $(filter build,$(O)),build-fuzz,$(O)) CC=$(if $(filter gcc cc,$(CC)),clang,$(CC)) scripts/fuzz-weekly $(SECONDS)
 
 fuzz-tools: all                 ## the same with whole tools on damaged inputs: make fuzz-tools SAN=address,undefined O=build-san SECONDS=600
 	@scripts/run-tests $(O) /dev/null >/dev/null 2>&1; scripts/fuzz-tools $(O) $(SECONDS) # the first unpacks the recorded inputs
