@@ -8,6 +8,8 @@ docs     := $(filter-out docs/dev/HACKING.md,$(wildcard docs/*/*.md))
 docdirs  := $(patsubst docs/%/,$(docdir)/%,$(sort $(dir $(docs))))
 manuals  := $(wildcard man/*.1)
 guest    := $(probe) $(shim) $(runner)
+# Which folders `make install` made is for `make uninstall`; packaged=1: a package manager knows.
+packaged ?=
 
 # What is installed is one program, pt2utils, which has what the tools share once, and launchers under their names (packaging/one): a third of the size.
 # A tool's own symbols stay its own: main() becomes main_TOOL, all others are local. In build/bin each is a program by itself.
@@ -44,9 +46,11 @@ $(TOOLS:%=$(one)/bin/%): $(one)/launch.o
 .PHONY: install install-strip uninstall
 
 install: all $(programs)        ## into DESTDIR and prefix (bindir, libdir, mandir, docdir, bashdir, zshdir, fishdir)
+	$(Q)packaging/made-folders list '$(DESTDIR)' $(libdir)/folders $(bindir) $(libdir) $(mandir)/man1 $(docdirs) $(bashdir) $(zshdir) $(fishdir) >$(O)/folders
 	$(INSTALL) -d $(addprefix $(DESTDIR),$(bindir) $(libdir) $(mandir)/man1 $(docdirs) $(bashdir) $(zshdir) $(fishdir))
 	$(INSTALL) -m 755 $(programs) $(DESTDIR)$(bindir)
 	$(INSTALL) -m 755 $(guest) $(DESTDIR)$(libdir)
+	$(if $(packaged),,$(INSTALL) -m 644 $(O)/folders $(DESTDIR)$(libdir))
 	$(INSTALL) -m 644 scripts/ci/fxexplain-ci NEWS LICENSE $(DESTDIR)$(docdir)
 	$(Q)for d in $(docs); do to=$${d%/*} && $(INSTALL) -m 644 $$d $(DESTDIR)$(docdir)/$${to##*/} || exit 1; done
 	$(Q)for m in $(notdir $(manuals)); do \
@@ -61,11 +65,11 @@ install-strip: install          ## the same without what is for debuggers
 	$(STRIP) $(addprefix $(DESTDIR)$(bindir)/,$(notdir $(programs))) $(DESTDIR)$(libdir)/$(notdir $(runner))
 	$(STRIP) --strip-unneeded $(addprefix $(DESTDIR)$(libdir)/,$(notdir $(probe) $(shim)))
 
-uninstall:                      ## take away what install put there, and folders that it leaves empty
+uninstall:                      ## remove what install put there, and the folders that it made, if they are empty
 	rm -f $(addprefix $(DESTDIR)$(bindir)/,$(notdir $(programs))) $(addprefix $(DESTDIR)$(libdir)/,$(notdir $(guest))) \
 		$(addprefix $(DESTDIR)$(docdir)/,$(docs:docs/%=%) fxexplain-ci NEWS LICENSE) $(manuals:man/%=$(DESTDIR)$(mandir)/man1/%) \
 		$(addprefix $(DESTDIR)$(bashdir)/,$(TOOLS)) $(TOOLS:%=$(DESTDIR)$(zshdir)/_%) $(TOOLS:%=$(DESTDIR)$(fishdir)/%.fish)
-	$(Q)packaging/remove-empty '$(DESTDIR)' '$(prefix)' $(bindir) $(libdir) $(mandir)/man1 $(docdirs) $(docdir) $(bashdir) $(zshdir) $(fishdir)
+	$(Q)packaging/made-folders remove '$(DESTDIR)' $(libdir)/folders
 
 # ---- wheels and packages: in clean systems that debootstrap makes, as root; kept in ROOTS ----
 
