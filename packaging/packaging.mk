@@ -79,8 +79,8 @@ export ROOTS
 
 .PHONY: wheel check-wheel
 
-wheel:                          ## the Python wheels and a .tar.xz that run on any Linux with glibc 2.28, in build/dist
-	@packaging/wheel/make $(dist)
+wheel:                          ## the Python wheels and a .tar.xz, in build/dist: for any Linux with glibc 2.28 (as root), or LOCAL=1: for this glibc
+	@$(if $(LOCAL),LOCAL=1 packaging/wheel/build,packaging/wheel/make) $(dist)
 
 check-wheel: wheel              ## install them in clean Debian 11, 12 and 13 as a user, run every tool
 	@packaging/check-wheel $(dist)
