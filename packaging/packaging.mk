@@ -22,7 +22,9 @@ $(one)/$(1).o: $$(call objects,cmd/$(1)/*.c cmd/$(1)/*/*.c)
 endef
 $(foreach t,$(TOOLS),$(eval $(call one_rule,$(t))))
 
-tests: $(if $(SAN),,$(programs)) # the same code once more: not under sanitizers
+one_comps := $(foreach s,bash zsh fish,$(one)/pt2utils.$(s))
+
+tests: $(if $(SAN),,$(programs) $(one_comps)) # the same code once more: not under sanitizers
 
 $(TOOLS:%=$(one)/%.o): $(one)/%.o: $(O)/sources
 	@mkdir -p $(@D)
@@ -32,12 +34,15 @@ $(TOOLS:%=$(one)/%.o): $(one)/%.o: $(O)/sources
 $(one)/one.o: $(TOOLS:%=man/%.1)
 $(one)/%.o: packaging/one/%.c $(O)/flags
 	@mkdir -p $(@D)
-	$(Q)$(CC) $(all_cflags) -DPT2_TOOLS='$(foreach t,$(TOOLS),TOOL($(subst -,_,$(t)), "$(t)", "$(call about,$(t))"))' -c $< -o $@
+	$(Q)$(CC) $(all_cflags) $(cli) -DPT2_TOOLS='$(foreach t,$(TOOLS),TOOL($(subst -,_,$(t)), "$(t)", "$(call about,$(t))"))' -c $< -o $@
 
 $(one)/bin/pt2utils: $(one)/one.o $(TOOLS:%=$(one)/%.o) $(libs)
 	@mkdir -p $(@D)
 	@$(if $(Q),echo "  LD      $@")
 	$(Q)$(CC) $(CFLAGS) $(san) -pthread $(LDFLAGS) $^ -o $@ $(pkg_libs) -lm
+
+$(one)/pt2utils.%: $(one)/bin/pt2utils
+	$(Q)$< --completion=$* > $@
 
 $(TOOLS:%=$(one)/bin/%): $(one)/launch.o
 	@mkdir -p $(@D)
@@ -45,13 +50,13 @@ $(TOOLS:%=$(one)/bin/%): $(one)/launch.o
 
 .PHONY: install install-strip uninstall
 
-install: all $(programs)        ## into DESTDIR and prefix (bindir, libdir, mandir, docdir, bashdir, zshdir, fishdir)
+install: all $(programs) $(one_comps)        ## into DESTDIR and prefix (bindir, libdir, mandir, docdir, bashdir, zshdir, fishdir)
 	$(Q)packaging/made-folders list '$(DESTDIR)' $(libdir)/folders $(bindir) $(libdir) $(mandir)/man1 $(docdirs) $(bashdir) $(zshdir) $(fishdir) >$(O)/folders
 	$(INSTALL) -d $(addprefix $(DESTDIR),$(bindir) $(libdir) $(mandir)/man1 $(docdirs) $(bashdir) $(zshdir) $(fishdir))
 	$(INSTALL) -m 755 $(programs) $(DESTDIR)$(bindir)
 	$(INSTALL) -m 755 $(guest) $(DESTDIR)$(libdir)
 	$(if $(packaged),,$(INSTALL) -m 644 $(O)/folders $(DESTDIR)$(libdir))
-	$(INSTALL) -m 644 scripts/ci/fxexplain-ci NEWS LICENSE $(DESTDIR)$(docdir)
+	$(INSTALL) -m 644 scripts/ci/fxexplain-ci scripts/ci/fxexplain-comment NEWS LICENSE $(DESTDIR)$(docdir)
 	$(Q)for d in $(docs); do to=$${d%/*} && $(INSTALL) -m 644 $$d $(DESTDIR)$(docdir)/$${to##*/} || exit 1; done
 	$(Q)for m in $(notdir $(manuals)); do \
 		sed 's|docs/\([a-z]*/[A-Z]*\.md\)|$(docs_at)/\1|' man/$$m >$(O)/$$m && \
@@ -60,6 +65,9 @@ install: all $(programs)        ## into DESTDIR and prefix (bindir, libdir, mand
 		$(INSTALL) -m 644 $(O)/completions/$$t.bash $(DESTDIR)$(bashdir)/$$t && \
 		$(INSTALL) -m 644 $(O)/completions/$$t.zsh $(DESTDIR)$(zshdir)/_$$t && \
 		$(INSTALL) -m 644 $(O)/completions/$$t.fish $(DESTDIR)$(fishdir)/$$t.fish || exit 1; done
+	$(INSTALL) -m 644 $(one)/pt2utils.bash $(DESTDIR)$(bashdir)/pt2utils
+	$(INSTALL) -m 644 $(one)/pt2utils.zsh $(DESTDIR)$(zshdir)/_pt2utils
+	$(INSTALL) -m 644 $(one)/pt2utils.fish $(DESTDIR)$(fishdir)/pt2utils.fish
 
 install-strip: install          ## the same without what is for debuggers
 	$(STRIP) $(addprefix $(DESTDIR)$(bindir)/,$(notdir $(programs))) $(DESTDIR)$(libdir)/$(notdir $(runner))
@@ -67,8 +75,8 @@ install-strip: install          ## the same without what is for debuggers
 
 uninstall:                      ## remove what install put there, and the folders that it made, if they are empty
 	rm -f $(addprefix $(DESTDIR)$(bindir)/,$(notdir $(programs))) $(addprefix $(DESTDIR)$(libdir)/,$(notdir $(guest))) \
-		$(addprefix $(DESTDIR)$(docdir)/,$(docs:docs/%=%) fxexplain-ci NEWS LICENSE) $(manuals:man/%=$(DESTDIR)$(mandir)/man1/%) \
-		$(addprefix $(DESTDIR)$(bashdir)/,$(TOOLS)) $(TOOLS:%=$(DESTDIR)$(zshdir)/_%) $(TOOLS:%=$(DESTDIR)$(fishdir)/%.fish)
+		$(addprefix $(DESTDIR)$(docdir)/,$(docs:docs/%=%) fxexplain-ci fxexplain-comment NEWS LICENSE) $(manuals:man/%=$(DESTDIR)$(mandir)/man1/%) \
+		$(foreach t,$(TOOLS) pt2utils,$(DESTDIR)$(bashdir)/$(t) $(DESTDIR)$(zshdir)/_$(t) $(DESTDIR)$(fishdir)/$(t).fish)
 	$(Q)packaging/made-folders remove '$(DESTDIR)' $(libdir)/folders
 
 # ---- wheels and packages: in clean systems that debootstrap makes, as root; kept in ROOTS ----

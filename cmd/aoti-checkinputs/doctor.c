@@ -18,15 +18,18 @@ static void show_text(struct screen *s, const struct doctor *d, const struct loa
 		const char *level = doctor_level_name(f->level);
 		char *label = xasprintf("%-8s", level);
 		if (f->level >= DOCTOR_WARNING)
-			put_red(s, label);
+			put_error(s, label);
 		else
 			put_dim(s, label);
 		free(label);
 		buf_addf_clean(&s->b, "%.*s\n", SL(f->what));
 		if (f->why.n)
 			buf_addf_clean(&s->b, "          %.*s\n", SL(f->why));
-		if (f->fix.n)
-			buf_addf_clean(&s->b, "          fix: %.*s\n", SL(f->fix));
+		if (f->fix.n) {
+			buf_adds(&s->b, "          fix: ");
+			put_style_text(s, STYLE_FIX, f->fix);
+			buf_addc(&s->b, '\n');
+		}
 	}
 	size_t fatal = 0;
 	for (size_t i = 0; i < d->n; i++)

@@ -29,13 +29,16 @@ static void show_text(struct screen *s, const struct exportdiff *a, const struct
 		const struct exportdiff_finding *f = &a->v[i];
 		char *subject = xstrndup(f->subject.p, f->subject.n);
 		clean_text(subject, f->subject.n);
-		f->advice ? buf_adds(&s->b, subject) : put_red(s, subject);
+		f->advice ? buf_adds(&s->b, subject) : put_error(s, subject);
 		free(subject);
 		buf_addf_clean(&s->b, ": exported %.*s, compiled %.*s\n", SL(f->exported), SL(f->compiled));
 		if (f->why.n)
 			buf_addf_clean(&s->b, "    %s%.*s\n", f->advice ? "note: " : "", SL(f->why));
-		if (f->fix.n)
-			buf_addf_clean(&s->b, "    fix: %.*s\n", SL(f->fix));
+		if (f->fix.n) {
+			buf_adds(&s->b, "    fix: ");
+			put_style_text(s, STYLE_FIX, f->fix);
+			buf_addc(&s->b, '\n');
+		}
 	}
 	if (!a->n_bad && a->unproved)
 		buf_addf_clean(&s->b, "nothing in %s is refused that %s promises, but nothing shows that it was compiled from it\n", path,

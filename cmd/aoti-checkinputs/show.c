@@ -293,7 +293,7 @@ static void show_compared(struct screen *s, const struct loaded *l)
 	const struct comparison *k = &l->compared;
 	buf_addc(&s->b, '\n');
 	if (k->n_differs)
-		put_red(s, "The text is not what this binary was built from");
+		put_error(s, "The text is not what this binary was built from");
 	else if (k->n_open)
 		put_bold(s, "The binary could be held against its text only in part; there it agrees");
 	else
@@ -368,17 +368,22 @@ static void show_finding(struct screen *s, const struct contract *c, const struc
 		buf_adds(&s->b, f->what == CHECK_COUNT ? "inputs" : check_what_name(f->what));
 	buf_addf_clean(&s->b, ": expected %.*s, given ", SL(f->expected));
 	char *given = xstrndup(f->given.p, f->given.n);
-	f->advice ? buf_adds(&s->b, given) : put_red(s, given);
+	f->advice ? buf_adds(&s->b, given) : put_error(s, given);
 	free(given);
 	buf_addc(&s->b, '\n');
 	if (same_fix)
 		return;
-	buf_adds(&s->b, f->advice ? "    note: " : "    fix: ");
+	const size_t from = s->b.len;
 	if (f->fix.n && f->fix.p[0] == '.') {
 		const struct contract_input *in = &c->input[f->input];
 		buf_add_slice(&s->b, in->path.n ? in->path : in->name);
 	}
-	buf_addf_clean(&s->b, "%.*s\n", SL(f->fix));
+	buf_add_clean(&s->b, f->fix);
+	FREED char *fix = xstrndup(s->b.p + from, s->b.len - from);
+	buf_cut(&s->b, from);
+	buf_adds(&s->b, f->advice ? "    note: " : "    fix: ");
+	f->advice ? buf_adds(&s->b, fix) : put_style(s, STYLE_FIX, fix);
+	buf_addc(&s->b, '\n');
 }
 
 void add_unread(struct buf *b, const struct contract *c)

@@ -159,7 +159,8 @@ static void show_sources(struct screen *s, const struct nan_finding *f)
 	uint32_t from = f->n_lines > SOME_LINES ? f->n_lines - SOME_LINES : 0;
 	for (uint32_t i = from; i < f->n_lines; i++) {
 		row(s, i == from ? "Python" : "");
-		buf_addf(&s->b, "%.*s\n", SL(f->line[i]));
+		put_style_text(s, STYLE_LINE, f->line[i]);
+		buf_addc(&s->b, '\n');
 	}
 }
 
@@ -207,7 +208,7 @@ static void add_title(struct screen *s, const struct session *x, const struct na
 	}
 	if ((f->kind == NAN_INPUT || f->kind == NAN_CONSTANT) && c->name.n)
 		buf_addf(&b, ", read by %.*s", SL(c->name));
-	put_red(s, buf_str(&b));
+	put_error(s, buf_str(&b));
 	buf_release(&b);
 }
 

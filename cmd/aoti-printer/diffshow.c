@@ -56,11 +56,11 @@ static void show_value(struct screen *s, const struct diff_value *v)
 	switch (v->what) {
 	case DIFF_SAME: buf_adds(b, "agrees\n"); return;
 	case DIFF_UNSAVED: buf_adds(b, "not saved\n"); return;
-	case DIFF_ONLY_A: put_red(s, "only the first has it\n"); return;
-	case DIFF_ONLY_B: put_red(s, "only the second has it\n"); return;
+	case DIFF_ONLY_A: put_error(s, "only the first has it\n"); return;
+	case DIFF_ONLY_B: put_error(s, "only the second has it\n"); return;
 	case DIFF_SIZES:
 	case DIFF_DTYPE:
-		put_red(s, "the second has ");
+		put_error(s, "the second has ");
 		add_spec(b, v->b);
 		buf_addc(b, '\n');
 		return;
@@ -71,7 +71,7 @@ static void show_value(struct screen *s, const struct diff_value *v)
 		buf_addf(&t, "off by %.2g of its size (rms), where rounding explains %.2g", c->rms, v->allowed);
 	else
 		buf_addf(&t, "%" PRIu64 " of %" PRIu64 " elements differ", c->bad, c->n);
-	put_red(s, buf_str(&t));
+	put_error(s, buf_str(&t));
 	buf_release(&t);
 	if (c->known) {
 		buf_adds(b, "\n         at [");

@@ -123,8 +123,11 @@ static void show_source(struct screen *s, const struct fault_case *c)
 		show_list(s, "nodes", &k->nodes, 1);
 	if (k && k->aten.n)
 		show_list(s, "ATen", &k->aten, 1);
-	for (uint32_t i = c->from.n_lines > LINES ? c->from.n_lines - LINES : 0, n = 0; i < c->from.n_lines; i++)
-		show_list(s, n++ ? "" : "Python", &c->from.line[i], 1);
+	for (uint32_t i = c->from.n_lines > LINES ? c->from.n_lines - LINES : 0, n = 0; i < c->from.n_lines; i++) {
+		label(s, n++ ? "" : "Python");
+		put_style_text(s, STYLE_LINE, c->from.line[i]);
+		buf_addc(&s->b, '\n');
+	}
 }
 
 static void show_call(struct screen *s, const struct fault_case *c)
@@ -251,7 +254,7 @@ static void show_title(struct screen *s, const struct fault_case *c)
 		buf_addf(&b, " %s", ima_what(e->what));
 		buf_release(&name);
 	}
-	put_red(s, buf_str(&b));
+	put_error(s, buf_str(&b));
 	buf_addc(&s->b, '\n');
 	buf_release(&b);
 }
@@ -306,7 +309,7 @@ void fault_show(struct screen *s, const struct fault_report *r)
 		const size_t from = s->b.len;
 		struct buf b = {0};
 		buf_add_clean(&b, r->death[i]);
-		put_red(s, buf_str(&b));
+		put_error(s, buf_str(&b));
 		buf_addc(&s->b, '\n');
 		put_wraps(s, from, INDENT);
 		buf_release(&b);

@@ -147,7 +147,7 @@ static void print_crash(struct session *s, const struct watch_call *c)
 		buf_adds(&b, " was left by a C++ exception");
 	}
 	if (b.len) {
-		put_red(&s->screen, buf_str(&b));
+		put_error(&s->screen, buf_str(&b));
 		buf_addc(&s->screen.b, '\n');
 	}
 	buf_release(&b);

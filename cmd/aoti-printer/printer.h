@@ -57,10 +57,10 @@ struct session {
 	session_take *take;
 	session_end_fn *end; /* may be NULL */
 	void *user;
-	struct screen screen; /* what is to be printed */
-	int log_fd;           /* -1: on standard output */
-	const char *folder;   /* where tensors are saved; NULL */
-	const char *called;   /* the folder as errors name it */
+	struct screen screen;        /* what is to be printed */
+	int log_fd;                  /* -1: on standard output */
+	const char *folder;          /* where tensors are saved; NULL */
+	const char *called;          /* the folder as errors name it */
 	bool keep;                   /* the folder is a result; else a file is removed once it has been shown */
 	bool stay;                   /* a command that a signal has ended does not end the tool */
 	uint64_t seen, shown, found; /* calls; those that passed; what counts as a finding */

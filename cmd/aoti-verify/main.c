@@ -9,41 +9,48 @@
 static struct verifier_options opt = {.error_exitcode = -1};
 
 static const struct opt options[] = {
-    OPT_HEADING("What to look at"),
-    OPT_STRING('g', "graph", "ID[:NAME]", &opt.of, "the graph of a TORCH_TRACE log: 0/0, 0/0:inductor_post_grad_graph"),
-    OPT_INT('N', "runs", "N", &opt.runs, 1, 1000000, "run the model so often (default: 1; 2 where a call changes its buffers)"),
-    OPT_FLAG(0, "no-more", &opt.no_more, "only the inputs that are given: no other sizes and values"),
-    OPT_U64(0, "seed", "N", &opt.seed, 0, UINT64_MAX, "make up other numbers (default: 0)"),
-    OPT_FLAG(0, "partial", &opt.partial, "exit with 0 also where not all could be verified"),
+    OPT_HEADING("What to verify"),
+    OPT_STRING('g', "graph", "ID[:NAME]", &opt.of, "choose the graph of a TORCH_TRACE log: 0/0",
+	       .more = "By its name: 0/0:inductor_post_grad_graph."),
+    OPT_INT('N', "runs", "N", &opt.runs, 1, 1000000, "run the model N times",
+	    .more = "Default: 1; 2 if a call changes the model's buffers."),
+    OPT_FLAG(0, "no-more", &opt.no_more, "test only the given inputs", .more = "Not with other sizes and values, too."),
+    OPT_U64(0, "seed", "N", &opt.seed, 0, UINT64_MAX, "set the seed for generated inputs (default: 0)"),
+    OPT_FLAG(0, "partial", &opt.partial, "exit 0 even if some kernels could not be verified"),
     OPT_HEADING("How to run"),
-    OPT_STRING('m', "model", "NAME", &opt.model, "one of several models in a package, of several graphs in a dump (0_backward)"),
-    OPT_STRING(0, "weights", "FILE", &opt.weights, "take the weights of both from FILE: .safetensors, .pt, .npz, an exported .pt2"),
-    OPT_STRING(0, "torch", "[=DIR]", &opt.torch, "with an installed libtorch"),
-    OPT_LIST(0, "load", "LIB", &opt.load, "with --torch: a library that defines operators (TORCH_LIBRARY)"),
-    OPT_SIZE(0, "max-bytes", "SIZE", &opt.max_bytes, 1, UINT64_MAX, "of the graph's values (default: no limit)"),
+    OPT_STRING('m', "model", "NAME", &opt.model, "choose the model of a package, or the graph of a dump"),
+    OPT_STRING(0, "weights", "FILE", &opt.weights, "load the weights of both from FILE",
+	       .more = ".safetensors, .pt, .npz or an exported .pt2."),
+    OPT_STRING(0, "torch", "[=DIR]", &opt.torch, "run with an installed libtorch"),
+    OPT_LIST(0, "load", "LIB", &opt.load, "load a library of custom operators (TORCH_LIBRARY)", .rare = true,
+	     .more = "Requires --torch; may be given again."),
+    OPT_SIZE(0, "max-bytes", "SIZE", &opt.max_bytes, 1, UINT64_MAX, "limit the memory for values (default: no limit)"),
     OPT_HEADING("Output"),
-    OPT_FLAG('a', "all", &opt.all, "a table of all calls"),
-    OPT_FLAG(0, "json", &opt.json, "one JSON document"),
-    OPT_STRING(0, "html", "FILE", &opt.html, "one page: the graph beside the kernels, and their errors"),
-    OPT_FLAG('q', "quiet", &opt.quiet, "only the exit status"),
-    OPT_INT(0, "error-exitcode", "N", &opt.error_exitcode, 0, 255, "exit with N when something is wrong"),
+    OPT_FLAG('a', "all", &opt.all, "list all calls in a table"),
+    OPT_FLAG(0, "json", &opt.json, "write one JSON document"),
+    OPT_STRING(0, "html", "FILE", &opt.html, "write one page: the graph, the kernels, their errors"),
+    OPT_FLAG('q', "quiet", &opt.quiet, "print nothing; only set the exit status"),
+    OPT_INT(0, "error-exitcode", "N", &opt.error_exitcode, 0, 255, "exit with N if a kernel is wrong"),
     OPT_END,
 };
 
 static const struct opt_rule rules[] = {
     RUN_RULE_LOAD,
-    {.of = "quiet", .with = "json all", .text = "--quiet shows nothing of --json or --all"},
-    {.one_of = "json all", .text = "--json has all calls: --all is for the text"},
+    {.of = "quiet", .with = "json all", .text = "--quiet cannot be combined with --json or --all"},
+    {.one_of = "json all", .text = "--json lists all calls and cannot be combined with --all"},
     {0},
 };
 
 static const struct opt_spec spec = {
     .tool = "aoti-verify",
-    .about = "Which kernel of a compiled model (AOTInductor) computes something else than its graph?",
-    .footer =
-	"GRAPH is what torch.export.save wrote: it is run here, operator by operator, without PyTorch. MODEL is the package that was "
-	"compiled from it, which runs here, too, or a folder that aoti-printer --inputs -o wrote. Where no exported program was kept, "
-	"GRAPH is the trace of the compilation (TORCH_TRACE), a launcher or graph.json. INPUT as for aoti-checkinputs.",
+    .about = "Which kernel of a compiled model computes the wrong result?",
+    .example = {{"exported.pt2 model.pt2 batch.npy", "verify every kernel"},
+		{"--all exported.pt2 model.pt2 batch.npy", "list all calls"},
+		{"--graph 0/0 train.log dump", "verify a traced run"}},
+    .footer = "GRAPH: an exported .pt2, a TORCH_TRACE log, a minifier launcher or graph.json.\n"
+	      "MODEL: the package compiled from it, or a dump of aoti-printer --inputs -o.\n"
+	      "INPUT: a file (.npy .npz .safetensors .pt), FILE:KEY, or a spec: f32[8,10].",
+    .more = "The graph runs here, operator by operator, without PyTorch; so does the model.",
     .options = options,
     .rules = rules,
     .operands = "GRAPH MODEL [INPUT...]",

@@ -24,7 +24,7 @@ static void show_row(struct screen *s, const char *what, struct buf *text)
 {
 	const size_t from = s->b.len;
 	buf_addf(&s->b, "  %-9s ", what);
-	put_text(s, buf_slice(text));
+	!strcmp(what, "line") ? put_style_text(s, STYLE_LINE, buf_slice(text)) : put_text(s, buf_slice(text));
 	buf_addc(&s->b, '\n');
 	put_wraps(s, from, 12);
 	buf_reset(text);
@@ -57,7 +57,7 @@ static void finding(struct screen *s, const struct trial *t, const struct verify
 	buf_adds(&b, f->given ? " was given something else than " : " does not compute ");
 	add_node(&b, t, f->node);
 	clean_lines(b.p, b.len);
-	put_red(s, buf_str(&b));
+	put_error(s, buf_str(&b));
 	buf_addc(&s->b, '\n');
 	buf_reset(&b);
 	if (line.n) {

@@ -105,6 +105,18 @@ static void row(struct screen *s, const char *what, struct slice text)
 	put_wraps(s, from, 12);
 }
 
+/* The user's own line. */
+static void own_row(struct screen *s, const char *what, struct slice text)
+{
+	LOCAL_BUF b = {0};
+	size_t from = s->b.len;
+	cell(&b, text);
+	buf_addf(&s->b, "  %-9s ", what);
+	put_style_text(s, STYLE_LINE, buf_slice(&b));
+	buf_addc(&s->b, '\n');
+	put_wraps(s, from, 12);
+}
+
 static void line_row(struct screen *s, const char *what, uint32_t line, struct slice text)
 {
 	LOCAL_BUF b = {0};
@@ -198,7 +210,7 @@ static void show_place(struct screen *s, const struct crash_answer *a)
 		  p->source.n_nodes ? p->source.n_nodes : p->call->nodes.n > 0);
 	names_row(s, "from", p->source.pre, p->source.n_pre);
 	for (uint32_t i = 0; i < p->source.n_lines && i < LINES_SHOWN; i++)
-		row(s, i ? "" : "Python", p->source.line[i]);
+		own_row(s, i ? "" : "Python", p->source.line[i]);
 	if (p->source.n_lines > LINES_SHOWN)
 		row(s, "", SLICE("..."));
 	show_arguments(s, &p->library->loaded.contract, p->call);
@@ -307,7 +319,7 @@ void crash_show(struct screen *s, const struct crash_answer *a, bool all)
 	}
 	LOCAL_BUF title = {0};
 	buf_add_clean(&title, v->title);
-	put_red(s, buf_str(&title));
+	put_error(s, buf_str(&title));
 	buf_addc(&s->b, '\n');
 	lines(s, v->why, v->n_why);
 	if (a->crash.said.n && !a->crash.from_core)

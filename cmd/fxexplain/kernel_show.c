@@ -144,7 +144,9 @@ static void annotate(struct screen *screen, const struct kernelmap *m, const str
 static void source_line(struct screen *s, const char *before, const struct kernelmap *m, uint32_t at)
 {
 	buf_adds(&s->b, before);
-	kernelmap_source(&s->b, m, at);
+	LOCAL_BUF place = {0};
+	kernelmap_source(&place, m, at);
+	put_style_text(s, STYLE_LINE, buf_slice(&place));
 	put_text_line(s, m->source[at].code.n ? "   " : "", m->source[at].code);
 }
 
@@ -395,7 +397,7 @@ void show_hit(struct screen *s, const struct kernelmaps *k, struct kernel_hit hi
 
 void show_error(struct screen *s, const struct kernelmaps *k, const struct kmlocation *at)
 {
-	put_red(s, "Compile error");
+	put_error(s, "Compile error");
 	put_text_line(s, "   ", at->error.message);
 	if (at->line == NONE) {
 		buf_adds(&s->b, "  ");

@@ -27,11 +27,16 @@ static int add_parts(void *target, const char *value, struct err *err)
 		size_t n = strcspn(p, ","), i = 0;
 		while (i < PARTS && !slice_is(slice_of(p, n), part_name[i]))
 			i++;
-		if (i == PARTS && !slice_is(slice_of(p, n), "all"))
+		if (i == PARTS && !slice_is(slice_of(p, n), "all")) {
+			struct opt_guess g = {.word = slice_of(p, n)};
+			for (i = 0; i < PARTS; i++)
+				opt_guess(&g, part_name[i]);
+			FREED char *meant = opt_guess_text(&g);
 			return err_set(err, EXIT_USAGE,
-				       "'%.*s' is no part: breaks, recompiles, shapes, times, caches, errors, graphs, "
+				       "unknown section '%.*s'%s: use breaks, recompiles, shapes, times, caches, errors, graphs, "
 				       "guards, metrics, cudagraphs, all",
-				       (int)n, p);
+				       (int)n, p, meant);
+		}
 		*show |= i == PARTS ? (1ull << PARTS) - 1 : 1ull << i;
 		p += n + (p[n] == ',');
 	}
@@ -40,157 +45,202 @@ static int add_parts(void *target, const char *value, struct err *err)
 
 static const struct opt options[] = {
     OPT_HEADING("What to write"),
-    OPT_FLAG('a', "all", &opt.all, "everything that was found, not a screen of it"),
-    OPT_CALL(0, "show", "PART", add_parts, &opt.show,
-	     "these parts whole: breaks, recompiles, shapes, times, caches, errors, graphs, guards, "
-	     "metrics, cudagraphs (several with commas)"),
-    OPT_FLAG(0, "json", &opt.json, "one JSON document"),
-    OPT_FLAG(0, "sarif", &opt.sarif, "the findings as SARIF 2.1.0"),
-    OPT_FLAG(0, "github", &opt.github, "the findings as annotations of GitHub Actions"),
-    OPT_STRING(0, "html", "[=FILE]", &opt.html, "one self-contained HTML page, to FILE or standard output"),
+    OPT_FLAG('a', "all", &opt.all, "show all findings (default: one screenful)"),
+    OPT_CALL(0, "show", "PART", add_parts, &opt.show, "show these sections in full: breaks, times, ...",
+	     .more =
+		 "breaks, recompiles, shapes, times, caches, errors, graphs, guards, metrics, cudagraphs, all; several are separated by "
+		 "commas."),
+    OPT_FLAG(0, "json", &opt.json, "write one JSON document"),
+    OPT_FLAG(0, "sarif", &opt.sarif, "write the findings as SARIF 2.1.0"),
+    OPT_FLAG(0, "github", &opt.github, "write the findings as GitHub Actions annotations"),
+    OPT_STRING(0, "html", "[=FILE]", &opt.html, "write one self-contained HTML page", .more = "To FILE or standard output."),
     OPT_STRING('o', "output", "FILE", &opt.output, "write to FILE"),
     OPT_HEADING("For CI"),
-    OPT_PAIRS(0, "max", "NAME=N", &opt.max, "exit with 1 when there are more: graph-breaks=0, recompiles=3, compile-seconds=60, ..."),
-    OPT_STRING(0, "baseline", "FILE", &opt.baseline, "exit with 1 when something is worse than in this document of --json"),
+    OPT_PAIRS(0, "max", "NAME=N", &opt.max, "exit 1 if NAME exceeds N, e.g. graph-breaks=0",
+	      .more = "Also recompiles, compile-seconds, ...; may be given again."),
+    OPT_STRING(0, "baseline", "FILE", &opt.baseline, "exit 1 on a regression against this saved --json file"),
     OPT_HEADING("What to look at"),
-    OPT_STRING(0, "function", "NAME", &opt.function, "only the frames of this function"),
-    OPT_STRING(0, "model", "NAME", &opt.model, "one of several models of a package"),
-    OPT_STRING(0, "patterns", "DIR", &opt.patterns, "a folder of known errors beside the built-in ones"),
+    OPT_STRING(0, "function", "NAME", &opt.function, "show only the frames of this function"),
+    OPT_STRING(0, "model", "NAME", &opt.model, "choose the model, if the package holds several"),
+    OPT_STRING(0, "patterns", "DIR", &opt.patterns, "load extra error patterns from this directory"),
     OPT_HEADING("Other"),
-    OPT_FLAG('q', "quiet", &opt.quiet, "no notes beside the answer, no warnings about damage"),
+    OPT_FLAG('q', "quiet", &opt.quiet, "print no notes and no warnings about damage"),
     OPT_END,
 };
 
 static const struct opt report_options[] = {
-    OPT_FLAG(0, "redact", &opt.redact, "leave out paths, host and user names"),
-    OPT_STRING(0, "repro", "FILE", &opt.repro, "put this program in as the minimal reproduction"),
-    OPT_STRING(0, "bundle", "FILE", &opt.bundle, "all of it in one file to hand over: this text, logs, graphs, findings, program"),
-    OPT_LIST(0, "with", "FILE", &opt.with, "in the bundle, too: a package, an exported program, inputs, a folder of aoti-printer --record"),
+    OPT_FLAG(0, "redact", &opt.redact, "remove paths, host and user names"),
+    OPT_STRING(0, "repro", "FILE", &opt.repro, "include this program as the minimal reproduction"),
+    OPT_STRING(0, "bundle", "FILE", &opt.bundle, "write everything into one file: logs, graphs, program"),
+    OPT_LIST(0, "with", "FILE", &opt.with, "add a package, inputs, ... to the bundle",
+	     .more = "Also an exported program, or a directory of aoti-printer --record; may be given again."),
     OPT_END,
 };
 static const struct opt fix_options[] = {
-    OPT_FLAG(0, "apply", &opt.apply, "make the changes; each file as it was is kept beside it, as FILE.orig"),
-    OPT_STRING(0, "root", "DIR", &opt.root, "where the program's files are; diffs are relative to it (default: this folder)"),
-    OPT_STRING(0, "only", "TEXT", &opt.only, "only fixes in which TEXT stands: one of several for a finding"),
+    OPT_FLAG(0, "apply", &opt.apply, "change the files, and keep each one as FILE.orig"),
+    OPT_STRING(0, "root", "DIR", &opt.root, "look for the program's files below DIR",
+	       .more = "The patch is relative to it. Default: the current directory."),
+    OPT_STRING(0, "only", "TEXT", &opt.only, "choose the fixes that contain TEXT", .more = "One of several for a finding."),
     OPT_END,
 };
 static const struct opt cache_options[] = {
-    OPT_LIST(0, "trace", "LOG", &opt.trace,
-	     "a trace of the program: what a new run of it would find in DIR, and why not; may be given again"),
-    OPT_FLAG(0, "prune", &opt.prune, "show what can be removed: what is broken, or left by writes that were cut off"),
-    OPT_INT(0, "older-than", "DAYS", &opt.older, 1, 36500, "with --prune: entries and code of that age, too"),
-    OPT_FLAG(0, "apply", &opt.apply, "with --prune: remove it"),
+    OPT_LIST(0, "trace", "LOG", &opt.trace, "explain what a new run would find in DIR",
+	     .more = "And why not the rest. LOG is a trace of the program; may be given again."),
+    OPT_FLAG(0, "prune", &opt.prune, "list what can be removed", .more = "What is broken, or left by writes that were interrupted."),
+    OPT_INT(0, "older-than", "DAYS", &opt.older, 1, 36500, "list entries and code of that age, too (--prune)"),
+    OPT_FLAG(0, "apply", &opt.apply, "remove what --prune lists"),
     OPT_END,
 };
 static const struct opt serve_options[] = {
-    OPT_STRING(0, "root", "DIR", &opt.root, "where the program's files are (default: where the trace has them, else below this folder)"),
+    OPT_STRING(0, "root", "DIR", &opt.root, "look for the program's files below DIR",
+	       .more = "Default: where the trace says, or below the current directory."),
     OPT_END,
 };
 static const struct opt run_options[] = {
-    OPT_FLAG(0, "bisect", &opt.bisect, "run it with the backends eager, aot_eager and inductor in turn: which component fails"),
-    OPT_STRING(0, "keep", "DIR", &opt.keep, "keep the traces and the standard error in this new folder"),
-    OPT_INT(0, "timeout", "SECONDS", &opt.timeout, 0, 1 << 30, "end the command after this time"),
-    OPT_STRING(0, "bundle", "FILE", &opt.bundle, "all that is known of it in one file to hand over, as report --bundle writes it"),
+    OPT_FLAG(0, "bisect", &opt.bisect, "find the component that fails: dynamo, aot, inductor",
+	     .more = "Runs the command with the backends eager, aot_eager and inductor in turn."),
+    OPT_STRING(0, "keep", "DIR", &opt.keep, "keep the traces and stderr in this new directory"),
+    OPT_INT(0, "timeout", "SECONDS", &opt.timeout, 0, 1 << 30, "stop the command after SECONDS"),
+    OPT_STRING(0, "bundle", "FILE", &opt.bundle, "write everything into one file, as report does"),
     OPT_END,
 };
 static const struct opt replay_options[] = {
-    OPT_FLAG(0, "run", &opt.run, "run what can be run, without asking"),
-    OPT_CHOICE(0, "tool", "TOOL", &opt.tool, replay_tools, "run this: program, fxminify, aoti-nanassert, aoti-printer, aoti-verify"),
-    OPT_STRING(0, "keep", "DIR", &opt.keep, "unpack it into this new folder, which stays"),
-    OPT_STRING(0, "python", "PROGRAM", &opt.python, "the Python with torch (default: $PT2_PYTHON, python3)"),
-    OPT_INT(0, "timeout", "SECONDS", &opt.timeout, 0, 1 << 30, "end what is run after this time"),
+    OPT_FLAG(0, "run", &opt.run, "run everything that can be run, without asking"),
+    OPT_CHOICE(0, "tool", "TOOL", &opt.tool, replay_tools, "run only this tool, e.g. fxminify"),
+    OPT_STRING(0, "keep", "DIR", &opt.keep, "unpack into this new directory and keep it"),
+    OPT_STRING(0, "python", "PROGRAM", &opt.python, "use this Python with torch", .more = "Default: $PT2_PYTHON, or python3."),
+    OPT_INT(0, "timeout", "SECONDS", &opt.timeout, 0, 1 << 30, "stop what is run after SECONDS"),
     OPT_END,
 };
 static const struct opt_rule report_rules[] = {
-    {.of = "bundle", .with = "json sarif github html output", .text = "report --bundle writes that file alone"},
+    {.of = "bundle",
+     .with = "json sarif github html output",
+     .text = "report --bundle cannot be combined with --json, --sarif, --github, --html or --output"},
     {0},
 };
 static const struct opt_rule replay_rules[] = {
-    {.of = "json", .with = "run tool keep html", .text = "replay --json shows the manifest, and does nothing else"},
+    {.of = "json",
+     .with = "run tool keep html",
+     .text = "replay --json shows the manifest and cannot be combined with --run, --tool, --keep or --html"},
     {0},
 };
 
 static const struct opt_command commands[] = {
     {.name = "kernel",
-     .summary = "one kernel: its text, IR, FX nodes and Python lines",
+     .summary = "map a kernel to its IR, FX nodes and Python lines",
+     .about = "Which FX nodes and Python lines did this kernel come from?",
+     .example = {{"torch_compile_debug/", "list all kernels"},
+		 {"buf0 torch_compile_debug/", "explain the kernel of buf0"},
+		 {"model.pt2", "list the kernels of a package"}},
      .operands = "[NAME] INPUT...",
-     .footer =
-	 "NAME is a kernel, an FX node, a node of the IR (buf3) or FILE:LINE of the program; without it all kernels are listed.\n"
-	 "INPUT is a trace, a torch_compile_debug folder, a package of AOTInductor or an output_code.py; a text with a compiler's error\n"
-	 "besides has its line mapped.",
+     .footer = "NAME: a kernel, an FX node, an IR node (buf3), or FILE:LINE of the program.\n"
+	       "INPUT: a trace, torch_compile_debug, a package, output_code.py, or a g++ error.",
+     .more = "Without NAME, all kernels are listed. The line of a compiler's error is mapped to the program.",
      .min = 1,
      .max = -1},
     {.name = "profile",
-     .summary = "where the time went: torch.profiler traces, eager against compiled",
+     .summary = "compare torch.profiler traces, eager against compiled",
+     .about = "Where did the time go, eager against compiled?",
+     .example = {{"compiled.json", "show where the time went"},
+		 {"eager.json compiled.json", "compare the two"},
+		 {"--json eager.json compiled.json", "write one JSON document"}},
      .operands = "PROFILE...",
-     .footer =
-	 "PROFILE is what prof.export_chrome_trace() of torch.profiler wrote: one, or eager and compiled in any order. A trace, a debug\n"
-	 "folder or a package besides says which nodes and lines a kernel is made of.",
+     .footer = "PROFILE: what prof.export_chrome_trace() wrote; eager and compiled, any order.",
+     .more = "With a trace, a debug directory or a package besides, kernels are shown with their nodes and lines.",
      .min = 1,
      .max = -1},
     {.name = "crash",
-     .summary = "a backtrace or core file mapped to the model's lines, kernels and nodes",
+     .summary = "map a backtrace or core file to lines, kernels and nodes",
+     .about = "Which line, kernel and node of the model crashed?",
+     .example = {{"crash.txt crash.pt2", "explain a backtrace"},
+		 {"--json crash.txt crash.pt2", "write one JSON document"},
+		 {"-o where.txt crash.txt crash.pt2", "write to a file"}},
      .operands = "INPUT...",
-     .footer = "INPUT is a text with a backtrace, or one core file, and the packages of the models, in any order.",
+     .footer = "INPUT: a backtrace (text) or a core file, and the packages of the models.",
      .min = 1,
      .max = -1},
     {.name = "fix",
-     .summary = "the fixes that are changes of a line, as a diff against the program",
+     .summary = "show one-line fixes as a patch, or apply them",
+     .about = "Which lines of my program do I change, and how?",
+     .example = {{"trace.log", "show the fixes as a patch"},
+		 {"--only capture_scalar trace.log", "choose one of them"},
+		 {"--apply trace.log", "change the files"}},
      .options = fix_options,
      .operands = "INPUT...",
-     .footer = "INPUT is what fxexplain itself takes; the files of the program are found by its paths, or below --root.",
+     .footer = "INPUT: as for fxexplain.",
      .min = 1,
      .max = -1},
     {.name = "report",
-     .summary = "the text of an issue for PyTorch, or all of it in one file",
+     .summary = "write an issue for PyTorch, or everything in one file",
+     .about = "How do I report this to PyTorch?",
+     .example = {{"--redact trace.log", "write an issue"},
+		 {"--bundle issue.pt2b trace.log", "write all into one file"},
+		 {"--repro repro.py trace.log", "include a minimal program"}},
      .options = report_options,
      .rules = report_rules,
      .operands = "[INPUT...]",
-     .footer = "INPUT is what the issue is about: a trace, a torch_compile_debug folder, a text; as for fxexplain itself.",
+     .footer = "INPUT: as for fxexplain.",
      .min = 0,
      .max = -1},
     {.name = "cache",
-     .summary = "a folder of compile caches: what is in it, what a run would find there, what can go",
+     .summary = "inspect compile caches: what is in them, what a run would hit",
+     .about = "What is in this compile cache, and what will the next run find there?",
+     .example = {{"cache", "show what is in it"},
+		 {"cache --trace cold.log", "explain what a new run would find"},
+		 {"cache --prune", "list what can be removed"}},
      .options = cache_options,
      .operands = "DIR [DIR]",
-     .footer =
-	 "DIR is what TORCHINDUCTOR_CACHE_DIR names (default: /tmp/torchinductor_USER), or vLLM's torch_compile_cache; of a second\n"
-	 "folder it is said what the first lacks, and in what keys differ. Nothing is executed, nothing removed unless --apply is given.",
+     .footer = "DIR: TORCHINDUCTOR_CACHE_DIR (/tmp/torchinductor_USER), or a vLLM cache.",
+     .more =
+	 "A second directory is compared with the first: what the first lacks, and which keys differ. Nothing is executed, and nothing is "
+	 "removed without --apply.",
      .min = 1,
      .max = 2},
     {.name = "serve",
-     .summary = "for editors: findings at the lines of the program, by the Language Server Protocol",
+     .summary = "show findings in an editor (Language Server Protocol)",
+     .about = "How does my editor show these findings at my lines?",
+     .example = {{"traces/ < /dev/null", "what an editor starts"},
+		 {"--root . traces/ < /dev/null", "find files below here"},
+		 {"trace.log < /dev/null", "show the findings of one log"}},
      .options = serve_options,
      .operands = "INPUT...",
-     .footer =
-	 "INPUT is a folder that TORCH_TRACE names, of which the log written last counts, or what else fxexplain takes; it need not be\n"
-	 "there yet, and is read anew whenever it is another. An editor starts this, and talks to it over standard input and output.",
+     .footer = "INPUT: a TORCH_TRACE directory (its newest log counts), or as for fxexplain.",
+     .more = "INPUT need not exist yet, and is read again whenever it changes. The editor talks to it over standard input and output.",
      .min = 1,
      .max = -1},
     {.name = "run",
      .summary = "run a command under TORCH_TRACE and explain what happened",
+     .about = "What happens when this program is compiled?",
+     .example = {{"-- python app.py", "run it and explain it"},
+		 {"--html=page.html -- python app.py", "write a page, open it"},
+		 {"--max graph-breaks=8 -- python app.py", "fail CI on more breaks"}},
      .options = run_options,
      .operands = NULL,
-     .footer = "COMMAND is the program as it is started without this, with its arguments; what it starts is followed, too.\n"
-	       "With --html=FILE the page opens in a browser on a terminal ($BROWSER, else xdg-open); tlparse need not be run behind it.",
+     .footer = "COMMAND: the program with its arguments; the processes it starts are followed.",
+     .more = "On a terminal, --html=FILE opens the page in a browser ($BROWSER, or xdg-open); tlparse is not needed.",
      .command = true,
      .need_command = true},
     {.name = "replay",
-     .summary = "what report --bundle wrote: the page, and what can be run of it",
+     .summary = "show and run again what report --bundle wrote",
+     .about = "What is in this bundle, and does it fail here, too?",
+     .example = {{"x.pt2b", "show what it holds"}, {"--keep unpacked x.pt2b", "unpack it"}, {"--json x.pt2b", "write the manifest"}},
      .options = replay_options,
      .rules = replay_rules,
      .operands = "BUNDLE",
-     .footer = "What is run is code out of the bundle. It is shown, and asked about on a terminal; elsewhere it needs --run.\n"
-	       "Exit status: 0 it was shown, or fails as it did; 1 it does not fail so here.",
+     .footer = "The code in BUNDLE runs only after you agree: on a terminal, or by --run.",
+     .more = "Exit status: 0 it was shown, or fails as it did; 1 it does not fail like that here.",
      .min = 1,
      .max = 1},
     {0},
 };
 static const struct opt_spec spec = {
     .tool = "fxexplain",
-    .about = "Say what went wrong in a torch.compile or AOTInductor run, where, what it cost, and what to do next.",
-    .footer = "INPUT is a structured trace (TORCH_TRACE) or a folder of them, a torch_compile_debug folder, a text (TORCH_LOGS,\n"
-	      "a program's stderr, a pasted message), plain or .gz, or - for standard input.",
+    .about = "What went wrong in this torch.compile or AOTInductor run, and what next?",
+    .example = {{"run -- python app.py", "run a program and explain what happened"},
+		{"trace.log", "explain a log that TORCH_TRACE wrote"},
+		{"fix trace.log", "show one-line fixes, as a patch"}},
+    .footer = "INPUT: a trace or directory (TORCH_TRACE), torch_compile_debug, a text, or -.",
+    .more = "A text is a TORCH_LOGS log, a program's stderr or a pasted message. Files may be compressed (.gz); - is standard input.",
     .options = options,
     .operands = "INPUT...",
     .min = 1,

@@ -9,6 +9,7 @@ enum {
 	SMALL = 32,  /* rows of a terminal that has room for little */
 	TITLE = 160, /* bytes of a title without a terminal */
 	LISTED = 60, /* titles without --all */
+	LEVEL = 7,   /* columns of "error", "warn", "note" */
 };
 
 static unsigned lines_in(struct slice text)
@@ -20,8 +21,10 @@ static unsigned lines_in(struct slice text)
 	return n;
 }
 
+/* A fix is in its colour, all else in none. */
 void terminal_lines(struct page *p, const char *label, struct slice text, unsigned max)
 {
+	const bool fix = !strcmp(label, "fix");
 	struct slice line;
 	unsigned n = 0, all = lines_in(text);
 	max = all == max + 1 ? all : max;
@@ -30,7 +33,8 @@ void terminal_lines(struct page *p, const char *label, struct slice text, unsign
 			continue;
 		size_t from = p->s->b.len;
 		buf_addf(&p->s->b, "  %-*s", LABEL - 2, n++ ? "" : label);
-		put_text_line(p->s, "", line);
+		fix ? put_style_text(p->s, STYLE_FIX, line) : put_text(p->s, line);
+		buf_addc(&p->s->b, '\n');
 		put_wraps(p->s, from, LABEL + 1);
 	}
 	if (all > max)
@@ -211,10 +215,7 @@ static void put_verdict(struct page *p, unsigned because, unsigned prove)
 	bool caught = v->failure != NONE && p->x->facts->failure[v->failure].caught;
 	buf_addc(&p->s->b, '\n');
 	put_bold(p->s, "Failed: ");
-	if (p->s->color)
-		put_red(p->s, component_title[v->component]);
-	else
-		buf_adds(&p->s->b, component_title[v->component]);
+	put_error(p->s, component_title[v->component]);
 	buf_addf(&p->s->b, "%s%s\n", sure[v->sure], caught ? " (torch went on in eager)" : "");
 	terminal_lines(p, "because", v->evidence, because);
 	if (prove)
@@ -246,20 +247,21 @@ static const char *level_word(const struct finding *g)
 	return g->level == FINDING_ERROR ? "error" : g->level == FINDING_WARNING ? "warn" : "note";
 }
 
+static void put_level(struct page *p, const struct finding *g)
+{
+	static const enum style style[] = {[FINDING_ERROR] = STYLE_ERROR, [FINDING_WARNING] = STYLE_WARNING, [FINDING_NOTE] = STYLE_FAINT};
+	put_style(p->s, style[g->level], level_word(g));
+	buf_addf(&p->s->b, "%*s", LEVEL - (int)strlen(level_word(g)), "");
+}
+
 static void finding_head(struct page *p, const struct finding *g, double worst)
 {
 	struct buf *b = &p->s->b;
 	struct slice at = where(p, g);
 	size_t from = b->len;
-	if (g->level == FINDING_ERROR)
-		put_red(p->s, level_word(g));
-	else if (g->level == FINDING_NOTE)
-		put_dim(p->s, level_word(g));
-	else
-		buf_adds(b, level_word(g));
-	buf_addf(b, "%*s", 7 - (int)strlen(level_word(g)), "");
+	put_level(p, g);
 	if (at.n) {
-		put_text(p->s, at);
+		put_style_text(p->s, STYLE_LINE, at);
 		buf_adds(b, ": ");
 	}
 	put_text(p->s, g->title);
@@ -287,14 +289,14 @@ static void finding_head(struct page *p, const struct finding *g, double worst)
 static void title_line(struct page *p, const struct finding *g)
 {
 	struct buf *b = &p->s->b;
+	LOCAL_BUF at = {0};
 	LOCAL_BUF text = {0};
-	size_t most = p->s->width ? (size_t)p->s->width : TITLE;
+	size_t most = (p->s->width ? (size_t)p->s->width : TITLE) - LEVEL;
 	struct slice file = slice_base(srcloc_short_file(explain_text(p->x, g->loc.file)));
-	buf_addf(&text, "%-5s  ", level_word(g));
 	if (file.n) {
-		buf_add_slice(&text, file);
+		buf_add_slice(&at, file);
 		if (g->loc.line)
-			buf_addf(&text, ":%u", g->loc.line);
+			buf_addf(&at, ":%u", g->loc.line);
 		buf_adds(&text, ": ");
 	}
 	if (g->n_ranks && g->n_ranks < p->x->n_ranks) {
@@ -302,13 +304,11 @@ static void title_line(struct page *p, const struct finding *g)
 		explain_put_ranks(&text, g);
 		buf_adds(&text, ": ");
 	}
-	explain_add_title(&text, g, most > text.len ? most - text.len : 0);
-	if (g->level == FINDING_ERROR && p->s->color) {
-		put_red(p->s, level_word(g));
-		put_text(p->s, slice_of(text.p + 5, text.len - 5));
-	} else {
-		put_text(p->s, buf_slice(&text));
-	}
+	const size_t used = at.len + text.len;
+	explain_add_title(&text, g, most > used ? most - used : 0);
+	put_level(p, g);
+	put_style_text(p->s, STYLE_LINE, buf_slice(&at));
+	put_text(p->s, buf_slice(&text));
 	buf_addc(b, '\n');
 }
 

@@ -17,83 +17,95 @@ static const char *const form_names[] = {"plain", "launcher", NULL};
 
 static const struct opt options[] = {
     OPT_HEADING("What fails"),
-    OPT_CHOICE(0, "after", "STAGE", &opt.after, after_names,
-	       "the graph is one after this stage, as TORCHDYNAMO_REPRO_AFTER (default: as the file says)"),
-    OPT_INT('l', "level", "N", &opt.level, 1, 4, "1 write it unreduced, 2 compile or run-time error, 3 crash, 4 accuracy"),
-    OPT_STRING('t', "test", "COMMAND", &opt.test, "exit status 0 of COMMAND FILE means that it still fails; no PyTorch is needed"),
-    OPT_STRING('b', "backend", "NAME", &opt.backend, "after dynamo: inductor, aot_eager, ... or MODULE:ATTRIBUTE"),
-    OPT_FLAG(0, "accuracy", &opt.want_accuracy, "values that differ are the failure"),
-    OPT_FLAG(0, "strict-accuracy", &opt.strict_accuracy, "integers and flags, too"),
-    OPT_FLAG(0, "no-accuracy", &opt.no_accuracy, "errors are the failure, values are not compared"),
-    OPT_STRING(0, "check-str", "TEXT", &opt.check_str, "the message must hold TEXT (default: the same error as at first)"),
-    OPT_STRING(0, "tracing-mode", "MODE", &opt.tracing_mode, "real, fake or symbolic"),
-    OPT_FLAG(0, "only-fwd", &opt.only_fwd, "after dynamo: no backward"),
-    OPT_STRING('g', "graph", "ID[:NAME]", &opt.graph, "the graph of a TORCH_TRACE log: 0/0:aot_forward_graph"),
+    OPT_CHOICE(0, "after", "STAGE", &opt.after, after_names, "treat the graph as one after this stage", .rare = true,
+	       .more = "As TORCHDYNAMO_REPRO_AFTER. Default: as the file says."),
+    OPT_INT('l', "level", "N", &opt.level, 1, 4, "choose the failure: 2 error, 3 crash, 4 accuracy",
+	    .more = "1 writes the graph without reducing it; 2 is a compile or run-time error."),
+    OPT_STRING('t', "test", "COMMAND", &opt.test, "test with COMMAND FILE; exit 0 means it still fails", .more = "No PyTorch is needed."),
+    OPT_STRING('b', "backend", "NAME", &opt.backend, "compile with this backend (after dynamo)",
+	       .more = "inductor, aot_eager, ... or MODULE:ATTRIBUTE."),
+    OPT_FLAG(0, "accuracy", &opt.want_accuracy, "look for results that differ from eager"),
+    OPT_FLAG(0, "strict-accuracy", &opt.strict_accuracy, "compare integers and booleans, too", .rare = true),
+    OPT_FLAG(0, "no-accuracy", &opt.no_accuracy, "look for errors only and compare no values", .rare = true),
+    OPT_STRING(0, "check-str", "TEXT", &opt.check_str, "require TEXT in the error message",
+	       .more = "Default: the same error as in the first test."),
+    OPT_STRING(0, "tracing-mode", "MODE", &opt.tracing_mode, "trace with real, fake or symbolic tensors", .rare = true),
+    OPT_FLAG(0, "only-fwd", &opt.only_fwd, "run no backward (after dynamo)", .rare = true),
+    OPT_STRING('g', "graph", "ID[:NAME]", &opt.graph, "choose the graph of a TORCH_TRACE log: 0/0",
+	       .more = "By its name: 0/0:aot_forward_graph."),
     OPT_HEADING("How to search"),
-    OPT_FLAG(0, "locate", &opt.locate, "say where it fails, in one or two tests; reduce nothing"),
-    OPT_FLAG(0, "no-locate", &opt.no_locate, "search without locating first"),
-    OPT_STRING(0, "verified", "FILE", &opt.verified, "what aoti-verify --json wrote: the nodes that it found are tried first"),
-    OPT_LIST(
-	'p', "passes", "LIST", &passes,
-	"some of nodes, outputs, memory, leaves, strides, values, inputs, subgraphs, symbols, sizes, dtypes, arguments, constants, head, "
-	"with commas (default: all; with --test not subgraphs, sizes, dtypes, arguments, constants)"),
-    OPT_INT(0, "max-granularity", "N", &opt.max_granularity, 1, 1 << 30, "drop at most N nodes at once"),
-    OPT_INT('j', "jobs", "N", &opt.jobs, 1, 256, "tests side by side (default: the number of CPUs)"),
-    OPT_INT(0, "repeat", "N", &opt.repeat, 1, 1000, "ask up to N times about what passes: for failures that come and go"),
-    OPT_INT(0, "timeout", "SECONDS", &opt.timeout, 1, 1000000, "of one test, as it spends them (default: 300)"),
-    OPT_DOUBLE(0, "stall", "SECONDS", &opt.stall, 0, 1e6,
-	       "a test that does not get on for so long hangs (default: 10, and 0.05 for each node; 0: only --timeout)"),
-    OPT_SIZE(0, "max-memory", "BYTES", &opt.max_memory, 1 << 20, UINT64_MAX, "of one test (default: four fifths of what is there)"),
-    OPT_U64(0, "max-tests", "N", &opt.max_tests, 1, UINT64_MAX, "stop after N tests, with the best so far"),
-    OPT_DOUBLE(0, "max-time", "SECONDS", &opt.max_time, 0, 1e9, "stop after so long, with the best so far"),
-    OPT_U64(0, "seed", "N", &opt.seed, 0, UINT64_MAX, "of random values (default: 0)"),
-    OPT_STRING(0, "python", "PROGRAM", &opt.python, "the Python with torch (default: $PT2_PYTHON, python3)"),
-    OPT_LIST(0, "launcher", "COMMAND", &opt.launcher, "start that Python through COMMAND: 'srun -n1', 'ssh host'; several: one each"),
+    OPT_FLAG(0, "locate", &opt.locate, "show where it fails, without reducing it"),
+    OPT_FLAG(0, "no-locate", &opt.no_locate, "search without locating first", .rare = true),
+    OPT_STRING(0, "verified", "FILE", &opt.verified, "try first the nodes that aoti-verify --json found", .rare = true),
+    OPT_LIST('p', "passes", "LIST", &passes, "run only these passes: nodes, outputs, inputs, ...",
+	     .more = "Some of nodes, outputs, memory, leaves, strides, values, inputs, subgraphs, symbols, sizes, dtypes, arguments, "
+		     "constants, head, separated by commas. Default: all; with --test not subgraphs, sizes, dtypes, arguments, constants."),
+    OPT_INT(0, "max-granularity", "N", &opt.max_granularity, 1, 1 << 30, "drop at most N nodes at once", .rare = true),
+    OPT_INT('j', "jobs", "N", &opt.jobs, 1, 256, "run N tests in parallel (default: number of CPUs)"),
+    OPT_INT(0, "repeat", "N", &opt.repeat, 1, 1000, "repeat passing tests up to N times (flaky failures)"),
+    OPT_INT(0, "timeout", "SECONDS", &opt.timeout, 1, 1000000, "stop a test after SECONDS (default: 300)",
+	    .more = "CPU time while it runs, clock time while it sleeps."),
+    OPT_DOUBLE(0, "stall", "SECONDS", &opt.stall, 0, 1e6, "treat a test without progress for SECONDS as hung", .rare = true,
+	       .more = "Default: 10, and 0.05 for each node; 0: only --timeout counts."),
+    OPT_SIZE(0, "max-memory", "BYTES", &opt.max_memory, 1 << 20, UINT64_MAX, "limit the memory of one test",
+	     .more = "Default: four fifths of what is free."),
+    OPT_U64(0, "max-tests", "N", &opt.max_tests, 1, UINT64_MAX, "stop after N tests and keep the best result"),
+    OPT_DOUBLE(0, "max-time", "SECONDS", &opt.max_time, 0, 1e9, "stop after SECONDS and keep the best result"),
+    OPT_U64(0, "seed", "N", &opt.seed, 0, UINT64_MAX, "set the seed for random values (default: 0)", .rare = true),
+    OPT_STRING(0, "python", "PROGRAM", &opt.python, "use this Python with torch", .more = "Default: $PT2_PYTHON, or python3."),
+    OPT_LIST(0, "launcher", "COMMAND", &opt.launcher, "start that Python through COMMAND", .rare = true,
+	     .more = "'srun -n1', 'ssh host'; several: each runs tests."),
     OPT_HEADING("Output"),
-    OPT_STRING('o', "output", "FILE", &opt.output,
-	       "the result (default: repro.py); .json, .dot and .txt name other formats; - is standard output"),
-    OPT_CHOICE(0, "form", "FORM", &opt.form, form_names,
-	       "of a program: plain torch calls, or torch's launcher (default: plain if it was seen to fail in that form)"),
-    OPT_STRING(0, "save-dir", "DIR", &opt.save_dir, "where the original's saved tensors are (checkpoints)"),
-    OPT_STRING(0, "journal", "FILE", &opt.journal, "what was tried (default: the result's name and .journal)"),
-    OPT_FLAG(0, "no-journal", &opt.no_journal, "write none"),
-    OPT_STRING(0, "resume", "JOURNAL", &opt.resume, "go on where a run ended; nothing is tested twice"),
-    OPT_STRING(0, "stats", "JOURNAL", &opt.stats, "say what a run did"),
-    OPT_FLAG(0, "no-verify", &opt.no_verify, "do not run the result in a fresh process"),
-    OPT_FLAG('v', "verbose", &opt.verbose, "each strategy and success, in the words of PyTorch's minifier"),
-    OPT_FLAG('q', "quiet", &opt.quiet, "errors only"),
+    OPT_STRING('o', "output", "FILE", &opt.output, "write the result to FILE (default: repro.py)",
+	       .more = ".json, .dot and .txt name other formats; - is standard output."),
+    OPT_CHOICE(0, "form", "FORM", &opt.form, form_names, "write a program of plain torch calls or torch's launcher", .rare = true,
+	       .more = "Default: plain, if it was seen to fail in that form."),
+    OPT_STRING(0, "save-dir", "DIR", &opt.save_dir, "read the original's saved tensors (checkpoints) from DIR", .rare = true),
+    OPT_STRING(0, "journal", "FILE", &opt.journal, "record the tests in FILE", .rare = true,
+	       .more = "Default: the name of the result and .journal."),
+    OPT_FLAG(0, "no-journal", &opt.no_journal, "write no journal", .rare = true),
+    OPT_STRING(0, "resume", "JOURNAL", &opt.resume, "continue an interrupted run; test nothing twice"),
+    OPT_STRING(0, "stats", "JOURNAL", &opt.stats, "show what a run did"),
+    OPT_FLAG(0, "no-verify", &opt.no_verify, "skip running the result in a fresh process", .rare = true),
+    OPT_FLAG('v', "verbose", &opt.verbose, "print each strategy and success", .more = "In the words of PyTorch's minifier."),
+    OPT_FLAG('q', "quiet", &opt.quiet, "print errors only"),
     OPT_END,
 };
 
 static const struct opt extract_options[] = {
-    OPT_STRING(0, "node", "NAME", &opt.node, "what is around this node"),
-    OPT_INT(0, "radius", "N", &opt.radius, 0, 1 << 30, "as far as N operations before and behind it (default: 1)"),
-    OPT_STRING(0, "from", "NAME", &opt.from, "what rests on this value, which becomes an input"),
-    OPT_STRING(0, "to", "NAME", &opt.to, "what this value rests on; with --from: what lies between them"),
-    OPT_FLAG(0, "no-values", &opt.no_values, "inputs have their shapes only: run nothing, no PyTorch is needed"),
+    OPT_STRING(0, "node", "NAME", &opt.node, "extract what surrounds this node"),
+    OPT_INT(0, "radius", "N", &opt.radius, 0, 1 << 30, "include N operations before and after (default: 1)"),
+    OPT_STRING(0, "from", "NAME", &opt.from, "extract what depends on this value", .more = "The value becomes an input."),
+    OPT_STRING(0, "to", "NAME", &opt.to, "extract what this value depends on", .more = "With --from: what lies between them."),
+    OPT_FLAG(0, "no-values", &opt.no_values, "run nothing and keep only the shapes of inputs", .more = "No PyTorch is needed."),
     OPT_END,
 };
 static const struct opt_rule rules[] = {
-    {.of = "stats", .with = "resume " OPT_OPERANDS, .text = "--stats takes a journal and nothing else"},
-    {.one_of = "accuracy strict-accuracy no-accuracy", .text = "--accuracy, --strict-accuracy and --no-accuracy exclude each other"},
+    {.of = "stats", .with = "resume " OPT_OPERANDS, .text = "--stats cannot be combined with FILE or --resume"},
+    {.one_of = "accuracy strict-accuracy no-accuracy", .text = "--accuracy, --strict-accuracy and --no-accuracy cannot be combined"},
     {.of = "test",
      .with = "locate backend launcher python stall",
-     .text = "--locate, --backend, --launcher, --python and --stall are for tests with torch, not with --test"},
-    {.one_of = "locate no-locate", .text = "--locate and --no-locate contradict each other"},
+     .text = "--test cannot be combined with --locate, --backend, --launcher, --python or --stall, which need torch"},
+    {.one_of = "locate no-locate", .text = "--locate and --no-locate cannot be combined"},
     {0},
 };
 static const struct opt_rule extract_rules[] = {
     {.of = "test resume stats locate level verified",
-     .text = "extract: --test, --resume, --stats, --locate, --level and --verified are for reducing"},
+     .text = "extract cannot be combined with --test, --resume, --stats, --locate, --level or --verified"},
     {0},
 };
 
 static const struct opt_command commands[] = {
     {.name = "extract",
-     .summary = "a part of the graph as a program, its inputs as recorded",
+     .summary = "write a part of the graph as a program, with recorded inputs",
+     .about = "What does this part of the graph compute, as a program of its own?",
+     .example = {{"--node n30 graph.py", "write what surrounds a node"},
+		 {"--from n10 --to n30 graph.py", "write what lies between"},
+		 {"--to n30 --no-values graph.py", "run nothing, use no PyTorch"}},
      .options = extract_options,
      .rules = extract_rules,
      .operands = "FILE",
+     .footer = "FILE: as for fxminify.",
      .min = 1,
      .max = 1},
     {0},
@@ -101,11 +113,15 @@ static const struct opt_command commands[] = {
 
 static const struct opt_spec spec = {
     .tool = "fxminify",
-    .about = "The smallest graph that still fails: reduce an FX graph that torch.compile or AOTInductor gets wrong.",
-    .footer = "FILE is minifier_launcher.py, repro.py, fx_graph_runnable.py, fx_graph_readable.py, graph.json, a TORCH_TRACE log\n"
-	      "(with --graph) or a .pt2 of torch.export; - is standard input. The code in it (a launcher's, too) is run, each\n"
-	      "test in a process of its own, unless --test says what to run instead; so is what a journal names.\n"
-	      "Exit status: 0 reduced, 1 the original does not fail.",
+    .about = "What is the smallest graph that still fails?",
+    .example = {{"minifier_launcher.py", "reduce a failure torch captured"},
+		{"--graph 0/0 --level 4 trace.log", "reduce a graph with wrong results"},
+		{"--test 'grep -q relu' graph.py", "reduce while a command succeeds"}},
+    .footer = "FILE: a launcher or repro, graph.json, an exported .pt2 or a TORCH_TRACE log.\n"
+	      "The code in FILE is run (with --test: COMMAND); so is what a journal names.",
+    .more = "FILE may also be fx_graph_runnable.py or fx_graph_readable.py, or - for standard input; a TORCH_TRACE log needs --graph. "
+	    "Each test runs in a process of its own.\n"
+	    "Exit status: 0 reduced, 1 the original does not fail.",
     .options = options,
     .rules = rules,
     .operands = "[FILE]",
@@ -113,6 +129,16 @@ static const struct opt_spec spec = {
     .max = 1,
     .commands = commands,
 };
+
+static _Noreturn void die_unknown_pass(struct slice name)
+{
+	struct opt_guess g = {.word = name};
+	opt_guess(&g, "nodes");
+	for (int p = 0; p < SHRINK_N; p++)
+		opt_guess(&g, shrink_name((enum shrink_pass)p));
+	FREED char *meant = opt_guess_text(&g);
+	die(EXIT_USAGE, "--passes: unknown pass '%.*s'%s; fxminify --help-all lists them", SL(name), meant);
+}
 
 static void take_passes(void)
 {
@@ -134,7 +160,7 @@ static void take_passes(void)
 					known = true;
 				}
 			if (!known)
-				die(EXIT_USAGE, "--passes: '%.*s' is no pass (see fxminify -h)", SL(name));
+				die_unknown_pass(name);
 			at += n + (at[n] == ',');
 		}
 	}

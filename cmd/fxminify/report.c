@@ -11,9 +11,10 @@
 
 void report_init(struct report *r, const struct fxminify_options *o, const struct runner *runner)
 {
-	const char *term = getenv("TERM"), *colour = getenv("NO_COLOR");
+	const char *term = getenv("TERM");
 	bool tty = !o->quiet && isatty(STDERR_FILENO) && term && strcmp(term, "dumb") != 0;
-	*r = (struct report){.quiet = o->quiet, .verbose = o->verbose, .tty = tty, .colour = tty && !(colour && *colour), .runner = runner};
+	*r = (struct report){
+	    .quiet = o->quiet, .verbose = o->verbose, .tty = tty, .colour = !o->quiet && color_on(STDERR_FILENO), .runner = runner};
 }
 
 void report_clear(struct report *r)

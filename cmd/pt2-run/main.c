@@ -19,24 +19,29 @@ static const char *const formats[] = {"npy", "npz", "safetensors", "pt", NULL};
 
 static const struct opt options[] = {
     OPT_HEADING("Output"),
-    OPT_STRING('o', "output", "FILE", &opt.output, "write the outputs into this file: .npz, .npy, .pt or .safetensors"),
-    OPT_CHOICE(0, "format", "FORMAT", &opt.format, formats, "its format, whatever its name: npz, npy, pt or safetensors"),
-    OPT_FLAG('p', "profile", &opt.profile, "how long loading, the first call and later ones take"),
-    OPT_FLAG('f', "full", &opt.full, "show every element of every output"),
-    OPT_FLAG(0, "json", &opt.json, "one JSON document: the outputs' facts, and times"),
-    OPT_FLAG('q', "quiet", &opt.quiet, "show nothing but errors"),
+    OPT_STRING('o', "output", "FILE", &opt.output, "save the outputs: .npz, .npy, .pt or .safetensors"),
+    OPT_CHOICE(0, "format", "FORMAT", &opt.format, formats, "choose the format of -o, whatever the file's name", .rare = true),
+    OPT_FLAG('p', "profile", &opt.profile, "measure loading, the first call and later calls"),
+    OPT_FLAG('f', "full", &opt.full, "print every element of every output"),
+    OPT_FLAG(0, "json", &opt.json, "write one JSON document: outputs and times"),
+    OPT_FLAG('q', "quiet", &opt.quiet, "print errors only"),
     OPT_HEADING("How to run"),
-    OPT_STRING('m', "model", "NAME", &opt.model, "one of several models in a package"),
-    OPT_INT('n', "repeat", "RUNS", &opt.repeat, 1, 1000000, "run the model so often (default: 1; with --profile: 20)"),
-    OPT_STRING(0, "weights", "FILE", &opt.weights, "take the weights from FILE: .safetensors, .pt, .npz, an exported .pt2"),
-    OPT_STRING(0, "torch", "[=DIR]", &opt.torch, "with an installed libtorch"),
-    OPT_LIST(0, "load", "LIB", &opt.load, "with --torch: a library that defines operators (TORCH_LIBRARY)"),
-    OPT_FLAG(0, "double", &opt.as_double, "of a graph: every float and complex number in double precision"),
-    OPT_STRING('g', "graph", "ID[:NAME]", &opt.graph, "the graph of a TORCH_TRACE log: 0/0, 0/0:aot_forward_graph"),
-    OPT_INT(0, "threads", "N", &opt.threads, 1, 4096, "OpenMP threads (default: OMP_NUM_THREADS, else one for each processor)"),
-    OPT_INT(0, "timeout", "SECONDS", &opt.timeout, 1, 1000000, "end the model after this time (default: 600)"),
-    OPT_SIZE(0, "max-memory", "SIZE", &opt.max_memory, 1, UINT64_MAX, "address space (default: 16G and four times the model)"),
-    OPT_SIZE(0, "max-bytes", "SIZE", &opt.max_bytes, 1, UINT64_MAX, "of a graph: of its values at a time (default: no limit)"),
+    OPT_STRING('m', "model", "NAME", &opt.model, "choose the model, if the package holds several"),
+    OPT_INT('n', "repeat", "RUNS", &opt.repeat, 1, 1000000, "run the model RUNS times", .more = "Default: 1; with --profile: 20."),
+    OPT_STRING(0, "weights", "FILE", &opt.weights, "load the weights from FILE", .more = ".safetensors, .pt, .npz or an exported .pt2."),
+    OPT_STRING(0, "torch", "[=DIR]", &opt.torch, "run with an installed libtorch"),
+    OPT_LIST(0, "load", "LIB", &opt.load, "load a library of custom operators (TORCH_LIBRARY)", .rare = true,
+	     .more = "Requires --torch; may be given again."),
+    OPT_FLAG(0, "double", &opt.as_double, "compute a graph in double precision", .more = "Every float and complex number of it."),
+    OPT_STRING('g', "graph", "ID[:NAME]", &opt.graph, "choose the graph of a TORCH_TRACE log: 0/0",
+	       .more = "By its name: 0/0:aot_forward_graph."),
+    OPT_INT(0, "threads", "N", &opt.threads, 1, 4096, "use N OpenMP threads",
+	    .more = "Default: OMP_NUM_THREADS, or one for each processor."),
+    OPT_INT(0, "timeout", "SECONDS", &opt.timeout, 1, 1000000, "stop the model after SECONDS (default: 600)"),
+    OPT_SIZE(0, "max-memory", "SIZE", &opt.max_memory, 1, UINT64_MAX, "limit the model's address space",
+	     .more = "Default: 16G and four times the model."),
+    OPT_SIZE(0, "max-bytes", "SIZE", &opt.max_bytes, 1, UINT64_MAX, "limit the values of a graph held at one time",
+	     .more = "Default: no limit."),
     OPT_FLAG(0, "unconfined", &opt.unconfined, "let the model write files and use the network"),
     OPT_FLAG('v', "verbose", &opt.verbose, "show what the model prints"),
     OPT_END,
@@ -44,20 +49,23 @@ static const struct opt options[] = {
 
 static const struct opt_rule rules[] = {
     RUN_RULE_LOAD,
-    {.of = "format", .without = "output", .text = "--format is for -o"},
-    {.of = "quiet", .with = "json profile", .text = "--quiet shows nothing of --json or --profile"},
-    {.of = "full", .with = "json profile output", .text = "--full is for outputs that are shown: not with -o, --json or --profile"},
+    {.of = "format", .without = "output", .text = "--format requires -o"},
+    {.of = "quiet", .with = "json profile", .text = "--quiet cannot be combined with --json or --profile"},
+    {.of = "full", .with = "json profile output", .text = "--full cannot be combined with -o, --json or --profile"},
     {0},
 };
 
 static const struct opt_spec spec = {
     .tool = "pt2-run",
-    .about = "Run a compiled model (AOTInductor), an exported program or a graph without PyTorch, and write what it gives.",
-    .footer = "MODEL is a .pt2 package, a model.so, a folder, a bundle that aoti-printer --record kept, or what torch.export.save wrote, "
-	      "whose graph is run operator by operator, as eager does; or a graph alone: a trace log (--graph), a minifier's launcher or "
-	      "repro, graph.json. INPUT as for "
-	      "aoti-checkinputs: a file, one tensor of it, or a spec such as f32[8,10]. Outputs are out0, out1, ... in flattened order; "
-	      "a None leaves its number out.",
+    .about = "What does this compiled model, exported program or graph compute?",
+    .example = {{"model.pt2 batch.npy", "run it and print the outputs"},
+		{"model.pt2 batch.npy -o out.npz", "save the outputs"},
+		{"--profile model.pt2 'f32[5,8]'", "time it on generated inputs"}},
+    .footer = "MODEL: a .pt2 (compiled or exported), a model.so, a directory, or a graph.\n"
+	      "INPUT: a file (.npy .npz .safetensors .pt), FILE:KEY, or a spec: f32[8,10].",
+    .more = "No PyTorch is needed. The graph of an exported program runs operator by operator, as in eager. A graph alone is a trace log "
+	    "(--graph), a minifier launcher or repro, or graph.json; a bundle that aoti-printer --record kept is a MODEL, too. "
+	    "Outputs are out0, out1, ... in flattened order; an output that is None leaves its number out.",
     .options = options,
     .rules = rules,
     .operands = "MODEL [INPUT...]",

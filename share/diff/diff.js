@@ -3,11 +3,12 @@
   const { el, count, doc, main } = pt2;
   const kinds = [
     ["versions", "Versions"], ["config", "Configuration"], ["failures", "Failures"], ["graph_breaks", "Graph breaks"],
-    ["recompiles", "Recompiles"], ["compiles", "Compilations, new and gone"], ["times", "Compile time"], ["cache", "Caches"],
-    ["cache_keys", "Why caches were missed: components of keys"], ["guards", "Guards"], ["symbols", "Symbols"], ["specializations", "Specializations"], ["cudagraph_skips", "CUDA graph skips"],
-    ["metrics", "Metrics"], ["artifacts", "Artifacts, new and gone"]];
+    ["recompiles", "Recompiles"], ["compiles", "Compilations added and removed"], ["times", "Compile time"], ["cache", "Caches"],
+    ["cache_keys", "Cache misses: what changed in the keys"], ["guards", "Guards"], ["symbols", "Symbols"], ["specializations", "Specializations"], ["cudagraph_skips", "CUDA graph skips"],
+    ["metrics", "Metrics"], ["artifacts", "Artifacts added and removed"]];
   const bad = new Set(["failures", "graph_breaks", "recompiles", "compiles", "cudagraph_skips"]);
   /* The colour of a tag: more failures are worse, another guard is neither. */
+  const shownHow = { new: "added", gone: "removed" }, word = (how) => shownHow[how] || how;
   const tone = (key, how) => key === "artifacts" ? "" : how === "new" && bad.has(key) ? "worse" : how === "gone" && bad.has(key) ? "better" : how;
   let split = false, current = 0;
 
@@ -50,7 +51,7 @@
     return new TextDecoder().decode(new Uint8Array(data, t.offset, t.size));
   }
 
-  /* ---- a value before and after: what they have not in common is marked ---- */
+  /* ---- a value before and after: the differences are marked ---- */
 
   function parts(a, b) {
     let i = 0, j = 0;
@@ -73,7 +74,7 @@
   function beforeAfter(a, b) {
     if (a === null || b === null) return [a === null ? "" : a, b === null ? "" : b];
     const [i, j] = parts(a, b);
-    /* Nothing in common: marking all of it says nothing. */
+    /* Nothing in common: marking all of it would not help. */
     if (i + j === 0) return [a, b];
     return [marked(a, i, j, "del"), marked(b, i, j, "ins")];
   }
@@ -144,7 +145,7 @@
         if (r.op !== "*") {
           const cls = r.op === "~" ? "ren" : "";
           const left = el("td", cls, r.ta), right = el("td", cls, r.tb);
-          if (r.op === "~") left.title = right.title = "the same but for names; shown as it is after";
+          if (r.op === "~") left.title = right.title = "same except for names; shown as in the second run";
           body.append(split ? el("tr", "", el("td", "ln", r.a), left, el("td", "ln", r.b), right) : el("tr", "", el("td", "ln", r.a), el("td", "ln", r.b), right));
           continue;
         }
@@ -211,7 +212,7 @@
       const rows = log[key].filter((r) => r.compile_id === i);
       if (!rows.length) continue;
       const how = rows.every((r) => r.how === rows[0].how) ? rows[0].how : "changed";
-      const name = { compiles: how, recompiles: "recompile " + how, times: how, graph_breaks: "graph break", failures: "failure", cache: "cache", cache_keys: "cache key",
+      const name = { compiles: word(how), recompiles: "recompile " + word(how), times: how, graph_breaks: "graph break", failures: "failure", cache: "cache", cache_keys: "cache key",
         guards: "guards", symbols: "symbols", specializations: "specializations", cudagraph_skips: "CUDA graph", metrics: "metrics", artifacts: "artifacts" }[key] || title;
       const many = rows.length > 1 && key !== "compiles" && key !== "times" ? rows.length + " " : "";
       box.append(el("span", "tag " + tone(key, how), many + name));
@@ -231,7 +232,7 @@
     if (!all.length) return box;
     all.sort(([x, i], [y, j]) => Math.abs(weight(y)) - Math.abs(weight(x)) || y.changes + y.texts - x.changes - x.texts || i - j);
     box.append(heading("compile_ids", "What changed, by cost", null, count(all.length, "compilation") + " of " + log.compile_ids.length +
-      "; " + log.frames.matched + " frames matched by code" + (log.frames.gone ? ", " + log.frames.gone + " gone" : "") + (log.frames.new ? ", " + log.frames.new + " new" : "")));
+      "; " + log.frames.matched + " frames matched by code" + (log.frames.gone ? ", " + log.frames.gone + " removed" : "") + (log.frames.new ? ", " + log.frames.new + " added" : "")));
     const body = el("tbody"), table = el("table", "", el("thead", "", el("tr", "", el("th", "", "compile id"), el("th", "", "code"),
       el("th", "num", "before, s"), el("th", "num", "after, s"), el("th", "num", "difference"), el("th", "", "what"))), body);
     const add = (from, to) => {
@@ -239,7 +240,7 @@
         const both = c.before_seconds !== null && c.after_seconds !== null, d = both ? c.after_seconds - c.before_seconds : weight(c);
         const cls = c.timed || !both ? d > 0 ? "up" : d < 0 ? "down" : "" : "dim";
         const ratio = both && c.timed && c.before_seconds > 0 ? " (" + (c.after_seconds / c.before_seconds).toFixed(2) + "\u00d7)" : "";
-        body.append(el("tr", "", el("td", "id", idText(c)), el("td", "where", c.location ? place(c.location) : el("span", "dim", "outside of any frame")),
+        body.append(el("tr", "", el("td", "id", idText(c)), el("td", "where", c.location ? place(c.location) : el("span", "dim", "outside any frame")),
           el("td", "num", seconds(c.before_seconds)), el("td", "num", seconds(c.after_seconds)),
           el("td", "num", el("span", cls, d ? signed(d) + ratio : "")), el("td", "", whatChanged(log, i))));
       }
@@ -270,7 +271,7 @@
     const rows = log[key], box = document.createDocumentFragment();
     if (!rows.length) return box;
     const more = log.more[key] || 0;
-    box.append(heading(key, title, rows.length + more, more ? "the first " + rows.length + " are listed" : ""));
+    box.append(heading(key, title, rows.length + more, more ? "first " + rows.length + " listed" : ""));
     const has = (f) => rows.some((r) => r[f] !== null && r[f] !== undefined);
     const cols = [["how", "", ""]];
     if (has("compile_id")) cols.push(["id", "compile id", "id"]);
@@ -287,7 +288,7 @@
         const [x, y] = beforeAfter(r.before, r.after), tr = el("tr");
         for (const [name, , cls] of cols) {
           const td = el("td", cls);
-          if (name === "how") td.append(el("span", "tag " + tone(key, r.how), r.how));
+          if (name === "how") td.append(el("span", "tag " + tone(key, r.how), word(r.how)));
           else if (name === "id") td.append(r.compile_id === null ? "" : idText(log.compile_ids[r.compile_id]));
           else if (name === "where") td.append(r.location ? place(r.location) : "");
           else if (name === "before") td.append(x);
@@ -312,7 +313,7 @@
     s.append(name);
     if (t.shown) s.append(el("span", "minus", "\u2212" + t.removed), el("span", "plus", "+" + t.added));
     if (t.same_as !== null) s.append(el("span", "tag", "the same change as " + log.texts[t.same_as].name + " of " + idText(log.compile_ids[log.texts[t.same_as].compile_id])));
-    if (t.coarse) s.append(el("span", "tag", "too different for the shortest diff"));
+    if (t.coarse) s.append(el("span", "tag", "too different for a minimal diff"));
     if (!t.shown) s.append(el("span", "tag", "differs; not shown"));
     s.append(el("span", "grow"), el("span", "dim", "log line " + t.before_line + " \u2192 " + t.after_line));
     d.append(s);
@@ -320,12 +321,12 @@
       const src = t.same_as !== null ? log.texts[t.same_as] : t;
       for (const old of d.querySelectorAll(".diff, .note")) old.remove();
       if (src.block === undefined) {
-        d.append(el("div", "note", "These texts differ. Their lines are not in this page: there are too many."));
+        d.append(el("div", "note", "These texts differ. They have too many lines to include in this page."));
         return;
       }
       const text = await textOf(src);
       d.append(renderDiff(text));
-      if (src.left_out) d.append(el("div", "note", "and " + count(src.left_out, "line") + " more in hunks that are not shown"));
+      if (src.left_out) d.append(el("div", "note", "and " + count(src.left_out, "line") + " more in hunks not shown"));
     };
     d.addEventListener("toggle", () => {
       if (!d.open) { opened.delete(d); return; }
@@ -341,9 +342,9 @@
     if (!log.texts.length) return box;
     const own = log.texts.filter((t) => t.same_as === null).length;
     box.append(heading("texts", "Graphs and code, line by line", log.texts.length, own < log.texts.length ? count(own, "different change") : ""));
-    box.append(el("p", "dim", "Lines are compared with the numbers of names left out (buf3, add_12, s77), and with addresses, hashes and temporary paths. " +
-      "A line in grey is the same but for names."));
-    if (log.texts_left) box.append(el("div", "note", count(log.texts_left, "text differs and is", "texts differ and are") + " not shown here: the page would be too large."));
+    box.append(el("p", "dim", "Numbers in names (buf3, add_12, s77), addresses, hashes and temporary paths are ignored in the comparison. " +
+      "A line in grey differs only in names."));
+    if (log.texts_left) box.append(el("div", "note", count(log.texts_left, "text differs and is", "texts differ and are") + " not shown: the page would be too large."));
     const groups = new Map();
     log.texts.forEach((t, i) => {
       if (!groups.has(t.compile_id)) groups.set(t.compile_id, []);
@@ -377,13 +378,13 @@
     opened.clear();
     main.textContent = "";
     main.append(tiles());
-    if (!doc.differs) main.append(el("div", "same", "No difference."));
+    if (!doc.differs) main.append(el("div", "same", "No differences."));
     if (!log.before || !log.after)
-      main.append(el("div", "note", log.before ? "This log has no counterpart after." : "This log has no counterpart before."));
+      main.append(el("div", "note", log.before ? "The second run has no matching log." : "The first run has no matching log."));
     for (const side of ["before", "after"])
-      if (log[side] && log[side].damaged) main.append(el("div", "note", log[side].path + " is damaged: what could not be read is not compared."));
-    if (log.unread) main.append(el("div", "note", count(log.unread, "text") + " could not be read again: a log changed while it was read."));
-    if (doc.logs.length > 1 && !log.differs) main.append(el("div", "same", "No difference in this log."));
+      if (log[side] && log[side].damaged) main.append(el("div", "note", log[side].path + " is damaged: the parts that could not be read are not compared."));
+    if (log.unread) main.append(el("div", "note", count(log.unread, "text") + " could not be read again: a log changed while it was being read."));
+    if (doc.logs.length > 1 && !log.differs) main.append(el("div", "same", "No differences in this log."));
     const jump = el("div", "jump");
     for (const [key, title] of [...kinds, ["texts", "Graphs and code"]]) {
       if (!log[key].length) continue;
@@ -408,7 +409,7 @@
   if (doc.logs.length > 1) {
     logs.hidden = false;
     doc.logs.forEach((l, i) => {
-      const x = l.after || l.before, o = el("option", "", (x.rank === null ? "" : "rank " + x.rank + ": ") + x.path.replace(/^.*\//, "") + (l.differs ? "" : " (no difference)"));
+      const x = l.after || l.before, o = el("option", "", (x.rank === null ? "" : "rank " + x.rank + ": ") + x.path.replace(/^.*\//, "") + (l.differs ? "" : " (no differences)"));
       o.value = i;
       logs.append(o);
     });

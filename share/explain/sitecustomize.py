@@ -1,13 +1,13 @@
-"""What `fxexplain run --bisect` puts in front of a program, as sitecustomize: torch.compile with another backend, Inductor with other
-settings, and a line of JSON for each thing that was done, so that "nothing was replaced" is never taken for "it works".
+"""What `fxexplain run --bisect` puts before a program, as sitecustomize: torch.compile with another backend, Inductor with other
+settings, and a line of JSON for each replacement, so that "nothing was replaced" is never taken for "it works".
 
-    PT2_BISECT_BACKEND   eager, aot_eager, ...: in place of whatever the program asks for; empty: as it is
+    PT2_BISECT_BACKEND   eager, aot_eager, ...: instead of the one the program asks for; empty: unchanged
     PT2_BISECT_SETTINGS  max_fusion_size=1;cpp.simdlen=1: attributes of torch._inductor.config
     PT2_BISECT_REPORT    where the lines go
 
 All compilation of a program goes through torch._dynamo.optimize, torch.compile included (torch 2.0.0 to 2.13.0: torch/__init__.py), so
-that is what is replaced, when torch._dynamo is imported. Modes and options belong to the backend that is replaced, and go with it.
-share/jit/after_import.py stands before this. Python 3.8 and newer."""
+that is what is replaced, when torch._dynamo is imported. Modes and options belong to the replaced backend, and are dropped with it.
+share/jit/after_import.py precedes this. Python 3.8 and newer."""
 import os
 import sys
 

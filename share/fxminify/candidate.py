@@ -1,4 +1,4 @@
-"""Candidates: their inputs, their modules, the ways to compile them, and how two runs differ. Sent in front of oracle.py."""
+"""Candidates: their inputs, their modules, the ways to compile them, and how two runs differ. Sent before oracle.py."""
 import ast, base64, contextlib, errno, io, linecache, os, re, traceback, zlib
 
 HEAD = """import torch, math, operator, sys
@@ -18,7 +18,7 @@ def needed_elements(size, stride):
 
 
 def copy_of(t, device=None):
-    """The same values in memory of its own with the same strides, overlaps included."""
+    """The same values in its own memory with the same strides, overlaps included."""
     import torch
     if not isinstance(t, torch.Tensor):
         return t
@@ -39,7 +39,7 @@ def placed(dtype, storage, offset, size, stride):
 
 
 def as_leaf(t, requires_grad, leaf=True):
-    """With a history it has no right to, as torch's InputReader makes it (debug_utils.py)."""
+    """A non-leaf without a real history, as torch's InputReader creates it (debug_utils.py)."""
     import torch
     if not requires_grad:
         return t
@@ -53,7 +53,7 @@ def as_leaf(t, requires_grad, leaf=True):
 
 
 def by_storage(args):
-    """{storage: indices} of the tensors that are nothing but a view of one."""
+    """{storage: indices} of the tensors that are only a view of it."""
     import torch
     groups = {}
     for i, t in enumerate(args):
@@ -63,8 +63,8 @@ def by_storage(args):
 
 
 def copies_of(args, wide=False):
-    """Copies of what a program is given: tensors that share memory do so again, with their offsets; leaves are leaves. wide: floats in
-    double precision, but for those whose memory is also seen as something else."""
+    """Copies of a program's inputs: tensors that share memory share it again, with their offsets; leaves are leaves. wide: floats in
+    double precision, except those whose memory also has another dtype."""
     import torch
     out = list(args)
     groups = by_storage(args)
@@ -103,15 +103,15 @@ def meta_of(v):
 
 
 def sizes(setup, dims):
-    """Integers, or the text of an expression in the original's symbols."""
+    """Integers, or an expression in the original's symbols as text."""
     import torch
     names = {"Max": max, "Min": min, "Mod": lambda a, b: a % b, "FloorDiv": lambda a, b: a // b, "Abs": abs, **setup["symbols"]}
     return [d if isinstance(d, int) else int(eval(d, {"__builtins__": {}}, names)) for d in dims]
 
 
 def made(setup, meta, name):
-    """A tensor of metadata. Floats are drawn with a seed that depends on the name only; integers are 0, which is an index into everything
-    that is not empty (as torch's rand_strided has it)."""
+    """A tensor for this metadata. Floats are random, with a seed that depends only on the name; integers are 0, a valid index into
+    everything that is not empty (as in torch's rand_strided)."""
     import torch
     size = sizes(setup, meta["size"])
     stride = sizes(setup, meta["stride"]) if meta.get("stride") is not None else None
@@ -130,7 +130,7 @@ def made(setup, meta, name):
 
 
 def corner(value, setup, meta, name):
-    """A recorded value in another size and dtype: what fits of it, the rest as made() has it."""
+    """A recorded value in another size and dtype: as much of it as fits, the rest from made()."""
     t = made(setup, meta, name)
     if t.dim() != value.dim():
         return t
@@ -141,11 +141,11 @@ def corner(value, setup, meta, name):
 
 
 class Missing(Exception):
-    """An input that cannot be given: the test says nothing."""
+    """An input that cannot be provided: the test is inconclusive."""
 
 
 def feed_value(state, feed):
-    """In memory of its own, without gradients."""
+    """In its own memory, without gradients."""
     import torch
     setup, name, meta = state["setup"], feed.get("name", ""), feed.get("meta")
     if feed["kind"] == "int":
@@ -161,13 +161,13 @@ def feed_value(state, feed):
             return copy_of(value, known["device"] if known and known["device"] != "cpu" else None)
         return value
     if not meta:
-        raise Missing(f"nothing is known of the input {name!r}")
+        raise Missing(f"no metadata for the input {name!r}")
     return corner(value, setup, meta, name) if isinstance(value, torch.Tensor) else made(setup, meta, name or "input")
 
 
 def feed_values(state, feeds):
-    """The inputs of a test. Those that shared memory in the original, or were a part of it, lie in it again: what was there, overwritten
-    by what they are now."""
+    """The inputs of a test. Those that shared memory in the original, or were part of it, do so again: the original contents,
+    overwritten by their current values."""
     import torch
     setup, values, shared = state["setup"], [feed_value(state, f) for f in feeds], {}
     for i, feed in enumerate(feeds):
@@ -190,7 +190,7 @@ def feed_values(state, feeds):
 
 
 def memories_of(setup, inputs):
-    """{place in setup's storages: all its bytes} of those that inputs share, or are a part of."""
+    """{index in setup's storages: all its bytes} of those that inputs share, or are part of."""
     import torch
     groups = by_storage(inputs)
     place = {i: at.get("storage") for i, at in enumerate(setup["inputs"])}
@@ -209,7 +209,7 @@ def wants_gradients(state, feed):
 
 
 def original_inputs(setup):
-    """What load_args gives: [(name, value)]. Storages that were not kept are random, with the seed."""
+    """What load_args returns: [(name, value)]. Storages that were not saved are random, with the seed."""
     import torch
     from torch._dynamo.debug_utils import InputReader
     class Reader(InputReader):
@@ -283,7 +283,7 @@ def exported_inputs(setup):
 # ---- candidates ----
 
 def forward_of(tree):
-    """The class of the graph and its forward(): Repro, or the first that has one."""
+    """The graph's class and its forward(): Repro, or the first class that has one."""
     pairs = [(c, f) for c in tree.body if isinstance(c, ast.ClassDef)
              for f in c.body if isinstance(f, ast.FunctionDef) and f.name == "forward"]
     if not pairs:
@@ -302,7 +302,7 @@ def definitions(function):
 
 
 def head_names(state, head=None):
-    """What a candidate's text may use: the usual imports, the launcher's head, the values of symbols."""
+    """What a candidate's code may use: the usual imports, the launcher's head, the values of symbols."""
     names = {"__name__": "fxminify_candidate", "__file__": "candidate.py"}
     for source, what in ((HEAD, "head"), (state["setup"]["head"] if head is None else head, "launcher")):
         file = os.path.abspath(f"{what}.py")
@@ -314,7 +314,7 @@ def head_names(state, head=None):
 
 
 def module_of(tree, text, state, names):
-    """The candidate as a module. Its text is a file, so that tracebacks and traced nodes name its lines."""
+    """The candidate as a module. Its code is a file, so that tracebacks and traced nodes name its lines."""
     import torch
     with open("candidate.py", "w") as f:
         f.write(text)
@@ -331,7 +331,7 @@ def module_of(tree, text, state, names):
 
 
 def idle_lines(head):
-    """Names of configuration lines that set what is set already."""
+    """Names of configuration lines that change nothing."""
     names, idle = {}, []
     exec(HEAD, names)
     for line in head.splitlines():
@@ -346,7 +346,7 @@ def idle_lines(head):
 
 
 def record(state, say):
-    """Runs the original once and keeps every node's value, copied where it is made: later mutations do not show."""
+    """Runs the original once and keeps every node's value, copied as it is computed, so that later mutations do not show."""
     import torch
     setup = state["setup"]
     tree = ast.parse(setup["code"])
@@ -424,8 +424,8 @@ def autocast(setup, args):
 
 
 def synchronise(args=()):
-    """An error of a GPU's kernel is reported by a later call: nothing has passed before it was asked for, on every device that may have
-    been used, by tensors that the candidate makes itself, too."""
+    """A GPU kernel's error is reported by a later call: nothing has passed until every device was synchronised that may have been
+    used, also by tensors that the candidate creates itself."""
     import torch
     for device in {a.device for a in args if isinstance(a, torch.Tensor)}:
         if device.type not in ("cpu", "meta"):
@@ -439,10 +439,10 @@ def synchronise(args=()):
 # ---- the three ways to compile ----
 
 class Way:
-    """compile(mod, args) -> something to call with fresh inputs; eager(mod, args) -> what that is compared with."""
+    """compile(mod, args) -> a callable for fresh inputs; eager(mod, args) -> the result to compare with."""
     def __init__(self, state, say):
         self.state, self.setup, self.say = state, state["setup"], say
-        self.names = None  # where locating wants them: see Where
+        self.names = None  # if locating needs them: see Where
 
     def eager(self, mod, args):
         import torch
@@ -463,8 +463,8 @@ class Way:
 
 
 def drop_unused_parts(gm):
-    """make_fx takes all results of flex_attention out of its tuple; the original takes those that it uses, and Inductor's lowering for the
-    CPU has fewer (torch 2.15: IndexError). What we write does the same (repro_write.c)."""
+    """make_fx unpacks all results of flex_attention; the original unpacks those that it uses, and Inductor's lowering for the CPU
+    returns fewer (torch 2.15: IndexError). Our own output does the same (repro_write.c)."""
     import operator
     for node in reversed(gm.graph.nodes):
         if node.target is operator.getitem and not node.users:
@@ -524,7 +524,7 @@ class AfterDynamo(Way):
             try:
                 real = lookup_backend(name)
             except Exception as e:
-                raise Missing(f"torch knows no backend {name!r}: its module has to be imported; give --backend MODULE:NAME") from e
+                raise Missing(f"torch has no backend {name!r}: its module must be imported; pass --backend MODULE:NAME") from e
 
         @functools.wraps(real)
         def backend(gm, inputs, **kw):
@@ -548,7 +548,7 @@ class AfterDynamo(Way):
 
 
 def config_patches(setup):
-    """What aoti_compile_and_package sets itself is not for the launcher to leave out."""
+    """The launcher cannot leave out what aoti_compile_and_package sets itself."""
     return {**(eval(setup.get("config_patches") or "None") or {}), "aot_inductor.package": True}
 
 
@@ -567,14 +567,14 @@ class AotInductor(Way):
 
 
 def users_call(state, say):
-    """What the user of an exported program does with it, and nothing else: compile and package it, load it, run it on its example
-    inputs. What fails here fails by no doing of ours. Returns what differs."""
+    """Only what the user of an exported program does: compile and package it, load it, run it on its example
+    inputs. What fails here is not caused by fxminify. Returns what differs."""
     import torch
     setup = state["setup"]
     say(phase="inputs")
     program = exported_program(setup)
     if program.example_inputs is None:
-        raise Missing("the exported program holds no example inputs, which AOTInductor needs, too")
+        raise Missing("the exported program has no example inputs, which AOTInductor needs")
     def example_inputs():
         leaves, spec = torch.utils._pytree.tree_flatten(program.example_inputs)
         return torch.utils._pytree.tree_unflatten(copies_of(leaves), spec)
@@ -601,7 +601,7 @@ WAYS = {"aot": AfterAot, "dynamo": AfterDynamo, "aot_inductor": AotInductor, "gr
 # ---- accuracy ----
 
 def in_float64(state, way, tree, text, args, names):
-    """The candidate in double precision, or None where that cannot be: torch's reference for what rounding may do."""
+    """The candidate in double precision, or None if that is impossible: torch's reference for rounding."""
     import copy, torch
     from torch._dynamo import config, debug_utils
     if not config.same_two_models_use_fp64:
@@ -622,8 +622,8 @@ def in_float64(state, way, tree, text, args, names):
 
 
 def difference(ref, res, wide, strict):
-    """None, or how two values differ: torch._dynamo.utils.same has the say over floats. Integers and booleans may be made of
-    floats, so where the mode is not strict a few may differ, and only what double precision confirms counts."""
+    """None, or how two values differ: torch._dynamo.utils.same decides for floats. Integers and booleans may be computed from
+    floats, so unless the mode is strict a few may differ, and only differences that double precision confirms count."""
     import torch
     from torch._dynamo import config
     from torch._dynamo.utils import same
@@ -666,7 +666,7 @@ def differences(ref, res, wide, strict):
 # ---- what a failure is known by ----
 
 def frames_of(e):
-    """The innermost ones of torch, but for those by which torch.compile calls a backend, and torch._dynamo.optimize does not."""
+    """torch's innermost frames, without those by which torch.compile (but not torch._dynamo.optimize) calls a backend."""
     import torch
     root = os.path.dirname(torch.__file__) + os.sep
     frames = [f"{f.filename[len(root):]}:{f.name}" for f in traceback.extract_tb(e.__traceback__) if f.filename.startswith(root)]
@@ -674,7 +674,7 @@ def frames_of(e):
 
 
 def innermost(e):
-    """InductorError and BackendCompilerFailed hold what really happened."""
+    """InductorError and BackendCompilerFailed wrap the real exception."""
     for _ in range(8):
         inner = getattr(e, "inner_exception", None)
         if not isinstance(inner, BaseException):
@@ -693,13 +693,13 @@ def compiler_line(text):
 
 
 def gpu_trouble(text):
-    """What says nothing about the candidate: the machine, or how tests are made here."""
-    for what, words in (("memory of the GPU ran out (fewer tests at once, -j1?)", r"(CUDA|HIP) out of memory|"
+    """Failures that are not the candidate's: the machine's, or of how tests are run here."""
+    for what, words in (("the GPU ran out of memory (try fewer parallel tests, -j1)", r"(CUDA|HIP) out of memory|"
                                                                                r"(CUDA error|CUDA driver error|Triton Error \[CUDA\]): out of memory"),
-                        ("the GPU is not well", r"uncorrectable (ECC|NVLink) error"),
+                        ("the GPU is faulty", r"uncorrectable (ECC|NVLink) error"),
                         ("the GPU cannot be used", r"no CUDA-capable device is detected|CUDA-capable device\(s\) is/are busy|"
                                                    r"CUDA driver version is insufficient|Found no NVIDIA driver"),
-                        ("CUDA was started before tests were forked", r"Cannot re-initialize CUDA in forked|"
+                        ("CUDA was initialised before the tests were forked", r"Cannot re-initialize CUDA in forked|"
                                                                       r"autograd's threading in combination with fork")):
         if re.search(words, text):
             return what
@@ -721,7 +721,7 @@ def describe(e, phase):
     full = str(getattr(e, "output", message))
     gpu = gpu_trouble(full)
     if isinstance(e, OSError) and e.errno in (errno.ENOSPC, errno.EDQUOT, errno.EFBIG) or "No space left on device" in full:
-        out.update(kind="infra", detail="no space is left on the device: " + message[:300])
+        out.update(kind="infra", detail="no space left on the device: " + message[:300])
     elif isinstance(e, MemoryError) or NO_MEMORY.search(full):
         stack = stack_of(e)
         compiler = re.search(r"(\w+): out of memory allocating", full)

@@ -1,13 +1,12 @@
 """The torch oracle of fxminify: a process that imports torch and Inductor once, compiles something small, and forks for each test.
 
-It speaks JSON lines: one request a line on standard input, answers on what was standard output when it started (cmd/fxminify/reduce/
-oracle_torch.h has the list). Nothing but Python with torch is expected of the machine: the text of candidate.py, where.py, watch.py
-and this file comes over standard input, too, as one program. Whatever tests print goes to a file of their own; whatever this process prints
-goes to standard error.
+It speaks JSON lines: one request per line on standard input, answers on the standard output it was started with (cmd/fxminify/reduce/
+oracle_torch.h lists them). The machine needs only Python with torch: candidate.py, where.py, watch.py and this file are sent over
+standard input as one program. What tests print goes to a file per test; what this process prints goes to standard error.
 
-  - One thread at every fork: OMP_NUM_THREADS=1, torch.set_num_threads(1), TORCHINDUCTOR_COMPILE_THREADS=1. A child of a process that
+  - One thread at each fork: OMP_NUM_THREADS=1, torch.set_num_threads(1), TORCHINDUCTOR_COMPILE_THREADS=1. A child of a process that
     has run a parallel region, or has started compile workers, hangs in its first parallel operation (torch 2.13, measured).
-  - A test has a process group, an empty folder, limits, and a pipe on which it says how far it is; so the phase of a crash is known.
+  - A test has a process group, an empty directory, limits, and a pipe on which it reports its phase, so the phase of a crash is known.
   - When standard input ends, everything is killed and removed, and the process ends.
 """
 import ast, base64, contextlib, fcntl, gc, hashlib, json, os, re, select, shutil, signal, sys, tempfile, time, traceback
@@ -16,17 +15,17 @@ ALLOWED = ("PATH HOME USER LOGNAME SHELL LANG LC_* TZ TMPDIR LD_LIBRARY_PATH LD_
            "VIRTUAL_ENV CONDA_PREFIX XDG_CACHE_HOME XDG_RUNTIME_DIR CC CXX CUDA_VISIBLE_DEVICES CUDA_DEVICE_ORDER CUDA_HOME CUDA_PATH "
            "NVIDIA_* HIP_VISIBLE_DEVICES ROCR_VISIBLE_DEVICES ROCM_HOME ROCM_PATH ZE_AFFINITY_MASK ONEAPI_DEVICE_SELECTOR SLURM_* "
            "LSAN_OPTIONS PYTHONDONTWRITEBYTECODE").split()
-# What a launcher must not set, since the oracle has it under control (or it would write more launchers).
+# What a launcher must not set, because the oracle controls it (or it would write more launchers).
 REFUSED = re.compile(r"TORCHINDUCTOR_(CACHE_DIR|COMPILE_THREADS|WORKER_START|FX_GRAPH\w*CACHE|AUTOGRAD\w*CACHE|FORCE_DISABLE_CACHES)|"
                      r"(TORCHDYNAMO|AOTINDUCTOR)_REPRO_\w+|TORCH_COMPILE_DEBUG\w*|TORCH_TRACE|TORCH_LOGS\w*|TRITON_CACHE_DIR|"
                      r"DUMP_AOTI_MINIFIER|OMP_NUM_THREADS|LD_\w+|PATH|PYTHON\w+|HOME")
 FIXED = {"OMP_NUM_THREADS": "1", "TORCHINDUCTOR_COMPILE_THREADS": "1", "TORCHINDUCTOR_FX_GRAPH_CACHE": "0",
          "TORCHINDUCTOR_AUTOGRAD_CACHE": "0", "PYTORCH_NVML_BASED_CUDA_CHECK": "1"}
 FRESH = {"OMP_NUM_THREADS": "1", "TORCHINDUCTOR_COMPILE_THREADS": "1", "TORCHINDUCTOR_FORCE_DISABLE_CACHES": "1"}
-FRESH_ONES = 2  # the result as a plain program, and as a launcher where that does not fail alike
+FRESH_ONES = 2  # the result as a plain program, and as a launcher if the program fails differently
 TURN = 600  # seconds that one process waits for another to precompile a header
 OUTPUT_TAIL = 4096
-ALIVE = 5           # the tool hears so often that tests run
+ALIVE = 5           # seconds between reports to the tool that tests are running
 FILE_MAX = 4 << 30  # a test that fills the disk is stopped there
 
 # ---- the line to the tool ----
@@ -41,13 +40,13 @@ class Line:
             data = data[os.write(self.fd_out, data):]
 
     def fill(self):
-        """Reads once, which may wait; False at the end of input."""
+        """Reads once, which may block; False at the end of input."""
         data = os.read(self.fd_in, 1 << 20)
         self.buf += data
         return bool(data)
 
     def take(self):
-        """The next request that is whole, or None."""
+        """The next complete request, or None."""
         end = self.buf.find(b"\n", self.searched)
         self.searched = len(self.buf) if end < 0 else 0
         if end < 0:
@@ -69,7 +68,7 @@ def prctl(option, value):
 
 
 def filter_environment(lines, fixed):
-    """Keep what is allowed, then what the launcher sets, then what the oracle needs. Returns the first two."""
+    """Keeps what is allowed, then what the launcher sets, then what the oracle needs. Returns the first two."""
     def allowed(name):
         return any(name == a or (a.endswith("*") and name.startswith(a[:-1])) for a in ALLOWED)
     for name in [n for n in os.environ if not allowed(n)]:
@@ -88,7 +87,7 @@ def filter_environment(lines, fixed):
 # ---- folders: one per session, and one per user that stays ----
 
 def session_folder():
-    """Sessions that were killed along with their tool are cleared away: nobody holds their lock."""
+    """Removes sessions that were killed along with their tool: nobody holds their lock."""
     where = tempfile.gettempdir()
     for name in os.listdir(where):
         path = os.path.join(where, name)
@@ -117,12 +116,12 @@ def user_folder(session, key):
         return os.path.join(session, "warm")
 
 
-WAITS = [lambda: None]  # called every now and then while another process makes what is needed
+WAITS = [lambda: None]  # called repeatedly while waiting for another process
 
 
 @contextlib.contextmanager
 def turn(path):
-    """One process at a time; where no lock can be had, any."""
+    """One process at a time; without a lock if none is available."""
     until = time.monotonic() + TURN
     with contextlib.ExitStack() as stack:
         with contextlib.suppress(OSError):
@@ -140,7 +139,7 @@ def turn(path):
 
 
 def remembered(path, key, make, valid=lambda value: True):
-    """A small answer that took long, in a file of its own. What another process is making is waited for."""
+    """A small result that took long to compute, in its own file. Waits if another process is computing it."""
     name = os.path.join(path, "answer-" + hashlib.sha256(key.encode()).hexdigest()[:24])
     def known():
         with contextlib.suppress(OSError, ValueError), open(name) as f:
@@ -161,8 +160,8 @@ def remembered(path, key, make, valid=lambda value: True):
 
 def keep_warm_up(folder):
     """torch asks the compiler the same things in every process: preprocess a header to hash it (2 s), compile it, try each
-    instruction set (5 s). The answers are kept per user; the precompiled headers lie there as well. Returns the instruction sets that
-    work: with one in it, it is believed of the others."""
+    instruction set (5 s). The answers are kept per user, with the precompiled headers. Returns the instruction sets that work; if
+    one works, the smaller ones are assumed to."""
     from torch._inductor import codecache, cpu_vec_isa
     os.makedirs(folder, exist_ok=True)
     codecache._HEADER_DIR = os.path.join(folder, "precompiled_headers")
@@ -175,7 +174,7 @@ def keep_warm_up(folder):
                           lambda path: any(os.path.exists(path + end) for end in (".gch", ".pch")))
 
     def check(isa, code):
-        """Asked for the widest first. A compiler that has AVX-512 VNNI has AVX-512 and AVX2, too; each takes a compile and an import."""
+        """Tries the widest first. A compiler with AVX-512 VNNI also has AVX-512 and AVX2; each costs a compile and an import."""
         if wider and type(isa).__name__.startswith("VecAVX"):
             return True
         if built(isa, code):
@@ -202,8 +201,8 @@ def accelerated():
 
 
 def gpus_in_children_only():
-    """A forked child cannot use CUDA that its parent has started, and after a kernel's error every call of its process fails. So this
-    process never starts it, whatever is imported; each test does, and takes its errors with it."""
+    """A forked child cannot use CUDA that its parent initialised, and after a kernel's error every call of its process fails. So this
+    process never initialises it, whatever is imported; each test does, and its errors end with it."""
     import torch
     here = os.getpid()
     def guarded(name, real, answer):
@@ -222,7 +221,7 @@ def gpus_in_children_only():
 
 @contextlib.contextmanager
 def without_gpus():
-    """Here torch sees none: dynamo would ask CUDA for its random state. What functions remember of that answer they forget at the end."""
+    """Here torch sees no GPU: dynamo would ask CUDA for its random state. Functions that cached that answer forget it at the end."""
     import functools, torch
     parts = [part for part in (torch.cuda, getattr(torch, "xpu", None)) if part is not None]
     real, asked = [part.is_available for part in parts], set()
@@ -252,7 +251,7 @@ def without_gpus():
 
 
 def gpu_started():
-    """By whatever did not ask torch: what only the running driver holds open."""
+    """Started without asking torch: what only the running driver keeps open."""
     import torch
     if torch.cuda.is_initialized():
         return True
@@ -280,7 +279,7 @@ def compiler_key():
 
 
 def make_headers(folder, wider):
-    """What the warm-up compiles, for the widest instruction set that this processor has, while another process asks the compiler."""
+    """What the warm-up compiles for this processor's widest instruction set, while another process queries the compiler."""
     wider.append(None)
     warm_up(folder, "aot")
 
@@ -291,7 +290,7 @@ def ask_compiler():
 
 
 def warm_up(folder, form, compiles=True):
-    """One compile of what most graphs have: worth ten times what forking alone is. Its own kernels come out of the user's folder."""
+    """One compile of what most graphs have: ten times the benefit of forking alone. Its own kernels are removed from the user's directory."""
     import torch
     from torch._inductor.compile_fx import compile_fx_inner
     from torch.fx.experimental.proxy_tensor import make_fx
@@ -321,7 +320,7 @@ def warm_up_failed(e):
 
 
 def renew(folder):
-    """In a process that is forked from the oracle before it has compiled anything: settings and folders as a new one has them (FRESH)."""
+    """In a process forked from the oracle before it compiled anything: settings and directories as in a new process (FRESH)."""
     import torch._inductor.config
     for name in FIXED.keys() - FRESH.keys():
         os.environ.pop(name, None)
@@ -367,14 +366,14 @@ def test(state, request, say):
         if setup.get("accuracy") and differences(ref, res, None, True):  # at first sight: double precision may say that it is as good
             tell(phase="accuracy")
             if differences(ref, way.eager(mod, args), None, True):
-                result = {"kind": "invalid", "detail": "eager gives other values each time", "phase": "eager"}
+                result = {"kind": "invalid", "detail": "eager returns different values each time", "phase": "eager"}
             else:
                 wide = in_float64(state, way, tree, text, args, names)
                 found = differences(ref, res, wide, strict)
                 if found and not strict:
                     found = that_count(state, tree, found, ref, res)
                 if wide is None and not strict and setup["form"] != "dynamo" and found:
-                    result = {"kind": "invalid", "detail": "there is no double precision to compare with", "phase": "accuracy"}
+                    result = {"kind": "invalid", "detail": "no double-precision result to compare with", "phase": "accuracy"}
                 elif found:
                     result = {"kind": "accuracy", "type": "accuracy", "message": found[0][1], "phase": "accuracy",
                               "detail": "; ".join(f"output {i}: {d}" for i, d in found[:8]), "outputs": [i for i, _ in found]}
@@ -395,7 +394,7 @@ def test(state, request, say):
 
 
 class Beside:
-    """work() in a process of its own, while this one does something else: what it returns, or {}."""
+    """work() in its own process, while this one does something else: what it returns, or {}."""
     def __init__(self, work):
         self.fd, out = os.pipe2(os.O_CLOEXEC)
         parent = os.getpid()
@@ -422,7 +421,7 @@ class Beside:
 
 
 def users(state, say):
-    """The user's own call, as a test is told of."""
+    """The user's own call, as reported for a test."""
     phase = ["inputs"]
     def tell(**message):
         phase[0] = message.get("phase", phase[0])
@@ -437,7 +436,7 @@ def users(state, say):
 
 
 def inputs_of(state, request, say):
-    """The values of feeds, to be put into a repro.py: their bytes as far as the strides reach."""
+    """The values of feeds, to go into a repro.py: their bytes as far as the strides reach."""
     import torch
     try:
         out, first = [], {}
@@ -472,8 +471,8 @@ def own_assertion(e):
 
 
 def verify(session, request_fd, say):
-    """A repro.py as its reader will run it: in a process that has compiled nothing. What compilers are asked before the first kernel is
-    remembered here, too; kernels are not."""
+    """A repro.py as its reader will run it: in a process that has compiled nothing. Answers of compilers before the first kernel are
+    cached here, too; kernels are not."""
     import runpy
     WAITS[0] = lambda: say(waits=True)
     try:
@@ -515,7 +514,7 @@ class Job:
         self.idle, self.write_to = False, -1  # idle: nobody waits for what it says
 
     def watch_from(self, now, stall, learned):
-        """It has so much CPU time from now on, and is a hang when it does not get on for `stall`; 0: no limit."""
+        """From now on it has this much CPU time, and counts as hung without progress for `stall`; 0: no limit."""
         self.began, self.watch = now, Watch(self.pid, now, stall, learned, os.path.join(self.folder, "stack"))
         self.look_at = now + LOOK
 
@@ -560,7 +559,7 @@ class Job:
             os._exit(70)
 
     def read(self):
-        """What the child said so far; False at the end."""
+        """Reads the child's messages so far; False at the end."""
         try:
             while data := os.read(self.rfd, 1 << 16):
                 self.buf += data
@@ -592,7 +591,7 @@ class Job:
         r.setdefault("phase", self.phase)
         r["seconds"], r["cpu"] = time.monotonic() - self.began, self.cpu  # cpu: with the compilers it waited for
         if not self.result:
-            r["output"] = self.output()  # else it is a traceback of ours
+            r["output"] = self.output()  # otherwise it is our own traceback
         return r
 
     def output(self):
@@ -602,19 +601,19 @@ class Job:
         return ""
 
     def phase_by(self, stack):
-        """A program that is verified does not say that it compiles."""
+        """A program that is being verified does not report that it compiles."""
         return phase_of(stack, self.phase) if self.request["op"] == "verify" and stack else self.phase
 
     def overdue(self):
         watch, stack = self.watch, self.watch.lately()
         phase = self.phase_by(stack)
         r = {"kind": "timeout", "type": "timeout", "message": f"while in {phase}", "phase": phase, "frames": ";".join(watch.place()),
-             "detail": f"it did not get on for {watch.quiet:.1f} s in phase {phase}" if watch.convicted is not None
-                       else f"{watch.age:.0f} s went by in phase {phase}"}
+             "detail": f"no progress for {watch.quiet:.1f} s in phase {phase}" if watch.convicted is not None
+                       else f"{watch.age:.0f} s passed in phase {phase}"}
         if watch.place():
             r["detail"] += f", in {stack_words(stack)}"
         if watch.convicted is not None:
-            r["detail"] += " (it sleeps)" if watch.state == "sleeps" else " (a program that it has started runs)" if watch.others else ""
+            r["detail"] += " (sleeping)" if watch.state == "sleeps" else " (a program it started is running)" if watch.others else ""
         if self.phase in ("inputs", "head", "start", "ready"):
             r["kind"] = "infra"
         elif self.phase in ("eager", "trace"):
@@ -636,10 +635,10 @@ class Job:
                 r.update(no_memory(phase, stack_words(last_stack(text)), [], ""))
                 r["detail"] += "; the kernel killed it"
             elif number in (signal.SIGKILL, signal.SIGTERM, signal.SIGINT, signal.SIGHUP):
-                r.update(kind="infra", detail=f"something else ended it with {name}{where}")
+                r.update(kind="infra", detail=f"it was killed by another process: {name}{where}")
         else:
             code = os.WEXITSTATUS(self.status)
-            r.update(type=f"exit status {code}", detail=f"the process ended itself with status {code}{where}")
+            r.update(type=f"exit status {code}", detail=f"the process exited with status {code}{where}")
         if r["kind"] == "crashed" and NO_MEMORY.search(self.output()):
             r.update(no_memory(phase, stack_words(stack), named(stack)[:3], self.output()))
         if r["kind"] in ("crashed", "memory") and self.phase in ("eager", "trace"):
@@ -659,7 +658,7 @@ def limit(memory):
 
 
 def kill_in(folder):
-    """What a test left behind in sessions of its own, while other tests run: it is still in the test's folder."""
+    """Processes that a test left in their own sessions, while other tests run: they are still in the test's directory."""
     folder = os.path.realpath(folder)
     for pid in filter(str.isdigit, os.listdir("/proc")):
         with contextlib.suppress(OSError):
@@ -668,7 +667,7 @@ def kill_in(folder):
 
 
 def kill_children(spared=()):
-    """What tests left behind in sessions of their own has become our child. Called when there is no test: none must live but these."""
+    """Processes that tests left in their own sessions are now our children. Called when no test runs: only these may be alive."""
     me = str(os.getpid())
     with contextlib.suppress(ChildProcessError):
         while not spared and os.waitpid(-1, os.WNOHANG)[0]:
@@ -685,7 +684,7 @@ class Zygote:
     def __init__(self, line, start):
         self.line, self.start, self.jobs, self.queue, self.n = line, start, {}, [], 0
         self.learned, self.alive_at = Learned(), 0
-        self.verifiers, self.building, self.folder, self.gone = [], set(), None, {"kind": "infra", "detail": "there is no process for it"}
+        self.verifiers, self.building, self.folder, self.gone = [], set(), None, {"kind": "infra", "detail": "no process for it"}
         self.state = {"values": {}, "metas": {}, "state": {}, "memories": {}, "setup": None, "jobs": start.get("jobs", 1)}
         self.wake_r, self.wake_w = os.pipe2(os.O_CLOEXEC | os.O_NONBLOCK)
 
@@ -730,8 +729,8 @@ class Zygote:
         try:
             import torch
         except ImportError as e:
-            self.line.send(re="hello", error=f"{sys.executable} has no torch that can be imported ({e}); "
-                                            "say --python, or set PT2_PYTHON, to one that has")
+            self.line.send(re="hello", error=f"{sys.executable} cannot import torch ({e}); "
+                                            "pass --python=PATH or set PT2_PYTHON to a Python that has torch")
             sys.exit(0)
         torch.set_num_threads(1)
         gpus_in_children_only()
@@ -756,7 +755,7 @@ class Zygote:
         except Exception as e:
             hello["warning"] = warm_up_failed(e)
         if gpu_started():
-            hello["warning"] = "CUDA was started before tests are forked (by a module that is imported?): tests cannot use it"
+            hello["warning"] = "CUDA was initialised before the tests were forked (by an imported module?): tests cannot use it"
         gc.collect()
         gc.freeze()
         gc.enable()
@@ -767,13 +766,13 @@ class Zygote:
         return hello
 
     def original(self):
-        """What is said of it, once the tool has read it."""
+        """What is reported for it, once the tool has read it."""
         while self.state["setup"] is None:
             self.handle(self.line.wait_one())
         return self.state["setup"]
 
     def keep_fresh(self):
-        """A process that has imported torch at most, for a program that is to be verified."""
+        """A process that has at most imported torch, to verify a program."""
         read, write = os.pipe2(os.O_CLOEXEC)
         def work(say):
             os.close(write)
@@ -787,7 +786,7 @@ class Zygote:
             self.verifiers.append(job)
 
     def build(self, make):
-        """On a machine's first run, while the original is recorded and traced: what tests need of it they wait for (remembered)."""
+        """On a machine's first run, while the original is recorded and traced; tests wait for what they need from it (remembered)."""
         def work(say):
             with without_gpus():
                 make()
@@ -798,7 +797,7 @@ class Zygote:
             self.building.add(job)
 
     def built(self, job):
-        """When all is there this process makes its own warm-up."""
+        """Once everything is available this process warms up itself."""
         self.building.discard(job)
         if self.building:
             return
@@ -835,7 +834,7 @@ class Zygote:
             self.run(request, work)
 
     def finished(self, job):
-        """The child is reaped: nothing of its group stays, nor its folder."""
+        """The child is reaped: its group and its directory are removed."""
         job.signal(signal.SIGKILL)
         job.read()
         os.close(job.rfd)
@@ -917,7 +916,7 @@ class Zygote:
         return True
 
     def due(self, now):
-        """Times that passed; how long until the next."""
+        """Handles timers that expired; returns the time to the next."""
         for job in self.busy():
             if now >= job.look_at and not job.timed_out and not job.cancelled:
                 hangs, limit = job.watch.look(now, job.phase), self.learned.limit(job.timeout)

@@ -1,9 +1,9 @@
-"""What a test is at while it runs: its Python stack, what its processes spend, when that is a hang; and which failure is one of memory.
-Sent in front of oracle.py.
+"""Where a test is while it runs: its Python stack, the CPU time of its processes, when it hangs; and which failures are out-of-memory.
+Sent before oracle.py.
 
-Stacks are compared, as py-spy shows them: a thread of the child writes its main thread's into a file. Where that thread cannot, since
-native code keeps the interpreter, faulthandler does when a signal asks: only there, for it may crash a Python that moves (3.11, seen). Time
-is what was spent: a test that could run and was not let (another has the processor, or it was stopped) does not grow old.
+Stacks are compared, as py-spy shows them: a thread of the child writes its main thread's stack into a file. If it cannot, because native
+code holds the interpreter, faulthandler does so on a signal: only then, as it may crash a running Python (3.11, seen). Time is time
+spent: a test that could run but was not scheduled (another has the processor, or it was stopped) does not age.
 """
 import contextlib, faulthandler, os, re, resource, signal, sys, threading, time
 
@@ -24,7 +24,7 @@ TITLE = "Stack (most recent call first):\n"  # faulthandler's
 # ---- stacks ----
 
 def listen():
-    """In the child: says where Python is, in the file `stack`: now and then, when it dies of a signal, and when it is asked."""
+    """In the child: writes where Python is to the file `stack`: regularly, when a signal kills it, and on request."""
     fd = os.open("stack.new", os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o600)
     faulthandler.enable(file=fd, all_threads=False)
     faulthandler.register(ASK, file=fd, all_threads=False)
@@ -53,7 +53,7 @@ def frames_in(part):
 
 
 def last_stack(text):
-    """[(file, line, function)], outermost first, of the last stack in the text that is whole; [] when there is none."""
+    """[(file, line, function)], outermost first, of the last complete stack in the text; [] if there is none."""
     for part in reversed(text.split(TITLE)[1:]):
         frames = frames_in(part)
         if "\n\n" in part or frames and frames[0][2] in ("<module>", "_run_module_as_main") or "\n  ...\n" in part:
@@ -62,7 +62,7 @@ def last_stack(text):
 
 
 def fatal_stack(text):
-    """Of a process that a signal has ended."""
+    """Of a process killed by a signal."""
     return frames_in(text.rpartition("Fatal Python error:")[2]) if "Fatal Python error:" in text else []
 
 
@@ -72,7 +72,7 @@ def of_library(file):
 
 
 def short(file):
-    """As frames of exceptions are named (frames_of): inside torch, or the file alone; what Inductor generates has a name for each graph."""
+    """Names like those of exceptions' frames (frames_of): inside torch, or the file alone; Inductor's generated files are named per graph."""
     if "/torch/" in file:
         return file.rpartition("/torch/")[2]
     base = os.path.basename(file)
@@ -80,8 +80,8 @@ def short(file):
 
 
 def named(stack):
-    """Frames that say who it was, innermost first: "post_grad.py:post_grad_passes"; neither Python's library nor the oracle, nor a
-    comprehension: whether it is there or its function is chance."""
+    """The frames that identify it, innermost first: "post_grad.py:post_grad_passes"; without Python's library, the oracle, and
+    comprehensions, which appear by chance."""
     return [f"{short(f)}:{name}" for f, _, name in reversed(stack)
             if f not in HARNESS and not of_library(f) and name not in ("<genexpr>", "<listcomp>", "<setcomp>", "<dictcomp>")]
 
@@ -94,12 +94,12 @@ def stack_words(stack, n=3):
 
 
 def phase_of(stack, otherwise):
-    """For a program that does not say how far it is."""
+    """For a program that does not report its phase."""
     return "compile" if COMPILES.intersection(name for _, _, name in stack) else otherwise
 
 
 def common(a, b):
-    """Where both are. The last one's line may differ: a loop goes from line to line."""
+    """What both stacks share. The last frame's line may differ: a loop goes from line to line."""
     out = []
     for x, y in zip(a, b):
         if x == y:
@@ -135,7 +135,7 @@ def group_state(leader):
 
 
 class Learned:
-    """What tests that ended have shown: how long they stayed at a place without getting on; and where tests hang."""
+    """What finished tests have shown: how long they stayed at a place without progress; and where tests hang."""
     def __init__(self):
         self.ended, self.quiet, self.hung, self.slowest, self.timed_out = 0, {}, set(), 0.0, False
 
@@ -146,20 +146,20 @@ class Learned:
             self.quiet[key] = max(self.quiet.get(key, 0), quiet)
 
     def patience(self, place, otherwise):
-        """At a place where none has hung: as given."""
+        """At a place where none has hung: unchanged."""
         if place not in self.hung:
             return otherwise
         return max(CLOSE, 4 * self.quiet.get(place, 0) if self.ended else otherwise / 4)
 
     def limit(self, timeout):
-        """When one took all its time, whatever it did: others need not."""
+        """If one used up its time, whatever it did, others need not."""
         return min(timeout, max(10, 10 * self.slowest)) if self.timed_out and self.ended and timeout else timeout
 
 
 class Watch:
-    """One test that runs. It gets on when it says something, or when a function calls one that it did not call before: a loop that
-    never ends soon has no new ones. A place is the innermost function that all stacks of late have in common: of the last half of the
-    time since then, or more. (Of all that time is too much: four kernels are compiled before the fifth hangs, from one function.)"""
+    """One running test. It makes progress when it reports something, or when a function calls one that it did not call before: an
+    endless loop soon has no new ones. A place is the innermost function that all recent stacks have in common: those of at least the last
+    half of the time since the last progress. (All of that time is too much: four kernels compile before the fifth hangs, in one function.)"""
     def __init__(self, pid, began, patience, learned, file):
         self.pid, self.patience, self.learned, self.file = pid, patience, learned, file
         self.last = began
@@ -206,7 +206,7 @@ class Watch:
         return self.late[0] if self.stack and self.late else self.stack or []
 
     def says(self, before, phase, now, waits=False):
-        """A message came, which may begin a phase. waits: until now for another process of ours, which makes it no older."""
+        """A message arrived, which may start a phase. waits: it was waiting for another of our processes, which does not age it."""
         if waits:
             self.last = now
         if phase != before:
@@ -238,7 +238,7 @@ class Watch:
             self.longest[place] = max(self.longest.get(place, 0), self.quiet)
         if not self.patience or phase not in ("compile", "run", "accuracy"):
             return False
-        # A compiler is silent for long, and what sleeps may wait for somebody else. What eager took says how much there is to do.
+        # A compiler is silent for long, and a sleeping process may wait for another. The time eager took shows how much there is to do.
         times = 4 if self.others else 2 if self.state == "sleeps" else 1
         patience = max(self.patience * times, 5 * self.eager) + (0 if places else 2 * KEPT)
         self.convicted = next((p for p in places or [""] if self.quiet >= self.learned.patience(p, patience)), None)
@@ -261,7 +261,7 @@ def meminfo(name):
 
 
 def cgroup_file(name):
-    """Of the control group (version 2) that this process is in; None."""
+    """A value of this process's control group (version 2), or None."""
     with contextlib.suppress(OSError, StopIteration):
         with open("/proc/self/cgroup") as f:
             path = next(line for line in f if line.startswith("0::"))[3:].strip()
@@ -271,7 +271,7 @@ def cgroup_file(name):
 
 
 def memory_left():
-    """Four fifths of what is there: where nothing else is said a test that takes more is stopped before the machine is."""
+    """Four fifths of what is available: by default a test that takes more is stopped before the machine is."""
     left = meminfo("MemAvailable")
     with contextlib.suppress(TypeError, ValueError):
         left = min(left, int(cgroup_file("memory.max")) - int(cgroup_file("memory.current")))
@@ -279,7 +279,7 @@ def memory_left():
 
 
 def kernel_kills():
-    """How often the kernel has killed for want of memory."""
+    """How many times the kernel has killed for lack of memory."""
     text = (cgroup_file("memory.events") or "")
     with contextlib.suppress(OSError), open("/proc/vmstat") as f:
         text += f.read()
@@ -295,7 +295,7 @@ MEMORY = {"limit": 0} # of this test, in bytes
 
 
 def limit_memory(memory):
-    """Of private memory, above what is there already: address space would count the libraries of an accelerator."""
+    """Of private memory, beyond what is in use already: address space would count an accelerator's libraries."""
     MEMORY["limit"] = memory = memory or memory_left()
     if memory > 0:
         hard = resource.getrlimit(resource.RLIMIT_DATA)[1]
@@ -304,7 +304,7 @@ def limit_memory(memory):
 
 
 def lift_memory():
-    """What is left to do is to say what happened."""
+    """All that is left is to report what happened."""
     hard = resource.getrlimit(resource.RLIMIT_DATA)[1]
     resource.setrlimit(resource.RLIMIT_DATA, (hard, hard))
 
@@ -320,13 +320,13 @@ def human(n):
 
 
 def no_memory(phase, who, frames, text):
-    """The failure of one that wanted more than there is. who: in words; text: what it said."""
+    """The failure of one that needed more memory than available. who: in words; text: its message."""
     much = HOW_MUCH.search(text)
     asked = (human(int(much[1][:-6])) if much[1].endswith(" bytes") and much[1][:-6].isdigit() else much[1]) if much else ""
     may = human(MEMORY["limit"]) if MEMORY["limit"] else ""
     line = next((line.strip() for line in text.splitlines() if NO_MEMORY.search(line)), "")
-    detail = f"memory ran out in phase {phase}: {who or 'it'} asked for {asked or 'more' + (' than ' + may if may else '')}"
-    detail += f" (a test may have {may} of its own: --max-memory)" if may else ""
+    detail = f"out of memory in phase {phase}: {who or 'it'} requested {asked or 'more' + (' than ' + may if may else '')}"
+    detail += f" (limit for a test: {may}, --max-memory)" if may else ""
     return {"kind": "memory", "type": "memory", "message": f"while in {phase}", "frames": ";".join(frames),
             "detail": detail + (f"\n{line[:300]}" if line else ""), "phase": phase}
 

@@ -1,11 +1,11 @@
-"""Where a candidate fails: from kernels and lines of generated code back to the nodes of its graph. Sent in front of oracle.py."""
+"""Where a candidate fails: from kernels and lines of generated code back to the nodes of its graph. Sent before oracle.py."""
 import ast, contextlib, linecache, os, re, sys, traceback
 
 # ---- where it fails ----
 
 class Where:
-    """Finds the candidate's nodes behind kernels and lines of generated code. Inductor's nodes have names of their own; they lead back by
-    the line of the candidate's text that they were traced at, or else by the order of operators."""
+    """Finds the candidate's nodes behind kernels and lines of generated code. Inductor's nodes have their own names; they are traced back by
+    the line of the candidate that they came from, or otherwise by the order of operators."""
     def __init__(self, tree, say):
         _, forward = forward_of(tree)
         self.say, self.line, self.order, self.by_name, self.graphs = say, {}, {}, {}, set()
@@ -57,7 +57,7 @@ class Where:
             self.say(at=self.found)
 
     def install(self):
-        """Wrap where nodes are lowered and kernels are defined: torch 2.13 keeps no names in C++ kernels."""
+        """Wraps lowering of nodes and definition of kernels: torch 2.13 keeps no names in C++ kernels."""
         from torch._inductor import graph, scheduler
         from torch._inductor.codegen import common, cpp
         where = self
@@ -164,7 +164,7 @@ class Where:
         return None
 
     def trace_lines(self, compiled_call):
-        """Says every line of generated code before it runs."""
+        """Reports every line of generated code before it runs."""
         folder = os.environ["TORCHINDUCTOR_CACHE_DIR"]
         calls = [0]
 
@@ -204,7 +204,7 @@ class Where:
 
 
 def all_values(tree, metas):
-    """The candidate with every tensor it makes as an output."""
+    """The candidate with every tensor it computes as an output."""
     _, forward = forward_of(tree)
     names = [n for _, n in definitions(forward) if metas.get(n, {}).get("kind") == "tensor"]
     def dropped(s):
@@ -216,7 +216,7 @@ def all_values(tree, metas):
 
 
 def first_wrong(forward, wrong):
-    """Those that differ though all they were made of did not."""
+    """Those that differ although their operands do not."""
     roots, tainted = [], set()
     for s, name in definitions(forward):
         if {n.id for n in ast.walk(s.value) if isinstance(n, ast.Name)} & tainted:
@@ -230,13 +230,13 @@ def first_wrong(forward, wrong):
 # ---- which differences count ----
 
 def returned_names(forward):
-    """What it returns: names, None for what is none."""
+    """What it returns: names, None for anything else."""
     value = next((s.value for s in reversed(forward.body) if isinstance(s, ast.Return)), None)
     return [v.id if isinstance(v, ast.Name) else None for v in (value.elts if isinstance(value, (ast.Tuple, ast.List)) else [value])]
 
 
 def run_original(state, other):
-    """The original in eager; its nodes that `other` names have that value instead of their own."""
+    """The original in eager; nodes named in `other` have that value instead of their own."""
     import torch
     setup = state["setup"]
     tree = ast.parse(setup["code"])
@@ -257,7 +257,7 @@ def run_original(state, other):
 
 
 def reaches(state, other):
-    """Does an output of the original differ when these of its values do? What cannot be said counts."""
+    """Does an output of the original differ when these of its values do? If unknown, it counts."""
     try:
         return bool(differences(run_original(state, {}), run_original(state, other), None, False))
     except Exception:
@@ -266,8 +266,8 @@ def reaches(state, other):
 
 
 def that_count(state, tree, found, ref, res):
-    """Of the differences those that make an output of the original differ. A candidate also returns values that are on their way in the
-    original: what differs there may end in what comes next (a comparison, a choice), and is no failure of the whole then."""
+    """The differences that make an output of the original differ. A candidate also returns intermediate values of the original: a
+    difference there may vanish in what follows (a comparison, a selection), and is then not a failure of the whole."""
     from torch.utils._pytree import tree_leaves
     ref, res, names = tree_leaves(ref), tree_leaves(res), returned_names(forward_of(tree)[1])
     if len(names) != len(ref):  # gradients, too
@@ -285,14 +285,14 @@ def that_count(state, tree, found, ref, res):
 ROOTS_MAX = 16
 
 def leaves_through(text, outputs):
-    """The nodes by whose outputs (places in what is returned) a difference leaves."""
+    """The nodes whose outputs (indices of the returned values) carry a difference."""
     returned = returned_names(forward_of(ast.parse(text))[1])
     return list(dict.fromkeys(returned[i] for i in outputs if i < len(returned) and returned[i]))[:8]
 
 
 def where_accuracy(state, way, text, args, head_names, strict):
-    """One more run, with all values: the nodes that differ, in order, those first from which an output comes to differ. The values as
-    outputs change what is fused, so it may find nothing."""
+    """One more run, with all values: the nodes that differ, in order, starting with those that make an output differ. Returning the
+    values changes fusion, so it may find nothing."""
     tree = ast.parse(text)
     returned = returned_names(forward_of(tree)[1])
     names = all_values(tree, state["metas"])

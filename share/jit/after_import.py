@@ -1,6 +1,6 @@
-"""The first half of each sitecustomize of ours: what is to be done when a program has imported a module, and the user's own sitecustomize.
+"""The first half of each of our sitecustomize files: runs something once a program has imported a module, and the user's sitecustomize.
 
-Nothing is imported before the program imports it, and a sitecustomize of the user's own runs as it would. Python 3.8 and newer."""
+Nothing is imported before the program imports it, and the user's own sitecustomize runs as usual. Python 3.8 and newer."""
 import os
 import sys
 
@@ -19,7 +19,7 @@ def _next_sitecustomize():
 
 
 class _AfterImport:
-    """Looks for the modules of `wanted` as all others do, and has its function called when one has been run."""
+    """Finds the modules of `wanted` like any finder, and calls its function once one has run."""
 
     def __init__(self, wanted):
         self.wanted = wanted

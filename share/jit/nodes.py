@@ -1,5 +1,5 @@
-"""Graphs of backend="aot_eager_decomp_partition" (and "aot_eager"): the same graphs that Inductor compiles, run node by node. Their texts
-are watched as Inductor's are, so that aoti-printer --diff tells at which node the compiled program parts from this one. Loaded behind
+"""Graphs of backend="aot_eager_decomp_partition" (and "aot_eager"): the same graphs that Inductor compiles, run node by node. Their
+code is watched like Inductor's, so that aoti-printer --diff shows at which node the compiled program diverges from this one. Loaded after
 rewrite.py, into the same names.
 
     torch/_dynamo/backends/debugging.py boxed_nop(gm, inputs): what runs such a graph. gm.forward is made of a text that
@@ -130,7 +130,7 @@ def after_graph_module(module):
                 key = module._loader.cache(src, globals, *args, **kwargs)
                 code = _watch_nodes(src, key)
             except Exception as e:
-                _failed("a graph that runs node by node", e)  # noqa: F821
+                _failed("a graph run node by node", e)  # noqa: F821
         if code is None:
             return original(src, globals, *args, **kwargs)
         exec(code, globals)
@@ -150,7 +150,7 @@ def after_backends(module):
             if name:
                 _Nodes.graphs[gm] = [name, None]
         except Exception as e:
-            _failed("a graph that runs node by node", e)  # noqa: F821
+            _failed("a graph run node by node", e)  # noqa: F821
         run = original(gm, inputs)
         if not name:
             return run
@@ -169,7 +169,7 @@ def after_backends(module):
             watched.__dict__.update(run.__dict__)
             return watched
         except Exception as e:
-            _failed("a graph that runs node by node", e)  # noqa: F821
+            _failed("a graph run node by node", e)  # noqa: F821
             return run
 
     def aot_autograd(*args, **kwargs):

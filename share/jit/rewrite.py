@@ -4,16 +4,16 @@ _pt2_call (libprobe/jit.h).
     table = Table(text, path)                 # reads it: table.sites, table.contract(), table.kernels()
     code = table.compile(first)               # the module, its calls numbered from `first` on
 
-What is read is what torch/_inductor/codegen/wrapper.py of torch 2.13 and 2.15 writes; who reads this needs a text beside it. Only calls
-that are known to be such are rewritten, inside the functions that run; line numbers stay. What is not understood stays as it is: a
-contract says so in a note. Used by sitecustomize.py in the program's process, and by itself, without torch:
+It reads what torch/_inductor/codegen/wrapper.py of torch 2.13 and 2.15 writes; have such a file open when you read this. Only known
+calls are rewritten, inside the functions that run; line numbers do not change. What is not understood stays unchanged: a note in the
+contract says so. Used by sitecustomize.py in the program's process, and on its own, without torch:
 
-    python3 rewrite.py TEXT                   # prints the contract and the text as it is run, for the tests
+    python3 rewrite.py TEXT                   # prints the contract and the rewritten code, for the tests
 """
 import ast
 import re
 
-# Their results are garbage by design, or no tensor's contents.
+# Their results are garbage by design, or not a tensor's contents.
 UNLOOKED = {"empty", "empty_like", "empty_strided", "new_empty", "new_empty_strided", "_alloc_from_pool", "empty_permuted", "resize_"}
 NOT_RUN = ("benchmark", "get_args", "__init__", "recursively_apply_fns")
 MAKERS = ("empty_strided",)
@@ -168,7 +168,7 @@ class Table:
         return name
 
     def _buffer(self, name, born, bytes_=None):
-        """A name for memory that is new before call `born`."""
+        """A name for memory that is allocated before call `born`."""
         if name not in self.values:
             self.values[name] = ["buffer", None, self._storage(name, born, bytes_)]
 
@@ -280,7 +280,7 @@ class Table:
                 return None
 
     def _what(self, call):
-        """(name, kind, roles, operator, self) of a call that is looked at; None."""
+        """(name, kind, roles, operator, self) of a watched call, or None."""
         callee = dotted(call.func)
         if callee is None:
             return None
@@ -306,7 +306,7 @@ class Table:
         return None
 
     def _sites(self, node):
-        """All calls in an expression, those inside of others first; the outermost is returned."""
+        """All calls in an expression, nested ones first; returns the outermost."""
         if node is None:
             return None
         outer = None
@@ -363,12 +363,12 @@ class Table:
         site.args.append((role if root and role != "scalar" else "scalar", root, text, place, keyword))
 
     def _uses(self, node):
-        """A statement that reads buffers in a way that is no call: then nobody can say that a buffer is read by no one else."""
+        """A statement that reads buffers outside a call: then it is unknown whether a buffer has other readers."""
         if node is None or self.notes:
             return
         for n in ast.walk(node):
             if isinstance(n, ast.Name) and n.id in self.values and n.id not in self.inputs:
-                self.notes.append("line %d reads %s in a way that is no call of a kernel or operator" % (node.lineno, n.id))
+                self.notes.append("line %d reads %s outside a call of a kernel or operator" % (node.lineno, n.id))
                 return
 
     def _comments(self):
@@ -413,7 +413,7 @@ class Table:
         return None
 
     def left_out(self):
-        """Calls of generated kernels that are no sites: a text that is not known."""
+        """Calls of generated kernels that are not sites: the code has an unknown form."""
         names = {s.name for s in self.sites}
         return sorted(k for k in self.known if k not in names)
 
@@ -525,7 +525,7 @@ def _aside(text):
 
 
 def _failed(what, e):
-    _aside("%s is not watched, and runs as it is: %s: %s" % (what, type(e).__name__, e))
+    _aside("%s is not watched and runs unchanged: %s: %s" % (what, type(e).__name__, e))
 
 
 def _compile(source, filename, mode="exec", *args, **kwargs):
@@ -566,7 +566,7 @@ def _watched(source, path):
     _State.first += len(table.sites)
     _State.tables[graph] = (table, first)
     if table.left_out():
-        _aside("'%s': calls of %s are not understood, and not watched" % (path, ", ".join(table.left_out()[:4])))
+        _aside("'%s': calls of %s are not understood and not watched" % (path, ", ".join(table.left_out()[:4])))
     return code
 
 
@@ -618,7 +618,7 @@ def _start():
     if release < (2, 6):
         why = "torch before 2.6 (this is %s)" % torch.__version__
     elif sysconfig.get_config_var("Py_GIL_DISABLED"):
-        why = "a Python without its global lock"
+        why = "free-threaded Python"
     else:
         why = _library().pt2_jit_start(id(a), a._cdata, id(b), b._cdata, _types())
         why = why.decode() if why else ""
@@ -657,7 +657,7 @@ def _schema_or_none(operator):
 
 
 def _arm(graph):
-    """This is what the program runs."""
+    """What the program runs."""
     callable_ = getattr(graph, "current_callable", None)
     made, number = _State.built.get(id(callable_), (None, None))
     entry = _State.tables.get(number) if made is callable_ and number is not None else None
@@ -702,7 +702,7 @@ def _arm_quietly(graph):
 
 
 def _names_of(table):
-    """What the program calls the graph's inputs: those of the forward graph by place; a backward graph has them under the same name."""
+    """The program's names for the graph's inputs: by index for the forward graph; a backward graph has the same names."""
     known = _State.names.get(table.graph.split("_")[0]) or {}
     names = {}
     for i, name in enumerate(table.inputs):
@@ -776,7 +776,7 @@ def after_output_code(module):
         return  # --profile: with CUDA graphs, as it would run
 
     def no_graphs(*args, **kwargs):
-        """Values between kernels are looked at: the same kernels, without CUDA graphs."""
+        """Values between kernels are examined: the same kernels, without CUDA graphs."""
         for a in args:
             if type(a).__name__ == "BoxedBool":
                 module.BoxedBool.disable(a)
@@ -787,7 +787,7 @@ def after_output_code(module):
 
 
 def after_optimizer(module):
-    """torch 2.0 and newer have the hook. What Dynamo compiles of a step has no trace of it: such steps are not counted."""
+    """torch 2.0 and newer have the hook. Dynamo leaves no trace of it in what it compiles of a step: such steps are not counted."""
     if not (_library() and _State.wants & CALLS and _State.wants & STEPS and hasattr(module, "register_optimizer_step_post_hook")):
         return
 
@@ -802,12 +802,12 @@ def after_optimizer(module):
 
 
 def _has_optimizer(cls):
-    """One was made: Optimizer.__init__ marks the step of its class."""
+    """An optimizer was created: Optimizer.__init__ marks the step of its class."""
     return getattr(cls.__dict__.get("step"), "hooked", False) or any(map(_has_optimizer, cls.__subclasses__()))
 
 
 def _with_program(original):
-    """torch 2.15 writes a graph as a program only where a trace is written: with --record always."""
+    """torch 2.15 writes a graph as a program only if a trace is written: with --record always."""
 
     def trace_structured(name, metadata_fn=dict, *, payload_fn=lambda: None, **kwargs):
         try:

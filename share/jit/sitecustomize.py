@@ -1,7 +1,7 @@
-"""What the live tools (aoti-nanassert, aoti-printer, aoti-checkinputs) put in front of a Python program, as sitecustomize: graphs of
-torch.compile are seen, their calls of kernels and operators are looked at (rewrite.py, beside this file; after_import.py stands before this).
+"""What the live tools (aoti-nanassert, aoti-printer, aoti-checkinputs) put before a Python program, as sitecustomize: it sees graphs of
+torch.compile and watches their calls of kernels and operators (rewrite.py, next to this file; after_import.py precedes this).
 
-Nothing is written but into the tool's folder, and no setting of torch is changed. Where anything fails the program is left as it is, and the tool is told so.
+It writes only to the tool's directory, and changes no setting of torch. If anything fails, the program is left alone, and the tool is notified.
 
     torch._inductor.runtime.compile_tasks   its compile() becomes ours: between a generated text on disk and the interpreter
     torch._inductor.output_code             which modules the program runs (autotuning runs modules, too); CUDA graphs are taken out
@@ -15,7 +15,7 @@ import sys
 
 
 class _Rewrite:
-    """rewrite.py and nodes.py, when they are needed for the first time; they are no module that anybody could import by its name."""
+    """Loads rewrite.py and nodes.py when first needed; they cannot be imported by name."""
 
     module = None
 
@@ -46,7 +46,7 @@ def _aside(text):
 
 
 def _after(name):
-    """rewrite.py's function of that name, which the program is not to notice."""
+    """rewrite.py's function of that name, hidden from the program."""
     def after(module):
         try:
             getattr(_rewrite, name)(module)

@@ -2,8 +2,8 @@
 (function () {
   const { el, count, doc, main } = pt2;
   const metrics = [
-    ["times_allowed", "error, in multiples of what is allowed"], ["rms", "relative error (rms)"],
-    ["max_rel", "greatest relative error"], ["max_abs", "greatest absolute error"]];
+    ["times_allowed", "error, as a multiple of the tolerance"], ["rms", "relative error (rms)"],
+    ["max_rel", "largest relative error"], ["max_abs", "largest absolute error"]];
   let metric = metrics[0][0], chosen = -1, onlyBad = doc.different;
 
   function svg(tag, attrs, text) {
@@ -28,7 +28,7 @@
   const outputs = (c) => c.values.filter((v) => v.when === "after");
   const place = (c) => (many ? c.model + ", " : "") + "run " + c.run + (c.kind === "run" ? "" : ", call " + c.call);
   const title = (c) => c.kind === "run" ? "the model's inputs and outputs" : c.kernel;
-  const alone = (c) => (c.in === "a" ? "only in the first" : "only in the second") + (c.elsewhere ? ", fused otherwise" : "");
+  const alone = (c) => (c.in === "a" ? "only in the first" : "only in the second") + (c.elsewhere ? ", fused differently" : "");
   const many = new Set(doc.calls.map((c) => c.model)).size > 1;
 
   function height(v) { /* of a value under the metric; null when there is none */
@@ -46,22 +46,22 @@
 
   /* ---- the head ---- */
 
-  document.getElementById("names").append(el("b", "", doc.a), " against ", el("b", "", doc.b));
-  document.title = doc.a + " against " + doc.b;
+  document.getElementById("names").append(el("b", "", doc.a), " compared with ", el("b", "", doc.b));
+  document.title = doc.a + " compared with " + doc.b;
 
   function verdict() {
     if (!doc.different)
       return el("div", "verdict ok", el("b", "", "They agree."), " " + count(doc.compared, "tensor") + " of " + count(doc.both, "call") + " are within tolerance." +
-        (doc.calls.some((c) => c.elsewhere) ? " What one side has alone is fused otherwise; both end with the same." : ""));
+        (doc.calls.some((c) => c.elsewhere) ? " Calls on one side only are fused differently on the other; both end with the same results." : ""));
     const c = doc.calls[doc.first], box = el("div", "verdict bad", el("b", "", "First difference: "), el("code", "", title(c)), ", " + place(c));
     if (c.in !== "both") {
       box.append(el("p", "", "Only " + (c.in === "a" ? doc.a : doc.b) + " has this call."));
       return box;
     }
     for (const v of c.values.filter(isBad).slice(0, 4)) box.append(el("p", "", el("code", "", v.buffer || "?"), " ", sentence(v)));
-    box.append(el("p", "dim", c.origin ? "What it reads agrees, what it writes does not: the difference is made here."
-      : c.values.some((v) => v.when === "before" && isBad(v)) ? "What it reads differs already." : "What it reads was not saved, or there is none."));
-    if (doc.origins > 1) box.append(el("p", "dim", count(doc.origins, "call") + " made a difference of their own out of what agreed."));
+    box.append(el("p", "dim", c.origin ? "What it reads agrees, what it writes does not: the difference starts here."
+      : c.values.some((v) => v.when === "before" && isBad(v)) ? "What it reads already differs." : "What it reads was not saved, or it reads nothing."));
+    if (doc.origins > 1) box.append(el("p", "dim", count(doc.origins, "call") + " turned inputs that agree into outputs that differ."));
     return box;
   }
   function sentence(v) {
@@ -70,7 +70,7 @@
     if (v.what === "only-b") return "is only in the second";
     if (v.what === "not-saved") return "was not saved";
     if (v.what === "same") return "agrees";
-    if (v.rms_allowed && isFinite(num(v.times_allowed))) return "is off by " + show(v.rms) + " of its size (rms), where rounding explains " + show(v.rms_allowed);
+    if (v.rms_allowed && isFinite(num(v.times_allowed))) return "relative error " + show(v.rms) + " (rms); rounding explains " + show(v.rms_allowed);
     let t = count(v.differ, "element") + " of " + v.elements.toLocaleString("en") + (v.differ === 1 ? " differs" : " differ");
     if (v.worst) t += "; at [" + v.worst.index.join(", ") + "] " + exact(v.worst.a) + " became " + exact(v.worst.b);
     return t;
@@ -78,7 +78,7 @@
   function tiles() {
     const box = el("div", "tiles");
     const rows = [["calls in both", doc.both], ["only in the first", doc.only_a, doc.different && doc.only_a], ["only in the second", doc.only_b, doc.different && doc.only_b],
-      ["tensors compared", doc.compared], ["tensors that differ", doc.differing, doc.differing], ["made a difference", doc.origins, doc.origins],
+      ["tensors compared", doc.compared], ["tensors that differ", doc.differing, doc.differing], ["differences start", doc.origins, doc.origins],
       ["not saved", doc.not_saved]];
     for (const [what, n, bad] of rows)
       if (n || what === "calls in both" || what === "tensors that differ")
@@ -141,7 +141,7 @@
     const labels = Math.max(1, Math.ceil(n / 24));
     for (let i = 0; i < n; i += labels)
       s.append(svg("text", { x: x(i), y: H - bottom + 16, "text-anchor": "middle" }, doc.calls[i].kind === "run" ? "run" : doc.calls[i].call));
-    s.append(svg("text", { x: (left + W - right) / 2, y: H - 6, "text-anchor": "middle" }, "call, in the order in which the model makes them"));
+    s.append(svg("text", { x: (left + W - right) / 2, y: H - 6, "text-anchor": "middle" }, "calls, in the order the model makes them"));
     return s;
   }
 
@@ -150,14 +150,14 @@
   function detail() {
     const c = doc.calls[chosen], box = el("div", "panel");
     box.id = "detail";
-    box.append(el("h3", "", title(c), c.kernel_b ? el("span", "dim", " against " + c.kernel_b) : null));
+    box.append(el("h3", "", title(c), c.kernel_b ? el("span", "dim", " compared with " + c.kernel_b) : null));
     const p = el("p", "dim", place(c) + (c.line ? ", wrapper.cpp:" + c.line : "") + (c.nodes ? ", from " + c.nodes : ""));
     box.append(p);
     if (c.in !== "both") {
-      box.append(el("p", c.elsewhere ? "dim" : "red", "Only " + (c.in === "a" ? doc.a : doc.b) + " has this call" + (c.elsewhere ? "; the other does the same in others." : ".")));
+      box.append(el("p", c.elsewhere ? "dim" : "red", "Only " + (c.in === "a" ? doc.a : doc.b) + " has this call" + (c.elsewhere ? "; the other does the same in other calls." : ".")));
       return box;
     }
-    if (c.origin) box.append(el("p", "", "What it reads agrees, what it writes does not: the difference is made here."));
+    if (c.origin) box.append(el("p", "", "What it reads agrees, what it writes does not: the difference starts here."));
     const body = el("tbody");
     for (const v of c.values)
       body.append(el("tr", "", el("td", "", v.when === "before" ? "reads" : v.role === "model-output" ? "returns" : "writes"),
@@ -184,7 +184,7 @@
       const max = (key) => outputs(c).map((v) => num(v[key])).filter((v) => v !== null && !isNaN(v)).reduce((a, b) => Math.max(a, b), -1);
       const cell = (key) => { const m = max(key); return el("td", "num", m < 0 ? "" : show(m)); };
       const tag = c.in !== "both" ? el("span", c.elsewhere ? "tag" : "tag bad", alone(c))
-        : c.origin ? el("span", "tag bad", "made here") : badCall(c) ? el("span", "tag bad", "differs") : el("span", "tag ok", "agrees");
+        : c.origin ? el("span", "tag bad", "starts here") : badCall(c) ? el("span", "tag bad", "differs") : el("span", "tag ok", "agrees");
       const row = el("tr", i === chosen ? "chosen" : "", el("td", "num", c.run), el("td", "num", c.kind === "run" ? "" : c.call), el("td", "mono", title(c), c.kernel_b ? el("div", "dim", c.kernel_b) : null),
         el("td", "", c.nodes || ""), cell("max_abs"), cell("rms"), cell("times_allowed"), el("td", "", tag));
       row.tabIndex = 0;
@@ -221,21 +221,21 @@
       o.selected = key === metric;
       select.append(o);
     }
-    select.setAttribute("aria-label", "What is drawn");
+    select.setAttribute("aria-label", "What to plot");
     select.addEventListener("change", () => { metric = select.value; render(); });
     const box = el("div", "panel", plot());
     box.id = "plot";
     const dot = (cls, text) => el("span", "", el("i", cls), text);
-    box.append(el("div", "legend", dot("", "within tolerance"), doc.differing ? dot("bad", "beyond") : null, doc.origins ? dot("origin", "beyond, though what the call reads agrees") : null,
-      metric === "times_allowed" ? dot("dash", "what is allowed") : null,
-      doc.only_a || doc.only_b ? el("span", "", el("span", doc.different ? "red" : "dim", "\u2715 "), "a call that only one side has") : null));
+    box.append(el("div", "legend", dot("", "within tolerance"), doc.differing ? dot("bad", "beyond") : null, doc.origins ? dot("origin", "beyond, although what the call reads agrees") : null,
+      metric === "times_allowed" ? dot("dash", "tolerance") : null,
+      doc.only_a || doc.only_b ? el("span", "", el("span", doc.different ? "red" : "dim", "\u2715 "), "a call on one side only") : null));
     const check = el("input");
     check.type = "checkbox";
     check.checked = onlyBad;
     check.addEventListener("change", () => { onlyBad = check.checked; render(); });
     main.replaceChildren(verdict(), tiles(), el("h2", "", "Error by call", el("small", "", "click, or arrow keys"), el("span", "grow"), select), box);
     if (chosen >= 0) main.append(el("h2", "", "Call"), detail());
-    main.append(el("h2", "", "Calls", el("span", "grow"), el("label", "", check, "only what differs")), list());
+    main.append(el("h2", "", "Calls", el("span", "grow"), el("label", "", check, "only differences")), list());
   }
 
   if (doc.first !== null) chosen = doc.first;

@@ -1,4 +1,4 @@
-/* The page of aoti-printer --memory: of each graph the bytes of its buffers after each call, and who they are at the peak. */
+/* The page of aoti-printer --memory: for each graph the bytes of its buffers after each call, and the buffers at the peak. */
 (function () {
   "use strict";
   const { el, count, doc, main } = pt2;
@@ -15,7 +15,7 @@
 
   function curve(g) {
     const W = 900, H = 180, L = 76, n = Math.max(g.curve.length, 1), most = Math.max(g.reached, 1);
-    const box = el("div", "panel"), s = svg("svg", { viewBox: "0 0 " + W + " " + (H + 24), role: "img", "aria-label": "bytes alive, by call" });
+    const box = el("div", "panel"), s = svg("svg", { viewBox: "0 0 " + W + " " + (H + 24), role: "img", "aria-label": "live bytes, by call" });
     box.id = "plot";
     const x = (i) => L + (W - L - 8) * i / n, y = (b) => H - (H - 14) * b / most;
     for (const part of [0, 0.5, 1]) {
@@ -39,7 +39,7 @@
 
   function table(g) {
     const scroll = el("div", "scroll"), t = el("table", ""), head = el("tr", "");
-    for (const h of ["bytes", "share", "buffer", "calls", "made by", "Python"]) head.append(el("th", "", h));
+    for (const h of ["bytes", "share", "buffer", "calls", "allocated by", "Python"]) head.append(el("th", "", h));
     t.append(head);
     for (const b of g.buffers) {
       const row = el("tr", "");
@@ -53,9 +53,9 @@
 
   for (const g of doc.graphs) {
     main.append(el("h2", "", g.model));
-    main.append(el("p", "dim", size(g.reached) + " of buffers at the peak" + (g.planned === null ? "; the text does not say all sizes" : "; planned " + size(g.planned)) +
+    main.append(el("p", "dim", size(g.reached) + " of buffers at the peak" + (g.planned === null ? "; some sizes are unknown" : "; planned " + size(g.planned)) +
       ". " + count(g.runs, "run") + "."));
     main.append(curve(g), table(g));
   }
-  if (!doc.graphs.length) main.append(el("p", "dim", "No call of a graph was seen."));
+  if (!doc.graphs.length) main.append(el("p", "dim", "No calls of a graph were recorded."));
 })();

@@ -13,7 +13,7 @@
     return e;
   };
 
-  // ---- colours: one line at a time; what a line before has opened (a docstring, a comment) is carried on ----
+  // ---- colours: one line at a time; what an earlier line opened (a docstring, a comment) continues ----
   const PY = new Set(("and as assert async await break class continue def del elif else except False finally for from global if import in " +
     "is lambda None nonlocal not or pass raise return True try while with yield").split(" "));
   const CPP = new Set(("auto bool break case char class const constexpr continue default delete do double else enum extern false float for " +
@@ -44,7 +44,7 @@
   const fromPost = () => (aot ? set.links.postToAot : set.links.postToCode) || {};
   const calls = () => (aot ? set.links.aotCalls : set.links.codeCalls) || [];
 
-  // A call of several lines is one: any of them stands for the first.
+  // A call of several lines is one: any of them counts as the first.
   const callAt = (line) => calls().filter((c) => c[1] <= line && line <= c[2]);
   const definitionAt = (line) => (definitionsHere() ? set.links.kernels.map((k, i) => [k, i]).filter(([k]) => k[1] && k[1] <= line && line <= k[2]) : []);
   const definitionsHere = () => set.code === null || !aot;
@@ -94,8 +94,8 @@
     return k === null || k === undefined ? null : model.texts[k];
   }
 
-  const MISSING = { pre: "The log has no graph from before Inductor's passes here: after a cache hit, or without Inductor, none is written.",
-    post: "The log has no graph from after Inductor's passes here.", code: "The log has no generated code here." };
+  const MISSING = { pre: "The log has no graph from before Inductor's passes: none is written after a cache hit or without Inductor.",
+    post: "The log has no graph from after Inductor's passes.", code: "The log has no generated code." };
 
   function fill(pane) {
     const section = $("pane-" + pane), to = section.querySelector(".text"), text = textOf(pane);
@@ -206,7 +206,7 @@
     which.value = aot ? "aot" : "code";
     const any = ["preToPost", "postToPre", "codeToPost", "aotToPost"].some((k) => Object.keys(set.links[k] || {}).length);
     $("notice").textContent = any ? "" : set.mapped ? "No lines are linked: the node mappings of this compilation are empty."
-      : "No lines are linked: the log has no node mappings (TORCH_COMPILE_DEBUG=1 or INDUCTOR_PROVENANCE=1 make Inductor write them).";
+      : "No lines are linked: the log has no node mappings (set TORCH_COMPILE_DEBUG=1 or INDUCTOR_PROVENANCE=1 to make Inductor write them).";
     $("hint").hidden = !any;
     clear();
     PANES.forEach(fill);

@@ -3,7 +3,7 @@
 function pt2ranks(root) {
   var $ = function (s) { return root.querySelector(s); };
 
-  // A click on a head sorts its column; rows keep their order where the column says nothing.
+  // A click on a head sorts its column; rows keep their order where the column is empty.
   root.querySelectorAll("table.sort").forEach(function (table) {
     var heads = table.rows[0].cells;
     Array.prototype.forEach.call(heads, function (head, col) {

@@ -1,4 +1,4 @@
-// What is looked through rather than read: artifacts, metrics, configurations, other records.
+// What is searched rather than read: artifacts, metrics, configurations, other records.
 "use strict";
 (function () {
   const pt2 = window.pt2, h = pt2.h, doc = pt2.doc, views = pt2.views;
@@ -8,7 +8,7 @@
 
   const mark = name => { const m = pt2.cacheMark(name); return m ? h("span.mark.m-" + m, null, m) : null; };
   const KEYED = new Set(["artifact", "", "graph_dump"]);
-  // "artifact" says nothing, so its name stands alone; other keys come first: inductor_output_code cabc….py
+  // "artifact" carries no information, so only its name is shown; other keys come first: inductor_output_code cabc….py
   const named = a => KEYED.has(a.key) || a.key === a.name ? pt2.shortName(a.name) : [a.key + " ", h("small", null, pt2.shortName(a.name).replace(a.key + "_", ""))];
   // Too long for its column, a name loses its middle: …_at_9_ORIGINAL_BYTECODE and …_at_9_MODIFIED_BYTECODE stay apart.
   const middle = s => typeof s !== "string" || s.length < 28 ? s : [h("span.cut", null, s.slice(0, -16)), h("span.tail", null, s.slice(-16))];
@@ -53,8 +53,8 @@
       else for (const i of shown) closed.add(L.artifacts.compile_id[i]);
       fill();
     } }, "Fold all");
-    const right = h("div.reader"), none = h("div.hollow", null, h("p", null, all ? "Choose an artifact." : "This log holds no artifacts."));
-    const flat = pt2.artifactColumns(log), inGroups = pt2.artifactColumns(log, true);      // a group's head says the compile id
+    const right = h("div.reader"), none = h("div.hollow", null, h("p", null, all ? "Choose an artifact." : "This log has no artifacts."));
+    const flat = pt2.artifactColumns(log), inGroups = pt2.artifactColumns(log, true);      // a group's heading has the compile id
     const table = pt2.table({
       label: "Artifacts", rows: [], height: 28, columns: inGroups, open: a => { location.hash = pt2.href(log, "artifact", a.i); },
       custom: r => r.group == null ? null : groupRow(r), onsort: i => { if (i >= 0 && grouped.checked) { grouped.checked = false; } fill(); },
@@ -111,7 +111,7 @@
           }
           if (mine.stop) break;
           done++;
-          note.textContent = "Searching… " + Math.floor(done / byBlock.size * 100) + " %, found inside " + pt2.num(counts.size);
+          note.textContent = "Searching… " + Math.floor(done / byBlock.size * 100) + "%, found inside " + pt2.num(counts.size);
           if (performance.now() - drawn > 400) { drawn = performance.now(); filter(); }
           await pt2.pause();
         }
@@ -142,7 +142,7 @@
       if (mine !== token) return text;
       if (!a.size) {          // metrics are numbered among the artifacts, but are read elsewhere
         const metrics = /metrics/.test(a.key) && c && !c.none;
-        right.replaceChildren(title, metrics ? h("p.empty", null, h("a", { href: pt2.href(log, "metrics", c.slug) }, "The metrics of " + pt2.compileLabel(c))) : empty("Nothing was written here: the payload is empty."));
+        right.replaceChildren(title, metrics ? h("p.empty", null, h("a", { href: pt2.href(log, "metrics", c.slug) }, "The metrics of " + pt2.compileLabel(c))) : empty("The payload is empty."));
         return text;
       }
       const lang = pt2.guessLang(a, text), guards = guardViews(log, a, text, lang);
@@ -200,7 +200,7 @@
   // Records name files by their number in the log's string table.
   const fileOf = (log, f) => { const s = doc.logs[log].strings; return typeof f === "string" ? f : (s && s[f]) || "file " + f; };
 
-  // The tree of C++ guards as rows: managers say which value, the leaves what is asked of it.
+  // The tree of C++ guards as rows: managers name the value, leaves what is checked.
   function cppGuards(text) {
     const rows = [], path = [];
     let last = null;
@@ -295,16 +295,16 @@
   pt2.metricsOf = function (log, i, host) {
     return filling(host, async progress => {
       const rows = (await pt2.metrics(progress)).filter(r => r.log === log && r.compile === i);
-      host.append(rows.length ? transposed(log, rows) : empty("The log holds no compilation_metrics for this compile id."));
+      host.append(rows.length ? transposed(log, rows) : empty("The log has no compilation_metrics for this compile id."));
     });
   };
 
   views.metrics = function (log, slug) {
-    const L = doc.logs[log], host = h("div"), title = head("Compilation metrics", "Every key torch logged. Times are shown in a fitting unit; the digits as logged are behind the pointer.");
+    const L = doc.logs[log], host = h("div"), title = head("Compilation metrics", "Every key torch logged. Times are shown in a readable unit; hover for the logged value.");
     const el = h("div.view", null, title, host);
     el.ready = filling(host, async progress => {
       const rows = (await pt2.metrics(progress)).filter(r => r.log === log);
-      if (!rows.length) { host.append(empty("The log holds no compilation metrics.")); return; }
+      if (!rows.length) { host.append(empty("The log has no compilation metrics.")); return; }
       if (slug) {
         const c = L.compile_ids[L.slugs.get(slug)];
         host.append(h("div.bar", null, h("a", { href: pt2.href(log, "metrics") }, "← All compilations"), c && pt2.compileLink(log, c)), transposed(log, rows.filter(r => c && r.compile === c.index)));
@@ -363,7 +363,7 @@
     const keys = [...new Set(variants.flatMap(v => [...v.members.keys()]))], values = k => pt2.groupBy(variants, v => v.members.get(k));
     const differ = keys.filter(k => values(k).length > 1), n = variants.reduce((a, v) => a + v.ids.length, 0), body = h("div.cfgs");
     const value = (k, raw) => {
-      if (raw == null) return h("span.dim", null, "not there");
+      if (raw == null) return h("span.dim", null, "missing");
       const t = pt2.unquote(raw);
       return t.length > 160 || t.includes("\n") ? h("button.link", { type: "button", onclick: () => pt2.dialog(k, t, /^[[{]/.test(t) ? "json" : "py") }, t.slice(0, 100).replace(/\s+/g, " ") + "…") : h("code", null, raw);
     };
@@ -384,7 +384,7 @@
     const L = doc.logs[log], bar = { text: "", all: false, draw: [] }, redraw = () => { for (const d of bar.draw) d(); };
     const host = h("div", null, h("div.bar", null, pt2.searchBox("Find a key or value", e => { bar.text = e.target.value.trim().toLowerCase(); redraw(); }),
       h("label", null, h("input", { type: "checkbox", onchange: e => { bar.all = e.target.checked; redraw(); } }), " all keys, not only those that differ")));
-    const el = h("div.view", null, head("Configurations", "What torch was configured with, and what differed from one compilation to the next."), host);
+    const el = h("div.view", null, head("Configurations", "torch's settings, and what changed from one compilation to the next."), host);
     el.ready = filling(host, async progress => {
       const rows = (await pt2.metrics(progress)).filter(r => r.log === log), names = new Set();
       for (const r of rows) for (const k of r.m.keys()) if (/_config$/.test(k)) names.add(k);
@@ -394,7 +394,7 @@
         const variants = groups.map(([raw, list]) => { const t = pt2.unquote(raw); return { ids: [...new Set(list.map(r => r.compile))], members: new Map(/^\s*\{/.test(t) ? pt2.members(t) : [[k, raw]]) }; });
         host.append(section(h("code", null, k), null, compare(log, variants, "compilation", bar)));
       }
-      if (!host.querySelector("section")) host.append(empty("No metrics record holds a configuration."));
+      if (!host.querySelector("section")) host.append(empty("No metrics record has a configuration."));
       // The same for artifacts that describe one: the functorch configuration, and what went into cache keys.
       const families = new Map();
       L.artifacts.line.forEach((_, i) => {
@@ -416,7 +416,7 @@
             out.append(compare(log, [...by.values()], "artifact", bar));
           });
         } }, few.length < list.length ? "Compare the first " + few.length : "Compare");
-        host.append(section([h("code", null, name), h("span.n", null, pt2.num(list.length))], null, h("div.bar", null, go, h("a", { href: pt2.href(log, "artifacts", name) }, "Open them")), out));
+        host.append(section([h("code", null, name), h("span.n", null, pt2.num(list.length))], null, h("div.bar", null, go, h("a", { href: pt2.href(log, "artifacts", name) }, "Open all")), out));
       }
     });
     return el;
@@ -436,7 +436,7 @@
   // ---- other records -----------------------------------------------------------------------------------------
 
   views.records = function (log, key) {
-    const L = doc.logs[log], host = h("div"), el = h("div.view", null, head("Other records", "Every record that is no artifact, metric or timeline event, as it was logged."), host);
+    const L = doc.logs[log], host = h("div"), el = h("div.view", null, head("Other records", "Every record that is not an artifact, metric or timeline event, as logged."), host);
     el.ready = filling(host, async progress => {
       const all = (await pt2.records(progress)).filter(r => r.log === log);
       if (!all.length) { host.append(empty("None.")); return; }
@@ -465,7 +465,7 @@
           { title: "Size", width: "74px", num: true, cell: r => pt2.bytes(r.size), sort: r => r.size },
         ],
       });
-      const box = pt2.searchBox("Filter key and beginning", apply);
+      const box = pt2.searchBox("Filter by key and beginning", apply);
       const chips = h("div.bar.chipsbar", null, kinds.slice(0, 40).map(([k, l]) => h("button.chip" + (odd.has(k) ? ".warn" : ""), { type: "button", "data-k": k, onclick: () => { want = want === k ? "" : k; apply(); } }, k || "(none)", h("small", null, pt2.num(l.length)))));
       function apply() {
         const q = box.value.toLowerCase();

@@ -151,7 +151,7 @@
     return "text";
   };
 
-  // ---- JSON set out over lines, its numbers and strings copied as they stand ------------------------------------
+  // ---- JSON set out over lines, its numbers and strings copied unchanged ------------------------------------
 
   // null when the text's brackets do not close: then it is shown as it came.
   pt2.pretty = function (s) {

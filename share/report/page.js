@@ -66,7 +66,7 @@
   }
 
   const scrollers = el => [main, ...el.querySelectorAll(".table, .code, .reader")];
-  // Shows what the address names. Resolves when it is there: to the text, for an artifact.
+  // Shows what the address names. Resolves when it is shown: to the text, for an artifact.
   function route(hash) {
     shownHash = hash;
     let { log, view, arg } = parse(hash);
@@ -79,10 +79,10 @@
     let el = kept.get(key), fresh = !el;
     if (fresh) {
       try {
-        el = make && Object.hasOwn(views, name) ? make(log, opening ? undefined : arg) : h("div.view", null, h("h1", null, "No such page"), h("p", null, h("a", { href: "#/" }, "Go to the summary")));
+        el = make && Object.hasOwn(views, name) ? make(log, opening ? undefined : arg) : h("div.view", null, h("h1", null, "Page not found"), h("p", null, h("a", { href: "#/" }, "Go to the summary")));
       } catch (e) {
         console.error(e);
-        el = h("div.view", null, h("h1", null, "This view could not be drawn"), h("pre", null, String(e && e.stack || e)));
+        el = h("div.view", null, h("h1", null, "This view could not be displayed"), h("pre", null, String(e && e.stack || e)));
       }
       if (keep) kept.set(key, el);
     }
@@ -121,7 +121,7 @@
     button.setAttribute("aria-label", dark() ? "Use light colours" : "Use dark colours");
     window.dispatchEvent(new Event("pt2theme"));
   }
-  // The choice made with the button stands; without one, the system's (the frame's first script does the same before the first paint).
+  // The choice made with the button applies; without one, the system's (the frame's first script does the same before the first paint).
   let own = false;
   try { own = /^(dark|light)$/.test(localStorage.getItem("pt2theme")); } catch (e) { /* storage may be shut for files */ }
   button.addEventListener("click", () => {

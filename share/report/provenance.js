@@ -92,10 +92,10 @@
 
   views.provenance = function (log, arg) {
     const L = doc.logs[log];
-    if (!L.provenance.length) return h("div.view", null, head("Provenance"), empty("This log has no provenance. INDUCTOR_PROVENANCE=1 in the environment makes Inductor record it."));
+    if (!L.provenance.length) return h("div.view", null, head("Provenance"), empty("This log has no provenance. Set INDUCTOR_PROVENANCE=1 to make Inductor record it."));
     const [slug, nth] = String(arg == null ? "" : arg).split("/");
     const p = !arg ? L.provenance[0] : L.provenance.find(q => slugOf(L, q) === slug && q.nth === (+nth || 1));
-    if (!p) return h("div.view", null, head("No such provenance"), empty("Nothing was recorded for " + slug + "."), h("p", null, h("a", { href: pt2.href(log, "provenance") }, "What there is")));
+    if (!p) return h("div.view", null, head("Provenance not found"), empty("Nothing was recorded for " + slug + "."), h("p", null, h("a", { href: pt2.href(log, "provenance") }, "All provenance")));
     return view(log, p);
   };
 
@@ -157,7 +157,7 @@
       }
       own.code.showLine(line, !near);
       const n = k => panes[k].list.length, said = shown.filter(k => k !== part && n(k)).map(k => pt2.plural(n(k), "line") + " in " + (k === "aot" ? "the C++ wrapper" : "the " + TITLE[k].toLowerCase()));
-      status.textContent = status.title = "Line " + line + (said.length ? ": " + said.join(", ") : ": linked with nothing");
+      status.textContent = status.title = "Line " + line + (said.length ? ": " + said.join(", ") : ": no linked lines");
     }
     function describe(part, line, links) {
       const src = new Set(), graphs = part === "pre" || part === "post" ? [[part, [line]]] : [["post", links.post]];
@@ -166,7 +166,7 @@
       const jump = (k, a, text) => a && panes[k] ? h("button.link", { type: "button", onclick: () => { panes[k].code.showLine(a, true); } }, text) : null;
       const traces = k => { const t = stacks && stacks[K.kernels[k][0]]; return Array.isArray(t) ? t.filter(x => typeof x === "string" && x.trim()) : []; };
       detail.replaceChildren(
-        h("section", null, h("h3", null, "Source"), rows.length ? rows.map(([file, ln, fn, code]) => h("div", null, pt2.where({ file, line: ln, function: fn, code }, true))) : h("p.dim", null, "No line of the program is known for this.")),
+        h("section", null, h("h3", null, "Source"), rows.length ? rows.map(([file, ln, fn, code]) => h("div", null, pt2.where({ file, line: ln, function: fn, code }, true))) : h("p.dim", null, "Source line unknown.")),
         h("section", null, h("h3", null, kernels.length === 1 ? "Kernel" : "Kernels", kernels.length > 1 && h("span.n", null, kernels.length)), kernels.length ? pt2.some(kernels, k => {
           const [name, a, b] = K.kernels[k], def = p.code != null ? "code" : "aot", t = traces(k);
           return h("div.kern", null, h("div.bar", null, h("code", null, name),
@@ -185,7 +185,7 @@
         const P = panes[all[i]], n = P.code.lines(), at = i === 0 && sel && sel.part === P.k ? sel.line + d : d > 0 ? 1 : n;
         for (let x = at; x >= 1 && x <= n; x += d) if (P.code.lineText(x).toLowerCase().includes(q)) { choose(P.k, x); return; }
       }
-      status.textContent = "Nothing found.";
+      status.textContent = "No matches.";
     }
     function keys(P, e) {
       if (e.ctrlKey || e.metaKey || e.altKey) return;
@@ -220,11 +220,11 @@
       if (start && Object.keys(K.postToPre || {}).length + Object.keys(K.postToCode || {}).length + Object.keys(K.postToAot || {}).length) choose(start, sorted(panes[start].lines)[0]);
       else {
         const call = ["code", "aot"].map(k => panes[k] && (K[k + "Calls"] || [])[0] && [k, K[k + "Calls"][0][1]]).find(Boolean);
-        grid.before(h("p.tip", null, "torch logged no node mapping for this graph, so its lines are not linked; sources and kernels are known all the same."));
+        grid.before(h("p.tip", null, "torch logged no node mapping for this graph, so its lines are not linked; source lines and kernels are still shown."));
         if (call) choose(call[0], call[1]);
         else detail.replaceChildren(h("p.dim", null, "Choose a line."));
       }
-      status.textContent = "↑ ↓ go from line to line, N and P to linked ones, Enter to the next match";
+      status.textContent = "↑ ↓ move by line, N and P between linked lines, Enter to the next match";
       name(texts.post);
     })();
     // Forward and backward of one compile id: the backward's graph takes tangents.

@@ -79,11 +79,11 @@
       c.slug = s;
       c.index = i;
       c.owns = [];
-      // What belongs to no compilation (torch_version…) may have an entry of its own: "-/-".
+      // What belongs to no compilation (torch_version…) may have its own entry: "-/-".
       c.none = c.frame_id == null && c.compiled_autograd_id == null;
       log.slugs.set(s, i);
     });
-    // Restart reasons stand with their compile id, or in a list of the log: one form here.
+    // Restart reasons are with their compile id, or in a list of the log: one form here.
     for (const c of log.compile_ids) c.restarts = c.restarts || [];
     for (const r of log.restarts) { const c = log.compile_ids[r.compile_id]; if (c && !c.restarts.includes(r.reason)) c.restarts.push(r.reason); }
     log.real = log.compile_ids.filter(c => !c.none);
@@ -126,7 +126,7 @@
   document.addEventListener("DOMContentLoaded", () => setTimeout(allIn));   // a file cut short has no last script
 
   pt2.canInflate = typeof DecompressionStream === "function";
-  pt2.NO_INFLATE = "This browser has no DecompressionStream, which unpacks the payloads kept in this file. " +
+  pt2.NO_INFLATE = "This browser has no DecompressionStream, which is needed to unpack the payloads in this file. " +
     "The summary and tables work; for the rest use Chrome or Edge 103, Firefox 113, Safari 16.4 or newer.";
 
   function unbase64(s) {
@@ -148,11 +148,11 @@
       await whenLoaded;
       el = document.getElementById(id);
     }
-    if (!el) throw new Error("Block " + id + " is not in this file: it was cut short.");
+    if (!el) throw new Error("Block " + id + " is missing: this file is truncated.");
     try {
       const stream = new Blob([unbase64(el.textContent)]).stream().pipeThrough(new DecompressionStream("deflate-raw"));
       return new Uint8Array(await new Response(stream).arrayBuffer());
-    } catch (e) { throw new Error("Block " + id + " cannot be unpacked: this file is damaged or was cut short."); }
+    } catch (e) { throw new Error("Block " + id + " cannot be unpacked: this file is damaged or truncated."); }
   }
 
   pt2.block = function (id, keep = true) {
@@ -260,7 +260,7 @@
     }
     return i;
   }
-  // The members of a JSON object or array as [key, raw text]: raw text is what the log says, digit for digit.
+  // The members of a JSON object or array as [key, raw text]: raw text is what the log has, digit for digit.
   pt2.members = function (s) {
     const out = [];
     let i = s.search(/[{[]/);

@@ -153,7 +153,7 @@
     const hues = names.map(hue), widths = [];
     let lo = D.t0, hi = D.t1, oy = 0, W = 0, H = 0, frame = 0, hover = -1, picked = -1, filter = "", only = null, theme = null;
     const whole = D.t1 - D.t0;
-    const canvas = h("canvas", { tabindex: "0", role: "img", "aria-label": "Timeline of " + D.n + " events. Arrow keys move, plus and minus zoom, F fits all, comma and full stop go from event to event, Enter zooms to it. The table below holds the same events by name." });
+    const canvas = h("canvas", { tabindex: "0", role: "img", "aria-label": "Timeline of " + D.n + " events. Arrow keys move, plus and minus zoom, F fits all, comma and full stop go from event to event, Enter zooms to it. The table below has the same events by name." });
     const tip = h("div.tltip", { hidden: true });
     const box = h("div.tlbox", null, canvas, tip);
     const detail = h("div.tldetail");
@@ -241,7 +241,7 @@
         const i = items[k], s = ev.start.at(i), e = ev.end.at(i);
         if (s > hi) break;
         const a = Math.max(0, x(s));
-        if (e - s < px) {                       // under a pixel: one bar stands for all that begin in it
+        if (e - s < px) {                       // under a pixel: one bar for all that begin in it
           let lit = only ? !faint(i) : true, next = k + 1;
           const edge = s + px;
           if (only) for (; next < n && ev.start.at(items[next]) < edge; next++) lit = lit || !faint(items[next]);
@@ -415,7 +415,7 @@
       const c = C[ev.compile.at(i)], args = h("dl.facts");
       detail.replaceChildren(h("div.card", null, h("div.bar", null, h("b", null, names[ev.name.at(i)]), h("span", null, span(i)),
         h("span.dim", null, "at " + pt2.secs((ev.start.at(i) - t0) / 1e6)), c && pt2.compileLink(log, c), h("span.grow"),
-        h("button", { type: "button", onclick: () => frameEvent(i) }, "Zoom to it")), args));
+        h("button", { type: "button", onclick: () => frameEvent(i) }, "Zoom in")), args));
       const all = await argsOf(i);
       for (const [k, v] of all) {
         const text = pt2.unquote(v);
@@ -431,8 +431,8 @@
     const search = pt2.searchBox("Highlight names", e => setFilter(e.target.value));
     const button = (text, title, f) => h("button", { type: "button", title, onclick: f }, text);
     const bar = h("div.bar", null, search, button("−", "Zoom out (−)", () => zoom(1 / 0.6)), button("+", "Zoom in (+)", () => zoom(0.6)), button("Fit", "Show all (F)", fit),
-      h("span.dim.hint", null, "Wheel zooms, drag moves, double click zooms to an event"), h("span.grow"),
-      h("span.dim", null, pt2.plural(D.n, "event"), D.lost ? ", " + pt2.num(D.lost) + " without a partner or unreadable" : ""));
+      h("span.dim.hint", null, "Wheel to zoom, drag to move, double-click to zoom to an event"), h("span.grow"),
+      h("span.dim", null, pt2.plural(D.n, "event"), D.lost ? ", " + pt2.num(D.lost) + " unmatched or unreadable" : ""));
     const rows = names.map((name, i) => ({ name, i, total: D.total[i], self: D.self[i], count: D.count[i] })).filter(r => r.count);
     const most = Math.max(1, ...rows.map(r => r.self));
     const table = pt2.table({
@@ -441,7 +441,7 @@
       columns: [
         { title: "Name", width: "minmax(220px, 2fr)", cell: r => h("span", null, h("i.swatch", { style: "background:hsl(" + hues[r.i] + " 50% 60%)" }), r.name), sort: r => r.name },
         { title: "Count", width: "80px", num: true, cell: r => pt2.num(r.count), sort: r => r.count },
-        { title: "Self", width: "110px", num: true, cell: r => pt2.secs(r.self / 1e6), sort: r => r.self, tip: "Time not spent in events inside" },
+        { title: "Self", width: "110px", num: true, cell: r => pt2.secs(r.self / 1e6), sort: r => r.self, tip: "Time not spent in nested events" },
         { title: "", width: "minmax(80px, 1fr)", cell: r => h("span.meter", null, h("i", { style: "width:" + (r.self / most * 100).toFixed(2) + "%" })) },
         { title: "Total", width: "110px", num: true, cell: r => pt2.secs(r.total / 1e6), sort: r => r.total },
       ],

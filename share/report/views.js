@@ -1,4 +1,4 @@
-// What the log says went on: summary, stacks, compile ids, failures, graph breaks, recompiles, symbols.
+// What happened according to the log: summary, stacks, compile ids, failures, graph breaks, recompiles, symbols.
 "use strict";
 (function () {
   const pt2 = window.pt2, h = pt2.h, doc = pt2.doc;
@@ -11,7 +11,7 @@
   pt2.compileLabel = c => c.none ? (c.id === "unknown" ? c.id : "none") : (c.id == null ? "no id" : c.id) + (c.attempt > 0 ? "_" + c.attempt : "") + (c.nth > 1 ? " (" + c.nth + (["th", "st", "nd", "rd"][c.nth % 100 > 10 && c.nth % 100 < 14 ? 0 : c.nth % 10] || "th") + ")" : "");
   const STATUS = {
     ok: "compiled", break: "compiled after a graph break or restart", empty: "nothing to compile: no operations in the graph",
-    error: "failed", missing: "the log holds no compilation_metrics for it",
+    error: "failed", missing: "no compilation_metrics in the log",
   };
   pt2.compileLink = function (log, i) {
     const c = typeof i === "object" ? i : doc.logs[log].compile_ids[i];
@@ -24,7 +24,7 @@
 
   // file:line in function, the path behind the pointer, and the line of code under it.
   pt2.where = function (l, code) {
-    if (!l || l.file == null) return h("span.dim", null, "place not known");
+    if (!l || l.file == null) return h("span.dim", null, "location unknown");
     return h("span.where", { title: place(l) }, h("b", null, pt2.baseName(l.file) + (l.line == null ? "" : ":" + l.line)), l.function && [" in ", h("span.fn", null, l.function)],
       code && l.code && codeLine(l.code));
   };
@@ -36,7 +36,7 @@
   }
   pt2.codeSpan = function (s) { const el = h("code"); paint(el, s); return el; };
 
-  // A text of which the first line says most; the rest folds.
+  // A text whose first line matters most; the rest folds.
   function folded(text, cls) {
     const s = String(text).trim(), at = s.indexOf("\n");
     if (s.length < 700 && s.split("\n").length < 9) return h("div." + cls, null, s);
@@ -87,7 +87,7 @@
     if (!L.damage.length) return null;
     const n = L.damage.reduce((a, d) => a + (d.count || 1), 0);
     return h("section.banner", { role: "alert" },
-      h("h2", null, "This log was damaged: ", pt2.plural(n, "problem")), h("p", null, "Everything that could be read is in this report. What was not:"),
+      h("h2", null, "This log is damaged: ", pt2.plural(n, "problem")), h("p", null, "Everything readable is in this report. Not readable:"),
       some(L.damage, d => h("div.row", null, h("b", null, String(d.kind).replace(/_/g, " ")), d.count > 1 ? " × " + pt2.num(d.count) : "",
         d.line ? h("span.dim", null, d.count > 1 ? " first at line " : " at line ", d.line) : "", h("div", null, d.text)), 8));
   }
@@ -109,19 +109,19 @@
       Object.keys(S.cache || {}).filter(k => Object.values(S.cache[k]).some(Boolean)).join(", "), to("artifacts", "_cache_"), bypass ? "warn" : "");
     cache.title = each.join("\n");
     const many = (n, one, more) => pt2.num(n) + " " + (n === 1 ? one : more || one + "s");
-    const any = n => n ? card : () => null; // a tile of nothing says nothing
+    const any = n => n ? card : () => null; // no tile for zero
     return h("div.stats", null,
-      card("Compile time", pt2.secs(S.compile_seconds), "all compilations together", to("timeline")),
+      card("Compile time", pt2.secs(S.compile_seconds), "all compilations", to("timeline")),
       card("Compilations", pt2.num(S.compiles), many(S.frames, "frame") + ", " + many(S.graphs, "graph"), to("compiles")),
       any(S.graph_breaks)("Graph breaks", pt2.num(S.graph_breaks), "by user line, with hints", to("breaks"), "warn"),
       any(S.recompiles)("Recompiles", pt2.num(S.recompiles), "with the guard that failed", to("recompiles"), "warn"),
-      any(S.failures)("Failures", pt2.num(S.failures), "compilations that raised", to("failures"), "bad"),
-      any(S.restarts)("Restarts", pt2.num(S.restarts), "analysis begun again", to("failures"), "warn"),
+      any(S.failures)("Failures", pt2.num(S.failures), "compilations that raised an exception", to("failures"), "bad"),
+      any(S.restarts)("Restarts", pt2.num(S.restarts), "analysis restarted", to("failures"), "warn"),
       hit + miss + bypass ? cache : null,
       any(S.cudagraph_skips)("CUDA graph skips", pt2.num(S.cudagraph_skips), "with reasons", to("failures"), "warn"),
       linked && doc.logs[log].export && (x => card("Export", x.value, x.note, to("export"), x.tone))(pt2.exportCard(doc.logs[log])),
       any(S.artifacts)("Artifacts", pt2.num(S.artifacts), pt2.bytes(S.bytes) + " of log, " + many(S.records, "record"), to("artifacts")),
-      any(S.unknown_keys)("Not understood", pt2.num(S.unknown_keys), "records of unknown keys", to("records"), "warn"));
+      any(S.unknown_keys)("Unknown records", pt2.num(S.unknown_keys), "with unknown keys", to("records"), "warn"));
   }
   function bars(items, most) {
     const top = Math.max(1e-12, ...items.map(i => i.seconds));
@@ -156,13 +156,13 @@
     const v = doc.verdict && doc.verdict.component ? doc.verdict : null, f = v && v.failure != null ? doc.failures[v.failure] : null;
     if (!v || (f && f.input !== L.input)) return null;
     const part = (name, lines) => lines.length ? [h("dt", null, name), h("dd", null, h("pre", null, lines.join("\n")))] : null;
-    return h("section.banner", { role: "status" }, h("h2", null, { proven: "Failed in ", likely: "Failed, probably in " }[v.sure] || "Failed, perhaps in ", v.title),
+    return h("section.banner", { role: "status" }, h("h2", null, { proven: "Failed in ", likely: "Likely failed in " }[v.sure] || "Possibly failed in ", v.title),
       f && h("p", null, h("b", null, f.type || (f.signal ? "signal " + f.signal : "error")), ": ", short(f.reason)),
-      h("dl.cure", null, part("because", v.evidence.slice(f ? 1 : 0)), part("would prove it", v.experiment), part("smallest program", v.minify ? [v.minify] : [])));
+      h("dl.cure", null, part("because", v.evidence.slice(f ? 1 : 0)), part("to confirm", v.experiment), part("smallest repro", v.minify ? [v.minify] : [])));
   }
   const VIEW = { failure: "failures", known: "failures", "recompile-limit": "recompiles", recompile: "recompiles", "graph-break": "breaks", "dynamic-shape": "symbols", "compile-time": "timeline",
     cache: "artifacts", cudagraph: "failures", damage: "records" };
-  // Of one log (what ranks share is told on the page of each), or of all.
+  // Of one log (what ranks share is on the page of each), or of all.
   function findings(log) {
     const mine = (doc.findings || []).filter(f => log == null || f.input === doc.logs[log].input || (f.ranks.length > 1 && f.ranks.includes(doc.logs[log].rank)));
     if (!mine.length) return null;
@@ -194,7 +194,7 @@
 
   function unknown(log, L) {
     if (!L.unknown_keys.length) return null;
-    return section("Records of unknown keys", L.unknown_keys.length, h("p.note", null, "This version of tlparse does not know these keys. Their records are kept and can be read under Other records."),
+    return section("Records with unknown keys", L.unknown_keys.length, h("p.note", null, "This version of tlparse does not know these keys. Their records are under Other records."),
       h("ul.plain", null, L.unknown_keys.slice(0, 50).map(u => h("li", null, h("a", { href: pt2.href(log, "records", u.key) }, h("code", null, u.key)), " × " + pt2.num(u.count), u.line ? h("span.dim", null, ", first at line " + u.line) : ""))));
   }
 
@@ -214,7 +214,7 @@
       section("Where compilations started", null, trie(log)));
   };
 
-  // What the ranks agree in, where they part, who is slow: a page of its own (libcommon/cli/run/ranks), which lies in a template.
+  // Where the ranks agree, where they diverge, which are slow: its own page (libcommon/cli/run/ranks), in a template.
   function comparison() {
     const t = document.getElementById("ranks");
     if (!t) return [null, null];
@@ -294,7 +294,7 @@
     return h("div", null, h("div.bar.legend", null, Object.keys(STATUS).map(s => h("span", { title: STATUS[s] }, h("i.dot.st-" + s), s)), h("span.grow"),
       h("button", { type: "button", onclick: () => all(true) }, "Unfold all"), h("button", { type: "button", onclick: () => all(false) }, "Fold all")), body);
   }
-  views.stacks = log => h("div.view", null, head("Stacks", "Where each compilation started: the Python stack at the time, shared parts once."), trie(log));
+  views.stacks = log => h("div.view", null, head("Stacks", "Where each compilation started: its Python stack, with shared frames shown once."), trie(log));
   function stackOf(log, i) {
     const L = doc.logs[log], out = [];
     for (let n = L.compile_stacks[i], guard = 0; n >= 0 && L.stacks[n] && guard < 5000; n = L.stacks[n][0], guard++) {
@@ -336,12 +336,12 @@
       for (const b of seg.children) b.setAttribute("aria-pressed", String(b.dataset.s === want));
       table.set(L.real.filter(c => (!want || status(c) === want) && (!q || (pt2.compileLabel(c) + " " + place(placeOf(L, c.index) || { file: "" })).toLowerCase().includes(q))));
     }
-    return h("div.view", null, head("Compile ids", "frame / compilation of that frame, and _attempt when the analysis was begun again."), h("div.bar", null, box, states.length > 1 ? seg : null), table.el);
+    return h("div.view", null, head("Compile ids", "frame / compilation of that frame, and _attempt if the analysis was restarted."), h("div.bar", null, box, states.length > 1 ? seg : null), table.el);
   };
 
   views.compile = function (log, slug) {
     const L = doc.logs[log], i = L.slugs.get(slug), c = L.compile_ids[i];
-    if (!c) return h("div.view", null, head("No such compile id"), empty("This log has no compile id " + (slug || "") + "."));
+    if (!c) return h("div.view", null, head("Compile id not found"), empty("This log has no compile id " + (slug || "") + "."));
     const mine = list => list.filter(x => x.compile_id === i);
     const brothers = c.frame_id == null ? [] : family(L, c.frame_id).filter(d => d.compiled_autograd_id === c.compiled_autograd_id);
     const stack = stackOf(log, i), breaks = mine(L.graph_breaks), re = mine(L.recompiles), fails = mine(L.failures), syms = mine(L.symbols), spec = mine(L.specializations), skips = mine(L.cudagraph_skips);
@@ -362,15 +362,15 @@
       brothers.length > 1 && h("p", null, h("span.dim", null, "This frame: "), chips(log, brothers.map(b => b.index), 24))),
       h("div.factrow", null, facts.map(([k, v]) => h("div", { }, h("span.t", null, k), h("span.v", null, v)))),
       pt2.provenanceLink(log, null, i) && h("p.tip", null, pt2.provenanceLink(log, null, i), ": the graphs of this compilation and its generated code, linked line by line."),
-      later ? h("p.tip", null, "This attempt was given up; the analysis began again as ", pt2.compileLink(log, later), ".") : null,
+      later ? h("p.tip", null, "This attempt was abandoned; the analysis restarted as ", pt2.compileLink(log, later), ".") : null,
       fails.length || c.fail_type ? section("Failure", null, (fails.length ? fails : [{ type: c.fail_type, reason: c.fail_reason, compile_id: i }]).map(f => failure(log, f, true))) : null,
-      re.length ? section("Why it was compiled again", re.length, recompileTable(log, re, false)) : null,
+      re.length ? section("Why it was recompiled", re.length, recompileTable(log, re, false)) : null,
       c.restarts.length ? section("Restarts", c.restarts.length, c.restarts.map(r => h("div.item.warn", null, folded(r, "reason")))) : null,
       breaks.length ? section("Graph breaks", breaks.length, breakGroups(log, breaks)) : null,
       skips.length ? section("CUDA graphs skipped", skips.length, skips.map(s => h("div.item.warn", null, folded(s.reason, "reason")))) : null,
       syms.length ? section("Symbols", syms.length, symbolTable(log, syms)) : null,
       spec.length ? section("Specializations", spec.length, specTable(log, spec)) : null,
-      section("Artifacts", c.owns.length, c.owns.length ? [h("p.note", null, pt2.bytes(total) + ". ", h("a", { href: pt2.href(log, "artifacts", pt2.compileLabel(c)) }, "Search among them")), arts.el] : empty("None.")),
+      section("Artifacts", c.owns.length, c.owns.length ? [h("p.note", null, pt2.bytes(total) + ". ", h("a", { href: pt2.href(log, "artifacts", pt2.compileLabel(c)) }, "Search these")), arts.el] : empty("None.")),
       stack.length ? section("Stack", null, h("div.trie", null, stack.map(f => h("div.tleaf", null, pt2.where(f, true))))) : null,
       section("Metrics", null, metrics));
     pt2.metricsOf(log, i, metrics);
@@ -385,11 +385,11 @@
   }
   views.failures = function (log) {
     const L = doc.logs[log], again = L.compile_ids.filter(c => c.restarts.length), tries = L.compile_ids.filter(c => c.attempt > 0);
-    return h("div.view", null, head("Failures and restarts", "A restart begins the analysis of a frame again, most often because of a graph break or a specialization."),
+    return h("div.view", null, head("Failures and restarts", "A restart analyses a frame again, usually because of a graph break or a specialization."),
       section("Failures", L.failures.length, L.failures.length ? some(L.failures, f => failure(log, f)) : empty("No compilation failed.")),
       section("Restarts", again.length ? again.reduce((n, c) => n + c.restarts.length, 0) : tries.length,
         again.length ? some(again, c => h("div.item.warn", null, h("div.bar", null, pt2.compileLink(log, c), c.location && pt2.where(c.location)), c.restarts.map(r => folded(r, "reason"))))
-          : tries.length ? [h("p.note", null, "The log does not give the reasons."), chips(log, tries.map(c => c.index), 60)] : empty("No restarts.")),
+          : tries.length ? [h("p.note", null, "The log has no reasons."), chips(log, tries.map(c => c.index), 60)] : empty("No restarts.")),
       section("CUDA graphs skipped", L.cudagraph_skips.length, L.cudagraph_skips.length ? some(L.cudagraph_skips, s => h("div.item.warn", null, h("div.bar", null, pt2.compileLink(log, s.compile_id)), folded(s.reason, "reason"))) : empty("None recorded.")));
   };
 
@@ -410,7 +410,7 @@
       b.explanation && h("p", null, b.explanation),
       b.hints && b.hints.length ? h("ul.hints", null, [...new Set(b.hints)].map(x => h("li", null, x))) : null,
       b.context && h("p.ctx", null, h("span.dim", null, "Context "), h("code", null, b.context)),
-      h("p.meta", null, chips(log, [...new Set(same.map(x => x.compile_id))]), " ", b.artifact != null && b.source !== "restart" ? artifactLink(log, b.artifact, "whole text") : h("span.dim", null, "known only from a restart"), " ", line(b.line)));
+      h("p.meta", null, chips(log, [...new Set(same.map(x => x.compile_id))]), " ", b.artifact != null && b.source !== "restart" ? artifactLink(log, b.artifact, "full text") : h("span.dim", null, "known only from a restart"), " ", line(b.line)));
   }
   views.breaks = function (log) {
     const L = doc.logs[log], n = new Set(L.graph_breaks.map(breakKey)).size;
@@ -420,24 +420,24 @@
 
   // ---- recompiles --------------------------------------------------------------------------------------------
 
-  // Old and new value stand in columns of their own.
+  // Old and new value have their own columns.
   const bare = r => { const s = String(r.guard || r.reason || ""); return r.old != null && r.new != null ? s.replace(/[.,]? expected .*, actual .*$/, "") : s; };
   function recompileTable(log, list, link = true) {
-    return h("div.scroll", null, h("table", null, h("thead", null, h("tr", null, link && h("th", null, "Compile"), h("th", null, "Guard that failed"), h("th", null, "Old"), h("th"), h("th", null, "New"), h("th", null, "Where"), h("th"))),
+    return h("div.scroll", null, h("table", null, h("thead", null, h("tr", null, link && h("th", null, "Compile"), h("th", null, "Failed guard"), h("th", null, "Old"), h("th"), h("th", null, "New"), h("th", null, "Where"), h("th"))),
       h("tbody", null, list.map((r, i) => h("tr", null, link && h("td", null, i && list[i - 1].compile_id === r.compile_id ? "" : pt2.compileLink(log, r.compile_id)), h("td.wide", { title: r.reason }, pt2.codeSpan(bare(r))),
         h("td", null, r.old == null ? "" : h("code.old", null, r.old)), h("td.dim", null, r.old == null && r.new == null ? "" : "→"), h("td", null, r.new == null ? "" : h("code.new", null, r.new)),
         h("td", null, r.location ? pt2.where(r.location, true) : ""), h("td", null, artifactLink(log, r.artifact, "text")))))));
   }
   views.recompiles = function (log) {
     const L = doc.logs[log], groups = groupBy(L.recompiles, r => frameOf(L, r.compile_id)).sort((a, b) => b[1].length - a[1].length);
-    return h("div.view", null, head("Recompiles", L.recompiles.length ? "By frame. A compilation tried against several older ones has a row for each." : null),
+    return h("div.view", null, head("Recompiles", L.recompiles.length ? "By frame. A compilation compared with several older ones has a row for each." : null),
       groups.length ? some(groups, ([id, list]) => {
         const at = placeOf(L, list[0].compile_id), n = new Set(family(L, id).map(x => x.id)).size;
         return section(at ? pt2.where(at) : "frame " + id, null,
           h("p.note", null, "Frame " + String(id).split("~")[0] + ", " + pt2.plural(n, "compilation") + (n > 8 ? ", more than the default recompile_limit of 8." : n === 8 ? ", the default recompile_limit." : ".")),
           cure(told(L, ["recompile", "recompile-limit"], at)),
           some(chunk(list, 200), part => recompileTable(log, part), 1));
-      }, 30) : empty((L.summary || {}).recompiles ? "The log gives no reasons for its recompiles." : "Nothing was compiled twice."));
+      }, 30) : empty((L.summary || {}).recompiles ? "The log has no reasons for its recompiles." : "Nothing was recompiled."));
   };
   const chunk = (list, n) => { const out = []; for (let i = 0; i < list.length; i += n) out.push(list.slice(i, i + n)); return out; };
 
@@ -453,7 +453,7 @@
         { title: "Source", width: "minmax(170px, 2fr)", cell: s => s.source ? h("code", { title: s.source }, s.source) : "–", sort: s => s.source },
         { title: "Value", width: "90px", num: true, cell: s => s.value == null ? "–" : String(s.value), sort: s => isFinite(+s.value) ? +s.value : s.value },
         { title: "Range", width: "minmax(100px, 1fr)", cell: s => s.range || "–", sort: s => s.range },
-        { title: "Fixed to", width: "90px", cell: s => { const v = fixed.get(s.compile_id + " " + s.symbol); return v == null ? "–" : h("span.warn", null, v); } },
+        { title: "Specialized to", width: "90px", cell: s => { const v = fixed.get(s.compile_id + " " + s.symbol); return v == null ? "–" : h("span.warn", null, v); } },
         { title: "User line", width: "minmax(220px, 3fr)", cell: s => s.location ? h("span", null, pt2.where(s.location), " ", s.location.code && pt2.codeSpan(s.location.code)) : "–", sort: s => s.location ? place(s.location) : "" },
       ],
     }).el;
@@ -472,14 +472,14 @@
   }
   views.symbols = function (log) {
     const L = doc.logs[log];
-    return h("div.view", null, head("Symbols", "Sizes that Dynamo made symbolic: where each came from, what it may be, and whether something fixed it."),
+    return h("div.view", null, head("Symbols", "Sizes that Dynamo made symbolic: where each comes from, its range, and whether it was specialized."),
       section("Symbols", L.symbols.length, L.symbols.length ? symbolTable(log, L.symbols) : empty("No symbols: every shape was static.")),
       section("Specializations", L.specializations.length, L.specializations.length ? specTable(log, L.specializations) : empty("No symbol was specialized.")));
   };
 
   views.timeline = function (log) {
     const place = h("div.tl");
-    const el = h("div.view", null, head("Timeline", "What torch.compile did when, from its chromium events."), place);
+    const el = h("div.view", null, head("Timeline", "What torch.compile did and when, from its chromium events."), place);
     el.ready = pt2.timeline(log, place).then(t => { pt2.currentTimeline = t; });
     return el;
   };

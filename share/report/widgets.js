@@ -156,7 +156,7 @@
     root.style.setProperty("--row", height + "px");
     const list = pt2.list(root, { count: 0, height, render, lead: 34 });
     list.space.setAttribute("role", "rowgroup");
-    const empty = h("p.empty", null, "Nothing here.");
+    const empty = h("p.empty", null, "No entries.");
     shell.append(empty);
     heads();
     apply();
@@ -184,7 +184,7 @@
   pt2.matcher = text => new RegExp(escapeRe(text), "gi");
 
   // A text with line numbers, coloured as lang. Lines longer than the wrap width are cut into rows, so a row's height is known.
-  // mark(line, el), when given, may set classes of a row of that line; its element then says the line in data-line.
+  // mark(line, el), when given, may set classes of a row of that line; its element then has the line in data-line.
   pt2.code = function (text, lang, label, mark) {
     const colour = pt2.langs[lang];
     const box = h("div.code", { tabindex: "0", role: "region", "aria-label": label || "Code" });
@@ -218,7 +218,7 @@
       box.style.setProperty("--wide", longest + String(line).length + 5 + "ch");
     }
     const nothing = () => {};
-    // Runs the tokenizer up to row i, within a time slice; says whether it got there.
+    // Runs the tokenizer up to row i, within a time slice; returns whether it got there.
     function reach(i) {
       if (!colour || known >= i) return true;
       const stop = performance.now() + 25;
@@ -340,9 +340,9 @@
     }
     function step(d) { if (code && found) { at = code.step(d); say(); } }
     function say() { count.textContent = box.value ? (found ? at + 1 + " of " + found + (code.full() ? "+" : "") : "none") : ""; }
-    const wrap = h("button", { type: "button", "aria-pressed": "false", title: "Break long lines",
+    const wrap = h("button", { type: "button", "aria-pressed": "false", title: "Wrap long lines",
       onclick: () => { const on = wrap.getAttribute("aria-pressed") !== "true"; wrap.setAttribute("aria-pressed", on); if (code) code.wrap(on); } }, "Wrap");
-    const tabs = Object.keys(modes).length > 1 ? h("span.seg", { role: "group", "aria-label": "How to show it" }, Object.keys(modes).map(m =>
+    const tabs = Object.keys(modes).length > 1 ? h("span.seg", { role: "group", "aria-label": "View as" }, Object.keys(modes).map(m =>
       h("button", { type: "button", "data-mode": m, onclick: () => choose(m) }, m))) : null;
     function choose(m) {
       code = null;
@@ -367,10 +367,10 @@
       t.value = text;
       document.body.append(t);
       t.select();
-      try { ok = document.execCommand("copy"); } catch (e2) { /* told below */ }
+      try { ok = document.execCommand("copy"); } catch (e2) { /* reported below */ }
       t.remove();
     }
-    pt2.say(ok ? "Copied." : "The browser did not allow copying.");
+    pt2.say(ok ? "Copied." : "The browser blocked copying.");
   };
   pt2.save = function (data, name, lang) {
     const ext = { py: ".py", cpp: ".cpp", json: ".json" }[lang] || ".txt";

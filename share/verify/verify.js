@@ -1,10 +1,10 @@
 /* The page of aoti-verify --html. Data is in #model; all text goes through textContent. */
 (function () {
   const { el, count, doc, main } = pt2;
-  const words = { equal: "equal", rounding: "rounding only", effect: "right by effect", wrong: "WRONG", open: "not verified", operator: "operator" };
+  const words = { equal: "equal", rounding: "rounding only", effect: "indirectly verified", wrong: "WRONG", open: "not verified", operator: "operator" };
   const explained = {
-    equal: "Bit by bit what the graph gives for what it read.", rounding: "What rounding explains.",
-    effect: "What it writes is no value of the graph; all that is computed of it is right.", operator: "Of torch's: taken as given.",
+    equal: "Bit for bit what the graph computes from the same inputs.", rounding: "Differs by no more than rounding explains.",
+    effect: "Its output is not a value of the graph; everything computed from it is right.", operator: "A torch operator: assumed correct.",
   };
   let run = doc.runs.findIndex((r) => r.counts && r.findings.length), chosen = -1;
   if (run < 0) run = doc.runs.findIndex((r) => r.open);
@@ -34,31 +34,30 @@
   const found = (c) => doc.runs[run].findings.filter((f) => f.call === c.call);
   const nodesOf = (c) => [...new Set([...(c.node ? [c.node.name] : []), ...found(c).filter((f) => f.node).map((f) => f.node.name), ...c.writes.flatMap((w) => w.nodes)])];
 
-  document.getElementById("names").append(el("b", "", doc.package), " against the graph of ", el("b", "", doc.graph));
-  document.title = doc.package + " against its graph";
+  document.getElementById("names").append(el("b", "", doc.package), " compared with the graph of ", el("b", "", doc.graph));
+  document.title = doc.package + " compared with its graph";
 
-  /* ---- the head: the findings and what they rest on ---- */
+  /* ---- the head: the findings and their evidence ---- */
 
   function finding(f) {
-    const p = el("p", "", el("code", "", f.kernel), " (" + place(f) + ") ", f.what === "arguments" ? "was given something else than " : "does not compute ");
+    const p = el("p", "", el("code", "", f.kernel), " (" + place(f) + ") ", f.what === "arguments" ? "was given the wrong inputs for " : "does not compute ");
     if (f.node) p.append(el("code", "", f.node.name), " (" + f.node.target + ")");
     const box = el("div", "", p);
     if (f.node && f.node.python) box.append(el("p", "dim", el("code", "", f.node.python)));
     if (f.buffer) box.append(el("p", "", el("code", "", f.buffer), ": " + f.differ.toLocaleString("en") + " of " + count(f.elements, "element") + " differ; at " + f.worst +
-      " it is " + exact(f.got) + ", and should be " + exact(f.want)));
-    if (f.what === "error") box.append(el("p", "", show(f.compiled_ulp) + " ulp from what float64 gives for what it read; eager is " + show(f.eager_ulp) + "."));
-    else if (f.right_with_it) box.append(el("p", "dim", "With it held for " + (f.node ? f.node.name : "the node") + ", " + count(f.right_with_it, "more tensor") +
-      (f.right_with_it === 1 ? " is" : " are") + " right."));
-    if (f.or_from !== undefined) box.append(el("p", "dim", "Or one of the kernels from call " + f.or_from + " on: what they hand on is no value of the graph."));
+      " got " + exact(f.got) + ", expected " + exact(f.want)));
+    if (f.what === "error") box.append(el("p", "", show(f.compiled_ulp) + " ulp from float64 on the same inputs; eager is " + show(f.eager_ulp) + " ulp off."));
+    else if (f.right_with_it) box.append(el("p", "dim", "Treating it as the output of " + (f.node ? f.node.name : "the node") + " makes " + count(f.right_with_it, "more tensor") + " match."));
+    if (f.or_from !== undefined) box.append(el("p", "dim", "Or one of the kernels from call " + f.or_from + " on: their outputs are not values of the graph."));
     return box;
   }
   function verdict() {
     const bad = doc.runs.filter((r) => r.findings.length), counting = bad.filter((r) => r.counts), first = counting[0] || bad[0];
     const open = doc.runs.filter((r) => r.counts).reduce((n, r) => Math.max(n, r.open), 0), kernels = calls().filter((c) => c.verdict !== "operator").length;
-    const head = counting.length ? ["bad", new Set(counting.flatMap((r) => r.findings.map((f) => f.kernel))).size === 1 ? "One kernel is wrong." : "Kernels are wrong."]
-      : open ? ["open", "Nothing wrong, but not all could be verified."] : ["ok", "Nothing is wrong."];
+    const head = counting.length ? ["bad", new Set(counting.flatMap((r) => r.findings.map((f) => f.kernel))).size === 1 ? "One kernel is wrong." : "Several kernels are wrong."]
+      : open ? ["open", "No kernel is wrong, but not all could be verified."] : ["ok", "All kernels are right."];
     const box = el("div", "verdict " + head[0], el("b", "", head[1]), " " + count(kernels, "kernel") + ", " +
-      (doc.runs.length === 1 ? "called once." : "in " + doc.runs.length + " calls of the model, with other inputs, too."));
+      (doc.runs.length === 1 ? "called once." : "in " + doc.runs.length + " calls of the model, including other inputs."));
     if (first) {
       if (first !== doc.runs[0]) box.append(el("p", "dim", (first.counts ? "With inputs: " : "Only with ") + inputs(first) + "."));
       for (const f of first.findings.slice(0, 20)) box.append(finding(f));
@@ -66,12 +65,12 @@
     }
     if (open) for (const u of doc.runs[0].unknown.slice(0, 10)) box.append(el("p", "amber", u));
     for (const w of doc.weights.slice(0, 5))
-      box.append(el("p", "", "The weight ", el("code", "", w.path), " is another in the package: " + w.differ.toLocaleString("en") + " of " + count(w.elements, "element") + "."));
+      box.append(el("p", "", "The weight ", el("code", "", w.path), " differs in the package: " + w.differ.toLocaleString("en") + " of " + count(w.elements, "element") + "."));
     return box;
   }
   function tiles() {
     const r = doc.runs[run], box = el("div", "tiles");
-    for (const [what, n, c] of [["equal", r.equal], ["rounding only", r.rounding], ["right by effect", r.effect], ["wrong", r.wrong, "bad"], ["not verified", r.open, "open"],
+    for (const [what, n, c] of [["equal", r.equal], ["rounding only", r.rounding], ["indirectly verified", r.effect], ["wrong", r.wrong, "bad"], ["not verified", r.open, "open"],
       ["operators", r.operators]])
       box.append(el("div", n && c ? "tile " + c : "tile", el("div", "what", what), el("div", "n", n.toLocaleString("en"))));
     return box;
@@ -110,11 +109,11 @@
       }
     });
     for (let i = 0; i < n; i += Math.max(1, Math.ceil(n * 45 / W))) s.append(svg("text", { x: x(i), y: H - bottom + 16, "text-anchor": "middle" }, list[i].call));
-    s.append(svg("text", { x: (left + W - right) / 2, y: H - 6, "text-anchor": "middle" }, "call, in the order in which the model makes them"));
+    s.append(svg("text", { x: (left + W - right) / 2, y: H - 6, "text-anchor": "middle" }, "calls, in the order the model makes them"));
     return s;
   }
 
-  /* ---- the graph beside the kernels: a row for each node, calls that are no node's where they happen ---- */
+  /* ---- the graph beside the kernels: a row for each node, calls without a node where they happen ---- */
 
   function rows() {
     const of = new Map(), out = [];
@@ -137,7 +136,7 @@
     const body = el("tbody"), all = rows(), rank = ["wrong", "open", "effect", "rounding", "equal", "operator"];
     for (const [n, cs] of all.slice(0, 4000)) {
       const worst = rank.find((v) => cs.some((c) => calls()[c].verdict === v)) || "";
-      const left = el("td", "node", n ? el("span", "mono", n.name, " ", el("span", "dim", n.target)) : el("span", "dim", "no value of the graph"));
+      const left = el("td", "node", n ? el("span", "mono", n.name, " ", el("span", "dim", n.target)) : el("span", "dim", "not a value of the graph"));
       if (n && n.python) left.append(el("div", "dim mono python", n.python));
       const right = el("td", cs.length ? "" : "dim", cs.length ? null : "inside a kernel, or nothing to compute");
       for (const i of cs) right.append(el("div", "", tag(calls()[i].verdict), " ", el("span", "mono", calls()[i].kernel), " ", el("span", "dim", place(calls()[i]))));
@@ -161,12 +160,12 @@
     const c = calls()[chosen], box = el("div", "panel");
     box.id = "detail";
     box.append(el("h3", "", c.kernel), el("p", "dim", place(c)), el("p", "", tag(c.verdict), " ", c.why || explained[c.verdict] || ""));
-    if (c.compiled_ulp !== undefined) box.append(el("p", "", "Greatest error against float64: " + show(c.compiled_ulp) + " ulp compiled, " + show(c.eager_ulp) + " ulp eager."));
-    if (c.together_from !== undefined) box.append(el("p", "dim", "Held against the graph together with the calls from " + c.together_from + " on."));
+    if (c.compiled_ulp !== undefined) box.append(el("p", "", "Largest error relative to float64: " + show(c.compiled_ulp) + " ulp compiled, " + show(c.eager_ulp) + " ulp eager."));
+    if (c.together_from !== undefined) box.append(el("p", "dim", "Checked against the graph together with the calls from " + c.together_from + " on."));
     if (found(c).length) box.append(...found(c).map(finding));
     else if (c.node) box.append(el("p", "", "node ", el("code", "", c.node.name), " (" + c.node.target + ")", c.node.python ? el("div", "dim mono", c.node.python) : null));
     for (const w of c.writes)
-      box.append(el("p", "dim", "writes ", el("code", "", w.buffer || "?"), w.nodes.length ? ": " + w.nodes.join(", ") : ": no value of the graph"));
+      box.append(el("p", "dim", "writes ", el("code", "", w.buffer || "?"), w.nodes.length ? ": " + w.nodes.join(", ") : ": not a value of the graph"));
     return box;
   }
 
@@ -204,9 +203,9 @@
     box.append(el("div", "legend", dot("", "compiled"), dot("eager", "eager"), r.open ? dot("open", "not verified") : null,
       r.wrong ? el("span", "", el("span", "red", "\u2715 "), "wrong") : null));
     main.replaceChildren(verdict(), el("h2", "", "Inputs", el("span", "grow"), select), tiles(),
-      el("h2", "", "Error in ulp, against float64", el("small", "", "click, or arrow keys")), box);
+      el("h2", "", "Error in ulp, relative to float64", el("small", "", "click, or arrow keys")), box);
     if (chosen >= 0) main.append(el("h2", "", "Call"), detail());
-    main.append(el("h2", "", "The graph and who computes it"), map());
+    main.append(el("h2", "", "The graph and the kernels that compute it"), map());
   }
 
   setRun(run);

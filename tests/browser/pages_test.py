@@ -103,7 +103,7 @@ def faults(page):
         if (/undefined|\\[object|NaN/.test(main.textContent) && !/undefined|NaN/.test(document.getElementById("model").textContent)) bad.push("a hole");
         for (const a of document.querySelectorAll("#nav a")) {
           pt2.go(a.hash);
-          if (!/\\S/.test(main.textContent) || /could not be drawn|No such page/.test(main.textContent)) bad.push(a.hash + ": " + main.textContent.slice(0, 200));
+          if (!/\\S/.test(main.textContent) || /could not be displayed|Page not found/.test(main.textContent)) bad.push(a.hash + ": " + main.textContent.slice(0, 200));
         }
         pt2.go("#/");
         return bad;""")]

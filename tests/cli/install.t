@@ -12,9 +12,12 @@ missing() { for f; do [ -s "dest/usr/$f" ] || echo "$f"; done; }
 exits "make install-strip" 0 at install-strip
 want=()
 for t in "${tools[@]}"; do
-	want+=("bin/$t" "share/man/man1/$t.1" "share/bash-completion/completions/$t" "share/zsh/site-functions/_$t" "share/fish/vendor_completions.d/$t.fish")
+	want+=("bin/$t")
 done
-want+=(bin/pt2utils share/man/man1/pt2utils.1 lib/pt2utils/libpt2probe.so lib/pt2utils/libpt2shim.so lib/pt2utils/pt2-runner share/doc/pt2utils/NEWS)
+for t in "${tools[@]}" pt2utils; do
+	want+=("share/man/man1/$t.1" "share/bash-completion/completions/$t" "share/zsh/site-functions/_$t" "share/fish/vendor_completions.d/$t.fish")
+done
+want+=(bin/pt2utils lib/pt2utils/libpt2probe.so lib/pt2utils/libpt2shim.so lib/pt2utils/pt2-runner share/doc/pt2utils/NEWS)
 is "all is there" "$(missing "${want[@]}")" ""
 is "documents that the manual pages point at are where they say" \
 	"$(grep -ho '/usr/share/doc/[A-Za-z0-9/._-]*\.md' dest/usr/share/man/man1/* | sort -u | while read -r f; do [ -s "dest$f" ] || echo "$f"; done)" ""
@@ -46,11 +49,17 @@ exits "python -m pt2utils" 0 py -m pt2utils
 is "lists the tools" "$(awk '{print $1}' out | sort | xargs)" "$(printf '%s\n' "${tools[@]}" | sort | xargs)"
 py -u -m pt2utils 2>said | true
 is "to one who does not read them, too" "$(cat said)" ""
-like "with what they are for" "$(cat out)" 'tlparse +Turn structured traces'
+like "with what they are for" "$(cat out)" 'tlparse +What did torch.compile do'
 exits "runs one" 2 py -m pt2utils tlparse --nothing
 like "which speaks for itself" "$(cat err)" '^tlparse: unknown option'
-exits "a tool that there is not" 4 py -m pt2utils nothing
-like "is told" "$(cat err)" "pt2utils has no tool 'nothing'"
+exits "a tool that there is not" 2 py -m pt2utils nosuch
+is "one clear line" "$(cat out err)" "pt2utils: unknown tool 'nosuch'; 'python -m pt2utils' lists the tools"
+exits "a misspelt one" 2 py -m pt2utils fxexplian
+like "what was meant" "$(cat err)" "'fxexplian' \\(did you mean 'fxexplain'\\?\\)"
+is "its version" "$(py -m pt2utils --version)" "$(dest/usr/bin/pt2utils --version)"
+mkdir python && ln -s "$(command -v python3)" python/
+exits "without any tool" 4 env PATH="$TMP/python" PYTHONPATH="$ROOT/packaging/wheel" python3 -m pt2utils fxexplain
+like "which is said" "$(cat err)" "pt2utils has no tool 'fxexplain' here"
 exits "pt2utils.run gives the document, a finding (status 1) too" 0 py -c '
 import pt2utils, sys
 print(len(pt2utils.tools()), pt2utils.run("tlparse", sys.argv[1])["schema"], pt2utils.run("aoti-checkinputs", sys.argv[2], "f32[5,9]")["schema"])
@@ -81,10 +90,18 @@ is "by a link of another name, too" "$(./explain --version)" "$(fxexplain --vers
 mkdir -p unpacked/data && cp -r dest/usr/bin unpacked/scripts && cp -r dest/usr/lib unpacked/data
 exits "a wheel that was only unpacked runs one" 0 env -u PT2_RUNNER unpacked/scripts/pt2-run -q "$DATA/aoti/mlp.pt2" 'f32[5,8]'
 is "a page is the same" "$(dest/usr/bin/tlparse --html=- "$DATA/simple.log" | cksum)" "$(tlparse --html=- "$DATA/simple.log" | cksum)"
-exits "no tool" 2 dest/usr/bin/pt2utils nothing
-like "tells which there are" "$(cat err)" '^Usage: pt2utils TOOL .*fxexplain +what went wrong'
+exits "pt2utils alone" 2 dest/usr/bin/pt2utils
+like "tells which tools there are" "$(cat err)" 'Usage: pt2utils TOOL .*fxexplain +what went wrong'
 exits "-h" 0 dest/usr/bin/pt2utils -h
-is "names all, with what each is for" "$(grep -cE '^  [a-z0-9-]+ +[a-z]' out)" "${#tools[@]}"
+is "names all, with what each is for" "$(sed -n '/^Tools/,/^$/p' out | grep -cE '^  [a-z0-9-]+ +[a-z]')" "${#tools[@]}"
+is "in at most 79 columns" "$(grep -E '.{80}' out)" ""
+exits "no tool of this name" 2 dest/usr/bin/pt2utils nosuch
+is "one clear line" "$(cat out err)" "pt2utils: unknown tool 'nosuch'; 'pt2utils -h' lists the tools"
+exits "a misspelt one" 2 dest/usr/bin/pt2utils fxexplian
+is "what was meant" "$(cat out err)" "pt2utils: unknown tool 'fxexplian' (did you mean 'fxexplain'?); 'pt2utils -h' lists the tools"
+exits "a misspelt option" 2 dest/usr/bin/pt2utils --verson
+like "what was meant, too" "$(cat err)" "unknown option '--verson' \(did you mean '--version'\?\)"
+for o in -V --version; do is "pt2utils $o" "$(dest/usr/bin/pt2utils $o)" "pt2utils $(sed -n '/^[0-9]/{s/ .*//;p;q}' "$ROOT/NEWS")"; done
 rm unpacked/scripts/pt2utils
 exits "without the program" 4 unpacked/scripts/fxexplain --version
 like "what is missing is said" "$(cat err)" "^fxexplain: cannot run '.*unpacked/scripts/pt2utils', which holds all tools: No such file"

@@ -4,7 +4,7 @@
 . "$(dirname "$0")/../lib/tap.sh"
 
 log=$DATA/graph_breaks.log
-names=$(tlparse --max nosuch=1 "$log" 2>&1 | sed 's/.*known are //; s/,//g')
+names=$(tlparse --max nosuch=1 "$log" 2>&1 | sed 's/.*known: //; s/,//g')
 like "the names" "$names" "^graph-breaks inferred-graph-breaks recompiles recompile-limits restarts failures compile-seconds "
 
 # Each name counts what --json reports.

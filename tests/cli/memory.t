@@ -99,6 +99,6 @@ cheap 0 'out0 ' pt2-run "$P/mlp.pt2" 'storage.pt:inputs[0]'
 is "no temporary file is left" "$(ls -A "$TMPDIR")" ""
 
 # ---- no room for what is inflated ----
-cheap 4 "cannot make a temporary file in '/nonexistent'.*TMPDIR" env TMPDIR=/nonexistent aoti-checkinputs --doctor --torch=none so.pt2
+cheap 4 "cannot make a temporary file in '$TMP/missing'.*TMPDIR" env TMPDIR="$TMP/missing" aoti-checkinputs --doctor --torch=none so.pt2
 cheap 4 "cannot write '.*(temporary file)': File too large" bash -c 'ulimit -f 50000; exec aoti-checkinputs --doctor --torch=none so_x.pt2'
 done_testing

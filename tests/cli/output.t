@@ -153,13 +153,13 @@ doc.json $DATA/models.log --json -o doc.json
 page.html $log --diff --html=page.html $log
 page.html $log --diff -o page.html $log
 END
-TMPDIR=/no/such/dir run tlparse --html $log
-one_line "TMPDIR is unusable, --html" 4 "cannot make a temporary file in '/no/such/dir'"
-TMPDIR=/no/such/dir run tlparse --html=page.html $log
-one_line "TMPDIR is unusable, --html=" 4 "cannot make a temporary file in '/no/such/dir'"
-TMPDIR=/no/such/dir run tlparse -o dir $log
-one_line "TMPDIR is unusable, -o" 4 "cannot make a temporary file in '/no/such/dir'"
-TMPDIR=/no/such/dir run tlparse --json $log
+TMPDIR=$TMP/missing run tlparse --html $log
+one_line "TMPDIR is unusable, --html" 4 "cannot make a temporary file in '$TMP/missing'"
+TMPDIR=$TMP/missing run tlparse --html=page.html $log
+one_line "TMPDIR is unusable, --html=" 4 "cannot make a temporary file in '$TMP/missing'"
+TMPDIR=$TMP/missing run tlparse -o dir $log
+one_line "TMPDIR is unusable, -o" 4 "cannot make a temporary file in '$TMP/missing'"
+TMPDIR=$TMP/missing run tlparse --json $log
 is "TMPDIR is unusable, --json needs none" "$status $(cat ../err)" "0 "
 if mkdir locked && chmod 555 locked && "${plain[@]}" true 2>/dev/null && ! "${plain[@]}" touch locked/x 2>/dev/null; then
 	cd locked || exit 4

@@ -44,8 +44,8 @@ is "one line" "$(wc -l <err)" 1
 exits "quiet" 3 "${go[@]}" none.npy --quiet
 is "nothing on standard error" "$(cat err)" ""
 like "the reason is in the outputs" "$(tr -d '\0' <res)" "cannot open 'none.npy'"
-exits "no such runtime" 4 "$lib/pt2-runner" --torch /nowhere.so --model "$so" --outputs res --inputs x.npy
-like "names the runtime" "$(cat err)" "^pt2-runner: cannot load '/nowhere.so'"
+exits "no such runtime" 4 "$lib/pt2-runner" --torch "$TMP/missing.so" --model "$so" --outputs res --inputs x.npy
+like "names the runtime" "$(cat err)" "^pt2-runner: cannot load '$TMP/missing.so'"
 exits "a library that is no runtime" 4 "$lib/pt2-runner" --torch "$lib/libpt2probe.so" --model "$so" --outputs res --inputs x.npy
 like "says so" "$(cat err)" 'has no AOTInductor interface'
 exits "outputs cannot be written" 4 "$lib/pt2-runner" --torch "$lib/libpt2shim.so" --model "$so" --outputs none/res --inputs x.npy

@@ -154,7 +154,7 @@ def packages():
     write("models/cut_folder/x.wrapper.so", so[:3000])
     os.symlink("/dev/null", "models/null.pt2")
     os.symlink("loop.pt2", "models/loop.pt2")
-    os.symlink("/nonexistent", "models/dangling.pt2")
+    os.symlink("missing", "models/dangling.pt2")
 
 
 def npy(descr, shape, data=b"", version=1, order="False", length=None):

@@ -4,6 +4,7 @@
 # is never a pass. ${tools[@]} are the names of all tools.
 # shellcheck shell=bash disable=SC2034 # status is for the tests
 set -u
+unset NO_COLOR CLICOLOR_FORCE # of who runs it
 ROOT=$(cd "$(dirname "${BASH_SOURCE[0]}")/../.." && pwd)
 : "${BUILD:=$ROOT/build}" "${DATA:=$BUILD/data}"
 export ROOT BUILD DATA

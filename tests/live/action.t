@@ -33,7 +33,7 @@ action() { # action EVENT PROGRAM : as if the change were in it
 	cp "app/$2.py" app/train.py
 	rm -f ../job/summary
 	GITHUB_EVENT_NAME=$1 GITHUB_EVENT_PATH=$TMP/job/event GITHUB_RUN_ID=$3 GITHUB_RUN_ATTEMPT=1 GITHUB_SERVER_URL=https://github.example \
-		run python3 "$ROOT/tests/lib/run_action.py" "$ROOT/action.yml" ../job package= run="'$python' app/train.py" token=
+		run python3 "$ROOT/tests/lib/run_action.py" "$ROOT/action.yml" ../job package= run="'$python' app/train.py"
 }
 verdict() { sed -n 's/^verdict=//p' ../job/outputs; }
 action push good 1
@@ -45,7 +45,7 @@ is "a request with a graph break" "$status $(verdict)" "1 worse"
 line=$(grep -n 'print("mean' app/bad.py)
 like "is annotated at its line" "$(grep ^::warning out)" "file=app/train.py,line=${line%%:*},title=graph-break [A-Z0-9]+::.*(print|item)"
 like "the summary says what, where and the fix" "$(cat ../job/summary)" "worse than before.*more: graph breaks: .*\\| warning \\| [^|]*\\| .app/train.py:${line%%:*} in forward"
-like "without a token: said" "$(grep ::notice out)" 'no comment was written'
+is "for the other job" "$(jq -r '.verdict + " " + (.findings[0].line | tostring)' ../job/temp/fxexplain-fxexplain-ci/result.json)" "worse ${line%%:*}"
 action pull_request good 3
 is "taken back: as before" "$status $(verdict) $(grep -c '^::warning' out)" "0 same 0"
 done_testing

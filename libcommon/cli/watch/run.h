@@ -45,13 +45,13 @@ enum { RUN_MAX_LOAD = 16 };
 /* Rows of struct opt_rule that every tool has which runs a model, and those that one has which watches a command, too. */
 #define RUN_RULE_LOAD \
 	{ \
-		.of = "load", .without = "torch", .text = "--load is for an installed libtorch (--torch)" \
+		.of = "load", .without = "torch", .text = "--load requires --torch" \
 	}
 #define RUN_RULES_COMMAND \
-	{.of = OPT_COMMAND, .with = OPT_OPERANDS, .text = "a command is watched alone: no model and no inputs before '--'"}, \
+	{.of = OPT_COMMAND, .with = OPT_OPERANDS, .text = "-- COMMAND cannot be combined with MODEL or INPUT"}, \
 	{ \
 		.of = OPT_COMMAND, .with = "model weights torch load repeat", \
-		.text = "--model, --weights, --torch, --load and --repeat are for a model that is run here, not for a command" \
+		.text = "-- COMMAND cannot be combined with --model, --weights, --torch, --load or --repeat" \
 	}
 
 struct run_options {

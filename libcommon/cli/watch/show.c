@@ -42,7 +42,7 @@ static void add_counts(struct screen *s, const struct tensor_stats *t)
 		return;
 	buf_addf(&b, "NaN: %" PRIu64 ", Inf: %" PRIu64 ", -Inf: %" PRIu64 ", zeros: %" PRIu64, t->nan, t->pos_inf, t->neg_inf, t->zero);
 	if (t->nan || t->pos_inf || t->neg_inf)
-		put_red(s, buf_str(&b));
+		put_error(s, buf_str(&b));
 	else
 		buf_add_slice(&s->b, buf_slice(&b));
 	buf_addc(&s->b, '\n');

@@ -82,7 +82,8 @@ static struct tensor_file *read_or_close(struct tensor_file *f, struct err *err)
 	return NULL;
 }
 
-static struct tensor_file *open_map(int (*open_file)(struct mapfile *f, const char *path, struct err *err), const char *path, struct err *err)
+typedef int open_fn(struct mapfile *f, const char *path, struct err *err);
+static struct tensor_file *open_map(open_fn *open_file, const char *path, struct err *err)
 {
 	struct mapfile map;
 	if (open_file(&map, path, err) < 0)

@@ -1,6 +1,6 @@
 import torch
 
-FIX = r"call it outside of the compiled one"
+FIX = r"call it outside (of )?the compiled one"
 EDIT = "torch.compiler.disable"
 
 @torch.compiler.disable

@@ -7,6 +7,7 @@
 #include <cmocka.h>
 
 #include "base/process/child.h"
+#include "../../lib/missing.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -79,13 +80,16 @@ static void statuses(void **state)
 static void cannot_start(void **state)
 {
 	(void)state;
-	struct child_spec spec = {.argv = ARGV("/nonexistent/program")};
+	const char *none = missing_path("program");
+	char want[PATH_MAX + 80];
+	struct child_spec spec = {.argv = ARGV(none)};
 	child_result_release(&r);
 	assert_int_equal(child_run(&spec, &r, &err), -1);
 	assert_int_equal(r.how, CHILD_NOT_STARTED);
 	assert_int_equal(r.start_errno, ENOENT);
 	assert_int_equal(err.status, EXIT_ENVIRON);
-	assert_string_equal(err.text, "cannot run '/nonexistent/program': No such file or directory");
+	snprintf(want, sizeof(want), "cannot run '%s': No such file or directory", none);
+	assert_string_equal(err.text, want);
 	spec.argv = ARGV("no-such-program-at-all");
 	assert_int_equal(child_run(&spec, &r, &err), -1);
 	assert_int_equal(r.start_errno, ENOENT);
@@ -93,9 +97,10 @@ static void cannot_start(void **state)
 	assert_int_equal(child_run(&spec, &r, &err), -1);
 	assert_int_equal(r.start_errno, EACCES);
 	spec.argv = ARGV("true");
-	spec.cwd = "/nonexistent";
+	spec.cwd = none;
 	assert_int_equal(child_run(&spec, &r, &err), -1);
-	assert_string_equal(err.text, "cannot run 'true': cannot enter '/nonexistent': No such file or directory");
+	snprintf(want, sizeof(want), "cannot run 'true': cannot enter '%s': No such file or directory", none);
+	assert_string_equal(err.text, want);
 	spec.argv = ARGV(NULL);
 	assert_int_equal(child_run(&spec, &r, &err), -1);
 	spec.argv = ARGV("true");

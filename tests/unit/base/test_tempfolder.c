@@ -1,5 +1,6 @@
 /* io/tempfolder: private folders, and what a process that was killed left. */
 #include "../../lib/folder.h"
+#include "../../lib/missing.h"
 
 #include <fcntl.h>
 #include <limits.h>
@@ -169,7 +170,7 @@ static void test_none_can_be(void **state)
 	memset(longest, 'a', sizeof(longest) - 1);
 	longest[0] = '/';
 	longest[sizeof(longest) - 1] = 0;
-	cannot("/no/such/folder", "'/no/such/folder'");
+	cannot(missing_path("folder"), missing_path("folder"));
 	cannot("no/such/folder", "'no/such/folder'");
 	cannot("/dev/null", "'/dev/null'");
 	cannot(longest, "more than");

@@ -1,5 +1,6 @@
 /* fxexplain's emitters: an explanation that is filled by hand, with names that want to be markup, written in every form. */
 #include "../../lib/test.h"
+#include "../../lib/missing.h"
 
 #include "../../../cmd/fxexplain/emit.h"
 #include "../../../cmd/fxexplain/markdown.h"
@@ -465,7 +466,7 @@ static void test_baseline(void **state)
 		compare(&x, path, &worse);
 		b.p[k] = was;
 	}
-	assert_int_equal(compare(&x, "/nonexistent/x.json", &worse), -1);
+	assert_int_equal(compare(&x, missing_path("x.json"), &worse), -1);
 	close(fd);
 	unlink(path);
 	buf_release(&b);

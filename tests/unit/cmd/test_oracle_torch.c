@@ -4,6 +4,7 @@
 #include "reduce/candidate.h"
 #include "reduce/oracle_torch.h"
 #include "../../lib/test.h"
+#include "../../lib/missing.h"
 
 #include <sys/stat.h>
 #include <unistd.h>
@@ -327,7 +328,7 @@ static void cannot_start(void **state)
 {
 	(void)state;
 	struct err err = {0};
-	assert_null(oracle_torch(&(struct oracle_torch_spec){.python = "/nonexistent", .repro = &repro}, &err));
+	assert_null(oracle_torch(&(struct oracle_torch_spec){.python = missing_path("python"), .repro = &repro}, &err));
 	assert_non_null(strstr(err.text, "no Python is found"));
 	pretend("echo '{\"re\": \"hello\", \"error\": \"it has no torch\"}'; exit 0", record, ":");
 	assert_null(start(&err));

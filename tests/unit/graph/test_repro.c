@@ -1,6 +1,7 @@
 /* repro.h: programs that run one graph, as torch 2.13 wrote them and in the forms of 1.13 and 2.0; what is written is read back the
  * same; every mistake is told with its line. */
 #include "../../lib/repros.h"
+#include "../../lib/missing.h"
 
 #define PROGRAM(forward, body, foot) \
 	"import torch\nclass Repro(torch.nn.Module):\n    def __init__(self):\n        super().__init__()\n" \
@@ -355,7 +356,7 @@ static void test_mistakes(void **state)
 	}
 	struct repro r = {0};
 	struct err err = {0};
-	assert_int_equal(repro_open(&r, "/nowhere/x.py", &err), -1);
+	assert_int_equal(repro_open(&r, missing_path("x.py"), &err), -1);
 }
 
 /* ---- round trips ---- */

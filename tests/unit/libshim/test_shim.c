@@ -1,5 +1,6 @@
 /* libshim and pt2-runner: recorded packages without torch give what torch gave; what cannot run is refused by name. */
 #include "../../lib/test.h"
+#include "../../lib/missing.h"
 
 #include <complex.h>
 #include <math.h>
@@ -214,6 +215,12 @@ static void test_multi(void **state)
 	run_one("multi", "second", "multi_second");
 }
 
+static void test_v26(void **state)
+{
+	(void)state;
+	run_one("v26/mlp", NULL, "v26/mlp");
+}
+
 /* The default wheel of 2.15: its packages name libtorch.so, too. */
 static void test_v215(void **state)
 {
@@ -297,8 +304,8 @@ static void test_load(void **state)
 			fail_msg("%s", err.text);
 		same_outputs(&f, &r, "custom_cpp");
 		run_result_release(&r);
-		o.load = (const char *const[]){"/nowhere.so"};
-		must_fail(&f.pkg, f.in, f.n_in, o, EXIT_INPUT, "cannot open '/nowhere.so'");
+		o.load = (const char *const[]){missing_path("custom.so")};
+		must_fail(&f.pkg, f.in, f.n_in, o, EXIT_INPUT, "cannot open '/tmp/");
 	} else {
 		must_fail(&f.pkg, f.in, f.n_in, o, EXIT_USAGE, "are for an installed libtorch (--torch)");
 	}
@@ -435,9 +442,10 @@ static void test_no_torch(void **state)
 	(void)state;
 	struct fixture f;
 	fixture_open(&f, "mlp", "mlp");
-	must_fail(&f.pkg, f.in, f.n_in, (struct run_options){.torch = "/nowhere"}, EXIT_ENVIRON, "no libtorch_cpu.so is in '/nowhere'");
-	setenv("PT2_RUNNER", "/nowhere/pt2-runner", 1);
-	must_fail(&f.pkg, f.in, f.n_in, (struct run_options){0}, EXIT_ENVIRON, "'/nowhere/pt2-runner', a part of pt2utils");
+	must_fail(&f.pkg, f.in, f.n_in, (struct run_options){.torch = missing_path("torch")}, EXIT_ENVIRON,
+		  "no libtorch_cpu.so is in '/tmp/");
+	setenv("PT2_RUNNER", missing_path("pt2-runner"), 1);
+	must_fail(&f.pkg, f.in, f.n_in, (struct run_options){0}, EXIT_ENVIRON, "/pt2-runner', a part of pt2utils");
 	unsetenv("PT2_RUNNER");
 	fixture_close(&f);
 }
@@ -514,8 +522,9 @@ int main(void)
 	    cmocka_unit_test(test_custom_ops),   cmocka_unit_test(test_inputs),
 	    cmocka_unit_test(test_thrown),       cmocka_unit_test(test_confined),
 	    cmocka_unit_test(test_missing),      cmocka_unit_test(test_no_torch),
-	    cmocka_unit_test(test_needed),       cmocka_unit_test(test_v215),
-	    cmocka_unit_test(test_none),         cmocka_unit_test(test_runfile),
+	    cmocka_unit_test(test_needed),       cmocka_unit_test(test_v26),
+	    cmocka_unit_test(test_v215),         cmocka_unit_test(test_none),
+	    cmocka_unit_test(test_runfile),
 	};
 	cmocka_set_message_output(CM_OUTPUT_TAP);
 	return cmocka_run_group_tests_name(__FILE__, tests, setup, teardown);

@@ -3,6 +3,7 @@
 
 #include "run/debugdir.h"
 #include "../../lib/inductor.h"
+#include "../../lib/missing.h"
 
 static struct err err;
 
@@ -88,7 +89,7 @@ static void test_phases(void **state)
 	assert_int_equal(debugdir_open(&d, slash, &err), 0);
 	assert_text(d.comp[0].name, "crxfi2ybd7.debug");
 	debugdir_close(&d);
-	assert_int_equal(debugdir_open(&d, "/nowhere/at/all", &err), -1);
+	assert_int_equal(debugdir_open(&d, missing_path("at/all"), &err), -1);
 	assert_int_equal(debugdir_open(&d, "/dev/null", &err), -1);
 	free(slash);
 	free(one);

@@ -1,5 +1,6 @@
 /* compilation/facts_text: what a text log gives to the model. The logs' counts are in tests/data/README.md. */
 #include "../../lib/test.h"
+#include "../../lib/missing.h"
 
 #include <signal.h>
 #include <unistd.h>
@@ -168,7 +169,7 @@ static void no_file(void **state)
 	struct err err = {0};
 	facts_release(&f);
 	facts_init(&f);
-	assert_int_equal(facts_add_textlog(&f, "/nonexistent/log", NULL, &err), -1);
+	assert_int_equal(facts_add_textlog(&f, missing_path("log"), NULL, &err), -1);
 	assert_int_equal(err.status, EXIT_INPUT);
 	assert_int_equal(f.n_input, 0);
 }

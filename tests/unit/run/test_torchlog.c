@@ -1,6 +1,7 @@
 /* torchlog: text logs. The forms of 2.13 are those of tests/data/logs, where the counts are stated in tests/data/README.md; older
  * forms stand here as PyTorch's guides and issues show them. */
 #include "../../lib/test.h"
+#include "../../lib/missing.h"
 
 #include <signal.h>
 
@@ -748,7 +749,7 @@ static void a_file(void **state)
 	assert_int_equal(facts_add_textlog(&f, path, NULL, &err), 0);
 	assert_int_equal(f.n_brk, 4);
 	free(path);
-	assert_int_equal(facts_add_textlog(&f, "/nonexistent/x", NULL, &err), -1);
+	assert_int_equal(facts_add_textlog(&f, missing_path("log"), NULL, &err), -1);
 	assert_int_equal(err.status, EXIT_INPUT);
 }
 

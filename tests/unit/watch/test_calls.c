@@ -1,5 +1,6 @@
 /* calls: the call log under many writers, killed writers and damage. */
 #include "../../lib/test.h"
+#include "../../lib/missing.h"
 
 #include <sys/prctl.h>
 #include <sys/wait.h>

@@ -1,5 +1,6 @@
 /* The probe in processes that know nothing of it: recorded models on faketorch.so, run by livehost. */
 #include "../../lib/live.h"
+#include "../../lib/missing.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -515,6 +516,7 @@ static void a_program_without_models(void **state)
 	(void)state;
 	struct seen s = {0};
 	struct err err;
+	char *none = xstrdup(missing_path("program"));
 	struct live_options o = {.contract = give_contract, .event = take_event, .user = &s};
 	if (live_run(&o, (char *[]){(char[]){"/bin/sh"}, (char[]){"-c"}, (char[]){"exit 7"}, NULL}, &s.r, &err) < 0)
 		fail_msg("%s", err.text);
@@ -523,8 +525,9 @@ static void a_program_without_models(void **state)
 	assert_int_equal(s.events.len, 0);
 	assert_string_equal(s.r.unseen, "");
 	forget(&s);
-	assert_int_equal(live_run(&o, (char *[]){(char[]){"/no/such/program"}, NULL}, &s.r, &err), -1);
+	assert_int_equal(live_run(&o, (char *[]){none, NULL}, &s.r, &err), -1);
 	assert_int_equal(err.status, EXIT_ENVIRON);
+	free(none);
 	live_result_release(&s.r);
 }
 
@@ -613,7 +616,7 @@ static void programs_that_cannot_be_watched(void **state)
 	(void)state;
 	char why[256], script[PATH_MAX], program[PATH_MAX];
 	assert_false(live_unseen("sh", why, sizeof(why)));
-	assert_false(live_unseen("/no/such/program", why, sizeof(why)));
+	assert_false(live_unseen(missing_path("program"), why, sizeof(why)));
 	/* An ELF header without any program header: nothing asks for a loader. */
 	snprintf(program, sizeof(program), "%s/static", folder);
 	snprintf(script, sizeof(script), "%s/script", folder);

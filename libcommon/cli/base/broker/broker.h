@@ -13,14 +13,16 @@
  *
  *     a model's process    the program is our pt2-runner, each word of its command line one that this tool may ask for; its files lie in
  *                          private folders, libraries are those that the user named (broker_start.c)
- *     files                new ones, in private folders and in folders of outputs that it has made itself, by names without links (broker_path.c)
+ *     files                new ones, in private folders and folders of outputs that it has made itself, reached without links
+ *                          (broker_path.c)
  *     outputs              under the names that the user gave; they get these names from the broker, when they are whole
  *     signals              to children of the tool
  *
  * Children are the tool's own (CLONE_PARENT), so that it waits for them as ever. When the tool has ended, however it did, the broker
  * removes its private folders and unfinished outputs, and ends.
  *
- * A command of the user's is started before the tool seals itself (live.h), and is not confined. docs/user/RUN.md says which wall does what.
+ * A command of the user's is started before the tool seals itself (live.h), and is not confined. docs/user/RUN.md says which wall does
+ * what.
  *
  * Without seccomp in the kernel a tool goes on unsealed: what then runs a model refuses by itself (pt2-runner).
  */

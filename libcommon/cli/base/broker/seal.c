@@ -1,7 +1,7 @@
 /* The filter of a sealed tool, and the second wall. What is not here fails with EPERM.
  *
- * It says what is permitted: reading files, memory, threads, waiting, its own descriptors, forks (of the prober, model/binprobe/binprobe.h, which
- * confines itself further). Not: opening for writing, names of files, programs, sockets, signals to others, other processes' memory,
+ * It says what is permitted: reading files, memory, threads, waiting, its own descriptors, forks (of the prober,
+ * model/binprobe/binprobe.h, which confines itself further). Not: opening for writing, names of files, programs, sockets, signals to others, other processes' memory,
  * namespaces, terminals' input. A descriptor that is open may be written to: standard output, outputs, what the broker gave. */
 #include "base/process/confine.h"
 #include "base/process/linux.h"

@@ -398,7 +398,8 @@ sigset_t child_start_mask;
 
 pid_t child_clone(const struct child_spec *spec, const int stream[3], int report, pid_t parent)
 {
-	struct plan plan = {.spec = spec, .stream = {stream[0], stream[1], stream[2]}, .report = report, .parent = parent, .mask = child_start_mask};
+	struct plan plan = {.spec = spec, .report = report, .parent = parent, .mask = child_start_mask};
+	memcpy(plan.stream, stream, sizeof(plan.stream));
 	plan.files = candidates(spec->argv[0]);
 	plan.env = make_env(spec);
 	plan.high = xcalloc(spec->n_fds, sizeof(int));

@@ -1,4 +1,5 @@
 #include "base/tool/diag.h"
+#include "base/tool/color.h"
 
 #include <errno.h>
 #include <unistd.h>
@@ -13,10 +14,12 @@ void diag_at_die(void (*fn)(void))
 		at_die[n_at_die++] = fn;
 }
 
-static void put_message(const char *tool, int errnum, const char *fmt, va_list ap)
+/* The name of the tool has the colour. */
+static void put_message(const char *tool, enum style style, int errnum, const char *fmt, va_list ap)
 {
-	char line[2048];
+	char line[2048], styled[2048 + 16];
 	int n = snprintf(line, sizeof(line), *tool ? "%s: " : "%s", tool);
+	const size_t name = strlen(tool) + (*tool != 0);
 	size_t len = n < 0 ? 0 : (size_t)n;
 	n = vsnprintf(line + len, sizeof(line) - len - 1, fmt, ap);
 	len += n < 0 ? 0 : (size_t)n;
@@ -30,9 +33,16 @@ static void put_message(const char *tool, int errnum, const char *fmt, va_list a
 	}
 	clean_text(line, len);
 	line[len++] = '\n';
+	const char *text = line;
+	if (*tool && name < len && color_on(STDERR_FILENO)) {
+		n = snprintf(styled, sizeof(styled), "\033[%sm%.*s\033[m%.*s", style_code[style], (int)name, line, (int)(len - name),
+			     line + name);
+		text = styled;
+		len = (size_t)n;
+	}
 	fflush(stdout);
 	/* A message is one write, so that those of two processes do not mix. Nothing can be done when stderr is gone. */
-	if (write(STDERR_FILENO, line, len) < 0)
+	if (write(STDERR_FILENO, text, len) < 0)
 		return;
 }
 
@@ -48,7 +58,7 @@ void die(enum exit_status status, const char *fmt, ...)
 	va_list ap;
 	clean_up();
 	va_start(ap, fmt);
-	put_message(diag_tool, 0, fmt, ap);
+	put_message(diag_tool, STYLE_ERROR, 0, fmt, ap);
 	va_end(ap);
 	exit(status);
 }
@@ -59,7 +69,7 @@ void die_errno(enum exit_status status, const char *fmt, ...)
 	va_list ap;
 	clean_up();
 	va_start(ap, fmt);
-	put_message(diag_tool, errnum, fmt, ap);
+	put_message(diag_tool, STYLE_ERROR, errnum, fmt, ap);
 	va_end(ap);
 	exit(status);
 }
@@ -70,7 +80,7 @@ void warn(const char *fmt, ...)
 {
 	va_list ap;
 	va_start(ap, fmt);
-	put_message(diag_tool, 0, fmt, ap);
+	put_message(diag_tool, STYLE_WARNING, 0, fmt, ap);
 	va_end(ap);
 }
 
@@ -87,6 +97,6 @@ void note(const char *fmt, ...)
 {
 	va_list ap;
 	va_start(ap, fmt);
-	put_message("", 0, fmt, ap);
+	put_message("", STYLE_WARNING, 0, fmt, ap);
 	va_end(ap);
 }

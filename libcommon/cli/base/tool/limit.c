@@ -34,12 +34,14 @@ int limits_wrong(const struct limit *table, size_t n, const struct opt_pairs *ma
 		int k = limit_find(table, n, max->v[i].name);
 		double want;
 		if (k < 0) {
-			struct buf b = {0};
-			for (size_t j = 0; j < n; j++)
+			LOCAL_BUF b = {0};
+			struct opt_guess g = {.word = max->v[i].name};
+			for (size_t j = 0; j < n; j++) {
 				buf_addf(&b, "%s%s", j ? ", " : "", table[j].name);
-			err_set(err, EXIT_USAGE, "--max: unknown name '%.*s'; known are %s", SL(max->v[i].name), buf_str(&b));
-			buf_release(&b);
-			return -1;
+				opt_guess(&g, table[j].name);
+			}
+			FREED char *meant = opt_guess_text(&g);
+			return err_set(err, EXIT_USAGE, "--max: unknown name '%.*s'%s; known: %s", SL(max->v[i].name), meant, buf_str(&b));
 		}
 		if (!parse_number(max->v[i].value, limit_is_seconds(&table[k]), &want))
 			return err_set(err, EXIT_USAGE, "--max %s: not a number: '%s'", table[k].name, max->v[i].value);

@@ -1,20 +1,22 @@
 /* opt.c - the command line by one table. */
 #include "base/tool/opt_part.h"
+#include "base/tool/color.h"
 #include "base/tool/diag.h"
 #include "base/text.h"
 
 #include <errno.h>
 #include <unistd.h>
 
-#define RESERVED(s_, l_, a_, h_, id_) \
-	{ \
-		.type = (a_) ? OPT_T_STRING : OPT_T_FLAG, .s = (s_), .l = (l_), .arg = (a_), .help = (h_), .imin = (id_) \
-	}
-/* The options that every tool has. Their id stands in imin. */
+/* The options that every tool has. */
 const struct opt opt_reserved[RESERVED_COUNT + 1] = {
-    RESERVED('h', "help", NULL, "print this help", RESERVED_H),    RESERVED('V', "version", NULL, "print the version", RESERVED_V),
-    RESERVED(0, "help-options", NULL, NULL, RESERVED_OPTIONS),     RESERVED(0, "help-synopsis", NULL, NULL, RESERVED_SYNOPSIS),
-    RESERVED(0, "completion", "SHELL", NULL, RESERVED_COMPLETION), OPT_END,
+    [RESERVED_H] = {.type = OPT_T_FLAG, .s = 'h', .l = "help", .help = "show this help"},
+    [RESERVED_ALL] = {.type = OPT_T_FLAG, .l = "help-all", .help = "show all options and which of them conflict"},
+    [RESERVED_V] = {.type = OPT_T_FLAG, .s = 'V', .l = "version", .help = "show the version"},
+    [RESERVED_COLOR] = OPT_CHOICE(0, "color", "WHEN", &color_when, color_names, "colour the output", .rare = true),
+    [RESERVED_OPTIONS] = {.type = OPT_T_FLAG, .l = "help-options"},
+    [RESERVED_SYNOPSIS] = {.type = OPT_T_FLAG, .l = "help-synopsis"},
+    [RESERVED_COMPLETION] = {.type = OPT_T_STRING, .l = "completion", .arg = "SHELL"},
+    [RESERVED_COUNT] = OPT_END,
 };
 const struct opt opt_none[] = {OPT_END};
 
@@ -61,55 +63,46 @@ static const struct opt *find_taken_back(const struct opt_spec *spec, const stru
 	return o && o->type == OPT_T_FLAG && !opt_is_reserved(o) ? o : NULL;
 }
 
-/* Levenshtein; names longer than the row are never near. */
-static size_t distance(struct slice a, const char *b)
+static struct opt_guess nearest(const struct opt_spec *spec, const struct opt_command *sub, struct slice name)
 {
-	size_t row[48], n = strlen(b);
-	if (n >= ARRAY_LEN(row) || a.n >= ARRAY_LEN(row))
-		return SIZE_MAX;
-	for (size_t j = 0; j <= n; j++)
-		row[j] = j;
-	for (size_t i = 1; i <= a.n; i++) {
-		size_t diagonal = row[0];
-		row[0] = i;
-		for (size_t j = 1; j <= n; j++) {
-			size_t best = diagonal + (a.p[i - 1] != b[j - 1]);
-			diagonal = row[j];
-			if (row[j] + 1 < best)
-				best = row[j] + 1;
-			if (row[j - 1] + 1 < best)
-				best = row[j - 1] + 1;
-			row[j] = best;
-		}
-	}
-	return row[n];
+	struct opt_guess g = {.word = name};
+	struct opt_walk w = opt_walk_start(spec, sub);
+	for (const struct opt *o; (o = opt_walk_next(&w));)
+		if (opt_is_shown(o) && o->l)
+			opt_guess(&g, o->l);
+	return g;
 }
 
-static const struct opt *nearest(const struct opt_spec *spec, const struct opt_command *sub, struct slice name)
+/* The subcommand that has this option, though it is not in force. */
+static const struct opt_command *owner(const struct opt_spec *spec, struct slice name)
 {
-	const struct opt *best = NULL;
-	size_t best_d = 3;
-	struct opt_walk w = opt_walk_start(spec, sub);
-	for (const struct opt *o; (o = opt_walk_next(&w));) {
-		if (!opt_is_shown(o) || !o->l)
-			continue;
-		size_t d = distance(name, o->l);
-		if (name.n >= 2 && strlen(o->l) > name.n && !memcmp(o->l, name.p, name.n))
-			d = d < 2 ? d : 2; /* an abbreviation: not accepted, but what was meant is known */
-		if (d < best_d && d < name.n) {
-			best = o;
-			best_d = d;
-		}
-	}
-	return best;
+	for (const struct opt_command *c = spec->commands; c && c->name; c++)
+		for (const struct opt *o = c->options; o && o->type; o++)
+			if (opt_is_shown(o) && o->l && slice_is(name, o->l))
+				return c;
+	return NULL;
+}
+
+static enum opt_result unknown_long(const struct opt_spec *spec, const struct opt_command *sub, struct slice name, struct err *err)
+{
+	const struct opt_command *of = owner(spec, name);
+	const struct opt_guess g = nearest(spec, sub, name);
+	if (of)
+		err_set(err, EXIT_USAGE, "option '--%.*s' belongs after '%s %s'", SLN(name, 200), spec->tool, of->name);
+	else if (g.best)
+		err_set(err, EXIT_USAGE, "unknown option '--%.*s' (did you mean '--%s'?)", SLN(name, 200), g.best);
+	else
+		err_set(err, EXIT_USAGE, "unknown option '--%.*s'", SLN(name, 200));
+	return OPT_BAD;
 }
 
 static int show_reserved(const struct opt_spec *spec, const struct opt_command *sub, const struct opt *o, const char *value, int width,
 			 struct buf *text, struct err *err)
 {
 	const char *known;
-	switch (o->imin) {
-	case RESERVED_H: opt_help(spec, sub, width, text); break;
+	switch (o - opt_reserved) {
+	case RESERVED_H:
+	case RESERVED_ALL: opt_help(spec, sub, o == &opt_reserved[RESERVED_ALL], width, text); break;
 	case RESERVED_V: buf_addf(text, "%s (pt2utils) %s\n", spec->tool, PT2_VERSION); break;
 	case RESERVED_OPTIONS: opt_help_options(spec, sub, text); break;
 	case RESERVED_SYNOPSIS:
@@ -122,7 +115,7 @@ static int show_reserved(const struct opt_spec *spec, const struct opt_command *
 		break;
 	default:
 		if ((known = opt_completion(spec, value, text))) {
-			err_set(err, EXIT_USAGE, "option '--completion' is one of %s, not '%s'", known, value);
+			err_set(err, EXIT_USAGE, "option '--completion' must be one of %s, not '%s'", known, value);
 			return OPT_BAD;
 		}
 	}
@@ -149,7 +142,7 @@ struct parser {
 
 static enum opt_result take_option(struct parser *p, const struct opt *o, const char *name, const char *value)
 {
-	if (opt_is_reserved(o))
+	if (opt_is_reserved(o) && o != &opt_reserved[RESERVED_COLOR])
 		return (enum opt_result)show_reserved(p->spec, p->in->sub, o, value, p->width, p->text, p->err);
 	opt_given(p->in, o);
 	return opt_apply(o, name, value, p->err) < 0 ? OPT_BAD : OPT_OK;
@@ -160,7 +153,7 @@ static const char *next_value(struct parser *p, const struct opt *o, const char 
 {
 	if (p->i < p->argc && strcmp(p->argv[p->i], "--"))
 		return p->argv[p->i++];
-	err_set(p->err, EXIT_USAGE, "option '%s' needs %s", name, o->arg);
+	err_set(p->err, EXIT_USAGE, "option '%s' needs a value: %s", name, o->arg);
 	return NULL;
 }
 
@@ -178,14 +171,8 @@ static enum opt_result long_option(struct parser *p, const char *word)
 		err_set(p->err, EXIT_USAGE, "option '--%.*s' takes no value", SL(name));
 		return OPT_BAD;
 	}
-	if (!o) {
-		const struct opt *like = nearest(p->spec, p->in->sub, name);
-		if (like)
-			err_set(p->err, EXIT_USAGE, "unknown option '--%.*s' (did you mean '--%s'?)", SLN(name, 200), like->l);
-		else
-			err_set(p->err, EXIT_USAGE, "unknown option '--%.*s'", SLN(name, 200));
-		return OPT_BAD;
-	}
+	if (!o)
+		return unknown_long(p->spec, p->in->sub, name, p->err);
 	if (eq && !o->arg) {
 		err_set(p->err, EXIT_USAGE, "option '--%s' takes no value", o->l);
 		return OPT_BAD;
@@ -225,6 +212,14 @@ static enum opt_result short_options(struct parser *p, const char *word)
 	return OPT_OK;
 }
 
+/* -1: the first operand is none, and what was meant is known. */
+static int first_operand(const struct parser *p)
+{
+	if (!p->in->sub && opt_misspelt_command(p->spec, p->argv[p->i - 1], p->err) < 0)
+		return -1;
+	return opt_forgotten_dashes(p->spec, p->in->sub, p->argc, p->argv, p->i - 1, p->err);
+}
+
 static void add_operand(struct operands *in, size_t *cap, const char *word)
 {
 	GROW(in->v, in->n, *cap, 2);
@@ -249,7 +244,7 @@ enum opt_result opt_parse(const struct opt_spec *spec, int argc, char **argv, in
 				in->n_command = argc - p.i;
 				p.i = argc;
 				if (!in->n_command) {
-					err_set(err, EXIT_USAGE, "no command after '--'");
+					err_set(err, EXIT_USAGE, "missing command after '--'");
 					return OPT_BAD;
 				}
 			}
@@ -261,6 +256,8 @@ enum opt_result opt_parse(const struct opt_spec *spec, int argc, char **argv, in
 			r = short_options(&p, word);
 		} else if (!in->sub && !in->n && (in->sub = find_command(spec, word))) {
 			continue;
+		} else if (!in->n && first_operand(&p) < 0) {
+			return OPT_BAD;
 		} else {
 			add_operand(in, &cap, word);
 		}
@@ -270,7 +267,7 @@ enum opt_result opt_parse(const struct opt_spec *spec, int argc, char **argv, in
 	int min = in->sub ? in->sub->min : spec->min, max = in->sub ? in->sub->max : spec->max;
 	const char *wanted = in->sub ? in->sub->operands : spec->operands;
 	if ((in->sub ? in->sub->need_command : spec->need_command) && !in->command) {
-		err_set(err, EXIT_USAGE, "no command: put it after '--'");
+		err_set(err, EXIT_USAGE, "missing command: put it after '--'");
 		return OPT_BAD;
 	}
 	if (in->n < min && !in->command) {
@@ -327,8 +324,11 @@ void opt_parse_or_exit(const struct opt_spec *spec, int argc, char **argv, struc
 	if (r == OPT_SHOW) {
 		write_all(STDOUT_FILENO, b.p, b.len);
 	} else {
-		buf_addf(&b, "%s: %s", spec->tool, err.text);
-		clean_text(b.p, b.len);
+		clean_text(err.text, strlen(err.text));
+		if (color_on(STDERR_FILENO))
+			buf_addf(&b, "\033[%sm%s:\033[m %s", style_code[STYLE_ERROR], spec->tool, err.text);
+		else
+			buf_addf(&b, "%s: %s", spec->tool, err.text);
 		buf_addf(&b, "\nTry '%s%s%s -h'\n", spec->tool, in->sub ? " " : "", in->sub ? in->sub->name : "");
 		write_all(STDERR_FILENO, b.p, b.len);
 	}

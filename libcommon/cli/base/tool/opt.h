@@ -1,4 +1,4 @@
-/* opt.h - one option table per tool: parsing, -h, completion and the check against the man page all come from it.
+/* opt.h - one option table per tool: parsing, -h, --help-all, completion and the check against the man page all come from it.
  *
  *     static struct { bool quiet; const char *out; int jobs; int mode; struct opt_list with; struct opt_pairs max; } o;
  *     static const char *const modes[] = {"fast", "exact", NULL};
@@ -6,16 +6,18 @@
  *         OPT_HEADING("Output"),
  *         OPT_STRING('o', "output", "DIR", &o.out, "write into this directory"),
  *         OPT_STRING(0, "html", "[=FILE]", &o.html, "write one page"),      // --html or --html=FILE
- *         OPT_FLAG('q', "quiet", &o.quiet, "say nothing"),
+ *         OPT_FLAG('q', "quiet", &o.quiet, "print nothing", .rare = true),  // in --help-all, not in -h
  *         OPT_HEADING("Search"),
- *         OPT_INT('j', "jobs", "N", &o.jobs, 1, 256, "this many at once"),
- *         OPT_CHOICE('m', "mode", "MODE", &o.mode, modes, "how to search"), // o.mode is the index
- *         OPT_LIST(0, "with", "FILE", &o.with, "may be given again"),
- *         OPT_PAIRS(0, "max", "NAME=N", &o.max, "may be given again"),
+ *         OPT_INT('j', "jobs", "N", &o.jobs, 1, 256, "run N at once", .more = "Default: one for each processor."), // --help-all adds it
+ *         OPT_CHOICE('m', "mode", "MODE", &o.mode, modes, "choose how to search"), // o.mode is the index
+ *         OPT_LIST(0, "with", "FILE", &o.with, "add FILE; may be given again"),
+ *         OPT_PAIRS(0, "max", "NAME=N", &o.max, "fail if NAME exceeds N; may be given again"),
  *         OPT_END
  *     };
  *     static const struct opt_spec spec = {
- *         .tool = "tlparse", .about = "Turn a trace log into a report.", .options = options,
+ *         .tool = "tlparse", .about = "What did torch.compile do in this run?", .options = options,
+ *         .example = {{"trace.log", "write a report"}, {"trace.log --html=page.html", "one page"}, {"--latest traces", "the last run"}},
+ *         .footer = "TRACE: a log that TORCH_TRACE wrote.",
  *         .operands = "TRACE...", .min = 1, .max = -1,
  *     };
  *     int main(int argc, char **argv)
@@ -35,8 +37,13 @@
  *  - Given twice: the last one wins, except for OPT_LIST, OPT_PAIRS, OPT_COUNT and OPT_CALL.
  *  - Subcommands (.commands): the first operand is one only when it equals a name exactly and no `--` stood before;
  *    `./report` or `-- report` mean the file. After it, the subcommand's options are known besides the tool's own.
- *  - Every tool has -h/--help, -V/--version and, hidden, --help-options (one option a line: short, long, argument,
- *    help, between tabs), --help-synopsis and --completion=bash|zsh|fish.
+ *  - Every tool has -h/--help, --help-all, -V/--version, --color=WHEN (color.h) and, hidden, --help-options (one option a line:
+ *    short, long, argument, help, between tabs), --help-synopsis and --completion=bash|zsh|fish.
+ *  - What nearly fits is named: options, subcommands, the values of OPT_CHOICE (opt_guess for others), and the command line that was
+ *    meant where `--` before a command was forgotten.
+ *
+ * -h is at most 50 lines of 79 columns: the question that the tool answers, three examples, the usage, what the operands are, and a line
+ * for each option that is not .rare, which begins with a verb. --help-all has everything. Caught by: tests/cli/docs.t.
  *
  * Ownership: values point into argv. Lists are the caller's to release. Tables are constant and must outlive parsing.
  * Targets keep what they held (their defaults) unless the option is given.
@@ -84,6 +91,8 @@ struct opt {
 	const char *arg;  /* argument's name, NULL for none; "[=NAME]": optional, only as --long=VALUE.
 			   * A name that holds FILE, DIR or COMMAND completes as such. */
 	const char *help; /* NULL: the option is accepted, and shown nowhere */
+	const char *more; /* a sentence that --help-all adds, NULL for none */
+	bool rare;        /* it is in --help-all, not in -h */
 	void *target;
 	union {
 		struct { /* lowest and highest; both 0: no range */
@@ -102,30 +111,31 @@ struct opt {
 	};
 };
 
+/* Behind the help may follow .rare = true and .more = "...". */
 /* clang-format off */
 #define OPT_END {.type = OPT_T_END}
 #define OPT_HEADING(title) {.type = OPT_T_HEADING, .help = (title)}
-#define OPT_FLAG(s_, l_, t_, h_) {.type = OPT_T_FLAG, .s = (s_), .l = (l_), .help = (h_), \
+#define OPT_FLAG(s_, l_, t_, ...) {.type = OPT_T_FLAG, .s = (s_), .l = (l_), .help = __VA_ARGS__, \
 	.target = OPT_TARGET(bool, t_)}
-#define OPT_COUNT(s_, l_, t_, h_) {.type = OPT_T_COUNT, .s = (s_), .l = (l_), .help = (h_), \
+#define OPT_COUNT(s_, l_, t_, ...) {.type = OPT_T_COUNT, .s = (s_), .l = (l_), .help = __VA_ARGS__, \
 	.target = OPT_TARGET(int, t_)}
-#define OPT_INT(s_, l_, a_, t_, lo_, hi_, h_) {.type = OPT_T_INT, .s = (s_), .l = (l_), .arg = (a_), .help = (h_), \
+#define OPT_INT(s_, l_, a_, t_, lo_, hi_, ...) {.type = OPT_T_INT, .s = (s_), .l = (l_), .arg = (a_), .help = __VA_ARGS__, \
 	.target = OPT_TARGET(int, t_), .imin = (lo_), .imax = (hi_)}
-#define OPT_U64(s_, l_, a_, t_, lo_, hi_, h_) {.type = OPT_T_U64, .s = (s_), .l = (l_), .arg = (a_), .help = (h_), \
+#define OPT_U64(s_, l_, a_, t_, lo_, hi_, ...) {.type = OPT_T_U64, .s = (s_), .l = (l_), .arg = (a_), .help = __VA_ARGS__, \
 	.target = OPT_TARGET(uint64_t, t_), .umin = (lo_), .umax = (hi_)}
-#define OPT_SIZE(s_, l_, a_, t_, lo_, hi_, h_) {.type = OPT_T_SIZE, .s = (s_), .l = (l_), .arg = (a_), .help = (h_), \
+#define OPT_SIZE(s_, l_, a_, t_, lo_, hi_, ...) {.type = OPT_T_SIZE, .s = (s_), .l = (l_), .arg = (a_), .help = __VA_ARGS__, \
 	.target = OPT_TARGET(uint64_t, t_), .umin = (lo_), .umax = (hi_)}
-#define OPT_DOUBLE(s_, l_, a_, t_, lo_, hi_, h_) {.type = OPT_T_DOUBLE, .s = (s_), .l = (l_), .arg = (a_), \
-	.help = (h_), .target = OPT_TARGET(double, t_), .dmin = (lo_), .dmax = (hi_)}
-#define OPT_STRING(s_, l_, a_, t_, h_) {.type = OPT_T_STRING, .s = (s_), .l = (l_), .arg = (a_), .help = (h_), \
+#define OPT_DOUBLE(s_, l_, a_, t_, lo_, hi_, ...) {.type = OPT_T_DOUBLE, .s = (s_), .l = (l_), .arg = (a_), \
+	.help = __VA_ARGS__, .target = OPT_TARGET(double, t_), .dmin = (lo_), .dmax = (hi_)}
+#define OPT_STRING(s_, l_, a_, t_, ...) {.type = OPT_T_STRING, .s = (s_), .l = (l_), .arg = (a_), .help = __VA_ARGS__, \
 	.target = OPT_TARGET(const char *, t_)}
-#define OPT_CHOICE(s_, l_, a_, t_, c_, h_) {.type = OPT_T_CHOICE, .s = (s_), .l = (l_), .arg = (a_), .help = (h_), \
+#define OPT_CHOICE(s_, l_, a_, t_, c_, ...) {.type = OPT_T_CHOICE, .s = (s_), .l = (l_), .arg = (a_), .help = __VA_ARGS__, \
 	.target = OPT_TARGET(int, t_), .choices = (c_)}
-#define OPT_LIST(s_, l_, a_, t_, h_) {.type = OPT_T_LIST, .s = (s_), .l = (l_), .arg = (a_), .help = (h_), \
+#define OPT_LIST(s_, l_, a_, t_, ...) {.type = OPT_T_LIST, .s = (s_), .l = (l_), .arg = (a_), .help = __VA_ARGS__, \
 	.target = OPT_TARGET(struct opt_list, t_)}
-#define OPT_PAIRS(s_, l_, a_, t_, h_) {.type = OPT_T_PAIRS, .s = (s_), .l = (l_), .arg = (a_), .help = (h_), \
+#define OPT_PAIRS(s_, l_, a_, t_, ...) {.type = OPT_T_PAIRS, .s = (s_), .l = (l_), .arg = (a_), .help = __VA_ARGS__, \
 	.target = OPT_TARGET(struct opt_pairs, t_)}
-#define OPT_CALL(s_, l_, a_, fn_, t_, h_) {.type = OPT_T_CALL, .s = (s_), .l = (l_), .arg = (a_), .help = (h_), \
+#define OPT_CALL(s_, l_, a_, fn_, t_, ...) {.type = OPT_T_CALL, .s = (s_), .l = (l_), .arg = (a_), .help = __VA_ARGS__, \
 	.target = (t_), .call = (fn_)}
 /* A target of the wrong type does not compile. */
 #define OPT_TARGET(type, t) ((void *)(1 ? (t) : (type *)(t)))
@@ -150,23 +160,32 @@ struct opt_rule {
 #define OPT_COMMAND "--"   /* a command behind -- */
 #define OPT_OPERANDS "..." /* any operand */
 
+/* What is typed behind the tool's name (and the subcommand's), and what it does. */
+struct opt_example {
+	const char *args, *what;
+};
+
 struct opt_command {
 	const char *name, *summary;
-	const struct opt *options; /* NULL for none */
-	const char *operands;      /* as in the synopsis: "KERNEL DIR"; NULL for none */
-	const char *footer;        /* what they are: text at the end of its help; NULL */
-	int min, max;              /* number of operands (min counts only without a command); max -1: any */
-	bool command;              /* "-- COMMAND [ARG...]" is taken */
-	bool need_command;         /* and must be given */
+	const char *about;             /* the question it answers; NULL: the summary */
+	struct opt_example example[3]; /* each is run by tests/cli/docs.t */
+	const struct opt *options;     /* NULL for none */
+	const char *operands;          /* as in the synopsis: "KERNEL DIR"; NULL for none */
+	const char *footer;            /* what they are: lines under the usage; NULL */
+	const char *more;              /* text at the end of --help-all; NULL */
+	int min, max;                  /* number of operands (min counts only without a command); max -1: any */
+	bool command;                  /* "-- COMMAND [ARG...]" is taken */
+	bool need_command;             /* and must be given */
 	const struct opt_rule *rules;
 };
 
 struct opt_spec {
 	const char *tool;
-	const char *about;  /* one sentence under the usage lines */
-	const char *footer; /* text under the options, may be NULL */
+	const char *about; /* the question it answers */
+	struct opt_example example[3];
+	const char *footer, *more; /* as in struct opt_command */
 	const struct opt *options;
-	const char *operands; /* these five as in struct opt_command */
+	const char *operands; /* these five, too */
 	int min, max;
 	bool command, need_command;
 	const struct opt_rule *rules;       /* without a subcommand; NULL for none */
@@ -182,6 +201,20 @@ struct operands {
 	const struct opt **given;      /* each time an option was given: for the rules */
 	uint32_t n_given, cap_given;
 };
+
+/* What was meant: of names that are offered one by one, the one that `word` abbreviates or is at most two letters from, case aside, '-'
+ * being '_'.
+ *     struct opt_guess g = {.word = word};
+ *     for (...) opt_guess(&g, name[i]);
+ *     FREED char *meant = opt_guess_text(&g);         // " (did you mean 'graph-breaks'?)", or ""
+ */
+struct opt_guess {
+	struct slice word;
+	const char *best; /* NULL: none is near */
+	size_t distance;
+};
+void opt_guess(struct opt_guess *g, const char *name);
+char *opt_guess_text(const struct opt_guess *g);
 
 enum opt_result {
 	OPT_OK,
@@ -204,7 +237,8 @@ void opt_pairs_release(struct opt_pairs *p);
 /* "tlparse [-hqV] [-o DIR] [--html[=FILE]] TRACE...": one line without a newline. sub NULL: the tool itself. Flags with
  * a short name come first in one bracket (sorted, case aside), then the others in the table's order. */
 void opt_synopsis(const struct opt_spec *spec, const struct opt_command *sub, struct buf *b);
-void opt_help(const struct opt_spec *spec, const struct opt_command *sub, int width, struct buf *b);
+/* -h, or with `all` --help-all */
+void opt_help(const struct opt_spec *spec, const struct opt_command *sub, bool all, int width, struct buf *b);
 void opt_help_options(const struct opt_spec *spec, const struct opt_command *sub, struct buf *b);
 /* The text for bash, zsh or fish, and NULL; of another shell, the names of those. */
 const char *opt_completion(const struct opt_spec *spec, const char *shell, struct buf *b);

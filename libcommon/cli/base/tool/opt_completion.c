@@ -29,6 +29,7 @@ static void add_valued(const struct opt *table, struct buf *b)
 void opt_add_valued(const struct opt_spec *spec, struct buf *b)
 {
 	add_valued(spec->options, b);
+	add_valued(opt_reserved, b);
 	for (const struct opt_command *c = spec->commands; c && c->name; c++)
 		add_valued(c->options, b);
 }
@@ -115,7 +116,7 @@ static void add_loop(const struct opt_spec *spec, struct buf *b)
 static void add_all_names(const struct opt_spec *spec, struct buf *b)
 {
 	buf_adds(b, "\tif [[ $cur == -* ]]; then\n\t\tlocal names='");
-	buf_adds(b, "--help --version");
+	add_names(opt_reserved, b);
 	add_names(spec->options, b);
 	buf_adds(b, "'\n");
 	if (spec->commands) {
@@ -167,6 +168,7 @@ static void completion_bash(const struct opt_spec *spec, struct buf *b)
 	for (const struct opt_command *c = spec->commands; c && c->name; c++)
 		add_value_cases(c->options, c->name, b);
 	add_value_cases(spec->options, NULL, b);
+	add_value_cases(opt_reserved, NULL, b);
 	buf_adds(b, "\tesac\n");
 	add_all_names(spec, b);
 	add_operands(spec, b);

@@ -2,9 +2,10 @@
  *
  *     opt.c              the command line: words -> options by name -> targets
  *     opt_value.c        one option's value into its target
- *     opt_help.c         -h, the synopsis, the list that the manual is held against
+ *     opt_guess.c        what was meant by a name that there is not, or by a command without "--"
+ *     opt_help.c         -h, --help-all, the synopsis, the list that the manual is compared with
  *     opt_completion.c   --completion=bash, and opt_completion_zsh.c, opt_completion_fish.c
- *     opt_rules.c        what does not go together
+ *     opt_rules.c        options that conflict
  *     opt_check.c        is the table itself in order
  *
  * In force are up to three tables: the subcommand's, the tool's, and opt_reserved, what every tool has; a name is looked for in this
@@ -17,8 +18,8 @@
 #define PT2_OPT_PART_H
 #include "base/tool/opt.h"
 
-/* Their id, which stands in imin; only the first two are shown. */
-enum { RESERVED_H, RESERVED_V, RESERVED_OPTIONS, RESERVED_SYNOPSIS, RESERVED_COMPLETION, RESERVED_COUNT };
+/* Their places in opt_reserved. */
+enum { RESERVED_H, RESERVED_ALL, RESERVED_V, RESERVED_COLOR, RESERVED_OPTIONS, RESERVED_SYNOPSIS, RESERVED_COMPLETION, RESERVED_COUNT };
 extern const struct opt opt_reserved[RESERVED_COUNT + 1];
 extern const struct opt opt_none[1]; /* a table without an option */
 
@@ -43,6 +44,12 @@ void opt_add_valued(const struct opt_spec *spec, struct buf *b);
 bool opt_any_command(const struct opt_spec *spec);
 void opt_completion_zsh(const struct opt_spec *spec, struct buf *b);
 void opt_completion_fish(const struct opt_spec *spec, struct buf *b);
+
+/* The command line with the forgotten "--": argv[at] is the first operand, and the first word of the command that was meant. sub: the
+ * subcommand in force. -1: err says what to type. 0: it may well be an operand. */
+int opt_forgotten_dashes(const struct opt_spec *spec, const struct opt_command *sub, int argc, char **argv, int at, struct err *err);
+/* -1: the operand is no file, and nearly the name of a subcommand. */
+int opt_misspelt_command(const struct opt_spec *spec, const char *word, struct err *err);
 
 void opt_given(struct operands *in, const struct opt *o);
 void opt_taken_back(struct operands *in, const struct opt *o);

@@ -1,4 +1,4 @@
-/* opt_rules.c - what does not go together (struct opt_rule). */
+/* opt_rules.c - options that conflict (struct opt_rule). */
 #include "base/tool/opt_part.h"
 
 void opt_given(struct operands *in, const struct opt *o) { PUSH_TO(in->given, in->n_given, in->cap_given) = o; }
@@ -50,7 +50,7 @@ int opt_rules(const struct opt_spec *spec, const struct operands *in, struct err
 	return 0;
 }
 
-/* The first name that is none of the options; n 0: all are. */
+/* The first name that is not an option; n 0: all are. */
 static struct slice unknown(const struct opt_spec *spec, const struct opt_command *sub, const char *names)
 {
 	struct slice rest = slice_str(names ? names : ""), name;
@@ -70,12 +70,12 @@ int opt_check_rules(const struct opt_spec *spec, const struct opt_command *sub, 
 	for (const struct opt_rule *r = sub ? sub->rules : spec->rules; r && r->text; r++) {
 		const char *lists[] = {r->one_of, r->of, r->with, r->without};
 		if (!r->one_of == !r->of)
-			return err_set(err, EXIT_USAGE, "%s: the rule \"%s\" is of nothing", spec->tool, r->text);
+			return err_set(err, EXIT_USAGE, "%s: the rule \"%s\" applies to nothing", spec->tool, r->text);
 		for (size_t i = 0; i < ARRAY_LEN(lists); i++) {
 			struct slice name = unknown(spec, sub, lists[i]);
 			if (name.n)
-				return err_set(err, EXIT_USAGE, "%s: the rule \"%s\" names --%.*s, which is no option", spec->tool, r->text,
-					       SL(name));
+				return err_set(err, EXIT_USAGE, "%s: the rule \"%s\" names --%.*s, which is not an option", spec->tool,
+					       r->text, SL(name));
 		}
 	}
 	return 0;

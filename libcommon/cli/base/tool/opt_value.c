@@ -56,7 +56,7 @@ static int set_u64(const struct opt *o, const char *value, const char *name, str
 	bool unit = o->type == OPT_T_SIZE;
 	if (parse_size(value, unit, &v) < 0)
 		return err_set(err, EXIT_USAGE, "option '%s' needs a whole number%s, not '%s'", name,
-			       unit ? " that K, M, G or T may follow" : "", value);
+			       unit ? ", optionally with K, M, G or T" : "", value);
 	if ((o->umin || o->umax) && (v < o->umin || v > o->umax))
 		return err_set(err, EXIT_USAGE, "option '%s' needs a number from %llu to %llu, not '%s'", name, (unsigned long long)o->umin,
 			       (unsigned long long)o->umax, value);
@@ -78,18 +78,18 @@ static int set_double(const struct opt *o, const char *value, const char *name, 
 
 static int set_choice(const struct opt *o, const char *value, const char *name, struct err *err)
 {
-	struct buf b = {0};
+	LOCAL_BUF b = {0};
+	struct opt_guess g = {.word = slice_str(value)};
 	for (int i = 0; o->choices[i]; i++) {
 		if (!strcmp(o->choices[i], value)) {
 			*(int *)o->target = i;
-			buf_release(&b);
 			return 0;
 		}
 		buf_addf(&b, "%s%s", i ? ", " : "", o->choices[i]);
+		opt_guess(&g, o->choices[i]);
 	}
-	err_set(err, EXIT_USAGE, "option '%s' is one of %s, not '%s'", name, buf_str(&b), value);
-	buf_release(&b);
-	return -1;
+	FREED char *meant = opt_guess_text(&g);
+	return err_set(err, EXIT_USAGE, "option '%s' must be one of %s, not '%s'%s", name, buf_str(&b), value, meant);
 }
 
 int opt_apply(const struct opt *o, const char *name, const char *value, struct err *err)

@@ -1,4 +1,4 @@
-/* Text for people: tables that fit the width, colour on a terminal only. */
+/* Text for people: tables that fit the width, colour where color.h has any. */
 #include "base/tool/screen.h"
 #include "base/tool/diag.h"
 #include "base/tool/output.h"
@@ -23,6 +23,7 @@ struct screen screen_make(void)
 	struct winsize ws;
 	const char *columns = getenv("COLUMNS");
 	uint64_t n;
+	s.color = color_on(STDOUT_FILENO);
 	if (!isatty(STDOUT_FILENO))
 		return s;
 	s.width = 80;
@@ -34,18 +35,22 @@ struct screen screen_make(void)
 	if (ioctl(STDOUT_FILENO, TIOCGWINSZ, &ws) == 0 && ws.ws_row >= 5)
 		s.height = ws.ws_row;
 	s.utf8 = is_utf8();
-	const char *term = getenv("TERM");
-	s.color = !getenv("NO_COLOR") && term && strcmp(term, "dumb");
 	return s;
 }
 
-/* Bytes of a sequence that styled() and put_table() write. */
+/* Bytes of a sequence that style_on() and style_off() write. */
 static size_t own_style(struct slice t)
 {
-	static const char *const own[] = {"\033[m", "\033[1m", "\033[2m", "\033[31m"};
-	for (size_t i = 0; i < ARRAY_LEN(own); i++)
-		if (slice_starts(t, own[i]))
-			return strlen(own[i]);
+	if (!slice_starts(t, "\033["))
+		return 0;
+	t = slice_of(t.p + 2, t.n - 2);
+	if (slice_starts(t, "m"))
+		return strlen("\033[m");
+	for (int i = 0; i < STYLES; i++) {
+		const size_t n = strlen(style_code[i]);
+		if (t.n > n && t.p[n] == 'm' && slice_starts(t, style_code[i]))
+			return strlen("\033[") + n + 1;
+	}
 	return 0;
 }
 
@@ -90,17 +95,39 @@ int screen_save(struct screen *s, const char *path, struct err *err)
 	return -1;
 }
 
-static void styled(struct screen *s, const char *code, const char *text)
+static void style_on(struct screen *s, enum style style)
 {
 	if (s->color)
-		buf_addf(&s->b, "\033[%sm%s\033[m", code, text);
-	else
-		buf_adds(&s->b, text);
+		buf_addf(&s->b, "\033[%sm", style_code[style]);
 }
 
-void put_bold(struct screen *s, const char *text) { styled(s, "1", text); }
-void put_red(struct screen *s, const char *text) { styled(s, "31", text); }
-void put_dim(struct screen *s, const char *text) { styled(s, "2", text); }
+static void style_off(struct screen *s)
+{
+	if (s->color)
+		buf_adds(&s->b, "\033[m");
+}
+
+void put_style(struct screen *s, enum style style, const char *text)
+{
+	if (!*text)
+		return;
+	style_on(s, style);
+	buf_adds(&s->b, text);
+	style_off(s);
+}
+
+void put_style_text(struct screen *s, enum style style, struct slice text)
+{
+	if (!text.n)
+		return;
+	style_on(s, style);
+	put_text(s, text);
+	style_off(s);
+}
+
+void put_bold(struct screen *s, const char *text) { put_style(s, STYLE_STRONG, text); }
+void put_error(struct screen *s, const char *text) { put_style(s, STYLE_ERROR, text); }
+void put_dim(struct screen *s, const char *text) { put_style(s, STYLE_FAINT, text); }
 
 void put_bar(struct screen *s, double part, int columns)
 {
@@ -232,11 +259,9 @@ void put_table(struct screen *s, struct slice cells)
 	}
 	if (s->width)
 		squeeze(width, columns, (size_t)s->width);
-	if (s->color)
-		buf_adds(&s->b, "\033[2m");
+	style_on(s, STYLE_FAINT);
 	put_row(s, take_cell(&cells, '\n'), width, columns);
-	if (s->color)
-		buf_adds(&s->b, "\033[m");
+	style_off(s);
 	while (cells.n)
 		put_row(s, take_cell(&cells, '\n'), width, columns);
 }

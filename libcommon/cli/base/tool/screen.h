@@ -1,4 +1,4 @@
-/* screen.h - text for people on standard output: tables that fit the width, colour on a terminal only. For tools.
+/* screen.h - text for people on standard output: tables that fit the width, colour where there is any (color.h). For tools.
  *
  *     struct screen s = screen_make();
  *     put_bold(&s, "Inputs"); buf_addc(&s.b, '\n');
@@ -8,12 +8,13 @@
 #ifndef PT2_SCREEN_H
 #define PT2_SCREEN_H
 #include "base/buf.h"
+#include "base/tool/color.h"
 
 struct screen {
 	struct buf b;
 	int width;  /* columns; 0: no terminal, nothing is wrapped */
 	int height; /* rows; 0: no terminal */
-	bool color; /* NO_COLOR and TERM=dumb turn it off */
+	bool color; /* color_on() of standard output */
 	bool utf8;  /* a terminal that shows more than ASCII */
 };
 struct screen screen_make(void);
@@ -27,9 +28,12 @@ int screen_flush(struct screen *s, struct err *err);
 void screen_end(struct screen *s);
 /* The same into a file that appears when it is whole (base/tool/output.h). */
 int screen_save(struct screen *s, const char *path, struct err *err);
-void put_bold(struct screen *s, const char *text);
-void put_red(struct screen *s, const char *text);
-void put_dim(struct screen *s, const char *text);
+void put_style(struct screen *s, enum style style, const char *text);
+/* Text out of a file: as put_text(). */
+void put_style_text(struct screen *s, enum style style, struct slice text);
+void put_bold(struct screen *s, const char *text); /* STYLE_STRONG */
+void put_error(struct screen *s, const char *text);
+void put_dim(struct screen *s, const char *text); /* STYLE_FAINT */
 /* A bold line, and a blank one before it. */
 void put_heading(struct screen *s, const char *text);
 /* Text out of a file: control bytes become '?', so that they do not drive the terminal. */

@@ -31,7 +31,9 @@
  *
  *   match     the message. {name} stands for one character or more, * for none or more, as few as can be, never beyond the line
  *             or PATTERN_WILD bytes; \{ \* \\ are the characters themselves. Begins with text, has 8 characters of text in a
- *             row somewhere. Of several match lines any will do.
+ *             row somewhere. Of several match lines any will do; if several match at one place, the longest gives the values. A
+ *             decimal point does not end a value ({size}. is "2.50 GiB"). A value at the end of a line leaves out a colon, a full
+ *             stop, a remark "(see https://...)" and the end of an exception's repr.
  *   and, not  as match: must also stand, must not stand in the message's line or within PATTERN_NEAR lines of it. All of them.
  *   over      ids of patterns that say less: not reported within PATTERN_OVER lines of this one.
  *   title, cause, check, fix, hint, see

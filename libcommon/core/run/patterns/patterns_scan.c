@@ -71,6 +71,16 @@ static const char *find_back(const char *lo, const char *end, struct slice t)
 	return NULL;
 }
 
+/* The first t in [from, hi). A decimal point does not end a capture: in "Tried to allocate 2.50 GiB." {size} reaches to the full stop. */
+static const char *find_next(const char *from, const char *hi, struct slice t, bool captured)
+{
+	const char *at = memmem(from, (size_t)(hi - from), t.p, t.n);
+	while (captured && at && t.p[0] == '.' && at + 1 < hi && is_digit(at[-1]) && is_digit(at[1]))
+		at = memmem(at + 1, (size_t)(hi - at - 1), t.p, t.n);
+	return at;
+}
+
+/* Finds the texts before the anchor, from the right. */
 static bool go_left(const struct atom *a, struct hit *h)
 {
 	for (uint32_t i = a->anchor; i-- > 0;) {
@@ -85,6 +95,22 @@ static bool go_left(const struct atom *a, struct hit *h)
 	return true;
 }
 
+/* Finds the values between begin and the anchor again, from the left, like those after it: in "f(g(x)) failed" {name}( is f. */
+static void from_left(const struct atom *a, struct hit *h, const char *anchor)
+{
+	struct slice value[ATOM_WILDS];
+	const char *from = h->begin + a->text[0].n;
+	for (uint32_t i = 0; i < a->anchor; i++) {
+		size_t least = a->name[i] != NONE;
+		const char *at = i + 1u == a->anchor ? anchor : find_next(from + least, anchor, a->text[i + 1], least);
+		if (!at || at > from + PATTERN_WILD)
+			return;
+		value[i] = slice_of(from, (size_t)(at - from));
+		from = at + a->text[i + 1].n;
+	}
+	memcpy(h->value, value, a->anchor * sizeof(*value));
+}
+
 static bool go_right(const struct atom *a, struct hit *h)
 {
 	for (uint32_t i = a->anchor; i + 1u < a->texts; i++) {
@@ -94,7 +120,7 @@ static bool go_right(const struct atom *a, struct hit *h)
 			room = PATTERN_WILD + t.n;
 		if (room < least + t.n)
 			return false;
-		const char *at = t.n ? memmem(h->end + least, room - least, t.p, t.n) : h->end + room;
+		const char *at = t.n ? find_next(h->end + least, h->end + room, t, least) : h->end + room;
 		if (!at)
 			return false;
 		h->value[i] = slice_of(h->end, (size_t)(at - h->end));
@@ -119,7 +145,11 @@ static bool verify(const struct atom *a, struct slice text, const char *at, stru
 	h->lo = nl ? nl + 1 : h->lo;
 	nl = memchr(h->end, '\n', (size_t)(h->hi - h->end));
 	h->hi = nl ? nl : h->hi;
-	return go_left(a, h) && go_right(a, h);
+	const char *anchor = h->begin;
+	if (!go_left(a, h) || !go_right(a, h))
+		return false;
+	from_left(a, h, anchor);
+	return true;
 }
 
 /* ---- what waits ---- */
@@ -230,11 +260,29 @@ static void keep_value(struct caught *c, uint32_t name, struct slice value)
 	c->n++;
 }
 
+/* A value at the end of a line without what follows it there: the end of an exception's repr ("got RuntimeError('... Long')"), torch's
+ * "(see https://...)", a colon or full stop. */
+static struct slice without_end(struct slice v)
+{
+	int open = 0;
+	v = slice_trim(v);
+	for (size_t i = 0; i < v.n; i++)
+		open += (v.p[i] == '(') - (v.p[i] == ')');
+	if (open < 0 && (slice_ends(v, "')") || slice_ends(v, "\")")))
+		v.n -= 2;
+	const char *remark = slice_ends(v, ")") ? find_back(v.p, v.p + v.n, SLICE(" (")) : NULL;
+	if (remark && slice_has(slice_of(remark, (size_t)(v.p + v.n - remark)), "://"))
+		v.n = (size_t)(remark - v.p);
+	if (v.n > 1 && (slice_ends(v, ":") || slice_ends(v, ".")) && !slice_ends(v, ".."))
+		v.n--;
+	return v;
+}
+
 static void keep_values(struct caught *c, const struct atom *a, const struct hit *h)
 {
 	for (uint32_t i = 0; i + 1u < a->texts; i++)
 		if (a->name[i] != NONE)
-			keep_value(c, a->name[i], h->value[i]);
+			keep_value(c, a->name[i], a->text[i + 1].n ? h->value[i] : without_end(h->value[i]));
 }
 
 static void merge_values(struct caught *to, const struct caught *from)
@@ -256,10 +304,14 @@ static void quote(struct pattern_pending *c, const struct hit *h)
 static void hit_match(struct pattern_scan *s, const struct atom *a, const struct hit *h, uint64_t offset)
 {
 	const struct pattern_private *own = s->patterns->item[a->pattern].own;
-	for (uint32_t i = s->n; i-- > 0 && pending(s, i)->line == s->line;)
-		if (pending(s, i)->pattern == a->pattern)
-			return;
-	struct pattern_pending *c = new_pending(s);
+	struct pattern_pending *c = NULL;
+	for (uint32_t i = s->n; !c && i-- > 0 && pending(s, i)->line == s->line;)
+		if (pending(s, i)->pattern == a->pattern) {
+			c = pending(s, i);
+			if (i < s->undecided || c->offset != offset || c->weight >= a->weight + own->weight)
+				return;
+		}
+	c = c ? c : new_pending(s);
 	c->pattern = a->pattern;
 	c->weight = a->weight + own->weight;
 	c->line = s->line;
