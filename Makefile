@@ -63,7 +63,7 @@ probe    := $(O)/lib/pt2utils/libpt2probe.so
 shim     := $(O)/lib/pt2utils/libpt2shim.so
 runner   := $(O)/lib/pt2utils/pt2-runner
 
-.PHONY: FORCE plain-guests all demo check check-core tests-core check-only check-long check-live check-gpu check-aarch64 check-cluster track track-diff bench fuzz fuzz-tools lint coverage-ops help clean tests
+.PHONY: FORCE looked plain-guests all demo check check-core tests-core check-only check-long check-live check-gpu check-aarch64 check-cluster track track-diff bench fuzz fuzz-tools lint coverage-ops help clean tests
 .DELETE_ON_ERROR:
 .SECONDARY:
 
@@ -81,11 +81,11 @@ sources  = $(call files,libcommon/*/*/*.c libcommon/*/*/*/*.c cmd/*/*.c cmd/*/*/
 dry      = $(findstring n,$(filter-out --%,$(firstword -$(MAKEFLAGS))))
 changed  = $(if $(findstring <$(strip $($(1)))>,<$(strip $(file <$(O)/$(1)))>),,FORCE)
 record   = $(if $(dry),,$(shell mkdir -p $(@D))$(file >$@,$($(@F)))@:)
-# Is there what it needs? Asked once. Who names the libraries (pkg_libs=...) needs no pkg-config.
-look     = $(if $(filter command% environment%,$(origin pkg_libs)),,@CC='$(CC)' scripts/install-deps --look build)
-$(O)/flags: $(call changed,flags)
-	$(look)
+$(O)/flags: $(if $(call changed,flags),looked)
 	$(record)
+# Is there what it needs? Asked before the first file. Who names the libraries (pkg_libs=...) needs no pkg-config.
+looked:
+	$(if $(filter command% environment%,$(origin pkg_libs)),,@CC='$(CC)' scripts/install-deps --look build)
 $(O)/sources: $(call changed,sources)
 	$(record)
 FORCE:
