@@ -2,6 +2,7 @@
 # The build remembers flags and lists of files (Makefile): in a copy of a part of the tree.
 # shellcheck source=tests/lib/tap.sh
 . "$(dirname "$0")/../lib/tap.sh"
+unset MAKEFLAGS MFLAGS MAKELEVEL # of the make that runs the tests
 mkdir -p copy/libcommon/core copy/tests
 cp -r "$ROOT"/{Makefile,NEWS,share,scripts,packaging} copy
 cp "$ROOT/tests/tests.mk" copy/tests
