@@ -379,6 +379,7 @@ done
 printf '#!/bin/sh\necho "deps $*"\n' >from/checkout/scripts/install-deps
 chmod +x from/checkout/scripts/install-deps
 touch from/checkout/packaging/packaging.mk
+# shellcheck disable=SC2016 # for make
 printf 'install-strip:\n\tmkdir -p $(prefix)/bin && cp %s $(prefix)/bin && echo "in $(O)" >$(prefix)/built\n' "$BUILD/bin/fxexplain" >from/checkout/Makefile
 ci PT2_PACKAGE="$PWD/from/checkout"
 is "a checkout is built, into a folder of its own" "$status:$(cat out):$(cat from/out.tool/built)" "0::in $PWD/from/out.build"

@@ -206,9 +206,10 @@ symptom() { # symptom ROW COMMAND
 	"fxexplain crash "*) before='cp --remove-destination crash.pt2 model.pt2' ;;
 	"TORCH_TRACE=traces python app.py; fxminify"*)
 		before="rm -r traces; mkdir traces; sed 's/graph_breaks.log/simple.log/' app.py >new; mv new app.py; export PT2_PYTHON=$TMP/no-torch"
-		command="${2/; fxminify/; ! fxminify} 2>said && grep -q torch said" ;; # as far as torch
+		command="${2%%; *}; ! ${2#*; } 2>said && grep -q torch said" ;; # as far as torch
 	"TORCH_TRACE=traces aoti-printer "*) # what it leaves with real torch is recorded
-		command="${2/; / && test -s dump/calls.jsonl && rm -r dump traces && mkdir traces && cp -r ../step dump && cp train.log traces && }" ;;
+		before='rm -rf dump'
+		command="${2%%; *} && test -s dump/calls.jsonl && rm -r dump traces && mkdir traces && cp -r ../step dump && cp train.log traces && ${2#*; }" ;;
 	"the same, "*) before='rm -r traces; cp -r ../flight/v213 traces'; command='tlparse --all-ranks-html traces/ -o ranks && grep -q missed ranks/index.html' ;;
 	esac
 	if asks_torch "$2"; then example "README: $1" "$2"; else example "README: $1" "$before${before:+$'\n'}{ $command; } || test \$? = 1"; fi
@@ -218,7 +219,7 @@ rows=0
 while IFS='|' read -r _ what cell _; do
 	rows=$((rows + 1))
 	if [[ $cell == *" the same, with "* ]]; then symptom "$what" "the same, with dumps"; continue; fi
-	mapfile -t commands < <(grep -oE '`[^`]+`' <<<"$cell" | tr -d '\140' | grep -v '^uses:')
+	mapfile -t commands < <(tr '\140' '\n' <<<"$cell" | sed -n 'n;p' | grep -v '^uses:') # what stands between backquotes
 	ok "README: a command for:$what" test ${#commands[@]} -gt 0
 	for line in "${commands[@]}"; do symptom "$what" "$line"; done
 done <rows

@@ -17,6 +17,7 @@ exits "tlparse: a folder" 0 tlparse -o folder "$DATA/simple.log"
 ok "with an index" test -s folder/index.html
 exits "fxexplain: a trace" 0 fxexplain "$DATA/graph_breaks.log"
 like "what broke the graph" "$(cat out)" 'graph_breaks\.py:[0-9]+'
+# shellcheck disable=SC2016 # the script's own
 printf '#!/bin/sh\ngrep -q relu "$1"\n' >has-relu && chmod +x has-relu
 exits "fxminify: a graph" 0 fxminify -q --test ./has-relu -o small.py "$ROOT/tests/data/repro/aot_forward/minifier_launcher.py"
 ok "is small" grep -q relu small.py
