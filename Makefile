@@ -92,6 +92,8 @@ FORCE:
 
 $(O)/libcommon/core/%.o: private all_cflags += $(core) -fPIC -fvisibility=hidden
 $(O)/libcommon/cli/%.o: private all_cflags += $(cli)
+# The model's exceptions go through its frames, also where CFLAGS (a wheel's) leave out unwind tables.
+$(O)/libcommon/cli/model/binprobe/%.o: private all_cflags += -fexceptions
 $(O)/libcommon/%.o: libcommon/%.c $(O)/flags
 	@mkdir -p $(@D)
 	@$(if $(Q),echo "  CC      $<")
