@@ -1,4 +1,5 @@
 /* fxexplain - what went wrong in this compilation, where, what did it cost, and what next? */
+#include "base/broker/broker.h"
 #include "fxexplain.h"
 #include "bundle.h"
 
@@ -343,8 +344,17 @@ int main(int argc, char **argv)
 	if (opt.report && !in.n && !opt.repro)
 		die(EXIT_USAGE, "report needs a log, or --repro with a program from fxminify\nTry 'fxexplain report -h'");
 	limits_check(&opt.max);
+	/* What only reads and answers gives up all else (broker.h); --github appends to a file of the job's. */
+	const bool reads = (!*sub || !strcmp(sub, "kernel") || !strcmp(sub, "profile") || !strcmp(sub, "crash")) && !opt.github;
+	if (reads)
+		broker_start();
 	if (strcmp(sub, "run") && strcmp(sub, "replay"))
 		output_watch_signals();
+	if (reads) {
+		broker_trust(BROKER_OUTPUT, opt.html);
+		broker_trust(BROKER_OUTPUT, opt.output);
+		broker_seal(0);
+	}
 	if (!strcmp(sub, "kernel") || !strcmp(sub, "profile") || !strcmp(sub, "crash"))
 		operands_keep_pipes(&in);
 	int (*run)(const struct explain_options *, const struct operands *) = NULL;

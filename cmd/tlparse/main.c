@@ -1,4 +1,5 @@
 /* tlparse - what happened in this compilation? Turns a structured trace (TORCH_TRACE) into a report. */
+#include "base/broker/broker.h"
 #include "tlparse.h"
 
 #include "base/text.h"
@@ -456,7 +457,16 @@ int main(int argc, char **argv)
 		die(EXIT_USAGE, "--diff needs two logs or directories, before and after");
 	limits_check(&opt.max);
 	color = isatty(STDERR_FILENO);
+	/* A directory's files are made by many threads, one after the other: that is not worth asking for each (broker.h). */
+	const bool one_file = opt.diff || opt.json || (!opt.out && !opt.all_ranks && opt.html);
+	if (one_file)
+		broker_start();
 	output_watch_signals();
+	if (one_file) {
+		broker_trust(BROKER_OUTPUT, opt.out);
+		broker_trust(BROKER_OUTPUT, opt.html);
+		broker_seal(0);
+	}
 
 	if (opt.diff)
 		return compare_runs(&in);

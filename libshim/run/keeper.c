@@ -2,6 +2,7 @@
 #include "run.h"
 
 #include "base/process/confine.h"
+#include "watch/calls.h"
 #include "watch/keeper.h"
 
 #include <errno.h>
@@ -16,7 +17,7 @@ static int serve(int top, const struct keeper_ask *q, struct keeper_ask *made)
 {
 	int r = -1;
 	errno = EACCES;
-	if (strchr(q->name, '/'))
+	if (!calls_is_file_name(q->name))
 		return -1;
 	if (q->what == KEEPER_MAKE)
 		r = openat(top, q->name, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);

@@ -344,7 +344,7 @@ static int refused(size_t n, const void *caller)
 		return 1;
 	}
 	how = n >= 64 ? want("INJECT_MALLOC") : NULL;
-	if (!how || *how == '#' || ++allocations < atol(how))
+	if (!how || is_not_ours(caller) || *how == '#' || ++allocations < atol(how))
 		return 0;
 	errno = ENOMEM;
 	return 1;

@@ -127,6 +127,13 @@ void calls_file_name(const struct call_record *v, const char *call, const char *
 	snprintf(name + n, CALLS_FILE_NAME - n, "%s", call_saved_ending[v->v.saved]);
 }
 
+bool calls_is_file_name(const char *name)
+{
+	static const char letters[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_-.";
+	const size_t n = strlen(name);
+	return (*name == 'm' || *name == 'p') && name[1] >= '0' && name[1] <= '9' && n < CALLS_FILE_NAME && strspn(name, letters) == n;
+}
+
 /* ---- reading ---- */
 
 int calls_open_bytes(struct calls_reader *r, struct slice log, struct slice names, const char *what, struct err *err)

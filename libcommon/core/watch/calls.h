@@ -371,7 +371,7 @@ static inline uint32_t calls_text(struct calls_names *n, const char *text, size_
 	if (at >= room || room - at < len + 1)
 		return 0;
 	shared_put(n->text + at, text, len);
-	shared_put(n->text + at + len, "", 1);
+	__atomic_store_n(&n->text[at + len], '\0', __ATOMIC_RELAXED);
 	return (uint32_t)sizeof(*n) + at;
 }
 
@@ -452,5 +452,7 @@ void calls_close(struct calls_reader *r);
  * and, letter by letter, of the names of call (not of a Run's) and buffer: m0.r000003.c0012.after.cpp_fused_relu_0.a2.buf3.npy. Never a
  * path. */
 void calls_file_name(const struct call_record *value, const char *call, const char *buffer, char name[CALLS_FILE_NAME]);
+/* Has it this form? */
+bool calls_is_file_name(const char *name);
 
 #endif

@@ -251,6 +251,24 @@ static struct elsewhere asked = {
 
 /* ---- the start, and the seal ---- */
 
+/* Two pairs of sockets whose numbers are none of a standard stream's: one that is closed must stay closed. */
+static bool make_pairs(int pair[2][2])
+{
+	int low[3], n = 0;
+	for (int fd; n < 3 && (fd = fcntl(asked.null, F_DUPFD_CLOEXEC, 0)) >= 0;) {
+		if (fd > 2) {
+			close(fd);
+			break;
+		}
+		low[n++] = fd;
+	}
+	const bool made = socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, pair[0]) == 0 &&
+			  socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, pair[1]) == 0;
+	while (n)
+		close(low[--n]);
+	return made;
+}
+
 static void give_up(int pair[2][2])
 {
 	for (int i = 0; i < 2; i++)
@@ -266,8 +284,7 @@ void broker_start(void)
 	int null = open("/dev/null", O_RDWR | O_CLOEXEC);
 	asked.null = fcntl(null, F_DUPFD_CLOEXEC, 3);
 	child_close_fd(&null);
-	if (asked.null < 0 || socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, pair[0]) < 0 ||
-	    socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, pair[1]) < 0) {
+	if (asked.null < 0 || !make_pairs(pair)) {
 		give_up(pair);
 		return;
 	}

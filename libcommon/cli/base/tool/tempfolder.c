@@ -205,8 +205,8 @@ void temp_folder_remove(char *path)
 	while (*p && (*p)->path != path)
 		p = &(*p)->next;
 	if ((t = *p)) {
+		remove_temp(t); /* in the list until it is gone: when memory runs out, the list is what is cleaned up (base/oom.h) */
 		*p = t->next;
-		remove_temp(t);
 		if (t->mark >= 0)
 			close(t->mark); /* after: nobody sweeps what is being removed */
 		free(t);
