@@ -346,15 +346,15 @@ int main(int argc, char **argv)
 	limits_check(&opt.max);
 	/* What only reads and answers gives up all else (broker.h); --github appends to a file of the job's. */
 	const bool reads = (!*sub || !strcmp(sub, "kernel") || !strcmp(sub, "profile") || !strcmp(sub, "crash")) && !opt.github;
-	if (reads)
+	if (reads) { /* before the thread that waits for signals: Landlock holds for threads that are started later */
+		output_fail_writes();
 		broker_start();
-	if (strcmp(sub, "run") && strcmp(sub, "replay"))
-		output_watch_signals();
-	if (reads) {
 		broker_trust(BROKER_OUTPUT, opt.html);
 		broker_trust(BROKER_OUTPUT, opt.output);
 		broker_seal(0);
 	}
+	if (strcmp(sub, "run") && strcmp(sub, "replay"))
+		output_watch_signals();
 	if (!strcmp(sub, "kernel") || !strcmp(sub, "profile") || !strcmp(sub, "crash"))
 		operands_keep_pipes(&in);
 	int (*run)(const struct explain_options *, const struct operands *) = NULL;

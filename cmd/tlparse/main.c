@@ -459,14 +459,14 @@ int main(int argc, char **argv)
 	color = isatty(STDERR_FILENO);
 	/* A directory's files are made by many threads, one after the other: that is not worth asking for each (broker.h). */
 	const bool one_file = opt.diff || opt.json || (!opt.out && !opt.all_ranks && opt.html);
-	if (one_file)
+	if (one_file) { /* before the thread that waits for signals: Landlock holds for threads that are started later */
+		output_fail_writes();
 		broker_start();
-	output_watch_signals();
-	if (one_file) {
 		broker_trust(BROKER_OUTPUT, opt.out);
 		broker_trust(BROKER_OUTPUT, opt.html);
 		broker_seal(0);
 	}
+	output_watch_signals();
 
 	if (opt.diff)
 		return compare_runs(&in);

@@ -121,7 +121,7 @@ static const int allowed[] = {
 };
 
 /* LeakSanitizer looks at a process by tracing it. */
-static const int for_asan[] = {SCMP_SYS(ptrace), SCMP_SYS(process_vm_readv), SCMP_SYS(tgkill), SCMP_SYS(socketpair)};
+static const int for_asan[] = {SCMP_SYS(ptrace), SCMP_SYS(process_vm_readv), SCMP_SYS(tgkill), SCMP_SYS(socketpair), SCMP_SYS(getdents)};
 
 /* Of fcntl() not F_SETOWN and F_SETSIG, by which others get signals; of ioctl() no terminal's input (TIOCSTI). */
 static const int fcntls[] = {F_GETFD, F_SETFD, F_GETFL, F_SETFL, F_DUPFD, F_DUPFD_CLOEXEC, F_GETLK, F_SETLK, F_SETLKW};
