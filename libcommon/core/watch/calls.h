@@ -53,7 +53,7 @@
 #define CALLS_FILE_NAMES "names"
 #define CALLS_MAGIC "PT2CALL2"
 #define CALLS_NAMES_MAGIC "PT2NAME1"
-/* Room unless told. A tool looks every 50 ms, in which a small model may call 200000 kernels. */
+/* Room by default. A tool looks every 50 ms, in which a small model may call 200000 kernels. */
 #define CALLS_RECORDS (1u << 18)  /* 16 MB */
 #define CALLS_VALUES (1u << 16)   /* 20 MB; with CALLS_STATS and CALLS_SAVE nearly all are values, and so many records are enough */
 #define CALLS_LAUNCHES (1u << 14) /* 5 MB; with CALLS_NAMES alone, for launches on a GPU */
@@ -143,7 +143,7 @@ struct call_value {
 	/* Where a call has made NaN or the like: the output's first such element, and of inputs that were not written
 	 * over the one at the same place (tensor_same_place). */
 	double element;
-	uint64_t at; /* linear, and 1 more; 0: not told */
+	uint64_t at; /* linear index plus 1; 0: unknown */
 };
 
 #define CALL_LAUNCH_ARGS 20
@@ -364,7 +364,7 @@ static inline uint32_t calls_text(struct calls_names *n, const char *text, size_
 {
 	const uint32_t room = n->size - (uint32_t)sizeof(*n);
 	len = len > CALLS_MAX_NAME ? CALLS_MAX_NAME : len;
-	/* Looked at first, so that a full file is not counted beyond what 32 bits hold. */
+	/* Checked first, so that a full file is not counted beyond what 32 bits hold. */
 	if (atomic_load_explicit(&n->used, memory_order_relaxed) >= room)
 		return 0;
 	uint32_t at = atomic_fetch_add_explicit(&n->used, (uint32_t)len + 1, memory_order_relaxed);
@@ -426,14 +426,14 @@ struct calls_reader {
  * none itself, the function that gives it a new file (flags: O_RDWR and O_EXCL); NULL: open(2). */
 int calls_create(const char *folder, const struct calls_config *config, int (*make)(const char *path, int flags, mode_t mode),
 		 struct err *err);
-/* EXIT_INPUT: they are not there, not whole, or of another version. */
+/* EXIT_INPUT: they are missing, incomplete, or of another version. */
 int calls_open(struct calls_reader *r, const char *folder, struct err *err);
 /* The same on memory that must outlive it and is aligned to 64 bytes; names may be empty. What a record holds is what was
  * written: only its .what and .v.n_dim are held within their limits. */
 FOR_TESTS int calls_open_bytes(struct calls_reader *r, struct slice log, struct slice names, const char *what, struct err *err);
 /* False: nothing more, for now. */
 bool calls_next(struct calls_reader *r, struct call_record *rec);
-/* How many records have been begun. */
+/* How many records have been started. */
 static inline uint64_t calls_begun(const struct calls_reader *r) { return shared_u64(r->log, offsetof(struct calls_log, ticket)); }
 /* Calls that no filter let through: they were counted, and that is all. Of Runs that have ended. */
 static inline uint64_t calls_unlogged(const struct calls_reader *r) { return shared_u64(r->log, offsetof(struct calls_log, unlogged)); }
