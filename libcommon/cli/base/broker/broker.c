@@ -1,4 +1,4 @@
-/* The tool's side: questions, and what the other rooms ask for by elsewhere.h. */
+/* The tool's side: the questions, as the functions of elsewhere.h that other rooms call. */
 #include "base/broker/broker.h"
 #include "base/broker/broker_part.h"
 #include "base/process/child_part.h"
@@ -11,7 +11,7 @@
 #include <sys/socket.h>
 
 static int questions = -1, signals = -1;
-static pid_t owner; /* a fork of the tool asks nothing */
+static pid_t owner; /* a fork of the tool asks nothing: the sockets are the tool's */
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 
 struct question {
@@ -65,7 +65,7 @@ static ssize_t receive_answer(struct broker_answer *a, int *fd)
 	return n;
 }
 
-/* Asks, and releases the question's text. -1 and errno, with what err would say in a->text; else the descriptor that came, or 0. */
+/* Asks, and releases the question's text. -1 and errno, with the message for err in a->text; else the descriptor received, or 0. */
 static int ask(struct question *q, struct broker_answer *a)
 {
 	int fd = 0;
@@ -86,7 +86,7 @@ static int ask(struct question *q, struct broker_answer *a)
 static int failed(const struct broker_answer *a, struct err *err)
 {
 	if (a->error == EPIPE || !a->text[0])
-		return errno = a->error, err_errno(err, EXIT_ENVIRON, "cannot ask the process that makes files for this one");
+		return errno = a->error, err_errno(err, EXIT_ENVIRON, "cannot reach this tool's own helper process, which makes its files");
 	return err_set(err, (enum exit_status)a->status, "%s", a->text);
 }
 
@@ -204,7 +204,7 @@ static int ask_unnamed(struct err *err)
 	return fd < 0 ? failed(&a, err) : fd;
 }
 
-/* Who looks whether anything is left when the tool has ended finds that nothing is. */
+/* Removed before the tool ends, not shortly after: a caller that checks right then finds nothing left. */
 static void ask_end(void)
 {
 	struct question q = {.ask.what = BROKER_ASK_END};
@@ -251,7 +251,7 @@ void broker_start(void)
 		give_up(pair);
 		return;
 	}
-	/* What asks the tool to end, or stops it, is no business of the broker's: it ends after the tool. */
+	/* Signals that end or stop the tool must not reach the broker: it ends after the tool. */
 	sigfillset(&all);
 	pthread_sigmask(SIG_SETMASK, &all, &before);
 	const pid_t tool = getpid(), pid = fork();
