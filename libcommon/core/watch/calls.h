@@ -449,8 +449,8 @@ void calls_close(struct calls_reader *r);
 /* ---- files of tensors ---- */
 
 /* The name of the file that a CALL_VALUE is saved to, in save_dir; "" when it is not saved. Both sides make it from the record's numbers
- * and, letter by letter, from the names of the call (but not of a Run) and the buffer: m0.r000003.c0012.after.cpp_fused_relu_0.a2.buf3.npy. Never a
- * path. */
+ * and, letter by letter, from the names of the call (but not of a Run) and the buffer: m0.r000003.c0012.after.cpp_fused_relu_0.a2.buf3.npy.
+ * Never a path. */
 void calls_file_name(const struct call_record *value, const char *call, const char *buffer, char name[CALLS_FILE_NAME]);
 
 #endif
